@@ -56,6 +56,21 @@ const char *conf_path(struct arena *a)
     return system_path;
 }
 
+const char *conf_state(struct arena *a, const char *name)
+{
+    const char *systemd = getenv("STATE_DIRECTORY");
+    const char *xdg = getenv("XDG_STATE_HOME");
+    const char *home = getenv("HOME");
+
+    if (systemd && *systemd == '/')
+        return arena_printf(a, "%s/%s", systemd, name);
+    if (geteuid() == 0)
+        return arena_printf(a, "/var/lib/brim/%s", name);
+    if (xdg && *xdg == '/')
+        return arena_printf(a, "%s/brim/%s", xdg, name);
+    return arena_printf(a, "%s/.local/state/brim/%s", home && *home ? home : "", name);
+}
+
 int conf_load(struct arena *a, const char *path, const char *section, const struct opt *table,
               void *values, struct err *e)
 {
@@ -71,9 +86,27 @@ int conf_load(struct arena *a, const char *path, const char *section, const stru
     return ini_parse(path, str_text(&text), text.len, set_entry, &r, e);
 }
 
+char *const *conf_environment(void)
+{
+    return environ;
+}
+
 bool conf_colour(int fd)
 {
     const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
 
     return isatty(fd) && !(none && *none) && !(term && !strcmp(term, "dumb"));
+}
+
+bool conf_utf8(void)
+{
+    static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        const char *value = getenv(names[i]);
+
+        if (value && *value)
+            return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
+    }
+    return false;
 }

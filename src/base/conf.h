@@ -9,14 +9,26 @@
  * of memory. */
 const char *conf_path(struct arena *a) CHECK_RESULT;
 
+/* Where a program keeps what it learned, such as "agent.db": $STATE_DIRECTORY (systemd's), else
+ * /var/lib/brim for root, else $XDG_STATE_HOME/brim or ~/.local/state/brim. Allocated in a; NULL
+ * when out of memory. */
+const char *conf_state(struct arena *a, const char *name) CHECK_RESULT;
+
 /* Set the options of table from the section of the file at path. A file that does not exist is no
- * error; a bad key or value is, as "path:line: ...". Other sections are not looked at. Strings live
- * in a. */
+ * error; a bad key or value is, as "path:line: ...". Other sections are not looked at. Strings
+ * live in a. */
 int conf_load(struct arena *a, const char *path, const char *section, const struct opt *table,
               void *values, struct err *e) CHECK_RESULT;
 
-/* Whether what is written to the file descriptor should have colours: it is a terminal, and neither
- * NO_COLOR nor TERM=dumb asks for none. */
+/* The environment of this process, "NAME=value" texts that end with NULL: for those that hand it
+ * on to another one. */
+char *const *conf_environment(void);
+
+/* Whether what is written to the file descriptor should have colours: it is a terminal, and
+ * neither NO_COLOR nor TERM=dumb asks for none. */
 bool conf_colour(int fd);
+
+/* Whether the user's terminal shows UTF-8: what LC_ALL, else LC_CTYPE, else LANG says. */
+bool conf_utf8(void);
 
 #endif

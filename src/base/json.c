@@ -162,3 +162,44 @@ void json_number(struct json *j, const char *key, double value, int digits)
     freelocale(c_locale);
     add_literal(j, key, text);
 }
+
+/* Write |value| * 10^decimals, which is a whole number, to the end of text; returns its start. */
+static char *write_digits(char *end, uint64_t scaled, int decimals)
+{
+    bool written = false;
+
+    for (; decimals > 0; decimals--, scaled /= 10) {
+        if (scaled % 10 == 0 && !written)
+            continue;
+        *--end = (char)('0' + scaled % 10);
+        written = true;
+    }
+    if (written)
+        *--end = '.';
+    do
+        *--end = (char)('0' + scaled % 10);
+    while (scaled /= 10);
+    return end;
+}
+
+void json_round(struct json *j, const char *key, double value, int decimals)
+{
+    const double exact = 9007199254740992.0; /* integers beyond it have gaps in a double */
+    char text[32], *start;
+    double scaled = fabs(value);
+    uint64_t whole;
+
+    assert(decimals >= 0 && decimals <= 9);
+    for (int i = 0; i < decimals; i++)
+        scaled *= 10;
+    if (!(scaled < exact)) { /* NaN too */
+        json_number(j, key, value, 15);
+        return;
+    }
+    whole = (uint64_t)(scaled + 0.5);
+    text[sizeof(text) - 1] = 0;
+    start = write_digits(text + sizeof(text) - 1, whole, decimals);
+    if (value < 0 && whole)
+        *--start = '-';
+    add_literal(j, key, start);
+}

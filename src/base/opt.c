@@ -231,6 +231,23 @@ static void move_down(char **argv, int to, int from, int n)
     }
 }
 
+int opt_parse_front(int argc, char **argv, const struct opt *table, void *values, struct err *e)
+{
+    int i = 1;
+
+    while (i < argc && argv[i][0] == '-' && argv[i][1]) {
+        int n = 1;
+
+        if (!strcmp(argv[i], "--"))
+            return i + 1;
+        n = parse_word(table, values, &argv[i], e);
+        if (n < 0)
+            return n;
+        i += n;
+    }
+    return i;
+}
+
 int opt_parse(int argc, char **argv, const struct opt *table, void *values, struct err *e)
 {
     int first = 1; /* operand: those met so far are argv[first] to argv[i - 1] */

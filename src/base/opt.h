@@ -44,6 +44,11 @@ struct opt {
 int opt_parse(int argc, char **argv, const struct opt *table, void *values, struct err *e)
     CHECK_RESULT;
 
+/* The same, but the first operand ends the options: what follows are the options of another
+ * program. */
+int opt_parse_front(int argc, char **argv, const struct opt *table, void *values, struct err *e)
+    CHECK_RESULT;
+
 /* Set one option by its long name, as a configuration file does. text is borrowed. -ENOENT when
  * there is no such option (the sentence proposes the nearest), -EINVAL when text does not suit it.
  * Flags take yes/no, true/false, on/off, 1/0. */

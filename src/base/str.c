@@ -87,14 +87,21 @@ void str_add_char(struct str *s, char c)
 
 void str_addf(struct str *s, const char *fmt, ...)
 {
+    size_t room = s->cap - s->len; /* at most what the ceiling leaves, and a NUL */
     va_list ap;
     int n;
 
     if (s->error)
         return;
     va_start(ap, fmt);
-    n = vsnprintf(NULL, 0, fmt, ap);
+    n = vsnprintf(s->data ? s->data + s->len : NULL, room, fmt, ap);
     va_end(ap);
+    if (n > 0 && (size_t)n < room) { /* mostly: and formatting is what costs */
+        s->len += (size_t)n;
+        return;
+    }
+    if (s->data)
+        s->data[s->len] = '\0';
     if (n < 0)
         s->error = -EFBIG; /* over INT_MAX bytes: printf's own ceiling */
     if (n <= 0 || !reserve(s, (size_t)n))

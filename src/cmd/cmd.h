@@ -21,6 +21,7 @@ struct cmd {
     const void *defaults;   /* values of the options, of 'size' bytes */
     size_t size;
     int max_operands;
+    bool runs_program; /* the first operand ends the options: those behind it are a program's */
     /* Return the exit status, or a negative errno, which becomes 1; a text in e is printed. */
     int (*run)(const struct app *app, const void *opts, char **operands, struct err *e);
 };

@@ -37,11 +37,14 @@ static int unknown_command(const char *name)
     return EXIT_USAGE;
 }
 
-static bool wants_help(int argc, char **argv)
+static bool wants_help(const struct cmd *c, int argc, char **argv)
 {
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (c->runs_program && argv[i][0] != '-')
+            return false;
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
             return true;
+    }
     return false;
 }
 
@@ -60,7 +63,8 @@ static int run(const struct app *app, const struct cmd *c, int argc, char **argv
     rc = conf_load(&a, path, c->name, c->opts, values, e);
     if (rc < 0)
         return rc == -EINVAL || rc == -ENOENT ? EXIT_USAGE : rc;
-    first = opt_parse(argc, argv, c->opts, values, e);
+    first = c->runs_program ? opt_parse_front(argc, argv, c->opts, values, e)
+                            : opt_parse(argc, argv, c->opts, values, e);
     if (first < 0)
         return EXIT_USAGE;
     if (argc - first > c->max_operands) {
@@ -99,7 +103,7 @@ int main(int argc, char **argv)
         c = cmd_find(!strcmp(argv[1], "--version") ? "version" : argv[1]);
     if (!c)
         return unknown_command(argv[1]);
-    if (wants_help(argc - 1, argv + 1)) {
+    if (wants_help(c, argc - 1, argv + 1)) {
         cmd_help(c, &out);
         rc = cmd_print(&out, NULL, &e);
     } else {

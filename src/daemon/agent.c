@@ -7,77 +7,234 @@
 #include <uv.h>
 
 #include "base/log.h"
+#include "daemon/compat.h"
+#include "daemon/feed.h"
+#include "daemon/history.h"
 #include "daemon/http.h"
+#include "daemon/keeper.h"
+#include "daemon/memory.h"
+#include "daemon/privileges.h"
+#include "daemon/self.h"
 #include "probe/sampler.h"
-#include "render/metrics.h"
+#include "site.h"
 
-enum { PAGE_MAX = 8 << 20 };
+enum { PAGE_MAX = 8 << 20, NS_PER_MS = 1000000, TICKS_TO_SETTLE = 4 };
 
-static const char type_prometheus[] = "text/plain; version=0.0.4; charset=utf-8";
-static const char type_openmetrics[] = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+/* What is served, before the files of the dashboard. */
+enum page {
+    PAGE_OPENMETRICS,
+    PAGE_METRICS,
+    PAGE_HEALTH,
+    PAGE_LIVE,
+    PAGE_LIVE_ONCE,
+    PAGE_HISTORY,
+    PAGE_SERIES,
+    PAGE_EVENTS,
+    PAGES
+};
+
+static const char json_type[] = "application/json; charset=utf-8";
+
+static const struct http_page first_pages[PAGES] = {
+    [PAGE_OPENMETRICS] = { .path = "/metrics",
+                           .type = "application/openmetrics-text; version=1.0.0; charset=utf-8",
+                           .kind = HTTP_LATEST,
+                           .accept = "application/openmetrics-text" },
+    [PAGE_METRICS] = { .path = "/metrics",
+                       .type = "text/plain; version=0.0.4; charset=utf-8",
+                       .kind = HTTP_LATEST },
+    [PAGE_HEALTH] = { .path = "/healthz",
+                      .type = "text/plain; charset=utf-8",
+                      .kind = HTTP_WORK,
+                      .open = true },
+    [PAGE_LIVE] = { .path = "/api/v1/live", .type = "text/event-stream", .kind = HTTP_STREAM },
+    [PAGE_LIVE_ONCE] = { .path = "/api/v1/live.json", .type = json_type, .kind = HTTP_LATEST },
+    [PAGE_HISTORY] = { .path = "/api/v1/history", .type = json_type, .kind = HTTP_WORK },
+    [PAGE_SERIES] = { .path = "/api/v1/series", .type = json_type, .kind = HTTP_WORK },
+    [PAGE_EVENTS] = { .path = "/api/v1/events", .type = json_type, .kind = HTTP_WORK },
+};
 
 struct agent {
     const struct agent_config *config;
     struct samplers *samplers;
+    struct feed *feed;
+    struct keeper *keeper; /* NULL without a store */
+    struct compat *compat; /* NULL when it is not wanted */
+    struct history *history;
     struct http *http;
-    struct tick tick;
-    struct str pages[2]; /* by metrics_format, rendered once per tick */
-    bool failed;         /* the last tick; the next may work */
+    struct http_page pages[HTTP_PAGES];
+    struct str text; /* what is rendered, page after page */
+    bool failed;     /* the last tick; the next may work */
+    int64_t begin_ns;
+    uint64_t ticks, missed;
+    uint64_t due; /* ticks that were due by now, taken or not */
+    double tick_s;
     uv_loop_t loop;
     uv_timer_t timer;
     uv_poll_t clients;
+    uv_idle_t again; /* while clients have more to do */
     uv_signal_t term, interrupt;
 };
 
-/* ---- pages ---- */
-
-static const char *page_metrics(void *ctx, const char *accept, const char **type, size_t *len)
+static int64_t now_ns(const struct agent *a)
 {
-    const struct agent *a = ctx;
-    bool open = strstr(accept, "application/openmetrics-text") != NULL;
-    const struct str *page = &a->pages[open ? METRICS_OPENMETRICS : METRICS_PROMETHEUS];
+    return clock_monotonic_ns(a->config->clock);
+}
 
-    *type = open ? type_openmetrics : type_prometheus;
-    *len = page->len;
-    return page->len ? str_text(page) : NULL;
+/* ---- what is served ---- */
+
+static int fill(void *ctx, size_t page)
+{
+    struct agent *a = ctx;
+
+    str_reset(&a->text);
+    if (page == PAGE_LIVE || page == PAGE_LIVE_ONCE)
+        feed_live(a->feed, &a->text);
+    else
+        feed_metrics(a->feed, page == PAGE_METRICS ? METRICS_PROMETHEUS : METRICS_OPENMETRICS,
+                     &a->text);
+    if (page == PAGE_METRICS && a->compat &&
+        compat_add(a->compat, feed_tick(a->feed), &a->text) < 0)
+        return -ENOMEM;
+    if (str_error(&a->text))
+        return str_error(&a->text);
+    return http_publish(a->http, page, str_text(&a->text), a->text.len);
 }
 
 /* Healthy while the last tick worked. */
-static const char *page_health(void *ctx, const char *accept, const char **type, size_t *len)
+static void health(const struct agent *a, struct http_call *call)
 {
-    static const char ok[] = "ok\n";
-    const struct agent *a = ctx;
+    static const char ok[] = "ok\n", bad[] = "samples are lost: see the log\n";
+    const char *text = a->failed ? bad : ok;
 
-    (void)accept;
-    (void)type;
-    *len = sizeof(ok) - 1;
-    return a->failed || !a->pages[0].len ? NULL : ok;
+    http_reply(call, a->failed ? 503 : 200, NULL, text, strlen(text));
 }
 
-static const struct http_page pages[] = {
-    { "/metrics", type_prometheus, page_metrics },
-    { "/healthz", "text/plain; charset=utf-8", page_health },
-    { NULL, NULL, NULL },
-};
+static void work(void *ctx, size_t page, struct http_call *call)
+{
+    struct agent *a = ctx;
+    int64_t wall_ms = clock_wall_ns(a->config->clock) / NS_PER_MS;
 
-/* ---- the loop ---- */
+    if (page == PAGE_HISTORY)
+        history_charts(a->history, wall_ms, call);
+    else if (page == PAGE_SERIES)
+        history_series(a->history, wall_ms, call);
+    else if (page == PAGE_EVENTS)
+        history_events(a->history, wall_ms, call);
+    else
+        health(a, call);
+}
 
-/* One tick. A failure is told once, and the pages keep what they had. */
+static size_t all_pages(struct http_page pages[HTTP_PAGES], bool compat)
+{
+    size_t n = PAGES;
+
+    memcpy(pages, first_pages, sizeof(first_pages));
+    if (compat) /* names of others break the rules of OpenMetrics: that page is never asked for */
+        pages[PAGE_OPENMETRICS].path = "";
+    for (size_t i = 0; i < site_n_files && n < HTTP_PAGES; i++)
+        pages[n++] = (struct http_page){ .path = site_files[i].path,
+                                         .type = site_files[i].type,
+                                         .kind = HTTP_FIXED,
+                                         .text = site_files[i].text,
+                                         .len = site_files[i].len };
+    return n;
+}
+
+/* ---- ticks ---- */
+
+static int add_self(struct agent *a, struct tick *t)
+{
+    struct http_count http = http_counted(a->http);
+    struct signal_row *row = self_add(t);
+
+    if (!row)
+        return -ENOMEM;
+    row->values[SELF_TICKS] = (double)a->ticks;
+    row->values[SELF_MISSED] = (double)a->missed;
+    row->values[SELF_TICK_SECONDS] = a->tick_s;
+    row->values[SELF_CONNECTIONS] = http.connections;
+    row->values[SELF_STREAMS] = http.streams;
+    row->values[SELF_REQUESTS] = (double)http.requests;
+    row->values[SELF_REFUSED] = (double)http.refused;
+    if (a->keeper) {
+        struct keeper_state kept;
+
+        keeper_state(a->keeper, &kept);
+        row->values[SELF_STORED] = (double)kept.stored;
+        row->values[SELF_UNSTORED] = (double)kept.dropped;
+    }
+    return 0;
+}
+
+static void store(struct agent *a)
+{
+    struct keeper_note note;
+
+    keeper_push(a->keeper, feed_tick(a->feed));
+    while (keeper_note(a->keeper, &note))
+        log_write(note.warning ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO, "%s", note.text.text);
+}
+
+/* One tick. A failure is told once, and what was served before stays. */
 static void sample(struct agent *a)
 {
-    const struct clock *c = a->config->clock;
-    int rc;
+    int64_t begin = now_ns(a);
+    struct tick *t = feed_next(a->feed, clock_wall_ns(a->config->clock), begin);
+    int rc = samplers_sample(a->samplers, t);
 
-    tick_begin(&a->tick, clock_wall_ns(c), clock_monotonic_ns(c));
-    rc = samplers_sample(a->samplers, &a->tick);
-    for (int f = 0; f < (int)ARRAY_SIZE(a->pages) && rc == 0; f++) {
-        str_reset(&a->pages[f]);
-        metrics_render(&a->tick, (enum metrics_format)f, &a->pages[f]);
-        rc = str_error(&a->pages[f]);
-    }
+    a->ticks++;
+    if (rc == 0)
+        rc = add_self(a, t);
+    if (rc == 0)
+        rc = feed_judge(a->feed);
+    http_stale(a->http);
+    if (rc == 0 && http_listeners(a->http, PAGE_LIVE))
+        rc = fill(a, PAGE_LIVE);
+    if (rc == 0 && a->keeper)
+        store(a);
     if (rc < 0 && !a->failed)
         log_warning("a sample was lost: %s; trying again every tick", strerror(-rc));
     a->failed = rc < 0;
+    a->tick_s = (double)(now_ns(a) - begin) * 1e-9;
+}
+
+static void on_timer(uv_timer_t *t);
+
+/* Ticks stand at multiples of the interval since the start, so that a late one makes no drift. */
+static void next_tick(struct agent *a)
+{
+    int64_t interval = a->config->interval_ns, now = now_ns(a);
+    uint64_t past = (uint64_t)((now - a->begin_ns) / interval);
+
+    if (past > a->due)
+        a->missed += past - a->due;
+    a->due = past + 1;
+    uv_update_time(&a->loop); /* the loop's time is from before the sample: it would fire early */
+    /* half a millisecond late rather than early: the timer counts in whole ones */
+    uv_timer_start(&a->timer, on_timer,
+                   (uint64_t)(((int64_t)a->due * interval + a->begin_ns - now) / NS_PER_MS + 1), 0);
+}
+
+static void serve(struct agent *a);
+
+static void on_again(uv_idle_t *i)
+{
+    serve(i->data);
+}
+
+static void serve(struct agent *a)
+{
+    uv_idle_stop(&a->again);
+    if (http_run(a->http, now_ns(a)))
+        uv_idle_start(&a->again, on_again);
+}
+
+static void again(void *ctx)
+{
+    struct agent *a = ctx;
+
+    uv_idle_start(&a->again, on_again);
 }
 
 static void on_timer(uv_timer_t *t)
@@ -85,16 +242,17 @@ static void on_timer(uv_timer_t *t)
     struct agent *a = t->data;
 
     sample(a);
-    http_run(a->http); /* silent clients are dropped here */
+    serve(a); /* silent clients are dropped here */
+    if (a->ticks == TICKS_TO_SETTLE)
+        memory_settle();
+    next_tick(a);
 }
 
 static void on_clients(uv_poll_t *p, int status, int events)
 {
-    struct agent *a = p->data;
-
     (void)status;
     (void)events;
-    http_run(a->http);
+    serve(p->data);
 }
 
 static void on_signal(uv_signal_t *s, int number)
@@ -102,6 +260,8 @@ static void on_signal(uv_signal_t *s, int number)
     (void)number;
     uv_stop(s->loop);
 }
+
+/* ---- the loop ---- */
 
 static void close_handle(uv_handle_t *h, void *arg)
 {
@@ -112,7 +272,6 @@ static void close_handle(uv_handle_t *h, void *arg)
 
 static int start_loop(struct agent *a)
 {
-    uint64_t ms = (uint64_t)(a->config->interval_ns / 1000000);
     int rc = uv_timer_init(&a->loop, &a->timer);
 
     if (rc == 0)
@@ -121,9 +280,9 @@ static int start_loop(struct agent *a)
         rc = uv_signal_init(&a->loop, &a->term);
     if (rc == 0)
         rc = uv_signal_init(&a->loop, &a->interrupt);
-    a->timer.data = a->clients.data = a;
     if (rc == 0)
-        rc = uv_timer_start(&a->timer, on_timer, ms, ms);
+        rc = uv_idle_init(&a->loop, &a->again);
+    a->timer.data = a->clients.data = a->again.data = a;
     if (rc == 0)
         rc = uv_poll_start(&a->clients, UV_READABLE, on_clients);
     if (rc == 0)
@@ -133,47 +292,92 @@ static int start_loop(struct agent *a)
     return rc;
 }
 
-static int run_loop(struct agent *a, struct err *e)
+/* Questions that are still being answered end first: they hold connections. */
+static void end_loop(struct agent *a)
 {
-    int rc = uv_loop_init(&a->loop);
-
-    if (rc < 0)
-        return err_set(e, rc, "cannot start the loop: %s", uv_strerror(rc));
-    rc = start_loop(a);
-    if (rc == 0) {
-        if (a->config->ready)
-            a->config->ready(http_where(a->http));
-        uv_run(&a->loop, UV_RUN_DEFAULT);
-    }
+    http_end(a->http);
+    history_end(a->history);
+    while (history_busy(a->history))
+        uv_run(&a->loop, UV_RUN_ONCE);
     uv_walk(&a->loop, close_handle, NULL);
     uv_run(&a->loop, UV_RUN_DEFAULT);
-    uv_loop_close(&a->loop);
+}
+
+static int run_loop(struct agent *a, struct err *e)
+{
+    int rc = start_loop(a);
+
+    if (rc == 0) {
+        a->begin_ns = now_ns(a);
+        sample(a);
+        next_tick(a);
+        if (a->config->ready)
+            a->config->ready(a->config->arg, http_where(a->http));
+        uv_run(&a->loop, UV_RUN_DEFAULT);
+    }
+    end_loop(a);
     return rc < 0 ? err_set(e, rc, "cannot start the loop: %s", uv_strerror(rc)) : 0;
 }
 
 static void agent_done(struct agent *a)
 {
     http_close(a->http);
+    history_close(a->history);
+    uv_loop_close(&a->loop);
+    keeper_close(a->keeper);
+    feed_close(a->feed);
+    compat_close(a->compat);
     samplers_close(a->samplers);
-    tick_done(&a->tick);
-    for (size_t i = 0; i < ARRAY_SIZE(a->pages); i++)
-        str_done(&a->pages[i]);
+    str_done(&a->text);
+}
+
+/* What can fail for a reason that a user can mend comes first. */
+static int open_all(struct agent *a, const struct http_config *http, int root, struct err *e)
+{
+    const struct agent_config *c = a->config;
+    const struct sampler_env env = {
+        .root = root, .live = true, .fake = c->fake, .patience_ns = SAMPLER_PATIENCE_NS
+    };
+    int rc = http_open(&a->http, http, e);
+
+    if (rc == 0)
+        rc = privileges_drop(e); /* before there are other threads, which would keep them */
+    if (rc == 0)
+        rc = samplers_open(&a->samplers, &env, e);
+    if (rc == 0 && c->compat)
+        rc = compat_open(&a->compat, &env, e);
+    if (rc == 0)
+        rc = feed_open(&a->feed, c->host, c->rules, e);
+    if (rc == 0 && c->store)
+        rc = keeper_open(&a->keeper, c->store, &c->keep, e);
+    if (rc == 0)
+        rc = history_open(&a->history, &a->loop, c->store, e);
+    return rc;
 }
 
 int agent_run(const struct agent_config *config, struct err *e)
 {
-    CLEANUP(agent_done)
-    struct agent a = { .config = config, .pages = { STR_INIT(PAGE_MAX), STR_INIT(PAGE_MAX) } };
     CLEANUP(closep) int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct agent a = { .config = config, .text = STR_INIT(PAGE_MAX) };
+    struct http_config http = { .listen = config->listen,
+                                .token = config->token,
+                                .pages = a.pages,
+                                .n_pages = all_pages(a.pages, config->compat),
+                                .work = work,
+                                .fill = fill,
+                                .again = again,
+                                .ctx = &a };
     int rc;
 
     if (root < 0)
         return err_set(e, -errno, "cannot open /: %s", strerror(errno));
-    rc = samplers_open(&a.samplers, root, e);
-    if (rc == 0)
-        rc = http_open(&a.http, config->listen, pages, &a, e);
+    memory_begin();
+    rc = uv_loop_init(&a.loop);
     if (rc < 0)
-        return rc;
-    sample(&a);
-    return run_loop(&a, e);
+        return err_set(e, rc, "cannot start the loop: %s", uv_strerror(rc));
+    rc = open_all(&a, &http, root, e);
+    if (rc == 0)
+        rc = run_loop(&a, e);
+    agent_done(&a);
+    return rc;
 }

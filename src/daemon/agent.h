@@ -1,15 +1,25 @@
-/* The agent: one per node. Samples at an interval, renders the metrics once per tick and serves
- * them from memory; one thread, one loop. */
+/* The agent: one per node. Samples at an interval, judges and stores what was measured, serves
+ * metrics and the dashboard. One loop thread; the store and drivers have threads of their own. */
 #ifndef BRIM_DAEMON_AGENT_H
 #define BRIM_DAEMON_AGENT_H
 #include "base/clock.h"
 #include "base/err.h"
+#include "diagnose/rules.h"
+#include "store/store.h"
 
 struct agent_config {
     const struct clock *clock;
+    const char *host;
     const char *listen; /* "127.0.0.1:9410" */
+    const char *token;  /* NULL: loopback addresses only */
     int64_t interval_ns;
-    void (*ready)(const char *where); /* called once, when it listens there; NULL */
+    const struct rules *rules; /* of alerts */
+    const char *store;         /* path of the database; NULL: none */
+    struct store_config keep;
+    bool compat;      /* metrics under the names of other exporters, too */
+    const char *fake; /* script of accelerators that are not there; NULL */
+    void (*ready)(void *arg, const char *where); /* called once, when it listens there */
+    void *arg;
 };
 
 /* Run until SIGTERM or SIGINT. 0, or a negative errno with a sentence. */

@@ -38,15 +38,3 @@ void findings_text(struct findings *f, const char **to, const char *fmt, ...)
         *to = "";
     }
 }
-
-const char *severity_text(enum severity s)
-{
-    static const char *const texts[] = {
-        [SEVERITY_UNKNOWN] = "not checked",
-        [SEVERITY_NOTE] = "note",
-        [SEVERITY_WARNING] = "warning",
-        [SEVERITY_CRITICAL] = "critical",
-    };
-
-    return texts[s];
-}

@@ -6,13 +6,7 @@
 #include <stddef.h>
 
 #include "base/arena.h"
-
-enum severity {
-    SEVERITY_UNKNOWN, /* could not be checked here: the sentence says why */
-    SEVERITY_NOTE,    /* worth knowing */
-    SEVERITY_WARNING, /* costs performance */
-    SEVERITY_CRITICAL /* does not work, or costs most of it */
-};
+#include "model/severity.h"
 
 struct finding {
     const char *check; /* name of the rule: "pcie-width" */
@@ -42,8 +36,5 @@ struct finding *findings_add(struct findings *f, const char *check, enum severit
 
 /* Set one of its texts. */
 void findings_text(struct findings *f, const char **to, const char *fmt, ...) PRINTF(3, 4);
-
-/* "critical", "warning", "note", "not checked" */
-const char *severity_text(enum severity s);
 
 #endif

@@ -45,6 +45,18 @@ struct dcmi_hbm_info {
 };
 static_assert(sizeof(struct dcmi_hbm_info) == 32, "dcmi_hbm_info");
 
+enum dcmi_rate { DCMI_RATE_AICORE = 2, DCMI_RATE_HBM_BANDWIDTH = 10 };
+enum dcmi_frequency { DCMI_FREQUENCY_AICORE = 7, DCMI_FREQUENCY_AICORE_MAX = 9 };
+enum dcmi_part { DCMI_PART_HBM = 2 };
+
+struct dcmi_ecc_info {
+    int enabled;
+    unsigned single_bit, double_bit;
+    unsigned single_bit_ever, double_bit_ever;
+    unsigned single_bit_pages, double_bit_pages; /* taken out of use */
+};
+static_assert(sizeof(struct dcmi_ecc_info) == 28, "dcmi_ecc_info");
+
 typedef int dcmi_init_fn(void);                              /* dcmi_init */
 typedef int dcmi_cards_fn(int *count, int *cards, int room); /* dcmi_get_card_list */
 typedef int dcmi_count_fn(int card, int *count);             /* dcmi_get_device_num_in_card */
@@ -53,5 +65,12 @@ typedef int dcmi_pcie_v2_fn(int card, int device, struct dcmi_pcie_info_v2 *pcie
 typedef int dcmi_pcie_v1_fn(int card, int device, struct dcmi_pcie_info_v1 *pcie);
 typedef int dcmi_hbm_fn(int card, int device, struct dcmi_hbm_info *hbm);
 typedef int dcmi_health_fn(int card, int device, unsigned *health);
+/* dcmi_get_device_utilization_rate (percent), _frequency (MHz), _temperature (celsius), _power_info
+ * (tenths of a watt), _ecc_info */
+typedef int dcmi_rate_fn(int card, int device, int kind, unsigned *percent);
+typedef int dcmi_frequency_fn(int card, int device, int kind, unsigned *mhz);
+typedef int dcmi_temperature_fn(int card, int device, int *celsius);
+typedef int dcmi_power_fn(int card, int device, int *tenths);
+typedef int dcmi_ecc_fn(int card, int device, int part, struct dcmi_ecc_info *ecc);
 
 #endif

@@ -41,11 +41,19 @@ struct session {
     struct watch_where *where;
 };
 
+void *dcmi_lib_open(struct watch_where *where)
+{
+    void *library = NULL;
+
+    watch_at(where, "dlopen(libdcmi.so)", ABSENT);
+    for (size_t i = 0; i < ARRAY_SIZE(paths) && !library; i++)
+        library = dlopen(paths[i], RTLD_LAZY | RTLD_LOCAL);
+    return library;
+}
+
 static int load(struct session *s, void **library, struct err *e)
 {
-    watch_at(s->where, "dlopen(libdcmi.so)", ABSENT);
-    for (size_t i = 0; i < ARRAY_SIZE(paths) && !*library; i++)
-        *library = dlopen(paths[i], RTLD_LAZY | RTLD_LOCAL);
+    *library = dcmi_lib_open(s->where);
     if (!*library)
         return err_set(e, -ENODEV, "no Ascend driver library: %s", dlerror());
     for (size_t i = 0; i < ARRAY_SIZE(symbols); i++)
@@ -109,17 +117,24 @@ static void read_kind(struct session *s, struct dcmi_chip *c, int nth)
 }
 
 /* Documented as MiB; drivers of the first 910 gave KiB. No chip has 4 TiB: above, it is KiB. */
+int64_t dcmi_hbm_bytes(unsigned long long size, unsigned long long of)
+{
+    const unsigned long long mib_max = 4ull << 20;
+
+    if (of == 0 || of > mib_max << 10 || size > of)
+        return ABSENT;
+    return (int64_t)size << (of > mib_max ? 10 : 20);
+}
+
 static void read_memory(struct session *s, struct dcmi_chip *c, int nth)
 {
     struct dcmi_hbm_info hbm = { .size = 0 };
-    const unsigned long long mib_max = 4ull << 20;
 
     if (!s->api.hbm || c->lost)
         return;
     watch_at(s->where, "dcmi_get_device_hbm_info", nth);
-    if (!good(c, s->api.hbm(c->card, c->device, &hbm)) || hbm.size == 0 || hbm.size > mib_max << 10)
-        return;
-    c->memory_b = (int64_t)hbm.size << (hbm.size > mib_max ? 10 : 20);
+    if (good(c, s->api.hbm(c->card, c->device, &hbm)))
+        c->memory_b = dcmi_hbm_bytes(hbm.size, hbm.size);
 }
 
 static void read_health(struct session *s, struct dcmi_chip *c, int nth)

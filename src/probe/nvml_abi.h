@@ -15,18 +15,22 @@ enum nvml_code {
     NVML_INVALID_ARGUMENT = 2,
     NVML_NOT_SUPPORTED = 3,
     NVML_NO_PERMISSION = 4,
+    NVML_NOT_FOUND = 6,
+    NVML_INSUFFICIENT_SIZE = 7,
     NVML_DRIVER_NOT_LOADED = 9,
     NVML_TIMEOUT = 10,
     NVML_IRQ_ISSUE = 11,
+    NVML_FUNCTION_NOT_FOUND = 13,
     NVML_GPU_LOST = 15,
     NVML_RESET_REQUIRED = 16,
     NVML_OPERATING_SYSTEM = 17,
     NVML_LIB_RM_MISMATCH = 18,
     NVML_ARGUMENT_VERSION = 25,
+    NVML_DEPRECATED = 26,
     NVML_UNKNOWN_ERROR = 999
 };
 
-enum { NVML_CLOCK_GRAPHICS = 0, NVML_CLOCK_SM = 1 };
+enum { NVML_CLOCK_GRAPHICS = 0, NVML_CLOCK_SM = 1, NVML_CLOCK_MEMORY = 2 };
 
 /* At the other end of an NVLink. */
 enum {
@@ -122,6 +126,114 @@ enum {
     NVML_FIELD_C2C_MBPS = 172, /* scope: link; MB/s */
 };
 
+/* nvml_field.type. */
+enum {
+    NVML_TYPE_DOUBLE = 0,
+    NVML_TYPE_UNSIGNED = 1,
+    NVML_TYPE_UNSIGNED_LONG = 2,
+    NVML_TYPE_UNSIGNED_LONG_LONG = 3,
+    NVML_TYPE_SIGNED_LONG_LONG = 4,
+    NVML_TYPE_SIGNED = 5
+};
+/* nvml_field.scope: all links together, for fields that can. */
+#define NVML_ALL_LINKS 0xffffffffu
+
+/* ---- what is measured again and again ---- */
+
+/* In percent of the time since the last of the driver's own samples. */
+struct nvml_utilization {
+    unsigned gpu, memory;
+};
+static_assert(sizeof(struct nvml_utilization) == 8, "nvmlUtilization_t");
+
+struct nvml_memory_v2 {
+    unsigned version;
+    unsigned long long total, reserved, free, used;
+};
+static_assert(sizeof(struct nvml_memory_v2) == 40, "nvmlMemory_v2_t");
+#define NVML_MEMORY_V2 0x02000028u
+
+/* How far a GPU is from the temperature at which it slows itself down. */
+struct nvml_margin {
+    unsigned version;
+    int celsius;
+};
+static_assert(sizeof(struct nvml_margin) == 8, "nvmlMarginTemperature_v1_t");
+#define NVML_MARGIN_V1 0x01000008u
+
+enum { NVML_SENSOR_GPU = 0, NVML_THRESHOLD_SLOWDOWN = 1 };
+
+/* Why a clock is lower than it could be: bits. */
+enum {
+    NVML_REASON_POWER = 0x4,
+    NVML_REASON_HARDWARE = 0x8, /* set with one of the more exact ones, or alone */
+    NVML_REASON_SYNC = 0x10,
+    NVML_REASON_THERMAL_SOFTWARE = 0x20,
+    NVML_REASON_THERMAL_HARDWARE = 0x40,
+    NVML_REASON_BRAKE = 0x80
+};
+
+/* A process, as the second and third version of the call give it. */
+struct nvml_process {
+    unsigned pid;
+    unsigned long long used_b; /* all bits set: not known */
+    unsigned instance, compute_instance;
+};
+static_assert(sizeof(struct nvml_process) == 24, "nvmlProcessInfo_v2_t");
+
+/* As the first version gives it. */
+struct nvml_process_v1 {
+    unsigned pid;
+    unsigned long long used_b;
+};
+static_assert(sizeof(struct nvml_process_v1) == 16, "nvmlProcessInfo_v1_t");
+
+struct nvml_process_busy {
+    unsigned pid;
+    unsigned long long timestamp; /* microseconds */
+    unsigned sm, memory, encoder, decoder;
+};
+static_assert(sizeof(struct nvml_process_busy) == 32, "nvmlProcessUtilizationSample_t");
+
+/* GPM, the counters of a GPU's units (Hopper and later): metrics come from two samples. */
+typedef struct nvml_gpm_opaque *nvml_gpm_sample;
+
+struct nvml_gpm_support {
+    unsigned version, supported;
+};
+static_assert(sizeof(struct nvml_gpm_support) == 8, "nvmlGpmSupport_t");
+
+struct nvml_gpm_metric {
+    unsigned id;
+    int code; /* of this metric alone */
+    double value;
+    const char *names[3];
+};
+static_assert(sizeof(struct nvml_gpm_metric) == 40, "nvmlGpmMetric_t");
+
+/* The library reads and writes the first n metrics; how long the array is differs by version. */
+enum { NVML_GPM_V1 = 1, NVML_GPM_METRICS = 333 };
+struct nvml_gpm_request {
+    unsigned version, n;
+    nvml_gpm_sample first, second;
+    struct nvml_gpm_metric metrics[NVML_GPM_METRICS];
+};
+static_assert(sizeof(struct nvml_gpm_request) == 13344, "nvmlGpmMetricsGet_t");
+
+enum {
+    NVML_GPM_SM_ACTIVE = 2, /* this one and those up to FP16 are percentages */
+    NVML_GPM_SM_OCCUPANCY = 3,
+    NVML_GPM_TENSOR = 5,
+    NVML_GPM_DRAM = 10,
+    NVML_GPM_FP64 = 11,
+    NVML_GPM_FP32 = 12,
+    NVML_GPM_FP16 = 13,
+    NVML_GPM_PCIE_SENT = 20, /* this one and those below are MiB/s */
+    NVML_GPM_PCIE_RECEIVED = 21,
+    NVML_GPM_LINK_RECEIVED = 60,
+    NVML_GPM_LINK_SENT = 61
+};
+
 /* The functions, by the shape of their arguments. */
 typedef int nvml_plain_fn(void);                                 /* nvmlInit_v2, nvmlShutdown */
 typedef int nvml_count_fn(unsigned *count);                      /* nvmlDeviceGetCount_v2 */
@@ -140,6 +252,19 @@ typedef int nvml_fabric_v1_fn(nvml_device device, struct nvml_fabric_v1 *fabric)
 typedef int nvml_link_fn(nvml_device device, unsigned link, unsigned *number);
 typedef int nvml_link_pci_fn(nvml_device device, unsigned link, struct nvml_pci_info *pci);
 typedef int nvml_fields_fn(nvml_device device, int count, struct nvml_field *fields);
+typedef int nvml_utilization_fn(nvml_device device, struct nvml_utilization *utilization);
+typedef int nvml_memory_v2_fn(nvml_device device, struct nvml_memory_v2 *memory);
+typedef int nvml_margin_fn(nvml_device device, struct nvml_margin *margin);
+typedef int nvml_reasons_fn(nvml_device device, unsigned long long *reasons);
+typedef int nvml_processes_fn(nvml_device device, unsigned *count, struct nvml_process *list);
+typedef int nvml_processes_v1_fn(nvml_device device, unsigned *count, struct nvml_process_v1 *list);
+typedef int nvml_process_busy_fn(nvml_device device, struct nvml_process_busy *list,
+                                 unsigned *count, unsigned long long since);
+typedef int nvml_gpm_support_fn(nvml_device device, struct nvml_gpm_support *support);
+typedef int nvml_gpm_alloc_fn(nvml_gpm_sample *sample);
+typedef int nvml_gpm_free_fn(nvml_gpm_sample sample);
+typedef int nvml_gpm_get_fn(nvml_device device, nvml_gpm_sample sample);
+typedef int nvml_gpm_metrics_fn(struct nvml_gpm_request *request);
 typedef int nvml_p2p_fn(nvml_device a, nvml_device b, unsigned question, unsigned *status);
 
 #endif

@@ -127,9 +127,9 @@ static int read_disk(struct tick *t, const char *at)
     return 1;
 }
 
-static int disk_open(void **state, int root, struct err *e)
+static int disk_open(void **state, const struct sampler_env *env, struct err *e)
 {
-    return sample_table_start(state, root, "proc/diskstats", e);
+    return sample_table_start(state, env->root, "proc/diskstats", e);
 }
 
 static int disk_sample(void *state, struct tick *t)

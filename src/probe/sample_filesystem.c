@@ -22,7 +22,10 @@ static const struct signal_def defs[FS_VALUES] = {
     [FS_FILES_FREE] = { "files_free", "files that can still be made", SIGNAL_GAUGE },
 };
 
-static const struct signal_set fs_set = { "filesystem", "mount", defs, FS_VALUES };
+enum { FACT_DEVICE, FACT_TYPE };
+static const char *const facts[] = { [FACT_DEVICE] = "device", [FACT_TYPE] = "fstype", NULL };
+
+static const struct signal_set fs_set = { "filesystem", "mount", defs, FS_VALUES, facts };
 
 static const struct type {
     const char *name; /* a last '*' stands for anything */
@@ -54,6 +57,8 @@ struct mount {
     const char *word; /* the mount point as the table writes it, NULL when it was covered */
     size_t len;
     const struct type *type;
+    const char *device, *kind; /* as the table writes them */
+    size_t device_len, kind_len;
 };
 
 struct filesystem {
@@ -74,7 +79,7 @@ static void fs_close(void *state)
 
 DEFINE_CLEANUP(struct filesystem, fs_close)
 
-static int fs_open(void **state, int root, struct err *e)
+static int fs_open(void **state, const struct sampler_env *env, struct err *e)
 {
     CLEANUP(fs_closep) struct filesystem *f = calloc(1, sizeof(*f));
     int rc;
@@ -82,10 +87,10 @@ static int fs_open(void **state, int root, struct err *e)
     if (!f)
         return err_nomem(e);
     f->root = -1;
-    rc = sample_table_open(&f->table, root, "proc/self/mounts", e);
+    rc = sample_table_open(&f->table, env->root, "proc/self/mounts", e);
     if (rc < 0)
         return rc;
-    f->root = fcntl(root, F_DUPFD_CLOEXEC, 0);
+    f->root = fcntl(env->root, F_DUPFD_CLOEXEC, 0);
     if (f->root < 0)
         return err_set(e, -errno, "proc/self/mounts: %m");
     *state = steal(&f);
@@ -109,10 +114,9 @@ static const struct type *find_type(const char *word, size_t len)
 static void read_mount(struct filesystem *f, const char *at)
 {
     const struct type *type;
-    const char *word, *kind;
-    size_t len, kind_len;
+    const char *device, *word, *kind;
+    size_t device_len = sample_word(&at, 0, &device), len, kind_len;
 
-    sample_word(&at, 0, &word);
     len = sample_word(&at, 0, &word);
     kind_len = sample_word(&at, 0, &kind);
     if (len == 0 || word[0] != '/')
@@ -128,7 +132,9 @@ static void read_mount(struct filesystem *f, const char *at)
         return;
     if (type->only && (strlen(type->only) != len || memcmp(type->only, word, len) != 0))
         return;
-    f->mounts[f->n_mounts++] = (struct mount){ word, len, type };
+    f->mounts[f->n_mounts++] = (struct mount){
+        word, len, type, device, kind, device_len, kind_len
+    };
 }
 
 /* Whether the way to a mount leads through one that may hang: the walk would hang, too. */
@@ -145,6 +151,15 @@ static bool may_hang(const struct filesystem *f, const struct mount *m)
             return true;
     }
     return false;
+}
+
+/* A word of the table as a fact. */
+static void add_fact(struct signal_row *row, size_t fact, const char *word, size_t len)
+{
+    char text[PATH_MAX];
+
+    if (sample_mount_decode(word, len, text, sizeof(text)) == 0)
+        tick_fact(row, fact, text);
 }
 
 /* Ask a local file system; -ENOTDIR for a file, which containers have mounted over theirs. */
@@ -176,6 +191,8 @@ static int add_row(const struct filesystem *f, const struct mount *m, struct tic
     row = tick_add(t, &fs_set, name);
     if (!row)
         return -ENOMEM;
+    add_fact(row, FACT_DEVICE, m->device, m->device_len);
+    add_fact(row, FACT_TYPE, m->kind, m->kind_len);
     if (rc < 0)
         return 0;
     row->values[FS_SIZE] = (double)fs.f_blocks * (double)fs.f_frsize;

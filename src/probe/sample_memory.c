@@ -116,9 +116,9 @@ static const struct sample_key vmstat_keys[] = {
     { "oom_kill", OOM_KILLS, 1 },
 };
 
-static int open_meminfo(void **state, int root, struct err *e)
+static int open_meminfo(void **state, const struct sampler_env *env, struct err *e)
 {
-    return sample_table_start(state, root, "proc/meminfo", e);
+    return sample_table_start(state, env->root, "proc/meminfo", e);
 }
 
 static int sample_meminfo(void *state, struct tick *t)
@@ -126,9 +126,9 @@ static int sample_meminfo(void *state, struct tick *t)
     return sample_table_row(state, t, &memory_set, memory_keys, ARRAY_SIZE(memory_keys));
 }
 
-static int open_vmstat(void **state, int root, struct err *e)
+static int open_vmstat(void **state, const struct sampler_env *env, struct err *e)
 {
-    return sample_table_start(state, root, "proc/vmstat", e);
+    return sample_table_start(state, env->root, "proc/vmstat", e);
 }
 
 static int sample_vmstat(void *state, struct tick *t)

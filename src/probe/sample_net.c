@@ -91,7 +91,7 @@ static void net_close(void *state)
 
 DEFINE_CLEANUP(struct net, net_close)
 
-static int net_open(void **state, int root, struct err *e)
+static int net_open(void **state, const struct sampler_env *env, struct err *e)
 {
     CLEANUP(net_closep) struct net *n = calloc(1, sizeof(*n));
     int rc;
@@ -99,10 +99,10 @@ static int net_open(void **state, int root, struct err *e)
     if (!n)
         return err_nomem(e);
     n->root = -1;
-    rc = sample_table_open(&n->table, root, "proc/net/dev", e);
+    rc = sample_table_open(&n->table, env->root, "proc/net/dev", e);
     if (rc < 0)
         return rc;
-    n->root = fcntl(root, F_DUPFD_CLOEXEC, 0);
+    n->root = fcntl(env->root, F_DUPFD_CLOEXEC, 0);
     if (n->root < 0)
         return err_set(e, -errno, "proc/net/dev: %m");
     *state = steal(&n);

@@ -131,9 +131,9 @@ static void add_operation(const char *at, double *values)
     }
 }
 
-static int nfs_open(void **state, int root, struct err *e)
+static int nfs_open(void **state, const struct sampler_env *env, struct err *e)
 {
-    return sample_table_start(state, root, "proc/self/mountstats", e);
+    return sample_table_start(state, env->root, "proc/self/mountstats", e);
 }
 
 static int nfs_sample(void *state, struct tick *t)

@@ -38,7 +38,7 @@ static void close_pressure(void *state)
     free(p);
 }
 
-static int open_pressure(void **state, int root, struct err *e)
+static int open_pressure(void **state, const struct sampler_env *env, struct err *e)
 {
     CLEANUP(freep) struct pressure *p = calloc(1, sizeof(*p));
     size_t found = 0;
@@ -46,7 +46,7 @@ static int open_pressure(void **state, int root, struct err *e)
     if (!p)
         return err_nomem(e);
     for (size_t i = 0; i < ARRAY_SIZE(resources); i++) {
-        kept_open(&p->files[i], root, resources[i].path);
+        kept_open(&p->files[i], env->root, resources[i].path);
         found += p->files[i].fd >= 0;
     }
     if (found == 0)

@@ -141,20 +141,11 @@ void sample_mount_name(char out[SIGNAL_THING], const char *mount)
     snprintf(out, SIGNAL_THING, "...%s", end);
 }
 
-int sample_table_row(struct sample_table *s, struct tick *t, const struct signal_set *set,
-                     const struct sample_key *keys, size_t n)
+void sample_table_values(const char *text, struct signal_row *row, const struct sample_key *keys,
+                         size_t n)
 {
-    struct signal_row *row;
-    const char *at;
-    char *text;
-    int rc = sample_table_read(s, &text);
+    const char *at = text;
 
-    if (rc < 0 || !*text)
-        return rc;
-    at = text;
-    row = tick_add(t, set, "");
-    if (!row)
-        return -ENOMEM;
     do {
         for (size_t i = 0; i < n; i++) {
             double *value = &row->values[keys[i].value];
@@ -166,5 +157,20 @@ int sample_table_row(struct sample_table *s, struct tick *t, const struct signal
             break;
         }
     } while (scan_line(&at));
+}
+
+int sample_table_row(struct sample_table *s, struct tick *t, const struct signal_set *set,
+                     const struct sample_key *keys, size_t n)
+{
+    struct signal_row *row;
+    char *text;
+    int rc = sample_table_read(s, &text);
+
+    if (rc < 0 || !*text)
+        return rc;
+    row = tick_add(t, set, "");
+    if (!row)
+        return -ENOMEM;
+    sample_table_values(text, row, keys, n);
     return 0;
 }

@@ -41,6 +41,10 @@ struct sample_key {
     double scale;
 };
 
+/* The values of n keys of a text into a row. */
+void sample_table_values(const char *text, struct signal_row *row, const struct sample_key *keys,
+                         size_t n);
+
 /* Read the text and add one row of the set, without a thing, with the values of n keys. 0, or
  * -ENOMEM; a file that cannot be read adds no row. */
 int sample_table_row(struct sample_table *s, struct tick *t, const struct signal_set *set,

@@ -1,14 +1,12 @@
 #include "probe/watch.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 
 enum { NS_PER_S = 1000000000 };
 
@@ -37,7 +35,6 @@ DEFINE_CLEANUP(struct job, job_free)
 static int job_new(const struct watch_work *work, struct job **ret)
 {
     struct job *j = calloc(1, sizeof(*j));
-    pthread_condattr_t attr;
 
     if (!j)
         return -ENOMEM;
@@ -48,10 +45,7 @@ static int job_new(const struct watch_work *work, struct job **ret)
         return -ENOMEM;
     }
     pthread_mutex_init(&j->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&j->ended, &attr);
-    pthread_condattr_destroy(&attr);
+    thread_cond_init(&j->ended);
     watch_at(&j->where, "the first call", -1);
     *ret = j;
     return 0;
@@ -71,19 +65,6 @@ static void *job_run(void *arg)
     if (abandoned)
         job_free(j);
     return NULL;
-}
-
-/* Start the thread with all signals blocked: they are the caller's. */
-static int job_start(struct job *j, pthread_t *thread)
-{
-    sigset_t all, before;
-    int rc;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = pthread_create(thread, NULL, job_run, j);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return -rc;
 }
 
 /* Say where the work is stuck; -ETIMEDOUT. */
@@ -107,12 +88,11 @@ static int job_wait(struct job *j, int64_t patience_ns, struct err *e)
 
     pthread_mutex_lock(&j->lock);
     while (!j->finished && rc == 0) {
-        int64_t since = atomic_load(&j->where.since_ns), until = since + patience_ns;
-        struct timespec at = { .tv_sec = until / NS_PER_S, .tv_nsec = until % NS_PER_S };
+        int64_t since = atomic_load(&j->where.since_ns);
 
         if (patience_ns <= 0)
             pthread_cond_wait(&j->ended, &j->lock);
-        else if (pthread_cond_timedwait(&j->ended, &j->lock, &at) == ETIMEDOUT && !j->finished &&
+        else if (!thread_wait_until(&j->ended, &j->lock, since + patience_ns) && !j->finished &&
                  atomic_load(&j->where.since_ns) == since)
             rc = stuck(j, patience_ns, e);
     }
@@ -138,7 +118,7 @@ int watch_run(const struct watch_work *work, int64_t patience_ns, void **ret, st
 
     if (rc < 0)
         return err_nomem(e);
-    rc = job_start(j, &thread);
+    rc = thread_start(&thread, job_run, j);
     if (rc < 0)
         return err_set(e, rc, "cannot start a thread to watch a driver: %s", strerror(-rc));
     rc = job_wait(j, patience_ns, e);

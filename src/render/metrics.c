@@ -6,9 +6,40 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/utf8.h"
 
 /* Integers beyond this are no longer exact in a double. */
 static const double exact = 9007199254740992.0;
+
+/* A fraction of whole nanoseconds, or a time since 1970 of hundredths of a second, as "%.15g" would
+ * write it, at a tenth of its cost; false when it is none. Its digits are 15 at most, and then they
+ * are the only ones that are as near to it as those. */
+static bool add_fraction(struct str *out, double value)
+{
+    const int decimals = value < 1e6 ? 9 : 2;
+    const double scale = value < 1e6 ? 1e9 : 100;
+    char digits[24], *at = digits + sizeof(digits);
+    double rest;
+    uint64_t left;
+
+    if (!(value >= 1e-4 && value < 1e13))
+        return false;
+    left = (uint64_t)(value * scale + 0.5);
+    rest = (double)left / scale - value;
+    if (rest > 4e-16 * value || rest < -4e-16 * value)
+        return false;
+    *--at = '\n';
+    for (int i = 0; i < decimals; i++, left /= 10)
+        if (left % 10 || *at != '\n')
+            *--at = (char)('0' + left % 10);
+    if (*at != '\n')
+        *--at = '.';
+    do
+        *--at = (char)('0' + left % 10);
+    while (left /= 10);
+    str_add_n(out, at, (size_t)(digits + sizeof(digits) - at));
+    return true;
+}
 
 /* Seconds and shares need fractions, counts do not: an integer is written as one, the rest with as
  * many digits as a double has for sure. */
@@ -18,7 +49,8 @@ static void add_value(struct str *out, double value)
     uint64_t left;
 
     if (value < 0 || value > exact || value != (double)(uint64_t)value) {
-        str_addf(out, "%.15g\n", value);
+        if (!add_fraction(out, value))
+            str_addf(out, "%.15g\n", value);
         return;
     }
     left = (uint64_t)value;
@@ -29,28 +61,50 @@ static void add_value(struct str *out, double value)
     str_add_n(out, at, (size_t)(digits + sizeof(digits) - at));
 }
 
-/* Names come from the kernel and from users: a control character is none of theirs. */
-static void add_visible(struct str *out, char c)
+/* Whether a character of a label's value goes out as it is. */
+static bool is_plain(uint32_t code)
 {
-    if ((unsigned char)c < ' ' || c == 0x7f)
-        c = '?';
-    str_add_char(out, c);
+    return code >= ' ' && code != 0x7f && code != '\\' && code != '"';
 }
 
-/* A label's value: backslash, quote and newline are escaped, other control characters replaced. */
+/* A label's value: backslash, quote and newline are escaped. Names come from the kernel and from
+ * users: other control characters, and what is no UTF-8 and refused by scrapers, are none of
+ * theirs. */
 static void add_label(struct str *out, const char *name, const char *value)
 {
     str_add(out, name);
-    str_add(out, "=\"");
-    for (; *value; value++) {
-        if (*value == '\\' || *value == '"')
-            str_add_char(out, '\\');
+    str_add_n(out, "=\"", 2);
+    while (*value) {
+        size_t plain = 0, n;
+        uint32_t code = 0;
+
+        while (value[plain]) {
+            n = utf8_decode(value + plain, &code);
+            if (!is_plain(code))
+                break;
+            plain += n;
+        }
+        str_add_n(out, value, plain);
+        value += plain;
+        if (!*value)
+            break;
         if (*value == '\n')
             str_add(out, "\\n");
+        else if (*value == '\\' || *value == '"')
+            str_add_n(out, (char[]){ '\\', *value }, 2);
         else
-            add_visible(out, *value);
+            str_add_char(out, '?');
+        value++;
     }
     str_add_char(out, '"');
+}
+
+static void add_facts(struct str *out, const struct signal_row *row)
+{
+    for (size_t i = 0; i < SIGNAL_FACTS && row->set->facts[i]; i++) {
+        str_add_char(out, ',');
+        add_label(out, row->set->facts[i], row->facts[i]);
+    }
 }
 
 static void add_sample(struct str *out, const struct signal_row *row, const struct signal_def *d,
@@ -66,6 +120,8 @@ static void add_sample(struct str *out, const struct signal_row *row, const stru
         str_add_char(out, '{');
     if (thing)
         add_label(out, row->set->thing, row->thing);
+    if (thing && row->set->facts_on_samples)
+        add_facts(out, row);
     if (thing && d->label)
         str_add_char(out, ',');
     if (d->label)
@@ -85,23 +141,34 @@ static void add_head(struct str *out, const struct signal_set *set, const struct
 
     if (format == METRICS_OPENMETRICS && d->kind == SIGNAL_COUNTER && len > strlen(suffix))
         cut = strlen(suffix);
-    str_addf(out, "# HELP brim_%s_%.*s %s\n# TYPE brim_%s_%.*s %s\n", set->name, (int)(len - cut),
-             d->name, d->help, set->name, (int)(len - cut), d->name,
-             d->kind == SIGNAL_COUNTER ? "counter" : "gauge");
+    str_add(out, "# HELP brim_");
+    str_add(out, set->name);
+    str_add_char(out, '_');
+    str_add_n(out, d->name, len - cut);
+    str_add_char(out, ' ');
+    str_add(out, d->help);
+    str_add(out, "\n# TYPE brim_");
+    str_add(out, set->name);
+    str_add_char(out, '_');
+    str_add_n(out, d->name, len - cut);
+    str_add(out, d->kind == SIGNAL_COUNTER ? " counter\n" : " gauge\n");
 }
 
-/* All samples of the family that starts at definition i: those of the same name stand together. */
-static void add_family(struct str *out, const struct tick *t, const struct signal_set *set,
-                       size_t i, enum metrics_format format)
+/* All samples of the family that starts at definition i: those of the same name stand together.
+ * Rows of other sets may be among the n. */
+static void add_family(struct str *out, const struct signal_row *rows, size_t n, size_t i,
+                       enum metrics_format format)
 {
+    const struct signal_set *set = rows->set;
     const char *name = set->defs[i].name;
     bool headed = false;
 
-    for (size_t r = 0; r < t->n_rows; r++) {
-        const struct signal_row *row = &t->rows[r];
+    for (size_t r = 0; r < n; r++) {
+        const struct signal_row *row = &rows[r];
 
-        for (size_t k = i; row->set == set && k < set->n_defs && !strcmp(set->defs[k].name, name);
-             k++) {
+        if (row->set != set)
+            continue;
+        for (size_t k = i; k < set->n_defs && !strcmp(set->defs[k].name, name); k++) {
             if (isnan(row->values[k]))
                 continue;
             if (!headed)
@@ -112,25 +179,42 @@ static void add_family(struct str *out, const struct tick *t, const struct signa
     }
 }
 
-/* Whether row r is the first of its set. */
-static bool is_first(const struct tick *t, size_t r)
+/* What is known of each thing, as labels of brim_SET_info. */
+static void add_info(struct str *out, const struct signal_row *rows, size_t n)
 {
-    for (size_t i = 0; i < r; i++)
-        if (t->rows[i].set == t->rows[r].set)
-            return false;
-    return true;
+    const struct signal_set *set = rows->set;
+
+    str_addf(out, "# HELP brim_%s_info what is known of each %s\n# TYPE brim_%s_info gauge\n",
+             set->name, set->thing, set->name);
+    for (size_t r = 0; r < n; r++) {
+        str_addf(out, "brim_%s_info{", set->name);
+        add_label(out, set->thing, rows[r].thing);
+        add_facts(out, &rows[r]);
+        str_add(out, "} 1\n");
+    }
+}
+
+/* How many rows from row r on are of one set. */
+static size_t same_set(const struct tick *t, size_t r)
+{
+    size_t n = 1;
+
+    while (r + n < t->n_rows && t->rows[r + n].set == t->rows[r].set)
+        n++;
+    return n;
 }
 
 void metrics_render(const struct tick *t, enum metrics_format format, struct str *out)
 {
-    for (size_t r = 0; r < t->n_rows; r++) {
+    for (size_t r = 0, n; r < t->n_rows; r += n) {
         const struct signal_set *set = t->rows[r].set;
 
-        if (!is_first(t, r))
-            continue;
+        n = same_set(t, r);
+        if (set->facts && !set->facts_on_samples)
+            add_info(out, &t->rows[r], n);
         for (size_t i = 0; i < set->n_defs; i++)
             if (!i || strcmp(set->defs[i].name, set->defs[i - 1].name) != 0)
-                add_family(out, t, set, i, format);
+                add_family(out, &t->rows[r], n, i, format);
     }
     if (format == METRICS_OPENMETRICS)
         str_add(out, "# EOF\n");
@@ -153,6 +237,8 @@ void metrics_render_json(const struct tick *t, struct str *out)
         json_string(&j, "set", row->set->name);
         if (row->set->thing)
             json_string(&j, row->set->thing, row->thing);
+        for (size_t i = 0; row->set->facts && i < SIGNAL_FACTS && row->set->facts[i]; i++)
+            json_string(&j, row->set->facts[i], row->facts[i]);
         for (size_t i = 0; i < row->set->n_defs; i++) {
             const struct signal_def *d = &row->set->defs[i];
             char key[96];

@@ -1,110 +1,94 @@
 #!/usr/bin/env python3
-"""brim agent beside Debian's node exporter: CPU time and memory, both scraped once a second.
+"""brim agent beside node exporter, collectd and netdata: CPU time, memory, time of a scrape.
 
-Both run at the same time, so that a slow moment of a shared machine hits both. Prints name, value,
-unit, limit and note with tabs between them; script/bench makes the table.
+Prints name, value, unit, limit and note with tabs between them; script/bench makes the table. CPU
+time is of the least of several windows, since other work disturbs it; the mean is in the note.
 """
 
-import os
-import re
-import shutil
+import pathlib
 import socket
 import statistics
-import subprocess
+import tempfile
 import time
-import urllib.request
 
-BRIM = os.environ["BRIM"]
-SECONDS = 20
+import peers
+from peers import say
 
-
-def say(name, value, unit, limit="", note=""):
-    print("\t".join([name, "%.4g" % value, unit, limit, note]), flush=True)
+WINDOWS, SECONDS = 6, 5
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+def dashboard(agent):
+    """What an open dashboard asks for: its past once, then the stream."""
+    with socket.create_connection(("127.0.0.1", agent.port)) as s:
+        s.sendall(b"GET /api/v1/history HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+        while s.recv(1 << 16):
+            pass
+    s = socket.create_connection(("127.0.0.1", agent.port))
+    s.sendall(b"GET /api/v1/live HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    s.setblocking(False)
+    return s
 
 
-class Exporter:
-    """A running exporter and what it has used so far."""
-
-    def __init__(self, command, port):
-        self.process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-        self.url = "http://127.0.0.1:%d/metrics" % port
-        self.latencies, self.size, self.samples = [], 0, 0
-
-    def scrape(self):
-        begin = time.perf_counter()
-        with urllib.request.urlopen(self.url, timeout=10) as answer:
-            text = answer.read().decode()
-        self.latencies.append((time.perf_counter() - begin) * 1e3)
-        self.size = len(text)
-        self.samples = len(re.findall(r"^[^#\n]", text, re.M))
-
-    def cpu_ns(self):
-        folder = "/proc/%d/task" % self.process.pid
-        total = 0
-        for task in os.listdir(folder):
-            with open("%s/%s/schedstat" % (folder, task)) as f:
-                total += int(f.read().split()[0])
-        return total
-
-    def resident_mib(self):
-        with open("/proc/%d/status" % self.process.pid) as f:
-            return int(re.search(r"VmRSS:\s+(\d+)", f.read()).group(1)) / 1024
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait(timeout=10)
+def drain(s):
+    try:
+        while s.recv(1 << 16):
+            pass
+    except BlockingIOError:
+        pass
 
 
-def start():
-    exporters = {}
-    port = free_port()
-    exporters["brim agent"] = Exporter([BRIM, "agent", "--listen", "127.0.0.1:%d" % port], port)
-    peer = shutil.which("prometheus-node-exporter")
-    if peer:
-        port = free_port()
-        listen = "--web.listen-address=127.0.0.1:%d" % port
-        command = [peer, listen, "--no-collector.systemd", "--log.level=error"]
-        exporters["node_exporter"] = Exporter(command, port)
-    time.sleep(2)
-    return exporters
+def measure(alone, full, others, page):
+    time.sleep(5)  # what is done once, at the start, is not counted
+    for _ in range(WINDOWS + 1):
+        for each in [alone, full, *others]:
+            each.window()
+        for _ in range(SECONDS):
+            for each in [full, *others]:
+                each.scrape()
+            drain(page)
+            time.sleep(1)
+
+
+def report(alone, full, others):
+    least, mean = alone.cost()
+    resident = alone.resident
+    exposed = alone.samples()
+    say("agent that samples, CPU per second", least, "ms", "<= 1", "mean %.3g" % mean)
+    say("  resident size", resident, "MiB", "<= 6", "Pss %.1f" % alone.memory_mib("Pss"))
+    say("  samples exposed", exposed, "", ">= 500")
+    full_least, mean = full.cost()
+    say("agent with everything on, CPU per second", full_least, "ms", "<= 2",
+        "mean %.3g; store, alerts, a dashboard, scraped each second" % mean)
+    say("  resident size", full.resident, "MiB", "<= 12", "Pss %.1f" % full.memory_mib("Pss"))
+    say("  scrape, median", statistics.median(full.latencies), "ms", "<= 1",
+        "least %.3g; each renders anew; a new connection" % min(full.latencies))
+    for each in others:
+        cost, mean = each.cost()
+        say(each.name + ", CPU per second", cost, "ms", "",
+            "mean %.3g; %d samples; scraped each second" % (mean, each.samples()))
+        say("  resident size", each.resident, "MiB", "", "Pss %.1f" % each.memory_mib("Pss"))
+        say("  scrape, median", statistics.median(each.latencies), "ms", "",
+            "least %.3g" % min(each.latencies))
+        say("  to the agent with everything on, CPU", cost / full_least, "ratio")
+        say("  to the agent that samples, CPU", cost / least, "ratio")
 
 
 def main():
-    exporters = start()
-    begin = {}
-    try:
-        for exporter in exporters.values():
-            exporter.scrape()
-            exporter.latencies.clear()
-        for name, exporter in exporters.items():
-            begin[name] = exporter.cpu_ns()
-        started = time.monotonic()
-        for _ in range(SECONDS):
-            for exporter in exporters.values():
-                exporter.scrape()
-            time.sleep(1)
-        took = time.monotonic() - started
-        costs = {}
-        for name, exporter in exporters.items():
-            costs[name] = (exporter.cpu_ns() - begin[name]) / 1e6 / took
-            ours = name == "brim agent"
-            say(name + ", CPU per second", costs[name], "ms", "<= 1" if ours else "",
-                "%d samples" % exporter.samples)
-            say("  resident size", exporter.resident_mib(), "MiB", "<= 6" if ours else "")
-            say("  scrape, median", statistics.median(exporter.latencies), "ms", "",
-                "%d bytes; with a new connection and Python's client" % exporter.size)
-        if len(costs) == 2:
-            say("  node_exporter to brim, CPU", costs["node_exporter"] / costs["brim agent"],
-                "ratio")
-    finally:
-        for exporter in exporters.values():
-            exporter.stop()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        alone = peers.brim("alone", "--store", "none")
+        full = peers.brim("full", "--store", str(folder / "agent.db"))
+        others = [peer(folder) for peer in (peers.node_exporter, peers.collectd, peers.netdata)]
+        others = [other for other in others if other]
+        try:
+            assert full.ready()
+            others = [other for other in others if other.ready() or other.stop()]
+            with dashboard(full) as page:
+                measure(alone, full, others, page)
+            report(alone, full, others)
+        finally:
+            for each in [alone, full, *others]:
+                each.stop()
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import pathlib
 import subprocess
 
 import pytest
+from served import Agent
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MACHINES = ROOT / "tests" / "fixtures" / "machines"
@@ -40,6 +41,28 @@ def brim():
     if "BRIM" not in os.environ:
         pytest.skip("BRIM does not name the program")
     return Brim(os.environ["BRIM"])
+
+
+@pytest.fixture
+def start(brim, tmp_path):
+    """start(*args, command="agent", store="none"): agents that end with the test."""
+    started = []
+
+    def one(*args, **how):
+        folder = tmp_path / ("agent%d" % len(started))
+        folder.mkdir()
+        started.append(Agent(brim.program, folder, *args, **how))
+        return started[-1]
+
+    yield one
+    for each in started:
+        each.end()
+
+
+@pytest.fixture
+def agent(start):
+    """One without a store that samples five times a second."""
+    return start("--interval", "200ms")
 
 
 def one_line(done, status, *words):

@@ -1,55 +1,18 @@
-"""brim agent: one sample, the metrics it serves, what it refuses, and a real Prometheus."""
+"""brim agent and brim up: one sample, how they start and end, and a real Prometheus."""
 
 import json
-import os
-import re
 import shutil
 import signal
 import socket
 import subprocess
 import time
-import urllib.error
 import urllib.request
 
 import pytest
 from conftest import one_line
+from served import wait_until
 
 OPENMETRICS = "application/openmetrics-text; version=1.0.0"
-
-
-class Agent:
-    """An agent on a free port, for the time of a test."""
-
-    def __init__(self, brim, *args):
-        command = [brim.program, "agent", "--listen", "127.0.0.1:0", *args]
-        env = dict(os.environ, BRIM_CONF="/nonexistent/brim.conf")
-        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=env)
-        line = self.process.stderr.readline()
-        self.port = int(re.search(r"127\.0\.0\.1:(\d+)/metrics", line).group(1))
-
-    def get(self, path, **headers):
-        request = urllib.request.Request("http://127.0.0.1:%d%s" % (self.port, path))
-        for name, value in headers.items():
-            request.add_header(name, value)
-        with urllib.request.urlopen(request, timeout=10) as answer:
-            return answer.headers, answer.read().decode()
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=10)
-
-
-@pytest.fixture
-def agent(brim):
-    one = Agent(brim, "--interval", "200ms")
-    yield one
-    if one.process.poll() is None:
-        one.process.kill()
-    one.process.wait()
-
-
-def samples(text):
-    return [line for line in text.splitlines() if line and line[0] != "#"]
 
 
 def test_one_sample(brim):
@@ -69,17 +32,47 @@ def test_one_sample_as_json(brim):
 
 def test_wrong_usage(brim):
     one_line(brim("agent", "--json"), 2, "--once")
-    one_line(brim("agent", "--interval", "1ms"), 2, "100ms")
-    one_line(brim("agent", "--listen", "0.0.0.0:9410"), 2, "not a loopback address")
-    one_line(brim("agent", "--listen", "here"), 2, "'here'", "127.0.0.1:9410")
+    none = ("agent", "--store", "none")
+    one_line(brim(*none, "--interval", "1ms"), 2, "100ms")
+    one_line(brim(*none, "--listen", "0.0.0.0:9410"), 2, "not a loopback address")
+    one_line(brim(*none, "--listen", "here"), 2, "'here'", "127.0.0.1:9410")
+    one_line(brim(*none, "--store-mib", "1"), 2, "--store-mib", "16")
 
 
-def test_a_port_in_use_is_named(brim):
+@pytest.mark.parametrize("command, word", [("agent", "in use"), ("up", "is taken")])
+def test_a_port_in_use_is_named(brim, command, word):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         where = "127.0.0.1:%d" % taken.getsockname()[1]
-        one_line(brim("agent", "--listen", where), 1, where, "in use")
+        one_line(brim(command, "--store", "none", "--listen", where), 1, where, word)
+
+
+def test_up_prints_the_address_and_ends(start):
+    up = start("--interval", "200ms", command="up")
+    where = "127.0.0.1:%d" % up.port
+    assert "dashboard: http://%s/\n" % where in up.said()
+    assert "<html" in up.get("/")[1]
+    assert up.stop() == 0
+
+
+def test_ends_on_an_interrupt(start):
+    assert start(command="up").stop(signal.SIGINT) == 0
+
+
+def test_a_second_agent_does_not_store(start, tmp_path):
+    """It runs on without storing and says so once."""
+    store = tmp_path / "store" / "agent.db"
+    first = start("--interval", "100ms", store=store)
+    wait_until(lambda: first.value("stored_ticks_total") > 2)
+    second = start("--interval", "100ms", store=store)
+    wait_until(lambda: second.value("unstored_ticks_total") > 10)
+    assert second.value("stored_ticks_total") == 0
+    assert second.said().count("is in use by another agent") == 1
+    assert second.get("/healthz")[1] == "ok\n"
+    before = first.value("stored_ticks_total")
+    wait_until(lambda: first.value("stored_ticks_total") > before)
+    assert (second.stop(), first.stop()) == (0, 0)
 
 
 def test_metrics_change_with_time(agent):
@@ -92,51 +85,6 @@ def test_metrics_change_with_time(agent):
     assert text.endswith("# EOF\n")
     assert agent.get("/healthz")[1] == "ok\n"
     assert agent.stop() == 0
-
-
-@pytest.mark.parametrize(
-    "path, method, host, status",
-    [
-        ("/", "GET", None, 404),
-        ("/../etc/passwd", "GET", None, 404),
-        ("/metrics", "POST", None, 405),
-        ("/metrics", "DELETE", None, 405),
-        ("/metrics", "GET", "evil.example", 403),
-        ("/metrics", "GET", "127.0.0.1.evil.example", 403),
-    ],
-)
-def test_what_is_refused(agent, path, method, host, status):
-    request = urllib.request.Request(
-        "http://127.0.0.1:%d%s" % (agent.port, path), method=method,
-        data=b"x" if method == "POST" else None
-    )
-    if host:
-        request.add_header("Host", host)
-    with pytest.raises(urllib.error.HTTPError) as refused:
-        urllib.request.urlopen(request, timeout=10)
-    assert refused.value.code == status
-    assert refused.value.read().count(b"\n") == 1
-
-
-def test_hostile_clients_cost_nothing_lasting(agent):
-    """Oversized, malformed and silent requests; then everything is as before."""
-    silent = [socket.create_connection(("127.0.0.1", agent.port)) for _ in range(150)]
-    for s in silent[:60]:
-        s.sendall(b"GET /metrics HTTP/1.1\r\nHost: ")
-    oversized = b"GET /" + b"a" * 70000 + b" HTTP/1.1\r\n\r\n"
-    for text in (oversized, b"\x00\xff\x00\r\n\r\n", b"GET\r\n\r\n"):
-        with socket.create_connection(("127.0.0.1", agent.port)) as s:
-            try:
-                s.sendall(text)
-                s.settimeout(5)
-                s.recv(4096)
-            except OSError:
-                pass
-    for s in silent:
-        s.close()
-    time.sleep(0.5)
-    assert "brim_memory_total_bytes" in agent.get("/metrics")[1]
-    assert agent.process.poll() is None
 
 
 def test_prometheus_scrapes_it(agent, tmp_path):

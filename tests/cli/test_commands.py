@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from conftest import one_line
 
-COMMANDS = ["machine", "agent", "help", "man", "completion", "version"]
+COMMANDS = ["machine", "agent", "xid", "help", "man", "completion", "version"]
 
 
 def test_help_lists_every_command(brim):

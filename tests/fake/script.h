@@ -106,8 +106,9 @@ static inline int script_answer(struct script *s, const char *call, int device)
     char exact[96];
     int code = 0;
 
-    snprintf(exact, sizeof(exact), "%s.%d", call, device);
     pthread_mutex_lock(&s->lock);
+    if (s->n_rules)
+        snprintf(exact, sizeof(exact), "%s.%d", call, device);
     for (size_t i = 0; i < s->n_rules; i++) {
         if (strcmp(s->rules[i].call, call) != 0 && strcmp(s->rules[i].call, exact) != 0)
             continue;
@@ -120,7 +121,8 @@ static inline int script_answer(struct script *s, const char *call, int device)
     pthread_mutex_unlock(&s->lock);
     while (hangs)
         pause();
-    nanosleep(&late, NULL);
+    if (late.tv_sec || late.tv_nsec)
+        nanosleep(&late, NULL);
     return code;
 }
 

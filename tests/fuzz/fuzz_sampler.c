@@ -22,6 +22,7 @@ static int written[FILES];
 static void start(void)
 {
     char folder[] = "/tmp/brim-fuzz-XXXXXX";
+    struct sampler_env env = { 0 };
     int root;
 
     check(mkdtemp(folder) != NULL);
@@ -32,7 +33,8 @@ static void start(void)
         written[i] = openat(root, files[i], O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
         check(written[i] >= 0);
     }
-    check(samplers_open(&samplers, root, NULL) == 0);
+    env.root = root;
+    check(samplers_open(&samplers, &env, NULL) == 0);
     for (int i = 0; i < FILES; i++)
         check(unlinkat(root, files[i], 0) == 0);
     check(unlinkat(root, "proc/pressure", AT_REMOVEDIR) == 0);

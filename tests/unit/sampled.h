@@ -14,6 +14,7 @@ struct sampled {
     const struct sampler_ops *ops;
     char folder[PATH_MAX];
     int root;
+    const char *fake; /* of the sampler_env */
     void *state;
     struct tick tick;
 };
@@ -29,8 +30,9 @@ static inline void sampled_make(struct sampled *s, const struct sampler_ops *ops
 static inline int sampled_open(struct sampled *s)
 {
     struct err e;
+    const struct sampler_env env = { .root = s->root, .fake = s->fake };
 
-    return s->ops->open(&s->state, s->root, &e);
+    return s->ops->open(&s->state, &env, &e);
 }
 
 static inline void sampled_close(struct sampled *s)

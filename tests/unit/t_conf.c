@@ -151,6 +151,23 @@ static void test_path(struct arena *a, const char *folder)
     rmdir(".config");
 }
 
+static void test_utf8(void)
+{
+    static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+        unsetenv(names[i]);
+    ok(!conf_utf8(), "nothing is set");
+    setenv("LANG", "de_DE.UTF-8", 1);
+    ok(conf_utf8(), "LANG");
+    setenv("LC_CTYPE", "C", 1);
+    ok(!conf_utf8(), "LC_CTYPE comes before it");
+    setenv("LC_ALL", "C.utf8", 1);
+    ok(conf_utf8(), "LC_ALL before both");
+    setenv("LC_ALL", "", 1);
+    ok(!conf_utf8(), "empty is not set");
+}
+
 int main(void)
 {
     char folder[] = "/tmp/brim-conf-XXXXXX";
@@ -163,5 +180,6 @@ int main(void)
     test_path(&a, folder);
     is_int(rmdir(folder), 0, "nothing is left behind");
     arena_done(&a);
+    test_utf8();
     return done();
 }

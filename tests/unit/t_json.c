@@ -185,8 +185,32 @@ static void test_ceiling(void)
     is_int(str_error(&out), -EFBIG, "a text too small says so at the end");
 }
 
+static void test_round(void)
+{
+    CLEANUP(str_done) struct str out = STR_INIT(4096);
+    struct json j = { .out = &out, .compact = true };
+
+    json_array(&j, NULL);
+    json_round(&j, NULL, 0.98765, 4);
+    json_round(&j, NULL, 0.5, 4);
+    json_round(&j, NULL, 0.00004, 4);
+    json_round(&j, NULL, -0.00004, 4);
+    json_round(&j, NULL, -1.25, 2);
+    json_round(&j, NULL, 412e6, 0);
+    json_round(&j, NULL, 100, 1);
+    json_round(&j, NULL, 2.999, 2);
+    json_round(&j, NULL, 1e17, 0);
+    json_round(&j, NULL, 0.000000001, 9);
+    json_round(&j, NULL, (double)NAN, 4);
+    json_round(&j, NULL, (double)-INFINITY, 0);
+    json_end(&j);
+    is_str(str_text(&out), "[0.9877,0.5,0,0,-1.25,412000000,100,3,1e+17,0.000000001,null,null]",
+           "rounded");
+}
+
 int main(void)
 {
+    test_round();
     test_layout();
     test_compact();
     test_top();

@@ -1,6 +1,6 @@
 /* NVIDIA's driver library, played by tests/fake/nvml through the loader and the real symbols. The
- * build runs this with its folder in LD_LIBRARY_PATH ("now"), with that of an old driver's ("old"),
- * and with none ("absent"). */
+ * build runs this with its folder in LD_LIBRARY_PATH ("now"), with that of an old driver's
+ * ("old"), and with none ("absent"). */
 #include "probe/nvml.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-/* The renderers of a machine, on nodes built by hand: whole texts where people read them, else what
- * must and must not be in them. */
+/* The renderers of a machine, on nodes built by hand: whole texts where people read them, else
+ * what must and must not be in them. */
 #include <errno.h>
 
 #include "base/xml.h"

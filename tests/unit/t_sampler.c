@@ -93,7 +93,7 @@ static void bench_open(struct bench *b)
     struct err e = { "" };
 
     b->fd = open(b->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    is_int(samplers_open(&b->samplers, b->fd, &e), 0, "open");
+    is_int(samplers_open(&b->samplers, &(struct sampler_env){ .root = b->fd }, &e), 0, "open");
 }
 
 static void bench_make(struct bench *b)
@@ -416,7 +416,7 @@ static void test_oom(void)
         int rc;
 
         oom_next();
-        rc = samplers_open(&s, b.fd, &e);
+        rc = samplers_open(&s, &(struct sampler_env){ .root = b.fd }, &e);
         ok(!rc == (s != NULL) && !rc == !*e.text, "opened, or a sentence");
         tick_begin(&t, 0, 0);
         if (rc == 0)
@@ -437,8 +437,9 @@ static void test_live(void)
     struct tick t = { .n_rows = 0 };
     struct samplers *s = NULL;
     int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    const struct sampler_env env = { .root = fd, .live = true, .patience_ns = SAMPLER_PATIENCE_NS };
 
-    is_int(samplers_open(&s, fd, NULL), 0, "open this machine");
+    is_int(samplers_open(&s, &env, NULL), 0, "open this machine");
     for (int i = 0; i < 3; i++) {
         tick_begin(&t, 0, 0);
         is_int(samplers_sample(s, &t), 0, "sample it");

@@ -74,14 +74,99 @@ static void test_again(void)
     tick_done(&t);
 }
 
-static void test_too_wide(void)
+static void test_wider(void)
 {
     struct signal_set wide = { "wide", NULL, disk_defs, 1000 };
     struct tick t = { .n_rows = 0 };
+    const struct signal_row *row;
+
+    for (int round = 0; round < 3; round++) {
+        tick_begin(&t, 0, 0);
+        row = tick_add(&t, round ? &wide : &disk, "");
+        ok(row && row->values_room >= row->set->n_defs, "room for a set of any width");
+        ok(row && isnan(row->values[row->set->n_defs - 1]), "all absent");
+    }
+    tick_done(&t);
+}
+
+static void test_facts(void)
+{
+    static const char *const facts[] = { "uuid", "model", NULL };
+    const struct signal_set gpu = { "gpu", "gpu", disk_defs, 2, facts };
+    struct tick t = { .n_rows = 0 };
+    struct signal_row *row;
+    size_t n;
 
     tick_begin(&t, 0, 0);
-    ok(!tick_add(&t, &wide, ""), "a set with more values than a row has room for");
-    is_int((long long)t.n_rows, 0, "no row of it");
+    ok(tick_add(&t, &disk, "sda") != NULL, "a row without facts");
+    is_str(signal_fact(&t.rows[0], "uuid"), "", "which knows none");
+    row = tick_add(&t, &gpu, "0");
+    if (row)
+        tick_fact(row, 1, "H100");
+    is_str(signal_fact(row, "uuid"), "", "unknown yet");
+    is_str(signal_fact(row, "model"), "H100", "known");
+    is_str(signal_fact(row, "colour"), "", "never known");
+    ok(tick_add(&t, &gpu, "1") != NULL, "another");
+    ok(tick_set(&t, "gpu", &n) == &t.rows[1] && n == 2, "the rows of a set");
+    ok(!tick_set(&t, "net", &n) && n == 0, "a set without rows");
+    tick_begin(&t, 0, 0);
+    row = tick_add(&t, &gpu, "0");
+    row = row ? tick_add(&t, &gpu, "1") : NULL;
+    is_str(row ? signal_fact(row, "model") : "?", "", "facts of the tick before are forgotten");
+    tick_done(&t);
+}
+
+static void test_group(void)
+{
+    static const struct signal_set *const sets[] = { &disk, &host, &disk, &host, &disk };
+    struct tick t = { .n_rows = 0 };
+    char order[8] = "";
+
+    tick_begin(&t, 0, 0);
+    for (size_t i = 0; i < ARRAY_SIZE(sets); i++) {
+        char name[2] = { (char)('a' + i), 0 };
+
+        ok(tick_add(&t, sets[i], name) != NULL, "row %s", name);
+    }
+    tick_group(&t);
+    for (size_t i = 0; i < t.n_rows; i++)
+        order[i] = t.rows[i].thing[0];
+    is_str(order, "acebd", "rows of a set together, each in its order");
+    tick_group(&t);
+    is_int(t.rows[2].thing[0], 'e', "and so they stay");
+    tick_done(&t);
+}
+
+static void test_index(void)
+{
+    static const struct signal_def defs[] = {
+        { "seconds_total", "time", SIGNAL_COUNTER, "mode=\"user\"" },
+        { "seconds_total", "time", SIGNAL_COUNTER, "mode=\"idle\"" },
+        { "load", "load", SIGNAL_GAUGE },
+    };
+    const struct signal_set set = { "cpu", NULL, defs, 3 };
+
+    is_int((long long)signal_index(&set, "seconds_total", "mode=\"idle\""), 1, "by label");
+    is_int((long long)signal_index(&set, "load", NULL), 2, "without one");
+    is_int((long long)signal_index(&set, "seconds_total", NULL), 3, "the label is missing");
+    is_int((long long)signal_index(&set, "load", "mode=\"idle\""), 3, "no such label");
+}
+
+static void test_events(void)
+{
+    struct tick t = { .n_rows = 0 };
+    const struct event *event;
+
+    tick_begin(&t, 42, 0);
+    event = tick_event(&t, "xid", SEVERITY_CRITICAL, 79);
+    ok(event && event->wall_ns == 42 && event->code == 79 && !event->text[0], "an event");
+    for (int i = 1; i < EVENTS_MAX; i++)
+        event = tick_event(&t, "xid", SEVERITY_CRITICAL, 79);
+    ok(event != NULL, "as many as are allowed");
+    ok(!tick_event(&t, "xid", SEVERITY_CRITICAL, 79), "and no more");
+    is_int((long long)t.n_events, EVENTS_MAX, "all are there");
+    tick_begin(&t, 43, 0);
+    is_int((long long)t.n_events, 0, "gone with the next tick");
     tick_done(&t);
 }
 
@@ -89,6 +174,10 @@ int main(void)
 {
     test_rows();
     test_again();
-    test_too_wide();
+    test_wider();
+    test_facts();
+    test_group();
+    test_index();
+    test_events();
     return done();
 }

@@ -304,7 +304,8 @@ static void test_denied(void)
     ok(tree_exists(t, "a"), "what is refused is there");
 }
 
-/* A file without the right to read it; root has every right, so it gives up its own for a while. */
+/* A file without the right to read it; root has every right, so it gives up its own for a
+ * while. */
 static void test_denied_live(void)
 {
     CLEANUP(str_done) struct str record = STR_INIT(4096);

@@ -17,6 +17,11 @@ EXPORT dcmi_chip_fn dcmi_get_device_chip_info;
 EXPORT dcmi_pcie_v2_fn dcmi_get_device_pcie_info_v2;
 EXPORT dcmi_hbm_fn dcmi_get_device_hbm_info;
 EXPORT dcmi_health_fn dcmi_get_device_health;
+EXPORT dcmi_rate_fn dcmi_get_device_utilization_rate;
+EXPORT dcmi_frequency_fn dcmi_get_device_frequency;
+EXPORT dcmi_temperature_fn dcmi_get_device_temperature;
+EXPORT dcmi_power_fn dcmi_get_device_power_info;
+EXPORT dcmi_ecc_fn dcmi_get_device_ecc_info;
 
 static const struct script_word words[] = {
     { "not_supported", DCMI_NOT_SUPPORTED },
@@ -119,8 +124,53 @@ int dcmi_get_device_hbm_info(int card, int device, struct dcmi_hbm_info *hbm)
     if (c->memory_b < 0)
         return DCMI_NOT_SUPPORTED;
     *hbm = (struct dcmi_hbm_info){ .size = (unsigned long long)c->memory_b >>
-                                           (strcmp(c->name, "910A") == 0 ? 10 : 20) };
+                                           (strcmp(c->name, "910A") == 0 ? 10 : 20),
+                                   .freq = 1600,
+                                   .temperature = 50 };
+    hbm->used = hbm->size / 4;
     return DCMI_OK;
+}
+
+/* What changes on a real chip is the same here for ever: NPU n is n degrees warmer. */
+int dcmi_get_device_utilization_rate(int card, int device, int kind, unsigned *percent)
+{
+    int code = about("dcmi_get_device_utilization_rate", chip_of(card, device));
+
+    *percent = kind == DCMI_RATE_AICORE ? 85 : 25;
+    return code;
+}
+
+int dcmi_get_device_frequency(int card, int device, int kind, unsigned *mhz)
+{
+    int code = about("dcmi_get_device_frequency", chip_of(card, device));
+
+    *mhz = kind == DCMI_FREQUENCY_AICORE ? 1650 : 1800;
+    return code;
+}
+
+int dcmi_get_device_temperature(int card, int device, int *celsius)
+{
+    const struct dcmi_chip *c = chip_of(card, device);
+    int code = about("dcmi_get_device_temperature", c);
+
+    *celsius = 40 + (c ? (int)(c - machine.chips) : 0);
+    return code;
+}
+
+int dcmi_get_device_power_info(int card, int device, int *tenths)
+{
+    int code = about("dcmi_get_device_power_info", chip_of(card, device));
+
+    *tenths = 3125;
+    return code;
+}
+
+int dcmi_get_device_ecc_info(int card, int device, int part, struct dcmi_ecc_info *ecc)
+{
+    int code = about("dcmi_get_device_ecc_info", chip_of(card, device));
+
+    *ecc = (struct dcmi_ecc_info){ 1, 3, 1, 30, 10, 4, 2 };
+    return part == DCMI_PART_HBM ? code : DCMI_NOT_SUPPORTED;
 }
 
 int dcmi_get_device_health(int card, int device, unsigned *health)

@@ -1,17 +1,36 @@
 /* A libnvidia-ml.so.1 that plays a script: the file that FAKE_NVML names, in the form in which a
  * recording holds what a driver said (src/probe/nvml.h), so that a recording can be served as a
- * driver. What the script does not say is not supported. Section [fake]: see tests/fake/script.h.
+ * driver. What the script does not say is not supported. Section [fake]: see tests/fake/script.h;
+ * "any.1 = lost" is for every call about GPU 1 but for its handle and address.
+ *
+ * What is measured is in sections [live], for all GPUs, and [live 3], which goes first:
+ *
+ *     utilization = 93                    percent; with memory_utilization
+ *     temperature = 61                    slowdown, margin
+ *     memory_clock_mhz = 2619             the others are in [gpu N]
+ *     power_mw, enforced_limit_mw, encoder, decoder (percent), reasons (bits, decimal)
+ *     memory_total_b, memory_used_b, memory_reserved_b
+ *     field 83 = 1000 + 500/s             a field, here one that grows with time
+ *     field 202.3 = 7                     of link 3 alone
+ *     gpm = 1                             has GPM
+ *     gpm 2 = 93.5                        a metric of it
+ *     process 4711 = 1000000 0.5          a process: bytes (-1: not known), share of time
+ *     processes = 600                     more than the caller has room for
+ *
+ * Fields and others have 64 bits, but those that "narrow" names ("narrow = 197") have 32.
  *
  * With FAKE_OLD it is the library of a driver of 2018: functions without their later suffixes, and
  * without those that came later. */
 #include "probe/nvml.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../script.h"
-#include "probe/nvml_abi.h"
+#include "fake_live.h"
+#include "fake_nvml.h"
 
 #ifdef FAKE_OLD
 #define nvmlInit_v2 nvmlInit
@@ -57,23 +76,68 @@ static const struct script_word words[] = {
     { "mismatch", NVML_LIB_RM_MISMATCH },     { NULL, 0 },
 };
 
+EXPORT fake_reload_fn fake_reload;
+EXPORT fake_calls_fn fake_calls;
+EXPORT fake_asked_fn fake_asked;
+
 static struct script rules = SCRIPT_INIT(words);
 static struct nvml_reading machine;
-static bool ready;
+static atomic_bool ready;
+static struct {
+    _Atomic(const char *) call;
+    atomic_uint of[NVML_GPUS];
+} counts[64];
+static atomic_uint asked[512];
 
 static struct nvml_gpu *gpu_of(nvml_device d)
 {
     return (struct nvml_gpu *)(void *)d;
 }
 
-/* What every call about a GPU answers before its own business. */
-static int about(const char *call, nvml_device d)
+int fake_index(nvml_device device)
 {
-    const struct nvml_gpu *g = gpu_of(d);
-    int code = ready ? script_answer(&rules, call, (int)(g - machine.gpus)) : NVML_UNINITIALIZED;
-
-    return code == NVML_OK && g->lost ? NVML_GPU_LOST : code;
+    return (int)(gpu_of(device) - machine.gpus);
 }
+
+/* One thread calls a driver at a time. */
+static void count_call(const char *call, int device)
+{
+    size_t i = 0;
+
+    while (i < ARRAY_SIZE(counts) - 1 && counts[i].call && strcmp(counts[i].call, call) != 0)
+        i++;
+    atomic_store(&counts[i].call, call);
+    atomic_fetch_add(&counts[i].of[device], 1);
+}
+
+unsigned fake_calls(const char *call, int device)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
+        if (!call || (counts[i].call && strcmp(counts[i].call, call) == 0))
+            n += atomic_load(&counts[i].of[device]);
+    return n;
+}
+
+unsigned fake_asked(unsigned field)
+{
+    return atomic_load(&asked[field % ARRAY_SIZE(asked)]);
+}
+
+int fake_about(const char *call, nvml_device d)
+{
+    int device = fake_index(d), code = NVML_UNINITIALIZED;
+
+    count_call(call, device);
+    if (ready)
+        code = script_answer(&rules, call, device);
+    if (code == NVML_OK)
+        code = script_answer(&rules, "any", device);
+    return code == NVML_OK && gpu_of(d)->lost ? NVML_GPU_LOST : code;
+}
+
+#define about fake_about
 
 static int give_text(int code, const char *from, char *to, unsigned size)
 {
@@ -120,13 +184,27 @@ int nvmlInit_v2(void)
     if (!path)
         return NVML_DRIVER_NOT_LOADED;
     len = script_load(&rules, path, text);
-    if (nvml_text_read(path, text, len, &machine, &e) < 0) {
+    if (live_load(path, text, len, &e) < 0 || nvml_text_read(path, text, len, &machine, &e) < 0) {
         fprintf(stderr, "fake: %s\n", e.text);
         exit(99);
     }
+    count_call("nvmlInit_v2", 0);
     code = script_answer(&rules, "nvmlInit_v2", -1);
     ready = code == NVML_OK;
     return code;
+}
+
+void fake_reload(void)
+{
+    static char text[SCRIPT_MAX];
+    const char *path = getenv("FAKE_NVML");
+    struct err e = { "" };
+    size_t len = script_load(&rules, path, text);
+
+    if (live_load(path, text, len, &e) < 0) {
+        fprintf(stderr, "fake: %s\n", e.text);
+        exit(99);
+    }
 }
 
 int nvmlShutdown(void)
@@ -226,10 +304,20 @@ NUMBER(nvmlDeviceGetMaxPcieLinkWidth, pcie_width_max)
 NUMBER(nvmlDeviceGetPersistenceMode, persistence)
 NUMBER(nvmlDeviceGetPowerManagementLimit, power_limit_mw)
 NUMBER(nvmlDeviceGetPowerManagementDefaultLimit, power_default_mw)
-CLOCK(nvmlDeviceGetClockInfo, sm_clock_mhz, NVML_CLOCK_SM)
 CLOCK(nvmlDeviceGetMaxClockInfo, sm_clock_max_mhz, NVML_CLOCK_SM)
 CLOCK(nvmlDeviceGetApplicationsClock, app_clock_mhz, NVML_CLOCK_GRAPHICS)
 CLOCK(nvmlDeviceGetDefaultApplicationsClock, app_clock_default_mhz, NVML_CLOCK_GRAPHICS)
+
+int nvmlDeviceGetClockInfo(nvml_device device, unsigned kind, unsigned *mhz)
+{
+    int code = about("nvmlDeviceGetClockInfo", device);
+    double number = ABSENT;
+
+    if (kind == NVML_CLOCK_SM)
+        return give_number(code, gpu_of(device)->sm_clock_mhz, mhz);
+    live_number(fake_index(device), "memory_clock_mhz", &number);
+    return give_number(code, (int)number, mhz);
+}
 
 int nvmlDeviceGetCudaComputeCapability(nvml_device device, int *major, int *minor)
 {
@@ -250,7 +338,9 @@ int nvmlDeviceGetMemoryInfo(nvml_device device, struct nvml_memory *memory)
     if (code == NVML_OK && size_b < 0)
         return NVML_NOT_SUPPORTED;
     if (code == NVML_OK)
-        *memory = (struct nvml_memory){ .total = (unsigned long long)size_b };
+        *memory = (struct nvml_memory){ .total = (unsigned long long)size_b,
+                                        .used = (unsigned long long)size_b / 4,
+                                        .free = (unsigned long long)(size_b - size_b / 4) };
     return code;
 }
 
@@ -322,7 +412,20 @@ int nvmlDeviceGetMigMode(nvml_device device, unsigned *current, unsigned *pendin
     return give_number(about("nvmlDeviceGetMigMode", device), gpu_of(device)->mig, current);
 }
 
-/* Fields about links between GPU and CPU; all other fields are not supported. */
+/* What [live] says of a field. */
+static int measured(int device, struct nvml_field *f)
+{
+    double number, narrow = 0;
+
+    if (!live_field(device, f->id, f->scope, &number))
+        return NVML_NOT_SUPPORTED;
+    live_number(device, "narrow", &narrow);
+    f->type = narrow == f->id ? NVML_TYPE_UNSIGNED : NVML_TYPE_UNSIGNED_LONG_LONG;
+    f->value.wide = (unsigned long long)number;
+    return NVML_OK;
+}
+
+/* Fields about links between GPU and CPU, and what is measured. */
 int nvmlDeviceGetFieldValues(nvml_device device, int count, struct nvml_field *fields)
 {
     const struct nvml_gpu *g = gpu_of(device);
@@ -334,7 +437,10 @@ int nvmlDeviceGetFieldValues(nvml_device device, int count, struct nvml_field *f
                      : fields[i].id == NVML_FIELD_C2C_MBPS ? g->c2c_mbps
                                                            : ABSENT;
 
+        atomic_fetch_add(&asked[fields[i].id % ARRAY_SIZE(asked)], 1);
         fields[i].code = give_number(NVML_OK, answer, &fields[i].value.number);
+        if (fields[i].code != NVML_OK)
+            fields[i].code = measured(fake_index(device), &fields[i]);
     }
     return code;
 }

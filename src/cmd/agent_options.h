@@ -1,0 +1,22 @@
+/* What 'brim agent' and 'brim up' have in common: the options of a running agent. */
+#ifndef BRIM_CMD_AGENT_OPTIONS_H
+#define BRIM_CMD_AGENT_OPTIONS_H
+#include "cmd/cmd.h"
+
+struct agent_options {
+    bool once, json, compat;
+    const char *listen, *token_file, *store, *fake, *rules;
+    int64_t interval_ns;
+    uint64_t store_mib;
+};
+
+/* 'brim agent' takes all, 'brim up' those behind the first AGENT_ONLY. */
+enum { AGENT_ONLY = 2 };
+extern const struct opt agent_opts[];
+extern const struct agent_options agent_defaults;
+
+/* Run an agent until it is told to end. EXIT_USAGE or a negative errno with a sentence. */
+int agent_options_run(const struct app *app, const struct agent_options *o,
+                      void (*ready)(void *arg, const char *where), void *arg, struct err *e);
+
+#endif

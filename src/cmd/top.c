@@ -1,0 +1,270 @@
+/* brim top: what limits this node now, redrawn as it changes. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/conf.h"
+#include "cmd/cmd.h"
+#include "cmd/terminal.h"
+#include "diagnose/live.h"
+#include "probe/sampler.h"
+#include "render/live_json.h"
+#include "render/live_text.h"
+
+enum { OUTPUT_MAX = 8 << 20, HOST_MAX = 65 };
+
+/* The shortest interval: below it rates say more about the clock than about the node. The first
+ * page with rates comes after so long. */
+#define INTERVAL_MIN_NS 200000000LL
+#define INTERVAL_MAX_NS 60000000000LL
+#define FIRST_NS 300000000LL
+
+struct top_opts {
+    bool once, json;
+    const char *sort, *fake;
+    int64_t interval_ns;
+};
+
+static const char *const sorts[] = { "use", "cpu", "io", "read", "write", "memory", NULL };
+
+static const struct opt opts[] = {
+    { OPT_FLAG, 0, "once", offsetof(struct top_opts, once), NULL, "print one page and end", NULL },
+    { OPT_FLAG, 'j', "json", offsetof(struct top_opts, json), NULL, "print one page as JSON",
+      NULL },
+    { OPT_DURATION, 0, "interval", offsetof(struct top_opts, interval_ns), "TIME",
+      "how often to sample (1s)", NULL },
+    { OPT_CHOICE, 0, "sort", offsetof(struct top_opts, sort), "BY", "what processes are sorted by",
+      sorts },
+    { OPT_STRING, 0, "fake", offsetof(struct top_opts, fake), "FILE",
+      "script accelerators that are not there", NULL },
+    { .kind = OPT_END },
+};
+
+static const struct top_opts defaults = { .interval_ns = 1000000000, .sort = "use" };
+
+static const char help[] =
+    "brim top: what limits this node now\n\n"
+    "The sentence names the stage that is at its limit; the line below has all stages in the\n"
+    "order of an assembly line, with how near each is to its limit.\n\n"
+    "  q        quit\n"
+    "  s        sort processes by the next column\n"
+    "  1 ... 5  sort by CPU, input and output, reads, writes, memory; 0: by use\n"
+    "  p        pause, and go on\n"
+    "  + -      sample less and more often\n"
+    "  ?        this page; any key leaves it\n";
+
+struct top {
+    const struct app *app;
+    struct samplers *samplers;
+    struct tick ticks[2]; /* by turns: the earlier one and that of now */
+    struct live *live;
+    int now; /* which tick is the one of now */
+    int64_t interval_ns;
+    bool paused, helping;
+    char host[HOST_MAX];
+};
+
+static void top_done(struct top *t)
+{
+    samplers_close(t->samplers);
+    tick_done(&t->ticks[0]);
+    tick_done(&t->ticks[1]);
+    free(t->live);
+}
+
+static enum live_sort sort_of(const char *name)
+{
+    int s = 0;
+
+    while (s + 1 < LIVE_SORTS && strcmp(live_sort_name((enum live_sort)s), name) != 0)
+        s++;
+    return (enum live_sort)s;
+}
+
+static int top_open(struct top *t, int root, const struct top_opts *o, struct err *e)
+{
+    const struct sampler_env env = {
+        .root = root, .live = true, .fake = o->fake, .patience_ns = SAMPLER_PATIENCE_NS
+    };
+
+    t->live = calloc(1, sizeof(*t->live));
+    if (!t->live)
+        return err_nomem(e);
+    t->live->sort = sort_of(o->sort);
+    t->interval_ns = o->interval_ns;
+    if (gethostname(t->host, sizeof(t->host) - 1) < 0)
+        t->host[0] = 0;
+    return samplers_open(&t->samplers, &env, e);
+}
+
+static int sample(struct top *t, struct err *e)
+{
+    const struct clock *c = t->app->clock;
+    struct tick *now = &t->ticks[!t->now];
+
+    tick_begin(now, clock_wall_ns(c), clock_monotonic_ns(c));
+    if (samplers_sample(t->samplers, now) < 0)
+        return err_nomem(e);
+    t->now = !t->now;
+    live_update(t->live, &t->ticks[!t->now], now);
+    return 0;
+}
+
+static struct live_extra extra_of(const struct top *t)
+{
+    const struct tick *now = &t->ticks[t->now];
+
+    return (struct live_extra){ .host = t->host, .events = now->events, .n_events = now->n_events };
+}
+
+/* ---- one page ---- */
+
+static int print_once(struct top *t, bool json, struct err *e)
+{
+    CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX);
+    const struct live_look look = { .columns = t->app->columns,
+                                    .colour = t->app->colour,
+                                    .unicode = conf_utf8() };
+    struct live_extra extra;
+    int rc = sample(t, e);
+
+    if (rc < 0)
+        return rc;
+    poll(NULL, 0, (int)(t->interval_ns / 1000000));
+    rc = sample(t, e);
+    if (rc < 0)
+        return rc;
+    extra = extra_of(t);
+    if (json) {
+        live_json(t->live, &extra, &out);
+        str_add_char(&out, '\n');
+    } else {
+        live_text(t->live, &extra, &look, &out);
+    }
+    return cmd_print(&out, NULL, e);
+}
+
+/* ---- page after page ---- */
+
+/* The last line: keys, and what was set by them. */
+static void add_footer(const struct top *t, struct str *out)
+{
+    str_addf(out, "%severy %.3g s, by %s   q quit  s 1-5 sort  p pause  + - interval  ? help",
+             t->paused ? "PAUSED   " : "", (double)t->interval_ns / 1e9,
+             live_sort_name(t->live->sort));
+}
+
+static int draw(const struct top *t, const struct terminal *terminal, struct err *e)
+{
+    CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX), last = STR_INIT(256);
+    const struct live_extra extra = extra_of(t);
+    struct live_look look = { .columns = terminal->columns,
+                              .rows = terminal->rows,
+                              .colour = t->app->colour,
+                              .unicode = conf_utf8() };
+    int rc;
+
+    add_footer(t, &last);
+    look.footer = str_text(&last);
+    if (t->helping)
+        str_add(&out, help);
+    else
+        live_text(t->live, &extra, &look, &out);
+    rc = str_error(&last) ? str_error(&last) : str_error(&out);
+    if (rc == 0)
+        rc = terminal_show(terminal, str_text(&out));
+    return rc < 0 ? err_set(e, rc, "terminal: %s", strerror(-rc)) : 0;
+}
+
+static void sort_by(struct top *t, int sort)
+{
+    t->live->sort = (enum live_sort)(sort % LIVE_SORTS);
+    live_resort(t->live, &t->ticks[!t->now], &t->ticks[t->now]);
+}
+
+/* What a key does; false: it ends the command. */
+static bool on_key(struct top *t, char key)
+{
+    if (t->helping) {
+        t->helping = false;
+        return key != 'q';
+    }
+    if (key >= '0' && key < '0' + LIVE_SORTS)
+        sort_by(t, key - '0');
+    else if (key == 's')
+        sort_by(t, (int)t->live->sort + 1);
+    else if (key == 'p' || key == ' ')
+        t->paused = !t->paused;
+    else if (key == '+')
+        t->interval_ns = MIN(t->interval_ns * 2, INTERVAL_MAX_NS);
+    else if (key == '-')
+        t->interval_ns = MAX(t->interval_ns / 2, INTERVAL_MIN_NS);
+    else if (key == '?' || key == 'h')
+        t->helping = true;
+    return key != 'q';
+}
+
+static int watch(struct top *t, struct terminal *terminal, struct err *e)
+{
+    int64_t next_ns = clock_monotonic_ns(t->app->clock) + FIRST_NS;
+    enum terminal_event event;
+    char key = 0;
+    int rc = sample(t, e);
+
+    for (; rc == 0;) {
+        rc = draw(t, terminal, e);
+        if (rc < 0)
+            return rc;
+        event = terminal_wait(terminal, next_ns - clock_monotonic_ns(t->app->clock), &key);
+        if (event == TERMINAL_ENDED || (event == TERMINAL_KEY && !on_key(t, key)))
+            return 0;
+        if (event != TERMINAL_TIMEOUT)
+            continue;
+        if (!t->paused)
+            rc = sample(t, e);
+        next_ns = clock_monotonic_ns(t->app->clock) + t->interval_ns;
+    }
+    return rc;
+}
+
+static int run(const struct app *app, const void *values, char **operands, struct err *e)
+{
+    CLEANUP(terminal_close) struct terminal terminal = { .signals = -1 };
+    CLEANUP(closep) int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CLEANUP(top_done) struct top t = { .app = app };
+    const struct top_opts *o = values;
+    bool once = o->once || o->json || !terminal_is_one();
+    int rc;
+
+    (void)operands;
+    if (o->interval_ns < INTERVAL_MIN_NS || o->interval_ns > INTERVAL_MAX_NS)
+        return err_set(e, EXIT_USAGE, "--interval must be from 200ms to 60s");
+    if (o->fake && !*o->fake)
+        return err_set(e, EXIT_USAGE, "an empty name was given where a path is needed");
+    if (root < 0)
+        return err_set(e, -errno, "cannot open /: %s", strerror(errno));
+    rc = once ? 0 : terminal_open(&terminal, e); /* before samplers, which may make threads */
+    if (rc == 0)
+        rc = top_open(&t, root, o, e);
+    if (rc < 0)
+        return rc;
+    return once ? print_once(&t, o->json, e) : watch(&t, &terminal, e);
+}
+
+const struct cmd cmd_top = {
+    .name = "top",
+    .args = "",
+    .summary = "what limits this node now: a sentence, the pipeline, tables",
+    .about =
+        "Sample this node once per interval and show what limits it: a sentence with what to\n"
+        "do, how near each stage (storage, CPU, PCIe, GPU, network) is to its limit, and what\n"
+        "devices and processes do. No agent is needed. Where standard output is no terminal,\n"
+        "one page is printed. Keys: q quit, s and 1 to 5 sort processes, p pause, + and -\n"
+        "interval, ? help.",
+    .opts = opts,
+    .defaults = &defaults,
+    .size = sizeof(struct top_opts),
+    .run = run,
+};

@@ -1,0 +1,243 @@
+"""The dashboard: what it shows, in both themes, on a narrow screen, by keyboard, over a restart."""
+
+import pathlib
+import subprocess
+import sys
+import time
+
+import pytest
+from conftest import Agent, until
+
+CONTRAST = (pathlib.Path(__file__).parent / "contrast.js").read_text(encoding="utf-8")
+# Pixels of a chart's canvas that are as its first line is: the line, and not axes and grid.
+DRAWN = """(() => {
+  const canvas = document.querySelector("#charts canvas");
+  const wanted = getComputedStyle(document.documentElement).getPropertyValue("%s").trim();
+  const [r, g, b] = wanted.match(/[0-9a-f]{2}/g).map((two) => parseInt(two, 16));
+  const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+  let n = 0;
+  for (let i = 0; i < data.length; i += 4) {
+    const off = Math.abs(data[i] - r) + Math.abs(data[i + 1] - g) + Math.abs(data[i + 2] - b);
+    n += data[i + 3] > 128 && off < 24 ? 1 : 0;
+  }
+  return n;
+})()"""
+CPU_LINE = DRAWN % "--c2"
+
+
+def test_it_shows_this_machine_and_moves(start, browse):
+    """Loads without a complaint of the browser, and has a new sample each second."""
+    agent = start(interval="1s")
+    page = browse(agent.url).live()
+    assert page.status == 200
+    assert page.texts("#stages .title") == ["Storage", "CPU", "PCIe", "GPU", "Network"]
+    assert len(page.text("#sentence")) > 10
+    page.wait("!document.querySelector('#processes-section').hidden")
+    times, points = set(), set()
+
+    def moved():
+        times.add(page.text("#time"))
+        points.add(page.text("#charts .u-legend .u-series .u-value"))
+        return len(times) >= 3 and len(points) >= 3
+
+    begin = time.monotonic()
+    assert until(moved, 12), (times, points)
+    assert time.monotonic() - begin > 1, "it has one a second, not more"
+    assert until(lambda: page.get(CPU_LINE) > 0, 5)
+    assert page("said") == []
+    if agent.sample()["gpus"]:
+        return
+    assert page.get("document.querySelector('#gpus-section').hidden")
+    for stage in ("pcie", "gpu"):
+        card = "[data-stage=%s]" % stage
+        assert "there is no accelerator" in page.text(card)
+        assert page.text(card + " .word") == "none"
+
+
+def test_history_is_drawn_after_a_reload(start, browse, tmp_path):
+    agent = start(store=tmp_path / "store.db", interval="200ms")
+    browse(agent.url).live()
+    stored = "fetch('/api/v1/history?seconds=600&step=1').then((a) => a.json()).then((h) => " \
+        "h.series.cpu.filter((v) => v !== null).length)"
+    page = browse(agent.url, block=["**/api/v1/live"])
+    assert until(lambda: page.get(stored) >= 6, 25), "the store has nothing"
+    page("reload")
+    page.wait("document.querySelector('#charts canvas')")
+    assert until(lambda: page.get(CPU_LINE) > 0, 5), "nothing arrives: this is of the store"
+    bare = browse(agent.url, block=["**/api/v1/live", "**/api/v1/history*"])
+    bare.wait("document.querySelector('#charts canvas')")
+    assert bare.get(CPU_LINE) == 0
+
+
+def test_accelerators(start, browse, gpus):
+    agent = start("--fake", gpus)
+    page = browse(agent.url).live()
+    page.wait("document.querySelectorAll('.gpu').length === 8")
+    page.wait("document.querySelector('.gpu .facts').innerText.includes('PCIe')")
+    cards = page.texts(".gpu")
+    for wanted in ("97 %", "71 %", "42 %", "60 of 80 GiB", "650 of 700 W", "61 °C", "1.98 GHz"):
+        assert wanted in cards[0], cards[0]
+    assert "↓ 2 GB/s" in cards[0] or "↓ 2.00 GB/s" in cards[0]
+    assert page.texts(".gpu:nth-child(3) .chip") == ["held down: power"]
+    assert page.texts(".gpu:nth-child(4) .chip") == ["held down: thermal"]
+    assert "40 %" in cards[3] and "92 °C" in cards[3]
+    assert page.texts(".gpu:nth-child(6) .chip") == ["lost"]
+    assert "97 %" not in cards[5]
+    assert page.texts(".gpu:nth-child(1) .chip") == []
+    assert "699 of 700 W" in cards[2]
+    assert page.text("#gpus-count").startswith("8 ")
+    bars = page.get(
+        "[...document.querySelectorAll('.gpu:first-child .line:not([hidden]) .bar')].map((bar) => "
+        "bar.firstChild.getBoundingClientRect().width / bar.clientWidth)"
+    )
+    assert bars == pytest.approx([0.97, 0.71, 0.42, 0.75, 650 / 700], abs=0.02)
+    page.wait("document.querySelector('#stages .bottleneck .title').innerText === 'GPU'")
+    assert "fake5 is lost" in page.text("#sentence")
+    assert page.get("document.querySelector('#verdict').dataset.severity") == "critical"
+    assert "Accelerators busy, mean" in page.texts("#charts figcaption")
+    assert page("said") == []
+
+
+def test_alerts_say_what_to_do(start, browse, gpus):
+    page = browse(start("--fake", gpus).url).live()
+    page.wait("document.querySelector('#alerts').innerText.includes('memory errors')")
+    alerts = [a for a in page.texts("#alerts li") if "fake6" in a]
+    assert len(alerts) == 1
+    assert "critical" in alerts[0] and "could not be corrected" in alerts[0]
+    assert "nvidia-smi -q -d ECC; drain the node and reset the GPU" in alerts[0]
+    page.wait("document.querySelector('#events').innerText.includes('fallen off the bus')")
+
+
+def test_names_are_text(start, browse, gpus, tmp_path):
+    """What a process, a GPU or the kernel's log says is never markup."""
+    name = "<img src=x a=1>"
+    code = "import ctypes, time; ctypes.CDLL(None).prctl(15, %r, 0, 0, 0)\n" % name.encode()
+    code += "end = time.time() + 30\nwhile time.time() < end: sum(range(20000)); time.sleep(0.004)"
+    process = subprocess.Popen([sys.executable, "-c", code])
+    try:
+        page = browse(start("--fake", gpus).url).live()
+        page.wait("document.querySelector('#events').innerText.includes('<img src=x onerror')")
+        page.wait("[...document.querySelectorAll('#processes td')].some((cell) => "
+                  "cell.textContent === %r)" % name, 15)
+        assert "<img src=x onerror=alert(1)>" in page.text(".gpu:nth-child(5)")
+        assert page.get("document.querySelectorAll('img, main script').length") == 0
+        assert page("said") == []
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_themes(start, browse, gpus, scheme):
+    """As the system has it, then by the button; remembered; readable."""
+    page = browse(start("--fake", gpus).url, colorScheme=scheme).live()
+    page.wait("document.querySelectorAll('.gpu').length === 8 && "
+              "document.querySelectorAll('#alerts li').length > 0")
+    background = "getComputedStyle(document.body).backgroundColor"
+    first = page.get(background)
+    assert (sum(map(int, first[4:-1].split(","))) > 380) == (scheme == "light")
+    assert page.get(CONTRAST) == []
+    seen = {first}
+    for name in ("light", "dark"):
+        page("click", selector="#theme")
+        assert page.text("#theme") == "theme: " + name
+        seen.add(page.get(background))
+        assert page.get(CONTRAST) == []
+    assert len(seen) == 2
+    page("reload")
+    assert page.text("#theme") == "theme: dark"
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_nothing_is_wider_than_the_screen(start, browse, gpus, width):
+    page = browse(start("--fake", gpus).url, viewport={"width": width, "height": 800}).live()
+    page.wait("document.querySelectorAll('.gpu').length === 8 && "
+              "document.querySelectorAll('#alerts li').length > 1 && "
+              "document.querySelectorAll('#processes tbody tr').length > 0")
+    assert page.get("document.documentElement.scrollWidth") == width
+    time.sleep(0.5)  # with the second sample rates are known
+    heights = set()
+
+    def still():
+        heights.add(page.get("document.querySelector('#charts').getBoundingClientRect().top + "
+                             "scrollY - document.querySelector('#alerts').offsetHeight") // 1)
+        return False
+
+    until(still, 1.5)
+    assert len(heights) == 1, "the page jumps: %s" % heights
+
+
+def test_keys(start, browse, gpus):
+    page = browse(start("--fake", gpus).url).live()
+    page.wait("!document.querySelector('#action').hidden")
+    reached = []
+    for _ in range(40):
+        page("press", key="Tab")
+        reached.append(page.get("document.activeElement.id || document.activeElement.ariaLabel || "
+                                "document.activeElement.innerText"))
+    wanted = ["pause", "theme", "copy", "10 min", "1 h", "24 h", "processes"]
+    order = [reached.index(name) for name in wanted]
+    assert order == sorted(order), reached
+    assert {"CPU", "waits for I/O"} <= {name.strip("↓↑\n ") for name in reached}, reached
+    page("press", key="p")
+    assert page.get("document.querySelector('#pause').getAttribute('aria-pressed')") == "true"
+    held = page.get("document.querySelector('main').innerText")
+    time.sleep(1.2)
+    assert page.get("document.querySelector('main').innerText") == held
+    page("press", key="p")
+    page.wait("document.querySelector('#pause').getAttribute('aria-pressed') === 'false'")
+    page("press", key="t")
+    assert page.text("#theme") == "theme: light"
+    for key in ("2", "3", "1"):
+        page("press", key=key)
+        pressed = "[...document.querySelectorAll('#ranges [aria-pressed=true]')].map((b) => " \
+            "b.innerText)"
+        assert page.get(pressed) == [{"1": "10 min", "2": "1 h", "3": "24 h"}[key]]
+    page("press", key="c")
+    page.wait("document.querySelector('#copy').innerText !== 'copy'")
+    assert page.get("getSelection().toString()") == page.text("#action-text")
+
+
+def test_tables_sort(start, browse):
+    page = browse(start().url).live()
+    page.wait("document.querySelectorAll('#processes tbody tr').length > 2")
+    column = "[...document.querySelectorAll('#processes tbody tr')].map((row) => " \
+        "Number(row.cells[0].textContent))"
+    button = "#processes th[data-key=pid] button"
+    page("press", key="p")
+    page("click", selector=button)
+    pids = page.get(column)
+    assert pids == sorted(pids, reverse=True)
+    page("click", selector=button)
+    pids = page.get(column)
+    assert pids == sorted(pids)
+    assert page.get("document.querySelector('#processes th').ariaSort") == "ascending"
+    page("click", selector=button)
+    assert page.get("document.querySelector('#processes th').ariaSort") == "none"
+
+
+def test_nothing_moves_for_who_wants_that(start, browse, gpus):
+    page = browse(start("--fake", gpus).url, reducedMotion="reduce").live()
+    page.wait("document.querySelectorAll('.gpu').length === 8")
+    time.sleep(0.6)
+    assert page.get("document.getAnimations().length") == 0
+    moving = "[...document.querySelectorAll('*')].filter((node) => " \
+        "parseFloat(getComputedStyle(node).transitionDuration) > 0).length"
+    assert page.get(moving) == 0
+
+
+def test_it_comes_back_when_the_agent_does(start, browse):
+    agent = start()
+    page = browse(agent.url).live()
+    assert page("said") == []
+    agent.stop()
+    page.wait("document.querySelector('#connection').dataset.state === 'lost'")
+    assert "does not answer" in page.text("#connection")
+    again = Agent(port=agent.port)
+    try:
+        page.live()
+        held = page.text("#time")
+        assert until(lambda: page.text("#time") != held, 5)
+        assert page.text("#connection") == "live"
+    finally:
+        again.stop()

@@ -1,0 +1,169 @@
+/* Control groups of both versions. */
+#include "sampled.h"
+
+extern const struct sampler_ops sampler_cgroup;
+
+#define V2 "sys/fs/cgroup"
+#define JOB V2 "/system.slice/slurmstepd.scope/job_7"
+#define HEX16 "0123456789abcdef"
+
+static void test_v2(struct sampled *s)
+{
+    folder_text(s->folder, V2 "/cgroup.controllers", "cpu io memory\n");
+    folder_text(s->folder, JOB "/cpu.stat",
+                "usage_usec 2500000\nuser_usec 1\nnr_periods 10\nnr_throttled 4\n"
+                "throttled_usec 300000\n");
+    folder_text(s->folder, JOB "/cpu.max", "150000 100000\n");
+    folder_text(s->folder, JOB "/memory.current", "1048576\n");
+    folder_text(s->folder, JOB "/memory.max", "2097152\n");
+    folder_text(s->folder, JOB "/memory.peak", "1548576\n");
+    folder_text(s->folder, JOB "/memory.events", "low 0\noom 5\noom_kill 3\noom_group_kill 9\n");
+    folder_text(s->folder, JOB "/io.stat",
+                "254:0 rbytes=100 wbytes=20 rios=1 wios=2 dbytes=7 dios=0\n"
+                "8:0 rbytes=1 wbytes=2 rios=1 wios=2 dbytes=0 dios=0\n");
+    folder_text(s->folder, JOB "/cpu.pressure", "some avg10=0.00 total=1500000\nfull total=9\n");
+    folder_text(s->folder, JOB "/io.pressure", "some avg10=0.00 total=2500000\n");
+    folder_text(s->folder, JOB "/memory.pressure", "broken");
+    folder_text(s->folder, JOB "/step_0/memory.current", "5\n");
+    folder_text(s->folder, JOB "/step_0/memory.max", "max\n");
+    folder_text(s->folder, JOB "/step_0/cpu.max", "max 100000\n");
+    folder_text(s->folder, JOB "/step_0/user/task_0/memory.current", "5\n");
+    folder_text(s->folder, V2 "/system.slice/a.service/cpu.stat", "usage_usec 1000000\n");
+    folder_text(s->folder, V2 "/agent.slice/x.scope/memory.current", "77\n");
+    folder_text(s->folder, "proc/self/cgroup", "0::/agent.slice/x.scope\n");
+    is_int(sampled_open(s), 0, "it opens");
+    is_int(sampled_at(s, 0), 3, "a job, its step, the agent's own");
+    is_value(s, "job_7", "cpu_seconds_total", "2.5");
+    is_value(s, "job_7", "cpu_limit_cores", "1.5");
+    is_value(s, "job_7", "periods_total", "10");
+    is_value(s, "job_7", "throttled_periods_total", "4");
+    is_value(s, "job_7", "throttled_seconds_total", "0.3");
+    is_value(s, "job_7", "memory_bytes", "1048576");
+    is_value(s, "job_7", "memory_limit_bytes", "2097152");
+    is_value(s, "job_7", "memory_peak_bytes", "1548576");
+    is_value(s, "job_7", "oom_kills_total", "3");
+    is_value(s, "job_7", "read_bytes_total", "101");
+    is_value(s, "job_7", "write_bytes_total", "22");
+    is_value(s, "job_7", "cpu_waiting_seconds_total", "1.5");
+    is_value(s, "job_7", "io_waiting_seconds_total", "2.5");
+    is_value(s, "job_7", "memory_waiting_seconds_total", "absent");
+    is_value(s, "job_7/step_0", "memory_limit_bytes", "absent");
+    is_value(s, "job_7/step_0", "cpu_limit_cores", "absent");
+    is_value(s, "job_7/step_0", "cpu_seconds_total", "absent");
+    is_value(s, "x.scope", "memory_bytes", "77");
+}
+
+static void test_v2_changes(struct sampled *s)
+{
+    char path[PATH_MAX];
+
+    folder_text(s->folder, JOB "/memory.max", "4194304\n");
+    folder_text(s->folder, JOB "/memory.current", "6\n");
+    folder_text(s->folder, V2 "/system.slice/a.service/cpu.stat", "usage_usec 1050000\n");
+    is_int(sampled_at(s, 9), 3, "the same");
+    is_value(s, "job_7", "memory_bytes", "6");
+    is_value(s, "job_7", "memory_limit_bytes", "2097152");
+    is_int(sampled_at(s, 10), 3, "a service that does little");
+    is_value(s, "job_7", "memory_limit_bytes", "4194304");
+    folder_text(s->folder, V2 "/system.slice/a.service/cpu.stat", "usage_usec 1250000\n");
+    is_int(sampled_at(s, 20), 4, "one that does something");
+    is_value(s, "a.service", "cpu_seconds_total", "1.25");
+    is_int(sampled_at(s, 79), 4, "a while later");
+    is_int(sampled_at(s, 90), 3, "and when it has done nothing for a minute");
+    folder_path(s->folder, JOB, path);
+    folder_remove(path);
+    is_int(sampled_at(s, 91), 1, "a job that ended has no row");
+    is_int(sampled_at(s, 100), 1, "nor after the next walk");
+    for (int i = 0; i < 70; i++) {
+        char name[128];
+
+        snprintf(name, sizeof(name), V2 "/docker/%02d" HEX16 HEX16 HEX16 "0123456789abcd/cpu.stat",
+                 i);
+        folder_text(s->folder, name, "usage_usec 1\n");
+    }
+    is_int(sampled_at(s, 120), 64, "a limit");
+    is_value(s, "docker/000123456789", "cpu_seconds_total", "1e-06");
+    is_value(s, "x.scope", "memory_bytes", "77");
+}
+
+static void test_container(void)
+{
+    struct sampled s;
+
+    sampled_make(&s, &sampler_cgroup);
+    folder_text(s.folder, V2 "/cgroup.controllers", "cpu\n");
+    folder_text(s.folder, V2 "/memory.current", "9\n");
+    folder_text(s.folder, "proc/self/cgroup", "0::/\n");
+    is_int(sampled_open(&s), 0, "it opens");
+    is_int(sampled_at(&s, 0), 0, "the root is no group");
+    folder_text(s.folder, V2 "/cpu.max", "50000 100000\n");
+    is_int(sampled_at(&s, 10), 1, "but that of a container is");
+    is_value(&s, "/", "cpu_limit_cores", "0.5");
+    folder_text(s.folder, "sys/other/cpu.stat", "usage_usec 1\n");
+    folder_text(s.folder, "proc/self/cgroup", "0::/../../other\n");
+    is_int(sampled_at(&s, 20), 0, "one outside is not to be seen");
+    sampled_remove(&s);
+}
+
+static void test_v1(void)
+{
+    struct sampled s;
+
+    sampled_make(&s, &sampler_cgroup);
+    folder_text(s.folder, V2 "/unified/cgroup.controllers", "\n");
+    folder_text(s.folder, V2 "/cpu,cpuacct/cpu.shares", "1024\n");
+    folder_text(s.folder, V2 "/cpu,cpuacct/cpuacct.usage", "1024\n");
+    folder_text(s.folder, V2 "/memory/memory.usage_in_bytes", "1024\n");
+    folder_text(s.folder, V2 "/blkio/cgroup.procs", "1\n");
+#define V1JOB "/slurm/uid_0/job_8"
+    folder_text(s.folder, V2 "/cpu,cpuacct" V1JOB "/cpuacct.usage", "1500000000\n");
+    folder_text(s.folder, V2 "/cpu,cpuacct" V1JOB "/cpu.cfs_quota_us", "200000\n");
+    folder_text(s.folder, V2 "/cpu,cpuacct" V1JOB "/cpu.cfs_period_us", "100000\n");
+    folder_text(s.folder, V2 "/cpu,cpuacct" V1JOB "/cpu.stat",
+                "nr_periods 6\nnr_throttled 5\nthrottled_time 4000000000\n");
+    folder_text(s.folder, V2 "/memory" V1JOB "/memory.usage_in_bytes", "11\n");
+    folder_text(s.folder, V2 "/memory" V1JOB "/memory.limit_in_bytes", "12\n");
+    folder_text(s.folder, V2 "/memory" V1JOB "/memory.max_usage_in_bytes", "13\n");
+    folder_text(s.folder, V2 "/memory" V1JOB "/memory.oom_control",
+                "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n");
+    folder_text(s.folder, V2 "/memory/own/memory.limit_in_bytes", "9223372036854771712\n");
+    folder_text(s.folder, V2 "/cpu,cpuacct/own/cpu.cfs_quota_us", "-1\n");
+    folder_text(s.folder, V2 "/cpu,cpuacct/own/cpu.cfs_period_us", "100000\n");
+    folder_text(s.folder, V2 "/cpu,cpuacct/own/cpuacct.usage", "1000000000\n");
+    folder_text(s.folder, V2 "/blkio" V1JOB "/blkio.throttle.io_service_bytes",
+                "254:0 Read 14\n254:0 Write 15\n254:0 Sync 3\n8:0 Read 1\n8:0 Write 2\nTotal 32\n");
+    folder_text(s.folder, "proc/self/cgroup", "3:memory:/own\n2:cpu,cpuacct:/own\n0::/\n");
+    is_int(sampled_open(&s), 0, "version 1 opens");
+    is_int(sampled_at(&s, 0), 2, "groups");
+    is_value(&s, "job_8", "cpu_seconds_total", "1.5");
+    is_value(&s, "job_8", "cpu_limit_cores", "2");
+    is_value(&s, "job_8", "periods_total", "6");
+    is_value(&s, "job_8", "throttled_periods_total", "5");
+    is_value(&s, "job_8", "throttled_seconds_total", "4");
+    is_value(&s, "job_8", "memory_bytes", "11");
+    is_value(&s, "job_8", "memory_limit_bytes", "12");
+    is_value(&s, "job_8", "memory_peak_bytes", "13");
+    is_value(&s, "job_8", "oom_kills_total", "2");
+    is_value(&s, "job_8", "read_bytes_total", "15");
+    is_value(&s, "job_8", "write_bytes_total", "17");
+    is_value(&s, "own", "memory_limit_bytes", "absent");
+    is_value(&s, "own", "cpu_limit_cores", "absent");
+    is_value(&s, "own", "cpu_seconds_total", "1");
+    sampled_oom(&s);
+    sampled_remove(&s);
+}
+
+int main(void)
+{
+    struct sampled s;
+
+    sampled_make(&s, &sampler_cgroup);
+    is_int(sampled_open(&s), -ENOENT, "nothing there");
+    test_v2(&s);
+    test_v2_changes(&s);
+    sampled_oom(&s);
+    sampled_remove(&s);
+    test_container();
+    test_v1();
+    return done();
+}

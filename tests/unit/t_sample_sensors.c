@@ -1,0 +1,194 @@
+/* Sensors, energy, memory errors and frequencies of a host. */
+#include "sampled.h"
+
+extern const struct sampler_ops sampler_sensors, sampler_rapl, sampler_edac, sampler_cpufreq;
+
+#define HWMON "sys/class/hwmon/"
+
+static void test_sensors(struct sampled *s)
+{
+    folder_text(s->folder, HWMON "hwmon0/name", "coretemp\n");
+    folder_link(s->folder, HWMON "hwmon0/device", "../../coretemp.0");
+    folder_text(s->folder, HWMON "hwmon0/temp1_label", "Package id 0\n");
+    folder_text(s->folder, HWMON "hwmon0/temp1_input", "61000\n");
+    folder_text(s->folder, HWMON "hwmon0/temp1_max", "90000\n");
+    folder_text(s->folder, HWMON "hwmon0/temp1_crit", "100000\n");
+    folder_text(s->folder, HWMON "hwmon0/temp2_label", "Core 0\n");
+    folder_text(s->folder, HWMON "hwmon0/temp2_input", "60000\n");
+    folder_text(s->folder, HWMON "hwmon1/name", "coretemp\n");
+    folder_link(s->folder, HWMON "hwmon1/device", "../../coretemp.1");
+    folder_text(s->folder, HWMON "hwmon1/temp1_label", "Package id 1\n");
+    folder_text(s->folder, HWMON "hwmon1/temp1_input", "-5500\n");
+    folder_text(s->folder, HWMON "hwmon2/name", "nvme\n");
+    folder_link(s->folder, HWMON "hwmon2/device", "../../nvme0");
+    folder_text(s->folder, HWMON "hwmon2/temp1_label", "Composite\n");
+    folder_text(s->folder, HWMON "hwmon2/temp1_input", "38850\n");
+    folder_text(s->folder, HWMON "hwmon3/name", "k10temp\n");
+    folder_link(s->folder, HWMON "hwmon3/device", "../../0000:00:18.3");
+    folder_text(s->folder, HWMON "hwmon3/temp1_input", "50000\n");
+    folder_text(s->folder, HWMON "hwmon4/name", "acpi\n");
+    folder_text(s->folder, HWMON "hwmon4/fan2_input", "5400\n");
+    folder_text(s->folder, HWMON "hwmon4/power1_average", "1250000000\n");
+    folder_text(s->folder, HWMON "hwmon4/power1_cap", "2000000000\n");
+    folder_text(s->folder, HWMON "hwmon4/power2_input", "5000000\n");
+    folder_text(s->folder, HWMON "hwmon4/temp_input", "1\n");
+    folder_text(s->folder, HWMON "hwmon4/temp1x_input", "1\n");
+    folder_text(s->folder, HWMON "hwmon4/tempo1_input", "1\n");
+    is_int(sampled_open(s), 0, "it opens");
+    is_int(sampled_at(s, 0), 7, "sensors");
+    is_value(s, "coretemp:Package id 0", "temperature_celsius", "61");
+    is_value(s, "coretemp:Package id 0", "temperature_max_celsius", "90");
+    is_value(s, "coretemp:Package id 0", "temperature_critical_celsius", "100");
+    is_value(s, "coretemp:Package id 0", "fan_rpm", "absent");
+    is_value(s, "coretemp:Core 0", "temperature_celsius", "no row");
+    is_value(s, "coretemp.1:Package id 1", "temperature_celsius", "-5.5");
+    is_value(s, "nvme0:Composite", "temperature_celsius", "38.85");
+    is_value(s, "k10temp@0000:00:18.3:temp1", "temperature_celsius", "50");
+    is_value(s, "acpi:fan2", "fan_rpm", "5400");
+    is_value(s, "acpi:power1", "power_watts", "1250");
+    is_value(s, "acpi:power1", "power_cap_watts", "2000");
+    is_value(s, "acpi:power2", "power_watts", "5");
+    folder_text(s->folder, HWMON "hwmon4/fan2_input", "-\n");
+    is_int(sampled_at(s, 40), 6, "a sensor that says nothing");
+    is_value(s, "acpi:fan2", "fan_rpm", "no row");
+}
+
+static void test_same_names(struct sampled *s)
+{
+    folder_text(s->folder, HWMON "hwmon7/name", "acpi\n");
+    folder_text(s->folder, HWMON "hwmon7/power1_average", "1\n");
+    is_int(sampled_at(s, 80), 6, "of two sensors of one name");
+    is_value(s, "acpi:power1", "power_watts", "1250");
+}
+
+#define RAPL "sys/class/powercap/intel-rapl"
+
+static void test_rapl(struct sampled *s)
+{
+    folder_text(s->folder, RAPL "/enabled", "1\n");
+    folder_text(s->folder, RAPL ":0/name", "package-0\n");
+    folder_text(s->folder, RAPL ":0/energy_uj", "262000000000\n");
+    folder_text(s->folder, RAPL ":0/max_energy_range_uj", "262143328850\n");
+    folder_text(s->folder, RAPL ":0/constraint_0_power_limit_uw", "350000000\n");
+    folder_text(s->folder, RAPL ":0/constraint_1_power_limit_uw", "420000000\n");
+    folder_text(s->folder, RAPL ":0:0/name", "dram\n");
+    folder_text(s->folder, RAPL ":0:0/energy_uj", "5000000\n");
+    folder_text(s->folder, RAPL ":1/name", "psys\n");
+    folder_text(s->folder, RAPL ":1/energy_uj", "7000000\n");
+    folder_text(s->folder, "sys/class/powercap/intel-rapl-mmio:0/name", "package-0\n");
+    folder_text(s->folder, "sys/class/powercap/intel-rapl-mmio:0/energy_uj", "1\n");
+    is_int(sampled_open(s), 0, "it opens");
+    is_int(sampled_at(s, 0), 3, "domains");
+    is_value(s, "package-0", "energy_joules_total", "262000");
+    is_labelled(s, "package-0", "power_limit_watts", "term=\"long\"", "350");
+    is_labelled(s, "package-0", "power_limit_watts", "term=\"short\"", "420");
+    is_value(s, "dram-0", "energy_joules_total", "5");
+    is_value(s, "psys", "energy_joules_total", "7");
+    folder_text(s->folder, RAPL ":0/energy_uj", "1000000\n");
+    folder_text(s->folder, RAPL ":1/energy_uj", "1000000\n");
+    is_int(sampled_at(s, 1), 3, "counters begin anew");
+    is_value(s, "package-0", "energy_joules_total", "262144.32885");
+    is_value(s, "psys", "energy_joules_total", "8");
+    folder_text(s->folder, RAPL ":0/energy_uj", "\n");
+    is_int(sampled_at(s, 31), 3, "one that cannot be read, found anew");
+    is_value(s, "package-0", "energy_joules_total", "absent");
+    folder_text(s->folder, RAPL ":0/energy_uj", "500000\n");
+    is_int(sampled_at(s, 32), 3, "it went round once more");
+    is_value(s, "package-0", "energy_joules_total", "524287.1577");
+}
+
+#define MC "sys/devices/system/edac/mc/"
+
+static void test_edac(struct sampled *s)
+{
+    const struct signal_row *row;
+
+    folder_text(s->folder, MC "mc0/mc_name", "Intel_10nm Socket#0 IMC#0\n");
+    folder_text(s->folder, MC "mc0/ce_count", "12\n");
+    folder_text(s->folder, MC "mc0/ue_count", "1\n");
+    folder_text(s->folder, MC "mc0/dimm0/dimm_label", "CPU_SrcID#0_MC#0_Chan#0_DIMM#0\n");
+    folder_text(s->folder, MC "mc0/dimm0/dimm_location", "channel 0 slot 0 \n");
+    folder_text(s->folder, MC "mc0/dimm0/dimm_ce_count", "11\n");
+    folder_text(s->folder, MC "mc0/dimm0/dimm_ue_count", "0\n");
+    folder_text(s->folder, MC "mc1/rank2/dimm_ce_count", "3\n");
+    folder_text(s->folder, MC "power/control", "auto\n");
+    is_int(sampled_open(s), 0, "it opens");
+    is_int(sampled_at(s, 0), 3, "controllers and DIMMs that have counts");
+    is_value(s, "mc0", "corrected_total", "12");
+    is_value(s, "mc0", "uncorrected_total", "1");
+    is_value(s, "mc0/dimm0", "corrected_total", "11");
+    is_value(s, "mc0/dimm0", "uncorrected_total", "0");
+    is_value(s, "mc1/rank2", "corrected_total", "3");
+    is_value(s, "mc1/rank2", "uncorrected_total", "absent");
+    row = tick_find(&s->tick, s->ops->set, "mc0/dimm0");
+    is_str(row ? signal_fact(row, "label") : "", "CPU_SrcID#0_MC#0_Chan#0_DIMM#0", "its label");
+    is_str(row ? signal_fact(row, "location") : "", "channel 0 slot 0", "and place");
+}
+
+/* 256 CPUs on two sockets: 0, 16, 32 ... are asked. */
+static void test_cpufreq(struct sampled *s)
+{
+    char path[128], text[32];
+
+    folder_folder(s->folder, "sys/devices/system/cpu/cpufreq");
+    for (int i = 0; i < 256; i++) {
+        snprintf(path, sizeof(path), "sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", i);
+        snprintf(text, sizeof(text), "%d\n", i % 16 ? 1 : 2000000 + 1000 * i);
+        folder_text(s->folder, path, text);
+        snprintf(path, sizeof(path), "sys/devices/system/cpu/cpu%d/topology/physical_package_id",
+                 i);
+        folder_text(s->folder, path, i < 128 ? "0\n" : "1\n");
+    }
+    folder_text(s->folder, "sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq", "3800000\n");
+    folder_text(s->folder, "sys/devices/system/cpu/cpu112/cpufreq/scaling_max_freq", "1\n");
+    folder_text(s->folder, "sys/devices/system/cpu/cpu128/thermal_throttle/package_throttle_count",
+                "42\n");
+    folder_text(s->folder,
+                "sys/devices/system/cpu/cpu128/thermal_throttle/package_throttle_total_time_ms",
+                "1500\n");
+    folder_text(s->folder, "sys/devices/system/cpu/cpu144/thermal_throttle/package_throttle_count",
+                "42\n");
+    is_int(sampled_open(s), 0, "it opens");
+    is_int(sampled_at(s, 0), 2, "packages");
+    is_value(s, "0", "cpus", "8");
+    is_value(s, "0", "min_hertz", "2000000000");
+    is_value(s, "0", "mean_hertz", "2056000000");
+    is_value(s, "0", "max_hertz", "2112000000");
+    is_value(s, "0", "limit_hertz", "3800000000");
+    is_value(s, "0", "throttled_total", "absent");
+    is_value(s, "1", "cpus", "8");
+    is_value(s, "1", "min_hertz", "2128000000");
+    is_value(s, "1", "max_hertz", "2240000000");
+    is_value(s, "1", "throttled_total", "42");
+    is_value(s, "1", "throttled_seconds_total", "1.5");
+    folder_text(s->folder, "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "<unknown>\n");
+    folder_text(s->folder, "sys/devices/system/cpu/cpu112/cpufreq/scaling_cur_freq", "\n");
+    is_int(sampled_at(s, 10), 2, "two are not known");
+    is_value(s, "0", "cpus", "6");
+    is_value(s, "0", "min_hertz", "2016000000");
+    is_value(s, "0", "mean_hertz", "2056000000");
+    is_value(s, "0", "max_hertz", "2096000000");
+}
+
+static void run(const struct sampler_ops *ops, void (*test)(struct sampled *s),
+                void (*more)(struct sampled *s))
+{
+    struct sampled s;
+
+    sampled_make(&s, ops);
+    is_int(sampled_open(&s), -ENOENT, "nothing there");
+    test(&s);
+    if (more)
+        more(&s);
+    sampled_oom(&s);
+    sampled_remove(&s);
+}
+
+int main(void)
+{
+    run(&sampler_sensors, test_sensors, test_same_names);
+    run(&sampler_rapl, test_rapl, NULL);
+    run(&sampler_edac, test_edac, NULL);
+    run(&sampler_cpufreq, test_cpufreq, NULL);
+    return done();
+}

@@ -1,0 +1,235 @@
+/* Files that cannot be used, disks that are full, rows that are too old. */
+#include <errno.h>
+#include <glob.h>
+#include <sys/mount.h>
+
+#include "stored.h"
+
+static int count_files(const struct stored *s, const char *pattern)
+{
+    char path[2 * PATH_MAX];
+    glob_t found = { 0 };
+    int n;
+
+    snprintf(path, sizeof(path), "%s%s", s->path, pattern);
+    glob(path, 0, NULL, &found);
+    n = (int)found.gl_pathc;
+    globfree(&found);
+    return n;
+}
+
+static void fill(struct stored *s, int n)
+{
+    for (int i = 0; i < n; i++)
+        put(s, 1000 + i, i, i);
+}
+
+static void overwrite(const struct stored *s, long at, size_t n)
+{
+    FILE *f = fopen(s->path, "r+e");
+
+    folder_need(f ? 0 : -1, s->path);
+    fseek(f, at, SEEK_SET);
+    for (size_t i = 0; i < n; i++)
+        fputc(0x5a, f);
+    fclose(f);
+}
+
+static void test_damaged(void)
+{
+    struct stored s;
+    struct err e = { "" };
+    int rc = 0;
+
+    stored_make(&s);
+    stored_close(&s);
+    folder_text(s.folder, "a/b/store.db", "this is a letter and no database, for all that we know");
+    ok(stored_open(&s, &e) == 0, "a file that is no database does not stop the store %s", e.text);
+    is_int(count_files(&s, ".damaged-1000"), 1, "it is kept");
+    ok(strstr(store_note(s.store), ".damaged-1000, and a new one begun") != NULL, "that is said");
+    fill(&s, 400);
+    stored_close(&s);
+    overwrite(&s, 0, 200);
+    ok(stored_open(&s, &e) == 0, "nor does one whose head is broken");
+    fill(&s, 2000);
+    stored_close(&s);
+    overwrite(&s, 4096, 300000);
+    rc = stored_open(&s, &e);
+    for (int i = 0; i < 3 && rc == 0; i++)
+        rc = stored_tick(&s, 5000 + i, i, i, &e);
+    ok(rc == -EUCLEAN || rc == 0, "one that is found broken later: %d %s", rc, e.text);
+    ok(stored_tick(&s, 5010, 1, 1, &e) == 0, "is begun anew %s", e.text);
+    is_str(ask(&s, "PRAGMA quick_check"), "ok", "and whole");
+    stored_remove(&s);
+}
+
+static void test_foreign(void)
+{
+    struct stored s;
+    struct err e = { "" };
+    struct store *other = NULL;
+
+    stored_make(&s);
+    is_int(store_open(&other, s.path, NULL, 0, &e), -EBUSY, "one agent for a file: %s", e.text);
+    stored_close(&s);
+    unlink(s.path);
+    stored_query(&s, "CREATE TABLE mine(x)");
+    is_int(stored_open(&s, &e), -EEXIST, "another program's database is left alone: %s", e.text);
+    is_str(ask(&s, "SELECT count(*) FROM mine"), "0", "it is as it was");
+    stored_remove(&s);
+}
+
+static void test_deleted(void)
+{
+    struct stored s;
+
+    stored_make(&s);
+    put(&s, 1000, 1, 1);
+    stored_reader(&s);
+    ok(unlink(s.path) == 0, "the file is deleted");
+    put(&s, 1061, 2, 2);
+    ok(strstr(store_note(s.store), "was deleted") != NULL, "that is noticed");
+    is_str(ask(&s, "SELECT group_concat(busy) FROM disk_1s"), "2.0", "and a new one begun");
+    ok(store_series(s.reader,
+                    &(struct store_query){ "disk", "vda", "busy", NULL, 1060000, 1061000, 1000 },
+                    &(double){ 0 }, NULL) == 0,
+       "the reader goes along");
+    stored_remove(&s);
+}
+
+static void test_locked(void)
+{
+    struct stored s;
+    struct err e = { "" };
+    sqlite3 *db = NULL;
+
+    stored_make(&s);
+    put(&s, 1000, 1, 1);
+    ok(sqlite3_open(s.path, &db) == SQLITE_OK &&
+           sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK,
+       "somebody begins to write");
+    is_int(stored_tick(&s, 1001, 2, 2, &e), -EBUSY, "a tick fails: %s", e.text);
+    sqlite3_close(db);
+    put(&s, 1002, 3, 3);
+    is_str(ask(&s, "SELECT group_concat(busy) FROM disk_1s"), "1.0,3.0", "the next one works");
+    stored_remove(&s);
+}
+
+/* A tick with a disk that was not there before. */
+static int tick_new(struct stored *s, int64_t second)
+{
+    tick_begin(&s->tick, second * S_NS, second * S_NS);
+    stored_row(s, "vdz", 1, (double)second);
+    return store_tick(s->store, &s->tick, NULL);
+}
+
+/* On a disk of 1 MiB. */
+static void test_full(void)
+{
+    struct stored s;
+    struct err e = { "" };
+    int rc = 0, last = 0;
+
+    stored_make(&s);
+    if (mount("none", s.folder, "tmpfs", 0, "size=1m") < 0) {
+        ok(true, "a small disk cannot be made here # SKIP not root");
+        stored_remove(&s);
+        return;
+    }
+    stored_reopen(&s);
+    for (int i = 0; i < 200000 && rc == 0; i++) {
+        rc = stored_tick(&s, 1000 + i, i, i, &e);
+        last = rc == 0 ? 1000 + i : last;
+    }
+    is_int(rc, -ENOSPC, "a full disk: %s", e.text);
+    is_int(tick_new(&s, 300000), -ENOSPC, "it stays full");
+    {
+        char want[32];
+
+        snprintf(want, sizeof(want), "%d", last);
+        is_str(ask(&s, "SELECT max(t) / 1000 FROM disk_1s"), want, "nothing stored is lost");
+    }
+    ok(mount("none", s.folder, "tmpfs", MS_REMOUNT, "size=8m") == 0, "there is room again");
+    ok(tick_new(&s, 300001) == 0, "the next tick works");
+    is_str(ask(&s, "SELECT group_concat(name) FROM disk_1s JOIN thing ON thing.id = thing"
+                   " WHERE t = 300001000"),
+           "vda,vdz", "a thing of a tick that failed has a name");
+    is_str(ask(&s, "PRAGMA integrity_check"), "ok", "the file is whole");
+    stored_close(&s);
+    umount2(s.folder, MNT_DETACH);
+    stored_remove(&s);
+}
+
+static void test_read_only(void)
+{
+    struct stored s;
+    struct err e = { "" };
+    int rc;
+
+    stored_make(&s);
+    stored_close(&s);
+    if (mount("none", s.folder, "tmpfs", MS_RDONLY, "size=1m") < 0) {
+        ok(true, "a read-only disk cannot be made here # SKIP not root");
+        stored_remove(&s);
+        return;
+    }
+    rc = stored_open(&s, &e);
+    is_int(rc, -EROFS, "a folder that cannot be made: %s", e.text);
+    ok(mount("none", s.folder, "tmpfs", MS_REMOUNT, NULL) == 0, "it can");
+    stored_must_open(&s);
+    put(&s, 1000, 1, 1);
+    stored_close(&s);
+    ok(mount("none", s.folder, "tmpfs", MS_REMOUNT | MS_RDONLY, NULL) == 0, "no more");
+    is_int(stored_open(&s, &e), -EROFS, "a file that cannot be written: %s", e.text);
+    umount2(s.folder, MNT_DETACH);
+    stored_remove(&s);
+}
+
+static void test_age(void)
+{
+    struct stored s;
+
+    stored_make(&s);
+    s.config = (struct store_config){ .keep_s = { 100, 200, 600 } };
+    stored_reopen(&s);
+    for (int i = 0; i < 1500; i++)
+        put(&s, 1200 + i, i, i);
+    is_str(ask(&s, "SELECT min(t) / 1000 BETWEEN 2530 AND 2600 FROM disk_1s"), "1",
+           "rows go when they are too old");
+    is_str(ask(&s, "SELECT min(t) / 1000 BETWEEN 2430 AND 2500 FROM disk_10s"), "1",
+           "rows of 10 s later");
+    is_str(ask(&s, "SELECT min(t) / 1000 BETWEEN 2010 AND 2100 FROM disk_1m"), "1", "minutes last");
+    stored_remove(&s);
+}
+
+static void test_size(void)
+{
+    struct stored s;
+    struct stat st;
+
+    stored_make(&s);
+    s.config = (struct store_config){ .max_bytes = 600000 };
+    stored_reopen(&s);
+    for (int i = 0; i < 20000; i++)
+        put(&s, 1200 + i, i * 0.1, i * 0.1);
+    folder_need(stat(s.path, &st), s.path);
+    ok(st.st_size < 600000, "a file has its size: %ld", (long)st.st_size);
+    is_str(ask(&s, "SELECT min(t) / 1000 BETWEEN 10000 AND 17700 FROM disk_1s"), "1",
+           "the oldest rows go, the last hour stays");
+    is_str(ask(&s, "SELECT min(t) / 1000 FROM disk_10s"), "1200", "rows of 10 s stay for a day");
+    is_str(ask(&s, "PRAGMA integrity_check"), "ok", "the file is whole");
+    stored_remove(&s);
+}
+
+int main(void)
+{
+    test_damaged();
+    test_foreign();
+    test_deleted();
+    test_locked();
+    test_full();
+    test_read_only();
+    test_age();
+    test_size();
+    return done();
+}

@@ -1,0 +1,87 @@
+// Numbers with their units, as people read them. Absent (null) is a dash, never zero.
+
+export const NONE = "–";
+
+const STEPS = ["", "k", "M", "G", "T", "P"];
+const BINARY = ["", "Ki", "Mi", "Gi", "Ti", "Pi"];
+
+const absent = (value) => value === null || value === undefined || !Number.isFinite(value);
+
+// Three digits at least of what is not whole.
+function digits(value) {
+  const size = Math.abs(value);
+  return value.toFixed(size >= 99.95 || Number.isInteger(value) ? 0 : size >= 9.995 ? 1 : 2);
+}
+
+function scaled(value, base, names, unit) {
+  if (absent(value)) {
+    return NONE;
+  }
+  let step = 0;
+  let left = value;
+  while (Math.abs(left) >= base - 0.5 && step < names.length - 1) {
+    left /= base;
+    step += 1;
+  }
+  return `${digits(left)} ${names[step]}${unit}`.trim();
+}
+
+export const rate = (value) => scaled(value, 1000, STEPS, "B/s");
+export const bytes = (value) => scaled(value, 1024, BINARY, "B");
+export const hertz = (value) => scaled(value, 1000, STEPS, "Hz");
+export const count = (value) => scaled(value, 1000, STEPS, "");
+
+export function number(value, unit = "") {
+  if (absent(value)) {
+    return NONE;
+  }
+  return unit ? `${digits(value)} ${unit}` : digits(value);
+}
+
+export const whole = (value, unit) => (absent(value) ? NONE : `${Math.round(value)} ${unit}`);
+export const share = (value) => (absent(value) ? NONE : `${Math.round(value * 100)} %`);
+
+// "60 of 80 GiB"
+export function ofBytes(part, all) {
+  if (absent(part) || absent(all)) {
+    return bytes(part);
+  }
+  const [number1, unit1] = bytes(part).split(" ");
+  const [number2, unit2] = bytes(all).split(" ");
+  return unit1 === unit2 ? `${number1} of ${number2} ${unit2}` :
+    `${number1} ${unit1} of ${number2} ${unit2}`;
+}
+
+export function seconds(value) {
+  if (absent(value)) {
+    return NONE;
+  }
+  if (value === 0) {
+    return "0 s";
+  }
+  if (value < 1e-3) {
+    return `${digits(value * 1e6)} µs`;
+  }
+  return value < 1 ? `${digits(value * 1e3)} ms` : `${digits(value)} s`;
+}
+
+const two = (value) => String(value).padStart(2, "0");
+
+// A time of day here, of 24 hours.
+export function clock(ms, withSeconds = true) {
+  const day = new Date(ms);
+  const minute = `${two(day.getHours())}:${two(day.getMinutes())}`;
+  return withSeconds ? `${minute}:${two(day.getSeconds())}` : minute;
+}
+
+// How long ago, for events and alerts.
+export function ago(now, then) {
+  const s = Math.max(0, Math.round((now - then) / 1000));
+  if (s < 90) {
+    return `${s} s ago`;
+  }
+  if (s < 5400) {
+    return `${Math.round(s / 60)} min ago`;
+  }
+  return s < 129600 ? `${Math.round(s / 3600)} h ago` : `${Math.round(s / 86400)} d ago`;
+}
