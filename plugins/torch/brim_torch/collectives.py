@@ -1,0 +1,120 @@
+"""torch.distributed: what the thread waits for is a stage, what blocks until it is over is told
+with its bytes as well. Functions called with async_op=True only start it: their wait() is the
+stage."""
+
+import functools
+import time
+from typing import Any
+
+from brim_torch import marks
+from brim_torch.hooks import Function
+from brim_torch.loop import Loop
+from brim_torch.patches import Patches
+
+KINDS = {
+    "all_reduce": marks.ALL_REDUCE,
+    "all_reduce_coalesced": marks.ALL_REDUCE,
+    "all_gather": marks.ALL_GATHER,
+    "all_gather_coalesced": marks.ALL_GATHER,
+    "all_gather_into_tensor": marks.ALL_GATHER,
+    "all_gather_object": marks.ALL_GATHER,
+    "_all_gather_base": marks.ALL_GATHER,
+    "reduce_scatter": marks.REDUCE_SCATTER,
+    "reduce_scatter_tensor": marks.REDUCE_SCATTER,
+    "_reduce_scatter_base": marks.REDUCE_SCATTER,
+    "broadcast": marks.BROADCAST,
+    "broadcast_object_list": marks.BROADCAST,
+    "reduce": marks.REDUCE,
+    "all_to_all": marks.ALL_TO_ALL,
+    "all_to_all_single": marks.ALL_TO_ALL,
+    "gather": marks.GATHER,
+    "gather_object": marks.GATHER,
+    "scatter": marks.SCATTER,
+    "scatter_object_list": marks.SCATTER,
+    "send": marks.SEND_RECEIVE,
+    "recv": marks.SEND_RECEIVE,
+    "barrier": marks.BARRIER,
+    "monitored_barrier": marks.BARRIER,
+}
+
+BEGIN, END = marks.begin(marks.COMMUNICATION), marks.end(marks.COMMUNICATION)
+
+
+def size_of(value: Any, tensor: Any) -> int:
+    """Bytes of a tensor, or of a list of them."""
+    if isinstance(value, tensor):
+        return int(value.numel() * value.element_size())
+    if isinstance(value, (list, tuple)):
+        return sum(size_of(each, tensor) for each in value)
+    return 0
+
+
+def function(loop: Loop, original: Function, kind: int) -> Function:
+    sink, clock = loop.sink, time.monotonic_ns
+
+    @functools.wraps(original)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        if not loop.opened or loop.communicating or kwargs.get("async_op"):
+            return original(*args, **kwargs)
+        loop.communicating = True
+        begun = clock()
+        sink.mark(BEGIN)
+        try:
+            result = original(*args, **kwargs)
+        finally:
+            sink.mark(END)
+            loop.communicating = False
+        if result is None or not hasattr(result, "wait"):
+            size = size_of(args[0], loop.torch.Tensor) if args else 0
+            sink.collective(kind, size, begun, clock())
+        return result
+
+    return wrapper
+
+
+def blocking(loop: Loop, original: Function) -> Function:
+    """A method that waits: Work.wait, DDP's sending of buffers."""
+    mark = loop.sink.mark
+
+    @functools.wraps(original)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        if not loop.opened or loop.communicating:
+            return original(*args, **kwargs)
+        mark(BEGIN)
+        try:
+            return original(*args, **kwargs)
+        finally:
+            mark(END)
+
+    return wrapper
+
+
+def install(loop: Loop, patches: Patches, torch: Any) -> None:
+    dist = torch.distributed
+    if not dist.is_available():
+        return
+    inner = dist.distributed_c10d
+    for name, kind in KINDS.items():
+        original = inner.__dict__.get(name)
+        if original is None:
+            continue
+        wrapper = function(loop, original, kind)
+        patches.set(inner, name, wrapper)
+        if dist.__dict__.get(name) is original:
+            patches.set(dist, name, wrapper)
+    work = getattr(inner, "Work", None) or torch._C._distributed_c10d.Work
+    patches.set(work, "wait", blocking(loop, work.wait))
+
+
+def parallel(loop: Loop, patches: Patches, torch: Any) -> None:
+    ddp = torch.nn.parallel.DistributedDataParallel
+    original = ddp.__dict__["__init__"]
+
+    @functools.wraps(original)
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        original(self, *args, **kwargs)
+        loop.ddp = True
+
+    patches.set(ddp, "__init__", __init__)
+    if "_sync_buffers" in ddp.__dict__:
+        patches.set(ddp, "_sync_buffers", blocking(loop, ddp.__dict__["_sync_buffers"]))

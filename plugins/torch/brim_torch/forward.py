@@ -1,0 +1,126 @@
+"""The forward pass: calls of modules that no other module calls.
+
+In the first steps Module.__call__ is wrapped, which costs each call of each module, to learn the
+classes whose objects are called from outside (the model, the loss function). From then on __call__
+of these classes alone is wrapped: hooks of torch on the objects would be saved with the model, and
+a wrapped forward() would be seen by torch.compile and torch.jit. A class that is called inside
+others several times as often as from outside is left alone."""
+
+import functools
+from typing import Any, Dict
+
+from brim_torch import marks
+from brim_torch.hooks import fast
+from brim_torch.loop import Loop
+from brim_torch.patches import Patches
+
+LEARN_STEPS = 2
+CLASSES = 8
+INSIDE = 4  # calls inside others, for each one from outside
+
+
+class Forward:
+    def __init__(self, loop: Loop, patches: Patches, module_class: Any) -> None:
+        self.loop, self.patches, self.module_class = loop, patches, module_class
+        self.outer: Dict[Any, int] = {}
+        self.all: Dict[Any, int] = {}
+        self.original = module_class.__dict__["__call__"]
+
+    def install(self) -> None:
+        original, loop, seen = self.original, self.loop, self.all
+
+        @functools.wraps(original)
+        def __call__(module: Any, *args: Any, **kwargs: Any) -> Any:
+            if not loop.opened:
+                return original(module, *args, **kwargs)
+            cls = type(module)
+            seen[cls] = seen.get(cls, 0) + 1
+            if loop.inside or not loop.grad():
+                return original(module, *args, **kwargs)
+            self.outer[cls] = self.outer.get(cls, 0) + 1
+            return self.run(original, module, args, kwargs)
+
+        self.patches.set(self.module_class, "__call__", __call__)
+        loop.after_step.append(self.one_more)
+
+    def run(self, call: Any, module: Any, args: Any, kwargs: Any) -> Any:
+        loop = self.loop
+        mark, timer = loop.sink.mark, loop.timer
+        loop.inside = True
+        if timer is not None:
+            timer.begin(marks.FORWARD)
+        mark(BEGIN)
+        try:
+            return call(module, *args, **kwargs)
+        finally:
+            mark(END)
+            if timer is not None:
+                timer.end(marks.FORWARD)
+            loop.inside = False
+
+    def one_more(self) -> None:
+        if self.loop.steps < LEARN_STEPS:
+            self.loop.after_step.append(self.one_more)
+            return
+        self.patches.undo_some(lambda owner, name: owner is self.module_class)
+        for cls, count in sorted(self.outer.items(), key=lambda c: -c[1])[:CLASSES]:
+            if self.all.get(cls, 0) <= count * (1 + INSIDE):
+                self.wrap(cls)
+
+    def wrap(self, cls: Any) -> None:
+        own = cls.__dict__.get("__call__")
+        base = self.module_class
+        loop = self.loop
+        mark, grad = loop.sink.mark, loop.grad
+
+        @functools.wraps(base.__call__ if own is None else own)
+        def __call__(module: Any, *args: Any, **kwargs: Any) -> Any:
+            call = base.__call__ if own is None else own
+            if loop.inside or not loop.opened or not grad():
+                return call(module, *args, **kwargs)
+            timer = loop.timer
+            if timer is not None:
+                return self.run(call, module, args, kwargs)
+            loop.inside = True
+            mark(BEGIN)
+            try:
+                return call(module, *args, **kwargs)
+            finally:
+                mark(END)
+                loop.inside = False
+
+        if own is None and any("__call__" in c.__dict__ for c in cls.__mro__[1:] if c is not base):
+            between = [c for c in cls.__mro__[1:] if "__call__" in c.__dict__]
+            if between[0] is not base:
+                return  # a class between has its own: left alone
+        self.patches.set(cls, "__call__", fast(loop, "forward", own, __call__, base))
+
+    def remove(self) -> None:
+        self.patches.undo_some(lambda owner, name: name == "__call__")
+        self.loop.after_step = [h for h in self.loop.after_step if h != self.one_more]
+
+
+BEGIN, END = marks.begin(marks.FORWARD), marks.end(marks.FORWARD)
+
+
+def install(loop: Loop, patches: Patches, torch: Any) -> None:
+    forward = Forward(loop, patches, torch.nn.Module)
+    forward.install()
+    original = torch.__dict__.get("compile")
+    if original is None:
+        return
+    seen_inside = (torch.Tensor, torch.distributed)
+    if torch.distributed.is_available():
+        seen_inside += (torch.distributed.distributed_c10d,)
+
+    @functools.wraps(original)
+    def compile(*args: Any, **kwargs: Any) -> Any:
+        """The compiler looks into what it compiles, and knows torch's own functions alone."""
+        if not loop.off:
+            forward.remove()
+            patches.undo_some(lambda owner, name: owner in seen_inside)
+            if loop.opened:
+                loop.sink.note("torch.compile: forward passes and collectives are not marked")
+        return original(*args, **kwargs)
+
+    patches.set(torch, "compile", compile)

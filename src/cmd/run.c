@@ -1,0 +1,174 @@
+/* brim run: a job under observation. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/random.h>
+
+#include "base/conf.h"
+#include "cmd/cmd.h"
+#include "cmd/find_shim.h"
+#include "cmd/run_card.h"
+#include "run/archive.h"
+#include "run/environ.h"
+#include "run/observe.h"
+
+enum { CARD_MAX = 1 << 20 };
+
+#define INTERVAL_MIN_NS 100000000LL
+#define INTERVAL_MAX_NS 600000000000LL
+
+struct run_opts {
+    bool quiet;
+    const char *name, *json, *fake;
+    int64_t interval_ns;
+};
+
+static const struct opt opts[] = {
+    { OPT_STRING, 0, "name", offsetof(struct run_opts, name), "NAME",
+      "what the run is called (the script's name)", NULL },
+    { OPT_DURATION, 0, "interval", offsetof(struct run_opts, interval_ns), "TIME",
+      "how often to sample (1s)", NULL },
+    { OPT_STRING, 0, "json", offsetof(struct run_opts, json), "FILE",
+      "write what the card says to a file, as JSON", NULL },
+    { OPT_FLAG, 'q', "quiet", offsetof(struct run_opts, quiet), NULL,
+      "print nothing of our own, not even the card at the end", NULL },
+    { OPT_STRING, 0, "fake", offsetof(struct run_opts, fake), "FILE",
+      "script accelerators that are not there", NULL },
+    { .kind = OPT_END },
+};
+
+static const struct run_opts defaults = { .interval_ns = 1000000000 };
+
+/* A line on stderr, without the control characters that a hostile name may bring. */
+static void tell(void *arg, const char *sentence)
+{
+    const struct run_opts *o = arg;
+
+    if (o->quiet)
+        return;
+    fputs("brim run: ", stderr);
+    for (; *sentence; sentence++)
+        fputc((unsigned char)*sentence < ' ' || *sentence == 0x7f ? '?' : *sentence, stderr);
+    fputc('\n', stderr);
+}
+
+static struct run_card_look look_of_stderr(void)
+{
+    struct run_card_look look = { .columns = 80, .colour = conf_colour(2), .unicode = conf_utf8() };
+    struct winsize size;
+
+    if (ioctl(2, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
+        look.columns = size.ws_col;
+    return look;
+}
+
+/* The run as it was stored: of several observers all parts; else what this one saw. */
+static int report(const struct run_opts *o, const struct observed *seen, struct err *e)
+{
+    CLEANUP(str_done) struct str card = STR_INIT(CARD_MAX), json = STR_INIT(CARD_MAX);
+    CLEANUP(run_done) struct run loaded = { .id = NULL };
+    CLEANUP(verdict_done) struct verdict verdict = { .sentence = NULL };
+    const struct run_card_look look = look_of_stderr();
+    bool whole = seen->stored && run_load(seen->folder, &loaded, NULL) == 0;
+    const struct run *r = whole ? &loaded : &seen->run;
+    const struct verdict *v = run_card_judge(r, &verdict) == 0 ? &verdict : NULL;
+    int rc = run_card(r, v, seen->stored, &look, &card);
+
+    if (rc == 0 && !o->quiet)
+        fputs(str_text(&card), stderr);
+    if (rc == 0 && o->json)
+        rc = run_card_json(r, v, &json);
+    if (rc == 0 && o->json)
+        rc = cmd_print(&json, o->json, e);
+    return rc;
+}
+
+static int step_aside(char **argv, struct err *e)
+{
+    int error;
+
+    execvp(argv[0], argv);
+    error = errno;
+    err_set(e, -error, "%s: %s", argv[0],
+            error == ENOENT && !strchr(argv[0], '/') ? "command not found" : strerror(error));
+    return error == ENOENT || error == ENOTDIR ? 127 : 126;
+}
+
+static int check(const struct run_opts *o, char **argv, struct err *e)
+{
+    if (!argv[0] || !*argv[0])
+        return err_set(e, EXIT_USAGE, "a command is needed: brim run -- COMMAND...");
+    if (o->interval_ns < INTERVAL_MIN_NS || o->interval_ns > INTERVAL_MAX_NS)
+        return err_set(e, EXIT_USAGE, "--interval must be from 100ms to 10m");
+    if ((o->fake && !*o->fake) || (o->json && !*o->json))
+        return err_set(e, EXIT_USAGE, "an empty name was given where a path is needed");
+    return 0;
+}
+
+static int run(const struct app *app, const void *values, char **operands, struct err *e)
+{
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    struct run_opts o = *(const struct run_opts *)values;
+    const struct shim shim = find_shim(&a, environ_get(conf_environment(), "BRIM_PLUGINS"));
+    struct observe_config config = { .clock = app->clock,
+                                     .argv = operands,
+                                     .env = conf_environment(),
+                                     .name = o.name,
+                                     .interval_ns = o.interval_ns,
+                                     .runs = conf_state(&a, "runs"),
+                                     .plugins = shim.folder,
+                                     .libraries = shim.libraries,
+                                     .fake = o.fake,
+                                     .say = tell,
+                                     .arg = &o };
+    struct observed seen;
+    struct err why = { "" };
+    int rc = check(&o, operands, e);
+
+    if (rc != 0)
+        return rc;
+    if (observe_nested(conf_environment()))
+        return step_aside(operands, e);
+    if (!config.runs)
+        return err_nomem(e);
+    if (!config.plugins)
+        tell(&o, "the shim for Python was not found (BRIM_PLUGINS can name its folder): the job is "
+                 "observed from outside");
+    if (getrandom(&config.chance, sizeof(config.chance), GRND_NONBLOCK) < 0)
+        config.chance = (unsigned)getpid();
+    rc = observe(&config, &seen, &why);
+    if (seen.started && rc == 0 && seen.leads)
+        rc = report(&o, &seen, &why);
+    if (rc < 0 && !seen.started) {
+        tell(&o, *why.text ? why.text : strerror(-rc));
+        tell(&o, "the job is started without being observed");
+        run_done(&seen.run);
+        return step_aside(operands, e);
+    }
+    if (*why.text && seen.started)
+        tell(&o, why.text); /* what is wrong with us does not change how the job ended */
+    else if (*why.text)
+        err_set(e, rc, "%s", why.text);
+    run_done(&seen.run);
+    return seen.exit;
+}
+
+const struct cmd cmd_run = {
+    .name = "run",
+    .args = "[--] COMMAND...",
+    .summary = "run a job under observation; nothing to edit in the job",
+    .about =
+        "Start the command as a shell would, watch its steps, its processes and this node until\n"
+        "it ends, store what was seen, and print a card: rates, where a step's time goes, and\n"
+        "what to look at next. The exit status is the command's, 128 + N when signal N killed\n"
+        "it, 127 when it is not found and 126 when it cannot be executed. The job outlives brim.\n"
+        "Processes that the job leaves behind are not waited for. See 'brim runs'.",
+    .opts = opts,
+    .defaults = &defaults,
+    .size = sizeof(struct run_opts),
+    .max_operands = INT_MAX,
+    .runs_program = true,
+    .run = run,
+};

@@ -1,0 +1,226 @@
+/* brim runs: the runs that are kept. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/conf.h"
+#include "base/json.h"
+#include "cmd/cmd.h"
+#include "cmd/run_card.h"
+#include "cmd/runs_diff.h"
+#include "model/quantity.h"
+#include "run/archive.h"
+#include "run/figures.h"
+
+enum { OUTPUT_MAX = 64 << 20, LIST_MAX = 8 << 20, PATH_LEN = 4096, OPERANDS_MAX = 64, NAME = 24 };
+
+struct runs_opts {
+    bool json;
+    int64_t older_ns;
+};
+
+static const struct opt opts[] = {
+    { OPT_FLAG, 'j', "json", offsetof(struct runs_opts, json), NULL, "print JSON", NULL },
+    { OPT_DURATION, 0, "older", offsetof(struct runs_opts, older_ns), "TIME",
+      "with rm: the runs that began longer ago than this (30d)", NULL },
+    { .kind = OPT_END },
+};
+
+static const struct runs_opts defaults = { .json = false };
+
+struct runs {
+    const struct app *app;
+    const struct runs_opts *o;
+    const char *folder;
+    struct str list; /* names, each ending with a NUL */
+};
+
+#define EACH_RUN(r, id) \
+    for (const char *id = str_text(&(r)->list); (id) < str_text(&(r)->list) + (r)->list.len; \
+         (id) += strlen(id) + 1)
+
+/* The folder of one that was listed. */
+static int path_of(const struct runs *r, const char *id, char path[PATH_LEN])
+{
+    int len = snprintf(path, PATH_LEN, "%s/%s", r->folder, id);
+
+    return len < 0 || len >= PATH_LEN ? -ENAMETOOLONG : 0;
+}
+
+/* ---- the list ---- */
+
+static void add_line(const struct run *r, const struct run_figures *f, struct str *out)
+{
+    str_addf(out, "%-22s %-*.*s %9s  %-20s", r->id, NAME, NAME, r->name ? r->name : "",
+             quantity_seconds(f->seconds).text, run_card_end(r).text);
+    if (f->steps > 0)
+        str_addf(out, " %9.0f %9.3g/s", f->steps, f->steps_per_s);
+    str_add_char(out, '\n');
+}
+
+/* What cannot be read is told on stderr and left out. */
+static int list_one(const struct runs *r, const char *id, struct json *j, struct str *out)
+{
+    CLEANUP(run_done) struct run run = { .id = NULL };
+    char path[PATH_LEN];
+    struct run_figures f;
+    struct err e = { "" };
+    int rc = path_of(r, id, path);
+
+    if (rc == 0)
+        rc = run_load(path, &run, &e);
+    if (rc == -ENOMEM)
+        return rc;
+    if (rc < 0) {
+        fprintf(stderr, "brim runs: %s\n", e.text);
+        return 0;
+    }
+    rc = run_figures(&run, &f);
+    if (rc < 0)
+        return rc;
+    if (!j)
+        add_line(&run, &f, out);
+    else
+        rc = run_card_json_in(&run, NULL, j);
+    return rc;
+}
+
+static int list(const struct runs *r, struct err *e)
+{
+    CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX);
+    struct json j = JSON_INIT(&out);
+    int rc = 0;
+
+    if (r->o->json) {
+        json_object(&j, NULL);
+        json_int(&j, "schema", 1);
+        json_array(&j, "runs");
+    } else {
+        str_addf(&out, "%-22s %-*s %9s  %-20s %9s %11s\n", "run", NAME, "name", "time", "end",
+                 "steps", "rate");
+    }
+    EACH_RUN(r, id)
+    if (rc == 0)
+        rc = list_one(r, id, r->o->json ? &j : NULL, &out);
+    if (rc < 0)
+        return err_nomem(e);
+    if (r->o->json) {
+        json_end(&j);
+        json_end(&j);
+    } else if (!r->list.len) {
+        str_reset(&out);
+        str_add(&out, "no run is kept yet: brim run -- COMMAND\n");
+    }
+    return cmd_print(&out, NULL, e);
+}
+
+/* ---- diff, rm ---- */
+
+static int load(const struct runs *r, const char *which, struct run *run, struct err *e)
+{
+    CLEANUP(str_done) struct str folder = STR_INIT(PATH_LEN);
+    int rc = runs_find(r->folder, which, &folder, e);
+
+    return rc < 0 ? rc : run_load(str_text(&folder), run, e);
+}
+
+static int diff(const struct runs *r, char **operands, struct err *e)
+{
+    CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX);
+    CLEANUP(run_done) struct run a = { .id = NULL }, b = { .id = NULL };
+    int rc;
+
+    if (!operands[0] || !operands[1] || operands[2])
+        return err_set(e, EXIT_USAGE, "diff compares two runs: brim runs diff A B");
+    rc = load(r, operands[0], &a, e);
+    if (rc == 0)
+        rc = load(r, operands[1], &b, e);
+    if (rc < 0)
+        return rc;
+    rc = runs_diff(&a, &b, r->o->json, &out);
+    return rc < 0 ? err_nomem(e) : cmd_print(&out, NULL, e);
+}
+
+static int remove_one(const struct runs *r, const char *which, struct err *e)
+{
+    CLEANUP(str_done) struct str folder = STR_INIT(PATH_LEN);
+    CLEANUP(run_done) struct run run = { .id = NULL };
+    int rc = strchr(which, '/') || !*which
+                 ? err_set(e, EXIT_USAGE, "'%s' is no run's id ('brim runs' lists them)", which)
+                 : runs_find(r->folder, which, &folder, e);
+
+    if (rc != 0)
+        return rc;
+    rc = run_load_about(str_text(&folder), &run, e);
+    if (rc == 0 && run.end == RUN_RUNNING)
+        return err_set(e, -EBUSY, "%s is running", run.id);
+    return run_remove(str_text(&folder), e);
+}
+
+static int remove_older(const struct runs *r, struct err *e)
+{
+    int64_t limit_ns = clock_wall_ns(r->app->clock) - r->o->older_ns;
+    int rc = 0;
+
+    EACH_RUN(r, id)
+    {
+        CLEANUP(run_done) struct run run = { .id = NULL };
+        char path[PATH_LEN];
+
+        if (rc < 0 || path_of(r, id, path) < 0 || run_load_about(path, &run, NULL) < 0)
+            continue;
+        if (run.end != RUN_RUNNING && run.begin_ns < limit_ns)
+            rc = run_remove(path, e);
+    }
+    return rc;
+}
+
+static int rm(const struct runs *r, char **operands, struct err *e)
+{
+    int rc = 0;
+
+    if (r->o->older_ns > 0 && !operands[0])
+        return remove_older(r, e);
+    if (!operands[0] || r->o->older_ns > 0)
+        return err_set(e, EXIT_USAGE, "say which: brim runs rm ID..., or brim runs rm --older 30d");
+    for (size_t i = 0; operands[i] && rc == 0; i++)
+        rc = remove_one(r, operands[i], e);
+    return rc;
+}
+
+static int run(const struct app *app, const void *values, char **operands, struct err *e)
+{
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    struct runs r = {
+        .app = app, .o = values, .folder = conf_state(&a, "runs"), .list = STR_INIT(LIST_MAX)
+    };
+    int rc;
+
+    if (!r.folder)
+        return err_nomem(e);
+    rc = runs_list(r.folder, &r.list, e);
+    if (rc == 0 && (!operands[0] || !strcmp(operands[0], "list")))
+        rc = list(&r, e);
+    else if (rc == 0 && !strcmp(operands[0], "diff"))
+        rc = diff(&r, operands + 1, e);
+    else if (rc == 0 && !strcmp(operands[0], "rm"))
+        rc = rm(&r, operands + 1, e);
+    else if (rc == 0)
+        rc = err_set(e, EXIT_USAGE, "does not know '%s': list, diff or rm", operands[0]);
+    str_done(&r.list);
+    return rc;
+}
+
+const struct cmd cmd_runs = {
+    .name = "runs",
+    .args = "[list | diff A B | rm ID...]",
+    .summary = "the runs that are kept: list, compare, remove",
+    .about =
+        "Runs are named by their id, the start of one, their name, or 'last'. diff tells what\n"
+        "differs between two: rates, where a step's time goes, the environment.",
+    .opts = opts,
+    .defaults = &defaults,
+    .size = sizeof(struct runs_opts),
+    .max_operands = OPERANDS_MAX,
+    .run = run,
+};

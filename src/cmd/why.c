@@ -1,0 +1,92 @@
+/* brim why: what limits a run, what it costs, and what to do next. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "cmd/cmd.h"
+#include "cmd/load_run.h"
+#include "cmd/why_card.h"
+#include "diagnose/judge.h"
+
+enum { OUTPUT_MAX = 4 << 20, TRACE_MAX = 1 << 30 };
+
+struct why_opts {
+    bool json;
+    const char *trace, *with;
+};
+
+static const struct opt opts[] = {
+    { OPT_FLAG, 'j', "json", offsetof(struct why_opts, json), NULL, "print JSON", NULL },
+    { OPT_STRING, 'w', "with", offsetof(struct why_opts, with), "RUN",
+      "compare with this run, not with the last one of the same command", NULL },
+    { OPT_STRING, 't', "trace", offsetof(struct why_opts, trace), "FILE",
+      "judge a trace of operations (tab-separated) instead of a run", NULL },
+    { .kind = OPT_END },
+};
+
+static const struct why_opts defaults = { .json = false };
+
+static int judge_trace(const struct why_opts *o, struct err *e)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(TRACE_MAX);
+    CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX);
+    struct op_trace t = { .n_dp = 0 };
+    struct straggler s;
+    int rc = file_read(o->trace, &text, e);
+
+    if (rc == 0)
+        rc = op_trace_load(&t, o->trace, str_text(&text), text.len, e);
+    if (rc == 0)
+        rc = straggler_judge(&t, &s, e);
+    if (rc == 0) {
+        (o->json ? why_trace_json : why_trace_card)(&t, &s, &out);
+        rc = cmd_print(&out, NULL, e);
+    }
+    op_trace_done(&t);
+    return rc;
+}
+
+static int judge(const struct app *app, const struct why_opts *o, const char *which, struct err *e)
+{
+    CLEANUP(run_done) struct run r = { .id = NULL }, earlier = { .id = NULL };
+    CLEANUP(verdict_done) struct verdict v = { .count = 0 };
+    CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX);
+    int rc = load_run(which, &r, e);
+
+    if (rc == 0)
+        rc = o->with ? load_run(o->with, &earlier, e) : load_run_earlier(&r, &earlier, e);
+    if (rc < 0)
+        return rc;
+    if (judge_run(&r, earlier.id ? &earlier : NULL, &v) < 0)
+        return err_nomem(e);
+    if (o->json)
+        why_json(&r, &v, &out);
+    else
+        why_card(&r, &v, app->colour, app->columns, &out);
+    return cmd_print(&out, NULL, e);
+}
+
+static int run(const struct app *app, const void *values, char **operands, struct err *e)
+{
+    const struct why_opts *o = values;
+
+    if (o->trace && (operands[0] || o->with))
+        return err_set(e, EXIT_USAGE, "--trace takes neither a run nor --with");
+    if (o->trace && !*o->trace)
+        return err_set(e, EXIT_USAGE, "an empty name was given where a path is needed");
+    return o->trace ? judge_trace(o, e) : judge(app, o, operands[0], e);
+}
+
+const struct cmd cmd_why = {
+    .name = "why",
+    .args = "[RUN]",
+    .summary = "say what limits a run, what that costs, and what to do next",
+    .about = "Judge a run: the last one, or that of an id, the start of one, a name or a folder.\n"
+             "Causes come in order of what they cost, each with what was measured. With --trace,\n"
+             "judge a trace of a pipeline-parallel job's operations: who slows it down.",
+    .opts = opts,
+    .defaults = &defaults,
+    .size = sizeof(struct why_opts),
+    .max_operands = 1,
+    .run = run,
+};

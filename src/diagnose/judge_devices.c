@@ -1,0 +1,157 @@
+/* Memory, copies to devices, and what the devices say of themselves. */
+#include <string.h>
+
+#include "diagnose/judge_view.h"
+
+void judge_memory(struct judge *j)
+{
+    double pressure = judge_mean(j, RUN_MEMORY_PRESSURE), swap = judge_mean(j, RUN_SWAP);
+    double faults = judge_mean(j, RUN_JOB_MAJOR_FAULTS);
+    double available = judge_mean(j, RUN_MEMORY_AVAILABLE) / judge_mean(j, RUN_MEMORY_TOTAL);
+    double waits = judge_mean(j, RUN_JOB_MEMORY_WAIT) / (double)MAX(j->n_ranks, 1);
+    bool pressed = pressure >= j->l.memory_pressure || waits >= j->l.memory_pressure;
+    bool swaps = swap >= j->l.swapping ||
+                 (faults >= j->l.major_faults && available < j->l.memory_low);
+    struct verdict_item *to;
+
+    if (!pressed && !swaps)
+        return;
+    to = judge_add(j, CAUSE_MEMORY_PRESSURE, -1,
+                   fmax(fmin(1, fmax(pressure, waits)), swaps ? fmax(j->wait, 0) : 0));
+    judge_says(j, to,
+               swaps ? "memory is full: pages are read back from disk"
+                     : "memory is short: the kernel searches for free pages");
+    if (pressure >= j->l.memory_pressure)
+        judge_agrees(j, to, "memory pressure %s", quantity_share(pressure).text);
+    if (waits >= j->l.memory_pressure)
+        judge_agrees(j, to, "its threads wait for memory %s of the time",
+                     quantity_share(fmin(1, waits)).text);
+    if (swap >= j->l.swapping)
+        judge_agrees(j, to, "%s swapped", quantity_rate(swap).text);
+    if (faults >= j->l.major_faults)
+        judge_agrees(j, to, "%s major faults/s", quantity_count(faults).text);
+    if (available < 2 * j->l.memory_low)
+        judge_agrees(j, to, "%s of the memory is available", quantity_share(available).text);
+    judge_advises(j, to,
+                  "fewer workers or a smaller prefetch_factor; raise the limit "
+                  "(memory.max, --mem)");
+}
+
+/* ---- copies ---- */
+
+static bool is_pageable(struct judge *j)
+{
+    const char *pin = judge_setting(j, j->ranks[0].r, "loader", "pin");
+
+    return pin && (!strcmp(pin, "no") || !strcmp(pin, "0") || !strcmp(pin, "False"));
+}
+
+void judge_copies(struct judge *j)
+{
+    double copy = j->v->share[BRIM_STAGE_COPY], width = judge_mean(j, RUN_GPU_PCIE_WIDTH);
+    double load = judge_mean(j, RUN_GPU_PCIE);
+    struct verdict_item *to;
+
+    if (!(copy >= j->l.copy_warning))
+        return;
+    if (width < j->l.pcie_width || load >= j->l.pcie_load) {
+        to = judge_add(j, CAUSE_PCIE, -1, copy * (width < j->l.pcie_width ? 1 - width / 2 : 1));
+        judge_says(j, to,
+                   width < j->l.pcie_width ? "a GPU's PCIe link runs below what GPU and slot can do"
+                                           : "the PCIe link to the GPUs is full");
+        judge_agrees(j, to, "copies take %s of the step", quantity_share(copy).text);
+        if (width < j->l.pcie_width)
+            judge_agrees(j, to, "the link has %s of its rate", quantity_share(width).text);
+        if (load >= j->l.pcie_load)
+            judge_agrees(j, to, "it is %s full", quantity_share(load).text);
+        judge_advises(j, to, "brim machine --audit says which link, and why");
+        return;
+    }
+    if (!is_pageable(j))
+        return;
+    to = judge_add(j, CAUSE_PAGEABLE_COPY, -1, copy);
+    judge_says(j, to, "batches are copied to the device from memory that is not pinned");
+    judge_agrees(j, to, "copies take %s of the step", quantity_share(copy).text);
+    judge_agrees(j, to, "pin_memory is off");
+    if (load < j->l.pcie_load)
+        judge_agrees(j, to, "the PCIe link is %s full", quantity_share(load).text);
+    judge_advises(j, to, "DataLoader(pin_memory=True) and .to(device, non_blocking=True)");
+}
+
+/* ---- clocks ---- */
+
+void judge_gpus(struct judge *j)
+{
+    double hot = judge_mean(j, RUN_GPU_THROTTLED), capped = judge_mean(j, RUN_GPU_CAPPED);
+    double clock = judge_mean(j, RUN_GPU_CLOCK);
+    double lost = clock < 1 ? 1 - clock : (double)NAN;
+    struct verdict_item *to;
+
+    if (hot >= j->l.gpu_throttled) {
+        to = judge_add(j, CAUSE_THERMAL, -1, j->compute * (lost > 0 ? fmin(lost, hot) : hot));
+        judge_says(j, to, "the GPUs slow down for heat or a power brake");
+        judge_agrees(j, to, "throttled %s of the time", quantity_share(hot).text);
+        if (clock < j->l.gpu_clock)
+            judge_agrees(j, to, "clocks at %s of the highest", quantity_share(clock).text);
+        judge_advises(j, to,
+                      "look at fans, inlet temperature and power supplies: "
+                      "nvidia-smi -q -d TEMPERATURE,PERFORMANCE");
+    }
+    if (capped >= j->l.gpu_capped && clock < j->l.gpu_clock_capped) {
+        to = judge_add(j, CAUSE_POWER_CAP, -1, j->compute * lost);
+        judge_says(j, to, "the power limit holds the GPUs' clocks at %s",
+                   quantity_share(clock).text);
+        judge_agrees(j, to, "at the limit %s of the time", quantity_share(capped).text);
+        judge_agrees(j, to, "clocks at %s of the highest", quantity_share(clock).text);
+        judge_advises(j, to, "raise the limit if the site allows: nvidia-smi -q -d POWER");
+    }
+}
+
+/* ---- too little to do ---- */
+
+static void tell_launches(struct judge *j, struct verdict_item *to)
+{
+    judge_agrees(j, to, "a rank's own process uses %.2f CPUs", judge_mean(j, RUN_RANK_CPU));
+    if (j->samples > 0)
+        judge_tells(j, to, "%s samples per step", quantity_count(j->samples).text);
+    judge_advises(j, to, "a larger batch if the memory has room; torch.compile or CUDA graphs");
+}
+
+void judge_launches(struct judge *j)
+{
+    double busy = judge_mean(j, RUN_GPU_BUSY), active = judge_mean(j, RUN_GPU_SM_ACTIVE);
+    double rank = judge_mean(j, RUN_RANK_CPU);
+    struct verdict_item *to;
+
+    if (!(rank >= j->l.launch_cpu) || !(j->compute >= j->l.compute_most))
+        return;
+    if (active < j->l.sm_active || busy < j->l.gpu_busy - 0.1) {
+        to = judge_add(j, CAUSE_SMALL_BATCH, -1,
+                       j->compute * fmax(1 - busy, j->l.launch_cost * (1 - active)));
+        judge_says(j, to, "the GPU waits for launches: kernels are too small");
+        judge_agrees(j, to, "the GPU is %s busy, %s of its multiprocessors work",
+                     quantity_share(busy).text, quantity_share(active).text);
+        tell_launches(j, to);
+    } else if (!j->has_gpus && j->v->step_s < j->l.short_step && rank < 1.5) {
+        to = judge_add(j, CAUSE_SMALL_BATCH, -1, j->compute * j->l.launch_cost);
+        judge_says(j, to, "the steps are so short that calling operators costs more than they do");
+        judge_agrees(j, to, "a step takes %s", quantity_seconds(j->v->step_s).text);
+        tell_launches(j, to);
+    }
+}
+
+/* ---- advice ---- */
+
+void judge_room(struct judge *j)
+{
+    double used = judge_mean(j, RUN_GPU_MEMORY);
+    struct verdict_item *to;
+
+    if (!(used < j->l.gpu_memory_unused) || !(j->compute >= j->l.compute_most))
+        return;
+    to = judge_add(j, CAUSE_MEMORY_UNUSED, -1, (double)NAN);
+    judge_says(j, to, "%s of the GPUs' memory is free: there is room for larger batches",
+               quantity_share(1 - used).text);
+    judge_agrees(j, to, "%s in use", quantity_share(used).text);
+    judge_advises(j, to, "brim optimize --allow numeric -- COMMAND");
+}

@@ -1,0 +1,130 @@
+/* Why data is waited for, when it is not storage: the loader computes, or waits for something. */
+#include "diagnose/judge_view.h"
+
+enum { WORKERS_MAX = 32 };
+
+static double known(double x)
+{
+    return isnan(x) ? 0 : x;
+}
+
+/* How many workers keep up: what fetching takes to what the rest takes. Workers work all the time
+ * when data is waited for; without them, fetching is the waiting. */
+static int workers_wanted(const struct judge *j, double most)
+{
+    double work = j->workers > 0 ? j->workers : j->wait;
+    double n = ceil(j->l.fetch_margin * work / fmax(1 - j->wait, 0.02));
+
+    n = fmax(known(j->workers) + 1, fmin(n, most));
+    return n >= 1 && n <= WORKERS_MAX + 1 ? (int)n : WORKERS_MAX;
+}
+
+static double cpus_left(const struct judge *j)
+{
+    return j->cpus / (double)j->n_ranks;
+}
+
+static bool has_room(const struct judge *j)
+{
+    return judge_mean(j, RUN_CPU_BUSY) < j->l.cpus_free;
+}
+
+static void tell_wait(struct judge *j, struct verdict_item *to)
+{
+    judge_agrees(j, to, "%s of the step waits for data", quantity_share(j->wait).text);
+    if (j->workers >= 0)
+        judge_tells(j, to, "%.0f workers", j->workers);
+}
+
+static void advise_workers(struct judge *j, struct verdict_item *to, double most)
+{
+    if (j->workers >= WORKERS_MAX)
+        judge_advises(j, to, "see what a worker does: py-spy dump --pid PID, or strace -f -p PID");
+    else
+        judge_advises(j, to, "num_workers=%d (brim optimize would try it live)",
+                      workers_wanted(j, fmin(most, WORKERS_MAX)));
+}
+
+static void tell_cpus(struct judge *j, struct verdict_item *to)
+{
+    if (j->workers > 0)
+        judge_agrees(j, to, "a worker is on a CPU %s of the time",
+                     quantity_share(judge_mean(j, RUN_WORKER_CPU)).text);
+    else if (j->guessed)
+        judge_tells(j, to, "the rank's own process loads and computes, and uses %.2f CPUs",
+                    judge_mean(j, RUN_RANK_CPU));
+    else
+        judge_agrees(j, to, "the rank's own process loads, and uses %.2f CPUs",
+                     judge_mean(j, RUN_RANK_CPU));
+}
+
+static void add_decoding(struct judge *j)
+{
+    struct verdict_item *to = judge_add(j, CAUSE_LOADER_CPU, -1, j->wait), *few;
+
+    judge_says(j, to,
+               j->workers > 0 ? "the loader's workers are busy on CPUs: decoding and augmenting"
+                              : "the training process itself decodes: it has no workers");
+    tell_wait(j, to);
+    tell_cpus(j, to);
+    if (judge_mean(j, RUN_JOB_IO_WAIT) < j->l.io_waiting * j->wait)
+        judge_agrees(j, to, "disks are not waited for");
+    if (!has_room(j)) {
+        judge_advises(j, to,
+                      "decode less: smaller images on disk, a faster decoder, or on the GPU");
+        return;
+    }
+    advise_workers(j, to, floor(cpus_left(j)));
+    few = judge_add(j, CAUSE_FEW_WORKERS, -1, j->wait);
+    judge_says(j, few, "more workers would load in parallel");
+    judge_agrees(j, few, "%s of the CPUs are busy",
+                 quantity_share(judge_mean(j, RUN_CPU_BUSY)).text);
+    advise_workers(j, few, floor(cpus_left(j)));
+}
+
+static void add_waiting(struct judge *j)
+{
+    struct verdict_item *to = judge_add(j, CAUSE_LOADER_WAITS, -1, j->wait);
+
+    judge_says(j, to,
+               "the loader waits for something that is neither CPU nor disk: a remote store, a "
+               "sleep or a lock");
+    tell_wait(j, to);
+    tell_cpus(j, to);
+    if (judge_mean(j, RUN_DISK_BUSY) < j->l.disk_idle)
+        judge_agrees(j, to, "disks are %s busy", quantity_share(judge_mean(j, RUN_DISK_BUSY)).text);
+    if (judge_mean(j, RUN_JOB_BLOCKED) >= j->l.io_waiting * j->wait)
+        judge_tells(j, to, "%.1f processes sleep uninterruptibly, as on a network file system",
+                    judge_mean(j, RUN_JOB_BLOCKED));
+    if (judge_mean(j, RUN_NET_RECEIVED) >= j->l.bytes_some)
+        judge_tells(j, to, "%s come in by network",
+                    quantity_rate(judge_mean(j, RUN_NET_RECEIVED)).text);
+    advise_workers(j, to, WORKERS_MAX);
+}
+
+/* Workers that neither compute nor wait most of the time, with room on the CPUs. */
+static void add_few(struct judge *j)
+{
+    struct verdict_item *to = judge_add(j, CAUSE_FEW_WORKERS, -1, j->wait);
+
+    judge_says(j, to,
+               "too few workers: they compute and wait in turn, and nothing is at its limit");
+    tell_wait(j, to);
+    tell_cpus(j, to);
+    judge_agrees(j, to, "%s of the CPUs are busy",
+                 quantity_share(judge_mean(j, RUN_CPU_BUSY)).text);
+    advise_workers(j, to, fmax(floor(cpus_left(j)), 2 * j->workers));
+}
+
+void judge_loader(struct judge *j)
+{
+    if (!(j->wait >= j->l.wait_warning))
+        return;
+    if (j->cpu_waiting >= j->l.loader_on_cpu ||
+        (j->cpu_waiting > j->l.loader_asleep && judge_mean(j, RUN_CPU_BUSY) >= j->l.cpus_free))
+        add_decoding(j);
+    else if (j->cpu_waiting <= j->l.loader_asleep)
+        add_waiting(j);
+    else if (j->cpu_waiting > j->l.loader_asleep && has_room(j))
+        add_few(j);
+}

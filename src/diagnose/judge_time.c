@@ -1,0 +1,249 @@
+/* What happens now and then, and what was better before. */
+#include <string.h>
+
+#include "base/parse.h"
+#include "diagnose/failslow.h"
+#include "diagnose/judge_view.h"
+
+enum { SPIKES_LEAST = 3, ENVIRONMENT_SHOWN = 4 };
+
+/* ---- pauses ---- */
+
+/* Saving, and what flushes to disks behind it outside of the stages: that is in the same step, of
+ * those that save, as what they have in no stage and others have not. */
+struct judge_saving judge_saving(const struct judge_rank *r)
+{
+    struct judge_saving c = { .n = 0 };
+    double total = 0, lost = 0, other = 0, usual;
+
+    for (size_t i = 0; i < r->n; i++) {
+        const struct step *s = &r->steps[i];
+
+        if (!(s->host_s[BRIM_STAGE_CHECKPOINT] > 0))
+            other += s->host_s[BRIM_STAGE_OTHER];
+        c.n += s->host_s[BRIM_STAGE_CHECKPOINT] > 0;
+        total += step_seconds(s);
+    }
+    usual = c.n < r->n ? other / (double)(r->n - c.n) : (double)NAN;
+    for (size_t i = 0; i < r->n; i++) {
+        const struct step *s = &r->steps[i];
+        double took = s->host_s[BRIM_STAGE_CHECKPOINT];
+        double behind = s->host_s[BRIM_STAGE_OTHER] - usual;
+
+        if (took > 0 && behind > usual && behind > 0) {
+            c.flushed++;
+            took += behind;
+        }
+        lost += took;
+        c.longest_s = fmax(c.longest_s, took);
+    }
+    c.share = total > 0 ? lost / total : 0;
+    return c;
+}
+
+static void judge_checkpoints(struct judge *j)
+{
+    struct judge_saving c = judge_saving(&j->ranks[0]);
+    double share = fmax(c.share, j->v->share[BRIM_STAGE_CHECKPOINT]);
+    struct verdict_item *to;
+
+    if (!(share >= j->l.checkpoint))
+        return;
+    to = judge_add(j, CAUSE_CHECKPOINT, -1, share);
+    judge_says(j, to, "training stands still while checkpoints are written");
+    judge_agrees(j, to, "%zu checkpoints in %zu steps, the longest %s", c.n, j->ranks[0].n,
+                 quantity_seconds(c.longest_s).text);
+    if (c.flushed)
+        judge_tells(j, to, "%zu with time behind saving: they are flushed", c.flushed);
+    judge_agrees(j, to, "%s of the time", quantity_share(share).text);
+    if (judge_mean(j, RUN_JOB_WRITE) >= j->l.bytes_some)
+        judge_agrees(j, to, "%s written", quantity_rate(judge_mean(j, RUN_JOB_WRITE)).text);
+    judge_advises(j, to,
+                  "write them less often, or beside training "
+                  "(torch.distributed.checkpoint.async_save)");
+}
+
+/* Steps that are longer than the median for no stage that could tell. */
+struct spikes {
+    size_t n;
+    double share;    /* of the time, what is above the median */
+    double regular;  /* deviation to mean of the steps between them */
+    double excess_s; /* what is above the median, of one */
+};
+
+static bool is_spike(const struct judge *j, const struct judge_rank *r, const struct step *s)
+{
+    double named = s->host_s[BRIM_STAGE_WAIT] + s->host_s[BRIM_STAGE_CHECKPOINT] +
+                   s->host_s[BRIM_STAGE_COPY] + s->host_s[BRIM_STAGE_COMMUNICATION];
+    double usual = r->share[BRIM_STAGE_WAIT] + r->share[BRIM_STAGE_COPY] +
+                   r->share[BRIM_STAGE_COMMUNICATION];
+
+    return step_seconds(s) - fmax(0, named - usual * r->step_s) >= j->l.spike * r->step_s;
+}
+
+static struct spikes find_spikes(const struct judge *j, const struct judge_rank *r)
+{
+    struct spikes s = { .regular = (double)NAN };
+    double excess = 0, total = 0, gaps = 0, squares = 0, n, mean;
+    size_t last = 0;
+
+    for (size_t i = 0; i < r->n; i++) {
+        total += step_seconds(&r->steps[i]);
+        if (!is_spike(j, r, &r->steps[i]))
+            continue;
+        excess += step_seconds(&r->steps[i]) - r->step_s;
+        gaps += s.n ? (double)(i - last) : 0;
+        squares += s.n ? (double)(i - last) * (double)(i - last) : 0;
+        last = i;
+        s.n++;
+    }
+    if (s.n < SPIKES_LEAST)
+        return s;
+    n = (double)s.n - 1;
+    mean = gaps / n;
+    s.regular = sqrt(fmax(0, squares / n - mean * mean)) / mean;
+    s.share = excess / total;
+    s.excess_s = excess / (double)s.n;
+    return s;
+}
+
+/* Pauses that the job told of itself, or regular long steps on a CPU. */
+static void judge_gc(struct judge *j)
+{
+    const struct judge_rank *r = &j->ranks[0];
+    double told = judge_number(j, "gc", "seconds") * j->v->steps_per_s /
+                  (double)(r->r->n_steps + r->r->dropped);
+    struct spikes s = find_spikes(j, r);
+    const char *last = run_note(r->r, "gc_pause_s");
+    double pause = (double)NAN;
+    bool seen = s.regular <= j->l.spike_regular && s.share >= j->l.gc &&
+                judge_mean(j, RUN_RANK_CPU) >= j->l.launch_cpu - 0.1 &&
+                !(judge_mean(j, RUN_JOB_THROTTLED) >= j->l.cpu_throttled);
+    struct verdict_item *to;
+
+    if (!(told >= j->l.gc) && !seen)
+        return;
+    if (last && parse_double(last, &pause) < 0)
+        pause = (double)NAN;
+    to = judge_add(j, CAUSE_GC, -1, fmax(told, seen ? s.share : 0));
+    judge_says(j, to, "regular pauses%s",
+               told >= j->l.gc ? " of Python's garbage collector"
+                               : ", as Python's garbage collector makes");
+    if (told >= j->l.gc)
+        judge_agrees(j, to, "the collector ran %s of the time", quantity_share(told).text);
+    if (seen && pause >= s.excess_s / 3)
+        judge_agrees(j, to, "the collector's last pause took %s", quantity_seconds(pause).text);
+    if (seen) {
+        judge_agrees(j, to, "%zu of %zu steps take %.1f times the median and more", s.n, r->n,
+                     j->l.spike);
+        judge_agrees(j, to, "at equal distances, on a CPU, with no stage that tells");
+    }
+    judge_advises(j, to,
+                  "gc.freeze() after the first steps and gc.collect() at a fixed step of all "
+                  "ranks");
+}
+
+void judge_pauses(struct judge *j)
+{
+    judge_checkpoints(j);
+    judge_gc(j);
+}
+
+/* ---- the past ---- */
+
+/* The stage that takes more of the time than before, in a run that got slower. */
+static unsigned grown_stage(const struct judge_rank *r, size_t at)
+{
+    double sums[2][BRIM_STAGES] = { { 0 } }, most = 0;
+    unsigned found = 0;
+
+    for (size_t i = 0; i < r->n; i++)
+        for (unsigned s = 0; s < BRIM_STAGES; s++)
+            sums[i >= at][s] += r->steps[i].host_s[s] / (double)(i >= at ? r->n - at : at);
+    for (unsigned s = 0; s < BRIM_STAGES; s++)
+        if (sums[1][s] - sums[0][s] > most) {
+            most = sums[1][s] - sums[0][s];
+            found = s;
+        }
+    return found;
+}
+
+static void judge_own_past(struct judge *j)
+{
+    const struct judge_rank *r = &j->ranks[0];
+    struct failslow_change c, worst = { .step = 0 };
+    struct failslow f;
+    double first = (double)NAN, now;
+    struct verdict_item *to;
+
+    failslow_init(&f);
+    for (size_t i = 0; i < r->n; i++) {
+        if (failslow_step(&f, step_seconds(&r->steps[i]), &c) && c.after > c.before)
+            worst = c;
+        if (isnan(first))
+            first = failslow_level(&f);
+    }
+    now = failslow_level(&f);
+    if (!(now >= j->l.slower * first) || !worst.step)
+        return;
+    to = judge_add(j, CAUSE_SLOWER_THAN_BEFORE, -1, 1 - first / now);
+    judge_says(j, to, "slower since step %llu: %s per step, %s before",
+               (unsigned long long)r->steps[worst.step].number, quantity_seconds(now).text,
+               quantity_seconds(first).text);
+    judge_agrees(j, to, "the level of step times rose by %.0f %%", 100 * (now / first - 1));
+    judge_agrees(j, to, "it stayed there for %zu steps", r->n - (size_t)worst.step);
+    judge_agrees(j, to, "what grew most is '%s'",
+                 step_stage_name(grown_stage(r, (size_t)worst.step)));
+    judge_advises(j, to, "see what changed on the node then: brim alerts, brim top");
+}
+
+/* What differs in the surroundings of both runs. */
+static void tell_differences(struct judge *j, struct verdict_item *to)
+{
+    int shown = 0;
+
+    for (size_t i = 0; i < j->r->n_environment && shown < ENVIRONMENT_SHOWN; i++) {
+        const struct run_note *n = &j->r->environment[i];
+        const char *was = judge_environment(j->earlier, n->name);
+
+        if (!was || !n->value || !strcmp(was, n->value))
+            continue;
+        judge_tells(j, to, "%s was %.80s, is %.80s", n->name, was, n->value);
+        shown++;
+    }
+}
+
+/* Against an earlier run, looked at in the same way. */
+static void judge_earlier(struct judge *j)
+{
+    struct verdict past = { .count = 0 };
+    struct judge e = { .r = j->earlier, .v = &past, .l = j->l };
+    struct verdict_item *to;
+    double ratio;
+
+    if (!j->earlier)
+        return;
+    if (judge_look(&e) < 0)
+        j->v->no_memory = true;
+    ratio = j->v->step_s / past.step_s;
+    if (e.steps >= (size_t)j->l.steps_least && ratio >= j->l.slower && e.n_ranks == j->n_ranks &&
+        !(fabs(j->samples / e.samples - 1) >= j->l.samples_differ)) {
+        to = judge_add(j, CAUSE_SLOWER_THAN_BEFORE, -1, 1 - 1 / ratio);
+        judge_says(j, to, "slower than the run before (%s): %s per step, %s then",
+                   j->earlier->id ? j->earlier->id : "no name", quantity_seconds(j->v->step_s).text,
+                   quantity_seconds(past.step_s).text);
+        judge_agrees(j, to, "the median step takes %.2f times as long", ratio);
+        judge_agrees(j, to, "the same number of ranks and samples");
+        tell_differences(j, to);
+        judge_advises(j, to, "compare both: brim why %s", j->earlier->id ? j->earlier->id : "RUN");
+    }
+    arena_done(&e.scratch);
+    verdict_done(&past);
+}
+
+void judge_past(struct judge *j)
+{
+    judge_own_past(j);
+    if (!judge_find(j, CAUSE_SLOWER_THAN_BEFORE))
+        judge_earlier(j);
+}

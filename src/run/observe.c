@@ -1,0 +1,368 @@
+#include "run/observe.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+
+#include "run/about.h"
+#include "run/archive.h"
+#include "run/environ.h"
+#include "run/facts.h"
+#include "run/family.h"
+#include "run/folder.h"
+#include "run/identity.h"
+#include "run/keep.h"
+#include "run/launch.h"
+#include "run/moment.h"
+#include "run/node.h"
+#include "run/rings.h"
+#include "run/series.h"
+
+#define SECOND_NS ((int64_t)1000 * 1000 * 1000)
+#define GLANCE_NS (SECOND_NS / 10)
+/* A rest that is shorter makes rates of noise. */
+#define REST_NS (SECOND_NS / 5)
+#define INFER_NS (30 * SECOND_NS)
+
+struct observer {
+    const struct observe_config *c;
+    struct observed *out;
+    struct identity identity;
+    struct launch launch;
+    int root, proc, timer;
+    struct node *node;
+    struct family *family;
+    struct rings *rings;
+    struct keep keep;
+    struct str folder; /* of the rings */
+    struct tick ticks[2];
+    int now;
+    int64_t begin_ns, due_ns, inferred_ns; /* monotonic */
+    double reaped_s;                       /* told to the family */
+    char cgroup[SIGNAL_THING];
+    struct series series;
+    struct lane inferred;
+    bool told_io;
+};
+
+static void say(const struct observer *o, const char *sentence)
+{
+    o->c->say(o->c->arg, sentence);
+}
+
+bool observe_nested(char *const *env)
+{
+    const char *ring = environ_get(env, "BRIM_RING");
+
+    return environ_get(env, "BRIM_RUN") && ring && access(ring, W_OK) == 0;
+}
+
+static void observer_done(struct observer *o)
+{
+    node_close(o->node);
+    family_close(o->family);
+    rings_close(o->rings);
+    keep_done(&o->keep);
+    if (o->folder.len)
+        folder_remove(str_text(&o->folder));
+    str_done(&o->folder);
+    tick_done(&o->ticks[0]);
+    tick_done(&o->ticks[1]);
+    lane_done(&o->inferred);
+    launch_done(&o->launch);
+    closep(&o->root);
+    closep(&o->proc);
+    closep(&o->timer);
+}
+
+/* ---- what is measured ---- */
+
+/* GPUs that processes of the job are on are not told apart yet from those of others by their pids:
+ * a job sees those that CUDA_VISIBLE_DEVICES leaves it, by number. */
+static bool has_gpu(const void *arg, const char *gpu)
+{
+    const char *list = arg;
+    size_t len = strlen(gpu);
+
+    for (const char *at = list; *at; at += strcspn(at, ",")) {
+        at += *at == ',';
+        if (strcspn(at, ",") == len && !strncmp(at, gpu, len))
+            return true;
+    }
+    return false;
+}
+
+static const char *visible_gpus(const struct observer *o)
+{
+    const char *list = environ_get(o->c->env, "CUDA_VISIBLE_DEVICES");
+
+    return list && *list && strspn(list, "0123456789,") == strlen(list) ? list : NULL;
+}
+
+static int sample(struct observer *o, int64_t now_ns)
+{
+    struct tick *before = &o->ticks[o->now], *now = &o->ticks[!o->now];
+    const char *gpus = visible_gpus(o);
+    const struct moment_job job = { .cgroup = o->cgroup,
+                                    .has_gpu = gpus ? has_gpu : NULL,
+                                    .arg = gpus };
+    struct family_growth growth;
+    struct run_moment m;
+    int rc;
+
+    tick_begin(now, clock_wall_ns(o->c->clock), now_ns);
+    rc = node_sample(o->node, now);
+    if (rc < 0)
+        return rc;
+    family_reaped(o->family, o->launch.reaped_s - o->reaped_s);
+    o->reaped_s = o->launch.reaped_s;
+    family_ranks(o->family, rings_pids(o->rings), rings_count(o->rings));
+    rc = family_sample(o->family, &growth);
+    if (rc < 0)
+        return rc;
+    if (growth.unreadable > 0 && !o->told_io) {
+        o->told_io = true;
+        say(o, "some of the job's processes belong to another user: what they read and write is "
+               "not known");
+    }
+    o->now = !o->now;
+    moment_make(before, now, &growth, &job, &m);
+    if (!(m.seconds > 0))
+        return 0;
+    keep_now(&o->keep, &m, o->rings, &o->inferred, now_ns);
+    return keep_in_memory(&o->out->run, &m);
+}
+
+static int glance(struct observer *o, int64_t now_ns)
+{
+    struct family_glance g;
+    struct err why = { "" };
+    int rc;
+
+    family_look(o->family, &g, rings_count(o->rings) == 0);
+    series_add(&o->series, &g, now_ns);
+    rc = rings_read(o->rings, &why);
+    if (why.text[0])
+        say(o, why.text);
+    if (rc < 0 || now_ns < o->due_ns)
+        return rc;
+    launch_tty(&o->launch);
+    if (!rings_count(o->rings) && now_ns - o->inferred_ns >= INFER_NS) {
+        o->inferred_ns = now_ns;
+        rc = series_infer(&o->series, &o->inferred, now_ns);
+    }
+    while (o->due_ns <= now_ns)
+        o->due_ns += o->c->interval_ns;
+    return rc < 0 ? rc : sample(o, now_ns);
+}
+
+/* ---- from start to end ---- */
+
+static struct about about_of(const struct observer *o)
+{
+    return (struct about){ .id = o->identity.id,
+                           .name = o->c->name,
+                           .argv = o->c->argv,
+                           .env = o->c->env,
+                           .ring = str_text(&o->folder),
+                           .plugins = o->c->plugins,
+                           .libraries = o->c->libraries,
+                           .root = o->root };
+}
+
+static int set_timer(struct observer *o, struct err *e)
+{
+    struct itimerspec every = { .it_interval = { .tv_nsec = GLANCE_NS },
+                                .it_value = { .tv_nsec = GLANCE_NS } };
+
+    o->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    if (o->timer < 0 || timerfd_settime(o->timer, 0, &every, NULL) < 0)
+        return err_set(e, -errno, "timer: %s", strerror(errno));
+    return 0;
+}
+
+static int prepare(struct observer *o, struct err *e)
+{
+    const char *bases[4] = { "/dev/shm" };
+    const char *runtime = environ_get(o->c->env, "XDG_RUNTIME_DIR");
+    size_t n = 1;
+    int rc;
+
+    if (runtime && *runtime == '/')
+        bases[n++] = runtime;
+    bases[n] = "/tmp";
+    o->root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    o->proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (o->root < 0 || o->proc < 0)
+        return err_set(e, -errno, "/proc: %s", strerror(errno));
+    rc = folder_make(bases, &o->folder, e);
+    if (rc == 0)
+        rc = rings_open(&o->rings, str_text(&o->folder), e);
+    if (rc == 0)
+        rc = family_open(&o->family, o->proc, true, getpid(), e);
+    return rc == 0 ? set_timer(o, e) : rc;
+}
+
+static void loop(struct observer *o)
+{
+    struct pollfd fds[] = { { .fd = o->launch.signals, .events = POLLIN },
+                            { .fd = o->timer, .events = POLLIN } };
+    bool measures = true;
+
+    while (!o->launch.ended) {
+        uint64_t ticks;
+
+        (void)poll(fds, ARRAY_SIZE(fds), -1);
+        launch_signals(&o->launch);
+        if (o->launch.ended || read(o->timer, &ticks, sizeof(ticks)) != sizeof(ticks))
+            continue;
+        if (measures && glance(o, clock_monotonic_ns(o->c->clock)) < 0) {
+            measures = false; /* the job's end is still waited for */
+            say(o, "out of memory: the job goes on without being watched");
+        }
+    }
+}
+
+static int add_lanes(struct observer *o)
+{
+    struct run *r = &o->out->run;
+    char text[256];
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < rings_count(o->rings); i++)
+        rc = lane_to_run(rings_lane(o->rings, i), r);
+    if (rc < 0 || rings_count(o->rings) || !o->inferred.count ||
+        !series_say(&o->series, text, sizeof(text)))
+        return rc;
+    r->inferred = arena_strdup(&r->arena, text);
+    r->inferred_confidence = o->series.confidence;
+    return r->inferred ? lane_to_run(&o->inferred, r) : -ENOMEM;
+}
+
+/* Marks that were overwritten before they could be read: the steps around them are missing. */
+static int tell_lost(struct observer *o)
+{
+    char text[128], number[32];
+
+    if (!rings_lost(o->rings))
+        return 0;
+    snprintf(number, sizeof(number), "%llu", (unsigned long long)rings_lost(o->rings));
+    snprintf(text, sizeof(text), "%s marks came too fast to be read: their steps are missing",
+             number);
+    say(o, text);
+    return facts_add(&o->out->run, "marks.lost", number);
+}
+
+/* The job has ended: what is left to be read and kept. */
+static int finish(struct observer *o, struct err *e)
+{
+    int64_t now_ns = clock_monotonic_ns(o->c->clock);
+    struct run *r = &o->out->run;
+    int rc = rings_read(o->rings, NULL);
+
+    o->out->exit = launch_exit(&o->launch);
+    r->end_ns = clock_wall_ns(o->c->clock);
+    r->end = WIFSIGNALED(o->launch.status) ? RUN_KILLED : RUN_EXITED;
+    r->status = r->end == RUN_KILLED ? WTERMSIG(o->launch.status) : WEXITSTATUS(o->launch.status);
+    if (rc == 0 && !rings_count(o->rings))
+        rc = series_infer(&o->series, &o->inferred, now_ns);
+    if (rc == 0 && (now_ns - o->ticks[o->now].monotonic_ns >= REST_NS || !r->n_moments))
+        rc = sample(o, now_ns);
+    if (rc == 0)
+        keep_now(&o->keep, NULL, o->rings, &o->inferred, now_ns);
+    if (rc == 0)
+        rc = add_lanes(o);
+    if (rc == 0)
+        rc = tell_lost(o);
+    o->out->stored = keep_end(&o->keep, r);
+    return rc < 0 ? err_nomem(e) : 0;
+}
+
+static int begin(struct observer *o, struct err *e)
+{
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    const struct about about = about_of(o);
+    char **env = NULL;
+    int rc = about_environment(&a, &about, &env);
+
+    if (rc < 0)
+        return err_nomem(e);
+    o->begin_ns = clock_monotonic_ns(o->c->clock);
+    o->inferred_ns = o->begin_ns;
+    o->due_ns = o->begin_ns + o->c->interval_ns;
+    o->out->run.begin_ns = clock_wall_ns(o->c->clock);
+    rc = launch_start(&o->launch, o->c->argv, env, e);
+    if (rc != 0)
+        return rc;
+    o->out->started = true;
+    tick_begin(&o->ticks[0], o->out->run.begin_ns, o->begin_ns);
+    keep_begin(&o->keep, o->c->runs, &o->out->run, o->begin_ns);
+    if (o->keep.archive)
+        snprintf(o->out->folder, sizeof(o->out->folder), "%s", archive_folder(o->keep.archive));
+    rc = node_open(&o->node, o->root, o->c->fake, NULL);
+    if (rc < 0)
+        say(o, "out of memory: the node is not watched");
+    return 0;
+}
+
+static int observe_all(struct observer *o, struct err *e)
+{
+    struct about about;
+    struct err why = { "" };
+    int rc = launch_init(&o->launch, e);
+
+    if (rc == 0)
+        rc = prepare(o, e);
+    if (rc < 0)
+        return rc;
+    identity_read(&o->identity, o->c->env, (int)getppid());
+    identity_make(&o->identity, clock_wall_ns(o->c->clock), o->c->chance);
+    if (o->identity.key[0]) {
+        rc = runs_make(o->c->runs, &why);
+        if (rc == 0)
+            rc = identity_share(&o->identity, o->c->runs, clock_wall_ns(o->c->clock), &why);
+        if (rc < 0)
+            say(o, why.text);
+    }
+    o->out->leads = !o->identity.key[0] || o->identity.rank <= 0;
+    about = about_of(o);
+    if (about_run(&o->out->run, &about) < 0)
+        return err_nomem(e);
+    about_cgroup(o->proc, o->cgroup);
+    rc = begin(o, e);
+    if (rc > 0) {
+        o->out->exit = rc;
+        return 0;
+    }
+    if (rc < 0)
+        return rc;
+    loop(o);
+    return finish(o, e);
+}
+
+int observe(const struct observe_config *c, struct observed *ret, struct err *e)
+{
+    struct observer *o = calloc(1, sizeof(*o));
+    int rc;
+
+    *ret = (struct observed){ .exit = 1 };
+    if (!o)
+        return err_nomem(e);
+    o->c = c;
+    o->out = ret;
+    o->keep = (struct keep){ .say = c->say, .arg = c->arg };
+    o->root = o->proc = o->timer = -1;
+    o->launch.signals = o->launch.tty = -1;
+    o->folder = (struct str)STR_INIT(PATH_MAX);
+    lane_init(&o->inferred);
+    rc = observe_all(o, e);
+    observer_done(o);
+    free(o);
+    return rc;
+}

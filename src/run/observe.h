@@ -1,0 +1,39 @@
+/* A job under observation, from its start to its end. */
+#ifndef BRIM_RUN_OBSERVE_H
+#define BRIM_RUN_OBSERVE_H
+#include "base/clock.h"
+#include "model/run.h"
+
+struct observe_config {
+    const struct clock *clock;
+    char *const *argv; /* the job */
+    char *const *env;  /* ours */
+    const char *name;  /* NULL: after the job */
+    int64_t interval_ns;
+    const char *runs;      /* the folder of all runs */
+    const char *plugins;   /* the folder of the shim for Python; NULL: there is none */
+    const char *libraries; /* its BRIM_LIB; NULL: it needs none */
+    const char *fake;      /* a file that scripts accelerators that are not there; NULL */
+    unsigned chance;       /* 16 random bits */
+    /* Tell the user a sentence, at most once each. */
+    void (*say)(void *arg, const char *sentence);
+    void *arg;
+};
+
+struct observed {
+    int exit;         /* the status that a shell would tell */
+    bool started;     /* else exit says why not, and there is no run */
+    bool stored;      /* the run can be loaded from folder */
+    bool leads;       /* of several observers on this node, the one who reports */
+    char folder[512]; /* of the run; "" */
+    struct run run;   /* what this observer saw; run_done() */
+};
+
+/* Whether we are under another observer already, which sees all that the job does. */
+bool observe_nested(char *const *env);
+
+/* Run it. 0 with *ret filled, or a negative errno with a sentence when the job could not be
+ * started for want of something. run_done(&ret->run) in any case. */
+int observe(const struct observe_config *c, struct observed *ret, struct err *e) CHECK_RESULT;
+
+#endif

@@ -1,0 +1,232 @@
+#include "run/rings.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+/* The largest file that is mapped; ours are 2 MiB. Marks read at a time, so that a job that marks
+ * faster than they can be read does not hold us up. */
+enum { RING_BYTES_MAX = 64 << 20, MARKS_MAX = 1 << 20 };
+
+struct ring {
+    dev_t device;
+    ino_t inode;
+    void *map; /* NULL: it was none */
+    size_t size;
+    struct step_ring ring;
+    struct step_track track;
+    struct lane lane;
+};
+
+struct rings {
+    DIR *dir;
+    struct ring *all[RINGS_MAX];
+    size_t n;
+    const struct lane *lanes[RINGS_MAX];
+    pid_t pids[RINGS_MAX];
+    size_t n_lanes;
+    bool told;
+};
+
+int rings_open(struct rings **ret, const char *folder, struct err *e)
+{
+    CLEANUP(rings_closep) struct rings *s = calloc(1, sizeof(*s));
+
+    if (!s)
+        return err_nomem(e);
+    s->dir = opendir(folder);
+    if (!s->dir)
+        return err_set(e, -errno, "%s: %s", folder, strerror(errno));
+    *ret = steal(&s);
+    return 0;
+}
+
+static void ring_free(struct ring *r)
+{
+    if (r->map)
+        munmap(r->map, r->size);
+    lane_done(&r->lane);
+    free(r);
+}
+
+void rings_close(struct rings *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->n; i++)
+        ring_free(s->all[i]);
+    if (s->dir)
+        closedir(s->dir);
+    free(s);
+}
+
+/* Map the file; r->map stays NULL when it is no ring. */
+static int map_ring(struct ring *r, int fd, const char *name, struct err *e)
+{
+    int rc;
+    void *map = mmap(NULL, r->size, PROT_READ, MAP_SHARED, fd, 0);
+
+    if (map == MAP_FAILED)
+        return err_set(e, -errno, "%s: %s", name, strerror(errno));
+    rc = step_ring_attach(&r->ring, map, r->size, e);
+    if (rc < 0) {
+        munmap(map, r->size);
+        return err_context(e, rc, "%s: ", name);
+    }
+    r->map = map;
+    r->lane.pid = r->ring.pid;
+    snprintf(r->lane.host, sizeof(r->lane.host), "%s", r->ring.host);
+    snprintf(r->lane.framework, sizeof(r->lane.framework), "%s", r->ring.framework);
+    return 0;
+}
+
+static bool is_known(const struct rings *s, const struct stat *st)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->all[i]->inode == st->st_ino && s->all[i]->device == st->st_dev)
+            return true;
+    return false;
+}
+
+static int take_file(struct rings *s, const char *name, struct err *e)
+{
+    CLEANUP(closep) int fd = -1;
+    struct ring *r;
+    struct stat st;
+    int rc;
+
+    if (s->n == RINGS_MAX || fstatat(dirfd(s->dir), name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+        !S_ISREG(st.st_mode) || is_known(s, &st))
+        return 0;
+    fd = openat(dirfd(s->dir), name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    r = calloc(1, sizeof(*r));
+    if (!r)
+        return -ENOMEM;
+    r->device = st.st_dev;
+    r->inode = st.st_ino;
+    r->size = (size_t)MIN(st.st_size, (off_t)RING_BYTES_MAX);
+    lane_init(&r->lane);
+    step_track_init(&r->track);
+    s->all[s->n++] = r;
+    rc = r->size ? map_ring(r, fd, name, s->told ? NULL : e) : -EINVAL;
+    if (rc < 0) {
+        s->told = true;
+        return 0;
+    }
+    s->pids[s->n_lanes] = r->lane.pid;
+    s->lanes[s->n_lanes++] = &r->lane;
+    return 0;
+}
+
+static int find_files(struct rings *s, struct err *e)
+{
+    const struct dirent *entry;
+    int rc = 0;
+
+    rewinddir(s->dir);
+    while (rc == 0 && (entry = readdir(s->dir)) != NULL) {
+        size_t len = strlen(entry->d_name);
+
+        if (!strncmp(entry->d_name, "rank-", 5) && len > 10 &&
+            !strcmp(entry->d_name + len - 5, ".ring"))
+            rc = take_file(s, entry->d_name, e);
+    }
+    return rc;
+}
+
+/* "loader.workers=0" has a name; a sentence has not. */
+static int take_note(struct lane *l, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    char name[64];
+    size_t len = equals ? (size_t)(equals - text) : 0;
+
+    if (!equals || len == 0 || len >= sizeof(name) || memchr(text, ' ', len)) {
+        snprintf(name, sizeof(name), "note.%zu", l->n_notes);
+        for (size_t i = 0; i < l->n_notes; i++)
+            if (!strcmp(l->notes[i].value, text))
+                return 0;
+        return lane_note(l, name, text);
+    }
+    memcpy(name, text, len);
+    name[len] = 0;
+    return lane_note(l, name, equals + 1);
+}
+
+static int take_mark(struct ring *r, const struct step_mark *m)
+{
+    struct step step;
+    char value[32];
+
+    if (m->kind == BRIM_RING_NOTE)
+        return take_note(&r->lane, m->text);
+    if (m->kind == BRIM_RING_VALUE) {
+        snprintf(value, sizeof(value), "%.10g", m->number);
+        return lane_note(&r->lane, m->text, value);
+    }
+    if (step_track_mark(&r->track, m, &step) == 0)
+        return 0;
+    return lane_step(&r->lane, &step);
+}
+
+static int read_ring(struct ring *r)
+{
+    struct step_mark mark;
+    int rc = 0;
+
+    if (!r->map)
+        return 0;
+    r->lane.rank = step_ring_rank(&r->ring);
+    r->lane.local_rank = step_ring_local_rank(&r->ring);
+    r->lane.world = step_ring_world(&r->ring);
+    for (int i = 0; i < MARKS_MAX && rc == 0; i++) {
+        int got = step_ring_next(&r->ring, &mark);
+
+        if (got == 0)
+            break;
+        if (got == -EPIPE)
+            step_track_lost(&r->track);
+        else if (got == 1)
+            rc = take_mark(r, &mark);
+    }
+    return rc;
+}
+
+int rings_read(struct rings *s, struct err *e)
+{
+    int rc = find_files(s, e);
+
+    for (size_t i = 0; i < s->n && rc == 0; i++)
+        rc = read_ring(s->all[i]);
+    return rc;
+}
+
+size_t rings_count(const struct rings *s)
+{
+    return s->n_lanes;
+}
+
+const struct lane *rings_lane(const struct rings *s, size_t i)
+{
+    return s->lanes[i];
+}
+
+const pid_t *rings_pids(const struct rings *s)
+{
+    return s->pids;
+}
+
+uint64_t rings_lost(const struct rings *s)
+{
+    uint64_t lost = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        lost += s->all[i]->map ? s->all[i]->ring.lost : 0;
+    return lost;
+}

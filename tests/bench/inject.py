@@ -1,0 +1,242 @@
+"""What the benchmark of verdicts injects: cgroups, throttles, slow mounts, slow links, neighbours.
+
+Everything carries the pid of the bench in its name. held() takes it back at the end of a run, at
+exit and on signals; sweep() removes what benches left that were killed."""
+
+import atexit
+import contextlib
+import ctypes
+import glob
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+CGROUPS = "/sys/fs/cgroup"
+NAME = "brim-bench-%d" % os.getpid()
+PATTERN = re.compile(r"brim-bench-(\d+)")
+stack = contextlib.ExitStack()
+count = 0
+
+
+def quiet(*command):
+    return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
+
+
+def check(*command):
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def write(path, text):
+    with open(path, "w") as f:
+        f.write(str(text))
+
+
+def die_with_parent():
+    """For Popen(preexec_fn=...): a neighbour does not outlive the bench, even a killed one."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
+def next_name():
+    global count
+    count += 1
+    return "%s-%d" % (NAME, count)
+
+
+# ---- cgroups ----
+
+
+def remove_cgroup(path):
+    for _ in range(50):
+        try:
+            with open(path + "/cgroup.procs") as f:
+                for pid in f.read().split():
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(int(pid), signal.SIGKILL)
+            os.rmdir(path)
+            return
+        except FileNotFoundError:
+            return
+        except OSError:
+            time.sleep(0.05)
+
+
+@contextlib.contextmanager
+def cgroup(controller, also=(), **files):
+    """Limits by their file; a value is one text. Yields the files that take a pid: containers and
+    Slurm give a job a group of the same path below several controllers, as 'also' does."""
+    name = next_name()
+    paths = [os.path.join(CGROUPS, c, name) for c in (controller,) + also]
+    try:
+        for path in paths:
+            os.mkdir(path)
+        for file, value in files.items():
+            write(os.path.join(paths[0], file.replace("__", ".")), value)
+        yield [path + "/cgroup.procs" for path in paths]
+    finally:
+        for path in paths:
+            remove_cgroup(path)
+
+
+def disk_of(folder):
+    """The whole disk's major:minor."""
+    device = os.stat(folder).st_dev
+    at = os.path.realpath("/sys/dev/block/%d:%d" % (os.major(device), os.minor(device)))
+    if os.path.exists(at + "/partition"):
+        at = os.path.dirname(at)
+    with open(at + "/dev") as f:
+        return f.read().strip()
+
+
+def throttle(folder, what, rate):
+    """what: read_bps, write_bps, read_iops."""
+    return cgroup(
+        "blkio", **{"blkio__throttle__%s_device" % what: "%s %d" % (disk_of(folder), rate)}
+    )
+
+
+def quota(cpus):
+    return cgroup(
+        "cpu",
+        ("memory",),
+        cpu__cfs_period_us="100000",
+        cpu__cfs_quota_us="%d" % int(cpus * 100000)
+    )
+
+
+# ---- mounts ----
+
+
+@contextlib.contextmanager
+def slow_mount(slowfs, folder, work, open_us, read_us):
+    at = os.path.join(work, next_name())
+    os.mkdir(at)
+    server = subprocess.Popen(
+        [slowfs, folder, "%d" % open_us, "%d" % read_us, at, "-f", "-o", "auto_unmount"],
+        preexec_fn=die_with_parent,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        for _ in range(100):
+            if os.path.ismount(at):
+                break
+            time.sleep(0.02)
+        if not os.path.ismount(at):
+            raise RuntimeError("slowfs did not mount %s" % at)
+        yield at, server
+    finally:
+        quiet("umount", "-l", at)
+        server.kill()
+        server.wait()
+        with contextlib.suppress(OSError):
+            os.rmdir(at)
+
+
+# ---- links ----
+
+
+@contextlib.contextmanager
+def slow_link(rate_b):
+    """Two network namespaces, and a link between them of so many bytes a second. Yields their
+    files."""
+    names = [NAME + "-a", NAME + "-b"]
+    try:
+        for name in names:
+            check("ip", "netns", "add", name)
+        check(
+            *("ip", "link", "add", "eth0", "netns", names[0]),
+            *("type", "veth", "peer", "name", "eth0", "netns", names[1])
+        )
+        for i, name in enumerate(names):
+            inside = ("ip", "-n", name)
+            check(*inside, "addr", "add", "10.213.0.%d/24" % (i + 1), "dev", "eth0")
+            check(*inside, "link", "set", "eth0", "up")
+            check(*inside, "link", "set", "lo", "up")
+            check(
+                *("tc", "-n", name, "qdisc", "add", "dev", "eth0", "root", "tbf"),
+                *("rate", "%dbit" % int(8 * rate_b), "burst", "128kb", "latency", "200ms")
+            )
+        yield ["/run/netns/" + name for name in names]
+    finally:
+        for name in names:
+            quiet("ip", "netns", "del", name)
+
+
+# ---- neighbours ----
+
+
+@contextlib.contextmanager
+def processes(commands, **how):
+    running = [
+        subprocess.Popen(
+            c, preexec_fn=die_with_parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        for c in commands
+    ]
+    try:
+        yield running
+    finally:
+        for p in running:
+            p.kill()
+            p.wait()
+
+
+BUSY = "import hashlib\nx = bytes(4096)\nwhile True: hashlib.sha256(x).digest()"
+
+READER = """
+import mmap, os, random, sys
+fd = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECT)
+size, block = os.fstat(fd).st_size, 1 << 20
+to = mmap.mmap(-1, block)
+while True:
+    os.preadv(fd, [to], random.randrange(size // block) * block)
+"""
+
+
+def busy(n, cpus=None):
+    pin = ["taskset", "-c", cpus] if cpus else []
+    return processes([pin + [sys.executable, "-c", BUSY]] * n)
+
+
+def readers(n, path):
+    return processes([[sys.executable, "-c", READER, path]] * n)
+
+
+# ---- what is left ----
+
+
+def is_dead(name):
+    found = PATTERN.search(name)
+    return bool(found) and not os.path.exists("/proc/" + found.group(1))
+
+
+def sweep():
+    with open("/proc/mounts") as f:
+        for at in [line.split()[1] for line in f]:
+            if is_dead(at):
+                quiet("umount", "-l", at)
+    for path in glob.glob(CGROUPS + "/*/brim-bench-*"):
+        if is_dead(path):
+            remove_cgroup(path)
+    for path in glob.glob("/run/netns/brim-bench-*"):
+        if is_dead(path):
+            quiet("ip", "netns", "del", os.path.basename(path))
+    for path in glob.glob(os.path.join(tempfile.gettempdir(), "brim-bench-*")):
+        if is_dead(path):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def work_folder(base=None):
+    """A folder of the bench's own, removed at its end; signals end the bench as exit does."""
+    sweep()
+    path = os.path.join(base or tempfile.gettempdir(), NAME)
+    os.mkdir(path)
+    stack.callback(shutil.rmtree, path, ignore_errors=True)
+    atexit.register(stack.close)
+    for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(s, lambda number, frame: sys.exit(128 + number))
+    return path

@@ -1,0 +1,373 @@
+"""The scenarios of the benchmark of verdicts: each draws a job, and what is injected into it, from
+a random number generator. The strength is chosen against the measured time of the job's step, so
+that what is injected costs a fifth to two thirds of a step."""
+
+import contextlib
+import os
+
+import inject
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TRAIN = os.path.join(HERE, "jobs", "train.py")
+RANKS = os.path.join(HERE, "jobs", "ranks.py")
+REFERENCE_BLAS = "/usr/lib/x86_64-linux-gnu/blas"
+
+
+class Case:
+    """One run: the job's options, and the same without what is injected."""
+
+    def __init__(self, job, plain=None, env=None, plain_env=None, ranks=1, script=TRAIN):
+        self.job, self.plain = list(job), list(job if plain is None else plain)
+        threads = {"OMP_NUM_THREADS": "%d" % os.cpu_count()}
+        self.env, self.plain_env = dict(env or threads), dict(plain_env or threads)
+        self.ranks, self.plain_ranks, self.script = ranks, ranks, script
+        self.held = []  # makers of context managers; groups yield a file for pids
+        self.groups = []  # the same, whose processes the whole job belongs to
+        self.rank_group = None  # the same, for rank 1
+        self.mount = None  # (folder, open_us, read_us): takes the place of the job's --data
+        self.rate = None  # bytes a second, of the link between the ranks
+        self.pinned = False  # each rank to a CPU
+        self.neighbours = False  # foreign CPU time is a part of it
+        self.per_sample = None  # samples of a step: (injected, plain)
+        self.healthy = False
+        self.text = ""
+
+
+def options(**how):
+    return [x for k, v in how.items() for x in ("--" + k.replace("_", "-"), "%s" % (v,))]
+
+
+def job_of(r):
+    """A job that computes well: kinds of models, sizes, batches."""
+    kind = r.choice(["mlp", "mlp", "cnn", "transformer"])
+    if kind == "mlp":
+        width, batch = r.choice([512, 768, 1024]), r.choice([32, 64, 128])
+        return options(model=kind, width=width, layers=r.choice([2, 3, 4]), batch=batch)
+    if kind == "cnn":
+        return options(model=kind, width=r.choice([64, 128]), batch=r.choice([8, 16]))
+    return options(model=kind, width=r.choice([64, 128]), batch=r.choice([8, 16]))
+
+
+def value(job, name, default=None):
+    return job[job.index("--" + name) + 1] if "--" + name in job else default
+
+
+def batch_of(job):
+    return int(value(job, "batch", "32"))
+
+
+def replace(job, name, new):
+    at = job.index("--" + name) + 1
+    return job[:at] + ["%s" % (new,)] + job[at + 1 :]
+
+
+class Scenarios:
+    def __init__(self, bench):
+        self.b = bench
+
+    def cost(self, r, strength):
+        """What is injected, to the time of a step: 0.4 is 29 % of the new step."""
+        return r.uniform(0.4, 1.6) * strength
+
+    # ---- storage ----
+
+    def files_job(self, r, batch):
+        return replace(job_of(r), "batch", batch)
+
+    def storage_bandwidth(self, r, strength):
+        job = self.files_job(r, r.choice([4, 8]))
+        workers = r.choice([0, 0, 1, 2])
+        folder, size = r.choice([self.b.large, self.b.middle])
+        job += options(data=folder, workers=workers)
+        s0 = self.b.step_of(Case(job))
+        c = Case(job + ["--cold"], job)
+        rate = max(2e6, min(400e6, size * batch_of(job) / (s0 * self.cost(r, strength))))
+        if workers:
+            rate = max(2e6, min(400e6, size * batch_of(job) / (s0 * (1 + self.cost(r, strength)))))
+        c.groups.append(lambda: inject.throttle(self.b.work, "read_bps", rate))
+        c.text = "%.0f MB/s, %d workers" % (rate / 1e6, workers)
+        return c
+
+    def slow_files(self, r, strength, folder, opens):
+        job = self.files_job(r, r.choice([8, 16]))
+        workers = r.choice([0, 0, 1, 2])
+        job += options(data=folder, workers=workers)
+        s0 = self.b.step_of(Case(job))
+        c = Case(job, job)
+        waited = s0 * self.cost(r, strength) + (s0 if workers else 0)
+        delay = waited * max(1, workers) / batch_of(job) / opens
+        delay = max(150e-6, min(0.05, delay))
+        c.mount = (folder, delay * 1e6, delay * 1e6)
+        c.text = "%.1f ms, %d workers" % (delay * 1e3, workers)
+        return c
+
+    def storage_latency(self, r, strength):
+        return self.slow_files(r, strength, r.choice([self.b.large, self.b.middle])[0], 3)
+
+    def small_files(self, r, strength):
+        return self.slow_files(r, strength, self.b.small[0], 2)
+
+    def small_files_disk(self, r, strength):
+        job = self.files_job(r, r.choice([8, 16, 32]))
+        job += options(data=self.b.small[0], workers=r.choice([0, 0, 1]))
+        s0 = self.b.step_of(Case(job))
+        c = Case(job + ["--cold"], job)
+        iops = batch_of(job) / (s0 * (1 + self.cost(r, strength)))
+        iops = max(20, min(3000, iops))
+        c.groups.append(lambda: inject.throttle(self.b.work, "read_iops", iops))
+        c.text = "%.0f reads/s" % iops
+        return c
+
+    def storage_contention(self, r, strength):
+        job = self.files_job(r, r.choice([8, 16]))
+        job += options(data=self.b.large[0], workers=r.choice([0, 1])) + ["--cold"]
+        c = Case(job, job)
+        n = r.choice([4, 8]) if strength < 2 else 16
+        c.held.append(lambda: inject.readers(n, self.b.huge))
+        c.text = "%d readers" % n
+        return c
+
+    # ---- the loader ----
+
+    def decode(self, r, strength, workers):
+        job = job_of(r)
+        s0 = self.b.step_of(Case(job))
+        cost = self.cost(r, strength)
+        share = cost if not workers else (1 + cost) * workers / 2
+        ms = s0 * share / batch_of(job) * 1e3
+        c = Case(job + options(decode_ms="%.3f" % ms, workers=workers), job)
+        c.text = "%.2f ms, %d workers" % (ms, workers)
+        return c
+
+    def decode_alone(self, r, strength):
+        return self.decode(r, strength, 0)
+
+    def decode_workers(self, r, strength):
+        return self.decode(r, strength, os.cpu_count())
+
+    def sleep(self, r, strength):
+        job = job_of(r)
+        s0 = self.b.step_of(Case(job))
+        workers = r.choice([0, 0, 1, 2])
+        waited = s0 * self.cost(r, strength) + (s0 if workers else 0)
+        ms = waited * max(1, workers) / batch_of(job) * 1e3
+        c = Case(job + options(sleep_ms="%.3f" % ms, workers=workers), job)
+        c.text = "%.2f ms, %d workers" % (ms, workers)
+        return c
+
+    # ---- CPUs ----
+
+    def cpu_neighbours(self, r, strength):
+        c = Case(job_of(r))
+        n = r.choice([2, 3, 4])
+        c.held.append(lambda: inject.busy(n))
+        c.neighbours = True
+        c.text = "%d busy" % n
+        return c
+
+    def cpu_quota(self, r, strength):
+        job = job_of(r)
+        cpus = os.cpu_count() * r.uniform(0.25, 0.65)
+        if r.random() < 0.3:
+            job += options(decode_ms=0.3)
+        c = Case(job)
+        c.groups.append(lambda: inject.quota(cpus))
+        c.text = "%.2f CPUs" % cpus
+        return c
+
+    def blas(self, r, strength):
+        width, batch = r.choice([512, 768, 1024]), r.choice([16, 32, 64])
+        kind = r.choice(["mlp", "mlp", "transformer"])
+        if kind == "transformer":
+            width, batch = r.choice([64, 128]), r.choice([8, 16])
+        c = Case(options(model=kind, width=width, batch=batch))
+        c.env["LD_LIBRARY_PATH"] = REFERENCE_BLAS
+        return c
+
+    def one_thread(self, r, strength):
+        width, batch = r.choice([1024, 1536]), r.choice([64, 128, 256])
+        job = options(model="mlp", width=width, layers=3, batch=batch)
+        if r.random() < 0.3:
+            job = options(model="cnn", width=r.choice([64, 128]), batch=r.choice([16, 32]))
+        c = Case(job)
+        c.env["OMP_NUM_THREADS"] = "1"
+        return c
+
+    def many_threads(self, r, strength):
+        c = Case(job_of(r))
+        n = r.choice([6, 8, 16]) if strength < 2 else 16
+        c.env["OMP_NUM_THREADS"] = "%d" % n
+        c.text = "%d threads" % n
+        return c
+
+    def small_batch(self, r, strength):
+        batch = r.choice([1, 1, 2, 4])
+        width, layers = r.choice([8, 16, 32]), r.choice([2, 4, 8])
+        job = options(model="mlp", width=width, layers=layers, batch=batch)
+        c = Case(job, replace(job, "batch", 64))
+        c.per_sample = (batch, 64)
+        c.text = "batch %d" % batch
+        return c
+
+    # ---- ranks ----
+
+    def ranks_job(self, r, **more):
+        how = dict(width=r.choice([256, 384, 512]), layers=r.choice([2, 3]))
+        how.update(batch=r.choice([64, 128]), repeat=r.choice([2, 3]))
+        how.update(more)
+        return options(**how)
+
+    def ranks_case(self, job, plain=None):
+        c = Case(job, plain, ranks=2, script=RANKS)
+        c.env["OMP_NUM_THREADS"] = c.plain_env["OMP_NUM_THREADS"] = "1"
+        return c
+
+    def bytes_of(self, job):
+        width, layers = int(value(job, "width")), int(value(job, "layers"))
+        return 4 * (256 * width + layers * width * width)
+
+    def slow_link(self, r, strength):
+        c = self.ranks_case(self.ranks_job(r))
+        s0 = self.b.step_of(c)
+        c.rate = max(1e6, min(60e6, self.bytes_of(c.job) / (s0 * self.cost(r, strength))))
+        c.text = "%.0f MB/s" % (c.rate / 1e6)
+        return c
+
+    def communication(self, r, strength):
+        job = self.ranks_job(r, width=r.choice([1024, 1280]), layers=r.choice([4, 6]), repeat=1)
+        c = self.ranks_case(replace(job, "batch", r.choice([4, 8, 16])))
+        c.plain_ranks = 1
+        return c
+
+    def slow_rank(self, r, strength):
+        job = self.ranks_job(r)
+        c = self.ranks_case(job)
+        s0 = self.b.step_of(c)
+        kind, rank = r.choice(["sleep", "cpu"]), r.choice([0, 1])
+        ms = s0 * self.cost(r, strength) * 1e3
+        c.job = job + options(slow_rank=rank, slow_ms="%.2f" % ms, slow_kind=kind)
+        c.text = "%s %.1f ms in rank %d" % (kind, ms, rank)
+        return c
+
+    def slow_rank_hog(self, r, strength):
+        c = self.ranks_case(self.ranks_job(r))
+        c.pinned = True
+        n = r.choice([1, 2])
+        c.held.append(lambda: inject.busy(n, "1"))
+        c.neighbours = True
+        c.text = "%d busy on its CPU" % n
+        return c
+
+    def slow_rank_quota(self, r, strength):
+        c = self.ranks_case(self.ranks_job(r))
+        cpus = r.uniform(0.35, 0.65)
+        c.rank_group = lambda: inject.quota(cpus)
+        c.text = "%.2f CPUs" % cpus
+        return c
+
+    def imbalance(self, r, strength):
+        job = self.ranks_job(r, batch=r.choice([128, 192]))
+        c = self.ranks_case(job)
+        if r.random() < 0.6:
+            c.job = job + options(spread="%.2f" % min(1, r.uniform(0.4, 0.8) * strength))
+        else:
+            c.job = job + options(more="%.2f" % (1 + r.uniform(0.5, 1.5) * strength))
+        c.text = " ".join(c.job[-2:])
+        return c
+
+    # ---- pauses ----
+
+    def checkpoint(self, r, strength, kind=None):
+        job = job_of(r)
+        s0 = self.b.step_of(Case(job))
+        kind = kind or r.choice(["direct", "fsync"])
+        every = max(3, min(40, int(r.uniform(0.3, 1.2) / s0)))
+        mb = r.choice([8, 16, 32])
+        rate = max(4e6, min(200e6, mb * 1e6 / (s0 * every * self.cost(r, strength))))
+        more = options(save=os.path.join(self.b.work, "saved.pt"), save_every=every)
+        more += options(save_mb=mb, checkpoint_kind=kind)
+        c = Case(job + more, job)
+        c.groups.append(lambda: inject.throttle(self.b.work, "write_bps", rate))
+        c.text = "%s, %d MB every %d steps at %.0f MB/s" % (kind, mb, every, rate / 1e6)
+        return c
+
+    def gc(self, r, strength):
+        job = job_of(r)
+        s0 = self.b.step_of(Case(job))
+        every = r.choice([1, 2, 5, 10]) if s0 > 0.02 else r.choice([5, 10, 20])
+        objects = s0 * every * self.cost(r, strength) / self.b.collect_s
+        objects = int(max(20000, min(700000, objects)))
+        c = Case(job + options(garbage=objects, collect_every=every), job)
+        c.text = "%d objects every %d steps" % (objects, every)
+        return c
+
+    # ---- several at once, none ----
+
+    def several(self, r, strength):
+        kind = r.choice(["sleep+checkpoint", "gc+sleep", "link+rank", "quota+sleep"])
+        if kind == "link+rank":
+            c = self.slow_rank(r, 1)
+            s0 = self.b.step_of(c)
+            c.rate = max(1e6, min(60e6, self.bytes_of(c.job) / (s0 * self.cost(r, 1))))
+            c.wanted = ("slow-link", "slow-rank")
+        elif kind == "quota+sleep":
+            c = self.sleep(r, 1.5)
+            cpus = os.cpu_count() * r.uniform(0.25, 0.45)
+            c.groups.append(lambda: inject.quota(cpus))
+            c.wanted = ("cpu-quota", "loader-waits")
+        else:
+            c = self.checkpoint(r, 1) if "checkpoint" in kind else self.gc(r, 1)
+            s0 = self.b.step_of(Case(c.plain))
+            ms = s0 * self.cost(r, 1) / batch_of(c.job) * 1e3
+            c.job += options(sleep_ms="%.3f" % ms)
+            c.wanted = ("loader-waits", "checkpoint" if "checkpoint" in kind else "gc")
+        c.text = kind + ": " + c.text
+        return c
+
+    def healthy(self, r, strength):
+        c = Case(job_of(r) + options(workers=r.choice([0, 0, 1])))
+        c.healthy = True
+        return c
+
+    def healthy_files(self, r, strength):
+        job = job_of(r) + options(data=r.choice([self.b.middle, self.b.small])[0])
+        c = Case(job + options(workers=r.choice([0, 1])))
+        c.healthy = True
+        return c
+
+    def healthy_ranks(self, r, strength):
+        width = r.choice([256, 384, 512])
+        c = self.ranks_case(self.ranks_job(r, width=width, batch=r.choice([256, 384]), repeat=4))
+        c.healthy = True
+        return c
+
+
+# The scenario, and which causes may stand first.
+TABLE = [
+    ("storage_bandwidth", {"storage-bandwidth"}),
+    ("storage_latency", {"storage-latency"}),
+    ("small_files", {"small-files"}),
+    ("small_files_disk", {"small-files"}),
+    ("storage_contention", {"storage-contention"}),
+    ("decode_alone", {"loader-cpu"}),
+    ("decode_workers", {"loader-cpu"}),
+    ("sleep", {"loader-waits"}),
+    ("cpu_neighbours", {"cpu-neighbours"}),
+    ("cpu_quota", {"cpu-quota"}),
+    ("blas", {"blas"}),
+    ("one_thread", {"cpu-threads"}),
+    ("many_threads", {"cpu-threads"}),
+    ("small_batch", {"small-batch"}),
+    ("slow_link", {"slow-link"}),
+    ("communication", {"communication"}),
+    ("slow_rank", {"slow-rank"}),
+    ("slow_rank_hog", {"slow-rank", "cpu-neighbours"}),  # both are what is injected
+    ("slow_rank_quota", {"slow-rank"}),
+    ("imbalance", {"imbalance"}),
+    ("checkpoint", {"checkpoint"}),
+    ("gc", {"gc"}),
+    ("several", None),
+    ("healthy", {"none"}),
+    ("healthy_files", {"none"}),
+    ("healthy_ranks", {"none"}),
+]

@@ -1,0 +1,499 @@
+"""brim run and brim runs: jobs end as they would alone, and what was seen of them is kept."""
+
+import fcntl
+import glob
+import json
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+
+import pytest
+
+BRIM = os.environ.get("BRIM", "")
+JOB = os.environ.get("STEP_JOB", "")
+SHIM = "observed from outside"
+
+
+class Runs:
+    """brim run with a folder of runs of its own."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith(("BRIM_", "SLURM_"))}
+        self.env.update(STATE_DIRECTORY=str(folder), BRIM_CONF="/nonexistent/brim.conf")
+
+    def run(self, *command, options=("--quiet",), env=None, **how):
+        how.setdefault("timeout", 60)
+        how.setdefault("stdin", subprocess.DEVNULL)
+        return subprocess.run(
+            [BRIM, "run", *options, "--", *[str(c) for c in command]],
+            env=dict(self.env, **(env or {})), stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how
+        )
+
+    def start(self, *command, options=("--quiet",), env=None, **how):
+        return subprocess.Popen(
+            [BRIM, "run", *options, "--", *[str(c) for c in command]],
+            env=dict(self.env, **(env or {})), stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how
+        )
+
+    def command(self, *args):
+        return subprocess.run(
+            [BRIM, "runs", *args], env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            universal_newlines=True, timeout=60
+        )
+
+    def all(self):
+        done = self.command("--json")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)["runs"]
+
+    def card(self, *command, interval="200ms", **how):
+        path = str(self.folder / "card.json")
+        options = ("--quiet", "--interval", interval, "--json", path)
+        done = self.run(*command, options=options, **how)
+        assert done.returncode == 0, done.stderr
+        with open(path) as f:
+            return json.load(f), done
+
+
+@pytest.fixture
+def runs(tmp_path):
+    if not BRIM:
+        pytest.skip("BRIM does not name the program")
+    before = set(glob.glob("/dev/shm/brim-run-*"))
+    yield Runs(tmp_path)
+    left = set(glob.glob("/dev/shm/brim-run-*")) - before
+    assert not [p for p in left if "brim-run-" in p and gone(p)], left
+
+
+def gone(path):
+    """Whether the observer that made a folder of rings is no more."""
+    return not os.path.exists("/proc/" + path.rsplit("/", 1)[1].split("-")[2])
+
+
+def wait_for(condition, seconds=10):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.02)
+    raise AssertionError("did not happen in %s s" % seconds)
+
+
+def lines(path):
+    return path.read_text().split() if path.exists() else []
+
+
+# ---- how it ends ----
+
+
+@pytest.mark.parametrize("status", [0, 1, 7, 126, 255])
+def test_exit_status_is_the_jobs(runs, status):
+    assert runs.run("sh", "-c", "exit %d" % status).returncode == status
+    (one,) = runs.all()
+    assert (one["end"], one["status"]) == ("exited", status)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV])
+def test_a_killed_job_is_recorded(runs, number):
+    assert runs.run("sh", "-c", "kill -%d $$" % number).returncode == 128 + number
+    (one,) = runs.all()
+    assert (one["end"], one["status"]) == ("killed", number)
+
+
+@pytest.mark.parametrize(
+    "command, status, words",
+    [
+        ("no-such-command", 127, "command not found"),
+        ("/no/such/file", 127, "No such file"),
+        ("/etc/passwd", 126, "Permission denied"),
+        ("/tmp", 126, "Permission denied"),
+    ],
+)
+def test_what_cannot_be_executed(runs, command, status, words):
+    done = runs.run(command)
+    assert done.returncode == status
+    assert command.encode() in done.stderr and words.encode() in done.stderr
+    assert done.stderr.count(b"\n") == 1
+    assert runs.all() == []
+
+
+def test_usage(runs):
+    assert runs.run().returncode == 2
+    assert runs.run("true", options=("--interval", "1ms")).returncode == 2
+    assert runs.run("true", options=("--nmae", "x")).returncode == 2
+
+
+def test_options_behind_the_command_are_its_own(runs):
+    command = [BRIM, "run", "-q", "echo", "--json", "-h", "--help", "--", "x"]
+    done = subprocess.run(command, env=runs.env, stdout=subprocess.PIPE, timeout=30)
+    assert done.stdout == b"--json -h --help -- x\n"
+
+
+def test_streams_pass_through(runs):
+    data = os.urandom(1 << 20)
+    done = runs.run("sh", "-c", "cat; echo problem >&2", stdin=None, input=data)
+    assert done.stdout == data and done.stderr == b"problem\n"
+
+
+def test_stdin_of_no_one(runs):
+    done = runs.run("sh", "-c", "read x; echo $?", stdin=subprocess.DEVNULL)
+    assert done.stdout == b"1\n"
+
+
+# ---- signals ----
+
+COUNTER = """
+import signal, sys, time
+got = open(sys.argv[1], "a", buffering=1)
+for s in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
+    signal.signal(s, lambda n, f: got.write("%d\\n" % n))
+got.write("ready\\n")
+end = time.time() + float(sys.argv[2])
+while time.time() < end:
+    time.sleep(0.05)
+"""
+
+
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2]
+)
+def test_signals_reach_the_job_once_each(runs, tmp_path, number):
+    log = tmp_path / "got"
+    job = runs.start(sys.executable, "-c", COUNTER, log, "1.5", start_new_session=True)
+    wait_for(lambda: lines(log))
+    job.send_signal(number)
+    wait_for(lambda: len(lines(log)) == 2)
+    job.send_signal(number)
+    wait_for(lambda: len(lines(log)) == 3)
+    assert job.wait(20) == 0
+    assert lines(log) == ["ready", str(int(number)), str(int(number))]
+
+
+def test_a_signal_that_ends_the_job(runs):
+    job = runs.start("sleep", "60")
+    wait_for(lambda: children(job.pid))
+    job.send_signal(signal.SIGTERM)
+    assert job.wait(10) == 128 + signal.SIGTERM
+
+
+def test_ignored_signals_stay_ignored(runs):
+    script = "trap '' HUP; exec \"$@\""
+    command = ["sh", "-c", script, "sh", BRIM, "run", "-q", "--", "sh", "-c"]
+    command.append("kill -HUP $$; echo on")
+    done = subprocess.run(command, env=runs.env, stdout=subprocess.PIPE, timeout=30)
+    assert done.stdout == b"on\n"
+
+
+def test_the_jobs_signal_mask_is_ours_before(runs):
+    done = runs.run("grep", "-E", "Sig(Blk|Ign)", "/proc/self/status")
+    plain = subprocess.run(["grep", "-E", "Sig(Blk|Ign)", "/proc/self/status"], stdout=-1)
+    assert done.stdout == plain.stdout
+
+
+def children(pid):
+    try:
+        with open("/proc/%d/task/%d/children" % (pid, pid)) as f:
+            return [int(p) for p in f.read().split()]
+    except OSError:
+        return []
+
+
+# ---- terminals ----
+
+
+class Terminal:
+    """A shell-less session on a pty: what runs in it is its leader."""
+
+    def __init__(self, runs, script):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.execve("/bin/bash", ["bash", "--norc", "-ic", script], dict(runs.env, PS1=""))
+        self.said = b""
+
+    def until(self, word, seconds=60):
+        end = time.monotonic() + seconds
+        while word not in self.said:
+            left = end - time.monotonic()
+            assert left > 0, self.said
+            if select.select([self.fd], [], [], left)[0]:
+                try:
+                    self.said += os.read(self.fd, 65536)
+                except OSError:
+                    break
+        assert word in self.said, self.said
+
+    def close(self):
+        os.close(self.fd)
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+def test_the_job_sees_the_terminal(runs):
+    script = "test -t 0 && test -t 1 && test -t 2 && stty size && read x && echo got $x"
+    t = Terminal(runs, "%s run -q -- sh -c '%s'" % (BRIM, script))
+    fcntl.ioctl(t.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 33, 77, 0, 0))
+    time.sleep(0.5)
+    os.write(t.fd, b"word\n")
+    t.until(b"got word")
+
+
+def test_ctrl_c_reaches_the_job_once(runs, tmp_path):
+    log, py = tmp_path / "got", tmp_path / "job.py"
+    py.write_text(COUNTER)
+    t = Terminal(runs, "%s run -q -- %s %s %s 2; echo rc=$?" % (BRIM, sys.executable, py, log))
+    wait_for(lambda: lines(log))
+    os.write(t.fd, b"\x03")
+    t.until(b"rc=0")
+    assert lines(log) == ["ready", str(int(signal.SIGINT))]
+
+
+# It says that it has begun once nothing is being forked: a shell whose vfork()ed child is stopped
+# before it executes cannot stop itself, with or without brim.
+@pytest.mark.parametrize("tail", ["", " | cat"])
+def test_ctrl_z_and_fg(runs, tmp_path, tail):
+    job = "%s run -q -- sh -c 'sleep 1 & echo begun; wait; echo over'%s" % (BRIM, tail)
+    t = Terminal(runs, "set -m; %s; echo stopped; fg; echo done" % job)
+    t.until(b"begun")
+    os.write(t.fd, b"\x1a")
+    t.until(b"stopped\r")
+    time.sleep(0.3)
+    t.until(b"over")
+    t.until(b"done\r")
+
+
+def test_interrupt_of_a_pipeline(runs, tmp_path):
+    log, py = tmp_path / "got", tmp_path / "job.py"
+    py.write_text(COUNTER)
+    t = Terminal(runs, "%s run -q -- %s %s %s 2 | cat" % (BRIM, sys.executable, py, log))
+    wait_for(lambda: lines(log))
+    os.write(t.fd, b"\x03")
+    wait_for(lambda: len(lines(log)) > 1)
+    time.sleep(0.5)
+    assert lines(log) == ["ready", str(int(signal.SIGINT))]
+
+
+# ---- what is kept ----
+
+
+def test_marked_steps(runs):
+    card, done = runs.card(JOB, 150, 6000, 14000, 32)
+    rate = 150 / float(done.stdout)
+    assert card["steps"] == 150 and card["ranks"] == 1 and card["inferred"] is None
+    assert abs(card["steps_per_s"] / rate - 1) < 0.02, (card, rate)
+    assert abs(card["samples_per_s"] / (32 * rate) - 1) < 0.02
+    assert abs(card["share"]["wait"] - 0.3) < 0.02
+    assert abs(card["share"]["forward"] - 0.7) < 0.02
+    assert abs(card["step_s"] - 0.02) < 0.001
+    (one,) = runs.all()
+    assert one["steps"] == 150
+
+
+def test_many_steps_are_summed(runs):
+    card, done = runs.card(JOB, 30000, 50, 50, 1)
+    assert card["steps"] == 30000
+    assert abs(card["samples_per_s"] / card["steps_per_s"] - 1) < 0.02
+
+
+def test_the_card(runs):
+    done = runs.run(JOB, 40, 5000, 5000, options=("--interval", "100ms", "--name", "my job"))
+    text = done.stderr.decode()
+    assert "(my job) took" in text and "exit 0" in text
+    assert "40," in text and "wwww" in text and "ffff" in text
+    assert re.search(r"wait (4[5-9]|5[0-5]) %", text)
+    assert "brim why" in text
+
+
+def test_cpu_time_of_the_tree(runs):
+    spin = "import time\nwhile time.process_time() < 0.8: pass"
+    card, _ = runs.card("sh", "-c", '"$0" -c "$1" & "$0" -c "$1"; wait', sys.executable, spin)
+    assert abs(card["job_cpu"] * card["seconds"] - 1.65) < 0.25, card
+
+
+def test_short_processes_count_and_cost_little(runs):
+    script = "i=0; while [ $i -lt 10000 ]; do /bin/true; i=$((i+1)); done"
+    own = os.times()
+    card, _ = runs.card("sh", "-c", script, interval="1s", timeout=110)
+    used = os.times().children_user + os.times().children_system
+    used -= own.children_user + own.children_system
+    # what the kernel says that all of it used, ours included, against what we say the job used
+    assert card["job_cpu"] * card["seconds"] > 0.8 * used, (card, used)
+
+
+def test_daemons_are_not_waited_for(runs, tmp_path):
+    script = "setsid sh -c 'sleep 2; echo late > %s' > /dev/null 2>&1 < /dev/null &"
+    script %= tmp_path / "x"
+    begin = time.monotonic()
+    assert runs.run("sh", "-c", script).returncode == 0
+    assert time.monotonic() - begin < 1.5
+    wait_for(lambda: lines(tmp_path / "x") == ["late"])
+
+
+def test_orphans_are_seen_and_reaped(runs):
+    job = runs.start("sh", "-c", "(sleep 0.3 &) ; (sleep 0.3 &) ; sleep 1.2")
+    wait_for(lambda: children(job.pid))
+    time.sleep(0.9)
+    states = [open("/proc/%d/stat" % p).read().split(")")[1].split()[0] for p in children(job.pid)]
+    assert "Z" not in states
+    assert job.wait(10) == 0
+
+
+def test_a_killed_observer_leaves_the_job_and_the_data(runs, tmp_path):
+    out = tmp_path / "over"
+    script = '"$0" 150 10000 10000 && echo whole > "$1"'
+    job = runs.start("sh", "-c", script, JOB, out, options=("-q", "--interval", "200ms"))
+    time.sleep(1.5)
+    job.kill()
+    job.wait()
+    wait_for(lambda: lines(out) == ["whole"])
+    (one,) = runs.all()
+    assert one["end"] == "lost" and 30 <= one["steps"] <= 150, one
+    assert runs.run("true").returncode == 0  # which removes what the killed one left in memory
+    assert runs.command().stdout.count("lost") == 1
+
+
+def test_nested_observers_step_aside(runs):
+    assert runs.run(BRIM, "run", "-q", "--", "sh", "-c", "exit 3").returncode == 3
+    assert len(runs.all()) == 1
+
+
+@pytest.mark.parametrize("launcher", ["slurm", "torch"])
+def test_observers_of_one_job_share_a_run(runs, launcher):
+    if launcher == "slurm":
+        env = dict(SLURM_JOB_ID="7", SLURM_STEP_ID="0", SLURM_NTASKS="2")
+        ranks = [dict(env, SLURM_PROCID=str(i), SLURM_LOCALID=str(i)) for i in range(2)]
+    else:
+        env = dict(TORCHELASTIC_RUN_ID="none", MASTER_PORT="29500", WORLD_SIZE="2")
+        ranks = [dict(env, RANK=str(i), LOCAL_RANK=str(i)) for i in range(2)]
+    jobs = [runs.start(JOB, 60, 5000, 15000, env=e) for e in ranks]
+    assert [j.wait(30) for j in jobs] == [0, 0]
+    (one,) = runs.all()
+    assert one["ranks"] == 2 and one["steps"] == 60 and one["end"] == "exited"
+
+
+def test_two_jobs_are_two_runs(runs):
+    jobs = [runs.start("sleep", "0.3") for _ in range(2)]
+    assert [j.wait(30) for j in jobs] == [0, 0]
+    assert len(runs.all()) == 2
+
+
+def test_no_secret_is_kept(runs):
+    env = dict(WANDB_API_KEY="hunter1", NCCL_TOKEN="hunter2", OMP_NUM_THREADS="3")
+    command = ["true", "--api-key", "hunter3", "--token=hunter4", "PASSWORD=hunter5"]
+    command += ["http://me:hunter6@host/", "--tokenizer", "bpe"]
+    assert runs.run(*command, env=env).returncode == 0
+    text = b"".join(p.read_bytes() for p in runs.folder.rglob("part-*"))
+    assert b"hunter" not in text
+    assert b"OMP_NUM_THREADS=3" in text and b"--tokenizer bpe" in text
+
+
+HOSTILE = ["x\ny", "\x1b[31m", "'; rm -rf /", "\xff\xfe", "a" * 5000, '"', "\\"]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_command_lines_and_names(runs, name):
+    done = runs.run("echo", name, options=("--name", name))
+    assert done.returncode == 0
+    assert len(runs.all()) == 1
+    assert runs.command().stdout.count("\n") == 2
+
+
+def test_a_long_command_line(runs):
+    assert runs.run("true", *["word%d" % i for i in range(20000)]).returncode == 0
+    (one,) = runs.all()
+    assert one["command"].endswith("word19999")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to mount")
+def test_a_full_disk_does_not_disturb(runs, tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40k", "none", str(disk)], check=True)
+    try:
+        env = dict(STATE_DIRECTORY=str(disk))
+        done = runs.run(JOB, 200, 5000, 5000, options=("--interval", "100ms"), env=env)
+        assert done.returncode == 0
+        assert done.stderr.count(b"not stored") == 1 and b"No space" in done.stderr, done.stderr
+        assert b"200, " in done.stderr  # the card tells what was seen
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_an_unwritable_folder_does_not_disturb(runs):
+    done = runs.run("echo", "x", options=(), env=dict(STATE_DIRECTORY="/proc/nowhere"))
+    assert done.returncode == 0 and done.stdout == b"x\n" and b"not stored" in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
+def test_processes_of_another_user(runs, tmp_path):
+    os.chmod(tmp_path, 0o777)
+    command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", BRIM, "run",
+               "--interval", "100ms", "--", "sleep", "0.5"]
+    env = dict(runs.env, STATE_DIRECTORY=str(tmp_path / "theirs"))
+    done = subprocess.run(command, env=env, stdout=-1, stderr=-1, timeout=30)
+    if done.returncode == 126 or b"Permission" in done.stderr:
+        pytest.skip("the program is where another user cannot read it")
+    assert done.returncode == 0, done.stderr
+    assert b"exit 0" in done.stderr
+
+
+def test_throughput_of_the_output(runs, tmp_path):
+    big = tmp_path / "big"
+    big.write_bytes(bytes(1 << 20) * 256)
+
+    def seconds(*command):
+        best = 1e9
+        for _ in range(3):
+            begin = time.monotonic()
+            with open("/dev/null", "wb") as sink:
+                read, write = os.pipe()
+                drain = subprocess.Popen(["cat"], stdin=read, stdout=sink)
+                os.close(read)
+                subprocess.run(command, stdout=write, env=runs.env, check=True)
+                os.close(write)
+                drain.wait()
+            best = min(best, time.monotonic() - begin)
+        return best
+
+    alone = seconds("cat", str(big))
+    watched = seconds(BRIM, "run", "-q", "--", "cat", str(big))
+    assert watched < alone * 1.5 + 0.5, (alone, watched)
+
+
+# ---- brim runs ----
+
+
+def test_diff_and_rm(runs):
+    for threads in ("1", "2"):
+        assert runs.run(JOB, 30, 5000, 5000, env=dict(OMP_NUM_THREADS=threads)).returncode == 0
+        time.sleep(1.1)
+    first, second = [r["id"] for r in runs.all()]
+    text = runs.command("diff", first, second).stdout
+    assert "steps_per_s" in text and "env.OMP_NUM_THREADS" in text and "1 -> 2" in text
+    diff = json.loads(runs.command("diff", first, second, "--json").stdout)
+    changed = {r["name"]: (r["a"], r["b"]) for r in diff["environment"]}
+    assert changed["env.OMP_NUM_THREADS"] == ("1", "2")
+    assert runs.command("rm", first).returncode == 0
+    assert [r["id"] for r in runs.all()] == [second]
+    assert runs.command("rm", "--older", "1h").returncode == 0
+    assert len(runs.all()) == 1
+    assert runs.command("rm", first).returncode == 1
+    assert runs.command("rm", "../x").returncode == 2
+    assert runs.command("rm").returncode == 2
+    assert runs.command("what").returncode == 2
+
+
+def test_broken_runs_are_left_out(runs):
+    assert runs.run("true").returncode == 0
+    bad = runs.folder / "runs" / "20200101-000000-dead"
+    bad.mkdir()
+    (bad / "part-x-1.ini").write_text("[run]\nversion = 99\n")
+    done = runs.command()
+    assert done.returncode == 0 and done.stdout.count("\n") == 2 and "version" in done.stderr

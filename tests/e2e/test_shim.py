@@ -1,0 +1,564 @@
+"""The PyTorch shim on whole jobs: it changes nothing, its marks are right, and what goes wrong in
+it does not reach the job."""
+
+import glob
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+SHIM = os.path.join(ROOT, "plugins", "torch")
+EXAMPLES = os.path.join(ROOT, "examples")
+DUMP = os.environ.get("RING_DUMP")
+STAGES = "other wait copy forward backward communication optimizer checkpoint".split()
+
+
+def has_torch():
+    said = subprocess.run([sys.executable, "-c", "import torch"], capture_output=True)
+    return said.returncode == 0
+
+
+pytestmark = [
+    pytest.mark.skipif(not DUMP, reason="RING_DUMP, the program, is not set"),
+    pytest.mark.skipif(not has_torch(), reason="torch is not installed (Debian: python3-torch)"),
+]
+
+
+class Ring:
+    """What ring_dump says of one ring."""
+
+    def __init__(self, path, *options):
+        said = subprocess.run([DUMP, path, *options], capture_output=True, encoding="utf-8")
+        assert said.returncode == 0, said.stderr
+        lines = [json.loads(line) for line in said.stdout.splitlines()]
+        self.head, self.end = lines[0], lines[-1]
+        self.steps = [line for line in lines if "step" in line]
+        self.notes = [line["note"] for line in lines if "note" in line]
+
+    def share(self, stage, first=1):
+        steps = self.steps[first:]
+        return sum(s[stage] for s in steps) / sum(seconds(s) for s in steps)
+
+
+def seconds(step):
+    return (step["end_ns"] - step["begin_ns"]) * 1e-9
+
+
+class Job:
+    def __init__(self, folder, **always):
+        self.folder = str(folder)
+        self.always = always
+
+    def environment(self, shim=True, **more):
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("BRIM_", "PYTHON"))}
+        env["BRIM_LIB"] = os.environ.get("BRIM_LIB", "")
+        env["PYTHONDONTWRITEBYTECODE"] = "1"
+        if shim:
+            env.update(BRIM_RING=self.folder, PYTHONPATH=SHIM)
+        env.update(self.always)
+        env.update(more)
+        return {k: v for k, v in env.items() if v is not None}
+
+    def start(self, *command, **more):
+        return subprocess.Popen(
+            [sys.executable, *command],
+            env=self.environment(**more),
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        )
+
+    def run(self, *command, **more):
+        process = self.start(*command, **more)
+        out, err = process.communicate(timeout=120)
+        return process.returncode, out, err
+
+    def example(self, name, *arguments, **more):
+        status, out, err = self.run(os.path.join(EXAMPLES, name), *arguments, **more)
+        assert status == 0, err
+        assert "brim:" not in err, err
+        return out
+
+    def script(self, text, *options, **more):
+        path = os.path.join(self.folder, "job.py")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        return self.run(*options, path, **more)
+
+    def rings(self, *options):
+        return [Ring(p, *options) for p in sorted(glob.glob(self.folder + "/rank-*.ring"))]
+
+    def ring(self, *options):
+        found = self.rings(*options)
+        assert len(found) == 1, os.listdir(self.folder)
+        return found[0]
+
+
+@pytest.fixture
+def job(tmp_path):
+    return Job(tmp_path)
+
+
+@pytest.fixture(params=["extension", "python"])
+def each(tmp_path, request):
+    """A job with the hooks of the extension, and one with those in Python."""
+    folders = os.environ.get("BRIM_LIB", "").split(":")
+    built = any(os.path.exists(os.path.join(f, "brim_mark.abi3.so")) for f in folders)
+    if request.param == "extension" and not built:
+        pytest.skip("brim_mark.abi3.so was not built here")
+    return Job(tmp_path, BRIM_SINK=request.param)
+
+
+def results(out):
+    """What a job prints, but for its speed."""
+    assert "hash " in out
+    return re.sub(r", [\d.]+ steps/s", "", out)
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def train_ddp(job, world, *arguments, **more):
+    port = str(free_port())
+    started = [
+        job.start(
+            os.path.join(EXAMPLES, "train_ddp.py"),
+            *arguments,
+            RANK=str(rank),
+            WORLD_SIZE=str(world),
+            MASTER_ADDR="127.0.0.1",
+            MASTER_PORT=port,
+            **more,
+        )
+        for rank in range(world)
+    ]
+    said = [process.communicate(timeout=120) for process in started]
+    assert all(p.returncode == 0 for p in started), said
+    assert not any("brim:" in err for _, err in said), said
+    return [out for out, _ in said]
+
+
+EQUAL = [
+    ("train_images.py", "--images", "128", "--validate"),
+    ("train_images.py", "--images", "128", "--workers", "2", "--epochs", "2"),
+    ("train_images.py", "--images", "128", "--accumulate", "4"),
+    ("train_tokens.py", "--steps", "20"),
+    ("train_loop_class.py",),
+]
+
+
+@pytest.mark.parametrize("command", EQUAL, ids=lambda c: "-".join(c)[6:])
+def test_the_same_numbers_come_out(each, command):
+    without = results(each.example(*command, "--hash", shim=False))
+    assert results(each.example(*command, "--hash")) == without
+    ring = each.ring()
+    assert ring.head["closed"] and ring.end["lost"] == 0
+    assert len(ring.steps) == int(re.search(r"steps (\d+)", without).group(1))
+    assert all(s["backwards"] == (4 if "--accumulate" in command else 1) for s in ring.steps)
+
+
+@pytest.mark.parametrize("sink", ["extension", "library", "python"])
+def test_every_way_of_marking(job, sink):
+    want = {"extension": "brim_mark.abi3.so", "library": "libbrim-step.so"}.get(sink)
+    folders = os.environ.get("BRIM_LIB", "").split(":")
+    if want and not any(os.path.exists(os.path.join(f, want)) for f in folders):
+        pytest.skip(f"{want} was not built here")
+    job.example("train_images.py", "--images", "128", "--validate", BRIM_SINK=sink, RANK="2")
+    ring = job.ring()
+    assert ring.head["rank"] == 2 and ring.head["closed"] and ring.end["lost"] == 0
+    assert ring.head["framework"].startswith("torch ")
+    assert len(ring.steps) == 8 and all(s["samples"] == 16 for s in ring.steps)
+    assert ring.steps[0]["loss"] == pytest.approx(2.3, abs=0.2)
+    assert ring.notes[0].startswith("loader 1: workers 0, batch 16, prefetch none, pin no")
+    assert any(n.startswith("process: torch ") for n in ring.notes)
+    for stage in ("wait", "forward", "backward", "optimizer", "other"):
+        assert all(s[stage] > 0 for s in ring.steps[1:]), stage
+
+
+def test_marks_add_up_to_the_wall_time(job):
+    out = job.example("train_images.py", "--images", "640", "--decode-ms", "1")
+    count, rate = re.search(r"steps (\d+), ([\d.]+) steps/s", out).groups()
+    steps = job.ring().steps
+    for s in steps:
+        assert sum(s[stage] for stage in STAGES) == pytest.approx(seconds(s), abs=1e-8)
+    for a, b in zip(steps, steps[1:]):
+        assert a["end_ns"] == b["begin_ns"]
+    assert sum(map(seconds, steps)) == pytest.approx(int(count) / float(rate), rel=0.02)
+
+
+@pytest.mark.parametrize("sleep_ms", [1, 4])
+def test_a_slow_loader_is_found(job, sleep_ms):
+    """The time outside the loader is what the same job takes without sleeping."""
+    out = job.example("train_images.py", "--images", "480", "--sleep-ms", str(sleep_ms))
+    ring = job.ring()
+    total = float(re.search(r"([\d.]+) steps/s", out).group(1)) ** -1
+    rest = sum(
+        sum(s[stage] for s in ring.steps[1:]) for stage in STAGES if stage != "wait"
+    ) / len(ring.steps[1:])
+    assert 16 * sleep_ms * 1e-3 / total - 0.01 <= ring.share("wait")
+    assert ring.share("wait") == pytest.approx(1 - rest / total, abs=0.05)
+
+
+def test_workers_hide_the_wait_and_write_nothing(job):
+    job.example("train_images.py", "--images", "256", "--sleep-ms", "1", "--workers", "2")
+    ring = job.ring()
+    assert "loader 1: workers 2, batch 16, prefetch 2" in ring.notes[0]
+    assert len(ring.steps) == 16
+
+
+def test_validation_is_no_data_of_a_step(each):
+    """Neither below no_grad(), nor where nothing tells but that no backward pass follows."""
+    each.example("train_images.py", "--images", "128", "--validate", "--sleep-ms", "1")
+    each.example("train_loop_class.py", "--wait-ms", "2", "--samples", "128", RANK="1")
+    images, trainer = each.rings()
+    assert images.steps[0]["wait"] < 0.05
+    assert [s["samples"] for s in images.steps] == [16] * 8
+    assert sum(s["samples"] or 0 for s in trainer.steps) == 256
+    first = trainer.steps[8]  # after the first epoch's validation: 4 batches of 2 ms
+    assert first["other"] > 0.008 > first["wait"]
+
+
+def test_checkpoints(each):
+    path = os.path.join(each.folder, "model.pt")
+    each.example("train_images.py", "--images", "64", "--epochs", "3", "--save", path)
+    steps = each.ring().steps
+    assert [i for i, s in enumerate(steps) if s["checkpoint"] > 0] == [4, 8]
+
+
+def test_ddp_waits_for_a_slow_rank(each):
+    without = train_ddp(each, 3, "--hash", shim=False)
+    with_shim = train_ddp(each, 3, "--hash")
+    assert list(map(results, with_shim)) == list(map(results, without))
+    for path in glob.glob(each.folder + "/*.ring"):
+        os.unlink(path)
+    train_ddp(each, 3, "--slow-rank", "1", "--slow-ms", "30")
+    rings = each.rings()
+    assert [r.head["rank"] for r in rings] == [0, 1, 2]
+    assert all(r.head["world"] == 3 for r in rings)
+    shares = [r.share("communication") for r in rings]
+    assert shares[0] > 0.6 and shares[2] > 0.6 and shares[1] < 0.35, shares
+    assert rings[1].share("other") > 0.6
+    assert any(n == "group: backend gloo, world 3" for n in rings[0].notes)
+
+
+@pytest.mark.parametrize("option", ["-I", "-E", "-S"])
+def test_python_that_ignores_the_environment(job, option):
+    if option == "-S":  # then torch is not found either, but for the path
+        text = "import sys; sys.path.append('/usr/lib/python3/dist-packages'); import os"
+        status, out, err = job.script(text + "; print('fine')", option)
+    else:
+        status, out, err = job.run(option, os.path.join(EXAMPLES, "train_tokens.py"), "--hash")
+        assert "hash" in out
+    assert (status, err) == (0, ""), err
+    assert job.rings() == []
+
+
+@pytest.mark.parametrize("env", [{"BRIM_SHIM": "0"}, {"BRIM_RING": None}, {"BRIM_RING": ""}])
+def test_it_can_be_switched_off(job, env):
+    text = "import sys, torch\nprint([m for m in sys.modules if m.startswith('brim')])"
+    status, out, err = job.script(text, **env)
+    assert (status, out, err) == (0, "[]\n", "")
+
+
+def one_line(err):
+    assert len(re.findall(r"^brim: .*; the job goes on without it$", err, re.M)) == 1, err
+
+
+def test_a_ring_that_cannot_be_made(job):
+    command = os.path.join(EXAMPLES, "train_tokens.py")
+    status, out, err = job.run(command, "--steps", "5", BRIM_RING="/nonexistent/folder")
+    assert status == 0 and "steps 5" in out
+    one_line(err)
+    assert "/nonexistent/folder" in err
+
+
+def test_a_torch_that_is_not_known(job):
+    """Internals renamed: one line, and the job runs."""
+    stub = os.path.join(job.folder, "stub", "torch")
+    os.makedirs(stub)
+    with open(os.path.join(stub, "__init__.py"), "w", encoding="utf-8") as f:
+        f.write("__version__ = '99.0'\ndef train():\n    return 'trained'\n")
+    path = SHIM + os.pathsep + os.path.dirname(stub)
+    status, out, err = job.script("import torch\nprint(torch.train())", PYTHONPATH=path)
+    assert (status, out) == (0, "trained\n")
+    one_line(err)
+    assert "99.0" in err and err.count("\n") == 1
+
+
+RENAMED = """
+import torch, sys
+from torch.utils.data import DataLoader
+class Loader(DataLoader):
+    def _get_iterator(self):
+        it = super()._get_iterator()
+        del it._index_sampler
+        return it
+before = torch.utils.data.dataloader._BaseDataLoaderIter.__next__
+print([int(x.sum()) for x in Loader(list(range(6)), batch_size=2)])
+after = torch.utils.data.dataloader._BaseDataLoaderIter.__next__
+print(before is not after, torch.save.__module__)
+"""
+
+
+def test_an_internal_that_changed_shows_in_the_loop(each):
+    status, out, err = each.script(RENAMED)
+    assert (status, out) == (0, "[1, 5, 9]\nTrue torch.serialization\n"), err
+    one_line(err)
+
+
+UNINSTALL = """
+import gc, sys, torch
+sys.path.insert(0, %r)
+from brim_torch import shim
+owners = [torch, torch.serialization, torch.autograd, torch.nn.Module, torch.nn.Linear,
+    torch.nn.Sequential, torch.distributed, torch.distributed.distributed_c10d, torch.Tensor,
+    torch.optim.SGD, sys.modules["torch.optim.optimizer"].Optimizer,
+    torch.utils.data.dataloader._BaseDataLoaderIter, torch._C._distributed_c10d.Work,
+    torch.nn.parallel.DistributedDataParallel]
+def train():
+    model = torch.nn.Sequential(torch.nn.Linear(4, 4))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for x in torch.utils.data.DataLoader(torch.ones(16, 4), batch_size=2):
+        model(x).sum().backward()
+        optimizer.step()
+train()
+before = [dict(o.__dict__) for o in owners] + [list(gc.callbacks)]
+shim.install(torch)
+train()
+between = [dict(o.__dict__) for o in owners] + [list(gc.callbacks)]
+shim.uninstall()
+after = [dict(o.__dict__) for o in owners] + [list(gc.callbacks)]
+train()
+changed = [o.__name__ for o, a, b in zip(owners, before, between) if a != b]
+print(len(changed), all(
+    a == b and all(b[k] is v for k, v in a.items()) for a, b in zip(before[:-1], after[:-1])))
+print(before[-1] == after[-1] != between[-1])
+"""
+
+
+def test_everything_is_put_back(each):
+    status, out, err = each.script(UNINSTALL % SHIM, PYTHONPATH=None)
+    assert (status, err) == (0, "")
+    assert out.split()[1:] == ["True", "True"] and int(out.split()[0]) >= 10, out
+    assert len(each.ring().steps) == 8
+
+
+@pytest.mark.parametrize("text", ["print('site ran')", "1 / 0", "import nothing_like_it"])
+def test_the_users_sitecustomize_runs(job, text):
+    folder = os.path.join(job.folder, "own")
+    os.mkdir(folder)
+    with open(os.path.join(folder, "sitecustomize.py"), "w", encoding="utf-8") as f:
+        f.write(text + "\n")
+    script = "import sys\nm = sys.modules.get('sitecustomize')\nprint(m and m.__file__)"
+    both = job.script(script, PYTHONPATH=SHIM + os.pathsep + folder)
+    alone = job.script(script, PYTHONPATH=folder)
+    assert both == alone
+    assert both[0] == 0 and ("site ran" in both[1]) == ("print" in text)
+
+
+COMPILES = """
+import sys, torch
+sys.path.insert(0, %r)
+from brim_torch import shim
+torch.compile = lambda model: model  # torch 1.13 has none
+before = torch.nn.Module.__call__, torch.distributed.all_reduce
+shim.install(torch)
+print(torch.nn.Module.__call__ is before[0], torch.distributed.all_reduce is before[1])
+model = torch.compile(torch.nn.Linear(4, 4))
+print(torch.nn.Module.__call__ is before[0], torch.distributed.all_reduce is before[1])
+"""
+
+
+def test_what_is_compiled_is_left_alone(each):
+    status, out, err = each.script(COMPILES % SHIM, PYTHONPATH=None)
+    assert (status, out, err) == (0, "False False\nTrue True\n", "")
+
+
+FAILS = """
+import torch
+class Data(torch.utils.data.Dataset):
+    def __len__(self): return 4
+    def __getitem__(self, i):
+        if i == 2: raise KeyError("sample two")
+        return torch.ones(3)
+for x in torch.utils.data.DataLoader(Data(), batch_size=1, num_workers=%d):
+    pass
+"""
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_the_users_exceptions_pass(each, workers):
+    with_shim = each.script(FAILS % workers)
+    without = each.script(FAILS % workers, shim=False)
+    assert with_shim[:2] == without[:2] and with_shim[0] == 1
+    assert with_shim[2].splitlines()[-1] == without[2].splitlines()[-1]
+    assert "brim:" not in with_shim[2]
+
+
+FORKS = """
+import os, sys, threading, torch
+def train():
+    model = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for x in torch.utils.data.DataLoader(torch.ones(12, 4), batch_size=2):
+        model(x).sum().backward()
+        optimizer.step()
+train()
+pid = os.fork()
+train()
+if pid: os.waitpid(pid, 0)
+"""
+
+SPAWNS = """
+import torch, torch.multiprocessing as mp
+def train(rank):
+    model = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for x in torch.utils.data.DataLoader(torch.ones(12, 4), batch_size=2):
+        model(x).sum().backward()
+        optimizer.step()
+if __name__ == "__main__":
+    mp.spawn(train, nprocs=2)
+"""
+
+THREAD = """
+import threading
+def work():
+    import torch
+    model = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for x in torch.utils.data.DataLoader(torch.ones(12, 4), batch_size=2):
+        model(x).sum().backward()
+        optimizer.step()
+t = threading.Thread(target=work)
+t.start(); t.join()
+"""
+
+ALONE = """
+import torch
+model = torch.nn.Linear(4, 1)
+with torch.no_grad():
+    for x in torch.utils.data.DataLoader(torch.ones(60, 4), batch_size=2):
+        model(x)
+"""
+
+
+@pytest.mark.parametrize(
+    "text, steps",
+    [(FORKS, [6, 12]), (SPAWNS, [6, 6]), (THREAD, [6])],
+    ids=["fork", "spawn", "thread"],
+)
+def test_each_process_has_a_ring(each, text, steps):
+    status, _, err = each.script(text)
+    assert (status, err) == (0, "")
+    assert sorted(len(r.steps) for r in each.rings()) == steps
+
+
+def test_without_an_optimizer_a_step_is_a_batch(each):
+    status, _, err = each.script(ALONE)
+    assert (status, err) == (0, "")
+    ring = each.ring()
+    assert "no optimizer steps: a step is a batch" in ring.notes
+    assert len(ring.steps) >= 20 and ring.steps[5]["samples"] == 2
+
+
+LOOKS = """
+import copy, inspect, pickle, sys, torch, weakref
+optimizer_class = torch.optim.SGD
+model = torch.nn.Linear(4, 1)
+optimizer = optimizer_class(model.parameters(), lr=0.1)
+schedule = torch.optim.lr_scheduler.StepLR(optimizer, 2)
+rates = []
+for x in torch.utils.data.DataLoader(torch.ones(12, 4), batch_size=2):
+    model(x).sum().backward()
+    optimizer.step()
+    schedule.step()
+    rates.append(schedule.get_last_lr()[0])
+print(["%.4f" % r for r in rates])
+step, backward = optimizer_class.step, torch.autograd.backward
+print([(f.__name__, f.__qualname__, f.__module__, bool(f.__doc__)) for f in (step, backward)])
+print(inspect.signature(step), inspect.signature(backward))
+print(inspect.signature(optimizer_class(model.parameters(), lr=1).step))
+print(inspect.signature(model), inspect.getdoc(backward)[:30])
+print(step.hooked, inspect.isroutine(step), callable(step), weakref.ref(step)() is step)
+print([copy.copy(f) is f and copy.deepcopy(f) is f for f in (step, backward)])
+print(pickle.loads(pickle.dumps(backward)) is backward)
+bound = copy.deepcopy(optimizer_class(model.parameters(), lr=1)).step
+print(bound.__self__.__class__, bound.__func__ is step, step.__get__(None, int) is step)
+class Own(optimizer_class):
+    def step(self, closure=None):
+        if closure: closure()
+        return super().step(closure)
+def fails():
+    raise KeyError("in a closure")
+own = Own(model.parameters(), lr=0.1)
+try:
+    own.step(fails)
+except KeyError as e:
+    print(repr(e), e.__context__)
+print(own.step(lambda: model(x).sum().backward()))
+"""
+
+
+def test_what_is_hooked_looks_as_before(each):
+    with_shim = each.script(LOOKS)
+    assert with_shim == each.script(LOOKS, shim=False)
+    assert with_shim[0] == 0
+    assert len(each.ring().steps) >= 6
+
+
+FREE_THREADED = """
+import sys
+from brim_torch import ring
+print(hasattr(ring.choose("extension"), "Hook"))
+sys.abiflags = "t"
+print(type(ring.choose("extension")).__name__)
+"""
+
+
+def test_a_python_without_the_lock_gets_no_extension(each):
+    status, out, err = each.script(FREE_THREADED)
+    assert (status, out, err) == (0, "True\nPythonRing\n", "")
+
+
+@pytest.mark.parametrize("sink", ["extension", "python"])
+def test_a_job_that_is_killed(job, sink):
+    process = job.start(
+        os.path.join(EXAMPLES, "train_images.py"), "--epochs", "1000", BRIM_SINK=sink
+    )
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if job.rings() and len(job.ring().steps) > 20:
+            break
+        time.sleep(0.1)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    ring = job.ring("--ended")
+    assert not ring.head["closed"] and ring.end["lost"] <= 1
+    assert len(ring.steps) > 20
+
+
+def test_the_cost_of_starting_python(job):
+    """The least of several starts, for the machine is shared."""
+
+    def least(**more):
+        took = []
+        for _ in range(15):
+            begin = time.monotonic()
+            job.run("-c", "pass", **more)
+            took.append(time.monotonic() - begin)
+        return min(took)
+
+    cached = {"PYTHONDONTWRITEBYTECODE": None, "PYTHONPYCACHEPREFIX": job.folder + "/cache"}
+    assert least(**cached) - least(shim=False) < 0.006

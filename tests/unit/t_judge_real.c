@@ -1,0 +1,288 @@
+/* Verdicts over runs that look like those of tests/bench/diagnose.py: what real jobs taught the
+ * rules. */
+#include "run_made.h"
+#include "diagnose/judge.h"
+#include "tap.h"
+
+static enum cause judge_built(struct run *r, struct verdict *v)
+{
+    *v = (struct verdict){ .count = 0 };
+    if (judge_run(r, NULL, v) < 0)
+        abort();
+    return v->items[0].cause;
+}
+
+static enum cause judge_made(struct made *m)
+{
+    struct run r;
+    struct verdict v;
+    enum cause found;
+
+    made_build(m, &r);
+    found = judge_built(&r, &v);
+    printf("# %s\n", v.sentence);
+    verdict_done(&v);
+    run_done(&r);
+    return found;
+}
+
+/* One rank on two CPUs, computing on both. */
+static struct made small_node(void)
+{
+    struct made m = { .seed = 5 };
+
+    made_healthy(&m, false);
+    m.ranks = 1;
+    m.steps = 100;
+    m.share[BRIM_STAGE_BACKWARD] += m.share[BRIM_STAGE_COMMUNICATION];
+    m.share[BRIM_STAGE_COMMUNICATION] = 0;
+    m.s[RUN_CPUS] = 2;
+    m.s[RUN_OTHER_CPU] = 0.05;
+    m.s[RUN_JOB_CPU] = m.s[RUN_RANK_CPU] = 1.9;
+    m.s[RUN_JOB_RUN_WAIT] = 0.05;
+    m.s[RUN_RANK_THREAD_CPU] = 0.97;
+    m.s[RUN_RANK_THREAD_WAIT] = 0.02;
+    made_note(&m, "threads.intra", "2");
+    return m;
+}
+
+/* The process uses as much CPU time in both: its first thread tells which it is. */
+static void test_first_thread(void)
+{
+    struct made m = small_node();
+
+    is_int(judge_made(&m), CAUSE_NONE, "nothing is wrong with a job that computes");
+    made_note(&m, "loader.workers", "0");
+    made_stage(&m, BRIM_STAGE_WAIT, 0.5);
+    m.s[RUN_RANK_CPU] = m.s[RUN_JOB_CPU] = 1.25;
+    m.s[RUN_CPU_BUSY] = 0.62;
+    m.s[RUN_RANK_THREAD_CPU] = 0.98;
+    is_int(judge_made(&m), CAUSE_LOADER_CPU, "always on a CPU: it decodes");
+    m.s[RUN_RANK_THREAD_CPU] = 0.5;
+    m.s[RUN_RANK_THREAD_WAIT] = 0.48;
+    is_int(judge_made(&m), CAUSE_LOADER_CPU, "what waits for a CPU does not sleep");
+    m.s[RUN_RANK_THREAD_CPU] = 0.52;
+    m.s[RUN_RANK_THREAD_WAIT] = 0.01;
+    is_int(judge_made(&m), CAUSE_LOADER_WAITS, "half of the time on a CPU: it sleeps");
+}
+
+static void test_remote(void)
+{
+    struct made m = small_node();
+
+    made_note(&m, "loader.workers", "0");
+    made_stage(&m, BRIM_STAGE_WAIT, 0.6);
+    m.s[RUN_RANK_THREAD_CPU] = 0.45;
+    m.s[RUN_JOB_READ] = m.s[RUN_DISK_READ] = 0;
+    m.s[RUN_JOB_IO_READ] = 60e6;
+    m.s[RUN_JOB_READ_CALLS] = 400;
+    m.s[RUN_JOB_BLOCKED] = 0.5;
+    is_int(judge_made(&m), CAUSE_STORAGE_LATENCY, "files that no disk of the node has");
+    m.s[RUN_JOB_READ_CALLS] = 20000;
+    is_int(judge_made(&m), CAUSE_SMALL_FILES, "small ones");
+    m.s[RUN_JOB_BLOCKED] = 0.02;
+    is_int(judge_made(&m), CAUSE_LOADER_WAITS, "files that are not waited for");
+    m.s[RUN_JOB_BLOCKED] = 0.5;
+    m.s[RUN_JOB_IO_READ] = m.s[RUN_JOB_READ_CALLS] = 0;
+    is_int(judge_made(&m), CAUSE_LOADER_WAITS, "no files");
+}
+
+static enum cause judge_half(const char *smt, double cpus)
+{
+    struct made m = small_node();
+    struct run_note note = { "cpus.smt", smt };
+    struct run r;
+    struct verdict v;
+    enum cause found;
+
+    m.notes[0][0] = NULL;
+    made_note(&m, "threads.intra", "1");
+    m.s[RUN_JOB_CPU] = m.s[RUN_RANK_CPU] = cpus;
+    m.s[RUN_CPU_BUSY] = 0.52;
+    made_build(&m, &r);
+    r.environment = &note;
+    r.n_environment = smt != NULL;
+    found = judge_built(&r, &v);
+    verdict_done(&v);
+    run_done(&r);
+    return found;
+}
+
+static void test_half(void)
+{
+    is_int(judge_half("0", 1), CAUSE_CPU_THREADS, "one thread on two cores");
+    is_int(judge_half("1", 1), CAUSE_NONE, "one thread on a core that is two CPUs");
+    is_int(judge_half("0", 1.6), CAUSE_NONE, "one thread, and those of a BLAS");
+    is_int(judge_half(NULL, 1), CAUSE_NONE, "on CPUs of which that is not known");
+}
+
+static void test_network(void)
+{
+    struct made m = small_node();
+
+    m.ranks = 2;
+    m.step_s = 0.1;
+    made_stage(&m, BRIM_STAGE_COMMUNICATION, 0.5);
+    m.collective_b = 0;
+    m.s[RUN_NET_SENT] = m.s[RUN_NET_RECEIVED] = 20e6;
+    is_int(judge_made(&m), CAUSE_SLOW_LINK, "DDP tells no bytes: the network does");
+    m.s[RUN_JOB_RUN_WAIT] = 1;
+    is_int(judge_made(&m), CAUSE_SLOW_LINK, "also where threads wait for CPUs, but not for long");
+    m.s[RUN_RANK_THREAD_WAIT] = 0.4;
+    is_int(judge_made(&m), CAUSE_COMMUNICATION, "not where that may be why it is slow");
+    m.s[RUN_RANK_THREAD_WAIT] = 0.02;
+    m.s[RUN_JOB_RUN_WAIT] = 0.05;
+    m.s[RUN_NET_SENT] = m.s[RUN_NET_RECEIVED] = 200e6;
+    is_int(judge_made(&m), CAUSE_COMMUNICATION, "at 400 MB/s the link is none to blame");
+    m.s[RUN_NET_SENT] = m.s[RUN_NET_RECEIVED] = 0.5e6;
+    is_int(judge_made(&m), CAUSE_COMMUNICATION, "nor is it where little is sent");
+}
+
+/* A flush lies behind saving, where no stage is. */
+static void test_flush(void)
+{
+    struct made m = small_node();
+    struct run r;
+    struct verdict v;
+
+    m.noise = 0.01;
+    made_build(&m, &r);
+    for (size_t i = 0, moved = 0; i < r.ranks[0].n_steps; i++) {
+        struct step *s = &r.ranks[0].steps[i];
+        bool saves = i % 20 == 19;
+
+        s->begin_ns += (int64_t)((double)moved * 5 * m.step_s * 1e9);
+        moved += saves;
+        s->end_ns += (int64_t)((double)moved * 5 * m.step_s * 1e9);
+        if (!saves)
+            continue;
+        s->host_s[BRIM_STAGE_CHECKPOINT] = 0.01 * m.step_s;
+        s->host_s[BRIM_STAGE_OTHER] += 4.99 * m.step_s;
+    }
+    is_int(judge_built(&r, &v), CAUSE_CHECKPOINT, "saved in no time, flushed for long");
+    ok(v.items[0].share > 0.1 && v.items[0].share < 0.25, "what that costs: %.2f",
+       v.items[0].share);
+    verdict_done(&v);
+    run_done(&r);
+}
+
+/* Nobody waits for data, but the workers leave no CPU to compute on. */
+static void test_taken(void)
+{
+    struct made m = small_node();
+
+    made_note(&m, "loader.workers", "2");
+    m.s[RUN_WORKERS] = 2;
+    m.s[RUN_WORKER_CPU] = 0.3;
+    m.s[RUN_RANK_CPU] = 1.3;
+    m.s[RUN_JOB_CPU] = 1.9;
+    m.s[RUN_JOB_RUN_WAIT] = 2;
+    m.s[RUN_RANK_THREAD_CPU] = 0.45;
+    m.s[RUN_RANK_THREAD_WAIT] = 0.53;
+    is_int(judge_made(&m), CAUSE_LOADER_CPU, "workers take the CPUs");
+    m.s[RUN_WORKER_CPU] = 0.05;
+    ok(judge_made(&m) != CAUSE_LOADER_CPU, "not those that do little");
+    m.s[RUN_WORKER_CPU] = 0.3;
+    m.s[RUN_RANK_THREAD_WAIT] = 0.05;
+    is_int(judge_made(&m), CAUSE_NONE, "nor where there are CPUs left");
+}
+
+/* A quota stops a rank for half of every tenth of a second: in some steps, always the same one. */
+static void test_bursts(void)
+{
+    struct made m = small_node();
+    struct verdict v;
+    struct run r;
+
+    m.ranks = 2;
+    m.step_s = 0.02;
+    m.noise = 0.1;
+    made_build(&m, &r);
+    for (size_t i = 0, stops = 0; i < r.ranks[0].n_steps; i++)
+        for (size_t k = 0; k < 2; k++) {
+            struct step *s = &r.ranks[k].steps[i];
+            bool now = i % 4 == 3;
+
+            s->begin_ns += (int64_t)stops * 50000000;
+            stops += now && k == 1;
+            s->end_ns += (int64_t)(stops + (now && k == 0)) * 50000000;
+            s->host_s[k == 1 ? BRIM_STAGE_BACKWARD : BRIM_STAGE_COMMUNICATION] += now ? 0.05 : 0;
+        }
+    is_int(judge_built(&r, &v), CAUSE_SLOW_RANK, "stopped now and then: a slow rank");
+    is_int(v.items[0].rank, 1, "that one");
+    verdict_done(&v);
+    run_done(&r);
+}
+
+/* What a start reads is not what the steps read. */
+static void test_whole(void)
+{
+    struct made m = small_node();
+    struct verdict v;
+    struct run r;
+    struct run_moment *first;
+
+    m.step_s = 0.1;
+    made_note(&m, "loader.workers", "0");
+    made_stage(&m, BRIM_STAGE_WAIT, 0.5);
+    m.s[RUN_RANK_THREAD_CPU] = 0.5;
+    m.s[RUN_JOB_READ] = m.s[RUN_DISK_READ] = m.s[RUN_JOB_READ_CALLS] = m.s[RUN_JOB_BLOCKED] = 0;
+    made_build(&m, &r);
+    first = &r.moments[0];
+    first->monotonic_ns = r.ranks[0].steps[1].begin_ns + (int64_t)(first->seconds * 5e8);
+    first->values[RUN_JOB_READ_CALLS] = 1e6;
+    first->values[RUN_JOB_IO_READ] = 1e9;
+    first->values[RUN_JOB_BLOCKED] = 100;
+    is_int(judge_built(&r, &v), CAUSE_LOADER_WAITS, "a moment half before the steps is left out");
+    verdict_done(&v);
+    run_done(&r);
+}
+
+/* A rank that saves sleeps as one that waits for files does. */
+static void test_saving(void)
+{
+    struct made m = small_node();
+
+    made_note(&m, "loader.workers", "0");
+    made_stage(&m, BRIM_STAGE_WAIT, 0.4);
+    made_stage(&m, BRIM_STAGE_CHECKPOINT, 0.3);
+    m.s[RUN_RANK_THREAD_CPU] = 0.4;
+    m.s[RUN_JOB_READ] = m.s[RUN_DISK_READ] = 0;
+    m.s[RUN_JOB_READ_CALLS] = 40;
+    m.s[RUN_JOB_BLOCKED] = 0.28;
+    is_int(judge_made(&m), CAUSE_CHECKPOINT, "saving explains the sleep");
+}
+
+/* That it is slower is seen; why comes first. */
+static void test_order(void)
+{
+    struct made m = small_node();
+    struct verdict v;
+    struct run r;
+
+    m.level = 1.8;
+    m.slow_from = m.steps / 2;
+    m.s[RUN_OTHER_CPU] = 0.9;
+    m.s[RUN_JOB_CPU] = 1.1;
+    m.s[RUN_JOB_RUN_WAIT] = 0.5;
+    made_build(&m, &r);
+    is_int(judge_built(&r, &v), CAUSE_CPU_NEIGHBOURS, "others, since when it is slower");
+    ok(v.count == 2 && v.items[1].cause == CAUSE_SLOWER_THAN_BEFORE, "which is told behind it");
+    verdict_done(&v);
+    run_done(&r);
+}
+
+int main(void)
+{
+    test_first_thread();
+    test_remote();
+    test_half();
+    test_network();
+    test_flush();
+    test_order();
+    test_bursts();
+    test_taken();
+    test_whole();
+    test_saving();
+    return done();
+}
