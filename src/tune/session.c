@@ -1,0 +1,366 @@
+#include "tune/session.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SKIP = 3 /* steps left out after a switch, of canaries */ };
+
+struct session_plan session_plan_usual(void)
+{
+    return (struct session_plan){
+        .observe = 60,
+        .canary = 8,
+        .canary_slow = 3,
+        .guard = 300,
+        .switch_most = 200,
+        .trials = 5,
+        .steps = 5000,
+        .seconds = (double)NAN,
+    };
+}
+
+void session_init(struct session *s, const struct session_plan *plan)
+{
+    *s = (struct session){ .plan = plan ? *plan : session_plan_usual(),
+                           .start_s = (double)NAN,
+                           .now_s = (double)NAN,
+                           .observed_s = (double)NAN };
+    s->plan.observe = MAX(1, MIN(s->plan.observe, TRIAL_BLOCK_MOST));
+    s->plan.trials = MIN(s->plan.trials, SESSION_TRIALS);
+    s->plan.canary = MAX(1, MIN(s->plan.canary, TRIAL_BLOCK_MOST));
+}
+
+static const struct session_command go_on = { .what = SESSION_GO_ON };
+
+static void set(char *to, size_t size, const char *text)
+{
+    snprintf(to, size, "%s", text ? text : "");
+}
+
+/* ---- what is written down ---- */
+
+static struct session_entry *write_down(struct session *s, const struct session_offer *o,
+                                        enum session_outcome outcome, const char *note)
+{
+    struct session_entry *to = &s->entries[s->n_entries++];
+
+    *to = (struct session_entry){ .outcome = outcome,
+                                  .effect = { (double)NAN, -1, (double)INFINITY } };
+    set(to->knob, sizeof(to->knob), o->knob);
+    set(to->value, sizeof(to->value), o->value);
+    set(to->before, sizeof(to->before), o->before);
+    set(to->why, sizeof(to->why), o->why);
+    set(to->note, sizeof(to->note), note);
+    return to;
+}
+
+/* The candidate on trial, with what its trial has shown so far. Each has one entry, for which
+ * write_left() leaves room. */
+static void conclude(struct session *s, enum session_outcome outcome, const char *note)
+{
+    struct session_entry *to = write_down(s, &s->offers[0], outcome, note);
+
+    if (s->phase == PHASE_TRIAL)
+        to->effect = trial_effect(&s->trial);
+    to->steps = s->steps - s->begun_at;
+}
+
+static void write_left(struct session *s, const struct session_offer *o, const char *why)
+{
+    if (s->n_entries < SESSION_ENTRIES - SESSION_TRIALS)
+        write_down(s, o, SESSION_LEFT, why);
+}
+
+/* ---- switching ---- */
+
+static struct session_command want(struct session *s, bool candidate)
+{
+    struct session_command c = { .what = candidate ? SESSION_APPLY : SESSION_REVERT,
+                                 .knob = s->offers[0].knob,
+                                 .value = candidate ? s->offers[0].value : s->offers[0].before };
+
+    if (s->switching || s->in_force == candidate)
+        return go_on;
+    s->switching = true;
+    s->switching_to = candidate;
+    s->waited = 0;
+    return c;
+}
+
+static struct session_command finish(struct session *s, const char *reason)
+{
+    s->phase = PHASE_OVER;
+    s->reason = s->reason ? s->reason : reason;
+    return (struct session_command){ .what = SESSION_FINISH };
+}
+
+static struct session_command observe(struct session *s)
+{
+    s->phase = PHASE_OBSERVE;
+    s->n = s->skipped = 0;
+    return go_on;
+}
+
+static struct session_command begin_candidate(struct session *s)
+{
+    if (s->ending)
+        return finish(s, "the budget is used up");
+    if (s->trials >= s->plan.trials)
+        return finish(s, "as many settings were tried as were to be");
+    if (!s->n_offers)
+        return finish(s, "no setting is left that promises enough");
+    s->trials++;
+    s->begun_at = s->steps;
+    s->phase = PHASE_CANARY;
+    s->in_force = false;
+    s->n = s->skipped = 0;
+    return want(s, true);
+}
+
+static struct session_command next_candidate(struct session *s)
+{
+    s->n_offers--;
+    memmove(&s->offers[0], &s->offers[1], s->n_offers * sizeof(s->offers[0]));
+    return begin_candidate(s);
+}
+
+/* Take the candidate back, then go on with the next one. */
+static struct session_command undo(struct session *s)
+{
+    s->phase = PHASE_UNDO;
+    if (s->switching)
+        return go_on;
+    if (!s->in_force)
+        return next_candidate(s);
+    return want(s, false);
+}
+
+/* A command failed, or the job did while the candidate was tried. What is in force is not known
+ * then, so that the old value is asked for even where it should be there already. */
+static struct session_command fail(struct session *s, const char *why)
+{
+    bool undone = s->switching && !s->switching_to;
+    struct session_entry *adopted = &s->entries[s->n_entries ? s->n_entries - 1 : 0];
+
+    switch (s->phase) {
+    case PHASE_CANARY:
+    case PHASE_TRIAL:
+        conclude(s, SESSION_BROKE, why);
+        break;
+    case PHASE_ADOPT:
+    case PHASE_GUARD:
+        adopted->outcome = SESSION_BROKE;
+        set(adopted->note, sizeof(adopted->note), why);
+        break;
+    case PHASE_UNDO:
+        if (!undone)
+            break;
+        s->switching = false;
+        return finish(s, "a setting could not be taken back");
+    default:
+        return finish(s, "the job failed");
+    }
+    s->switching = false;
+    s->in_force = true;
+    return undo(s);
+}
+
+/* ---- steps ---- */
+
+static bool collect(struct session *s, unsigned most, double seconds, double *median)
+{
+    if (s->skipped < SKIP) {
+        s->skipped++;
+        return false;
+    }
+    if (!(seconds > 0) || !isfinite(seconds))
+        return false;
+    s->values[s->n++] = seconds;
+    if (s->n < most)
+        return false;
+    *median = tune_median(s->values, s->n);
+    return true;
+}
+
+static struct session_command step_observed(struct session *s, double seconds)
+{
+    if (!collect(s, s->plan.observe, seconds, &s->observed_s))
+        return go_on;
+    s->phase = PHASE_ASK;
+    return (struct session_command){ .what = SESSION_ASK };
+}
+
+static struct session_command step_canary(struct session *s, double seconds)
+{
+    struct trial_plan plan = trial_plan_usual(s->plan.trials);
+    double median;
+
+    if (!collect(s, s->plan.canary, seconds, &median))
+        return go_on;
+    if (median > s->plan.canary_slow * s->observed_s) {
+        conclude(s, SESSION_REJECTED, "its first steps were far slower");
+        return undo(s);
+    }
+    s->phase = PHASE_TRIAL;
+    trial_init(&s->trial, &plan);
+    return want(s, trial_want(&s->trial));
+}
+
+static struct session_command adopt(struct session *s)
+{
+    s->phase = PHASE_GUARD;
+    s->guarded = 0;
+    guard_init(&s->guard, (double)NAN, NULL);
+    return go_on;
+}
+
+static struct session_command step_trial(struct session *s, double seconds)
+{
+    switch (trial_step(&s->trial, s->in_force, seconds)) {
+    case TRIAL_RUNS:
+        return want(s, trial_want(&s->trial));
+    case TRIAL_ACCEPT:
+        conclude(s, SESSION_ADOPTED, "");
+        s->phase = PHASE_ADOPT;
+        return s->in_force ? adopt(s) : want(s, true);
+    case TRIAL_REJECT:
+        conclude(s, SESSION_REJECTED, "");
+        return undo(s);
+    default:
+        conclude(s, SESSION_UNDECIDED, "");
+        return undo(s);
+    }
+}
+
+static struct session_command step_guard(struct session *s, double seconds)
+{
+    if (guard_step(&s->guard, s->in_force, seconds) == GUARD_ROLL_BACK) {
+        s->entries[s->n_entries - 1].outcome = SESSION_ROLLED_BACK;
+        return undo(s);
+    }
+    if (++s->guarded < s->plan.guard || s->guard.checking || !s->in_force)
+        return want(s, guard_want(&s->guard));
+    /* It holds: what limits the job may be something else now. */
+    s->n_offers = 0;
+    s->in_force = false;
+    return s->ending ? finish(s, "the budget is used up") : observe(s);
+}
+
+static struct session_command end_early(struct session *s)
+{
+    s->ending = true;
+    switch (s->phase) {
+    case PHASE_CANARY:
+    case PHASE_TRIAL:
+        conclude(s, SESSION_UNDECIDED, "the budget was used up");
+        return undo(s);
+    case PHASE_OBSERVE:
+        return finish(s, "the budget is used up");
+    default:
+        return go_on; /* what is adopted is guarded to the end, what is undone is undone */
+    }
+}
+
+static struct session_command step(struct session *s, double seconds)
+{
+    s->steps++;
+    if (!s->ending && s->steps > s->plan.steps)
+        return end_early(s);
+    if (s->switching)
+        return ++s->waited > s->plan.switch_most ? fail(s, "the switch was never done") : go_on;
+    switch (s->phase) {
+    case PHASE_OBSERVE:
+        return step_observed(s, seconds);
+    case PHASE_CANARY:
+        return step_canary(s, seconds);
+    case PHASE_TRIAL:
+        return step_trial(s, seconds);
+    case PHASE_GUARD:
+        return step_guard(s, seconds);
+    default:
+        return go_on;
+    }
+}
+
+static struct session_command switched(struct session *s)
+{
+    if (!s->switching)
+        return go_on;
+    s->switching = false;
+    s->in_force = s->switching_to;
+    if (s->phase == PHASE_ADOPT)
+        return s->in_force ? adopt(s) : want(s, true);
+    return s->phase == PHASE_UNDO ? undo(s) : go_on;
+}
+
+static struct session_command tick(struct session *s, double now_s)
+{
+    if (isnan(s->start_s))
+        s->start_s = now_s;
+    s->now_s = now_s;
+    return !s->ending && now_s - s->start_s > s->plan.seconds ? end_early(s) : go_on;
+}
+
+struct session_command session_event(struct session *s, const struct session_event *e)
+{
+    if (s->phase == PHASE_OVER)
+        return finish(s, NULL);
+    switch (e->kind) {
+    case SESSION_STEP:
+        return step(s, e->seconds);
+    case SESSION_SWITCHED:
+        return switched(s);
+    case SESSION_FAILED:
+        return fail(s, e->why ? e->why : "it failed");
+    default:
+        return tick(s, e->seconds);
+    }
+}
+
+/* ---- candidates ---- */
+
+static bool was_tried(const struct session *s, const struct session_offer *o)
+{
+    for (unsigned i = 0; i < s->n_entries; i++)
+        if (!strcmp(s->entries[i].knob, o->knob) && !strcmp(s->entries[i].value, o->value))
+            return true;
+    return false;
+}
+
+/* Why a candidate is not for a session; NULL when it is. */
+static const char *why_left(const struct session *s, const struct candidate *c)
+{
+    if (c->knob->risk == KNOB_NUMERIC && !s->plan.numeric)
+        return "it changes numbers: --allow numeric";
+    if (c->knob->risk == KNOB_PRIVILEGED && !s->plan.privileged)
+        return "it needs an operator";
+    if (c->knob->effect == KNOB_EPOCH)
+        return "it takes effect with the next epoch";
+    if (c->knob->effect == KNOB_RESTART)
+        return "it takes effect with a restart";
+    return c->before ? NULL : "the value of now is not known, so it could not be taken back";
+}
+
+struct session_command session_offer(struct session *s, const struct candidate *list, size_t n)
+{
+    if (s->phase != PHASE_ASK)
+        return s->phase == PHASE_OVER ? finish(s, NULL) : go_on;
+    s->n_offers = 0;
+    for (size_t i = 0; i < n && s->n_offers < SESSION_OFFERS; i++) {
+        const struct candidate *c = &list[i];
+        struct session_offer *o = &s->offers[s->n_offers];
+        const char *left = why_left(s, c);
+
+        set(o->knob, sizeof(o->knob), c->knob->name);
+        set(o->value, sizeof(o->value), c->value);
+        set(o->before, sizeof(o->before), c->before);
+        set(o->why, sizeof(o->why), c->why);
+        if (was_tried(s, o))
+            continue;
+        if (left)
+            write_left(s, o, left);
+        else
+            s->n_offers++;
+    }
+    return begin_candidate(s);
+}

@@ -1,0 +1,138 @@
+/* The course of one optimisation of a job that runs:
+ *
+ *     observe -> ask for candidates -> canary -> trial -> adopt -> guard -> observe ...
+ *
+ * Events go in, a command comes out of each; whoever drives it (the real job, a test) carries the
+ * command out and tells when that is done. Every candidate that fails, loses or runs out of budget
+ * is taken back. Nothing here allocates, and no clock is read. */
+#ifndef BRIM_TUNE_SESSION_H
+#define BRIM_TUNE_SESSION_H
+#include <stdbool.h>
+
+#include "base/str.h"
+#include "model/profile.h"
+#include "tune/guard.h"
+#include "tune/propose.h"
+
+enum { SESSION_TEXT = 160, SESSION_ENTRIES = 32, SESSION_TRIALS = 12, SESSION_OFFERS = 16 };
+
+struct session_plan {
+    unsigned observe;     /* steps */
+    unsigned canary;      /* steps that a candidate must survive before its trial */
+    double canary_slow;   /* a canary whose median is that many times the observed one is undone */
+    unsigned guard;       /* steps that an adopted setting is watched for */
+    unsigned switch_most; /* steps to wait for a switch before it counts as failed */
+    unsigned trials;      /* most, SESSION_TRIALS at most; they share the 5 % of false accepts */
+    unsigned steps;       /* most, in all */
+    double seconds;       /* most, in all; NaN: no limit */
+    bool numeric;         /* the user allows knobs that change numbers */
+    bool privileged;
+};
+
+struct session_plan session_plan_usual(void);
+
+enum session_event_kind {
+    SESSION_STEP,     /* seconds: how long it took, with what is in force */
+    SESSION_SWITCHED, /* the last command to apply or revert is done */
+    SESSION_FAILED,   /* it could not be done, or the job failed with it; why */
+    SESSION_TICK,     /* seconds: the time now, by any clock */
+};
+
+struct session_event {
+    enum session_event_kind kind;
+    double seconds;
+    const char *why;
+};
+
+enum session_do {
+    SESSION_GO_ON,
+    SESSION_ASK,    /* judge the run as it is now, and call session_offer() */
+    SESSION_APPLY,  /* knob = value, then tell SESSION_SWITCHED or SESSION_FAILED */
+    SESSION_REVERT, /* the same, back to the value of before */
+    SESSION_FINISH, /* over: what is in force stays, and a guard of the driver's may watch it */
+};
+
+struct session_command {
+    enum session_do what;
+    const char *knob, *value; /* of apply and revert; valid until the next event */
+};
+
+enum session_outcome {
+    SESSION_ADOPTED,
+    SESSION_REJECTED,    /* slower, or not faster by the least gain */
+    SESSION_UNDECIDED,   /* pairs or budget used up */
+    SESSION_BROKE,       /* failed, or the canary did */
+    SESSION_ROLLED_BACK, /* adopted, and then did not hold */
+    SESSION_LEFT,        /* not tried: note says why */
+};
+
+/* What was tried, why, and what it showed. */
+struct session_entry {
+    char knob[KNOB_NAME_MAX];
+    char value[KNOB_VALUE_MAX], before[KNOB_VALUE_MAX];
+    char why[SESSION_TEXT], note[SESSION_TEXT];
+    enum session_outcome outcome;
+    struct trial_effect effect; /* gain NaN: not measured */
+    unsigned steps;
+};
+
+struct session_offer {
+    char knob[KNOB_NAME_MAX];
+    char value[KNOB_VALUE_MAX], before[KNOB_VALUE_MAX];
+    char why[SESSION_TEXT];
+};
+
+enum session_phase {
+    PHASE_OBSERVE,
+    PHASE_ASK,
+    PHASE_CANARY,
+    PHASE_TRIAL,
+    PHASE_ADOPT,
+    PHASE_GUARD,
+    PHASE_UNDO,
+    PHASE_OVER,
+};
+
+struct session {
+    struct session_plan plan;
+    enum session_phase phase;
+    struct session_entry entries[SESSION_ENTRIES];
+    unsigned n_entries;
+    struct session_offer offers[SESSION_OFFERS]; /* still to try; the first is the one on trial */
+    unsigned n_offers;
+    bool in_force; /* the candidate is, not the value of before */
+    bool switching, switching_to;
+    unsigned waited;                  /* steps since the switch was asked for */
+    unsigned trials, steps, begun_at; /* begun_at: steps when this candidate began */
+    double start_s, now_s;
+    bool ending;                     /* a budget is used up */
+    double values[TRIAL_BLOCK_MOST]; /* of observing and canaries */
+    unsigned n, skipped;
+    double observed_s; /* median */
+    struct trial trial;
+    struct guard guard;
+    unsigned guarded;
+    const char *reason; /* why it ended; NULL before */
+};
+
+/* plan NULL: the usual. */
+void session_init(struct session *s, const struct session_plan *plan);
+
+struct session_command session_event(struct session *s, const struct session_event *e);
+
+/* Candidates, the most promising first, after SESSION_ASK; only then. What needs a restart, or a
+ * word that was not given, or cannot be undone is written down as left. */
+struct session_command session_offer(struct session *s, const struct candidate *list, size_t n);
+
+/* The phase in a word: "observe", "trial". */
+const char *session_phase_name(enum session_phase p);
+const char *session_outcome_name(enum session_outcome o);
+
+/* What was tried, one line each, and how it ended. */
+void session_report(const struct session *s, struct str *out);
+
+/* Add what was adopted and held. 0, -ENOMEM or -EINVAL as profile_set(). */
+int session_profile(const struct session *s, const char *date, struct profile *to, struct err *e)
+    CHECK_RESULT;
+
+#endif

@@ -1,0 +1,172 @@
+#include "tune/trial.h"
+
+#include <math.h>
+
+/* What is taken at once: both of the first two pairs faster by this factor. */
+static const double at_once = 1.5;
+/* Its part of the probability of a false accept. */
+static const double at_once_part = 0.1;
+/* Medians differ more between blocks than steps within one tell: drift, other work. */
+static const double between = 2;
+/* A median of n steps spreads sqrt(pi / 2) times what their mean does. */
+static const double median_cost = 1.5708;
+/* Of the middle half of a normal distribution to its deviation. */
+static const double quartiles = 1.349;
+
+struct trial_plan trial_plan_usual(unsigned candidates)
+{
+    return (struct trial_plan){
+        .block = 6, /* shared with block_s: the reference measured switches of up to 0.15 s */
+        .block_s = 0.3,
+        .discard = 2,
+        .pairs = 40,
+        .alpha = 0.05 / (candidates ? candidates : 1),
+        .futile = 0.2, /* only costs power: a fifth less steps for useless ones than 0.1 */
+        .least_gain = 0.02,
+        .spread = 1,
+        .at_once = true,
+    };
+}
+
+void trial_init(struct trial *t, const struct trial_plan *plan)
+{
+    *t = (struct trial){ .plan = plan ? *plan : trial_plan_usual(1), .least = (double)INFINITY };
+    t->plan.pairs = MIN(t->plan.pairs, TRIAL_PAIRS_MOST);
+    t->plan.block = MAX(1, MIN(t->plan.block, TRIAL_BLOCK_MOST));
+}
+
+/* A B B A. */
+bool trial_want(const struct trial *t)
+{
+    return t->blocks % 4 == 1 || t->blocks % 4 == 2;
+}
+
+/* Between B and B, and between A and A, nothing changes. */
+static unsigned discards(const struct trial *t)
+{
+    return t->blocks % 2 || t->blocks == 0 ? t->plan.discard : 0;
+}
+
+unsigned trial_left(const struct trial *t)
+{
+    unsigned want = discards(t) + t->plan.block, have = t->left_out + t->n;
+
+    return t->verdict != TRIAL_RUNS ? 0 : have < want ? want - have : 1;
+}
+
+/* The tests' share of alpha. */
+static double tested_alpha(const struct trial *t)
+{
+    return t->plan.at_once ? t->plan.alpha * (1 - at_once_part) : t->plan.alpha;
+}
+
+/* Of a pair, from its blocks' own steps. */
+static double pair_deviation(const struct trial *t)
+{
+    return between * sqrt(fmax(2 * median_cost * t->noise / t->blocks, 1e-12));
+}
+
+/* The probability that a normal variable is more than z deviations above its mean. */
+static double beyond(double z)
+{
+    return 0.5 * erfc(z / sqrt(2));
+}
+
+/* Two pairs say nothing of the spread between pairs, so the price of believing them is reckoned
+ * from that within blocks: with a deviation of a pair of d, taken as 'between' times what the
+ * blocks' own steps tell, an idle B passes with probability Q(log(1.5) / d)^2. It may cost a tenth
+ * of alpha (and the test has the rest): at alpha 5 %, d up to 0.27; at 1 %, up to 0.22. With steps
+ * that spread 8 % and blocks of six, d is 0.12 and the price is 10^-7. */
+static bool is_clear(const struct trial *t)
+{
+    double tail;
+
+    if (!t->plan.at_once || t->pairs.n != 2 || t->least < log(at_once))
+        return false;
+    tail = beyond(t->least / pair_deviation(t));
+    return tail * tail <= t->plan.alpha * at_once_part;
+}
+
+/* Only whole ABBA are looked at: a trend has then hit both alike. */
+static enum trial_verdict decide(struct trial *t)
+{
+    double least = log1p(t->plan.least_gain), half;
+
+    if (t->pairs.n % 2 || !t->pairs.n)
+        return TRIAL_RUNS;
+    t->at_once = is_clear(t);
+    if (t->at_once)
+        return TRIAL_ACCEPT;
+    half = sequence_half(&t->pairs, tested_alpha(t), t->plan.spread);
+    if (t->pairs.mean - half > 0 && t->pairs.mean > least)
+        return TRIAL_ACCEPT;
+    if (t->pairs.mean + half < 0 ||
+        t->pairs.mean + sequence_half(&t->pairs, t->plan.futile, t->plan.spread) < least)
+        return TRIAL_REJECT;
+    return t->pairs.n >= t->plan.pairs ? TRIAL_UNDECIDED : TRIAL_RUNS;
+}
+
+static void end_block(struct trial *t)
+{
+    double median = tune_median(t->values, t->n), spread;
+
+    spread = (t->values[t->n - 1 - t->n / 4] - t->values[t->n / 4]) / (quartiles * median);
+    t->noise += spread * spread / t->n;
+    if (t->blocks % 2 == 0) {
+        t->first = median;
+    } else {
+        double difference = trial_want(t) ? log(t->first / median) : log(median / t->first);
+
+        sequence_add(&t->pairs, difference);
+        t->least = fmin(t->least, difference);
+    }
+    t->blocks++;
+    t->left_out = t->n = 0;
+    t->seconds = 0;
+    t->verdict = decide(t);
+}
+
+enum trial_verdict trial_step(struct trial *t, bool b, double seconds)
+{
+    if (t->verdict != TRIAL_RUNS || b != trial_want(t))
+        return t->verdict;
+    t->steps++;
+    if (t->left_out < discards(t)) {
+        t->left_out++;
+        return t->verdict;
+    }
+    if (!(seconds > 0) || !isfinite(seconds))
+        return t->verdict;
+    t->values[t->n++] = seconds;
+    t->seconds += seconds;
+    if ((t->n >= t->plan.block && t->seconds >= t->plan.block_s) || t->n == TRIAL_BLOCK_MOST)
+        end_block(t);
+    return t->verdict;
+}
+
+/* What was accepted at once has bounds by the same reckoning: of the mean of two pairs. */
+static double half_at_once(const struct trial *t)
+{
+    double low = 0, high = 40;
+
+    for (int i = 0; i < 50; i++) {
+        double middle = (low + high) / 2;
+
+        if (beyond(middle) > t->plan.alpha * at_once_part)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high * pair_deviation(t) / sqrt(2);
+}
+
+struct trial_effect trial_effect(const struct trial *t)
+{
+    double half = t->at_once ? half_at_once(t)
+                             : sequence_half(&t->pairs, tested_alpha(t), t->plan.spread);
+
+    if (!t->pairs.n)
+        return (struct trial_effect){ (double)NAN, -1, (double)INFINITY };
+    return (struct trial_effect){ expm1(t->pairs.mean), expm1(t->pairs.mean - half),
+                                  expm1(t->pairs.mean + half) };
+}

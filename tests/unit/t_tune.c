@@ -1,0 +1,228 @@
+/* Trials, guards and races step by step, with times that are chosen: what they want, what they
+ * leave out, when they stop. How often they are wrong is in t_tune_stats.c. */
+#include <math.h>
+
+#include "tap.h"
+#include "tune/guard.h"
+#include "tune/race.h"
+#include "tune/trial.h"
+
+static struct trial_plan small_plan(void)
+{
+    struct trial_plan plan = trial_plan_usual(1);
+
+    plan.block = 3;
+    plan.block_s = 0;
+    return plan;
+}
+
+static void test_sequence(void)
+{
+    struct sequence s = { .n = 0 };
+    double first;
+
+    sequence_add(&s, 0.1);
+    ok(isinf(sequence_half(&s, 0.05, 1)), "one difference proves nothing");
+    sequence_add(&s, (double)NAN);
+    sequence_add(&s, (double)INFINITY);
+    is_int((long long)s.n, 1, "what is not finite is left out");
+    sequence_add(&s, 0.1);
+    ok(isinf(sequence_half(&s, 0.05, 1)), "nor do two");
+    for (int i = 0; i < 4; i++)
+        sequence_add(&s, i % 2 ? 0.12 : 0.08);
+    first = sequence_half(&s, 0.05, 1);
+    ok(first > 0 && first < 0.1, "six that agree do");
+    ok(sequence_half(&s, 0.01, 1) > first, "a smaller alpha has wider bounds");
+    for (int i = 0; i < 20; i++)
+        sequence_add(&s, i % 2 ? 0.12 : 0.08);
+    ok(sequence_half(&s, 0.05, 1) < first, "more differences have narrower ones");
+    s = (struct sequence){ .n = 100, .mean = 0.1 };
+    ok(sequence_half(&s, 0.05, 1) > 0, "equal ones keep some spread");
+    ok(isnan(tune_median(NULL, 0)), "of nothing there is no median");
+}
+
+static void test_order(void)
+{
+    struct trial_plan plan = small_plan();
+    struct trial t;
+    char order[40] = "";
+
+    trial_init(&t, &plan);
+    for (int i = 0; i < 36; i++) {
+        order[i] = trial_want(&t) ? 'B' : 'A';
+        ok(trial_left(&t) >= 1, "%u steps are wanted at least", trial_left(&t));
+        trial_step(&t, trial_want(&t), i % 2 ? 0.11 : 0.1);
+    }
+    is_str(order, "AAAAABBBBBBBBAAAAAAAABBBBBBBBAAAAAAA",
+           "A B B A: two are left out after each change, none where nothing changes");
+    is_int((long long)t.pairs.n, 4, "four pairs of eight whole blocks");
+}
+
+static void test_left_out(void)
+{
+    struct trial_plan plan = small_plan();
+    struct trial t;
+
+    trial_init(&t, &plan);
+    trial_step(&t, true, 0.1);
+    is_int(t.steps, 0, "a step with what is not wanted does not count");
+    for (int i = 0; i < 2; i++)
+        trial_step(&t, false, 100);
+    trial_step(&t, false, 0);
+    trial_step(&t, false, (double)NAN);
+    trial_step(&t, false, -1);
+    is_int(t.n, 0, "nor do the first two, and times that are none");
+    for (int i = 0; i < 3; i++)
+        trial_step(&t, false, 0.1);
+    ok(t.blocks == 1 && t.first > 0.099 && t.first < 0.101, "three others are a block");
+    plan.block_s = 1;
+    trial_init(&t, &plan);
+    for (int i = 0; i < 2 + 9; i++)
+        trial_step(&t, false, 0.1);
+    is_int(t.blocks, 0, "a block lasts its time");
+    for (int i = 0; i < 2; i++)
+        trial_step(&t, false, 0.1);
+    is_int(t.blocks, 1, "then it ends");
+    trial_init(&t, &plan);
+    for (int i = 0; i < 2 + TRIAL_BLOCK_MOST; i++)
+        trial_step(&t, false, 1e-6);
+    is_int(t.blocks, 1, "or with %d steps", TRIAL_BLOCK_MOST);
+}
+
+static enum trial_verdict run(struct trial *t, double a, double b, double wave)
+{
+    for (int i = 0; t->verdict == TRIAL_RUNS && i < 100000; i++)
+        trial_step(t, trial_want(t),
+                   (trial_want(t) ? b : a) * (1 + wave * ((i / 4 * 7 + i) % 5 - 2)));
+    return t->verdict;
+}
+
+static void test_verdicts(void)
+{
+    struct trial_plan plan = small_plan();
+    struct trial_effect effect;
+    struct trial t;
+
+    trial_init(&t, &plan);
+    is_int(run(&t, 0.2, 0.1, 0.01), TRIAL_ACCEPT, "twice as fast");
+    effect = trial_effect(&t);
+    ok(t.pairs.n == 2 && effect.low > 0.5 && effect.gain > 0.9 && effect.high < 2,
+       "at once: %.2f to %.2f", effect.low, effect.high);
+    is_int(trial_left(&t), 0, "nothing more is wanted");
+    is_int(trial_step(&t, false, 1), TRIAL_ACCEPT, "and it stays so");
+    plan.at_once = false;
+    trial_init(&t, &plan);
+    ok(run(&t, 0.2, 0.1, 0.01) == TRIAL_ACCEPT && t.pairs.n > 2, "without that, later");
+    plan.at_once = true;
+    trial_init(&t, &plan);
+    is_int(run(&t, 0.1, 0.12, 0.01), TRIAL_REJECT, "slower");
+    trial_init(&t, &plan);
+    is_int(run(&t, 0.1, 0.1, 0.01), TRIAL_REJECT, "the same");
+    trial_init(&t, &plan);
+    is_int(run(&t, 0.101, 0.1, 0.001), TRIAL_REJECT, "faster by 1 %%, for sure, is not worth it");
+    plan.futile = 1e-300;
+    trial_init(&t, &plan);
+    is_int(run(&t, 0.101, 0.1, 0.001), TRIAL_UNDECIDED, "however long one looks");
+    ok(trial_effect(&t).low > 0, "though it is faster");
+    plan.futile = 0.2;
+    plan.pairs = 4;
+    trial_init(&t, &plan);
+    is_int(run(&t, 0.103, 0.1, 0.2), TRIAL_UNDECIDED, "four pairs do not do for 3 %% in noise");
+    trial_init(&t, NULL);
+    effect = trial_effect(&t);
+    ok(isnan(effect.gain) && isinf(effect.high), "before anything ran nothing is known");
+}
+
+/* A guard's check of a setting that is that much faster, of steps that differ by 40 %. */
+static enum guard_verdict checked(double faster)
+{
+    struct guard g;
+
+    guard_init(&g, 0.1, NULL);
+    for (int i = 0; i < 1000; i++)
+        guard_step(&g, true, 0.1);
+    for (int i = 0; g.checking && i < 9999; i++)
+        guard_step(&g, guard_want(&g),
+                   0.1 * (1 + 0.05 * (i / 4 * i % 9)) / (guard_want(&g) ? faster : 1));
+    ok(g.check.verdict == TRIAL_UNDECIDED, "a check without proof, mean %+.3f", g.check.pairs.mean);
+    return g.verdict;
+}
+
+static void test_guard(void)
+{
+    struct guard g;
+    int i;
+
+    guard_init(&g, 0.1, NULL);
+    for (i = 0; i < 999; i++)
+        guard_step(&g, true, 0.1);
+    ok(!g.checks && guard_want(&g), "steps as expected are let be");
+    guard_step(&g, true, 0.1);
+    ok(g.checking && !guard_want(&g), "every 1,000 of them the old setting is looked at");
+    guard_init(&g, 0.1, NULL);
+    for (i = 0; i < 999 && !g.checks; i++)
+        guard_step(&g, true, 0.12);
+    ok(i <= 60, "steps 20 %% slower are looked into after %d", i);
+    for (i = 0; i < 999 && g.checking; i++)
+        guard_step(&g, guard_want(&g), guard_want(&g) ? 0.12 + i % 3 * 1e-3 : 0.15);
+    ok(!g.checking && g.verdict == GUARD_KEEP, "the old one is slower still: it is kept");
+    for (i = 0; i < 999 && g.checks == 1; i++)
+        guard_step(&g, true, 0.12);
+    is_int(i, 999, "what is normal now is learnt");
+    for (i = 0; i < 999 && g.verdict == GUARD_KEEP; i++)
+        guard_step(&g, guard_want(&g), guard_want(&g) ? 0.16 + i % 3 * 1e-3 : 0.15);
+    is_int(g.verdict, GUARD_ROLL_BACK, "slower than the old one: rolled back");
+    is_int(guard_step(&g, true, 0.01), GUARD_ROLL_BACK, "for good");
+    is_int(checked(1.0), GUARD_ROLL_BACK, "the same as the old one, in noise: rolled back");
+    is_int(checked(1.03), GUARD_KEEP, "3 %% faster, in noise that hides it: kept");
+    guard_init(&g, (double)NAN, NULL);
+    guard_step(&g, true, (double)NAN);
+    guard_step(&g, false, 0.1);
+    is_int(g.n, 0, "what is no step with it does not count");
+}
+
+static void test_race(void)
+{
+    static const double times[] = { 1, 1.1, 0.8, 0.99 };
+    struct race r;
+    int runs, last = 0;
+
+    race_init(&r, 4, NULL);
+    is_int(race_want(&r), 0, "the old setting runs first");
+    for (runs = 0; race_want(&r) >= 0 && runs < 100; runs++) {
+        last = race_want(&r);
+        race_run(&r, times[last] * (1 + 0.002 * (runs % 3)));
+    }
+    is_int(r.winner, 2, "the fastest wins, after %d runs", runs);
+    ok(!r.in[1] && !r.in[3], "the others were dropped");
+    ok(race_effect(&r, 2).low > 0 && race_effect(&r, 1).high < 0.02, "with their bounds");
+    race_run(&r, 0.1);
+    is_int(r.winner, 2, "more runs change nothing");
+
+    race_init(&r, 3, NULL);
+    race_run(&r, 1);
+    race_run(&r, (double)NAN);
+    ok(!r.in[1] && race_want(&r) == 2, "a run that fails drops its setting");
+    race_run(&r, 1);
+    is_int(race_want(&r), 2, "the next round goes the other way");
+    race_run(&r, 0);
+    is_int(race_want(&r), -1, "with one left it is over");
+    is_int(r.winner, 0, "without a winner");
+    ok(isnan(race_effect(&r, 1).gain), "of what never ran nothing is known");
+    race_init(&r, 2, NULL);
+    race_run(&r, (double)NAN);
+    is_int(race_want(&r), -1, "nor is there one without the old setting");
+    race_init(&r, 1, NULL);
+    is_int(race_want(&r), -1, "one alone does not race");
+}
+
+int main(void)
+{
+    test_sequence();
+    test_order();
+    test_left_out();
+    test_verdicts();
+    test_guard();
+    test_race();
+    return done();
+}
