@@ -25,7 +25,7 @@
 
 enum {
     BRIM_RING_MAJOR = 1,
-    BRIM_RING_MINOR = 0,
+    BRIM_RING_MINOR = 1, /* 1: SWITCH */
     BRIM_RING_HEADER_SIZE = 4096,
     BRIM_RING_TEXT_SIZE = 65536,
     BRIM_RING_CAPACITY = 65536,
@@ -76,12 +76,13 @@ enum brim_ring_kind {
     BRIM_RING_FEEDS = 6,     /* code: a source: its data go into steps, from now on and before */
     BRIM_RING_LOSS = 7,      /* value: a double */
     BRIM_RING_COLLECTIVE =
-        8,                /* code: enum brim_collective; t_ns: its begin; extra: seconds it took,
+        8,                 /* code: enum brim_collective; t_ns: its begin; extra: seconds it took,
                                   a float; value: bytes */
-    BRIM_RING_NOTE = 9,   /* code: length of the text; extra: where it starts in the texts */
-    BRIM_RING_VALUE = 10, /* the same for the name; value: a double */
-    BRIM_RING_DEVICE = 11 /* code: a stage as the device saw it; t_ns: its begin; extra: seconds
+    BRIM_RING_NOTE = 9,    /* code: length of the text; extra: where it starts in the texts */
+    BRIM_RING_VALUE = 10,  /* the same for the name; value: a double */
+    BRIM_RING_DEVICE = 11, /* code: a stage as the device saw it; t_ns: its begin; extra: seconds
                                   it took, a float */
+    BRIM_RING_SWITCH = 12  /* code: enum brim_switch (brim/control.h); value: the request */
 };
 
 #endif

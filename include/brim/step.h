@@ -107,7 +107,8 @@ BRIM_STEP_API void brim_step_value(struct brim_step *s, const char *name, double
 /* CLOCK_MONOTONIC. */
 BRIM_STEP_API int64_t brim_step_now(void);
 
-/* For bindings: one record of brim/ring.h of the kinds 1 to 7, code_kind = kind | code << 16. */
+/* For bindings: one record of brim/ring.h of the kinds 1 to 7 and 12; code_kind is
+ * kind | code << 16. */
 BRIM_STEP_API void brim_step_mark(struct brim_step *s, uint32_t code_kind, uint64_t value);
 
 #ifdef __cplusplus

@@ -96,7 +96,7 @@ static bool decode(const struct step_ring *r, const struct brim_ring_record *rec
     m->kind = rec->kind;
     m->t_ns = rec->t_ns;
     m->thread = rec->kind <= BRIM_RING_LOSS ? rec->extra : 0;
-    m->stage = m->source = m->collective = 0;
+    m->stage = m->source = m->collective = m->outcome = 0;
     m->count = rec->value;
     memcpy(&m->number, &rec->value, sizeof(m->number));
     m->seconds = 0;
@@ -123,6 +123,9 @@ static bool decode(const struct step_ring *r, const struct brim_ring_record *rec
     case BRIM_RING_DEVICE:
         m->stage = rec->code;
         return m->stage < BRIM_STAGES && finish_seconds(rec, m);
+    case BRIM_RING_SWITCH:
+        m->outcome = rec->code;
+        return m->outcome <= BRIM_SWITCH_FAILED;
     case BRIM_RING_NOTE:
     case BRIM_RING_VALUE:
         return finish_text(r, rec, m);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "brim/control.h"
 #include "brim/ring.h"
 #include "brim/step.h"
 
@@ -30,7 +31,8 @@ struct step_mark {
     unsigned stage;                    /* STAGE_BEGIN, STAGE_END, DEVICE: below BRIM_STAGES */
     unsigned source;                   /* STAGE_BEGIN, SAMPLES, FEEDS: 0 when there is but one */
     unsigned collective;               /* COLLECTIVE: below BRIM_COLLECTIVES */
-    uint64_t count;                    /* SAMPLES; COLLECTIVE: bytes */
+    unsigned outcome;                  /* SWITCH: enum brim_switch */
+    uint64_t count;                    /* SAMPLES; COLLECTIVE: bytes; SWITCH: the request */
     double number;                     /* LOSS, VALUE; may be NaN or infinite, as the job's are */
     double seconds;                    /* COLLECTIVE, DEVICE: not negative */
     char text[BRIM_RING_TEXT_MAX + 1]; /* NOTE; VALUE: the name; printable */

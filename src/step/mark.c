@@ -71,7 +71,7 @@ void brim_step_mark(struct brim_step *s, uint32_t code_kind, uint64_t value)
 {
     uint16_t kind = code_kind & 0xffff;
 
-    if (kind >= BRIM_RING_STEP_BEGIN && kind <= BRIM_RING_LOSS)
+    if ((kind >= BRIM_RING_STEP_BEGIN && kind <= BRIM_RING_LOSS) || kind == BRIM_RING_SWITCH)
         mark(s, kind, (uint16_t)(code_kind >> 16), value);
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How often brim why names the right cause first: real jobs with real bottlenecks, in random order.
 
-    script/bench diagnose [--runs N] [--seed N] [--only SCENARIO,...] [--log FILE]
+    script/bench diagnose [--runs N] [--seed N] [--skip N] [--only SCENARIO,...] [--log FILE]
 
 Needs root, cgroups of version 1, /dev/fuse and torch. The matrix goes to stderr and to the log;
 stdout has the lines for script/bench's table. A run whose injection costs less than 15 % of a step
@@ -362,6 +362,7 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("--runs", type=int, default=200)
     p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--skip", type=int, default=0, help="runs of this seed that were made before")
     p.add_argument("--only", default="")
     p.add_argument("--seconds", type=float, default=6, help="of each job's loop")
     p.add_argument("--foreign", type=float, default=0.15)
@@ -379,7 +380,7 @@ def main():
     table = [t for t in scenarios.TABLE if not a.only or t[0] in a.only.split(",")]
     order = random.Random(a.seed)
     queue = []
-    while len(queue) < a.runs:
+    while len(queue) < a.skip + a.runs:
         some = list(table)
         order.shuffle(some)
         queue += some
@@ -387,7 +388,8 @@ def main():
     say("load average %.1f %.1f %.1f" % os.getloadavg())
     results, skipped = [], {"weak": 0, "foreign": 0, "failed": 0}
     with open(a.log or os.devnull, "w") as log:
-        for i, (name, wanted) in enumerate(queue[: a.runs]):
+        for i in range(a.skip, a.skip + a.runs):
+            name, wanted = queue[i]
             x = attempt(bench, name, wanted, "%d %d" % (a.seed, i), skipped)
             if x:
                 results.append(x)

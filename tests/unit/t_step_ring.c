@@ -76,6 +76,8 @@ static void test_marks(void)
     brim_step_value(s, "lr", 0.25);
     brim_step_value(s, "lr", 0.125);
     brim_step_mark(s, BRIM_RING_FEEDS | 7 << 16, 0);
+    brim_step_mark(s, BRIM_RING_SWITCH | BRIM_SWITCH_REFUSED << 16, 77);
+    brim_step_mark(s, BRIM_RING_SWITCH | 3 << 16, 78);
     brim_step_end(s);
     ok(step_ring_next(&r, &m) == 1 && m.kind == BRIM_RING_STEP_BEGIN && m.t_ns >= t, "a begin");
     ok(step_ring_next(&r, &m) == 1 && m.kind == BRIM_RING_STAGE_BEGIN && m.stage == BRIM_STAGE_WAIT,
@@ -94,9 +96,12 @@ static void test_marks(void)
     ok(step_ring_next(&r, &m) == 1 && m.number == 0.125 && !strcmp(m.text, "lr"), "another");
     ok(((struct brim_ring_header *)f.map)->text_used == 13 + 3, "the name stands there once");
     ok(step_ring_next(&r, &m) == 1 && m.kind == BRIM_RING_FEEDS && m.source == 7, "a source");
+    ok(step_ring_next(&r, &m) == 1 && m.kind == BRIM_RING_SWITCH &&
+           m.outcome == BRIM_SWITCH_REFUSED && m.count == 77,
+       "what became of a request; one with an outcome that is none is passed over");
     ok(step_ring_next(&r, &m) == 1 && m.kind == BRIM_RING_STEP_END, "an end");
     is_int(step_ring_next(&r, &m), 0, "no more");
-    is_int((long long)step_ring_head(&r), 12, "the heartbeat");
+    is_int((long long)step_ring_head(&r), 14, "the heartbeat");
     brim_step_set_rank(s, 5, 5, 16);
     ok(step_ring_rank(&r) == 5 && step_ring_world(&r) == 16, "ranks known later");
     is_int(step_ring_wall_ns(&r, r.start_monotonic_ns + 5), r.start_wall_ns + 5, "a wall time");

@@ -146,7 +146,7 @@ class PythonRing:
             os.posix_fallocate(fd, 0, size)
             ring = mmap.mmap(fd, size)
             self.FIELDS.pack_into(
-                *(ring, 0, b"BRIMSTEP", 1, 0, self.HEADER, self.TEXT, 32, self.CAPACITY),
+                *(ring, 0, b"BRIMSTEP", 1, 1, self.HEADER, self.TEXT, 32, self.CAPACITY),
                 *(os.getpid(), rank, from_environment(LOCAL_RANKS), from_environment(WORLDS), 0),
                 *(time.monotonic_ns(), time.time_ns()),
                 framework.encode("ascii", "replace")[:63],
