@@ -67,16 +67,18 @@ static void judge_neighbours(struct judge *j)
                   "cpuset, --exclusive");
 }
 
-/* More workers than CPUs, which wait for each other. */
+/* More workers than CPUs, which wait for each other. Of those that a job tells of, the ones that
+ * are processes count. */
 static void judge_many_workers(struct judge *j)
 {
-    double workers = j->workers * (double)j->n_ranks;
+    double workers = fmin(j->workers * (double)j->n_ranks, judge_mean(j, RUN_WORKERS));
     struct verdict_item *to;
 
     if (!(workers > j->cpus) || !(j->starved >= j->l.cpu_starved) ||
+        !(starving(j) >= j->l.wait_warning) ||
         judge_mean(j, RUN_OTHER_CPU) >= j->l.others_cpu * j->cpus)
         return;
-    to = judge_add(j, CAUSE_MANY_WORKERS, -1, j->starved * cpu_part(j));
+    to = judge_add(j, CAUSE_MANY_WORKERS, -1, starving(j));
     judge_says(j, to, "more loader workers than CPUs: %.0f on %.0f", workers, j->cpus);
     judge_agrees(j, to, "%.0f workers, %.0f CPUs", workers, j->cpus);
     tell_starved(j, to);
@@ -123,9 +125,10 @@ static void judge_many_threads(struct judge *j)
     struct verdict_item *to;
 
     if (!(threads >= j->l.threads_many * j->cpus) || !(j->starved >= j->l.cpu_starved) ||
+        !(starving(j) >= j->l.wait_warning) ||
         judge_mean(j, RUN_OTHER_CPU) >= j->l.others_cpu * j->cpus || j->workers > j->cpus)
         return;
-    to = judge_add(j, CAUSE_CPU_THREADS, -1, j->starved * cpu_part(j));
+    to = judge_add(j, CAUSE_CPU_THREADS, -1, starving(j));
     judge_says(j, to, "more threads compute than there are CPUs: %.0f on %.0f", threads, j->cpus);
     judge_agrees(j, to, "%.0f ranks with %.0f threads each, %.0f CPUs", (double)j->n_ranks,
                  j->threads, j->cpus);

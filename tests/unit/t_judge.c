@@ -316,6 +316,43 @@ static void test_sleeper(void)
     verdict_done(&v);
 }
 
+/* So it is with workers and threads that wait for each other: those of a sleeper do not. */
+static void test_sleeping_crowd(void)
+{
+    static const char *const told[][2] = { { "loader.workers", "3" }, { "threads.intra", "64" } };
+
+    for (size_t i = 0; i < ARRAY_SIZE(told); i++) {
+        struct made m = made_like(CAUSE_NONE, 2);
+        struct verdict v;
+
+        m.ranks = 1;
+        made_note(&m, told[i][0], told[i][1]);
+        m.s[RUN_CPUS] = 2;
+        m.s[RUN_OTHER_CPU] = 0.4;
+        m.s[RUN_WORKERS] = i == 0 ? 3 : 0;
+        m.s[RUN_JOB_CPU] = m.s[RUN_RANK_CPU] = m.s[RUN_WORKER_CPU] = 0.0002;
+        m.s[RUN_JOB_RUN_WAIT] = 0.02;
+        ok(judge_made(&m, &v) != CAUSE_MANY_WORKERS, "%s: starved when awake", told[i][0]);
+        ok(v.items[0].cause != CAUSE_CPU_THREADS, "which is seldom");
+        describe(&v);
+        verdict_done(&v);
+    }
+}
+
+/* A job may tell of workers that it does not have: no cause of anything. */
+static void test_told_workers(void)
+{
+    struct made m = made_like(CAUSE_MANY_WORKERS, 2);
+    struct verdict v;
+
+    m.s[RUN_WORKERS] = 0;
+    m.s[RUN_WORKER_CPU] = (double)NAN;
+    judge_made(&m, &v);
+    for (size_t i = 0; i < v.count; i++)
+        ok(v.items[i].cause != CAUSE_MANY_WORKERS, "none is there: %s", v.items[i].sentence);
+    verdict_done(&v);
+}
+
 static void test_limits(void)
 {
     struct judge_limits l;
@@ -373,6 +410,8 @@ int main(void)
     test_nfs();
     test_severity();
     test_sleeper();
+    test_sleeping_crowd();
+    test_told_workers();
     test_edges();
     test_one_loader();
     test_oom(CAUSE_SLOW_RANK);
