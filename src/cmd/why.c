@@ -6,6 +6,7 @@
 #include "cmd/cmd.h"
 #include "cmd/load_run.h"
 #include "cmd/why_card.h"
+#include "cmd/why_live.h"
 #include "diagnose/judge.h"
 
 enum { OUTPUT_MAX = 4 << 20, TRACE_MAX = 1 << 30 };
@@ -13,6 +14,8 @@ enum { OUTPUT_MAX = 4 << 20, TRACE_MAX = 1 << 30 };
 struct why_opts {
     bool json;
     const char *trace, *with;
+    uint64_t live; /* 0: a stored run */
+    int64_t for_ns;
 };
 
 static const struct opt opts[] = {
@@ -21,10 +24,16 @@ static const struct opt opts[] = {
       "compare with this run, not with the last one of the same command", NULL },
     { OPT_STRING, 't', "trace", offsetof(struct why_opts, trace), "FILE",
       "judge a trace of operations (tab-separated) instead of a run", NULL },
+    { OPT_UINT, 'l', "live", offsetof(struct why_opts, live), "PID",
+      "judge the job of this process, which runs, as it is now", NULL },
+    { OPT_DURATION, 0, "for", offsetof(struct why_opts, for_ns), "TIME",
+      "how long to watch a job that brim run did not start (20s)", NULL },
     { .kind = OPT_END },
 };
 
-static const struct why_opts defaults = { .json = false };
+#define SECOND_NS 1000000000LL
+
+static const struct why_opts defaults = { .for_ns = 20 * SECOND_NS };
 
 static int judge_trace(const struct why_opts *o, struct err *e)
 {
@@ -60,16 +69,32 @@ static int judge(const struct app *app, const struct why_opts *o, const char *wh
     if (judge_run(&r, earlier.id ? &earlier : NULL, &v) < 0)
         return err_nomem(e);
     if (o->json)
-        why_json(&r, &v, &out);
+        why_json(&r, &v, NULL, &out);
     else
-        why_card(&r, &v, app->colour, app->columns, &out);
+        why_card(&r, &v, NULL, app->colour, app->columns, &out);
     return cmd_print(&out, NULL, e);
+}
+
+static int live(const struct app *app, const struct why_opts *o, char **operands, struct err *e)
+{
+    struct why_live_opts l = { .json = o->json, .with = o->with, .for_ns = o->for_ns };
+
+    if (operands[0] || o->trace)
+        return err_set(e, EXIT_USAGE, "--live takes neither a run nor --trace");
+    if (o->live > INT32_MAX)
+        return err_set(e, EXIT_USAGE, "--live takes the number of a process");
+    if (o->for_ns < 3 * SECOND_NS || o->for_ns > 3600 * SECOND_NS)
+        return err_set(e, EXIT_USAGE, "--for must be from 3s to 1h");
+    l.pid = (int)o->live;
+    return why_live(app, &l, e);
 }
 
 static int run(const struct app *app, const void *values, char **operands, struct err *e)
 {
     const struct why_opts *o = values;
 
+    if (o->live)
+        return live(app, o, operands, e);
     if (o->trace && (operands[0] || o->with))
         return err_set(e, EXIT_USAGE, "--trace takes neither a run nor --with");
     if (o->trace && !*o->trace)
@@ -81,9 +106,12 @@ const struct cmd cmd_why = {
     .name = "why",
     .args = "[RUN]",
     .summary = "say what limits a run, what that costs, and what to do next",
-    .about = "Judge a run: the last one, or that of an id, the start of one, a name or a folder.\n"
-             "Causes come in order of what they cost, each with what was measured. With --trace,\n"
-             "judge a trace of a pipeline-parallel job's operations: who slows it down.",
+    .about =
+        "Judge a run: the last one, or that of an id, the start of one, a name or a folder.\n"
+        "Causes come in order of what they cost, each with what was measured. With --live,\n"
+        "judge a job that runs: the last minute of it when 'brim run' started it, else what is\n"
+        "seen from outside. With --trace, judge a trace of a pipeline-parallel job's\n"
+        "operations: who slows it down.",
     .opts = opts,
     .defaults = &defaults,
     .size = sizeof(struct why_opts),

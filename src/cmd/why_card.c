@@ -8,6 +8,10 @@
 
 enum { LABEL = 10, WIDTH_LEAST = 40 };
 
+/* Seconds without the end of a step, and the same as a multiple of the longest step: then something
+ * stands still. */
+enum { STILL_LEAST = 5, STILL_TIMES = 5 };
+
 static const char *const bold = "\033[1m", *const red = "\033[1;31m", *const yellow = "\033[1;33m",
                          *const green = "\033[1;32m", *const plain = "\033[0m";
 
@@ -53,11 +57,11 @@ static const char *colour_of(enum severity s)
     return s == SEVERITY_WARNING ? yellow : green;
 }
 
-static void add_shares(struct str *out, const struct verdict *v)
+static void add_shares(struct str *out, const struct run *r, const struct verdict *v)
 {
     const char *comma = "";
 
-    if (!(v->step_s > 0))
+    if (!(v->step_s > 0) || (r->inferred && !(r->inferred_confidence > 0)))
         return;
     str_addf(out, "  %-*s%s (p90 %s, best %s), %.3g steps/s", LABEL, "step",
              quantity_seconds(v->step_s).text, quantity_seconds(v->step_p90_s).text,
@@ -89,17 +93,44 @@ static void add_item(struct str *out, const struct verdict_item *i, size_t numbe
     add_lines(out, "next", i->action ? i->action : "", columns, false);
 }
 
-void why_card(const struct run *r, const struct verdict *v, bool colour, unsigned columns,
-              struct str *out)
+/* Whether it hangs, as far as steps tell: they come no longer as they did. */
+static bool is_still(const struct why_live *live)
 {
-    str_addf(out, "run %s", r->id ? r->id : "?");
+    return live && live->still_s >= STILL_LEAST && live->still_s >= STILL_TIMES * live->longest_s;
+}
+
+static void add_live(struct str *out, const struct why_live *live, unsigned columns)
+{
+    char text[160];
+
+    snprintf(text, sizeof(text),
+             live->outside ? "process %d observed from outside for %.0f s"
+                           : "process %d, under brim run: the last %.0f s",
+             live->pid, live->seconds);
+    add_lines(out, "live", text, columns, false);
+    if (!is_still(live))
+        return;
+    snprintf(text, sizeof(text), "no step has ended for %s; the longest before took %s",
+             quantity_seconds(live->still_s).text, quantity_seconds(live->longest_s).text);
+    add_lines(out, "still", text, columns, false);
+}
+
+void why_card(const struct run *r, const struct verdict *v, const struct why_live *live,
+              bool colour, unsigned columns, struct str *out)
+{
+    if (r->id || !live)
+        str_addf(out, "run %s", r->id ? r->id : "?");
+    else
+        str_addf(out, "process %d", live->pid);
     if (r->name)
         str_addf(out, "  %s", r->name);
     str_addf(out, "  %zu rank%s", r->n_ranks, r->n_ranks == 1 ? "" : "s");
     str_add_char(out, '\n');
+    if (live)
+        add_live(out, live, columns);
     if (r->inferred)
         add_lines(out, "inferred", r->inferred, columns, false);
-    add_shares(out, v);
+    add_shares(out, r, v);
     str_addf(out, "\n%sVERDICT%s  ", colour ? bold : "", colour ? plain : "");
     str_addf(out, "%s\n", v->sentence);
     for (size_t i = 0; i < v->count; i++)
@@ -123,7 +154,19 @@ static void add_json_item(struct json *j, const struct verdict_item *i)
     json_end(j);
 }
 
-void why_json(const struct run *r, const struct verdict *v, struct str *out)
+static void add_json_live(struct json *j, const struct why_live *live)
+{
+    json_object(j, "live");
+    json_int(j, "pid", live->pid);
+    json_string(j, "observed", live->outside ? "outside" : "run");
+    json_number(j, "seconds", live->seconds, 4);
+    json_number(j, "still_seconds", live->still_s, 4);
+    json_bool(j, "still", is_still(live));
+    json_end(j);
+}
+
+void why_json(const struct run *r, const struct verdict *v, const struct why_live *live,
+              struct str *out)
 {
     struct json j = JSON_INIT(out);
 
@@ -131,6 +174,8 @@ void why_json(const struct run *r, const struct verdict *v, struct str *out)
     json_string(&j, "schema", "brim.verdict.v1");
     json_string(&j, "run", r->id);
     json_string(&j, "name", r->name);
+    if (live)
+        add_json_live(&j, live);
     json_string(&j, "inferred", r->inferred);
     json_string(&j, "sentence", v->sentence);
     json_number(&j, "step_seconds", v->step_s, 6);

@@ -118,6 +118,8 @@ static const struct {
     { CAUSE_MANY_WORKERS, CAUSE_LOADER_WAITS },
     { CAUSE_MANY_WORKERS, CAUSE_FEW_WORKERS },
     { CAUSE_MANY_WORKERS, CAUSE_CPU_THREADS },
+    { CAUSE_SMALL_BATCH, CAUSE_LOADER_CPU },
+    { CAUSE_SMALL_BATCH, CAUSE_FEW_WORKERS },
     { CAUSE_CPU_THREADS, CAUSE_BLAS },
     { CAUSE_NUMA, CAUSE_BLAS },
     { CAUSE_PCIE, CAUSE_PAGEABLE_COPY },
@@ -137,9 +139,13 @@ static void leave_out(struct verdict *v, const struct verdict_item *item)
     v->count--;
 }
 
-/* Others on the CPUs explain a loader's waiting only where they cost as much as half of it. */
+/* Others on the CPUs explain a loader's waiting only where they cost as much as half of it. What
+ * calls cost explains the call of the loader in a step that is short, not one that decodes for
+ * longer than all other calls take. */
 static bool is_enough(const struct verdict_item *why, const struct verdict_item *seen)
 {
+    if (why->cause == CAUSE_SMALL_BATCH)
+        return why->share >= seen->share;
     if (why->cause != CAUSE_CPU_NEIGHBOURS && why->cause != CAUSE_CPU_QUOTA)
         return true;
     return why->share >= seen->share / 2;
@@ -252,7 +258,14 @@ static void add_unknown(struct judge *j)
     if (j->wait >= j->l.wait_warning) {
         to = judge_add(j, CAUSE_UNKNOWN, -1, j->wait);
         judge_says(j, to, "waits for data, and what was measured does not tell why");
-        judge_agrees(j, to, "%s of the step waits for data", quantity_share(j->wait).text);
+        judge_tells_wait(j, to);
+        return;
+    }
+    if (isnan(j->wait)) {
+        to = judge_add(j, CAUSE_UNKNOWN, -1, (double)NAN);
+        judge_says(j, to, "its steps were not marked, and nothing measured tells what it does");
+        judge_tells(j, to, "%zu steps without stages", j->steps);
+        judge_advises(j, to, "mark its steps: include/brim/step.h, or run it with PyTorch's shim");
         return;
     }
     if (j->marked && !(j->v->share[BRIM_STAGE_OTHER] < j->l.other_unknown)) {
@@ -273,7 +286,8 @@ static void add_none(struct judge *j)
     if (j->marked)
         judge_agrees(j, to, "computes %s of the step", quantity_share(j->compute).text);
     if (j->wait < j->l.wait_warning)
-        judge_agrees(j, to, "waits for data %s of it", quantity_share(fmax(0, j->wait)).text);
+        judge_agrees(j, to, "waits %s%s of %s", j->marked ? "for data " : "",
+                     quantity_share(fmax(0, j->wait)).text, j->marked ? "it" : "the time");
     if (judge_mean(j, RUN_GPU_BUSY) >= j->l.gpu_busy)
         judge_agrees(j, to, "GPUs are %s busy", quantity_share(judge_mean(j, RUN_GPU_BUSY)).text);
     else if (judge_mean(j, RUN_RANK_CPU) >= j->l.launch_cpu)
@@ -315,7 +329,7 @@ static void apply_rules(struct judge *j)
     explain(j);
     if (!is_limited(j))
         add_unknown(j);
-    if (!is_limited(j))
+    if (!is_limited(j) && !judge_find(j, CAUSE_UNKNOWN))
         add_none(j);
     judge_room(j);
 }

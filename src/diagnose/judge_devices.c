@@ -117,13 +117,28 @@ static void tell_launches(struct judge *j, struct verdict_item *to)
     judge_advises(j, to, "a larger batch if the memory has room; torch.compile or CUDA graphs");
 }
 
+/* So short that threads which share an operator do not make it longer: on all CPUs or on one. */
+static bool is_tiny(const struct judge *j)
+{
+    return !j->has_gpus && j->v->step_s < j->l.tiny_step;
+}
+
+/* What of a step are calls: computing, and in a tiny one the loader's call as well, unless it takes
+ * longer than computing: then it does work. */
+static double calling(const struct judge *j)
+{
+    bool loads = is_tiny(j) && !(j->workers > 0) && j->wait < j->compute;
+
+    return j->compute + (loads ? j->wait : 0);
+}
+
 void judge_launches(struct judge *j)
 {
     double busy = judge_mean(j, RUN_GPU_BUSY), active = judge_mean(j, RUN_GPU_SM_ACTIVE);
-    double rank = judge_mean(j, RUN_RANK_CPU);
+    double rank = judge_mean(j, RUN_RANK_CPU), calls = calling(j);
     struct verdict_item *to;
 
-    if (!(rank >= j->l.launch_cpu) || !(j->compute >= j->l.compute_most))
+    if (!(rank >= j->l.launch_cpu) || !(calls >= j->l.compute_most))
         return;
     if (active < j->l.sm_active || busy < j->l.gpu_busy - 0.1) {
         to = judge_add(j, CAUSE_SMALL_BATCH, -1,
@@ -132,8 +147,9 @@ void judge_launches(struct judge *j)
         judge_agrees(j, to, "the GPU is %s busy, %s of its multiprocessors work",
                      quantity_share(busy).text, quantity_share(active).text);
         tell_launches(j, to);
-    } else if (!j->has_gpus && j->v->step_s < j->l.short_step && rank < 1.5) {
-        to = judge_add(j, CAUSE_SMALL_BATCH, -1, j->compute * j->l.launch_cost);
+    } else if (!j->has_gpus && j->marked &&
+               (is_tiny(j) || (j->v->step_s < j->l.short_step && rank < 1.5))) {
+        to = judge_add(j, CAUSE_SMALL_BATCH, -1, calls * j->l.launch_cost);
         judge_says(j, to, "the steps are so short that calling operators costs more than they do");
         judge_agrees(j, to, "a step takes %s", quantity_seconds(j->v->step_s).text);
         tell_launches(j, to);

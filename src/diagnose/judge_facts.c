@@ -224,6 +224,22 @@ static void look_at_signal(struct judge *j, int s, int64_t begin, int64_t end)
                             j->s[s].mean;
 }
 
+double judge_mean_between(const struct judge *j, enum run_signal s, int64_t begin, int64_t end)
+{
+    double time = 0, sum = 0;
+
+    for (size_t i = 0; i < j->r->n_moments; i++) {
+        const struct run_moment *m = &j->r->moments[i];
+        double t = begin < end ? overlap(m, begin, end) : 0;
+
+        if (t > 0 && isfinite(m->values[s])) {
+            time += t;
+            sum += t * m->values[s];
+        }
+    }
+    return time > 0 ? sum / time : (double)NAN;
+}
+
 static void look_at_moments(struct judge *j)
 {
     int64_t begin, end;
@@ -329,7 +345,8 @@ static void look_at_waiting(struct judge *j)
     if (j->workers > 0 || !(j->wait > 0) || isnan(rank))
         return;
     if (thread >= 0) {
-        low = j->compute + j->v->share[BRIM_STAGE_OTHER] + j->v->share[BRIM_STAGE_COPY];
+        low = j->compute + j->v->share[BRIM_STAGE_COPY];
+        low += j->marked ? j->v->share[BRIM_STAGE_OTHER] : 0;
         j->cpu_waiting = fmax(0, fmin(1, (thread - low) / j->wait));
         return;
     }
@@ -360,6 +377,20 @@ static void look_at_settings(struct judge *j)
     look_at_waiting(j);
 }
 
+/* Steps that were found without marks tell nothing of their parts: what the GPUs do not do is taken
+ * as waiting; without GPUs, what neither the process as a whole nor its first thread do, which may
+ * wait for threads that compute. */
+static void look_at_unmarked(struct judge *j)
+{
+    double thread = judge_mean(j, RUN_RANK_THREAD_CPU) + judge_mean(j, RUN_RANK_THREAD_WAIT);
+    double busy = judge_mean(j, RUN_GPU_BUSY);
+
+    if (isnan(busy))
+        busy = fmax(judge_mean(j, RUN_RANK_CPU), thread);
+    j->wait = busy > 1 ? 0 : 1 - busy;
+    j->compute = isnan(busy) ? 0 : 1 - j->wait;
+}
+
 int judge_look(struct judge *j)
 {
     int rc;
@@ -371,12 +402,8 @@ int judge_look(struct judge *j)
     if (rc < 0)
         return rc;
     look_at_moments(j);
-    /* Steps that were found without marks tell nothing of their parts: what the GPUs, or a process
-     * that works alone, do not do is taken as waiting. */
-    if (j->n_ranks && !j->marked && judge_mean(j, RUN_GPU_BUSY) >= 0)
-        j->wait = fmax(0, 1 - judge_mean(j, RUN_GPU_BUSY));
-    else if (j->n_ranks && !j->marked && judge_mean(j, RUN_RANK_CPU) < 1)
-        j->wait = 1 - judge_mean(j, RUN_RANK_CPU);
+    if (j->n_ranks && !j->marked)
+        look_at_unmarked(j);
     look_at_settings(j);
     return 0;
 }

@@ -57,6 +57,7 @@ static const struct row rows[] = {
     ROW("pcie-load", pcie_load),
     ROW("pcie-width", pcie_width),
     ROW("short-step", short_step),
+    ROW("tiny-step", tiny_step),
     ROW("launch-cpu", launch_cpu),
     ROW("launch-cost", launch_cost),
     ROW("blas-cost", blas_cost),
@@ -86,6 +87,7 @@ static const struct row rows[] = {
     ROW("spike", spike),
     ROW("spike-regular", spike_regular),
     ROW("slower", slower),
+    ROW("other-share", other_share),
     /* clang-format on */
 };
 

@@ -16,13 +16,14 @@ struct judge_limits {
     double nfs_round_trip, nfs_queue, nfs_operations;
     double cpu_starved, others_cpu, cpu_throttled, threads_many, threads_few, compute_most;
     double numa_remote, numa_cost;
-    double copy_warning, pcie_load, pcie_width, short_step, launch_cpu, launch_cost, blas_cost;
+    double copy_warning, pcie_load, pcie_width, short_step, tiny_step, launch_cpu, launch_cost,
+        blas_cost;
     double sm_active, gpu_busy;
     double gpu_throttled, gpu_capped, gpu_clock, gpu_clock_capped, gpu_memory_unused;
     double memory_pressure, swapping, major_faults, memory_low;
     double communication_warning, link_load, link_slow, exchange_small, retransmits;
     double slow_rank, slow_rank_steady, slow_rank_loss, samples_differ, imbalance;
-    double checkpoint, gc, spike, spike_regular, slower;
+    double checkpoint, gc, spike, spike_regular, slower, other_share;
 };
 
 /* Read the thresholds out of text in the file's form: all of them, each once, with unit and source.

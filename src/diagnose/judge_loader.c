@@ -29,9 +29,21 @@ static bool has_room(const struct judge *j)
     return judge_mean(j, RUN_CPU_BUSY) < j->l.cpus_free;
 }
 
+void judge_tells_wait(struct judge *j, struct verdict_item *to)
+{
+    struct quantity share = quantity_share(j->wait);
+
+    if (j->marked)
+        judge_agrees(j, to, "%s of the step waits for data", share.text);
+    else if (judge_mean(j, RUN_GPU_BUSY) >= 0)
+        judge_agrees(j, to, "the GPUs are idle %s of the time", share.text);
+    else
+        judge_agrees(j, to, "its own process is off the CPUs %s of the time", share.text);
+}
+
 static void tell_wait(struct judge *j, struct verdict_item *to)
 {
-    judge_agrees(j, to, "%s of the step waits for data", quantity_share(j->wait).text);
+    judge_tells_wait(j, to);
     if (j->workers >= 0)
         judge_tells(j, to, "%.0f workers", j->workers);
 }
@@ -87,8 +99,10 @@ static void add_waiting(struct judge *j)
     struct verdict_item *to = judge_add(j, CAUSE_LOADER_WAITS, -1, j->wait);
 
     judge_says(j, to,
-               "the loader waits for something that is neither CPU nor disk: a remote store, a "
-               "sleep or a lock");
+               j->marked ? "the loader waits for something that is neither CPU nor disk: a remote "
+                           "store, a sleep or a lock"
+                         : "it waits for something that is neither CPU nor disk: a remote store, "
+                           "other ranks, a sleep or a lock");
     tell_wait(j, to);
     tell_cpus(j, to);
     if (judge_mean(j, RUN_DISK_BUSY) < j->l.disk_idle)
@@ -99,7 +113,10 @@ static void add_waiting(struct judge *j)
     if (judge_mean(j, RUN_NET_RECEIVED) >= j->l.bytes_some)
         judge_tells(j, to, "%s come in by network",
                     quantity_rate(judge_mean(j, RUN_NET_RECEIVED)).text);
-    advise_workers(j, to, WORKERS_MAX);
+    if (j->marked)
+        advise_workers(j, to, WORKERS_MAX);
+    else
+        judge_advises(j, to, "see where it waits: py-spy dump --pid PID, or start it by brim run");
 }
 
 /* Workers that neither compute nor wait most of the time, with room on the CPUs. */

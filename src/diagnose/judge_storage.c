@@ -170,7 +170,7 @@ static void tell(struct judge *j, const struct storage *s, struct verdict_item *
 {
     double busy = judge_mean(j, RUN_DISK_BUSY), await = judge_mean(j, RUN_DISK_AWAIT);
 
-    judge_agrees(j, to, "%s of the step waits for data", quantity_share(j->wait).text);
+    judge_tells_wait(j, to);
     if (s->waiting >= j->l.io_waiting)
         judge_agrees(j, to, "the loader is in I/O %s of that time",
                      quantity_share(fmin(1, s->waiting)).text);

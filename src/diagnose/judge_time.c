@@ -168,32 +168,127 @@ static unsigned grown_stage(const struct judge_rank *r, size_t at)
     return found;
 }
 
+/* Step times before and behind a moment, and what others took of the CPUs. */
+struct past {
+    double before_s, now_s;
+    double others_before, others_now; /* CPUs */
+    double steal_before, steal_now;   /* share of the CPUs */
+    double busy;                      /* the CPUs now, share */
+};
+
+/* Whether others are why: what they take more of the CPUs is half of the slowdown and more, and
+ * there is no room left beside them. */
+static bool is_by_others(const struct judge *j, const struct past *p)
+{
+    double more = (p->others_now - p->others_before) / j->cpus;
+    double steal = p->steal_now - p->steal_before;
+
+    more = (isnan(more) ? 0 : more) + (steal > 0 ? steal : 0);
+    return more >= fmax(j->l.other_share, (1 - p->before_s / p->now_s) / 2) &&
+           p->busy + (p->steal_now > 0 ? p->steal_now : 0) >= j->l.cpus_free;
+}
+
+static void tell_others(struct judge *j, struct verdict_item *to, const struct past *p)
+{
+    if (p->others_now > p->others_before)
+        judge_agrees(j, to, "others use %.1f CPUs, %.1f before", p->others_now, p->others_before);
+    if (p->steal_now - p->steal_before >= j->l.other_share)
+        judge_agrees(j, to, "the hypervisor takes %s of the CPUs, %s before",
+                     quantity_share(p->steal_now).text, quantity_share(p->steal_before).text);
+}
+
+/* The item to say it in: the cause, where others are it. One that is there already costs as much at
+ * least. */
+static struct verdict_item *add_past(struct judge *j, const struct past *p)
+{
+    double share = 1 - p->before_s / p->now_s;
+    struct verdict_item *to = judge_find(j, CAUSE_CPU_NEIGHBOURS);
+
+    if (!is_by_others(j, p))
+        return judge_add(j, CAUSE_SLOWER_THAN_BEFORE, -1, share);
+    if (!to)
+        to = judge_add(j, CAUSE_CPU_NEIGHBOURS, -1, share);
+    to->share = fmax(to->share, share);
+    return to;
+}
+
+/* The median of the steps from one to before another, and what a quarter of them stays below. */
+static double median_of(struct judge *j, const struct judge_rank *r, size_t from, size_t to,
+                        double *quarter)
+{
+    double *room = arena_alloc(&j->scratch, (to - from + 1) * sizeof(*room)), median;
+
+    if (!room) {
+        j->v->no_memory = true;
+        return *quarter = (double)NAN;
+    }
+    for (size_t i = from; i < to; i++)
+        room[i - from] = step_seconds(&r->steps[i]);
+    median = judge_median(room, to - from);
+    *quarter = room[(to - from) / 4];
+    return median;
+}
+
+/* The step since when a rank's steps are longer; 0: none. A change of level counts when the median
+ * of all behind it, and of the later half of that, is above the one before, and the faster steps
+ * behind it are as well: steps that take longer now and then, or in turns, are no change. */
+static size_t slower_since(struct judge *j, const struct judge_rank *r, struct past *p)
+{
+    struct failslow_change c;
+    struct failslow f;
+    double all, late, quarter;
+    size_t at = 0;
+
+    failslow_init(&f);
+    for (size_t i = 0; i < r->n; i++)
+        if (failslow_step(&f, step_seconds(&r->steps[i]), &c) && c.after > c.before)
+            at = (size_t)c.step;
+    if (!at || (double)(r->n - at) < j->l.steps_sure)
+        return 0;
+    p->before_s = median_of(j, r, 0, at, &quarter);
+    late = median_of(j, r, at + (r->n - at) / 2, r->n, &quarter);
+    all = median_of(j, r, at, r->n, &quarter);
+    p->now_s = fmin(all, late);
+    return p->now_s >= j->l.slower * p->before_s && quarter >= sqrt(j->l.slower) * p->before_s ? at
+                                                                                               : 0;
+}
+
 static void judge_own_past(struct judge *j)
 {
     const struct judge_rank *r = &j->ranks[0];
-    struct failslow_change c, worst = { .step = 0 };
-    struct failslow f;
-    double first = (double)NAN, now;
+    struct past p = { .before_s = 0 };
+    size_t at = slower_since(j, r, &p);
+    int64_t begin, since, end;
     struct verdict_item *to;
 
-    failslow_init(&f);
-    for (size_t i = 0; i < r->n; i++) {
-        if (failslow_step(&f, step_seconds(&r->steps[i]), &c) && c.after > c.before)
-            worst = c;
-        if (isnan(first))
-            first = failslow_level(&f);
-    }
-    now = failslow_level(&f);
-    if (!(now >= j->l.slower * first) || !worst.step)
+    if (!at)
         return;
-    to = judge_add(j, CAUSE_SLOWER_THAN_BEFORE, -1, 1 - first / now);
+    begin = r->steps[0].begin_ns;
+    since = r->steps[at].begin_ns;
+    end = r->steps[r->n - 1].end_ns;
+    p.others_before = judge_mean_between(j, RUN_OTHER_CPU, begin, since);
+    p.others_now = judge_mean_between(j, RUN_OTHER_CPU, since, end);
+    p.steal_before = judge_mean_between(j, RUN_CPU_STEAL, begin, since);
+    p.steal_now = judge_mean_between(j, RUN_CPU_STEAL, since, end);
+    p.busy = judge_mean_between(j, RUN_CPU_BUSY, since, end);
+    to = add_past(j, &p);
+    if (to->cause == CAUSE_CPU_NEIGHBOURS) {
+        judge_says(j, to, "others take its CPUs since step %llu: %s per step, %s before",
+                   (unsigned long long)r->steps[at].number, quantity_seconds(p.now_s).text,
+                   quantity_seconds(p.before_s).text);
+        tell_others(j, to, &p);
+        judge_advises(j, to,
+                      "see who: brim top --sort cpu; give the job CPUs of its own: taskset, "
+                      "cpuset, --exclusive");
+        return;
+    }
     judge_says(j, to, "slower since step %llu: %s per step, %s before",
-               (unsigned long long)r->steps[worst.step].number, quantity_seconds(now).text,
-               quantity_seconds(first).text);
-    judge_agrees(j, to, "the level of step times rose by %.0f %%", 100 * (now / first - 1));
-    judge_agrees(j, to, "it stayed there for %zu steps", r->n - (size_t)worst.step);
-    judge_agrees(j, to, "what grew most is '%s'",
-                 step_stage_name(grown_stage(r, (size_t)worst.step)));
+               (unsigned long long)r->steps[at].number, quantity_seconds(p.now_s).text,
+               quantity_seconds(p.before_s).text);
+    judge_agrees(j, to, "the level of step times rose by %.0f %%",
+                 100 * (p.now_s / p.before_s - 1));
+    judge_agrees(j, to, "it stayed there for %zu steps", r->n - at);
+    judge_agrees(j, to, "what grew most is '%s'", step_stage_name(grown_stage(r, at)));
     judge_advises(j, to, "see what changed on the node then: brim alerts, brim top");
 }
 
@@ -219,6 +314,7 @@ static void judge_earlier(struct judge *j)
     struct verdict past = { .count = 0 };
     struct judge e = { .r = j->earlier, .v = &past, .l = j->l };
     struct verdict_item *to;
+    struct past p;
     double ratio;
 
     if (!j->earlier)
@@ -228,10 +324,20 @@ static void judge_earlier(struct judge *j)
     ratio = j->v->step_s / past.step_s;
     if (e.steps >= (size_t)j->l.steps_least && ratio >= j->l.slower && e.n_ranks == j->n_ranks &&
         !(fabs(j->samples / e.samples - 1) >= j->l.samples_differ)) {
-        to = judge_add(j, CAUSE_SLOWER_THAN_BEFORE, -1, 1 - 1 / ratio);
-        judge_says(j, to, "slower than the run before (%s): %s per step, %s then",
+        p = (struct past){ .before_s = past.step_s,
+                           .now_s = j->v->step_s,
+                           .others_before = judge_mean(&e, RUN_OTHER_CPU),
+                           .others_now = judge_mean(j, RUN_OTHER_CPU),
+                           .steal_before = judge_mean(&e, RUN_CPU_STEAL),
+                           .steal_now = judge_mean(j, RUN_CPU_STEAL),
+                           .busy = judge_mean(j, RUN_CPU_BUSY) };
+        to = add_past(j, &p);
+        judge_says(j, to, "%sslower than the run before (%s): %s per step, %s then",
+                   to->cause == CAUSE_CPU_NEIGHBOURS ? "others take its CPUs: " : "",
                    j->earlier->id ? j->earlier->id : "no name", quantity_seconds(j->v->step_s).text,
                    quantity_seconds(past.step_s).text);
+        if (to->cause == CAUSE_CPU_NEIGHBOURS)
+            tell_others(j, to, &p);
         judge_agrees(j, to, "the median step takes %.2f times as long", ratio);
         judge_agrees(j, to, "the same number of ranks and samples");
         tell_differences(j, to);
@@ -243,7 +349,9 @@ static void judge_earlier(struct judge *j)
 
 void judge_past(struct judge *j)
 {
+    size_t count = j->v->count;
+
     judge_own_past(j);
-    if (!judge_find(j, CAUSE_SLOWER_THAN_BEFORE))
+    if (j->v->count == count)
         judge_earlier(j);
 }

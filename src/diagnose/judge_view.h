@@ -64,6 +64,9 @@ static inline double judge_mean(const struct judge *j, enum run_signal s)
     return j->s[s].mean;
 }
 
+/* The same between two times of the steps' clock; NaN where it is not known then. */
+double judge_mean_between(const struct judge *j, enum run_signal s, int64_t begin, int64_t end);
+
 /* The word behind a key in what a rank told once: judge_setting(j, "loader", "workers") is that of
  * the note "loader.workers", else the word behind "workers" in a note "loader...: workers 4, ...".
  * In scratch memory; NULL when it was not told. */
@@ -104,6 +107,10 @@ struct verdict_item *judge_find(const struct judge *j, enum cause cause);
 
 /* How much faster all would be without this share of the time, at most. */
 double judge_gain(double share);
+
+/* How much is waited for data, as evidence: of steps that are marked, or as far as it can be told
+ * without. */
+void judge_tells_wait(struct judge *j, struct verdict_item *to);
 
 /* ---- rules: each adds what it finds ---- */
 

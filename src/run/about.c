@@ -48,7 +48,9 @@ int about_run(struct run *r, const struct about *a)
     r->command = arena_strdup(&r->arena, str_error(&command) ? "(too long)" : str_text(&command));
     r->host = arena_strdup(&r->arena, host);
     r->user = arena_strdup(&r->arena, user ? user->pw_name : "");
-    r->folder = arena_strdup(&r->arena, getcwd(folder, sizeof(folder)) ? folder : "");
+    if (!a->folder && !getcwd(folder, sizeof(folder)))
+        folder[0] = 0;
+    r->folder = arena_strdup(&r->arena, a->folder ? a->folder : folder);
     r->end = RUN_RUNNING;
     r->inferred_confidence = (double)NAN;
     if (!r->id || !r->name || !r->command || !r->host || !r->user || !r->folder)
@@ -56,14 +58,15 @@ int about_run(struct run *r, const struct about *a)
     return facts_take(r, a->root, r->folder, a->env);
 }
 
-void about_cgroup(int proc, char cgroup[SIGNAL_THING])
+void about_cgroup(int proc, const char *process, char cgroup[SIGNAL_THING])
 {
-    char text[4096], path[256];
+    char text[4096], path[256], name[64];
     struct kept file;
     int len;
 
     cgroup[0] = 0;
-    kept_open(&file, proc, "self/cgroup");
+    snprintf(name, sizeof(name), "%s/cgroup", process);
+    kept_open(&file, proc, name);
     len = kept_read(&file, text, sizeof(text));
     kept_close(&file);
     if (len <= 0)

@@ -50,3 +50,22 @@ int environ_set(struct arena *a, char **env, const char *name, const char *value
     env[n] = text;
     return 0;
 }
+
+const char *environ_gpus(char *const *env)
+{
+    const char *list = environ_get(env, "CUDA_VISIBLE_DEVICES");
+
+    return list && *list && strspn(list, "0123456789,") == strlen(list) ? list : NULL;
+}
+
+bool environ_has_gpu(const void *list, const char *gpu)
+{
+    size_t len = strlen(gpu);
+
+    for (const char *at = list; *at; at += strcspn(at, ",")) {
+        at += *at == ',';
+        if (strcspn(at, ",") == len && !strncmp(at, gpu, len))
+            return true;
+    }
+    return false;
+}

@@ -63,6 +63,25 @@ void family_reaped(struct family *f, double cpu_s)
     f->reaped_ticks += cpu_s / f->tick_s;
 }
 
+void family_take(struct family *f, pid_t pid)
+{
+    f->list.first = pid;
+}
+
+size_t family_kin(const struct family *f, struct family_kin *kin, size_t n)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < f->list.n && found < n; i++) {
+        const struct member *m = &f->list.members[i];
+
+        kin[found++] = (struct family_kin){
+            m->pid, m->parent, (double)(m->stat.user_ticks + m->stat.system_ticks) * f->tick_s
+        };
+    }
+    return found;
+}
+
 void family_ranks(struct family *f, const pid_t *pids, size_t n)
 {
     f->ranks = pids;

@@ -35,11 +35,22 @@ struct family_growth {
 struct family;
 
 /* proc: a descriptor of /proc, borrowed; live: it is this machine's and the kernel may be asked.
- * ancestor: whose descendants; it is none itself. */
+ * ancestor: whose descendants; it is none itself. -1: nobody's, see family_take(). */
 int family_open(struct family **ret, int proc, bool live, pid_t ancestor, struct err *e)
     CHECK_RESULT;
 void family_close(struct family *f);
 DEFINE_CLEANUP(struct family, family_close)
+
+/* That process is a member, too, whosever child it is, and so are those that descend from it.
+ * Before the first sample, which tells of processes that ran before as if they had just begun. */
+void family_take(struct family *f, pid_t pid);
+
+/* The members that the last sample found, at most n: how many there are in kin. */
+struct family_kin {
+    pid_t pid, parent;
+    double cpu_s; /* its own, since it began */
+};
+size_t family_kin(const struct family *f, struct family_kin *kin, size_t n);
 
 /* The ancestor waited for a descendant that had used so much CPU time, its own children's
  * included. */

@@ -146,7 +146,8 @@ static int take(struct family_list *l, struct pending *pending, size_t n)
         for (size_t i = 0; i < n; i++) {
             pid_t parent = (pid_t)pending[i].stat.parent;
 
-            if (pending[i].taken || (parent != l->ancestor && !family_list_find(l, parent)))
+            if (pending[i].taken || (parent != l->ancestor && pending[i].pid != l->first &&
+                                     !family_list_find(l, parent)))
                 continue;
             if (add_member(l, &pending[i]) < 0)
                 return -ENOMEM;

@@ -33,8 +33,9 @@ struct member {
 };
 
 struct family_list {
-    int proc; /* borrowed */
-    pid_t ancestor;
+    int proc;       /* borrowed */
+    pid_t ancestor; /* -1: none */
+    pid_t first;    /* a member whosever child it is; 0: none */
     DIR *dir;
     struct kept loadavg;
     uint64_t last; /* the pid that was given out last; 0: not known */

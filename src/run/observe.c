@@ -83,34 +83,12 @@ static void observer_done(struct observer *o)
 
 /* ---- what is measured ---- */
 
-/* GPUs that processes of the job are on are not told apart yet from those of others by their pids:
- * a job sees those that CUDA_VISIBLE_DEVICES leaves it, by number. */
-static bool has_gpu(const void *arg, const char *gpu)
-{
-    const char *list = arg;
-    size_t len = strlen(gpu);
-
-    for (const char *at = list; *at; at += strcspn(at, ",")) {
-        at += *at == ',';
-        if (strcspn(at, ",") == len && !strncmp(at, gpu, len))
-            return true;
-    }
-    return false;
-}
-
-static const char *visible_gpus(const struct observer *o)
-{
-    const char *list = environ_get(o->c->env, "CUDA_VISIBLE_DEVICES");
-
-    return list && *list && strspn(list, "0123456789,") == strlen(list) ? list : NULL;
-}
-
 static int sample(struct observer *o, int64_t now_ns)
 {
     struct tick *before = &o->ticks[o->now], *now = &o->ticks[!o->now];
-    const char *gpus = visible_gpus(o);
+    const char *gpus = environ_gpus(o->c->env);
     const struct moment_job job = { .cgroup = o->cgroup,
-                                    .has_gpu = gpus ? has_gpu : NULL,
+                                    .has_gpu = gpus ? environ_has_gpu : NULL,
                                     .arg = gpus };
     struct family_growth growth;
     struct run_moment m;
@@ -334,7 +312,7 @@ static int observe_all(struct observer *o, struct err *e)
     about = about_of(o);
     if (about_run(&o->out->run, &about) < 0)
         return err_nomem(e);
-    about_cgroup(o->proc, o->cgroup);
+    about_cgroup(o->proc, "self", o->cgroup);
     rc = begin(o, e);
     if (rc > 0) {
         o->out->exit = rc;

@@ -272,6 +272,135 @@ static void test_order(void)
     run_done(&r);
 }
 
+/* Steps that take turns between fast and slow ones, as where threads get in each other's way, are
+ * not slower since the turn that lasted a little longer; those that got slower are. */
+static void test_turns(void)
+{
+    struct made m = small_node();
+    struct verdict v;
+    struct run r;
+    size_t n;
+
+    m.steps = 200;
+    made_build(&m, &r);
+    n = r.ranks[0].n_steps;
+    for (size_t i = 0; i < n; i++) { /* every sixth one, then every second one, then few */
+        struct step *s = &r.ranks[0].steps[i];
+        bool slow = i % 20 < (i < n / 3 ? 3 : i < 2 * n / 3 ? 12 : 6);
+
+        if (slow)
+            s->begin_ns -= 2 * (s->end_ns - s->begin_ns);
+    }
+    is_int(judge_built(&r, &v), CAUSE_NONE, "steps of two kinds in turn are no change");
+    verdict_done(&v);
+    run_done(&r);
+    m = small_node();
+    m.level = 1.3;
+    m.slow_from = 40;
+    made_build(&m, &r);
+    is_int(judge_built(&r, &v), CAUSE_SLOWER_THAN_BEFORE, "a level that rose and stayed is");
+    verdict_done(&v);
+    for (size_t i = 0; i < r.ranks[0].n_steps; i++) /* at the end: it did not stay long enough */
+        if (r.ranks[0].n_steps - i > 15 && i >= 40)
+            r.ranks[0].steps[i].begin_ns += (r.ranks[0].steps[i].end_ns -
+                                             r.ranks[0].steps[i].begin_ns) *
+                                            3 / 13;
+    is_int(judge_built(&r, &v), CAUSE_NONE, "one of the last fifteen steps is not told yet");
+    verdict_done(&v);
+    run_done(&r);
+}
+
+/* Since when others take its CPUs, too little to starve it all the time. */
+static void test_since_others(void)
+{
+    struct made m = small_node();
+    struct verdict v;
+    struct run r;
+    int64_t since;
+
+    m.level = 1.4;
+    m.slow_from = 50;
+    m.s[RUN_CPU_BUSY] = 0.97;
+    made_build(&m, &r);
+    since = r.ranks[0].steps[50].begin_ns;
+    for (size_t i = 0; i < r.n_moments; i++)
+        if (r.moments[i].monotonic_ns > since)
+            r.moments[i].values[RUN_OTHER_CPU] = 0.6;
+    is_int(judge_built(&r, &v), CAUSE_CPU_NEIGHBOURS, "slower since others use the CPUs");
+    ok(v.count == 1 && strstr(v.sentence, "since step 50"), "said at once: %s", v.sentence);
+    verdict_done(&v);
+    for (size_t i = 0; i < r.n_moments; i++)
+        r.moments[i].values[RUN_CPU_BUSY] = 0.5;
+    is_int(judge_built(&r, &v), CAUSE_SLOWER_THAN_BEFORE, "not where CPUs are free beside them");
+    verdict_done(&v);
+    run_done(&r);
+}
+
+/* So short that calls cost most, on two CPUs: the loader's call is one of them. */
+static void test_tiny(void)
+{
+    struct made m = small_node();
+    struct verdict v;
+    struct run r;
+
+    m.step_s = 0.0007;
+    m.steps = 2000;
+    made_note(&m, "loader.workers", "0");
+    made_stage(&m, BRIM_STAGE_WAIT, 0.16);
+    m.s[RUN_RANK_CPU] = m.s[RUN_JOB_CPU] = 1.98;
+    made_build(&m, &r);
+    is_int(judge_built(&r, &v), CAUSE_SMALL_BATCH, "a step of 0.7 ms");
+    ok(v.count == 1, "and not its loader");
+    verdict_done(&v);
+    run_done(&r);
+    m.step_s = 0.003;
+    is_int(judge_made(&m), CAUSE_LOADER_CPU, "one of 3 ms on both CPUs has work to do");
+    m.step_s = 0.001;
+    made_stage(&m, BRIM_STAGE_WAIT, 0.6);
+    is_int(judge_made(&m), CAUSE_LOADER_CPU, "a short one that decodes most of the time");
+}
+
+/* Steps without stages, as they are found from outside. */
+static enum cause judge_unmarked(struct made *m, struct verdict *v)
+{
+    struct run r;
+    enum cause found;
+
+    for (int s = 0; s < BRIM_STAGES; s++)
+        m->share[s] = s == BRIM_STAGE_OTHER;
+    made_build(m, &r);
+    r.inferred = "no steps were marked";
+    found = judge_built(&r, v);
+    printf("# %s\n", v->sentence);
+    run_done(&r);
+    return found;
+}
+
+static void test_unmarked(void)
+{
+    struct made m = small_node();
+    struct verdict v;
+
+    is_int(judge_unmarked(&m, &v), CAUSE_NONE, "on its CPUs all the time");
+    verdict_done(&v);
+    m.s[RUN_RANK_THREAD_CPU] = 0.1; /* threads of its own compute */
+    is_int(judge_unmarked(&m, &v), CAUSE_NONE, "others of its threads are");
+    verdict_done(&v);
+    m.s[RUN_RANK_CPU] = m.s[RUN_JOB_CPU] = 0.3;
+    m.s[RUN_RANK_THREAD_CPU] = 0.3;
+    m.s[RUN_CPU_BUSY] = 0.2;
+    is_int(judge_unmarked(&m, &v), CAUSE_LOADER_WAITS, "it sleeps");
+    ok(!strstr(v.items[0].evidence, "of the step"), "of the time: %s", v.items[0].evidence);
+    verdict_done(&v);
+    m.s[RUN_WORKERS] = 2;
+    m.s[RUN_WORKER_CPU] = 0.9;
+    is_int(judge_unmarked(&m, &v), CAUSE_LOADER_CPU, "while its workers work");
+    verdict_done(&v);
+    m.s[RUN_RANK_CPU] = m.s[RUN_RANK_THREAD_CPU] = m.s[RUN_RANK_THREAD_WAIT] = (double)NAN;
+    is_int(judge_unmarked(&m, &v), CAUSE_UNKNOWN, "nobody knows what it does");
+    verdict_done(&v);
+}
+
 int main(void)
 {
     test_first_thread();
@@ -284,5 +413,9 @@ int main(void)
     test_taken();
     test_whole();
     test_saving();
+    test_turns();
+    test_since_others();
+    test_tiny();
+    test_unmarked();
     return done();
 }

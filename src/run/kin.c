@@ -1,0 +1,129 @@
+#include "run/kin.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/compat.h"
+
+enum { DEPTH_MAX = 16, COMMAND_MAX = 512 };
+
+/* Of a CPU: who uses more does not only wait for its children. */
+static const double computes = 0.05;
+
+static size_t length(const char *command)
+{
+    const char *at = command;
+
+    while (*at)
+        at += strlen(at) + 1;
+    return (size_t)(at - command);
+}
+
+/* How Python's and PyTorch's own helpers call themselves. */
+static bool says_worker(const char *command)
+{
+    for (const char *at = command; *at; at += strlen(at) + 1)
+        if (strstr(at, "multiprocessing.") || strstr(at, "compile_worker"))
+            return true;
+    return false;
+}
+
+static bool is_worker_of(const struct kin *child, const struct kin *parent)
+{
+    size_t len = length(child->command);
+
+    if (len && len == length(parent->command) && !memcmp(child->command, parent->command, len))
+        return true;
+    return says_worker(child->command);
+}
+
+static bool is_rank(const struct kin *all, size_t n, const struct kin *k)
+{
+    bool alone = true;
+
+    if (k->busy >= computes)
+        return true;
+    for (size_t i = 0; i < n; i++) {
+        if (all[i].parent != k->pid || &all[i] == k)
+            continue;
+        if (is_worker_of(&all[i], k))
+            return true;
+        alone = false;
+    }
+    return alone;
+}
+
+static void find(const struct kin *all, size_t n, const struct kin *k, const struct kin *found[],
+                 size_t *n_found)
+{
+    const struct kin *stack[DEPTH_MAX * 16];
+    size_t depth = 0;
+
+    stack[depth++] = k;
+    for (size_t looked = 0; depth && looked < n; looked++) {
+        k = stack[--depth];
+        if (is_rank(all, n, k)) {
+            if (*n_found < KIN_MAX)
+                found[(*n_found)++] = k;
+            continue;
+        }
+        for (size_t i = n; i-- > 0;)
+            if (all[i].parent == k->pid && &all[i] != k && depth < ARRAY_SIZE(stack))
+                stack[depth++] = &all[i];
+    }
+}
+
+size_t kin_ranks(const struct kin *all, size_t n, pid_t ret[KIN_MAX])
+{
+    const struct kin *found[KIN_MAX];
+    size_t n_found = 0, kept = 0;
+    bool any = false;
+
+    if (n)
+        find(all, n, &all[0], found, &n_found);
+    for (size_t i = 0; i < n_found; i++)
+        any |= found[i]->busy >= computes;
+    for (size_t i = 0; i < n_found; i++)
+        if (!any || found[i]->busy >= computes)
+            ret[kept++] = found[i]->pid;
+    return kept;
+}
+
+static void read_command(int proc, pid_t pid, char text[COMMAND_MAX])
+{
+    CLEANUP(closep) int fd = -1;
+    char name[32];
+    ssize_t len;
+
+    memset(text, 0, COMMAND_MAX);
+    snprintf(name, sizeof(name), "%d/cmdline", (int)pid);
+    fd = openat(proc, name, O_RDONLY | O_CLOEXEC);
+    len = fd < 0 ? 0 : read(fd, text, COMMAND_MAX - 2);
+    if (len < 0)
+        text[0] = 0;
+}
+
+size_t kin_of_family(int proc, const struct family *f, const struct family_kin *before,
+                     size_t n_before, double seconds, pid_t ret[KIN_MAX])
+{
+    struct family_kin now[KIN_MAX];
+    CLEANUP(freep) struct kin *all = calloc(KIN_MAX, sizeof(*all));
+    CLEANUP(freep) char *commands = calloc(KIN_MAX, COMMAND_MAX);
+    size_t n = family_kin(f, now, KIN_MAX);
+
+    if (!all || !commands)
+        return 0;
+    for (size_t i = 0; i < n; i++) {
+        double used = now[i].cpu_s;
+
+        for (size_t k = 0; k < n_before; k++)
+            if (before[k].pid == now[i].pid)
+                used -= before[k].cpu_s;
+        all[i] = (struct kin){ now[i].pid, now[i].parent, used / seconds,
+                               commands + i * COMMAND_MAX };
+        read_command(proc, now[i].pid, commands + i * COMMAND_MAX);
+    }
+    return kin_ranks(all, n, ret);
+}
