@@ -10,8 +10,11 @@
 #include "cmd/cmd.h"
 #include "cmd/find_shim.h"
 #include "cmd/run_card.h"
+#include "cmd/run_profile.h"
 #include "run/archive.h"
+#include "run/binding.h"
 #include "run/environ.h"
+#include "run/identity.h"
 #include "run/observe.h"
 
 enum { CARD_MAX = 1 << 20 };
@@ -20,8 +23,8 @@ enum { CARD_MAX = 1 << 20 };
 #define INTERVAL_MAX_NS 600000000000LL
 
 struct run_opts {
-    bool quiet;
-    const char *name, *json, *fake;
+    bool quiet, profile_anyway;
+    const char *name, *json, *fake, *profile, *knobs;
     int64_t interval_ns;
 };
 
@@ -30,6 +33,12 @@ static const struct opt opts[] = {
       "what the run is called (the script's name)", NULL },
     { OPT_DURATION, 0, "interval", offsetof(struct run_opts, interval_ns), "TIME",
       "how often to sample (1s)", NULL },
+    { OPT_STRING, 'p', "profile", offsetof(struct run_opts, profile), "P",
+      "apply a profile: its name, or a path", NULL },
+    { OPT_FLAG, 0, "profile-anyway", offsetof(struct run_opts, profile_anyway), NULL,
+      "also where it was found on another machine or for another job", NULL },
+    { OPT_STRING, 0, "knobs", offsetof(struct run_opts, knobs), "FILE",
+      "more knobs that the profile may set", NULL },
     { OPT_STRING, 0, "json", offsetof(struct run_opts, json), "FILE",
       "write what the card says to a file, as JSON", NULL },
     { OPT_FLAG, 'q', "quiet", offsetof(struct run_opts, quiet), NULL,
@@ -85,11 +94,15 @@ static int report(const struct run_opts *o, const struct observed *seen, struct 
     return rc;
 }
 
-static int step_aside(char **argv, struct err *e)
+/* Only comes back when it cannot be executed. */
+static int step_aside(const struct settings *job, struct err *e)
 {
+    char *const *argv = job->argv;
     int error;
 
-    execvp(argv[0], argv);
+    if (job->cpus)
+        (void)binding_bind(job->cpus);
+    execvpe(argv[0], argv, job->env);
     error = errno;
     err_set(e, -error, "%s: %s", argv[0],
             error == ENOENT && !strchr(argv[0], '/') ? "command not found" : strerror(error));
@@ -102,9 +115,61 @@ static int check(const struct run_opts *o, char **argv, struct err *e)
         return err_set(e, EXIT_USAGE, "a command is needed: brim run -- COMMAND...");
     if (o->interval_ns < INTERVAL_MIN_NS || o->interval_ns > INTERVAL_MAX_NS)
         return err_set(e, EXIT_USAGE, "--interval must be from 100ms to 10m");
-    if ((o->fake && !*o->fake) || (o->json && !*o->json))
+    if ((o->fake && !*o->fake) || (o->json && !*o->json) || (o->knobs && !*o->knobs) ||
+        (o->profile && !*o->profile))
         return err_set(e, EXIT_USAGE, "an empty name was given where a path is needed");
     return 0;
+}
+
+/* Of several observers of one job the first one talks. */
+static bool is_first(void)
+{
+    struct identity i;
+
+    identity_read(&i, conf_environment(), 0);
+    return i.world <= 1 || i.rank <= 0;
+}
+
+static void tell_first(void *arg, const char *sentence)
+{
+    if (is_first())
+        tell(arg, sentence);
+}
+
+static int take_profile(struct arena *a, struct run_opts *o, bool shim, struct settings *job,
+                        struct run_profile *ret, struct err *e)
+{
+    const struct run_profile_about about = { .which = o->profile,
+                                             .knobs = o->knobs,
+                                             .shim = shim,
+                                             .anyway = o->profile_anyway,
+                                             .say = tell_first,
+                                             .arg = o };
+    int rc = o->profile ? run_profile(a, &about, job, ret, e) : 0;
+
+    return rc < 0 && rc != -ENOMEM ? EXIT_USAGE : rc;
+}
+
+/* What observe() gave: a report, or the job without being observed. */
+static int finish(const struct run_opts *o, const struct settings *job, struct observed *seen,
+                  int rc, struct err *why, struct err *e)
+{
+    struct run_opts talk = *o;
+
+    if (seen->started && rc == 0 && seen->leads)
+        rc = report(o, seen, why);
+    if (rc < 0 && !seen->started) {
+        tell(&talk, *why->text ? why->text : strerror(-rc));
+        tell(&talk, "the job is started without being observed");
+        run_done(&seen->run);
+        return step_aside(job, e);
+    }
+    if (*why->text && seen->started)
+        tell(&talk, why->text); /* what is wrong with us does not change how the job ended */
+    else if (*why->text)
+        err_set(e, rc, "%s", why->text);
+    run_done(&seen->run);
+    return seen->exit;
 }
 
 static int run(const struct app *app, const void *values, char **operands, struct err *e)
@@ -112,9 +177,9 @@ static int run(const struct app *app, const void *values, char **operands, struc
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     struct run_opts o = *(const struct run_opts *)values;
     const struct shim shim = find_shim(&a, environ_get(conf_environment(), "BRIM_PLUGINS"));
+    struct settings job = { .env = conf_environment(), .argv = operands };
+    struct run_profile profile = { .n_notes = 0 };
     struct observe_config config = { .clock = app->clock,
-                                     .argv = operands,
-                                     .env = conf_environment(),
                                      .name = o.name,
                                      .interval_ns = o.interval_ns,
                                      .runs = conf_state(&a, "runs"),
@@ -127,10 +192,12 @@ static int run(const struct app *app, const void *values, char **operands, struc
     struct err why = { "" };
     int rc = check(&o, operands, e);
 
+    if (rc == 0)
+        rc = take_profile(&a, &o, shim.folder != NULL, &job, &profile, e);
     if (rc != 0)
         return rc;
     if (observe_nested(conf_environment()))
-        return step_aside(operands, e);
+        return step_aside(&job, e);
     if (!config.runs)
         return err_nomem(e);
     if (!config.plugins)
@@ -138,21 +205,13 @@ static int run(const struct app *app, const void *values, char **operands, struc
                  "observed from outside");
     if (getrandom(&config.chance, sizeof(config.chance), GRND_NONBLOCK) < 0)
         config.chance = (unsigned)getpid();
+    config.argv = job.argv;
+    config.env = job.env;
+    config.cpus = job.cpus;
+    config.notes = profile.notes;
+    config.n_notes = profile.n_notes;
     rc = observe(&config, &seen, &why);
-    if (seen.started && rc == 0 && seen.leads)
-        rc = report(&o, &seen, &why);
-    if (rc < 0 && !seen.started) {
-        tell(&o, *why.text ? why.text : strerror(-rc));
-        tell(&o, "the job is started without being observed");
-        run_done(&seen.run);
-        return step_aside(operands, e);
-    }
-    if (*why.text && seen.started)
-        tell(&o, why.text); /* what is wrong with us does not change how the job ended */
-    else if (*why.text)
-        err_set(e, rc, "%s", why.text);
-    run_done(&seen.run);
-    return seen.exit;
+    return finish(&o, &job, &seen, rc, &why, e);
 }
 
 const struct cmd cmd_run = {
@@ -164,7 +223,8 @@ const struct cmd cmd_run = {
         "it ends, store what was seen, and print a card: rates, where a step's time goes, and\n"
         "what to look at next. The exit status is the command's, 128 + N when signal N killed\n"
         "it, 127 when it is not found and 126 when it cannot be executed. The job outlives brim.\n"
-        "Processes that the job leaves behind are not waited for. See 'brim runs'.",
+        "Processes that the job leaves behind are not waited for. See 'brim runs'.\n"
+        "With --profile the settings of a profile are applied: see 'brim profile'.",
     .opts = opts,
     .defaults = &defaults,
     .size = sizeof(struct run_opts),

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/compat.h"
+#include "run/binding.h"
 
 /* Passed on to the job. SIGKILL and SIGSTOP cannot be. */
 static const int passed[] = { SIGHUP,  SIGINT,   SIGQUIT, SIGTERM, SIGUSR1,
@@ -77,6 +78,8 @@ static void become_job(const struct launch *l, bool foreground, char *const *arg
         setpgid(0, 0);
     if (foreground)
         tcsetpgrp(l->tty, getpid());
+    if (l->cpus)
+        (void)binding_bind(l->cpus); /* else it runs where it would have without */
     sigprocmask(SIG_SETMASK, &l->before, NULL);
     execvpe(argv[0], argv, env);
     error = errno;

@@ -8,11 +8,12 @@
 #include "base/err.h"
 
 struct launch {
-    pid_t pid;       /* the job's first process */
-    bool own_group;  /* it leads a process group of its own */
-    int tty;         /* the controlling terminal; -1 */
-    int signals;     /* a signalfd of what concerns us */
-    sigset_t before; /* what was blocked when we began: the job's mask */
+    pid_t pid;        /* the job's first process */
+    bool own_group;   /* it leads a process group of its own */
+    int tty;          /* the controlling terminal; -1 */
+    int signals;      /* a signalfd of what concerns us */
+    sigset_t before;  /* what was blocked when we began: the job's mask */
+    const char *cpus; /* that the job is bound to, as the kernel lists them; NULL */
     bool ended;
     int status;      /* of waitpid(), once ended */
     double reaped_s; /* CPU time of descendants that we waited for */

@@ -275,6 +275,7 @@ static int begin(struct observer *o, struct err *e)
     o->inferred_ns = o->begin_ns;
     o->due_ns = o->begin_ns + o->c->interval_ns;
     o->out->run.begin_ns = clock_wall_ns(o->c->clock);
+    o->launch.cpus = o->c->cpus;
     rc = launch_start(&o->launch, o->c->argv, env, e);
     if (rc != 0)
         return rc;
@@ -287,6 +288,15 @@ static int begin(struct observer *o, struct err *e)
     if (rc < 0)
         say(o, "out of memory: the node is not watched");
     return 0;
+}
+
+static int add_notes(struct observer *o)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < o->c->n_notes && rc == 0; i++)
+        rc = facts_add(&o->out->run, o->c->notes[i].name, o->c->notes[i].value);
+    return rc;
 }
 
 static int observe_all(struct observer *o, struct err *e)
@@ -310,7 +320,7 @@ static int observe_all(struct observer *o, struct err *e)
     }
     o->out->leads = !o->identity.key[0] || o->identity.rank <= 0;
     about = about_of(o);
-    if (about_run(&o->out->run, &about) < 0)
+    if (about_run(&o->out->run, &about) < 0 || add_notes(o) < 0)
         return err_nomem(e);
     about_cgroup(o->proc, "self", o->cgroup);
     rc = begin(o, e);

@@ -10,11 +10,14 @@ struct observe_config {
     char *const *env;  /* ours */
     const char *name;  /* NULL: after the job */
     int64_t interval_ns;
-    const char *runs;      /* the folder of all runs */
-    const char *plugins;   /* the folder of the shim for Python; NULL: there is none */
-    const char *libraries; /* its BRIM_LIB; NULL: it needs none */
-    const char *fake;      /* a file that scripts accelerators that are not there; NULL */
-    unsigned chance;       /* 16 random bits */
+    const char *runs;             /* the folder of all runs */
+    const char *plugins;          /* the folder of the shim for Python; NULL: there is none */
+    const char *libraries;        /* its BRIM_LIB; NULL: it needs none */
+    const char *fake;             /* a file that scripts accelerators that are not there; NULL */
+    const char *cpus;             /* bind the job to these, as the kernel lists them; NULL */
+    const struct run_note *notes; /* more for the run's environment */
+    size_t n_notes;
+    unsigned chance; /* 16 random bits */
     /* Tell the user a sentence, at most once each. */
     void (*say)(void *arg, const char *sentence);
     void *arg;

@@ -1,0 +1,231 @@
+/* brim profile: settings that won their trials: list, show, hand over, remove. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/conf.h"
+#include "cmd/cmd.h"
+#include "cmd/profile_show.h"
+#include "cmd/run_profile.h"
+#include "run/export.h"
+#include "run/profiles.h"
+
+enum { OUTPUT_MAX = 4 << 20, LIST_MAX = 1 << 20, PATH_BYTES = 4096, OPERANDS_MAX = 64 };
+
+struct profile_opts {
+    bool json, env, slurm, torchrun;
+    const char *output, *knobs;
+};
+
+static const struct opt opts[] = {
+    { OPT_FLAG, 'j', "json", offsetof(struct profile_opts, json), NULL,
+      "with list and show: print JSON", NULL },
+    { OPT_FLAG, 0, "env", offsetof(struct profile_opts, env), NULL,
+      "with export: lines for a shell", NULL },
+    { OPT_FLAG, 0, "slurm", offsetof(struct profile_opts, slurm), NULL,
+      "with export: a fragment for a batch script of Slurm", NULL },
+    { OPT_FLAG, 0, "torchrun", offsetof(struct profile_opts, torchrun), NULL,
+      "with export: a script that starts torchrun so", NULL },
+    { OPT_STRING, 'o', "output", offsetof(struct profile_opts, output), "FILE",
+      "with export: write it to a file", NULL },
+    { OPT_STRING, 0, "knobs", offsetof(struct profile_opts, knobs), "FILE",
+      "more knobs that profiles may set", NULL },
+    { .kind = OPT_END },
+};
+
+static const struct profile_opts defaults = { .json = false };
+
+struct profiles {
+    const struct app *app;
+    const struct profile_opts *o;
+    const char *folder;
+    struct knobs knobs;
+};
+
+/* ---- list ---- */
+
+/* What cannot be read is told on stderr and left out. */
+static int list_one(const struct profiles *s, const char *name, struct json *j, struct str *out)
+{
+    CLEANUP(profile_done) struct profile p = { .count = 0 };
+    char path[PATH_BYTES];
+    struct err e = { "" };
+    int rc;
+
+    if (snprintf(path, sizeof(path), "%s/%s.ini", s->folder, name) >= (int)sizeof(path))
+        return 0;
+    rc = profiles_load(&p, path, &e);
+    if (rc == -ENOMEM)
+        return rc;
+    if (rc < 0)
+        fprintf(stderr, "brim profile: %s\n", e.text);
+    else
+        profile_list_one(name, &p, j, out);
+    return 0;
+}
+
+static int list(const struct profiles *s, struct err *e)
+{
+    CLEANUP(str_done) struct str names = STR_INIT(LIST_MAX), out = STR_INIT(OUTPUT_MAX);
+    struct json j = JSON_INIT(&out);
+    int rc = profiles_list(s->folder, &names, e);
+
+    if (rc < 0)
+        return rc;
+    if (s->o->json) {
+        json_object(&j, NULL);
+        json_int(&j, "schema", 1);
+        json_array(&j, "profiles");
+    } else if (names.len) {
+        profile_list_head(&out);
+    }
+    for (const char *name = str_text(&names); name < str_text(&names) + names.len && rc == 0;
+         name += strlen(name) + 1)
+        rc = list_one(s, name, s->o->json ? &j : NULL, &out);
+    if (rc < 0)
+        return err_nomem(e);
+    if (s->o->json) {
+        json_end(&j);
+        json_end(&j);
+    } else if (!names.len) {
+        str_add(&out, "no profile is kept yet\n");
+    }
+    return cmd_print(&out, NULL, e);
+}
+
+/* ---- one ---- */
+
+static int load(const struct profiles *s, const char *which, struct profile *p, struct str *path,
+                struct err *e)
+{
+    int rc = profiles_find(s->folder, which, NULL, path, e);
+
+    return rc < 0 ? rc : profiles_load(p, str_text(path), e);
+}
+
+static int show(const struct profiles *s, const char *which, struct err *e)
+{
+    CLEANUP(str_done) struct str path = STR_INIT(PATH_BYTES), out = STR_INIT(OUTPUT_MAX);
+    CLEANUP(profile_done) struct profile p = { .count = 0 };
+    int rc = load(s, which, &p, &path, e);
+
+    if (rc < 0)
+        return rc;
+    if (s->o->json)
+        profile_show_json(&p, &s->knobs, str_text(&path), &out);
+    else
+        profile_show(&p, &s->knobs, str_text(&path), &out);
+    return cmd_print(&out, NULL, e);
+}
+
+static int export(const struct profiles *s, const char *which, struct err *e)
+{
+    CLEANUP(str_done) struct str path = STR_INIT(PATH_BYTES), out = STR_INIT(OUTPUT_MAX);
+    CLEANUP(profile_done) struct profile p = { .count = 0 };
+    const struct profile_opts *o = s->o;
+    enum export_form form = o->slurm ? EXPORT_SLURM : o->torchrun ? EXPORT_TORCHRUN : EXPORT_ENV;
+    int rc = load(s, which, &p, &path, e);
+
+    if (rc == 0)
+        rc = profile_check(&p, &s->knobs, str_text(&path), e);
+    if (rc == 0 && profile_export(&p, &s->knobs, form, NULL, &out) < 0)
+        rc = err_nomem(e);
+    return rc < 0 ? rc : cmd_print(&out, o->output, e);
+}
+
+static int remove_one(const struct profiles *s, const char *which, struct err *e)
+{
+    CLEANUP(str_done) struct str path = STR_INIT(PATH_BYTES);
+    int rc;
+
+    if (strchr(which, '/') || !*which)
+        return err_set(e, EXIT_USAGE, "'%.100s' is no profile's name ('brim profile list')", which);
+    rc = profiles_find(s->folder, which, NULL, &path, e);
+    if (rc == 0 && !strchr(str_text(&path), '/'))
+        rc = err_set(e, EXIT_USAGE, "'%.100s' is a file here: rm removes it", which);
+    if (rc == 0 && unlink(str_text(&path)) < 0)
+        rc = err_set(e, -errno, "%s: %s", str_text(&path), strerror(errno));
+    return rc;
+}
+
+/* ---- which ---- */
+
+static const char *const words[] = { "list", "show", "export", "remove" };
+
+static const char *word_at(const void *ctx, size_t i)
+{
+    (void)ctx;
+    return words[i];
+}
+
+static int unknown(const char *word, struct err *e)
+{
+    const char *near = opt_nearest(word, ARRAY_SIZE(words), word_at, NULL);
+
+    if (near)
+        return err_set(e, EXIT_USAGE, "does not know '%.100s' (did you mean %s?)", word, near);
+    return err_set(e, EXIT_USAGE, "does not know '%.100s': list, show, export or remove", word);
+}
+
+static int check(const struct profile_opts *o, const char *word, char **operands, struct err *e)
+{
+    bool is_list = !strcmp(word, "list"), exports = !strcmp(word, "export");
+    int forms = o->env + o->slurm + o->torchrun;
+
+    if ((o->output && !*o->output) || (o->knobs && !*o->knobs))
+        return err_set(e, EXIT_USAGE, "an empty name was given where a path is needed");
+    if ((forms || o->output) && !exports)
+        return err_set(e, EXIT_USAGE, "--env, --slurm, --torchrun and --output are for export");
+    if (exports && forms != 1)
+        return err_set(e, EXIT_USAGE, "export takes one of --env, --slurm and --torchrun");
+    if (o->json && !is_list && strcmp(word, "show") != 0)
+        return err_set(e, EXIT_USAGE, "--json is for list and show");
+    if (is_list ? operands[0] != NULL : !operands[0] || operands[1])
+        return err_set(e, EXIT_USAGE, is_list ? "list takes no name" : "%s takes one profile",
+                       word);
+    return 0;
+}
+
+static int run(const struct app *app, const void *values, char **operands, struct err *e)
+{
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    struct profiles s = { .app = app, .o = values, .folder = conf_state(&a, "profiles") };
+    const char *word = operands[0] ? operands[0] : "list";
+    char **rest = operands[0] ? operands + 1 : operands;
+    size_t i = 0;
+    int rc;
+
+    while (i < ARRAY_SIZE(words) && strcmp(words[i], word) != 0)
+        i++;
+    rc = i == ARRAY_SIZE(words) ? unknown(word, e) : check(s.o, word, rest, e);
+    if (rc != 0)
+        return rc;
+    if (!s.folder)
+        return err_nomem(e);
+    rc = load_knobs(&s.knobs, s.o->knobs, e);
+    if (rc == 0 && i == 0)
+        rc = list(&s, e);
+    else if (rc == 0 && i == 1)
+        rc = show(&s, rest[0], e);
+    else if (rc == 0 && i == 2)
+        rc = export(&s, rest[0], e);
+    else if (rc == 0)
+        rc = remove_one(&s, rest[0], e);
+    knobs_done(&s.knobs);
+    return rc;
+}
+
+const struct cmd cmd_profile = {
+    .name = "profile",
+    .args = "[list | show P | export P | remove P]",
+    .summary = "settings that won their trials: list, show, hand over, remove",
+    .about =
+        "A profile is what 'brim optimize' found for a job; 'brim run --profile P' applies it.\n"
+        "P is a profile's name, its file's, or a path. export writes what a shell, a batch script\n"
+        "of Slurm or torchrun takes; what cannot be handed over so is a comment in it.",
+    .opts = opts,
+    .defaults = &defaults,
+    .size = sizeof(struct profile_opts),
+    .max_operands = OPERANDS_MAX,
+    .run = run,
+};
