@@ -18,3 +18,16 @@ size_t utf8_decode(const char *text, uint32_t *ret)
     *ret = code;
     return n;
 }
+
+size_t utf8_encode(uint32_t code, char *to)
+{
+    static const unsigned char first[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+    size_t n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+
+    for (size_t i = n; i > 1; i--) {
+        to[i - 1] = (char)(0x80 | (code & 0x3f));
+        code >>= 6;
+    }
+    to[0] = (char)(first[n] | code);
+    return n;
+}

@@ -8,4 +8,9 @@
  * byte that begins none counts alone, and *ret is 0 then. */
 size_t utf8_decode(const char *text, uint32_t *ret);
 
+/* The bytes of a character into to, which has room for UTF8_MAX of them; returns how many. code is
+ * one that utf8_decode() could return, or 0. */
+enum { UTF8_MAX = 4 };
+size_t utf8_encode(uint32_t code, char *to);
+
 #endif

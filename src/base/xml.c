@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/parse.h"
+#include "base/utf8.h"
 
 static int PRINTF(3, 4) fail(const struct xml *x, struct err *e, const char *fmt, ...)
 {
@@ -116,28 +117,9 @@ static int put_name(struct xml *x, const char *name, size_t len, const char **re
 
 static int put_utf8(struct xml *x, uint32_t code, struct err *e)
 {
-    char c[4];
+    char c[UTF8_MAX];
 
-    if (code < 0x80) {
-        c[0] = (char)code;
-        return put(x, c, 1, e);
-    }
-    if (code < 0x800) {
-        c[0] = (char)(0xc0 | code >> 6);
-        c[1] = (char)(0x80 | (code & 0x3f));
-        return put(x, c, 2, e);
-    }
-    if (code < 0x10000) {
-        c[0] = (char)(0xe0 | code >> 12);
-        c[1] = (char)(0x80 | (code >> 6 & 0x3f));
-        c[2] = (char)(0x80 | (code & 0x3f));
-        return put(x, c, 3, e);
-    }
-    c[0] = (char)(0xf0 | code >> 18);
-    c[1] = (char)(0x80 | (code >> 12 & 0x3f));
-    c[2] = (char)(0x80 | (code >> 6 & 0x3f));
-    c[3] = (char)(0x80 | (code & 0x3f));
-    return put(x, c, 4, e);
+    return put(x, c, utf8_encode(code, c), e);
 }
 
 /* The character that an entity, without its '&' and ';', stands for; 0 when it is none. */

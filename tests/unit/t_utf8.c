@@ -8,6 +8,12 @@ static void is_char(const char *text, size_t length, uint32_t code, const char *
 
     is_int((long long)utf8_decode(text, &got), (long long)length, "%s: its length", what);
     is_int(got, code, "%s: its code", what);
+    if (code) {
+        char bytes[UTF8_MAX] = "";
+
+        is_int((long long)utf8_encode(code, bytes), (long long)length, "%s: back again", what);
+        ok(memcmp(bytes, text, length) == 0, "to the same bytes");
+    }
 }
 
 int main(void)
