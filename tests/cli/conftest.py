@@ -5,7 +5,7 @@ import pathlib
 import subprocess
 
 import pytest
-from served import Agent
+from served import Agent, wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MACHINES = ROOT / "tests" / "fixtures" / "machines"
@@ -63,6 +63,14 @@ def start(brim, tmp_path):
 def agent(start):
     """One without a store that samples five times a second."""
     return start("--interval", "200ms")
+
+
+@pytest.fixture
+def stored(start, tmp_path):
+    """An agent that stores, with a few ticks in its store."""
+    agent = start("--interval", "100ms", store=tmp_path / "agent.db")
+    wait_until(lambda: agent.value("stored_ticks_total") >= 10, 30)
+    return agent
 
 
 def one_line(done, status, *words):

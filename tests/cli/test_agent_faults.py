@@ -1,9 +1,8 @@
-"""The agent under faults: kills, full and vanishing stores, no descriptors, many ticks."""
+"""The agent under faults: kills, full and vanishing stores."""
 
 import json
 import os
 import pathlib
-import resource
 import shutil
 import signal
 import sqlite3
@@ -115,56 +114,6 @@ def test_a_store_that_is_rubbish(start, tmp_path):
     assert agent.stop() == 0
     assert ticks_of(path)[0] == "ok"
     assert [f for f in os.listdir(tmp_path) if f.startswith("agent.db.damaged-")]
-
-
-def limit_descriptors(count):
-    return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
-
-
-def test_few_descriptors(start, tmp_path):
-    """Clients that find none left wait or are closed; samples and those who have one go on."""
-    agent = start(
-        "--interval", "100ms", store=tmp_path / "agent.db", preexec_fn=limit_descriptors(64)
-    )
-    sockets = [agent.connect() for _ in range(100)]
-    time.sleep(1)
-    for s in sockets:
-        s.close()
-    before = agent.value("ticks_total")
-    wait_until(lambda: agent.value("ticks_total") > before + 5)
-    assert agent.get("/healthz")[1] == "ok\n"
-    assert agent.stop() == 0
-
-
-@pytest.mark.parametrize("count", range(4, 40, 3))
-def test_hardly_any_descriptors(brim, tmp_path, count):
-    """It starts, or ends with one sentence."""
-    process = subprocess.Popen(
-        [brim.program, "agent", "--listen", "127.0.0.1:0", "--store", "none"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        preexec_fn=limit_descriptors(count),
-    )
-    line = process.stderr.readline()
-    if "dashboard at" in line:
-        process.terminate()
-    rest = process.communicate(timeout=20)[1]
-    assert process.returncode in ((0,) if "dashboard at" in line else (1,)), line + rest
-    assert line.startswith("brim") and rest.count("\n") <= 1, line + rest
-
-
-def test_many_ticks_leave_nothing_behind(start, tmp_path):
-    """500 of them: descriptors and memory as before, none missed."""
-    agent = start("--interval", "100ms", store=tmp_path / "agent.db")
-    wait_until(lambda: agent.value("ticks_total") > 100, 60)
-    agent.get("/api/v1/history")
-    fds, rss = agent.fds(), agent.status_kib("VmRSS")
-    wait_until(lambda: agent.value("ticks_total") > 600, 120, 1)
-    agent.get("/api/v1/history")
-    assert agent.fds() <= fds + 2  # a sensor or a mount may have come
-    if not agent.is_sanitized():
-        assert agent.status_kib("VmRSS") - rss < 2 << 10
-    assert agent.value("unstored_ticks_total") == 0
-    assert agent.stop() == 0
 
 
 def test_a_folder_that_is_gone(start, tmp_path):

@@ -105,6 +105,10 @@ def near(mine, other, name):
     return abs(mine - other) <= max(abs(other) * 0.1, slack)
 
 
+# What Debian's exporter leaves out by itself, such as /run/netns.
+LEFT_OUT = re.compile("/(dev|proc|run|sys|mnt|media)($|/)")
+
+
 def test_it_is_what_node_exporter_has(brim, exporter):
     types, values = read(brim.out("agent", "--once", "--compat"))
     their_types, their_values = read(exporter)
@@ -116,6 +120,8 @@ def test_it_is_what_node_exporter_has(brim, exporter):
         for labels, value in values[name].items():
             theirs = their_values[name]
             assert {k for k, _ in labels} == {k for k, _ in next(iter(theirs))}, name
+            if LEFT_OUT.match(dict(labels).get("mountpoint", "")):
+                continue
             assert labels in theirs, (name, labels)
             assert near(value, theirs[labels], name), (name, labels, value, theirs[labels])
     here = DASHBOARD & set(their_values)

@@ -1,5 +1,5 @@
 /* Fail-slow: how many injected slowdowns are found and how soon, how often nothing is called one,
- * and a public series with one straggler. */
+ * and a public series with one straggler. With the word "few" no statistics are made. */
 #include "diagnose/failslow.h"
 
 #include <math.h>
@@ -170,6 +170,8 @@ static void test_alibaba(const char *folder)
 int main(int argc, char **argv)
 {
     test_changes();
+    if (argc > 1 && !strcmp(argv[1], "few"))
+        return done();
     test_power();
     test_false_alarms();
     test_alibaba(argc > 1 ? argv[1] : ".");

@@ -1,0 +1,129 @@
+"""Hostile bytes, and silence, for the agent's HTTP."""
+
+import random
+import socket
+import time
+
+from served import read_all, request, status_of, wait_until
+
+
+def test_oversized_requests(start):
+    """They are answered at once, not when the next sample is due."""
+    agent = start("--interval", "30s")
+    big = b"a" * 70000
+    for raw in (
+        b"GET /" + big + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: " + big + b"\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n" + b"X: y\r\n" * 12000 + b"\r\n",
+        b"GET /?" + b"a=b&" * 12000 + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+        big,
+    ):
+        with agent.connect() as s:
+            try:
+                s.sendall(raw)
+                begin = time.monotonic()
+                answer = s.recv(65536)
+                assert time.monotonic() - begin < 5
+            except OSError:  # it was closed while we were sending
+                continue
+        assert answer == b"" or 400 <= status_of(answer) < 500, answer[:80]
+    assert agent.get("/healthz")[1] == "ok\n"
+
+
+def test_requests_in_a_row(start):
+    """100 in one go, on one connection: each is answered, at once."""
+    agent = start("--interval", "30s")
+    with agent.connect() as s:
+        s.sendall(request("/healthz") * 99 + request("/healthz", "Connection: close"))
+        begin = time.monotonic()
+        assert read_all(s).count(b"\r\n\r\nok\n") == 100
+    assert time.monotonic() - begin < 5
+
+
+SEEDS = [
+    request("/metrics", "Connection: close"),
+    request("/metrics", "Accept: application/openmetrics-text", "Accept-Encoding: gzip"),
+    request("/api/v1/live", "Sec-Fetch-Site: same-origin", "Cookie: brim=a; b=c"),
+    request("/api/v1/series?set=disk&thing=vda&signal=read_bytes_total&seconds=60&step=1"),
+    request("/api/v1/events?limit=10", "Authorization: Bearer abc", "Origin: http://127.0.0.1"),
+    request("/", "Content-Length: 5", method="POST") + b"hello",
+    request("/", "Transfer-Encoding: chunked", method="POST") + b"5\r\nhello\r\n0\r\n\r\n",
+    request("/", "Expect: 100-continue", "Content-Length: 4", method="PUT"),
+    request("/", "Upgrade: websocket", "Connection: Upgrade"),
+]
+PIECES = [
+    b"\r\n", b"\n", b"\r", b"\0", b" ", b":", b"%", b"%00", b"../", b"HTTP/9.9", b"\xff\xfe",
+    b"Content-Length: -1\r\n", b"Content-Length: 99999999999999999999\r\n", b"a" * 9000,
+    b"Transfer-Encoding: chunked\r\n", b"\r\n\r\n", b"&seconds=", b"=", b"&", b"Host: x\r\n",
+]
+
+
+def mutated(chance):
+    text = bytearray(chance.choice(SEEDS))
+    for _ in range(chance.randint(1, 6)):
+        at = chance.randrange(len(text) + 1)
+        kind = chance.randrange(5)
+        if kind == 0:
+            text[at:at] = chance.choice(PIECES)
+        elif kind == 1:
+            del text[at : at + chance.randint(1, 40)]
+        elif kind == 2 and at < len(text):
+            text[at] = chance.randrange(256)
+        elif kind == 3:
+            text[at:at] = text[at : at + chance.randint(1, 200)]
+        else:
+            other = chance.choice(SEEDS)
+            text[at:] = other[chance.randrange(len(other)) :]
+    return bytes(text)
+
+
+def test_malformed_requests(stored):
+    """2,000 of them: it lives, and has no more descriptors and hardly more memory than before."""
+    chance = random.Random(20260101)
+    stored.get("/api/v1/history")
+    fds, rss = stored.fds(), stored.status_kib("VmRSS")
+    for round_ in range(2000):
+        text = mutated(chance)
+        with stored.connect(5) as s:
+            try:
+                s.sendall(text)
+                if round_ % 3 == 0:
+                    s.shutdown(socket.SHUT_WR)
+                s.settimeout(0.005)
+                s.recv(4096)
+            except OSError:
+                pass
+        assert stored.process.poll() is None, (round_, text, stored.said()[-2000:])
+    wait_until(lambda: stored.fds() <= fds, 40)
+    if not stored.is_sanitized():
+        assert stored.status_kib("VmRSS") - rss < 4 << 10
+    assert stored.get("/healthz")[1] == "ok\n"
+    assert stored.stop() == 0
+
+
+def test_silent_clients_do_not_keep_others_out(agent):
+    silent = [agent.connect() for _ in range(200)]
+    for s in silent[:100]:
+        s.sendall(b"GET /metrics HTTP/1.1\r\nHost: ")
+    assert agent.get("/healthz")[1] == "ok\n"
+    wait_until(lambda: agent.value("connections") < 20, 30, 0.5)
+    for s in silent:
+        s.close()
+
+
+def test_one_who_sends_a_byte_now_and_then_is_dropped(agent):
+    """20 s are allowed for a whole request."""
+    begin = time.monotonic()
+    with agent.connect() as s:
+        for byte in request("/metrics"):
+            try:
+                s.sendall(bytes([byte]))
+                s.settimeout(0.8)
+                if s.recv(1) == b"":
+                    break
+            except socket.timeout:
+                continue
+            except OSError:
+                break
+        took = time.monotonic() - begin
+    assert 18 < took < 26, took
