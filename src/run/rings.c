@@ -5,18 +5,19 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
-/* The largest file that is mapped; ours are 2 MiB. Marks read at a time, so that a job that marks
+#include "run/ring_copy.h"
+
+/* The most of a file that is read; ours are 2 MiB. Marks read at a time, so that a job that marks
  * faster than they can be read does not hold us up. */
 enum { RING_BYTES_MAX = 64 << 20, MARKS_MAX = 1 << 20 };
 
 struct ring {
     dev_t device;
     ino_t inode;
-    void *map; /* NULL: it was none */
-    size_t size;
+    bool good, cut; /* it is a ring; it was cut off, and is not read any more */
+    struct ring_copy copy;
     struct step_ring ring;
     struct step_track track;
     struct lane lane;
@@ -47,8 +48,7 @@ int rings_open(struct rings **ret, const char *folder, struct err *e)
 
 static void ring_free(struct ring *r)
 {
-    if (r->map)
-        munmap(r->map, r->size);
+    ring_copy_done(&r->copy);
     lane_done(&r->lane);
     free(r);
 }
@@ -64,20 +64,17 @@ void rings_close(struct rings *s)
     free(s);
 }
 
-/* Map the file; r->map stays NULL when it is no ring. */
-static int map_ring(struct ring *r, int fd, const char *name, struct err *e)
+/* Look at the file, whose descriptor goes with the ring; r->good stays false when it is none. */
+static int open_ring(struct ring *r, int fd, size_t size, const char *name, struct err *e)
 {
-    int rc;
-    void *map = mmap(NULL, r->size, PROT_READ, MAP_SHARED, fd, 0);
+    int rc = ring_copy_open(&r->copy, fd, size);
 
-    if (map == MAP_FAILED)
-        return err_set(e, -errno, "%s: %s", name, strerror(errno));
-    rc = step_ring_attach(&r->ring, map, r->size, e);
-    if (rc < 0) {
-        munmap(map, r->size);
+    if (rc < 0)
+        return err_set(e, rc, "%s: no ring: %zu bytes", name, size);
+    rc = step_ring_attach(&r->ring, r->copy.bytes, size, e);
+    if (rc < 0)
         return err_context(e, rc, "%s: ", name);
-    }
-    r->map = map;
+    r->good = true;
     r->lane.pid = r->ring.pid;
     snprintf(r->lane.host, sizeof(r->lane.host), "%s", r->ring.host);
     snprintf(r->lane.framework, sizeof(r->lane.framework), "%s", r->ring.framework);
@@ -97,6 +94,7 @@ static int take_file(struct rings *s, const char *name, struct err *e)
     CLEANUP(closep) int fd = -1;
     struct ring *r;
     struct stat st;
+    size_t size;
     int rc;
 
     if (s->n == RINGS_MAX || fstatat(dirfd(s->dir), name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
@@ -110,14 +108,16 @@ static int take_file(struct rings *s, const char *name, struct err *e)
         return -ENOMEM;
     r->device = st.st_dev;
     r->inode = st.st_ino;
-    r->size = (size_t)MIN(st.st_size, (off_t)RING_BYTES_MAX);
+    size = (size_t)MIN(st.st_size, (off_t)RING_BYTES_MAX);
     lane_init(&r->lane);
     step_track_init(&r->track);
     s->all[s->n++] = r;
-    rc = r->size ? map_ring(r, fd, name, s->told ? NULL : e) : -EINVAL;
+    rc = open_ring(r, fd, size, name, s->told ? NULL : e);
+    fd = -1;
     if (rc < 0) {
+        ring_copy_done(&r->copy); /* its number is kept, so that it is not looked at again */
         s->told = true;
-        return 0;
+        return rc == -ENOMEM ? rc : 0;
     }
     s->pids[s->n_lanes] = r->lane.pid;
     s->lanes[s->n_lanes++] = &r->lane;
@@ -175,13 +175,21 @@ static int take_mark(struct ring *r, const struct step_mark *m)
     return lane_step(&r->lane, &step);
 }
 
-static int read_ring(struct ring *r)
+static int read_ring(struct rings *s, struct ring *r, struct err *e)
 {
     struct step_mark mark;
     int rc = 0;
 
-    if (!r->map)
+    if (!r->good || r->cut)
         return 0;
+    if (ring_copy_update(&r->copy, r->ring.next) < 0) {
+        r->cut = true;
+        if (!s->told)
+            err_set(e, -EINVAL, "the ring of process %d was cut off: its further steps are missing",
+                    r->lane.pid);
+        s->told = true;
+        return 0;
+    }
     r->lane.rank = step_ring_rank(&r->ring);
     r->lane.local_rank = step_ring_local_rank(&r->ring);
     r->lane.world = step_ring_world(&r->ring);
@@ -203,7 +211,7 @@ int rings_read(struct rings *s, struct err *e)
     int rc = find_files(s, e);
 
     for (size_t i = 0; i < s->n && rc == 0; i++)
-        rc = read_ring(s->all[i]);
+        rc = read_ring(s, s->all[i], e);
     return rc;
 }
 
@@ -227,6 +235,6 @@ uint64_t rings_lost(const struct rings *s)
     uint64_t lost = 0;
 
     for (size_t i = 0; i < s->n; i++)
-        lost += s->all[i]->map ? s->all[i]->ring.lost : 0;
+        lost += s->all[i]->good ? s->all[i]->ring.lost : 0;
     return lost;
 }

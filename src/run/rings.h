@@ -1,4 +1,4 @@
-/* The rings of marks in the folder that BRIM_RING names: each is mapped when it appears, read, and
+/* The rings of marks in the folder that BRIM_RING names: each is opened when it appears, read, and
  * made into a lane of steps. */
 #ifndef BRIM_RUN_RINGS_H
 #define BRIM_RUN_RINGS_H
@@ -17,7 +17,7 @@ void rings_close(struct rings *s);
 DEFINE_CLEANUP(struct rings, rings_close)
 
 /* Read what was marked since the last time. 0 or -ENOMEM. A file that is no ring is passed over;
- * the first such one is told in e, once. */
+ * the first such one, or one that was cut off while it was read, is told in e, once. */
 int rings_read(struct rings *s, struct err *e) CHECK_RESULT;
 
 size_t rings_count(const struct rings *s);

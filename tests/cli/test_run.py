@@ -380,6 +380,20 @@ def test_observers_of_one_job_share_a_run(runs, launcher):
     assert one["ranks"] == 2 and one["steps"] == 60 and one["end"] == "exited"
 
 
+def test_a_job_that_cuts_off_its_ring(runs):
+    """It would end with SIGBUS who has the file mapped; here it is a shell that has not."""
+    script = """
+    "$0" 400 1000 4000 > "$1"/out & sleep 1
+    kill -STOP $!; for f in "$BRIM_RING"/rank-*.ring; do cp "$f" "$1"/ring; : > "$f"; done
+    sleep 0.5; cat "$1"/ring > "$f"; kill -CONT $!; wait; exit 5
+    """
+    done = runs.run("sh", "-c", script, JOB, runs.folder, options=("--interval", "100ms"))
+    assert done.returncode == 5, done.stderr
+    assert done.stderr.count(b"was cut off: its further steps are missing") == 1, done.stderr
+    (one,) = runs.all()
+    assert one["end"] == "exited" and 50 <= one["steps"] < 350, one
+
+
 def test_two_jobs_are_two_runs(runs):
     jobs = [runs.start("sleep", "0.3") for _ in range(2)]
     assert [j.wait(30) for j in jobs] == [0, 0]
