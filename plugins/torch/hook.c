@@ -145,7 +145,7 @@ static PyObject *run_forward(struct hook *h, const struct call *c)
     struct state *s = h->state;
     PyObject *call, *result;
 
-    if (s->opened && !s->inside && !is_none(s->timer))
+    if (s->opened && !s->inside && !(is_none(s->timer) && is_none(s->change)))
         return call_on(h->slow, c);
     /* Looked up anew, for others replace it too. */
     call = h->inner == Py_None ? PyObject_GetAttr(h->more, h->attribute) : h->inner;
@@ -168,7 +168,7 @@ static PyObject *run_forward(struct hook *h, const struct call *c)
 
 static bool is_settled(const struct state *s)
 {
-    return s->opened && is_none(s->timer) && !s->unfed;
+    return s->opened && is_none(s->timer) && is_none(s->change) && !s->unfed;
 }
 
 /* torch.autograd.backward. */
@@ -249,7 +249,7 @@ static PyObject *run_optimizer(struct hook *h, const struct call *c)
     s->others = 0;
     mark_put(BRIM_RING_STEP_END, 0);
     s->steps++;
-    if (is_none(s->every_step) && PyList_Size(s->after_step) == 0)
+    if (is_none(s->every_step) && PyList_Size(s->after_step) == 0 && s->steps < s->look_at)
         return result;
     return run_after(h, result);
 }

@@ -10,11 +10,12 @@ struct state {
     char opened, alone, inside, stepped, stepping, ddp, unfed;
     int others, patience;
     long last;
-    long long steps, loss_at;
+    long long steps, loss_at, look_at; /* look_at: the step after which Python is called */
     PyObject *feeding;                 /* a set */
     PyObject *main, *timer;            /* None, or a weak reference; None, or a cuda.Timer */
     PyObject *after_step, *every_step; /* a list; None, or a function */
     PyObject *tensor, *grad;           /* torch.Tensor, torch.is_grad_enabled */
+    PyObject *change;                  /* None, or a change.Change */
 };
 
 struct hook;

@@ -22,7 +22,8 @@ static PyMemberDef state_members[] = {
     STATE(T_LONG, last),         STATE(T_LONGLONG, steps),    STATE(T_LONGLONG, loss_at),
     STATE(T_OBJECT, feeding),    STATE(T_OBJECT, main),       STATE(T_OBJECT, timer),
     STATE(T_OBJECT, after_step), STATE(T_OBJECT, every_step), STATE(T_OBJECT, tensor),
-    STATE(T_OBJECT, grad),       { NULL, 0, 0, 0, NULL },
+    STATE(T_OBJECT, grad),       STATE(T_OBJECT, change),     STATE(T_LONGLONG, look_at),
+    { NULL, 0, 0, 0, NULL },
 };
 
 static int visit_all(PyObject *const *all, size_t n, visitproc visit, void *arg)
@@ -44,7 +45,8 @@ static int state_traverse(PyObject *self, visitproc visit, void *arg)
                               s->after_step,
                               s->every_step,
                               s->tensor,
-                              s->grad };
+                              s->grad,
+                              s->change };
 
     return visit_all(all, sizeof(all) / sizeof(all[0]), visit, arg);
 }
@@ -60,6 +62,7 @@ static int state_clear(PyObject *self)
     Py_CLEAR(s->every_step);
     Py_CLEAR(s->tensor);
     Py_CLEAR(s->grad);
+    Py_CLEAR(s->change);
     return 0;
 }
 

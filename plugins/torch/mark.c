@@ -86,6 +86,18 @@ static PyObject *py_loss(PyObject *self, PyObject *arg)
     return none();
 }
 
+static PyObject *py_switch(PyObject *self, PyObject *args)
+{
+    unsigned long long number;
+    unsigned int outcome;
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "KI", &number, &outcome))
+        return NULL;
+    brim_step_mark(ring, BRIM_RING_SWITCH | outcome << 16, number);
+    return none();
+}
+
 static PyObject *py_collective(PyObject *self, PyObject *args)
 {
     unsigned long long size;
@@ -160,6 +172,7 @@ static PyMethodDef methods[] = {
     { "wait", py_wait, METH_O, NULL },
     { "samples", py_samples, METH_O, NULL },
     { "loss", py_loss, METH_O, NULL },
+    { "switch", py_switch, METH_VARARGS, NULL },
     { "collective", py_collective, METH_VARARGS, NULL },
     { "device", py_device, METH_VARARGS, NULL },
     { "note", py_note, METH_VARARGS, NULL },

@@ -1,5 +1,5 @@
-/* What a ring says, a JSON object a line: the ring, its notes and values, its steps, what is lost.
- * For the tests of those who write rings. --ended: the writer is gone. */
+/* What a ring says, a JSON object a line: the ring, its notes and values, its steps, its
+ * switches, what is lost. For the tests of those who write rings. --ended: the writer is gone. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -39,7 +39,8 @@ static void print_step(const struct step *s)
            s->collectives, s->collective_b);
 }
 
-static void print_mark(const struct step_mark *m)
+/* step: the number of the one that runs. */
+static void print_mark(const struct step_mark *m, unsigned long long step)
 {
     if (m->kind == BRIM_RING_NOTE) {
         printf("{\"note\": ");
@@ -50,6 +51,9 @@ static void print_mark(const struct step_mark *m)
         print_text(m->text);
         print_number("value", m->number);
         printf("}\n");
+    } else if (m->kind == BRIM_RING_SWITCH) {
+        printf("{\"switch\": %llu, \"outcome\": %u, \"before_step\": %llu}\n",
+               (unsigned long long)m->count, m->outcome, step);
     }
 }
 
@@ -70,7 +74,7 @@ static int dump(struct step_ring *r)
         else if (step_track_mark(&track, &mark, &step))
             print_step(&step);
         else
-            print_mark(&mark);
+            print_mark(&mark, track.now.number);
     }
     printf("{\"marks\": %llu, \"lost\": %llu}\n", (unsigned long long)r->next,
            (unsigned long long)r->lost);

@@ -41,6 +41,7 @@ class Ring:
         self.head, self.end = lines[0], lines[-1]
         self.steps = [line for line in lines if "step" in line]
         self.notes = [line["note"] for line in lines if "note" in line]
+        self.switches = [line for line in lines if "switch" in line]
 
     def share(self, stage, first=1):
         steps = self.steps[first:]

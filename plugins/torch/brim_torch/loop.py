@@ -17,6 +17,8 @@ OTHERS = 16
 BATCHES_ALONE = 8  # without an optimizer in the process
 BATCHES_UNUSED = 256  # with one that is never stepped
 LOSS_NS = 50_000_000  # between two looks at the loss: one takes 2 us
+NEVER = 1 << 62  # a step
+UNTOLD = 64  # notes that are kept until there is a ring
 
 SEQUENCES = (list, tuple)
 
@@ -61,6 +63,13 @@ class Loop:
         self.timer: Any = None  # cuda.Timer, while this step is timed on the device
         self.after_step: List[Hook] = []  # called once
         self.every_step: Optional[Hook] = None
+        self.change: Any = None  # a change.Change, while a knob alters passes or steps
+        self.look_at = NEVER  # the step after which look() is called
+        self.look: Optional[Hook] = None
+        self.on_open: List[Hook] = []  # the ring
+        self.on_close: List[Hook] = []
+        self.untold: List[str] = []
+        self.in_force: Dict[str, str] = {}  # what brim has set, by target
 
     def first(self) -> bool:
         """Open the ring where the loop begins to run; says whether marks are worth making."""
@@ -76,11 +85,23 @@ class Loop:
                 return False
             self.opened = True
             self.set_rank()
+            untold, self.untold = self.untold, []
+            for text in untold:
+                self.sink.note(text)
+            for hook in self.on_open:
+                hook()
             self.sink.mark(marks.STEP_BEGIN)
             return True
         except Exception as e:
             self.give_up("%r" % (e,))
             return False
+
+    def tell(self, text: str) -> None:
+        """A note, as soon as there is a ring for it."""
+        if self.opened:
+            self.sink.note(text)
+        elif len(self.untold) < UNTOLD:
+            self.untold.append(text)
 
     def set_rank(self) -> None:
         """Ranks that were not in the environment."""
@@ -94,11 +115,16 @@ class Loop:
     def forked(self) -> None:
         """In a child: the parent's ring is not its own; it opens one when it runs a loop."""
         self.sink.forked()
+        self.closed()
         self.opened = self.stepping = self.stepped = self.alone = self.communicating = False
         self.main, self.steps, self.batches = None, 0, 0
         self.fresh.clear()
         self.unfed = False
         self.feeding.clear()
+
+    def closed(self) -> None:
+        for hook in self.on_close:
+            hook()
 
     def source_of(self, iterator: Any) -> int:
         """A number for the loader behind an iterator: the same in every epoch. 0: none."""
@@ -170,7 +196,7 @@ class Loop:
         self.others = 0
         self.end(marks.STEP_END)
         self.steps += 1
-        if self.after_step or self.every_step is not None:
+        if self.after_step or self.every_step is not None or self.steps >= self.look_at:
             self.run_hooks()
 
     def run_hooks(self) -> None:
@@ -179,6 +205,8 @@ class Loop:
             hook()
         if self.every_step is not None:
             self.every_step()
+        if self.steps >= self.look_at and self.look is not None:
+            self.look()
 
     def read_loss(self, loss: Any) -> None:
         """Of a CPU tensor, now and then: of a device it would wait for the device."""

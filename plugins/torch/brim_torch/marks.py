@@ -1,4 +1,4 @@
-"""Numbers of include/brim/step.h and ring.h."""
+"""Numbers of include/brim/step.h, ring.h and control.h."""
 
 STEP_BEGIN, STEP_END, STAGE_BEGIN, STAGE_END, SAMPLES, FEEDS, LOSS = range(1, 8)
 COLLECTIVE, NOTE, VALUE, DEVICE, SWITCH = range(8, 13)
@@ -7,6 +7,8 @@ OTHER, WAIT, COPY, FORWARD, BACKWARD, COMMUNICATION, OPTIMIZER, CHECKPOINT = ran
 
 ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, BROADCAST, REDUCE = range(1, 6)
 ALL_TO_ALL, GATHER, SCATTER, SEND_RECEIVE, BARRIER = range(6, 11)
+
+DONE, REFUSED, FAILED = range(3)
 
 
 def begin(stage: int) -> int:

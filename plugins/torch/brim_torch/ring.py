@@ -83,6 +83,9 @@ class LibraryRing:
     def loss(self, loss: float) -> None:
         self._loss(self.handle, loss)
 
+    def switch(self, number: int, outcome: int) -> None:
+        self._mark(self.handle, marks.SWITCH | outcome << 16, number)
+
     def collective(self, kind: int, size: int, begin: int, end: int) -> None:
         self._collective(self.handle, kind, size, begin, end)
 
@@ -200,6 +203,9 @@ class PythonRing:
 
     def loss(self, loss: float) -> None:
         self.mark(marks.LOSS, self.bits(loss))
+
+    def switch(self, number: int, outcome: int) -> None:
+        self.mark(marks.SWITCH | outcome << 16, number)
 
     def collective(self, kind: int, size: int, begin: int, end: int) -> None:
         self.put(marks.COLLECTIVE, kind, self.seconds(begin, end), size, begin)

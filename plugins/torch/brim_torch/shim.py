@@ -4,7 +4,7 @@ import os
 import sys
 from typing import Any, Callable, List
 
-from brim_torch import collectives, cuda, facts, forward, hooks, loop, ring
+from brim_torch import collectives, control, cuda, facts, forward, hooks, loop, ring
 from brim_torch.loop import say
 from brim_torch.patches import Patches
 
@@ -28,6 +28,7 @@ class Shim:
         if torch.distributed.is_available():
             collectives.parallel(loop, patches, torch)
         cuda.watch(loop, patches, torch)
+        control.install(loop)
         loop.after_step.append(self.tell)
         os.register_at_fork(after_in_child=loop.forked)
 
@@ -42,6 +43,7 @@ class Shim:
         self.loop.opened = False
         self.loop.timer = self.loop.every_step = None
         self.loop.after_step = []
+        self.loop.closed()
         self.patches.undo()
         self.sink.close()
 

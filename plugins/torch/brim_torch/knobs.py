@@ -1,0 +1,89 @@
+"""What can be changed of a job: data/knobs.ini names these as targets of what the shim applies."""
+
+from typing import Callable, Dict, NamedTuple, Optional, Tuple
+
+from brim_torch import marks, threads
+from brim_torch.loop import Loop
+from brim_torch.refused import Refused
+
+
+class Knob(NamedTuple):
+    check: Callable[[str], bool]
+    values: str  # in words, for who gives another
+    set: Optional[Callable[[Loop, str], None]] = None  # None: at the job's start alone
+    now: Optional[Callable[[Loop], str]] = None
+
+
+def numbers(low: int, high: int, **how: Callable[..., object]) -> Knob:
+    def check(text: str) -> bool:
+        return text.isdigit() and text.isascii() and len(text) < 8 and low <= int(text) <= high
+
+    return Knob(check, "%d to %d" % (low, high), **how)  # type: ignore[arg-type]
+
+
+def words(*known: str, **how: Callable[..., object]) -> Knob:
+    return Knob(known.__contains__, ", ".join(known), **how)  # type: ignore[arg-type]
+
+
+TABLE: Dict[str, Knob] = {
+    "threads.intra": numbers(1, 256, set=threads.set_intra, now=threads.intra),
+}
+
+
+def of_loader(target: str) -> Optional[Knob]:
+    """What workers.py has a function for; it looks at the values itself."""
+    try:
+        from brim_torch import workers
+    except ImportError:
+        return None
+    change = getattr(workers, "set_" + target[len("loader.") :], None)
+    return Knob(bool, "a value", set=change) if change else None
+
+
+def find(target: str) -> Knob:
+    knob = of_loader(target) if target.startswith("loader.") else TABLE.get(target)
+    if knob is None:
+        raise Refused("this shim has no knob %s" % (target[:60],))
+    return knob
+
+
+def parse(text: str) -> Tuple[str, Knob, str]:
+    """Of "target=value"."""
+    target, equals, value = text.strip().partition("=")
+    if not equals:
+        raise Refused("'%s' is not of the form target=value" % (text[:60],))
+    knob = find(target)
+    if not knob.check(value):
+        raise Refused("%s takes %s, not '%s'" % (target, knob.values, value[:40]))
+    return target, knob, value
+
+
+def change(loop: Loop, target: str, knob: Knob, value: str) -> None:
+    if knob.set is None:
+        raise Refused("%s takes effect when the job starts" % (target,))
+    knob.set(loop, value)
+    loop.in_force[target] = value
+
+
+def what_is_in_force(loop: Loop, target: str, knob: Knob) -> str:
+    try:
+        value = knob.now(loop) if knob.now else loop.in_force.get(target)
+    except Exception:
+        value = None
+    return "%s=%s is in force" % (target, value) if value else "what is in force is not known"
+
+
+def carry_out(loop: Loop, text: str) -> Tuple[int, str]:
+    """A request: how it went, and why not."""
+    try:
+        target, knob, value = parse(text)
+    except Refused as e:
+        return marks.REFUSED, str(e)
+    try:
+        change(loop, target, knob, value)
+    except Refused as e:
+        return marks.REFUSED, str(e)
+    except Exception as e:
+        why = "%s: %s" % (type(e).__name__, str(e)[:100])
+        return marks.FAILED, "%s; %s" % (why, what_is_in_force(loop, target, knob))
+    return marks.DONE, ""
