@@ -42,6 +42,8 @@ class Shim:
         self.loop.opened = False
         self.loop.timer = self.loop.every_step = None
         self.loop.after_step = []
+        if self.loop.loaders is not None:
+            self.loop.loaders.undo()
         self.patches.undo()
         self.sink.close()
 
