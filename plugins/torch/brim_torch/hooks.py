@@ -70,6 +70,8 @@ def loaders(loop: Loop, patches: Patches, module: Any) -> None:
         source = self._brim_source
         if source is None and not loop.off:
             source = self._brim_source = guarded(loop, loop.source_of, self)
+            if source:
+                guarded(loop, loop.begin, source, self)
         if not source or loop.off:
             return original(self)
         if loop.alone:

@@ -7,6 +7,7 @@ pass and it is not read in a row without one, as a validation's is."""
 
 import os
 import sys
+import threading
 import time
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Set
@@ -55,6 +56,10 @@ class Loop:
         self.feeding: Set[int] = set()
         self.keys: Dict[int, Any] = {}
         self.sources = 0
+        self.iterators: Dict[int, Any] = {}  # of a source, the latest: weakly, and its thread
+        self.begun: Dict[int, Any] = {}  # the steps in which the last two began
+        self.began: Optional[Callable[[int, Any], None]] = None
+        self.loaders: Any = None  # workers.Loaders, once one was asked to change
         self.loss_at = 0  # the step in which the loss is read next
         self.loss_every = 1
         self.loss_ns = 0
@@ -144,6 +149,13 @@ class Loop:
 
         self.sink.note(facts.loader(iterator, self.sources))
         return min(self.sources, 0xFFFF)
+
+    def begin(self, source: int, iterator: Any) -> None:
+        """The first batch of an iterator is about to be read."""
+        self.iterators[source] = (weakref.ref(iterator), threading.get_ident())
+        self.begun[source] = (self.begun.get(source, (None, None))[1], self.steps)
+        if self.began is not None:
+            self.began(source, iterator)
 
     def batch(self, source: int, data: Any) -> None:
         first = data[0] if type(data) in SEQUENCES and data else data

@@ -44,6 +44,8 @@ class Shim:
         self.loop.timer = self.loop.every_step = None
         self.loop.after_step = []
         self.loop.closed()
+        if self.loop.loaders is not None:
+            self.loop.loaders.undo()
         self.patches.undo()
         self.sink.close()
 
