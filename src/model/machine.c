@@ -211,10 +211,3 @@ int node_find_numa(const struct node *n, int id)
             return (int)i;
     return ABSENT;
 }
-
-int node_host_bridge(const struct node *n, int pci)
-{
-    while (pci >= 0 && n->pcis[pci].kind != PCI_HOST_BRIDGE)
-        pci = n->pcis[pci].parent;
-    return pci;
-}

@@ -229,7 +229,4 @@ int node_find_pci(const struct node *n, struct pci_address at);
 int node_find_device_at(const struct node *n, struct pci_address at);
 int node_find_numa(const struct node *n, int id);
 
-/* The host bridge above (or at) a function, an index; ABSENT when the tree is broken. */
-int node_host_bridge(const struct node *n, int pci);
-
 #endif

@@ -63,20 +63,20 @@ static const struct {
 /* Memory and files that look like disks. */
 static const char *const skipped[] = { "loop", "ram", "zram" };
 
-static int is_skipped(const char *name)
+static bool is_skipped(const char *name)
 {
     for (size_t i = 0; i < ARRAY_SIZE(skipped); i++) {
         size_t len = strlen(skipped[i]);
 
         if (!strncmp(name, skipped[i], len) && isdigit((unsigned char)name[len]))
-            return 1;
+            return true;
     }
-    return 0;
+    return false;
 }
 
 /* Partitions are named after their disk, which comes first: sda1, and nvme0n1p1 where the name of
  * the disk ends in a digit. So dm-10 is none of dm-1. */
-static int is_partition(const struct tick *t, const char *name)
+static bool is_partition(const struct tick *t, const char *name)
 {
     char disk[SIGNAL_THING];
     size_t len = strlen(name), end = len;
@@ -84,13 +84,13 @@ static int is_partition(const struct tick *t, const char *name)
     while (end > 0 && isdigit((unsigned char)name[end - 1]))
         end--;
     if (end == len || end == 0)
-        return 0;
+        return false;
     memcpy(disk, name, end);
     disk[end] = 0;
     if (tick_find(t, &disk_set, disk))
-        return 1;
+        return true;
     if (end < 2 || name[end - 1] != 'p' || !isdigit((unsigned char)name[end - 2]))
-        return 0;
+        return false;
     disk[end - 1] = 0;
     return tick_find(t, &disk_set, disk) != NULL;
 }
@@ -100,18 +100,12 @@ static int read_disk(struct tick *t, const char *at)
 {
     char name[SIGNAL_THING];
     struct signal_row *row;
-    const char *word;
-    size_t len;
 
     for (int i = 0; i < 2; i++) /* major and minor number */
         if (isnan(scan_number(&at)))
             return 0;
-    len = sample_word(&at, 0, &word);
-    if (len == 0 || len >= sizeof(name))
-        return 0;
-    memcpy(name, word, len);
-    name[len] = 0;
-    if (is_skipped(name) || is_partition(t, name) || tick_find(t, &disk_set, name))
+    if (!sample_name(&at, 0, name) || is_skipped(name) || is_partition(t, name) ||
+        tick_find(t, &disk_set, name))
         return 0;
     row = tick_add(t, &disk_set, name);
     if (!row)

@@ -109,15 +109,15 @@ static int net_open(void **state, const struct sampler_env *env, struct err *e)
     return 0;
 }
 
-static int is_skipped(const char *name)
+static bool is_skipped(const char *name)
 {
     for (size_t i = 0; i < ARRAY_SIZE(skipped); i++) {
         size_t len = strlen(skipped[i].name);
 
         if (!strncmp(name, skipped[i].name, len) && (!skipped[i].whole || !name[len]))
-            return 1;
+            return true;
     }
-    return 0;
+    return false;
 }
 
 /* Ask what a link runs at. A file that does not answer is opened anew: a device that comes back
@@ -189,14 +189,10 @@ static int read_device(struct net *n, struct tick *t, const char *at)
 {
     char name[SIGNAL_THING];
     struct signal_row *row;
-    const char *word;
-    size_t len = sample_word(&at, ':', &word);
 
-    if (len == 0 || len >= sizeof(name) || *at != ':') /* the two lines of the header have none */
+    if (!sample_name(&at, ':', name) || *at != ':') /* the two lines of the header have none */
         return 0;
     at++;
-    memcpy(name, word, len);
-    name[len] = 0;
     if (is_skipped(name) || tick_find(t, &net_set, name))
         return 0;
     row = tick_add(t, &net_set, name);

@@ -91,6 +91,18 @@ size_t sample_word(const char **at, char end, const char **ret)
     return (size_t)(p - *ret);
 }
 
+bool sample_name(const char **at, char end, char name[SIGNAL_THING])
+{
+    const char *word;
+    size_t len = sample_word(at, end, &word);
+
+    if (len == 0 || len >= SIGNAL_THING)
+        return false;
+    memcpy(name, word, len);
+    name[len] = 0;
+    return true;
+}
+
 /* The byte that "\040" stands for, -1 when text is no such escape. */
 static int escaped(const char *text, size_t len)
 {

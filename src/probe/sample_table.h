@@ -25,6 +25,9 @@ int sample_table_read(struct sample_table *s, char **ret) CHECK_RESULT;
  * length, 0 when there is none; *ret is its start, and not terminated. */
 size_t sample_word(const char **at, char end, const char **ret);
 
+/* The next word, as above, as the name of a thing; false when there is none or it has no room. */
+bool sample_name(const char **at, char end, char name[SIGNAL_THING]) CHECK_RESULT;
+
 /* A word of a mount table as text: \040 and its like decoded, into out of size bytes. 0 or
  * -ENAMETOOLONG. */
 int sample_mount_decode(const char *word, size_t len, char *out, size_t size) CHECK_RESULT;

@@ -253,13 +253,3 @@ void metrics_render_json(const struct tick *t, struct str *out)
     json_end(&j);
     json_end(&j);
 }
-
-size_t metrics_count(const struct tick *t)
-{
-    size_t count = 0;
-
-    for (size_t r = 0; r < t->n_rows; r++)
-        for (size_t i = 0; i < t->rows[r].set->n_defs; i++)
-            count += !isnan(t->rows[r].values[i]);
-    return count;
-}

@@ -13,7 +13,4 @@ void metrics_render(const struct tick *t, enum metrics_format format, struct str
 /* The same as JSON, "schema": "brim.sample.v1"; absent values are left out. */
 void metrics_render_json(const struct tick *t, struct str *out);
 
-/* How many samples metrics_render() writes. */
-size_t metrics_count(const struct tick *t);
-
 #endif

@@ -29,7 +29,7 @@ struct machine_renderer {
 /* tree, matrix, json, svg or nccl-xml; NULL for any other name. */
 const struct machine_renderer *machine_renderer_find(const char *name) CHECK_RESULT;
 
-/* All of them, for help and completion: the i-th, NULL behind the last. */
+/* All of them: the i-th, NULL behind the last. */
 const struct machine_renderer *machine_renderer_at(size_t i) CHECK_RESULT;
 
 /* Add findings for people: a line that sums up, then the worst first; what holds for several nodes

@@ -96,27 +96,10 @@ static int list(struct store_reader *r, const struct listing *l, struct err *e)
 }
 
 struct callback {
-    store_set_fn *set;
-    store_signal_fn *signal;
     store_thing_fn *thing;
     store_event_fn *event;
     void *arg;
 };
-
-static int set_row(sqlite3_stmt *row, void *arg)
-{
-    const struct callback *c = arg;
-
-    return c->set(c->arg, text(row, 0), text(row, 1));
-}
-
-static int signal_row(sqlite3_stmt *row, void *arg)
-{
-    const struct callback *c = arg;
-
-    return c->signal(c->arg, text(row, 0), text(row, 1),
-                     sqlite3_column_int(row, 2) ? SIGNAL_COUNTER : SIGNAL_GAUGE);
-}
 
 static int thing_row(sqlite3_stmt *row, void *arg)
 {
@@ -143,26 +126,6 @@ static int event_row(sqlite3_stmt *row, void *arg)
     snprintf(event.text, sizeof(event.text), "%s", text(row, 6));
     snprintf(event.action, sizeof(event.action), "%s", text(row, 7));
     return c->event(c->arg, &event);
-}
-
-int store_sets(struct store_reader *r, store_set_fn *fn, void *arg, struct err *e)
-{
-    struct callback c = { .set = fn, .arg = arg };
-
-    return list(
-        r, &(struct listing){ "SELECT name, label FROM sets ORDER BY name", NULL, set_row, &c }, e);
-}
-
-int store_signals(struct store_reader *r, const char *set, store_signal_fn *fn, void *arg,
-                  struct err *e)
-{
-    struct callback c = { .signal = fn, .arg = arg };
-
-    return list(r,
-                &(struct listing){ "SELECT name, label, kind FROM signal WHERE set_name = ?1"
-                                   " ORDER BY name, label",
-                                   set, signal_row, &c },
-                e);
 }
 
 int store_things(struct store_reader *r, const char *set, store_thing_fn *fn, void *arg,

@@ -89,15 +89,9 @@ int store_series(struct store_reader *r, const struct store_query *q, double *ou
 
 /* What there is; texts are valid during the call only. A callback returns 0 to go on; any other
  * value ends the listing, which returns it. */
-typedef int store_set_fn(void *arg, const char *set, const char *label);
-typedef int store_signal_fn(void *arg, const char *signal, const char *label,
-                            enum signal_kind kind);
 typedef int store_thing_fn(void *arg, const char *thing, const char *facts_json);
 typedef int store_event_fn(void *arg, const struct event *event);
 
-int store_sets(struct store_reader *r, store_set_fn *fn, void *arg, struct err *e) CHECK_RESULT;
-int store_signals(struct store_reader *r, const char *set, store_signal_fn *fn, void *arg,
-                  struct err *e) CHECK_RESULT;
 int store_things(struct store_reader *r, const char *set, store_thing_fn *fn, void *arg,
                  struct err *e) CHECK_RESULT;
 

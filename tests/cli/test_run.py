@@ -151,16 +151,21 @@ def test_stdin_of_no_one(runs):
 
 # ---- signals ----
 
+# Counts signals until there is a file with its log's name and ".end".
 COUNTER = """
-import signal, sys, time
+import os, signal, sys, time
 got = open(sys.argv[1], "a", buffering=1)
 for s in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
     signal.signal(s, lambda n, f: got.write("%d\\n" % n))
 got.write("ready\\n")
-end = time.time() + float(sys.argv[2])
-while time.time() < end:
+end = time.time() + 60
+while time.time() < end and not os.path.exists(sys.argv[1] + ".end"):
     time.sleep(0.05)
 """
+
+
+def end_counter(log):
+    log.with_name(log.name + ".end").touch()
 
 
 @pytest.mark.parametrize(
@@ -168,12 +173,13 @@ while time.time() < end:
 )
 def test_signals_reach_the_job_once_each(runs, tmp_path, number):
     log = tmp_path / "got"
-    job = runs.start(sys.executable, "-c", COUNTER, log, "1.5", start_new_session=True)
+    job = runs.start(sys.executable, "-c", COUNTER, log, start_new_session=True)
     wait_for(lambda: lines(log))
     job.send_signal(number)
     wait_for(lambda: len(lines(log)) == 2)
     job.send_signal(number)
     wait_for(lambda: len(lines(log)) == 3)
+    end_counter(log)
     assert job.wait(20) == 0
     assert lines(log) == ["ready", str(int(number)), str(int(number))]
 
@@ -248,9 +254,12 @@ def test_the_job_sees_the_terminal(runs):
 def test_ctrl_c_reaches_the_job_once(runs, tmp_path):
     log, py = tmp_path / "got", tmp_path / "job.py"
     py.write_text(COUNTER)
-    t = Terminal(runs, "%s run -q -- %s %s %s 2; echo rc=$?" % (BRIM, sys.executable, py, log))
+    t = Terminal(runs, "%s run -q -- %s %s %s; echo rc=$?" % (BRIM, sys.executable, py, log))
     wait_for(lambda: lines(log))
     os.write(t.fd, b"\x03")
+    wait_for(lambda: len(lines(log)) > 1)
+    time.sleep(0.3)  # for one more, which must not come
+    end_counter(log)
     t.until(b"rc=0")
     assert lines(log) == ["ready", str(int(signal.SIGINT))]
 
@@ -272,11 +281,12 @@ def test_ctrl_z_and_fg(runs, tmp_path, tail):
 def test_interrupt_of_a_pipeline(runs, tmp_path):
     log, py = tmp_path / "got", tmp_path / "job.py"
     py.write_text(COUNTER)
-    t = Terminal(runs, "%s run -q -- %s %s %s 2 | cat" % (BRIM, sys.executable, py, log))
+    t = Terminal(runs, "%s run -q -- %s %s %s | cat" % (BRIM, sys.executable, py, log))
     wait_for(lambda: lines(log))
     os.write(t.fd, b"\x03")
     wait_for(lambda: len(lines(log)) > 1)
     time.sleep(0.5)
+    end_counter(log)
     assert lines(log) == ["ready", str(int(signal.SIGINT))]
 
 
@@ -329,21 +339,26 @@ def test_short_processes_count_and_cost_little(runs):
     assert card["job_cpu"] * card["seconds"] > 0.8 * used, (card, used)
 
 
+UNTIL = "until test -e %s; do sleep 0.05; done"
+
+
 def test_daemons_are_not_waited_for(runs, tmp_path):
-    script = "setsid sh -c 'sleep 2; echo late > %s' > /dev/null 2>&1 < /dev/null &"
-    script %= tmp_path / "x"
-    begin = time.monotonic()
-    assert runs.run("sh", "-c", script).returncode == 0
-    assert time.monotonic() - begin < 1.5
+    go = tmp_path / "go"
+    script = "setsid sh -c '%s; echo late > %s' > /dev/null 2>&1 < /dev/null &"
+    assert runs.run("sh", "-c", script % (UNTIL % go, tmp_path / "x")).returncode == 0
+    assert not lines(tmp_path / "x")
+    go.touch()
     wait_for(lambda: lines(tmp_path / "x") == ["late"])
 
 
-def test_orphans_are_seen_and_reaped(runs):
-    job = runs.start("sh", "-c", "(sleep 0.3 &) ; (sleep 0.3 &) ; sleep 1.2")
-    wait_for(lambda: children(job.pid))
-    time.sleep(0.9)
-    states = [open("/proc/%d/stat" % p).read().split(")")[1].split()[0] for p in children(job.pid)]
-    assert "Z" not in states
+def test_orphans_are_seen_and_reaped(runs, tmp_path):
+    go, end = tmp_path / "go", tmp_path / "end"
+    script = "(({0}) &); (({0}) &); {1}".format(UNTIL % go, UNTIL % end)
+    job = runs.start("sh", "-c", script)
+    wait_for(lambda: len(children(job.pid)) == 3)
+    go.touch()
+    wait_for(lambda: len(children(job.pid)) == 1)  # the others are no zombies either
+    end.touch()
     assert job.wait(10) == 0
 
 
@@ -351,7 +366,7 @@ def test_a_killed_observer_leaves_the_job_and_the_data(runs, tmp_path):
     out = tmp_path / "over"
     script = '"$0" 150 10000 10000 && echo whole > "$1"'
     job = runs.start("sh", "-c", script, JOB, out, options=("-q", "--interval", "200ms"))
-    time.sleep(1.5)
+    wait_for(lambda: any((r["steps"] or 0) >= 30 for r in runs.all()))
     job.kill()
     job.wait()
     wait_for(lambda: lines(out) == ["whole"])

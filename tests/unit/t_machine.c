@@ -75,11 +75,6 @@ static void test_find(void)
     is_int(node_find_device_at(n, at(1)), ABSENT, "no device there");
     is_int(node_find_numa(n, 0), 1, "a domain by its number");
     is_int(node_find_numa(n, 1), ABSENT, "no such domain");
-    is_int(node_host_bridge(n, 2), 0, "the host bridge above");
-    is_int(node_host_bridge(n, 0), 0, "its own");
-    is_int(node_host_bridge(n, ABSENT), ABSENT, "none of nothing");
-    n->pcis[1].parent = ABSENT;
-    is_int(node_host_bridge(n, 2), ABSENT, "none in a broken tree");
 }
 
 static void test_machine(void)

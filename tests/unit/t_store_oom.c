@@ -103,8 +103,6 @@ static int read_some(struct stored *s, struct err *e)
     int rc = store_reader_open(&s->reader, s->path, e);
 
     if (rc == 0)
-        rc = store_sets(s->reader, see, NULL, e);
-    if (rc == 0)
         rc = store_things(s->reader, "disk", see, NULL, e);
     if (rc == 0)
         rc = store_series(

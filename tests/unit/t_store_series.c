@@ -114,12 +114,6 @@ static int stop(void *arg, const char *a, const char *b)
     return 7;
 }
 
-static int see_signal(void *arg, const char *a, const char *b, enum signal_kind kind)
-{
-    str_addf(arg, "%s %s %d;", a, b, kind == SIGNAL_COUNTER);
-    return 0;
-}
-
 static void test_lists(void)
 {
     CLEANUP(str_done) struct str out = STR_INIT(4096);
@@ -130,16 +124,9 @@ static void test_lists(void)
     put(&s, 1000, 1, 1);
     put_other(&s, 1001);
     stored_reader(&s);
-    is_int(store_sets(s.reader, see_text, &out, &e), 0, "sets");
-    is_str(str_text(&out), "disk device;slow ;", "their names");
-    str_reset(&out);
     is_int(store_things(s.reader, "disk", see_text, &out, &e), 0, "things");
     is_str(str_text(&out), "vda {\"serial\":\"S1\"};", "their facts");
-    str_reset(&out);
-    is_int(store_signals(s.reader, "disk", see_signal, &out, &e), 0, "signals");
-    is_str(str_text(&out), "busy  0;read_bytes_total  1;seconds_total mode=\"idle\" 1;",
-           "with their kinds");
-    is_int(store_sets(s.reader, stop, &out, &e), 7, "a callback ends the listing");
+    is_int(store_things(s.reader, "disk", stop, &out, &e), 7, "a callback ends the listing");
     is_str(series(&s, &(struct store_query){ "disk", "vdx", "busy", NULL, 0, 1000, 1000 }),
            "-2 nothing is stored of signal busy of disk 'vdx'", "no such thing");
     is_int((long long)store_points(GAUGE(5, 5, 1)), 0, "no time");
