@@ -7,6 +7,7 @@
 #include <sys/random.h>
 
 #include "base/conf.h"
+#include "bench/keep.h"
 #include "cmd/cmd.h"
 #include "cmd/find_shim.h"
 #include "cmd/run_card.h"
@@ -121,6 +122,42 @@ static int check(const struct run_opts *o, char **argv, struct err *e)
     return 0;
 }
 
+/* What 'brim bench' measured here, for the verdict: beside what the profile tells. */
+static int add_bench(struct arena *a, struct run_note **notes, size_t *n)
+{
+    CLEANUP(tree_closep) struct tree *tree = NULL;
+    const char *folder = conf_state(a, "bench");
+    struct compute here;
+
+    if (!folder)
+        return -ENOMEM;
+    if (access(folder, R_OK) < 0 || tree_open_dir(&tree, "/", NULL) < 0)
+        return 0;
+    compute_machine(tree, &here);
+    return compute_notes(a, folder, &here, notes, n);
+}
+
+static int make_notes(struct arena *a, const struct run_profile *p, struct observe_config *config)
+{
+    struct run_note *notes = NULL;
+    size_t n = 0;
+    int rc = 0;
+
+    for (size_t i = 0; i < p->n_notes && rc == 0; i++) {
+        struct run_note *note = ARENA_PUSH(a, &notes, &n);
+
+        if (note)
+            *note = p->notes[i];
+        else
+            rc = -ENOMEM;
+    }
+    if (rc == 0)
+        rc = add_bench(a, &notes, &n);
+    config->notes = notes;
+    config->n_notes = n;
+    return rc;
+}
+
 /* Of several observers of one job the first one talks. */
 static bool is_first(void)
 {
@@ -208,8 +245,9 @@ static int run(const struct app *app, const void *values, char **operands, struc
     config.argv = job.argv;
     config.env = job.env;
     config.cpus = job.cpus;
-    config.notes = profile.notes;
-    config.n_notes = profile.n_notes;
+    rc = make_notes(&a, &profile, &config);
+    if (rc < 0)
+        return err_nomem(e);
     rc = observe(&config, &seen, &why);
     return finish(&o, &job, &seen, rc, &why, e);
 }

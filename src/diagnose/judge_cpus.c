@@ -1,4 +1,5 @@
 /* What keeps the job's threads from CPUs, and what keeps them from using these well. */
+#include <stdio.h>
 #include <string.h>
 
 #include "diagnose/judge_view.h"
@@ -170,6 +171,19 @@ static bool is_slow_blas(const char *name)
     return false;
 }
 
+/* What 'brim bench compute' measured with this BLAS on this machine. */
+static void tell_measured(struct judge *j, struct verdict_item *to, const char *name)
+{
+    char note[64];
+    const char *measured;
+
+    snprintf(note, sizeof(note), "bench.blas.%s", name);
+    measured = judge_environment(j->r, note);
+    if (measured)
+        judge_tells(j, to, "its products of matrices reach %s of a core ('brim bench compute')",
+                    measured);
+}
+
 static void judge_blas(struct judge *j)
 {
     const char *name = run_note(j->ranks[0].r, "blas");
@@ -185,6 +199,7 @@ static void judge_blas(struct judge *j)
     if (j->threads >= 2 && judge_mean(j, RUN_RANK_CPU) < 1.5)
         judge_agrees(j, to, "%.0f threads are set, %.1f CPUs are used", j->threads,
                      judge_mean(j, RUN_RANK_CPU));
+    tell_measured(j, to, name);
     judge_advises(j, to,
                   "install OpenBLAS or MKL; on Debian: update-alternatives --config "
                   "libblas.so.3-x86_64-linux-gnu");

@@ -201,6 +201,15 @@ static int common(const struct binding_about *b, const char *list, struct part p
     return n;
 }
 
+const char *binding_cores(struct arena *a, struct tree *tree, const char *cpus)
+{
+    CLEANUP(str_done) struct str out = STR_INIT(LIST);
+    const struct binding_about b = { .tree = tree, .cpus = cpus };
+
+    common(&b, cpus, (struct part){ .cores = true, .to = CPULIST_CPUS }, &out);
+    return str_error(&out) ? NULL : arena_strdup(a, str_text(&out));
+}
+
 static bool node_cpus(struct tree *t, int node, char list[LINE])
 {
     char path[TREE_PATH];

@@ -23,6 +23,9 @@ int binding_cpus(struct arena *a, const struct binding_about *about, const char 
  * when out of memory. */
 const char *binding_allowed(struct arena *a) CHECK_RESULT;
 
+/* One CPU of each core among those of a list, as a list. NULL when out of memory. */
+const char *binding_cores(struct arena *a, struct tree *tree, const char *cpus) CHECK_RESULT;
+
 /* What starts the ranks of a job itself (torchrun, mpirun ...): its name, else NULL. */
 const char *binding_launcher(char *const *argv);
 

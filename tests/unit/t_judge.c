@@ -399,10 +399,35 @@ static void test_oom(enum cause c)
     run_done(&r);
 }
 
+/* What was measured with the job's BLAS on its machine is cited. */
+static void test_measured_blas(void)
+{
+    struct run_note note = { "bench.blas.generic", "2.71 of 160 GFLOP/s" };
+    struct made m = made_like(CAUSE_BLAS, 1);
+    struct verdict v = { .count = 0 };
+    struct run r;
+
+    made_build(&m, &r);
+    r.environment = &note;
+    r.n_environment = 1;
+    is_int(judge_run(&r, NULL, &v), 0, "a slow BLAS that was measured");
+    ok(v.items[0].cause == CAUSE_BLAS &&
+           strstr(v.items[0].evidence, "its products of matrices reach 2.71 of 160 GFLOP/s of a "
+                                       "core ('brim bench compute')"),
+       "the figure is cited: %s", v.items[0].evidence);
+    verdict_done(&v);
+    note.name = "bench.blas.openblas";
+    is_int(judge_run(&r, NULL, &v), 0, "one of another BLAS");
+    ok(!strstr(v.items[0].evidence, "GFLOP/s"), "is not");
+    verdict_done(&v);
+    run_done(&r);
+}
+
 int main(void)
 {
     test_limits();
     test_confusion();
+    test_measured_blas();
     test_healthy();
     test_absent();
     test_few_steps();

@@ -1,0 +1,350 @@
+#include "bench/cuda.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/compat.h"
+#include "bench/cuda_abi.h"
+
+enum { SIDE = 8192, SIDE_SMALL = 2048, BLOCK = 4 << 20, BATCH = 4, BATCHES_MIN = 3 };
+
+struct cuda {
+    void *driver, *library;
+    cuda_init_fn *init;
+    cuda_count_fn *count;
+    cuda_get_fn *get;
+    cuda_text_fn *name, *bus;
+    cuda_retain_fn *retain;
+    cuda_release_fn *release;
+    cuda_current_fn *current;
+    cuda_plain_fn *synchronize;
+    cuda_memory_fn *memory;
+    cuda_alloc_fn *alloc;
+    cuda_free_fn *free;
+    cuda_to_device_fn *to_device;
+    cuda_to_host_fn *to_host;
+    cuda_copy_fn *copy;
+    cuda_event_fn *event;
+    cuda_record_fn *record;
+    cuda_wait_fn *wait;
+    cuda_elapsed_fn *elapsed;
+    cuda_error_fn *error;
+    cublas_create_fn *create;
+    cublas_destroy_fn *destroy;
+    cublas_sgemm_fn *sgemm;
+    cublas_dgemm_fn *dgemm;
+    cublas_gemm_ex_fn *gemm_ex;
+};
+
+static const struct symbol {
+    const char *name;
+    size_t offset;
+} driver_symbols[] = {
+    { "cuInit", offsetof(struct cuda, init) },
+    { "cuDeviceGetCount", offsetof(struct cuda, count) },
+    { "cuDeviceGet", offsetof(struct cuda, get) },
+    { "cuDeviceGetName", offsetof(struct cuda, name) },
+    { "cuDeviceGetPCIBusId", offsetof(struct cuda, bus) },
+    { "cuDevicePrimaryCtxRetain", offsetof(struct cuda, retain) },
+    { "cuDevicePrimaryCtxRelease_v2", offsetof(struct cuda, release) },
+    { "cuCtxSetCurrent", offsetof(struct cuda, current) },
+    { "cuCtxSynchronize", offsetof(struct cuda, synchronize) },
+    { "cuMemGetInfo_v2", offsetof(struct cuda, memory) },
+    { "cuMemAlloc_v2", offsetof(struct cuda, alloc) },
+    { "cuMemFree_v2", offsetof(struct cuda, free) },
+    { "cuMemcpyHtoD_v2", offsetof(struct cuda, to_device) },
+    { "cuMemcpyDtoH_v2", offsetof(struct cuda, to_host) },
+    { "cuMemcpyDtoD_v2", offsetof(struct cuda, copy) },
+    { "cuEventCreate", offsetof(struct cuda, event) },
+    { "cuEventRecord", offsetof(struct cuda, record) },
+    { "cuEventSynchronize", offsetof(struct cuda, wait) },
+    { "cuEventElapsedTime", offsetof(struct cuda, elapsed) },
+    { "cuGetErrorName", offsetof(struct cuda, error) },
+};
+
+static const struct symbol cublas_symbols[] = {
+    { "cublasCreate_v2", offsetof(struct cuda, create) },
+    { "cublasDestroy_v2", offsetof(struct cuda, destroy) },
+    { "cublasSgemm_v2", offsetof(struct cuda, sgemm) },
+    { "cublasDgemm_v2", offsetof(struct cuda, dgemm) },
+    { "cublasGemmEx", offsetof(struct cuda, gemm_ex) },
+};
+
+static int find_all(struct cuda *c, void *lib, const struct symbol *symbols, size_t n,
+                    struct err *e)
+{
+    for (size_t i = 0; i < n; i++) {
+        void *fn = dlsym(lib, symbols[i].name);
+
+        if (!fn)
+            return err_set(e, -ENOSYS, "the installed library lacks %s", symbols[i].name);
+        *(void **)((char *)c + symbols[i].offset) = fn;
+    }
+    return 0;
+}
+
+/* A call of the driver that failed. */
+static int failed(const struct cuda *c, const char *call, int code, struct err *e)
+{
+    const char *name = NULL;
+
+    if (c->error(code, &name) != 0 || !name)
+        name = "unknown";
+    return err_set(e, -EIO, "%s: error %d (%s)", call, code, name);
+}
+
+#define CALL(c, member, label, ...) \
+    do { \
+        int code_ = (c)->member(__VA_ARGS__); \
+        if (code_) \
+            return failed((c), (label), code_, e); \
+    } while (0)
+
+static int open_cublas(struct cuda *c, const char *path, struct err *e)
+{
+    static const char *const names[] = { "libcublas.so.13", "libcublas.so.12", "libcublas.so.11",
+                                         "libcublas.so" };
+
+    if (path)
+        c->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    for (size_t i = 0; !path && !c->library && i < ARRAY_SIZE(names); i++)
+        c->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    if (!c->library && path)
+        return err_set(e, -ENOENT, "%s", dlerror());
+    if (!c->library)
+        return err_set(e, -ENOENT,
+                       "there is no libcublas.so where the loader looks; --cublas can name it "
+                       "(of pip: site-packages/nvidia/cublas/lib/libcublas.so.12)");
+    return find_all(c, c->library, cublas_symbols, ARRAY_SIZE(cublas_symbols), e);
+}
+
+/* ---- one GPU ---- */
+
+enum kind { FLOAT32, FLOAT64, BFLOAT16, COPY };
+
+struct gpu {
+    const struct cuda *c;
+    void *blas, *begin, *end;
+    cuda_pointer a, b, to;
+    size_t bytes; /* of each of the three */
+    int side;
+};
+
+/* Numbers from 1 to 2 with random digits: power, and so the clock, depends on the data
+ * (arXiv 2212.08805), and zeros would look too good. */
+static void make_block(enum kind kind, unsigned char block[BLOCK])
+{
+    uint64_t x = 0x9e3779b97f4a7c15ULL;
+
+    for (size_t i = 0; i < BLOCK; i += 8) {
+        uint64_t v;
+
+        x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+        v = x;
+        if (kind == FLOAT64)
+            v = (v >> 12) | 0x3ff0000000000000ULL;
+        else if (kind == FLOAT32)
+            v = (v & 0x007fffff007fffffULL) | 0x3f8000003f800000ULL;
+        else
+            v = (v & 0x007f007f007f007fULL) | 0x3f803f803f803f80ULL;
+        memcpy(block + i, &v, 8);
+    }
+}
+
+static int upload(const struct gpu *g, enum kind kind, struct err *e)
+{
+    CLEANUP(freep) unsigned char *block = malloc(BLOCK);
+
+    if (!block)
+        return err_nomem(e);
+    make_block(kind, block);
+    for (size_t done = 0; done < g->bytes; done += BLOCK) {
+        size_t n = MIN((size_t)BLOCK, g->bytes - done);
+
+        CALL(g->c, to_device, "cuMemcpyHtoD", g->a + done, block, n);
+        CALL(g->c, to_device, "cuMemcpyHtoD", g->b + done, block, n);
+    }
+    return 0;
+}
+
+static int once(const struct gpu *g, enum kind kind, struct err *e)
+{
+    static const float one32 = 1, zero32 = 0;
+    static const double one64 = 1, zero64 = 0;
+    const void *a = (const void *)(uintptr_t)g->a, *b = (const void *)(uintptr_t)g->b;
+    void *to = (void *)(uintptr_t)g->to;
+    int n = g->side, rc;
+
+    if (kind == COPY) {
+        CALL(g->c, copy, "cuMemcpyDtoD", g->to, g->a, g->bytes);
+        return 0;
+    }
+    if (kind == FLOAT32)
+        rc = g->c->sgemm(g->blas, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one32, a, n, b, n, &zero32,
+                         to, n);
+    else if (kind == FLOAT64)
+        rc = g->c->dgemm(g->blas, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one64, a, n, b, n, &zero64,
+                         to, n);
+    else
+        rc = g->c->gemm_ex(g->blas, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one32, a, CUDA_R_16BF, n, b,
+                           CUDA_R_16BF, n, &zero32, to, CUDA_R_16BF, n, CUBLAS_COMPUTE_32F,
+                           CUBLAS_GEMM_DEFAULT);
+    return rc ? err_set(e, -EIO, "cuBLAS: status %d", rc) : 0;
+}
+
+/* Seconds of one of some in a row, by the device's own clock. */
+static int time_some(const struct gpu *g, enum kind kind, double *seconds, struct err *e)
+{
+    float ms = 0;
+    int rc = 0;
+
+    CALL(g->c, record, "cuEventRecord", g->begin, NULL);
+    for (int i = 0; i < BATCH && rc == 0; i++)
+        rc = once(g, kind, e);
+    if (rc < 0)
+        return rc;
+    CALL(g->c, record, "cuEventRecord", g->end, NULL);
+    CALL(g->c, wait, "cuEventSynchronize", g->end);
+    CALL(g->c, elapsed, "cuEventElapsedTime", &ms, g->begin, g->end);
+    *seconds = (double)ms / 1e3 / BATCH;
+    return 0;
+}
+
+/* What the first product was, of numbers from 1 to 2, lies between its number of terms and four
+ * times that. */
+static int check_first(const struct gpu *g, enum kind kind, struct err *e)
+{
+    unsigned char bytes[8] = { 0 };
+    double value;
+    float f;
+
+    if (kind == COPY || kind == BFLOAT16)
+        return 0;
+    CALL(g->c, to_host, "cuMemcpyDtoH", bytes, g->to, kind == FLOAT64 ? 8 : 4);
+    memcpy(&f, bytes, sizeof(f));
+    memcpy(&value, bytes, sizeof(value));
+    value = kind == FLOAT64 ? value : (double)f;
+    if (value < g->side || value > 4.0 * g->side)
+        return err_set(e, -EIO, "its product of matrices is wrong: %g", value);
+    return 0;
+}
+
+/* The least seconds of one. */
+static int measure(const struct gpu *g, enum kind kind, int64_t window_ns, double *ret,
+                   struct err *e)
+{
+    double spent = 0, best = 0, seconds = 0;
+    int rc = kind == COPY ? 0 : upload(g, kind, e);
+
+    if (rc == 0)
+        rc = time_some(g, kind, &seconds, e); /* kernels are loaded, clocks go up */
+    for (int i = 0; rc == 0 && (i < BATCHES_MIN || spent < (double)window_ns / 1e9); i++) {
+        rc = time_some(g, kind, &seconds, e);
+        spent += seconds * BATCH + 1e-6; /* a clock that stands still ends it, too */
+        best = rc == 0 && (best <= 0 || seconds < best) ? seconds : best;
+    }
+    *ret = best;
+    return rc < 0 ? rc : check_first(g, kind, e);
+}
+
+static double tera(double side, double seconds)
+{
+    return seconds > 0 ? 2 * side * side * side / seconds / 1e12 : 0;
+}
+
+static int measure_all(const struct gpu *g, int64_t window_ns, struct cuda_gpu *to, struct err *e)
+{
+    double s32, s64, bf16, copied;
+    int rc = measure(g, FLOAT32, window_ns, &s32, e);
+
+    if (rc == 0)
+        rc = measure(g, FLOAT64, window_ns, &s64, e);
+    if (rc == 0)
+        rc = measure(g, COPY, window_ns, &copied, e);
+    if (rc < 0)
+        return rc;
+    to->side = g->side;
+    to->tflops32 = tera(g->side, s32);
+    to->tflops64 = tera(g->side, s64);
+    to->copy_gbs = copied > 0 ? 2 * (double)g->bytes / copied / 1e9 : 0;
+    /* devices before Ampere have none */
+    if (measure(g, BFLOAT16, window_ns, &bf16, NULL) == 0)
+        to->tflops_bf16 = tera(g->side, bf16);
+    return 0;
+}
+
+static int prepare(const struct cuda *c, struct gpu *g, struct err *e)
+{
+    size_t left = 0, total = 0;
+    int rc;
+
+    CALL(c, memory, "cuMemGetInfo", &left, &total);
+    g->side = SIDE;
+    while (g->side > SIDE_SMALL && 4 * 8 * (size_t)g->side * (size_t)g->side > left)
+        g->side /= 2;
+    g->bytes = 8 * (size_t)g->side * (size_t)g->side;
+    CALL(c, alloc, "cuMemAlloc", &g->a, g->bytes);
+    CALL(c, alloc, "cuMemAlloc", &g->b, g->bytes);
+    CALL(c, alloc, "cuMemAlloc", &g->to, g->bytes);
+    CALL(c, event, "cuEventCreate", &g->begin, 0);
+    CALL(c, event, "cuEventCreate", &g->end, 0);
+    rc = c->create(&g->blas);
+    return rc ? err_set(e, -EIO, "cublasCreate: status %d", rc) : 0;
+}
+
+/* The process ends behind the last of them, which frees what an error leaves. */
+static int one_gpu(const struct cuda *c, int i, int64_t window_ns, struct cuda_gpu *to,
+                   struct err *e)
+{
+    struct gpu g = { .c = c };
+    void *context = NULL;
+    cuda_device device;
+    int rc;
+
+    CALL(c, get, "cuDeviceGet", &device, i);
+    CALL(c, name, "cuDeviceGetName", to->name, (int)sizeof(to->name), device);
+    CALL(c, bus, "cuDeviceGetPCIBusId", to->bus, (int)sizeof(to->bus), device);
+    CALL(c, retain, "cuDevicePrimaryCtxRetain", &context, device);
+    CALL(c, current, "cuCtxSetCurrent", context);
+    rc = prepare(c, &g, e);
+    if (rc == 0)
+        rc = measure_all(&g, window_ns, to, e);
+    if (rc < 0)
+        return err_context(e, rc, "GPU%d: ", i);
+    (void)c->destroy(g.blas);
+    (void)c->free(g.a);
+    (void)c->free(g.b);
+    (void)c->free(g.to);
+    (void)c->synchronize();
+    (void)c->release(device);
+    return 0;
+}
+
+int cuda_child(struct child *child, const void *arg, void *result, struct err *e)
+{
+    const struct cuda_about *about = arg;
+    struct cuda_gpus *to = result;
+    struct cuda c = { .driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) };
+    int count = 0, rc;
+
+    child_ready(child);
+    if (!c.driver)
+        return 0;
+    rc = find_all(&c, c.driver, driver_symbols, ARRAY_SIZE(driver_symbols), e);
+    if (rc < 0)
+        return err_context(e, rc, "libcuda.so.1: ");
+    rc = c.init(0);
+    if (rc == CUDA_ERROR_NO_DEVICE || (rc == 0 && c.count(&count) == 0 && count == 0))
+        return 0;
+    if (rc)
+        return failed(&c, "cuInit", rc, e);
+    to->count = MIN(count, CUDA_GPUS);
+    rc = open_cublas(&c, about->cublas, e);
+    for (int i = 0; i < to->count && rc == 0; i++)
+        rc = one_gpu(&c, i, about->window_ns, &to->gpus[i], e);
+    return rc;
+}

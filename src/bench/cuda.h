@@ -1,0 +1,29 @@
+/* Matrix products and copies on NVIDIA GPUs, through the driver's library and cuBLAS. */
+#ifndef BRIM_BENCH_CUDA_H
+#define BRIM_BENCH_CUDA_H
+#include "bench/child.h"
+
+enum { CUDA_GPUS = 16 };
+
+struct cuda_about {
+    const char *cublas; /* its file; NULL: what the loader finds */
+    int64_t window_ns;  /* how long to measure each kind */
+};
+
+struct cuda_gpu {
+    char name[96], bus[24];                 /* "0000:17:00.0" */
+    double tflops32, tflops64, tflops_bf16; /* the best of some products; 0: not measured */
+    double copy_gbs;                        /* read and written */
+    int side;
+};
+
+struct cuda_gpus {
+    int count; /* that the driver lets us use */
+    struct cuda_gpu gpus[CUDA_GPUS];
+};
+
+/* For child_run(); arg is a struct cuda_about, result a struct cuda_gpus. Without a driver or a GPU
+ * there are none. -ENOENT when there are GPUs and no cuBLAS. */
+int cuda_child(struct child *c, const void *arg, void *result, struct err *e);
+
+#endif

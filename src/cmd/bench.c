@@ -1,0 +1,113 @@
+/* brim bench: what this machine really does. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/conf.h"
+#include "bench/keep.h"
+#include "cmd/bench_show.h"
+#include "cmd/cmd.h"
+#include "devices_csv.h"
+
+enum { OUTPUT_MAX = 1 << 20, PATH_BYTES = 4096 };
+
+#define WINDOW_MIN_NS 10000000LL
+#define WINDOW_MAX_NS 60000000000LL
+
+struct bench_opts {
+    bool json;
+    int64_t window_ns;
+    const char *blas, *cublas;
+};
+
+static const struct opt opts[] = {
+    { OPT_DURATION, 0, "seconds", offsetof(struct bench_opts, window_ns), "N",
+      "how long to measure each figure (1; 250ms)", NULL },
+    { OPT_STRING, 0, "blas", offsetof(struct bench_opts, blas), "PATH",
+      "measure this BLAS instead of the one a job gets", NULL },
+    { OPT_STRING, 0, "cublas", offsetof(struct bench_opts, cublas), "PATH",
+      "the cuBLAS to measure GPUs with", NULL },
+    { OPT_FLAG, 'j', "json", offsetof(struct bench_opts, json), NULL, "print JSON", NULL },
+    { .kind = OPT_END },
+};
+
+static const struct bench_opts defaults = { .window_ns = 1000000000 };
+
+/* What was left out, and what could not be kept. */
+static void tell(const char *text)
+{
+    if (*text)
+        fprintf(stderr, "brim bench: %s\n", text);
+}
+
+static int measure(const struct bench_opts *o, struct compute *c, struct err *e)
+{
+    CLEANUP(tree_closep) struct tree *tree = NULL;
+    struct compute_about about = { .blas = o->blas,
+                                   .cublas = o->cublas,
+                                   .window_ns = o->window_ns };
+    struct catalogue devices;
+    int rc = tree_open_dir(&tree, "/", e);
+
+    if (rc == 0)
+        rc = catalogue_load(&devices, data_devices_csv, data_devices_csv_len, e);
+    if (rc < 0)
+        return rc;
+    about.tree = tree;
+    about.devices = &devices;
+    rc = compute_run(&about, c, e);
+    catalogue_done(&devices);
+    return rc;
+}
+
+static int compute(const struct app *app, const struct bench_opts *o, struct err *e)
+{
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX), path = STR_INIT(PATH_BYTES);
+    const char *folder = conf_state(&a, "bench");
+    struct err why = { "" };
+    struct compute c;
+    int rc = folder ? measure(o, &c, e) : err_nomem(e);
+
+    if (rc < 0)
+        return rc;
+    if (!*c.blas && o->blas) /* what was asked for */
+        return err_set(e, -ENOENT, "%s", c.blas_why.text);
+    tell(c.blas_why.text);
+    tell(c.gpus_why.text);
+    if (compute_keep(&c, folder, clock_wall_ns(app->clock), &path, &why) < 0)
+        tell(why.text); /* the figures are there all the same */
+    (o->json ? bench_show_json : bench_show)(&c, &out);
+    return cmd_print(&out, NULL, e);
+}
+
+static int run(const struct app *app, const void *values, char **operands, struct err *e)
+{
+    const struct bench_opts *o = values;
+
+    if (!operands[0])
+        return err_set(e, EXIT_USAGE, "say what to measure: brim bench compute");
+    if (strcmp(operands[0], "compute") != 0)
+        return err_set(e, EXIT_USAGE, "does not know '%.100s': compute is what can be measured",
+                       operands[0]);
+    if ((o->blas && !*o->blas) || (o->cublas && !*o->cublas))
+        return err_set(e, EXIT_USAGE, "an empty name was given where a path is needed");
+    if (o->window_ns < WINDOW_MIN_NS || o->window_ns > WINDOW_MAX_NS)
+        return err_set(e, EXIT_USAGE, "--seconds must be from 10ms to 60");
+    return compute(app, o, e);
+}
+
+const struct cmd cmd_bench = {
+    .name = "bench",
+    .args = "compute",
+    .summary = "measure what this machine really does, against what it could",
+    .about =
+        "compute: products of matrices by the BLAS that a job gets, on one core and on all,\n"
+        "copies of memory, and the same on NVIDIA GPUs; each beside what is nominal. The result\n"
+        "is kept: 'brim why' cites it where a job's BLAS is slow.",
+    .opts = opts,
+    .defaults = &defaults,
+    .size = sizeof(struct bench_opts),
+    .max_operands = 1,
+    .run = run,
+};

@@ -1,0 +1,117 @@
+"""brim bench: figures are there and plausible, broken libraries cost nothing but themselves."""
+
+import glob
+import json
+import os
+
+import pytest
+from conftest import one_line
+
+REFERENCE = glob.glob("/usr/lib/*/blas/libblas.so.3")
+OPENBLAS = glob.glob("/usr/lib/*/openblas-*/libblas.so.3")
+BROKEN = os.environ.get("FAKE_BLAS_LIB", "")
+CUDA = os.environ.get("FAKE_CUDA_DIR", "")
+QUICK = ("bench", "compute", "--seconds", "20ms")
+
+
+@pytest.fixture
+def bench(brim, tmp_path):
+    def call(*args, env=None):
+        return brim(*QUICK, *args, env=dict(env or {}, STATE_DIRECTORY=str(tmp_path)))
+
+    return call
+
+
+def figures(done):
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.skipif(not REFERENCE, reason="needs libblas3")
+def test_a_blas(bench, tmp_path):
+    seen = figures(bench("--blas", REFERENCE[0], "--json"))
+    assert seen["blas"] == "reference" and seen["all_by"] == "copies"
+    cores = len(os.sched_getaffinity(0))
+    assert 1 <= seen["cores"] <= cores == seen["cpus"]
+    for kind in ("float32_gflops", "float64_gflops", "copy_gbs"):
+        assert 0.01 < seen[kind]["one_core"] < 2000, seen
+        assert seen[kind]["all_cores"] > 0.5 * seen[kind]["one_core"], seen
+    kept = (tmp_path / "bench" / "compute-reference.ini").read_text()
+    assert "float32_one = %.6g\n" % seen["float32_gflops"]["one_core"] in kept
+    text = bench("--blas", REFERENCE[0]).stdout
+    assert "BLAS  reference" in text and "GFLOP/s" in text and "a copy on each" in text
+
+
+@pytest.mark.skipif(not (REFERENCE and OPENBLAS), reason="needs two libraries")
+def test_libraries_differ(bench):
+    """The ratio, on one machine at one time, is what counts."""
+    slow = figures(bench("--blas", REFERENCE[0], "--json"))["float32_gflops"]["one_core"]
+    seen = figures(bench("--blas", OPENBLAS[0], "--json"))
+    assert seen["blas"] == "openblas" and seen["all_by"] == "threads"
+    assert seen["float32_gflops"]["one_core"] > 3 * slow
+
+
+@pytest.mark.skipif(not REFERENCE, reason="needs libblas3")
+def test_a_run_knows_the_result(bench, brim, tmp_path):
+    figures(bench("--blas", REFERENCE[0], "--json"))
+    env = dict(STATE_DIRECTORY=str(tmp_path))
+    for name in ("first", "other"):
+        assert brim("run", "-q", "--name", name, "true", env=env).returncode == 0
+        if name == "first":
+            for path in (tmp_path / "bench").iterdir():
+                path.write_text(path.read_text().replace("host = ", "host = other"))
+    diff = brim("runs", "diff", "first", "other", "--json", env=env)
+    notes = {n["name"]: n for n in json.loads(diff.stdout)["environment"]}
+    assert notes["bench.blas.reference"]["a"].endswith("GFLOP/s")
+    assert notes["bench.blas.reference"]["b"] is None  # that is another machine's
+
+
+def test_what_is_no_blas(bench, tmp_path):
+    text = tmp_path / "x.so"
+    text.write_text("x")
+    one_line(bench("--blas", text), 1, str(text))
+    one_line(bench("--blas", "/nowhere/x.so"), 1, "/nowhere/x.so", "No such file")
+    one_line(bench("--blas", ""), 2, "empty name")
+
+
+@pytest.mark.skipif(not BROKEN, reason="needs the fake BLAS")
+def test_a_broken_blas(bench):
+    one_line(bench("--blas", BROKEN, env=dict(FAKE_BLAS="crash")), 1, "killed by signal 11")
+    one_line(bench("--blas", BROKEN), 1, "its product of matrices is wrong: 42 instead of")
+
+
+def test_usage(bench, brim):
+    one_line(brim("bench"), 2, "brim bench compute")
+    one_line(brim("bench", "memory"), 2, "does not know 'memory'")
+    one_line(brim("bench", "compute", "--seconds", "2m"), 2, "--seconds must be from 10ms to 60")
+
+
+# ---- GPUs: a driver that is not there ----
+
+
+@pytest.mark.skipif(not CUDA, reason="needs the fake driver")
+def test_gpus(bench):
+    env = dict(LD_LIBRARY_PATH=CUDA)
+    cublas = os.path.join(CUDA, "libcublas.so.12")
+    done = bench("--cublas", cublas, "--json", env=env)
+    gpus = figures(done)["gpus"]
+    assert [g["name"] for g in gpus] == ["Fake GPU 0", "Fake GPU 1"], done.stderr
+    for g in gpus:
+        assert g["bus"].startswith("0000:A") and g["side"] == 2048
+        assert abs(g["float32_tflops"] - 50) < 0.1 and abs(g["float64_tflops"] - 25) < 0.1
+        assert abs(g["bfloat16_tflops"] - 700) < 2 and abs(g["copy_gbs"] - 2400) < 5
+        assert g["bfloat16_peak_tflops"] is None
+    text = bench("--cublas", cublas, env=env).stdout
+    assert "GPU1  Fake GPU 1, 0000:A1:00.0" in text and "bfloat16 700 TFLOP/s" in text
+
+
+@pytest.mark.skipif(not CUDA, reason="needs the fake driver")
+def test_gpus_that_are_not_there_or_broken(bench):
+    done = bench("--json", env=dict(LD_LIBRARY_PATH=CUDA, FAKE_CUDA="none"))
+    assert figures(done)["gpus"] == [] and done.stderr == ""
+    done = bench("--json", env=dict(LD_LIBRARY_PATH=CUDA, FAKE_CUDA="broken"))
+    assert figures(done)["gpus"] == []
+    assert "cuInit: error 803 (CUDA_ERROR_SYSTEM_DRIVER_MISMATCH)" in done.stderr
+    done = bench("--json", "--cublas", "/nowhere.so", env=dict(LD_LIBRARY_PATH=CUDA))
+    assert figures(done)["gpus"] == []
+    assert "/nowhere.so" in done.stderr and done.stderr.count("\n") == 1
