@@ -27,7 +27,7 @@ SMALL_B = 8192  # fits into the pipe where that can be written to at all
 BATCH, FAILED, DREW, CHECKED, ALIVE = range(5)  # kinds of answers
 CHECK = -1  # instead of a task's number
 
-PULLS, PULL_S = 1_000_000, 2.0  # of a sampler, to see that it draws nothing
+PULL_S = 0.5  # at most, for seeing that a sampler draws nothing
 
 
 class Spec:
@@ -40,8 +40,8 @@ class Spec:
         self.auto_collation = iterator._auto_collation
         self.collate_fn = iterator._collate_fn
         self.drop_last = iterator._drop_last
-        self.sampler = iterator._index_sampler
-        self.sampler_iter: Any = None  # for the canary
+        self.sampler: Any = None  # for the try alone
+        self.sampler_iter: Any = None
         self.init_fn: Optional[Callable[[int], Any]] = None
         self.seed = seed
         self.workers = 1
@@ -127,8 +127,6 @@ class Work:
 
     def drew(self) -> bool:
         """Since it was asked the last time."""
-        if self.spec.random:
-            return False
         state = self.streams.state()
         drew = self.streams.differ(self.state, state)
         self.state = state
@@ -142,7 +140,7 @@ class Work:
         except Exception as e:
             self.fail(number, e)
             return
-        if self.drew():
+        if not self.spec.random and self.drew():
             self.out.send(number, DREW, None)
             return
         try:
@@ -164,13 +162,14 @@ class Work:
         except Exception:
             self.out.send(number, FAILED, None)
 
-    def check(self, count: int, left: Optional[int]) -> None:
-        """The canary: the next batches of the sampler as it is here."""
+    def check(self, count: int, left: Optional[int], rest: bool) -> None:
+        """The try: the next batches of the sampler as it is here."""
         said: Dict[str, Any] = {"digests": [], "error": "", "drew": False, "sampler": ""}
+        said["tried"] = None
         try:
             if self.failed:
                 raise RuntimeError(self.failed)
-            self.check_batches(said, count, left)
+            self.check_batches(said, count, left, rest)
         except Unknown as e:
             said["error"] = "a batch holds %s, which cannot be compared" % (e,)
         except Exception as e:
@@ -178,7 +177,9 @@ class Work:
             said["error"] = "in another process it fails (%s: %s)" % (type(e).__name__, text[:120])
         self.out.send(CHECK, CHECKED, said)
 
-    def check_batches(self, said: Dict[str, Any], count: int, left: Optional[int]) -> None:
+    def check_batches(
+        self, said: Dict[str, Any], count: int, left: Optional[int], rest: bool
+    ) -> None:
         spec, digest = self.spec, Digest(self.torch)
         samplers = (spec.sampler, getattr(spec.sampler, "sampler", None))
         looks, streams = Looks(self.torch), Streams(self.torch, *samplers)
@@ -208,21 +209,26 @@ class Work:
                 said["error"] = "a batch cannot be handed over (%s)" % (e,)
                 return
         # the samples' draws would show here as the sampler's, had there been any
-        self.pull(spec.sampler_iter, None if left is None else left - pulled)
+        if rest:
+            said["tried"] = self.pull(spec.sampler_iter, None if left is None else left - pulled)
         if streams.differ(state, streams.state()):
             said["sampler"] = "draws"
         elif looks.of(*samplers) != looked:
             said["sampler"] = "changes"
 
-    def pull(self, sampler: Any, left: Optional[int]) -> None:
+    def pull(self, sampler: Any, left: Optional[int]) -> Optional[int]:
+        """How much of the sampler was seen; None: all."""
         end = time.monotonic() + PULL_S
-        for pulled in range(PULLS if left is None else min(left, PULLS)):
+        pulled = 0
+        while left is None or pulled < left:
             try:
                 next(sampler)
             except StopIteration:
-                return
-            if not pulled & 1023 and time.monotonic() > end:
-                return
+                return None
+            pulled += 1
+            if not pulled & 255 and time.monotonic() > end:
+                return pulled
+        return None
 
     def run(self, parent: int) -> None:
         conn = self.conn

@@ -1,7 +1,7 @@
-"""What an iterator's batches come from after a switch. It stands as _next_data in the iterator's own
-dictionary, where __next__ looks first: the object that the job holds, its class and what the job
-can ask of it stay. The order of batches is that of the iterator's own sampler, whoever fetches
-them.
+"""What an iterator's batches come from after a switch. It stands as _next_data in the iterator's
+own dictionary, where __next__ looks first: the object that the job holds, its class and what the
+job can ask of it stay. The order of batches is that of the iterator's own sampler, whoever
+fetches them.
 
 An iterator of torch's without workers: brim's pool, or torch's own way. One that has workers, its
 engine: fewer of them, or none, while more come from the pool."""
@@ -83,6 +83,7 @@ class Feed:
         self.quiet = False  # the engine is being reset
         self.ended = False
         self.error: Optional[BaseException] = None
+        self.tried: Optional[int] = None  # so many more of them are known to draw nothing
         self.left: Optional[int] = None  # indices that the sampler says it still has
         self.inside = 0  # batches that were taken and that the iterator does not count yet
         self.random = False  # numbers may be drawn in workers
@@ -169,6 +170,11 @@ class Feed:
         while len(self.ahead) < limit and not self.ended and self.error is None:
             if self.left is not None and self.left <= 0:
                 return
+            if self.tried is not None:
+                self.tried -= 1
+                if self.tried < 0:
+                    self.stop_using("its sampler goes on for longer than was looked at")
+                    return
             try:
                 task = Task(next(it._sampler_iter))
             except StopIteration:
@@ -291,7 +297,10 @@ class Feed:
         for name in ("_try_put_index", "_reset"):
             it.__dict__.pop(name, None)
         it._prefetch_factor = self.own_depth
-        it._worker_queue_idx_cycle = itertools.cycle(range(self.own))
+        # as if it had given out every batch so far: each comes from the worker that it would have
+        given = it._num_yielded + self.inside + it._send_idx - it._rcvd_idx
+        order = [(given + i) % self.own for i in range(self.own)]
+        it._worker_queue_idx_cycle = itertools.cycle(order)
         if it._shutdown:
             return
         for _ in range(self.own * self.own_depth - (it._send_idx - it._rcvd_idx)):
@@ -352,10 +361,11 @@ class Feed:
         it = self.iterator()
         if it is not None:
             self.return_ahead(it)
+            touched = "_try_put_index" in it.__dict__
             for name in OVERRIDES:
                 it.__dict__.pop(name, None)
             self.held = False
-            if self.own and not forked:
+            if touched and not forked:
                 self.restore(it)
         self.pin = self.later = None
         self.workers, self.depth = self.own, self.own_depth or 2

@@ -39,7 +39,7 @@ class Worker:
 
 class Pool:
     def __init__(self, spec: child.Spec, looks: Any) -> None:
-        self.spec = spec
+        self.spec: Any = spec
         self.looks = looks  # of the dataset when its workers were forked
         self.pid = os.getpid()
         self.workers: List[Worker] = []
@@ -148,11 +148,13 @@ class Pool:
                 self.slowest_s = max(self.slowest_s, time.monotonic() - begun)
                 return answer[1], answer[2]
 
-    def check(self, count: int, left: Optional[int], limit_s: float) -> Dict[str, Any]:
+    def check(
+        self, count: int, left: Optional[int], rest: bool, limit_s: float
+    ) -> Dict[str, Any]:
         """What the first worker says of the next batches."""
         worker = self.workers[0]
         try:
-            worker.conn.send((child.CHECK, count, left))
+            worker.conn.send((child.CHECK, count, left, rest))
         except OSError:
             self.lose(worker)
         while True:
@@ -179,6 +181,7 @@ class Pool:
                 worker.end()
         self.ended += self.workers
         self.workers = []
+        self.spec = self.looks = None  # the dataset is the job's to free
         self.reap()
 
     def reap(self) -> None:

@@ -24,6 +24,10 @@ SHORT = 4  # steps: epochs for which workers are not worth starting
 PATIENCE = 256  # steps until a loader feeds them, for settings known from the start
 DEEPEST = 256
 
+SAMPLERS = (
+    *("SequentialSampler", "RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler"),
+    "DistributedSampler",
+)
 RANDOM = "its samples are drawn at random, and workers draw others: --allow numeric"
 
 
@@ -51,6 +55,7 @@ class Verdict:
         self.random = False
         self.never = ""
         self.size_b = self.tensors = 0
+        self.tried: Optional[int] = None  # batches; None: all that the sampler has
 
 
 def allowed() -> bool:
@@ -68,6 +73,17 @@ def pin(value: Any) -> Any:
     if type(value) is dict:
         return {key: pin(each) for key, each in value.items()}
     return value
+
+
+def draws_at_once(sampler: Any) -> bool:
+    """Whether it is one of torch's own, which draw when they begin and then no more."""
+    inner = sampler.sampler if type(sampler).__name__ == "BatchSampler" else sampler
+    modules = "torch.utils.data.sampler", "torch.utils.data.distributed"
+    if not all(type(each).__module__ in modules for each in (sampler, inner)):
+        return False
+    if type(inner).__name__ == "RandomSampler" and inner.generator is not None:
+        return not inner.replacement and inner.num_samples == len(inner.data_source)
+    return type(inner).__name__ in SAMPLERS
 
 
 class Loaders:
@@ -90,17 +106,28 @@ class Loaders:
     def find(self) -> Tuple[int, Any]:
         """The one that feeds the steps, and its iterator; None: between two epochs."""
         loop = self.loop
-        alive = [n for ref, n in loop.keys.values() if ref is None or ref() is not None]
-        sources = sorted(source for source in loop.feeding if source in alive)
+        there = self.there()
+        sources = sorted(source for source in loop.feeding if source in there)
         if not sources:
             raise Refused("no loader feeds the steps yet")
+        read = [source for source in sources if loop.iterators[source][0]() is not None]
+        seen = [n for ref, n in loop.keys.values() if ref is not None and n in sources]
+        sources = read or seen or sources  # of a sampler that is a list no end is seen
         if len(sources) > 1:
             raise Refused("%d loaders feed the steps, which one is meant is open" % len(sources))
-        reference, thread = loop.iterators.get(sources[0], (None, 0))
-        iterator = reference() if reference is not None else None
+        reference, thread = loop.iterators[sources[0]]
+        iterator = reference()
         if iterator is not None and thread != threading.get_ident():
             raise Refused("its batches are read in another thread than the one that steps")
         return sources[0], iterator
+
+    def there(self) -> List[int]:
+        """Loaders that the job still has."""
+        known = self.loop.keys.values()
+        there = [n for ref, n in known if ref is None or ref() is not None]
+        for source in [source for source in self.kept if source not in there]:
+            self.stop(self.kept.pop(source))
+        return there
 
     def feed_of(self, source: int, it: Any) -> Feed:
         feed = it.__dict__.get("_brim_feed")
@@ -121,7 +148,8 @@ class Loaders:
         own = module._SingleProcessDataLoaderIter, module._MultiProcessingDataLoaderIter
         if type(it) not in own:
             raise Refused("its iterator is a %s, not torch's own" % (type(it).__name__,))
-        pipes = tuple(filter(None, (getattr(data, n, None) for n in ("IterDataPipe", "MapDataPipe"))))
+        names = "IterDataPipe", "MapDataPipe"  # which newer versions may lack
+        pipes = tuple(getattr(data, name) for name in names if hasattr(data, name))
         if it._dataset_kind != module._DatasetKind.Map or isinstance(it._dataset, pipes):
             raise Refused("its dataset is a stream, and each worker would have one of its own")
         if not getattr(it, "_in_order", True):
@@ -147,18 +175,20 @@ class Loaders:
 
     def request(self, source: int, it: Any, wish: Wish) -> None:
         """Carry wish out, as far as it concerns the epoch that runs."""
+        self.epochs_last(source, wish)
         if it is not None:
             feed = self.feed_of(source, it)
             if not feed.ended:
-                self.epochs_last(source, wish)
                 self.switch(source, feed, wish)
         self.wishes[source] = wish
 
     def epochs_last(self, source: int, wish: Wish) -> None:
         before, begun = self.loop.begun.get(source, (None, 0))
         if wish.workers and before is not None and begun - before < SHORT:
-            raise Refused("its epochs are %d steps long: workers would start anew in each" % (
-                begun - before,))
+            raise Refused(
+                "its epochs are %d steps long: workers would start anew in each"
+                % (begun - before,)
+            )
 
     def switch(self, source: int, feed: Feed, wish: Wish) -> None:
         it = feed.iterator()
@@ -247,7 +277,6 @@ class Loaders:
         again = it.__dict__.get("_brim_pools", 0)
         it.__dict__["_brim_pools"] = again + 1
         pool = feed.new_pool(again)
-        pool.spec.sampler_iter = it._sampler_iter
         # of an iterator without workers it is not known, nor does the job call it
         pool.spec.init_fn = getattr(it, "_worker_init_fn", None)
         pool.others = self.pipes
@@ -263,9 +292,12 @@ class Loaders:
         """The next batches, fetched in a forked process, and here. False: there are none."""
         it = feed.iterator()
         feed.count_left(it)
-        pool.grow(1)
-        said = pool.check(BATCHES, feed.left, TRY_S)
-        pool.spec.sampler_iter = None
+        pool.spec.sampler, pool.spec.sampler_iter = it._index_sampler, it._sampler_iter
+        try:
+            pool.grow(1)
+        finally:  # the pool may live on when its loader does not
+            pool.spec.sampler = pool.spec.sampler_iter = None
+        said = pool.check(BATCHES, feed.left, not draws_at_once(it._index_sampler), TRY_S)
         if said["error"]:
             raise Refused(said["error"])
         verdict.random = said["drew"]
@@ -284,6 +316,7 @@ class Loaders:
                 feed.compare(said)
         verdict.size_b, verdict.tensors = said["size_b"], said["tensors"]
         verdict.alike = True
+        feed.tried = verdict.tried = said["tried"]
         verdict.compared |= compare
         return True
 
@@ -301,6 +334,8 @@ class Loaders:
 
     def begin(self, source: int, it: Any) -> None:
         """An iterator is about to be read for the first time."""
+        if self.kept:
+            self.there()
         wish = self.wishes.get(source)
         if wish is None:
             return
@@ -313,6 +348,7 @@ class Loaders:
             if wish.workers is None and wish.depth is None:
                 return
             verdict = self.verdicts.setdefault(source, Verdict())
+            feed.tried = verdict.tried
             if verdict.alike or verdict.compared:
                 self.switch(source, feed, wish)
             else:  # the try wants a sampler that has begun

@@ -1,0 +1,269 @@
+"""The loader of a job is changed while it runs: nothing that comes out of the job changes, what
+cannot be done so is refused in one sentence, and nothing is left behind."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from test_shim import SHIM, Job, has_torch
+
+CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "loader_cases.py")
+
+pytestmark = pytest.mark.skipif(not has_torch(), reason="torch is not installed")
+
+AT_RANDOM = "its samples are drawn at random, and workers draw others: --allow numeric"
+
+DONE = """up_and_down to_and_fro own_workers own_workers_that_stay batch_sampler no_batches
+    subclass_and_collate generator_given next_of_a_variable stay_from_epoch_to_epoch
+    a_validation_loader samples_fail the_job_forks sampler_of_an_unknown_length
+    dataset_changes_between_epochs"""
+
+AS_BEFORE = {
+    "drawn_late": "its samples are drawn at random",
+    "dataset_changes_in_an_epoch": "its dataset was changed while workers had copies of it",
+    "dataset_changes_in_place": "its dataset was changed while workers had copies of it",
+    "workers_die": "its workers died",
+}
+
+REFUSED = {
+    "draws": [AT_RANDOM],
+    "counts_its_calls": ["fetching a batch twice gives two results"],
+    "streams": ["its dataset is a stream, and each worker would have one of its own"],
+    "samplers": [
+        "its sampler draws at random as it goes on: --allow numeric",
+        "its sampler remembers its place, and would run ahead of the steps",
+        "its sampler is its own iterator, and would run ahead of the steps",
+    ],
+    "in_another_process": [
+        "in another process it fails (RuntimeError: not here)",
+        "a process that was forked for a try did not bring a batch in 1 s, or died",
+        "a batch is another one when a worker fetches it",
+        "a process that was forked for a try did not bring a batch in 1 s, or died",
+        "a batch holds an object of function, which cannot be compared",
+        "its dataset holds a connection (socket.socket)",
+    ],
+    "start_methods": ["the job starts its processes by spawn, brim would by fork"],
+    "requests": [
+        "there are no workers that could load ahead",
+        "done",
+        "no CUDA device is in use, which pinned memory is for",
+        "'-1' is not from 0 to 256 workers",
+        "'1000' is not from 0 to 256 workers",
+        "'x' is not from 0 to 256 workers",
+    ],
+    "two_training_loaders": [
+        "done",
+        "2 loaders feed the steps, which one is meant is open",
+        "done",
+    ],
+    "short_epochs": ["its epochs are 1 steps long: workers would start anew in each"],
+    "another_thread_reads": ["its batches are read in another thread than the one that steps"],
+    "no_room": [
+        "7 more workers take 224 MiB of memory, and half of what is free is 0 MiB",
+        "16 batches on their way take 0 MiB of /dev/shm, and half of what is free is 0 MiB",
+        "they take 76 open files: ulimit -n is too low",
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """Of all cases, which one process runs."""
+    status, out, err = Job(tmp_path_factory.mktemp("cases")).run("-W", "ignore", CASES, "--all")
+    assert status == 0 and "brim:" not in err, err
+    found = [json.loads(line) for line in out.splitlines()]
+    return {each["case"]: each for each in found}
+
+
+@pytest.fixture
+def job(tmp_path):
+    return Job(tmp_path)
+
+
+@pytest.mark.parametrize("name", DONE.split())
+def test_what_is_done_changes_nothing(results, name):
+    said = results[name]
+    assert "error" not in said, said
+    assert said["same"] and said["told"] == [], said
+    assert said["said"] and set(said["said"]) == {"done"}, said
+
+
+@pytest.mark.parametrize("name", AS_BEFORE)
+def test_what_shows_later_is_taken_back(results, name):
+    said = results[name]
+    assert said["same"] and said["said"][0] == "done", said
+    assert len(said["told"]) == 1 and said["told"][0].endswith(": " + AS_BEFORE[name]), said
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused_changes_nothing(results, name):
+    assert "error" not in results[name], results[name]
+    assert results[name]["same"] and results[name]["said"] == REFUSED[name], results[name]
+
+
+def test_details(results):
+    assert results["stay_from_epoch_to_epoch"]["stay"]
+    assert results["known_from_the_start"]["same"] and results["known_from_the_start"]["in_force"]
+    assert results["taken_back"]["same"] and results["taken_back"]["extra"] == "False"
+    assert "workers" not in results["a_validation_loader"]["extra"]
+    assert results["two_epochs_at_once"]["same"]
+    random = results["draws_allowed"]
+    assert set(random["said"]) == {"done"} and not random["same"] and not random["told"]
+    assert results["next_of_a_variable"]["extra"] == "('_SingleProcessDataLoaderIter', 0, False)"
+
+
+def test_later_switches_take_no_time(results):
+    first, *later = results["to_and_fro"]["ms"]
+    assert len(later) == 26 and sorted(later)[13] < 5 and first < 3000
+
+
+@pytest.mark.parametrize("sink", ["extension", "python"])
+def test_the_numbers_are_those_of_the_untouched_job(job, sink):
+    without = job.run(CASES, "--hash", shim=False)
+    assert job.run(CASES, "--hash", BRIM_SINK=sink) == without
+    assert without[0] == 0 and without[1].endswith(" 0 False\n")
+
+
+def test_a_shared_file(job):
+    """Four workers seek and read in one open file, 100,000 times."""
+    status, out, err = job.run(CASES, "--shared", os.path.join(job.folder, "samples"))
+    assert status == 0, err
+    assert json.loads(out) == {"wrong": 0, "said": ["done"]}
+
+
+def alive(pid):
+    try:
+        with open("/proc/%d/stat" % pid) as f:
+            return f.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def shared_memory():
+    return {name for name in os.listdir("/dev/shm") if name.startswith("torch_")}
+
+
+@pytest.mark.parametrize("how", ["raise", "return", "kill", "interrupt", "terminate"])
+def test_nothing_is_left_behind(job, how):
+    before = shared_memory()
+    with subprocess.Popen(
+        [sys.executable, CASES, "--end", how if how in ("raise", "return") else "wait"],
+        env=job.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        start_new_session=True,
+    ) as process:
+        pids = [int(pid) for pid in process.stdout.readline().split()]
+        if how == "kill":
+            process.kill()
+        elif how == "terminate":
+            process.terminate()
+        elif how == "interrupt":
+            os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    assert len(pids) == 4
+    assert "worker" not in err, err
+    last = {"raise": "ValueError: of the job", "interrupt": "KeyboardInterrupt"}.get(how)
+    assert (err.splitlines() or [None])[-1] == last, err
+    end = time.monotonic() + 5
+    while any(map(alive, pids)) and time.monotonic() < end:
+        time.sleep(0.02)
+    assert not any(map(alive, pids))
+    assert shared_memory() <= before
+
+
+ROOM = """
+import sys
+sys.path.insert(0, %r)
+from brim_torch import room
+print(room.free_memory(sys.argv[1]))
+"""
+
+V2 = {
+    "proc/meminfo": "MemTotal: 100 kB\nMemAvailable:    4096 kB\n",
+    "proc/self/cgroup": "0::/a/b\n",
+    "sys/fs/cgroup/a/b/memory.max": "max\n",
+    "sys/fs/cgroup/a/b/memory.current": "5000\n",
+    "sys/fs/cgroup/a/memory.max": "2000000\n",
+    "sys/fs/cgroup/a/memory.current": "1500000\n",
+    "sys/fs/cgroup/a/memory.stat": "file 9\ninactive_file 1000\n",
+}
+V1 = {
+    "proc/meminfo": "MemAvailable:    4096 kB\n",
+    "proc/self/cgroup": "4:memory:/job\n1:cpu:/\n",
+    "sys/fs/cgroup/memory/job/memory.limit_in_bytes": "3000000\n",
+    "sys/fs/cgroup/memory/job/memory.usage_in_bytes": "1000000\n",
+}
+
+
+@pytest.mark.parametrize(
+    "files, free",
+    [(V2, 501000), (V1, 2000000), ({"proc/meminfo": "MemAvailable: 4 kB\n"}, 4096), ({}, None)],
+)
+def test_memory_that_is_free(tmp_path, files, free):
+    for name, text in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    said = subprocess.run(
+        [sys.executable, "-c", ROOM % SHIM, str(tmp_path)], capture_output=True, encoding="utf-8"
+    )
+    assert said.stdout.strip() == str(free), said.stderr
+
+
+REOPEN = """
+import os, sys, tempfile
+sys.path.insert(0, %r)
+from brim_torch import reopen
+read = open(__file__ if len(sys.argv) < 2 else sys.argv[1], "rb")
+read.seek(7)
+log = open(sys.argv[1] + ".log", "a")
+deleted = tempfile.TemporaryFile()
+deleted.write(b"0123456789")
+deleted.flush()
+deleted.seek(4)
+pid = os.fork()
+if not pid:
+    assert reopen.files() == []
+    read.seek(0), deleted.seek(0)
+    assert read.read(3) == b"abc" and deleted.read(2) == b"01"
+    log.write("child")
+    log.flush()
+    os._exit(0)
+assert os.waitpid(pid, 0)[1] == 0
+assert os.lseek(deleted.fileno(), 0, os.SEEK_CUR) == 4 and deleted.read(1) == b"4"
+print(read.read(2), os.path.getsize(sys.argv[1] + ".log"))
+"""
+
+
+def test_files_get_offsets_of_their_own(tmp_path):
+    path = tmp_path / "samples"
+    path.write_bytes(b"abcdefghijkl")
+    said = subprocess.run(
+        [sys.executable, "-c", REOPEN % SHIM, str(path)], capture_output=True, encoding="utf-8"
+    )
+    assert said.stdout == "b'hi' 5\n", said.stderr
+
+
+def test_a_shim_that_stops_takes_it_back(job):
+    text = """
+import sys
+sys.path.insert(0, %r)
+import loader_cases as cases
+def stop(loop):
+    loop.give_up("a test")
+    return "stopped"
+print(cases.json.dumps(cases.simple({3: "4", 8: stop}, epochs=2)))
+"""
+    status, out, err = job.script(text % os.path.dirname(CASES))
+    assert status == 0, err
+    said = json.loads(out)
+    assert said["same"] and said["said"] == ["done", "stopped"], said
+    assert len(re.findall(r"^brim: the shim stops", err, re.M)) == 1, err
