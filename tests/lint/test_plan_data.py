@@ -1,4 +1,4 @@
-"""data/gpus.csv: rows are whole, have sources, and agree with devices.csv."""
+"""data/gpus.csv and data/models.csv: rows are whole, have sources, and agree with devices.csv."""
 
 import csv
 import re
@@ -40,11 +40,12 @@ def table(name):
 
 
 GPUS, GPU_SOURCES = table("gpus")
+MODELS, MODEL_SOURCES = table("models")
 DEVICES = {row["name"]: row for row in table("devices")[0]}
 
 
 def test_rows_are_whole():
-    for row in GPUS:
+    for row in GPUS + MODELS:
         assert None not in row and None not in row.values(), f"{row['name']}: wrong field count"
         assert re.fullmatch(r"[A-Za-z0-9.-]+", row["name"]), row["name"]
         for text in row.values():
@@ -78,3 +79,10 @@ def test_gpus_agree_with_devices():
         if row["link_gbs"] and device.get("scaleup_gbs_per_dir"):
             assert float(row["link_gbs"]) == float(device["scaleup_gbs_per_dir"]), row["name"]
     assert compared > 100
+
+
+def test_models_have_sources():
+    places = re.compile(r"huggingface\.co/[\w.-]+/[\w.-]+|.*arXiv [\d.]{9,10}.*|github\.com/.*")
+    for row in MODELS:
+        for source in row["source"].split("; "):
+            assert source in MODEL_SOURCES or places.fullmatch(source), f"{row['name']}: {source}"
