@@ -6,13 +6,12 @@
 
 enum plan_precision { PLAN_FP16, PLAN_BF16, PLAN_FP8, PLAN_MXFP8, PLAN_NVFP4, PLAN_PRECISIONS };
 
-enum { GPU_NAME = 48 };
+enum { GPU_NAME = 48, CLUSTER_ASSUMED = 160 };
 
-/* A kind of GPU: data/gpus.csv, with what was fitted to measurements (script/calibrate). */
+/* A kind of GPU: data/gpus.csv, with what was fitted to measurements; NaN where nothing was. */
 struct gpu {
     char name[GPU_NAME];
-    double
-        flops[PLAN_PRECISIONS]; /* dense, a second, as the vendor states them; NaN: it has none */
+    double flops[PLAN_PRECISIONS]; /* dense, a second, as vendors state them; NaN: it has none */
     double memory_b, memory_rate;
     double link_rate; /* of its ports in the fast domain together */
     int domain;       /* GPUs that its links join at most; 1: none */
@@ -35,10 +34,12 @@ struct cluster {
     int nics;            /* of a node */
     double nic_rate;     /* of one */
     double nic_latency_s, link_latency_s;
-    int leaf_nodes;        /* nodes below one switch; 0: one flat network */
-    double oversubscribed; /* of links above the leaves: 1 none, 2 half of the rate */
-    double price;          /* of a GPU for an hour; NaN: not known */
-    double mtbf_s;         /* of one GPU; NaN: not known */
+    int leaf_nodes;                /* nodes below one switch; 0: one flat network */
+    double oversubscribed;         /* of links above the leaves: 1 none, 2 half of the rate */
+    double price;                  /* of a GPU for an hour; NaN: not known */
+    double mtbf_s;                 /* of one GPU; NaN: not known */
+    char assumed[CLUSTER_ASSUMED]; /* what nobody said, for the user: "8 ports of 400 Gbit/s a node,
+                                      as in a DGX H100"; "": nothing */
 };
 
 /* What cannot be: -EINVAL with a sentence. */

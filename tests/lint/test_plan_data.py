@@ -1,0 +1,88 @@
+"""data/gpus.csv and data/models.csv: rows are whole, have sources, and agree with devices.csv."""
+
+import csv
+import re
+
+import tree
+
+SAME = {  # column of gpus.csv: of devices.csv
+    "vendor": "vendor",
+    "bf16_tflops": "bf16_dense_tflops",
+    "fp16_tflops": "fp16_dense_tflops",
+    "fp8_tflops": "fp8_dense_tflops",
+    "memory_gb": "mem_gb",
+    "memory_gbs": "mem_bw_gbs",
+    "tdp_w": "tdp_w",
+}
+LIMITS = {  # the least and the most that a device of these years can have
+    "bf16_tflops": (50, 20000),
+    "fp16_tflops": (50, 20000),
+    "fp8_tflops": (50, 50000),
+    "mxfp8_tflops": (50, 50000),
+    "nvfp4_tflops": (50, 100000),
+    "memory_gb": (8, 1024),
+    "memory_gbs": (100, 30000),
+    "link_gbs": (10, 5000),
+    "link_gpus": (2, 10000),
+    "pcie_gbs": (10, 500),
+    "tdp_w": (10, 3000),
+    "sms": (10, 1000),
+    "node_gpus": (1, 16),
+    "node_nics": (1, 24),
+    "node_nic_gbps": (25, 3200),
+}
+
+
+def table(name):
+    text = tree.read(f"data/{name}.csv")
+    rows = csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
+    return list(rows), set(re.findall(r"^#   (\w+)  ", text, re.M))
+
+
+GPUS, GPU_SOURCES = table("gpus")
+MODELS, MODEL_SOURCES = table("models")
+DEVICES = {row["name"]: row for row in table("devices")[0]}
+
+
+def test_rows_are_whole():
+    for row in GPUS + MODELS:
+        assert None not in row and None not in row.values(), f"{row['name']}: wrong field count"
+        assert re.fullmatch(r"[A-Za-z0-9.-]+", row["name"]), row["name"]
+        for text in row.values():
+            assert text == text.strip() and text.isascii(), row["name"]
+
+
+def test_gpus_have_sources():
+    used = {key for row in GPUS for key in row["source"].split()}
+    assert all(row["source"] for row in GPUS)
+    assert used == GPU_SOURCES
+
+
+def test_gpus_are_plausible():
+    for row in GPUS:
+        for column, (least, most) in LIMITS.items():
+            value = float(row[column]) if row[column] else least
+            assert least <= value <= most, f"{row['name']}: {column} {value}"
+        assert row["bf16_tflops"] or row["fp16_tflops"], row["name"]
+        assert row["memory_gb"] and row["memory_gbs"], row["name"]
+        assert bool(row["link_gbs"]) == bool(row["link_gpus"]), row["name"]
+
+
+def test_gpus_agree_with_devices():
+    compared = 0
+    for row in GPUS:
+        device = DEVICES.get(row["name"], {})
+        for here, there in SAME.items():
+            if row[here] and device.get(there):
+                compared += 1
+                assert row[here] == device[there], f"{row['name']}: {here}"
+        if row["link_gbs"] and device.get("scaleup_gbs_per_dir"):
+            assert float(row["link_gbs"]) == float(device["scaleup_gbs_per_dir"]), row["name"]
+    assert compared > 100
+
+
+def test_models_have_sources():
+    places = re.compile(r"huggingface\.co/[\w.-]+/[\w.-]+|.*arXiv [\d.]{9,10}.*|github\.com/.*")
+    for row in MODELS:
+        for source in row["source"].split("; "):
+            assert source in MODEL_SOURCES or places.fullmatch(source), f"{row['name']}: {source}"
