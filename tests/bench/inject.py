@@ -166,6 +166,43 @@ def slow_link(rate_b):
             quiet("ip", "netns", "del", name)
 
 
+@contextlib.contextmanager
+def bridged(count, rate_bit=None):
+    """So many network namespaces on one bridge, which has a namespace of its own; each link takes
+    rate_bit a second in both directions, or what it can. Yields their files."""
+    bridge = NAME + "-bridge"
+    names = ["%s-n%d" % (NAME, i) for i in range(count)]
+
+    def shape(name, device):
+        if rate_bit:
+            check(
+                *("tc", "-n", name, "qdisc", "add", "dev", device, "root", "tbf"),
+                *("rate", "%dbit" % rate_bit, "burst", "64kb", "latency", "50ms")
+            )
+
+    try:
+        check("ip", "netns", "add", bridge)
+        check("ip", "-n", bridge, "link", "add", "br0", "type", "bridge")
+        check("ip", "-n", bridge, "link", "set", "br0", "up")
+        for i, name in enumerate(names):
+            port = "p%d" % i
+            check("ip", "netns", "add", name)
+            check(
+                *("ip", "-n", bridge, "link", "add", port, "type", "veth"),
+                *("peer", "name", "eth0", "netns", name)
+            )
+            check("ip", "-n", bridge, "link", "set", port, "master", "br0", "up")
+            check("ip", "-n", name, "addr", "add", "10.214.0.%d/24" % (i + 1), "dev", "eth0")
+            check("ip", "-n", name, "link", "set", "lo", "up")
+            check("ip", "-n", name, "link", "set", "eth0", "up")
+            shape(name, "eth0")
+            shape(bridge, port)
+        yield ["/run/netns/" + name for name in names]
+    finally:
+        for name in names + [bridge]:
+            quiet("ip", "netns", "del", name)
+
+
 # ---- neighbours ----
 
 

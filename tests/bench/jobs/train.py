@@ -146,6 +146,7 @@ def parse():
     p.add_argument("--checkpoint-kind", default="fsync")
     p.add_argument("--garbage", type=int, default=0, help="objects that live all the time")
     p.add_argument("--collect-every", type=int, default=0)
+    p.add_argument("--times", help="write the end of each step here, in seconds from the first")
     return p.parse_args()
 
 
@@ -159,7 +160,7 @@ def main():
     loss_of = nn.CrossEntropyLoss()
     weights = {"extra": torch.zeros(a.save_mb * 250000)} if a.save else {}
     kept = litter(a.garbage) if a.garbage else None
-    took, begin = [], time.monotonic()
+    took, ends, begin = [], [], time.monotonic()
     end = begin + a.seconds
     last = begin
     for i, (x, y) in enumerate(loader):
@@ -173,12 +174,16 @@ def main():
             save(a, dict(model.state_dict(), **weights), a.save)
         now = time.monotonic()
         took.append(now - last)
+        ends.append(now)
         last = now
         if now >= end:
             break
     took = took[min(3, len(took) // 2) :]
     mean = sum(took) / len(took)
     print("steps %d median_s %.6f mean_s %.6f" % (len(took), statistics.median(took), mean))
+    if a.times:
+        with open(a.times, "w") as f:
+            f.writelines("%.6f\n" % (t - begin) for t in ends)
     del kept
 
 
