@@ -3,35 +3,95 @@
 
 #include "diagnose/judge_view.h"
 
+/* What the job read from disks until it began to read again what it had read: about what it works
+ * on, as long as that was seen from the begin. */
+static double worked_on(const struct judge *j)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < j->r->n_moments; i++) {
+        const double *x = j->r->moments[i].values;
+
+        if (x[RUN_REFAULTS] >= j->l.read_again * x[RUN_DISK_READ] &&
+            x[RUN_REFAULTS] >= j->l.bytes_some)
+            break;
+        if (x[RUN_JOB_READ] > 0)
+            sum += x[RUN_JOB_READ] * j->r->moments[i].seconds;
+    }
+    return sum;
+}
+
+/* Files that would stay in memory, had its cgroup more of it, and the node has. */
+static bool is_read_again(const struct judge *j)
+{
+    double again = judge_mean(j, RUN_REFAULTS), limit = judge_mean(j, RUN_JOB_MEMORY_LIMIT);
+
+    return j->wait >= j->l.wait_warning && again >= j->l.bytes_some &&
+           again >= j->l.read_again * judge_mean(j, RUN_DISK_READ) &&
+           judge_mean(j, RUN_JOB_MEMORY) >= j->l.memory_full * limit &&
+           worked_on(j) <= judge_mean(j, RUN_MEMORY_AVAILABLE);
+}
+
+/* What was found of memory. */
+struct memory {
+    double pressure, waits, swap, faults, available; /* available: share */
+    bool again, swaps;
+};
+
+static void tell_memory(struct judge *j, struct verdict_item *to, const struct memory *m)
+{
+    double again = judge_mean(j, RUN_REFAULTS), reads = judge_mean(j, RUN_DISK_READ);
+
+    if (m->again) {
+        judge_agrees(j, to, "%s of the %s that are read had been in memory",
+                     quantity_share(fmin(1, again / reads)).text, quantity_rate(reads).text);
+        judge_agrees(j, to, "its cgroup uses %s of %s",
+                     quantity_bytes(judge_mean(j, RUN_JOB_MEMORY)).text,
+                     quantity_bytes(judge_mean(j, RUN_JOB_MEMORY_LIMIT)).text);
+        judge_tells(j, to, "the node has %s to spare",
+                    quantity_bytes(judge_mean(j, RUN_MEMORY_AVAILABLE)).text);
+        judge_tells_wait(j, to);
+    }
+    if (m->pressure >= j->l.memory_pressure)
+        judge_agrees(j, to, "memory pressure %s", quantity_share(m->pressure).text);
+    if (m->waits >= j->l.memory_pressure)
+        judge_agrees(j, to, "its threads wait for memory %s of the time",
+                     quantity_share(fmin(1, m->waits)).text);
+    if (m->swap >= j->l.swapping)
+        judge_agrees(j, to, "%s swapped", quantity_rate(m->swap).text);
+    if (m->faults >= j->l.major_faults)
+        judge_agrees(j, to, "%s major faults/s", quantity_count(m->faults).text);
+    if (m->available < 2 * j->l.memory_low)
+        judge_agrees(j, to, "%s of the memory is available", quantity_share(m->available).text);
+}
+
 void judge_memory(struct judge *j)
 {
-    double pressure = judge_mean(j, RUN_MEMORY_PRESSURE), swap = judge_mean(j, RUN_SWAP);
-    double faults = judge_mean(j, RUN_JOB_MAJOR_FAULTS);
-    double available = judge_mean(j, RUN_MEMORY_AVAILABLE) / judge_mean(j, RUN_MEMORY_TOTAL);
-    double waits = judge_mean(j, RUN_JOB_MEMORY_WAIT) / (double)MAX(j->n_ranks, 1);
-    bool pressed = pressure >= j->l.memory_pressure || waits >= j->l.memory_pressure;
-    bool swaps = swap >= j->l.swapping ||
-                 (faults >= j->l.major_faults && available < j->l.memory_low);
+    struct memory m = { .pressure = judge_mean(j, RUN_MEMORY_PRESSURE),
+                        .waits = judge_mean(j, RUN_JOB_MEMORY_WAIT) / (double)MAX(j->n_ranks, 1),
+                        .swap = judge_mean(j, RUN_SWAP),
+                        .faults = judge_mean(j, RUN_JOB_MAJOR_FAULTS),
+                        .again = is_read_again(j) };
     struct verdict_item *to;
 
-    if (!pressed && !swaps)
+    m.available = judge_mean(j, RUN_MEMORY_AVAILABLE) / judge_mean(j, RUN_MEMORY_TOTAL);
+    m.swaps = m.swap >= j->l.swapping ||
+              (m.faults >= j->l.major_faults && m.available < j->l.memory_low);
+    if (!(m.pressure >= j->l.memory_pressure) && !(m.waits >= j->l.memory_pressure) && !m.swaps &&
+        !m.again)
         return;
-    to = judge_add(j, CAUSE_MEMORY_PRESSURE, -1,
-                   fmax(fmin(1, fmax(pressure, waits)), swaps ? fmax(j->wait, 0) : 0));
-    judge_says(j, to,
-               swaps ? "memory is full: pages are read back from disk"
-                     : "memory is short: the kernel searches for free pages");
-    if (pressure >= j->l.memory_pressure)
-        judge_agrees(j, to, "memory pressure %s", quantity_share(pressure).text);
-    if (waits >= j->l.memory_pressure)
-        judge_agrees(j, to, "its threads wait for memory %s of the time",
-                     quantity_share(fmin(1, waits)).text);
-    if (swap >= j->l.swapping)
-        judge_agrees(j, to, "%s swapped", quantity_rate(swap).text);
-    if (faults >= j->l.major_faults)
-        judge_agrees(j, to, "%s major faults/s", quantity_count(faults).text);
-    if (available < 2 * j->l.memory_low)
-        judge_agrees(j, to, "%s of the memory is available", quantity_share(available).text);
+    to = judge_add(
+        j, CAUSE_MEMORY_PRESSURE, -1,
+        fmax(fmin(1, fmax(m.pressure, m.waits)), m.swaps || m.again ? fmax(j->wait, 0) : 0));
+    if (m.again)
+        judge_says(j, to,
+                   "its memory limit is too low: files that it read are dropped and read "
+                   "again");
+    else
+        judge_says(j, to,
+                   m.swaps ? "memory is full: pages are read back from disk"
+                           : "memory is short: the kernel searches for free pages");
+    tell_memory(j, to, &m);
     judge_advises(j, to,
                   "fewer workers or a smaller prefetch_factor; raise the limit "
                   "(memory.max, --mem)");

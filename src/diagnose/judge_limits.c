@@ -72,6 +72,8 @@ static const struct row rows[] = {
     ROW("swapping", swapping),
     ROW("major-faults", major_faults),
     ROW("memory-low", memory_low),
+    ROW("memory-full", memory_full),
+    ROW("read-again", read_again),
     ROW("communication-warning", communication_warning),
     ROW("link-load", link_load),
     ROW("link-slow", link_slow),

@@ -20,7 +20,7 @@ struct judge_limits {
         blas_cost;
     double sm_active, gpu_busy;
     double gpu_throttled, gpu_capped, gpu_clock, gpu_clock_capped, gpu_memory_unused;
-    double memory_pressure, swapping, major_faults, memory_low;
+    double memory_pressure, swapping, major_faults, memory_low, memory_full, read_again;
     double communication_warning, link_load, link_slow, exchange_small, retransmits;
     double slow_rank, slow_rank_steady, slow_rank_loss, samples_differ, imbalance;
     double checkpoint, gc, spike, spike_regular, slower, other_share;

@@ -22,6 +22,7 @@ enum run_signal {
     RUN_MEMORY_TOTAL,
     RUN_MEMORY_AVAILABLE,
     RUN_SWAP,       /* bytes a second, in and out */
+    RUN_REFAULTS,   /* bytes of files that were in memory, and are read again */
     RUN_DISK_BUSY,  /* of the disk that is busiest */
     RUN_DISK_AWAIT, /* its time for a request */
     RUN_DISK_QUEUE, /* requests under way there */
@@ -70,6 +71,7 @@ enum run_signal {
     RUN_JOB_PREEMPTIONS, /* involuntary context switches */
     RUN_JOB_CPU_LIMIT,   /* of its cgroup, in CPUs */
     RUN_JOB_THROTTLED,   /* share of its cgroup's periods that were cut short */
+    RUN_JOB_MEMORY,      /* that its cgroup uses, cached files among it */
     RUN_JOB_MEMORY_LIMIT,
     /* by what they do: ranks' own processes, and their children (loader workers) */
     RUN_RANK_CPU,         /* CPUs used by a rank's own process, mean */

@@ -69,6 +69,7 @@ enum {
     STALLS,
     KSWAPD_SCANNED,
     DIRECT_SCANNED,
+    REFAULTS,
     NUMA_HIT,
     NUMA_MISS,
 };
@@ -87,6 +88,8 @@ static const struct signal_def vmstat_defs[] = {
                          "pages looked at in the background, to free them", SIGNAL_COUNTER },
     [DIRECT_SCANNED] = { "direct_scanned_pages_total",
                          "pages looked at by allocations, to free them", SIGNAL_COUNTER },
+    [REFAULTS] = { "file_refault_pages_total",
+                   "pages of files read again that had been dropped for others", SIGNAL_COUNTER },
     [NUMA_HIT] = { "numa_hit_total", "pages from the node that was wanted", SIGNAL_COUNTER },
     [NUMA_MISS] = { "numa_miss_total", "pages from another node than was wanted", SIGNAL_COUNTER },
 };
@@ -114,6 +117,8 @@ static const struct sample_key vmstat_keys[] = {
     { "pgscan_kswapd", KSWAPD_SCANNED, 1 },
     { "pgscan_direct", DIRECT_SCANNED, 1 },
     { "oom_kill", OOM_KILLS, 1 },
+    { "workingset_refault", REFAULTS, 1 }, /* before Linux 5.9; then of files and others apart */
+    { "workingset_refault_file", REFAULTS, 1 },
 };
 
 static int open_meminfo(void **state, const struct sampler_env *env, struct err *e)

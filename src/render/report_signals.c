@@ -70,6 +70,7 @@ static const struct chart {
     { RUN_MEMORY_PRESSURE, SHARE, true, "time with somebody waiting for memory" },
     { RUN_JOB_MEMORY_WAIT, COUNT, false, "threads of the job that wait for memory" },
     { RUN_SWAP, RATE, false, "swapped in and out" },
+    { RUN_REFAULTS, RATE, false, "read again from disk" },
     { RUN_JOB_MAJOR_FAULTS, PER_SECOND, false, "page faults of the job that read a disk" },
 };
 

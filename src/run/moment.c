@@ -88,6 +88,7 @@ static void fill_cgroup(const struct moment_view *v, const char *cgroup)
     if (!row)
         return;
     v->values[RUN_JOB_CPU_LIMIT] = moment_gauge(row, "cpu_limit_cores", NULL);
+    v->values[RUN_JOB_MEMORY] = moment_gauge(row, "memory_bytes", NULL);
     v->values[RUN_JOB_MEMORY_LIMIT] = moment_gauge(row, "memory_limit_bytes", NULL);
     v->values[RUN_JOB_THROTTLED] = moment_rate(v, row, "throttled_periods_total", NULL) /
                                    moment_rate(v, row, "periods_total", NULL);

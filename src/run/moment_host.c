@@ -93,6 +93,9 @@ void moment_host(const struct moment_view *v)
         v->values[RUN_SWAP] = (moment_rate(v, row, "swap_in_pages_total", NULL) +
                                moment_rate(v, row, "swap_out_pages_total", NULL)) *
                               (double)sysconf(_SC_PAGESIZE);
+    if (row)
+        v->values[RUN_REFAULTS] = moment_rate(v, row, "file_refault_pages_total", NULL) *
+                                  (double)sysconf(_SC_PAGESIZE);
     row = tick_set(v->now, "tcp", &n);
     if (row)
         v->values[RUN_TCP_RETRANSMITS] = moment_rate(v, row, "retransmitted_segments_total", NULL) /

@@ -17,6 +17,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import threading
 import time
 
 import inject
@@ -186,6 +187,28 @@ class Bench:
                     break
             self.plain[key] = best
         return self.plain[key]
+
+    def memory_of(self, c):
+        """Bytes that the job has of its own, the most of them at a time: not those of files."""
+        with inject.cgroup("memory") as (file,):
+            most, over = [0], threading.Event()
+
+            def watch():
+                with open(os.path.join(os.path.dirname(file), "memory.stat")) as f:
+                    while not over.wait(0.05):
+                        f.seek(0)
+                        words = f.read().split()
+                        most[0] = max(most[0], int(words[words.index("total_rss") + 1]))
+
+            thread = threading.Thread(target=watch)
+            thread.start()
+            try:
+                command = self.command(c, c.plain, c.plain_ranks, 1.5)
+                self.run(command, self.environment(c.plain_env), [file])
+            finally:
+                over.set()
+                thread.join()
+        return most[0]
 
     def wait_for_quiet(self):
         """Until others leave the CPUs alone, for as long as we are told to wait."""

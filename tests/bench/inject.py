@@ -108,6 +108,21 @@ def quota(cpus):
     )
 
 
+def memory(limit):
+    """Of the cgroup, without swap to go to."""
+    return cgroup("memory", memory__limit_in_bytes="%d" % limit)
+
+
+@contextlib.contextmanager
+def dropped(folder):
+    """Files that nobody has in memory: what is read of them counts for who reads it first."""
+    for name in os.listdir(folder):
+        fd = os.open(os.path.join(folder, name), os.O_RDONLY)
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.close(fd)
+    yield []
+
+
 # ---- mounts ----
 
 

@@ -127,6 +127,30 @@ class Scenarios:
         c.text = "%d readers" % n
         return c
 
+    # ---- memory ----
+
+    def memory_pressure(self, r, strength):
+        """A limit that leaves room for the job and for a part of its files, which it reads again
+        and again, from a volume of so many MB/s: the first time within two seconds."""
+        folder, size = r.choice([self.b.large, self.b.middle])
+        files = size * len(os.listdir(folder))
+        job = self.files_job(r, r.choice([8, 16] if folder == self.b.large[0] else [16, 32]))
+        job += options(data=folder, workers=r.choice([0, 0, 1]))
+        c = Case(job)
+        s0, own = self.b.step_of(c), self.b.memory_of(c)
+        room = int(files * r.uniform(0.2, 0.35))
+        rate = size * batch_of(job) / (s0 * self.cost(r, strength))
+        rate = max(files / 2, min(400e6, rate))
+        c.held.append(lambda: inject.dropped(folder))
+        c.groups.append(lambda: inject.memory(own + room))
+        c.groups.append(lambda: inject.throttle(self.b.work, "read_bps", rate))
+        c.text = "%d MB of its own, %d MB for files at %.0f MB/s" % (
+            own >> 20,
+            room >> 20,
+            rate / 1e6,
+        )
+        return c
+
     # ---- the loader ----
 
     def decode(self, r, strength, workers):
@@ -349,6 +373,7 @@ TABLE = [
     ("small_files", {"small-files"}),
     ("small_files_disk", {"small-files"}),
     ("storage_contention", {"storage-contention"}),
+    ("memory_pressure", {"memory-pressure"}),
     ("decode_alone", {"loader-cpu"}),
     ("decode_workers", {"loader-cpu"}),
     ("sleep", {"loader-waits"}),

@@ -4,6 +4,7 @@ judge."""
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,6 +16,12 @@ from conftest import one_line
 
 TRACES = os.path.join(os.path.dirname(__file__), "..", "fuzz", "corpus", "trace")
 TRACE = os.path.join(TRACES, "two-stages.tsv")
+JOB = os.environ.get("STEP_JOB", "")
+
+
+@pytest.fixture
+def state(tmp_path):
+    return {"STATE_DIRECTORY": str(tmp_path / "state"), "BRIM_RUN": "", "BRIM_RING": ""}
 
 
 def test_trace(brim):
@@ -46,9 +53,73 @@ def test_wrong_usage(brim, words, status, said):
     one_line(brim("why", *words), status, said)
 
 
+# ---- stored runs ----
+
+
+def run_job(brim, state, *numbers):
+    done = brim("run", "-q", "--interval", "200ms", "--", JOB, *numbers, env=state)
+    assert done.returncode == 0, done.stderr
+
+
+def test_stored_run(brim, state):
+    run_job(brim, state, 150, 3000, 7000)
+    text = brim.out("why", env=state)
+    assert re.match(r"run \d{8}-\d{6}-[0-9a-f]{4}  step_job  1 rank\n", text), text
+    assert "wait 30 %, forward 70 %" in text and "100 steps/s, 3200 samples/s" in text, text
+    assert "\nVERDICT  waits for data, and what was measured does not tell why" in text
+    assert "1. unknown  costs 30 % of the step, at most 1.4" in text
+    assert max(map(len, text.splitlines()[:3])) <= 100
+    told = json.loads(brim.out("why", "--json", env=state))
+    assert told["schema"] == "brim.verdict.v1" and told["name"] == "step_job"
+    assert told["run"] == text.split()[1] and "live" not in told
+    assert abs(told["share"]["wait"] - 0.3) < 0.02 and abs(sum(told["share"].values()) - 1) < 0.01
+    (item,) = told["items"]
+    assert item["cause"] == "unknown" and abs(item["gain"] - 1.43) < 0.05
+    for name in (told["run"], told["run"][:15], "step_job", "last"):
+        assert brim.out("why", name, env=state) == text
+    folder = os.path.join(state["STATE_DIRECTORY"], "runs", told["run"])
+    assert brim.out("why", folder, env=state) == text
+
+
+def test_with_another_run(brim, state):
+    """Of the same command the one before is compared without being asked."""
+    run_job(brim, state, 150, 100, 9900)
+    time.sleep(1.1)
+    run_job(brim, state, 150, 100, 13900)
+    first, second = sorted(os.listdir(os.path.join(state["STATE_DIRECTORY"], "runs")))
+    assert "slower-than-before" not in brim.out("why", env=state)  # another command
+    told = json.loads(brim.out("why", "--json", "--with", first, env=state))
+    slower = [i for i in told["items"] if i["cause"] in ("slower-than-before", "cpu-neighbours")]
+    assert len(slower) == 1 and abs(slower[0]["share"] - 0.286) < 0.03, told
+    assert first in slower[0]["sentence"]
+    assert "slower" not in brim.out("why", first, "--with", second, env=state)
+
+
+def test_no_run(brim, state):
+    one_line(brim("why", env=state), 1, "there is no run 'last'")
+    one_line(brim("why", "nothing", env=state), 1, "there is no run 'nothing'")
+    one_line(brim("why", "/nonexistent/x", env=state), 1, "/nonexistent/x")
+    run_job(brim, state, 20, 1000, 1000)
+    one_line(brim("why", "--with", "nothing", env=state), 1, "there is no run 'nothing'")
+    one_line(brim("report", "nothing", env=state), 1, "there is no run 'nothing'")
+
+
+def test_report(brim, state, tmp_path):
+    run_job(brim, state, 150, 3000, 7000)
+    page = tmp_path / "page.html"
+    assert brim.out("report", "-o", page, env=state) == ""
+    text = page.read_text()
+    told = json.loads(brim.out("why", "--json", env=state))
+    assert text.lower().startswith("<!doctype html>") and text.rstrip().endswith("</html>")
+    assert told["run"] in text and "step_job" in text
+    assert "waits for data, and what was measured does not tell why" in text
+    assert not re.search(r"<(script|link|img|iframe)\b|https?://(?!www\.w3\.org)", text)  # alone
+    assert brim.out("report", "last", env=state) == text
+    one_line(brim("report", "-o", tmp_path / "no" / "page.html", env=state), 1, "page.html")
+
+
 # ---- jobs that run ----
 
-JOB = os.environ.get("STEP_JOB", "")
 HALF = """
 import time
 while True:
@@ -56,11 +127,6 @@ while True:
     while time.monotonic() < end: pass
     time.sleep(0.4)
 """
-
-
-@pytest.fixture
-def state(tmp_path):
-    return {"STATE_DIRECTORY": str(tmp_path / "state"), "BRIM_RUN": "", "BRIM_RING": ""}
 
 
 @contextlib.contextmanager

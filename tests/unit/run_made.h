@@ -223,6 +223,17 @@ static inline void made_cpus(struct made *m, enum cause cause)
     }
 }
 
+/* A limit of its cgroup that leaves its files no room, on disks that are not fast. */
+static inline void made_again(struct made *m)
+{
+    made_storage(m, CAUSE_STORAGE_BANDWIDTH, made_bits(&m->seed) % 2, made_bits(&m->seed));
+    m->s[RUN_REFAULTS] = m->s[RUN_DISK_READ] * made_uniform(&m->seed, 0.7, 1);
+    m->s[RUN_JOB_MEMORY_LIMIT] = made_uniform(&m->seed, 4e9, 32e9);
+    m->s[RUN_JOB_MEMORY] = m->s[RUN_JOB_MEMORY_LIMIT] * 0.999;
+    m->wild[RUN_JOB_MEMORY] = m->wild[RUN_JOB_MEMORY_LIMIT] = 0.0001;
+    m->s[RUN_MEMORY_PRESSURE] = made_uniform(&m->seed, 0.01, 0.04);
+}
+
 static inline void made_devices(struct made *m, enum cause cause)
 {
     double share = made_uniform(&m->seed, 0.2, 0.5);
@@ -247,6 +258,10 @@ static inline void made_devices(struct made *m, enum cause cause)
         m->s[RUN_GPU_CLOCK] = made_uniform(&m->seed, 0.4, 0.7);
         break;
     default:
+        if (made_bits(&m->seed) % 2) {
+            made_again(m);
+            break;
+        }
         made_wait(m, true, 0.2);
         m->s[RUN_MEMORY_PRESSURE] = made_uniform(&m->seed, 0.2, 0.7);
         m->s[RUN_SWAP] = made_uniform(&m->seed, 5e6, 200e6);

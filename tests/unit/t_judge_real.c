@@ -401,6 +401,41 @@ static void test_unmarked(void)
     verdict_done(&v);
 }
 
+/* Files that are read again and again, though the node had room for them. */
+static void test_memory_limit(void)
+{
+    struct made m = small_node();
+    struct verdict v;
+    struct run r;
+
+    made_note(&m, "loader.workers", "0");
+    made_stage(&m, BRIM_STAGE_WAIT, 0.4);
+    m.s[RUN_RANK_THREAD_CPU] = 0.6;
+    m.s[RUN_JOB_BLOCKED] = 0.38;
+    m.s[RUN_JOB_READ] = m.s[RUN_DISK_READ] = m.s[RUN_JOB_IO_READ] = 70e6;
+    m.s[RUN_DISK_REQUESTS] = 140;
+    m.s[RUN_DISK_BUSY] = 0.95;
+    m.s[RUN_REFAULTS] = 68e6;
+    m.s[RUN_JOB_MEMORY] = 182e6;
+    m.s[RUN_JOB_MEMORY_LIMIT] = 183e6;
+    m.wild[RUN_JOB_MEMORY] = m.wild[RUN_JOB_MEMORY_LIMIT] = 0;
+    m.s[RUN_MEMORY_PRESSURE] = 0.02;
+    made_build(&m, &r);
+    is_int(judge_built(&r, &v), CAUSE_MEMORY_PRESSURE, "its limit, not the disk");
+    ok(v.count == 1 && strstr(v.sentence, "limit is too low"), "%s", v.sentence);
+    verdict_done(&v);
+    r.moments[0].values[RUN_REFAULTS] = 0; /* a first pass over 50 GB */
+    r.moments[0].values[RUN_JOB_READ] = 50e9 / r.moments[0].seconds;
+    is_int(judge_built(&r, &v), CAUSE_STORAGE_BANDWIDTH, "more files than the node has room for");
+    verdict_done(&v);
+    run_done(&r);
+    m.s[RUN_REFAULTS] = 5e6;
+    is_int(judge_made(&m), CAUSE_STORAGE_BANDWIDTH, "most of them are read for the first time");
+    m.s[RUN_REFAULTS] = 68e6;
+    m.s[RUN_JOB_MEMORY] = 100e6;
+    is_int(judge_made(&m), CAUSE_STORAGE_BANDWIDTH, "its cgroup has room");
+}
+
 int main(void)
 {
     test_first_thread();
@@ -417,5 +452,6 @@ int main(void)
     test_since_others();
     test_tiny();
     test_unmarked();
+    test_memory_limit();
     return done();
 }

@@ -62,7 +62,9 @@ static const char vmstat_text[] = "nr_free_pages 4985582\n"
                                   "pgscan_kswapd 77\n"
                                   "pgscan_direct 78\n"
                                   "pgscan_direct_throttle 9\n"
-                                  "oom_kill 2\n";
+                                  "oom_kill 2\n"
+                                  "workingset_refault_anon 6\n"
+                                  "workingset_refault_file 4242\n";
 
 static const char io_text[] = "some avg10=12.34 avg60=5.22 avg300=24.85 total=9161424404\n"
                               "full avg10=0.50 avg60=0.00 avg300=0.00 total=1500000\n";
@@ -270,6 +272,7 @@ static void check_vmstat(const struct bench *b)
     is_value(78, b, "vmstat", "", "direct_scanned_pages_total");
     is_value(119518154, b, "vmstat", "", "numa_hit_total");
     is_value(31, b, "vmstat", "", "numa_miss_total");
+    is_value(4242, b, "vmstat", "", "file_refault_pages_total");
 }
 
 static void check_pressure(const struct bench *b)

@@ -1,0 +1,206 @@
+/* Questions about the past: what is asked wrongly, what is answered out of a store and without one,
+ * and those that wait when the agent ends. The server is a stub here: calls and their answers. */
+#include "daemon/history.h"
+
+#include <uv.h>
+
+#include "stored.h"
+
+struct http_call {
+    const char *query; /* "seconds=10&step=1" */
+    unsigned status;   /* 0: not answered yet */
+    char text[8192], value[256];
+    unsigned order; /* in which it was answered */
+};
+
+static unsigned answered;
+
+const char *http_query(const struct http_call *call, const char *name)
+{
+    struct http_call *c = (struct http_call *)(uintptr_t)call;
+    size_t len = strlen(name);
+
+    for (const char *at = c->query; at && *at; at += strcspn(at, "&"), at += *at == '&')
+        if (!strncmp(at, name, len) && at[len] == '=') {
+            snprintf(c->value, sizeof(c->value), "%.*s", (int)strcspn(at + len + 1, "&"),
+                     at + len + 1);
+            return c->value;
+        }
+    return NULL;
+}
+
+void http_reply(struct http_call *call, unsigned status, const char *type, const char *text,
+                size_t len)
+{
+    (void)type;
+    call->status = status;
+    call->order = ++answered;
+    snprintf(call->text, sizeof(call->text), "%.*s", (int)len, text);
+}
+
+typedef void question_fn(struct history *h, int64_t now_ms, struct http_call *call);
+
+struct past {
+    uv_loop_t loop;
+    struct history *history;
+};
+
+static void past_open(struct past *p, const char *path)
+{
+    folder_need(uv_loop_init(&p->loop), "loop");
+    folder_need(history_open(&p->history, &p->loop, path, NULL), "history");
+}
+
+static void past_close(struct past *p)
+{
+    uv_run(&p->loop, UV_RUN_DEFAULT);
+    ok(!history_busy(p->history), "nothing waits at the end");
+    history_close(p->history);
+    is_int(uv_loop_close(&p->loop), 0, "nothing of it is left in the loop");
+}
+
+/* Ask at second 1010, and wait for the answer. */
+static const char *say(struct past *p, question_fn *fn, const char *query, struct http_call *c)
+{
+    *c = (struct http_call){ .query = query };
+    fn(p->history, 1010 * 1000 + 7, c);
+    uv_run(&p->loop, UV_RUN_DEFAULT);
+    return c->text;
+}
+
+static void test_refused(void)
+{
+    static const struct {
+        question_fn *fn;
+        const char *query, *why;
+    } cases[] = {
+        { history_charts, "seconds=0", "whole numbers" },
+        { history_charts, "seconds=x", "whole numbers" },
+        { history_charts, "seconds=86400&step=1", "2,000 steps" },
+        { history_charts, "seconds=99999999999", "whole numbers" },
+        { history_events, "limit=0", "1 to 1000" },
+        { history_events, "limit=1001", "1 to 1000" },
+        { history_series, "seconds=10", "set and signal" },
+        { history_series, "set=disk", "set and signal" },
+        { history_series, "signal=busy", "set and signal" },
+        { history_series,
+          "signal=busy&set=disk&thing="
+          "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+          "x"
+          "xxxxxxxxxxxx",
+          "set and signal" },
+    };
+    struct http_call c;
+    struct past p;
+
+    past_open(&p, NULL);
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        say(&p, cases[i].fn, cases[i].query, &c);
+        ok(c.status == 400 && strstr(c.text, cases[i].why), "%.40s: %u", cases[i].query, c.status);
+    }
+    past_close(&p);
+}
+
+static void test_without_a_store(void)
+{
+    char path[PATH_MAX + 16], folder[PATH_MAX];
+    struct http_call c;
+    struct past p;
+
+    past_open(&p, NULL);
+    say(&p, history_charts, "seconds=10", &c);
+    ok(c.status == 200 && strstr(c.text, "\"time\":[]") && strstr(c.text, "\"disk_read\":[]"),
+       "charts are empty: %s", c.text);
+    say(&p, history_events, "", &c);
+    ok(c.status == 200 && strstr(c.text, "\"events\":[]"), "so are events");
+    say(&p, history_series, "set=disk&thing=vda&signal=busy", &c);
+    ok(c.status == 404 && strstr(c.text, "no store"), "there is no series: %s", c.text);
+    past_close(&p);
+    folder_make(folder);
+    snprintf(path, sizeof(path), "%s/store.db", folder);
+    past_open(&p, path);
+    say(&p, history_charts, "seconds=10", &c);
+    ok(c.status == 200 && strstr(c.text, "\"time\":[]"), "one that is not made yet is empty");
+    folder_text(folder, "store.db", "this is no database, and long enough not to be taken for one");
+    say(&p, history_events, "", &c);
+    is_int(c.status, 503, "one that is broken is told: %s", c.text);
+    past_close(&p);
+    folder_remove(folder);
+}
+
+static void test_answers(void)
+{
+    struct stored s;
+    struct http_call c;
+    struct past p;
+
+    stored_make(&s);
+    for (int i = 0; i <= 10; i++)
+        put(&s, 1000 + i, i, 100 * i);
+    tick_begin(&s.tick, 1011 * S_NS, 1011 * S_NS);
+    ok(tick_event(&s.tick, "kmsg", SEVERITY_WARNING, 7) != NULL, "an event is kept");
+    folder_need(store_tick(s.store, &s.tick, NULL), "store_tick");
+    past_open(&p, s.path);
+    say(&p, history_charts, "seconds=4&step=1", &c);
+    ok(c.status == 200 && strstr(c.text, "\"time\":[1006000,1007000,1008000,1009000]"),
+       "charts have times up to now: %.120s", c.text);
+    ok(strstr(c.text, "\"disk_read\":[100,100,100,100]"), "rates of counters");
+    ok(strstr(c.text, "\"gpu_busy\":[null,null,null,null]"), "what is not measured is no 0");
+    say(&p, history_series, "set=disk&thing=vda&signal=busy&seconds=4&step=2", &c);
+    ok(c.status == 200 && strstr(c.text, "\"rate\":false") &&
+           strstr(c.text, "\"values\":[7.5,9.5]"),
+       "a gauge in means of two seconds: %s", c.text);
+    say(&p, history_series, "set=disk&thing=vda&signal=read_bytes_total&seconds=2&step=1", &c);
+    ok(strstr(c.text, "\"rate\":true") && strstr(c.text, "[100,100]"), "a counter as its rate");
+    say(&p, history_series, "set=disk&thing=vdz&signal=busy", &c);
+    is_int(c.status, 404, "a thing that is not there: %s", c.text);
+    say(&p, history_series, "set=disk&thing=vda&signal=nothing", &c);
+    is_int(c.status, 404, "a signal that is not there: %s", c.text);
+    say(&p, history_events, "seconds=60&limit=5", &c);
+    ok(c.status == 200 && strstr(c.text, "\"kmsg\""), "an event: %s", c.text);
+    past_close(&p);
+    stored_remove(&s);
+}
+
+/* One is answered at a time, in their order; those that wait when it ends are refused. */
+static void test_queue(void)
+{
+    struct http_call calls[4];
+    struct past p;
+    unsigned in_order = 0, late = 0;
+
+    past_open(&p, NULL);
+    answered = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        calls[i] = (struct http_call){ .query = "seconds=10" };
+        history_charts(p.history, 1000, &calls[i]);
+    }
+    ok(history_busy(p.history) && answered == 0, "four wait");
+    uv_run(&p.loop, UV_RUN_DEFAULT);
+    for (unsigned i = 0; i < 4; i++)
+        in_order += calls[i].status == 200 && calls[i].order == i + 1;
+    is_int(in_order, 4, "all are answered in their order");
+    for (unsigned i = 0; i < 4; i++) {
+        calls[i] = (struct http_call){ .query = "seconds=10" };
+        history_charts(p.history, 1000, &calls[i]);
+    }
+    history_end(p.history);
+    uv_run(&p.loop, UV_RUN_DEFAULT);
+    is_int(calls[0].status, 200, "the one that is being answered is finished");
+    for (unsigned i = 1; i < 4; i++)
+        late += calls[i].status == 503;
+    is_int(late, 3, "the others are refused");
+    past_close(&p);
+    history_end(NULL);
+    history_close(NULL);
+    ok(!history_busy(NULL), "no history is none");
+}
+
+int main(void)
+{
+    test_refused();
+    test_without_a_store();
+    test_answers();
+    test_queue();
+    return done();
+}
