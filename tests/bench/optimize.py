@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""What brim optimize gains on real jobs, against the best static setting of a full sweep.
+
+    script/bench optimize [--only CASE,...] [--seconds N]
+
+Speeds are taken from what the jobs themselves write down (--times), not from what brim says. Needs
+root, torch, iproute2; links between ranks are network namespaces of the bench's own."""
+
+import argparse
+import contextlib
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+
+import inject
+
+BRIM = os.path.abspath(os.environ["BRIM"])
+PYTHON = "/usr/bin/python3"
+HERE = os.path.dirname(os.path.abspath(__file__))
+TRAIN = os.path.join(HERE, "jobs", "train.py")
+DDP = os.path.join(HERE, "jobs", "ddp.py")
+REFERENCE_BLAS = "/usr/lib/x86_64-linux-gnu/blas"
+TAIL_S = 10.0  # the end of a job, when all is decided
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def line(name, value, unit, limit="", note=""):
+    print("\t".join([name, "%.4g" % value, unit, limit, note]), flush=True)
+
+
+def rate_of(path, since_end=None):
+    """Steps a second, of the whole job but its first three steps, or of its last seconds."""
+    with open(path) as f:
+        ends = [float(x) for x in f]
+    first = 3
+    if since_end is not None:
+        first = next(i for i, t in enumerate(ends) if t >= ends[-1] - since_end)
+    return (len(ends) - 1 - first) / (ends[-1] - ends[first])
+
+
+class Bench:
+    def __init__(self, a):
+        self.a = a
+        self.work = inject.work_folder()
+        self.times = os.path.join(self.work, "times")
+
+    def environment(self, more=None):
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("BRIM_", "OMP_"))}
+        env.pop("LD_LIBRARY_PATH", None)
+        env.update(more or {})
+        env["STATE_DIRECTORY"] = os.path.join(self.work, "state")
+        env["PYTHONDONTWRITEBYTECODE"] = "1"
+        return env
+
+    def job(self, options, seconds):
+        return [PYTHON, TRAIN, "--seconds", "%g" % seconds, "--times", self.times] + options
+
+    def run(self, command, env, limit=900):
+        p = subprocess.run(
+            command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=limit
+        )
+        if p.returncode:
+            raise RuntimeError("%s: %s" % (" ".join(command), p.stderr.decode()[-800:]))
+        return p.stdout.decode()
+
+    def optimize(self, command, env, *options):
+        """The job under brim optimize: its card, and what the job printed."""
+        card = os.path.join(self.work, "card.json")
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(card)
+        said = self.run(
+            [BRIM, "optimize", "--quiet", "--json", card] + list(options) + ["--"] + command, env
+        )
+        with open(card) as f:
+            return json.load(f), said
+
+    def static(self, options, env, seconds=5.0):
+        self.run(self.job(options, seconds), env)
+        return rate_of(self.times)
+
+    def told(self, card):
+        """What was adopted, for the note."""
+        kept = [t for t in card["tried"] if t["outcome"] == "adopted"]
+        text = ", ".join("%s=%s" % (t["knob"], t["value"]) for t in kept) or "nothing"
+        steps = max([t["steps"] for t in card["tried"]], default=0)
+        return "%s; %d tried, the longest in %d steps" % (text, len(card["tried"]), steps)
+
+    # ---- cases ----
+
+    def loader(self, name, options, sweep, limit_gain, seconds):
+        env = self.environment({"OMP_NUM_THREADS": "1"})
+        plain = self.static(options + ["--workers", "0"], env)
+        best = plain
+        for workers in sweep:
+            rate = self.static(options + ["--workers", "%d" % workers], env)
+            say("%s: %d workers: %.2f times" % (name, workers, rate / plain))
+            best = max(best, rate)
+        card, _ = self.optimize(self.job(options + ["--workers", "0"], seconds), env)
+        tuned = rate_of(self.times, TAIL_S)
+        note = self.told(card)
+        line("optimize: %s" % name, tuned / plain, "times", ">= %g" % limit_gain, note)
+        line("optimize: %s, to the sweep's best" % name, 100 * tuned / best, "%", ">= 85", "")
+
+    def case_latency(self):
+        options = ["--model", "mlp", "--width", "256", "--batch", "16", "--sleep-ms", "10"]
+        self.loader("latency-bound loader", options, [4, 8, 13, 16, 24, 32], 10, 60)
+
+    def case_cpu(self):
+        options = ["--model", "mlp", "--width", "128", "--batch", "16", "--decode-ms", "2"]
+        self.loader("CPU-bound loader", options, [1, 2, 3, 4], 1.7, 60)
+
+    def case_blas(self):
+        options = ["--model", "mlp", "--width", "768", "--batch", "64"]
+        env = self.environment({"LD_LIBRARY_PATH": REFERENCE_BLAS})
+        plain = self.static(options, env)
+        card, _ = self.optimize(self.job(options, 30), env)
+        tuned = rate_of(self.times, TAIL_S)
+        line("optimize: wrong BLAS", tuned / plain, "times", ">= 5", self.told(card))
+
+    def ranks(self, spaces, steps):
+        """The command that starts a rank in each namespace."""
+        port, text = random.randrange(20000, 30000), ""
+        for i, space in enumerate(spaces):
+            env = "RANK=%d LOCAL_RANK=%d WORLD_SIZE=%d MASTER_PORT=%d" % (i, i, len(spaces), port)
+            env += " MASTER_ADDR=10.214.0.1 GLOO_SOCKET_IFNAME=eth0"
+            job = "%s %s --steps %d --times %s" % (PYTHON, DDP, steps, self.times)
+            text += "env %s nsenter --net=%s %s & " % (env, space, job)
+        return ["nsenter", "--net=" + spaces[0], "sh", "-c", text + "wait"]
+
+    def link(self, name, rate_bit, steps):
+        env = self.environment({"OMP_NUM_THREADS": "1"})
+        with inject.bridged(4, rate_bit) as spaces:
+            said = self.run(self.ranks(spaces, steps), env)
+            plain, plain_loss = rate_of(self.times), float(said.split()[-1])
+            card, said = self.optimize(self.ranks(spaces, steps), env, "--allow", "numeric")
+            tuned, loss = rate_of(self.times, TAIL_S), float(said.split()[-1])
+        say("%s: loss %.5f, was %.5f" % (name, loss, plain_loss))
+        return tuned / plain, loss / plain_loss, card
+
+    def case_link(self):
+        gain, loss, card = self.link("slow link", 100_000_000, 300)
+        note = "loss %.3f times that of the untouched job; %s" % (loss, self.told(card))
+        line("optimize: DDP at 100 Mbit", gain, "times", ">= 1.5", note)
+        line("optimize: DDP at 100 Mbit, loss", loss, "times", "<= 1.02")
+
+    def case_fast_link(self):
+        gain, _, card = self.link("unshaped link", None, 1500)
+        hooks = [t for t in card["tried"] if t["knob"] == "ddp.hook" and t["outcome"] == "adopted"]
+        line("optimize: hooks on an unshaped link", len(hooks), "", "<= 0", self.told(card))
+        line("optimize: DDP unshaped", gain, "times", "", "")
+
+    def case_well(self):
+        """Nothing to gain: pairs with and without, in the order ABBA."""
+        options = ["--model", "mlp", "--width", "768", "--batch", "64"]
+        env = self.environment({"OMP_NUM_THREADS": "%d" % os.cpu_count()})
+        ratios, adopted = [], 0
+        for i in range(self.a.pairs):
+            took = {}
+            for watched in (False, True) if i % 2 == 0 else (True, False):
+                if watched:
+                    card, _ = self.optimize(self.job(options, self.a.seconds), env)
+                    adopted += sum(t["outcome"] == "adopted" for t in card["tried"])
+                else:
+                    self.run(self.job(options, self.a.seconds), env)
+                took[watched] = 1 / rate_of(self.times)
+            ratios.append(100 * (took[True] / took[False] - 1))
+            say("well: %+.2f %%" % ratios[-1])
+        note = "median of %d pairs of %g s" % (len(ratios), self.a.seconds)
+        line("optimize: nothing to gain, cost", statistics.median(ratios), "%", "<= 2", note)
+        line("optimize: nothing to gain, adopted", adopted, "", "<= 0", "")
+
+
+CASES = ["latency", "cpu", "blas", "link", "fast_link", "well"]
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--only", default="", help="of: " + ", ".join(CASES))
+    p.add_argument("--pairs", type=int, default=6)
+    p.add_argument("--seconds", type=float, default=30, help="of each job with nothing to gain")
+    a = p.parse_args()
+    if subprocess.run([PYTHON, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode:
+        return
+    bench = Bench(a)
+    for case in CASES:
+        if not a.only or case in a.only.split(","):
+            getattr(bench, "case_" + case)()
+
+
+if __name__ == "__main__":
+    main()
