@@ -191,7 +191,8 @@ int run_card(const struct run *r, const struct verdict *verdict, bool stored,
     return str_error(out);
 }
 
-int run_card_json_in(const struct run *r, const struct verdict *verdict, struct json *j)
+int run_card_json_in(const struct run *r, const struct verdict *verdict, const char *key,
+                     struct json *j)
 {
     static const char *const ends[] = { "running", "exited", "killed", "lost" };
     struct run_figures f;
@@ -199,7 +200,7 @@ int run_card_json_in(const struct run *r, const struct verdict *verdict, struct 
 
     if (rc < 0)
         return rc;
-    json_object(j, NULL);
+    json_object(j, key);
     json_int(j, "schema", 1);
     json_string(j, "id", r->id);
     json_string(j, "name", r->name);
@@ -238,5 +239,5 @@ int run_card_json(const struct run *r, const struct verdict *verdict, struct str
 {
     struct json j = JSON_INIT(out);
 
-    return run_card_json_in(r, verdict, &j);
+    return run_card_json_in(r, verdict, NULL, &j);
 }

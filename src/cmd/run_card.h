@@ -19,11 +19,12 @@ int run_card_judge(const struct run *r, struct verdict *ret) CHECK_RESULT;
 int run_card(const struct run *r, const struct verdict *verdict, bool stored,
              const struct run_card_look *look, struct str *out) CHECK_RESULT;
 
-/* The same as one JSON object; alone, or inside of other JSON. */
+/* The same as one JSON object; alone, or inside of other JSON (key NULL: of an
+ * array). */
 int run_card_json(const struct run *r, const struct verdict *verdict, struct str *out) CHECK_RESULT;
 
-int run_card_json_in(const struct run *r, const struct verdict *verdict, struct json *j)
-    CHECK_RESULT;
+int run_card_json_in(const struct run *r, const struct verdict *verdict, const char *key,
+                     struct json *j) CHECK_RESULT;
 
 /* "exit 0", "killed by signal 9", "running", "lost". */
 struct run_card_end {

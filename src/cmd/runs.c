@@ -81,7 +81,7 @@ static int list_one(const struct runs *r, const char *id, struct json *j, struct
     if (!j)
         add_line(&run, &f, out);
     else
-        rc = run_card_json_in(&run, NULL, j);
+        rc = run_card_json_in(&run, NULL, NULL, j);
     return rc;
 }
 

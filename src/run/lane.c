@@ -127,26 +127,57 @@ static int copy_notes(const struct lane *l, struct run *r, struct run_rank *rank
     return 0;
 }
 
-int lane_to_run(const struct lane *l, struct run *r)
+/* A rank with room for n steps and all but these; NULL when out of memory. */
+static struct run_rank *add_rank(const struct lane *l, struct run *r, size_t n)
 {
     struct run_rank *rank = ARENA_PUSH(&r->arena, &r->ranks, &r->n_ranks);
-    size_t n = lane_kept(l);
 
     if (!rank)
-        return -ENOMEM;
-    *rank = (struct run_rank){ .rank = l->rank,
-                               .local_rank = l->local_rank,
-                               .world = l->world,
-                               .pid = l->pid,
-                               .total = l->total,
-                               .dropped = l->total.number - n };
+        return NULL;
+    *rank = (struct run_rank){
+        .rank = l->rank, .local_rank = l->local_rank, .world = l->world, .pid = l->pid
+    };
     rank->host = arena_strdup(&r->arena, l->host);
     rank->framework = arena_strdup(&r->arena, l->framework);
     rank->steps = n ? arena_alloc(&r->arena, n * sizeof(*rank->steps)) : NULL;
     if (!rank->host || !rank->framework || (n && !rank->steps))
+        return NULL;
+    rank->n_steps = rank->steps_room = n;
+    return copy_notes(l, r, rank) == 0 ? rank : NULL;
+}
+
+int lane_to_run(const struct lane *l, struct run *r)
+{
+    size_t n = lane_kept(l);
+    struct run_rank *rank = add_rank(l, r, n);
+
+    if (!rank)
         return -ENOMEM;
+    rank->total = l->total;
+    rank->dropped = l->total.number - n;
     for (size_t i = 0; rank->steps && i < n; i++)
         rank->steps[i] = *lane_at(l, i);
-    rank->n_steps = rank->steps_room = n;
-    return copy_notes(l, r, rank);
+    return 0;
+}
+
+int lane_part_to_run(const struct lane *l, struct run *r, int64_t since_ns, size_t most)
+{
+    struct lane empty;
+    struct run_rank *rank;
+    size_t end = lane_kept(l), n = 0;
+
+    while (n < end && n < most && lane_at(l, end - n - 1)->begin_ns >= since_ns)
+        n++;
+    if (!n)
+        return 0;
+    rank = add_rank(l, r, n);
+    if (!rank)
+        return -ENOMEM;
+    lane_init(&empty);
+    rank->total = empty.total;
+    for (size_t i = 0; rank->steps && i < n; i++) {
+        rank->steps[i] = *lane_at(l, end - n + i);
+        lane_sum(&rank->total, &rank->steps[i]);
+    }
+    return 0;
 }

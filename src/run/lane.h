@@ -44,4 +44,9 @@ void lane_sum(struct step *total, const struct step *s);
 /* Add a rank made of the lane to a run. 0 or -ENOMEM. */
 int lane_to_run(const struct lane *l, struct run *r) CHECK_RESULT;
 
+/* The same with those steps alone that began at since_ns or later, the last 'most' of them at
+ * most; without any there is no rank. */
+int lane_part_to_run(const struct lane *l, struct run *r, int64_t since_ns, size_t most)
+    CHECK_RESULT;
+
 #endif

@@ -5,8 +5,10 @@
 #include <limits.h>
 #include <math.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 
@@ -26,6 +28,8 @@
 
 #define SECOND_NS ((int64_t)1000 * 1000 * 1000)
 #define GLANCE_NS (SECOND_NS / 10)
+/* How often marks are read for a pilot, who has to see what came of a request. */
+#define TURN_NS (SECOND_NS / 40)
 /* A rest that is shorter makes rates of noise. */
 #define REST_NS (SECOND_NS / 5)
 #define INFER_NS (30 * SECOND_NS)
@@ -36,6 +40,8 @@ struct observer {
     struct identity identity;
     struct launch launch;
     int root, proc, timer;
+    int stop;                /* a signalfd: the pilot shall stop; -1 */
+    struct control *control; /* NULL: there is no pilot */
     struct node *node;
     struct family *family;
     struct rings *rings;
@@ -43,8 +49,8 @@ struct observer {
     struct str folder; /* of the rings */
     struct tick ticks[2];
     int now;
-    int64_t begin_ns, due_ns, inferred_ns; /* monotonic */
-    double reaped_s;                       /* told to the family */
+    int64_t begin_ns, due_ns, glance_ns, inferred_ns; /* monotonic */
+    double reaped_s;                                  /* told to the family */
     char cgroup[SIGNAL_THING];
     struct series series;
     struct lane inferred;
@@ -68,6 +74,7 @@ static void observer_done(struct observer *o)
     node_close(o->node);
     family_close(o->family);
     rings_close(o->rings);
+    control_close(o->control);
     keep_done(&o->keep);
     if (o->folder.len)
         folder_remove(str_text(&o->folder));
@@ -79,6 +86,7 @@ static void observer_done(struct observer *o)
     closep(&o->root);
     closep(&o->proc);
     closep(&o->timer);
+    closep(&o->stop);
 }
 
 /* ---- what is measured ---- */
@@ -117,19 +125,38 @@ static int sample(struct observer *o, int64_t now_ns)
     return keep_in_memory(&o->out->run, &m);
 }
 
+static struct watched watched(const struct observer *o, int64_t now_ns)
+{
+    return (struct watched){ .rings = o->rings, .run = &o->out->run, .now_ns = now_ns };
+}
+
+static int read_marks(struct observer *o, int64_t now_ns)
+{
+    const struct observe_pilot *p = o->c->pilot;
+    const struct watched now = watched(o, now_ns);
+    struct err why = { "" };
+    int rc = rings_read(o->rings, &why);
+
+    if (why.text[0])
+        say(o, why.text);
+    if (rc == 0 && p)
+        p->turn(p->arg, &now);
+    return rc;
+}
+
 static int glance(struct observer *o, int64_t now_ns)
 {
     struct family_glance g;
-    struct err why = { "" };
-    int rc;
+    int rc = read_marks(o, now_ns);
 
+    /* With a pilot each fourth time, to the tenth of a second that series are made of. */
+    if (rc < 0 || (o->c->pilot && now_ns < o->glance_ns))
+        return rc;
+    o->glance_ns += GLANCE_NS * ((now_ns - o->glance_ns) / GLANCE_NS + 1);
     family_look(o->family, &g, rings_count(o->rings) == 0);
     series_add(&o->series, &g, now_ns);
-    rc = rings_read(o->rings, &why);
-    if (why.text[0])
-        say(o, why.text);
-    if (rc < 0 || now_ns < o->due_ns)
-        return rc;
+    if (now_ns < o->due_ns)
+        return 0;
     launch_tty(&o->launch);
     if (!rings_count(o->rings) && now_ns - o->inferred_ns >= INFER_NS) {
         o->inferred_ns = now_ns;
@@ -156,13 +183,32 @@ static struct about about_of(const struct observer *o)
 
 static int set_timer(struct observer *o, struct err *e)
 {
-    struct itimerspec every = { .it_interval = { .tv_nsec = GLANCE_NS },
-                                .it_value = { .tv_nsec = GLANCE_NS } };
+    const int64_t period = o->c->pilot ? TURN_NS : GLANCE_NS;
+    struct itimerspec every = { .it_interval = { .tv_nsec = period },
+                                .it_value = { .tv_nsec = period } };
 
     o->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     if (o->timer < 0 || timerfd_settime(o->timer, 0, &every, NULL) < 0)
         return err_set(e, -errno, "timer: %s", strerror(errno));
     return 0;
+}
+
+/* What a pilot needs. The signal is blocked before there are threads, and after launch_init() has
+ * seen which signals the job shall have blocked. */
+static int board(struct observer *o, struct err *e)
+{
+    sigset_t set;
+
+    if (!o->c->pilot)
+        return 0;
+    rings_follow(o->rings, o->c->pilot->event, o->c->pilot->arg);
+    sigemptyset(&set);
+    sigaddset(&set, SIGRTMIN);
+    if (sigprocmask(SIG_BLOCK, &set, NULL) == 0)
+        o->stop = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+    if (o->stop < 0)
+        return err_set(e, -errno, "signals: %s", strerror(errno));
+    return control_make(&o->control, str_text(&o->folder), e);
 }
 
 static int prepare(struct observer *o, struct err *e)
@@ -183,8 +229,18 @@ static int prepare(struct observer *o, struct err *e)
     if (rc == 0)
         rc = rings_open(&o->rings, str_text(&o->folder), e);
     if (rc == 0)
+        rc = board(o, e);
+    if (rc == 0)
         rc = family_open(&o->family, o->proc, true, getpid(), e);
     return rc == 0 ? set_timer(o, e) : rc;
+}
+
+static void take_stop(const struct observer *o)
+{
+    struct signalfd_siginfo s;
+
+    if (o->stop >= 0 && read(o->stop, &s, sizeof(s)) == sizeof(s))
+        o->c->pilot->stop(o->c->pilot->arg);
 }
 
 static void loop(struct observer *o)
@@ -198,6 +254,7 @@ static void loop(struct observer *o)
 
         (void)poll(fds, ARRAY_SIZE(fds), -1);
         launch_signals(&o->launch);
+        take_stop(o);
         if (o->launch.ended || read(o->timer, &ticks, sizeof(ticks)) != sizeof(ticks))
             continue;
         if (measures && glance(o, clock_monotonic_ns(o->c->clock)) < 0) {
@@ -248,6 +305,8 @@ static int finish(struct observer *o, struct err *e)
     r->end_ns = clock_wall_ns(o->c->clock);
     r->end = WIFSIGNALED(o->launch.status) ? RUN_KILLED : RUN_EXITED;
     r->status = r->end == RUN_KILLED ? WTERMSIG(o->launch.status) : WEXITSTATUS(o->launch.status);
+    if (o->c->pilot)
+        o->c->pilot->end(o->c->pilot->arg, &(const struct watched){ o->rings, r, now_ns });
     if (rc == 0 && !rings_count(o->rings))
         rc = series_infer(&o->series, &o->inferred, now_ns);
     if (rc == 0 && (now_ns - o->ticks[o->now].monotonic_ns >= REST_NS || !r->n_moments))
@@ -271,8 +330,12 @@ static int begin(struct observer *o, struct err *e)
 
     if (rc < 0)
         return err_nomem(e);
+    if (o->c->pilot)
+        o->c->pilot->start(o->c->pilot->arg, o->control,
+                           o->identity.key[0] && o->identity.world > 1);
     o->begin_ns = clock_monotonic_ns(o->c->clock);
     o->inferred_ns = o->begin_ns;
+    o->glance_ns = o->begin_ns;
     o->due_ns = o->begin_ns + o->c->interval_ns;
     o->out->run.begin_ns = clock_wall_ns(o->c->clock);
     o->launch.cpus = o->c->cpus;
@@ -345,7 +408,7 @@ int observe(const struct observe_config *c, struct observed *ret, struct err *e)
     o->c = c;
     o->out = ret;
     o->keep = (struct keep){ .say = c->say, .arg = c->arg };
-    o->root = o->proc = o->timer = -1;
+    o->root = o->proc = o->timer = o->stop = -1;
     o->launch.signals = o->launch.tty = -1;
     o->folder = (struct str)STR_INIT(PATH_MAX);
     lane_init(&o->inferred);

@@ -3,6 +3,24 @@
 #define BRIM_RUN_OBSERVE_H
 #include "base/clock.h"
 #include "model/run.h"
+#include "run/control.h"
+#include "run/glimpse.h"
+
+/* One that steers the job while it runs. All of it is called by the loop that observes; nothing it
+ * does may take long. */
+struct observe_pilot {
+    void *arg;
+    /* The job is about to start, and listens to control. elsewhere: other observers have ranks of
+     * it, which this control does not reach. */
+    void (*start)(void *arg, struct control *control, bool elsewhere);
+    void (*event)(void *arg, const struct ring_event *e);
+    /* The marks of a moment were read; some 40 times a second. */
+    void (*turn)(void *arg, const struct watched *w);
+    /* The user wants it to stop: SIGRTMIN, which is the one signal that is not the job's. */
+    void (*stop)(void *arg);
+    /* The job has ended, and all that it marked was told; w->run says how. */
+    void (*end)(void *arg, const struct watched *w);
+};
 
 struct observe_config {
     const struct clock *clock;
@@ -17,7 +35,8 @@ struct observe_config {
     const char *cpus;             /* bind the job to these, as the kernel lists them; NULL */
     const struct run_note *notes; /* more for the run's environment */
     size_t n_notes;
-    unsigned chance; /* 16 random bits */
+    unsigned chance;                   /* 16 random bits */
+    const struct observe_pilot *pilot; /* NULL: the job is only watched */
     /* Tell the user a sentence, at most once each. */
     void (*say)(void *arg, const char *sentence);
     void *arg;

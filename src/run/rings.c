@@ -21,6 +21,8 @@ struct ring {
     struct step_ring ring;
     struct step_track track;
     struct lane lane;
+    size_t at; /* among the lanes */
+    bool closed;
 };
 
 struct rings {
@@ -31,6 +33,8 @@ struct rings {
     pid_t pids[RINGS_MAX];
     size_t n_lanes;
     bool told;
+    rings_fn *tell; /* NULL: nobody follows */
+    void *arg;
 };
 
 int rings_open(struct rings **ret, const char *folder, struct err *e)
@@ -119,6 +123,7 @@ static int take_file(struct rings *s, const char *name, struct err *e)
         s->told = true;
         return rc == -ENOMEM ? rc : 0;
     }
+    r->at = s->n_lanes;
     s->pids[s->n_lanes] = r->lane.pid;
     s->lanes[s->n_lanes++] = &r->lane;
     return 0;
@@ -159,25 +164,56 @@ static int take_note(struct lane *l, const char *text)
     return lane_note(l, name, equals + 1);
 }
 
-static int take_mark(struct ring *r, const struct step_mark *m)
+static void tell(const struct rings *s, const struct ring_event *e)
+{
+    if (s->tell)
+        s->tell(s->arg, e);
+}
+
+static void tell_switch(const struct rings *s, const struct ring *r, const struct step_mark *m)
+{
+    struct ring_event e = { .kind = RING_SWITCH, .ring = r->at, .request = m->count };
+    char name[40];
+
+    e.outcome = (enum brim_switch)m->outcome;
+    snprintf(name, sizeof(name), "switch.%llu", (unsigned long long)m->count);
+    for (size_t i = 0; i < r->lane.n_notes; i++)
+        if (!strcmp(r->lane.notes[i].name, name))
+            e.why = r->lane.notes[i].value;
+    tell(s, &e);
+}
+
+static int take_step(const struct rings *s, struct ring *r, const struct step *step)
+{
+    const struct ring_event e = { .kind = RING_STEP, .ring = r->at, .step = step };
+    int rc = lane_step(&r->lane, step);
+
+    tell(s, &e);
+    return rc;
+}
+
+static int take_mark(const struct rings *s, struct ring *r, const struct step_mark *m)
 {
     struct step step;
     char value[32];
 
+    if (m->kind == BRIM_RING_SWITCH) {
+        tell_switch(s, r, m);
+        return 0;
+    }
     if (m->kind == BRIM_RING_NOTE)
         return take_note(&r->lane, m->text);
     if (m->kind == BRIM_RING_VALUE) {
         snprintf(value, sizeof(value), "%.10g", m->number);
         return lane_note(&r->lane, m->text, value);
     }
-    if (step_track_mark(&r->track, m, &step) == 0)
-        return 0;
-    return lane_step(&r->lane, &step);
+    return step_track_mark(&r->track, m, &step) == 0 ? 0 : take_step(s, r, &step);
 }
 
 static int read_ring(struct rings *s, struct ring *r, struct err *e)
 {
     struct step_mark mark;
+    bool closed;
     int rc = 0;
 
     if (!r->good || r->cut)
@@ -193,16 +229,22 @@ static int read_ring(struct rings *s, struct ring *r, struct err *e)
     r->lane.rank = step_ring_rank(&r->ring);
     r->lane.local_rank = step_ring_local_rank(&r->ring);
     r->lane.world = step_ring_world(&r->ring);
+    closed = step_ring_closed(&r->ring); /* before its last marks are read */
     for (int i = 0; i < MARKS_MAX && rc == 0; i++) {
         int got = step_ring_next(&r->ring, &mark);
 
         if (got == 0)
             break;
-        if (got == -EPIPE)
-            step_track_lost(&r->track);
-        else if (got == 1)
-            rc = take_mark(r, &mark);
+        if (got == 1) {
+            rc = take_mark(s, r, &mark);
+            continue;
+        }
+        step_track_lost(&r->track);
+        tell(s, &(const struct ring_event){ .kind = RING_LOST, .ring = r->at });
     }
+    if (rc == 0 && closed && !r->closed)
+        tell(s, &(const struct ring_event){ .kind = RING_CLOSED, .ring = r->at });
+    r->closed = r->closed || closed;
     return rc;
 }
 
@@ -237,4 +279,19 @@ uint64_t rings_lost(const struct rings *s)
     for (size_t i = 0; i < s->n; i++)
         lost += s->all[i]->good ? s->all[i]->ring.lost : 0;
     return lost;
+}
+
+uint64_t rings_marks(const struct rings *s)
+{
+    uint64_t marks = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        marks += s->all[i]->good ? step_ring_head(&s->all[i]->ring) : 0;
+    return marks;
+}
+
+void rings_follow(struct rings *s, rings_fn *fn, void *arg)
+{
+    s->tell = fn;
+    s->arg = arg;
 }

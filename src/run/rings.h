@@ -26,6 +26,31 @@ const struct lane *rings_lane(const struct rings *s, size_t i);
 /* Marks that came too fast to be read. */
 uint64_t rings_lost(const struct rings *s);
 
+/* Marks that were written so far, read or not: a heartbeat of all loops. */
+uint64_t rings_marks(const struct rings *s);
+
+/* What happens in rings, in each in its order. */
+enum ring_event_kind {
+    RING_STEP,
+    RING_SWITCH, /* the answer to a request (brim/control.h) */
+    RING_LOST,   /* marks were lost: steps are missing, and numbers of steps are others from here */
+    RING_CLOSED, /* the writer ended in order */
+};
+
+struct ring_event {
+    enum ring_event_kind kind;
+    size_t ring;             /* as for rings_lane() */
+    const struct step *step; /* RING_STEP */
+    uint64_t request;        /* these three: RING_SWITCH */
+    enum brim_switch outcome;
+    const char *why; /* what the note "switch.REQUEST" says; NULL: there is none */
+};
+
+typedef void rings_fn(void *arg, const struct ring_event *e);
+
+/* Have rings_read() tell what it reads; fn may not call functions of the rings but for lanes. */
+void rings_follow(struct rings *s, rings_fn *fn, void *arg);
+
 /* The processes of the rings, for family_ranks(). */
 const pid_t *rings_pids(const struct rings *s);
 

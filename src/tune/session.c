@@ -30,6 +30,8 @@ void session_init(struct session *s, const struct session_plan *plan)
     s->plan.canary = MAX(1, MIN(s->plan.canary, TRIAL_BLOCK_MOST));
 }
 
+static const char used_up[] = "the budget is used up";
+
 static const struct session_command go_on = { .what = SESSION_GO_ON };
 
 static void set(char *to, size_t size, const char *text)
@@ -104,7 +106,7 @@ static struct session_command observe(struct session *s)
 static struct session_command begin_candidate(struct session *s)
 {
     if (s->ending)
-        return finish(s, "the budget is used up");
+        return finish(s, s->ending);
     if (s->trials >= s->plan.trials)
         return finish(s, "as many settings were tried as were to be");
     if (!s->n_offers)
@@ -243,29 +245,40 @@ static struct session_command step_guard(struct session *s, double seconds)
     /* It holds: what limits the job may be something else now. */
     s->n_offers = 0;
     s->in_force = false;
-    return s->ending ? finish(s, "the budget is used up") : observe(s);
+    return s->ending ? finish(s, s->ending) : observe(s);
 }
 
-static struct session_command end_early(struct session *s)
+static struct session_command end_early(struct session *s, const char *why)
 {
-    s->ending = true;
+    if (s->ending)
+        return go_on;
+    s->ending = why;
     switch (s->phase) {
     case PHASE_CANARY:
     case PHASE_TRIAL:
-        conclude(s, SESSION_UNDECIDED, "the budget was used up");
+        conclude(s, SESSION_UNDECIDED, why);
         return undo(s);
     case PHASE_OBSERVE:
-        return finish(s, "the budget is used up");
+        return finish(s, why);
     default:
         return go_on; /* what is adopted is guarded to the end, what is undone is undone */
     }
+}
+
+/* The job is gone, and with it what was in force. */
+static struct session_command end_now(struct session *s, const char *why)
+{
+    if (s->phase == PHASE_CANARY || s->phase == PHASE_TRIAL)
+        conclude(s, SESSION_UNDECIDED, why);
+    s->switching = false;
+    return finish(s, why);
 }
 
 static struct session_command step(struct session *s, double seconds)
 {
     s->steps++;
     if (!s->ending && s->steps > s->plan.steps)
-        return end_early(s);
+        return end_early(s, used_up);
     if (s->switching)
         return ++s->waited > s->plan.switch_most ? fail(s, "the switch was never done") : go_on;
     switch (s->phase) {
@@ -298,7 +311,7 @@ static struct session_command tick(struct session *s, double now_s)
     if (isnan(s->start_s))
         s->start_s = now_s;
     s->now_s = now_s;
-    return !s->ending && now_s - s->start_s > s->plan.seconds ? end_early(s) : go_on;
+    return now_s - s->start_s > s->plan.seconds ? end_early(s, used_up) : go_on;
 }
 
 struct session_command session_event(struct session *s, const struct session_event *e)
@@ -312,12 +325,27 @@ struct session_command session_event(struct session *s, const struct session_eve
         return switched(s);
     case SESSION_FAILED:
         return fail(s, e->why ? e->why : "it failed");
+    case SESSION_STOP:
+        return end_early(s, e->why);
+    case SESSION_ENDED:
+        return end_now(s, e->why);
     default:
         return tick(s, e->seconds);
     }
 }
 
 /* ---- candidates ---- */
+
+static struct session_offer offer_of(const struct candidate *c)
+{
+    struct session_offer o;
+
+    set(o.knob, sizeof(o.knob), c->knob->name);
+    set(o.value, sizeof(o.value), c->value);
+    set(o.before, sizeof(o.before), c->before);
+    set(o.why, sizeof(o.why), c->why);
+    return o;
+}
 
 static bool was_tried(const struct session *s, const struct session_offer *o)
 {
@@ -351,10 +379,7 @@ struct session_command session_offer(struct session *s, const struct candidate *
         struct session_offer *o = &s->offers[s->n_offers];
         const char *left = why_left(s, c);
 
-        set(o->knob, sizeof(o->knob), c->knob->name);
-        set(o->value, sizeof(o->value), c->value);
-        set(o->before, sizeof(o->before), c->before);
-        set(o->why, sizeof(o->why), c->why);
+        *o = offer_of(c);
         if (was_tried(s, o))
             continue;
         if (left)
@@ -363,4 +388,12 @@ struct session_command session_offer(struct session *s, const struct candidate *
             s->n_offers++;
     }
     return begin_candidate(s);
+}
+
+void session_leave(struct session *s, const struct candidate *c, const char *why)
+{
+    const struct session_offer o = offer_of(c);
+
+    if (!was_tried(s, &o))
+        write_left(s, &o, why);
 }

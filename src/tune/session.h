@@ -36,12 +36,14 @@ enum session_event_kind {
     SESSION_SWITCHED, /* the last command to apply or revert is done */
     SESSION_FAILED,   /* it could not be done, or the job failed with it; why */
     SESSION_TICK,     /* seconds: the time now, by any clock */
+    SESSION_STOP,     /* the user wants no more trials; why */
+    SESSION_ENDED,    /* there is no job any more; why. What was on trial stays undecided */
 };
 
 struct session_event {
     enum session_event_kind kind;
     double seconds;
-    const char *why;
+    const char *why; /* of SESSION_STOP and SESSION_ENDED it is kept, not copied */
 };
 
 enum session_do {
@@ -105,7 +107,7 @@ struct session {
     unsigned waited;                  /* steps since the switch was asked for */
     unsigned trials, steps, begun_at; /* begun_at: steps when this candidate began */
     double start_s, now_s;
-    bool ending;                     /* a budget is used up */
+    const char *ending;              /* why no trial begins any more; NULL */
     double values[TRIAL_BLOCK_MOST]; /* of observing and canaries */
     unsigned n, skipped;
     double observed_s; /* median */
@@ -123,6 +125,9 @@ struct session_command session_event(struct session *s, const struct session_eve
 /* Candidates, the most promising first, after SESSION_ASK; only then. What needs a restart, or a
  * word that was not given, or cannot be undone is written down as left. */
 struct session_command session_offer(struct session *s, const struct candidate *list, size_t n);
+
+/* Write a candidate down that is not for this session, for a reason of the driver's. */
+void session_leave(struct session *s, const struct candidate *c, const char *why);
 
 /* The phase in a word: "observe", "trial". */
 const char *session_phase_name(enum session_phase p);

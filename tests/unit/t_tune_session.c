@@ -330,6 +330,54 @@ static void test_time(void)
     is_int(session_offer(&s, NULL, 0).what, SESSION_FINISH, "whatever is offered then");
 }
 
+static const struct session_event stop = { .kind = SESSION_STOP, .why = "the user wants so" };
+static const struct session_event ended = { .kind = SESSION_ENDED, .why = "the job ended" };
+
+/* Whenever the user has enough, nothing that was not adopted stays; and when the job ends nothing
+ * more is asked of it. */
+static void test_stop(void)
+{
+    int left = 0, wrong = 0;
+
+    for (unsigned at = 1; at < 600; at += 11) {
+        struct job j = job_start(4);
+        const struct session_entry *k;
+
+        while (j.steps < at && j.session.phase != PHASE_OVER) {
+            struct session_event e = { .kind = SESSION_STEP };
+
+            e.seconds = job_step_s(&j, j.workers) * noise_next(&j.noise);
+            j.steps++;
+            job_obey(&j, session_event(&j.session, &e));
+        }
+        job_obey(&j, session_event(&j.session, at % 2 ? &stop : &ended));
+        if (at % 2)
+            job_run(&j);
+        k = entry(&j, "loader.workers");
+        left += at % 2 && (j.workers != 0) != (k && k->outcome == SESSION_ADOPTED);
+        wrong += j.session.phase != PHASE_OVER ||
+                 strcmp(j.session.reason, at % 2 ? stop.why : ended.why) != 0;
+        wrong += k && k->outcome == SESSION_UNDECIDED && strcmp(k->note, j.session.reason) != 0;
+        job_end(&j);
+    }
+    is_int(left, 0, "nothing stays that was not adopted when it is stopped");
+    is_int(wrong, 0, "the reason is told");
+}
+
+static void test_leave(void)
+{
+    struct job j = job_start(1);
+    const struct candidate c = { knobs_find(&j.knobs, "precision.autocast"), "bf16", "none", 1.5,
+                                 "tensor cores are idle" };
+
+    session_leave(&j.session, &c, "the job tells no loss");
+    session_leave(&j.session, &c, "the job tells no loss");
+    is_int((int)j.session.n_entries, 1, "what a driver leaves is written down once");
+    is_str(j.session.entries[0].note, "the job tells no loss", "with its reason");
+    is_int(j.session.entries[0].outcome, SESSION_LEFT, "as left");
+    job_end(&j);
+}
+
 static void test_oom(void)
 {
     struct job j = job_start(3);
@@ -363,6 +411,8 @@ int main(void)
     test_slow_canary();
     test_budgets();
     test_time();
+    test_stop();
+    test_leave();
     test_oom();
     return done();
 }

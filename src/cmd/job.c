@@ -1,0 +1,41 @@
+#include "cmd/job.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "base/conf.h"
+
+void job_tell(void *arg, const char *sentence)
+{
+    const struct job_talk *t = arg;
+
+    if (t->quiet)
+        return;
+    fprintf(stderr, "%s: ", t->command);
+    for (; *sentence; sentence++)
+        fputc((unsigned char)*sentence < ' ' || *sentence == 0x7f ? '?' : *sentence, stderr);
+    fputc('\n', stderr);
+}
+
+struct run_card_look job_look(void)
+{
+    struct run_card_look look = { .columns = 80, .colour = conf_colour(2), .unicode = conf_utf8() };
+    struct winsize size;
+
+    if (ioctl(2, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
+        look.columns = size.ws_col;
+    return look;
+}
+
+int job_step_aside(char **argv, struct err *e)
+{
+    int error;
+
+    execvp(argv[0], argv);
+    error = errno;
+    err_set(e, -error, "%s: %s", argv[0],
+            error == ENOENT && !strchr(argv[0], '/') ? "command not found" : strerror(error));
+    return error == ENOENT || error == ENOTDIR ? 127 : 126;
+}

@@ -1,0 +1,106 @@
+/* The inside of a drive, for its parts. */
+#ifndef BRIM_OPTIMIZE_DRIVE_VIEW_H
+#define BRIM_OPTIMIZE_DRIVE_VIEW_H
+#include "optimize/drive.h"
+#include "optimize/join.h"
+#include "optimize/losses.h"
+#include "optimize/order.h"
+#include "optimize/progress.h"
+
+enum { DRIVE_TEXT = 320, DRIVE_GROUP_MOST = 64 };
+
+enum drive_state {
+    DRIVE_WAITS, /* for ranks that make steps */
+    DRIVE_RUNS,  /* the session goes on */
+    DRIVE_AFTER, /* the session is over; what was kept is guarded */
+    DRIVE_OFF,   /* nothing is changed any more */
+};
+
+/* After the session: one of the settings that were kept at a time. */
+struct drive_watch {
+    bool on, in_force, undoing;
+    unsigned entry, checks;
+    struct guard guard;
+};
+
+struct drive {
+    struct drive_config c;
+    struct observe_pilot pilot;
+    struct control *control; /* NULL: it reaches nobody */
+    enum drive_state state;
+    char off[DRIVE_TEXT];
+    bool ended; /* the job has: nothing is asked any more */
+    int error;  /* -ENOMEM: steps are missing */
+    struct watched w;
+
+    struct join join;
+    bool retry;       /* earlier processes were members, and are gone */
+    bool gone;        /* a member has ended: the end of the job will tell why */
+    bool lost;        /* marks of a member were */
+    int64_t first_ns; /* when somebody made steps; 0: nobody yet */
+    int64_t step_ns;  /* when a step was made last */
+
+    struct session session;
+    struct progress progress;
+    struct order order;
+    struct order_marks did;
+    bool answered; /* a rank has ever answered a request */
+    bool unheard;  /* the last request to apply was refused by all: nothing has changed */
+    uint64_t marks;
+    int64_t marks_ns; /* when they grew last */
+    struct drive_watch watch;
+
+    /* steps as the session gets them */
+    unsigned group, n, settle;
+    double group_s;
+
+    bool asking;                 /* the session wants candidates */
+    int64_t since_ns, asking_ns; /* when what is in force now came into force */
+    double workers, prefetch;    /* of the loader, as it was kept; NaN: not known */
+    unsigned kept;               /* settings */
+    struct verdict verdict;
+    bool judged;
+    char nothing[DRIVE_TEXT];
+
+    struct losses losses;
+    bool numeric;           /* the last setting that was tried or kept changes numbers */
+    unsigned numeric_entry; /* its entry, once it has one */
+    char undo[LOSSES_TEXT]; /* it was kept and has to go when the session is over: why; "" */
+    uint64_t steps, begun;  /* steps of the job, and how many when the trial began */
+    unsigned begun_trial, entries;
+    bool asked; /* some setting was ever changed */
+    struct drive_stretch before, after;
+    uint64_t moment_ns; /* the last one that was looked at */
+};
+
+void drive_say(struct drive *d, const char *fmt, ...) PRINTF(2, 3);
+
+/* Carry out what the session wants. */
+void drive_obey(struct drive *d, struct session_command c);
+
+/* Ask all ranks for knob = value. False when that cannot be asked, with why. */
+bool drive_request(struct drive *d, const char *knob, const char *value, bool apply,
+                   const char **why);
+
+/* What was kept is something else now. */
+void drive_kept(struct drive *d);
+
+/* Nothing is tried any more, for this reason. */
+void drive_off(struct drive *d, const char *fmt, ...) PRINTF(2, 3);
+
+/* Judge the job as it is now, and offer the session what would make it faster. */
+void drive_look(struct drive *d);
+
+/* Judge only, for what remains. */
+void drive_judge(struct drive *d);
+
+/* After the session: begin; a step; an order came to this; the setting of an entry has to go. */
+void drive_watch_begin(struct drive *d);
+void drive_watch_step(struct drive *d, double seconds);
+void drive_watch_done(struct drive *d, bool done, const char *why);
+void drive_watch_undo(struct drive *d, unsigned entry, const char *why);
+
+/* Whether the job has just what was kept: no candidate, nothing that is taken back. */
+bool drive_at_best(const struct drive *d);
+
+#endif

@@ -1,0 +1,104 @@
+/* After the session: whether what was kept still pays. One setting at a time is compared with what
+ * was before it, each in its turn. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "optimize/drive_view.h"
+
+/* The next setting that was kept, behind 'from' in a circle. */
+static bool next_kept(const struct session *s, unsigned from, unsigned *ret)
+{
+    for (unsigned i = 1; i <= s->n_entries; i++) {
+        unsigned at = (from + i) % s->n_entries;
+
+        if (s->entries[at].outcome == SESSION_ADOPTED) {
+            *ret = at;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void watch_next(struct drive *d, unsigned from)
+{
+    struct drive_watch *w = &d->watch;
+
+    *w = (struct drive_watch){ .in_force = true };
+    for (size_t i = 0; i < JOIN_RANKS; i++)
+        d->did.did[i] = true;
+    w->on = next_kept(&d->session, from, &w->entry);
+    guard_init(&w->guard, (double)NAN, NULL);
+}
+
+void drive_watch_begin(struct drive *d)
+{
+    watch_next(d, d->session.n_entries ? d->session.n_entries - 1 : 0);
+}
+
+static void give_up(struct drive *d, unsigned entry, const char *why)
+{
+    struct session_entry *k = &d->session.entries[entry];
+
+    k->outcome = SESSION_BROKE;
+    snprintf(k->note, sizeof(k->note), "%s", why);
+    d->watch.on = false;
+}
+
+static void want(struct drive *d, bool in_force)
+{
+    const struct session_entry *k = &d->session.entries[d->watch.entry];
+    const char *why = NULL;
+
+    if (!drive_request(d, k->knob, in_force ? k->value : k->before, in_force, &why))
+        give_up(d, d->watch.entry, why);
+}
+
+void drive_watch_undo(struct drive *d, unsigned entry, const char *why)
+{
+    struct session_entry *k = &d->session.entries[entry];
+
+    d->watch = (struct drive_watch){
+        .on = true, .in_force = true, .undoing = true, .entry = entry
+    };
+    k->outcome = SESSION_ROLLED_BACK;
+    snprintf(k->note, sizeof(k->note), "%s", why);
+    want(d, false);
+}
+
+void drive_watch_step(struct drive *d, double seconds)
+{
+    struct drive_watch *w = &d->watch;
+
+    if (!w->on || d->order.open || w->undoing || d->ended)
+        return;
+    if (guard_step(&w->guard, w->in_force, seconds) == GUARD_ROLL_BACK) {
+        if (w->in_force)
+            drive_watch_undo(d, w->entry, "");
+        else
+            drive_watch_done(d, true, NULL); /* it is out already */
+        return;
+    }
+    if (guard_want(&w->guard) != w->in_force)
+        want(d, guard_want(&w->guard));
+    else if (!w->guard.checking && w->guard.checks > w->checks)
+        watch_next(d, w->entry); /* it held */
+}
+
+void drive_watch_done(struct drive *d, bool done, const char *why)
+{
+    struct drive_watch *w = &d->watch;
+
+    if (!w->on)
+        return;
+    if (!done) {
+        give_up(d, w->entry, why);
+        return;
+    }
+    if (w->undoing || w->guard.verdict == GUARD_ROLL_BACK) {
+        d->session.entries[w->entry].outcome = SESSION_ROLLED_BACK;
+        watch_next(d, w->entry);
+        return;
+    }
+    w->in_force = !w->in_force;
+}

@@ -1,0 +1,79 @@
+#include "optimize/progress.h"
+
+#include <math.h>
+
+void progress_effect(const struct trial_effect *e, struct str *out)
+{
+    if (isnan(e->gain)) {
+        str_add(out, "not measured");
+        return;
+    }
+    if (e->gain >= 1)
+        str_addf(out, "%.1f times as fast", 1 + e->gain);
+    else
+        str_addf(out, "%+.1f %% steps/s", e->gain * 100);
+    if (!isfinite(e->high) || !isfinite(e->low))
+        return;
+    if (e->gain >= 1)
+        str_addf(out, " (%.1f to %.1f)", 1 + e->low, 1 + e->high);
+    else
+        str_addf(out, " (%+.1f to %+.1f %%)", e->low * 100, e->high * 100);
+}
+
+static void add_outcome(const struct session_entry *k, struct str *out)
+{
+    static const char *const ends[] = {
+        [SESSION_ADOPTED] = ", kept",
+        [SESSION_REJECTED] = ", taken back",
+        [SESSION_UNDECIDED] = ", undecided and taken back",
+        [SESSION_BROKE] = ", taken back",
+        [SESSION_ROLLED_BACK] = "; it did not last, taken back",
+    };
+    bool broke = k->outcome == SESSION_BROKE;
+
+    str_addf(out, "%s=%s: ", k->knob, k->value);
+    if (broke)
+        str_addf(out, "failed: %s", k->note);
+    else if (k->outcome == SESSION_REJECTED && isnan(k->effect.gain) && *k->note)
+        str_add(out, k->note);
+    else
+        progress_effect(&k->effect, out);
+    str_add(out, ends[k->outcome]);
+    if (k->steps)
+        str_addf(out, " after %u steps", k->steps);
+    if (!broke && !isnan(k->effect.gain) && *k->note)
+        str_addf(out, ": %s", k->note);
+}
+
+/* An entry that is new, or has another outcome than was told. */
+static bool next_entry(struct progress *p, const struct session *s, struct str *out)
+{
+    for (unsigned i = 0; i < s->n_entries; i++) {
+        const struct session_entry *k = &s->entries[i];
+
+        if (i < p->told && p->outcome[i] == k->outcome)
+            continue;
+        p->outcome[i] = k->outcome;
+        p->told = MAX(p->told, i + 1);
+        if (k->outcome == SESSION_LEFT)
+            continue;
+        add_outcome(k, out);
+        return true;
+    }
+    return false;
+}
+
+bool progress_next(struct progress *p, const struct session *s, struct str *out)
+{
+    str_reset(out);
+    if (next_entry(p, s, out))
+        return true;
+    if (p->trials == s->trials || s->phase == PHASE_OVER || !s->n_offers)
+        return false;
+    p->trials = s->trials;
+    str_addf(out, "trying %s=%s", s->offers[0].knob, s->offers[0].value);
+    if (*s->offers[0].before)
+        str_addf(out, " instead of %s", s->offers[0].before);
+    str_addf(out, ": %s", s->offers[0].why);
+    return true;
+}

@@ -1,0 +1,298 @@
+"""brim optimize: what is tried on a job that runs, what is kept, and that the job is none the worse."""
+
+import glob
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+BRIM = os.environ.get("BRIM", "")
+JOB = os.environ.get("TUNED_JOB", "")
+STEP_JOB = os.environ.get("STEP_JOB", "")
+TWO_RANKS = "RANK=0 WORLD_SIZE=2 $0 $@ & RANK=1 WORLD_SIZE=2 $0 $@; wait"
+
+
+class Optimized:
+    """brim optimize with a state folder of its own."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        drop = ("BRIM_", "SLURM_", "RANK", "WORLD_SIZE", "TUNED")
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith(drop)}
+        self.env.update(STATE_DIRECTORY=str(folder), BRIM_CONF="/nonexistent/brim.conf")
+        self.json = folder / "card.json"
+
+    def command(self, command, options):
+        options = ["--interval", "100ms", "--json", str(self.json), *options]
+        return [BRIM, "optimize", *options, "--", *[str(c) for c in command]]
+
+    def start(self, *command, options=(), mode="obey", **env):
+        return subprocess.Popen(
+            self.command(command, options), env=dict(self.env, TUNED=mode, **env),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            universal_newlines=True,
+        )
+
+    def run(self, *command, **how):
+        job = self.start(*command, **how)
+        try:
+            out, err = job.communicate(timeout=90)
+        finally:
+            job.kill()
+        done = subprocess.CompletedProcess(command, job.returncode, out, err)
+        done.seen = json.loads(self.json.read_text()) if self.json.exists() else None
+        done.settings = done.seen["optimize"]["settings"] if done.seen else None
+        return done
+
+
+@pytest.fixture
+def brim(tmp_path):
+    if not BRIM or not JOB:
+        pytest.skip("BRIM and TUNED_JOB do not name the programs")
+    yield Optimized(tmp_path)
+
+
+def rings_of(pid):
+    return glob.glob("/dev/shm/brim-run-%d-*" % pid)
+
+
+def wait_for(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.01)
+    raise AssertionError("did not happen in %s s" % seconds)
+
+
+def read_line(stream, word):
+    """Lines up to the one with that word."""
+    for line in stream:
+        if word in line:
+            return line
+    raise AssertionError("nobody said %s" % word)
+
+
+def last(done):
+    """What the job printed: steps, seconds, workers at its end."""
+    steps, seconds, workers = done.stdout.split()[-3:]
+    return int(steps), float(seconds), int(workers)
+
+
+# ---- what it finds ----
+
+
+def test_a_gain_is_found_and_kept(brim):
+    done = brim.run(JOB, 12000, 4000, 1000)
+    assert done.returncode == 0, done.stderr
+    (one,) = done.settings
+    assert (one["knob"], one["before"], one["outcome"]) == ("loader.workers", "0", "adopted")
+    assert last(done)[2] == int(one["value"]) >= 3
+    assert 1.5 < one["low"] < one["gain"] < one["high"] < 6, one
+    before, after = (done.seen["optimize"][k] for k in ("before", "after"))
+    assert after["steps_per_s"] > 2.5 * before["steps_per_s"], done.seen
+    assert before["resident_max"] > 0 and after["resident_max"] > 0
+    assert "trying loader.workers=" in done.stderr and "times as fast (" in done.stderr
+    assert ", kept after" in done.stderr
+    assert "  kept      loader.workers 0 ->" in done.stderr
+    (profile,) = glob.glob(str(brim.folder / "profiles" / "tuned_job-*.ini"))
+    text = open(profile).read()
+    assert "[loader.workers]" in text and 'value = "%s"' % one["value"] in text
+    assert "brim run --profile %s -- " % profile in done.stderr
+    assert done.seen["optimize"]["profile"] == profile
+
+
+def test_what_changes_nothing_is_left_alone(brim):
+    done = brim.run(JOB, 3500, 4000, 1000, mode="dud")
+    (one,) = done.settings
+    assert one["outcome"] in ("rejected", "undecided"), one
+    assert last(done)[2] == 0
+    assert not (brim.folder / "profiles").exists()
+    assert "nothing kept" in done.stderr
+
+
+def test_a_job_that_only_computes_is_left_alone(brim):
+    done = brim.run(JOB, 800, 0, 2000)
+    assert done.settings == []
+    assert done.seen["optimize"]["trials"] == 0
+    assert "nothing worth changing: no setting" in done.stderr
+    assert not (brim.folder / "profiles").exists()
+
+
+def test_two_ranks(brim):
+    done = brim.run("sh", "-c", TWO_RANKS, JOB, 8000, 4000, 1000)
+    (one,) = done.settings
+    assert one["outcome"] == "adopted" and one["gain"] > 1.5
+    assert done.seen["optimize"]["ranks"] == 2
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert [line[2] for line in lines] == [one["value"]] * 2
+
+
+def test_save_profile(brim):
+    path = brim.folder / "mine.ini"
+    done = brim.run(JOB, 6000, 4000, 1000, options=("--save-profile", path))
+    assert done.seen["optimize"]["profile"] == str(path)
+    assert "[loader.workers]" in path.read_text()
+    assert not (brim.folder / "profiles").exists()
+
+
+# ---- numbers ----
+
+
+def test_numeric_settings_want_a_word(brim):
+    done = brim.run(JOB, 700, 0, 2000, mode="help")
+    assert [k["outcome"] for k in done.settings] in ([], ["not tried"])
+
+
+# ---- what goes wrong ----
+
+
+def test_a_refusal_is_told(brim):
+    done = brim.run(JOB, 800, 4000, 1000, mode="refuse")
+    (one,) = done.settings
+    assert (one["outcome"], one["note"]) == ("failed", "its data set can not be forked")
+    assert last(done)[2] == 0
+    assert done.stderr.count("could not be taken back") == 0
+
+
+def test_a_rank_that_refuses_has_the_others_go_back(brim):
+    done = brim.run("sh", "-c", TWO_RANKS, JOB, 800, 4000, 1000, mode="half")
+    (one,) = done.settings
+    assert (one["outcome"], one["note"]) == ("failed", "its data set can not be forked")
+    assert [line.split()[2] for line in done.stdout.splitlines()] == ["0", "0"]
+    assert "could not be taken back" not in done.stderr
+
+
+def test_a_job_that_does_not_listen(brim):
+    done = brim.run(JOB, 900, 4000, 1000, mode="silent")
+    (one,) = done.settings
+    assert one["outcome"] == "failed" and last(done)[2] == 0
+    assert done.seen["optimize"]["ended"] == "the job does not listen to brim"
+
+
+@pytest.mark.parametrize("mode, status", [("die", 3), ("kill", 128 + signal.SIGKILL)])
+def test_a_job_that_dies_in_mid_trial(brim, mode, status):
+    done = brim.run(JOB, 9000, 4000, 1000, mode=mode)
+    assert done.returncode == status
+    (one,) = done.settings
+    assert one["outcome"] == "failed" and "died" in one["note"], one
+    assert not (brim.folder / "profiles").exists()
+
+
+def test_without_steps_nothing_is_tried(brim):
+    done = brim.run("sh", "-c", "sleep 0.3; exit 7")
+    assert done.returncode == 7
+    assert "no process of the job told its steps" in done.stderr
+    assert "took" in done.stderr and "exit 7" in done.stderr
+    assert done.seen["optimize"]["ranks"] == 0 and done.seen["run"]["status"] == 7
+
+
+def test_steps_without_settings(brim):
+    done = brim.run(STEP_JOB, 100, 2000, 2000)
+    assert done.returncode == 0
+    assert done.seen["optimize"]["ranks"] == 1
+
+
+def test_processes_on_their_own(brim):
+    done = brim.run("sh", "-c", "$0 $@ & $0 $@; wait", JOB, 300, 2000, 1000)
+    assert done.returncode == 0
+    assert "2 processes train on their own" in done.stderr
+    assert done.settings == []
+
+
+def test_ranks_elsewhere(brim):
+    env = dict(RANK="0", WORLD_SIZE="2", MASTER_PORT="29512", TORCHELASTIC_RUN_ID="none")
+    done = brim.run(JOB, 100, 2000, 1000, **env)
+    assert done.returncode == 0 and done.settings == []
+    assert "ranks of this job are under other observers" in done.stderr
+
+
+def test_nested(brim):
+    done = brim.run(BRIM, "run", "-q", "--", JOB, 20, 100, 100)
+    assert done.returncode == 0 and last(done)[0] == 20
+
+
+# ---- its end ----
+
+
+def test_budget(brim):
+    begin = time.monotonic()
+    job = brim.start(JOB, 2500, 4000, 1000, options=("--budget", "1s"), mode="dud")
+    read_line(job.stderr, "the budget is used up")
+    assert time.monotonic() - begin < 4
+    out, err = job.communicate(timeout=60)
+    assert job.returncode == 0 and out.split()[0] == "2500"
+    assert out.split()[2] == "0"
+
+
+def test_the_user_stops_it(brim):
+    job = brim.start(JOB, 1500, 4000, 1000, mode="dud")
+    read_line(job.stderr, "trying")
+    time.sleep(0.5)
+    job.send_signal(signal.SIGRTMIN)
+    read_line(job.stderr, "it was stopped")
+    out, err = job.communicate(timeout=60)
+    assert job.returncode == 0 and out.split()[::2] == ["1500", "0"]
+    assert not rings_of(job.pid)
+
+
+def test_interrupting_brim_is_interrupting_the_job(brim):
+    job = brim.start(JOB, 9000, 4000, 1000)
+    read_line(job.stderr, "trying")
+    job.send_signal(signal.SIGINT)
+    out, err = job.communicate(timeout=30)
+    assert job.returncode == 128 + signal.SIGINT
+    assert "undecided" in err and "failed" not in err
+    assert not rings_of(job.pid)
+
+
+def test_a_killed_brim_leaves_the_job(brim):
+    out = brim.folder / "out"
+    job = brim.start("sh", "-c", "exec $0 $@ > %s" % out, JOB, 700, 4000, 1000, mode="dud")
+    read_line(job.stderr, "trying")
+    job.kill()
+    job.wait()
+    job.stderr.close()
+    wait_for(lambda: out.exists() and out.read_text().split())
+    assert out.read_text().split()[0] == "700"
+    # What a killed brim leaves goes with the next one.
+    assert brim.run("true").returncode == 0
+    assert not rings_of(job.pid)
+
+
+def test_nothing_is_left(brim):
+    job = brim.start(JOB, 60, 2000, 1000)
+    assert job.communicate(timeout=30) and job.returncode == 0
+    assert not rings_of(job.pid)
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        (("--allow", "everything"), "everything"),
+        (("--goal", "peace"), "peace"),
+        (("--budget", "soon"), "soon"),
+        (("--budget", "0"), "--budget"),
+        (("--interval", "1ms"), "--interval"),
+        (("--save-profile", ""), "empty name"),
+        (("--bugdet", "1m"), "budget"),
+    ],
+)
+def test_usage(brim, options, words):
+    done = brim.run("true", options=options)
+    assert done.returncode == 2 and words in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_no_command(brim):
+    assert brim.run().returncode == 2
+
+
+def test_quiet(brim):
+    done = brim.run(JOB, 200, 4000, 1000, options=("--quiet",))
+    assert done.stderr == "" and done.returncode == 0
+    assert done.seen["optimize"]["ranks"] == 1
