@@ -11,9 +11,9 @@
 #include "cmd/cmd.h"
 #include "cmd/find_shim.h"
 #include "cmd/job.h"
+#include "cmd/job_here.h"
 #include "cmd/optimize_card.h"
 #include "cmd/optimize_profile.h"
-#include "knobs_ini.h"
 #include "run/archive.h"
 #include "run/environ.h"
 #include "run/secret.h"
@@ -26,7 +26,7 @@ enum { CARD_MAX = 1 << 20, PATH_MOST = 4096, COMMAND_MOST = 64 << 10 };
 
 struct optimize_opts {
     bool quiet;
-    const char *allow, *goal, *name, *json, *save, *fake;
+    const char *allow, *goal, *name, *json, *save, *knobs, *fake;
     int64_t budget_ns, interval_ns;
 };
 
@@ -43,6 +43,8 @@ static const struct opt opts[] = {
       "what the run and its profile are called (the script's name)", NULL },
     { OPT_STRING, 0, "save-profile", offsetof(struct optimize_opts, save), "FILE",
       "write what was kept there, not to the state folder", NULL },
+    { OPT_STRING, 0, "knobs", offsetof(struct optimize_opts, knobs), "FILE",
+      "also try knobs that this file declares", NULL },
     { OPT_STRING, 0, "json", offsetof(struct optimize_opts, json), "FILE",
       "write what the card says to a file, as JSON", NULL },
     { OPT_FLAG, 'q', "quiet", offsetof(struct optimize_opts, quiet), NULL,
@@ -65,7 +67,8 @@ static int check(const struct optimize_opts *o, char **argv, struct err *e)
         return err_set(e, EXIT_USAGE, "--interval must be from 100ms to 10m");
     if (o->budget_ns < SECOND_NS)
         return err_set(e, EXIT_USAGE, "--budget must be 1s at least ('brim run' tries nothing)");
-    if ((o->fake && !*o->fake) || (o->json && !*o->json) || (o->save && !*o->save))
+    if ((o->fake && !*o->fake) || (o->json && !*o->json) || (o->save && !*o->save) ||
+        (o->knobs && !*o->knobs))
         return err_set(e, EXIT_USAGE, "an empty name was given where a path is needed");
     return 0;
 }
@@ -87,6 +90,7 @@ struct ending {
     const struct verdict *verdict;
     bool stored;
     struct drive_report report;
+    struct job_key key;
     char **argv;
     int64_t wall_ns;
 };
@@ -126,7 +130,7 @@ static int print_card(const struct ending *x, const struct optimize_card *c)
 static int tell_end(const struct ending *x, struct err *e)
 {
     CLEANUP(str_done) struct str path = STR_INIT(PATH_MOST), again = STR_INIT(COMMAND_MOST);
-    const struct optimize_profile_about about = { x->run, x->report.session, x->wall_ns,
+    const struct optimize_profile_about about = { x->run, x->report.session, &x->key, x->wall_ns,
                                                   x->o->save };
     struct optimize_card c = { .run = x->run, .report = &x->report };
     struct err why = { "" };
@@ -186,11 +190,6 @@ static int start(struct ending *x, struct observe_config *config, struct drive *
     return seen.exit;
 }
 
-static int load_knobs(struct knobs *ret, struct err *e)
-{
-    return knobs_load(ret, "knobs.ini", (const char *)data_knobs_ini, data_knobs_ini_len, e);
-}
-
 static int run(const struct app *app, const void *values, char **operands, struct err *e)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
@@ -225,7 +224,9 @@ static int run(const struct app *app, const void *values, char **operands, struc
         job_tell(&talk, "another brim observes this job already, and starts it unchanged");
         return job_step_aside(operands, e);
     }
-    rc = load_knobs(&knobs, e);
+    rc = load_knobs(&knobs, o->knobs, e);
+    if (rc == 0)
+        rc = job_key_here(&a, operands, config.env, &x.key, e);
     if (rc < 0)
         return rc;
     if (!config.runs || drive_new(&d, &driven) < 0)

@@ -3,11 +3,13 @@
 #define BRIM_CMD_OPTIMIZE_PROFILE_H
 #include "base/clock.h"
 #include "model/run.h"
+#include "run/job_key.h"
 #include "tune/session.h"
 
 struct optimize_profile_about {
     const struct run *run;
     const struct session *session;
+    const struct job_key *key;
     int64_t wall_ns;
     const char *file; /* NULL: one of the state folder, by the job's name and key */
 };

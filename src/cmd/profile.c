@@ -6,7 +6,7 @@
 #include "base/conf.h"
 #include "cmd/cmd.h"
 #include "cmd/profile_show.h"
-#include "cmd/run_profile.h"
+#include "cmd/job_here.h"
 #include "run/export.h"
 #include "run/profiles.h"
 

@@ -5,43 +5,11 @@
 #include <string.h>
 
 #include "base/conf.h"
-#include "base/file.h"
-#include "devices_csv.h"
-#include "knobs_ini.h"
+#include "cmd/job_here.h"
 #include "run/binding.h"
-#include "run/job_key.h"
 #include "run/profiles.h"
 
-enum { FILE_MAX = 1 << 20, TEXT_MAX = 64 << 10, SENTENCE = 4096, PATH_BYTES = 4096 };
-
-int load_knobs(struct knobs *ret, const char *file, struct err *e)
-{
-    CLEANUP(str_done) struct str text = STR_INIT(FILE_MAX);
-    int rc = knobs_load(ret, "knobs.ini", data_knobs_ini, data_knobs_ini_len, e);
-
-    if (rc == 0 && file)
-        rc = file_read(file, &text, e);
-    if (rc == 0 && file)
-        rc = knobs_declare(ret, file, str_text(&text), text.len, e);
-    return rc;
-}
-
-/* What is here, for this job. */
-static int look(struct arena *a, const struct settings *io, struct tree *tree, const char *cpus,
-                struct job_key *now, struct err *e)
-{
-    struct catalogue devices;
-    struct job_key_about about = {
-        .argv = io->argv, .env = io->env, .tree = tree, .devices = &devices, .cpus = cpus
-    };
-    int rc = catalogue_load(&devices, data_devices_csv, data_devices_csv_len, e);
-
-    if (rc < 0)
-        return rc;
-    rc = job_key_make(a, &about, now);
-    catalogue_done(&devices);
-    return rc < 0 ? err_nomem(e) : 0;
-}
+enum { TEXT_MAX = 64 << 10, SENTENCE = 4096, PATH_BYTES = 4096 };
 
 /* One sentence on what differs, and what follows from it. */
 static void tell_differs(const struct run_profile_about *about, const struct profile *p,
@@ -140,7 +108,7 @@ int run_profile(struct arena *a, const struct run_profile_about *about, struct s
     if (rc == 0)
         rc = load_knobs(&knobs, about->knobs, e);
     if (rc == 0)
-        rc = look(a, io, tree, how.cpus, &now, e);
+        rc = job_key_here(a, io->argv, io->env, &now, e);
     if (rc == 0)
         rc = profiles_find(folder, about->which, now.key, &path, e);
     if (rc == 0)

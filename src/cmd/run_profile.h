@@ -28,8 +28,4 @@ struct run_profile {
 int run_profile(struct arena *a, const struct run_profile_about *about, struct settings *io,
                 struct run_profile *ret, struct err *e) CHECK_RESULT;
 
-/* The knobs that the program carries and those that a file declares (NULL: none). knobs_done(ret)
- * in any case. */
-int load_knobs(struct knobs *ret, const char *file, struct err *e) CHECK_RESULT;
-
 #endif
