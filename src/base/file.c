@@ -56,7 +56,7 @@ int file_write(const char *path, const char *data, size_t len, struct err *e)
         return err_set(e, -ENAMETOOLONG, "cannot write %s: the name is too long", path);
     fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (fd < 0)
-        return err_set(e, -errno, "cannot write %s: %s", beside, strerror(errno));
+        return err_set(e, -errno, "cannot write %s: %s", path, strerror(errno));
     rc = write_all(fd, data, len);
     if (close(fd) < 0 && rc == 0)
         rc = -errno;

@@ -45,8 +45,11 @@ static const char *nearest_name(const struct opt *table, const char *name, size_
 
 static int unknown_option(const struct opt *table, const char *name, size_t len, struct err *e)
 {
+    static const char help[] = "help"; /* every command has it, no table */
     const char *nearest = nearest_name(table, name, len);
 
+    if (len == strlen(help) && !memcmp(name, help, len))
+        return err_set(e, -EINVAL, "--help takes no value: write --help alone");
     if (nearest)
         return err_set(e, -EINVAL, "unknown option '--%.*s' (did you mean '--%s'?)", (int)len, name,
                        nearest);

@@ -52,8 +52,11 @@ static void ready(void *arg, const char *where)
 static int run(const struct app *app, const void *values, char **operands, struct err *e)
 {
     const struct agent_options *o = values;
+    int rc = agent_options_check(o, e);
 
     (void)operands;
+    if (rc != 0)
+        return rc;
     if (o->json && !o->once)
         return err_set(e, EXIT_USAGE, "--json is for --once");
     if (o->json && o->compat)

@@ -67,8 +67,13 @@ static int load_token(const char *path, struct str *token, struct err *e)
     return 0;
 }
 
-static int check(const struct agent_options *o, struct err *e)
+int agent_options_check(const struct agent_options *o, struct err *e)
 {
+    const char *const paths[] = { o->token_file, o->store, o->fake, o->rules };
+
+    for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
+        if (paths[i] && !*paths[i])
+            return err_set(e, EXIT_USAGE, "an empty name was given where a path is needed");
     if (o->interval_ns < 100 * 1000000LL || o->interval_ns > 3600 * 1000000000LL)
         return err_set(e, EXIT_USAGE, "--interval must be from 100ms to 1h");
     if (o->store_mib < STORE_MIB_MIN || o->store_mib > 1 << 20)
@@ -94,7 +99,7 @@ int agent_options_run(const struct app *app, const struct agent_options *o,
                                    .compat = o->compat,
                                    .ready = ready,
                                    .arg = arg };
-    int rc = check(o, e);
+    int rc = agent_options_check(o, e);
 
     if (rc != 0)
         return rc;

@@ -15,6 +15,9 @@ enum { AGENT_ONLY = 2 };
 extern const struct opt agent_opts[];
 extern const struct agent_options agent_defaults;
 
+/* Whether the options are within their limits: 0, or EXIT_USAGE with a sentence. */
+int agent_options_check(const struct agent_options *o, struct err *e);
+
 /* Run an agent until it is told to end. EXIT_USAGE or a negative errno with a sentence. */
 int agent_options_run(const struct app *app, const struct agent_options *o,
                       void (*ready)(void *arg, const char *where), void *arg, struct err *e);

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "daemon/http_address.h"
+#include "daemon/http_answer.h"
 #include "daemon/http_guard.h"
 #include "daemon/http_peers.h"
 #include "daemon/http_stream.h"
@@ -43,55 +44,16 @@ struct http {
     char where[80];
 };
 
-/* ---- answers ---- */
-
-static void add_headers(struct MHD_Response *r, const char *type)
-{
-    MHD_add_response_header(r, "Content-Type", type);
-    MHD_add_response_header(r, "Cache-Control", "no-cache");
-    MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
-    MHD_add_response_header(r, "X-Frame-Options", "DENY");
-    MHD_add_response_header(r, "Referrer-Policy", "no-referrer");
-    MHD_add_response_header(r, "Content-Security-Policy",
-                            "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; "
-                            "base-uri 'none'; form-action 'self'");
-}
-
-/* NULL when out of memory. */
-static struct MHD_Response *new_answer(const char *type, const char *text, size_t len, bool lasting)
-{
-    /* the library does not change what it is given, but takes a plain pointer */
-    union {
-        const char *from;
-        void *plain;
-    } body = { text };
-    struct MHD_Response *r = MHD_create_response_from_buffer(
-        len, body.plain, lasting ? MHD_RESPMEM_PERSISTENT : MHD_RESPMEM_MUST_COPY);
-
-    if (r)
-        add_headers(r, type);
-    return r;
-}
-
-static enum MHD_Result send_once(struct MHD_Connection *c, unsigned status, struct MHD_Response *r)
-{
-    enum MHD_Result rc = r ? MHD_queue_response(c, status, r) : MHD_NO;
-
-    if (r)
-        MHD_destroy_response(r);
-    return rc;
-}
-
 static enum MHD_Result refuse(struct http *h, struct MHD_Connection *c, unsigned status,
                               const char *sentence)
 {
-    struct MHD_Response *r = new_answer("text/plain; charset=utf-8", sentence, strlen(sentence),
-                                        true);
+    struct MHD_Response *r = http_answer_new("text/plain; charset=utf-8", sentence,
+                                             strlen(sentence), true);
 
     h->count.refused++;
     if (r && status == MHD_HTTP_METHOD_NOT_ALLOWED)
         MHD_add_response_header(r, "Allow", "GET, HEAD");
-    return send_once(c, status, r);
+    return http_answer_once(c, status, r);
 }
 
 /* ---- pages ---- */
@@ -119,13 +81,13 @@ static enum MHD_Result serve_stream(struct http *h, struct MHD_Connection *c, si
         return refuse(h, c, MHD_HTTP_SERVICE_UNAVAILABLE, "too many are listening already\n");
     r = http_stream_join(&h->streams[page], c);
     if (r) {
-        add_headers(r, h->config->pages[page].type);
+        http_answer_headers(r, h->config->pages[page].type);
         if (p) {
             p->streaming = true;
             (void)setsockopt(p->fd, SOL_SOCKET, SO_SNDBUF, &unsent, sizeof(unsent));
         }
     }
-    return send_once(c, MHD_HTTP_OK, r);
+    return http_answer_once(c, MHD_HTTP_OK, r);
 }
 
 /* Hand it to the caller; the connection sleeps until http_reply(). */
@@ -191,14 +153,14 @@ static enum MHD_Result log_in(struct http *h, struct MHD_Connection *c)
 
     if (!given || !http_guard_equal(given, h->config->token))
         return refuse(h, c, MHD_HTTP_UNAUTHORIZED, "this is not the token\n");
-    r = new_answer("text/plain; charset=utf-8", "", 0, true);
+    r = http_answer_new("text/plain; charset=utf-8", "", 0, true);
     snprintf(cookie, sizeof(cookie), HTTP_COOKIE "=%s; Path=/; HttpOnly; SameSite=Strict",
              h->config->token);
     if (r) {
         MHD_add_response_header(r, "Set-Cookie", cookie);
         MHD_add_response_header(r, "Location", "/");
     }
-    return send_once(c, MHD_HTTP_SEE_OTHER, r);
+    return http_answer_once(c, MHD_HTTP_SEE_OTHER, r);
 }
 
 /* ---- requests ---- */
@@ -322,7 +284,7 @@ static int fix_pages(struct http *h)
 
         if (p->kind != HTTP_FIXED)
             continue;
-        h->latest[i] = new_answer(p->type, p->text, p->len, true);
+        h->latest[i] = http_answer_new(p->type, p->text, p->len, true);
         if (!h->latest[i])
             return -ENOMEM;
         h->fresh[i] = true;
@@ -434,7 +396,7 @@ int http_publish(struct http *h, size_t page, const char *text, size_t len)
 
     if (p->kind == HTTP_STREAM)
         return http_stream_publish(&h->streams[page], text, len);
-    r = new_answer(p->type, text, len, false);
+    r = http_answer_new(p->type, text, len, false);
     if (!r)
         return -ENOMEM;
     if (h->latest[page])
@@ -468,7 +430,8 @@ void http_reply(struct http_call *call, unsigned status, const char *type, const
     struct http *h = call->http;
 
     call->status = status;
-    call->reply = new_answer(type ? type : h->config->pages[call->page].type, text, len, false);
+    call->reply = http_answer_new(type ? type : h->config->pages[call->page].type, text, len,
+                                  false);
     h->calls--;
     MHD_resume_connection(call->connection);
     h->config->again(h->config->ctx);

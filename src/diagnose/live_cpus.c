@@ -37,7 +37,7 @@ static double all_load(const struct live_cpu *c)
 
 static const struct live_field throttle_fields[] = {
     { "throttled_seconds_total", NULL, LIVE_RATE, 0 },
-    { NULL, NULL, LIVE_GAUGE, 0 },
+    LIVE_FIELD_END,
 };
 
 static void measure_cgroups(const struct live_view *v, struct live_measure *m)

@@ -1,39 +1,26 @@
 /* Disks, file systems, mounts of NFS, network interfaces and InfiniBand ports. */
-#include <stddef.h>
-
 #include "diagnose/live_view.h"
 
-#define FIELD(type, name, how, to) \
-    { \
-        name, NULL, how, offsetof(struct type, to) \
-    }
-#define FIELD_OP(name, op, to) \
-    { \
-        name, "op=\"" op "\"", LIVE_RATE, offsetof(struct live_nfs, to) \
-    }
+#define FIELD_OP(name, op, to) LIVE_FIELD_OF(live_nfs, name, "op=\"" op "\"", LIVE_RATE, to)
 #define FIELD_OPS(name, to) \
     FIELD_OP(name, "read", to), FIELD_OP(name, "write", to), FIELD_OP(name, "metadata", to)
-#define FIELD_END \
-    { \
-        NULL, NULL, LIVE_GAUGE, 0 \
-    }
 
 static const struct live_field disk_fields[] = {
-    FIELD(live_disk, "read_bytes_total", LIVE_RATE, read),
-    FIELD(live_disk, "write_bytes_total", LIVE_RATE, write),
-    FIELD(live_disk, "reads_total", LIVE_RATE, iops),
-    FIELD(live_disk, "writes_total", LIVE_RATE, iops),
-    FIELD(live_disk, "read_seconds_total", LIVE_RATE, await),
-    FIELD(live_disk, "write_seconds_total", LIVE_RATE, await),
-    FIELD(live_disk, "io_seconds_total", LIVE_RATE, busy),
-    FIELD(live_disk, "queue_seconds_total", LIVE_RATE, queue),
-    FIELD_END,
+    LIVE_FIELD(live_disk, "read_bytes_total", LIVE_RATE, read),
+    LIVE_FIELD(live_disk, "write_bytes_total", LIVE_RATE, write),
+    LIVE_FIELD(live_disk, "reads_total", LIVE_RATE, iops),
+    LIVE_FIELD(live_disk, "writes_total", LIVE_RATE, iops),
+    LIVE_FIELD(live_disk, "read_seconds_total", LIVE_RATE, await),
+    LIVE_FIELD(live_disk, "write_seconds_total", LIVE_RATE, await),
+    LIVE_FIELD(live_disk, "io_seconds_total", LIVE_RATE, busy),
+    LIVE_FIELD(live_disk, "queue_seconds_total", LIVE_RATE, queue),
+    LIVE_FIELD_END,
 };
 
 static const struct live_field filesystem_fields[] = {
-    FIELD(live_filesystem, "size_bytes", LIVE_GAUGE, size),
-    FIELD(live_filesystem, "free_bytes", LIVE_GAUGE, free),
-    FIELD_END,
+    LIVE_FIELD(live_filesystem, "size_bytes", LIVE_GAUGE, size),
+    LIVE_FIELD(live_filesystem, "free_bytes", LIVE_GAUGE, free),
+    LIVE_FIELD_END,
 };
 
 static const struct live_field nfs_fields[] = {
@@ -43,27 +30,27 @@ static const struct live_field nfs_fields[] = {
     FIELD_OPS("rpc_seconds_total", rtt),
     FIELD_OPS("queue_seconds_total", queue),
     FIELD_OPS("execute_seconds_total", execute),
-    FIELD_END,
+    LIVE_FIELD_END,
 };
 
 static const struct live_field net_fields[] = {
-    FIELD(live_net, "receive_bytes_total", LIVE_RATE, rx),
-    FIELD(live_net, "transmit_bytes_total", LIVE_RATE, tx),
-    FIELD(live_net, "speed_bytes", LIVE_GAUGE, speed),
-    FIELD(live_net, "receive_errors_total", LIVE_RATE, errors),
-    FIELD(live_net, "transmit_errors_total", LIVE_RATE, errors),
-    FIELD(live_net, "receive_dropped_total", LIVE_RATE, drops),
-    FIELD(live_net, "transmit_dropped_total", LIVE_RATE, drops),
-    FIELD(live_net, "receive_packets_total", LIVE_RATE, packets),
-    FIELD(live_net, "transmit_packets_total", LIVE_RATE, packets),
-    FIELD_END,
+    LIVE_FIELD(live_net, "receive_bytes_total", LIVE_RATE, rx),
+    LIVE_FIELD(live_net, "transmit_bytes_total", LIVE_RATE, tx),
+    LIVE_FIELD(live_net, "speed_bytes", LIVE_GAUGE, speed),
+    LIVE_FIELD(live_net, "receive_errors_total", LIVE_RATE, errors),
+    LIVE_FIELD(live_net, "transmit_errors_total", LIVE_RATE, errors),
+    LIVE_FIELD(live_net, "receive_dropped_total", LIVE_RATE, drops),
+    LIVE_FIELD(live_net, "transmit_dropped_total", LIVE_RATE, drops),
+    LIVE_FIELD(live_net, "receive_packets_total", LIVE_RATE, packets),
+    LIVE_FIELD(live_net, "transmit_packets_total", LIVE_RATE, packets),
+    LIVE_FIELD_END,
 };
 
 static const struct live_field infiniband_fields[] = {
-    FIELD(live_net, "received_bytes_total", LIVE_RATE, rx),
-    FIELD(live_net, "sent_bytes_total", LIVE_RATE, tx),
-    FIELD(live_net, "rate_bytes_per_second", LIVE_GAUGE, speed),
-    FIELD_END,
+    LIVE_FIELD(live_net, "received_bytes_total", LIVE_RATE, rx),
+    LIVE_FIELD(live_net, "sent_bytes_total", LIVE_RATE, tx),
+    LIVE_FIELD(live_net, "rate_bytes_per_second", LIVE_GAUGE, speed),
+    LIVE_FIELD_END,
 };
 
 static void fill_disks(struct live_view *v)

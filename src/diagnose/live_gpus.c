@@ -1,19 +1,11 @@
 /* Accelerators: their table, and the stages "gpu" and "pcie". */
-#include <stddef.h>
 #include <string.h>
 
 #include "diagnose/live_view.h"
 #include "model/pcie.h"
 #include "model/quantity.h"
 
-#define FIELD(name, how, to) \
-    { \
-        name, NULL, how, offsetof(struct live_gpu, to) \
-    }
-#define FIELD_END \
-    { \
-        NULL, NULL, LIVE_GAUGE, 0 \
-    }
+#define FIELD(name, how, to) LIVE_FIELD(live_gpu, name, how, to)
 
 static const struct live_field gpu_fields[] = {
     FIELD("busy_ratio", LIVE_GAUGE, busy),
@@ -37,7 +29,7 @@ static const struct live_field gpu_fields[] = {
     FIELD("link_sent_bytes_total", LIVE_RATE, link_tx),
     FIELD("processes", LIVE_GAUGE, processes),
     FIELD("lost", LIVE_GAUGE, lost),
-    FIELD_END,
+    LIVE_FIELD_END,
 };
 
 /* ---- the table ---- */
@@ -49,9 +41,7 @@ struct throttle {
 };
 
 #define REASON(name, how, reason, to) \
-    { \
-        name, "reason=\"" reason "\"", how, offsetof(struct throttle, to) \
-    }
+    LIVE_FIELD_OF(throttle, name, "reason=\"" reason "\"", how, to)
 
 static const struct live_field throttle_fields[] = {
     REASON("active", LIVE_GAUGE, "power", power),
@@ -62,7 +52,7 @@ static const struct live_field throttle_fields[] = {
     REASON("seconds_total", LIVE_RATE, "thermal", thermal_s),
     REASON("seconds_total", LIVE_RATE, "brake", brake_s),
     REASON("seconds_total", LIVE_RATE, "other", other_s),
-    FIELD_END,
+    LIVE_FIELD_END,
 };
 
 /* The share of the time that a reason took; its flag stands in where the driver does not count. */

@@ -1,5 +1,4 @@
 /* The host's CPUs and memory, and its processes. */
-#include <stddef.h>
 #include <string.h>
 
 #include "diagnose/live_view.h"
@@ -11,16 +10,13 @@ struct modes {
     double work, idle, iowait, steal;
 };
 
-#define MODE(mode, to) \
-    { \
-        "seconds_total", "mode=\"" mode "\"", LIVE_RATE, offsetof(struct modes, to) \
-    }
+#define MODE(mode, to) LIVE_FIELD_OF(modes, "seconds_total", "mode=\"" mode "\"", LIVE_RATE, to)
 
 /* Guest time is in user and nice already. */
 static const struct live_field mode_fields[] = {
     MODE("user", work),     MODE("nice", work),    MODE("system", work),
     MODE("irq", work),      MODE("softirq", work), MODE("idle", idle),
-    MODE("iowait", iowait), MODE("steal", steal),  { NULL, NULL, LIVE_GAUGE, 0 },
+    MODE("iowait", iowait), MODE("steal", steal),  LIVE_FIELD_END,
 };
 
 static double or_zero(double value)
@@ -88,22 +84,22 @@ struct memory {
 };
 
 static const struct live_field memory_fields[] = {
-    { "total_bytes", NULL, LIVE_GAUGE, offsetof(struct memory, total) },
-    { "available_bytes", NULL, LIVE_GAUGE, offsetof(struct memory, available) },
-    { "swap_total_bytes", NULL, LIVE_GAUGE, offsetof(struct memory, swap_total) },
-    { "swap_free_bytes", NULL, LIVE_GAUGE, offsetof(struct memory, swap_free) },
-    { NULL, NULL, LIVE_GAUGE, 0 },
+    LIVE_FIELD(memory, "total_bytes", LIVE_GAUGE, total),
+    LIVE_FIELD(memory, "available_bytes", LIVE_GAUGE, available),
+    LIVE_FIELD(memory, "swap_total_bytes", LIVE_GAUGE, swap_total),
+    LIVE_FIELD(memory, "swap_free_bytes", LIVE_GAUGE, swap_free),
+    LIVE_FIELD_END,
 };
 
 static const struct live_field load_fields[] = {
-    { "load1", NULL, LIVE_GAUGE, offsetof(struct live_cpu, load1) },
-    { "processes_running", NULL, LIVE_GAUGE, offsetof(struct live_cpu, running) },
-    { NULL, NULL, LIVE_GAUGE, 0 },
+    LIVE_FIELD(live_cpu, "load1", LIVE_GAUGE, load1),
+    LIVE_FIELD(live_cpu, "processes_running", LIVE_GAUGE, running),
+    LIVE_FIELD_END,
 };
 
 static const struct live_field pressure_fields[] = {
     { "waiting_seconds_total", NULL, LIVE_RATE, 0 },
-    { NULL, NULL, LIVE_GAUGE, 0 },
+    LIVE_FIELD_END,
 };
 
 static void fill_pressure(struct live_view *v)
@@ -149,14 +145,11 @@ void live_fill_host(struct live_view *v)
 
 /* ---- processes ---- */
 
-#define PROCESS(name, how, to) \
-    { \
-        name, NULL, how, offsetof(struct live_process, to) \
-    }
+#define PROCESS(name, how, to) LIVE_FIELD(live_process, name, how, to)
 
 static const struct live_field process_fields[] = {
-    { "cpu_seconds_total", "mode=\"user\"", LIVE_RATE, offsetof(struct live_process, cpu) },
-    { "cpu_seconds_total", "mode=\"system\"", LIVE_RATE, offsetof(struct live_process, cpu) },
+    LIVE_FIELD_OF(live_process, "cpu_seconds_total", "mode=\"user\"", LIVE_RATE, cpu),
+    LIVE_FIELD_OF(live_process, "cpu_seconds_total", "mode=\"system\"", LIVE_RATE, cpu),
     PROCESS("run_wait_seconds_total", LIVE_RATE, run_wait),
     PROCESS("io_wait_seconds_total", LIVE_RATE, io_wait),
     PROCESS("read_bytes_total", LIVE_RATE, read),
@@ -166,7 +159,7 @@ static const struct live_field process_fields[] = {
     PROCESS("resident_bytes", LIVE_GAUGE, resident),
     PROCESS("threads", LIVE_GAUGE, threads),
     PROCESS("blocked", LIVE_GAUGE, blocked),
-    { NULL, NULL, LIVE_GAUGE, 0 },
+    LIVE_FIELD_END,
 };
 
 /* What a process is sorted by. Use counts 100 MB/s as much as one CPU, and a thread that waits for

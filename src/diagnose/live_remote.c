@@ -1,5 +1,4 @@
 /* Parallel file systems: what the clients of Lustre and Ceph say. */
-#include <stddef.h>
 
 #include "diagnose/live_view.h"
 
@@ -7,21 +6,14 @@ struct client {
     double wait, requests, targets, connected;
 };
 
-#define FIELD(name, label, how, to) \
-    { \
-        name, label, how, offsetof(struct client, to) \
-    }
-#define FIELD_END \
-    { \
-        NULL, NULL, LIVE_GAUGE, 0 \
-    }
+#define FIELD(name, label, how, to) LIVE_FIELD_OF(client, name, label, how, to)
 
 static const struct live_field lustre_fields[] = {
     FIELD("rpc_wait_seconds_total", NULL, LIVE_RATE, wait),
     FIELD("rpcs_total", NULL, LIVE_RATE, requests),
     FIELD("targets", NULL, LIVE_GAUGE, targets),
     FIELD("connected", NULL, LIVE_GAUGE, connected),
-    FIELD_END,
+    LIVE_FIELD_END,
 };
 
 static const struct live_field ceph_fields[] = {
@@ -31,7 +23,7 @@ static const struct live_field ceph_fields[] = {
     FIELD("operations_total", "op=\"read\"", LIVE_RATE, requests),
     FIELD("operations_total", "op=\"write\"", LIVE_RATE, requests),
     FIELD("operations_total", "op=\"metadata\"", LIVE_RATE, requests),
-    FIELD_END,
+    LIVE_FIELD_END,
 };
 
 static void look(const struct live_view *v, const char *kind, const char *set,

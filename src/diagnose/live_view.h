@@ -1,6 +1,8 @@
 /* What the files of the live view share. Private to src/diagnose. */
 #ifndef BRIM_DIAGNOSE_LIVE_VIEW_H
 #define BRIM_DIAGNOSE_LIVE_VIEW_H
+#include <stddef.h>
+
 #include "base/compat.h"
 #include "diagnose/live.h"
 
@@ -89,6 +91,18 @@ struct live_field {
     enum live_how how;
     size_t to;
 };
+
+/* Where a signal goes to in a struct; 'of' its label, where it has one. A list ends with
+ * LIVE_FIELD_END. */
+#define LIVE_FIELD_OF(type, name, label, how, to) \
+    { \
+        name, label, how, offsetof(struct type, to) \
+    }
+#define LIVE_FIELD(type, name, how, to) LIVE_FIELD_OF(type, name, NULL, how, to)
+#define LIVE_FIELD_END \
+    { \
+        NULL, NULL, LIVE_GAUGE, 0 \
+    }
 
 enum { LIVE_FIELDS_MAX = 40 };
 

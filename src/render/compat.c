@@ -11,56 +11,50 @@ enum form {
     GPU    /* the DCGM exporter's */
 };
 
-#define COUNTER SIGNAL_COUNTER
-#define GAUGE SIGNAL_GAUGE
-#define MIB (1.0 / 1048576)
-#define CPU(mode) \
-    { \
-        "core", "seconds_total", "mode=\"" mode "\"", "node_cpu_seconds_total", "cpu", \
-            "mode=\"" mode "\"", 1, THING, COUNTER \
-    }
-#define GUEST(from, to) \
-    { \
-        "core", "seconds_total", "mode=\"" from "\"", "node_cpu_guest_seconds_total", "cpu", \
-            "mode=\"" to "\"", 1, THING, COUNTER \
-    }
-#define HOST(signal, name, kind) \
-    { \
-        "host", signal, NULL, name, NULL, NULL, 1, PLAIN, kind \
-    }
-#define PRESSURE(thing, signal) \
-    { \
-        "pressure", signal, NULL, "node_pressure_" thing "_" signal, thing, NULL, 1, PLAIN, \
-            COUNTER \
-    }
-#define DISK(signal, name, kind) \
-    { \
-        "disk", signal, NULL, "node_disk_" name, "device", NULL, 1, THING, kind \
-    }
-#define NET(signal, name, kind) \
-    { \
-        "net", signal, NULL, "node_network_" name, "device", NULL, 1, THING, kind \
-    }
-#define MOUNTED(signal, name) \
-    { \
-        "filesystem", signal, NULL, "node_filesystem_" name, NULL, NULL, 1, MOUNT, GAUGE \
-    }
-#define DEV(set, signal, label, name, scale, kind) \
-    { \
-        set, signal, label, "DCGM_FI_" name, NULL, NULL, scale, GPU, kind \
-    }
-
-/* In the order in which they are written; those of one name stand together. In the rows of
- * PRESSURE() 'label' is the thing that is meant. */
-static const struct metric {
+struct metric {
     const char *set, *signal, *select; /* select: the label of the signal */
     const char *name;
-    const char *label; /* what the thing's label is called */
+    const char *label; /* what the thing's label is called; of PLAIN: the thing that is meant */
     const char *fixed; /* a label that is always the same */
     double scale;
     enum form form;
     enum signal_kind kind;
-} metrics[] = {
+};
+
+#define COUNTER SIGNAL_COUNTER
+#define GAUGE SIGNAL_GAUGE
+#define MIB (1.0 / 1048576)
+#define ROW(...) \
+    { \
+        __VA_ARGS__ \
+    }
+#define MODE(name_, from, to) \
+    ROW(.set = "core", .signal = "seconds_total", .select = "mode=\"" from "\"", .name = name_, \
+        .label = "cpu", .fixed = "mode=\"" to "\"", .scale = 1, .form = THING, .kind = COUNTER)
+#define CPU(mode) MODE("node_cpu_seconds_total", mode, mode)
+#define GUEST(from, to) MODE("node_cpu_guest_seconds_total", from, to)
+#define HOST(signal_, name_, kind_) \
+    ROW(.set = "host", .signal = signal_, .name = name_, .scale = 1, .form = PLAIN, .kind = kind_)
+#define PRESSURE(thing, signal_) \
+    ROW(.set = "pressure", .signal = signal_, .name = "node_pressure_" thing "_" signal_, \
+        .label = thing, .scale = 1, .form = PLAIN, .kind = COUNTER)
+#define DEVICE(set_, signal_, name_, kind_) \
+    ROW(.set = set_, .signal = signal_, .name = name_, .label = "device", .scale = 1, \
+        .form = THING, .kind = kind_)
+#define DISK(signal, name, kind) DEVICE("disk", signal, "node_disk_" name, kind)
+#define NET(signal, name, kind) DEVICE("net", signal, "node_network_" name, kind)
+#define MOUNTED(signal_, name_) \
+    ROW(.set = "filesystem", .signal = signal_, .name = "node_filesystem_" name_, .scale = 1, \
+        .form = MOUNT, .kind = GAUGE)
+#define DCGM(signal_, name_, scale_, kind_) \
+    ROW(.set = "gpu", .signal = signal_, .name = "DCGM_FI_" name_, .scale = scale_, .form = GPU, \
+        .kind = kind_)
+#define DCGM_ERROR(signal_, select_, name_, kind_) \
+    ROW(.set = "gpu_error", .signal = signal_, .select = select_, .name = "DCGM_FI_" name_, \
+        .scale = 1, .form = GPU, .kind = kind_)
+
+/* In the order in which they are written; those of one name stand together. */
+static const struct metric metrics[] = {
     CPU("user"),
     CPU("nice"),
     CPU("system"),
@@ -110,33 +104,32 @@ static const struct metric {
     MOUNTED("free_bytes", "avail_bytes"),
     MOUNTED("files", "files"),
     MOUNTED("files_free", "files_free"),
-    DEV("gpu", "sm_clock_hertz", NULL, "DEV_SM_CLOCK", 1e-6, GAUGE),
-    DEV("gpu", "memory_clock_hertz", NULL, "DEV_MEM_CLOCK", 1e-6, GAUGE),
-    DEV("gpu", "memory_temperature_celsius", NULL, "DEV_MEMORY_TEMP", 1, GAUGE),
-    DEV("gpu", "temperature_celsius", NULL, "DEV_GPU_TEMP", 1, GAUGE),
-    DEV("gpu", "power_watts", NULL, "DEV_POWER_USAGE", 1, GAUGE),
-    DEV("gpu", "energy_joules_total", NULL, "DEV_TOTAL_ENERGY_CONSUMPTION", 1e3, COUNTER),
-    DEV("gpu_error", "pcie_replays_total", NULL, "DEV_PCIE_REPLAY_COUNTER", 1, COUNTER),
-    DEV("gpu", "busy_ratio", NULL, "DEV_GPU_UTIL", 100, GAUGE),
-    DEV("gpu", "memory_busy_ratio", NULL, "DEV_MEM_COPY_UTIL", 100, GAUGE),
-    DEV("gpu", "encoder_busy_ratio", NULL, "DEV_ENC_UTIL", 100, GAUGE),
-    DEV("gpu", "decoder_busy_ratio", NULL, "DEV_DEC_UTIL", 100, GAUGE),
-    DEV("gpu_error", "last_xid", NULL, "DEV_XID_ERRORS", 1, GAUGE),
-    DEV("gpu", "memory_free_bytes", NULL, "DEV_FB_FREE", MIB, GAUGE),
-    DEV("gpu", "memory_used_bytes", NULL, "DEV_FB_USED", MIB, GAUGE),
-    DEV("gpu", "memory_reserved_bytes", NULL, "DEV_FB_RESERVED", MIB, GAUGE),
-    DEV("gpu_error", "remapped_rows", "after=\"uncorrected\"", "DEV_UNCORRECTABLE_REMAPPED_ROWS", 1,
-        COUNTER),
-    DEV("gpu_error", "remapped_rows", "after=\"corrected\"", "DEV_CORRECTABLE_REMAPPED_ROWS", 1,
-        COUNTER),
-    DEV("gpu_error", "remap_failed", NULL, "DEV_ROW_REMAP_FAILURE", 1, GAUGE),
-    DEV("gpu", "sm_active_ratio", NULL, "PROF_SM_ACTIVE", 1, GAUGE),
-    DEV("gpu", "sm_occupancy_ratio", NULL, "PROF_SM_OCCUPANCY", 1, GAUGE),
-    DEV("gpu", "tensor_active_ratio", NULL, "PROF_PIPE_TENSOR_ACTIVE", 1, GAUGE),
-    DEV("gpu", "dram_active_ratio", NULL, "PROF_DRAM_ACTIVE", 1, GAUGE),
-    DEV("gpu", "fp64_active_ratio", NULL, "PROF_PIPE_FP64_ACTIVE", 1, GAUGE),
-    DEV("gpu", "fp32_active_ratio", NULL, "PROF_PIPE_FP32_ACTIVE", 1, GAUGE),
-    DEV("gpu", "fp16_active_ratio", NULL, "PROF_PIPE_FP16_ACTIVE", 1, GAUGE),
+    DCGM("sm_clock_hertz", "DEV_SM_CLOCK", 1e-6, GAUGE),
+    DCGM("memory_clock_hertz", "DEV_MEM_CLOCK", 1e-6, GAUGE),
+    DCGM("memory_temperature_celsius", "DEV_MEMORY_TEMP", 1, GAUGE),
+    DCGM("temperature_celsius", "DEV_GPU_TEMP", 1, GAUGE),
+    DCGM("power_watts", "DEV_POWER_USAGE", 1, GAUGE),
+    DCGM("energy_joules_total", "DEV_TOTAL_ENERGY_CONSUMPTION", 1e3, COUNTER),
+    DCGM_ERROR("pcie_replays_total", NULL, "DEV_PCIE_REPLAY_COUNTER", COUNTER),
+    DCGM("busy_ratio", "DEV_GPU_UTIL", 100, GAUGE),
+    DCGM("memory_busy_ratio", "DEV_MEM_COPY_UTIL", 100, GAUGE),
+    DCGM("encoder_busy_ratio", "DEV_ENC_UTIL", 100, GAUGE),
+    DCGM("decoder_busy_ratio", "DEV_DEC_UTIL", 100, GAUGE),
+    DCGM_ERROR("last_xid", NULL, "DEV_XID_ERRORS", GAUGE),
+    DCGM("memory_free_bytes", "DEV_FB_FREE", MIB, GAUGE),
+    DCGM("memory_used_bytes", "DEV_FB_USED", MIB, GAUGE),
+    DCGM("memory_reserved_bytes", "DEV_FB_RESERVED", MIB, GAUGE),
+    DCGM_ERROR("remapped_rows", "after=\"uncorrected\"", "DEV_UNCORRECTABLE_REMAPPED_ROWS",
+               COUNTER),
+    DCGM_ERROR("remapped_rows", "after=\"corrected\"", "DEV_CORRECTABLE_REMAPPED_ROWS", COUNTER),
+    DCGM_ERROR("remap_failed", NULL, "DEV_ROW_REMAP_FAILURE", GAUGE),
+    DCGM("sm_active_ratio", "PROF_SM_ACTIVE", 1, GAUGE),
+    DCGM("sm_occupancy_ratio", "PROF_SM_OCCUPANCY", 1, GAUGE),
+    DCGM("tensor_active_ratio", "PROF_PIPE_TENSOR_ACTIVE", 1, GAUGE),
+    DCGM("dram_active_ratio", "PROF_DRAM_ACTIVE", 1, GAUGE),
+    DCGM("fp64_active_ratio", "PROF_PIPE_FP64_ACTIVE", 1, GAUGE),
+    DCGM("fp32_active_ratio", "PROF_PIPE_FP32_ACTIVE", 1, GAUGE),
+    DCGM("fp16_active_ratio", "PROF_PIPE_FP16_ACTIVE", 1, GAUGE),
 };
 
 static void add_label(struct str *out, const char *name, const char *value)

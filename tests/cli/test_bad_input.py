@@ -138,3 +138,10 @@ def test_a_full_disk_leaves_nothing_behind(brim, tmp_path):
         pytest.skip("cannot mount here: " + done.stderr.strip())
     assert done.returncode == 1 and done.stdout == ""
     assert "machine.pack" in done.stderr and "No space left" in done.stderr
+
+
+@pytest.mark.parametrize("once", [(), ("--once",)])
+@pytest.mark.parametrize("option", ["--store", "--rules", "--fake", "--token-file"])
+def test_an_agent_with_empty_names(brim, option, once):
+    one_line(brim("agent", option, "", *once), 2, "empty name")
+    one_line(brim("up", option, ""), 2, "empty name")

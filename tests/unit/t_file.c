@@ -27,7 +27,7 @@ static void says_what_is_wrong(void)
     is_int(file_read("t_file.none", &text, &e), -ENOENT, "no file");
     is_str(e.text, "cannot read t_file.none: No such file or directory", "is told");
     is_int(file_write("none/t_file.tmp", "x", 1, &e), -ENOENT, "no directory");
-    is_str(e.text, "cannot write none/t_file.tmp.new: No such file or directory", "is told");
+    is_str(e.text, "cannot write none/t_file.tmp: No such file or directory", "is told");
     text.max = 4;
     is_int(file_write("t_file.tmp", "12345", 5, &e), 0, "five bytes are written");
     is_int(file_read("t_file.tmp", &text, &e), -EFBIG, "and are too many for four");

@@ -143,6 +143,7 @@ static void test_errors(void)
     usage("--count", "--count needs a value, such as --count=8");
     usage("-jn", "--count needs a value, such as --count=8");
     usage("--format", "--format needs a value, such as --format=text");
+    usage("--help=yes", "--help takes no value: write --help alone");
     usage("--json=yes", "--json takes no value: write --json alone");
     usage("--count=-3", "--count: '-3' is not a whole number, such as 8");
     usage("--count=", "--count: '' is not a whole number, such as 8");

@@ -1,4 +1,4 @@
-/* Every allocation of the store failing once, SQLite's among them; with the word "few", one of 29. */
+/* Every allocation of the store failing once, SQLite's among them; of "few" one in 29. */
 #include <errno.h>
 #include <malloc.h>
 
