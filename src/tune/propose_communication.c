@@ -81,9 +81,13 @@ static void add_hook(struct proposer *p, const struct link *l)
 {
     struct link half = *l;
     double now = exposed_s(l, bucket_usual * mib), then;
+    const char *hook = facts_look(&p->facts, "ddp.hook");
 
     half.bytes /= 2;
     then = exposed_s(&half, bucket_usual * mib / 2);
+    /* One that is there already compresses in its own way. */
+    if (hook)
+        return;
     propose_add(p, "ddp.hook", "bf16", "none",
                 propose_without(p, fmin(p->exposed * p->step_s / 2, now - then)),
                 "%s of gradients at %s take longer than the backward pass: half the bytes",
@@ -111,6 +115,7 @@ static void add_nccl(struct proposer *p)
 
 void propose_communication(struct proposer *p)
 {
+    const char *view = facts_look(&p->facts, "ddp.view");
     struct link l;
 
     if (!(p->exposed >= exposed_least))
@@ -122,7 +127,8 @@ void propose_communication(struct proposer *p)
         add_bucket(p, &l);
         add_hook(p, &l);
     }
-    propose_add(p, "ddp.view", "yes", "no", propose_without(p, 0.1 * p->exposed * p->step_s),
+    propose_add(p, "ddp.view", "yes", view ? view : "no",
+                propose_without(p, 0.1 * p->exposed * p->step_s),
                 "gradients are copied into buckets and back");
     add_nccl(p);
 }

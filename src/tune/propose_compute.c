@@ -37,6 +37,14 @@ static void add_libraries(struct proposer *p)
                     quantity_share(numa->share).text);
 }
 
+/* What a setting is now, by the job's notes; fallback where they do not say. */
+static const char *told(const struct proposer *p, const char *knob, const char *fallback)
+{
+    const char *now = facts_look(&p->facts, knob);
+
+    return now ? now : fallback;
+}
+
 /* A batch twice as large, where the device's memory has room: changes what is learnt. */
 static void add_batch(struct proposer *p)
 {
@@ -50,7 +58,8 @@ static void add_batch(struct proposer *p)
         propose_number(p, "batch.size", 2 * now, now, fmin(2, small->gain),
                        "kernels are too small for the device, and %s of its memory is in use",
                        quantity_share(used).text);
-    propose_add(p, "torch.compile", "yes", "no", propose_without(p, compiled * p->compute_s),
+    propose_add(p, "torch.compile", "yes", told(p, "torch.compile", "no"),
+                propose_without(p, compiled * p->compute_s),
                 "launching kernels takes longer than running them: fused ones are fewer");
 }
 
@@ -64,10 +73,11 @@ static void add_precision(struct proposer *p)
 
     if (!(tensor < tensor_idle) || !(busy > 0.8))
         return;
-    propose_add(p, "precision.autocast", "bf16", "none", gain,
+    propose_add(p, "precision.autocast", "bf16", told(p, "precision.autocast", "none"), gain,
                 "tensor cores work %s of the time: half precision would use them",
                 quantity_share(tensor).text);
-    propose_add(p, "precision.tf32", "yes", "no", propose_without(p, half_precision / 2 * compute),
+    propose_add(p, "precision.tf32", "yes", told(p, "precision.tf32", "no"),
+                propose_without(p, half_precision / 2 * compute),
                 "tensor cores work %s of the time: TF32 would use them",
                 quantity_share(tensor).text);
 }

@@ -1,24 +1,274 @@
 """What brim asks of a PyTorch job that runs, and what it sets when the job starts: the job does it,
 refuses it or lets it be, and is the same job in all else."""
 
+import glob
 import json
 import os
 import re
+import struct
+import sys
 
 import pytest
 
-from control_file import ControlFile  # noqa: F401
-from test_shim import Job, each, job, pytestmark  # noqa: F401
+from control_file import ControlFile
+from test_shim import SHIM, Job, Ring, free_port, has_torch, job  # noqa: F401
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DONE, REFUSED, FAILED = range(3)
 SINKS = {"extension": "brim_mark.abi3.so", "library": "libbrim-step.so", "python": None}
 
-# A loop that asks itself: a request before each of the steps that are given.
+sys.path.append(SHIM)
+from brim_torch import control, knobs, loop, refused, start  # noqa: E402
+
+needs_torch = pytest.mark.skipif(
+    not os.environ.get("RING_DUMP") or not has_torch(), reason="torch or RING_DUMP is missing"
+)
+
+# ---- the file, without torch
+
+
+class Sink:
+    def __init__(self):
+        self.told = []
+
+    def __getattr__(self, name):
+        return lambda *args: self.told.append((name, *args))
+
+
+class Torch:
+    __version__ = "0"
+    threads = 1
+
+    def set_num_threads(self, n):
+        if n == 7:
+            raise RuntimeError("seven is one too many")
+        self.threads = min(n, 64)
+
+    def get_num_threads(self):
+        return self.threads
+
+
+class FakeLoop(loop.Loop):
+    """A loop whose steps are made by hand."""
+
+    def __init__(self, folder):
+        super().__init__(Torch(), Sink(), pytest.fail)
+        self.opened = True
+        control.install(self)
+        for hook in self.on_open:
+            hook()
+
+    def end_steps(self, n):
+        for _ in range(n):
+            self.steps += 1
+            if self.steps >= self.look_at:
+                self.run_hooks()
+
+    def answers(self):
+        return [told[1:] for told in self.sink.told if told[0] == "switch"]
+
+    def notes(self):
+        return [told[1] for told in self.sink.told if told[0] == "note"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("BRIM_RING", str(tmp_path))
+    return str(tmp_path)
+
+
+def test_nothing_is_looked_at_without_a_file(folder):
+    fake = FakeLoop(folder)
+    ControlFile(folder).ask("threads.intra=2")
+    fake.end_steps(1000)
+    assert fake.look_at == loop.NEVER and fake.sink.told == []
+
+
+def test_a_request_and_the_next(folder):
+    file = ControlFile(folder)
+    fake = FakeLoop(folder)
+    fake.end_steps(10)
+    assert file.ask("threads.intra=2") == 1
+    fake.end_steps(control.MOST)
+    assert fake.answers() == [(1, DONE)] and fake.torch.threads == 2
+    fake.end_steps(1000)
+    file.ask("threads.intra=3", 5)
+    fake.end_steps(control.MOST)
+    assert fake.answers()[1:] == [(2, REFUSED)]
+    assert re.match(r"switch.2=step 5 was over when this was seen, after step 1\d\d\d$", *fake.notes())
+    file.ask("threads.intra=3", 1500)
+    while fake.steps < 1500:
+        fake.end_steps(1)
+    assert fake.torch.threads == 2
+    fake.end_steps(1)  # step 1500 ends
+    assert fake.torch.threads == 3 and fake.answers()[2:] == [(3, DONE)]
+    assert fake.in_force == {"threads.intra": "3"}
+
+
+def test_a_request_that_waits_is_replaced(folder):
+    file = ControlFile(folder)
+    fake = FakeLoop(folder)
+    file.ask("threads.intra=2", 500)
+    fake.end_steps(200)
+    file.ask("threads.intra=3", 400)
+    fake.end_steps(400)
+    assert fake.answers() == [(2, DONE)] and fake.torch.threads == 3
+
+
+def test_a_request_that_is_being_written(folder):
+    file = ControlFile(folder)
+    fake = FakeLoop(folder)
+    file.begin("threads.intra=2")
+    fake.end_steps(200)
+    assert fake.answers() == []
+    file.sequence(1)
+    fake.end_steps(200)
+    assert fake.answers() == [(1, DONE)]
+
+
+@pytest.mark.parametrize(
+    "text, why",
+    [
+        ("threads.intra=0", "threads.intra takes 1 to 256, not '0'"),
+        ("threads.intra=", "threads.intra takes 1 to 256, not ''"),
+        ("threads.intra", "'threads.intra' is not of the form target=value"),
+        ("", "'' is not of the form target=value"),
+        ("no.such=1", "this shim has no knob no.such"),
+        ("loader.nothing=1", "this shim has no knob loader.nothing"),
+        ("autocast=fp8", "autocast takes none, bf16, fp16, not 'fp8'"),
+        ("ddp.bucket_cap_mb=4", "ddp.bucket_cap_mb takes effect when the job starts"),
+        ("threads.intra=99", "of 99 threads torch would take 64"),
+        ("autocast=bf16", "no optimizer has stepped yet"),
+        ("optimizer.accumulation=2", "no optimizer has stepped yet"),
+        (b"\xff\xfe=\n", "this shim has no knob ??"),
+        (b"x" * 1024, "'" + 60 * "x" + "' is not of the form target=value"),
+    ],
+)
+def test_what_is_refused(folder, text, why):
+    file = ControlFile(folder)
+    fake = FakeLoop(folder)
+    file.ask(text)
+    fake.end_steps(1)
+    assert fake.answers() == [(1, REFUSED)] and fake.torch.threads == 1
+    assert [n.replace("\ufffd", "?") for n in fake.notes()] == ["switch.1=" + why]
+
+
+def test_what_breaks_is_told_and_goes_on(folder):
+    file = ControlFile(folder)
+    fake = FakeLoop(folder)
+    file.ask("threads.intra=7")
+    fake.end_steps(1)
+    file.ask("threads.intra=2")
+    fake.end_steps(100)
+    assert fake.answers() == [(1, FAILED), (2, DONE)]
+    why = "RuntimeError: seven is one too many; threads.intra=1 is in force"
+    assert fake.notes() == ["switch.1=" + why]
+
+
+@pytest.mark.parametrize(
+    "how, why",
+    [
+        (dict(magic=b"BRIMSTEP"), "it is no control file"),
+        (dict(version=(2, 0)), "it has version 2"),
+        (dict(size=4095), "it is 4095 bytes long"),
+        (dict(size=100), "it is 100 bytes long"),
+    ],
+)
+def test_a_damaged_file_is_left_alone(folder, how, why):
+    file = ControlFile(folder, **how)
+    fake = FakeLoop(folder)
+    if file.map.size() > 1100:
+        file.ask("threads.intra=2")
+    fake.end_steps(200)
+    assert fake.answers() == [] and fake.look_at == loop.NEVER
+    assert fake.notes() == ["control: nothing can be asked of this process, for " + why]
+
+
+@pytest.mark.parametrize("what", ["folder", "fifo", "link"])
+def test_what_is_no_file_is_left_alone(folder, what):
+    path = os.path.join(folder, "control")
+    make = {"folder": os.mkdir, "fifo": os.mkfifo, "link": lambda p: os.symlink("nowhere", p)}
+    make[what](path)
+    fake = FakeLoop(folder)
+    fake.end_steps(200)
+    assert fake.look_at == loop.NEVER and len(fake.notes()) == 1
+
+
+@pytest.mark.parametrize("length", [0, 20, 30, 4000])
+def test_a_file_that_is_cut_off(folder, length):
+    file = ControlFile(folder)
+    fake = FakeLoop(folder)
+    fake.end_steps(200)
+    os.truncate(file.path, length)
+    if length > 24:
+        with open(file.path, "r+b") as f:
+            f.seek(24)
+            f.write(struct.pack("=Q", 2)[: length - 24])
+    fake.end_steps(200)
+    assert fake.answers() == [] and fake.look_at == loop.NEVER
+    why = "control: nothing can be asked of this process, for it is %d bytes long"
+    assert fake.notes() == [why % length]
+
+
+def test_a_file_that_is_removed(folder):
+    file = ControlFile(folder)
+    fake = FakeLoop(folder)
+    fake.end_steps(20)
+    os.unlink(file.path)
+    fake.end_steps(200)
+    assert fake.sink.told == []
+
+
+def test_a_child_does_not_answer(folder):
+    file = ControlFile(folder)
+    fake = FakeLoop(folder)
+    fake.end_steps(20)
+    pid = os.fork()
+    if not pid:
+        fake.forked()
+        fake.opened = True
+        file.ask("threads.intra=2")
+        fake.end_steps(200)
+        os._exit(fake.torch.threads != 1 or fake.look_at != loop.NEVER)
+    assert os.waitpid(pid, 0)[1] == 0
+    fake.end_steps(200)
+    assert fake.answers() == [(1, DONE)]
+
+
+def test_settings_of_the_start():
+    read = start.read("threads.intra=2; ddp.comm_hook=fp16;;autocast=none;")
+    assert read == {"threads.intra": "2", "ddp.comm_hook": "fp16", "autocast": "none"}
+    for bad in ("threads.intra=2;threads.intra=3", "x", "x=1", "threads.intra=x", "compile=1"):
+        with pytest.raises(refused.Refused):
+            start.read(bad)
+
+
+def test_the_table_has_what_the_knobs_name():
+    """data/knobs.ini, but for what is of the loader."""
+    with open(os.path.join(HERE, "..", "..", "data", "knobs.ini"), encoding="utf-8") as f:
+        sections = re.split(r"^\[", f.read(), flags=re.M)[1:]
+    named = {}
+    for section in sections:
+        keys = dict(re.findall(r"^(\w+) = (.*)$", section, re.M))
+        if keys["apply"] == "shim" and not keys["target"].startswith("loader."):
+            named[keys["target"]] = keys
+    assert set(named) == set(knobs.TABLE)
+    for target, keys in named.items():
+        knob = knobs.TABLE[target]
+        assert (knob.set is None) == (keys["effect"] == "restart"), target
+        values = keys["values"]
+        if values.startswith("model"):
+            values = ",".join(values[len("model ") :].split(".."))
+        assert all(knob.check(v.strip()) for v in values.split(",")), target
+
+
+# ---- jobs
+
+# A loop that asks itself: requests before each of the steps that are given.
 LOOP = """
 import hashlib, json, os, sys, torch
 sys.path.append(%r)
-from control_file import ControlFile  # noqa: F401
+from control_file import ControlFile
 requests = {int(k): v for k, v in json.loads(sys.argv[1]).items()}
 control = ControlFile(os.environ["BRIM_RING"]) if "BRIM_RING" in os.environ else None
 torch.manual_seed(1)
@@ -28,7 +278,10 @@ optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
 data = torch.randn(%d, 2, 8)
 for step, x in enumerate(data):
     for request in requests.get(step, []):
-        control.ask(*request)
+        if request[0] == "cut":
+            os.truncate(control.path, 0)
+        else:
+            control.ask(*request)
     loss = model(x).square().mean()
     optimizer.zero_grad()
     loss.backward()
@@ -51,10 +304,6 @@ def run_loop(job, requests=None, steps=400, **more):
     return dict(line.split(None, 1) for line in out.splitlines()), err
 
 
-def reasons(ring):
-    return {n.split("=")[0]: n.split("=", 1)[1] for n in ring.notes if n.startswith("switch.")}
-
-
 @pytest.fixture(params=list(SINKS))
 def sink(tmp_path, request):
     """A job with each way of marking."""
@@ -65,50 +314,373 @@ def sink(tmp_path, request):
     return Job(tmp_path, BRIM_SINK=request.param)
 
 
-def test_a_request_is_carried_out(sink):
-    without, _ = run_loop(sink, shim=False)
-    asked, err = run_loop(sink, {10: [["threads.intra=2"]]})
-    ring = sink.ring()
-    assert err == "" and asked["threads"] == "2"
-    assert len(ring.switches) == 1 and reasons(ring) == {}
-    switch = ring.switches[0]
-    assert (switch["switch"], switch["outcome"]) == (1, DONE)
-    assert 11 <= switch["before_step"] <= 10 + 65
-    assert asked["hash"] == without["hash"]  # too small for two threads to share
+PLAIN = {}  # what the loop ends with where nothing is asked
 
 
-def test_requests_that_are_refused(sink):
+@needs_torch
+def test_requests_in_every_way_of_marking(sink):
+    if not PLAIN:
+        PLAIN.update(run_loop(sink, shim=False)[0])
     asked = {
-        10: [["threads.intra=0"]],
-        100: [["threads.intra"]],
-        200: [["no.such=1"]],
-        300: [["threads.intra=2"]],
-        301: [["threads.intra=3", 20]],
-        400: [[""]],
+        10: [["threads.intra=2"]],
+        100: [["threads.intra=1", 200]],
+        250: [["threads.intra=4"], ["no.such=1"]],
+        350: [["threads.intra=2", 398]],
+        397: [["cut"]],
     }
-    out, err = run_loop(sink, asked, steps=500)
+    out, err = run_loop(sink, asked)
     ring = sink.ring()
-    assert err == "" and out["threads"] in "12"
-    told = reasons(ring)
-    assert told["switch.1"] == "threads.intra takes 1 to 256, not '0'"
-    assert told["switch.2"] == "'threads.intra' is not of the form target=value"
-    assert told["switch.3"] == "this shim has no knob no.such"
-    assert re.match(r"step 20 was over when this was seen, after step 3\d\d$", told["switch.5"])
-    assert all(s["outcome"] == REFUSED for s in ring.switches if s["switch"] != 4)
-    assert [s["switch"] for s in ring.switches if s["switch"] != 4] == [1, 2, 3, 5, 6]
+    assert err == "" and out["threads"] == "1"
+    assert out["hash"] == PLAIN["hash"]  # too small for two threads to share
+    assert [s["switch"] for s in ring.switches] == [1, 2, 4]
+    first, second, last = ring.switches
+    assert first["outcome"] == DONE and 11 <= first["before_step"] <= 11 + control.MOST
+    assert (second["outcome"], second["before_step"]) == (DONE, 201)
+    assert last["outcome"] == REFUSED and "switch.4=this shim has no knob no.such" in ring.notes
+    assert len(ring.steps) == 400 and ring.head["closed"]
+    assert "threads: intra 1, inter %s" in re.sub(r"inter \d+", "inter %s", str(ring.notes))
 
 
-def test_a_step_that_is_named(sink):
-    run_loop(sink, {10: [["threads.intra=2", 150]], 200: [["threads.intra=1", 399]]})
-    assert [(s["switch"], s["before_step"]) for s in sink.ring().switches] == [(1, 151), (2, 400)]
+# Loops in one process, each with a shim of its own; what they print is compared.
+LOOPS = """
+import contextlib, hashlib, json, os, sys, warnings, torch
+sys.path += [%r, %r]
+from brim_torch import shim
+from control_file import ControlFile
+warnings.simplefilter("error")
+torch.set_num_threads(1)
+
+@contextlib.contextmanager
+def watched(settings=""):
+    os.environ["BRIM_KNOBS"] = settings
+    control = ControlFile(os.environ["BRIM_RING"])
+    shim.install(torch)
+    try:
+        yield control
+    finally:
+        shim.uninstall()
+        made = "rank-0-%%d.ring" %% os.getpid()
+        os.rename(made, "rank-%%d-1.ring" %% len([n for n in os.listdir(".") if "-1.ring" in n]))
+
+def digest(model):
+    found = hashlib.sha256()
+    for value in model.state_dict().values():
+        found.update(value.float().numpy().tobytes())
+    return found.hexdigest()[:12]
+"""
+
+ACCUMULATES = (
+    LOOPS
+    + """
+def train(calls, by_hand=None, requests={}, control=None, clear="first", clip=None, own=1):
+    torch.manual_seed(1)
+    model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.Tanh(), torch.nn.Linear(16, 1))
+    model[0].bias.requires_grad_(False)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+    schedule = torch.optim.lr_scheduler.StepLR(optimizer, 50)
+    data = torch.randn(calls, own, 4, 8)
+    rounds = iter(by_hand or [])
+    length, seen = (next(rounds) if by_hand else 1), 0
+    losses, norms = [], []
+    for i, xs in enumerate(data):
+        for request in requests.get(i, []):
+            control.ask(*request)
+        if clear == "first" and seen == 0:
+            optimizer.zero_grad()
+        for x in xs:
+            loss = model(x).square().mean()
+            (loss / length if by_hand else loss).backward()
+        losses.append(float(loss.detach()))
+        seen += 1
+        if by_hand and seen < length:
+            schedule.step()
+            continue
+        if clip:
+            norms.append(float(torch.nn.utils.clip_grad_norm_(model.parameters(), clip)))
+        optimizer.step()
+        schedule.step()
+        if clear == "after":
+            optimizer.zero_grad(set_to_none=True)
+        elif clear == "alone":
+            for p in model.parameters():
+                p.grad = None
+        seen = 0
+        length = next(rounds, length) if by_hand else 1
+    return (digest(model), losses[:20]) + ((norms,) if clip else ())
+
+plain = train(120)
+pairs = train(120, [1, 1] + [2] * 59)
+for clear in ("first", "after", "alone"):
+    with watched("optimizer.accumulation=2"):
+        got = train(120, clear=clear)
+    print("pairs", clear, got == pairs, got != plain)
+fours = train(122, [1, 1] + [4] * 30, clip=100.0)
+with watched("optimizer.accumulation=4"):
+    got = train(122, clear="after", clip=100.0)
+    print("fours", got[:2] == fours[:2], got[2][:2] + got[2][5::4] == fours[2])
+own = train(122, [1, 1] + [4] * 30, own=2, clip=100.0)
+with watched("optimizer.accumulation=4"):  # sums are made in another order
+    got = train(122, clear="after", own=2, clip=100.0)
+    print("own", all(abs(a - b) < 1e-4 for a, b in zip(got[2][5::4], own[2][2:])))
+by_hand = train(400, [1] * 51 + [2] * 50 + [4] * 30 + [1] * 129)
+with watched() as control:
+    ask = {20: [["optimizer.accumulation=2", 50]], 100: [["optimizer.accumulation=4", 150]],
+           200: [["optimizer.accumulation=1", 270]]}
+    print("asked", train(400, requests=ask, control=control) == by_hand)
+with watched() as control:
+    closure = lambda: torch.ones(())
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(2))], lr=0.1)
+    control.ask("optimizer.accumulation=2")
+    for i in range(3):
+        optimizer.step(closure)
+with watched() as control:
+    two = [torch.optim.SGD([torch.nn.Parameter(torch.ones(2))], lr=0.1) for i in range(2)]
+    control.ask("optimizer.accumulation=2")
+    for i in range(3):
+        two[0].step(); two[1].step()
+"""
+)
 
 
-def test_the_last_request_takes_the_place_of_others(job):
-    run_loop(job, {10: [["threads.intra=4", 350], ["threads.intra=2", 300]]})
-    assert [(s["switch"], s["outcome"]) for s in job.ring().switches] == [(2, DONE)]
+def in_one(job, text, **more):
+    """Lines of loops in one process, and its rings, the oldest first."""
+    status, out, err = job.script(text % (SHIM, HERE), PYTHONPATH=None, **more)
+    assert (status, err) == (0, ""), err
+    return [line.split() for line in out.splitlines()]
 
 
-def test_a_request_that_was_there_before(job):
-    """Asked of a process that has only just begun."""
-    out, _ = run_loop(job, {0: [["threads.intra=2"]]})
-    assert out["threads"] == "2" and job.ring().switches[0]["before_step"] == 1
+@needs_torch
+def test_accumulation_is_what_one_writes_by_hand(job):
+    lines = in_one(job, ACCUMULATES)
+    assert [line[0] for line in lines] == ["pairs"] * 3 + ["fours", "own", "asked"]
+    assert all(word != "False" for line in lines for word in line), lines
+    *started, asked, closure, two = job.rings()
+    assert all("knob.optimizer.accumulation=2" in r.notes for r in started[:3])
+    assert all("batch: accumulation 2" in r.notes for r in started[:3])
+    assert [(s["outcome"], s["before_step"]) for s in asked.switches] == [
+        (DONE, 51), (DONE, 151), (DONE, 271)
+    ]
+    why = "switch.1=the optimizer computes gradients itself (step() is given a closure)"
+    assert why in closure.notes and closure.switches[0]["outcome"] == REFUSED
+    assert "switch.1=the job has several optimizers" in two.notes
+
+CASTS = (
+    LOOPS
+    + """
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = torch.nn.Linear(8, 16), torch.nn.Linear(16, 1)
+        self.seen = []
+    def forward(self, x):
+        y = self.first(x)
+        self.seen.append(str(y.dtype)[6:] if self.training else "held out " + str(y.dtype)[6:])
+        return {"y": self.last(torch.tanh(y)), "all": (y, 1)}
+
+def train(steps, requests={}, control=None, own=False, half=False):
+    torch.manual_seed(1)
+    model = Net().bfloat16() if half else Net()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+    kinds = []
+    for i, x in enumerate(torch.randn(steps, 4, 8)):
+        for request in requests.get(i, []):
+            control.ask(*request)
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=own):
+            out = model(x.bfloat16() if half else x)
+        kinds.append(str(out["y"].dtype)[6:])
+        loss = torch.nn.functional.mse_loss(out["y"].float(), x[:, :1])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    with torch.no_grad():
+        model.eval()(x.bfloat16() if half else x)
+    print(*(k for i, k in enumerate(model.seen) if not i or model.seen[i - 1] != k))
+    print(*set(kinds))
+    return digest(model), float(loss.detach())
+
+plain = train(100)
+with watched() as control:
+    half = train(200, {10: [["autocast=bf16", 20]], 30: [["autocast=none", 120]],
+                       130: [["autocast=fp16"]]}, control)
+print(abs(half[1] - train(200)[1]) < 0.02)
+for how in (dict(own=True), dict(half=True)):
+    with watched() as control:
+        train(100, {10: [["autocast=bf16"]]}, control, **how)
+with watched("autocast=bf16;threads.intra=1"):
+    train(10)
+
+from brim_torch import change, scaling
+LOUD, LOOKS = (50, 51), (4, 49, 50, 51, 2050, 2052, 2399)
+torch.manual_seed(2)
+data = torch.randn(2400, 2, 4)
+
+def twins(scaled):
+    torch.manual_seed(1)
+    model = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for i, x in enumerate(data):
+        if i == 5 and scaled:
+            loop = shim.installed[0].loop
+            scaled.append(scaling.Scaling(loop, optimizer))
+            change.of(loop).scaling = scaled[-1]
+        if scaled or i not in LOUD:
+            loss = (model(x) - x.prod(1, keepdim=True)).square().mean()
+            loss.mul(1e36 if i in LOUD else 1).backward()
+            norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1e9)
+            optimizer.step()
+            optimizer.zero_grad()
+        if i in LOOKS:
+            yield digest(model), norm if i not in LOUD else 0, scaled[-1].scale if scaled[1:] else 1
+    if scaled:
+        yield len(model.weight._backward_hooks)
+
+with watched():
+    *found, hooks = twins([True])
+for i, a, b in zip(LOOKS, found, twins([])):
+    print(i, a[:2] == b[:2], a[2])
+with watched():
+    for hooks in twins([True]):
+        pass
+print(hooks)
+"""
+)
+
+
+@needs_torch
+def test_autocast(job):
+    lines = in_one(job, CASTS)
+    single, half = "float32", "bfloat16"
+    held_out = ["held", "out", single]
+    assert lines[:2] == [[single, *held_out], [single]]
+    assert lines[2:4] == [[single, half, single, *held_out], [single]]  # and back
+    assert lines[4:7] == [[single, *held_out], [single], ["True"]]
+    assert lines[7:9] == [[half, *held_out], [half]]  # the job's own
+    assert lines[9:11] == [[half, "held", "out", half], [half]]
+    assert lines[11:13] == [[single, half, *held_out], [single]]
+    scales = {line[0]: line[1:] for line in lines[13:-1]}
+    assert all(line[0] == "True" for line in scales.values()), scales
+    found = [float(scales[i][1]) for i in ("49", "50", "51", "2050", "2052", "2399")]
+    assert found == [65536, 32768, 16384, 16384, 32768, 32768]
+    assert lines[-1] == ["1"]
+    asked, own, model, at_start = job.rings()[:4]
+    assert [(s["outcome"], s["before_step"]) for s in asked.switches[:2]] == [
+        (DONE, 21), (DONE, 121)
+    ]
+    assert "switch.3=fp16 is for GPUs, on a CPU it is bf16" in asked.notes
+    assert "switch.1=the job uses autocast itself" in own.notes
+    assert any(n.startswith("precision: autocast own, tf32 ") for n in own.notes)
+    assert "switch.1=the model is in half precision already" in model.notes
+    assert "knob.autocast=bf16" in at_start.notes
+    assert any(n.startswith("precision: autocast bf16, tf32 ") for n in at_start.notes)
+
+
+# One of two ranks over gloo, through several jobs in a row.
+RANKS = (
+    LOOPS
+    + """
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
+warnings.simplefilter("default")
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+
+@contextlib.contextmanager
+def watched(settings="", file=None):
+    os.environ["BRIM_KNOBS"] = settings
+    shim.install(torch)
+    try:
+        yield
+    finally:
+        shim.uninstall()
+        made = "rank-%%d-%%d.ring" %% (rank, os.getpid())
+        done = len([n for n in os.listdir(".") if n.startswith("rank-%%d-0" %% rank)])
+        os.rename(made, "rank-%%d-0%%d.ring" %% (rank, done))
+
+def train(calls, rounds=None, hook=None, late=None, control=None, requests={}):
+    torch.manual_seed(1)
+    inner = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU(), torch.nn.Linear(64, 64))
+    model = DistributedDataParallel(inner)
+    if hook:
+        model.register_comm_hook(None, hook)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+    torch.manual_seed(100 + rank)
+    data = iter(torch.randn(calls, 4, 64))
+    step = 0
+    for length in rounds or [1] * calls:
+        optimizer.zero_grad()
+        for i in range(length):
+            if control and step in requests:
+                control.ask(*requests[step])
+            if late and step == 5:
+                late(model)
+            step += 1
+            with model.no_sync() if i + 1 < length else contextlib.nullcontext():
+                (model(next(data)).square().mean() / length).backward()
+        optimizer.step()
+    return digest(model)
+
+def tell(*what):
+    print(*what, flush=True)
+
+plain = train(40)
+with watched("ddp.bucket_cap_mb=1;ddp.gradient_as_bucket_view=yes;ddp.static_graph=yes"):
+    tell("same", train(40) == plain)
+half = train(40, hook=default_hooks.fp16_compress_hook)
+with watched("ddp.comm_hook=fp16"):
+    tell("hook", train(40) == half != plain)
+with watched("ddp.comm_hook=fp16"):
+    tell("own", train(40, hook=default_hooks.allreduce_hook) == plain)
+calls = []
+def counted(state, bucket):
+    calls.append(bucket)
+    return default_hooks.allreduce_hook(None, bucket)
+with watched("ddp.comm_hook=fp16"):
+    train(40, late=lambda model: model.register_comm_hook(None, counted))
+    tell("late", len(calls) == 35)
+with watched("ddp.comm_hook=powersgd;autocast=bf16"):
+    tell("refused", train(40) != plain)
+pairs = train(120, [1, 1] + [2] * 59)
+with watched("optimizer.accumulation=2"):
+    tell("pairs", train(120) == pairs)
+control = ControlFile(os.environ["BRIM_RING"]) if rank == 0 else None
+dist.barrier()
+with watched():
+    train(300, control=control, requests={10: ["threads.intra=2", 200], 220: ["optimizer.accumulation=2"]})
+    tell("threads", torch.get_num_threads())
+dist.destroy_process_group()
+"""
+)
+
+
+@needs_torch
+def test_two_ranks(job):
+    path = os.path.join(job.folder, "job.py")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(RANKS % (SHIM, HERE))
+    group = dict(WORLD_SIZE="2", MASTER_ADDR="127.0.0.1", MASTER_PORT=str(free_port()))
+    started = [job.start(path, RANK=str(r), PYTHONPATH=None, **group) for r in range(2)]
+    said = [process.communicate(timeout=100) for process in started]
+    assert all(p.returncode == 0 for p in started), said
+    assert said[0][0] == said[1][0] and not any("brim:" in err for _, err in said), said
+    lines = [line.split() for line in said[0][0].splitlines()]
+    assert [line[0] for line in lines] == "same hook own late refused pairs threads".split()
+    assert [line[1] for line in lines] == ["True"] * 6 + ["2"], lines
+    for rank in range(2):
+        rings = [Ring(p) for p in sorted(glob.glob(f"{job.folder}/rank-{rank}-0*.ring"))]
+        same, hook, own, late, refuse, pairs, asked = rings
+        for setting in ("bucket_cap_mb=1", "gradient_as_bucket_view=yes", "static_graph=yes"):
+            assert "knob.ddp." + setting in same.notes
+        assert "ddp: bucket 1, view yes, static yes, hook none" in same.notes
+        assert "knob.ddp.comm_hook=fp16" in hook.notes
+        assert "ddp: bucket 25, view no, static no, hook fp16" in hook.notes
+        lost = "knob.ddp.comm_hook.refused=the job registers a hook of its own"
+        assert lost in own.notes and lost in late.notes
+        assert "ddp: bucket 25, view no, static no, hook own" in own.notes
+        why = "knob.ddp.comm_hook.refused=PowerSGD needs NCCL: with gloo, torch's own aborts"
+        assert why in refuse.notes and "knob.autocast=bf16" in refuse.notes
+        assert "knob.optimizer.accumulation=2" in pairs.notes
+        first, second = asked.switches
+        assert (first["outcome"], first["before_step"]) == (DONE, 201)
+        assert second["outcome"] == REFUSED
+        assert any(n.startswith("switch.2=all ranks have to count alike") for n in asked.notes)

@@ -249,25 +249,47 @@ static void test_prefetch(void)
 
 /* ---- communication ---- */
 
+/* Two ranks that wait for each other half of their time. */
+static void open_sending(struct proposed *p, struct made *m)
+{
+    m->ranks = 2;
+    m->step_s = 0.2;
+    for (int s = 0; s < BRIM_STAGES; s++)
+        m->share[s] = 0;
+    m->share[BRIM_STAGE_BACKWARD] = 0.5;
+    m->share[BRIM_STAGE_COMMUNICATION] = 0.5;
+    m->collective_b = 100e6;
+    m->collective_s = 0.12;
+    made_note(m, "group", "backend nccl, world 2");
+    open_made(p, m);
+    for (size_t i = 0; i < p->run.n_ranks; i++)
+        p->run.ranks[i].total = (struct step){ .number = 10,
+                                               .collective_b = 1e9,
+                                               .collective_s = 1.2 };
+}
+
+static void test_what_is_there(void)
+{
+    struct made m = made_like(CAUSE_COMMUNICATION, 4);
+    struct proposed p;
+
+    made_note(&m, "note.7", "ddp: bucket 50, view yes, static no, hook own");
+    open_sending(&p, &m);
+    p.about.numeric = true;
+    again(&p);
+    ok(allowed(&p, "ddp.bucket") && !strcmp(allowed(&p, "ddp.bucket")->before, "50"),
+       "buckets of before, by the job's notes");
+    ok(!allowed(&p, "ddp.view") && !allowed(&p, "ddp.hook"),
+       "views are there, and a hook of the job's own");
+    close_made(&p);
+}
+
 static void test_communication(void)
 {
     struct made m = made_like(CAUSE_COMMUNICATION, 4);
     struct proposed p;
 
-    m.ranks = 2;
-    m.step_s = 0.2;
-    for (int s = 0; s < BRIM_STAGES; s++)
-        m.share[s] = 0;
-    m.share[BRIM_STAGE_BACKWARD] = 0.5;
-    m.share[BRIM_STAGE_COMMUNICATION] = 0.5;
-    m.collective_b = 100e6;
-    m.collective_s = 0.12;
-    made_note(&m, "group", "backend nccl, world 2");
-    open_made(&p, &m);
-    for (size_t i = 0; i < p.run.n_ranks; i++)
-        p.run.ranks[i].total = (struct step){ .number = 10,
-                                              .collective_b = 1e9,
-                                              .collective_s = 1.2 };
+    open_sending(&p, &m);
     again(&p);
     ok(allowed(&p, "ddp.bucket") && strtol(allowed(&p, "ddp.bucket")->value, NULL, 10) < 25,
        "smaller buckets leave less behind: %s MiB",
@@ -285,7 +307,9 @@ static void test_communication(void)
 
 static void test_others(void)
 {
-    static const char declared[] = "[knob.readers]\nflag = --readers\nvalues = 0,2,4\n";
+    static const char declared[] =
+        "[knob.readers]\nflag = --readers\nvalues = 0,2,4\n"
+        "[knob.checkpoint.interval]\nflag = --save-every\nvalues = 518..519\n";
     struct made m = waiting();
     struct proposed p;
     struct err e;
@@ -298,14 +322,15 @@ static void test_others(void)
     open_made(&p, &m);
     p.about.mtbf_s = 11160;
     again(&p);
+    ok(!allowed(&p, "checkpoint.interval"), "nobody but the job can set how often it saves");
+    ok(knobs_declare(&p.knobs, "j", declared, strlen(declared), &e) == 0, "declared ones");
+    again(&p);
     ok(allowed(&p, "checkpoint.interval") &&
            !strcmp(allowed(&p, "checkpoint.interval")->value, "518"),
        "Young: sqrt(2 x 12 s x 3.1 h)");
-    ok(knobs_declare(&p.knobs, "j", declared, strlen(declared), &e) == 0, "a declared one");
-    again(&p);
-    ok(p.out.count == 4 && p.out.list[3].knob->declared && isnan(p.out.list[3].gain),
-       "comes last, since nothing is known of it");
-    is_str(p.out.sentence, "4 settings are worth a trial", "the sentence");
+    ok(p.out.count == 5 && p.out.list[4].knob->declared && isnan(p.out.list[4].gain),
+       "those come last of which nothing is known");
+    is_str(p.out.sentence, "5 settings are worth a trial", "the sentence");
     p.verdict.step_s = (double)NAN;
     again(&p);
     is_str(p.out.sentence, "no steps were seen, so nothing can be compared", "without steps");
@@ -342,6 +367,7 @@ int main(void)
     test_busy_workers();
     test_prefetch();
     test_communication();
+    test_what_is_there();
     test_others();
     test_oom();
     return done();

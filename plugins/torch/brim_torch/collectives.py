@@ -106,15 +106,8 @@ def install(loop: Loop, patches: Patches, torch: Any) -> None:
     patches.set(work, "wait", blocking(loop, work.wait))
 
 
-def parallel(loop: Loop, patches: Patches, torch: Any) -> None:
+def buffers(loop: Loop, patches: Patches, torch: Any) -> None:
+    """DDP's, which it sends before a forward pass."""
     ddp = torch.nn.parallel.DistributedDataParallel
-    original = ddp.__dict__["__init__"]
-
-    @functools.wraps(original)
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        original(self, *args, **kwargs)
-        loop.ddp = True
-
-    patches.set(ddp, "__init__", __init__)
     if "_sync_buffers" in ddp.__dict__:
         patches.set(ddp, "_sync_buffers", blocking(loop, ddp.__dict__["_sync_buffers"]))

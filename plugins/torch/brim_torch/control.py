@@ -79,6 +79,7 @@ class Control:
 
     def leave(self, why: str) -> None:
         self.close()
+        self.asked = None
         self.loop.tell("control: nothing can be asked of this process, for %s" % (why,))
 
     def look(self) -> None:

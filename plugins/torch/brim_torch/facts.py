@@ -2,7 +2,9 @@
 
 import os
 import re
-from typing import Any
+from typing import Any, Callable, Iterator
+
+from brim_torch import precision
 
 
 def loader(it: Any, number: int) -> str:
@@ -82,3 +84,28 @@ def group(torch: Any) -> str:
     if not (dist.is_available() and dist.is_initialized()):
         return "group: none"
     return "group: backend %s, world %d" % (dist.get_backend(), dist.get_world_size())
+
+
+def word(read: Callable[[Any], str], loop: Any) -> str:
+    """Of what another torch may not have under the same name."""
+    try:
+        return read(loop)
+    except Exception:
+        return "unknown"
+
+
+def settings(loop: Any) -> Iterator[str]:
+    """What knobs change, as it is now, under their names: what a trial goes back to."""
+    torch, change, set_here = loop.torch, loop.change, loop.in_force
+    yield "threads: intra %d, inter %d" % (
+        torch.get_num_threads(),
+        torch.get_num_interop_threads(),
+    )
+    yield "precision: autocast %s, tf32 %s" % (precision.now(loop), word(precision.tf32, loop))
+    yield "cudnn: benchmark %s" % (word(precision.benchmark, loop),)
+    accumulation = change.accumulation if change is not None else None
+    yield "batch: accumulation %d" % (accumulation.wanted if accumulation is not None else 1,)
+    yield "torch: compile %s, channels-last %s" % (
+        set_here.get("compile", "no"),
+        set_here.get("channels_last", "no"),
+    )

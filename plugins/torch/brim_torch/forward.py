@@ -7,9 +7,9 @@ a wrapped forward() would be seen by torch.compile and torch.jit. A class that i
 others several times as often as from outside is left alone."""
 
 import functools
-from typing import Any, Dict
+from typing import Any, Dict, Set
 
-from brim_torch import marks
+from brim_torch import marks, precision
 from brim_torch.hooks import fast
 from brim_torch.loop import Loop
 from brim_torch.patches import Patches
@@ -24,6 +24,7 @@ class Forward:
         self.loop, self.patches, self.module_class = loop, patches, module_class
         self.outer: Dict[Any, int] = {}
         self.all: Dict[Any, int] = {}
+        self.models: Set[Any] = set()  # classes of those that have parameters
         self.original = module_class.__dict__["__call__"]
 
     def install(self) -> None:
@@ -38,19 +39,26 @@ class Forward:
             if loop.inside or not loop.grad():
                 return original(module, *args, **kwargs)
             self.outer[cls] = self.outer.get(cls, 0) + 1
+            if next(module.parameters(), None) is not None:
+                self.models.add(cls)
+                loop.own_autocast |= precision.anywhere(loop.torch)
             return self.run(original, module, args, kwargs)
 
         self.patches.set(self.module_class, "__call__", __call__)
+        loop.models = True
         loop.after_step.append(self.one_more)
 
     def run(self, call: Any, module: Any, args: Any, kwargs: Any) -> Any:
         loop = self.loop
-        mark, timer = loop.sink.mark, loop.timer
+        mark, timer, change = loop.sink.mark, loop.timer, loop.change
+        around = change and (change.first or change.forward)
         loop.inside = True
         if timer is not None:
             timer.begin(marks.FORWARD)
         mark(BEGIN)
         try:
+            if around:
+                return around(call, module, args, kwargs)
             return call(module, *args, **kwargs)
         finally:
             mark(END)
@@ -63,11 +71,12 @@ class Forward:
             self.loop.after_step.append(self.one_more)
             return
         self.patches.undo_some(lambda owner, name: owner is self.module_class)
+        self.loop.models = False
         for cls, count in sorted(self.outer.items(), key=lambda c: -c[1])[:CLASSES]:
-            if self.all.get(cls, 0) <= count * (1 + INSIDE):
-                self.wrap(cls)
+            if self.all.get(cls, 0) <= count * (1 + INSIDE) and self.wrap(cls):
+                self.loop.models |= cls in self.models
 
-    def wrap(self, cls: Any) -> None:
+    def wrap(self, cls: Any) -> bool:
         own = cls.__dict__.get("__call__")
         base = self.module_class
         loop = self.loop
@@ -78,8 +87,7 @@ class Forward:
             call = base.__call__ if own is None else own
             if loop.inside or not loop.opened or not grad():
                 return call(module, *args, **kwargs)
-            timer = loop.timer
-            if timer is not None:
+            if loop.timer is not None or loop.change is not None:
                 return self.run(call, module, args, kwargs)
             loop.inside = True
             mark(BEGIN)
@@ -92,11 +100,13 @@ class Forward:
         if own is None and any("__call__" in c.__dict__ for c in cls.__mro__[1:] if c is not base):
             between = [c for c in cls.__mro__[1:] if "__call__" in c.__dict__]
             if between[0] is not base:
-                return  # a class between has its own: left alone
+                return False  # a class between has its own: left alone
         self.patches.set(cls, "__call__", fast(loop, "forward", own, __call__, base))
+        return True
 
     def remove(self) -> None:
         self.patches.undo_some(lambda owner, name: name == "__call__")
+        self.loop.models = False
         self.loop.after_step = [h for h in self.loop.after_step if h != self.one_more]
 
 

@@ -2,6 +2,7 @@
 result or exception through; after uninstalling it does only that."""
 
 import functools
+import sys
 from typing import Any, Callable
 
 from brim_torch import marks
@@ -105,6 +106,12 @@ def backward(loop: Loop, patches: Patches, module: Any) -> None:
         if loop.unfed:
             guarded(loop, loop.feed)
         loss = args[0] if args else kwargs.get("tensors")
+        if loop.before_backward is not None:
+            guarded(loop, loop.before_backward)
+        change = loop.change
+        given = guarded(loop, change.begin_backward, args, kwargs) if change is not None else None
+        if given is not None:
+            args, kwargs = given
         done = guarded(loop, watch_reducer, loop, loss) if loop.ddp else None
         timer = loop.timer
         if timer is not None:
@@ -118,6 +125,8 @@ def backward(loop: Loop, patches: Patches, module: Any) -> None:
                 timer.end(marks.BACKWARD)
             if done is not None:
                 done()
+            if given is not None:
+                change.end_backward()
             if loop.steps >= loop.loss_at:
                 guarded(loop, loop.read_loss, loss)
 
@@ -176,9 +185,28 @@ def optimizers(loop: Loop, patches: Patches, module: Any) -> None:
         original_init(self, *args, **kwargs)
         if not loop.off:
             loop.optimizers = True
+            loop.made.add(self)
             guarded(loop, wrap_class, type(self))
 
     patches.set(base, "__init__", __init__)
+
+
+def scalers(loop: Loop, patches: Patches) -> None:
+    """torch's GradScaler: loops that use it are known by that one was made."""
+    for name in ("torch.amp.grad_scaler", "torch.cuda.amp.grad_scaler"):
+        cls = getattr(sys.modules.get(name), "GradScaler", None)
+        if cls is not None:
+            break
+    else:
+        return
+    original = cls.__dict__["__init__"]
+
+    @functools.wraps(original)
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        original(self, *args, **kwargs)
+        loop.scalers |= bool(getattr(self, "_enabled", True))
+
+    patches.set(cls, "__init__", __init__)
 
 
 def optimizer_step(loop: Loop, inner: Function) -> Any:
@@ -191,12 +219,16 @@ def optimizer_step(loop: Loop, inner: Function) -> Any:
             return inner(self, *args, **kwargs)
         if loop.unfed:
             guarded(loop, loop.feed)
+        if args or kwargs:
+            loop.closures |= (args[0] if args else kwargs.get("closure")) is not None
         loop.stepping = True
-        timer = loop.timer
+        change, timer = loop.change, loop.timer
         if timer is not None:
             timer.begin(marks.OPTIMIZER)
         mark(begin)
         try:
+            if change is not None and guarded(loop, change.holds_back, self, args, kwargs):
+                return None
             return inner(self, *args, **kwargs)
         finally:
             mark(end)

@@ -2,7 +2,7 @@
 
 from typing import Callable, Dict, NamedTuple, Optional, Tuple
 
-from brim_torch import marks, threads
+from brim_torch import accumulation, marks, precision, threads
 from brim_torch.loop import Loop
 from brim_torch.refused import Refused
 
@@ -25,8 +25,24 @@ def words(*known: str, **how: Callable[..., object]) -> Knob:
     return Knob(known.__contains__, ", ".join(known), **how)  # type: ignore[arg-type]
 
 
+YES = ("no", "yes")
+
+# Those of the loader are workers.py's.
 TABLE: Dict[str, Knob] = {
     "threads.intra": numbers(1, 256, set=threads.set_intra, now=threads.intra),
+    "threads.inter": numbers(1, 64),
+    "autocast": words("none", "bf16", "fp16", set=precision.set_autocast, now=precision.now),
+    "cuda.tf32": words(*YES, set=precision.set_tf32, now=precision.tf32),
+    "cudnn.benchmark": words(*YES, set=precision.set_benchmark, now=precision.benchmark),
+    "optimizer.accumulation": numbers(
+        1, 1024, set=accumulation.set_accumulation, now=accumulation.now
+    ),
+    "ddp.bucket_cap_mb": numbers(1, 1 << 16),
+    "ddp.gradient_as_bucket_view": words(*YES),
+    "ddp.static_graph": words(*YES),
+    "ddp.comm_hook": words("none", "fp16", "bf16", "powersgd"),
+    "compile": words(*YES),
+    "channels_last": words(*YES),
 }
 
 

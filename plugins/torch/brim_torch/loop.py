@@ -41,6 +41,9 @@ class Loop:
         self.opened = False
         self.off = False  # for good
         self.optimizers = False  # one was made
+        self.made: Any = weakref.WeakSet()  # all of them
+        self.closures = False  # step() was given one
+        self.scalers = False  # torch's GradScaler is used
         self.inside = False  # a forward pass
         self.stepping = False  # inside step()
         self.stepped = False  # step() was called
@@ -64,6 +67,10 @@ class Loop:
         self.loss_every = 1
         self.loss_ns = 0
         self.ddp = False
+        self.ddps: Any = weakref.WeakSet()
+        self.before_backward: Optional[Hook] = None  # where there is a DDP
+        self.own_autocast = False  # the job's
+        self.models = False  # forward passes of what has parameters are hooked
         self.communicating = False
         self.timer: Any = None  # cuda.Timer, while this step is timed on the device
         self.after_step: List[Hook] = []  # called once
@@ -74,6 +81,7 @@ class Loop:
         self.on_open: List[Hook] = []  # the ring
         self.on_close: List[Hook] = []
         self.untold: List[str] = []
+        self.starting = False  # settings of the job's start are made, on all ranks alike
         self.in_force: Dict[str, str] = {}  # what brim has set, by target
 
     def first(self) -> bool:
