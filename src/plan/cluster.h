@@ -20,10 +20,16 @@ struct gpu {
     /* Fitted: a matrix product takes t0_s + the worse of computing and moving. */
     double gemm_best[PLAN_PRECISIONS]; /* share of flops that the best tiles reach */
     double gemm_k0[PLAN_PRECISIONS];   /* a depth of k0 takes as long as an empty one besides */
+    double gemm_sustained[PLAN_PRECISIONS]; /* share of flops that its power leaves over a step */
     double gemm_t0_s;
-    double memory_best;    /* share of memory_rate */
-    double attention_best; /* share of flops in fused attention, at 4,096 tokens */
-    double launch_s;       /* of a kernel, on the host: the floor of small layers */
+    double memory_best;     /* share of memory_rate */
+    double attention_best;  /* share of flops in fused attention, at 4,096 tokens */
+    double attention_first; /* the same of its first generation of kernels */
+    double attention_half;  /* tokens at which it reaches half of what it has at the longest */
+    double launch_s;        /* of a kernel, on the host: the floor of small layers */
+    double link_best;       /* share of link_rate in large collectives of many GPUs */
+    double link_few;        /* of n GPUs that gather, a share of link_few / n of it is missing */
+    double link_fill_s;     /* what a large collective takes until it flows */
 };
 
 struct cluster {

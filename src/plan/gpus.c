@@ -41,13 +41,25 @@ static int read_fitted(const struct table_row *row, struct gpu *g, struct err *e
     if (rc == 0)
         rc = read_precisions(row, "gemm_k0_", "", 1, g->gemm_k0, e);
     if (rc == 0)
+        rc = read_precisions(row, "gemm_sustained_", "", 1, g->gemm_sustained, e);
+    if (rc == 0)
         rc = table_number(row, "gemm_t0_us", 1e-6, &g->gemm_t0_s, e);
     if (rc == 0)
         rc = table_number(row, "memory_best", 1, &g->memory_best, e);
     if (rc == 0)
         rc = table_number(row, "attention_best", 1, &g->attention_best, e);
     if (rc == 0)
+        rc = table_number(row, "attention_first", 1, &g->attention_first, e);
+    if (rc == 0)
+        rc = table_number(row, "attention_half", 1, &g->attention_half, e);
+    if (rc == 0)
         rc = table_number(row, "launch_us", 1e-6, &g->launch_s, e);
+    if (rc == 0)
+        rc = table_number(row, "link_best", 1, &g->link_best, e);
+    if (rc == 0)
+        rc = table_number(row, "link_few", 1, &g->link_few, e);
+    if (rc == 0)
+        rc = table_number(row, "link_fill_us", 1e-6, &g->link_fill_s, e);
     return rc;
 }
 
@@ -116,9 +128,11 @@ static void set_absent(struct gpu_row *r)
     struct gpu *g = &r->gpu;
 
     for (int i = 0; i < PLAN_PRECISIONS; i++)
-        g->flops[i] = g->gemm_best[i] = g->gemm_k0[i] = NAN;
+        g->flops[i] = g->gemm_best[i] = g->gemm_k0[i] = g->gemm_sustained[i] = NAN;
     g->memory_b = g->memory_rate = g->link_rate = g->tdp_w = NAN;
-    g->gemm_t0_s = g->memory_best = g->attention_best = g->launch_s = NAN;
+    g->gemm_t0_s = g->memory_best = g->launch_s = NAN;
+    g->attention_best = g->attention_first = g->attention_half = NAN;
+    g->link_best = g->link_few = g->link_fill_s = NAN;
     g->domain = 1;
     r->pcie_rate = r->node_nic_rate = NAN;
 }

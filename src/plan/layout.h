@@ -1,0 +1,86 @@
+/* How a model is laid out over GPUs, and the job that it does. */
+#ifndef BRIM_PLAN_LAYOUT_H
+#define BRIM_PLAN_LAYOUT_H
+#include <stdbool.h>
+
+#include "plan/cluster.h"
+#include "plan/shape.h"
+
+enum context_kind {
+    CONTEXT_RING,    /* keys and values go round while attention works */
+    CONTEXT_ULYSSES, /* all-to-all from tokens to heads and back */
+    CONTEXT_GATHER,  /* all keys and values are gathered first (Llama 3) */
+};
+
+enum recompute {
+    RECOMPUTE_NONE,
+    RECOMPUTE_SELECTIVE, /* attention between the projections */
+    RECOMPUTE_FULL,      /* whole layers, from their input */
+};
+
+enum schedule {
+    SCHEDULE_1F1B, /* interleaved when vpp > 1 */
+    SCHEDULE_GPIPE,
+    SCHEDULE_ZERO_BUBBLE, /* ZB-H1: weight gradients fill the bubble, memory as in 1F1B */
+};
+
+enum stage_rule {
+    STAGES_EVEN, /* layers over stages; the first ones take one more when it does not divide */
+    STAGES_ENDS, /* embedding and head count as a layer each */
+};
+
+/* Ranks lie as Megatron lays them: tp next to each other, then cp, then dp, then pp; experts over
+ * tp x cp x dp: etp next to each other, then ep. */
+struct layout {
+    int tp, pp, vpp, cp, ep, etp, dp;
+    enum context_kind context;
+    int micro_batch;
+    enum recompute recompute;
+    int zero;  /* 0 none, 1 optimizer states, 2 and gradients, 3 and weights (FSDP) */
+    int shard; /* GPUs of dp x cp over which zero divides; 0: all (otherwise HSDP, MiCS) */
+    bool seq_parallel;
+    enum schedule schedule;
+    enum stage_rule stages;
+    bool overlap_dp; /* gradients go while the backward pass still works */
+    bool overlap_tp; /* collectives in pieces beside the matrix products */
+    bool overlap_pp; /* sends and receives beside the compute */
+};
+
+enum plan_attention {
+    ATTENTION_PLAIN, /* scores in memory, a softmax kernel */
+    ATTENTION_FLASH, /* FlashAttention and its like */
+    ATTENTION_FIRST, /* their first generation (Triton, ALiBi), not made for this GPU */
+};
+
+/* What is trained, apart from the layout. */
+struct plan_job {
+    struct shape shape;
+    int seq;
+    int global_batch; /* sequences of a step */
+    enum plan_precision precision;
+    enum plan_attention attention;
+    int gradient_b;  /* bytes of a gradient while it is summed: 2 or 4 */
+    bool fused;      /* norms, activations and adds are fused (Transformer Engine, torch.compile) */
+    bool graphs;     /* CUDA graphs: the host's time for launches is hidden */
+    bool fused_loss; /* the loss works in chunks: no logits of a whole micro-batch in memory */
+    double imbalance; /* load of the fullest expert rank over the mean; 1: none */
+};
+
+/* -EINVAL with a sentence when the layout cannot be: degrees that do not divide, more GPUs than
+ * there are, a batch that does not come out. */
+int layout_check(const struct layout *l, const struct plan_job *job, const struct cluster *c,
+                 struct err *e) CHECK_RESULT;
+
+/* GPUs that it takes. */
+int layout_gpus(const struct layout *l);
+
+/* Micro-batches of a pipeline in a step. */
+int layout_micro_batches(const struct layout *l, const struct plan_job *job);
+
+/* Layers of a stage; stages count from 0. */
+int layout_layers(const struct layout *l, int layers, int stage);
+
+/* GPUs that hold the same expert weights. */
+int layout_expert_dp(const struct layout *l);
+
+#endif
