@@ -75,14 +75,16 @@ struct drive {
 
 void drive_say(struct drive *d, const char *fmt, ...) PRINTF(2, 3);
 
-/* Carry out what the session wants. */
+/* Carry out what the session wants; tell it something, and carry out what it wants then. */
 void drive_obey(struct drive *d, struct session_command c);
+void drive_send(struct drive *d, enum session_event_kind kind, const char *why);
 
 /* Ask all ranks for knob = value. False when that cannot be asked, with why. */
 bool drive_request(struct drive *d, const char *knob, const char *value, bool apply,
                    const char **why);
 
-/* What was kept is something else now. */
+/* Tell what is new, and take note of it when something was kept or is not any more. */
+void drive_progress(struct drive *d);
 void drive_kept(struct drive *d);
 
 /* Nothing is tried any more, for this reason. */
@@ -99,6 +101,23 @@ void drive_watch_begin(struct drive *d);
 void drive_watch_step(struct drive *d, double seconds);
 void drive_watch_done(struct drive *d, bool done, const char *why);
 void drive_watch_undo(struct drive *d, unsigned entry, const char *why);
+
+/* Find the processes that train; see whether they still are those. */
+void drive_gather(struct drive *d);
+void drive_look_at_members(struct drive *d);
+
+/* Take what was joined, and what came of a request; begin to count for what is in force now. */
+void drive_take_steps(struct drive *d);
+void drive_begin_group(struct drive *d);
+void drive_add_moment(struct drive *d);
+
+/* Undo what makes the loss worse, or the job hang. */
+void drive_look_for_trouble(struct drive *d);
+
+/* A knob of the loader, which each rank has of its own. */
+bool drive_is_loader(const char *knob);
+
+extern const struct drive_stretch drive_stretch_none;
 
 /* Whether the job has just what was kept: no candidate, nothing that is taken back. */
 bool drive_at_best(const struct drive *d);

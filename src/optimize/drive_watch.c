@@ -6,11 +6,12 @@
 
 #include "optimize/drive_view.h"
 
-/* The next setting that was kept, behind 'from' in a circle. */
+/* The setting that was kept before 'from' was, in a circle: what came last depends on what was
+ * there before it. */
 static bool next_kept(const struct session *s, unsigned from, unsigned *ret)
 {
     for (unsigned i = 1; i <= s->n_entries; i++) {
-        unsigned at = (from + i) % s->n_entries;
+        unsigned at = (from + s->n_entries - i) % s->n_entries;
 
         if (s->entries[at].outcome == SESSION_ADOPTED) {
             *ret = at;
@@ -20,7 +21,8 @@ static bool next_kept(const struct session *s, unsigned from, unsigned *ret)
     return false;
 }
 
-static void watch_next(struct drive *d, unsigned from)
+/* doubtful: another one did not hold, so that this one is compared at once and not some time. */
+static void watch_next(struct drive *d, unsigned from, bool doubtful)
 {
     struct drive_watch *w = &d->watch;
 
@@ -28,12 +30,12 @@ static void watch_next(struct drive *d, unsigned from)
     for (size_t i = 0; i < JOIN_RANKS; i++)
         d->did.did[i] = true;
     w->on = next_kept(&d->session, from, &w->entry);
-    guard_init(&w->guard, (double)NAN, NULL);
+    guard_init(&w->guard, doubtful ? 1e-9 : (double)NAN, NULL);
 }
 
 void drive_watch_begin(struct drive *d)
 {
-    watch_next(d, d->session.n_entries ? d->session.n_entries - 1 : 0);
+    watch_next(d, 0, false); /* the last one */
 }
 
 static void give_up(struct drive *d, unsigned entry, const char *why)
@@ -43,6 +45,7 @@ static void give_up(struct drive *d, unsigned entry, const char *why)
     k->outcome = SESSION_BROKE;
     snprintf(k->note, sizeof(k->note), "%s", why);
     d->watch.on = false;
+    drive_progress(d);
 }
 
 static void want(struct drive *d, bool in_force)
@@ -63,6 +66,7 @@ void drive_watch_undo(struct drive *d, unsigned entry, const char *why)
     };
     k->outcome = SESSION_ROLLED_BACK;
     snprintf(k->note, sizeof(k->note), "%s", why);
+    drive_progress(d);
     want(d, false);
 }
 
@@ -82,7 +86,7 @@ void drive_watch_step(struct drive *d, double seconds)
     if (guard_want(&w->guard) != w->in_force)
         want(d, guard_want(&w->guard));
     else if (!w->guard.checking && w->guard.checks > w->checks)
-        watch_next(d, w->entry); /* it held */
+        watch_next(d, w->entry, false); /* it held */
 }
 
 void drive_watch_done(struct drive *d, bool done, const char *why)
@@ -97,7 +101,8 @@ void drive_watch_done(struct drive *d, bool done, const char *why)
     }
     if (w->undoing || w->guard.verdict == GUARD_ROLL_BACK) {
         d->session.entries[w->entry].outcome = SESSION_ROLLED_BACK;
-        watch_next(d, w->entry);
+        drive_progress(d);
+        watch_next(d, w->entry, true);
         return;
     }
     w->in_force = !w->in_force;

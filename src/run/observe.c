@@ -260,6 +260,8 @@ static void loop(struct observer *o)
         if (measures && glance(o, clock_monotonic_ns(o->c->clock)) < 0) {
             measures = false; /* the job's end is still waited for */
             say(o, "out of memory: the job goes on without being watched");
+            if (o->c->pilot) /* what is on trial must not stay */
+                o->c->pilot->stop(o->c->pilot->arg);
         }
     }
 }

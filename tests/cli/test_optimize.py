@@ -1,4 +1,5 @@
-"""brim optimize: what is tried on a job that runs, what is kept, and that the job is none the worse."""
+"""brim optimize: what is tried on a job that runs, what is kept, and that the job is none the
+worse."""
 
 import glob
 import json
