@@ -33,7 +33,7 @@ static int fail(const struct reader *r, const char *what)
 /* The character that is read next; '\0' at the end, where at == end too. */
 static char peek(const struct reader *r)
 {
-    return r->at < r->end ? *r->at : '\0';
+    return (char)(r->at < r->end ? *r->at : '\0');
 }
 
 static void skip_blanks(struct reader *r)
@@ -158,7 +158,7 @@ static int read_code(struct reader *r, uint32_t *ret)
 static int read_escape(struct reader *r, char *to, size_t *n)
 {
     static const char names[] = "\"\\/bfnrt", codes[] = "\"\\/\b\f\n\r\t";
-    char name = r->end - r->at > 1 ? r->at[1] : '\0';
+    char name = (char)(r->end - r->at > 1 ? r->at[1] : '\0');
     const char *found = name ? strchr(names, name) : NULL;
     uint32_t code = 0;
     int rc;

@@ -18,24 +18,24 @@ enum key_kind { KEY_NUMBER, KEY_WHOLE, KEY_NIC, KEY_GPU };
 
 static const struct key {
     const char *name;
-    enum key_kind kind;
     size_t offset; /* in struct cluster_wish */
     double unit;   /* KEY_NUMBER: what one of them is */
-    bool in_spec;  /* the others are its first word */
+    enum key_kind kind;
+    bool in_spec; /* the others are its first word */
 } keys[] = {
-    { "gpu", KEY_GPU, 0, 0, false },
-    { "nodes", KEY_WHOLE, offsetof(struct cluster_wish, c.nodes), 0, false },
-    { "gpus", KEY_WHOLE, offsetof(struct cluster_wish, c.per_node), 0, false },
-    { "nic", KEY_NIC, 0, 0, true },
-    { "domain", KEY_WHOLE, offsetof(struct cluster_wish, c.domain), 0, true },
-    { "link", KEY_NUMBER, offsetof(struct cluster_wish, c.link_rate), 1e9, true },
-    { "leaf", KEY_WHOLE, offsetof(struct cluster_wish, c.leaf_nodes), 0, true },
-    { "oversubscribed", KEY_NUMBER, offsetof(struct cluster_wish, c.oversubscribed), 1, true },
-    { "nic_latency", KEY_NUMBER, offsetof(struct cluster_wish, c.nic_latency_s), 1e-6, true },
-    { "link_latency", KEY_NUMBER, offsetof(struct cluster_wish, c.link_latency_s), 1e-6, true },
-    { "memory", KEY_NUMBER, offsetof(struct cluster_wish, memory_b), 1e9, true },
-    { "price", KEY_NUMBER, offsetof(struct cluster_wish, c.price), 1, true },
-    { "mtbf", KEY_NUMBER, offsetof(struct cluster_wish, c.mtbf_s), 3600, true },
+    { "gpu", 0, 0, KEY_GPU, false },
+    { "nodes", offsetof(struct cluster_wish, c.nodes), 0, KEY_WHOLE, false },
+    { "gpus", offsetof(struct cluster_wish, c.per_node), 0, KEY_WHOLE, false },
+    { "nic", 0, 0, KEY_NIC, true },
+    { "domain", offsetof(struct cluster_wish, c.domain), 0, KEY_WHOLE, true },
+    { "link", offsetof(struct cluster_wish, c.link_rate), 1e9, KEY_NUMBER, true },
+    { "leaf", offsetof(struct cluster_wish, c.leaf_nodes), 0, KEY_WHOLE, true },
+    { "oversubscribed", offsetof(struct cluster_wish, c.oversubscribed), 1, KEY_NUMBER, true },
+    { "nic_latency", offsetof(struct cluster_wish, c.nic_latency_s), 1e-6, KEY_NUMBER, true },
+    { "link_latency", offsetof(struct cluster_wish, c.link_latency_s), 1e-6, KEY_NUMBER, true },
+    { "memory", offsetof(struct cluster_wish, memory_b), 1e9, KEY_NUMBER, true },
+    { "price", offsetof(struct cluster_wish, c.price), 1, KEY_NUMBER, true },
+    { "mtbf", offsetof(struct cluster_wish, c.mtbf_s), 3600, KEY_NUMBER, true },
 };
 
 struct reading {
@@ -198,7 +198,7 @@ static int split_nodes(struct cluster_wish *w, int all, struct err *e)
 static int read_head(struct reading *r, struct spec *s, const char *end, struct err *e)
 {
     int counts[2] = { 1, 1 }, n = 0, rc = 1;
-    char word[WORD_MAX];
+    char word[WORD_MAX] = "";
 
     while (n < 2 && rc > 0) {
         rc = take_count(s, end, &counts[n], e);

@@ -15,10 +15,10 @@
  * leaves have half of the rate), nic_latency and link_latency (us), memory (GB of a GPU), price (of
  * a GPU for an hour), mtbf (hours between failures of one GPU).
  *
- * What is not said: ports as in the vendor's own node, in proportion to its GPUs; the domain that the
- * links of such GPUs join in a node (of a rack, beyond 16 GPUs), at their rate, PCIe's without links;
- * no leaves; latencies of 1.9 us between linked GPUs, 2.5 us over PCIe and 4 us between nodes, a step
- * of a ring in NCCL's own model (hwLatencies, LL128). */
+ * What is not said: ports as in the vendor's own node, in proportion to its GPUs; the domain that
+ * the links of such GPUs join in a node (of a rack, beyond 16 GPUs), at their rate, PCIe's without
+ * links; no leaves; latencies of 1.9 us between linked GPUs, 2.5 us over PCIe and 4 us between
+ * nodes, a step of a ring in NCCL's own model (hwLatencies, LL128). */
 #ifndef BRIM_PLAN_CLUSTER_READ_H
 #define BRIM_PLAN_CLUSTER_READ_H
 #include <stddef.h>

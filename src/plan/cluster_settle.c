@@ -13,9 +13,9 @@ static const double link_latency_us = 1.9, pcie_latency_us = 2.5, nic_latency_us
 
 void cluster_wish_init(struct cluster_wish *w)
 {
-    *w = (struct cluster_wish){ .memory_b = NAN };
-    w->c.link_rate = w->c.nic_rate = w->c.nic_latency_s = w->c.link_latency_s = NAN;
-    w->c.oversubscribed = w->c.price = w->c.mtbf_s = NAN;
+    *w = (struct cluster_wish){ .memory_b = (double)NAN };
+    w->c.link_rate = w->c.nic_rate = w->c.nic_latency_s = w->c.link_latency_s = (double)NAN;
+    w->c.oversubscribed = w->c.price = w->c.mtbf_s = (double)NAN;
 }
 
 /* The fast domain, its rate and its latency. */

@@ -128,13 +128,13 @@ static void set_absent(struct gpu_row *r)
     struct gpu *g = &r->gpu;
 
     for (int i = 0; i < PLAN_PRECISIONS; i++)
-        g->flops[i] = g->gemm_best[i] = g->gemm_k0[i] = g->gemm_sustained[i] = NAN;
-    g->memory_b = g->memory_rate = g->link_rate = g->tdp_w = NAN;
-    g->gemm_t0_s = g->memory_best = g->launch_s = NAN;
-    g->attention_best = g->attention_first = g->attention_half = NAN;
-    g->link_best = g->link_few = g->link_fill_s = NAN;
+        g->flops[i] = g->gemm_best[i] = g->gemm_k0[i] = g->gemm_sustained[i] = (double)NAN;
+    g->memory_b = g->memory_rate = g->link_rate = g->tdp_w = (double)NAN;
+    g->gemm_t0_s = g->memory_best = g->launch_s = (double)NAN;
+    g->attention_best = g->attention_first = g->attention_half = (double)NAN;
+    g->link_best = g->link_few = g->link_fill_s = (double)NAN;
     g->domain = 1;
-    r->pcie_rate = r->node_nic_rate = NAN;
+    r->pcie_rate = r->node_nic_rate = (double)NAN;
 }
 
 static int add_row(void *ctx, const struct table_row *row, struct err *e)

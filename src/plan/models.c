@@ -132,7 +132,7 @@ static int add_row(void *ctx, const struct table_row *row, struct err *e)
 
     if (!r)
         return err_nomem(e);
-    r->parameters = NAN;
+    r->parameters = (double)NAN;
     rc = read_names(m, row, &r->shape, e);
     if (rc == 0)
         rc = read_shape(row, &r->shape, e);

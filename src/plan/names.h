@@ -22,8 +22,8 @@ int names_add(struct names *n, struct arena *a, const char *words, size_t row) C
 /* Whether there is such a name, and of which row. */
 bool names_find(const struct names *n, const char *name, size_t *ret);
 
-/* What to say behind "unknown thing 'NAME'": " (did you mean H100-SXM?)", else up to five names that
- * begin alike, " (there are A100, A800)", else "". Returns buf. */
+/* What to say behind "unknown thing 'NAME'": " (did you mean H100-SXM?)", else up to five names
+ * that begin alike, " (there is A100, A800)", else "". Returns buf. */
 enum { NAMES_NEAR = 240 };
 const char *names_near(const struct names *n, const char *name, char buf[NAMES_NEAR]);
 

@@ -62,8 +62,8 @@ struct shape_params {
     double total, active; /* active: without the experts that do not take a token */
 };
 
-/* A shape that cannot be: -EINVAL with a sentence that names the field ("64 heads do not divide by 7
- * key-value heads"). */
+/* A shape that cannot be: -EINVAL with a sentence that names the field ("64 heads do not divide by
+ * 7 key-value heads"). */
 int shape_check(const struct shape *s, struct err *e) CHECK_RESULT;
 
 /* Of a shape that was checked. Exact: counts are whole and below 2^53. */

@@ -163,12 +163,12 @@ static void test_check(const struct gpus *g)
     struct cluster base = good(g, "2x8xH100"), c = base;
     struct err e = { "" };
 
-    c.gpu.memory_b = NAN;
+    c.gpu.memory_b = (double)NAN;
     is_int(cluster_check(&c, &e), -EINVAL, "no memory");
     is_str(e.text, "H100-SXM5-80GB: the size and the rate of its memory are not known", "it says");
     c = base;
     for (int i = 0; i < PLAN_PRECISIONS; i++)
-        c.gpu.flops[i] = NAN;
+        c.gpu.flops[i] = (double)NAN;
     is_int(cluster_check(&c, &e), -EINVAL, "no speed");
     is_str(e.text, "H100-SXM5-80GB: its speed is not known", "it says");
     c.gpu.flops[0] = -1;
@@ -178,10 +178,10 @@ static void test_check(const struct gpus *g)
     is_int(cluster_check(&c, &e), -EINVAL, "a domain beyond the cluster");
     is_str(e.text, "a fast domain has 1 GPU to all 16 of the cluster, not 17", "it says");
     c = base;
-    c.nic_latency_s = NAN;
+    c.nic_latency_s = (double)NAN;
     is_int(cluster_check(&c, NULL), -EINVAL, "a latency that is none");
     c = base;
-    c.link_rate = NAN;
+    c.link_rate = (double)NAN;
     is_int(cluster_check(&c, NULL), -EINVAL, "links without a rate");
     c = base;
     c.nics = -1;
@@ -199,7 +199,8 @@ static void test_check(const struct gpus *g)
 
 /* ---- machines ---- */
 
-/* Add a node with so many GPUs of a kind and NICs of so many Gbit/s; NVLink to a fabric where said. */
+/* Add a node with so many GPUs of a kind and NICs of so many Gbit/s; NVLink to a fabric where
+ * said. */
 static struct node *add_node(struct machine *m, int gpus, const char *kind, int nics, double gbps,
                              bool linked)
 {
@@ -210,7 +211,7 @@ static struct node *add_node(struct machine *m, int gpus, const char *kind, int 
         struct device *d = node_add_device(n, DEVICE_ACCELERATOR);
 
         d->product = kind;
-        d->acc.memory_b = 85520809984 - i;
+        d->acc.memory_b = 85520809984 - i * 1000000;
         if (linked)
             (*node_add_link(n, LINK_NVLINK, i, ABSENT)).count = 18;
         if (linked)
@@ -244,7 +245,7 @@ static void test_machine(const struct gpus *g)
     is_str(c.gpu.name, "H100-SXM5-80GB", "its GPUs");
     ok(c.nodes == 1 && c.per_node == 8 && c.domain == 8 && near(c.link_rate, 450e9), "its links");
     ok(c.nics == 8 && near(c.nic_rate, 50e9) && !c.assumed[0], "a port for each GPU");
-    ok(near(c.gpu.memory_b, 85520809977), "the least memory");
+    ok(near(c.gpu.memory_b, 85513809984), "the least memory");
     add_node(&m, 8, "H100-SXM", 4, 200, true);
     is_int(cluster_from_machine(&c, g, &catalogue, &m, &e), 0, "two nodes: %s", e.text);
     ok(c.nodes == 2 && c.nics == 4 && near(c.nic_rate, 25e9), "the fewest ports, the slowest");

@@ -99,6 +99,7 @@ static void test_refused(void)
         { "\"\\u12\"", "f:1:2: \\u is followed by four hexadecimal digits" },
         { "\"\\ud800\"", "f:1:2: the first half of a surrogate pair has no second half" },
         { "\"\\ud800\\u0041\"", "f:1:2: the first half of a surrogate pair has no second half" },
+        { "\"\\ud800\\ue000\"", "f:1:2: the first half of a surrogate pair has no second half" },
         { "\"\\udc00\"", "f:1:2: the second half of a surrogate pair has no first half" },
         { "\"\xc3\"", "f:1:2: the text is not UTF-8 here" },
         { "\"\xc0\x80\"", "f:1:2: the text is not UTF-8 here" },
