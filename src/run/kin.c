@@ -2,12 +2,13 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/compat.h"
 
-enum { DEPTH_MAX = 16, COMMAND_MAX = 512 };
+enum { DEPTH_MAX = 16, COMMAND_MAX = 512, LOOK_SAMPLES = 32 };
 
 /* Of a CPU: who uses more does not only wait for its children. */
 static const double computes = 0.05;
@@ -105,25 +106,35 @@ static void read_command(int proc, pid_t pid, char text[COMMAND_MAX])
         text[0] = 0;
 }
 
-size_t kin_of_family(int proc, const struct family *f, const struct family_kin *before,
-                     size_t n_before, double seconds, pid_t ret[KIN_MAX])
+static void find_ranks(struct kin_watch *w, int proc, const struct family_kin *now, size_t n,
+                       double seconds)
 {
-    struct family_kin now[KIN_MAX];
     CLEANUP(freep) struct kin *all = calloc(KIN_MAX, sizeof(*all));
     CLEANUP(freep) char *commands = calloc(KIN_MAX, COMMAND_MAX);
-    size_t n = family_kin(f, now, KIN_MAX);
 
     if (!all || !commands)
-        return 0;
+        return; /* those of before stay */
     for (size_t i = 0; i < n; i++) {
+        char *command = commands + i * COMMAND_MAX;
         double used = now[i].cpu_s;
 
-        for (size_t k = 0; k < n_before; k++)
-            if (before[k].pid == now[i].pid)
-                used -= before[k].cpu_s;
-        all[i] = (struct kin){ now[i].pid, now[i].parent, used / seconds,
-                               commands + i * COMMAND_MAX };
-        read_command(proc, now[i].pid, commands + i * COMMAND_MAX);
+        for (size_t k = 0; k < w->n_before; k++)
+            if (w->before[k].pid == now[i].pid)
+                used -= w->before[k].cpu_s;
+        read_command(proc, now[i].pid, command);
+        all[i] = (struct kin){ now[i].pid, now[i].parent, used / seconds, command };
     }
-    return kin_ranks(all, n, ret);
+    w->n = kin_ranks(all, n, w->ranks);
+}
+
+void kin_look(struct kin_watch *w, int proc, const struct family *f, double seconds)
+{
+    struct family_kin now[KIN_MAX];
+    size_t n = family_kin(f, now, KIN_MAX);
+
+    if (w->samples && seconds > 0 && (!w->n || w->samples % LOOK_SAMPLES == 0))
+        find_ranks(w, proc, now, n, seconds);
+    memcpy(w->before, now, n * sizeof(*now));
+    w->n_before = n;
+    w->samples++;
 }

@@ -21,9 +21,17 @@ struct kin {
  * most KIN_MAX pids in ret. Pure. */
 size_t kin_ranks(const struct kin *all, size_t n, pid_t ret[KIN_MAX]);
 
-/* The same of a family, asking /proc for commands. before, n_before: what family_kin() told so many
- * seconds ago. */
-size_t kin_of_family(int proc, const struct family *f, const struct family_kin *before,
-                     size_t n_before, double seconds, pid_t ret[KIN_MAX]);
+/* The same of a family that is sampled again and again. */
+struct kin_watch {
+    struct family_kin before[KIN_MAX]; /* by the last sample */
+    size_t n_before;
+    unsigned samples;
+    pid_t ranks[KIN_MAX];
+    size_t n;
+};
+
+/* Behind a sample, so many seconds after the one before. Looks from the second one on, then now and
+ * then: who the ranks are is in ranks, for family_ranks(). */
+void kin_look(struct kin_watch *w, int proc, const struct family *f, double seconds);
 
 #endif

@@ -20,6 +20,7 @@
 #include "run/folder.h"
 #include "run/identity.h"
 #include "run/keep.h"
+#include "run/kin.h"
 #include "run/launch.h"
 #include "run/moment.h"
 #include "run/node.h"
@@ -54,6 +55,7 @@ struct observer {
     char cgroup[SIGNAL_THING];
     struct series series;
     struct lane inferred;
+    struct kin_watch kin; /* while no rank marks anything */
     bool told_io;
 };
 
@@ -108,7 +110,10 @@ static int sample(struct observer *o, int64_t now_ns)
         return rc;
     family_reaped(o->family, o->launch.reaped_s - o->reaped_s);
     o->reaped_s = o->launch.reaped_s;
-    family_ranks(o->family, rings_pids(o->rings), rings_count(o->rings));
+    if (rings_count(o->rings))
+        family_ranks(o->family, rings_pids(o->rings), rings_count(o->rings));
+    else
+        family_ranks(o->family, o->kin.ranks, o->kin.n);
     rc = family_sample(o->family, &growth);
     if (rc < 0)
         return rc;
@@ -121,6 +126,8 @@ static int sample(struct observer *o, int64_t now_ns)
     moment_make(before, now, &growth, &job, &m);
     if (!(m.seconds > 0))
         return 0;
+    if (!rings_count(o->rings))
+        kin_look(&o->kin, o->proc, o->family, m.seconds);
     keep_now(&o->keep, &m, o->rings, &o->inferred, now_ns);
     return keep_in_memory(&o->out->run, &m);
 }

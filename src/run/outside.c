@@ -15,6 +15,7 @@
 #include "run/environ.h"
 #include "run/keep.h"
 #include "run/kin.h"
+#include "run/live.h"
 #include "run/moment.h"
 #include "run/node.h"
 #include "run/series.h"
@@ -36,10 +37,7 @@ struct watch {
     struct lane lane;
     char cgroup[SIGNAL_THING];
     const char *gpus; /* the job's, by number; NULL: all */
-    struct family_kin before[KIN_MAX];
-    size_t n_before;
-    pid_t ranks[KIN_MAX];
-    size_t n_ranks;
+    struct kin_watch kin;
     bool ended;
 };
 
@@ -113,6 +111,7 @@ static int sample(struct watch *w, int64_t now_ns)
     struct tick *before = &w->ticks[w->now], *now = &w->ticks[!w->now];
     struct family_growth growth;
     struct run_moment m;
+    bool known;
     int rc;
 
     tick_begin(now, clock_wall_ns(w->c->clock), now_ns);
@@ -121,22 +120,21 @@ static int sample(struct watch *w, int64_t now_ns)
         rc = family_sample(w->family, &growth);
     if (rc < 0)
         return rc;
-    w->ended = !(growth.processes > 0);
+    /* nobody may have waited for it yet */
+    w->ended = !(growth.processes > 0) || live_check(w->proc, w->c->pid, NULL) < 0;
     w->now = !w->now;
     if (!w->run->begin_ns) { /* what was before we came */
         w->run->begin_ns = now->wall_ns;
-        w->n_before = family_kin(w->family, w->before, KIN_MAX);
+        kin_look(&w->kin, w->proc, w->family, 0);
         return 0;
     }
     moment_make(before, now, &growth, &job, &m);
     if (w->ended || !(m.seconds > 0))
         return 0;
-    if (!w->n_ranks) {
-        w->n_ranks = kin_of_family(w->proc, w->family, w->before, w->n_before, m.seconds, w->ranks);
-        family_ranks(w->family, w->ranks, w->n_ranks);
-        return 0; /* who the ranks are was not known while it was measured */
-    }
-    return keep_in_memory(w->run, &m);
+    known = w->kin.n > 0; /* who the ranks are, while that was measured */
+    kin_look(&w->kin, w->proc, w->family, m.seconds);
+    family_ranks(w->family, w->kin.ranks, w->kin.n);
+    return known ? keep_in_memory(w->run, &m) : 0;
 }
 
 static void sleep_until(const struct watch *w, int64_t at_ns)
@@ -210,10 +208,10 @@ static int add_ranks(struct watch *w, int64_t now_ns)
     if (!r->inferred)
         rc = -ENOMEM;
     snprintf(w->lane.host, sizeof(w->lane.host), "%s", r->host);
-    for (size_t i = 0; rc == 0 && i < w->n_ranks; i++) {
+    for (size_t i = 0; rc == 0 && i < w->kin.n; i++) {
         w->lane.rank = (int)i;
-        w->lane.world = (int)w->n_ranks;
-        w->lane.pid = w->ranks[i];
+        w->lane.world = (int)w->kin.n;
+        w->lane.pid = w->kin.ranks[i];
         rc = lane_to_run(&w->lane, r);
     }
     return rc;

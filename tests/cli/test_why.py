@@ -17,6 +17,13 @@ from conftest import one_line
 TRACES = os.path.join(os.path.dirname(__file__), "..", "fuzz", "corpus", "trace")
 TRACE = os.path.join(TRACES, "two-stages.tsv")
 JOB = os.environ.get("STEP_JOB", "")
+HALF = """
+import time
+while True:
+    end = time.monotonic() + 0.3
+    while time.monotonic() < end: pass
+    time.sleep(0.4)
+"""
 
 
 @pytest.fixture
@@ -81,6 +88,19 @@ def test_stored_run(brim, state):
     assert brim.out("why", folder, env=state) == text
 
 
+def test_unmarked_run(brim, state):
+    """Steps that are inferred have no stages; who the rank is comes from the processes."""
+    job = "import sys, threading, os\nthreading.Timer(8, os._exit, [0]).start()\n" + HALF
+    done = brim("run", "-q", "--", "sh", "-c", '"$0" -c "$1"; true', sys.executable, job, env=state)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(brim.out("why", "--json", env=state))
+    if not told["inferred"]:
+        pytest.skip("others keep the CPUs so busy that nothing repeats itself")
+    (waits,) = [i for i in told["items"] if i["cause"] == "loader-waits"]
+    assert "off the CPUs" in waits["evidence"] and abs(waits["share"] - 0.57) < 0.2, told
+    assert "repeats every" in told["inferred"]
+
+
 def test_with_another_run(brim, state):
     """Of the same command the one before is compared without being asked."""
     run_job(brim, state, 150, 100, 9900)
@@ -120,13 +140,6 @@ def test_report(brim, state, tmp_path):
 
 # ---- jobs that run ----
 
-HALF = """
-import time
-while True:
-    end = time.monotonic() + 0.3
-    while time.monotonic() < end: pass
-    time.sleep(0.4)
-"""
 
 
 @contextlib.contextmanager
