@@ -101,6 +101,12 @@ class Bench:
                 f.write(os.urandom(1 << 20))
         os.sync()
 
+    def warm(self, folder):
+        """Read what runs before dropped from the page cache."""
+        for name in os.listdir(folder):
+            with open(os.path.join(folder, name), "rb") as f:
+                f.read()
+
     def time_collect(self):
         """Seconds of a collection for each object that jobs keep."""
         text = "import sys, time, gc\nsys.path.insert(0, %r)\nimport train\n" % (

@@ -354,8 +354,11 @@ class Scenarios:
         return c
 
     def healthy_files(self, r, strength):
-        job = job_of(r) + options(data=r.choice([self.b.middle, self.b.small])[0])
-        c = Case(job + options(workers=r.choice([0, 1])))
+        """Files that are in the page cache, and a step that is long beside reading them."""
+        folder, _ = r.choice([self.b.middle, self.b.small])
+        job = options(model="mlp", width=1024, layers=r.choice([3, 4]), batch=r.choice([32, 64]))
+        c = Case(job + options(data=folder, workers=r.choice([0, 1])))
+        self.b.warm(folder)
         c.healthy = True
         return c
 
