@@ -1,0 +1,31 @@
+/* brim plan: its options and subcommands. */
+#ifndef BRIM_CMD_PLAN_H
+#define BRIM_CMD_PLAN_H
+#include "cmd/cmd.h"
+#include "plan/gpus.h"
+#include "plan/models.h"
+
+struct plan_opts {
+    bool json, rows;
+    const char *constants; /* a file in place of the program's own; NULL: none */
+    uint64_t node_gbps;    /* of the network cards of a node; 0: as the rows say */
+};
+
+struct plan_command {
+    const char *name, *args, *summary;
+    /* operands: those behind the name. As struct cmd's. */
+    int (*run)(const struct app *app, const struct plan_opts *o, char **operands, struct err *e);
+};
+
+extern const struct plan_command plan_eval;
+
+/* What the program knows by name: models, and GPUs with what was fitted to them. */
+struct plan_known {
+    struct gpus gpus;
+    struct models models;
+};
+
+int plan_known_load(const struct plan_opts *o, struct plan_known *ret, struct err *e) CHECK_RESULT;
+void plan_known_done(struct plan_known *k);
+
+#endif

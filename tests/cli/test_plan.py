@@ -1,0 +1,90 @@
+"""brim plan: predictions against tables of measured runs."""
+
+import json
+
+import pytest
+from conftest import ROOT
+
+DATA = ROOT.parent / "shared" / "data" / "planner"
+HEAD = (
+    "model,layers,hidden,heads,seq,gpu,n_gpus,tp,pp,micro_batch,global_batch,recompute,zero_stage,"
+    "precision,iter_time_s,mem_gb\n"
+)
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="tables of measured runs are not here")
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "runs.csv"
+    path.write_text(
+        HEAD
+        + "GPT,24,1024,16,1024,A100,8,2,2,1,16,full,,fp16,0.3,\n"
+        + "GPT,24,1024,16,1024,A100,8,1,2,2,16,full,,fp16,0.2,20\n"
+        + "GPT,24,1024,16,1024,A100,8,1,2,2,,full,,fp16,0.2,\n"
+    )
+    return path
+
+
+def test_a_table(brim, table):
+    said = brim.out("plan", "eval", table)
+    assert said.startswith(f"{table}: 2 of 3 rows\n")
+    assert "time       2 rows" in said and "memory     1 rows" in said
+    assert "ranking    1 sweeps" in said
+    assert "left out    1 rows   the global batch is not stated" in said
+    assert len(brim.out("plan", "eval", "--rows", table).splitlines()) == len(said.splitlines()) + 2
+
+
+def test_json(brim, table):
+    said = json.loads(brim.out("plan", "eval", "--json", table))
+    assert said["schema"] == "brim.plan.eval.v1"
+    rows = said["tables"][0]["predictions"]
+    assert rows[2]["left_out"] == "the global batch is not stated"
+    assert rows[0]["time_s"] == pytest.approx(sum(rows[0]["parts_s"].values()), rel=1e-3)
+    assert said["tables"][0]["time"]["sweeps"] == 1
+
+
+def test_a_slower_network(brim, tmp_path):
+    path = tmp_path / "runs.csv"
+    path.write_text(HEAD + "GPT,24,2048,16,1024,A100,64,1,1,1,64,full,,fp16,0.3,\n")
+
+    def time(*options):
+        said = brim.out("plan", "eval", "--json", *options, path)
+        return json.loads(said)["tables"][0]["predictions"][0]["time_s"]
+
+    assert time("--node-gbps", "100") > 1.2 * time("--node-gbps", "1600")
+
+
+def test_usage(brim, tmp_path):
+    done = brim("plan")
+    assert done.returncode == 2 and "brim plan eval FILE" in done.stderr
+    done = brim("plan", "guess")
+    assert done.returncode == 2 and "'guess' is nothing that brim plan does: eval" in done.stderr
+    done = brim("plan", "eval")
+    assert done.returncode == 2 and "name a table of measured runs" in done.stderr
+    done = brim("plan", "eval", tmp_path / "none.csv")
+    assert done.returncode == 1 and "none.csv: No such file" in done.stderr
+
+
+# Mean errors that are reached on rows that were not fitted, rounded up; and the regret of choices.
+LIMITS = {
+    "vtrain_ground_truth": (630, 0.08, 10, 0.03),
+    "korthikanti2022": (9, 0.03, 0, 0.03),
+    "megatron_2020": (12, 0.04, 0, None),
+    "llm_foundry": (95, 0.06, 4, None),
+    "megatron_core_h100": (9, 0.08, 0, None),
+}
+
+
+@needs_data
+@pytest.mark.parametrize("name", LIMITS)
+def test_published_runs(brim, name):
+    rows, error, fitted, regret = LIMITS[name]
+    table = json.loads(brim.out("plan", "eval", "--json", DATA / f"{name}.csv"))["tables"][0]
+    assert table["modelled"] >= rows
+    tested = [
+        abs(p["time_s"] / p["measured_s"] - 1)
+        for p in table["predictions"]
+        if "time_s" in p and (not fitted or p["line"] % fitted)
+    ]
+    assert sum(tested) / len(tested) <= error
+    assert regret is None or table["time"]["regret"] <= regret
