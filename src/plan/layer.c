@@ -11,7 +11,7 @@
 static const double ops_forward = 86, ops_backward = 80;
 static const double ops_lean_forward = 50, ops_lean_backward = 46;
 static const double ops_expert_forward = 40, ops_expert_backward = 50, ops_ends = 60;
-/* A collective of tensor parallelism, for each of its GPUs: it starts when the last host is there. */
+/* A collective of tensor parallelism, for each of its GPUs: the last host starts it. */
 static const double ops_tp = 0.7;
 /* And on the GPU: what the ranks are apart. */
 static const double skew_s = 70e-6;

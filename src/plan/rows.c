@@ -204,7 +204,7 @@ static int read_cluster(const struct reader *r, struct plan_row *row)
 
 /* ---- the shape ---- */
 
-/* Families whose MLPs are gated, with RMSNorm, rotary positions, a head of its own and no biases. */
+/* Families with gated MLPs, RMSNorm, rotary positions, a head of its own and no biases. */
 static bool is_gated_family(const char *model)
 {
     static const char *const names[] = { "llama",    "mistral", "mixtral", "qwen",     "intern",

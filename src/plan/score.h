@@ -1,4 +1,4 @@
-/* How far predictions are from what was measured, and whether they put layouts in the same order. */
+/* How far predictions are from measurements, and whether they put layouts in the same order. */
 #ifndef BRIM_PLAN_SCORE_H
 #define BRIM_PLAN_SCORE_H
 #include <stddef.h>

@@ -10,7 +10,7 @@ HEAD = (
     "model,layers,hidden,heads,seq,gpu,n_gpus,tp,pp,micro_batch,global_batch,recompute,zero_stage,"
     "precision,iter_time_s,mem_gb\n"
 )
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the tables of measured runs are not here")
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="tables of measured runs are not here")
 
 
 @pytest.fixture
