@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Train a small CNN on photos of a store that is far away, as first versions of such scripts are: no
-workers, one request after the other. With RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT in the
+"""Train a small CNN on photos of a store that is far away, as first versions of such scripts are:
+no workers, one request after the other. With RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT in the
 environment it is one rank of several."""
 
 import argparse

@@ -95,7 +95,8 @@ def test_a_request_and_the_next(folder):
     file.ask("threads.intra=3", 5)
     fake.end_steps(control.MOST)
     assert fake.answers()[1:] == [(2, REFUSED)]
-    assert re.match(r"switch.2=step 5 was over when this was seen, after step 1\d\d\d$", *fake.notes())
+    over = r"switch.2=step 5 was over when this was seen, after step 1\d\d\d$"
+    assert re.match(over, *fake.notes())
     file.ask("threads.intra=3", 1500)
     while fake.steps < 1500:
         fake.end_steps(1)
@@ -646,7 +647,8 @@ with watched("optimizer.accumulation=2"):
 control = ControlFile(os.environ["BRIM_RING"]) if rank == 0 else None
 dist.barrier()
 with watched():
-    train(300, control=control, requests={10: ["threads.intra=2", 200], 220: ["optimizer.accumulation=2"]})
+    asked = {10: ["threads.intra=2", 200], 220: ["optimizer.accumulation=2"]}
+    train(300, control=control, requests=asked)
     tell("threads", torch.get_num_threads())
 dist.destroy_process_group()
 """
