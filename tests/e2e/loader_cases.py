@@ -220,6 +220,21 @@ def own_workers_that_stay():
 
 
 @case
+def own_workers_that_draw():
+    """Each batch stays with its worker, however far that loads ahead."""
+
+    class Draws(Data):
+        def __getitem__(self, i):
+            x, i = super().__getitem__(i)
+            return x + random.random() + torch.rand(()), i
+
+    def run(job):
+        job.train(DataLoader(Draws(), batch_size=8, shuffle=True, num_workers=3))
+
+    return compare({4: "prefetch=5", 7: "prefetch=1", 9: "prefetch=2", 17: "prefetch=4"}, run)
+
+
+@case
 def batch_sampler():
     batches = [[i, i + 1, 95 - i] for i in range(0, 90, 3)]
     return simple(batch_size=1, shuffle=None, batch_sampler=batches)

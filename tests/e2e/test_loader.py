@@ -19,7 +19,8 @@ pytestmark = pytest.mark.skipif(not has_torch(), reason="torch is not installed"
 
 AT_RANDOM = "its samples are drawn at random, and workers draw others: --allow numeric"
 
-DONE = """up_and_down to_and_fro own_workers own_workers_that_stay batch_sampler no_batches
+DONE = """up_and_down to_and_fro own_workers own_workers_that_stay own_workers_that_draw
+    batch_sampler no_batches
     subclass_and_collate generator_given next_of_a_variable stay_from_epoch_to_epoch
     a_validation_loader samples_fail the_job_forks sampler_of_an_unknown_length
     dataset_changes_between_epochs"""

@@ -190,7 +190,7 @@ class Work:
                 indices.append(next(spec.sampler_iter))
             except StopIteration:
                 break
-        pulled = len(indices)
+        drawn = streams.differ(state, streams.state())
         self.drew()
         for index in indices:
             batch = self.fetcher.fetch(index)
@@ -198,9 +198,7 @@ class Work:
             said["digests"].append(digest.of(batch))
             said["size_b"], said["tensors"] = digest.size_b, digest.tensors
             self.out.send(CHECK, ALIVE, None)
-        if said["drew"]:
-            return
-        if indices:
+        if indices and not said["drew"]:
             batch = self.fetcher.fetch(indices[0])
             said["again"] = digest.of(batch) == said["digests"][0] and not self.drew()
             try:
@@ -208,10 +206,11 @@ class Work:
             except Exception as e:
                 said["error"] = "a batch cannot be handed over (%s)" % (e,)
                 return
-        # the samples' draws would show here as the sampler's, had there been any
+        state = streams.state()
         if rest:
-            said["tried"] = self.pull(spec.sampler_iter, None if left is None else left - pulled)
-        if streams.differ(state, streams.state()):
+            more = None if left is None else left - len(indices)
+            said["tried"] = self.pull(spec.sampler_iter, more)
+        if drawn or streams.differ(state, streams.state()):
             said["sampler"] = "draws"
         elif looks.of(*samplers) != looked:
             said["sampler"] = "changes"

@@ -288,7 +288,7 @@ class Feed:
         it.__dict__["_try_put_index"] = self.put
         it.__dict__["_reset"] = self.reset
         if not self.held:
-            it._worker_queue_idx_cycle = itertools.cycle(range(workers))
+            it._worker_queue_idx_cycle = self.order(it, workers)
             it._prefetch_factor = max(self.own_depth, -(-workers * depth // self.own))
             self.put()
 
@@ -297,14 +297,16 @@ class Feed:
         for name in ("_try_put_index", "_reset"):
             it.__dict__.pop(name, None)
         it._prefetch_factor = self.own_depth
-        # as if it had given out every batch so far: each comes from the worker that it would have
-        given = it._num_yielded + self.inside + it._send_idx - it._rcvd_idx
-        order = [(given + i) % self.own for i in range(self.own)]
-        it._worker_queue_idx_cycle = itertools.cycle(order)
+        it._worker_queue_idx_cycle = self.order(it, self.own)
         if it._shutdown:
             return
         for _ in range(self.own * self.own_depth - (it._send_idx - it._rcvd_idx)):
             it._try_put_index()
+
+    def order(self, it: Any, workers: int) -> Iterator[int]:
+        """Who gets the next batches: of all workers the one that would have got it."""
+        given = it._num_yielded + self.inside + it._send_idx - it._rcvd_idx
+        return itertools.cycle([(given + i) % workers for i in range(workers)])
 
     def put(self) -> None:
         """In place of _try_put_index()."""

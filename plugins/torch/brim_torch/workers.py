@@ -52,7 +52,6 @@ class Verdict:
     def __init__(self) -> None:
         self.alike = False  # workers fetch what other workers fetch
         self.compared = False  # and what the job itself fetches
-        self.random = False
         self.never = ""
         self.size_b = self.tensors = 0
         self.tried: Optional[int] = None  # batches; None: all that the sampler has
@@ -207,19 +206,24 @@ class Loaders:
         elif not back:
             if feed.own and not workers and it._worker_init_fn is not None:
                 raise Refused("its workers are set up by worker_init_fn, the job itself is not")
-            self.alone(source, feed, verdict, compare=not workers)
+            self.alone(source, feed, verdict, not workers, workers == feed.own)
         if feed.pool is None and workers > feed.own:
             return  # the epoch ends: in the next one
         feed.set(workers, depth)
         self.tell("loader %d: workers %d, prefetch %d in force" % (source, workers, depth))
 
-    def alone(self, source: int, feed: Feed, verdict: Verdict, compare: bool) -> None:
-        """The try where no workers are needed afterwards."""
+    def alone(
+        self, source: int, feed: Feed, verdict: Verdict, compare: bool, ordered: bool
+    ) -> None:
+        """The try where no workers are needed afterwards. ordered: each batch stays with the worker
+        that would have fetched it, so that it may draw."""
+        if ordered and draws_at_once(feed.iterator()._index_sampler):
+            return
         if verdict.compared if compare else verdict.alike:
             return
         pool = self.new_pool(source, feed)
         try:
-            self.canary(feed, pool, verdict, compare)
+            self.canary(feed, pool, verdict, compare, ordered)
         except BaseException:
             feed.leave()
             raise
@@ -288,7 +292,9 @@ class Loaders:
         open_pools += self.kept.values()
         return [w.conn for pool in open_pools for w in pool.workers if w.alive]
 
-    def canary(self, feed: Feed, pool: Pool, verdict: Verdict, compare: bool) -> bool:
+    def canary(
+        self, feed: Feed, pool: Pool, verdict: Verdict, compare: bool, ordered: bool = False
+    ) -> bool:
         """The next batches, fetched in a forked process, and here. False: there are none."""
         it = feed.iterator()
         feed.count_left(it)
@@ -300,9 +306,8 @@ class Loaders:
         said = pool.check(BATCHES, feed.left, not draws_at_once(it._index_sampler), TRY_S)
         if said["error"]:
             raise Refused(said["error"])
-        verdict.random = said["drew"]
         if not allowed():
-            if said["drew"]:
+            if said["drew"] and not ordered:
                 raise Refused(RANDOM)
             if said["sampler"] == "draws":
                 raise Refused("its sampler draws at random as it goes on: --allow numeric")
@@ -315,7 +320,7 @@ class Loaders:
             if compare:
                 feed.compare(said)
         verdict.size_b, verdict.tensors = said["size_b"], said["tensors"]
-        verdict.alike = True
+        verdict.alike |= allowed() or not said["drew"]
         feed.tried = verdict.tried = said["tried"]
         verdict.compared |= compare
         return True
