@@ -1,4 +1,4 @@
-/* A ring as it was at one moment, in memory of our own. A job may cut off its file while it is read:
+/* A ring as it was at one moment, in memory of our own. A job may cut off its file while we read:
  * what is mapped would end us with SIGBUS then, reading by a call tells. */
 #ifndef BRIM_RUN_RING_COPY_H
 #define BRIM_RUN_RING_COPY_H
