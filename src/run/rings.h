@@ -26,7 +26,7 @@ const struct lane *rings_lane(const struct rings *s, size_t i);
 /* Marks that came too fast to be read. */
 uint64_t rings_lost(const struct rings *s);
 
-/* Marks that were written so far, read or not: a heartbeat of all loops. */
+/* Marks that were written when rings were read last: a heartbeat of all loops. */
 uint64_t rings_marks(const struct rings *s);
 
 /* What happens in rings, in each in its order. */

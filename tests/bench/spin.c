@@ -1,0 +1,138 @@
+/* A job that computes on all CPUs: steps of the same work on each thread, which wait for each other
+ * behind it as ranks and OpenMP threads do, marked as a training loop marks them.
+ *
+ *     spin SECONDS THREADS STEP_US
+ *
+ * Prints, for each segment of about 20 ms, when it ended and how long it took by CLOCK_MONOTONIC in
+ * ns, then "marks N ns X": marks made in a second, and what one takes. */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/parse.h"
+#include "brim/step.h"
+
+enum { THREADS_MAX = 256, SPINS = 2000, SEGMENT_US = 20000, MARKS = 200000, MARKS_A_STEP = 10 };
+
+struct job {
+    uint64_t loops; /* of work, in a step */
+    unsigned n;
+    atomic_uint arrived, round;
+    atomic_bool stop;
+};
+
+/* So many dependent steps of a generator: no memory, no library. */
+static uint64_t work(uint64_t loops, uint64_t x)
+{
+    for (uint64_t i = 0; i < loops; i++)
+        x = x * 6364136223846793005U + 1442695040888963407U;
+    return x;
+}
+
+/* Wait until all are here: on the CPU at first, as who comes last is near. */
+static void meet(struct job *j)
+{
+    unsigned round = atomic_load(&j->round);
+
+    if (atomic_fetch_add(&j->arrived, 1) + 1 == j->n) {
+        atomic_store(&j->arrived, 0);
+        atomic_fetch_add(&j->round, 1);
+        return;
+    }
+    for (int i = 0; atomic_load(&j->round) == round; i++)
+        if (i >= SPINS)
+            sched_yield();
+}
+
+static void *run_thread(void *arg)
+{
+    struct job *j = arg;
+    uint64_t x = 1;
+
+    while (!atomic_load(&j->stop)) {
+        x = work(j->loops, x);
+        meet(j);
+    }
+    return x ? NULL : arg; /* what is not used is not computed */
+}
+
+/* Loops that take a microsecond when nothing disturbs them. */
+static double loops_per_us(void)
+{
+    double best = 0;
+
+    for (int i = 0; i < 50; i++) {
+        int64_t begin = brim_step_now(), ns;
+        volatile uint64_t x = work(1000000, (uint64_t)i);
+
+        (void)x;
+        ns = brim_step_now() - begin;
+        best = 1e9 / (double)ns > best ? 1e9 / (double)ns : best;
+    }
+    return best;
+}
+
+static void mark_step(struct brim_step *s)
+{
+    for (int stage = 0; stage < 4; stage++) {
+        brim_stage_begin(s, BRIM_STAGE_WAIT + stage);
+        brim_stage_end(s, BRIM_STAGE_WAIT + stage);
+    }
+    brim_step_samples(s, 32);
+    brim_step_end(s);
+}
+
+/* The first thread: the one that is measured. The others see that it was the last step when they
+ * have met behind it. */
+static double run_steps(struct job *j, struct brim_step *s, double seconds, unsigned a_segment)
+{
+    int64_t first = brim_step_now(), end = first + (int64_t)(seconds * 1e9), last = first, now;
+    uint64_t x = 1, steps = 0;
+
+    for (bool over = false; !over;) {
+        over = last >= end;
+        for (unsigned i = 0; i < a_segment; i++, steps++) {
+            x = work(j->loops, x);
+            if (over && i + 1 == a_segment)
+                atomic_store(&j->stop, true);
+            meet(j);
+            mark_step(s);
+        }
+        now = brim_step_now();
+        printf("%lld %lld\n", (long long)now, (long long)(now - last));
+        last = now;
+    }
+    return (double)steps * MARKS_A_STEP / ((double)(last - first) / 1e9) + (x ? 0 : 1);
+}
+
+int main(int argc, char **argv)
+{
+    struct job j = { .arrived = 0 };
+    struct brim_step *s = brim_step_open("spin 1");
+    pthread_t threads[THREADS_MAX];
+    uint64_t threads_wanted = 2, step_us = 1000;
+    double seconds = 10, marks;
+    int64_t begin;
+
+    if (argc != 4 || parse_double(argv[1], &seconds) < 0 ||
+        parse_u64(argv[2], &threads_wanted) < 0 || parse_u64(argv[3], &step_us) < 0 ||
+        threads_wanted < 1 || threads_wanted > THREADS_MAX || step_us < 10)
+        return 2;
+    j.n = (unsigned)threads_wanted;
+    j.loops = (uint64_t)(loops_per_us() * (double)step_us);
+    for (unsigned i = 1; i < j.n; i++)
+        if (pthread_create(&threads[i], NULL, run_thread, &j))
+            return 1;
+    marks = run_steps(&j, s, seconds, (unsigned)(SEGMENT_US / step_us + 1));
+    for (unsigned i = 1; i < j.n; i++)
+        pthread_join(threads[i], NULL);
+    begin = brim_step_now();
+    for (int i = 0; i < MARKS; i++)
+        brim_step_samples(s, 32);
+    printf("marks %.0f ns %.1f\n", marks, (double)(brim_step_now() - begin) / MARKS);
+    brim_step_close(s);
+    return 0;
+}
