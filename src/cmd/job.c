@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 
 #include "base/conf.h"
+#include "run/binding.h"
 
 void job_tell(void *arg, const char *sentence)
 {
@@ -29,11 +30,14 @@ struct run_card_look job_look(void)
     return look;
 }
 
-int job_step_aside(char **argv, struct err *e)
+int job_step_aside(const struct settings *job, struct err *e)
 {
+    char *const *argv = job->argv;
     int error;
 
-    execvp(argv[0], argv);
+    if (job->cpus)
+        (void)binding_bind(job->cpus);
+    execvpe(argv[0], argv, job->env);
     error = errno;
     err_set(e, -error, "%s: %s", argv[0],
             error == ENOENT && !strchr(argv[0], '/') ? "command not found" : strerror(error));

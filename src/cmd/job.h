@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "cmd/run_card.h"
+#include "run/settings.h"
 
 /* Whose sentences they are: "brim run". */
 struct job_talk {
@@ -19,8 +20,8 @@ void job_tell(void *arg, const char *sentence);
 /* How a card looks on stderr. */
 struct run_card_look job_look(void);
 
-/* Become the job, without observing it. Returns the exit status when that cannot be, with a
- * sentence. */
-int job_step_aside(char **argv, struct err *e);
+/* Become the job, without observing it. Only comes back when it cannot be executed, with the exit
+ * status that a shell would tell, and a sentence. */
+int job_step_aside(const struct settings *job, struct err *e);
 
 #endif

@@ -91,7 +91,7 @@ struct ending {
     bool stored;
     struct drive_report report;
     struct job_key key;
-    char **argv;
+    struct settings job;
     int64_t wall_ns;
 };
 
@@ -140,7 +140,7 @@ static int tell_end(const struct ending *x, struct err *e)
         job_tell(x->talk, why.text);
     if (rc == 0 && path.len) {
         str_addf(&again, "brim run --profile %s -- ", str_text(&path));
-        secret_add_command(&again, x->argv);
+        secret_add_command(&again, x->job.argv);
         c.profile = str_text(&path);
         c.again = str_error(&again) ? NULL : str_text(&again);
     }
@@ -180,7 +180,7 @@ static int start(struct ending *x, struct observe_config *config, struct drive *
         job_tell(x->talk, *why.text ? why.text : strerror(-rc));
         job_tell(x->talk, "the job is started without being observed");
         run_done(&seen.run);
-        return job_step_aside(x->argv, e);
+        return job_step_aside(&x->job, e);
     }
     if (*why.text && seen.started)
         job_tell(x->talk, why.text); /* what is wrong with us does not change how the job ended */
@@ -214,7 +214,9 @@ static int run(const struct app *app, const void *values, char **operands, struc
                                    .shm_free_b = shm_free(),
                                    .say = job_tell,
                                    .arg = &talk };
-    struct ending x = { .o = o, .talk = &talk, .argv = operands };
+    struct ending x = { .o = o,
+                        .talk = &talk,
+                        .job = { .env = conf_environment(), .argv = operands } };
     int rc = check(o, operands, e);
 
     if (rc != 0)
@@ -222,7 +224,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
     driven.plan.numeric = o->allow != NULL;
     if (observe_nested(conf_environment())) {
         job_tell(&talk, "another brim observes this job already, and starts it unchanged");
-        return job_step_aside(operands, e);
+        return job_step_aside(&x.job, e);
     }
     rc = load_knobs(&knobs, o->knobs, e);
     if (rc == 0)

@@ -3,17 +3,16 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/random.h>
 
 #include "base/conf.h"
 #include "bench/keep.h"
 #include "cmd/cmd.h"
 #include "cmd/find_shim.h"
+#include "cmd/job.h"
 #include "cmd/run_card.h"
 #include "cmd/run_profile.h"
 #include "run/archive.h"
-#include "run/binding.h"
 #include "run/environ.h"
 #include "run/identity.h"
 #include "run/observe.h"
@@ -51,36 +50,13 @@ static const struct opt opts[] = {
 
 static const struct run_opts defaults = { .interval_ns = 1000000000 };
 
-/* A line on stderr, without the control characters that a hostile name may bring. */
-static void tell(void *arg, const char *sentence)
-{
-    const struct run_opts *o = arg;
-
-    if (o->quiet)
-        return;
-    fputs("brim run: ", stderr);
-    for (; *sentence; sentence++)
-        fputc((unsigned char)*sentence < ' ' || *sentence == 0x7f ? '?' : *sentence, stderr);
-    fputc('\n', stderr);
-}
-
-static struct run_card_look look_of_stderr(void)
-{
-    struct run_card_look look = { .columns = 80, .colour = conf_colour(2), .unicode = conf_utf8() };
-    struct winsize size;
-
-    if (ioctl(2, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
-        look.columns = size.ws_col;
-    return look;
-}
-
 /* The run as it was stored: of several observers all parts; else what this one saw. */
 static int report(const struct run_opts *o, const struct observed *seen, struct err *e)
 {
     CLEANUP(str_done) struct str card = STR_INIT(CARD_MAX), json = STR_INIT(CARD_MAX);
     CLEANUP(run_done) struct run loaded = { .id = NULL };
     CLEANUP(verdict_done) struct verdict verdict = { .sentence = NULL };
-    const struct run_card_look look = look_of_stderr();
+    const struct run_card_look look = job_look();
     bool whole = seen->stored && run_load(seen->folder, &loaded, NULL) == 0;
     const struct run *r = whole ? &loaded : &seen->run;
     const struct verdict *v = run_card_judge(r, &verdict) == 0 ? &verdict : NULL;
@@ -93,21 +69,6 @@ static int report(const struct run_opts *o, const struct observed *seen, struct 
     if (rc == 0 && o->json)
         rc = cmd_print(&json, o->json, e);
     return rc;
-}
-
-/* Only comes back when it cannot be executed. */
-static int step_aside(const struct settings *job, struct err *e)
-{
-    char *const *argv = job->argv;
-    int error;
-
-    if (job->cpus)
-        (void)binding_bind(job->cpus);
-    execvpe(argv[0], argv, job->env);
-    error = errno;
-    err_set(e, -error, "%s: %s", argv[0],
-            error == ENOENT && !strchr(argv[0], '/') ? "command not found" : strerror(error));
-    return error == ENOENT || error == ENOTDIR ? 127 : 126;
 }
 
 static int check(const struct run_opts *o, char **argv, struct err *e)
@@ -170,18 +131,18 @@ static bool is_first(void)
 static void tell_first(void *arg, const char *sentence)
 {
     if (is_first())
-        tell(arg, sentence);
+        job_tell(arg, sentence);
 }
 
-static int take_profile(struct arena *a, struct run_opts *o, bool shim, struct settings *job,
-                        struct run_profile *ret, struct err *e)
+static int take_profile(struct arena *a, const struct run_opts *o, struct job_talk *talk, bool shim,
+                        struct settings *job, struct run_profile *ret, struct err *e)
 {
     const struct run_profile_about about = { .which = o->profile,
                                              .knobs = o->knobs,
                                              .shim = shim,
                                              .anyway = o->profile_anyway,
                                              .say = tell_first,
-                                             .arg = o };
+                                             .arg = talk };
     int rc = o->profile ? run_profile(a, &about, job, ret, e) : 0;
 
     return rc < 0 && rc != -ENOMEM ? EXIT_USAGE : rc;
@@ -191,18 +152,18 @@ static int take_profile(struct arena *a, struct run_opts *o, bool shim, struct s
 static int finish(const struct run_opts *o, const struct settings *job, struct observed *seen,
                   int rc, struct err *why, struct err *e)
 {
-    struct run_opts talk = *o;
+    struct job_talk talk = { "brim run", o->quiet };
 
     if (seen->started && rc == 0 && seen->leads)
         rc = report(o, seen, why);
     if (rc < 0 && !seen->started) {
-        tell(&talk, *why->text ? why->text : strerror(-rc));
-        tell(&talk, "the job is started without being observed");
+        job_tell(&talk, *why->text ? why->text : strerror(-rc));
+        job_tell(&talk, "the job is started without being observed");
         run_done(&seen->run);
-        return step_aside(job, e);
+        return job_step_aside(job, e);
     }
     if (*why->text && seen->started)
-        tell(&talk, why->text); /* what is wrong with us does not change how the job ended */
+        job_tell(&talk, why->text); /* what is wrong with us does not change how the job ended */
     else if (*why->text)
         err_set(e, rc, "%s", why->text);
     run_done(&seen->run);
@@ -212,33 +173,35 @@ static int finish(const struct run_opts *o, const struct settings *job, struct o
 static int run(const struct app *app, const void *values, char **operands, struct err *e)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
-    struct run_opts o = *(const struct run_opts *)values;
+    const struct run_opts *o = values;
+    struct job_talk talk = { "brim run", o->quiet };
     const struct shim shim = find_shim(&a, environ_get(conf_environment(), "BRIM_PLUGINS"));
     struct settings job = { .env = conf_environment(), .argv = operands };
     struct run_profile profile = { .n_notes = 0 };
     struct observe_config config = { .clock = app->clock,
-                                     .name = o.name,
-                                     .interval_ns = o.interval_ns,
+                                     .name = o->name,
+                                     .interval_ns = o->interval_ns,
                                      .runs = conf_state(&a, "runs"),
                                      .plugins = shim.folder,
                                      .libraries = shim.libraries,
-                                     .fake = o.fake,
-                                     .say = tell,
-                                     .arg = &o };
+                                     .fake = o->fake,
+                                     .say = job_tell,
+                                     .arg = &talk };
     struct observed seen;
     struct err why = { "" };
-    int rc = check(&o, operands, e);
+    int rc = check(o, operands, e);
 
     if (rc == 0)
-        rc = take_profile(&a, &o, shim.folder != NULL, &job, &profile, e);
+        rc = take_profile(&a, o, &talk, shim.folder != NULL, &job, &profile, e);
     if (rc != 0)
         return rc;
     if (observe_nested(conf_environment()))
-        return step_aside(&job, e);
+        return job_step_aside(&job, e);
     if (!config.runs)
         return err_nomem(e);
     if (!config.plugins)
-        tell(&o, "the shim for Python was not found (BRIM_PLUGINS can name its folder): the job is "
+        job_tell(&talk,
+                 "the shim for Python was not found (BRIM_PLUGINS can name its folder): the job is "
                  "observed from outside");
     if (getrandom(&config.chance, sizeof(config.chance), GRND_NONBLOCK) < 0)
         config.chance = (unsigned)getpid();
@@ -249,7 +212,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
     if (rc < 0)
         return err_nomem(e);
     rc = observe(&config, &seen, &why);
-    return finish(&o, &job, &seen, rc, &why, e);
+    return finish(o, &job, &seen, rc, &why, e);
 }
 
 const struct cmd cmd_run = {
