@@ -1,5 +1,5 @@
 /* A job with known steps: step_job STEPS WAIT_US COMPUTE_US [SAMPLES]. Prints how long the steps
- * took, by its own clock. */
+ * took and how long it waited in them, by its own clock. */
 #include <stdio.h>
 #include <time.h>
 
@@ -19,7 +19,7 @@ int main(int argc, char **argv)
 {
     uint64_t n[4] = { 10, 10000, 10000, 32 };
     struct brim_step *s = brim_step_open("step_job 1");
-    int64_t first;
+    int64_t first, waited = 0;
 
     for (int i = 1; i < argc && i <= 4; i++)
         if (parse_u64(argv[i], &n[i - 1]) < 0)
@@ -27,19 +27,21 @@ int main(int argc, char **argv)
     first = brim_step_now();
     brim_step_note(s, "loader.workers=3");
     for (uint64_t i = 0; i < n[0]; i++) {
-        int64_t begin = first + (int64_t)(i * (n[1] + n[2])) * 1000;
+        int64_t begin = first + (int64_t)(i * (n[1] + n[2])) * 1000, from;
 
         brim_step_begin(s);
+        from = brim_step_now();
         brim_stage_begin(s, BRIM_STAGE_WAIT);
         rest_until(begin, (int64_t)n[1]);
         brim_stage_end(s, BRIM_STAGE_WAIT);
+        waited += brim_step_now() - from;
         brim_stage_begin(s, BRIM_STAGE_FORWARD);
         rest_until(begin, (int64_t)(n[1] + n[2]));
         brim_stage_end(s, BRIM_STAGE_FORWARD);
         brim_step_samples(s, n[3]);
         brim_step_end(s);
     }
-    printf("%.6f\n", (double)(brim_step_now() - first) / 1e9);
+    printf("%.6f %.6f\n", (double)(brim_step_now() - first) / 1e9, (double)waited / 1e9);
     brim_step_close(s);
     return 0;
 }

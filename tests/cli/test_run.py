@@ -26,22 +26,27 @@ class Runs:
 
     def __init__(self, folder):
         self.folder = folder
+        self.pids = []  # of all observers
         self.env = {k: v for k, v in os.environ.items() if not k.startswith(("BRIM_", "SLURM_"))}
         self.env.update(STATE_DIRECTORY=str(folder), BRIM_CONF="/nonexistent/brim.conf")
 
-    def run(self, *command, options=("--quiet",), env=None, **how):
-        how.setdefault("timeout", 60)
-        how.setdefault("stdin", subprocess.DEVNULL)
-        return subprocess.run(
-            [BRIM, "run", *options, "--", *[str(c) for c in command]],
-            env=dict(self.env, **(env or {})), stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how
-        )
+    def run(self, *command, given=None, timeout=60, **how):
+        how.setdefault("stdin", subprocess.DEVNULL if given is None else subprocess.PIPE)
+        with self.start(*command, **how) as process:
+            try:
+                out, err = process.communicate(given, timeout)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
     def start(self, *command, options=("--quiet",), env=None, **how):
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [BRIM, "run", *options, "--", *[str(c) for c in command]],
             env=dict(self.env, **(env or {})), stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how
         )
+        self.pids.append(process.pid)
+        return process
 
     def command(self, *args):
         return subprocess.run(
@@ -67,10 +72,10 @@ class Runs:
 def runs(tmp_path):
     if not BRIM:
         pytest.skip("BRIM does not name the program")
-    before = set(glob.glob("/dev/shm/brim-run-*"))
-    yield Runs(tmp_path)
-    left = set(glob.glob("/dev/shm/brim-run-*")) - before
-    assert not [p for p in left if "brim-run-" in p and gone(p)], left
+    one = Runs(tmp_path)
+    yield one
+    left = [p for pid in one.pids for p in glob.glob("/dev/shm/brim-run-%d-*" % pid) if gone(p)]
+    assert not left
 
 
 def gone(path):
@@ -140,7 +145,7 @@ def test_options_behind_the_command_are_its_own(runs):
 
 def test_streams_pass_through(runs):
     data = os.urandom(1 << 20)
-    done = runs.run("sh", "-c", "cat; echo problem >&2", stdin=None, input=data)
+    done = runs.run("sh", "-c", "cat; echo problem >&2", given=data)
     assert done.stdout == data and done.stderr == b"problem\n"
 
 
@@ -295,13 +300,14 @@ def test_interrupt_of_a_pipeline(runs, tmp_path):
 
 def test_marked_steps(runs):
     card, done = runs.card(JOB, 150, 6000, 14000, 32)
-    rate = 150 / float(done.stdout)
+    took, waited = map(float, done.stdout.split())
+    rate, wait = 150 / took, waited / took  # on a busy machine not what was asked for
     assert card["steps"] == 150 and card["ranks"] == 1 and card["inferred"] is None
     assert abs(card["steps_per_s"] / rate - 1) < 0.02, (card, rate)
     assert abs(card["samples_per_s"] / (32 * rate) - 1) < 0.02
-    assert abs(card["share"]["wait"] - 0.3) < 0.02
-    assert abs(card["share"]["forward"] - 0.7) < 0.02
-    assert abs(card["step_s"] - 0.02) < 0.001
+    assert abs(card["share"]["wait"] - wait) < 0.02
+    assert abs(card["share"]["forward"] - (1 - wait)) < 0.02
+    assert 0.2 < wait < 0.4 and abs(card["step_s"] - 0.02) < 0.002
     (one,) = runs.all()
     assert one["steps"] == 150
 
