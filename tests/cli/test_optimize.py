@@ -199,7 +199,7 @@ def test_steps_without_settings(brim):
 
 
 def test_processes_on_their_own(brim):
-    done = brim.run("sh", "-c", "$0 $@ & $0 $@; wait", JOB, 300, 2000, 1000)
+    done = brim.run("sh", "-c", "$0 $@ & $0 $@; wait", JOB, 2000, 2000, 1000)
     assert done.returncode == 0
     assert "2 processes train on their own" in done.stderr
     assert done.settings == []
