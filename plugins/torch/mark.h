@@ -6,8 +6,8 @@
 #include <Python.h>
 #include <stdint.h>
 
-/* One record of the kinds 1 to 7 and 12 of brim/ring.h into the process's ring, if it has one. Touches no
- * object and no exception. */
+/* One record of the kinds 1 to 7 and 12 of brim/ring.h into the process's ring, if it has one.
+ * Touches no object and no exception. */
 void mark_put(uint32_t code_kind, uint64_t value);
 
 /* Add the types State and Hook to the module. On Python 3.8, whose limited API cannot make types
