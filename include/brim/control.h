@@ -1,6 +1,6 @@
 /* What brim asks of a job that runs: a file "control" in the folder that BRIM_RING names, written
- * by brim alone and mapped by every process of the job that tells steps. For those who carry
- * requests out in another language; jobs need nothing of it.
+ * by brim alone and read by every process of the job that tells steps. For those who carry requests
+ * out in another language; jobs need nothing of it.
  *
  *     0       struct brim_control, BRIM_CONTROL_SIZE bytes in all
  *
@@ -10,9 +10,11 @@
  * change together. Each process answers with one record BRIM_RING_SWITCH in its ring; one that
  * refuses tells why before, in a note "switch.NUMBER=the reason".
  *
- * Writer: seq + 1 (odd), the fields, seq + 1 (even). Reader, once a step: an unchanged seq says
- * that there is nothing new; else copy the fields, and take them if seq is even and still the
- * same. */
+ * A process may look less often than once a step: the shim for PyTorch does once in 10 ms, and at
+ * least each 64 steps. One that finds at_step over refuses.
+ *
+ * Writer: seq + 1 (odd), the fields, seq + 1 (even). Reader: an unchanged seq says that there is
+ * nothing new; else copy the fields, and take them if seq is even and still the same. */
 #ifndef BRIM_CONTROL_H
 #define BRIM_CONTROL_H
 #include <stdint.h>

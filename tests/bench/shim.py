@@ -59,6 +59,34 @@ for _ in range(60):
 print(best)
 """
 
+# What looking at the control file adds to a step: how often a real loop looks, times a look. The
+# difference of two loops is below their noise.
+LOOK = (
+    "import os, sys\nsys.path.append(%r)\nfrom control_file import ControlFile\n"
+    "ControlFile(os.environ['BRIM_RING'])\n" % (os.path.join(ROOT, "tests", "e2e"),)
+    + STEP.split("best = ")[0]
+    + """
+from brim_torch import shim
+loop = shim.installed[0].loop
+looks, look = [], loop.look
+def counted():
+    looks.append(loop.steps)
+    look()
+loop.look = counted
+begin = loop.steps
+steps(iterator, 3000)
+count, of = len(looks), loop.steps - begin
+best = 1e9
+for _ in range(50):
+    begin = time.thread_time_ns()
+    for _ in range(1000):
+        loop.steps += 64
+        look()
+    best = min(best, (time.thread_time_ns() - begin) / 1000)
+print(best * count / of)
+"""
+)
+
 
 def say(name, value, unit, limit="", note=""):
     print("\t".join([name, "%.4g" % value, unit, limit, note]), flush=True)
@@ -103,6 +131,9 @@ def main():
             more = statistics.median(took[sink]) - without
             limit = "<= 5000" if sink == "extension" else ""
             say("shim: a step, " + sink, more, "ns", limit, "of %.0f ns" % without)
+        for sink in LIMITS:
+            looks = statistics.median(python(folder, LOOK, BRIM_SINK=sink) for _ in range(3))
+            say("shim: control file, " + sink, looks, "ns", "<= 100", "of a step, nothing asked")
 
 
 main()

@@ -185,7 +185,7 @@ def optimizers(loop: Loop, patches: Patches, module: Any) -> None:
         original_init(self, *args, **kwargs)
         if not loop.off:
             loop.optimizers = True
-            loop.made.add(self)
+            guarded(loop, loop.made.add, self)
             guarded(loop, wrap_class, type(self))
 
     patches.set(base, "__init__", __init__)

@@ -36,6 +36,7 @@ class Parallel:
         self.hook = self.settings.pop(HOOK, "none")
         self.hooked: Any = weakref.WeakKeyDictionary()  # DDP: its Exchange; None: the job's own
         self.pending: Any = weakref.WeakSet()
+        self.take: Any = None  # DDP's own register_comm_hook()
 
     def arguments(self, original: Any, ddp: Any, args: Any, kwargs: Any) -> Tuple[Any, Any]:
         """With what was set; it counts more than what the job says."""
@@ -53,7 +54,7 @@ class Parallel:
     def made(self, ddp: Any) -> None:
         self.loop.ddp = True
         self.loop.ddps.add(ddp)
-        if self.hook != "none":
+        if self.hook != "none" and self.take is not None:
             self.pending.add(ddp)
             self.loop.before_backward = self.register
 
@@ -71,7 +72,7 @@ class Parallel:
             except Refused as e:
                 self.loop.tell("knob.%s.refused=%s" % (HOOK, e))
                 continue
-            self.torch.distributed._register_comm_hook(ddp.reducer, exchange, brim_hook)
+            self.take(ddp, exchange, brim_hook)
             self.hooked[ddp] = exchange
             self.loop.tell("knob.%s=%s" % (HOOK, self.hook))
 
@@ -166,6 +167,7 @@ def register(patches: Patches, ddp: Any, parallel: Parallel) -> None:
     builtin = ddp.__dict__.get("_register_builtin_comm_hook")
     if own is None or builtin is None:
         return
+    parallel.take = own
 
     @functools.wraps(own)
     def register_comm_hook(self: Any, state: Any, hook: Any) -> None:

@@ -144,9 +144,9 @@ def set_tf32(loop: Loop, value: str) -> None:
 def tf32(loop: Loop) -> str:
     matmul = loop.torch.backends.cuda.matmul
     try:
+        on = matmul.fp32_precision == "tf32"  # torch 2.9, which warns of the other name
+    except Exception:
         on = matmul.allow_tf32
-    except RuntimeError:
-        on = matmul.fp32_precision == "tf32"
     return "yes" if on else "no"
 
 
