@@ -183,13 +183,11 @@ static enum severity severity(const struct judge *j, const struct verdict_item *
     return i->share >= j->l.wait_warning ? SEVERITY_WARNING : SEVERITY_NOTE;
 }
 
-/* What an item is ordered by: what it costs, as far as that is sure. That a run is slower than
- * before is seen, not why: a cause that costs half as much goes before it. */
+/* What an item is ordered by. That a run is slower than before is seen, not why: a cause that costs
+ * half as much goes before it. */
 static double weight(const struct verdict_item *i)
 {
-    double share = i->cause == CAUSE_SLOWER_THAN_BEFORE ? i->share / 2 : i->share;
-
-    return i->confidence * share;
+    return i->cause == CAUSE_SLOWER_THAN_BEFORE ? i->share / 2 : i->share;
 }
 
 /* Advice last, then by cost; what costs nothing that is known is behind what does. */

@@ -74,7 +74,8 @@ def test_stored_run(brim, state):
     assert re.match(r"run \d{8}-\d{6}-[0-9a-f]{4}  step_job  1 rank\n", text), text
     assert "wait 30 %, forward 70 %" in text and "100 steps/s, 3200 samples/s" in text, text
     assert "\nVERDICT  " in text  # what it is depends on what else goes on here
-    assert re.search(r"^\d\. [a-z-]+  costs (29|30|31) % of the step, at most 1.4", text, re.M), text
+    cause = r"^\d\. [a-z-]+  costs (29|30|31) % of the step, at most 1.4"
+    assert re.search(cause, text, re.M), text
     assert max(map(len, text.splitlines()[:3])) <= 100
     told = json.loads(brim.out("why", "--json", env=state))
     assert told["schema"] == "brim.verdict.v1" and told["name"] == "step_job"
