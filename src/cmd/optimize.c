@@ -190,6 +190,17 @@ static int start(struct ending *x, struct observe_config *config, struct drive *
     return seen.exit;
 }
 
+/* The job's environment: with the user's word for the shim, where it was given. */
+static char *const *environment(struct arena *a, const struct optimize_opts *o)
+{
+    char **env;
+
+    if (!o->allow)
+        return conf_environment();
+    env = environ_copy(a, conf_environment(), 1);
+    return env && environ_set(a, env, "BRIM_ALLOW", o->allow) == 0 ? env : NULL;
+}
+
 static int run(const struct app *app, const void *values, char **operands, struct err *e)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
@@ -200,7 +211,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
     const struct shim shim = find_shim(&a, environ_get(conf_environment(), "BRIM_PLUGINS"));
     struct observe_config config = { .clock = app->clock,
                                      .argv = operands,
-                                     .env = conf_environment(),
+                                     .env = environment(&a, o),
                                      .name = o->name,
                                      .interval_ns = o->interval_ns,
                                      .runs = conf_state(&a, "runs"),
@@ -214,9 +225,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
                                    .shm_free_b = shm_free(),
                                    .say = job_tell,
                                    .arg = &talk };
-    struct ending x = { .o = o,
-                        .talk = &talk,
-                        .job = { .env = conf_environment(), .argv = operands } };
+    struct ending x = { .o = o, .talk = &talk, .job = { .env = config.env, .argv = operands } };
     int rc = check(o, operands, e);
 
     if (rc != 0)
@@ -231,7 +240,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
         rc = job_key_here(&a, operands, config.env, &x.key, e);
     if (rc < 0)
         return rc;
-    if (!config.runs || drive_new(&d, &driven) < 0)
+    if (!config.runs || !config.env || drive_new(&d, &driven) < 0)
         return err_nomem(e);
     if (!config.plugins)
         job_tell(&talk,

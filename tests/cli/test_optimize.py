@@ -198,6 +198,12 @@ def test_steps_without_settings(brim):
     assert done.seen["optimize"]["ranks"] == 1
 
 
+def test_the_users_word_reaches_the_job(brim):
+    shell = ("sh", "-c", "echo word:$BRIM_ALLOW")
+    assert "word:numeric\n" in brim.run(*shell, options=("--allow", "numeric")).stdout
+    assert "word:\n" in brim.run(*shell).stdout
+
+
 def test_processes_on_their_own(brim):
     done = brim.run("sh", "-c", "$0 $@ & $0 $@; wait", JOB, 2000, 2000, 1000)
     assert done.returncode == 0
