@@ -155,9 +155,9 @@ void drive_obey(struct drive *d, struct session_command c)
         drive_progress(d);
         switch (c.what) {
         case SESSION_APPLY:
-            begin_trial(d, c.knob);
-            /* fallthrough */
         case SESSION_REVERT:
+            if (c.what == SESSION_APPLY)
+                begin_trial(d, c.knob);
             if (!is_answered(d, &c, &e))
                 return;
             c = session_event(&d->session, &e);
