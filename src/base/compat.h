@@ -32,6 +32,15 @@
         v_; \
     })
 
+/* The same of a descriptor. */
+static inline int steal_fd(int *fd)
+{
+    int was = *fd;
+
+    *fd = -1;
+    return was;
+}
+
 static inline void freep(void *p)
 {
     void **owner = p;

@@ -24,7 +24,7 @@ struct child {
 struct answer {
     int rc;
     struct err e;
-    unsigned char result[CHILD_RESULT];
+    _Alignas(16) unsigned char result[CHILD_RESULT];
 };
 
 struct copy {

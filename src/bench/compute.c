@@ -54,7 +54,7 @@ void compute_machine(struct tree *tree, struct compute *c)
 static size_t kib_of(struct tree *tree, const char *path, const char *name)
 {
     char text[4096];
-    const char *at = text;
+    const char *at;
     uint64_t kib;
 
     if (tree_read(tree, path, text, sizeof(text)) <= 0)
@@ -132,7 +132,9 @@ static int measure_all(const struct compute_about *about, const struct cpus *cpu
     w.cpus = cpus->all;
     w.copies = c->threaded ? 1 : cpus->cores;
     got = calloc((size_t)w.copies, sizeof(*got));
-    rc = got ? child_run(&w, got, e) : err_nomem(e);
+    if (!got)
+        return err_nomem(e);
+    rc = child_run(&w, got, e);
     for (int i = 0; i < w.copies && rc == 0; i++) {
         c->f32_all += got[i].gflops32;
         c->f64_all += got[i].gflops64;
@@ -177,7 +179,9 @@ static int measure_copies(const struct compute_about *about, const struct cpus *
     w.what = "memory copy";
     w.cpus = copies > 1 ? cpus->all : cpus->one;
     w.copies = copies;
-    rc = got ? child_run(&w, got, e) : err_nomem(e);
+    if (!got)
+        return err_nomem(e);
+    rc = child_run(&w, got, e);
     for (int i = 0; i < copies && rc == 0; i++)
         *ret += got[i].gbs;
     return rc;
@@ -221,7 +225,7 @@ static void measure_gpus(const struct compute_about *about, struct compute *c)
     w.size = sizeof(c->gpus);
     w.what = "CUDA";
     w.copies = 1;
-    w.limit_ns += CUDA_GPUS * 6 * about->window_ns;
+    w.limit_ns += (int64_t)CUDA_GPUS * 6 * about->window_ns;
     if (child_run(&w, &c->gpus, &c->gpus_why) < 0)
         c->gpus.count = 0;
     for (int i = 0; i < c->gpus.count; i++)

@@ -171,12 +171,21 @@ static int upload(const struct gpu *g, enum kind kind, struct err *e)
     return 0;
 }
 
+/* The driver tells addresses on the device as numbers, cuBLAS takes them as pointers. */
+static void *address(uintptr_t number)
+{
+    void *at;
+
+    memcpy(&at, &number, sizeof(at));
+    return at;
+}
+
 static int once(const struct gpu *g, enum kind kind, struct err *e)
 {
     static const float one32 = 1, zero32 = 0;
     static const double one64 = 1, zero64 = 0;
-    const void *a = (const void *)(uintptr_t)g->a, *b = (const void *)(uintptr_t)g->b;
-    void *to = (void *)(uintptr_t)g->to;
+    const void *a = address(g->a), *b = address(g->b);
+    void *to = address(g->to);
     int n = g->side, rc;
 
     if (kind == COPY) {
@@ -258,7 +267,7 @@ static double tera(double side, double seconds)
 
 static int measure_all(const struct gpu *g, int64_t window_ns, struct cuda_gpu *to, struct err *e)
 {
-    double s32, s64, bf16, copied;
+    double s32 = 0, s64 = 0, bf16 = 0, copied = 0;
     int rc = measure(g, FLOAT32, window_ns, &s32, e);
 
     if (rc == 0)
@@ -284,7 +293,7 @@ static int prepare(const struct cuda *c, struct gpu *g, struct err *e)
 
     CALL(c, memory, "cuMemGetInfo", &left, &total);
     g->side = SIDE;
-    while (g->side > SIDE_SMALL && 4 * 8 * (size_t)g->side * (size_t)g->side > left)
+    while (g->side > SIDE_SMALL && (size_t)4 * 8 * (size_t)g->side * (size_t)g->side > left)
         g->side /= 2;
     g->bytes = 8 * (size_t)g->side * (size_t)g->side;
     CALL(c, alloc, "cuMemAlloc", &g->a, g->bytes);
@@ -337,7 +346,7 @@ int cuda_child(struct child *child, const void *arg, void *result, struct err *e
     rc = find_all(&c, c.driver, driver_symbols, ARRAY_SIZE(driver_symbols), e);
     if (rc < 0)
         return err_context(e, rc, "libcuda.so.1: ");
-    rc = c.init(0);
+    rc = c.init ? c.init(0) : CUDA_ERROR_NO_DEVICE;
     if (rc == CUDA_ERROR_NO_DEVICE || (rc == 0 && c.count(&count) == 0 && count == 0))
         return 0;
     if (rc)

@@ -66,7 +66,7 @@ static int compute(const struct app *app, const struct bench_opts *o, struct err
     CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX), path = STR_INIT(PATH_BYTES);
     const char *folder = conf_state(&a, "bench");
     struct err why = { "" };
-    struct compute c;
+    struct compute c = { .blas = "" };
     int rc = folder ? measure(o, &c, e) : err_nomem(e);
 
     if (rc < 0)

@@ -213,12 +213,15 @@ static int read_table(const char *path, const struct row_tables *tables, struct 
                       struct err *e)
 {
     CLEANUP(str_done) struct str text = STR_INIT(FILE_MAX);
+    struct plan_rows rows = { .arena = &t->arena };
     int rc = file_read(path, &text, e);
 
     t->path = path;
     if (rc < 0)
         return rc;
-    rc = rows_read(str_text(&text), text.len, tables, &t->arena, &t->rows, &t->n, e);
+    rc = rows_read(str_text(&text), text.len, tables, &rows, e);
+    t->rows = rows.list;
+    t->n = rows.n;
     return rc < 0 ? err_context(e, rc, "%s: ", path) : judge(t, e);
 }
 

@@ -134,8 +134,14 @@ static void tell_first(void *arg, const char *sentence)
         job_tell(arg, sentence);
 }
 
+/* How the job starts: what a profile makes of it. */
+struct beginning {
+    struct settings job;
+    struct run_profile profile;
+};
+
 static int take_profile(struct arena *a, const struct run_opts *o, struct job_talk *talk, bool shim,
-                        struct settings *job, struct run_profile *ret, struct err *e)
+                        struct beginning *to, struct err *e)
 {
     const struct run_profile_about about = { .which = o->profile,
                                              .knobs = o->knobs,
@@ -143,7 +149,7 @@ static int take_profile(struct arena *a, const struct run_opts *o, struct job_ta
                                              .anyway = o->profile_anyway,
                                              .say = tell_first,
                                              .arg = talk };
-    int rc = o->profile ? run_profile(a, &about, job, ret, e) : 0;
+    int rc = o->profile ? run_profile(a, &about, &to->job, &to->profile, e) : 0;
 
     return rc < 0 && rc != -ENOMEM ? EXIT_USAGE : rc;
 }
@@ -176,8 +182,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
     const struct run_opts *o = values;
     struct job_talk talk = { "brim run", o->quiet };
     const struct shim shim = find_shim(&a, environ_get(conf_environment(), "BRIM_PLUGINS"));
-    struct settings job = { .env = conf_environment(), .argv = operands };
-    struct run_profile profile = { .n_notes = 0 };
+    struct beginning b = { .job = { .env = conf_environment(), .argv = operands } };
     struct observe_config config = { .clock = app->clock,
                                      .name = o->name,
                                      .interval_ns = o->interval_ns,
@@ -192,11 +197,11 @@ static int run(const struct app *app, const void *values, char **operands, struc
     int rc = check(o, operands, e);
 
     if (rc == 0)
-        rc = take_profile(&a, o, &talk, shim.folder != NULL, &job, &profile, e);
+        rc = take_profile(&a, o, &talk, shim.folder != NULL, &b, e);
     if (rc != 0)
         return rc;
     if (observe_nested(conf_environment()))
-        return job_step_aside(&job, e);
+        return job_step_aside(&b.job, e);
     if (!config.runs)
         return err_nomem(e);
     if (!config.plugins)
@@ -205,14 +210,14 @@ static int run(const struct app *app, const void *values, char **operands, struc
                  "observed from outside");
     if (getrandom(&config.chance, sizeof(config.chance), GRND_NONBLOCK) < 0)
         config.chance = (unsigned)getpid();
-    config.argv = job.argv;
-    config.env = job.env;
-    config.cpus = job.cpus;
-    rc = make_notes(&a, &profile, &config);
+    config.argv = b.job.argv;
+    config.env = b.job.env;
+    config.cpus = b.job.cpus;
+    rc = make_notes(&a, &b.profile, &config);
     if (rc < 0)
         return err_nomem(e);
     rc = observe(&config, &seen, &why);
-    return finish(o, &job, &seen, rc, &why, e);
+    return finish(o, &b.job, &seen, rc, &why, e);
 }
 
 const struct cmd cmd_run = {

@@ -100,7 +100,7 @@ int run_profile(struct arena *a, const struct run_profile_about *about, struct s
     CLEANUP(str_done) struct str path = STR_INIT(PATH_BYTES);
     struct settings_about how = { .shim = about->shim, .cpus = binding_allowed(a) };
     const char *folder = conf_state(a, "profiles");
-    struct job_key now;
+    struct job_key now = { "", "", "" };
     unsigned differs;
     int rc = how.cpus && folder ? tree_open_dir(&tree, "/", e) : err_nomem(e);
 

@@ -458,8 +458,8 @@ static void read_row(const struct reader *r, struct plan_row *row)
         refuse(row, "neither time nor memory was measured");
 }
 
-int rows_read(const char *text, size_t len, const struct row_tables *tables, struct arena *arena,
-              struct plan_row **ret, size_t *n, struct err *e)
+int rows_read(const char *text, size_t len, const struct row_tables *tables, struct plan_rows *ret,
+              struct err *e)
 {
     struct reader r = { .tables = tables };
     struct plan_row *rows = NULL;
@@ -481,7 +481,7 @@ int rows_read(const char *text, size_t len, const struct row_tables *tables, str
                        "the first line must name the columns gpu, n_gpus and "
                        "global_batch");
     while ((rc = csv_next(&r.csv)) > 0) {
-        struct plan_row *row = ARENA_PUSH(arena, &rows, &count);
+        struct plan_row *row = ARENA_PUSH(ret->arena, &rows, &count);
 
         if (!row)
             return err_nomem(e);
@@ -489,7 +489,7 @@ int rows_read(const char *text, size_t len, const struct row_tables *tables, str
     }
     if (rc < 0)
         return err_set(e, -EINVAL, "line %d: no row of a table", r.csv.line);
-    *ret = rows;
-    *n = count;
+    ret->list = rows;
+    ret->n = count;
     return 0;
 }

@@ -32,8 +32,14 @@ struct row_tables {
     double node_rate; /* bytes a second of a node's network cards; 0: as stated, or by GPU */
 };
 
+struct plan_rows {
+    struct arena *arena; /* that the list is to lie in */
+    struct plan_row *list;
+    size_t n;
+};
+
 /* -EINVAL when the text is no such table, -ENOMEM. A row that cannot be modelled is no error. */
-int rows_read(const char *text, size_t len, const struct row_tables *tables, struct arena *arena,
-              struct plan_row **ret, size_t *n, struct err *e) CHECK_RESULT;
+int rows_read(const char *text, size_t len, const struct row_tables *tables, struct plan_rows *ret,
+              struct err *e) CHECK_RESULT;
 
 #endif

@@ -202,7 +202,7 @@ void step_make(const struct plan_job *job, const struct cluster *c, const struct
                const struct plan_tables *t, struct step *ret)
 {
     struct maker k = { job, c, l, t, 0, 0, { 0 }, { 0 }, { 0 } };
-    struct stage_time s[4];
+    struct stage_time s[4] = { { 0 } };
     int stage[4], count[4], n, slow = 0;
     double all = 0, top, own, params, bubble, gpus = layout_gpus(l), flops;
 

@@ -51,7 +51,7 @@ int control_make(struct control **ret, const char *folder, struct err *e)
     if (snprintf(path, sizeof(path), "%s/" BRIM_CONTROL_NAME, folder) >= (int)sizeof(path))
         return err_set(e, -ENAMETOOLONG, "%s: %s", folder, strerror(ENAMETOOLONG));
     rc = make_file(path, &c->map);
-    if (rc < 0)
+    if (rc < 0 || !c->map)
         return err_set(e, rc, "%s: %s", path, strerror(-rc));
     memcpy(c->map->magic, BRIM_CONTROL_MAGIC, sizeof(c->map->magic));
     c->map->major = BRIM_CONTROL_MAJOR;

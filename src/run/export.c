@@ -112,7 +112,7 @@ static void add_directives(const struct exporter *x)
     threads = threads ? threads : 1;
     str_add(x->out, "# a CPU for each thread and each loader worker of a rank; fewer will do where "
                     "workers wait for storage\n");
-    str_addf(x->out, "#SBATCH --cpus-per-task=%llu\n", (unsigned long long)(threads + workers));
+    str_addf(x->out, "#SBATCH --cpus-per-task=%llu\n", (unsigned long long)threads + workers);
     str_add(x->out, "# srun takes it over from there (Slurm 22.05 and later do not by themselves)\n"
                     "export SRUN_CPUS_PER_TASK=\"${SLURM_CPUS_PER_TASK:-}\"\n");
 }

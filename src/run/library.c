@@ -18,6 +18,7 @@ enum { CHOICES = 4 };
 #define TRIPLET "linux-gnu"
 #endif
 
+/* The first is one text: NOLINTNEXTLINE(bugprone-suspicious-missing-comma) */
 const char *const library_folders[] = { "/usr/lib/" TRIPLET, "/usr/lib64", "/usr/lib",
                                         "/usr/local/lib", NULL };
 
@@ -51,15 +52,23 @@ static const struct known malloc_libraries[] = {
       NULL },
 };
 
-static int find(struct arena *a, const struct known *known, size_t n, const char *const *folders,
-                const char *name, const char *file, struct library *ret)
+/* file: what each choice has in it. */
+struct table {
+    const struct known *rows;
+    size_t n;
+    const char *file;
+};
+
+static int find(struct arena *a, const struct table *t, const char *const *folders,
+                const char *name, struct library *ret)
 {
+    const struct known *known = t->rows;
     size_t i = 0;
 
     *ret = (struct library){ .path = NULL };
-    while (i < n && strcmp(known[i].name, name) != 0)
+    while (i < t->n && strcmp(known[i].name, name) != 0)
         i++;
-    if (i == n)
+    if (i == t->n)
         return 0;
     ret->package = known[i].package;
     ret->why = known[i].why;
@@ -67,7 +76,7 @@ static int find(struct arena *a, const struct known *known, size_t n, const char
     for (size_t c = 0; c < CHOICES && known[i].choices[c]; c++)
         for (size_t f = 0; folders[f]; f++) {
             const char *path = arena_printf(a, "%s/%s", folders[f], known[i].choices[c]);
-            const char *whole = path ? arena_printf(a, "%s%s", path, file) : NULL;
+            const char *whole = path ? arena_printf(a, "%s%s", path, t->file) : NULL;
 
             if (!whole)
                 return -ENOMEM;
@@ -81,13 +90,17 @@ static int find(struct arena *a, const struct known *known, size_t n, const char
 
 int library_blas(struct arena *a, const char *const *folders, const char *name, struct library *ret)
 {
-    return find(a, blas, ARRAY_SIZE(blas), folders, name, "/libblas.so.3", ret);
+    static const struct table table = { blas, ARRAY_SIZE(blas), "/libblas.so.3" };
+
+    return find(a, &table, folders, name, ret);
 }
 
 int library_malloc(struct arena *a, const char *const *folders, const char *name,
                    struct library *ret)
 {
-    return find(a, malloc_libraries, ARRAY_SIZE(malloc_libraries), folders, name, "", ret);
+    static const struct table table = { malloc_libraries, ARRAY_SIZE(malloc_libraries), "" };
+
+    return find(a, &table, folders, name, ret);
 }
 
 const char *library_blas_name(struct arena *a, const char *path)

@@ -109,7 +109,7 @@ static int sample(struct watch *w, int64_t now_ns)
                                     .has_gpu = w->gpus ? environ_has_gpu : NULL,
                                     .arg = w->gpus };
     struct tick *before = &w->ticks[w->now], *now = &w->ticks[!w->now];
-    struct family_growth growth;
+    struct family_growth growth = { .processes = 0 };
     struct run_moment m;
     bool known;
     int rc;

@@ -49,12 +49,12 @@ struct names {
          (name) += strlen(name) + 1)
 
 /* Whether a file's name is that of a profile: "resnet-5f1c..." of "resnet". */
-static bool is_of(const char *file, const char *name)
+static bool is_of(const char *name, const char *which)
 {
-    size_t len = strlen(name);
-    const char *key = strrchr(file, '-');
+    size_t len = strlen(which);
+    const char *key = strrchr(name, '-');
 
-    return key && (size_t)(key - file) == len && !strncmp(file, name, len);
+    return key && (size_t)(key - name) == len && !strncmp(name, which, len);
 }
 
 static const char *name_at(const void *ctx, size_t i)

@@ -116,8 +116,7 @@ static int take_file(struct rings *s, const char *name, struct err *e)
     lane_init(&r->lane);
     step_track_init(&r->track);
     s->all[s->n++] = r;
-    rc = open_ring(r, fd, size, name, s->told ? NULL : e);
-    fd = -1;
+    rc = open_ring(r, steal_fd(&fd), size, name, s->told ? NULL : e);
     if (rc < 0) {
         ring_copy_done(&r->copy); /* its number is kept, so that it is not looked at again */
         s->told = true;

@@ -31,8 +31,12 @@ static int read_rows(const struct tables *t, const char *text, struct arena *a,
                      struct plan_row **rows, size_t *n, struct err *e)
 {
     const struct row_tables tables = { &t->gpus, &t->models, 0 };
+    struct plan_rows got = { .arena = a };
+    int rc = rows_read(text, strlen(text), &tables, &got, e);
 
-    return rows_read(text, strlen(text), &tables, a, rows, n, e);
+    *rows = got.list;
+    *n = got.n;
+    return rc;
 }
 
 static void test_row(const struct tables *t)
