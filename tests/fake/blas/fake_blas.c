@@ -16,7 +16,7 @@ void sgemm_(const char *ta, const char *tb, const int32_t *m, const int32_t *n, 
             const int32_t *ldb, const float *beta, float *c, const int32_t *ldc)
 {
     if (getenv("FAKE_BLAS") && !strcmp(getenv("FAKE_BLAS"), "crash"))
-        (void)raise(SIGSEGV);
+        (void)raise(SIGKILL);
     if (*ta != 'N' || *tb != 'N' || *m != *n || *n != *k || *alpha != 1.0F || *beta != 0.0F)
         return;
     if (*lda == *m && *ldb == *m && *ldc == *m && *a == 1.0F && *b == 0.5F)
