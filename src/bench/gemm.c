@@ -192,7 +192,7 @@ int gemm_child(struct child *c, const void *arg, void *result, struct err *e)
         rc = make(&m32, about->side_max, e);
     if (rc == 0)
         rc = make(&m64, about->side_max, e);
-    if (rc < 0)
+    if (rc < 0 || !m32.c || !m64.c)
         return rc;
     m32.call = b.sgemm;
     m64.call = b.dgemm;
