@@ -11,10 +11,13 @@
 
 enum { OUTPUT_MAX = 4 << 20, TRACE_MAX = 1 << 30 };
 
+#define SECOND_NS 1000000000LL
+#define STORED UINT64_MAX /* no process: not --live */
+
 struct why_opts {
     bool json;
     const char *trace, *with;
-    uint64_t live; /* 0: a stored run */
+    uint64_t live; /* STORED: a stored run */
     int64_t for_ns;
 };
 
@@ -31,9 +34,7 @@ static const struct opt opts[] = {
     { .kind = OPT_END },
 };
 
-#define SECOND_NS 1000000000LL
-
-static const struct why_opts defaults = { .for_ns = 20 * SECOND_NS };
+static const struct why_opts defaults = { .live = STORED, .for_ns = 20 * SECOND_NS };
 
 static int judge_trace(const struct why_opts *o, struct err *e)
 {
@@ -93,7 +94,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
 {
     const struct why_opts *o = values;
 
-    if (o->live)
+    if (o->live != STORED)
         return live(app, o, operands, e);
     if (o->trace && (operands[0] || o->with))
         return err_set(e, EXIT_USAGE, "--trace takes neither a run nor --with");
