@@ -32,7 +32,7 @@ const at = (id) => pages[id].page;
 
 const operations = {
   open,
-  goto: async ({ id, url }) => (await at(id).goto(url)).status(),
+  goto: async ({ id, url }) => (await at(id).goto(url))?.status(),
   reload: async ({ id }) => (await at(id).reload()).status(),
   evaluate: ({ id, code }) => at(id).evaluate(code),
   // Not playwright's own wait, which wants eval() of the page.
