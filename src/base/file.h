@@ -9,7 +9,8 @@
 int file_read(const char *path, struct str *out, struct err *e) CHECK_RESULT;
 
 /* Write a file so that it is there whole or not at all: beside itself, flushed to the disk, then
- * renamed. 0, or a negative errno with "PATH: why"; nothing is left behind then. */
+ * renamed. A link leads to the file that is written; devices and pipes are written to as they
+ * are. 0, or a negative errno with "PATH: why"; nothing is left behind then. */
 int file_write(const char *path, const char *data, size_t len, struct err *e) CHECK_RESULT;
 
 #endif

@@ -122,6 +122,14 @@ static int not_a_choice(const struct opt *o, const char *dashes, const char *tex
                    str_error(&choices) ? "its choices (see --help)" : str_text(&choices));
 }
 
+static int add_to_list(struct opt_list *list, const char *text)
+{
+    if (list->n == OPT_LIST_MAX)
+        return -E2BIG;
+    list->items[list->n++] = text;
+    return 0;
+}
+
 /* Set the value of o; dashes is how a message writes its name. */
 static int store(const struct opt *o, void *values, const char *text, const char *dashes,
                  struct err *e)
@@ -150,9 +158,15 @@ static int store(const struct opt *o, void *values, const char *text, const char
         if (parse_choice(o, text, at) < 0)
             return not_a_choice(o, dashes, text, e);
         break;
+    case OPT_LIST:
+        rc = add_to_list(at, text);
+        break;
     case OPT_END:
         break;
     }
+    if (rc == -E2BIG)
+        return err_set(e, -EINVAL, "%s%s is given more than %d times", dashes, o->name,
+                       OPT_LIST_MAX);
     if (rc == -ERANGE)
         return err_set(e, -EINVAL, "%s%s: '%s' is too large", dashes, o->name, text);
     if (rc < 0)

@@ -24,6 +24,14 @@ enum opt_kind {
     OPT_UINT,     /* uint64_t */
     OPT_DURATION, /* int64_t nanoseconds, see parse_duration_ns() */
     OPT_CHOICE,   /* const char *, one of 'choices' */
+    OPT_LIST,     /* struct opt_list: all values that are given, borrowed as those of OPT_STRING */
+};
+
+enum { OPT_LIST_MAX = 32 };
+
+struct opt_list {
+    const char *items[OPT_LIST_MAX];
+    size_t n;
 };
 
 struct opt {

@@ -1,6 +1,7 @@
 #include "base/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "tap.h"
@@ -46,10 +47,43 @@ static void leaves_nothing_behind(void)
     rmdir("t_file.dir");
 }
 
+/* A device or a pipe stays what it is, and so does a link. */
+static void replaces_files_alone(void)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(1 << 20);
+    struct err e = { "" };
+    struct stat st;
+    char got[8] = "";
+    int fd;
+
+    is_int(mkfifo("t_file.pipe", 0600), 0, "a pipe");
+    fd = open("t_file.pipe", O_RDWR | O_CLOEXEC);
+    is_int(file_write("t_file.pipe", "x", 1, &e), 0, "is written to");
+    ok(stat("t_file.pipe", &st) == 0 && S_ISFIFO(st.st_mode), "and is one still");
+    ok(fcntl(fd, F_SETFL, O_NONBLOCK) == 0 && read(fd, got, sizeof(got)) == 1 && got[0] == 'x',
+       "with what was written");
+    close(fd);
+    unlink("t_file.pipe");
+    is_int(file_write("t_file.tmp", "old", 3, &e), 0, "a file");
+    is_int(symlink("t_file.tmp", "t_file.link"), 0, "and a link to it");
+    is_int(file_write("t_file.link", "new", 3, &e), 0, "which is written to");
+    ok(lstat("t_file.link", &st) == 0 && S_ISLNK(st.st_mode), "and is one still");
+    is_int(file_read("t_file.tmp", &text, &e), 0, "the file");
+    is_str(str_text(&text), "new", "has it");
+    unlink("t_file.link");
+    is_int(symlink("t_file.tmp", "t_file.own.new"), 0, "a link where a draft would be");
+    ok(file_write("t_file.own", "bad", 3, &e) < 0, "is refused");
+    is_int(file_read("t_file.tmp", &text, &e), 0, "its file");
+    is_str(str_text(&text), "new", "is untouched");
+    unlink("t_file.own.new");
+    unlink("t_file.tmp");
+}
+
 int main(void)
 {
     reads_what_was_written();
     says_what_is_wrong();
     leaves_nothing_behind();
+    replaces_files_alone();
     return done();
 }

@@ -11,6 +11,7 @@ struct values {
     uint64_t count;
     int64_t timeout_ns;
     const char *format;
+    struct opt_list pins;
 };
 
 static const char *const formats[] = { "text", "json", "csv", NULL };
@@ -22,6 +23,7 @@ static const struct opt table[] = {
     { OPT_UINT, 'n', "count", offsetof(struct values, count), "N", "stop after N" },
     { OPT_DURATION, 't', "timeout", offsetof(struct values, timeout_ns), "TIME", "give up after" },
     { OPT_CHOICE, 0, "format", offsetof(struct values, format), "FORMAT", "print as", formats },
+    { OPT_LIST, 0, "pin", offsetof(struct values, pins), "X=N", "settle it" },
     { .kind = OPT_END },
 };
 
@@ -109,6 +111,25 @@ static void test_values(void)
     is_int((long long)l.v.count, 2, "the last one holds");
     parse(&l, "operand");
     ok(!l.v.json && !l.v.from && l.v.count == 0, "what is not given is left alone");
+}
+
+static void test_list(void)
+{
+    enum { FEW = 3, MANY = OPT_LIST_MAX + 1 };
+    struct values v = { .count = 0 };
+    struct err e = { "" };
+    struct line l;
+    int rc = 0;
+
+    parse(&l, "--pin a=1 train --pin=b --count 2 --pin a=1");
+    is_int((int)l.v.pins.n, FEW, "a list takes all its values");
+    is_str(l.v.pins.items[0], "a=1", "in their order");
+    is_str(l.v.pins.items[1], "b", "with '=' too");
+    is_str(l.v.pins.items[2], "a=1", "and the same once more");
+    for (int i = 0; i < MANY && rc == 0; i++)
+        rc = opt_set(table, &v, "pin", "x", &e);
+    ok(rc == -EINVAL && v.pins.n == OPT_LIST_MAX, "a list has an end");
+    is_str(e.text, "pin is given more than 32 times", "and says so");
 }
 
 static void test_operands(void)
@@ -204,6 +225,7 @@ static void test_set(void)
 int main(void)
 {
     test_values();
+    test_list();
     test_operands();
     test_errors();
     test_set();
