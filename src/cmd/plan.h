@@ -9,6 +9,17 @@ struct plan_opts {
     bool json, rows;
     const char *constants; /* a file in place of the program's own; NULL: none */
     uint64_t node_gbps;    /* of the network cards of a node; 0: as the rows say */
+    /* What is to be planned (cmd/plan_job.h reads them); NULL: not said. */
+    const char *cluster, *seq, *batch, *batch_tokens, *precision, *tokens, *price;
+    struct opt_list pins;
+    /* train */
+    bool explain, fewer, pareto;
+    uint64_t best, threads;   /* 0 threads: one for each core */
+    struct opt_list compares; /* layouts */
+    const char *why, *svg, *emit;
+    /* checkpoint: as they were given; NULL: not said. */
+    const char *gpus, *storage, *state, *mtbf_node, *failures, *restart, *stall, *every;
+    bool async;
 };
 
 struct plan_command {
@@ -18,6 +29,10 @@ struct plan_command {
 };
 
 extern const struct plan_command plan_eval;
+extern const struct plan_command plan_train;
+extern const struct plan_command plan_memory;
+extern const struct plan_command plan_checkpoint;
+extern const struct plan_command plan_emit;
 
 /* What the program knows by name: models, and GPUs with what was fitted to them. */
 struct plan_known {

@@ -25,6 +25,8 @@ struct table {
     struct predicted *predicted;
     size_t n, modelled;
     struct score time, memory;
+    size_t out, out_seen; /* rows that ran out of memory, and those predicted to */
+    size_t ran, ran_out;  /* rows that ran, and those predicted not to fit */
 };
 
 static void table_done(struct table *t)
@@ -46,6 +48,16 @@ static double memory_of(const struct plan_row *r, const struct predicted *p)
     return r->peak_only ? p->memory.tensors : p->memory.total;
 }
 
+static void judge_fit(struct table *t, const struct plan_row *r, const struct predicted *p)
+{
+    bool fits = p->memory.total <= r->cluster.gpu.memory_b;
+
+    t->out += r->out;
+    t->out_seen += r->out && !fits;
+    t->ran += !r->out;
+    t->ran_out += !r->out && !fits;
+}
+
 static int judge(struct table *t, struct err *e)
 {
     struct score_pair *time = arena_alloc(&t->arena, (t->n + 1) * sizeof(*time));
@@ -62,6 +74,7 @@ static int judge(struct table *t, struct err *e)
             continue;
         t->modelled++;
         predict(r, &t->predicted[i]);
+        judge_fit(t, r, &t->predicted[i]);
         if (r->time_s > 0)
             time[n_time++] = (struct score_pair){ r->sweep, r->time_s,
                                                   t->predicted[i].step.time_s };
@@ -119,6 +132,9 @@ static void add_row(struct str *out, const struct plan_row *r, const struct pred
                  100 * (p->step.time_s / r->time_s - 1));
     if (r->memory_b > 0)
         str_addf(out, "  %.1f GB, measured %.1f GB", memory_of(r, p) / 1e9, r->memory_b / 1e9);
+    if (r->out)
+        str_addf(out, "  %.1f GB of %.1f GB, ran out of memory", p->memory.total / 1e9,
+                 r->cluster.gpu.memory_b / 1e9);
     str_add_char(out, '\n');
 }
 
@@ -135,6 +151,10 @@ static void add_text(struct str *out, const struct table *t, const struct plan_o
             "  ranking %4zu sweeps error: regret mean %.2f %%, worst %.1f %%, Kendall tau %.2f\n",
             t->time.sweeps, 100 * t->time.regret, 100 * t->time.worst_regret, t->time.tau);
     add_score(out, "memory", &t->memory);
+    if (t->out)
+        str_addf(out, "  out of memory %4zu rows, %zu predicted\n", t->out, t->out_seen);
+    if (t->ran_out)
+        str_addf(out, "  ran        %4zu rows, %zu predicted not to fit\n", t->ran, t->ran_out);
     add_reasons(out, t);
 }
 
@@ -185,6 +205,8 @@ static void json_row(struct json *j, const struct plan_row *r, const struct pred
     json_number(j, "measured_s", r->time_s, 6);
     json_number(j, "memory_b", memory_of(r, p), 6);
     json_number(j, "measured_b", r->memory_b, 6);
+    json_bool(j, "from_flops", r->from_flops);
+    json_bool(j, "out_of_memory", r->out);
     json_object(j, "parts_s");
     for (int i = 0; i < PARTS; i++)
         json_number(j, step_part_name((enum step_part)i), p->step.part[i], 5);
@@ -200,6 +222,12 @@ static void json_table(struct json *j, const struct table *t)
     json_int(j, "modelled", (int64_t)t->modelled);
     json_score(j, "time", &t->time);
     json_score(j, "memory", &t->memory);
+    json_object(j, "fit");
+    json_int(j, "out_of_memory", (int64_t)t->out);
+    json_int(j, "out_of_memory_predicted", (int64_t)t->out_seen);
+    json_int(j, "ran", (int64_t)t->ran);
+    json_int(j, "ran_predicted_out", (int64_t)t->ran_out);
+    json_end(j);
     json_array(j, "predictions");
     for (size_t i = 0; i < t->n; i++)
         json_row(j, &t->rows[i], &t->predicted[i]);

@@ -36,6 +36,7 @@ struct group group_make(const struct cluster *c, int size, int stride)
         g.away_byte_s = away * c->domain / nic;
     }
     g.byte_s = 1 / ring;
+    g.busy = fmin(gather / (link * few), 1);
     g.gather_byte_s = 1 / gather;
     g.fill_s = g.inside > 1 ? c->gpu.link_fill_s : 0;
     g.tree_s = c->link_latency_s * (g.inside + 1) +

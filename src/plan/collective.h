@@ -14,6 +14,7 @@ struct group {
     /* All-to-all, of a byte that leaves the GPU: what goes to its domain and to others, at once. */
     double near_byte_s, away_byte_s;
     double tree_s, ring_s; /* latency of an all-reduce; of a ring's once around */
+    double busy;           /* of that time, the share that its copies on the GPU take */
     double fill_s;         /* until a large message flows, see gpu.link_fill_s */
 };
 

@@ -2,9 +2,10 @@
 
 /* Of data/plan_constants.csv: A100 and H100. */
 static const struct figures {
-    double best, k0, sustained, narrow_best, narrow_sustained, attention, first, half;
-} ampere = { .83, 128, .80, .6, .5, .42, .28, 800 },
-  hopper = { .86, 256, .64, .58, .48, .52, .15, 1900 };
+    double best, k0, sustained, narrow_best, narrow_sustained, attention, first, back, half;
+} ampere = { .83, 128, .80, .6, .5, .42, .28, .87, 800 },
+  blackwell = { .86, 256, .64, .58, .48, .44, .15, .60, 1900 },
+  hopper = { .86, 256, .64, .58, .48, .44, .15, .60, 1200 };
 
 static bool assume(double *figure, double value)
 {
@@ -16,7 +17,9 @@ static bool assume(double *figure, double value)
 
 bool gpu_assume(struct gpu *g)
 {
-    const struct figures *f = g->flops[PLAN_FP8] > 0 ? &hopper : &ampere;
+    const struct figures *f = g->flops[PLAN_NVFP4] > 0 ? &blackwell
+                              : g->flops[PLAN_FP8] > 0 ? &hopper
+                                                       : &ampere;
     bool any = false;
 
     for (int p = 0; p < PLAN_PRECISIONS; p++) {
@@ -30,6 +33,7 @@ bool gpu_assume(struct gpu *g)
     any |= assume(&g->memory_best, .83);
     any |= assume(&g->attention_best, f->attention);
     any |= assume(&g->attention_first, f->first);
+    any |= assume(&g->attention_back, f->back);
     any |= assume(&g->attention_half, f->half);
     any |= assume(&g->launch_s, 12e-6);
     any |= assume(&g->link_best, .79);

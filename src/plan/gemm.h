@@ -14,6 +14,9 @@ struct gemm {
  * A precision that the GPU lacks counts as the next wider one that it has. */
 double gemm_time(const struct gpu *g, enum plan_precision p, const struct gemm *x);
 
+/* Bytes of a number that goes into its products: 1 of 8 bits. */
+double gemm_bytes(const struct gpu *g, enum plan_precision p);
+
 /* The dense rate that it works at: flops of that precision, or of the next wider one. */
 double gemm_peak(const struct gpu *g, enum plan_precision p);
 
@@ -23,6 +26,7 @@ struct flash {
     double heads, qk_dim, v_dim, batch;
     double window; /* 0: none */
     bool first;    /* kernels of the first generation */
+    bool second;   /* of the second, made for Ampere */
 };
 
 double flash_time(const struct gpu *g, const struct flash *f);

@@ -13,12 +13,15 @@ static const double ops_lean_forward = 50, ops_lean_backward = 46;
 static const double ops_expert_forward = 40, ops_expert_backward = 50, ops_ends = 60;
 /* A collective of tensor parallelism, for each of its GPUs: the last host starts it. */
 static const double ops_tp = 0.7;
-/* And on the GPU: what the ranks are apart. */
-static const double skew_s = 70e-6;
+/* On the GPU, for a collective of which nothing is hidden: from its input to its first byte. */
+static const double start_s = 60e-6;
 
 /* Of a collective that matrix products hide, what stays: it starts after its input, and both are
  * slower for sharing the memory and the multiprocessors. */
 static const double hidden_rest = 0.5;
+
+/* Of the first kernels of fused attention, the rate of the backward pass next to the forward. */
+static const double first_back = 0.87;
 
 struct work {
     const struct plan_job *job;
@@ -129,6 +132,7 @@ static void add_flash(struct work *w)
     struct flash f = { .window = s->window, .batch = l->micro_batch };
 
     f.first = w->job->attention == ATTENTION_FIRST;
+    f.second = w->job->attention == ATTENTION_SECOND;
     head_dims(s, &qk, &v);
     f.qk_dim = qk;
     f.v_dim = v;
@@ -141,8 +145,8 @@ static void add_flash(struct work *w)
         w->core_f += (flash_time(&w->c->gpu, &f) - w->core_f) / s->full_every;
     }
     w->attention_f += w->core_f;
-    /* Five products instead of two, at a somewhat lower rate. */
-    w->attention_b += w->core_f * 2.5 * 1.15;
+    /* Five products instead of two, at a lower rate. */
+    w->attention_b += w->core_f * 2.5 / (f.first ? first_back : w->c->gpu.attention_back);
     rotary = s->learned_positions ? 0 : 4 * w->tokens * (s->heads + s->kv_heads) / w->t * qk;
     add_traffic(w, rotary, rotary);
 }
@@ -206,11 +210,11 @@ static void add_experts(struct work *w)
     double local = (double)s->experts / l->ep, ffn = (double)s->expert_ffn / l->etp;
     double sent = w->tokens / w->t * s->active;               /* copies of a GPU's own tokens */
     double done = sent * l->etp * fmax(w->job->imbalance, 1); /* rows its experts work on */
-    double rows = sent * s->hidden;
+    double rows = sent * s->hidden, each = ceil(done / local / 8) * 8;
 
     add_linear(w, w->tokens / w->t, s->hidden, s->experts, 1);
-    add_linear(w, done / local, s->hidden, ffn * (s->gated ? 2 : 1), local);
-    add_linear(w, done / local, ffn, s->hidden, local);
+    add_linear(w, each, s->hidden, ffn * (s->gated ? 2 : 1), local);
+    add_linear(w, each, ffn, s->hidden, local);
     add_mlp(w, s->shared_ffn / w->t);
     /* Tokens are put in the order of experts and back, and weighed; the activation. */
     add_traffic(w, 4 * rows * 3 + done * ffn * (s->gated ? 6 : 4),
@@ -218,6 +222,7 @@ static void add_experts(struct work *w)
     if (l->ep > 1) {
         double one = dispatch_time(&w->ep, 2 * rows * fmax(w->job->imbalance, 1), s->active);
 
+        one *= l->overlap_ep ? hidden_rest : 1;
         w->ep_f += 2 * one;
         w->ep_b += 2 * one;
     }
@@ -236,20 +241,23 @@ static void add_experts(struct work *w)
 /* 'pairs' of the conjugate collectives around attention and MLP. */
 static void add_tp(struct work *w, int pairs)
 {
-    double bytes = 2 * w->tokens * w->job->shape.hidden, hidden = hidden_rest, one;
+    double bytes = 2 * w->tokens * w->job->shape.hidden, hidden = hidden_rest, one, gather;
 
     if (w->l->tp == 1)
         return;
     w->ops_f += 2 * pairs * ops_tp * w->t;
     w->ops_b += 2 * pairs * ops_tp * w->t;
-    w->tp_f += 2 * pairs * skew_s;
-    w->tp_b += pairs * skew_s;
+    one = start_s * (w->l->overlap_tp ? hidden : 1);
+    w->tp_f += 2 * pairs * one;
+    w->tp_b += pairs * one;
     if (w->l->seq_parallel) {
+        /* Sums are scattered in 16 bits, inputs of products gathered in theirs. */
         one = all_gather_time(&w->tp, bytes);
-        w->tp_f += 2 * pairs * one * (w->l->overlap_tp ? hidden : 1);
+        gather = all_gather_time(&w->tp, bytes * gemm_bytes(&w->c->gpu, w->job->precision) / 2);
+        w->tp_f += pairs * (one + gather) * (w->l->overlap_tp ? hidden : 1);
         /* Backward: the gather of the row-parallel side is exposed; the scatter of the other and
          * the gather of what was not kept run beside the products of the weight gradients. */
-        w->tp_b += pairs * one * ((w->l->overlap_tp ? hidden : 1) + 2 * hidden);
+        w->tp_b += pairs * (gather * (w->l->overlap_tp ? hidden : 1) + (one + gather) * hidden);
     } else {
         one = all_reduce_time(&w->tp, bytes);
         w->tp_f += pairs * one;
@@ -306,19 +314,23 @@ static void close_layer(const struct work *w, struct layer_time *ret)
 {
     double gpu_f = w->gemm_f + w->attention_f + w->traffic_f + w->tp_f + w->cp_f + w->ep_f;
     double gpu_b = w->gemm_d + w->gemm_w + w->attention_b + w->traffic_b;
-    double launch = w->job->graphs ? 0 : w->c->gpu.launch_s, again = 0, again_ops = 0;
+    double launch = w->job->graphs ? 0 : w->c->gpu.launch_s, again = 0, again_s = 0;
+    double host_f = w->ops_f * launch, host_b = w->ops_b * launch;
     double *part = ret->part;
 
     gpu_b += w->tp_b + w->cp_b + w->ep_b;
     if (w->l->recompute == RECOMPUTE_FULL) {
         again = gpu_f;
-        again_ops = w->ops_f;
+        again_s = host_f;
     } else if (w->l->recompute == RECOMPUTE_SELECTIVE && w->job->attention == ATTENTION_PLAIN) {
         again = w->core_f;
-        again_ops = 6;
+        again_s = 6 * launch;
+    } else if (w->l->recompute == RECOMPUTE_SELECTIVE) {
+        again = w->job->again * gpu_f;
+        again_s = w->job->again * host_f;
     }
-    ret->forward = fmax(gpu_f, w->ops_f * launch);
-    ret->backward = fmax(gpu_b + again, (w->ops_b + again_ops) * launch);
+    ret->forward = fmax(gpu_f, host_f);
+    ret->backward = fmax(gpu_b + again, host_b + again_s);
     part[PART_GEMM] = w->gemm_f + w->gemm_d + w->gemm_w;
     part[PART_ATTENTION] = w->attention_f + w->attention_b;
     part[PART_TRAFFIC] = w->traffic_f + w->traffic_b;
@@ -428,5 +440,6 @@ uint64_t layer_key(const struct layout *l)
     key = key << 7 | (uint64_t)l->etp;
     key = key << 2 | (uint64_t)l->context;
     key = key << 2 | (uint64_t)l->recompute;
-    return key << 2 | (uint64_t)l->seq_parallel << 1 | (uint64_t)l->overlap_tp;
+    return key << 3 | (uint64_t)l->seq_parallel << 2 | (uint64_t)l->overlap_tp << 1 |
+           (uint64_t)l->overlap_ep;
 }

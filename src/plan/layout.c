@@ -1,6 +1,7 @@
 #include "plan/layout.h"
 
 #include <errno.h>
+#include <stdint.h>
 
 int layout_gpus(const struct layout *l)
 {
@@ -9,7 +10,7 @@ int layout_gpus(const struct layout *l)
 
 int layout_micro_batches(const struct layout *l, const struct plan_job *job)
 {
-    return job->global_batch / (l->dp * l->micro_batch);
+    return job->global_batch / l->dp / l->micro_batch; /* the product may be too large */
 }
 
 int layout_expert_dp(const struct layout *l)
@@ -63,9 +64,9 @@ static int check_shape(const struct layout *l, const struct plan_job *job, struc
         return err_set(e, -EINVAL, "ffn %d does not divide by tp %d", s->ffn, l->tp);
     if (job->seq % (l->cp > 1 ? 2 * l->cp : 1))
         return err_set(e, -EINVAL, "%d tokens do not divide by 2 x cp %d", job->seq, l->cp);
-    if (l->context == CONTEXT_ULYSSES && l->cp > 1 && s->heads % (l->tp * l->cp))
-        return err_set(e, -EINVAL, "Ulysses needs heads for tp x cp: %d do not divide by %d",
-                       s->heads, l->tp * l->cp);
+    if (l->context == CONTEXT_ULYSSES && l->cp > 1 && s->heads % ((int64_t)l->tp * l->cp))
+        return err_set(e, -EINVAL, "Ulysses needs heads for tp x cp: %d do not divide by %d x %d",
+                       s->heads, l->tp, l->cp);
     if (l->seq_parallel && job->seq / l->cp % l->tp)
         return err_set(e, -EINVAL, "%d tokens do not divide by tp %d for sequence parallelism",
                        job->seq / l->cp, l->tp);
@@ -81,7 +82,7 @@ static int check_shape(const struct layout *l, const struct plan_job *job, struc
 
 static int check_pipeline(const struct layout *l, const struct plan_job *job, struct err *e)
 {
-    int per_step = l->dp * l->micro_batch, m;
+    int64_t per_step = (int64_t)l->dp * l->micro_batch, m;
 
     for (int i = 0; i < l->pp; i += MAX(l->pp - 1, 1))
         if (layout_layers(l, job->shape.layers, i) < 1)
@@ -95,11 +96,11 @@ static int check_pipeline(const struct layout *l, const struct plan_job *job, st
     m = job->global_batch / per_step;
     if (l->pp == 1 || l->schedule != SCHEDULE_1F1B)
         return err_set(e, -EINVAL, "vpp %d needs a pipeline with the 1F1B schedule", l->vpp);
-    if (job->shape.layers < l->pp * l->vpp)
+    if (job->shape.layers + (l->stages == STAGES_ENDS ? 2 : 0) < (int64_t)l->pp * l->vpp)
         return err_set(e, -EINVAL, "%d layers are too few for pp %d x vpp %d", job->shape.layers,
                        l->pp, l->vpp);
     if (m % l->pp)
-        return err_set(e, -EINVAL, "%d micro-batches do not divide by pp %d, as vpp needs", m,
+        return err_set(e, -EINVAL, "%d micro-batches do not divide by pp %d, as vpp needs", (int)m,
                        l->pp);
     return 0;
 }
@@ -119,7 +120,7 @@ int layout_check(const struct layout *l, const struct plan_job *job, const struc
         return err_set(e, -EINVAL, "tp %d x pp %d x cp %d x dp %d is more than the %d GPUs", l->tp,
                        l->pp, l->cp, l->dp, c->nodes * c->per_node);
     replicas = l->tp * l->cp * l->dp;
-    if (replicas % (l->ep * l->etp))
+    if (replicas % ((int64_t)l->ep * l->etp))
         return err_set(e, -EINVAL, "tp x cp x dp %d does not divide by ep %d x etp %d", replicas,
                        l->ep, l->etp);
     if (l->shard && (l->shard < 1 || l->cp * l->dp % l->shard))

@@ -43,13 +43,15 @@ struct layout {
     enum stage_rule stages;
     bool overlap_dp; /* gradients go while the backward pass still works */
     bool overlap_tp; /* collectives in pieces beside the matrix products */
+    bool overlap_ep; /* all-to-all of experts beside the compute of another micro-batch */
     bool overlap_pp; /* sends and receives beside the compute */
 };
 
 enum plan_attention {
-    ATTENTION_PLAIN, /* scores in memory, a softmax kernel */
-    ATTENTION_FLASH, /* FlashAttention and its like */
-    ATTENTION_FIRST, /* their first generation (Triton, ALiBi), not made for this GPU */
+    ATTENTION_PLAIN,  /* scores in memory, a softmax kernel */
+    ATTENTION_FLASH,  /* FlashAttention and its like */
+    ATTENTION_SECOND, /* FlashAttention-2, made for Ampere: what PyTorch has */
+    ATTENTION_FIRST,  /* their first generation (Triton, ALiBi), not made for this GPU */
 };
 
 /* What is trained, apart from the layout. */
@@ -63,6 +65,10 @@ struct plan_job {
     bool fused;      /* norms, activations and adds are fused (Transformer Engine, torch.compile) */
     bool graphs;     /* CUDA graphs: the host's time for launches is hidden */
     bool fused_loss; /* the loss works in chunks: no logits of a whole micro-batch in memory */
+    double logit_b;  /* bytes of a logit when the loss takes most; 0: 8, as Megatron's in place */
+    double
+        again; /* share of the forward pass that RECOMPUTE_SELECTIVE repeats with fused attention,
+                     as PyTorch's does (every other product: 0.5); 0: nothing */
     double imbalance; /* load of the fullest expert rank over the mean; 1: none */
 };
 

@@ -63,6 +63,8 @@ double memory_layer(const struct plan_job *job, const struct layout *l, bool exp
         bytes += (s->gated ? 6.0 : 4.0) * s->ffn / l->tp;
     if (recompute == RECOMPUTE_NONE || job->attention != ATTENTION_PLAIN)
         bytes += core_bytes(job, l);
+    if (recompute == RECOMPUTE_SELECTIVE && job->attention != ATTENTION_PLAIN)
+        bytes = fmax(bytes * (1 - job->again), 2 * h * out);
     return tokens * bytes;
 }
 
@@ -99,10 +101,15 @@ void layer_bytes(const struct plan_job *job, const struct layout *l, struct laye
         ret->work = memory_layer(job, l, expert, RECOMPUTE_NONE);
     else if (l->recompute == RECOMPUTE_SELECTIVE && job->attention == ATTENTION_PLAIN)
         ret->work = tokens * core_bytes(job, l);
+    else if (l->recompute == RECOMPUTE_SELECTIVE)
+        ret->work = job->again * memory_layer(job, l, expert, RECOMPUTE_NONE);
     ret->embedding = s->dropout ? tokens * s->hidden * out : 0;
     ret->head = 4 * tokens * s->hidden * out; /* inputs of the last norm and of the head */
     /* 16 bits, 32 bits, and the gradient that takes the place of the first. */
-    ret->logits = tokens * s->vocab / l->tp * (job->fused_loss ? 1 : 8);
+    ret->logits = tokens * s->vocab / l->tp *
+                  (job->fused_loss    ? 1
+                   : job->logit_b > 0 ? job->logit_b
+                                      : 8);
     ret->dense_params = (p.attention + p.mlp) / l->tp + p.norms;
     ret->expert_params = (p.attention + p.shared) / l->tp + p.norms + p.router;
     ret->own_experts = p.expert * s->experts / l->ep / l->etp;
@@ -162,8 +169,8 @@ static void add_states(const struct plan_job *job, const struct layout *l, doubl
     m->states += 12 * params / (l->zero >= 1 ? shard : 1);
 }
 
-static void make_stage(const struct plan_job *job, const struct layout *l,
-                       const struct layer_bytes *b, int stage, struct memory *m)
+void memory_stage(const struct plan_job *job, const struct layout *l, const struct layer_bytes *b,
+                  int stage, struct memory *m)
 {
     double own, params = memory_stage_params(job, l, b, stage, &own), dense, experts, flight, kept;
     int groups = (l->tp > 1) + (l->pp > 1) + (l->cp > 1) + (l->ep > 1) + (l->dp * l->cp > 1);
@@ -187,7 +194,10 @@ static void make_stage(const struct plan_job *job, const struct layout *l,
         m->logits = b->logits;
     }
     m->tensors = m->weights + m->gradients + m->states + m->gathered + m->activations + m->logits;
-    m->overhead = context_b + groups * communicator_b + gaps * (m->activations + m->logits);
+    m->context = context_b;
+    m->communicators = groups * communicator_b;
+    m->gaps = gaps * (m->activations + m->logits);
+    m->overhead = m->context + m->communicators + m->gaps;
     m->total = m->tensors + m->overhead;
 }
 
@@ -199,11 +209,11 @@ void memory_make(const struct plan_job *job, const struct layout *l, const struc
     const int stages[] = { 0, 1, l->pp - 1 };
     struct memory m;
 
-    make_stage(job, l, b, 0, ret);
+    memory_stage(job, l, b, 0, ret);
     for (size_t i = 1; i < ARRAY_SIZE(stages); i++) {
         if (stages[i] < 1 || stages[i] >= l->pp || (i == 2 && l->pp == 2))
             continue;
-        make_stage(job, l, b, stages[i], &m);
+        memory_stage(job, l, b, stages[i], &m);
         if (m.total > ret->total)
             *ret = m;
     }

@@ -10,7 +10,8 @@ struct memory {
     double activations;                /* kept for the backward pass, with what a layer works in */
     double logits;
     double tensors;  /* the sum of the above: what the allocator hands out at its peak */
-    double overhead; /* CUDA context, communicators, fragmentation */
+    double overhead; /* the sum of the following */
+    double context, communicators, gaps; /* of CUDA, of NCCL; lost in fragments */
     double total;
     int stage; /* of the pipeline, where this is */
 };
@@ -44,6 +45,10 @@ void memory_stage_layers(const struct plan_job *job, const struct layout *l, int
 /* Parameters of a stage on one GPU: *own are those of experts, divided over other replicas. */
 double memory_stage_params(const struct plan_job *job, const struct layout *l,
                            const struct layer_bytes *b, int stage, double *own);
+
+/* One stage of the pipeline. */
+void memory_stage(const struct plan_job *job, const struct layout *l, const struct layer_bytes *b,
+                  int stage, struct memory *m);
 
 /* The stage that takes most. */
 void memory_make(const struct plan_job *job, const struct layout *l, const struct layer_bytes *b,

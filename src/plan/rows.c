@@ -1,6 +1,5 @@
 #include "plan/rows.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -8,92 +7,18 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/csv.h"
-#include "base/parse.h"
 #include "plan/cluster_read.h"
 #include "plan/fitted.h"
 #include "plan/gemm.h"
+#include "plan/rows_choose.h"
+#include "plan/rows_columns.h"
+#include "plan/rows_words.h"
 #include "plan/step.h"
-
-enum column {
-    COL_MODEL,
-    COL_PARAMS,
-    COL_LAYERS,
-    COL_HIDDEN,
-    COL_HEADS,
-    COL_KV_HEADS,
-    COL_FFN,
-    COL_SEQ,
-    COL_VOCAB,
-    COL_GPU,
-    COL_N_GPUS,
-    COL_TP,
-    COL_PP,
-    COL_CP,
-    COL_EP,
-    COL_VPP,
-    COL_DP,
-    COL_MICRO,
-    COL_BATCH,
-    COL_RECOMPUTE,
-    COL_SP,
-    COL_ZERO,
-    COL_PRECISION,
-    COL_TFLOPS,
-    COL_MFU,
-    COL_TIME,
-    COL_TOKENS,
-    COL_MEM,
-    COL_SOURCE,
-    COL_NOTES,
-    COLUMNS
-};
-
-static const char *const columns[COLUMNS] = {
-    "model",        "params",      "layers",
-    "hidden",       "heads",       "kv_heads",
-    "ffn",          "seq",         "vocab",
-    "gpu",          "n_gpus",      "tp",
-    "pp",           "cp",          "ep",
-    "vpp",          "dp",          "micro_batch",
-    "global_batch", "recompute",   "seq_parallel",
-    "zero_stage",   "precision",   "measured_tflops_per_gpu",
-    "mfu",          "iter_time_s", "tokens_per_s_per_gpu",
-    "mem_gb",       "source",      "notes",
-};
 
 struct reader {
     const struct row_tables *tables;
-    int at[COLUMNS]; /* field of a column, -1: the table lacks it */
-    struct csv csv;
+    struct row_fields f;
 };
-
-static const char *text_of(const struct reader *r, enum column c)
-{
-    int i = r->at[c];
-
-    return i >= 0 && (size_t)i < r->csv.n_fields ? r->csv.fields[i] : "";
-}
-
-/* NaN: blank or no number. */
-static double number_of(const struct reader *r, enum column c)
-{
-    double x;
-
-    return parse_double(text_of(r, c), &x) < 0 ? (double)NAN : x;
-}
-
-static int int_of(const struct reader *r, enum column c, int otherwise)
-{
-    double x = number_of(r, c);
-
-    return x >= 1 && x <= 1 << 28 ? (int)x : otherwise;
-}
-
-static bool says(const struct reader *r, enum column c, const char *word)
-{
-    return strcasestr(text_of(r, c), word) != NULL;
-}
 
 PRINTF(2, 3)
 static void refuse(struct plan_row *row, const char *fmt, ...)
@@ -107,70 +32,71 @@ static void refuse(struct plan_row *row, const char *fmt, ...)
 
 /* ---- GPUs ---- */
 
-/* Letters and digits in front, as "A100" of "a100_80gb" and "A100-SXM-80GB". */
-static size_t family_len(const char *name)
-{
-    size_t n = 0;
-
-    while (isalnum((unsigned char)name[n]))
-        n++;
-    return n;
-}
-
 /* Hopper and what came after it. */
 static bool is_new(const struct gpu *g)
 {
     return g->flops[PLAN_FP8] > 0 && g->memory_rate > 2e12;
 }
 
-/* "800Gb/s", "1600 Gbps": bytes a second of a node, 0: not stated. Where rates of several GPUs are
- * stated, the one behind the name of this one's. */
-static double stated_rate(const struct reader *r, const char *gpu)
+/* A degree of a layout; beyond what any has it is none. */
+static int degree(const struct row_fields *f, enum row_column c)
 {
-    static const enum column where[] = { COL_NOTES, COL_SOURCE };
+    int n = row_int(f, c, 1);
 
-    for (size_t i = 0; i < ARRAY_SIZE(where); i++) {
-        const char *text = text_of(r, where[i]), *at, *own = NULL;
-        double rate = 0;
-        int digits = 0;
+    return n <= 1 << 14 ? n : 1;
+}
 
-        if (family_len(gpu) > 0 && family_len(gpu) < 16) {
-            char family[20];
+/* tp x pp x cp. */
+static int64_t split_of(const struct row_fields *f)
+{
+    return (int64_t)degree(f, COL_TP) * degree(f, COL_PP) * degree(f, COL_CP);
+}
 
-            snprintf(family, sizeof(family), "%.*s ", (int)family_len(gpu), gpu);
-            for (own = strcasestr(text, family);
-                 own && !isdigit((unsigned char)own[strlen(family)]);)
-                own = strcasestr(own + 1, family);
-        }
-        at = own ? own : text;
-        for (at = strcasestr(at, "Gb"); at; at = strcasestr(at + 1, "Gb")) {
-            const char *p = at;
-            double scale = 1;
+/* GPUs; of their product where the number is not stated. 0: neither is. */
+static int count_gpus(const struct row_fields *f)
+{
+    int gpus = row_int(f, COL_N_GPUS, 0);
+    int64_t all = split_of(f) * degree(f, COL_DP);
 
-            if (strncmp(at, "Gb/s", 4) != 0 && strncmp(at, "Gbps", 4) != 0)
-                continue;
-            while (p > text && p[-1] == ' ')
-                p--;
-            for (; p > text && isdigit((unsigned char)p[-1]); p--, scale *= 10, digits++)
-                rate += (p[-1] - '0') * scale;
-            if (digits)
-                return rate * 1e9 / 8;
-        }
-    }
-    return 0;
+    if (gpus || !row_int(f, COL_DP, 0))
+        return gpus;
+    return all <= 1 << 28 ? (int)all : 0;
+}
+
+/* Bytes a second of a node; 0: neither stated nor known of the vendor's. */
+static double node_rate(const struct reader *r, const char *gpu, int per_node)
+{
+    double rate = r->tables->node_rate;
+
+    if (!(rate > 0))
+        rate = words_network(row_text(&r->f, COL_NOTES), gpu, per_node);
+    return rate > 0 ? rate : words_network(row_text(&r->f, COL_SOURCE), gpu, per_node);
+}
+
+/* A lower limit of power: it grows with the cube of the clock. */
+static void limit_power(struct gpu *g, double power_w)
+{
+    double share = cbrt(power_w / g->tdp_w);
+
+    if (!(share > 0.5 && share < 1))
+        return;
+    for (int p = 0; p < PLAN_PRECISIONS; p++)
+        g->gemm_sustained[p] *= share;
+    g->attention_best *= share;
 }
 
 static int read_cluster(const struct reader *r, struct plan_row *row)
 {
-    const char *name = text_of(r, COL_GPU);
+    const char *name = row_text(&r->f, COL_GPU);
     struct cluster *c = &row->cluster;
-    int gpus = int_of(r, COL_N_GPUS, 0);
+    int gpus = count_gpus(&r->f);
     const struct gpu_row *g = NULL;
     struct cluster_wish wish;
     struct err e = { .text = "" };
-    double node;
+    double node, power_w;
 
-    if (gpus_find(r->tables->gpus, name, &g, &e) < 0) {
+    cluster_wish_init(&wish);
+    if (words_gpu(r->tables->gpus, name, &g, &wish.memory_b, &power_w, &e) < 0) {
         refuse(row, "%.120s", e.text);
         return -EINVAL;
     }
@@ -182,11 +108,10 @@ static int read_cluster(const struct reader *r, struct plan_row *row)
                name);
         return -EINVAL;
     }
-    cluster_wish_init(&wish);
     wish.gpu = g;
     wish.c.per_node = MIN(g->node_gpus > 0 ? g->node_gpus : g->gpu.domain > 8 ? 4 : 8, gpus);
     wish.c.nodes = (gpus + wish.c.per_node - 1) / wish.c.per_node;
-    node = r->tables->node_rate > 0 ? r->tables->node_rate : stated_rate(r, name);
+    node = node_rate(r, name, wish.c.per_node);
     if (!(node > 0) && !g->node_nics) /* 400 Gbit/s for a GPU from Hopper on, 200 before */
         node = wish.c.per_node * (is_new(&g->gpu) ? 50e9 : 25e9);
     if (node > 0) {
@@ -199,6 +124,7 @@ static int read_cluster(const struct reader *r, struct plan_row *row)
         return -EINVAL;
     }
     gpu_assume(&c->gpu);
+    limit_power(&c->gpu, isnan(power_w) ? words_power(row_text(&r->f, COL_NOTES)) : power_w);
     return 0;
 }
 
@@ -216,42 +142,69 @@ static bool is_gated_family(const char *model)
     return false;
 }
 
+/* A model of the table, with what the row states in place of its own (fewer layers, say). */
+static bool known_shape(const struct reader *r, struct shape *s)
+{
+    const struct model_row *known = NULL;
+    int hidden = row_int(&r->f, COL_HIDDEN, 0);
+
+    if (models_find(r->tables->models, row_text(&r->f, COL_MODEL), &known, NULL) < 0 ||
+        (hidden && hidden != known->shape.hidden))
+        return false;
+    *s = known->shape;
+    s->layers = row_int(&r->f, COL_LAYERS, s->layers);
+    s->heads = row_int(&r->f, COL_HEADS, s->heads);
+    if (s->heads != known->shape.heads) {
+        s->head_dim = s->hidden / s->heads;
+        s->kv_heads = MIN(s->kv_heads, s->heads);
+    }
+    s->vocab = row_int(&r->f, COL_VOCAB, s->vocab);
+    if (s->attention == SHAPE_HEADS && known->shape.kv_heads == known->shape.heads)
+        s->kv_heads = s->heads;
+    if (s->attention == SHAPE_HEADS)
+        s->kv_heads = row_int(&r->f, COL_KV_HEADS, s->kv_heads);
+    if (!s->experts)
+        s->ffn = row_int(&r->f, COL_FFN, s->ffn);
+    return true;
+}
+
 static int read_shape(const struct reader *r, struct plan_row *row)
 {
-    const char *model = text_of(r, COL_MODEL);
+    const char *model = row_text(&r->f, COL_MODEL);
     struct shape *s = &row->job.shape;
     bool mpt = strncasecmp(model, "mpt", 3) == 0, gated = is_gated_family(model);
+    struct err e = { .text = "" };
 
-    s->layers = int_of(r, COL_LAYERS, 0);
-    s->hidden = int_of(r, COL_HIDDEN, 0);
-    s->heads = int_of(r, COL_HEADS, 0);
-    if (!s->layers || !s->hidden || !s->heads) {
-        const struct model_row *known = NULL;
-
-        if (models_find(r->tables->models, model, &known, NULL) == 0) {
-            *s = known->shape;
-            return 0;
+    if (!known_shape(r, s)) {
+        s->layers = row_int(&r->f, COL_LAYERS, 0);
+        s->hidden = row_int(&r->f, COL_HIDDEN, 0);
+        s->heads = row_int(&r->f, COL_HEADS, 0);
+        if (!s->layers || !s->hidden || !s->heads) {
+            refuse(row, "the shape of %.60s is not stated", model);
+            return -EINVAL;
         }
-        refuse(row, "the shape of %.60s is not stated", model);
-        return -EINVAL;
+        snprintf(s->name, sizeof(s->name), "%s", model);
+        s->kv_heads = row_int(&r->f, COL_KV_HEADS, s->heads);
+        s->head_dim = s->hidden / s->heads;
+        s->ffn = row_int(&r->f, COL_FFN, 4 * s->hidden);
+        s->vocab = row_int(&r->f, COL_VOCAB, 0);
+        s->gated = gated;
+        s->tied = !gated;
+        s->learned_positions = !gated && !mpt;
+        s->biases = s->norm_biases = !gated && !mpt;
+        s->qkv_biases = s->biases;
     }
-    snprintf(s->name, sizeof(s->name), "%s", model);
-    s->kv_heads = int_of(r, COL_KV_HEADS, s->heads);
-    s->head_dim = s->hidden / s->heads;
-    s->ffn = int_of(r, COL_FFN, 4 * s->hidden);
-    s->vocab = int_of(r, COL_VOCAB, 0);
+    s->positions = row->job.seq;
     if (!s->vocab) {
         /* GPT-2's, which Megatron pads where it divides it. */
-        int tp = int_of(r, COL_TP, 1), unit = 128 * tp;
+        int tp = degree(&r->f, COL_TP), unit = 128 * tp;
 
         s->vocab = tp > 1 ? (50257 + unit - 1) / unit * unit : 50257;
     }
-    s->positions = row->job.seq;
-    s->gated = gated;
-    s->tied = !gated;
-    s->learned_positions = !gated && !mpt;
-    s->biases = s->norm_biases = !gated && !mpt;
-    s->qkv_biases = s->biases;
+    if (shape_check(s, &e) < 0) {
+        refuse(row, "%.120s", e.text);
+        return -EINVAL;
+    }
     return 0;
 }
 
@@ -259,65 +212,108 @@ static int read_shape(const struct reader *r, struct plan_row *row)
 
 static int read_precision(const struct reader *r, struct plan_row *row)
 {
-    static const struct {
-        const char *word;
-        enum plan_precision p;
-    } words[] = {
-        { "nvfp4", PLAN_NVFP4 }, { "fp4", PLAN_NVFP4 },  { "mxfp8", PLAN_MXFP8 },
-        { "fp8", PLAN_FP8 },     { "float8", PLAN_FP8 }, { "bf16", PLAN_BF16 },
-        { "fp16", PLAN_FP16 },
-    };
+    const char *text = row_text(&r->f, COL_PRECISION);
+    int p = words_precision(text);
 
-    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-        if (says(r, COL_PRECISION, words[i].word)) {
-            row->job.precision = words[i].p;
-            return 0;
-        }
-    row->job.precision = PLAN_BF16;
-    if (*text_of(r, COL_PRECISION)) {
-        refuse(row, "precision '%.40s' is not known", text_of(r, COL_PRECISION));
+    if (p < 0 && *text) {
+        refuse(row, "precision '%.40s' is not known", text);
         return -EINVAL;
     }
+    row->job.precision = p < 0 ? PLAN_BF16 : (enum plan_precision)p;
     return 0;
 }
 
 static int read_layout(const struct reader *r, struct plan_row *row)
 {
     struct layout *l = &row->layout;
-    int gpus = int_of(r, COL_N_GPUS, 0), split;
+    int gpus = count_gpus(&r->f);
+    int64_t split = split_of(&r->f);
 
-    l->tp = int_of(r, COL_TP, 1);
-    l->pp = int_of(r, COL_PP, 1);
-    l->vpp = int_of(r, COL_VPP, 1);
-    l->cp = int_of(r, COL_CP, 1);
-    l->ep = int_of(r, COL_EP, 1);
-    l->etp = 1;
-    split = l->tp * l->pp * l->cp;
+    l->tp = degree(&r->f, COL_TP);
+    l->pp = degree(&r->f, COL_PP);
+    l->vpp = degree(&r->f, COL_VPP);
+    l->cp = degree(&r->f, COL_CP);
+    l->ep = row->job.shape.experts ? degree(&r->f, COL_EP) : 1;
+    l->etp = row->job.shape.experts ? degree(&r->f, COL_ETP) : 1;
     if (gpus % split) {
         refuse(row, "%d GPUs do not divide by tp %d x pp %d x cp %d", gpus, l->tp, l->pp, l->cp);
         return -EINVAL;
     }
-    l->dp = gpus / split;
-    l->micro_batch = int_of(r, COL_MICRO, 1);
+    l->dp = (int)(gpus / split);
+    l->micro_batch = degree(&r->f, COL_MICRO);
     if (row->job.shape.layers % l->pp)
         l->stages = STAGES_ENDS;
     return 0;
 }
 
-static int read_recompute(const struct reader *r, struct plan_row *row)
+/* Sequences of a step; those of one micro-batch for each replica when only that is stated. */
+static int read_batch(const struct reader *r, struct plan_row *row)
 {
-    const char *text = text_of(r, COL_RECOMPUTE);
+    bool stated = row_int(&r->f, COL_MICRO, 0) > 0;
+
+    row->job.global_batch = row_int(&r->f, COL_BATCH, 0);
+    if (!row->job.global_batch && row->layout.pp == 1 && stated && row->layout.dp <= 1 << 16)
+        row->job.global_batch = row->layout.micro_batch * row->layout.dp;
+    if (row->job.global_batch)
+        return 0;
+    refuse(row, "the global batch is not stated");
+    return -EINVAL;
+}
+
+/* The number behind "HFU=" in the notes, in the unit of mfu; NaN: none. */
+static double stated_hfu(const struct row_fields *f)
+{
+    const char *at = strcasestr(row_text(f, COL_NOTES), "HFU");
+    double x = 0, unit = 1;
+
+    if (!at)
+        return (double)NAN;
+    for (at += 3 + strspn(at + 3, "= :"); *at >= '0' && *at <= '9'; at++)
+        x = 10 * x + (*at - '0');
+    if (*at == '.')
+        for (at++; *at >= '0' && *at <= '9'; at++)
+            x += (*at - '0') * (unit /= 10);
+    return x > 0 ? x : (double)NAN;
+}
+
+static void read_recompute(const struct reader *r, struct plan_row *row)
+{
+    static const char *const all[] = { "full", "true", "yes", "1" };
+    const char *text = row_text(&r->f, COL_RECOMPUTE);
+    double hfu = stated_hfu(&r->f), mfu = row_number(&r->f, COL_MFU);
 
     row->layout.recompute = RECOMPUTE_NONE;
-    if (!strncasecmp(text, "full", 4))
-        row->layout.recompute = RECOMPUTE_FULL;
-    else if (!strncasecmp(text, "selective", 9))
+    for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+        if (!strncasecmp(text, all[i], strlen(all[i])))
+            row->layout.recompute = RECOMPUTE_FULL;
+    if (!strncasecmp(text, "selective", 9) || !strncasecmp(text, "op", 2))
         row->layout.recompute = RECOMPUTE_SELECTIVE;
-    if (row->layout.recompute == RECOMPUTE_SELECTIVE && row->layout.zero == 3) {
-        refuse(row, "which layers FSDP recomputes is not stated");
-        return -EINVAL;
-    }
-    return 0;
+    if (row->layout.recompute != RECOMPUTE_SELECTIVE || row->layout.zero != 3)
+        return;
+    /* FSDP's: every other product, or every few layers; what was repeated shows in the FLOPs. */
+    row->job.again = 0.5;
+    if (hfu >= mfu)
+        row->job.again = fmin(3 * (hfu / mfu - 1), 1);
+}
+
+/* DeepSpeed has no interleaved pipeline, and "1F1B" alone says that it is none. */
+static bool may_interleave(const struct row_fields *f)
+{
+    static const char *const without[] = { "deepspeed", "bigscience", "bloom", "non-interleaved" };
+
+    for (size_t i = 0; i < ARRAY_SIZE(without); i++)
+        if (row_mentions(f, without[i]))
+            return false;
+    return row_mentions(f, "interleaved") || !row_mentions(f, "1f1b");
+}
+
+static int stated_zero(const struct row_fields *f, int otherwise)
+{
+    double zero = row_number(f, COL_ZERO);
+
+    if (zero >= 0 && zero <= 3)
+        return (int)zero;
+    return row_says(f, COL_ZERO, "fsdp") || row_says(f, COL_ZERO, "hsdp") ? 3 : otherwise;
 }
 
 /* What stacks of the time did, where the table does not say. */
@@ -325,83 +321,64 @@ static void set_defaults(const struct reader *r, struct plan_row *row)
 {
     struct layout *l = &row->layout;
     struct plan_job *job = &row->job;
-    bool fresh = is_new(&row->cluster.gpu), fsdp;
-    double zero = number_of(r, COL_ZERO), sp = number_of(r, COL_SP);
+    bool fresh = is_new(&row->cluster.gpu), gated = job->shape.gated, fsdp, torch, lean;
+    double sp = row_number(&r->f, COL_SP);
 
-    l->zero = zero >= 0 && zero <= 3 ? (int)zero : fresh ? 1 : 0;
+    l->zero = stated_zero(&r->f, fresh ? 1 : 0);
     fsdp = l->zero == 3;
+    /* PyTorch's own; Megatron's, with its kernels, goes with experts or is named. */
+    torch = fsdp && l->ep == 1 && !row_mentions(&r->f, "megatron");
+    l->shard = row_int(&r->f, COL_SHARD, 0);
+    if (!l->shard && fsdp && row_mentions(&r->f, "HSDP"))
+        l->shard = MIN(row->cluster.per_node, l->dp * l->cp);
     l->seq_parallel = sp >= 0 ? sp > 0 && l->tp > 1 : fresh && l->tp > 1;
-    l->overlap_dp = fresh || l->zero >= 2;
-    l->overlap_tp = fresh && l->seq_parallel;
-    l->overlap_pp = fresh && l->vpp > 1;
-    job->attention = fresh || fsdp || job->seq > 2048 ? ATTENTION_FLASH : ATTENTION_PLAIN;
+    l->overlap_dp = fresh || gated || l->zero >= 2;
+    l->overlap_tp = fresh && l->seq_parallel && (!fsdp || row_mentions(&r->f, "async"));
+    l->overlap_ep = row_mentions(&r->f, "1f1b overlap") || row_mentions(&r->f, "ep overlap");
+    l->overlap_pp = fresh;
+    lean = fresh || gated || job->seq > 2048 || row_mentions(&r->f, "flash");
+    job->attention = torch ? ATTENTION_SECOND : lean ? ATTENTION_FLASH : ATTENTION_PLAIN;
     /* MPT's positions are biases of the scores, which its kernels of 2023 were written for. */
     if (!strncasecmp(row->name, "mpt", 3))
         job->attention = ATTENTION_FIRST;
-    job->fused = fresh && !fsdp;
+    job->fused = ((fresh || gated) && !torch) || row_mentions(&r->f, "compile");
     job->fused_loss = false;
-    job->graphs = false;
+    /* PyTorch's: 16 bits, 32, their log-softmax and its gradient; MPT's is fused, in place. */
+    job->logit_b = !torch ? 0 : row_mentions(&r->f, "compile") ? 12 : 14;
+    if (job->attention == ATTENTION_FIRST)
+        job->logit_b = 4;
+    job->graphs = row_mentions(&r->f, "cuda graph");
     job->gradient_b = fsdp || job->precision == PLAN_FP16 ? 2 : 4;
     job->imbalance = 1;
-    if (!job->shape.gated && job->attention == ATTENTION_PLAIN)
-        job->shape.dropout = true;
+    job->shape.dropout = !gated && job->attention == ATTENTION_PLAIN;
 }
 
 /* ---- what was measured ---- */
 
 static void read_measured(const struct reader *r, struct plan_row *row)
 {
-    double gpus = int_of(r, COL_N_GPUS, 0), tokens = (double)row->job.seq * row->job.global_batch;
-    double rate = number_of(r, COL_TOKENS), flops = number_of(r, COL_TFLOPS) * 1e12;
-    double mfu = number_of(r, COL_MFU);
+    const struct row_fields *f = &r->f;
+    double gpus = layout_gpus(&row->layout), tokens;
+    double rate = row_number(f, COL_TOKENS), flops = row_number(f, COL_TFLOPS);
+    double mfu = row_number(f, COL_MFU);
 
-    row->time_s = number_of(r, COL_TIME);
-    row->memory_b = number_of(r, COL_MEM) * 1e9;
-    row->peak_only = says(r, COL_NOTES, "alloc");
+    tokens = (double)row->job.seq * row->job.global_batch;
+    row->time_s = row_number(f, COL_TIME);
+    row->memory_b = row_number(f, COL_MEM);
+    row->out = row_says_oom(f, COL_NOTES) || row_says_oom(f, COL_TIME) || row_says_oom(f, COL_MEM);
+    row->peak_only = row_says(f, COL_NOTES, "alloc") || row_says(f, COL_NOTES, "reserved") ||
+                     row_mentions(f, "torchtitan");
+    if (!(rate > 0))
+        rate = row_number(f, COL_TOKENS_ALL) / gpus;
     if (!(row->time_s > 0) && rate > 0)
         row->time_s = tokens / rate / gpus;
+    row->counted = row->time_s > 0 ? flops * row->time_s * gpus : (double)NAN;
     if (row->time_s > 0)
         return;
     if (!(flops > 0))
-        flops = mfu / 100 * gemm_peak(&row->cluster.gpu, PLAN_BF16);
+        flops = (mfu > 1 ? mfu / 100 : mfu) * gemm_peak(&row->cluster.gpu, PLAN_BF16);
     row->from_flops = flops > 0;
     row->time_s = flops > 0 ? step_flops(&row->job) / flops / gpus : (double)NAN;
-}
-
-/* Who publishes a time has tuned what he does not state: the fastest that fits is taken. */
-static void choose(const struct reader *r, struct plan_row *row)
-{
-    static const int micro[] = { 1, 2, 4, 8, 16 }, chunks[] = { 1, 2, 3, 4, 5, 6, 8, 10, 12 };
-    bool free_micro = !*text_of(r, COL_MICRO);
-    bool free_vpp = !*text_of(r, COL_VPP) && row->layout.pp > 1 && is_new(&row->cluster.gpu);
-    struct layout best = row->layout, try;
-    double least = (double)INFINITY;
-
-    if (!free_micro && !free_vpp)
-        return;
-    for (size_t i = 0; i < (free_micro ? ARRAY_SIZE(micro) : 1); i++)
-        for (size_t j = 0; j < (free_vpp ? ARRAY_SIZE(chunks) : 1); j++) {
-            struct plan_tables tables;
-            struct memory memory;
-            struct step step;
-
-            try = row->layout;
-            try.micro_batch = free_micro ? micro[i] : try.micro_batch;
-            try.vpp = free_vpp ? chunks[j] : try.vpp;
-            try.overlap_pp = try.vpp > 1;
-            if (layout_check(&try, &row->job, &row->cluster, NULL) < 0)
-                continue;
-            plan_tables_make(&row->job, &row->cluster, &try, &tables);
-            memory_make(&row->job, &try, &tables.bytes, &memory);
-            step_make(&row->job, &row->cluster, &try, &tables, &step);
-            if (memory.total <= row->cluster.gpu.memory_b && step.time_s < least) {
-                least = step.time_s;
-                best = try;
-            }
-        }
-    if (isinf(least))
-        refuse(row, "the layout is not stated, and what is stated does not fit");
-    row->layout = best;
 }
 
 static uint64_t hash(const char *text)
@@ -413,48 +390,92 @@ static uint64_t hash(const char *text)
     return h ? h : 1;
 }
 
+/* Whether a source counts the half of attention that a causal mask leaves: as the rows say that
+ * have both a time and a rate. */
+static bool counts_half(const struct plan_row *rows, size_t n, uint64_t source)
+{
+    int votes = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct plan_row *r = &rows[i];
+        double all, half;
+
+        if (r->source != source || r->reason[0] || !(r->counted > 0))
+            continue;
+        all = step_flops(&r->job);
+        half = all - step_attention_flops(&r->job) / 2;
+        if (r->counted < 0.9 * half || r->counted > 1.1 * all)
+            continue;
+        votes += r->counted * r->counted < all * half ? 1 : -1;
+    }
+    return votes > 0;
+}
+
+static void count_flops(struct plan_row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!rows[i].reason[0] && rows[i].from_flops && counts_half(rows, n, rows[i].source))
+            rows[i].time_s *= 1 - step_attention_flops(&rows[i].job) / 2 / step_flops(&rows[i].job);
+}
+
 /* By what was asked, not by how it was laid out. */
 static void name_sweep(const struct reader *r, struct plan_row *row)
 {
-    static const enum column same[] = { COL_MODEL,  COL_LAYERS, COL_HIDDEN, COL_HEADS,    COL_GPU,
-                                        COL_N_GPUS, COL_SEQ,    COL_BATCH,  COL_PRECISION };
+    static const enum row_column same[] = { COL_MODEL, COL_LAYERS, COL_HIDDEN,
+                                            COL_HEADS, COL_GPU,    COL_N_GPUS,
+                                            COL_SEQ,   COL_BATCH,  COL_PRECISION };
     char key[400] = "";
     size_t len = 0;
 
     for (size_t i = 0; i < ARRAY_SIZE(same) && len < sizeof(key); i++)
-        len += (size_t)snprintf(key + len, sizeof(key) - len, "%.60s|", text_of(r, same[i]));
+        len += (size_t)snprintf(key + len, sizeof(key) - len, "%.60s|", row_text(&r->f, same[i]));
     row->sweep = hash(key);
+}
+
+static int choose(const struct reader *r, struct plan_row *row)
+{
+    const struct row_fields *f = &r->f;
+    bool blank = !*row_text(f, COL_TP) && !*row_text(f, COL_PP) && !*row_text(f, COL_DP);
+    struct row_free free = { .micro_batch = !*row_text(f, COL_MICRO), .tp = blank };
+    struct err e = { .text = "" };
+
+    free.pp = !*row_text(f, COL_PP) && !*row_text(f, COL_DP) && row->layout.zero < 3;
+    free.vpp = !*row_text(f, COL_VPP) && (row->layout.pp > 1 || free.pp) &&
+               is_new(&row->cluster.gpu) && may_interleave(f);
+    free.tp = free.tp && row->layout.zero < 3;
+    free.ep = row->job.shape.experts && !*row_text(f, COL_EP);
+    if (row_choose(&row->job, &row->cluster, &free, &row->layout, &e) < 0) {
+        refuse(row, "%s", e.text);
+        return -EINVAL;
+    }
+    if (row->layout.vpp == 1)
+        row->layout.overlap_pp = false;
+    return 0;
 }
 
 static void read_row(const struct reader *r, struct plan_row *row)
 {
     struct err e = { .text = "" };
 
-    row->line = r->csv.line;
-    row->time_s = row->memory_b = (double)NAN;
-    snprintf(row->name, sizeof(row->name), "%s", text_of(r, COL_MODEL));
+    row->line = r->f.csv.line;
+    row->time_s = row->memory_b = row->counted = (double)NAN;
+    row->source = hash(row_text(&r->f, COL_SOURCE));
+    snprintf(row->name, sizeof(row->name), "%s", row_text(&r->f, COL_MODEL));
     name_sweep(r, row);
-    row->job.seq = int_of(r, COL_SEQ, 2048);
-    row->job.global_batch = int_of(r, COL_BATCH, 0);
+    row->job.seq = row_int(&r->f, COL_SEQ, 2048);
     if (read_cluster(r, row) < 0 || read_shape(r, row) < 0 || read_precision(r, row) < 0 ||
-        read_layout(r, row) < 0)
+        read_layout(r, row) < 0 || read_batch(r, row) < 0)
         return;
-    if (!row->job.global_batch) {
-        refuse(row, "the global batch is not stated");
-        return;
-    }
     set_defaults(r, row);
-    if (read_recompute(r, row) < 0)
-        return;
-    choose(r, row);
-    if (row->reason[0])
+    read_recompute(r, row);
+    if (choose(r, row) < 0)
         return;
     if (layout_check(&row->layout, &row->job, &row->cluster, &e) < 0) {
         refuse(row, "%s", e.text);
         return;
     }
     read_measured(r, row);
-    if (!(row->time_s > 0) && !(row->memory_b > 0))
+    if (!(row->time_s > 0) && !(row->memory_b > 0) && !row->out)
         refuse(row, "neither time nor memory was measured");
 }
 
@@ -466,21 +487,17 @@ int rows_read(const char *text, size_t len, const struct row_tables *tables, str
     size_t count = 0;
     int rc;
 
-    csv_init(&r.csv, text, len);
-    rc = csv_next(&r.csv);
+    csv_init(&r.f.csv, text, len);
+    rc = csv_next(&r.f.csv);
     if (rc < 0)
-        return err_set(e, -EINVAL, "line %d: no row of a table", r.csv.line);
-    for (int c = 0; c < COLUMNS; c++) {
-        r.at[c] = -1;
-        for (size_t i = 0; rc > 0 && i < r.csv.n_fields; i++)
-            if (!strcmp(r.csv.fields[i], columns[c]))
-                r.at[c] = (int)i;
-    }
-    if (r.at[COL_GPU] < 0 || r.at[COL_N_GPUS] < 0 || r.at[COL_BATCH] < 0)
+        return err_set(e, -EINVAL, "line %d: no row of a table", r.f.csv.line);
+    row_columns_find(&r.f);
+    if (rc == 0 || r.f.at[COL_GPU] < 0 || (r.f.at[COL_N_GPUS] < 0 && r.f.at[COL_DP] < 0) ||
+        (r.f.at[COL_BATCH] < 0 && r.f.at[COL_MICRO] < 0))
         return err_set(e, -EINVAL,
                        "the first line must name the columns gpu, n_gpus and "
                        "global_batch");
-    while ((rc = csv_next(&r.csv)) > 0) {
+    while ((rc = csv_next(&r.f.csv)) > 0) {
         struct plan_row *row = ARENA_PUSH(ret->arena, &rows, &count);
 
         if (!row)
@@ -488,7 +505,8 @@ int rows_read(const char *text, size_t len, const struct row_tables *tables, str
         read_row(&r, row);
     }
     if (rc < 0)
-        return err_set(e, -EINVAL, "line %d: no row of a table", r.csv.line);
+        return err_set(e, -EINVAL, "line %d: no row of a table", r.f.csv.line);
+    count_flops(rows, count);
     ret->list = rows;
     ret->n = count;
     return 0;

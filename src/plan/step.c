@@ -13,8 +13,18 @@ static const double adam_b = 34;
 static const double ops_step = 20, ops_layer_step = 1, ops_micro_batch = 110;
 /* NCCL beside compute: both are slower (vTrain measured 30 % of the collective's time). */
 static const double beside = 1.0;
-/* Of a collective that is hidden, what it takes from the compute that hides it. */
-static const double disturbs = 0.25;
+/* Of a collective that is hidden, what it takes from the compute that hides it: for the
+ * multiprocessors on which it waits, and for the memory while it copies. */
+static const double waits = 0.1, copies = 0.15;
+
+static double disturbs(const struct group *g)
+{
+    return waits + copies * g->busy;
+}
+
+/* Of the traffic of gradient sums, what stays where the product adds to the sum itself (fused
+ * stacks, Megatron-LM since sequence parallelism): its epilogue runs beside other tiles. */
+static const double fused_sum = 0.5;
 
 /* One stage and one micro-batch. */
 struct stage_time {
@@ -56,7 +66,7 @@ static void add_zero3(const struct maker *k, int stage, struct stage_time *s)
     /* All but the first layer's gather and the last's scatter run beside other layers. */
     exposed = fmax(gather / layers, gather - s->forward * (1 - 1 / layers)) +
               fmax((gather + scatter) / layers, gather + scatter - s->backward * (1 - 1 / layers));
-    exposed += disturbs * fmax(0, 2 * gather + scatter - exposed);
+    exposed += disturbs(&k->dp) * fmax(0, 2 * gather + scatter - exposed);
     s->part[PART_DP] += exposed;
     s->backward += exposed;
 }
@@ -76,6 +86,8 @@ static void make_stage(const struct maker *k, int stage, struct stage_time *s)
         add_layers(s, &k->t->costs.head, 1);
     params = memory_stage_params(k->job, k->l, &k->t->bytes, stage, &own);
     sum = k->m > 1 || k->job->gradient_b == 4 ? (params + own) * 2 * k->job->gradient_b / rate : 0;
+    if (k->job->fused || k->l->seq_parallel)
+        sum *= fused_sum;
     s->part[PART_ACCUMULATE] = sum;
     s->backward += sum;
     s->part[PART_LAUNCH] += ops_micro_batch * launch;
@@ -83,7 +95,7 @@ static void make_stage(const struct maker *k, int stage, struct stage_time *s)
     if (k->l->zero >= 3)
         add_zero3(k, stage, s);
     if (k->l->pp > 1) {
-        s->sends = k->send_s * k->l->vpp * (k->l->overlap_pp ? disturbs : 1);
+        s->sends = k->send_s * k->l->vpp * (k->l->overlap_pp ? waits : 1);
         s->part[PART_PP] = 2 * s->sends;
         s->forward += s->sends;
         s->backward += s->sends;
@@ -98,11 +110,11 @@ static double exchange(const struct maker *k, double params, double own, double 
     const struct layout *l = k->l;
     double grads, weights = 0, comm, exposed;
 
-    if (l->zero >= 3)
-        return l->shard > 0 ? beside * all_reduce_time(&k->across, k->job->gradient_b *
-                                                                       (params + own) / l->shard)
-                            : 0;
-    if (l->zero == 0) {
+    if (l->zero >= 3) {
+        grads = l->shard > 0
+                    ? all_reduce_time(&k->across, k->job->gradient_b * (params + own) / l->shard)
+                    : 0;
+    } else if (l->zero == 0) {
         grads = all_reduce_time(&k->dp, k->job->gradient_b * params) +
                 all_reduce_time(&k->expert_dp, k->job->gradient_b * own);
     } else {
@@ -116,7 +128,7 @@ static double exchange(const struct maker *k, double params, double own, double 
     if (!l->overlap_dp)
         return comm;
     exposed = fmax(comm * .05, comm - window);
-    return exposed + disturbs * (comm - exposed);
+    return exposed + disturbs(l->zero >= 3 ? &k->across : &k->dp) * (comm - exposed);
 }
 
 static double optimize(const struct maker *k, int stage)
@@ -133,18 +145,25 @@ static double optimize(const struct maker *k, int stage)
            launch * (ops_step + ops_layer_step * layout_layers(l, k->job->shape.layers, stage));
 }
 
-double step_flops(const struct plan_job *job)
+double step_attention_flops(const struct plan_job *job)
 {
     const struct shape *s = &job->shape;
-    const struct shape_params p = shape_count(s);
     double tokens = (double)job->seq * job->global_batch, qk = s->head_dim, v = s->head_dim;
 
     if (s->attention == SHAPE_LATENT) {
         qk = s->nope_dim + s->rope_dim;
         v = s->v_dim;
     }
-    return tokens * (6 * (p.active - p.embedding + (s->tied ? (double)s->vocab * s->hidden : 0)) +
-                     6.0 * s->layers * job->seq * s->heads * (qk + v));
+    return tokens * 6 * s->layers * job->seq * s->heads * (qk + v);
+}
+
+double step_flops(const struct plan_job *job)
+{
+    const struct shape *s = &job->shape;
+    const struct shape_params p = shape_count(s);
+    double tokens = (double)job->seq * job->global_batch, head = (double)s->vocab * s->hidden;
+
+    return tokens * 6 * (p.active - p.embedding + (s->tied ? head : 0)) + step_attention_flops(job);
 }
 
 static void maker_init(struct maker *k)

@@ -31,4 +31,8 @@ void step_make(const struct plan_job *job, const struct cluster *c, const struct
  * of attention. */
 double step_flops(const struct plan_job *job);
 
+/* Of these, what goes into attention between the projections: causal, half of it is done, and some
+ * papers count no more. */
+double step_attention_flops(const struct plan_job *job);
+
 #endif

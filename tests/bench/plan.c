@@ -1,12 +1,12 @@
-/* Layouts of GPT-3 175B on 1,024 GPUs, each with its step time and its memory, on one core: the
- * tables of layers are made once per layer_key() inside of the measured time, as a search does. */
+/* The planner on one core: layouts a second, and whole searches. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "plan/fitted.h"
-#include "plan/step.h"
+#include "plan/search.h"
 
 enum { LAYOUTS_MAX = 1 << 18 };
 
@@ -23,28 +23,76 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static struct cluster make_cluster(void)
+static struct cluster make_cluster(int nodes, bool hopper)
 {
-    struct cluster c = { .nodes = 128,
+    struct cluster c = { .nodes = nodes,
                          .per_node = 8,
                          .domain = 8,
-                         .link_rate = 450e9,
+                         .link_rate = hopper ? 450e9 : 300e9,
                          .nics = 8,
-                         .nic_rate = 50e9,
+                         .nic_rate = hopper ? 50e9 : 25e9,
                          .nic_latency_s = 4e-6,
                          .link_latency_s = 2e-6,
                          .oversubscribed = 1 };
-    const double flops[PLAN_PRECISIONS] = { 989e12, 989e12, 1979e12, 0, 0 };
 
-    memcpy(c.gpu.flops, flops, sizeof(flops));
+    c.gpu.flops[PLAN_FP16] = c.gpu.flops[PLAN_BF16] = hopper ? 989e12 : 312e12;
+    c.gpu.flops[PLAN_FP8] = hopper ? 1979e12 : 0;
     c.gpu.memory_b = 80e9;
-    c.gpu.memory_rate = 3.35e12;
-    c.gpu.link_rate = 450e9;
+    c.gpu.memory_rate = hopper ? 3.35e12 : 2.04e12;
+    c.gpu.link_rate = c.link_rate;
     c.gpu.domain = 8;
-    c.gpu.sms = 132;
+    c.gpu.sms = hopper ? 132 : 108;
     gpu_assume(&c.gpu);
     return c;
 }
+
+static struct plan_job make_job(const struct shape *shape, int seq, int batch)
+{
+    return (struct plan_job){ .shape = *shape,
+                              .seq = seq,
+                              .global_batch = batch,
+                              .precision = PLAN_BF16,
+                              .attention = ATTENTION_FLASH,
+                              .gradient_b = 4,
+                              .fused = true,
+                              .imbalance = 1 };
+}
+
+static const struct shape gpt3 = { .layers = 96,
+                                   .hidden = 12288,
+                                   .heads = 96,
+                                   .kv_heads = 96,
+                                   .head_dim = 128,
+                                   .ffn = 49152,
+                                   .vocab = 51200 };
+static const struct shape turing = { .layers = 105,
+                                     .hidden = 20480,
+                                     .heads = 128,
+                                     .kv_heads = 128,
+                                     .head_dim = 160,
+                                     .ffn = 81920,
+                                     .vocab = 51200 };
+/* 1.04e12 parameters: Kimi-K2. */
+static const struct shape kimi = { .layers = 61,
+                                   .hidden = 7168,
+                                   .heads = 64,
+                                   .kv_heads = 64,
+                                   .head_dim = 192,
+                                   .ffn = 18432,
+                                   .vocab = 163840,
+                                   .gated = true,
+                                   .attention = SHAPE_LATENT,
+                                   .q_rank = 1536,
+                                   .kv_rank = 512,
+                                   .rope_dim = 64,
+                                   .nope_dim = 128,
+                                   .v_dim = 128,
+                                   .experts = 384,
+                                   .active = 8,
+                                   .expert_ffn = 2048,
+                                   .shared = 1,
+                                   .shared_ffn = 2048,
+                                   .dense_first = 1 };
 
 /* All that are legal, those with the same layer_key() beside each other. */
 static size_t list(const struct plan_job *job, const struct cluster *c, struct layout *out)
@@ -78,30 +126,17 @@ static size_t list(const struct plan_job *job, const struct cluster *c, struct l
     return n;
 }
 
-int main(void)
+static void bench_evaluations(void)
 {
-    struct plan_job job = { .shape = { .layers = 96,
-                                       .hidden = 12288,
-                                       .heads = 96,
-                                       .kv_heads = 96,
-                                       .head_dim = 128,
-                                       .ffn = 49152,
-                                       .vocab = 51200 },
-                            .seq = 2048,
-                            .global_batch = 1536,
-                            .precision = PLAN_BF16,
-                            .attention = ATTENTION_FLASH,
-                            .gradient_b = 4,
-                            .fused = true,
-                            .imbalance = 1 };
+    const struct plan_job job = make_job(&gpt3, 2048, 1536);
     struct layout *layouts = calloc(LAYOUTS_MAX, sizeof(*layouts));
-    const struct cluster c = make_cluster();
+    const struct cluster c = make_cluster(128, true);
     struct entry e = { 0 };
     size_t n, rounds = 0, made = 0, done = 0;
     double start, took, sum = 0;
 
     if (!layouts)
-        return 1;
+        return;
     n = list(&job, &c, layouts);
     start = now();
     do {
@@ -125,9 +160,70 @@ int main(void)
         took = now() - start;
     } while (took < 1);
     printf("plan evaluations\t%.0f\t1/s\t>= 1000000\t%zu layouts, %zu tables of layers, time and "
-           "memory "
-           "each; %s\n",
+           "memory each; %s\n",
            (double)done / took, n, made / rounds, sum > 0 ? "one core" : "");
     free(layouts);
+}
+
+struct case_of_search {
+    const char *name;
+    const struct shape *shape;
+    int seq, batch, nodes;
+    bool hopper, fewer, whole;
+    int best; /* layouts to keep */
+    const char *pins;
+    const char *limit; /* of the seconds */
+};
+
+static void bench_search(const struct case_of_search *k)
+{
+    const struct search_opts opts = { .best = k->best, .families = true, .whole = k->whole };
+    const struct plan_job job = make_job(k->shape, k->seq, k->batch);
+    const struct cluster c = make_cluster(k->nodes, k->hopper);
+    struct search *s = calloc(1, sizeof(*s));
+    struct space *space = calloc(1, sizeof(*space));
+    CLEANUP(str_done) struct str words = STR_INIT(1024);
+    struct pins pins = { .fixed = 0 };
+    struct search_cells cells = { .n = 0 };
+    double start = now(), took;
+    size_t i = 0;
+
+    if (!s || !space || pins_read(&pins, k->pins, NULL) < 0)
+        abort();
+    space_init(space, &job, &c, &pins, k->fewer);
+    if (search_cells(space, &opts, &cells, NULL) < 0)
+        abort();
+    search_init(s, space, &opts);
+    for (; i < cells.n && !search_done(s, &cells.list[i]); i++)
+        search_cell(s, &cells.list[i]);
+    took = now() - start;
+    if (s->n_best)
+        layout_words(&s->best[0].layout, &words);
+    printf("plan search, %s\t%.3f\ts\t%s\t%.0f layouts%s, %.0f computed, %zu of %zu cells; best "
+           "%.4g s with %s\n",
+           k->name, took, k->limit, k->fewer ? (double)NAN : space_count(space),
+           k->whole ? "" : " searched", s->made, i, cells.n, s->n_best ? s->best[0].time_s : 0,
+           str_text(&words));
+    search_cells_done(&cells);
+    search_free(s);
+    free(s);
+    free(space);
+}
+
+int main(void)
+{
+    static const char everything[] = "schedule=any,vpp=any,seq_parallel=any,overlap_dp=any,"
+                                     "overlap_tp=any,overlap_pp=any";
+    static const struct case_of_search cases[] = {
+        { "Turing 530B, 5,128 A100, any number of them", &turing, 2048, 2520, 641, false, true,
+          false, 1, "", "<= 0.05" },
+        { "GPT-3 175B, 64 H100, every layout computed", &gpt3, 2048, 64, 8, true, false, true, 5,
+          everything, "<= 5" },
+        { "1T experts, 16,384 H100", &kimi, 4096, 16384, 2048, true, false, false, 5, "", "<= 10" },
+    };
+
+    bench_evaluations();
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+        bench_search(&cases[i]);
     return 0;
 }

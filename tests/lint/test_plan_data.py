@@ -86,3 +86,12 @@ def test_models_have_sources():
     for row in MODELS:
         for source in row["source"].split("; "):
             assert source in MODEL_SOURCES or places.fullmatch(source), f"{row['name']}: {source}"
+
+
+def test_failures_have_sources():
+    rows, sources = table("failures")
+    assert {row["source"] for row in rows} == sources
+    for row in rows:
+        assert row["gpu"] in {gpu["name"] for gpu in GPUS}, row["name"]
+        assert row["notes"] and int(row["node_gpus"]), row["name"]
+        assert bool(row["failures"]) != bool(row["per_1000_node_days"]), row["name"]

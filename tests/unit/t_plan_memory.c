@@ -71,6 +71,10 @@ static void test_variants(void)
     job.attention = ATTENTION_FLASH;
     ok(near(memory_layer(&job, &l, false, RECOMPUTE_NONE), sb * (32 * h + 4 * 96)),
        "flash: the sums of 96 heads in place of the scores");
+    job.again = 0.5;
+    ok(near(memory_layer(&job, &l, false, RECOMPUTE_SELECTIVE), sb * (32 * h + 4 * 96) / 2),
+       "half of the forward pass again: half is kept");
+    job.again = 0;
     job.shape.kv_heads = 8; /* 16 kv d + ... : keys and values of 8 heads, not of 96 */
     ok(near(memory_layer(&job, &l, false, RECOMPUTE_NONE),
             sb * (32 * h + 4 * 96 - 4 * (96 - 8) * 128)),

@@ -6,7 +6,9 @@
 #include "models_csv.h"
 #include "oom_arena.h"
 #include "plan/rows.h"
+#include "plan/rows_words.h"
 #include "plan/score.h"
+#include "plan/step.h"
 #include "tap.h"
 
 #define HEAD \
@@ -77,8 +79,6 @@ static void test_reasons(const struct tables *t)
            "batch 16 does not divide by dp 2 x micro-batch 3");
     reason(t, HEAD "GPT,24,1024,16,1024,A100,8,2,2,2,1,16,full,,fp16,,,\n",
            "neither time nor memory was measured");
-    reason(t, HEAD "GPT,24,1024,16,1024,A100,8,1,1,8,1,16,selective,3,bf16,1,,\n",
-           "which layers FSDP recomputes is not stated");
     reason(t, HEAD "GPT,24,1024,16,1024,A100,8,2,2,2,1,16,full,,fp64,0.5,,\n",
            "precision 'fp64' is not known");
 }
@@ -95,6 +95,105 @@ static void test_network(const struct tables *t)
                      &a, &r, &n, NULL),
            0, "a row that states its network");
     ok(fabs(r[0].cluster.nics * r[0].cluster.nic_rate - 100e9) < 1, "800 Gbit/s, its own");
+}
+
+/* The only row of a table; false when it is left out. */
+static bool one_row(const struct tables *t, const char *text, struct arena *a, struct plan_row *ret)
+{
+    struct plan_row *r = NULL;
+    size_t n = 0;
+
+    if (read_rows(t, text, a, &r, &n, NULL) < 0 || n != 1)
+        return false;
+    *ret = r[0];
+    if (r[0].reason[0])
+        printf("# %s\n", r[0].reason);
+    return !r[0].reason[0];
+}
+
+static void test_other_names(const struct tables *t)
+{
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    struct plan_row r = { .line = 0 };
+    double power;
+
+    ok(one_row(t,
+               "Model,Num Layers,hidden_size,num_attention_heads,seq_length,GPU Type,num_gpus,TP,"
+               "PP,MBS,GBS,dtype,Tokens/s/GPU,mem_gib\n"
+               "GPT,24,1024,16,1024,8xA100-SXM4 (80GB),8,2,2,1,16,bfloat16,\"1,024\",10\n",
+               &a, &r),
+       "columns under other names");
+    ok(fabs(r.time_s - 2) < 1e-12, "1,024 tokens a second: 2 s for 16 x 1,024 on 8 GPUs");
+    ok(r.memory_b == 10.0 * (1 << 30), "GiB");
+    ok(one_row(t, HEAD "Llama-3.1-8B,,,,8192,H100-96GB 500W,8,1,1,8,2,16,selective,3,bf16,1,80,\n",
+               &a, &r),
+       "a GPU with other memory, FSDP");
+    ok(r.cluster.gpu.memory_b == 96e9, "its memory");
+    ok(r.memory_b == 80.0 * (1 << 30), "GB of nvidia-smi are GiB");
+    power = r.cluster.gpu.gemm_sustained[PLAN_BF16];
+    ok(one_row(t, HEAD "Llama-3.1-8B,,,,8192,H100,8,1,1,8,2,16,selective,3,bf16,1,,\n", &a, &r) &&
+           fabs(power / r.cluster.gpu.gemm_sustained[PLAN_BF16] - cbrt(500 / 700.)) < 1e-6,
+       "its power: the clock falls with the cube root");
+    ok(r.job.again == .5 && r.job.attention == ATTENTION_SECOND, "as PyTorch recomputes");
+}
+
+static void test_networks(void)
+{
+    ok(fabs(words_network("4x100Gb/s Omni-Path", "A100", 8) - 50e9) < 1, "ports times rate");
+    ok(fabs(words_network("400 Gbps per GPU", "H100", 8) - 400e9) < 1, "for each GPU");
+    ok(fabs(words_network("Selene 8xHDR per node", "A100", 8) - 200e9) < 1, "InfiniBand by name");
+    ok(fabs(words_network("Omni-Path", "A100", 8) - 50e9) < 1, "a port for two GPUs");
+    ok(words_network("HDR", "A100", 8) == 0 && words_network("900 GB/s", "A100", 8) == 0,
+       "a count that is not stated, another unit");
+}
+
+static void test_precisions(void)
+{
+    is_int(words_precision("amp_bf16"), PLAN_BF16, "amp_bf16");
+    is_int(words_precision("FP8-MX"), PLAN_MXFP8, "FP8-MX");
+    is_int(words_precision("FP8 (current scaling)"), PLAN_FP8, "FP8");
+    is_int(words_precision("NVFP4"), PLAN_NVFP4, "NVFP4");
+    is_int(words_precision("int8"), -1, "unknown");
+}
+
+/* Half of attention counted or all of it, as the first row shows; 24 layers of 1,024. */
+static void test_counting(const struct tables *t)
+{
+    static const char head[] = "model,layers,hidden,heads,seq,gpu,n_gpus,micro_batch,global_batch,"
+                               "iter_time_s,tflops,source\n";
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    struct plan_row *r = NULL;
+    double all, half, times[2];
+    size_t n = 0;
+
+    for (int i = 0; i < 2; i++) {
+        char text[600];
+
+        snprintf(text, sizeof(text), "%sGPT,24,1024,16,8192,H100,1,1,1,1,1,x\n", head);
+        is_int(read_rows(t, text, &a, &r, &n, NULL), 0, "a time and a rate");
+        all = step_flops(&r[0].job);
+        half = all - step_attention_flops(&r[0].job) / 2;
+        snprintf(text, sizeof(text),
+                 "%sGPT,24,1024,16,8192,H100,1,1,1,1,%.6f,x\nGPT,24,1024,16,8192,H100,1,1,1,,1,x\n",
+                 head, (i ? half : all) / 1e12);
+        is_int(read_rows(t, text, &a, &r, &n, NULL), 0, "and one with a rate alone");
+        times[i] = n == 2 ? r[1].time_s : 0;
+    }
+    ok(fabs(times[0] * 1e12 / all - 1) < 1e-6, "all of attention");
+    ok(fabs(times[1] * 1e12 / half - 1) < 1e-6, "half of it");
+}
+
+static void test_out(const struct tables *t)
+{
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    struct plan_row r = { .line = 0 };
+
+    ok(one_row(t, HEAD "GPT,24,1024,16,1024,A100,8,2,2,2,1,16,full,,fp16,,,OOM\n", &a, &r) &&
+           r.out && isnan(r.time_s),
+       "a row that ran out of memory is one");
+    ok(one_row(t, HEAD "GPT,24,1024,16,1024,A100,8,2,2,2,1,16,full,,fp16,1,,BLOOM\n", &a, &r) &&
+           !r.out,
+       "BLOOM is none");
 }
 
 static void test_table_errors(const struct tables *t)
@@ -152,6 +251,11 @@ int main(void)
     test_row(&t);
     test_reasons(&t);
     test_network(&t);
+    test_other_names(&t);
+    test_networks();
+    test_precisions();
+    test_counting(&t);
+    test_out(&t);
     test_table_errors(&t);
     test_score();
     test_oom(&t);

@@ -84,6 +84,12 @@ static void test_gemm(void)
        "never faster than memory");
     x = (struct gemm){ 2561, 1280, 1024, 1 };
     ok(gemm_time(&c.gpu, PLAN_BF16, &x) > 1e-6 + full, "a row more begins another tile");
+    x = (struct gemm){ 2560, 1279, 1024, 1 };
+    ok(gemm_time(&c.gpu, PLAN_BF16, &x) > 2 * full, "rows that do not start on 16 bytes");
+    x = (struct gemm){ 2048, 2048, 108, 24 };
+    full = gemm_time(&c.gpu, PLAN_BF16, &x);
+    x.k = 112;
+    ok(full > 4 * gemm_time(&c.gpu, PLAN_BF16, &x), "nor can heads of 108 be padded");
 }
 
 static void test_collectives(void)
@@ -227,6 +233,22 @@ static void test_properties(void)
     ok(recompute, "full recompute is never faster");
 }
 
+static void test_narrow(void)
+{
+    struct cluster c = round_cluster();
+    struct plan_job job = small_job();
+    struct layout l = one();
+    double wide, narrow;
+
+    c.gpu.flops[PLAN_FP8] = 600e12;
+    l.tp = 8;
+    l.seq_parallel = true;
+    wide = make(&job, &c, &l).part[PART_TP];
+    job.precision = PLAN_FP8;
+    narrow = make(&job, &c, &l).part[PART_TP];
+    ok(narrow < wide && narrow > wide / 2, "inputs are gathered in 8 bits, sums in 16");
+}
+
 static void test_key(void)
 {
     const struct cluster c = round_cluster();
@@ -264,6 +286,7 @@ int main(void)
     test_collectives();
     test_pipeline();
     test_properties();
+    test_narrow();
     test_key();
     test_flops();
     return done();

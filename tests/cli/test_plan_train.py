@@ -1,0 +1,271 @@
+"""brim plan train: searches through the command line, and bad input."""
+
+import json
+import xml.etree.ElementTree
+
+import pytest
+from conftest import ROOT, one_line
+
+SMALL = ("plan", "train", "Llama-3.1-8B", "--cluster=8xH100-SXM", "--batch=64")
+LARGE = ("plan", "train", "Llama-3.1-70B", "--cluster=8x8xH100-SXM", "--batch=1024")
+CONFIG = {
+    "model_type": "llama",
+    "num_hidden_layers": 8,
+    "hidden_size": 1024,
+    "num_attention_heads": 8,
+    "num_key_value_heads": 8,
+    "intermediate_size": 4096,
+    "vocab_size": 32000,
+    "max_position_embeddings": 2048,
+}
+
+
+def plan(brim, *args):
+    said = json.loads(brim.out(*args, "--json"))
+    assert said["schema"] == "brim.plan.train.v1"
+    return said
+
+
+def test_the_answer(brim):
+    said = brim.out(*LARGE, "--tokens=300B", "--price=2")
+    assert said.startswith("Llama-3.1-70B on 64 H100-SXM5-80GB: tp ")
+    for word in ("A step takes", "tokens/s", "% MFU", "300B tokens take", "days and cost",
+                 "of 80.0 GB", "Assumed: ", "sequences of 4096 tokens", "8 ports of 400 Gbit/s"):
+        assert word in said.replace("\n", " ").replace("         ", ""), word
+    table = said[said.index("      step") :].splitlines()
+    assert len(table) == 6 and "layout" in table[0]
+
+
+def test_json_adds_up(brim):
+    said = plan(brim, *LARGE, "--tokens=20x", "--price=3", "--best=8")
+    best = said["best"]
+    assert len(best) == 8 and said["layouts"] > 10000
+    assert said["tokens"] == 20 * said["parameters"]
+    assert [b["step_s"] for b in best] == sorted(b["step_s"] for b in best)
+    for b in best:
+        layout = b["layout"]
+        assert layout["tp"] * layout["pp"] * layout["cp"] * layout["dp"] == b["gpus"] == 64
+        assert b["memory_b"] <= said["gpu_memory_b"]
+        assert sum(b["parts_s"].values()) == pytest.approx(b["step_s"], rel=1e-5)
+        assert sum(b["parts_b"].values()) == pytest.approx(b["memory_b"], rel=1e-5)
+        assert b["tokens_per_s"] * b["step_s"] == pytest.approx(1024 * 4096, rel=1e-5)
+        days = said["tokens"] / b["tokens_per_s"] / 86400
+        assert b["days"] == pytest.approx(days, rel=1e-5)
+        assert b["cost"] == pytest.approx(days * 24 * 64 * 3, rel=1e-5)
+    degrees = [tuple(b["layout"][k] for k in ("tp", "pp", "cp", "ep", "etp", "dp")) for b in best]
+    assert len(set(degrees)) == 8
+
+
+def test_any_number_of_threads_says_the_same(brim):
+    alone = brim.out(*LARGE, "--json", "--pareto", "--threads=1")
+    for threads in (2, 3, 8):
+        assert brim.out(*LARGE, "--json", "--pareto", f"--threads={threads}") == alone
+
+
+def test_a_layout_comes_back_from_its_words(brim):
+    best = plan(brim, *LARGE)["best"]
+    for b in best:
+        again = plan(brim, *LARGE, "--pin", b["words"])["best"]
+        assert again[0]["step_s"] == b["step_s"] and again[0]["layout"] == b["layout"]
+
+
+def test_pins(brim):
+    for pins in ({"tp": 8}, {"pp": 2, "micro_batch": 2}, {"recompute": "full", "zero": 3},
+                 {"cp": 2, "context": "gather"}):
+        words = [f"--pin={k}={v}" for k, v in pins.items()]
+        layout = plan(brim, *LARGE, *words)["best"][0]["layout"]
+        assert {k: layout[k] for k in pins} == pins
+    free = plan(brim, *LARGE)["best"][0]["step_s"]
+    assert plan(brim, *LARGE, "--pin=tp=8")["best"][0]["step_s"] >= free
+    assert plan(brim, *LARGE, "--pin=schedule=any")["best"][0]["step_s"] <= free
+
+
+def test_explain(brim):
+    said = brim.out(*SMALL, "--explain")
+    for word in ("Where the", "matrix products", "tiles in waves", "optimizer", "overhead",
+                 "master weights and both moments"):
+        assert word in said
+    shares = [
+        float(line.split("%")[0].split()[-1])
+        for line in said.split("of a step go:")[1].split("\n\n")[0].splitlines()[1:]
+    ]
+    assert sum(shares) == pytest.approx(100, abs=1)
+
+
+def test_fewer_and_pareto(brim):
+    said = plan(brim, "plan", "train", "Llama-3.2-1B", "--cluster=8xH100-SXM", "--batch=16",
+                "--fewer", "--pareto")
+    front = said["pareto"]
+    assert len({f["gpus"] for f in front}) > 3
+    for a in front:
+        for b in front:
+            assert a is b or not (
+                a["step_s"] <= b["step_s"] and a["gpus"] <= b["gpus"]
+                and a["memory_b"] <= b["memory_b"] - 1e9
+            )
+
+
+def test_fewer_in_text_is_a_line_for_each_number(brim):
+    said = brim.out("plan", "train", "Llama-3.2-1B", "--cluster=2x8xH100-SXM", "--batch=16",
+                    "--fewer", "--pareto", "--best=1")
+    table = said.split("The fastest on each number of GPUs")[1].splitlines()[2:]
+    rows = [(float(line.split()[0]) * (1 if line.split()[1] == "s" else 1e-3),
+             int(line.split("%")[-1].split()[1])) for line in table]
+    assert len(rows) > 3
+    assert rows == sorted(rows) and len({gpus for _, gpus in rows}) == len(rows)
+
+
+def test_gpus_that_nothing_takes_all_of(brim):
+    args = ("plan", "train", "Llama-3.1-8B", "--cluster=641x8xA100", "--batch=2520", "--seq=2048")
+    said = plan(brim, *args)
+    assert said["gpus"] == 5128 and said["fewer"] and said["best"][0]["gpus"] < 5128
+    text = " ".join(brim.out(*args).split())
+    assert "of the 5,128 A100-SXM4-80GB" in text and "No layout has all 5,128 GPUs" in text
+
+
+def test_compare(brim):
+    said = brim.out(*SMALL, "--compare", "tp=8", "tp=4,pp=2", "--compare=dp=8,zero=3")
+    names = said.splitlines()[:3]
+    # Those named by the option come first.
+    assert names[0].startswith("A  tp=8,") and names[1].startswith("B  tp=1,pp=1,dp=8")
+    assert names[2].startswith("C  tp=4,pp=2,")
+    assert "data parallel" in said and "tokens/s" in said and "GB of 80" in said
+    one_line(brim(*SMALL, "--compare", "tp=3"), 1, "tp=3 is not possible: 32 heads do not divide")
+
+
+@pytest.mark.parametrize(
+    "layout, words",
+    [
+        ("tp=3", "tp=3 is not possible: 64 heads do not divide by tp 3."),
+        ("tp=8,pp=1", "longer than the fastest: tensor parallel +"),
+        ("tp=1,pp=1,zero=0", "does not fit"),
+        ("tp=1,pp=1,zero=0", "the largest part are optimizer with"),
+    ],
+)
+def test_why(brim, layout, words):
+    assert words in " ".join(brim.out(*LARGE, "--why", layout).split())
+
+
+def test_why_not_the_fastest(brim):
+    words = plan(brim, *LARGE)["best"][0]["words"]
+    assert "is part of the fastest layout" in " ".join(brim.out(*LARGE, "--why", words).split())
+
+
+def test_svg(brim, tmp_path):
+    for args in (SMALL, LARGE + ("--pin=pp=4",)):
+        path = tmp_path / "plan.svg"
+        assert brim.out(*args, "--svg", path) == ""
+        tree = xml.etree.ElementTree.parse(path)
+        text = " ".join(t.text or "" for t in tree.iter() if t.tag.endswith("text"))
+        assert "Memory of a GPU by stage" in text and "of a step by parts" in text
+        assert ("The pipeline: " in text) == (args is not SMALL)
+        assert "href" not in path.read_text()
+        width, height = float(tree.getroot().get("width")), float(tree.getroot().get("height"))
+        for r in (e for e in tree.iter() if e.tag.endswith("rect")):
+            x, y, w, h = (float(r.get(k)) for k in ("x", "y", "width", "height"))
+            assert x >= 0 and y >= 0 and w >= 0 and x + w <= width and y + h <= height
+
+
+def test_a_model_that_does_not_fit(brim):
+    done = brim("plan", "train", "Llama-3.1-405B", "--cluster=8xH100-SXM", "--batch=64")
+    one_line(done, 1, "Llama-3.1-405B does not fit 8 H100-SXM5-80GB", "GB more than the 80 GB",
+             "of these GPUs would do")
+    gpus = int(done.stderr.split("; ")[1].split()[0])
+    wide = f"--cluster={gpus // 8}x8xH100-SXM"
+    assert plan(brim, "plan", "train", "Llama-3.1-405B", wide, "--batch=64")["best"]
+    one_line(brim(*LARGE, "--pin=zero=0,tp=1,pp=1,recompute=none"), 1, "does not fit",
+             "without what is pinned there are layouts that fit")
+
+
+def test_configs(brim, tmp_path):
+    path = tmp_path / "config.json"
+    rest = ("--cluster=8xH100-SXM", "--batch=64")
+    path.write_text(json.dumps(CONFIG))
+    assert plan(brim, "plan", "train", path, *rest)["seq"] == 2048
+    assert plan(brim, "plan", "train", tmp_path, *rest)["best"]
+    for missing in ("num_hidden_layers", "hidden_size", "num_attention_heads", "vocab_size"):
+        path.write_text(json.dumps({k: v for k, v in CONFIG.items() if k != missing}))
+        one_line(brim("plan", "train", path, *rest), 1, path, missing)
+    for key, value, words in (
+        ("num_attention_heads", 7, "heads"),
+        ("num_key_value_heads", 3, "8 heads do not divide by 3 key-value heads"),
+        ("num_hidden_layers", 0, "layers is 0: it must be 1 to 10000"),
+        ("hidden_size", -1, "whole number"),
+        ("vocab_size", "many", "whole number"),
+        ("hidden_size", 10**9, "hidden"),
+    ):
+        path.write_text(json.dumps({**CONFIG, key: value}))
+        one_line(brim("plan", "train", path, *rest), 1, path, words)
+    path.write_text("{")
+    one_line(brim("plan", "train", path, *rest), 1, path)
+
+
+@pytest.mark.parametrize(
+    "args, words",
+    [
+        (("--cluster=8x8xH10-SXM",), ("unknown GPU 'H10-SXM'", "did you mean H100-SXM?")),
+        (("--cluster=0x8xH100",), ("whole number from 1",)),
+        (("--cluster=",), ("--cluster=64x8xH100-SXM",)),
+        (("--cluster=none.ini",), ("none.ini: No such file",)),
+        (("--batch=0",), ("--batch is a number of sequences from 1",)),
+        (("--batch=-4",), ("'-4'",)),
+        (("--batch=99999999999",), ("'99999999999'",)),
+        (("--batch-tokens=4M",), ("--batch and --batch-tokens say the same",)),
+        (("--seq=0",), ("--seq is a number of tokens from 1",)),
+        (("--seq=1e9",), ("'1e9'",)),
+        (("--tokens=0",), ("--tokens is a number of tokens above 0",)),
+        (("--tokens=lots",), ("'lots'",)),
+        (("--price=-1",), ("--price is that of a GPU for an hour",)),
+        (("--price=nan",), ("--price",)),
+        (("--precision=nvfp4",), ("H100-SXM5-80GB does not compute in nvfp4",)),
+        (("--pin=tq=3",), ("--pin: unknown part of a layout 'tq'",)),
+        (("--pin=tp=0",), ("--pin: tp is a whole number from 1",)),
+        (("--pin=tp=3",), ("no such layout is possible: 32 heads do not divide by tp 3",)),
+        (("--pin=tp=8,pp=8",), ("no such layout is possible", "is more than the 8 GPUs")),
+        (("--pin=tp=8", "--pin=tp=4"), ("--pin: tp stands twice",)),
+        (("--compare=imbalance=2",), ("what is not of the layout belongs into --pin",)),
+    ],
+)
+def test_bad_input(brim, args, words):
+    one_line(brim(*SMALL, *args), 1, *words)
+
+
+def test_models_that_nobody_knows(brim):
+    rest = ("--cluster=8xH100-SXM", "--batch=64")
+    one_line(brim("plan", "train", "Llama-3.1-9B", *rest), 1, "did you mean Llama-3.1-8B?")
+    missing = "none/config.json"
+    one_line(brim("plan", "train", missing, *rest), 1, missing, "No such file")
+    one_line(brim("plan", "train", "some/thing", *rest), 1, "no such file, and unknown model")
+    one_line(brim("plan", "train", "GPT-2", "--cluster=8xH100-SXM", "--batch=64", "--seq=4096"), 1,
+             "1024 positions: sequences of 4096 do not go into it")
+
+
+@pytest.mark.parametrize(
+    "args, words",
+    [
+        (("plan", "train"), "name a model"),
+        (SMALL + ("extra",), "'extra'"),
+        (SMALL + ("--best=999",), "--best is up to 64"),
+        (SMALL + ("--best=x",), "--best"),
+        (SMALL + ("--why=tp=8", "--json"), "give one of them"),
+        (SMALL + ("--svg=",), "an empty name"),
+        (SMALL + ("--precision=int8",), "is not one of fp16, bf16"),
+    ],
+)
+def test_usage(brim, args, words):
+    one_line(brim(*args), 2, words)
+
+
+def test_an_ini_file_and_this_machine(brim, tmp_path):
+    ini = tmp_path / "c.ini"
+    ini.write_text("[cluster]\ngpu = H100-SXM\nnodes = 8\ngpus = 8\nprice = 2\n")
+    said = plan(brim, "plan", "train", "Llama-3.1-70B", "--batch=1024", "--cluster", ini,
+                "--tokens=1T")
+    same = plan(brim, *LARGE)
+    assert said["best"][0]["step_s"] == same["best"][0]["step_s"] and said["best"][0]["cost"] > 0
+    ini.write_text("[cluster]\ngpu = H100-SXM\nnode = 8\n")
+    one_line(brim("plan", "train", "Llama-3.1-70B", "--batch=1024", "--cluster", ini), 1,
+             f"{ini}:3: unknown key 'node' (did you mean nodes?)")
+    recorded = ROOT / "tests" / "fixtures" / "machines" / "workstation"
+    done = brim("plan", "train", "Llama-3.2-1B", "--batch=8", "--cluster", recorded)
+    assert done.returncode == 0 or done.stderr.count("\n") == 1
