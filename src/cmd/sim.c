@@ -1,0 +1,230 @@
+/* brim sim: replays a trace under policies, in virtual time. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "cmd/cmd.h"
+#include "cmd/sim_show.h"
+
+enum { TRACE_MAX = 1 << 30, POLICY_MAX = 64 << 10, OUTPUT_MAX = 1 << 30, RUNS = 16 };
+enum { PACK_LOAD = 1000, PACK_ROUNDS = 10000 };
+
+struct sim_opts {
+    bool json, actions, policies, pack;
+    const char *policy, *compare, *nodes;
+    uint64_t load, rounds, seed;
+};
+
+static const struct opt opts[] = {
+    { OPT_FLAG, 'j', "json", offsetof(struct sim_opts, json), NULL, "print JSON", NULL },
+    { OPT_STRING, 'p', "policy", offsetof(struct sim_opts, policy), "NAME|FILE",
+      "the policy: one of --policies, or an INI file (a name with a dot or a slash)", NULL },
+    { OPT_STRING, 'c', "compare", offsetof(struct sim_opts, compare), "NAME,...",
+      "more policies beside it", NULL },
+    { OPT_STRING, 'n', "nodes", offsetof(struct sim_opts, nodes), "NxD|FILE",
+      "nodes x devices each, with kinds 32x8:A100,4x4:T4; or a table of nodes", NULL },
+    { OPT_FLAG, 'a', "actions", offsetof(struct sim_opts, actions), NULL,
+      "print each start and preemption with its reason", NULL },
+    { OPT_FLAG, 0, "policies", offsetof(struct sim_opts, policies), NULL,
+      "list the policies that have names", NULL },
+    { OPT_FLAG, 0, "pack", offsetof(struct sim_opts, pack), NULL,
+      "do not run the jobs: say how much of the nodes they fill", NULL },
+    { OPT_UINT, 0, "load", offsetof(struct sim_opts, load), "PERCENT",
+      "pack: devices asked for, of those that there are", NULL },
+    { OPT_UINT, 0, "rounds", offsetof(struct sim_opts, rounds), "N",
+      "pack: random orders of the jobs, of which the mean is printed", NULL },
+    { OPT_UINT, 0, "seed", offsetof(struct sim_opts, seed), "N", "pack: of the first order", NULL },
+    { .kind = OPT_END },
+};
+
+static const struct sim_opts defaults = {
+    .policy = "fifo", .nodes = "64x8", .load = 130, .rounds = 10, .seed = 42
+};
+
+/* What a run of the command owns. */
+struct session {
+    struct pool pool;
+    struct workload work;
+    struct trace_notes notes;
+    struct sim_run runs[RUNS];
+    size_t n_runs;
+    struct str text, out;
+};
+
+static void session_free(struct session *s)
+{
+    for (size_t i = 0; i < s->n_runs; i++) {
+        sim_result_done(&s->runs[i].result);
+        sim_stats_done(&s->runs[i].stats);
+    }
+    workload_done(&s->work);
+    pool_done(&s->pool);
+    str_done(&s->text);
+    str_done(&s->out);
+    free(s);
+}
+DEFINE_CLEANUP(struct session, session_free)
+
+static int list_policies(struct str *out)
+{
+    for (size_t i = 0; policy_name_at(i); i++)
+        str_addf(out, "%-18s %s\n", policy_name_at(i), policy_about(i));
+    return 0;
+}
+
+/* A table of nodes has a name with a dot or a slash; "64x8" has neither. */
+static int load_pool(struct session *s, const char *nodes, struct err *e)
+{
+    int rc;
+
+    if (!strpbrk(nodes, "./") || (strchr(nodes, 'x') && nodes[0] >= '0' && nodes[0] <= '9'))
+        return pool_parse(&s->pool, nodes, e);
+    rc = file_read(nodes, &s->text, e);
+    if (rc < 0)
+        return rc;
+    return trace_read_nodes(&s->pool, nodes, str_text(&s->text), s->text.len, e);
+}
+
+static int load_policy(struct session *s, const char *name, struct err *e)
+{
+    struct policy *p;
+    int rc;
+
+    if (s->n_runs == RUNS)
+        return err_set(e, -EINVAL, "more than %d policies", RUNS);
+    p = &s->runs[s->n_runs].policy;
+    if (strpbrk(name, "./")) {
+        rc = file_read(name, &s->text, e);
+        if (rc == 0)
+            rc = policy_read(p, name, str_text(&s->text), s->text.len, e);
+    } else {
+        rc = policy_named(p, name, e);
+        if (rc == -ENOENT)
+            rc = err_context(e, rc, "%s: ", name);
+    }
+    if (rc == 0)
+        s->n_runs++;
+    return rc;
+}
+
+static int load_policies(struct session *s, const struct sim_opts *o, struct err *e)
+{
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    char *rest = arena_strdup(&a, o->compare ? o->compare : ""), *name;
+    int rc = load_policy(s, o->policy, e);
+
+    if (!rest)
+        return err_nomem(e);
+    while (rc == 0 && (name = strsep(&rest, ",")))
+        if (*name)
+            rc = load_policy(s, name, e);
+    return rc;
+}
+
+static int load_trace(struct session *s, const char *path, struct err *e)
+{
+    struct trace_text t = { .file = !strcmp(path, "-") ? "/dev/stdin" : path };
+    int rc = file_read(t.file, &s->text, e);
+
+    if (rc < 0)
+        return rc;
+    t.text = str_text(&s->text);
+    t.len = s->text.len;
+    return trace_read(&s->work, &s->notes, &s->pool, &t, e);
+}
+
+static void print_action(void *ctx, const struct sched *s, const struct action *a, int64_t now_ms)
+{
+    struct str *out = ctx;
+
+    str_addf(out, "%.3f ", (double)now_ms / 1e3);
+    sched_reason(s, a, now_ms, out);
+    str_add_char(out, '\n');
+}
+
+static int simulate(struct session *s, const struct sim_opts *o, struct err *e)
+{
+    const struct sim_options options = { o->actions ? print_action : NULL, &s->out };
+
+    for (size_t i = 0; i < s->n_runs; i++) {
+        struct sim_run *r = &s->runs[i];
+        int rc = sim_run(&r->result, &r->policy, &s->pool, &s->work, &options, e);
+
+        if (rc == 0)
+            rc = sim_stats_make(&r->stats, &r->result, &s->pool, &s->work, e);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static int pack(struct session *s, const struct sim_opts *o, struct err *e)
+{
+    const struct pack_options options = { (double)o->load / 100, o->seed, (int)o->rounds };
+
+    if (o->load == 0 || o->load > PACK_LOAD || o->rounds == 0 || o->rounds > PACK_ROUNDS)
+        return err_set(e, -EINVAL, "--load is 1 to %d per cent, --rounds 1 to %d", PACK_LOAD,
+                       PACK_ROUNDS);
+    for (size_t i = 0; i < s->n_runs; i++) {
+        struct sim_run *r = &s->runs[i];
+        int rc = pack_run(&r->pack, &r->policy, &s->pool, &s->work, &options, e);
+
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static int run(const struct app *app, const void *values, char **operands, struct err *e)
+{
+    const struct sim_opts *o = values;
+    CLEANUP(session_freep) struct session *s = calloc(1, sizeof(*s));
+    struct sim_report report;
+    int rc;
+
+    (void)app;
+    if (!s)
+        return err_nomem(e);
+    s->text.max = TRACE_MAX;
+    s->out.max = OUTPUT_MAX;
+    if (o->policies) {
+        list_policies(&s->out);
+        return cmd_print(&s->out, NULL, e);
+    }
+    if (!operands[0]) {
+        err_set(e, -EINVAL, "say which trace: brim sim TRACE, or - for standard input");
+        return EXIT_USAGE;
+    }
+    rc = load_pool(s, o->nodes, e);
+    if (rc == 0)
+        rc = load_policies(s, o, e);
+    if (rc == 0)
+        rc = load_trace(s, operands[0], e);
+    if (rc == 0)
+        rc = o->pack ? pack(s, o, e) : simulate(s, o, e);
+    if (rc < 0)
+        return rc;
+    report = (struct sim_report){ operands[0], o->nodes, &s->pool,  &s->work,
+                                  &s->notes,   s->runs,  s->n_runs, o->pack ? o->load : 0 };
+    if (o->json)
+        sim_show_json(&report, &s->out);
+    else if (!o->actions)
+        sim_show_text(&report, &s->out);
+    return cmd_print(&s->out, NULL, e);
+}
+
+const struct cmd cmd_sim = {
+    .name = "sim",
+    .args = "TRACE|-",
+    .summary = "replay a trace of jobs under scheduling policies",
+    .about =
+        "Reads jobs (brim's own CSV form, Philly, Muri and OpenB tables, SWF, sacct --parsable2),\n"
+        "runs them under each policy in virtual time and says how long they waited and took.\n"
+        "The same scheduler decides that would act on a cluster. A compressed trace is piped in:\n"
+        "  zcat trace.csv.gz | brim sim - --nodes 64x8 --policy easy --compare fifo,srtf",
+    .opts = opts,
+    .defaults = &defaults,
+    .size = sizeof(struct sim_opts),
+    .max_operands = 1,
+    .run = run,
+};

@@ -1,0 +1,179 @@
+#include "cmd/sim_show.h"
+
+#include <math.h>
+
+#include "base/json.h"
+#include "model/quantity.h"
+
+enum { NAME_WIDTH = 17 };
+
+/* ---- text ---- */
+
+static void add_notes(const struct trace_notes *n, struct str *out)
+{
+    if (n->bad)
+        str_addf(out, "%zu row%s left out:\n", n->bad, n->bad == 1 ? "" : "s");
+    for (size_t i = 0; i < n->bad && i < TRACE_NOTES; i++)
+        str_addf(out, "  %s\n", n->text[i]);
+    if (n->bad > TRACE_NOTES)
+        str_addf(out, "  and %zu more\n", n->bad - TRACE_NOTES);
+    if (n->skipped)
+        str_addf(out, "%zu rows skipped: no job that needs devices\n", n->skipped);
+}
+
+static void add_group(const struct sim_group *g, struct str *out)
+{
+    str_addf(out, "%8zu %11.0f %9.0f %11.0f %9.0f %9.0f %9.0f %9.0f", g->jobs, g->completion,
+             g->completion_p99, g->wait, g->wait_p50, g->wait_p90, g->wait_p99, g->wait_max);
+}
+
+static void add_header(const char *first, struct str *out)
+{
+    str_add(out, first);
+    str_pad(out, NAME_WIDTH);
+    str_add(out, "    jobs  completion       p99        wait       p50       p90       p99"
+                 "       max");
+}
+
+static void add_run(const struct sim_run *r, struct str *out)
+{
+    str_add(out, r->policy.name);
+    str_pad(out, NAME_WIDTH);
+    add_group(&r->stats.all, out);
+    str_addf(out, " %9.1f %9llu\n", r->stats.allocated * 100,
+             (unsigned long long)r->result.preemptions);
+}
+
+static void add_groups(const struct sim_run *r, struct str *out)
+{
+    str_addf(out, "\n%s, by %s\n", r->policy.name, r->stats.by);
+    add_header(r->stats.by, out);
+    str_add_char(out, '\n');
+    for (size_t i = 0; i < r->stats.n_groups; i++) {
+        str_add(out, r->stats.groups[i].name);
+        str_pad(out, NAME_WIDTH);
+        add_group(&r->stats.groups[i], out);
+        str_add_char(out, '\n');
+    }
+}
+
+static void add_packed(const struct sim_report *r, struct str *out)
+{
+    str_add(out, "\npolicy");
+    str_pad(out, NAME_WIDTH);
+    str_addf(out, " allocated%% when 100%% is asked for  %8llu%% turned away%%\n",
+             (unsigned long long)r->load);
+    for (size_t i = 0; i < r->n_runs; i++) {
+        const struct pack_result *p = &r->runs[i].pack;
+
+        str_add(out, r->runs[i].policy.name);
+        str_pad(out, NAME_WIDTH);
+        str_addf(out, "%34.2f %9.2f %13.2f\n", p->at_full * 100, p->at_end * 100,
+                 p->turned_away * 100);
+    }
+}
+
+void sim_show_text(const struct sim_report *r, struct str *out)
+{
+    const struct sim_run *first = &r->runs[0];
+
+    str_addf(out, "%s (%s): %zu jobs on %zu node%s with %lld devices; times in seconds\n", r->trace,
+             r->notes->kind, r->work->n_jobs, r->pool->n_nodes, r->pool->n_nodes == 1 ? "" : "s",
+             (long long)r->pool->devices);
+    add_notes(r->notes, out);
+    if (r->load) {
+        add_packed(r, out);
+        return;
+    }
+    if (first->result.impossible)
+        str_addf(out, "%zu jobs need more than there is and were left out\n",
+                 first->result.impossible);
+    str_add_char(out, '\n');
+    add_header("policy", out);
+    str_add(out, " allocated% preempted\n");
+    for (size_t i = 0; i < r->n_runs; i++)
+        add_run(&r->runs[i], out);
+    for (size_t i = 0; i < r->n_runs; i++)
+        if (r->runs[i].stats.n_groups > 1)
+            add_groups(&r->runs[i], out);
+}
+
+/* ---- JSON ---- */
+
+static void json_group(struct json *j, const char *key, const struct sim_group *g)
+{
+    json_object(j, key);
+    json_string(j, "name", g->name);
+    json_int(j, "jobs", (int64_t)g->jobs);
+    json_round(j, "completion_s", g->completion, 3);
+    json_round(j, "completion_p50_s", g->completion_p50, 3);
+    json_round(j, "completion_p99_s", g->completion_p99, 3);
+    json_round(j, "wait_s", g->wait, 3);
+    json_round(j, "wait_p50_s", g->wait_p50, 3);
+    json_round(j, "wait_p90_s", g->wait_p90, 3);
+    json_round(j, "wait_p99_s", g->wait_p99, 3);
+    json_round(j, "wait_max_s", g->wait_max, 3);
+    json_end(j);
+}
+
+static void json_packed(struct json *j, const struct sim_run *r)
+{
+    json_object(j, NULL);
+    json_string(j, "policy", r->policy.name);
+    json_round(j, "allocated_at_full", r->pack.at_full, 6);
+    json_round(j, "allocated_at_load", r->pack.at_end, 6);
+    json_round(j, "turned_away", r->pack.turned_away, 6);
+    json_int(j, "jobs", (int64_t)r->pack.jobs);
+    json_end(j);
+}
+
+static void json_run(struct json *j, const struct sim_run *r)
+{
+    json_object(j, NULL);
+    json_string(j, "policy", r->policy.name);
+    json_group(j, "all", &r->stats.all);
+    json_string(j, "by", r->stats.by);
+    json_array(j, "groups");
+    for (size_t i = 0; i < r->stats.n_groups; i++)
+        json_group(j, NULL, &r->stats.groups[i]);
+    json_end(j);
+    json_round(j, "allocated", r->stats.allocated, 6);
+    json_round(j, "allocated_to_end", r->stats.allocated_all, 6);
+    json_round(j, "end_s", (double)r->result.end_ms / 1e3, 3);
+    json_int(j, "preemptions", (int64_t)r->result.preemptions);
+    json_int(j, "impossible", (int64_t)r->result.impossible);
+    json_int(j, "events", (int64_t)r->result.events);
+    json_int(j, "passes", (int64_t)r->result.passes);
+    json_end(j);
+}
+
+void sim_show_json(const struct sim_report *r, struct str *out)
+{
+    struct json j = JSON_INIT(out);
+
+    json_object(&j, NULL);
+    json_string(&j, "schema", "brim.sim.v1");
+    json_object(&j, "trace");
+    json_string(&j, "file", r->trace);
+    json_string(&j, "kind", r->notes->kind);
+    json_int(&j, "jobs", (int64_t)r->work->n_jobs);
+    json_int(&j, "bad", (int64_t)r->notes->bad);
+    json_int(&j, "skipped", (int64_t)r->notes->skipped);
+    json_array(&j, "notes");
+    for (size_t i = 0; i < r->notes->bad && i < TRACE_NOTES; i++)
+        json_string(&j, NULL, r->notes->text[i]);
+    json_end(&j);
+    json_end(&j);
+    json_int(&j, "nodes", (int64_t)r->pool->n_nodes);
+    json_int(&j, "devices", r->pool->devices);
+    json_array(&j, "policies");
+    for (size_t i = 0; i < r->n_runs; i++)
+        if (r->load)
+            json_packed(&j, &r->runs[i]);
+        else
+            json_run(&j, &r->runs[i]);
+    json_end(&j);
+    if (r->load)
+        json_int(&j, "load_percent", (int64_t)r->load);
+    json_end(&j);
+}

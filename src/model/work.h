@@ -1,0 +1,63 @@
+/* Jobs as they were asked for: what a trace holds, or a queue. Plain data; times are milliseconds,
+ * counted from the first submission of a trace. */
+#ifndef BRIM_MODEL_WORK_H
+#define BRIM_MODEL_WORK_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+
+enum { WORK_WHOLE = 1000, WORK_DEVICES = 1 << 20, WORK_GROUPS = 4096 };
+#define WORK_UNKNOWN INT64_MAX
+
+struct work {
+    const char *name;
+    int64_t submit_ms;
+    int64_t length_ms;     /* what it really takes on its devices, without interruptions */
+    int64_t limit_ms;      /* what its owner asked for; WORK_UNKNOWN */
+    int64_t restart_ms;    /* what a start after a preemption costs; -1: the policy says */
+    int64_t checkpoint_ms; /* between two checkpoints; 0: as often as it is stopped */
+    uint64_t kinds;        /* bits of the kinds that suit it; 0: all */
+    int64_t memory_mib;    /* on each of its nodes */
+    int32_t cpus_milli;    /* on each of its nodes */
+    int32_t devices;       /* of the whole gang; 0: none */
+    int32_t per_node;      /* 0: on as few nodes as hold it */
+    int32_t least, most;   /* of an elastic job; both 0: it is not */
+    int16_t milli;         /* of one device, where devices is 1; WORK_WHOLE otherwise */
+    int16_t user, team;    /* numbers in the tables of the workload */
+    int16_t class;         /* the same: what results are told apart by */
+    int16_t priority;      /* higher goes first, where a policy looks at it */
+    bool fixed;            /* may not be preempted */
+    uint16_t shape;        /* equal for jobs that need the same: workload_settle() */
+};
+
+/* Names with numbers, in the order in which they came. */
+struct work_names {
+    const char **names;
+    size_t n;
+    uint32_t *slots; /* hashed; 0: empty, otherwise number + 1 */
+    size_t n_slots;
+};
+
+struct workload {
+    struct arena arena;
+    struct work *jobs;
+    size_t n_jobs;
+    struct work_names users, teams, classes;
+    size_t n_shapes;
+    int64_t first_ms; /* of the first submission, on the trace's own clock */
+};
+
+void workload_done(struct workload *w);
+
+/* The number of a name in a table, added when it is new; -ENOMEM, or -E2BIG behind
+ * WORK_GROUPS names. */
+int work_number(struct workload *w, struct work_names *table, const char *name) CHECK_RESULT;
+
+/* After the last job was added: put them in the order of submission (those of one moment stay in
+ * theirs), let the first be at 0, and number their shapes. -ENOMEM, or -E2BIG when there are more
+ * than 65,535 shapes. */
+int workload_settle(struct workload *w, struct err *e) CHECK_RESULT;
+
+#endif

@@ -1,0 +1,110 @@
+/* What the files of a scheduler share; for src/sched alone. */
+#ifndef BRIM_SCHED_INSIDE_H
+#define BRIM_SCHED_INSIDE_H
+#include "sched/order.h"
+#include "sched/place_scored.h"
+#include "sched/quota.h"
+#include "sched/waiting.h"
+#include "sched/sched.h"
+
+/* One of all jobs that are there, with its key of this pass. */
+struct ranked {
+    struct order_key key;
+    uint32_t job;
+    bool granted;
+};
+
+/* A running job on one node (victims). */
+struct holder {
+    uint32_t job;
+    uint32_t at; /* in the order of this pass: later ones stop first */
+    uint8_t devices;
+};
+
+/* When a running job is expected to end. */
+struct expected {
+    int64_t end_ms;
+    uint32_t job;
+};
+
+/* What the first job that waits was promised (EASY). */
+struct promise {
+    uint32_t job;     /* WAITING_NONE: none */
+    int64_t start_ms; /* WORK_UNKNOWN: nobody knows */
+    uint8_t *spare;   /* by node: devices that it will not need then */
+};
+
+struct user {
+    double had; /* device time, decayed up to 'at' */
+    int64_t running;
+};
+
+struct sched {
+    struct arena arena;
+    struct policy policy;
+    const struct pool *pool;
+    const struct workload *work;
+    struct room room;
+    struct scores scores;
+    struct sched_job *jobs;
+    struct quota quota;
+    struct waiting waiting; /* those that wait; without preemption only */
+    uint32_t *group;        /* of each job */
+    size_t n_groups;
+    uint32_t *cursor;      /* by group, in a pass */
+    int64_t *longest;      /* by group, in a pass */
+    struct ranked *ranked; /* all that are there, in the order of the last pass (preemption) */
+    struct ranked *other;  /* to sort them */
+    size_t n_ranked;
+    uint32_t *running, *at; /* those that run; by job, where it stands there or in waits */
+    uint32_t *waits;        /* those that wait, in no order */
+    size_t n_running, n_waiting;
+    struct expected *ends; /* those that run by their ends (backfill) */
+    size_t n_ends;
+    struct promise promise;
+    int16_t *back; /* by device of each node: shares given back by then; NULL: no job has any */
+    struct user *users;
+    int64_t users_ms;       /* up to when they are counted */
+    struct holder *holders; /* running jobs by node (victims) */
+    uint32_t *first;
+    uint32_t lists; /* the last place that was handed out */
+    struct fit fit;
+    struct action *actions;
+    size_t n_actions;
+};
+
+/* Move a job to its place, or away from it, and note the action. -ENOMEM. */
+int inside_start(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why)
+    CHECK_RESULT;
+int inside_preempt(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why)
+    CHECK_RESULT;
+
+/* The key of a job at a time. */
+void inside_key(const struct sched *s, uint32_t job, int64_t now_ms, struct order_key *ret);
+
+/* Whether there is a place for a job, and it may have it; it is in s->fit then. */
+bool inside_find(struct sched *s, uint32_t job);
+
+/* Count what users have had up to now. */
+void inside_count_users(struct sched *s, int64_t now_ms);
+
+/* The group whose next job, by s->cursor, goes first; WAITING_NONE. */
+uint32_t inside_first_group(const struct sched *s);
+
+int pass_queue(struct sched *s, int64_t now_ms) CHECK_RESULT;
+int pass_quota(struct sched *s, int64_t now_ms) CHECK_RESULT;
+int pass_victims(struct sched *s, int64_t now_ms) CHECK_RESULT;
+int pass_planned(struct sched *s, int64_t now_ms) CHECK_RESULT;
+int pass_ranked(struct sched *s, int64_t now_ms, int64_t *again_ms) CHECK_RESULT;
+
+/* Sort what is in s->ranked by its keys: quick when most of it is in order. */
+void ranked_sort(struct sched *s);
+
+/* Find when a job that has no place now will have one, from the expected ends, and what of each
+ * node it leaves then. */
+void promise_make(struct sched *s, uint32_t job, int64_t now_ms);
+
+/* A job took its place for longer than until the promised start: less is to spare. */
+void promise_use(struct sched *s, uint32_t job);
+
+#endif

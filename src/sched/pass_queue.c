@@ -1,0 +1,131 @@
+/* Without preemption: the first job that waits starts when there is room; behind one that does not
+ * fit, others start as the policy's backfill allows. */
+#include "sched/inside.h"
+
+/* No job of a group that needs more than is free can start. */
+static bool hopeless(const struct sched *s, uint32_t job)
+{
+    const struct work *w = &s->work->jobs[job];
+
+    return w->milli == WORK_WHOLE && w->devices > s->room.whole;
+}
+
+static bool before(const struct sched *s, uint32_t a, uint32_t b)
+{
+    if (s->policy.order->needs_users) {
+        double had_a = s->users[s->work->jobs[a].user + 1].had;
+        double had_b = s->users[s->work->jobs[b].user + 1].had;
+        int32_t rank_a = s->waiting.nodes[a].key.rank, rank_b = s->waiting.nodes[b].key.rank;
+
+        if (rank_a != rank_b)
+            return rank_a < rank_b;
+        if (had_a < had_b || had_a > had_b)
+            return had_a < had_b;
+    }
+    return order_compare(&s->waiting.nodes[a].key, &s->waiting.nodes[b].key) < 0;
+}
+
+uint32_t inside_first_group(const struct sched *s)
+{
+    uint32_t best = WAITING_NONE;
+
+    for (uint32_t g = 0; g < s->n_groups; g++)
+        if (s->cursor[g] != WAITING_NONE &&
+            (best == WAITING_NONE || before(s, s->cursor[g], s->cursor[best])))
+            best = g;
+    return best;
+}
+
+static void advance(struct sched *s, uint32_t group, const struct order_key *after)
+{
+    s->cursor[group] = waiting_next(&s->waiting, group, after, s->longest[group]);
+}
+
+/* A job behind one that was promised a start. Sets why; false when it must wait. */
+static bool easy(struct sched *s, uint32_t job, int64_t now_ms, struct action *why)
+{
+    int64_t length = s->jobs[job].left_ms;
+    bool found;
+
+    if (s->promise.start_ms == WORK_UNKNOWN) {
+        why->why = WHY_GREEDY;
+        return inside_find(s, job);
+    }
+    if (length <= s->promise.start_ms - now_ms) {
+        why->why = WHY_SHORT;
+        return inside_find(s, job);
+    }
+    why->why = WHY_SPARE;
+    s->room.spare_of = s->promise.spare;
+    found = inside_find(s, job);
+    s->room.spare_of = NULL;
+    if (found)
+        promise_use(s, job);
+    return found;
+}
+
+/* After a job of a group had to wait: none of it starts, or none but shorter ones. */
+static void pass_over(struct sched *s, uint32_t group, uint32_t job, int64_t now_ms)
+{
+    struct order_key key = s->waiting.nodes[job].key;
+    int64_t left = s->promise.start_ms - now_ms;
+
+    if (s->policy.backfill != BACKFILL_EASY || s->promise.start_ms == WORK_UNKNOWN ||
+        s->jobs[job].left_ms <= left) {
+        s->cursor[group] = WAITING_NONE;
+        return;
+    }
+    s->longest[group] = left;
+    advance(s, group, &key);
+}
+
+static void promise(struct sched *s, uint32_t job, int64_t now_ms)
+{
+    if (s->promise.job != job || s->promise.start_ms <= now_ms)
+        promise_make(s, job, now_ms);
+}
+
+int pass_queue(struct sched *s, int64_t now_ms)
+{
+    struct action why = { .why = WHY_FIRST, .other = WAITING_NONE, .until_ms = WORK_UNKNOWN };
+    uint32_t group;
+
+    for (uint32_t g = 0; g < s->n_groups; g++) {
+        s->longest[g] = WORK_UNKNOWN;
+        advance(s, g, NULL);
+    }
+    while ((group = inside_first_group(s)) != WAITING_NONE) {
+        uint32_t job = s->cursor[group];
+        struct order_key key = s->waiting.nodes[job].key;
+        bool starts;
+
+        if (hopeless(s, job) && why.other != WAITING_NONE) {
+            s->cursor[group] = WAITING_NONE;
+            continue;
+        }
+        if (why.other == WAITING_NONE || s->policy.backfill == BACKFILL_GREEDY)
+            starts = inside_find(s, job);
+        else
+            starts = easy(s, job, now_ms, &why);
+        if (starts) {
+            if (inside_start(s, job, now_ms, &why) < 0)
+                return -1;
+            advance(s, group, &key);
+            continue;
+        }
+        if (s->policy.backfill == BACKFILL_NONE)
+            return 0;
+        if (why.other == WAITING_NONE) {
+            why.other = job;
+            why.why = WHY_GREEDY;
+            if (s->policy.backfill == BACKFILL_EASY) {
+                promise(s, job, now_ms);
+                why.until_ms = s->promise.start_ms;
+            }
+            s->cursor[group] = WAITING_NONE;
+            continue;
+        }
+        pass_over(s, group, job, now_ms);
+    }
+    return 0;
+}

@@ -1,0 +1,44 @@
+/* With quotas and no preemption inside a class: each class, or team, has a queue of its own. A job
+ * that finds no place holds up those behind it in its own queue (backfill = none), or no one. */
+#include "sched/inside.h"
+
+/* No job of the group starts in this sweep, nor, where nobody overtakes, any of its queue. */
+static void pass_over(struct sched *s, uint32_t group)
+{
+    uint32_t slot = quota_slot(s, s->cursor[group]);
+
+    for (uint32_t g = 0; g < s->n_groups; g++)
+        if (g == group || (s->policy.backfill == BACKFILL_NONE && s->cursor[g] != WAITING_NONE &&
+                           quota_slot(s, s->cursor[g]) == slot))
+            s->cursor[g] = WAITING_NONE;
+}
+
+static int sweep(struct sched *s, int64_t now_ms)
+{
+    uint32_t group;
+
+    for (uint32_t g = 0; g < s->n_groups; g++)
+        s->cursor[g] = waiting_next(&s->waiting, g, NULL, WORK_UNKNOWN);
+    while ((group = inside_first_group(s)) != WAITING_NONE) {
+        uint32_t job = s->cursor[group];
+        struct order_key key = s->waiting.nodes[job].key;
+        bool within = quota_within(s, job);
+        const struct action why = { .why = within ? WHY_WITHIN : WHY_LENT, .other = WAITING_NONE };
+        int found = inside_find(s, job);
+
+        if (!found && within && s->policy.quota.borrow)
+            found = quota_reclaim(s, job, now_ms);
+        if (found < 0 || (found && inside_start(s, job, now_ms, &why) < 0))
+            return -1;
+        if (found)
+            s->cursor[group] = waiting_next(&s->waiting, group, &key, WORK_UNKNOWN);
+        else
+            pass_over(s, group);
+    }
+    return 0;
+}
+
+int pass_quota(struct sched *s, int64_t now_ms)
+{
+    return quota_pass(s, now_ms, sweep);
+}

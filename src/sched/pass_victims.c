@@ -1,0 +1,181 @@
+/* Preemption by need: a job that waits and finds no place takes that of running jobs which it
+ * goes before, on the nodes where the fewest devices have to stop. In an order by queues, what
+ * runs is let alone by jobs of its own queue; with quotas, by those of other classes. */
+#include <string.h>
+
+#include "sched/inside.h"
+
+enum { NODES = 256 }; /* that one job may clear */
+
+/* What it takes to clear a node for a job. */
+struct clearing {
+    int32_t cost; /* devices that stop; -1: it cannot be */
+    uint32_t node;
+};
+
+/* Which running jobs are on which node: those of node n from first[n] to first[n + 1]. */
+static void find_holders(struct sched *s)
+{
+    const struct room *r = &s->room;
+
+    memset(s->first, 0, (s->pool->n_nodes + 2) * sizeof(*s->first));
+    for (int fill = 0; fill < 2; fill++) {
+        for (size_t i = 0; i < s->n_ranked; i++) {
+            uint32_t job = s->ranked[i].job;
+
+            if (s->jobs[job].state != SCHED_RUNNING || s->work->jobs[job].milli < WORK_WHOLE ||
+                s->work->jobs[job].devices == 0)
+                continue;
+            for (uint32_t p = s->jobs[job].part; p != NO_PART; p = r->parts[p].next) {
+                uint32_t *slot = &s->first[r->parts[p].node + 2 - (uint32_t)fill];
+
+                if (fill)
+                    s->holders[*slot] = (struct holder){
+                        job, (uint32_t)i, (uint8_t)__builtin_popcount(r->parts[p].devices)
+                    };
+                ++*slot;
+            }
+        }
+        for (size_t n = 0; n < s->pool->n_nodes && !fill; n++)
+            s->first[n + 2] += s->first[n + 1];
+    }
+}
+
+/* Whether a running job may be stopped for another: one of a lower queue or class, or, where the
+ * order is by what is left of jobs, one that comes later. */
+static bool may_stop(const struct sched *s, const struct holder *h, const struct ranked *waits,
+                     int64_t now_ms)
+{
+    const struct order_key *key = &s->ranked[h->at].key;
+    bool later = s->policy.order->falls ? order_compare(key, &waits->key) > 0
+                                        : key->rank > waits->key.rank;
+
+    return later && quota_slot(s, h->job) == quota_slot(s, waits->job) &&
+           s->jobs[h->job].state == SCHED_RUNNING && !s->work->jobs[h->job].fixed &&
+           now_ms - s->jobs[h->job].since_ms >= s->policy.least_run_ms;
+}
+
+/* The free devices of a node that a job may use: with quotas, what is left of its share. */
+static int may_use(const struct sched *s, uint32_t job, uint32_t node)
+{
+    uint32_t slot = quota_slot(s, job);
+    int64_t left = (s->quota.share[slot] - s->quota.used[slot]) / WORK_WHOLE;
+    int whole = s->room.nodes[node].n_whole;
+
+    return quota_allows(s, job) ? whole : (int)MIN((int64_t)whole, MAX(left, 0));
+}
+
+/* Stop those that must on a node, or (stop false) only count their devices. The last in the order
+ * stop first. -1 when even all of them are not enough; -2 on failure. */
+static int32_t clear(struct sched *s, const struct ranked *waits, uint32_t node, int need,
+                     int64_t now_ms, bool stop)
+{
+    const struct action why = { .why = WHY_VICTIM, .other = waits->job };
+    const struct work *w = &s->work->jobs[waits->job];
+    int64_t cpus = s->room.nodes[node].cpus_milli, memory = s->room.nodes[node].memory_mib;
+    int have = may_use(s, waits->job, node);
+    int32_t cost = 0;
+
+    if (w->kinds && !(w->kinds >> s->pool->nodes[node].kind & 1))
+        return -1;
+    for (uint32_t i = s->first[node + 1]; i-- > s->first[node];) {
+        const struct holder *h = &s->holders[i];
+
+        if (have >= need && cpus >= w->cpus_milli && memory >= w->memory_mib)
+            break;
+        if (!may_stop(s, h, waits, now_ms))
+            continue;
+        have += h->devices;
+        cpus += s->work->jobs[h->job].cpus_milli;
+        memory += s->work->jobs[h->job].memory_mib;
+        cost += s->work->jobs[h->job].devices;
+        if (stop && inside_preempt(s, h->job, now_ms, &why) < 0)
+            return -2;
+    }
+    return have >= need && cpus >= w->cpus_milli && memory >= w->memory_mib ? cost : -1;
+}
+
+/* The n cheapest nodes to clear, cheapest first; how many there are. */
+static int cheapest(struct sched *s, const struct ranked *waits, int need, int n,
+                    struct clearing *ret, int64_t now_ms)
+{
+    int found = 0;
+
+    for (uint32_t node = 0; node < s->pool->n_nodes; node++) {
+        int32_t cost = clear(s, waits, node, need, now_ms, false);
+        int at = found;
+
+        if (cost < 0 || (found == n && cost >= ret[n - 1].cost))
+            continue;
+        if (found == n)
+            at--;
+        else
+            found++;
+        for (; at > 0 && ret[at - 1].cost > cost; at--)
+            ret[at] = ret[at - 1];
+        ret[at] = (struct clearing){ cost, node };
+    }
+    return found;
+}
+
+/* Make room for a job. 1 when there is some now, 0 when there cannot be, -1 on failure. */
+static int make_room(struct sched *s, const struct ranked *waits, int64_t now_ms)
+{
+    const struct work *w = &s->work->jobs[waits->job];
+    int most = w->per_node ? w->per_node : s->pool->most;
+    int each = MIN(w->devices, most), n = each ? (w->devices + each - 1) / each : 0;
+    struct clearing nodes[NODES] = { { 0 } };
+
+    if (!quota_allows(s, waits->job) && (n > 1 || s->policy.quota.borrow))
+        return 0;
+    if (n == 0 || n > NODES || w->milli < WORK_WHOLE || each > s->pool->most)
+        return 0;
+    if (cheapest(s, waits, each, n, nodes, now_ms) < n)
+        return 0;
+    for (int i = 0; i < n; i++)
+        if (clear(s, waits, nodes[i].node, each, now_ms, true) < -1)
+            return -1;
+    return inside_find(s, waits->job);
+}
+
+static enum action_why why_of(const struct sched *s, uint32_t job)
+{
+    if (s->quota.n == 0)
+        return WHY_SHARE;
+    return quota_within(s, job) ? WHY_WITHIN : WHY_LENT;
+}
+
+static int sweep(struct sched *s, int64_t now_ms)
+{
+    bool known = false;
+
+    memset(s->cursor, 0, s->n_groups * sizeof(*s->cursor)); /* groups that found no place */
+    for (size_t i = 0; i < s->n_ranked; i++) {
+        const struct ranked *r = &s->ranked[i];
+        struct action why = { .other = WAITING_NONE };
+        uint32_t group = s->group[r->job];
+        int found;
+
+        if (s->jobs[r->job].state != SCHED_WAITING || s->cursor[group])
+            continue;
+        found = inside_find(s, r->job);
+        if (!found && s->policy.quota.borrow && quota_within(s, r->job))
+            found = quota_reclaim(s, r->job, now_ms);
+        if (!found) {
+            if (!known)
+                find_holders(s);
+            known = true;
+            found = make_room(s, r, now_ms);
+        }
+        why.why = (uint8_t)why_of(s, r->job);
+        if (found < 0 || (found && inside_start(s, r->job, now_ms, &why) < 0))
+            return -1;
+        s->cursor[group] = !found;
+    }
+    return 0;
+}
+
+int pass_victims(struct sched *s, int64_t now_ms)
+{
+    return s->quota.n ? quota_pass(s, now_ms, sweep) : sweep(s, now_ms);
+}

@@ -1,0 +1,219 @@
+#include "sched/place.h"
+
+#include "sched/place_scored.h"
+
+#include <string.h>
+
+/* The first node that suits and has exactly 'level' devices free, from a number on; -1. */
+static int64_t on_level(const struct room *r, const struct work *w, int level, int need,
+                        uint32_t from)
+{
+    int64_t node = bits_next(&r->level[level], from);
+
+    while (node >= 0 && !room_suits(r, (uint32_t)node, w, need))
+        node = bits_next(&r->level[level], (uint32_t)node + 1);
+    return node;
+}
+
+static bool holds(const struct fit *f, uint32_t node)
+{
+    for (uint32_t i = 0; i < f->n; i++)
+        if (f->parts[i].node == node)
+            return true;
+    return false;
+}
+
+/* The node with the fewest free devices that are enough; of several the first. */
+static int64_t tightest(const struct room *r, const struct work *w, int need)
+{
+    int64_t node = -1;
+
+    for (int level = need; level <= r->pool->most && node < 0; level++)
+        node = on_level(r, w, level, need, 0);
+    return node;
+}
+
+/* The first node with enough free devices. */
+static int64_t first(const struct room *r, const struct work *w, int need)
+{
+    int64_t best = -1;
+
+    for (int level = need; level <= r->pool->most; level++) {
+        int64_t node = on_level(r, w, level, need, 0);
+
+        if (node >= 0 && (best < 0 || node < best))
+            best = node;
+    }
+    return best;
+}
+
+/* A share of one device: the fullest that still has it, on the first node of those. */
+static bool find_share(const struct room *r, const struct work *w, struct fit *f)
+{
+    int best = WORK_WHOLE + 1;
+
+    f->n = 0;
+    for (uint32_t i = 0; i < r->pool->n_nodes; i++) {
+        const struct room_node *n = &r->nodes[i];
+
+        if (!room_suits(r, i, w, 1))
+            continue;
+        for (int d = 0; d < r->pool->nodes[i].devices; d++)
+            if (n->left[d] >= w->milli && n->left[d] < best) {
+                best = n->left[d];
+                f->n = 1;
+                f->parts[0] = (struct part){ i, (uint16_t)(1U << d), w->milli, NO_PART };
+            }
+    }
+    return f->n == 1;
+}
+
+/* No device: any node whose CPUs and memory are enough. */
+static bool find_none(const struct room *r, const struct work *w, struct fit *f)
+{
+    f->n = 0;
+    for (uint32_t i = 0; i < r->pool->n_nodes; i++)
+        if (room_suits(r, i, w, 0)) {
+            f->parts[f->n++] = (struct part){ i, 0, 0, NO_PART };
+            return true;
+        }
+    return false;
+}
+
+/* What is not a gang of whole devices on as few nodes as hold it. Returns whether it was. */
+static bool find_special(const struct room *r, const struct work *w, struct fit *f, bool *found)
+{
+    if (w->devices == 0)
+        *found = find_none(r, w, f);
+    else if (w->milli < WORK_WHOLE)
+        *found = find_share(r, w, f);
+    else
+        return false;
+    return true;
+}
+
+/* 'count' nodes with 'need' devices each, the fullest first. */
+static bool find_each(const struct room *r, const struct work *w, struct fit *f, int count,
+                      int need)
+{
+    for (int level = need; level <= r->pool->most && count > 0; level++)
+        for (int64_t node = on_level(r, w, level, need, 0); node >= 0 && count > 0;
+             node = on_level(r, w, level, need, (uint32_t)node + 1)) {
+            room_fit_add(r, f, (uint32_t)node, need);
+            count--;
+        }
+    return count == 0;
+}
+
+/* Whole nodes, then the rest on the node with the most free devices of those left over, or on the
+ * first that has enough. */
+static bool find_many(const struct room *r, const struct work *w, struct fit *f, bool rest_first)
+{
+    int most = r->pool->most, rest = w->devices % most;
+
+    if (r->level[most].count < (uint32_t)(w->devices / most) ||
+        !find_each(r, w, f, w->devices / most, most))
+        return false;
+    if (rest == 0)
+        return true;
+    if (rest_first) {
+        for (uint32_t i = 0; i < r->pool->n_nodes; i++)
+            if (r->nodes[i].n_whole >= rest && room_suits(r, i, w, rest) && !holds(f, i)) {
+                room_fit_add(r, f, i, rest);
+                return true;
+            }
+        return false;
+    }
+    for (int level = most; level >= rest; level--)
+        for (int64_t node = on_level(r, w, level, rest, 0); node >= 0;
+             node = on_level(r, w, level, rest, (uint32_t)node + 1))
+            if (!holds(f, (uint32_t)node)) {
+                room_fit_add(r, f, (uint32_t)node, rest);
+                return true;
+            }
+    return false;
+}
+
+/* A gang whose shape on its nodes is given. */
+static bool find_shaped(const struct room *r, const struct work *w, struct fit *f)
+{
+    if (w->devices % w->per_node != 0 || w->per_node > r->pool->most)
+        return false;
+    return find_each(r, w, f, w->devices / w->per_node, w->per_node);
+}
+
+/* On one node if it fits there, else on whole nodes. */
+static bool find_whole(const struct room *r, const struct work *w, struct fit *f, bool in_order)
+{
+    bool found;
+    int64_t node;
+
+    if (find_special(r, w, f, &found))
+        return found;
+    f->n = 0;
+    if (r->whole < w->devices)
+        return false;
+    if (w->per_node)
+        return find_shaped(r, w, f);
+    if (w->devices > r->pool->most)
+        return find_many(r, w, f, in_order);
+    node = in_order ? first(r, w, w->devices) : tightest(r, w, w->devices);
+    if (node < 0)
+        return false;
+    room_fit_add(r, f, (uint32_t)node, w->devices);
+    return true;
+}
+
+/* The fullest node that has room. */
+static bool find_consolidated(const struct room *r, const struct work *w, struct fit *f)
+{
+    return find_whole(r, w, f, false);
+}
+
+static bool find_first(const struct room *r, const struct work *w, struct fit *f)
+{
+    return find_whole(r, w, f, true);
+}
+
+/* Wherever devices are free, from the first node on. */
+static bool find_scattered(const struct room *r, const struct work *w, struct fit *f)
+{
+    int left = w->devices;
+    bool found;
+
+    if (find_special(r, w, f, &found))
+        return found;
+    f->n = 0;
+    if (r->whole < w->devices)
+        return false;
+    for (uint32_t i = 0; i < r->pool->n_nodes && left > 0; i++) {
+        int take = MIN(left, r->nodes[i].n_whole);
+
+        if (take == 0 || !room_suits(r, i, w, take))
+            continue;
+        room_fit_add(r, f, i, take);
+        left -= take;
+    }
+    return left == 0;
+}
+
+static const struct place_ops places[] = {
+    { "consolidate", find_consolidated, false },
+    { "first", find_first, false },
+    { "scatter", find_scattered, false },
+    { "best-fit", place_best_fit, true },
+    { "fgd", place_fgd, true },
+};
+
+const struct place_ops *place_named(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+        if (!strcmp(places[i].name, name))
+            return &places[i];
+    return NULL;
+}
+
+const char *place_name_at(size_t i)
+{
+    return i < ARRAY_SIZE(places) ? places[i].name : NULL;
+}

@@ -1,0 +1,296 @@
+#include "sched/policy.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/ini.h"
+#include "base/opt.h"
+#include "base/parse.h"
+#include "sched/order.h"
+#include "sched/place.h"
+#include "sched/quota.h"
+
+enum { MS = 1000000 };
+static const int64_t time_max_ns = (int64_t)365 * 86400 * 1000 * MS;
+
+static const char *const backfills[] = { "none", "greedy", "easy", "conservative", NULL };
+static const char *const preempts[] = { "none", "quota", "rebuild", "victims", NULL };
+static const char *const ties[] = { "submitted", "waiting", "running", "list", NULL };
+static const char *const lengths[] = { "none", "limit", "oracle", NULL };
+
+/* ---- what the program knows ---- */
+
+struct known {
+    const char *name, *about, *text;
+};
+
+/* The sources of those that repeat a published simulator are in docs/sim.md; tiresias lets a job
+ * fall when it has had more than 18,000 s. */
+static const struct known known[] = {
+    { "fifo", "in the order of submission; nobody overtakes", "order = fifo\n" },
+    { "sjf", "the shortest first, with true lengths; nobody overtakes",
+      "order = sjf\nlength = oracle\n" },
+    { "greedy", "in the order of submission; whatever fits starts",
+      "order = fifo\nbackfill = greedy\n" },
+    { "easy", "in the order of submission, with EASY backfill by true lengths",
+      "order = fifo\nbackfill = easy\nlength = oracle\n" },
+    { "easy-limit", "the same by the limits that users asked for",
+      "order = fifo\nbackfill = easy\nlength = limit\n" },
+    { "conservative", "conservative backfill by true lengths",
+      "order = fifo\nbackfill = conservative\nlength = oracle\n" },
+    { "fair", "the user first who has had the least in the last days; whatever fits starts",
+      "order = fair\nbackfill = greedy\nhalf-life = 7d\n" },
+    { "srtf", "the least time left first, with true lengths; preempts",
+      "order = srtf\npreempt = quota\nlength = oracle\nties = waiting\nevery = 1s\nnotice = 1s\n"
+      "restart = 40s\nrestart-multi = 60s\n" },
+    { "tiresias", "two queues by the device time that jobs have had; preempts each minute",
+      "order = las\nqueues = 18000001ms\npreempt = quota\nties = running\nevery = 60s\nnotice = "
+      "1s\n"
+      "restart = 40s\nrestart-multi = 60s\n" },
+    { "las",
+      "four queues by the device time that jobs have had; preempts by need, knows no lengths",
+      "order = las\nqueues = 1h 10h 100h\npreempt = victims\nrestart = 40s\n"
+      "restart-multi = 60s\n" },
+    { "best-fit", "whatever fits starts, on the node that has the least left over",
+      "order = fifo\nbackfill = greedy\nplace = best-fit\n" },
+    { "fgd", "whatever fits starts, on the node whose fragments grow least",
+      "order = fifo\nbackfill = greedy\nplace = fgd\n" },
+    { "rebuild-srtf", "the least time left first; each pass places all anew",
+      "order = srtf\nplace = first\npreempt = rebuild\nlength = oracle\nties = list\n"
+      "restart = 10s\nrestart-each-pass = yes\n" },
+    { "rebuild-srsf", "the least device time left first; each pass places all anew",
+      "order = srsf\nplace = first\npreempt = rebuild\nlength = oracle\nties = list\n"
+      "restart = 10s\nrestart-each-pass = yes\n" },
+    { "rebuild-tiresias", "three queues by device time; each pass restarts all",
+      "order = las\nqueues = 3250s 7200s\nplace = scatter\npreempt = quota\nties = list\n"
+      "restart = 10s\nrestart-each-pass = yes\n" },
+};
+
+const char *policy_name_at(size_t i)
+{
+    return i < ARRAY_SIZE(known) ? known[i].name : NULL;
+}
+
+const char *policy_about(size_t i)
+{
+    return known[i].about;
+}
+
+/* ---- reading ---- */
+
+static int bad(const struct ini_entry *at, struct err *e, const char *what)
+{
+    return err_set(e, -EINVAL, "%s:%d: %s = %s: %s", at->file, at->line, at->key, at->value, what);
+}
+
+static int choose(unsigned *ret, const char *const *words, const struct ini_entry *at,
+                  struct err *e)
+{
+    char text[128];
+    int len = 0;
+
+    for (unsigned i = 0; words[i]; i++) {
+        if (!strcmp(words[i], at->value)) {
+            *ret = i;
+            return 0;
+        }
+        len += snprintf(text + len, sizeof(text) - (size_t)len, "%s%s", i ? ", " : "", words[i]);
+    }
+    return err_set(e, -EINVAL, "%s:%d: %s is one of %s", at->file, at->line, at->key, text);
+}
+
+static int take_duration(int64_t *ret, const struct ini_entry *at, struct err *e)
+{
+    int64_t ns;
+
+    if (parse_duration_ns(at->value, &ns) < 0 || ns < 0 || ns > time_max_ns || (ns > 0 && ns < MS))
+        return bad(at, e, "a time is a whole number and ms, s, m, h or d, a year at most");
+    *ret = ns / MS;
+    return 0;
+}
+
+static int take_flag(bool *ret, const struct ini_entry *at, struct err *e)
+{
+    if (strcmp(at->value, "yes") != 0 && strcmp(at->value, "no") != 0)
+        return bad(at, e, "yes or no");
+    *ret = !strcmp(at->value, "yes");
+    return 0;
+}
+
+/* Limits of queues, from the first on: device time. */
+static int take_queues(struct policy *p, const struct ini_entry *at, struct err *e)
+{
+    char text[512], *word, *rest = text;
+    int64_t ns;
+
+    if (snprintf(text, sizeof(text), "%s", at->value) >= (int)sizeof(text))
+        return bad(at, e, "too long");
+    p->n_queues = 0;
+    while ((word = strsep(&rest, " \t"))) {
+        if (!*word)
+            continue;
+        if (p->n_queues == POLICY_QUEUES)
+            return err_set(e, -EINVAL, "%s:%d: at most %d queues", at->file, at->line,
+                           POLICY_QUEUES);
+        if (parse_duration_ns(word, &ns) < 0 || ns < MS)
+            return bad(at, e, "limits are device times with blanks between them: 1h 10h");
+        p->queue_ms[p->n_queues] = ns / MS;
+        if (p->n_queues > 0 && p->queue_ms[p->n_queues - 1] >= ns / MS)
+            return bad(at, e, "each limit is above the one before");
+        p->n_queues++;
+    }
+    return 0;
+}
+
+static int take_parts(struct policy *p, const struct ini_entry *at, struct err *e)
+{
+    char text[256];
+    int len = 0;
+
+    if (!strcmp(at->key, "order")) {
+        p->order = order_named(at->value);
+        for (size_t i = 0; order_name_at(i); i++)
+            len += snprintf(text + len, sizeof(text) - (size_t)len, "%s%s", i ? ", " : "",
+                            order_name_at(i));
+    } else {
+        p->place = place_named(at->value);
+        for (size_t i = 0; place_name_at(i); i++)
+            len += snprintf(text + len, sizeof(text) - (size_t)len, "%s%s", i ? ", " : "",
+                            place_name_at(i));
+    }
+    if (!p->order || !p->place)
+        return err_set(e, -EINVAL, "%s:%d: %s is one of %s", at->file, at->line, at->key, text);
+    return 0;
+}
+
+static int take_times(struct policy *p, const struct ini_entry *at, struct err *e)
+{
+    const struct {
+        const char *key;
+        int64_t *ret;
+    } times[] = {
+        { "every", &p->every_ms },         { "notice", &p->notice_ms },
+        { "restart", &p->restart_ms },     { "restart-multi", &p->restart_multi_ms },
+        { "half-life", &p->half_life_ms }, { "least-run", &p->least_run_ms },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(times); i++)
+        if (!strcmp(times[i].key, at->key))
+            return take_duration(times[i].ret, at, e);
+    return err_set(e, -EINVAL, "%s:%d: unknown key '%s'", at->file, at->line, at->key);
+}
+
+static int take_word(struct policy *p, const struct ini_entry *at, struct err *e)
+{
+    unsigned word = 0;
+    int rc;
+
+    if (!strcmp(at->key, "backfill")) {
+        rc = choose(&word, backfills, at, e);
+        p->backfill = word;
+    } else if (!strcmp(at->key, "preempt")) {
+        rc = choose(&word, preempts, at, e);
+        p->preempt = word;
+    } else if (!strcmp(at->key, "ties")) {
+        rc = choose(&word, ties, at, e);
+        p->ties = word;
+    } else if (!strcmp(at->key, "length")) {
+        rc = choose(&word, lengths, at, e);
+        p->length = word;
+    } else {
+        rc = take_times(p, at, e);
+    }
+    return rc;
+}
+
+static int take(void *ctx, const struct ini_entry *at, struct err *e)
+{
+    struct policy *p = ctx;
+
+    if (strcmp(at->section, "policy") != 0 && strcmp(at->section, "quota") != 0)
+        return err_set(e, -EINVAL, "%s:%d: unknown section [%s]: a policy has [policy] and [quota]",
+                       at->file, at->line, at->section);
+    if (!at->key)
+        return 0;
+    if (!strcmp(at->section, "quota"))
+        return quota_take(&p->quota, at, e);
+    if (!strcmp(at->key, "name")) {
+        if (snprintf(p->name, sizeof(p->name), "%s", at->value) >= (int)sizeof(p->name))
+            return bad(at, e, "too long");
+        return 0;
+    }
+    if (!strcmp(at->key, "order") || !strcmp(at->key, "place"))
+        return take_parts(p, at, e);
+    if (!strcmp(at->key, "queues"))
+        return take_queues(p, at, e);
+    if (!strcmp(at->key, "priorities"))
+        return take_flag(&p->priorities, at, e);
+    if (!strcmp(at->key, "restart-each-pass"))
+        return take_flag(&p->restart_each_pass, at, e);
+    return take_word(p, at, e);
+}
+
+static int check(const struct policy *p, const char *file, struct err *e)
+{
+    if (p->quota.n > 0 && (p->backfill >= BACKFILL_EASY || p->preempt == PREEMPT_QUOTA ||
+                           p->preempt == PREEMPT_REBUILD))
+        return err_set(
+            e, -EINVAL,
+            "%s: [quota] is for backfill = none or greedy, and preempt = none or victims", file);
+    if (p->quota.n == 0 && p->quota.borrow)
+        return err_set(e, -EINVAL, "%s: [quota] needs shares, such as share = vision 64", file);
+    if (p->preempt != PREEMPT_NONE && p->backfill != BACKFILL_NONE)
+        return err_set(e, -EINVAL, "%s: backfill is for policies that do not preempt", file);
+    if (p->preempt != PREEMPT_NONE && p->order->needs_users)
+        return err_set(e, -EINVAL, "%s: order = %s does not preempt", file, p->order->name);
+    if (p->preempt == PREEMPT_NONE && (p->order->keeps_ms || p->order->falls))
+        return err_set(e, -EINVAL, "%s: order = %s is for policies that preempt", file,
+                       p->order->name);
+    if (p->order->needs_length && p->length == LENGTH_NONE)
+        return err_set(e, -EINVAL, "%s: order = %s needs length = limit or oracle", file,
+                       p->order->name);
+    if (p->order->keeps_ms && p->n_queues == 0)
+        return err_set(e, -EINVAL, "%s: order = %s needs queues, such as queues = 1h 10h", file,
+                       p->order->name);
+    return 0;
+}
+
+int policy_read(struct policy *ret, const char *file, const char *text, size_t len, struct err *e)
+{
+    struct policy p = { .order = order_named("fifo"), .place = place_named("consolidate") };
+
+    const char *slash = strrchr(file, '/');
+    int rc;
+
+    p.restart_multi_ms = -1;
+    snprintf(p.name, sizeof(p.name), "%s", slash ? slash + 1 : file);
+    rc = ini_parse(file, text, len, take, &p, e);
+    if (p.restart_multi_ms < 0)
+        p.restart_multi_ms = p.restart_ms;
+    if (rc == 0)
+        rc = check(&p, file, e);
+    if (rc == 0)
+        *ret = p;
+    return rc;
+}
+
+static const char *name_at(const void *ctx, size_t i)
+{
+    (void)ctx;
+    return policy_name_at(i);
+}
+
+int policy_named(struct policy *ret, const char *name, struct err *e)
+{
+    char text[512];
+
+    for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+        if (!strcmp(known[i].name, name)) {
+            snprintf(text, sizeof(text), "[policy]\nname = %s\n%s", name, known[i].text);
+            return policy_read(ret, name, text, strlen(text), e);
+        }
+    name = opt_nearest(name, ARRAY_SIZE(known), name_at, NULL);
+    return err_set(e, -ENOENT, "no such policy%s%s%s: brim sim --policies lists them",
+                   name ? " (did you mean " : "", name ? name : "", name ? "?)" : "");
+}

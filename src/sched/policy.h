@@ -1,0 +1,102 @@
+/* A policy: which parts make up a scheduler, and their numbers. One is written as INI:
+ *
+ *     [policy]
+ *     order = srtf
+ *     preempt = quota
+ *     restart = 40s
+ *     [quota]
+ *     share = vision 64
+ *
+ * or named, when it is one of those that the program knows. */
+#ifndef BRIM_SCHED_POLICY_H
+#define BRIM_SCHED_POLICY_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum { POLICY_NAME = 48, POLICY_QUEUES = 16, POLICY_SHARES = 64 };
+
+/* What becomes of the jobs behind the first one that finds no place. */
+enum policy_backfill {
+    BACKFILL_NONE,         /* they wait, too */
+    BACKFILL_GREEDY,       /* whatever fits starts */
+    BACKFILL_EASY,         /* what does not delay the first one starts */
+    BACKFILL_CONSERVATIVE, /* what delays none of those before it starts */
+};
+
+enum policy_preempt {
+    PREEMPT_NONE,
+    PREEMPT_QUOTA,   /* in their order, jobs get devices by number while any are left */
+    PREEMPT_REBUILD, /* in their order, all jobs are placed anew */
+    PREEMPT_VICTIMS, /* a job that goes first takes the devices of the last ones it needs to stop */
+};
+
+/* Who goes first of two that are equal in their order. */
+enum policy_ties {
+    TIES_SUBMITTED, /* as they were submitted */
+    TIES_WAITING,   /* one that waits; of two such, who waits longer */
+    TIES_RUNNING,   /* one that runs; of two such, who runs longer */
+    TIES_LIST,      /* as they stood after the last pass, where those that run move ahead */
+};
+
+/* What the scheduler is told about how long jobs take. */
+enum policy_length {
+    LENGTH_NONE,
+    LENGTH_LIMIT,  /* what their owners asked for */
+    LENGTH_ORACLE, /* the truth: for comparisons */
+};
+
+/* What a class or team may have at any time. */
+struct policy_share {
+    char name[POLICY_NAME];
+    double amount; /* devices, or per cent of all (of_all) */
+    bool of_all;
+};
+
+/* Section [quota]. */
+struct policy_quota {
+    struct policy_share shares[POLICY_SHARES];
+    size_t n;     /* 0: no quotas */
+    bool by_team; /* otherwise by class */
+    bool borrow;  /* what others do not need, until they do */
+};
+
+struct order_ops;
+struct place_ops;
+
+struct policy {
+    char name[POLICY_NAME];
+    const struct order_ops *order;
+    const struct place_ops *place;
+    enum policy_backfill backfill;
+    enum policy_preempt preempt;
+    enum policy_ties ties;
+    enum policy_length length;
+    bool priorities;          /* classes of priority first, then the order */
+    bool restart_each_pass;   /* every pass restarts what runs (as where all is placed anew) */
+    int64_t every_ms;         /* passes at multiples of this only; 0: at any time */
+    int64_t notice_ms;        /* an end is noticed that much later */
+    int64_t restart_ms;       /* what a start after a preemption costs on one node */
+    int64_t restart_multi_ms; /* and on several; as on one when not given */
+    int64_t queue_ms[POLICY_QUEUES]; /* device time at which a job falls into the next queue */
+    int n_queues;                    /* of those limits */
+    int64_t half_life_ms;            /* of what users have had (fair share) */
+    int64_t least_run_ms;            /* what runs for less than this is not preempted */
+    struct policy_quota quota;
+};
+
+/* The policy of that name. -ENOENT with a sentence that names the nearest. */
+int policy_named(struct policy *ret, const char *name, struct err *e) CHECK_RESULT;
+
+/* The names that policy_named() knows; NULL behind the last. What one is, in a line. */
+const char *policy_name_at(size_t i);
+const char *policy_about(size_t i);
+
+/* Read a file's text; its name is for messages, and the policy's when it does not give itself one.
+ * -EINVAL with "file:line: ..." */
+int policy_read(struct policy *ret, const char *file, const char *text, size_t len, struct err *e)
+    CHECK_RESULT;
+
+#endif

@@ -1,0 +1,185 @@
+#include "sched/quota.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sched/inside.h"
+
+/* A job that may have to stop. */
+struct quota_stop {
+    int64_t since_ms;
+    uint32_t list, job;
+};
+
+/* ---- shares ---- */
+
+static const struct work_names *names_of(const struct sched *s)
+{
+    return s->policy.quota.by_team ? &s->work->teams : &s->work->classes;
+}
+
+static uint8_t find_share(const struct policy_quota *q, const char *name)
+{
+    size_t i = 0;
+
+    while (i < q->n && strcmp(q->shares[i].name, name) != 0)
+        i++;
+    return (uint8_t)i;
+}
+
+int quota_open(struct sched *s, struct err *e)
+{
+    const struct policy_quota *q = &s->policy.quota;
+    const struct work_names *names = names_of(s);
+    int64_t sum = 0;
+
+    if (q->n == 0)
+        return 0;
+    s->quota.n = (uint32_t)q->n + 1;
+    s->quota.lends = q->borrow;
+    s->quota.slot = arena_alloc(&s->arena, names->n + 1);
+    s->quota.stops = arena_alloc(&s->arena, (s->work->n_jobs + 1) * sizeof(*s->quota.stops));
+    if (!s->quota.slot || !s->quota.stops)
+        return err_nomem(e);
+    s->quota.slot[0] = (uint8_t)q->n;
+    for (size_t i = 0; i < names->n; i++)
+        s->quota.slot[i + 1] = find_share(q, names->names[i]);
+    for (size_t i = 0; i < q->n; i++) {
+        const struct policy_share *share = &q->shares[i];
+        int64_t devices = share->of_all
+                              ? (int64_t)(share->amount / 100 * (double)s->pool->devices + 1e-9)
+                              : (int64_t)share->amount;
+
+        s->quota.share[i] = devices * WORK_WHOLE;
+        sum += devices;
+    }
+    if (sum > s->pool->devices)
+        return err_set(e, -EINVAL, "%s: the shares are %lld devices, and there are %lld",
+                       s->policy.name, (long long)sum, (long long)s->pool->devices);
+    return 0;
+}
+
+uint32_t quota_slot(const struct sched *s, uint32_t job)
+{
+    const struct work *w = &s->work->jobs[job];
+
+    return s->quota.n ? s->quota.slot[(s->policy.quota.by_team ? w->team : w->class) + 1] : 0;
+}
+
+static int64_t needs(const struct sched *s, uint32_t job)
+{
+    return (int64_t)s->work->jobs[job].devices * s->work->jobs[job].milli;
+}
+
+bool quota_within(const struct sched *s, uint32_t job)
+{
+    uint32_t slot = quota_slot(s, job);
+
+    return s->quota.n == 0 || s->quota.used[slot] + needs(s, job) <= s->quota.share[slot];
+}
+
+bool quota_allows(const struct sched *s, uint32_t job)
+{
+    return s->quota.lends || quota_within(s, job);
+}
+
+void quota_count(struct sched *s, uint32_t job, int sign)
+{
+    s->quota.used[quota_slot(s, job)] += sign * needs(s, job);
+}
+
+/* ---- reclaim ---- */
+
+static int younger_first(const void *a, const void *b)
+{
+    const struct quota_stop *x = a, *y = b;
+
+    if (x->since_ms != y->since_ms)
+        return x->since_ms > y->since_ms ? -1 : 1;
+    return x->list > y->list ? -1 : x->list < y->list;
+}
+
+static bool is_above(const struct sched *s, uint32_t slot)
+{
+    return s->quota.used[slot] > s->quota.share[slot];
+}
+
+/* The running jobs of those above their shares. */
+static size_t find_stops(struct sched *s)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n_running; i++) {
+        uint32_t job = s->running[i];
+
+        if (is_above(s, quota_slot(s, job)) && needs(s, job) > 0 && !s->work->jobs[job].fixed)
+            s->quota.stops[n++] = (struct quota_stop){ s->jobs[job].since_ms, s->jobs[job].list,
+                                                       job };
+    }
+    qsort(s->quota.stops, n, sizeof(*s->quota.stops), younger_first);
+    return n;
+}
+
+/* Let the devices of a running job count as free, or as its own again. */
+static void lift(struct sched *s, uint32_t job, bool up)
+{
+    room_lift(&s->room, &s->work->jobs[job], s->jobs[job].part, up);
+    quota_count(s, job, up ? -1 : 1);
+}
+
+/* Lift jobs until there is a place for another; how many of the n were, moved to the front. */
+static size_t lift_until(struct sched *s, uint32_t job, size_t n, bool *found)
+{
+    struct quota_stop *stops = s->quota.stops;
+    size_t lifted = 0;
+
+    *found = false;
+    for (size_t i = 0; i < n && !*found; i++) {
+        if (!is_above(s, quota_slot(s, stops[i].job)))
+            continue;
+        stops[lifted++] = stops[i];
+        lift(s, stops[i].job, true);
+        *found = inside_find(s, job);
+    }
+    return lifted;
+}
+
+int quota_reclaim(struct sched *s, uint32_t job, int64_t now_ms)
+{
+    const struct action why = { .why = WHY_RECLAIM, .other = job };
+    struct quota_stop *stops = s->quota.stops;
+    bool found;
+    size_t n = lift_until(s, job, find_stops(s), &found);
+
+    for (size_t i = n; i-- > 0 && found;) { /* those without which it goes, too, run on */
+        lift(s, stops[i].job, false);
+        if (inside_find(s, job))
+            memmove(&stops[i], &stops[i + 1], (--n - i) * sizeof(*stops)); /* in their order */
+        else
+            lift(s, stops[i].job, true);
+    }
+    for (size_t i = 0; i < n; i++)
+        lift(s, stops[i].job, false);
+    for (size_t i = 0; i < n && found; i++) {
+        if (inside_preempt(s, stops[i].job, now_ms, &why) < 0)
+            return -1;
+        s->quota.reclaimed++;
+    }
+    return found && inside_find(s, job);
+}
+
+int quota_pass(struct sched *s, int64_t now_ms, quota_sweep_fn *sweep)
+{
+    bool borrow = s->policy.quota.borrow;
+    uint64_t before;
+    int rc;
+
+    s->quota.lends = false;
+    do {
+        before = s->quota.reclaimed;
+        rc = sweep(s, now_ms);
+    } while (rc == 0 && s->quota.reclaimed > before);
+    s->quota.lends = borrow;
+    return rc == 0 && borrow ? sweep(s, now_ms) : rc;
+}

@@ -1,0 +1,122 @@
+/* Why: sentences, made only when somebody asks. */
+#include "model/quantity.h"
+#include "sched/inside.h"
+
+static void add_time(struct str *out, int64_t ms)
+{
+    str_add(out, quantity_seconds((double)ms / 1e3).text);
+}
+
+static void add_devices(const struct sched *s, uint32_t job, struct str *out)
+{
+    const struct work *w = &s->work->jobs[job];
+
+    if (w->milli < WORK_WHOLE)
+        str_addf(out, "%d %% of a device", w->milli / 10);
+    else
+        str_addf(out, "%d device%s", (int)w->devices, w->devices == 1 ? "" : "s");
+}
+
+static void add_place(const struct sched *s, uint32_t job, struct str *out)
+{
+    uint32_t p = s->jobs[job].part;
+    int more = 0;
+
+    if (s->jobs[job].state != SCHED_RUNNING || p == NO_PART)
+        return;
+    str_addf(out, " on %s", s->pool->nodes[s->room.parts[p].node].name);
+    for (p = s->room.parts[p].next; p != NO_PART; p = s->room.parts[p].next)
+        more++;
+    if (more)
+        str_addf(out, " and %d more", more);
+}
+
+static void add_other(const struct sched *s, const struct action *a, struct str *out)
+{
+    if (a->other == WAITING_NONE)
+        return;
+    str_addf(out, "job %s, which waits for ", s->work->jobs[a->other].name);
+    add_devices(s, a->other, out);
+}
+
+static void add_share(const struct sched *s, uint32_t job, struct str *out)
+{
+    const struct work *w = &s->work->jobs[job];
+    bool team = s->policy.quota.by_team;
+    const struct work_names *names = team ? &s->work->teams : &s->work->classes;
+    int number = team ? w->team : w->class;
+
+    if (number >= 0)
+        str_addf(out, "the share of %s %s", team ? "team" : "class", names->names[number]);
+    else
+        str_addf(out, "the share of those without a %s", team ? "team" : "class");
+    str_addf(out, " (%g)", (double)s->quota.share[quota_slot(s, job)] / WORK_WHOLE);
+}
+
+static void add_reclaim(const struct sched *s, const struct action *a, struct str *out)
+{
+    str_add(out, ": it is above ");
+    add_share(s, a->job, out);
+    str_add(out, ", and ");
+    add_other(s, a, out);
+    str_add(out, ", is within ");
+    add_share(s, a->other, out);
+}
+
+static void add_start(const struct sched *s, const struct action *a, int64_t now_ms,
+                      struct str *out)
+{
+    switch (a->why) {
+    case WHY_FIRST:
+        str_addf(out, ": of those that wait it %s", s->policy.order->what);
+        return;
+    case WHY_SHARE:
+        str_addf(out, ": it is among those that get devices by the order of %s",
+                 s->policy.order->name);
+        return;
+    case WHY_WITHIN:
+        str_add(out, ": it is within ");
+        add_share(s, a->job, out);
+        return;
+    case WHY_LENT:
+        str_add(out, ": it borrows, above ");
+        add_share(s, a->job, out);
+        str_add(out, ", what nobody within a share needs");
+        return;
+    case WHY_SHORT:
+    case WHY_SPARE:
+    case WHY_PLANNED:
+        str_add(out, ": it does not delay ");
+        add_other(s, a, out);
+        if (a->until_ms != WORK_UNKNOWN) {
+            str_add(out, " for ");
+            add_time(out, a->until_ms - now_ms);
+        }
+        str_add(out, a->why == WHY_SHORT   ? ": it ends before that"
+                     : a->why == WHY_SPARE ? ": it leaves what that one will need"
+                                           : ": it fits into the plan");
+        return;
+    default:
+        str_add(out, ": there is no room for ");
+        add_other(s, a, out);
+    }
+}
+
+void sched_reason(const struct sched *s, const struct action *a, int64_t now_ms, struct str *out)
+{
+    str_addf(out, "job %s %s ", s->work->jobs[a->job].name,
+             a->kind == ACTION_START ? "starts with" : "gives up");
+    add_devices(s, a->job, out);
+    if (a->kind == ACTION_START) {
+        add_place(s, a->job, out);
+        add_start(s, a, now_ms, out);
+    } else if (a->why == WHY_VICTIM) {
+        str_add(out, ": they are for ");
+        add_other(s, a, out);
+    } else if (a->why == WHY_RECLAIM) {
+        add_reclaim(s, a, out);
+    } else {
+        str_addf(out, ": it is no longer among those that get devices by the order of %s",
+                 s->policy.order->name);
+    }
+}

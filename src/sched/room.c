@@ -1,0 +1,143 @@
+#include "sched/room.h"
+
+#include <assert.h>
+#include <errno.h>
+
+int room_init(struct room *r, const struct pool *pool)
+{
+    *r = (struct room){ .pool = pool, .spare = NO_PART };
+    r->nodes = arena_alloc(&r->arena, (pool->n_nodes + 1) * sizeof(*r->nodes));
+    if (!r->nodes)
+        return -ENOMEM;
+    for (int i = 0; i <= POOL_DEVICES; i++)
+        if (bits_init(&r->level[i], &r->arena, (uint32_t)pool->n_nodes) < 0)
+            return -ENOMEM;
+    for (uint32_t i = 0; i < pool->n_nodes; i++) {
+        const struct pool_node *from = &pool->nodes[i];
+        struct room_node *n = &r->nodes[i];
+
+        n->memory_mib = from->memory_mib ? from->memory_mib : INT64_MAX / 2;
+        n->cpus_milli = from->cpus_milli ? from->cpus_milli : INT32_MAX / 2;
+        n->whole = (uint16_t)((1U << from->devices) - 1);
+        n->n_whole = from->devices;
+        for (int d = 0; d < from->devices; d++)
+            n->left[d] = WORK_WHOLE;
+        bits_add(&r->level[n->n_whole], i);
+    }
+    r->whole = pool->devices;
+    r->milli = pool->devices * WORK_WHOLE;
+    return 0;
+}
+
+void room_done(struct room *r)
+{
+    arena_done(&r->arena);
+}
+
+bool room_suits(const struct room *r, uint32_t node, const struct work *w, int need)
+{
+    const struct room_node *n = &r->nodes[node];
+
+    if (w->kinds && !(w->kinds >> r->pool->nodes[node].kind & 1))
+        return false;
+    if (n->cpus_milli < w->cpus_milli || n->memory_mib < w->memory_mib)
+        return false;
+    return !r->spare_of || r->spare_of[node] >= need;
+}
+
+void room_fit_add(const struct room *r, struct fit *f, uint32_t node, int need)
+{
+    uint16_t whole = r->nodes[node].whole, taken = 0;
+
+    for (; need > 0; need--) {
+        uint16_t lowest = whole & (uint16_t)-whole;
+
+        taken |= lowest;
+        whole ^= lowest;
+    }
+    f->parts[f->n++] = (struct part){ node, taken, WORK_WHOLE, NO_PART };
+}
+
+/* A slot of the table of parts. */
+static struct part *new_part(struct room *r, uint32_t *number)
+{
+    struct part *p;
+
+    if (r->spare != NO_PART) {
+        *number = r->spare;
+        p = &r->parts[*number];
+        r->spare = p->next;
+        return p;
+    }
+    p = ARENA_PUSH(&r->arena, &r->parts, &r->n_parts);
+    *number = (uint32_t)r->n_parts - 1;
+    return p;
+}
+
+/* Add sign * what a part holds to what its node has free. */
+static void change(struct room *r, const struct part *p, const struct work *w, int sign)
+{
+    struct room_node *n = &r->nodes[p->node];
+    uint8_t before = n->n_whole;
+
+    for (uint16_t left = p->devices; left; left &= (uint16_t)(left - 1)) {
+        int d = __builtin_ctz(left);
+
+        n->left[d] = (int16_t)(n->left[d] + sign * p->milli);
+        assert(n->left[d] >= 0 && n->left[d] <= WORK_WHOLE);
+        r->milli += (int64_t)sign * p->milli;
+        if (n->left[d] == WORK_WHOLE)
+            n->whole |= (uint16_t)(1U << d);
+        else
+            n->whole &= (uint16_t) ~(1U << d);
+    }
+    n->cpus_milli += sign * w->cpus_milli;
+    n->memory_mib += sign * w->memory_mib;
+    n->version++;
+    n->n_whole = (uint8_t)__builtin_popcount(n->whole);
+    if (n->n_whole == before)
+        return;
+    bits_remove(&r->level[before], p->node);
+    bits_add(&r->level[n->n_whole], p->node);
+    r->whole += n->n_whole - before;
+}
+
+int room_take(struct room *r, const struct work *w, const struct fit *f, uint32_t *ret)
+{
+    uint32_t first = NO_PART;
+
+    for (uint32_t i = f->n; i-- > 0;) {
+        uint32_t number;
+        struct part *p = new_part(r, &number);
+
+        if (!p) {
+            room_give(r, w, first);
+            return -ENOMEM;
+        }
+        *p = f->parts[i];
+        p->next = first;
+        first = number;
+        change(r, p, w, -1);
+    }
+    *ret = first;
+    return 0;
+}
+
+void room_lift(struct room *r, const struct work *w, uint32_t first, bool up)
+{
+    for (; first != NO_PART; first = r->parts[first].next)
+        change(r, &r->parts[first], w, up ? 1 : -1);
+}
+
+void room_give(struct room *r, const struct work *w, uint32_t first)
+{
+    while (first != NO_PART) {
+        struct part *p = &r->parts[first];
+        uint32_t next = p->next;
+
+        change(r, p, w, 1);
+        p->next = r->spare;
+        r->spare = first;
+        first = next;
+    }
+}

@@ -1,0 +1,71 @@
+/* Which devices are free, and who holds the others: the nodes of a pool by how many of their
+ * devices are wholly free, so that a place is found without a look at every node. */
+#ifndef BRIM_SCHED_ROOM_H
+#define BRIM_SCHED_ROOM_H
+#include "model/pool.h"
+#include "model/work.h"
+#include "sched/bits.h"
+
+/* What a job has, or would get, of one node. */
+struct part {
+    uint32_t node;
+    uint16_t devices; /* bits */
+    int16_t milli;    /* of each: WORK_WHOLE, or the share of one device */
+    uint32_t next;    /* in the table of parts: the job's next one */
+};
+
+enum { NO_PART = UINT32_MAX };
+
+struct room_node {
+    int64_t memory_mib;
+    int32_t cpus_milli;
+    uint16_t whole;             /* bits of the wholly free devices */
+    uint8_t n_whole;            /* how many */
+    uint32_t version;           /* grows with each change */
+    int16_t left[POOL_DEVICES]; /* of each device, in thousandths */
+};
+
+/* A place that was found: nothing is taken yet. */
+struct fit {
+    struct part *parts; /* as many as the pool has nodes */
+    uint32_t n;
+};
+
+struct scores;
+
+struct room {
+    const struct pool *pool;
+    struct arena arena;
+    struct room_node *nodes;
+    struct bits level[POOL_DEVICES + 1]; /* nodes by how many devices are wholly free */
+    int64_t whole;                       /* devices that are wholly free */
+    int64_t milli;                       /* what is free of all devices, in thousandths */
+    struct part *parts;                  /* those taken, chained by job */
+    size_t n_parts;
+    uint32_t spare;          /* the first of those given back */
+    const uint8_t *spare_of; /* NULL, or what a long job may take of each node (backfill) */
+    struct scores *scores;   /* of placements that make some; NULL */
+};
+
+/* All devices of the pool are free. -ENOMEM. */
+int room_init(struct room *r, const struct pool *pool) CHECK_RESULT;
+void room_done(struct room *r);
+
+/* Whether need wholly free devices of a node, or a share where need is 0, suit a job. */
+bool room_suits(const struct room *r, uint32_t node, const struct work *w, int need);
+
+/* Add need wholly free devices of a node to a place: those with the lowest numbers. */
+void room_fit_add(const struct room *r, struct fit *f, uint32_t node, int need);
+
+/* Take a place for a job. Returns its first part, NO_PART when it needs no device; -ENOMEM. */
+int room_take(struct room *r, const struct work *w, const struct fit *f, uint32_t *ret)
+    CHECK_RESULT;
+
+/* Let what room_take() returned count as free (up), or as taken again: to see what a place would
+ * be. Nothing is taken or given in between. */
+void room_lift(struct room *r, const struct work *w, uint32_t first, bool up);
+
+/* Give back what room_take() returned. */
+void room_give(struct room *r, const struct work *w, uint32_t first);
+
+#endif

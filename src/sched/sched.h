@@ -1,0 +1,73 @@
+/* A scheduler: told what happened to jobs, asked at moments of the caller's choice what to do. It
+ * has no clock and does nothing itself: a simulator or a real cluster carries its actions out. */
+#ifndef BRIM_SCHED_SCHED_H
+#define BRIM_SCHED_SCHED_H
+#include "base/str.h"
+#include "model/pool.h"
+#include "model/work.h"
+#include "sched/policy.h"
+#include "sched/room.h"
+#include "sched/state.h"
+
+struct sched;
+
+enum action_kind { ACTION_START, ACTION_PREEMPT };
+
+enum action_why {
+    WHY_FIRST,   /* goes first, and there is room */
+    WHY_GREEDY,  /* fits where the first one does not */
+    WHY_SHORT,   /* ends before the first one could start */
+    WHY_SPARE,   /* leaves the first one what it will need */
+    WHY_PLANNED, /* delays none before it */
+    WHY_SHARE,   /* among those that get devices in the order of the policy */
+    WHY_BEHIND,  /* no longer among them: preempted */
+    WHY_VICTIM,  /* another one goes first: preempted */
+    WHY_WITHIN,  /* within the share of its class or team */
+    WHY_LENT,    /* above that, of what others do not need */
+    WHY_RECLAIM, /* above that, and they do: preempted */
+};
+
+struct action {
+    uint32_t job;
+    uint8_t kind, why;
+    uint32_t other;   /* the job that waits, or that goes first; WAITING_NONE */
+    int64_t until_ms; /* when that one can start; WORK_UNKNOWN */
+};
+
+/* For the jobs of a workload on a pool, all devices of which are free. All three are borrowed.
+ * -ENOMEM, or -EINVAL with a sentence for a policy that cannot work. */
+int sched_open(struct sched **ret, const struct policy *policy, const struct pool *pool,
+               const struct workload *jobs, struct err *e) CHECK_RESULT;
+void sched_close(struct sched *s);
+DEFINE_CLEANUP(struct sched, sched_close)
+
+/* Whether a job could ever run on this pool. */
+bool sched_possible(struct sched *s, uint32_t job);
+
+/* A job waits from now on; length_ms is what is known of how long it will take, or WORK_UNKNOWN. */
+void sched_submit(struct sched *s, uint32_t job, int64_t now_ms, int64_t length_ms);
+
+/* A job has ended, or failed, or was taken away. */
+void sched_end(struct sched *s, uint32_t job, int64_t now_ms);
+
+/* It became known what is left of a running job. */
+void sched_progress(struct sched *s, uint32_t job, int64_t now_ms, int64_t left_ms);
+
+/* What it costs a job to start again after a preemption. */
+int64_t sched_restart_ms(const struct sched *s, uint32_t job);
+
+/* Decide. The actions count as carried out, in their order; they are valid until the next call.
+ * Sets when to ask again if nothing happens before; WORK_UNKNOWN: no need to. -ENOMEM. */
+int sched_pass(struct sched *s, int64_t now_ms, int64_t *again_ms) CHECK_RESULT;
+const struct action *sched_actions(const struct sched *s, size_t *n);
+
+/* Add the sentence that says why. Times in it are relative to now_ms. */
+void sched_reason(const struct sched *s, const struct action *a, int64_t now_ms, struct str *out);
+
+const struct sched_job *sched_job(const struct sched *s, uint32_t job);
+const struct room *sched_room(const struct sched *s);
+
+/* The jobs that run, in no order. */
+const uint32_t *sched_running(const struct sched *s, size_t *n);
+
+#endif

@@ -1,0 +1,215 @@
+"""brim sim: traces of every kind, policies, what it prints, what it refuses."""
+
+import json
+
+import pytest
+
+HEAD = "job_id,submit_s,gpus,duration_s\n"
+SMALL = HEAD + "a,0,4,100\nb,10,8,50\nc,20,1,20\nd,30,1,200\n"
+SACCT = (
+    "JobIDRaw|User|Account|Partition|Submit|ElapsedRaw|TimelimitRaw|AllocTRES|NNodes\n"
+    "1|ann|vision|gpu|2024-03-01T10:00:00|60|30|billing=8,cpu=64,gres/gpu=8,node=2|2\n"
+    "1.batch|||gpu|2024-03-01T10:00:00|60||cpu=64,gres/gpu=8|2\n"
+    "2|bob|text|gpu|2024-03-01T10:00:30|10|UNLIMITED|cpu=4,gres/gpu=1,gres/gpu:a100=1|1\n"
+    "3|bob|text|cpu|2024-03-01T10:00:30|10|5|cpu=4|1\n"
+)
+SWF = (
+    "; Version: 2.2\n"
+    "1 0 -1 100 4 -1 -1 4 200 -1 1 7 2 -1 1 -1 -1 -1\n"
+    "2 10 -1 50 8 -1 -1 -1 60 -1 1 8 2 -1 1 -1 -1 -1\n"
+    "3 12 -1 -1 8 -1 -1 -1 60 -1 0 8 2 -1 1 -1 -1 -1\n"
+)
+PHILLY = (
+    "timestamp,duration,num_gpus,gpu_time,cluster\n"
+    "2017-10-09 07:02:55,66.0,1,66.0,aaa\n"
+    "2017-10-09 07:01:55,30.0,2,60.0,bbb\n"
+)
+
+
+@pytest.fixture
+def trace(tmp_path):
+    def write(text, name="trace.csv"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def simulate(brim, path, *options):
+    return json.loads(brim.out("sim", path, "--json", "--nodes", "1x8", *options))
+
+
+def test_small(brim, trace):
+    path = trace(SMALL)
+    said = simulate(brim, path, "--compare", "greedy,easy,sjf")
+    waits = {run["policy"]: run["all"]["wait_s"] for run in said["policies"]}
+    # b waits for a; c and d wait behind b; greedy lets both go first, then b waits for d
+    assert waits == {"fifo": (90 + 130 + 120) / 4, "greedy": 220 / 4, "easy": (90 + 120) / 4,
+                     "sjf": (90 + 120) / 4}
+    assert said["schema"] == "brim.sim.v1" and said["devices"] == 8
+    text = brim.out("sim", path, "--nodes", "1x8")
+    assert "4 jobs on 1 node with 8 devices" in text and "fifo, by devices" in text
+
+
+def test_it_repeats_itself(brim, trace):
+    rows = "".join(f"{i},{i * 7 % 100},{1 + i % 8},{1 + i * 37 % 90}\n" for i in range(200))
+    path = trace(HEAD + rows)
+    first = brim.out("sim", path, "--nodes", "2x8", "--policy", "tiresias", "--compare", "easy")
+    assert first == brim.out("sim", path, "--nodes", "2x8", "--policy", "tiresias",
+                             "--compare", "easy")
+
+
+def test_every_action_has_its_reason(brim, trace):
+    said = brim.out("sim", trace(SMALL), "--nodes", "1x8", "--policy", "easy", "--actions")
+    assert said.splitlines() == [
+        "0.000 job a starts with 4 devices on n0: of those that wait it was submitted first",
+        "20.000 job c starts with 1 device on n0: it does not delay job b, which waits for "
+        "8 devices for 80 s: it ends before that",
+        "100.000 job b starts with 8 devices on n0: of those that wait it was submitted first",
+        "150.000 job d starts with 1 device on n0: of those that wait it was submitted first",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text, kind, jobs, skipped, classes",
+    [
+        (SACCT, "sacct", 2, 2, ["gpu"]),
+        (SWF, "swf", 2, 1, ["1"]),
+        (PHILLY, "philly", 2, 0, ["aaa", "bbb"]),
+    ],
+)
+def test_kinds_of_traces(brim, trace, text, kind, jobs, skipped, classes):
+    said = json.loads(brim.out("sim", trace(text), "--json", "--nodes", "2x8"))
+    assert said["trace"]["kind"] == kind
+    assert (said["trace"]["jobs"], said["trace"]["skipped"]) == (jobs, skipped)
+    run = said["policies"][0]
+    if len(classes) > 1:
+        assert sorted(g["name"] for g in run["groups"]) == classes
+    assert run["all"]["jobs"] == jobs
+
+
+def test_nodes_of_openb(brim, trace):
+    nodes = trace("sn,cpu_milli,memory_mib,gpu,model\na,8000,1000,2,T4\nb,8000,1000,1,V100\n"
+                  "c,8000,1000,0,\n", "nodes.csv")
+    pods = trace(
+        "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,"
+        "deletion_time,scheduled_time\n"
+        "p0,4000,10,1,500,,LS,Running,0,100,0\n"
+        "p1,4000,10,1,500,,LS,Running,0,100,0\n"
+        "p2,1000,10,1,1000,V100,BE,Running,0,100,0\n"
+        "p3,1000,10,1,1000,H9,BE,Running,0,100,0\n"
+    )
+    said = json.loads(brim.out("sim", pods, "--json", "--nodes", nodes, "--policy", "greedy"))
+    assert (said["nodes"], said["devices"]) == (2, 3)
+    assert said["trace"]["notes"] == ["line 5: no node has devices of the kind H9"]
+    assert said["policies"][0]["all"]["wait_max_s"] == 0
+
+
+def test_bad_rows_are_counted(brim, trace):
+    bad = "e,5,1,-3\nf,5,1,1e12\ng,5,x,3\nh,,1,3\ni,5,1\nj,5,1,nan\nk,5,-1,3\n"
+    said = simulate(brim, trace(SMALL + bad + "z,3,1,5\nbig,4,9,5\n"))
+    assert (said["trace"]["jobs"], said["trace"]["bad"]) == (6, 7)
+    assert said["trace"]["notes"][0] == "line 6: it takes less than no time"
+    assert said["policies"][0]["impossible"] == 1
+    assert said["policies"][0]["all"]["jobs"] == 5
+
+
+def test_own_policy(brim, tmp_path, trace):
+    policy = tmp_path / "mine.ini"
+    policy.write_text("[policy]\nname = mine\norder = smallest\nbackfill = greedy\n")
+    said = simulate(brim, trace(SMALL), "--policy", policy)
+    assert said["policies"][0]["policy"] == "mine"
+
+
+@pytest.mark.parametrize(
+    "text, why",
+    [
+        ("[policy]\norder = best\n", ":2: order is one of fifo, sjf, "),
+        ("[policy]\norder = srtf\npreempt = quota\n", "needs length = limit or oracle"),
+        ("[policy]\nqueues = 2h 1h\n", "each limit is above the one before"),
+        ("[policy]\nevery = soon\n", "a time is a whole number"),
+        ("[policy]\ncolour = red\n", "unknown key 'colour'"),
+        ("[other]\na = b\n", "unknown section [other]"),
+        ("[policy]\norder = las\npreempt = quota\n", "needs queues"),
+        ("[policy]\npreempt = quota\nbackfill = easy\n", "for policies that do not preempt"),
+    ],
+)
+def test_bad_policies(brim, tmp_path, trace, text, why):
+    policy = tmp_path / "mine.ini"
+    policy.write_text(text)
+    done = brim("sim", trace(SMALL), "--policy", policy)
+    assert done.returncode == 1 and why in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_what_it_refuses(brim, trace, tmp_path):
+    assert brim("sim").returncode == 2
+    for options, why in [
+        (["--policy", "fito"], "did you mean fifo"),
+        (["--nodes", "64"], "64x8"),
+        (["--nodes", "0x8"], "1 to"),
+        (["--nodes", "8x99"], "1 to 16 devices"),
+        (["--nodes", tmp_path / "none.csv"], "cannot read"),
+    ]:
+        done = brim("sim", trace(SMALL), *options)
+        assert done.returncode == 1 and why in done.stderr, options
+    for text, why in [
+        ("", "is no trace"),
+        ("hello\n", "is no trace"),
+        (HEAD, "no job in it can be used"),
+        (HEAD + "a,0,1,-1\n", "line 2: it takes less than no time"),
+        ("JobID|User\n1|a\n", "sacct must print"),
+    ]:
+        done = brim("sim", trace(text))
+        assert done.returncode == 1 and why in done.stderr, text
+    packed = tmp_path / "trace.csv.gz"
+    packed.write_bytes(b"\x1f\x8b\x08\0")
+    assert f"zcat {packed} | brim sim -" in brim("sim", packed).stderr
+    assert "easy" in brim.out("sim", "--policies")
+
+
+def test_pack(brim, trace):
+    pods = trace("name,cpu_milli,memory_mib,num_gpu,gpu_milli\n"
+                 + "".join(f"w{i},1000,1,8,1000\n" for i in range(4))
+                 + "".join(f"s{i},1000,1,1,500\n" for i in range(8)))
+    said = json.loads(brim.out("sim", pods, "--nodes", "4x8", "--pack", "--json", "--load", "100",
+                               "--policy", "fgd", "--compare", "greedy"))
+    for run in said["policies"]:
+        # shares of half a device may take a node that eight whole ones wanted
+        assert 0.6 < run["allocated_at_load"] <= 1 and run["jobs"] > 0
+    again = brim.out("sim", pods, "--nodes", "4x8", "--pack", "--policy", "fgd")
+    assert again == brim.out("sim", pods, "--nodes", "4x8", "--pack", "--policy", "fgd")
+    assert "turned away%" in again
+    assert "--rounds 1 to" in brim("sim", pods, "--pack", "--rounds", "0").stderr
+    cpus = trace("name,cpu_milli,memory_mib,num_gpu,gpu_milli\na,1,1,0,0\n", "cpus.csv")
+    assert "no job asks for a device" in brim("sim", cpus, "--pack").stderr
+
+
+def starts(brim, path, *options):
+    """Which job starts when, in order."""
+    said = brim.out("sim", path, "--nodes", "1x8", "--actions", *options)
+    rows = [line.split() for line in said.splitlines()]
+    return [(row[2], float(row[0])) for row in rows if row[3] == "starts"]
+
+
+def test_fair_share(brim, trace):
+    """Ann has had the node for 100 s: then Bob goes first, whoever came first."""
+    path = trace("job_id,submit_s,gpus,duration_s,user\n"
+                 "a1,0,8,100,ann\na2,1,8,10,ann\na3,2,8,10,ann\nb1,3,8,10,bob\n")
+    order = [job for job, _ in starts(brim, path, "--policy", "fair")]
+    assert order == ["a1", "b1", "a2", "a3"]
+    assert [job for job, _ in starts(brim, path, "--policy", "greedy")] == ["a1", "a2", "a3", "b1"]
+
+
+def test_classes_of_priority(brim, tmp_path, trace):
+    path = trace("job_id,submit_s,gpus,duration_s,priority\n"
+                 "low,0,8,100,0\nlow2,1,4,10,0\nhigh,2,8,10,5\n")
+    policy = tmp_path / "classes.ini"
+    policy.write_text("[policy]\norder = fifo\npriorities = yes\n")
+    assert starts(brim, path, "--policy", policy) == [("low", 0), ("high", 100), ("low2", 110)]
+    policy.write_text("[policy]\norder = fifo\npriorities = yes\npreempt = victims\nrestart = 5s\n")
+    assert starts(brim, path, "--policy", policy) == [
+        ("low", 0), ("high", 2), ("low", 12), ("low2", 115)  # 98 s were left, and 5 s to restart
+    ]
+    said = brim.out("sim", path, "--nodes", "1x8", "--actions", "--policy", policy)
+    assert "2.000 job low gives up 8 devices: they are for job high, which waits for 8" in said

@@ -1,0 +1,135 @@
+/* Pools, traces and policies as they are read, and all of a simulation with every allocation
+ * failing once. */
+#include <errno.h>
+
+#include "engine/pack.h"
+#include "engine/sim_stats.h"
+#include "engine/trace.h"
+#include "oom_arena.h"
+#include "tap.h"
+
+static int read_text(struct workload *w, struct trace_notes *n, const struct pool *p,
+                     const char *text, struct err *e)
+{
+    const struct trace_text t = { "f", text, strlen(text) };
+
+    *w = (struct workload){ .n_jobs = 0 };
+    return trace_read(w, n, p, &t, e);
+}
+
+static void test_pool(void)
+{
+    struct pool p = { .n_nodes = 0 };
+    struct err e = { "" };
+
+    is_int(pool_parse(&p, "32x8/16:A100,4x4:T4", &e), 0, "two kinds");
+    ok(p.n_nodes == 36 && p.devices == 272 && p.most == 8 && p.n_kinds == 2, "counted");
+    ok(p.nodes[15].leaf == 1 && p.nodes[16].leaf == 2 && p.nodes[32].leaf == 0, "leaves");
+    ok(p.nodes[35].kind == 1 && pool_kind(&p, "T4") == 1 && pool_kind(&p, "H9") == -1, "kinds");
+    is_str(p.nodes[35].name, "n35", "a name");
+    for (size_t i = 0; i < 5; i++) {
+        static const char *const bad[] = { "", "8", "0x8", "8x17", "8x8/x" };
+
+        is_int(pool_parse(&p, bad[i], &e), -EINVAL, "'%s' is no pool: %s", bad[i], e.text);
+    }
+    pool_done(&p);
+}
+
+/* Rows out of order, and those that cannot be. */
+static void test_rows(void)
+{
+    static const char text[] = "job_id,submit_s,gpus,duration_s,user,class,priority,per_node\n"
+                               "b,20,2,5,ann,x,3,\n"
+                               "a,10.5,1,5.25,bob,y,,1\n"
+                               "c,20,2,5,ann,x,-1,\n"
+                               "d,5,1,-1,,,,\n"
+                               "e,5,1,400000000,,,,\n"
+                               "f,5,3,1,,,,2\n"
+                               "g,99999999999,1,1,,,,\n"
+                               "\"h,5,1,1\n";
+    struct pool p = { .n_nodes = 0 };
+    struct trace_notes n = { .rows = 0 };
+    struct workload w = { .n_jobs = 0 };
+    struct err e = { "" };
+
+    ok(pool_parse(&p, "2x8", &e) == 0 && read_text(&w, &n, &p, text, &e) == 0, "it is read");
+    ok(n.rows == 8 && n.bad == 5, "%zu rows, %zu bad", n.rows, n.bad);
+    is_str(n.text[0], "line 5: it takes less than no time", "the first bad one");
+    is_str(n.text[2], "line 7: 3 devices are not whole nodes of 2", "the third");
+    is_int((long long)w.n_jobs, 3, "three jobs");
+    if (w.n_jobs != 3 || !w.jobs)
+        return;
+    ok(!strcmp(w.jobs[0].name, "a") && !strcmp(w.jobs[1].name, "b"), "in order");
+    ok(w.jobs[0].submit_ms == 0 && w.jobs[1].submit_ms == 9500 && w.first_ms == 10500, "times");
+    ok(w.jobs[0].length_ms == 5250 && w.jobs[0].per_node == 1, "its numbers");
+    ok(w.jobs[1].shape == w.jobs[2].shape && w.jobs[0].shape != w.jobs[1].shape, "shapes");
+    ok(w.users.n == 2 && w.jobs[1].user == w.jobs[2].user && w.jobs[1].priority == 3, "groups");
+    workload_done(&w);
+    pool_done(&p);
+}
+
+static const char *const policies[] = { "fifo", "easy", "conservative", "fair",
+                                        "srtf", "las",  "fgd",          "rebuild-srtf" };
+
+/* All of it, once. Returns the first failure. */
+static int whole(const char *policy, struct err *e)
+{
+    static const char text[] = "job_id,submit_s,gpus,duration_s,user,class\n"
+                               "a,0,8,50,ann,x\nb,1,16,20,bob,y\nc,2,1,9,ann,x\nd,3,4,9,bob,y\n"
+                               "e,3,4,90,bob,y\nf,3,2,9,cid,z\n";
+    const struct pack_options options = { 1.3, 1, 1 };
+    struct workload w = { .n_jobs = 0 };
+    struct pool p = { .n_nodes = 0 };
+    struct sim_result r = { .events = 0 };
+    struct sim_stats s = { .n_groups = 0 };
+    struct pack_result pack;
+    struct trace_notes n;
+    struct policy po;
+    int rc = pool_parse(&p, "2x8:A", e);
+
+    if (rc == 0)
+        rc = policy_named(&po, policy, e);
+    if (rc == 0)
+        rc = read_text(&w, &n, &p, text, e);
+    if (rc == 0)
+        rc = sim_run(&r, &po, &p, &w, NULL, e);
+    if (rc == 0)
+        rc = sim_stats_make(&s, &r, &p, &w, e);
+    if (rc == 0)
+        rc = pack_run(&pack, &po, &p, &w, &options, e);
+    sim_stats_done(&s);
+    sim_result_done(&r);
+    workload_done(&w);
+    pool_done(&p);
+    return rc;
+}
+
+static void test_oom(void)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(policies); i++) {
+        int rounds = 0, wrong = 0;
+        bool failed;
+
+        oom_restart();
+        do {
+            struct err e = { "" };
+            int rc;
+
+            oom_next();
+            rc = whole(policies[i], &e);
+            failed = oom_end();
+            wrong += rc != (failed ? -ENOMEM : 0);
+            rounds++;
+        } while (failed);
+        ok(wrong == 0 && rounds > 20, "%s: %d allocations fail, %d wrongly", policies[i], rounds,
+           wrong);
+    }
+}
+
+int main(void)
+{
+    test_pool();
+    test_rows();
+    test_oom();
+    return done();
+}
