@@ -109,17 +109,20 @@ static const struct {
     { CAUSE_CPU_QUOTA, CAUSE_FEW_WORKERS },
     { CAUSE_CPU_QUOTA, CAUSE_MANY_WORKERS },
     { CAUSE_CPU_QUOTA, CAUSE_CPU_THREADS },
+    { CAUSE_CPU_QUOTA, CAUSE_CPU_SPINNING },
     { CAUSE_CPU_NEIGHBOURS, CAUSE_LOADER_CPU },
     { CAUSE_CPU_NEIGHBOURS, CAUSE_LOADER_WAITS },
     { CAUSE_CPU_NEIGHBOURS, CAUSE_FEW_WORKERS },
     { CAUSE_CPU_NEIGHBOURS, CAUSE_MANY_WORKERS },
     { CAUSE_CPU_NEIGHBOURS, CAUSE_CPU_THREADS },
+    { CAUSE_CPU_NEIGHBOURS, CAUSE_CPU_SPINNING },
     { CAUSE_MANY_WORKERS, CAUSE_LOADER_CPU },
     { CAUSE_MANY_WORKERS, CAUSE_LOADER_WAITS },
     { CAUSE_MANY_WORKERS, CAUSE_FEW_WORKERS },
     { CAUSE_MANY_WORKERS, CAUSE_CPU_THREADS },
     { CAUSE_SMALL_BATCH, CAUSE_LOADER_CPU },
     { CAUSE_SMALL_BATCH, CAUSE_FEW_WORKERS },
+    { CAUSE_CPU_SPINNING, CAUSE_GC },
     { CAUSE_CPU_THREADS, CAUSE_BLAS },
     { CAUSE_NUMA, CAUSE_BLAS },
     { CAUSE_PCIE, CAUSE_PAGEABLE_COPY },
@@ -184,10 +187,10 @@ static enum severity severity(const struct judge *j, const struct verdict_item *
 }
 
 /* What an item is ordered by. That a run is slower than before is seen, not why: a cause that costs
- * half as much goes before it. */
+ * a third as much goes before it. */
 static double weight(const struct verdict_item *i)
 {
-    return i->cause == CAUSE_SLOWER_THAN_BEFORE ? i->share / 2 : i->share;
+    return i->cause == CAUSE_SLOWER_THAN_BEFORE ? i->share / 3 : i->share;
 }
 
 /* Advice last, then by cost; what costs nothing that is known is behind what does. */
@@ -255,7 +258,7 @@ static void add_unknown(struct judge *j)
         judge_advises(j, to, "let it run for %.0f steps and more", j->l.steps_sure);
         return;
     }
-    if (j->wait >= j->l.wait_warning) {
+    if (j->wait >= j->l.wait_warning && !judge_is_handing_over(j)) {
         to = judge_add(j, CAUSE_UNKNOWN, -1, j->wait);
         judge_says(j, to, "waits for data, and what was measured does not tell why");
         judge_tells_wait(j, to);
@@ -285,7 +288,10 @@ static void add_none(struct judge *j)
     judge_says(j, to, "nothing limits it but computing");
     if (j->marked)
         judge_agrees(j, to, "computes %s of the step", quantity_share(j->compute).text);
-    if (j->wait < j->l.wait_warning)
+    if (judge_is_handing_over(j))
+        judge_tells(j, to, "its loader's workers take %s to hand a batch over",
+                    quantity_seconds(j->wait * j->v->step_s).text);
+    else if (j->wait < j->l.wait_warning)
         judge_agrees(j, to, "waits %s%s of %s", j->marked ? "for data " : "",
                      quantity_share(fmax(0, j->wait)).text, j->marked ? "it" : "the time");
     if (judge_mean(j, RUN_GPU_BUSY) >= j->l.gpu_busy)

@@ -68,15 +68,16 @@ static void judge_neighbours(struct judge *j)
                   "cpuset, --exclusive");
 }
 
-/* More workers than CPUs, which wait for each other. Of those that a job tells of, the ones that
- * are processes count. */
+/* More workers than CPUs, which wait for each other: not those that sleep most of the time. Of
+ * those that a job tells of, the ones that are processes count. */
 static void judge_many_workers(struct judge *j)
 {
     double workers = fmin(j->workers * (double)j->n_ranks, judge_mean(j, RUN_WORKERS));
     struct verdict_item *to;
 
-    if (!(workers > j->cpus) || !(j->starved >= j->l.cpu_starved) ||
-        !(starving(j) >= j->l.wait_warning) ||
+    if (!(workers > j->cpus) ||
+        judge_mean(j, RUN_JOB_RUN_WAIT) < (workers - j->cpus) * j->l.workers_waiting ||
+        !(j->starved >= j->l.cpu_starved) || !(starving(j) >= j->l.wait_warning) ||
         judge_mean(j, RUN_OTHER_CPU) >= j->l.others_cpu * j->cpus)
         return;
     to = judge_add(j, CAUSE_MANY_WORKERS, -1, starving(j));
@@ -135,6 +136,33 @@ static void judge_many_threads(struct judge *j)
                  j->threads, j->cpus);
     tell_starved(j, to);
     judge_advises(j, to, "OMP_NUM_THREADS=%.0f", fmax(1, floor(j->cpus / (double)j->n_ranks)));
+}
+
+/* Threads of one pool wait for work by spinning, on the CPU that a thread of another pool needs:
+ * OpenMP's, and those of a BLAS that has its own. There are not more of either than CPUs, nobody
+ * else is there, and still one waits for a CPU always. */
+static void judge_spinning(struct judge *j)
+{
+    const char *policy = judge_environment(j->r, "env.OMP_WAIT_POLICY");
+    double threads = j->threads * (double)j->n_ranks;
+    double loading = judge_mean(j, RUN_WORKERS) * judge_mean(j, RUN_WORKER_CPU);
+    struct verdict_item *to;
+
+    if (!(j->threads >= 2) || threads > j->cpus || !(j->starved >= j->l.cpu_starved) ||
+        !(starving(j) >= j->l.wait_warning) || !(j->compute >= j->l.compute_most) ||
+        judge_mean(j, RUN_OTHER_CPU) >= j->l.others_cpu * j->cpus ||
+        loading >= j->l.others_cpu * j->cpus ||
+        judge_mean(j, RUN_JOB_THROTTLED) >= j->l.cpu_throttled ||
+        (policy && !strcasecmp(policy, "passive")))
+        return;
+    to = judge_add(j, CAUSE_CPU_SPINNING, -1, starving(j));
+    judge_says(j, to,
+               "its threads take CPUs from each other by waiting actively: OpenMP's spin while "
+               "those of the BLAS work");
+    judge_agrees(j, to, "%.0f ranks with %.0f threads each, %.0f CPUs, which nobody else uses",
+                 (double)j->n_ranks, j->threads, j->cpus);
+    tell_starved(j, to);
+    judge_advises(j, to, "OMP_WAIT_POLICY=passive");
 }
 
 static void judge_few_threads(struct judge *j)
@@ -223,6 +251,7 @@ static void judge_numa(struct judge *j)
 void judge_numerics(struct judge *j)
 {
     judge_many_threads(j);
+    judge_spinning(j);
     judge_few_threads(j);
     judge_blas(j);
     judge_numa(j);

@@ -8,13 +8,14 @@
 /* One member per section of the file, with _ for -. */
 struct judge_limits {
     double steps_least, steps_sure;
-    double wait_warning, wait_critical, other_unknown;
+    double wait_warning, handing_over, wait_critical, other_unknown;
     double loader_on_cpu, loader_asleep, cpus_free, fetch_margin;
     double io_waiting, io_pressure;
     double disk_busy, disk_idle, disk_await, disk_queue;
     double request_large, request_small, call_small, calls_many, flat, bytes_some, others_storage;
     double nfs_round_trip, nfs_queue, nfs_operations;
-    double cpu_starved, others_cpu, cpu_throttled, threads_many, threads_few, compute_most;
+    double cpu_starved, workers_waiting, others_cpu, cpu_throttled, threads_many, threads_few,
+        compute_most;
     double numa_remote, numa_cost;
     double copy_warning, pcie_load, pcie_width, short_step, tiny_step, launch_cpu, launch_cost,
         blas_cost;
@@ -22,7 +23,7 @@ struct judge_limits {
     double gpu_throttled, gpu_capped, gpu_clock, gpu_clock_capped, gpu_memory_unused;
     double memory_pressure, swapping, major_faults, memory_low, memory_full, read_again;
     double communication_warning, link_load, link_slow, exchange_small, retransmits;
-    double slow_rank, slow_rank_steady, slow_rank_loss, samples_differ, imbalance;
+    double slow_rank, slow_rank_steady, slow_rank_loss, slow_rank_lost, samples_differ, imbalance;
     double checkpoint, gc, spike, spike_regular, slower, other_share;
 };
 

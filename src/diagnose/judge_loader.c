@@ -133,6 +133,12 @@ static void add_few(struct judge *j)
     advise_workers(j, to, fmax(floor(cpus_left(j)), 2 * j->workers));
 }
 
+bool judge_is_handing_over(const struct judge *j)
+{
+    return j->wait >= j->l.wait_warning && j->cpu_waiting <= j->l.loader_asleep && j->workers > 0 &&
+           j->wait * j->v->step_s < j->l.handing_over;
+}
+
 void judge_loader(struct judge *j)
 {
     if (!(j->wait >= j->l.wait_warning))
@@ -140,7 +146,7 @@ void judge_loader(struct judge *j)
     if (j->cpu_waiting >= j->l.loader_on_cpu ||
         (j->cpu_waiting > j->l.loader_asleep && judge_mean(j, RUN_CPU_BUSY) >= j->l.cpus_free))
         add_decoding(j);
-    else if (j->cpu_waiting <= j->l.loader_asleep)
+    else if (j->cpu_waiting <= j->l.loader_asleep && !judge_is_handing_over(j))
         add_waiting(j);
     else if (j->cpu_waiting > j->l.loader_asleep && has_room(j))
         add_few(j);

@@ -105,6 +105,7 @@ struct slow {
     double steady; /* share of the steps since then in which it is the slowest */
     double loss;   /* share of what steps lose to their slowest rank that is lost to this one */
     double cost;   /* share of the step */
+    double lost_s; /* by which it took longer since then, in all */
 };
 
 /* What a step loses to its slowest rank. */
@@ -140,36 +141,55 @@ static size_t find_last(const struct judge *j, const struct race *race, double *
     return found;
 }
 
-static struct slow compare(const struct judge *j, const struct race *race, double *room)
+/* The row since when the rank takes longer than the others by more than before; 0: none. */
+static size_t find_change(const struct judge *j, const struct race *race, size_t rank, double *room)
 {
-    struct slow s = { .rank = find_last(j, race, room) };
     struct failslow f;
     struct failslow_change change;
-    size_t n = j->n_ranks;
-    double ratio = 0, cost = 0, lost = 0, lost_to_it = 0;
+    size_t from = 0;
 
     failslow_init(&f);
     for (size_t i = 0; i < race->n; i++) {
-        const double *row = race->own + i * n;
+        const double *row = race->own + i * j->n_ranks;
 
-        if (failslow_step(&f, row[s.rank] / others(row, n, s.rank, room), &change))
-            s.from = change.after > change.before ? (size_t)change.step : s.from;
+        if (failslow_step(&f, row[rank] / others(row, j->n_ranks, rank, room), &change))
+            from = change.after > change.before ? (size_t)change.step : from;
     }
-    for (size_t i = s.from; i < race->n; i++) {
-        const double *row = race->own + i * n;
-        double rest = others(row, n, s.rank, room);
+    return from;
+}
 
-        ratio += row[s.rank] / rest;
-        cost += fmax(0, row[s.rank] - rest);
-        s.steady += last_of(row, n) == s.rank;
-        lost += lost_to(row, n, last_of(row, n));
-        lost_to_it += last_of(row, n) == s.rank ? lost_to(row, n, s.rank) : 0;
+/* The rank against the others in the rows since then. */
+static struct slow compare_since(const struct judge *j, const struct race *race, size_t rank,
+                                 size_t from, double *room)
+{
+    struct slow s = { .rank = rank, .from = from };
+    double ratio = 0, lost = 0, lost_to_it = 0, n = (double)(race->n - from);
+
+    for (size_t i = from; i < race->n; i++) {
+        const double *row = race->own + i * j->n_ranks;
+        double rest = others(row, j->n_ranks, rank, room);
+        size_t last = last_of(row, j->n_ranks);
+
+        ratio += row[rank] / rest;
+        s.lost_s += fmax(0, row[rank] - rest);
+        s.steady += last == rank;
+        lost += lost_to(row, j->n_ranks, last);
+        lost_to_it += last == rank ? lost_to(row, j->n_ranks, rank) : 0;
     }
-    s.ratio = ratio / (double)(race->n - s.from);
-    s.steady /= (double)(race->n - s.from);
+    s.ratio = ratio / n;
+    s.steady /= n;
     s.loss = lost > 0 ? lost_to_it / lost : 0;
-    s.cost = cost / (double)(race->n - s.from) / j->v->step_s;
+    s.cost = s.lost_s / n / j->v->step_s;
     return s;
+}
+
+/* Since its last change to the worse, unless that has cost next to nothing: it may be chance. */
+static struct slow compare(const struct judge *j, const struct race *race, double *room)
+{
+    size_t rank = find_last(j, race, room);
+    struct slow s = compare_since(j, race, rank, find_change(j, race, rank, room), room);
+
+    return s.from && s.lost_s < j->l.slow_rank_lost ? compare_since(j, race, rank, 0, room) : s;
 }
 
 /* The stage in which a rank takes longer than the others, and by how much of the step. */
@@ -289,6 +309,12 @@ static void add_imbalance(struct judge *j, double cost, double samples)
     judge_advises(j, to, "equal batches by length: sort or bucket samples, drop_last=True");
 }
 
+static bool is_slow(const struct judge *j, const struct slow *s)
+{
+    return s->ratio >= j->l.slow_rank &&
+           (s->steady >= j->l.slow_rank_steady || s->loss >= j->l.slow_rank_loss);
+}
+
 void judge_slow_ranks(struct judge *j)
 {
     struct race race = { .n = 0 };
@@ -307,9 +333,7 @@ void judge_slow_ranks(struct judge *j)
     s = compare(j, &race, room);
     samples = samples_ratio(j, s.rank, room);
     cost = imbalance(j, &race);
-    if (s.ratio >= j->l.slow_rank &&
-        (s.steady >= j->l.slow_rank_steady || s.loss >= j->l.slow_rank_loss) &&
-        !(samples >= 1 + j->l.samples_differ))
+    if (is_slow(j, &s) && !(samples >= 1 + j->l.samples_differ))
         add_slow(j, &race, &s, room);
     else if (cost >= j->l.imbalance || (s.ratio >= j->l.slow_rank && cost >= j->l.imbalance / 2))
         add_imbalance(j, cost, samples);

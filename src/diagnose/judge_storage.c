@@ -61,6 +61,7 @@ static struct storage look(const struct judge *j)
 static bool is_waited_for(const struct judge *j, const struct storage *s)
 {
     double busy = judge_mean(j, RUN_DISK_BUSY), read = judge_mean(j, RUN_JOB_READ);
+    double pressure = judge_mean(j, RUN_IO_PRESSURE);
 
     if (s->remote)
         return true;
@@ -71,8 +72,9 @@ static bool is_waited_for(const struct judge *j, const struct storage *s)
         return true;
     if (read < j->l.bytes_some / 10 && !(busy >= j->l.disk_idle))
         return false;
+    /* An idle disk under pressure: a limit of a cgroup holds the job's requests back. */
     return s->waiting >= j->l.io_waiting ||
-           (judge_mean(j, RUN_IO_PRESSURE) >= j->l.io_pressure && busy >= j->l.disk_idle &&
+           (pressure >= j->l.io_pressure && (busy >= j->l.disk_idle || pressure >= j->wait / 3) &&
             !(j->cpu_waiting >= j->l.loader_on_cpu));
 }
 

@@ -63,7 +63,8 @@ static void judge_checkpoints(struct judge *j)
                   "(torch.distributed.checkpoint.async_save)");
 }
 
-/* Steps that are longer than the median for no stage that could tell. */
+/* Steps that are longer than the median for no stage that could tell. Those that save are not among
+ * them: what they flush is in no stage. */
 struct spikes {
     size_t n;
     double share;    /* of the time, what is above the median */
@@ -73,12 +74,13 @@ struct spikes {
 
 static bool is_spike(const struct judge *j, const struct judge_rank *r, const struct step *s)
 {
-    double named = s->host_s[BRIM_STAGE_WAIT] + s->host_s[BRIM_STAGE_CHECKPOINT] +
-                   s->host_s[BRIM_STAGE_COPY] + s->host_s[BRIM_STAGE_COMMUNICATION];
+    double named = s->host_s[BRIM_STAGE_WAIT] + s->host_s[BRIM_STAGE_COPY] +
+                   s->host_s[BRIM_STAGE_COMMUNICATION];
     double usual = r->share[BRIM_STAGE_WAIT] + r->share[BRIM_STAGE_COPY] +
                    r->share[BRIM_STAGE_COMMUNICATION];
 
-    return step_seconds(s) - fmax(0, named - usual * r->step_s) >= j->l.spike * r->step_s;
+    return !(s->host_s[BRIM_STAGE_CHECKPOINT] > 0) &&
+           step_seconds(s) - fmax(0, named - usual * r->step_s) >= j->l.spike * r->step_s;
 }
 
 static struct spikes find_spikes(const struct judge *j, const struct judge_rank *r)

@@ -123,9 +123,13 @@ void judge_gpus(struct judge *j);
 void judge_launches(struct judge *j);
 void judge_numerics(struct judge *j); /* BLAS and threads */
 void judge_slow_ranks(struct judge *j);
+
 void judge_communication(struct judge *j);
 void judge_pauses(struct judge *j); /* checkpoints, GC */
 void judge_past(struct judge *j);
 void judge_room(struct judge *j); /* for larger batches */
+
+/* What is waited for is next to nothing, by workers that have time: a batch is handed over. */
+bool judge_is_handing_over(const struct judge *j);
 
 #endif

@@ -21,6 +21,7 @@ enum run_signal {
     RUN_MEMORY_PRESSURE,
     RUN_MEMORY_TOTAL,
     RUN_MEMORY_AVAILABLE,
+    RUN_CPU_WATTS,  /* processors and their memory (RAPL) */
     RUN_SWAP,       /* bytes a second, in and out */
     RUN_REFAULTS,   /* bytes of files that were in memory, and are read again */
     RUN_DISK_BUSY,  /* of the disk that is busiest */
@@ -45,7 +46,9 @@ enum run_signal {
     RUN_GPU_TENSOR_ACTIVE,
     RUN_GPU_DRAM_ACTIVE,
     RUN_GPU_MEMORY,      /* share in use */
+    RUN_GPU_MEMORY_USED, /* bytes of all together */
     RUN_GPU_POWER,       /* share of the limit */
+    RUN_GPU_WATTS,       /* all together */
     RUN_GPU_CLOCK,       /* share of the highest */
     RUN_GPU_THROTTLED,   /* share of the time, for heat and brakes */
     RUN_GPU_CAPPED,      /* share of the time, at the power limit */
@@ -66,7 +69,8 @@ enum run_signal {
     RUN_JOB_IO_WRITTEN,
     RUN_JOB_READ_CALLS,
     RUN_JOB_WRITE_CALLS,
-    RUN_JOB_RESIDENT,
+    RUN_JOB_RESIDENT, /* memory that processes share counts for each */
+    RUN_JOB_PSS,      /* the same, shared pages counted once; read now and then */
     RUN_JOB_MAJOR_FAULTS,
     RUN_JOB_PREEMPTIONS, /* involuntary context switches */
     RUN_JOB_CPU_LIMIT,   /* of its cgroup, in CPUs */

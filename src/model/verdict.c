@@ -21,6 +21,7 @@ const char *cause_name(enum cause c)
         [CAUSE_CPU_NEIGHBOURS] = "cpu-neighbours",
         [CAUSE_CPU_QUOTA] = "cpu-quota",
         [CAUSE_CPU_THREADS] = "cpu-threads",
+        [CAUSE_CPU_SPINNING] = "cpu-spinning",
         [CAUSE_BLAS] = "blas",
         [CAUSE_NUMA] = "numa",
         [CAUSE_PAGEABLE_COPY] = "pageable-copy",

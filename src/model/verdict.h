@@ -20,7 +20,8 @@ enum cause {
     CAUSE_MANY_WORKERS,
     CAUSE_CPU_NEIGHBOURS,
     CAUSE_CPU_QUOTA,
-    CAUSE_CPU_THREADS, /* too few or too many for the CPUs */
+    CAUSE_CPU_THREADS,  /* too few or too many for the CPUs */
+    CAUSE_CPU_SPINNING, /* they wait actively, on CPUs that others of the job need */
     CAUSE_BLAS,
     CAUSE_NUMA,
     CAUSE_PAGEABLE_COPY,

@@ -94,3 +94,18 @@ void process_parse_io(const char *text, struct process_io *ret)
                 *keys[i].value = scan_number(&at);
     } while (scan_line(&at));
 }
+
+double process_parse_pss(const char *text)
+{
+    const char *at = text;
+
+    do {
+        double kib;
+
+        if (!scan_word(&at, "Pss:"))
+            continue;
+        kib = scan_number(&at);
+        return isnan(kib) ? 0 : kib * 1024;
+    } while (scan_line(&at));
+    return 0;
+}

@@ -36,4 +36,8 @@ struct process_io {
 
 void process_parse_io(const char *text, struct process_io *ret);
 
+/* Bytes of "Pss:" in /proc/PID/smaps_rollup; 0 where there is no such line: a process that has
+ * ended. */
+double process_parse_pss(const char *text);
+
 #endif

@@ -67,6 +67,7 @@ static const struct chart {
     { RUN_TCP_RETRANSMITS, SHARE, false, "TCP segments sent again" },
     { RUN_MEMORY_AVAILABLE, BYTES, true, "memory available" },
     { RUN_JOB_RESIDENT, BYTES, true, "memory of the job" },
+    { RUN_JOB_PSS, BYTES, false, "memory of the job, shared pages once" },
     { RUN_MEMORY_PRESSURE, SHARE, true, "time with somebody waiting for memory" },
     { RUN_JOB_MEMORY_WAIT, COUNT, false, "threads of the job that wait for memory" },
     { RUN_SWAP, RATE, false, "swapped in and out" },

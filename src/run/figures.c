@@ -91,6 +91,15 @@ static double mean_of(const struct run *r, enum run_signal s)
     return seconds > 0 ? sum / seconds : (double)NAN;
 }
 
+static double most_of(const struct run *r, enum run_signal s)
+{
+    double most = (double)NAN;
+
+    for (size_t i = 0; i < r->n_moments; i++)
+        most = fmax(most, r->moments[i].values[s]);
+    return most;
+}
+
 int run_figures(const struct run *r, struct run_figures *f)
 {
     double n = 0, work;
@@ -99,8 +108,7 @@ int run_figures(const struct run *r, struct run_figures *f)
     *f = (struct run_figures){ .samples_per_s = (double)NAN,
                                .step_s = (double)NAN,
                                .step_p90_s = (double)NAN,
-                               .communication = (double)NAN,
-                               .resident = (double)NAN };
+                               .communication = (double)NAN };
     if (!end_ns && r->n_moments)
         end_ns = r->moments[r->n_moments - 1].wall_ns;
     f->seconds = end_ns >= r->begin_ns && r->begin_ns > 0 ? (double)(end_ns - r->begin_ns) / 1e9
@@ -120,8 +128,7 @@ int run_figures(const struct run *r, struct run_figures *f)
     f->cpus = mean_of(r, RUN_CPUS);
     f->job_cpu = mean_of(r, RUN_JOB_CPU);
     f->job_read = mean_of(r, RUN_JOB_IO_READ);
-    for (size_t i = 0; i < r->n_moments; i++)
-        if (!(r->moments[i].values[RUN_JOB_RESIDENT] <= f->resident))
-            f->resident = r->moments[i].values[RUN_JOB_RESIDENT];
+    f->resident = most_of(r, RUN_JOB_RESIDENT);
+    f->pss = most_of(r, RUN_JOB_PSS);
     return fill_lengths(r, f);
 }

@@ -12,7 +12,9 @@ struct run_figures {
     double share[BRIM_STAGES]; /* of the step, mean over ranks */
     double communication;      /* to computing (forward, backward, optimizer) */
     double gpus, gpu_busy;
-    double cpus, job_cpu, job_read, resident; /* the most that was resident */
+    double cpus, job_cpu, job_read;
+    double resident; /* the most that was resident, shared pages counted for each process */
+    double pss;      /* the same, shared pages counted once */
 };
 
 /* How many steps at the start are no steady part: caches fill, kernels are chosen. */

@@ -8,6 +8,7 @@ struct watched {
     const struct rings *rings;
     const struct run *run; /* what it is and its moments; no ranks */
     int64_t now_ns;        /* monotonic */
+    int asked;             /* the last signal that came for the job and ends jobs; 0: none */
 };
 
 /* The steps and whole moments from since_ns (monotonic) on, of each rank the last 'most' steps, as

@@ -97,7 +97,8 @@ static int not_started(const char *name, int error, struct err *e)
 
 int launch_start(struct launch *l, char *const *argv, char *const *env, struct err *e)
 {
-    bool foreground = in_foreground(l) && getpid() == getpgrp() && isatty(0) && isatty(1);
+    bool foreground = in_foreground(l) && getpid() == getpgrp() && isatty(0) && isatty(1) &&
+                      !l->shared;
     int told[2], error = 0;
     ssize_t got;
 
@@ -195,11 +196,15 @@ static void reap(struct launch *l)
 }
 
 /* What the terminal sent to our whole group has reached the job. */
-static void pass(const struct launch *l, const struct signalfd_siginfo *s)
+static void pass(struct launch *l, const struct signalfd_siginfo *s)
 {
+    int number = (int)s->ssi_signo;
+
+    if (number == SIGHUP || number == SIGINT || number == SIGQUIT || number == SIGTERM)
+        l->asked = number;
     if (l->ended || (s->ssi_code == SI_KERNEL && !l->own_group))
         return;
-    kill(l->pid, (int)s->ssi_signo);
+    kill(l->pid, number);
 }
 
 void launch_signals(struct launch *l)

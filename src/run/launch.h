@@ -14,6 +14,8 @@ struct launch {
     int signals;      /* a signalfd of what concerns us */
     sigset_t before;  /* what was blocked when we began: the job's mask */
     const char *cpus; /* that the job is bound to, as the kernel lists them; NULL */
+    bool shared;      /* stay in our group where the terminal is ours: it tells us, too */
+    int asked;        /* the last HUP, INT, QUIT or TERM that came for the job; 0: none */
     bool ended;
     int status;      /* of waitpid(), once ended */
     double reaped_s; /* CPU time of descendants that we waited for */

@@ -3,9 +3,9 @@
 #include "model/rate.h"
 #include "run/moment_view.h"
 
-const char *const moment_samplers[] = { "stat", "memory", "vmstat",  "pressure", "disk",
-                                        "net",  "nfs",    "softnet", "cgroup",   "nvml",
-                                        "amd",  "intel",  "dcmi",    "fake",     NULL };
+const char *const moment_samplers[] = { "stat", "memory",  "vmstat", "pressure", "disk", "net",
+                                        "nfs",  "softnet", "cgroup", "nvml",     "amd",  "intel",
+                                        "dcmi", "fake",    "rapl",   NULL };
 
 double moment_gauge(const struct signal_row *row, const char *name, const char *label)
 {

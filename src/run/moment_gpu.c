@@ -80,6 +80,8 @@ static void take_gpu(const struct moment_view *v, const struct signal_row *row, 
     take(s, RUN_GPU_MEMORY,
          moment_gauge(row, "memory_used_bytes", NULL) /
              moment_gauge(row, "memory_total_bytes", NULL));
+    take(s, RUN_GPU_MEMORY_USED, moment_gauge(row, "memory_used_bytes", NULL));
+    take(s, RUN_GPU_WATTS, moment_gauge(row, "power_watts", NULL));
     take(s, RUN_GPU_POWER,
          moment_gauge(row, "power_watts", NULL) / moment_gauge(row, "power_limit_watts", NULL));
     take(s, RUN_GPU_CLOCK, clock / moment_gauge(row, "sm_clock_max_hertz", NULL));
@@ -118,6 +120,10 @@ void moment_gpus(const struct moment_view *v, const struct moment_job *job)
     for (size_t i = 0; i < ARRAY_SIZE(means); i++)
         if (s.n[means[i]] > 0)
             v->values[means[i]] = s.sum[means[i]] / s.n[means[i]];
+    if (s.n[RUN_GPU_MEMORY_USED] > 0)
+        v->values[RUN_GPU_MEMORY_USED] = s.sum[RUN_GPU_MEMORY_USED];
+    if (used && s.n[RUN_GPU_WATTS] >= (double)used) /* of some alone it would be too little */
+        v->values[RUN_GPU_WATTS] = s.sum[RUN_GPU_WATTS];
     if (s.n_clocks < 2)
         return;
     qsort(s.clocks, s.n_clocks, sizeof(*s.clocks), by_size);

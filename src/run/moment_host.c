@@ -1,4 +1,6 @@
 /* The node's CPUs and memory. */
+#include <string.h>
+
 #include "run/moment_view.h"
 
 /* CPUs' worth of each kind of time. Guest time is in user and nice already. */
@@ -77,6 +79,18 @@ static void fill_pressure(const struct moment_view *v)
     }
 }
 
+/* Packages and their memory; their cores are in them, and both in psys. */
+static void fill_power(const struct moment_view *v)
+{
+    size_t n;
+    const struct signal_row *rows = tick_set(v->now, "rapl", &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (!strncmp(rows[i].thing, "package-", 8) || !strncmp(rows[i].thing, "dram-", 5))
+            moment_add(&v->values[RUN_CPU_WATTS],
+                       moment_rate(v, &rows[i], "energy_joules_total", NULL));
+}
+
 void moment_host(const struct moment_view *v)
 {
     size_t n;
@@ -84,6 +98,7 @@ void moment_host(const struct moment_view *v)
 
     fill_cpus(v);
     fill_pressure(v);
+    fill_power(v);
     if (row) {
         v->values[RUN_MEMORY_TOTAL] = moment_gauge(row, "total_bytes", NULL);
         v->values[RUN_MEMORY_AVAILABLE] = moment_gauge(row, "available_bytes", NULL);

@@ -26,6 +26,8 @@
 #include "run/node.h"
 #include "run/rings.h"
 #include "run/series.h"
+#include "run/shared.h"
+#include "run/sweep.h"
 
 #define SECOND_NS ((int64_t)1000 * 1000 * 1000)
 #define GLANCE_NS (SECOND_NS / 10)
@@ -34,6 +36,11 @@
 /* A rest that is shorter makes rates of noise. */
 #define REST_NS (SECOND_NS / 5)
 #define INFER_NS (30 * SECOND_NS)
+/* From being asked to end to being killed; and for what is left behind then. */
+#define GRACE_NS (10 * SECOND_NS)
+#define CLEAN_NS (8 * SECOND_NS)
+
+enum { CLEAN_TURN_MS = 20 };
 
 struct observer {
     const struct observe_config *c;
@@ -56,6 +63,8 @@ struct observer {
     struct series series;
     struct lane inferred;
     struct kin_watch kin; /* while no rank marks anything */
+    int64_t ending_ns;    /* when the pilot had enough of the job; 0: it goes on */
+    struct shared shared;
     bool told_io;
 };
 
@@ -126,6 +135,8 @@ static int sample(struct observer *o, int64_t now_ns)
     moment_make(before, now, &growth, &job, &m);
     if (!(m.seconds > 0))
         return 0;
+    m.values[RUN_JOB_PSS] = shared_look(&o->shared, o->proc, o->family, growth.resident_b,
+                                        o->c->clock);
     if (!rings_count(o->rings))
         kin_look(&o->kin, o->proc, o->family, m.seconds);
     keep_now(&o->keep, &m, o->rings, &o->inferred, now_ns);
@@ -134,7 +145,9 @@ static int sample(struct observer *o, int64_t now_ns)
 
 static struct watched watched(const struct observer *o, int64_t now_ns)
 {
-    return (struct watched){ .rings = o->rings, .run = &o->out->run, .now_ns = now_ns };
+    return (struct watched){
+        .rings = o->rings, .run = &o->out->run, .now_ns = now_ns, .asked = o->launch.asked
+    };
 }
 
 static int read_marks(struct observer *o, int64_t now_ns)
@@ -250,6 +263,42 @@ static void take_stop(const struct observer *o)
         o->c->pilot->stop(o->c->pilot->arg);
 }
 
+static bool is_over(const struct observer *o)
+{
+    const struct observe_pilot *p = o->c->pilot;
+
+    return p && p->over && p->over(p->arg);
+}
+
+/* The pilot has enough of the job. Who was asked to end by the user is not asked again. */
+static void end_job(struct observer *o, int64_t now_ns)
+{
+    if (!o->ending_ns) {
+        o->ending_ns = now_ns;
+        if (!o->launch.asked)
+            sweep_ask(o->launch.pid, rings_pids(o->rings), rings_count(o->rings));
+    } else if (now_ns - o->ending_ns > GRACE_NS) {
+        sweep_all(o->family, SIGKILL);
+    }
+}
+
+/* What a job that was to end has left behind goes, too. */
+static void clean_up(struct observer *o)
+{
+    int64_t begin_ns = clock_monotonic_ns(o->c->clock), spent_ns = 0;
+    struct pollfd fd = { .fd = o->launch.signals, .events = POLLIN };
+    bool asked = false;
+
+    while (spent_ns < CLEAN_NS && sweep_all(o->family, 0)) {
+        if (!asked || spent_ns > CLEAN_NS / 4)
+            sweep_all(o->family, asked ? SIGKILL : SIGTERM);
+        asked = true;
+        (void)poll(&fd, 1, CLEAN_TURN_MS);
+        launch_signals(&o->launch);
+        spent_ns = clock_monotonic_ns(o->c->clock) - begin_ns;
+    }
+}
+
 static void loop(struct observer *o)
 {
     struct pollfd fds[] = { { .fd = o->launch.signals, .events = POLLIN },
@@ -270,6 +319,8 @@ static void loop(struct observer *o)
             if (o->c->pilot) /* what is on trial must not stay */
                 o->c->pilot->stop(o->c->pilot->arg);
         }
+        if (is_over(o))
+            end_job(o, clock_monotonic_ns(o->c->clock));
     }
 }
 
@@ -315,7 +366,11 @@ static int finish(struct observer *o, struct err *e)
     r->end = WIFSIGNALED(o->launch.status) ? RUN_KILLED : RUN_EXITED;
     r->status = r->end == RUN_KILLED ? WTERMSIG(o->launch.status) : WEXITSTATUS(o->launch.status);
     if (o->c->pilot)
-        o->c->pilot->end(o->c->pilot->arg, &(const struct watched){ o->rings, r, now_ns });
+        o->c->pilot->end(o->c->pilot->arg,
+                         &(const struct watched){ o->rings, r, now_ns, o->launch.asked });
+    if (is_over(o))
+        clean_up(o);
+    o->out->asked = o->launch.asked;
     if (rc == 0 && !rings_count(o->rings))
         rc = series_infer(&o->series, &o->inferred, now_ns);
     if (rc == 0 && (now_ns - o->ticks[o->now].monotonic_ns >= REST_NS || !r->n_moments))
@@ -326,6 +381,8 @@ static int finish(struct observer *o, struct err *e)
         rc = add_lanes(o);
     if (rc == 0)
         rc = tell_lost(o);
+    if (rc == 0 && o->ending_ns)
+        rc = facts_add(r, "ended.by", "brim, to race settings");
     o->out->stored = keep_end(&o->keep, r);
     return rc < 0 ? err_nomem(e) : 0;
 }
@@ -348,12 +405,14 @@ static int begin(struct observer *o, struct err *e)
     o->due_ns = o->begin_ns + o->c->interval_ns;
     o->out->run.begin_ns = clock_wall_ns(o->c->clock);
     o->launch.cpus = o->c->cpus;
+    o->launch.shared = o->c->shared;
     rc = launch_start(&o->launch, o->c->argv, env, e);
     if (rc != 0)
         return rc;
     o->out->started = true;
     tick_begin(&o->ticks[0], o->out->run.begin_ns, o->begin_ns);
-    keep_begin(&o->keep, o->c->runs, &o->out->run, o->begin_ns);
+    if (o->c->runs)
+        keep_begin(&o->keep, o->c->runs, &o->out->run, o->begin_ns);
     if (o->keep.archive)
         snprintf(o->out->folder, sizeof(o->out->folder), "%s", archive_folder(o->keep.archive));
     rc = node_open(&o->node, o->root, o->c->fake, NULL);
@@ -383,7 +442,7 @@ static int observe_all(struct observer *o, struct err *e)
         return rc;
     identity_read(&o->identity, o->c->env, (int)getppid());
     identity_make(&o->identity, clock_wall_ns(o->c->clock), o->c->chance);
-    if (o->identity.key[0]) {
+    if (o->identity.key[0] && o->c->runs) {
         rc = runs_make(o->c->runs, &why);
         if (rc == 0)
             rc = identity_share(&o->identity, o->c->runs, clock_wall_ns(o->c->clock), &why);

@@ -20,6 +20,9 @@ struct observe_pilot {
     void (*stop)(void *arg);
     /* The job has ended, and all that it marked was told; w->run says how. */
     void (*end)(void *arg, const struct watched *w);
+    /* Whether the job is to be ended, asked after each turn and end: it is asked with SIGTERM and
+     * killed after some seconds, and nothing that it started stays. NULL: it never is. */
+    bool (*over)(void *arg);
 };
 
 struct observe_config {
@@ -28,14 +31,15 @@ struct observe_config {
     char *const *env;  /* ours */
     const char *name;  /* NULL: after the job */
     int64_t interval_ns;
-    const char *runs;             /* the folder of all runs */
+    const char *runs;             /* the folder of all runs; NULL: it is not stored */
     const char *plugins;          /* the folder of the shim for Python; NULL: there is none */
     const char *libraries;        /* its BRIM_LIB; NULL: it needs none */
     const char *fake;             /* a file that scripts accelerators that are not there; NULL */
     const char *cpus;             /* bind the job to these, as the kernel lists them; NULL */
     const struct run_note *notes; /* more for the run's environment */
     size_t n_notes;
-    unsigned chance;                   /* 16 random bits */
+    bool shared;     /* see struct launch: Ctrl-C is told to us as well as to the job */
+    unsigned chance; /* 16 random bits */
     const struct observe_pilot *pilot; /* NULL: the job is only watched */
     /* Tell the user a sentence, at most once each. */
     void (*say)(void *arg, const char *sentence);
@@ -46,6 +50,7 @@ struct observed {
     int exit;         /* the status that a shell would tell */
     bool started;     /* else exit says why not, and there is no run */
     bool stored;      /* the run can be loaded from folder */
+    int asked;        /* the last signal that came for the job and ends jobs; 0: none */
     bool leads;       /* of several observers on this node, the one who reports */
     char folder[512]; /* of the run; "" */
     struct run run;   /* what this observer saw; run_done() */

@@ -31,8 +31,11 @@ static void add_moment(struct run_moment *into, const struct run_moment *m)
     double *x = into->values, workers = x[RUN_WORKERS];
     const double *y = m->values;
 
+    double pss = x[RUN_JOB_PSS] + y[RUN_JOB_PSS]; /* of one part alone it is none */
+
     for (int s = RUN_JOB_PROCESSES; s <= RUN_JOB_PREEMPTIONS; s++)
         add_told(&x[s], y[s]);
+    x[RUN_JOB_PSS] = pss;
     x[RUN_RANK_CPU] = mean_of(x[RUN_RANK_CPU], 1, y[RUN_RANK_CPU], 1);
     x[RUN_WORKER_CPU] = mean_of(x[RUN_WORKER_CPU], workers, y[RUN_WORKER_CPU], y[RUN_WORKERS]);
     x[RUN_WORKER_IO_WAIT] = mean_of(x[RUN_WORKER_IO_WAIT], workers, y[RUN_WORKER_IO_WAIT],

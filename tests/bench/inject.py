@@ -127,11 +127,13 @@ def dropped(folder):
 
 
 @contextlib.contextmanager
-def slow_mount(slowfs, folder, work, open_us, read_us):
+def slow_mount(slowfs, folder, work, open_us, read_us, options=""):
+    """options: of FUSE; without "auto_cache" each open of a file forgets what was read of it."""
+    options = ",".join(filter(None, ["auto_unmount", options]))
     at = os.path.join(work, next_name())
     os.mkdir(at)
     server = subprocess.Popen(
-        [slowfs, folder, "%d" % open_us, "%d" % read_us, at, "-f", "-o", "auto_unmount"],
+        [slowfs, folder, "%d" % open_us, "%d" % read_us, at, "-f", "-o", options],
         preexec_fn=die_with_parent,
         stderr=subprocess.DEVNULL,
     )

@@ -18,7 +18,8 @@ class Case:
 
     def __init__(self, job, plain=None, env=None, plain_env=None, ranks=1, script=TRAIN):
         self.job, self.plain = list(job), list(job if plain is None else plain)
-        threads = {"OMP_NUM_THREADS": "%d" % os.cpu_count()}
+        # threads that spin take CPUs from those of a BLAS: a scenario of its own
+        threads = {"OMP_NUM_THREADS": "%d" % os.cpu_count(), "OMP_WAIT_POLICY": "passive"}
         self.env, self.plain_env = dict(env or threads), dict(plain_env or threads)
         self.ranks, self.plain_ranks, self.script = ranks, ranks, script
         self.held = []  # makers of context managers; groups yield a file for pids
@@ -38,13 +39,14 @@ def options(**how):
 
 
 def job_of(r):
-    """A job that computes well: kinds of models, sizes, batches."""
+    """A job that computes well: kinds of models, sizes, and batches whose double gains little."""
     kind = r.choice(["mlp", "mlp", "cnn", "transformer"])
     if kind == "mlp":
         width, batch = r.choice([512, 768, 1024]), r.choice([32, 64, 128])
         return options(model=kind, width=width, layers=r.choice([2, 3, 4]), batch=batch)
     if kind == "cnn":
-        return options(model=kind, width=r.choice([64, 128]), batch=r.choice([8, 16]))
+        width, batch = r.choice([(64, 64), (128, 32), (128, 64)])
+        return options(model=kind, width=width, batch=batch)
     return options(model=kind, width=r.choice([64, 128]), batch=r.choice([8, 16]))
 
 
@@ -224,6 +226,12 @@ class Scenarios:
         c.text = "%d threads" % n
         return c
 
+    def spinning(self, r, strength):
+        width, batch = r.choice([768, 1024, 1536]), r.choice([64, 128])
+        c = Case(options(model="mlp", width=width, layers=r.choice([2, 3]), batch=batch))
+        del c.env["OMP_WAIT_POLICY"]
+        return c
+
     def small_batch(self, r, strength):
         batch = r.choice([1, 1, 2, 4])
         width, layers = r.choice([8, 16, 32]), r.choice([2, 4, 8])
@@ -355,7 +363,7 @@ class Scenarios:
 
     def healthy_files(self, r, strength):
         """Files that are in the page cache, and a step that is long beside reading them."""
-        folder, _ = r.choice([self.b.middle, self.b.small])
+        folder, _ = self.b.small
         job = options(model="mlp", width=1024, layers=r.choice([3, 4]), batch=r.choice([32, 64]))
         c = Case(job + options(data=folder, workers=r.choice([0, 1])))
         self.b.warm(folder)
@@ -364,7 +372,7 @@ class Scenarios:
 
     def healthy_ranks(self, r, strength):
         width = r.choice([256, 384, 512])
-        c = self.ranks_case(self.ranks_job(r, width=width, batch=r.choice([256, 384]), repeat=4))
+        c = self.ranks_case(self.ranks_job(r, width=width, batch=r.choice([256, 384]), repeat=8))
         c.healthy = True
         return c
 
@@ -385,6 +393,7 @@ TABLE = [
     ("blas", {"blas"}),
     ("one_thread", {"cpu-threads"}),
     ("many_threads", {"cpu-threads"}),
+    ("spinning", {"cpu-spinning"}),
     ("small_batch", {"small-batch"}),
     ("slow_link", {"slow-link"}),
     ("communication", {"communication"}),

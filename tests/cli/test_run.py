@@ -534,3 +534,21 @@ def test_broken_runs_are_left_out(runs):
     (bad / "part-x-1.ini").write_text("[run]\nversion = 99\n")
     done = runs.command()
     assert done.returncode == 0 and done.stdout.count("\n") == 2 and "version" in done.stderr
+
+
+SHARES = """
+import os, time
+held = bytearray(b"x") * (64 << 20)
+pids = [os.fork() for _ in range(2)]
+time.sleep(1.5)
+if all(pids):
+    for pid in pids:
+        os.waitpid(pid, 0)
+"""
+
+
+def test_shared_memory_counts_once(runs):
+    """Four processes that have 64 MiB in common."""
+    card, _ = runs.card(sys.executable, "-c", SHARES)
+    assert card["job_resident"] > 4 * (64 << 20)
+    assert 64 << 20 < card["job_pss"] < 2 * (64 << 20)

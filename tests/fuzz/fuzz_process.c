@@ -27,6 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (process_parse_stat(text, &stat) == 0)
         check_name(stat.comm, sizeof(stat.comm));
     process_parse_io(text, &io);
+    (void)process_parse_pss(text);
     check_value(io.read_bytes);
     check_value(io.written_bytes);
     check_value(io.disk_read_bytes);

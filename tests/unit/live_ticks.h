@@ -122,6 +122,7 @@ static const struct signal_def made_lustre[] = { C("rpc_wait_seconds_total"), C(
                                                  C("targets"), C("connected") };
 static const struct signal_def made_host[] = { C("load1"), C("processes_running") };
 static const struct signal_def made_memory[] = { C("total_bytes"), C("available_bytes") };
+static const struct signal_def made_rapl[] = { C("energy_joules_total") };
 static const struct signal_def made_filesystem[] = { C("size_bytes"), C("free_bytes") };
 static const char *const made_gpu_facts[] = { "uuid", "model", NULL };
 static const char *const made_process_facts[] = { "comm", "uid", "cgroup", NULL };
@@ -146,6 +147,7 @@ static const struct signal_set made_sets[] = {
     MADE("host", made_host),
     MADE("memory", made_memory),
     MADE("filesystem", made_filesystem),
+    MADE("rapl", made_rapl),
 };
 
 /* The row of a line's set and thing, made if it is not there. */

@@ -208,10 +208,16 @@ static inline void made_cpus(struct made *m, enum cause cause)
         made_note(m, "threads.intra", "1");
         m->s[RUN_RANK_CPU] = m->s[RUN_JOB_CPU] = 1;
         m->s[RUN_CPU_BUSY] = 1.2 / cpus;
+    } else if (cause == CAUSE_CPU_SPINNING) {
+        m->ranks = 1;
+        m->share[BRIM_STAGE_COMMUNICATION] = 0;
+        made_note(m, "threads.intra", "8");
+        made_starved(m, made_uniform(&m->seed, 0.3, 0.5));
     } else if (cause == CAUSE_MANY_WORKERS) {
         made_wait(m, true, 0.3);
         m->notes[0][1] = counts[0];
         m->s[RUN_WORKERS] = 128 * n;
+        m->s[RUN_JOB_CPU] = cpus;
         made_starved(m, made_uniform(&m->seed, 0.5, 0.8));
     } else if (cause == CAUSE_BLAS) {
         made_note(m, "blas", "generic");

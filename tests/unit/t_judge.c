@@ -168,6 +168,14 @@ static void test_texts(void)
     is_int(v.items[0].rank, 2, "the slow rank");
     ok(strstr(v.sentence, "rank 2 on n1 is slow since step 9"), "%s", v.sentence);
     verdict_done(&v);
+    m.slow[2] = 1.15;
+    m.steps = 100;
+    m.slow_from = 50;
+    m.step_s = 0.02;
+    judge_made(&m, &v);
+    for (size_t i = 0; i < v.count; i++)
+        ok(v.items[i].cause != CAUSE_SLOW_RANK, "by 15 %% for a second: it may be chance");
+    verdict_done(&v);
 
     m = made_like(CAUSE_LOADER_CPU, 1);
     m.share[BRIM_STAGE_WAIT] = 0;

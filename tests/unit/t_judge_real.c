@@ -87,25 +87,91 @@ static void test_remote(void)
     is_int(judge_made(&m), CAUSE_LOADER_WAITS, "no files");
 }
 
-static enum cause judge_half(const char *smt, double cpus)
+/* A limit on requests holds the job back; no delays of processes are accounted, and the disk is
+ * idle: the kernel's I/O pressure is all that tells. */
+static void test_held_back(void)
 {
     struct made m = small_node();
-    struct run_note note = { "cpus.smt", smt };
+
+    made_note(&m, "loader.workers", "0");
+    made_stage(&m, BRIM_STAGE_WAIT, 0.6);
+    m.s[RUN_RANK_CPU] = m.s[RUN_JOB_CPU] = 0.6;
+    m.s[RUN_CPU_BUSY] = 0.3;
+    m.s[RUN_RANK_THREAD_CPU] = 0.36;
+    m.s[RUN_JOB_IO_WAIT] = (double)NAN;
+    m.s[RUN_JOB_BLOCKED] = 0.03;
+    m.s[RUN_DISK_BUSY] = 0.03;
+    m.s[RUN_JOB_READ] = m.s[RUN_DISK_READ] = 12e6;
+    m.s[RUN_JOB_IO_READ] = 9e6;
+    m.s[RUN_DISK_REQUESTS] = 3000;
+    m.s[RUN_JOB_READ_CALLS] = 6000;
+    m.s[RUN_IO_PRESSURE] = 0.43;
+    is_int(judge_made(&m), CAUSE_SMALL_FILES, "requests that are held back");
+    m.s[RUN_IO_PRESSURE] = 0.05;
+    is_int(judge_made(&m), CAUSE_LOADER_WAITS, "and those that are not");
+}
+
+/* Twenty workers that sleep keep two CPUs busy by handing over; a number is no help. */
+static void test_sleeping_workers(void)
+{
+    struct made m = small_node();
+
+    m.notes[0][0] = NULL;
+    made_note(&m, "loader.workers", "20");
+    made_note(&m, "threads.intra", "1");
+    made_stage(&m, BRIM_STAGE_WAIT, 0.4);
+    m.s[RUN_WORKERS] = 20;
+    m.s[RUN_WORKER_CPU] = 0.06;
+    m.s[RUN_JOB_CPU] = 1.5;
+    m.s[RUN_JOB_RUN_WAIT] = 0.5;
+    ok(judge_made(&m) != CAUSE_MANY_WORKERS, "workers that sleep are not too many");
+    m.s[RUN_JOB_RUN_WAIT] = 12;
+    is_int(judge_made(&m), CAUSE_MANY_WORKERS, "those that wait for CPUs are");
+}
+
+/* A worker's queue takes half a millisecond, which is much of a step of four. */
+static void test_handing_over(void)
+{
+    struct made m = small_node();
+
+    m.notes[0][0] = NULL;
+    made_note(&m, "loader.workers", "1");
+    made_note(&m, "threads.intra", "2");
+    made_stage(&m, BRIM_STAGE_WAIT, 0.14);
+    m.step_s = 0.004;
+    m.s[RUN_WORKERS] = 1;
+    m.s[RUN_WORKER_CPU] = 0.12;
+    is_int(judge_made(&m), CAUSE_NONE, "a batch is handed over");
+    m.step_s = 0.04;
+    is_int(judge_made(&m), CAUSE_LOADER_WAITS, "ten times that is a wait");
+}
+
+/* Of a node of which one note is known; value NULL: it is not. */
+static enum cause judge_noted(struct made *m, const char *name, const char *value)
+{
+    struct run_note note = { name, value };
     struct run r;
     struct verdict v;
     enum cause found;
+
+    made_build(m, &r);
+    r.environment = &note;
+    r.n_environment = value != NULL;
+    found = judge_built(&r, &v);
+    verdict_done(&v);
+    run_done(&r);
+    return found;
+}
+
+static enum cause judge_half(const char *smt, double cpus)
+{
+    struct made m = small_node();
 
     m.notes[0][0] = NULL;
     made_note(&m, "threads.intra", "1");
     m.s[RUN_JOB_CPU] = m.s[RUN_RANK_CPU] = cpus;
     m.s[RUN_CPU_BUSY] = 0.52;
-    made_build(&m, &r);
-    r.environment = &note;
-    r.n_environment = smt != NULL;
-    found = judge_built(&r, &v);
-    verdict_done(&v);
-    run_done(&r);
-    return found;
+    return judge_noted(&m, "cpus.smt", smt);
 }
 
 static void test_half(void)
@@ -114,6 +180,26 @@ static void test_half(void)
     is_int(judge_half("1", 1), CAUSE_NONE, "one thread on a core that is two CPUs");
     is_int(judge_half("0", 1.6), CAUSE_NONE, "one thread, and those of a BLAS");
     is_int(judge_half(NULL, 1), CAUSE_NONE, "on CPUs of which that is not known");
+}
+
+/* As two threads of OpenMP and those of OpenBLAS measured on two CPUs: 88 ms a step, and 38 ms
+ * with OMP_WAIT_POLICY=passive. */
+static enum cause judge_waiting(const char *policy, double others)
+{
+    struct made m = small_node();
+
+    m.s[RUN_JOB_CPU] = m.s[RUN_RANK_CPU] = 1.96;
+    m.s[RUN_JOB_RUN_WAIT] = 1;
+    m.s[RUN_OTHER_CPU] = others;
+    return judge_noted(&m, "env.OMP_WAIT_POLICY", policy);
+}
+
+static void test_spinning(void)
+{
+    is_int(judge_waiting(NULL, 0.02), CAUSE_CPU_SPINNING, "threads that spin");
+    is_int(judge_waiting("active", 0.02), CAUSE_CPU_SPINNING, "as they are told");
+    ok(judge_waiting("PASSIVE", 0.02) != CAUSE_CPU_SPINNING, "those that sleep do not");
+    is_int(judge_waiting(NULL, 0.9), CAUSE_CPU_NEIGHBOURS, "or others have the CPUs");
 }
 
 static void test_network(void)
@@ -210,6 +296,34 @@ static void test_bursts(void)
         }
     is_int(judge_built(&r, &v), CAUSE_SLOW_RANK, "stopped now and then: a slow rank");
     is_int(v.items[0].rank, 1, "that one");
+    verdict_done(&v);
+    run_done(&r);
+}
+
+/* A rank that is slow from the first step on is that, whatever changes at the end. */
+static void test_slow_and_changes(void)
+{
+    struct made m = small_node();
+    struct verdict v;
+    struct run r;
+    size_t n;
+
+    m.ranks = 2;
+    m.step_s = 0.01;
+    m.steps = 400;
+    m.slow[1] = 2;
+    made_build(&m, &r);
+    n = r.ranks[0].n_steps;
+    for (size_t i = n - 12, more = 0; i < n; i++, more++)
+        for (size_t k = 0; k < 2; k++) {
+            struct step *s = &r.ranks[k].steps[i];
+
+            s->begin_ns += (int64_t)more * 6000000;
+            s->end_ns += (int64_t)(more + 1) * 6000000;
+            s->host_s[k == 1 ? BRIM_STAGE_BACKWARD : BRIM_STAGE_COMMUNICATION] += 0.006;
+        }
+    is_int(judge_built(&r, &v), CAUSE_SLOW_RANK, "slow, and a little slower at the end");
+    ok(!strstr(v.sentence, "since"), "since it began: %s", v.sentence);
     verdict_done(&v);
     run_done(&r);
 }
@@ -440,12 +554,17 @@ int main(void)
 {
     test_first_thread();
     test_remote();
+    test_held_back();
+    test_sleeping_workers();
+    test_handing_over();
     test_half();
+    test_spinning();
     test_network();
     test_flush();
     test_order();
     test_bursts();
     test_taken();
+    test_slow_and_changes();
     test_whole();
     test_saving();
     test_turns();

@@ -73,6 +73,18 @@ static void test_io(void)
     ok(isnan(io.written_bytes), "nothing");
 }
 
+static void test_pss(void)
+{
+    is_int((long long)process_parse_pss("5583e000-7ffd000 ---p 00000000 00:00 0  [rollup]\n"
+                                        "Rss:     1062268 kB\nPss:     1060049 kB\n"
+                                        "Pss_Anon:      7 kB\n"),
+           1060049LL * 1024, "the proportional size");
+    ok(process_parse_pss("Rss: 5 kB\nPss_Anon: 7 kB\nSwapPss: 3 kB\n") == 0,
+       "none of another name");
+    ok(process_parse_pss("") == 0 && process_parse_pss("Pss:\n") == 0,
+       "of a process that has ended");
+}
+
 #define HEX16 "0123456789abcdef"
 #define ID HEX16 HEX16 HEX16 HEX16
 #define UID "01234567-89ab-cdef-0123-456789abcdef"
@@ -146,6 +158,7 @@ int main(void)
 {
     test_stat();
     test_io();
+    test_pss();
     test_names();
     test_processes();
     return done();

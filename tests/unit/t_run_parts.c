@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "folder.h"
+#include "live_ticks.h"
 #include "run/identity.h"
 #include "run/moment.h"
 #include "run/parts.h"
@@ -98,6 +99,7 @@ static void make_part(struct run *r, int rank, int64_t begin_ns, double cpu)
         for (int s = 0; s < RUN_SIGNALS; s++)
             m->values[s] = (double)NAN;
         m->values[RUN_JOB_CPU] = cpu;
+        m->values[RUN_JOB_PSS] = i == 3 || rank ? 1e9 : (double)NAN;
         m->values[RUN_OTHER_CPU] = 3;
         m->values[RUN_CPU_BUSY] = 0.5;
         m->values[RUN_WORKERS] = rank + 1;
@@ -118,6 +120,8 @@ static void test_parts(void)
     ok(a.n_ranks == 2 && a.ranks[1].rank == 1 && a.ranks[1].steps[0].begin_ns == 5 * S,
        "two ranks");
     ok(a.n_moments == 10 && a.moments[3].values[RUN_JOB_CPU] == 3, "their processes together");
+    ok(a.moments[3].values[RUN_JOB_PSS] == 2e9 && isnan(a.moments[4].values[RUN_JOB_PSS]),
+       "memory where both tell it");
     ok(a.moments[3].values[RUN_OTHER_CPU] == 1, "which are no others");
     ok(a.moments[3].values[RUN_CPU_BUSY] == 0.5, "the node counts once");
     ok(fabs(a.moments[3].values[RUN_WORKER_CPU] - 0.4) < 1e-9, "means by how many there are: %g",
@@ -156,11 +160,53 @@ static void test_merge(void)
     ok(a.wall_ns == 20 && a.monotonic_ns == 2 && a.seconds == 4, "it ends when the later one does");
 }
 
+#define GAUGED(thing, signal, value) \
+    { \
+        "gpu", thing, signal, NULL, value, value \
+    }
+#define USED(domain, joules) \
+    { \
+        "rapl", domain, "energy_joules_total", NULL, 1e6, 1e6 + (joules) \
+    }
+
+static void test_power(void)
+{
+    static const struct given all[] = { GAUGED("0", "power_watts", 300),
+                                        GAUGED("0", "memory_used_bytes", 5e9),
+                                        GAUGED("1", "power_watts", 100),
+                                        GAUGED("1", "memory_used_bytes", 1e9),
+                                        USED("package-0", 50),
+                                        USED("core-0", 40),
+                                        USED("dram-0", 10),
+                                        USED("psys", 70),
+                                        { .set = NULL } };
+    static const struct given some[] = { GAUGED("0", "power_watts", 300),
+                                         GAUGED("1", "busy_ratio", 1),
+                                         { .set = NULL } };
+    const struct family_growth growth = { .processes = 1 };
+    const struct moment_job job = { .cgroup = "" };
+    struct tick ticks[2] = { { .n_rows = 0 } };
+    struct run_moment m;
+
+    made_ticks(all, 10, ticks);
+    moment_make(&ticks[0], &ticks[1], &growth, &job, &m);
+    ok(m.values[RUN_GPU_WATTS] == 400, "both accelerators: %g W", m.values[RUN_GPU_WATTS]);
+    ok(m.values[RUN_GPU_MEMORY_USED] == 6e9, "and their memory");
+    ok(fabs(m.values[RUN_CPU_WATTS] - 60) < 1e-6,
+       "processors and memory, not their parts once more: %g W", m.values[RUN_CPU_WATTS]);
+    made_ticks(some, 20, ticks);
+    moment_make(&ticks[0], &ticks[1], &growth, &job, &m);
+    ok(isnan(m.values[RUN_GPU_WATTS]) && isnan(m.values[RUN_CPU_WATTS]), "of one alone it is none");
+    tick_done(&ticks[0]);
+    tick_done(&ticks[1]);
+}
+
 int main(void)
 {
     test_identity();
     test_shared_id();
     test_parts();
     test_merge();
+    test_power();
     return done();
 }

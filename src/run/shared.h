@@ -1,0 +1,18 @@
+/* Memory of a job's processes, what several of them share counted once: the sum of their
+ * proportional sizes (Pss of /proc/PID/smaps_rollup, Linux 4.14). The kernel walks page tables for
+ * that, some 4 ms for a GiB, so that it is read now and then only. */
+#ifndef BRIM_RUN_SHARED_H
+#define BRIM_RUN_SHARED_H
+#include "base/clock.h"
+#include "run/family.h"
+
+struct shared {
+    int64_t due_ns; /* not before; 0: at once */
+};
+
+/* Bytes now. NaN: it is not time yet; or some process may not be read, or there are too many, or
+ * all are so large (resident_b together) that it would take too long. */
+double shared_look(struct shared *s, int proc, const struct family *f, double resident_b,
+                   const struct clock *clock);
+
+#endif
