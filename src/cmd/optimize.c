@@ -13,12 +13,19 @@
 #include "cmd/job.h"
 #include "cmd/job_here.h"
 #include "cmd/optimize_card.h"
+#include "cmd/optimize_goal.h"
 #include "cmd/optimize_profile.h"
+#include "cmd/optimize_race.h"
 #include "run/archive.h"
+#include "run/binding.h"
 #include "run/environ.h"
 #include "run/secret.h"
 
 enum { CARD_MAX = 1 << 20, PATH_MOST = 4096, COMMAND_MOST = 64 << 10 };
+enum {
+    RESTARTS_MOST = 1000,
+    OBSERVED_MOST = 30 /* steps until a job is judged that may restart */
+};
 
 #define INTERVAL_MIN_NS 100000000LL
 #define INTERVAL_MAX_NS 600000000000LL
@@ -26,19 +33,26 @@ enum { CARD_MAX = 1 << 20, PATH_MOST = 4096, COMMAND_MOST = 64 << 10 };
 
 struct optimize_opts {
     bool quiet;
-    const char *allow, *goal, *name, *json, *save, *knobs, *fake;
+    const char *allow, *goal, *price_hour, *price_kwh, *name, *json, *save, *knobs, *fake;
     int64_t budget_ns, interval_ns;
+    uint64_t restarts;
 };
 
 static const char *const allowed[] = { "numeric", NULL };
-static const char *const goals[] = { "throughput", NULL };
 
 static const struct opt opts[] = {
     { OPT_CHOICE, 0, "allow", offsetof(struct optimize_opts, allow), "WHAT",
       "also try settings that change numbers; the loss is watched", allowed },
     { OPT_DURATION, 0, "budget", offsetof(struct optimize_opts, budget_ns), "TIME",
       "how long to try settings (10m)", NULL },
-    { OPT_CHOICE, 0, "goal", offsetof(struct optimize_opts, goal), "WHAT", "what to raise", goals },
+    { OPT_UINT, 0, "restarts", offsetof(struct optimize_opts, restarts), "N",
+      "start the job up to N times, for settings that need it (0: never)", NULL },
+    { OPT_CHOICE, 0, "goal", offsetof(struct optimize_opts, goal), "WHAT",
+      "steps in a second, of a joule, or for the money", optimize_goals },
+    { OPT_STRING, 0, "price-hour", offsetof(struct optimize_opts, price_hour), "PRICE",
+      "of an hour of what the job runs on, for --goal cost", NULL },
+    { OPT_STRING, 0, "price-kwh", offsetof(struct optimize_opts, price_kwh), "PRICE",
+      "of a kWh, for --goal cost", NULL },
     { OPT_STRING, 0, "name", offsetof(struct optimize_opts, name), "NAME",
       "what the run and its profile are called (the script's name)", NULL },
     { OPT_STRING, 0, "save-profile", offsetof(struct optimize_opts, save), "FILE",
@@ -67,6 +81,15 @@ static int check(const struct optimize_opts *o, char **argv, struct err *e)
         return err_set(e, EXIT_USAGE, "--interval must be from 100ms to 10m");
     if (o->budget_ns < SECOND_NS)
         return err_set(e, EXIT_USAGE, "--budget must be 1s at least ('brim run' tries nothing)");
+    if (o->restarts && (o->restarts < CONTEST_RESTARTS_LEAST || o->restarts > RESTARTS_MOST))
+        return err_set(e, EXIT_USAGE,
+                       "--restarts must be 0, or from %d to %d: a setting is decided in three runs "
+                       "with it and three without, and the job is the last",
+                       CONTEST_RESTARTS_LEAST, RESTARTS_MOST);
+    if (o->restarts && o->goal && strcmp(o->goal, "throughput") != 0)
+        return err_set(e, EXIT_USAGE,
+                       "--restarts decides by steps a second: leave --goal %s out, or --restarts",
+                       o->goal);
     if ((o->fake && !*o->fake) || (o->json && !*o->json) || (o->save && !*o->save) ||
         (o->knobs && !*o->knobs))
         return err_set(e, EXIT_USAGE, "an empty name was given where a path is needed");
@@ -91,7 +114,7 @@ struct ending {
     bool stored;
     struct drive_report report;
     struct job_key key;
-    struct settings job;
+    struct settings job, came; /* as it is started, and as it came */
     int64_t wall_ns;
 };
 
@@ -140,7 +163,7 @@ static int tell_end(const struct ending *x, struct err *e)
         job_tell(x->talk, why.text);
     if (rc == 0 && path.len) {
         str_addf(&again, "brim run --profile %s -- ", str_text(&path));
-        secret_add_command(&again, x->job.argv);
+        secret_add_command(&again, x->came.argv);
         c.profile = str_text(&path);
         c.again = str_error(&again) ? NULL : str_text(&again);
     }
@@ -165,29 +188,120 @@ static int report(struct ending *x, const struct observed *seen, const struct dr
 
 /* ---- the job ---- */
 
-static int start(struct ending *x, struct observe_config *config, struct drive *d, struct err *e)
-{
-    struct observed seen;
-    struct err why = { "" };
-    int rc;
+/* How the job is run; job.env and the like are of the job as it came. */
+struct beginning {
+    struct observe_config job;
+    struct drive_config drive;
+    struct settings_about about;
+    struct optimize_raced raced;
+    int64_t until_ns; /* monotonic: nothing is tried later */
+};
 
-    config->pilot = drive_pilot(d);
-    rc = observe(config, &seen, &why);
-    x->wall_ns = clock_wall_ns(config->clock);
-    if (seen.started && rc == 0 && seen.leads)
-        rc = report(x, &seen, d, &why);
-    if (rc < 0 && !seen.started) {
-        job_tell(x->talk, *why.text ? why.text : strerror(-rc));
+/* The job has ended, or could not be observed: the command's exit status. */
+static int finish(struct ending *x, struct drive *d, struct observed *seen, int rc, struct err *why,
+                  struct err *e)
+{
+    if (seen->started && rc == 0 && seen->leads)
+        rc = report(x, seen, d, why);
+    if (rc < 0 && !seen->started) {
+        job_tell(x->talk, *why->text ? why->text : strerror(-rc));
         job_tell(x->talk, "the job is started without being observed");
-        run_done(&seen.run);
         return job_step_aside(&x->job, e);
     }
-    if (*why.text && seen.started)
-        job_tell(x->talk, why.text); /* what is wrong with us does not change how the job ended */
-    else if (*why.text)
-        err_set(e, rc, "%s", why.text);
+    if (*why->text && seen->started)
+        job_tell(x->talk, why->text); /* what is wrong with us does not change how the job ended */
+    else if (*why->text)
+        err_set(e, rc, "%s", why->text);
+    return seen->exit;
+}
+
+/* Run the job with a drive of its own: 0 or what observe() says; *d and *seen are the caller's. */
+static int run_job(struct ending *x, const struct beginning *b, struct drive **d,
+                   struct observed *seen, struct err *why)
+{
+    struct observe_config config = b->job;
+    int rc = drive_new(d, &b->drive);
+
+    *seen = (struct observed){ .exit = EXIT_FAILED };
+    if (rc < 0)
+        return err_nomem(why);
+    config.env = x->job.env;
+    config.argv = x->job.argv;
+    config.cpus = x->job.cpus;
+    config.pilot = drive_pilot(*d);
+    rc = observe(&config, seen, why);
+    x->wall_ns = clock_wall_ns(config.clock);
+    return rc;
+}
+
+/* The job was ended for a race: run that, and start the job with what has won. */
+static int race(struct arena *a, struct ending *x, struct beginning *b,
+                const struct drive_report *r)
+{
+    struct optimize_raced *raced = &b->raced;
+    const struct optimize_race race = { .job = &b->job,
+                                        .first = r,
+                                        .about = &b->about,
+                                        .restarts = (unsigned)x->o->restarts,
+                                        .until_ns = b->until_ns };
+    struct err why = { "" };
+    int rc = optimize_race(a, &race, raced, &why);
+    int64_t left_ns = b->until_ns - clock_monotonic_ns(b->job.clock);
+
+    if (rc < 0) {
+        job_tell(x->talk, *why.text ? why.text : strerror(-rc));
+        job_tell(x->talk, "the job is started as it was");
+        return 0;
+    }
+    x->job = raced->job;
+    b->drive.past = &raced->past;
+    b->drive.plan.seconds = fmax(1, (double)left_ns / 1e9);
+    if (raced->stopped)
+        b->drive.plan.trials = 0;
+    return raced->interrupted;
+}
+
+static int start(struct arena *a, struct ending *x, struct beginning *b, struct err *e)
+{
+    CLEANUP(drive_freep) struct drive *first = NULL;
+    CLEANUP(drive_freep) struct drive *then = NULL;
+    struct observed seen, again = { .exit = 0 };
+    struct drive_report r;
+    struct err why = { "" };
+    int rc = run_job(x, b, &first, &seen, &why), exit;
+
+    if (first)
+        drive_tell(first, &r);
+    if (rc < 0 || !first || !r.race || seen.asked) {
+        exit = finish(x, first, &seen, rc, &why, e);
+    } else if (race(a, x, b, &r)) {
+        drive_add_past(first, &b->raced.past);
+        seen.exit = b->raced.exit;
+        exit = finish(x, first, &seen, 0, &why, e);
+    } else {
+        why.text[0] = '\0';
+        rc = run_job(x, b, &then, &again, &why);
+        exit = finish(x, then, &again, rc, &why, e);
+    }
     run_done(&seen.run);
-    return seen.exit;
+    run_done(&again.run);
+    return exit;
+}
+
+/* Of settings_apply(), for drive_config.fits. */
+static bool fits(void *arg, const struct candidate *c, char *why)
+{
+    const struct beginning *b = arg;
+    const struct settings job = { .env = b->job.env, .argv = b->job.argv };
+
+    return optimize_race_fits(&b->about, &job, c, why);
+}
+
+static void tell(void *arg, const char *sentence)
+{
+    const struct beginning *b = arg;
+
+    job_tell(b->job.arg, sentence);
 }
 
 /* The job's environment: with the user's word for the shim, where it was given. */
@@ -201,54 +315,86 @@ static char *const *environment(struct arena *a, const struct optimize_opts *o)
     return env && environ_set(a, env, "BRIM_ALLOW", o->allow) == 0 ? env : NULL;
 }
 
+static int load(struct arena *a, struct beginning *b, struct knobs *knobs, struct tree **tree,
+                struct ending *x, struct err *e)
+{
+    int rc = load_knobs(knobs, x->o->knobs, e);
+
+    if (rc == 0)
+        rc = job_key_here(a, b->job.argv, b->job.env, &x->key, e);
+    if (rc == 0)
+        rc = tree_open_dir(tree, "/", e);
+    b->about.knobs = knobs;
+    b->about.tree = *tree;
+    b->about.cpus = binding_allowed(a);
+    if (rc == 0 && (!b->job.runs || !b->job.env || !b->about.cpus))
+        rc = err_nomem(e);
+    return rc;
+}
+
+static struct drive_config drive_of(const struct optimize_opts *o, const struct knobs *knobs,
+                                    struct beginning *b)
+{
+    struct drive_config c = { .knobs = knobs,
+                              .plan = drive_plan((double)o->budget_ns / 1e9, &b->drive.goal),
+                              .goal = b->drive.goal,
+                              .shm_free_b = shm_free(),
+                              .restarts = (unsigned)o->restarts,
+                              .say = tell,
+                              .fits = fits,
+                              .arg = b };
+
+    c.plan.numeric = o->allow != NULL;
+    if (o->restarts)
+        c.plan.observe = OBSERVED_MOST;
+    return c;
+}
+
 static int run(const struct app *app, const void *values, char **operands, struct err *e)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     CLEANUP(knobs_done) struct knobs knobs = { .count = 0 };
-    CLEANUP(drive_freep) struct drive *d = NULL;
+    CLEANUP(tree_closep) struct tree *tree = NULL;
     const struct optimize_opts *o = values;
     struct job_talk talk = { "brim optimize", o->quiet };
     const struct shim shim = find_shim(&a, environ_get(conf_environment(), "BRIM_PLUGINS"));
-    struct observe_config config = { .clock = app->clock,
-                                     .argv = operands,
-                                     .env = environment(&a, o),
-                                     .name = o->name,
-                                     .interval_ns = o->interval_ns,
-                                     .runs = conf_state(&a, "runs"),
-                                     .plugins = shim.folder,
-                                     .libraries = shim.libraries,
-                                     .fake = o->fake,
-                                     .say = job_tell,
-                                     .arg = &talk };
-    struct drive_config driven = { .knobs = &knobs,
-                                   .plan = drive_plan((double)o->budget_ns / 1e9),
-                                   .shm_free_b = shm_free(),
-                                   .say = job_tell,
-                                   .arg = &talk };
-    struct ending x = { .o = o, .talk = &talk, .job = { .env = config.env, .argv = operands } };
+    struct beginning b = { .job = { .clock = app->clock,
+                                    .argv = operands,
+                                    .env = environment(&a, o),
+                                    .name = o->name,
+                                    .interval_ns = o->interval_ns,
+                                    .runs = conf_state(&a, "runs"),
+                                    .plugins = shim.folder,
+                                    .libraries = shim.libraries,
+                                    .fake = o->fake,
+                                    .say = job_tell,
+                                    .arg = &talk },
+                           .about = { .shim = shim.folder != NULL },
+                           .until_ns = clock_monotonic_ns(app->clock) + o->budget_ns };
+    struct ending x = { .o = o, .talk = &talk, .job = { .env = b.job.env, .argv = operands } };
+    const struct optimize_goal_words words = { o->goal, o->price_hour, o->price_kwh, o->fake };
     int rc = check(o, operands, e);
 
+    if (rc == 0)
+        rc = optimize_goal(&words, app->clock, &b.drive.goal, e);
     if (rc != 0)
         return rc;
-    driven.plan.numeric = o->allow != NULL;
+    x.came = x.job;
     if (observe_nested(conf_environment())) {
         job_tell(&talk, "another brim observes this job already, and starts it unchanged");
         return job_step_aside(&x.job, e);
     }
-    rc = load_knobs(&knobs, o->knobs, e);
-    if (rc == 0)
-        rc = job_key_here(&a, operands, config.env, &x.key, e);
+    rc = load(&a, &b, &knobs, &tree, &x, e);
     if (rc < 0)
         return rc;
-    if (!config.runs || !config.env || drive_new(&d, &driven) < 0)
-        return err_nomem(e);
-    if (!config.plugins)
+    b.drive = drive_of(o, &knobs, &b);
+    if (!b.job.plugins)
         job_tell(&talk,
                  "the shim for Python was not found (BRIM_PLUGINS can name its folder): jobs "
                  "that do not mark their own steps can not be changed");
-    if (getrandom(&config.chance, sizeof(config.chance), GRND_NONBLOCK) < 0)
-        config.chance = (unsigned)getpid();
-    return start(&x, &config, d, e);
+    if (getrandom(&b.job.chance, sizeof(b.job.chance), GRND_NONBLOCK) < 0)
+        b.job.chance = (unsigned)getpid();
+    return start(&a, &x, &b, e);
 }
 
 const struct cmd cmd_optimize = {
@@ -261,6 +407,8 @@ const struct cmd cmd_optimize = {
         "which is faster. What pays is kept, all else is taken back. Each trial is told in a\n"
         "line; the card at the end says what was changed and by how much, what was rejected, and\n"
         "what remains. What was kept is written to a profile for the next runs of the job.\n"
+        "Settings that need a restart are only named, unless --restarts allows it: then the job\n"
+        "is ended early, short runs decide between them, and the job is started again.\n"
         "Signals are the job's, as with 'brim run'; SIGRTMIN alone is ours: it ends the trials,\n"
         "keeps what was found so far, and the job goes on. The exit status is the command's.",
     .opts = opts,

@@ -22,6 +22,7 @@ static const char *const owners[CAUSES] = {
     [CAUSE_CPU_NEIGHBOURS] = "whoever places jobs on this node",
     [CAUSE_CPU_QUOTA] = "whoever sets the job's limit of CPUs",
     [CAUSE_CPU_THREADS] = "whoever starts the job",
+    [CAUSE_CPU_SPINNING] = "whoever starts the job",
     [CAUSE_BLAS] = "whoever installs the libraries",
     [CAUSE_NUMA] = "whoever starts the job",
     [CAUSE_PAGEABLE_COPY] = "the author of the job",
@@ -92,22 +93,41 @@ static void add_rate(const struct drive_stretch *s, struct str *out)
         str_addf(out, ", %.4g samples/s", drive_samples_per_s(s));
 }
 
-static void add_memory(const struct drive_stretch *s, struct str *out)
+/* once: what processes share is counted once, which has to be known of both stretches. */
+static void add_memory(const struct drive_stretch *s, bool once, struct str *out)
 {
-    if (!isnan(s->resident_b))
-        str_addf(out, "; %s of memory at most", quantity_bytes(s->resident_b).text);
+    if (once)
+        str_addf(out, "; %s of memory at most", quantity_bytes(s->pss_b).text);
+    else if (!isnan(s->resident_b))
+        str_addf(out, "; %s of memory at most, what processes share counted for each",
+                 quantity_bytes(s->resident_b).text);
+    if (!isnan(s->device_b))
+        str_addf(out, "; %s on devices", quantity_bytes(s->device_b).text);
     str_add_char(out, '\n');
+}
+
+/* What a step takes of what can be read here, and what that costs. */
+static void add_power(const struct drive_stretch *s, const struct goal *g, struct str *out)
+{
+    double watts = drive_watts(s), step_s = 1 / drive_steps_per_s(s);
+
+    if (!isnan(watts))
+        str_addf(out, "; %.3g W, %.3g J a step", watts, watts * step_s);
+    if (g->kind == GOAL_COST)
+        str_addf(out, "; a million steps cost %.4g", 1e6 * goal_price(g, step_s, watts));
 }
 
 static void add_stretches(const struct drive_report *r, struct str *out)
 {
     double times = drive_steps_per_s(&r->after) / drive_steps_per_s(&r->before);
+    bool once = !isnan(r->before.pss_b) && !(r->after.steps > 0 && isnan(r->after.pss_b));
 
     if (!(r->before.steps > 0))
         return;
     add_label(out, "before");
     add_rate(&r->before, out);
-    add_memory(&r->before, out);
+    add_power(&r->before, &r->goal, out);
+    add_memory(&r->before, once, out);
     if (!kept(r->session))
         return;
     add_label(out, "after");
@@ -120,7 +140,8 @@ static void add_stretches(const struct drive_report *r, struct str *out)
         str_addf(out, ", %.1f times as fast", times);
     else if (!isnan(times))
         str_addf(out, ", %+.1f %%", (times - 1) * 100);
-    add_memory(&r->after, out);
+    add_power(&r->after, &r->goal, out);
+    add_memory(&r->after, once, out);
 }
 
 static const char *label_of(enum session_outcome o)
@@ -141,7 +162,8 @@ static const char *label_of(enum session_outcome o)
     }
 }
 
-static void add_entry(const struct session_entry *k, unsigned columns, struct str *out)
+static void add_entry(const struct session_entry *k, enum session_goal goal, unsigned columns,
+                      struct str *out)
 {
     CLEANUP(str_done) struct str line = STR_INIT(LINE_MOST);
 
@@ -149,8 +171,11 @@ static void add_entry(const struct session_entry *k, unsigned columns, struct st
     if (k->outcome == SESSION_LEFT || isnan(k->effect.gain)) {
         str_add(&line, *k->note ? k->note : "not measured");
     } else {
-        progress_effect(&k->effect, &line);
-        str_addf(&line, ", %u steps%s%s", k->steps, *k->note ? "; " : "", k->note);
+        progress_effect(&k->effect, goal, &line);
+        str_addf(&line, ", %u steps", k->steps);
+        if (k->starts)
+            str_addf(&line, " in %u starts", k->starts);
+        str_addf(&line, "%s%s", *k->note ? "; " : "", k->note);
     }
     add_lines(out, label_of(k->outcome), str_text(&line), columns);
     add_lines(out, "", k->why, columns);
@@ -165,7 +190,7 @@ static void add_entries(const struct session *s, unsigned columns, struct str *o
     for (size_t o = 0; o < ARRAY_SIZE(order); o++)
         for (unsigned i = 0; i < s->n_entries; i++)
             if (s->entries[i].outcome == order[o])
-                add_entry(&s->entries[i], columns, out);
+                add_entry(&s->entries[i], s->plan.goal, columns, out);
 }
 
 static void add_remains(const struct drive_report *r, unsigned columns, struct str *out)
@@ -201,16 +226,20 @@ int optimize_card(const struct optimize_card *c, unsigned columns, struct str *o
     if (!kept(s)) {
         CLEANUP(str_done) struct str line = STR_INIT(LINE_MOST);
 
-        str_add(&line, s->trials ? "nothing kept" : "nothing worth changing");
-        if (!s->trials && *r->nothing)
+        bool tried = s->trials || r->past;
+
+        str_add(&line, tried ? "nothing kept" : "nothing worth changing");
+        if (!tried && *r->nothing)
             str_addf(&line, ": %s", r->nothing);
         add_lines(out, "result", str_text(&line), columns);
     }
     add_entries(s, columns, out);
     add_remains(r, columns, out);
     add_label(out, "ended");
-    str_addf(out, "%s; %u trials, %llu steps\n", s->reason ? s->reason : "the job ended", s->trials,
-             (unsigned long long)r->steps);
+    str_addf(out, "%s; %u trials, ", s->reason ? s->reason : "the job ended", s->trials);
+    if (r->past)
+        str_addf(out, "%u short runs, ", r->past->heats);
+    str_addf(out, "%llu steps\n", (unsigned long long)r->steps);
     if (c->profile) {
         add_label(out, "profile");
         str_addf(out, "%s\n", c->profile);
@@ -224,13 +253,22 @@ int optimize_card(const struct optimize_card *c, unsigned columns, struct str *o
 
 /* ---- JSON ---- */
 
-static void json_stretch(struct json *j, const char *key, const struct drive_stretch *s)
+static void json_stretch(struct json *j, const char *key, const struct drive_stretch *s,
+                         const struct goal *g)
 {
+    double watts = drive_watts(s), step_s = 1 / drive_steps_per_s(s);
+
     json_object(j, key);
     json_number(j, "steps", s->steps, 10);
     json_number(j, "steps_per_s", drive_steps_per_s(s), 6);
     json_number(j, "samples_per_s", drive_samples_per_s(s), 6);
     json_number(j, "resident_max", s->resident_b, 10);
+    json_number(j, "pss_max", s->pss_b, 10);
+    json_number(j, "device_memory_max", s->device_b, 10);
+    json_number(j, "watts", watts, 5);
+    json_number(j, "joules_per_step", watts * step_s, 6);
+    json_number(j, "cost_per_step",
+                g->kind == GOAL_COST ? goal_price(g, step_s, watts) : (double)NAN, 6);
     json_end(j);
 }
 
@@ -245,6 +283,7 @@ static void json_entry(struct json *j, const struct session_entry *k)
     json_number(j, "low", isnan(k->effect.gain) ? (double)NAN : k->effect.low, 5);
     json_number(j, "high", k->effect.high, 5);
     json_int(j, "steps", k->steps);
+    json_int(j, "starts", k->starts);
     json_string(j, "why", k->why);
     json_string(j, "note", k->note);
     json_end(j);
@@ -262,9 +301,10 @@ void optimize_card_json(const struct optimize_card *c, struct json *j)
     json_string(j, "ended", s->reason);
     json_string(j, "nothing", *r->nothing ? r->nothing : NULL);
     json_int(j, "trials", s->trials);
+    json_int(j, "short_runs", r->past ? r->past->heats : 0);
     json_int(j, "steps", (int64_t)r->steps);
-    json_stretch(j, "before", &r->before);
-    json_stretch(j, "after", &r->after);
+    json_stretch(j, "before", &r->before, &r->goal);
+    json_stretch(j, "after", &r->after, &r->goal);
     json_array(j, "settings");
     for (unsigned k = 0; k < s->n_entries; k++)
         json_entry(j, &s->entries[k]);

@@ -151,7 +151,9 @@ static void add_use(const struct run_figures *f, struct str *out)
     str_addf(out, "%.3g CPUs used", f->job_cpu);
     if (f->cpus > 0)
         str_addf(out, " of %.0f", f->cpus);
-    if (!isnan(f->resident))
+    if (!isnan(f->pss))
+        str_addf(out, ", %s of memory at most", quantity_bytes(f->pss).text);
+    else if (!isnan(f->resident))
         str_addf(out, ", %s resident at most", quantity_bytes(f->resident).text);
     if (f->job_read > 0)
         str_addf(out, ", reads %s", quantity_rate(f->job_read).text);
@@ -229,6 +231,7 @@ int run_card_json_in(const struct run *r, const struct verdict *verdict, const c
     json_number(j, "gpu_busy", f.gpu_busy, 4);
     json_number(j, "job_cpu", f.job_cpu, 5);
     json_number(j, "job_resident", f.resident, 10);
+    json_number(j, "job_pss", f.pss, 10);
     json_string(j, "verdict", verdict ? verdict->sentence : NULL);
     json_string(j, "action", verdict && verdict->count ? verdict->items[0].action : NULL);
     json_end(j);

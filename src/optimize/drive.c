@@ -11,13 +11,21 @@
 #define JUDGE_NS ((int64_t)10 * 1000 * 1000 * 1000)
 enum { JUDGE_MOMENTS = 2 };
 
-struct session_plan drive_plan(double seconds)
+struct session_plan drive_plan(double seconds, const struct goal *g)
 {
     struct session_plan plan = session_plan_usual();
 
     plan.seconds = seconds;
     plan.steps = UINT32_MAX; /* time is what a user has; fast jobs make 5,000 steps in seconds */
+    plan.goal = g->kind;
+    if (goal_needs_power(g))
+        drive_plan_power(&plan);
     return plan;
+}
+
+double drive_watts(const struct drive_stretch *s)
+{
+    return s->powered_s > 0 ? s->joules / s->powered_s : (double)NAN;
 }
 
 double drive_steps_per_s(const struct drive_stretch *s)
@@ -57,6 +65,7 @@ static void take_event(void *arg, const struct ring_event *e)
                                      .loss = e->step->loss,
                                      .saves = e->step->host_s[BRIM_STAGE_CHECKPOINT] > 0 };
 
+        d->saved = d->saved || s.saves;
         if (join_push(&d->join, e->ring, &s) < 0)
             d->error = -ENOMEM;
     } else if (e->kind == RING_SWITCH) {
@@ -87,6 +96,8 @@ static void turn(void *arg, const struct watched *w)
     struct drive *d = arg;
 
     d->w = *w;
+    if (!d->begin_ns)
+        d->begin_ns = w->now_ns;
     if (d->state == DRIVE_WAITS)
         drive_gather(d);
     if (d->state != DRIVE_RUNS && d->state != DRIVE_AFTER)
@@ -143,7 +154,43 @@ static void end(void *arg, const struct watched *w)
         drive_judge(d);
 }
 
+static bool over(void *arg)
+{
+    const struct drive *d = arg;
+
+    return d->racing;
+}
+
 /* ---- from begin to end ---- */
+
+void drive_session(struct drive *d)
+{
+    const struct drive_past *past = d->c.past;
+
+    session_init(&d->session, &d->c.plan);
+    d->progress = (struct progress){ .told = 0 };
+    d->entries = 0;
+    if (past)
+        drive_add_past(d, past);
+}
+
+void drive_add_past(struct drive *d, const struct drive_past *past)
+{
+    struct session *s = &d->session;
+
+    d->c.past = past;
+    for (size_t i = 0; i < past->n && s->n_entries < SESSION_ENTRIES - SESSION_TRIALS; i++) {
+        if (session_has(s, past->entries[i].knob, past->entries[i].value))
+            continue;
+        d->progress.outcome[s->n_entries] = past->entries[i].outcome;
+        d->asked = d->asked || past->entries[i].outcome == SESSION_ADOPTED;
+        s->entries[s->n_entries++] = past->entries[i];
+    }
+    d->entries = d->progress.told = s->n_entries;
+    if (d->asked)
+        d->before = past->before;
+    drive_kept(d);
+}
 
 int drive_new(struct drive **ret, const struct drive_config *c)
 {
@@ -152,13 +199,13 @@ int drive_new(struct drive **ret, const struct drive_config *c)
     if (!d)
         return -ENOMEM;
     d->c = *c;
-    d->pilot = (struct observe_pilot){ d, start, take_event, turn, stop, end };
+    d->pilot = (struct observe_pilot){ d, start, take_event, turn, stop, end, over };
     d->workers = d->prefetch = (double)NAN;
     d->before = d->after = drive_stretch_none;
     d->group = 1;
     join_init(&d->join);
     losses_init(&d->losses);
-    session_init(&d->session, &c->plan);
+    drive_session(d);
     *ret = d;
     return 0;
 }
@@ -169,6 +216,8 @@ void drive_free(struct drive *d)
         return;
     join_done(&d->join);
     verdict_done(&d->verdict);
+    if (d->racing)
+        proposals_done(&d->race);
     free(d);
 }
 
@@ -183,8 +232,14 @@ void drive_tell(const struct drive *d, struct drive_report *ret)
                                   .ranks = d->join.members,
                                   .steps = d->steps,
                                   .session = &d->session,
+                                  .goal = d->c.goal,
                                   .remains = d->judged ? &d->verdict : NULL,
                                   .nothing = d->nothing,
                                   .before = d->before,
-                                  .after = d->after };
+                                  .after = d->after,
+                                  .race = d->racing ? &d->race : NULL,
+                                  .start_s = d->first_ns ? (double)(d->first_ns - d->begin_ns) / 1e9
+                                                         : (double)NAN,
+                                  .step_s = d->session.observed_s,
+                                  .past = d->c.past };
 }

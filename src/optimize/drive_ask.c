@@ -71,8 +71,9 @@ static int learn(struct drive *d, const struct run *r)
     if (d->verdict.steps_per_s > 0)
         d->verdict.step_s = 1 / d->verdict.steps_per_s;
     if (d->verdict.step_s > 0) {
-        d->session.observed_s = d->verdict.step_s;
-        d->session.plan.switch_most = (unsigned)fmin(1e6, fmax(200, 2 / d->verdict.step_s));
+        d->step_s = d->verdict.step_s;
+        if (!goal_needs_power(&d->c.goal))
+            d->session.observed_s = d->verdict.step_s;
     }
     return no_memory ? -ENOMEM : 0;
 }
@@ -81,6 +82,8 @@ static const char *why_barred(const struct candidate *c)
 {
     if (c->knob->risk == KNOB_PRIVILEGED)
         return "it needs an operator";
+    if (c->knob->effect == KNOB_RESTART)
+        return "it changes numbers and needs a restart: --allow numeric --restarts 12 would try it";
     return "it changes numbers: --allow numeric";
 }
 
@@ -107,6 +110,7 @@ static int offer(struct drive *d, const struct run *r, struct session_command *r
                                          .knobs = d->c.knobs,
                                          .numeric = d->c.plan.numeric,
                                          .privileged = d->c.plan.privileged,
+                                         .energy = goal_needs_power(&d->c.goal),
                                          .least_gain = least_gain,
                                          .shm_free_b = d->c.shm_free_b,
                                          .mtbf_s = (double)NAN };
@@ -118,6 +122,8 @@ static int offer(struct drive *d, const struct run *r, struct session_command *r
     if (rc < 0)
         return rc;
     snprintf(d->nothing, sizeof(d->nothing), "%s", p.count ? "" : p.sentence);
+    if (drive_race(d, &p))
+        return 0;
     *ret = session_offer(&d->session, p.list, sift(d, &p));
     proposals_done(&p);
     return 0;

@@ -4,46 +4,32 @@
 #include <string.h>
 
 #include "optimize/drive_view.h"
+#include "optimize/members.h"
 
-/* Steps until a process counts as one that trains. */
-enum { STEPS_LEAST = 5 };
-
-/* Ranks that start later than that after the first do not come any more. */
-#define GATHER_NS ((int64_t)20 * 1000 * 1000 * 1000)
 /* Members without a step for so long are gone when others make some. */
 #define QUIET_NS ((int64_t)2 * 1000 * 1000 * 1000)
 
-/* Those that make steps: either all ranks of one world, or one process. */
 void drive_gather(struct drive *d)
 {
-    bool in[JOIN_RANKS] = { false };
-    size_t n = 0, world = 1;
+    struct members m;
 
-    for (size_t i = 0; i < MIN(rings_count(d->w.rings), (size_t)JOIN_RANKS); i++) {
-        const struct lane *l = rings_lane(d->w.rings, i);
-
-        in[i] = d->join.ranks[i].seen >= STEPS_LEAST && !d->join.ranks[i].closed &&
-                (!d->retry || d->join.ranks[i].fresh);
-        n += in[i];
-        if (in[i] && l->world > 1)
-            world = MAX(world, (size_t)l->world);
-    }
-    if (n && !d->first_ns)
+    members_find(&m, d->w.rings, &d->join, d->retry);
+    if (m.n && !d->first_ns)
         d->first_ns = d->w.now_ns;
-    if (!n || (n < world && d->w.now_ns - d->first_ns < GATHER_NS))
+    if (!m.n || (m.n < m.world && d->w.now_ns - d->first_ns < MEMBERS_GATHER_NS))
         return;
-    if (n < world) {
+    if (m.n < m.world) {
         drive_off(d,
                   "%zu of %zu ranks run here, and those elsewhere can not be asked: the job is "
                   "only observed",
-                  n, world);
+                  m.n, m.world);
         return;
     }
-    if (n > world) {
-        drive_off(d, "%zu processes train on their own: the job is only observed", n);
+    if (m.n > m.world) {
+        drive_off(d, "%zu processes train on their own: the job is only observed", m.n);
         return;
     }
-    join_members(&d->join, in);
+    join_members(&d->join, m.in);
     for (size_t i = 0; i < JOIN_RANKS; i++)
         d->join.ranks[i].fresh = !d->join.ranks[i].seen;
     d->state = DRIVE_RUNS;
@@ -60,7 +46,7 @@ static bool are_new(const struct drive *d)
     for (size_t i = 0; i < JOIN_RANKS && quiet; i++) {
         const struct join_rank *r = &d->join.ranks[i];
 
-        if (!r->in && !r->closed && r->fresh && r->seen >= STEPS_LEAST)
+        if (!r->in && !r->closed && r->fresh && r->seen >= MEMBERS_STEPS)
             return true;
     }
     return false;
@@ -79,12 +65,11 @@ void drive_look_at_members(struct drive *d)
     if (d->state == DRIVE_RUNS && !d->session.trials) {
         d->state = DRIVE_WAITS;
         d->gone = d->asking = false;
-        d->entries = d->begun_trial = 0;
-        d->progress = (struct progress){ .told = 0 };
+        d->begun_trial = 0;
         d->retry = true;
         d->first_ns = 0;
         join_members(&d->join, none);
-        session_init(&d->session, &d->c.plan);
+        drive_session(d);
         return;
     }
     if (d->state == DRIVE_RUNS)

@@ -66,7 +66,7 @@ bool drive_is_loader(const char *knob)
  * every 25 ms, and some more. */
 static uint64_t common_step(const struct drive *d)
 {
-    double step_s = d->session.observed_s, ahead = step_s > 0 ? 0.1 / step_s : 0;
+    double ahead = d->step_s > 0 ? 0.1 / d->step_s : 0;
 
     return join_newest(&d->join) + 3 + (uint64_t)fmin(ahead, 1000);
 }
@@ -121,16 +121,27 @@ static bool is_answered(struct drive *d, const struct session_command *c, struct
     return true;
 }
 
+/* By earlier runs. */
+static unsigned kept_before(const struct drive *d)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; d->c.past && i < d->c.past->n; i++)
+        n += d->c.past->entries[i].outcome == SESSION_ADOPTED;
+    return n;
+}
+
 static void finish(struct drive *d)
 {
     if (d->state != DRIVE_RUNS)
         return;
     d->state = DRIVE_AFTER;
     if (!d->session.trials)
-        drive_say(d, "nothing worth changing: %s", *d->nothing ? d->nothing : d->session.reason);
+        drive_say(d, "nothing%s worth changing: %s", d->kept ? " else" : "",
+                  *d->nothing ? d->nothing : d->session.reason);
     else
-        drive_say(d, "%u of %u trials changed something: %s", d->kept, d->session.trials,
-                  d->session.reason);
+        drive_say(d, "%u of %u trials changed something: %s", d->kept - kept_before(d),
+                  d->session.trials, d->session.reason);
     drive_watch_begin(d);
 }
 

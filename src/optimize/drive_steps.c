@@ -8,7 +8,9 @@
 /* Steps of a job's begin that are no measure of it. */
 enum { WARM_UP = 5 };
 
-const struct drive_stretch drive_stretch_none = { 0, 0, (double)NAN, (double)NAN };
+const struct drive_stretch drive_stretch_none = {
+    .samples = (double)NAN, .resident_b = (double)NAN, .pss_b = (double)NAN, .device_b = (double)NAN
+};
 
 bool drive_at_best(const struct drive *d)
 {
@@ -40,15 +42,23 @@ void drive_add_moment(struct drive *d)
     const struct run *r = d->w.run;
     const struct run_moment *m = r->n_moments ? &r->moments[r->n_moments - 1] : NULL;
     struct drive_stretch *to = d->asked ? &d->after : &d->before;
-    double resident;
+    double watts;
 
     if (!m || (uint64_t)m->monotonic_ns == d->moment_ns)
         return;
     d->moment_ns = (uint64_t)m->monotonic_ns;
-    resident = m->values[RUN_JOB_RESIDENT];
-    if (isnan(resident) || (d->asked && !drive_at_best(d)) || glimpse_begin_ns(m) < d->since_ns)
+    watts = goal_watts(&d->c.goal, m);
+    drive_end_moment(d, m);
+    /* What is in use was looked at when the moment ended. */
+    if ((d->asked && !drive_at_best(d)) || m->monotonic_ns < d->since_ns)
         return;
-    to->resident_b = isnan(to->resident_b) ? resident : fmax(to->resident_b, resident);
+    to->resident_b = fmax(to->resident_b, m->values[RUN_JOB_RESIDENT]); /* NaN: the other one */
+    to->pss_b = fmax(to->pss_b, m->values[RUN_JOB_PSS]);
+    to->device_b = fmax(to->device_b, m->values[RUN_GPU_MEMORY_USED]);
+    if (isnan(watts) || glimpse_begin_ns(m) < d->since_ns)
+        return;
+    to->joules += watts * m->seconds;
+    to->powered_s += m->seconds;
 }
 
 void drive_kept(struct drive *d)
@@ -137,6 +147,7 @@ void drive_begin_group(struct drive *d)
 {
     d->n = 0;
     d->group_s = 0;
+    d->power.joules = d->power.seconds = 0;
     d->group = group_of(d);
 }
 
@@ -168,9 +179,9 @@ static void refused(struct drive *d, enum order_state how)
     drive_begin_group(d);
 }
 
-static void give_session(struct drive *d, double seconds)
+static void give_session(struct drive *d, double seconds, unsigned steps)
 {
-    const struct session_event e = { .kind = SESSION_STEP, .seconds = seconds };
+    const struct session_event e = { SESSION_STEP, seconds, steps, NULL };
     bool was = d->session.switching;
     enum session_phase phase = d->session.phase;
 
@@ -185,10 +196,21 @@ static void give_session(struct drive *d, double seconds)
         drive_begin_group(d);
 }
 
+void drive_give(struct drive *d, double seconds, unsigned steps)
+{
+    if (d->state == DRIVE_AFTER)
+        drive_watch_step(d, seconds, steps);
+    else
+        give_session(d, seconds, steps);
+}
+
 static void feed(struct drive *d, const struct join_step *s)
 {
+    double seconds;
+    unsigned n;
+
     if (d->state == DRIVE_RUNS && d->session.switching) {
-        give_session(d, s->seconds);
+        give_session(d, s->seconds, 1);
         return;
     }
     if (s->saves)
@@ -198,15 +220,13 @@ static void feed(struct drive *d, const struct join_step *s)
         return;
     }
     d->group_s += s->seconds;
-    if (++d->n < d->group)
+    n = ++d->n;
+    if (n < d->group || goal_needs_power(&d->c.goal))
         return;
-    d->group_s /= d->n;
+    seconds = d->group_s / n;
     d->n = 0;
-    if (d->state == DRIVE_AFTER)
-        drive_watch_step(d, d->group_s);
-    else
-        give_session(d, d->group_s);
     d->group_s = 0;
+    drive_give(d, seconds, n);
 }
 
 static void take_step(struct drive *d, const struct join_step *s)

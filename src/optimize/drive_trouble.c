@@ -63,8 +63,8 @@ static void look_for_hang(struct drive *d)
     int64_t limit = HANG_NS;
     char why[ORDER_TEXT];
 
-    if (d->session.observed_s > 0)
-        limit = MAX(limit, (int64_t)(100 * d->session.observed_s * 1e9));
+    if (d->step_s > 0)
+        limit = MAX(limit, (int64_t)(100 * d->step_s * 1e9));
     if (marks != d->marks)
         d->marks_ns = d->w.now_ns;
     d->marks = marks;

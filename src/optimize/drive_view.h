@@ -40,6 +40,10 @@ struct drive {
     bool lost;        /* marks of a member were */
     int64_t first_ns; /* when somebody made steps; 0: nobody yet */
     int64_t step_ns;  /* when a step was made last */
+    int64_t begin_ns; /* of the first turn */
+    bool saved;       /* a checkpoint was written */
+    bool racing;      /* the job is to be ended, for a race of: */
+    struct proposals race;
 
     struct session session;
     struct progress progress;
@@ -53,7 +57,11 @@ struct drive {
 
     /* steps as the session gets them */
     unsigned group, n, settle;
-    double group_s;
+    double group_s, step_s; /* step_s: as it was judged last; 0: not yet */
+    struct {
+        double joules, seconds; /* of the group's moments */
+        double scale;           /* from a step's price to the session's seconds; 0: not yet */
+    } power;
 
     bool asking;                 /* the session wants candidates */
     int64_t since_ns, asking_ns; /* when what is in force now came into force */
@@ -91,6 +99,13 @@ void drive_kept(struct drive *d);
 /* Nothing is tried any more, for this reason. */
 void drive_off(struct drive *d, const char *fmt, ...) PRINTF(2, 3);
 
+/* Begin the session, after what earlier runs have shown. */
+void drive_session(struct drive *d);
+
+/* Sort out what takes effect with a restart: true when there is to be a race, which takes *p over;
+ * else such candidates are written down as left. */
+bool drive_race(struct drive *d, struct proposals *p);
+
 /* Judge the job as it is now, and offer the session what would make it faster. */
 void drive_look(struct drive *d);
 
@@ -99,7 +114,7 @@ void drive_judge(struct drive *d);
 
 /* After the session: begin; a step; an order came to this; the setting of an entry has to go. */
 void drive_watch_begin(struct drive *d);
-void drive_watch_step(struct drive *d, double seconds);
+void drive_watch_step(struct drive *d, double seconds, unsigned steps);
 void drive_watch_done(struct drive *d, bool done, const char *why);
 void drive_watch_undo(struct drive *d, unsigned entry, const char *why);
 
@@ -111,6 +126,13 @@ void drive_look_at_members(struct drive *d);
 void drive_take_steps(struct drive *d);
 void drive_begin_group(struct drive *d);
 void drive_add_moment(struct drive *d);
+
+/* Give the session, or the watch after it, what a step took. */
+void drive_give(struct drive *d, double seconds, unsigned steps);
+
+/* With a goal that wants the power: its plan; and the end of a moment, before steps of the next. */
+void drive_plan_power(struct session_plan *plan);
+void drive_end_moment(struct drive *d, const struct run_moment *m);
 
 /* Undo what makes the loss worse, or the job hang. */
 void drive_look_for_trouble(struct drive *d);

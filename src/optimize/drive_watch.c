@@ -8,12 +8,15 @@
 
 /* The setting that was kept before 'from' was, in a circle: what came last depends on what was
  * there before it. */
-static bool next_kept(const struct session *s, unsigned from, unsigned *ret)
+static bool next_kept(const struct drive *d, unsigned from, unsigned *ret)
 {
+    const struct session *s = &d->session;
+    unsigned past = d->c.past ? (unsigned)d->c.past->n : 0; /* in force since the start */
+
     for (unsigned i = 1; i <= s->n_entries; i++) {
         unsigned at = (from + s->n_entries - i) % s->n_entries;
 
-        if (s->entries[at].outcome == SESSION_ADOPTED) {
+        if (at >= past && s->entries[at].outcome == SESSION_ADOPTED) {
             *ret = at;
             return true;
         }
@@ -25,12 +28,14 @@ static bool next_kept(const struct session *s, unsigned from, unsigned *ret)
 static void watch_next(struct drive *d, unsigned from, bool doubtful)
 {
     struct drive_watch *w = &d->watch;
+    double old_s = w->guard.old_s;
 
     *w = (struct drive_watch){ .in_force = true };
     for (size_t i = 0; i < JOIN_RANKS; i++)
         d->did.did[i] = true;
-    w->on = next_kept(&d->session, from, &w->entry);
+    w->on = next_kept(d, from, &w->entry);
     guard_init(&w->guard, doubtful ? 1e-9 : (double)NAN, NULL);
+    w->guard.old_s = fmax(w->guard.old_s, old_s); /* what a look takes is much the same */
 }
 
 void drive_watch_begin(struct drive *d)
@@ -70,13 +75,13 @@ void drive_watch_undo(struct drive *d, unsigned entry, const char *why)
     want(d, false);
 }
 
-void drive_watch_step(struct drive *d, double seconds)
+void drive_watch_step(struct drive *d, double seconds, unsigned steps)
 {
     struct drive_watch *w = &d->watch;
 
     if (!w->on || d->order.open || w->undoing || d->ended)
         return;
-    if (guard_step(&w->guard, w->in_force, seconds) == GUARD_ROLL_BACK) {
+    if (guard_steps(&w->guard, w->in_force, seconds, steps) == GUARD_ROLL_BACK) {
         if (w->in_force)
             drive_watch_undo(d, w->entry, "");
         else

@@ -2,16 +2,22 @@
 
 #include <math.h>
 
-void progress_effect(const struct trial_effect *e, struct str *out)
+void progress_effect(const struct trial_effect *e, enum session_goal goal, struct str *out)
 {
+    static const char *const what[] = { [GOAL_THROUGHPUT] = "steps/s",
+                                        [GOAL_ENERGY] = "steps/J",
+                                        [GOAL_COST] = "steps for the money" };
+
     if (isnan(e->gain)) {
         str_add(out, "not measured");
         return;
     }
-    if (e->gain >= 1)
+    if (e->gain >= 1 && goal == GOAL_THROUGHPUT)
         str_addf(out, "%.1f times as fast", 1 + e->gain);
+    else if (e->gain >= 1)
+        str_addf(out, "%.1f times the %s", 1 + e->gain, what[goal]);
     else
-        str_addf(out, "%+.1f %% steps/s", e->gain * 100);
+        str_addf(out, "%+.1f %% %s", e->gain * 100, what[goal]);
     if (!isfinite(e->high) || !isfinite(e->low))
         return;
     if (e->gain >= 1)
@@ -20,7 +26,7 @@ void progress_effect(const struct trial_effect *e, struct str *out)
         str_addf(out, " (%+.1f to %+.1f %%)", e->low * 100, e->high * 100);
 }
 
-static void add_outcome(const struct session_entry *k, struct str *out)
+void progress_outcome(const struct session_entry *k, enum session_goal goal, struct str *out)
 {
     static const char *const ends[] = {
         [SESSION_ADOPTED] = ", kept",
@@ -37,10 +43,12 @@ static void add_outcome(const struct session_entry *k, struct str *out)
     else if (k->outcome == SESSION_REJECTED && isnan(k->effect.gain) && *k->note)
         str_add(out, k->note);
     else
-        progress_effect(&k->effect, out);
+        progress_effect(&k->effect, goal, out);
     str_add(out, ends[k->outcome]);
     if (k->steps)
         str_addf(out, " after %u steps", k->steps);
+    if (k->steps && k->starts)
+        str_addf(out, " in %u starts", k->starts);
     if (!broke && !isnan(k->effect.gain) && *k->note)
         str_addf(out, ": %s", k->note);
 }
@@ -57,7 +65,7 @@ static bool next_entry(struct progress *p, const struct session *s, struct str *
         p->told = MAX(p->told, i + 1);
         if (k->outcome == SESSION_LEFT)
             continue;
-        add_outcome(k, out);
+        progress_outcome(k, s->plan.goal, out);
         return true;
     }
     return false;

@@ -9,7 +9,8 @@ struct guard_plan guard_plan_usual(void)
 {
     struct guard_plan plan = {
         .block = 10,
-        .every = 100, /* 1,000 steps for a comparison of some 28: 3 % with the old setting, most */
+        .every = 100, /* 1,000 steps for a comparison of some 28 */
+        .rest = 30,   /* 3 % of the time with the old setting, most */
         .slack = 0.03,
         .limit = 0.25,
         .check = trial_plan_usual(1),
@@ -24,6 +25,7 @@ struct guard_plan guard_plan_usual(void)
 void guard_init(struct guard *g, double expected, const struct guard_plan *plan)
 {
     *g = (struct guard){ .plan = plan ? *plan : guard_plan_usual(), .expected = expected };
+    g->old_s = 2 * g->plan.check.block_s;
     g->plan.block = MAX(1, MIN(g->plan.block, TRIAL_BLOCK_MOST));
 }
 
@@ -37,7 +39,7 @@ static void start_check(struct guard *g)
     g->checking = true;
     g->checks++;
     g->n = g->blocks = 0;
-    g->sum = 0;
+    g->sum = g->old_s = g->since_s = 0;
     trial_init(&g->check, &g->plan.check);
 }
 
@@ -61,23 +63,33 @@ static void end_block(struct guard *g)
     if (isnan(g->expected))
         g->expected = median;
     g->sum = fmax(0, g->sum + log(median / g->expected) - g->plan.slack);
-    if (g->sum > g->plan.limit || g->blocks >= g->plan.every)
+    if (g->sum > g->plan.limit ||
+        (g->blocks >= g->plan.every && g->since_s >= g->plan.rest * g->old_s))
         start_check(g);
 }
 
-enum guard_verdict guard_step(struct guard *g, bool adopted, double seconds)
+enum guard_verdict guard_steps(struct guard *g, bool adopted, double seconds, unsigned steps)
 {
+    double took = seconds > 0 && isfinite(seconds) ? seconds * steps : 0;
+
     if (g->verdict == GUARD_ROLL_BACK || adopted != guard_want(g))
         return g->verdict;
     if (g->checking) {
-        if (trial_step(&g->check, adopted, seconds) != TRIAL_RUNS)
+        g->old_s += adopted ? 0 : took;
+        if (trial_steps(&g->check, adopted, seconds, steps) != TRIAL_RUNS)
             end_check(g);
         return g->verdict;
     }
-    if (!(seconds > 0) || !isfinite(seconds))
+    if (!(took > 0))
         return g->verdict;
+    g->since_s += took;
     g->values[g->n++] = seconds;
     if (g->n == g->plan.block)
         end_block(g);
     return g->verdict;
+}
+
+enum guard_verdict guard_step(struct guard *g, bool adopted, double seconds)
+{
+    return guard_steps(g, adopted, seconds, 1);
 }

@@ -12,8 +12,9 @@ enum guard_verdict {
 };
 
 struct guard_plan {
-    unsigned block;          /* steps of a block */
-    unsigned every;          /* blocks between two looks at the old setting */
+    unsigned block;          /* values of a block */
+    unsigned every;          /* blocks between two looks at the old setting, at least */
+    double rest;             /* and that many times the time that the old setting has had */
     double slack;            /* logarithm: what a block may be slower than expected for nothing */
     double limit;            /* of the sum: 0.25 is five blocks 5 % over the slack */
     struct trial_plan check; /* A is the old setting */
@@ -27,6 +28,8 @@ struct guard {
     double sum;
     double values[TRIAL_BLOCK_MOST];
     unsigned n, blocks; /* since the last look */
+    double since_s;     /* ... and seconds */
+    double old_s;       /* that the old setting had in the last look, or would have */
     bool checking;
     unsigned checks;
     struct trial check;
@@ -41,5 +44,8 @@ bool guard_want(const struct guard *g);
 
 /* A step with that in force. Once it says roll back it keeps saying so. */
 enum guard_verdict guard_step(struct guard *g, bool adopted, double seconds);
+
+/* So many steps, whose mean that is: where they come in bursts. */
+enum guard_verdict guard_steps(struct guard *g, bool adopted, double seconds, unsigned steps);
 
 #endif

@@ -15,6 +15,7 @@ struct propose_about {
     const struct knobs *knobs;
     bool numeric;      /* the user allows knobs that change numbers */
     bool privileged;   /* an operator allows those that need one */
+    bool energy;       /* joules count, not time alone */
     bool exact;        /* not even the last digits may change */
     double least_gain; /* 0.02: less is not worth a trial */
     double shm_free_b; /* of /dev/shm; NaN: not known */

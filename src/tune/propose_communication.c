@@ -32,6 +32,20 @@ static double exposed_s(const struct link *l, double bucket)
     return fmax(0, free_at - l->backward_s);
 }
 
+/* DDP's own exchange is seen by nobody but as waiting; each rank sends and takes all gradients but
+ * its own part, twice, as rings do. */
+static bool look_at_gradients(const struct proposer *p, double *bytes, double *seconds,
+                              double *steps)
+{
+    double gradients = facts_number(&p->facts, "gradients.bytes");
+    double world = facts_number(&p->facts, "group.world");
+
+    *bytes = gradients * 2 * (world - 1) / world;
+    *seconds = p->exposed * p->step_s;
+    *steps = 1;
+    return *bytes > 0 && isfinite(*bytes) && *seconds > 0;
+}
+
 static bool look(const struct proposer *p, struct link *l)
 {
     const char *backend = facts_look(&p->facts, "group.backend");
@@ -44,7 +58,7 @@ static bool look(const struct proposer *p, struct link *l)
         seconds += total->collective_s;
         steps += (double)total->number;
     }
-    if (!(steps > 0) || !(bytes > 0) || !(seconds > 0))
+    if (!(steps > 0 && bytes > 0 && seconds > 0) && !look_at_gradients(p, &bytes, &seconds, &steps))
         return false;
     l->bytes = bytes / steps;
     l->latency_s = backend && !strcmp(backend, "nccl") ? latency_nccl_s : latency_s;
@@ -82,13 +96,16 @@ static void add_hook(struct proposer *p, const struct link *l)
     struct link half = *l;
     double now = exposed_s(l, bucket_usual * mib), then;
     const char *hook = facts_look(&p->facts, "ddp.hook");
+    const char *backend = facts_look(&p->facts, "group.backend");
+    /* gloo and MPI send no bf16 */
+    bool half_only = backend && strcmp(backend, "nccl") != 0;
 
     half.bytes /= 2;
     then = exposed_s(&half, bucket_usual * mib / 2);
     /* One that is there already compresses in its own way. */
     if (hook)
         return;
-    propose_add(p, "ddp.hook", "bf16", "none",
+    propose_add(p, "ddp.hook", half_only ? "fp16" : "bf16", "none",
                 propose_without(p, fmin(p->exposed * p->step_s / 2, now - then)),
                 "%s of gradients at %s take longer than the backward pass: half the bytes",
                 quantity_bytes(l->bytes).text, quantity_rate(l->per_s).text);
@@ -113,6 +130,19 @@ static void add_nccl(struct proposer *p)
     }
 }
 
+/* Every second step without communication: what is learnt from the same samples is another. */
+static void add_accumulation(struct proposer *p)
+{
+    double now = facts_number(&p->facts, "batch.accumulation");
+
+    if (!(facts_number(&p->facts, "gradients.bytes") > 0) || !(now >= 1))
+        return;
+    propose_number(p, "batch.accumulation", 2 * now, now,
+                   propose_without(p, p->exposed * p->step_s / 2),
+                   "communication is waited for %s of the step: it is needed half as often",
+                   quantity_share(p->exposed).text);
+}
+
 void propose_communication(struct proposer *p)
 {
     const char *view = facts_look(&p->facts, "ddp.view");
@@ -126,6 +156,7 @@ void propose_communication(struct proposer *p)
     if (look(p, &l)) {
         add_bucket(p, &l);
         add_hook(p, &l);
+        add_accumulation(p);
     }
     propose_add(p, "ddp.view", "yes", view ? view : "no",
                 propose_without(p, 0.1 * p->exposed * p->step_s),

@@ -9,6 +9,10 @@ static const double room = 0.45;          /* of the device's memory in use, for 
 static const double tensor_idle = 0.3;    /* of the time that tensor cores work */
 static const double half_precision = 0.5; /* of the time of computing that it takes away, at most */
 static const double compiled = 0.1;       /* of a launch-bound step; ours */
+static const double reference_part = 0.5; /* of computing; as blas-cost of thresholds.ini */
+
+static const double near_limit = 0.7;  /* of a device's power */
+static const double lower_limit = 0.8; /* of the limit of now */
 
 static void add_threads(struct proposer *p)
 {
@@ -23,13 +27,31 @@ static void add_threads(struct proposer *p)
                    "a rank has %.0f CPUs for %.0f threads", wanted, now);
 }
 
+static void add_waiting(struct proposer *p)
+{
+    const struct verdict_item *item = propose_item(p, CAUSE_CPU_SPINNING);
+
+    if (item)
+        propose_add(p, "threads.waiting", "passive", NULL, item->gain,
+                    "threads without work hold CPUs by spinning, for which others of the job wait");
+}
+
+/* A verdict that names threads leaves the BLAS out, which is slow on any number of them. */
+static bool has_reference_blas(const struct proposer *p)
+{
+    const char *name = facts_look(&p->facts, "process.blas");
+
+    return name && !strcmp(name, "reference") && !(facts_number(&p->facts, "gpus") > 0);
+}
+
 static void add_libraries(struct proposer *p)
 {
     const struct verdict_item *blas = propose_item(p, CAUSE_BLAS);
     const struct verdict_item *numa = propose_item(p, CAUSE_NUMA);
 
-    if (blas)
-        propose_add(p, "blas.library", "openblas", NULL, blas->gain,
+    if (blas || has_reference_blas(p))
+        propose_add(p, "blas.library", "openblas", NULL,
+                    blas ? blas->gain : propose_without(p, reference_part * p->compute_s),
                     "matrix products run in a BLAS that was not made for these CPUs");
     if (numa)
         propose_add(p, "cpu.binding", "numa", "none", numa->gain,
@@ -101,11 +123,26 @@ static void add_checkpoint(struct proposer *p)
                        quantity_seconds(best).text);
 }
 
+/* What it gains is not known: an operator who may set it can measure that. */
+static void add_power(struct proposer *p)
+{
+    double share = facts_signal(&p->facts, RUN_GPU_POWER);
+    double limit = facts_signal(&p->facts, RUN_GPU_WATTS) / facts_signal(&p->facts, RUN_GPUS) /
+                   share;
+
+    if (p->about->energy && share >= near_limit && limit > 0)
+        propose_number(p, "power.limit", round(lower_limit * limit), round(limit), (double)NAN,
+                       "devices draw %s of their limit: the last clocks take the most energy",
+                       quantity_share(share).text);
+}
+
 void propose_compute(struct proposer *p)
 {
     add_threads(p);
+    add_waiting(p);
     add_libraries(p);
     add_batch(p);
     add_precision(p);
     add_checkpoint(p);
+    add_power(p);
 }

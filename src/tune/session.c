@@ -8,11 +8,12 @@ enum { SKIP = 3 /* steps left out after a switch, of canaries */ };
 struct session_plan session_plan_usual(void)
 {
     return (struct session_plan){
-        .observe = 60,
+        .observe = 30,
         .canary = 8,
         .canary_slow = 3,
         .guard = 300,
         .switch_most = 200,
+        .switch_s = 2,
         .trials = 5,
         .steps = 5000,
         .seconds = (double)NAN,
@@ -86,6 +87,7 @@ static struct session_command want(struct session *s, bool candidate)
     s->switching = true;
     s->switching_to = candidate;
     s->waited = 0;
+    s->waited_s = 0;
     return c;
 }
 
@@ -99,7 +101,7 @@ static struct session_command finish(struct session *s, const char *reason)
 static struct session_command observe(struct session *s)
 {
     s->phase = PHASE_OBSERVE;
-    s->n = s->skipped = 0;
+    s->n = s->counted = s->skipped = 0;
     return go_on;
 }
 
@@ -115,7 +117,7 @@ static struct session_command begin_candidate(struct session *s)
     s->begun_at = s->steps;
     s->phase = PHASE_CANARY;
     s->in_force = false;
-    s->n = s->skipped = 0;
+    s->n = s->counted = s->skipped = 0;
     return want(s, true);
 }
 
@@ -130,6 +132,7 @@ static struct session_command next_candidate(struct session *s)
 static struct session_command undo(struct session *s)
 {
     s->phase = PHASE_UNDO;
+    s->begun = false;
     if (s->switching)
         return go_on;
     if (!s->in_force)
@@ -169,42 +172,64 @@ static struct session_command fail(struct session *s, const char *why)
 
 /* ---- steps ---- */
 
-static bool collect(struct session *s, unsigned most, double seconds, double *median)
+/* Steps, as the driver counts them together. */
+struct session_steps {
+    double seconds; /* of one, the mean */
+    unsigned n;
+};
+
+static bool collect(struct session *s, unsigned most, struct session_steps x, double *median)
 {
     if (s->skipped < SKIP) {
-        s->skipped++;
+        s->skipped += x.n;
         return false;
     }
-    if (!(seconds > 0) || !isfinite(seconds))
+    if (!(x.seconds > 0) || !isfinite(x.seconds))
         return false;
-    s->values[s->n++] = seconds;
-    if (s->n < most)
+    s->values[s->n++] = x.seconds;
+    s->counted += x.n;
+    if (s->counted < most && s->n < TRIAL_BLOCK_MOST)
         return false;
     *median = tune_median(s->values, s->n);
     return true;
 }
 
-static struct session_command step_observed(struct session *s, double seconds)
+static void init_trial(struct session *s)
 {
-    if (!collect(s, s->plan.observe, seconds, &s->observed_s))
+    struct trial_plan plan = trial_plan_usual(s->plan.trials);
+
+    trial_init(&s->trial, &plan);
+}
+
+static struct session_command step_observed(struct session *s, struct session_steps x)
+{
+    if (!collect(s, s->plan.observe, x, &s->observed_s))
         return go_on;
+    init_trial(s);
+    s->begun = s->n >= TRIAL_VALUES_LEAST && s->observed_s * s->counted >= s->trial.plan.block_s;
+    if (s->begun)
+        trial_begun(&s->trial, s->values, s->n);
     s->phase = PHASE_ASK;
     return (struct session_command){ .what = SESSION_ASK };
 }
 
-static struct session_command step_canary(struct session *s, double seconds)
+static struct session_command step_canary(struct session *s, struct session_steps x)
 {
-    struct trial_plan plan = trial_plan_usual(s->plan.trials);
     double median;
 
-    if (!collect(s, s->plan.canary, seconds, &median))
+    if (!collect(s, s->plan.canary, x, &median))
         return go_on;
     if (median > s->plan.canary_slow * s->observed_s) {
         conclude(s, SESSION_REJECTED, "its first steps were far slower");
         return undo(s);
     }
     s->phase = PHASE_TRIAL;
-    trial_init(&s->trial, &plan);
+    if (s->begun)
+        for (unsigned i = 0; i < s->n; i++) /* they are the trial's first with the candidate */
+            trial_steps(&s->trial, true, s->values[i], x.n);
+    else
+        init_trial(s);
+    s->begun = false;
     return want(s, trial_want(&s->trial));
 }
 
@@ -216,9 +241,9 @@ static struct session_command adopt(struct session *s)
     return go_on;
 }
 
-static struct session_command step_trial(struct session *s, double seconds)
+static struct session_command step_trial(struct session *s, struct session_steps x)
 {
-    switch (trial_step(&s->trial, s->in_force, seconds)) {
+    switch (trial_steps(&s->trial, s->in_force, x.seconds, x.n)) {
     case TRIAL_RUNS:
         return want(s, trial_want(&s->trial));
     case TRIAL_ACCEPT:
@@ -234,13 +259,14 @@ static struct session_command step_trial(struct session *s, double seconds)
     }
 }
 
-static struct session_command step_guard(struct session *s, double seconds)
+static struct session_command step_guard(struct session *s, struct session_steps x)
 {
-    if (guard_step(&s->guard, s->in_force, seconds) == GUARD_ROLL_BACK) {
+    if (guard_steps(&s->guard, s->in_force, x.seconds, x.n) == GUARD_ROLL_BACK) {
         s->entries[s->n_entries - 1].outcome = SESSION_ROLLED_BACK;
         return undo(s);
     }
-    if (++s->guarded < s->plan.guard || s->guard.checking || !s->in_force)
+    s->guarded += x.n;
+    if (s->guarded < s->plan.guard || s->guard.checking || !s->in_force)
         return want(s, guard_want(&s->guard));
     /* It holds: what limits the job may be something else now. */
     s->n_offers = 0;
@@ -274,22 +300,30 @@ static struct session_command end_now(struct session *s, const char *why)
     return finish(s, why);
 }
 
-static struct session_command step(struct session *s, double seconds)
+/* For a switch. Ranks that do not wait for each other may be far apart in steps. */
+static bool waits_too_long(struct session *s, struct session_steps x)
 {
-    s->steps++;
+    s->waited += x.n;
+    s->waited_s += x.seconds > 0 ? x.seconds * x.n : 0;
+    return s->waited > s->plan.switch_most && s->waited_s > s->plan.switch_s;
+}
+
+static struct session_command step(struct session *s, struct session_steps x)
+{
+    s->steps += x.n;
     if (!s->ending && s->steps > s->plan.steps)
         return end_early(s, used_up);
     if (s->switching)
-        return ++s->waited > s->plan.switch_most ? fail(s, "the switch was never done") : go_on;
+        return waits_too_long(s, x) ? fail(s, "the switch was never done") : go_on;
     switch (s->phase) {
     case PHASE_OBSERVE:
-        return step_observed(s, seconds);
+        return step_observed(s, x);
     case PHASE_CANARY:
-        return step_canary(s, seconds);
+        return step_canary(s, x);
     case PHASE_TRIAL:
-        return step_trial(s, seconds);
+        return step_trial(s, x);
     case PHASE_GUARD:
-        return step_guard(s, seconds);
+        return step_guard(s, x);
     default:
         return go_on;
     }
@@ -320,7 +354,7 @@ struct session_command session_event(struct session *s, const struct session_eve
         return finish(s, NULL);
     switch (e->kind) {
     case SESSION_STEP:
-        return step(s, e->seconds);
+        return step(s, (struct session_steps){ e->seconds, MAX(1, e->steps) });
     case SESSION_SWITCHED:
         return switched(s);
     case SESSION_FAILED:
@@ -347,10 +381,10 @@ static struct session_offer offer_of(const struct candidate *c)
     return o;
 }
 
-static bool was_tried(const struct session *s, const struct session_offer *o)
+bool session_has(const struct session *s, const char *knob, const char *value)
 {
     for (unsigned i = 0; i < s->n_entries; i++)
-        if (!strcmp(s->entries[i].knob, o->knob) && !strcmp(s->entries[i].value, o->value))
+        if (!strcmp(s->entries[i].knob, knob) && !strcmp(s->entries[i].value, value))
             return true;
     return false;
 }
@@ -380,7 +414,7 @@ struct session_command session_offer(struct session *s, const struct candidate *
         const char *left = why_left(s, c);
 
         *o = offer_of(c);
-        if (was_tried(s, o))
+        if (session_has(s, o->knob, o->value))
             continue;
         if (left)
             write_left(s, o, left);
@@ -394,6 +428,6 @@ void session_leave(struct session *s, const struct candidate *c, const char *why
 {
     const struct session_offer o = offer_of(c);
 
-    if (!was_tried(s, &o))
+    if (!session_has(s, o.knob, o.value))
         write_left(s, &o, why);
 }

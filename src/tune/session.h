@@ -16,12 +16,17 @@
 
 enum { SESSION_TEXT = 160, SESSION_ENTRIES = 32, SESSION_TRIALS = 12, SESSION_OFFERS = 16 };
 
+/* What is to be raised: steps in a second, of a joule, of a unit of money. */
+enum session_goal { GOAL_THROUGHPUT, GOAL_ENERGY, GOAL_COST };
+
 struct session_plan {
-    unsigned observe;     /* steps */
-    unsigned canary;      /* steps that a candidate must survive before its trial */
+    enum session_goal goal; /* what "seconds" of a step are: what it costs */
+    unsigned observe;       /* steps */
+    unsigned canary;        /* steps that a candidate must survive before its trial */
     double canary_slow;   /* a canary whose median is that many times the observed one is undone */
     unsigned guard;       /* steps that an adopted setting is watched for */
-    unsigned switch_most; /* steps to wait for a switch before it counts as failed */
+    unsigned switch_most; /* steps to wait for a switch before it counts as failed, */
+    double switch_s;      /* if they take that long */
     unsigned trials;      /* most, SESSION_TRIALS at most; they share the 5 % of false accepts */
     unsigned steps;       /* most, in all */
     double seconds;       /* most, in all; NaN: no limit */
@@ -43,6 +48,7 @@ enum session_event_kind {
 struct session_event {
     enum session_event_kind kind;
     double seconds;
+    unsigned steps;  /* of SESSION_STEP: seconds are the mean of so many; 0: of one */
     const char *why; /* of SESSION_STOP and SESSION_ENDED it is kept, not copied */
 };
 
@@ -76,6 +82,7 @@ struct session_entry {
     enum session_outcome outcome;
     struct trial_effect effect; /* gain NaN: not measured */
     unsigned steps;
+    unsigned starts; /* of the job, for it; 0: it was tried while the job ran */
 };
 
 struct session_offer {
@@ -105,12 +112,14 @@ struct session {
     bool in_force; /* the candidate is, not the value of before */
     bool switching, switching_to;
     unsigned waited;                  /* steps since the switch was asked for */
+    double waited_s;                  /* and their seconds */
     unsigned trials, steps, begun_at; /* begun_at: steps when this candidate began */
     double start_s, now_s;
     const char *ending;              /* why no trial begins any more; NULL */
     double values[TRIAL_BLOCK_MOST]; /* of observing and canaries */
-    unsigned n, skipped;
-    double observed_s; /* median */
+    unsigned n, counted, skipped;    /* values; their steps; those before them */
+    double observed_s;               /* median */
+    bool begun;                      /* the trial has what was observed as its first block */
     struct trial trial;
     struct guard guard;
     unsigned guarded;
@@ -128,6 +137,9 @@ struct session_command session_offer(struct session *s, const struct candidate *
 
 /* Write a candidate down that is not for this session, for a reason of the driver's. */
 void session_leave(struct session *s, const struct candidate *c, const char *why);
+
+/* Whether a setting was tried or written down. */
+bool session_has(const struct session *s, const char *knob, const char *value);
 
 /* The phase in a word: "observe", "trial". */
 const char *session_phase_name(enum session_phase p);

@@ -54,15 +54,18 @@ void session_report(const struct session *s, struct str *out)
 
 int session_profile(const struct session *s, const char *date, struct profile *to, struct err *e)
 {
+    /* A profile's gain is of steps in a second. */
+    bool told = s->plan.goal == GOAL_THROUGHPUT;
+
     for (unsigned i = 0; i < s->n_entries; i++) {
         const struct session_entry *k = &s->entries[i];
         const struct profile_setting setting = {
             .knob = k->knob,
             .value = k->value,
             .before = k->before,
-            .gain = k->effect.gain,
-            .low = k->effect.low,
-            .high = k->effect.high,
+            .gain = told ? k->effect.gain : (double)NAN,
+            .low = told ? k->effect.low : (double)NAN,
+            .high = told ? k->effect.high : (double)NAN,
             .steps = k->steps,
             .date = date,
         };

@@ -1,6 +1,7 @@
 #include "tune/trial.h"
 
 #include <math.h>
+#include <string.h>
 
 /* What is taken at once: both of the first two pairs faster by this factor. */
 static const double at_once = 1.5;
@@ -49,7 +50,7 @@ static unsigned discards(const struct trial *t)
 
 unsigned trial_left(const struct trial *t)
 {
-    unsigned want = discards(t) + t->plan.block, have = t->left_out + t->n;
+    unsigned want = discards(t) + t->plan.block, have = t->left_out + t->counted;
 
     return t->verdict != TRIAL_RUNS ? 0 : have < want ? want - have : 1;
 }
@@ -121,27 +122,49 @@ static void end_block(struct trial *t)
         t->least = fmin(t->least, difference);
     }
     t->blocks++;
-    t->left_out = t->n = 0;
+    t->left_out = t->n = t->counted = 0;
     t->seconds = 0;
     t->verdict = decide(t);
 }
 
-enum trial_verdict trial_step(struct trial *t, bool b, double seconds)
+void trial_begun(struct trial *t, const double *values, unsigned n)
+{
+    t->n = MIN(n, TRIAL_BLOCK_MOST);
+    memcpy(t->values, values, t->n * sizeof(*values));
+    end_block(t);
+    t->left_out = discards(t);
+}
+
+static bool block_is_whole(const struct trial *t)
+{
+    if (t->n == TRIAL_BLOCK_MOST)
+        return true;
+    return t->n >= MIN(t->plan.block, TRIAL_VALUES_LEAST) && t->counted >= t->plan.block &&
+           t->seconds >= t->plan.block_s;
+}
+
+enum trial_verdict trial_steps(struct trial *t, bool b, double seconds, unsigned steps)
 {
     if (t->verdict != TRIAL_RUNS || b != trial_want(t))
         return t->verdict;
-    t->steps++;
+    t->steps += steps;
     if (t->left_out < discards(t)) {
-        t->left_out++;
+        t->left_out += steps;
         return t->verdict;
     }
     if (!(seconds > 0) || !isfinite(seconds))
         return t->verdict;
     t->values[t->n++] = seconds;
-    t->seconds += seconds;
-    if ((t->n >= t->plan.block && t->seconds >= t->plan.block_s) || t->n == TRIAL_BLOCK_MOST)
+    t->counted += steps;
+    t->seconds += seconds * steps;
+    if (block_is_whole(t))
         end_block(t);
     return t->verdict;
+}
+
+enum trial_verdict trial_step(struct trial *t, bool b, double seconds)
+{
+    return trial_steps(t, b, seconds, 1);
 }
 
 /* What was accepted at once has bounds by the same reckoning: of the mean of two pairs. */

@@ -16,7 +16,7 @@
 
 #include "tune/sequence.h"
 
-enum { TRIAL_BLOCK_MOST = 512, TRIAL_PAIRS_MOST = 64 };
+enum { TRIAL_BLOCK_MOST = 512 /* values */, TRIAL_VALUES_LEAST = 2, TRIAL_PAIRS_MOST = 64 };
 
 enum trial_verdict {
     TRIAL_RUNS,
@@ -26,8 +26,8 @@ enum trial_verdict {
 };
 
 struct trial_plan {
-    unsigned block;    /* steps of a block, at least */
-    double block_s;    /* seconds of a block, at least; it ends with TRIAL_BLOCK_MOST steps */
+    unsigned block;    /* steps of a block, at least; and TRIAL_VALUES_LEAST values */
+    double block_s;    /* seconds of a block, at least; it ends with TRIAL_BLOCK_MOST values */
     unsigned discard;  /* steps left out after each change of the setting */
     unsigned pairs;    /* most, TRIAL_PAIRS_MOST at most */
     double alpha;      /* probability of accepting a B that is not faster */
@@ -49,15 +49,19 @@ struct trial {
     double least;          /* the smallest of the pairs */
     double noise;          /* sum over blocks of the squared spread of a step */
     double values[TRIAL_BLOCK_MOST];
-    unsigned n;
-    double seconds; /* of values */
-    unsigned steps; /* all that were fed */
+    unsigned n, counted; /* values, and the steps that they are the means of */
+    double seconds;      /* of those */
+    unsigned steps;      /* all that were fed */
     enum trial_verdict verdict;
     bool at_once; /* two pairs did */
 };
 
 /* plan NULL: trial_plan_usual(1). */
 void trial_init(struct trial *t, const struct trial_plan *plan);
+
+/* The first block, of A, was measured before: n values (TRIAL_VALUES_LEAST or more). B is in
+ * force since some steps ago. Right behind trial_init(). */
+void trial_begun(struct trial *t, const double *values, unsigned n);
 
 /* What has to be in force now: false A, true B. */
 bool trial_want(const struct trial *t);
@@ -68,6 +72,9 @@ unsigned trial_left(const struct trial *t);
 /* A step of so many seconds with B (or A) in force. One that was run with what is not wanted, or
  * with no time, is left out. */
 enum trial_verdict trial_step(struct trial *t, bool b, double seconds);
+
+/* So many steps, whose mean that is: where they come in bursts. */
+enum trial_verdict trial_steps(struct trial *t, bool b, double seconds, unsigned steps);
 
 /* What came out: the gain of B (0.05: B does 5 % more steps in a second) and its bounds, each
  * wrong with probability alpha at most; infinite bounds while too little is known. */

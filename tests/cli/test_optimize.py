@@ -96,7 +96,8 @@ def test_a_gain_is_found_and_kept(brim):
     assert 1.5 < one["low"] < one["gain"] < one["high"] < 6, one
     before, after = (done.seen["optimize"][k] for k in ("before", "after"))
     assert after["steps_per_s"] > 2.5 * before["steps_per_s"], done.seen
-    assert before["resident_max"] > 0 and after["resident_max"] > 0
+    assert 0 < before["pss_max"] < before["resident_max"] and after["pss_max"] > 0
+    assert before["device_memory_max"] is None
     assert "trying loader.workers=" in done.stderr and "times as fast (" in done.stderr
     assert ", kept after" in done.stderr
     assert "  kept      loader.workers 0 ->" in done.stderr
@@ -139,6 +140,44 @@ def test_save_profile(brim):
     assert done.seen["optimize"]["profile"] == str(path)
     assert "[loader.workers]" in path.read_text()
     assert not (brim.folder / "profiles").exists()
+
+
+# ---- what is raised ----
+
+FAKE = "[fake]\ncount = 1\n[gpu *]\npower_watts = 200\npower_limit_watts = 400\n"
+
+
+def test_energy(brim):
+    """Steps that are faster at the same power take less of it."""
+    script = brim.folder / "gpus.ini"
+    script.write_text(FAKE)
+    done = brim.run(JOB, 16000, 2000, 300, options=("--goal", "energy", "--fake", script))
+    (one,) = done.settings
+    assert one["outcome"] == "adopted" and one["gain"] > 1, done.stderr
+    assert "times the steps/J" in done.stderr
+    before, after = (done.seen["optimize"][k] for k in ("before", "after"))
+    assert abs(before["watts"] - 200) < 1
+    assert abs(before["joules_per_step"] * before["steps_per_s"] - 200) < 1
+    assert after["joules_per_step"] < before["joules_per_step"] / 2
+    (profile,) = glob.glob(str(brim.folder / "profiles" / "tuned_job-*.ini"))
+    assert "gain" not in open(profile).read()
+
+
+def test_cost(brim):
+    done = brim.run(JOB, 4000, 4000, 1000, options=("--goal", "cost", "--price-hour", "3.6"))
+    (one,) = done.settings
+    assert one["outcome"] == "adopted" and "times the steps for the money" in done.stderr
+    before = done.seen["optimize"]["before"]
+    assert abs(before["cost_per_step"] * before["steps_per_s"] - 0.001) < 1e-5
+
+
+def test_energy_needs_a_meter(brim):
+    done = brim.run("sh", "-c", "echo started", options=("--goal", "energy"))
+    if done.returncode == 0:
+        pytest.skip("this machine has a power meter")
+    assert done.returncode == 1 and done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert "--goal energy needs a power meter: no accelerator tells what it draws" in done.stderr
 
 
 # ---- numbers ----
@@ -282,6 +321,9 @@ def test_nothing_is_left(brim):
     [
         (("--allow", "everything"), "everything"),
         (("--goal", "peace"), "peace"),
+        (("--goal", "cost"), "--goal cost needs a price"),
+        (("--goal", "cost", "--price-hour", "-1"), "--price-hour must be a number above 0"),
+        (("--price-kwh", "0.3"), "a price is for --goal cost"),
         (("--budget", "soon"), "soon"),
         (("--budget", "0"), "--budget"),
         (("--interval", "1ms"), "--interval"),

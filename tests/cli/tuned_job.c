@@ -11,6 +11,13 @@
  *     kill     the same with SIGKILL
  *     hurt     "autocast=bf16" makes steps twice as fast, and the loss grow
  *     help     the same, and the loss is as it was
+ *     save     writes a checkpoint in step 20
+ *     deaf     ends in order 5 steps after SIGTERM or SIGINT, with status 9
+ *
+ * "--readers N" behind the rest has N batches fetched at a time from the start. TUNED_START says
+ * what a start is like: "fast" computes in half the time, "lie" the same with a loss that is far
+ * higher, "crash" exits with status 3 after two steps, "slow" takes twice the time, "deny" tells
+ * that it was refused.
  *
  * Prints the steps it made, the seconds they took, and the workers in force at the end. */
 #include <fcntl.h>
@@ -37,7 +44,8 @@ struct job {
     const struct brim_control *control; /* NULL: nobody asks */
     const char *mode;
     bool rank_1, half; /* half: precision */
-    uint64_t seq, fetch_us, compute_us, workers, dies_at, step;
+    uint64_t seq, fetch_us, compute_us, workers, readers, dies_at, step;
+    const char *start; /* TUNED_START */
 };
 
 static void rest(int64_t us)
@@ -69,6 +77,18 @@ static const struct brim_control *find_control(void)
 static bool is(const struct job *j, const char *mode)
 {
     return !strcmp(j->mode, mode);
+}
+
+static bool begins(const struct job *j, const char *start)
+{
+    return !strcmp(j->start, start);
+}
+
+static volatile sig_atomic_t asked;
+
+static void take_signal(int number)
+{
+    asked = number;
 }
 
 static void answer(struct job *j, uint64_t number, enum brim_switch outcome, const char *why)
@@ -120,15 +140,24 @@ static void look(struct job *j)
 
 static void make_step(struct job *j)
 {
-    uint64_t step_us = j->fetch_us + j->compute_us, compute_us = j->compute_us;
+    uint64_t compute_us = j->compute_us, step_us;
 
-    if (j->half)
+    if (j->half || begins(j, "fast") || begins(j, "lie"))
         compute_us /= 2;
+    if (begins(j, "slow"))
+        compute_us *= 2;
     if (j->workers && !is(j, "dud"))
         step_us = j->fetch_us / j->workers;
     else
         step_us = j->fetch_us + compute_us;
+    if (j->readers)
+        step_us = j->fetch_us / j->readers + compute_us;
     brim_step_begin(j->s);
+    if (is(j, "save") && j->step == 20) {
+        brim_stage_begin(j->s, BRIM_STAGE_CHECKPOINT);
+        rest(1000);
+        brim_stage_end(j->s, BRIM_STAGE_CHECKPOINT);
+    }
     brim_stage_begin(j->s, BRIM_STAGE_WAIT);
     rest((int64_t)step_us - (int64_t)compute_us);
     brim_stage_end(j->s, BRIM_STAGE_WAIT);
@@ -136,9 +165,10 @@ static void make_step(struct job *j)
     rest((int64_t)compute_us);
     brim_stage_end(j->s, BRIM_STAGE_FORWARD);
     brim_step_samples(j->s, 8);
-    if (is(j, "hurt") || is(j, "help"))
+    if (is(j, "hurt") || is(j, "help") || is(j, "deaf"))
         brim_step_loss(j->s, 2 + 0.02 * sin((double)(j->step * 7919 % 1000)) +
-                                 (j->half && is(j, "hurt") ? 0.5 : 0));
+                                 (j->half && is(j, "hurt") ? 0.5 : 0) +
+                                 (begins(j, "lie") ? 0.5 : 0));
     brim_step_end(j->s);
     j->step++;
 }
@@ -150,23 +180,37 @@ int main(int argc, char **argv)
     uint64_t steps = 0;
     int64_t first = brim_step_now();
 
-    if (argc != 4 || parse_u64(argv[1], &steps) < 0 || parse_u64(argv[2], &j.fetch_us) < 0 ||
-        parse_u64(argv[3], &j.compute_us) < 0)
+    if ((argc != 4 && argc != 6) || parse_u64(argv[1], &steps) < 0 ||
+        parse_u64(argv[2], &j.fetch_us) < 0 || parse_u64(argv[3], &j.compute_us) < 0)
+        return 2;
+    if (argc == 6 && (strcmp(argv[4], "--readers") != 0 || parse_u64(argv[5], &j.readers) < 0))
         return 2;
     j.mode = j.mode ? j.mode : "obey";
+    j.start = getenv("TUNED_START");
+    j.start = j.start ? j.start : "";
+    if (is(&j, "deaf")) {
+        signal(SIGTERM, take_signal);
+        signal(SIGINT, take_signal);
+    }
+    if (begins(&j, "crash"))
+        j.dies_at = 2;
     j.rank_1 = rank && !strcmp(rank, "1");
     j.control = find_control();
     brim_step_note(j.s, "loader.workers=0");
+    if (begins(&j, "deny"))
+        brim_step_note(j.s, "knob.start.refused=this job can not be started so");
     if (is(&j, "hurt") || is(&j, "help"))
         brim_step_note(j.s, "process.torch=2.4.0");
     while (j.step < steps && (!j.dies_at || j.step < j.dies_at)) {
         make_step(&j);
         look(&j);
+        if (asked && !j.dies_at)
+            j.dies_at = j.step + 5;
     }
     if (j.dies_at && is(&j, "kill"))
         raise(SIGKILL);
     printf("%llu %.3f %llu\n", (unsigned long long)j.step, (double)(brim_step_now() - first) / 1e9,
            (unsigned long long)j.workers);
     brim_step_close(j.s);
-    return j.dies_at ? 3 : 0;
+    return asked ? 9 : j.dies_at ? 3 : 0;
 }

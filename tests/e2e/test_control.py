@@ -687,6 +687,7 @@ def test_two_ranks(job):
             assert "knob.ddp." + setting in same.notes
         assert "ddp: bucket 1, view yes, static yes, hook none" in same.notes
         assert "knob.ddp.comm_hook=fp16" in hook.notes
+        assert any(re.match(r"gradients: bytes [1-9]\d+$", n) for n in hook.notes)
         assert "ddp: bucket 25, view no, static no, hook fp16" in hook.notes
         lost = "knob.ddp.comm_hook.refused=the job registers a hook of its own"
         assert lost in own.notes and lost in late.notes

@@ -23,19 +23,33 @@ DONE = """up_and_down to_and_fro own_workers own_workers_that_stay own_workers_t
     batch_sampler no_batches
     subclass_and_collate generator_given next_of_a_variable stay_from_epoch_to_epoch
     a_validation_loader samples_fail the_job_forks sampler_of_an_unknown_length
-    dataset_changes_between_epochs"""
+    dataset_changes_between_epochs
+    readahead readahead_tells
+    stream_up_and_down stream_of_a_file stream_ends_soon stream_the_job_forks"""
 
 AS_BEFORE = {
     "drawn_late": "its samples are drawn at random",
     "dataset_changes_in_an_epoch": "its dataset was changed while workers had copies of it",
     "dataset_changes_in_place": "its dataset was changed while workers had copies of it",
     "workers_die": "its workers died",
+    "stream_worker_dies": "its worker died",
+    "stream_is_changed": "its dataset was changed while a worker had a copy of it",
+    "stream_fails": "a batch failed in its worker",
+    "stream_draws_late": "its samples are drawn at random",
 }
 
 REFUSED = {
     "draws": [AT_RANDOM],
     "counts_its_calls": ["fetching a batch twice gives two results"],
-    "streams": ["its dataset is a stream, and each worker would have one of its own"],
+    "streams": [
+        "its dataset is a stream, which one worker can read ahead, not 2",
+        "its dataset is a stream, and each worker would have one of its own",
+        "its stream draws at random as it is read",
+        "its dataset changes as it is read, which the job would not see of a worker's",
+        "its stream holds what one process alone can read (queue.Queue)",
+        "its stream holds what one process alone can read (a pipe)",
+        "its batches are the same tensors again and again",
+    ],
     "samplers": [
         "its sampler draws at random as it goes on: --allow numeric",
         "its sampler remembers its place, and would run ahead of the steps",
@@ -65,6 +79,13 @@ REFUSED = {
     ],
     "short_epochs": ["its epochs are 1 steps long: workers would start anew in each"],
     "another_thread_reads": ["its batches are read in another thread than the one that steps"],
+    "readahead_refused": [
+        "its dataset has no list of files (samples, paths), one for each sample",
+        "its dataset's list is not one of files that are there",
+        "its sampler is not one of torch's, and would run ahead of the steps",
+        "the files of 4 batches take 0 MiB of memory, and a quarter of what is free is 0 MiB",
+        "'65' is not from 0 to 64 batches",
+    ],
     "no_room": [
         "7 more workers take 224 MiB of memory, and half of what is free is 0 MiB",
         "16 batches on their way take 0 MiB of /dev/shm, and half of what is free is 0 MiB",
@@ -114,6 +135,10 @@ def test_details(results):
     assert results["taken_back"]["same"] and results["taken_back"]["extra"] == "False"
     assert "workers" not in results["a_validation_loader"]["extra"]
     assert results["two_epochs_at_once"]["same"]
+    told = results["readahead_tells"]
+    assert told["once"] and told["ahead"] == 0 and 64 <= told["count"] <= 80, told
+    back = results["stream_taken_back"]
+    assert back["same"] and back["extra"] == "False" and set(back["said"]) == {"done", "undone"}
     random = results["draws_allowed"]
     assert set(random["said"]) == {"done"} and not random["same"] and not random["told"]
     assert results["next_of_a_variable"]["extra"] == "('_SingleProcessDataLoaderIter', 0, False)"
@@ -151,11 +176,13 @@ def shared_memory():
 
 
 @pytest.mark.parametrize("how", ["raise", "return", "kill", "interrupt", "terminate"])
-def test_nothing_is_left_behind(job, how):
+def test_nothing_is_left_behind(job, tmp_path, how):
     before = shared_memory()
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
     with subprocess.Popen(
         [sys.executable, CASES, "--end", how if how in ("raise", "return") else "wait"],
-        env=job.environment(),
+        env=job.environment(TMPDIR=str(temporary)),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
@@ -178,6 +205,7 @@ def test_nothing_is_left_behind(job, how):
         time.sleep(0.02)
     assert not any(map(alive, pids))
     assert shared_memory() <= before
+    assert os.listdir(str(temporary)) == []
 
 
 ROOM = """
@@ -253,15 +281,62 @@ def test_files_get_offsets_of_their_own(tmp_path):
     assert said.stdout == "b'hi' 5\n", said.stderr
 
 
+HAND = """
+import multiprocessing, os, sys, threading
+import torch
+sys.path.insert(0, %r)
+from brim_torch import hand
+
+def count():
+    return len(os.listdir("/proc/self/fd"))
+
+mine, its = multiprocessing.Pipe()
+tensors = [torch.full((3,), float(i)) for i in range(300)]
+before = count()
+message, fds = hand.dump({"x": tensors, "again": tensors[0], "text": "y"})
+thread = threading.Thread(target=hand.send, args=(its, message, fds))
+thread.start()
+came = hand.receive(mine)
+thread.join()
+hand.close(fds)
+assert came["text"] == "y" and len(fds) == 300
+assert all(torch.equal(a, b) for a, b in zip(tensors, came["x"]))
+assert came["again"].data_ptr() == came["x"][0].data_ptr()
+print(count() - before)  # those of the shared memory, which its tensors keep
+
+class Bad:
+    def __reduce__(self):
+        return (int, ("no number",))
+
+before = count()
+message, fds = hand.dump([torch.ones(3), Bad()])
+hand.send(its, message, fds)
+hand.close(fds)
+try:
+    hand.receive(mine)
+except ValueError:
+    print("refused")
+"""
+
+
+def test_tensors_through_a_pipe():
+    """More of them than the kernel takes in one message; and what cannot be made here."""
+    said = subprocess.run(
+        [sys.executable, "-c", HAND % SHIM], capture_output=True, encoding="utf-8", timeout=60
+    )
+    assert said.stdout.splitlines() == ["300", "refused"], said.stdout + said.stderr
+
+
 def test_a_shim_that_stops_takes_it_back(job):
     text = """
 import sys
 sys.path.insert(0, %r)
-import loader_cases as cases
+import json
+import loader_job as cases
 def stop(loop):
     loop.give_up("a test")
     return "stopped"
-print(cases.json.dumps(cases.simple({3: "4", 8: stop}, epochs=2)))
+print(json.dumps(cases.simple({3: "4", 8: stop}, epochs=2)))
 """
     status, out, err = job.script(text % os.path.dirname(CASES))
     assert status == 0, err

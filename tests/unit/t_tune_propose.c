@@ -80,8 +80,11 @@ static const struct {
     { CAUSE_LOADER_WAITS, "loader.workers", false },
     { CAUSE_FEW_WORKERS, "loader.workers", false },
     { CAUSE_MANY_WORKERS, "loader.workers", false },
+    { CAUSE_STORAGE_LATENCY, "loader.readahead", false },
+    { CAUSE_SMALL_FILES, "loader.readahead", false },
     { CAUSE_PAGEABLE_COPY, "loader.pin", false },
     { CAUSE_CPU_THREADS, "threads.intra", false },
+    { CAUSE_CPU_SPINNING, "threads.waiting", false },
     { CAUSE_BLAS, "blas.library", false },
     { CAUSE_NUMA, "cpu.binding", false },
     { CAUSE_SMALL_BATCH, "torch.compile", true },
@@ -196,7 +199,11 @@ static void test_workers(void)
     p.about.shm_free_b = 13e6;
     is_str(workers(&p), "2", "as many as /dev/shm carries");
     p.run.ranks[0].notes[0].value = "loader 1: workers 0, batch 16, kind iterable";
-    is_str(workers(&p), NULL, "none for data that come as a stream");
+    is_str(workers(&p), "1", "one for data that come as a stream");
+    c = allowed(&p, "loader.workers");
+    ok(c && strstr(c->why, "1 worker can read a stream ahead"), "and why: %s", c ? c->why : "");
+    p.run.ranks[0].notes[0].value = "loader 1: workers 1, batch 16, kind iterable";
+    is_str(workers(&p), NULL, "and no more");
     close_made(&p);
 
     m.s[RUN_CPUS] = 2;
@@ -250,7 +257,7 @@ static void test_prefetch(void)
 /* ---- communication ---- */
 
 /* Two ranks that wait for each other half of their time. */
-static void open_sending(struct proposed *p, struct made *m)
+static void open_sending(struct proposed *p, struct made *m, const char *group)
 {
     m->ranks = 2;
     m->step_s = 0.2;
@@ -260,7 +267,7 @@ static void open_sending(struct proposed *p, struct made *m)
     m->share[BRIM_STAGE_COMMUNICATION] = 0.5;
     m->collective_b = 100e6;
     m->collective_s = 0.12;
-    made_note(m, "group", "backend nccl, world 2");
+    made_note(m, "group", group);
     open_made(p, m);
     for (size_t i = 0; i < p->run.n_ranks; i++)
         p->run.ranks[i].total = (struct step){ .number = 10,
@@ -274,7 +281,7 @@ static void test_what_is_there(void)
     struct proposed p;
 
     made_note(&m, "note.7", "ddp: bucket 50, view yes, static no, hook own");
-    open_sending(&p, &m);
+    open_sending(&p, &m, "backend nccl, world 2");
     p.about.numeric = true;
     again(&p);
     ok(allowed(&p, "ddp.bucket") && !strcmp(allowed(&p, "ddp.bucket")->before, "50"),
@@ -289,7 +296,7 @@ static void test_communication(void)
     struct made m = made_like(CAUSE_COMMUNICATION, 4);
     struct proposed p;
 
-    open_sending(&p, &m);
+    open_sending(&p, &m, "backend nccl, world 2");
     again(&p);
     ok(allowed(&p, "ddp.bucket") && strtol(allowed(&p, "ddp.bucket")->value, NULL, 10) < 25,
        "smaller buckets leave less behind: %s MiB",
@@ -302,6 +309,32 @@ static void test_communication(void)
     p.about.numeric = true;
     again(&p);
     ok(allowed(&p, "ddp.hook") && !barred(&p, "ddp.hook"), "with it, it is proposed");
+    close_made(&p);
+}
+
+/* What DDP sends is seen by nobody: its gradients and the waiting tell. */
+static void test_gradients(void)
+{
+    struct made m = made_like(CAUSE_COMMUNICATION, 4);
+    struct proposed p;
+
+    made_note(&m, "note.7", "ddp: bucket 25, view no, static no, hook none");
+    made_note(&m, "note.8", "gradients: bytes 100000000");
+    made_note(&m, "note.9", "batch: accumulation 1");
+    made_note(&m, "process", "torch 2.4.0, threads 8");
+    open_sending(&p, &m, "backend gloo, world 2");
+    for (size_t i = 0; i < p.run.n_ranks; i++)
+        p.run.ranks[i].total = (struct step){ .number = 10 };
+    p.about.numeric = true;
+    again(&p);
+    ok(allowed(&p, "ddp.hook") && !strcmp(allowed(&p, "ddp.hook")->value, "fp16"),
+       "gloo is offered the half precision that it sends");
+    ok(allowed(&p, "ddp.bucket") != NULL, "and other buckets");
+    ok(allowed(&p, "batch.accumulation") && !strcmp(allowed(&p, "batch.accumulation")->value, "2"),
+       "communication half as often");
+    p.about.numeric = false;
+    again(&p);
+    ok(!allowed(&p, "batch.accumulation") && barred(&p, "batch.accumulation"), "with a word alone");
     close_made(&p);
 }
 
@@ -337,6 +370,36 @@ static void test_others(void)
     close_made(&p);
 }
 
+/* The limit of power: where joules count, and for an operator alone. */
+static void test_power(void)
+{
+    struct made m = waiting();
+    struct proposed p;
+    const struct candidate *c;
+
+    m.s[RUN_GPUS] = 2;
+    m.s[RUN_GPU_POWER] = 0.95;
+    m.s[RUN_GPU_WATTS] = 1330;
+    open_made(&p, &m);
+    again(&p);
+    ok(!barred(&p, "power.limit") && !allowed(&p, "power.limit"),
+       "where time counts it is not named");
+    p.about.energy = true;
+    again(&p);
+    c = barred(&p, "power.limit");
+    ok(c && !allowed(&p, "power.limit"), "where joules count it needs a word");
+    ok(c && labs(strtol(c->before, NULL, 10) - 700) < 5 &&
+           labs(strtol(c->value, NULL, 10) - 560) < 5,
+       "%s W to %s", c ? c->before : "no", c ? c->value : "nothing");
+    close_made(&p);
+    m.s[RUN_GPU_POWER] = 0.5;
+    open_made(&p, &m);
+    p.about.energy = true;
+    again(&p);
+    ok(!barred(&p, "power.limit"), "devices far from their limit draw what they need");
+    close_made(&p);
+}
+
 static void test_oom(void)
 {
     struct made m = waiting();
@@ -367,8 +430,10 @@ int main(void)
     test_busy_workers();
     test_prefetch();
     test_communication();
+    test_gradients();
     test_what_is_there();
     test_others();
+    test_power();
     test_oom();
     return done();
 }

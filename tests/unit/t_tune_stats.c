@@ -21,23 +21,53 @@ struct outcome {
 typedef bool rule_fn(struct noise *n, double gain, unsigned candidates, unsigned *steps,
                      bool *covered);
 
+static bool run_trial(struct trial *t, struct noise *n, double gain, bool *covered)
+{
+    struct trial_effect effect;
+
+    while (t->verdict == TRIAL_RUNS) {
+        bool b = trial_want(t);
+
+        trial_step(t, b, step_s * noise_next(n) / (b ? 1 + gain : 1));
+    }
+    effect = trial_effect(t);
+    *covered = effect.low <= gain && gain <= effect.high;
+    return t->verdict == TRIAL_ACCEPT;
+}
+
 static bool by_trial(struct noise *n, double gain, unsigned candidates, unsigned *steps,
                      bool *covered)
 {
     struct trial_plan plan = trial_plan_usual(candidates);
-    struct trial_effect effect;
     struct trial t;
+    bool accepted;
 
     trial_init(&t, &plan);
-    while (t.verdict == TRIAL_RUNS) {
-        bool b = trial_want(&t);
-
-        trial_step(&t, b, step_s * noise_next(n) / (b ? 1 + gain : 1));
-    }
-    effect = trial_effect(&t);
-    *covered = effect.low <= gain && gain <= effect.high;
+    accepted = run_trial(&t, n, gain, covered);
     *steps = t.steps;
-    return t.verdict == TRIAL_ACCEPT;
+    return accepted;
+}
+
+/* As a session does with its first candidate: what was observed is the first block, and the
+ * candidate is in force since its canary. */
+static bool by_begun(struct noise *n, double gain, unsigned candidates, unsigned *steps,
+                     bool *covered)
+{
+    enum { OBSERVED = 30, SKIPPED = 6 };
+    struct trial_plan plan = trial_plan_usual(candidates);
+    double values[OBSERVED];
+    struct trial t;
+    bool accepted;
+
+    for (int i = 0; i < OBSERVED; i++)
+        values[i] = step_s * noise_next(n);
+    for (int i = 0; i < SKIPPED; i++)
+        noise_next(n);
+    trial_init(&t, &plan);
+    trial_begun(&t, values, OBSERVED);
+    accepted = run_trial(&t, n, gain, covered);
+    *steps = t.steps + OBSERVED + SKIPPED;
+    return accepted;
 }
 
 /* 100 steps with each, the smaller mean wins. */
@@ -127,6 +157,7 @@ static void print_table(void)
         print_row("A x100, B x100, Welch 5 %", by_welch, drifts, 1);
         print_row("trial, one candidate", by_trial, drifts, 1);
         print_row("trial, one of five", by_trial, drifts, 5);
+        print_row("trial of five, begun", by_begun, drifts, 5);
     }
 }
 
@@ -134,10 +165,13 @@ static void test_trials(bool drifts)
 {
     const char *how = drifts ? "with drift" : "without drift";
     struct outcome idle = simulate(by_trial, drifts, 0, 1);
+    struct outcome begun = simulate(by_begun, drifts, 0, 1);
     struct outcome five = simulate(by_trial, drifts, 0.05, 1);
     struct outcome ten = simulate(by_trial, drifts, 0.10, 1);
 
     ok(idle.accepted <= 0.05, "%s: %.1f %% false accepts", how, idle.accepted * 100);
+    ok(begun.accepted <= 0.05, "%s: %.1f %% with the first block from before", how,
+       begun.accepted * 100);
     ok(idle.covered >= 0.90, "%s: the bounds hold 0 %% in %.1f %% of the trials", how,
        idle.covered * 100);
     ok(five.accepted >= 0.9 && five.median <= 250, "%s: 5 %% is found in %.0f steps (%.1f %%)", how,

@@ -14,17 +14,16 @@ import signal
 import sys
 import threading
 import time
-from multiprocessing.reduction import ForkingPickler
 from typing import Any, Callable, Deque, Dict, List, Optional
 
-from brim_torch import reopen
+from brim_torch import hand, reopen
 from brim_torch.digest import Digest, Unknown
 from brim_torch.looks import Looks, Streams
 
 LOOK_S = 5.0  # at whether the job is still there
 SMALL_B = 8192  # fits into the pipe where that can be written to at all
 
-BATCH, FAILED, DREW, CHECKED, ALIVE = range(5)  # kinds of answers
+BATCH, FAILED, DREW, CHECKED, ALIVE, SAMPLE, ENDED = range(7)  # kinds of answers
 CHECK = -1  # instead of a task's number
 
 PULL_S = 0.5  # at most, for seeing that a sampler draws nothing
@@ -46,8 +45,11 @@ class Spec:
         self.seed = seed
         self.workers = 1
         self.random = False  # numbers may be drawn
+        self.stream: Any = None  # the job's fetcher, in mid-stream
 
     def fetcher(self) -> Any:
+        if self.stream is not None:
+            return self.stream
         from torch.utils.data import _DatasetKind
 
         return _DatasetKind.create_fetcher(
@@ -67,22 +69,28 @@ class Sender:
         self.lock = threading.Lock()
 
     def send(self, number: int, kind: int, payload: Any) -> None:
-        data = bytes(ForkingPickler.dumps((number, kind, payload)))
-        if len(data) <= SMALL_B and not self.waiting and self.poll.poll(0):
-            self.conn.send_bytes(data)
+        message, fds = hand.dump((number, kind, payload))
+        if message.tell() <= SMALL_B and not self.waiting and self.poll.poll(0):
+            self.give(message, fds)
             return
         if self.queue is None:
             self.queue = queue.SimpleQueue()
             threading.Thread(target=self.run, daemon=True).start()
         with self.lock:
             self.waiting += 1
-        self.queue.put(data)
+        self.queue.put((message, fds))
+
+    def give(self, message: Any, fds: List[int]) -> None:
+        try:
+            hand.send(self.conn, message, fds)
+        finally:
+            hand.close(fds)
 
     def run(self) -> None:
         while True:
-            data = self.queue.get()
+            message, fds = self.queue.get()
             try:
-                self.conn.send_bytes(data)
+                self.give(message, fds)
             except OSError:
                 os._exit(0)  # nobody is there to take it
             with self.lock:
@@ -110,9 +118,10 @@ class Work:
         self.torch.manual_seed(seed)
         if "numpy" in sys.modules:
             sys.modules["numpy"].random.seed(seed % (1 << 32))
-        worker._worker_info = worker.WorkerInfo(  # type: ignore[attr-defined]
-            id=self.number, num_workers=self.spec.workers, seed=seed, dataset=self.spec.dataset
-        )
+        if self.spec.stream is None:  # which is as it is in the job
+            worker._worker_info = worker.WorkerInfo(  # type: ignore[attr-defined]
+                id=self.number, num_workers=self.spec.workers, seed=seed, dataset=self.spec.dataset
+            )
         try:
             shared = reopen.files()
             if shared:
@@ -137,6 +146,12 @@ class Work:
             if self.failed:
                 raise RuntimeError(self.failed)
             batch = self.fetcher.fetch(index)
+        except StopIteration as e:
+            if self.spec.stream is None:
+                self.fail(number, e)
+            else:
+                self.out.send(number, ENDED, None)
+            return
         except Exception as e:
             self.fail(number, e)
             return
@@ -169,7 +184,10 @@ class Work:
         try:
             if self.failed:
                 raise RuntimeError(self.failed)
-            self.check_batches(said, count, left, rest)
+            if self.spec.stream is None:
+                self.check_batches(said, count, left, rest)
+            else:
+                self.check_stream(said, count)
         except Unknown as e:
             said["error"] = "a batch holds %s, which cannot be compared" % (e,)
         except Exception as e:
@@ -201,10 +219,7 @@ class Work:
         if indices and not said["drew"]:
             batch = self.fetcher.fetch(indices[0])
             said["again"] = digest.of(batch) == said["digests"][0] and not self.drew()
-            try:
-                said["batch"] = bytes(ForkingPickler.dumps(batch))
-            except Exception as e:
-                said["error"] = "a batch cannot be handed over (%s)" % (e,)
+            if not self.send_sample(said, batch):
                 return
         state = streams.state()
         if rest:
@@ -214,6 +229,41 @@ class Work:
             said["sampler"] = "draws"
         elif looks.of(*samplers) != looked:
             said["sampler"] = "changes"
+
+    def check_stream(self, said: Dict[str, Any], count: int) -> None:
+        """The next batches are gone here: the job reads them, too."""
+        digest = Digest(self.torch)
+        first: Any = None  # so that its memory is not used again
+        places: List[int] = []
+        self.drew()
+        for _ in range(count):
+            try:
+                batch = self.fetcher.fetch(next(self.spec.sampler_iter))
+            except StopIteration:
+                return
+            said["drew"] |= self.drew()
+            said["digests"].append(digest.of(batch))
+            said["size_b"], said["tensors"] = digest.size_b, digest.tensors
+            said["again"] = True
+            if set(places) & set(digest.places):
+                said["error"] = "its batches are the same tensors again and again"
+                return
+            if first is None:
+                first = batch
+                if not self.send_sample(said, first):
+                    return
+                digest.of(first)  # where it is now that it is shared
+                places = digest.places
+
+    def send_sample(self, said: Dict[str, Any], batch: Any) -> bool:
+        try:
+            self.out.send(CHECK, SAMPLE, batch)
+            return True
+        except OSError:
+            raise
+        except Exception as e:
+            said["error"] = "a batch cannot be handed over (%s)" % (e,)
+            return False
 
     def pull(self, sampler: Any, left: Optional[int]) -> Optional[int]:
         """How much of the sampler was seen; None: all."""

@@ -18,9 +18,11 @@ class Digest:
         self.torch = torch
         self.size_b = 0  # of the tensors that were looked at
         self.tensors = 0
+        self.places: List[int] = []  # where their bytes are
 
     def of(self, batch: Any) -> str:
         self.size_b = self.tensors = 0
+        self.places = []
         hasher = hashlib.blake2b(digest_size=20)
         self.add(hasher.update, batch, 0)
         return hasher.hexdigest()
@@ -57,6 +59,7 @@ class Digest:
         size = plain.numel() * plain.element_size()
         self.size_b += size
         self.tensors += 1
+        self.places += [value.data_ptr()] if size else []
         if size:
             put((ctypes.c_char * size).from_address(plain.data_ptr()))
 

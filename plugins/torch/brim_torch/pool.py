@@ -6,13 +6,12 @@ Workers are forked with the dataset as it is then. Between switches they wait in
 import collections
 import multiprocessing
 import os
-import pickle
 import select
 import time
 import warnings
 from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
 
-from brim_torch import child, room
+from brim_torch import child, hand, room
 from brim_torch.refused import Refused
 
 LOST = -1  # beside the kinds of child.py
@@ -124,7 +123,7 @@ class Pool:
                 self.lose(worker)
                 return None
         try:
-            answer: Tuple[int, int, Any] = pickle.loads(worker.conn.recv_bytes())
+            answer: Tuple[int, int, Any] = hand.receive(worker.conn)
         except Exception:  # it has died in the middle, or what it sent cannot be made here
             self.lose(worker)
             return None
@@ -152,7 +151,7 @@ class Pool:
         self, count: int, left: Optional[int], rest: bool, limit_s: float
     ) -> Dict[str, Any]:
         """What the first worker says of the next batches."""
-        worker = self.workers[0]
+        worker, sample = self.workers[0], None
         try:
             worker.conn.send((child.CHECK, count, left, rest))
         except OSError:
@@ -164,8 +163,10 @@ class Pool:
                     "a process that was forked for a try did not bring a batch in %d s, or died"
                     % limit_s
                 )
+            if answer[1] == child.SAMPLE:
+                sample = answer[2]
             if answer[1] == child.CHECKED:
-                return dict(answer[2])
+                return dict(answer[2], batch=sample)
 
     def memory(self) -> int:
         """What a worker has for itself: of the one that has been there the longest."""

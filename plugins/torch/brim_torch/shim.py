@@ -65,6 +65,8 @@ class Shim:
             self.sink.note(text)
         if self.loop.ddps:
             self.sink.note("ddp: " + facts.word(parallel.Parallel.facts, self.parallel))
+            gradients = facts.word(parallel.Parallel.gradients, self.parallel)
+            self.sink.note("gradients: bytes " + gradients)
 
     def uninstall(self) -> None:
         self.loop.off = True

@@ -4,14 +4,13 @@ says what is done and what is refused."""
 
 import multiprocessing
 import os
-import pickle
 import sys
 import threading
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from brim_torch import pool as pools
-from brim_torch import room
+from brim_torch import readahead, room, stream
 from brim_torch.digest import Digest, Unknown
 from brim_torch.feed import Feed
 from brim_torch.looks import connection
@@ -39,6 +38,7 @@ class Wish:
         self.depth: Optional[int] = None
         self.persistent = False
         self.pin = False
+        self.readahead = 0
 
     def but(self, **changes: Any) -> "Wish":
         wish = Wish()
@@ -94,6 +94,7 @@ class Loaders:
         self.kept: Dict[int, Pool] = {}
         self.feeds: Any = weakref.WeakSet()
         self.ending: List[Pool] = []
+        self.reader = readahead.Reader(self.tell)
         loop.began = self.begin
 
     def tell(self, text: str) -> None:
@@ -133,9 +134,13 @@ class Loaders:
         if feed is not None:
             return feed  # type: ignore[no-any-return]
         self.known(it)
-        feed = Feed(self.loop.torch, it)
-        feed.random = allowed()
-        feed.free_pool = lambda pool: self.free(source, pool)
+        if stream.is_stream(it):
+            feed = stream.Stream(self.loop.torch, it)
+            feed.free_pool = self.stop
+        else:
+            feed = Feed(self.loop.torch, it)
+            feed.random = allowed()
+            feed.free_pool = lambda pool: self.free(source, pool)
         feed.fell_back = lambda why: self.fell_back(source, why)
         it.__dict__["_brim_feed"] = feed
         self.feeds.add(feed)
@@ -149,7 +154,7 @@ class Loaders:
             raise Refused("its iterator is a %s, not torch's own" % (type(it).__name__,))
         names = "IterDataPipe", "MapDataPipe"  # which newer versions may lack
         pipes = tuple(getattr(data, name) for name in names if hasattr(data, name))
-        if it._dataset_kind != module._DatasetKind.Map or isinstance(it._dataset, pipes):
+        if isinstance(it._dataset, pipes) or (stream.is_stream(it) and it._num_workers):
             raise Refused("its dataset is a stream, and each worker would have one of its own")
         if not getattr(it, "_in_order", True):
             raise Refused("it is told to yield batches in any order (in_order=False)")
@@ -195,6 +200,10 @@ class Loaders:
         workers = feed.own if wish.workers is None else wish.workers
         depth = (feed.own_depth or 2) if wish.depth is None else wish.depth
         if (workers, depth) == (feed.workers, feed.depth):
+            return
+        if isinstance(feed, stream.Stream):
+            stream.switch(self, source, feed, verdict, workers, depth)
+            self.tell("loader %d: workers %d, prefetch %d in force" % (source, workers, depth))
             return
         back = workers == feed.own and (not workers or depth <= feed.own_depth)
         if verdict.never and not back:
@@ -303,9 +312,12 @@ class Loaders:
             pool.grow(1)
         finally:  # the pool may live on when its loader does not
             pool.spec.sampler = pool.spec.sampler_iter = None
-        said = pool.check(BATCHES, feed.left, not draws_at_once(it._index_sampler), TRY_S)
+        rest = not stream.is_stream(it) and not draws_at_once(it._index_sampler)
+        said = pool.check(BATCHES, feed.left, rest, TRY_S)
         if said["error"]:
             raise Refused(said["error"])
+        if said["drew"] and stream.is_stream(it):
+            raise Refused("its stream draws at random as it is read")
         if not allowed():
             if said["drew"] and not ordered:
                 raise Refused(RANDOM)
@@ -329,7 +341,7 @@ class Loaders:
         if not said["again"]:
             raise Refused("fetching a batch twice gives two results")
         try:
-            came = Digest(self.loop.torch).of(pickle.loads(said["batch"]))
+            came = Digest(self.loop.torch).of(said["batch"])
         except Unknown as e:
             raise Refused("a batch holds %s, which cannot be compared" % (e,))
         if came != said["digests"][0]:
@@ -344,8 +356,13 @@ class Loaders:
         wish = self.wishes.get(source)
         if wish is None:
             return
+        if wish.readahead:
+            at_once = draws_at_once(it._index_sampler)
+            wish.readahead = self.reader.again(source, it, wish.readahead, at_once)
         feed = None
         try:
+            if wish.workers is None and wish.depth is None and not wish.pin:
+                return
             feed = self.feed_of(source, it)
             if wish.pin and not it._pin_memory:
                 feed.pin = pin
@@ -410,6 +427,7 @@ class Loaders:
         for pool in self.kept.values():
             pool.stop()
         self.kept.clear()
+        self.reader.stop()
 
 
 def of(loop: Any) -> Loaders:
@@ -477,11 +495,22 @@ def set_pin(loop: Any, value: str) -> None:
     loaders.wishes[source] = loaders.wishes.get(source, Wish()).but(pin=wanted)
 
 
+def set_readahead(loop: Any, value: str) -> None:
+    """Batches whose files the kernel is told to read, from now on."""
+    batches = number(value, 0, readahead.MOST, "batches")
+    loaders = of(loop)
+    source, it = loaders.find()
+    if it is not None:
+        loaders.reader.set(source, it, batches, draws_at_once(it._index_sampler))
+    loaders.wishes[source] = loaders.wishes.get(source, Wish()).but(readahead=batches)
+
+
 TARGETS: Dict[str, Callable[[Any, str], None]] = {
     "loader.workers": set_workers,
     "loader.prefetch": set_prefetch,
     "loader.persistent": set_persistent,
     "loader.pin": set_pin,
+    "loader.readahead": set_readahead,
 }
 
 

@@ -1,0 +1,67 @@
+"""Runs of loader_cases.py that have a process of their own."""
+
+import json
+import time
+
+import torch
+from loader_job import Data, Job, Switches, children, shim
+from torch.utils.data import DataLoader, Dataset
+
+
+def hash_alone():
+    """The same numbers, from a process without the shim too."""
+    job = Job()
+    if shim is not None and shim.installed:
+        Switches({3: "4", 9: "2", 13: "0", 17: "3"})
+    loader = DataLoader(Data(), batch_size=8, shuffle=True)
+    job.train(loader)
+    print(job.result(), loader.num_workers, loader.persistent_workers)
+
+
+class Shared(Dataset):
+    """One open file, which every process seeks in."""
+
+    def __init__(self, path):
+        self.file = open(path, "rb")
+
+    def __len__(self):
+        return 100_000
+
+    def __getitem__(self, i):
+        self.file.seek(i * 8)
+        return i, int.from_bytes(self.file.read(8), "little")
+
+
+def shared_file(path):
+    with open(path, "wb") as f:
+        for i in range(100_000):
+            f.write(i.to_bytes(8, "little"))
+    job = Job()
+    switches = Switches({2: "4"})
+    wrong = 0
+    for i, value in DataLoader(Shared(path), batch_size=250, shuffle=True):
+        wrong += int((i != value).sum())
+        job.step(torch.ones(1, 8))
+    print(json.dumps({"wrong": wrong, "said": switches.said}))
+
+
+def ends(how):
+    """With batches on their way."""
+
+    class Slow(Data):
+        def __getitem__(self, i):
+            time.sleep(0.01)
+            return torch.ones(1000, 8) * i
+
+    job = Job()
+    Switches({2: "4"})
+    for n, batch in enumerate(DataLoader(Slow(), batch_size=4)):
+        job.step(batch)
+        if n == 6:
+            print(" ".join(map(str, children())), flush=True)
+            if how == "raise":
+                raise ValueError("of the job")
+            if how == "return":
+                return
+            if how == "wait":
+                time.sleep(60)
