@@ -203,6 +203,7 @@ static const struct place_ops places[] = {
     { "scatter", find_scattered, false },
     { "best-fit", place_best_fit, true },
     { "fgd", place_fgd, true },
+    { "balance", place_balance, true },
 };
 
 const struct place_ops *place_named(const char *name)

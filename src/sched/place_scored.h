@@ -28,4 +28,7 @@ bool place_best_fit(const struct room *r, const struct work *w, struct fit *f);
 /* The least growth of fragments (typical.h). */
 bool place_fgd(const struct room *r, const struct work *w, struct fit *f);
 
+/* The same, and devices kept where there are CPUs for them. */
+bool place_balance(const struct room *r, const struct work *w, struct fit *f);
+
 #endif

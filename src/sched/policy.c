@@ -56,6 +56,8 @@ static const struct known known[] = {
       "order = fifo\nbackfill = greedy\nplace = best-fit\n" },
     { "fgd", "whatever fits starts, on the node whose fragments grow least",
       "order = fifo\nbackfill = greedy\nplace = fgd\n" },
+    { "balance", "the same, and devices are kept where there are CPUs for them",
+      "order = fifo\nbackfill = greedy\nplace = balance\n" },
     { "rebuild-srtf", "the least time left first; each pass places all anew",
       "order = srtf\nplace = first\npreempt = rebuild\nlength = oracle\nties = list\n"
       "restart = 10s\nrestart-each-pass = yes\n" },

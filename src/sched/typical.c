@@ -19,6 +19,19 @@ static int compare(const void *a, const void *b)
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
+static void count_cpus(struct typical *t)
+{
+    double cpus = 0, devices = 0;
+
+    for (size_t i = 0; i < t->n; i++) {
+        const struct typical_shape *s = &t->shapes[i];
+
+        cpus += s->share * s->cpus_milli;
+        devices += s->share * s->devices * s->milli / WORK_WHOLE;
+    }
+    t->cpus_milli = devices > 0 ? cpus / devices : 0;
+}
+
 int typical_make(struct typical *ret, struct arena *a, const struct workload *w)
 {
     CLEANUP(freep) struct counted *counts = calloc(w->n_shapes + 1, sizeof(*counts));
@@ -45,6 +58,7 @@ int typical_make(struct typical *ret, struct arena *a, const struct workload *w)
     }
     for (size_t i = 0; i < ret->n; i++)
         ret->shapes[i].share /= (double)sum;
+    count_cpus(ret);
     return 0;
 }
 

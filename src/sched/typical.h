@@ -16,6 +16,7 @@ struct typical_shape {
 struct typical {
     struct typical_shape *shapes;
     size_t n;
+    double cpus_milli; /* of all of them, for a device; 0: none are asked for */
 };
 
 /* What a node has left. */

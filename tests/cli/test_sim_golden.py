@@ -111,7 +111,8 @@ def openb(tmp_path):
 def test_openb(brim, openb, pods, best_fit, fgd):
     nodes, path = openb("openb_node_list_gpu_node"), openb(f"openb_pod_list_{pods}")
     said = brim.out("sim", path, "--nodes", nodes, "--pack", "--json", "--policy", "best-fit",
-                    "--compare", "fgd")
+                    "--compare", "fgd,balance")
     share = {run["policy"]: run["allocated_at_load"] * 100 for run in json.loads(said)["policies"]}
     assert share["best-fit"] == pytest.approx(best_fit, abs=0.5)
     assert share["fgd"] == pytest.approx(fgd, abs=0.5)
+    assert share["balance"] > max(fgd, share["fgd"])
