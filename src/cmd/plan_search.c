@@ -122,6 +122,8 @@ int plan_search(const struct plan_ask *a, const struct pins *pins,
         hands[i].first = i == 0;
         search_init(&hands[i].search, ret->space, &how->opts);
     }
+    search_start(&hands[0].search, &cells);
+    lower_limit(&crew, search_limit(&hands[0].search));
     run(hands, n);
     for (unsigned i = 0; i < n; i++) {
         search_merge(&ret->search, &hands[i].search);

@@ -21,12 +21,15 @@ static const double unaligned_batch_share = 0.1;
  * paper (arXiv 2407.08608), 128 dimensions, causal, 4K to 16K tokens, both passes. */
 static const double second_share = 0.62;
 
-/* What smaller tiles lose for reading their operands more often. */
+/* Rows and columns of tiles, 64 << m and 64 << n, and their size over what is left of the rate:
+ * smaller ones read their operands more often. */
+enum { SIZES = 3 };
 static const struct {
-    double m, n, share;
+    int m, n;
+    double work;
 } tiles[] = {
-    { 256, 128, 1 },  { 128, 256, 1 },  { 128, 128, .92 },
-    { 64, 128, .75 }, { 128, 64, .75 }, { 64, 64, .55 },
+    { 2, 1, 256 * 128 },      { 1, 2, 128 * 256 },      { 1, 1, 128 * 128 / .92 },
+    { 0, 1, 64 * 128 / .75 }, { 1, 0, 128 * 64 / .75 }, { 0, 0, 64 * 64 / .55 },
 };
 
 static enum plan_precision usable(const struct gpu *g, enum plan_precision p)
@@ -62,26 +65,45 @@ static bool unaligned(const struct gemm *x)
     return (int64_t)x->n % 8 != 0 || (int64_t)x->k % 8 != 0;
 }
 
+/* x rounded up; ceil() is a call. */
+static inline double whole(double x)
+{
+    double n = (double)(int64_t)x;
+
+    return n < x ? n + 1 : n;
+}
+
+/* Elements of the best tiles that one multiprocessor works on. */
+static double tile_work(const struct gemm *x, double sms)
+{
+    double rows[SIZES], columns[SIZES], best = (double)INFINITY, each = x->count / sms;
+
+    for (int i = 0; i < SIZES; i++) {
+        rows[i] = whole(x->m / (64 << i));
+        columns[i] = whole(x->n / (64 << i)) * each;
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(tiles); i++) {
+        double n = rows[tiles[i].m] * columns[tiles[i].n];
+        double waves = tail * whole(n) + (1 - tail) * MAX(n, 1);
+
+        best = MIN(best, waves * tiles[i].work);
+    }
+    return best;
+}
+
 double gemm_time(const struct gpu *g, enum plan_precision p, const struct gemm *x)
 {
     enum plan_precision q = usable(g, p);
-    double sms = g->sms > 0 ? g->sms : 128, best = (double)INFINITY, size = bytes_of(q), traffic,
-           flops;
-    double per_flop = 2 / (g->flops[q] * g->gemm_best[q]), rate = g->memory_rate * g->memory_best;
+    double sms = g->sms > 0 ? g->sms : 128, best, size = bytes_of(q), traffic, flops;
+    double rate = g->memory_rate * g->memory_best;
 
-    for (size_t i = 0; i < ARRAY_SIZE(tiles); i++) {
-        double n = ceil(x->m / tiles[i].m) * ceil(x->n / tiles[i].n) * x->count / sms;
-        double waves = tail * ceil(n) + (1 - tail) * fmax(n, 1);
-
-        best = fmin(best, waves * tiles[i].m * tiles[i].n / tiles[i].share);
-    }
-    best *= sms * (x->k + g->gemm_k0[q]) * per_flop;
+    best = tile_work(x, sms) * sms * (x->k + g->gemm_k0[q]) * 2 / (g->flops[q] * g->gemm_best[q]);
     flops = 2 * x->m * x->n * x->k * x->count;
-    best = fmax(best, flops / (g->flops[q] * g->gemm_sustained[q]));
+    best = MAX(best, flops / (g->flops[q] * g->gemm_sustained[q]));
     if (unaligned(x))
         best /= x->count > 1 ? unaligned_batch_share : unaligned_share;
     traffic = size * (x->m * x->k + x->k * x->n) + 2 * x->m * x->n;
-    best = fmax(best, traffic * x->count / rate);
+    best = MAX(best, traffic * x->count / rate);
     if (size < 2) /* the activations are read in 16 bits and written in the narrow format first */
         best += g->gemm_t0_s + (2 + size) * x->m * x->k * x->count / rate;
     return g->gemm_t0_s + best;

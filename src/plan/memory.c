@@ -201,6 +201,20 @@ void memory_stage(const struct plan_job *job, const struct layout *l, const stru
     m->total = m->tensors + m->overhead;
 }
 
+double memory_communicator(void)
+{
+    return communicator_b;
+}
+
+double memory_floor(const struct layer_bytes *b)
+{
+    double kept = b->kept_dense > 0 && b->kept_expert > 0 ? MIN(b->kept_dense, b->kept_expert)
+                                                          : b->kept_dense + b->kept_expert;
+
+    /* A layer of one micro-batch, and what the head works in. */
+    return kept + b->work + b->head + b->logits + context_b;
+}
+
 void memory_make(const struct plan_job *job, const struct layout *l, const struct layer_bytes *b,
                  struct memory *ret)
 {

@@ -46,6 +46,12 @@ void memory_stage_layers(const struct plan_job *job, const struct layout *l, int
 double memory_stage_params(const struct plan_job *job, const struct layout *l,
                            const struct layer_bytes *b, int stage, double *own);
 
+/* Of one communicator: what several replicas need more than one, all else the same. */
+double memory_communicator(void);
+
+/* What the last stage takes at least, however many stages and replicas there are. */
+double memory_floor(const struct layer_bytes *b);
+
 /* One stage of the pipeline. */
 void memory_stage(const struct plan_job *job, const struct layout *l, const struct layer_bytes *b,
                   int stage, struct memory *m);

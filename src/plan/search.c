@@ -7,6 +7,9 @@
 /* Bounds are sums in another order than the times they bound. */
 static const double slack = 1 - 1e-9;
 
+/* The largest micro-batch of the layouts that a search starts with. */
+enum { START_BATCH = 4 };
+
 /* ---- bounds ---- */
 
 /* Forward and backward of one micro-batch through the whole model. */
@@ -263,7 +266,7 @@ static struct layout layout_of(const struct search_cell *c)
                             .overlap_dp = true };
 }
 
-void search_cell(struct search *s, const struct search_cell *cell)
+static void run_cell(struct search *s, const struct search_cell *cell)
 {
     const struct space *space = s->space;
     enum recompute again[SPACE_RECOMPUTES];
@@ -282,6 +285,31 @@ void search_cell(struct search *s, const struct search_cell *cell)
         if (visit.least <= rest)
             space_each_block(space, &l, &visit);
     }
+}
+
+void search_cell(struct search *s, const struct search_cell *cell)
+{
+    if (!cell->done)
+        run_cell(s, cell);
+}
+
+void search_start(struct search *s, struct search_cells *cells)
+{
+    const struct axis *tp = &s->space->tp;
+
+    if (s->opts.whole || s->opts.front)
+        return;
+    /* Wide tensor parallelism needs least memory: it finds one that fits, if any does. */
+    for (int i = tp->n - 1; i >= 0; i--)
+        for (size_t k = 0; k < cells->n; k++) {
+            struct search_cell *c = &cells->list[k];
+
+            if (c->tp != tp->values[i] || c->cp > 1 || c->micro_batch > START_BATCH || c->done)
+                continue;
+            run_cell(s, c);
+            c->done = true;
+            break;
+        }
 }
 
 bool search_done(const struct search *s, const struct search_cell *cell)
@@ -351,25 +379,28 @@ static int cell_add(struct lister *k, const struct layout *l)
     layer_costs(k->space->job, k->space->cluster, &first, &costs);
     bound_s = least_stages(k->space, l->micro_batch, whole_model(k->space->job, &costs), 1) / rest;
     c->list[c->n++] = (struct search_cell){
-        l->tp,           l->cp,         l->ep,  l->etp, l->micro_batch, (unsigned char)l->context,
-        l->seq_parallel, l->overlap_tp, bound_s
+        l->tp,           l->cp,         l->ep,   l->etp, l->micro_batch, (unsigned char)l->context,
+        l->seq_parallel, l->overlap_tp, bound_s, false
     };
     return 0;
 }
 
 /* Whether any pipeline of these layers fits, be its batch what it may: fewer GPUs than all need no
- * less memory. */
+ * less memory, but for the communicator that a single replica does without. */
 static bool fits_somewhere(struct lister *k, const struct layout *cell)
 {
     const struct space *s = k->space;
     enum recompute again[SPACE_RECOMPUTES];
     int n = space_recomputes(s, again), rest = s->gpus / (cell->tp * cell->cp);
     int most = MIN(rest, s->job->shape.layers);
+    double room = s->cluster->gpu.memory_b + (s->fewer ? memory_communicator() : 0);
     struct layout l = *cell;
 
     for (int i = n - 1; i >= 0; i--) {
         l.recompute = again[i];
         layer_bytes(s->job, &l, &k->bytes);
+        if (memory_floor(&k->bytes) * slack > room)
+            continue;
         for (l.pp = most; l.pp >= 1; l.pp--) {
             if (!s->fewer && rest % l.pp)
                 continue;
@@ -380,8 +411,7 @@ static bool fits_somewhere(struct lister *k, const struct layout *cell)
                 l.stages = (enum stage_rule)rule;
                 if (layout_layers(&l, s->job->shape.layers, 0) >= 1 &&
                     layout_layers(&l, s->job->shape.layers, l.pp - 1) >= 1 &&
-                    least_memory(s, &l, 2, s->cluster->gpu.memory_b, &k->bytes) <=
-                        s->cluster->gpu.memory_b)
+                    least_memory(s, &l, 2, room, &k->bytes) <= room)
                     return true;
             }
         }

@@ -4,6 +4,7 @@
  *
  *     search_cells(&space, &opts, &cells, e);             all cells, the most promising first
  *     search_init(&s, &space, &opts);
+ *     search_start(&s, &cells);                           something to measure the others against
  *     for (i = 0; i < cells.n && !search_done(&s, &cells.list[i]); i++)
  *         search_cell(&s, &cells.list[i]);
  *
@@ -34,6 +35,7 @@ struct search_cell {
     unsigned char context;
     bool seq_parallel, overlap_tp;
     double bound_s; /* no step of these is shorter */
+    bool done;      /* by search_start() */
 };
 
 struct search_cells {
@@ -61,6 +63,11 @@ void search_cells_done(struct search_cells *c);
 void search_init(struct search *s, const struct space *space, const struct search_opts *opts);
 void search_free(struct search *s);
 
+/* Search the cells of which a good layout is likely, so that the others can be left early. One
+ * search of those that share the list does, before any of them goes on. May be left out. */
+void search_start(struct search *s, struct search_cells *cells);
+
+/* Nothing, when search_start() did it. */
 void search_cell(struct search *s, const struct search_cell *cell);
 
 /* Whether neither this cell nor those behind it can change the result. */

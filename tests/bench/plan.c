@@ -194,6 +194,7 @@ static void bench_search(const struct case_of_search *k)
     if (search_cells(space, &opts, &cells, NULL) < 0)
         abort();
     search_init(s, space, &opts);
+    search_start(s, &cells);
     for (; i < cells.n && !search_done(s, &cells.list[i]); i++)
         search_cell(s, &cells.list[i]);
     took = now() - start;

@@ -78,6 +78,8 @@ static struct found *run(const struct space *space, const struct search_opts *op
         abort();
     for (size_t h = 0; h < hands; h++)
         search_init(&all[h].s, space, opts);
+    if (hands != 3) /* three go on without */
+        search_start(&all->s, &cells);
     for (size_t i = 0; i < cells.n; i++) {
         struct found *one = &all[i * 7 % hands];
 
@@ -544,8 +546,28 @@ static void test_first_zero(void)
     free(space);
 }
 
+/* One replica has a communicator less than several, whose memory nothing else tells apart. */
+static void test_one_replica(void)
+{
+    struct plan_job job = dense_job(2, 3072, 8);
+    struct cluster c = make_cluster(1, 4, 1);
+    struct space *space = calloc(1, sizeof(*space));
+    const char *words = "tp=1,cp=1,zero=0";
+    struct pins pins = { .fixed = 0 };
+    struct candidate near;
+
+    if (!space || pins_read(&pins, words, NULL) < 0)
+        abort();
+    space_init(space, &job, &c, &pins, true);
+    ok(search_near(space, &near) && near.layout.dp == 1, "one replica needs least");
+    c.gpu.memory_b = near.memory_b;
+    ok(best_of(&job, &c, words, true).layout.dp == 1, "and is found where only it fits");
+    free(space);
+}
+
 int main(void)
 {
+    test_one_replica();
     test_rules();
     test_groups();
     test_front();
