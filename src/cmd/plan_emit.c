@@ -32,7 +32,7 @@ static int emit(const struct plan_opts *o, char **operands, struct str *out, str
     CLEANUP(str_done) struct str text = STR_INIT(TEXT_MAX);
     enum emit_target target = EMIT_MEGATRON;
     struct layout l;
-    int rc = emit_find(operands[0], &target, e);
+    int rc = emit_find(operands[0], &target, e) < 0 ? EXIT_USAGE : 0;
 
     if (rc == 0)
         rc = plan_ask_read(o, operands[1], &a, e);
@@ -40,7 +40,7 @@ static int emit(const struct plan_opts *o, char **operands, struct str *out, str
         rc = pins_complete(&a.pins, &a.job, &a.cluster, &l, e);
     if (rc == 0)
         rc = emit_text(target, &a.job, &a.cluster, &l, &text, e);
-    if (rc < 0)
+    if (rc)
         return rc;
     if (o->json)
         add_json(out, &a, operands[0], &l, &text);
@@ -86,9 +86,9 @@ static int run(const struct app *app, const struct plan_opts *o, char **operands
         return EXIT_USAGE;
     }
     if (operands[2])
-        return err_set(e, -EINVAL, "one model at a time, not '%.40s' too", operands[2]);
+        return err_set(e, EXIT_USAGE, "one model at a time, not '%.40s' too", operands[2]);
     rc = emit(o, operands, &out, e);
-    return rc < 0 ? rc : cmd_print(&out, NULL, e);
+    return rc ? rc : cmd_print(&out, NULL, e);
 }
 
 const struct plan_command plan_emit = {

@@ -60,7 +60,7 @@ static int read_model(struct plan_ask *a, const char *name, struct err *e)
     int rc;
 
     if (!name || !*name)
-        return err_set(e, -EINVAL, "name a model, such as Llama-3.1-8B or a config.json");
+        return err_set(e, EXIT_USAGE, "name a model, such as Llama-3.1-8B or a config.json");
     if (stat(name, &st) == 0 && S_ISDIR(st.st_mode)) {
         if (snprintf(path, sizeof(path), "%s/config.json", name) >= (int)sizeof(path))
             return err_set(e, -ENAMETOOLONG, "%.60s...: the path is too long", name);
@@ -106,7 +106,8 @@ static int read_cluster(const struct plan_opts *o, struct plan_ask *a, struct er
     int rc;
 
     if (!spec || !*spec)
-        return err_set(e, -EINVAL, "say what it runs on: --cluster=64x8xH100-SXM, a file, or this");
+        return err_set(e, EXIT_USAGE,
+                       "say what it runs on: --cluster=64x8xH100-SXM, a file, or this");
     if (!strcmp(spec, "this"))
         return read_machine(NULL, a, e);
     if (ends_with(spec, ".ini")) {
@@ -173,7 +174,7 @@ static int read_amount(const char *option, const char *text, double *ret, bool *
     word[MIN(len, sizeof(word) - 1)] = '\0';
     if (len >= sizeof(word) || parse_double(word, &value) < 0 || !(value > 0) ||
         value * units[i].unit > tokens_max || (*units[i].end == 'x' && !times))
-        return err_set(e, -EINVAL, "--%s is a number of tokens above 0, such as %s, not '%.40s'",
+        return err_set(e, EXIT_USAGE, "--%s is a number of tokens above 0, such as %s, not '%.40s'",
                        option, times ? "300B, 1.5T or 20x the parameters" : "4M or 4Mi", text);
     if (times)
         *times = *units[i].end == 'x';
@@ -192,7 +193,7 @@ static int read_seq(const struct plan_opts *o, struct plan_ask *a, struct err *e
         uint64_t n = 0;
 
         if (parse_u64(o->seq, &n) < 0 || n < 1 || (double)n > seq_max)
-            return err_set(e, -EINVAL, "--seq is a number of tokens from 1 to %.0f, not '%.40s'",
+            return err_set(e, EXIT_USAGE, "--seq is a number of tokens from 1 to %.0f, not '%.40s'",
                            seq_max, o->seq);
         a->job.seq = (int)n;
     }
@@ -221,25 +222,25 @@ static int read_batch(const struct plan_opts *o, struct plan_ask *a, struct err 
     int rc;
 
     if (o->batch && o->batch_tokens)
-        return err_set(e, -EINVAL, "--batch and --batch-tokens say the same: give one of them");
+        return err_set(e, EXIT_USAGE, "--batch and --batch-tokens say the same: give one of them");
     if (!o->batch && !o->batch_tokens)
-        return err_set(e, -EINVAL,
+        return err_set(e, EXIT_USAGE,
                        "say what a step takes: --batch=SEQUENCES or "
                        "--batch-tokens=4M");
     if (o->batch) {
         if (parse_u64(o->batch, &whole) < 0 || whole < 1 || (double)whole > batch_max)
-            return err_set(e, -EINVAL,
+            return err_set(e, EXIT_USAGE,
                            "--batch is a number of sequences from 1 to %.0f, not '%.40s'",
                            batch_max, o->batch);
         a->job.global_batch = (int)whole;
         return 0;
     }
     rc = read_amount("batch-tokens", o->batch_tokens, &n, NULL, e);
-    if (rc < 0)
+    if (rc)
         return rc;
     n = round_batch(n / a->job.seq);
     if (n < 1 || n > batch_max)
-        return err_set(e, -EINVAL, "--batch-tokens=%.40s is %s sequences of %d tokens",
+        return err_set(e, EXIT_USAGE, "--batch-tokens=%.40s is %s sequences of %d tokens",
                        o->batch_tokens, n < 1 ? "less than one of the" : "too many", a->job.seq);
     a->job.global_batch = (int)n;
     note(a, "a step of %d sequences", a->job.global_batch);
@@ -259,13 +260,13 @@ static int read_rest(const struct plan_opts *o, struct plan_ask *a, struct err *
     if (rc == 0 && o->price) {
         rc = parse_double(o->price, &a->cluster.price);
         if (rc < 0 || a->cluster.price < 0)
-            rc = err_set(e, -EINVAL, "--price is that of a GPU for an hour, 0 or more, not '%.40s'",
-                         o->price);
+            rc = err_set(e, EXIT_USAGE,
+                         "--price is that of a GPU for an hour, 0 or more, not '%.40s'", o->price);
     }
     for (size_t i = 0; rc == 0 && i < o->pins.n; i++) {
         rc = pins_read(&a->pins, o->pins.items[i], e);
         if (rc < 0)
-            err_context(e, rc, "--pin: ");
+            rc = err_context(e, EXIT_USAGE, "--pin: ");
     }
     pins_set_job(&a->pins, &a->job);
     return rc;
@@ -291,7 +292,7 @@ int plan_ask_read(const struct plan_opts *o, const char *model, struct plan_ask 
         rc = read_model(ret, model, e);
     if (rc == 0)
         rc = read_cluster(o, ret, e);
-    if (rc < 0)
+    if (rc)
         return rc;
     ret->parameters = shape_count(&ret->job.shape).total;
     if (*ret->cluster.assumed)
@@ -301,5 +302,5 @@ int plan_ask_read(const struct plan_opts *o, const char *model, struct plan_ask 
         rc = read_seq(o, ret, e);
     if (rc == 0)
         rc = read_batch(o, ret, e);
-    return rc < 0 ? rc : read_rest(o, ret, e);
+    return rc ? rc : read_rest(o, ret, e);
 }

@@ -42,9 +42,10 @@ static int read_words(const struct plan_ask *a, const char *words, struct pins *
     int rc = pins_read(&own, words, e);
 
     if (rc < 0)
-        return rc;
+        return EXIT_USAGE;
     if (own.fixed >> PINS_LAYOUT)
-        return err_set(e, -EINVAL, "'%.60s': what is not of the layout belongs into --pin", words);
+        return err_set(e, EXIT_USAGE, "'%.60s': what is not of the layout belongs into --pin",
+                       words);
     /* What it does not say is as --pin has it. */
     *ret = a->pins;
     ret->fixed |= own.fixed;
@@ -65,7 +66,7 @@ static int resolve(const struct plan_train *t, struct named *n, struct err *e)
     struct layout l;
     int rc = read_words(t->ask, n->words, &pins, e);
 
-    if (rc < 0)
+    if (rc)
         return rc;
     how.fewer = t->forced || t->opts->fewer || pins_has(&pins, PIN_DP);
     rc = plan_search(t->ask, &pins, &how, &found, e);
@@ -184,10 +185,11 @@ int plan_compare(const struct plan_train *t, char *const *more, struct str *out,
         if (n < LAYOUTS_MAX)
             list[n].words = *more;
     if (n > LAYOUTS_MAX)
-        return err_set(e, -EINVAL, "%zu layouts are too many to compare: up to %d", n, LAYOUTS_MAX);
+        return err_set(e, EXIT_USAGE, "%zu layouts are too many to compare: up to %d", n,
+                       LAYOUTS_MAX);
     for (size_t i = 0; i < n && rc == 0; i++)
         rc = resolve(t, &list[i], e);
-    if (rc < 0)
+    if (rc)
         return rc;
     add_beside(t, list, n, out);
     return 0;
@@ -245,7 +247,7 @@ int plan_why(const struct plan_train *t, struct str *out, struct err *e)
         str_addf(out, "%s.\n", why.text);
         return 0;
     }
-    if (rc < 0)
+    if (rc)
         return err_set(e, rc, "%s", why.text);
     list[1].fits = list[1].searched = true;
     plan_one_make(t->ask, &t->found->search.best[0].layout, fast);

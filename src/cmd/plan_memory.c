@@ -93,7 +93,7 @@ static int read_model(const struct plan_opts *o, const char *name, struct model 
     given.cluster = cluster ? o->cluster : usual_cluster;
     given.batch = batch ? o->batch : "1";
     rc = plan_ask_read(&given, name, &m->ask, e);
-    if (rc < 0)
+    if (rc)
         return rc;
     pins = m->ask.pins;
     if (!cluster)
@@ -272,11 +272,11 @@ static int run(const struct app *app, const struct plan_opts *o, char **operands
         int rc;
 
         if (all.n == MODELS)
-            return err_set(e, -EINVAL, "that is more than the %d models that fit side by side",
+            return err_set(e, EXIT_USAGE, "that is more than the %d models that fit side by side",
                            MODELS);
         rc = read_model(o, operands[all.n], &all.list[all.n], e);
         all.n++;
-        if (rc < 0)
+        if (rc)
             return rc;
     }
     if (o->json)

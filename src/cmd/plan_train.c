@@ -28,7 +28,7 @@ static int check_options(const struct plan_opts *o, char **operands, struct err 
                        "give one of them");
     if (o->svg && !*o->svg)
         return err_set(e, EXIT_USAGE, "an empty name was given where a path is needed");
-    return o->emit ? emit_find(o->emit, &target, e) : 0;
+    return o->emit && emit_find(o->emit, &target, e) < 0 ? EXIT_USAGE : 0;
 }
 
 /* All GPUs; where no layout has them all, fewer. */
@@ -72,7 +72,7 @@ static int answer(const struct plan_train *t, char **operands, struct err *e)
         plan_train_json(t, &out);
     else
         plan_train_text(t, &out);
-    return rc < 0 ? rc : cmd_print(&out, o->svg, e);
+    return rc ? rc : cmd_print(&out, o->svg, e);
 }
 
 static int run(const struct app *app, const struct plan_opts *o, char **operands, struct err *e)
@@ -89,7 +89,7 @@ static int run(const struct app *app, const struct plan_opts *o, char **operands
         rc = search(&ask, o, &found, &t.forced, e);
     if (rc == 0 && !found.search.n_best)
         rc = plan_nothing(&ask, &ask.pins, o->fewer || t.forced, e);
-    return rc < 0 ? rc : answer(&t, operands, e);
+    return rc ? rc : answer(&t, operands, e);
 }
 
 const struct plan_command plan_train = {

@@ -107,6 +107,25 @@ def test_usage(brim, tmp_path):
     assert done.returncode == 1 and "none.csv: No such file" in done.stderr
 
 
+ON, OF = "--cluster=8xH100", "Llama-3.1-8B"
+
+
+@pytest.mark.parametrize(
+    ("args", "status", "said"),
+    [
+        # What is wrong with the command line itself.
+        (("train", OF, "--batch=8"), 2, "--cluster=64x8xH100-SXM"),
+        (("train", OF, ON), 2, "--batch=SEQUENCES"),
+        (("train", OF, ON, "--batch=8", "--why=tpp=2"), 2, "did you mean tp?"),
+        # What it names is not there, or cannot be.
+        (("train", "Llama-3.1-405B", ON, "--batch=8"), 1, "128 of these GPUs would do"),
+    ],
+)
+def test_status_of_errors(brim, args, status, said):
+    done = brim("plan", *args)
+    assert (done.returncode, done.stdout) == (status, "") and said in done.stderr
+
+
 # Mean errors that are reached on rows that were not fitted, rounded up; and the regret of choices.
 LIMITS = {
     "vtrain_ground_truth": (630, 0.075, 4, 0.03),

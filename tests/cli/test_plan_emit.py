@@ -212,7 +212,7 @@ def test_the_fastest_that_can_be_told(brim):
     told = brim.out(*job, "--emit", "torchrun-fsdp", "--pin", "tp=1,pp=1,cp=1")
     assert "reshard_after_forward=" in told
     ast.parse(told)
-    one_line(brim(*job, "--emit", "megatrn"), 1, "did you mean megatron?")
+    one_line(brim(*job, "--emit", "megatrn"), 2, "did you mean megatron?")
     one_line(brim(*job, "--emit", "megatron", "--json"), 2, "different answers")
     refused = brim(*job, "--emit", "torchtitan", "--pin", "zero=1")
     one_line(refused, 1, "none of the", "torchtitan 0.2 cannot express zero=1")
@@ -224,12 +224,12 @@ def test_bad_input(brim):
         done = brim("plan", "emit", *words)
         assert done.returncode == 2 and "name a program and a model" in done.stderr
     model = ("Llama-3.1-8B", *job)
-    one_line(brim("plan", "emit", "megatrn", *model), 1, "did you mean megatron?")
-    one_line(brim("plan", "emit", "sbatch+pax", *model), 1, "is no program to write for")
-    one_line(brim("plan", "emit", "megatron", "Llama-3.1-8B", "--batch", "64"), 1, "--cluster")
-    one_line(brim("plan", "emit", "megatron", "Llama-3.1-8B", "-c", "2x8xH100"), 1, "--batch")
+    one_line(brim("plan", "emit", "megatrn", *model), 2, "did you mean megatron?")
+    one_line(brim("plan", "emit", "sbatch+pax", *model), 2, "is no program to write for")
+    one_line(brim("plan", "emit", "megatron", "Llama-3.1-8B", "--batch", "64"), 2, "--cluster")
+    one_line(brim("plan", "emit", "megatron", "Llama-3.1-8B", "-c", "2x8xH100"), 2, "--batch")
     one_line(brim("plan", "emit", "megatron", *model, "--pin", "tp=3"), 1, "do not divide by tp 3")
     pins = "schedule=zero-bubble,pp=2,zero=3"
     refused = brim("plan", "emit", "torchtitan", *model, "--pin", pins)
     one_line(refused, 1, "torchtitan 0.2 cannot express schedule=zero-bubble")
-    one_line(brim("plan", "emit", "megatron", "A", "B", *job), 1, "one model at a time")
+    one_line(brim("plan", "emit", "megatron", "A", "B", *job), 2, "one model at a time")

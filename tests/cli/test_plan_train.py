@@ -201,33 +201,34 @@ def test_configs(brim, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "args, words",
+    "status, args, words",
     [
-        (("--cluster=8x8xH10-SXM",), ("unknown GPU 'H10-SXM'", "did you mean H100-SXM?")),
-        (("--cluster=0x8xH100",), ("whole number from 1",)),
-        (("--cluster=",), ("--cluster=64x8xH100-SXM",)),
-        (("--cluster=none.ini",), ("none.ini: No such file",)),
-        (("--batch=0",), ("--batch is a number of sequences from 1",)),
-        (("--batch=-4",), ("'-4'",)),
-        (("--batch=99999999999",), ("'99999999999'",)),
-        (("--batch-tokens=4M",), ("--batch and --batch-tokens say the same",)),
-        (("--seq=0",), ("--seq is a number of tokens from 1",)),
-        (("--seq=1e9",), ("'1e9'",)),
-        (("--tokens=0",), ("--tokens is a number of tokens above 0",)),
-        (("--tokens=lots",), ("'lots'",)),
-        (("--price=-1",), ("--price is that of a GPU for an hour",)),
-        (("--price=nan",), ("--price",)),
-        (("--precision=nvfp4",), ("H100-SXM5-80GB does not compute in nvfp4",)),
-        (("--pin=tq=3",), ("--pin: unknown part of a layout 'tq'",)),
-        (("--pin=tp=0",), ("--pin: tp is a whole number from 1",)),
-        (("--pin=tp=3",), ("no such layout is possible: 32 heads do not divide by tp 3",)),
-        (("--pin=tp=8,pp=8",), ("no such layout is possible", "is more than the 8 GPUs")),
-        (("--pin=tp=8", "--pin=tp=4"), ("--pin: tp stands twice",)),
-        (("--compare=imbalance=2",), ("what is not of the layout belongs into --pin",)),
+        (1, ("--cluster=8x8xH10-SXM",), ("unknown GPU 'H10-SXM'", "did you mean H100-SXM?")),
+        (1, ("--cluster=0x8xH100",), ("whole number from 1",)),
+        (2, ("--cluster=",), ("--cluster=64x8xH100-SXM",)),
+        (1, ("--cluster=none.ini",), ("none.ini: No such file",)),
+        (2, ("--batch=0",), ("--batch is a number of sequences from 1",)),
+        (2, ("--batch=-4",), ("'-4'",)),
+        (2, ("--batch=99999999999",), ("'99999999999'",)),
+        (2, ("--batch-tokens=4M",), ("--batch and --batch-tokens say the same",)),
+        (2, ("--seq=0",), ("--seq is a number of tokens from 1",)),
+        (2, ("--seq=1e9",), ("'1e9'",)),
+        (2, ("--tokens=0",), ("--tokens is a number of tokens above 0",)),
+        (2, ("--tokens=lots",), ("'lots'",)),
+        (2, ("--price=-1",), ("--price is that of a GPU for an hour",)),
+        (2, ("--price=nan",), ("--price",)),
+        (1, ("--precision=nvfp4",), ("H100-SXM5-80GB does not compute in nvfp4",)),
+        (2, ("--pin=tq=3",), ("--pin: unknown part of a layout 'tq'",)),
+        (2, ("--pin=tp=0",), ("--pin: tp is a whole number from 1",)),
+        (1, ("--pin=tp=3",), ("no such layout is possible: 32 heads do not divide by tp 3",)),
+        (1, ("--pin=tp=8,pp=8",), ("no such layout is possible", "is more than the 8 GPUs")),
+        (2, ("--pin=tp=8", "--pin=tp=4"), ("--pin: tp stands twice",)),
+        (2, ("--compare=imbalance=2",), ("what is not of the layout belongs into --pin",)),
     ],
 )
-def test_bad_input(brim, args, words):
-    one_line(brim(*SMALL, *args), 1, *words)
+def test_bad_input(brim, status, args, words):
+    """2 where the command line is wrong, 1 where what it names is not there or cannot be."""
+    one_line(brim(*SMALL, *args), status, *words)
 
 
 def test_models_that_nobody_knows(brim):
