@@ -224,7 +224,7 @@ def bridged(count, rate_bit=None):
 
 
 @contextlib.contextmanager
-def processes(commands, **how):
+def processes(commands):
     running = [
         subprocess.Popen(
             c, preexec_fn=die_with_parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -241,6 +241,16 @@ def processes(commands, **how):
 
 BUSY = "import hashlib\nx = bytes(4096)\nwhile True: hashlib.sha256(x).digest()"
 
+HOG = """
+import sys, time
+share, period = float(sys.argv[1]), 0.004
+while True:
+    end = time.monotonic() + share * period
+    while time.monotonic() < end:
+        pass
+    time.sleep((1 - share) * period)
+"""
+
 READER = """
 import mmap, os, random, sys
 fd = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECT)
@@ -251,9 +261,15 @@ while True:
 """
 
 
-def busy(n, cpus=None):
-    pin = ["taskset", "-c", cpus] if cpus else []
-    return processes([pin + [sys.executable, "-c", BUSY]] * n)
+def busy(n):
+    return processes([[sys.executable, "-c", BUSY]] * n)
+
+
+def hog(share, cpu):
+    """Take that share of one CPU, whatever else wants it: what the fair scheduler gives a process
+    beside a rank that now and then waits is, by kernel and priority, nothing or nearly all."""
+    command = ["chrt", "-f", "1", "taskset", "-c", "%d" % cpu, sys.executable, "-c", HOG]
+    return processes([command + ["%.3f" % share]])
 
 
 def readers(n, path):

@@ -284,10 +284,10 @@ class Scenarios:
     def slow_rank_hog(self, r, strength):
         c = self.ranks_case(self.ranks_job(r))
         c.pinned = True
-        n = r.choice([1, 2])
-        c.held.append(lambda: inject.busy(n, "1"))
+        share = 1 - 1 / (1 + self.cost(r, strength))
+        c.held.append(lambda: inject.hog(share, 1))
         c.neighbours = True
-        c.text = "%d busy on its CPU" % n
+        c.text = "%.0f %% of its CPU taken" % (100 * share)
         return c
 
     def slow_rank_quota(self, r, strength):
