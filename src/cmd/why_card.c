@@ -145,6 +145,7 @@ static void add_json_item(struct json *j, const struct verdict_item *i)
     json_string(j, "cause", cause_name(i->cause));
     json_string(j, "severity", severity_text(i->severity));
     json_number(j, "share", i->share, 4);
+    json_number(j, "least", i->least, 4);
     json_number(j, "gain", i->gain, 4);
     json_number(j, "confidence", i->confidence, 3);
     json_int(j, "rank", i->rank);

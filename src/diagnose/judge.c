@@ -22,6 +22,7 @@ struct verdict_item *judge_add(struct judge *j, enum cause cause, int rank, doub
         to = &j->lost;
     }
     *to = (struct verdict_item){ .cause = cause, .rank = rank, .share = share };
+    to->least = (double)NAN;
     to->sentence = to->evidence = "";
     return to;
 }
@@ -193,13 +194,16 @@ static double weight(const struct verdict_item *i)
     return i->cause == CAUSE_SLOWER_THAN_BEFORE ? i->share / 3 : i->share;
 }
 
-/* Advice last, then by cost; what costs nothing that is known is behind what does. */
+/* That nothing limits first, advice last, then by cost; what costs nothing that is known is behind
+ * what does. */
 static bool is_before(const struct verdict_item *a, const struct verdict_item *b)
 {
     bool advice_a = a->cause == CAUSE_MEMORY_UNUSED, advice_b = b->cause == CAUSE_MEMORY_UNUSED;
 
     if (advice_a != advice_b)
         return advice_b;
+    if (a->cause == CAUSE_NONE || b->cause == CAUSE_NONE)
+        return a->cause == CAUSE_NONE;
     if (isnan(a->share) || isnan(b->share))
         return !isnan(a->share) && isnan(b->share);
     return weight(a) > weight(b);
@@ -258,7 +262,8 @@ static void add_unknown(struct judge *j)
         judge_advises(j, to, "let it run for %.0f steps and more", j->l.steps_sure);
         return;
     }
-    if (j->wait >= j->l.wait_warning && !judge_is_handing_over(j)) {
+    if (j->wait >= j->l.named && !(j->wait_least < j->l.wait_warning) &&
+        !judge_is_handing_over(j)) {
         to = judge_add(j, CAUSE_UNKNOWN, -1, j->wait);
         judge_says(j, to, "waits for data, and what was measured does not tell why");
         judge_tells_wait(j, to);
@@ -280,12 +285,28 @@ static void add_unknown(struct judge *j)
     }
 }
 
+/* The highest cost of those items that were found. */
+static double costliest(const struct judge *j)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < j->v->count; i++)
+        most = fmax(most, j->v->items[i].share);
+    return most;
+}
+
 static void add_none(struct judge *j)
 {
-    double share = j->marked ? j->compute : (double)NAN;
+    double share = j->marked ? j->compute : (double)NAN, most = costliest(j);
     struct verdict_item *to = judge_add(j, CAUSE_NONE, -1, share);
 
-    judge_says(j, to, "nothing limits it but computing");
+    if (most >= j->l.named)
+        judge_says(j, to, "nothing limits it all the time: what it loses it loses now and then");
+    else if (most >= j->l.wait_warning / 2)
+        judge_says(j, to, "nothing limits it much: what it loses is less than %s of the step",
+                   quantity_share(j->l.named).text);
+    else
+        judge_says(j, to, "nothing limits it but computing");
     if (j->marked)
         judge_agrees(j, to, "computes %s of the step", quantity_share(j->compute).text);
     if (judge_is_handing_over(j))
@@ -301,12 +322,62 @@ static void add_none(struct judge *j)
     judge_advises(j, to, "compare with other batch sizes and precisions: brim optimize");
 }
 
+/* What an item costs at least: as its share is of what is waited for, or as its rule told. */
+static void look_at_least(struct judge *j)
+{
+    for (size_t i = 0; i < j->v->count; i++) {
+        struct verdict_item *k = &j->v->items[i];
+
+        switch (k->cause) {
+        case CAUSE_STORAGE_BANDWIDTH:
+        case CAUSE_STORAGE_LATENCY:
+        case CAUSE_STORAGE_CONTENTION:
+        case CAUSE_SMALL_FILES:
+        case CAUSE_LOADER_CPU:
+        case CAUSE_LOADER_WAITS:
+        case CAUSE_FEW_WORKERS:
+            if (k->share == j->wait)
+                k->least = j->wait_least;
+            break;
+        case CAUSE_COMMUNICATION:
+        case CAUSE_SLOW_LINK:
+        case CAUSE_LOSSY_NETWORK:
+            k->least = j->exposed_least;
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+/* Whether an item may stand first. What is only a share of the time can be chance or what the job
+ * is like: it has to cost more than what warns, and in most parts of the run. What was counted, as
+ * checkpoints, or compared, as a rank with its peers, has to cost half as much. */
+static bool limits(const struct judge *j, const struct verdict_item *i)
+{
+    double half = j->l.wait_warning / 2;
+
+    switch (i->cause) {
+    case CAUSE_MEMORY_UNUSED:
+        return false;
+    case CAUSE_CHECKPOINT:
+    case CAUSE_GC:
+    case CAUSE_THERMAL:
+    case CAUSE_POWER_CAP:
+    case CAUSE_CPU_QUOTA:
+    case CAUSE_MEMORY_PRESSURE:
+    case CAUSE_SLOW_RANK:
+        return i->share >= half && !(i->least < half);
+    default:
+        return i->share >= j->l.named && !(i->least < j->l.wait_warning);
+    }
+}
+
 /* Whether an item that costs something was found. */
 static bool is_limited(const struct judge *j)
 {
     for (size_t i = 0; i < j->v->count; i++)
-        if (j->v->items[i].cause != CAUSE_MEMORY_UNUSED &&
-            j->v->items[i].share >= j->l.wait_warning / 2)
+        if (limits(j, &j->v->items[i]))
             return true;
     return false;
 }
@@ -333,6 +404,7 @@ static void apply_rules(struct judge *j)
     judge_pauses(j);
     judge_past(j);
     explain(j);
+    look_at_least(j);
     if (!is_limited(j))
         add_unknown(j);
     if (!is_limited(j) && !judge_find(j, CAUSE_UNKNOWN))

@@ -97,6 +97,23 @@ static int look_at_rank(struct judge *j, const struct run_rank *r, double *room)
     return 0;
 }
 
+/* Of the rank whose share is that of all. */
+static double wait_least(const struct judge *j)
+{
+    for (size_t i = 0; i < j->n_ranks; i++) {
+        const struct judge_rank *k = &j->ranks[i];
+        struct judge_parts parts = { .n = k->n };
+
+        if (k->share[BRIM_STAGE_WAIT] != j->wait)
+            continue;
+        for (size_t s = 0; s < k->n; s++)
+            judge_parts_add(&parts, s, k->steps[s].host_s[BRIM_STAGE_WAIT],
+                            step_seconds(&k->steps[s]));
+        return judge_parts_least(&parts);
+    }
+    return (double)NAN;
+}
+
 static void look_at_shares(struct judge *j, double *room)
 {
     double n = (double)j->n_ranks, any = 0, bytes = 0, steps = 0;
@@ -105,6 +122,7 @@ static void look_at_shares(struct judge *j, double *room)
         room[i] = j->ranks[i].share[BRIM_STAGE_WAIT];
     qsort(room, j->n_ranks, sizeof(*room), compare);
     j->wait = room[(j->n_ranks - 1) / 2];
+    j->wait_least = wait_least(j);
     j->exposed = (double)INFINITY;
     for (size_t i = 0; i < j->n_ranks; i++) {
         const struct judge_rank *k = &j->ranks[i];
@@ -388,6 +406,7 @@ static void look_at_unmarked(struct judge *j)
     if (isnan(busy))
         busy = fmax(judge_mean(j, RUN_RANK_CPU), thread);
     j->wait = busy > 1 ? 0 : 1 - busy;
+    j->wait_least = (double)NAN;
     j->compute = isnan(busy) ? 0 : 1 - j->wait;
 }
 
@@ -396,6 +415,7 @@ int judge_look(struct judge *j)
     int rc;
 
     j->wait = j->exposed = j->compute = j->samples = j->bytes = (double)NAN;
+    j->wait_least = j->exposed_least = (double)NAN;
     j->v->steps_per_s = j->v->samples_per_s = (double)NAN;
     j->v->step_s = j->v->step_p90_s = j->v->step_best_s = (double)NAN;
     rc = look_at_steps(j);

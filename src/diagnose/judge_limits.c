@@ -23,6 +23,7 @@ static const struct row rows[] = {
     ROW("steps-least", steps_least),
     ROW("steps-sure", steps_sure),
     ROW("wait-warning", wait_warning),
+    ROW("named", named),
     ROW("handing-over", handing_over),
     ROW("wait-critical", wait_critical),
     ROW("other-unknown", other_unknown),
@@ -92,6 +93,7 @@ static const struct row rows[] = {
     ROW("spike", spike),
     ROW("spike-regular", spike_regular),
     ROW("slower", slower),
+    ROW("slower-run", slower_run),
     ROW("other-share", other_share),
     /* clang-format on */
 };

@@ -12,7 +12,8 @@ struct race {
     double *own;    /* seconds, n rows of n_ranks */
     uint64_t first; /* number of the first */
     double exposed; /* seconds in communication of the rank that waits least in each step, in all */
-    double seconds; /* of the steps, in all */
+    struct judge_parts parts; /* the same */
+    double seconds;           /* of the steps, in all */
 };
 
 /* The step of that number; NULL when the rank does not have it. */
@@ -47,6 +48,7 @@ static void fill_row(const struct judge *j, uint64_t number, struct race *race)
         longest = fmax(longest, step_seconds(s));
     }
     race->exposed += least;
+    judge_parts_add(&race->parts, number - race->first, least, longest);
     race->seconds += longest;
     race->n++;
 }
@@ -65,6 +67,7 @@ static bool look(struct judge *j, struct race *race)
     if (last - first >= STEPS_MAX)
         first = last - STEPS_MAX + 1;
     race->first = first;
+    race->parts.n = (size_t)(last - first + 1);
     race->own = arena_alloc(&j->scratch,
                             (size_t)(last - first + 1) * j->n_ranks * sizeof(*race->own));
     if (!race->own) {
@@ -105,6 +108,7 @@ struct slow {
     double steady; /* share of the steps since then in which it is the slowest */
     double loss;   /* share of what steps lose to their slowest rank that is lost to this one */
     double cost;   /* share of the step */
+    double least;  /* the same, at least: judge_sure.h */
     double lost_s; /* by which it took longer since then, in all */
 };
 
@@ -164,6 +168,7 @@ static struct slow compare_since(const struct judge *j, const struct race *race,
 {
     struct slow s = { .rank = rank, .from = from };
     double ratio = 0, lost = 0, lost_to_it = 0, n = (double)(race->n - from);
+    struct judge_parts parts = { .n = race->n - from };
 
     for (size_t i = from; i < race->n; i++) {
         const double *row = race->own + i * j->n_ranks;
@@ -173,6 +178,7 @@ static struct slow compare_since(const struct judge *j, const struct race *race,
         ratio += row[rank] / rest;
         s.lost_s += fmax(0, row[rank] - rest);
         s.steady += last == rank;
+        judge_parts_add(&parts, i - from, row[rank] - rest, j->v->step_s);
         lost += lost_to(row, j->n_ranks, last);
         lost_to_it += last == rank ? lost_to(row, j->n_ranks, rank) : 0;
     }
@@ -180,6 +186,7 @@ static struct slow compare_since(const struct judge *j, const struct race *race,
     s.steady /= n;
     s.loss = lost > 0 ? lost_to_it / lost : 0;
     s.cost = s.lost_s / n / j->v->step_s;
+    s.least = judge_parts_least(&parts);
     return s;
 }
 
@@ -234,10 +241,45 @@ static const char *host_of(const struct judge *j, const struct run_rank *r)
     return j->r->host ? j->r->host : "its host";
 }
 
+/* Whether it is CPUs that the rank lacks. What its threads wait for one is known of all ranks
+ * together: there has to be as much of it as the rank is behind, or half of that. */
+static bool say_cpus(struct judge *j, struct verdict_item *to, const char *host)
+{
+    double waits = judge_mean(j, RUN_RANK_THREAD_WAIT) * (double)j->n_ranks;
+    double others = judge_mean(j, RUN_OTHER_CPU), throttled = judge_mean(j, RUN_JOB_THROTTLED);
+    bool lacks = waits >= fmax(j->l.cpu_starved, to->share / 2);
+
+    if (throttled >= j->l.cpu_throttled) {
+        judge_agrees(j, to, "%s of the periods of its cgroup's CPU quota are cut short",
+                     quantity_share(throttled).text);
+        judge_advises(j, to, "raise the quota (cpu.max) on %s", host);
+    } else if (lacks && others >= j->l.others_cpu) {
+        judge_agrees(j, to,
+                     "it lacks a CPU: ranks wait for one %s of the time, and other processes use "
+                     "%.1f",
+                     quantity_share(fmin(1, waits)).text, others);
+        judge_advises(j, to, "see who is on its CPUs: brim top --sort cpu on %s; pin it elsewhere",
+                      host);
+    } else if (lacks) {
+        judge_agrees(j, to,
+                     "it lacks a CPU: ranks wait for one %s of the time, and no others use them",
+                     quantity_share(fmin(1, waits)).text);
+        judge_advises(
+            j, to,
+            "look at what it may use on %s: cpu.max and cpuset of its cgroup, taskset -p PID",
+            host);
+    } else {
+        return false;
+    }
+    return true;
+}
+
 static void say_why(struct judge *j, struct verdict_item *to, unsigned stage, const char *host)
 {
     double worst = judge_mean(j, RUN_GPU_WORST_CLOCK), hot = judge_mean(j, RUN_GPU_THROTTLED);
 
+    if (!j->has_gpus && say_cpus(j, to, host))
+        return;
     if (worst < j->l.gpu_clock)
         judge_agrees(j, to, "the slowest GPU here has %s of the others' clock",
                      quantity_share(worst).text);
@@ -263,6 +305,7 @@ static void add_slow(struct judge *j, const struct race *race, const struct slow
     double more;
     unsigned stage = longest_stage(j, s->rank, &more, room);
 
+    to->least = s->least;
     if (s->from)
         judge_says(j, to, "rank %d on %s is slow since step %llu: %.2f times the others' time",
                    r->rank, host, (unsigned long long)race->first + s->from, s->ratio);
@@ -283,22 +326,27 @@ static void add_slow(struct judge *j, const struct race *race, const struct slow
 }
 
 /* Share of the step in which a rank waits in the mean for the one that has most to do. */
-static double imbalance(const struct judge *j, const struct race *race)
+static double imbalance(const struct judge *j, const struct race *race, double *least)
 {
+    struct judge_parts parts = { .n = race->n };
     double lost = 0;
 
     for (size_t i = 0; i < race->n; i++) {
         const double *row = race->own + i * j->n_ranks;
+        double here = lost_to(row, j->n_ranks, last_of(row, j->n_ranks));
 
-        lost += lost_to(row, j->n_ranks, last_of(row, j->n_ranks));
+        judge_parts_add(&parts, i, here, j->v->step_s);
+        lost += here;
     }
+    *least = judge_parts_least(&parts);
     return lost / (double)race->n / j->v->step_s;
 }
 
-static void add_imbalance(struct judge *j, double cost, double samples)
+static void add_imbalance(struct judge *j, double cost, double least, double samples)
 {
     struct verdict_item *to = judge_add(j, CAUSE_IMBALANCE, -1, cost);
 
+    to->least = least;
     judge_says(j, to, "the ranks have unequal work: they wait for the one that has most");
     judge_agrees(j, to, "%s of the step is lost to the slowest, which changes or has more to do",
                  quantity_share(cost).text);
@@ -319,12 +367,14 @@ void judge_slow_ranks(struct judge *j)
 {
     struct race race = { .n = 0 };
     struct slow s;
-    double samples, cost, *room;
+    double samples, cost, least, *room;
 
     if (j->n_ranks < RANKS_LEAST || !look(j, &race))
         return;
-    if (race.seconds > 0)
+    if (race.seconds > 0) {
         j->exposed = race.exposed / race.seconds;
+        j->exposed_least = judge_parts_least(&race.parts);
+    }
     room = arena_alloc(&j->scratch, j->n_ranks * sizeof(*room));
     if (!room) {
         j->v->no_memory = true;
@@ -332,11 +382,11 @@ void judge_slow_ranks(struct judge *j)
     }
     s = compare(j, &race, room);
     samples = samples_ratio(j, s.rank, room);
-    cost = imbalance(j, &race);
+    cost = imbalance(j, &race, &least);
     if (is_slow(j, &s) && !(samples >= 1 + j->l.samples_differ))
         add_slow(j, &race, &s, room);
     else if (cost >= j->l.imbalance || (s.ratio >= j->l.slow_rank && cost >= j->l.imbalance / 2))
-        add_imbalance(j, cost, samples);
+        add_imbalance(j, cost, least, samples);
 }
 
 /* ---- communication ---- */

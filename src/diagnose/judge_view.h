@@ -5,6 +5,7 @@
 
 #include "diagnose/judge.h"
 #include "diagnose/judge_limits.h"
+#include "diagnose/judge_sure.h"
 #include "model/quantity.h"
 
 /* The steady steps of one rank. */
@@ -36,14 +37,15 @@ struct judge {
     size_t n_moments, n_whole; /* that touch the steady time, and lie in it */
     bool marked;               /* the steps have stages */
     /* Shares of the step. */
-    double wait;        /* for data, of the middle rank (the lower one of two) */
-    double exposed;     /* in communication, of the rank that waits least for others */
-    double compute;     /* forward, backward and optimizer, mean over ranks */
-    double samples;     /* of all ranks in a step; NaN */
-    double bytes;       /* of collectives, of a rank in a step; NaN: none */
-    double workers;     /* that the loader has; NaN: not known */
-    double threads;     /* that a rank's operators run on; NaN */
-    double cpus;        /* that the job may use: the node's, or its cgroup's; NaN */
+    double wait;    /* for data, of the middle rank (the lower one of two) */
+    double exposed; /* in communication, of the rank that waits least for others */
+    double wait_least, exposed_least; /* of both, at least (judge_sure.h); NaN */
+    double compute;                   /* forward, backward and optimizer, mean over ranks */
+    double samples;                   /* of all ranks in a step; NaN */
+    double bytes;                     /* of collectives, of a rank in a step; NaN: none */
+    double workers;                   /* that the loader has; NaN: not known */
+    double threads;                   /* that a rank's operators run on; NaN */
+    double cpus;                      /* that the job may use: the node's, or its cgroup's; NaN */
     double cpu_waiting; /* threads in the loader's place that are on a CPU while it is waited
                              for: 0 to 1; NaN */
     bool guessed;       /* that is not sure: its own process computes, too */

@@ -53,6 +53,7 @@ struct verdict_item {
     const char *sentence; /* "the loader's workers are busy decoding: ..." */
     const char *evidence; /* the numbers, and where each comes from */
     const char *action;   /* the next command, or what to change; NULL */
+    double least;         /* the share, at least: 95 % sure; NaN: not known */
 };
 
 struct verdict {

@@ -550,6 +550,37 @@ static void test_memory_limit(void)
     is_int(judge_made(&m), CAUSE_STORAGE_BANDWIDTH, "its cgroup has room");
 }
 
+/* One rank shares its CPU: that is said, and of whom it is, as far as is known. */
+static void test_lacks_a_cpu(void)
+{
+    struct made m = small_node();
+    struct verdict v;
+    struct run r;
+
+    m.ranks = 2;
+    m.slow[1] = 1.6;
+    m.s[RUN_RANK_CPU] = 0.6;
+    m.s[RUN_RANK_THREAD_WAIT] = 0.25;
+    m.s[RUN_OTHER_CPU] = 0.4;
+    made_build(&m, &r);
+    is_int(judge_built(&r, &v), CAUSE_SLOW_RANK, "a rank beside others");
+    ok(strstr(v.items[0].evidence, "other processes use 0.4"), "%s", v.items[0].evidence);
+    verdict_done(&v);
+    run_done(&r);
+    m.s[RUN_OTHER_CPU] = 0.02;
+    made_build(&m, &r);
+    is_int(judge_built(&r, &v), CAUSE_SLOW_RANK, "a rank that may use less");
+    ok(strstr(v.items[0].evidence, "no others use them"), "%s", v.items[0].evidence);
+    verdict_done(&v);
+    run_done(&r);
+    m.s[RUN_RANK_THREAD_WAIT] = 0.02;
+    made_build(&m, &r);
+    is_int(judge_built(&r, &v), CAUSE_SLOW_RANK, "a rank that has more to do");
+    ok(!strstr(v.items[0].evidence, "lacks"), "%s", v.items[0].evidence);
+    verdict_done(&v);
+    run_done(&r);
+}
+
 int main(void)
 {
     test_first_thread();
@@ -563,6 +594,7 @@ int main(void)
     test_flush();
     test_order();
     test_bursts();
+    test_lacks_a_cpu();
     test_taken();
     test_slow_and_changes();
     test_whole();
