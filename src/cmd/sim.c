@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "cmd/cmd.h"
+#include "cmd/sim_faults.h"
 #include "cmd/sim_show.h"
 
 enum { TRACE_MAX = 1 << 30, POLICY_MAX = 64 << 10, OUTPUT_MAX = 1 << 30, RUNS = 16 };
@@ -13,6 +14,7 @@ struct sim_opts {
     bool json, actions, policies, pack;
     const char *policy, *compare, *nodes;
     uint64_t load, rounds, seed;
+    struct sim_fault_opts faults;
 };
 
 static const struct opt opts[] = {
@@ -33,12 +35,30 @@ static const struct opt opts[] = {
       "pack: devices asked for, of those that there are", NULL },
     { OPT_UINT, 0, "rounds", offsetof(struct sim_opts, rounds), "N",
       "pack: random orders of the jobs, of which the mean is printed", NULL },
-    { OPT_UINT, 0, "seed", offsetof(struct sim_opts, seed), "N", "pack: of the first order", NULL },
+    { OPT_UINT, 0, "seed", offsetof(struct sim_opts, seed), "N",
+      "pack: of the first order; failures: of their times", NULL },
+    { OPT_STRING, 'f', "failures", offsetof(struct sim_opts, faults.failures), "NAME|RATE|FILE",
+      "nodes fail: a published rate (RSC-1, Llama-3-405B), failures of 1,000 nodes in a day (6.5; "
+      "0.8/device), or a list",
+      NULL },
+    { OPT_DURATION, 0, "repair", offsetof(struct sim_opts, faults.repair_ns), "TIME",
+      "failures by rate: how long a node is out", NULL },
+    { OPT_UINT, 0, "spares", offsetof(struct sim_opts, faults.spares), "N",
+      "the last nodes stand in for those that fail", NULL },
+    { OPT_DURATION, 0, "checkpoint", offsetof(struct sim_opts, faults.checkpoint_ns), "TIME",
+      "jobs save their state that often (a trace may say so: checkpoint_s)", NULL },
+    { OPT_DURATION, 0, "checkpoint-cost", offsetof(struct sim_opts, faults.cost_ns), "TIME",
+      "what a job pays for each checkpoint", NULL },
     { .kind = OPT_END },
 };
 
 static const struct sim_opts defaults = {
-    .policy = "fifo", .nodes = "64x8", .load = 130, .rounds = 10, .seed = 42
+    .policy = "fifo",
+    .nodes = "64x8",
+    .load = 130,
+    .rounds = 10,
+    .seed = 42,
+    .faults.repair_ns = 86400000000000,
 };
 
 /* What a run of the command owns. */
@@ -49,6 +69,8 @@ struct session {
     struct sim_run runs[RUNS];
     size_t n_runs;
     struct str text, out;
+    struct arena arena;
+    struct sim_failing failing;
 };
 
 static void session_free(struct session *s)
@@ -59,6 +81,7 @@ static void session_free(struct session *s)
     }
     workload_done(&s->work);
     pool_done(&s->pool);
+    arena_done(&s->arena);
     str_done(&s->text);
     str_done(&s->out);
     free(s);
@@ -144,7 +167,8 @@ static void print_action(void *ctx, const struct sched *s, const struct action *
 
 static int simulate(struct session *s, const struct sim_opts *o, struct err *e)
 {
-    const struct sim_options options = { o->actions ? print_action : NULL, &s->out };
+    const struct sim_options options = { o->actions ? print_action : NULL, &s->out,
+                                         s->failing.any ? &s->failing.options : NULL };
 
     for (size_t i = 0; i < s->n_runs; i++) {
         struct sim_run *r = &s->runs[i];
@@ -201,11 +225,21 @@ static int run(const struct app *app, const void *values, char **operands, struc
     if (rc == 0)
         rc = load_trace(s, operands[0], e);
     if (rc == 0)
+        rc = sim_faults_find(&s->failing, &s->arena, &s->pool, &o->faults, o->seed, e);
+    sim_faults_checkpoints(&s->work, &o->faults);
+    if (rc == 0)
         rc = o->pack ? pack(s, o, e) : simulate(s, o, e);
     if (rc < 0)
         return rc;
-    report = (struct sim_report){ operands[0], o->nodes, &s->pool,  &s->work,
-                                  &s->notes,   s->runs,  s->n_runs, o->pack ? o->load : 0 };
+    report = (struct sim_report){ .trace = operands[0],
+                                  .nodes = o->nodes,
+                                  .pool = &s->pool,
+                                  .work = &s->work,
+                                  .notes = &s->notes,
+                                  .runs = s->runs,
+                                  .n_runs = s->n_runs,
+                                  .load = o->pack ? o->load : 0,
+                                  .failing = s->failing.any ? &s->failing : NULL };
     if (o->json)
         sim_show_json(&report, &s->out);
     else if (!o->actions)

@@ -57,6 +57,33 @@ static void add_groups(const struct sim_run *r, struct str *out)
     }
 }
 
+static double device_hours(double ms)
+{
+    return ms / 3600e3;
+}
+
+/* What failures took of each policy. */
+static void add_losses(const struct sim_report *r, struct str *out)
+{
+    if (!r->failing)
+        return;
+    str_addf(out, "\n%s%s in device-hours\n",
+             *r->failing->about ? r->failing->about : "without failures", ";");
+    str_add(out, "policy");
+    str_pad(out, NAME_WIDTH);
+    str_add(out, "failures jobs lost   done again  restarts    saving  not there  never end\n");
+    for (size_t i = 0; i < r->n_runs; i++) {
+        const struct sim_losses *l = &r->runs[i].result.losses;
+
+        str_add(out, r->runs[i].policy.name);
+        str_pad(out, NAME_WIDTH);
+        str_addf(out, "%8llu %9llu %12.1f %9.1f %9.1f %10.1f %10zu\n",
+                 (unsigned long long)l->failures, (unsigned long long)l->jobs,
+                 device_hours(l->redone), device_hours(l->restarts), device_hours(l->saving),
+                 device_hours(l->out), l->endless);
+    }
+}
+
 static void add_packed(const struct sim_report *r, struct str *out)
 {
     str_add(out, "\npolicy");
@@ -93,6 +120,7 @@ void sim_show_text(const struct sim_report *r, struct str *out)
     str_add(out, " allocated% preempted\n");
     for (size_t i = 0; i < r->n_runs; i++)
         add_run(&r->runs[i], out);
+    add_losses(r, out);
     for (size_t i = 0; i < r->n_runs; i++)
         if (r->runs[i].stats.n_groups > 1)
             add_groups(&r->runs[i], out);
@@ -127,7 +155,20 @@ static void json_packed(struct json *j, const struct sim_run *r)
     json_end(j);
 }
 
-static void json_run(struct json *j, const struct sim_run *r)
+static void json_losses(struct json *j, const struct sim_losses *l)
+{
+    json_object(j, "failures");
+    json_int(j, "nodes", (int64_t)l->failures);
+    json_int(j, "jobs_thrown_back", (int64_t)l->jobs);
+    json_int(j, "jobs_that_never_end", (int64_t)l->endless);
+    json_round(j, "done_again_device_hours", device_hours(l->redone), 4);
+    json_round(j, "restarts_device_hours", device_hours(l->restarts), 4);
+    json_round(j, "saving_device_hours", device_hours(l->saving), 4);
+    json_round(j, "out_device_hours", device_hours(l->out), 4);
+    json_end(j);
+}
+
+static void json_run(struct json *j, const struct sim_run *r, bool failing)
 {
     json_object(j, NULL);
     json_string(j, "policy", r->policy.name);
@@ -144,6 +185,8 @@ static void json_run(struct json *j, const struct sim_run *r)
     json_int(j, "impossible", (int64_t)r->result.impossible);
     json_int(j, "events", (int64_t)r->result.events);
     json_int(j, "passes", (int64_t)r->result.passes);
+    if (failing)
+        json_losses(j, &r->result.losses);
     json_end(j);
 }
 
@@ -171,7 +214,7 @@ void sim_show_json(const struct sim_report *r, struct str *out)
         if (r->load)
             json_packed(&j, &r->runs[i]);
         else
-            json_run(&j, &r->runs[i]);
+            json_run(&j, &r->runs[i], r->failing != NULL);
     json_end(&j);
     if (r->load)
         json_int(&j, "load_percent", (int64_t)r->load);

@@ -1,6 +1,7 @@
 /* What brim sim prints. */
 #ifndef BRIM_CMD_SIM_SHOW_H
 #define BRIM_CMD_SIM_SHOW_H
+#include "cmd/sim_faults.h"
 #include "engine/pack.h"
 #include "engine/sim_stats.h"
 #include "engine/trace.h"
@@ -20,7 +21,8 @@ struct sim_report {
     const struct trace_notes *notes;
     struct sim_run *runs;
     size_t n_runs;
-    uint64_t load; /* per cent: they were packed; 0: they were run */
+    uint64_t load;                     /* per cent: they were packed; 0: they were run */
+    const struct sim_failing *failing; /* NULL: nothing fails */
 };
 
 void sim_show_text(const struct sim_report *r, struct str *out);

@@ -3,7 +3,11 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "engine/outages.h"
 #include "engine/heap.h"
+
+/* Failures do not go on for ever after the last submission. */
+static const int64_t endless_ms = (int64_t)5 * 365 * 86400 * 1000;
 
 struct sim {
     const struct policy *policy;
@@ -13,6 +17,8 @@ struct sim {
     struct sched *sched;
     struct sim_result *result;
     struct heap ends;
+    struct outages *outages; /* NULL: nothing fails */
+    int64_t *fresh_ms;       /* by job: what of left_ms is a start after a loss or preemption */
     int64_t *left_ms;        /* by job, at since_ms */
     int64_t *since_ms;       /* by job: it waits, or runs */
     uint32_t *start;         /* by job: the number of its present start, or restart */
@@ -49,6 +55,30 @@ static int open_sim(struct sim *m, struct err *e)
     return sched_open(&m->sched, m->policy, m->pool, m->work, e);
 }
 
+/* Failures, and the nodes that are kept back for them. */
+static int open_faults(struct sim *m, struct outages *f, struct err *e)
+{
+    size_t n = m->pool->n_nodes;
+    int rc;
+
+    if (!m->options->outages)
+        return 0;
+    if (m->policy->restart_each_pass)
+        return err_set(e, -EINVAL, "%s starts all jobs anew in each pass: not with failures",
+                       m->policy->name);
+    m->fresh_ms = arena_alloc(&m->result->arena, (m->work->n_jobs + 1) * sizeof(*m->fresh_ms));
+    if (!m->fresh_ms)
+        return err_nomem(e);
+    rc = outages_open(f, m->options->outages, m->pool, e);
+    if (rc < 0)
+        return rc;
+    m->outages = f;
+    for (uint32_t i = 0; i < n; i++)
+        if (f->state[i] == OUTAGE_SPARE)
+            sched_node(m->sched, i, false);
+    return 0;
+}
+
 /* Jobs that could never run are left out, else those behind them would wait for ever. */
 static void find_impossible(struct sim *m)
 {
@@ -64,20 +94,55 @@ static void find_impossible(struct sim *m)
 static void go_to(struct sim *m, int64_t at_ms)
 {
     struct sim_result *r = m->result;
-    double used = (double)(m->pool->devices * WORK_WHOLE - sched_room(m->sched)->milli) /
-                  WORK_WHOLE;
+    const struct room *room = sched_room(m->sched);
+    double used = (double)(m->pool->devices * WORK_WHOLE - room->milli - room->lost) / WORK_WHOLE;
     int64_t first = MIN(at_ms, r->submitted_ms) - m->now_ms;
 
     if (first > 0)
         r->used += used * (double)first;
     r->used_all += used * (double)(at_ms - m->now_ms);
+    r->losses.out += (double)room->lost / WORK_WHOLE * (double)(at_ms - m->now_ms);
     m->now_ms = at_ms;
+}
+
+/* ---- with failures: checkpoints ---- */
+
+/* How long a job that starts now takes. */
+static int64_t takes(const struct sim *m, uint32_t job)
+{
+    const struct work *w = &m->work->jobs[job];
+
+    if (!m->outages)
+        return m->left_ms[job];
+    return m->fresh_ms[job] + outages_takes(m->left_ms[job] - m->fresh_ms[job], w->checkpoint_ms,
+                                            m->outages->o.checkpoint_cost_ms);
+}
+
+/* Count what a running job has done since its start, which it may have to do again (lost), and what
+ * its next start costs. Returns the work that it goes back by. */
+static int64_t account(struct sim *m, uint32_t job, bool lost)
+{
+    const struct work *w = &m->work->jobs[job];
+    struct sim_losses *l = &m->result->losses;
+    int64_t ran = m->now_ms - m->since_ms[job], fresh = m->fresh_ms[job];
+    struct outage_work did = outages_did(ran - fresh, m->left_ms[job] - fresh, w->checkpoint_ms,
+                                         m->outages->o.checkpoint_cost_ms);
+    double devices = (double)w->devices * w->milli / WORK_WHOLE;
+    int64_t back = lost ? did.did_ms - did.saved_ms : 0;
+
+    l->restarts += devices * (double)MIN(ran, fresh);
+    l->saving += devices * (double)did.paid_ms;
+    l->redone += devices * (double)back;
+    m->left_ms[job] += back - did.did_ms - fresh;
+    return back;
 }
 
 static void end_job(struct sim *m, uint32_t job)
 {
     struct sim_job *j = &m->result->jobs[job];
 
+    if (m->outages)
+        account(m, job, false);
     j->end_ms = m->now_ms;
     j->ran_ms += m->now_ms - m->since_ms[job];
     sched_end(m->sched, job, m->now_ms);
@@ -117,7 +182,7 @@ static int start(struct sim *m, uint32_t job)
         j->start_ms = m->now_ms;
     j->wait_ms += m->now_ms - m->since_ms[job];
     m->since_ms[job] = m->now_ms;
-    return heap_add(&m->ends, m->now_ms + m->left_ms[job] + m->policy->notice_ms, job,
+    return heap_add(&m->ends, m->now_ms + takes(m, job) + m->policy->notice_ms, job,
                     ++m->start[job]);
 }
 
@@ -126,9 +191,14 @@ static void preempt(struct sim *m, uint32_t job)
     int64_t ran = m->now_ms - m->since_ms[job];
 
     m->result->jobs[job].ran_ms += ran;
-    m->left_ms[job] = ran < m->left_ms[job] ? m->left_ms[job] - ran : 0;
+    if (m->outages)
+        account(m, job, false);
+    else
+        m->left_ms[job] = ran < m->left_ms[job] ? m->left_ms[job] - ran : 0;
     if (!m->policy->restart_each_pass)
         m->left_ms[job] += sched_restart_ms(m->sched, job);
+    if (m->outages)
+        m->fresh_ms[job] = sched_restart_ms(m->sched, job);
     m->since_ms[job] = m->now_ms;
     m->result->preemptions++;
 }
@@ -176,6 +246,100 @@ static int restart_all(struct sim *m)
     return 0;
 }
 
+/* ---- failures ---- */
+
+static void tell(struct sim *m, const struct action *a)
+{
+    m->result->events++;
+    if (m->options->watch)
+        m->options->watch(m->options->ctx, m->sched, a, m->now_ms);
+}
+
+/* A job's node is lost: it goes back to its last checkpoint and waits. */
+static void lose_job(struct sim *m, uint32_t job, uint32_t node)
+{
+    const struct work *w = &m->work->jobs[job];
+    struct sim_job *j = &m->result->jobs[job];
+    struct action a = { .job = job, .kind = ACTION_LOSE, .other = node };
+    int64_t length = WORK_UNKNOWN, restart = sched_restart_ms(m->sched, job);
+
+    a.until_ms = account(m, job, true);
+    tell(m, &a);
+    j->ran_ms += m->now_ms - m->since_ms[job];
+    m->result->losses.jobs++;
+    m->since_ms[job] = m->now_ms;
+    if (++j->losses == SIM_LOSSES) {
+        j->fate = SIM_ENDLESS;
+        sched_end(m->sched, job, m->now_ms);
+        m->result->losses.endless++;
+        m->unfinished--;
+        return;
+    }
+    if (m->policy->length == LENGTH_ORACLE)
+        length = m->left_ms[job] + restart;
+    else if (m->policy->length == LENGTH_LIMIT && w->limit_ms != WORK_UNKNOWN)
+        length = MAX(w->limit_ms - w->length_ms, 0) + m->left_ms[job] + restart;
+    m->left_ms[job] += restart;
+    m->fresh_ms[job] = restart;
+    sched_return(m->sched, job, m->now_ms, length);
+}
+
+static void lose_node(struct sim *m, const struct outage_step *x)
+{
+    size_t n;
+    const uint32_t *running = sched_running(m->sched, &n);
+
+    m->result->losses.failures++;
+    tell(m,
+         &(struct action){
+             .job = UINT32_MAX, .kind = ACTION_DOWN, .other = x->node, .until_ms = x->until_ms });
+    while (n-- > 0) /* the last one takes the place of one that goes */
+        if (sched_is_on(m->sched, running[n], x->node))
+            lose_job(m, running[n], x->node);
+    sched_node(m->sched, x->node, false);
+    if (x->other == UINT32_MAX)
+        return;
+    sched_node(m->sched, x->other, true);
+    tell(m, &(struct action){ .job = x->node, .kind = ACTION_STANDS, .other = x->other });
+}
+
+/* 1 when a node was lost or is back, 0 when not, -ENOMEM. */
+static int fail(struct sim *m)
+{
+    struct outage_step x;
+    int rc, any = 0;
+
+    if (!m->outages)
+        return 0;
+    while ((rc = outages_step(m->outages, m->now_ms, &x)) > 0) {
+        if (!x.used)
+            continue;
+        any = 1;
+        if (!x.up) {
+            lose_node(m, &x);
+            continue;
+        }
+        sched_node(m->sched, x.node, true);
+        tell(m, &(struct action){ .job = UINT32_MAX, .kind = ACTION_UP, .other = x.node });
+    }
+    return rc < 0 ? rc : any;
+}
+
+/* Those that no time would end. */
+static void give_up(struct sim *m)
+{
+    for (size_t i = 0; m->unfinished > 0 && i < m->work->n_jobs; i++) {
+        struct sim_job *j = &m->result->jobs[i];
+
+        if (j->fate != SIM_ENDED ||
+            (j->starts > 0 && sched_job(m->sched, (uint32_t)i)->state == SCHED_ABSENT))
+            continue;
+        j->fate = SIM_ENDLESS;
+        m->result->losses.endless++;
+        m->unfinished--;
+    }
+}
+
 /* The next time at which something happens; WORK_UNKNOWN when nothing does any more. */
 static int64_t next_time(struct sim *m)
 {
@@ -188,13 +352,14 @@ static int64_t next_time(struct sim *m)
         at = MIN(at, x->at_ms);
     if (m->next < m->work->n_jobs)
         at = MIN(at, m->work->jobs[m->next].submit_ms);
-    return at;
+    return m->outages ? MIN(at, outages_next(m->outages)) : at;
 }
 
-static bool happen(struct sim *m)
+/* 1 when something did, 0 when nothing, -ENOMEM. */
+static int happen(struct sim *m)
 {
     const struct heap_event *x;
-    bool any = false;
+    int any = 0, failed;
 
     while ((x = heap_first(&m->ends)) && x->at_ms == m->now_ms) {
         uint32_t job = x->job;
@@ -205,10 +370,14 @@ static bool happen(struct sim *m)
             end_job(m, job);
         any |= real;
     }
+    failed = fail(m);
+    if (failed < 0)
+        return failed;
+    any |= failed;
     for (; m->next < m->work->n_jobs && m->work->jobs[m->next].submit_ms == m->now_ms; m->next++)
         if (m->result->jobs[m->next].fate == SIM_ENDED) {
             submit_job(m, (uint32_t)m->next);
-            any = true;
+            any = 1;
         }
     return any;
 }
@@ -219,9 +388,15 @@ static int loop(struct sim *m)
     int rc = 0;
 
     while (rc == 0 && m->unfinished > 0 && (at = next_time(m)) != WORK_UNKNOWN) {
+        if (m->outages && at > m->result->submitted_ms + endless_ms)
+            break;
         go_to(m, at);
-        if (happen(m))
+        rc = happen(m);
+        if (rc < 0)
+            return rc;
+        if (rc > 0)
             m->pass_ms = MIN(m->pass_ms, round_up(m->policy, m->now_ms));
+        rc = 0;
         if (m->pass_ms > m->now_ms)
             continue;
         if (m->policy->restart_each_pass)
@@ -241,6 +416,7 @@ int sim_run(struct sim_result *ret, const struct policy *policy, const struct po
 {
     const struct sim_options none = { .watch = NULL };
     struct sim_result result = { .events = 0 };
+    struct outages outages = { .next = 0 };
     struct sim m = { .policy = policy, .pool = pool, .work = work, .result = &result };
     int rc;
 
@@ -249,10 +425,15 @@ int sim_run(struct sim_result *ret, const struct policy *policy, const struct po
     if (work->n_jobs)
         result.submitted_ms = work->jobs[work->n_jobs - 1].submit_ms;
     rc = open_sim(&m, e);
+    if (rc == 0)
+        rc = open_faults(&m, &outages, e);
     if (rc == 0) {
         find_impossible(&m);
         rc = loop(&m) < 0 ? err_nomem(e) : 0;
     }
+    if (rc == 0 && m.outages)
+        give_up(&m);
+    outages_done(&outages);
     heap_done(&m.ends);
     sched_close(m.sched);
     if (rc < 0)

@@ -5,7 +5,15 @@
 #include "base/err.h"
 #include "sched/sched.h"
 
-enum sim_fate { SIM_ENDED, SIM_IMPOSSIBLE };
+struct outage_options;
+
+enum sim_fate {
+    SIM_ENDED,
+    SIM_IMPOSSIBLE, /* the pool could not run it even if it were empty */
+    SIM_ENDLESS,    /* failures let it not end: it was lost SIM_LOSSES times, or years passed */
+};
+
+enum { SIM_LOSSES = 1000 };
 
 /* What became of a job. */
 struct sim_job {
@@ -13,8 +21,20 @@ struct sim_job {
     int64_t end_ms;
     int64_t wait_ms; /* all the time that it was there and did not run */
     int64_t ran_ms;  /* all the time that it ran: its length, and what preemptions cost */
-    uint32_t starts; /* one more than preemptions */
+    uint32_t starts; /* one more than preemptions and losses */
+    uint32_t losses; /* of a node that it ran on */
     uint8_t fate;    /* enum sim_fate */
+};
+
+/* What failures took; device time in ms. */
+struct sim_losses {
+    uint64_t failures; /* of nodes on which jobs could be */
+    uint64_t jobs;     /* that were thrown back by one, each time */
+    size_t endless;    /* jobs of SIM_ENDLESS */
+    double redone;     /* work since the last checkpoint */
+    double restarts;   /* what starts after it cost */
+    double saving;     /* what checkpoints cost */
+    double out;        /* of nodes that were lost, up to the last end */
 };
 
 struct sim_result {
@@ -27,6 +47,7 @@ struct sim_result {
     int64_t end_ms;       /* the last end */
     double used;          /* device time allocated up to the last submission, in ms */
     double used_all;      /* up to the last end */
+    struct sim_losses losses;
 };
 
 /* Told of every action, with the time and the reason's sentence to be had from the scheduler. */
@@ -35,9 +56,11 @@ typedef void sim_watch_fn(void *ctx, const struct sched *s, const struct action 
 struct sim_options {
     sim_watch_fn *watch; /* NULL: nobody */
     void *ctx;
+    const struct outage_options *outages; /* NULL: nothing fails, and checkpoints cost nothing */
 };
 
-/* Run to the end. -ENOMEM, or what sched_open() says. */
+/* Run to the end. -ENOMEM, or what sched_open() and outages_open() say; -EINVAL for failures under
+ * a policy that restarts all in each pass. */
 int sim_run(struct sim_result *ret, const struct policy *policy, const struct pool *pool,
             const struct workload *work, const struct sim_options *options, struct err *e)
     CHECK_RESULT;

@@ -15,6 +15,7 @@ enum column {
     SUBMIT_DATE,
     LENGTH_S,
     LIMIT_S,
+    CHECKPOINT_S,
     END_S,
     DEVICES,
     PER_NODE,
@@ -51,6 +52,7 @@ static const struct column_name own[] = {
     { "gpus", DEVICES },
     { "duration_s", LENGTH_S },
     { "limit_s", LIMIT_S },
+    { "checkpoint_s", CHECKPOINT_S },
     { "per_node", PER_NODE },
     { "gpu_milli", MILLI },
     { "cpu_milli", CPUS_MILLI },
@@ -267,6 +269,8 @@ static int take_row(struct reader *r, const struct table *t)
         return reader_bad(r, "no time that it takes");
     if (seconds(t, LIMIT_S, &w.limit_ms) < 0 || w.limit_ms < 0)
         return reader_bad(r, "a limit that is no time");
+    if (seconds(t, CHECKPOINT_S, &w.checkpoint_ms) < 0 || w.checkpoint_ms < 0)
+        return reader_bad(r, "a time between checkpoints that is none");
     if (kinds(r, field(t, KINDS), &w.kinds) < 0)
         return reader_bad(r, "no node has devices of the kind %.60s", field(t, KINDS));
     if (groups(r, t, &w) < 0)

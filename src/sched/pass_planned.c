@@ -96,6 +96,7 @@ int pass_planned(struct sched *s, int64_t now_ms)
     struct action why = { .why = WHY_FIRST, .other = WAITING_NONE, .until_ms = WORK_UNKNOWN };
     CLEANUP(freep) struct step *steps = calloc(s->n_ends + (size_t)2 * DEPTH + 2, sizeof(*steps));
     struct plan plan = { steps, 0 };
+    int64_t there = s->pool->devices * WORK_WHOLE - s->room.lost;
     uint32_t job = next_job(s, NULL);
 
     if (!steps)
@@ -108,7 +109,8 @@ int pass_planned(struct sched *s, int64_t now_ms)
         size_t at = find(&plan, devices, length);
         bool starts = plan.steps[at].from_ms == now_ms && inside_find(s, job);
 
-        use(&plan, at, devices, length);
+        if ((int64_t)devices * WORK_WHOLE <= there) /* else it waits for nodes that are lost */
+            use(&plan, at, devices, length);
         if (starts && inside_start(s, job, now_ms, &why) < 0)
             return -ENOMEM;
         if (!starts && why.other == WAITING_NONE) {

@@ -103,7 +103,7 @@ static int preempt_others(struct sched *s, int64_t now_ms)
 static int by_quota(struct sched *s, int64_t now_ms)
 {
     const struct action why = { .why = WHY_SHARE, .other = WAITING_NONE };
-    int64_t left = s->pool->devices;
+    int64_t left = s->pool->devices - s->room.lost / WORK_WHOLE;
 
     for (size_t i = 0; i < s->n_ranked; i++) {
         struct ranked *r = &s->ranked[i];

@@ -102,8 +102,38 @@ static void add_start(const struct sched *s, const struct action *a, int64_t now
     }
 }
 
+/* What happened to a node, and to a job that was on it. */
+static void add_loss(const struct sched *s, const struct action *a, int64_t now_ms, struct str *out)
+{
+    const char *node = s->pool->nodes[a->other].name;
+
+    switch (a->kind) {
+    case ACTION_DOWN:
+        str_addf(out, "node %s fails, and is out for ", node);
+        add_time(out, a->until_ms - now_ms);
+        return;
+    case ACTION_UP:
+        str_addf(out, "node %s is back", node);
+        return;
+    case ACTION_STANDS:
+        str_addf(out, "node %s, a spare, stands in for %s", node, s->pool->nodes[a->job].name);
+        return;
+    default:
+        str_addf(out, "job %s loses ", s->work->jobs[a->job].name);
+        add_devices(s, a->job, out);
+        str_addf(out, ": node %s failed; it goes back ", node);
+        add_time(out, a->until_ms);
+        str_add(out, s->work->jobs[a->job].checkpoint_ms ? ", to its last checkpoint, and waits"
+                                                         : ", to its start, and waits");
+    }
+}
+
 void sched_reason(const struct sched *s, const struct action *a, int64_t now_ms, struct str *out)
 {
+    if (a->kind >= ACTION_LOSE) {
+        add_loss(s, a, now_ms, out);
+        return;
+    }
     str_addf(out, "job %s %s ", s->work->jobs[a->job].name,
              a->kind == ACTION_START ? "starts with" : "gives up");
     add_devices(s, a->job, out);

@@ -3,6 +3,22 @@
 #include <assert.h>
 #include <errno.h>
 
+/* All of a node is free. */
+static void open_node(struct room *r, uint32_t node)
+{
+    const struct pool_node *from = &r->pool->nodes[node];
+    struct room_node *n = &r->nodes[node];
+
+    n->memory_mib = from->memory_mib ? from->memory_mib : INT64_MAX / 2;
+    n->cpus_milli = from->cpus_milli ? from->cpus_milli : INT32_MAX / 2;
+    n->whole = (uint16_t)((1U << from->devices) - 1);
+    n->n_whole = from->devices;
+    for (int d = 0; d < from->devices; d++)
+        n->left[d] = WORK_WHOLE;
+    n->version++;
+    bits_add(&r->level[n->n_whole], node);
+}
+
 int room_init(struct room *r, const struct pool *pool)
 {
     *r = (struct room){ .pool = pool, .spare = NO_PART };
@@ -12,18 +28,8 @@ int room_init(struct room *r, const struct pool *pool)
     for (int i = 0; i <= POOL_DEVICES; i++)
         if (bits_init(&r->level[i], &r->arena, (uint32_t)pool->n_nodes) < 0)
             return -ENOMEM;
-    for (uint32_t i = 0; i < pool->n_nodes; i++) {
-        const struct pool_node *from = &pool->nodes[i];
-        struct room_node *n = &r->nodes[i];
-
-        n->memory_mib = from->memory_mib ? from->memory_mib : INT64_MAX / 2;
-        n->cpus_milli = from->cpus_milli ? from->cpus_milli : INT32_MAX / 2;
-        n->whole = (uint16_t)((1U << from->devices) - 1);
-        n->n_whole = from->devices;
-        for (int d = 0; d < from->devices; d++)
-            n->left[d] = WORK_WHOLE;
-        bits_add(&r->level[n->n_whole], i);
-    }
+    for (uint32_t i = 0; i < pool->n_nodes; i++)
+        open_node(r, i);
     r->whole = pool->devices;
     r->milli = pool->devices * WORK_WHOLE;
     return 0;
@@ -127,6 +133,32 @@ void room_lift(struct room *r, const struct work *w, uint32_t first, bool up)
 {
     for (; first != NO_PART; first = r->parts[first].next)
         change(r, &r->parts[first], w, up ? 1 : -1);
+}
+
+/* Jobs that need no device look at CPUs and memory alone: a lost node has less than none. */
+void room_lose(struct room *r, uint32_t node)
+{
+    struct room_node *n = &r->nodes[node];
+    int devices = r->pool->nodes[node].devices;
+
+    assert(n->n_whole == devices);
+    bits_remove(&r->level[n->n_whole], node);
+    bits_add(&r->level[0], node);
+    *n = (struct room_node){ .memory_mib = -1, .cpus_milli = -1, .version = n->version + 1 };
+    r->whole -= devices;
+    r->milli -= (int64_t)devices * WORK_WHOLE;
+    r->lost += (int64_t)devices * WORK_WHOLE;
+}
+
+void room_regain(struct room *r, uint32_t node)
+{
+    int devices = r->pool->nodes[node].devices;
+
+    bits_remove(&r->level[0], node);
+    open_node(r, node);
+    r->whole += devices;
+    r->milli += (int64_t)devices * WORK_WHOLE;
+    r->lost -= (int64_t)devices * WORK_WHOLE;
 }
 
 void room_give(struct room *r, const struct work *w, uint32_t first)

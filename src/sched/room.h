@@ -40,6 +40,7 @@ struct room {
     struct bits level[POOL_DEVICES + 1]; /* nodes by how many devices are wholly free */
     int64_t whole;                       /* devices that are wholly free */
     int64_t milli;                       /* what is free of all devices, in thousandths */
+    int64_t lost;                        /* devices of nodes that are lost, in thousandths */
     struct part *parts;                  /* those taken, chained by job */
     size_t n_parts;
     uint32_t spare;          /* the first of those given back */
@@ -64,6 +65,10 @@ int room_take(struct room *r, const struct work *w, const struct fit *f, uint32_
 /* Let what room_take() returned count as free (up), or as taken again: to see what a place would
  * be. Nothing is taken or given in between. */
 void room_lift(struct room *r, const struct work *w, uint32_t first, bool up);
+
+/* A node on which nothing is taken is lost: no job finds a place there until it is back. */
+void room_lose(struct room *r, uint32_t node);
+void room_regain(struct room *r, uint32_t node);
 
 /* Give back what room_take() returned. */
 void room_give(struct room *r, const struct work *w, uint32_t first);

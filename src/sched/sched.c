@@ -353,6 +353,37 @@ void sched_end(struct sched *s, uint32_t job, int64_t now_ms)
     j->state = SCHED_ABSENT;
 }
 
+void sched_return(struct sched *s, uint32_t job, int64_t now_ms, int64_t left_ms)
+{
+    struct sched_job *j = &s->jobs[job];
+
+    assert(j->state == SCHED_RUNNING);
+    remove_running(s, job, now_ms);
+    j->left_ms = left_ms;
+    j->was = 1;
+    add_waiting(s, job, now_ms);
+}
+
+void sched_node(struct sched *s, uint32_t node, bool up)
+{
+    if (up)
+        room_regain(&s->room, node);
+    else
+        room_lose(&s->room, node);
+    s->promise.job = WAITING_NONE;
+}
+
+bool sched_is_on(const struct sched *s, uint32_t job, uint32_t node)
+{
+    uint32_t p = s->jobs[job].part;
+
+    if (s->jobs[job].state != SCHED_RUNNING)
+        return false;
+    while (p != NO_PART && s->room.parts[p].node != node)
+        p = s->room.parts[p].next;
+    return p != NO_PART;
+}
+
 void sched_progress(struct sched *s, uint32_t job, int64_t now_ms, int64_t left_ms)
 {
     struct sched_job *j = &s->jobs[job];

@@ -11,7 +11,15 @@
 
 struct sched;
 
-enum action_kind { ACTION_START, ACTION_PREEMPT };
+enum action_kind {
+    ACTION_START,
+    ACTION_PREEMPT,
+    /* What happened, told in the same form for sched_reason(); sched_pass() gives none of them. */
+    ACTION_LOSE,   /* a job lost its devices with the node 'other' */
+    ACTION_DOWN,   /* the node 'other' is lost until until_ms */
+    ACTION_UP,     /* it is back */
+    ACTION_STANDS, /* the node 'other' stands in for the node 'job' */
+};
 
 enum action_why {
     WHY_FIRST,   /* goes first, and there is room */
@@ -31,7 +39,7 @@ struct action {
     uint32_t job;
     uint8_t kind, why;
     uint32_t other;   /* the job that waits, or that goes first; WAITING_NONE */
-    int64_t until_ms; /* when that one can start; WORK_UNKNOWN */
+    int64_t until_ms; /* when that one can start; WORK_UNKNOWN. LOSE: what it goes back by */
 };
 
 /* For the jobs of a workload on a pool, all devices of which are free. All three are borrowed.
@@ -52,6 +60,15 @@ void sched_end(struct sched *s, uint32_t job, int64_t now_ms);
 
 /* It became known what is left of a running job. */
 void sched_progress(struct sched *s, uint32_t job, int64_t now_ms, int64_t left_ms);
+
+/* A running job has lost its devices: it waits again. left_ms is what is known to be left of it. */
+void sched_return(struct sched *s, uint32_t job, int64_t now_ms, int64_t left_ms);
+
+/* A node is lost (up false), on which no job runs any more; it is back. */
+void sched_node(struct sched *s, uint32_t node, bool up);
+
+/* Whether a running job has a part of a node. */
+bool sched_is_on(const struct sched *s, uint32_t job, uint32_t node);
 
 /* What it costs a job to start again after a preemption. */
 int64_t sched_restart_ms(const struct sched *s, uint32_t job);

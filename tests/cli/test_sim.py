@@ -213,3 +213,68 @@ def test_classes_of_priority(brim, tmp_path, trace):
     ]
     said = brim.out("sim", path, "--nodes", "1x8", "--actions", "--policy", policy)
     assert "2.000 job low gives up 8 devices: they are for job high, which waits for 8" in said
+
+
+def test_failures_of_a_list(brim, trace):
+    """A job goes back to its last checkpoint, waits, and starts on a node that is there."""
+    path = trace("job_id,submit_s,gpus,duration_s,checkpoint_s\na,0,4,100,30\nb,0,4,100,\n")
+    failures = trace("time_s,node,duration_s\n70,n0,50\n80,n1,1000\n", "failures.csv")
+    options = ["sim", path, "--nodes", "2x4", "--failures", failures]
+    assert brim.out(*options, "--actions").splitlines() == [
+        "0.000 job a starts with 4 devices on n0: of those that wait it was submitted first",
+        "0.000 job b starts with 4 devices on n1: of those that wait it was submitted first",
+        "70.000 node n0 fails, and is out for 50 s",
+        "70.000 job a loses 4 devices: node n0 failed; it goes back 10 s, to its last checkpoint, "
+        "and waits",
+        "80.000 node n1 fails, and is out for 1000 s",
+        "80.000 job b loses 4 devices: node n1 failed; it goes back 80 s, to its start, and waits",
+        "120.000 node n0 is back",
+        "120.000 job a starts with 4 devices on n0: of those that wait it was submitted first",
+        "160.000 job b starts with 4 devices on n0: of those that wait it was submitted first",
+    ]
+    run = json.loads(brim.out(*options, "--json"))["policies"][0]
+    assert run["failures"] == {
+        "nodes": 2, "jobs_thrown_back": 2, "jobs_that_never_end": 0,
+        "done_again_device_hours": 0.1, "restarts_device_hours": 0, "saving_device_hours": 0,
+        "out_device_hours": round(4 * (50 + 180) / 3600, 4),
+    }
+    # a spare stands in at once: a goes on there, and n0 is a spare when it is back
+    said = brim.out("sim", path, "--nodes", "3x4", "--failures", failures, "--spares", "1",
+                    "--actions")
+    assert "70.000 node n2, a spare, stands in for n0\n70.000 job a starts with 4" in said
+    assert "n0 is back" not in said and said.count("stands in") == 1
+
+
+def test_checkpoints_cost(brim, trace):
+    path = trace(SMALL)
+    said = simulate(brim, path, "--checkpoint", "40s", "--checkpoint-cost", "5s")
+    run = said["policies"][0]
+    # a pays for two of them, b for one, d for four
+    assert run["end_s"] == 110 + 55 + 220
+    assert run["failures"]["saving_device_hours"] == round((4 * 10 + 8 * 5 + 20) / 3600, 4)
+
+
+def test_failures_by_rate(brim, trace):
+    rows = "".join(f"{i},{i * 600},{1 + i % 8},{3600 + i * 37 % 900}\n" for i in range(300))
+    path = trace(HEAD + rows)
+    options = ["--nodes", "16x8", "--policy", "easy", "--compare", "las"]
+    assert "the rate of RSC-1: 6.5 failures of 1,000 nodes" in brim.out(
+        "sim", path, *options, "--failures", "rsc1")
+    first = brim.out("sim", path, *options, "--failures", "100/device")
+    assert first == brim.out("sim", path, *options, "--failures", "100/device")
+    assert first != brim.out("sim", path, *options, "--failures", "100/device", "--seed", "7")
+    runs = json.loads(brim.out("sim", path, *options, "--failures", "200", "--json"))["policies"]
+    # the same failures for each policy, but for those after its own end
+    assert abs(runs[0]["failures"]["nodes"] - runs[1]["failures"]["nodes"]) <= 2
+    assert 3 <= runs[0]["failures"]["nodes"] <= 20  # 16 nodes, two days and a bit
+    for failures, why in [
+        ("RSC-9", "unknown failure rate 'RSC-9'"),
+        ("-3", "a device fails 0 to 24 times in a day"),
+        ("1e9", "a device fails 0 to 24 times in a day"),
+        ("none.csv", "none.csv"),
+    ]:
+        done = brim("sim", path, "--failures=" + failures)
+        assert done.returncode == 1 and why in done.stderr, failures
+    assert "leave none to work on" in brim("sim", path, "--nodes", "2x8", "--spares", "2").stderr
+    done = brim("sim", path, "--failures", "RSC-1", "--policy", "rebuild-srtf")
+    assert done.returncode == 1 and "starts all jobs anew" in done.stderr
