@@ -15,7 +15,11 @@ struct sim_opts {
     const char *policy, *compare, *nodes;
     uint64_t load, rounds, seed;
     struct sim_fault_opts faults;
+    struct rate_opts rates;
+    const char *by;
 };
+
+static const char *const by[] = { "class", "user", "team", NULL };
 
 static const struct opt opts[] = {
     { OPT_FLAG, 'j', "json", offsetof(struct sim_opts, json), NULL, "print JSON", NULL },
@@ -41,6 +45,14 @@ static const struct opt opts[] = {
       "nodes fail: a published rate (RSC-1, Llama-3-405B), failures of 1,000 nodes in a day (6.5; "
       "0.8/device), or a list",
       NULL },
+    { OPT_CHOICE, 0, "by", offsetof(struct sim_opts, by), "WHAT", "the second table is by these",
+      by },
+    { OPT_STRING, 0, "gpu", offsetof(struct sim_opts, rates.gpu), "NAME",
+      "what devices without a kind are, for energy and money", NULL },
+    { OPT_STRING, 0, "price", offsetof(struct sim_opts, rates.price), "USD|KIND=USD,...",
+      "dollars for an hour of a device (else of data/prices.csv)", NULL },
+    { OPT_STRING, 0, "power", offsetof(struct sim_opts, rates.power), "BUSY[:IDLE]",
+      "watts of a device (else its TDP)", NULL },
     { OPT_DURATION, 0, "repair", offsetof(struct sim_opts, faults.repair_ns), "TIME",
       "failures by rate: how long a node is out", NULL },
     { OPT_UINT, 0, "spares", offsetof(struct sim_opts, faults.spares), "N",
@@ -71,6 +83,7 @@ struct session {
     struct str text, out;
     struct arena arena;
     struct sim_failing failing;
+    struct rates rates;
 };
 
 static void session_free(struct session *s)
@@ -82,6 +95,7 @@ static void session_free(struct session *s)
     workload_done(&s->work);
     pool_done(&s->pool);
     arena_done(&s->arena);
+    rates_done(&s->rates);
     str_done(&s->text);
     str_done(&s->out);
     free(s);
@@ -176,6 +190,8 @@ static int simulate(struct session *s, const struct sim_opts *o, struct err *e)
 
         if (rc == 0)
             rc = sim_stats_make(&r->stats, &r->result, &s->pool, &s->work, e);
+        if (rc == 0)
+            rc = sim_money_find(&r->money, &s->rates, &r->result, &s->pool, e);
         if (rc < 0)
             return rc;
     }
@@ -221,6 +237,8 @@ static int run(const struct app *app, const void *values, char **operands, struc
     }
     rc = load_pool(s, o->nodes, e);
     if (rc == 0)
+        rc = rates_open(&s->rates, &o->rates, e);
+    if (rc == 0)
         rc = load_policies(s, o, e);
     if (rc == 0)
         rc = load_trace(s, operands[0], e);
@@ -239,7 +257,9 @@ static int run(const struct app *app, const void *values, char **operands, struc
                                   .runs = s->runs,
                                   .n_runs = s->n_runs,
                                   .load = o->pack ? o->load : 0,
-                                  .failing = s->failing.any ? &s->failing : NULL };
+                                  .failing = s->failing.any ? &s->failing : NULL,
+                                  .rates = &s->rates,
+                                  .by = o->by };
     if (o->json)
         sim_show_json(&report, &s->out);
     else if (!o->actions)

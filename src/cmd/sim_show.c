@@ -1,6 +1,7 @@
 #include "cmd/sim_show.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "model/quantity.h"
@@ -44,17 +45,59 @@ static void add_run(const struct sim_run *r, struct str *out)
              (unsigned long long)r->result.preemptions);
 }
 
-static void add_groups(const struct sim_run *r, struct str *out)
+static void add_groups(const struct sim_run *r, const struct sim_breakdown *b, struct str *out)
 {
-    str_addf(out, "\n%s, by %s\n", r->policy.name, r->stats.by);
-    add_header(r->stats.by, out);
-    str_add_char(out, '\n');
-    for (size_t i = 0; i < r->stats.n_groups; i++) {
-        str_add(out, r->stats.groups[i].name);
+    if (b->n == 0) {
+        str_addf(out, "\n%s: the trace names no %s\n", r->policy.name, b->by);
+        return;
+    }
+    str_addf(out, "\n%s, by %s\n", r->policy.name, b->by);
+    add_header(b->by, out);
+    str_add(out, "  slowdown  device-h\n");
+    for (size_t i = 0; i < b->n; i++) {
+        str_add(out, b->groups[i].name);
         str_pad(out, NAME_WIDTH);
-        add_group(&r->stats.groups[i], out);
+        add_group(&b->groups[i], out);
+        str_addf(out, " %9.2f %9.0f\n", b->groups[i].slowdown, b->groups[i].device_hours);
+    }
+}
+
+static void add_amount(double amount, int decimals, struct str *out)
+{
+    if (isnan(amount))
+        str_addf(out, " %11s", "?");
+    else
+        str_addf(out, " %11.*f", decimals, amount);
+}
+
+/* Fairness, fragments, energy and money of each policy. */
+static void add_figures(const struct sim_report *r, struct str *out)
+{
+    str_add(out, "\npolicy");
+    str_pad(out, NAME_WIDTH);
+    str_add(out, "fairness slowdown fragmented%         kWh     dollars   of it idle\n");
+    for (size_t i = 0; i < r->n_runs; i++) {
+        const struct sim_run *run = &r->runs[i];
+
+        str_add(out, run->policy.name);
+        str_pad(out, NAME_WIDTH);
+        str_addf(out, "%8.3f %8.2f", run->stats.fairness, run->stats.all.slowdown);
+        add_amount(run->stats.fragmented * 100, 1, out);
+        add_amount(run->money.kwh, 0, out);
+        add_amount(run->money.usd, 0, out);
+        add_amount(run->money.usd_idle, 0, out);
         str_add_char(out, '\n');
     }
+    str_addf(out, "fairness: Jain's index of the mean slowdowns of %s\n",
+             r->runs[0].stats.fairness_of);
+    rates_about(r->rates, out);
+}
+
+static const struct sim_breakdown *broken_down(const struct sim_stats *s, const char *by)
+{
+    if (by && !strcmp(by, "user"))
+        return &s->users;
+    return by && !strcmp(by, "team") ? &s->teams : &s->main;
 }
 
 static double device_hours(double ms)
@@ -121,9 +164,13 @@ void sim_show_text(const struct sim_report *r, struct str *out)
     for (size_t i = 0; i < r->n_runs; i++)
         add_run(&r->runs[i], out);
     add_losses(r, out);
-    for (size_t i = 0; i < r->n_runs; i++)
-        if (r->runs[i].stats.n_groups > 1)
-            add_groups(&r->runs[i], out);
+    add_figures(r, out);
+    for (size_t i = 0; i < r->n_runs; i++) {
+        const struct sim_breakdown *b = broken_down(&r->runs[i].stats, r->by);
+
+        if (b->n > 1 || r->by)
+            add_groups(&r->runs[i], b, out);
+    }
 }
 
 /* ---- JSON ---- */
@@ -135,12 +182,15 @@ static void json_group(struct json *j, const char *key, const struct sim_group *
     json_int(j, "jobs", (int64_t)g->jobs);
     json_round(j, "completion_s", g->completion, 3);
     json_round(j, "completion_p50_s", g->completion_p50, 3);
+    json_round(j, "completion_p90_s", g->completion_p90, 3);
     json_round(j, "completion_p99_s", g->completion_p99, 3);
     json_round(j, "wait_s", g->wait, 3);
     json_round(j, "wait_p50_s", g->wait_p50, 3);
     json_round(j, "wait_p90_s", g->wait_p90, 3);
     json_round(j, "wait_p99_s", g->wait_p99, 3);
     json_round(j, "wait_max_s", g->wait_max, 3);
+    json_round(j, "slowdown", g->slowdown, 4);
+    json_round(j, "device_hours", g->device_hours, 3);
     json_end(j);
 }
 
@@ -152,6 +202,14 @@ static void json_packed(struct json *j, const struct sim_run *r)
     json_round(j, "allocated_at_load", r->pack.at_end, 6);
     json_round(j, "turned_away", r->pack.turned_away, 6);
     json_int(j, "jobs", (int64_t)r->pack.jobs);
+    json_end(j);
+}
+
+static void json_groups(struct json *j, const char *key, const struct sim_breakdown *b)
+{
+    json_array(j, key);
+    for (size_t i = 0; i < b->n; i++)
+        json_group(j, NULL, &b->groups[i]);
     json_end(j);
 }
 
@@ -173,11 +231,17 @@ static void json_run(struct json *j, const struct sim_run *r, bool failing)
     json_object(j, NULL);
     json_string(j, "policy", r->policy.name);
     json_group(j, "all", &r->stats.all);
-    json_string(j, "by", r->stats.by);
-    json_array(j, "groups");
-    for (size_t i = 0; i < r->stats.n_groups; i++)
-        json_group(j, NULL, &r->stats.groups[i]);
-    json_end(j);
+    json_string(j, "by", r->stats.main.by);
+    json_groups(j, "groups", &r->stats.main);
+    json_groups(j, "users", &r->stats.users);
+    json_groups(j, "teams", &r->stats.teams);
+    json_round(j, "fairness", r->stats.fairness, 6);
+    json_string(j, "fairness_of", r->stats.fairness_of);
+    json_round(j, "fragmented", r->stats.fragmented, 6);
+    json_round(j, "energy_kwh", r->money.kwh, 3);
+    json_round(j, "cost_usd", r->money.usd, 2);
+    json_round(j, "cost_idle_usd", r->money.usd_idle, 2);
+    json_round(j, "cost_done_again_usd", r->money.usd_redone, 2);
     json_round(j, "allocated", r->stats.allocated, 6);
     json_round(j, "allocated_to_end", r->stats.allocated_all, 6);
     json_round(j, "end_s", (double)r->result.end_ms / 1e3, 3);

@@ -2,6 +2,7 @@
 #ifndef BRIM_CMD_SIM_SHOW_H
 #define BRIM_CMD_SIM_SHOW_H
 #include "cmd/sim_faults.h"
+#include "cmd/sim_money.h"
 #include "engine/pack.h"
 #include "engine/sim_stats.h"
 #include "engine/trace.h"
@@ -12,6 +13,7 @@ struct sim_run {
     struct sim_result result;
     struct sim_stats stats;
     struct pack_result pack;
+    struct sim_money money;
 };
 
 struct sim_report {
@@ -23,6 +25,8 @@ struct sim_report {
     size_t n_runs;
     uint64_t load;                     /* per cent: they were packed; 0: they were run */
     const struct sim_failing *failing; /* NULL: nothing fails */
+    const struct rates *rates;
+    const char *by; /* a table by that: "user", "team"; NULL: by class or devices */
 };
 
 void sim_show_text(const struct sim_report *r, struct str *out);

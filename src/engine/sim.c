@@ -25,6 +25,7 @@ struct sim {
     size_t next;             /* job to be submitted */
     size_t unfinished;       /* jobs that can run and have not ended */
     int64_t now_ms, pass_ms; /* pass_ms: when the scheduler wants to be asked */
+    int64_t sample_ms;       /* the next moment at which to look */
 };
 
 void sim_result_done(struct sim_result *r)
@@ -50,8 +51,13 @@ static int open_sim(struct sim *m, struct err *e)
     m->left_ms = arena_alloc(a, n * sizeof(*m->left_ms));
     m->since_ms = arena_alloc(a, n * sizeof(*m->since_ms));
     m->start = arena_alloc(a, n * sizeof(*m->start));
-    if (!m->result->jobs || !m->left_ms || !m->since_ms || !m->start)
+    m->result->samples = arena_alloc(a, SIM_SAMPLES * sizeof(*m->result->samples));
+    if (m->pool->n_kinds > 1)
+        m->result->used_of = arena_alloc(a, m->pool->n_kinds * sizeof(*m->result->used_of));
+    if (!m->result->jobs || !m->left_ms || !m->since_ms || !m->start || !m->result->samples ||
+        (m->pool->n_kinds > 1 && !m->result->used_of))
         return err_nomem(e);
+    m->sample_ms = m->result->submitted_ms / SIM_SAMPLES / 2;
     return sched_open(&m->sched, m->policy, m->pool, m->work, e);
 }
 
@@ -90,6 +96,25 @@ static void find_impossible(struct sim *m)
     m->unfinished = m->work->n_jobs - m->result->impossible;
 }
 
+/* What is free, at each moment of samples before a time. */
+static void sample(struct sim *m, int64_t at_ms)
+{
+    const struct room *room = sched_room(m->sched);
+    struct sim_result *r = m->result;
+    struct sim_sample now = { .free = (double)room->whole };
+
+    for (size_t i = 0; i < m->pool->n_nodes; i++)
+        if (room->nodes[i].n_whole < m->pool->nodes[i].devices)
+            now.partly += room->nodes[i].n_whole;
+    while (r->n_samples < SIM_SAMPLES && m->sample_ms < at_ms) {
+        r->samples[r->n_samples++] = now;
+        m->sample_ms = (int64_t)((double)r->submitted_ms / SIM_SAMPLES *
+                                 ((double)r->n_samples + 0.5));
+    }
+    if (r->n_samples == SIM_SAMPLES)
+        m->sample_ms = WORK_UNKNOWN;
+}
+
 /* Count what is allocated until a time, and go there. */
 static void go_to(struct sim *m, int64_t at_ms)
 {
@@ -98,6 +123,10 @@ static void go_to(struct sim *m, int64_t at_ms)
     double used = (double)(m->pool->devices * WORK_WHOLE - room->milli - room->lost) / WORK_WHOLE;
     int64_t first = MIN(at_ms, r->submitted_ms) - m->now_ms;
 
+    if (m->sample_ms < at_ms)
+        sample(m, at_ms);
+    for (size_t k = 0; first > 0 && r->used_of && k < m->pool->n_kinds; k++)
+        r->used_of[k] += (double)room->taken[k] / WORK_WHOLE * (double)first;
     if (first > 0)
         r->used += used * (double)first;
     r->used_all += used * (double)(at_ms - m->now_ms);

@@ -13,7 +13,13 @@ enum sim_fate {
     SIM_ENDLESS,    /* failures let it not end: it was lost SIM_LOSSES times, or years passed */
 };
 
-enum { SIM_LOSSES = 1000 };
+enum { SIM_LOSSES = 1000, SIM_SAMPLES = 200 };
+
+/* What was free at a moment. */
+struct sim_sample {
+    double free;   /* devices */
+    double partly; /* of those, on nodes that are partly in use */
+};
 
 /* What became of a job. */
 struct sim_job {
@@ -46,8 +52,11 @@ struct sim_result {
     int64_t submitted_ms; /* the last submission */
     int64_t end_ms;       /* the last end */
     double used;          /* device time allocated up to the last submission, in ms */
+    double *used_of;      /* the same by kinds of devices; NULL: there is one kind */
     double used_all;      /* up to the last end */
     struct sim_losses losses;
+    struct sim_sample *samples; /* equal times apart, up to the last submission */
+    size_t n_samples;
 };
 
 /* Told of every action, with the time and the reason's sentence to be had from the scheduler. */

@@ -3,23 +3,38 @@
 #define BRIM_ENGINE_SIM_STATS_H
 #include "engine/sim.h"
 
-/* Times in seconds. Completion is from submission to end, wait all the time without devices.
- * Percentiles interpolate between the two nearest. */
+/* Times in seconds. Completion is from submission to end, wait all the time without devices,
+ * slowdown completion to length, where a length below SIM_SHORT_S counts as that. Percentiles
+ * interpolate between the two nearest. */
+enum { SIM_SHORT_S = 10 };
+
 struct sim_group {
     const char *name;
     size_t jobs;
-    double completion, completion_p50, completion_p99;
+    double completion, completion_p50, completion_p90, completion_p99;
     double wait, wait_p50, wait_p90, wait_p99, wait_max;
+    double slowdown;
+    double device_hours; /* that its jobs had, with what they did again */
+};
+
+struct sim_breakdown {
+    const char *by; /* "class" */
+    struct sim_group *groups;
+    size_t n;
 };
 
 struct sim_stats {
     struct arena arena;
     struct sim_group all;
-    const char *by; /* what the groups are: "class", or "devices" where a trace has no classes */
-    struct sim_group *groups;
-    size_t n_groups;
-    double allocated;     /* share of the devices, up to the last submission */
-    double allocated_all; /* up to the last end */
+    struct sim_breakdown main;         /* by class, or by devices where a trace has no classes */
+    struct sim_breakdown users, teams; /* n is 0 where a trace has none */
+    double allocated;                  /* share of the devices, up to the last submission */
+    double allocated_all;              /* up to the last end */
+    /* Jain's index of mean slowdowns, 1 when all are the same: of users, else teams, else classes,
+     * else jobs. */
+    double fairness;
+    const char *fairness_of; /* "users" */
+    double fragmented; /* of free devices, the share on nodes that are partly in use; NaN: none */
 };
 
 /* -ENOMEM. */

@@ -30,6 +30,11 @@ int room_init(struct room *r, const struct pool *pool)
             return -ENOMEM;
     for (uint32_t i = 0; i < pool->n_nodes; i++)
         open_node(r, i);
+    if (pool->n_kinds > 1) {
+        r->taken = arena_alloc(&r->arena, pool->n_kinds * sizeof(*r->taken));
+        if (!r->taken)
+            return -ENOMEM;
+    }
     r->whole = pool->devices;
     r->milli = pool->devices * WORK_WHOLE;
     return 0;
@@ -85,6 +90,10 @@ static void change(struct room *r, const struct part *p, const struct work *w, i
 {
     struct room_node *n = &r->nodes[p->node];
     uint8_t before = n->n_whole;
+
+    if (r->taken)
+        r->taken[r->pool->nodes[p->node].kind] -= (int64_t)sign * p->milli *
+                                                  __builtin_popcount(p->devices);
 
     for (uint16_t left = p->devices; left; left &= (uint16_t)(left - 1)) {
         int d = __builtin_ctz(left);

@@ -41,6 +41,7 @@ struct room {
     int64_t whole;                       /* devices that are wholly free */
     int64_t milli;                       /* what is free of all devices, in thousandths */
     int64_t lost;                        /* devices of nodes that are lost, in thousandths */
+    int64_t *taken;                      /* of each kind, in thousandths; NULL: there is one */
     struct part *parts;                  /* those taken, chained by job */
     size_t n_parts;
     uint32_t spare;          /* the first of those given back */

@@ -278,3 +278,48 @@ def test_failures_by_rate(brim, trace):
     assert "leave none to work on" in brim("sim", path, "--nodes", "2x8", "--spares", "2").stderr
     done = brim("sim", path, "--failures", "RSC-1", "--policy", "rebuild-srtf")
     assert done.returncode == 1 and "starts all jobs anew" in done.stderr
+
+
+def test_figures(brim, trace):
+    """Ann waits three times as long as Bob; what devices cost while jobs have them, and idle."""
+    path = trace("job_id,submit_s,gpus,duration_s,user,team\n"
+                 "a,0,8,3600,ann,x\nb,0,8,3600,bob,x\nc,0,8,3600,ann,y\nd,21600,1,60,bob,y\n")
+    said = simulate(brim, path, "--price", "2", "--power", "500:50")
+    run = said["policies"][0]
+    users = {g["name"]: g for g in run["users"]}
+    assert (users["ann"]["slowdown"], users["bob"]["slowdown"]) == (2, 1.5)  # 1 and 3; 2 and 1
+    assert users["ann"]["device_hours"] == 16 and users["ann"]["wait_s"] == 3600
+    assert [g["name"] for g in run["teams"]] == ["x", "y"]
+    assert run["fairness"] == round(3.5**2 / (2 * (2**2 + 1.5**2)), 6)
+    assert run["fairness_of"] == "users"
+    # six hours up to the last submission, of which three are idle
+    assert (run["cost_usd"], run["cost_idle_usd"]) == (6 * 8 * 2, 3 * 8 * 2)
+    assert run["energy_kwh"] == 8 * (3 * 0.5 + 3 * 0.05)
+    assert "by team" in brim.out("sim", path, "--nodes", "1x8", "--by", "team")
+    assert "names no user" in brim.out("sim", trace(SMALL), "--nodes", "1x8", "--by", "user")
+
+
+def test_what_devices_cost(brim, trace):
+    path = trace("job_id,submit_s,gpus,duration_s,kinds\na,0,8,3600,A100-40GB\nb,3600,4,60,T9\n")
+    said = brim.out("sim", path, "--nodes", "1x8:A100-40GB,1x4:T9")
+    assert "40GB: 1.99 dollars an hour (lambda, 2026-09-20); 400 W busy (its TDP)" in said
+    assert "T9: no price known (--price); no power known (--power)" in said
+    run = json.loads(brim.out("sim", path, "--json", "--nodes", "1x8:A100-40GB,1x4:T9", "--price",
+                              "T9=0.5", "--power", "100"))["policies"][0]
+    assert run["cost_usd"] == 8 * 1.99 + 4 * 0.5 and run["cost_idle_usd"] == 4 * 0.5
+    assert run["energy_kwh"] == round(0.8 + 4 * 0, 3)
+    assert simulate(brim, trace(SMALL))["policies"][0]["cost_usd"] is None
+    for option, why in [("--price=x", "dollars an hour"), ("--power=1:2:3", "watts of a device"),
+                        ("--gpu=H10", "unknown GPU 'H10'")]:
+        done = brim("sim", path, option)
+        assert done.returncode == 1 and why in done.stderr, option
+
+
+def test_fragments(brim, trace):
+    """One device of each node is taken: all that are free lie on nodes partly in use."""
+    path = trace(HEAD + "a,0,1,1000\nb,0,1,1000\nc,1000,1,1\n")
+    policy = trace("[policy]\norder = fifo\nplace = scatter\n", "p.ini")
+    said = json.loads(brim.out("sim", path, "--json", "--nodes", "2x4", "--policy", policy))
+    assert said["policies"][0]["fragmented"] == round(2 / 6, 6)
+    said = json.loads(brim.out("sim", path, "--json", "--nodes", "1x4", "--policy", policy))
+    assert said["policies"][0]["fragmented"] == 1

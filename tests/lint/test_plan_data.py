@@ -95,3 +95,18 @@ def test_failures_have_sources():
         assert row["gpu"] in {gpu["name"] for gpu in GPUS}, row["name"]
         assert row["notes"] and int(row["node_gpus"]), row["name"]
         assert bool(row["failures"]) != bool(row["per_1000_node_days"]), row["name"]
+
+
+def test_prices():
+    """Each is of a GPU that gpus.csv has, with a source and a date, and plausible."""
+    rows, keys = table("prices")
+    names = {row["name"] for row in GPUS}
+    assert len({row["name"] for row in rows}) == len(rows) > 5
+    for row in rows:
+        assert None not in row and None not in row.values(), row["name"]
+        assert row["name"] in names, row["name"]
+        assert 0.1 < float(row["usd_per_hour"]) < 50, row["name"]
+        assert re.fullmatch(r"20\d\d-[01]\d-[0-3]\d", row["date"]), row["name"]
+        assert row["source"] in keys, row["name"]
+        if row["idle_w"]:
+            assert 10 < float(row["idle_w"]) < 200 and row["idle_source"] in keys, row["name"]

@@ -81,7 +81,7 @@ static int whole(const char *policy, struct err *e)
     struct workload w = { .n_jobs = 0 };
     struct pool p = { .n_nodes = 0 };
     struct sim_result r = { .events = 0 };
-    struct sim_stats s = { .n_groups = 0 };
+    struct sim_stats s = { .fairness = 0 };
     struct pack_result pack;
     struct trace_notes n;
     struct policy po;
