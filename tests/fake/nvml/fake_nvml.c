@@ -8,6 +8,7 @@
  *     utilization = 93                    percent; with memory_utilization
  *     temperature = 61                    slowdown, margin
  *     memory_clock_mhz = 2619             the others are in [gpu N]
+ *     limit_least_mw, limit_most_mw       limits of power that it takes
  *     power_mw, enforced_limit_mw, encoder, decoder (percent), reasons (bits, decimal)
  *     memory_total_b, memory_used_b, memory_reserved_b
  *     field 83 = 1000 + 500/s             a field, here one that grows with time
@@ -16,6 +17,8 @@
  *     gpm 2 = 93.5                        a metric of it
  *     process 4711 = 1000000 0.5          a process: bytes (-1: not known), share of time
  *     processes = 600                     more than the caller has room for
+ *
+ * What is drawn is no more than the limit of power, which can be set (FAKE_NVML.limits holds that).
  *
  * Fields and others have 64 bits, but those that "narrow" names ("narrow = 197") have 32.
  *
@@ -48,6 +51,7 @@ EXPORT nvml_fabric_v2_fn nvmlDeviceGetGpuFabricInfoV;
 EXPORT nvml_fabric_v1_fn nvmlDeviceGetGpuFabricInfo;
 EXPORT nvml_link_fn nvmlDeviceGetNvLinkRemoteDeviceType;
 EXPORT nvml_fields_fn nvmlDeviceGetFieldValues;
+EXPORT nvml_range_fn nvmlDeviceGetPowerManagementLimitConstraints;
 #endif
 
 EXPORT nvml_plain_fn nvmlInit_v2, nvmlShutdown;
@@ -60,6 +64,7 @@ EXPORT nvml_number_fn nvmlDeviceGetMinorNumber, nvmlDeviceGetCurrPcieLinkGenerat
     nvmlDeviceGetCurrPcieLinkWidth, nvmlDeviceGetMaxPcieLinkGeneration,
     nvmlDeviceGetMaxPcieLinkWidth, nvmlDeviceGetPersistenceMode, nvmlDeviceGetPowerManagementLimit,
     nvmlDeviceGetPowerManagementDefaultLimit;
+EXPORT nvml_set_fn nvmlDeviceSetPowerManagementLimit;
 EXPORT nvml_pair_fn nvmlDeviceGetEccMode;
 EXPORT nvml_clock_fn nvmlDeviceGetClockInfo, nvmlDeviceGetMaxClockInfo,
     nvmlDeviceGetApplicationsClock, nvmlDeviceGetDefaultApplicationsClock;
@@ -302,11 +307,53 @@ NUMBER(nvmlDeviceGetCurrPcieLinkWidth, pcie_width)
 NUMBER(nvmlDeviceGetMaxPcieLinkGeneration, pcie_gen_max)
 NUMBER(nvmlDeviceGetMaxPcieLinkWidth, pcie_width_max)
 NUMBER(nvmlDeviceGetPersistenceMode, persistence)
-NUMBER(nvmlDeviceGetPowerManagementLimit, power_limit_mw)
 NUMBER(nvmlDeviceGetPowerManagementDefaultLimit, power_default_mw)
 CLOCK(nvmlDeviceGetMaxClockInfo, sm_clock_max_mhz, NVML_CLOCK_SM)
 CLOCK(nvmlDeviceGetApplicationsClock, app_clock_mhz, NVML_CLOCK_GRAPHICS)
 CLOCK(nvmlDeviceGetDefaultApplicationsClock, app_clock_default_mhz, NVML_CLOCK_GRAPHICS)
+
+/* Limits that were set, a line each, lie in a file beside the script: as those of a device they
+ * outlive who set them. */
+static FILE *open_limits(const char *how)
+{
+    const char *script = getenv("FAKE_NVML");
+    char path[4096];
+
+    snprintf(path, sizeof(path), "%s.limits", script ? script : "");
+    return fopen(path, how);
+}
+
+int fake_limit(int device)
+{
+    int limit = machine.gpus[device].power_limit_mw, of, mw;
+    FILE *f = open_limits("re");
+
+    while (f && fscanf(f, "%d %d", &of, &mw) == 2)
+        limit = of == device ? mw : limit;
+    if (f)
+        fclose(f);
+    return limit;
+}
+
+int nvmlDeviceGetPowerManagementLimit(nvml_device device, unsigned *mw)
+{
+    return give_number(about("nvmlDeviceGetPowerManagementLimit", device),
+                       fake_limit(fake_index(device)), mw);
+}
+
+int nvmlDeviceSetPowerManagementLimit(nvml_device device, unsigned mw)
+{
+    int code = about("nvmlDeviceSetPowerManagementLimit", device);
+    FILE *f = code == NVML_OK ? open_limits("ae") : NULL;
+
+    if (code != NVML_OK)
+        return code;
+    if (!f)
+        return NVML_OPERATING_SYSTEM;
+    fprintf(f, "%d %u\n", fake_index(device), mw);
+    fclose(f);
+    return NVML_OK;
+}
 
 int nvmlDeviceGetClockInfo(nvml_device device, unsigned kind, unsigned *mhz)
 {
@@ -405,6 +452,19 @@ int nvmlDeviceGetP2PStatus(nvml_device a, nvml_device b, unsigned question, unsi
 
 #ifndef FAKE_OLD
 NUMBER(nvmlDeviceGetGpuMaxPcieLinkGeneration, gpu_gen_max)
+
+/* [live]: limit_least_mw, limit_most_mw */
+int nvmlDeviceGetPowerManagementLimitConstraints(nvml_device device, unsigned *least,
+                                                 unsigned *most)
+{
+    int code = about("nvmlDeviceGetPowerManagementLimitConstraints", device);
+    double low = ABSENT, high = ABSENT;
+
+    live_number(fake_index(device), "limit_least_mw", &low);
+    live_number(fake_index(device), "limit_most_mw", &high);
+    code = give_number(code, (int)low, least);
+    return give_number(code, (int)high, most);
+}
 
 int nvmlDeviceGetMigMode(nvml_device device, unsigned *current, unsigned *pending)
 {

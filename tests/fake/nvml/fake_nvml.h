@@ -8,6 +8,9 @@ int fake_about(const char *call, nvml_device device);
 
 int fake_index(nvml_device device);
 
+/* The limit of power of a GPU, in milliwatts; ABSENT. */
+int fake_limit(int device);
+
 /* For tests, to be found with dlsym(). The first reads the rules of [fake] and what [live] says
  * anew; the second counts calls about a GPU since the library was loaded (call NULL: all of
  * them), and nvmlInit_v2 as if it were about GPU 0;

@@ -60,12 +60,21 @@ static int give(int code, nvml_device device, const char *name, unsigned *to)
         return give(fake_about(#call, device), device, name, number); \
     }
 
-NUMBER(nvmlDeviceGetPowerUsage, "power_mw")
 NUMBER(nvmlDeviceGetEnforcedPowerLimit, "enforced_limit_mw")
 PAIR(nvmlDeviceGetEncoderUtilization, "encoder")
 PAIR(nvmlDeviceGetDecoderUtilization, "decoder")
 KIND(nvmlDeviceGetTemperature, "temperature", NVML_SENSOR_GPU)
 KIND(nvmlDeviceGetTemperatureThreshold, "slowdown", NVML_THRESHOLD_SLOWDOWN)
+
+int nvmlDeviceGetPowerUsage(nvml_device device, unsigned *mw)
+{
+    int limit = fake_limit(fake_index(device));
+    int code = give(fake_about("nvmlDeviceGetPowerUsage", device), device, "power_mw", mw);
+
+    if (code == NVML_OK && limit >= 0)
+        *mw = MIN(*mw, (unsigned)limit);
+    return code;
+}
 
 int nvmlDeviceGetUtilizationRates(nvml_device device, struct nvml_utilization *utilization)
 {
