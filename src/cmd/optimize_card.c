@@ -171,7 +171,7 @@ static void add_entry(const struct session_entry *k, enum session_goal goal, uns
     if (k->outcome == SESSION_LEFT || isnan(k->effect.gain)) {
         str_add(&line, *k->note ? k->note : "not measured");
     } else {
-        progress_effect(&k->effect, goal, &line);
+        progress_effect(k, goal, &line);
         str_addf(&line, ", %u steps", k->steps);
         if (k->starts)
             str_addf(&line, " in %u starts", k->starts);
@@ -282,6 +282,7 @@ static void json_entry(struct json *j, const struct session_entry *k)
     json_number(j, "gain", k->effect.gain, 5);
     json_number(j, "low", isnan(k->effect.gain) ? (double)NAN : k->effect.low, 5);
     json_number(j, "high", k->effect.high, 5);
+    json_number(j, "speed", k->speed, 5);
     json_int(j, "steps", k->steps);
     json_int(j, "starts", k->starts);
     json_string(j, "why", k->why);

@@ -10,6 +10,7 @@
 #include "cmd/cmd.h"
 #include "cmd/find_shim.h"
 #include "cmd/job.h"
+#include "cmd/optimize_machine.h"
 #include "cmd/run_card.h"
 #include "cmd/run_profile.h"
 #include "run/archive.h"
@@ -202,6 +203,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
         return rc;
     if (observe_nested(conf_environment()))
         return job_step_aside(&b.job, e);
+    machine_recover(&a, &talk);
     if (!config.runs)
         return err_nomem(e);
     if (!config.plugins)

@@ -8,6 +8,15 @@
 #include "run/observe.h"
 #include "tune/session.h"
 
+/* Settings of this machine (knobs of KNOB_DEVICE), by the user's word. */
+struct drive_machine {
+    /* The value of now under a knob's target, of LEVER_WORD letters; false: there is none. */
+    bool (*now)(void *arg, const char *target, char *value);
+    /* Set it at once: false when that cannot be, with why, of SESSION_TEXT letters. */
+    bool (*set)(void *arg, const char *target, const char *value, char *why);
+    void *arg;
+};
+
 struct drive_config {
     const struct knobs *knobs;
     struct session_plan plan; /* drive_plan() */
@@ -22,6 +31,7 @@ struct drive_config {
      * all can. */
     bool (*fits)(void *arg, const struct candidate *c, char *why);
     void *arg;
+    const struct drive_machine *machine; /* NULL: that word was not given */
 };
 
 /* The usual plan of a session with that many seconds. */

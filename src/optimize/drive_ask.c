@@ -39,6 +39,8 @@ static int judge(struct drive *d, struct run *r)
     if (rc == 0)
         rc = add_kept(&d->session, r);
     if (rc == 0)
+        rc = drive_add_machine(d, r);
+    if (rc == 0)
         rc = judge_run(r, NULL, &v);
     if (rc < 0) {
         verdict_done(&v);
@@ -81,7 +83,7 @@ static int learn(struct drive *d, const struct run *r)
 static const char *why_barred(const struct candidate *c)
 {
     if (c->knob->risk == KNOB_PRIVILEGED)
-        return "it needs an operator";
+        return "it needs an operator: --allow privileged";
     if (c->knob->effect == KNOB_RESTART)
         return "it changes numbers and needs a restart: --allow numeric --restarts 12 would try it";
     return "it changes numbers: --allow numeric";

@@ -25,12 +25,15 @@ static void count_steps(struct drive *d)
     struct session *s = &d->session;
 
     for (; d->entries < s->n_entries; d->entries++)
-        if (s->entries[d->entries].outcome != SESSION_LEFT)
+        if (s->entries[d->entries].outcome != SESSION_LEFT) {
             s->entries[d->entries].steps = (unsigned)(d->steps - d->begun);
+            s->entries[d->entries].speed = drive_speed(d);
+        }
     if (d->begun_trial == s->trials)
         return;
     d->begun_trial = s->trials;
     d->begun = d->steps;
+    memset(d->power.pace, 0, sizeof(d->power.pace));
     d->did = (struct order_marks){ .did = { false } };
 }
 
@@ -101,8 +104,18 @@ static struct session_event event(enum session_event_kind kind, const char *why)
     return (struct session_event){ .kind = kind, .why = why };
 }
 
-/* Whether a command needs no more than its answer, which is in *e then. */
-static bool is_answered(struct drive *d, const struct session_command *c, struct session_event *e)
+static struct session_event set_machine(struct drive *d, const struct session_command *c, char *why)
+{
+    if (drive_set_machine(d, c->knob, c->value, why))
+        return event(SESSION_SWITCHED, NULL);
+    d->unheard = c->what == SESSION_APPLY;
+    return event(SESSION_FAILED, why);
+}
+
+/* Whether a command needs no more than its answer, which is in *e then; text, of SESSION_TEXT
+ * letters, may be a part of it. */
+static bool is_answered(struct drive *d, const struct session_command *c, struct session_event *e,
+                        char *text)
 {
     bool apply = c->what == SESSION_APPLY;
     const char *why;
@@ -112,6 +125,10 @@ static bool is_answered(struct drive *d, const struct session_command *c, struct
     if (!apply && d->unheard) {
         *e = event(SESSION_SWITCHED, NULL); /* it never came into force */
         d->unheard = false;
+        return true;
+    }
+    if (drive_is_machine(d, c->knob)) {
+        *e = set_machine(d, c, text);
         return true;
     }
     if (drive_request(d, c->knob, c->value, apply, &why))
@@ -160,6 +177,7 @@ static void begin_trial(struct drive *d, const char *knob)
 
 void drive_obey(struct drive *d, struct session_command c)
 {
+    char text[SESSION_TEXT];
     struct session_event e;
 
     for (;;) {
@@ -169,7 +187,7 @@ void drive_obey(struct drive *d, struct session_command c)
         case SESSION_REVERT:
             if (c.what == SESSION_APPLY)
                 begin_trial(d, c.knob);
-            if (!is_answered(d, &c, &e))
+            if (!is_answered(d, &c, &e, text))
                 return;
             c = session_event(&d->session, &e);
             break;

@@ -21,6 +21,24 @@ static bool is_whole(const struct drive *d, const struct run_moment *m)
            glimpse_begin_ns(m) >= d->since_ns;
 }
 
+/* What the setting on trial costs in speed is a question of its own. */
+static void add_pace(struct drive *d)
+{
+    struct drive_pace *p = &d->power.pace[d->session.in_force];
+
+    p->steps += d->n;
+    p->seconds += d->group_s;
+}
+
+double drive_speed(const struct drive *d)
+{
+    const struct drive_pace *without = &d->power.pace[0], *with = &d->power.pace[1];
+
+    return with->seconds > 0 && without->seconds > 0
+               ? with->steps / with->seconds / (without->steps / without->seconds) - 1
+               : (double)NAN;
+}
+
 void drive_end_moment(struct drive *d, const struct run_moment *m)
 {
     double watts = goal_watts(&d->c.goal, m), price;
@@ -35,6 +53,7 @@ void drive_end_moment(struct drive *d, const struct run_moment *m)
     d->power.seconds += m->seconds;
     if (!d->n)
         return;
+    add_pace(d);
     price = goal_price(&d->c.goal, d->group_s / d->n, d->power.joules / d->power.seconds);
     /* The session's plan is in seconds: one that is scaled so that the first moment costs what it
      * takes. Only ratios count. */

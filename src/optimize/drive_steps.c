@@ -8,6 +8,9 @@
 /* Steps of a job's begin that are no measure of it. */
 enum { WARM_UP = 5 };
 
+/* Steps around a change of this machine's settings. */
+enum { MIXED_STEPS = 2 };
+
 const struct drive_stretch drive_stretch_none = {
     .samples = (double)NAN, .resident_b = (double)NAN, .pss_b = (double)NAN, .device_b = (double)NAN
 };
@@ -162,6 +165,14 @@ static void switched(struct drive *d, const struct join_step *s)
     else
         drive_send(d, SESSION_SWITCHED, NULL);
     d->settle = settle_of(d);
+    drive_begin_group(d);
+}
+
+/* The step that is under way has some of both: it is left out with the next one. */
+void drive_switched_now(struct drive *d)
+{
+    d->since_ns = d->w.now_ns;
+    d->settle = MIXED_STEPS;
     drive_begin_group(d);
 }
 

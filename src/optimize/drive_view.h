@@ -61,6 +61,9 @@ struct drive {
     struct {
         double joules, seconds; /* of the group's moments */
         double scale;           /* from a step's price to the session's seconds; 0: not yet */
+        struct drive_pace {
+            double steps, seconds;
+        } pace[2]; /* of a trial: without the setting, and with it */
     } power;
 
     bool asking;                 /* the session wants candidates */
@@ -91,6 +94,14 @@ void drive_send(struct drive *d, enum session_event_kind kind, const char *why);
 /* Ask all ranks for knob = value. False when that cannot be asked, with why. */
 bool drive_request(struct drive *d, const char *knob, const char *value, bool apply,
                    const char **why);
+
+/* The same of a setting of this machine, which is in force when this returns; with why, of
+ * SESSION_TEXT letters. */
+bool drive_is_machine(const struct drive *d, const char *knob);
+bool drive_set_machine(struct drive *d, const char *knob, const char *value, char *why);
+
+/* Add what this machine has set to the notes of a run. -ENOMEM. */
+int drive_add_machine(struct drive *d, struct run *r) CHECK_RESULT;
 
 /* Tell what is new, and take note of it when something was kept or is not any more. */
 void drive_progress(struct drive *d);
@@ -125,14 +136,17 @@ void drive_look_at_members(struct drive *d);
 /* Take what was joined, and what came of a request; begin to count for what is in force now. */
 void drive_take_steps(struct drive *d);
 void drive_begin_group(struct drive *d);
+void drive_switched_now(struct drive *d);
 void drive_add_moment(struct drive *d);
 
 /* Give the session, or the watch after it, what a step took. */
 void drive_give(struct drive *d, double seconds, unsigned steps);
 
-/* With a goal that wants the power: its plan; and the end of a moment, before steps of the next. */
+/* With a goal that wants the power: its plan; the end of a moment, before steps of the next; by how
+ * much the setting on trial makes steps faster (NaN: not known). */
 void drive_plan_power(struct session_plan *plan);
 void drive_end_moment(struct drive *d, const struct run_moment *m);
+double drive_speed(const struct drive *d);
 
 /* Undo what makes the loss worse, or the job hang. */
 void drive_look_for_trouble(struct drive *d);

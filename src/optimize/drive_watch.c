@@ -53,11 +53,18 @@ static void give_up(struct drive *d, unsigned entry, const char *why)
     drive_progress(d);
 }
 
+/* What is not asked of the job is done when this returns. */
 static void want(struct drive *d, bool in_force)
 {
     const struct session_entry *k = &d->session.entries[d->watch.entry];
     const char *why = NULL;
+    char text[SESSION_TEXT];
 
+    if (drive_is_machine(d, k->knob)) {
+        drive_watch_done(d, drive_set_machine(d, k->knob, in_force ? k->value : k->before, text),
+                         text);
+        return;
+    }
     if (!drive_request(d, k->knob, in_force ? k->value : k->before, in_force, &why))
         give_up(d, d->watch.entry, why);
 }

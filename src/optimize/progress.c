@@ -2,16 +2,12 @@
 
 #include <math.h>
 
-void progress_effect(const struct trial_effect *e, enum session_goal goal, struct str *out)
+static void add_effect(const struct trial_effect *e, enum session_goal goal, struct str *out)
 {
     static const char *const what[] = { [GOAL_THROUGHPUT] = "steps/s",
                                         [GOAL_ENERGY] = "steps/J",
                                         [GOAL_COST] = "steps for the money" };
 
-    if (isnan(e->gain)) {
-        str_add(out, "not measured");
-        return;
-    }
     if (e->gain >= 1 && goal == GOAL_THROUGHPUT)
         str_addf(out, "%.1f times as fast", 1 + e->gain);
     else if (e->gain >= 1)
@@ -24,6 +20,17 @@ void progress_effect(const struct trial_effect *e, enum session_goal goal, struc
         str_addf(out, " (%.1f to %.1f)", 1 + e->low, 1 + e->high);
     else
         str_addf(out, " (%+.1f to %+.1f %%)", e->low * 100, e->high * 100);
+}
+
+void progress_effect(const struct session_entry *k, enum session_goal goal, struct str *out)
+{
+    if (isnan(k->effect.gain)) {
+        str_add(out, "not measured");
+        return;
+    }
+    add_effect(&k->effect, goal, out);
+    if (goal != GOAL_THROUGHPUT && !isnan(k->speed))
+        str_addf(out, " at %+.1f %% steps/s", k->speed * 100);
 }
 
 void progress_outcome(const struct session_entry *k, enum session_goal goal, struct str *out)
@@ -43,7 +50,7 @@ void progress_outcome(const struct session_entry *k, enum session_goal goal, str
     else if (k->outcome == SESSION_REJECTED && isnan(k->effect.gain) && *k->note)
         str_add(out, k->note);
     else
-        progress_effect(&k->effect, goal, out);
+        progress_effect(k, goal, out);
     str_add(out, ends[k->outcome]);
     if (k->steps)
         str_addf(out, " after %u steps", k->steps);

@@ -18,8 +18,8 @@ bool progress_next(struct progress *p, const struct session *s, struct str *out)
 /* "loader.workers=13: 11.6 times as fast (10.1 to 15.2), kept after 104 steps". */
 void progress_outcome(const struct session_entry *k, enum session_goal goal, struct str *out);
 
-/* "11.6 times as fast (10.1 to 15.2)", "+8.3 % steps/s (+5.1 to +11.6 %)", "+8.3 % steps/J ...",
- * "not measured". */
-void progress_effect(const struct trial_effect *e, enum session_goal goal, struct str *out);
+/* "11.6 times as fast (10.1 to 15.2)", "+8.3 % steps/s (+5.1 to +11.6 %)", "+8.3 % steps/J (...) at
+ * -2.1 % steps/s", "not measured". */
+void progress_effect(const struct session_entry *k, enum session_goal goal, struct str *out);
 
 #endif

@@ -199,6 +199,7 @@ int propose(struct proposals *ret, const struct propose_about *about)
         propose_loader(&p);
         propose_communication(&p);
         propose_compute(&p);
+        propose_machine(&p);
         propose_declared(&p);
     }
     if (p.out.count)

@@ -11,9 +11,6 @@ static const double half_precision = 0.5; /* of the time of computing that it ta
 static const double compiled = 0.1;       /* of a launch-bound step; ours */
 static const double reference_part = 0.5; /* of computing; as blas-cost of thresholds.ini */
 
-static const double near_limit = 0.7;  /* of a device's power */
-static const double lower_limit = 0.8; /* of the limit of now */
-
 static void add_threads(struct proposer *p)
 {
     const struct verdict_item *item = propose_item(p, CAUSE_CPU_THREADS);
@@ -123,19 +120,6 @@ static void add_checkpoint(struct proposer *p)
                        quantity_seconds(best).text);
 }
 
-/* What it gains is not known: an operator who may set it can measure that. */
-static void add_power(struct proposer *p)
-{
-    double share = facts_signal(&p->facts, RUN_GPU_POWER);
-    double limit = facts_signal(&p->facts, RUN_GPU_WATTS) / facts_signal(&p->facts, RUN_GPUS) /
-                   share;
-
-    if (p->about->energy && share >= near_limit && limit > 0)
-        propose_number(p, "power.limit", round(lower_limit * limit), round(limit), (double)NAN,
-                       "devices draw %s of their limit: the last clocks take the most energy",
-                       quantity_share(share).text);
-}
-
 void propose_compute(struct proposer *p)
 {
     add_threads(p);
@@ -144,5 +128,4 @@ void propose_compute(struct proposer *p)
     add_batch(p);
     add_precision(p);
     add_checkpoint(p);
-    add_power(p);
 }

@@ -48,7 +48,8 @@ static struct session_entry *write_down(struct session *s, const struct session_
     struct session_entry *to = &s->entries[s->n_entries++];
 
     *to = (struct session_entry){ .outcome = outcome,
-                                  .effect = { (double)NAN, -1, (double)INFINITY } };
+                                  .effect = { (double)NAN, -1, (double)INFINITY },
+                                  .speed = (double)NAN };
     set(to->knob, sizeof(to->knob), o->knob);
     set(to->value, sizeof(to->value), o->value);
     set(to->before, sizeof(to->before), o->before);
@@ -395,7 +396,7 @@ static const char *why_left(const struct session *s, const struct candidate *c)
     if (c->knob->risk == KNOB_NUMERIC && !s->plan.numeric)
         return "it changes numbers: --allow numeric";
     if (c->knob->risk == KNOB_PRIVILEGED && !s->plan.privileged)
-        return "it needs an operator";
+        return "it needs an operator: --allow privileged";
     if (c->knob->effect == KNOB_EPOCH)
         return "it takes effect with the next epoch";
     if (c->knob->effect == KNOB_RESTART)

@@ -81,6 +81,7 @@ struct session_entry {
     char why[SESSION_TEXT], note[SESSION_TEXT];
     enum session_outcome outcome;
     struct trial_effect effect; /* gain NaN: not measured */
+    double speed; /* where the goal is another: gain in steps a second; NaN: not known */
     unsigned steps;
     unsigned starts; /* of the job, for it; 0: it was tried while the job ran */
 };

@@ -37,6 +37,12 @@ class Optimized:
             universal_newlines=True,
         )
 
+    def call(self, command):
+        return subprocess.run(
+            command, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, universal_newlines=True, timeout=60,
+        )
+
     def run(self, *command, **how):
         job = self.start(*command, **how)
         try:

@@ -1,0 +1,99 @@
+/* What a step costs, by what the user wants, and the limit of power, which is no setting of the job
+ * (sim_job.h). */
+#include "sim_job.h"
+#include "tap.h"
+
+/* Steps become some seven times as fast; what a worker draws decides what that costs. */
+static void test_goal(struct goal g, double worker_watts, bool pays, const char *name)
+{
+    struct sim s;
+    struct drive_report r;
+    const struct session_entry *k;
+    double watts, gain;
+
+    sim_init(&s, 5);
+    s.goal = g;
+    s.watts = 300;
+    s.worker_watts = worker_watts;
+    is_int(sim_start(&s, false), 0, "%s, %.0f W a worker", name, worker_watts);
+    sim_run(&s, 0);
+    sim_run(&s, 500);
+    sim_end(&s, 0, &r);
+    k = sim_entry(&r, "loader.workers");
+    ok(k && (k->outcome == SESSION_ADOPTED) == pays, "workers are %s", pays ? "kept" : "not kept");
+    is_int(s.workers > 0, pays, "and in force");
+    watts = drive_watts(&r.before);
+    ok(!g.gpus || fabs(watts - 300) < 1, "%.0f W before", watts);
+    if (!k || !pays)
+        goto out;
+    gain = goal_price(&g, 1 / drive_steps_per_s(&r.before), watts) /
+           goal_price(&g, 1 / drive_steps_per_s(&r.after), drive_watts(&r.after));
+    ok(gain > 1.5, "a step costs a %.1fth of what it did", gain);
+out:
+    sim_done(&s);
+}
+
+static void test_goals(void)
+{
+    const struct goal energy = { .kind = GOAL_ENERGY, .gpus = true };
+    const struct goal hours = { .kind = GOAL_COST, .price_hour = 4 };
+    const struct goal both = { GOAL_COST, 0.1, 0.3, true, false };
+    const struct run_moment none = { .seconds = 1 };
+
+    test_goal(energy, 10, true, "energy");
+    test_goal(energy, 1000, false, "energy");
+    test_goal(hours, 1000, true, "the price of an hour");
+    test_goal(both, 10, true, "the price of hours and energy");
+    test_goal(both, 1000, false, "the price of hours and energy");
+    ok(goal_price(&energy, 2, 300) == 600, "joules");
+    ok(fabs(goal_price(&both, 3600, 1000) - 0.4) < 1e-12, "an hour, and a kWh in it");
+    ok(goal_price(&hours, 900, (double)NAN) == 1, "without power a quarter of an hour");
+    ok(isnan(goal_watts(&energy, &none)) && isnan(goal_watts(&hours, &none)), "no power is none");
+    ok(!goal_needs_power(&hours) && goal_needs_power(&both) && goal_needs_power(&energy),
+       "who wants the power");
+}
+
+/* 690 W of 700: a lower limit, which costs nothing, much, or may not be set. */
+static void test_limit(double slows, bool denies, bool pays)
+{
+    const struct goal energy = { .kind = GOAL_ENERGY, .gpus = true };
+    struct sim s;
+    struct drive_report r;
+    const struct session_entry *k;
+
+    sim_init(&s, 5);
+    s.goal = energy;
+    s.fetch_s = 0.0001;
+    s.watts = 690;
+    s.limit = SIM_LIMIT_W;
+    s.slows = slows;
+    s.denies = denies;
+    s.gpu = true;
+    is_int(sim_start(&s, false), 0, "a limit that slows by %g", slows);
+    sim_run(&s, 0);
+    sim_run(&s, 500);
+    sim_end(&s, 0, &r);
+    k = &r.session->entries[0];
+    while (k->outcome == SESSION_LEFT && k < &r.session->entries[r.session->n_entries - 1])
+        k++;
+    is_str(k->knob, "power.limit", "is tried");
+    is_str(k->before, "700", "from the one of now");
+    ok((k->outcome == SESSION_ADOPTED) == pays, "and %s: %s", session_outcome_name(k->outcome),
+       k->note);
+    ok(pays ? s.limit < SIM_LIMIT_W : s.limit == SIM_LIMIT_W, "%g W at the end", s.limit);
+    ok(denies || fabs(k->speed - (1 / (1 + slows * 0.2) - 1)) < 0.02, "its speed is told: %g",
+       k->speed);
+    is_int(s.requests, 0, "the job is asked for nothing");
+    if (denies)
+        is_str(k->note, "power.limit is for root alone", "why it is not");
+    sim_done(&s);
+}
+
+int main(void)
+{
+    test_goals();
+    test_limit(0.1, false, true);
+    test_limit(3, false, false);
+    test_limit(0.1, true, false);
+    return done();
+}

@@ -1,0 +1,145 @@
+/* Settings that need a restart: whether a job that runs is ended for a race of them, and what it is
+ * told afterwards (sim_job.h). */
+#include "sim_job.h"
+#include "tap.h"
+
+static const char declared[] = "[knob.readers]\nflag = --readers\nvalues = 2, 4, 8\n";
+
+static void declare(struct sim *s)
+{
+    if (knobs_declare(&s->knobs, "j", declared, sizeof(declared) - 1, NULL) < 0)
+        abort();
+}
+
+static void test_race(void)
+{
+    struct sim s;
+    struct drive_report r;
+
+    sim_init(&s, 3);
+    declare(&s);
+    s.may_restart = 12;
+    is_int(sim_start(&s, false), 0, "a job that may be started again");
+    sim_run(&s, 20);
+    ok(!sim_is_to_end(&s), "is not ended before it is judged");
+    sim_run(&s, 100);
+    ok(sim_is_to_end(&s) && s.requests == 0, "and then at once, with nothing tried");
+    sim_end(&s, 0, &r);
+    ok(r.race && r.race->count == 2, "for as many settings as starts decide on");
+    ok(sim_entry(&r, "readers") && sim_entry(&r, "readers")->outcome == SESSION_LEFT,
+       "others are written down");
+    ok(r.start_s > 0.5 && r.start_s < 2 && r.step_s > 0.1 && r.step_s < 0.3,
+       "it had taken %.2f s to its first steps, and %.3f for one", r.start_s, r.step_s);
+    ok(strstr(s.said, "2 settings worth a trial take effect with a restart"), "it is told");
+    sim_done(&s);
+}
+
+/* What larger batches cost in learning shows later than short runs end. */
+static void test_larger_batches(void)
+{
+    static const char text[] = "[knob.batch.rows]\nflag = --rows\nvalues = 32, 64\n";
+    struct sim s;
+    struct drive_report r;
+
+    sim_init(&s, 3);
+    is_int(knobs_declare(&s.knobs, "j", text, sizeof(text) - 1, NULL), 0, "a knob of the batch");
+    s.may_restart = 12;
+    is_int(sim_start(&s, false), 0, "a job that may be started again");
+    sim_run(&s, 500);
+    ok(!sim_is_to_end(&s), "is not ended for larger batches");
+    sim_end(&s, 0, &r);
+    ok(sim_entry(&r, "batch.rows") &&
+           strstr(sim_entry(&r, "batch.rows")->note, "makes batches larger"),
+       "which are named: %s", sim_entry(&r, "batch.rows") ? sim_entry(&r, "batch.rows")->note : "");
+    sim_done(&s);
+}
+
+/* Why there is no race, and what is said then. */
+static void test_no_race(void)
+{
+    static const struct {
+        const char *what, *note;
+        unsigned restarts, observe;
+        bool saves;
+    } all[] = {
+        { "without the user's word", "--restarts 12 would try it", 0, 0, false },
+        { "after a checkpoint", "has written a checkpoint", 12, 0, true },
+        { "after a minute and 200 steps", "has run for too long", 12, 400, false },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+        struct sim s;
+        struct drive_report r;
+
+        sim_init(&s, 3);
+        declare(&s);
+        s.may_restart = all[i].restarts;
+        s.observe = all[i].observe;
+        s.saves = all[i].saves;
+        is_int(sim_start(&s, false), 0, "%s", all[i].what);
+        sim_run(&s, 500);
+        ok(!sim_is_to_end(&s) && s.requests > 0, "the job is not ended, but tuned as it runs");
+        sim_end(&s, 0, &r);
+        ok(!r.race && sim_entry(&r, "readers") &&
+               strstr(sim_entry(&r, "readers")->note, all[i].note),
+           "readers: %s", sim_entry(&r, "readers") ? sim_entry(&r, "readers")->note : "");
+        sim_done(&s);
+    }
+}
+
+static void test_past(void)
+{
+    struct drive_past past = { .n = 2, .heats = 9, .before = { 100, 20, 1600, 1e9 } };
+    struct sim s;
+    struct drive_report r;
+
+    past.entries[0] = (struct session_entry){ .knob = "readers",
+                                              .value = "4",
+                                              .outcome = SESSION_ADOPTED,
+                                              .effect = { 0.5, 0.4, 0.6 },
+                                              .starts = 3,
+                                              .steps = 120 };
+    past.entries[1] = (struct session_entry){ .knob = "readers",
+                                              .value = "8",
+                                              .outcome = SESSION_REJECTED,
+                                              .effect = { (double)NAN, -1, 1 } };
+    sim_init(&s, 3);
+    declare(&s);
+    s.may_restart = 12;
+    s.past = &past;
+    is_int(sim_start(&s, false), 0, "a job that was started for good");
+    sim_run(&s, 0);
+    sim_run(&s, 3000);
+    ok(!sim_is_to_end(&s), "is not ended again");
+    sim_end(&s, 0, &r);
+    ok(s.workers >= 8 && sim_entry(&r, "loader.workers"), "and tuned as it runs");
+    is_str(r.session->entries[0].value, "4", "what was found before comes first");
+    ok(r.session->entries[0].outcome == SESSION_ADOPTED && r.session->entries[0].steps == 120,
+       "as it was found, and not taken back");
+    ok(!strstr(s.said, "readers=4") && !strstr(s.said, "readers=8"), "it is not told again");
+    ok(drive_steps_per_s(&r.before) == 5 && drive_steps_per_s(&r.after) > 20,
+       "the job before is the one as it came");
+    sim_done(&s);
+
+    sim_init(&s, 1);
+    declare(&s);
+    s.fetch_s = 0.0001;
+    s.past = &past;
+    is_int(sim_start(&s, false), 0, "one that only computes then");
+    sim_run(&s, 0);
+    sim_run(&s, 6000);
+    sim_end(&s, 0, &r);
+    ok(r.session->entries[0].outcome == SESSION_ADOPTED && s.requests == 0,
+       "has what was found; that is not compared while it runs");
+    ok(strstr(s.said, "nothing else worth changing"), "and nothing else to change: %s", s.said);
+    sim_done(&s);
+}
+
+int main(void)
+{
+    test_race();
+    test_larger_batches();
+    test_no_race();
+    test_past();
+    return done();
+}
