@@ -5,6 +5,7 @@
 
 #include "engine/outages.h"
 #include "engine/heap.h"
+#include "engine/sim_shared.h"
 
 /* Failures do not go on for ever after the last submission. */
 static const int64_t endless_ms = (int64_t)5 * 365 * 86400 * 1000;
@@ -450,6 +451,8 @@ int sim_run(struct sim_result *ret, const struct policy *policy, const struct po
     int rc;
 
     m.options = options ? options : &none;
+    if (policy->interleave > 1)
+        return sim_shared_run(ret, policy, pool, work, m.options, e);
     m.pass_ms = WORK_UNKNOWN;
     if (work->n_jobs)
         result.submitted_ms = work->jobs[work->n_jobs - 1].submit_ms;

@@ -30,6 +30,9 @@ enum column {
     ITERATIONS,
     ITERATION_MS,
     MODEL,
+    READ_MS,
+    COMPUTE_MS,
+    TALK_MS,
     COLUMNS,
 };
 
@@ -79,6 +82,9 @@ static const struct column_name muri[] = {
     { "iterations", ITERATIONS },
     { "iteration_time", ITERATION_MS },
     { "model_name", MODEL },
+    { "resource_time_0", READ_MS },
+    { "resource_time_1", COMPUTE_MS },
+    { "resource_time_2", TALK_MS },
 };
 
 static const struct column_name openb[] = {
@@ -172,6 +178,24 @@ static int kinds(const struct reader *r, const char *text, uint64_t *ret)
     return *ret ? 0 : -ENOENT;
 }
 
+/* How long the stages of an iteration take, where a trace says. */
+static int stages(const struct table *t, struct work *w)
+{
+    static const enum column columns[WORK_STAGES] = { READ_MS, COMPUTE_MS, TALK_MS };
+    static const double most_ms = 1e9;
+
+    for (int i = 0; i < WORK_STAGES; i++) {
+        double ms;
+
+        if (!*field(t, columns[i]))
+            return 0;
+        if (parse_double(field(t, columns[i]), &ms) < 0 || !(ms >= 0 && ms <= most_ms))
+            return -EINVAL;
+        w->stage_ms[i] = (float)ms;
+    }
+    return 0;
+}
+
 static int iterations(const struct table *t, struct work *w)
 {
     /* What its jobs take beyond the time of their iterations: simulator/jobs.py. */
@@ -187,7 +211,8 @@ static int iterations(const struct table *t, struct work *w)
         return -ERANGE;
     w->length_ms = (int64_t)llround(n * each * factor);
     w->restart_ms = start_ms(field(t, MODEL), w->devices);
-    return 0;
+    w->step_ms = (float)each;
+    return stages(t, w);
 }
 
 static int submitted(const struct table *t, struct work *w)

@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-enum { WORK_WHOLE = 1000, WORK_DEVICES = 1 << 20, WORK_GROUPS = 4096 };
+enum { WORK_WHOLE = 1000, WORK_DEVICES = 1 << 20, WORK_GROUPS = 4096, WORK_STAGES = 3 };
 #define WORK_UNKNOWN INT64_MAX
 
 struct work {
@@ -23,13 +23,16 @@ struct work {
     int32_t cpus_milli;    /* on each of its nodes */
     int32_t devices;       /* of the whole gang; 0: none */
     int32_t per_node;      /* 0: on as few nodes as hold it */
-    int32_t least, most;   /* of an elastic job; both 0: it is not */
-    int16_t milli;         /* of one device, where devices is 1; WORK_WHOLE otherwise */
-    int16_t user, team;    /* numbers in the tables of the workload */
-    int16_t class;         /* the same: what results are told apart by */
-    int16_t priority;      /* higher goes first, where a policy looks at it */
-    bool fixed;            /* may not be preempted */
-    uint16_t shape;        /* equal for jobs that need the same: workload_settle() */
+    float step_ms;         /* one iteration, alone; 0: not known */
+    /* What it needs of that to read its data, compute, and talk: of some this overlaps. */
+    float stage_ms[WORK_STAGES];
+    int32_t least, most; /* of an elastic job; both 0: it is not */
+    int16_t milli;       /* of one device, where devices is 1; WORK_WHOLE otherwise */
+    int16_t user, team;  /* numbers in the tables of the workload */
+    int16_t class;       /* the same: what results are told apart by */
+    int16_t priority;    /* higher goes first, where a policy looks at it */
+    bool fixed;          /* may not be preempted */
+    uint16_t shape;      /* equal for jobs that need the same: workload_settle() */
 };
 
 /* Names with numbers, in the order in which they came. */

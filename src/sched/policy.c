@@ -10,6 +10,7 @@
 #include "sched/order.h"
 #include "sched/place.h"
 #include "sched/quota.h"
+#include "sched/rhythm.h"
 
 enum { MS = 1000000 };
 static const int64_t time_max_ns = (int64_t)365 * 86400 * 1000 * MS;
@@ -58,6 +59,13 @@ static const struct known known[] = {
       "order = fifo\nbackfill = greedy\nplace = fgd\n" },
     { "balance", "the same, and devices are kept where there are CPUs for them",
       "order = fifo\nbackfill = greedy\nplace = balance\n" },
+    { "interleave", "up to four jobs share devices by turns: those that let the most end soon",
+      "order = srsf\npreempt = rebuild\nlength = oracle\ninterleave = 4\n" },
+    { "interleave-las", "the same without true lengths: who ran for long is expected to run on",
+      "order = las\nqueues = 6h\npreempt = rebuild\ninterleave = 4\n" },
+    { "srsf", "the least device time left first, with true lengths; preempts by need each minute",
+      "order = srsf\npreempt = victims\nlength = oracle\nevery = 60s\nrestart = 40s\n"
+      "restart-multi = 60s\n" },
     { "rebuild-srtf", "the least time left first; each pass places all anew",
       "order = srtf\nplace = first\npreempt = rebuild\nlength = oracle\nties = list\n"
       "restart = 10s\nrestart-each-pass = yes\n" },
@@ -183,6 +191,17 @@ static int take_times(struct policy *p, const struct ini_entry *at, struct err *
     return err_set(e, -EINVAL, "%s:%d: unknown key '%s'", at->file, at->line, at->key);
 }
 
+static int take_interleave(struct policy *p, const struct ini_entry *at, struct err *e)
+{
+    uint64_t n;
+
+    if (parse_u64(at->value, &n) < 0 || n < 1 || n > RHYTHM_JOBS)
+        return err_set(e, -EINVAL, "%s:%d: interleave is 1 to %d jobs on the same devices",
+                       at->file, at->line, RHYTHM_JOBS);
+    p->interleave = (int)n;
+    return 0;
+}
+
 static int take_word(struct policy *p, const struct ini_entry *at, struct err *e)
 {
     unsigned word = 0;
@@ -226,6 +245,8 @@ static int take(void *ctx, const struct ini_entry *at, struct err *e)
         return take_parts(p, at, e);
     if (!strcmp(at->key, "queues"))
         return take_queues(p, at, e);
+    if (!strcmp(at->key, "interleave"))
+        return take_interleave(p, at, e);
     if (!strcmp(at->key, "priorities"))
         return take_flag(&p->priorities, at, e);
     if (!strcmp(at->key, "restart-each-pass"))
@@ -240,6 +261,11 @@ static int check(const struct policy *p, const char *file, struct err *e)
         return err_set(
             e, -EINVAL,
             "%s: [quota] is for backfill = none or greedy, and preempt = none or victims", file);
+    if (p->interleave > 1 && (p->preempt != PREEMPT_REBUILD || p->quota.n > 0 ||
+                              (p->order != order_named("srsf") && p->order != order_named("las"))))
+        return err_set(e, -EINVAL,
+                       "%s: interleave needs preempt = rebuild, order = srsf or las, no [quota]",
+                       file);
     if (p->quota.n == 0 && p->quota.borrow)
         return err_set(e, -EINVAL, "%s: [quota] needs shares, such as share = vision 64", file);
     if (p->preempt != PREEMPT_NONE && p->backfill != BACKFILL_NONE)

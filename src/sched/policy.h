@@ -82,6 +82,7 @@ struct policy {
     int64_t restart_multi_ms; /* and on several; as on one when not given */
     int64_t queue_ms[POLICY_QUEUES]; /* device time at which a job falls into the next queue */
     int n_queues;                    /* of those limits */
+    int interleave;                  /* jobs that may share devices by turns; 0 or 1: none do */
     int64_t half_life_ms;            /* of what users have had (fair share) */
     int64_t least_run_ms;            /* what runs for less than this is not preempted */
     struct policy_quota quota;

@@ -77,6 +77,15 @@ def test_better_without_lengths(brim, tmp_path):
         assert las["completion_s"] < completion and las["wait_p99_s"] < p99, nodes
 
 
+def test_muri_beaten(brim, tmp_path):
+    """The least device time left, without sharing; with it, Muri-S (knows lengths) and Muri-L."""
+    path = unpack(tmp_path, "muri_trace3.csv")
+    runs = policies(brim, path, "8x8", ["srsf", "interleave", "interleave-las"])
+    assert runs["srsf"]["all"]["completion_s"] < 185022
+    assert runs["interleave"]["all"]["completion_s"] < 83242
+    assert runs["interleave-las"]["all"]["completion_s"] < 88687
+
+
 def test_muri(brim, tmp_path):
     path = unpack(tmp_path, "muri_trace3.csv")
     for name, run in policies(brim, path, "8x8", list(MURI)).items():

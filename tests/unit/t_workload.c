@@ -68,8 +68,8 @@ static void test_rows(void)
     pool_done(&p);
 }
 
-static const char *const policies[] = { "fifo", "easy", "conservative", "fair",
-                                        "srtf", "las",  "fgd",          "rebuild-srtf" };
+static const char *const policies[] = { "fifo", "easy", "conservative", "fair",      "srtf",
+                                        "las",  "fgd",  "rebuild-srtf", "interleave" };
 
 /* All of it, once. Returns the first failure. */
 static int whole(const char *policy, struct err *e)

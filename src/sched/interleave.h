@@ -1,0 +1,52 @@
+/* Which jobs share devices by turns (rhythm.h), and which wait: those bundles get devices that let
+ * the most jobs end soon. Only jobs that need the same number of devices share. */
+#ifndef BRIM_SCHED_INTERLEAVE_H
+#define BRIM_SCHED_INTERLEAVE_H
+#include "sched/policy.h"
+#include "sched/rhythm.h"
+
+enum { BUNDLE_NONE = UINT32_MAX };
+
+/* A job that is there. */
+struct interleave_job {
+    const struct work *work;
+    double left_ms;  /* of its work, alone; as far as known */
+    uint32_t bundle; /* the number of the one that it runs in; BUNDLE_NONE */
+    uint32_t kind;   /* set by interleave_open(): equal for jobs with equal stages */
+};
+
+/* Jobs on the same devices. */
+struct bundle {
+    uint32_t jobs[RHYTHM_JOBS]; /* numbers in the array of jobs */
+    uint32_t n;
+    uint32_t same;  /* the bundle that ran before with the same jobs; BUNDLE_NONE */
+    double step_ms; /* of each of its jobs */
+};
+
+struct interleave {
+    struct arena arena;
+    int most;           /* jobs in a bundle */
+    int64_t restart_ms; /* of a job that does not say */
+    uint32_t n_kinds;
+    uint32_t *kind;           /* by job of the workload */
+    struct known_step *known; /* steps of bundles that were looked at */
+    struct bundle *bundles;   /* the last plan */
+    size_t n_bundles;
+    uint32_t *order, *size_of; /* jobs by size and what is left of them; bundles by number */
+    bool *used;
+};
+
+/* For jobs of a workload. -ENOMEM. */
+int interleave_open(struct interleave *x, const struct workload *w, const struct policy *p)
+    CHECK_RESULT;
+void interleave_done(struct interleave *x);
+
+/* What it costs to start a bundle: its jobs start one after the other. */
+double interleave_start_ms(const struct interleave *x, const struct interleave_job *jobs,
+                           const struct bundle *b);
+
+/* Plan anew for n jobs, on so many devices: x->bundles, in the order in which they were chosen. */
+void interleave_plan(struct interleave *x, const struct interleave_job *jobs, size_t n,
+                     int64_t devices);
+
+#endif

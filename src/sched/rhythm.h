@@ -1,0 +1,17 @@
+/* Jobs that take turns on the same devices: while one computes, another reads its data and a third
+ * talks to its peers. How long a step of each then takes, as in the simulator of Muri (Zhao et al.,
+ * SIGCOMM 2022). */
+#ifndef BRIM_SCHED_RHYTHM_H
+#define BRIM_SCHED_RHYTHM_H
+#include "model/work.h"
+
+enum { RHYTHM_JOBS = 4 };
+
+/* How long one step of each of n jobs takes when they share their devices, in ms; all advance by one
+ * step in that time. Jobs have to say how long their stages take (work.h). */
+double rhythm_period(const struct work *const *jobs, int n);
+
+/* What a step of a job takes alone, in ms. */
+double rhythm_alone(const struct work *w);
+
+#endif
