@@ -45,6 +45,8 @@ static void predict(const struct plan_row *r, struct predicted *p)
 
 static double memory_of(const struct plan_row *r, const struct predicted *p)
 {
+    if (r->reserved)
+        return p->memory.tensors + p->memory.gaps;
     return r->peak_only ? p->memory.tensors : p->memory.total;
 }
 

@@ -46,6 +46,18 @@ struct group group_make(const struct cluster *c, int size, int stride)
     return g;
 }
 
+struct group group_of_ports(const struct cluster *c, int size, int stride)
+{
+    struct group g = group_make(c, size, stride);
+    double port_s = 1 / (c->nics * c->nic_rate * nic_best / c->per_node);
+
+    if (g.domains > 1) {
+        g.byte_s = MAX(g.byte_s, port_s);
+        g.gather_byte_s = MAX(g.gather_byte_s, port_s);
+    }
+    return g;
+}
+
 static double flow(const struct group *g, double bytes, double byte_s)
 {
     return bytes * byte_s + g->fill_s * bytes / (bytes + fill_b);

@@ -20,6 +20,10 @@ struct group {
 
 struct group group_make(const struct cluster *c, int size, int stride);
 
+/* The same, but collectives between domains have no more of the network than each GPU's own part of
+ * its node's ports. */
+struct group group_of_ports(const struct cluster *c, int size, int stride);
+
 /* Seconds for 'bytes' of the whole message: what every GPU has after an all-gather, before a
  * reduce-scatter, and before and after an all-reduce; what it sends to all others and itself in an
  * all-to-all. 0 for a group of one. */

@@ -54,6 +54,13 @@ enum plan_attention {
     ATTENTION_FIRST,  /* their first generation (Triton, ALiBi), not made for this GPU */
 };
 
+/* The program that trains, where it makes a difference that a layout does not say. */
+enum plan_engine {
+    ENGINE_MEGATRON,
+    ENGINE_TORCH,     /* PyTorch's own parallelism: torchtitan, FSDP */
+    ENGINE_DEEPSPEED, /* with its pipeline and its optimizers */
+};
+
 /* What is trained, apart from the layout. */
 struct plan_job {
     struct shape shape;
@@ -61,6 +68,7 @@ struct plan_job {
     int global_batch; /* sequences of a step */
     enum plan_precision precision;
     enum plan_attention attention;
+    enum plan_engine engine;
     int gradient_b;  /* bytes of a gradient while it is summed: 2 or 4 */
     bool fused;      /* norms, activations and adds are fused (Transformer Engine, torch.compile) */
     bool graphs;     /* CUDA graphs: the host's time for launches is hidden */

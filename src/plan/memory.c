@@ -6,6 +6,9 @@
 /* The context of CUDA with its kernels and cuBLAS's workspace, and what a communicator of NCCL
  * keeps; measured tables differ by some hundred MB around these. */
 static const double context_b = 0.9e9, communicator_b = 0.25e9;
+/* DeepSpeed's buckets: reduce_bucket_size and allgather_bucket_size are 5e8 numbers each if nobody
+ * says otherwise. */
+static const double bucket_numbers = 5e8, buckets = 2;
 /* Of what the allocator hands out and takes back, what lies in gaps. */
 static const double gaps = 0.04;
 
@@ -166,6 +169,9 @@ static void add_states(const struct plan_job *job, const struct layout *l, doubl
 
     m->weights += 2 * params / (l->zero >= 3 ? shard : 1);
     m->gradients += job->gradient_b * params / (l->zero >= 2 ? shard : 1);
+    /* Its optimizer in bf16 keeps gradients of 16 bits beside their sums. */
+    if (job->engine == ENGINE_DEEPSPEED && job->gradient_b == 4)
+        m->gradients += 2 * params / (l->zero >= 2 ? shard : 1);
     m->states += 12 * params / (l->zero >= 1 ? shard : 1);
 }
 
@@ -186,6 +192,8 @@ void memory_stage(const struct plan_job *job, const struct layout *l, const stru
                                 experts > 0 ? b->expert_params + b->own_experts : 0) *
                                (4 + job->gradient_b),
                            b->embedding_params * (2 + job->gradient_b));
+    if (job->engine == ENGINE_DEEPSPEED && l->zero >= 1 && l->dp * l->cp > 1)
+        m->gathered += buckets * 2 * MIN(bucket_numbers, params + own);
     flight = memory_in_flight(l, layout_micro_batches(l, job), stage);
     kept = dense * b->kept_dense + experts * b->kept_expert + (stage == 0 ? b->embedding : 0);
     m->activations = flight * kept + b->work;

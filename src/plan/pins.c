@@ -15,6 +15,7 @@ static const char *const recomputes[] = { "none", "selective", "full", NULL };
 static const char *const schedules[] = { "1f1b", "gpipe", "zero-bubble", NULL };
 static const char *const stage_rules[] = { "even", "ends", NULL };
 static const char *const attentions[] = { "plain", "flash", "second", "first", NULL };
+static const char *const engines[] = { "megatron", "torch", "deepspeed", NULL };
 
 #define IN_LAYOUT(field) offsetof(struct pins, layout) + offsetof(struct layout, field)
 #define IN_JOB(field) offsetof(struct pins, job) + offsetof(struct plan_job, field)
@@ -50,6 +51,7 @@ static const struct part {
     [PIN_OVERLAP_PP] = { "overlap_pp", NULL, NULL, IN_LAYOUT(overlap_pp), KIND_BOOL, 0, 0, true },
     [PIN_ATTENTION] = { "attention", NULL, attentions, IN_JOB(attention), KIND_CHOICE, 0, 0,
                         false },
+    [PIN_ENGINE] = { "engine", NULL, engines, IN_JOB(engine), KIND_CHOICE, 0, 0, false },
     [PIN_GRADIENT_B] = { "gradient_bytes", NULL, NULL, IN_JOB(gradient_b), KIND_NUMBER, 2, 4,
                          false },
     [PIN_FUSED] = { "fused", NULL, NULL, IN_JOB(fused), KIND_BOOL, 0, 0, false },

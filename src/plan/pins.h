@@ -28,6 +28,7 @@ enum pin {
     PIN_OVERLAP_PP,
     PINS_LAYOUT, /* from here on of the job */
     PIN_ATTENTION = PINS_LAYOUT,
+    PIN_ENGINE,
     PIN_GRADIENT_B,
     PIN_FUSED,
     PIN_GRAPHS,

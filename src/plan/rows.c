@@ -307,13 +307,26 @@ static bool may_interleave(const struct row_fields *f)
     return row_mentions(f, "interleaved") || !row_mentions(f, "1f1b");
 }
 
+/* Whether DeepSpeed trains, which is called ZeRO where PyTorch's is called FSDP. */
+static bool is_deepspeed(const struct row_fields *f, int zero)
+{
+    static const char *const words[] = { "deepspeed", "bigscience", "bloom" };
+
+    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+        if (row_mentions(f, words[i]))
+            return true;
+    return zero == 3 && row_mentions(f, "zero-3");
+}
+
 static int stated_zero(const struct row_fields *f, int otherwise)
 {
     double zero = row_number(f, COL_ZERO);
 
     if (zero >= 0 && zero <= 3)
         return (int)zero;
-    return row_says(f, COL_ZERO, "fsdp") || row_says(f, COL_ZERO, "hsdp") ? 3 : otherwise;
+    if (row_says(f, COL_ZERO, "fsdp") || row_says(f, COL_ZERO, "hsdp"))
+        return 3;
+    return row_says(f, COL_NOTES, "zero-1") ? 1 : row_says(f, COL_NOTES, "zero-3") ? 3 : otherwise;
 }
 
 /* What stacks of the time did, where the table does not say. */
@@ -321,18 +334,21 @@ static void set_defaults(const struct reader *r, struct plan_row *row)
 {
     struct layout *l = &row->layout;
     struct plan_job *job = &row->job;
-    bool fresh = is_new(&row->cluster.gpu), gated = job->shape.gated, fsdp, torch, lean;
+    bool fresh = is_new(&row->cluster.gpu), gated = job->shape.gated, fsdp, torch, lean, deep;
     double sp = row_number(&r->f, COL_SP);
 
     l->zero = stated_zero(&r->f, fresh ? 1 : 0);
-    fsdp = l->zero == 3;
+    deep = is_deepspeed(&r->f, l->zero);
+    fsdp = l->zero == 3 && !deep;
     /* PyTorch's own; Megatron's, with its kernels, goes with experts or is named. */
     torch = fsdp && l->ep == 1 && !row_mentions(&r->f, "megatron");
+    job->engine = deep ? ENGINE_DEEPSPEED : torch ? ENGINE_TORCH : ENGINE_MEGATRON;
     l->shard = row_int(&r->f, COL_SHARD, 0);
     if (!l->shard && fsdp && row_mentions(&r->f, "HSDP"))
         l->shard = MIN(row->cluster.per_node, l->dp * l->cp);
     l->seq_parallel = sp >= 0 ? sp > 0 && l->tp > 1 : fresh && l->tp > 1;
-    l->overlap_dp = fresh || gated || l->zero >= 2;
+    /* DeepSpeed's overlap_comm is off below ZeRO-3 if nobody says otherwise. */
+    l->overlap_dp = deep ? l->zero == 3 : fresh || gated || l->zero >= 2;
     l->overlap_tp = fresh && l->seq_parallel && (!fsdp || row_mentions(&r->f, "async"));
     l->overlap_ep = row_mentions(&r->f, "1f1b overlap") || row_mentions(&r->f, "ep overlap");
     l->overlap_pp = fresh;
@@ -348,7 +364,7 @@ static void set_defaults(const struct reader *r, struct plan_row *row)
     if (job->attention == ATTENTION_FIRST)
         job->logit_b = 4;
     job->graphs = row_mentions(&r->f, "cuda graph");
-    job->gradient_b = fsdp || job->precision == PLAN_FP16 ? 2 : 4;
+    job->gradient_b = l->zero == 3 || job->precision == PLAN_FP16 ? 2 : 4;
     job->imbalance = 1;
     job->shape.dropout = !gated && job->attention == ATTENTION_PLAIN;
 }
@@ -366,8 +382,8 @@ static void read_measured(const struct reader *r, struct plan_row *row)
     row->time_s = row_number(f, COL_TIME);
     row->memory_b = row_number(f, COL_MEM);
     row->out = row_says_oom(f, COL_NOTES) || row_says_oom(f, COL_TIME) || row_says_oom(f, COL_MEM);
-    row->peak_only = row_says(f, COL_NOTES, "alloc") || row_says(f, COL_NOTES, "reserved") ||
-                     row_mentions(f, "torchtitan");
+    row->reserved = row_says(f, COL_NOTES, "reserved") || row_mentions(f, "torchtitan");
+    row->peak_only = row->reserved || row_says(f, COL_NOTES, "alloc");
     if (!(rate > 0))
         rate = row_number(f, COL_TOKENS_ALL) / gpus;
     if (!(row->time_s > 0) && rate > 0)

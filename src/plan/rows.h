@@ -22,6 +22,7 @@ struct plan_row {
     double time_s;   /* of a step; NaN: not measured */
     double memory_b; /* NaN: not measured */
     bool peak_only;  /* memory_b is what the allocator handed out, without the context */
+    bool reserved;   /* memory_b is what it reserved, gaps and all */
     bool from_flops; /* time_s was made of a rate of FLOPs, whose counting differs */
     double counted;  /* FLOPs of a step as the row counts them, where it has time and rate */
     uint64_t source; /* equal for rows of one source, which count FLOPs alike */

@@ -26,6 +26,13 @@ static double disturbs(const struct group *g)
  * stacks, Megatron-LM since sequence parallelism): its epilogue runs beside other tiles. */
 static const double fused_sum = 0.5;
 
+/* DeepSpeed's optimizer in bf16 adds gradients of 16 bits to those of 32 in a kernel of its own, and
+ * clears them: bytes a parameter beside the sum. */
+static const double deepspeed_sum_b = 4;
+/* Its pipeline sends and receives one after the other, both ways, where Megatron-LM does both at
+ * once: on the network; vTrain's rows show nothing of it within a node. */
+static const double deepspeed_sends = 2;
+
 /* One stage and one micro-batch. */
 struct stage_time {
     double forward, backward, sends;
@@ -88,6 +95,8 @@ static void make_stage(const struct maker *k, int stage, struct stage_time *s)
     sum = k->m > 1 || k->job->gradient_b == 4 ? (params + own) * 2 * k->job->gradient_b / rate : 0;
     if (k->job->fused || k->l->seq_parallel)
         sum *= fused_sum;
+    if (k->job->engine == ENGINE_DEEPSPEED && k->job->gradient_b == 4)
+        sum += (params + own) * deepspeed_sum_b / rate;
     s->part[PART_ACCUMULATE] = sum;
     s->backward += sum;
     s->part[PART_LAUNCH] += ops_micro_batch * launch;
@@ -178,9 +187,14 @@ static void maker_init(struct maker *k)
     k->expert_dp = group_make(k->c, k->job->shape.experts ? layout_expert_dp(l) : 1,
                               l->ep * l->etp);
     /* With sequence parallelism, or scattered and gathered again, each sends its part. */
+    /* What SC'21 (table 2) shows of it, where a ring of whole nodes could go over all ports. */
+    if (k->job->engine == ENGINE_DEEPSPEED && l->zero >= 3)
+        k->dp = group_of_ports(k->c, shard, l->tp);
     k->send_s = l->pp > 1
                     ? send_time(k->c, l->tp * replicas, 2 * rows * k->job->shape.hidden / l->tp)
                     : 0;
+    if (k->job->engine == ENGINE_DEEPSPEED && l->tp * replicas >= k->c->domain)
+        k->send_s *= deepspeed_sends;
 }
 
 void plan_tables_make(const struct plan_job *job, const struct cluster *c, const struct layout *l,

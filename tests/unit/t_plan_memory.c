@@ -132,6 +132,14 @@ static void test_states(void)
     ok(near(m.weights, 2 * n / 64) && m.gathered > 0, "ZeRO 3: weights too, and what is gathered");
     l.shard = 8;
     ok(near(make(&job, &l).weights, 2 * n / 8), "HSDP: over its group only");
+    job.engine = ENGINE_DEEPSPEED;
+    l.shard = 0;
+    l.zero = 1;
+    m = make(&job, &l);
+    ok(near(m.gradients, 6 * n) && near(m.gathered, 2 * 2 * 5e8),
+       "DeepSpeed: gradients of 16 bits beside their sums, and two buckets");
+    l.dp = 1;
+    ok(make(&job, &l).gathered == 0, "none without replicas");
 }
 
 static void test_experts(void)

@@ -57,6 +57,40 @@ static void test_row(const struct tables *t)
     ok(r[0].time_s == .5 && isnan(r[0].memory_b), "a time, no memory");
 }
 
+/* Who trained, from words beside the row. */
+static void test_engines(const struct tables *t)
+{
+    static const struct {
+        const char *zero, *notes;
+        enum plan_engine engine;
+        int stage;
+        bool overlap;
+    } rows[] = {
+        { "", "Megatron-LM", ENGINE_MEGATRON, 0, false },
+        { "", "Megatron-DeepSpeed", ENGINE_DEEPSPEED, 0, false },
+        { "", "ZeRO-1 via DeepSpeed", ENGINE_DEEPSPEED, 1, false },
+        { "3", "ZeRO-3", ENGINE_DEEPSPEED, 3, true },
+        { "3", "FSDP2", ENGINE_TORCH, 3, true },
+        { "fsdp", "", ENGINE_TORCH, 3, true },
+        { "3", "Megatron's FSDP", ENGINE_MEGATRON, 3, true },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        CLEANUP(arena_done) struct arena a = ARENA_INIT;
+        struct plan_row *r = NULL;
+        char text[512];
+        size_t n = 0;
+
+        snprintf(text, sizeof(text),
+                 HEAD "GPT,24,1024,16,1024,A100,8,1,1,8,1,16,full,%s,fp16,.5,,%s\n", rows[i].zero,
+                 rows[i].notes);
+        ok(read_rows(t, text, &a, &r, &n, NULL) == 0 && n == 1 && !r[0].reason[0] &&
+               r[0].job.engine == rows[i].engine && r[0].layout.zero == rows[i].stage &&
+               r[0].layout.overlap_dp == rows[i].overlap,
+           "zero '%s', notes '%s'", rows[i].zero, rows[i].notes);
+    }
+}
+
 static void reason(const struct tables *t, const char *text, const char *want)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
@@ -249,6 +283,7 @@ int main(void)
 
     is_int(load(&t, NULL), 0, "the tables");
     test_row(&t);
+    test_engines(&t);
     test_reasons(&t);
     test_network(&t);
     test_other_names(&t);

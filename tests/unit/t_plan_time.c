@@ -213,6 +213,37 @@ static void check_recompute(const struct plan_job *job, const struct cluster *c,
     *good &= make(job, c, l).time_s <= make(job, c, &again).time_s * (1 + 1e-9);
 }
 
+/* What DeepSpeed does otherwise. */
+static void test_engines(void)
+{
+    const struct cluster c = round_cluster();
+    struct plan_job job = small_job(), deep = job;
+    struct layout l = one();
+    struct step a, b;
+    struct plan_tables t;
+
+    deep.engine = ENGINE_DEEPSPEED;
+    l.pp = 4;
+    l.dp = 16;
+    plan_tables_make(&job, &c, &l, &t);
+    step_make(&job, &c, &l, &t, &a);
+    step_make(&deep, &c, &l, &t, &b);
+    ok(near(b.part[PART_PP], 2 * a.part[PART_PP]), "sends and receives one after the other");
+    ok(near(b.part[PART_ACCUMULATE], 1.5 * a.part[PART_ACCUMULATE]),
+       "gradients of 16 bits are added in a kernel of its own");
+    deep.gradient_b = job.gradient_b = 2;
+    step_make(&job, &c, &l, &t, &a);
+    step_make(&deep, &c, &l, &t, &b);
+    ok(near(b.part[PART_ACCUMULATE], a.part[PART_ACCUMULATE]), "or in place");
+    l.pp = 1;
+    l.dp = 64;
+    l.zero = 3;
+    plan_tables_make(&job, &c, &l, &t);
+    step_make(&job, &c, &l, &t, &a);
+    step_make(&deep, &c, &l, &t, &b);
+    ok(b.part[PART_DP] > 2 * a.part[PART_DP], "ZeRO-3 gathers over a port for each GPU");
+}
+
 static void test_properties(void)
 {
     const struct cluster c = round_cluster();
@@ -285,6 +316,7 @@ int main(void)
     test_gemm();
     test_collectives();
     test_pipeline();
+    test_engines();
     test_properties();
     test_narrow();
     test_key();
