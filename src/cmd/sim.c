@@ -4,8 +4,8 @@
 
 #include "base/file.h"
 #include "cmd/cmd.h"
-#include "cmd/sim_faults.h"
-#include "cmd/sim_show.h"
+#include "cmd/sim_html.h"
+#include "render/sim_page.h"
 
 enum { TRACE_MAX = 1 << 30, POLICY_MAX = 64 << 10, OUTPUT_MAX = 1 << 30, RUNS = 16 };
 enum { PACK_LOAD = 1000, PACK_ROUNDS = 10000 };
@@ -16,7 +16,7 @@ struct sim_opts {
     uint64_t load, rounds, seed;
     struct sim_fault_opts faults;
     struct rate_opts rates;
-    const char *by;
+    const char *by, *html;
 };
 
 static const char *const by[] = { "class", "user", "team", NULL };
@@ -45,6 +45,8 @@ static const struct opt opts[] = {
       "nodes fail: a published rate (RSC-1, Llama-3-405B), failures of 1,000 nodes in a day (6.5; "
       "0.8/device), or a list",
       NULL },
+    { OPT_STRING, 0, "html", offsetof(struct sim_opts, html), "FILE",
+      "write one page with pictures: occupancy, queue and teams over time", NULL },
     { OPT_CHOICE, 0, "by", offsetof(struct sim_opts, by), "WHAT", "the second table is by these",
       by },
     { OPT_STRING, 0, "gpu", offsetof(struct sim_opts, rates.gpu), "NAME",
@@ -181,7 +183,7 @@ static void print_action(void *ctx, const struct sched *s, const struct action *
 
 static int simulate(struct session *s, const struct sim_opts *o, struct err *e)
 {
-    const struct sim_options options = { o->actions ? print_action : NULL, &s->out,
+    const struct sim_options options = { o->actions ? print_action : NULL, &s->out, o->html != NULL,
                                          s->failing.any ? &s->failing.options : NULL };
 
     for (size_t i = 0; i < s->n_runs; i++) {
@@ -196,6 +198,14 @@ static int simulate(struct session *s, const struct sim_opts *o, struct err *e)
             return rc;
     }
     return 0;
+}
+
+static int write_html(const struct sim_report *r, const char *path, struct err *e)
+{
+    CLEANUP(str_done) struct str out = STR_INIT(SIM_PAGE_MAX);
+    int rc = sim_html(r, &out, e);
+
+    return rc < 0 ? rc : cmd_print(&out, path, e);
 }
 
 static int pack(struct session *s, const struct sim_opts *o, struct err *e)
@@ -260,6 +270,11 @@ static int run(const struct app *app, const void *values, char **operands, struc
                                   .failing = s->failing.any ? &s->failing : NULL,
                                   .rates = &s->rates,
                                   .by = o->by };
+    if (o->html && !o->pack) {
+        rc = write_html(&report, o->html, e);
+        if (rc < 0)
+            return rc;
+    }
     if (o->json)
         sim_show_json(&report, &s->out);
     else if (!o->actions)

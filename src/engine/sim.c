@@ -20,6 +20,7 @@ struct sim {
     struct heap ends;
     struct outages *outages; /* NULL: nothing fails */
     int64_t *fresh_ms;       /* by job: what of left_ms is a start after a loss or preemption */
+    uint32_t *span;          /* by job: its last span; NULL: they are not kept */
     int64_t *left_ms;        /* by job, at since_ms */
     int64_t *since_ms;       /* by job: it waits, or runs */
     uint32_t *start;         /* by job: the number of its present start, or restart */
@@ -58,6 +59,11 @@ static int open_sim(struct sim *m, struct err *e)
     if (!m->result->jobs || !m->left_ms || !m->since_ms || !m->start || !m->result->samples ||
         (m->pool->n_kinds > 1 && !m->result->used_of))
         return err_nomem(e);
+    if (m->options->spans) {
+        m->span = arena_alloc(a, n * sizeof(*m->span));
+        if (!m->span)
+            return err_nomem(e);
+    }
     m->sample_ms = m->result->submitted_ms / SIM_SAMPLES / 2;
     return sched_open(&m->sched, m->policy, m->pool, m->work, e);
 }
@@ -167,6 +173,26 @@ static int64_t account(struct sim *m, uint32_t job, bool lost)
     return back;
 }
 
+/* A job stops running. */
+static void stop(struct sim *m, uint32_t job)
+{
+    m->result->jobs[job].ran_ms += m->now_ms - m->since_ms[job];
+    if (m->span)
+        m->result->spans[m->span[job]].to_ms = m->now_ms;
+}
+
+static int begin_span(struct sim *m, uint32_t job)
+{
+    struct sim_result *r = m->result;
+    struct sim_span *x = ARENA_PUSH(&r->arena, &r->spans, &r->n_spans);
+
+    if (!x)
+        return -ENOMEM;
+    *x = (struct sim_span){ m->now_ms, m->now_ms, job };
+    m->span[job] = (uint32_t)r->n_spans - 1;
+    return 0;
+}
+
 static void end_job(struct sim *m, uint32_t job)
 {
     struct sim_job *j = &m->result->jobs[job];
@@ -174,7 +200,7 @@ static void end_job(struct sim *m, uint32_t job)
     if (m->outages)
         account(m, job, false);
     j->end_ms = m->now_ms;
-    j->ran_ms += m->now_ms - m->since_ms[job];
+    stop(m, job);
     sched_end(m->sched, job, m->now_ms);
     m->result->events++;
     m->result->end_ms = m->now_ms;
@@ -212,6 +238,8 @@ static int start(struct sim *m, uint32_t job)
         j->start_ms = m->now_ms;
     j->wait_ms += m->now_ms - m->since_ms[job];
     m->since_ms[job] = m->now_ms;
+    if (m->span && begin_span(m, job) < 0)
+        return -ENOMEM;
     return heap_add(&m->ends, m->now_ms + takes(m, job) + m->policy->notice_ms, job,
                     ++m->start[job]);
 }
@@ -220,7 +248,7 @@ static void preempt(struct sim *m, uint32_t job)
 {
     int64_t ran = m->now_ms - m->since_ms[job];
 
-    m->result->jobs[job].ran_ms += ran;
+    stop(m, job);
     if (m->outages)
         account(m, job, false);
     else
@@ -295,7 +323,7 @@ static void lose_job(struct sim *m, uint32_t job, uint32_t node)
 
     a.until_ms = account(m, job, true);
     tell(m, &a);
-    j->ran_ms += m->now_ms - m->since_ms[job];
+    stop(m, job);
     m->result->losses.jobs++;
     m->since_ms[job] = m->now_ms;
     if (++j->losses == SIM_LOSSES) {

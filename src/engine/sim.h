@@ -43,6 +43,12 @@ struct sim_losses {
     double out;        /* of nodes that were lost, up to the last end */
 };
 
+/* One time that a job ran. */
+struct sim_span {
+    int64_t from_ms, to_ms;
+    uint32_t job;
+};
+
 struct sim_result {
     struct arena arena;
     struct sim_job *jobs; /* as in the workload */
@@ -57,6 +63,8 @@ struct sim_result {
     struct sim_losses losses;
     struct sim_sample *samples; /* equal times apart, up to the last submission */
     size_t n_samples;
+    struct sim_span *spans; /* where they were asked for, in the order of their starts */
+    size_t n_spans;
 };
 
 /* Told of every action, with the time and the reason's sentence to be had from the scheduler. */
@@ -65,6 +73,7 @@ typedef void sim_watch_fn(void *ctx, const struct sched *s, const struct action 
 struct sim_options {
     sim_watch_fn *watch; /* NULL: nobody */
     void *ctx;
+    bool spans;                           /* keep them */
     const struct outage_options *outages; /* NULL: nothing fails, and checkpoints cost nothing */
 };
 

@@ -323,3 +323,21 @@ def test_fragments(brim, trace):
     assert said["policies"][0]["fragmented"] == round(2 / 6, 6)
     said = json.loads(brim.out("sim", path, "--json", "--nodes", "1x4", "--policy", policy))
     assert said["policies"][0]["fragmented"] == 1
+
+
+def test_page(brim, tmp_path, trace):
+    """One file, three pictures of each policy, figures of each team; texts of the trace are text."""
+    path = trace("job_id,submit_s,gpus,duration_s,team\na,0,8,7200,<b>x</b>\nb,0,8,3600,y\n"
+                 "c,9000,1,60,y\n")
+    page = tmp_path / "page.html"
+    brim.out("sim", path, "--nodes", "1x8:A100-40GB", "--compare", "sjf", "--html", page)
+    text = page.read_text()
+    assert text.count("<svg") == 6 and "<script" not in text and "<b>x" not in text
+    assert "&lt;b&gt;x&lt;/b&gt; (5 in the mean)" in text  # 7200 of 10800 s with 8 devices, and 1
+    assert "Of 2 policies sjf completes jobs earliest" in text
+    assert text.count('<th scope="row">y</th>') == 2
+    # the same with it and without
+    options = ["sim", path, "--nodes", "1x8"]
+    assert brim.out(*options, "--html", page) == brim.out(*options)
+    done = brim("sim", path, "--html", tmp_path / "none" / "x.html")
+    assert done.returncode == 1 and "none/x.html" in done.stderr

@@ -205,7 +205,7 @@ static void test_policy(const char *text, size_t kind)
     snprintf(whole, sizeof(whole), "[policy]\n%s", text);
     for (uint64_t seed = 1; seed <= ROUNDS && !wrong; seed++) {
         struct watch t = { .on_lost = 0 };
-        struct sim_options options = { watch, &t, &o };
+        struct sim_options options = { .watch = watch, .ctx = &t, .outages = &o };
         struct workload w;
         struct policy p;
         struct pool pool;
@@ -236,7 +236,7 @@ static void test_policy(const char *text, size_t kind)
 static void test_endless(void)
 {
     struct outage_options o = { .per_device_day = 24, .seed = 1, .repair_ms = 1000 };
-    struct sim_options options = { NULL, NULL, &o };
+    struct sim_options options = { .outages = &o };
     struct workload w = { .n_jobs = 0 };
     struct pool pool = { .n_nodes = 0 };
     struct sim_result r = { .events = 0 };
@@ -300,7 +300,7 @@ static void test_oom(void)
 {
     struct outage list[8];
     struct outage_options o = { .list = list, .n_list = ARRAY_SIZE(list), .spares = 1 };
-    struct sim_options options = { NULL, NULL, &o };
+    struct sim_options options = { .outages = &o };
     struct workload w;
     struct pool pool;
     struct policy p;
