@@ -13,6 +13,7 @@ import loader_alone
 import loader_late  # noqa: F401
 import loader_readahead  # noqa: F401
 import loader_refused  # noqa: F401
+import loader_scripts  # noqa: F401
 import loader_streams  # noqa: F401
 import loader_works  # noqa: F401
 from loader_job import CASES

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -24,6 +25,7 @@ DONE = """up_and_down to_and_fro own_workers own_workers_that_stay own_workers_t
     subclass_and_collate generator_given next_of_a_variable stay_from_epoch_to_epoch
     a_validation_loader samples_fail the_job_forks sampler_of_an_unknown_length
     dataset_changes_between_epochs
+    a_lock no_worker_seeds is_traced the_script_sets_workers
     readahead readahead_tells
     stream_up_and_down stream_of_a_file stream_ends_soon stream_the_job_forks"""
 
@@ -36,6 +38,8 @@ AS_BEFORE = {
     "stream_is_changed": "its dataset was changed while a worker had a copy of it",
     "stream_fails": "a batch failed in its worker",
     "stream_draws_late": "its samples are drawn at random",
+    "samples_are_views": "its dataset was changed while workers had copies of it",
+    "each_worker_seeds": AT_RANDOM,
 }
 
 REFUSED = {
@@ -62,6 +66,16 @@ REFUSED = {
         "a process that was forked for a try did not bring a batch in 1 s, or died",
         "a batch holds an object of function, which cannot be compared",
         "its dataset holds a connection (socket.socket)",
+    ],
+    "held_by_others": [
+        "a process that was forked for a try did not bring a batch in 1 s, or died",
+        "a process that was forked for a try did not bring a batch in 1 s, or died",
+        "its dataset holds a connection (sqlite3.Connection)",
+    ],
+    "a_loader_of_loaders": [
+        "2 loaders feed the steps, which one is meant is open",
+        "done",
+        "2 loaders feed the steps, which one is meant is open",
     ],
     "start_methods": ["the job starts its processes by spawn, brim would by fork"],
     "requests": [
@@ -135,6 +149,8 @@ def test_details(results):
     assert results["taken_back"]["same"] and results["taken_back"]["extra"] == "False"
     assert "workers" not in results["a_validation_loader"]["extra"]
     assert results["two_epochs_at_once"]["same"]
+    caught = results["catches_everything"]
+    assert caught["same"] and caught["extra"].count("ValueError('sample ") > 10, caught
     told = results["readahead_tells"]
     assert told["once"] and told["ahead"] == 0 and 64 <= told["count"] <= 80, told
     back = results["stream_taken_back"]
@@ -325,6 +341,48 @@ def test_tensors_through_a_pipe():
         [sys.executable, "-c", HAND % SHIM], capture_output=True, encoding="utf-8", timeout=60
     )
     assert said.stdout.splitlines() == ["300", "refused"], said.stdout + said.stderr
+
+
+SPAWNS = """
+import os
+import torch
+import torch.multiprocessing
+from torch.utils.data import DataLoader, TensorDataset
+
+def train(rank):
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="%d")
+    torch.distributed.init_process_group("gloo", rank=rank, world_size=2)
+    torch.manual_seed(rank)
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(8, 1))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+    data = TensorDataset(torch.randn(64, 8))
+    for epoch in range(3):
+        for (x,) in DataLoader(data, batch_size=8, shuffle=True):
+            optimizer.zero_grad()
+            model(x).pow(2).mean().backward()
+            optimizer.step()
+    torch.distributed.barrier()
+    if rank == 0:
+        print(model.module.weight.detach().numpy().tobytes().hex())
+
+if __name__ == "__main__":
+    torch.multiprocessing.spawn(train, nprocs=2)
+"""
+
+
+def test_ranks_that_the_script_spawns(job):
+    """Two processes by torch.multiprocessing.spawn: all that they start, they start so."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        text = SPAWNS % s.getsockname()[1]
+    untouched = job.script(text, shim=False)
+    assert untouched[0] == 0, untouched[2]
+    changed = job.script(text, BRIM_KNOBS="loader.workers=2")
+    assert changed[:2] == untouched[:2] and "brim:" not in changed[2], changed[2]
+    rings = job.rings()
+    assert sorted((r.head["rank"], r.head["world"]) for r in rings) == [(0, 2), (1, 2)]
+    spawn = "the job starts its processes by spawn, brim would by fork"
+    assert all(spawn in str(r.notes) for r in rings), [r.notes for r in rings]
 
 
 def test_a_shim_that_stops_takes_it_back(job):
