@@ -54,7 +54,10 @@ static int tell_end(const struct optimize_ending *x, struct err *e)
     if (rc < 0)
         job_tell(x->talk, why.text);
     if (rc == 0 && path.len) {
-        str_addf(&again, "brim run --profile %s -- ", str_text(&path));
+        str_addf(&again, "brim run --profile %s ", str_text(&path));
+        if (x->o->knobs)
+            str_addf(&again, "--knobs %s ", x->o->knobs);
+        str_add(&again, "-- ");
         secret_add_command(&again, x->came.argv);
         c.profile = str_text(&path);
         c.again = str_error(&again) ? NULL : str_text(&again);

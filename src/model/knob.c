@@ -1,6 +1,7 @@
 #include "model/knob.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/opt.h"
@@ -81,6 +82,17 @@ int knob_check(const struct knob *k, const char *value, struct err *e)
         return err_set(e, -EINVAL, "%s takes %.0f to %.0f, not '%s'", k->name, k->low, k->high,
                        value);
     return 0;
+}
+
+const char *knob_rate(const struct knob *k, const char *value, char buf[KNOB_VALUE_MAX])
+{
+    double number, times;
+
+    if (parse_double(value, &number) < 0 || !(number > 0))
+        return NULL;
+    times = number / k->rate_at;
+    snprintf(buf, KNOB_VALUE_MAX, "%.6g", k->rate * (k->rate_root ? sqrt(times) : times));
+    return buf;
 }
 
 const char *knob_value(const struct knob *k, size_t i, char buf[KNOB_VALUE_MAX])

@@ -4,6 +4,12 @@
  *     [knob.readers]
  *     flag = --readers
  *     values = 0, 2, 4
+ *
+ *     [knob.rows]
+ *     flag = --batch-size
+ *     values = 64, 128
+ *     rate = --lr 0.1 at 32        # with 64 --lr 0.2; "at 32 root": with 64 --lr 0.141421
+ *     risk = numeric
  */
 #ifndef BRIM_MODEL_KNOB_H
 #define BRIM_MODEL_KNOB_H
@@ -53,6 +59,9 @@ struct knob {
     struct needs needs;
     const char *needs_text; /* ""; for people */
     const char *undo;       /* how it is taken back, for people */
+    const char *rate_flag;  /* of KNOB_FLAG: a flag that goes with it, the learning rate; NULL */
+    double rate, rate_at;   /* that is right where the knob is rate_at */
+    bool rate_root;         /* it grows as the square root, not as the knob does */
     bool declared;          /* by the user */
     int line;
 };
@@ -89,6 +98,10 @@ int knob_check(const struct knob *k, const char *value, struct err *e) CHECK_RES
 
 /* The i-th of the values to try; NULL behind the last, and for KNOB_MODEL. buf holds numbers. */
 const char *knob_value(const struct knob *k, size_t i, char buf[KNOB_VALUE_MAX]);
+
+/* What rate_flag is to be with a value of the knob, as a text; NULL when that is no number above
+ * 0. */
+const char *knob_rate(const struct knob *k, const char *value, char buf[KNOB_VALUE_MAX]);
 
 const char *knob_apply_name(enum knob_apply a);
 const char *knob_effect_name(enum knob_effect f);

@@ -12,11 +12,11 @@ enum { LIST_MAX = 32 };
 static const double number_max = 1e9; /* ends of ranges; exact as doubles and as "%.0f" */
 static const char declares[] = "knob.";
 
-enum key { WHAT, VALUES, APPLY, TARGET, EFFECT, RISK, NEEDS, UNDO, FLAG, ROUNDS, KEYS };
+enum key { WHAT, VALUES, APPLY, TARGET, EFFECT, RISK, NEEDS, UNDO, FLAG, ROUNDS, RATE, KEYS };
 static const char *const keys[KEYS] = {
     [WHAT] = "what",     [VALUES] = "values", [APPLY] = "apply", [TARGET] = "target",
     [EFFECT] = "effect", [RISK] = "risk",     [NEEDS] = "needs", [UNDO] = "undo",
-    [FLAG] = "flag",     [ROUNDS] = "rounds",
+    [FLAG] = "flag",     [ROUNDS] = "rounds", [RATE] = "rate",
 };
 
 struct loader {
@@ -173,6 +173,40 @@ static int set_rounds(struct knob *k, const struct ini_entry *at, struct err *e)
     return k->rounds || !strcmp(at->value, "no") ? 0 : bad(at, e, "'rounds' is yes or no");
 }
 
+/* The next word of a text; NULL behind the last. */
+static const char *take_word(struct loader *l, const char **text)
+{
+    size_t blanks = strspn(*text, " \t"), len = strcspn(*text + blanks, " \t");
+    const char *at = *text + blanks;
+
+    *text = at + len;
+    return len ? arena_strndup(&l->knobs->arena, at, len) : "";
+}
+
+/* "--lr 0.1 at 32", "--lr 0.1 at 32 root". */
+static int set_rate(struct loader *l, const struct ini_entry *at, struct err *e)
+{
+    enum { FLAG_WORD, RATE_WORD, AT_WORD, NUMBER_WORD, ROOT_WORD, WORDS };
+    const char *text = at->value, *words[WORDS];
+    struct knob *k = l->now;
+
+    for (size_t i = 0; i < WORDS; i++) {
+        words[i] = take_word(l, &text);
+        if (!words[i])
+            return err_nomem(e);
+    }
+    k->rate_flag = words[FLAG_WORD];
+    k->rate_root = !strcmp(words[ROOT_WORD], "root");
+    if (parse_double(words[RATE_WORD], &k->rate) < 0 || !(k->rate > 0) ||
+        parse_double(words[NUMBER_WORD], &k->rate_at) < 0 || !(k->rate_at > 0) ||
+        strcmp(words[AT_WORD], "at") != 0 || (!k->rate_root && *words[ROOT_WORD]) ||
+        text[strspn(text, " \t")] || *words[FLAG_WORD] != '-')
+        return bad(at, e,
+                   "a rate is a flag, its value, and for which value of the knob: --lr 0.1 "
+                   "at 32, with 'root' behind it if it grows as the square root");
+    return 0;
+}
+
 static int set_enum(struct knob *k, enum key key, const struct ini_entry *at, struct err *e)
 {
     int i = choose(key == APPLY ? &applies : key == EFFECT ? &effects : &risks, at, e);
@@ -234,6 +268,8 @@ static int set_key(struct loader *l, const struct ini_entry *at, struct err *e)
         return set_rounds(k, at, e);
     case NEEDS:
         return set_needs(l, at, e);
+    case RATE:
+        return set_rate(l, at, e);
     default:
         return set_enum(k, (enum key)key, at, e);
     }
@@ -265,6 +301,8 @@ static const char *check_whole(const struct loader *l)
         return "a knob needs 'what', 'values', 'apply', 'target', 'effect', 'risk' and 'undo'";
     if (!l->has[APPLY] && !l->has[FLAG])
         return "'target' needs 'apply'";
+    if (k->rate_flag && (k->apply != KNOB_FLAG || k->risk != KNOB_NUMERIC))
+        return "'rate' goes with 'flag', and with 'risk = numeric'";
     if (!is_target(k))
         return "a target has letters, digits, '_', '-' and '.'; that of env only letters, digits"
                " and '_'";

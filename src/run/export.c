@@ -145,6 +145,8 @@ static bool binds(const struct exporter *x)
 
 static void add_kind(const struct exporter *x, enum knob_apply kind)
 {
+    char rate[KNOB_VALUE_MAX];
+
     for (size_t i = 0; i < x->p->count; i++) {
         const struct profile_setting *s = &x->p->settings[i];
         const struct knob *k = knobs_find(x->knobs, s->knob);
@@ -158,6 +160,8 @@ static void add_kind(const struct exporter *x, enum knob_apply kind)
             else
                 str_add_char(x->out, *c);
         str_add_char(x->out, '\'');
+        if (k->rate_flag && knob_rate(k, s->value, rate))
+            str_addf(x->out, " %s %s", k->rate_flag, rate);
     }
 }
 

@@ -147,17 +147,28 @@ static int append(struct work *w, const char *flag, const char *value)
 
 static int apply_flag(struct work *w, const struct profile_setting *s, const struct knob *k)
 {
-    const char *there = flag_of(w->io->argv, k->target);
+    const char *there = flag_of(w->io->argv, k->target), *rate = NULL;
+    char buf[KNOB_VALUE_MAX];
     int rc;
 
     if (there && strcmp(there, s->value) != 0)
         return left(w, s, "the command has %s %.80s", k->target, there);
     if (there)
         return applied(w, s);
+    if (k->rate_flag) {
+        there = flag_of(w->io->argv, k->rate_flag);
+        rate = knob_rate(k, s->value, buf);
+    }
+    if (there)
+        return left(w, s, "the command has %s %.80s", k->rate_flag, there);
+    if (k->rate_flag && !rate)
+        return left(w, s, "%s can not follow from '%s'", k->rate_flag, s->value);
     if (!w->io->argv[0] || is_shell_line(w->io->argv))
         return left(w, s, "the command is a line for a shell: write %s %s into it", k->target,
                     s->value);
     rc = append(w, k->target, s->value);
+    if (rc == 0 && rate)
+        rc = append(w, k->rate_flag, rate);
     return rc < 0 ? rc : applied(w, s);
 }
 

@@ -143,6 +143,35 @@ static void test_declared(void)
     is_int((long long)k.count, (long long)before + 1, "errors leave what was there");
 }
 
+/* A learning rate that follows the size of the batch. */
+static void test_rate(void)
+{
+    static const char text[] = "[knob.rows]\nflag = --rows\nvalues = 64, 128, all\nrisk = numeric\n"
+                               "rate = --lr 0.1 at 32\n[knob.more]\nflag = --more\nvalues = 64\n"
+                               "rate = -l 0.1 at 16 root\nrisk = numeric\n";
+    static const char *const wrong[] = { "--lr 0.1 32",         "--lr x at 32",
+                                         "--lr 0.1 at 0",       "lr 0.1 at 32",
+                                         "--lr 0.1 at 32 cube", "--lr 0.1 at 32 root root" };
+    CLEANUP(knobs_done) struct knobs k = { .count = 0 };
+    char buf[KNOB_VALUE_MAX], bad_text[256];
+    struct err e = { "" };
+
+    load(&k);
+    ok(knobs_declare(&k, "f", text, strlen(text), &e) == 0, "declared: %s", e.text);
+    is_str(knob_rate(knobs_find(&k, "rows"), "64", buf), "0.2", "twice for twice");
+    is_str(knob_rate(knobs_find(&k, "more"), "64", buf), "0.2", "or for four times");
+    ok(!knob_rate(knobs_find(&k, "rows"), "all", buf), "of no number there is none");
+    for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+        snprintf(bad_text, sizeof(bad_text),
+                 "[knob.x]\nflag = -x\nvalues = 1\nrisk = numeric\nrate = %s\n", wrong[i]);
+        is_int(knobs_declare(&k, "f", bad_text, strlen(bad_text), &e), -EINVAL, "not '%s'",
+               wrong[i]);
+    }
+    snprintf(bad_text, sizeof(bad_text), "[knob.x]\nflag = -x\nvalues = 1\nrate = --lr 1 at 1\n");
+    is_int(knobs_declare(&k, "f", bad_text, strlen(bad_text), &e), -EINVAL, "no word for numbers");
+    is_str(e.text, "f:1: [knob.x]: 'rate' goes with 'flag', and with 'risk = numeric'", "is told");
+}
+
 /* ---- conditions ---- */
 
 static const char *known(const void *ctx, const char *name)
@@ -270,6 +299,7 @@ int main(void)
     test_table();
     test_values();
     test_declared();
+    test_rate();
     test_conditions();
     test_wrong_conditions();
     test_too_many();

@@ -15,7 +15,9 @@
 
 static const char declared[] = "[knob.readers]\nflag = --readers\nvalues = 0,2,4\n"
                                "[knob.ranks]\napply = launcher\ntarget = --nproc-per-node\n"
-                               "values = 1,2\n";
+                               "values = 1,2\n"
+                               "[knob.rows]\nflag = --rows\nvalues = 64\nrisk = numeric\n"
+                               "rate = --lr 0.1 at 32\n";
 
 /* Two NUMA nodes with four CPUs each, two to a core (n and n + 4), a GPU on each. */
 static const char *const files[][2] = {
@@ -156,6 +158,13 @@ static const struct one ones[] = {
       "BRIM_KNOBS",
       "loader.prefetch=4;loader.workers=1" },
     { "ddp.bucket", "8", { NULL }, { NULL }, NULL, "BRIM_KNOBS", "ddp.bucket_cap_mb=8" },
+    { "rows",
+      "64",
+      { NULL },
+      { "python3", "job.py", "--lr=0.3" },
+      "rows=64 is left: the command has --lr 0.3",
+      NULL,
+      NULL },
     { "readers",
       "2",
       { NULL },
@@ -262,6 +271,12 @@ static void test_flag(const struct bench *b)
            !strcmp(r.job.argv[3], "2") && !r.job.argv[4],
        "goes behind the command");
     ok(!argv[2], "and the one handed in is as it was");
+    arena_done(&r.a);
+    r = (struct result){ .a = ARENA_INIT, .job = { .env = env, .argv = argv } };
+    is_int(apply(&r, b, "rows", "64", (struct settings_about){ .shim = true }), 0, "with a rate");
+    ok(!strcmp(r.job.argv[3], "64") && !strcmp(r.job.argv[4], "--lr") &&
+           !strcmp(r.job.argv[5], "0.2") && !r.job.argv[6],
+       "which follows it");
     arena_done(&r.a);
 }
 
