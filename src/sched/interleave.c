@@ -182,7 +182,7 @@ static bool grow(struct plan *p, const struct size *s, struct bundle *b, double 
     return true;
 }
 
-/* What runs together with the first job of the next bundle, if that is worth as much: it goes on. */
+/* What runs with the first job of the next bundle goes on, if that is worth as much. */
 static void keep_running(struct plan *p, struct size *s)
 {
     uint32_t number = p->jobs[s->next.jobs[0]].bundle;
