@@ -125,6 +125,8 @@ static const struct {
     { CAUSE_SMALL_BATCH, CAUSE_FEW_WORKERS },
     { CAUSE_CPU_SPINNING, CAUSE_GC },
     { CAUSE_CPU_THREADS, CAUSE_BLAS },
+    { CAUSE_PYTHON_LOCK, CAUSE_CPU_THREADS },
+    { CAUSE_PYTHON_LOCK, CAUSE_LOOP },
     { CAUSE_NUMA, CAUSE_BLAS },
     { CAUSE_PCIE, CAUSE_PAGEABLE_COPY },
     { CAUSE_SLOW_RANK, CAUSE_IMBALANCE },
@@ -250,6 +252,13 @@ static void say_all(struct judge *j)
 
 /* ---- nothing, or nothing known ---- */
 
+/* Whether that share of the time is more than chance or what jobs are like: in most parts of the
+ * run, or of nearly half of it, whenever that was. */
+static bool is_for_sure(const struct judge *j, double share, double least)
+{
+    return share >= j->l.mostly || (share >= j->l.named && !(least < j->l.wait_warning));
+}
+
 static void add_unknown(struct judge *j)
 {
     struct verdict_item *to;
@@ -262,8 +271,7 @@ static void add_unknown(struct judge *j)
         judge_advises(j, to, "let it run for %.0f steps and more", j->l.steps_sure);
         return;
     }
-    if (j->wait >= j->l.named && !(j->wait_least < j->l.wait_warning) &&
-        !judge_is_handing_over(j)) {
+    if (is_for_sure(j, j->wait, j->wait_least) && !judge_is_handing_over(j)) {
         to = judge_add(j, CAUSE_UNKNOWN, -1, j->wait);
         judge_says(j, to, "waits for data, and what was measured does not tell why");
         judge_tells_wait(j, to);
@@ -276,7 +284,8 @@ static void add_unknown(struct judge *j)
         judge_advises(j, to, "mark its steps: include/brim/step.h, or run it with PyTorch's shim");
         return;
     }
-    if (j->marked && !(j->v->share[BRIM_STAGE_OTHER] < j->l.other_unknown)) {
+    if (j->marked && !(j->v->share[BRIM_STAGE_OTHER] < j->l.other_unknown) &&
+        !(judge_mean(j, RUN_GPU_BUSY) >= j->l.gpu_busy)) {
         to = judge_add(j, CAUSE_UNKNOWN, -1, j->v->share[BRIM_STAGE_OTHER]);
         judge_says(j, to, "much of the step is in no stage that is marked");
         judge_agrees(j, to, "%s of the step is outside of all stages",
@@ -369,7 +378,7 @@ static bool limits(const struct judge *j, const struct verdict_item *i)
     case CAUSE_SLOW_RANK:
         return i->share >= half && !(i->least < half);
     default:
-        return i->share >= j->l.named && !(i->least < j->l.wait_warning);
+        return is_for_sure(j, i->share, i->least);
     }
 }
 
@@ -403,6 +412,8 @@ static void apply_rules(struct judge *j)
     judge_launches(j);
     judge_pauses(j);
     judge_past(j);
+    judge_loop(j);
+    judge_python_lock(j);
     explain(j);
     look_at_least(j);
     if (!is_limited(j))

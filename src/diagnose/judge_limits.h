@@ -8,7 +8,7 @@
 /* One member per section of the file, with _ for -. */
 struct judge_limits {
     double steps_least, steps_sure;
-    double wait_warning, named, handing_over, wait_critical, other_unknown;
+    double wait_warning, named, mostly, handing_over, wait_critical, other_unknown;
     double loader_on_cpu, loader_asleep, cpus_free, fetch_margin;
     double io_waiting, io_pressure;
     double disk_busy, disk_idle, disk_await, disk_queue;
@@ -24,7 +24,8 @@ struct judge_limits {
     double memory_pressure, swapping, major_faults, memory_low, memory_full, read_again;
     double communication_warning, link_load, link_slow, exchange_small, retransmits;
     double slow_rank, slow_rank_steady, slow_rank_loss, slow_rank_lost, samples_differ, imbalance;
-    double checkpoint, gc, spike, spike_regular, slower, slower_run, other_share;
+    double checkpoint, gc, spike, spike_regular, loop, lock_asleep, lock_others, slower, slower_run,
+        other_share;
 };
 
 /* Read the thresholds out of text in the file's form: all of them, each once, with unit and source.

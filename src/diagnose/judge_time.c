@@ -250,24 +250,70 @@ static size_t slower_since(struct judge *j, const struct judge_rank *r, struct p
                                                                                                : 0;
 }
 
+/* What others took of the CPUs before a step, and since then. */
+static void look_at_others(const struct judge *j, const struct judge_rank *r, size_t at,
+                           struct past *p)
+{
+    int64_t begin = r->steps[0].begin_ns, since = r->steps[at].begin_ns;
+    int64_t end = r->steps[r->n - 1].end_ns;
+
+    p->others_before = judge_mean_between(j, RUN_OTHER_CPU, begin, since);
+    p->others_now = judge_mean_between(j, RUN_OTHER_CPU, since, end);
+    p->steal_before = judge_mean_between(j, RUN_CPU_STEAL, begin, since);
+    p->steal_now = judge_mean_between(j, RUN_CPU_STEAL, since, end);
+    p->busy = judge_mean_between(j, RUN_CPU_BUSY, since, end);
+}
+
+/* Whether steps get longer all the time, as of a list that grows: each quarter of the run is slower
+ * than the one before. */
+static bool is_growing(struct judge *j, const struct judge_rank *r, struct past *p)
+{
+    double last = 0, quarter;
+
+    if ((double)r->n < 4 * j->l.steps_sure)
+        return false;
+    for (size_t i = 0; i < 4; i++) {
+        double now = median_of(j, r, i * r->n / 4, (i + 1) * r->n / 4, &quarter);
+
+        if (i && !(now >= sqrt(j->l.slower) * last))
+            return false;
+        p->before_s = i ? p->before_s : now;
+        p->now_s = last = now;
+    }
+    look_at_others(j, r, r->n / 2, p);
+    return p->now_s >= j->l.slower_run * p->before_s && !is_by_others(j, p);
+}
+
+/* What grows in a job is its own. */
+static void add_growing(struct judge *j, const struct judge_rank *r, const struct past *p)
+{
+    struct verdict_item *to = judge_add(j, CAUSE_SLOWER_THAN_BEFORE, -1,
+                                        1 - p->before_s / p->now_s);
+    unsigned stage = grown_stage(r, r->n / 2);
+
+    judge_says(j, to, "its steps get longer all the time: %s in the first quarter, %s in the last",
+               quantity_seconds(p->before_s).text, quantity_seconds(p->now_s).text);
+    judge_agrees(j, to, "each quarter of the run is slower than the one before");
+    judge_agrees(j, to, "what grew most is '%s'", step_stage_name(stage));
+    judge_advises(j, to,
+                  "look for what the job keeps and goes through each step: lists of losses, logs, "
+                  "a graph that is not detached");
+}
+
 static void judge_own_past(struct judge *j)
 {
     const struct judge_rank *r = &j->ranks[0];
-    struct past p = { .before_s = 0 };
+    struct past p = { .before_s = 0 }, growth = { .before_s = 0 };
     size_t at = slower_since(j, r, &p);
-    int64_t begin, since, end;
     struct verdict_item *to;
 
+    if (is_growing(j, r, &growth)) {
+        add_growing(j, r, &growth);
+        return;
+    }
     if (!at)
         return;
-    begin = r->steps[0].begin_ns;
-    since = r->steps[at].begin_ns;
-    end = r->steps[r->n - 1].end_ns;
-    p.others_before = judge_mean_between(j, RUN_OTHER_CPU, begin, since);
-    p.others_now = judge_mean_between(j, RUN_OTHER_CPU, since, end);
-    p.steal_before = judge_mean_between(j, RUN_CPU_STEAL, begin, since);
-    p.steal_now = judge_mean_between(j, RUN_CPU_STEAL, since, end);
-    p.busy = judge_mean_between(j, RUN_CPU_BUSY, since, end);
+    look_at_others(j, r, at, &p);
     to = add_past(j, &p);
     if (to->cause == CAUSE_CPU_NEIGHBOURS) {
         judge_says(j, to, "others take its CPUs since step %llu: %s per step, %s before",

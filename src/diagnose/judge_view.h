@@ -128,6 +128,8 @@ void judge_slow_ranks(struct judge *j);
 
 void judge_communication(struct judge *j);
 void judge_pauses(struct judge *j); /* checkpoints, GC */
+void judge_loop(struct judge *j);   /* behind judge_pauses() and judge_past() */
+void judge_python_lock(struct judge *j);
 void judge_past(struct judge *j);
 void judge_room(struct judge *j); /* for larger batches */
 

@@ -22,6 +22,7 @@ const char *cause_name(enum cause c)
         [CAUSE_CPU_QUOTA] = "cpu-quota",
         [CAUSE_CPU_THREADS] = "cpu-threads",
         [CAUSE_CPU_SPINNING] = "cpu-spinning",
+        [CAUSE_PYTHON_LOCK] = "python-lock",
         [CAUSE_BLAS] = "blas",
         [CAUSE_NUMA] = "numa",
         [CAUSE_PAGEABLE_COPY] = "pageable-copy",
@@ -38,6 +39,7 @@ const char *cause_name(enum cause c)
         [CAUSE_MEMORY_UNUSED] = "memory-unused",
         [CAUSE_CHECKPOINT] = "checkpoint",
         [CAUSE_GC] = "gc",
+        [CAUSE_LOOP] = "loop",
         [CAUSE_SLOWER_THAN_BEFORE] = "slower-than-before",
         [CAUSE_UNKNOWN] = "unknown",
     };

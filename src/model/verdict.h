@@ -22,6 +22,7 @@ enum cause {
     CAUSE_CPU_QUOTA,
     CAUSE_CPU_THREADS,  /* too few or too many for the CPUs */
     CAUSE_CPU_SPINNING, /* they wait actively, on CPUs that others of the job need */
+    CAUSE_PYTHON_LOCK,  /* another thread of the process keeps the first one from running */
     CAUSE_BLAS,
     CAUSE_NUMA,
     CAUSE_PAGEABLE_COPY,
@@ -38,6 +39,7 @@ enum cause {
     CAUSE_MEMORY_UNUSED, /* room for larger batches: advice, never first */
     CAUSE_CHECKPOINT,
     CAUSE_GC,
+    CAUSE_LOOP,               /* the loop does something else than loading and training */
     CAUSE_SLOWER_THAN_BEFORE, /* than its own past, or than earlier runs of the same job */
     CAUSE_UNKNOWN,            /* what was measured does not tell */
     CAUSES

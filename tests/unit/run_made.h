@@ -213,6 +213,12 @@ static inline void made_cpus(struct made *m, enum cause cause)
         m->share[BRIM_STAGE_COMMUNICATION] = 0;
         made_note(m, "threads.intra", "8");
         made_starved(m, made_uniform(&m->seed, 0.3, 0.5));
+    } else if (cause == CAUSE_PYTHON_LOCK) {
+        m->ranks = 1;
+        m->share[BRIM_STAGE_COMMUNICATION] = 0;
+        m->s[RUN_RANK_THREAD_CPU] = made_uniform(&m->seed, 0.1, 0.4);
+        m->s[RUN_RANK_THREAD_WAIT] = 0.02;
+        m->s[RUN_RANK_CPU] = m->s[RUN_JOB_CPU] = made_uniform(&m->seed, 1.1, 2);
     } else if (cause == CAUSE_MANY_WORKERS) {
         made_wait(m, true, 0.3);
         m->notes[0][1] = counts[0];
@@ -321,6 +327,9 @@ static inline void made_times(struct made *m, enum cause cause)
         m->pause_every = 15;
         m->pause_s = m->step_s * made_uniform(&m->seed, 2, 6);
         m->pause_stage = BRIM_STAGE_OTHER;
+    } else if (cause == CAUSE_LOOP) {
+        made_stage(m, BRIM_STAGE_OTHER, made_uniform(&m->seed, 0.25, 0.7));
+        m->s[RUN_GPU_BUSY] *= 0.5;
     } else if (made_bits(&m->seed) % 2) {
         m->level = made_uniform(&m->seed, 1.3, 2);
         m->slow_from = m->steps / 2;
@@ -351,7 +360,7 @@ static inline struct made made_like(enum cause cause, uint64_t seed)
     else if ((cause >= CAUSE_COMMUNICATION && cause <= CAUSE_LOSSY_NETWORK) ||
              cause == CAUSE_IMBALANCE || cause == CAUSE_SLOW_RANK)
         made_group(&m, cause);
-    else if (cause == CAUSE_CHECKPOINT || cause == CAUSE_GC || cause == CAUSE_SLOWER_THAN_BEFORE)
+    else if (cause >= CAUSE_CHECKPOINT && cause <= CAUSE_SLOWER_THAN_BEFORE)
         made_times(&m, cause);
     else if (cause != CAUSE_NONE)
         made_devices(&m, cause);
