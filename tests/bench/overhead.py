@@ -1,34 +1,40 @@
 #!/usr/bin/env python3
-"""What brim run costs a job that computes on all CPUs, sampled once a second, in two ways.
+"""What brim run costs a job that computes on all CPUs, sampled once a second.
 
 1. The time of a step with and without brim, of one and the same job: brim is stopped and continued
-   (SIGSTOP, SIGCONT) in the order ABBA, three seconds each, so that neither the start of a process
-   nor where its memory lies is a part of the difference. Marks are made in both. Each block gives
-   a ratio of mean step times (a median would leave out what comes once a second); told is the
-   median of the blocks, with 95 % of a bootstrap over them. Blocks in which others used more than
-   1 % of the CPUs are left out; with fewer than five left nothing is told. The same of two halves
-   that are alike shows what the machine adds by itself.
-2. The CPU time that brim takes beside it in a second, and that of the job's marks: no machine's
-   noise is in them. Who computes on all CPUs and waits for the last one loses that much at most.
+   (SIGSTOP, SIGCONT) in phases of a second, one sample in each, in the order ABBA or BAAB, which is
+   drawn, so that neither the start of a process nor where its memory lies is a part of the
+   difference, nor what drifts. Marks are made in both. A block of four phases gives a ratio of mean
+   step times (a median would leave out what comes once a second); told is the middle of the blocks
+   and 95 % about it (paired.py), until half of that is below 0.1 % or the time is over. Blocks in
+   which others used more than 1 % of the CPUs are left out, whatever they say.
+2. The CPU time that the same work takes, of all threads, from the same blocks: whoever is on a CPU
+   meanwhile is not in it, so that it varies less; it has what brim costs by caches and interrupts.
+3. The CPU time that brim takes beside it in a second, and that of the job's marks: no machine's
+   noise is in them. 2 and 3 are what it costs where work is divided freely; who computes on all
+   CPUs and waits for the last one loses as much as brim takes of one CPU.
+4. The same as 1 of the first and the last half of each block: what the machine adds by itself.
 
-    script/bench overhead          BLOCKS=20 in the environment: of 13 s each
+    script/bench overhead [--minutes N] [--seed N]
 """
 
+import argparse
 import os
 import random
 import signal
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
+import paired
+
 BRIM = os.path.abspath(os.environ["BRIM"])
-BLOCKS = int(os.environ.get("BLOCKS", "20"))
-STEP_US = int(os.environ.get("STEP_US", "2000"))
-PHASE, SETTLE = 3.0, 0.2  # whole seconds, so that each has as many samples
-ORDER = "ABBA"  # A: with brim
-FOREIGN, BLOCKS_LEAST = 0.01, 5
+PHASE, SETTLE = 1.0, 0.15  # a whole second, so that each has as many samples
+ORDERS = ("ABBA", "BAAB")  # A: with brim
+FOREIGN, BLOCKS_LEAST, BLOCKS_MOST = 0.01, 20, 400
+HALF_WIDTH = 0.1  # percent
+STEP_US = 2000
 
 
 def find_job():
@@ -51,7 +57,7 @@ def cpu_of(pid):
 
 
 def busy():
-    """Seconds on all CPUs together, of whoever was on them."""
+    """Seconds on all CPUs together, of whoever was on them, the hypervisor's among them."""
     with open("/proc/stat") as f:
         ticks = [int(x) for x in f.readline().split()[1:9]]
     return (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK")
@@ -82,64 +88,109 @@ def sleep_until(at):
         time.sleep(left)
 
 
-def run(folder, blocks):
-    """The job's output, the phases as (kind, from, to, share of others), and brim's CPU time per
-    second in A."""
+class Output:
+    """The job's segments as far as it has written them: (end, seconds, CPU seconds)."""
+
+    def __init__(self, path):
+        self.file, self.rest = open(path), ""
+        self.segments, self.last = [], ""
+
+    def read(self):
+        text = self.rest + self.file.read()
+        lines = text.split("\n")
+        self.rest = lines.pop()
+        for line in lines:
+            words = line.split()
+            if words[0] == "marks":
+                self.last = line
+            else:
+                self.segments.append([int(x) / 1e9 for x in words])
+
+    def means(self, begin, end):
+        """(seconds, CPU seconds) of a segment: those that lie in that time as a whole."""
+        found = [s for s in self.segments if s[0] - s[1] >= begin and s[0] <= end]
+        self.segments = [s for s in self.segments if s[0] > end]
+        if len(found) < 10:
+            sys.exit("overhead: the job was hardly running in a phase")
+        return [sum(s[k] for s in found) / len(found) for k in (1, 2)]
+
+
+class Blocks:
+    def __init__(self, p, out, rng):
+        self.p, self.out, self.rng = p, out, rng
+        self.wall, self.cpu, self.alike = [], [], []  # percent, a block each
+        self.made, self.used, self.watched = 0, 0, 0
+        self.at = time.monotonic()
+
+    def phase(self, kind):
+        self.p.send_signal(signal.SIGCONT if kind == "A" else signal.SIGSTOP)
+        self.at += SETTLE
+        sleep_until(self.at)
+        counts = Used(self.p.pid)
+        begin, self.at = time.monotonic(), self.at + PHASE
+        sleep_until(self.at)
+        end = time.monotonic()
+        brim, others = counts.since()
+        if kind == "A":
+            self.used += brim
+            self.watched += end - begin
+        return begin, end, others / (end - begin) / os.cpu_count()
+
+    def block(self):
+        order = self.rng.choice(ORDERS)
+        phases = [self.phase(kind) for kind in order]
+        time.sleep(0.05)  # for the segments of the last phase to be written
+        self.at += 0.05
+        self.out.read()
+        found = [self.out.means(begin, end) for begin, end, _ in phases]
+        others = max(phase[2] for phase in phases)
+
+        def ratio(first, second, k):
+            a, b = (sum(found[i][k] for i in who) for who in (first, second))
+            return 100 * (a / b - 1)
+
+        with_brim = [i for i in range(4) if order[i] == "A"]
+        without = [i for i in range(4) if order[i] == "B"]
+        self.made += 1
+        told = (self.made, order, ratio(with_brim, without, 0), ratio(with_brim, without, 1))
+        print("block %d %s wall %+.3f %%, CPU %+.3f %%" % told, end="", file=sys.stderr)
+        print(", others %.1f %%" % (100 * others), file=sys.stderr)
+        if others <= FOREIGN:
+            self.wall.append(told[2])
+            self.cpu.append(told[3])
+            self.alike.append(ratio((0, 1), (2, 3), 0))
+
+
+def measure(folder, minutes, rng):
+    """The blocks, and the last line of the job."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("BRIM_")}
     env["STATE_DIRECTORY"] = folder
-    seconds = 4 + blocks * len(ORDER) * (PHASE + SETTLE)
-    job = [find_job(), "%g" % seconds, "%d" % os.cpu_count(), "%d" % STEP_US]
+    limit = 60 * minutes
+    job = [find_job(), "%g" % (limit + 10), "%d" % os.cpu_count(), "%d" % STEP_US]
     command = [BRIM, "run", "--quiet", "--interval", "1s", "--"] + job
-    with open(os.path.join(folder, "out"), "w+") as out:
+    path = os.path.join(folder, "out")
+    with open(path, "w") as out:
         p = subprocess.Popen(command, env=env, stdout=out)
-        phases, used, watched = [], 0, 0
-        try:
-            at = time.monotonic() + 3
-            sleep_until(at)
-            for kind in ORDER * blocks:
-                p.send_signal(signal.SIGCONT if kind == "A" else signal.SIGSTOP)
-                at += SETTLE
-                sleep_until(at)
-                counts = Used(p.pid)
-                begin, at = time.monotonic(), at + PHASE
-                sleep_until(at)
-                took = time.monotonic() - begin
-                brim, others = counts.since()
-                phases.append((kind, begin, begin + took, others / took / os.cpu_count()))
-                if kind == "A":
-                    used += brim
-                    watched += took
-            p.send_signal(signal.SIGCONT)
-            p.wait(60)
-        except BaseException:
-            p.send_signal(signal.SIGCONT)
-            p.terminate()  # goes on to the job
-            p.wait()
-            raise
-        out.seek(0)
-        return out.read().splitlines(), phases, used / watched
-
-
-def means(lines, phases):
-    """Mean time of a segment in each phase: those that lie in it as a whole."""
-    segments = [tuple(int(x) / 1e9 for x in line.split()) for line in lines]
-    found, i = [], 0
-    for _, begin, end, _ in phases:
-        took = []
-        while i < len(segments) and segments[i][0] <= end:
-            if segments[i][0] - segments[i][1] >= begin:
-                took.append(segments[i][1])
-            i += 1
-        if len(took) < 10:
-            sys.exit("overhead: the job was hardly running in a phase")
-        found.append(statistics.mean(took))
-    return found
-
-
-def interval(values, rng, draws=5000):
-    """The median, and 95 % of the medians of draws with replacement."""
-    drawn = sorted(statistics.median(rng.choices(values, k=len(values))) for _ in range(draws))
-    return statistics.median(values), drawn[draws // 40], drawn[-draws // 40 - 1]
+    try:
+        begin = time.monotonic()
+        time.sleep(3)
+        blocks = Blocks(p, Output(path), rng)
+        a_block = 4 * (PHASE + SETTLE) + 0.1
+        while time.monotonic() - begin + a_block < limit and len(blocks.wall) < BLOCKS_MOST:
+            blocks.block()
+            if blocks.made % 5 == 0 and paired.is_narrow(blocks.wall, HALF_WIDTH, BLOCKS_LEAST):
+                break
+        p.send_signal(signal.SIGCONT)
+        time.sleep(0.2)
+        p.send_signal(signal.SIGUSR1)  # goes on to the job: enough
+        p.wait(60)
+    except BaseException:
+        p.send_signal(signal.SIGCONT)
+        p.terminate()  # goes on to the job
+        p.wait()
+        raise
+    blocks.out.read()
+    return blocks, blocks.out.last.split()
 
 
 def line(name, value, unit, limit="", note=""):
@@ -147,37 +198,35 @@ def line(name, value, unit, limit="", note=""):
 
 
 def main():
-    rng = random.Random(1)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--minutes", type=float, default=5, help="that it takes at most")
+    parser.add_argument("--seed", type=int, default=1)
+    a = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     with tempfile.TemporaryDirectory(prefix="brim-overhead-") as folder:
-        lines, phases, cpu = run(folder, BLOCKS)
-    words = lines.pop().split()
+        blocks, words = measure(folder, a.minutes, random.Random(a.seed))
     marks = float(words[1]) * float(words[3]) * 1e-9
-    times = means(lines, phases)
-    ratios, alike = [], []
-    for i in range(0, len(times), len(ORDER)):
-        a, b, c, d = times[i : i + len(ORDER)]
-        others = max(phase[3] for phase in phases[i : i + len(ORDER)])
-        ratio = 100 * ((a + d) / (b + c) - 1)
-        print("block %+.3f %%, others %.1f %%" % (ratio, 100 * others), file=sys.stderr)
-        if others <= FOREIGN:
-            ratios.append(ratio)
-            alike.append(100 * ((a + b) / (d + c) - 1))
-    for name, values in (("longer steps", ratios), ("the same of like halves", alike)):
-        if len(values) < BLOCKS_LEAST:
+    direct = 100 * (blocks.used / blocks.watched + marks)
+    high = {}
+    for name, values in (
+        ("longer steps", blocks.wall),
+        ("more CPU time of the same work", blocks.cpu),
+        ("longer steps, like halves", blocks.alike),
+    ):
+        if len(values) <= 5:
             continue
-        value, low, high = interval(values, rng)
+        value, low, high[name] = paired.interval(values)
         told = "95 %% within %+.3f and %+.3f, %d of %d blocks"
-        line("brim run: " + name, value, "%", "", told % (low, high, len(values), BLOCKS))
+        told %= (low, high[name], len(values), blocks.made)
+        line("brim run: " + name, value, "%", "", told)
     note = "of one CPU: %.3f %% brim, %.3f %% marks (%s a second)"
-    line(
-        "brim run: CPU time beside a job",
-        100 * (cpu + marks),
-        "%",
-        "<= 0.5",
-        note % (100 * cpu, 100 * marks, words[1]),
-    )
-    line("brim run: of all CPUs", 100 * (cpu + marks) / os.cpu_count(), "%", "<= 0.1")
+    note %= (100 * blocks.used / blocks.watched, 100 * marks, words[1])
+    line("brim run: CPU time beside a job", direct, "%", "<= 0.5", note)
+    line("brim run: of all CPUs", direct / os.cpu_count(), "%", "<= 0.1")
+    cpu = high.get("more CPU time of the same work")
+    if cpu is not None:
+        note = "upper end of what the same work takes more, and brim's share of all CPUs"
+        line("brim run: both, at most", max(0, cpu) + direct / os.cpu_count(), "%", "", note)
 
 
 if __name__ == "__main__":

@@ -4,13 +4,16 @@
  *     spin SECONDS THREADS STEP_US
  *
  * Prints, for each segment of about 20 ms, when it ended and how long it took by CLOCK_MONOTONIC in
- * ns, then "marks N ns X": marks made in a second, and what one takes. */
+ * ns, and the CPU time that all threads needed for its work, without waiting for each other; then
+ * "marks N ns X": marks made in a second, and what one takes. SIGUSR1 ends it before its time. */
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/parse.h"
 #include "brim/step.h"
@@ -22,13 +25,40 @@ struct job {
     unsigned n;
     atomic_uint arrived, round;
     atomic_bool stop;
+    _Atomic int64_t cpu_ns; /* of the work of all threads since the last segment */
 };
+
+static volatile sig_atomic_t enough; /* that a signal came: it has no other way to tell */
+
+static void on_signal(int number)
+{
+    (void)number;
+    enough = 1;
+}
 
 /* So many dependent steps of a generator: no memory, no library. */
 static uint64_t work(uint64_t loops, uint64_t x)
 {
     for (uint64_t i = 0; i < loops; i++)
         x = x * 6364136223846793005U + 1442695040888963407U;
+    return x;
+}
+
+static int64_t cpu_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+/* A thread's part of a step. */
+static uint64_t do_part(struct job *j, uint64_t x)
+{
+    int64_t begin = cpu_now();
+
+    x = work(j->loops, x);
+    atomic_fetch_add(&j->cpu_ns, cpu_now() - begin);
     return x;
 }
 
@@ -53,7 +83,7 @@ static void *run_thread(void *arg)
     uint64_t x = 1;
 
     while (!atomic_load(&j->stop)) {
-        x = work(j->loops, x);
+        x = do_part(j, x);
         meet(j);
     }
     return x ? NULL : arg; /* what is not used is not computed */
@@ -93,16 +123,17 @@ static double run_steps(struct job *j, struct brim_step *s, double seconds, unsi
     uint64_t x = 1, steps = 0;
 
     for (bool over = false; !over;) {
-        over = last >= end;
+        over = last >= end || enough;
         for (unsigned i = 0; i < a_segment; i++, steps++) {
-            x = work(j->loops, x);
+            x = do_part(j, x);
             if (over && i + 1 == a_segment)
                 atomic_store(&j->stop, true);
             meet(j);
             mark_step(s);
         }
         now = brim_step_now();
-        printf("%lld %lld\n", (long long)now, (long long)(now - last));
+        printf("%lld %lld %lld\n", (long long)now, (long long)(now - last),
+               (long long)atomic_exchange(&j->cpu_ns, 0));
         last = now;
     }
     return (double)steps * MARKS_A_STEP / ((double)(last - first) / 1e9) + (x ? 0 : 1);
@@ -121,6 +152,8 @@ int main(int argc, char **argv)
         parse_u64(argv[2], &threads_wanted) < 0 || parse_u64(argv[3], &step_us) < 0 ||
         threads_wanted < 1 || threads_wanted > THREADS_MAX || step_us < 10)
         return 2;
+    setvbuf(stdout, NULL, _IOLBF, 0); /* who reads it does so meanwhile */
+    signal(SIGUSR1, on_signal);
     j.n = (unsigned)threads_wanted;
     j.loops = (uint64_t)(loops_per_us() * (double)step_us);
     for (unsigned i = 1; i < j.n; i++)
