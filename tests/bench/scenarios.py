@@ -333,6 +333,41 @@ class Scenarios:
         c.text = "%d objects every %d steps" % (objects, every)
         return c
 
+    # ---- the loop itself ----
+
+    def loop_work(self, r, strength):
+        job = job_of(r)
+        s0 = self.b.step_of(Case(job))
+        kind = r.choice(["cpu", "sleep"] if s0 < 0.02 else ["cpu", "sleep", "process"])
+        ms = s0 * self.cost(r, strength) * 1e3
+        c = Case(job + options(extra_ms="%.2f" % ms, extra_kind=kind), job)
+        c.text = "%.1f ms of %s in each step" % (ms, kind)
+        return c
+
+    def validation(self, r, strength):
+        job = job_of(r)
+        s0 = self.b.step_of(Case(job))
+        every = max(5, min(50, int(r.uniform(0.3, 0.8) / s0)))
+        ms = s0 * every * self.cost(r, strength) * 1e3
+        c = Case(job + options(extra_ms="%.2f" % ms, extra_every=every), job)
+        c.text = "%.0f ms every %d steps" % (ms, every)
+        return c
+
+    def growing(self, r, strength):
+        """As many steps as there is time for, each of them longer by the same."""
+        job = job_of(r)
+        s0 = self.b.step_of(Case(job))
+        steps = self.b.a.seconds / s0 / (1 + self.cost(r, strength))
+        us = 2 * s0 * self.cost(r, strength) / steps * 1e6
+        c = Case(job + options(grow_us="%.3f" % us), job)
+        c.text = "%.1f us more in each step" % us
+        return c
+
+    def python_lock(self, r, strength):
+        job = job_of(r)
+        c = Case(job + ["--spin"], job)
+        return c
+
     # ---- several at once, none ----
 
     def several(self, r, strength):
@@ -403,6 +438,10 @@ TABLE = [
     ("imbalance", {"imbalance"}),
     ("checkpoint", {"checkpoint"}),
     ("gc", {"gc"}),
+    ("loop_work", {"loop"}),
+    ("validation", {"loop"}),
+    ("growing", {"slower-than-before"}),
+    ("python_lock", {"python-lock"}),
     ("several", None),
     ("healthy", {"none"}),
     ("healthy_files", {"none"}),

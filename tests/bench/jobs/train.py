@@ -6,6 +6,8 @@ import argparse
 import gc
 import os
 import statistics
+import subprocess
+import threading
 import time
 import zlib
 
@@ -128,6 +130,28 @@ def save(a, weights, path):
         os.fsync(f.fileno())
 
 
+def spend(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+
+
+def extra(a):
+    if a.extra_kind == "sleep":
+        time.sleep(a.extra_ms / 1e3)
+    elif a.extra_kind == "process":
+        text = "import time\nwhile time.process_time() < %g: pass" % (a.extra_ms / 1e3)
+        subprocess.run(["/usr/bin/python3", "-I", "-S", "-c", text], check=True)
+    else:
+        spend(a.extra_ms / 1e3)
+
+
+def spin():
+    x = 0
+    while True:
+        x += 1
+
+
 def parse():
     p = argparse.ArgumentParser()
     p.add_argument("--seconds", type=float, default=5)
@@ -146,6 +170,11 @@ def parse():
     p.add_argument("--checkpoint-kind", default="fsync")
     p.add_argument("--garbage", type=int, default=0, help="objects that live all the time")
     p.add_argument("--collect-every", type=int, default=0)
+    p.add_argument("--extra-ms", type=float, default=0, help="beside training")
+    p.add_argument("--extra-kind", default="cpu", help="cpu, sleep or process")
+    p.add_argument("--extra-every", type=int, default=1)
+    p.add_argument("--grow-us", type=float, default=0, help="of CPU, more in each step")
+    p.add_argument("--spin", action="store_true", help="a second thread that computes in Python")
     p.add_argument("--times", help="write the end of each step here, in seconds from the first")
     return p.parse_args()
 
@@ -160,6 +189,8 @@ def main():
     loss_of = nn.CrossEntropyLoss()
     weights = {"extra": torch.zeros(a.save_mb * 250000)} if a.save else {}
     kept = litter(a.garbage) if a.garbage else None
+    if a.spin:
+        threading.Thread(target=spin, daemon=True).start()
     took, ends, begin = [], [], time.monotonic()
     end = begin + a.seconds
     last = begin
@@ -170,6 +201,10 @@ def main():
         optimizer.step()
         if a.collect_every and i % a.collect_every == a.collect_every - 1:
             gc.collect()
+        if a.extra_ms and i % a.extra_every == a.extra_every - 1:
+            extra(a)
+        if a.grow_us:
+            spend(i * a.grow_us / 1e6)
         if a.save_every and i % a.save_every == a.save_every - 1:
             save(a, dict(model.state_dict(), **weights), a.save)
         now = time.monotonic()
