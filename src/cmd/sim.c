@@ -1,5 +1,6 @@
 /* brim sim: replays a trace under policies, in virtual time. */
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -16,7 +17,7 @@ struct sim_opts {
     uint64_t load, rounds, seed;
     struct sim_fault_opts faults;
     struct rate_opts rates;
-    const char *by, *html;
+    const char *by, *html, *what_if, *target, *with;
 };
 
 static const char *const by[] = { "class", "user", "team", NULL };
@@ -45,6 +46,12 @@ static const struct opt opts[] = {
       "nodes fail: a published rate (RSC-1, Llama-3-405B), failures of 1,000 nodes in a day (6.5; "
       "0.8/device), or a list",
       NULL },
+    { OPT_STRING, 'w', "what-if", offsetof(struct sim_opts, what_if), "nodes=CHANGE",
+      "the same with other nodes: +16, +4x8:A100, -8", NULL },
+    { OPT_STRING, 't', "target", offsetof(struct sim_opts, target), "METRIC=TIME",
+      "the fewest nodes to add so that p90-wait=1h (mean-wait, p99-wait, completion ...)", NULL },
+    { OPT_STRING, 0, "with", offsetof(struct sim_opts, with), "D:KIND,...",
+      "target: nodes that may be added (else of each kind there is)", NULL },
     { OPT_STRING, 0, "html", offsetof(struct sim_opts, html), "FILE",
       "write one page with pictures: occupancy, queue and teams over time", NULL },
     { OPT_CHOICE, 0, "by", offsetof(struct sim_opts, by), "WHAT", "the second table is by these",
@@ -86,6 +93,9 @@ struct session {
     struct arena arena;
     struct sim_failing failing;
     struct rates rates;
+    struct pool then;
+    struct sim_run then_runs[RUNS];
+    struct sim_needs needs;
 };
 
 static void session_free(struct session *s)
@@ -93,9 +103,12 @@ static void session_free(struct session *s)
     for (size_t i = 0; i < s->n_runs; i++) {
         sim_result_done(&s->runs[i].result);
         sim_stats_done(&s->runs[i].stats);
+        sim_result_done(&s->then_runs[i].result);
+        sim_stats_done(&s->then_runs[i].stats);
     }
     workload_done(&s->work);
     pool_done(&s->pool);
+    pool_done(&s->then);
     arena_done(&s->arena);
     rates_done(&s->rates);
     str_done(&s->text);
@@ -181,23 +194,62 @@ static void print_action(void *ctx, const struct sched *s, const struct action *
     str_add_char(out, '\n');
 }
 
-static int simulate(struct session *s, const struct sim_opts *o, struct err *e)
+/* All policies on a pool. */
+static int simulate_on(struct session *s, const struct pool *pool, struct sim_run *runs,
+                       const struct sim_options *options, struct err *e)
 {
-    const struct sim_options options = { o->actions ? print_action : NULL, &s->out, o->html != NULL,
-                                         s->failing.any ? &s->failing.options : NULL };
-
     for (size_t i = 0; i < s->n_runs; i++) {
-        struct sim_run *r = &s->runs[i];
-        int rc = sim_run(&r->result, &r->policy, &s->pool, &s->work, &options, e);
+        struct sim_run *r = &runs[i];
+        int rc;
 
+        r->policy = s->runs[i].policy;
+        rc = sim_run(&r->result, &r->policy, pool, &s->work, options, e);
         if (rc == 0)
-            rc = sim_stats_make(&r->stats, &r->result, &s->pool, &s->work, e);
+            rc = sim_stats_make(&r->stats, &r->result, pool, &s->work, e);
         if (rc == 0)
-            rc = sim_money_find(&r->money, &s->rates, &r->result, &s->pool, e);
+            rc = sim_money_find(&r->money, &s->rates, &r->result, pool, e);
         if (rc < 0)
             return rc;
     }
     return 0;
+}
+
+static unsigned count_cores(void)
+{
+    cpu_set_t cpus;
+
+    return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? (unsigned)CPU_COUNT(&cpus) : 1;
+}
+
+static int find_needs(struct session *s, const struct sim_opts *o, struct err *e)
+{
+    struct capacity_ask ask = { .policy = &s->runs[0].policy,
+                                .pool = &s->pool,
+                                .work = &s->work,
+                                .outages = s->failing.any ? &s->failing.options : NULL,
+                                .threads = count_cores() };
+    int rc = capacity_target_read(&ask.target, o->target, e);
+
+    return rc < 0 ? rc : sim_what_needs(&s->needs, &s->arena, &ask, o->with, &s->rates, e);
+}
+
+static int simulate(struct session *s, const struct sim_opts *o, struct err *e)
+{
+    const struct outage_options *outages = s->failing.any ? &s->failing.options : NULL;
+    const struct sim_options options = { .watch = o->actions ? print_action : NULL,
+                                         .ctx = &s->out,
+                                         .spans = o->html != NULL,
+                                         .outages = outages };
+    const struct sim_options quiet = { .outages = outages };
+    int rc = simulate_on(s, &s->pool, s->runs, &options, e);
+
+    if (rc == 0 && o->what_if)
+        rc = sim_what_pool(&s->then, &s->pool, o->what_if, e);
+    if (rc == 0 && o->what_if)
+        rc = simulate_on(s, &s->then, s->then_runs, &quiet, e);
+    if (rc == 0 && o->target)
+        rc = find_needs(s, o, e);
+    return rc;
 }
 
 static int write_html(const struct sim_report *r, const char *path, struct err *e)
@@ -269,6 +321,10 @@ static int run(const struct app *app, const void *values, char **operands, struc
                                   .load = o->pack ? o->load : 0,
                                   .failing = s->failing.any ? &s->failing : NULL,
                                   .rates = &s->rates,
+                                  .what_if = o->what_if,
+                                  .then_pool = &s->then,
+                                  .then = s->then.n_nodes ? s->then_runs : NULL,
+                                  .needs = s->needs.n ? &s->needs : NULL,
                                   .by = o->by };
     if (o->html && !o->pack) {
         rc = write_html(&report, o->html, e);

@@ -71,13 +71,13 @@ static void add_amount(double amount, int decimals, struct str *out)
 }
 
 /* Fairness, fragments, energy and money of each policy. */
-static void add_figures(const struct sim_report *r, struct str *out)
+void sim_show_figures(const struct sim_run *runs, size_t n, struct str *out)
 {
     str_add(out, "\npolicy");
     str_pad(out, NAME_WIDTH);
     str_add(out, "fairness slowdown fragmented%         kWh     dollars   of it idle\n");
-    for (size_t i = 0; i < r->n_runs; i++) {
-        const struct sim_run *run = &r->runs[i];
+    for (size_t i = 0; i < n; i++) {
+        const struct sim_run *run = &runs[i];
 
         str_add(out, run->policy.name);
         str_pad(out, NAME_WIDTH);
@@ -88,9 +88,22 @@ static void add_figures(const struct sim_report *r, struct str *out)
         add_amount(run->money.usd_idle, 0, out);
         str_add_char(out, '\n');
     }
+}
+
+static void add_about(const struct sim_report *r, struct str *out)
+{
     str_addf(out, "fairness: Jain's index of the mean slowdowns of %s\n",
              r->runs[0].stats.fairness_of);
     rates_about(r->rates, out);
+}
+
+void sim_show_runs(const struct sim_run *runs, size_t n, struct str *out)
+{
+    str_add_char(out, '\n');
+    add_header("policy", out);
+    str_add(out, " allocated% preempted\n");
+    for (size_t i = 0; i < n; i++)
+        add_run(&runs[i], out);
 }
 
 static const struct sim_breakdown *broken_down(const struct sim_stats *s, const char *by)
@@ -158,19 +171,17 @@ void sim_show_text(const struct sim_report *r, struct str *out)
     if (first->result.impossible)
         str_addf(out, "%zu jobs need more than there is and were left out\n",
                  first->result.impossible);
-    str_add_char(out, '\n');
-    add_header("policy", out);
-    str_add(out, " allocated% preempted\n");
-    for (size_t i = 0; i < r->n_runs; i++)
-        add_run(&r->runs[i], out);
+    sim_show_runs(r->runs, r->n_runs, out);
     add_losses(r, out);
-    add_figures(r, out);
+    sim_show_figures(r->runs, r->n_runs, out);
+    add_about(r, out);
     for (size_t i = 0; i < r->n_runs; i++) {
         const struct sim_breakdown *b = broken_down(&r->runs[i].stats, r->by);
 
         if (b->n > 1 || r->by)
             add_groups(&r->runs[i], b, out);
     }
+    sim_show_what(r, out);
 }
 
 /* ---- JSON ---- */
@@ -226,7 +237,7 @@ static void json_losses(struct json *j, const struct sim_losses *l)
     json_end(j);
 }
 
-static void json_run(struct json *j, const struct sim_run *r, bool failing)
+void sim_show_run_json(const struct sim_run *r, bool failing, struct json *j)
 {
     json_object(j, NULL);
     json_string(j, "policy", r->policy.name);
@@ -278,9 +289,10 @@ void sim_show_json(const struct sim_report *r, struct str *out)
         if (r->load)
             json_packed(&j, &r->runs[i]);
         else
-            json_run(&j, &r->runs[i], r->failing != NULL);
+            sim_show_run_json(&r->runs[i], r->failing != NULL, &j);
     json_end(&j);
     if (r->load)
         json_int(&j, "load_percent", (int64_t)r->load);
+    sim_show_what_json(r, &j);
     json_end(&j);
 }

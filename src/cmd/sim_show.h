@@ -1,8 +1,10 @@
 /* What brim sim prints. */
 #ifndef BRIM_CMD_SIM_SHOW_H
 #define BRIM_CMD_SIM_SHOW_H
+#include "base/json.h"
 #include "cmd/sim_faults.h"
 #include "cmd/sim_money.h"
+#include "cmd/sim_what.h"
 #include "engine/pack.h"
 #include "engine/sim_stats.h"
 #include "engine/trace.h"
@@ -26,10 +28,22 @@ struct sim_report {
     uint64_t load;                     /* per cent: they were packed; 0: they were run */
     const struct sim_failing *failing; /* NULL: nothing fails */
     const struct rates *rates;
-    const char *by; /* a table by that: "user", "team"; NULL: by class or devices */
+    /* The same runs with other nodes; NULL: nobody asked. */
+    const char *what_if;
+    const struct pool *then_pool;
+    const struct sim_run *then;
+    const struct sim_needs *needs; /* NULL: no target was given */
+    const char *by;                /* a table by that: "user", "team"; NULL: by class or devices */
 };
 
 void sim_show_text(const struct sim_report *r, struct str *out);
 void sim_show_json(const struct sim_report *r, struct str *out);
+
+/* Its parts: the tables of runs and of their figures; what other nodes would do. */
+void sim_show_runs(const struct sim_run *runs, size_t n, struct str *out);
+void sim_show_figures(const struct sim_run *runs, size_t n, struct str *out);
+void sim_show_what(const struct sim_report *r, struct str *out);
+void sim_show_what_json(const struct sim_report *r, struct json *j);
+void sim_show_run_json(const struct sim_run *r, bool failing, struct json *j);
 
 #endif

@@ -326,7 +326,7 @@ def test_fragments(brim, trace):
 
 
 def test_page(brim, tmp_path, trace):
-    """One file, three pictures of each policy, figures of each team; texts of the trace are text."""
+    """One file, three pictures of each policy, figures of each team; texts stay text."""
     path = trace("job_id,submit_s,gpus,duration_s,team\na,0,8,7200,<b>x</b>\nb,0,8,3600,y\n"
                  "c,9000,1,60,y\n")
     page = tmp_path / "page.html"
@@ -341,3 +341,44 @@ def test_page(brim, tmp_path, trace):
     assert brim.out(*options, "--html", page) == brim.out(*options)
     done = brim("sim", path, "--html", tmp_path / "none" / "x.html")
     assert done.returncode == 1 and "none/x.html" in done.stderr
+
+
+def test_other_nodes(brim, trace):
+    path = trace(HEAD + "a,0,8,100\nb,0,8,100\nc,0,4,100\nd,0,4,100\n")
+    nodes = ["--nodes", "1x8:A100-40GB,1x4:H100"]
+    said = json.loads(brim.out("sim", path, "--json", *nodes, "--what-if", "nodes=+1"))
+    assert said["policies"][0]["all"]["wait_s"] == (100 + 100 + 200) / 4
+    assert (said["then"]["nodes"], said["then"]["devices"]) == (3, 20)
+    assert said["then"]["policies"][0]["all"]["wait_s"] == 25
+    for change, devices in [("+2x4:H100", 20), ("+1:H100,-1:A100-40GB", 8), ("+1x2:T4", 14),
+                            ("nodes=-1", 8)]:
+        said = json.loads(brim.out("sim", path, "--json", *nodes, "--what-if", change))
+        assert said["then"]["devices"] == devices, change
+    for change in ("16", "+0", "+x8", "+1x99", "-2", "+1:T4", ""):
+        done = brim("sim", path, *nodes, "--what-if", change)
+        assert done.returncode == 1 and "--what-if" in done.stderr, change
+
+
+def test_the_fewest_nodes(brim, tmp_path, trace):
+    """As many as trying each number finds; and none where none is enough."""
+    rows = "".join(f"{i},{i * 13 % 997},{1 + i % 8},{1 + i * 37 % 400}\n" for i in range(200))
+    path = trace(HEAD + rows)
+    options = ["sim", path, "--json", "--nodes", "2x8:H100", "--policy", "easy"]
+    said = json.loads(brim.out(*options, "--target", "mean-wait=1m", "--with", "8:H100,4:A100"))
+    need = said["target"]["add"][0]
+    assert need["met"] and need["one_more_meets_it"] and need["simulations"] > 3
+    assert said["target"]["today_s"] == said["policies"][0]["all"]["wait_s"] > 60
+    for less, meets in [(0, True), (1, False)]:
+        what = f"+{need['nodes'] - less}x8:H100"
+        then = json.loads(brim.out(*options, "--what-if", what))["then"]
+        assert (then["policies"][0]["all"]["wait_s"] <= 60) == meets
+    assert need["usd_per_hour"] == pytest.approx(need["nodes"] * 8 * 3.99)
+    # jobs with five to eight devices do not fit on those, but on what is there
+    assert said["target"]["add"][1]["met"] is False
+    text = brim.out("sim", path, "--nodes", "2x8", "--target", "completion=10s")
+    assert "8 devices        no number: with " in text
+    assert "today it is" in text
+    done = brim("sim", path, "--target", "p90-wait=soon")
+    assert done.returncode == 1 and "a time is 90s" in done.stderr
+    assert "written as 8 or 8:H100" in brim("sim", path, "--target", "p90-wait=1h", "--with",
+                                            "x").stderr
