@@ -26,8 +26,8 @@ static double disturbs(const struct group *g)
  * stacks, Megatron-LM since sequence parallelism): its epilogue runs beside other tiles. */
 static const double fused_sum = 0.5;
 
-/* DeepSpeed's optimizer in bf16 adds gradients of 16 bits to those of 32 in a kernel of its own, and
- * clears them: bytes a parameter beside the sum. */
+/* DeepSpeed's optimizer in bf16 adds gradients of 16 bits to those of 32 in a kernel of its own,
+ * and clears them: bytes a parameter beside the sum. */
 static const double deepspeed_sum_b = 4;
 /* Its pipeline sends and receives one after the other, both ways, where Megatron-LM does both at
  * once: on the network; vTrain's rows show nothing of it within a node. */

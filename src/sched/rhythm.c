@@ -11,7 +11,7 @@ static const double costs[RHYTHM_JOBS] = { 1.015, 1.33, 1.5, 1.37 };
 
 /* A round has four slots. The job of turn k talks in slot k - 1, computes in slot k - 2, and reads
  * in slots k - 4 and k - 3, each modulo 4: so two jobs may read at a time, and one compute. A slot
- * ends when all that ends in it has. From the second round on they take the same time, or nearly. */
+ * ends when all that ends in it has. From the second round on they take nearly the same time. */
 static double one_order(const struct work *const turn[SLOTS])
 {
     static const double same = 1e-3;
