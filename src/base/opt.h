@@ -30,7 +30,7 @@ enum opt_kind {
 enum { OPT_LIST_MAX = 32 };
 
 struct opt_list {
-    const char *items[OPT_LIST_MAX];
+    const char *items[OPT_LIST_MAX + 1]; /* NULL behind the last */
     size_t n;
 };
 

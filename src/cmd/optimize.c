@@ -57,6 +57,9 @@ static int load(struct arena *a, struct optimize_beginning *b, struct knobs *kno
 {
     int rc = load_knobs(knobs, x->o->knobs, e);
 
+    for (size_t i = 0; i < x->o->named.n && rc == 0; i++)
+        if (propose_check(knobs, x->o->named.items[i], e) < 0)
+            return EXIT_USAGE;
     if (rc == 0)
         rc = job_key_here(a, b->job.argv, b->job.env, &x->key, e);
     if (rc == 0)
@@ -76,6 +79,7 @@ static struct drive_config drive_of(const struct optimize_opts *o, const struct 
                               .plan = drive_plan((double)o->budget_ns / 1e9, &b->drive.goal),
                               .goal = b->drive.goal,
                               .shm_free_b = shm_free(),
+                              .named = o->named.items,
                               .restarts = (unsigned)o->restarts,
                               .say = tell,
                               .fits = fits,

@@ -164,6 +164,21 @@ static const char *label_of(enum session_outcome o)
     }
 }
 
+static void add_bytes(double bytes, const char *of, struct str *out)
+{
+    if (!isnan(bytes))
+        str_addf(out, ", %s%s %s", bytes < 0 ? "-" : "+", quantity_bytes(fabs(bytes)).text, of);
+}
+
+/* What a setting that was kept takes, in memory. */
+static void add_weight(const struct session_entry *k, struct str *out)
+{
+    if (k->outcome != SESSION_ADOPTED)
+        return;
+    add_bytes(k->memory_b, "of memory", out);
+    add_bytes(k->device_b, "on devices", out);
+}
+
 static void add_entry(const struct session_entry *k, enum session_goal goal, unsigned columns,
                       struct str *out)
 {
@@ -177,6 +192,7 @@ static void add_entry(const struct session_entry *k, enum session_goal goal, uns
         str_addf(&line, ", %u steps", k->steps);
         if (k->starts)
             str_addf(&line, " in %u starts", k->starts);
+        add_weight(k, &line);
         str_addf(&line, "%s%s", *k->note ? "; " : "", k->note);
     }
     add_lines(out, label_of(k->outcome), str_text(&line), columns);
@@ -285,6 +301,8 @@ static void json_entry(struct json *j, const struct session_entry *k)
     json_number(j, "low", isnan(k->effect.gain) ? (double)NAN : k->effect.low, 5);
     json_number(j, "high", k->effect.high, 5);
     json_number(j, "speed", k->speed, 5);
+    json_number(j, "memory", k->memory_b, 10);
+    json_number(j, "device_memory", k->device_b, 10);
     json_int(j, "steps", k->steps);
     json_int(j, "starts", k->starts);
     json_string(j, "why", k->why);

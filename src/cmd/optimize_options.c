@@ -15,6 +15,8 @@ enum { RESTARTS_MOST = 1000 };
 const struct opt optimize_options[] = {
     { OPT_LIST, 0, "allow", offsetof(struct optimize_opts, allow), "WHAT",
       "also try what changes numbers (numeric), settings of this machine (privileged)", NULL },
+    { OPT_LIST, 0, "try", offsetof(struct optimize_opts, named), "KNOB[=VALUE]",
+      "also try a setting of which nothing is known (docs/knobs.md lists all)", NULL },
     { OPT_DURATION, 0, "budget", offsetof(struct optimize_opts, budget_ns), "TIME",
       "how long to try settings (10m)", NULL },
     { OPT_UINT, 0, "restarts", offsetof(struct optimize_opts, restarts), "N",

@@ -55,8 +55,9 @@ static void add_knob(const struct profile_setting *s, const struct knobs *knobs,
     struct err e = { "" };
 
     if (!k)
-        str_addf(out, "no such knob%s%s%s", near ? " (did you mean " : "", near ? near : "",
-                 near ? "?)" : "");
+        str_addf(out, "no such knob%s%s%s",
+                 near ? " (did you mean " : " (one of your own? --knobs FILE", near ? near : "",
+                 near ? "?)" : ")");
     else if (knob_check(k, s->value, &e) < 0)
         str_add(out, e.text);
     else
@@ -67,7 +68,7 @@ static void add_knob(const struct profile_setting *s, const struct knobs *knobs,
 static void add_setting(const struct profile_setting *s, const struct knobs *knobs, struct str *out)
 {
     str_addf(out, "  %-*s %-*s", KNOB, s->knob, VALUE, s->value);
-    if (s->before)
+    if (s->before && *s->before)
         str_addf(out, " was %-*s", VALUE, s->before);
     else
         str_fill(out, ' ', VALUE + 5);

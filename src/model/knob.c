@@ -10,6 +10,7 @@
 static const char *const apply_names[] = {
     [KNOB_ENV] = "env",           [KNOB_SHIM] = "shim",       [KNOB_FLAG] = "flag",
     [KNOB_LAUNCHER] = "launcher", [KNOB_BINDING] = "binding", [KNOB_DEVICE] = "device",
+    [KNOB_SCRIPT] = "script",
 };
 static const char *const effect_names[] = {
     [KNOB_LIVE] = "live",

@@ -26,7 +26,8 @@ enum knob_apply {
     KNOB_FLAG,     /* a flag of the job's command: target is the flag */
     KNOB_LAUNCHER, /* a flag of what starts the ranks (torchrun) */
     KNOB_BINDING,  /* to CPUs and memory, when it starts */
-    KNOB_DEVICE,   /* a call of the device's driver */
+    KNOB_DEVICE, /* a setting of the machine: a call of a device's driver, a file of the kernel's */
+    KNOB_SCRIPT, /* what the job's script alone can do: it is only named */
 };
 
 enum knob_effect { KNOB_LIVE, KNOB_EPOCH, KNOB_RESTART };

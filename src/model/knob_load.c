@@ -54,8 +54,8 @@ static const char *risk_at(unsigned i)
     return knob_risk_name((enum knob_risk)i);
 }
 
-static const struct choice applies = { "env, shim, flag, launcher, binding or device", apply_at,
-                                       KNOB_DEVICE + 1 };
+static const struct choice applies = { "env, shim, flag, launcher, binding, device or script",
+                                       apply_at, KNOB_SCRIPT + 1 };
 static const struct choice effects = { "live, epoch or restart", effect_at, KNOB_RESTART + 1 };
 static const struct choice risks = { "safe, numeric or privileged", risk_at, KNOB_PRIVILEGED + 1 };
 

@@ -15,7 +15,8 @@ int profile_check(const struct profile *p, const struct knobs *knobs, const char
 
         if (!k)
             return err_set(e, -EINVAL, "%s:%d: unknown knob '%s'%s%s%s", file, s->line, s->knob,
-                           near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
+                           near ? " (did you mean " : " (one of your own? --knobs FILE",
+                           near ? near : "", near ? "?)" : ")");
         rc = knob_check(k, s->value, e);
         if (rc < 0)
             return err_context(e, rc, "%s:%d: ", file, s->line);

@@ -37,7 +37,7 @@ bool contest_add(struct contest *c, const struct candidate *candidate)
         return false;
     e->outcome = SESSION_UNDECIDED;
     e->effect = (struct trial_effect){ (double)NAN, -1, (double)INFINITY };
-    e->speed = (double)NAN;
+    e->memory_b = e->device_b = e->speed = (double)NAN;
     set(e->knob, sizeof(e->knob), candidate->knob->name);
     set(e->value, sizeof(e->value), candidate->value);
     set(e->before, sizeof(e->before), candidate->before);

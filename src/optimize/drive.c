@@ -142,6 +142,7 @@ static void end(void *arg, const struct watched *w)
     d->w = *w;
     d->ended = true;
     drive_take_steps(d);
+    drive_weigh(d);
     best = drive_at_best(d);
     snprintf(why, sizeof(why), "the job died (%s %d) while it was tried",
              killed ? "signal" : "exit status", r->status);
@@ -201,7 +202,8 @@ int drive_new(struct drive **ret, const struct drive_config *c)
     d->c = *c;
     d->pilot = (struct observe_pilot){ d, start, take_event, turn, stop, end, over };
     d->workers = d->prefetch = (double)NAN;
-    d->before = d->after = drive_stretch_none;
+    d->before = d->after = d->without = drive_stretch_none;
+    d->last = SESSION_ENTRIES;
     d->group = 1;
     join_init(&d->join);
     losses_init(&d->losses);

@@ -80,8 +80,13 @@ static int learn(struct drive *d, const struct run *r)
     return no_memory ? -ENOMEM : 0;
 }
 
+static const char only_script[] = "the script alone can do that; where it has an option for it, a "
+                                  "file of --knobs can name that";
+
 static const char *why_barred(const struct candidate *c)
 {
+    if (c->knob->apply == KNOB_SCRIPT)
+        return only_script;
     if (c->knob->risk == KNOB_PRIVILEGED)
         return "it needs an operator: --allow privileged";
     if (c->knob->effect == KNOB_RESTART)
@@ -97,7 +102,9 @@ static size_t sift(struct drive *d, struct proposals *p)
     for (size_t i = 0; i < p->n_barred; i++)
         session_leave(&d->session, &p->barred[i], why_barred(&p->barred[i]));
     for (size_t i = 0; i < p->count; i++) {
-        if (p->list[i].knob->risk == KNOB_NUMERIC && !losses_ready(&d->losses))
+        if (p->list[i].knob->apply == KNOB_SCRIPT)
+            session_leave(&d->session, &p->list[i], only_script);
+        else if (p->list[i].knob->risk == KNOB_NUMERIC && !losses_ready(&d->losses))
             session_leave(&d->session, &p->list[i], "the job tells no loss that could be compared");
         else
             p->list[n++] = p->list[i];
@@ -110,6 +117,7 @@ static int offer(struct drive *d, const struct run *r, struct session_command *r
     const struct propose_about about = { .run = r,
                                          .verdict = &d->verdict,
                                          .knobs = d->c.knobs,
+                                         .named = d->c.named,
                                          .numeric = d->c.plan.numeric,
                                          .privileged = d->c.plan.privileged,
                                          .energy = goal_needs_power(&d->c.goal),

@@ -13,7 +13,7 @@ static const double told_least = 0.5;
 
 static bool needs_restart(const struct drive *d, const struct candidate *c)
 {
-    return c->knob->effect == KNOB_RESTART ||
+    return (c->knob->effect == KNOB_RESTART && c->knob->apply != KNOB_SCRIPT) ||
            (d->join.members > 1 && !strcmp(c->knob->name, "batch.accumulation"));
 }
 

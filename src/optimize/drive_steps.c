@@ -64,6 +64,31 @@ void drive_add_moment(struct drive *d)
     to->powered_s += m->seconds;
 }
 
+void drive_weigh(struct drive *d)
+{
+    struct session_entry *k = &d->session.entries[d->last];
+    bool once = !isnan(d->without.pss_b) && !isnan(d->after.pss_b);
+
+    if (d->last >= d->session.n_entries || !(d->after.steps > 0))
+        return;
+    k->memory_b = once ? d->after.pss_b - d->without.pss_b
+                       : d->after.resident_b - d->without.resident_b;
+    k->device_b = d->after.device_b - d->without.device_b;
+}
+
+/* A setting more: what comes is compared with what was. One less: nothing is known any more. */
+static void weigh_next(struct drive *d, unsigned kept)
+{
+    const struct session *s = &d->session;
+
+    drive_weigh(d);
+    d->last = SESSION_ENTRIES;
+    if (kept != d->kept + 1 || s->entries[s->n_entries - 1].outcome != SESSION_ADOPTED)
+        return;
+    d->last = s->n_entries - 1;
+    d->without = d->kept ? d->after : d->before;
+}
+
 void drive_kept(struct drive *d)
 {
     const struct session *s = &d->session;
@@ -73,6 +98,7 @@ void drive_kept(struct drive *d)
         kept += s->entries[i].outcome == SESSION_ADOPTED;
     if (kept == d->kept)
         return;
+    weigh_next(d, kept);
     d->kept = kept;
     d->after = drive_stretch_none;
     for (unsigned i = 0; i < s->n_entries; i++) {

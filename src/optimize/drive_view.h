@@ -82,7 +82,9 @@ struct drive {
     unsigned begun_trial, entries;
     bool asked; /* some setting was ever changed */
     struct drive_stretch before, after;
-    uint64_t moment_ns; /* the last one that was looked at */
+    struct drive_stretch without; /* the stretch before the last setting was kept */
+    unsigned last;                /* entry of that setting; SESSION_ENTRIES: there is none */
+    uint64_t moment_ns;           /* the last one that was looked at */
 };
 
 void drive_say(struct drive *d, const char *fmt, ...) PRINTF(2, 3);
@@ -106,6 +108,9 @@ int drive_add_machine(struct drive *d, struct run *r) CHECK_RESULT;
 /* Tell what is new, and take note of it when something was kept or is not any more. */
 void drive_progress(struct drive *d);
 void drive_kept(struct drive *d);
+
+/* Write down what memory the last setting that was kept takes, as far as it was seen. */
+void drive_weigh(struct drive *d);
 
 /* Nothing is tried any more, for this reason. */
 void drive_off(struct drive *d, const char *fmt, ...) PRINTF(2, 3);

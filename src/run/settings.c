@@ -279,8 +279,9 @@ static int apply_one(struct work *w, const struct profile_setting *s)
     struct err why = { "" };
 
     if (!k)
-        return left(w, s, "there is no such knob%s%s%s", near ? " (did you mean " : "",
-                    near ? near : "", near ? "?)" : "");
+        return left(w, s, "there is no such knob%s%s%s",
+                    near ? " (did you mean " : " (one of your own? --knobs FILE", near ? near : "",
+                    near ? "?)" : ")");
     if (knob_check(k, s->value, &why) < 0)
         return left(w, s, "%s", why.text);
     if (k->risk != KNOB_SAFE && w->about->safe_only)
@@ -296,6 +297,8 @@ static int apply_one(struct work *w, const struct profile_setting *s)
         return apply_binding(w, s, k);
     case KNOB_LAUNCHER:
         return left(w, s, "give it to what starts the ranks: %s %s", k->target, s->value);
+    case KNOB_SCRIPT:
+        return left(w, s, "the script alone can do that");
     default:
         return left(w, s, "an operator sets it on the device: %s %s", k->target, s->value);
     }

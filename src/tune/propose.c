@@ -8,7 +8,7 @@
 #include "model/quantity.h"
 #include "tune/propose_view.h"
 
-enum { WHY_MAX = 256 };
+enum { WHY_MAX = 256, VALUES_MOST = 16 /* of a knob of which nothing is known */ };
 
 void proposals_done(struct proposals *p)
 {
@@ -123,19 +123,73 @@ void propose_number(struct proposer *p, const char *knob, double value, double b
 /* Each value of the knobs that the user declares: nothing is known of what they gain. */
 void propose_declared(struct proposer *p)
 {
-    enum { MOST = 16 };
-
     for (size_t i = 0; i < p->about->knobs->count; i++) {
         const struct knob *k = &p->about->knobs->list[i];
         char buf[KNOB_VALUE_MAX];
 
-        for (size_t n = 0; k->declared && n < MOST; n++) {
+        for (size_t n = 0; k->declared && n < VALUES_MOST; n++) {
             const char *value = knob_value(k, n, buf);
 
             if (!value)
                 break;
             propose_add(p, k->name, value, facts_look(&p->facts, k->name), (double)NAN,
                         "the job's file names it");
+        }
+    }
+}
+
+/* The knob of "KNOB" or "KNOB=VALUE"; *value is NULL without one. */
+static const struct knob *named_knob(const struct knobs *knobs, const char *word,
+                                     char name[KNOB_NAME_MAX], const char **value)
+{
+    size_t len = strcspn(word, "=");
+
+    *value = word[len] ? word + len + 1 : NULL;
+    if (len >= KNOB_NAME_MAX)
+        return NULL;
+    memcpy(name, word, len);
+    name[len] = '\0';
+    return knobs_find(knobs, name);
+}
+
+int propose_check(const struct knobs *knobs, const char *word, struct err *e)
+{
+    char name[KNOB_NAME_MAX] = "", buf[KNOB_VALUE_MAX];
+    const char *value, *near;
+    const struct knob *k = named_knob(knobs, word, name, &value);
+
+    if (k && value)
+        return knob_check(k, value, e);
+    if (k && !knob_value(k, 0, buf))
+        return err_set(e, -EINVAL, "%s takes %.0f to %.0f: name one, %s=%.0f", k->name, k->low,
+                       k->high, k->name, k->high);
+    if (k)
+        return 0;
+    near = knobs_near(knobs, name);
+    return err_set(e, -EINVAL, "there is no knob '%.60s'%s%s%s", word,
+                   near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
+}
+
+/* What the user names is tried whatever it promises. */
+static void propose_named(struct proposer *p)
+{
+    static const char why[] = "you have named it";
+
+    for (const char *const *word = p->about->named; word && *word; word++) {
+        char name[KNOB_NAME_MAX], buf[KNOB_VALUE_MAX];
+        const char *value, *before;
+        const struct knob *k = named_knob(p->about->knobs, *word, name, &value);
+
+        if (!k)
+            continue;
+        before = facts_look(&p->facts, name);
+        if (value)
+            propose_add(p, name, value, before, (double)NAN, why);
+        for (size_t n = 0; !value && n < VALUES_MOST; n++) {
+            const char *each = knob_value(k, n, buf);
+
+            if (each)
+                propose_add(p, name, each, before, (double)NAN, why);
         }
     }
 }
@@ -199,8 +253,10 @@ int propose(struct proposals *ret, const struct propose_about *about)
         propose_loader(&p);
         propose_communication(&p);
         propose_compute(&p);
+        propose_memory(&p);
         propose_machine(&p);
         propose_declared(&p);
+        propose_named(&p);
     }
     if (p.out.count)
         qsort(p.out.list, p.out.count, sizeof(*p.out.list), compare);

@@ -13,13 +13,14 @@ struct propose_about {
     const struct run *run;
     const struct verdict *verdict; /* of this run */
     const struct knobs *knobs;
-    bool numeric;      /* the user allows knobs that change numbers */
-    bool privileged;   /* an operator allows those that need one */
-    bool energy;       /* joules count, not time alone */
-    bool exact;        /* not even the last digits may change */
-    double least_gain; /* 0.02: less is not worth a trial */
-    double shm_free_b; /* of /dev/shm; NaN: not known */
-    double mtbf_s;     /* mean time between failures of this job; NaN: not known */
+    const char *const *named; /* by the user: "KNOB" or "KNOB=VALUE", ends with NULL; NULL: none */
+    bool numeric;             /* the user allows knobs that change numbers */
+    bool privileged;          /* an operator allows those that need one */
+    bool energy;              /* joules count, not time alone */
+    bool exact;               /* not even the last digits may change */
+    double least_gain;        /* 0.02: less is not worth a trial */
+    double shm_free_b;        /* of /dev/shm; NaN: not known */
+    double mtbf_s;            /* mean time between failures of this job; NaN: not known */
 };
 
 struct candidate {
@@ -38,6 +39,9 @@ struct proposals {
     size_t n_barred;
     const char *sentence; /* "3 settings are worth a trial" or why there are none */
 };
+
+/* Whether a word names a knob, or a value that it takes: 0, or -EINVAL with a sentence. */
+int propose_check(const struct knobs *knobs, const char *word, struct err *e) CHECK_RESULT;
 
 /* 0 or -ENOMEM; *ret is set on success only, and ended with proposals_done(). */
 int propose(struct proposals *ret, const struct propose_about *about) CHECK_RESULT;

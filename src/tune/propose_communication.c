@@ -139,8 +139,10 @@ static void add_accumulation(struct proposer *p)
         return;
     propose_number(p, "batch.accumulation", 2 * now, now,
                    propose_without(p, p->exposed * p->step_s / 2),
-                   "communication is waited for %s of the step: it is needed half as often",
-                   quantity_share(p->exposed).text);
+                   "communication is waited for %s of the step: it is needed half as often; %s "
+                   "more of memory for gradients that are kept aside",
+                   quantity_share(p->exposed).text,
+                   quantity_bytes(facts_number(&p->facts, "gradients.bytes")).text);
 }
 
 void propose_communication(struct proposer *p)

@@ -75,8 +75,9 @@ static void add_batch(struct proposer *p)
         return;
     if (now >= 1 && used < room)
         propose_number(p, "batch.size", 2 * now, now, fmin(2, small->gain),
-                       "kernels are too small for the device, and %s of its memory is in use",
-                       quantity_share(used).text);
+                       "kernels are too small for the device; %s of its memory is in use, and with "
+                       "twice the batch %s at most",
+                       quantity_share(used).text, quantity_share(2 * used).text);
     propose_add(p, "torch.compile", "yes", told(p, "torch.compile", "no"),
                 propose_without(p, compiled * p->compute_s),
                 "launching kernels takes longer than running them: fused ones are fewer");

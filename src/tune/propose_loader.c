@@ -63,7 +63,7 @@ static void add_workers(struct proposer *p, double workers)
 {
     double wait = p->wait_s / p->step_s, fetch_s, compute_s, share, n, then_s;
 
-    if (workers > 0 && wait < waits_least)
+    if (workers > 0 && (wait < waits_least || propose_item(p, CAUSE_MEMORY_PRESSURE)))
         return;
     fetch_s = workers > 0 ? workers * p->step_s : p->wait_s;
     compute_s = fmax(p->compute_s, 0.001 * p->step_s);

@@ -33,6 +33,7 @@ double propose_without(const struct proposer *p, double seconds);
 void propose_loader(struct proposer *p);
 void propose_communication(struct proposer *p);
 void propose_compute(struct proposer *p);
+void propose_memory(struct proposer *p);
 void propose_machine(struct proposer *p);
 void propose_declared(struct proposer *p);
 

@@ -49,6 +49,8 @@ static struct session_entry *write_down(struct session *s, const struct session_
 
     *to = (struct session_entry){ .outcome = outcome,
                                   .effect = { (double)NAN, -1, (double)INFINITY },
+                                  .memory_b = (double)NAN,
+                                  .device_b = (double)NAN,
                                   .speed = (double)NAN };
     set(to->knob, sizeof(to->knob), o->knob);
     set(to->value, sizeof(to->value), o->value);

@@ -14,7 +14,7 @@
 #include "tune/guard.h"
 #include "tune/propose.h"
 
-enum { SESSION_TEXT = 160, SESSION_ENTRIES = 32, SESSION_TRIALS = 12, SESSION_OFFERS = 16 };
+enum { SESSION_TEXT = 240, SESSION_ENTRIES = 32, SESSION_TRIALS = 12, SESSION_OFFERS = 16 };
 
 /* What is to be raised: steps in a second, of a joule, of a unit of money. */
 enum session_goal { GOAL_THROUGHPUT, GOAL_ENERGY, GOAL_COST };
@@ -81,7 +81,9 @@ struct session_entry {
     char why[SESSION_TEXT], note[SESSION_TEXT];
     enum session_outcome outcome;
     struct trial_effect effect; /* gain NaN: not measured */
-    double speed; /* where the goal is another: gain in steps a second; NaN: not known */
+    double memory_b; /* that the job's processes take more with it, at most; NaN: not known */
+    double device_b; /* the same of its devices */
+    double speed;    /* where the goal is another: gain in steps a second; NaN: not known */
     unsigned steps;
     unsigned starts; /* of the job, for it; 0: it was tried while the job ran */
 };

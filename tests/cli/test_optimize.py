@@ -330,6 +330,8 @@ def test_nothing_is_left(brim):
         (("--goal", "cost"), "--goal cost needs a price"),
         (("--goal", "cost", "--price-hour", "-1"), "--price-hour must be a number above 0"),
         (("--price-kwh", "0.3"), "a price is for --goal cost"),
+        (("--try", "loader.wrokers=2"), "there is no knob 'loader.wrokers=2' (did you mean"),
+        (("--allow", "numeric,all"), "--allow must be numeric, privileged or both, not"),
         (("--budget", "soon"), "soon"),
         (("--budget", "0"), "--budget"),
         (("--interval", "1ms"), "--interval"),

@@ -23,8 +23,8 @@ date = 2026-11-21
 [threads.openmp]
 value = 4
 gain = 0.5
-[batch.size]
-value = 64
+[batch.accumulation]
+value = 8
 """
 
 ALL = SETTINGS + """
@@ -91,9 +91,10 @@ def state(tmp_path):
 def test_settings_reach_the_job(state):
     state.add("net")
     seen, said = state.run("--profile", "net")
-    assert seen["BRIM_KNOBS"] == "loader.workers=13;loader.batch=64"
+    assert seen["BRIM_KNOBS"] == "loader.workers=13;optimizer.accumulation=8"
     assert seen["OMP_NUM_THREADS"] == "4"
-    assert said == ["brim run: profile net: loader.workers=13, threads.openmp=4, batch.size=64"]
+    applied = "loader.workers=13, threads.openmp=4, batch.accumulation=8"
+    assert said == ["brim run: profile net: " + applied]
 
 
 def test_what_the_user_set_stays(state):
@@ -101,7 +102,7 @@ def test_what_the_user_set_stays(state):
     env = dict(OMP_NUM_THREADS="1", BRIM_KNOBS="loader.workers=2")
     seen, said = state.run("-p", "net", env=env)
     assert seen["OMP_NUM_THREADS"] == "1"
-    assert seen["BRIM_KNOBS"] == "loader.workers=2;loader.batch=64"
+    assert seen["BRIM_KNOBS"] == "loader.workers=2;optimizer.accumulation=8"
     assert any("OMP_NUM_THREADS is '1' in the environment" in line for line in said)
     assert any("BRIM_KNOBS has loader.workers=2" in line for line in said)
 
@@ -130,9 +131,9 @@ def test_the_job_is_compared(state):
     seen, said = state.run("-p", "net")
     assert seen["BRIM_KNOBS"] == "loader.workers=13"  # the batch's size changes what is learnt
     assert "found for another command, or its script has changed" in said[0]
-    assert any("batch.size=64 is left: it may change" in line for line in said)
+    assert any("batch.accumulation=8 is left: it may change" in line for line in said)
     seen, _ = state.run("-p", "net", "--profile-anyway")
-    assert seen["BRIM_KNOBS"] == "loader.workers=13;loader.batch=64"
+    assert seen["BRIM_KNOBS"] == "loader.workers=13;optimizer.accumulation=8"
 
 
 def test_the_versions_are_compared(state):
@@ -239,7 +240,7 @@ def test_show(state):
         assert word in text, (word, text)
     shown = json.loads(state.out("profile", "show", "net", "--json"))
     assert [s["knob"] for s in shown["settings"]] == ["loader.workers", "threads.openmp",
-                                                      "batch.size"]
+                                                      "batch.accumulation"]
     assert shown["settings"][1]["low"] is None and shown["settings"][2]["risk"] == "numeric"
     state.add("odd", "[loader.worker]\nvalue = 1\n[loader.prefetch]\nvalue = 99\n")
     text = state.out("profile", "show", "odd")
@@ -272,7 +273,7 @@ def test_export_env(state):
     env = dict(LD_LIBRARY_PATH="/mine", PATH=os.environ["PATH"])
     seen = shell(text + "env\n", env=env).stdout
     assert "OMP_NUM_THREADS=4\n" in seen and "NCCL_ALGO=Tree\n" in seen
-    assert "BRIM_KNOBS=loader.workers=13;loader.batch=64\n" in seen
+    assert "BRIM_KNOBS=loader.workers=13;optimizer.accumulation=8\n" in seen
     assert re.search(r"^LD_LIBRARY_PATH=(/usr/lib/.*/openblas-\w+:)?/mine$", seen, re.M), seen
     assert "# device power.limit 400" in text and "brim run -- COMMAND" in text
 

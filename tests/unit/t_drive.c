@@ -29,7 +29,9 @@ static void test_finds(unsigned ranks)
     ok(r.before.resident_b == 1e9 && r.after.resident_b > 2e9, "memory before and after");
     ok(r.before.pss_b == 0.5e9 && r.after.pss_b > 0.6e9 && r.after.pss_b < 1e9,
        "and what is shared counted once");
-    ok(isnan(r.after.device_b), "of no devices");
+    ok(isnan(r.after.device_b) && k && isnan(k->device_b), "of no devices");
+    ok(k && k->memory_b > 1e7 && k->memory_b < 2e8, "the last workers take %.0f MB",
+       k ? k->memory_b / 1e6 : 0);
     is_int((long long)r.ranks, ranks, "all were steered");
     ok(strstr(s.said, "trying loader.workers=") && strstr(s.said, "times as fast"), "it is told");
     ok(strstr(s.said, "2 of ") && strstr(s.said, "trials changed something: no setting is left"),

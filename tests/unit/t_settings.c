@@ -157,6 +157,20 @@ static const struct one ones[] = {
       "loader.workers=13 is left: BRIM_KNOBS has loader.workers=1",
       "BRIM_KNOBS",
       "loader.prefetch=4;loader.workers=1" },
+    { "batch.size",
+      "64",
+      { NULL },
+      { NULL },
+      "batch.size=64 is left: the script alone can do that",
+      NULL,
+      NULL },
+    { "batch.size",
+      "64",
+      { NULL },
+      { NULL },
+      "batch.size=64 is left: the script alone can do that",
+      NULL,
+      NULL },
     { "ddp.bucket", "8", { NULL }, { NULL }, NULL, "BRIM_KNOBS", "ddp.bucket_cap_mb=8" },
     { "rows",
       "64",
@@ -290,12 +304,14 @@ static void test_shim_and_risk(const struct bench *b)
     is_str(r.job.left[0],
            "loader.workers=2 is left: the shim for Python that sets it was not found", "is left");
     how = (struct settings_about){ .shim = true, .safe_only = true };
-    is_int(apply(&r, b, "batch.size", "64", how), 0, "numeric");
-    is_str(r.job.left[1],
-           "batch.size=64 is left: it may change what is computed, and was found for another job",
-           "is left where only safe ones are wanted");
-    is_int(apply(&r, b, "batch.size", "64", (struct settings_about){ .shim = true }), 0, "else");
-    is_str(environ_get(r.job.env, "BRIM_KNOBS"), "loader.batch=64", "it is applied");
+    is_int(apply(&r, b, "torch.compile", "yes", how), 0, "numeric");
+    is_str(
+        r.job.left[1],
+        "torch.compile=yes is left: it may change what is computed, and was found for another job",
+        "is left where only safe ones are wanted");
+    is_int(apply(&r, b, "torch.compile", "yes", (struct settings_about){ .shim = true }), 0,
+           "else");
+    is_str(environ_get(r.job.env, "BRIM_KNOBS"), "compile=yes", "it is applied");
     arena_done(&r.a);
 }
 

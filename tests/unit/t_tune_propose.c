@@ -400,6 +400,87 @@ static void test_power(void)
     close_made(&p);
 }
 
+/* What the machine has set, which is known where an operator allows it. */
+static void test_machine(void)
+{
+    struct made m = waiting();
+    struct proposed p;
+    const struct candidate *c;
+
+    made_note(&m, "cpu.governor", "powersave");
+    open_made(&p, &m);
+    again(&p);
+    c = barred(&p, "cpu.governor");
+    ok(c && !strcmp(c->value, "performance"), "a governor that saves needs a word");
+    ok(!barred(&p, "disk.readahead"), "what is not known is not named");
+    p.about.privileged = true;
+    again(&p);
+    ok(allowed(&p, "cpu.governor"), "with it, it is tried");
+    p.about.energy = true;
+    again(&p);
+    ok(!allowed(&p, "cpu.governor"), "but not where joules count");
+    close_made(&p);
+}
+
+/* Devices that are nearly full, and a host that is short of memory: with what that gives back. */
+static void test_memory(void)
+{
+    struct made m = waiting();
+    struct proposed p;
+    const struct candidate *c;
+
+    m.notes[0][1] = "loader 1: workers 8, batch 16, prefetch 2, pin no, kind map";
+    m.s[RUN_GPUS] = 1;
+    made_note(&m, "process.torch", "2.4.0");
+    m.s[RUN_GPU_MEMORY] = 0.95;
+    m.s[RUN_GPU_MEMORY_USED] = 76e9;
+    open_made(&p, &m);
+    again(&p);
+    c = barred(&p, "batch.size");
+    ok(c && !strcmp(c->value, "8") && strstr(c->why, "up to 38 GB"), "half the batch: %s",
+       c ? c->why : "");
+    c = allowed(&p, "model.recompute");
+    ok(c && strstr(c->why, "up to 76 GB"), "recomputing: %s", c ? c->why : "");
+    close_made(&p);
+    m.s[RUN_GPU_MEMORY] = 0.5;
+    m.s[RUN_MEMORY_PRESSURE] = 0.5;
+    m.s[RUN_JOB_RESIDENT] = 9e9;
+    m.s[RUN_JOB_PROCESSES] = 9;
+    open_made(&p, &m);
+    again(&p);
+    ok(!barred(&p, "batch.size") && !allowed(&p, "model.recompute"), "with room none is named");
+    c = allowed(&p, "loader.workers");
+    ok(c && !strcmp(c->value, "4") && strstr(c->why, "4 workers less give back up to 4.0 GB"),
+       "fewer workers: %s", c ? c->why : "");
+    close_made(&p);
+}
+
+/* What the user names is tried whatever it promises; words need to fit. */
+static void test_named(void)
+{
+    static const char *const named[] = { "malloc.library", "threads.openmp=3", "nccl.buffer",
+                                         NULL };
+    struct made m = waiting();
+    struct proposed p;
+    struct err e = { "" };
+
+    made_note(&m, "process.openmp", "yes");
+    open_made(&p, &m);
+    is_int(propose_check(&p.knobs, "malloc.library", &e), 0, "a knob");
+    is_int(propose_check(&p.knobs, "threads.openmp=3", &e), 0, "with a value");
+    is_int(propose_check(&p.knobs, "threads.openmp", &e), -EINVAL, "one that needs a value");
+    is_str(e.text, "threads.openmp takes 1 to 256: name one, threads.openmp=256", "says so");
+    is_int(propose_check(&p.knobs, "malloc.library=x", &e), -EINVAL, "no such value");
+    is_int(propose_check(&p.knobs, "maloc.library", &e), -EINVAL, "no such knob");
+    is_str(e.text, "there is no knob 'maloc.library' (did you mean malloc.library?)", "says so");
+    p.about.named = named;
+    again(&p);
+    ok(allowed(&p, "malloc.library") && allowed(&p, "threads.openmp"), "both are tried");
+    ok(!allowed(&p, "nccl.buffer"), "what the job has no use for is not");
+    ok(isnan(p.out.list[p.out.count - 1].gain), "behind what promises something");
+    close_made(&p);
+}
+
 static void test_oom(void)
 {
     struct made m = waiting();
@@ -434,6 +515,9 @@ int main(void)
     test_what_is_there();
     test_others();
     test_power();
+    test_machine();
+    test_memory();
+    test_named();
     test_oom();
     return done();
 }
