@@ -110,6 +110,7 @@ static int check_meaning(const struct layout *l, struct err *e)
         { l->pp == 1 && l->stages != STAGES_EVEN, "stages=ends", "pp above 1" },
         { l->cp == 1 && l->context != CONTEXT_RING, "context", "cp above 1" },
         { l->shard > 0 && l->zero == 0, "shard", "zero 1, 2 or 3" },
+        { l->ep == 1 && l->overlap_ep, "overlap_ep", "ep above 1" },
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
@@ -117,6 +118,25 @@ static int check_meaning(const struct layout *l, struct err *e)
             return err_set(e, -EINVAL, "%s says nothing without %s: leave it out", rules[i].field,
                            rules[i].part);
     return 0;
+}
+
+/* What only some programs have. */
+static int check_abilities(const struct emit_ops *ops, const struct emit *x, struct err *e)
+{
+    const struct layout *l = x->l;
+    enum plan_engine engine = x->job->engine;
+    const struct emit_limit limits[] = {
+        { l->recompute == RECOMPUTE_NORMS && !ops->modules, "recompute=norms",
+          "it has no such parts: take none or full" },
+        { l->recompute == RECOMPUTE_MLP && !ops->modules, "recompute=mlp",
+          "it has no such parts: take none or full" },
+        { l->overlap_ep && !ops->overlap_ep, "overlap_ep", "its experts wait for their tokens" },
+        { l->offload && !ops->offload, "offload", "it has no optimizer in the host's memory" },
+        { engine != ENGINE_MEGATRON && engine != ops->engine, "this engine",
+          "it is another program" },
+    };
+
+    return emit_check(ops, limits, ARRAY_SIZE(limits), e);
 }
 
 static int set_launch(struct emit *x, struct err *e)
@@ -224,6 +244,8 @@ int emit_text(enum emit_target target, const struct plan_job *job, const struct 
         rc = check_meaning(l, e);
     if (rc == 0)
         rc = set_launch(&x, e);
+    if (rc == 0)
+        rc = check_abilities(ops, &x, e);
     if (rc == 0)
         rc = ops->check(&x, e);
     if (rc < 0)

@@ -35,6 +35,8 @@ static int check(const struct emit *x, struct err *e)
         { l->etp > 1, "etp", "experts are made in your program (deepspeed.moe.layer.MoE)" },
         { l->tp > 1 && l->zero == 3, "tp with zero=3", "AutoTP is for zero 0 to 2" },
         { l->seq_parallel, "seq_parallel", "AutoTP keeps whole activations: pin seq_parallel=no" },
+        { l->offload && l->zero == 0, "offload with zero=0",
+          "offload_optimizer is of zero 1 to 3" },
         { l->shard > 0, "shard", "MiCS is set up in your program (deepspeed.zero.MiCS_Init)" },
         { l->recompute == RECOMPUTE_SELECTIVE, "recompute=selective", "it has whole layers" },
         { l->overlap_dp && l->zero == 0 && l->dp > 1, "overlap_dp with zero=0",
@@ -51,6 +53,12 @@ static void add_zero(struct json *j, const struct layout *l)
     json_int(j, "stage", l->zero);
     json_bool(j, "overlap_comm", l->overlap_dp && l->zero > 0);
     json_bool(j, "contiguous_gradients", true);
+    if (l->offload) {
+        json_object(j, "offload_optimizer");
+        json_string(j, "device", "cpu");
+        json_bool(j, "pin_memory", true);
+        json_end(j);
+    }
     json_end(j);
 }
 
@@ -103,6 +111,8 @@ static void add_command(const struct emit *x, struct str *out)
 const struct emit_ops emit_deepspeed = {
     .name = "deepspeed",
     .version = "DeepSpeed 0.18",
+    .engine = ENGINE_DEEPSPEED,
+    .offload = true,
     .check = check,
     .file = "ds_config.json",
     .add_file = add_file,

@@ -99,6 +99,7 @@ static void add_command(const struct emit *x, struct str *out)
 const struct emit_ops emit_fsdp = {
     .name = "torchrun-fsdp",
     .version = "PyTorch 2.6",
+    .engine = ENGINE_TORCH,
     .check = check,
     .file = "fsdp_layout.py",
     .file_alone = true,

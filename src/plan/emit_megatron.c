@@ -51,6 +51,12 @@ static int check(const struct emit *x, struct err *e)
           "it needs pp above 2 for that" },
         { uneven(x) && l->vpp > 1, "vpp with stages of different layers",
           "take stages=ends or a vpp that divides the layers" },
+        { l->overlap_ep && l->recompute >= RECOMPUTE_MLP, "overlap_ep with recompute=mlp or full",
+          "it refuses them together" },
+        { l->overlap_ep && l->pp > 1 && l->vpp == 1, "overlap_ep in a pipeline without vpp",
+          "it overlaps the micro-batches of chunks" },
+        { l->offload && l->zero != 1, "offload without zero=1",
+          "its distributed optimizer has that" },
         { job->attention == ATTENTION_FIRST, "attention=first", "it has no such kernels" },
         { job->graphs && l->recompute == RECOMPUTE_FULL, "graphs with recompute=full",
           "it refuses them together" },
@@ -178,6 +184,32 @@ static void add_data_parallel(const struct layout *l, struct str *out)
                  l->zero > 0 ? " --overlap-param-gather" : "");
 }
 
+/* What is computed again, and what lies elsewhere. */
+static void add_memory(const struct emit *x, struct str *out)
+{
+    const struct shape *s = &x->job->shape;
+    const struct layout *l = x->l;
+    bool experts = s->experts > 0;
+
+    if (l->recompute == RECOMPUTE_SELECTIVE)
+        str_add(out, "    --recompute-granularity selective\n");
+    if (l->recompute == RECOMPUTE_NORMS)
+        str_addf(out, "    --recompute-granularity selective --recompute-modules layernorm%s\n",
+                 experts ? " moe_act" : "");
+    if (l->recompute == RECOMPUTE_MLP)
+        str_addf(out, "    --recompute-granularity selective --recompute-modules %s\n",
+                 !experts                                    ? "mlp"
+                 : s->dense_first > 0 || s->expert_every > 1 ? "mlp moe"
+                                                             : "moe");
+    if (l->overlap_ep)
+        str_add(out, "    --overlap-moe-expert-parallel-comm\n");
+    if (l->offload)
+        str_add(out, "    --optimizer-cpu-offload --use-precision-aware-optimizer\n");
+    if (l->recompute == RECOMPUTE_FULL)
+        str_add(out, "    --recompute-granularity full --recompute-method uniform "
+                     "--recompute-num-layers 1\n");
+}
+
 static void add_layout(const struct emit *x, struct str *out)
 {
     static const char *const exchanges[] = {
@@ -198,11 +230,7 @@ static void add_layout(const struct emit *x, struct str *out)
     add_data_parallel(l, out);
     str_addf(out, "    --micro-batch-size %d --global-batch-size %d\n", l->micro_batch,
              x->job->global_batch);
-    if (l->recompute == RECOMPUTE_SELECTIVE)
-        str_add(out, "    --recompute-granularity selective\n");
-    if (l->recompute == RECOMPUTE_FULL)
-        str_add(out, "    --recompute-granularity full --recompute-method uniform "
-                     "--recompute-num-layers 1\n");
+    add_memory(x, out);
 }
 
 static void add_compute(const struct plan_job *job, struct str *out)
@@ -257,6 +285,10 @@ static void add_command(const struct emit *x, struct str *out)
 const struct emit_ops emit_megatron = {
     .name = "megatron",
     .version = "Megatron-LM core_v0.15",
+    .engine = ENGINE_MEGATRON,
+    .modules = true,
+    .overlap_ep = true,
+    .offload = true,
     .check = check,
     .add_setup = add_setup,
     .add_command = add_command,

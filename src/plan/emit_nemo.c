@@ -182,6 +182,7 @@ static void add_command(const struct emit *x, struct str *out)
 const struct emit_ops emit_nemo = {
     .name = "nemo",
     .version = "NeMo 2.4",
+    .engine = ENGINE_MEGATRON,
     .check = check,
     .file = "nemo_recipe.py",
     .file_alone = true,

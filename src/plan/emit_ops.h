@@ -14,6 +14,10 @@ struct emit {
 struct emit_ops {
     const char *name;
     const char *version; /* whose words these are: "Megatron-LM core_v0.15" */
+    enum plan_engine engine;
+    bool modules;    /* recomputes norms, or MLPs and experts, alone */
+    bool overlap_ep; /* has experts' collectives beside the compute of another micro-batch */
+    bool offload;    /* has states in the host's memory */
     /* 0, or -EINVAL with a sentence for what has no words; the rest is not asked then. */
     int (*check)(const struct emit *x, struct err *e);
     const char *file; /* name of the file that it reads; NULL: it takes flags */

@@ -195,6 +195,7 @@ static void add_command(const struct emit *x, struct str *out)
 const struct emit_ops emit_torchtitan = {
     .name = "torchtitan",
     .version = "torchtitan 0.2",
+    .engine = ENGINE_TORCH,
     .check = check,
     .file = "torchtitan.toml",
     .file_alone = true,

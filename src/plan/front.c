@@ -4,12 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { FIELDS = 18 };
+enum { FIELDS = 20 };
 
 int layout_compare(const struct layout *a, const struct layout *b)
 {
     /* What a program needs more of comes first: of two that are as fast, the plainer one wins. */
-    const int x[FIELDS] = { a->zero,
+    const int x[FIELDS] = { a->offload,
+                            a->zero,
                             (int)a->schedule,
                             (int)a->recompute,
                             a->shard,
@@ -23,11 +24,13 @@ int layout_compare(const struct layout *a, const struct layout *b)
                             -a->micro_batch,
                             a->context,
                             a->stages,
+                            a->overlap_ep,
                             a->overlap_pp,
                             a->overlap_tp,
                             a->overlap_dp,
                             a->seq_parallel };
-    const int y[FIELDS] = { b->zero,
+    const int y[FIELDS] = { b->offload,
+                            b->zero,
                             (int)b->schedule,
                             (int)b->recompute,
                             b->shard,
@@ -41,6 +44,7 @@ int layout_compare(const struct layout *a, const struct layout *b)
                             -b->micro_batch,
                             b->context,
                             b->stages,
+                            b->overlap_ep,
                             b->overlap_pp,
                             b->overlap_tp,
                             b->overlap_dp,

@@ -10,6 +10,7 @@
  * plain attention, and stacks with fused ones. The time of each is gpu.launch_s. */
 static const double ops_forward = 86, ops_backward = 80;
 static const double ops_lean_forward = 50, ops_lean_backward = 46;
+static const double ops_again = 6; /* of norms, or of attention between projections, once more */
 static const double ops_expert_forward = 40, ops_expert_backward = 50, ops_ends = 60;
 /* A collective of tensor parallelism, for each of its GPUs: the last host starts it. */
 static const double ops_tp = 0.7;
@@ -34,6 +35,7 @@ struct work {
     /* Sums of a layer. */
     double gemm_f, gemm_d, gemm_w; /* forward, for data, for weights */
     double attention_f, attention_b, traffic_f, traffic_b, core_f;
+    double norms_f, mlp_f; /* of the forward pass: RECOMPUTE_NORMS, RECOMPUTE_MLP */
     double ops_f, ops_b;
     double tp_f, tp_b, cp_f, cp_b, ep_f, ep_b;
 };
@@ -180,6 +182,7 @@ static void add_elements(struct work *w, double ffn)
     double rows = w->tokens * w->out * s->hidden, wide = w->tokens * ffn;
     double norms = s->norms ? s->norms : s->parallel ? 1 : 2, drop = s->dropout ? 1 : 0;
 
+    w->norms_f = norms * 4 * rows / (w->c->gpu.memory_rate * w->c->gpu.memory_best);
     if (w->job->fused) {
         /* The add goes with the norm: 8 bytes read and written; the activation with its product. */
         add_traffic(w, norms * 8 * rows + (s->gated ? 6 : 4) * wide + drop * 2 * rows,
@@ -211,14 +214,15 @@ static void add_experts(struct work *w)
     double sent = w->tokens / w->t * s->active;               /* copies of a GPU's own tokens */
     double done = sent * l->etp * fmax(w->job->imbalance, 1); /* rows its experts work on */
     double rows = sent * s->hidden, each = ceil(done / local / 8) * 8;
+    double activated = done * ffn * (s->gated ? 6 : 4);
 
     add_linear(w, w->tokens / w->t, s->hidden, s->experts, 1);
     add_linear(w, each, s->hidden, ffn * (s->gated ? 2 : 1), local);
     add_linear(w, each, ffn, s->hidden, local);
     add_mlp(w, s->shared_ffn / w->t);
     /* Tokens are put in the order of experts and back, and weighed; the activation. */
-    add_traffic(w, 4 * rows * 3 + done * ffn * (s->gated ? 6 : 4),
-                4 * rows * 3 + done * ffn * (s->gated ? 10 : 6));
+    w->norms_f += activated / (w->c->gpu.memory_rate * w->c->gpu.memory_best);
+    add_traffic(w, 4 * rows * 3 + activated, 4 * rows * 3 + done * ffn * (s->gated ? 10 : 6));
     if (l->ep > 1) {
         double one = dispatch_time(&w->ep, 2 * rows * fmax(w->job->imbalance, 1), s->active);
 
@@ -324,10 +328,16 @@ static void close_layer(const struct work *w, struct layer_time *ret)
         again_s = host_f;
     } else if (w->l->recompute == RECOMPUTE_SELECTIVE && w->job->attention == ATTENTION_PLAIN) {
         again = w->core_f;
-        again_s = 6 * launch;
+        again_s = ops_again * launch;
     } else if (w->l->recompute == RECOMPUTE_SELECTIVE) {
         again = w->job->again * gpu_f;
         again_s = w->job->again * host_f;
+    } else if (w->l->recompute == RECOMPUTE_NORMS) {
+        again = w->norms_f;
+        again_s = ops_again * launch;
+    } else if (w->l->recompute == RECOMPUTE_MLP) {
+        again = w->mlp_f;
+        again_s = host_f / 2;
     }
     ret->forward = fmax(gpu_f, host_f);
     ret->backward = fmax(gpu_b + again, host_b + again_s);
@@ -345,7 +355,7 @@ static void close_layer(const struct work *w, struct layer_time *ret)
 static void make_layer(struct work *w, bool experts, struct layer_time *ret)
 {
     const struct shape *s = &w->job->shape;
-    double ffn = experts ? s->shared_ffn : s->ffn;
+    double ffn = experts ? s->shared_ffn : s->ffn, before;
     bool lean = w->job->fused || w->job->attention != ATTENTION_PLAIN;
 
     w->ops_f = lean ? ops_lean_forward : ops_forward;
@@ -356,11 +366,15 @@ static void make_layer(struct work *w, bool experts, struct layer_time *ret)
     else
         add_plain(w);
     add_elements(w, ffn / w->t);
+    before = w->gemm_f + w->traffic_f;
     if (experts)
         add_experts(w);
     else
         add_mlp(w, s->ffn / w->t);
+    w->mlp_f = w->gemm_f + w->traffic_f - before + w->ep_f;
     add_tp(w, experts || s->parallel ? 1 : 2);
+    if (!experts) /* gathered and scattered again */
+        w->mlp_f += w->tp_f / 2;
     add_cp(w);
     close_layer(w, ret);
 }
@@ -439,7 +453,7 @@ uint64_t layer_key(const struct layout *l)
     key = key << 11 | (uint64_t)l->ep;
     key = key << 7 | (uint64_t)l->etp;
     key = key << 2 | (uint64_t)l->context;
-    key = key << 2 | (uint64_t)l->recompute;
+    key = key << 3 | (uint64_t)l->recompute;
     return key << 3 | (uint64_t)l->seq_parallel << 2 | (uint64_t)l->overlap_tp << 1 |
            (uint64_t)l->overlap_ep;
 }

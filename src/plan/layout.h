@@ -12,9 +12,12 @@ enum context_kind {
     CONTEXT_GATHER,  /* all keys and values are gathered first (Llama 3) */
 };
 
+/* In the order of the memory that is left. */
 enum recompute {
     RECOMPUTE_NONE,
     RECOMPUTE_SELECTIVE, /* attention between the projections */
+    RECOMPUTE_NORMS,     /* what norms and the activations of experts give */
+    RECOMPUTE_MLP,       /* the MLP, or the experts with their collectives, from their input */
     RECOMPUTE_FULL,      /* whole layers, from their input */
 };
 
@@ -45,6 +48,7 @@ struct layout {
     bool overlap_tp; /* collectives in pieces beside the matrix products */
     bool overlap_ep; /* all-to-all of experts beside the compute of another micro-batch */
     bool overlap_pp; /* sends and receives beside the compute */
+    bool offload;    /* optimizer states are in the host's memory, and its processors step them */
 };
 
 enum plan_attention {

@@ -25,26 +25,35 @@ static double core_bytes(const struct plan_job *job, const struct layout *l)
     return heads * job->seq * (s->dropout ? 5 : 2);
 }
 
-/* What the projections work on and leave. */
-static double projection_bytes(const struct shape *s, const struct layout *l)
+/* Bytes of a number that goes into a matrix product: Transformer Engine keeps it in the format of
+ * the product, torchao in 16 bits. */
+static double input_bytes(const struct plan_job *job)
 {
+    return job->precision >= PLAN_FP8 && job->engine == ENGINE_MEGATRON ? 1 : 2;
+}
+
+/* What the projections work on and leave. */
+static double projection_bytes(const struct plan_job *job, const struct layout *l)
+{
+    const struct shape *s = &job->shape;
     double t = l->tp, heads = s->heads / t, kv = fmax(s->kv_heads / t, 1);
 
     if (s->attention != SHAPE_LATENT)
-        return 2 * s->head_dim * (2 * heads + 2 * kv);
+        return s->head_dim * (2 * heads + 4 * kv + input_bytes(job) * heads);
     return 2.0 * (2 * s->q_rank + 2 * s->kv_rank + s->rope_dim) +
            2 * heads * (2 * (s->nope_dim + s->rope_dim) + 2 * s->v_dim);
 }
 
-static double expert_bytes(const struct plan_job *job, const struct layout *l)
+/* lean: without what the activations give. */
+static double expert_bytes(const struct plan_job *job, const struct layout *l, bool lean)
 {
     const struct shape *s = &job->shape;
     double copies = (double)s->active / l->tp * fmax(job->imbalance, 1);
-    double wide = (s->gated ? 6.0 : 4.0);
+    double in = input_bytes(job), wide = (s->gated ? 4 : 2) + (lean ? 0 : in);
 
     /* Rows as they were received and returned; up, gate and product of each expert; the router's
      * scores in 32 bits. */
-    return copies * (2.0 * s->hidden + l->etp * (2.0 * s->hidden) + wide * s->expert_ffn) +
+    return copies * (2.0 * s->hidden + l->etp * (in * s->hidden) + wide * s->expert_ffn) +
            wide * s->shared_ffn / l->tp + 4.0 * s->experts / l->tp;
 }
 
@@ -53,18 +62,20 @@ double memory_layer(const struct plan_job *job, const struct layout *l, bool exp
 {
     const struct shape *s = &job->shape;
     double tokens = (double)job->seq / l->cp * l->micro_batch, h = s->hidden;
-    double out = l->seq_parallel ? 1.0 / l->tp : 1, bytes;
+    double out = l->seq_parallel ? 1.0 / l->tp : 1, in = input_bytes(job), bytes;
 
     if (recompute == RECOMPUTE_FULL)
         return 2 * tokens * h * out;
     /* Inputs of the norms and of the projections behind them; masks of dropout. */
-    bytes = h * out * ((s->parallel ? 4 : 8) + (s->dropout ? 2 : 0));
-    bytes += projection_bytes(s, l);
-    if (experts)
-        bytes += expert_bytes(job, l);
-    else
-        bytes += (s->gated ? 6.0 : 4.0) * s->ffn / l->tp;
-    if (recompute == RECOMPUTE_NONE || job->attention != ATTENTION_PLAIN)
+    bytes = h * out * ((s->parallel ? 1 : 2) * (2 + in) + (s->dropout ? 2 : 0));
+    if (recompute == RECOMPUTE_NORMS)
+        bytes -= h * out * (s->parallel ? 1 : 2) * in;
+    bytes += projection_bytes(job, l);
+    if (recompute != RECOMPUTE_MLP && experts)
+        bytes += expert_bytes(job, l, recompute == RECOMPUTE_NORMS);
+    else if (recompute != RECOMPUTE_MLP)
+        bytes += ((s->gated ? 4 : 2) + in) * s->ffn / l->tp;
+    if (recompute != RECOMPUTE_SELECTIVE || job->attention != ATTENTION_PLAIN)
         bytes += core_bytes(job, l);
     if (recompute == RECOMPUTE_SELECTIVE && job->attention != ATTENTION_PLAIN)
         bytes = fmax(bytes * (1 - job->again), 2 * h * out);
@@ -73,15 +84,16 @@ double memory_layer(const struct plan_job *job, const struct layout *l, bool exp
 
 double memory_in_flight(const struct layout *l, int micro_batches, int stage)
 {
-    double chunks, m = micro_batches;
+    /* Overlapped with the backward pass of one, the forward pass of another keeps a chunk more. */
+    double chunks, m = micro_batches, more = l->overlap_ep ? 1 : 0;
 
-    if (l->pp == 1)
-        return l->schedule == SCHEDULE_GPIPE ? m : 1;
     if (l->schedule == SCHEDULE_GPIPE)
         return m;
+    if (l->pp == 1)
+        return fmin(1 + more, m);
     if (l->vpp == 1)
-        return fmin(l->pp - stage, m);
-    chunks = 2.0 * (l->pp - stage - 1) + (l->vpp - 1.0) * l->pp + 1;
+        return fmin(l->pp - stage + more, m);
+    chunks = 2.0 * (l->pp - stage - 1) + (l->vpp - 1.0) * l->pp + 1 + more;
     return fmin(chunks, m * l->vpp) / l->vpp;
 }
 
@@ -106,6 +118,9 @@ void layer_bytes(const struct plan_job *job, const struct layout *l, struct laye
         ret->work = tokens * core_bytes(job, l);
     else if (l->recompute == RECOMPUTE_SELECTIVE)
         ret->work = job->again * memory_layer(job, l, expert, RECOMPUTE_NONE);
+    else if (l->recompute != RECOMPUTE_NONE)
+        ret->work = memory_layer(job, l, expert, RECOMPUTE_NONE) -
+                    memory_layer(job, l, expert, l->recompute);
     ret->embedding = s->dropout ? tokens * s->hidden * out : 0;
     ret->head = 4 * tokens * s->hidden * out; /* inputs of the last norm and of the head */
     /* 16 bits, 32 bits, and the gradient that takes the place of the first. */
@@ -172,7 +187,7 @@ static void add_states(const struct plan_job *job, const struct layout *l, doubl
     /* Its optimizer in bf16 keeps gradients of 16 bits beside their sums. */
     if (job->engine == ENGINE_DEEPSPEED && job->gradient_b == 4)
         m->gradients += 2 * params / (l->zero >= 2 ? shard : 1);
-    m->states += 12 * params / (l->zero >= 1 ? shard : 1);
+    m->states += l->offload ? 0 : 12 * params / (l->zero >= 1 ? shard : 1);
 }
 
 void memory_stage(const struct plan_job *job, const struct layout *l, const struct layer_bytes *b,

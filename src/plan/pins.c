@@ -11,7 +11,7 @@ enum { WORD_MAX = 40, DEGREE_MAX = 1 << 20 };
 enum pin_kind { KIND_NUMBER, KIND_CHOICE, KIND_BOOL, KIND_DOUBLE };
 
 static const char *const contexts[] = { "ring", "ulysses", "gather", NULL };
-static const char *const recomputes[] = { "none", "selective", "full", NULL };
+static const char *const recomputes[] = { "none", "selective", "norms", "mlp", "full", NULL };
 static const char *const schedules[] = { "1f1b", "gpipe", "zero-bubble", NULL };
 static const char *const stage_rules[] = { "even", "ends", NULL };
 static const char *const attentions[] = { "plain", "flash", "second", "first", NULL };
@@ -49,6 +49,8 @@ static const struct part {
     [PIN_OVERLAP_DP] = { "overlap_dp", NULL, NULL, IN_LAYOUT(overlap_dp), KIND_BOOL, 0, 0, true },
     [PIN_OVERLAP_TP] = { "overlap_tp", NULL, NULL, IN_LAYOUT(overlap_tp), KIND_BOOL, 0, 0, true },
     [PIN_OVERLAP_PP] = { "overlap_pp", NULL, NULL, IN_LAYOUT(overlap_pp), KIND_BOOL, 0, 0, true },
+    [PIN_OVERLAP_EP] = { "overlap_ep", NULL, NULL, IN_LAYOUT(overlap_ep), KIND_BOOL, 0, 0, true },
+    [PIN_OFFLOAD] = { "offload", NULL, NULL, IN_LAYOUT(offload), KIND_BOOL, 0, 0, true },
     [PIN_ATTENTION] = { "attention", NULL, attentions, IN_JOB(attention), KIND_CHOICE, 0, 0,
                         false },
     [PIN_ENGINE] = { "engine", NULL, engines, IN_JOB(engine), KIND_CHOICE, 0, 0, false },
@@ -297,6 +299,10 @@ void layout_words(const struct layout *l, struct str *out)
         str_addf(out, ",overlap_tp=%s", l->overlap_tp ? "yes" : "no");
     if (l->overlap_pp != usual.overlap_pp)
         str_addf(out, ",overlap_pp=%s", l->overlap_pp ? "yes" : "no");
+    if (l->overlap_ep)
+        str_add(out, ",overlap_ep=yes");
+    if (l->offload)
+        str_add(out, ",offload=yes");
 }
 
 const char *recompute_name(enum recompute r)

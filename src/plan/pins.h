@@ -26,6 +26,8 @@ enum pin {
     PIN_OVERLAP_DP,
     PIN_OVERLAP_TP,
     PIN_OVERLAP_PP,
+    PIN_OVERLAP_EP,
+    PIN_OFFLOAD,
     PINS_LAYOUT, /* from here on of the job */
     PIN_ATTENTION = PINS_LAYOUT,
     PIN_ENGINE,

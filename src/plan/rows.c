@@ -288,6 +288,11 @@ static void read_recompute(const struct reader *r, struct plan_row *row)
             row->layout.recompute = RECOMPUTE_FULL;
     if (!strncasecmp(text, "selective", 9) || !strncasecmp(text, "op", 2))
         row->layout.recompute = RECOMPUTE_SELECTIVE;
+    /* Modules, as Megatron-LM names them. */
+    if (strcasestr(text, "norm"))
+        row->layout.recompute = RECOMPUTE_NORMS;
+    if (strcasestr(text, "mlp") || strcasestr(text, "moe"))
+        row->layout.recompute = RECOMPUTE_MLP;
     if (row->layout.recompute != RECOMPUTE_SELECTIVE || row->layout.zero != 3)
         return;
     /* FSDP's: every other product, or every few layers; what was repeated shows in the FLOPs. */
@@ -329,6 +334,11 @@ static int stated_zero(const struct row_fields *f, int otherwise)
     return row_says(f, COL_NOTES, "zero-1") ? 1 : row_says(f, COL_NOTES, "zero-3") ? 3 : otherwise;
 }
 
+static bool row_is_out(const struct row_fields *f)
+{
+    return row_says_oom(f, COL_NOTES) || row_says_oom(f, COL_TIME) || row_says_oom(f, COL_MEM);
+}
+
 /* What stacks of the time did, where the table does not say. */
 static void set_defaults(const struct reader *r, struct plan_row *row)
 {
@@ -350,8 +360,12 @@ static void set_defaults(const struct reader *r, struct plan_row *row)
     /* DeepSpeed's overlap_comm is off below ZeRO-3 if nobody says otherwise. */
     l->overlap_dp = deep ? l->zero == 3 : fresh || gated || l->zero >= 2;
     l->overlap_tp = fresh && l->seq_parallel && (!fsdp || row_mentions(&r->f, "async"));
-    l->overlap_ep = row_mentions(&r->f, "1f1b overlap") || row_mentions(&r->f, "ep overlap");
+    l->overlap_ep = row_mentions(&r->f, "1f1b overlap") || row_mentions(&r->f, "ep overlap") ||
+                    row_mentions(&r->f, "dualpipe");
     l->overlap_pp = fresh;
+    if (l->pp > 1 && (row_mentions(&r->f, "dualpipe") || row_mentions(&r->f, "zero-bubble") ||
+                      row_mentions(&r->f, "zero bubble")))
+        l->schedule = SCHEDULE_ZERO_BUBBLE;
     lean = fresh || gated || job->seq > 2048 || row_mentions(&r->f, "flash");
     job->attention = torch ? ATTENTION_SECOND : lean ? ATTENTION_FLASH : ATTENTION_PLAIN;
     /* MPT's positions are biases of the scores, which its kernels of 2023 were written for. */
@@ -381,7 +395,7 @@ static void read_measured(const struct reader *r, struct plan_row *row)
     tokens = (double)row->job.seq * row->job.global_batch;
     row->time_s = row_number(f, COL_TIME);
     row->memory_b = row_number(f, COL_MEM);
-    row->out = row_says_oom(f, COL_NOTES) || row_says_oom(f, COL_TIME) || row_says_oom(f, COL_MEM);
+    row->out = row_is_out(f);
     row->reserved = row_says(f, COL_NOTES, "reserved") || row_mentions(f, "torchtitan");
     row->peak_only = row->reserved || row_says(f, COL_NOTES, "alloc");
     if (!(rate > 0))
@@ -460,6 +474,7 @@ static int choose(const struct reader *r, struct plan_row *row)
                is_new(&row->cluster.gpu) && may_interleave(f);
     free.tp = free.tp && row->layout.zero < 3;
     free.ep = row->job.shape.experts && !*row_text(f, COL_EP);
+    free.recompute = !*row_text(f, COL_RECOMPUTE) && !row_is_out(f);
     if (row_choose(&row->job, &row->cluster, &free, &row->layout, &e) < 0) {
         refuse(row, "%s", e.text);
         return -EINVAL;

@@ -73,14 +73,30 @@ static void try_all(struct choice *ch, const struct row_free *f, const struct la
         }
 }
 
+/* What stacks have that do not say it. */
+static bool can_recompute(const struct plan_job *job, enum recompute r)
+{
+    if (r == RECOMPUTE_SELECTIVE)
+        return job->attention == ATTENTION_PLAIN || job->again > 0;
+    return job->shape.experts > 0 || (r != RECOMPUTE_NORMS && r != RECOMPUTE_MLP);
+}
+
 int row_choose(const struct plan_job *job, const struct cluster *c, const struct row_free *f,
                struct layout *l, struct err *e)
 {
     struct choice ch = { job, c, layout_gpus(l), *l, (double)INFINITY };
+    bool others = f->micro_batch || f->vpp || f->pp || f->tp || f->ep;
+    struct layout from = *l;
 
-    if (!f->micro_batch && !f->vpp && !f->pp && !f->tp && !f->ep)
+    if (!others)
         return 0;
-    try_all(&ch, f, l);
+    for (int r = from.recompute; r <= RECOMPUTE_FULL && isinf(ch.least); r++) {
+        from.recompute = (enum recompute)r;
+        if (can_recompute(job, from.recompute))
+            try_all(&ch, f, &from);
+        if (!f->recompute)
+            break;
+    }
     if (isinf(ch.least))
         return err_set(e, -EINVAL, "the layout is not stated, and what is stated does not fit");
     *l = ch.best;

@@ -6,10 +6,11 @@
 /* Which fields nobody stated. */
 struct row_free {
     bool micro_batch, vpp, pp, tp, ep; /* dp follows */
+    bool recompute;                    /* none that is needed */
 };
 
-/* Who publishes a time has tuned what he does not state: *l becomes the fastest that fits.
- * -EINVAL with a sentence when none does. */
+/* Who publishes a time has tuned what he does not state: *l becomes the fastest that fits, with as
+ * little recompute as lets any fit, if that is free too. -EINVAL with a sentence when none does. */
 int row_choose(const struct plan_job *job, const struct cluster *c, const struct row_free *f,
                struct layout *l, struct err *e) CHECK_RESULT;
 

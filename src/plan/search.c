@@ -41,6 +41,9 @@ static double least_memory(const struct space *s, const struct layout *block, in
     l.vpp = 1;
     l.schedule = SCHEDULE_1F1B;
     l.shard = 0;
+    l.overlap_ep = false;
+    l.offload = pins_has(s->pins, PIN_OFFLOAD) ? s->pins->layout.offload
+                                               : s->pins->any >> PIN_OFFLOAD & 1;
     if (pins_has(s->pins, PIN_ZERO)) {
         l.zero = s->pins->layout.zero;
         memory_make(s->job, &l, bytes, &two);
@@ -263,6 +266,7 @@ static struct layout layout_of(const struct search_cell *c)
                             .micro_batch = c->micro_batch,
                             .seq_parallel = c->seq_parallel,
                             .overlap_tp = c->overlap_tp,
+                            .overlap_ep = c->overlap_ep,
                             .overlap_dp = true };
 }
 
@@ -378,10 +382,16 @@ static int cell_add(struct lister *k, const struct layout *l)
     first.recompute = again[0]; /* the least */
     layer_costs(k->space->job, k->space->cluster, &first, &costs);
     bound_s = least_stages(k->space, l->micro_batch, whole_model(k->space->job, &costs), 1) / rest;
-    c->list[c->n++] = (struct search_cell){
-        l->tp,           l->cp,         l->ep,   l->etp, l->micro_batch, (unsigned char)l->context,
-        l->seq_parallel, l->overlap_tp, bound_s, false
-    };
+    c->list[c->n++] = (struct search_cell){ .tp = l->tp,
+                                            .cp = l->cp,
+                                            .ep = l->ep,
+                                            .etp = l->etp,
+                                            .micro_batch = l->micro_batch,
+                                            .context = (unsigned char)l->context,
+                                            .seq_parallel = l->seq_parallel,
+                                            .overlap_tp = l->overlap_tp,
+                                            .overlap_ep = l->overlap_ep,
+                                            .bound_s = bound_s };
     return 0;
 }
 

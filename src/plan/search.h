@@ -33,7 +33,7 @@ struct search_opts {
 struct search_cell {
     int tp, cp, ep, etp, micro_batch;
     unsigned char context;
-    bool seq_parallel, overlap_tp;
+    bool seq_parallel, overlap_tp, overlap_ep;
     double bound_s; /* no step of these is shorter */
     bool done;      /* by search_start() */
 };

@@ -121,6 +121,22 @@ static bool has_overlap_dp(const struct space *s, const struct layout *l, int ze
     return may_be(s, PIN_OVERLAP_DP, s->pins->layout.overlap_dp, true, value);
 }
 
+/* Of the whole layout; of a block, before it has chunks: whether any may have them. */
+static bool has_overlap_ep(const struct space *s, const struct layout *l, bool chunked, bool value)
+{
+    if (l->ep == 1)
+        return !value;
+    if (fixed(s, PIN_OVERLAP_EP))
+        return value == s->pins->layout.overlap_ep;
+    return !value || (l->recompute < RECOMPUTE_MLP && (l->pp == 1 || chunked) &&
+                      layout_micro_batches(l, s->job) > 1);
+}
+
+static bool has_offload(const struct space *s, bool value)
+{
+    return may_be(s, PIN_OFFLOAD, s->pins->layout.offload, false, value);
+}
+
 static bool has_context(const struct space *s, const struct layout *l, enum context_kind kind)
 {
     if (l->cp == 1)
@@ -134,6 +150,8 @@ static bool has_recompute(const struct space *s, enum recompute r)
 {
     if (fixed(s, PIN_RECOMPUTE))
         return r == s->pins->layout.recompute;
+    if (r == RECOMPUTE_NORMS || r == RECOMPUTE_MLP)
+        return s->job->shape.experts > 0;
     return r != RECOMPUTE_SELECTIVE || s->job->attention == ATTENTION_PLAIN;
 }
 
@@ -158,6 +176,8 @@ static bool has_chunks(const struct space *s, const struct layout *l, int vpp)
     int slots = s->job->shape.layers + (l->stages == STAGES_ENDS ? 2 : 0);
 
     if (fixed(s, PIN_VPP) && vpp != s->pins->layout.vpp)
+        return false;
+    if (!has_overlap_ep(s, l, vpp > 1, l->overlap_ep))
         return false;
     return vpp == 1 || any(s, PIN_VPP) || slots % (l->pp * vpp) == 0;
 }
@@ -209,7 +229,7 @@ bool space_has(const struct space *s, const struct layout *l)
            has_overlap_dp(s, l, l->zero, l->overlap_dp) && has_context(s, l, l->context) &&
            has_recompute(s, l->recompute) && has_schedule(s, l, l->schedule) &&
            has_stages(s, l, l->stages) && has_chunks(s, l, l->vpp) &&
-           has_sharding(s, l, l->zero, l->shard);
+           has_sharding(s, l, l->zero, l->shard) && has_offload(s, l->offload);
 }
 
 /* ---- cells ---- */
@@ -265,12 +285,15 @@ int space_kinds(const struct space *s, const struct layout *cell, struct layout 
     int n = 0;
 
     for (int kind = CONTEXT_RING; kind <= CONTEXT_GATHER; kind++)
-        for (int overlap = 0; overlap < 2; overlap++) {
-            if (!has_context(s, cell, (enum context_kind)kind) || !has_overlap_tp(s, cell, overlap))
+        for (int overlap = 0; overlap < 4; overlap++) {
+            if (!has_context(s, cell, (enum context_kind)kind) ||
+                !has_overlap_tp(s, cell, overlap & 1) ||
+                !has_overlap_ep(s, cell, true, overlap >> 1))
                 continue;
             ret[n] = *cell;
             ret[n].context = (enum context_kind)kind;
-            ret[n++].overlap_tp = overlap;
+            ret[n].overlap_tp = overlap & 1;
+            ret[n++].overlap_ep = overlap >> 1;
         }
     return n;
 }
@@ -294,7 +317,7 @@ static enum space_next each_rule(const struct space *s, struct layout *l,
     enum space_next next = v->ask ? v->ask(v->ctx, l) : SPACE_ON;
 
     for (int rule = STAGES_EVEN; rule <= STAGES_ENDS && next == SPACE_ON; rule++) {
-        if (!has_stages(s, l, (enum stage_rule)rule))
+        if (!has_stages(s, l, (enum stage_rule)rule) || !has_overlap_ep(s, l, true, l->overlap_ep))
             continue;
         l->stages = (enum stage_rule)rule;
         if (layout_check(l, s->job, s->cluster, NULL) == 0)
@@ -378,9 +401,9 @@ static void add_sharding(const struct space *s, const struct layout *l, int zero
 {
     if (!has_sharding(s, l, zero, shard) || (shard && l->dp * l->cp % shard))
         return;
-    for (int overlap = 0; overlap < 2; overlap++)
-        if (has_overlap_dp(s, l, zero, overlap) && ret->n < AXIS_MAX)
-            ret->list[ret->n++] = (struct sharding){ zero, shard, overlap };
+    for (int bits = 0; bits < 4; bits++)
+        if (has_overlap_dp(s, l, zero, bits & 1) && has_offload(s, bits >> 1) && ret->n < AXIS_MAX)
+            ret->list[ret->n++] = (struct sharding){ zero, shard, bits & 1, bits >> 1 };
 }
 
 void space_shardings(const struct space *s, const struct layout *block, struct shardings *ret)
@@ -413,6 +436,7 @@ void sharding_set(struct layout *l, const struct sharding *s)
     l->zero = s->zero;
     l->shard = s->shard;
     l->overlap_dp = s->overlap_dp;
+    l->offload = s->offload;
 }
 
 /* ---- the number ---- */
@@ -443,11 +467,14 @@ static bool count_cell(void *ctx, const struct layout *l)
     const struct space_visit visit = { .fn = count_block, .ctx = c };
     int n = space_kinds(c->space, l, kinds), recomputes = space_recomputes(c->space, again);
 
-    for (int i = 0; i < n; i++) {
-        c->blocks = 0;
-        space_each_block(c->space, &kinds[i], &visit);
-        c->all += c->blocks * recomputes;
-    }
+    for (int i = 0; i < n; i++)
+        /* What is recomputed matters to overlap_ep only. */
+        for (int k = 0; k < (kinds[i].overlap_ep ? recomputes : 1); k++) {
+            kinds[i].recompute = again[k];
+            c->blocks = 0;
+            space_each_block(c->space, &kinds[i], &visit);
+            c->all += c->blocks * (kinds[i].overlap_ep ? 1 : recomputes);
+        }
     return true;
 }
 

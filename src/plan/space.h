@@ -5,13 +5,16 @@
  *   groups     of tp, of tp x cp and of ep x etp do not lie across the edge of a node
  *   etp        divides tp
  *   context    ring, Ulysses and gather where cp > 1
- *   recompute  selective only where attention is plain: elsewhere it is none
+ *   recompute  selective only where attention is plain: elsewhere it is none; norms and mlp with
+ *              experts, as modules of Megatron-LM
+ *   overlap_ep of two micro-batches, with no more recompute than norms, and in a pipeline with
+ *              chunks only (Megatron-LM)
  *   vpp        such that all chunks have as many layers (with "stages=ends": as slots)
  *   shard      every divisor of dp x cp
  *   zero       2 where a step has one micro-batch: with more, programs sum whole gradients (ZeRO-1)
  *              or send them every time, which the model does not have
- *   sequence parallelism, overlaps: as is usual (layout_usual_overlaps()); schedule: 1F1B;
- *              pinned to "any", those with and without it, and all schedules */
+ *   sequence parallelism, other overlaps: as is usual (layout_usual_overlaps()); schedule: 1F1B;
+ *              pinned to "any", those with and without it, and all schedules; offload likewise */
 #ifndef BRIM_PLAN_SPACE_H
 #define BRIM_PLAN_SPACE_H
 #include "plan/pins.h"
@@ -44,8 +47,8 @@ bool space_has(const struct space *s, const struct layout *l);
 typedef bool space_cell_fn(void *ctx, const struct layout *l);
 void space_each_cell(const struct space *s, space_cell_fn *fn, void *ctx);
 
-/* The contexts, the overlaps of tp, and the recomputes of a cell: how many, and which. */
-enum { SPACE_KINDS = 6, SPACE_RECOMPUTES = 3 };
+/* The contexts and the overlaps of tp and ep, and the recomputes of a cell: how many, and which. */
+enum { SPACE_KINDS = 12, SPACE_RECOMPUTES = 5 };
 int space_kinds(const struct space *s, const struct layout *cell, struct layout ret[SPACE_KINDS]);
 int space_recomputes(const struct space *s, enum recompute ret[SPACE_RECOMPUTES]);
 
@@ -75,7 +78,7 @@ struct chunking {
 };
 struct sharding {
     int zero, shard;
-    bool overlap_dp;
+    bool overlap_dp, offload;
 };
 struct chunkings {
     int n;

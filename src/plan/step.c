@@ -9,6 +9,9 @@
 /* Bytes of memory traffic that the optimizer makes for a parameter: norm, unscale, Adam's reads and
  * writes of weight, gradient and moments in 32 bits, the weight back to 16 bits. */
 static const double adam_b = 34;
+/* With states in the host's memory: bytes that its processors read and write for a parameter, the
+ * rate of memory that a node's GPUs share for it, and of copies (PCIe 4, pinned). Assumed. */
+static const double host_adam_b = 28, host_rate = 200e9, host_copy_rate = 25e9;
 /* Operations of the host for a step, and for a micro-batch outside its layers. */
 static const double ops_step = 20, ops_layer_step = 1, ops_micro_batch = 110;
 /* NCCL beside compute: both are slower (vTrain measured 30 % of the collective's time). */
@@ -145,12 +148,16 @@ static double optimize(const struct maker *k, int stage)
     const struct layout *l = k->l;
     double own, params = memory_stage_params(k->job, l, &k->t->bytes, stage, &own);
     double replicas = l->dp * l->cp, shard = l->shard > 0 ? l->shard : replicas;
-    double expert = fmin(shard, layout_expert_dp(l)), bytes, launch;
+    double expert = fmin(shard, layout_expert_dp(l)), mine, time, launch;
     double rate = k->c->gpu.memory_rate * k->c->gpu.memory_best;
 
     launch = k->job->graphs ? 0 : k->c->gpu.launch_s;
-    bytes = adam_b * (l->zero >= 1 ? params / shard + own / expert : params + own);
-    return bytes / rate +
+    mine = l->zero >= 1 ? params / shard + own / expert : params + own;
+    time = adam_b * mine / rate;
+    if (l->offload)
+        time = mine * (host_adam_b * k->c->per_node / host_rate +
+                       (k->job->gradient_b + 2) / host_copy_rate);
+    return time +
            launch * (ops_step + ops_layer_step * layout_layers(l, k->job->shape.layers, stage));
 }
 

@@ -274,6 +274,26 @@ static void set_selective(struct made *x)
     x->l.recompute = RECOMPUTE_SELECTIVE;
 }
 
+static void set_norms(struct made *x)
+{
+    x->l.recompute = RECOMPUTE_NORMS;
+}
+
+static void set_mlp(struct made *x)
+{
+    x->l.recompute = RECOMPUTE_MLP;
+}
+
+static void set_overlap_ep(struct made *x)
+{
+    x->l.overlap_ep = !x->l.overlap_ep;
+}
+
+static void set_offload(struct made *x)
+{
+    x->l.offload = !x->l.offload;
+}
+
 static void set_full(struct made *x)
 {
     x->l.recompute = x->l.recompute == RECOMPUTE_FULL ? RECOMPUTE_NONE : RECOMPUTE_FULL;
@@ -405,7 +425,11 @@ static const struct {
     { "context=ulysses", set_ulysses },
     { "micro_batch", set_micro_batch },
     { "recompute=selective", set_selective },
+    { "recompute=norms", set_norms },
+    { "recompute=mlp", set_mlp },
     { "recompute=full", set_full },
+    { "overlap_ep", set_overlap_ep },
+    { "offload", set_offload },
     { "zero", set_zero },
     { "zero by two", set_zero2 },
     { "shard", set_shard },

@@ -218,6 +218,21 @@ static void test_check(void)
     refused(&l, &job, "dp x cp 2 does not divide by groups of 3 that share states");
 }
 
+/* Inputs of products of 8 bits: Transformer Engine keeps them as such, PyTorch's does not. */
+static void test_narrow(void)
+{
+    struct plan_job job = gpt3();
+    struct layout l = one();
+    double wide = memory_layer(&job, &l, false, RECOMPUTE_NONE), narrow, inputs;
+
+    job.precision = PLAN_FP8;
+    narrow = memory_layer(&job, &l, false, RECOMPUTE_NONE);
+    inputs = (double)job.seq * (2 * job.shape.hidden + job.shape.hidden + job.shape.ffn);
+    ok(near(wide - narrow, inputs), "a byte less of each input of a product");
+    job.engine = ENGINE_TORCH;
+    ok(near(memory_layer(&job, &l, false, RECOMPUTE_NONE), wide), "torchao: as without");
+}
+
 static void test_grows(void)
 {
     struct plan_job job = gpt3();
@@ -257,6 +272,7 @@ int main(void)
     test_experts();
     test_uneven();
     test_check();
+    test_narrow();
     test_grows();
     return done();
 }

@@ -56,7 +56,7 @@ static void test_reading(void)
     refuses("tp=0", "tp is a whole number from 1 to 1048576, not '0'");
     refuses("tp=8x", "tp is a whole number from 1 to 1048576, not '8x'");
     refuses("zero=4", "zero is a whole number from 0 to 3, not '4'");
-    refuses("recompute=some", "recompute is one of none, selective, full, not 'some'");
+    refuses("recompute=some", "recompute is one of none, selective, norms, mlp, full, not 'some'");
     refuses("sp=maybe", "seq_parallel is yes or no, not 'maybe'");
     refuses("gradient_bytes=3", "gradient_bytes is 2 or 4, not '3'");
     refuses("imbalance=.5", "imbalance is a number from 1 to 1000, not '.5'");

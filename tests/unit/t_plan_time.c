@@ -213,6 +213,17 @@ static void check_recompute(const struct plan_job *job, const struct cluster *c,
     *good &= make(job, c, l).time_s <= make(job, c, &again).time_s * (1 + 1e-9);
 }
 
+static struct memory memory_of(const struct plan_job *job, const struct cluster *c,
+                               const struct layout *l)
+{
+    struct plan_tables t;
+    struct memory m;
+
+    plan_tables_make(job, c, l, &t);
+    memory_make(job, l, &t.bytes, &m);
+    return m;
+}
+
 /* What DeepSpeed does otherwise. */
 static void test_engines(void)
 {
@@ -242,6 +253,65 @@ static void test_engines(void)
     step_make(&job, &c, &l, &t, &a);
     step_make(&deep, &c, &l, &t, &b);
     ok(b.part[PART_DP] > 2 * a.part[PART_DP], "ZeRO-3 gathers over a port for each GPU");
+}
+
+static struct plan_job expert_job(void)
+{
+    struct plan_job job = small_job();
+
+    job.shape.experts = 64;
+    job.shape.active = 4;
+    job.shape.expert_ffn = 2048;
+    job.shape.ffn = 0;
+    job.shape.gated = true;
+    job.fused = true;
+    return job;
+}
+
+/* With experts: what each kind of recompute costs and leaves, and what the rest does. */
+static void test_trades(void)
+{
+    const struct cluster c = round_cluster();
+    const struct plan_job job = expert_job();
+    const enum recompute kinds[] = { RECOMPUTE_NONE, RECOMPUTE_NORMS, RECOMPUTE_MLP,
+                                     RECOMPUTE_FULL };
+    struct layout l = one();
+    struct step a, b;
+    struct memory m, n;
+
+    l.pp = 2;
+    l.vpp = 2;
+    l.ep = 16;
+    l.dp = 64;
+    l.zero = 1;
+    for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+        struct plan_tables t;
+
+        l.recompute = kinds[i];
+        plan_tables_make(&job, &c, &l, &t);
+        step_make(&job, &c, &l, &t, &b);
+        memory_make(&job, &l, &t.bytes, &n);
+        ok(i == 0 || (b.time_s > a.time_s && n.activations < m.activations),
+           "recompute %zu: slower, and less is kept", i);
+        a = b;
+        m = n;
+    }
+    l.recompute = RECOMPUTE_NONE;
+    a = make(&job, &c, &l);
+    m = memory_of(&job, &c, &l);
+    l.overlap_ep = true;
+    b = make(&job, &c, &l);
+    n = memory_of(&job, &c, &l);
+    ok(b.part[PART_EP] < a.part[PART_EP] && b.part[PART_GEMM] == a.part[PART_GEMM],
+       "experts' collectives beside another micro-batch: shorter");
+    ok(n.activations > m.activations, "of which a chunk more is kept");
+    l.overlap_ep = false;
+    l.offload = true;
+    b = make(&job, &c, &l);
+    n = memory_of(&job, &c, &l);
+    ok(n.states == 0 && n.weights == m.weights && n.gradients == m.gradients,
+       "states in the host's memory");
+    ok(b.part[PART_OPTIMIZER] > a.part[PART_OPTIMIZER], "are slower to step");
 }
 
 static void test_properties(void)
@@ -317,6 +387,7 @@ int main(void)
     test_collectives();
     test_pipeline();
     test_engines();
+    test_trades();
     test_properties();
     test_narrow();
     test_key();

@@ -157,11 +157,14 @@ static void try_one(struct brute *b, const struct layout *l)
 static void try_flags(struct brute *b, struct layout *l)
 {
     const int replicas = l->dp * l->cp;
+    bool offload = (b->space->pins->fixed | b->space->pins->any) >> PIN_OFFLOAD & 1;
 
     for (int zero = 0; zero <= 3; zero++)
         for (int shard = 0; shard <= replicas; shard++)
-            for (int bits = 0; bits < 16; bits++) {
-                if (shard && replicas % shard)
+            for (int bits = 0; bits < 64; bits++) {
+                /* Where no part of them may be, space_has() is not asked: it would take long. */
+                if ((shard && replicas % shard) || ((bits >> 4 & 1) && l->ep == 1) ||
+                    ((bits >> 5 & 1) && !offload))
                     continue;
                 l->zero = zero;
                 l->shard = shard;
@@ -169,17 +172,19 @@ static void try_flags(struct brute *b, struct layout *l)
                 l->overlap_dp = bits >> 1 & 1;
                 l->overlap_tp = bits >> 2 & 1;
                 l->overlap_pp = bits >> 3 & 1;
+                l->overlap_ep = bits >> 4 & 1;
+                l->offload = bits >> 5 & 1;
                 try_one(b, l);
             }
 }
 
 static void try_choices(struct brute *b, struct layout *l)
 {
-    for (int bits = 0; bits < 3 * 3 * 3 * 2; bits++) {
+    for (int bits = 0; bits < 3 * 5 * 3 * 2; bits++) {
         l->context = (enum context_kind)(bits % 3);
-        l->recompute = (enum recompute)(bits / 3 % 3);
-        l->schedule = (enum schedule)(bits / 9 % 3);
-        l->stages = (enum stage_rule)(bits / 27);
+        l->recompute = (enum recompute)(bits / 3 % 5);
+        l->schedule = (enum schedule)(bits / 15 % 3);
+        l->stages = (enum stage_rule)(bits / 45);
         for (l->vpp = 1; l->vpp <= b->space->job->shape.layers; l->vpp++)
             for (l->micro_batch = 1; l->micro_batch <= b->space->job->global_batch;
                  l->micro_batch++) {
@@ -280,6 +285,10 @@ static void test_brute_force(void)
         { "all schedules and overlaps",
           "schedule=any,vpp=any,seq_parallel=any,overlap_dp=any,overlap_tp=any,overlap_pp=any",
           dense_job(8, 1536, 8), make_cluster(1, 4, 16), false },
+        { "states in the host's memory", "offload=any,recompute=norms", dense_job(12, 3072, 8),
+          make_cluster(1, 4, 12), false },
+        { "experts, overlapped", "overlap_ep=yes,recompute=mlp,offload=yes", expert_job(),
+          make_cluster(2, 2, 6), false },
         { "pinned", "zero=1,tp=2,overlap_dp=no,stages=even", dense_job(12, 3072, 16),
           make_cluster(2, 4, 40), false },
         { "pinned groups", "shard=2,micro_batch=2,sp=no", dense_job(12, 3072, 16),
@@ -376,8 +385,13 @@ static bool watch_cell(void *ctx, const struct layout *l)
 {
     struct memory_walk *w = ctx;
     const struct space_visit visit = { .fn = watch, .ctx = w };
+    enum recompute again[SPACE_RECOMPUTES];
+    struct layout one = *l;
 
-    space_each_block(w->space, l, &visit);
+    for (int i = space_recomputes(w->space, again) - 1; i >= 0; i--) {
+        one.recompute = again[i];
+        space_each_block(w->space, &one, &visit);
+    }
     return true;
 }
 
