@@ -30,6 +30,17 @@ static bool fits(const struct plan_ask *a, const struct pins *pins, int times, b
     return nearest(a, pins, times, fewer, &c) && c.memory_b <= a->cluster.gpu.memory_b;
 }
 
+static bool fits_offloaded(const struct plan_ask *a, const struct pins *pins, bool fewer)
+{
+    struct pins p = *pins;
+
+    if ((p.fixed | p.any) >> PIN_OFFLOAD & 1)
+        return false;
+    p.fixed |= 1U << PIN_OFFLOAD;
+    p.layout.offload = true;
+    return fits(a, &p, 1, fewer);
+}
+
 /* "; 128 of them would do". */
 static void add_way_out(const struct plan_ask *a, const struct pins *pins, bool fewer,
                         struct str *out)
@@ -45,7 +56,9 @@ static void add_way_out(const struct plan_ask *a, const struct pins *pins, bool 
         times *= 2;
     if (times <= TIMES_MAX)
         str_addf(out, "; %d of these GPUs would do", times * gpus);
-    else
+    if (fits_offloaded(a, pins, fewer))
+        str_add(out, "; so do these with --pin=offload=yes: optimizer states in the host's memory");
+    else if (times > TIMES_MAX)
         str_addf(out, "; %d times as many do not help, shorter sequences (--seq) may", TIMES_MAX);
 }
 

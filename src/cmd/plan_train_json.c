@@ -30,6 +30,8 @@ static void json_layout(struct json *j, const struct layout *l)
     json_bool(j, "overlap_dp", l->overlap_dp);
     json_bool(j, "overlap_tp", l->overlap_tp);
     json_bool(j, "overlap_pp", l->overlap_pp);
+    json_bool(j, "overlap_ep", l->overlap_ep);
+    json_bool(j, "offload", l->offload);
     json_end(j);
 }
 

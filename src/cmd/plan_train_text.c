@@ -90,6 +90,24 @@ static void add_layout(const struct layout *l, int micro_batches, struct str *ou
         str_addf(out, ", %s", schedule_name(l->schedule));
     if (l->stages == STAGES_ENDS)
         str_add(out, ", embedding and head counted as layers");
+    if (l->overlap_ep)
+        str_add(out, ", experts' collectives beside other micro-batches");
+    if (l->offload)
+        str_add(out, ", optimizer states in the host's memory");
+}
+
+/* What states in the host's memory take there. */
+static void add_offloaded(const struct plan_ask *a, const struct plan_one *best, struct str *out)
+{
+    struct layout l = best->layout;
+    struct memory m;
+
+    if (!l.offload)
+        return;
+    l.offload = false;
+    memory_make(&a->job, &l, &best->tables.bytes, &m);
+    str_addf(out, " Optimizer states take %.0f GB of each node's memory.",
+             m.states * MIN(layout_gpus(&l), a->cluster.per_node) / 1e9);
 }
 
 static void add_budget(const struct plan_ask *a, double time_s, int gpus, struct str *out)
@@ -127,6 +145,7 @@ static void add_sentence(const struct plan_train *t, const struct plan_one *best
     add_budget(a, best->step.time_s, gpus, out);
     str_addf(out, " The fullest GPU, of stage %d, uses %.1f of %.1f GB.", best->memory.stage,
              best->memory.total / 1e9, a->cluster.gpu.memory_b / 1e9);
+    add_offloaded(a, best, out);
     if (isfinite(t->found->layouts))
         str_addf(out, " The fastest of %s layouts.", plan_thousands(t->found->layouts).text);
     if (t->forced)

@@ -11,6 +11,9 @@
 static const double ops_forward = 86, ops_backward = 80;
 static const double ops_lean_forward = 50, ops_lean_backward = 46;
 static const double ops_again = 6; /* of norms, or of attention between projections, once more */
+/* Of each expert on a GPU, whose products are started one by one: two forward, four backward with
+ * the hooks of its gradients, and views of its rows. */
+static const double ops_each_forward = 6, ops_each_backward = 16;
 static const double ops_expert_forward = 40, ops_expert_backward = 50, ops_ends = 60;
 /* A collective of tensor parallelism, for each of its GPUs: the last host starts it. */
 static const double ops_tp = 0.7;
@@ -236,8 +239,8 @@ static void add_experts(struct work *w)
         w->ep_f += 2 * one;
         w->ep_b += 2 * one;
     }
-    w->ops_f += ops_expert_forward;
-    w->ops_b += ops_expert_backward;
+    w->ops_f += ops_expert_forward + ops_each_forward * local;
+    w->ops_b += ops_expert_backward + ops_each_backward * local;
 }
 
 /* ---- collectives ---- */

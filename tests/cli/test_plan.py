@@ -135,7 +135,7 @@ LIMITS = {
     "megatron_core_h100": (11, 0.065, 0, None),
     "nemo_misc": (15, 0.04, 2, None),
     "fms_fsdp": (8, 0.06, 0, None),
-    "moe_modelzoo": (13, 0.17, 0, None),
+    "moe_modelzoo": (13, 0.16, 0, None),
 }
 
 

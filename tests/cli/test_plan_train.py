@@ -1,6 +1,7 @@
 """brim plan train: searches through the command line, and bad input."""
 
 import json
+import re
 import xml.etree.ElementTree
 
 import pytest
@@ -229,6 +230,30 @@ def test_configs(brim, tmp_path):
 def test_bad_input(brim, status, args, words):
     """2 where the command line is wrong, 1 where what it names is not there or cannot be."""
     one_line(brim(*SMALL, *args), status, *words)
+
+
+def shown(page):
+    """Commands of a page with what is shown of their output, parted where it has '...'."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    for block in re.finditer(r"```\n\$ brim ([^\n]*)\n(.*?)```", text, re.S):
+        parts = re.split(r"^\.\.\.\n", block[2], flags=re.M)
+        yield block[1], [part.strip("\n") for part in parts]
+
+
+@pytest.mark.parametrize(("command", "parts"), shown("plan-train.md"))
+def test_the_page_shows_what_is_said(brim, command, parts):
+    done = brim(*command.split())
+    for part in parts:
+        assert part in done.stdout, f"docs/plan-train.md: {command} says other than is shown"
+
+
+def test_a_way_out_through_the_host(brim):
+    job = ("plan", "train", "Llama-3.1-70B", "--cluster=8xH100-SXM", "--batch=64")
+    one_line(brim(*job), 1, "32 of these GPUs would do", "--pin=offload=yes")
+    said = brim.out(*job, "--pin=offload=yes", "--best=1")
+    assert "optimizer states in the host's memory" in said and "of each node's memory" in said
+    said = json.loads(brim.out(*job, "--pin=offload=any", "--json"))["best"][0]
+    assert said["layout"]["offload"] and not said["layout"]["overlap_ep"]
 
 
 def test_models_that_nobody_knows(brim):
