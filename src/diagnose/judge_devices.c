@@ -192,10 +192,17 @@ static double calling(const struct judge *j)
     return j->compute + (loads ? j->wait : 0);
 }
 
+/* CPUs that a rank uses, or that its first thread would if others left it one. */
+static double wanted_cpus(const struct judge *j)
+{
+    return fmax(judge_mean(j, RUN_RANK_CPU),
+                judge_mean(j, RUN_RANK_THREAD_CPU) + judge_mean(j, RUN_RANK_THREAD_WAIT));
+}
+
 void judge_launches(struct judge *j)
 {
     double busy = judge_mean(j, RUN_GPU_BUSY), active = judge_mean(j, RUN_GPU_SM_ACTIVE);
-    double rank = judge_mean(j, RUN_RANK_CPU), calls = calling(j);
+    double rank = wanted_cpus(j), calls = calling(j);
     struct verdict_item *to;
 
     if (!(rank >= j->l.launch_cpu) || !(calls >= j->l.compute_most))

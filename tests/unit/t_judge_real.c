@@ -467,6 +467,14 @@ static void test_tiny(void)
     ok(v.count == 1, "and not its loader");
     verdict_done(&v);
     run_done(&r);
+    m.s[RUN_RANK_CPU] = m.s[RUN_JOB_CPU] = m.s[RUN_RANK_THREAD_CPU] = 0.86;
+    m.s[RUN_RANK_THREAD_WAIT] = 0.11;
+    is_int(judge_made(&m), CAUSE_SMALL_BATCH, "also where others leave it less of a CPU");
+    m = small_node();
+    made_note(&m, "loader.workers", "0");
+    made_stage(&m, BRIM_STAGE_WAIT, 0.16);
+    m.steps = 2000;
+    m.s[RUN_RANK_CPU] = m.s[RUN_JOB_CPU] = 1.98;
     m.step_s = 0.003;
     is_int(judge_made(&m), CAUSE_LOADER_CPU, "one of 3 ms on both CPUs has work to do");
     m.step_s = 0.001;
