@@ -1,6 +1,11 @@
-/* Traces of all kinds, tables of nodes, pools and policies; what is read is run if it is small. */
+/* Traces of all kinds, tables of nodes, lists of failures, accounting, pools and policies; what is
+ * read is run if it is small. */
 #include <errno.h>
 
+#include <math.h>
+
+#include "engine/ledger.h"
+#include "engine/outages.h"
 #include "engine/sim.h"
 #include "engine/trace.h"
 #include "fuzz.h"
@@ -22,6 +27,43 @@ static void run(const struct workload *w, const struct pool *p, const struct pol
                   j->end_ms - w->jobs[i].submit_ms == j->ran_ms + j->wait_ms);
     }
     sim_result_done(&r);
+}
+
+/* What jobs had is never less than what of it was wasted. */
+static void read_ledger(const char *text, size_t size)
+{
+    struct ledger l = { .n = 0 };
+    struct ledger_sums sums;
+    int rc = ledger_read(&l, "f", text, size, NULL);
+
+    check(rc == 0 || rc == -EINVAL || rc == -E2BIG);
+    for (int by = 0; by < LEDGER_BYS; by++) {
+        double hours = 0;
+
+        check(ledger_sum_by(&sums, &l, (enum ledger_by)by, NULL) == 0);
+        for (size_t i = 0; i < sums.n; i++) {
+            check(sums.list[i].wasted >= 0 && sums.list[i].idle >= 0);
+            check(sums.list[i].wasted <= sums.list[i].hours * 1.000001 + 1e-9);
+            hours += sums.list[i].hours;
+        }
+        check(by == LEDGER_CAUSE || fabs(hours - ledger_total(&l).hours) <= 1e-6 * (1 + hours));
+        ledger_sums_done(&sums);
+    }
+    ledger_done(&l);
+}
+
+static void read_outages(const char *text, size_t size, const struct pool *pool)
+{
+    struct arena a = ARENA_INIT;
+    struct outage *list;
+    size_t n;
+    int rc = outages_read(&a, pool, "f", text, size, &list, &n, NULL);
+
+    check(rc == 0 || rc == -EINVAL);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        check(list[i].node < pool->n_nodes && list[i].at_ms >= 0 && list[i].lasts_ms >= 0 &&
+              (i == 0 || list[i].at_ms >= list[i - 1].at_ms));
+    arena_done(&a);
 }
 
 /* Each of those that are no traces. */
@@ -57,6 +99,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text[size] = '\0';
     read_others(text, size);
     check(pool_parse(&pool, "2x8:T4,1x4:V100", NULL) == 0);
+    read_ledger(text, size);
+    read_outages(text, size, &pool);
     rc = trace_read(&w, &notes, &pool, &(struct trace_text){ "f", text, size }, NULL);
     check(rc == 0 || rc == -EINVAL || rc == -E2BIG);
     for (size_t i = 0; rc == 0 && i < ARRAY_SIZE(names); i++) {
