@@ -260,6 +260,19 @@ static void add_waiting(struct sched *s, uint32_t job, int64_t now_ms)
     waiting_add(&s->waiting, s->group[job], job, &key, j->left_ms);
 }
 
+static void add_running(struct sched *s, uint32_t job, int64_t since_ms)
+{
+    struct sched_job *j = &s->jobs[job];
+
+    j->state = SCHED_RUNNING;
+    j->since_ms = since_ms;
+    j->list = ++s->lists;
+    s->at[job] = (uint32_t)s->n_running;
+    s->running[s->n_running++] = job;
+    if (s->ends)
+        add_end(s, job);
+}
+
 static void remove_running(struct sched *s, uint32_t job, int64_t now_ms)
 {
     struct sched_job *j = &s->jobs[job];
@@ -301,13 +314,7 @@ int inside_start(struct sched *s, uint32_t job, int64_t now_ms, const struct act
     remove_waiting(s, job);
     count_user(s, job, now_ms, 1);
     quota_count(s, job, 1);
-    j->state = SCHED_RUNNING;
-    j->since_ms = now_ms;
-    j->list = ++s->lists;
-    s->at[job] = (uint32_t)s->n_running;
-    s->running[s->n_running++] = job;
-    if (s->ends)
-        add_end(s, job);
+    add_running(s, job, now_ms);
     a.job = job;
     a.kind = ACTION_START;
     return note(s, &a);
@@ -340,6 +347,34 @@ void sched_submit(struct sched *s, uint32_t job, int64_t now_ms, int64_t length_
     add_waiting(s, job, now_ms);
     if (s->ranked)
         s->ranked[s->n_ranked++] = (struct ranked){ .job = job };
+}
+
+int sched_take_up(struct sched *s, uint32_t job, int64_t now_ms, const struct sched_job *was,
+                  const struct fit *where)
+{
+    struct sched_job *j = &s->jobs[job];
+
+    assert(j->state == SCHED_ABSENT);
+    *j = *was;
+    j->part = NO_PART;
+    if (where && room_take(&s->room, &s->work->jobs[job], where, &j->part) < 0)
+        return -ENOMEM;
+    if (where) {
+        count_user(s, job, now_ms, 1);
+        quota_count(s, job, 1);
+        add_running(s, job, was->since_ms);
+    } else {
+        add_waiting(s, job, was->since_ms);
+    }
+    if (s->ranked)
+        s->ranked[s->n_ranked++] = (struct ranked){ .job = job };
+    return 0;
+}
+
+void sched_had(struct sched *s, int user, int64_t now_ms, double had_ms)
+{
+    inside_count_users(s, now_ms);
+    s->users[user + 1].had = had_ms;
 }
 
 void sched_end(struct sched *s, uint32_t job, int64_t now_ms)

@@ -55,6 +55,15 @@ bool sched_possible(struct sched *s, uint32_t job);
 /* A job waits from now on; length_ms is what is known of how long it will take, or WORK_UNKNOWN. */
 void sched_submit(struct sched *s, uint32_t job, int64_t now_ms, int64_t length_ms);
 
+/* Instead, take up a job as another scheduler had it: was is what sched_job() said there, where is
+ * the place of one that runs (NULL: it waits). -ENOMEM. */
+int sched_take_up(struct sched *s, uint32_t job, int64_t now_ms, const struct sched_job *was,
+                  const struct fit *where) CHECK_RESULT;
+
+/* What a user (by number; -1: those without one) has had before, as device time in ms that is
+ * worth something yet at now_ms. */
+void sched_had(struct sched *s, int user, int64_t now_ms, double had_ms);
+
 /* A job has ended, or failed, or was taken away. */
 void sched_end(struct sched *s, uint32_t job, int64_t now_ms);
 
