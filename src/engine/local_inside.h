@@ -1,0 +1,116 @@
+/* What the files of the embedded engine share; for src/engine alone. */
+#ifndef BRIM_ENGINE_LOCAL_INSIDE_H
+#define BRIM_ENGINE_LOCAL_INSIDE_H
+#include <sys/types.h>
+
+#include "engine/local.h"
+#include "engine/local_job.h"
+#include "engine/local_plan.h"
+#include "engine/local_pool.h"
+#include "engine/local_store.h"
+#include "engine/local_wire.h"
+
+enum { LOCAL_CLIENTS = 64 };
+
+/* One that is connected. */
+struct local_client {
+    int fd; /* -1: free */
+    uid_t uid;
+    gid_t gid;
+    char head[WIRE_HEAD];
+    size_t got; /* of the head, then of the message */
+    struct str in, out;
+    size_t sent;
+    bool answered;
+    int64_t since_ms; /* monotonic */
+};
+
+struct local {
+    const struct local_config *c;
+    int dir, lock, listener, notify, signals;
+    struct local_store *store;
+    struct local_pool pool;
+    struct local_job **jobs; /* those that have not ended, in the order of their ids */
+    size_t n, room;
+    bool changed;     /* something is to be decided */
+    int64_t again_ms; /* wall: decide again then; INT64_MAX */
+    int64_t retry_ms; /* monotonic: the store failed, do not try before; 0 */
+    int64_t look_ms;  /* monotonic: look after the guards then */
+    int64_t idle_ms;  /* monotonic: since when there is nothing to do; 0: there is */
+    bool stop;
+    struct local_client clients[LOCAL_CLIENTS];
+};
+
+int64_t local_wall_ms(const struct local *l);
+int64_t local_now_ms(const struct local *l);
+
+/* ---- local_life.c: what becomes of jobs ---- */
+
+/* Read the jobs that have not ended, and look after those that run. */
+int life_load(struct local *l, struct err *e) CHECK_RESULT;
+void life_free(struct local *l);
+
+/* Add a job that was stored. -ENOMEM. */
+int life_add(struct local *l, const struct local_job *j) CHECK_RESULT;
+
+/* The job of that id; NULL when it has ended or there never was one. */
+struct local_job *life_find(const struct local *l, int64_t id);
+
+/* See whether a job that runs has ended, and store that. */
+void life_look(struct local *l, struct local_job *j);
+void life_look_all(struct local *l);
+
+/* Begin an attempt that was stored. */
+void life_spawn(struct local *l, const struct local_job *j);
+
+/* Tell the guard of an attempt what was stored: that the job is to end. */
+void life_tell(struct local *l, const struct local_job *j);
+
+/* End a job that waits. 0 or an error of the store: then it waits on. */
+int life_drop(struct local *l, struct local_job *j, enum local_outcome outcome, const char *why,
+              struct err *e) CHECK_RESULT;
+
+/* Take those that have ended out of the list. */
+void life_sweep(struct local *l);
+
+/* A failure of the store: said once, tried again later. */
+void life_trouble(struct local *l, const struct err *e);
+
+/* ---- local_decide.c ---- */
+
+/* Ask the scheduler, store what it says, and do it. */
+void decide(struct local *l);
+
+/* Which of the jobs may start, by number in l->jobs; says of others why not. ret: room for l->n
+ * + 1. */
+int decide_items(struct local *l, struct local_item *ret, struct err *e) CHECK_RESULT;
+
+/* ---- local_requests.c ---- */
+
+/* Answer what a client asks. */
+void request(struct local *l, const struct local_client *client, struct str *answer);
+
+/* Whether a client may give that priority: a user of a shared queue may let others go first, not
+ * overtake them. */
+int request_priority(const struct local *l, const struct local_client *client, int64_t priority,
+                     struct err *e) CHECK_RESULT;
+
+/* ---- local_submit.c ---- */
+
+int submit(struct local *l, const struct local_client *client, struct str *answer, struct err *e)
+    CHECK_RESULT;
+
+/* ---- local_show.c ---- */
+
+/* A job as JSON. Its command and environment are not told: they may hold secrets. */
+struct json;
+void show_job(struct json *json, const struct local_job *j, int64_t now_ms);
+
+/* ---- local_clients.c ---- */
+
+int clients_open(struct local *l, struct err *e) CHECK_RESULT;
+void clients_accept(struct local *l);
+void clients_turn(struct local *l, struct local_client *client);
+void clients_drop(struct local_client *client);
+
+#endif
