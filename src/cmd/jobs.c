@@ -1,0 +1,203 @@
+/* brim jobs: the queue of this machine as a table; one job in detail. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/queue.h"
+#include "engine/local_client.h"
+#include "model/quantity.h"
+
+enum { MS = 1000000, OUTPUT_MAX = WIRE_MAX, NAME_WIDTH = 20 };
+static const int64_t hour_ns = (int64_t)3600 * 1000 * MS;
+
+struct jobs_opts {
+    bool json, all;
+    int64_t since_ns;
+    const char *directory;
+};
+
+static const struct opt opts[] = {
+    { OPT_DURATION, 0, "since", offsetof(struct jobs_opts, since_ns), "TIME",
+      "show those that ended so long ago, too (1h)", NULL },
+    { OPT_FLAG, 'a', "all", offsetof(struct jobs_opts, all), NULL, "show all that are remembered",
+      NULL },
+    { OPT_STRING, 0, "directory", offsetof(struct jobs_opts, directory), "DIR",
+      "the queue's folder", NULL },
+    { OPT_FLAG, 'j', "json", offsetof(struct jobs_opts, json), NULL, "print JSON", NULL },
+    { .kind = OPT_END },
+};
+
+static const struct jobs_opts defaults = { .since_ns = hour_ns };
+
+static void add_seconds(struct str *out, double seconds)
+{
+    if (isfinite(seconds))
+        str_add(out, quantity_seconds(seconds).text);
+    else
+        str_add(out, "-");
+}
+
+/* ---- the table ---- */
+
+/* A cell that starts at a column, one space behind the one before at least. */
+static void cell(struct str *out, size_t line, size_t column)
+{
+    str_pad(out, column);
+    if (out->len - line > column)
+        str_add_char(out, ' ');
+}
+
+static void add_cut(struct str *out, const char *text, size_t width)
+{
+    size_t len = strlen(text);
+
+    if (len <= width) {
+        str_add(out, text);
+        return;
+    }
+    str_add_n(out, text, width - 3);
+    str_add(out, "...");
+}
+
+static void add_row(struct str *out, const struct json_value *job, bool cpus)
+{
+    enum { NAME = 9, USER = 30, STATE = 39, PRIORITY = 49, NEEDS = 54, RAN = 60, WHY = 69 };
+    size_t line = out->len;
+    double needs = queue_number(job, cpus ? "cpus" : "devices");
+    const char *reason = queue_text(job, "reason");
+
+    str_add(out, queue_text(job, "job"));
+    cell(out, line, NAME);
+    add_cut(out, queue_text(job, "name"), NAME_WIDTH);
+    cell(out, line, USER);
+    str_add(out, queue_text(job, "user"));
+    cell(out, line, STATE);
+    str_add(out, queue_text(job, "state"));
+    cell(out, line, PRIORITY);
+    str_addf(out, "%g", queue_number(job, "priority"));
+    cell(out, line, NEEDS);
+    str_addf(out, "%g", needs);
+    cell(out, line, RAN);
+    add_seconds(out, queue_number(job, "attempts") > 0 ? queue_number(job, "ran_s") : (double)NAN);
+    cell(out, line, WHY);
+    str_add(out, !strcmp(queue_text(job, "state"), "running") ? queue_text(job, "place") : reason);
+    str_add_char(out, '\n');
+}
+
+static void show_table(const struct json_value *jobs, bool cpus, struct str *out)
+{
+    if (jobs->n_items == 0) {
+        str_add(out, "no jobs\n");
+        return;
+    }
+    str_addf(out,
+             "JOB      NAME                 USER     STATE     PRIO %s  RAN      WHERE OR WHY\n",
+             cpus ? "CPUS" : "DEVS");
+    for (size_t i = 0; i < jobs->n_items; i++)
+        add_row(out, &jobs->items[i], cpus);
+}
+
+/* ---- one job ---- */
+
+static void add_line(struct str *out, const char *name, const char *value)
+{
+    if (*value)
+        str_addf(out, "%-10s %s\n", name, value);
+}
+
+static void add_moment(struct str *out, const char *name, double seconds)
+{
+    if (!isfinite(seconds))
+        return;
+    str_addf(out, "%-10s ", name);
+    clock_add_iso(out, (int64_t)(seconds * 1e3) * MS);
+    str_add_char(out, '\n');
+}
+
+static void show_one(const struct json_value *job, const char *folder, struct str *out)
+{
+    double exit = queue_number(job, "exit"), limit = queue_number(job, "limit_s");
+
+    str_addf(out, "job %s, %s, of %s: %s\n", queue_text(job, "job"), queue_text(job, "name"),
+             queue_text(job, "user"), queue_text(job, "state"));
+    add_line(out, "why", queue_text(job, "reason"));
+    str_addf(out, "needs      %g devices, %g CPUs, priority %g%s\n", queue_number(job, "devices"),
+             queue_number(job, "cpus"), queue_number(job, "priority"),
+             json_get(job, "requeue") && json_get(job, "requeue")->boolean ? ", may be requeued"
+                                                                           : "");
+    add_line(out, "after", queue_text(job, "after"));
+    add_line(out, "where", queue_text(job, "place"));
+    add_moment(out, "submitted", queue_number(job, "submitted"));
+    add_moment(out, "started", queue_number(job, "started"));
+    add_moment(out, "ended", queue_number(job, "ended"));
+    str_add(out, "ran        ");
+    add_seconds(out, queue_number(job, "ran_s"));
+    if (isfinite(limit)) {
+        str_add(out, " of at most ");
+        add_seconds(out, limit);
+    }
+    str_addf(out, ", attempts %g\n", queue_number(job, "attempts"));
+    if (isfinite(exit))
+        str_addf(out, "exit       %g\n", exit);
+    str_addf(out, "output     %s/jobs/%.0f/output, unless it was given a file\n", folder,
+             queue_number(job, "id"));
+}
+
+static int show(const struct app *app, const struct jobs_opts *o, const char *folder,
+                const char *label, struct err *e)
+{
+    CLEANUP(str_done) struct str answer = STR_INIT(WIRE_MAX), out = STR_INIT(OUTPUT_MAX);
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    const struct json_value *jobs;
+    int64_t since_ms = o->all ? 0 : (clock_wall_ns(app->clock) - o->since_ns) / MS;
+    int rc = queue_jobs(folder, label, since_ms, &answer, e);
+
+    if (rc < 0)
+        return rc == -EINVAL ? EXIT_USAGE : rc;
+    if (o->json) {
+        str_add(&out, wire_get(&answer, "text") ? wire_get(&answer, "text") : "");
+        return cmd_print(&out, NULL, e);
+    }
+    rc = queue_read(&jobs, &a, &answer, e);
+    if (rc < 0)
+        return rc;
+    if (label && jobs->n_items == 1)
+        show_one(&jobs->items[0], folder, &out);
+    else
+        show_table(jobs, strstr(wire_get(&answer, "text"), "\"gives\": \"CPUs\"") != NULL, &out);
+    return cmd_print(&out, NULL, e);
+}
+
+static int run(const struct app *app, const void *values, char **operands, struct err *e)
+{
+    const struct jobs_opts *o = values;
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    CLEANUP(str_done) struct str none = STR_INIT(OUTPUT_MAX);
+    const char *folder = queue_folder(&a, o->directory);
+
+    if (!folder)
+        return err_nomem(e);
+    if (local_is_there(folder))
+        return show(app, o, folder, operands[0], e);
+    if (operands[0])
+        return err_set(e, -ENOENT, "there is no job %s: the queue in %s was never used",
+                       operands[0], folder);
+    str_add(&none, o->json ? "{\n  \"version\": 1,\n  \"jobs\": []\n}\n" : "no jobs\n");
+    return cmd_print(&none, NULL, e);
+}
+
+const struct cmd cmd_jobs = {
+    .name = "jobs",
+    .args = "[JOB]",
+    .summary = "what is in the queue of this machine, and why it waits",
+    .about =
+        "Of one job: what it asked for, where it runs, why it waits or how it ended, and where\n"
+        "its output is. 12 is a job or a whole array, 12_3 one of an array.",
+    .opts = opts,
+    .defaults = &defaults,
+    .size = sizeof(struct jobs_opts),
+    .max_operands = 1,
+    .run = run,
+};

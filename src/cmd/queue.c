@@ -1,0 +1,145 @@
+/* brim queue: the engine of this machine's queue, in the foreground. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "cmd/cmd.h"
+#include "cmd/queue.h"
+#include "devices_csv.h"
+#include "engine/local.h"
+#include "engine/local_client.h"
+#include "probe/recording.h"
+#include "run/binding.h"
+
+enum { POLICY_MAX = 64 << 10, MS = 1000000 };
+static const int64_t second_ns = (int64_t)1000 * MS;
+static const int64_t day_ns = (int64_t)86400 * 1000 * MS;
+
+struct queue_opts {
+    bool on_demand, private;
+    const char *policy, *directory, *fake;
+    int64_t idle_ns, keep_ns;
+};
+
+static const struct opt opts[] = {
+    { OPT_STRING, 'p', "policy", offsetof(struct queue_opts, policy), "NAME|FILE",
+      "how to decide: one of brim sim --policies, or an INI file (priority)", NULL },
+    { OPT_STRING, 'd', "directory", offsetof(struct queue_opts, directory), "DIR",
+      "the queue's folder", NULL },
+    { OPT_FLAG, 0, "private", offsetof(struct queue_opts, private), NULL,
+      "as root: for root alone, not for all users of this machine", NULL },
+    { OPT_STRING, 0, "fake", offsetof(struct queue_opts, fake), "NxNAME",
+      "give away invented accelerators: 8xH100-SXM5-80GB", NULL },
+    { OPT_DURATION, 0, "keep", offsetof(struct queue_opts, keep_ns), "TIME",
+      "forget jobs that ended so long ago (30d)", NULL },
+    { OPT_FLAG, 0, "on-demand", offsetof(struct queue_opts, on_demand), NULL,
+      "end when there is nothing to do; how other commands start it", NULL },
+    { OPT_DURATION, 0, "idle", offsetof(struct queue_opts, idle_ns), "TIME",
+      "with --on-demand: for so long (30s)", NULL },
+    { .kind = OPT_END },
+};
+
+static const struct queue_opts defaults = {
+    .policy = "priority",
+    .idle_ns = 30 * second_ns,
+    .keep_ns = 30 * day_ns,
+};
+
+static int read_policy(struct policy *p, const char *name, struct err *e)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(POLICY_MAX);
+    int rc;
+
+    if (!strpbrk(name, "./")) {
+        rc = policy_named(p, name, e);
+        return rc == -ENOENT ? err_context(e, rc, "%s: ", name) : rc;
+    }
+    rc = file_read(name, &text, e);
+    return rc < 0 ? rc : policy_read(p, name, str_text(&text), text.len, e);
+}
+
+/* What moves jobs that run, or lets them take turns on the same devices, cannot be done to
+ * processes. */
+static int load_policy(struct policy *p, const char *name, struct err *e)
+{
+    int rc = read_policy(p, name, e);
+
+    if (rc == 0 && (p->preempt == PREEMPT_REBUILD || p->restart_each_pass || p->interleave > 1))
+        return err_set(e, -EINVAL,
+                       "--policy %s: it moves jobs that run, which only brim sim can do", name);
+    return rc;
+}
+
+static int load_node(struct node **ret, const struct queue_opts *o, struct err *e)
+{
+    CLEANUP(catalogue_done) struct catalogue c = { .n_products = 0 };
+    struct probe p = { .catalogue = &c, .fake = o->fake, .patience_ns = 10 * second_ns };
+    int rc = catalogue_load(&c, data_devices_csv, data_devices_csv_len, e);
+
+    if (rc == 0 && o->fake && probe_fake_check(&c, o->fake, e) < 0)
+        return -EINVAL;
+    if (rc == 0)
+        rc = recording_live(&p, ret, e);
+    for (size_t i = 0; i < MIN(p.n_troubles, (size_t)TROUBLES_MAX); i++)
+        log_debug("%s", p.troubles[i].text);
+    return rc;
+}
+
+static void ready(void *arg, const char *folder, const char *what)
+{
+    (void)arg;
+    log_info("queue of %s, folder %s", what, folder);
+}
+
+static int run(const struct app *app, const void *values, char **operands, struct err *e)
+{
+    const struct queue_opts *o = values;
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    CLEANUP(node_freep) struct node *node = NULL;
+    struct policy policy;
+    struct local_config c = {
+        .clock = app->clock,
+        .policy = &policy,
+        .on_demand = o->on_demand,
+        .idle_ms = o->idle_ns / MS,
+        .keep_ms = o->keep_ns / MS,
+        .ready = o->on_demand ? NULL : ready,
+    };
+    int rc = load_policy(&policy, o->policy, e);
+
+    (void)operands;
+    if (rc < 0)
+        return rc == -ENOENT || rc == -EINVAL ? EXIT_USAGE : rc;
+    rc = load_node(&node, o, e);
+    if (rc < 0)
+        return rc;
+    c.node = node;
+    c.cpus = binding_allowed(&a);
+    c.folder = queue_folder(&a, o->directory);
+    if (!c.cpus || !c.folder)
+        return err_nomem(e);
+    c.shared = geteuid() == 0 && !o->private && (!o->on_demand || local_is_shared(c.folder));
+    rc = local_serve(&c, e);
+    if (rc == -EBUSY && o->on_demand) { /* somebody else was faster */
+        *e->text = 0;
+        return EXIT_OK;
+    }
+    return rc;
+}
+
+const struct cmd cmd_queue = {
+    .name = "queue",
+    .args = "",
+    .summary = "run the queue of this machine in the foreground, as a service does",
+    .about =
+        "Decides which jobs of the queue start, on which devices, and sees to them. There is no\n"
+        "need to start it: brim submit does when it is not there. Run it as root, by systemd for\n"
+        "one, and all users of the machine share one queue. It may be killed at any time: jobs\n"
+        "go on, and the next one takes up where it stopped. SIGTERM ends it, and not the jobs.",
+    .opts = opts,
+    .defaults = &defaults,
+    .size = sizeof(struct queue_opts),
+    .run = run,
+};

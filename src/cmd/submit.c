@@ -1,0 +1,286 @@
+/* brim submit: a job for the queue of this machine. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/conf.h"
+#include "base/json.h"
+#include "base/parse.h"
+#include "cmd/cmd.h"
+#include "cmd/queue.h"
+#include "engine/local_client.h"
+#include "engine/local_job.h"
+
+enum { MS = 1000000, ANSWER_MAX = WIRE_MAX, POLL_MS = 50, POLL_MOST_MS = 1000, PATH_TEXT = 4096 };
+
+struct submit_opts {
+    bool json, hold, requeue, dry, wait, watch, no_watch;
+    const char *name, *after, *array, *output, *error, *signal, *priority, *directory, *chdir;
+    uint64_t devices, cpus;
+    int64_t limit_ns, warn_ns, grace_ns;
+};
+
+static const struct opt opts[] = {
+    { OPT_UINT, 'd', "devices", offsetof(struct submit_opts, devices), "N",
+      "accelerators that it needs (0)", NULL },
+    { OPT_UINT, 'c', "cpus", offsetof(struct submit_opts, cpus), "N",
+      "CPUs that it needs (its share by devices, or 1)", NULL },
+    { OPT_DURATION, 'l', "limit", offsetof(struct submit_opts, limit_ns), "TIME",
+      "end it after so long", NULL },
+    { OPT_DURATION, 0, "warn", offsetof(struct submit_opts, warn_ns), "TIME",
+      "send the checkpoint signal so long before the limit", NULL },
+    { OPT_STRING, 'p', "priority", offsetof(struct submit_opts, priority), "N",
+      "higher goes first, -100 to 100 (0)", NULL },
+    { OPT_FLAG, 'r', "requeue", offsetof(struct submit_opts, requeue), NULL,
+      "it may be stopped and started again: it goes on from a checkpoint", NULL },
+    { OPT_STRING, 0, "checkpoint-signal", offsetof(struct submit_opts, signal), "NAME",
+      "what asks it for a checkpoint (TERM)", NULL },
+    { OPT_DURATION, 0, "grace", offsetof(struct submit_opts, grace_ns), "TIME",
+      "how long it may take for that (30s)", NULL },
+    { OPT_STRING, 'a', "array", offsetof(struct submit_opts, array), "LIST",
+      "one job per number: 0-9, 1,3,5-7, 0-99%4 for 4 at a time", NULL },
+    { OPT_STRING, 0, "after", offsetof(struct submit_opts, after), "KIND:JOB,...",
+      "wait for jobs: after (start), afterok, afterany, afternotok", NULL },
+    { OPT_FLAG, 'H', "hold", offsetof(struct submit_opts, hold), NULL,
+      "do not start it before brim release", NULL },
+    { OPT_STRING, 'o', "output", offsetof(struct submit_opts, output), "FILE",
+      "what it writes; %j is the job, %A the array, %a the number in it", NULL },
+    { OPT_STRING, 'e', "error", offsetof(struct submit_opts, error), "FILE",
+      "what it writes to stderr (where --output goes)", NULL },
+    { OPT_STRING, 'C', "chdir", offsetof(struct submit_opts, chdir), "DIR",
+      "the folder that it runs in (this one)", NULL },
+    { OPT_STRING, 'n', "name", offsetof(struct submit_opts, name), "NAME",
+      "what to call it (its command)", NULL },
+    { OPT_FLAG, 0, "watch", offsetof(struct submit_opts, watch), NULL,
+      "run it under brim run, for brim why (default with devices)", NULL },
+    { OPT_FLAG, 0, "no-watch", offsetof(struct submit_opts, no_watch), NULL,
+      "do not run it under brim run", NULL },
+    { OPT_FLAG, 'w', "wait", offsetof(struct submit_opts, wait), NULL,
+      "wait for its end, and end with its exit status", NULL },
+    { OPT_FLAG, 0, "dry-run", offsetof(struct submit_opts, dry), NULL,
+      "only say when and where it would start", NULL },
+    { OPT_STRING, 0, "directory", offsetof(struct submit_opts, directory), "DIR",
+      "the queue's folder", NULL },
+    { OPT_FLAG, 'j', "json", offsetof(struct submit_opts, json), NULL, "print JSON", NULL },
+    { .kind = OPT_END },
+};
+
+static const int64_t grace_ns = (int64_t)30 * 1000 * MS;
+static const struct submit_opts defaults = { .signal = "TERM", .grace_ns = grace_ns };
+
+static int any_task(void *arg, int32_t task)
+{
+    (void)arg, (void)task;
+    return 0;
+}
+
+/* What can be found wrong here. EXIT_USAGE with a sentence, or 0. */
+static int check(const struct submit_opts *o, char **operands, int64_t *priority, struct err *e)
+{
+    enum local_after_kind kind = AFTER_NONE;
+    const char *after = o->after ? o->after : "";
+    int32_t width;
+    int64_t id;
+    int rc;
+
+    if (!operands[0])
+        return err_set(e, EXIT_USAGE, "say which command: brim submit COMMAND ARGUMENT...");
+    *priority = 0;
+    if (o->priority && parse_i64(o->priority, priority) < 0)
+        return err_set(e, EXIT_USAGE, "--priority %s: a number from -100 to 100", o->priority);
+    if (local_signal(o->signal, e) < 0)
+        return EXIT_USAGE;
+    if (o->array && local_array(o->array, &width, any_task, NULL, e) < 0)
+        return EXIT_USAGE;
+    while ((rc = local_after_next(&after, &kind, &id, e)) > 0)
+        ;
+    if (rc < 0)
+        return EXIT_USAGE;
+    if (o->watch && o->no_watch)
+        return err_set(e, EXIT_USAGE, "--watch and --no-watch exclude each other");
+    if (o->warn_ns > 0 && o->warn_ns >= o->limit_ns)
+        return err_set(e, EXIT_USAGE,
+                       "--warn is a time before the limit: it needs a longer --limit");
+    if (o->devices > INT32_MAX || o->cpus > INT32_MAX)
+        return err_set(e, EXIT_USAGE, "asks for more than any machine has");
+    return 0;
+}
+
+static int add_folder(const struct submit_opts *o, struct str *request, struct err *e)
+{
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    char here[PATH_TEXT];
+    const char *path = o->chdir;
+
+    if (!path || *path != '/') {
+        if (!getcwd(here, sizeof(here)))
+            return err_set(e, -errno, "cannot tell the folder that this is: %s", strerror(errno));
+        path = path ? arena_printf(&a, "%s/%s", here, path) : here;
+    }
+    if (!path)
+        return err_nomem(e);
+    wire_add(request, "cwd", path);
+    return 0;
+}
+
+/* Of this submission, for an engine that is asked again. */
+static void add_token(const struct app *app, struct str *request)
+{
+    char token[LOCAL_TOKEN];
+
+    snprintf(token, sizeof(token), "%llx-%x", (unsigned long long)clock_wall_ns(app->clock),
+             (unsigned)getpid());
+    wire_add(request, "token", token);
+}
+
+static int make_request(const struct app *app, const struct submit_opts *o, char **command,
+                        struct str *request, struct err *e)
+{
+    char *const *env = conf_environment();
+    const char *slash = strrchr(command[0], '/');
+    mode_t mask = umask(0);
+    int rc;
+
+    umask(mask);
+    wire_add(request, "verb", "submit");
+    add_token(app, request);
+    wire_add(request, "name", o->name ? o->name : slash ? slash + 1 : command[0]);
+    wire_add_int(request, "devices", (int64_t)o->devices);
+    wire_add_int(request, "cpus", (int64_t)o->cpus);
+    wire_add_int(request, "limit", o->limit_ns / MS);
+    wire_add_int(request, "warn", o->warn_ns / MS);
+    wire_add_int(request, "grace", o->grace_ns / MS);
+    wire_add_int(request, "signal", local_signal(o->signal, e));
+    wire_add_int(request, "hold", o->hold);
+    wire_add_int(request, "requeue", o->requeue);
+    wire_add_int(request, "watch", o->watch ? 1 : o->no_watch ? 0 : -1);
+    wire_add_int(request, "dry", o->dry);
+    wire_add_int(request, "umask", (int64_t)mask);
+    if (o->after)
+        wire_add(request, "after", o->after);
+    if (o->array)
+        wire_add(request, "array", o->array);
+    if (o->output)
+        wire_add(request, "out", o->output);
+    if (o->error)
+        wire_add(request, "err", o->error);
+    rc = add_folder(o, request, e);
+    for (; *command; command++)
+        wire_add(request, "arg", *command);
+    for (; *env; env++)
+        wire_add(request, "env", *env);
+    if (rc == 0 && str_error(request) == -EFBIG)
+        return err_set(e, -EFBIG, "the job's command and environment are larger than %d MiB",
+                       WIRE_ORDER >> 20);
+    return rc == 0 && str_error(request) < 0 ? err_nomem(e) : rc;
+}
+
+/* The exit status of jobs that have all ended; -EAGAIN: one has not. */
+static int status_of(const struct json_value *jobs)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < jobs->n_items; i++) {
+        const struct json_value *job = &jobs->items[i];
+        const char *state = queue_text(job, "state");
+        double exit = queue_number(job, "exit");
+
+        if (!strcmp(state, "waiting") || !strcmp(state, "running") || !strcmp(state, "held") ||
+            !strcmp(state, "stopping"))
+            return -EAGAIN;
+        if (!strcmp(state, "done"))
+            continue;
+        status = jobs->n_items == 1 && exit > 0 ? (int)exit : EXIT_FAILED;
+    }
+    return status;
+}
+
+static int wait_for(const char *folder, int64_t id, struct err *e)
+{
+    CLEANUP(str_done) struct str answer = STR_INIT(ANSWER_MAX);
+    char label[24];
+    int status = -EAGAIN, pause_ms = POLL_MS;
+
+    snprintf(label, sizeof(label), "%lld", (long long)id);
+    for (;;) {
+        CLEANUP(arena_done) struct arena a = ARENA_INIT;
+        const struct json_value *jobs;
+        int rc = queue_jobs(folder, label, 0, &answer, e);
+
+        if (rc == 0)
+            rc = queue_read(&jobs, &a, &answer, e);
+        if (rc < 0)
+            return rc;
+        status = status_of(jobs);
+        if (status != -EAGAIN)
+            return status;
+        (void)poll(NULL, 0, pause_ms);
+        pause_ms = MIN(pause_ms * 3 / 2, POLL_MOST_MS);
+    }
+}
+
+static int tell(const struct submit_opts *o, const struct str *answer, struct err *e)
+{
+    CLEANUP(str_done) struct str out = STR_INIT(WIRE_MAX);
+    struct json j = JSON_INIT(&out);
+    const char *text = wire_get(answer, "text");
+
+    if (o->json) {
+        json_object(&j, NULL);
+        json_int(&j, "version", 1);
+        if (text)
+            json_string(&j, "forecast", text);
+        else
+            json_int(&j, "id", wire_int(answer, "id", 0));
+        json_end(&j);
+    } else if (text) {
+        str_addf(&out, "%s\n", text);
+    } else {
+        str_addf(&out, "%lld\n", (long long)wire_int(answer, "id", 0));
+    }
+    return cmd_print(&out, NULL, e);
+}
+
+static int run(const struct app *app, const void *values, char **operands, struct err *e)
+{
+    const struct submit_opts *o = values;
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    CLEANUP(str_done) struct str request = STR_INIT(WIRE_ORDER), answer = STR_INIT(WIRE_MAX);
+    const char *folder;
+    int64_t priority;
+    int rc = check(o, operands, &priority, e);
+
+    if (rc != 0)
+        return rc;
+    folder = queue_folder(&a, o->directory);
+    if (!folder)
+        return err_nomem(e);
+    wire_add_int(&request, "priority", priority);
+    rc = make_request(app, o, operands, &request, e);
+    if (rc == 0)
+        rc = local_ask(folder, &request, &answer, e);
+    if (rc == 0)
+        rc = tell(o, &answer, e);
+    if (rc == 0 && o->wait && !o->dry)
+        rc = wait_for(folder, wire_int(&answer, "id", 0), e);
+    return rc;
+}
+
+const struct cmd cmd_submit = {
+    .name = "submit",
+    .args = "COMMAND [ARGUMENT...]",
+    .summary = "put a job into the queue of this machine",
+    .about =
+        "Prints the job's number. It runs when its turn has come: in this folder, with this\n"
+        "environment, on devices that are its own until it ends, at the CPUs near them. What it\n"
+        "writes is kept beside the queue; brim jobs NUMBER says where. Nothing is to be installed\n"
+        "or started before; the queue outlives this shell and a reboot.",
+    .opts = opts,
+    .defaults = &defaults,
+    .size = sizeof(struct submit_opts),
+    .max_operands = 1 << 20,
+    .runs_program = true,
+    .run = run,
+};
