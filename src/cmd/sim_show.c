@@ -106,6 +106,26 @@ void sim_show_runs(const struct sim_run *runs, size_t n, struct str *out)
         add_run(&runs[i], out);
 }
 
+/* Over how many leaves gangs lie, where the pool has any. */
+static void add_leaves(const struct sim_report *r, struct str *out)
+{
+    for (size_t i = 0; i < r->n_runs; i++) {
+        const struct sim_leaves *l = &r->runs[i].result.leaves;
+
+        if (l->gangs == 0)
+            continue;
+        if (i == 0) {
+            str_add(out, "\npolicy");
+            str_pad(out, NAME_WIDTH);
+            str_add(out, "starts on several nodes  on several leaves%  leaves of each\n");
+        }
+        str_add(out, r->runs[i].policy.name);
+        str_pad(out, NAME_WIDTH);
+        str_addf(out, "%23llu %19.1f %15.2f\n", (unsigned long long)l->gangs,
+                 100.0 * (double)l->apart / (double)l->gangs, (double)l->leaves / (double)l->gangs);
+    }
+}
+
 static const struct sim_breakdown *broken_down(const struct sim_stats *s, const char *by)
 {
     if (by && !strcmp(by, "user"))
@@ -173,6 +193,7 @@ void sim_show_text(const struct sim_report *r, struct str *out)
                  first->result.impossible);
     sim_show_runs(r->runs, r->n_runs, out);
     add_losses(r, out);
+    add_leaves(r, out);
     sim_show_figures(r->runs, r->n_runs, out);
     add_about(r, out);
     for (size_t i = 0; i < r->n_runs; i++) {
@@ -260,6 +281,9 @@ void sim_show_run_json(const struct sim_run *r, bool failing, struct json *j)
     json_int(j, "impossible", (int64_t)r->result.impossible);
     json_int(j, "events", (int64_t)r->result.events);
     json_int(j, "passes", (int64_t)r->result.passes);
+    json_int(j, "gang_starts", (int64_t)r->result.leaves.gangs);
+    json_int(j, "gang_starts_on_several_leaves", (int64_t)r->result.leaves.apart);
+    json_int(j, "gang_leaves", (int64_t)r->result.leaves.leaves);
     if (failing)
         json_losses(j, &r->result.losses);
     json_end(j);

@@ -26,6 +26,7 @@ struct sim {
     uint32_t *start;         /* by job: the number of its present start, or restart */
     size_t next;             /* job to be submitted */
     size_t unfinished;       /* jobs that can run and have not ended */
+    bool leaves;             /* of the pool are known */
     int64_t now_ms, pass_ms; /* pass_ms: when the scheduler wants to be asked */
     int64_t sample_ms;       /* the next moment at which to look */
 };
@@ -65,6 +66,8 @@ static int open_sim(struct sim *m, struct err *e)
             return err_nomem(e);
     }
     m->sample_ms = m->result->submitted_ms / SIM_SAMPLES / 2;
+    for (size_t i = 0; i < m->pool->n_nodes; i++)
+        m->leaves |= m->pool->nodes[i].leaf != 0;
     return sched_open(&m->sched, m->policy, m->pool, m->work, e);
 }
 
@@ -240,6 +243,9 @@ static int start(struct sim *m, uint32_t job)
     m->since_ms[job] = m->now_ms;
     if (m->span && begin_span(m, job) < 0)
         return -ENOMEM;
+    if (m->leaves)
+        sim_leaves_count(&m->result->leaves, m->pool, sched_room(m->sched),
+                         sched_job(m->sched, job)->part);
     return heap_add(&m->ends, m->now_ms + takes(m, job) + m->policy->notice_ms, job,
                     ++m->start[job]);
 }

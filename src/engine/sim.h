@@ -3,6 +3,7 @@
 #ifndef BRIM_ENGINE_SIM_H
 #define BRIM_ENGINE_SIM_H
 #include "base/err.h"
+#include "engine/sim_leaves.h"
 #include "sched/sched.h"
 
 struct outage_options;
@@ -61,6 +62,7 @@ struct sim_result {
     double *used_of;      /* the same by kinds of devices; NULL: there is one kind */
     double used_all;      /* up to the last end */
     struct sim_losses losses;
+    struct sim_leaves leaves;
     struct sim_sample *samples; /* equal times apart, up to the last submission */
     size_t n_samples;
     struct sim_span *spans; /* where they were asked for, in the order of their starts */

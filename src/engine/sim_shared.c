@@ -323,9 +323,9 @@ int sim_shared_run(struct sim_result *ret, const struct policy *policy, const st
     struct shared m = { .policy = policy, .pool = pool, .work = work, .result = &result };
     int rc;
 
-    if (options->watch || options->outages)
+    if (options->watch || options->outages || options->spans)
         return err_set(e, -EINVAL,
-                       "%s: --actions and --failures are for policies without interleave",
+                       "%s: --actions, --failures and --html are for policies without interleave",
                        policy->name);
     if (work->n_jobs)
         result.submitted_ms = work->jobs[work->n_jobs - 1].submit_ms;

@@ -1,6 +1,7 @@
 #include "model/pool.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/parse.h"
@@ -61,32 +62,72 @@ int pool_add(struct pool *p, const struct pool_node *node, const char *kind, str
     return 0;
 }
 
+/* How nodes of a group are joined: how many below each; 0: nobody says. */
+struct joined {
+    uint64_t domain, leaf, spine;
+};
+
+/* Cut a number off a text that a sign begins: "64x8/16" at '/'. False when it is none. */
+static bool cut(char *text, char sign, uint64_t *ret)
+{
+    char *at = text ? strrchr(text, sign) : NULL;
+
+    if (!at)
+        return true;
+    *at++ = '\0';
+    return parse_u64(at, ret) == 0 && *ret > 0;
+}
+
+/* Nodes, and devices of each, of "72x4=18/36/2": 18 nodes are one NVLink domain, 36 one leaf, 2
+ * leaves one spine. */
+static bool read_group(char *group, uint64_t *n, uint64_t *each, struct joined *by)
+{
+    char *slash = strchr(group, '/'), *devices;
+    bool two = slash && strchr(slash + 1, '/');
+
+    if ((two && !cut(group, '/', &by->spine)) || !cut(group, '/', &by->leaf) ||
+        !cut(group, '=', &by->domain))
+        return false;
+    devices = strchr(group, 'x');
+    if (!devices)
+        return false;
+    *devices++ = '\0';
+    return parse_u64(group, n) == 0 && parse_u64(devices, each) == 0;
+}
+
+/* The number of what joins the i-th of all nodes. */
+static int32_t unit_of(uint64_t i, uint64_t below)
+{
+    return below ? (int32_t)(i / below) + 1 : 0;
+}
+
 /* One "64x8/16:A100" of a list. */
 static int add_group(struct pool *p, char *group, struct err *e)
 {
-    char *kind = strchr(group, ':'), *leaf = NULL, *devices;
-    uint64_t n, each, below = 0;
+    char *kind = strchr(group, ':');
+    struct joined by = { .leaf = 0 };
+    uint64_t n, each;
     size_t first = p->n_nodes;
     int rc = 0;
 
     if (kind)
         *kind++ = '\0';
-    leaf = strchr(group, '/');
-    if (leaf)
-        *leaf++ = '\0';
-    devices = strchr(group, 'x');
-    if (devices)
-        *devices++ = '\0';
-    if (!devices || parse_u64(group, &n) < 0 || parse_u64(devices, &each) < 0 ||
-        (leaf && parse_u64(leaf, &below) < 0))
-        return err_set(e, -EINVAL, "nodes are written as 64x8, 64x8/16 or 32x8:A100,4x4:T4");
+    if (!read_group(group, &n, &each, &by))
+        return err_set(e, -EINVAL,
+                       "nodes are written as 64x8, 64x8/16 (nodes of a leaf), 72x4=18/36/2 (of an "
+                       "NVLink domain, of a leaf, leaves of a spine) or 32x8:A100,4x4:T4");
     if (n == 0 || n > POOL_NODES || each == 0 || each > POOL_DEVICES)
-        return err_set(e, -EINVAL, "%sx%s: 1 to %d nodes with 1 to %d devices each", group, devices,
-                       POOL_NODES, POOL_DEVICES);
-    for (uint64_t i = 0; i < n && rc == 0; i++) {
-        int32_t switch_ = below ? (int32_t)((first + i) / below) + 1 : 0;
+        return err_set(e, -EINVAL, "%llux%llu: 1 to %d nodes with 1 to %d devices each",
+                       (unsigned long long)n, (unsigned long long)each, POOL_NODES, POOL_DEVICES);
+    if (by.domain > POOL_NODES || by.leaf > POOL_NODES || by.spine > POOL_NODES)
+        return err_set(e, -EINVAL, "more than %d nodes below a switch", POOL_NODES);
+    for (uint64_t i = first; i < first + n && rc == 0; i++) {
+        const struct pool_node node = { .devices = (uint8_t)each,
+                                        .domain = unit_of(i, by.domain),
+                                        .leaf = unit_of(i, by.leaf),
+                                        .spine = unit_of(i, by.leaf * by.spine) };
 
-        rc = pool_add(p, &(struct pool_node){ .devices = (uint8_t)each, .leaf = switch_ }, kind, e);
+        rc = pool_add(p, &node, kind, e);
     }
     return rc;
 }

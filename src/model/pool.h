@@ -37,7 +37,8 @@ int pool_add(struct pool *p, const struct pool_node *node, const char *kind, str
     CHECK_RESULT;
 
 /* Add nodes from a text: "64x8" is 64 nodes with 8 devices each, "32x8:A100,4x4:T4" two kinds,
- * "64x8/16" puts each 16 nodes below one leaf switch. -EINVAL with a sentence. */
+ * "64x8/16" puts each 16 nodes below one leaf switch, "64x8/16/2" two of those below a spine,
+ * "72x4=18" 18 nodes in an NVLink domain. -EINVAL with a sentence. */
 int pool_parse(struct pool *p, const char *text, struct err *e) CHECK_RESULT;
 
 /* The number of a kind; -1 when no node has it. */

@@ -5,6 +5,7 @@
 #include "sched/place_scored.h"
 #include "sched/quota.h"
 #include "sched/waiting.h"
+#include "sched/wiring.h"
 #include "sched/sched.h"
 
 /* One of all jobs that are there, with its key of this pass. */
@@ -46,6 +47,7 @@ struct sched {
     const struct workload *work;
     struct room room;
     struct scores scores;
+    struct wiring wiring;
     struct sched_job *jobs;
     struct quota quota;
     struct waiting waiting; /* those that wait; without preemption only */

@@ -1,6 +1,7 @@
 #include "sched/place.h"
 
 #include "sched/place_scored.h"
+#include "sched/wiring.h"
 
 #include <string.h>
 
@@ -198,12 +199,10 @@ static bool find_scattered(const struct room *r, const struct work *w, struct fi
 }
 
 static const struct place_ops places[] = {
-    { "consolidate", find_consolidated, false },
-    { "first", find_first, false },
-    { "scatter", find_scattered, false },
-    { "best-fit", place_best_fit, true },
-    { "fgd", place_fgd, true },
-    { "balance", place_balance, true },
+    { "consolidate", find_consolidated, false, false }, { "first", find_first, false, false },
+    { "topology", place_topology, false, true },        { "scatter", find_scattered, false, false },
+    { "best-fit", place_best_fit, true, false },        { "fgd", place_fgd, true, false },
+    { "balance", place_balance, true, false },
 };
 
 const struct place_ops *place_named(const char *name)

@@ -8,6 +8,7 @@ struct place_ops {
     /* Find a place for a job; false, and nothing of use in f, when there is none. */
     bool (*find)(const struct room *r, const struct work *w, struct fit *f);
     bool scores; /* needs them (place_scored.h) */
+    bool wiring; /* needs it (wiring.h) */
 };
 
 /* The placement of that name; NULL. Their names, NULL behind the last. */

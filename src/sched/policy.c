@@ -57,6 +57,8 @@ static const struct known known[] = {
       "four queues by the device time that jobs have had; preempts by need, knows no lengths",
       "order = las\nqueues = 1h 10h 100h\npreempt = victims\nrestart = 40s\n"
       "restart-multi = 60s\n" },
+    { "topology", "whatever fits starts, on the fewest NVLink domains, racks and leaves",
+      "order = fifo\nbackfill = greedy\nplace = topology\n" },
     { "best-fit", "whatever fits starts, on the node that has the least left over",
       "order = fifo\nbackfill = greedy\nplace = best-fit\n" },
     { "fgd", "whatever fits starts, on the node whose fragments grow least",
@@ -270,6 +272,9 @@ static int check(const struct policy *p, const char *file, struct err *e)
         return err_set(e, -EINVAL,
                        "%s: interleave needs preempt = rebuild, order = srsf or las, no [quota]",
                        file);
+    if (p->interleave > 1 && p->place->scores)
+        return err_set(e, -EINVAL, "%s: interleave does not go with place = %s", file,
+                       p->place->name);
     if (p->quota.n == 0 && p->quota.borrow)
         return err_set(e, -EINVAL, "%s: [quota] needs shares, such as share = vision 64", file);
     if (p->preempt != PREEMPT_NONE && p->backfill != BACKFILL_NONE)

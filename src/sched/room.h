@@ -32,6 +32,7 @@ struct fit {
 };
 
 struct scores;
+struct wiring;
 
 struct room {
     const struct pool *pool;
@@ -47,6 +48,7 @@ struct room {
     uint32_t spare;          /* the first of those given back */
     const uint8_t *spare_of; /* NULL, or what a long job may take of each node (backfill) */
     struct scores *scores;   /* of placements that make some; NULL */
+    struct wiring *wiring;   /* of those that look at it; NULL */
 };
 
 /* All devices of the pool are free. -ENOMEM. */

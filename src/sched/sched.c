@@ -94,6 +94,11 @@ int sched_open(struct sched **ret, const struct policy *policy, const struct poo
             return err_nomem(e);
         s->room.scores = &s->scores;
     }
+    if (policy->place->wiring) {
+        if (wiring_init(&s->wiring, &s->arena, pool) < 0)
+            return err_nomem(e);
+        s->room.wiring = &s->wiring;
+    }
     *ret = steal(&s);
     return 0;
 }

@@ -382,3 +382,19 @@ def test_the_fewest_nodes(brim, tmp_path, trace):
     assert done.returncode == 1 and "a time is 90s" in done.stderr
     assert "written as 8 or 8:H100" in brim("sim", path, "--target", "p90-wait=1h", "--with",
                                             "x").stderr
+
+
+def test_topology(brim, trace):
+    """b has to be on two of four leaves; a takes one whole, where greedy begins at the first."""
+    rows = "".join(f"h{i},0,8,1000,{i}\n" for i in (0, 3))
+    path = trace(HEAD.replace("duration_s", "duration_s,priority") + rows
+                 + "a,1,32,100,0\nb,2,48,100,0\n")
+    said = json.loads(brim.out("sim", path, "--json", "--nodes", "16x8/4/2", "--policy", "topology",
+                               "--compare", "greedy"))
+    fewest, first = said["policies"]
+    assert (fewest["gang_starts"], first["gang_starts"]) == (2, 2)
+    assert (fewest["gang_leaves"], first["gang_leaves"]) == (3, 4)
+    assert (fewest["gang_starts_on_several_leaves"],
+            first["gang_starts_on_several_leaves"]) == (1, 2)
+    assert "on several leaves%" in brim.out("sim", path, "--nodes", "16x8/4", "--policy", "topology")
+    assert "on several leaves%" not in brim.out("sim", path, "--nodes", "16x8")

@@ -27,11 +27,17 @@ static void test_pool(void)
     ok(p.nodes[15].leaf == 1 && p.nodes[16].leaf == 2 && p.nodes[32].leaf == 0, "leaves");
     ok(p.nodes[35].kind == 1 && pool_kind(&p, "T4") == 1 && pool_kind(&p, "H9") == -1, "kinds");
     is_str(p.nodes[35].name, "n35", "a name");
-    for (size_t i = 0; i < 5; i++) {
-        static const char *const bad[] = { "", "8", "0x8", "8x17", "8x8/x" };
+    for (size_t i = 0; i < 8; i++) {
+        static const char *const bad[] = { "",      "8",     "0x8",  "8x17",
+                                           "8x8/x", "8x8/0", "8x8=", "8x8/2/" };
 
         is_int(pool_parse(&p, bad[i], &e), -EINVAL, "'%s' is no pool: %s", bad[i], e.text);
     }
+    pool_done(&p);
+    is_int(pool_parse(&p, "72x4=18/36/2:B200", &e), 0, "domains, leaves, spines");
+    ok(p.nodes[17].domain == 1 && p.nodes[18].domain == 2 && p.nodes[35].leaf == 1 &&
+           p.nodes[36].leaf == 2 && p.nodes[71].spine == 1 && p.nodes[71].domain == 4,
+       "numbered");
     pool_done(&p);
 }
 
