@@ -181,15 +181,39 @@ int trace_read(struct workload *ret, struct trace_notes *notes, const struct poo
 
 /* ---- nodes ---- */
 
-static int node_row(struct pool *p, const struct csv *c, const char *file, struct err *e)
+enum { NODE_FIELDS = 5, WIRES = 4 };
+static const char *const wires[WIRES] = { "domain", "rack", "leaf", "spine" };
+
+/* Numbers of what joins a node with others, in the columns that at[] names (-1: none). */
+static bool read_wires(struct pool_node *n, const struct csv *c, const int *at)
+{
+    int32_t *const to[WIRES] = { &n->domain, &n->rack, &n->leaf, &n->spine };
+
+    for (int i = 0; i < WIRES; i++) {
+        uint64_t number;
+
+        if (at[i] < 0 || (size_t)at[i] >= c->n_fields || !*c->fields[at[i]])
+            continue;
+        if (parse_u64(c->fields[at[i]], &number) < 0 || number > INT32_MAX)
+            return false;
+        *to[i] = (int32_t)number;
+    }
+    return true;
+}
+
+static int node_row(struct pool *p, const struct csv *c, const int *at, const char *file,
+                    struct err *e)
 {
     struct pool_node n = { .name = c->fields[0] };
     uint64_t cpus, memory, devices;
 
-    if (c->n_fields != 5 || parse_u64(c->fields[1], &cpus) < 0 || cpus > INT32_MAX / 2 ||
+    if (c->n_fields < NODE_FIELDS || parse_u64(c->fields[1], &cpus) < 0 || cpus > INT32_MAX / 2 ||
         parse_u64(c->fields[2], &memory) < 0 || memory > INT32_MAX ||
         parse_u64(c->fields[3], &devices) < 0)
         return err_set(e, -EINVAL, "%s:%d: a node is sn,cpu_milli,memory_mib,gpu,model", file,
+                       c->line);
+    if (!read_wires(&n, c, at))
+        return err_set(e, -EINVAL, "%s:%d: domain, rack, leaf and spine are numbers", file,
                        c->line);
     if (devices == 0)
         return 0;
@@ -205,17 +229,22 @@ static int node_row(struct pool *p, const struct csv *c, const char *file, struc
 int trace_read_nodes(struct pool *ret, const char *file, const char *text, size_t len,
                      struct err *e)
 {
+    int at[WIRES] = { -1, -1, -1, -1 };
     struct csv c;
     int rc;
 
     csv_init(&c, text, len);
-    if (csv_next(&c) <= 0 || c.n_fields != 5 || strcmp(c.fields[0], "sn") != 0)
+    if (csv_next(&c) <= 0 || c.n_fields < NODE_FIELDS || strcmp(c.fields[0], "sn") != 0)
         return err_set(e, -EINVAL,
                        "%s: a table of nodes starts with sn,cpu_milli,memory_mib,gpu,"
                        "model",
                        file);
+    for (size_t i = NODE_FIELDS; i < c.n_fields; i++)
+        for (int k = 0; k < WIRES; k++)
+            if (!strcmp(c.fields[i], wires[k]))
+                at[k] = (int)i;
     while ((rc = csv_next(&c)) > 0) {
-        rc = node_row(ret, &c, file, e);
+        rc = node_row(ret, &c, at, file, e);
         if (rc < 0)
             return rc;
     }

@@ -84,6 +84,9 @@ int inside_preempt(struct sched *s, uint32_t job, int64_t now_ms, const struct a
 /* The key of a job at a time. */
 void inside_key(const struct sched *s, uint32_t job, int64_t now_ms, struct order_key *ret);
 
+/* Note who has waited for too long, and say when the next one will have; WORK_UNKNOWN. */
+int64_t inside_age(struct sched *s, int64_t now_ms);
+
 /* Whether there is a place for a job, and it may have it; it is in s->fit then. */
 bool inside_find(struct sched *s, uint32_t job);
 

@@ -49,7 +49,7 @@ static bool easy(struct sched *s, uint32_t job, int64_t now_ms, struct action *w
 
     if (s->promise.start_ms == WORK_UNKNOWN) {
         why->why = WHY_GREEDY;
-        return inside_find(s, job);
+        return !s->jobs[why->other].aged && inside_find(s, job);
     }
     if (length <= s->promise.start_ms - now_ms) {
         why->why = WHY_SHORT;
@@ -115,6 +115,8 @@ int pass_queue(struct sched *s, int64_t now_ms)
         }
         if (s->policy.backfill == BACKFILL_NONE)
             return 0;
+        if (s->policy.backfill == BACKFILL_GREEDY && s->jobs[job].aged)
+            return 0; /* it waited for long enough: nobody overtakes */
         if (why.other == WAITING_NONE) {
             why.other = job;
             why.why = WHY_GREEDY;

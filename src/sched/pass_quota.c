@@ -6,10 +6,11 @@
 static void pass_over(struct sched *s, uint32_t group)
 {
     uint32_t slot = quota_slot(s, s->cursor[group]);
+    bool stay = s->policy.backfill == BACKFILL_NONE || s->jobs[s->cursor[group]].aged;
 
     for (uint32_t g = 0; g < s->n_groups; g++)
-        if (g == group || (s->policy.backfill == BACKFILL_NONE && s->cursor[g] != WAITING_NONE &&
-                           quota_slot(s, s->cursor[g]) == slot))
+        if (g == group ||
+            (stay && s->cursor[g] != WAITING_NONE && quota_slot(s, s->cursor[g]) == slot))
             s->cursor[g] = WAITING_NONE;
 }
 

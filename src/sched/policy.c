@@ -189,6 +189,7 @@ static int take_times(struct policy *p, const struct ini_entry *at, struct err *
         { "every", &p->every_ms },         { "notice", &p->notice_ms },
         { "restart", &p->restart_ms },     { "restart-multi", &p->restart_multi_ms },
         { "half-life", &p->half_life_ms }, { "least-run", &p->least_run_ms },
+        { "ageing", &p->ageing_ms },
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(times); i++)
@@ -272,6 +273,8 @@ static int check(const struct policy *p, const char *file, struct err *e)
         return err_set(e, -EINVAL,
                        "%s: interleave needs preempt = rebuild, order = srsf or las, no [quota]",
                        file);
+    if (p->interleave > 1 && p->ageing_ms > 0)
+        return err_set(e, -EINVAL, "%s: interleave has no ageing", file);
     if (p->interleave > 1 && p->place->scores)
         return err_set(e, -EINVAL, "%s: interleave does not go with place = %s", file,
                        p->place->name);

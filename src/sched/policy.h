@@ -84,7 +84,8 @@ struct policy {
     int n_queues;                    /* of those limits */
     int interleave;                  /* jobs that may share devices by turns; 0 or 1: none do */
     int64_t half_life_ms;            /* of what users have had (fair share) */
-    int64_t least_run_ms;            /* what runs for less than this is not preempted */
+    int64_t ageing_ms;    /* what waits for so long goes before all that have not; 0: never */
+    int64_t least_run_ms; /* what runs for less than this is not preempted */
     struct policy_quota quota;
 };
 

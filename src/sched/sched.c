@@ -159,6 +159,8 @@ bool sched_possible(struct sched *s, uint32_t job)
 
 /* ---- keys ---- */
 
+static const int32_t aged_rank = INT32_MIN; /* before all ranks by priority and queue */
+
 void inside_key(const struct sched *s, uint32_t job, int64_t now_ms, struct order_key *ret)
 {
     const struct work *w = &s->work->jobs[job];
@@ -167,6 +169,11 @@ void inside_key(const struct sched *s, uint32_t job, int64_t now_ms, struct orde
 
     *ret = (struct order_key){ .tie = job };
     s->policy.order->key(&s->policy, w, j, now_ms, ret);
+    if (j->aged) {
+        ret->rank = aged_rank;
+        ret->value = w->submit_ms;
+        return;
+    }
     if (s->policy.priorities)
         ret->rank -= w->priority * (POLICY_QUEUES + 1);
     if (s->policy.ties == TIES_LIST)
@@ -276,6 +283,32 @@ static void add_running(struct sched *s, uint32_t job, int64_t since_ms)
     s->running[s->n_running++] = job;
     if (s->ends)
         add_end(s, job);
+}
+
+int64_t inside_age(struct sched *s, int64_t now_ms)
+{
+    int64_t next_ms = WORK_UNKNOWN;
+
+    for (size_t i = 0; s->policy.ageing_ms > 0 && i < s->n_waiting; i++) {
+        uint32_t job = s->waits[i];
+        struct sched_job *j = &s->jobs[job];
+        int64_t at_ms = j->since_ms + s->policy.ageing_ms;
+        struct order_key key;
+
+        if (j->aged)
+            continue;
+        if (at_ms > now_ms) {
+            next_ms = MIN(next_ms, at_ms);
+            continue;
+        }
+        j->aged = 1;
+        if (s->policy.preempt != PREEMPT_NONE)
+            continue;
+        waiting_remove(&s->waiting, s->group[job], job);
+        inside_key(s, job, now_ms, &key);
+        waiting_add(&s->waiting, s->group[job], job, &key, j->left_ms);
+    }
+    return next_ms;
 }
 
 static void remove_running(struct sched *s, uint32_t job, int64_t now_ms)
@@ -438,12 +471,8 @@ void sched_progress(struct sched *s, uint32_t job, int64_t now_ms, int64_t left_
         add_end(s, job);
 }
 
-int sched_pass(struct sched *s, int64_t now_ms, int64_t *again_ms)
+static int pass(struct sched *s, int64_t now_ms, int64_t *again_ms)
 {
-    s->n_actions = 0;
-    *again_ms = WORK_UNKNOWN;
-    if (s->policy.order->needs_users)
-        inside_count_users(s, now_ms);
     if (s->policy.preempt != PREEMPT_NONE)
         return pass_ranked(s, now_ms, again_ms);
     if (s->n_waiting == 0)
@@ -452,4 +481,19 @@ int sched_pass(struct sched *s, int64_t now_ms, int64_t *again_ms)
         return pass_quota(s, now_ms);
     return s->policy.backfill == BACKFILL_CONSERVATIVE ? pass_planned(s, now_ms)
                                                        : pass_queue(s, now_ms);
+}
+
+int sched_pass(struct sched *s, int64_t now_ms, int64_t *again_ms)
+{
+    int64_t aged_ms;
+    int rc;
+
+    s->n_actions = 0;
+    *again_ms = WORK_UNKNOWN;
+    if (s->policy.order->needs_users)
+        inside_count_users(s, now_ms);
+    aged_ms = inside_age(s, now_ms);
+    rc = pass(s, now_ms, again_ms);
+    *again_ms = MIN(*again_ms, aged_ms);
+    return rc;
 }

@@ -14,6 +14,7 @@ struct sched_job {
     uint32_t queue;      /* the lowest it fell into */
     uint8_t state;       /* enum sched_job_state */
     uint8_t was;         /* preempted before */
+    uint8_t aged;        /* it waited for so long that it goes first until it ends */
 };
 
 struct order_key {

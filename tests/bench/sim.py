@@ -8,6 +8,7 @@ script/bench makes the table.
 
 import gzip
 import json
+import math
 import os
 import pathlib
 import random
@@ -93,6 +94,55 @@ def bench_large(folder):
                 "without the %.2g s that reading takes" % reading)
 
 
+def plot(path, lines):
+    """Seconds by devices as an SVG, both axes by powers of ten. lines: {policy: [(devices, s)]}."""
+    wide, high, edge = 560, 360, 60
+    xs = [math.log10(x) for points in lines.values() for x, _ in points]
+    ys = [math.log10(y) for points in lines.values() for _, y in points]
+    left, right = math.floor(min(xs)), math.ceil(max(xs))
+    low, top = math.floor(min(ys)), math.ceil(max(ys))
+
+    def at(x, y):
+        return (edge + (math.log10(x) - left) / (right - left) * (wide - 2 * edge),
+                high - edge - (math.log10(y) - low) / max(top - low, 1) * (high - 2 * edge))
+
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" '
+           'font-family="sans-serif" font-size="12">',
+           f'<text x="{edge}" y="20">brim sim: seconds for ten jobs per device, by devices</text>']
+    for power in range(left, right + 1):
+        x, y = at(10 ** power, 10 ** low)
+        out.append(f'<text x="{x:.0f}" y="{y + 20:.0f}" text-anchor="middle">{10 ** power:,}</text>')
+    for power in range(low, top + 1):
+        x, y = at(10 ** left, 10 ** power)
+        out.append(f'<text x="{x - 8:.0f}" y="{y + 4:.0f}" text-anchor="end">{10.0 ** power:g}</text>'
+                   f'<path d="M{x:.0f} {y:.0f}h{wide - 2 * edge}" stroke="#ccc"/>')
+    for i, (policy, points) in enumerate(lines.items()):
+        colour = ("#1f5fa8", "#b3541e", "#3a7d34")[i % 3]
+        ends = [at(*point) for point in points]
+        out.append('<polyline fill="none" stroke="%s" stroke-width="2" points="%s"/>' % (
+            colour, " ".join("%.1f,%.1f" % end for end in ends)))
+        out.append(f'<text x="{ends[-1][0] + 6:.0f}" y="{ends[-1][1] + 4:.0f}" fill="{colour}">'
+                   f'{policy}</text>')
+    path.write_text("\n".join(out) + "\n</svg>\n", encoding="utf-8")
+
+
+def bench_growth(folder):
+    """Ten jobs per device at 1.2 times what there is, from 1,000 devices on."""
+    lines = {"fifo": [], "easy": [], "greedy": []}
+    for nodes in (125, 400, 1250, 4000, 12500):
+        path = made(folder / "growth.csv", 80 * nodes, 8 * nodes, 1.2)
+        for policy, points in lines.items():
+            _, took, _ = simulate(path, "--nodes", f"{nodes}x8", "--policy", policy)
+            points.append((8 * nodes, took))
+    for policy, points in lines.items():
+        (x, y), (far, long) = points[0], points[-1]
+        power = math.log(long / y) / math.log(far / x)
+        say(f"growth with devices, {policy}", power, "power", "",
+            ", ".join(f"{devices:,}: {s:.3g} s" for devices, s in points))
+    plot(ROOT / "build/growth.svg", lines)
+    print(f"the picture: {ROOT / 'build/growth.svg'}", file=sys.stderr)
+
+
 def bench_pass(folder):
     """Passes over 10,000 jobs that wait for 10,000 nodes that one job each holds."""
     path = folder / "pass.csv"
@@ -117,7 +167,7 @@ def bench_pack(folder):
         "p%d,%d,0,1,%d\n" % (i, chance.choice([2, 4, 6, 8, 12]) * 1000,
                             chance.choice([100, 200, 300, 460, 500, 800, 1000, 1000, 1000]))
         for i in range(8000)))
-    for policy in ("best-fit", "fgd"):
+    for policy in ("best-fit", "fgd", "balance"):
         said, took, _ = simulate(pods, "--nodes", nodes, "--pack", "--policy", policy)
         jobs = said["policies"][0]["jobs"]
         say(f"a place among 1,213 nodes, {policy}", took / jobs * 1e3, "ms", "<= 1",
@@ -126,5 +176,6 @@ def bench_pack(folder):
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as name:
-        for bench in (bench_week, bench_philly, bench_large, bench_pass, bench_pack):
+        for bench in (bench_week, bench_philly, bench_large, bench_growth, bench_pass,
+                      bench_pack):
             bench(pathlib.Path(name))

@@ -398,3 +398,15 @@ def test_topology(brim, trace):
             first["gang_starts_on_several_leaves"]) == (1, 2)
     assert "on several leaves%" in brim.out("sim", path, "--nodes", "16x8/4", "--policy", "topology")
     assert "on several leaves%" not in brim.out("sim", path, "--nodes", "16x8")
+
+
+def test_wiring_of_a_table(brim, trace):
+    rows = "".join(f"n{i},96000,1000,8,A100,{i % 4 + 1}\n" for i in range(8))
+    nodes = trace("sn,cpu_milli,memory_mib,gpu,model,leaf\n" + rows, "nodes.csv")
+    path = trace(HEAD + "a,0,16,10\n")
+    said = json.loads(brim.out("sim", path, "--json", "--nodes", nodes, "--policy", "topology",
+                               "--compare", "greedy"))
+    assert [run["gang_leaves"] for run in said["policies"]] == [1, 2]
+    nodes.write_text("sn,cpu_milli,memory_mib,gpu,model,leaf\nn0,1,1,8,A100,left\n")
+    done = brim("sim", path, "--nodes", nodes)
+    assert done.returncode == 1 and ":2: domain, rack, leaf and spine are numbers" in done.stderr

@@ -4,10 +4,11 @@
 #include "naive_sched.h"
 #include "sched/waiting.h"
 #include "sched/order.h"
+#include "sched/place.h"
 
 #include "tap.h"
 
-enum { ROUNDS = 150 };
+enum { ROUNDS = 100 };
 
 /* Numbers that repeat. */
 static uint64_t next(uint64_t *state)
@@ -80,7 +81,12 @@ static void mix(struct workload *w, uint64_t seed)
         if (below(&seed, 4) == 0)
             job->kinds = 1U << below(&seed, 2);
         if (below(&seed, 20) == 0)
-            job->devices = job->per_node = 0;
+            *job = (struct work){ .submit_ms = job->submit_ms,
+                                  .length_ms = job->length_ms,
+                                  .limit_ms = job->limit_ms,
+                                  .restart_ms = -1,
+                                  .milli = WORK_WHOLE,
+                                  .name = job->name };
     }
 }
 
@@ -167,8 +173,46 @@ struct watch {
     bool running[NAIVE_JOBS];
     int64_t cleared_ms;  /* when jobs were stopped for another one */
     int64_t cleared_for; /* that has not started yet; -1 */
-    int twice, torn, late, in_vain;
+    int64_t every_ms;
+    int64_t ageing_ms; /* 0: others may go ahead */
+    bool moves;        /* jobs that run get other devices, without an action */
+    int twice, torn, late, in_vain, overtaken;
 };
+
+/* Whether some device is given to more than there is of it, by what the scheduler says. */
+static bool is_twice(const struct watch *t, const struct sched *s)
+{
+    int used[NAIVE_NODES][POOL_DEVICES] = { { 0 } };
+    const struct room *r = sched_room(s);
+    bool twice = false;
+
+    for (uint32_t i = 0; i < t->work->n_jobs; i++) {
+        const struct sched_job *j = sched_job(s, i);
+
+        if (j->state != SCHED_RUNNING)
+            continue;
+        for (uint32_t p = j->part; p != NO_PART; p = r->parts[p].next)
+            for (int d = 0; d < POOL_DEVICES; d++)
+                if (r->parts[p].devices >> d & 1)
+                    twice |= (used[r->parts[p].node][d] += r->parts[p].milli) > WORK_WHOLE;
+    }
+    return twice;
+}
+
+/* Whether a job that has not aged starts while one that has finds no place, and would wait. */
+static bool overtakes(const struct watch *t, const struct sched *s, const struct action *a,
+                      int64_t now_ms)
+{
+    if (!t->ageing_ms || sched_job(s, a->job)->aged)
+        return false;
+    for (uint32_t i = 0; i < t->work->n_jobs; i++) {
+        const struct sched_job *j = sched_job(s, i);
+
+        if (j->state == SCHED_WAITING && now_ms - j->since_ms >= t->ageing_ms)
+            return true;
+    }
+    return false;
+}
 
 /* Forget what jobs own that no longer run. */
 static void forget(struct watch *t, const struct sched *s)
@@ -188,7 +232,8 @@ static void own(struct watch *t, const struct sched *s, uint32_t job)
     for (uint32_t p = sched_job(s, job)->part; p != NO_PART; p = r->parts[p].next)
         for (int d = 0; d < POOL_DEVICES; d++)
             if (r->parts[p].devices >> d & 1) {
-                t->twice += r->parts[p].milli == WORK_WHOLE && t->owner[r->parts[p].node][d] != 0;
+                t->twice += !t->moves && r->parts[p].milli == WORK_WHOLE &&
+                            t->owner[r->parts[p].node][d] != 0;
                 t->owner[r->parts[p].node][d] = job + 1;
                 got++;
             }
@@ -200,6 +245,8 @@ static void watch(void *ctx, const struct sched *s, const struct action *a, int6
     struct watch *t = ctx;
 
     forget(t, s);
+    t->twice += is_twice(t, s);
+    t->overtaken += a->kind == ACTION_START && overtakes(t, s, a, now_ms);
     t->in_vain += t->cleared_for >= 0 && now_ms > t->cleared_ms;
     if (a->kind == ACTION_START && a->job == t->cleared_for)
         t->cleared_for = -1;
@@ -215,7 +262,7 @@ static void watch(void *ctx, const struct sched *s, const struct action *a, int6
     t->running[a->job] = true;
     if (sched_job(s, a->job)->state == SCHED_RUNNING)
         own(t, s, a->job);
-    t->late += t->promised[a->job] > 0 && now_ms > t->promised[a->job];
+    t->late += t->promised[a->job] > 0 && now_ms > t->promised[a->job] + t->every_ms;
     if ((a->why == WHY_SHORT || a->why == WHY_SPARE) && a->until_ms != WORK_UNKNOWN)
         t->promised[a->other] = a->until_ms;
 }
@@ -247,6 +294,14 @@ static const char *const any[] = {
     "order = las\nqueues = 30s 300s\npreempt = victims\nrestart = 5s\n" SHARES,
     "order = las\nqueues = 30s 300s\npreempt = victims\nrestart = 5s\n" SHARES "borrow = yes\n",
     "order = srtf\npreempt = victims\nlength = oracle\nrestart = 5s\n" SHARES "borrow = yes\n",
+    "order = sjf\nlength = oracle\nbackfill = greedy\nageing = 60s\n",
+    "order = smallest\nageing = 100s\n",
+    "order = fair\nbackfill = greedy\nhalf-life = 1h\nageing = 30s\n",
+    "order = smallest\nbackfill = easy\nlength = limit\nageing = 100s\n",
+    "order = las\nqueues = 30s 300s\npreempt = victims\nrestart = 5s\nageing = 200s\n",
+    "order = fifo\nbackfill = greedy\nplace = topology\n",
+    "order = fifo\nbackfill = greedy\nplace = balance\n",
+    "order = fifo\nbackfill = greedy\nageing = 50s\n" SHARES,
 };
 
 /* What went wrong, as a word; NULL. */
@@ -257,19 +312,25 @@ static const char *wrong_with(const struct sim_result *r, const struct watch *t,
         return "a device was given twice";
     if (t->torn)
         return "a gang was torn";
+    if (t->overtaken)
+        return "a job went before one that had waited for too long";
     if (t->in_vain)
         return "jobs were stopped for one that did not start";
-    if (t->late && p->order == order_named("fifo")) /* in others, later ones may go ahead */
+    if (t->late && p->order == order_named("fifo") && !p->priorities && !p->ageing_ms)
+        /* in others, later ones may go ahead */
         return "a promise was broken";
     for (size_t i = 0; i < w->n_jobs; i++) {
         const struct sim_job *j = &r->jobs[i];
-        int64_t cost = (int64_t)(j->starts - 1) * p->restart_ms;
+        int64_t least = (int64_t)(j->starts - 1) * MIN(p->restart_ms, p->restart_multi_ms);
+        int64_t most = (int64_t)(j->starts - 1) * MAX(p->restart_ms, p->restart_multi_ms) +
+                       (int64_t)j->starts * p->notice_ms;
+        int64_t more = j->ran_ms - w->jobs[i].length_ms;
 
         if (j->fate == SIM_IMPOSSIBLE)
             continue;
         if (j->starts == 0)
             return "a job never ran";
-        if (j->ran_ms != w->jobs[i].length_ms + cost)
+        if (p->restart_each_pass ? more < 0 : more < least || more > most)
             return "work was lost or made";
         if (j->end_ms - w->jobs[i].submit_ms != j->ran_ms + j->wait_ms)
             return "time was lost or made";
@@ -280,7 +341,9 @@ static const char *wrong_with(const struct sim_result *r, const struct watch *t,
 static const char *check_one(const struct policy *p, uint64_t seed, bool mixed)
 {
     static struct naive m;
-    struct watch t = { .cleared_for = -1 };
+    struct watch t = { .cleared_for = -1,
+                       .every_ms = p->every_ms,
+                       .moves = p->preempt == PREEMPT_REBUILD };
     const struct sim_options options = { watch, &t };
     struct pool pool = { .n_nodes = 0 };
     struct sim_result r, again;
@@ -291,6 +354,8 @@ static const char *check_one(const struct policy *p, uint64_t seed, bool mixed)
 
     make(&w, &m, seed);
     t.work = &w;
+    if (p->backfill <= BACKFILL_GREEDY && p->preempt == PREEMPT_NONE && p->quota.n == 0)
+        t.ageing_ms = p->ageing_ms;
     if (mixed)
         mix(&w, seed);
     snprintf(nodes, sizeof(nodes), mixed ? "3x8:A,4x4:B" : "%dx%d", m.nodes, m.each);
@@ -319,6 +384,105 @@ static void test_any(void)
         while (!wrong && seed++ < ROUNDS)
             wrong = check_one(&p, seed, seed % 3 == 0);
         ok(!wrong, "%s: %s (seed %d)", any[k], wrong ? wrong : "holds", (int)seed);
+    }
+}
+
+/* All policies with names; of those that interleave, t_interleave.c. */
+static void test_named(void)
+{
+    for (size_t k = 0; policy_name_at(k); k++) {
+        const char *wrong = NULL;
+        struct policy p;
+        uint64_t seed = 0;
+        struct err e;
+
+        if (policy_named(&p, policy_name_at(k), &e) < 0)
+            wrong = e.text;
+        else if (p.interleave > 1)
+            continue;
+        while (!wrong && seed++ < ROUNDS / 3)
+            wrong = check_one(&p, seed, seed % 3 == 0);
+        ok(!wrong, "%s: %s (seed %d)", policy_name_at(k), wrong ? wrong : "holds", (int)seed);
+    }
+}
+
+/* Parts at random: those that go together have to hold, too. */
+static void test_mixtures(void)
+{
+    static const char *const backfills[] = { "none", "greedy", "easy", "conservative" };
+    static const char *const preempts[] = { "none", "none", "quota", "victims", "rebuild" };
+    static const char *const ties[] = { "submitted", "waiting", "running" };
+    static const char *const lengths[] = { "none", "limit", "oracle" };
+    const char *wrong = NULL;
+    uint64_t chance = 7;
+    int good = 0;
+    char text[512] = "";
+
+    for (int round = 0; round < 12 * ROUNDS && !wrong; round++) {
+        int orders = 0, places = 0;
+        struct policy p;
+
+        while (order_name_at((size_t)orders))
+            orders++;
+        while (place_name_at((size_t)places))
+            places++;
+        snprintf(text, sizeof(text),
+                 "order = %s\nplace = %s\nbackfill = %s\npreempt = %s\nties = %s\nlength = %s\n"
+                 "queues = 20s 400s\nrestart = %ds\nevery = %ds\nageing = %ds\npriorities = %s\n%s",
+                 order_name_at((size_t)below(&chance, orders)),
+                 place_name_at((size_t)below(&chance, places)), backfills[below(&chance, 4)],
+                 preempts[below(&chance, 5)], ties[below(&chance, 3)], lengths[below(&chance, 3)],
+                 below(&chance, 8), below(&chance, 2) * 7, below(&chance, 2) * 90,
+                 below(&chance, 2) ? "yes" : "no",
+                 below(&chance, 4) ? "" : SHARES "borrow = yes\n");
+        if (!read_policy(&p, text))
+            continue;
+        good++;
+        for (int k = 0; k < 3 && !wrong; k++)
+            wrong = check_one(&p, next(&chance) >> 8, k == 2);
+    }
+    ok(!wrong, "%s: %s", text, wrong ? wrong : "mixtures hold");
+    ok(good > ROUNDS, "%d mixtures", good);
+}
+
+/* A gang behind a stream of small jobs: it waits for as long as they come, unless it ages. */
+static int64_t gang_waits(const char *text)
+{
+    struct pool pool = { .n_nodes = 0 };
+    struct workload w = { .n_jobs = 0 };
+    struct sim_result r;
+    struct policy p;
+    int64_t waits = -1;
+    struct err e;
+
+    for (int i = 0; i < 400; i++)
+        if (add_job(&w, i * 10, 60, i == 5 ? 8 : 2) < 0)
+            return -1;
+    if (read_policy(&p, text) && pool_parse(&pool, "1x8", &e) == 0 &&
+        workload_settle(&w, &e) == 0 && sim_run(&r, &p, &pool, &w, NULL, &e) == 0) {
+        waits = r.jobs[5].wait_ms / 1000;
+        sim_result_done(&r);
+    }
+    pool_done(&pool);
+    workload_done(&w);
+    return waits;
+}
+
+static void test_ageing(void)
+{
+    static const char *const orders[] = { "order = fifo\nbackfill = greedy\n", "order = smallest\n",
+                                          "order = smallest\nbackfill = greedy\n",
+                                          "order = sjf\nlength = oracle\nbackfill = greedy\n",
+                                          "order = smallest\nbackfill = easy\n" };
+
+    for (size_t i = 0; i < ARRAY_SIZE(orders); i++) {
+        char text[128];
+        int64_t waits;
+
+        snprintf(text, sizeof(text), "%sageing = 300s\n", orders[i]);
+        waits = gang_waits(text);
+        ok(gang_waits(orders[i]) > 2000, "it starves: %s", orders[i]);
+        ok(waits >= 300 && waits <= 400, "with ageing it waits for %d s", (int)waits);
     }
 }
 
@@ -375,5 +539,8 @@ int main(void)
     test_waiting();
     test_same();
     test_any();
+    test_named();
+    test_mixtures();
+    test_ageing();
     return done();
 }
