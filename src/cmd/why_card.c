@@ -115,6 +115,23 @@ static void add_live(struct str *out, const struct why_live *live, unsigned colu
     add_lines(out, "still", text, columns, false);
 }
 
+/* How it ended, unless as it should. */
+static void add_end(struct str *out, const struct run *r, unsigned columns)
+{
+    char text[160] = "";
+
+    if (r->end == RUN_LOST)
+        snprintf(text, sizeof(text),
+                 "lost: its observer was killed, the job need not have been; "
+                 "judged is what was seen until then");
+    else if (r->end == RUN_KILLED)
+        snprintf(text, sizeof(text), "killed by signal %d", r->status);
+    else if (r->end == RUN_EXITED && r->status)
+        snprintf(text, sizeof(text), "exit %d", r->status);
+    if (*text)
+        add_lines(out, "end", text, columns, false);
+}
+
 void why_card(const struct run *r, const struct verdict *v, const struct why_live *live,
               bool colour, unsigned columns, struct str *out)
 {
@@ -128,6 +145,8 @@ void why_card(const struct run *r, const struct verdict *v, const struct why_liv
     str_add_char(out, '\n');
     if (live)
         add_live(out, live, columns);
+    else
+        add_end(out, r, columns);
     if (r->inferred)
         add_lines(out, "inferred", r->inferred, columns, false);
     add_shares(out, r, v);

@@ -112,6 +112,8 @@ def test_a_killed_job_is_recorded(runs, number):
     assert runs.run("sh", "-c", "kill -%d $$" % number).returncode == 128 + number
     (one,) = runs.all()
     assert (one["end"], one["status"]) == ("killed", number)
+    told = subprocess.run([BRIM, "why"], env=runs.env, stdout=-1, encoding="utf-8").stdout
+    assert "  end       killed by signal %d\n" % number in told, told
 
 
 @pytest.mark.parametrize(
@@ -378,6 +380,8 @@ def test_a_killed_observer_leaves_the_job_and_the_data(runs, tmp_path):
     wait_for(lambda: lines(out) == ["whole"])
     (one,) = runs.all()
     assert one["end"] == "lost" and 30 <= one["steps"] <= 150, one
+    told = subprocess.run([BRIM, "why"], env=runs.env, stdout=-1, encoding="utf-8").stdout
+    assert "  end       lost: its observer was killed" in told, told
     assert runs.run("true").returncode == 0  # which removes what the killed one left in memory
     assert runs.command().stdout.count("lost") == 1
 
