@@ -187,13 +187,14 @@ def alive(pid):
         return False
 
 
-def shared_memory():
-    return {name for name in os.listdir("/dev/shm") if name.startswith("torch_")}
+def shared_memory(pids):
+    """Files of torch that these made: torch_PID_... Other tests run meanwhile."""
+    names = [name.split("_") for name in os.listdir("/dev/shm")]
+    return [n for n in names if n[0] == "torch" and n[1] in map(str, pids)]
 
 
 @pytest.mark.parametrize("how", ["raise", "return", "kill", "interrupt", "terminate"])
 def test_nothing_is_left_behind(job, tmp_path, how):
-    before = shared_memory()
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     with subprocess.Popen(
@@ -220,7 +221,7 @@ def test_nothing_is_left_behind(job, tmp_path, how):
     while any(map(alive, pids)) and time.monotonic() < end:
         time.sleep(0.02)
     assert not any(map(alive, pids))
-    assert shared_memory() <= before
+    assert shared_memory([process.pid] + pids) == []
     assert os.listdir(str(temporary)) == []
 
 
