@@ -7,16 +7,30 @@
 
 #include "base/log.h"
 #include "daemon/compat.h"
+#include "diagnose/alert.h"
 #include "probe/sampler.h"
 #include "render/metrics.h"
 
 enum { OUTPUT_MAX = 8 << 20 };
+
+/* Add the alerts of rules that hold at once: those that want a rate or a time cannot, of one
+ * tick. */
+static int add_alerts(const struct rules *rules, struct tick *tick)
+{
+    CLEANUP(alerts_freep) struct alerts *alerts = NULL;
+    int rc = alerts_new(&alerts, rules);
+
+    if (rc == 0)
+        rc = alerts_step(alerts, NULL, tick);
+    return rc < 0 ? rc : alerts_rows(alerts, tick);
+}
 
 static int print_once(const struct app *app, const struct agent_options *o, struct err *e)
 {
     CLEANUP(closep) int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     CLEANUP(samplers_closep) struct samplers *samplers = NULL;
     CLEANUP(compat_closep) struct compat *compat = NULL;
+    CLEANUP(rules_done) struct rules rules = { .count = 0 };
     CLEANUP(tick_done) struct tick tick = { .n_rows = 0 };
     CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX);
     const struct sampler_env env = {
@@ -26,13 +40,15 @@ static int print_once(const struct app *app, const struct agent_options *o, stru
 
     if (root < 0)
         return err_set(e, -errno, "cannot open /: %s", strerror(errno));
-    rc = samplers_open(&samplers, &env, e);
+    rc = agent_options_rules(o, &rules, e);
+    if (rc == 0)
+        rc = samplers_open(&samplers, &env, e);
     if (rc == 0 && o->compat)
         rc = compat_open(&compat, &env, e);
     if (rc < 0)
         return rc;
     tick_begin(&tick, clock_wall_ns(app->clock), clock_monotonic_ns(app->clock));
-    if (samplers_sample(samplers, &tick) < 0)
+    if (samplers_sample(samplers, &tick) < 0 || add_alerts(&rules, &tick) < 0)
         return err_nomem(e);
     if (o->json)
         metrics_render_json(&tick, &out);

@@ -37,15 +37,15 @@ const struct agent_options agent_defaults = { .listen = "127.0.0.1:9410",
                                               .interval_ns = 1000000000,
                                               .store_mib = 1024 };
 
-static int load_rules(struct rules *r, const char *path, struct err *e)
+int agent_options_rules(const struct agent_options *o, struct rules *ret, struct err *e)
 {
     CLEANUP(str_done) struct str text = STR_INIT(RULES_FILE_MAX);
     int rc;
 
-    if (!path)
-        return rules_load(r, "alerts.ini", data_alerts_ini, data_alerts_ini_len, e);
-    rc = file_read(path, &text, e);
-    return rc < 0 ? rc : rules_load(r, path, str_text(&text), text.len, e);
+    if (!o->rules)
+        return rules_load(ret, "alerts.ini", data_alerts_ini, data_alerts_ini_len, e);
+    rc = file_read(o->rules, &text, e);
+    return rc < 0 ? rc : rules_load(ret, o->rules, str_text(&text), text.len, e);
 }
 
 /* The first line of the file, without what is blank around it. */
@@ -104,7 +104,7 @@ int agent_options_run(const struct app *app, const struct agent_options *o,
     if (rc != 0)
         return rc;
     gethostname(host, sizeof(host) - 1);
-    rc = load_rules(&rules, o->rules, e);
+    rc = agent_options_rules(o, &rules, e);
     if (rc == 0 && o->token_file)
         rc = load_token(o->token_file, &token, e);
     if (rc < 0)

@@ -2,6 +2,7 @@
 #ifndef BRIM_CMD_AGENT_OPTIONS_H
 #define BRIM_CMD_AGENT_OPTIONS_H
 #include "cmd/cmd.h"
+#include "diagnose/rules.h"
 
 struct agent_options {
     bool once, json, compat;
@@ -17,6 +18,11 @@ extern const struct agent_options agent_defaults;
 
 /* Whether the options are within their limits: 0, or EXIT_USAGE with a sentence. */
 int agent_options_check(const struct agent_options *o, struct err *e);
+
+/* The rules of --rules, or those built in: rules_done() them. 0 or a negative errno with a
+ * sentence. */
+int agent_options_rules(const struct agent_options *o, struct rules *ret, struct err *e)
+    CHECK_RESULT;
 
 /* Run an agent until it is told to end. EXIT_USAGE or a negative errno with a sentence. */
 int agent_options_run(const struct app *app, const struct agent_options *o,

@@ -15,6 +15,7 @@
 #include "daemon/memory.h"
 #include "daemon/privileges.h"
 #include "daemon/self.h"
+#include "diagnose/alert.h"
 #include "probe/sampler.h"
 #include "site.h"
 
@@ -65,6 +66,7 @@ struct agent {
     struct http_page pages[HTTP_PAGES];
     struct str text; /* what is rendered, page after page */
     bool failed;     /* the last tick; the next may work */
+    size_t dropped;  /* alerts of the last tick that are not shown */
     int64_t begin_ns;
     uint64_t ticks, missed;
     uint64_t due; /* ticks that were due by now, taken or not */
@@ -157,6 +159,7 @@ static int add_self(struct agent *a, struct tick *t)
     row->values[SELF_STREAMS] = http.streams;
     row->values[SELF_REQUESTS] = (double)http.requests;
     row->values[SELF_REFUSED] = (double)http.refused;
+    row->values[SELF_ALERTS_DROPPED] = (double)a->dropped;
     if (a->keeper) {
         struct keeper_state kept;
 
@@ -176,6 +179,17 @@ static void store(struct agent *a)
         log_write(note.warning ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO, "%s", note.text.text);
 }
 
+/* Alerts that are one too many, told when it begins. */
+static void look_at_dropped(struct agent *a)
+{
+    size_t now = feed_dropped(a->feed);
+
+    if (now && !a->dropped)
+        log_warning("%zu alerts are not shown: %d can fire at a time; make the rules more strict",
+                    now, ALERTS_FIRING_MAX);
+    a->dropped = now;
+}
+
 /* One tick. A failure is told once, and what was served before stays. */
 static void sample(struct agent *a)
 {
@@ -188,6 +202,8 @@ static void sample(struct agent *a)
         rc = add_self(a, t);
     if (rc == 0)
         rc = feed_judge(a->feed);
+    if (rc == 0)
+        look_at_dropped(a);
     http_stale(a->http);
     if (rc == 0 && http_listeners(a->http, PAGE_LIVE))
         rc = fill(a, PAGE_LIVE);

@@ -95,6 +95,11 @@ int feed_judge(struct feed *f)
     return rc;
 }
 
+size_t feed_dropped(const struct feed *f)
+{
+    return alerts_dropped(f->alerts);
+}
+
 void feed_metrics(const struct feed *f, enum metrics_format format, struct str *out)
 {
     metrics_render(&f->ticks[f->now], format, out);

@@ -26,6 +26,9 @@ int feed_judge(struct feed *f) CHECK_RESULT;
 
 const struct tick *feed_tick(const struct feed *f);
 
+/* Alerts of the last tick that were one too many: they are not shown. */
+size_t feed_dropped(const struct feed *f);
+
 /* Append the texts; failures stick in out. */
 void feed_metrics(const struct feed *f, enum metrics_format format, struct str *out);
 void feed_live(const struct feed *f, struct str *out);

@@ -16,6 +16,8 @@ static const struct signal_def defs[SELF_VALUES] = {
     [SELF_REQUESTS] = { "requests_total", "HTTP requests served", SIGNAL_COUNTER },
     [SELF_REFUSED] = { "refused_total", "HTTP requests refused", SIGNAL_COUNTER },
     [SELF_STORED] = { "stored_ticks_total", "samples written to the store", SIGNAL_COUNTER },
+    [SELF_ALERTS_DROPPED] = { "alerts_dropped", "alerts that are not shown: there are too many",
+                              SIGNAL_GAUGE },
     [SELF_UNSTORED] = { "unstored_ticks_total", "samples that the store did not get",
                         SIGNAL_COUNTER },
 };

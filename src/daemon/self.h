@@ -15,6 +15,7 @@ enum self_value {
     SELF_REFUSED,
     SELF_STORED, /* ticks; absent without a store */
     SELF_UNSTORED,
+    SELF_ALERTS_DROPPED, /* of the tick before */
     SELF_VALUES
 };
 

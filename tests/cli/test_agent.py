@@ -125,3 +125,27 @@ def test_prometheus_scrapes_it(agent, tmp_path):
     finally:
         server.terminate()
         server.wait(timeout=20)
+
+
+RULE = "[%s]\nset = gpu\nby = gpu\nseverity = note\nsay = x\nwhen = power_watts > 100\n"
+GPUS = "[fake]\ncount = 2\n[gpu *]\npower_watts = 650\n"
+
+
+def test_one_sample_has_the_alerts_of_its_rules(brim, tmp_path):
+    rules, gpus = tmp_path / "mine.ini", tmp_path / "gpus.ini"
+    gpus.write_text(GPUS)
+    rules.write_text(RULE % "hungry")
+    text = brim.out("agent", "--once", "--rules", rules, "--fake", gpus)
+    assert text.count('alert="hungry"') == 2, text
+    assert 'alert="hungry"' not in brim.out("agent", "--once", "--fake", gpus)
+    rules.write_text("[hungry]\n")
+    one_line(brim("agent", "--once", "--rules", rules), 1, "mine.ini")
+
+
+def test_alerts_that_are_too_many_are_told(start, tmp_path):
+    rules, gpus = tmp_path / "mine.ini", tmp_path / "gpus.ini"
+    gpus.write_text(GPUS)
+    rules.write_text("".join(RULE % ("hungry-%d" % i) for i in range(200)))
+    agent = start("--interval", "100ms", "--rules", rules, "--fake", gpus)
+    wait_until(lambda: agent.value("alerts_dropped") == 400 - 256)
+    assert agent.said().count("144 alerts are not shown") == 1
