@@ -176,10 +176,24 @@ static void add_packed(const struct sim_report *r, struct str *out)
     }
 }
 
+/* Jobs for which the pool is too small, and the names of the first. */
+static void add_impossible(const struct sim_report *r, struct str *out)
+{
+    const struct sim_result *x = &r->runs[0].result;
+    size_t named = 0;
+
+    if (x->impossible == 0)
+        return;
+    str_addf(out, "%zu job%s more than there is and %s left out: ", x->impossible,
+             x->impossible == 1 ? " needs" : "s need", x->impossible == 1 ? "was" : "were");
+    for (size_t i = 0; i < r->work->n_jobs && named < TRACE_NOTES; i++)
+        if (x->jobs[i].fate == SIM_IMPOSSIBLE)
+            str_addf(out, "%s%s", named++ ? ", " : "", r->work->jobs[i].name);
+    str_add(out, x->impossible > named ? ", ...\n" : "\n");
+}
+
 void sim_show_text(const struct sim_report *r, struct str *out)
 {
-    const struct sim_run *first = &r->runs[0];
-
     str_addf(out, "%s (%s): %zu jobs on %zu node%s with %lld devices; times in seconds\n", r->trace,
              r->notes->kind, r->work->n_jobs, r->pool->n_nodes, r->pool->n_nodes == 1 ? "" : "s",
              (long long)r->pool->devices);
@@ -188,9 +202,7 @@ void sim_show_text(const struct sim_report *r, struct str *out)
         add_packed(r, out);
         return;
     }
-    if (first->result.impossible)
-        str_addf(out, "%zu jobs need more than there is and were left out\n",
-                 first->result.impossible);
+    add_impossible(r, out);
     sim_show_runs(r->runs, r->n_runs, out);
     add_losses(r, out);
     add_leaves(r, out);

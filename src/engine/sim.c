@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <math.h>
 
 #include "engine/outages.h"
 #include "engine/heap.h"
@@ -21,12 +22,13 @@ struct sim {
     struct outages *outages; /* NULL: nothing fails */
     int64_t *fresh_ms;       /* by job: what of left_ms is a start after a loss or preemption */
     uint32_t *span;          /* by job: its last span; NULL: they are not kept */
-    int64_t *left_ms;        /* by job, at since_ms */
-    int64_t *since_ms;       /* by job: it waits, or runs */
-    uint32_t *start;         /* by job: the number of its present start, or restart */
-    size_t next;             /* job to be submitted */
-    size_t unfinished;       /* jobs that can run and have not ended */
-    bool leaves;             /* of the pool are known */
+    int64_t *left_ms;  /* by job, at since_ms; while it runs, at the speed that it has there */
+    float *speed;      /* by job; NULL: all are as fast anywhere */
+    int64_t *since_ms; /* by job: it waits, or runs */
+    uint32_t *start;   /* by job: the number of its present start, or restart */
+    size_t next;       /* job to be submitted */
+    size_t unfinished; /* jobs that can run and have not ended */
+    bool leaves;       /* of the pool are known */
     int64_t now_ms, pass_ms; /* pass_ms: when the scheduler wants to be asked */
     int64_t sample_ms;       /* the next moment at which to look */
 };
@@ -63,6 +65,11 @@ static int open_sim(struct sim *m, struct err *e)
     if (m->options->spans) {
         m->span = arena_alloc(a, n * sizeof(*m->span));
         if (!m->span)
+            return err_nomem(e);
+    }
+    if (m->work->n_speeds > 0) {
+        m->speed = arena_alloc(a, n * sizeof(*m->speed));
+        if (!m->speed)
             return err_nomem(e);
     }
     m->sample_ms = m->result->submitted_ms / SIM_SAMPLES / 2;
@@ -233,6 +240,21 @@ static bool is_real(const struct sim *m, const struct heap_event *x)
     return j->state == SCHED_RUNNING && m->start[x->job] == x->start;
 }
 
+/* A job starts on a kind of devices, or stops: what it has left takes otherwise long. */
+static void scale(struct sim *m, uint32_t job, bool starts)
+{
+    double by;
+
+    if (!m->speed || !m->work->jobs[job].speeds)
+        return;
+    if (starts)
+        m->speed[job] = sched_job(m->sched, job)->speed;
+    by = starts ? 1 / (double)m->speed[job] : (double)m->speed[job];
+    m->left_ms[job] = (int64_t)ceil((double)m->left_ms[job] * by);
+    if (m->outages)
+        m->fresh_ms[job] = (int64_t)ceil((double)m->fresh_ms[job] * by);
+}
+
 static int start(struct sim *m, uint32_t job)
 {
     struct sim_job *j = &m->result->jobs[job];
@@ -241,6 +263,7 @@ static int start(struct sim *m, uint32_t job)
         j->start_ms = m->now_ms;
     j->wait_ms += m->now_ms - m->since_ms[job];
     m->since_ms[job] = m->now_ms;
+    scale(m, job, true);
     if (m->span && begin_span(m, job) < 0)
         return -ENOMEM;
     if (m->leaves)
@@ -259,6 +282,7 @@ static void preempt(struct sim *m, uint32_t job)
         account(m, job, false);
     else
         m->left_ms[job] = ran < m->left_ms[job] ? m->left_ms[job] - ran : 0;
+    scale(m, job, false);
     if (!m->policy->restart_each_pass)
         m->left_ms[job] += sched_restart_ms(m->sched, job);
     if (m->outages)
@@ -328,6 +352,7 @@ static void lose_job(struct sim *m, uint32_t job, uint32_t node)
     int64_t length = WORK_UNKNOWN, restart = sched_restart_ms(m->sched, job);
 
     a.until_ms = account(m, job, true);
+    scale(m, job, false);
     tell(m, &a);
     stop(m, job);
     m->result->losses.jobs++;

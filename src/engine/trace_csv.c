@@ -127,6 +127,8 @@ static int64_t start_ms(const char *model, int32_t devices)
 
 /* ---- rows ---- */
 
+enum { KINDS_TEXT = 1024 };
+static const double speed_min = 1e-3, speed_max = 1e3;
 static const int64_t submit_max_ms = 1000000000000; /* 31 years */
 
 struct table {
@@ -158,24 +160,52 @@ static int seconds(const struct table *t, enum column c, int64_t *ret)
     return *field(t, c) ? reader_seconds(field(t, c), ret) : 0;
 }
 
-/* "V100M16|V100M32" as bits of the pool's kinds. */
-static int kinds(const struct reader *r, const char *text, uint64_t *ret)
+/* "T4:0.3" as a number of a kind of the pool, and a speed; -ENOENT: no node has it. */
+static int one_kind(const struct reader *r, char *word, double *speed)
 {
-    char copy[128], *word, *rest = copy;
+    char *colon = strchr(word, ':');
+
+    *speed = 1;
+    if (colon) {
+        *colon++ = '\0';
+        if (parse_double(colon, speed) < 0 || !(*speed >= speed_min && *speed <= speed_max))
+            return -EINVAL;
+    }
+    return pool_kind(r->pool, word) < 0 ? -ENOENT : pool_kind(r->pool, word);
+}
+
+/* "V100M16|V100M32" as bits of the pool's kinds, and "A100:1|T4:0.3" with how fast it is on each. */
+static int kinds(struct reader *r, const char *text, struct work *w)
+{
+    struct work_speeds speeds = { { 0 } };
+    char copy[KINDS_TEXT], *word, *rest = copy;
     size_t len = strlen(text);
+    int number = 0;
 
     if (!*text || (r->pool->n_kinds == 1 && !*r->pool->kinds[0]))
         return 0;
     if (len >= sizeof(copy))
         return -EINVAL;
     memcpy(copy, text, len + 1);
-    while ((word = strsep(&rest, "|"))) {
-        int kind = pool_kind(r->pool, word);
+    while ((word = strsep(&rest, "|,"))) {
+        double speed;
+        int kind = one_kind(r, word, &speed);
 
-        if (kind >= 0)
-            *ret |= 1ULL << kind;
+        if (kind == -EINVAL)
+            return -EINVAL;
+        if (kind < 0)
+            continue;
+        w->kinds |= 1ULL << kind;
+        speeds.of[kind] = (float)speed;
     }
-    return *ret ? 0 : -ENOENT;
+    if (!w->kinds)
+        return -ENOENT;
+    if (strchr(text, ':'))
+        number = work_speeds(r->work, &speeds);
+    if (number < 0)
+        return number;
+    w->speeds = (uint16_t)number;
+    return 0;
 }
 
 /* How long the stages of an iteration take, where a trace says. */
@@ -285,6 +315,7 @@ static int take_row(struct reader *r, const struct table *t)
     struct work w = reader_empty();
     char number_text[24];
     const char *name = field(t, NAME);
+    int rc;
 
     if (needs(t, &w) < 0)
         return reader_bad(r, "devices, CPUs or memory that are no numbers");
@@ -296,8 +327,16 @@ static int take_row(struct reader *r, const struct table *t)
         return reader_bad(r, "a limit that is no time");
     if (seconds(t, CHECKPOINT_S, &w.checkpoint_ms) < 0 || w.checkpoint_ms < 0)
         return reader_bad(r, "a time between checkpoints that is none");
-    if (kinds(r, field(t, KINDS), &w.kinds) < 0)
-        return reader_bad(r, "no node has devices of the kind %.60s", field(t, KINDS));
+    rc = kinds(r, field(t, KINDS), &w);
+    if (rc == -ENOMEM)
+        return rc;
+    if (rc < 0)
+        return reader_bad(r,
+                          rc == -ENOENT ? "no node has devices of the kind %.60s"
+                          : rc == -E2BIG
+                              ? "one more table of speeds than can be: %.60s"
+                              : "kinds are names, or names:speeds, with | between: %.60s",
+                          field(t, KINDS));
     if (groups(r, t, &w) < 0)
         return -ENOMEM;
     if (!t->form->named || !*name) {

@@ -77,6 +77,29 @@ int work_number(struct workload *w, struct work_names *table, const char *name)
     return (int)table->n - 1;
 }
 
+/* ---- speeds ---- */
+
+int work_speeds(struct workload *w, const struct work_speeds *speeds)
+{
+    struct work_speeds *added;
+
+    for (size_t i = 0; i < w->n_speeds; i++)
+        if (!memcmp(&w->speeds[i], speeds, sizeof(*speeds)))
+            return (int)i + 1;
+    if (w->n_speeds == WORK_SPEEDS)
+        return -E2BIG;
+    added = ARENA_PUSH(&w->arena, &w->speeds, &w->n_speeds);
+    if (!added)
+        return -ENOMEM;
+    *added = *speeds;
+    return (int)w->n_speeds;
+}
+
+double work_speed(const struct workload *w, const struct work *job, unsigned kind)
+{
+    return job->speeds ? (double)w->speeds[job->speeds - 1].of[kind] : 1;
+}
+
 /* ---- order ---- */
 
 /* Merge two sorted runs; equal ones keep their order. */
@@ -130,7 +153,8 @@ static int sort(struct workload *w)
 static bool same_shape(const struct work *a, const struct work *b)
 {
     return a->devices == b->devices && a->per_node == b->per_node && a->milli == b->milli &&
-           a->kinds == b->kinds && a->cpus_milli == b->cpus_milli && a->memory_mib == b->memory_mib;
+           a->kinds == b->kinds && a->cpus_milli == b->cpus_milli &&
+           a->memory_mib == b->memory_mib && a->speeds == b->speeds;
 }
 
 static uint64_t hash_shape(const struct work *w)

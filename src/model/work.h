@@ -9,6 +9,7 @@
 #include "base/err.h"
 
 enum { WORK_WHOLE = 1000, WORK_DEVICES = 1 << 20, WORK_GROUPS = 4096, WORK_STAGES = 3 };
+enum { WORK_KINDS = 64, WORK_SPEEDS = 1024 };
 #define WORK_UNKNOWN INT64_MAX
 
 struct work {
@@ -32,6 +33,7 @@ struct work {
     int16_t class;       /* the same: what results are told apart by */
     int16_t priority;    /* higher goes first, where a policy looks at it */
     bool fixed;          /* may not be preempted */
+    uint16_t speeds;     /* number in the workload's table, plus 1; 0: as fast on all its kinds */
     uint16_t shape;      /* equal for jobs that need the same: workload_settle() */
 };
 
@@ -43,11 +45,18 @@ struct work_names {
     size_t n_slots;
 };
 
+/* How fast a job is on each kind of devices; its length is for a speed of 1. */
+struct work_speeds {
+    float of[WORK_KINDS];
+};
+
 struct workload {
     struct arena arena;
     struct work *jobs;
     size_t n_jobs;
     struct work_names users, teams, classes;
+    struct work_speeds *speeds;
+    size_t n_speeds;
     size_t n_shapes;
     int64_t first_ms; /* of the first submission, on the trace's own clock */
 };
@@ -57,6 +66,13 @@ void workload_done(struct workload *w);
 /* The number of a name in a table, added when it is new; -ENOMEM, or -E2BIG behind
  * WORK_GROUPS names. */
 int work_number(struct workload *w, struct work_names *table, const char *name) CHECK_RESULT;
+
+/* The number, plus 1, of a table of speeds, added when it is new; -ENOMEM, or -E2BIG behind
+ * WORK_SPEEDS tables. */
+int work_speeds(struct workload *w, const struct work_speeds *speeds) CHECK_RESULT;
+
+/* How fast a job is on a kind. */
+double work_speed(const struct workload *w, const struct work *job, unsigned kind);
 
 /* After the last job was added: put them in the order of submission (those of one moment stay in
  * theirs), let the first be at 0, and number their shapes. -ENOMEM, or -E2BIG when there are more

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "sched/inside.h"
+#include "sched/speed.h"
 
 enum { DEPTH = 500 }; /* jobs planned in a pass: those behind wait */
 
@@ -105,7 +105,7 @@ int pass_planned(struct sched *s, int64_t now_ms)
     for (int i = 0; i < DEPTH && job != WAITING_NONE; i++) {
         const struct order_key key = s->waiting.nodes[job].key;
         int32_t devices = s->work->jobs[job].devices;
-        int64_t length = s->jobs[job].left_ms;
+        int64_t length = speed_longest(s, job);
         size_t at = find(&plan, devices, length);
         bool starts = plan.steps[at].from_ms == now_ms && inside_find(s, job);
 

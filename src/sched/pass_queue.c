@@ -1,6 +1,6 @@
 /* Without preemption: the first job that waits starts when there is room; behind one that does not
  * fit, others start as the policy's backfill allows. */
-#include "sched/inside.h"
+#include "sched/speed.h"
 
 /* No job of a group that needs more than is free can start. */
 static bool hopeless(const struct sched *s, uint32_t job)
@@ -44,7 +44,7 @@ static void advance(struct sched *s, uint32_t group, const struct order_key *aft
 /* A job behind one that was promised a start. Sets why; false when it must wait. */
 static bool easy(struct sched *s, uint32_t job, int64_t now_ms, struct action *why)
 {
-    int64_t length = s->jobs[job].left_ms;
+    int64_t length = speed_longest(s, job);
     bool found;
 
     if (s->promise.start_ms == WORK_UNKNOWN) {

@@ -18,6 +18,7 @@ static const int64_t time_max_ns = (int64_t)365 * 86400 * 1000 * MS;
 static const char *const backfills[] = { "none", "greedy", "easy", "conservative", NULL };
 static const char *const preempts[] = { "none", "quota", "rebuild", "victims", NULL };
 static const char *const ties[] = { "submitted", "waiting", "running", "list", NULL };
+static const char *const kinds[] = { "fastest", "placed", NULL };
 static const char *const lengths[] = { "none", "limit", "oracle", NULL };
 
 /* ---- what the program knows ---- */
@@ -220,6 +221,9 @@ static int take_word(struct policy *p, const struct ini_entry *at, struct err *e
     } else if (!strcmp(at->key, "preempt")) {
         rc = choose(&word, preempts, at, e);
         p->preempt = word;
+    } else if (!strcmp(at->key, "kinds")) {
+        rc = choose(&word, kinds, at, e);
+        p->kinds = word;
     } else if (!strcmp(at->key, "ties")) {
         rc = choose(&word, ties, at, e);
         p->ties = word;

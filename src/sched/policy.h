@@ -26,6 +26,12 @@ enum policy_backfill {
     BACKFILL_CONSERVATIVE, /* what delays none of those before it starts */
 };
 
+/* Which devices a job gets that is faster on some kinds. */
+enum policy_kinds {
+    KINDS_FASTEST, /* the fastest that are free */
+    KINDS_PLACED,  /* those on which the placement puts it */
+};
+
 enum policy_preempt {
     PREEMPT_NONE,
     PREEMPT_QUOTA,   /* in their order, jobs get devices by number while any are left */
@@ -72,6 +78,7 @@ struct policy {
     const struct place_ops *place;
     enum policy_backfill backfill;
     enum policy_preempt preempt;
+    enum policy_kinds kinds;
     enum policy_ties ties;
     enum policy_length length;
     bool priorities;          /* classes of priority first, then the order */

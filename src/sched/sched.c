@@ -1,4 +1,5 @@
 #include "sched/inside.h"
+#include "sched/speed.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -78,6 +79,9 @@ int sched_open(struct sched **ret, const struct policy *policy, const struct poo
     CLEANUP(sched_closep) struct sched *s = calloc(1, sizeof(*s));
     int rc;
 
+    if (jobs->n_speeds > 0 && policy->preempt == PREEMPT_REBUILD)
+        return err_set(e, -EINVAL, "%s places all anew in each pass: not with speeds by kind",
+                       policy->name);
     if (!s)
         return err_nomem(e);
     s->policy = *policy;
@@ -148,7 +152,7 @@ int64_t sched_restart_ms(const struct sched *s, uint32_t job)
 
 bool inside_find(struct sched *s, uint32_t job)
 {
-    return quota_allows(s, job) && s->policy.place->find(&s->room, &s->work->jobs[job], &s->fit);
+    return quota_allows(s, job) && speed_find(s, job);
 }
 
 bool sched_possible(struct sched *s, uint32_t job)
@@ -324,6 +328,7 @@ static void remove_running(struct sched *s, uint32_t job, int64_t now_ms)
     quota_count(s, job, -1);
     j->attained_ms = sched_job_attained(j, &s->work->jobs[job], now_ms);
     j->left_ms = sched_job_left(j, now_ms);
+    speed_stop(s, job);
     room_give(&s->room, &s->work->jobs[job], j->part);
     s->promise.job = WAITING_NONE;
 }
@@ -350,6 +355,7 @@ int inside_start(struct sched *s, uint32_t job, int64_t now_ms, const struct act
     if (room_take(&s->room, &s->work->jobs[job], &s->fit, &j->part) < 0)
         return -ENOMEM;
     remove_waiting(s, job);
+    speed_start(s, job);
     count_user(s, job, now_ms, 1);
     quota_count(s, job, 1);
     add_running(s, job, now_ms);

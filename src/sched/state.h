@@ -13,6 +13,7 @@ struct sched_job {
     uint32_t list;       /* its place among equals: grows with each change of state */
     uint32_t queue;      /* the lowest it fell into */
     uint8_t state;       /* enum sched_job_state */
+    float speed;         /* where it runs, or last did; 0: 1 */
     uint8_t was;         /* preempted before */
     uint8_t aged;        /* it waited for so long that it goes first until it ends */
 };

@@ -410,3 +410,45 @@ def test_wiring_of_a_table(brim, trace):
     nodes.write_text("sn,cpu_milli,memory_mib,gpu,model,leaf\nn0,1,1,8,A100,left\n")
     done = brim("sim", path, "--nodes", nodes)
     assert done.returncode == 1 and ":2: domain, rack, leaf and spine are numbers" in done.stderr
+
+
+KINDS = "job_id,submit_s,gpus,duration_s,kinds,priority\n"
+
+
+def test_speeds_by_kind(brim, tmp_path, trace):
+    """The fastest kind that is free; what is left of a job that moves takes longer there."""
+    path = trace(KINDS + "a,0,8,100,A100:1|T4:0.25,0\nb,0,8,100,A100:1|T4:0.25,0\n"
+                 "c,1,8,10,T4:2|A100,0\n")
+    nodes = ["--nodes", "1x8:T4,1x8:A100"]
+    said = brim.out("sim", path, *nodes, "--actions", "--policy", "fifo").splitlines()
+    assert [line.split()[:3] + line.split()[7:9] for line in said] == [
+        ["0.000", "job", "a", "on", "n1:"], ["0.000", "job", "b", "on", "n0:"],
+        ["100.000", "job", "c", "on", "n1:"]]
+    run = json.loads(brim.out("sim", path, *nodes, "--json", "--policy", "easy"))["policies"][0]
+    assert run["end_s"] == 400 and run["all"]["completion_s"] == (100 + 400 + 109) / 3
+    policy = tmp_path / "classes.ini"
+    policy.write_text("[policy]\npriorities = yes\npreempt = victims\n")
+    moves = trace(KINDS + "low,0,8,100,A100:1|T4:0.25,0\nhigh,50,8,300,A100,5\n", "moves.csv")
+    said = json.loads(brim.out("sim", moves, *nodes, "--json", "--policy", policy, "--by", "class"))
+    assert said["policies"][0]["preemptions"] == 1
+    assert said["policies"][0]["all"]["completion_s"] == (50 + 200 + 300) / 2
+    policy.write_text("[policy]\nkinds = placed\n")
+    said = brim.out("sim", path, *nodes, "--actions", "--policy", policy).splitlines()
+    assert said[0].split()[8] == "n0:"  # the first of those that are as full
+
+
+def test_rows_that_cannot_be(brim, trace):
+    """Each by its line and counted, whatever is wrong; the rest runs, in the order of time."""
+    rows = ["late,100,1,5,", "early,0,1,5,A100", "neg,1,1,-5,", "long,1,1,1e30,", "old,1,1,4e8,",
+            "none,1,1,5,H9", "slow,1,1,5,A100:0", "fast,1,1,5,A100:x", "some,1,1,5,H9:2|A100:1",
+            "huge,1,99999999,5,", "big,1,999,5,", "text,1,two,5,", "short,1"]
+    path = trace(KINDS.replace(",priority", "") + "\n".join(rows) + "\n")
+    said = json.loads(brim.out("sim", path, "--json", "--nodes", "2x8:A100"))
+    assert (said["trace"]["jobs"], said["trace"]["bad"]) == (4, 9)
+    assert [note.split(":")[0] for note in said["trace"]["notes"]] == [
+        f"line {n}" for n in (4, 5, 6, 7, 8, 9, 11, 13)]
+    assert "kinds are names, or names:speeds" in said["trace"]["notes"][4]
+    assert said["policies"][0]["impossible"] == 1 and said["policies"][0]["all"]["jobs"] == 3
+    text = brim.out("sim", path, "--nodes", "2x8:A100")
+    assert "9 rows left out" in text and "and 1 more" in text
+    assert "1 job needs more than there is and was left out: big" in text
