@@ -104,16 +104,13 @@ static int begin(struct arena *a, struct optimize_ending *x, struct optimize_beg
 
     if (rc == 0)
         rc = load(a, b, &knobs, &tree, x, e);
-    if (rc != 0)
-        return rc;
-    b->drive = drive_of(o, &knobs, b);
-    if (!b->job.plugins)
-        job_tell(x->talk,
-                 "the shim for Python was not found (BRIM_PLUGINS can name its folder): jobs "
-                 "that do not mark their own steps can not be changed");
-    if (getrandom(&b->job.chance, sizeof(b->job.chance), GRND_NONBLOCK) < 0)
-        b->job.chance = (unsigned)getpid();
-    return optimize_start(a, x, b, e);
+    if (rc == 0) {
+        b->drive = drive_of(o, &knobs, b);
+        rc = optimize_start(a, x, b, e);
+    }
+    b->drive.knobs = b->about.knobs = NULL; /* they end here */
+    b->about.tree = NULL;
+    return rc;
 }
 
 static int run(const struct app *app, const void *values, char **operands, struct err *e)
@@ -153,6 +150,12 @@ static int run(const struct app *app, const void *values, char **operands, struc
     rc = optimize_machine_begin(&a, &machine, optimize_allows(o, "privileged"), &talk, e);
     if (rc < 0)
         return rc;
+    if (!b.job.plugins)
+        job_tell(&talk,
+                 "the shim for Python was not found (BRIM_PLUGINS can name its folder): jobs "
+                 "that do not mark their own steps can not be changed");
+    if (getrandom(&b.job.chance, sizeof(b.job.chance), GRND_NONBLOCK) < 0)
+        b.job.chance = (unsigned)getpid();
     b.drive.machine = machine.warden ? &machine.drive : NULL;
     rc = begin(&a, &x, &b, app->clock, e);
     optimize_machine_end(&machine);

@@ -45,26 +45,26 @@ static void find_symbol(void *library, const char *name, void *slot)
         *function = dlsym(library, name);
 }
 
-static int load(struct nvml_power *p, struct err *e)
+static void load(struct nvml_power *p)
 {
     p->library = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL);
-    if (!p->library)
-        return err_set(e, -ENODEV, "no NVIDIA driver library: %s", dlerror());
-    for (size_t i = 0; i < ARRAY_SIZE(symbols); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(symbols) && p->library; i++)
         for (size_t k = 0; k < ARRAY_SIZE(symbols[i].names); k++)
             find_symbol(p->library, symbols[i].names[k], (char *)p + symbols[i].offset);
-    if (!p->init || !p->count || !p->handle || !p->get || !p->set)
-        return err_set(e, -ENODEV, LIBRARY " has no functions for the limit of power");
-    return 0;
 }
 
 int nvml_power_open(struct nvml_power **ret, struct err *e)
 {
     CLEANUP(nvml_power_closep) struct nvml_power *p = calloc(1, sizeof(*p));
-    int rc = p ? load(p, e) : err_nomem(e), code;
+    int code;
 
-    if (rc < 0)
-        return rc;
+    if (!p)
+        return err_nomem(e);
+    load(p);
+    if (!p->library)
+        return err_set(e, -ENODEV, "no NVIDIA driver library: %s", dlerror());
+    if (!p->init || !p->count || !p->handle || !p->get || !p->set)
+        return err_set(e, -ENODEV, LIBRARY " has no functions for the limit of power");
     code = p->init();
     p->inited = code == NVML_OK;
     if (code == NVML_OK)

@@ -277,6 +277,7 @@ static void become_warden(int socket, struct note *n, const struct lever_about *
     levers_init(&l, about);
     serve(socket, n, &l);
     levers_done(&l);
+    note_done(n);
     _exit(0);
 }
 
@@ -318,6 +319,7 @@ static int fork_warden(struct warden *w, struct note *n, const struct lever_abou
     pid = fork();
     if (pid == 0) {
         close(ends[0]);
+        free(w); /* it is of the other side */
         become_warden(ends[1], n, about);
     }
     close(ends[1]);
@@ -333,8 +335,11 @@ int warden_start(struct warden **ret, const char *folder, const struct lever_abo
     CLEANUP(freep) struct warden *w = calloc(1, sizeof(*w));
     CLEANUP(note_done) struct note n = { .lock = -1 };
     struct levers l;
-    int rc = w ? note_open(&n, folder, true, e) : err_nomem(e);
+    int rc;
 
+    if (!w)
+        return err_nomem(e);
+    rc = note_open(&n, folder, true, e);
     if (rc < 0)
         return rc;
     w->socket = -1;
