@@ -153,6 +153,7 @@ static bool known_shape(const struct reader *r, struct shape *s)
         return false;
     *s = known->shape;
     s->layers = row_int(&r->f, COL_LAYERS, s->layers);
+    s->dense_first = MIN(s->dense_first, s->layers - (s->layers > 1)); /* of a slice */
     s->heads = row_int(&r->f, COL_HEADS, s->heads);
     if (s->heads != known->shape.heads) {
         s->head_dim = s->hidden / s->heads;
@@ -339,6 +340,16 @@ static bool row_is_out(const struct row_fields *f)
     return row_says_oom(f, COL_NOTES) || row_says_oom(f, COL_TIME) || row_says_oom(f, COL_MEM);
 }
 
+/* MegaScale as its authors run it (arXiv 2402.15627): attention and MLP beside each other, and all
+ * collectives beside the compute; not the Megatron-LM that they compare it with. */
+static bool is_megascale(const struct row_fields *f)
+{
+    bool named = row_says(f, COL_MODEL, "megascale") || row_says(f, COL_NOTES, "megascale");
+
+    return named && !row_says(f, COL_MODEL, "megatron") && !row_says(f, COL_NOTES, "megatron") &&
+           !row_says(f, COL_NOTES, "baseline");
+}
+
 /* What stacks of the time did, where the table does not say. */
 static void set_defaults(const struct reader *r, struct plan_row *row)
 {
@@ -363,10 +374,15 @@ static void set_defaults(const struct reader *r, struct plan_row *row)
     l->overlap_ep = row_mentions(&r->f, "1f1b overlap") || row_mentions(&r->f, "ep overlap") ||
                     row_mentions(&r->f, "dualpipe");
     l->overlap_pp = fresh;
+    if (is_megascale(&r->f)) {
+        job->shape.parallel = true;
+        l->overlap_dp = l->overlap_pp = true;
+        l->overlap_tp = l->seq_parallel;
+    }
     if (l->pp > 1 && (row_mentions(&r->f, "dualpipe") || row_mentions(&r->f, "zero-bubble") ||
                       row_mentions(&r->f, "zero bubble")))
         l->schedule = SCHEDULE_ZERO_BUBBLE;
-    lean = fresh || gated || job->seq > 2048 || row_mentions(&r->f, "flash");
+    lean = fresh || gated || job->seq > 2048 || row_mentions(&r->f, "flash") || is_megascale(&r->f);
     job->attention = torch ? ATTENTION_SECOND : lean ? ATTENTION_FLASH : ATTENTION_PLAIN;
     /* MPT's positions are biases of the scores, which its kernels of 2023 were written for. */
     if (!strncasecmp(row->name, "mpt", 3))
@@ -499,6 +515,10 @@ static void read_row(const struct reader *r, struct plan_row *row)
         return;
     set_defaults(r, row);
     read_recompute(r, row);
+    if (row_mentions(&r->f, "lora")) {
+        refuse(row, "only adapters are trained (LoRA)");
+        return;
+    }
     if (choose(r, row) < 0)
         return;
     if (layout_check(&row->layout, &row->job, &row->cluster, &e) < 0) {

@@ -91,6 +91,48 @@ static void test_engines(const struct tables *t)
     }
 }
 
+/* MegaScale, and what its authors compare it with. */
+static void test_megascale(const struct tables *t)
+{
+    static const struct {
+        const char *model, *notes;
+        bool overlaps;
+    } rows[] = { { "GPT", "MegaScale", true },
+                 { "MegaScale 175B", "", true },
+                 { "GPT", "Megatron-LM rows of MegaScale", false },
+                 { "GPT", "MegaScale's baseline", false },
+                 { "GPT", "", false } };
+
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        CLEANUP(arena_done) struct arena a = ARENA_INIT;
+        struct plan_row *r = NULL;
+        char text[512];
+        size_t n = 0;
+
+        snprintf(text, sizeof(text), HEAD "%s,24,1024,16,2048,A100,8,2,2,2,1,16,,,bf16,.5,,%s\n",
+                 rows[i].model, rows[i].notes);
+        ok(read_rows(t, text, &a, &r, &n, NULL) == 0 && n == 1 && !r[0].reason[0] &&
+               r[0].layout.overlap_dp == rows[i].overlaps &&
+               r[0].job.shape.parallel == rows[i].overlaps &&
+               (r[0].job.attention == ATTENTION_FLASH) == rows[i].overlaps,
+           "'%s', '%s'", rows[i].model, rows[i].notes);
+    }
+}
+
+/* A few layers of a model that begins with dense ones. */
+static void test_slice(const struct tables *t)
+{
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    struct plan_row *r = NULL;
+    size_t n = 0;
+
+    is_int(read_rows(t, HEAD "DeepSeek-V3,2,,,4096,H100,8,1,1,8,1,64,,1,bf16,.5,,\n", &a, &r, &n,
+                     NULL),
+           0, "a slice");
+    ok(n == 1 && !r[0].reason[0] && r[0].job.shape.layers == 2 && r[0].job.shape.dense_first == 1,
+       "of two layers, one of which has experts");
+}
+
 static void reason(const struct tables *t, const char *text, const char *want)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
@@ -115,6 +157,8 @@ static void test_reasons(const struct tables *t)
            "neither time nor memory was measured");
     reason(t, HEAD "GPT,24,1024,16,1024,A100,8,2,2,2,1,16,full,,fp64,0.5,,\n",
            "precision 'fp64' is not known");
+    reason(t, HEAD "GPT,24,1024,16,1024,A100,8,2,2,2,1,16,full,,fp16,0.5,,LoRA\n",
+           "only adapters are trained (LoRA)");
 }
 
 static void test_network(const struct tables *t)
@@ -284,6 +328,8 @@ int main(void)
     is_int(load(&t, NULL), 0, "the tables");
     test_row(&t);
     test_engines(&t);
+    test_megascale(&t);
+    test_slice(&t);
     test_reasons(&t);
     test_network(&t);
     test_other_names(&t);
