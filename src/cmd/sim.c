@@ -62,6 +62,8 @@ static const struct opt opts[] = {
       "dollars for an hour of a device (else of data/prices.csv)", NULL },
     { OPT_STRING, 0, "power", offsetof(struct sim_opts, rates.power), "BUSY[:IDLE]",
       "watts of a device (else its TDP)", NULL },
+    { OPT_STRING, 0, "windows", offsetof(struct sim_opts, faults.windows), "FILE",
+      "planned times without a node: a table time_s,node,duration_s,drain_s", NULL },
     { OPT_DURATION, 0, "repair", offsetof(struct sim_opts, faults.repair_ns), "TIME",
       "failures by rate: how long a node is out", NULL },
     { OPT_UINT, 0, "spares", offsetof(struct sim_opts, faults.spares), "N",

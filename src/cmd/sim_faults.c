@@ -34,7 +34,7 @@ static int read_list(struct sim_failing *f, struct arena *a, const struct pool *
         rc = outages_read(a, pool, file, str_text(&text), text.len, &list, &f->options.n_list, e);
     if (rc < 0)
         return rc;
-    f->options.list = list;
+    f->options.list = f->list = list;
     snprintf(f->about, sizeof(f->about), "%zu failures of %.80s", f->options.n_list, file);
     return 0;
 }
@@ -82,6 +82,26 @@ static int read_name(struct sim_failing *f, const char *name, struct err *e)
     return rc;
 }
 
+static int add_windows(struct sim_failing *f, struct arena *a, const struct pool *pool,
+                       const char *file, struct err *e)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(LIST_MAX);
+    struct outage *list, *both = f->list;
+    size_t n, len;
+    int rc = file_read(file, &text, e);
+
+    if (rc == 0)
+        rc = outages_read_windows(a, pool, file, str_text(&text), text.len, &list, &n, e);
+    if (rc < 0)
+        return rc;
+    if (outages_join(a, &both, &f->options.n_list, list, n) < 0)
+        return err_nomem(e);
+    f->options.list = f->list = both;
+    len = strlen(f->about);
+    snprintf(f->about + len, sizeof(f->about) - len, "%s%zu windows", len ? "; " : "", n / 2);
+    return 0;
+}
+
 static int find_rate(struct sim_failing *f, struct arena *a, const struct pool *pool,
                      const char *text, struct err *e)
 {
@@ -100,7 +120,7 @@ static int find_rate(struct sim_failing *f, struct arena *a, const struct pool *
 int sim_faults_find(struct sim_failing *ret, struct arena *a, const struct pool *pool,
                     const struct sim_fault_opts *o, uint64_t seed, struct err *e)
 {
-    struct sim_failing f = { .any = o->failures || o->cost_ns > 0 || o->spares > 0 };
+    struct sim_failing f = { .any = o->failures || o->cost_ns > 0 || o->spares > 0 || o->windows };
     int rc = 0;
 
     f.options.seed = seed;
@@ -114,12 +134,16 @@ int sim_faults_find(struct sim_failing *ret, struct arena *a, const struct pool 
         rc = find_rate(&f, a, pool, o->failures, e);
     if (rc < 0)
         return rc;
-    if (o->failures && !f.options.list) {
+    if (f.options.per_device_day > 0) {
         size_t len = strlen(f.about);
 
         snprintf(f.about + len, sizeof(f.about) - len, "; each takes %.4g h to repair",
                  (double)f.options.repair_ms / 3600e3);
     }
+    if (o->windows)
+        rc = add_windows(&f, a, pool, o->windows, e);
+    if (rc < 0)
+        return rc;
     *ret = f;
     return 0;
 }

@@ -6,7 +6,7 @@
 #include "model/work.h"
 
 struct sim_fault_opts {
-    const char *failures;
+    const char *failures, *windows;
     int64_t repair_ns, checkpoint_ns, cost_ns;
     uint64_t spares;
 };
@@ -14,7 +14,8 @@ struct sim_fault_opts {
 /* What was asked for; its list is in the arena. about: a sentence for people. */
 struct sim_failing {
     struct outage_options options;
-    bool any; /* failures, or a cost of checkpoints */
+    struct outage *list; /* the same as that of the options */
+    bool any;            /* failures, or a cost of checkpoints */
     char about[240];
 };
 

@@ -74,7 +74,9 @@ int outages_open(struct outages *f, const struct outage_options *o, const struct
     f->until = arena_alloc(&f->arena, (n + 1) * sizeof(*f->until));
     f->state = arena_alloc(&f->arena, n + 1);
     f->stood = arena_alloc(&f->arena, n + 1);
-    if (!f->until || !f->state || !f->stood) {
+    f->shut = arena_alloc(&f->arena, n + 1);
+    f->back_ms = arena_alloc(&f->arena, (n + 1) * sizeof(*f->back_ms));
+    if (!f->until || !f->state || !f->stood || !f->back_ms || !f->shut) {
         outages_done(f);
         return err_nomem(e);
     }
@@ -123,9 +125,14 @@ static int fail(struct outages *f, const struct outage *x, int64_t now_ms, struc
 {
     int64_t lasts = MAX(x->lasts_ms, 1);
 
-    *ret = (struct outage_step){ .node = x->node, .other = UINT32_MAX };
+    *ret = (struct outage_step){ .node = x->node, .kind = x->kind, .other = UINT32_MAX };
     ret->until_ms = lasts < INT64_MAX / 4 ? now_ms + lasts : INT64_MAX;
     ret->used = f->state[x->node] == OUTAGE_UP;
+    if (x->kind != OUTAGE_FAILURE)
+        f->shut[x->node] = x->kind == OUTAGE_CLOSES ? 1 : 2;
+    if (x->kind == OUTAGE_CLOSES)
+        return 1;
+    f->back_ms[x->node] = MAX(f->back_ms[x->node], ret->until_ms);
     f->state[x->node] = OUTAGE_DOWN;
     if (ret->used) {
         ret->other = find_spare(f, x->node);
@@ -141,6 +148,9 @@ static void come_back(struct outages *f, uint32_t node, struct outage_step *ret)
 {
     *ret = (struct outage_step){ .node = node, .up = true, .other = UINT32_MAX };
     ret->used = !f->stood[node];
+    ret->opens = f->shut[node] == 2;
+    if (ret->opens)
+        f->shut[node] = 0;
     f->state[node] = ret->used ? OUTAGE_UP : OUTAGE_SPARE;
 }
 
@@ -148,18 +158,27 @@ int outages_step(struct outages *f, int64_t now_ms, struct outage_step *ret)
 {
     const struct heap_event *up = heap_first(&f->ups);
 
-    if (up && up->at_ms <= now_ms) {
+    while (up && up->at_ms <= now_ms) {
         uint32_t node = up->job;
+        bool back = up->at_ms >= f->back_ms[node];
 
         heap_pop(&f->ups);
+        up = heap_first(&f->ups);
+        if (!back)
+            continue; /* it is out for another reason, too */
         come_back(f, node, ret);
         return 1;
     }
     while (f->next < f->o.n_list && f->o.list[f->next].at_ms <= now_ms) {
         const struct outage *x = &f->o.list[f->next++];
 
-        if (f->state[x->node] != OUTAGE_DOWN)
+        if (f->state[x->node] != OUTAGE_DOWN || x->kind == OUTAGE_CLOSES)
             return fail(f, x, now_ms, ret);
+        if (x->kind == OUTAGE_WINDOW)
+            f->shut[x->node] = 2;
+        f->back_ms[x->node] = MAX(f->back_ms[x->node], now_ms + MAX(x->lasts_ms, 1));
+        if (heap_add(&f->ups, now_ms + MAX(x->lasts_ms, 1), x->node, 0) < 0)
+            return -ENOMEM;
     }
     while (f->drawn.at_ms <= now_ms) {
         const struct outage x = f->drawn;
@@ -202,7 +221,9 @@ static int by_time(const void *a, const void *b)
 
     if (x->at_ms != y->at_ms)
         return x->at_ms < y->at_ms ? -1 : 1;
-    return x->node < y->node ? -1 : x->node > y->node;
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    return x->kind < y->kind ? -1 : x->kind > y->kind;
 }
 
 static int find_node(const struct pool *pool, const char *name, uint32_t *ret)
@@ -226,34 +247,98 @@ static int seconds(const char *text, int64_t *ret)
     return 0;
 }
 
-int outages_read(struct arena *a, const struct pool *pool, const char *file, const char *text,
-                 size_t len, struct outage **ret, size_t *n, struct err *e)
+/* A row: time_s, node, duration_s and, for windows, drain_s. */
+static int take_row(const struct csv *c, const struct pool *pool, const char *file, bool windows,
+                    struct outage *ret, int64_t *drain_ms, struct err *e)
 {
-    struct outage *list = NULL, *added;
+    *drain_ms = 0;
+    if (c->n_fields != (windows ? 4U : 3U) || seconds(c->fields[0], &ret->at_ms) < 0 ||
+        seconds(c->fields[2], &ret->lasts_ms) < 0 ||
+        (windows && seconds(c->fields[3], drain_ms) < 0))
+        return err_set(e, -EINVAL, "%s:%d: a %s is time_s,node,duration_s%s, in seconds", file,
+                       c->line, windows ? "window" : "failure", windows ? ",drain_s" : "");
+    if (find_node(pool, c->fields[1], &ret->node) < 0)
+        return err_set(e, -EINVAL, "%s:%d: there is no node %.60s", file, c->line, c->fields[1]);
+    return 0;
+}
+
+struct table {
+    const struct pool *pool;
+    const char *file;
+    bool windows;
+};
+
+static int read_table(struct arena *a, const struct table *t, struct csv *c, struct outage **list,
+                      size_t *n, struct err *e)
+{
+    struct outage one, *added;
+    int64_t drain_ms;
+    int rc;
+
+    while ((rc = csv_next(c)) > 0) {
+        one = (struct outage){ .kind = t->windows ? OUTAGE_WINDOW : OUTAGE_FAILURE };
+        rc = take_row(c, t->pool, t->file, t->windows, &one, &drain_ms, e);
+        if (rc < 0)
+            return rc;
+        added = ARENA_PUSH(a, list, n);
+        if (added)
+            *added = one;
+        if (!added || (t->windows && !(added = ARENA_PUSH(a, list, n))))
+            return err_nomem(e);
+        if (t->windows)
+            *added = (struct outage){ MAX(one.at_ms - drain_ms, 0), MIN(drain_ms, one.at_ms),
+                                      one.node, OUTAGE_CLOSES };
+    }
+    return rc < 0 ? err_set(e, -EINVAL, "%s:%d: not a row of a table", t->file, c->line) : 0;
+}
+
+static int read_list(struct arena *a, const struct table *t, const char *text, size_t len,
+                     struct outage **ret, size_t *n, struct err *e)
+{
+    struct outage *list = NULL;
     size_t count = 0;
     struct csv c;
     int rc;
 
     csv_init(&c, text, len);
-    if (csv_next(&c) <= 0 || c.n_fields != 3 || strcmp(c.fields[0], "time_s") != 0)
-        return err_set(e, -EINVAL, "%s: a list of failures starts with time_s,node,duration_s",
-                       file);
-    while ((rc = csv_next(&c)) > 0) {
-        added = ARENA_PUSH(a, &list, &count);
-        if (!added)
-            return err_nomem(e);
-        if (c.n_fields != 3 || seconds(c.fields[0], &added->at_ms) < 0 ||
-            seconds(c.fields[2], &added->lasts_ms) < 0)
-            return err_set(e, -EINVAL, "%s:%d: a failure is time_s,node,duration_s, in seconds",
-                           file, c.line);
-        if (find_node(pool, c.fields[1], &added->node) < 0)
-            return err_set(e, -EINVAL, "%s:%d: there is no node %.60s", file, c.line, c.fields[1]);
-    }
+    if (csv_next(&c) <= 0 || c.n_fields != (t->windows ? 4U : 3U) ||
+        strcmp(c.fields[0], "time_s") != 0)
+        return err_set(e, -EINVAL, "%s: a list of %s starts with time_s,node,duration_s%s", t->file,
+                       t->windows ? "windows" : "failures", t->windows ? ",drain_s" : "");
+    rc = read_table(a, t, &c, &list, &count, e);
     if (rc < 0)
-        return err_set(e, -EINVAL, "%s:%d: not a row of a table", file, c.line);
+        return rc;
     if (count)
         qsort(list, count, sizeof(*list), by_time);
     *ret = list;
     *n = count;
+    return 0;
+}
+
+int outages_read(struct arena *a, const struct pool *pool, const char *file, const char *text,
+                 size_t len, struct outage **ret, size_t *n, struct err *e)
+{
+    return read_list(a, &(struct table){ pool, file, false }, text, len, ret, n, e);
+}
+
+int outages_read_windows(struct arena *a, const struct pool *pool, const char *file,
+                         const char *text, size_t len, struct outage **ret, size_t *n,
+                         struct err *e)
+{
+    return read_list(a, &(struct table){ pool, file, true }, text, len, ret, n, e);
+}
+
+int outages_join(struct arena *a, struct outage **ret, size_t *n, const struct outage *other,
+                 size_t n_other)
+{
+    struct outage *both = arena_alloc(a, (*n + n_other + 1) * sizeof(*both));
+
+    if (!both)
+        return -ENOMEM;
+    for (size_t i = 0; i < *n + n_other; i++)
+        both[i] = i < *n ? (*ret)[i] : other[i - *n];
+    qsort(both, *n + n_other, sizeof(*both), by_time);
+    *ret = both;
+    *n += n_other;
     return 0;
 }

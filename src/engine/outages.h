@@ -8,9 +8,16 @@
 #include "engine/heap.h"
 #include "model/pool.h"
 
+enum outage_kind {
+    OUTAGE_FAILURE,
+    OUTAGE_CLOSES, /* nothing starts on the node any more: a window begins in lasts_ms */
+    OUTAGE_WINDOW, /* planned: jobs save what they did and leave */
+};
+
 struct outage {
     int64_t at_ms, lasts_ms;
     uint32_t node;
+    uint8_t kind; /* enum outage_kind */
 };
 
 struct outage_options {
@@ -29,11 +36,13 @@ struct outages {
     struct arena arena;
     struct outage_options o;
     const struct pool *pool;
-    int64_t *until;  /* devices of the nodes up to each, to draw one by its devices */
-    uint8_t *state;  /* by node: enum outage_node */
-    uint8_t *stood;  /* by node: a spare stood in for it, or it is one */
-    struct heap ups; /* when nodes come back: their numbers are the jobs of its events */
-    size_t next;     /* of the list */
+    int64_t *until;   /* devices of the nodes up to each, to draw one by its devices */
+    uint8_t *state;   /* by node: enum outage_node */
+    uint8_t *stood;   /* by node: a spare stood in for it, or it is one */
+    uint8_t *shut;    /* by node: nothing starts there (1), and its window has begun (2) */
+    int64_t *back_ms; /* by node: when it is back at the earliest */
+    struct heap ups;  /* when nodes come back: their numbers are the jobs of its events */
+    size_t next;      /* of the list */
     uint64_t random;
     struct outage drawn; /* the next failure by rate */
 };
@@ -41,8 +50,10 @@ struct outages {
 /* What happens at a moment. */
 struct outage_step {
     uint32_t node;
+    uint8_t kind;     /* enum outage_kind, of what is not up */
     bool up;          /* it is back; else it fails */
     bool used;        /* jobs may be on it, or may be placed on it from now on */
+    bool opens;       /* jobs may start on it again */
     uint32_t other;   /* another node that is used from now on, in its stead; UINT32_MAX */
     int64_t until_ms; /* of a failure */
 };
@@ -69,6 +80,16 @@ struct outage_work {
     int64_t paid_ms; /* for checkpoints */
 };
 struct outage_work outages_did(int64_t ran_ms, int64_t work_ms, int64_t every_ms, int64_t cost_ms);
+
+/* Read windows: a table with the columns time_s, node, duration_s and drain_s, the time before it
+ * during which nothing starts on the node. Each is two of the list; as outages_read(). */
+int outages_read_windows(struct arena *a, const struct pool *pool, const char *file,
+                         const char *text, size_t len, struct outage **ret, size_t *n,
+                         struct err *e) CHECK_RESULT;
+
+/* Put two lists into one, by time. -ENOMEM. */
+int outages_join(struct arena *a, struct outage **ret, size_t *n, const struct outage *other,
+                 size_t n_other) CHECK_RESULT;
 
 /* Read a list: a table with the columns time_s, node and duration_s, nodes by their names, times
  * counted from the first submission. *ret is in the arena, by time.

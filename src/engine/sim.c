@@ -373,23 +373,58 @@ static void lose_job(struct sim *m, uint32_t job, uint32_t node)
     sched_return(m->sched, job, m->now_ms, length);
 }
 
+/* A job leaves a node whose window begins: it saves what it did and waits. */
+static void leave(struct sim *m, uint32_t job, uint32_t node)
+{
+    const struct work *w = &m->work->jobs[job];
+    int64_t length = WORK_UNKNOWN;
+
+    tell(m, &(struct action){ .job = job, .kind = ACTION_LEAVE, .other = node });
+    preempt(m, job);
+    if (m->policy->length == LENGTH_ORACLE)
+        length = m->left_ms[job];
+    else if (m->policy->length == LENGTH_LIMIT && w->limit_ms != WORK_UNKNOWN)
+        length = MAX(w->limit_ms - w->length_ms, 0) + m->left_ms[job];
+    sched_return(m->sched, job, m->now_ms, length);
+}
+
 static void lose_node(struct sim *m, const struct outage_step *x)
 {
+    bool planned = x->kind == OUTAGE_WINDOW;
     size_t n;
     const uint32_t *running = sched_running(m->sched, &n);
 
-    m->result->losses.failures++;
-    tell(m,
-         &(struct action){
-             .job = UINT32_MAX, .kind = ACTION_DOWN, .other = x->node, .until_ms = x->until_ms });
-    while (n-- > 0) /* the last one takes the place of one that goes */
-        if (sched_is_on(m->sched, running[n], x->node))
+    m->result->losses.failures += !planned;
+    tell(m, &(struct action){ .job = UINT32_MAX,
+                              .kind = planned ? ACTION_WINDOW : ACTION_DOWN,
+                              .other = x->node,
+                              .until_ms = x->until_ms });
+    while (n-- > 0) { /* the last one takes the place of one that goes */
+        if (!sched_is_on(m->sched, running[n], x->node))
+            continue;
+        if (planned)
+            leave(m, running[n], x->node);
+        else
             lose_job(m, running[n], x->node);
+    }
     sched_node(m->sched, x->node, false);
     if (x->other == UINT32_MAX)
         return;
     sched_node(m->sched, x->other, true);
     tell(m, &(struct action){ .job = x->node, .kind = ACTION_STANDS, .other = x->other });
+}
+
+/* Nothing starts on a node any more, or may again. */
+static int shut(struct sim *m, const struct outage_step *x)
+{
+    if (x->opens)
+        return sched_close_node(m->sched, x->node, false);
+    if (x->up || x->kind != OUTAGE_CLOSES)
+        return 0;
+    tell(m,
+         &(struct action){
+             .job = UINT32_MAX, .kind = ACTION_CLOSE, .other = x->node, .until_ms = x->until_ms });
+    return sched_close_node(m->sched, x->node, true);
 }
 
 /* 1 when a node was lost or is back, 0 when not, -ENOMEM. */
@@ -401,7 +436,9 @@ static int fail(struct sim *m)
     if (!m->outages)
         return 0;
     while ((rc = outages_step(m->outages, m->now_ms, &x)) > 0) {
-        if (!x.used)
+        if (shut(m, &x) < 0)
+            return -ENOMEM;
+        if (!x.used || (!x.up && x.kind == OUTAGE_CLOSES))
             continue;
         any = 1;
         if (!x.up) {

@@ -76,7 +76,8 @@ static int32_t clear(struct sched *s, const struct ranked *waits, uint32_t node,
     int have = may_use(s, waits->job, node);
     int32_t cost = 0;
 
-    if (w->kinds && !(w->kinds >> s->pool->nodes[node].kind & 1))
+    if ((w->kinds && !(w->kinds >> s->pool->nodes[node].kind & 1)) ||
+        (s->room.closed && s->room.closed[node]))
         return -1;
     for (uint32_t i = s->first[node + 1]; i-- > s->first[node];) {
         const struct holder *h = &s->holders[i];

@@ -10,6 +10,8 @@ struct enough {
 
 static bool suits_kind(const struct sched *s, uint32_t node, const struct work *w)
 {
+    if (s->room.closed && s->room.closed[node])
+        return false;
     return !w->kinds || (w->kinds >> s->pool->nodes[node].kind & 1);
 }
 

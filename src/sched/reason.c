@@ -115,6 +115,19 @@ static void add_loss(const struct sched *s, const struct action *a, int64_t now_
     case ACTION_UP:
         str_addf(out, "node %s is back", node);
         return;
+    case ACTION_CLOSE:
+        str_addf(out, "nothing starts on node %s any more: its window begins in ", node);
+        add_time(out, a->until_ms - now_ms);
+        return;
+    case ACTION_WINDOW:
+        str_addf(out, "the window of node %s begins, for ", node);
+        add_time(out, a->until_ms - now_ms);
+        return;
+    case ACTION_LEAVE:
+        str_addf(out, "job %s gives up ", s->work->jobs[a->job].name);
+        add_devices(s, a->job, out);
+        str_addf(out, ": the window of node %s begins; what it did is saved", node);
+        return;
     case ACTION_STANDS:
         str_addf(out, "node %s, a spare, stands in for %s", node, s->pool->nodes[a->job].name);
         return;

@@ -51,6 +51,8 @@ bool room_suits(const struct room *r, uint32_t node, const struct work *w, int n
 
     if (w->kinds && !(w->kinds >> r->pool->nodes[node].kind & 1))
         return false;
+    if (r->closed && r->closed[node])
+        return false;
     if (n->cpus_milli < w->cpus_milli || n->memory_mib < w->memory_mib)
         return false;
     return !r->spare_of || r->spare_of[node] >= need;
@@ -157,6 +159,18 @@ void room_lose(struct room *r, uint32_t node)
     r->whole -= devices;
     r->milli -= (int64_t)devices * WORK_WHOLE;
     r->lost += (int64_t)devices * WORK_WHOLE;
+}
+
+int room_close(struct room *r, uint32_t node, bool closed)
+{
+    if (!r->closed && closed) {
+        r->closed = arena_alloc(&r->arena, r->pool->n_nodes);
+        if (!r->closed)
+            return -ENOMEM;
+    }
+    if (r->closed)
+        r->closed[node] = closed;
+    return 0;
 }
 
 void room_regain(struct room *r, uint32_t node)

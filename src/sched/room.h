@@ -43,6 +43,7 @@ struct room {
     int64_t milli;                       /* what is free of all devices, in thousandths */
     int64_t lost;                        /* devices of nodes that are lost, in thousandths */
     int64_t *taken;                      /* of each kind, in thousandths; NULL: there is one */
+    uint8_t *closed;                     /* by node: nothing starts there; NULL: nowhere */
     struct part *parts;                  /* those taken, chained by job */
     size_t n_parts;
     uint32_t spare;          /* the first of those given back */
@@ -72,6 +73,9 @@ void room_lift(struct room *r, const struct work *w, uint32_t first, bool up);
 /* A node on which nothing is taken is lost: no job finds a place there until it is back. */
 void room_lose(struct room *r, uint32_t node);
 void room_regain(struct room *r, uint32_t node);
+
+/* From now on nothing starts on a node, or may again; what runs there goes on. -ENOMEM. */
+int room_close(struct room *r, uint32_t node, bool closed) CHECK_RESULT;
 
 /* Give back what room_take() returned. */
 void room_give(struct room *r, const struct work *w, uint32_t first);

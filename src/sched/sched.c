@@ -452,6 +452,12 @@ void sched_node(struct sched *s, uint32_t node, bool up)
     s->promise.job = WAITING_NONE;
 }
 
+int sched_close_node(struct sched *s, uint32_t node, bool closed)
+{
+    s->promise.job = WAITING_NONE;
+    return room_close(&s->room, node, closed);
+}
+
 bool sched_is_on(const struct sched *s, uint32_t job, uint32_t node)
 {
     uint32_t p = s->jobs[job].part;

@@ -19,6 +19,9 @@ enum action_kind {
     ACTION_DOWN,   /* the node 'other' is lost until until_ms */
     ACTION_UP,     /* it is back */
     ACTION_STANDS, /* the node 'other' stands in for the node 'job' */
+    ACTION_CLOSE,  /* nothing starts on the node 'other': a window begins at until_ms */
+    ACTION_WINDOW, /* the window of the node 'other', until until_ms */
+    ACTION_LEAVE,  /* a job leaves the node 'other' for its window: what it did is saved */
 };
 
 enum action_why {
@@ -75,6 +78,9 @@ void sched_return(struct sched *s, uint32_t job, int64_t now_ms, int64_t left_ms
 
 /* A node is lost (up false), on which no job runs any more; it is back. */
 void sched_node(struct sched *s, uint32_t node, bool up);
+
+/* From now on nothing starts on a node, or may again. -ENOMEM. */
+int sched_close_node(struct sched *s, uint32_t node, bool closed) CHECK_RESULT;
 
 /* Whether a running job has a part of a node. */
 bool sched_is_on(const struct sched *s, uint32_t job, uint32_t node);

@@ -452,3 +452,32 @@ def test_rows_that_cannot_be(brim, trace):
     text = brim.out("sim", path, "--nodes", "2x8:A100")
     assert "9 rows left out" in text and "and 1 more" in text
     assert "1 job needs more than there is and was left out: big" in text
+
+
+def test_windows(brim, trace):
+    """Nothing starts on a node before its window; what runs then saves its work and moves."""
+    path = trace(HEAD + "a,0,4,200\nb,0,4,70\nc,5,4,30\nd,6,4,30\n")
+    windows = trace("time_s,node,duration_s,drain_s\n100,n0,50,40\n", "windows.csv")
+    options = ["sim", path, "--nodes", "2x4", "--windows", windows]
+    said = brim.out(*options, "--actions").splitlines()
+    assert said[2:] == [
+        "60.000 nothing starts on node n0 any more: its window begins in 40 s",
+        "70.000 job c starts with 4 devices on n1: of those that wait it was submitted first",
+        "100.000 the window of node n0 begins, for 50 s",
+        "100.000 job a gives up 4 devices: the window of node n0 begins; what it did is saved",
+        "100.000 job a starts with 4 devices on n1: of those that wait it was submitted first",
+        "150.000 node n0 is back",
+        "150.000 job d starts with 4 devices on n0: of those that wait it was submitted first",
+    ]
+    run = json.loads(brim.out(*options, "--json"))["policies"][0]
+    assert (run["end_s"], run["preemptions"]) == (200, 1)
+    assert run["failures"]["nodes"] == 0 and run["failures"]["done_again_device_hours"] == 0
+    # a failure meanwhile makes it longer, not shorter
+    failures = trace("time_s,node,duration_s\n90,n0,20\n", "failures.csv")
+    said = brim.out(*options, "--failures", failures, "--actions")
+    assert "90.000 node n0 fails" in said and "150.000 node n0 is back" in said
+    assert "window of node n0 begins, for" not in said
+    windows.write_text("time_s,node,duration_s\n100,n0,50\n")
+    assert "a list of windows starts with time_s,node,duration_s,drain_s" in brim(*options).stderr
+    windows.write_text("time_s,node,duration_s,drain_s\n100,n9,50,1\n")
+    assert "windows.csv:2: there is no node n9" in brim(*options).stderr

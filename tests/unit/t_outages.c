@@ -113,11 +113,23 @@ static int make(struct workload *w, struct pool *p, struct outage *list, uint64_
     return pool_parse(p, "6x4", NULL);
 }
 
+/* Make windows of a list: each is two, of one node. */
+static void plan(struct outage *list)
+{
+    for (int i = 0; i < 8; i += 2) {
+        list[i].kind = OUTAGE_CLOSES;
+        list[i].lasts_ms = list[i + 1].at_ms - list[i].at_ms;
+        list[i + 1].kind = OUTAGE_WINDOW;
+        list[i + 1].node = list[i].node;
+    }
+}
+
 struct watch {
     bool lost[NODES];
-    int64_t back[JOBS]; /* what each job went back by, in all */
+    int64_t closed[NODES]; /* nothing may start before that */
+    int64_t back[JOBS];    /* what each job went back by, in all */
     int64_t losses[JOBS];
-    int on_lost, spare_used, downs, stands;
+    int on_lost, downs, stands, leaves;
 };
 
 static void watch(void *ctx, const struct sched *s, const struct action *a, int64_t now_ms)
@@ -125,9 +137,12 @@ static void watch(void *ctx, const struct sched *s, const struct action *a, int6
     struct watch *t = ctx;
     CLEANUP(str_done) struct str text = STR_INIT(1000);
 
-    (void)now_ms;
     sched_reason(s, a, now_ms, &text);
-    if (a->kind == ACTION_DOWN) {
+    if (a->kind == ACTION_CLOSE) {
+        t->closed[a->other] = a->until_ms;
+    } else if (a->kind == ACTION_LEAVE) {
+        t->leaves++;
+    } else if (a->kind == ACTION_DOWN || a->kind == ACTION_WINDOW) {
         t->lost[a->other] = true;
         t->downs++;
     } else if (a->kind == ACTION_UP || a->kind == ACTION_STANDS) {
@@ -138,7 +153,7 @@ static void watch(void *ctx, const struct sched *s, const struct action *a, int6
         t->losses[a->job]++;
     } else if (a->kind == ACTION_START) {
         for (uint32_t n = 0; n < NODES; n++)
-            t->on_lost += t->lost[n] && sched_is_on(s, a->job, n);
+            t->on_lost += (t->lost[n] || now_ms < t->closed[n]) && sched_is_on(s, a->job, n);
     }
 }
 
@@ -185,12 +200,15 @@ static const char *const policies[] = {
 static const struct {
     const char *name;
     struct outage_options o;
-    bool list;
+    bool list, windows;
 } cases[] = {
-    { "of a list", { .checkpoint_cost_ms = 0 }, true },
-    { "of a list, one spare", { .spares = 1, .checkpoint_cost_ms = 700 }, true },
+    { "of a list", { .checkpoint_cost_ms = 0 }, true, false },
+    { "of a list, one spare", { .spares = 1, .checkpoint_cost_ms = 700 }, true, false },
+    { "and windows", { .per_device_day = 10, .seed = 3, .repair_ms = 50000 }, true, true },
+    { "and windows, one spare", { .spares = 1, .checkpoint_cost_ms = 700 }, true, true },
     { "by rate, two spares",
       { .per_device_day = 20, .seed = 7, .repair_ms = 60000, .spares = 2 },
+      false,
       false },
 };
 
@@ -200,7 +218,7 @@ static void test_policy(const char *text, size_t kind)
     struct outage list[8];
     const char *wrong = NULL;
     char whole[256];
-    int downs = 0, stands = 0;
+    int downs = 0, stands = 0, leaves = 0;
 
     snprintf(whole, sizeof(whole), "[policy]\n%s", text);
     for (uint64_t seed = 1; seed <= ROUNDS && !wrong; seed++) {
@@ -215,21 +233,24 @@ static void test_policy(const char *text, size_t kind)
             t.lost[n] = true;
         o.list = list;
         o.n_list = cases[kind].list ? ARRAY_SIZE(list) : 0;
-        if (make(&w, &pool, list, seed) < 0 ||
-            policy_read(&p, "test", whole, strlen(whole), NULL) < 0 ||
+        wrong = make(&w, &pool, list, seed) < 0 ? "no memory" : NULL;
+        if (cases[kind].windows)
+            plan(list);
+        if (wrong || policy_read(&p, "test", whole, strlen(whole), NULL) < 0 ||
             sim_run(&r, &p, &pool, &w, &options, NULL) < 0)
             wrong = "it does not run";
         if (!wrong)
             wrong = wrong_with(&r, &t, &w, &o);
         downs += t.downs;
         stands += t.stands;
+        leaves += t.leaves;
         sim_result_done(&r);
         workload_done(&w);
         pool_done(&pool);
     }
     is_str(wrong ? wrong : "nothing", "nothing", "failures %s: %.30s", cases[kind].name, text);
-    ok(downs > ROUNDS && (stands > 0) == (o.spares > 0), "which happen (%d, %d stood in for)",
-       downs, stands);
+    ok(downs > ROUNDS && (stands > 0) == (o.spares > 0) && (leaves > 0) == cases[kind].windows,
+       "which happen (%d, %d stood in for, %d leave)", downs, stands, leaves);
 }
 
 /* A job that the failures let never end is given up. */
