@@ -111,9 +111,9 @@ static void try_hwmon(void *ctx, const char *name)
     struct drm_card *card = s->card, probe = { .at = card->at };
     char text[DRM_NAME];
 
-    if (card->hwmon[0] || strncmp(name, "hwmon", 5) != 0)
+    if (card->hwmon[0] || strncmp(name, "hwmon", 5) != 0 || strlen(name) >= sizeof(probe.hwmon))
         return;
-    snprintf(probe.card, sizeof(probe.card), "%s", card->card);
+    memcpy(probe.card, card->card, sizeof(probe.card));
     snprintf(probe.hwmon, sizeof(probe.hwmon), "%s", name);
     if (drm_card_text(s->cards, &probe, DRM_HWMON, "name", text, sizeof(text)) < 0)
         return;
