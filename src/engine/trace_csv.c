@@ -174,7 +174,7 @@ static int one_kind(const struct reader *r, char *word, double *speed)
     return pool_kind(r->pool, word) < 0 ? -ENOENT : pool_kind(r->pool, word);
 }
 
-/* "V100M16|V100M32" as bits of the pool's kinds, and "A100:1|T4:0.3" with how fast it is on each. */
+/* "V100M16|V100M32" as bits of the pool's kinds; "A100:1|T4:0.3" with how fast it is on each. */
 static int kinds(struct reader *r, const char *text, struct work *w)
 {
     struct work_speeds speeds = { { 0 } };

@@ -111,10 +111,12 @@ def plot(path, lines):
            f'<text x="{edge}" y="20">brim sim: seconds for ten jobs per device, by devices</text>']
     for power in range(left, right + 1):
         x, y = at(10 ** power, 10 ** low)
-        out.append(f'<text x="{x:.0f}" y="{y + 20:.0f}" text-anchor="middle">{10 ** power:,}</text>')
+        out.append(f'<text x="{x:.0f}" y="{y + 20:.0f}" text-anchor="middle">'
+                   f'{10 ** power:,}</text>')
     for power in range(low, top + 1):
         x, y = at(10 ** left, 10 ** power)
-        out.append(f'<text x="{x - 8:.0f}" y="{y + 4:.0f}" text-anchor="end">{10.0 ** power:g}</text>'
+        out.append(f'<text x="{x - 8:.0f}" y="{y + 4:.0f}" text-anchor="end">'
+                   f'{10.0 ** power:g}</text>'
                    f'<path d="M{x:.0f} {y:.0f}h{wide - 2 * edge}" stroke="#ccc"/>')
     for i, (policy, points) in enumerate(lines.items()):
         colour = ("#1f5fa8", "#b3541e", "#3a7d34")[i % 3]

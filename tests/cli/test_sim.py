@@ -396,7 +396,8 @@ def test_topology(brim, trace):
     assert (fewest["gang_leaves"], first["gang_leaves"]) == (3, 4)
     assert (fewest["gang_starts_on_several_leaves"],
             first["gang_starts_on_several_leaves"]) == (1, 2)
-    assert "on several leaves%" in brim.out("sim", path, "--nodes", "16x8/4", "--policy", "topology")
+    wired = ["--nodes", "16x8/4", "--policy", "topology"]
+    assert "on several leaves%" in brim.out("sim", path, *wired)
     assert "on several leaves%" not in brim.out("sim", path, "--nodes", "16x8")
 
 
