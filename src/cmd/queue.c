@@ -72,13 +72,14 @@ static int load_policy(struct policy *p, const char *name, struct err *e)
     return rc;
 }
 
-static int load_node(struct node **ret, const struct queue_opts *o, struct err *e)
+/* The node has names of the catalogue's. */
+static int load_node(struct node **ret, struct catalogue *c, const struct queue_opts *o,
+                     struct err *e)
 {
-    CLEANUP(catalogue_done) struct catalogue c = { .n_products = 0 };
-    struct probe p = { .catalogue = &c, .fake = o->fake, .patience_ns = 10 * second_ns };
-    int rc = catalogue_load(&c, data_devices_csv, data_devices_csv_len, e);
+    struct probe p = { .catalogue = c, .fake = o->fake, .patience_ns = 10 * second_ns };
+    int rc = catalogue_load(c, data_devices_csv, data_devices_csv_len, e);
 
-    if (rc == 0 && o->fake && probe_fake_check(&c, o->fake, e) < 0)
+    if (rc == 0 && o->fake && probe_fake_check(c, o->fake, e) < 0)
         return -EINVAL;
     if (rc == 0)
         rc = recording_live(&p, ret, e);
@@ -97,6 +98,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
 {
     const struct queue_opts *o = values;
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    CLEANUP(catalogue_done) struct catalogue catalogue = { .n_products = 0 };
     CLEANUP(node_freep) struct node *node = NULL;
     struct policy policy;
     struct local_config c = {
@@ -112,7 +114,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
     (void)operands;
     if (rc < 0)
         return rc == -ENOENT || rc == -EINVAL ? EXIT_USAGE : rc;
-    rc = load_node(&node, o, e);
+    rc = load_node(&node, &catalogue, o, e);
     if (rc < 0)
         return rc;
     c.node = node;
