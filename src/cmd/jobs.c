@@ -51,14 +51,12 @@ static void cell(struct str *out, size_t line, size_t column)
 
 static void add_cut(struct str *out, const char *text, size_t width)
 {
-    size_t len = strlen(text);
+    char part[NAME_WIDTH + 1];
 
-    if (len <= width) {
-        str_add(out, text);
-        return;
-    }
-    str_add_n(out, text, width - 3);
-    str_add(out, "...");
+    snprintf(part, sizeof(part), "%s", text);
+    if (strlen(text) > width)
+        snprintf(part, sizeof(part), "%.*s...", (int)width - 3, text);
+    queue_add(out, part);
 }
 
 static void add_row(struct str *out, const struct json_value *job, bool cpus)
@@ -82,7 +80,8 @@ static void add_row(struct str *out, const struct json_value *job, bool cpus)
     cell(out, line, RAN);
     add_seconds(out, queue_number(job, "attempts") > 0 ? queue_number(job, "ran_s") : (double)NAN);
     cell(out, line, WHY);
-    str_add(out, !strcmp(queue_text(job, "state"), "running") ? queue_text(job, "place") : reason);
+    queue_add(out,
+              !strcmp(queue_text(job, "state"), "running") ? queue_text(job, "place") : reason);
     str_add_char(out, '\n');
 }
 
@@ -103,8 +102,11 @@ static void show_table(const struct json_value *jobs, bool cpus, struct str *out
 
 static void add_line(struct str *out, const char *name, const char *value)
 {
-    if (*value)
-        str_addf(out, "%-10s %s\n", name, value);
+    if (!*value)
+        return;
+    str_addf(out, "%-10s ", name);
+    queue_add(out, value);
+    str_add_char(out, '\n');
 }
 
 static void add_moment(struct str *out, const char *name, double seconds)
@@ -120,8 +122,9 @@ static void show_one(const struct json_value *job, const char *folder, struct st
 {
     double exit = queue_number(job, "exit"), limit = queue_number(job, "limit_s");
 
-    str_addf(out, "job %s, %s, of %s: %s\n", queue_text(job, "job"), queue_text(job, "name"),
-             queue_text(job, "user"), queue_text(job, "state"));
+    str_addf(out, "job %s, ", queue_text(job, "job"));
+    queue_add(out, queue_text(job, "name"));
+    str_addf(out, ", of %s: %s\n", queue_text(job, "user"), queue_text(job, "state"));
     add_line(out, "why", queue_text(job, "reason"));
     str_addf(out, "needs      %g devices, %g CPUs, priority %g%s\n", queue_number(job, "devices"),
              queue_number(job, "cpus"), queue_number(job, "priority"),

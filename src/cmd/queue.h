@@ -7,7 +7,8 @@
 #include "engine/local_wire.h"
 
 /* The folder of the queue: the one that was named, else that of the machine when it has one for
- * all, else the user's own. In the arena; NULL when out of memory. */
+ * all, else the user's own on this machine, as a home may be on many. In the arena; NULL when out
+ * of memory. */
 const char *queue_folder(struct arena *a, const char *named) CHECK_RESULT;
 
 /* The queue's own answer about jobs as JSON: of one ("12", "12_3"), or (label NULL) those that have
@@ -19,6 +20,9 @@ int queue_jobs(const char *folder, const char *label, int64_t since_ms, struct s
 /* The jobs of such an answer: an array. */
 int queue_read(const struct json_value **jobs, struct arena *a, const struct str *answer,
                struct err *e) CHECK_RESULT;
+
+/* Add a text without the control characters that another user's job may have in its name. */
+void queue_add(struct str *out, const char *text);
 
 /* A member as text ("" when there is none), and as a number. */
 const char *queue_text(const struct json_value *job, const char *key);

@@ -7,13 +7,16 @@
 #include "engine/local_client.h"
 #include "run/environ.h"
 
+enum { PATH_TEXT = 4096 };
+
 /* Where root keeps one for all users. */
 static const char of_machine[] = "/var/lib/brim/queue";
 
 const char *queue_folder(struct arena *a, const char *named)
 {
     char *const *env = conf_environment();
-    char path[4096];
+    char path[PATH_TEXT], host[256];
+    const char *name;
 
     if (named && *named != '/' && getcwd(path, sizeof(path)))
         return arena_printf(a, "%s/%s", path, named);
@@ -21,7 +24,13 @@ const char *queue_folder(struct arena *a, const char *named)
         return named;
     if (!environ_get(env, "STATE_DIRECTORY") && geteuid() != 0 && local_is_shared(of_machine))
         return of_machine;
-    return conf_state(a, "queue");
+    if (environ_get(env, "STATE_DIRECTORY") || geteuid() == 0)
+        return conf_state(a, "queue");
+    if (gethostname(host, sizeof(host)) < 0 || strchr(host, '/'))
+        return conf_state(a, "queue");
+    host[sizeof(host) - 1] = 0;
+    name = arena_printf(a, "queue-%s", host);
+    return name ? conf_state(a, name) : NULL;
 }
 
 int queue_jobs(const char *folder, const char *label, int64_t since_ms, struct str *answer,
@@ -50,6 +59,12 @@ int queue_read(const struct json_value **jobs, struct arena *a, const struct str
     if (!*jobs || (*jobs)->kind != JSON_ARRAY)
         return err_set(e, -EPROTO, "the engine's answer is damaged");
     return 0;
+}
+
+void queue_add(struct str *out, const char *text)
+{
+    for (; *text; text++)
+        str_add_char(out, (unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text);
 }
 
 const char *queue_text(const struct json_value *job, const char *key)

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "base/conf.h"
@@ -135,6 +136,20 @@ static void add_token(const struct app *app, struct str *request)
     wire_add(request, "token", token);
 }
 
+/* The limits of this shell: those of the engine are of another one. */
+static void add_limits(struct str *request)
+{
+    for (int i = 0; i < (int)RLIM_NLIMITS; i++) {
+        char text[48];
+        struct rlimit limit;
+
+        if (getrlimit((__rlimit_resource_t)i, &limit) < 0)
+            continue;
+        snprintf(text, sizeof(text), "%d %llu", i, (unsigned long long)limit.rlim_cur);
+        wire_add(request, "rlimit", text);
+    }
+}
+
 static int make_request(const struct app *app, const struct submit_opts *o, char **command,
                         struct str *request, struct err *e)
 {
@@ -167,6 +182,7 @@ static int make_request(const struct app *app, const struct submit_opts *o, char
     if (o->error)
         wire_add(request, "err", o->error);
     rc = add_folder(o, request, e);
+    add_limits(request);
     for (; *command; command++)
         wire_add(request, "arg", *command);
     for (; *env; env++)

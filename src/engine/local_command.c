@@ -6,8 +6,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "base/parse.h"
 #include "engine/local_wire.h"
 #include "run/binding.h"
 #include "run/environ.h"
@@ -126,6 +128,7 @@ int local_command_make(struct local_command *ret, struct arena *a, const struct 
 
     if (rc == 0)
         rc = make_env(ret, a, g, order);
+    ret->order = order;
     ret->cwd = wire_get(order, "cwd");
     ret->umask = (int)wire_int(order, "umask", 022);
     ret->out = out ? make_name(a, g->job, out) : NULL;
@@ -174,6 +177,28 @@ static int set_files(const struct local_command *c, struct err *e)
     return rc;
 }
 
+/* Those of the shell that submitted it, as far as ours let it: "7 1024" by number. */
+static void set_limits(const struct str *order)
+{
+    const char *name, *value;
+    size_t at = 0, len;
+
+    while (wire_next(order, &at, &name, &len, &value)) {
+        struct rlimit limit;
+        uint64_t which, soft;
+        int n;
+
+        if (len != strlen("rlimit") || memcmp(name, "rlimit", len) != 0)
+            continue;
+        n = parse_digits(value, 10, 4, &which);
+        if (n == 0 || value[n] != ' ' || parse_u64(value + n + 1, &soft) < 0 ||
+            which >= RLIM_NLIMITS || getrlimit((__rlimit_resource_t)which, &limit) < 0)
+            continue;
+        limit.rlim_cur = MIN((rlim_t)soft, limit.rlim_max);
+        (void)setrlimit((__rlimit_resource_t)which, &limit);
+    }
+}
+
 /* As a login leaves them. */
 static void reset_signals(void)
 {
@@ -201,6 +226,7 @@ int local_command_become(const struct local_command *c, const struct local_guard
         return rc == -ENOENT ? -EACCES : rc; /* only a command that is not there is -ENOENT */
     if (*g->cpus)
         (void)binding_bind(g->cpus); /* else it runs where it may */
+    set_limits(c->order);
     reset_signals();
     execvpe(c->argv[0], c->argv, c->env);
     return err_set(e, -errno, "%s: %s", c->argv[0],

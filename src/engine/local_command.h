@@ -7,6 +7,7 @@
 
 struct local_command {
     char **argv, **env;
+    const struct str *order; /* borrowed */
     const char *cwd;
     const char *out, *err; /* files, with %j, %A and %a replaced; err NULL: where out goes */
     int umask;

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import subprocess
@@ -95,6 +96,20 @@ def test_a_job_runs_as_it_was_submitted(queue):
     assert (job["exit"], job["reason"], job["name"]) == (3, "exit status 3", "greet")
     umask = subprocess.run(["sh", "-c", "umask"], stdout=subprocess.PIPE, text=True).stdout.strip()
     assert queue.output(number) == "%s h\xe4llo %d 1 %s\noops\n" % (queue.work, number, umask)
+
+
+def test_limits_are_those_of_its_shell(queue):
+    def lower():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (97, 4096))
+
+    queue.submit("--hold", "true")  # the engine has others
+    number = queue.submit("--wait", "sh", "-c", "ulimit -n", preexec_fn=lower)
+    assert queue.output(number) == "97\n"
+
+
+def test_names_of_others(queue):
+    number = queue.submit("--hold", "--name", "a\x1b[2Jb", "true")
+    assert "a?[2Jb" in queue("jobs").stdout and "\x1b" not in queue("jobs", str(number)).stdout
 
 
 def test_wait_tells_the_exit_status(queue):
