@@ -6,14 +6,16 @@
 #include "base/file.h"
 #include "cmd/cmd.h"
 #include "cmd/sim_html.h"
+#include "engine/activity.h"
 #include "render/sim_page.h"
 
 enum { TRACE_MAX = 1 << 30, POLICY_MAX = 64 << 10, OUTPUT_MAX = 1 << 30, RUNS = 16 };
-enum { PACK_LOAD = 1000, PACK_ROUNDS = 10000 };
+enum { PACK_LOAD = 1000, PACK_ROUNDS = 10000, MS = 1000000, STRETCH_MIN_S = 60 };
 
 struct sim_opts {
     bool json, actions, policies, pack;
-    const char *policy, *compare, *nodes;
+    const char *policy, *compare, *nodes, *activity;
+    int64_t idle_stretch_ns;
     uint64_t load, rounds, seed;
     struct sim_fault_opts faults;
     struct rate_opts rates;
@@ -41,7 +43,7 @@ static const struct opt opts[] = {
     { OPT_UINT, 0, "rounds", offsetof(struct sim_opts, rounds), "N",
       "pack: random orders of the jobs, of which the mean is printed", NULL },
     { OPT_UINT, 0, "seed", offsetof(struct sim_opts, seed), "N",
-      "pack: of the first order; failures: of their times", NULL },
+      "of the first order (pack), of failures, of activity", NULL },
     { OPT_STRING, 'f', "failures", offsetof(struct sim_opts, faults.failures), "NAME|RATE|FILE",
       "nodes fail: a published rate (RSC-1, Llama-3-405B), failures of 1,000 nodes in a day (6.5; "
       "0.8/device), or a list",
@@ -72,6 +74,11 @@ static const struct opt opts[] = {
       "jobs save their state that often (a trace may say so: checkpoint_s)", NULL },
     { OPT_DURATION, 0, "checkpoint-cost", offsetof(struct sim_opts, faults.cost_ns), "TIME",
       "what a job pays for each checkpoint", NULL },
+    { OPT_STRING, 0, "activity", offsetof(struct sim_opts, activity), "CLUSTER",
+      "jobs that do not say keep devices as busy as was measured there: philly, seren, kalos",
+      NULL },
+    { OPT_DURATION, 0, "idle-stretch", offsetof(struct sim_opts, idle_stretch_ns), "TIME",
+      "activity: the mean length of idle stretches", NULL },
     { .kind = OPT_END },
 };
 
@@ -82,6 +89,7 @@ static const struct sim_opts defaults = {
     .rounds = 10,
     .seed = 42,
     .faults.repair_ns = 86400000000000,
+    .idle_stretch_ns = (int64_t)2 * 3600 * 1000 * MS,
 };
 
 /* What a run of the command owns. */
@@ -185,6 +193,18 @@ static int load_trace(struct session *s, const char *path, struct err *e)
     t.text = str_text(&s->text);
     t.len = s->text.len;
     return trace_read(&s->work, &s->notes, &s->pool, &t, e);
+}
+
+static int add_activity(struct session *s, const struct sim_opts *o, struct err *e)
+{
+    const struct activity *a = activity_named(o->activity);
+    int64_t stretch_ms = o->idle_stretch_ns / MS;
+
+    if (!a)
+        return err_set(e, -EINVAL, "--activity is philly, seren or kalos, not %s", o->activity);
+    if (stretch_ms < STRETCH_MIN_S * 1000)
+        return err_set(e, -EINVAL, "--idle-stretch is a minute at least");
+    return activity_draw(&s->work, a, stretch_ms, o->seed, e);
 }
 
 static void print_action(void *ctx, const struct sched *s, const struct action *a, int64_t now_ms)
@@ -306,6 +326,8 @@ static int run(const struct app *app, const void *values, char **operands, struc
         rc = load_policies(s, o, e);
     if (rc == 0)
         rc = load_trace(s, operands[0], e);
+    if (rc == 0 && o->activity)
+        rc = add_activity(s, o, e);
     if (rc == 0)
         rc = sim_faults_find(&s->failing, &s->arena, &s->pool, &o->faults, o->seed, e);
     sim_faults_checkpoints(&s->work, &o->faults);

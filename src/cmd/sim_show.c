@@ -41,8 +41,21 @@ static void add_run(const struct sim_run *r, struct str *out)
     str_add(out, r->policy.name);
     str_pad(out, NAME_WIDTH);
     add_group(&r->stats.all, out);
-    str_addf(out, " %9.1f %9llu\n", r->stats.allocated * 100,
-             (unsigned long long)r->result.preemptions);
+    str_addf(out, " %9.1f", r->stats.allocated * 100);
+    if (r->result.measured)
+        str_addf(out, " %9.1f", r->stats.busy * 100);
+    str_addf(out, " %9llu", (unsigned long long)r->result.preemptions);
+    if (r->policy.idle.reclaim_ms > 0)
+        str_addf(out, " %9llu", (unsigned long long)r->result.reclaimed);
+    str_add_char(out, '\n');
+}
+
+static bool any_reclaims(const struct sim_run *runs, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (runs[i].policy.idle.reclaim_ms > 0)
+            return true;
+    return false;
 }
 
 static void add_groups(const struct sim_run *r, const struct sim_breakdown *b, struct str *out)
@@ -101,7 +114,8 @@ void sim_show_runs(const struct sim_run *runs, size_t n, struct str *out)
 {
     str_add_char(out, '\n');
     add_header("policy", out);
-    str_add(out, " allocated% preempted\n");
+    str_addf(out, " allocated%%%s preempted%s\n", runs[0].result.measured ? "     busy%" : "",
+             any_reclaims(runs, n) ? "   of idle" : "");
     for (size_t i = 0; i < n; i++)
         add_run(&runs[i], out);
 }
@@ -288,6 +302,14 @@ void sim_show_run_json(const struct sim_run *r, bool failing, struct json *j)
     json_round(j, "cost_done_again_usd", r->money.usd_redone, 2);
     json_round(j, "allocated", r->stats.allocated, 6);
     json_round(j, "allocated_to_end", r->stats.allocated_all, 6);
+    if (r->result.measured) {
+        json_round(j, "busy", r->stats.busy, 6);
+        json_round(j, "busy_of_allocated", r->result.busy / r->result.used, 6);
+        json_round(j, "busy_to_end", r->stats.busy_all, 6);
+        json_round(j, "away_s", r->stats.away, 3);
+        json_int(j, "warned", (int64_t)r->result.warned);
+        json_int(j, "reclaimed", (int64_t)r->result.reclaimed);
+    }
     json_round(j, "end_s", (double)r->result.end_ms / 1e3, 3);
     json_int(j, "preemptions", (int64_t)r->result.preemptions);
     json_int(j, "impossible", (int64_t)r->result.impossible);

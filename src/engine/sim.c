@@ -10,6 +10,7 @@
 
 /* Failures do not go on for ever after the last submission. */
 static const int64_t endless_ms = (int64_t)5 * 365 * 86400 * 1000;
+#include "engine/sim_use.h"
 
 struct sim {
     const struct policy *policy;
@@ -18,10 +19,11 @@ struct sim {
     const struct sim_options *options;
     struct sched *sched;
     struct sim_result *result;
-    struct heap ends;
+    struct heap ends;        /* of jobs, or of what they do with their devices */
     struct outages *outages; /* NULL: nothing fails */
     int64_t *fresh_ms;       /* by job: what of left_ms is a start after a loss or preemption */
     uint32_t *span;          /* by job: its last span; NULL: they are not kept */
+    struct use use;
     int64_t *left_ms;  /* by job, at since_ms; while it runs, at the speed that it has there */
     float *speed;      /* by job; NULL: all are as fast anywhere */
     int64_t *since_ms; /* by job: it waits, or runs */
@@ -75,6 +77,13 @@ static int open_sim(struct sim *m, struct err *e)
     m->sample_ms = m->result->submitted_ms / SIM_SAMPLES / 2;
     for (size_t i = 0; i < m->pool->n_nodes; i++)
         m->leaves |= m->pool->nodes[i].leaf != 0;
+    if (use_open(&m->use, a, m->work) < 0)
+        return err_nomem(e);
+    if (m->use.jobs && m->policy->restart_each_pass)
+        return err_set(e, -EINVAL, "%s: restart-each-pass is for jobs whose activity nobody knows",
+                       m->policy->name);
+    if (m->use.jobs && m->work->n_speeds > 0)
+        return err_set(e, -EINVAL, "speeds by kinds are for jobs whose activity nobody knows");
     return sched_open(&m->sched, m->policy, m->pool, m->work, e);
 }
 
@@ -89,6 +98,8 @@ static int open_faults(struct sim *m, struct outages *f, struct err *e)
     if (m->policy->restart_each_pass)
         return err_set(e, -EINVAL, "%s starts all jobs anew in each pass: not with failures",
                        m->policy->name);
+    if (m->use.jobs)
+        return err_set(e, -EINVAL, "failures are for jobs whose activity nobody knows");
     m->fresh_ms = arena_alloc(&m->result->arena, (m->work->n_jobs + 1) * sizeof(*m->fresh_ms));
     if (!m->fresh_ms)
         return err_nomem(e);
@@ -206,11 +217,23 @@ static int begin_span(struct sim *m, uint32_t job)
 static void end_job(struct sim *m, uint32_t job)
 {
     struct sim_job *j = &m->result->jobs[job];
+    int64_t passed = m->now_ms - m->since_ms[job];
 
     if (m->outages)
         account(m, job, false);
     j->end_ms = m->now_ms;
-    stop(m, job);
+    switch (sched_job(m->sched, job)->state) {
+    case SCHED_RUNNING:
+        stop(m, job);
+        break;
+    case SCHED_WAITING:
+        j->wait_ms += passed;
+        break;
+    default:
+        j->away_ms += passed;
+    }
+    if (m->use.jobs)
+        use_hold(&m->use, job, m->now_ms, false, 0);
     sched_end(m->sched, job, m->now_ms);
     m->result->events++;
     m->result->end_ms = m->now_ms;
@@ -232,12 +255,44 @@ static void submit_job(struct sim *m, uint32_t job)
     m->result->events++;
 }
 
-/* An end counts only if it is that of the job's present start. */
+/* An event counts only if it is that of the job's present start; without activity, of one that
+ * runs. */
 static bool is_real(const struct sim *m, const struct heap_event *x)
 {
-    const struct sched_job *j = sched_job(m->sched, x->job);
+    uint8_t state = sched_job(m->sched, x->job)->state;
 
-    return j->state == SCHED_RUNNING && m->start[x->job] == x->start;
+    return m->start[x->job] == x->start &&
+           (state == SCHED_RUNNING || (m->use.jobs && state != SCHED_ABSENT));
+}
+
+/* When a job that runs ends, if nothing comes between. */
+static int64_t end_of(const struct sim *m, uint32_t job)
+{
+    return m->since_ms[job] + takes(m, job) + m->policy->notice_ms;
+}
+
+/* A part of a job's length passed without devices. */
+static void pass_without(struct sim *m, uint32_t job, int64_t ms)
+{
+    const struct sched_job *j = sched_job(m->sched, job);
+
+    if (ms == 0)
+        return;
+    m->left_ms[job] -= ms;
+    m->result->jobs[job].idle_ms += ms;
+    if (j->state == SCHED_RUNNING && j->left_ms != WORK_UNKNOWN)
+        sched_progress(m->sched, job, m->now_ms, MAX(sched_job_left(j, m->now_ms) - ms, 0));
+}
+
+/* Note when a job ends, or does something else with its devices. */
+static int expect(struct sim *m, uint32_t job, bool runs)
+{
+    int64_t at = runs ? end_of(m, job) : WORK_UNKNOWN;
+
+    m->start[job]++;
+    if (m->use.jobs)
+        at = MIN(at, use_until_ms(&m->use, job));
+    return at == WORK_UNKNOWN ? 0 : heap_add(&m->ends, at, job, m->start[job]);
 }
 
 /* A job starts on a kind of devices, or stops: what it has left takes otherwise long. */
@@ -269,13 +324,16 @@ static int start(struct sim *m, uint32_t job)
     if (m->leaves)
         sim_leaves_count(&m->result->leaves, m->pool, sched_room(m->sched),
                          sched_job(m->sched, job)->part);
-    return heap_add(&m->ends, m->now_ms + takes(m, job) + m->policy->notice_ms, job,
-                    ++m->start[job]);
+    if (m->use.jobs)
+        pass_without(m, job, use_hold(&m->use, job, m->now_ms, true, 0));
+    if (m->policy->idle.reclaim_ms > 0 && m->use.jobs)
+        sched_use(m->sched, job, m->now_ms, use_milli(&m->use, job));
+    return expect(m, job, true);
 }
 
-static void preempt(struct sim *m, uint32_t job)
+static int preempt(struct sim *m, uint32_t job)
 {
-    int64_t ran = m->now_ms - m->since_ms[job];
+    int64_t ran = m->now_ms - m->since_ms[job], cost = sched_restart_ms(m->sched, job);
 
     stop(m, job);
     if (m->outages)
@@ -284,11 +342,29 @@ static void preempt(struct sim *m, uint32_t job)
         m->left_ms[job] = ran < m->left_ms[job] ? m->left_ms[job] - ran : 0;
     scale(m, job, false);
     if (!m->policy->restart_each_pass)
-        m->left_ms[job] += sched_restart_ms(m->sched, job);
+        m->left_ms[job] += cost;
     if (m->outages)
-        m->fresh_ms[job] = sched_restart_ms(m->sched, job);
+        m->fresh_ms[job] = cost;
     m->since_ms[job] = m->now_ms;
     m->result->preemptions++;
+    if (!m->use.jobs)
+        return 0;
+    use_hold(&m->use, job, m->now_ms, false, cost);
+    return expect(m, job, false);
+}
+
+static int carry_out_one(struct sim *m, const struct action *a)
+{
+    m->result->warned += a->kind == ACTION_WARN;
+    m->result->reclaimed += a->kind != ACTION_WARN && a->why == WHY_IDLE;
+    switch (a->kind) {
+    case ACTION_START:
+        return start(m, a->job);
+    case ACTION_WARN:
+        return 0;
+    default:
+        return preempt(m, a->job);
+    }
 }
 
 static int carry_out(struct sim *m)
@@ -300,9 +376,7 @@ static int carry_out(struct sim *m)
     for (size_t i = 0; i < n; i++) {
         if (m->options->watch)
             m->options->watch(m->options->ctx, m->sched, &actions[i], m->now_ms);
-        if (actions[i].kind == ACTION_PREEMPT)
-            preempt(m, actions[i].job);
-        else if (start(m, actions[i].job) < 0)
+        if (carry_out_one(m, &actions[i]) < 0)
             return -ENOMEM;
     }
     m->result->events += n;
@@ -481,6 +555,28 @@ static int64_t next_time(struct sim *m)
     return m->outages ? MIN(at, outages_next(m->outages)) : at;
 }
 
+/* A job does something else with its devices, or has none and could go on. Whether the scheduler
+ * has to be asked; -ENOMEM. */
+static int change(struct sim *m, uint32_t job)
+{
+    const struct sched_job *j = sched_job(m->sched, job);
+    int64_t passed = use_count(&m->use, job, m->now_ms);
+    bool asked = m->policy->idle.reclaim_ms > 0;
+
+    pass_without(m, job, passed);
+    if (j->state == SCHED_RUNNING && asked) {
+        sched_use(m->sched, job, m->now_ms, use_milli(&m->use, job));
+    } else if (j->state != SCHED_RUNNING && use_over(&m->use, job)) {
+        end_job(m, job);
+        return true;
+    } else if (j->state == SCHED_AWAY) {
+        m->result->jobs[job].away_ms += m->now_ms - m->since_ms[job];
+        m->since_ms[job] = m->now_ms;
+        sched_wake(m->sched, job, m->now_ms, passed);
+    }
+    return expect(m, job, j->state == SCHED_RUNNING) < 0 ? -ENOMEM : asked;
+}
+
 /* 1 when something did, 0 when nothing, -ENOMEM. */
 static int happen(struct sim *m)
 {
@@ -492,9 +588,19 @@ static int happen(struct sim *m)
         bool real = is_real(m, x);
 
         heap_pop(&m->ends);
-        if (real)
-            end_job(m, job);
-        any |= real;
+        if (!real)
+            continue;
+        if (m->use.jobs &&
+            (sched_job(m->sched, job)->state != SCHED_RUNNING || m->now_ms < end_of(m, job))) {
+            int rc = change(m, job);
+
+            if (rc < 0)
+                return rc;
+            any |= rc;
+            continue;
+        }
+        end_job(m, job);
+        any = true;
     }
     failed = fail(m);
     if (failed < 0)
@@ -564,6 +670,9 @@ int sim_run(struct sim_result *ret, const struct policy *policy, const struct po
     outages_done(&outages);
     heap_done(&m.ends);
     sched_close(m.sched);
+    result.measured = m.use.jobs;
+    result.busy = m.use.busy;
+    result.busy_all = m.use.busy_all;
     if (rc < 0)
         sim_result_done(&result);
     else

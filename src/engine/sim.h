@@ -28,6 +28,8 @@ struct sim_job {
     int64_t end_ms;
     int64_t wait_ms; /* all the time that it was there and did not run */
     int64_t ran_ms;  /* all the time that it ran: its length, and what preemptions cost */
+    int64_t away_ms; /* all the time that it needed no devices, and had none */
+    int64_t idle_ms; /* of its length: idle stretches that passed while it had none */
     uint32_t starts; /* one more than preemptions and losses */
     uint32_t losses; /* of a node that it ran on */
     uint8_t fate;    /* enum sim_fate */
@@ -55,12 +57,16 @@ struct sim_result {
     struct sim_job *jobs; /* as in the workload */
     uint64_t events;      /* submissions, starts, preemptions and ends */
     uint64_t passes, preemptions;
-    size_t impossible;    /* jobs that the pool could not run even if it were empty */
-    int64_t submitted_ms; /* the last submission */
-    int64_t end_ms;       /* the last end */
-    double used;          /* device time allocated up to the last submission, in ms */
-    double *used_of;      /* the same by kinds of devices; NULL: there is one kind */
-    double used_all;      /* up to the last end */
+    uint64_t warned, reclaimed; /* idle jobs: told so; whose devices were taken */
+    size_t impossible;          /* jobs that the pool could not run even if it were empty */
+    int64_t submitted_ms;       /* the last submission */
+    int64_t end_ms;             /* the last end */
+    double used;                /* device time allocated up to the last submission, in ms */
+    double *used_of;            /* the same by kinds of devices; NULL: there is one kind */
+    double used_all;            /* up to the last end */
+    bool measured;              /* some job says how busy it keeps its devices */
+    double busy;     /* device time that they were busy up to the last submission, in ms */
+    double busy_all; /* up to the last end */
     struct sim_losses losses;
     struct sim_leaves leaves;
     struct sim_sample *samples; /* equal times apart, up to the last submission */

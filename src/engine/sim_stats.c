@@ -261,6 +261,10 @@ int sim_stats_make(struct sim_stats *ret, const struct sim_result *r, const stru
     s.fragmented = find_fragmented(r);
     s.allocated = share(r->used, pool, r->submitted_ms);
     s.allocated_all = share(r->used_all, pool, r->end_ms);
+    s.busy = r->measured ? share(r->busy, pool, r->submitted_ms) : (double)NAN;
+    s.busy_all = r->measured ? share(r->busy_all, pool, r->end_ms) : (double)NAN;
+    for (size_t i = 0; i < work->n_jobs; i++)
+        s.away += (double)r->jobs[i].away_ms / 1e3 / (double)work->n_jobs;
     *ret = s;
     return 0;
 }

@@ -30,6 +30,9 @@ struct sim_stats {
     struct sim_breakdown users, teams; /* n is 0 where a trace has none */
     double allocated;                  /* share of the devices, up to the last submission */
     double allocated_all;              /* up to the last end */
+    double busy;                       /* share that was busy, up to the last submission; NaN */
+    double busy_all;                   /* up to the last end */
+    double away; /* mean seconds without devices that nobody waited in: idle stretches */
     /* Jain's index of mean slowdowns, 1 when all are the same: of users, else teams, else classes,
      * else jobs. */
     double fairness;

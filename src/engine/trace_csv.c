@@ -27,6 +27,7 @@ enum column {
     TEAM,
     CLASS,
     PRIORITY,
+    ACTIVITY,
     ITERATIONS,
     ITERATION_MS,
     MODEL,
@@ -65,6 +66,7 @@ static const struct column_name own[] = {
     { "team", TEAM },
     { "class", CLASS },
     { "priority", PRIORITY },
+    { "activity", ACTIVITY },
 };
 
 static const struct column_name philly[] = {
@@ -310,6 +312,58 @@ static int groups(struct reader *r, const struct table *t, struct work *w)
     return rc;
 }
 
+/* One of "600:95 7200:0 95": seconds and how busy its devices are then, in per cent; the last one
+ * may be for the rest of its length. */
+static int stretch(const char *word, bool last, int64_t left, struct work_stretch *ret)
+{
+    const char *colon = strchr(word, ':');
+    char time[32];
+    double percent;
+
+    ret->ms = left;
+    if (!colon && !last)
+        return -EINVAL;
+    if (colon) {
+        if (colon - word >= (ptrdiff_t)sizeof(time))
+            return -EINVAL;
+        memcpy(time, word, (size_t)(colon - word));
+        time[colon - word] = '\0';
+        if (reader_seconds(time, &ret->ms) < 0 || ret->ms < 0 || ret->ms > left)
+            return -EINVAL;
+    }
+    if (parse_double(colon ? colon + 1 : word, &percent) < 0 || !(percent >= 0 && percent <= 100))
+        return -EINVAL;
+    ret->milli = (int16_t)lround(percent * 10);
+    return 0;
+}
+
+static int activity(struct reader *r, const struct table *t, struct work *w)
+{
+    const char *at = field(t, ACTIVITY);
+    int64_t left = w->length_ms;
+    int rc;
+
+    for (at += strspn(at, " "); *at;) {
+        size_t len = strcspn(at, " ");
+        struct work_stretch s;
+        char word[48];
+
+        if (len >= sizeof(word))
+            return -EINVAL;
+        memcpy(word, at, len);
+        word[len] = '\0';
+        at += len;
+        at += strspn(at, " ");
+        if (stretch(word, !*at, left, &s) < 0)
+            return -EINVAL;
+        left -= s.ms;
+        rc = work_stretch_add(r->work, w, s.ms, s.milli);
+        if (rc < 0)
+            return rc;
+    }
+    return w->n_stretches > 0 && left > 0 ? -EINVAL : 0;
+}
+
 static int take_row(struct reader *r, const struct table *t)
 {
     struct work w = reader_empty();
@@ -339,6 +393,11 @@ static int take_row(struct reader *r, const struct table *t)
                           field(t, KINDS));
     if (groups(r, t, &w) < 0)
         return -ENOMEM;
+    rc = activity(r, t, &w);
+    if (rc == -ENOMEM)
+        return rc;
+    if (rc < 0)
+        return reader_bad(r, "its activity is not seconds:per cent that add up to its length");
     if (!t->form->named || !*name) {
         snprintf(number_text, sizeof(number_text), "%zu", r->notes->rows + 1);
         name = number_text;

@@ -100,6 +100,30 @@ double work_speed(const struct workload *w, const struct work *job, unsigned kin
     return job->speeds ? (double)w->speeds[job->speeds - 1].of[kind] : 1;
 }
 
+/* ---- stretches ---- */
+
+int work_stretch_add(struct workload *w, struct work *job, int64_t ms, int milli)
+{
+    struct work_stretch *last, *added;
+
+    if (ms == 0)
+        return 0;
+    last = job->n_stretches ? &w->stretches[job->stretch + job->n_stretches - 1] : NULL;
+    if (last && last->milli == milli) {
+        last->ms += ms;
+        return 0;
+    }
+    if (w->n_stretches == WORK_STRETCHES)
+        return -E2BIG;
+    added = ARENA_PUSH(&w->arena, &w->stretches, &w->n_stretches);
+    if (!added)
+        return -ENOMEM;
+    *added = (struct work_stretch){ ms, (int16_t)milli };
+    if (job->n_stretches++ == 0)
+        job->stretch = (uint32_t)w->n_stretches - 1;
+    return 0;
+}
+
 /* ---- order ---- */
 
 /* Merge two sorted runs; equal ones keep their order. */

@@ -12,6 +12,17 @@ enum { WORK_WHOLE = 1000, WORK_DEVICES = 1 << 20, WORK_GROUPS = 4096, WORK_STAGE
 enum { WORK_KINDS = 64, WORK_SPEEDS = 1024 };
 #define WORK_UNKNOWN INT64_MAX
 
+/* How busy a job keeps its devices for a part of its length: 1000 is all the time. */
+struct work_stretch {
+    int64_t ms;
+    int16_t milli;
+};
+
+enum {
+    WORK_IDLE = 10, /* thousandths: a stretch that is as busy as this, or less, is idle */
+    WORK_STRETCHES = 50000000, /* of all jobs */
+};
+
 struct work {
     const char *name;
     int64_t submit_ms;
@@ -35,6 +46,7 @@ struct work {
     bool fixed;          /* may not be preempted */
     uint16_t speeds;     /* number in the workload's table, plus 1; 0: as fast on all its kinds */
     uint16_t shape;      /* equal for jobs that need the same: workload_settle() */
+    uint32_t stretch, n_stretches; /* in the workload's: its length; 0: nobody said */
 };
 
 /* Names with numbers, in the order in which they came. */
@@ -57,6 +69,8 @@ struct workload {
     struct work_names users, teams, classes;
     struct work_speeds *speeds;
     size_t n_speeds;
+    struct work_stretch *stretches; /* of all jobs, each one's together */
+    size_t n_stretches;
     size_t n_shapes;
     int64_t first_ms; /* of the first submission, on the trace's own clock */
 };
@@ -73,6 +87,10 @@ int work_speeds(struct workload *w, const struct work_speeds *speeds) CHECK_RESU
 
 /* How fast a job is on a kind. */
 double work_speed(const struct workload *w, const struct work *job, unsigned kind);
+
+/* Add a stretch behind the last one of a job, before any of the next job; all of them are to add up
+ * to its length. One that is as busy as that before makes it longer. -ENOMEM, or -E2BIG. */
+int work_stretch_add(struct workload *w, struct work *job, int64_t ms, int milli) CHECK_RESULT;
 
 /* After the last job was added: put them in the order of submission (those of one moment stay in
  * theirs), let the first be at 0, and number their shapes. -ENOMEM, or -E2BIG when there are more

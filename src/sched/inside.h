@@ -1,6 +1,7 @@
 /* What the files of a scheduler share; for src/sched alone. */
 #ifndef BRIM_SCHED_INSIDE_H
 #define BRIM_SCHED_INSIDE_H
+#include "sched/idle.h"
 #include "sched/order.h"
 #include "sched/place_scored.h"
 #include "sched/quota.h"
@@ -50,6 +51,7 @@ struct sched {
     struct wiring wiring;
     struct sched_job *jobs;
     struct quota quota;
+    struct idle idle;
     struct waiting waiting; /* those that wait; without preemption only */
     uint32_t *group;        /* of each job */
     size_t n_groups;
@@ -80,6 +82,13 @@ int inside_start(struct sched *s, uint32_t job, int64_t now_ms, const struct act
     CHECK_RESULT;
 int inside_preempt(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why)
     CHECK_RESULT;
+
+/* The same, or (parks) let it be away from then on. -ENOMEM. */
+int inside_stop(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why, bool parks)
+    CHECK_RESULT;
+
+/* Note an action that changes nothing here. -ENOMEM. */
+int inside_note(struct sched *s, const struct action *a) CHECK_RESULT;
 
 /* The key of a job at a time. */
 void inside_key(const struct sched *s, uint32_t job, int64_t now_ms, struct order_key *ret);

@@ -7,7 +7,7 @@ static bool hopeless(const struct sched *s, uint32_t job)
 {
     const struct work *w = &s->work->jobs[job];
 
-    return w->milli == WORK_WHOLE && w->devices > s->room.whole;
+    return w->milli == WORK_WHOLE && w->devices > s->room.whole && s->idle.n_due == 0;
 }
 
 static bool before(const struct sched *s, uint32_t a, uint32_t b)
@@ -97,16 +97,18 @@ int pass_queue(struct sched *s, int64_t now_ms)
     while ((group = inside_first_group(s)) != WAITING_NONE) {
         uint32_t job = s->cursor[group];
         struct order_key key = s->waiting.nodes[job].key;
-        bool starts;
+        int starts;
 
         if (hopeless(s, job) && why.other != WAITING_NONE) {
             s->cursor[group] = WAITING_NONE;
             continue;
         }
         if (why.other == WAITING_NONE || s->policy.backfill == BACKFILL_GREEDY)
-            starts = inside_find(s, job);
+            starts = idle_find(s, job, now_ms);
         else
             starts = easy(s, job, now_ms, &why);
+        if (starts < 0)
+            return -1;
         if (starts) {
             if (inside_start(s, job, now_ms, &why) < 0)
                 return -1;

@@ -25,9 +25,9 @@ static int sweep(struct sched *s, int64_t now_ms)
         struct order_key key = s->waiting.nodes[job].key;
         bool within = quota_within(s, job);
         const struct action why = { .why = within ? WHY_WITHIN : WHY_LENT, .other = WAITING_NONE };
-        int found = inside_find(s, job);
+        int found = idle_find(s, job, now_ms);
 
-        if (!found && within && s->policy.quota.borrow)
+        if (found == 0 && within && s->policy.quota.borrow)
             found = quota_reclaim(s, job, now_ms);
         if (found < 0 || (found && inside_start(s, job, now_ms, &why) < 0))
             return -1;

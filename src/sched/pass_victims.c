@@ -159,10 +159,10 @@ static int sweep(struct sched *s, int64_t now_ms)
 
         if (s->jobs[r->job].state != SCHED_WAITING || s->cursor[group])
             continue;
-        found = inside_find(s, r->job);
-        if (!found && s->policy.quota.borrow && quota_within(s, r->job))
+        found = idle_find(s, r->job, now_ms);
+        if (found == 0 && s->policy.quota.borrow && quota_within(s, r->job))
             found = quota_reclaim(s, r->job, now_ms);
-        if (!found) {
+        if (found == 0) {
             if (!known)
                 find_holders(s);
             known = true;

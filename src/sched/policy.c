@@ -7,6 +7,7 @@
 #include "base/ini.h"
 #include "base/opt.h"
 #include "base/parse.h"
+#include "sched/idle.h"
 #include "sched/order.h"
 #include "sched/place.h"
 #include "sched/quota.h"
@@ -117,7 +118,7 @@ static int choose(unsigned *ret, const char *const *words, const struct ini_entr
     return err_set(e, -EINVAL, "%s:%d: %s is one of %s", at->file, at->line, at->key, text);
 }
 
-static int take_duration(int64_t *ret, const struct ini_entry *at, struct err *e)
+int policy_duration(int64_t *ret, const struct ini_entry *at, struct err *e)
 {
     int64_t ns;
 
@@ -195,7 +196,7 @@ static int take_times(struct policy *p, const struct ini_entry *at, struct err *
 
     for (size_t i = 0; i < ARRAY_SIZE(times); i++)
         if (!strcmp(times[i].key, at->key))
-            return take_duration(times[i].ret, at, e);
+            return policy_duration(times[i].ret, at, e);
     return err_set(e, -EINVAL, "%s:%d: unknown key '%s'", at->file, at->line, at->key);
 }
 
@@ -240,11 +241,15 @@ static int take(void *ctx, const struct ini_entry *at, struct err *e)
 {
     struct policy *p = ctx;
 
-    if (strcmp(at->section, "policy") != 0 && strcmp(at->section, "quota") != 0)
-        return err_set(e, -EINVAL, "%s:%d: unknown section [%s]: a policy has [policy] and [quota]",
+    if (strcmp(at->section, "policy") != 0 && strcmp(at->section, "quota") != 0 &&
+        strcmp(at->section, "idle") != 0)
+        return err_set(e, -EINVAL,
+                       "%s:%d: unknown section [%s]: a policy has [policy], [quota] and [idle]",
                        at->file, at->line, at->section);
     if (!at->key)
         return 0;
+    if (!strcmp(at->section, "idle"))
+        return idle_take(&p->idle, at, e);
     if (!strcmp(at->section, "quota"))
         return quota_take(&p->quota, at, e);
     if (!strcmp(at->key, "name")) {
@@ -282,6 +287,12 @@ static int check(const struct policy *p, const char *file, struct err *e)
     if (p->interleave > 1 && p->place->scores)
         return err_set(e, -EINVAL, "%s: interleave does not go with place = %s", file,
                        p->place->name);
+    if (p->idle.reclaim_ms > 0 && (p->backfill == BACKFILL_CONSERVATIVE ||
+                                   p->preempt == PREEMPT_QUOTA || p->preempt == PREEMPT_REBUILD))
+        return err_set(e, -EINVAL,
+                       "%s: [idle] is for backfill = none, greedy or easy, and preempt = none or "
+                       "victims",
+                       file);
     if (p->quota.n == 0 && p->quota.borrow)
         return err_set(e, -EINVAL, "%s: [quota] needs shares, such as share = vision 64", file);
     if (p->preempt != PREEMPT_NONE && p->backfill != BACKFILL_NONE)
@@ -312,6 +323,8 @@ int policy_read(struct policy *ret, const char *file, const char *text, size_t l
     rc = ini_parse(file, text, len, take, &p, e);
     if (p.restart_multi_ms < 0)
         p.restart_multi_ms = p.restart_ms;
+    if (rc == 0)
+        rc = idle_check(&p.idle, file, e);
     if (rc == 0)
         rc = check(&p, file, e);
     if (rc == 0)

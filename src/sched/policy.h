@@ -16,7 +16,7 @@
 
 #include "base/err.h"
 
-enum { POLICY_NAME = 48, POLICY_QUEUES = 16, POLICY_SHARES = 64 };
+enum { POLICY_NAME = 48, POLICY_QUEUES = 16, POLICY_SHARES = 64, POLICY_EXEMPT = 16 };
 
 /* What becomes of the jobs behind the first one that finds no place. */
 enum policy_backfill {
@@ -69,6 +69,25 @@ struct policy_quota {
     bool borrow;  /* what others do not need, until they do */
 };
 
+/* Section [idle]. */
+enum policy_idle_action {
+    IDLE_WARN,    /* its owner is told */
+    IDLE_SHRINK,  /* it gives its devices up until it needs them */
+    IDLE_REQUEUE, /* it waits, and starts again from its checkpoint */
+};
+
+struct policy_idle {
+    enum policy_idle_action action;
+    bool acts;          /* that was said */
+    int64_t warn_ms;    /* after so long; 0: never */
+    int64_t reclaim_ms; /* of so long a time up to now; 0: there is no such section */
+    int64_t burst_ms;   /* it may have worked for this and counts as idle nevertheless */
+    int64_t grace_ms;   /* after a start this long does not count */
+    char exempt[POLICY_EXEMPT][POLICY_NAME]; /* classes */
+    size_t n_exempt;
+};
+
+struct ini_entry;
 struct order_ops;
 struct place_ops;
 
@@ -94,6 +113,7 @@ struct policy {
     int64_t ageing_ms;    /* what waits for so long goes before all that have not; 0: never */
     int64_t least_run_ms; /* what runs for less than this is not preempted */
     struct policy_quota quota;
+    struct policy_idle idle;
 };
 
 /* The policy of that name. -ENOENT with a sentence that names the nearest. */
@@ -102,6 +122,9 @@ int policy_named(struct policy *ret, const char *name, struct err *e) CHECK_RESU
 /* The names that policy_named() knows; NULL behind the last. What one is, in a line. */
 const char *policy_name_at(size_t i);
 const char *policy_about(size_t i);
+
+/* A time out of a policy, in ms. -EINVAL with a sentence. */
+int policy_duration(int64_t *ret, const struct ini_entry *at, struct err *e) CHECK_RESULT;
 
 /* Read a file's text; its name is for messages, and the policy's when it does not give itself one.
  * -EINVAL with "file:line: ..." */

@@ -6,12 +6,6 @@
 
 #include "sched/inside.h"
 
-/* A job that may have to stop. */
-struct quota_stop {
-    int64_t since_ms;
-    uint32_t list, job;
-};
-
 /* ---- shares ---- */
 
 static const struct work_names *names_of(const struct sched *s)
@@ -93,7 +87,7 @@ void quota_count(struct sched *s, uint32_t job, int sign)
 
 static int younger_first(const void *a, const void *b)
 {
-    const struct quota_stop *x = a, *y = b;
+    const struct stop *x = a, *y = b;
 
     if (x->since_ms != y->since_ms)
         return x->since_ms > y->since_ms ? -1 : 1;
@@ -114,59 +108,29 @@ static size_t find_stops(struct sched *s)
         uint32_t job = s->running[i];
 
         if (is_above(s, quota_slot(s, job)) && needs(s, job) > 0 && !s->work->jobs[job].fixed)
-            s->quota.stops[n++] = (struct quota_stop){ s->jobs[job].since_ms, s->jobs[job].list,
-                                                       job };
+            s->quota.stops[n++] = (struct stop){ s->jobs[job].since_ms, s->jobs[job].list, job };
     }
     qsort(s->quota.stops, n, sizeof(*s->quota.stops), younger_first);
     return n;
 }
 
-/* Let the devices of a running job count as free, or as its own again. */
-static void lift(struct sched *s, uint32_t job, bool up)
+static bool may_stop(const struct sched *s, uint32_t job)
 {
-    room_lift(&s->room, &s->work->jobs[job], s->jobs[job].part, up);
-    quota_count(s, job, up ? -1 : 1);
-}
-
-/* Lift jobs until there is a place for another; how many of the n were, moved to the front. */
-static size_t lift_until(struct sched *s, uint32_t job, size_t n, bool *found)
-{
-    struct quota_stop *stops = s->quota.stops;
-    size_t lifted = 0;
-
-    *found = false;
-    for (size_t i = 0; i < n && !*found; i++) {
-        if (!is_above(s, quota_slot(s, stops[i].job)))
-            continue;
-        stops[lifted++] = stops[i];
-        lift(s, stops[i].job, true);
-        *found = inside_find(s, job);
-    }
-    return lifted;
+    return is_above(s, quota_slot(s, job));
 }
 
 int quota_reclaim(struct sched *s, uint32_t job, int64_t now_ms)
 {
     const struct action why = { .why = WHY_RECLAIM, .other = job };
-    struct quota_stop *stops = s->quota.stops;
-    bool found;
-    size_t n = lift_until(s, job, find_stops(s), &found);
+    struct stop *stops = s->quota.stops;
+    size_t n = stops_find(s, job, stops, find_stops(s), may_stop);
 
-    for (size_t i = n; i-- > 0 && found;) { /* those without which it goes, too, run on */
-        lift(s, stops[i].job, false);
-        if (inside_find(s, job))
-            memmove(&stops[i], &stops[i + 1], (--n - i) * sizeof(*stops)); /* in their order */
-        else
-            lift(s, stops[i].job, true);
-    }
-    for (size_t i = 0; i < n; i++)
-        lift(s, stops[i].job, false);
-    for (size_t i = 0; i < n && found; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (inside_preempt(s, stops[i].job, now_ms, &why) < 0)
             return -1;
         s->quota.reclaimed++;
     }
-    return found && inside_find(s, job);
+    return n > 0 && inside_find(s, job);
 }
 
 int quota_pass(struct sched *s, int64_t now_ms, quota_sweep_fn *sweep)

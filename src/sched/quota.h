@@ -6,6 +6,7 @@
 #include "model/pool.h"
 #include "model/work.h"
 #include "sched/policy.h"
+#include "sched/stops.h"
 
 struct sched;
 
@@ -15,9 +16,9 @@ struct quota {
     uint32_t n;    /* slots; 0: there are no quotas */
     uint8_t *slot; /* by number of a class or team, plus 1 */
     int64_t share[POLICY_SHARES + 1], used[POLICY_SHARES + 1];
-    struct quota_stop *stops; /* jobs that may have to stop */
-    uint64_t reclaimed;       /* jobs that had to */
-    bool lends;               /* jobs above their share start, too */
+    struct stop *stops; /* jobs that may have to stop */
+    uint64_t reclaimed; /* jobs that had to */
+    bool lends;         /* jobs above their share start, too */
 };
 
 /* A key of [quota]. -EINVAL with a sentence. */

@@ -63,6 +63,31 @@ static void add_reclaim(const struct sched *s, const struct action *a, struct st
     add_share(s, a->other, out);
 }
 
+/* For how long devices were idle, and what comes of it. */
+static void add_idle(const struct sched *s, const struct action *a, struct str *out)
+{
+    const struct policy_idle *p = &s->policy.idle;
+    bool warns = a->kind == ACTION_WARN;
+
+    str_add(out, warns ? " idle for " : ": they were idle for ");
+    add_time(out, warns && p->warn_ms ? p->warn_ms : p->reclaim_ms);
+    if (p->burst_ms > 0) {
+        str_add(out, " but for ");
+        add_time(out, p->burst_ms);
+        str_add(out, " at most");
+    }
+    if (!warns) {
+        str_add(out, ", and are for ");
+        add_other(s, a, out);
+        str_add(out, a->kind == ACTION_PARK ? "; it goes on when it needs some"
+                                            : "; it starts again in its turn");
+    } else if (a->until_ms != WORK_UNKNOWN) {
+        str_add(out, "; after ");
+        add_time(out, p->reclaim_ms);
+        str_add(out, " they are for jobs that wait");
+    }
+}
+
 static void add_start(const struct sched *s, const struct action *a, int64_t now_ms,
                       struct str *out)
 {
@@ -148,7 +173,9 @@ void sched_reason(const struct sched *s, const struct action *a, int64_t now_ms,
         return;
     }
     str_addf(out, "job %s %s ", s->work->jobs[a->job].name,
-             a->kind == ACTION_START ? "starts with" : "gives up");
+             a->kind == ACTION_START  ? "starts with"
+             : a->kind == ACTION_WARN ? "keeps"
+                                      : "gives up");
     add_devices(s, a->job, out);
     if (a->kind == ACTION_START) {
         add_place(s, a->job, out);
@@ -156,6 +183,8 @@ void sched_reason(const struct sched *s, const struct action *a, int64_t now_ms,
     } else if (a->why == WHY_VICTIM) {
         str_add(out, ": they are for ");
         add_other(s, a, out);
+    } else if (a->why == WHY_IDLE) {
+        add_idle(s, a, out);
     } else if (a->why == WHY_RECLAIM) {
         add_reclaim(s, a, out);
     } else {

@@ -89,6 +89,8 @@ int sched_open(struct sched **ret, const struct policy *policy, const struct poo
     s->work = jobs;
     s->promise.job = WAITING_NONE;
     rc = quota_open(s, e);
+    if (rc == 0)
+        rc = idle_open(s, e);
     if (rc < 0)
         return rc;
     if (make_groups(s) < 0 || room_init(&s->room, pool) < 0 || make_tables(s) < 0)
@@ -326,6 +328,8 @@ static void remove_running(struct sched *s, uint32_t job, int64_t now_ms)
         remove_end(s, job);
     count_user(s, job, now_ms, -1);
     quota_count(s, job, -1);
+    if (s->idle.jobs)
+        idle_leave(s, job);
     j->attained_ms = sched_job_attained(j, &s->work->jobs[job], now_ms);
     j->left_ms = sched_job_left(j, now_ms);
     speed_stop(s, job);
@@ -333,7 +337,7 @@ static void remove_running(struct sched *s, uint32_t job, int64_t now_ms)
     s->promise.job = WAITING_NONE;
 }
 
-static int note(struct sched *s, const struct action *a)
+int inside_note(struct sched *s, const struct action *a)
 {
     if ((s->n_actions & (s->n_actions - 1)) == 0) {
         size_t n = s->n_actions ? 2 * s->n_actions : 1;
@@ -359,12 +363,14 @@ int inside_start(struct sched *s, uint32_t job, int64_t now_ms, const struct act
     count_user(s, job, now_ms, 1);
     quota_count(s, job, 1);
     add_running(s, job, now_ms);
+    if (s->idle.jobs)
+        idle_begin(s, job, now_ms);
     a.job = job;
     a.kind = ACTION_START;
-    return note(s, &a);
+    return inside_note(s, &a);
 }
 
-int inside_preempt(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why)
+int inside_stop(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why, bool parks)
 {
     struct sched_job *j = &s->jobs[job];
     struct action a = *why;
@@ -373,10 +379,18 @@ int inside_preempt(struct sched *s, uint32_t job, int64_t now_ms, const struct a
     if (j->left_ms != WORK_UNKNOWN && !s->policy.restart_each_pass)
         j->left_ms += sched_restart_ms(s, job);
     j->was = 1;
-    add_waiting(s, job, now_ms);
+    if (parks)
+        j->state = SCHED_AWAY;
+    else
+        add_waiting(s, job, now_ms);
     a.job = job;
-    a.kind = ACTION_PREEMPT;
-    return note(s, &a);
+    a.kind = parks ? ACTION_PARK : ACTION_PREEMPT;
+    return inside_note(s, &a);
+}
+
+int inside_preempt(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why)
+{
+    return inside_stop(s, job, now_ms, why, false);
 }
 
 /* ---- what happened ---- */
@@ -483,6 +497,22 @@ void sched_progress(struct sched *s, uint32_t job, int64_t now_ms, int64_t left_
         add_end(s, job);
 }
 
+void sched_use(struct sched *s, uint32_t job, int64_t now_ms, int milli)
+{
+    if (s->idle.jobs)
+        idle_use(s, job, now_ms, milli);
+}
+
+void sched_wake(struct sched *s, uint32_t job, int64_t now_ms, int64_t passed_ms)
+{
+    struct sched_job *j = &s->jobs[job];
+
+    assert(j->state == SCHED_AWAY);
+    if (j->left_ms != WORK_UNKNOWN)
+        j->left_ms = MAX(j->left_ms - passed_ms, 0);
+    add_waiting(s, job, now_ms);
+}
+
 static int pass(struct sched *s, int64_t now_ms, int64_t *again_ms)
 {
     if (s->policy.preempt != PREEMPT_NONE)
@@ -505,7 +535,11 @@ int sched_pass(struct sched *s, int64_t now_ms, int64_t *again_ms)
     if (s->policy.order->needs_users)
         inside_count_users(s, now_ms);
     aged_ms = inside_age(s, now_ms);
+    if (s->idle.jobs && idle_pass(s, now_ms) < 0)
+        return -ENOMEM;
     rc = pass(s, now_ms, again_ms);
     *again_ms = MIN(*again_ms, aged_ms);
+    if (s->idle.jobs)
+        *again_ms = MIN(*again_ms, idle_again(s, now_ms));
     return rc;
 }

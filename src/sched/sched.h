@@ -13,7 +13,9 @@ struct sched;
 
 enum action_kind {
     ACTION_START,
-    ACTION_PREEMPT,
+    ACTION_PREEMPT, /* it waits again */
+    ACTION_PARK,    /* it gives its devices up, and says when it needs some: sched_wake() */
+    ACTION_WARN,    /* its owner is told */
     /* What happened, told in the same form for sched_reason(); sched_pass() gives none of them. */
     ACTION_LOSE,   /* a job lost its devices with the node 'other' */
     ACTION_DOWN,   /* the node 'other' is lost until until_ms */
@@ -36,6 +38,7 @@ enum action_why {
     WHY_WITHIN,  /* within the share of its class or team */
     WHY_LENT,    /* above that, of what others do not need */
     WHY_RECLAIM, /* above that, and they do: preempted */
+    WHY_IDLE,    /* its devices are idle */
 };
 
 struct action {
@@ -84,6 +87,14 @@ int sched_close_node(struct sched *s, uint32_t node, bool closed) CHECK_RESULT;
 
 /* Whether a running job has a part of a node. */
 bool sched_is_on(const struct sched *s, uint32_t job, uint32_t node);
+
+/* A running job keeps its devices that busy from now on, in thousandths; before it is told
+ * anything, it is busy. Looked at with an [idle] section only. */
+void sched_use(struct sched *s, uint32_t job, int64_t now_ms, int milli);
+
+/* A job that was parked needs devices again: it waits. So much of what is left of it has passed
+ * meanwhile. */
+void sched_wake(struct sched *s, uint32_t job, int64_t now_ms, int64_t passed_ms);
 
 /* What it costs a job to start again after a preemption. */
 int64_t sched_restart_ms(const struct sched *s, uint32_t job);

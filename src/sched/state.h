@@ -3,7 +3,12 @@
 #define BRIM_SCHED_STATE_H
 #include "model/work.h"
 
-enum sched_job_state { SCHED_ABSENT, SCHED_WAITING, SCHED_RUNNING };
+enum sched_job_state {
+    SCHED_ABSENT,
+    SCHED_WAITING,
+    SCHED_RUNNING,
+    SCHED_AWAY, /* there, without devices, and in need of none */
+};
 
 struct sched_job {
     int64_t since_ms;    /* that it waits, or runs */

@@ -16,15 +16,15 @@ static void run(const struct workload *w, const struct pool *p, const struct pol
 {
     struct sim_result r;
 
-    if (w->n_jobs > SMALL)
+    if (w->n_jobs > SMALL || (w->n_stretches > 0 && policy->restart_each_pass))
         return;
     check(sim_run(&r, policy, p, w, NULL, NULL) == 0);
     for (size_t i = 0; i < w->n_jobs; i++) {
         const struct sim_job *j = &r.jobs[i];
 
         if (j->fate == SIM_ENDED)
-            check(j->starts > 0 && j->ran_ms >= w->jobs[i].length_ms &&
-                  j->end_ms - w->jobs[i].submit_ms == j->ran_ms + j->wait_ms);
+            check(j->starts > 0 && j->ran_ms + j->idle_ms >= w->jobs[i].length_ms &&
+                  j->end_ms - w->jobs[i].submit_ms == j->ran_ms + j->wait_ms + j->away_ms);
     }
     sim_result_done(&r);
 }

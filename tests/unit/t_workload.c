@@ -2,6 +2,7 @@
  * failing once. */
 #include <errno.h>
 
+#include "engine/activity.h"
 #include "engine/pack.h"
 #include "engine/sim_stats.h"
 #include "engine/trace.h"
@@ -74,12 +75,51 @@ static void test_rows(void)
     pool_done(&p);
 }
 
+static void test_activity(void)
+{
+    static const char text[] = "job_id,submit_s,gpus,duration_s,activity\n"
+                               "a,0,1,100,60:90.5 30:0 10:0 \n"
+                               "b,1,1,100,60:90 40:0\n"
+                               "c,2,1,100,\n"
+                               "d,3,1,100,70\n"
+                               "e,4,1,100,60:90\n"
+                               "f,4,1,100,60:90 60:0\n"
+                               "g,4,1,100,60:101 0\n"
+                               "h,4,1,100,60 40:0\n"
+                               "i,4,1,100,x\n";
+    struct pool p = { .n_nodes = 0 };
+    struct trace_notes n = { .rows = 0 };
+    struct workload w = { .n_jobs = 0 };
+    struct err e = { "" };
+
+    ok(pool_parse(&p, "2x8", &e) == 0 && read_text(&w, &n, &p, text, &e) == 0, "it is read");
+    ok(n.rows == 9 && n.bad == 5 && w.n_jobs == 4, "%zu rows, %zu bad", n.rows, n.bad);
+    is_str(n.text[0], "line 6: its activity is not seconds:per cent that add up to its length",
+           "the first bad one");
+    if (w.n_jobs == 4) {
+        const struct work_stretch *s = w.stretches + w.jobs[0].stretch;
+
+        ok(w.jobs[0].n_stretches == 2 && s[0].ms == 60000 && s[0].milli == 905 &&
+               s[1].ms == 40000 && s[1].milli == 0,
+           "two of the same are one");
+        ok(w.jobs[2].n_stretches == 0, "nothing was said");
+        s = w.stretches + w.jobs[3].stretch;
+        ok(w.jobs[3].n_stretches == 1 && s->ms == 100000 && s->milli == 700, "all of it");
+    }
+    workload_done(&w);
+    pool_done(&p);
+}
+
 static const char *const policies[] = { "fifo", "easy", "conservative", "fair",      "srtf",
                                         "las",  "fgd",  "rebuild-srtf", "interleave" };
+static const char idle[] = "[policy]\nrestart = 1s\n[idle]\nwarn = 2s\nreclaim = 4s\n"
+                           "action = shrink\nexempt = z\n";
 
 /* All of it, once. Returns the first failure. */
 static int whole(const char *policy, struct err *e)
 {
+    static const char busy[] = "job_id,submit_s,gpus,duration_s,class,activity\n"
+                               "a,0,16,50,x,5:90 20:0 90\nb,1,8,20,y,\nc,2,16,9,z,0\n";
     static const char text[] = "job_id,submit_s,gpus,duration_s,user,class\n"
                                "a,0,8,50,ann,x\nb,1,16,20,bob,y\nc,2,1,9,ann,x\nd,3,4,9,bob,y\n"
                                "e,3,4,90,bob,y\nf,3,2,9,cid,z\n";
@@ -94,9 +134,12 @@ static int whole(const char *policy, struct err *e)
     int rc = pool_parse(&p, "2x8:A", e);
 
     if (rc == 0)
-        rc = policy_named(&po, policy, e);
+        rc = policy ? policy_named(&po, policy, e)
+                    : policy_read(&po, "idle", idle, strlen(idle), e);
     if (rc == 0)
-        rc = read_text(&w, &n, &p, text, e);
+        rc = read_text(&w, &n, &p, policy ? text : busy, e);
+    if (rc == 0 && !policy)
+        rc = activity_draw(&w, activity_at(0), 60000, 1, e);
     if (rc == 0)
         rc = sim_run(&r, &po, &p, &w, NULL, e);
     if (rc == 0)
@@ -112,7 +155,8 @@ static int whole(const char *policy, struct err *e)
 
 static void test_oom(void)
 {
-    for (size_t i = 0; i < ARRAY_SIZE(policies); i++) {
+    for (size_t i = 0; i <= ARRAY_SIZE(policies); i++) {
+        const char *policy = i < ARRAY_SIZE(policies) ? policies[i] : NULL;
         int rounds = 0, wrong = 0;
         bool failed;
 
@@ -122,13 +166,13 @@ static void test_oom(void)
             int rc;
 
             oom_next();
-            rc = whole(policies[i], &e);
+            rc = whole(policy, &e);
             failed = oom_end();
             wrong += rc != (failed ? -ENOMEM : 0);
             rounds++;
         } while (failed);
-        ok(wrong == 0 && rounds > 20, "%s: %d allocations fail, %d wrongly", policies[i], rounds,
-           wrong);
+        ok(wrong == 0 && rounds > 20, "%s: %d allocations fail, %d wrongly",
+           policy ? policy : "idle", rounds, wrong);
     }
 }
 
@@ -136,6 +180,7 @@ int main(void)
 {
     test_pool();
     test_rows();
+    test_activity();
     test_oom();
     return done();
 }

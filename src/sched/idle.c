@@ -1,0 +1,192 @@
+#include "sched/idle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sched/inside.h"
+
+int idle_open(struct sched *s, struct err *e)
+{
+    const struct policy_idle *p = &s->policy.idle;
+    const struct work_names *classes = &s->work->classes;
+    size_t n = s->work->n_jobs + 1;
+    struct idle *d = &s->idle;
+
+    if (p->reclaim_ms == 0)
+        return 0;
+    d->list = arena_alloc(&s->arena, n * sizeof(*d->list));
+    d->stops = arena_alloc(&s->arena, n * sizeof(*d->stops));
+    d->exempt = arena_alloc(&s->arena, classes->n + 1);
+    d->jobs = arena_alloc(&s->arena, n * sizeof(*d->jobs));
+    if (!d->list || !d->stops || !d->exempt || !d->jobs)
+        return err_nomem(e);
+    for (size_t i = 0; i < classes->n; i++)
+        for (size_t k = 0; k < p->n_exempt; k++)
+            d->exempt[i + 1] |= !strcmp(classes->names[i], p->exempt[k]);
+    return 0;
+}
+
+/* ---- the window ---- */
+
+/* From when on a job that is idle now, and stays so, worked for no more than a burst within a
+ * window, all of which counts. */
+static int64_t idle_at(const struct sched *s, const struct idle_job *j, int64_t window_ms)
+{
+    int64_t left = s->policy.idle.burst_ms, from = j->from_ms;
+
+    for (int i = j->n; i-- > 0;) {
+        const struct idle_burst *b = &j->bursts[i];
+
+        if (b->to_ms - b->from_ms > left) {
+            from = MAX(from, b->to_ms - left);
+            break;
+        }
+        left -= b->to_ms - b->from_ms;
+    }
+    return from + window_ms;
+}
+
+static void add_burst(struct idle_job *j, int64_t from_ms)
+{
+    if (j->n == IDLE_BURSTS) { /* as if it had worked between the first two */
+        j->bursts[1].from_ms = j->bursts[0].from_ms;
+        memmove(&j->bursts[0], &j->bursts[1], (IDLE_BURSTS - 1) * sizeof(*j->bursts));
+        j->n--;
+    }
+    j->bursts[j->n++] = (struct idle_burst){ from_ms, from_ms };
+}
+
+static void list_remove(struct idle *d, uint32_t job)
+{
+    uint32_t last = d->list[--d->n];
+
+    d->list[d->jobs[job].at] = last;
+    d->jobs[last].at = d->jobs[job].at;
+    d->jobs[job].idle = false;
+}
+
+void idle_begin(struct sched *s, uint32_t job, int64_t now_ms)
+{
+    struct idle_job *j = &s->idle.jobs[job];
+
+    *j = (struct idle_job){ .from_ms = now_ms + s->policy.idle.grace_ms };
+    add_burst(j, now_ms);
+}
+
+void idle_leave(struct sched *s, uint32_t job)
+{
+    if (s->idle.jobs[job].idle)
+        list_remove(&s->idle, job);
+}
+
+static bool is_exempt(const struct sched *s, uint32_t job)
+{
+    const struct work *w = &s->work->jobs[job];
+
+    return w->fixed || w->devices == 0 || s->idle.exempt[w->class + 1];
+}
+
+void idle_use(struct sched *s, uint32_t job, int64_t now_ms, int milli)
+{
+    struct idle_job *j = &s->idle.jobs[job];
+    const struct policy_idle *p = &s->policy.idle;
+    bool idle = milli <= WORK_IDLE;
+
+    if (s->jobs[job].state != SCHED_RUNNING || idle == j->idle || is_exempt(s, job))
+        return;
+    if (!idle) {
+        list_remove(&s->idle, job);
+        add_burst(j, now_ms);
+        return;
+    }
+    if (j->n > 0)
+        j->bursts[j->n - 1].to_ms = now_ms;
+    j->idle = true;
+    j->at = (uint32_t)s->idle.n;
+    s->idle.list[s->idle.n++] = job;
+    j->due_ms = p->action == IDLE_WARN ? WORK_UNKNOWN : idle_at(s, j, p->reclaim_ms);
+    j->warn_ms = p->warn_ms               ? idle_at(s, j, p->warn_ms)
+                 : p->action == IDLE_WARN ? idle_at(s, j, p->reclaim_ms)
+                                          : WORK_UNKNOWN;
+    j->warned &= j->warn_ms <= now_ms;
+}
+
+/* ---- passes ---- */
+
+int idle_pass(struct sched *s, int64_t now_ms)
+{
+    struct action why = { .kind = ACTION_WARN, .why = WHY_IDLE, .other = WAITING_NONE };
+
+    s->idle.n_due = 0;
+    for (size_t i = 0; i < s->idle.n; i++) {
+        struct idle_job *j = &s->idle.jobs[s->idle.list[i]];
+
+        s->idle.n_due += j->due_ms <= now_ms;
+        if (j->warned || j->warn_ms > now_ms)
+            continue;
+        j->warned = true;
+        why.job = s->idle.list[i];
+        why.until_ms = j->due_ms;
+        if (inside_note(s, &why) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int64_t idle_again(const struct sched *s, int64_t now_ms)
+{
+    int64_t best = WORK_UNKNOWN;
+
+    for (size_t i = 0; i < s->idle.n; i++) {
+        const struct idle_job *j = &s->idle.jobs[s->idle.list[i]];
+
+        if (!j->warned)
+            best = MIN(best, j->warn_ms);
+        if (j->due_ms > now_ms)
+            best = MIN(best, j->due_ms);
+    }
+    return best;
+}
+
+static int longest_first(const void *a, const void *b)
+{
+    const struct stop *x = a, *y = b;
+
+    if (x->since_ms != y->since_ms)
+        return x->since_ms < y->since_ms ? -1 : 1;
+    return x->job < y->job ? -1 : x->job > y->job;
+}
+
+static size_t find_stops(struct sched *s, int64_t now_ms)
+{
+    struct stop *stops = s->idle.stops;
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->idle.n; i++) {
+        uint32_t job = s->idle.list[i];
+
+        if (s->idle.jobs[job].due_ms <= now_ms)
+            stops[n++] = (struct stop){ s->idle.jobs[job].due_ms, 0, job };
+    }
+    qsort(stops, n, sizeof(*stops), longest_first);
+    return n;
+}
+
+int idle_find(struct sched *s, uint32_t job, int64_t now_ms)
+{
+    const struct action why = { .why = WHY_IDLE, .other = job };
+    bool parks = s->policy.idle.action == IDLE_SHRINK;
+    size_t n;
+
+    if (inside_find(s, job))
+        return 1;
+    if (s->idle.n_due == 0)
+        return 0;
+    n = stops_find(s, job, s->idle.stops, find_stops(s, now_ms), NULL);
+    for (size_t i = 0; i < n; i++) {
+        if (inside_stop(s, s->idle.stops[i].job, now_ms, &why, parks) < 0)
+            return -1;
+        s->idle.n_due--;
+    }
+    return n > 0 && inside_find(s, job);
+}

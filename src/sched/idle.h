@@ -1,0 +1,58 @@
+/* Jobs whose devices are idle: their owners are told, and what waits gets the devices. Idle is what
+ * worked for no more than a burst within a window that slides, so that a job which worked once does
+ * not escape, nor one that twitches. For src/sched alone. */
+#ifndef BRIM_SCHED_IDLE_H
+#define BRIM_SCHED_IDLE_H
+#include "base/ini.h"
+#include "sched/policy.h"
+#include "sched/stops.h"
+
+struct sched;
+
+enum { IDLE_BURSTS = 4 }; /* remembered of each job: more become one */
+
+struct idle_burst {
+    int64_t from_ms, to_ms;
+};
+
+struct idle_job {
+    struct idle_burst bursts[IDLE_BURSTS]; /* of work, the newest last */
+    int64_t from_ms;                       /* what was before does not count: a start, and grace */
+    int64_t warn_ms, due_ms; /* when it is told; when its devices can be taken; while it is idle */
+    uint32_t at;             /* in the list */
+    uint8_t n;               /* bursts */
+    bool idle, warned;
+};
+
+struct idle {
+    struct idle_job *jobs; /* NULL: there is no [idle] */
+    uint32_t *list;        /* those that run and are idle */
+    size_t n, n_due;       /* n_due: whose devices can be taken in this pass */
+    uint8_t *exempt;       /* by class, plus 1 */
+    struct stop *stops;
+};
+
+/* A key of [idle]; whether all that it needs was said. -EINVAL with a sentence. */
+int idle_take(struct policy_idle *p, const struct ini_entry *at, struct err *e) CHECK_RESULT;
+int idle_check(const struct policy_idle *p, const char *file, struct err *e) CHECK_RESULT;
+
+/* -ENOMEM. */
+int idle_open(struct sched *s, struct err *e) CHECK_RESULT;
+
+/* A job starts, no longer runs, or is that busy from now on. */
+void idle_begin(struct sched *s, uint32_t job, int64_t now_ms);
+void idle_leave(struct sched *s, uint32_t job);
+void idle_use(struct sched *s, uint32_t job, int64_t now_ms, int milli);
+
+/* Before a pass: tell those who are to be told. -ENOMEM. */
+int idle_pass(struct sched *s, int64_t now_ms) CHECK_RESULT;
+
+/* When there is more to be told or taken; WORK_UNKNOWN. */
+int64_t idle_again(const struct sched *s, int64_t now_ms);
+
+/* As inside_find(), but takes devices of idle jobs where it has to: the longest idle first, and
+ * none without which there is a place, too. 1, 0: there is none, and nothing was taken; -1 on
+ * failure. */
+int idle_find(struct sched *s, uint32_t job, int64_t now_ms) CHECK_RESULT;
+
+#endif

@@ -1,0 +1,66 @@
+/* Section [idle] of a policy. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sched/idle.h"
+
+static int take_exempt(struct policy_idle *p, const struct ini_entry *at, struct err *e)
+{
+    char *name = p->exempt[p->n_exempt];
+
+    if (p->n_exempt == POLICY_EXEMPT)
+        return err_set(e, -EINVAL, "%s:%d: at most %d classes are exempt", at->file, at->line,
+                       POLICY_EXEMPT);
+    if (snprintf(name, POLICY_NAME, "%s", at->value) >= POLICY_NAME)
+        return err_set(e, -EINVAL, "%s:%d: a class has a name of at most %d letters", at->file,
+                       at->line, POLICY_NAME - 1);
+    p->n_exempt++;
+    return 0;
+}
+
+int idle_take(struct policy_idle *p, const struct ini_entry *at, struct err *e)
+{
+    static const char *const actions[] = { "warn", "shrink", "requeue" };
+    const struct {
+        const char *key;
+        int64_t *ret;
+    } times[] = {
+        { "warn", &p->warn_ms },
+        { "reclaim", &p->reclaim_ms },
+        { "burst", &p->burst_ms },
+        { "grace", &p->grace_ms },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(times); i++)
+        if (!strcmp(times[i].key, at->key))
+            return policy_duration(times[i].ret, at, e);
+    if (!strcmp(at->key, "exempt"))
+        return take_exempt(p, at, e);
+    if (strcmp(at->key, "action") != 0)
+        return err_set(e, -EINVAL, "%s:%d: unknown key '%s' in [idle]", at->file, at->line,
+                       at->key);
+    for (size_t i = 0; i < ARRAY_SIZE(actions); i++)
+        if (!strcmp(actions[i], at->value)) {
+            p->action = (enum policy_idle_action)i;
+            p->acts = true;
+            return 0;
+        }
+    return err_set(e, -EINVAL, "%s:%d: action is one of warn, shrink, requeue", at->file, at->line);
+}
+
+int idle_check(const struct policy_idle *p, const char *file, struct err *e)
+{
+    bool said = p->acts || p->warn_ms || p->burst_ms || p->grace_ms || p->n_exempt;
+
+    if (p->reclaim_ms == 0)
+        return said ? err_set(e, -EINVAL, "%s: [idle] needs reclaim, such as reclaim = 1h", file)
+                    : 0;
+    if (!p->acts)
+        return err_set(e, -EINVAL, "%s: [idle] needs action = warn, shrink or requeue", file);
+    if (p->warn_ms > p->reclaim_ms)
+        return err_set(e, -EINVAL, "%s: [idle] warns after it reclaims", file);
+    if (p->burst_ms >= p->reclaim_ms || (p->warn_ms && p->burst_ms >= p->warn_ms))
+        return err_set(e, -EINVAL, "%s: [idle] burst is shorter than warn and reclaim", file);
+    return 0;
+}

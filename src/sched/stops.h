@@ -1,0 +1,22 @@
+/* Which of some running jobs have to stop for another one. For src/sched alone. */
+#ifndef BRIM_SCHED_STOPS_H
+#define BRIM_SCHED_STOPS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sched;
+
+struct stop {
+    int64_t since_ms;
+    uint32_t list, job;
+};
+
+/* Whether a job may still stop, after those before it did; NULL: any may. */
+typedef bool stops_may_fn(const struct sched *s, uint32_t job);
+
+/* Of n jobs, those in front first, find those without which a job has no place. Returns how many,
+ * moved to the front; 0 when all of them are not enough. Nothing is stopped. */
+size_t stops_find(struct sched *s, uint32_t job, struct stop *stops, size_t n, stops_may_fn *may);
+
+#endif

@@ -1,0 +1,343 @@
+/* What jobs do with their devices, and what becomes of idle ones: every action is followed second
+ * by second by a model as simple as can be. */
+#include "engine/activity.h"
+#include "engine/sim.h"
+
+#include "tap.h"
+
+enum { ROUNDS = 40, JOBS = 40, LONGEST = 4000, HORIZON = 400000 };
+
+/* Numbers that repeat. */
+static int below(uint64_t *state, int n)
+{
+    *state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
+    return (int)((*state >> 33) % (uint64_t)n);
+}
+
+/* ---- workloads: in whole seconds ---- */
+
+static int add_stretches(struct workload *w, struct work *job, uint64_t *chance)
+{
+    int left = (int)(job->length_ms / 1000);
+    bool idle = below(chance, 3) == 0;
+
+    while (left > 0) {
+        int s = 1 + below(chance, below(chance, 2) ? 30 : 900);
+
+        s = MIN(s, left);
+        if (work_stretch_add(w, job, s * 1000LL, idle ? 0 : 100 + below(chance, 900)) < 0)
+            return -1;
+        left -= s;
+        idle = !idle;
+    }
+    return 0;
+}
+
+static int make(struct workload *w, uint64_t seed)
+{
+    int now = 0;
+    struct err e;
+
+    *w = (struct workload){ .n_jobs = 0 };
+    if (work_number(w, &w->classes, "x") < 0 || work_number(w, &w->classes, "y") < 0)
+        return -1;
+    for (int i = 0; i < JOBS; i++) {
+        struct work *job = ARENA_PUSH(&w->arena, &w->jobs, &w->n_jobs);
+
+        if (!job)
+            return -1;
+        *job = (struct work){ .name = "j", .milli = WORK_WHOLE, .restart_ms = -1 };
+        job->submit_ms = now * 1000LL;
+        job->length_ms = (1 + below(&seed, LONGEST)) * 1000LL;
+        job->limit_ms = WORK_UNKNOWN;
+        job->devices = 1 + below(&seed, below(&seed, 3) ? 4 : 8);
+        job->class = (int16_t)below(&seed, 2);
+        if (below(&seed, 5) && add_stretches(w, job, &seed) < 0)
+            return -1;
+        now += below(&seed, 300);
+    }
+    return workload_settle(w, &e);
+}
+
+/* ---- the model ---- */
+
+enum { RESTART = 5, WORKED = 1, HELD = 2 };
+
+struct model {
+    const struct workload *work;
+    const struct policy *policy;
+    uint8_t *did[JOBS]; /* by second: WORKED, HELD */
+    int at[JOBS];       /* seconds of its length that have passed */
+    int restart[JOBS];  /* seconds of starts that are left */
+    int stops[JOBS];
+    int from[JOBS]; /* when it started last */
+    int now;        /* seconds that are counted */
+    bool runs[JOBS], begun[JOBS], wrong_kind;
+    int early, late_warning, reclaimed, warned, idle_waits;
+    double busy;
+};
+
+static int use_at(const struct model *m, int job, int second)
+{
+    const struct work *w = &m->work->jobs[job];
+    int64_t ms = second * 1000LL;
+
+    for (uint32_t i = 0; i < w->n_stretches; i++) {
+        ms -= m->work->stretches[w->stretch + i].ms;
+        if (ms < 0)
+            return m->work->stretches[w->stretch + i].milli;
+    }
+    return WORK_WHOLE;
+}
+
+/* One more second of all jobs. */
+static void tick(struct model *m)
+{
+    for (int i = 0; i < JOBS; i++) {
+        const struct work *w = &m->work->jobs[i];
+        int use = use_at(m, i, m->at[i]);
+
+        if (!m->begun[i] || m->at[i] * 1000LL >= w->length_ms)
+            continue;
+        if (m->runs[i])
+            m->did[i][m->now] |= HELD;
+        if (m->runs[i] && m->restart[i] > 0) {
+            m->restart[i]--;
+            continue;
+        }
+        if (!m->runs[i] && use > WORK_IDLE)
+            continue;
+        m->at[i]++;
+        if (!m->runs[i])
+            continue;
+        m->busy += (double)w->devices * use / WORK_WHOLE;
+        if (use > WORK_IDLE)
+            m->did[i][m->now] |= WORKED;
+    }
+    m->now++;
+}
+
+static void go_to(struct model *m, int64_t now_ms)
+{
+    while (m->now * 1000LL < now_ms && m->now < HORIZON)
+        tick(m);
+}
+
+/* Whether a job held its devices for all of a window and worked no more than a burst in it; a start
+ * after a preemption is no work, and within the grace. */
+static bool is_idle(const struct model *m, int job, int64_t window_ms)
+{
+    const struct policy_idle *p = &m->policy->idle;
+    int from = m->now - (int)(window_ms / 1000), worked = 0;
+
+    if (from < m->from[job] + (int)(p->grace_ms / 1000))
+        return false;
+    for (int s = from; s < m->now; s++) {
+        if (!(m->did[job][s] & HELD))
+            return false;
+        worked += m->did[job][s] & WORKED;
+    }
+    return worked <= (int)(p->burst_ms / 1000);
+}
+
+static void watch(void *ctx, const struct sched *s, const struct action *a, int64_t now_ms)
+{
+    struct model *m = ctx;
+    int job = (int)a->job;
+
+    (void)s;
+    go_to(m, now_ms);
+    switch (a->kind) {
+    case ACTION_START:
+        m->runs[job] = m->begun[job] = true;
+        m->from[job] = m->now;
+        return;
+    case ACTION_WARN:
+        m->warned++;
+        m->late_warning += !is_idle(m, job, m->policy->idle.warn_ms);
+        return;
+    default:
+        m->runs[job] = false;
+        m->restart[job] += RESTART;
+        m->stops[job]++;
+    }
+    if (a->why != WHY_IDLE)
+        return;
+    m->reclaimed++;
+    m->early += !is_idle(m, job, m->policy->idle.reclaim_ms);
+    m->wrong_kind |= (a->kind == ACTION_PARK) != (m->policy->idle.action == IDLE_SHRINK);
+    m->wrong_kind |= m->work->jobs[job].class == 1; /* y is exempt */
+}
+
+#define IDLE "[idle]\nwarn = 100s\nreclaim = 200s\ngrace = 20s\nexempt = y\n"
+#define COST "restart = 5s\n" /* passes at whole seconds: what jobs have had is in milliseconds */
+
+static const char *const policies[] = {
+    "order = fifo\n" COST IDLE "action = shrink\n",
+    "order = fifo\n" COST IDLE "action = requeue\nburst = 20s\n",
+    "order = fifo\n" COST IDLE "action = warn\n",
+    "order = fifo\nbackfill = greedy\n" COST IDLE "action = shrink\nburst = 10s\n",
+    "order = fifo\nbackfill = easy\nlength = oracle\n" COST IDLE "action = shrink\n",
+    "order = sjf\nlength = oracle\n" COST IDLE "action = shrink\n",
+    "order = las\nqueues = 30s 300s\nevery = 1s\npreempt = victims\n" COST IDLE
+    "action = shrink\nburst = 5s\n",
+    "order = srtf\nlength = oracle\npreempt = victims\n" COST IDLE "action = requeue\n",
+    "order = fifo\n" COST "[quota]\nshare = x 50%\nshare = y 50%\nborrow = yes\n" IDLE
+    "action = shrink\n",
+    "order = las\nqueues = 30s 300s\nevery = 1s\npreempt = victims\n" COST
+    "[quota]\nshare = x 50%\nshare = y 50%\nborrow = yes\n" IDLE "action = requeue\n",
+    "order = las\nqueues = 30s 300s\nevery = 1s\npreempt = victims\n" COST,
+};
+
+static bool near(double a, double b)
+{
+    return a - b < 1e-6 * (a + b + 1) && b - a < 1e-6 * (a + b + 1);
+}
+
+/* What went wrong, as words; NULL. */
+static const char *wrong_with(struct model *m, const struct sim_result *r)
+{
+    go_to(m, r->end_ms);
+    if (m->early)
+        return "devices were taken of a job that was not idle for long enough";
+    if (m->late_warning)
+        return "a job was warned that was not idle for long enough";
+    if (m->wrong_kind)
+        return "a job was stopped that is exempt, or otherwise than the policy says";
+    if (!near(m->busy * 1000, r->busy_all))
+        return "the time that devices were busy is wrong";
+    for (int i = 0; i < JOBS; i++) {
+        const struct sim_job *j = &r->jobs[i];
+        const struct work *w = &m->work->jobs[i];
+        int64_t paid = (int64_t)(m->stops[i] * RESTART - m->restart[i]) * 1000;
+
+        if (j->end_ms - w->submit_ms != j->ran_ms + j->wait_ms + j->away_ms)
+            return "time was lost or made";
+        if (j->ran_ms + j->idle_ms != w->length_ms + paid || m->at[i] * 1000LL != w->length_ms)
+            return "work was lost or made";
+    }
+    return NULL;
+}
+
+static const char *check_one(const struct policy *p, uint64_t seed, struct model *m)
+{
+    struct sim_options options = { watch, m };
+    struct pool pool = { .n_nodes = 0 };
+    const char *wrong = "it does not run";
+    struct workload w;
+    struct sim_result r;
+    struct err e;
+
+    if (make(&w, seed) == 0 && pool_parse(&pool, seed % 2 ? "2x8" : "16x1", &e) == 0) {
+        m->work = &w;
+        m->policy = p;
+        if (sim_run(&r, p, &pool, &w, &options, &e) == 0) {
+            wrong = wrong_with(m, &r);
+            sim_result_done(&r);
+        }
+    }
+    workload_done(&w);
+    pool_done(&pool);
+    return wrong;
+}
+
+static void test_holds(void)
+{
+    static uint8_t did[JOBS][HORIZON];
+
+    for (size_t k = 0; k < ARRAY_SIZE(policies); k++) {
+        const char *wrong = NULL;
+        int reclaimed = 0, warned = 0;
+        uint64_t seed = 0;
+        struct policy p;
+        char text[512];
+        struct err e;
+
+        snprintf(text, sizeof(text), "[policy]\n%s", policies[k]);
+        if (policy_read(&p, "test", text, strlen(text), &e) < 0)
+            wrong = e.text;
+        while (!wrong && seed++ < ROUNDS) {
+            struct model m = { .now = 0 };
+
+            memset(did, 0, sizeof(did));
+            for (int i = 0; i < JOBS; i++)
+                m.did[i] = did[i];
+            wrong = check_one(&p, seed, &m);
+            reclaimed += m.reclaimed;
+            warned += m.warned;
+        }
+        ok(!wrong, "%s: %s (seed %d)", policies[k], wrong ? wrong : "holds", (int)seed);
+        ok((reclaimed > ROUNDS / 4) == (p.idle.reclaim_ms && p.idle.action != IDLE_WARN) &&
+               (warned > ROUNDS) == (p.idle.warn_ms > 0),
+           "%d jobs gave up idle devices, %d were warned", reclaimed, warned);
+    }
+}
+
+/* ---- drawn activity ---- */
+
+static int add_long(struct workload *w, int n)
+{
+    struct err e;
+
+    for (int i = 0; i < n; i++) {
+        struct work *job = ARENA_PUSH(&w->arena, &w->jobs, &w->n_jobs);
+
+        if (!job)
+            return -1;
+        *job = (struct work){ .name = "j", .length_ms = 86400000, .devices = 1, .milli = 1000 };
+    }
+    return workload_settle(w, &e);
+}
+
+/* Share of their time that jobs work, and how busy they are over all of it. */
+static void measure(const struct workload *w, double *idle, double *busy, bool *adds_up)
+{
+    double all = 0;
+
+    *idle = *busy = 0;
+    *adds_up = true;
+    for (size_t i = 0; i < w->n_jobs; i++) {
+        const struct work *job = &w->jobs[i];
+        int64_t sum = 0;
+
+        for (uint32_t k = 0; k < job->n_stretches; k++) {
+            const struct work_stretch *s = &w->stretches[job->stretch + k];
+
+            sum += s->ms;
+            *idle += s->milli <= WORK_IDLE ? (double)s->ms : 0;
+            *busy += (double)s->ms * s->milli / WORK_WHOLE;
+        }
+        *adds_up &= sum == job->length_ms;
+        all += (double)sum;
+    }
+    *idle /= all;
+    *busy /= all;
+}
+
+static void test_drawn(void)
+{
+    static const double means[] = { 0.472, 0.661, 0.620 }; /* of the samples that were published */
+
+    for (size_t i = 0; activity_at(i); i++) {
+        const struct activity *a = activity_at(i);
+        struct workload w = { .n_jobs = 0 };
+        double idle, busy;
+        bool adds_up;
+        struct err e;
+
+        ok(add_long(&w, 4000) == 0 && activity_draw(&w, a, 3600000, 7, &e) == 0, "%s", a->name);
+        measure(&w, &idle, &busy, &adds_up);
+        ok(adds_up, "stretches add up to lengths");
+        ok(idle > a->idle - 0.01 && idle < a->idle + 0.01, "idle %.3f", idle);
+        ok(busy > means[i] - 0.01 && busy < means[i] + 0.01, "busy %.3f", busy);
+        workload_done(&w);
+    }
+    ok(activity_named("philly") == activity_at(0) && !activity_named("none"), "by name");
+}
+
+int main(void)
+{
+    test_holds();
+    test_drawn();
+    return done();
+}
