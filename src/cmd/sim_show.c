@@ -309,6 +309,7 @@ void sim_show_run_json(const struct sim_run *r, bool failing, struct json *j)
         json_round(j, "away_s", r->stats.away, 3);
         json_int(j, "warned", (int64_t)r->result.warned);
         json_int(j, "reclaimed", (int64_t)r->result.reclaimed);
+        json_int(j, "joined", (int64_t)r->result.joined);
     }
     json_round(j, "end_s", (double)r->result.end_ms / 1e3, 3);
     json_int(j, "preemptions", (int64_t)r->result.preemptions);

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
 #include "engine/outages.h"
 #include "engine/heap.h"
@@ -11,6 +12,7 @@
 /* Failures do not go on for ever after the last submission. */
 static const int64_t endless_ms = (int64_t)5 * 365 * 86400 * 1000;
 #include "engine/sim_use.h"
+#include "sched/waiting.h"
 
 struct sim {
     const struct policy *policy;
@@ -24,6 +26,7 @@ struct sim {
     int64_t *fresh_ms;       /* by job: what of left_ms is a start after a loss or preemption */
     uint32_t *span;          /* by job: its last span; NULL: they are not kept */
     struct use use;
+    uint32_t *partner; /* by job: who shares its devices; WAITING_NONE */
     int64_t *left_ms;  /* by job, at since_ms; while it runs, at the speed that it has there */
     float *speed;      /* by job; NULL: all are as fast anywhere */
     int64_t *since_ms; /* by job: it waits, or runs */
@@ -79,6 +82,12 @@ static int open_sim(struct sim *m, struct err *e)
         m->leaves |= m->pool->nodes[i].leaf != 0;
     if (use_open(&m->use, a, m->work) < 0)
         return err_nomem(e);
+    if (m->use.jobs) {
+        m->partner = arena_alloc(a, n * sizeof(*m->partner));
+        if (!m->partner)
+            return err_nomem(e);
+        memset(m->partner, 0xff, n * sizeof(*m->partner));
+    }
     if (m->use.jobs && m->policy->restart_each_pass)
         return err_set(e, -EINVAL, "%s: restart-each-pass is for jobs whose activity nobody knows",
                        m->policy->name);
@@ -214,7 +223,76 @@ static int begin_span(struct sim *m, uint32_t job)
     return 0;
 }
 
-static void end_job(struct sim *m, uint32_t job)
+/* ---- with activity ---- */
+
+/* A part of a job's length passed without devices. */
+static void pass_without(struct sim *m, uint32_t job, int64_t ms)
+{
+    const struct sched_job *j = sched_job(m->sched, job);
+
+    if (ms == 0)
+        return;
+    m->left_ms[job] -= ms;
+    m->result->jobs[job].idle_ms += ms;
+    if (j->state == SCHED_RUNNING && j->left_ms != WORK_UNKNOWN)
+        sched_progress(m->sched, job, m->now_ms, MAX(sched_job_left(j, m->now_ms) - ms, 0));
+}
+
+/* Note when a job ends, or does something else with its devices. */
+static int expect(struct sim *m, uint32_t job, bool runs)
+{
+    int64_t at = WORK_UNKNOWN, notice = runs ? m->policy->notice_ms : 0;
+
+    m->start[job]++;
+    if (m->use.jobs)
+        at = use_until_ms(&m->use, job) + (m->use.jobs[job].more ? 0 : notice);
+    else if (runs)
+        at = m->since_ms[job] + takes(m, job) + notice;
+    return at == WORK_UNKNOWN ? 0 : heap_add(&m->ends, at, job, m->start[job]);
+}
+
+/* How fast a job works beside the one that shares its devices. */
+static double rate_of(const struct sim *m, uint32_t job)
+{
+    uint32_t partner = m->partner[job];
+    int use, other;
+
+    if (partner == WAITING_NONE)
+        return 1;
+    use = use_milli(&m->use, job);
+    other = use_milli(&m->use, partner);
+    if (use <= WORK_IDLE || other <= WORK_IDLE)
+        return 1;
+    return WORK_WHOLE / (double)MAX(use + other, WORK_WHOLE) * WORK_WHOLE /
+           (WORK_WHOLE + m->policy->share.cost);
+}
+
+static int set_rate(struct sim *m, uint32_t job)
+{
+    use_rate(&m->use, job, m->now_ms, rate_of(m, job));
+    return expect(m, job, true);
+}
+
+/* A job leaves the devices that it shares, if it does. */
+static int part(struct sim *m, uint32_t job)
+{
+    uint32_t partner = m->use.jobs ? m->partner[job] : WAITING_NONE;
+
+    if (partner == WAITING_NONE)
+        return 0;
+    m->partner[job] = m->partner[partner] = WAITING_NONE;
+    use_rate(&m->use, job, m->now_ms, 1);
+    return set_rate(m, partner);
+}
+
+/* Tell the scheduler how busy a job keeps its devices. */
+static void tell_use(struct sim *m, uint32_t job)
+{
+    if (m->policy->idle.reclaim_ms > 0 || m->policy->share.below > 0)
+        sched_use(m->sched, job, m->now_ms, use_milli(&m->use, job));
+}
+
+static int end_job(struct sim *m, uint32_t job)
 {
     struct sim_job *j = &m->result->jobs[job];
     int64_t passed = m->now_ms - m->since_ms[job];
@@ -238,6 +316,7 @@ static void end_job(struct sim *m, uint32_t job)
     m->result->events++;
     m->result->end_ms = m->now_ms;
     m->unfinished--;
+    return part(m, job);
 }
 
 static void submit_job(struct sim *m, uint32_t job)
@@ -263,36 +342,6 @@ static bool is_real(const struct sim *m, const struct heap_event *x)
 
     return m->start[x->job] == x->start &&
            (state == SCHED_RUNNING || (m->use.jobs && state != SCHED_ABSENT));
-}
-
-/* When a job that runs ends, if nothing comes between. */
-static int64_t end_of(const struct sim *m, uint32_t job)
-{
-    return m->since_ms[job] + takes(m, job) + m->policy->notice_ms;
-}
-
-/* A part of a job's length passed without devices. */
-static void pass_without(struct sim *m, uint32_t job, int64_t ms)
-{
-    const struct sched_job *j = sched_job(m->sched, job);
-
-    if (ms == 0)
-        return;
-    m->left_ms[job] -= ms;
-    m->result->jobs[job].idle_ms += ms;
-    if (j->state == SCHED_RUNNING && j->left_ms != WORK_UNKNOWN)
-        sched_progress(m->sched, job, m->now_ms, MAX(sched_job_left(j, m->now_ms) - ms, 0));
-}
-
-/* Note when a job ends, or does something else with its devices. */
-static int expect(struct sim *m, uint32_t job, bool runs)
-{
-    int64_t at = runs ? end_of(m, job) : WORK_UNKNOWN;
-
-    m->start[job]++;
-    if (m->use.jobs)
-        at = MIN(at, use_until_ms(&m->use, job));
-    return at == WORK_UNKNOWN ? 0 : heap_add(&m->ends, at, job, m->start[job]);
 }
 
 /* A job starts on a kind of devices, or stops: what it has left takes otherwise long. */
@@ -324,10 +373,10 @@ static int start(struct sim *m, uint32_t job)
     if (m->leaves)
         sim_leaves_count(&m->result->leaves, m->pool, sched_room(m->sched),
                          sched_job(m->sched, job)->part);
-    if (m->use.jobs)
+    if (m->use.jobs) {
         pass_without(m, job, use_hold(&m->use, job, m->now_ms, true, 0));
-    if (m->policy->idle.reclaim_ms > 0 && m->use.jobs)
-        sched_use(m->sched, job, m->now_ms, use_milli(&m->use, job));
+        tell_use(m, job);
+    }
     return expect(m, job, true);
 }
 
@@ -350,7 +399,23 @@ static int preempt(struct sim *m, uint32_t job)
     if (!m->use.jobs)
         return 0;
     use_hold(&m->use, job, m->now_ms, false, cost);
-    return expect(m, job, false);
+    m->left_ms[job] = use_left(&m->use, job);
+    return part(m, job) < 0 ? -ENOMEM : expect(m, job, false);
+}
+
+/* A running job goes on on the devices of another one. */
+static int join(struct sim *m, uint32_t guest, uint32_t host)
+{
+    stop(m, guest);
+    use_hold(&m->use, guest, m->now_ms, true, sched_restart_ms(m->sched, guest));
+    m->left_ms[guest] = use_left(&m->use, guest);
+    m->since_ms[guest] = m->now_ms;
+    m->partner[guest] = host;
+    m->partner[host] = guest;
+    m->result->joined++;
+    if (m->span && begin_span(m, guest) < 0)
+        return -ENOMEM;
+    return set_rate(m, guest) < 0 ? -ENOMEM : set_rate(m, host);
 }
 
 static int carry_out_one(struct sim *m, const struct action *a)
@@ -362,6 +427,8 @@ static int carry_out_one(struct sim *m, const struct action *a)
         return start(m, a->job);
     case ACTION_WARN:
         return 0;
+    case ACTION_JOIN:
+        return join(m, a->job, a->with);
     default:
         return preempt(m, a->job);
     }
@@ -564,17 +631,20 @@ static int change(struct sim *m, uint32_t job)
     bool asked = m->policy->idle.reclaim_ms > 0;
 
     pass_without(m, job, passed);
-    if (j->state == SCHED_RUNNING && asked) {
-        sched_use(m->sched, job, m->now_ms, use_milli(&m->use, job));
-    } else if (j->state != SCHED_RUNNING && use_over(&m->use, job)) {
-        end_job(m, job);
-        return true;
-    } else if (j->state == SCHED_AWAY) {
+    if (use_over(&m->use, job))
+        return end_job(m, job) < 0 ? -ENOMEM : true;
+    if (j->state == SCHED_AWAY) {
         m->result->jobs[job].away_ms += m->now_ms - m->since_ms[job];
         m->since_ms[job] = m->now_ms;
         sched_wake(m->sched, job, m->now_ms, passed);
+        asked = true;
     }
-    return expect(m, job, j->state == SCHED_RUNNING) < 0 ? -ENOMEM : asked;
+    if (j->state != SCHED_RUNNING)
+        return expect(m, job, false) < 0 ? -ENOMEM : asked;
+    tell_use(m, job);
+    if (m->partner[job] != WAITING_NONE && set_rate(m, m->partner[job]) < 0)
+        return -ENOMEM;
+    return set_rate(m, job) < 0 ? -ENOMEM : asked;
 }
 
 /* 1 when something did, 0 when nothing, -ENOMEM. */
@@ -586,21 +656,15 @@ static int happen(struct sim *m)
     while ((x = heap_first(&m->ends)) && x->at_ms == m->now_ms) {
         uint32_t job = x->job;
         bool real = is_real(m, x);
+        int rc;
 
         heap_pop(&m->ends);
         if (!real)
             continue;
-        if (m->use.jobs &&
-            (sched_job(m->sched, job)->state != SCHED_RUNNING || m->now_ms < end_of(m, job))) {
-            int rc = change(m, job);
-
-            if (rc < 0)
-                return rc;
-            any |= rc;
-            continue;
-        }
-        end_job(m, job);
-        any = true;
+        rc = m->use.jobs ? change(m, job) : end_job(m, job) < 0 ? -ENOMEM : 1;
+        if (rc < 0)
+            return rc;
+        any |= rc;
     }
     failed = fail(m);
     if (failed < 0)

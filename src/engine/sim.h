@@ -58,6 +58,7 @@ struct sim_result {
     uint64_t events;      /* submissions, starts, preemptions and ends */
     uint64_t passes, preemptions;
     uint64_t warned, reclaimed; /* idle jobs: told so; whose devices were taken */
+    uint64_t joined;            /* jobs that went to share the devices of others */
     size_t impossible;          /* jobs that the pool could not run even if it were empty */
     int64_t submitted_ms;       /* the last submission */
     int64_t end_ms;             /* the last end */

@@ -1,6 +1,7 @@
 #include "engine/sim_use.h"
 
 #include <errno.h>
+#include <math.h>
 
 int use_open(struct use *u, struct arena *a, const struct workload *w)
 {
@@ -16,7 +17,9 @@ int use_open(struct use *u, struct arena *a, const struct workload *w)
         struct use_job *j = &u->jobs[i];
 
         j->at = job->stretch;
-        j->left_ms = job->n_stretches ? w->stretches[j->at].ms : WORK_UNKNOWN;
+        j->left_ms = job->n_stretches ? w->stretches[j->at].ms : job->length_ms;
+        j->rest_ms = job->length_ms;
+        j->rate = 1;
         j->more = job->n_stretches ? job->n_stretches - 1 : 0;
     }
     return 0;
@@ -37,14 +40,29 @@ bool use_over(const struct use *u, uint32_t job)
     return u->jobs[job].more == 0 && u->jobs[job].left_ms == 0;
 }
 
+/* An idle stretch passes by the clock. */
+static double rate_of(const struct use *u, uint32_t job)
+{
+    return is_idle(u, job) ? 1 : u->jobs[job].rate;
+}
+
+int64_t use_left(const struct use *u, uint32_t job)
+{
+    return u->jobs[job].start_ms + u->jobs[job].rest_ms;
+}
+
+void use_rate(struct use *u, uint32_t job, int64_t now_ms, double rate)
+{
+    use_count(u, job, now_ms);
+    u->jobs[job].rate = rate;
+}
+
 int64_t use_until_ms(const struct use *u, uint32_t job)
 {
     const struct use_job *j = &u->jobs[job];
 
-    if (j->left_ms == WORK_UNKNOWN)
-        return WORK_UNKNOWN;
     if (j->holds)
-        return j->more ? j->since_ms + j->start_ms + j->left_ms : WORK_UNKNOWN;
+        return j->since_ms + j->start_ms + (int64_t)ceil((double)j->left_ms / rate_of(u, job));
     return is_idle(u, job) ? j->since_ms + j->left_ms : WORK_UNKNOWN;
 }
 
@@ -56,13 +74,17 @@ static double before(int64_t from_ms, int64_t to_ms, int64_t limit_ms)
 }
 
 /* A part of the time in which the devices of a job did the same. */
-static void count(struct use *u, uint32_t job, int64_t from_ms, int64_t to_ms)
+static void count(struct use *u, uint32_t job, int64_t from_ms, int64_t to_ms, int64_t did_ms)
 {
     const struct work *w = &u->work->jobs[job];
     double devices = (double)w->devices * w->milli / WORK_WHOLE * use_milli(u, job) / WORK_WHOLE;
 
-    u->busy += devices * before(from_ms, to_ms, u->submitted_ms);
-    u->busy_all += devices * (double)(to_ms - from_ms);
+    double within = to_ms > from_ms
+                        ? before(from_ms, to_ms, u->submitted_ms) / (double)(to_ms - from_ms)
+                        : 0;
+
+    u->busy += devices * within * (double)did_ms;
+    u->busy_all += devices * (double)did_ms;
 }
 
 int64_t use_count(struct use *u, uint32_t job, int64_t now_ms)
@@ -83,19 +105,19 @@ int64_t use_count(struct use *u, uint32_t job, int64_t now_ms)
         return 0;
     }
     while (passed > 0) {
-        int64_t ms = MIN(passed, j->left_ms);
+        double rate = rate_of(u, job);
+        int64_t all = (int64_t)ceil((double)j->left_ms / rate), ms = MIN(passed, all);
+        int64_t did = ms == all ? j->left_ms : (int64_t)((double)ms * rate);
 
         if (j->holds)
-            count(u, job, at_ms, at_ms + ms);
+            count(u, job, at_ms, at_ms + ms, did);
         else
-            without += ms;
+            without += did;
         at_ms += ms;
         passed -= ms;
-        if (j->left_ms != WORK_UNKNOWN)
-            j->left_ms -= ms;
-        if (j->left_ms > 0)
-            break;
-        if (j->more == 0)
+        j->left_ms -= did;
+        j->rest_ms -= did;
+        if (ms < all || j->more == 0)
             break; /* what it holds beyond its length is idle */
         j->more--;
         j->left_ms = u->work->stretches[++j->at].ms;

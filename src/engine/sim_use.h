@@ -8,7 +8,9 @@
 
 struct use_job {
     int64_t since_ms; /* counted up to then */
-    int64_t left_ms;  /* of its present stretch; the last one lasts until the job ends */
+    int64_t left_ms;  /* of its present stretch */
+    int64_t rest_ms;  /* of all stretches */
+    double rate;      /* of its own speed, while it works */
     int64_t start_ms; /* of a start, during which nothing is done */
     uint32_t at;      /* its present stretch */
     uint32_t more;    /* those behind it */
@@ -38,7 +40,14 @@ int use_milli(const struct use *u, uint32_t job);
 /* Whether its last stretch has passed: it may end without devices. */
 bool use_over(const struct use *u, uint32_t job);
 
-/* When that changes by itself; without devices, when it could go on. WORK_UNKNOWN: it does not. */
+/* When that changes by itself, or it ends; without devices, when it could go on. WORK_UNKNOWN: it
+ * does not. */
 int64_t use_until_ms(const struct use *u, uint32_t job);
+
+/* What is left of it, with its start. */
+int64_t use_left(const struct use *u, uint32_t job);
+
+/* Its speed while it works, from now on: 1 is its own. Counts up to now. */
+void use_rate(struct use *u, uint32_t job, int64_t now_ms, double rate);
 
 #endif

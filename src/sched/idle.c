@@ -165,7 +165,7 @@ static size_t find_stops(struct sched *s, int64_t now_ms)
     for (size_t i = 0; i < s->idle.n; i++) {
         uint32_t job = s->idle.list[i];
 
-        if (s->idle.jobs[job].due_ms <= now_ms)
+        if (s->idle.jobs[job].due_ms <= now_ms && share_partner(s, job) == WAITING_NONE)
             stops[n++] = (struct stop){ s->idle.jobs[job].due_ms, 0, job };
     }
     qsort(stops, n, sizeof(*stops), longest_first);
@@ -181,12 +181,12 @@ int idle_find(struct sched *s, uint32_t job, int64_t now_ms)
     if (inside_find(s, job))
         return 1;
     if (s->idle.n_due == 0)
-        return 0;
+        return share_find(s, job, now_ms);
     n = stops_find(s, job, s->idle.stops, find_stops(s, now_ms), NULL);
     for (size_t i = 0; i < n; i++) {
         if (inside_stop(s, s->idle.stops[i].job, now_ms, &why, parks) < 0)
             return -1;
         s->idle.n_due--;
     }
-    return n > 0 && inside_find(s, job);
+    return n > 0 ? inside_find(s, job) : share_find(s, job, now_ms);
 }

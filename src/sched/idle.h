@@ -51,8 +51,8 @@ int idle_pass(struct sched *s, int64_t now_ms) CHECK_RESULT;
 int64_t idle_again(const struct sched *s, int64_t now_ms);
 
 /* As inside_find(), but takes devices of idle jobs where it has to: the longest idle first, and
- * none without which there is a place, too. 1, 0: there is none, and nothing was taken; -1 on
- * failure. */
+ * none without which there is a place, too; or lets jobs share theirs (share_find()). 1, 0: there
+ * is none, and nothing was taken; -1 on failure. */
 int idle_find(struct sched *s, uint32_t job, int64_t now_ms) CHECK_RESULT;
 
 #endif

@@ -5,6 +5,7 @@
 #include "sched/order.h"
 #include "sched/place_scored.h"
 #include "sched/quota.h"
+#include "sched/share.h"
 #include "sched/waiting.h"
 #include "sched/wiring.h"
 #include "sched/sched.h"
@@ -52,6 +53,7 @@ struct sched {
     struct sched_job *jobs;
     struct quota quota;
     struct idle idle;
+    struct share share;
     struct waiting waiting; /* those that wait; without preemption only */
     uint32_t *group;        /* of each job */
     size_t n_groups;

@@ -7,7 +7,8 @@ static bool hopeless(const struct sched *s, uint32_t job)
 {
     const struct work *w = &s->work->jobs[job];
 
-    return w->milli == WORK_WHOLE && w->devices > s->room.whole && s->idle.n_due == 0;
+    return w->milli == WORK_WHOLE && w->devices > s->room.whole && s->idle.n_due == 0 &&
+           !s->share.jobs;
 }
 
 static bool before(const struct sched *s, uint32_t a, uint32_t b)

@@ -11,6 +11,7 @@
 #include "sched/order.h"
 #include "sched/place.h"
 #include "sched/quota.h"
+#include "sched/share.h"
 #include "sched/rhythm.h"
 
 enum { MS = 1000000 };
@@ -242,14 +243,17 @@ static int take(void *ctx, const struct ini_entry *at, struct err *e)
     struct policy *p = ctx;
 
     if (strcmp(at->section, "policy") != 0 && strcmp(at->section, "quota") != 0 &&
-        strcmp(at->section, "idle") != 0)
-        return err_set(e, -EINVAL,
-                       "%s:%d: unknown section [%s]: a policy has [policy], [quota] and [idle]",
-                       at->file, at->line, at->section);
+        strcmp(at->section, "idle") != 0 && strcmp(at->section, "share") != 0)
+        return err_set(
+            e, -EINVAL,
+            "%s:%d: unknown section [%s]: a policy has [policy], [quota], [idle], [share]",
+            at->file, at->line, at->section);
     if (!at->key)
         return 0;
     if (!strcmp(at->section, "idle"))
         return idle_take(&p->idle, at, e);
+    if (!strcmp(at->section, "share"))
+        return share_take(&p->share, at, e);
     if (!strcmp(at->section, "quota"))
         return quota_take(&p->quota, at, e);
     if (!strcmp(at->key, "name")) {
@@ -325,6 +329,8 @@ int policy_read(struct policy *ret, const char *file, const char *text, size_t l
         p.restart_multi_ms = p.restart_ms;
     if (rc == 0)
         rc = idle_check(&p.idle, file, e);
+    if (rc == 0)
+        rc = share_check(&p, file, e);
     if (rc == 0)
         rc = check(&p, file, e);
     if (rc == 0)

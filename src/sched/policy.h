@@ -87,6 +87,14 @@ struct policy_idle {
     size_t n_exempt;
 };
 
+/* Section [share]: in thousandths. */
+struct policy_share_devices {
+    int below;        /* a job that is that busy, or less, may share; 0: there is no such section */
+    int together;     /* all jobs of a device */
+    int cost;         /* by so much they are slower */
+    int64_t after_ms; /* a job's use is known when it was seen at work for that long */
+};
+
 struct ini_entry;
 struct order_ops;
 struct place_ops;
@@ -114,6 +122,7 @@ struct policy {
     int64_t least_run_ms; /* what runs for less than this is not preempted */
     struct policy_quota quota;
     struct policy_idle idle;
+    struct policy_share_devices share;
 };
 
 /* The policy of that name. -ENOENT with a sentence that names the nearest. */

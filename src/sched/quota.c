@@ -107,7 +107,8 @@ static size_t find_stops(struct sched *s)
     for (size_t i = 0; i < s->n_running; i++) {
         uint32_t job = s->running[i];
 
-        if (is_above(s, quota_slot(s, job)) && needs(s, job) > 0 && !s->work->jobs[job].fixed)
+        if (!share_is_guest(s, job) && is_above(s, quota_slot(s, job)) && needs(s, job) > 0 &&
+            !s->work->jobs[job].fixed)
             s->quota.stops[n++] = (struct stop){ s->jobs[job].since_ms, s->jobs[job].list, job };
     }
     qsort(s->quota.stops, n, sizeof(*s->quota.stops), younger_first);

@@ -88,6 +88,15 @@ static void add_idle(const struct sched *s, const struct action *a, struct str *
     }
 }
 
+static void add_little(const struct sched *s, const struct action *a, struct str *out)
+{
+    str_addf(out, " and shares those of job %s: both are at most %d %% busy, together %d %%, and ",
+             s->work->jobs[a->with].name, s->policy.share.below / 10,
+             s->policy.share.together / 10);
+    add_other(s, a, out);
+    str_add(out, ", gets them");
+}
+
 static void add_start(const struct sched *s, const struct action *a, int64_t now_ms,
                       struct str *out)
 {
@@ -185,6 +194,8 @@ void sched_reason(const struct sched *s, const struct action *a, int64_t now_ms,
         add_other(s, a, out);
     } else if (a->why == WHY_IDLE) {
         add_idle(s, a, out);
+    } else if (a->why == WHY_LITTLE) {
+        add_little(s, a, out);
     } else if (a->why == WHY_RECLAIM) {
         add_reclaim(s, a, out);
     } else {

@@ -91,6 +91,8 @@ int sched_open(struct sched **ret, const struct policy *policy, const struct poo
     rc = quota_open(s, e);
     if (rc == 0)
         rc = idle_open(s, e);
+    if (rc == 0)
+        rc = share_open(s, e);
     if (rc < 0)
         return rc;
     if (make_groups(s) < 0 || room_init(&s->room, pool) < 0 || make_tables(s) < 0)
@@ -289,6 +291,10 @@ static void add_running(struct sched *s, uint32_t job, int64_t since_ms)
     s->running[s->n_running++] = job;
     if (s->ends)
         add_end(s, job);
+    if (s->idle.jobs)
+        idle_begin(s, job, since_ms);
+    if (s->share.jobs)
+        share_begin(s, job, since_ms);
 }
 
 int64_t inside_age(struct sched *s, int64_t now_ms)
@@ -327,7 +333,10 @@ static void remove_running(struct sched *s, uint32_t job, int64_t now_ms)
     if (s->ends)
         remove_end(s, job);
     count_user(s, job, now_ms, -1);
-    quota_count(s, job, -1);
+    if (!share_is_guest(s, job))
+        quota_count(s, job, -1);
+    if (s->share.jobs)
+        share_leave(s, job, now_ms);
     if (s->idle.jobs)
         idle_leave(s, job);
     j->attained_ms = sched_job_attained(j, &s->work->jobs[job], now_ms);
@@ -363,8 +372,6 @@ int inside_start(struct sched *s, uint32_t job, int64_t now_ms, const struct act
     count_user(s, job, now_ms, 1);
     quota_count(s, job, 1);
     add_running(s, job, now_ms);
-    if (s->idle.jobs)
-        idle_begin(s, job, now_ms);
     a.job = job;
     a.kind = ACTION_START;
     return inside_note(s, &a);
@@ -375,6 +382,9 @@ int inside_stop(struct sched *s, uint32_t job, int64_t now_ms, const struct acti
     struct sched_job *j = &s->jobs[job];
     struct action a = *why;
 
+    if (share_partner(s, job) != WAITING_NONE && !share_is_guest(s, job) &&
+        inside_stop(s, share_partner(s, job), now_ms, why, false) < 0)
+        return -ENOMEM;
     remove_running(s, job, now_ms);
     if (j->left_ms != WORK_UNKNOWN && !s->policy.restart_each_pass)
         j->left_ms += sched_restart_ms(s, job);
@@ -501,6 +511,8 @@ void sched_use(struct sched *s, uint32_t job, int64_t now_ms, int milli)
 {
     if (s->idle.jobs)
         idle_use(s, job, now_ms, milli);
+    if (s->share.jobs)
+        share_use(s, job, now_ms, milli);
 }
 
 void sched_wake(struct sched *s, uint32_t job, int64_t now_ms, int64_t passed_ms)

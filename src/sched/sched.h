@@ -16,6 +16,7 @@ enum action_kind {
     ACTION_PREEMPT, /* it waits again */
     ACTION_PARK,    /* it gives its devices up, and says when it needs some: sched_wake() */
     ACTION_WARN,    /* its owner is told */
+    ACTION_JOIN,    /* it gives its devices up, and shares those of another one */
     /* What happened, told in the same form for sched_reason(); sched_pass() gives none of them. */
     ACTION_LOSE,   /* a job lost its devices with the node 'other' */
     ACTION_DOWN,   /* the node 'other' is lost until until_ms */
@@ -39,6 +40,7 @@ enum action_why {
     WHY_LENT,    /* above that, of what others do not need */
     WHY_RECLAIM, /* above that, and they do: preempted */
     WHY_IDLE,    /* its devices are idle */
+    WHY_LITTLE,  /* its devices are busy for a part of the time */
 };
 
 struct action {
@@ -46,6 +48,7 @@ struct action {
     uint8_t kind, why;
     uint32_t other;   /* the job that waits, or that goes first; WAITING_NONE */
     int64_t until_ms; /* when that one can start; WORK_UNKNOWN. LOSE: what it goes back by */
+    uint32_t with;    /* ACTION_JOIN: whose devices it shares */
 };
 
 /* For the jobs of a workload on a pool, all devices of which are free. All three are borrowed.
@@ -89,7 +92,7 @@ int sched_close_node(struct sched *s, uint32_t node, bool closed) CHECK_RESULT;
 bool sched_is_on(const struct sched *s, uint32_t job, uint32_t node);
 
 /* A running job keeps its devices that busy from now on, in thousandths; before it is told
- * anything, it is busy. Looked at with an [idle] section only. */
+ * anything, it is busy. Looked at with a section [idle] or [share] only. */
 void sched_use(struct sched *s, uint32_t job, int64_t now_ms, int milli);
 
 /* A job that was parked needs devices again: it waits. So much of what is left of it has passed

@@ -273,6 +273,128 @@ static void test_holds(void)
     }
 }
 
+/* ---- devices that are shared ---- */
+
+struct pairs {
+    const struct workload *work;
+    int joined, twice, torn;
+};
+
+/* After a pass, and its actions so far: each device is one job's, or two jobs' of which the guest
+ * has no part of its own. */
+static void look(void *ctx, const struct sched *s, const struct action *a, int64_t now_ms)
+{
+    uint16_t taken[16] = { 0 };
+    struct pairs *p = ctx;
+
+    (void)now_ms;
+    p->joined += a->kind == ACTION_JOIN;
+    for (uint32_t i = 0; i < JOBS; i++) {
+        int has = 0;
+
+        if (sched_job(s, i)->state != SCHED_RUNNING)
+            continue;
+        for (uint32_t k = sched_job(s, i)->part; k != NO_PART; k = sched_room(s)->parts[k].next) {
+            const struct part *part = &sched_room(s)->parts[k];
+
+            p->twice += (taken[part->node] & part->devices) != 0;
+            taken[part->node] |= part->devices;
+            has += __builtin_popcount(part->devices);
+        }
+        p->torn += has != 0 && has != p->work->jobs[i].devices;
+    }
+}
+
+/* Device time that the devices of all jobs are to be busy, in ms. */
+static double all_work(const struct workload *w)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < w->n_jobs; i++) {
+        const struct work *job = &w->jobs[i];
+
+        sum += job->n_stretches ? 0 : (double)job->devices * (double)job->length_ms;
+        for (uint32_t k = 0; k < job->n_stretches; k++) {
+            const struct work_stretch *x = &w->stretches[job->stretch + k];
+
+            sum += (double)job->devices * (double)x->ms * x->milli / WORK_WHOLE;
+        }
+    }
+    return sum;
+}
+
+static const char *wrong_pairs(const struct pairs *p, const struct sim_result *r)
+{
+    double work = all_work(p->work), off = work - r->busy_all;
+
+    if (p->twice || p->torn)
+        return "a device was given twice, or a gang was torn";
+    if (off > work / 1000 || off < -work / 1000)
+        return "work was lost or made";
+    if (r->busy_all > r->used_all)
+        return "devices were busy that nobody had";
+    for (size_t i = 0; i < p->work->n_jobs; i++) {
+        const struct sim_job *j = &r->jobs[i];
+
+        if (j->end_ms - p->work->jobs[i].submit_ms != j->ran_ms + j->wait_ms + j->away_ms)
+            return "time was lost or made";
+    }
+    return NULL;
+}
+
+#define SHARE "[share]\nbelow = 80%\ntogether = 120%\nafter = 60s\ncost = 10%\n"
+
+static const char *const sharing[] = {
+    "order = fifo\n" COST SHARE,
+    "order = fifo\nbackfill = greedy\n" COST SHARE IDLE "action = shrink\n",
+    "order = las\nqueues = 30s 300s\npreempt = victims\n" COST SHARE IDLE "action = requeue\n",
+    "order = fifo\n" COST "[quota]\nshare = x 50%\nshare = y 50%\nborrow = yes\n" SHARE IDLE
+    "action = shrink\n",
+    "order = las\nqueues = 30s 300s\npreempt = victims\n" COST
+    "[quota]\nshare = x 40%\nshare = y 60%\nborrow = yes\n" SHARE,
+};
+
+static const char *share_one(const struct policy *p, uint64_t seed, int *joined)
+{
+    const char *wrong = "it does not run";
+    struct pool pool = { .n_nodes = 0 };
+    struct workload w;
+    struct pairs pairs = { .work = &w };
+    const struct sim_options options = { .watch = look, .ctx = &pairs };
+    struct sim_result r;
+    struct err e;
+
+    if (make(&w, seed) == 0 && pool_parse(&pool, seed % 2 ? "2x8" : "16x1", &e) == 0 &&
+        sim_run(&r, p, &pool, &w, &options, &e) == 0) {
+        wrong = wrong_pairs(&pairs, &r);
+        sim_result_done(&r);
+    }
+    *joined += pairs.joined;
+    workload_done(&w);
+    pool_done(&pool);
+    return wrong;
+}
+
+static void test_sharing(void)
+{
+    for (size_t k = 0; k < ARRAY_SIZE(sharing); k++) {
+        const char *wrong = NULL;
+        uint64_t seed = 0;
+        struct policy p;
+        int joined = 0;
+        char text[512];
+        struct err e;
+
+        snprintf(text, sizeof(text), "[policy]\n%s", sharing[k]);
+        if (policy_read(&p, "test", text, strlen(text), &e) < 0)
+            wrong = e.text;
+        while (!wrong && seed++ < ROUNDS)
+            wrong = share_one(&p, seed, &joined);
+        ok(!wrong, "%s: %s (seed %d)", sharing[k], wrong ? wrong : "holds", (int)seed);
+        ok(joined > ROUNDS / 2, "%d jobs went to others", joined);
+    }
+}
+
 /* ---- drawn activity ---- */
 
 static int add_long(struct workload *w, int n)
@@ -338,6 +460,7 @@ static void test_drawn(void)
 int main(void)
 {
     test_holds();
+    test_sharing();
     test_drawn();
     return done();
 }

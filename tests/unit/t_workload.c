@@ -113,7 +113,8 @@ static void test_activity(void)
 static const char *const policies[] = { "fifo", "easy", "conservative", "fair",      "srtf",
                                         "las",  "fgd",  "rebuild-srtf", "interleave" };
 static const char idle[] = "[policy]\nrestart = 1s\n[idle]\nwarn = 2s\nreclaim = 4s\n"
-                           "action = shrink\nexempt = z\n";
+                           "action = shrink\nexempt = z\n[share]\nbelow = 90%\n"
+                           "together = 100%\nafter = 1s\n";
 
 /* All of it, once. Returns the first failure. */
 static int whole(const char *policy, struct err *e)
