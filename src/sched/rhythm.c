@@ -48,7 +48,7 @@ static double by_halves(const struct work *a, const struct work *b)
 /* The best of all orders from turn 'from' on. */
 static double best_order(const struct work *turn[SLOTS], int from, int n)
 {
-    double best = INFINITY;
+    double best = (double)INFINITY;
 
     if (from == n)
         return one_order(turn);

@@ -25,7 +25,7 @@ bool speed_find(struct sched *s, uint32_t job)
 {
     const struct work *w = &s->work->jobs[job];
     struct work only = *w;
-    double limit = INFINITY;
+    double limit = (double)INFINITY;
 
     if (!w->speeds || (s->policy.kinds == KINDS_PLACED && w->devices <= s->pool->most))
         return s->policy.place->find(&s->room, w, &s->fit);
@@ -62,7 +62,7 @@ int64_t speed_longest(const struct sched *s, uint32_t job)
 {
     const struct work *w = &s->work->jobs[job];
     int64_t left = s->jobs[job].left_ms;
-    double slowest = INFINITY;
+    double slowest = (double)INFINITY;
 
     if (!w->speeds || left == WORK_UNKNOWN)
         return left;

@@ -184,8 +184,8 @@ static const char *const policies[] = {
     "order = srtf\nlength = oracle\npreempt = victims\n" COST IDLE "action = requeue\n",
     "order = fifo\n" COST "[quota]\nshare = x 50%\nshare = y 50%\nborrow = yes\n" IDLE
     "action = shrink\n",
-    "order = las\nqueues = 30s 300s\nevery = 1s\npreempt = victims\n" COST
-    "[quota]\nshare = x 50%\nshare = y 50%\nborrow = yes\n" IDLE "action = requeue\n",
+    ("order = las\nqueues = 30s 300s\nevery = 1s\npreempt = victims\n" COST
+     "[quota]\nshare = x 50%\nshare = y 50%\nborrow = yes\n" IDLE "action = requeue\n"),
     "order = las\nqueues = 30s 300s\nevery = 1s\npreempt = victims\n" COST,
 };
 
