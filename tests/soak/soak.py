@@ -135,7 +135,7 @@ def kills(program, folder):
         agent.process.wait()
         db = sqlite3.connect("file:%s?mode=ro" % path, uri=True)
         whole = db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
-        now = db.execute("SELECT count(*) FROM memory_1s").fetchone()[0]
+        now = db.execute("SELECT count(*) FROM agent_1s").fetchone()[0]
         db.close()
         if not whole:
             check(False, "kill %d: the file is damaged" % i)
