@@ -121,13 +121,14 @@ static void add_moment(struct str *out, const char *name, double seconds)
 static void show_one(const struct json_value *job, const char *folder, struct str *out)
 {
     double exit = queue_number(job, "exit"), limit = queue_number(job, "limit_s");
+    double devices = queue_number(job, "devices"), cpus = queue_number(job, "cpus");
 
     str_addf(out, "job %s, ", queue_text(job, "job"));
     queue_add(out, queue_text(job, "name"));
     str_addf(out, ", of %s: %s\n", queue_text(job, "user"), queue_text(job, "state"));
     add_line(out, "why", queue_text(job, "reason"));
-    str_addf(out, "needs      %g devices, %g CPUs, priority %g%s\n", queue_number(job, "devices"),
-             queue_number(job, "cpus"), queue_number(job, "priority"),
+    str_addf(out, "needs      %g device%s, %g CPU%s, priority %g%s\n", devices,
+             devices == 1 ? "" : "s", cpus, cpus == 1 ? "" : "s", queue_number(job, "priority"),
              json_get(job, "requeue") && json_get(job, "requeue")->boolean ? ", may be requeued"
                                                                            : "");
     add_line(out, "after", queue_text(job, "after"));
