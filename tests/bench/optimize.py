@@ -50,13 +50,17 @@ def kept(card):
     return [t for t in card["settings"] if t["outcome"] == "adopted"]
 
 
+def tried(card):
+    """The proposals that were tried."""
+    return [t for t in card["settings"] if t["outcome"] != "not tried"]
+
+
 def told(card):
     """What was adopted, for the note."""
     card = card["optimize"]
     text = ", ".join("%s=%s" % (t["knob"], t["value"]) for t in kept(card)) or "nothing"
-    tried = [t for t in card["settings"] if t["outcome"] != "not tried"]
-    steps = max([t["steps"] for t in tried], default=0)
-    note = "%s; %d tried, the longest in %d steps" % (text, len(tried), steps)
+    steps = max([t["steps"] for t in tried(card)], default=0)
+    note = "%s; %d tried, the longest in %d steps" % (text, len(tried(card)), steps)
     return note + (", %d short runs" % card["short_runs"] if card["short_runs"] else "")
 
 
@@ -65,6 +69,7 @@ class Bench:
         self.a = a
         self.work = inject.work_folder()
         self.times = os.path.join(self.work, "times")
+        self.tried = self.kept = 0  # proposals, of all cases
 
     def environment(self, more=None):
         env = {k: v for k, v in os.environ.items() if not k.startswith(("BRIM_", "OMP_"))}
@@ -111,7 +116,10 @@ class Bench:
             env,
         )
         with open(card) as f:
-            return json.load(f), said
+            card = json.load(f)
+        self.tried += len(tried(card["optimize"]))
+        self.kept += len(kept(card["optimize"]))
+        return card, said
 
     def static(self, options, env, seconds=5.0):
         self.run(self.job(options, seconds), env)
@@ -222,6 +230,9 @@ def main():
     for case in CASES:
         if not a.only or case in a.only.split(","):
             getattr(bench, "case_" + case)()
+    if bench.tried:
+        share, note = 100 * bench.kept / bench.tried, "%d of %d" % (bench.kept, bench.tried)
+        line("optimize: proposals accepted", share, "%", ">= 50", note)
 
 
 if __name__ == "__main__":
