@@ -46,17 +46,17 @@ struct ledger_job ledger_empty(void)
 
 int ledger_add(struct ledger *l, const struct ledger_job *job)
 {
-    struct ledger_job *j = ARENA_PUSH(&l->arena, &l->jobs, &l->n);
-    const char **texts[] = { &j->name, &j->user, &j->team, &j->project, &j->kind, &j->idle_cause };
+    struct ledger_job copy = *job, *to;
+    const char **texts[] = { &copy.name,    &copy.user, &copy.team,
+                             &copy.project, &copy.kind, &copy.idle_cause };
 
-    if (!j)
-        return -ENOMEM;
-    *j = *job;
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-        if (*texts[i] && !(*texts[i] = arena_strdup(&l->arena, *texts[i]))) {
-            l->n--;
+        if (*texts[i] && !(*texts[i] = arena_strdup(&l->arena, *texts[i])))
             return -ENOMEM;
-        }
+    to = ARENA_PUSH(&l->arena, &l->jobs, &l->n);
+    if (!to)
+        return -ENOMEM;
+    *to = copy;
     return 0;
 }
 

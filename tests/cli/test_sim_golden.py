@@ -98,6 +98,8 @@ def test_muri(brim, tmp_path):
 def openb(tmp_path):
     """openb(member): a table of Alibaba's OpenB, without memory, which that simulator leaves out.
     Its licence is not stated, so it is not here: BRIM_TRACES names the folder."""
+    if os.environ.get("SANITIZED"):
+        pytest.skip("half a minute for each of these tables with sanitizers")
     folder = pathlib.Path(os.environ.get("BRIM_TRACES", ROOT.parent / "shared/data/traces"))
     packed = folder / "alibaba_openb_v2023.tar.xz"
     if not packed.exists():
