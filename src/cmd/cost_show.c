@@ -120,9 +120,13 @@ static void csv_text(const char *text, struct str *out)
     if (!plain)
         str_add_char(out, '"');
     for (; *text; text++) {
-        if (*text == '"')
+        char c = *text;
+
+        if (c == '"')
             str_add_char(out, '"');
-        str_add_char(out, *text == '\n' || *text == '\r' ? ' ' : *text);
+        if (c == '\n' || c == '\r')
+            c = ' ';
+        str_add_char(out, c);
     }
     if (!plain)
         str_add_char(out, '"');

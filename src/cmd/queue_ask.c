@@ -63,8 +63,13 @@ int queue_read(const struct json_value **jobs, struct arena *a, const struct str
 
 void queue_add(struct str *out, const char *text)
 {
-    for (; *text; text++)
-        str_add_char(out, (unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text);
+    for (; *text; text++) {
+        char c = *text;
+
+        if ((unsigned char)c < ' ' || c == 0x7f)
+            c = '?';
+        str_add_char(out, c);
+    }
 }
 
 const char *queue_text(const struct json_value *job, const char *key)

@@ -202,7 +202,7 @@ static int add_activity(struct session *s, const struct sim_opts *o, struct err 
 
     if (!a)
         return err_set(e, -EINVAL, "--activity is philly, seren or kalos, not %s", o->activity);
-    if (stretch_ms < STRETCH_MIN_S * 1000)
+    if (stretch_ms < (int64_t)STRETCH_MIN_S * 1000)
         return err_set(e, -EINVAL, "--idle-stretch is a minute at least");
     return activity_draw(&s->work, a, stretch_ms, o->seed, e);
 }

@@ -27,11 +27,12 @@ static int read_list(struct sim_failing *f, struct arena *a, const struct pool *
                      const char *file, struct err *e)
 {
     CLEANUP(str_done) struct str text = STR_INIT(LIST_MAX);
-    struct outage *list;
+    struct outage *list = NULL;
     int rc = file_read(file, &text, e);
 
     if (rc == 0)
-        rc = outages_read(a, pool, file, str_text(&text), text.len, &list, &f->options.n_list, e);
+        rc = outages_read(a, pool, &(struct outage_text){ file, str_text(&text), text.len }, &list,
+                          &f->options.n_list, e);
     if (rc < 0)
         return rc;
     f->options.list = f->list = list;
@@ -86,12 +87,13 @@ static int add_windows(struct sim_failing *f, struct arena *a, const struct pool
                        const char *file, struct err *e)
 {
     CLEANUP(str_done) struct str text = STR_INIT(LIST_MAX);
-    struct outage *list, *both = f->list;
-    size_t n, len;
+    struct outage *list = NULL, *both = f->list;
+    size_t n = 0, len;
     int rc = file_read(file, &text, e);
 
     if (rc == 0)
-        rc = outages_read_windows(a, pool, file, str_text(&text), text.len, &list, &n, e);
+        rc = outages_read_windows(a, pool, &(struct outage_text){ file, str_text(&text), text.len },
+                                  &list, &n, e);
     if (rc < 0)
         return rc;
     if (outages_join(a, &both, &f->options.n_list, list, n) < 0)

@@ -222,12 +222,12 @@ static int wait_for(const char *folder, int64_t id, struct err *e)
     snprintf(label, sizeof(label), "%lld", (long long)id);
     for (;;) {
         CLEANUP(arena_done) struct arena a = ARENA_INIT;
-        const struct json_value *jobs;
+        const struct json_value *jobs = NULL;
         int rc = queue_jobs(folder, label, 0, &answer, e);
 
         if (rc == 0)
             rc = queue_read(&jobs, &a, &answer, e);
-        if (rc < 0)
+        if (rc != 0)
             return rc;
         status = status_of(jobs);
         if (status != -EAGAIN)
@@ -265,7 +265,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     CLEANUP(str_done) struct str request = STR_INIT(WIRE_ORDER), answer = STR_INIT(WIRE_MAX);
     const char *folder;
-    int64_t priority;
+    int64_t priority = 0;
     int rc = check(o, operands, &priority, e);
 
     if (rc != 0)

@@ -311,7 +311,7 @@ static int decide_now(struct local *l, struct err *e)
     if (rc == 0)
         rc = local_plan_make(
             &plan, &(const struct local_scene){ &l->pool, l->c->policy, items, l->n }, now_ms, e);
-    if (rc < 0)
+    if (rc != 0)
         return rc;
     if (l->c->policy->half_life_ms > 0)
         rc = tell_shares(l, &plan, now_ms, e);

@@ -131,14 +131,11 @@ int local_plan_make(struct local_plan *ret, const struct local_scene *scene, int
                     struct err *e)
 {
     struct local_plan *p = ret;
-    int rc = 0;
+    int rc;
 
     *p = (struct local_plan){ .scene = *scene };
     p->at = arena_alloc(&p->arena, (scene->n + 1) * sizeof(*p->at));
-    if (!p->at)
-        rc = err_nomem(e);
-    if (rc == 0)
-        rc = add_all(p, e);
+    rc = p->at ? add_all(p, e) : err_nomem(e);
     if (rc == 0)
         rc = sched_open(&p->sched, scene->policy, &scene->pool->pool, &p->work, e);
     if (rc == 0 && take_up_all(p, now_ms) < 0)

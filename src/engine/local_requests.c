@@ -110,9 +110,12 @@ static void change(const struct local *l, const struct ordering *o, struct local
 static int change_all(struct local *l, struct ordering *o, struct err *e)
 {
     CLEANUP(freep) struct local_job *was = reallocarray(NULL, o->n_changed + 1, sizeof(*was));
-    int rc = was ? local_store_begin(l->store, e) : err_nomem(e);
     size_t n = 0;
+    int rc;
 
+    if (!was)
+        return err_nomem(e);
+    rc = local_store_begin(l->store, e);
     for (; n < o->n_changed && rc == 0; n++) {
         struct local_job *j = life_find(l, o->changed[n]);
 
@@ -122,7 +125,7 @@ static int change_all(struct local *l, struct ordering *o, struct err *e)
     }
     if (rc == 0)
         rc = local_store_commit(l->store, e);
-    else if (was)
+    else
         local_store_rollback(l->store);
     for (size_t i = 0; i < n && rc < 0; i++)
         *life_find(l, o->changed[i]) = was[i];

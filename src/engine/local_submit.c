@@ -141,9 +141,12 @@ static int foresee(struct local *l, const struct local_job *j, struct str *answe
     int64_t now_ms = local_wall_ms(l), start_ms = INT64_MAX;
     char slots[LOCAL_SLOTS] = "";
     struct local_plan plan;
-    int rc = items ? decide_items(l, items, e) : err_nomem(e);
+    int rc;
 
-    if (rc < 0)
+    if (!items)
+        return err_nomem(e);
+    rc = decide_items(l, items, e);
+    if (rc != 0)
         return rc;
     if (j->held || *j->after) {
         wire_add(answer, "text",

@@ -247,26 +247,28 @@ static int seconds(const char *text, int64_t *ret)
     return 0;
 }
 
-/* A row: time_s, node, duration_s and, for windows, drain_s. */
-static int take_row(const struct csv *c, const struct pool *pool, const char *file, bool windows,
-                    struct outage *ret, int64_t *drain_ms, struct err *e)
-{
-    *drain_ms = 0;
-    if (c->n_fields != (windows ? 4U : 3U) || seconds(c->fields[0], &ret->at_ms) < 0 ||
-        seconds(c->fields[2], &ret->lasts_ms) < 0 ||
-        (windows && seconds(c->fields[3], drain_ms) < 0))
-        return err_set(e, -EINVAL, "%s:%d: a %s is time_s,node,duration_s%s, in seconds", file,
-                       c->line, windows ? "window" : "failure", windows ? ",drain_s" : "");
-    if (find_node(pool, c->fields[1], &ret->node) < 0)
-        return err_set(e, -EINVAL, "%s:%d: there is no node %.60s", file, c->line, c->fields[1]);
-    return 0;
-}
-
 struct table {
     const struct pool *pool;
-    const char *file;
+    const struct outage_text *text;
     bool windows;
 };
+
+/* A row: time_s, node, duration_s and, for windows, drain_s. */
+static int take_row(const struct csv *c, const struct table *t, struct outage *ret,
+                    int64_t *drain_ms, struct err *e)
+{
+    *drain_ms = 0;
+    if (c->n_fields != (t->windows ? 4U : 3U) || seconds(c->fields[0], &ret->at_ms) < 0 ||
+        seconds(c->fields[2], &ret->lasts_ms) < 0 ||
+        (t->windows && seconds(c->fields[3], drain_ms) < 0))
+        return err_set(e, -EINVAL, "%s:%d: a %s is time_s,node,duration_s%s, in seconds",
+                       t->text->file, c->line, t->windows ? "window" : "failure",
+                       t->windows ? ",drain_s" : "");
+    if (find_node(t->pool, c->fields[1], &ret->node) < 0)
+        return err_set(e, -EINVAL, "%s:%d: there is no node %.60s", t->text->file, c->line,
+                       c->fields[1]);
+    return 0;
+}
 
 static int read_table(struct arena *a, const struct table *t, struct csv *c, struct outage **list,
                       size_t *n, struct err *e)
@@ -277,7 +279,7 @@ static int read_table(struct arena *a, const struct table *t, struct csv *c, str
 
     while ((rc = csv_next(c)) > 0) {
         one = (struct outage){ .kind = t->windows ? OUTAGE_WINDOW : OUTAGE_FAILURE };
-        rc = take_row(c, t->pool, t->file, t->windows, &one, &drain_ms, e);
+        rc = take_row(c, t, &one, &drain_ms, e);
         if (rc < 0)
             return rc;
         added = ARENA_PUSH(a, list, n);
@@ -289,22 +291,23 @@ static int read_table(struct arena *a, const struct table *t, struct csv *c, str
             *added = (struct outage){ MAX(one.at_ms - drain_ms, 0), MIN(drain_ms, one.at_ms),
                                       one.node, OUTAGE_CLOSES };
     }
-    return rc < 0 ? err_set(e, -EINVAL, "%s:%d: not a row of a table", t->file, c->line) : 0;
+    return rc < 0 ? err_set(e, -EINVAL, "%s:%d: not a row of a table", t->text->file, c->line) : 0;
 }
 
-static int read_list(struct arena *a, const struct table *t, const char *text, size_t len,
-                     struct outage **ret, size_t *n, struct err *e)
+static int read_list(struct arena *a, const struct table *t, struct outage **ret, size_t *n,
+                     struct err *e)
 {
     struct outage *list = NULL;
     size_t count = 0;
     struct csv c;
     int rc;
 
-    csv_init(&c, text, len);
+    csv_init(&c, t->text->text, t->text->len);
     if (csv_next(&c) <= 0 || c.n_fields != (t->windows ? 4U : 3U) ||
         strcmp(c.fields[0], "time_s") != 0)
-        return err_set(e, -EINVAL, "%s: a list of %s starts with time_s,node,duration_s%s", t->file,
-                       t->windows ? "windows" : "failures", t->windows ? ",drain_s" : "");
+        return err_set(e, -EINVAL, "%s: a list of %s starts with time_s,node,duration_s%s",
+                       t->text->file, t->windows ? "windows" : "failures",
+                       t->windows ? ",drain_s" : "");
     rc = read_table(a, t, &c, &list, &count, e);
     if (rc < 0)
         return rc;
@@ -315,17 +318,16 @@ static int read_list(struct arena *a, const struct table *t, const char *text, s
     return 0;
 }
 
-int outages_read(struct arena *a, const struct pool *pool, const char *file, const char *text,
-                 size_t len, struct outage **ret, size_t *n, struct err *e)
+int outages_read(struct arena *a, const struct pool *pool, const struct outage_text *text,
+                 struct outage **ret, size_t *n, struct err *e)
 {
-    return read_list(a, &(struct table){ pool, file, false }, text, len, ret, n, e);
+    return read_list(a, &(struct table){ pool, text, false }, ret, n, e);
 }
 
-int outages_read_windows(struct arena *a, const struct pool *pool, const char *file,
-                         const char *text, size_t len, struct outage **ret, size_t *n,
-                         struct err *e)
+int outages_read_windows(struct arena *a, const struct pool *pool, const struct outage_text *text,
+                         struct outage **ret, size_t *n, struct err *e)
 {
-    return read_list(a, &(struct table){ pool, file, true }, text, len, ret, n, e);
+    return read_list(a, &(struct table){ pool, text, true }, ret, n, e);
 }
 
 int outages_join(struct arena *a, struct outage **ret, size_t *n, const struct outage *other,

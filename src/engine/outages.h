@@ -81,11 +81,16 @@ struct outage_work {
 };
 struct outage_work outages_did(int64_t ran_ms, int64_t work_ms, int64_t every_ms, int64_t cost_ms);
 
+/* A file that was read. */
+struct outage_text {
+    const char *file, *text;
+    size_t len;
+};
+
 /* Read windows: a table with the columns time_s, node, duration_s and drain_s, the time before it
  * during which nothing starts on the node. Each is two of the list; as outages_read(). */
-int outages_read_windows(struct arena *a, const struct pool *pool, const char *file,
-                         const char *text, size_t len, struct outage **ret, size_t *n,
-                         struct err *e) CHECK_RESULT;
+int outages_read_windows(struct arena *a, const struct pool *pool, const struct outage_text *text,
+                         struct outage **ret, size_t *n, struct err *e) CHECK_RESULT;
 
 /* Put two lists into one, by time. -ENOMEM. */
 int outages_join(struct arena *a, struct outage **ret, size_t *n, const struct outage *other,
@@ -94,7 +99,7 @@ int outages_join(struct arena *a, struct outage **ret, size_t *n, const struct o
 /* Read a list: a table with the columns time_s, node and duration_s, nodes by their names, times
  * counted from the first submission. *ret is in the arena, by time.
  * -EINVAL with "file:line: ..." */
-int outages_read(struct arena *a, const struct pool *pool, const char *file, const char *text,
-                 size_t len, struct outage **ret, size_t *n, struct err *e) CHECK_RESULT;
+int outages_read(struct arena *a, const struct pool *pool, const struct outage_text *text,
+                 struct outage **ret, size_t *n, struct err *e) CHECK_RESULT;
 
 #endif

@@ -27,7 +27,9 @@ static int kind_of(const struct workload *w)
 
 static size_t number_of(int kind, const struct work *w)
 {
-    return (size_t)((kind == 0 ? w->team : kind == 1 ? w->user : w->class) + 1);
+    int number = kind == 0 ? w->team : kind == 1 ? w->user : w->class;
+
+    return (size_t)number + 1;
 }
 
 int timeline_groups_make(struct timeline_groups *ret, const struct workload *work, struct err *e)

@@ -79,12 +79,20 @@ int work_number(struct workload *w, struct work_names *table, const char *name)
 
 /* ---- speeds ---- */
 
+static bool same_speeds(const struct work_speeds *a, const struct work_speeds *b)
+{
+    for (size_t k = 0; k < WORK_KINDS; k++)
+        if (a->of[k] != b->of[k])
+            return false;
+    return true;
+}
+
 int work_speeds(struct workload *w, const struct work_speeds *speeds)
 {
     struct work_speeds *added;
 
     for (size_t i = 0; i < w->n_speeds; i++)
-        if (!memcmp(&w->speeds[i], speeds, sizeof(*speeds)))
+        if (same_speeds(&w->speeds[i], speeds))
             return (int)i + 1;
     if (w->n_speeds == WORK_SPEEDS)
         return -E2BIG;

@@ -36,8 +36,10 @@ struct plan {
 
 static bool same_stages(const struct work *a, const struct work *b)
 {
-    return memcmp(a->stage_ms, b->stage_ms, sizeof(a->stage_ms)) == 0 &&
-           memcmp(&a->step_ms, &b->step_ms, sizeof(a->step_ms)) == 0;
+    for (size_t i = 0; i < ARRAY_SIZE(a->stage_ms); i++)
+        if (a->stage_ms[i] != b->stage_ms[i])
+            return false;
+    return a->step_ms == b->step_ms;
 }
 
 static void number_kinds(struct interleave *x, const struct workload *w, uint32_t *first)

@@ -1,9 +1,9 @@
 #include "sched/rhythm.h"
 
+#include <assert.h>
 #include <math.h>
-#include <string.h>
 
-enum { READ, COMPUTE, TALK, SLOTS = 4, ROUNDS = 2 };
+enum { READ, COMPUTE, TALK, SLOTS = 4, TWO_ROUNDS = 2 * SLOTS };
 
 /* What a step takes beyond its stages, measured by Muri's authors with 1 to 4 jobs on the same
  * devices (github.com/Rivendile/Muri, simulator/jobs.py, Apache-2.0). */
@@ -15,9 +15,9 @@ static const double costs[RHYTHM_JOBS] = { 1.015, 1.33, 1.5, 1.37 };
 static double one_order(const struct work *const turn[SLOTS])
 {
     static const double same = 1e-3;
-    double end[SLOTS * ROUNDS + 1] = { 0 };
+    double end[TWO_ROUNDS + 1] = { 0 };
 
-    for (int i = 0; i < SLOTS * ROUNDS; i++) {
+    for (int i = 0; i < TWO_ROUNDS; i++) {
         const struct work *talks = turn[(i + 1) % SLOTS], *computes = turn[(i + 2) % SLOTS];
         const struct work *reads = turn[(i + 3) % SLOTS];
         double now, before;
@@ -35,7 +35,7 @@ static double one_order(const struct work *const turn[SLOTS])
         if (fabs(now - before) <= same * fmax(now, before))
             return now;
     }
-    return end[SLOTS * ROUNDS] - end[SLOTS * (ROUNDS - 1)];
+    return end[TWO_ROUNDS] - end[TWO_ROUNDS - SLOTS];
 }
 
 /* Two that need not wait for slots of others: one reads while the other one does the rest. */
@@ -69,9 +69,11 @@ double rhythm_period(const struct work *const *jobs, int n)
     const struct work *turn[SLOTS] = { NULL };
     double best;
 
+    assert(n >= 1 && n <= SLOTS);
     if (n == 1)
         return rhythm_alone(jobs[0]);
-    memcpy(turn, jobs, (size_t)n * sizeof(*turn));
+    for (int i = 0; i < n; i++)
+        turn[i] = jobs[i];
     best = best_order(turn, 0, n);
     if (n == 2)
         best = fmin(best, by_halves(jobs[0], jobs[1]));

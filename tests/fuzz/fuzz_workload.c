@@ -57,7 +57,7 @@ static void read_outages(const char *text, size_t size, const struct pool *pool)
     struct arena a = ARENA_INIT;
     struct outage *list;
     size_t n;
-    int rc = outages_read(&a, pool, "f", text, size, &list, &n, NULL);
+    int rc = outages_read(&a, pool, &(struct outage_text){ "f", text, size }, &list, &n, NULL);
 
     check(rc == 0 || rc == -EINVAL);
     for (size_t i = 0; rc == 0 && i < n; i++)

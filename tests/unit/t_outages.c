@@ -305,11 +305,14 @@ static void test_lists(void)
     if (pool_parse(&pool, "2x1", NULL) < 0)
         return;
     for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
-        ok(outages_read(&a, &pool, "l.csv", bad[i].text, strlen(bad[i].text), &list, &n, &e) < 0,
-           "refused");
+        struct outage_text text = { "l.csv", bad[i].text, strlen(bad[i].text) };
+
+        ok(outages_read(&a, &pool, &text, &list, &n, &e) < 0, "refused");
         is_str(e.text, bad[i].why, "why");
     }
-    is_int(outages_read(&a, &pool, "l.csv", good, strlen(good), &list, &n, &e), 0, "a list");
+    is_int(outages_read(&a, &pool, &(struct outage_text){ "l.csv", good, strlen(good) }, &list, &n,
+                        &e),
+           0, "a list");
     ok(n == 2 && list[0].at_ms == 5500 && list[0].node == 0 && list[0].lasts_ms == 1000000,
        "by its times");
     pool_done(&pool);
