@@ -1,8 +1,10 @@
 """Bad input: one sentence that names the file, the right exit status, nothing else affected."""
 
 import os
+import pathlib
 import subprocess
 import sys
+import tempfile
 
 import pytest
 from conftest import MACHINES, ROOT, one_line
@@ -68,26 +70,30 @@ def test_a_refused_file_of_a_recording(brim, tmp_path):
     assert "4090" in done.stdout, "the rest is shown all the same"
 
 
-def test_a_refused_file_of_a_tree(brim, tmp_path):
+@pytest.fixture
+def public_path():
+    """A folder that every user can enter: that of pytest is closed again with each pytest."""
+    with tempfile.TemporaryDirectory(prefix="brim-test-") as folder:
+        os.chmod(folder, 0o755)
+        yield pathlib.Path(folder)
+
+
+def test_a_refused_file_of_a_tree(brim, public_path):
     """The same with real files, as a user without rights."""
     if os.geteuid() != 0:
         pytest.skip("needs root, to take rights away")
-    os.chmod(tmp_path, 0o755)
-    tree = tmp_path / "tree"
+    tree = public_path / "tree"
     unpack = ROOT / "tests" / "fixtures" / "machines" / "unpack.py"
     subprocess.run([sys.executable, str(unpack), str(PACK), str(tree)], check=True)
     refused = tree / "proc" / "meminfo"
     refused.chmod(0o000)
-    for above in tmp_path.parents:
-        if above.stat().st_uid == 0 and above != above.parent and not above.stat().st_mode & 0o001:
-            above.chmod(above.stat().st_mode | 0o011)
 
     def drop():
         os.setgroups([])
         os.setgid(65534)
         os.setuid(65534)
 
-    program = tmp_path / "brim"
+    program = public_path / "brim"
     program.write_bytes(open(brim.program, "rb").read())
     program.chmod(0o755)
     brim.program = str(program)
