@@ -94,12 +94,15 @@ static int take_signals(struct local *l, struct err *e)
 /* Make a file that says something by being there, or remove it. */
 static void mark(const struct local *l, const char *name, bool there)
 {
-    CLEANUP(closep) int fd = -1;
+    int fd;
 
-    if (there)
-        fd = openat(l->dir, name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-    else
+    if (!there) {
         unlinkat(l->dir, name, 0);
+        return;
+    }
+    fd = openat(l->dir, name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (fd >= 0)
+        close(fd);
 }
 
 static int open_all(struct local *l, struct err *e)

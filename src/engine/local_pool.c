@@ -172,10 +172,28 @@ static int add_all_cpus(struct local_pool *p, struct err *e)
     return rc;
 }
 
+/* The first slot of each node, and behind the last one their number. */
+static int number_slots(struct local_pool *p, struct err *e)
+{
+    uint32_t at = 0, *first = arena_alloc(&p->pool.arena, (p->pool.n_nodes + 1) * sizeof(*first));
+
+    if (!first)
+        return err_nomem(e);
+    for (size_t i = 0; i < p->pool.n_nodes; i++) {
+        first[i] = at;
+        at += p->pool.nodes[i].devices;
+    }
+    if (at == 0)
+        return err_set(e, -EINVAL,
+                       "this machine has neither accelerators nor CPUs that can be read");
+    first[p->pool.n_nodes] = at;
+    p->first = first;
+    return 0;
+}
+
 int local_pool_make(struct local_pool *ret, const struct node *n, const char *usable, struct err *e)
 {
     struct local_pool p = { .cpus = true };
-    uint32_t at = 0;
     int rc;
 
     p.usable = arena_strdup(&p.pool.arena, usable);
@@ -187,20 +205,11 @@ int local_pool_make(struct local_pool *ret, const struct node *n, const char *us
     if (rc == 0)
         rc = p.cpus ? add_all_cpus(&p, e) : add_accelerators(&p, n, e);
     if (rc == 0)
-        p.first = arena_alloc(&p.pool.arena, (p.pool.n_nodes + 1) * sizeof(*p.first));
-    if (rc == 0 && !p.first)
-        rc = err_nomem(e);
-    for (size_t i = 0; rc == 0 && i < p.pool.n_nodes; i++) {
-        p.first[i] = at;
-        at += p.pool.nodes[i].devices;
-    }
-    if (rc == 0 && at == 0)
-        rc = err_set(e, -EINVAL, "this machine has neither accelerators nor CPUs that can be read");
+        rc = number_slots(&p, e);
     if (rc < 0) {
         local_pool_done(&p);
         return rc;
     }
-    p.first[p.pool.n_nodes] = at;
     *ret = p;
     return 0;
 }

@@ -41,9 +41,9 @@ struct layout {
     enum recompute recompute;
     int zero;  /* 0 none, 1 optimizer states, 2 and gradients, 3 and weights (FSDP) */
     int shard; /* GPUs of dp x cp over which zero divides; 0: all (otherwise HSDP, MiCS) */
-    bool seq_parallel;
     enum schedule schedule;
     enum stage_rule stages;
+    bool seq_parallel;
     bool overlap_dp; /* gradients go while the backward pass still works */
     bool overlap_tp; /* collectives in pieces beside the matrix products */
     bool overlap_ep; /* all-to-all of experts beside the compute of another micro-batch */
