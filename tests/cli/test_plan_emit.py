@@ -218,6 +218,19 @@ def test_the_fastest_that_can_be_told(brim):
     one_line(refused, 1, "none of the", "torchtitan 0.2 cannot express zero=1")
 
 
+def test_a_name_is_no_part_of_a_script(brim, tmp_path):
+    """Options for sbatch, a codec for Python, an end of a text: none comes out of a config.json."""
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({
+        "num_layers": 32, "hidden_size": 4096, "num_attention_heads": 32, "vocab_size": 50304,
+        "_name_or_path": "x --wrap=y # coding: utf-7 +AAo-`z` $(z) \"'\\ END"}))
+    for target in "sbatch", "sbatch+deepspeed", "torchrun-fsdp":
+        said = brim.out("plan", "emit", target, path, "--cluster", "8x8xH100", "--batch", "256",
+                        "--pin", "tp=1,zero=3" if target != "sbatch" else "tp=2")
+        assert "x?--wrap?y???coding??utf-7??AAo-" in said
+        assert not re.search(r"--wrap=|coding:|\+AAo|`z`|\$\(z\)", said)
+
+
 def test_bad_input(brim):
     job = ("--cluster", "2x8xH100", "--batch", "64")
     for words in ((), ("megatron",)):

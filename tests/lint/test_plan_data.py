@@ -97,6 +97,20 @@ def test_failures_have_sources():
         assert bool(row["failures"]) != bool(row["per_1000_node_days"]), row["name"]
 
 
+def test_power_limits():
+    """Each has a source; limits fall, and with them speed, which is between its least and most."""
+    rows, keys = table("power_limits")
+    assert {row["source"] for row in rows} == keys
+    for before, row in zip(rows, rows[1:]):
+        assert None not in row and None not in row.values(), row["name"]
+        assert 0 < float(row["slowest"]) <= float(row["speed"]) <= float(row["fastest"]) <= 1
+        if row["name"] == before["name"]:
+            assert float(row["limit_w"]) < float(before["limit_w"]), row["name"]
+            assert float(row["speed"]) <= float(before["speed"]), row["name"]
+        else:
+            assert float(row["speed"]) == 1, row["name"]
+
+
 def test_prices():
     """Each is of a GPU that gpus.csv has, with a source and a date, and plausible."""
     rows, keys = table("prices")

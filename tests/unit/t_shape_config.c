@@ -137,6 +137,9 @@ static void test_variants(void)
     ok(s.dropout && s.head_dim == 16, "is taken over");
     is_int(from_text(LLAMA ", \"_name_or_path\": \"a/b\\u0007\\u00e9\"}", &s, &e), 0, "a name");
     is_str(s.name, "b???", "has letters that a terminal can show");
+    is_int(from_text(LLAMA ", \"_name_or_path\": \"A-1.b_c --x=`$(y)` coding:z;'\\\"#\"}", &s, &e),
+           0, "another");
+    is_str(s.name, "A-1.b_c?--x????y???coding?z????", "and that a script can be trusted with");
     snprintf(text, sizeof(text), "%s, \"n_ctx\": 32}", gpt);
     is_int(from_text(text, &s, &e), 0, "no model_type: %s", e.text);
     ok(s.learned_positions && s.positions == 32 && s.tied && s.ffn == 256 && s.biases,
