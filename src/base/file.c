@@ -11,15 +11,12 @@
 
 enum { CHUNK = 64 << 10 };
 
-int file_read(const char *path, struct str *out, struct err *e)
+static int read_all(int fd, const char *path, struct str *out, struct err *e)
 {
-    CLEANUP(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
     char chunk[CHUNK];
     ssize_t got;
 
     str_reset(out);
-    if (fd < 0)
-        return err_set(e, -errno, "cannot read %s: %s", path, strerror(errno));
     while ((got = read(fd, chunk, sizeof(chunk))) != 0) {
         if (got < 0 && errno == EINTR)
             continue;
@@ -33,6 +30,29 @@ int file_read(const char *path, struct str *out, struct err *e)
             return err_nomem(e);
     }
     return 0;
+}
+
+int file_read(const char *path, struct str *out, struct err *e)
+{
+    CLEANUP(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0) {
+        str_reset(out);
+        return err_set(e, -errno, "cannot read %s: %s", path, strerror(errno));
+    }
+    return read_all(fd, path, out, e);
+}
+
+const char *file_input_name(const char *path)
+{
+    return strcmp(path, "-") != 0 ? path : "standard input";
+}
+
+/* Not by /dev/stdin: that cannot be opened when it is a socket, or another user's file. */
+int file_read_input(const char *path, struct str *out, struct err *e)
+{
+    return strcmp(path, "-") != 0 ? file_read(path, out, e)
+                                  : read_all(STDIN_FILENO, file_input_name(path), out, e);
 }
 
 static int write_all(int fd, const char *data, size_t len)
@@ -51,29 +71,53 @@ static int write_all(int fd, const char *data, size_t len)
     return fsync(fd) < 0 && errno != EINVAL && errno != EROFS ? -errno : 0;
 }
 
-static int write_new(const char *path, int flags, const char *data, size_t len)
+static int write_open(int fd, const char *data, size_t len)
 {
-    int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0644), rc;
+    int rc = write_all(fd, data, len);
 
-    if (fd < 0)
-        return -errno;
-    rc = write_all(fd, data, len);
     return close(fd) < 0 && rc == 0 ? -errno : rc;
 }
 
-/* Beside itself first. A link that somebody has put there is not followed. */
-static int replace(const char *path, const char *data, size_t len)
+static int write_there(const char *path, const char *data, size_t len)
 {
-    char beside[PATH_MAX];
-    int rc;
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
 
-    if (snprintf(beside, sizeof(beside), "%s.new", path) >= (int)sizeof(beside))
+    return fd < 0 ? -errno : write_open(fd, data, len);
+}
+
+/* A file that nobody else has: not that of another process that writes the same, nor a link that
+ * somebody has put there. One of that name is left over from a process that was killed. */
+static int open_draft(const char *path)
+{
+    int fd = -1;
+
+    for (int tries = 0; fd < 0 && tries < 2; tries++) {
+        fd = open(path, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+        if (fd < 0 && (errno != EEXIST || unlink(path) < 0))
+            break;
+    }
+    return fd < 0 ? -errno : fd;
+}
+
+/* was: what is there now, or NULL; the new one may be read by the same people. */
+static int replace(const char *path, const struct stat *was, const char *data, size_t len)
+{
+    char draft[PATH_MAX];
+    int fd, rc;
+
+    if (snprintf(draft, sizeof(draft), "%s.%d.new", path, (int)getpid()) >= (int)sizeof(draft))
         return -ENAMETOOLONG;
-    rc = write_new(beside, O_CREAT | O_TRUNC | O_NOFOLLOW, data, len);
-    if (rc == 0 && rename(beside, path) < 0)
+    fd = open_draft(draft);
+    if (fd < 0)
+        return fd;
+    if (was)
+        (void)fchmod(fd,
+                     was->st_mode & 0777); /* where there are no modes, all may read it anyway */
+    rc = write_open(fd, data, len);
+    if (rc == 0 && rename(draft, path) < 0)
         rc = -errno;
     if (rc < 0)
-        unlink(beside);
+        unlink(draft);
     return rc;
 }
 
@@ -85,8 +129,8 @@ int file_write(const char *path, const char *data, size_t len, struct err *e)
     int rc;
 
     if (there && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-        rc = write_new(path, 0, data, len);
+        rc = write_there(path, data, len);
     else
-        rc = replace(there && realpath(path, real) ? real : path, data, len);
+        rc = replace(there && realpath(path, real) ? real : path, there ? &st : NULL, data, len);
     return rc < 0 ? err_set(e, rc, "cannot write %s: %s", path, strerror(-rc)) : 0;
 }

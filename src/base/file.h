@@ -8,6 +8,10 @@
  * errno with "PATH: why". */
 int file_read(const char *path, struct str *out, struct err *e) CHECK_RESULT;
 
+/* The same, where "-" is standard input; and its name for messages. */
+int file_read_input(const char *path, struct str *out, struct err *e) CHECK_RESULT;
+const char *file_input_name(const char *path);
+
 /* Write a file so that it is there whole or not at all: beside itself, flushed to the disk, then
  * renamed. A link leads to the file that is written; devices and pipes are written to as they
  * are. 0, or a negative errno with "PATH: why"; nothing is left behind then. */

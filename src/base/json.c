@@ -9,15 +9,15 @@
 
 #include "base/utf8.h"
 
-static void add_control(struct str *out, char c)
+static void add_control(struct str *out, uint32_t code)
 {
     static const char letters[] = "\b\f\n\r\t", escapes[] = "bfnrt";
-    const char *letter = strchr(letters, c);
+    const char *letter = strchr(letters, (int)code);
 
     if (letter)
         str_addf(out, "\\%c", escapes[letter - letters]);
     else
-        str_addf(out, "\\u%04x", (unsigned)c);
+        str_addf(out, "\\u%04x", (unsigned)code);
 }
 
 static void add_quoted(struct str *out, const char *text)
@@ -29,8 +29,8 @@ static void add_quoted(struct str *out, const char *text)
 
         if (code == 0) {
             str_add(out, "\xef\xbf\xbd");
-        } else if (code < ' ') {
-            add_control(out, *text);
+        } else if (utf8_is_control(code)) {
+            add_control(out, code);
         } else {
             if (*text == '"' || *text == '\\')
                 str_add_char(out, '\\');

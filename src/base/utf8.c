@@ -31,3 +31,8 @@ size_t utf8_encode(uint32_t code, char *to)
     to[0] = (char)(first[n] | code);
     return n;
 }
+
+bool utf8_is_control(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0);
+}

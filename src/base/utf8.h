@@ -1,6 +1,7 @@
 /* UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing above U+10FFFF. */
 #ifndef BRIM_BASE_UTF8_H
 #define BRIM_BASE_UTF8_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,5 +13,9 @@ size_t utf8_decode(const char *text, uint32_t *ret);
  * one that utf8_decode() could return, or 0. */
 enum { UTF8_MAX = 4 };
 size_t utf8_encode(uint32_t code, char *to);
+
+/* Whether a terminal acts upon a character instead of showing it: the controls of ASCII and those
+ * behind it (U+0080 to U+009F, of which one begins what ESC [ does), and 0. */
+bool utf8_is_control(uint32_t code);
 
 #endif

@@ -7,6 +7,7 @@
 #include "bench/keep.h"
 #include "cmd/bench_show.h"
 #include "cmd/cmd.h"
+#include "cmd/say.h"
 #include "devices_csv.h"
 
 enum { OUTPUT_MAX = 1 << 20, PATH_BYTES = 4096 };
@@ -37,7 +38,7 @@ static const struct bench_opts defaults = { .window_ns = 1000000000 };
 static void tell(const char *text)
 {
     if (*text)
-        fprintf(stderr, "brim bench: %s\n", text);
+        say("brim bench", text);
 }
 
 static int measure(const struct bench_opts *o, struct compute *c, struct err *e)

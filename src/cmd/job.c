@@ -6,18 +6,15 @@
 #include <sys/ioctl.h>
 
 #include "base/conf.h"
+#include "cmd/say.h"
 #include "run/binding.h"
 
 void job_tell(void *arg, const char *sentence)
 {
     const struct job_talk *t = arg;
 
-    if (t->quiet)
-        return;
-    fprintf(stderr, "%s: ", t->command);
-    for (; *sentence; sentence++)
-        fputc((unsigned char)*sentence < ' ' || *sentence == 0x7f ? '?' : *sentence, stderr);
-    fputc('\n', stderr);
+    if (!t->quiet)
+        say(t->command, sentence);
 }
 
 struct run_card_look job_look(void)

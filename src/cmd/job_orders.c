@@ -6,6 +6,7 @@
 #include "base/parse.h"
 #include "cmd/cmd.h"
 #include "cmd/queue.h"
+#include "cmd/say.h"
 #include "engine/local_client.h"
 
 enum { JOBS = 1000 };
@@ -52,12 +53,15 @@ static int order(const struct order_opts *o, const char *verb, const char *prior
                        folder);
     for (; *jobs; jobs++) {
         struct err why = { "" };
+        char who[32];
         int rc = ask(folder, verb, *jobs, priority, &why);
 
         if (rc >= 0)
             continue;
-        if (failed)
-            fprintf(stderr, "brim %s: %s\n", verb, e->text);
+        if (failed) {
+            snprintf(who, sizeof(who), "brim %s", verb);
+            say(who, e->text);
+        }
         *e = why;
         failed = rc;
     }

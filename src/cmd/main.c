@@ -1,10 +1,12 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
 #include "base/conf.h"
 #include "cmd/cmd.h"
+#include "cmd/say.h"
 
 static const char *name_at(const void *ctx, size_t i)
 {
@@ -12,13 +14,13 @@ static const char *name_at(const void *ctx, size_t i)
     return cmd_at(i)->name;
 }
 
-/* Print one line about a failure, without the control characters that a hostile name may bring. */
+/* Print one line about a failure. */
 static void complain(const char *command, const char *text)
 {
-    fprintf(stderr, "brim%s%s: ", command ? " " : "", command ? command : "");
-    for (; *text; text++)
-        fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, stderr);
-    fputc('\n', stderr);
+    char who[64];
+
+    snprintf(who, sizeof(who), "brim%s%s", command ? " " : "", command ? command : "");
+    say(who, text);
 }
 
 static int unknown_command(const char *name)
@@ -74,6 +76,15 @@ static int run(const struct app *app, const struct cmd *c, int argc, char **argv
     return c->run(app, values, argv + first, e);
 }
 
+/* A file that is opened while 0, 1 or 2 is closed would get that number, and then what is meant for
+ * stdout or stderr. What stands there instead cannot be used either: writing and reading fail. */
+static void close_gaps(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd)
+            return; /* without /dev/null it stays as it is */
+}
+
 static struct app app_of_terminal(void)
 {
     struct app app = { .clock = &clock_system, .colour = conf_colour(1), .columns = 100 };
@@ -92,6 +103,7 @@ int main(int argc, char **argv)
     const struct cmd *c;
     int rc;
 
+    close_gaps();
     if (argc < 2) {
         cmd_help_all(&out);
         fputs(str_text(&out), stderr);

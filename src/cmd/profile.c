@@ -6,6 +6,7 @@
 #include "base/conf.h"
 #include "cmd/cmd.h"
 #include "cmd/profile_show.h"
+#include "cmd/say.h"
 #include "cmd/job_here.h"
 #include "run/export.h"
 #include "run/profiles.h"
@@ -58,7 +59,7 @@ static int list_one(const struct profiles *s, const char *name, struct json *j, 
     if (rc == -ENOMEM)
         return rc;
     if (rc < 0)
-        fprintf(stderr, "brim profile: %s\n", e.text);
+        say("brim profile", e.text);
     else
         profile_list_one(name, &p, j, out);
     return 0;

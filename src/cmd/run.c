@@ -13,6 +13,7 @@
 #include "cmd/optimize_machine.h"
 #include "cmd/run_card.h"
 #include "cmd/run_profile.h"
+#include "cmd/say.h"
 #include "run/archive.h"
 #include "run/environ.h"
 #include "run/identity.h"
@@ -64,7 +65,7 @@ static int report(const struct run_opts *o, const struct observed *seen, struct 
     int rc = run_card(r, v, seen->stored, &look, &card);
 
     if (rc == 0 && !o->quiet)
-        fputs(str_text(&card), stderr);
+        (void)say_lines(stderr, str_text(&card), card.len, look.colour);
     if (rc == 0 && o->json)
         rc = run_card_json(r, v, &json);
     if (rc == 0 && o->json)

@@ -8,6 +8,7 @@
 #include "cmd/cmd.h"
 #include "cmd/run_card.h"
 #include "cmd/runs_diff.h"
+#include "cmd/say.h"
 #include "model/quantity.h"
 #include "run/archive.h"
 #include "run/figures.h"
@@ -72,7 +73,7 @@ static int list_one(const struct runs *r, const char *id, struct json *j, struct
     if (rc == -ENOMEM)
         return rc;
     if (rc < 0) {
-        fprintf(stderr, "brim runs: %s\n", e.text);
+        say("brim runs", e.text);
         return 0;
     }
     rc = run_figures(&run, &f);

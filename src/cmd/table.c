@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/conf.h"
 #include "base/file.h"
+#include "cmd/say.h"
 
 enum { OPTIONS_MAX = 62 };
 
@@ -66,13 +68,14 @@ void cmd_help(const struct cmd *c, struct str *out)
 
 int cmd_print(const struct str *out, const char *path, struct err *e)
 {
+    int rc;
+
     if (str_error(out) == -ENOMEM)
         return err_nomem(e);
     if (str_error(out))
         return err_set(e, -EFBIG, "the output would be larger than %zu MiB", out->max >> 20);
     if (path)
         return file_write(path, str_text(out), out->len, e);
-    if (fwrite(str_text(out), 1, out->len, stdout) != out->len || fflush(stdout))
-        return err_set(e, -errno, "standard output: %s", strerror(errno));
-    return 0;
+    rc = say_lines(stdout, str_text(out), out->len, conf_colour(1));
+    return rc < 0 ? err_set(e, rc, "standard output: %s", strerror(-rc)) : 0;
 }

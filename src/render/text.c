@@ -7,7 +7,7 @@
 /* Characters that a terminal or a browser acts upon instead of showing them. */
 static bool is_control(uint32_t code)
 {
-    return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x200b && code <= 0x200f) ||
+    return utf8_is_control(code) || (code >= 0x200b && code <= 0x200f) ||
            (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) ||
            code == 0xfeff || (code & 0xfffe) == 0xfffe;
 }

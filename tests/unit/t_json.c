@@ -107,7 +107,8 @@ static void test_strings(void)
     string("", "\"\"", "an empty one is not");
     string("a\"b\\c/d", "\"a\\\"b\\\\c/d\"", "quotes and backslashes");
     string("\b\f\n\r\t", "\"\\b\\f\\n\\r\\t\"", "controls with a letter");
-    string("\x01\x1f\x7f", "\"\\u0001\\u001f\x7f\"", "controls without one");
+    string("\x01\x1f\x7f", "\"\\u0001\\u001f\\u007f\"", "controls without one");
+    string("\xc2\x80\xc2\x9f\xc2\xa0", "\"\\u0080\\u009f\xc2\xa0\"", "and those behind ASCII");
     string("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"",
            "UTF-8 of 2, 3 and 4 bytes");
     string("\xef\xbf\xbf\xee\x80\x80\xed\x9f\xbf", "\"\xef\xbf\xbf\xee\x80\x80\xed\x9f\xbf\"",

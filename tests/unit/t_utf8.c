@@ -34,5 +34,9 @@ int main(void)
     is_char("\x80", 1, 0, "a continuation alone");
     is_char("\xe2\x94", 1, 0, "a character cut by the end");
     is_char("\xff", 1, 0, "no byte of UTF-8");
+    ok(utf8_is_control(0) && utf8_is_control(0x1f) && !utf8_is_control(' '), "controls of ASCII");
+    ok(utf8_is_control(0x7f) && utf8_is_control(0x9f) && !utf8_is_control('~') &&
+           !utf8_is_control(0xa0),
+       "and those behind it");
     return done();
 }
