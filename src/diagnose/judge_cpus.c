@@ -68,6 +68,48 @@ static void judge_neighbours(struct judge *j)
                   "cpuset, --exclusive");
 }
 
+/* What it costs that a rank may use so many CPUs only: threads wait for them, or a rank alone uses
+ * all of them, has threads for more and computes. */
+static double bound_cost(const struct judge *j, double bound, double cpus)
+{
+    double waits = j->starved >= j->l.cpu_starved ? starving(j) : 0;
+
+    if (j->n_ranks > 1 || j->has_gpus || !(j->threads > bound) ||
+        !(judge_mean(j, RUN_RANK_CPU) >= 0.9 * bound) || !(j->compute >= j->l.compute_most))
+        return waits;
+    return fmax(waits, j->compute * (1 - bound / fmin(cpus, j->threads)));
+}
+
+/* Ranks are bound to few CPUs while others are idle. One rank of which others wait may have a
+ * neighbour on its CPU: that is told as a slow rank. */
+static void judge_binding(struct judge *j)
+{
+    double bound = judge_number(j, "process", "cpus"), cpus = judge_mean(j, RUN_CPUS), cost;
+    struct verdict_item *to;
+
+    if (!(bound < cpus) || !(judge_mean(j, RUN_CPU_BUSY) < j->l.cpus_free) ||
+        judge_mean(j, RUN_OTHER_CPU) >= j->l.others_cpu ||
+        judge_mean(j, RUN_JOB_THROTTLED) >= j->l.cpu_throttled || judge_find(j, CAUSE_SLOW_RANK))
+        return;
+    cost = bound_cost(j, bound, cpus);
+    if (!(cost >= j->l.wait_warning))
+        return;
+    to = judge_add(j, CAUSE_CPU_BINDING, -1, cost);
+    judge_says(j, to, "it is bound to too few CPUs, while others are idle");
+    if (j->n_ranks > 1)
+        judge_agrees(j, to, "each of %zu ranks may use %.0f of %.0f CPUs, not all of them others",
+                     j->n_ranks, bound, cpus);
+    else
+        judge_agrees(j, to, "it may use %.0f of %.0f CPUs, and has %.0f threads", bound, cpus,
+                     j->threads);
+    judge_agrees(j, to, "%s of the CPUs are busy",
+                 quantity_share(judge_mean(j, RUN_CPU_BUSY)).text);
+    tell_starved(j, to);
+    judge_advises(j, to,
+                  "see which: taskset -cp PID; give ranks CPUs of their own: --cpu-bind=cores "
+                  "(srun), cpuset, numactl");
+}
+
 /* More workers than CPUs, which wait for each other: not those that sleep most of the time. Of
  * those that a job tells of, the ones that are processes count. */
 static void judge_many_workers(struct judge *j)
@@ -87,25 +129,39 @@ static void judge_many_workers(struct judge *j)
     judge_advises(j, to, "num_workers=%.0f", fmax(1, floor(j->cpus / (double)j->n_ranks) - 1));
 }
 
+double judge_taken(const struct judge *j)
+{
+    double waits = judge_mean(j, RUN_RANK_THREAD_WAIT), cpus = j->l.others_cpu * j->cpus;
+    double taken = judge_mean(j, RUN_WORKER_CPU) * judge_mean(j, RUN_WORKERS);
+
+    if (!(waits >= j->l.cpu_starved) || !(taken >= cpus) || judge_mean(j, RUN_OTHER_CPU) >= cpus ||
+        judge_mean(j, RUN_JOB_THROTTLED) >= j->l.cpu_throttled ||
+        j->threads * (double)j->n_ranks >= j->l.threads_many * j->cpus)
+        return 0;
+    return waits * cpu_part(j);
+}
+
+void judge_tells_taken(struct judge *j, struct verdict_item *to)
+{
+    judge_agrees(j, to, "a rank's first thread waits for a CPU %s of the time",
+                 quantity_share(judge_mean(j, RUN_RANK_THREAD_WAIT)).text);
+    judge_agrees(j, to, "%.0f workers use %.2f CPUs each", judge_mean(j, RUN_WORKERS),
+                 judge_mean(j, RUN_WORKER_CPU));
+}
+
 /* Data are there in time, but decoding takes the CPUs on which the ranks compute. */
 static void judge_taking_workers(struct judge *j)
 {
-    double waits = judge_mean(j, RUN_RANK_THREAD_WAIT), busy = judge_mean(j, RUN_WORKER_CPU);
-    double taken = busy * judge_mean(j, RUN_WORKERS);
+    double taken = judge_mean(j, RUN_WORKER_CPU) * judge_mean(j, RUN_WORKERS);
+    double share = judge_taken(j);
     struct verdict_item *to;
 
-    if (!(waits >= j->l.cpu_starved) || !(taken >= j->l.others_cpu * j->cpus) ||
-        j->wait >= j->l.wait_warning || judge_mean(j, RUN_OTHER_CPU) >= j->l.others_cpu * j->cpus ||
-        judge_mean(j, RUN_JOB_THROTTLED) >= j->l.cpu_throttled ||
-        j->threads * (double)j->n_ranks >= j->l.threads_many * j->cpus ||
-        judge_find(j, CAUSE_MANY_WORKERS))
+    if (!(share > 0) || j->wait >= j->l.wait_warning || judge_find(j, CAUSE_MANY_WORKERS))
         return;
-    to = judge_add(j, CAUSE_LOADER_CPU, -1, waits * cpu_part(j));
+    to = judge_add(j, CAUSE_LOADER_CPU, -1, share);
     judge_says(j, to, "the loader's workers take CPUs from the training: %.1f of %.0f", taken,
                j->cpus);
-    judge_agrees(j, to, "a rank's first thread waits for a CPU %s of the time",
-                 quantity_share(waits).text);
-    judge_agrees(j, to, "%.0f workers use %.2f CPUs each", judge_mean(j, RUN_WORKERS), busy);
+    judge_tells_taken(j, to);
     tell_starved(j, to);
     judge_advises(j, to, "decode less, or leave workers a CPU: OMP_NUM_THREADS=%.0f",
                   fmax(1, floor(j->cpus / (double)j->n_ranks) - 1));
@@ -115,6 +171,7 @@ void judge_cpus(struct judge *j)
 {
     judge_quota(j);
     judge_neighbours(j);
+    judge_binding(j);
     judge_many_workers(j);
     judge_taking_workers(j);
 }

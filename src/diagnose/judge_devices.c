@@ -199,13 +199,20 @@ static double wanted_cpus(const struct judge *j)
                 judge_mean(j, RUN_RANK_THREAD_CPU) + judge_mean(j, RUN_RANK_THREAD_WAIT));
 }
 
+/* Whether a rank's own process is busy. In a tiny step threads that share operators wait for each
+ * other a little, in each of them. */
+static bool is_busy(const struct judge *j)
+{
+    return wanted_cpus(j) >= j->l.launch_cpu - (is_tiny(j) ? 0.1 : 0);
+}
+
 void judge_launches(struct judge *j)
 {
     double busy = judge_mean(j, RUN_GPU_BUSY), active = judge_mean(j, RUN_GPU_SM_ACTIVE);
     double rank = wanted_cpus(j), calls = calling(j);
     struct verdict_item *to;
 
-    if (!(rank >= j->l.launch_cpu) || !(calls >= j->l.compute_most))
+    if (!is_busy(j) || !(calls >= j->l.compute_most))
         return;
     if (active < j->l.sm_active || busy < j->l.gpu_busy - 0.1) {
         to = judge_add(j, CAUSE_SMALL_BATCH, -1,

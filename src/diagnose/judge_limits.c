@@ -44,6 +44,7 @@ static const struct row rows[] = {
     ROW("calls-many", calls_many),
     ROW("flat", flat),
     ROW("bytes-some", bytes_some),
+    ROW("streaming", streaming),
     ROW("others-storage", others_storage),
     ROW("nfs-round-trip", nfs_round_trip),
     ROW("nfs-queue", nfs_queue),

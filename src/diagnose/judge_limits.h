@@ -12,7 +12,8 @@ struct judge_limits {
     double loader_on_cpu, loader_asleep, cpus_free, fetch_margin;
     double io_waiting, io_pressure;
     double disk_busy, disk_idle, disk_await, disk_queue;
-    double request_large, request_small, call_small, calls_many, flat, bytes_some, others_storage;
+    double request_large, request_small, call_small, calls_many, flat, bytes_some, streaming,
+        others_storage;
     double nfs_round_trip, nfs_queue, nfs_operations;
     double cpu_starved, workers_waiting, others_cpu, cpu_throttled, threads_many, threads_few,
         compute_most;

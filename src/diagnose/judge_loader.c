@@ -70,15 +70,19 @@ static void tell_cpus(struct judge *j, struct verdict_item *to)
                      judge_mean(j, RUN_RANK_CPU));
 }
 
+/* Decoding costs the waiting, and the CPUs that it takes from the training meanwhile. */
 static void add_decoding(struct judge *j)
 {
-    struct verdict_item *to = judge_add(j, CAUSE_LOADER_CPU, -1, j->wait), *few;
+    double taken = j->workers > 0 && !judge_find(j, CAUSE_MANY_WORKERS) ? judge_taken(j) : 0;
+    struct verdict_item *to = judge_add(j, CAUSE_LOADER_CPU, -1, fmin(1, j->wait + taken)), *few;
 
     judge_says(j, to,
                j->workers > 0 ? "the loader's workers are busy on CPUs: decoding and augmenting"
                               : "the training process itself decodes: it has no workers");
     tell_wait(j, to);
     tell_cpus(j, to);
+    if (taken > 0)
+        judge_tells_taken(j, to);
     if (judge_mean(j, RUN_JOB_IO_WAIT) < j->l.io_waiting * j->wait)
         judge_agrees(j, to, "disks are not waited for");
     if (!has_room(j)) {
@@ -135,8 +139,11 @@ static void add_few(struct judge *j)
 
 bool judge_is_handing_over(const struct judge *j)
 {
+    /* of several tensors, each takes its time: as long as that is little of the step */
+    double most = j->l.handing_over * (j->wait < j->l.wait_critical ? 2 : 1);
+
     return j->wait >= j->l.wait_warning && j->cpu_waiting <= j->l.loader_asleep && j->workers > 0 &&
-           j->wait * j->v->step_s < j->l.handing_over;
+           j->wait * j->v->step_s < most;
 }
 
 void judge_loader(struct judge *j)

@@ -143,7 +143,7 @@ void judge_loop(struct judge *j)
     share -= fmax(0, judge_saving(r).share - r->share[BRIM_STAGE_CHECKPOINT]);
     share -= gc ? gc->share : 0;
     if (!j->marked || !(share >= j->l.loop) || judge_mean(j, RUN_GPU_BUSY) >= j->l.gpu_busy ||
-        (slower && slower->share >= j->l.named))
+        (slower && slower->share >= fmax(j->l.named, share / 2)))
         return;
     for (size_t i = 0; i < r->n; i++)
         judge_parts_add(&parts, i, r->steps[i].host_s[BRIM_STAGE_OTHER],

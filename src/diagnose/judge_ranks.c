@@ -274,12 +274,13 @@ static bool say_cpus(struct judge *j, struct verdict_item *to, const char *host)
     return true;
 }
 
-static void say_why(struct judge *j, struct verdict_item *to, unsigned stage, const char *host)
+/* Whether it is CPUs that the rank lacks. */
+static bool say_why(struct judge *j, struct verdict_item *to, unsigned stage, const char *host)
 {
     double worst = judge_mean(j, RUN_GPU_WORST_CLOCK), hot = judge_mean(j, RUN_GPU_THROTTLED);
 
     if (!j->has_gpus && say_cpus(j, to, host))
-        return;
+        return true;
     if (worst < j->l.gpu_clock)
         judge_agrees(j, to, "the slowest GPU here has %s of the others' clock",
                      quantity_share(worst).text);
@@ -295,6 +296,22 @@ static void say_why(struct judge *j, struct verdict_item *to, unsigned stage, co
                       "compare %s with its peers: brim top, brim machine --audit there; else "
                       "leave it out",
                       host);
+    return false;
+}
+
+/* Without GPUs collectives are work of CPUs, too: a rank that is stopped for a part of its own work
+ * is stopped for as much of them, while all wait. */
+static void add_stalls(struct judge *j, struct verdict_item *to, double ratio)
+{
+    double stalled = j->exposed * (1 - 1 / ratio);
+
+    if (!(stalled > 0))
+        return;
+    to->share += stalled;
+    j->exposed -= stalled;
+    j->exposed_least /= ratio;
+    judge_tells(j, to, "as it is stopped in collectives as well, %s of the step are lost there",
+                quantity_share(stalled).text);
 }
 
 static void add_slow(struct judge *j, const struct race *race, const struct slow *s, double *room)
@@ -322,7 +339,8 @@ static void add_slow(struct judge *j, const struct race *race, const struct slow
                      quantity_share(j->ranks[s->rank].share[BRIM_STAGE_COMMUNICATION]).text);
     if (more > 0)
         judge_tells(j, to, "the time is in its stage '%s'", step_stage_name(stage));
-    say_why(j, to, stage, host);
+    if (say_why(j, to, stage, host))
+        add_stalls(j, to, s->ratio);
 }
 
 /* Share of the step in which a rank waits in the mean for the one that has most to do. */
@@ -357,10 +375,12 @@ static void add_imbalance(struct judge *j, double cost, double least, double sam
     judge_advises(j, to, "equal batches by length: sort or bucket samples, drop_last=True");
 }
 
+/* Always the slowest, or the one of which the others wait most, all the time that it is seen. */
 static bool is_slow(const struct judge *j, const struct slow *s)
 {
-    return s->ratio >= j->l.slow_rank &&
-           (s->steady >= j->l.slow_rank_steady || s->loss >= j->l.slow_rank_loss);
+    bool loses = s->loss >= j->l.slow_rank_loss && !(s->least < j->l.wait_warning / 2);
+
+    return s->ratio >= j->l.slow_rank && (s->steady >= j->l.slow_rank_steady || loses);
 }
 
 void judge_slow_ranks(struct judge *j)

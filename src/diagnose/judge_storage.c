@@ -57,6 +57,14 @@ static struct storage look(const struct judge *j)
     return s;
 }
 
+/* While data is waited for, much of it comes from disks, for which somebody waits a part of that
+ * time at least: the rest are calls and copies. */
+static bool is_streaming(const struct judge *j)
+{
+    return judge_mean(j, RUN_JOB_READ) >= j->l.streaming * j->wait &&
+           judge_mean(j, RUN_IO_PRESSURE) >= j->wait / 4 && !(j->cpu_waiting >= j->l.loader_on_cpu);
+}
+
 /* Whether the loader waits for files at all. */
 static bool is_waited_for(const struct judge *j, const struct storage *s)
 {
@@ -73,7 +81,7 @@ static bool is_waited_for(const struct judge *j, const struct storage *s)
     if (read < j->l.bytes_some / 10 && !(busy >= j->l.disk_idle))
         return false;
     /* An idle disk under pressure: a limit of a cgroup holds the job's requests back. */
-    return s->waiting >= j->l.io_waiting ||
+    return s->waiting >= j->l.io_waiting || is_streaming(j) ||
            (pressure >= j->l.io_pressure && (busy >= j->l.disk_idle || pressure >= j->wait / 3) &&
             !(j->cpu_waiting >= j->l.loader_on_cpu));
 }

@@ -173,7 +173,7 @@ struct past {
     double busy;                      /* the CPUs now, share */
 };
 
-/* Whether others are why: what they take more of the CPUs is half of the slowdown and more, and
+/* Whether others are why: what they take more of the CPUs is a quarter of the slowdown or more, and
  * there is no room left beside them. */
 static bool is_by_others(const struct judge *j, const struct past *p)
 {
@@ -181,7 +181,7 @@ static bool is_by_others(const struct judge *j, const struct past *p)
     double steal = p->steal_now - p->steal_before;
 
     more = (isnan(more) ? 0 : more) + (steal > 0 ? steal : 0);
-    return more >= fmax(j->l.other_share, (1 - p->before_s / p->now_s) / 2) &&
+    return more >= fmax(j->l.other_share, (1 - p->before_s / p->now_s) / 4) &&
            p->busy + (p->steal_now > 0 ? p->steal_now : 0) >= j->l.cpus_free;
 }
 

@@ -114,6 +114,11 @@ double judge_gain(double share);
  * without. */
 void judge_tells_wait(struct judge *j, struct verdict_item *to);
 
+/* The share of the time in which ranks lack CPUs because loader workers have them; 0 when it is not
+ * these. The same as evidence. */
+double judge_taken(const struct judge *j);
+void judge_tells_taken(struct judge *j, struct verdict_item *to);
+
 /* ---- rules: each adds what it finds ---- */
 
 void judge_loader(struct judge *j); /* why data is waited for */

@@ -20,6 +20,7 @@ const char *cause_name(enum cause c)
         [CAUSE_MANY_WORKERS] = "many-workers",
         [CAUSE_CPU_NEIGHBOURS] = "cpu-neighbours",
         [CAUSE_CPU_QUOTA] = "cpu-quota",
+        [CAUSE_CPU_BINDING] = "cpu-binding",
         [CAUSE_CPU_THREADS] = "cpu-threads",
         [CAUSE_CPU_SPINNING] = "cpu-spinning",
         [CAUSE_PYTHON_LOCK] = "python-lock",

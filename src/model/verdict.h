@@ -20,6 +20,7 @@ enum cause {
     CAUSE_MANY_WORKERS,
     CAUSE_CPU_NEIGHBOURS,
     CAUSE_CPU_QUOTA,
+    CAUSE_CPU_BINDING,  /* to fewer CPUs than there are, or to the same ones */
     CAUSE_CPU_THREADS,  /* too few or too many for the CPUs */
     CAUSE_CPU_SPINNING, /* they wait actively, on CPUs that others of the job need */
     CAUSE_PYTHON_LOCK,  /* another thread of the process keeps the first one from running */

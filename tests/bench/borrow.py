@@ -3,21 +3,30 @@
 
 Of the series of HeliosArtifact (CC-BY-4.0; not in this repository): in each minute, GPUs that are
 idle in one virtual cluster are lent to those that wait in others, as far as both go. A job that
-starts earlier also ends earlier: that is not counted, for the series has no jobs. Prints name,
-value, unit, limit and note with tabs between them.
+starts earlier also ends earlier: that is not in this count.
 
-    BRIM_TRACES=FOLDER tests/bench/borrow.py
+The series has no jobs. Where BRIM names the program, jobs of one GPU are made that give the same
+series behind walls, and replayed behind walls and with lending ([quota] borrow), as they are and
+with more of them: a set of jobs is the same work wherever it runs, so lending makes them wait less
+and leaves room for more. Prints name, value, unit, limit and note with tabs between them.
+
+    BRIM=build/src/cmd/brim BRIM_TRACES=FOLDER tests/bench/borrow.py
 """
 
 import csv
 import io
+import json
 import os
 import pathlib
+import random
+import subprocess
 import sys
 import tarfile
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TRACES = pathlib.Path(os.environ.get("BRIM_TRACES", ROOT.parent / "shared/data/traces"))
+MORE = 0.1  # with so many more jobs, as a share, all of Earth is to be as full as was counted
 PACKED = TRACES / "helios_earth_vc_sequences.tar.xz"
 
 
@@ -26,7 +35,8 @@ def say(name, value, unit, limit="", note=""):
 
 
 def minutes():
-    """By minute: (there, running, waiting, waiting in jobs of less than 8) of each cluster."""
+    """By minute: (there, running, waiting, waiting in jobs of less than 8) of each cluster, in the
+    same order."""
     table = {}
     with tarfile.open(PACKED) as tar:
         for member in tar:
@@ -38,6 +48,66 @@ def minutes():
                     int(row[key]) for key in ("total_gpu_num", "running_gpu_num",
                                               "pending_gpu_num", "pending_gpu_num_less_8")))
     return list(table.values())
+
+
+# ---- jobs that give the same series ----
+
+def jobs_of(series, cluster, chance):
+    """(minute of submission, minutes) of jobs of one GPU: the fewest that give a cluster's series.
+    Who submitted first starts first; who ends is drawn."""
+    waits, runs, jobs = [], [], []
+    before = (0, 0)
+    for now, row in enumerate(series):
+        running, waiting = row[cluster][1], row[cluster][2]
+        grows, more = running - before[0], waiting - before[1]
+        starts = max(0, grows, -more)
+        waits += [now] * (more + starts)
+        for _ in range(starts - grows):
+            k = chance.randrange(len(runs))
+            submitted, began = runs[k]
+            runs[k] = runs[-1]
+            runs.pop()
+            jobs.append((submitted, now - began))
+        runs += [(submitted, now) for submitted in waits[:starts]]
+        del waits[:starts]
+        before = (running, waiting)
+    return jobs + [(submitted, len(series) - began) for submitted, began in runs]
+
+
+def replay(jobs, sizes, more, folder):
+    """Behind walls, and with lending: their JSON. more: so many more jobs, as a share, drawn of
+    those that there are."""
+    chance = random.Random(2)
+    extra = chance.sample(jobs, int(more * len(jobs)))
+    trace, names = folder / "earth.csv", ("no", "yes")
+    trace.write_text("job_id,submit_s,gpus,duration_s,class\n" + "".join(
+        f"{i},{60 * submitted},1,{60 * lasts},{cluster}\n"
+        for i, (submitted, lasts, cluster) in enumerate(sorted(jobs + extra))))
+    for name in names:
+        shares = "".join(f"share = {cluster} {size}\n" for cluster, size in sizes.items())
+        (folder / f"{name}.ini").write_text(
+            f"[policy]\norder = fifo\n[quota]\nborrow = {name}\n{shares}")
+    said = subprocess.run(
+        [os.environ["BRIM"], "sim", trace, "--nodes", f"{sum(sizes.values()) // 8}x8", "--json",
+         "--policy", folder / "no.ini", "--compare", folder / "yes.ini"],
+        check=True, stdout=subprocess.PIPE, text=True)
+    return json.loads(said.stdout)["policies"]
+
+
+def bench_replay(series):
+    chance = random.Random(1)
+    sizes = {f"vc{k}": max(row[k][0] for row in series) for k in range(len(series[0]))}
+    jobs = [(submitted, lasts, f"vc{k}") for k in range(len(sizes))
+            for submitted, lasts in jobs_of(series, k, chance) if lasts > 0]
+    with tempfile.TemporaryDirectory() as folder:
+        for more in (0, 0.05, 0.1, 0.15):
+            walls, lent = replay(jobs, sizes, more, pathlib.Path(folder))
+            note = "%d jobs of 1 GPU; a job waits %.0f s, p90 %.0f s"
+            extra = ", %.0f %% more jobs" % (more * 100) if more else ""
+            for name, run in (("walls", walls), ("lending", lent)):
+                limit = ">= 73" if name == "lending" and more == MORE else ""
+                say(f"  replayed, {name}{extra}", 100 * run["allocated"], "%", limit,
+                    note % (run["all"]["jobs"], run["all"]["wait_s"], run["all"]["wait_p90_s"]))
 
 
 def main():
@@ -67,6 +137,8 @@ def main():
     say("  to jobs of less than 8 GPUs only", 100 * (running + lent_small) / there, "%")
     say("  minutes in which someone waits", 100 * held_up / n, "%")
     say("  of those, all could be lent what they wait for", 100 * enough / max(held_up, 1), "%")
+    if "BRIM" in os.environ:
+        bench_replay(series)
 
 
 if __name__ == "__main__":

@@ -126,19 +126,19 @@ class Bench:
         env["PYTHONDONTWRITEBYTECODE"] = "1"
         return env
 
-    def command(self, c, job, ranks, seconds, spaces=None, rank_group=None):
-        """The job's command; ranks are started by a shell."""
+    def command(self, c, job, ranks, seconds, cpus, spaces=None, rank_group=None):
+        """The job's command, each rank on its CPU of cpus, if any; ranks are started by a shell."""
         base = [PYTHON, c.script, "--seconds", "%g" % seconds] + job
         if ranks == 1:
-            return base
+            return ["taskset", "-c", cpus[0]] + base if cpus else base
         text, port = "", random.randrange(20000, 30000)
         for i in range(ranks):
             env = "RANK=%d LOCAL_RANK=%d WORLD_SIZE=%d MASTER_PORT=%d" % (i, i, ranks, port)
             env += " MASTER_ADDR=%s" % ("10.213.0.1" if spaces else "127.0.0.1")
             env += " GLOO_SOCKET_IFNAME=%s" % ("eth0" if spaces else "lo")
             pre = "nsenter --net=%s " % spaces[i] if spaces else ""
-            if c.pinned:
-                pre += "taskset -c %d " % i
+            if cpus:
+                pre += "taskset -c %s " % cpus[i]
             line = "exec env %s %s%s" % (env, pre, " ".join(base))
             if rank_group and i == 1:
                 line = "echo $$ >%s; %s" % (rank_group, line)
@@ -180,12 +180,12 @@ class Bench:
 
     def step_of(self, c):
         """Seconds of a step of the same job without what is injected."""
-        key = repr((c.script, c.plain, c.plain_ranks, sorted(c.plain_env.items())))
+        key = repr((c.script, c.plain, c.plain_ranks, c.plain_cpus, sorted(c.plain_env.items())))
         if key not in self.plain:
             best = None
             for _ in range(1 if self.a.disturbed == 1 else 3):
                 self.wait_for_quiet()
-                command = self.command(c, c.plain, c.plain_ranks, 1.5)
+                command = self.command(c, c.plain, c.plain_ranks, 1.5, c.plain_cpus)
                 with Watch([]) as w:
                     took = self.run(command, self.environment(c.plain_env))
                 best = took if best is None else min(best, took)
@@ -209,7 +209,7 @@ class Bench:
             thread = threading.Thread(target=watch)
             thread.start()
             try:
-                command = self.command(c, c.plain, c.plain_ranks, 1.5)
+                command = self.command(c, c.plain, c.plain_ranks, 1.5, c.plain_cpus)
                 self.run(command, self.environment(c.plain_env), [file])
             finally:
                 over.set()
@@ -241,11 +241,13 @@ class Bench:
                 inject.slow_mount(self.slowfs, c.mount[0], self.work, *c.mount[1:])
             )
             running.append(server)
+            if c.stalls:
+                running += stack.enter_context(inject.stalls(server, *c.stalls))
             job = scenarios.replace(job, "data", at)
         if c.rate:
             spaces = stack.enter_context(inject.slow_link(c.rate))
             prefix = ["nsenter", "--net=" + spaces[0]]
-        command = self.command(c, job, c.ranks, self.a.seconds, spaces, group)
+        command = self.command(c, job, c.ranks, self.a.seconds, c.cpus, spaces, group)
         return prefix + [BRIM, "run", "--quiet", "--"] + command, files, running
 
     def measure(self, name, wanted, r, strength):

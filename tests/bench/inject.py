@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 CGROUPS = "/sys/fs/cgroup"
@@ -92,11 +93,23 @@ def disk_of(folder):
         return f.read().strip()
 
 
-def throttle(folder, what, rate):
-    """what: read_bps, write_bps, read_iops."""
-    return cgroup(
-        "blkio", **{"blkio__throttle__%s_device" % what: "%s %d" % (disk_of(folder), rate)}
-    )
+@contextlib.contextmanager
+def throttle(folder, what, rate, late=0):
+    """what: read_bps, write_bps, read_iops, write_iops; after so many seconds."""
+    with cgroup("blkio") as files:
+        limit = os.path.join(os.path.dirname(files[0]), "blkio.throttle.%s_device" % what)
+        text = "%s %d" % (disk_of(folder), rate)
+        if not late:
+            write(limit, text)
+            yield files
+            return
+        timer = threading.Timer(late, write, (limit, text))
+        timer.start()
+        try:
+            yield files
+        finally:
+            timer.cancel()
+            timer.join()
 
 
 def quota(cpus):
@@ -261,8 +274,26 @@ while True:
 """
 
 
-def busy(n):
-    return processes([[sys.executable, "-c", BUSY]] * n)
+def busy(n, late=0):
+    """So many processes that compute, after so many seconds."""
+    return processes([[sys.executable, "-c", "import time\ntime.sleep(%g)\n" % late + BUSY]] * n)
+
+
+STALLS = """
+import os, signal, sys, time
+pid, works, stops = int(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3])
+while True:
+    time.sleep(works)
+    os.kill(pid, signal.SIGSTOP)
+    time.sleep(stops)
+    os.kill(pid, signal.SIGCONT)
+"""
+
+
+def stalls(server, works, stops):
+    """A server that answers for a while, and then not, in turn."""
+    numbers = ["%d" % server.pid, "%g" % works, "%g" % stops]
+    return processes([[sys.executable, "-c", STALLS] + numbers])
 
 
 def hog(share, cpu):

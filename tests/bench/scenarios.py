@@ -27,7 +27,8 @@ class Case:
         self.rank_group = None  # the same, for rank 1
         self.mount = None  # (folder, open_us, read_us): takes the place of the job's --data
         self.rate = None  # bytes a second, of the link between the ranks
-        self.pinned = False  # each rank to a CPU
+        self.cpus = self.plain_cpus = None  # of each rank, as taskset has them
+        self.stalls = None  # (seconds it answers, seconds it does not), of what is mounted
         self.neighbours = False  # foreign CPU time is a part of it
         self.per_sample = None  # samples of a step: (injected, plain)
         self.healthy = False
@@ -120,6 +121,41 @@ class Scenarios:
         c.text = "%.0f reads/s" % iops
         return c
 
+    def stalling_storage(self, r, strength):
+        """A file server that answers quickly, or not at all."""
+        job = self.files_job(r, r.choice([8, 16]))
+        job += options(data=self.b.large[0], workers=r.choice([0, 0, 1, 2]))
+        c = Case(job, job)
+        c.mount = (self.b.large[0], 100, 100)
+        c.stalls = (r.uniform(0.2, 0.5), r.uniform(0.2, 0.5) * strength)
+        c.text = "answers for %.1f s, not for %.1f s" % c.stalls
+        return c
+
+    def mapped(self, r, strength):
+        """Tokens in one file that is mapped into memory: no call reads them."""
+        kb = r.choice([32, 64, 128])
+        job = self.files_job(r, r.choice([8, 16])) + options(workers=r.choice([0, 0, 1]))
+        job += options(mapped=self.b.huge, window_kb=kb)
+        s0 = self.b.step_of(Case(job))
+        c = Case(job + ["--cold"], job)
+        rate = (kb << 10) * batch_of(job) / (s0 * (1 + self.cost(r, strength)))
+        rate = max(1e6, min(200e6, rate))
+        c.groups.append(lambda: inject.throttle(self.b.work, "read_bps", rate))
+        c.text = "%.0f MB/s" % (rate / 1e6)
+        return c
+
+    def late_storage(self, r, strength):
+        """A volume that becomes slow in the middle of the run."""
+        job = self.files_job(r, r.choice([4, 8]))
+        job += options(data=self.b.large[0], workers=r.choice([0, 1]))
+        s0 = self.b.step_of(Case(job))
+        c = Case(job + ["--cold"], job)
+        rate = max(2e6, min(200e6, (1 << 20) * batch_of(job) / (s0 * 3 * strength)))
+        late = self.b.a.seconds * r.uniform(0.3, 0.5)
+        c.groups.append(lambda: inject.throttle(self.b.work, "read_bps", rate, late))
+        c.text = "%.0f MB/s after %.1f s" % (rate / 1e6, late)
+        return c
+
     def storage_contention(self, r, strength):
         job = self.files_job(r, r.choice([8, 16]))
         job += options(data=self.b.large[0], workers=r.choice([0, 1])) + ["--cold"]
@@ -171,6 +207,16 @@ class Scenarios:
     def decode_workers(self, r, strength):
         return self.decode(r, strength, os.cpu_count())
 
+    def many_workers(self, r, strength):
+        """Each of many workers has little to do, all of them together all CPUs."""
+        job = job_of(r)
+        s0 = self.b.step_of(Case(job))
+        workers = r.choice([8, 12, 16])
+        ms = s0 * self.cost(r, strength) / batch_of(job) * 1e3 * os.cpu_count()
+        c = Case(job + options(decode_ms="%.3f" % ms, workers=workers), job)
+        c.text = "%.2f ms, %d workers" % (ms, workers)
+        return c
+
     def sleep(self, r, strength):
         job = job_of(r)
         s0 = self.b.step_of(Case(job))
@@ -189,6 +235,26 @@ class Scenarios:
         c.held.append(lambda: inject.busy(n))
         c.neighbours = True
         c.text = "%d busy" % n
+        return c
+
+    def late_neighbours(self, r, strength):
+        c = Case(job_of(r))
+        n, late = r.choice([3, 4, 6]), self.b.a.seconds * r.uniform(0.3, 0.5)
+        c.held.append(lambda: inject.busy(n, late))
+        c.neighbours = True
+        c.text = "%d busy after %.1f s" % (n, late)
+        return c
+
+    def one_cpu(self, r, strength):
+        """Bound to one CPU, with threads for all of them."""
+        c = Case(options(model="mlp", width=r.choice([1024, 1536]), layers=3, batch=128))
+        c.cpus = [r.choice(["0", "1"])]
+        return c
+
+    def same_cpu(self, r, strength):
+        """Two ranks that are bound to one CPU."""
+        c = self.ranks_case(self.ranks_job(r))
+        c.cpus, c.plain_cpus = ["1", "1"], ["0", "1"]
         return c
 
     def cpu_quota(self, r, strength):
@@ -281,9 +347,19 @@ class Scenarios:
         c.text = "%s %.1f ms in rank %d" % (kind, ms, rank)
         return c
 
+    def slow_rank_data(self, r, strength):
+        """One rank's samples come late."""
+        job = self.ranks_job(r)
+        c = self.ranks_case(job)
+        s0 = self.b.step_of(c)
+        ms = s0 * self.cost(r, strength) / batch_of(job) * 1e3
+        c.job = job + options(sleep_ms="%.3f" % ms, sleep_rank=r.choice([0, 1]))
+        c.text = " ".join(c.job[-4:])
+        return c
+
     def slow_rank_hog(self, r, strength):
         c = self.ranks_case(self.ranks_job(r))
-        c.pinned = True
+        c.cpus = c.plain_cpus = ["0", "1"]
         share = 1 - 1 / (1 + self.cost(r, strength))
         c.held.append(lambda: inject.hog(share, 1))
         c.neighbours = True
@@ -342,6 +418,17 @@ class Scenarios:
         ms = s0 * self.cost(r, strength) * 1e3
         c = Case(job + options(extra_ms="%.2f" % ms, extra_kind=kind), job)
         c.text = "%.1f ms of %s in each step" % (ms, kind)
+        return c
+
+    def loop_disk(self, r, strength):
+        """A log of each step that has to be on a disk, which takes few requests."""
+        job = job_of(r)
+        s0 = self.b.step_of(Case(job))
+        log = os.path.join(self.b.work, "log")
+        c = Case(job + options(extra_kind="write", extra_ms=1, extra_file=log), job)
+        rate = max(5, min(500, 2 / (s0 * self.cost(r, strength))))
+        c.groups.append(lambda: inject.throttle(self.b.work, "write_iops", rate))
+        c.text = "%.0f requests/s" % rate
         return c
 
     def validation(self, r, strength):
@@ -418,12 +505,19 @@ TABLE = [
     ("storage_latency", {"storage-latency"}),
     ("small_files", {"small-files"}),
     ("small_files_disk", {"small-files"}),
+    ("stalling_storage", {"storage-latency"}),
+    ("mapped", {"storage-bandwidth"}),
+    ("late_storage", {"storage-bandwidth"}),
     ("storage_contention", {"storage-contention"}),
     ("memory_pressure", {"memory-pressure"}),
     ("decode_alone", {"loader-cpu"}),
     ("decode_workers", {"loader-cpu"}),
+    ("many_workers", {"many-workers", "loader-cpu"}),
     ("sleep", {"loader-waits"}),
     ("cpu_neighbours", {"cpu-neighbours"}),
+    ("late_neighbours", {"cpu-neighbours"}),
+    ("one_cpu", {"cpu-binding"}),
+    ("same_cpu", {"cpu-binding"}),
     ("cpu_quota", {"cpu-quota"}),
     ("blas", {"blas"}),
     ("one_thread", {"cpu-threads"}),
@@ -433,12 +527,14 @@ TABLE = [
     ("slow_link", {"slow-link"}),
     ("communication", {"communication"}),
     ("slow_rank", {"slow-rank"}),
+    ("slow_rank_data", {"slow-rank"}),
     ("slow_rank_hog", {"slow-rank", "cpu-neighbours"}),  # both are what is injected
     ("slow_rank_quota", {"slow-rank"}),
     ("imbalance", {"imbalance"}),
     ("checkpoint", {"checkpoint"}),
     ("gc", {"gc"}),
     ("loop_work", {"loop"}),
+    ("loop_disk", {"loop"}),
     ("validation", {"loop"}),
     ("growing", {"slower-than-before"}),
     ("python_lock", {"python-lock"}),

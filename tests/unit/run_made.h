@@ -199,6 +199,13 @@ static inline void made_cpus(struct made *m, enum cause cause)
         m->s[RUN_JOB_THROTTLED] = made_uniform(&m->seed, 0.4, 1);
         made_starved(m, made_uniform(&m->seed, 0.4, 0.8));
         m->s[RUN_CPU_BUSY] = 0.3;
+    } else if (cause == CAUSE_CPU_BINDING) {
+        made_note(m, "process.cpus", "2");
+        m->s[RUN_RANK_CPU] = 2 / n;
+        m->s[RUN_JOB_CPU] = 2;
+        m->s[RUN_OTHER_CPU] = 0.1;
+        made_starved(m, made_uniform(&m->seed, 0.4, 0.7));
+        m->s[RUN_CPU_BUSY] = 2.2 / cpus;
     } else if (cause == CAUSE_CPU_THREADS && made_bits(&m->seed) % 2) {
         made_note(m, "threads.intra", counts[made_bits(&m->seed) % 3]);
         made_starved(m, made_uniform(&m->seed, 0.3, 0.7));

@@ -61,6 +61,10 @@ static void test_kinds(void)
     says(&m, CAUSE_LOOP, "processes that it starts");
     m = outside(0.15);
     says(&m, CAUSE_NONE, "");
+    m = outside(0.6);
+    m.level = 1.3;
+    m.slow_from = 90;
+    says(&m, CAUSE_LOOP, ""); /* not that steps took a little longer later on */
     m = outside(0.5);
     m.s[RUN_GPUS] = 1;
     m.s[RUN_GPU_BUSY] = 0.97;

@@ -109,6 +109,16 @@ static void test_held_back(void)
     is_int(judge_made(&m), CAUSE_SMALL_FILES, "requests that are held back");
     m.s[RUN_IO_PRESSURE] = 0.05;
     is_int(judge_made(&m), CAUSE_LOADER_WAITS, "and those that are not");
+    made_stage(&m, BRIM_STAGE_WAIT, 0.21);
+    m.s[RUN_RANK_CPU] = m.s[RUN_JOB_CPU] = 1.58;
+    m.s[RUN_JOB_BLOCKED] = 0;
+    m.s[RUN_RANK_THREAD_CPU] = 0.84;
+    m.s[RUN_JOB_READ] = m.s[RUN_DISK_READ] = 90e6;
+    m.s[RUN_DISK_REQUESTS] = 400;
+    m.s[RUN_IO_PRESSURE] = 0.06;
+    is_int(judge_made(&m), CAUSE_STORAGE_BANDWIDTH, "at 430 MB/s while it waits it is the disk");
+    m.s[RUN_IO_PRESSURE] = 0.01;
+    is_int(judge_made(&m), CAUSE_LOADER_WAITS, "not where nobody waits for that");
 }
 
 /* Twenty workers that sleep keep two CPUs busy by handing over; a number is no help. */
@@ -144,6 +154,11 @@ static void test_handing_over(void)
     is_int(judge_made(&m), CAUSE_NONE, "a batch is handed over");
     m.step_s = 0.04;
     is_int(judge_made(&m), CAUSE_LOADER_WAITS, "ten times that is a wait");
+    made_stage(&m, BRIM_STAGE_WAIT, 0.16);
+    m.step_s = 0.0083;
+    is_int(judge_made(&m), CAUSE_NONE, "of several tensors, while it is little");
+    made_stage(&m, BRIM_STAGE_WAIT, 0.25);
+    is_int(judge_made(&m), CAUSE_LOADER_WAITS, "not a quarter of the step");
 }
 
 /* Of a node of which one note is known; value NULL: it is not. */
@@ -266,6 +281,10 @@ static void test_taken(void)
     m.s[RUN_RANK_THREAD_CPU] = 0.45;
     m.s[RUN_RANK_THREAD_WAIT] = 0.53;
     is_int(judge_made(&m), CAUSE_LOADER_CPU, "workers take the CPUs");
+    made_stage(&m, BRIM_STAGE_WAIT, 0.12);
+    m.s[RUN_WORKER_CPU] = 0.43;
+    is_int(judge_made(&m), CAUSE_LOADER_CPU, "and are a little late as well: both together count");
+    made_stage(&m, BRIM_STAGE_WAIT, 0);
     m.s[RUN_WORKER_CPU] = 0.05;
     ok(judge_made(&m) != CAUSE_LOADER_CPU, "not those that do little");
     m.s[RUN_WORKER_CPU] = 0.3;
@@ -273,31 +292,49 @@ static void test_taken(void)
     is_int(judge_made(&m), CAUSE_NONE, "nor where there are CPUs left");
 }
 
-/* A quota stops a rank for half of every tenth of a second: in some steps, always the same one. */
-static void test_bursts(void)
+/* A quota stops rank 1 for half of every tenth of a second: in some steps. Rank 0 stops at times,
+ * too, for so long. */
+static enum cause judge_bursts(double other_s, struct verdict *v)
 {
     struct made m = small_node();
-    struct verdict v;
+    int64_t late = 0;
     struct run r;
+    enum cause found;
 
     m.ranks = 2;
     m.step_s = 0.02;
     m.noise = 0.1;
     made_build(&m, &r);
-    for (size_t i = 0, stops = 0; i < r.ranks[0].n_steps; i++)
+    for (size_t i = 0; i < r.ranks[0].n_steps; i++) {
+        double stops_s[2] = { i % 6 == 1 ? other_s : 0, i % 4 == 3 ? 0.05 : 0 };
+        double longest_s = fmax(stops_s[0], stops_s[1]);
+
         for (size_t k = 0; k < 2; k++) {
             struct step *s = &r.ranks[k].steps[i];
-            bool now = i % 4 == 3;
 
-            s->begin_ns += (int64_t)stops * 50000000;
-            stops += now && k == 1;
-            s->end_ns += (int64_t)(stops + (now && k == 0)) * 50000000;
-            s->host_s[k == 1 ? BRIM_STAGE_BACKWARD : BRIM_STAGE_COMMUNICATION] += now ? 0.05 : 0;
+            s->begin_ns += late;
+            s->end_ns += late + (int64_t)(longest_s * 1e9);
+            s->host_s[BRIM_STAGE_BACKWARD] += stops_s[k];
+            s->host_s[BRIM_STAGE_COMMUNICATION] += longest_s - stops_s[k];
         }
-    is_int(judge_built(&r, &v), CAUSE_SLOW_RANK, "stopped now and then: a slow rank");
+        late += (int64_t)(longest_s * 1e9);
+    }
+    found = judge_built(&r, v);
+    run_done(&r);
+    return found;
+}
+
+static void test_bursts(void)
+{
+    struct verdict v;
+
+    is_int(judge_bursts(0, &v), CAUSE_SLOW_RANK, "stopped now and then: a slow rank");
     is_int(v.items[0].rank, 1, "that one");
     verdict_done(&v);
-    run_done(&r);
+    is_int(judge_bursts(0.025, &v), CAUSE_SLOW_RANK, "also where the other one is late at times");
+    verdict_done(&v);
+    is_int(judge_bursts(0.07, &v), CAUSE_IMBALANCE, "not as much as that one");
+    verdict_done(&v);
 }
 
 /* A rank that is slow from the first step on is that, whatever changes at the end. */
@@ -470,6 +507,8 @@ static void test_tiny(void)
     m.s[RUN_RANK_CPU] = m.s[RUN_JOB_CPU] = m.s[RUN_RANK_THREAD_CPU] = 0.86;
     m.s[RUN_RANK_THREAD_WAIT] = 0.11;
     is_int(judge_made(&m), CAUSE_SMALL_BATCH, "also where others leave it less of a CPU");
+    m.s[RUN_RANK_THREAD_WAIT] = 0;
+    is_int(judge_made(&m), CAUSE_SMALL_BATCH, "and where its threads wait for each other");
     m = small_node();
     made_note(&m, "loader.workers", "0");
     made_stage(&m, BRIM_STAGE_WAIT, 0.16);
@@ -589,6 +628,34 @@ static void test_lacks_a_cpu(void)
     run_done(&r);
 }
 
+/* On a node with idle CPUs. */
+static void test_bound(void)
+{
+    struct made m = small_node();
+
+    m.s[RUN_RANK_CPU] = m.s[RUN_JOB_CPU] = 0.99;
+    m.s[RUN_CPU_BUSY] = 0.52;
+    is_int(judge_made(&m), CAUSE_NONE, "a job that may use all CPUs, and uses one");
+    made_note(&m, "process.cpus", "1");
+    is_int(judge_made(&m), CAUSE_CPU_BINDING, "one with two threads that may use one");
+    m.s[RUN_RANK_CPU] = m.s[RUN_JOB_CPU] = 0.5;
+    is_int(judge_made(&m), CAUSE_NONE, "and does not need more");
+}
+
+/* What stops it stops it while it communicates, too. */
+static void test_stops_in_collectives(void)
+{
+    struct made m = small_node();
+
+    m.ranks = 2;
+    m.slow[1] = 1.5;
+    m.s[RUN_RANK_CPU] = 0.6;
+    made_stage(&m, BRIM_STAGE_COMMUNICATION, 0.4);
+    is_int(judge_made(&m), CAUSE_COMMUNICATION, "all wait longer for each other than for one");
+    m.s[RUN_RANK_THREAD_WAIT] = 0.15;
+    is_int(judge_made(&m), CAUSE_SLOW_RANK, "of which a third is that one rank lacks a CPU");
+}
+
 int main(void)
 {
     test_first_thread();
@@ -603,6 +670,8 @@ int main(void)
     test_order();
     test_bursts();
     test_lacks_a_cpu();
+    test_bound();
+    test_stops_in_collectives();
     test_taken();
     test_slow_and_changes();
     test_whole();

@@ -77,6 +77,7 @@ def parse():
     p.add_argument("--spread", type=float, default=0, help="of the batches' lengths, in logarithms")
     p.add_argument("--more", type=float, default=1, help="rank 1's samples to the others'")
     p.add_argument("--sleep-ms", type=float, default=0, help="for a sample, in the loader")
+    p.add_argument("--sleep-rank", type=int, default=-1, help="of that rank alone")
     return p.parse_args()
 
 
@@ -98,7 +99,8 @@ def main():
         model = DistributedDataParallel(model)
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
     last, took, steps = time.monotonic(), [], 1 << 30
-    loader = DataLoader(Samples(a.sleep_ms), batch_sampler=Lengths(a, rank))
+    late = a.sleep_rank in (-1, rank)
+    loader = DataLoader(Samples(a.sleep_ms if late else 0), batch_sampler=Lengths(a, rank))
     for i, x in enumerate(loader):
         loss = model(x).square().mean()
         if rank == a.slow_rank:

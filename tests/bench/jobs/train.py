@@ -4,6 +4,7 @@ are options. Prints the median time of a step and of a sample."""
 
 import argparse
 import gc
+import mmap
 import os
 import statistics
 import subprocess
@@ -63,6 +64,26 @@ class Made(Dataset):
         if self.a.sleep_ms:
             time.sleep(self.a.sleep_ms / 1e3)
         return self.kept[i % 64], i % 10
+
+
+class Mapped(Dataset):
+    """Windows of one large file, in no order, which is mapped: the kernel reads what is touched."""
+
+    def __init__(self, a):
+        self.file = open(a.mapped, "rb")
+        self.map = mmap.mmap(self.file.fileno(), 0, prot=mmap.PROT_READ)
+        self.window, self.cold = a.window_kb << 10, a.cold
+
+    def __len__(self):
+        return 1 << 20
+
+    def __getitem__(self, i):
+        at = i * 7919 % (len(self.map) // self.window) * self.window
+        data = self.map[at : at + self.window]
+        if self.cold:
+            self.map.madvise(mmap.MADV_DONTNEED, at, self.window)
+            os.posix_fadvise(self.file.fileno(), at, self.window, os.POSIX_FADV_DONTNEED)
+        return torch.frombuffer(bytearray(data[:2048]), dtype=torch.uint8).float() / 255, i % 10
 
 
 class Cnn(nn.Module):
@@ -139,6 +160,11 @@ def spend(seconds):
 def extra(a):
     if a.extra_kind == "sleep":
         time.sleep(a.extra_ms / 1e3)
+    elif a.extra_kind == "write":
+        with open(a.extra_file, "a") as f:
+            f.write("a step\n")
+            f.flush()
+            os.fsync(f.fileno())
     elif a.extra_kind == "process":
         text = "import time\nwhile time.process_time() < %g: pass" % (a.extra_ms / 1e3)
         subprocess.run(["/usr/bin/python3", "-I", "-S", "-c", text], check=True)
@@ -161,6 +187,8 @@ def parse():
     p.add_argument("--batch", type=int, default=32)
     p.add_argument("--workers", type=int, default=0)
     p.add_argument("--data", help="a folder of files; else samples are made")
+    p.add_argument("--mapped", help="a file that is mapped into memory")
+    p.add_argument("--window-kb", type=int, default=64, help="of it, for a sample")
     p.add_argument("--cold", action="store_true", help="drop files from the cache")
     p.add_argument("--decode-ms", type=float, default=0)
     p.add_argument("--sleep-ms", type=float, default=0)
@@ -171,7 +199,8 @@ def parse():
     p.add_argument("--garbage", type=int, default=0, help="objects that live all the time")
     p.add_argument("--collect-every", type=int, default=0)
     p.add_argument("--extra-ms", type=float, default=0, help="beside training")
-    p.add_argument("--extra-kind", default="cpu", help="cpu, sleep or process")
+    p.add_argument("--extra-kind", default="cpu", help="cpu, sleep, process or write")
+    p.add_argument("--extra-file", help="to write to")
     p.add_argument("--extra-every", type=int, default=1)
     p.add_argument("--grow-us", type=float, default=0, help="of CPU, more in each step")
     p.add_argument("--spin", action="store_true", help="a second thread that computes in Python")
@@ -182,7 +211,7 @@ def parse():
 def main():
     a = parse()
     torch.manual_seed(1)
-    data = Files(a) if a.data else Made(a)
+    data = Files(a) if a.data else Mapped(a) if a.mapped else Made(a)
     loader = DataLoader(data, batch_size=a.batch, num_workers=a.workers)
     model = make_model(a)
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
