@@ -63,6 +63,9 @@ static int load(struct arena *a, struct optimize_beginning *b, struct knobs *kno
     if (rc == 0)
         rc = job_key_here(a, b->job.argv, b->job.env, &x->key, e);
     if (rc == 0)
+        rc = optimize_known(a, x->o->profile, &x->key, x->talk, &x->known, e);
+    b->drive.won = &x->known.profile;
+    if (rc == 0)
         rc = tree_open_dir(tree, "/", e);
     b->about.knobs = knobs;
     b->about.tree = *tree;
@@ -79,6 +82,7 @@ static struct drive_config drive_of(const struct optimize_opts *o, const struct 
                               .plan = drive_plan((double)o->budget_ns / 1e9, &b->drive.goal),
                               .goal = b->drive.goal,
                               .shm_free_b = shm_free(),
+                              .won = b->drive.won,
                               .named = o->named.items,
                               .restarts = (unsigned)o->restarts,
                               .say = tell,
@@ -86,6 +90,7 @@ static struct drive_config drive_of(const struct optimize_opts *o, const struct 
                               .machine = b->drive.machine,
                               .arg = b };
 
+    c.plan.trials = (unsigned)MIN(c.plan.trials + c.won->count, (size_t)SESSION_TRIALS);
     c.plan.numeric = optimize_allows(o, "numeric");
     c.plan.privileged = b->drive.machine != NULL;
     if (o->restarts)
@@ -159,6 +164,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
     b.drive.machine = machine.warden ? &machine.drive : NULL;
     rc = begin(&a, &x, &b, app->clock, e);
     optimize_machine_end(&machine);
+    optimize_known_done(&x.known);
     return rc;
 }
 
@@ -171,7 +177,8 @@ const struct cmd cmd_optimize = {
         "while it runs: blocks of steps with and without a setting, by turns, until it is clear\n"
         "which is faster. What pays is kept, all else is taken back. Each trial is told in a\n"
         "line; the card at the end says what was changed and by how much, what was rejected, and\n"
-        "what remains. What was kept is written to a profile for the next runs of the job.\n"
+        "what remains. What was kept is written to a profile for the next runs of the job, which\n"
+        "the next 'brim optimize' of it tries again first.\n"
         "Settings that need a restart are only named, unless --restarts allows it: then the job\n"
         "is ended early, short runs decide between them, and the job is started again.\n"
         "With --allow privileged, settings of this machine are tried as well: the limit of power\n"

@@ -21,6 +21,7 @@ static const char *const owners[CAUSES] = {
     [CAUSE_MANY_WORKERS] = "whoever starts the job",
     [CAUSE_CPU_NEIGHBOURS] = "whoever places jobs on this node",
     [CAUSE_CPU_QUOTA] = "whoever sets the job's limit of CPUs",
+    [CAUSE_CPU_BINDING] = "whoever starts the job",
     [CAUSE_CPU_THREADS] = "whoever starts the job",
     [CAUSE_CPU_SPINNING] = "whoever starts the job",
     [CAUSE_PYTHON_LOCK] = "the author of the job",
@@ -305,6 +306,8 @@ static void json_entry(struct json *j, const struct session_entry *k)
     json_number(j, "device_memory", k->device_b, 10);
     json_int(j, "steps", k->steps);
     json_int(j, "starts", k->starts);
+    json_number(j, "at_step", k->at_step ? k->at_step : (double)NAN, 10);
+    json_number(j, "at_s", k->at_step ? k->at_s : (double)NAN, 5);
     json_string(j, "why", k->why);
     json_string(j, "note", k->note);
     json_end(j);

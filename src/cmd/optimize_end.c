@@ -5,6 +5,7 @@
 #include "cmd/optimize_card.h"
 #include "cmd/optimize_job.h"
 #include "cmd/optimize_profile.h"
+#include "cmd/say.h"
 #include "run/archive.h"
 #include "run/secret.h"
 
@@ -38,15 +39,16 @@ static int print_card(const struct optimize_ending *x, const struct optimize_car
         job_tell(x->talk, "no process of the job told its steps, so that nothing could be tried: "
                           "jobs with PyTorch do by themselves, others see include/brim/step.h");
     if (rc == 0 && !x->o->quiet)
-        fputs(str_text(&text), stderr);
+        (void)say_lines(stderr, str_text(&text), text.len, look.colour);
     return rc;
 }
 
 static int tell_end(const struct optimize_ending *x, struct err *e)
 {
     CLEANUP(str_done) struct str path = STR_INIT(PATH_MOST), again = STR_INIT(COMMAND_MOST);
-    const struct optimize_profile_about about = { x->run, x->report.session, &x->key, x->wall_ns,
-                                                  x->o->save };
+    const struct optimize_profile_about about = { x->run,     x->report.session, &x->key,
+                                                  x->wall_ns, x->o->save,        &x->known,
+                                                  x->talk };
     struct optimize_card c = { .run = x->run, .report = &x->report };
     struct err why = { "" };
     int rc = optimize_profile(&about, &path, &why);

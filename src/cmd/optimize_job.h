@@ -2,9 +2,9 @@
 #ifndef BRIM_CMD_OPTIMIZE_JOB_H
 #define BRIM_CMD_OPTIMIZE_JOB_H
 #include "cmd/job.h"
+#include "cmd/optimize_known.h"
 #include "cmd/optimize_options.h"
 #include "cmd/optimize_race.h"
-#include "run/job_key.h"
 
 /* How it is told of: as it was stored, else as it was seen; with its drive. */
 struct optimize_ending {
@@ -15,6 +15,7 @@ struct optimize_ending {
     bool stored;
     struct drive_report report;
     struct job_key key;
+    struct optimize_known known;
     struct settings job, came; /* as it is started, and as it came */
     int64_t wall_ns;
 };

@@ -29,6 +29,8 @@ const struct opt optimize_options[] = {
       "of a kWh, for --goal cost", NULL },
     { OPT_STRING, 0, "name", offsetof(struct optimize_opts, name), "NAME",
       "what the run and its profile are called (the script's name)", NULL },
+    { OPT_STRING, 'p', "profile", offsetof(struct optimize_opts, profile), "PROFILE",
+      "try its settings first, again (the one of this job, if there is one)", NULL },
     { OPT_STRING, 0, "save-profile", offsetof(struct optimize_opts, save), "FILE",
       "write what was kept there, not to the state folder", NULL },
     { OPT_STRING, 0, "knobs", offsetof(struct optimize_opts, knobs), "FILE",
@@ -110,7 +112,7 @@ int optimize_check(const struct optimize_opts *o, char **argv, struct err *e)
                        "--restarts decides by steps a second: leave --goal %s out, or --restarts",
                        o->goal);
     if ((o->fake && !*o->fake) || (o->json && !*o->json) || (o->save && !*o->save) ||
-        (o->knobs && !*o->knobs))
+        (o->knobs && !*o->knobs) || (o->profile && !*o->profile))
         return err_set(e, EXIT_USAGE, "an empty name was given where a path is needed");
     return 0;
 }

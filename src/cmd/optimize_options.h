@@ -6,7 +6,7 @@
 struct optimize_opts {
     bool quiet, undo;
     struct opt_list allow, named;
-    const char *goal, *price_hour, *price_kwh, *name, *json, *save, *knobs, *fake;
+    const char *goal, *price_hour, *price_kwh, *name, *json, *save, *profile, *knobs, *fake;
     int64_t budget_ns, interval_ns;
     uint64_t restarts;
 };

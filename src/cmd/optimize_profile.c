@@ -6,11 +6,18 @@
 
 enum { PROFILE_BYTES = 64 << 10, DAY = 10 /* letters of a date */ };
 
+/* Whether the profile of before is the one to be replaced. */
+static bool replaces(const struct optimize_profile_about *about)
+{
+    return about->known->path && !(about->known->differs & JOB_COMMAND);
+}
+
 static int fill(const struct optimize_profile_about *about, struct profile *p, struct err *e)
 {
     CLEANUP(str_done) struct str date = STR_INIT(64);
     const struct job_key *k = about->key;
-    int rc = profile_init(p, about->run->name, k->key, k->machine, k->versions);
+    const char *name = replaces(about) ? about->known->profile.name : about->run->name;
+    int rc = profile_init(p, name, k->key, k->machine, k->versions);
 
     clock_add_iso(&date, about->wall_ns);
     if (rc < 0 || str_error(&date) || date.len < DAY)
@@ -36,11 +43,17 @@ static int save(const struct profile *p, const char *file, struct str *path, str
 int optimize_profile(const struct optimize_profile_about *about, struct str *path, struct err *e)
 {
     struct profile p = { .count = 0 };
+    const char *file = about->file;
+    bool write = false;
     int rc = fill(about, &p, e);
 
+    if (!file && replaces(about))
+        file = about->known->path;
     str_reset(path);
-    if (rc == 0 && p.count)
-        rc = save(&p, about->file, path, e);
+    if (rc == 0)
+        rc = optimize_known_settle(about->known, about->session, about->talk, &p, &write, e);
+    if (rc == 0 && write)
+        rc = save(&p, file, path, e);
     profile_done(&p);
     return rc;
 }

@@ -3,19 +3,21 @@
 #define BRIM_CMD_OPTIMIZE_PROFILE_H
 #include "base/clock.h"
 #include "model/run.h"
-#include "run/job_key.h"
-#include "tune/session.h"
+#include "cmd/optimize_known.h"
 
 struct optimize_profile_about {
     const struct run *run;
     const struct session *session;
     const struct job_key *key;
     int64_t wall_ns;
-    const char *file; /* NULL: one of the state folder, by the job's name and key */
+    const char *file; /* NULL: that of 'known' if it is of the same job; else one of the state
+                       * folder, by the job's name and key */
+    const struct optimize_known *known;
+    struct job_talk *talk;
 };
 
-/* Write what was kept; nothing when that is none: path stays empty then. 0 or a negative errno with
- * a sentence. */
+/* Write what was kept, and what of a profile of before still counts; nothing when that is none:
+ * path stays empty then. 0 or a negative errno with a sentence. */
 int optimize_profile(const struct optimize_profile_about *about, struct str *path, struct err *e)
     CHECK_RESULT;
 

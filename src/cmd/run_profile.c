@@ -9,30 +9,29 @@
 #include "run/binding.h"
 #include "run/profiles.h"
 
-enum { TEXT_MAX = 64 << 10, SENTENCE = 4096, PATH_BYTES = 4096 };
+enum { TEXT_MAX = 64 << 10, SENTENCE = 16 << 10, PATH_BYTES = 4096 };
 
-/* One sentence on what differs, and what follows from it. */
-static void tell_differs(const struct run_profile_about *about, const struct profile *p,
-                         const struct job_key *now, unsigned differs)
+/* One sentence on what differs, what follows from it, and what to do. */
+static int tell_differs(const struct run_profile_about *about, const struct profile *p,
+                        const struct job_key *now, unsigned differs)
 {
-    char text[SENTENCE];
-    const char *follows = about->anyway           ? "it is applied anyway"
-                          : differs & JOB_MACHINE ? "nothing of it is applied "
-                                                    "(--profile-anyway applies it)"
-                                                  : "what may change numbers is left "
-                                                    "(--profile-anyway applies it)";
+    CLEANUP(str_done) struct str text = STR_INIT(SENTENCE);
 
-    if (differs & JOB_MACHINE)
-        snprintf(text, sizeof(text), "profile %s was found on another machine (%s; here %s): %s",
-                 p->name, p->machine, now->machine, follows);
-    else if (differs & JOB_VERSIONS)
-        snprintf(text, sizeof(text), "profile %s was found with other versions (%s; now %s): %s",
-                 p->name, p->versions, now->versions, follows);
+    str_addf(&text, "profile %s was found ", p->name);
+    job_key_tell(p, now, &text);
+    if (about->anyway)
+        str_add(&text, ": it is applied anyway");
     else
-        snprintf(text, sizeof(text),
-                 "profile %s was found for another command, or its script has changed: %s", p->name,
-                 follows);
-    about->say(about->arg, text);
+        str_addf(&text,
+                 ": %s; 'brim optimize --profile %s -- COMMAND' tries it here and keeps what holds "
+                 "(--profile-anyway applies it untried)",
+                 differs & JOB_MACHINE ? "nothing of it is applied"
+                                       : "what may change numbers is left",
+                 about->which);
+    if (str_error(&text))
+        return -ENOMEM;
+    about->say(about->arg, str_text(&text));
+    return 0;
 }
 
 static int add_note(struct arena *a, struct run_profile *to, const char *name, struct str *text)
@@ -116,8 +115,8 @@ int run_profile(struct arena *a, const struct run_profile_about *about, struct s
     if (rc < 0)
         return rc;
     differs = job_key_differs(&p, &now);
-    if (differs)
-        tell_differs(about, &p, &now, differs);
+    if (differs && tell_differs(about, &p, &now, differs) < 0)
+        return err_nomem(e);
     how.tree = tree;
     how.knobs = &knobs;
     how.safe_only = differs && !about->anyway;

@@ -1,6 +1,7 @@
 #include "model/work.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 enum { SHAPES = UINT16_MAX, FIRST_SLOTS = 64 };
@@ -108,6 +109,11 @@ double work_speed(const struct workload *w, const struct work *job, unsigned kin
     return job->speeds ? (double)w->speeds[job->speeds - 1].of[kind] : 1;
 }
 
+double work_pace(const struct work *job, int32_t asked, int32_t devices)
+{
+    return pow((double)devices / asked, (double)job->scaling);
+}
+
 /* ---- stretches ---- */
 
 int work_stretch_add(struct workload *w, struct work *job, int64_t ms, int milli)
@@ -186,7 +192,7 @@ static bool same_shape(const struct work *a, const struct work *b)
 {
     return a->devices == b->devices && a->per_node == b->per_node && a->milli == b->milli &&
            a->kinds == b->kinds && a->cpus_milli == b->cpus_milli &&
-           a->memory_mib == b->memory_mib && a->speeds == b->speeds;
+           a->memory_mib == b->memory_mib && a->speeds == b->speeds && a->least == b->least;
 }
 
 static uint64_t hash_shape(const struct work *w)

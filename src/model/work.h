@@ -39,6 +39,7 @@ struct work {
     /* What it needs of that to read its data, compute, and talk: of some this overlaps. */
     float stage_ms[WORK_STAGES];
     int32_t least, most; /* of an elastic job; both 0: it is not */
+    float scaling;       /* of such a job: work_pace() */
     int16_t milli;       /* of one device, where devices is 1; WORK_WHOLE otherwise */
     int16_t user, team;  /* numbers in the tables of the workload */
     int16_t class;       /* the same: what results are told apart by */
@@ -87,6 +88,10 @@ int work_speeds(struct workload *w, const struct work_speeds *speeds) CHECK_RESU
 
 /* How fast a job is on a kind. */
 double work_speed(const struct workload *w, const struct work *job, unsigned kind);
+
+/* How fast an elastic job is on so many devices, of how fast it is on those that it asked for: the
+ * ratio of the two numbers to the power of its scaling. */
+double work_pace(const struct work *job, int32_t asked, int32_t devices);
 
 /* Add a stretch behind the last one of a job, before any of the next job; all of them are to add up
  * to its length. One that is as busy as that before makes it longer. -ENOMEM, or -E2BIG. */

@@ -100,6 +100,7 @@ static void turn(void *arg, const struct watched *w)
         d->begin_ns = w->now_ns;
     if (d->state == DRIVE_WAITS)
         drive_gather(d);
+    drive_see_memory(d);
     if (d->state != DRIVE_RUNS && d->state != DRIVE_AFTER)
         return;
     drive_add_moment(d);

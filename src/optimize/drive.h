@@ -21,9 +21,10 @@ struct drive_config {
     const struct knobs *knobs;
     struct session_plan plan; /* drive_plan() */
     struct goal goal;
-    double shm_free_b;        /* of /dev/shm when the job starts; NaN: not known */
-    const char *const *named; /* settings that the user names: struct propose_about */
-    unsigned restarts;        /* how often the job may be started anew for what needs that */
+    double shm_free_b;         /* of /dev/shm when the job starts; NaN: not known */
+    const struct profile *won; /* of earlier runs of the job: tried first; NULL: nothing is known */
+    const char *const *named;  /* settings that the user names: struct propose_about */
+    unsigned restarts;         /* how often the job may be started anew for what needs that */
     /* What came of settings that needed a restart, and the job before those; NULL: nothing. */
     const struct drive_past *past;
     /* Tell the user a sentence: what is tried, and what came of it. */

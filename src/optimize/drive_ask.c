@@ -118,6 +118,7 @@ static int offer(struct drive *d, const struct run *r, struct session_command *r
                                          .verdict = &d->verdict,
                                          .knobs = d->c.knobs,
                                          .named = d->c.named,
+                                         .won = d->c.won,
                                          .numeric = d->c.plan.numeric,
                                          .privileged = d->c.plan.privileged,
                                          .energy = goal_needs_power(&d->c.goal),

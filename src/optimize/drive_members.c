@@ -16,7 +16,8 @@ void drive_gather(struct drive *d)
     members_find(&m, d->w.rings, &d->join, d->retry);
     if (m.n && !d->first_ns)
         d->first_ns = d->w.now_ns;
-    if (!m.n || (m.n < m.world && d->w.now_ns - d->first_ns < MEMBERS_GATHER_NS))
+    if (!m.n || d->w.now_ns - d->first_ns < MEMBERS_SETTLE_NS ||
+        (m.n < m.world && d->w.now_ns - d->first_ns < MEMBERS_GATHER_NS))
         return;
     if (m.n < m.world) {
         drive_off(d,

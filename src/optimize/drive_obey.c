@@ -24,11 +24,16 @@ static void count_steps(struct drive *d)
 {
     struct session *s = &d->session;
 
-    for (; d->entries < s->n_entries; d->entries++)
-        if (s->entries[d->entries].outcome != SESSION_LEFT) {
-            s->entries[d->entries].steps = (unsigned)(d->steps - d->begun);
-            s->entries[d->entries].speed = drive_speed(d);
-        }
+    for (; d->entries < s->n_entries; d->entries++) {
+        struct session_entry *k = &s->entries[d->entries];
+
+        if (k->outcome == SESSION_LEFT)
+            continue;
+        k->steps = (unsigned)(d->steps - d->begun);
+        k->speed = drive_speed(d);
+        k->at_step = (unsigned)d->steps;
+        k->at_s = (double)(d->w.now_ns - d->first_ns) / 1e9;
+    }
     if (d->begun_trial == s->trials)
         return;
     d->begun_trial = s->trials;
@@ -95,7 +100,7 @@ bool drive_request(struct drive *d, const char *knob, const char *value, bool ap
         return false;
     order_begin(&d->order, number, apply);
     d->asked = true;
-    d->marks_ns = d->w.now_ns;
+    d->marks_ns = d->asked_ns = d->w.now_ns;
     return true;
 }
 

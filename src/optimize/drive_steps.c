@@ -40,24 +40,58 @@ static void add_step(struct drive *d, const struct join_step *s)
         to->samples = isnan(to->samples) ? s->samples : to->samples + s->samples;
 }
 
+void drive_see_memory(struct drive *d)
+{
+    const struct run *r = d->w.run;
+    const struct run_moment *m = r->n_moments ? &r->moments[r->n_moments - 1] : NULL;
+
+    if (!m || isnan(m->values[RUN_JOB_PSS]))
+        return;
+    d->memory.pss_b = m->values[RUN_JOB_PSS];
+    d->memory.processes = m->values[RUN_JOB_PROCESSES];
+}
+
+/* Memory of all processes, what they share counted once, as it was read last, if there were as many
+ * of them. */
+static double pss_of(const struct drive *d, const struct run_moment *m)
+{
+    double processes = m->values[RUN_JOB_PROCESSES];
+
+    return d->memory.pss_b > 0 && processes <= d->memory.processes &&
+                   processes >= d->memory.processes
+               ? d->memory.pss_b
+               : (double)NAN;
+}
+
+/* Workers that a trial has started stay while it looks at the job without them. */
+static bool is_trying(const struct drive *d)
+{
+    return d->state == DRIVE_RUNS && d->asked &&
+           (d->session.phase == PHASE_CANARY || d->session.phase == PHASE_TRIAL);
+}
+
 void drive_add_moment(struct drive *d)
 {
     const struct run *r = d->w.run;
     const struct run_moment *m = r->n_moments ? &r->moments[r->n_moments - 1] : NULL;
     struct drive_stretch *to = d->asked ? &d->after : &d->before;
-    double watts;
+    double watts, pss_b;
 
     if (!m || (uint64_t)m->monotonic_ns == d->moment_ns)
         return;
+    pss_b = pss_of(d, m);
     d->moment_ns = (uint64_t)m->monotonic_ns;
     watts = goal_watts(&d->c.goal, m);
     drive_end_moment(d, m);
     /* What is in use was looked at when the moment ended. */
     if ((d->asked && !drive_at_best(d)) || m->monotonic_ns < d->since_ns)
         return;
-    to->resident_b = fmax(to->resident_b, m->values[RUN_JOB_RESIDENT]); /* NaN: the other one */
-    to->pss_b = fmax(to->pss_b, m->values[RUN_JOB_PSS]);
-    to->device_b = fmax(to->device_b, m->values[RUN_GPU_MEMORY_USED]);
+    if (!is_trying(d)) {
+        /* NaN: the other one */
+        to->resident_b = fmax(to->resident_b, m->values[RUN_JOB_RESIDENT]);
+        to->pss_b = fmax(to->pss_b, pss_b);
+        to->device_b = fmax(to->device_b, m->values[RUN_GPU_MEMORY_USED]);
+    }
     if (isnan(watts) || glimpse_begin_ns(m) < d->since_ns)
         return;
     to->joules += watts * m->seconds;
@@ -67,12 +101,14 @@ void drive_add_moment(struct drive *d)
 void drive_weigh(struct drive *d)
 {
     struct session_entry *k = &d->session.entries[d->last];
-    bool once = !isnan(d->without.pss_b) && !isnan(d->after.pss_b);
+    bool each = isnan(d->without.pss_b) && isnan(d->after.pss_b);
 
     if (d->last >= d->session.n_entries || !(d->after.steps > 0))
         return;
-    k->memory_b = once ? d->after.pss_b - d->without.pss_b
-                       : d->after.resident_b - d->without.resident_b;
+    /* What processes share is no memory of the setting: where it is known of one side alone, what
+     * the setting takes is not known. */
+    k->memory_b = each ? d->after.resident_b - d->without.resident_b
+                       : d->after.pss_b - d->without.pss_b;
     k->device_b = d->after.device_b - d->without.device_b;
 }
 
@@ -241,13 +277,22 @@ void drive_give(struct drive *d, double seconds, unsigned steps)
         give_session(d, seconds, steps);
 }
 
+/* The first steps after a change are left out one by one: a group is as many as there are workers,
+ * from wherever it begins. */
+static bool skips(const struct drive *d)
+{
+    return d->n == 1 && d->state == DRIVE_RUNS && session_skips(&d->session);
+}
+
 static void feed(struct drive *d, const struct join_step *s)
 {
     double seconds;
     unsigned n;
 
     if (d->state == DRIVE_RUNS && d->session.switching) {
-        give_session(d, s->seconds, 1);
+        /* Who was stopped for a while finds steps that were made before it asked. */
+        if (s->begin_ns >= d->asked_ns)
+            give_session(d, s->seconds, 1);
         return;
     }
     if (s->saves)
@@ -258,7 +303,7 @@ static void feed(struct drive *d, const struct join_step *s)
     }
     d->group_s += s->seconds;
     n = ++d->n;
-    if (n < d->group || goal_needs_power(&d->c.goal))
+    if ((n < d->group && !skips(d)) || goal_needs_power(&d->c.goal))
         return;
     seconds = d->group_s / n;
     d->n = 0;

@@ -18,8 +18,9 @@ enum drive_state {
 
 /* After the session: one of the settings that were kept at a time. */
 struct drive_watch {
-    bool on, in_force, undoing;
+    bool on, in_force, undoing, doubtful;
     unsigned entry, checks;
+    unsigned suspects; /* settings that are still to be looked at, since steps got slower */
     struct guard guard;
 };
 
@@ -49,8 +50,9 @@ struct drive {
     struct progress progress;
     struct order order;
     struct order_marks did;
-    bool answered; /* a rank has ever answered a request */
-    bool unheard;  /* the last request to apply was refused by all: nothing has changed */
+    int64_t asked_ns; /* when the last request was made */
+    bool answered;    /* a rank has ever answered a request */
+    bool unheard;     /* the last request to apply was refused by all: nothing has changed */
     uint64_t marks;
     int64_t marks_ns; /* when they grew last */
     struct drive_watch watch;
@@ -85,6 +87,9 @@ struct drive {
     struct drive_stretch without; /* the stretch before the last setting was kept */
     unsigned last;                /* entry of that setting; SESSION_ENTRIES: there is none */
     uint64_t moment_ns;           /* the last one that was looked at */
+    struct {
+        double pss_b, processes; /* when memory was read last, which is now and then; 0: never */
+    } memory;
 };
 
 void drive_say(struct drive *d, const char *fmt, ...) PRINTF(2, 3);
@@ -143,6 +148,9 @@ void drive_take_steps(struct drive *d);
 void drive_begin_group(struct drive *d);
 void drive_switched_now(struct drive *d);
 void drive_add_moment(struct drive *d);
+
+/* Remember the memory of all processes, which is read now and then: before members are found. */
+void drive_see_memory(struct drive *d);
 
 /* Give the session, or the watch after it, what a step took. */
 void drive_give(struct drive *d, double seconds, unsigned steps);

@@ -6,6 +6,17 @@
 
 #include "optimize/drive_view.h"
 
+/* Whether another value of the same knob was kept later: that is in force, and this one is what it
+ * would go back to. */
+static bool is_replaced(const struct session *s, unsigned entry)
+{
+    for (unsigned i = entry + 1; i < s->n_entries; i++)
+        if (s->entries[i].outcome == SESSION_ADOPTED &&
+            !strcmp(s->entries[i].knob, s->entries[entry].knob))
+            return true;
+    return false;
+}
+
 /* The setting that was kept before 'from' was, in a circle: what came last depends on what was
  * there before it. */
 static bool next_kept(const struct drive *d, unsigned from, unsigned *ret)
@@ -16,7 +27,7 @@ static bool next_kept(const struct drive *d, unsigned from, unsigned *ret)
     for (unsigned i = 1; i <= s->n_entries; i++) {
         unsigned at = (from + s->n_entries - i) % s->n_entries;
 
-        if (at >= past && s->entries[at].outcome == SESSION_ADOPTED) {
+        if (at >= past && s->entries[at].outcome == SESSION_ADOPTED && !is_replaced(s, at)) {
             *ret = at;
             return true;
         }
@@ -30,7 +41,7 @@ static void watch_next(struct drive *d, unsigned from, bool doubtful)
     struct drive_watch *w = &d->watch;
     double old_s = w->guard.old_s;
 
-    *w = (struct drive_watch){ .in_force = true };
+    *w = (struct drive_watch){ .in_force = true, .doubtful = doubtful };
     for (size_t i = 0; i < JOIN_RANKS; i++)
         d->did.did[i] = true;
     w->on = next_kept(d, from, &w->entry);
@@ -82,6 +93,18 @@ void drive_watch_undo(struct drive *d, unsigned entry, const char *why)
     want(d, false);
 }
 
+/* It held. When steps had become slower it may be another one that does not: each is looked at. */
+static void held(struct drive *d)
+{
+    const struct drive_watch *w = &d->watch;
+    unsigned suspects = w->suspects ? w->suspects - 1 : 0;
+
+    if (w->guard.alarmed && !w->doubtful && d->kept)
+        suspects = d->kept - 1;
+    watch_next(d, w->entry, suspects > 0);
+    d->watch.suspects = suspects;
+}
+
 void drive_watch_step(struct drive *d, double seconds, unsigned steps)
 {
     struct drive_watch *w = &d->watch;
@@ -98,7 +121,7 @@ void drive_watch_step(struct drive *d, double seconds, unsigned steps)
     if (guard_want(&w->guard) != w->in_force)
         want(d, guard_want(&w->guard));
     else if (!w->guard.checking && w->guard.checks > w->checks)
-        watch_next(d, w->entry, false); /* it held */
+        held(d);
 }
 
 void drive_watch_done(struct drive *d, bool done, const char *why)

@@ -8,6 +8,10 @@
 /* Ranks that start later than that after the first do not come any more. */
 #define MEMBERS_GATHER_NS ((int64_t)20 * 1000 * 1000 * 1000)
 
+/* Processes that are started at once do not begin at once: one that is seen for the first time may
+ * not be the only one, until rings were looked at again. */
+#define MEMBERS_SETTLE_NS ((int64_t)90 * 1000 * 1000)
+
 /* Steps until a process counts as one that trains. */
 enum { MEMBERS_STEPS = 5 };
 

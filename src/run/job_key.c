@@ -256,3 +256,17 @@ unsigned job_key_differs(const struct profile *p, const struct job_key *now)
            (differs(p->machine, now->machine) ? JOB_MACHINE : 0U) |
            (differs(p->versions, now->versions) ? JOB_VERSIONS : 0U);
 }
+
+void job_key_tell(const struct profile *p, const struct job_key *now, struct str *out)
+{
+    unsigned all = job_key_differs(p, now);
+
+    if (all & JOB_MACHINE)
+        str_addf(out, "on another machine (%s; here %s)", p->machine, now->machine);
+    if (all & JOB_VERSIONS)
+        str_addf(out, "%swith other versions (%s; now %s)", all & JOB_MACHINE ? " and " : "",
+                 p->versions, now->versions);
+    if (all & JOB_COMMAND)
+        str_addf(out, "%sfor another command, or its script has changed",
+                 all != JOB_COMMAND ? " and " : "");
+}

@@ -30,4 +30,8 @@ int job_key_make(struct arena *a, const struct job_key_about *about, struct job_
 enum job_differs { JOB_COMMAND = 1, JOB_MACHINE = 2, JOB_VERSIONS = 4 };
 unsigned job_key_differs(const struct profile *p, const struct job_key *now);
 
+/* That in words, to go on behind "it was found": "on another machine (A; here B) and with other
+ * versions (C; now D)". Nothing when nothing differs. */
+void job_key_tell(const struct profile *p, const struct job_key *now, struct str *out);
+
 #endif

@@ -152,13 +152,67 @@ int profiles_find(const char *folder, const char *which, const char *key, struct
     return str_error(path) ? err_nomem(e) : 0;
 }
 
+int profiles_of(const char *folder, const char *key, struct str *path, struct err *e)
+{
+    CLEANUP(str_done) struct str list = STR_INIT(LIST_MAX);
+    struct names all;
+    const char *found = NULL;
+    int64_t youngest = -1;
+    int rc = *key ? profiles_list(folder, &list, e) : 0;
+
+    str_reset(path);
+    if (rc < 0)
+        return rc;
+    all = (struct names){ str_text(&list), list.len };
+    EACH_NAME(&all, name)
+    {
+        const char *dash = strrchr(name, '-');
+        int64_t when = dash && !strcmp(dash + 1, key) ? age_of(folder, name) : -1;
+
+        if (when > youngest) {
+            youngest = when;
+            found = name;
+        }
+    }
+    if (found)
+        str_addf(path, "%s/%s%s", folder, found, ending);
+    return str_error(path) ? err_nomem(e) : 0;
+}
+
 /* ---- files ---- */
+
+/* Not a pipe or the like, where to read or to write may mean to wait for ever. */
+static int check_kind(const char *path, struct stat *ret, struct err *e)
+{
+    if (stat(path, ret) < 0)
+        ret->st_mode = 0; /* why is told when it is read or written */
+    else if (!S_ISREG(ret->st_mode) && !S_ISDIR(ret->st_mode))
+        return err_set(e, -EINVAL, "%s is no file", path);
+    return 0;
+}
+
+/* A profile decides how a job is started: nobody else writes it, and it has an end. */
+static int check_file(const char *path, struct err *e)
+{
+    struct stat st;
+    int rc = check_kind(path, &st, e);
+
+    if (rc < 0)
+        return rc;
+    if (S_ISREG(st.st_mode) && st.st_mode & S_IWOTH)
+        return err_set(e, -EPERM,
+                       "%s is not used, since any user may write to it: chmod o-w makes it yours",
+                       path);
+    return 0;
+}
 
 int profiles_load(struct profile *ret, const char *path, struct err *e)
 {
     CLEANUP(str_done) struct str text = STR_INIT(FILE_MAX);
-    int rc = file_read(path, &text, e);
+    int rc = check_file(path, e);
 
+    if (rc == 0)
+        rc = file_read(path, &text, e);
     return rc < 0 ? rc : profile_read(ret, path, str_text(&text), text.len, e);
 }
 
@@ -179,6 +233,7 @@ static void add_file_name(struct str *out, const char *text)
 int profiles_save(const char *folder, const struct profile *p, struct str *path, struct err *e)
 {
     CLEANUP(str_done) struct str text = STR_INIT(FILE_MAX);
+    struct stat there;
     int rc = runs_make(folder, e);
 
     if (rc < 0)
@@ -194,5 +249,6 @@ int profiles_save(const char *folder, const struct profile *p, struct str *path,
     profile_write(p, &text);
     if (str_error(&text) || str_error(path))
         return err_nomem(e);
-    return file_write(str_text(path), str_text(&text), text.len, e);
+    rc = check_kind(str_text(path), &there, e);
+    return rc < 0 ? rc : file_write(str_text(path), str_text(&text), text.len, e);
 }

@@ -2,8 +2,9 @@
 
 #include <math.h>
 
-/* A check that ends with no proof keeps the setting while it looks at least this much faster. */
-static const double keeps = 0.005;
+/* A check that ends with no proof keeps the setting while it looks at least this much faster; more
+ * is wanted where steps had got slower than they were. */
+static const double keeps = 0.005, keeps_alarmed = 0.03;
 
 struct guard_plan guard_plan_usual(void)
 {
@@ -19,6 +20,7 @@ struct guard_plan guard_plan_usual(void)
     plan.check.least_gain = 0;
     plan.check.pairs = 12;
     plan.check.at_once = false;
+    plan.check.hurry = 0;
     return plan;
 }
 
@@ -45,10 +47,10 @@ static void start_check(struct guard *g)
 
 static void end_check(struct guard *g)
 {
-    double mean = g->check.pairs.mean;
+    double mean = g->check.pairs.mean, least = g->alarmed ? keeps_alarmed : keeps;
 
     g->checking = false;
-    if (g->check.verdict == TRIAL_REJECT || (g->check.verdict != TRIAL_ACCEPT && mean < keeps))
+    if (g->check.verdict == TRIAL_REJECT || (g->check.verdict != TRIAL_ACCEPT && mean < least))
         g->verdict = GUARD_ROLL_BACK;
     /* It still pays: the job's steps are what they are now. */
     g->expected = (double)NAN;
@@ -63,8 +65,8 @@ static void end_block(struct guard *g)
     if (isnan(g->expected))
         g->expected = median;
     g->sum = fmax(0, g->sum + log(median / g->expected) - g->plan.slack);
-    if (g->sum > g->plan.limit ||
-        (g->blocks >= g->plan.every && g->since_s >= g->plan.rest * g->old_s))
+    g->alarmed = g->sum > g->plan.limit;
+    if (g->alarmed || (g->blocks >= g->plan.every && g->since_s >= g->plan.rest * g->old_s))
         start_check(g);
 }
 

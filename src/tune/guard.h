@@ -31,6 +31,7 @@ struct guard {
     double since_s;     /* ... and seconds */
     double old_s;       /* that the old setting had in the last look, or would have */
     bool checking;
+    bool alarmed; /* the last check was for steps that took longer than expected */
     unsigned checks;
     struct trial check;
     enum guard_verdict verdict;

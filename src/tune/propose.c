@@ -243,13 +243,24 @@ static void look(struct proposer *p)
     p->cpus /= facts_ranks_here(&p->facts);
 }
 
+/* The largest gain first, behind those that stand there already. */
+static void rank(struct candidate *list, size_t first, size_t n)
+{
+    if (n > first)
+        qsort(list + first, n - first, sizeof(*list), compare);
+}
+
 int propose(struct proposals *ret, const struct propose_about *about)
 {
     struct proposer p = { .about = about };
+    size_t won = 0, won_barred = 0;
 
     p.facts = (struct facts){ about->run, &p.scratch, &p.no_memory };
     look(&p);
     if (p.step_s > 0) {
+        propose_won(&p);
+        won = p.out.count;
+        won_barred = p.out.n_barred;
         propose_loader(&p);
         propose_communication(&p);
         propose_compute(&p);
@@ -258,10 +269,10 @@ int propose(struct proposals *ret, const struct propose_about *about)
         propose_declared(&p);
         propose_named(&p);
     }
-    if (p.out.count)
-        qsort(p.out.list, p.out.count, sizeof(*p.out.list), compare);
-    if (p.out.n_barred)
-        qsort(p.out.barred, p.out.n_barred, sizeof(*p.out.barred), compare);
+    rank(p.out.list, 0, won);
+    rank(p.out.list, won, p.out.count);
+    rank(p.out.barred, 0, won_barred);
+    rank(p.out.barred, won_barred, p.out.n_barred);
     say(&p);
     arena_done(&p.scratch);
     if (p.no_memory) {

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "model/knob.h"
+#include "model/profile.h"
 #include "model/run.h"
 #include "model/verdict.h"
 
@@ -13,14 +14,15 @@ struct propose_about {
     const struct run *run;
     const struct verdict *verdict; /* of this run */
     const struct knobs *knobs;
-    const char *const *named; /* by the user: "KNOB" or "KNOB=VALUE", ends with NULL; NULL: none */
-    bool numeric;             /* the user allows knobs that change numbers */
-    bool privileged;          /* an operator allows those that need one */
-    bool energy;              /* joules count, not time alone */
-    bool exact;               /* not even the last digits may change */
-    double least_gain;        /* 0.02: less is not worth a trial */
-    double shm_free_b;        /* of /dev/shm; NaN: not known */
-    double mtbf_s;            /* mean time between failures of this job; NaN: not known */
+    const char *const *named;  /* by the user: "KNOB" or "KNOB=VALUE", ends with NULL; NULL: none */
+    const struct profile *won; /* settings that won before: proposed first; NULL: none are known */
+    bool numeric;              /* the user allows knobs that change numbers */
+    bool privileged;           /* an operator allows those that need one */
+    bool energy;               /* joules count, not time alone */
+    bool exact;                /* not even the last digits may change */
+    double least_gain;         /* 0.02: less is not worth a trial */
+    double shm_free_b;         /* of /dev/shm; NaN: not known */
+    double mtbf_s;             /* mean time between failures of this job; NaN: not known */
 };
 
 struct candidate {
@@ -33,7 +35,8 @@ struct candidate {
 
 struct proposals {
     struct arena arena;     /* owns lists and texts; knobs are the caller's */
-    struct candidate *list; /* the largest gain first, those not known last */
+    struct candidate *list; /* those that won before, then the others; of both the largest gain
+                             * first, those not known last */
     size_t count;
     struct candidate *barred; /* would be worth a trial, but need the user's or operator's word */
     size_t n_barred;

@@ -9,7 +9,7 @@ static const double room = 0.45;          /* of the device's memory in use, for 
 static const double tensor_idle = 0.3;    /* of the time that tensor cores work */
 static const double half_precision = 0.5; /* of the time of computing that it takes away, at most */
 static const double compiled = 0.1;       /* of a launch-bound step; ours */
-static const double reference_part = 0.5; /* of computing; as blas-cost of thresholds.ini */
+static const double reference_part = 0.85; /* of computing; as blas-cost of thresholds.ini */
 
 static void add_threads(struct proposer *p)
 {

@@ -8,13 +8,14 @@
 
 static const double margin = 1.15;       /* over Little's law, for workers that take turns */
 static const double worker_b = 300e6;    /* of a worker whose size is not known: Python and torch */
+static const double forked_b = 8.5e6;    /* of a worker by fork, its own (Pss of 48, measured) */
 static const double memory_part = 0.5;   /* of what is free, for all workers */
 static const double handing_over = 0.02; /* of fetching, on a CPU, for what only waits: guessed */
 static const double waits_least = 0.05;  /* share of the step, for workers to be busy always */
 static const double tail = 3;            /* p99 to median of waiting, from where bursts count */
 static const double cache_least_b = 1e9; /* for files that are read early to stay until wanted */
 static const double hidden = 0.5; /* of the wait: opening a file still takes its time (measured) */
-enum { READAHEAD = 4 /* batches */ };
+enum { READAHEAD = 4 /* batches */, TAKES = 48 };
 enum { WORKERS_MAX = 64, PREFETCH_USUAL = 2 /* torch's */, PREFETCH_MAX = 32, WAITS_LEAST = 20 };
 
 /* How much of the time that fetching takes is on a CPU. */
@@ -59,9 +60,22 @@ static double most_workers(const struct proposer *p, double share)
     return is_stream(p) ? fmin(1, most) : most;
 }
 
+/* What more workers take: pages of their own, and batches on the way. Of jobs without torch it is
+ * not known what a worker is. */
+static void say_memory(struct proposer *p, double more, char text[TAKES])
+{
+    double batch = facts_number(&p->facts, "loader.batch_bytes");
+
+    text[0] = '\0';
+    if (facts_look(&p->facts, "process.torch"))
+        snprintf(text, TAKES, ", with some %s of memory",
+                 quantity_bytes(more * (forked_b + fmax(0, batch) * (PREFETCH_USUAL + 1))).text);
+}
+
 static void add_workers(struct proposer *p, double workers)
 {
     double wait = p->wait_s / p->step_s, fetch_s, compute_s, share, n, then_s;
+    char takes[TAKES];
 
     if (workers > 0 && (wait < waits_least || propose_item(p, CAUSE_MEMORY_PRESSURE)))
         return;
@@ -75,13 +89,15 @@ static void add_workers(struct proposer *p, double workers)
     /* Loading and computing share the CPUs. */
     if (p->cpus > 0)
         then_s = fmax(then_s, (share * fetch_s + p->compute_s) / p->cpus);
+    say_memory(p, n - workers, takes);
     propose_number(p, "loader.workers", n, workers, p->step_s / then_s,
                    "fetching a batch takes %s, %s of it on a CPU, and the rest of a step %s: %.0f "
-                   "%s",
+                   "%s%s",
                    quantity_seconds(fetch_s).text, quantity_share(share).text,
                    quantity_seconds(compute_s).text, n,
                    is_stream(p) ? "worker can read a stream ahead"
-                                : "workers keep up, as far as CPUs and memory carry them");
+                                : "workers keep up, as far as CPUs and memory carry them",
+                   takes);
 }
 
 static void add_fewer(struct proposer *p, double workers)

@@ -30,6 +30,7 @@ const struct verdict_item *propose_item(const struct proposer *p, enum cause c);
 /* The speed-up if so many seconds of a step were gone (Amdahl). */
 double propose_without(const struct proposer *p, double seconds);
 
+void propose_won(struct proposer *p);
 void propose_loader(struct proposer *p);
 void propose_communication(struct proposer *p);
 void propose_compute(struct proposer *p);

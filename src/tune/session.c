@@ -204,6 +204,14 @@ static void init_trial(struct session *s)
     trial_init(&s->trial, &plan);
 }
 
+bool session_skips(const struct session *s)
+{
+    if (s->switching)
+        return false;
+    return s->phase == PHASE_CANARY ? s->skipped < SKIP
+                                    : s->phase == PHASE_TRIAL && trial_skips(&s->trial);
+}
+
 static struct session_command step_observed(struct session *s, struct session_steps x)
 {
     if (!collect(s, s->plan.observe, x, &s->observed_s))

@@ -86,6 +86,9 @@ struct session_entry {
     double speed;    /* where the goal is another: gain in steps a second; NaN: not known */
     unsigned steps;
     unsigned starts; /* of the job, for it; 0: it was tried while the job ran */
+    /* When it was decided, since the job's first steps; 0: not while it ran. */
+    unsigned at_step;
+    double at_s;
 };
 
 struct session_offer {
@@ -140,6 +143,9 @@ struct session_command session_offer(struct session *s, const struct candidate *
 
 /* Write a candidate down that is not for this session, for a reason of the driver's. */
 void session_leave(struct session *s, const struct candidate *c, const char *why);
+
+/* Whether the next step is left out whatever it takes: it need not be made one of a group. */
+bool session_skips(const struct session *s);
 
 /* Whether a setting was tried or written down. */
 bool session_has(const struct session *s, const char *knob, const char *value);

@@ -27,7 +27,8 @@ enum trial_verdict {
 
 struct trial_plan {
     unsigned block;    /* steps of a block, at least; and TRIAL_VALUES_LEAST values */
-    double block_s;    /* seconds of a block, at least; it ends with TRIAL_BLOCK_MOST values */
+    double block_s;    /* seconds of a block, at least, or what its steps would take with A; it ends
+                        * with TRIAL_BLOCK_MOST values */
     unsigned discard;  /* steps left out after each change of the setting */
     unsigned pairs;    /* most, TRIAL_PAIRS_MOST at most */
     double alpha;      /* probability of accepting a B that is not faster */
@@ -35,6 +36,7 @@ struct trial_plan {
     double least_gain; /* 0.02 */
     double spread;     /* of the gain to be found, see sequence_half() */
     bool at_once;      /* two pairs may do, see trial.c */
+    double hurry;      /* a first pair beyond this factor has A looked at next, and that may do */
 };
 
 /* What a session takes; candidates is how many trials share the probability of 5 %. */
@@ -45,15 +47,16 @@ struct trial {
     struct sequence pairs; /* log(A / B) */
     unsigned blocks;       /* that are whole */
     unsigned left_out;     /* steps of this block's discards */
-    double first;          /* median of the pair's first block */
     double least;          /* the smallest of the pairs */
+    double without, with;  /* medians of the last blocks of A and of B; 0 before */
+    bool hurries, hurried; /* A B A is under way, and not A B B A; or was, in vain */
     double noise;          /* sum over blocks of the squared spread of a step */
     double values[TRIAL_BLOCK_MOST];
     unsigned n, counted; /* values, and the steps that they are the means of */
     double seconds;      /* of those */
     unsigned steps;      /* all that were fed */
     enum trial_verdict verdict;
-    bool at_once; /* two pairs did */
+    bool at_once; /* two pairs did, or A B A */
 };
 
 /* plan NULL: trial_plan_usual(1). */
@@ -68,6 +71,9 @@ bool trial_want(const struct trial *t);
 
 /* How many steps of it are still needed, at least. */
 unsigned trial_left(const struct trial *t);
+
+/* Whether the next step is left out whatever it takes, since the setting has just changed. */
+bool trial_skips(const struct trial *t);
 
 /* A step of so many seconds with B (or A) in force. One that was run with what is not wanted, or
  * with no time, is left out. */

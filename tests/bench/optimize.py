@@ -4,7 +4,8 @@
     script/bench optimize [--only CASE,...] [--seconds N]
 
 Speeds are taken from what the jobs themselves write down (--times), not from what brim says. Needs
-root, torch, iproute2; links between ranks are network namespaces of the bench's own."""
+root, torch, iproute2; links between ranks are network namespaces of the bench's own. How often what
+changes nothing is accepted is measured by same.py, kills at any moment by tests/soak."""
 
 import argparse
 import contextlib
@@ -15,6 +16,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 
 import inject
 
@@ -23,6 +25,11 @@ PYTHON = "/usr/bin/python3"
 HERE = os.path.dirname(os.path.abspath(__file__))
 TRAIN = os.path.join(HERE, "jobs", "train.py")
 DDP = os.path.join(HERE, "jobs", "ddp.py")
+ROOT = os.path.dirname(os.path.dirname(HERE))
+EXAMPLES = os.path.join(ROOT, "examples")
+HASHED = os.path.join(ROOT, "tests", "soak", "jobs", "train_hash.py")
+LOADERS = os.path.join(ROOT, "tests", "e2e", "loader_cases.py")
+SHIM = os.path.join(ROOT, "plugins", "torch")
 REFERENCE_BLAS = "/usr/lib/x86_64-linux-gnu/blas"
 TAIL_S = 10.0  # the end of a job, when all is decided
 
@@ -140,10 +147,20 @@ class Bench:
         note = told(card)
         line("optimize: %s" % name, tuned / plain, "times", ">= %g" % limit_gain, note)
         line("optimize: %s, to the sweep's best" % name, 100 * tuned / best, "%", ">= 85", "")
+        return card["optimize"]
 
     def case_latency(self):
         options = ["--model", "mlp", "--width", "256", "--batch", "16", "--sleep-ms", "10"]
-        self.loader("latency-bound loader", options, [4, 8, 13, 16, 24, 32], 10, 60)
+        card = self.loader("latency-bound loader", options, [4, 8, 13, 16, 24, 32], 10, 60)
+        # all steps of the job until then, also those that were only observed
+        first = kept(card)[0]
+        note = "%s=%s, the first that was kept" % (first["knob"], first["value"])
+        line("optimize: latency-bound loader, decided", first["at_step"], "steps", "<= 300", note)
+        line("optimize: latency-bound loader, decided", first["at_s"], "s", "<= 60", note)
+        before, after = card["before"], card["after"]
+        for what, note in (("pss_max", "PSS, pages in common once"), ("resident_max", "RSS")):
+            more = after[what] - before[what]
+            line("optimize: latency-bound loader, memory", more / 1e6, "MB", "", note + ", more")
 
     def case_cpu(self):
         options = ["--model", "mlp", "--width", "128", "--batch", "16", "--decode-ms", "2"]
@@ -214,8 +231,50 @@ class Bench:
         line("optimize: nothing to gain, cost", statistics.median(ratios), "%", "<= 2", note)
         line("optimize: nothing to gain, adopted", adopted, "", "<= 0", "")
 
+    def case_demo(self):
+        """The last part of script/demo, whole: with all that trying takes."""
+        env = self.environment()
+        store = subprocess.Popen(
+            [PYTHON, os.path.join(EXAMPLES, "photo_store.py")], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, universal_newlines=True,
+        )
+        try:
+            job = [os.path.join(EXAMPLES, "ranks.sh"), "2", PYTHON]
+            job += [os.path.join(EXAMPLES, "train_photos.py"), store.stdout.readline().strip()]
+            job += ["--photos", "16000", "--hash"]
+            plain = self.run(job, env).split()
+            card, tuned = self.optimize(job, env)
+            tuned = tuned.split()
+        finally:
+            store.kill()
+            store.wait()
+        rate, was = (float(words[2].split("/")[0]) for words in (tuned, plain))
+        line("optimize: the demo, from begin to end", rate / was, "times", ">= 1.75", told(card))
+        line("optimize: the demo, weights that differ", tuned[-1] != plain[-1], "", "<= 0", "")
 
-CASES = ["latency", "cpu", "blas", "link", "fast_link", "well"]
+    def case_equal(self):
+        """Safe settings leave order and weights as they are, bit for bit."""
+        env, differ = self.environment(), 0
+        job = [PYTHON, HASHED, "--steps", "2500"]
+        plain = self.run(job, env)
+        for _ in range(3):
+            card, said = self.optimize(job, env)
+            differ += said != plain or not kept(card["optimize"])
+        line("optimize: jobs that are not as untouched", differ, "", "<= 0", "of 3; " + told(card))
+
+    def case_wrong(self):
+        """Four workers that seek and read in one open file."""
+        env = self.environment({"OMP_NUM_THREADS": "1", "PYTHONPATH": SHIM})
+        env["BRIM_LIB"] = os.path.join(os.path.dirname(BRIM), "..", "..", "plugins", "torch")
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as rings:
+            env["BRIM_RING"] = rings
+            said = self.run([PYTHON, LOADERS, "--shared", os.path.join(self.work, "samples")], env)
+        said = json.loads(said)
+        note = "of 100,000, a worker in force: %s" % said["said"]
+        line("optimize: samples that came out wrong", said["wrong"], "", "<= 0", note)
+
+
+CASES = ["latency", "cpu", "blas", "link", "fast_link", "well", "demo", "equal", "wrong"]
 
 
 def main():

@@ -4,6 +4,7 @@
  *
  *     obey     does what it is asked (the default)
  *     dud      the same, and its steps take as long as ever
+ *     worse    the same, and its steps take twice as long
  *     refuse   refuses, with a reason
  *     silent   never answers
  *     half     rank 1 refuses, the others obey
@@ -150,6 +151,8 @@ static void make_step(struct job *j)
         step_us = j->fetch_us / j->workers;
     else
         step_us = j->fetch_us + compute_us;
+    if (j->workers && is(j, "worse"))
+        step_us = 2 * (j->fetch_us + compute_us);
     if (j->readers)
         step_us = j->fetch_us / j->readers + compute_us;
     brim_step_begin(j->s);

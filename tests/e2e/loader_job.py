@@ -86,6 +86,19 @@ class Job:
             for batch in loader:
                 self.step(batch)
 
+    def train_and_fork(self, iterator, at):
+        """One epoch; at a batch a copy of the process reads the rest. How the copy ended."""
+        ends = []
+        for n, batch in enumerate(iterator):
+            if n == at:
+                pid = os.fork()
+                if not pid:
+                    rest = sum(float(x.sum()) for x, _ in iterator)
+                    os._exit(int(abs(rest) * 7) % 256)
+                ends.append(os.waitpid(pid, 0)[1])
+            self.step(batch)
+        return ends
+
     def result(self):
         for name, value in sorted(self.model.state_dict().items()):
             self.hash.update(name.encode() + value.numpy().tobytes())

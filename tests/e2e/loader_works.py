@@ -221,16 +221,7 @@ def workers_die():
 def the_job_forks():
     def run(job):
         loader = DataLoader(Data(), batch_size=8, shuffle=True)
-        seen = []
-        for n, batch in enumerate(iterator := iter(loader)):
-            if n == 5:
-                pid = os.fork()
-                if not pid:  # reads the rest of its copy
-                    rest = sum(float(x.sum()) for x, _ in iterator)
-                    os._exit(int(abs(rest) * 7) % 256)
-                seen.append(os.waitpid(pid, 0)[1])
-            job.step(batch)
-        return seen
+        return job.train_and_fork(iter(loader), at=5)
 
     return compare({2: "3"}, run)
 

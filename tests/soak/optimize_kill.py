@@ -30,6 +30,14 @@ SUBREAPER, NEW_MOUNTS, PRIVATE = 36, 0x20000, 1 << 18 | 1 << 14
 END_S = 60.0  # the longest that a job may take from its kill to its end
 GONE_S = 15.0  # until no process of it may be there: idle workers look each 5 s
 
+KNOWN = """[profile]
+name = "known"
+machine = "8 x H100-SXM5-80GB"
+
+[loader.workers]
+value = "6"
+gain = 3
+"""
 TUNED = [os.environ["TUNED_JOB"], "4000", "2000", "500"]
 TORCH = [PYTHON, str(HERE / "jobs" / "train_hash.py"), "--steps", "900"]
 
@@ -101,18 +109,22 @@ class Trial:
         # at the start, in a trial's blocks, when something was kept
         self.after = chance.choice(["", "trying", "trying", ", kept"])
         self.delay_s = chance.uniform(0, 1.5)
+        self.known = chance.random() < 0.3  # it has a profile, of another machine
         self.folder = pathlib.Path(work) / ("trial%d" % number)
         self.tmp = self.folder / "tmp"
         self.state = self.folder / "state"
         self.tmp.mkdir(parents=True)
         self.state.mkdir()
         self.out, self.card = self.folder / "out", self.folder / "card.json"
+        self.profile = self.folder / "known.ini"
+        self.profile.write_text(KNOWN)
         self.tag = "BRIM_SOAK_TAG=%s" % uuid.uuid4()
         self.wrong, self.said, self.late = [], "", False
 
     def __str__(self):
-        return "%s job, %s killed %.2f s after %s" % (
+        return "%s job%s, %s killed %.2f s after %s" % (
             "torch" if self.torch else "tuned",
+            " with a profile" if self.known else "",
             "job" if self.kills_job else "brim",
             self.delay_s,
             "it said '%s'" % self.after if self.after else "its start",
@@ -138,6 +150,7 @@ class Trial:
 
     def run(self):
         options = ["--interval", "100ms", "--json", str(self.card)]
+        options += ["--profile", str(self.profile)] if self.known else []
         command = [os.environ["BRIM"], "optimize", *options, "--"]
         heard = threading.Event()
         with open(self.out, "w") as out:
@@ -228,6 +241,12 @@ class Trial:
         found = {}
         files = list(self.state.glob("profiles/*"))
         self.check(all(f.suffix == ".ini" for f in files), "files beside profiles: %s" % files)
+        left = [str(f) for f in self.folder.glob("known.ini?*")]
+        self.check(not left, "files beside the profile: %s" % left)
+        if self.known and self.profile.read_text() != KNOWN:
+            files.append(self.profile)
+        elif self.known and adopted:
+            self.check(False, "the profile is of before, kept were %s" % adopted)
         for file in files:
             shown = subprocess.run(
                 [os.environ["BRIM"], "profile", "show", str(file)], env=self.environment(),

@@ -39,6 +39,68 @@ static void test_finds(unsigned ranks)
     sim_done(&s);
 }
 
+/* A setting of a profile is the first to be tried, and the proof is a new one. */
+static void test_won(void)
+{
+    struct profile_setting setting = { .knob = "loader.workers", .value = "12", .gain = 20 };
+    const struct profile won = { .settings = &setting, .count = 1 };
+    const struct session_entry *k;
+    struct drive_report r;
+    struct sim s;
+
+    sim_init(&s, 3);
+    s.won = &won;
+    is_int(sim_start(&s, false), 0, "a job with a profile");
+    sim_run(&s, 0);
+    sim_end(&s, 0, &r);
+    k = &r.session->entries[0];
+    ok(r.session->n_entries && !strcmp(k->value, "12") && k->outcome == SESSION_ADOPTED,
+       "has its setting tried first");
+    is_str(k->why, "the profile has it: 21 times as fast", "since it is there");
+    ok(k->effect.gain > 5 && k->effect.gain < 15, "and measured: %.2f", k->effect.gain);
+    sim_done(&s);
+}
+
+/* With many processes memory is read once in minutes, and when there are others. */
+static void test_rare(void)
+{
+    struct drive_report r;
+    const struct session_entry *k;
+    struct sim s;
+
+    sim_init(&s, 3);
+    s.rare = true;
+    is_int(sim_start(&s, false), 0, "a job whose memory is read seldom");
+    sim_run(&s, 0);
+    sim_run(&s, 500);
+    sim_end(&s, 0, &r);
+    ok(r.before.pss_b == 0.5e9 && r.after.pss_b > 0.6e9 && r.after.pss_b < 1e9,
+       "is known all the same: %.2f GB", r.after.pss_b / 1e9);
+    k = &r.session->entries[0];
+    ok(k->memory_b > 5e7 && k->memory_b < 5e8, "and what a setting takes: %.0f MB",
+       k->memory_b / 1e6);
+    sim_done(&s);
+}
+
+/* A setting that makes steps ten times as fast is decided in as many steps as those of before. */
+static void test_soon(void)
+{
+    struct drive_report r;
+    const struct session_entry *k;
+    struct sim s;
+
+    sim_init(&s, 3);
+    s.compute_s = 0.004;
+    is_int(sim_start(&s, false), 0, "a job that waits for 97 %% of the time");
+    sim_run(&s, 0);
+    sim_end(&s, 0, &r);
+    k = &r.session->entries[0];
+    ok(r.session->n_entries && k->outcome == SESSION_ADOPTED && k->at_step <= 300 && k->at_s < 60,
+       "has %s workers after %u steps and %.0f s, %.1f times as fast", k->value, k->at_step,
+       k->at_s, 1 + k->effect.gain);
+    sim_done(&s);
+}
+
 /* Four workers that do not keep up: most steps wait for nothing, and one in four for all. */
 static void test_bursts(void)
 {
@@ -312,6 +374,9 @@ int main(void)
 {
     test_finds(1);
     test_finds(2);
+    test_won();
+    test_soon();
+    test_rare();
     test_bursts();
     test_nothing();
     test_refusals();

@@ -209,6 +209,23 @@ static void test_differs(void)
     p.key = "b";
     p.machine = "";
     is_int(job_key_differs(&p, &now), JOB_COMMAND, "another job");
+    {
+        CLEANUP(str_done) struct str out = STR_INIT(4096);
+        const struct job_key then = { .key = "a", .machine = "m", .versions = "w" };
+
+        p.key = "a";
+        job_key_tell(&p, &now, &out);
+        is_str(str_text(&out), "", "nothing is told of what is alike");
+        p.machine = "k";
+        job_key_tell(&p, &then, &out);
+        is_str(str_text(&out), "on another machine (k; here m) and with other versions (v; now w)",
+               "all that differs is");
+        p.key = "b";
+        p.machine = "m";
+        str_reset(&out);
+        job_key_tell(&p, &now, &out);
+        is_str(str_text(&out), "for another command, or its script has changed", "or one thing");
+    }
     p.machine = "k";
     is_int(job_key_differs(&p, &now), JOB_COMMAND | JOB_MACHINE, "on another machine");
 }
@@ -250,6 +267,37 @@ static void test_profiles(const struct bench *b)
     is_int(profiles_find(folder, "resnt", NULL, &path, &e), -ENOENT, "none");
     is_str(e.text, "there is no profile 'resnt' (did you mean resnet?)", "the nearest");
     is_int(profiles_find(folder, "", NULL, &path, &e), -ENOENT, "an empty name");
+    is_int(profiles_of(folder, "bb", &path, &e), 0, "by the job's key alone");
+    ok(strstr(str_text(&path), "/resnet-bb.ini"), "whatever its name");
+    is_int(profiles_of(folder, "ff", &path, &e), 0, "of another");
+    ok(path.len == 0, "there is none");
+    is_int(profiles_of(folder, "", &path, &e), 0, "and without a key");
+    ok(path.len == 0, "neither");
+}
+
+/* What decides how a job is started is not anybody's, and not what never ends. */
+static void test_refused(const struct bench *b)
+{
+    CLEANUP(profile_done) struct profile pipe = { .count = 0 };
+    CLEANUP(str_done) struct str written = STR_INIT(PATH_MAX);
+    struct profile p = { .count = 0 };
+    char path[PATH_MAX], folder[PATH_MAX];
+    struct err e = { "" };
+
+    folder_path(b->root, "state/profiles/resnet-aa.ini", path);
+    folder_need(chmod(path, 0666), path);
+    is_int(profiles_load(&p, path, &e), -EPERM, "a profile that any user may write to");
+    ok(strstr(e.text, "any user may write to it: chmod o-w"), "is not used: %s", e.text);
+    folder_need(chmod(path, 0664), path);
+    is_int(profiles_load(&p, path, &e), 0, "a group may");
+    profile_done(&p);
+    folder_path(b->root, "state/profiles/pipe.ini", path);
+    folder_need(mkfifo(path, 0600), path);
+    is_int(profiles_load(&p, path, &e), -EINVAL, "a pipe is not waited for");
+    folder_path(b->root, "state/profiles", folder);
+    ok(profile_init(&pipe, "pipe", "", "m", "v") == 0, "one of the pipe's name");
+    is_int(profiles_save(folder, &pipe, &written, &e), -EINVAL, "neither when it is to be written");
+    folder_need(unlink(path), path);
 }
 
 static int all_at_once(const struct bench *b, const char *folder, const char *script)
@@ -307,6 +355,7 @@ int main(void)
     test_versions(&b);
     test_differs();
     test_profiles(&b);
+    test_refused(&b);
     test_oom(&b);
     catalogue_done(&b.devices);
     tree_close(b.tree);

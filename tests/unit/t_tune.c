@@ -74,7 +74,7 @@ static void test_left_out(void)
     is_int(t.n, 0, "nor do the first two, and times that are none");
     for (int i = 0; i < 3; i++)
         trial_step(&t, false, 0.1);
-    ok(t.blocks == 1 && t.first > 0.099 && t.first < 0.101, "three others are a block");
+    ok(t.blocks == 1 && t.without > 0.099 && t.without < 0.101, "three others are a block");
     plan.block_s = 1;
     trial_init(&t, &plan);
     for (int i = 0; i < 2 + 9; i++)
@@ -87,6 +87,71 @@ static void test_left_out(void)
     for (int i = 0; i < 2 + TRIAL_BLOCK_MOST; i++)
         trial_step(&t, false, 1e-6);
     is_int(t.blocks, 1, "or with %d steps", TRIAL_BLOCK_MOST);
+}
+
+static int add_block(char *to, bool b, unsigned steps, unsigned skipped)
+{
+    return snprintf(to, 40, "%c%u-%u ", b ? 'B' : 'A', steps, skipped);
+}
+
+/* Blocks until the verdict; of each the setting, its steps and those left out into text:
+ * "A12-2 B12-2 ". */
+static void run_blocks(struct trial *t, double a_s, double b_s, double last_a_s, char *text)
+{
+    for (unsigned block = 0; t->verdict == TRIAL_RUNS && block < 6; block++) {
+        bool b = trial_want(t);
+        unsigned before = t->steps, blocks = t->blocks, skipped = 0;
+
+        while (t->verdict == TRIAL_RUNS && t->blocks == blocks && t->steps - before < 999) {
+            skipped += trial_skips(t);
+            trial_step(t, b, b ? b_s : block < 2 ? a_s : last_a_s);
+        }
+        text += add_block(text, b, t->steps - before, skipped);
+    }
+}
+
+/* Of a B that is much faster as many steps are enough as of A. */
+static void test_fast(void)
+{
+    struct trial_plan plan = small_plan();
+    struct trial t;
+    char text[200];
+
+    plan.block_s = 1;
+    plan.hurry = 0;
+    trial_init(&t, &plan);
+    run_blocks(&t, 0.1001, 0.005, 0.1001, text);
+    is_str(text, "A12-2 B12-2 B10-0 A12-2 ", "as many steps of B as A takes in its seconds");
+    is_int(t.verdict, TRIAL_ACCEPT, "and that is enough");
+    plan.at_once = false;
+    trial_init(&t, &plan);
+    run_blocks(&t, 0.1001, 0.2501, 0.1001, text);
+    ok(!strncmp(text, "A12-2 B6-2 B4-0 A12-2 ", 22), "of a slower one its own count: %s", text);
+}
+
+static void test_hurry(void)
+{
+    struct trial_plan plan = small_plan();
+    struct trial_effect effect;
+    struct trial t;
+    char text[200];
+
+    plan.block_s = 1;
+    trial_init(&t, &plan);
+    run_blocks(&t, 0.1001, 0.005, 0.1101, text);
+    is_str(text, "A12-2 B12-2 A12-2 ", "a B that is far ahead is left for another look at A");
+    is_int(t.verdict, TRIAL_ACCEPT, "which does when that is as it was");
+    effect = trial_effect(&t);
+    ok(effect.low > 15 && effect.gain > 19 && effect.gain < 21 && effect.high < 25,
+       "%.1f times as fast, %.1f to %.1f", 1 + effect.gain, 1 + effect.low, 1 + effect.high);
+    trial_init(&t, &plan);
+    run_blocks(&t, 0.1001, 0.005, 0.005, text);
+    ok(t.verdict == TRIAL_RUNS && t.hurried && t.blocks == 3 && t.pairs.n == 1,
+       "when all has become as fast it begins anew: %s", text);
+    ok(t.steps > 200, "with its steps counted");
+    trial_init(&t, &plan);
+    run_blocks(&t, 0.1001, 0.04, 0.1001, text);
+    is_str(text, "A12-2 B12-2 B10-0 A12-2 ", "2.5 times is not far");
 }
 
 static enum trial_verdict run(struct trial *t, double a, double b, double wave)
@@ -221,6 +286,8 @@ int main(void)
     test_sequence();
     test_order();
     test_left_out();
+    test_fast();
+    test_hurry();
     test_verdicts();
     test_guard();
     test_race();

@@ -481,6 +481,63 @@ static void test_named(void)
     close_made(&p);
 }
 
+/* ---- what won before ---- */
+
+static void test_won(void)
+{
+    struct made m = waiting();
+    struct profile_setting settings[] = {
+        { .knob = "threads.intra", .value = "2", .before = "8", .gain = (double)NAN },
+        { .knob = "loader.workers", .value = "9", .gain = 3, .date = "2026-11-21" },
+        { .knob = "precision.autocast", .value = "bf16", .before = "none", .gain = 1 },
+        { .knob = "loader.prefetch", .value = "4", .gain = 1 },
+        { .knob = "no.such", .value = "4", .gain = 1 },
+        { .knob = "loader.readahead", .value = "3", .before = "0", .gain = 1 },
+    };
+    const struct profile won = { .settings = settings, .count = ARRAY_SIZE(settings) };
+    const struct candidate *c;
+    struct proposed p;
+
+    made_note(&m, "process", "torch 2.4.0, threads 8, between ops 1, blas generic");
+    open_made(&p, &m);
+    p.about.won = &won;
+    again(&p);
+    c = p.out.list;
+    ok(p.out.count >= 3 && !strcmp(c[0].knob->name, "loader.workers") && !strcmp(c[0].value, "9"),
+       "what gained most is the first");
+    is_str(c[0].why, "the profile has it: 4 times as fast on 2026-11-21", "and why");
+    is_str(c[0].before, "0", "from what the job has now");
+    is_str(c[1].knob->name, "threads.intra",
+           "then what has no gain, before all that models propose");
+    is_str(c[1].why, "the profile has it", "whatever that promises");
+    ok(!strcmp(c[2].knob->name, "loader.workers") && !strcmp(c[2].value, "5"), "then those");
+    ok(p.out.n_barred && !strcmp(p.out.barred[0].knob->name, "precision.autocast"),
+       "numeric ones want the word");
+    is_str(p.out.n_barred ? p.out.barred[0].before : "", "none", "from what the profile tells");
+    ok(!allowed(&p, "loader.prefetch"), "what does not fit the job is left out");
+    ok(!allowed(&p, "loader.readahead"), "and values that there are not");
+    settings[1].value = "0";
+    again(&p);
+    is_str(allowed(&p, "loader.workers")->value, "5", "nor what the job has already");
+    close_made(&p);
+}
+
+static void test_takes(void)
+{
+    struct made m = waiting();
+    const struct candidate *c;
+    struct proposed p;
+
+    m.notes[0][1] = "loader 1: workers 0, batch 16, batch_bytes 2000000, kind map";
+    made_note(&m, "process", "torch 2.4.0, threads 8");
+    open_made(&p, &m);
+    again(&p);
+    c = allowed(&p, "loader.workers");
+    ok(c && strstr(c->why, "carry them, with some 72 MB of memory"), "five of 14.5 MB: %s",
+       c ? c->why : "");
+    close_made(&p);
+}
+
 static void test_oom(void)
 {
     struct made m = waiting();
@@ -518,6 +575,8 @@ int main(void)
     test_machine();
     test_memory();
     test_named();
+    test_won();
+    test_takes();
     test_oom();
     return done();
 }

@@ -221,6 +221,37 @@ static void test_at_once(double spread)
     ok(at_once <= IDLE / 200, "%d of them at once", at_once);
 }
 
+/* Steps of 5 ms, of which a block has 60: B's blocks end by what their steps take with A. */
+static void test_fast(void)
+{
+    int n = IDLE / 2, idle = 0, found = 0, right = 0;
+    double steps = 0;
+
+    for (int i = 0; i < 2 * n; i++) {
+        struct noise noise = noise_start((uint64_t)i + 1, true);
+        double gain = i < n ? 0 : 3;
+        struct trial_effect effect;
+        struct trial t;
+
+        noise.trend /= 10;
+        trial_init(&t, NULL);
+        while (t.verdict == TRIAL_RUNS) {
+            bool b = trial_want(&t);
+
+            trial_step(&t, b, 0.005 * noise_next(&noise) / (b ? 1 + gain : 1));
+        }
+        effect = trial_effect(&t);
+        idle += i < n && t.verdict == TRIAL_ACCEPT;
+        found += i >= n && t.verdict == TRIAL_ACCEPT;
+        right += i >= n && effect.low <= gain && gain <= effect.high;
+        steps += i >= n ? (double)t.steps / n : 0;
+    }
+    ok(idle <= n / 20, "steps of 5 ms: %d of %d idle ones accepted", idle, n);
+    ok(found == n && steps < 300, "%d of %d four times as fast found, in %.0f steps", found, n,
+       steps);
+    ok(right >= n * 9 / 10, "whose bounds hold in %d", right);
+}
+
 /* Guards of settings that pay 10 %, nothing, or stop paying after 1,000 of 4,000 steps. */
 static bool guard_ends(uint64_t seed, double before, double after, unsigned *at)
 {
@@ -298,6 +329,7 @@ int main(int argc, char **argv)
     test_warming();
     test_at_once(0.4);
     test_at_once(0.7);
+    test_fast();
     test_guard();
     return done();
 }

@@ -1,0 +1,34 @@
+/* Settings of a profile: what won before, here or elsewhere, is tried first. */
+#include <math.h>
+
+#include "tune/propose_view.h"
+
+enum { SINCE = 40 };
+
+/* What the job has now; where it does not tell, what it had when the profile was made. */
+static const char *before_of(struct proposer *p, const struct profile_setting *s)
+{
+    const char *told = facts_look(&p->facts, s->knob);
+
+    return told ? told : s->before;
+}
+
+void propose_won(struct proposer *p)
+{
+    const struct profile *won = p->about->won;
+
+    for (size_t i = 0; won && i < won->count; i++) {
+        const struct profile_setting *s = &won->settings[i];
+        bool told = s->gain >= p->about->least_gain && isfinite(s->gain);
+        char since[SINCE] = "";
+
+        if (s->date)
+            snprintf(since, sizeof(since), " on %.16s", s->date);
+        if (told)
+            propose_add(p, s->knob, s->value, before_of(p, s), 1 + s->gain,
+                        "the profile has it: %.3g times as fast%s", 1 + s->gain, since);
+        else
+            propose_add(p, s->knob, s->value, before_of(p, s), (double)NAN,
+                        "the profile has it%s%s", *since ? ", kept" : "", since);
+    }
+}
