@@ -26,12 +26,9 @@ static const struct opt opts[] = {
       "only jobs that began since then (30d)", NULL },
     { OPT_FLAG, 'r', "runs", offsetof(struct cost_opts, runs), NULL,
       "the runs that brim keeps, too (without files they are all there is)", NULL },
-    { OPT_STRING, 0, "gpu", offsetof(struct cost_opts, rates.gpu), "NAME",
-      "what devices are where nobody says", NULL },
-    { OPT_STRING, 0, "price", offsetof(struct cost_opts, rates.price), "USD|KIND=USD,...",
-      "dollars for an hour of a device (else of data/prices.csv)", NULL },
-    { OPT_STRING, 0, "power", offsetof(struct cost_opts, rates.power), "BUSY[:IDLE]",
-      "watts of a device where none were measured (else its TDP)", NULL },
+    RATE_GPU(struct cost_opts, "what devices are where nobody says"),
+    RATE_PRICE(struct cost_opts),
+    RATE_POWER(struct cost_opts, "watts of a device where none were measured (else its TDP)"),
     { OPT_FLAG, 'j', "json", offsetof(struct cost_opts, json), NULL, "print JSON", NULL },
     { OPT_FLAG, 0, "csv", offsetof(struct cost_opts, csv), NULL, "print a table of commas", NULL },
     { .kind = OPT_END },
@@ -58,12 +55,9 @@ static int read_files(struct ledger *l, char **files, struct err *e)
     int rc = 0;
 
     for (; *files && rc == 0; files++) {
-        const char *file = !strcmp(*files, "-") ? "/dev/stdin" : *files;
-
-        str_reset(&text);
-        rc = file_read(file, &text, e);
+        rc = file_read_input(*files, &text, e);
         if (rc == 0)
-            rc = ledger_read(l, file, str_text(&text), text.len, e);
+            rc = ledger_read(l, file_input_name(*files), str_text(&text), text.len, e);
     }
     return rc;
 }

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "cmd/cost.h"
+#include "render/text.h"
 
 enum { NAME_WIDTH = 25, NAME_SHOWN = 24 };
 
@@ -24,7 +25,7 @@ static double share(double part, double whole)
 
 static void add_name(const char *name, struct str *out)
 {
-    str_addf(out, "%.*s", NAME_SHOWN, name);
+    text_add_clipped(out, name, NAME_SHOWN);
     str_pad(out, NAME_WIDTH);
 }
 
@@ -74,9 +75,11 @@ static void add_notes(const struct cost_report *r, const struct ledger_sum *all,
                  share(all->kwh_measured, all->kwh));
     rates_about(r->rates, out);
     if (l->skipped)
-        str_addf(out, "%zu rows without devices were skipped\n", l->skipped);
+        str_addf(out, "%zu row%s without devices %s skipped\n", l->skipped,
+                 l->skipped == 1 ? "" : "s", l->skipped == 1 ? "was" : "were");
     if (l->bad)
-        str_addf(out, "%zu rows were left out, the first: %s\n", l->bad, l->note);
+        str_addf(out, "%zu row%s left out%s: %s\n", l->bad, l->bad == 1 ? " was" : "s were",
+                 l->bad == 1 ? "" : ", the first", l->note);
 }
 
 int cost_show_text(const struct cost_report *r, struct str *out, struct err *e)

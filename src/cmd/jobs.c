@@ -4,10 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "cmd/cmd.h"
 #include "cmd/queue.h"
 #include "engine/local_client.h"
 #include "model/quantity.h"
+#include "render/text.h"
 
 enum { MS = 1000000, OUTPUT_MAX = WIRE_MAX, NAME_WIDTH = 20 };
 static const int64_t hour_ns = (int64_t)3600 * 1000 * MS;
@@ -42,46 +44,65 @@ static void add_seconds(struct str *out, double seconds)
 /* ---- the table ---- */
 
 /* A cell that starts at a column, one space behind the one before at least. */
-static void cell(struct str *out, size_t line, size_t column)
+static void cell(struct str *out, size_t column)
 {
     str_pad(out, column);
-    if (out->len - line > column)
+    if (out->len > 0 && str_text(out)[out->len - 1] != ' ')
         str_add_char(out, ' ');
 }
 
 static void add_cut(struct str *out, const char *text, size_t width)
 {
-    char part[NAME_WIDTH + 1];
+    char part[NAME_WIDTH * UTF8_MAX + 1];
+    size_t n = 0;
+    uint32_t code;
 
-    snprintf(part, sizeof(part), "%s", text);
-    if (strlen(text) > width)
-        snprintf(part, sizeof(part), "%.*s...", (int)width - 3, text);
-    queue_add(out, part);
+    if (text_columns(text) <= width) {
+        text_add(out, text);
+        return;
+    }
+    for (size_t left = width - 3; left > 0; left--)
+        n += utf8_decode(text + n, &code);
+    snprintf(part, sizeof(part), "%.*s...", (int)n, text);
+    text_add(out, part);
+}
+
+/* "GPU0,GPU1, idle for 35 min" */
+static void add_where(struct str *out, const struct json_value *job)
+{
+    double idle_s = queue_number(job, "idle_s");
+
+    text_add(out, queue_text(job, "place"));
+    if (!isfinite(idle_s))
+        return;
+    str_add(out, ", idle for ");
+    add_seconds(out, idle_s);
 }
 
 static void add_row(struct str *out, const struct json_value *job, bool cpus)
 {
     enum { NAME = 9, USER = 30, STATE = 39, PRIORITY = 49, NEEDS = 54, RAN = 60, WHY = 69 };
-    size_t line = out->len;
     double needs = queue_number(job, cpus ? "cpus" : "devices");
     const char *reason = queue_text(job, "reason");
 
     str_add(out, queue_text(job, "job"));
-    cell(out, line, NAME);
+    cell(out, NAME);
     add_cut(out, queue_text(job, "name"), NAME_WIDTH);
-    cell(out, line, USER);
+    cell(out, USER);
     str_add(out, queue_text(job, "user"));
-    cell(out, line, STATE);
+    cell(out, STATE);
     str_add(out, queue_text(job, "state"));
-    cell(out, line, PRIORITY);
+    cell(out, PRIORITY);
     str_addf(out, "%g", queue_number(job, "priority"));
-    cell(out, line, NEEDS);
+    cell(out, NEEDS);
     str_addf(out, "%g", needs);
-    cell(out, line, RAN);
+    cell(out, RAN);
     add_seconds(out, queue_number(job, "attempts") > 0 ? queue_number(job, "ran_s") : (double)NAN);
-    cell(out, line, WHY);
-    queue_add(out,
-              !strcmp(queue_text(job, "state"), "running") ? queue_text(job, "place") : reason);
+    cell(out, WHY);
+    if (!strcmp(queue_text(job, "state"), "running"))
+        add_where(out, job);
+    else
+        text_add(out, reason);
     str_add_char(out, '\n');
 }
 
@@ -105,7 +126,7 @@ static void add_line(struct str *out, const char *name, const char *value)
     if (!*value)
         return;
     str_addf(out, "%-10s ", name);
-    queue_add(out, value);
+    text_add(out, value);
     str_add_char(out, '\n');
 }
 
@@ -118,13 +139,29 @@ static void add_moment(struct str *out, const char *name, double seconds)
     str_add_char(out, '\n');
 }
 
+/* How busy it keeps its devices. */
+static void add_use(struct str *out, const struct json_value *job)
+{
+    double use = queue_number(job, "use"), idle_s = queue_number(job, "idle_s");
+
+    if (!isfinite(use))
+        return;
+    str_addf(out, "busy       %.0f %%", 100 * use);
+    if (isfinite(idle_s)) {
+        str_add(out, ", idle for ");
+        add_seconds(out, idle_s);
+    }
+    str_add_char(out, '\n');
+    add_moment(out, "told", queue_number(job, "told"));
+}
+
 static void show_one(const struct json_value *job, const char *folder, struct str *out)
 {
     double exit = queue_number(job, "exit"), limit = queue_number(job, "limit_s");
     double devices = queue_number(job, "devices"), cpus = queue_number(job, "cpus");
 
     str_addf(out, "job %s, ", queue_text(job, "job"));
-    queue_add(out, queue_text(job, "name"));
+    text_add(out, queue_text(job, "name"));
     str_addf(out, ", of %s: %s\n", queue_text(job, "user"), queue_text(job, "state"));
     add_line(out, "why", queue_text(job, "reason"));
     str_addf(out, "needs      %g device%s, %g CPU%s, priority %g%s\n", devices,
@@ -133,6 +170,8 @@ static void show_one(const struct json_value *job, const char *folder, struct st
                                                                            : "");
     add_line(out, "after", queue_text(job, "after"));
     add_line(out, "where", queue_text(job, "place"));
+    add_use(out, job);
+    add_line(out, "stopped", queue_text(job, "stopped"));
     add_moment(out, "submitted", queue_number(job, "submitted"));
     add_moment(out, "started", queue_number(job, "started"));
     add_moment(out, "ended", queue_number(job, "ended"));

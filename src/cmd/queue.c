@@ -10,17 +10,20 @@
 #include "devices_csv.h"
 #include "engine/local.h"
 #include "engine/local_client.h"
+#include "engine/local_policy.h"
 #include "probe/recording.h"
 #include "run/binding.h"
 
 enum { POLICY_MAX = 64 << 10, MS = 1000000 };
+#define INTERVAL_MIN_NS 100000000LL
+#define INTERVAL_MAX_NS 60000000000LL
 static const int64_t second_ns = (int64_t)1000 * MS;
 static const int64_t day_ns = (int64_t)86400 * 1000 * MS;
 
 struct queue_opts {
     bool on_demand, private;
-    const char *policy, *directory, *fake;
-    int64_t idle_ns, keep_ns;
+    const char *policy, *directory, *fake, *play;
+    int64_t idle_ns, keep_ns, interval_ns;
 };
 
 static const struct opt opts[] = {
@@ -32,6 +35,10 @@ static const struct opt opts[] = {
       "as root: for root alone, not for all users of this machine", NULL },
     { OPT_STRING, 0, "fake", offsetof(struct queue_opts, fake), "NxNAME",
       "give away invented accelerators: 8xH100-SXM5-80GB", NULL },
+    { OPT_STRING, 0, "play", offsetof(struct queue_opts, play), "FILE",
+      "a script of what invented accelerators do, as brim run --fake has it", NULL },
+    { OPT_DURATION, 0, "interval", offsetof(struct queue_opts, interval_ns), "TIME",
+      "how often to look at how busy jobs are, for a policy with [idle] (10s)", NULL },
     { OPT_DURATION, 0, "keep", offsetof(struct queue_opts, keep_ns), "TIME",
       "forget jobs that ended so long ago (30d)", NULL },
     { OPT_FLAG, 0, "on-demand", offsetof(struct queue_opts, on_demand), NULL,
@@ -45,31 +52,36 @@ static const struct queue_opts defaults = {
     .policy = "priority",
     .idle_ns = 30 * second_ns,
     .keep_ns = 30 * day_ns,
+    .interval_ns = 10 * second_ns,
 };
 
-static int read_policy(struct policy *p, const char *name, struct err *e)
+static int load_policy(struct policy *p, const char *name, struct err *e)
 {
     CLEANUP(str_done) struct str text = STR_INIT(POLICY_MAX);
+    struct local_policy_text from = { .name = name };
     int rc;
 
     if (!strpbrk(name, "./")) {
         rc = policy_named(p, name, e);
-        return rc == -ENOENT ? err_context(e, rc, "%s: ", name) : rc;
+        if (rc == -ENOENT)
+            err_context(e, rc, "%s: ", name);
+        return rc < 0 ? rc : local_policy_check(p, &from, e);
     }
     rc = file_read(name, &text, e);
-    return rc < 0 ? rc : policy_read(p, name, str_text(&text), text.len, e);
+    if (rc == 0)
+        rc = policy_read(p, name, str_text(&text), text.len, e);
+    from.text = str_text(&text);
+    from.len = text.len;
+    return rc < 0 ? rc : local_policy_check(p, &from, e);
 }
 
-/* What moves jobs that run, or lets them take turns on the same devices, cannot be done to
- * processes. */
-static int load_policy(struct policy *p, const char *name, struct err *e)
+static int check(const struct queue_opts *o, struct err *e)
 {
-    int rc = read_policy(p, name, e);
-
-    if (rc == 0 && (p->preempt == PREEMPT_REBUILD || p->restart_each_pass || p->interleave > 1))
-        return err_set(e, -EINVAL,
-                       "--policy %s: it moves jobs that run, which only brim sim can do", name);
-    return rc;
+    if (o->interval_ns < INTERVAL_MIN_NS || o->interval_ns > INTERVAL_MAX_NS)
+        return err_set(e, -EINVAL, "--interval must be from 100ms to 1m");
+    if (o->play && access(o->play, R_OK) < 0)
+        return err_set(e, -errno, "--play %s: %s", o->play, strerror(errno));
+    return 0;
 }
 
 /* The node has names of the catalogue's. */
@@ -107,11 +119,15 @@ static int run(const struct app *app, const void *values, char **operands, struc
         .on_demand = o->on_demand,
         .idle_ms = o->idle_ns / MS,
         .keep_ms = o->keep_ns / MS,
+        .look_ms = o->interval_ns / MS,
+        .fake = o->play,
         .ready = o->on_demand ? NULL : ready,
     };
-    int rc = load_policy(&policy, o->policy, e);
+    int rc = check(o, e);
 
     (void)operands;
+    if (rc == 0)
+        rc = load_policy(&policy, o->policy, e);
     if (rc < 0)
         return rc == -ENOENT || rc == -EINVAL ? EXIT_USAGE : rc;
     rc = load_node(&node, &catalogue, o, e);

@@ -21,9 +21,6 @@ int queue_jobs(const char *folder, const char *label, int64_t since_ms, struct s
 int queue_read(const struct json_value **jobs, struct arena *a, const struct str *answer,
                struct err *e) CHECK_RESULT;
 
-/* Add a text without the control characters that another user's job may have in its name. */
-void queue_add(struct str *out, const char *text);
-
 /* A member as text ("" when there is none), and as a number. */
 const char *queue_text(const struct json_value *job, const char *key);
 double queue_number(const struct json_value *job, const char *key);

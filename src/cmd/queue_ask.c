@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/conf.h"
+#include "base/utf8.h"
 #include "cmd/queue.h"
 #include "engine/local_client.h"
 #include "run/environ.h"
@@ -59,17 +60,6 @@ int queue_read(const struct json_value **jobs, struct arena *a, const struct str
     if (!*jobs || (*jobs)->kind != JSON_ARRAY)
         return err_set(e, -EPROTO, "the engine's answer is damaged");
     return 0;
-}
-
-void queue_add(struct str *out, const char *text)
-{
-    for (; *text; text++) {
-        char c = *text;
-
-        if ((unsigned char)c < ' ' || c == 0x7f)
-            c = '?';
-        str_add_char(out, c);
-    }
 }
 
 const char *queue_text(const struct json_value *job, const char *key)

@@ -28,38 +28,74 @@ static int number(const char *text, size_t len, double most, double *ret)
     return 0;
 }
 
-/* The price that "H100=2.5,A100=1.2" or "2.5" has for a kind: 1, 0 when it has none, -EINVAL. */
-static int given_price(const char *text, const char *kind, double *ret)
+/* What "H100=2.5,A100=1.2" or "2.5" says of a kind (NULL: of any): its text, of len letters. */
+static const char *given(const char *text, const char *kind, size_t *len)
 {
-    size_t len;
-    int found = 0;
+    const char *found = NULL;
+    size_t all;
 
-    for (; text && *text; text += len + (text[len] == ',')) {
+    for (; text && *text; text += all + (text[all] == ',')) {
         const char *equal;
-        double price;
 
-        len = strcspn(text, ",");
-        equal = memchr(text, '=', len);
-        if (number(equal ? equal + 1 : text, equal ? len - (size_t)(equal + 1 - text) : len,
-                   most_usd, &price) < 0)
-            return -EINVAL;
-        if (equal && (!kind || strlen(kind) != (size_t)(equal - text) ||
-                      strncasecmp(kind, text, (size_t)(equal - text)) != 0))
+        all = strcspn(text, ",");
+        equal = memchr(text, '=', all);
+        if (equal && kind &&
+            (strlen(kind) != (size_t)(equal - text) ||
+             strncasecmp(kind, text, (size_t)(equal - text)) != 0))
             continue;
-        *ret = price;
-        found = 1;
+        found = equal ? equal + 1 : text;
+        *len = all - (size_t)(found - text);
     }
     return found;
 }
 
-/* "700" or "700:75". */
-static int given_power(const char *text, double *busy, double *idle)
+/* The price that "H100=2.5,A100=1.2" or "2.5" has for a kind: 1, 0 when it has none, -EINVAL. */
+static int given_price(const char *text, const char *kind, double *ret)
 {
-    const char *colon = strchr(text, ':');
+    size_t len;
+    const char *price = given(text, kind, &len);
 
-    if (number(text, colon ? (size_t)(colon - text) : strlen(text), most_w, busy) < 0)
+    if (!price)
+        return 0;
+    return number(price, len, most_usd, ret) < 0 ? -EINVAL : 1;
+}
+
+/* The same of "700", "700:75" or "H100=700:75,A100=400:53". */
+static int given_power(const char *text, const char *kind, double *busy, double *idle)
+{
+    size_t len;
+    const char *power = given(text, kind, &len), *colon;
+
+    if (!power)
+        return 0;
+    colon = memchr(power, ':', len);
+    if (number(power, colon ? (size_t)(colon - power) : len, most_w, busy) < 0 ||
+        (colon && number(colon + 1, len - (size_t)(colon + 1 - power), most_w, idle) < 0))
         return -EINVAL;
-    return colon ? number(colon + 1, strlen(colon + 1), most_w, idle) : 0;
+    return 1;
+}
+
+/* Whether each part of a text is as it should be. */
+static bool all_given(const char *text, bool power)
+{
+    double n, m;
+
+    if (!*text)
+        return false;
+    for (;;) {
+        char one[256];
+        size_t len = strcspn(text, ",");
+
+        if (len >= sizeof(one))
+            return false;
+        memcpy(one, text, len);
+        one[len] = '\0';
+        if ((power ? given_power(one, NULL, &n, &m) : given_price(one, NULL, &n)) <= 0)
+            return false;
+        if (!text[len])
+            return true;
+        text += len + 1;
+    }
 }
 
 static int check_gpu(const char *name, struct err *e)
@@ -77,14 +113,14 @@ static int check_gpu(const char *name, struct err *e)
 
 int rates_open(struct rates *r, const struct rate_opts *o, struct err *e)
 {
-    double n, m;
-
     *r = (struct rates){ .o = *o };
-    if (o->price && (!*o->price || given_price(o->price, NULL, &n) < 0))
+    if (o->price && !all_given(o->price, false))
         return err_set(e, -EINVAL, "--price %s: dollars an hour, 2.5 or H100=2.5,A100=1.2",
                        o->price);
-    if (o->power && given_power(o->power, &n, &m) < 0)
-        return err_set(e, -EINVAL, "--power %s: watts of a device, 700 or 700:75 (busy:idle)",
+    if (o->power && !all_given(o->power, true))
+        return err_set(e, -EINVAL,
+                       "--power %s: watts of a device, 700 or 700:75 (busy:idle) or "
+                       "H100=700:75,A100=400:53",
                        o->power);
     return o->gpu ? check_gpu(o->gpu, e) : 0;
 }
@@ -149,7 +185,10 @@ int rates_row(struct rates *r, const char *kind, struct err *e)
         rc = given_price(r->o.price, row->gpu, &row->usd_per_hour);
     if (rc > 0)
         row->price_source = "given";
-    if (r->o.power && given_power(r->o.power, &row->busy_w, &row->idle_w) == 0)
+    rc = given_power(r->o.power, name, &row->busy_w, &row->idle_w);
+    if (rc == 0 && row->gpu)
+        rc = given_power(r->o.power, row->gpu, &row->busy_w, &row->idle_w);
+    if (rc > 0)
         row->power_source = "given";
     return (int)r->n - 1;
 }

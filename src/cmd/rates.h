@@ -1,8 +1,11 @@
 /* What devices cost by their kinds: money and power, from the program's tables or the user. */
 #ifndef BRIM_CMD_RATES_H
 #define BRIM_CMD_RATES_H
+#include <stddef.h>
+
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/opt.h"
 #include "base/str.h"
 
 /* Of one device. What nobody said is NaN. */
@@ -15,11 +18,22 @@ struct rate {
 };
 
 /* Options that set them. gpu: what devices without a kind are. price: "2.5" for all, or
- * "H100=2.5,A100=1.2". power: watts, "700" or "700:75" (busy:idle), for all. NULL: as the tables
- * say. */
+ * "H100=2.5,A100=1.2". power: watts, "700" or "700:75" (busy:idle) for all, or by kind as prices.
+ * NULL: as the tables say. */
 struct rate_opts {
     const char *gpu, *price, *power;
 };
+
+/* Their rows in a table of options whose values have them as 'rates'. */
+#define RATE_OPTION(values, member, arg, help) \
+    { \
+        OPT_STRING, 0, #member, offsetof(values, rates.member), arg, help, NULL \
+    }
+#define RATE_GPU(values, help) RATE_OPTION(values, gpu, "NAME", help)
+#define RATE_PRICE(values) \
+    RATE_OPTION(values, price, "USD|KIND=USD,...", \
+                "dollars for an hour of a device (else of data/prices.csv)")
+#define RATE_POWER(values, help) RATE_OPTION(values, power, "BUSY[:IDLE]|KIND=...,...", help)
 
 struct rates {
     struct arena arena;

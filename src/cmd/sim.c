@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "cmd/cmd.h"
 #include "cmd/sim_html.h"
+#include "cmd/sim_power.h"
 #include "engine/activity.h"
 #include "render/sim_page.h"
 
@@ -15,8 +16,8 @@ enum { PACK_LOAD = 1000, PACK_ROUNDS = 10000, MS = 1000000, STRETCH_MIN_S = 60 }
 struct sim_opts {
     bool json, actions, policies, pack;
     const char *policy, *compare, *nodes, *activity;
-    int64_t idle_stretch_ns;
-    uint64_t load, rounds, seed;
+    int64_t idle_stretch_ns, from_ns;
+    uint64_t load, rounds, seed, spot_price;
     struct sim_fault_opts faults;
     struct rate_opts rates;
     const char *by, *html, *what_if, *target, *with;
@@ -24,61 +25,58 @@ struct sim_opts {
 
 static const char *const by[] = { "class", "user", "team", NULL };
 
+#define AT(member) offsetof(struct sim_opts, member)
+
 static const struct opt opts[] = {
-    { OPT_FLAG, 'j', "json", offsetof(struct sim_opts, json), NULL, "print JSON", NULL },
-    { OPT_STRING, 'p', "policy", offsetof(struct sim_opts, policy), "NAME|FILE",
-      "the policy: one of --policies, or an INI file (a name with a dot or a slash)", NULL },
-    { OPT_STRING, 'c', "compare", offsetof(struct sim_opts, compare), "NAME,...",
-      "more policies beside it", NULL },
-    { OPT_STRING, 'n', "nodes", offsetof(struct sim_opts, nodes), "NxD|FILE",
-      "nodes x devices each, with kinds 32x8:A100,4x4:T4; or a table of nodes", NULL },
-    { OPT_FLAG, 'a', "actions", offsetof(struct sim_opts, actions), NULL,
-      "print each start and preemption with its reason", NULL },
-    { OPT_FLAG, 0, "policies", offsetof(struct sim_opts, policies), NULL,
-      "list the policies that have names", NULL },
-    { OPT_FLAG, 0, "pack", offsetof(struct sim_opts, pack), NULL,
-      "do not run the jobs: say how much of the nodes they fill", NULL },
-    { OPT_UINT, 0, "load", offsetof(struct sim_opts, load), "PERCENT",
-      "pack: devices asked for, of those that there are", NULL },
-    { OPT_UINT, 0, "rounds", offsetof(struct sim_opts, rounds), "N",
-      "pack: random orders of the jobs, of which the mean is printed", NULL },
-    { OPT_UINT, 0, "seed", offsetof(struct sim_opts, seed), "N",
-      "of the first order (pack), of failures, of activity", NULL },
-    { OPT_STRING, 'f', "failures", offsetof(struct sim_opts, faults.failures), "NAME|RATE|FILE",
+    { OPT_FLAG, 'j', "json", AT(json), NULL, "print JSON" },
+    { OPT_STRING, 'p', "policy", AT(policy), "NAME|FILE",
+      "the policy: one of --policies, or an INI file (a name with a dot or a slash)" },
+    { OPT_STRING, 'c', "compare", AT(compare), "NAME,...", "more policies beside it" },
+    { OPT_STRING, 'n', "nodes", AT(nodes), "NxD|FILE",
+      "nodes x devices each, with kinds 32x8:A100,4x4:T4; or a table of nodes" },
+    { OPT_FLAG, 'a', "actions", AT(actions), NULL,
+      "print each start and preemption with its reason" },
+    { OPT_FLAG, 0, "policies", AT(policies), NULL, "list the policies that have names" },
+    { OPT_FLAG, 0, "pack", AT(pack), NULL,
+      "do not run the jobs: say how much of the nodes they fill" },
+    { OPT_UINT, 0, "load", AT(load), "PERCENT",
+      "pack: devices asked for, of those that there are" },
+    { OPT_UINT, 0, "rounds", AT(rounds), "N",
+      "pack: random orders of the jobs, of which the mean is printed" },
+    { OPT_UINT, 0, "seed", AT(seed), "N", "of the first order (pack), of failures, of activity" },
+    { OPT_STRING, 'f', "failures", AT(faults.failures), "NAME|RATE|FILE",
       "nodes fail: a published rate (RSC-1, Llama-3-405B), failures of 1,000 nodes in a day (6.5; "
-      "0.8/device), or a list",
-      NULL },
-    { OPT_STRING, 'w', "what-if", offsetof(struct sim_opts, what_if), "nodes=CHANGE",
-      "the same with other nodes: +16, +4x8:A100, -8", NULL },
-    { OPT_STRING, 't', "target", offsetof(struct sim_opts, target), "METRIC=TIME",
-      "the fewest nodes to add so that p90-wait=1h (mean-wait, p99-wait, completion ...)", NULL },
-    { OPT_STRING, 0, "with", offsetof(struct sim_opts, with), "D:KIND,...",
-      "target: nodes that may be added (else of each kind there is)", NULL },
-    { OPT_STRING, 0, "html", offsetof(struct sim_opts, html), "FILE",
-      "write one page with pictures: occupancy, queue and teams over time", NULL },
-    { OPT_CHOICE, 0, "by", offsetof(struct sim_opts, by), "WHAT", "the second table is by these",
-      by },
-    { OPT_STRING, 0, "gpu", offsetof(struct sim_opts, rates.gpu), "NAME",
-      "what devices without a kind are, for energy and money", NULL },
-    { OPT_STRING, 0, "price", offsetof(struct sim_opts, rates.price), "USD|KIND=USD,...",
-      "dollars for an hour of a device (else of data/prices.csv)", NULL },
-    { OPT_STRING, 0, "power", offsetof(struct sim_opts, rates.power), "BUSY[:IDLE]",
-      "watts of a device (else its TDP)", NULL },
-    { OPT_STRING, 0, "windows", offsetof(struct sim_opts, faults.windows), "FILE",
-      "planned times without a node: a table time_s,node,duration_s,drain_s", NULL },
-    { OPT_DURATION, 0, "repair", offsetof(struct sim_opts, faults.repair_ns), "TIME",
-      "failures by rate: how long a node is out", NULL },
-    { OPT_UINT, 0, "spares", offsetof(struct sim_opts, faults.spares), "N",
-      "the last nodes stand in for those that fail", NULL },
-    { OPT_DURATION, 0, "checkpoint", offsetof(struct sim_opts, faults.checkpoint_ns), "TIME",
-      "jobs save their state that often (a trace may say so: checkpoint_s)", NULL },
-    { OPT_DURATION, 0, "checkpoint-cost", offsetof(struct sim_opts, faults.cost_ns), "TIME",
-      "what a job pays for each checkpoint", NULL },
-    { OPT_STRING, 0, "activity", offsetof(struct sim_opts, activity), "CLUSTER",
-      "jobs that do not say keep devices as busy as was measured there: philly, seren, kalos",
-      NULL },
-    { OPT_DURATION, 0, "idle-stretch", offsetof(struct sim_opts, idle_stretch_ns), "TIME",
-      "activity: the mean length of idle stretches", NULL },
+      "0.8/device), or a list" },
+    { OPT_STRING, 'w', "what-if", AT(what_if), "nodes=CHANGE",
+      "the same with other nodes: +16, +4x8:A100, -8" },
+    { OPT_STRING, 't', "target", AT(target), "METRIC=TIME",
+      "the fewest nodes to add so that p90-wait=1h (mean-wait, p99-wait, completion ...)" },
+    { OPT_STRING, 0, "with", AT(with), "D:KIND,...",
+      "target: nodes that may be added (else of each kind there is)" },
+    { OPT_STRING, 0, "html", AT(html), "FILE",
+      "write one page with pictures: occupancy, queue and teams over time" },
+    { OPT_CHOICE, 0, "by", AT(by), "WHAT", "the second table is by these", by },
+    RATE_GPU(struct sim_opts, "what devices without a kind are, for energy and money"),
+    RATE_PRICE(struct sim_opts),
+    { OPT_UINT, 0, "spot-price", AT(spot_price), "PERCENT",
+      "of the price, for an hour of a spot job" },
+    RATE_POWER(struct sim_opts, "watts of a device (else its TDP)"),
+    { OPT_STRING, 0, "windows", AT(faults.windows), "FILE",
+      "planned times without a node: a table time_s,node,duration_s,drain_s" },
+    { OPT_DURATION, 0, "repair", AT(faults.repair_ns), "TIME",
+      "failures by rate: how long a node is out" },
+    { OPT_UINT, 0, "spares", AT(faults.spares), "N",
+      "the last nodes stand in for those that fail" },
+    { OPT_DURATION, 0, "checkpoint", AT(faults.checkpoint_ns), "TIME",
+      "jobs save their state that often (a trace may say so: checkpoint_s)" },
+    { OPT_DURATION, 0, "checkpoint-cost", AT(faults.cost_ns), "TIME",
+      "what a job pays for each checkpoint" },
+    { OPT_STRING, 0, "activity", AT(activity), "CLUSTER",
+      "jobs that do not say keep devices as busy as was measured there: philly, seren, kalos" },
+    { OPT_DURATION, 0, "idle-stretch", AT(idle_stretch_ns), "TIME",
+      "activity: the mean length of idle stretches" },
+    { OPT_DURATION, 0, "from", AT(from_ns), "TIME",
+      "shares of devices, energy and money count from then on, not from the first submission" },
     { .kind = OPT_END },
 };
 
@@ -88,6 +86,7 @@ static const struct sim_opts defaults = {
     .load = 130,
     .rounds = 10,
     .seed = 42,
+    .spot_price = 100,
     .faults.repair_ns = 86400000000000,
     .idle_stretch_ns = (int64_t)2 * 3600 * 1000 * MS,
 };
@@ -113,8 +112,10 @@ static void session_free(struct session *s)
     for (size_t i = 0; i < s->n_runs; i++) {
         sim_result_done(&s->runs[i].result);
         sim_stats_done(&s->runs[i].stats);
+        sim_tier_stats_done(&s->runs[i].tiers);
         sim_result_done(&s->then_runs[i].result);
         sim_stats_done(&s->then_runs[i].stats);
+        sim_tier_stats_done(&s->then_runs[i].tiers);
     }
     workload_done(&s->work);
     pool_done(&s->pool);
@@ -185,8 +186,8 @@ static int load_policies(struct session *s, const struct sim_opts *o, struct err
 
 static int load_trace(struct session *s, const char *path, struct err *e)
 {
-    struct trace_text t = { .file = !strcmp(path, "-") ? "/dev/stdin" : path };
-    int rc = file_read(t.file, &s->text, e);
+    struct trace_text t = { .file = file_input_name(path) };
+    int rc = file_read_input(path, &s->text, e);
 
     if (rc < 0)
         return rc;
@@ -222,12 +223,17 @@ static int simulate_on(struct session *s, const struct pool *pool, struct sim_ru
 {
     for (size_t i = 0; i < s->n_runs; i++) {
         struct sim_run *r = &runs[i];
+        struct sim_options o = *options;
         int rc;
 
         r->policy = s->runs[i].policy;
-        rc = sim_run(&r->result, &r->policy, pool, &s->work, options, e);
+        rc = sim_power_find(&o.watts, &s->arena, &r->policy, pool, &s->rates, e);
+        if (rc == 0)
+            rc = sim_run(&r->result, &r->policy, pool, &s->work, &o, e);
         if (rc == 0)
             rc = sim_stats_make(&r->stats, &r->result, pool, &s->work, e);
+        if (rc == 0)
+            rc = sim_tier_stats_make(&r->tiers, &r->result, &r->policy, &s->work, e);
         if (rc == 0)
             rc = sim_money_find(&r->money, &s->rates, &r->result, pool, e);
         if (rc < 0)
@@ -255,16 +261,31 @@ static int find_needs(struct session *s, const struct sim_opts *o, struct err *e
     return rc < 0 ? rc : sim_what_needs(&s->needs, &s->arena, &ask, o->with, &s->rates, e);
 }
 
+/* What counts is not to be after the last submission. */
+static int check_from(const struct session *s, const struct sim_opts *o, struct err *e)
+{
+    size_t n = s->work.n_jobs;
+    int64_t last_ms = n ? s->work.jobs[n - 1].submit_ms : 0;
+
+    if (o->from_ns == 0 || o->from_ns / MS < last_ms)
+        return 0;
+    return err_set(e, -EINVAL, "--from: the last job is submitted %.4g h after the first",
+                   (double)last_ms / 3600e3);
+}
+
 static int simulate(struct session *s, const struct sim_opts *o, struct err *e)
 {
     const struct outage_options *outages = s->failing.any ? &s->failing.options : NULL;
     const struct sim_options options = { .watch = o->actions ? print_action : NULL,
                                          .ctx = &s->out,
                                          .spans = o->html != NULL,
+                                         .from_ms = o->from_ns / MS,
                                          .outages = outages };
-    const struct sim_options quiet = { .outages = outages };
-    int rc = simulate_on(s, &s->pool, s->runs, &options, e);
+    const struct sim_options quiet = { .outages = outages, .from_ms = o->from_ns / MS };
+    int rc = check_from(s, o, e);
 
+    if (rc == 0)
+        rc = simulate_on(s, &s->pool, s->runs, &options, e);
     if (rc == 0 && o->what_if)
         rc = sim_what_pool(&s->then, &s->pool, o->what_if, e);
     if (rc == 0 && o->what_if)
@@ -345,6 +366,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
                                   .load = o->pack ? o->load : 0,
                                   .failing = s->failing.any ? &s->failing : NULL,
                                   .rates = &s->rates,
+                                  .spot_percent = o->spot_price,
                                   .what_if = o->what_if,
                                   .then_pool = &s->then,
                                   .then = s->then.n_nodes ? s->then_runs : NULL,

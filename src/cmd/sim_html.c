@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "engine/timeline.h"
 #include "render/sim_page.h"
 
@@ -43,6 +44,11 @@ static const char *span(struct page *p, double s)
     if (s < 2 * hour)
         return cell(p, "%.1f min", s / minute);
     return s < 3 * day ? cell(p, "%.1f h", s / hour) : cell(p, "%.1f d", s / day);
+}
+
+static const char *many(size_t n)
+{
+    return n == 1 ? "" : "s";
 }
 
 static const char *amount(struct page *p, double n, int decimals)
@@ -94,11 +100,11 @@ static void make_groups(struct page *p, const struct sim_breakdown *b, struct si
     ret->n_rows = rows;
 }
 
-static const char *const all_head[] = { "policy",     "jobs",        "completion",  "p90",
-                                        "p99",        "wait",        "p90",         "p99",
-                                        "longest",    "slowdown",    "fairness",    "allocated",
-                                        "fragmented", "preemptions", "thrown back", "done again",
-                                        "kWh",        "dollars idle" };
+static const char *const all_head[] = { "policy",     "jobs",         "completion",  "p90",
+                                        "p99",        "wait",         "p90",         "p99",
+                                        "longest",    "slowdown",     "fairness",    "allocated",
+                                        "fragmented", "preemptions",  "thrown back", "done again",
+                                        "kWh",        "dollars idle", "resized" };
 
 static void all_cells(struct page *p, const struct sim_run *r, const char **out)
 {
@@ -114,12 +120,15 @@ static void all_cells(struct page *p, const struct sim_run *r, const char **out)
     *out++ = cell(p, "%llu", (unsigned long long)r->result.losses.jobs);
     *out++ = cell(p, "%.0f h", r->result.losses.redone / 3600e3);
     *out++ = amount(p, r->money.kwh, 0);
-    *out = amount(p, r->money.usd_idle, 0);
+    *out++ = amount(p, r->money.usd_idle, 0);
+    if (sim_show_any_elastic(p->r->runs, p->r->n_runs)) /* the last column */
+        *out = cell(p, "%llu",
+                    (unsigned long long)r->result.resizes.to_more + r->result.resizes.to_fewer);
 }
 
 static void make_all(struct page *p)
 {
-    size_t columns = ARRAY_SIZE(all_head);
+    size_t columns = ARRAY_SIZE(all_head) - !sim_show_any_elastic(p->r->runs, p->r->n_runs);
     const char **cells = arena_alloc(p->a, p->r->n_runs * columns * sizeof(*cells));
 
     p->failed |= !cells;
@@ -152,7 +161,7 @@ static void make_texts(struct page *p)
     for (size_t i = 1; i < p->r->n_runs; i++)
         if (p->r->runs[i].stats.all.completion < best->stats.all.completion)
             best = &p->r->runs[i];
-    p->page.title = cell(p, "%s", p->r->trace);
+    p->page.title = cell(p, "%s", file_input_name(p->r->trace));
     p->page.sentence =
         p->r->n_runs == 1
             ? cell(p,
@@ -165,14 +174,16 @@ static void make_texts(struct page *p)
                    "they wait %s",
                    p->r->n_runs, best->policy.name, span(p, best->stats.all.completion),
                    span(p, best->stats.all.wait));
-    notes[n++] = cell(p, "%zu jobs (%s) on %zu nodes with %lld devices: %.60s", p->r->work->n_jobs,
-                      p->r->notes->kind, p->r->pool->n_nodes, (long long)p->r->pool->devices,
-                      p->r->nodes);
+    notes[n++] = cell(
+        p, "%zu job%s (%s) on %zu node%s with %lld device%s: %.60s", p->r->work->n_jobs,
+        many(p->r->work->n_jobs), p->r->notes->kind, p->r->pool->n_nodes, many(p->r->pool->n_nodes),
+        (long long)p->r->pool->devices, many((size_t)p->r->pool->devices), p->r->nodes);
     if (p->r->notes->bad)
-        notes[n++] = cell(p, "%zu rows of the trace were left out", p->r->notes->bad);
+        notes[n++] = cell(p, "%zu row%s of the trace left out", p->r->notes->bad,
+                          many(p->r->notes->bad));
     if (best->result.impossible)
-        notes[n++] = cell(p, "%zu jobs need more than there is and were left out",
-                          best->result.impossible);
+        notes[n++] = cell(p, "%zu job%s left out: more is needed than there is",
+                          best->result.impossible, many(best->result.impossible));
     if (p->r->failing && *p->r->failing->about)
         notes[n++] = cell(p, "%s", p->r->failing->about);
     rates_about(p->r->rates, &about);

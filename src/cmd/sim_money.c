@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-static const double hour_ms = 3600e3;
+static const double hour_ms = 3600e3, mw_of_kw = 1e6;
 
 /* How many devices are of each kind. */
 static void count_kinds(const struct pool *pool, double devices[POOL_KINDS])
@@ -16,7 +16,7 @@ static void count_kinds(const struct pool *pool, double devices[POOL_KINDS])
 int sim_money_find(struct sim_money *ret, struct rates *rates, const struct sim_result *r,
                    const struct pool *pool, struct err *e)
 {
-    double devices[POOL_KINDS], hours = (double)r->submitted_ms / hour_ms;
+    double devices[POOL_KINDS], hours = (double)r->counted_ms / hour_ms;
     struct sim_money m = { .kwh = 0 };
 
     count_kinds(pool, devices);
@@ -33,9 +33,14 @@ int sim_money_find(struct sim_money *ret, struct rates *rates, const struct sim_
         m.usd += devices[k] * hours * x->usd_per_hour;
         m.usd_idle += idle * x->usd_per_hour;
     }
-    m.usd_redone = hours > 0
-                       ? r->losses.redone / hour_ms * (m.usd / ((double)pool->devices * hours))
-                       : 0;
+    if (hours > 0) {
+        double price = m.usd / ((double)pool->devices * hours);
+
+        m.usd_redone = r->losses.redone / hour_ms * price;
+        m.usd_spot = r->tiers.spot / hour_ms * price;
+    }
+    if (r->tiers.drawn > 0)
+        m.kwh = r->tiers.drawn / hour_ms / mw_of_kw;
     *ret = m;
     return 0;
 }

@@ -7,9 +7,11 @@
 /* Up to the last submission: behind it a queue only drains. NaN: no figure is known of some
  * device. */
 struct sim_money {
-    double kwh; /* of busy devices at their power, and of idle ones where that is known */
+    double kwh; /* of busy devices at their power, and of idle ones where that is known; under a
+                 * policy with [power] what it counted, with the nodes */
     double usd; /* of all devices, busy or not */
     double usd_idle, usd_redone; /* of that: of those that no job had; of work that was lost */
+    double usd_spot;             /* and of those that spot jobs had */
 };
 
 /* -ENOMEM. */

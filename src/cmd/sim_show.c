@@ -3,8 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "model/quantity.h"
+#include "render/text.h"
 
 enum { NAME_WIDTH = 17 };
 
@@ -19,7 +21,8 @@ static void add_notes(const struct trace_notes *n, struct str *out)
     if (n->bad > TRACE_NOTES)
         str_addf(out, "  and %zu more\n", n->bad - TRACE_NOTES);
     if (n->skipped)
-        str_addf(out, "%zu rows skipped: no job that needs devices\n", n->skipped);
+        str_addf(out, "%zu row%s skipped: no job that needs devices\n", n->skipped,
+                 n->skipped == 1 ? "" : "s");
 }
 
 static void add_group(const struct sim_group *g, struct str *out)
@@ -36,14 +39,23 @@ static void add_header(const char *first, struct str *out)
                  "       max");
 }
 
+/* Where all jobs were submitted at once there is no time up to the last submission. */
+static void add_share(double share, struct str *out)
+{
+    if (isnan(share))
+        str_addf(out, " %9s", "?");
+    else
+        str_addf(out, " %9.1f", share * 100);
+}
+
 static void add_run(const struct sim_run *r, struct str *out)
 {
     str_add(out, r->policy.name);
     str_pad(out, NAME_WIDTH);
     add_group(&r->stats.all, out);
-    str_addf(out, " %9.1f", r->stats.allocated * 100);
+    add_share(r->stats.allocated, out);
     if (r->result.measured)
-        str_addf(out, " %9.1f", r->stats.busy * 100);
+        add_share(r->stats.busy, out);
     str_addf(out, " %9llu", (unsigned long long)r->result.preemptions);
     if (r->policy.idle.reclaim_ms > 0)
         str_addf(out, " %9llu", (unsigned long long)r->result.reclaimed);
@@ -208,9 +220,13 @@ static void add_impossible(const struct sim_report *r, struct str *out)
 
 void sim_show_text(const struct sim_report *r, struct str *out)
 {
-    str_addf(out, "%s (%s): %zu jobs on %zu node%s with %lld devices; times in seconds\n", r->trace,
-             r->notes->kind, r->work->n_jobs, r->pool->n_nodes, r->pool->n_nodes == 1 ? "" : "s",
-             (long long)r->pool->devices);
+    str_addf(out, "%s (%s): ", file_input_name(r->trace), r->notes->kind);
+    text_count(out, r->work->n_jobs, "job");
+    str_add(out, " on ");
+    text_count(out, r->pool->n_nodes, "node");
+    str_add(out, " with ");
+    text_count(out, (size_t)r->pool->devices, "device");
+    str_add(out, "; times in seconds\n");
     add_notes(r->notes, out);
     if (r->load) {
         add_packed(r, out);
@@ -220,6 +236,8 @@ void sim_show_text(const struct sim_report *r, struct str *out)
     sim_show_runs(r->runs, r->n_runs, out);
     add_losses(r, out);
     add_leaves(r, out);
+    sim_show_tiers(r, out);
+    sim_show_elastic(r->runs, r->n_runs, out);
     sim_show_figures(r->runs, r->n_runs, out);
     add_about(r, out);
     for (size_t i = 0; i < r->n_runs; i++) {
@@ -271,6 +289,18 @@ static void json_groups(struct json *j, const char *key, const struct sim_breakd
     json_end(j);
 }
 
+/* What devices were allocated for, as shares of that. */
+static void json_spent(struct json *j, const struct sim_run *r)
+{
+    static const char *const names[USE_KINDS] = { "busy",   "partly", "idle",  "starts",
+                                                  "redone", "saving", "shared" };
+
+    json_object(j, "allocated_for");
+    for (size_t i = 0; i < USE_KINDS; i++)
+        json_round(j, names[i], r->result.spent[USE_COUNTED][i] / r->result.used, 6);
+    json_end(j);
+}
+
 static void json_losses(struct json *j, const struct sim_losses *l)
 {
     json_object(j, "failures");
@@ -284,7 +314,7 @@ static void json_losses(struct json *j, const struct sim_losses *l)
     json_end(j);
 }
 
-void sim_show_run_json(const struct sim_run *r, bool failing, struct json *j)
+void sim_show_run_json(const struct sim_report *report, const struct sim_run *r, struct json *j)
 {
     json_object(j, NULL);
     json_string(j, "policy", r->policy.name);
@@ -306,6 +336,7 @@ void sim_show_run_json(const struct sim_run *r, bool failing, struct json *j)
         json_round(j, "busy", r->stats.busy, 6);
         json_round(j, "busy_of_allocated", r->result.busy / r->result.used, 6);
         json_round(j, "busy_to_end", r->stats.busy_all, 6);
+        json_spent(j, r);
         json_round(j, "away_s", r->stats.away, 3);
         json_int(j, "warned", (int64_t)r->result.warned);
         json_int(j, "reclaimed", (int64_t)r->result.reclaimed);
@@ -313,13 +344,15 @@ void sim_show_run_json(const struct sim_run *r, bool failing, struct json *j)
     }
     json_round(j, "end_s", (double)r->result.end_ms / 1e3, 3);
     json_int(j, "preemptions", (int64_t)r->result.preemptions);
+    sim_show_elastic_json(r, j);
     json_int(j, "impossible", (int64_t)r->result.impossible);
     json_int(j, "events", (int64_t)r->result.events);
     json_int(j, "passes", (int64_t)r->result.passes);
     json_int(j, "gang_starts", (int64_t)r->result.leaves.gangs);
     json_int(j, "gang_starts_on_several_leaves", (int64_t)r->result.leaves.apart);
     json_int(j, "gang_leaves", (int64_t)r->result.leaves.leaves);
-    if (failing)
+    sim_show_tiers_json(report, r, j);
+    if (report->failing)
         json_losses(j, &r->result.losses);
     json_end(j);
 }
@@ -348,7 +381,7 @@ void sim_show_json(const struct sim_report *r, struct str *out)
         if (r->load)
             json_packed(&j, &r->runs[i]);
         else
-            sim_show_run_json(&r->runs[i], r->failing != NULL, &j);
+            sim_show_run_json(r, &r->runs[i], &j);
     json_end(&j);
     if (r->load)
         json_int(&j, "load_percent", (int64_t)r->load);

@@ -14,6 +14,7 @@ struct sim_run {
     struct policy policy;
     struct sim_result result;
     struct sim_stats stats;
+    struct sim_tier_stats tiers;
     struct pack_result pack;
     struct sim_money money;
 };
@@ -28,6 +29,7 @@ struct sim_report {
     uint64_t load;                     /* per cent: they were packed; 0: they were run */
     const struct sim_failing *failing; /* NULL: nothing fails */
     const struct rates *rates;
+    uint64_t spot_percent; /* of the price, for an hour of a spot job */
     /* The same runs with other nodes; NULL: nobody asked. */
     const char *what_if;
     const struct pool *then_pool;
@@ -44,6 +46,13 @@ void sim_show_runs(const struct sim_run *runs, size_t n, struct str *out);
 void sim_show_figures(const struct sim_run *runs, size_t n, struct str *out);
 void sim_show_what(const struct sim_report *r, struct str *out);
 void sim_show_what_json(const struct sim_report *r, struct json *j);
-void sim_show_run_json(const struct sim_run *r, bool failing, struct json *j);
+void sim_show_run_json(const struct sim_report *r, const struct sim_run *run, struct json *j);
+void sim_show_tiers(const struct sim_report *r, struct str *out);
+void sim_show_tiers_json(const struct sim_report *r, const struct sim_run *run, struct json *j);
+
+/* Elastic jobs, where a policy resizes them; else nothing. */
+bool sim_show_any_elastic(const struct sim_run *runs, size_t n);
+void sim_show_elastic(const struct sim_run *runs, size_t n, struct str *out);
+void sim_show_elastic_json(const struct sim_run *r, struct json *j);
 
 #endif

@@ -135,7 +135,7 @@ void sim_show_what_json(const struct sim_report *r, struct json *j)
         json_int(j, "devices", r->then_pool->devices);
         json_array(j, "policies");
         for (size_t i = 0; i < r->n_runs; i++)
-            sim_show_run_json(&r->then[i], r->failing != NULL, j);
+            sim_show_run_json(r, &r->then[i], j);
         json_end(j);
         json_end(j);
     }

@@ -9,6 +9,7 @@
 #include "base/conf.h"
 #include "base/json.h"
 #include "base/parse.h"
+#include "base/utf8.h"
 #include "cmd/cmd.h"
 #include "cmd/queue.h"
 #include "engine/local_client.h"
@@ -150,18 +151,31 @@ static void add_limits(struct str *request)
     }
 }
 
+/* The last part of a command's path, as far as there is room for whole characters. */
+static void name_of(const char *command, char ret[LOCAL_NAME])
+{
+    const char *slash = strrchr(command, '/'), *from = slash ? slash + 1 : command;
+    size_t len = 0, next;
+    uint32_t code;
+
+    while (from[len] && len + (next = utf8_decode(from + len, &code)) < LOCAL_NAME)
+        len += next;
+    snprintf(ret, LOCAL_NAME, "%.*s", (int)len, from);
+}
+
 static int make_request(const struct app *app, const struct submit_opts *o, char **command,
                         struct str *request, struct err *e)
 {
     char *const *env = conf_environment();
-    const char *slash = strrchr(command[0], '/');
+    char name[LOCAL_NAME];
     mode_t mask = umask(0);
     int rc;
 
     umask(mask);
     wire_add(request, "verb", "submit");
     add_token(app, request);
-    wire_add(request, "name", o->name ? o->name : slash ? slash + 1 : command[0]);
+    name_of(command[0], name);
+    wire_add(request, "name", o->name ? o->name : name);
     wire_add_int(request, "devices", (int64_t)o->devices);
     wire_add_int(request, "cpus", (int64_t)o->cpus);
     wire_add_int(request, "limit", o->limit_ns / MS);

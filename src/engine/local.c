@@ -24,7 +24,8 @@ enum {
     CLIENT_MS = 60000, /* that a client may take */
     LOCK_TRIES = 20,   /* somebody may only look whether it is held */
     LOCK_WAIT_MS = 20,
-    FDS = LOCAL_CLIENTS + 3,
+    LOW = 4, /* descriptors that are no client's */
+    FDS = LOCAL_CLIENTS + LOW,
 };
 
 int64_t local_wall_ms(const struct local *l)
@@ -141,6 +142,7 @@ static void close_all(struct local *l)
     closep(&l->listener);
     closep(&l->notify);
     closep(&l->signals);
+    local_look_done(l);
     life_free(l);
     local_store_close(l->store);
     local_pool_done(&l->pool);
@@ -200,13 +202,13 @@ static void leave(struct local *l)
 /* How long until something is to be done without anybody asking, in ms; -1: never. */
 static int patience(const struct local *l)
 {
-    int64_t now_ms = local_now_ms(l), due = INT64_MAX, wall_ms = local_wall_ms(l);
+    int64_t now_ms = local_now_ms(l), due = INT64_MAX;
 
     for (size_t i = 0; i < l->n && due == INT64_MAX; i++)
         if (l->jobs[i]->state == LOCAL_RUNNING)
             due = l->look_ms;
-    if (l->again_ms != INT64_MAX)
-        due = MIN(due, now_ms + MAX(l->again_ms - wall_ms, 0));
+    due = MIN(due, local_look_due(l));
+    due = MIN(due, l->again_ms);
     if (l->retry_ms)
         due = MIN(due, l->retry_ms);
     else if (l->changed)
@@ -225,9 +227,10 @@ static void wait_for(struct local *l)
 {
     struct pollfd fds[FDS] = { { .fd = l->listener, .events = POLLIN },
                                { .fd = l->notify, .events = POLLIN },
-                               { .fd = l->signals, .events = POLLIN } };
+                               { .fd = l->signals, .events = POLLIN },
+                               { .fd = l->look.sensor, .events = POLLIN } };
     struct local_client *of[FDS] = { NULL };
-    nfds_t n = 3;
+    nfds_t n = LOW;
 
     for (int i = 0; i < LOCAL_CLIENTS; i++)
         if (l->clients[i].fd >= 0) {
@@ -241,7 +244,9 @@ static void wait_for(struct local *l)
         leave(l);
     if (fds[1].revents)
         take_ends(l);
-    for (nfds_t i = 3; i < n; i++)
+    if (fds[3].revents)
+        local_look_take(l);
+    for (nfds_t i = LOW; i < n; i++)
         if (fds[i].revents)
             clients_turn(l, of[i]);
     if (fds[0].revents)
@@ -276,8 +281,9 @@ static void turn(struct local *l)
         life_look_all(l);
         l->look_ms = now_ms + LOOK_MS;
     }
-    if ((l->changed && now_ms >= l->retry_ms) || local_wall_ms(l) >= l->again_ms)
-        decide(l);
+    local_look(l);
+    if ((l->changed && now_ms >= l->retry_ms) || now_ms >= l->again_ms)
+        local_decide(l);
     if (l->n > 0 || has_client(l))
         l->idle_ms = 0;
     else if (!l->idle_ms)
@@ -294,7 +300,7 @@ int local_serve(const struct local_config *c, struct err *e)
     if (!l)
         return err_nomem(e);
     l->c = c;
-    l->lock = l->listener = l->notify = l->signals = -1;
+    l->lock = l->listener = l->notify = l->signals = l->look.sensor = -1;
     l->changed = true;
     l->again_ms = INT64_MAX;
     rc = l->dir = local_files_open(c->folder, c->shared, e);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/time.h>
 #include <sys/un.h>
 
@@ -21,7 +22,9 @@ enum {
     SERVICE_MS = 6000, /* for a service that is started anew */
     TURN_MS = 20,
     TRIES = 12,
+    REFUSALS = 2,
     ASKED = 12,
+    ROOM_LEAST = 64 << 10, /* bytes */
 };
 
 static int open_folder(const char *folder)
@@ -101,30 +104,54 @@ static void last_words(const char *folder, char *ret, size_t size)
         memmove(ret, line + 1, strlen(line));
 }
 
-/* One that is killed as soon as it is there is started again, a few times. */
+/* How much engines have said so far. */
+static off_t said(int dir)
+{
+    struct stat st;
+
+    return fstatat(dir, LOCAL_LOG, &st, AT_SYMLINK_NOFOLLOW) == 0 ? st.st_size : 0;
+}
+
+/* Whether its disk has no room for what an engine writes first. */
+static bool is_full(int dir)
+{
+    struct statvfs v;
+
+    return fstatvfs(dir, &v) == 0 && (uint64_t)v.f_bavail * v.f_frsize < ROOM_LEAST;
+}
+
+/* One that is killed as soon as it is there is started again, a few times; one that says why it
+ * goes, once. */
 static int start_engine(const char *folder, struct err *e)
 {
     char words[256];
+    int refused = 0;
     CLEANUP(closep) int dir = local_files_open(folder, false, e);
     int fd = -ENOENT;
 
     if (dir < 0)
         return dir;
     unlinkat(dir, LOCAL_STOPPED, 0);
-    for (int i = 0; i < TRIES && is_nobody(fd); i++) {
+    for (int i = 0; i < TRIES && refused < REFUSALS && is_nobody(fd); i++) {
+        off_t before = said(dir);
+
         if (!local_engine_lives(dir) && local_engine_start(folder) < 0)
             return err_set(e, -EAGAIN, "cannot start the queue's engine: no process can be made");
         fd = await(folder, START_MS);
         if (is_nobody(fd) && local_engine_lives(dir))
             fd = await(folder, PROBE_MS);
+        refused += is_nobody(fd) && said(dir) > before;
     }
     if (fd >= 0)
         return fd;
+    if (is_full(dir))
+        return err_set(e, -ENOSPC, "the queue's engine does not come up: the disk of %s is full",
+                       folder);
     last_words(folder, words, sizeof(words));
     return err_set(e, fd,
-                   "the queue's engine does not come up (%s): its last words in %s/" LOCAL_LOG
-                   " are '%.200s'",
-                   strerror(-fd), folder, words);
+                   "the queue's engine does not come up: its last words are '%.190s' (%s/" LOCAL_LOG
+                   ")",
+                   words, folder);
 }
 
 static int open_connection(const char *folder, struct err *e)

@@ -147,7 +147,7 @@ void clients_turn(struct local *l, struct local_client *client)
     int rc = client->answered ? 1 : take_in(client);
 
     if (rc == 1 && !client->answered) {
-        request(l, client, &client->out);
+        local_request(l, client, &client->out);
         client->answered = true;
         if (str_error(&client->out) < 0)
             rc = -1;

@@ -64,6 +64,17 @@ static int make_argv(struct local_command *c, struct arena *a, const struct loca
     return n ? 0 : -EINVAL;
 }
 
+/* Take variables out of an environment whose names start so. */
+static void drop(char **env, const char *start)
+{
+    char **to = env;
+
+    for (; *env; env++)
+        if (strncmp(*env, start, strlen(start)) != 0)
+            *to++ = *env;
+    *to = NULL;
+}
+
 static int make_env(struct local_command *c, struct arena *a, const struct local_guard *g,
                     const struct str *order)
 {
@@ -78,6 +89,7 @@ static int make_env(struct local_command *c, struct arena *a, const struct local
     if (!env)
         return -ENOMEM;
     collect(order, "env", env);
+    drop(env, "BRIM_ARRAY"); /* a job of an array may have submitted it */
     for (size_t i = 0; g->give[i]; i += 2)
         more++;
     c->env = environ_copy(a, env, more);

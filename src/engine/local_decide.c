@@ -5,17 +5,32 @@
 #include "base/log.h"
 #include "engine/local_inside.h"
 
-enum { SENTENCE = 1024 };
-
-static void say(struct local_job *j, const char *text)
-{
-    snprintf(j->reason, sizeof(j->reason), "%s", text);
-}
+enum { SOON_MS = 100 };
 
 /* ---- who may start ---- */
 
+/* What dependencies were found to be like in this pass, by id: many jobs may wait for the same. */
+enum { ASKED = 64 };
+struct asked {
+    int64_t id; /* 0: nothing */
+    struct local_met met;
+};
+
+static int ask(struct local *l, struct asked *asked, int64_t id, struct local_met *ret,
+               struct err *e)
+{
+    struct asked *a = &asked[id % ASKED];
+    int rc = 0;
+
+    if (a->id != id)
+        rc = local_store_met(l->store, id, &a->met, e);
+    a->id = rc < 0 ? 0 : id;
+    *ret = a->met;
+    return rc;
+}
+
 /* 1: all that it depends on is met; 0 or -1 with the reason set: not yet, never. */
-static int met(struct local *l, struct local_job *j, struct err *e)
+static int met(struct local *l, struct local_job *j, struct asked *asked, struct err *e)
 {
     enum local_after_kind kind = AFTER_NONE;
     const char *at = j->after;
@@ -26,7 +41,7 @@ static int met(struct local *l, struct local_job *j, struct err *e)
         struct local_met m = { .all = 0 };
         int now;
 
-        rc = local_store_met(l->store, id, &m, e);
+        rc = ask(l, asked, id, &m, e);
         if (rc < 0)
             return rc;
         now = local_after_met(kind, &m);
@@ -55,7 +70,8 @@ static void count_busy(const struct local *l, size_t from, struct busy *b)
         b->n += l->jobs[i]->state == LOCAL_RUNNING;
 }
 
-static int is_ready(struct local *l, struct local_job *j, const struct busy *b, struct err *e)
+static int is_ready(struct local *l, struct local_job *j, const struct busy *b, struct asked *asked,
+                    struct err *e)
 {
     int rc = 1;
 
@@ -67,7 +83,7 @@ static int is_ready(struct local *l, struct local_job *j, const struct busy *b, 
         return 0;
     }
     if (*j->after)
-        rc = met(l, j, e);
+        rc = met(l, j, asked, e);
     if (rc == 1 && j->width > 0 && b->n >= j->width) {
         snprintf(j->reason, sizeof(j->reason), "its array runs %d at a time", (int)j->width);
         return 0;
@@ -75,8 +91,32 @@ static int is_ready(struct local *l, struct local_job *j, const struct busy *b, 
     return rc;
 }
 
-int decide_items(struct local *l, struct local_item *ret, struct err *e)
+/* One that was stopped because it was idle does not take its devices back before the job that it
+ * was stopped for, whatever the order of the policy: as long as that one waits and could start. */
+static void let_go_first(const struct local *l, struct local_item *items)
 {
+    for (size_t i = 0; i < l->n; i++) {
+        struct local_job *j = l->jobs[i];
+        size_t other = 0;
+
+        if (!j->yields || !items[i].ready)
+            continue;
+        while (other < l->n && l->jobs[other]->id != j->yields)
+            other++;
+        if (other < l->n && items[other].ready) {
+            items[i].ready = false;
+            snprintf(j->reason, sizeof(j->reason),
+                     "its devices were idle: job %lld, which they were taken for, goes first",
+                     (long long)j->yields);
+        } else {
+            j->yields = 0;
+        }
+    }
+}
+
+int local_decide_items(struct local *l, struct local_item *ret, struct err *e)
+{
+    struct asked asked[ASKED] = { { .id = 0 } };
     struct busy b = { .array = 0 };
 
     for (size_t i = 0; i < l->n; i++) {
@@ -86,7 +126,7 @@ int decide_items(struct local *l, struct local_item *ret, struct err *e)
         if (j->array != b.array)
             count_busy(l, i, &b);
         ret[i] = (struct local_item){ j, false };
-        rc = is_ready(l, j, &b, e);
+        rc = is_ready(l, j, &b, asked, e);
         if (rc == -EPIPE) {
             char why[LOCAL_REASON];
 
@@ -98,71 +138,11 @@ int decide_items(struct local *l, struct local_item *ret, struct err *e)
         ret[i].ready = rc == 1;
         b.n += ret[i].ready;
     }
+    let_go_first(l, ret);
     return 0;
 }
 
-/* ---- what the scheduler says ---- */
-
-/* A job that runs and has one of the slots. */
-static const struct local_job *holder(const struct local *l, const char *slots)
-{
-    bool has[LOCAL_SLOTS] = { false };
-    int slot;
-
-    while ((slot = local_slots_next(&slots)) >= 0)
-        has[slot % LOCAL_SLOTS] = true;
-    for (size_t i = 0; i < l->n; i++) {
-        const char *at = l->jobs[i]->slots;
-
-        if (l->jobs[i]->state != LOCAL_RUNNING)
-            continue;
-        while ((slot = local_slots_next(&at)) >= 0)
-            if (has[slot % LOCAL_SLOTS])
-                return l->jobs[i];
-    }
-    return NULL;
-}
-
-static void start(struct local *l, const struct local_plan *p, const struct action *a,
-                  struct local_job *j)
-{
-    CLEANUP(str_done) struct str why = STR_INIT(SENTENCE);
-    const struct local_job *other;
-    char slots[LOCAL_SLOTS];
-
-    if (j->state != LOCAL_WAITING)
-        return;
-    local_plan_slots(p, a->job, slots);
-    other = holder(l, slots);
-    if (other) {
-        snprintf(j->reason, sizeof(j->reason),
-                 "starts as soon as job %lld, which is being stopped for it, has gone",
-                 (long long)other->id);
-        return;
-    }
-    sched_reason(p->sched, a, local_wall_ms(l) - p->work.first_ms, &why);
-    j->state = LOCAL_RUNNING;
-    j->stop = LOCAL_GO;
-    j->attempt++;
-    j->since_ms = local_wall_ms(l);
-    if (!j->start_ms)
-        j->start_ms = j->since_ms;
-    memcpy(j->slots, slots, sizeof(slots));
-    local_pool_place(&l->pool, slots, j->place);
-    say(j, str_text(&why));
-}
-
-static void preempt(const struct local *l, const struct local_plan *p, const struct action *a,
-                    struct local_job *j)
-{
-    CLEANUP(str_done) struct str why = STR_INIT(SENTENCE);
-
-    if (j->state != LOCAL_RUNNING || j->stop != LOCAL_GO)
-        return;
-    sched_reason(p->sched, a, local_wall_ms(l) - p->work.first_ms, &why);
-    j->stop = LOCAL_PREEMPT;
-    say(j, str_text(&why));
-}
+/* ---- why they wait ---- */
 
 /* "2 devices and 1 CPU: 2 of 8 devices and 0 of 4 CPUs are free" */
 static void say_needs(const struct local *l, const struct room *r, const struct local_job *j,
@@ -203,71 +183,8 @@ static void explain(struct local *l, const struct local_plan *p)
             str_addf(&why, "; job %lld was there before it", (long long)first);
         else
             first = j->id;
-        say(j, str_text(&why));
+        snprintf(j->reason, sizeof(j->reason), "%s", str_text(&why));
     }
-}
-
-/* ---- carrying out ---- */
-
-/* What a job was before an action, to go back to when that cannot be stored. */
-struct change {
-    struct local_job *job, was;
-};
-
-static bool is_new(const struct change *c)
-{
-    return c->job->attempt != c->was.attempt || c->job->stop != c->was.stop;
-}
-
-static int store(struct local *l, const struct change *changes, size_t n, struct err *e)
-{
-    int rc = local_store_begin(l->store, e);
-
-    for (size_t i = 0; i < n && rc == 0; i++)
-        if (is_new(&changes[i]))
-            rc = local_store_put(l->store, changes[i].job, e);
-    if (rc == 0)
-        return local_store_commit(l->store, e);
-    local_store_rollback(l->store);
-    return rc;
-}
-
-static int carry_out(struct local *l, const struct local_plan *p, struct err *e)
-{
-    CLEANUP(freep) struct change *changes = NULL;
-    const struct action *actions;
-    size_t n, any = 0;
-    int rc;
-
-    actions = sched_actions(p->sched, &n);
-    changes = calloc(n + 1, sizeof(*changes));
-    if (!changes)
-        return err_nomem(e);
-    for (size_t i = 0; i < n; i++) {
-        struct local_job *j = l->jobs[local_plan_item(p, actions[i].job)];
-
-        changes[i] = (struct change){ j, *j };
-        if (actions[i].kind == ACTION_START)
-            start(l, p, &actions[i], j);
-        else
-            preempt(l, p, &actions[i], j);
-        any += is_new(&changes[i]);
-    }
-    explain(l, p);
-    if (!any)
-        return 0;
-    rc = store(l, changes, n, e);
-    for (size_t i = n; i-- > 0;) {
-        struct change *c = &changes[i];
-
-        if (rc < 0)
-            *c->job = c->was;
-        else if (c->job->attempt != c->was.attempt)
-            life_spawn(l, c->job);
-        else if (is_new(c))
-            life_tell(l, c->job);
-    }
-    return rc;
 }
 
 /* Shares of users that had some before, where the policy looks at that. */
@@ -304,9 +221,9 @@ static int tell_shares(const struct local *l, struct local_plan *p, int64_t now_
 static int decide_now(struct local *l, struct err *e)
 {
     CLEANUP(freep) struct local_item *items = calloc(l->n + 1, sizeof(*items));
-    int64_t now_ms = local_wall_ms(l);
+    int64_t now_ms = local_wall_ms(l), again_ms = INT64_MAX;
     struct local_plan plan;
-    int rc = items ? decide_items(l, items, e) : err_nomem(e);
+    int rc = items ? local_decide_items(l, items, e) : err_nomem(e);
 
     if (rc == 0)
         rc = local_plan_make(
@@ -316,14 +233,18 @@ static int decide_now(struct local *l, struct err *e)
     if (l->c->policy->half_life_ms > 0)
         rc = tell_shares(l, &plan, now_ms, e);
     if (rc == 0)
-        rc = local_plan_pass(&plan, now_ms, &l->again_ms) < 0 ? err_nomem(e) : 0;
+        rc = local_plan_pass(&plan, now_ms, &again_ms) < 0 ? err_nomem(e) : 0;
+    if (rc == 0 && again_ms != INT64_MAX) /* whatever the clock does meanwhile */
+        l->again_ms = local_now_ms(l) + MAX(again_ms - now_ms, SOON_MS);
     if (rc == 0)
-        rc = carry_out(l, &plan, e);
+        explain(l, &plan);
+    if (rc == 0)
+        rc = local_carry(l, &plan, e);
     local_plan_done(&plan);
     return rc;
 }
 
-void decide(struct local *l)
+void local_decide(struct local *l)
 {
     struct err e = { "" };
 

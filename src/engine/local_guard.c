@@ -11,18 +11,18 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "base/clock.h"
 #include "engine/local_command.h"
 #include "engine/local_course.h"
+#include "engine/local_fds.h"
 #include "engine/local_files.h"
 #include "engine/local_group.h"
 #include "engine/local_wire.h"
 #include "run/launch.h"
 
-enum { MS = 1000000, RETRY_MS = 1000, NAME = 64, LOW_FDS = 3, FDS = 1024 };
+enum { MS = 1000000, RETRY_MS = 1000, NAME = 64 };
 
 /* What a guard holds. */
 struct hold {
@@ -220,36 +220,13 @@ static void keep(struct hold *h)
 
 /* ---- begin and end ---- */
 
-/* Only what this process opens: an engine's lock must not live on in it. */
-static void close_all(void)
-{
-    if (syscall(SYS_close_range, LOW_FDS, ~0U, 0) == 0)
-        return;
-    for (int fd = LOW_FDS; fd < FDS; fd++)
-        close(fd);
-}
-
-static int open_null(void)
-{
-    int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-    if (fd < 0)
-        return -errno;
-    for (int i = 0; i < LOW_FDS; i++)
-        if (fd != i && dup2(fd, i) < 0)
-            return -errno;
-    if (fd >= LOW_FDS)
-        close(fd);
-    return 0;
-}
-
 static int prepare(struct hold *h)
 {
     sigset_t watched, all;
 
     setsid();
-    close_all();
-    if (open_null() < 0)
+    local_fds_close(LOCAL_LOW_FDS);
+    if (local_fds_null(LOCAL_LOW_FDS) < 0)
         return -errno;
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     (void)prctl(PR_SET_NAME, "brim-guard", 0, 0, 0);
@@ -356,11 +333,11 @@ static void become_engine(const char *folder)
         _exit(0);
     snprintf(path, sizeof(path), "%s/" LOCAL_LOG, folder);
     log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (open_null() < 0)
+    if (local_fds_null(LOCAL_LOW_FDS) < 0)
         _exit(1);
     if (log >= 0)
         dup2(log, 2);
-    close_all();
+    local_fds_close(LOCAL_LOW_FDS);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (chdir("/") < 0)

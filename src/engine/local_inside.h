@@ -7,6 +7,7 @@
 #include "engine/local_job.h"
 #include "engine/local_plan.h"
 #include "engine/local_pool.h"
+#include "engine/local_sensor.h"
 #include "engine/local_store.h"
 #include "engine/local_wire.h"
 
@@ -25,6 +26,14 @@ struct local_client {
     int64_t since_ms; /* monotonic */
 };
 
+/* How busy devices are: who tells, and when to ask. */
+struct local_look {
+    int sensor;     /* a descriptor; -1: none */
+    int64_t due_ms; /* monotonic: look at CPUs, or start a sensor, then */
+    bool said;      /* that nobody tells */
+    bool unstored;  /* the last look could not be stored, which was said */
+};
+
 struct local {
     const struct local_config *c;
     int dir, lock, listener, notify, signals;
@@ -33,11 +42,12 @@ struct local {
     struct local_job **jobs; /* those that have not ended, in the order of their ids */
     size_t n, room;
     bool changed;     /* something is to be decided */
-    int64_t again_ms; /* wall: decide again then; INT64_MAX */
+    int64_t again_ms; /* monotonic: decide again then; INT64_MAX */
     int64_t retry_ms; /* monotonic: the store failed, do not try before; 0 */
     int64_t look_ms;  /* monotonic: look after the guards then */
     int64_t idle_ms;  /* monotonic: since when there is nothing to do; 0: there is */
     bool stop;
+    struct local_look look;
     struct local_client clients[LOCAL_CLIENTS];
 };
 
@@ -79,32 +89,48 @@ void life_trouble(struct local *l, const struct err *e);
 /* ---- local_decide.c ---- */
 
 /* Ask the scheduler, store what it says, and do it. */
-void decide(struct local *l);
+void local_decide(struct local *l);
 
 /* Which of the jobs may start, by number in l->jobs; says of others why not. ret: room for l->n
  * + 1. */
-int decide_items(struct local *l, struct local_item *ret, struct err *e) CHECK_RESULT;
+int local_decide_items(struct local *l, struct local_item *ret, struct err *e) CHECK_RESULT;
+
+/* ---- local_carry.c ---- */
+
+/* Store what a pass decided, and do it. */
+int local_carry(struct local *l, const struct local_plan *p, struct err *e) CHECK_RESULT;
+
+/* A job that runs and has one of the slots; NULL. */
+const struct local_job *local_holder(const struct local *l, const char *slots);
+
+/* ---- local_look.c ---- */
+
+/* Look at how busy jobs are, when it is time, and where the policy asks for that. */
+void local_look(struct local *l);
+int64_t local_look_due(const struct local *l); /* monotonic; INT64_MAX */
+void local_look_take(struct local *l);         /* the sensor has something to read */
+void local_look_done(struct local *l);
 
 /* ---- local_requests.c ---- */
 
 /* Answer what a client asks. */
-void request(struct local *l, const struct local_client *client, struct str *answer);
+void local_request(struct local *l, const struct local_client *client, struct str *answer);
 
 /* Whether a client may give that priority: a user of a shared queue may let others go first, not
  * overtake them. */
-int request_priority(const struct local *l, const struct local_client *client, int64_t priority,
-                     struct err *e) CHECK_RESULT;
+int local_request_priority(const struct local *l, const struct local_client *client,
+                           int64_t priority, struct err *e) CHECK_RESULT;
 
 /* ---- local_submit.c ---- */
 
-int submit(struct local *l, const struct local_client *client, struct str *answer, struct err *e)
-    CHECK_RESULT;
+int local_submit(struct local *l, const struct local_client *client, struct str *answer,
+                 struct err *e) CHECK_RESULT;
 
 /* ---- local_show.c ---- */
 
 /* A job as JSON. Its command and environment are not told: they may hold secrets. */
 struct json;
-void show_job(struct json *json, const struct local_job *j, int64_t now_ms);
+void local_show_job(struct json *json, const struct local_job *j, int64_t now_ms);
 
 /* ---- local_clients.c ---- */
 

@@ -208,7 +208,8 @@ void local_job_end(struct local_job *j, const struct local_end *end)
     if (!end->unstarted)
         j->ran_ms += MAX(end->end_ms - j->since_ms, 0);
     j->since_ms = j->end_ms = end->end_ms;
-    j->slots[0] = 0;
+    j->slots[0] = j->bound[0] = j->used[0] = 0;
+    j->told_ms = j->seen_ms = 0;
     j->status = end->status;
     if (end->lost)
         lose(j, end);
@@ -277,15 +278,25 @@ int local_label_read(const char *text, int64_t *id, int32_t *task, struct err *e
     return 0;
 }
 
+/* Signals that may ask for a checkpoint. */
+static const struct {
+    const char *name;
+    int number;
+} known[] = {
+    { "TERM", SIGTERM }, { "USR1", SIGUSR1 }, { "USR2", SIGUSR2 },
+    { "INT", SIGINT },   { "HUP", SIGHUP },   { "CONT", SIGCONT },
+};
+
+bool local_signal_known(int32_t number)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+        if (known[i].number == number)
+            return true;
+    return false;
+}
+
 int local_signal(const char *text, struct err *e)
 {
-    static const struct {
-        const char *name;
-        int number;
-    } known[] = {
-        { "TERM", SIGTERM }, { "USR1", SIGUSR1 }, { "USR2", SIGUSR2 },
-        { "INT", SIGINT },   { "HUP", SIGHUP },   { "CONT", SIGCONT },
-    };
     const char *name = strncmp(text, "SIG", 3) ? text : text + 3;
     uint64_t value;
 

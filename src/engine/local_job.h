@@ -16,6 +16,7 @@ enum {
     LOCAL_REASON = 256,
     LOCAL_USER = 48,
     LOCAL_TOKEN = 40,
+    LOCAL_USED = 256,
     LOCAL_TASKS = 10000,   /* of one array */
     LOCAL_REQUEUED = 75,   /* the exit status that asks to be queued again: EX_TEMPFAIL */
     LOCAL_ATTEMPTS = 1000, /* then it is not queued again */
@@ -61,7 +62,19 @@ struct local_job {
     int64_t ran_ms;                      /* before that */
     char slots[LOCAL_SLOTS];             /* "0,1": numbers of the pool's slots; of a running job */
     char place[LOCAL_SLOTS];             /* the same in words */
+    char bound[LOCAL_SLOTS];             /* the CPUs that it is bound to; "": any */
     char reason[LOCAL_REASON];           /* why it waits, started or ended */
+    char stopped[LOCAL_REASON];          /* why it was stopped for others the last time; "" */
+    int64_t yields;                      /* it was idle, and that job goes before it; 0 */
+    /* How busy it keeps its devices while it runs, where the policy asks (local_use.h). */
+    char used[LOCAL_USED]; /* when it did; "": nobody looked */
+    int32_t milli;         /* when they were looked at last, in thousandths; -1: not known */
+    int64_t seen_ms;       /* that was at; 0: not since it started */
+    int64_t told_ms;       /* its owner was told that they are idle at; 0 */
+    /* These are in no database. */
+    int64_t kept_ms; /* seen_ms as it was stored last */
+    uint64_t ticks;  /* of CPU time that it had at ticks_ms (monotonic); 0: nobody looked */
+    int64_t ticks_ms;
 };
 
 /* What a guard tells of an attempt (local_files.h). */
@@ -114,6 +127,9 @@ int local_label_read(const char *text, int64_t *id, int32_t *task, struct err *e
 
 /* The number of a signal by its name ("USR1", "SIGTERM") or number; -EINVAL with a sentence. */
 int local_signal(const char *text, struct err *e) CHECK_RESULT;
+
+/* Whether a number is that of one of them. */
+bool local_signal_known(int32_t number);
 
 /* The status that a shell would tell. */
 int local_exit(int32_t status);

@@ -125,6 +125,15 @@ static void miss(struct local *l, struct local_job *j)
     }
 }
 
+/* Whether a guard that was started long ago should be there by now. A clock that was set back is
+ * no reason to wait. */
+static bool is_overdue(const struct local *l, const struct local_job *j)
+{
+    int64_t age_ms = local_wall_ms(l) - j->since_ms;
+
+    return age_ms > SPAWN_MS || age_ms < 0;
+}
+
 void life_look(struct local *l, struct local_job *j)
 {
     struct local_end word;
@@ -138,7 +147,7 @@ void life_look(struct local *l, struct local_job *j)
         end(l, j, &word);
     else if (claimed == CLAIM_LEFT)
         miss(l, j);
-    else if (claimed == CLAIM_NONE && local_wall_ms(l) - j->since_ms > SPAWN_MS)
+    else if (claimed == CLAIM_NONE && is_overdue(l, j))
         life_spawn(l, j);
 }
 
@@ -154,22 +163,15 @@ void life_look_all(struct local *l)
 void life_spawn(struct local *l, const struct local_job *j)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
-    CLEANUP(freep) struct local_taken *taken = calloc(1, sizeof(*taken));
     const char *give[2 * (LOCAL_GIVEN + 1) + 1];
-    char cpus[LOCAL_SLOTS] = "", ignored[LOCAL_SLOTS];
-    struct local_guard g = { .job = j, .folder = l->c->folder, .cpus = cpus, .give = give };
+    struct local_guard g = { .job = j, .folder = l->c->folder, .cpus = j->bound, .give = give };
     struct err e = { "" };
     pid_t pid;
 
-    if (!taken || local_pool_variables(&l->pool, j->slots, &a, give) < 0) {
+    if (local_pool_variables(&l->pool, j->slots, &a, give) < 0) {
         log_error("job %lld is not started now: out of memory", (long long)j->id);
         return; /* life_look() comes back to it */
     }
-    for (size_t i = 0; i < l->n && l->jobs[i] != j;
-         i++) /* in their order, so it is the same again */
-        if (l->jobs[i]->state == LOCAL_RUNNING)
-            local_pool_give(&l->pool, l->jobs[i], taken, ignored);
-    local_pool_give(&l->pool, j, taken, cpus);
     g.watch = j->watch > 0 || (j->watch < 0 && j->devices > 0);
     pid = local_folder_make(l->dir, j->id, &e);
     if (pid == 0)

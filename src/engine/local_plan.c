@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/local_use.h"
+
 enum { LABEL = 48, PASSES = 100000 };
 
 /* A job that is being stopped goes last: it is the first to be stopped for another one. */
@@ -88,6 +90,24 @@ static void fit_of(const struct local_plan *p, const struct local_job *j, struct
         f->parts[f->n++] = (struct part){ 0, 0, 0, NO_PART };
 }
 
+/* When a job kept its devices busy. What is not known is work; of one that is being stopped nobody
+ * looks any more. */
+static void tell_use(struct local_plan *p, const struct local_job *j, uint32_t number,
+                     int64_t now_ms)
+{
+    struct local_use u;
+
+    local_use_read(j, &u);
+    for (int i = 0; i < u.n; i++) {
+        if (i > 0)
+            sched_use(p->sched, number, of_wall(p, u.bursts[i].from_ms), WORK_WHOLE);
+        if (i < u.n - 1 || !u.busy)
+            sched_use(p->sched, number, of_wall(p, u.bursts[i].to_ms), 0);
+    }
+    if (!u.busy && j->stop == LOCAL_GO && !local_use_idle_ms(j, now_ms))
+        sched_use(p->sched, number, of_wall(p, j->seen_ms), WORK_WHOLE);
+}
+
 static int take_up(struct local_plan *p, const struct local_job *j, uint32_t number, struct fit *f,
                    int64_t now_ms)
 {
@@ -102,10 +122,13 @@ static int take_up(struct local_plan *p, const struct local_job *j, uint32_t num
 
     if (p->scene.policy->length != LENGTH_NONE && w->limit_ms != WORK_UNKNOWN)
         was.left_ms = w->limit_ms; /* each attempt has it anew */
-    if (j->state == LOCAL_RUNNING)
-        fit_of(p, j, f);
-    return sched_take_up(p->sched, number, of_wall(p, now_ms), &was,
-                         j->state == LOCAL_RUNNING ? f : NULL);
+    if (j->state != LOCAL_RUNNING)
+        return sched_take_up(p->sched, number, of_wall(p, now_ms), &was, NULL);
+    fit_of(p, j, f);
+    if (sched_take_up(p->sched, number, of_wall(p, now_ms), &was, f) < 0)
+        return -ENOMEM;
+    tell_use(p, j, number, now_ms);
+    return 0;
 }
 
 /* Those that run first: their places are taken. */

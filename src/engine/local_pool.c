@@ -124,6 +124,9 @@ static int add_accelerators(struct local_pool *p, const struct node *n, struct e
         slot->vendor = vendor;
         slot->index = counts[maker] - 1;
         slot->numa = (int16_t)d->numa;
+        slot->has_pci = d->pci >= 0;
+        if (slot->has_pci)
+            slot->pci = n->pcis[d->pci].at;
         kind = d->product;
     }
     for (size_t left = p->n_slots; left > 0; left -= MIN(left, (size_t)POOL_DEVICES)) {
@@ -315,6 +318,18 @@ void local_pool_give(const struct local_pool *p, const struct local_job *j,
     add_list(&out, has);
     if (str_error(&out) == 0) /* a list that is too long binds nothing */
         snprintf(cpus, LOCAL_SLOTS, "%s", str_text(&out));
+}
+
+void local_pool_hold(const struct local_pool *p, const struct local_job *j,
+                     struct local_taken *taken)
+{
+    char ignored[LOCAL_SLOTS];
+
+    if (!*j->bound)
+        local_pool_give(p, j, taken, ignored);
+    for (int cpu = cpulist_first(j->bound); cpu >= 0 && cpu < LOCAL_CPUS;
+         cpu = cpulist_next(j->bound, cpu))
+        taken->cpu[cpu] = 1;
 }
 
 /* ---- variables ---- */

@@ -15,6 +15,8 @@ struct local_slot {
     int32_t index;    /* as the driver counts among those of its maker; of a CPU its number */
     uint16_t vendor;  /* of an accelerator */
     int16_t numa;     /* index; ABSENT */
+    bool has_pci;     /* an accelerator whose address is known */
+    struct pci_address pci;
 };
 
 struct local_pool {
@@ -41,7 +43,7 @@ int local_pool_ask(const struct local_pool *p, struct local_job *j, struct err *
 /* The same as the scheduler reads it. */
 void local_pool_work(const struct local_pool *p, const struct local_job *j, struct work *ret);
 
-/* Whether a list of slots ("0,1,5") has a slot; the next one from at, -1 at the end. */
+/* The next of a list of slots ("0,1,5"), behind which *at moves; -1 at the end. */
 int local_slots_next(const char **at);
 
 /* What a job with slots is given: its CPUs as the kernel lists them, near its devices and not taken
@@ -51,6 +53,12 @@ struct local_taken {
 };
 void local_pool_give(const struct local_pool *p, const struct local_job *j,
                      struct local_taken *taken, char cpus[LOCAL_SLOTS]);
+
+/* Note the CPUs of a job that runs; of one that does not say (of an earlier brim) those that it
+ * would be given now. */
+void local_pool_hold(const struct local_pool *p, const struct local_job *j,
+                     struct local_taken *taken);
+
 void local_pool_place(const struct local_pool *p, const char *slots, char place[LOCAL_SLOTS]);
 
 /* Variables that show a job its devices alone, name and value by turns, NULL behind them. Texts are

@@ -24,7 +24,7 @@ static int show(void *arg, const struct local_job *j)
 
     if (s->task >= 0 && j->task != s->task)
         return 0;
-    show_job(&s->json, live ? live : j, local_wall_ms(s->l));
+    local_show_job(&s->json, live ? live : j, local_wall_ms(s->l));
     s->n++;
     return 0;
 }
@@ -140,8 +140,8 @@ static int change_all(struct local *l, struct ordering *o, struct err *e)
     return rc;
 }
 
-int request_priority(const struct local *l, const struct local_client *client, int64_t priority,
-                     struct err *e)
+int local_request_priority(const struct local *l, const struct local_client *client,
+                           int64_t priority, struct err *e)
 {
     if (priority < -PRIORITY || priority > PRIORITY)
         return err_set(e, -EINVAL, "a priority is a number from -%d to %d", PRIORITY, PRIORITY);
@@ -164,7 +164,7 @@ static int about(struct local *l, const struct local_client *client, enum order 
     *o = (struct ordering){ .client = client, .order = order, .task = -1 };
     rc = local_label_read(label ? label : "", &id, &o->task, e);
     if (rc == 0 && order == ORDER_PRIORITY)
-        rc = request_priority(l, client, priority, e);
+        rc = local_request_priority(l, client, priority, e);
     o->priority = (int32_t)priority;
     if (rc == 0)
         rc = local_store_list(l->store, LOCAL_OF_ARRAY, id, check, o, e);
@@ -192,7 +192,7 @@ static int dispatch(struct local *l, const struct local_client *client, struct s
     if (!l->c->shared && client->uid != 0 && client->uid != geteuid())
         return err_set(e, -EACCES, "this queue is another user's");
     if (verb && !strcmp(verb, "submit"))
-        return submit(l, client, answer, e);
+        return local_submit(l, client, answer, e);
     if (verb && !strcmp(verb, "jobs")) {
         rc = jobs(l, client, &text, e);
         if (rc == 0)
@@ -207,7 +207,7 @@ static int dispatch(struct local *l, const struct local_client *client, struct s
                    "version of brim; end it with kill, the next command starts a new one");
 }
 
-void request(struct local *l, const struct local_client *client, struct str *answer)
+void local_request(struct local *l, const struct local_client *client, struct str *answer)
 {
     struct err e = { "" };
     int rc = dispatch(l, client, answer, &e);

@@ -1,5 +1,6 @@
 #include "base/json.h"
 #include "engine/local_inside.h"
+#include "engine/local_use.h"
 
 static void add_time(struct json *json, const char *key, int64_t ms)
 {
@@ -9,7 +10,20 @@ static void add_time(struct json *json, const char *key, int64_t ms)
         json_null(json, key);
 }
 
-void show_job(struct json *json, const struct local_job *j, int64_t now_ms)
+/* How busy a job keeps its devices, where somebody looks. */
+static void add_use(struct json *json, const struct local_job *j, int64_t now_ms)
+{
+    int64_t idle_ms = local_use_idle_ms(j, now_ms);
+
+    if (j->milli >= 0)
+        json_round(json, "use", (double)j->milli / WORK_WHOLE, 3);
+    else
+        json_null(json, "use");
+    add_time(json, "idle_s", idle_ms ? MAX(now_ms - idle_ms, 1) : 0);
+    add_time(json, "told", j->told_ms);
+}
+
+void local_show_job(struct json *json, const struct local_job *j, int64_t now_ms)
 {
     CLEANUP(str_done) struct str label = STR_INIT(48);
     bool runs = j->state == LOCAL_RUNNING;
@@ -39,6 +53,10 @@ void show_job(struct json *json, const struct local_job *j, int64_t now_ms)
     if (*j->after)
         json_string(json, "after", j->after);
     json_string(json, "place", *j->place ? j->place : NULL);
+    if (runs)
+        add_use(json, j, now_ms);
+    if (*j->stopped)
+        json_string(json, "stopped", j->stopped);
     if (j->state == LOCAL_ENDED && j->outcome != LOCAL_NEVER && j->outcome != LOCAL_LOST &&
         j->attempt > 0)
         json_int(json, "exit", local_exit(j->status));

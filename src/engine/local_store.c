@@ -9,11 +9,13 @@
 
 #include "store/sql.h"
 
-enum { VERSION = 1, BUSY_MS = 5000, OLD_ROWS = 1000 };
+enum { VERSION = 2, BUSY_MS = 5000, OLD_ROWS = 1000 };
 
-/* A column of the table and the member of struct local_job that it holds. */
+/* A column of the table, the member of struct local_job that it holds, and the version of the file
+ * that has it first. */
 struct column {
     const char *name;
+    int version;
     enum {
         COLUMN_I64,
         COLUMN_I32,
@@ -26,25 +28,54 @@ struct column {
     size_t offset, size;
 };
 
-#define COLUMN(kind_, member) \
+#define COLUMN_OF(version_, kind_, member) \
     { \
-#member, kind_, offsetof(struct local_job, member), \
+#member, version_, kind_, offsetof(struct local_job, member), \
             sizeof(((struct local_job *)NULL)->member) \
     }
+#define COLUMN(kind_, member) COLUMN_OF(1, kind_, member)
 
 /* "array" and the like are words of SQL: all are quoted. id comes first. */
 static const struct column columns[] = {
-    COLUMN(COLUMN_I64, id),        COLUMN(COLUMN_I64, array),    COLUMN(COLUMN_I32, task),
-    COLUMN(COLUMN_I32, width),     COLUMN(COLUMN_U32, uid),      COLUMN(COLUMN_U32, gid),
-    COLUMN(COLUMN_TEXT, user),     COLUMN(COLUMN_TEXT, name),    COLUMN(COLUMN_TEXT, after),
-    COLUMN(COLUMN_I32, devices),   COLUMN(COLUMN_I32, cpus),     COLUMN(COLUMN_I32, priority),
-    COLUMN(COLUMN_I64, limit_ms),  COLUMN(COLUMN_I64, warn_ms),  COLUMN(COLUMN_I64, grace_ms),
-    COLUMN(COLUMN_I32, signal),    COLUMN(COLUMN_BOOL, held),    COLUMN(COLUMN_BOOL, requeue),
-    COLUMN(COLUMN_I8, watch),      COLUMN(COLUMN_U8, state),     COLUMN(COLUMN_U8, outcome),
-    COLUMN(COLUMN_U8, stop),       COLUMN(COLUMN_I32, attempt),  COLUMN(COLUMN_I32, status),
-    COLUMN(COLUMN_I64, submit_ms), COLUMN(COLUMN_I64, start_ms), COLUMN(COLUMN_I64, end_ms),
-    COLUMN(COLUMN_I64, since_ms),  COLUMN(COLUMN_I64, ran_ms),   COLUMN(COLUMN_TEXT, slots),
-    COLUMN(COLUMN_TEXT, place),    COLUMN(COLUMN_TEXT, reason),  COLUMN(COLUMN_TEXT, token),
+    COLUMN(COLUMN_I64, id),
+    COLUMN(COLUMN_I64, array),
+    COLUMN(COLUMN_I32, task),
+    COLUMN(COLUMN_I32, width),
+    COLUMN(COLUMN_U32, uid),
+    COLUMN(COLUMN_U32, gid),
+    COLUMN(COLUMN_TEXT, user),
+    COLUMN(COLUMN_TEXT, name),
+    COLUMN(COLUMN_TEXT, after),
+    COLUMN(COLUMN_I32, devices),
+    COLUMN(COLUMN_I32, cpus),
+    COLUMN(COLUMN_I32, priority),
+    COLUMN(COLUMN_I64, limit_ms),
+    COLUMN(COLUMN_I64, warn_ms),
+    COLUMN(COLUMN_I64, grace_ms),
+    COLUMN(COLUMN_I32, signal),
+    COLUMN(COLUMN_BOOL, held),
+    COLUMN(COLUMN_BOOL, requeue),
+    COLUMN(COLUMN_I8, watch),
+    COLUMN(COLUMN_U8, state),
+    COLUMN(COLUMN_U8, outcome),
+    COLUMN(COLUMN_U8, stop),
+    COLUMN(COLUMN_I32, attempt),
+    COLUMN(COLUMN_I32, status),
+    COLUMN(COLUMN_I64, submit_ms),
+    COLUMN(COLUMN_I64, start_ms),
+    COLUMN(COLUMN_I64, end_ms),
+    COLUMN(COLUMN_I64, since_ms),
+    COLUMN(COLUMN_I64, ran_ms),
+    COLUMN(COLUMN_TEXT, slots),
+    COLUMN(COLUMN_TEXT, place),
+    COLUMN(COLUMN_TEXT, reason),
+    COLUMN(COLUMN_TEXT, token),
+    COLUMN_OF(2, COLUMN_TEXT, bound),
+    COLUMN_OF(2, COLUMN_TEXT, stopped),
+    COLUMN_OF(2, COLUMN_TEXT, used),
+    COLUMN_OF(2, COLUMN_I64, seen_ms),
+    COLUMN_OF(2, COLUMN_I64, told_ms),
+    COLUMN_OF(2, COLUMN_I64, yields),
 };
 
 enum { SQL_TEXT = 4096, LISTS = LOCAL_OLD + 1 };
@@ -185,6 +216,35 @@ static int prepare(struct local_store *s)
     return code == SQLITE_OK ? prepare_rows(s) : code;
 }
 
+static void add_type(struct str *sql, const struct column *c)
+{
+    str_addf(sql, "\"%s\" %s NOT NULL", c->name, c->kind == COLUMN_TEXT ? "TEXT" : "INTEGER");
+}
+
+static void make_table(struct str *sql)
+{
+    str_add(sql, "CREATE TABLE job(id INTEGER PRIMARY KEY AUTOINCREMENT");
+    for (size_t i = 1; i < ARRAY_SIZE(columns); i++) {
+        str_add(sql, ", ");
+        add_type(sql, &columns[i]);
+    }
+    str_add(sql, ") STRICT; CREATE INDEX job_array ON job(\"array\");"
+                 "CREATE INDEX job_token ON job(token);"
+                 "CREATE INDEX job_live ON job(state, end_ms);");
+}
+
+/* Add what a file of an earlier brim has not. */
+static void extend_table(struct str *sql, int64_t version)
+{
+    for (size_t i = 1; i < ARRAY_SIZE(columns); i++) {
+        if (columns[i].version <= version)
+            continue;
+        str_add(sql, "ALTER TABLE job ADD COLUMN ");
+        add_type(sql, &columns[i]);
+        str_add(sql, columns[i].kind == COLUMN_TEXT ? " DEFAULT '';" : " DEFAULT 0;");
+    }
+}
+
 static int migrate(sqlite3 *db)
 {
     CLEANUP(str_done) struct str sql = STR_INIT(SQL_TEXT);
@@ -195,15 +255,12 @@ static int migrate(sqlite3 *db)
         return code;
     if (version > VERSION)
         return SQLITE_SCHEMA;
-    str_add(&sql, "BEGIN IMMEDIATE; CREATE TABLE job(id INTEGER PRIMARY KEY AUTOINCREMENT");
-    for (size_t i = 1; i < ARRAY_SIZE(columns); i++)
-        str_addf(&sql, ", \"%s\" %s NOT NULL", columns[i].name,
-                 columns[i].kind == COLUMN_TEXT ? "TEXT" : "INTEGER");
-    str_addf(&sql,
-             ") STRICT; CREATE INDEX job_array ON job(\"array\");"
-             "CREATE INDEX job_token ON job(token);"
-             "CREATE INDEX job_live ON job(state, end_ms); PRAGMA user_version = %d; COMMIT;",
-             VERSION);
+    str_add(&sql, "BEGIN IMMEDIATE;");
+    if (version > 0)
+        extend_table(&sql, version);
+    else
+        make_table(&sql);
+    str_addf(&sql, "PRAGMA user_version = %d; COMMIT;", VERSION);
     code = str_error(&sql) ? SQLITE_NOMEM : sql_run(db, str_text(&sql));
     if (code != SQLITE_OK && !sqlite3_get_autocommit(db))
         (void)sql_run(db, "ROLLBACK");
@@ -343,6 +400,7 @@ int local_store_list(struct local_store *s, enum local_which which, int64_t argu
         code = sqlite3_bind_int64(stmt, 2, OLD_ROWS);
     while (code == SQLITE_OK && rc == 0 && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
         memset(&j, 0, sizeof(j));
+        j.milli = -1;
         for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
             read_column(stmt, (int)i, &columns[i], &j);
         rc = fn(arg, &j);

@@ -37,6 +37,8 @@ static int take_numbers(struct local_job *j, const struct str *in, struct err *e
     j->watch = (int8_t)wire_int(in, "watch", -1);
     j->held = wire_int(in, "hold", 0) != 0;
     j->requeue = wire_int(in, "requeue", 0) != 0;
+    if (!local_signal_known(j->signal))
+        return err_set(e, -EINVAL, "--checkpoint-signal: one of TERM, USR1, USR2, INT, HUP, CONT");
     if (j->limit_ms < 0 || j->warn_ms < 0 || j->grace_ms < 0 ||
         MAX(j->limit_ms, j->grace_ms) > INT64_MAX / 4)
         return err_set(e, -EINVAL, "a time is negative or too long");
@@ -101,7 +103,7 @@ static int take(const struct local *l, const struct local_client *client, struct
     if (rc == 0)
         rc = take_numbers(j, in, e);
     if (rc == 0)
-        rc = request_priority(l, client, priority, e);
+        rc = local_request_priority(l, client, priority, e);
     if (rc == 0)
         rc = check_after(l, j->after, e);
     if (rc == 0 && (!wire_get(in, "arg") || !wire_get(in, "cwd")))
@@ -117,6 +119,7 @@ static int take(const struct local *l, const struct local_client *client, struct
 
 static void say_when(const struct local *l, int64_t start_ms, const char *slots, struct str *out)
 {
+    const struct local_job *other;
     char place[LOCAL_SLOTS];
     int64_t wait_ms = start_ms - local_wall_ms(l);
 
@@ -125,7 +128,11 @@ static void say_when(const struct local *l, int64_t start_ms, const char *slots,
         str_add(out, "would wait: nobody knows for how long, since jobs that run have no limit");
         return;
     }
-    if (wait_ms <= 0)
+    other = wait_ms <= 0 ? local_holder(l, slots) : NULL;
+    if (other)
+        str_addf(out, "would start as soon as job %lld, which %s stopped for it, has gone",
+                 (long long)other->id, other->stop == LOCAL_GO ? "would be" : "is being");
+    else if (wait_ms <= 0)
         str_add(out, "would start now");
     else
         str_addf(out, "would start in %lld s at the latest, when jobs have reached their limits",
@@ -145,7 +152,7 @@ static int foresee(struct local *l, const struct local_job *j, struct str *answe
 
     if (!items)
         return err_nomem(e);
-    rc = decide_items(l, items, e);
+    rc = local_decide_items(l, items, e);
     if (rc != 0)
         return rc;
     if (j->held || *j->after) {
@@ -233,7 +240,8 @@ static int store(struct adding *a, const char *array)
     return rc;
 }
 
-int submit(struct local *l, const struct local_client *client, struct str *answer, struct err *e)
+int local_submit(struct local *l, const struct local_client *client, struct str *answer,
+                 struct err *e)
 {
     const char *array = wire_get(&client->in, "array");
     CLEANUP(freep) struct adding *a = calloc(1, sizeof(*a));

@@ -22,6 +22,14 @@ struct reader_ops {
 
 extern const struct reader_ops reader_csv, reader_swf, reader_sacct;
 
+/* What a row says of how many devices a job can use, and how it scales with them: "" is nothing. */
+struct reader_range {
+    const char *least, *most, *scaling;
+};
+
+/* Take it, for a job whose devices are known. NULL, or why that cannot be. */
+const char *reader_elastic(struct work *w, const struct reader_range *range);
+
 /* A job without anything that a row says. */
 struct work reader_empty(void);
 

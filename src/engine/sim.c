@@ -25,7 +25,22 @@ static int64_t round_up(const struct policy *p, int64_t at_ms)
     return (at_ms + p->every_ms - 1) / p->every_ms * p->every_ms;
 }
 
-static int open_sim(struct sim *m, struct err *e)
+/* Whether the policy goes with the workload. */
+static int check_policy(const struct sim *m, struct err *e)
+{
+    if (m->seen && (m->use.jobs || m->work->n_speeds > 0 || m->policy->restart_each_pass))
+        return err_set(e, -EINVAL, "%s: length = steps is for jobs that go on at one speed",
+                       m->policy->name);
+    if (m->use.jobs && m->policy->restart_each_pass)
+        return err_set(e, -EINVAL, "%s: restart-each-pass is for jobs whose activity nobody knows",
+                       m->policy->name);
+    if (m->use.jobs && m->work->n_speeds > 0)
+        return err_set(e, -EINVAL, "speeds by kinds are for jobs whose activity nobody knows");
+    return 0;
+}
+
+/* What it remembers of each job, and of devices. */
+static int open_tables(struct sim *m, struct err *e)
 {
     struct arena *a = &m->result->arena;
     size_t n = m->work->n_jobs + 1;
@@ -40,12 +55,23 @@ static int open_sim(struct sim *m, struct err *e)
     if (!m->result->jobs || !m->left_ms || !m->since_ms || !m->start || !m->result->samples ||
         (m->pool->n_kinds > 1 && !m->result->used_of))
         return err_nomem(e);
+    return 0;
+}
+
+static int open_sim(struct sim *m, struct err *e)
+{
+    struct arena *a = &m->result->arena;
+    size_t n = m->work->n_jobs + 1;
+    int rc = open_tables(m, e);
+
+    if (rc < 0)
+        return rc;
     if (m->options->spans) {
         m->span = arena_alloc(a, n * sizeof(*m->span));
         if (!m->span)
             return err_nomem(e);
     }
-    if (m->work->n_speeds > 0) {
+    if (m->work->n_speeds > 0 || m->policy->power.action == POWER_LIMIT) {
         m->speed = arena_alloc(a, n * sizeof(*m->speed));
         if (!m->speed)
             return err_nomem(e);
@@ -55,18 +81,27 @@ static int open_sim(struct sim *m, struct err *e)
         m->leaves |= m->pool->nodes[i].leaf != 0;
     if (use_open(&m->use, a, m->work) < 0)
         return err_nomem(e);
+    m->use.from_ms = m->options->from_ms;
     if (m->use.jobs) {
         m->partner = arena_alloc(a, n * sizeof(*m->partner));
         if (!m->partner)
             return err_nomem(e);
         memset(m->partner, 0xff, n * sizeof(*m->partner));
     }
-    if (m->use.jobs && m->policy->restart_each_pass)
-        return err_set(e, -EINVAL, "%s: restart-each-pass is for jobs whose activity nobody knows",
-                       m->policy->name);
-    if (m->use.jobs && m->work->n_speeds > 0)
-        return err_set(e, -EINVAL, "speeds by kinds are for jobs whose activity nobody knows");
-    return sched_open(&m->sched, m->policy, m->pool, m->work, e);
+    if (m->policy->length == LENGTH_STEPS) {
+        m->seen = arena_alloc(a, n);
+        if (!m->seen)
+            return err_nomem(e);
+    }
+    if (m->policy->length == LENGTH_HISTORY && forecast_init(&m->forecast, a, m->work) < 0)
+        return err_nomem(e);
+    rc = check_policy(m, e);
+    if (rc < 0)
+        return rc;
+    rc = sim_tiers_open(m, e);
+    if (rc < 0)
+        return rc;
+    return sim_open_elastic(m) < 0 ? err_nomem(e) : 0;
 }
 
 /* Failures, and the nodes that are kept back for them. */
@@ -80,15 +115,20 @@ static int open_faults(struct sim *m, struct outages *f, struct err *e)
     if (m->policy->restart_each_pass)
         return err_set(e, -EINVAL, "%s starts all jobs anew in each pass: not with failures",
                        m->policy->name);
-    if (m->use.jobs)
-        return err_set(e, -EINVAL, "failures are for jobs whose activity nobody knows");
-    m->fresh_ms = arena_alloc(&m->result->arena, (m->work->n_jobs + 1) * sizeof(*m->fresh_ms));
+    if (m->use.jobs && m->devices)
+        return err_set(e, -EINVAL,
+                       "%s: with failures [elastic] is for jobs whose activity nobody knows",
+                       m->policy->name);
+    if (!m->fresh_ms)
+        m->fresh_ms = arena_alloc(&m->result->arena, (m->work->n_jobs + 1) * sizeof(*m->fresh_ms));
     if (!m->fresh_ms)
         return err_nomem(e);
     rc = outages_open(f, m->options->outages, m->pool, e);
     if (rc < 0)
         return rc;
     m->outages = f;
+    m->use.saves = true;
+    m->use.cost_ms = m->options->outages->checkpoint_cost_ms;
     for (uint32_t i = 0; i < n; i++)
         if (f->state[i] == OUTAGE_SPARE)
             sched_node(m->sched, i, false);
@@ -131,7 +171,7 @@ static void go_to(struct sim *m, int64_t at_ms)
     struct sim_result *r = m->result;
     const struct room *room = sched_room(m->sched);
     double used = (double)(m->pool->devices * WORK_WHOLE - room->milli - room->lost) / WORK_WHOLE;
-    int64_t first = MIN(at_ms, r->submitted_ms) - m->now_ms;
+    int64_t first = MIN(at_ms, r->submitted_ms) - MAX(m->now_ms, m->options->from_ms);
 
     if (m->sample_ms < at_ms)
         sample(m, at_ms);
@@ -139,6 +179,8 @@ static void go_to(struct sim *m, int64_t at_ms)
         r->used_of[k] += (double)room->taken[k] / WORK_WHOLE * (double)first;
     if (first > 0)
         r->used += used * (double)first;
+    if (first > 0 && m->options->watts)
+        sim_tiers_pass(m, first);
     r->used_all += used * (double)(at_ms - m->now_ms);
     r->losses.out += (double)room->lost / WORK_WHOLE * (double)(at_ms - m->now_ms);
     m->now_ms = at_ms;
@@ -158,10 +200,18 @@ static int carry_out_one(struct sim *m, const struct action *a)
 {
     m->result->warned += a->kind == ACTION_WARN;
     m->result->reclaimed += a->kind != ACTION_WARN && a->why == WHY_IDLE;
+    m->result->tiers.held += a->kind == ACTION_HOLD;
+    m->result->tiers.for_replicas += a->why == WHY_REPLICA;
+    if (a->why == WHY_WAY)
+        return sim_give_way(m, a->job);
     switch (a->kind) {
     case ACTION_START:
-        return sim_start_job(m, a->job);
+        sim_give_devices(m, a->job, a->devices);
+        return sim_start_job(m, a->job, a->ready_ms);
+    case ACTION_RESIZE:
+        return sim_resize(m, a);
     case ACTION_WARN:
+    case ACTION_HOLD:
         return 0;
     case ACTION_JOIN:
         return sim_join(m, a->job, a->with);
@@ -183,6 +233,8 @@ static int carry_out(struct sim *m)
             return -ENOMEM;
     }
     m->result->events += n;
+    if (m->options->watts)
+        sim_tiers_look(m);
     return 0;
 }
 
@@ -249,6 +301,7 @@ static int loop(struct sim *m)
         rc = 0;
         if (m->pass_ms > m->now_ms)
             continue;
+        sim_known_again(m);
         if (m->policy->restart_each_pass)
             rc = sim_restart_all(m);
         if (rc == 0)
@@ -257,8 +310,22 @@ static int loop(struct sim *m)
         m->result->passes++;
         if (rc == 0)
             rc = carry_out(m);
+        if (rc == 0 && m->seen)
+            m->pass_ms = MIN(m->pass_ms, round_up(m->policy, sim_known_again(m)));
     }
     return rc;
+}
+
+/* What is known where jobs say how busy they keep their devices. */
+static void take_use(struct sim_result *r, const struct use *u)
+{
+    r->measured = true;
+    memcpy(r->spent, u->spent, sizeof(r->spent));
+    r->busy = u->spent[USE_COUNTED][USE_BUSY];
+    r->busy_all = u->spent[USE_ALL][USE_BUSY];
+    r->losses.restarts = u->spent[USE_ALL][USE_START];
+    r->losses.redone = u->spent[USE_ALL][USE_REDONE];
+    r->losses.saving = u->spent[USE_ALL][USE_SAVING];
 }
 
 int sim_run(struct sim_result *ret, const struct policy *policy, const struct pool *pool,
@@ -276,6 +343,7 @@ int sim_run(struct sim_result *ret, const struct policy *policy, const struct po
     m.pass_ms = WORK_UNKNOWN;
     if (work->n_jobs)
         result.submitted_ms = work->jobs[work->n_jobs - 1].submit_ms;
+    result.counted_ms = MAX(result.submitted_ms - m.options->from_ms, 0);
     rc = open_sim(&m, e);
     if (rc == 0)
         rc = open_faults(&m, &outages, e);
@@ -288,9 +356,8 @@ int sim_run(struct sim_result *ret, const struct policy *policy, const struct po
     outages_done(&outages);
     heap_done(&m.ends);
     sched_close(m.sched);
-    result.measured = m.use.jobs;
-    result.busy = m.use.busy;
-    result.busy_all = m.use.busy_all;
+    if (m.use.jobs)
+        take_use(&result, &m.use);
     if (rc < 0)
         sim_result_done(&result);
     else

@@ -4,6 +4,8 @@
 #define BRIM_ENGINE_SIM_H
 #include "base/err.h"
 #include "engine/sim_leaves.h"
+#include "engine/sim_tiers.h"
+#include "engine/sim_use.h"
 #include "sched/sched.h"
 
 struct outage_options;
@@ -30,6 +32,7 @@ struct sim_job {
     int64_t ran_ms;  /* all the time that it ran: its length, and what preemptions cost */
     int64_t away_ms; /* all the time that it needed no devices, and had none */
     int64_t idle_ms; /* of its length: idle stretches that passed while it had none */
+    int64_t more_ms; /* device time beyond that of what it asked for; below 0: less */
     uint32_t starts; /* one more than preemptions and losses */
     uint32_t losses; /* of a node that it ran on */
     uint8_t fate;    /* enum sim_fate */
@@ -46,10 +49,18 @@ struct sim_losses {
     double out;        /* of nodes that were lost, up to the last end */
 };
 
-/* One time that a job ran. */
+/* What elastic jobs did with their devices. */
+struct sim_resizes {
+    uint64_t to_more, to_fewer;
+    uint64_t started_on_fewer; /* than they asked for */
+    double paid;               /* device time that resizes cost, in ms */
+};
+
+/* One time that a job ran, on as many devices. */
 struct sim_span {
     int64_t from_ms, to_ms;
     uint32_t job;
+    int32_t devices;
 };
 
 struct sim_result {
@@ -57,19 +68,23 @@ struct sim_result {
     struct sim_job *jobs; /* as in the workload */
     uint64_t events;      /* submissions, starts, preemptions and ends */
     uint64_t passes, preemptions;
-    uint64_t warned, reclaimed; /* idle jobs: told so; whose devices were taken */
-    uint64_t joined;            /* jobs that went to share the devices of others */
-    size_t impossible;          /* jobs that the pool could not run even if it were empty */
-    int64_t submitted_ms;       /* the last submission */
-    int64_t end_ms;             /* the last end */
-    double used;                /* device time allocated up to the last submission, in ms */
-    double *used_of;            /* the same by kinds of devices; NULL: there is one kind */
-    double used_all;            /* up to the last end */
-    bool measured;              /* some job says how busy it keeps its devices */
-    double busy;     /* device time that they were busy up to the last submission, in ms */
-    double busy_all; /* up to the last end */
+    uint64_t warned, reclaimed;         /* idle jobs: told so; whose devices were taken */
+    uint64_t joined;                    /* jobs that went to share the devices of others */
+    size_t impossible;                  /* jobs that the pool could not run even if it were empty */
+    int64_t submitted_ms;               /* the last submission */
+    int64_t counted_ms;                 /* up to it, the time that counts for shares of devices */
+    int64_t end_ms;                     /* the last end */
+    double used;                        /* device time allocated in counted_ms, in ms */
+    double *used_of;                    /* the same by kinds of devices; NULL: there is one kind */
+    double used_all;                    /* up to the last end */
+    bool measured;                      /* some job says how busy it keeps its devices */
+    double busy;                        /* device time that they were busy in counted_ms, in ms */
+    double busy_all;                    /* up to the last end */
+    double spent[USE_TIMES][USE_KINDS]; /* of jobs, in ms: enum use_what; 0: not measured */
     struct sim_losses losses;
     struct sim_leaves leaves;
+    struct sim_tiers tiers;
+    struct sim_resizes resizes;
     struct sim_sample *samples; /* equal times apart, up to the last submission */
     size_t n_samples;
     struct sim_span *spans; /* where they were asked for, in the order of their starts */
@@ -83,7 +98,9 @@ struct sim_options {
     sim_watch_fn *watch; /* NULL: nobody */
     void *ctx;
     bool spans;                           /* keep them */
+    int64_t from_ms;                      /* what was before does not count for shares of devices */
     const struct outage_options *outages; /* NULL: nothing fails, and checkpoints cost nothing */
+    const struct watts *watts;            /* by kind of the pool, for policies with [power] */
 };
 
 /* Run to the end. -ENOMEM, or what sched_open() and outages_open() say; -EINVAL for failures under

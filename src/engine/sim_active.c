@@ -22,7 +22,7 @@ static double rate_of(const struct sim *m, uint32_t job)
     int use, other;
 
     if (partner == WAITING_NONE)
-        return 1;
+        return sim_pace(m, job);
     use = use_milli(&m->use, job);
     other = use_milli(&m->use, partner);
     if (use <= WORK_IDLE || other <= WORK_IDLE)
@@ -45,6 +45,8 @@ int sim_part(struct sim *m, uint32_t job)
         return 0;
     m->partner[job] = m->partner[partner] = WAITING_NONE;
     use_rate(&m->use, job, m->now_ms, 1);
+    use_guest(&m->use, job, m->now_ms, false);
+    use_guest(&m->use, partner, m->now_ms, false);
     return set_rate(m, partner);
 }
 
@@ -58,6 +60,7 @@ int sim_join(struct sim *m, uint32_t guest, uint32_t host)
 {
     sim_stop_job(m, guest);
     use_hold(&m->use, guest, m->now_ms, true, sched_restart_ms(m->sched, guest));
+    use_guest(&m->use, guest, m->now_ms, true);
     m->left_ms[guest] = use_left(&m->use, guest);
     m->since_ms[guest] = m->now_ms;
     m->partner[guest] = host;

@@ -4,6 +4,7 @@
 #include "engine/heap.h"
 #include "engine/sim.h"
 #include "engine/sim_use.h"
+#include "sched/forecast.h"
 #include "sched/waiting.h"
 
 struct sim {
@@ -15,12 +16,15 @@ struct sim {
     struct sim_result *result;
     struct heap ends;        /* of jobs, or of what they do with their devices */
     struct outages *outages; /* NULL: nothing fails */
-    int64_t *fresh_ms;       /* by job: what of left_ms is a start after a loss or preemption */
+    int64_t *fresh_ms;       /* by job: what of left_ms is a start; NULL: nobody asks */
     uint32_t *span;          /* by job: its last span; NULL: they are not kept */
     struct use use;
-    uint32_t *partner; /* by job: who shares its devices; WAITING_NONE */
+    struct forecast forecast; /* LENGTH_HISTORY */
+    uint8_t *seen;            /* by job: how long its steps take is known; NULL: nobody asks */
+    uint32_t *partner;        /* by job: who shares its devices; WAITING_NONE */
     int64_t *left_ms;  /* by job, at since_ms; while it runs, at the speed that it has there */
     float *speed;      /* by job; NULL: all are as fast anywhere */
+    int32_t *devices;  /* by job: that it has, or had last; NULL: what it asked for */
     int64_t *since_ms; /* by job: it waits, or runs */
     uint32_t *start;   /* by job: the number of its present start, or restart */
     size_t next;       /* job to be submitted */
@@ -32,9 +36,10 @@ struct sim {
 
 /* ---- a job (sim_job.c); those that return an int: 0, or -ENOMEM ---- */
 
-/* It comes; it starts where the scheduler has put it; it gives up its devices; it ends. */
+/* It comes; it starts where the scheduler has put it, when those that give way for it are gone
+ * (ready_ms; 0: at once); it gives up its devices; it ends. */
 void sim_submit_job(struct sim *m, uint32_t job);
-int sim_start_job(struct sim *m, uint32_t job) CHECK_RESULT;
+int sim_start_job(struct sim *m, uint32_t job, int64_t ready_ms) CHECK_RESULT;
 int sim_preempt_job(struct sim *m, uint32_t job) CHECK_RESULT;
 int sim_end_job(struct sim *m, uint32_t job) CHECK_RESULT;
 
@@ -42,11 +47,18 @@ int sim_end_job(struct sim *m, uint32_t job) CHECK_RESULT;
 void sim_stop_job(struct sim *m, uint32_t job);
 int sim_begin_span(struct sim *m, uint32_t job) CHECK_RESULT;
 
-/* With failures: count what a running job has done since its start, which it may have to do again
- * (lost), and what its next start costs. Returns the work that it goes back by. */
+/* How long it has run by now. One whose devices others are leaving yet waits no longer. */
+int64_t sim_ran(struct sim *m, uint32_t job);
+
+/* With failures or spot jobs, without activity: count what a running job has done since its start,
+ * which it may have to do again (lost), and what its next start costs. Returns the work that it
+ * goes back by. */
 int64_t sim_account(struct sim *m, uint32_t job, bool lost);
 
-/* It starts on a kind of devices, or stops: what it has left takes otherwise long. */
+/* Count what a running job has done since it started: left_ms and fresh_ms are what is left. */
+void sim_count(struct sim *m, uint32_t job);
+
+/* It starts on its devices, or stops: what it has left takes otherwise long. */
 void sim_scale(struct sim *m, uint32_t job, bool starts);
 
 /* Note when it ends, or does something else with its devices. */
@@ -55,6 +67,15 @@ int sim_expect(struct sim *m, uint32_t job, bool runs) CHECK_RESULT;
 /* All that run are stopped and started again by a pass: what they did since the last one counts but
  * for the start. */
 int sim_restart_all(struct sim *m) CHECK_RESULT;
+
+/* ---- what the scheduler is told of lengths (sim_known.c) ---- */
+
+/* What it knows to be left of a job of which this is left; WORK_UNKNOWN. */
+int64_t sim_known_left(const struct sim *m, uint32_t job, int64_t left_ms);
+
+/* Tell it of running jobs that have taken longer than was expected (LENGTH_HISTORY), or whose steps
+ * were seen for long enough (LENGTH_STEPS). When there will be more of these; WORK_UNKNOWN. */
+int64_t sim_known_again(struct sim *m);
 
 /* ---- with activity (sim_active.c) ---- */
 
@@ -72,6 +93,37 @@ void sim_tell_use(struct sim *m, uint32_t job);
 /* A job does something else with its devices, or has none and could go on. Whether the scheduler
  * has to be asked; -ENOMEM. */
 int sim_change(struct sim *m, uint32_t job) CHECK_RESULT;
+
+/* ---- with services, spot jobs and a cap of power (sim_tiers.c) ---- */
+
+/* Whether the policy's sections go with the workload; room for what they need. -ENOMEM, or -EINVAL
+ * with a sentence. */
+int sim_tiers_open(struct sim *m, struct err *e) CHECK_RESULT;
+
+/* A spot job gives way: what it has not saved is lost. */
+int sim_give_way(struct sim *m, uint32_t job) CHECK_RESULT;
+
+/* A job stops; some time passes up to the last submission; actions were carried out. */
+void sim_tiers_ran(struct sim *m, uint32_t job);
+void sim_tiers_pass(struct sim *m, int64_t ms);
+void sim_tiers_look(struct sim *m);
+/* ---- with elastic jobs (sim_elastic.c) ---- */
+
+/* After the scheduler was opened. -ENOMEM. */
+int sim_open_elastic(struct sim *m) CHECK_RESULT;
+
+/* The devices that a job has, or had last; how fast it is on them, of those that it asked for. */
+int32_t sim_devices(const struct sim *m, uint32_t job);
+double sim_pace(const struct sim *m, uint32_t job);
+
+/* A job starts with as many devices, which sim_start_job() is told next. */
+void sim_give_devices(struct sim *m, uint32_t job, int32_t devices);
+
+/* What it has left takes otherwise long (sim_scale()). */
+void sim_scale_elastic(struct sim *m, uint32_t job, bool starts);
+
+/* A running job goes on with more devices, or fewer. -ENOMEM. */
+int sim_resize(struct sim *m, const struct action *a) CHECK_RESULT;
 
 /* ---- with failures (sim_lost.c) ---- */
 

@@ -17,26 +17,61 @@ static int64_t takes(const struct sim *m, uint32_t job)
                                             m->outages->o.checkpoint_cost_ms);
 }
 
+int64_t sim_ran(struct sim *m, uint32_t job)
+{
+    int64_t early = m->since_ms[job] - m->now_ms;
+
+    if (early > 0) {
+        m->result->jobs[job].wait_ms -= early;
+        m->since_ms[job] = m->now_ms;
+    }
+    return m->now_ms - m->since_ms[job];
+}
+
+static int64_t checkpoint_cost(const struct sim *m)
+{
+    return m->outages ? m->outages->o.checkpoint_cost_ms : 0;
+}
+
 int64_t sim_account(struct sim *m, uint32_t job, bool lost)
 {
     const struct work *w = &m->work->jobs[job];
     struct sim_losses *l = &m->result->losses;
-    int64_t ran = m->now_ms - m->since_ms[job], fresh = m->fresh_ms[job];
+    int64_t ran = sim_ran(m, job), fresh = m->fresh_ms[job];
     struct outage_work did = outages_did(ran - fresh, m->left_ms[job] - fresh, w->checkpoint_ms,
-                                         m->outages->o.checkpoint_cost_ms);
-    double devices = (double)w->devices * w->milli / WORK_WHOLE;
+                                         checkpoint_cost(m));
+    double devices = (double)sim_devices(m, job) * w->milli / WORK_WHOLE;
     int64_t back = lost ? did.did_ms - did.saved_ms : 0;
 
     l->restarts += devices * (double)MIN(ran, fresh);
     l->saving += devices * (double)did.paid_ms;
     l->redone += devices * (double)back;
     m->left_ms[job] += back - did.did_ms - fresh;
+    m->fresh_ms[job] = 0;
     return back;
+}
+
+void sim_count(struct sim *m, uint32_t job)
+{
+    int64_t ran = sim_ran(m, job);
+
+    if (m->outages && !m->use.jobs) {
+        sim_account(m, job, false);
+        return;
+    }
+    m->left_ms[job] = ran < m->left_ms[job] ? m->left_ms[job] - ran : 0;
+    if (m->fresh_ms)
+        m->fresh_ms[job] = MAX(m->fresh_ms[job] - ran, 0);
 }
 
 void sim_stop_job(struct sim *m, uint32_t job)
 {
-    m->result->jobs[job].ran_ms += m->now_ms - m->since_ms[job];
+    int64_t ran = sim_ran(m, job);
+
+    m->result->jobs[job].ran_ms += ran;
+    m->result->jobs[job].more_ms += ran * (sim_devices(m, job) - m->work->jobs[job].devices);
+    if (m->policy->service.said || m->policy->spot.said)
+        sim_tiers_ran(m, job);
     if (m->span)
         m->result->spans[m->span[job]].to_ms = m->now_ms;
 }
@@ -48,7 +83,7 @@ int sim_begin_span(struct sim *m, uint32_t job)
 
     if (!x)
         return -ENOMEM;
-    *x = (struct sim_span){ m->now_ms, m->now_ms, job };
+    *x = (struct sim_span){ m->now_ms, m->now_ms, job, sim_devices(m, job) };
     m->span[job] = (uint32_t)r->n_spans - 1;
     return 0;
 }
@@ -70,7 +105,7 @@ int sim_end_job(struct sim *m, uint32_t job)
     struct sim_job *j = &m->result->jobs[job];
     int64_t passed = m->now_ms - m->since_ms[job];
 
-    if (m->outages)
+    if (m->outages && !m->use.jobs)
         sim_account(m, job, false);
     j->end_ms = m->now_ms;
     switch (sched_job(m->sched, job)->state) {
@@ -86,6 +121,8 @@ int sim_end_job(struct sim *m, uint32_t job)
     if (m->use.jobs)
         use_hold(&m->use, job, m->now_ms, false, 0);
     sched_end(m->sched, job, m->now_ms);
+    if (m->policy->length == LENGTH_HISTORY)
+        forecast_learn(&m->forecast, job, m->work->jobs[job].length_ms);
     m->result->events++;
     m->result->end_ms = m->now_ms;
     m->unfinished--;
@@ -94,16 +131,11 @@ int sim_end_job(struct sim *m, uint32_t job)
 
 void sim_submit_job(struct sim *m, uint32_t job)
 {
-    const struct work *w = &m->work->jobs[job];
-    int64_t length = WORK_UNKNOWN;
+    int64_t length_ms = m->work->jobs[job].length_ms;
 
-    m->left_ms[job] = w->length_ms;
+    m->left_ms[job] = length_ms;
     m->since_ms[job] = m->now_ms;
-    if (m->policy->length == LENGTH_ORACLE)
-        length = w->length_ms;
-    else if (m->policy->length == LENGTH_LIMIT)
-        length = w->limit_ms;
-    sched_submit(m->sched, job, m->now_ms, length);
+    sched_submit(m->sched, job, m->now_ms, sim_known_left(m, job, length_ms));
     m->result->events++;
 }
 
@@ -111,24 +143,27 @@ void sim_scale(struct sim *m, uint32_t job, bool starts)
 {
     double by;
 
-    if (!m->speed || !m->work->jobs[job].speeds)
+    if (m->devices)
+        sim_scale_elastic(m, job, starts);
+    if (!m->speed || (!m->work->jobs[job].speeds && m->policy->power.action != POWER_LIMIT))
         return;
     if (starts)
         m->speed[job] = sched_job(m->sched, job)->speed;
     by = starts ? 1 / (double)m->speed[job] : (double)m->speed[job];
     m->left_ms[job] = (int64_t)ceil((double)m->left_ms[job] * by);
-    if (m->outages)
+    if (m->fresh_ms)
         m->fresh_ms[job] = (int64_t)ceil((double)m->fresh_ms[job] * by);
 }
 
-int sim_start_job(struct sim *m, uint32_t job)
+int sim_start_job(struct sim *m, uint32_t job, int64_t ready_ms)
 {
     struct sim_job *j = &m->result->jobs[job];
+    int64_t from_ms = MAX(m->now_ms, ready_ms);
 
     if (j->starts++ == 0)
-        j->start_ms = m->now_ms;
-    j->wait_ms += m->now_ms - m->since_ms[job];
-    m->since_ms[job] = m->now_ms;
+        j->start_ms = from_ms;
+    j->wait_ms += from_ms - m->since_ms[job];
+    m->since_ms[job] = from_ms;
     sim_scale(m, job, true);
     if (m->span && sim_begin_span(m, job) < 0)
         return -ENOMEM;
@@ -137,6 +172,8 @@ int sim_start_job(struct sim *m, uint32_t job)
                          sched_job(m->sched, job)->part);
     if (m->use.jobs) {
         sim_pass_without(m, job, use_hold(&m->use, job, m->now_ms, true, 0));
+        if (m->devices)
+            use_devices(&m->use, job, m->now_ms, m->devices[job], sim_pace(m, job));
         sim_tell_use(m, job);
     }
     return sim_expect(m, job, true);
@@ -144,18 +181,15 @@ int sim_start_job(struct sim *m, uint32_t job)
 
 int sim_preempt_job(struct sim *m, uint32_t job)
 {
-    int64_t ran = m->now_ms - m->since_ms[job], cost = sched_restart_ms(m->sched, job);
+    int64_t cost = sched_restart_ms(m->sched, job);
 
     sim_stop_job(m, job);
-    if (m->outages)
-        sim_account(m, job, false);
-    else
-        m->left_ms[job] = ran < m->left_ms[job] ? m->left_ms[job] - ran : 0;
+    sim_count(m, job);
     sim_scale(m, job, false);
     if (!m->policy->restart_each_pass)
         m->left_ms[job] += cost;
-    if (m->outages)
-        m->fresh_ms[job] = cost;
+    if (m->fresh_ms)
+        m->fresh_ms[job] += cost;
     m->since_ms[job] = m->now_ms;
     m->result->preemptions++;
     if (!m->use.jobs)

@@ -11,16 +11,39 @@ static void tell(struct sim *m, const struct action *a)
         m->options->watch(m->options->ctx, m->sched, a, m->now_ms);
 }
 
-/* A job's node is lost: it goes back to its last checkpoint and waits. */
-static void lose_job(struct sim *m, uint32_t job, uint32_t node)
+/* What is known to be left of a job that waits again. */
+static int64_t known_left(const struct sim *m, uint32_t job)
 {
-    const struct work *w = &m->work->jobs[job];
+    int64_t left = sim_known_left(m, job, m->left_ms[job] - m->fresh_ms[job]);
+
+    return left == WORK_UNKNOWN ? left : left + m->fresh_ms[job];
+}
+
+/* It goes back to its last checkpoint, and pays a start. Returns the work that it goes back by. */
+static int64_t go_back(struct sim *m, uint32_t job)
+{
+    int64_t restart = sched_restart_ms(m->sched, job), back;
+
+    if (m->use.jobs) {
+        back = use_lose(&m->use, job, m->now_ms, restart);
+        m->left_ms[job] = use_left(&m->use, job);
+        m->fresh_ms[job] = restart;
+        return back;
+    }
+    back = sim_account(m, job, true);
+    sim_scale(m, job, false);
+    m->left_ms[job] += restart;
+    m->fresh_ms[job] = restart;
+    return back;
+}
+
+/* A job's node is lost: it goes back to its last checkpoint and waits. */
+static int lose_job(struct sim *m, uint32_t job, uint32_t node)
+{
     struct sim_job *j = &m->result->jobs[job];
     struct action a = { .job = job, .kind = ACTION_LOSE, .other = node };
-    int64_t length = WORK_UNKNOWN, restart = sched_restart_ms(m->sched, job);
 
-    a.until_ms = sim_account(m, job, true);
-    sim_scale(m, job, false);
+    a.until_ms = go_back(m, job);
     tell(m, &a);
     sim_stop_job(m, job);
     m->result->losses.jobs++;
@@ -30,31 +53,21 @@ static void lose_job(struct sim *m, uint32_t job, uint32_t node)
         sched_end(m->sched, job, m->now_ms);
         m->result->losses.endless++;
         m->unfinished--;
-        return;
+        return sim_part(m, job);
     }
-    if (m->policy->length == LENGTH_ORACLE)
-        length = m->left_ms[job] + restart;
-    else if (m->policy->length == LENGTH_LIMIT && w->limit_ms != WORK_UNKNOWN)
-        length = MAX(w->limit_ms - w->length_ms, 0) + m->left_ms[job] + restart;
-    m->left_ms[job] += restart;
-    m->fresh_ms[job] = restart;
-    sched_return(m->sched, job, m->now_ms, length);
+    sched_return(m->sched, job, m->now_ms, known_left(m, job));
+    if (!m->use.jobs)
+        return 0;
+    return sim_part(m, job) < 0 ? -ENOMEM : sim_expect(m, job, false);
 }
 
 /* A job leaves a node whose window begins: it saves what it did and waits. */
 static int leave(struct sim *m, uint32_t job, uint32_t node)
 {
-    const struct work *w = &m->work->jobs[job];
-    int64_t length = WORK_UNKNOWN;
-
     tell(m, &(struct action){ .job = job, .kind = ACTION_LEAVE, .other = node });
     if (sim_preempt_job(m, job) < 0)
         return -ENOMEM;
-    if (m->policy->length == LENGTH_ORACLE)
-        length = m->left_ms[job];
-    else if (m->policy->length == LENGTH_LIMIT && w->limit_ms != WORK_UNKNOWN)
-        length = MAX(w->limit_ms - w->length_ms, 0) + m->left_ms[job];
-    sched_return(m->sched, job, m->now_ms, length);
+    sched_return(m->sched, job, m->now_ms, known_left(m, job));
     return 0;
 }
 
@@ -72,9 +85,7 @@ static int lose_node(struct sim *m, const struct outage_step *x)
     while (n-- > 0) { /* the last one takes the place of one that goes */
         if (!sched_is_on(m->sched, running[n], x->node))
             continue;
-        if (!planned)
-            lose_job(m, running[n], x->node);
-        else if (leave(m, running[n], x->node) < 0)
+        if ((planned ? leave(m, running[n], x->node) : lose_job(m, running[n], x->node)) < 0)
             return -ENOMEM;
     }
     sched_node(m->sched, x->node, false);

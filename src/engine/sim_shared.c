@@ -37,7 +37,7 @@ struct shared {
     struct here *here;
     struct running *running, *other;
     size_t n_here, n_running, next;
-    int64_t now_ms;
+    int64_t now_ms, from_ms;
 };
 
 static int open_shared(struct shared *m)
@@ -88,7 +88,7 @@ static void go_to(struct shared *m, int64_t at_ms)
 {
     struct sim_result *r = m->result;
     double used = (double)(m->pool->devices * WORK_WHOLE - m->room.milli) / WORK_WHOLE;
-    int64_t first = MIN(at_ms, r->submitted_ms) - m->now_ms;
+    int64_t first = MIN(at_ms, r->submitted_ms) - MAX(m->now_ms, m->from_ms);
 
     if (first > 0)
         r->used += used * (double)first;
@@ -327,8 +327,13 @@ int sim_shared_run(struct sim_result *ret, const struct policy *policy, const st
         return err_set(e, -EINVAL,
                        "%s: --actions, --failures and --html are for policies without interleave",
                        policy->name);
+    if (policy->length == LENGTH_STEPS)
+        return err_set(e, -EINVAL, "%s: length = steps is for policies without interleave",
+                       policy->name);
     if (work->n_jobs)
         result.submitted_ms = work->jobs[work->n_jobs - 1].submit_ms;
+    m.from_ms = options->from_ms;
+    result.counted_ms = MAX(result.submitted_ms - m.from_ms, 0);
     rc = open_shared(&m);
     if (rc == 0) {
         find_impossible(&m);

@@ -18,8 +18,7 @@ static int compare(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Of sorted values. */
-static double quantile(const double *values, size_t n, double share)
+double sim_stats_quantile(const double *values, size_t n, double share)
 {
     double at = share * (double)(n - 1);
     size_t below = (size_t)at;
@@ -101,13 +100,13 @@ static void summarise(struct sim_group *g, double *completion, double *wait, siz
     qsort(completion, n, sizeof(double), compare);
     qsort(wait, n, sizeof(double), compare);
     g->completion = mean(completion, n);
-    g->completion_p50 = quantile(completion, n, 0.5);
-    g->completion_p90 = quantile(completion, n, 0.9);
-    g->completion_p99 = quantile(completion, n, 0.99);
+    g->completion_p50 = sim_stats_quantile(completion, n, 0.5);
+    g->completion_p90 = sim_stats_quantile(completion, n, 0.9);
+    g->completion_p99 = sim_stats_quantile(completion, n, 0.99);
     g->wait = mean(wait, n);
-    g->wait_p50 = quantile(wait, n, 0.5);
-    g->wait_p90 = quantile(wait, n, 0.9);
-    g->wait_p99 = quantile(wait, n, 0.99);
+    g->wait_p50 = sim_stats_quantile(wait, n, 0.5);
+    g->wait_p90 = sim_stats_quantile(wait, n, 0.9);
+    g->wait_p99 = sim_stats_quantile(wait, n, 0.99);
     g->wait_max = wait[n - 1];
 }
 
@@ -125,7 +124,8 @@ static void collect(struct values *v, struct sim_group *groups, const struct gro
         const struct work *w = &work->jobs[i];
         size_t g = by->of(work, i), at;
 
-        groups[g].device_hours += (double)j->ran_ms / 3600e3 * w->devices * w->milli / WORK_WHOLE;
+        groups[g].device_hours += (double)j->ran_ms / 3600e3 * w->devices * w->milli / WORK_WHOLE +
+                                  (double)j->more_ms / 3600e3;
         if (j->fate != SIM_ENDED)
             continue;
         at = v->first[g + 1]++;
@@ -259,9 +259,9 @@ int sim_stats_make(struct sim_stats *ret, const struct sim_result *r, const stru
     }
     find_fairness(&s, r, work);
     s.fragmented = find_fragmented(r);
-    s.allocated = share(r->used, pool, r->submitted_ms);
+    s.allocated = share(r->used, pool, r->counted_ms);
     s.allocated_all = share(r->used_all, pool, r->end_ms);
-    s.busy = r->measured ? share(r->busy, pool, r->submitted_ms) : (double)NAN;
+    s.busy = r->measured ? share(r->busy, pool, r->counted_ms) : (double)NAN;
     s.busy_all = r->measured ? share(r->busy_all, pool, r->end_ms) : (double)NAN;
     for (size_t i = 0; i < work->n_jobs; i++)
         s.away += (double)r->jobs[i].away_ms / 1e3 / (double)work->n_jobs;

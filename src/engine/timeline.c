@@ -111,9 +111,9 @@ static void finish(const struct sums *s, double ret[TIMELINE_COLUMNS])
     }
 }
 
-static double devices_of(const struct work *w)
+static double devices_of(const struct work *w, int32_t devices)
 {
-    return (double)w->devices * w->milli / WORK_WHOLE;
+    return (double)devices * w->milli / WORK_WHOLE;
 }
 
 void timeline_make(struct timeline *ret, const struct sim_result *r, const struct workload *work,
@@ -133,18 +133,18 @@ void timeline_make(struct timeline *ret, const struct sim_result *r, const struc
         if (j->fate == SIM_IMPOSSIBLE)
             continue;
         add(&waiting, (double)w->submit_ms / column_ms, to, 1);
-        add(&wants, (double)w->submit_ms / column_ms, to, devices_of(w));
+        add(&wants, (double)w->submit_ms / column_ms, to, devices_of(w, w->devices));
     }
     for (size_t i = 0; i < r->n_spans; i++) {
         const struct sim_span *x = &r->spans[i];
         const struct work *w = &work->jobs[x->job];
         double from = (double)x->from_ms / column_ms, to = (double)x->to_ms / column_ms;
 
-        add(&used, from, to, devices_of(w));
+        add(&used, from, to, devices_of(w, x->devices));
         add(&waiting, from, to, -1);
-        add(&wants, from, to, -devices_of(w));
+        add(&wants, from, to, -devices_of(w, w->devices));
         if (g->n)
-            add(&group[g->of[number_of(kind, w)]], from, to, devices_of(w));
+            add(&group[g->of[number_of(kind, w)]], from, to, devices_of(w, x->devices));
     }
     finish(&used, ret->used);
     finish(&waiting, ret->waiting);

@@ -10,6 +10,7 @@
 
 enum { FIRST_LINE = 1024 };
 static const double seconds_max = 30 * 365.0 * 86400;
+static const float scaling_usual = 0.8F; /* of elastic jobs that do not say */
 static const int64_t length_max_ms = (int64_t)10 * 365 * 86400 * 1000;
 
 static const struct reader_ops *const readers[] = { &reader_csv, &reader_sacct, &reader_swf };
@@ -22,6 +23,7 @@ struct work reader_empty(void)
         .limit_ms = WORK_UNKNOWN,
         .restart_ms = -1,
         .milli = WORK_WHOLE,
+        .scaling = scaling_usual,
         .user = -1,
         .team = -1,
         .class = -1,
@@ -90,6 +92,13 @@ static int64_t days_to(int64_t year, int64_t month, int64_t day)
     return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
+static uint64_t days_of(int64_t year, int64_t month)
+{
+    int64_t next = month == 12 ? days_to(year + 1, 1, 1) : days_to(year, month + 1, 1);
+
+    return (uint64_t)(next - days_to(year, month, 1));
+}
+
 int reader_date(const char *text, int64_t *ret)
 {
     static const char form[] = "dddd-dd-dd dd:dd:dd";
@@ -103,8 +112,8 @@ int reader_date(const char *text, int64_t *ret)
     }
     for (size_t i = 0; i < 6; i++)
         parse_digits(text + (i ? 2 + 3 * i : 0), 10, i ? 2 : 4, &n[i]);
-    if (n[0] < 1970 || n[1] < 1 || n[1] > 12 || n[2] < 1 || n[2] > 31 || n[3] > 23 || n[4] > 59 ||
-        n[5] > 60)
+    if (n[0] < 1970 || n[1] < 1 || n[1] > 12 || n[2] < 1 ||
+        n[2] > days_of((int64_t)n[0], (int64_t)n[1]) || n[3] > 23 || n[4] > 59 || n[5] > 60)
         return -EINVAL;
     *ret = ((days_to((int64_t)n[0], (int64_t)n[1], (int64_t)n[2]) * 24 + (int64_t)n[3]) * 60 +
             (int64_t)n[4]) *
@@ -161,7 +170,8 @@ int trace_read(struct workload *ret, struct trace_notes *notes, const struct poo
 
     *notes = (struct trace_notes){ .rows = 0 };
     if (t->len >= 2 && memcmp(t->text, "\x1f\x8b", 2) == 0)
-        return err_set(e, -EINVAL, "%s is compressed: zcat %s | brim sim - ...", t->file, t->file);
+        return err_set(e, -EINVAL, "%s is compressed: zcat %s | brim sim - ...", t->file,
+                       strchr(t->file, ' ') ? "FILE" : t->file); /* as "standard input" has */
     first_line(t->text, t->len, first);
     reader = find_reader(first);
     if (!reader)

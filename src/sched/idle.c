@@ -1,9 +1,12 @@
 #include "sched/idle.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sched/inside.h"
+
+enum { IDLE_LIST = UINT32_MAX }; /* of a stop: not one that shares */
 
 int idle_open(struct sched *s, struct err *e)
 {
@@ -69,8 +72,29 @@ void idle_begin(struct sched *s, uint32_t job, int64_t now_ms)
 {
     struct idle_job *j = &s->idle.jobs[job];
 
-    *j = (struct idle_job){ .from_ms = now_ms + s->policy.idle.grace_ms };
+    *j = (struct idle_job){ .from_ms = now_ms + s->policy.idle.grace_ms, .pauses = j->pauses };
     add_burst(j, now_ms);
+}
+
+/* A pause of a job is over: was it one to wait for the end of? */
+static void learn(const struct sched *s, struct idle_job *j, int64_t now_ms)
+{
+    int64_t lasted = now_ms - j->pause_ms;
+
+    if (lasted >= s->policy.idle.again_ms)
+        j->pauses = lasted >= s->policy.idle.reclaim_ms;
+}
+
+void idle_wake(struct sched *s, uint32_t job, int64_t now_ms)
+{
+    learn(s, &s->idle.jobs[job], now_ms);
+}
+
+int64_t idle_window_ms(const struct sched *s, uint32_t job)
+{
+    const struct policy_idle *p = &s->policy.idle;
+
+    return p->again_ms && s->idle.jobs[job].pauses ? p->again_ms : p->reclaim_ms;
 }
 
 void idle_leave(struct sched *s, uint32_t job)
@@ -83,7 +107,7 @@ static bool is_exempt(const struct sched *s, uint32_t job)
 {
     const struct work *w = &s->work->jobs[job];
 
-    return w->fixed || w->devices == 0 || s->idle.exempt[w->class + 1];
+    return w->devices == 0 || s->idle.exempt[w->class + 1];
 }
 
 void idle_use(struct sched *s, uint32_t job, int64_t now_ms, int milli)
@@ -95,6 +119,7 @@ void idle_use(struct sched *s, uint32_t job, int64_t now_ms, int milli)
     if (s->jobs[job].state != SCHED_RUNNING || idle == j->idle || is_exempt(s, job))
         return;
     if (!idle) {
+        learn(s, j, now_ms);
         list_remove(&s->idle, job);
         add_burst(j, now_ms);
         return;
@@ -102,9 +127,12 @@ void idle_use(struct sched *s, uint32_t job, int64_t now_ms, int milli)
     if (j->n > 0)
         j->bursts[j->n - 1].to_ms = now_ms;
     j->idle = true;
+    j->pause_ms = now_ms;
     j->at = (uint32_t)s->idle.n;
     s->idle.list[s->idle.n++] = job;
-    j->due_ms = p->action == IDLE_WARN ? WORK_UNKNOWN : idle_at(s, j, p->reclaim_ms);
+    j->due_ms = p->action == IDLE_WARN || s->work->jobs[job].fixed
+                    ? WORK_UNKNOWN
+                    : idle_at(s, j, idle_window_ms(s, job));
     j->warn_ms = p->warn_ms               ? idle_at(s, j, p->warn_ms)
                  : p->action == IDLE_WARN ? idle_at(s, j, p->reclaim_ms)
                                           : WORK_UNKNOWN;
@@ -157,36 +185,76 @@ static int longest_first(const void *a, const void *b)
     return x->job < y->job ? -1 : x->job > y->job;
 }
 
-static size_t find_stops(struct sched *s, int64_t now_ms)
+/* Those whose devices can be taken; of two that share devices, both must be. */
+static size_t find_stops(const struct sched *s, int64_t now_ms, struct stop *stops)
 {
-    struct stop *stops = s->idle.stops;
     size_t n = 0;
 
     for (size_t i = 0; i < s->idle.n; i++) {
-        uint32_t job = s->idle.list[i];
+        uint32_t job = s->idle.list[i], partner = share_partner(s, job);
 
-        if (s->idle.jobs[job].due_ms <= now_ms && share_partner(s, job) == WAITING_NONE)
-            stops[n++] = (struct stop){ s->idle.jobs[job].due_ms, 0, job };
+        if (idle_due(s, job, now_ms) &&
+            (partner == WAITING_NONE || (!share_is_guest(s, job) && idle_due(s, partner, now_ms))))
+            stops[n++] = (struct stop){ s->idle.jobs[job].due_ms, IDLE_LIST, job };
     }
-    qsort(stops, n, sizeof(*stops), longest_first);
+    if (n > 0)
+        qsort(stops, n, sizeof(*stops), longest_first);
     return n;
+}
+
+bool idle_due(const struct sched *s, uint32_t job, int64_t now_ms)
+{
+    return s->idle.jobs && s->idle.jobs[job].idle && s->idle.jobs[job].due_ms <= now_ms;
+}
+
+int idle_stop(struct sched *s, uint32_t job, uint32_t other, int64_t now_ms)
+{
+    const struct action why = { .why = WHY_IDLE, .other = other };
+
+    s->idle.n_due--;
+    return inside_stop(s, job, now_ms, &why, s->policy.idle.action == IDLE_SHRINK);
+}
+
+/* It, and the one that shares its devices, give them up. */
+static int take(struct sched *s, uint32_t job, uint32_t other, int64_t now_ms)
+{
+    uint32_t partner = share_partner(s, job);
+
+    if (partner != WAITING_NONE && idle_stop(s, partner, other, now_ms) < 0)
+        return -ENOMEM;
+    return idle_stop(s, job, other, now_ms);
+}
+
+/* What idle jobs hold and jobs of little use could do without, in stops; how many of them are
+ * enough. */
+static size_t find_enough(struct sched *s, uint32_t job, int64_t now_ms, struct stop *stops)
+{
+    size_t n = s->idle.n_due > 0 ? find_stops(s, now_ms, stops) : 0;
+
+    n += share_guests(s, now_ms, stops + n);
+    return n > 0 ? stops_find(s, job, stops, n, NULL) : 0;
 }
 
 int idle_find(struct sched *s, uint32_t job, int64_t now_ms)
 {
-    const struct action why = { .why = WHY_IDLE, .other = job };
-    bool parks = s->policy.idle.action == IDLE_SHRINK;
-    size_t n;
+    struct stop *stops = s->idle.stops ? s->idle.stops : s->share.stops;
+    size_t n = 0;
 
     if (inside_find(s, job))
         return 1;
-    if (s->idle.n_due == 0)
-        return share_find(s, job, now_ms);
-    n = stops_find(s, job, s->idle.stops, find_stops(s, now_ms), NULL);
+    if (s->tiers.n_spot > 0)
+        return giveway_find(s, job, now_ms, false);
+    if (stops)
+        n = find_enough(s, job, now_ms, stops);
     for (size_t i = 0; i < n; i++) {
-        if (inside_stop(s, s->idle.stops[i].job, now_ms, &why, parks) < 0)
+        bool gives = stops[i].list == IDLE_LIST;
+        int rc = gives ? take(s, stops[i].job, job, now_ms)
+                       : share_join(s, stops[i].job, job, now_ms);
+
+        if (rc < 0)
             return -1;
-        s->idle.n_due--;
     }
-    return n > 0 ? inside_find(s, job) : share_find(s, job, now_ms);
+    if (n > 0)
+        return inside_find(s, job);
+    return s->elastic.jobs ? elastic_find(s, job, now_ms) : 0;
 }

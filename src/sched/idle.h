@@ -19,9 +19,11 @@ struct idle_job {
     struct idle_burst bursts[IDLE_BURSTS]; /* of work, the newest last */
     int64_t from_ms;                       /* what was before does not count: a start, and grace */
     int64_t warn_ms, due_ms; /* when it is told; when its devices can be taken; while it is idle */
+    int64_t pause_ms;        /* when it became idle */
     uint32_t at;             /* in the list */
     uint8_t n;               /* bursts */
     bool idle, warned;
+    bool pauses; /* the last time that it was idle for policy.again, it was for policy.reclaim */
 };
 
 struct idle {
@@ -44,15 +46,28 @@ void idle_begin(struct sched *s, uint32_t job, int64_t now_ms);
 void idle_leave(struct sched *s, uint32_t job);
 void idle_use(struct sched *s, uint32_t job, int64_t now_ms, int milli);
 
+/* A job whose devices were taken needs some again. */
+void idle_wake(struct sched *s, uint32_t job, int64_t now_ms);
+
+/* How long a job is to be idle until its devices can be taken. */
+int64_t idle_window_ms(const struct sched *s, uint32_t job);
+
+/* Whether a running job's devices can be taken. */
+bool idle_due(const struct sched *s, uint32_t job, int64_t now_ms);
+
+/* Take them for another one, which waits. -ENOMEM. */
+int idle_stop(struct sched *s, uint32_t job, uint32_t other, int64_t now_ms) CHECK_RESULT;
+
 /* Before a pass: tell those who are to be told. -ENOMEM. */
 int idle_pass(struct sched *s, int64_t now_ms) CHECK_RESULT;
 
 /* When there is more to be told or taken; WORK_UNKNOWN. */
 int64_t idle_again(const struct sched *s, int64_t now_ms);
 
-/* As inside_find(), but takes devices of idle jobs where it has to: the longest idle first, and
- * none without which there is a place, too; or lets jobs share theirs (share_find()). 1, 0: there
- * is none, and nothing was taken; -1 on failure. */
+/* As inside_find(), but where it has to, takes devices of idle jobs, the longest idle first, and
+ * lets jobs of little use share theirs (share.h); neither where there is a place without it. Or
+ * takes those of spot jobs (giveway.c), or what elastic jobs can do without (elastic.h). 1, 0:
+ * there is none, and nothing was taken; -1 on failure. */
 int idle_find(struct sched *s, uint32_t job, int64_t now_ms) CHECK_RESULT;
 
 #endif

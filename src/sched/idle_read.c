@@ -26,10 +26,8 @@ int idle_take(struct policy_idle *p, const struct ini_entry *at, struct err *e)
         const char *key;
         int64_t *ret;
     } times[] = {
-        { "warn", &p->warn_ms },
-        { "reclaim", &p->reclaim_ms },
-        { "burst", &p->burst_ms },
-        { "grace", &p->grace_ms },
+        { "warn", &p->warn_ms },   { "reclaim", &p->reclaim_ms }, { "again", &p->again_ms },
+        { "burst", &p->burst_ms }, { "grace", &p->grace_ms },
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(times); i++)
@@ -51,7 +49,7 @@ int idle_take(struct policy_idle *p, const struct ini_entry *at, struct err *e)
 
 int idle_check(const struct policy_idle *p, const char *file, struct err *e)
 {
-    bool said = p->acts || p->warn_ms || p->burst_ms || p->grace_ms || p->n_exempt;
+    bool said = p->acts || p->warn_ms || p->again_ms || p->burst_ms || p->grace_ms || p->n_exempt;
 
     if (p->reclaim_ms == 0)
         return said ? err_set(e, -EINVAL, "%s: [idle] needs reclaim, such as reclaim = 1h", file)
@@ -60,7 +58,11 @@ int idle_check(const struct policy_idle *p, const char *file, struct err *e)
         return err_set(e, -EINVAL, "%s: [idle] needs action = warn, shrink or requeue", file);
     if (p->warn_ms > p->reclaim_ms)
         return err_set(e, -EINVAL, "%s: [idle] warns after it reclaims", file);
-    if (p->burst_ms >= p->reclaim_ms || (p->warn_ms && p->burst_ms >= p->warn_ms))
-        return err_set(e, -EINVAL, "%s: [idle] burst is shorter than warn and reclaim", file);
+    if (p->again_ms > p->reclaim_ms)
+        return err_set(e, -EINVAL, "%s: [idle] again is no longer than reclaim", file);
+    if (p->burst_ms >= p->reclaim_ms || (p->warn_ms && p->burst_ms >= p->warn_ms) ||
+        (p->again_ms && p->burst_ms >= p->again_ms))
+        return err_set(e, -EINVAL, "%s: [idle] burst is shorter than warn, reclaim and again",
+                       file);
     return 0;
 }

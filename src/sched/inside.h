@@ -1,11 +1,14 @@
 /* What the files of a scheduler share; for src/sched alone. */
 #ifndef BRIM_SCHED_INSIDE_H
 #define BRIM_SCHED_INSIDE_H
+#include "sched/elastic.h"
 #include "sched/idle.h"
 #include "sched/order.h"
 #include "sched/place_scored.h"
 #include "sched/quota.h"
+#include "sched/power.h"
 #include "sched/share.h"
+#include "sched/tiers.h"
 #include "sched/waiting.h"
 #include "sched/wiring.h"
 #include "sched/sched.h"
@@ -54,6 +57,9 @@ struct sched {
     struct quota quota;
     struct idle idle;
     struct share share;
+    struct tiers tiers;
+    struct power power;
+    struct elastic elastic;
     struct waiting waiting; /* those that wait; without preemption only */
     uint32_t *group;        /* of each job */
     size_t n_groups;

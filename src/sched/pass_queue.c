@@ -7,8 +7,8 @@ static bool hopeless(const struct sched *s, uint32_t job)
 {
     const struct work *w = &s->work->jobs[job];
 
-    return w->milli == WORK_WHOLE && w->devices > s->room.whole && s->idle.n_due == 0 &&
-           !s->share.jobs;
+    return w->milli == WORK_WHOLE && w->devices > s->room.whole + s->tiers.most &&
+           s->idle.n_due == 0 && !s->share.jobs && !(s->elastic.jobs && elastic_may_help(s, job));
 }
 
 static bool before(const struct sched *s, uint32_t a, uint32_t b)

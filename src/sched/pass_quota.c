@@ -23,12 +23,12 @@ static int sweep(struct sched *s, int64_t now_ms)
     while ((group = inside_first_group(s)) != WAITING_NONE) {
         uint32_t job = s->cursor[group];
         struct order_key key = s->waiting.nodes[job].key;
-        bool within = quota_within(s, job);
-        const struct action why = { .why = within ? WHY_WITHIN : WHY_LENT, .other = WAITING_NONE };
+        struct action why = { .other = WAITING_NONE };
         int found = idle_find(s, job, now_ms);
 
-        if (found == 0 && within && s->policy.quota.borrow)
+        if (found == 0 && s->policy.quota.borrow && quota_within(s, job))
             found = quota_reclaim(s, job, now_ms);
+        why.why = quota_within(s, job) ? WHY_WITHIN : WHY_LENT;
         if (found < 0 || (found && inside_start(s, job, now_ms, &why) < 0))
             return -1;
         if (found)

@@ -52,6 +52,7 @@ static bool may_stop(const struct sched *s, const struct holder *h, const struct
 
     return later && quota_slot(s, h->job) == quota_slot(s, waits->job) &&
            s->jobs[h->job].state == SCHED_RUNNING && !s->work->jobs[h->job].fixed &&
+           !(s->tiers.ready && giveway_waits(s, h->job, now_ms)) &&
            now_ms - s->jobs[h->job].since_ms >= s->policy.least_run_ms;
 }
 
@@ -73,7 +74,7 @@ static int32_t clear(struct sched *s, const struct ranked *waits, uint32_t node,
     const struct action why = { .why = WHY_VICTIM, .other = waits->job };
     const struct work *w = &s->work->jobs[waits->job];
     int64_t cpus = s->room.nodes[node].cpus_milli, memory = s->room.nodes[node].memory_mib;
-    int have = may_use(s, waits->job, node);
+    int have = may_use(s, waits->job, node) - (s->tiers.keep ? s->tiers.keep[node] : 0);
     int32_t cost = 0;
 
     if ((w->kinds && !(w->kinds >> s->pool->nodes[node].kind & 1)) ||
@@ -139,6 +140,19 @@ static int make_room(struct sched *s, const struct ranked *waits, int64_t now_ms
     return inside_find(s, waits->job);
 }
 
+/* The same where spot jobs, too, give up what they have of the place. */
+static int make_room_beside(struct sched *s, const struct ranked *waits, int64_t now_ms)
+{
+    int found;
+
+    if (s->tiers.n_spot == 0)
+        return make_room(s, waits, now_ms);
+    giveway_lift(s, true);
+    found = make_room(s, waits, now_ms);
+    giveway_lift(s, false);
+    return found > 0 ? giveway_leave(s, waits->job, now_ms) : found;
+}
+
 static enum action_why why_of(const struct sched *s, uint32_t job)
 {
     if (s->quota.n == 0)
@@ -166,12 +180,14 @@ static int sweep(struct sched *s, int64_t now_ms)
             if (!known)
                 find_holders(s);
             known = true;
-            found = make_room(s, r, now_ms);
+            found = make_room_beside(s, r, now_ms);
         }
         why.why = (uint8_t)why_of(s, r->job);
         if (found < 0 || (found && inside_start(s, r->job, now_ms, &why) < 0))
             return -1;
         s->cursor[group] = !found;
+        if (found && s->elastic.jobs) /* others may have given devices up */
+            known = false;
     }
     return 0;
 }

@@ -188,9 +188,9 @@ static bool find_scattered(const struct room *r, const struct work *w, struct fi
     if (r->whole < w->devices)
         return false;
     for (uint32_t i = 0; i < r->pool->n_nodes && left > 0; i++) {
-        int take = MIN(left, r->nodes[i].n_whole);
+        int take = MIN(left, r->nodes[i].n_whole - (r->keep ? r->keep[i] : 0));
 
-        if (take == 0 || !room_suits(r, i, w, take))
+        if (take <= 0 || !room_suits(r, i, w, take))
             continue;
         room_fit_add(r, f, i, take);
         left -= take;

@@ -7,6 +7,7 @@
 #include "base/ini.h"
 #include "base/opt.h"
 #include "base/parse.h"
+#include "sched/elastic.h"
 #include "sched/idle.h"
 #include "sched/order.h"
 #include "sched/place.h"
@@ -21,7 +22,7 @@ static const char *const backfills[] = { "none", "greedy", "easy", "conservative
 static const char *const preempts[] = { "none", "quota", "rebuild", "victims", NULL };
 static const char *const ties[] = { "submitted", "waiting", "running", "list", NULL };
 static const char *const kinds[] = { "fastest", "placed", NULL };
-static const char *const lengths[] = { "none", "limit", "oracle", NULL };
+static const char *const lengths[] = { "none", "limit", "oracle", "history", "steps", NULL };
 
 /* ---- what the program knows ---- */
 
@@ -52,6 +53,8 @@ static const struct known known[] = {
     { "srtf", "the least time left first, with true lengths; preempts",
       "order = srtf\npreempt = quota\nlength = oracle\nties = waiting\nevery = 1s\nnotice = 1s\n"
       "restart = 40s\nrestart-multi = 60s\n" },
+    { "srtf-history", "the least time left first, by what jobs took that were like it; preempts",
+      "order = srtf\npreempt = victims\nlength = history\nrestart = 40s\nrestart-multi = 60s\n" },
     { "tiresias", "two queues by the device time that jobs have had; preempts each minute",
       "order = las\nqueues = 18000001ms\npreempt = quota\nties = running\nevery = 60s\nnotice = "
       "1s\n"
@@ -74,6 +77,9 @@ static const struct known known[] = {
       "order = las\nqueues = 6h\npreempt = rebuild\ninterleave = 4\n" },
     { "srsf", "the least device time left first, with true lengths; preempts by need each minute",
       "order = srsf\npreempt = victims\nlength = oracle\nevery = 60s\nrestart = 40s\n"
+      "restart-multi = 60s\n" },
+    { "srsf-steps", "the same where jobs declare their steps; each runs first until one is seen",
+      "order = srsf\npreempt = victims\nlength = steps\nevery = 60s\nrestart = 40s\n"
       "restart-multi = 60s\n" },
     { "rebuild-srtf", "the least time left first; each pass places all anew",
       "order = srtf\nplace = first\npreempt = rebuild\nlength = oracle\nties = list\n"
@@ -238,24 +244,8 @@ static int take_word(struct policy *p, const struct ini_entry *at, struct err *e
     return rc;
 }
 
-static int take(void *ctx, const struct ini_entry *at, struct err *e)
+static int take_policy(struct policy *p, const struct ini_entry *at, struct err *e)
 {
-    struct policy *p = ctx;
-
-    if (strcmp(at->section, "policy") != 0 && strcmp(at->section, "quota") != 0 &&
-        strcmp(at->section, "idle") != 0 && strcmp(at->section, "share") != 0)
-        return err_set(
-            e, -EINVAL,
-            "%s:%d: unknown section [%s]: a policy has [policy], [quota], [idle], [share]",
-            at->file, at->line, at->section);
-    if (!at->key)
-        return 0;
-    if (!strcmp(at->section, "idle"))
-        return idle_take(&p->idle, at, e);
-    if (!strcmp(at->section, "share"))
-        return share_take(&p->share, at, e);
-    if (!strcmp(at->section, "quota"))
-        return quota_take(&p->quota, at, e);
     if (!strcmp(at->key, "name")) {
         if (snprintf(p->name, sizeof(p->name), "%s", at->value) >= (int)sizeof(p->name))
             return bad(at, e, "too long");
@@ -272,6 +262,41 @@ static int take(void *ctx, const struct ini_entry *at, struct err *e)
     if (!strcmp(at->key, "restart-each-pass"))
         return take_flag(&p->restart_each_pass, at, e);
     return take_word(p, at, e);
+}
+
+/* Those whose head says something by itself. -ENOENT: another one. */
+static int take_section(struct policy *p, const struct ini_entry *at, struct err *e)
+{
+    if (!strcmp(at->section, "elastic"))
+        return elastic_take(&p->elastic, at, e);
+    if (!strcmp(at->section, "service"))
+        return service_take(&p->service, at, e);
+    if (!strcmp(at->section, "spot"))
+        return spot_take(&p->spot, at, e);
+    if (!strcmp(at->section, "power"))
+        return power_take(&p->power, at, e);
+    return -ENOENT;
+}
+
+static int take(void *ctx, const struct ini_entry *at, struct err *e)
+{
+    struct policy *p = ctx;
+    int rc = take_section(p, at, e);
+
+    if (rc != -ENOENT)
+        return rc;
+    if (!strcmp(at->section, "policy"))
+        return at->key ? take_policy(p, at, e) : 0;
+    if (!strcmp(at->section, "quota"))
+        return at->key ? quota_take(&p->quota, at, e) : 0;
+    if (!strcmp(at->section, "idle"))
+        return at->key ? idle_take(&p->idle, at, e) : 0;
+    if (!strcmp(at->section, "share"))
+        return at->key ? share_take(&p->share, at, e) : 0;
+    return err_set(e, -EINVAL,
+                   "%s:%d: unknown section [%s]: a policy has [policy], [quota], [idle], [share], "
+                   "[elastic], [service], [spot], [power]",
+                   at->file, at->line, at->section);
 }
 
 static int check(const struct policy *p, const char *file, struct err *e)
@@ -306,9 +331,12 @@ static int check(const struct policy *p, const char *file, struct err *e)
     if (p->preempt == PREEMPT_NONE && (p->order->keeps_ms || p->order->falls))
         return err_set(e, -EINVAL, "%s: order = %s is for policies that preempt", file,
                        p->order->name);
+    if (p->length == LENGTH_HISTORY && p->preempt == PREEMPT_REBUILD)
+        return err_set(e, -EINVAL, "%s: length = history is for policies that let jobs run on",
+                       file);
     if (p->order->needs_length && p->length == LENGTH_NONE)
-        return err_set(e, -EINVAL, "%s: order = %s needs length = limit or oracle", file,
-                       p->order->name);
+        return err_set(e, -EINVAL, "%s: order = %s needs length = limit, steps, oracle or history",
+                       file, p->order->name);
     if (p->order->keeps_ms && p->n_queues == 0)
         return err_set(e, -EINVAL, "%s: order = %s needs queues, such as queues = 1h 10h", file,
                        p->order->name);
@@ -332,7 +360,11 @@ int policy_read(struct policy *ret, const char *file, const char *text, size_t l
     if (rc == 0)
         rc = share_check(&p, file, e);
     if (rc == 0)
+        rc = elastic_check(&p, file, e);
+    if (rc == 0)
         rc = check(&p, file, e);
+    if (rc == 0)
+        rc = tiers_check(&p, file, e);
     if (rc == 0)
         *ret = p;
     return rc;

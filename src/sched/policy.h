@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "sched/policy_tiers.h"
 
 enum { POLICY_NAME = 48, POLICY_QUEUES = 16, POLICY_SHARES = 64, POLICY_EXEMPT = 16 };
 
@@ -50,8 +51,10 @@ enum policy_ties {
 /* What the scheduler is told about how long jobs take. */
 enum policy_length {
     LENGTH_NONE,
-    LENGTH_LIMIT,  /* what their owners asked for */
-    LENGTH_ORACLE, /* the truth: for comparisons */
+    LENGTH_LIMIT,   /* what their owners asked for */
+    LENGTH_ORACLE,  /* the truth: for comparisons */
+    LENGTH_HISTORY, /* what those took that were like it: sched/forecast.h */
+    LENGTH_STEPS,   /* how many steps a job is to make, and once it was seen, how long each takes */
 };
 
 /* What a class or team may have at any time. */
@@ -81,6 +84,7 @@ struct policy_idle {
     bool acts;          /* that was said */
     int64_t warn_ms;    /* after so long; 0: never */
     int64_t reclaim_ms; /* of so long a time up to now; 0: there is no such section */
+    int64_t again_ms;   /* the same for one whose last pause was that long; 0: reclaim_ms */
     int64_t burst_ms;   /* it may have worked for this and counts as idle nevertheless */
     int64_t grace_ms;   /* after a start this long does not count */
     char exempt[POLICY_EXEMPT][POLICY_NAME]; /* classes */
@@ -93,6 +97,15 @@ struct policy_share_devices {
     int together;     /* all jobs of a device */
     int cost;         /* by so much they are slower */
     int64_t after_ms; /* a job's use is known when it was seen at work for that long */
+};
+
+/* Section [elastic]: jobs that can use more or fewer devices than they asked for. */
+struct policy_elastic {
+    bool on;          /* there is such a section */
+    bool start;       /* one that waits may start on fewer */
+    bool give;        /* those that run give some to those that wait */
+    bool grow;        /* they take more that nobody waits for */
+    int64_t every_ms; /* after a start or a resize, a job is let alone for so long */
 };
 
 struct ini_entry;
@@ -123,6 +136,10 @@ struct policy {
     struct policy_quota quota;
     struct policy_idle idle;
     struct policy_share_devices share;
+    struct policy_service service;
+    struct policy_spot spot;
+    struct policy_power power;
+    struct policy_elastic elastic;
 };
 
 /* The policy of that name. -ENOENT with a sentence that names the nearest. */

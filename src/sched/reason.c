@@ -7,14 +7,25 @@ static void add_time(struct str *out, int64_t ms)
     str_add(out, quantity_seconds((double)ms / 1e3).text);
 }
 
-static void add_devices(const struct sched *s, uint32_t job, struct str *out)
+static void add_devices(const struct work *w, int32_t devices, struct str *out)
 {
-    const struct work *w = &s->work->jobs[job];
-
     if (w->milli < WORK_WHOLE)
         str_addf(out, "%d %% of a device", w->milli / 10);
     else
-        str_addf(out, "%d device%s", (int)w->devices, w->devices == 1 ? "" : "s");
+        str_addf(out, "%d device%s", (int)devices, devices == 1 ? "" : "s");
+}
+
+/* Those that an action is about. */
+static void add_these(const struct sched *s, const struct action *a, struct str *out)
+{
+    const struct work *w = &s->work->jobs[a->job];
+    int32_t asked = elastic_asked(s, a->job);
+
+    if (a->kind == ACTION_RESIZE)
+        str_addf(out, "%d to ", (int)a->before);
+    if (a->kind == ACTION_START && a->devices < asked)
+        str_addf(out, "%d of ", (int)a->devices);
+    add_devices(w, a->kind == ACTION_START ? asked : a->devices ? a->devices : w->devices, out);
 }
 
 static void add_place(const struct sched *s, uint32_t job, struct str *out)
@@ -36,7 +47,7 @@ static void add_other(const struct sched *s, const struct action *a, struct str 
     if (a->other == WAITING_NONE)
         return;
     str_addf(out, "job %s, which waits for ", s->work->jobs[a->other].name);
-    add_devices(s, a->other, out);
+    add_devices(&s->work->jobs[a->other], elastic_asked(s, a->other), out);
 }
 
 static void add_share(const struct sched *s, uint32_t job, struct str *out)
@@ -70,7 +81,7 @@ static void add_idle(const struct sched *s, const struct action *a, struct str *
     bool warns = a->kind == ACTION_WARN;
 
     str_add(out, warns ? " idle for " : ": they were idle for ");
-    add_time(out, warns && p->warn_ms ? p->warn_ms : p->reclaim_ms);
+    add_time(out, warns && p->warn_ms ? p->warn_ms : idle_window_ms(s, a->job));
     if (p->burst_ms > 0) {
         str_add(out, " but for ");
         add_time(out, p->burst_ms);
@@ -83,7 +94,7 @@ static void add_idle(const struct sched *s, const struct action *a, struct str *
                                             : "; it starts again in its turn");
     } else if (a->until_ms != WORK_UNKNOWN) {
         str_add(out, "; after ");
-        add_time(out, p->reclaim_ms);
+        add_time(out, idle_window_ms(s, a->job));
         str_add(out, " they are for jobs that wait");
     }
 }
@@ -136,6 +147,18 @@ static void add_start(const struct sched *s, const struct action *a, int64_t now
     }
 }
 
+static void add_resize(const struct sched *s, const struct action *a, struct str *out)
+{
+    add_place(s, a->job, out);
+    if (a->why == WHY_FREE) {
+        str_add(out, ": nobody waits for those that are free");
+        return;
+    }
+    str_add(out, ": ");
+    add_other(s, a, out);
+    str_add(out, ", gets what it can do without");
+}
+
 /* What happened to a node, and to a job that was on it. */
 static void add_loss(const struct sched *s, const struct action *a, int64_t now_ms, struct str *out)
 {
@@ -159,7 +182,7 @@ static void add_loss(const struct sched *s, const struct action *a, int64_t now_
         return;
     case ACTION_LEAVE:
         str_addf(out, "job %s gives up ", s->work->jobs[a->job].name);
-        add_devices(s, a->job, out);
+        add_these(s, a, out);
         str_addf(out, ": the window of node %s begins; what it did is saved", node);
         return;
     case ACTION_STANDS:
@@ -167,7 +190,7 @@ static void add_loss(const struct sched *s, const struct action *a, int64_t now_
         return;
     default:
         str_addf(out, "job %s loses ", s->work->jobs[a->job].name);
-        add_devices(s, a->job, out);
+        add_these(s, a, out);
         str_addf(out, ": node %s failed; it goes back ", node);
         add_time(out, a->until_ms);
         str_add(out, s->work->jobs[a->job].checkpoint_ms ? ", to its last checkpoint, and waits"
@@ -181,14 +204,23 @@ void sched_reason(const struct sched *s, const struct action *a, int64_t now_ms,
         add_loss(s, a, now_ms, out);
         return;
     }
+    if (reason_whole(s, a, out))
+        return;
     str_addf(out, "job %s %s ", s->work->jobs[a->job].name,
-             a->kind == ACTION_START  ? "starts with"
-             : a->kind == ACTION_WARN ? "keeps"
-                                      : "gives up");
-    add_devices(s, a->job, out);
+             a->kind == ACTION_START    ? "starts with"
+             : a->kind == ACTION_RESIZE ? "goes from"
+             : a->kind == ACTION_WARN   ? "keeps"
+                                        : "gives up");
+    add_these(s, a, out);
     if (a->kind == ACTION_START) {
         add_place(s, a->job, out);
-        add_start(s, a, now_ms, out);
+        if (!reason_rest(s, a, now_ms, out))
+            add_start(s, a, now_ms, out);
+        reason_start(s, a, now_ms, out);
+    } else if (a->kind == ACTION_RESIZE) {
+        add_resize(s, a, out);
+    } else if (reason_rest(s, a, now_ms, out)) {
+        return;
     } else if (a->why == WHY_VICTIM) {
         str_add(out, ": they are for ");
         add_other(s, a, out);

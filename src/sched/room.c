@@ -55,6 +55,8 @@ bool room_suits(const struct room *r, uint32_t node, const struct work *w, int n
         return false;
     if (n->cpus_milli < w->cpus_milli || n->memory_mib < w->memory_mib)
         return false;
+    if (r->keep && need > 0 && n->n_whole < need + r->keep[node])
+        return false;
     return !r->spare_of || r->spare_of[node] >= need;
 }
 

@@ -48,6 +48,7 @@ struct room {
     size_t n_parts;
     uint32_t spare;          /* the first of those given back */
     const uint8_t *spare_of; /* NULL, or what a long job may take of each node (backfill) */
+    const uint8_t *keep;     /* NULL, or what a job leaves free of each node (tiers.h) */
     struct scores *scores;   /* of placements that make some; NULL */
     struct wiring *wiring;   /* of those that look at it; NULL */
 };

@@ -8,6 +8,7 @@
 #include "sched/policy.h"
 #include "sched/room.h"
 #include "sched/state.h"
+#include "sched/watts.h"
 
 struct sched;
 
@@ -17,6 +18,8 @@ enum action_kind {
     ACTION_PARK,    /* it gives its devices up, and says when it needs some: sched_wake() */
     ACTION_WARN,    /* its owner is told */
     ACTION_JOIN,    /* it gives its devices up, and shares those of another one */
+    ACTION_HOLD,    /* it found a place and no power, and waits: told once a wait */
+    ACTION_RESIZE,  /* it goes on with more devices, or fewer */
     /* What happened, told in the same form for sched_reason(); sched_pass() gives none of them. */
     ACTION_LOSE,   /* a job lost its devices with the node 'other' */
     ACTION_DOWN,   /* the node 'other' is lost until until_ms */
@@ -41,14 +44,27 @@ enum action_why {
     WHY_RECLAIM, /* above that, and they do: preempted */
     WHY_IDLE,    /* its devices are idle */
     WHY_LITTLE,  /* its devices are busy for a part of the time */
+    WHY_RESERVE, /* a replica, in the reserve of its service */
+    WHY_SERVICE, /* a replica, beyond that */
+    WHY_SPOT,    /* a spot job, on what nobody else wants */
+    WHY_WAY,     /* a spot job, which another one needs to go: preempted */
+    WHY_REPLICA, /* a replica needs to go before it: preempted */
+    WHY_POWER,   /* there is not enough power for it */
+    WHY_GIVES,   /* another one gets what it can do without: resized */
+    WHY_FREE,    /* nobody waits for what is free: resized */
 };
 
 struct action {
     uint32_t job;
     uint8_t kind, why;
-    uint32_t other;   /* the job that waits, or that goes first; WAITING_NONE */
-    int64_t until_ms; /* when that one can start; WORK_UNKNOWN. LOSE: what it goes back by */
+    uint32_t other; /* the job that waits, or that goes first; WAITING_NONE */
+    /* When that one can start; WORK_UNKNOWN. LOSE: what it goes back by; HOLD: the power that it
+     * needs, in mW; RESIZE: what it costs. */
+    int64_t until_ms;
     uint32_t with;    /* ACTION_JOIN: whose devices it shares */
+    int32_t devices;  /* START, RESIZE: that it has from then on; PREEMPT, PARK: that it had */
+    int32_t before;   /* RESIZE: that it had */
+    int64_t ready_ms; /* START: when those that gave way for it are gone; 0: at once */
 };
 
 /* For the jobs of a workload on a pool, all devices of which are free. All three are borrowed.
@@ -57,6 +73,21 @@ int sched_open(struct sched **ret, const struct policy *policy, const struct poo
                const struct workload *jobs, struct err *e) CHECK_RESULT;
 void sched_close(struct sched *s);
 DEFINE_CLEANUP(struct sched, sched_close)
+
+/* Under a policy with [power], before anything else: what devices of each kind of the pool draw.
+ * Without such a section nothing happens. -ENOMEM, or -EINVAL with a sentence. */
+int sched_watts(struct sched *s, const struct watts *kinds, struct err *e) CHECK_RESULT;
+
+/* What all nodes draw by that; how many starts were at a lower limit. */
+int64_t sched_drawn_mw(const struct sched *s);
+uint64_t sched_limited(const struct sched *s);
+
+/* Which of the three a job is (tiers.h): a replica of a service, a batch job, a spot job. */
+bool sched_is_service(const struct sched *s, uint32_t job);
+bool sched_is_spot(const struct sched *s, uint32_t job);
+
+/* What a node keeps for services: devices of its reserve. */
+int sched_reserve(const struct sched *s, uint32_t node);
 
 /* Whether a job could ever run on this pool. */
 bool sched_possible(struct sched *s, uint32_t job);
@@ -98,6 +129,10 @@ void sched_use(struct sched *s, uint32_t job, int64_t now_ms, int milli);
 /* A job that was parked needs devices again: it waits. So much of what is left of it has passed
  * meanwhile. */
 void sched_wake(struct sched *s, uint32_t job, int64_t now_ms, int64_t passed_ms);
+
+/* Whether jobs are resized at all. How many devices a job has, or asked for while it has none. */
+bool sched_resizes(const struct sched *s);
+int32_t sched_devices(const struct sched *s, uint32_t job);
 
 /* What it costs a job to start again after a preemption. */
 int64_t sched_restart_ms(const struct sched *s, uint32_t job);

@@ -1,6 +1,8 @@
 #include "sched/share.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sched/inside.h"
 
@@ -69,6 +71,11 @@ static int usual(struct sched *s, uint32_t job, int64_t now_ms)
     return j->seen_ms < s->policy.share.after_ms ? 0 : (int)(j->sum / (double)j->seen_ms);
 }
 
+static bool idle_now(const struct sched *s, uint32_t job)
+{
+    return s->idle.jobs && s->idle.jobs[job].idle;
+}
+
 /* ---- pairs ---- */
 
 void share_leave(struct sched *s, uint32_t job, int64_t now_ms)
@@ -100,25 +107,39 @@ static int by_shape(const void *a, const void *b)
     return x->job < y->job ? -1 : x->job > y->job;
 }
 
-/* The jobs that could share, by shape, those of the least use first. */
+/* Of two that share devices and of which one is idle and can be stopped, the other one; of one that
+ * shares none, itself. WAITING_NONE: nobody else can come in. */
+static uint32_t mover(const struct sched *s, uint32_t owner, int64_t now_ms)
+{
+    uint32_t partner = s->share.jobs[owner].partner;
+
+    if (partner == WAITING_NONE)
+        return idle_now(s, owner) ? WAITING_NONE : owner;
+    if (idle_due(s, owner, now_ms))
+        return idle_now(s, partner) ? WAITING_NONE : partner;
+    return idle_due(s, partner, now_ms) && !idle_now(s, owner) ? owner : WAITING_NONE;
+}
+
+/* The jobs that could share, by shape, those of the least use first: as the owners of devices. */
 static size_t candidates(struct sched *s, int64_t now_ms)
 {
     struct stop *stops = s->share.stops;
     size_t n = 0;
 
     for (size_t i = 0; i < s->n_running; i++) {
-        uint32_t job = s->running[i];
-        const struct work *w = &s->work->jobs[job];
+        uint32_t owner = s->running[i], job;
+        const struct work *w = &s->work->jobs[owner];
         int use;
 
-        if (s->share.jobs[job].partner != WAITING_NONE || w->fixed || w->devices == 0 ||
-            w->milli < WORK_WHOLE)
+        if (s->share.jobs[owner].guest || w->fixed || w->devices == 0 || w->milli < WORK_WHOLE)
             continue;
-        use = usual(s, job, now_ms);
+        job = mover(s, owner, now_ms);
+        use = job == WAITING_NONE ? 0 : usual(s, job, now_ms);
         if (use > 0 && use <= s->policy.share.below)
-            stops[n++] = (struct stop){ use, w->shape, job };
+            stops[n++] = (struct stop){ use, w->shape, owner };
     }
-    qsort(stops, n, sizeof(*stops), by_shape);
+    if (n > 0)
+        qsort(stops, n, sizeof(*stops), by_shape);
     return n;
 }
 
@@ -142,31 +163,58 @@ static size_t pair(struct sched *s, size_t n)
     return guests;
 }
 
-static int join(struct sched *s, uint32_t guest, uint32_t other)
+size_t share_guests(struct sched *s, int64_t now_ms, struct stop *ret)
 {
-    uint32_t host = s->share.host[guest];
-    const struct action why = {
-        .job = guest, .kind = ACTION_JOIN, .why = WHY_LITTLE, .other = other, .with = host
-    };
+    size_t n;
 
+    if (!s->share.jobs)
+        return 0;
+    n = pair(s, candidates(s, now_ms));
+    if (ret != s->share.stops)
+        memcpy(ret, s->share.stops, n * sizeof(*ret));
+    return n;
+}
+
+/* The devices of two that share them become the guest's. */
+static void change_owner(struct sched *s, uint32_t host, uint32_t guest)
+{
+    s->jobs[guest].part = s->jobs[host].part;
+    s->jobs[host].part = NO_PART;
+    quota_count(s, host, -1);
+    quota_count(s, guest, 1);
+    s->share.jobs[host].guest = true;
+    s->share.jobs[guest].guest = false;
+}
+
+/* Stop the idle one of two that share devices: the other one has them alone, and is *ret. */
+static int part(struct sched *s, uint32_t owner, uint32_t other, int64_t now_ms, uint32_t *ret)
+{
+    uint32_t partner = s->share.jobs[owner].partner;
+
+    *ret = owner;
+    if (partner == WAITING_NONE)
+        return 0;
+    if (!idle_due(s, owner, now_ms))
+        return idle_stop(s, partner, other, now_ms);
+    change_owner(s, owner, partner);
+    *ret = partner;
+    return idle_stop(s, owner, other, now_ms);
+}
+
+int share_join(struct sched *s, uint32_t owner, uint32_t other, int64_t now_ms)
+{
+    struct action why = { .kind = ACTION_JOIN, .why = WHY_LITTLE, .other = other };
+    uint32_t guest, host = s->share.host[owner];
+
+    if (part(s, owner, other, now_ms, &guest) < 0 || part(s, host, other, now_ms, &host) < 0)
+        return -ENOMEM;
     room_give(&s->room, &s->work->jobs[guest], s->jobs[guest].part);
     s->jobs[guest].part = NO_PART;
     quota_count(s, guest, -1);
     s->share.jobs[guest].partner = host;
     s->share.jobs[guest].guest = true;
     s->share.jobs[host].partner = guest;
+    why.job = guest;
+    why.with = host;
     return inside_note(s, &why);
-}
-
-int share_find(struct sched *s, uint32_t job, int64_t now_ms)
-{
-    size_t n;
-
-    if (!s->share.jobs)
-        return 0;
-    n = stops_find(s, job, s->share.stops, pair(s, candidates(s, now_ms)), NULL);
-    for (size_t i = 0; i < n; i++)
-        if (join(s, s->share.stops[i].job, job) < 0)
-            return -1;
-    return n > 0 && inside_find(s, job);
 }

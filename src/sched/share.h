@@ -42,8 +42,12 @@ void share_use(struct sched *s, uint32_t job, int64_t now_ms, int milli);
 bool share_is_guest(const struct sched *s, uint32_t job);
 uint32_t share_partner(const struct sched *s, uint32_t job);
 
-/* Let jobs move together so that there is a place for another, none without which there is one,
- * too. 1; 0: there is none, and nothing was moved; -1 on failure. */
-int share_find(struct sched *s, uint32_t job, int64_t now_ms) CHECK_RESULT;
+/* Jobs that could go to the devices of others, each that owns some; what can be freed, in the form
+ * of stops. Where one of two that share devices is idle and can be stopped, the other one counts as
+ * alone. Returns how many. */
+size_t share_guests(struct sched *s, int64_t now_ms, struct stop *ret);
+
+/* One of them does, so that another job has a place. -ENOMEM. */
+int share_join(struct sched *s, uint32_t owner, uint32_t other, int64_t now_ms) CHECK_RESULT;
 
 #endif

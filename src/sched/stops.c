@@ -4,11 +4,12 @@
 
 #include "sched/inside.h"
 
-/* Let the devices of a running job count as free, or as its own again. */
-static void lift(struct sched *s, uint32_t job, bool up)
+void stops_lift(struct sched *s, uint32_t job, bool up)
 {
     room_lift(&s->room, &s->work->jobs[job], s->jobs[job].part, up);
     quota_count(s, job, up ? -1 : 1);
+    if (s->power.on)
+        power_lift(s, job, up);
 }
 
 /* Lift jobs until there is a place for another; how many of the n were, moved to the front. */
@@ -22,7 +23,7 @@ static size_t lift_until(struct sched *s, uint32_t job, struct stop *stops, size
         if (may && !may(s, stops[i].job))
             continue;
         stops[lifted++] = stops[i];
-        lift(s, stops[i].job, true);
+        stops_lift(s, stops[i].job, true);
         *found = inside_find(s, job);
     }
     return lifted;
@@ -34,13 +35,13 @@ size_t stops_find(struct sched *s, uint32_t job, struct stop *stops, size_t n, s
 
     n = lift_until(s, job, stops, n, may, &found);
     for (size_t i = n; i-- > 0 && found;) { /* those without which it goes, too, run on */
-        lift(s, stops[i].job, false);
+        stops_lift(s, stops[i].job, false);
         if (inside_find(s, job))
             memmove(&stops[i], &stops[i + 1], (--n - i) * sizeof(*stops)); /* in their order */
         else
-            lift(s, stops[i].job, true);
+            stops_lift(s, stops[i].job, true);
     }
     for (size_t i = 0; i < n; i++)
-        lift(s, stops[i].job, false);
+        stops_lift(s, stops[i].job, false);
     return found ? n : 0;
 }

@@ -115,6 +115,27 @@ def test_bad_rows_are_counted(brim, trace):
     assert said["policies"][0]["all"]["jobs"] == 5
 
 
+def test_dates_that_are_none(brim, trace):
+    head = "timestamp,duration,num_gpus,gpu_time,cluster\n"
+    days = ["2017-02-29", "2017-04-31", "2017-13-01", "2017-00-10", "2017-01-00", "1969-12-31",
+            "1900-01-01", "2017-1-1", "0000-00-00"]
+    good = ["2016-02-29", "2017-12-31", "2000-02-29", "2017-04-30"]
+    rows = "".join(f"{day} 00:00:00,5,1,5,a\n" for day in days + good)
+    said = simulate(brim, trace(head + rows))
+    assert (said["trace"]["jobs"], said["trace"]["bad"]) == (len(good), len(days))
+
+
+def test_all_at_once(brim, trace):
+    """There is no time up to the last submission: no share of it either."""
+    path = trace(HEAD + "a,0,1,5\n")
+    run = simulate(brim, path)["policies"][0]
+    assert run["allocated"] is None
+    text = brim.out("sim", path, "--nodes", "1x8")
+    assert "nan" not in text and "1 job on 1 node with 8 devices" in text
+    (line,) = [words for words in map(str.split, text.splitlines()) if words[:2] == ["fifo", "1"]]
+    assert line[-2:] == ["?", "0"]
+
+
 def test_own_policy(brim, tmp_path, trace):
     policy = tmp_path / "mine.ini"
     policy.write_text("[policy]\nname = mine\norder = smallest\nbackfill = greedy\n")
@@ -122,11 +143,25 @@ def test_own_policy(brim, tmp_path, trace):
     assert said["policies"][0]["policy"] == "mine"
 
 
+def test_steps_are_seen_first(brim, tmp_path):
+    """Who was not seen goes first for a minute behind its start; then the least left does."""
+    path = tmp_path / "two.csv"
+    path.write_text("job_id,submit_s,gpus,duration_s\na,0,1,1000\nb,100,1,5000\n")
+    starts = {}
+    for name in ("srsf", "srsf-steps"):
+        lines = brim.out("sim", path, "--nodes", "1x1", "--policy", name, "--actions").splitlines()
+        starts[name] = [(float(line.split()[0]), line.split()[2]) for line in lines
+                        if " starts " in line]
+    assert starts["srsf"] == [(0, "a"), (1020, "b")]
+    assert starts["srsf-steps"] == [(0, "a"), (120, "b"), (240, "a"), (1200, "b")]
+
+
 @pytest.mark.parametrize(
     "text, why",
     [
         ("[policy]\norder = best\n", ":2: order is one of fifo, sjf, "),
-        ("[policy]\norder = srtf\npreempt = quota\n", "needs length = limit or oracle"),
+        ("[policy]\norder = srtf\npreempt = quota\n",
+         "needs length = limit, steps, oracle or history"),
         ("[policy]\nqueues = 2h 1h\n", "each limit is above the one before"),
         ("[policy]\nevery = soon\n", "a time is a whole number"),
         ("[policy]\ncolour = red\n", "unknown key 'colour'"),

@@ -80,8 +80,9 @@ def test_better_without_lengths(brim, tmp_path):
 def test_muri_beaten(brim, tmp_path):
     """The least device time left, without sharing; with it, Muri-S (knows lengths) and Muri-L."""
     path = unpack(tmp_path, "muri_trace3.csv")
-    runs = policies(brim, path, "8x8", ["srsf", "interleave", "interleave-las"])
+    runs = policies(brim, path, "8x8", ["srsf", "srsf-steps", "interleave", "interleave-las"])
     assert runs["srsf"]["all"]["completion_s"] < 185022
+    assert runs["srsf-steps"]["all"]["completion_s"] < 185022
     assert runs["interleave"]["all"]["completion_s"] < 83242
     assert runs["interleave-las"]["all"]["completion_s"] < 88687
 

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from conftest import actions
 
 TRACE = """job_id,submit_s,gpus,duration_s,class,activity
 a,0,8,20000,x,3600:90 10800:0 70
@@ -10,27 +11,6 @@ b,10,8,1000,y,80
 c,20,4,1000,y,
 """
 IDLE = "[policy]\norder = fifo\nrestart = 40s\n[idle]\nwarn = 30m\nreclaim = 1h\ngrace = 5m\n"
-
-
-@pytest.fixture
-def policy(tmp_path):
-    def write(text):
-        path = tmp_path / "mine.ini"
-        path.write_text(text)
-        return path
-
-    return write
-
-
-@pytest.fixture
-def trace(tmp_path):
-    path = tmp_path / "trace.csv"
-    path.write_text(TRACE)
-    return path
-
-
-def actions(brim, trace, policy):
-    return brim.out("sim", trace, "--nodes", "1x8", "--actions", "--policy", policy).splitlines()
 
 
 def test_idle_devices_go_to_what_waits(brim, trace, policy):
@@ -59,6 +39,23 @@ def test_other_actions(brim, trace, policy):
     assert not any("idle" in line for line in said)
 
 
+def test_who_was_idle_before(brim, tmp_path, policy):
+    trace = tmp_path / "again.csv"
+    rows = "a,0,8,40000,x,1000:90 5000:0 4000:90 6000:0 4000:90 2000:0 4000:90 6000:0 90\n"
+    waits = "".join(f"w{at},{at},8,10,y,\n" for at in (1001, 10001, 20001, 26001))
+    trace.write_text("job_id,submit_s,gpus,duration_s,class,activity\n" + rows + waits)
+    text = IDLE.replace("40s", "0s") + "again = 10m\naction = shrink\n"
+    said = actions(brim, trace, policy(text))
+    taken = [line.split(" and are")[0] for line in said if "gives up" in line]
+    # the second pause is one as before; the third is over after 2,000 s, which is less than an hour
+    assert taken == [
+        "4600.000 job a gives up 8 devices: they were idle for 3600 s,",
+        "10600.000 job a gives up 8 devices: they were idle for 600 s,",
+        "20600.000 job a gives up 8 devices: they were idle for 600 s,",
+        "29600.000 job a gives up 8 devices: they were idle for 3600 s,",
+    ]
+
+
 def test_how_busy_they_are(brim, trace, policy):
     said = json.loads(brim.out("sim", trace, "--nodes", "1x8", "--json", "--compare",
                                policy(IDLE + "action = shrink\n")))
@@ -72,6 +69,46 @@ def test_how_busy_they_are(brim, trace, policy):
     assert after["away_s"] == pytest.approx(7200 / 3, abs=1e-3)
     text = brim.out("sim", trace, "--nodes", "1x8", "--policy", "fifo")
     assert " allocated%     busy% preempted\n" in text
+
+
+def test_when_nodes_fail(brim, tmp_path, policy):
+    trace, lost = tmp_path / "one.csv", tmp_path / "lost.csv"
+    trace.write_text("\n".join(TRACE.splitlines()[:2]) + "\n")
+    lost.write_text("time_s,node,duration_s\n2000,n0,100\n5000,n0,200\n")
+    path = policy("[policy]\norder = fifo\nrestart = 40s\n")
+    run = ["sim", trace, "--nodes", "1x8", "--policy", path, "--failures", lost, "--checkpoint",
+           "1500s", "--checkpoint-cost", "10s"]
+    # the second time it is idle: what it worked since its checkpoint is for when it works again
+    said = brim.out(*run, "--actions").splitlines()
+    assert [line for line in said if " loses " in line] == [
+        "2000.000 job a loses 8 devices: node n0 failed; it goes back 490 s, to its last "
+        "checkpoint, and waits",
+        "5000.000 job a loses 8 devices: node n0 failed; it goes back 600 s, to its last "
+        "checkpoint, and waits",
+    ]
+    said = json.loads(brim.out(*run, "--json"))["policies"][0]
+    assert said["end_s"] == 21330
+    hours = 8 / 3600
+    lost = said["failures"]
+    assert lost["done_again_device_hours"] == pytest.approx(1090 * hours, abs=1e-4)
+    assert lost["restarts_device_hours"] == pytest.approx(80 * hours, abs=1e-4)
+    assert lost["saving_device_hours"] == pytest.approx(60 * hours, abs=1e-4)
+    assert said["busy_to_end"] == pytest.approx((3000 * 0.9 + 6200 * 0.7) / 21330, abs=1e-6)
+
+
+def test_what_counts(brim, tmp_path):
+    trace = tmp_path / "three.csv"
+    trace.write_text("job_id,submit_s,gpus,duration_s,activity\n"
+                     "a,0,4,1000,50\nb,2000,8,1000,80\nc,4000,1,10,\n")
+    run = ["sim", trace, "--nodes", "1x8", "--price", "3.6", "--json"]
+    said = json.loads(brim.out(*run))["policies"][0]
+    assert said["allocated"] == pytest.approx(12 / 32) and said["cost_usd"] == 32
+    said = json.loads(brim.out(*run, "--from", "1000s"))["policies"][0]
+    assert said["allocated"] == pytest.approx(8 / 24, abs=1e-6) and said["cost_usd"] == 24
+    assert said["busy"] == pytest.approx(6.4 / 24, abs=1e-6)
+    done = brim("sim", trace, "--from", "2h")
+    assert done.returncode == 1
+    assert done.stderr == "brim sim: --from: the last job is submitted 1.111 h after the first\n"
 
 
 def test_activity_of_a_cluster(brim, tmp_path):
@@ -100,6 +137,8 @@ def test_activity_of_a_cluster(brim, tmp_path):
         ("[idle]\nreclaim = 1h\naction = kill\n", ":3: action is one of warn, shrink, requeue"),
         ("[idle]\nreclaim = 1h\naction = warn\nwarn = 2h\n", "[idle] warns after it reclaims"),
         ("[idle]\nreclaim = 1h\naction = warn\nburst = 1h\n", "burst is shorter than"),
+        ("[idle]\nreclaim = 1h\nagain = 1m\naction = warn\nburst = 1m\n", "burst is shorter than"),
+        ("[idle]\nreclaim = 1h\nagain = 2h\naction = warn\n", "again is no longer than reclaim"),
         ("[idle]\nfor = 1h\n", ":2: unknown key 'for' in [idle]"),
         ("[idle]\nreclaim = often\n", "a time is a whole number"),
         ("[policy]\nbackfill = conservative\nlength = limit\n[idle]\nreclaim = 1h\naction = warn\n",

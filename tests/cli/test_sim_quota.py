@@ -5,7 +5,7 @@ import gzip
 import json
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, actions
 
 WEEK = ROOT / "tests" / "fixtures" / "traces" / "philly_week_vc.csv.gz"
 SHARES = """[quota]
@@ -34,28 +34,12 @@ TRACE = "job_id,submit_s,gpus,duration_s,class,team\n" \
 
 
 @pytest.fixture
-def policy(tmp_path):
-    def write(name, text):
-        path = tmp_path / f"{name}.ini"
-        path.write_text(f"[policy]\nname = {name}\n{text}")
-        return path
-
-    return write
+def named(policy):
+    return lambda name, text: policy(f"[policy]\nname = {name}\n{text}", name)
 
 
-@pytest.fixture
-def trace(tmp_path):
-    path = tmp_path / "trace.csv"
-    path.write_text(TRACE)
-    return path
-
-
-def actions(brim, trace, policy):
-    return brim.out("sim", trace, "--nodes", "1x8", "--actions", "--policy", policy).splitlines()
-
-
-def test_walls(brim, trace, policy):
-    said = actions(brim, trace, policy("walls", "[quota]\nshare = text 4\nshare = vision 50%\n"))
+def test_walls(brim, trace, named):
+    said = actions(brim, trace, named("walls", "[quota]\nshare = text 4\nshare = vision 50%\n"))
     # y2 waits for y1 although vision's devices are free; z is of no class, and has no share
     assert said == [
         "0.000 job y1 starts with 4 devices on n0: it is within the share of class text (4)",
@@ -65,9 +49,9 @@ def test_walls(brim, trace, policy):
 
 
 @pytest.mark.parametrize("by, mine, other", [("class", "text", "vision"), ("team", "q", "p")])
-def test_what_is_lent_comes_back(brim, trace, policy, by, mine, other):
+def test_what_is_lent_comes_back(brim, trace, named, by, mine, other):
     text = f"restart = 5s\n[quota]\nby = {by}\nshare = {mine} 4\nshare = {other} 4\nborrow = yes\n"
-    said = actions(brim, trace, policy("lent", text))
+    said = actions(brim, trace, named("lent", text))
     assert said[1:4] == [
         f"10.000 job y2 starts with 4 devices on n0: it borrows, above the share of {by} {mine} "
         "(4), what nobody within a share needs",
@@ -99,16 +83,16 @@ def test_what_is_lent_comes_back(brim, trace, policy, by, mine, other):
         ("order = las\nqueues = 1h\npreempt = quota\n[quota]\nshare = a 1\n", "none or victims"),
     ],
 )
-def test_what_it_refuses(brim, trace, policy, text, why):
-    done = brim("sim", trace, "--nodes", "1x8", "--policy", policy("mine", text))
+def test_what_it_refuses(brim, trace, named, text, why):
+    done = brim("sim", trace, "--nodes", "1x8", "--policy", named("mine", text))
     assert done.returncode == 1 and why in done.stderr and len(done.stderr.splitlines()) == 1
 
 
-def test_a_week_of_philly(brim, tmp_path, policy):
+def test_a_week_of_philly(brim, tmp_path, named):
     """The figures of docs/sim.md."""
     path = tmp_path / "week.csv"
     path.write_bytes(gzip.decompress(WEEK.read_bytes()))
-    names = [str(policy(name, text)) for name, text in POLICIES.items()]
+    names = [str(named(name, text)) for name, text in POLICIES.items()]
     said = json.loads(brim.out("sim", path, "--json", "--nodes", "80x8", "--policy", names[0],
                                "--compare", ",".join([*names[1:], "fifo"])))
     runs = {run["policy"]: run for run in said["policies"]}

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from conftest import actions
 
 TRACE = """job_id,submit_s,gpus,duration_s,class,activity
 a,0,4,10000,x,30
@@ -13,27 +14,9 @@ POLICY = "[policy]\norder = fifo\nrestart = 100s\n"
 SHARE = "[share]\nbelow = 50%\ntogether = 90%\nafter = 30m\ncost = 10%\n"
 
 
-@pytest.fixture
-def policy(tmp_path):
-    def write(text):
-        path = tmp_path / "mine.ini"
-        path.write_text(text)
-        return path
-
-    return write
-
-
-@pytest.fixture
-def trace(tmp_path):
-    path = tmp_path / "trace.csv"
-    path.write_text(TRACE)
-    return path
-
-
 def test_two_on_the_devices_of_one(brim, trace, policy):
     path = policy(POLICY + SHARE)
-    said = brim.out("sim", trace, "--nodes", "1x8", "--actions", "--policy", path).splitlines()
-    assert said[2:] == [
+    assert actions(brim, trace, path)[2:] == [
         "4000.000 job a gives up 4 devices and shares those of job b: both are at most 50 % busy, "
         "together 90 %, and job c, which waits for 4 devices, gets them",
         "4000.000 job c starts with 4 devices on n0: of those that wait it was submitted first",
@@ -46,6 +29,40 @@ def test_two_on_the_devices_of_one(brim, trace, policy):
     assert run["end_s"] == pytest.approx(end, abs=0.01)
     work = 4 * (10000 * 0.3 + 10000 * 0.4 + 1000)
     assert run["busy_to_end"] == pytest.approx(work / (8 * end), abs=1e-5)
+
+
+def test_an_idle_partner_makes_way(brim, tmp_path, policy):
+    trace = tmp_path / "three.csv"
+    trace.write_text("job_id,submit_s,gpus,duration_s,class,activity\n"
+                     "a,0,4,60000,x,30\nb,0,4,60000,x,7000:40 40000:0 40\n"
+                     "c,4000,4,60000,y,35\nd,9000,4,1000,y,\n")
+    path = policy(POLICY + SHARE + "[idle]\nreclaim = 10m\naction = shrink\n")
+    said = brim.out("sim", trace, "--nodes", "1x8", "--actions", "--policy", path).splitlines()
+    # b owns the devices that a shares: they become a's, then free
+    assert [line.split(":")[0] for line in said[4:7]] == [
+        "9000.000 job b gives up 4 devices",
+        "9000.000 job a gives up 4 devices and shares those of job c",
+        "9000.000 job d starts with 4 devices on n0",
+    ]
+    run = json.loads(brim.out("sim", trace, "--nodes", "1x8", "--json", "--policy", path))
+    run = run["policies"][0]
+    assert run["joined"] == 2 and run["reclaimed"] == 1
+    said = run["allocated_for"]
+    assert sum(said.values()) - 2 * said["shared"] == pytest.approx(1, abs=1e-5)
+
+
+def test_two_that_are_idle_make_way(brim, tmp_path, policy):
+    trace = tmp_path / "two.csv"
+    trace.write_text("job_id,submit_s,gpus,duration_s,class,activity\n"
+                     "a,0,4,60000,x,6000:30 40000:0 30\nb,0,4,60000,x,6000:40 40000:0 40\n"
+                     "c,4000,4,60000,y,95\nd,9000,4,1000,y,\n")
+    path = policy(POLICY + SHARE + "[idle]\nreclaim = 10m\naction = shrink\n")
+    said = brim.out("sim", trace, "--nodes", "1x8", "--actions", "--policy", path).splitlines()
+    assert [line.split(":")[0] for line in said[4:7]] == [
+        "9000.000 job a gives up 4 devices",
+        "9000.000 job b gives up 4 devices",
+        "9000.000 job d starts with 4 devices on n0",
+    ]
 
 
 def test_who_does_not_share(brim, trace, policy):

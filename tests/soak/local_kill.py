@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Kill -9 the engine of the queue at moments of chance while short jobs run; script/soak runs it.
 
-    BRIM=... tests/soak/local_kill.py [--jobs 500] [--kills 100] [--seed 1]
+    BRIM=... tests/soak/local_kill.py [--jobs 500] [--kills 100] [--seed 1] [--idle]
 
 Jobs are real processes: plain ones, which write a line when they begin and one when they end, with
 exit statuses of all kinds; an array; and ones that count with a checkpoint, give way to those of a
 higher priority, and go on from there. While they are submitted and run the engine is killed,
-whatever it does. Then each plain job must have begun once and ended once, each one that counts must
-have counted each number once and in order, and the queue must tell each one's exit status."""
+whatever it does. With --idle the policy takes CPUs from jobs that are idle, and some of those that
+count sleep between numbers, longer than that. Then each plain job must have begun once and ended
+once, each one that counts must have counted each number once and in order, and the queue must tell
+each one's exit status."""
 
 import argparse
 import collections
@@ -39,17 +41,32 @@ while [ "$i" -lt "$1" ]; do
 done
 exit 0
 """
+# One that sleeps is idle, and is asked for its checkpoint while it does.
+NAP = COUNT.replace("sleep 0.02", "sleep 1.5")
+POLICY = """[policy]
+order = fifo
+priorities = yes
+preempt = victims
+[idle]
+warn = 300ms
+reclaim = 600ms
+action = requeue
+"""
 END_S = 240.0  # from the last submission until all must have ended
 COUNTERS = 6
 NUMBERS = 30
+NAPS = 4
 
 
 class Queue:
-    def __init__(self, program, folder):
+    def __init__(self, program, folder, idle):
         self.program = program
         self.folder = folder
         conf = folder / "brim.conf"
-        conf.write_text("[queue]\nidle = 5s\n")
+        policy = folder / "policy.ini"
+        policy.write_text(POLICY)
+        conf.write_text("[queue]\nidle = 5s\n" +
+                        ("interval = 100ms\npolicy = %s\n" % policy if idle else ""))
         self.env = dict(os.environ, STATE_DIRECTORY=str(folder), BRIM_CONF=str(conf))
 
     def call(self, *args):
@@ -104,13 +121,15 @@ class Killer(threading.Thread):
             self.done += 1
 
 
-def submit(queue, work, n, chance):
+def submit(queue, work, n, naps, chance):
     """All of them, in a random order: what must become of each id."""
     wanted = {}
     kinds = ["plain"] * (n - n // 5 - COUNTERS) + ["array"]
     chance.shuffle(kinds)
     for i in range(COUNTERS):  # early, so that others come that go before them
         kinds.insert(3 * i, "count")
+    for i in range(naps):
+        kinds.insert(5 * i + 2, "nap")
     for number, kind in enumerate(kinds):
         trace = work / ("%s%d" % (kind, number))
         if kind == "plain":
@@ -121,10 +140,9 @@ def submit(queue, work, n, chance):
                 "%.3f" % chance.uniform(0, 0.06), str(status),
             )
             wanted[int(job)] = (kind, trace, status)
-        elif kind == "count":
-            job = queue.out(
-                "submit", "--requeue", "sh", "-c", COUNT, str(trace), str(NUMBERS)
-            )
+        elif kind in ("count", "nap"):
+            script, most = (COUNT, NUMBERS) if kind == "count" else (NAP, NAPS)
+            job = queue.out("submit", "--requeue", "sh", "-c", script, str(trace), str(most))
             wanted[int(job)] = (kind, trace, 0)
         else:
             tasks = n // 5
@@ -165,10 +183,11 @@ def check(wanted, jobs):
             continue
         if j["exit"] != status or j["state"] != ("failed" if status else "done"):
             bad.append("job %d: exit %s, %s: %s" % (job, j["exit"], j["state"], j["reason"]))
-        want = ["s", "e"] if kind != "count" else [str(i + 1) for i in range(NUMBERS)]
+        most = {"count": NUMBERS, "nap": NAPS}.get(kind)
+        want = [str(i + 1) for i in range(most)] if most else ["s", "e"]
         if lines(trace) != want:
             bad.append("job %d (%s) wrote %s" % (job, kind, lines(trace)))
-        if kind != "count" and j["attempts"] != 1:
+        if not most and j["attempts"] != 1:
             bad.append("job %d had %d attempts" % (job, j["attempts"]))
     return bad
 
@@ -178,17 +197,19 @@ def main():
     parser.add_argument("--jobs", type=int, default=500)
     parser.add_argument("--kills", type=int, default=int(os.environ.get("SOAK_LOCAL_KILLS", "100")))
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--idle", action="store_true")
     options = parser.parse_args()
     chance = random.Random(options.seed)
     with tempfile.TemporaryDirectory(prefix="brim-local-kill-") as work:
         folder = pathlib.Path(work)
         (folder / "trace").mkdir()
-        queue = Queue(os.environ["BRIM"], folder)
+        queue = Queue(os.environ["BRIM"], folder, options.idle)
         begin = time.monotonic()
         killer = Killer(queue, options.kills, random.Random(options.seed + 1))
         killer.start()
         try:
-            wanted = submit(queue, folder / "trace", options.jobs, chance)
+            naps = 6 if options.idle else 0
+            wanted = submit(queue, folder / "trace", options.jobs, naps, chance)
             jobs, left = wait(queue)
         finally:
             killer.over.set()
@@ -205,6 +226,11 @@ def main():
             "%d jobs, %d attempts, %d kills of the engine in %.0f s: %s; %d wrong"
             % (len(jobs), attempts, killer.done, time.monotonic() - begin, dict(states), len(bad))
         )
+        if options.idle:
+            stopped = sum("were idle" in j.get("stopped", "") for j in jobs)
+            print("  %d jobs were stopped because they were idle" % stopped)
+            if not stopped:
+                bad.append("no idle job was stopped")
         for sentence in bad[:20]:
             print("  " + sentence)
         if killer.done < options.kills:

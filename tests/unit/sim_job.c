@@ -194,7 +194,10 @@ static void add_moment(struct sim *s)
     m->values[RUN_MEMORY_AVAILABLE] = 16e9;
     m->values[RUN_JOB_RESIDENT] = 1e9 + 1e8 * s->workers;
     /* as it is where it is read now and then */
-    m->values[RUN_JOB_PSS] = s->run.n_moments % 2 ? 0.5e9 + 1e7 * s->workers : (double)NAN;
+    m->values[RUN_JOB_PSS] = (s->rare ? s->tasted != s->workers + 1 : s->run.n_moments % 2)
+                                 ? 0.5e9 + 1e7 * s->workers
+                                 : (double)NAN;
+    s->tasted = s->workers + 1;
     m->values[RUN_GPU_WATTS] = s->watts > 0 ? s->watts + s->worker_watts * s->workers : (double)NAN;
     if (s->limit > 0 && m->values[RUN_GPU_WATTS] > s->limit)
         m->values[RUN_GPU_WATTS] = s->limit;
@@ -306,6 +309,7 @@ int sim_start(struct sim *s, bool numeric)
     c.plan.observe = s->observe ? s->observe : c.plan.observe;
     c.restarts = s->may_restart;
     c.past = s->past;
+    c.won = s->won;
     for (unsigned r = 0; r < s->ranks; r++)
         make_ring(s, r, 4000 + (int)r);
     rc = rings_open(&s->rings, s->root, NULL);

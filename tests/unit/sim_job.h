@@ -19,8 +19,10 @@ struct sim {
     int workers, tasted;   /* tasted: workers of the last change */
     bool half;             /* precision */
     bool saves;            /* a checkpoint in step 3 */
+    bool rare;             /* memory is read when workers change alone */
     unsigned may_restart, observe;
     const struct drive_past *past;
+    const struct profile *won;
     bool refuses[SIM_RANKS], silent, hurts, losses, gpu, hangs, blind;
     uint64_t decays_at, dies_at, restarts_at;
     int64_t now_ns, turn_ns, moment_ns;

@@ -70,10 +70,12 @@ struct model {
     int at[JOBS];       /* seconds of its length that have passed */
     int restart[JOBS];  /* seconds of starts that are left */
     int stops[JOBS];
-    int from[JOBS]; /* when it started last */
-    int now;        /* seconds that are counted */
+    int from[JOBS];    /* when it started last */
+    int pause[JOBS];   /* the second after that in which it became idle, plus 1; 0: it is not */
+    bool pauses[JOBS]; /* the last time that this was for policy.again, it was for long */
+    int now;           /* seconds that are counted */
     bool runs[JOBS], begun[JOBS], wrong_kind;
-    int early, late_warning, reclaimed, warned, idle_waits;
+    int early, late_warning, reclaimed, warned, idle_waits, quick;
     double busy;
 };
 
@@ -90,6 +92,21 @@ static int use_at(const struct model *m, int job, int second)
     return WORK_WHOLE;
 }
 
+/* A job is idle from now on, or works again: was it worth taking its devices? */
+static void learn(struct model *m, int job, bool idle)
+{
+    const struct policy_idle *p = &m->policy->idle;
+    int lasted = m->now + 1 - m->pause[job];
+
+    if (idle && m->runs[job] && !m->pause[job])
+        m->pause[job] = m->now + 1;
+    if (idle || !m->pause[job])
+        return;
+    if (lasted * 1000LL >= p->again_ms)
+        m->pauses[job] = lasted * 1000LL >= p->reclaim_ms;
+    m->pause[job] = 0;
+}
+
 /* One more second of all jobs. */
 static void tick(struct model *m)
 {
@@ -99,6 +116,7 @@ static void tick(struct model *m)
 
         if (!m->begun[i] || m->at[i] * 1000LL >= w->length_ms)
             continue;
+        learn(m, i, use <= WORK_IDLE);
         if (m->runs[i])
             m->did[i][m->now] |= HELD;
         if (m->runs[i] && m->restart[i] > 0) {
@@ -140,6 +158,17 @@ static bool is_idle(const struct model *m, int job, int64_t window_ms)
     return worked <= (int)(p->burst_ms / 1000);
 }
 
+/* Whether a job's devices may be taken; m->pauses may be a second late. */
+static bool is_due(struct model *m, int job)
+{
+    const struct policy_idle *p = &m->policy->idle;
+
+    if (is_idle(m, job, p->reclaim_ms))
+        return true;
+    m->quick++;
+    return p->again_ms && m->pauses[job] && is_idle(m, job, p->again_ms);
+}
+
 static void watch(void *ctx, const struct sched *s, const struct action *a, int64_t now_ms)
 {
     struct model *m = ctx;
@@ -160,11 +189,12 @@ static void watch(void *ctx, const struct sched *s, const struct action *a, int6
         m->runs[job] = false;
         m->restart[job] += RESTART;
         m->stops[job]++;
+        m->pause[job] = a->kind == ACTION_PARK ? m->pause[job] : 0;
     }
     if (a->why != WHY_IDLE)
         return;
     m->reclaimed++;
-    m->early += !is_idle(m, job, m->policy->idle.reclaim_ms);
+    m->early += !is_due(m, job);
     m->wrong_kind |= (a->kind == ACTION_PARK) != (m->policy->idle.action == IDLE_SHRINK);
     m->wrong_kind |= m->work->jobs[job].class == 1; /* y is exempt */
 }
@@ -177,6 +207,7 @@ static const char *const policies[] = {
     "order = fifo\n" COST IDLE "action = requeue\nburst = 20s\n",
     "order = fifo\n" COST IDLE "action = warn\n",
     "order = fifo\nbackfill = greedy\n" COST IDLE "action = shrink\nburst = 10s\n",
+    "order = fifo\nbackfill = greedy\n" COST IDLE "action = shrink\nagain = 60s\n",
     "order = fifo\nbackfill = easy\nlength = oracle\n" COST IDLE "action = shrink\n",
     "order = sjf\nlength = oracle\n" COST IDLE "action = shrink\n",
     "order = las\nqueues = 30s 300s\nevery = 1s\npreempt = victims\n" COST IDLE
@@ -247,7 +278,7 @@ static void test_holds(void)
 
     for (size_t k = 0; k < ARRAY_SIZE(policies); k++) {
         const char *wrong = NULL;
-        int reclaimed = 0, warned = 0;
+        int reclaimed = 0, warned = 0, quick = 0;
         uint64_t seed = 0;
         struct policy p;
         char text[512];
@@ -265,11 +296,13 @@ static void test_holds(void)
             wrong = check_one(&p, seed, &m);
             reclaimed += m.reclaimed;
             warned += m.warned;
+            quick += m.quick;
         }
         ok(!wrong, "%s: %s (seed %d)", policies[k], wrong ? wrong : "holds", (int)seed);
         ok((reclaimed > ROUNDS / 4) == (p.idle.reclaim_ms && p.idle.action != IDLE_WARN) &&
                (warned > ROUNDS) == (p.idle.warn_ms > 0),
            "%d jobs gave up idle devices, %d were warned", reclaimed, warned);
+        ok((quick > ROUNDS / 4) == (p.idle.again_ms > 0), "%d of them early", quick);
     }
 }
 

@@ -147,11 +147,17 @@ static void set_scene(struct scene *s, const struct node *n, const char *policy)
     s->items[2] = (struct local_item){ &s->later, true };
 }
 
-static int make(struct local_plan *p, const struct scene *s, size_t n, struct err *e)
+static int make_at(struct local_plan *p, const struct scene *s, size_t n, int64_t now_ms,
+                   struct err *e)
 {
     const struct local_scene scene = { &s->pool, &s->policy, s->items, n };
 
-    return local_plan_make(p, &scene, 1000100, e);
+    return local_plan_make(p, &scene, now_ms, e);
+}
+
+static int make(struct local_plan *p, const struct scene *s, size_t n, struct err *e)
+{
+    return make_at(p, s, n, 1000100, e);
 }
 
 static void test_preempt(void)
@@ -232,6 +238,79 @@ static void test_ready(void)
     local_pool_done(&s.pool);
 }
 
+/* A policy with [idle], of which each plan is told anew when a job worked. */
+static void test_idle(void)
+{
+    static const char text[] = "[policy]\norder = fifo\nbackfill = greedy\n"
+                               "[idle]\naction = requeue\nwarn = 30s\nreclaim = 60s\n";
+    static const struct {
+        const char *used, *what;
+        int64_t seen_ms, now_ms;
+        bool requeue, waits;
+        size_t actions;
+        uint8_t kind;
+    } cases[] = {
+        { "1000001-", "busy", 1090000, 1090000, true, true, 0, 0 },
+        { "1000001-1010000", "idle for 20 s", 1030000, 1030000, true, true, 0, 0 },
+        { "1000001-1010000", "idle for 30 s", 1040000, 1040000, true, true, 1, ACTION_WARN },
+        { "1000001-1010000", "idle for 60 s", 1070000, 1070000, true, true, 3, ACTION_PREEMPT },
+        { "1000001-1010000", "nobody waits", 1070000, 1070000, true, false, 1, ACTION_WARN },
+        { "1000001-1010000", "it may not be stopped", 1070000, 1070000, false, true, 1,
+          ACTION_WARN },
+        { "1000001-1010000", "nobody looked lately", 1070000, 1200000, true, true, 0, 0 },
+        { "1000001-1010000 1060000-1061000", "worked meanwhile", 1080000, 1080000, true, true, 0,
+          0 },
+        { "", "nobody looked ever", 0, 1090000, true, true, 0, 0 },
+    };
+    CLEANUP(node_freep) struct node *n = make_node(4, 0x10de);
+    struct scene s;
+    struct err e = { "" };
+
+    set_scene(&s, n, "fifo");
+    is_int(policy_read(&s.policy, "idle", text, strlen(text), &e), 0, "a policy %s", e.text);
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        const struct action *actions;
+        struct local_plan p;
+        int64_t again;
+        size_t count;
+
+        s.low.requeue = cases[i].requeue;
+        s.low.seen_ms = cases[i].seen_ms;
+        snprintf(s.low.used, sizeof(s.low.used), "%s", cases[i].used);
+        is_int(make_at(&p, &s, cases[i].waits ? 2 : 1, cases[i].now_ms, &e), 0, "a plan %s",
+               e.text);
+        is_int(local_plan_pass(&p, cases[i].now_ms, &again), 0, "is decided");
+        actions = sched_actions(p.sched, &count);
+        is_int((long long)count, (long long)cases[i].actions, "%s", cases[i].what);
+        ok(count == 0 || actions[MIN(count, 2) - 1].kind == cases[i].kind, "what is done");
+        local_plan_done(&p);
+    }
+    local_pool_done(&s.pool);
+}
+
+/* CPUs that one has are kept by it, whoever started first. */
+static void test_bound(void)
+{
+    CLEANUP(node_freep) struct node *n = make_node(4, 0x10de);
+    CLEANUP(freep) struct local_taken *taken = calloc(1, sizeof(*taken));
+    struct local_job j = wants(1, 1, 1), other = wants(2, 1, 1);
+    char cpus[LOCAL_SLOTS];
+    struct local_pool p;
+
+    is_int(local_pool_make(&p, n, "0-3", NULL), 0, "a machine");
+    snprintf(other.slots, sizeof(other.slots), "1");
+    snprintf(other.bound, sizeof(other.bound), "0");
+    snprintf(j.slots, sizeof(j.slots), "0");
+    local_pool_hold(&p, &other, taken);
+    local_pool_give(&p, &j, taken, cpus);
+    is_str(cpus, "1", "the other CPU of the node");
+    memset(taken, 0, sizeof(*taken));
+    other.bound[0] = 0;
+    local_pool_hold(&p, &other, taken);
+    ok(taken->cpu[0], "one that does not say has what it would be given");
+    local_pool_done(&p);
+}
+
 static void test_oom(void)
 {
     CLEANUP(node_freep) struct node *n = make_node(4, 0x10de);
@@ -272,6 +351,8 @@ int main(void)
     test_preempt();
     test_foresee();
     test_ready();
+    test_idle();
+    test_bound();
     test_oom();
     return done();
 }

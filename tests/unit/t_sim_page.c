@@ -95,12 +95,13 @@ static void test_columns(void)
 
         jobs[i] = (struct work){ .submit_ms = at, .devices = (int)i % 5, .milli = WORK_WHOLE };
         fates[i] = (struct sim_job){ .end_ms = d, .fate = SIM_ENDED };
-        spans[2 * i] = (struct sim_span){ a, b, i };
-        spans[2 * i + 1] = (struct sim_span){ c, d, i };
+        spans[2 * i] = (struct sim_span){ a, b, i, jobs[i].devices };
+        spans[2 * i + 1] = (struct sim_span){ c, d, i, jobs[i].devices + 2 }; /* elastic */
         for (int64_t ms = at; ms < MIN(d, TICKS); ms++) {
             bool runs = (ms >= a && ms < b) || ms >= c;
+            int devices = jobs[i].devices + (ms >= c ? 2 : 0);
 
-            used[ms / PER] += runs ? (double)jobs[i].devices / PER : 0;
+            used[ms / PER] += runs ? (double)devices / PER : 0;
             waits[ms / PER] += runs ? 0 : 1.0 / PER;
         }
     }

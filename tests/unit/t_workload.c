@@ -110,17 +110,67 @@ static void test_activity(void)
     pool_done(&p);
 }
 
+/* The fewest and the most devices of a job, and how it scales. */
+static void test_elastic(void)
+{
+    static const char text[] =
+        "job_id,submit_s,gpus,duration_s,gpus_min,gpus_max,scaling,per_node\n"
+        "a,0,8,9,4,16,0.5,\n"
+        "b,0,8,9,4,,,\n"
+        "c,0,8,9,8,8,1,\n"
+        "d,0,8,9,,,,\n"
+        "e,0,8,9,9,,,\n"
+        "f,0,8,9,4,10,,4\n"
+        "g,0,8,9,,,2,\n";
+    struct pool p = { .n_nodes = 0 };
+    struct trace_notes n = { .rows = 0 };
+    struct workload w = { .n_jobs = 0 };
+    struct err e = { "" };
+
+    ok(pool_parse(&p, "2x8", &e) == 0 && read_text(&w, &n, &p, text, &e) == 0, "it is read");
+    ok(n.rows == 7 && n.bad == 3 && w.n_jobs == 4, "%zu rows, %zu bad", n.rows, n.bad);
+    is_str(n.text[0], "line 6: gpus is not between gpus_min and gpus_max", "the first bad one");
+    if (w.n_jobs == 4) {
+        const struct work *j = w.jobs;
+
+        ok(j[0].least == 4 && j[0].most == 16 && j[1].least == 4 && j[1].most == 8, "ranges");
+        ok(j[2].most == 0 && j[3].most == 0, "those that are none");
+        ok(j[0].shape == j[1].shape && j[0].shape != j[3].shape && j[2].shape == j[3].shape,
+           "shapes: by the fewest");
+        ok(work_pace(&j[0], 8, 2) == 0.5 && work_pace(&j[2], 8, 2) == 0.25 &&
+               work_pace(&j[1], 8, 8) == 1,
+           "how they scale");
+    }
+    workload_done(&w);
+    pool_done(&p);
+}
+
 static const char *const policies[] = { "fifo", "easy", "conservative", "fair",      "srtf",
                                         "las",  "fgd",  "rebuild-srtf", "interleave" };
 static const char idle[] = "[policy]\nrestart = 1s\n[idle]\nwarn = 2s\nreclaim = 4s\n"
                            "action = shrink\nexempt = z\n[share]\nbelow = 90%\n"
                            "together = 100%\nafter = 1s\n";
 
+static const char elastic[] = "[policy]\nrestart = 1s\n[elastic]\nevery = 2s\n";
+
+/* Policies that are none of those with names, with traces of their own. */
+static const struct special {
+    const char *name, *policy, *trace;
+    bool active;
+} specials[] = {
+    { "idle", idle,
+      "job_id,submit_s,gpus,duration_s,class,activity\n"
+      "a,0,16,50,x,5:90 20:0 90\nb,1,8,20,y,\nc,2,16,9,z,0\n",
+      true },
+    { "elastic", elastic,
+      "job_id,submit_s,gpus,duration_s,gpus_min,gpus_max\n"
+      "a,0,8,50,2,16\nb,9,8,50,2,16\nc,10,4,9,,\nd,12,3,9,1,3\n",
+      false },
+};
+
 /* All of it, once. Returns the first failure. */
-static int whole(const char *policy, struct err *e)
+static int whole(const char *policy, const struct special *special, struct err *e)
 {
-    static const char busy[] = "job_id,submit_s,gpus,duration_s,class,activity\n"
-                               "a,0,16,50,x,5:90 20:0 90\nb,1,8,20,y,\nc,2,16,9,z,0\n";
     static const char text[] = "job_id,submit_s,gpus,duration_s,user,class\n"
                                "a,0,8,50,ann,x\nb,1,16,20,bob,y\nc,2,1,9,ann,x\nd,3,4,9,bob,y\n"
                                "e,3,4,90,bob,y\nf,3,2,9,cid,z\n";
@@ -136,10 +186,10 @@ static int whole(const char *policy, struct err *e)
 
     if (rc == 0)
         rc = policy ? policy_named(&po, policy, e)
-                    : policy_read(&po, "idle", idle, strlen(idle), e);
+                    : policy_read(&po, "own", special->policy, strlen(special->policy), e);
     if (rc == 0)
-        rc = read_text(&w, &n, &p, policy ? text : busy, e);
-    if (rc == 0 && !policy)
+        rc = read_text(&w, &n, &p, policy ? text : special->trace, e);
+    if (rc == 0 && !policy && special->active)
         rc = activity_draw(&w, activity_at(0), 60000, 1, e);
     if (rc == 0)
         rc = sim_run(&r, &po, &p, &w, NULL, e);
@@ -156,8 +206,9 @@ static int whole(const char *policy, struct err *e)
 
 static void test_oom(void)
 {
-    for (size_t i = 0; i <= ARRAY_SIZE(policies); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(policies) + ARRAY_SIZE(specials); i++) {
         const char *policy = i < ARRAY_SIZE(policies) ? policies[i] : NULL;
+        const struct special *special = policy ? NULL : &specials[i - ARRAY_SIZE(policies)];
         int rounds = 0, wrong = 0;
         bool failed;
 
@@ -167,13 +218,13 @@ static void test_oom(void)
             int rc;
 
             oom_next();
-            rc = whole(policy, &e);
+            rc = whole(policy, special, &e);
             failed = oom_end();
             wrong += rc != (failed ? -ENOMEM : 0);
             rounds++;
         } while (failed);
         ok(wrong == 0 && rounds > 20, "%s: %d allocations fail, %d wrongly",
-           policy ? policy : "idle", rounds, wrong);
+           policy ? policy : special->name, rounds, wrong);
     }
 }
 
@@ -182,6 +233,7 @@ int main(void)
     test_pool();
     test_rows();
     test_activity();
+    test_elastic();
     test_oom();
     return done();
 }

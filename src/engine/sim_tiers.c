@@ -1,0 +1,73 @@
+/* Replicas, spot jobs and power in the simulator. */
+#include <errno.h>
+
+#include "engine/sim_inside.h"
+
+int sim_tiers_open(struct sim *m, struct err *e)
+{
+    const struct policy *p = m->policy;
+    int rc;
+
+    if (p->spot.said && m->use.jobs)
+        return err_set(e, -EINVAL, "%s: [spot] is for jobs whose activity nobody knows", p->name);
+    if (p->power.action == POWER_LIMIT && m->use.jobs)
+        return err_set(e, -EINVAL, "%s: action = limit is for jobs whose activity nobody knows",
+                       p->name);
+    if (p->power.cap_mw > 0 && !m->options->watts)
+        return err_set(e, -EINVAL,
+                       "%s: [power] needs to know what devices draw, which is not "
+                       "known of nodes to add",
+                       p->name);
+    if (p->spot.said) {
+        m->fresh_ms = arena_alloc(&m->result->arena, (m->work->n_jobs + 1) * sizeof(*m->fresh_ms));
+        if (!m->fresh_ms)
+            return err_nomem(e);
+    }
+    rc = sched_open(&m->sched, p, m->pool, m->work, e);
+    if (rc < 0 || p->power.cap_mw == 0)
+        return rc;
+    return sched_watts(m->sched, m->options->watts, e);
+}
+
+int sim_give_way(struct sim *m, uint32_t job)
+{
+    const struct policy_spot *p = &m->policy->spot;
+    const struct work *w = &m->work->jobs[job];
+    bool saved = p->save_ms >= 0 && p->save_ms <= p->notice_ms;
+    int64_t restart = sched_restart_ms(m->sched, job), back = sim_account(m, job, !saved);
+
+    m->result->tiers.redone += (double)back * w->devices * w->milli / WORK_WHOLE;
+    m->result->tiers.gave_way++;
+    m->result->preemptions++;
+    sim_scale(m, job, false);
+    sim_stop_job(m, job);
+    m->since_ms[job] = m->now_ms;
+    m->left_ms[job] += restart;
+    m->fresh_ms[job] = restart;
+    return 0;
+}
+
+void sim_tiers_ran(struct sim *m, uint32_t job)
+{
+    const struct work *w = &m->work->jobs[job];
+    int64_t ms = MIN(m->now_ms, m->result->submitted_ms) - m->since_ms[job];
+    double devices = (double)w->devices * w->milli / WORK_WHOLE;
+
+    if (ms <= 0)
+        return;
+    if (sched_is_spot(m->sched, job))
+        m->result->tiers.spot += devices * (double)ms;
+    else if (sched_is_service(m->sched, job))
+        m->result->tiers.service += devices * (double)ms;
+}
+
+void sim_tiers_pass(struct sim *m, int64_t ms)
+{
+    m->result->tiers.drawn += (double)sched_drawn_mw(m->sched) * (double)ms;
+}
+
+void sim_tiers_look(struct sim *m)
+{
+    m->result->tiers.peak_mw = MAX(m->result->tiers.peak_mw, sched_drawn_mw(m->sched));
+    m->result->tiers.limited = sched_limited(m->sched);
+}

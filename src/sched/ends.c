@@ -1,0 +1,42 @@
+#include "sched/ends.h"
+#include "sched/inside.h"
+
+#include <string.h>
+
+/* Where a job that ends at a time stands among the expected ends. */
+static size_t find_end(const struct sched *s, int64_t end_ms, uint32_t job)
+{
+    size_t low = 0, high = s->n_ends;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        const struct expected *x = &s->ends[middle];
+
+        if (x->end_ms < end_ms || (x->end_ms == end_ms && x->job < job))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static int64_t end_of(const struct sched_job *j)
+{
+    return j->left_ms == WORK_UNKNOWN ? WORK_UNKNOWN : j->since_ms + j->left_ms;
+}
+
+void ends_add(struct sched *s, uint32_t job)
+{
+    int64_t end_ms = end_of(&s->jobs[job]);
+    size_t at = find_end(s, end_ms, job);
+
+    memmove(&s->ends[at + 1], &s->ends[at], (s->n_ends++ - at) * sizeof(*s->ends));
+    s->ends[at] = (struct expected){ end_ms, job };
+}
+
+void ends_remove(struct sched *s, uint32_t job)
+{
+    size_t at = find_end(s, end_of(&s->jobs[job]), job);
+
+    memmove(&s->ends[at], &s->ends[at + 1], (--s->n_ends - at) * sizeof(*s->ends));
+}

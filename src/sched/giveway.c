@@ -1,0 +1,221 @@
+/* Jobs that give way: spot jobs to all others, batch jobs to replicas of services. A spot job gets
+ * a notice; what it leaves behind beside the place of the other one is given back when that is
+ * over, and the other one starts then. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "sched/inside.h"
+
+static const struct work nothing = { .milli = WORK_WHOLE }; /* needs neither CPUs nor memory */
+
+/* ---- who ---- */
+
+/* Spot jobs before batch jobs; the younger first. */
+static int younger_first(const void *a, const void *b)
+{
+    const struct stop *x = a, *y = b;
+
+    if (x->since_ms != y->since_ms)
+        return x->since_ms > y->since_ms ? -1 : 1;
+    return x->list > y->list ? -1 : x->list < y->list;
+}
+
+static size_t add_tier(struct sched *s, enum tier tier, size_t n)
+{
+    struct stop *stops = s->tiers.stops + n;
+    size_t more = 0;
+
+    for (size_t i = 0; i < s->n_running; i++) {
+        uint32_t job = s->running[i];
+
+        if (tiers_of(s, job) == tier && s->work->jobs[job].devices > 0 &&
+            (tier == TIER_SPOT || !s->work->jobs[job].fixed))
+            stops[more++] = (struct stop){ s->jobs[job].since_ms, s->jobs[job].list, job };
+    }
+    qsort(stops, more, sizeof(*stops), younger_first);
+    return n + more;
+}
+
+/* ---- notice ---- */
+
+/* The devices of a node that a place takes. */
+static uint16_t taken_of(const struct fit *f, uint32_t node)
+{
+    uint16_t devices = 0;
+
+    for (uint32_t i = 0; i < f->n; i++)
+        if (f->parts[i].node == node)
+            devices |= f->parts[i].devices;
+    return devices;
+}
+
+/* What of a job's devices the place in s->fit does not take. */
+static void find_rest(struct sched *s, uint32_t job)
+{
+    struct fit *rest = &s->tiers.rest;
+
+    rest->n = 0;
+    for (uint32_t p = s->jobs[job].part; p != NO_PART; p = s->room.parts[p].next) {
+        struct part x = s->room.parts[p];
+
+        x.devices &= (uint16_t)~taken_of(&s->fit, x.node);
+        x.next = NO_PART;
+        if (x.devices)
+            rest->parts[rest->n++] = x;
+    }
+}
+
+/* Keep that until the notice is over. */
+static int leave(struct sched *s, int64_t due_ms)
+{
+    struct tiers *t = &s->tiers;
+
+    if (t->rest.n == 0)
+        return 0;
+    if (t->n_leaving == t->room_leaving) {
+        size_t room = 2 * t->room_leaving + 16;
+        struct leaving *grown = reallocarray(t->leaving, room, sizeof(*grown));
+
+        if (!grown)
+            return -ENOMEM;
+        t->leaving = grown;
+        t->room_leaving = room;
+    }
+    t->leaving[t->n_leaving].due_ms = due_ms;
+    if (room_take(&s->room, &nothing, &t->rest, &t->leaving[t->n_leaving].part) < 0)
+        return -ENOMEM;
+    t->n_leaving++;
+    return 0;
+}
+
+static void give_back(struct sched *s, size_t i)
+{
+    struct tiers *t = &s->tiers;
+
+    room_give(&s->room, &nothing, t->leaving[i].part);
+    t->leaving[i] = t->leaving[--t->n_leaving];
+}
+
+void giveway_settle(struct sched *s, int64_t now_ms)
+{
+    for (size_t i = s->tiers.n_leaving; i-- > 0;)
+        if (s->tiers.leaving[i].due_ms <= now_ms)
+            give_back(s, i);
+}
+
+void giveway_drop(struct sched *s, uint32_t node)
+{
+    for (size_t i = s->tiers.n_leaving; i-- > 0;) {
+        uint32_t p = s->tiers.leaving[i].part;
+
+        while (p != NO_PART && s->room.parts[p].node != node)
+            p = s->room.parts[p].next;
+        if (p != NO_PART)
+            give_back(s, i);
+    }
+}
+
+int64_t giveway_again(const struct sched *s)
+{
+    int64_t at_ms = WORK_UNKNOWN;
+
+    for (size_t i = 0; i < s->tiers.n_leaving; i++)
+        at_ms = MIN(at_ms, s->tiers.leaving[i].due_ms);
+    return at_ms;
+}
+
+/* ---- going ---- */
+
+bool giveway_waits(const struct sched *s, uint32_t job, int64_t now_ms)
+{
+    return s->tiers.ready && s->tiers.ready[job] > now_ms;
+}
+
+/* Stop one for another, whose place is in s->fit. */
+static int stop(struct sched *s, uint32_t job, uint32_t other, int64_t now_ms)
+{
+    bool spot = tiers_of(s, job) == TIER_SPOT;
+    int64_t due_ms = now_ms + (spot ? s->policy.spot.notice_ms : 0);
+    struct action why = { .why = spot ? WHY_WAY : WHY_REPLICA, .other = other };
+
+    if (giveway_waits(s, job, now_ms))
+        due_ms = MAX(due_ms, s->tiers.ready[job]);
+    why.until_ms = due_ms;
+    if (due_ms > now_ms) {
+        find_rest(s, job);
+        s->tiers.ready_ms = MAX(s->tiers.ready_ms, due_ms);
+    }
+    if (inside_preempt(s, job, now_ms, &why) < 0)
+        return -1;
+    return due_ms > now_ms ? leave(s, due_ms) : 0;
+}
+
+/* Let the devices of some count as free, or as theirs again. */
+static void lift(struct sched *s, const struct stop *stops, size_t n, bool up)
+{
+    for (size_t i = 0; i < n; i++)
+        stops_lift(s, stops[i].job, up);
+}
+
+/* Whether there is a place without some: it is in s->fit. */
+static bool found_without(struct sched *s, uint32_t job, const struct stop *stops, size_t n)
+{
+    bool found;
+
+    lift(s, stops, n, true);
+    found = inside_find(s, job);
+    lift(s, stops, n, false);
+    return found;
+}
+
+int giveway_find(struct sched *s, uint32_t job, int64_t now_ms, bool batch)
+{
+    const struct work *w = &s->work->jobs[job];
+    struct stop *stops = s->tiers.stops;
+    size_t n;
+
+    if (!batch && (s->tiers.n_spot == 0 ||
+                   (w->milli == WORK_WHOLE && w->devices > s->room.whole + s->tiers.most)))
+        return 0;
+    n = s->tiers.n_spot ? add_tier(s, TIER_SPOT, 0) : 0;
+    if (batch)
+        n = add_tier(s, TIER_BATCH, n);
+    if (n == 0 || !found_without(s, job, stops, n)) /* most often there is none: seen at once */
+        return 0;
+    n = stops_find(s, job, stops, n, NULL);
+    if (n == 0 || !found_without(s, job, stops, n))
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        if (stop(s, stops[i].job, job, now_ms) < 0)
+            return -1;
+    return n > 0;
+}
+
+void giveway_lift(struct sched *s, bool up)
+{
+    for (size_t i = 0; i < s->n_running; i++)
+        if (tiers_of(s, s->running[i]) == TIER_SPOT)
+            stops_lift(s, s->running[i], up);
+}
+
+int giveway_leave(struct sched *s, uint32_t job, int64_t now_ms)
+{
+    struct stop *stops = s->tiers.stops;
+    size_t n = add_tier(s, TIER_SPOT, 0);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct work *w = &s->work->jobs[stops[i].job];
+        bool hit = false;
+
+        for (uint32_t p = s->jobs[stops[i].job].part; p != NO_PART; p = s->room.parts[p].next) {
+            uint16_t devices = s->room.parts[p].devices;
+
+            if (w->cpus_milli > 0 || w->memory_mib > 0) /* those of the node may be needed, too */
+                devices = UINT16_MAX;
+            hit |= (devices & taken_of(&s->fit, s->room.parts[p].node)) != 0;
+        }
+        if (hit && stop(s, stops[i].job, job, now_ms) < 0)
+            return -1;
+    }
+    return 1;
+}

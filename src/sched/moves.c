@@ -1,0 +1,236 @@
+#include "sched/moves.h"
+#include "sched/ends.h"
+#include "sched/inside.h"
+#include "sched/speed.h"
+
+#include <errno.h>
+#include <math.h>
+
+/* ---- keys ---- */
+
+static const int32_t aged_rank = INT32_MIN; /* before all ranks by priority and queue */
+
+void inside_key(const struct sched *s, uint32_t job, int64_t now_ms, struct order_key *ret)
+{
+    const struct work *w = &s->work->jobs[job];
+    const struct sched_job *j = &s->jobs[job];
+    bool runs = j->state == SCHED_RUNNING;
+
+    *ret = (struct order_key){ .tie = job };
+    s->policy.order->key(&s->policy, w, j, now_ms, ret);
+    if (j->aged) {
+        ret->rank = aged_rank;
+        ret->value = w->submit_ms;
+        return;
+    }
+    if (s->policy.priorities)
+        ret->rank -= w->priority * (POLICY_QUEUES + 1);
+    if (s->policy.ties == TIES_LIST)
+        ret->tie = j->list;
+    else if (s->policy.ties != TIES_SUBMITTED)
+        ret->tie = j->list | (uint32_t)(runs == (s->policy.ties == TIES_WAITING)) << 31;
+}
+
+/* ---- changes of state ---- */
+
+void inside_count_users(struct sched *s, int64_t now_ms)
+{
+    int64_t passed = now_ms - s->users_ms;
+    double keep = s->policy.half_life_ms > 0
+                      ? exp2(-(double)passed / (double)s->policy.half_life_ms)
+                      : 1;
+
+    if (passed <= 0)
+        return;
+    for (size_t i = 0; i <= s->work->users.n; i++)
+        s->users[i].had = s->users[i].had * keep + (double)(s->users[i].running * passed);
+    s->users_ms = now_ms;
+}
+
+void moves_count_user(struct sched *s, uint32_t job, int64_t now_ms, int sign)
+{
+    const struct work *w = &s->work->jobs[job];
+
+    if (!s->policy.order->needs_users)
+        return;
+    inside_count_users(s, now_ms);
+    s->users[w->user + 1].running += (int64_t)sign * w->devices;
+}
+
+void moves_unqueue(struct sched *s, uint32_t job)
+{
+    uint32_t last;
+
+    if (s->power.on)
+        power_wait(s, job, -1);
+    if (s->tiers.on && tiers_of(s, job) != TIER_BATCH) {
+        tiers_unqueue(s, job);
+        return;
+    }
+    last = s->waits[--s->n_waiting];
+    s->waits[s->at[job]] = last;
+    s->at[last] = s->at[job];
+    if (s->policy.preempt == PREEMPT_NONE)
+        waiting_remove(&s->waiting, s->group[job], job);
+}
+
+void moves_queue(struct sched *s, uint32_t job, int64_t now_ms)
+{
+    struct sched_job *j = &s->jobs[job];
+    struct order_key key;
+
+    j->state = SCHED_WAITING;
+    j->since_ms = now_ms;
+    j->list = ++s->lists;
+    if (s->power.on)
+        power_wait(s, job, 1);
+    if (s->tiers.on && tiers_of(s, job) != TIER_BATCH) {
+        tiers_queue(s, job);
+        return;
+    }
+    s->at[job] = (uint32_t)s->n_waiting;
+    s->waits[s->n_waiting++] = job;
+    if (s->policy.preempt != PREEMPT_NONE)
+        return;
+    inside_key(s, job, now_ms, &key);
+    waiting_add(&s->waiting, s->group[job], job, &key, j->left_ms);
+}
+
+void moves_run(struct sched *s, uint32_t job, int64_t since_ms)
+{
+    struct sched_job *j = &s->jobs[job];
+
+    j->state = SCHED_RUNNING;
+    j->since_ms = since_ms;
+    j->list = ++s->lists;
+    s->at[job] = (uint32_t)s->n_running;
+    s->running[s->n_running++] = job;
+    if (s->ends)
+        ends_add(s, job);
+    if (s->idle.jobs)
+        idle_begin(s, job, since_ms);
+    if (s->share.jobs)
+        share_begin(s, job, since_ms);
+}
+
+int64_t inside_age(struct sched *s, int64_t now_ms)
+{
+    int64_t next_ms = WORK_UNKNOWN;
+
+    for (size_t i = 0; s->policy.ageing_ms > 0 && i < s->n_waiting; i++) {
+        uint32_t job = s->waits[i];
+        struct sched_job *j = &s->jobs[job];
+        int64_t at_ms = j->since_ms + s->policy.ageing_ms;
+        struct order_key key;
+
+        if (j->aged)
+            continue;
+        if (at_ms > now_ms) {
+            next_ms = MIN(next_ms, at_ms);
+            continue;
+        }
+        j->aged = 1;
+        if (s->policy.preempt != PREEMPT_NONE)
+            continue;
+        waiting_remove(&s->waiting, s->group[job], job);
+        inside_key(s, job, now_ms, &key);
+        waiting_add(&s->waiting, s->group[job], job, &key, j->left_ms);
+    }
+    return next_ms;
+}
+
+void moves_stop(struct sched *s, uint32_t job, int64_t now_ms)
+{
+    struct sched_job *j = &s->jobs[job];
+    uint32_t last = s->running[--s->n_running];
+
+    s->running[s->at[job]] = last;
+    s->at[last] = s->at[job];
+    if (s->ends)
+        ends_remove(s, job);
+    moves_count_user(s, job, now_ms, -1);
+    if (!share_is_guest(s, job))
+        quota_count(s, job, -1);
+    if (s->share.jobs)
+        share_leave(s, job, now_ms);
+    if (s->idle.jobs)
+        idle_leave(s, job);
+    j->attained_ms = sched_job_attained(j, &s->work->jobs[job], now_ms);
+    j->left_ms = sched_job_left(j, now_ms);
+    speed_stop(s, job);
+    if (s->power.on)
+        power_stop(s, job);
+    if (s->tiers.on)
+        tiers_count(s, job, -1);
+    room_give(&s->room, &s->work->jobs[job], j->part);
+    if (s->elastic.jobs)
+        elastic_stop(s, job, now_ms);
+    s->promise.job = WAITING_NONE;
+}
+
+int inside_note(struct sched *s, const struct action *a)
+{
+    if ((s->n_actions & (s->n_actions - 1)) == 0) {
+        size_t n = s->n_actions ? 2 * s->n_actions : 1;
+        struct action *grown = reallocarray(s->actions, n, sizeof(*grown));
+
+        if (!grown)
+            return -ENOMEM;
+        s->actions = grown;
+    }
+    s->actions[s->n_actions++] = *a;
+    return 0;
+}
+
+int inside_start(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why)
+{
+    struct sched_job *j = &s->jobs[job];
+    struct action a = *why;
+
+    if (room_take(&s->room, &s->work->jobs[job], &s->fit, &j->part) < 0)
+        return -ENOMEM;
+    moves_unqueue(s, job);
+    speed_start(s, job);
+    if (s->power.on)
+        power_start(s, job);
+    if (s->tiers.on)
+        tiers_start(s, job, &a);
+    if (s->elastic.jobs)
+        elastic_start(s, job, now_ms);
+    moves_count_user(s, job, now_ms, 1);
+    quota_count(s, job, 1);
+    moves_run(s, job, now_ms);
+    a.job = job;
+    a.kind = ACTION_START;
+    a.devices = s->work->jobs[job].devices;
+    return inside_note(s, &a);
+}
+
+int inside_stop(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why, bool parks)
+{
+    struct sched_job *j = &s->jobs[job];
+    struct action a = *why;
+
+    if (share_partner(s, job) != WAITING_NONE && !share_is_guest(s, job) &&
+        inside_stop(s, share_partner(s, job), now_ms, why, false) < 0)
+        return -ENOMEM;
+    a.devices = s->work->jobs[job].devices;
+    moves_stop(s, job, now_ms);
+    if (j->left_ms != WORK_UNKNOWN && !s->policy.restart_each_pass)
+        j->left_ms += sched_restart_ms(s, job);
+    if (s->elastic.jobs)
+        elastic_pay(s, job, sched_restart_ms(s, job));
+    j->was = 1;
+    if (parks)
+        j->state = SCHED_AWAY;
+    else
+        moves_queue(s, job, now_ms);
+    a.job = job;
+    a.kind = parks ? ACTION_PARK : ACTION_PREEMPT;
+    return inside_note(s, &a);
+}
+
+int inside_preempt(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why)
+{
+    return inside_stop(s, job, now_ms, why, false);
+}

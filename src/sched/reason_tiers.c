@@ -1,0 +1,97 @@
+/* Why: sentences about services, spot jobs and power. */
+#include "model/quantity.h"
+#include "sched/inside.h"
+
+static void add_kw(struct str *out, int64_t mw)
+{
+    str_addf(out, "%.4g kW", (double)mw / 1e6);
+}
+
+static void add_devices(const struct sched *s, uint32_t job, struct str *out)
+{
+    const struct work *w = &s->work->jobs[job];
+
+    if (w->milli < WORK_WHOLE)
+        str_addf(out, "%d %% of a device", w->milli / 10);
+    else
+        str_addf(out, "%d device%s", (int)w->devices, w->devices == 1 ? "" : "s");
+}
+
+static void add_other(const struct sched *s, uint32_t job, struct str *out)
+{
+    str_addf(out, "job %s, which waits for ", s->work->jobs[job].name);
+    add_devices(s, job, out);
+}
+
+static void add_class(const struct sched *s, uint32_t job, struct str *out)
+{
+    int class = s->work->jobs[job].class;
+
+    str_addf(out, "a replica of %s", class < 0 ? "-" : s->work->classes.names[class]);
+}
+
+static void add_hold(const struct sched *s, const struct action *a, struct str *out)
+{
+    str_addf(out, "job %s waits for ", s->work->jobs[a->job].name);
+    add_kw(out, a->until_ms);
+    str_add(out, " of ");
+    add_kw(out, s->policy.power.cap_mw);
+    str_add(out, ": ");
+    add_kw(out, s->power.now_mw);
+    str_add(out, " are drawn, and ");
+    add_devices(s, a->job, out);
+    str_add(out, " more would lift that above the cap");
+}
+
+bool reason_whole(const struct sched *s, const struct action *a, struct str *out)
+{
+    if (a->kind != ACTION_HOLD)
+        return false;
+    add_hold(s, a, out);
+    return true;
+}
+
+bool reason_rest(const struct sched *s, const struct action *a, int64_t now_ms, struct str *out)
+{
+    switch (a->why) {
+    case WHY_RESERVE:
+        str_add(out, ": ");
+        add_class(s, a->job, out);
+        str_add(out, ", in the reserve");
+        return true;
+    case WHY_SERVICE:
+        str_add(out, ": ");
+        add_class(s, a->job, out);
+        str_add(out, s->policy.service.n_reserves ? ", beyond the reserve" : ", which go first");
+        return true;
+    case WHY_SPOT:
+        str_add(out, ": a spot job, on what nobody else wants");
+        return true;
+    case WHY_WAY:
+        str_add(out, ": spot jobs give way, to ");
+        add_other(s, a->other, out);
+        if (a->until_ms > now_ms)
+            str_addf(out, "; it has %s to leave",
+                     quantity_seconds((double)(a->until_ms - now_ms) / 1e3).text);
+        return true;
+    case WHY_REPLICA:
+        str_add(out, ": they are for ");
+        add_other(s, a->other, out);
+        str_add(out, " and is ");
+        add_class(s, a->other, out);
+        return true;
+    default:
+        return false;
+    }
+}
+
+void reason_start(const struct sched *s, const struct action *a, int64_t now_ms, struct str *out)
+{
+    double speed = (double)s->jobs[a->job].speed;
+
+    if (a->ready_ms > now_ms)
+        str_addf(out, "; they are free in %s",
+                 quantity_seconds((double)(a->ready_ms - now_ms) / 1e3).text);
+    if (s->power.on && s->policy.power.action == POWER_LIMIT && speed < 1)
+        str_addf(out, "; at a lower limit of power, at %.1f %% of its speed", speed * 100);
+}

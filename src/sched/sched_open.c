@@ -1,0 +1,122 @@
+#include "sched/inside.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Number the groups: shapes; of each user where users decide, of each share where there are any. */
+static int make_groups(struct sched *s)
+{
+    const struct workload *w = s->work;
+    size_t n_users = s->policy.order->needs_users ? w->users.n + 1 : 1;
+    size_t n_slots = MAX(s->quota.n, 1), n = n_users * n_slots * w->n_shapes;
+    uint32_t *number = arena_alloc(&s->arena, (n + 1) * sizeof(*number));
+
+    s->group = arena_alloc(&s->arena, (w->n_jobs + 1) * sizeof(*s->group));
+    if (!number || !s->group)
+        return -ENOMEM;
+    for (size_t i = 0; i < w->n_jobs; i++) {
+        size_t user = n_users > 1 ? (size_t)(w->jobs[i].user + 1) : 0;
+        size_t share = user * n_slots + quota_slot(s, (uint32_t)i);
+        uint32_t *slot = &number[share * w->n_shapes + w->jobs[i].shape];
+
+        if (!*slot)
+            *slot = (uint32_t)++s->n_groups;
+        s->group[i] = *slot - 1;
+    }
+    return 0;
+}
+
+static bool has_shares(const struct workload *w)
+{
+    for (size_t i = 0; i < w->n_jobs; i++)
+        if (w->jobs[i].milli < WORK_WHOLE)
+            return true;
+    return false;
+}
+
+static int make_tables(struct sched *s)
+{
+    size_t n = s->work->n_jobs + 1, nodes = s->pool->n_nodes + 1;
+    struct arena *a = &s->arena;
+
+    s->jobs = arena_alloc(a, n * sizeof(*s->jobs));
+    s->cursor = arena_alloc(a, (s->n_groups + 1) * sizeof(*s->cursor));
+    s->longest = arena_alloc(a, (s->n_groups + 1) * sizeof(*s->longest));
+    s->running = arena_alloc(a, n * sizeof(*s->running));
+    s->at = arena_alloc(a, n * sizeof(*s->at));
+    s->waits = arena_alloc(a, n * sizeof(*s->waits));
+    s->fit.parts = arena_alloc(a, nodes * sizeof(*s->fit.parts));
+    s->promise.spare = arena_alloc(a, nodes);
+    s->users = arena_alloc(a, (s->work->users.n + 2) * sizeof(*s->users));
+    if (!s->jobs || !s->cursor || !s->longest || !s->running || !s->at || !s->waits ||
+        !s->fit.parts || !s->promise.spare || !s->users)
+        return -ENOMEM;
+    if (s->policy.backfill >= BACKFILL_EASY) {
+        s->ends = arena_alloc(a, n * sizeof(*s->ends));
+        s->back = has_shares(s->work) ? arena_alloc(a, nodes * POOL_DEVICES * sizeof(*s->back))
+                                      : NULL;
+        if (!s->ends || (!s->back && has_shares(s->work)))
+            return -ENOMEM;
+    }
+    if (s->policy.preempt != PREEMPT_NONE) {
+        s->ranked = arena_alloc(a, n * sizeof(*s->ranked));
+        s->other = arena_alloc(a, n * sizeof(*s->other));
+        s->first = arena_alloc(a, (nodes + 2) * sizeof(*s->first));
+        s->holders = arena_alloc(a, ((size_t)s->pool->devices + 1) * sizeof(*s->holders));
+        return s->ranked && s->other && s->first && s->holders ? 0 : -ENOMEM;
+    }
+    return waiting_init(&s->waiting, a, n, s->n_groups);
+}
+
+int sched_open(struct sched **ret, const struct policy *policy, const struct pool *pool,
+               const struct workload *jobs, struct err *e)
+{
+    CLEANUP(sched_closep) struct sched *s = calloc(1, sizeof(*s));
+    int rc;
+
+    if (jobs->n_speeds > 0 && policy->preempt == PREEMPT_REBUILD)
+        return err_set(e, -EINVAL, "%s places all anew in each pass: not with speeds by kind",
+                       policy->name);
+    if (!s)
+        return err_nomem(e);
+    s->policy = *policy;
+    s->pool = pool;
+    s->work = jobs;
+    s->promise.job = WAITING_NONE;
+    rc = elastic_open(s, e);
+    if (rc == 0)
+        rc = quota_open(s, e);
+    if (rc == 0)
+        rc = idle_open(s, e);
+    if (rc == 0)
+        rc = share_open(s, e);
+    if (rc == 0)
+        rc = tiers_open(s, e);
+    if (rc < 0)
+        return rc;
+    if (make_groups(s) < 0 || room_init(&s->room, pool) < 0 || make_tables(s) < 0)
+        return err_nomem(e);
+    if (policy->place->scores) {
+        if (scores_init(&s->scores, &s->arena, pool, jobs) < 0)
+            return err_nomem(e);
+        s->room.scores = &s->scores;
+    }
+    if (policy->place->wiring) {
+        if (wiring_init(&s->wiring, &s->arena, pool) < 0)
+            return err_nomem(e);
+        s->room.wiring = &s->wiring;
+    }
+    *ret = steal(&s);
+    return 0;
+}
+
+void sched_close(struct sched *s)
+{
+    if (!s)
+        return;
+    room_done(&s->room);
+    arena_done(&s->arena);
+    free(s->actions);
+    free(s->tiers.leaving);
+    free(s);
+}

@@ -1,0 +1,174 @@
+/* Sections [service] and [spot] of a policy, and what the three go with. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/ini.h"
+#include "base/parse.h"
+#include "model/work.h"
+#include "sched/policy.h"
+
+static const int64_t within_default_ms = 10000;
+static const char amount_help[] = "a number of devices, or per cent of all: 64 or 12.5%";
+
+static int take_class(struct policy_classes *c, const struct ini_entry *at, struct err *e)
+{
+    if (c->n == TIER_CLASSES)
+        return err_set(e, -EINVAL, "%s:%d: [%s] has at most %d classes", at->file, at->line,
+                       at->section, TIER_CLASSES);
+    for (size_t i = 0; i < c->n; i++)
+        if (!strcmp(c->names[i], at->value))
+            return err_set(e, -EINVAL, "%s:%d: class %s stands twice in [%s]", at->file, at->line,
+                           at->value, at->section);
+    if (!*at->value || snprintf(c->names[c->n], TIER_NAME, "%s", at->value) >= TIER_NAME)
+        return err_set(e, -EINVAL, "%s:%d: a class has a name of 1 to %d letters", at->file,
+                       at->line, TIER_NAME - 1);
+    c->n++;
+    return 0;
+}
+
+static int take_amount(struct policy_devices *ret, const char *text, const struct ini_entry *at,
+                       struct err *e)
+{
+    struct policy_devices d = { .of_all = false };
+    size_t len = strlen(text);
+    char number[24];
+
+    if (len > 0 && len < sizeof(number)) {
+        d.of_all = text[len - 1] == '%';
+        memcpy(number, text, len + 1);
+        number[len - d.of_all] = '\0';
+        if (parse_double(number, &d.amount) == 0 && d.amount > 0 &&
+            d.amount <= (d.of_all ? 100 : WORK_DEVICES) &&
+            (d.of_all || d.amount == floor(d.amount))) {
+            *ret = d;
+            return 0;
+        }
+    }
+    return err_set(e, -EINVAL, "%s:%d: %s = %s: %s", at->file, at->line, at->key, at->value,
+                   amount_help);
+}
+
+static int take_flag(bool *ret, const struct ini_entry *at, struct err *e)
+{
+    *ret = !strcmp(at->value, "yes");
+    if (*ret || !strcmp(at->value, "no"))
+        return 0;
+    return err_set(e, -EINVAL, "%s:%d: %s is yes or no", at->file, at->line, at->key);
+}
+
+/* "64" for all classes, or "chat 64" for one that was named before. */
+static int take_reserve(struct policy_service *p, const struct ini_entry *at, struct err *e)
+{
+    const char *blank = strrchr(at->value, ' ');
+    size_t owner = TIER_CLASSES, len = blank ? (size_t)(blank - at->value) : 0;
+    int rc;
+
+    while (len > 0 && at->value[len - 1] == ' ')
+        len--;
+    for (size_t i = 0; i < p->classes.n && len > 0; i++)
+        if (strlen(p->classes.names[i]) == len && !strncmp(p->classes.names[i], at->value, len))
+            owner = i;
+    if (len > 0 && owner == TIER_CLASSES)
+        return err_set(e, -EINVAL, "%s:%d: reserve = %s: no class of that name stands before it",
+                       at->file, at->line, at->value);
+    for (size_t i = 0; i < p->n_reserves; i++)
+        if (p->owner[i] == owner || owner == TIER_CLASSES || p->owner[i] == TIER_CLASSES)
+            return err_set(e, -EINVAL,
+                           "%s:%d: one reserve for all classes of [service], or one for each",
+                           at->file, at->line);
+    rc = take_amount(&p->reserve[p->n_reserves], len ? blank + 1 : at->value, at, e);
+    if (rc == 0)
+        p->owner[p->n_reserves++] = owner;
+    return rc;
+}
+
+int service_take(struct policy_service *p, const struct ini_entry *at, struct err *e)
+{
+    if (!p->said)
+        p->within_ms = within_default_ms;
+    p->said = true;
+    if (!at->key)
+        return 0;
+    if (!strcmp(at->key, "class"))
+        return take_class(&p->classes, at, e);
+    if (!strcmp(at->key, "reserve"))
+        return take_reserve(p, at, e);
+    if (!strcmp(at->key, "preempt"))
+        return take_flag(&p->preempt, at, e);
+    if (!strcmp(at->key, "within"))
+        return policy_duration(&p->within_ms, at, e);
+    return err_set(e, -EINVAL, "%s:%d: unknown key '%s' in [service]", at->file, at->line, at->key);
+}
+
+int spot_take(struct policy_spot *p, const struct ini_entry *at, struct err *e)
+{
+    if (!p->said)
+        p->save_ms = -1;
+    p->said = true;
+    if (!at->key)
+        return 0;
+    if (!strcmp(at->key, "class"))
+        return take_class(&p->classes, at, e);
+    if (!strcmp(at->key, "ceiling"))
+        return take_amount(&p->ceiling, at->value, at, e);
+    if (!strcmp(at->key, "notice"))
+        return policy_duration(&p->notice_ms, at, e);
+    if (!strcmp(at->key, "save"))
+        return policy_duration(&p->save_ms, at, e);
+    return err_set(e, -EINVAL, "%s:%d: unknown key '%s' in [spot]", at->file, at->line, at->key);
+}
+
+static int check_classes(const struct policy *p, const char *file, struct err *e)
+{
+    if (p->service.said && p->service.classes.n == 0)
+        return err_set(e, -EINVAL, "%s: [service] needs a class, such as class = chat", file);
+    if (p->spot.said && p->spot.classes.n == 0)
+        return err_set(e, -EINVAL, "%s: [spot] needs a class, such as class = spot", file);
+    for (size_t i = 0; i < p->service.classes.n; i++)
+        for (size_t k = 0; k < p->spot.classes.n; k++)
+            if (!strcmp(p->service.classes.names[i], p->spot.classes.names[k]))
+                return err_set(e, -EINVAL, "%s: class %s is in [service] and in [spot]", file,
+                               p->service.classes.names[i]);
+    return 0;
+}
+
+static int check_power(const struct policy *p, const char *file, struct err *e)
+{
+    const struct policy_power *w = &p->power;
+
+    if (!w->said)
+        return 0;
+    if (w->cap_mw == 0)
+        return err_set(e, -EINVAL, "%s: [power] needs a cap, such as cap = 120kW", file);
+    if (w->action != POWER_LIMIT && (w->curve[0] || w->least > 0))
+        return err_set(e, -EINVAL, "%s: curve and least of [power] are for action = limit", file);
+    if (p->preempt != PREEMPT_NONE)
+        return err_set(e, -EINVAL, "%s: [power] is for preempt = none", file);
+    if (p->spot.notice_ms > 0)
+        return err_set(e, -EINVAL, "%s: [power] does not go with a notice of [spot]", file);
+    return 0;
+}
+
+int tiers_check(const struct policy *p, const char *file, struct err *e)
+{
+    int rc = check_classes(p, file, e);
+
+    if (rc == 0)
+        rc = check_power(p, file, e);
+    if (rc < 0 || (!p->service.said && !p->spot.said && !p->power.said))
+        return rc;
+    if (p->backfill > BACKFILL_GREEDY || p->preempt == PREEMPT_QUOTA ||
+        p->preempt == PREEMPT_REBUILD)
+        return err_set(e, -EINVAL,
+                       "%s: [service], [spot] and [power] are for backfill = none or greedy, and "
+                       "preempt = none or victims",
+                       file);
+    if (p->quota.n > 0 || p->idle.reclaim_ms > 0 || p->share.below > 0)
+        return err_set(e, -EINVAL,
+                       "%s: [service], [spot] and [power] do not go with [quota], [idle] or "
+                       "[share]",
+                       file);
+    return 0;
+}

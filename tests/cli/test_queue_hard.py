@@ -1,0 +1,361 @@
+"""The queue of a machine in bad luck: a clock that is set, a disk that is full, a database that is
+old or damaged, an engine that died between two steps, and jobs that do not behave."""
+
+import json
+import os
+import pathlib
+import random
+import signal
+import socket
+import sqlite3
+import struct
+import subprocess
+import time
+
+import pytest
+from conftest import one_line
+from queues import Queue
+from served import wait_until
+
+HERE = pathlib.Path(__file__).resolve().parent
+WAIT = "while ! [ -e go ]; do sleep 0.02; done"
+# What brim 0.1 made of a new queue.
+FIRST = (HERE.parent / "fixtures" / "queue" / "version-1.sql").read_text()
+
+
+@pytest.fixture
+def queue(brim, tmp_path):
+    made = Queue(brim, tmp_path)
+    yield made
+    made.end()
+
+
+def change(queue, sql, *values):
+    """Change the database of an engine that is not there."""
+    with sqlite3.connect(str(queue.state / "queue.db")) as db:
+        db.execute(sql, values)
+    db.close()
+
+
+def is_there(pid):
+    return pathlib.Path("/proc/%s/exe" % pid).exists()
+
+
+# ---- an engine that dies between storing and acting ----
+
+
+def test_a_start_that_was_only_stored(queue):
+    number = queue.submit("--hold", "sh", "-c", "echo $BRIM_ATTEMPT >>log")
+    queue.stop_engine()
+    change(queue, "UPDATE job SET state = 1, held = 0, attempt = 1, since_ms = ?",
+           int(time.time() * 1000))
+    job = queue.until(number, "done")
+    assert job["attempts"] == 1 and (queue.work / "log").read_text() == "1\n"
+
+
+def test_a_stop_that_was_only_stored(queue):
+    script = "trap 'exit 75' TERM; echo b >>log; " + WAIT
+    number = queue.submit("--requeue", "--hold", "sh", "-c", script)
+    queue("release", str(number))
+    wait_until(lambda: (queue.work / "log").exists())
+    queue.stop_engine()
+    change(queue, "UPDATE job SET stop = 1")
+    wait_until(lambda: queue.job(number)["attempts"] == 2)
+    wait_until(lambda: (queue.work / "log").read_text() == "b\nb\n")
+    (queue.work / "go").touch()
+    assert queue.until(number, "done")["attempts"] == 2
+
+
+def test_an_end_that_nobody_stored(queue):
+    number = queue.submit("sh", "-c", WAIT)
+    queue.until(number, "running")
+    os.kill(queue.engine(), signal.SIGSTOP)
+    try:
+        (queue.work / "go").touch()
+        wait_until(lambda: (queue.state / "ends" / ("%d.1" % number)).exists())
+    finally:
+        os.kill(queue.engine(), signal.SIGKILL)
+    assert queue.until(number, "done")["attempts"] == 1
+
+
+# ---- jobs that do not behave ----
+
+
+def test_one_that_ignores_signals(queue):
+    script = "trap '' TERM INT HUP USR1 USR2; echo b >>log; while :; do sleep 0.05; done"
+    number = queue.submit("--limit", "300ms", "sh", "-c", script)
+    wait_until(lambda: queue.job(number)["state"] == "timeout", 30)
+    job = queue.job(number)
+    assert job["exit"] == 128 + signal.SIGKILL and 10 < job["ran_s"] < 14
+
+
+def test_one_that_leaves_a_daemon(queue):
+    daemon = ("trap '' TERM; echo $$ >pid; exec 0<&- 1>&- 2>&-; while :; do sleep 0.05; done")
+    script = "setsid sh -c \"$1\" & while ! [ -s pid ]; do sleep 0.02; done; exit 0"
+    number = queue.submit("-d2", "--no-watch", "sh", "-c", script, "sh", daemon)
+    after = queue.submit("-d2", "--no-watch", "true")
+    pid = wait_until(lambda: (queue.work / "pid").exists()
+                     and (queue.work / "pid").read_text().strip())
+    wait_until(lambda: queue.job(number)["state"] == "done", 30)
+    assert not is_there(pid) and queue.job(number)["exit"] == 0
+    queue.until(after, "done")  # not before the devices are free
+
+
+def test_names_that_are_hostile(queue):
+    names = ["a\nb", "c\x1b[2Jd", "\x9b2J", "\u202edcba", "\u2028", "ä" * 31, "ÿ", " ",
+             "'; DROP TABLE job; --", "%s%n", "\u202d" * 20]
+    numbers = [queue.submit("--hold", "--name", name, "true") for name in names]
+    table = queue("jobs").stdout.split("\n")
+    assert len(table) == len(names) + 2
+    for line in table:
+        assert not set(line) & set("\x1b\x9b\u202e\u202d\u2028"), line
+    columns = {line.index(" held ") for line in table[1:-1]}
+    assert len(columns) == 1, table
+    assert [queue.job(n)["name"] for n in numbers] == names
+    numbers.append(queue.submit("--hold", "--name", "no\udcffutf-8", "true"))
+    assert queue.job(numbers[-1])["name"] == "no\ufffdutf-8"
+    assert " no\ufffdutf-8 " in queue("jobs").stdout
+    for number in numbers:
+        assert "\x1b" not in queue("jobs", str(number)).stdout
+    one_line(queue("submit", "--name", "x" * 10000, "true"), 1, "--name is longer than 63 bytes")
+    one_line(queue("cancel", "1\n\x1b[2J"), 2, "is no number of a job")
+
+
+def test_a_command_with_a_long_name(queue):
+    path = queue.work / ("ä" * 100)
+    path.write_text("#!/bin/sh\nexit 4\n")
+    path.chmod(0o755)
+    number = queue.submit(str(path))
+    assert queue.until(number, "failed")["exit"] == 4
+    assert queue.job(number)["name"] == "ä" * 31
+
+
+def test_requests_that_no_client_makes(queue):
+    queue.submit("--hold", "true")
+    base = [b"verb=submit", b"arg=true", b"cwd=/", b"name=n"]
+    for fields in ([b"signal=9"], [b"signal=0"], [b"signal=99999"], [b"devices=-1"],
+                   [b"limit=-5"], [b"grace=9223372036854775807"], [b"array=0-99999"],
+                   [b"token=" + b"x" * 100]):
+        text = b"".join(f + b"\0" for f in base + fields)
+        with socket.socket(socket.AF_UNIX) as s:
+            s.connect(str(queue.state / "socket"))
+            s.sendall(struct.pack("<I", len(text)) + text)
+            answer = b"".join(iter(lambda: s.recv(65536), b""))
+        assert b"error=" in answer, (fields, answer)
+    assert len(queue.jobs()) == 1
+
+
+def test_one_that_an_array_submits(queue):
+    names = "[\\$BRIM_ARRAY,\\$BRIM_ARRAY_TASK,\\$BRIM_JOB]"
+    script = '"$BRIM_PROGRAM" submit --hold sh -c "echo %s"' % names
+    queue.submit("--wait", "--array", "7", "sh", "-c", script,
+                 env={"BRIM_PROGRAM": queue.brim.program})
+    queue("release", "2")
+    queue.until(2, "done")
+    assert queue.output(2) == "[,,2]\n"
+
+
+# ---- CPUs ----
+
+
+def test_no_cpu_is_given_twice(queue):
+    """Also when the one that starts later was submitted first."""
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("needs two CPUs")
+    script = "grep Cpus_allowed_list /proc/self/status; " + WAIT
+    first = queue.submit("--hold", "-d1", "-c1", "--no-watch", "sh", "-c", script)
+    second = queue.submit("-d1", "-c1", "--no-watch", "sh", "-c", script)
+    wait_until(lambda: (queue.state / "jobs" / str(second) / "output").exists()
+               and queue.output(second))
+    queue("release", str(first))
+    wait_until(lambda: (queue.state / "jobs" / str(first) / "output").exists()
+               and queue.output(first))
+    assert queue.output(first) != queue.output(second)
+    (queue.work / "go").touch()
+    queue.until(first, "done")
+
+
+# ---- the clock ----
+
+
+def test_a_clock_that_is_set(brim, tmp_path):
+    if "FAKE_CLOCK_LIB" not in os.environ or os.environ.get("SANITIZED"):
+        pytest.skip("FAKE_CLOCK_LIB does not name the library, or it cannot be preloaded")
+    clock = tmp_path / "clock"
+    queue = Queue(brim, tmp_path, LD_PRELOAD=os.environ["FAKE_CLOCK_LIB"], FAKE_CLOCK=str(clock))
+    runs = queue.submit("-d2", "--limit", "4s", "--no-watch", "sh", "-c", WAIT)
+    queue.until(runs, "running")
+    clock.write_text("-3600\n")
+    waits = queue.submit("-d2", "--no-watch", "true")
+    queue.kill_engine()
+    job = queue.until(runs, "timeout")  # no sooner and no later than it said
+    assert job["exit"] == 128 + signal.SIGTERM
+    assert queue.until(waits, "done")["attempts"] == 1
+    clock.write_text("7200\n")
+    last = queue.submit("--after", "afterany:%d" % waits, "true")
+    queue.until(last, "done")
+    queue.end()
+
+
+def test_a_guard_that_is_missed_when_the_clock_was_set(brim, tmp_path):
+    """Its start is in the future then: that is no reason to wait for it until that is over."""
+    if "FAKE_CLOCK_LIB" not in os.environ or os.environ.get("SANITIZED"):
+        pytest.skip("FAKE_CLOCK_LIB does not name the library, or it cannot be preloaded")
+    clock = tmp_path / "clock"
+    queue = Queue(brim, tmp_path, LD_PRELOAD=os.environ["FAKE_CLOCK_LIB"], FAKE_CLOCK=str(clock))
+    number = queue.submit("--hold", "sh", "-c", "echo ran >>log")
+    folder, away = queue.state / "jobs" / str(number), queue.state / "away"
+    folder.rename(away)
+    folder.symlink_to(queue.state / "none")  # no guard can claim anything there
+    queue("release", str(number))
+    wait_until(lambda: queue.job(number)["state"] == "running")
+    clock.write_text("-3600\n")
+    folder.unlink()
+    away.rename(folder)
+    assert queue.until(number, "done")["attempts"] == 1
+    assert (queue.work / "log").read_text() == "ran\n"
+    queue.end()
+
+
+# ---- the disk and the database ----
+
+
+def test_an_end_on_a_full_disk(brim, tmp_path):
+    """What runs goes on; its end is stored when there is room."""
+    script = """
+    mount -t tmpfs -o size=900k none "$1" || exit 99
+    export STATE_DIRECTORY="$1"
+    cd "$2" || exit 1
+    "$BRIM" submit --requeue sh -c 'echo b >>log; while ! [ -e go ]; do sleep 0.02; done' || exit 1
+    while ! [ -e log ]; do sleep 0.02; done
+    cat /dev/zero >"$1/filler" 2>/dev/null
+    touch go
+    sleep 3
+    "$BRIM" jobs --json >full.json
+    rm "$1/filler"
+    for i in $(seq 200); do
+        "$BRIM" jobs --json >room.json
+        grep -q '"done"' room.json && break
+        sleep 0.1
+    done
+    kill "$(cat "$1/queue/lock")"
+    while [ -e "$1/queue/socket" ]; do sleep 0.02; done
+    """
+    disk, work = tmp_path / "disk", tmp_path / "work"
+    disk.mkdir()
+    work.mkdir()
+    done = subprocess.run(
+        ["unshare", "--mount", "bash", "-c", script, "bash", str(disk), str(work)],
+        env=dict(os.environ, BRIM_CONF="/nonexistent"), stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, universal_newlines=True, timeout=90,
+    )
+    if done.returncode == 99 or "unshare" in done.stderr:
+        pytest.skip("no disk of its own can be made: " + done.stderr)
+    assert done.returncode == 0, done.stderr
+    (full,) = json.loads((work / "full.json").read_text())["jobs"]
+    (room,) = json.loads((work / "room.json").read_text())["jobs"]
+    assert full["state"] == "running"
+    assert (room["state"], room["attempts"]) == ("done", 1)
+    assert (work / "log").read_text() == "b\n"
+
+
+def test_a_full_disk(brim, tmp_path):
+    script = """
+    mount -t tmpfs -o size=64k none "$1" || exit 99
+    cat /dev/zero >"$1/filler" 2>/dev/null
+    mkdir -p "$1/queue"
+    STATE_DIRECTORY="$1" exec "$BRIM" submit true
+    """
+    done = subprocess.run(
+        ["unshare", "--mount", "bash", "-c", script, "bash", str(tmp_path)],
+        env=dict(os.environ, BRIM_CONF="/nonexistent"), stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, universal_newlines=True, timeout=90,
+    )
+    if done.returncode == 99 or "unshare" in done.stderr:
+        pytest.skip("no disk of its own can be made: " + done.stderr)
+    one_line(done, 1, "disk", "is full")
+
+
+def old_queue(brim, tmp_path, rows=""):
+    queue = Queue(brim, tmp_path)
+    queue.state.mkdir()
+    db = sqlite3.connect(str(queue.state / "queue.db"))
+    db.executescript(FIRST + rows)
+    db.close()
+    return queue
+
+
+def test_a_database_of_an_earlier_brim(brim, tmp_path):
+    queue = old_queue(brim, tmp_path)
+    jobs = queue.jobs()
+    assert [(j["id"], j["state"], j["name"]) for j in jobs] == [(1, "done", "old"),
+                                                               (2, "held", "waits")]
+    number = queue.submit("--wait", "true")
+    assert number == 3 and queue.job(3)["state"] == "done"
+    queue("release", "2")
+    queue.until(2, "failed")  # its order is not there
+    queue.stop_engine()
+    with sqlite3.connect(str(queue.state / "queue.db")) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (2,)
+    db.close()
+    assert queue.job(1)["name"] == "old"
+    queue.end()
+
+
+def test_a_database_of_a_later_brim(brim, tmp_path):
+    queue = old_queue(brim, tmp_path, "PRAGMA user_version = 99;")
+    one_line(queue("queue"), 1, "was written by a later brim")
+    with sqlite3.connect(str(queue.state / "queue.db")) as db:
+        assert db.execute("SELECT count(*) FROM job").fetchone() == (2,)
+    db.close()
+
+
+def test_a_database_with_damage(brim, tmp_path):
+    """Bits that fell over: it serves or it refuses in a line; it never goes without a word."""
+    queue = old_queue(brim, tmp_path)
+    good = (queue.state / "queue.db").read_bytes()
+    chance = random.Random(7)
+    refused = 0
+    for _ in range(25):
+        bad = bytearray(good)
+        for _ in range(chance.choice([1, 20, 400])):
+            bad[chance.randrange(len(bad))] = chance.randrange(256)
+        if chance.random() < 0.2:
+            del bad[chance.randrange(len(bad)):]
+        for name in ("queue.db-wal", "queue.db-shm"):
+            if (queue.state / name).exists():
+                (queue.state / name).unlink()
+        (queue.state / "queue.db").write_bytes(bad)
+        engine = subprocess.Popen([brim.program, "queue"], env=dict(os.environ, **queue.env),
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                  universal_newlines=True)
+        wait_until(lambda: engine.poll() is not None or (queue.state / "socket").exists(), 20)
+        if engine.poll() is None:
+            engine.terminate()
+        said = engine.communicate(timeout=20)[1]
+        assert engine.returncode in (0, 1), (engine.returncode, said)
+        refused += engine.returncode
+        assert engine.returncode == 0 or said.count("\n") == 1, said
+    assert refused > 5
+    (queue.state / "queue.db").unlink()
+
+
+def test_many_jobs(queue):
+    """Ten thousand that wait: commands stay quick."""
+    begin = time.monotonic()
+    queue.submit("--hold", "--array", "0-9999", "true")
+    submitted = time.monotonic() - begin
+    begin = time.monotonic()
+    number = queue.submit("--hold", "true")
+    one = time.monotonic() - begin
+    begin = time.monotonic()
+    assert len(queue("jobs").stdout.splitlines()) == 10002
+    listed = time.monotonic() - begin
+    slow = 20 if os.environ.get("SANITIZED") else 1
+    assert (submitted < 5 * slow, one < slow, listed < 2 * slow) == (True, True, True), (
+        submitted, one, listed)
+    queue.submit("--array", "0-999", "--after", "afterok:1", "true")
+    begin = time.monotonic()
+    last = queue.submit("--hold", "true")
+    assert time.monotonic() - begin < slow  # one thousand wait for ten thousand
+    queue("cancel", str(number), str(last), "1")

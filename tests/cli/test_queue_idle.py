@@ -1,0 +1,348 @@
+"""Policies with [idle] in the queue of a machine: jobs are looked at, told, stopped; and what the
+queue cannot carry out is refused."""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import sqlite3
+import subprocess
+import time
+
+import pytest
+from conftest import one_line
+from queues import Queue
+from served import wait_until
+
+POLICY = """[policy]
+order = fifo
+backfill = greedy
+[idle]
+warn = 1s
+reclaim = 2s
+action = %s
+"""
+PLAY = """[fake]
+count = 2
+[gpu 0]
+busy_ratio = %g
+[gpu 1]
+busy_ratio = %g
+"""
+NVML = """[gpu 0]
+bdf = 1:00.0
+name = H100
+[gpu 1]
+bdf = 2:00.0
+name = H100
+[live 0]
+utilization = 0
+memory_utilization = 0
+[live 1]
+utilization = 93
+memory_utilization = 40
+"""
+COUNT = """
+i=$(cat at 2>/dev/null || echo 0)
+asked=0
+trap 'asked=1' TERM
+while [ "$i" -lt 4000 ] && ! [ -e finish ]; do
+    sleep 0.02; i=$((i + 1)); echo "$i" >>trace; echo "$i" >at
+    [ "$asked" = 1 ] && exit 75
+done
+exit 0
+"""
+WAIT = "while ! [ -e go ]; do sleep 0.02; done"
+
+
+def make(brim, folder, action="requeue", play=None, **env):
+    """Queue with a policy; play: how busy its two invented accelerators are; None: CPUs."""
+    (folder / "policy.ini").write_text(POLICY % action)
+    conf = "policy = %s\ninterval = 100ms\n" % (folder / "policy.ini")
+    if play:
+        (folder / "play.ini").write_text(PLAY % play)
+        conf += "fake = 2xH100-SXM5-80GB\nplay = %s\n" % (folder / "play.ini")
+    return Queue(brim, folder, conf, **env)
+
+
+@pytest.fixture
+def idle(brim, tmp_path):
+    """idle(action, play): a queue that ends with the test."""
+    made = []
+
+    def one(*args, **env):
+        made.append(make(brim, tmp_path, *args, **env))
+        return made[-1]
+
+    yield one
+    for queue in made:
+        queue.end()
+
+
+def sensors(pid):
+    """The processes of that name that an engine has started."""
+    found = pathlib.Path("/proc/%d/task/%d/children" % (pid, pid)).read_text().split()
+    return [int(child) for child in found
+            if pathlib.Path("/proc/" + child + "/comm").read_text() == "brim-sensor\n"]
+
+
+def told(queue, number):
+    return wait_until(lambda: queue.job(number).get("told") and queue.job(number), 20)
+
+
+def test_its_owner_is_told_once(idle):
+    queue = idle("warn", (0, 0.9))
+    lazy = queue.submit("-d1", "--no-watch", "sleep", "300")  # without --requeue
+    busy = queue.submit("-d1", "--no-watch", "sleep", "300")
+    job = told(queue, lazy)
+    assert job["state"] == "running" and job["use"] == 0
+    assert re.match(r"job %d keeps 1 device idle for 1\.?0* s$" % lazy, job["reason"]), job
+    for _ in range(3):
+        queue.kill_engine()
+        assert queue.job(lazy)["told"] == job["told"]
+        time.sleep(0.3)
+    assert queue.log().count("job %d keeps" % lazy) == 1, queue.log()
+    other = wait_until(lambda: queue.job(busy).get("use") and queue.job(busy))
+    assert (other["use"], other["idle_s"], other["told"]) == (0.9, None, None)
+    table = queue("jobs").stdout.splitlines()
+    assert re.search(r" GPU0, idle for [\d.]+ s$", table[1]) and table[2].endswith(" GPU1")
+    one = queue("jobs", str(lazy)).stdout
+    assert "\nbusy       0 %, idle for " in one and "\ntold       20" in one
+    assert queue.job(lazy)["attempts"] == 1
+
+
+def test_told_again_after_it_worked(idle, tmp_path):
+    queue = idle("warn", (0, 0))
+    lazy = queue.submit("-d1", "--no-watch", "sleep", "300")
+    first = told(queue, lazy)["told"]
+    (tmp_path / "play.ini").write_text(PLAY % (1, 1))
+    queue.kill_engine()
+    wait_until(lambda: queue.job(lazy)["use"] == 1)
+    assert queue.job(lazy)["idle_s"] is None and queue.job(lazy)["told"] == first
+    (tmp_path / "play.ini").write_text(PLAY % (0, 0))
+    queue.kill_engine()
+    wait_until(lambda: queue.job(lazy)["idle_s"])
+    wait_until(lambda: (queue.job(lazy)["told"] or first) > first, 20)
+    assert queue.log().count("job %d keeps" % lazy) == 2, queue.log()
+
+
+def test_an_idle_job_gives_way(idle):
+    queue = idle("requeue", (0, 0))
+    counts = queue.submit("-d2", "--no-watch", "--requeue", "bash", "-c", COUNT)
+    told(queue, counts)
+    waits = queue.submit("-d1", "--no-watch", "sh", "-c", WAIT)
+    queue.until(waits, "running")
+    wait_until(lambda: queue.job(counts)["reason"].startswith("waits for 2 devices"))
+    (queue.work / "go").touch()
+    job = queue.until(counts, "running")
+    assert job["attempts"] == 2
+    assert "they were idle for 2.0 s, and are for job %d" % waits in job["stopped"], job
+    assert "\nstopped    job %d gives up 2 devices" % counts in queue("jobs", str(counts)).stdout
+    (queue.work / "finish").touch()
+    queue.until(counts, "done")
+    counted = [int(n) for n in (queue.work / "trace").read_text().split()]
+    assert counted == list(range(1, len(counted) + 1))
+
+
+def test_what_is_not_taken(idle):
+    """From one that may not be stopped, and from one that works."""
+    queue = idle("requeue", (0, 0.5))
+    lazy = queue.submit("-d1", "--no-watch", "sh", "-c", WAIT)
+    busy = queue.submit("-d1", "--no-watch", "--requeue", "sh", "-c", WAIT)
+    waits = queue.submit("-d1", "--no-watch", "true")
+    told(queue, lazy)
+    time.sleep(2.5)
+    assert queue.job(waits)["state"] == "waiting"
+    assert [queue.job(n)["attempts"] for n in (lazy, busy)] == [1, 1]
+    (queue.work / "go").touch()
+    queue.until(waits, "done")
+
+
+def test_asking_when(idle):
+    queue = idle("requeue", (0, 0))
+    lazy = queue.submit("-d2", "--no-watch", "--requeue", "sleep", "300")
+    wait_until(lambda: (queue.job(lazy)["idle_s"] or 0) > 2.2, 20)
+    said = queue("submit", "--dry-run", "-d1", "true").stdout
+    assert said == ("would start as soon as job %d, which would be stopped for it, has gone, "
+                    "on GPU0\n" % lazy)
+    assert queue.job(lazy)["attempts"] == 1
+
+
+def test_cpus(idle):
+    """Without accelerators: the CPU time of all that a job has started."""
+    cpus = len(os.sched_getaffinity(0))
+    if cpus < 2:
+        pytest.skip("needs two CPUs")
+    queue = idle("warn")
+    spins = queue.submit("-c1", "sh", "-c", "sh -c 'while :; do :; done' & wait")
+    lazy = queue.submit("-c", cpus - 1, "sleep", "300")
+    assert told(queue, lazy)["use"] == 0
+    job = wait_until(lambda: (queue.job(spins)["use"] or 0) > 0.2 and queue.job(spins), 20)
+    assert job["told"] is None and job["idle_s"] is None
+
+
+def test_a_driver(idle, tmp_path):
+    """The real code against a driver that a library plays: it is asked by a process of its own."""
+    if "FAKE_NVML_DIR" not in os.environ:
+        pytest.skip("FAKE_NVML_DIR does not name the library")
+    (tmp_path / "nvml.ini").write_text(NVML)
+    queue = idle("warn", None, LD_LIBRARY_PATH=os.environ["FAKE_NVML_DIR"],
+                 FAKE_NVML=str(tmp_path / "nvml.ini"))
+    lazy = queue.submit("-d1", "--no-watch", "sleep", "300")
+    busy = queue.submit("-d1", "--no-watch", "sleep", "300")
+    assert told(queue, lazy)["place"] == "GPU0"
+    job = wait_until(lambda: queue.job(busy).get("use") and queue.job(busy))
+    assert (job["use"], job["told"]) == (0.93, None)
+
+
+def test_a_device_that_does_not_tell(idle, tmp_path):
+    """Of two devices one is idle: whether the job is idle is not known."""
+    queue = idle("warn", (0, 0))
+    (tmp_path / "play.ini").write_text("[fake]\ncount = 1\n[gpu 0]\nbusy_ratio = 0\n")
+    both = queue.submit("-d2", "--no-watch", "sleep", "300")
+    queue.until(both, "running")
+    (sensor,) = wait_until(lambda: sensors(queue.engine()))
+    time.sleep(2)
+    job = queue.job(both)
+    assert (job["use"], job["idle_s"], job["told"]) == (None, None, None)
+
+
+def test_the_sensor_goes_with_its_engine(idle):
+    queue = idle("warn", (0, 0))
+    number = queue.submit("-d1", "--no-watch", "sleep", "300")
+    wait_until(lambda: queue.job(number).get("use") is not None)
+    engine = queue.engine()
+    (sensor,) = sensors(engine)
+    queue.kill_engine()
+    wait_until(lambda: not pathlib.Path("/proc/%d/exe" % sensor).exists())
+    wait_until(lambda: queue.job(number).get("use") is not None)
+    (sensor,) = sensors(queue.engine())
+    os.kill(sensor, signal.SIGKILL)
+    wait_until(lambda: "nobody tells how busy devices are" in queue.log())
+    queue("cancel", str(number))
+    queue.until(number, "cancelled")
+    assert queue.log().count("nobody tells") == 1
+
+
+def test_nobody_looks_without_the_section(brim, tmp_path):
+    queue = Queue(brim, tmp_path)
+    number = queue.submit("-d1", "--no-watch", "sleep", "300")
+    queue.until(number, "running")
+    time.sleep(0.5)
+    assert not sensors(queue.engine())
+    assert queue.job(number)["use"] is None
+    queue.end()
+
+
+@pytest.mark.parametrize("unseen_s, idle_s", [(10, 1000), (500, 0)])
+def test_an_engine_that_was_away(idle, unseen_s, idle_s):
+    """What the engine before it saw counts; a time that nobody saw counts as work."""
+    queue = idle("warn", (0, 0))
+    number = queue.submit("-d1", "--no-watch", "sleep", "300")
+    wait_until(lambda: queue.job(number).get("idle_s"))
+    queue.stop_engine()
+    now = int(time.time() * 1000)
+    with sqlite3.connect(str(queue.state / "queue.db")) as db:
+        db.execute("UPDATE job SET since_ms = ?, used = ?, seen_ms = ?",
+                   (now - 2000000, "%d-%d" % (now - 2000000, now - 1000000),
+                    now - unseen_s * 1000))
+    db.close()
+    job = wait_until(lambda: queue.job(number).get("use") is not None and queue.job(number))
+    seen = wait_until(lambda: queue.job(number).get("idle_s"))
+    assert idle_s <= seen < idle_s + 60, job
+
+
+def test_a_full_disk(brim, tmp_path):
+    """What cannot be stored is said once, and done when there is room."""
+    script = """
+    mount -t tmpfs -o size=900k none "$1" || exit 99
+    export STATE_DIRECTORY="$1"
+    cd "$2" || exit 1
+    "$BRIM" queue 2>log &
+    while ! [ -e "$1/queue/socket" ]; do sleep 0.02; done
+    "$BRIM" submit sh -c 'while ! [ -e idle ]; do :; done; exec sleep 300' || exit 1
+    sleep 0.5
+    cat /dev/zero >"$1/filler" 2>/dev/null
+    touch idle
+    sleep 3
+    "$BRIM" jobs --json >full.json
+    rm "$1/filler"
+    for i in $(seq 200); do
+        "$BRIM" jobs --json >room.json
+        grep -q '"told": [0-9]' room.json && break
+        sleep 0.1
+    done
+    "$BRIM" cancel 1
+    sleep 0.5
+    kill %1
+    wait
+    """
+    disk, work = tmp_path / "disk", tmp_path / "work"
+    disk.mkdir()
+    work.mkdir()
+    (tmp_path / "policy.ini").write_text(POLICY % "warn")
+    (tmp_path / "brim.conf").write_text("[queue]\ninterval = 100ms\npolicy = %s\n"
+                                        % (tmp_path / "policy.ini"))
+    done = subprocess.run(
+        ["unshare", "--mount", "bash", "-c", script, "bash", str(disk), str(work)],
+        env=dict(os.environ, BRIM_CONF=str(tmp_path / "brim.conf")), stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, universal_newlines=True, timeout=90,
+    )
+    if done.returncode == 99 or "unshare" in done.stderr:
+        pytest.skip("no disk of its own can be made: " + done.stderr)
+    said = (work / "log").read_text()
+    (full,) = json.loads((work / "full.json").read_text())["jobs"]
+    (room,) = json.loads((work / "room.json").read_text())["jobs"]
+    assert (full["state"], full["told"]) == ("running", None)
+    assert (room["state"], room["attempts"]) == ("running", 1) and room["told"], said
+    assert 1 <= said.count("the disk is full") <= 2 and said.count("keeps 1 CPU") <= 1, said
+
+
+REFUSED = {
+    "shrink": (POLICY % "shrink", ":7: [idle] action = shrink: a job that was stopped cannot say "
+               "when it needs devices again: write action = requeue, or action = warn"),
+    "exempt": (POLICY % "warn" + "exempt = web\n", ":8: [idle] exempt = web: "),
+    "quota": ("[policy]\norder = fifo\n[quota]\nshare = vision 1\n", ":3: [quota]: "),
+    "share": ("[policy]\norder = fifo\n[share]\nbelow = 50%\ntogether = 90%\nafter = 5m\n",
+              ":3: [share]: "),
+    "rebuild": ("[policy]\norder = srtf\npreempt = rebuild\nlength = oracle\n",
+                ":3: [policy] preempt = rebuild: it moves jobs that run"),
+}
+
+
+@pytest.mark.parametrize("kind", sorted(REFUSED))
+def test_what_it_cannot_carry_out_is_refused(brim, tmp_path, kind):
+    text, words = REFUSED[kind]
+    path = tmp_path / "policy.ini"
+    path.write_text(text)
+    one_line(brim("queue", "--policy", path, env={"STATE_DIRECTORY": str(tmp_path)}), 2,
+             "%s%s" % (path, words))
+    assert not (tmp_path / "queue").exists()
+
+
+def test_a_submission_to_a_queue_that_is_refused(brim, tmp_path):
+    queue = make(brim, tmp_path, "shrink")
+    begin = time.monotonic()
+    done = queue("submit", "true")
+    assert done.returncode == 1 and "[idle] action = shrink: a job" in done.stderr, done.stderr
+    assert time.monotonic() - begin < 5
+
+
+@pytest.mark.parametrize("options, words", [
+    (("--interval", "10ms"), "--interval must be from 100ms to 1m"),
+    (("--play", "/nonexistent"), "--play /nonexistent: No such file"),
+])
+def test_bad_options(brim, tmp_path, options, words):
+    done = brim("queue", *options, env={"STATE_DIRECTORY": str(tmp_path)})
+    assert done.returncode in (1, 2) and words in done.stderr
+
+
+def test_killed_again_and_again(brim):
+    """The short form of the soak test with idle jobs."""
+    soak = pathlib.Path(__file__).resolve().parent.parent / "soak" / "local_kill.py"
+    done = subprocess.run(
+        ["python3", str(soak), "--jobs", "50", "--kills", "10", "--idle"],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, timeout=200,
+    )
+    assert done.returncode == 0, done.stdout

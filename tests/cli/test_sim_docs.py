@@ -1,0 +1,49 @@
+"""docs/sim.md: what its commands on traces of the tree print is what the page says."""
+
+import os
+import re
+import subprocess
+
+import pytest
+from conftest import ROOT
+
+PAGE = (ROOT / "docs" / "sim.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```\w*\n(.*?)^```\n(.*?)(?=^```|\Z)", PAGE, re.M | re.S)
+# A command with the block behind it, where nothing but a few words stand between the two.
+EXAMPLES = [
+    (command, after[0]) for (command, between), after in zip(BLOCKS, BLOCKS[1:])
+    if "zcat" in command and len(between) < 60
+]
+
+
+def section(start):
+    return next(text for text, _ in BLOCKS if text.startswith(start))
+
+
+@pytest.fixture
+def folder(brim, tmp_path):
+    """One in which the commands can be run as they stand."""
+    (tmp_path / "brim").symlink_to(brim.program)
+    (tmp_path / "tests").symlink_to(ROOT / "tests")
+    walls = next(text for text, _ in BLOCKS if "borrow = no " in text)
+    (tmp_path / "walls.ini").write_text(walls)
+    idle = re.sub(r"action = \w+", "action = shrink", section("[idle]"))
+    (tmp_path / "idle.ini").write_text("[policy]\nrestart = 40s\n" + idle)
+    return tmp_path
+
+
+def test_they_are_found():
+    assert len(EXAMPLES) == 6
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_example(folder, number):
+    command, want = EXAMPLES[number]
+    path = f"{folder}{os.pathsep}{os.environ['PATH']}"
+    said = subprocess.run(
+        ["bash", "-eo", "pipefail", "-c", command], cwd=str(folder), encoding="utf-8",
+        stdout=subprocess.PIPE, timeout=100, check=True,
+        env={"PATH": path, "BRIM_CONF": "/nonexistent/brim.conf", "HOME": str(folder)},
+    ).stdout.splitlines()
+    missing = [line for line in want.splitlines() if line and line not in said]
+    assert not missing, "\n".join(said)
