@@ -1,5 +1,9 @@
 #!/usr/bin/env python3
-"""Run pytest for meson: exit status 77 (skipped) when no test ran but some were skipped."""
+"""Run pytest for meson: run_pytest.py [--part K/N] ARGUMENTS...
+
+Exit status 77 (skipped) when no test ran but some were skipped. --part 2/3 runs every third test,
+from the second on: parts of a long file that run beside each other.
+"""
 
 import sys
 
@@ -24,10 +28,26 @@ class Counter:
             self.ran += 1
 
 
+class Part:
+    """Leaves out the tests of other parts."""
+
+    def __init__(self, text):
+        self.number, self.count = map(int, text.split("/"))
+
+    def pytest_collection_modifyitems(self, config, items):
+        mine = items[self.number - 1 :: self.count]
+        config.hook.pytest_deselected(items=[item for item in items if item not in mine])
+        items[:] = mine
+
+
 def main(args):
     sys.dont_write_bytecode = True
-    counter = Counter()
-    status = pytest.main(["-q", "-rs", "-p", "no:cacheprovider", *args], plugins=[counter])
+    plugins = [Counter()]
+    if args[0] == "--part":
+        plugins.append(Part(args[1]))
+        args = args[2:]
+    status = pytest.main(["-q", "-rs", "-p", "no:cacheprovider", *args], plugins=plugins)
+    counter = plugins[0]
     if status == 0 and counter.ran == 0 and counter.skipped:
         return 77
     return int(status)

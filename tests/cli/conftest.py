@@ -23,9 +23,10 @@ class Brim:
         base.update(env or {})
         command = [self.program, *[str(a) for a in args]]
         how.setdefault("timeout", 60)
+        how.setdefault("stdin", subprocess.DEVNULL)
         return subprocess.run(
             command, env=base, stdout=how.pop("stdout", subprocess.PIPE), stderr=subprocess.PIPE,
-            stdin=subprocess.DEVNULL, universal_newlines=True, **how
+            universal_newlines=True, **how
         )
 
     def out(self, *args, **how):
@@ -71,6 +72,31 @@ def stored(start, tmp_path):
     agent = start("--interval", "100ms", store=tmp_path / "agent.db")
     wait_until(lambda: agent.value("stored_ticks_total") >= 10, 30)
     return agent
+
+
+@pytest.fixture
+def policy(tmp_path):
+    """policy(text): the path of a file of brim sim with it."""
+
+    def write(text, name="mine"):
+        path = tmp_path / f"{name}.ini"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def trace(tmp_path, request):
+    """The path of a file with the module's TRACE."""
+    path = tmp_path / "trace.csv"
+    path.write_text(request.module.TRACE)
+    return path
+
+
+def actions(brim, trace, policy):
+    """What brim sim does on one node, a line each."""
+    return brim.out("sim", trace, "--nodes", "1x8", "--actions", "--policy", policy).splitlines()
 
 
 def one_line(done, status, *words):
