@@ -8,7 +8,7 @@
 #include "diagnose/judge_view.h"
 #include "rules_thresholds_ini.h"
 
-enum { TEXT_MAX = 4096 };
+enum { TEXT_MAX = 4096, AGREE_MANY = 4 };
 
 /* ---- items ---- */
 
@@ -263,10 +263,12 @@ static void say_all(struct judge *j)
 /* ---- nothing, or nothing known ---- */
 
 /* Whether that share of the time is more than chance or what jobs are like: in most parts of the
- * run, or of nearly half of it, whenever that was. */
-static bool is_for_sure(const struct judge *j, double share, double least)
+ * run, or of nearly half of it, whenever that was. Less is enough where four measurements agree on
+ * the cause. */
+static bool is_for_sure(const struct judge *j, double share, double least, double agree)
 {
-    return share >= j->l.mostly || (share >= j->l.named && !(least < j->l.wait_warning));
+    return share >= j->l.mostly || (share >= j->l.agreed && agree >= AGREE_MANY) ||
+           (share >= j->l.named && !(least < j->l.wait_warning));
 }
 
 static void add_unknown(struct judge *j)
@@ -281,7 +283,7 @@ static void add_unknown(struct judge *j)
         judge_advises(j, to, "let it run for %.0f steps and more", j->l.steps_sure);
         return;
     }
-    if (is_for_sure(j, j->wait, j->wait_least) && !judge_is_handing_over(j)) {
+    if (is_for_sure(j, j->wait, j->wait_least, 0) && !judge_is_handing_over(j)) {
         to = judge_add(j, CAUSE_UNKNOWN, -1, j->wait);
         judge_says(j, to, "waits for data, and what was measured does not tell why");
         judge_tells_wait(j, to);
@@ -388,7 +390,7 @@ static bool limits(const struct judge *j, const struct verdict_item *i)
     case CAUSE_SLOW_RANK:
         return i->share >= half && !(i->least < half);
     default:
-        return is_for_sure(j, i->share, i->least);
+        return is_for_sure(j, i->share, i->least, i->confidence);
     }
 }
 

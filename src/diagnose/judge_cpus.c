@@ -68,6 +68,22 @@ static void judge_neighbours(struct judge *j)
                   "cpuset, --exclusive");
 }
 
+/* CPUs that the hypervisor gives to other machines: what runs on them stands still, and looks as if
+ * it computed or slept for longer. */
+static void judge_stolen(struct judge *j)
+{
+    double steal = judge_mean(j, RUN_CPU_STEAL), busy = judge_mean(j, RUN_CPU_BUSY);
+    struct verdict_item *to;
+
+    if (!(steal >= j->l.cpu_stolen) || judge_find(j, CAUSE_CPU_NEIGHBOURS))
+        return;
+    to = judge_add(j, CAUSE_CPU_NEIGHBOURS, -1, cpu_part(j) * steal / (busy + steal));
+    judge_says(j, to, "the hypervisor gives its CPUs to other machines");
+    judge_agrees(j, to, "%s of the CPUs' time is stolen, %s is used", quantity_share(steal).text,
+                 quantity_share(busy).text);
+    judge_advises(j, to, "ask for a machine whose CPUs are its own, or for another host");
+}
+
 /* What it costs that a rank may use so many CPUs only: threads wait for them, or a rank alone uses
  * all of them, has threads for more and computes. */
 static double bound_cost(const struct judge *j, double bound, double cpus)
@@ -171,6 +187,7 @@ void judge_cpus(struct judge *j)
 {
     judge_quota(j);
     judge_neighbours(j);
+    judge_stolen(j);
     judge_binding(j);
     judge_many_workers(j);
     judge_taking_workers(j);

@@ -24,6 +24,7 @@ static const struct row rows[] = {
     ROW("steps-sure", steps_sure),
     ROW("wait-warning", wait_warning),
     ROW("named", named),
+    ROW("agreed", agreed),
     ROW("mostly", mostly),
     ROW("handing-over", handing_over),
     ROW("wait-critical", wait_critical),
@@ -49,6 +50,7 @@ static const struct row rows[] = {
     ROW("nfs-round-trip", nfs_round_trip),
     ROW("nfs-queue", nfs_queue),
     ROW("nfs-operations", nfs_operations),
+    ROW("cpu-stolen", cpu_stolen),
     ROW("cpu-starved", cpu_starved),
     ROW("workers-waiting", workers_waiting),
     ROW("others-cpu", others_cpu),
@@ -99,6 +101,7 @@ static const struct row rows[] = {
     ROW("lock-others", lock_others),
     ROW("slower", slower),
     ROW("slower-run", slower_run),
+    ROW("slower-for", slower_for),
     ROW("other-share", other_share),
     /* clang-format on */
 };

@@ -3,8 +3,9 @@
 
 #include "diagnose/judge_view.h"
 
-static const double rare_factor = 5; /* of the median: a step with something special in it */
-static const double mostly = 0.6;    /* of the time outside of stages, for it to be told by that */
+static const double rare_factor = 5;  /* of the median: a step with something special in it */
+static const double mostly = 0.6;     /* of the time outside of stages, for it to be told by that */
+static const double awake_most = 0.6; /* of computing, by a first thread that a lock keeps off */
 
 static double known(double x)
 {
@@ -143,7 +144,8 @@ void judge_loop(struct judge *j)
     share -= fmax(0, judge_saving(r).share - r->share[BRIM_STAGE_CHECKPOINT]);
     share -= gc ? gc->share : 0;
     if (!j->marked || !(share >= j->l.loop) || judge_mean(j, RUN_GPU_BUSY) >= j->l.gpu_busy ||
-        (slower && slower->share >= fmax(j->l.named, share / 2)))
+        (slower && !(slower->least < j->l.wait_warning) &&
+         slower->share >= fmax(j->l.named, share / 2)))
         return;
     for (size_t i = 0; i < r->n; i++)
         judge_parts_add(&parts, i, r->steps[i].host_s[BRIM_STAGE_OTHER],
@@ -162,7 +164,7 @@ void judge_python_lock(struct judge *j)
     struct verdict_item *to;
 
     if (j->has_gpus || !j->marked || j->n_ranks > 1 || j->ranks[0].r->world > 1 ||
-        !(thread <= j->compute / 2) || !(asleep >= j->l.lock_asleep) ||
+        !(thread <= awake_most * j->compute) || !(asleep >= j->l.lock_asleep) ||
         !(rest >= j->l.lock_others) || judge_mean(j, RUN_JOB_THROTTLED) >= j->l.cpu_throttled)
         return;
     to = judge_add(j, CAUSE_PYTHON_LOCK, -1, asleep);

@@ -96,6 +96,12 @@ static bool is_latency(const struct judge *j, const struct storage *s)
            !(s->request >= j->l.request_large);
 }
 
+/* More comes from disks than calls have read: pages of files that are mapped into memory. */
+static bool is_mapped(const struct judge *j)
+{
+    return judge_mean(j, RUN_JOB_IO_READ) < judge_mean(j, RUN_JOB_READ) / 2;
+}
+
 static bool is_small_files(const struct judge *j, const struct storage *s)
 {
     bool small_calls = s->call < j->l.call_small &&
@@ -103,6 +109,8 @@ static bool is_small_files(const struct judge *j, const struct storage *s)
 
     if (s->nfs)
         return small_calls;
+    if (is_mapped(j))
+        return false;
     return s->request < j->l.request_small || (small_calls && !(s->request >= j->l.request_large));
 }
 

@@ -265,12 +265,12 @@ static void look_at_others(const struct judge *j, const struct judge_rank *r, si
 }
 
 /* Whether steps get longer all the time, as of a list that grows: each quarter of the run is slower
- * than the one before. */
+ * than the one before. Where they have become twice as long, half as many steps are enough. */
 static bool is_growing(struct judge *j, const struct judge_rank *r, struct past *p)
 {
-    double last = 0, quarter;
+    double last = 0, quarter, enough = 4 * j->l.steps_sure;
 
-    if ((double)r->n < 4 * j->l.steps_sure)
+    if ((double)r->n < enough / 2)
         return false;
     for (size_t i = 0; i < 4; i++) {
         double now = median_of(j, r, i * r->n / 4, (i + 1) * r->n / 4, &quarter);
@@ -281,7 +281,8 @@ static bool is_growing(struct judge *j, const struct judge_rank *r, struct past 
         p->now_s = last = now;
     }
     look_at_others(j, r, r->n / 2, p);
-    return p->now_s >= j->l.slower_run * p->before_s && !is_by_others(j, p);
+    return p->now_s >= ((double)r->n < enough ? 2 : j->l.slower_run) * p->before_s &&
+           !is_by_others(j, p);
 }
 
 /* What grows in a job is its own. */
@@ -325,6 +326,8 @@ static void judge_own_past(struct judge *j)
                       "cpuset, --exclusive");
         return;
     }
+    if ((double)(r->steps[r->n - 1].end_ns - r->steps[at].begin_ns) < 1e9 * j->l.slower_for)
+        to->least = 0; /* so short that it can be over soon */
     judge_says(j, to, "slower since step %llu: %s per step, %s before",
                (unsigned long long)r->steps[at].number, quantity_seconds(p.now_s).text,
                quantity_seconds(p.before_s).text);

@@ -89,6 +89,9 @@ static void test_lock(void)
     m.s[RUN_RANK_THREAD_CPU] = 0.1;
     m.s[RUN_RANK_THREAD_WAIT] = 0.03;
     says(&m, CAUSE_PYTHON_LOCK, "may not run");
+    m.s[RUN_RANK_THREAD_WAIT] = 0.37; /* for CPUs that those threads have as well */
+    says(&m, CAUSE_PYTHON_LOCK, "may not run");
+    m.s[RUN_RANK_THREAD_WAIT] = 0.03;
     m.s[RUN_RANK_CPU] = m.s[RUN_JOB_CPU] = 0.2;
     says(&m, CAUSE_NONE, ""); /* nobody in it runs: it waits for a device that is not known */
     m = outside(0.15);
@@ -96,7 +99,7 @@ static void test_lock(void)
     says(&m, CAUSE_NONE, "");
 }
 
-static enum cause judge_growth(double to, double others, char *said)
+static enum cause judge_growth(size_t steps, double to, double others, char *said)
 {
     struct made m = outside(0.03);
     struct verdict v;
@@ -104,6 +107,7 @@ static enum cause judge_growth(double to, double others, char *said)
     enum cause found;
     int64_t more = 0;
 
+    m.steps = steps;
     made_build(&m, &r);
     for (size_t i = 0; i < r.ranks[0].n_steps; i++) {
         struct step *s = &r.ranks[0].steps[i];
@@ -129,9 +133,14 @@ static void test_growing(void)
 {
     char said[256];
 
-    is_int(judge_growth(4, 0, said), CAUSE_SLOWER_THAN_BEFORE, "four times as long at the end");
+    is_int(judge_growth(160, 4, 0, said), CAUSE_SLOWER_THAN_BEFORE,
+           "four times as long at the end");
     ok(strstr(said, "longer all the time"), "%s", said);
-    is_int(judge_growth(1.02, 0, said), CAUSE_NONE, "two in a hundred is nothing");
+    is_int(judge_growth(160, 1.02, 0, said), CAUSE_NONE, "two in a hundred is nothing");
+    is_int(judge_growth(70, 4, 0, said), CAUSE_SLOWER_THAN_BEFORE, "so much shows in few steps");
+    ok(strstr(said, "longer all the time"), "%s", said);
+    (void)judge_growth(70, 1.8, 0, said);
+    ok(!strstr(said, "longer all the time"), "less does not: %s", said);
 }
 
 int main(void)

@@ -288,8 +288,85 @@ static void test_taken(void)
     m.s[RUN_WORKER_CPU] = 0.05;
     ok(judge_made(&m) != CAUSE_LOADER_CPU, "not those that do little");
     m.s[RUN_WORKER_CPU] = 0.3;
+    m.s[RUN_RANK_THREAD_CPU] = 0.9;
     m.s[RUN_RANK_THREAD_WAIT] = 0.05;
     is_int(judge_made(&m), CAUSE_NONE, "nor where there are CPUs left");
+}
+
+/* What runs on a CPU that another machine has stands still: a loader's process seems to sleep. */
+static void test_stolen(void)
+{
+    struct made m = small_node();
+
+    made_note(&m, "loader.workers", "1");
+    made_stage(&m, BRIM_STAGE_WAIT, 0.16);
+    m.s[RUN_WORKERS] = 1;
+    m.s[RUN_WORKER_CPU] = 0.11;
+    m.s[RUN_RANK_CPU] = 1.1;
+    m.s[RUN_JOB_CPU] = 1.2;
+    m.s[RUN_CPU_BUSY] = 0.58;
+    m.s[RUN_RANK_THREAD_CPU] = 0.75;
+    is_int(judge_made(&m), CAUSE_LOADER_WAITS, "a worker that sleeps");
+    m.s[RUN_CPU_STEAL] = 0.12;
+    is_int(judge_made(&m), CAUSE_CPU_NEIGHBOURS, "not where the hypervisor has the CPUs");
+    made_stage(&m, BRIM_STAGE_WAIT, 0.5);
+    is_int(judge_made(&m), CAUSE_LOADER_WAITS, "what costs more than they do goes first");
+}
+
+/* Pages of a mapped file: no call reads them, and requests are as small as the windows. */
+static void test_mapped(void)
+{
+    struct made m = small_node();
+
+    made_note(&m, "loader.workers", "0");
+    made_stage(&m, BRIM_STAGE_WAIT, 0.55);
+    m.s[RUN_RANK_CPU] = m.s[RUN_JOB_CPU] = 0.6;
+    m.s[RUN_CPU_BUSY] = 0.3;
+    m.s[RUN_RANK_THREAD_CPU] = 0.4;
+    m.s[RUN_JOB_BLOCKED] = 0.5;
+    m.s[RUN_DISK_BUSY] = 0.03;
+    m.s[RUN_DISK_AWAIT] = 0.0013;
+    m.s[RUN_JOB_READ] = m.s[RUN_DISK_READ] = 17e6;
+    m.s[RUN_DISK_REQUESTS] = 300;
+    m.s[RUN_IO_PRESSURE] = 0.48;
+    m.s[RUN_JOB_READ_CALLS] = 300;
+    m.s[RUN_JOB_IO_READ] = 17e6;
+    is_int(judge_made(&m), CAUSE_SMALL_FILES, "small reads of small files");
+    m.s[RUN_JOB_READ_CALLS] = 1;
+    m.s[RUN_JOB_IO_READ] = 100;
+    is_int(judge_made(&m), CAUSE_STORAGE_BANDWIDTH, "not where nothing is read by calls");
+}
+
+/* Data that is waited for in one half of the run: chance, or many measurements agree. */
+static void test_agreed(void)
+{
+    struct made m = small_node();
+    struct verdict v;
+    struct run r;
+
+    made_note(&m, "loader.workers", "0");
+    made_stage(&m, BRIM_STAGE_WAIT, 0.5);
+    m.s[RUN_RANK_THREAD_CPU] = 0.6;
+    m.s[RUN_JOB_BLOCKED] = 0.3;
+    m.s[RUN_DISK_BUSY] = 0.75;
+    m.s[RUN_JOB_READ] = m.s[RUN_DISK_READ] = m.s[RUN_JOB_IO_READ] = 50e6;
+    m.s[RUN_DISK_REQUESTS] = 100;
+    for (int pressure = 0; pressure < 2; pressure++) {
+        m.s[RUN_IO_PRESSURE] = 0.2 * pressure;
+        made_build(&m, &r);
+        for (size_t i = 0; i < r.ranks[0].n_steps; i++) {
+            struct step *s = &r.ranks[0].steps[i];
+
+            if (i % 100 < 55) {
+                s->host_s[BRIM_STAGE_BACKWARD] += s->host_s[BRIM_STAGE_WAIT];
+                s->host_s[BRIM_STAGE_WAIT] = 0;
+            }
+        }
+        is_int(judge_built(&r, &v), pressure ? CAUSE_STORAGE_BANDWIDTH : CAUSE_NONE,
+               "%s measurements agree", pressure ? "four" : "three");
+        verdict_done(&v);
+        run_done(&r);
+    }
 }
 
 /* A quota stops rank 1 for half of every tenth of a second: in some steps. Rank 0 stops at times,
@@ -448,8 +525,15 @@ static void test_turns(void)
     m = small_node();
     m.level = 1.3;
     m.slow_from = 40;
+    m.step_s = 0.05;
     made_build(&m, &r);
-    is_int(judge_built(&r, &v), CAUSE_SLOWER_THAN_BEFORE, "a level that rose and stayed is");
+    is_int(judge_built(&r, &v), CAUSE_NONE, "a level that rose for 4 s may fall again");
+    ok(v.count > 1 && v.items[1].cause == CAUSE_SLOWER_THAN_BEFORE, "it is told all the same");
+    verdict_done(&v);
+    run_done(&r);
+    m.step_s = 0.1;
+    made_build(&m, &r);
+    is_int(judge_built(&r, &v), CAUSE_SLOWER_THAN_BEFORE, "one that rose and stayed is");
     verdict_done(&v);
     for (size_t i = 0; i < r.ranks[0].n_steps; i++) /* at the end: it did not stay long enough */
         if (r.ranks[0].n_steps - i > 15 && i >= 40)
@@ -673,6 +757,9 @@ int main(void)
     test_bound();
     test_stops_in_collectives();
     test_taken();
+    test_stolen();
+    test_mapped();
+    test_agreed();
     test_slow_and_changes();
     test_whole();
     test_saving();
