@@ -163,6 +163,13 @@ static bool over(void *arg)
     return d->racing;
 }
 
+static bool weighs(void *arg)
+{
+    const struct drive *d = arg;
+
+    return d->memory.asked;
+}
+
 /* ---- from begin to end ---- */
 
 void drive_session(struct drive *d)
@@ -201,7 +208,7 @@ int drive_new(struct drive **ret, const struct drive_config *c)
     if (!d)
         return -ENOMEM;
     d->c = *c;
-    d->pilot = (struct observe_pilot){ d, start, take_event, turn, stop, end, over };
+    d->pilot = (struct observe_pilot){ d, start, take_event, turn, stop, end, over, weighs };
     d->workers = d->prefetch = (double)NAN;
     d->before = d->after = d->without = drive_stretch_none;
     d->last = SESSION_ENTRIES;

@@ -49,6 +49,7 @@ void drive_see_memory(struct drive *d)
         return;
     d->memory.pss_b = m->values[RUN_JOB_PSS];
     d->memory.processes = m->values[RUN_JOB_PROCESSES];
+    d->memory.asked = false;
 }
 
 /* Memory of all processes, what they share counted once, as it was read last, if there were as many
@@ -90,6 +91,7 @@ void drive_add_moment(struct drive *d)
         /* NaN: the other one */
         to->resident_b = fmax(to->resident_b, m->values[RUN_JOB_RESIDENT]);
         to->pss_b = fmax(to->pss_b, pss_b);
+        d->memory.asked = isnan(to->pss_b) && d->memory.pss_b > 0;
         to->device_b = fmax(to->device_b, m->values[RUN_GPU_MEMORY_USED]);
     }
     if (isnan(watts) || glimpse_begin_ns(m) < d->since_ns)

@@ -89,6 +89,7 @@ struct drive {
     uint64_t moment_ns;           /* the last one that was looked at */
     struct {
         double pss_b, processes; /* when memory was read last, which is now and then; 0: never */
+        bool asked;              /* it shall be read: of what runs now it is not known */
     } memory;
 };
 

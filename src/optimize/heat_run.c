@@ -136,7 +136,7 @@ int heat_run_new(struct heat_run **ret, const struct heat_plan *plan, bool tries
 
     if (!h)
         return -ENOMEM;
-    h->pilot = (struct observe_pilot){ h, start, take_event, turn, stop, end, over };
+    h->pilot = (struct observe_pilot){ h, start, take_event, turn, stop, end, over, NULL };
     h->tries = tries;
     heat_init(&h->heat, plan);
     join_init(&h->join);

@@ -135,6 +135,8 @@ static int sample(struct observer *o, int64_t now_ns)
     moment_make(before, now, &growth, &job, &m);
     if (!(m.seconds > 0))
         return 0;
+    if (o->c->pilot && o->c->pilot->weighs && o->c->pilot->weighs(o->c->pilot->arg))
+        shared_ask(&o->shared);
     m.values[RUN_JOB_PSS] = shared_look(&o->shared, o->proc, o->family, growth.resident_b,
                                         o->c->clock);
     if (!rings_count(o->rings))

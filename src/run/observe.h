@@ -23,6 +23,9 @@ struct observe_pilot {
     /* Whether the job is to be ended, asked after each turn and end: it is asked with SIGTERM and
      * killed after some seconds, and nothing that it started stays. NULL: it never is. */
     bool (*over)(void *arg);
+    /* Whether memory is to be read in the next moment, which costs more than the rest of it
+     * together: else it is now and then. NULL: never. */
+    bool (*weighs)(void *arg);
 };
 
 struct observe_config {

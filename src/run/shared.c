@@ -10,7 +10,7 @@
 #define SECOND_NS ((int64_t)1000 * 1000 * 1000)
 
 /* Of the time, one part may go into reading; and where processes come and go. */
-enum { PROCESSES_MOST = 512, RARITY = 500, RARITY_CHANGED = 50 };
+enum { PROCESSES_MOST = 512, RARITY = 2000, RARITY_CHANGED = 50 };
 
 /* How soon it is read again when there are other processes than at the last time. */
 #define CHANGED_NS (3 * SECOND_NS)
@@ -43,6 +43,11 @@ static bool has_changed(const struct shared *s, size_t n, int64_t now_ns)
 {
     return s->processes && (4 * n > 5 * s->processes || 5 * n < 4 * s->processes) &&
            now_ns - s->read_ns >= MAX(CHANGED_NS, RARITY_CHANGED * s->cost_ns);
+}
+
+void shared_ask(struct shared *s)
+{
+    s->due_ns = 0;
 }
 
 double shared_look(struct shared *s, int proc, const struct family *f, double resident_b,

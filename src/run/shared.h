@@ -13,6 +13,9 @@ struct shared {
     size_t processes;         /* and how many there were */
 };
 
+/* Read it in the next look. */
+void shared_ask(struct shared *s);
+
 /* Bytes now. NaN: it is not time yet; or some process may not be read, or there are too many, or
  * all are so large (resident_b together) that it would take too long. */
 double shared_look(struct shared *s, int proc, const struct family *f, double resident_b,

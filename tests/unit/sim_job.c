@@ -179,6 +179,13 @@ static void step(struct sim *s)
     s->steps++;
 }
 
+static bool is_weighed(const struct sim *s)
+{
+    const struct observe_pilot *p = drive_pilot(s->drive);
+
+    return s->rare ? s->run.n_moments == 2 || p->weighs(p->arg) : s->run.n_moments % 2;
+}
+
 static void add_moment(struct sim *s)
 {
     struct run_moment *m = ARENA_PUSH(&s->run.arena, &s->run.moments, &s->run.n_moments);
@@ -194,10 +201,7 @@ static void add_moment(struct sim *s)
     m->values[RUN_MEMORY_AVAILABLE] = 16e9;
     m->values[RUN_JOB_RESIDENT] = 1e9 + 1e8 * s->workers;
     /* as it is where it is read now and then */
-    m->values[RUN_JOB_PSS] = (s->rare ? s->tasted != s->workers + 1 : s->run.n_moments % 2)
-                                 ? 0.5e9 + 1e7 * s->workers
-                                 : (double)NAN;
-    s->tasted = s->workers + 1;
+    m->values[RUN_JOB_PSS] = is_weighed(s) ? 0.5e9 + 1e7 * s->workers : (double)NAN;
     m->values[RUN_GPU_WATTS] = s->watts > 0 ? s->watts + s->worker_watts * s->workers : (double)NAN;
     if (s->limit > 0 && m->values[RUN_GPU_WATTS] > s->limit)
         m->values[RUN_GPU_WATTS] = s->limit;

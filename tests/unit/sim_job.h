@@ -16,10 +16,10 @@ struct sim {
     struct noise noise;
     double fetch_s, compute_s;
     unsigned ranks, batch; /* batch: how many were taken since workers changed */
-    int workers, tasted;   /* tasted: workers of the last change */
-    bool half;             /* precision */
-    bool saves;            /* a checkpoint in step 3 */
-    bool rare;             /* memory is read when workers change alone */
+    int workers;
+    bool half;  /* precision */
+    bool saves; /* a checkpoint in step 3 */
+    bool rare;  /* memory is read at the start, and when that is asked for */
     unsigned may_restart, observe;
     const struct drive_past *past;
     const struct profile *won;

@@ -61,7 +61,7 @@ static void test_won(void)
     sim_done(&s);
 }
 
-/* With many processes memory is read once in minutes, and when there are others. */
+/* With many processes memory is read once in minutes, and when that is asked for. */
 static void test_rare(void)
 {
     struct drive_report r;
