@@ -155,14 +155,15 @@ static void leave_out(struct verdict *v, const struct verdict_item *item)
     v->count--;
 }
 
-/* Others on the CPUs explain a loader's waiting only where they cost as much as half of it. What
- * calls cost explains the call of the loader in a step that is short, not one that decodes for
- * longer than all other calls take. */
+/* Others on the CPUs, and too few of these, explain a loader's waiting or communication only where
+ * they cost as much as half of it. What calls cost explains the call of the loader in a step that
+ * is short, not one that decodes for longer than all other calls take. */
 static bool is_enough(const struct verdict_item *why, const struct verdict_item *seen)
 {
     if (why->cause == CAUSE_SMALL_BATCH)
         return why->share >= seen->share;
-    if (why->cause != CAUSE_CPU_NEIGHBOURS && why->cause != CAUSE_CPU_QUOTA)
+    if (why->cause != CAUSE_CPU_NEIGHBOURS && why->cause != CAUSE_CPU_QUOTA &&
+        why->cause != CAUSE_CPU_BINDING)
         return true;
     return why->share >= seen->share / 2;
 }

@@ -112,9 +112,12 @@ static void judge_binding(struct judge *j)
         return;
     to = judge_add(j, CAUSE_CPU_BINDING, -1, cost);
     judge_says(j, to, "it is bound to too few CPUs, while others are idle");
-    if (j->n_ranks > 1)
-        judge_agrees(j, to, "each of %zu ranks may use %.0f of %.0f CPUs, not all of them others",
+    if (j->n_ranks > 1 && !(j->threads > bound))
+        judge_agrees(j, to, "each of %zu ranks may use %.0f of %.0f CPUs, and shares them",
                      j->n_ranks, bound, cpus);
+    else if (j->n_ranks > 1)
+        judge_agrees(j, to, "each of %zu ranks may use %.0f of %.0f CPUs, and has %.0f threads",
+                     j->n_ranks, bound, cpus, j->threads);
     else
         judge_agrees(j, to, "it may use %.0f of %.0f CPUs, and has %.0f threads", bound, cpus,
                      j->threads);

@@ -726,6 +726,26 @@ static void test_bound(void)
     is_int(judge_made(&m), CAUSE_NONE, "and does not need more");
 }
 
+/* A loader waits for a store, and its job may use one CPU of two. */
+static void test_bound_and_waits(void)
+{
+    struct made m = small_node();
+
+    made_note(&m, "process.cpus", "1");
+    made_note(&m, "loader.workers", "2");
+    made_stage(&m, BRIM_STAGE_WAIT, 0.6);
+    m.s[RUN_WORKERS] = 2;
+    m.s[RUN_WORKER_CPU] = 0.1;
+    m.s[RUN_CPU_BUSY] = 0.4;
+    m.s[RUN_RANK_CPU] = m.s[RUN_RANK_THREAD_CPU] = 0.4;
+    m.s[RUN_JOB_CPU] = 0.6;
+    m.s[RUN_JOB_RUN_WAIT] = 0.2;
+    is_int(judge_made(&m), CAUSE_LOADER_WAITS, "threads wait a little for that CPU: not for data");
+    m.s[RUN_JOB_CPU] = 0.9;
+    m.s[RUN_JOB_RUN_WAIT] = 1.2;
+    is_int(judge_made(&m), CAUSE_CPU_BINDING, "they wait for it most of the time: for data, too");
+}
+
 /* What stops it stops it while it communicates, too. */
 static void test_stops_in_collectives(void)
 {
@@ -755,6 +775,7 @@ int main(void)
     test_bursts();
     test_lacks_a_cpu();
     test_bound();
+    test_bound_and_waits();
     test_stops_in_collectives();
     test_taken();
     test_stolen();
