@@ -14,7 +14,9 @@ void drive_gather(struct drive *d)
     struct members m;
 
     members_find(&m, d->w.rings, &d->join, d->retry);
-    if (m.n && !d->first_ns)
+    if (!m.n)
+        d->first_ns = 0; /* who has ended before others came is no part of the job */
+    else if (!d->first_ns)
         d->first_ns = d->w.now_ns;
     if (!m.n || d->w.now_ns - d->first_ns < MEMBERS_SETTLE_NS ||
         (m.n < m.world && d->w.now_ns - d->first_ns < MEMBERS_GATHER_NS))

@@ -17,17 +17,25 @@ static bool is_replaced(const struct session *s, unsigned entry)
     return false;
 }
 
+/* Whether an entry is of a setting that was kept, and can be compared with what was before it. */
+static bool is_watched(const struct drive *d, unsigned entry)
+{
+    const struct session *s = &d->session;
+    unsigned past = d->c.past ? (unsigned)d->c.past->n : 0; /* in force since the start */
+
+    return entry >= past && s->entries[entry].outcome == SESSION_ADOPTED && !is_replaced(s, entry);
+}
+
 /* The setting that was kept before 'from' was, in a circle: what came last depends on what was
  * there before it. */
 static bool next_kept(const struct drive *d, unsigned from, unsigned *ret)
 {
     const struct session *s = &d->session;
-    unsigned past = d->c.past ? (unsigned)d->c.past->n : 0; /* in force since the start */
 
     for (unsigned i = 1; i <= s->n_entries; i++) {
         unsigned at = (from + s->n_entries - i) % s->n_entries;
 
-        if (at >= past && s->entries[at].outcome == SESSION_ADOPTED && !is_replaced(s, at)) {
+        if (is_watched(d, at)) {
             *ret = at;
             return true;
         }
@@ -93,14 +101,24 @@ void drive_watch_undo(struct drive *d, unsigned entry, const char *why)
     want(d, false);
 }
 
+/* How many settings are watched beside this one. */
+static unsigned others(const struct drive *d, unsigned entry)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < d->session.n_entries; i++)
+        n += i != entry && is_watched(d, i);
+    return n;
+}
+
 /* It held. When steps had become slower it may be another one that does not: each is looked at. */
 static void held(struct drive *d)
 {
     const struct drive_watch *w = &d->watch;
     unsigned suspects = w->suspects ? w->suspects - 1 : 0;
 
-    if (w->guard.alarmed && !w->doubtful && d->kept)
-        suspects = d->kept - 1;
+    if (w->guard.alarmed && !w->doubtful)
+        suspects = others(d, w->entry);
     watch_next(d, w->entry, suspects > 0);
     d->watch.suspects = suspects;
 }

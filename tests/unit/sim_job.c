@@ -150,14 +150,15 @@ static void step(struct sim *s)
 {
     double factor = noise_next(&s->noise), wait = wait_of(s) * factor;
     double compute = s->compute_s * factor * (s->half ? 0.6 : 1), loss = loss_of(s);
+    unsigned ranks = s->steps < s->late ? 1 : s->ranks;
+    int64_t begin = s->now_ns;
     uint64_t bits;
 
     if (s->limit > 0)
         compute *= 1 + s->slows * (1 - s->limit / SIM_LIMIT_W);
     memcpy(&bits, &loss, sizeof(bits));
-    for (unsigned r = 0; r < s->ranks; r++) {
-        int64_t begin = s->now_ns;
-
+    for (unsigned r = 0; r < ranks; r++) {
+        s->now_ns = begin;
         put(s, r, BRIM_RING_STAGE_BEGIN, BRIM_STAGE_WAIT, 0);
         s->now_ns += (int64_t)(wait * 1e9);
         put(s, r, BRIM_RING_STAGE_END, BRIM_STAGE_WAIT, 0);
@@ -174,7 +175,6 @@ static void step(struct sim *s)
             put(s, r, BRIM_RING_LOSS, 0, bits);
         put(s, r, BRIM_RING_STEP_END, 0, 0);
         obey(s, r);
-        s->now_ns = r + 1 < s->ranks ? begin : s->now_ns;
     }
     s->steps++;
 }

@@ -20,6 +20,7 @@ struct sim {
     bool half;  /* precision */
     bool saves; /* a checkpoint in step 3 */
     bool rare;  /* memory is read at the start, and when that is asked for */
+    unsigned late; /* steps that rank 0 makes before the others begin */
     unsigned may_restart, observe;
     const struct drive_past *past;
     const struct profile *won;

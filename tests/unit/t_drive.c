@@ -1,6 +1,8 @@
 /* Jobs that are optimised while they run, simulated (sim_job.h). What is found, what is undone,
  * what is told. */
+#include "brim/ring.h"
 #include "oom.h"
+#include "optimize/drive_view.h"
 #include "sim_job.h"
 #include "tap.h"
 
@@ -257,6 +259,103 @@ static void test_guard(void)
     sim_done(&s);
 }
 
+/* Steps get slower, since another setting than the one that is looked at does not pay any more. */
+static void test_suspects(void)
+{
+    struct profile_setting setting = { .knob = "loader.workers", .value = "12", .gain = 20 };
+    const struct profile won = { .settings = &setting, .count = 1 };
+    const struct session_entry *half, *workers;
+    struct drive_report r;
+    struct sim s;
+
+    sim_init(&s, 5);
+    s.compute_s = 0.06;
+    s.gpu = s.losses = true;
+    s.won = &won;
+    is_int(sim_start(&s, true), 0, "two settings that were kept");
+    sim_run(&s, 0);
+    sim_run(&s, 600);
+    ok(s.workers == 12 && s.half, "are workers and half precision");
+    s.decays_at = s.steps;
+    sim_run(&s, 3000);
+    sim_end(&s, 0, &r);
+    half = sim_entry(&r, "precision.autocast");
+    workers = sim_entry(&r, "loader.workers");
+    ok(half && half->outcome == SESSION_ADOPTED && s.half, "of which one pays still");
+    ok(workers && workers->outcome == SESSION_ROLLED_BACK && s.workers == 0,
+       "and the other one, which is why steps are slow, is looked at next: %s",
+       workers ? session_outcome_name(workers->outcome) : "not tried");
+    sim_done(&s);
+}
+
+/* Of a knob that was set twice the first value is not in force any more: there is nothing else to
+ * look at when the second one holds. */
+static void test_replaced(void)
+{
+    struct profile_setting setting = { .knob = "loader.workers", .value = "4", .gain = 4 };
+    const struct profile won = { .settings = &setting, .count = 1 };
+    bool looked = false, again = false;
+    struct drive_report r;
+    struct sim s;
+
+    sim_init(&s, 2);
+    s.won = &won;
+    is_int(sim_start(&s, false), 0, "workers that were kept");
+    sim_run(&s, 0);
+    sim_run(&s, 500);
+    ok(s.drive->kept == 2 && s.workers > 10, "and more of them: %d", s.workers);
+    s.compute_s = 0.03;
+    for (int i = 0; i < 4000; i++) {
+        sim_run(&s, 1);
+        looked = looked || (s.drive->watch.guard.checking && s.drive->watch.guard.alarmed);
+        again = again || s.drive->watch.doubtful;
+    }
+    sim_end(&s, 0, &r);
+    ok(looked, "are looked at when steps get slower");
+    ok(!again && sim_entry(&r, "loader.workers")->outcome == SESSION_ADOPTED, "once");
+    sim_done(&s);
+}
+
+/* Two processes that train on their own; the second one begins a moment later. */
+static void test_two_jobs(void)
+{
+    struct drive_report r;
+    struct sim s;
+
+    sim_init(&s, 2);
+    s.ranks = 2;
+    s.late = 4;
+    s.fetch_s = 0.001;
+    s.compute_s = 0.01;
+    is_int(sim_start(&s, false), 0, "two jobs in one");
+    for (unsigned i = 0; i < s.ranks; i++)
+        ((struct brim_ring_header *)(void *)s.map[i])->world = 1;
+    sim_run(&s, 200);
+    sim_end(&s, 0, &r);
+    is_str(r.off ? r.off : "", "2 processes train on their own: the job is only observed",
+           "are not taken for one");
+    sim_done(&s);
+}
+
+/* A process that trains for a moment and ends: the ones that come later are waited for as ever. */
+static void test_short(void)
+{
+    struct drive_report r;
+    struct sim s;
+
+    sim_init(&s, 2);
+    s.fetch_s = 0.001;
+    s.compute_s = 0.01;
+    is_int(sim_start(&s, false), 0, "a process");
+    sim_run(&s, 8);
+    ok(s.drive->first_ns > 0 && s.drive->state == DRIVE_WAITS, "that trains");
+    ((struct brim_ring_header *)(void *)s.map[0])->closed = 1;
+    sim_run(&s, 1);
+    is_int(s.drive->first_ns, 0, "and ends is forgotten");
+    sim_end(&s, 0, &r);
+    sim_done(&s);
+}
+
 static void test_stop(void)
 {
     struct sim s;
@@ -384,6 +483,10 @@ int main(void)
     test_death();
     test_restart();
     test_guard();
+    test_suspects();
+    test_replaced();
+    test_two_jobs();
+    test_short();
     test_stop();
     test_numeric();
     test_numeric_needs();
