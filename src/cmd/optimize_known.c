@@ -74,7 +74,7 @@ int optimize_known(struct arena *a, const char *which, const struct job_key *key
     k.path = arena_strdup(a, str_text(&path));
     k.differs = job_key_differs(&k.profile, key);
     *ret = k;
-    return k.path && tell_found(&k, key, talk) == 0 ? 0 : err_nomem(e);
+    return k.path && (!k.profile.count || tell_found(&k, key, talk) == 0) ? 0 : err_nomem(e);
 }
 
 /* ---- what came of it ---- */
@@ -112,13 +112,13 @@ static bool has(const struct profile *p, const char *knob)
     return false;
 }
 
-static void tell_fallen(const struct session *s, const struct session_entry *entry,
+static void tell_fallen(const struct session *s, const struct session_entry *entry, bool goes,
                         struct job_talk *talk)
 {
     CLEANUP(str_done) struct str text = STR_INIT(SENTENCE);
 
-    str_addf(&text, "%s=%s of the profile does not hold here and is taken out: ", entry->knob,
-             entry->value);
+    str_addf(&text, "%s=%s of the profile does not hold here%s: ", entry->knob, entry->value,
+             goes ? " and is taken out" : "");
     if (isnan(entry->effect.gain))
         str_add(&text, *entry->note ? entry->note : "it could not be measured");
     else
@@ -131,34 +131,44 @@ static void tell_open(const struct profile_setting *old, const struct session_en
 {
     CLEANUP(str_done) struct str text = STR_INIT(SENTENCE);
 
-    str_addf(&text, "%s=%s of the profile was not tried here and is left out: %s", old->knob,
-             old->value, entry && *entry->note ? entry->note : "it changes nothing in this job");
+    str_addf(&text, "%s=%s of the profile was not tried here and is left out: ", old->knob,
+             old->value);
+    str_add(&text, entry && *entry->note ? entry->note
+                                         : "it does not fit this job, or its turn did not come");
     job_tell(talk, str_text(&text));
+}
+
+static bool any_fell(const struct optimize_known *k, const struct session *s)
+{
+    for (size_t i = 0; i < k->profile.count; i++)
+        if (fate_of(entry_of(s, k->profile.settings[i].knob, k->profile.settings[i].value)) == FELL)
+            return true;
+    return false;
 }
 
 int optimize_known_settle(const struct optimize_known *k, const struct session *s,
                           struct job_talk *talk, struct profile *to, bool *write, struct err *e)
 {
-    bool kept = to->count > 0, fell = false;
+    bool fell = any_fell(k, s);
 
+    /* Where nothing holds on another machine the profile is still that one's. */
+    *write = to->count > 0 || (fell && !(k->differs & (JOB_MACHINE | JOB_COMMAND)));
     for (size_t i = 0; i < k->profile.count; i++) {
         const struct profile_setting *old = &k->profile.settings[i];
         const struct session_entry *entry = entry_of(s, old->knob, old->value);
         enum fate fate = fate_of(entry);
-        int rc = 0;
+        int rc;
 
-        fell = fell || fate == FELL;
         if (fate == FELL)
-            tell_fallen(s, entry, talk);
-        else if (fate == OPEN && !k->differs && !has(to, old->knob))
-            rc = profile_set(to, old, e);
-        else if (fate == OPEN && kept && !has(to, old->knob))
+            tell_fallen(s, entry, *write && !(k->differs & JOB_COMMAND), talk);
+        if (fate != OPEN || has(to, old->knob))
+            continue;
+        if (k->differs && *write)
             tell_open(old, entry, talk);
+        rc = k->differs ? 0 : profile_set(to, old, e);
         if (rc < 0)
             return rc;
     }
-    /* Where nothing holds on another machine the profile is still that one's. */
-    *write = kept || (fell && !(k->differs & (JOB_MACHINE | JOB_COMMAND)));
     if (k->path && k->profile.count && !*write)
         job_tell(talk, fell ? "nothing of the profile holds here: it stays as it is, for where it "
                               "was found"

@@ -20,9 +20,9 @@ int optimize_known(struct arena *a, const char *which, const struct job_key *key
 void optimize_known_done(struct optimize_known *k);
 
 /* Into 'to', which has what was kept now: settings of the profile that were not tried to the end
- * stay where nothing differs. Each of the others that was not kept is told. *write: whether the
- * profile is to be written: something was decided, and holds here. 0 or a negative errno with a
- * sentence. */
+ * stay where nothing differs. Those that did not hold are told, and those that get lost untried.
+ * *write: whether the profile is to be written: something was decided, and holds here. 0 or a
+ * negative errno with a sentence. */
 int optimize_known_settle(const struct optimize_known *k, const struct session *s,
                           struct job_talk *talk, struct profile *to, bool *write, struct err *e)
     CHECK_RESULT;

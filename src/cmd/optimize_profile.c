@@ -54,6 +54,8 @@ int optimize_profile(const struct optimize_profile_about *about, struct str *pat
         rc = optimize_known_settle(about->known, about->session, about->talk, &p, &write, e);
     if (rc == 0 && write)
         rc = save(&p, file, path, e);
+    if (!p.count)
+        str_reset(path); /* with nothing in it it is nothing to run the job with */
     profile_done(&p);
     return rc;
 }

@@ -16,8 +16,9 @@ struct optimize_profile_about {
     struct job_talk *talk;
 };
 
-/* Write what was kept, and what of a profile of before still counts; nothing when that is none:
- * path stays empty then. 0 or a negative errno with a sentence. */
+/* Write what was kept, and what of a profile of before still counts. path: of what was written;
+ * empty when nothing was, or when a profile of before has lost all that it had. 0 or a negative
+ * errno with a sentence. */
 int optimize_profile(const struct optimize_profile_about *about, struct str *path, struct err *e)
     CHECK_RESULT;
 

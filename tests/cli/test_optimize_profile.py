@@ -89,9 +89,10 @@ def test_nothing_has_changed(known):
     """The profile of the job is found by itself, and its settings are the first."""
     known.begin(*SLOW)
     known.change(WORKERS)
-    done = known.run(*SLOW)
+    done = known.run(*SLOW, options=("--name", "other"))
     assert "is of this job on this machine: its setting is tried again first" in done.stderr
     assert done.settings[0]["value"] == "7", done.settings
+    assert 'name = "tuned_job"' in known.now(), "its name stays"
 
 
 def test_what_does_not_hold_goes(known):
@@ -100,15 +101,19 @@ def test_what_does_not_hold_goes(known):
     line = said(done, "of the profile does not hold here and is taken out: ")
     assert "loader.workers=" in line and "steps/s" in line
     assert "loader.workers" not in known.now()
+    assert done.seen["optimize"]["profile"] is None and "brim run --profile" not in done.stderr
     done = known.brim("run", "-p", known.path, "--", "true")
     assert done.returncode == 0 and "nothing is applied" in done.stderr
+    done = known.run(*SLOW)
+    assert "tried again first" not in done.stderr, "it has nothing to be tried"
+    assert "[loader.workers]" in known.now()
 
 
 def test_what_does_not_hold_elsewhere_stays_there(known):
     known.begin(*SLOW)
     known.change(MACHINE)
     done = known.run(*SLOW, mode="worse")
-    said(done, "does not hold here and is taken out")
+    said(done, "of the profile does not hold here: ")
     said(done, "nothing of the profile holds here: it stays as it is")
     assert known.now() == known.text
 

@@ -232,6 +232,15 @@ static void test_differs(void)
 
 /* ---- on disk ---- */
 
+static void set_time(const char *folder, const char *name, time_t when)
+{
+    const struct timespec times[2] = { { .tv_sec = when }, { .tv_sec = when } };
+    char path[PATH_MAX];
+
+    folder_path(folder, name, path);
+    folder_need(utimensat(AT_FDCWD, path, times, 0), path);
+}
+
 static void test_profiles(const struct bench *b)
 {
     CLEANUP(profile_done) struct profile p = { .count = 0 }, again = { .count = 0 };
@@ -269,6 +278,14 @@ static void test_profiles(const struct bench *b)
     is_int(profiles_find(folder, "", NULL, &path, &e), -ENOENT, "an empty name");
     is_int(profiles_of(folder, "bb", &path, &e), 0, "by the job's key alone");
     ok(strstr(str_text(&path), "/resnet-bb.ini"), "whatever its name");
+    folder_text(folder, "net-bb.ini", "[profile]\n");
+    set_time(folder, "resnet-bb.ini", 2000);
+    set_time(folder, "net-bb.ini", 1000);
+    is_int(profiles_of(folder, "bb", &path, &e), 0, "of two");
+    ok(strstr(str_text(&path), "/resnet-bb.ini"), "the younger one");
+    set_time(folder, "net-bb.ini", 3000);
+    is_int(profiles_of(folder, "bb", &path, &e), 0, "in whatever order");
+    ok(strstr(str_text(&path), "/net-bb.ini"), "they are listed");
     is_int(profiles_of(folder, "ff", &path, &e), 0, "of another");
     ok(path.len == 0, "there is none");
     is_int(profiles_of(folder, "", &path, &e), 0, "and without a key");
