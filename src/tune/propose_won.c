@@ -5,12 +5,18 @@
 
 enum { SINCE = 40 };
 
-/* What the job has now; where it does not tell, what it had when the profile was made. */
+/* What the job has now; where it does not tell, what it had when the profile was made, if that is a
+ * value to go back to. A process may tell its threads before it tells what they are for. */
 static const char *before_of(struct proposer *p, const struct profile_setting *s)
 {
+    const struct knob *k = knobs_find(p->about->knobs, s->knob);
     const char *told = facts_look(&p->facts, s->knob);
 
-    return told ? told : s->before;
+    if (!told && !strcmp(s->knob, "threads.intra"))
+        told = facts_look(&p->facts, "process.threads");
+    if (told || !k || !s->before || knob_check(k, s->before, NULL) < 0)
+        return told;
+    return s->before;
 }
 
 void propose_won(struct proposer *p)

@@ -487,7 +487,7 @@ static void test_won(void)
 {
     struct made m = waiting();
     struct profile_setting settings[] = {
-        { .knob = "threads.intra", .value = "2", .before = "8", .gain = (double)NAN },
+        { .knob = "threads.intra", .value = "2", .before = "64", .gain = (double)NAN },
         { .knob = "loader.workers", .value = "9", .gain = 3, .date = "2026-11-21" },
         { .knob = "precision.autocast", .value = "bf16", .before = "none", .gain = 1 },
         { .knob = "loader.prefetch", .value = "4", .gain = 1 },
@@ -510,6 +510,7 @@ static void test_won(void)
     is_str(c[1].knob->name, "threads.intra",
            "then what has no gain, before all that models propose");
     is_str(c[1].why, "the profile has it", "whatever that promises");
+    is_str(c[1].before, "8", "from what this process has, not the one of the profile");
     ok(!strcmp(c[2].knob->name, "loader.workers") && !strcmp(c[2].value, "5"), "then those");
     ok(p.out.n_barred && !strcmp(p.out.barred[0].knob->name, "precision.autocast"),
        "numeric ones want the word");
@@ -519,6 +520,11 @@ static void test_won(void)
     settings[1].value = "0";
     again(&p);
     is_str(allowed(&p, "loader.workers")->value, "5", "nor what the job has already");
+    settings[2].before = "";
+    settings[0].gain = 0.001;
+    again(&p);
+    ok(p.out.n_barred && !p.out.barred[0].before, "nothing is gone back to that is no value");
+    is_str(p.out.list[0].knob->name, "threads.intra", "what gained next to nothing is tried");
     close_made(&p);
 }
 
