@@ -110,9 +110,9 @@ static int replace(const char *path, const struct stat *was, const char *data, s
     fd = open_draft(draft);
     if (fd < 0)
         return fd;
+    /* Where there are no modes, all may read it anyway. */
     if (was)
-        (void)fchmod(fd,
-                     was->st_mode & 0777); /* where there are no modes, all may read it anyway */
+        (void)fchmod(fd, was->st_mode & 0777);
     rc = write_open(fd, data, len);
     if (rc == 0 && rename(draft, path) < 0)
         rc = -errno;

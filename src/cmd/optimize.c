@@ -16,8 +16,6 @@
 #include "run/binding.h"
 #include "run/environ.h"
 
-enum { OBSERVED_MOST = 30 /* steps until a job is judged that may restart */ };
-
 static double shm_free(void)
 {
     struct statvfs fs;
@@ -93,8 +91,6 @@ static struct drive_config drive_of(const struct optimize_opts *o, const struct 
     c.plan.trials = (unsigned)MIN(c.plan.trials + c.won->count, (size_t)SESSION_TRIALS);
     c.plan.numeric = optimize_allows(o, "numeric");
     c.plan.privileged = b->drive.machine != NULL;
-    if (o->restarts)
-        c.plan.observe = OBSERVED_MOST;
     return c;
 }
 

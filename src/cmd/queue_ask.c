@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/conf.h"
-#include "base/utf8.h"
 #include "cmd/queue.h"
 #include "engine/local_client.h"
 #include "run/environ.h"

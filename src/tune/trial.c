@@ -85,7 +85,7 @@ static double beyond(double z)
  * blocks' own steps tell, an idle B passes with probability Q(log(1.5) / d)^2. It may cost a tenth
  * of alpha (and the test has the rest), which a first pair beyond 'hurry' shares with it: at alpha
  * 5 %, d up to 0.25; at 1 %, up to 0.20. With steps that spread 8 % and blocks of six, d is 0.12
- * and the price is 10^-6. */
+ * and the price is 10^-7. */
 static bool is_clear(const struct trial *t)
 {
     double tail;

@@ -198,14 +198,16 @@ static void test_verdicts(void)
     ok(isnan(effect.gain) && isinf(effect.high), "before anything ran nothing is known");
 }
 
-/* A guard's check of a setting that is that much faster, of steps that differ by 40 %. */
-static enum guard_verdict checked(double faster)
+/* A guard's check of a setting that is that much faster, of steps that differ by 40 %: some time,
+ * or since steps had got slower. */
+static enum guard_verdict checked(double faster, bool slower)
 {
     struct guard g;
 
-    guard_init(&g, 0.1, NULL);
-    for (int i = 0; i < 1000; i++)
+    guard_init(&g, slower ? 0.05 : 0.1, NULL);
+    for (int i = 0; i < 1000 && !g.checking; i++)
         guard_step(&g, true, 0.1);
+    ok(g.checking && g.alarmed == slower, "a check");
     for (int i = 0; g.checking && i < 9999; i++)
         guard_step(&g, guard_want(&g),
                    0.1 * (1 + 0.05 * (i / 4 * i % 9)) / (guard_want(&g) ? faster : 1));
@@ -238,8 +240,10 @@ static void test_guard(void)
         guard_step(&g, guard_want(&g), guard_want(&g) ? 0.16 + i % 3 * 1e-3 : 0.15);
     is_int(g.verdict, GUARD_ROLL_BACK, "slower than the old one: rolled back");
     is_int(guard_step(&g, true, 0.01), GUARD_ROLL_BACK, "for good");
-    is_int(checked(1.0), GUARD_ROLL_BACK, "the same as the old one, in noise: rolled back");
-    is_int(checked(1.03), GUARD_KEEP, "3 %% faster, in noise that hides it: kept");
+    is_int(checked(1.0, false), GUARD_ROLL_BACK, "the same as the old one, in noise: rolled back");
+    is_int(checked(1.03, false), GUARD_KEEP, "3 %% faster, in noise that hides it: kept");
+    is_int(checked(1.02, true), GUARD_ROLL_BACK, "2 %% are too few when steps had got slower");
+    is_int(checked(1.05, true), GUARD_KEEP, "not 5 %%");
     guard_init(&g, (double)NAN, NULL);
     guard_step(&g, true, (double)NAN);
     guard_step(&g, false, 0.1);
