@@ -183,6 +183,8 @@ static bool is_weighed(const struct sim *s)
 {
     const struct observe_pilot *p = drive_pilot(s->drive);
 
+    if (s->once)
+        return s->run.n_moments == 1;
     return s->rare ? s->run.n_moments == 2 || p->weighs(p->arg) : s->run.n_moments % 2;
 }
 

@@ -17,9 +17,10 @@ struct sim {
     double fetch_s, compute_s;
     unsigned ranks, batch; /* batch: how many were taken since workers changed */
     int workers;
-    bool half;  /* precision */
-    bool saves; /* a checkpoint in step 3 */
-    bool rare;  /* memory is read at the start, and when that is asked for */
+    bool half;     /* precision */
+    bool saves;    /* a checkpoint in step 3 */
+    bool rare;     /* memory is read at the start, and when that is asked for */
+    bool once;     /* memory is read in the first second alone */
     unsigned late; /* steps that rank 0 makes before the others begin */
     unsigned may_restart, observe;
     const struct drive_past *past;

@@ -84,6 +84,27 @@ static void test_rare(void)
     sim_done(&s);
 }
 
+/* What was read before there were workers is nothing that they have, and of each process by itself
+ * nothing that can be compared with it. */
+static void test_once(void)
+{
+    struct drive_report r;
+    const struct session_entry *k;
+    struct sim s;
+
+    sim_init(&s, 3);
+    s.once = true;
+    s.fetch_s = 0.3;
+    is_int(sim_start(&s, false), 0, "a job whose memory is read before it trains");
+    sim_run(&s, 0);
+    sim_run(&s, 500);
+    sim_end(&s, 0, &r);
+    k = &r.session->entries[0];
+    ok(r.before.pss_b == 0.5e9 && isnan(r.after.pss_b), "is known then, and not later");
+    ok(k->outcome == SESSION_ADOPTED && isnan(k->memory_b), "nor what its workers take");
+    sim_done(&s);
+}
+
 /* A setting that makes steps ten times as fast is decided in as many steps as those of before. */
 static void test_soon(void)
 {
@@ -476,6 +497,7 @@ int main(void)
     test_won();
     test_soon();
     test_rare();
+    test_once();
     test_bursts();
     test_nothing();
     test_refusals();

@@ -119,6 +119,12 @@ static void test_held_back(void)
     is_int(judge_made(&m), CAUSE_STORAGE_BANDWIDTH, "at 430 MB/s while it waits it is the disk");
     m.s[RUN_IO_PRESSURE] = 0.01;
     is_int(judge_made(&m), CAUSE_LOADER_WAITS, "not where nobody waits for that");
+    m.s[RUN_IO_PRESSURE] = 0.06;
+    m.s[RUN_JOB_READ] = m.s[RUN_DISK_READ] = 15e6;
+    is_int(judge_made(&m), CAUSE_LOADER_WAITS, "nor at 70 MB/s");
+    m.s[RUN_JOB_READ] = m.s[RUN_DISK_READ] = 90e6;
+    m.s[RUN_RANK_THREAD_CPU] = 0.97;
+    is_int(judge_made(&m), CAUSE_LOADER_CPU, "nor where it is on a CPU meanwhile");
 }
 
 /* Twenty workers that sleep keep two CPUs busy by handing over; a number is no help. */
@@ -722,6 +728,18 @@ static void test_bound(void)
     is_int(judge_made(&m), CAUSE_NONE, "a job that may use all CPUs, and uses one");
     made_note(&m, "process.cpus", "1");
     is_int(judge_made(&m), CAUSE_CPU_BINDING, "one with two threads that may use one");
+    m.s[RUN_CPU_BUSY] = 0.9;
+    is_int(judge_made(&m), CAUSE_NONE, "not where the other one is busy");
+    m.s[RUN_CPU_BUSY] = 0.52;
+    m.s[RUN_OTHER_CPU] = 0.5;
+    is_int(judge_made(&m), CAUSE_NONE, "nor where others may be on its own");
+    m.s[RUN_OTHER_CPU] = 0.05;
+    m.s[RUN_JOB_THROTTLED] = 0.3;
+    is_int(judge_made(&m), CAUSE_CPU_QUOTA, "nor where it may not use more of any");
+    m.s[RUN_JOB_THROTTLED] = 0;
+    m.ranks = 2;
+    is_int(judge_made(&m), CAUSE_NONE, "nor of two ranks that wait for none");
+    m.ranks = 1;
     m.s[RUN_RANK_CPU] = m.s[RUN_JOB_CPU] = 0.5;
     is_int(judge_made(&m), CAUSE_NONE, "and does not need more");
 }

@@ -152,6 +152,10 @@ static void test_hurry(void)
     trial_init(&t, &plan);
     run_blocks(&t, 0.1001, 0.04, 0.1001, text);
     is_str(text, "A12-2 B12-2 B10-0 A12-2 ", "2.5 times is not far");
+    trial_init(&t, &plan);
+    t.hurried = true;
+    run_blocks(&t, 0.1001, 0.005, 0.1001, text);
+    is_str(text, "A12-2 B12-2 B10-0 A12-2 ", "one that was in a hurry in vain is in none again");
 }
 
 static enum trial_verdict run(struct trial *t, double a, double b, double wave)
@@ -240,6 +244,11 @@ static void test_guard(void)
         guard_step(&g, guard_want(&g), guard_want(&g) ? 0.16 + i % 3 * 1e-3 : 0.15);
     is_int(g.verdict, GUARD_ROLL_BACK, "slower than the old one: rolled back");
     is_int(guard_step(&g, true, 0.01), GUARD_ROLL_BACK, "for good");
+    guard_init(&g, 0.05, NULL);
+    for (i = 0; i < 999 && (!g.checks || g.checking); i++)
+        guard_step(&g, guard_want(&g), guard_want(&g) ? 0.1 : 0.5 + i % 3 * 1e-3);
+    ok(g.verdict == GUARD_KEEP && g.check.blocks % 4 == 0 && !g.check.at_once,
+       "of one that is far slower all blocks are looked at");
     is_int(checked(1.0, false), GUARD_ROLL_BACK, "the same as the old one, in noise: rolled back");
     is_int(checked(1.03, false), GUARD_KEEP, "3 %% faster, in noise that hides it: kept");
     is_int(checked(1.02, true), GUARD_ROLL_BACK, "2 %% are too few when steps had got slower");
