@@ -762,6 +762,8 @@ static void test_bound_and_waits(void)
     m.s[RUN_JOB_CPU] = 0.9;
     m.s[RUN_JOB_RUN_WAIT] = 1.2;
     is_int(judge_made(&m), CAUSE_CPU_BINDING, "they wait for it most of the time: for data, too");
+    m.notes[1][1] = "2";
+    ok(judge_made(&m) != CAUSE_CPU_BINDING, "not where these are all");
 }
 
 /* What stops it stops it while it communicates, too. */
