@@ -5,6 +5,7 @@ import pathlib
 import subprocess
 
 import pytest
+from queues import Queue
 from served import Agent, wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -72,6 +73,14 @@ def stored(start, tmp_path):
     agent = start("--interval", "100ms", store=tmp_path / "agent.db")
     wait_until(lambda: agent.value("stored_ticks_total") >= 10, 30)
     return agent
+
+
+@pytest.fixture
+def queue(brim, tmp_path):
+    """One that ends with the test."""
+    made = Queue(brim, tmp_path)
+    yield made
+    made.end()
 
 
 @pytest.fixture

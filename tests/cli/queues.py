@@ -1,11 +1,64 @@
-"""A queue of a test's own, with real processes."""
+"""A queue of a test's own, with real processes; the jobs and the bad luck that its tests share."""
 
 import json
 import os
 import pathlib
 import signal
+import subprocess
+import sys
 
+import pytest
 from served import wait_until
+
+SOAK = pathlib.Path(__file__).resolve().parents[1] / "soak" / "local_kill.py"
+# A job of sh that runs until there is a file 'go'.
+WAIT = "while ! [ -e go ]; do sleep 0.02; done"
+COUNT = """
+i=$(cat at 2>/dev/null || echo 0)
+asked=0
+trap 'asked=1' %s
+while [ "$i" -lt %d ] && ! [ -e finish ]; do
+    sleep 0.02; i=$((i + 1)); echo "$i" >>trace; echo "$i" >at
+    [ "$asked" = 1 ] && exit 75
+done
+exit 0
+"""
+
+
+def counting(signal, most=4000):
+    """A job of bash that counts into 'trace' until there is a file 'finish'. At that signal it
+    leaves, and goes on from there when it is started again."""
+    return COUNT % (signal, most)
+
+
+def counted(queue):
+    """Whether no number was left out, and none said twice."""
+    numbers = [int(n) for n in (queue.work / "trace").read_text().split()]
+    return numbers == list(range(1, len(numbers) + 1))
+
+
+def on_a_disk(size, script, *args, **more):
+    """Run a script of bash in which "$1", where a queue has its state, is a disk of that size of
+    the test's own; "$2" and so on are the other arguments. Skips where there can be none."""
+    script = 'mount -t tmpfs -o size=%s none "$1" || exit 99\n%s' % (size, script)
+    env = dict(os.environ, STATE_DIRECTORY=str(args[0]), BRIM_CONF="/nonexistent")
+    env.update(more)
+    done = subprocess.run(
+        ["unshare", "--mount", "bash", "-c", script, "bash", *[str(a) for a in args]], env=env,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=90,
+    )
+    if done.returncode == 99 or "unshare" in done.stderr:
+        pytest.skip("no disk of its own can be made: " + done.stderr)
+    return done
+
+
+def soak(*options):
+    """The short form of the soak test."""
+    done = subprocess.run(
+        [sys.executable, str(SOAK), "--jobs", "50", "--kills", "10", *options],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, timeout=200,
+    )
+    assert done.returncode == 0, done.stdout
 
 
 class Queue:

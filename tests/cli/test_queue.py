@@ -13,28 +13,8 @@ import time
 
 import pytest
 from conftest import one_line
-from queues import Queue
+from queues import WAIT, Queue, counted, counting, on_a_disk, soak
 from served import wait_until
-
-HERE = pathlib.Path(__file__).resolve().parent
-SOAK = HERE.parent / "soak" / "local_kill.py"
-COUNT = """
-i=$(cat at 2>/dev/null || echo 0)
-asked=0
-trap 'asked=1' USR1
-while [ "$i" -lt 400 ] && ! [ -e finish ]; do
-    sleep 0.02; i=$((i + 1)); echo "$i" >>trace; echo "$i" >at
-    [ "$asked" = 1 ] && exit 75
-done
-exit 0
-"""
-
-
-@pytest.fixture
-def queue(brim, tmp_path):
-    made = Queue(brim, tmp_path)
-    yield made
-    made.end()
 
 
 def test_a_job_runs_as_it_was_submitted(queue):
@@ -80,7 +60,7 @@ def test_files_for_its_output(queue):
 
 
 def test_devices_are_its_own(queue):
-    script = 'echo "$CUDA_VISIBLE_DEVICES"; while ! [ -e go ]; do sleep 0.02; done'
+    script = 'echo "$CUDA_VISIBLE_DEVICES"; ' + WAIT
     first = queue.submit("-d1", "-c1", "--no-watch", "sh", "-c", script)
     second = queue.submit("-d1", "--no-watch", "sh", "-c", script)
     third = queue.submit("-d2", "-c1", "--no-watch", "sh", "-c", script)
@@ -140,7 +120,7 @@ def test_an_array_and_what_comes_after_it(queue):
 
 
 def test_priorities_and_holding(queue):
-    first = queue.submit("-d2", "--no-watch", "sh", "-c", "while ! [ -e go ]; do sleep 0.02; done")
+    first = queue.submit("-d2", "--no-watch", "sh", "-c", WAIT)
     say = ["-d2", "--no-watch", "sh", "-c", 'echo "$BRIM_JOB" >>order']
     second, third, fourth = queue.submit(*say), queue.submit(*say), queue.submit("-p3", *say)
     fifth = queue.submit("--hold", *say)
@@ -160,7 +140,7 @@ def test_priorities_and_holding(queue):
 
 def test_preemption_and_the_checkpoint(queue):
     counts = queue.submit("-d2", "--no-watch", "--requeue", "--checkpoint-signal", "USR1",
-                          "bash", "-c", COUNT)
+                          "bash", "-c", counting("USR1", 400))
     wait_until(lambda: (queue.work / "at").exists())
     urgent = queue.submit("-p5", "-d1", "--no-watch", "sh", "-c", "sleep 0.2")
     queue.until(urgent, "done")
@@ -169,12 +149,11 @@ def test_preemption_and_the_checkpoint(queue):
     wait_until(lambda: queue.job(counts)["state"] == "running")
     (queue.work / "finish").touch()
     queue.until(counts, "done")
-    counted = [int(n) for n in (queue.work / "trace").read_text().split()]
-    assert counted == list(range(1, len(counted) + 1))
+    assert counted(queue)
 
 
 def test_what_may_not_be_stopped_is_not(queue):
-    runs = queue.submit("-d2", "--no-watch", "sh", "-c", "while ! [ -e go ]; do sleep 0.02; done")
+    runs = queue.submit("-d2", "--no-watch", "sh", "-c", WAIT)
     queue.until(runs, "running")
     urgent = queue.submit("-p5", "-d1", "--no-watch", "true")
     time.sleep(0.2)
@@ -210,7 +189,7 @@ def test_cancel_ends_all_of_it(queue):
 
 
 def test_jobs_outlive_the_engine(queue):
-    number = queue.submit("sh", "-c", "echo b >>log; while ! [ -e go ]; do sleep 0.02; done")
+    number = queue.submit("sh", "-c", "echo b >>log; " + WAIT)
     wait_until(lambda: (queue.work / "log").exists())
     queue.kill_engine()
     assert queue.job(number)["state"] == "running"
@@ -234,7 +213,7 @@ def guard_of(queue, number, attempt=1):
 
 
 def test_a_guard_that_is_killed(queue):
-    script = "echo b >>log; while ! [ -e go ]; do sleep 0.02; done"
+    script = "echo b >>log; " + WAIT
     number = queue.submit("sh", "-c", script)
     wait_until(lambda: (queue.work / "log").exists())
     os.kill(guard_of(queue, number), signal.SIGKILL)
@@ -252,12 +231,7 @@ def test_a_guard_that_is_killed(queue):
 
 
 def test_killed_again_and_again(brim):
-    """The short form of the soak test."""
-    done = subprocess.run(
-        [sys.executable, str(SOAK), "--jobs", "50", "--kills", "10"],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, timeout=120,
-    )
-    assert done.returncode == 0, done.stdout
+    soak()
 
 
 def test_only_asking(queue):
@@ -345,8 +319,6 @@ def test_a_damaged_file(queue):
 def test_a_full_disk(queue, tmp_path):
     """Nothing is half stored, what is there stays, and the queue goes on when there is room."""
     script = """
-    mount -t tmpfs -o size=600k none "$1" || exit 99
-    export STATE_DIRECTORY="$1"
     "$BRIM" submit --hold true || exit 1
     cat /dev/zero >"$1/filler" 2>/dev/null
     for i in 1 2 3 4 5 6 7 8; do "$BRIM" submit --hold true 2>>"$2" >>"$2.ids"; done
@@ -358,13 +330,7 @@ def test_a_full_disk(queue, tmp_path):
     """
     disk, said = tmp_path / "disk", tmp_path / "said"
     disk.mkdir()
-    done = subprocess.run(
-        ["unshare", "--mount", "bash", "-c", script, "bash", str(disk), str(said)],
-        env=dict(os.environ, BRIM_CONF="/nonexistent"), stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, universal_newlines=True, timeout=60,
-    )
-    if done.returncode == 99 or "unshare" in done.stderr:
-        pytest.skip("no disk of its own can be made: " + done.stderr)
+    done = on_a_disk("600k", script, disk, said)
     assert done.returncode == 0, done.stderr
     assert "the disk is full" in said.read_text() or "No space left" in said.read_text()
     jobs = json.loads(pathlib.Path(str(said) + ".jobs").read_text())["jobs"]

@@ -14,20 +14,12 @@ import time
 
 import pytest
 from conftest import one_line
-from queues import Queue
+from queues import WAIT, Queue, on_a_disk
 from served import wait_until
 
 HERE = pathlib.Path(__file__).resolve().parent
-WAIT = "while ! [ -e go ]; do sleep 0.02; done"
 # What brim 0.1 made of a new queue.
 FIRST = (HERE.parent / "fixtures" / "queue" / "version-1.sql").read_text()
-
-
-@pytest.fixture
-def queue(brim, tmp_path):
-    made = Queue(brim, tmp_path)
-    yield made
-    made.end()
 
 
 def change(queue, sql, *values):
@@ -178,11 +170,19 @@ def test_no_cpu_is_given_twice(queue):
 # ---- the clock ----
 
 
-def test_a_clock_that_is_set(brim, tmp_path):
+@pytest.fixture
+def clocked(brim, tmp_path):
+    """A queue, and the file that says by how many seconds its clock is set."""
     if "FAKE_CLOCK_LIB" not in os.environ or os.environ.get("SANITIZED"):
         pytest.skip("FAKE_CLOCK_LIB does not name the library, or it cannot be preloaded")
     clock = tmp_path / "clock"
-    queue = Queue(brim, tmp_path, LD_PRELOAD=os.environ["FAKE_CLOCK_LIB"], FAKE_CLOCK=str(clock))
+    made = Queue(brim, tmp_path, LD_PRELOAD=os.environ["FAKE_CLOCK_LIB"], FAKE_CLOCK=str(clock))
+    yield made, clock
+    made.end()
+
+
+def test_a_clock_that_is_set(clocked):
+    queue, clock = clocked
     runs = queue.submit("-d2", "--limit", "4s", "--no-watch", "sh", "-c", WAIT)
     queue.until(runs, "running")
     clock.write_text("-3600\n")
@@ -194,15 +194,11 @@ def test_a_clock_that_is_set(brim, tmp_path):
     clock.write_text("7200\n")
     last = queue.submit("--after", "afterany:%d" % waits, "true")
     queue.until(last, "done")
-    queue.end()
 
 
-def test_a_guard_that_is_missed_when_the_clock_was_set(brim, tmp_path):
+def test_a_guard_that_is_missed_when_the_clock_was_set(clocked):
     """Its start is in the future then: that is no reason to wait for it until that is over."""
-    if "FAKE_CLOCK_LIB" not in os.environ or os.environ.get("SANITIZED"):
-        pytest.skip("FAKE_CLOCK_LIB does not name the library, or it cannot be preloaded")
-    clock = tmp_path / "clock"
-    queue = Queue(brim, tmp_path, LD_PRELOAD=os.environ["FAKE_CLOCK_LIB"], FAKE_CLOCK=str(clock))
+    queue, clock = clocked
     number = queue.submit("--hold", "sh", "-c", "echo ran >>log")
     folder, away = queue.state / "jobs" / str(number), queue.state / "away"
     folder.rename(away)
@@ -214,7 +210,6 @@ def test_a_guard_that_is_missed_when_the_clock_was_set(brim, tmp_path):
     away.rename(folder)
     assert queue.until(number, "done")["attempts"] == 1
     assert (queue.work / "log").read_text() == "ran\n"
-    queue.end()
 
 
 # ---- the disk and the database ----
@@ -223,8 +218,6 @@ def test_a_guard_that_is_missed_when_the_clock_was_set(brim, tmp_path):
 def test_an_end_on_a_full_disk(brim, tmp_path):
     """What runs goes on; its end is stored when there is room."""
     script = """
-    mount -t tmpfs -o size=900k none "$1" || exit 99
-    export STATE_DIRECTORY="$1"
     cd "$2" || exit 1
     "$BRIM" submit --requeue sh -c 'echo b >>log; while ! [ -e go ]; do sleep 0.02; done' || exit 1
     while ! [ -e log ]; do sleep 0.02; done
@@ -244,13 +237,7 @@ def test_an_end_on_a_full_disk(brim, tmp_path):
     disk, work = tmp_path / "disk", tmp_path / "work"
     disk.mkdir()
     work.mkdir()
-    done = subprocess.run(
-        ["unshare", "--mount", "bash", "-c", script, "bash", str(disk), str(work)],
-        env=dict(os.environ, BRIM_CONF="/nonexistent"), stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, universal_newlines=True, timeout=90,
-    )
-    if done.returncode == 99 or "unshare" in done.stderr:
-        pytest.skip("no disk of its own can be made: " + done.stderr)
+    done = on_a_disk("900k", script, disk, work)
     assert done.returncode == 0, done.stderr
     (full,) = json.loads((work / "full.json").read_text())["jobs"]
     (room,) = json.loads((work / "room.json").read_text())["jobs"]
@@ -261,18 +248,11 @@ def test_an_end_on_a_full_disk(brim, tmp_path):
 
 def test_a_full_disk(brim, tmp_path):
     script = """
-    mount -t tmpfs -o size=64k none "$1" || exit 99
     cat /dev/zero >"$1/filler" 2>/dev/null
     mkdir -p "$1/queue"
-    STATE_DIRECTORY="$1" exec "$BRIM" submit true
+    exec "$BRIM" submit true
     """
-    done = subprocess.run(
-        ["unshare", "--mount", "bash", "-c", script, "bash", str(tmp_path)],
-        env=dict(os.environ, BRIM_CONF="/nonexistent"), stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, universal_newlines=True, timeout=90,
-    )
-    if done.returncode == 99 or "unshare" in done.stderr:
-        pytest.skip("no disk of its own can be made: " + done.stderr)
+    done = on_a_disk("64k", script, tmp_path)
     one_line(done, 1, "disk", "is full")
 
 

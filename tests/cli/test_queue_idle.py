@@ -7,12 +7,11 @@ import pathlib
 import re
 import signal
 import sqlite3
-import subprocess
 import time
 
 import pytest
 from conftest import one_line
-from queues import Queue
+from queues import WAIT, Queue, counted, counting, on_a_disk, soak
 from served import wait_until
 
 POLICY = """[policy]
@@ -43,17 +42,6 @@ memory_utilization = 0
 utilization = 93
 memory_utilization = 40
 """
-COUNT = """
-i=$(cat at 2>/dev/null || echo 0)
-asked=0
-trap 'asked=1' TERM
-while [ "$i" -lt 4000 ] && ! [ -e finish ]; do
-    sleep 0.02; i=$((i + 1)); echo "$i" >>trace; echo "$i" >at
-    [ "$asked" = 1 ] && exit 75
-done
-exit 0
-"""
-WAIT = "while ! [ -e go ]; do sleep 0.02; done"
 
 
 def make(brim, folder, action="requeue", play=None, **env):
@@ -129,7 +117,7 @@ def test_told_again_after_it_worked(idle, tmp_path):
 
 def test_an_idle_job_gives_way(idle):
     queue = idle("requeue", (0, 0))
-    counts = queue.submit("-d2", "--no-watch", "--requeue", "bash", "-c", COUNT)
+    counts = queue.submit("-d2", "--no-watch", "--requeue", "bash", "-c", counting("TERM"))
     told(queue, counts)
     waits = queue.submit("-d1", "--no-watch", "sh", "-c", WAIT)
     queue.until(waits, "running")
@@ -141,8 +129,7 @@ def test_an_idle_job_gives_way(idle):
     assert "\nstopped    job %d gives up 2 devices" % counts in queue("jobs", str(counts)).stdout
     (queue.work / "finish").touch()
     queue.until(counts, "done")
-    counted = [int(n) for n in (queue.work / "trace").read_text().split()]
-    assert counted == list(range(1, len(counted) + 1))
+    assert counted(queue)
 
 
 def test_what_is_not_taken(idle):
@@ -256,8 +243,6 @@ def test_an_engine_that_was_away(idle, unseen_s, idle_s):
 def test_a_full_disk(brim, tmp_path):
     """What cannot be stored is said once, and done when there is room."""
     script = """
-    mount -t tmpfs -o size=900k none "$1" || exit 99
-    export STATE_DIRECTORY="$1"
     cd "$2" || exit 1
     "$BRIM" queue 2>log &
     while ! [ -e "$1/queue/socket" ]; do sleep 0.02; done
@@ -284,13 +269,7 @@ def test_a_full_disk(brim, tmp_path):
     (tmp_path / "policy.ini").write_text(POLICY % "warn")
     (tmp_path / "brim.conf").write_text("[queue]\ninterval = 100ms\npolicy = %s\n"
                                         % (tmp_path / "policy.ini"))
-    done = subprocess.run(
-        ["unshare", "--mount", "bash", "-c", script, "bash", str(disk), str(work)],
-        env=dict(os.environ, BRIM_CONF=str(tmp_path / "brim.conf")), stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, universal_newlines=True, timeout=90,
-    )
-    if done.returncode == 99 or "unshare" in done.stderr:
-        pytest.skip("no disk of its own can be made: " + done.stderr)
+    on_a_disk("900k", script, disk, work, BRIM_CONF=str(tmp_path / "brim.conf"))
     said = (work / "log").read_text()
     (full,) = json.loads((work / "full.json").read_text())["jobs"]
     (room,) = json.loads((work / "room.json").read_text())["jobs"]
@@ -339,10 +318,4 @@ def test_bad_options(brim, tmp_path, options, words):
 
 
 def test_killed_again_and_again(brim):
-    """The short form of the soak test with idle jobs."""
-    soak = pathlib.Path(__file__).resolve().parent.parent / "soak" / "local_kill.py"
-    done = subprocess.run(
-        ["python3", str(soak), "--jobs", "50", "--kills", "10", "--idle"],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, timeout=200,
-    )
-    assert done.returncode == 0, done.stdout
+    soak("--idle")

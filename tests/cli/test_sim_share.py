@@ -12,6 +12,7 @@ c,4000,4,1000,y,
 """
 POLICY = "[policy]\norder = fifo\nrestart = 100s\n"
 SHARE = "[share]\nbelow = 50%\ntogether = 90%\nafter = 30m\ncost = 10%\n"
+IDLE = "[idle]\nreclaim = 10m\naction = shrink\n"
 
 
 def test_two_on_the_devices_of_one(brim, trace, policy):
@@ -31,15 +32,18 @@ def test_two_on_the_devices_of_one(brim, trace, policy):
     assert run["busy_to_end"] == pytest.approx(work / (8 * end), abs=1e-5)
 
 
-def test_an_idle_partner_makes_way(brim, tmp_path, policy):
-    trace = tmp_path / "three.csv"
-    trace.write_text("job_id,submit_s,gpus,duration_s,class,activity\n"
-                     "a,0,4,60000,x,30\nb,0,4,60000,x,7000:40 40000:0 40\n"
-                     "c,4000,4,60000,y,35\nd,9000,4,1000,y,\n")
-    path = policy(POLICY + SHARE + "[idle]\nreclaim = 10m\naction = shrink\n")
-    said = brim.out("sim", trace, "--nodes", "1x8", "--actions", "--policy", path).splitlines()
+def makes_way(brim, trace, path, *jobs):
+    """What is done of those jobs when the last one comes, without the reasons."""
+    trace.write_text("\n".join([TRACE.splitlines()[0], *jobs, ""]))
+    return [line.split(":")[0] for line in actions(brim, trace, path)[4:7]]
+
+
+def test_an_idle_partner_makes_way(brim, trace, policy):
+    path = policy(POLICY + SHARE + IDLE)
+    jobs = ("a,0,4,60000,x,30", "b,0,4,60000,x,7000:40 40000:0 40", "c,4000,4,60000,y,35",
+            "d,9000,4,1000,y,")
     # b owns the devices that a shares: they become a's, then free
-    assert [line.split(":")[0] for line in said[4:7]] == [
+    assert makes_way(brim, trace, path, *jobs) == [
         "9000.000 job b gives up 4 devices",
         "9000.000 job a gives up 4 devices and shares those of job c",
         "9000.000 job d starts with 4 devices on n0",
@@ -51,14 +55,10 @@ def test_an_idle_partner_makes_way(brim, tmp_path, policy):
     assert sum(said.values()) - 2 * said["shared"] == pytest.approx(1, abs=1e-5)
 
 
-def test_two_that_are_idle_make_way(brim, tmp_path, policy):
-    trace = tmp_path / "two.csv"
-    trace.write_text("job_id,submit_s,gpus,duration_s,class,activity\n"
-                     "a,0,4,60000,x,6000:30 40000:0 30\nb,0,4,60000,x,6000:40 40000:0 40\n"
-                     "c,4000,4,60000,y,95\nd,9000,4,1000,y,\n")
-    path = policy(POLICY + SHARE + "[idle]\nreclaim = 10m\naction = shrink\n")
-    said = brim.out("sim", trace, "--nodes", "1x8", "--actions", "--policy", path).splitlines()
-    assert [line.split(":")[0] for line in said[4:7]] == [
+def test_two_that_are_idle_make_way(brim, trace, policy):
+    jobs = ("a,0,4,60000,x,6000:30 40000:0 30", "b,0,4,60000,x,6000:40 40000:0 40",
+            "c,4000,4,60000,y,95", "d,9000,4,1000,y,")
+    assert makes_way(brim, trace, policy(POLICY + SHARE + IDLE), *jobs) == [
         "9000.000 job a gives up 4 devices",
         "9000.000 job b gives up 4 devices",
         "9000.000 job d starts with 4 devices on n0",

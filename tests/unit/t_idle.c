@@ -3,56 +3,29 @@
 #include "engine/activity.h"
 #include "engine/sim.h"
 
+#include "made_work.h"
 #include "tap.h"
 
 enum { ROUNDS = 40, JOBS = 40, LONGEST = 4000, HORIZON = 400000 };
 
-/* Numbers that repeat. */
-static int below(uint64_t *state, int n)
-{
-    *state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
-    return (int)((*state >> 33) % (uint64_t)n);
-}
-
-/* ---- workloads: in whole seconds ---- */
-
-static int add_stretches(struct workload *w, struct work *job, uint64_t *chance)
-{
-    int left = (int)(job->length_ms / 1000);
-    bool idle = below(chance, 3) == 0;
-
-    while (left > 0) {
-        int s = 1 + below(chance, below(chance, 2) ? 30 : 900);
-
-        s = MIN(s, left);
-        if (work_stretch_add(w, job, s * 1000LL, idle ? 0 : 100 + below(chance, 900)) < 0)
-            return -1;
-        left -= s;
-        idle = !idle;
-    }
-    return 0;
-}
+/* ---- workloads ---- */
 
 static int make(struct workload *w, uint64_t seed)
 {
     int now = 0;
     struct err e;
 
-    *w = (struct workload){ .n_jobs = 0 };
-    if (work_number(w, &w->classes, "x") < 0 || work_number(w, &w->classes, "y") < 0)
+    if (made_begin(w) < 0)
         return -1;
     for (int i = 0; i < JOBS; i++) {
-        struct work *job = ARENA_PUSH(&w->arena, &w->jobs, &w->n_jobs);
+        struct work *job = made_job(w, now, 1 + below(&seed, LONGEST));
 
         if (!job)
             return -1;
-        *job = (struct work){ .name = "j", .milli = WORK_WHOLE, .restart_ms = -1 };
-        job->submit_ms = now * 1000LL;
-        job->length_ms = (1 + below(&seed, LONGEST)) * 1000LL;
         job->limit_ms = WORK_UNKNOWN;
         job->devices = 1 + below(&seed, below(&seed, 3) ? 4 : 8);
         job->class = (int16_t)below(&seed, 2);
-        if (below(&seed, 5) && add_stretches(w, job, &seed) < 0)
+        if (below(&seed, 5) && made_stretches(w, job, 900, 0, &seed) < 0)
             return -1;
         now += below(&seed, 300);
     }
@@ -220,11 +193,6 @@ static const char *const policies[] = {
     "order = las\nqueues = 30s 300s\nevery = 1s\npreempt = victims\n" COST,
 };
 
-static bool near(double a, double b)
-{
-    return a - b < 1e-6 * (a + b + 1) && b - a < 1e-6 * (a + b + 1);
-}
-
 /* What went wrong, as words; NULL. */
 static const char *wrong_with(struct model *m, const struct sim_result *r)
 {
@@ -290,10 +258,11 @@ static void test_holds(void)
         while (!wrong && seed++ < ROUNDS) {
             struct model m = { .now = 0 };
 
-            memset(did, 0, sizeof(did));
             for (int i = 0; i < JOBS; i++)
                 m.did[i] = did[i];
             wrong = check_one(&p, seed, &m);
+            for (int i = 0; i < JOBS; i++)
+                memset(did[i], 0, (size_t)m.now);
             reclaimed += m.reclaimed;
             warned += m.warned;
             quick += m.quick;
@@ -338,27 +307,9 @@ static void look(void *ctx, const struct sched *s, const struct action *a, int64
     }
 }
 
-/* Device time that the devices of all jobs are to be busy, in ms. */
-static double all_work(const struct workload *w)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < w->n_jobs; i++) {
-        const struct work *job = &w->jobs[i];
-
-        sum += job->n_stretches ? 0 : (double)job->devices * (double)job->length_ms;
-        for (uint32_t k = 0; k < job->n_stretches; k++) {
-            const struct work_stretch *x = &w->stretches[job->stretch + k];
-
-            sum += (double)job->devices * (double)x->ms * x->milli / WORK_WHOLE;
-        }
-    }
-    return sum;
-}
-
 static const char *wrong_pairs(const struct pairs *p, const struct sim_result *r)
 {
-    double work = all_work(p->work), off = work - r->busy_all;
+    double work = made_busy(p->work), off = work - r->busy_all;
 
     if (p->twice || p->torn)
         return "a device was given twice, or a gang was torn";

@@ -2,59 +2,34 @@
  * simple as can be, and all device time that was given is accounted for. */
 #include "engine/outages.h"
 #include "engine/sim.h"
+
+#include "made_work.h"
 #include "tap.h"
 
 enum { ROUNDS = 40, JOBS = 40, NODES = 4, EACH = 4, FAILURES = 8 };
 enum { RESTART = 5, STRETCHES = 200 };
 
-static int below(uint64_t *state, int n)
-{
-    *state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
-    return (int)((*state >> 33) % (uint64_t)n);
-}
-
-/* ---- workloads: in whole seconds ---- */
-
-static int add_stretches(struct workload *w, struct work *job, uint64_t *chance)
-{
-    int left = (int)(job->length_ms / 1000), busy = 100 + below(chance, 900);
-    bool idle = below(chance, 3) == 0;
-
-    while (left > 0) {
-        int s = 1 + below(chance, below(chance, 2) ? 30 : 300);
-
-        s = MIN(left, s);
-        if (work_stretch_add(w, job, s * 1000LL, idle ? 0 : busy) < 0)
-            return -1;
-        left -= s;
-        idle = !idle;
-    }
-    return 0;
-}
+/* ---- workloads ---- */
 
 static int make(struct workload *w, uint64_t seed)
 {
     int now = 0;
     struct err e;
 
-    *w = (struct workload){ .n_jobs = 0 };
-    if (work_number(w, &w->classes, "x") < 0 || work_number(w, &w->classes, "y") < 0)
+    if (made_begin(w) < 0)
         return -1;
     for (int i = 0; i < JOBS; i++) {
-        struct work *job = ARENA_PUSH(&w->arena, &w->jobs, &w->n_jobs);
+        struct work *job = made_job(w, now, 1 + below(&seed, 900));
 
         if (!job)
             return -1;
-        *job = (struct work){ .name = "j", .milli = WORK_WHOLE, .restart_ms = -1 };
-        job->submit_ms = now * 1000LL;
-        job->length_ms = (1 + below(&seed, 900)) * 1000LL;
         job->limit_ms = 2 * job->length_ms;
         job->devices = 1 + below(&seed, below(&seed, 3) ? EACH : (NODES - 1) * EACH);
         job->checkpoint_ms = below(&seed, 3) ? (1 + below(&seed, 90)) * 1000LL : 0;
         job->class = (int16_t)below(&seed, 2);
         if (job->devices == 1 && below(&seed, 4) == 0)
             job->milli = 250;
-        if (below(&seed, 6) && add_stretches(w, job, &seed) < 0)
+        if (below(&seed, 6) && made_stretches(w, job, 300, 100 + below(&seed, 900), &seed) < 0)
             return -1;
         now += below(&seed, 60);
     }
@@ -206,11 +181,6 @@ static void watch(void *ctx, const struct sched *s, const struct action *a, int6
 
 /* ---- what must hold ---- */
 
-static bool near(double a, double b)
-{
-    return a - b < 1e-6 * (a + b + 1) && b - a < 1e-6 * (a + b + 1);
-}
-
 /* All device time that was given is told apart, whoever shares it. */
 static const char *wrong_sum(const struct workload *w, const struct sim_result *r)
 {
@@ -239,23 +209,6 @@ static const char *wrong_sum(const struct workload *w, const struct sim_result *
     return NULL;
 }
 
-/* The work of all jobs, done once. */
-static double all_work(const struct workload *w)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < w->n_jobs; i++) {
-        const struct work *job = &w->jobs[i];
-        double devices = (double)job->devices * job->milli / WORK_WHOLE;
-
-        sum += job->n_stretches ? 0 : devices * (double)job->length_ms;
-        for (uint32_t k = 0; k < job->n_stretches; k++)
-            sum += devices * (double)w->stretches[job->stretch + k].ms *
-                   w->stretches[job->stretch + k].milli / WORK_WHOLE;
-    }
-    return sum;
-}
-
 /* The same by the model, where nobody shares devices. */
 static const char *wrong_by_seconds(struct model *m, const struct sim_result *r)
 {
@@ -279,7 +232,7 @@ static const char *wrong_by_seconds(struct model *m, const struct sim_result *r)
     if (!near(started, r->losses.restarts) || !near(saved, r->losses.saving) ||
         !near(redone, r->losses.redone) || !near(idle, r->spent[USE_ALL][USE_IDLE]))
         return "starts, checkpoints, lost work or idle time is wrong";
-    if (!near(all_work(m->work), r->busy_all))
+    if (!near(made_busy(m->work), r->busy_all))
         return "work was lost or made";
     return NULL;
 }

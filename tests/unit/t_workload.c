@@ -18,6 +18,29 @@ static int read_text(struct workload *w, struct trace_notes *n, const struct poo
     return trace_read(w, n, p, &t, e);
 }
 
+/* A trace for two nodes of 8 devices, as it is read. */
+struct given {
+    struct pool pool;
+    struct trace_notes notes;
+    struct workload work;
+};
+
+static void given(struct given *g, const char *text)
+{
+    struct err e = { "" };
+
+    *g = (struct given){ .pool.n_nodes = 0 };
+    ok(pool_parse(&g->pool, "2x8", &e) == 0 &&
+           read_text(&g->work, &g->notes, &g->pool, text, &e) == 0,
+       "it is read");
+}
+
+static void given_done(struct given *g)
+{
+    workload_done(&g->work);
+    pool_done(&g->pool);
+}
+
 static void test_pool(void)
 {
     struct pool p = { .n_nodes = 0 };
@@ -54,25 +77,26 @@ static void test_rows(void)
                                "f,5,3,1,,,,2\n"
                                "g,99999999999,1,1,,,,\n"
                                "\"h,5,1,1\n";
-    struct pool p = { .n_nodes = 0 };
-    struct trace_notes n = { .rows = 0 };
-    struct workload w = { .n_jobs = 0 };
-    struct err e = { "" };
+    struct given g;
 
-    ok(pool_parse(&p, "2x8", &e) == 0 && read_text(&w, &n, &p, text, &e) == 0, "it is read");
-    ok(n.rows == 8 && n.bad == 5, "%zu rows, %zu bad", n.rows, n.bad);
-    is_str(n.text[0], "line 5: it takes less than no time", "the first bad one");
-    is_str(n.text[2], "line 7: 3 devices are not whole nodes of 2", "the third");
-    is_int((long long)w.n_jobs, 3, "three jobs");
-    if (w.n_jobs != 3 || !w.jobs)
+    given(&g, text);
+    ok(g.notes.rows == 8 && g.notes.bad == 5, "%zu rows, %zu bad", g.notes.rows, g.notes.bad);
+    is_str(g.notes.text[0], "line 5: it takes less than no time", "the first bad one");
+    is_str(g.notes.text[2], "line 7: 3 devices are not whole nodes of 2", "the third");
+    is_int((long long)g.work.n_jobs, 3, "three jobs");
+    if (g.work.n_jobs != 3 || !g.work.jobs)
         return;
-    ok(!strcmp(w.jobs[0].name, "a") && !strcmp(w.jobs[1].name, "b"), "in order");
-    ok(w.jobs[0].submit_ms == 0 && w.jobs[1].submit_ms == 9500 && w.first_ms == 10500, "times");
-    ok(w.jobs[0].length_ms == 5250 && w.jobs[0].per_node == 1, "its numbers");
-    ok(w.jobs[1].shape == w.jobs[2].shape && w.jobs[0].shape != w.jobs[1].shape, "shapes");
-    ok(w.users.n == 2 && w.jobs[1].user == w.jobs[2].user && w.jobs[1].priority == 3, "groups");
-    workload_done(&w);
-    pool_done(&p);
+    ok(!strcmp(g.work.jobs[0].name, "a") && !strcmp(g.work.jobs[1].name, "b"), "in order");
+    ok(g.work.jobs[0].submit_ms == 0 && g.work.jobs[1].submit_ms == 9500 &&
+           g.work.first_ms == 10500,
+       "times");
+    ok(g.work.jobs[0].length_ms == 5250 && g.work.jobs[0].per_node == 1, "its numbers");
+    ok(g.work.jobs[1].shape == g.work.jobs[2].shape && g.work.jobs[0].shape != g.work.jobs[1].shape,
+       "shapes");
+    ok(g.work.users.n == 2 && g.work.jobs[1].user == g.work.jobs[2].user &&
+           g.work.jobs[1].priority == 3,
+       "groups");
+    given_done(&g);
 }
 
 static void test_activity(void)
@@ -87,27 +111,25 @@ static void test_activity(void)
                                "g,4,1,100,60:101 0\n"
                                "h,4,1,100,60 40:0\n"
                                "i,4,1,100,x\n";
-    struct pool p = { .n_nodes = 0 };
-    struct trace_notes n = { .rows = 0 };
-    struct workload w = { .n_jobs = 0 };
-    struct err e = { "" };
+    struct given g;
 
-    ok(pool_parse(&p, "2x8", &e) == 0 && read_text(&w, &n, &p, text, &e) == 0, "it is read");
-    ok(n.rows == 9 && n.bad == 5 && w.n_jobs == 4, "%zu rows, %zu bad", n.rows, n.bad);
-    is_str(n.text[0], "line 6: its activity is not seconds:per cent that add up to its length",
+    given(&g, text);
+    ok(g.notes.rows == 9 && g.notes.bad == 5 && g.work.n_jobs == 4, "%zu rows, %zu bad",
+       g.notes.rows, g.notes.bad);
+    is_str(g.notes.text[0],
+           "line 6: its activity is not seconds:per cent that add up to its length",
            "the first bad one");
-    if (w.n_jobs == 4) {
-        const struct work_stretch *s = w.stretches + w.jobs[0].stretch;
+    if (g.work.n_jobs == 4) {
+        const struct work_stretch *s = g.work.stretches + g.work.jobs[0].stretch;
 
-        ok(w.jobs[0].n_stretches == 2 && s[0].ms == 60000 && s[0].milli == 905 &&
+        ok(g.work.jobs[0].n_stretches == 2 && s[0].ms == 60000 && s[0].milli == 905 &&
                s[1].ms == 40000 && s[1].milli == 0,
            "two of the same are one");
-        ok(w.jobs[2].n_stretches == 0, "nothing was said");
-        s = w.stretches + w.jobs[3].stretch;
-        ok(w.jobs[3].n_stretches == 1 && s->ms == 100000 && s->milli == 700, "all of it");
+        ok(g.work.jobs[2].n_stretches == 0, "nothing was said");
+        s = g.work.stretches + g.work.jobs[3].stretch;
+        ok(g.work.jobs[3].n_stretches == 1 && s->ms == 100000 && s->milli == 700, "all of it");
     }
-    workload_done(&w);
-    pool_done(&p);
+    given_done(&g);
 }
 
 /* The fewest and the most devices of a job, and how it scales. */
@@ -122,16 +144,15 @@ static void test_elastic(void)
         "e,0,8,9,9,,,\n"
         "f,0,8,9,4,10,,4\n"
         "g,0,8,9,,,2,\n";
-    struct pool p = { .n_nodes = 0 };
-    struct trace_notes n = { .rows = 0 };
-    struct workload w = { .n_jobs = 0 };
-    struct err e = { "" };
+    struct given g;
 
-    ok(pool_parse(&p, "2x8", &e) == 0 && read_text(&w, &n, &p, text, &e) == 0, "it is read");
-    ok(n.rows == 7 && n.bad == 3 && w.n_jobs == 4, "%zu rows, %zu bad", n.rows, n.bad);
-    is_str(n.text[0], "line 6: gpus is not between gpus_min and gpus_max", "the first bad one");
-    if (w.n_jobs == 4) {
-        const struct work *j = w.jobs;
+    given(&g, text);
+    ok(g.notes.rows == 7 && g.notes.bad == 3 && g.work.n_jobs == 4, "%zu rows, %zu bad",
+       g.notes.rows, g.notes.bad);
+    is_str(g.notes.text[0], "line 6: gpus is not between gpus_min and gpus_max",
+           "the first bad one");
+    if (g.work.n_jobs == 4) {
+        const struct work *j = g.work.jobs;
 
         ok(j[0].least == 4 && j[0].most == 16 && j[1].least == 4 && j[1].most == 8, "ranges");
         ok(j[2].most == 0 && j[3].most == 0, "those that are none");
@@ -141,8 +162,7 @@ static void test_elastic(void)
                work_pace(&j[1], 8, 8) == 1,
            "how they scale");
     }
-    workload_done(&w);
-    pool_done(&p);
+    given_done(&g);
 }
 
 static const char *const policies[] = { "fifo", "easy", "conservative", "fair",      "srtf",
