@@ -119,6 +119,20 @@ def test_nobody_is_preempted_before(sim):
     assert run["resized"] == 0 and run["all"]["wait_max_s"] == 900
 
 
+def test_a_resize_changes_what_was_promised(sim):
+    """b was to start when e ends, at 1000 s. For a, which is shorter, e gives three of its four
+    devices, and ends later: what c needs before that is free at once, not when a ends."""
+    policy = POLICY.replace("fifo", "sjf\nlength = oracle\nbackfill = easy") + ELASTIC
+    rows = ["e,0,4,1000,1,4,1", "r,0,2,500,,,", "b,100,8,600,,,", "c,150,2,900,,,",
+            "a,200,3,50,,,"]
+    _, did = sim(rows, policy=policy, nodes="2x4")
+    assert [line.split(":")[0] for line in did[2:5]] == [
+        "200.000 job e goes from 4 to 1 device on n1",
+        "200.000 job a starts with 3 devices on n1",
+        "200.000 job c starts with 2 devices on n0",
+    ]
+
+
 def test_gangs_go_by_whole_nodes(sim):
     run, did = sim(["a,0,16,1000,8,24,1", "b,100,3,5000,,,"], nodes="2x8")
     assert "job a goes from 16 to 8 devices on n0" in did[1]

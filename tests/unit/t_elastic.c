@@ -6,6 +6,7 @@
 #include "engine/sim.h"
 #include "sched/place.h"
 
+#include "sched_books.h"
 #include "tap.h"
 
 enum { ROUNDS = 60, JOBS = 60, NODES = 6, RESTART = 5000, EVERY = 60000 };
@@ -166,6 +167,7 @@ static void check_places(struct watch *t, const struct sched *s)
             "a gang lies on other nodes than it should");
     }
     say(t, all + r->whole + r->lost / WORK_WHOLE != t->pool->devices, "devices were lost");
+    say(t, wrong_books(s) != NULL, wrong_books(s));
 }
 
 /* What is known of it, it ends sooner: with what it has to pay. */

@@ -4,6 +4,7 @@
 #include "engine/sim.h"
 
 #include "made_work.h"
+#include "sched_books.h"
 #include "tap.h"
 
 enum { ROUNDS = 40, JOBS = 40, LONGEST = 4000, HORIZON = 400000 };
@@ -279,6 +280,7 @@ static void test_holds(void)
 
 struct pairs {
     const struct workload *work;
+    const char *wrong; /* with what is counted of them */
     int joined, twice, torn;
 };
 
@@ -291,6 +293,7 @@ static void look(void *ctx, const struct sched *s, const struct action *a, int64
 
     (void)now_ms;
     p->joined += a->kind == ACTION_JOIN;
+    p->wrong = p->wrong ? p->wrong : wrong_books(s);
     for (uint32_t i = 0; i < JOBS; i++) {
         int has = 0;
 
@@ -313,6 +316,8 @@ static const char *wrong_pairs(const struct pairs *p, const struct sim_result *r
 
     if (p->twice || p->torn)
         return "a device was given twice, or a gang was torn";
+    if (p->wrong)
+        return p->wrong;
     if (off > work / 1000 || off < -work / 1000)
         return "work was lost or made";
     if (r->busy_all > r->used_all)
