@@ -23,7 +23,7 @@ def test_python_that_ignores_the_environment(job, option):
 @pytest.mark.parametrize("env", [{"BRIM_SHIM": "0"}, {"BRIM_RING": None}, {"BRIM_RING": ""}])
 def test_it_can_be_switched_off(job, env):
     text = "import sys, torch\nprint([m for m in sys.modules if m.startswith('brim')])"
-    status, out, err = job.script(text, **env)
+    status, out, err = job.script(text, cold=True, **env)
     assert (status, out, err) == (0, "[]\n", "")
 
 
@@ -46,7 +46,8 @@ def test_a_torch_that_is_not_known(job):
     with open(os.path.join(stub, "__init__.py"), "w", encoding="utf-8") as f:
         f.write("__version__ = '99.0'\ndef train():\n    return 'trained'\n")
     path = SHIM + os.pathsep + os.path.dirname(stub)
-    status, out, err = job.script("import torch\nprint(torch.train())", PYTHONPATH=path)
+    text = "import torch\nprint(torch.train())"
+    status, out, err = job.script(text, PYTHONPATH=path, cold=True)
     assert (status, out) == (0, "trained\n")
     one_line(err)
     assert "99.0" in err and err.count("\n") == 1
@@ -117,8 +118,8 @@ def test_the_users_sitecustomize_runs(job, text):
     with open(os.path.join(folder, "sitecustomize.py"), "w", encoding="utf-8") as f:
         f.write(text + "\n")
     script = "import sys\nm = sys.modules.get('sitecustomize')\nprint(m and m.__file__)"
-    both = job.script(script, PYTHONPATH=SHIM + os.pathsep + folder)
-    alone = job.script(script, PYTHONPATH=folder)
+    both = job.script(script, PYTHONPATH=SHIM + os.pathsep + folder, cold=True)
+    alone = job.script(script, PYTHONPATH=folder, cold=True)
     assert both == alone
     assert both[0] == 0 and ("site ran" in both[1]) == ("print" in text)
 
