@@ -10,6 +10,24 @@ from served import Agent, wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MACHINES = ROOT / "tests" / "fixtures" / "machines"
+MARKERS = [
+    "timed: compares times, or says what takes them: run when no compiler does",
+    "once: not run with sanitizers too, for what it has the program do another test does there",
+]
+
+
+def pytest_configure(config):
+    for marker in MARKERS:
+        config.addinivalue_line("markers", marker)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    """Leaves out what is marked 'once' where the program has sanitizers (docs/tests.md)."""
+    if os.environ.get("SANITIZED"):
+        left_out = [item for item in items if item.get_closest_marker("once")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
 
 
 class Brim:

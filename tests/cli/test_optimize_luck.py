@@ -49,7 +49,7 @@ def test_a_full_disk(brim, clean, room):
     try:
         with open(str(disk / "filler"), "wb") as f:
             f.write(b"x" * (4096 if room == "4k" else 36 * 1024))
-        done = brim.run(JOB, 4000, 4000, 1000, STATE_DIRECTORY=str(disk))
+        done = brim.run(JOB, 2000, 4000, 1000, STATE_DIRECTORY=str(disk))
         assert done.returncode == 0
         (one,) = done.settings
         assert one["outcome"] == "adopted" and last(done)[2] == int(one["value"])
@@ -69,7 +69,7 @@ def test_a_full_disk_keeps_the_old_profile(brim):
     disk.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "none", str(disk)], check=True)
     try:
-        brim.run(JOB, 4000, 4000, 1000, STATE_DIRECTORY=str(disk))
+        brim.run(JOB, 2000, 4000, 1000, STATE_DIRECTORY=str(disk))
         (path,) = disk.glob("profiles/*.ini")
         text = path.read_text()
         with open(str(disk / "filler"), "wb") as f:
@@ -77,7 +77,7 @@ def test_a_full_disk_keeps_the_old_profile(brim):
                 while True:
                     f.write(b"x" * 65536)
                     f.flush()
-        done = brim.run(JOB, 4000, 4000, 1000, STATE_DIRECTORY=str(disk))
+        done = brim.run(JOB, 2000, 4000, 1000, STATE_DIRECTORY=str(disk))
         assert done.returncode == 0 and "No space left" in done.stderr
         assert path.read_text() == text
         assert not list(disk.rglob("*.new"))
@@ -108,7 +108,10 @@ def test_a_job_that_forks_and_exits(brim, clean):
     assert brim.run("true").returncode == 0
 
 
-@pytest.mark.parametrize("closed", [(0,), (0, 1), (0, 1, 2), (1, 2)])
+FEWER = [pytest.param(fds, marks=pytest.mark.once) for fds in ((0,), (0, 1), (1, 2))]
+
+
+@pytest.mark.parametrize("closed", [*FEWER, (0, 1, 2)])
 def test_closed_descriptors(brim, clean, closed):
     """Files that are opened in their place are not taken for what they were."""
     def close():
@@ -118,21 +121,24 @@ def test_closed_descriptors(brim, clean, closed):
     out = brim.folder / "out"
     shell = "exec \"$0\" \"$@\" > %s" % out
     job = subprocess.Popen(
-        brim.command(["sh", "-c", shell, JOB, 2500, 4000, 1000], ()), env=brim.env,
+        brim.command(["sh", "-c", shell, JOB, 1500, 4000, 1000], ()), env=brim.env,
         preexec_fn=close, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
     assert job.wait(60) == 0
-    assert out.read_text().split()[0] == "2500"
+    assert out.read_text().split()[0] == "1500"
     assert brim.json.exists() and brim.json.read_text().startswith("{")
 
 
-@pytest.mark.parametrize("who", ["job", "brim", "both"])
+ONE = [pytest.param(who, marks=pytest.mark.once) for who in ("job", "brim")]
+
+
+@pytest.mark.parametrize("who", [*ONE, "both"])
 def test_stopped_and_continued(brim, clean, who):
     """Whoever is stopped in mid-trial goes on where it was; nothing is decided by that."""
     pids = brim.folder / "pid"
     shell = "echo $$ > %s; exec \"$0\" \"$@\"" % pids
-    job = brim.start("sh", "-c", shell, JOB, 4000, 4000, 1000)
+    job = brim.start("sh", "-c", shell, JOB, 2500, 4000, 1000)
     read_line(job.stderr, "trying")
     targets = [int(pids.read_text())] if who != "brim" else []
     targets += [job.pid] if who != "job" else []
@@ -143,14 +149,14 @@ def test_stopped_and_continued(brim, clean, who):
     for pid in targets:
         os.kill(pid, signal.SIGCONT)
     out, err = job.communicate(timeout=60)
-    assert job.returncode == 0 and out.split()[0] == "4000", err
+    assert job.returncode == 0 and out.split()[0] == "2500", err
     assert "loader.workers" in err and "failed" not in err, err
     assert int(out.split()[2]) in (0, 5) or ", kept" in err
     assert not rings_of(job.pid)
 
 
 def test_a_ring_that_is_none(brim, clean):
-    done = brim.run("sh", "-c", OTHER_RING, JOB, 4000, 4000, 1000)
+    done = brim.run("sh", "-c", OTHER_RING, JOB, 2000, 4000, 1000)
     assert done.returncode == 0
     assert count(done.stderr, ": no ring: ") == 1, done.stderr
     (one,) = done.settings
@@ -164,7 +170,7 @@ def test_a_ring_of_another_version(brim, clean):
         "open(d+'/rank-0-9.ring','wb').write(struct.pack('<8sHHIIIIi','BRIMSTEP'.encode(),99,0,"
         "4096,65536,32,64,9).ljust(1<<16,b'\\0')); os.execvp(sys.argv[1],sys.argv[1:])"
     )
-    done = brim.run("/usr/bin/python3", "-c", code, JOB, 4000, 4000, 1000)
+    done = brim.run("/usr/bin/python3", "-c", code, JOB, 2000, 4000, 1000)
     assert done.returncode == 0
     assert count(done.stderr, ": ring of version 99.0") == 1, done.stderr
     (one,) = done.settings

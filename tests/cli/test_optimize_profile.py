@@ -4,6 +4,7 @@ not is taken out, and nothing is lost of what was not tried."""
 import glob
 import os
 import re
+import shutil
 import subprocess
 import time
 
@@ -13,16 +14,21 @@ from test_optimize import BRIM, JOB, Optimized, last, read_line
 
 TRAIN = os.path.join(os.path.dirname(__file__), "..", "soak", "jobs", "train_hash.py")
 PYTHON = "/usr/bin/python3"
+HAS_TORCH = "import importlib.util, sys; sys.exit(not importlib.util.find_spec('torch'))"
 ELSEWHERE = 'machine = "8 x H100-SXM5-80GB"'
-SLOW = (JOB, 4000, 4000, 1000)
+SLOW = (JOB, 2000, 4000, 1000)
 
 
 class Known(Optimized):
     """A job that has a profile, found here; text is what it says."""
 
+    def __init__(self, folder, found):
+        super().__init__(folder)
+        self.found = found
+
     def begin(self, *command):
         self.job = command
-        assert self.run(*command).returncode == 0
+        shutil.copytree(str(self.found(*command)), str(self.folder), dirs_exist_ok=True)
         (path,) = glob.glob(str(self.folder / "profiles" / "*.ini"))
         self.path, self.text = path, open(path).read()
         return self
@@ -54,11 +60,28 @@ def said(done, words):
     return lines[0]
 
 
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """found(*command): the state folder after a first run of that job, which all tests share."""
+    made = {}
+
+    def find(*command):
+        if command not in made:
+            first = Optimized(tmp_path_factory.mktemp("found"))
+            done = first.run(*command)
+            assert done.returncode == 0, done.stderr
+            first.json.unlink()
+            made[command] = first.folder
+        return made[command]
+
+    return find
+
+
 @pytest.fixture
-def known(tmp_path):
+def known(tmp_path, found):
     if not BRIM or not JOB:
         pytest.skip("BRIM and TUNED_JOB do not name the programs")
-    return Known(tmp_path)
+    return Known(tmp_path, found)
 
 
 WORKERS = (r'(?<=^\[loader.workers\]\n)value = "\d+"', 'value = "7"')
@@ -118,11 +141,17 @@ def test_what_does_not_hold_elsewhere_stays_there(known):
     assert known.now() == known.text
 
 
-def test_an_early_end_loses_nothing(known):
+def on_trial(known):
+    """A job whose profile, of another machine, is being tried."""
     known.begin(*SLOW)
     known.change(MACHINE)
     job = known.start(*SLOW)
     read_line(job.stderr, "trying")
+    return job
+
+
+def test_an_early_end_loses_nothing(known):
+    job = on_trial(known)
     job.send_signal(2)
     _, err = job.communicate(timeout=30)
     assert job.returncode == 130
@@ -130,11 +159,9 @@ def test_an_early_end_loses_nothing(known):
     assert known.now() == known.text
 
 
+@pytest.mark.once
 def test_a_killed_brim_loses_nothing(known):
-    known.begin(*SLOW)
-    known.change(MACHINE)
-    job = known.start(*SLOW)
-    read_line(job.stderr, "trying")
+    job = on_trial(known)
     job.kill()
     job.communicate(timeout=30)
     assert known.now() == known.text
@@ -164,7 +191,7 @@ def test_named(known, tmp_path):
     mine = tmp_path / "mine.ini"
     os.rename(known.path, str(mine))
     options = ("--profile", mine)
-    other = (JOB, 4001, 4000, 1000)
+    other = (JOB, 2001, 4000, 1000)
     done = known.run(*other, options=options)
     assert "for another command, or its script has changed" in said(done, "tried again first")
     assert done.settings[0]["value"] == "7" and mine.read_text() == known.text
@@ -206,12 +233,12 @@ def damage(known, how):
 ])
 def test_a_bad_one(known, how, words):
     """Named it ends with status 2 before the job starts; found by itself it is told and left."""
-    known.begin(JOB, 1500, 4000, 1000)
+    known.begin(*SLOW)
     damage(known, how)
     one_line(known.run(*known.job, options=("-p", known.path)), 2, words)
     one_line(known.brim("run", "-p", known.path, "--", *known.job), 2, words)
     done = known.run(*known.job, options=("--budget", "1s"))
-    assert done.returncode == 0 and last(done)[0] == 1500
+    assert done.returncode == 0 and last(done)[0] == 2000
     line = said(done, "the job is optimized without its profile")
     assert words in line
 
@@ -226,8 +253,8 @@ def test_run_says_what_to_do(known):
         % known.path in line
 
 
-@pytest.mark.skipif(subprocess.run([PYTHON, "-c", "import torch"],
-                                   stderr=subprocess.DEVNULL).returncode != 0,
+@pytest.mark.once
+@pytest.mark.skipif(subprocess.run([PYTHON, "-c", HAS_TORCH]).returncode != 0,
                     reason="there is no torch")
 def test_a_torch_job(known):
     """The profile of a real loader, from another torch: tried again in less time than found."""

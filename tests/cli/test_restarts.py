@@ -185,7 +185,10 @@ def in_race(brim, *command, **how):
     return job
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+TERM = pytest.param(signal.SIGTERM, marks=pytest.mark.once)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, TERM])
 def test_an_interrupt_ends_the_race(brim, number):
     job = in_race(brim, *brim.job(9000, 0, 2000))
     job.send_signal(number)
@@ -202,7 +205,10 @@ def test_an_interrupt_of_a_job_that_takes_its_time(brim):
     assert job.returncode == 9 and len(brim.started()) == 3
 
 
-@pytest.mark.parametrize("mode, status", [("obey", 130), ("deaf", 9)])
+DEAF = pytest.param("deaf", 9, marks=pytest.mark.once)
+
+
+@pytest.mark.parametrize("mode, status", [("obey", 130), DEAF])
 def test_ctrl_c_at_a_terminal(brim, mode, status):
     """It reaches brim as well, which knows then that the job did not fail by itself."""
     brim.env["TUNED"] = mode

@@ -300,6 +300,7 @@ def test_interrupt_of_a_pipeline(runs, tmp_path):
 # ---- what is kept ----
 
 
+@pytest.mark.timed
 def test_marked_steps(runs):
     card, done = runs.card(JOB, 150, 6000, 14000, 32)
     took, waited = map(float, done.stdout.split())
@@ -314,12 +315,14 @@ def test_marked_steps(runs):
     assert one["steps"] == 150
 
 
+@pytest.mark.timed
 def test_many_steps_are_summed(runs):
     card, done = runs.card(JOB, 30000, 50, 50, 1)
     assert card["steps"] == 30000
     assert abs(card["samples_per_s"] / card["steps_per_s"] - 1) < 0.02
 
 
+@pytest.mark.timed
 def test_the_card(runs):
     done = runs.run(JOB, 40, 5000, 5000, options=("--interval", "100ms", "--name", "my job"))
     text = done.stderr.decode()
@@ -331,12 +334,15 @@ def test_the_card(runs):
     assert re.search(r"(?m)^  verdict +\S.*\n  next +\S", text)
 
 
+@pytest.mark.timed
 def test_cpu_time_of_the_tree(runs):
     spin = "import time\nwhile time.process_time() < 0.8: pass"
     card, _ = runs.card("sh", "-c", '"$0" -c "$1" & "$0" -c "$1"; wait', sys.executable, spin)
     assert abs(card["job_cpu"] * card["seconds"] - 1.65) < 0.25, card
 
 
+@pytest.mark.timed
+@pytest.mark.once
 def test_short_processes_count_and_cost_little(runs):
     script = "i=0; while [ $i -lt 10000 ]; do /bin/true; i=$((i+1)); done"
     own = os.times()
@@ -405,6 +411,7 @@ def test_observers_of_one_job_share_a_run(runs, launcher):
     assert one["ranks"] == 2 and one["steps"] == 60 and one["end"] == "exited"
 
 
+@pytest.mark.timed
 def test_a_job_that_cuts_off_its_ring(runs):
     """It would end with SIGBUS who has the file mapped; here it is a shell that has not."""
     script = """
@@ -485,6 +492,8 @@ def test_processes_of_another_user(runs, tmp_path):
     assert b"exit 0" in done.stderr
 
 
+@pytest.mark.timed
+@pytest.mark.once
 def test_throughput_of_the_output(runs, tmp_path):
     big = tmp_path / "big"
     big.write_bytes(bytes(1 << 20) * 256)
