@@ -128,9 +128,10 @@ class Bench:
         self.kept += len(kept(card["optimize"]))
         return card, said
 
-    def static(self, options, env, seconds=5.0):
+    def static(self, options, env, seconds=10.0):
+        """Steps a second of the last half, when all workers run: what a setting can do."""
         self.run(self.job(options, seconds), env)
-        return rate_of(self.times)
+        return rate_of(self.times, seconds / 2)
 
     # ---- cases ----
 
@@ -151,7 +152,7 @@ class Bench:
 
     def case_latency(self):
         options = ["--model", "mlp", "--width", "256", "--batch", "16", "--sleep-ms", "10"]
-        card = self.loader("latency-bound loader", options, [4, 8, 13, 16, 24, 32], 10, 60)
+        card = self.loader("latency-bound loader", options, [4, 8, 13, 16, 24, 32, 48, 64], 10, 60)
         # all steps of the job until then, also those that were only observed
         first = kept(card)[0]
         note = "%s=%s, the first that was kept" % (first["knob"], first["value"])

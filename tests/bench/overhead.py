@@ -14,14 +14,20 @@
    noise is in them. 2 and 3 are what it costs where work is divided freely; who computes on all
    CPUs and waits for the last one loses as much as brim takes of one CPU.
 4. The same as 1 of the first and the last half of each block: what the machine adds by itself.
+5. How much longer the steps are about brim's wakes (ten a second, a sample in one of them) than the
+   others of the same tenth of a second: in the phases with brim, less the same at the same moments
+   in those without. Drift that is slower than that is in none of it; what brim does, it does then.
 
     script/bench overhead [--minutes N] [--seed N]
 """
 
 import argparse
+import math
 import os
 import random
+import re
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -35,6 +41,8 @@ ORDERS = ("ABBA", "BAAB")  # A: with brim
 FOREIGN, BLOCKS_LEAST, BLOCKS_MOST = 0.01, 20, 400
 HALF_WIDTH = 0.1  # percent
 STEP_US = 2000
+WAKE_S = 0.1
+ABOUT_S = 0.012  # behind a wake: a sample takes 1 to 2 ms
 
 
 def find_job():
@@ -82,6 +90,17 @@ class Used:
         return [b - a for a, b in zip(self.at, now)]
 
 
+def next_wake(pid):
+    """When brim's timer is due, by time.monotonic(): it keeps its beat while brim is stopped."""
+    for number in os.listdir("/proc/%d/fdinfo" % pid):
+        with open("/proc/%d/fdinfo/%s" % (pid, number)) as f:
+            now, text = time.monotonic(), f.read()
+        found = re.search(r"it_value: \((\d+), (\d+)\)\nit_interval: \(0, (\d+)\)", text)
+        if found and int(found[3]) == round(WAKE_S * 1e9):
+            return now + int(found[1]) + int(found[2]) / 1e9
+    sys.exit("overhead: brim run has no timer of %g s" % WAKE_S)
+
+
 def sleep_until(at):
     left = at - time.monotonic()
     if left > 0:
@@ -89,7 +108,7 @@ def sleep_until(at):
 
 
 class Output:
-    """The job's segments as far as it has written them: (end, seconds, CPU seconds)."""
+    """The job's segments as far as it has written them: (end, seconds, CPU seconds, steps...)."""
 
     def __init__(self, path):
         self.file, self.rest = open(path), ""
@@ -109,16 +128,36 @@ class Output:
     def means(self, begin, end):
         """(seconds, CPU seconds) of a segment: those that lie in that time as a whole."""
         found = [s for s in self.segments if s[0] - s[1] >= begin and s[0] <= end]
-        self.segments = [s for s in self.segments if s[0] > end]
         if len(found) < 10:
             sys.exit("overhead: the job was hardly running in a phase")
         return [sum(s[k] for s in found) / len(found) for k in (1, 2)]
+
+    def lost(self, begin, wake, end):
+        """Seconds a second by which steps about wakes are longer than the others beside them."""
+        steps = []
+        for s in self.segments:
+            at = s[0] - s[1]
+            for took in s[3:]:
+                steps.append((at, at + took))
+                at += took
+        lost, n = 0, 0
+        wake += math.ceil((begin - wake) / WAKE_S) * WAKE_S
+        for at in (wake + i * WAKE_S for i in range(int((end - wake) / WAKE_S))):
+            near = [b - a for a, b in steps if b > at and a < at + ABOUT_S]
+            beside = [b - a for a, b in steps if a >= at + ABOUT_S and b <= at + WAKE_S]
+            lost += sum(near) - len(near) * statistics.median(beside)
+            n += 1
+        return lost / (n * WAKE_S)
+
+    def drop(self, end):
+        self.segments = [s for s in self.segments if s[0] > end]
 
 
 class Blocks:
     def __init__(self, p, out, rng):
         self.p, self.out, self.rng = p, out, rng
-        self.wall, self.cpu, self.alike = [], [], []  # percent, a block each
+        self.wall, self.cpu, self.alike, self.lost = [], [], [], []  # percent, a block each
+        self.wake = next_wake(p.pid)
         self.made, self.used, self.watched = 0, 0, 0
         self.at = time.monotonic()
 
@@ -143,6 +182,8 @@ class Blocks:
         self.at += 0.05
         self.out.read()
         found = [self.out.means(begin, end) for begin, end, _ in phases]
+        lost = [self.out.lost(begin, self.wake, end) for begin, end, _ in phases]
+        self.out.drop(phases[-1][1])
         others = max(phase[2] for phase in phases)
 
         def ratio(first, second, k):
@@ -159,6 +200,7 @@ class Blocks:
             self.wall.append(told[2])
             self.cpu.append(told[3])
             self.alike.append(ratio((0, 1), (2, 3), 0))
+            self.lost.append(50 * sum(lost[i] * (1 if order[i] == "A" else -1) for i in range(4)))
 
 
 def measure(folder, minutes, rng):
@@ -212,6 +254,7 @@ def main():
         ("longer steps", blocks.wall),
         ("more CPU time of the same work", blocks.cpu),
         ("longer steps, like halves", blocks.alike),
+        ("longer steps about its wakes", blocks.lost),
     ):
         if len(values) <= 5:
             continue

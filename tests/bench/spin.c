@@ -4,8 +4,9 @@
  *     spin SECONDS THREADS STEP_US
  *
  * Prints, for each segment of about 20 ms, when it ended and how long it took by CLOCK_MONOTONIC in
- * ns, and the CPU time that all threads needed for its work, without waiting for each other; then
- * "marks N ns X": marks made in a second, and what one takes. SIGUSR1 ends it before its time. */
+ * ns, the CPU time that all threads needed for its work, without waiting for each other, and how
+ * long each of its steps took; then "marks N ns X": marks made in a second, and what one takes.
+ * SIGUSR1 ends it before its time. */
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -19,6 +20,7 @@
 #include "brim/step.h"
 
 enum { THREADS_MAX = 256, SPINS = 2000, SEGMENT_US = 20000, MARKS = 200000, MARKS_A_STEP = 10 };
+enum { STEP_LEAST_US = 10, STEPS_MOST = SEGMENT_US / STEP_LEAST_US + 1 };
 
 struct job {
     uint64_t loops; /* of work, in a step */
@@ -115,11 +117,22 @@ static void mark_step(struct brim_step *s)
     brim_step_end(s);
 }
 
+/* begin: of the first step; ends: of each. */
+static void print_segment(struct job *j, int64_t begin, const int64_t *ends, unsigned n)
+{
+    printf("%lld %lld %lld", (long long)ends[n - 1], (long long)(ends[n - 1] - begin),
+           (long long)atomic_exchange(&j->cpu_ns, 0));
+    for (unsigned i = 0; i < n; begin = ends[i++])
+        printf(" %lld", (long long)(ends[i] - begin));
+    putchar('\n');
+}
+
 /* The first thread: the one that is measured. The others see that it was the last step when they
  * have met behind it. */
 static double run_steps(struct job *j, struct brim_step *s, double seconds, unsigned a_segment)
 {
-    int64_t first = brim_step_now(), end = first + (int64_t)(seconds * 1e9), last = first, now;
+    int64_t first = brim_step_now(), end = first + (int64_t)(seconds * 1e9), last = first;
+    int64_t ends[STEPS_MOST];
     uint64_t x = 1, steps = 0;
 
     for (bool over = false; !over;) {
@@ -130,11 +143,10 @@ static double run_steps(struct job *j, struct brim_step *s, double seconds, unsi
                 atomic_store(&j->stop, true);
             meet(j);
             mark_step(s);
+            ends[i] = brim_step_now();
         }
-        now = brim_step_now();
-        printf("%lld %lld %lld\n", (long long)now, (long long)(now - last),
-               (long long)atomic_exchange(&j->cpu_ns, 0));
-        last = now;
+        print_segment(j, last, ends, a_segment);
+        last = ends[a_segment - 1];
     }
     return (double)steps * MARKS_A_STEP / ((double)(last - first) / 1e9) + (x ? 0 : 1);
 }
@@ -150,7 +162,7 @@ int main(int argc, char **argv)
 
     if (argc != 4 || parse_double(argv[1], &seconds) < 0 ||
         parse_u64(argv[2], &threads_wanted) < 0 || parse_u64(argv[3], &step_us) < 0 ||
-        threads_wanted < 1 || threads_wanted > THREADS_MAX || step_us < 10)
+        threads_wanted < 1 || threads_wanted > THREADS_MAX || step_us < STEP_LEAST_US)
         return 2;
     setvbuf(stdout, NULL, _IOLBF, 0); /* who reads it does so meanwhile */
     signal(SIGUSR1, on_signal);
