@@ -104,7 +104,7 @@ static void judge_binding(struct judge *j)
     struct verdict_item *to;
 
     if (!(bound < cpus) || !(judge_mean(j, RUN_CPU_BUSY) < j->l.cpus_free) ||
-        judge_mean(j, RUN_OTHER_CPU) >= j->l.others_cpu ||
+        judge_mean(j, RUN_OTHER_CPU) >= j->l.others_cpu * cpus ||
         judge_mean(j, RUN_JOB_THROTTLED) >= j->l.cpu_throttled || judge_find(j, CAUSE_SLOW_RANK))
         return;
     cost = bound_cost(j, bound, cpus);

@@ -731,8 +731,11 @@ static void test_bound(void)
     m.s[RUN_CPU_BUSY] = 0.9;
     is_int(judge_made(&m), CAUSE_NONE, "not where the other one is busy");
     m.s[RUN_CPU_BUSY] = 0.52;
-    m.s[RUN_OTHER_CPU] = 0.5;
+    m.s[RUN_OTHER_CPU] = 0.6;
     is_int(judge_made(&m), CAUSE_NONE, "nor where others may be on its own");
+    m.s[RUN_CPUS] = 64;
+    is_int(judge_made(&m), CAUSE_CPU_BINDING, "of 64 that is little");
+    m.s[RUN_CPUS] = 2;
     m.s[RUN_OTHER_CPU] = 0.05;
     m.s[RUN_JOB_THROTTLED] = 0.3;
     is_int(judge_made(&m), CAUSE_CPU_QUOTA, "nor where it may not use more of any");
