@@ -61,6 +61,15 @@ def test_it_starts_on_fewer(sim):
     assert (run["started_on_fewer"], run["resized"]) == (1, 0)
 
 
+def test_it_starts_on_fewer_where_there_are_no_more(sim):
+    """It asks for more than the cluster has: that is impossible for c alone, which cannot do
+    with less."""
+    run, did = sim(["a,0,16,1000,4,16,1", "c,5000,16,10,,,"])
+    assert did[0].startswith("0.000 job a starts with 8 of 16 devices on n0")
+    assert run["end_s"] == 1000 * 16 / 8 and len(did) == 1
+    assert run["impossible"] == 1
+
+
 def test_the_usual_scaling(sim):
     run, _ = sim(["a,0,6,1000,,,", "b,0,4,100,2,4,"])
     assert run["all"]["completion_p50_s"] == pytest.approx((1000 + 100 * 2**0.8) / 2, abs=0.002)
@@ -117,6 +126,15 @@ def test_nobody_is_preempted_before(sim):
     # below what it asked for it gives to nobody of a lower priority
     run, _ = sim(["b,0,8,1000,2,8,,1", "c,100,2,10,,,,0"], policy=victims, head=head)
     assert run["resized"] == 0 and run["all"]["wait_max_s"] == 900
+
+
+def test_one_that_is_about_to_end_does_not_give(sim):
+    """A start takes it 10 s, and it has 5 s left."""
+    policy = POLICY + "length = oracle\n" + ELASTIC
+    _, did = sim(["a,0,8,1000,4,8,1", "b,995,4,200,,,"], policy=policy)
+    assert [line.split(":")[0] for line in did[1:]] == [
+        "1000.000 job b starts with 4 devices on n0",
+    ]
 
 
 def test_a_resize_changes_what_was_promised(sim):
