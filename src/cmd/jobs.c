@@ -139,6 +139,24 @@ static void add_moment(struct str *out, const char *name, double seconds)
     str_add_char(out, '\n');
 }
 
+/* When it is to have ended, and whether it had. */
+static void add_deadline(struct str *out, const struct json_value *job)
+{
+    double deadline = queue_number(job, "deadline"), ended = queue_number(job, "ended");
+
+    if (!isfinite(deadline))
+        return;
+    str_add(out, "deadline   ");
+    clock_add_iso(out, (int64_t)(deadline * 1e3) * MS);
+    if (isfinite(ended) && ended > deadline) {
+        str_add(out, ", missed by ");
+        add_seconds(out, ended - deadline);
+    } else if (isfinite(ended)) {
+        str_add(out, ", met");
+    }
+    str_add_char(out, '\n');
+}
+
 /* How busy it keeps its devices. */
 static void add_use(struct str *out, const struct json_value *job)
 {
@@ -173,6 +191,7 @@ static void show_one(const struct json_value *job, const char *folder, struct st
     add_use(out, job);
     add_line(out, "stopped", queue_text(job, "stopped"));
     add_moment(out, "submitted", queue_number(job, "submitted"));
+    add_deadline(out, job);
     add_moment(out, "started", queue_number(job, "started"));
     add_moment(out, "ended", queue_number(job, "ended"));
     str_add(out, "ran        ");

@@ -18,6 +18,7 @@ struct page {
     const struct sim_report *r;
     struct arena *a;
     struct sim_page page;
+    bool due;    /* some job has a deadline */
     bool failed; /* out of memory */
 };
 
@@ -63,9 +64,15 @@ static const char *share(struct page *p, double n)
 
 /* ---- tables ---- */
 
-static const char *const group_head[] = { "",        "jobs",     "completion",  "p90",
-                                          "p99",     "wait",     "p90",         "p99",
-                                          "longest", "slowdown", "device-hours" };
+/* The last column is for traces with deadlines. */
+static const char *const group_head[] = { "",        "jobs",     "completion",   "p90",
+                                          "p99",     "wait",     "p90",          "p99",
+                                          "longest", "slowdown", "device-hours", "deadlines met" };
+
+static const char *deadlines(struct page *p, const struct sim_group *g)
+{
+    return g->due ? cell(p, "%zu of %zu", g->met, g->due) : "none";
+}
 
 static void group_cells(struct page *p, const struct sim_group *g, const char **out)
 {
@@ -79,12 +86,14 @@ static void group_cells(struct page *p, const struct sim_group *g, const char **
     *out++ = span(p, g->wait_p99);
     *out++ = span(p, g->wait_max);
     *out++ = cell(p, "%.2f", g->slowdown);
-    *out = cell(p, "%.0f", g->device_hours);
+    *out++ = cell(p, "%.0f", g->device_hours);
+    if (p->due)
+        *out = deadlines(p, g);
 }
 
 static void make_groups(struct page *p, const struct sim_breakdown *b, struct sim_page_table *ret)
 {
-    size_t columns = ARRAY_SIZE(group_head), rows = MIN(b->n, (size_t)GROUP_ROWS);
+    size_t columns = ARRAY_SIZE(group_head) - !p->due, rows = MIN(b->n, (size_t)GROUP_ROWS);
     const char **cells = arena_alloc(p->a, (rows + 1) * columns * sizeof(*cells));
 
     p->failed |= !cells;
@@ -100,18 +109,20 @@ static void make_groups(struct page *p, const struct sim_breakdown *b, struct si
     ret->n_rows = rows;
 }
 
-static const char *const all_head[] = { "policy",     "jobs",         "completion",  "p90",
-                                        "p99",        "wait",         "p90",         "p99",
-                                        "longest",    "slowdown",     "fairness",    "allocated",
-                                        "fragmented", "preemptions",  "thrown back", "done again",
-                                        "kWh",        "dollars idle", "resized" };
+enum { ALL_COLUMNS = 21 };
+
+static const char *const all_head[] = { "policy",     "jobs",        "completion",  "p90",
+                                        "p99",        "wait",        "p90",         "p99",
+                                        "longest",    "slowdown",    "fairness",    "allocated",
+                                        "fragmented", "preemptions", "thrown back", "done again",
+                                        "kWh",        "dollars idle" };
 
 static void all_cells(struct page *p, const struct sim_run *r, const char **out)
 {
     struct sim_group g = r->stats.all;
 
     g.name = r->policy.name;
-    group_cells(p, &g, out); /* its last cell is written over */
+    group_cells(p, &g, out); /* its last cells are written over */
     out += 10;
     *out++ = cell(p, "%.3f", r->stats.fairness);
     *out++ = share(p, r->stats.allocated);
@@ -121,24 +132,45 @@ static void all_cells(struct page *p, const struct sim_run *r, const char **out)
     *out++ = cell(p, "%.0f h", r->result.losses.redone / 3600e3);
     *out++ = amount(p, r->money.kwh, 0);
     *out++ = amount(p, r->money.usd_idle, 0);
-    if (sim_show_any_elastic(p->r->runs, p->r->n_runs)) /* the last column */
-        *out = cell(p, "%llu",
-                    (unsigned long long)r->result.resizes.to_more + r->result.resizes.to_fewer);
+    if (sim_show_any_elastic(p->r->runs, p->r->n_runs))
+        *out++ = cell(p, "%llu",
+                      (unsigned long long)r->result.resizes.to_more + r->result.resizes.to_fewer);
+    if (p->due) {
+        *out++ = deadlines(p, &g);
+        *out = span(p, g.tardiness);
+    }
+}
+
+/* What some pages have besides. */
+static size_t all_columns(struct page *p, const char **head)
+{
+    size_t n = ARRAY_SIZE(all_head);
+
+    memcpy(head, all_head, sizeof(all_head));
+    if (sim_show_any_elastic(p->r->runs, p->r->n_runs))
+        head[n++] = "resized";
+    if (p->due) {
+        head[n++] = "deadlines met";
+        head[n++] = "tardiness";
+    }
+    return n;
 }
 
 static void make_all(struct page *p)
 {
-    size_t columns = ARRAY_SIZE(all_head) - !sim_show_any_elastic(p->r->runs, p->r->n_runs);
-    const char **cells = arena_alloc(p->a, p->r->n_runs * columns * sizeof(*cells));
+    const char **head = arena_alloc(p->a, ALL_COLUMNS * sizeof(*head));
+    const char **cells = arena_alloc(p->a, p->r->n_runs * ALL_COLUMNS * sizeof(*cells));
+    size_t columns;
 
-    p->failed |= !cells;
-    if (!cells)
+    p->failed |= !cells || !head;
+    if (!cells || !head)
         return;
+    columns = all_columns(p, head);
     for (size_t i = 0; i < p->r->n_runs; i++)
         all_cells(p, &p->r->runs[i], cells + i * columns);
     p->page.all = (struct sim_page_table){
         .caption = cell(p, "%zu policies on the same jobs", p->r->n_runs),
-        .head = all_head,
+        .head = head,
         .cells = cells,
         .n_columns = columns,
         .n_rows = p->r->n_runs,
@@ -194,8 +226,11 @@ static void make_texts(struct page *p)
                          "Completion is from submission to end, wait the time without devices, "
                          "slowdown completion by length; fairness is Jain's index of the slowdowns "
                          "of %s; allocated, fragmented, energy and money count up to the last "
-                         "submission.",
-                         p->r->runs[0].stats.fairness_of);
+                         "submission.%s",
+                         p->r->runs[0].stats.fairness_of,
+                         p->due ? " A job that ended by its deadline has met it; tardiness is the "
+                                  "mean time after deadlines, 0 in time."
+                                : "");
     p->page.notes = notes;
     p->page.n_notes = n;
 }
@@ -255,7 +290,7 @@ static int make_policies(struct page *p, struct timeline_groups *g, struct err *
 int sim_html(const struct sim_report *r, struct str *out, struct err *e)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
-    struct page p = { .r = r, .a = &a };
+    struct page p = { .r = r, .a = &a, .due = sim_show_any_due(r->runs, r->n_runs) };
     struct timeline_groups g = { .n = 0 };
     int rc;
 

@@ -78,12 +78,18 @@ static void add_groups(const struct sim_run *r, const struct sim_breakdown *b, s
     }
     str_addf(out, "\n%s, by %s\n", r->policy.name, b->by);
     add_header(b->by, out);
-    str_add(out, "  slowdown  device-h\n");
+    str_add(out, "  slowdown  device-h");
+    if (r->stats.all.due)
+        sim_show_due_head(out);
+    str_add_char(out, '\n');
     for (size_t i = 0; i < b->n; i++) {
         str_add(out, b->groups[i].name);
         str_pad(out, NAME_WIDTH);
         add_group(&b->groups[i], out);
-        str_addf(out, " %9.2f %9.0f\n", b->groups[i].slowdown, b->groups[i].device_hours);
+        str_addf(out, " %9.2f %9.0f", b->groups[i].slowdown, b->groups[i].device_hours);
+        if (r->stats.all.due)
+            sim_show_due_group(&b->groups[i], out);
+        str_add_char(out, '\n');
     }
 }
 
@@ -238,6 +244,7 @@ void sim_show_text(const struct sim_report *r, struct str *out)
     add_leaves(r, out);
     sim_show_tiers(r, out);
     sim_show_elastic(r->runs, r->n_runs, out);
+    sim_show_due(r->runs, r->n_runs, out);
     sim_show_figures(r->runs, r->n_runs, out);
     add_about(r, out);
     for (size_t i = 0; i < r->n_runs; i++) {
@@ -267,6 +274,7 @@ static void json_group(struct json *j, const char *key, const struct sim_group *
     json_round(j, "wait_max_s", g->wait_max, 3);
     json_round(j, "slowdown", g->slowdown, 4);
     json_round(j, "device_hours", g->device_hours, 3);
+    sim_show_due_json(g, j);
     json_end(j);
 }
 

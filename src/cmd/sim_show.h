@@ -55,4 +55,12 @@ bool sim_show_any_elastic(const struct sim_run *runs, size_t n);
 void sim_show_elastic(const struct sim_run *runs, size_t n, struct str *out);
 void sim_show_elastic_json(const struct sim_run *r, struct json *j);
 
+/* Deadlines, where a job has one; else nothing. What the tables by class and the like say of them
+ * besides, and of a group in JSON. */
+bool sim_show_any_due(const struct sim_run *runs, size_t n);
+void sim_show_due(const struct sim_run *runs, size_t n, struct str *out);
+void sim_show_due_head(struct str *out);
+void sim_show_due_group(const struct sim_group *g, struct str *out);
+void sim_show_due_json(const struct sim_group *g, struct json *j);
+
 #endif

@@ -83,6 +83,7 @@ void sim_show_what(const struct sim_report *r, struct str *out)
         add_pool(r->pool, out);
         str_add_char(out, '\n');
         sim_show_runs(r->then, r->n_runs, out);
+        sim_show_due(r->then, r->n_runs, out);
         sim_show_figures(r->then, r->n_runs, out);
     }
     if (r->needs)

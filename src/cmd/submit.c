@@ -21,7 +21,7 @@ struct submit_opts {
     bool json, hold, requeue, dry, wait, watch, no_watch;
     const char *name, *after, *array, *output, *error, *signal, *priority, *directory, *chdir;
     uint64_t devices, cpus;
-    int64_t limit_ns, warn_ns, grace_ns;
+    int64_t limit_ns, warn_ns, grace_ns, deadline_ns;
 };
 
 static const struct opt opts[] = {
@@ -33,6 +33,8 @@ static const struct opt opts[] = {
       "end it after so long", NULL },
     { OPT_DURATION, 0, "warn", offsetof(struct submit_opts, warn_ns), "TIME",
       "send the checkpoint signal so long before the limit", NULL },
+    { OPT_DURATION, 0, "deadline", offsetof(struct submit_opts, deadline_ns), "TIME",
+      "it is to have ended so long from now (policy deadline)", NULL },
     { OPT_STRING, 'p', "priority", offsetof(struct submit_opts, priority), "N",
       "higher goes first, -100 to 100 (0)", NULL },
     { OPT_FLAG, 'r', "requeue", offsetof(struct submit_opts, requeue), NULL,
@@ -180,6 +182,7 @@ static int make_request(const struct app *app, const struct submit_opts *o, char
     wire_add_int(request, "cpus", (int64_t)o->cpus);
     wire_add_int(request, "limit", o->limit_ns / MS);
     wire_add_int(request, "warn", o->warn_ns / MS);
+    wire_add_int(request, "deadline", o->deadline_ns / MS);
     wire_add_int(request, "grace", o->grace_ns / MS);
     wire_add_int(request, "signal", local_signal(o->signal, e));
     wire_add_int(request, "hold", o->hold);

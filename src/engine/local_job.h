@@ -50,6 +50,7 @@ struct local_job {
     int32_t devices, cpus;   /* cpus: 0 where nobody said */
     int32_t priority;
     int64_t limit_ms, warn_ms, grace_ms; /* limit_ms 0: none; warn_ms: before the limit */
+    int64_t deadline_ms;                 /* wall time by which it is to have ended; 0: none */
     int32_t signal;                      /* that asks for a checkpoint */
     bool held, requeue;
     int8_t watch; /* 1: under brim run, 0: not, -1: if it has devices */

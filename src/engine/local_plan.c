@@ -24,6 +24,21 @@ static int64_t of_wall(const struct local_plan *p, int64_t ms)
     return MAX(ms - p->work.first_ms, 0);
 }
 
+/* Its deadline counts from its submission, as that is seen here. One before that was missed. */
+static int add_wish(struct local_plan *p, const struct local_job *j, struct work *w)
+{
+    struct work_wish *wish;
+
+    if (j->deadline_ms == 0)
+        return 0;
+    wish = arena_alloc(&p->work.arena, sizeof(*wish));
+    if (!wish)
+        return -ENOMEM;
+    wish->due_ms = MAX(j->deadline_ms - w->submit_ms, 1);
+    w->wish = wish;
+    return 0;
+}
+
 static int add_work(struct local_plan *p, const struct local_job *j, int64_t submit_ms)
 {
     CLEANUP(str_done) struct str label = STR_INIT(LABEL);
@@ -37,7 +52,7 @@ static int add_work(struct local_plan *p, const struct local_job *j, int64_t sub
     local_job_label(j, &label);
     w->name = str_error(&label) ? NULL : arena_strdup(&p->work.arena, str_text(&label));
     user = work_number(&p->work, &p->work.users, j->user);
-    if (!w->name || user == -ENOMEM)
+    if (!w->name || user == -ENOMEM || add_wish(p, j, w) < 0)
         return -ENOMEM;
     w->user = (int16_t)user;
     if (j->stop != LOCAL_GO) {

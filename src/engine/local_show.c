@@ -50,6 +50,7 @@ void local_show_job(struct json *json, const struct local_job *j, int64_t now_ms
     add_time(json, "ended", j->end_ms);
     json_round(json, "ran_s", (double)ran_ms / 1e3, 3);
     add_time(json, "limit_s", j->limit_ms);
+    add_time(json, "deadline", j->deadline_ms);
     if (*j->after)
         json_string(json, "after", j->after);
     json_string(json, "place", *j->place ? j->place : NULL);

@@ -33,14 +33,15 @@ static int take_numbers(struct local_job *j, const struct str *in, struct err *e
     j->limit_ms = wire_int(in, "limit", 0);
     j->warn_ms = wire_int(in, "warn", 0);
     j->grace_ms = wire_int(in, "grace", grace_ms);
+    j->deadline_ms = wire_int(in, "deadline", 0); /* counted from now on: take() */
     j->signal = (int32_t)wire_int(in, "signal", SIGTERM);
     j->watch = (int8_t)wire_int(in, "watch", -1);
     j->held = wire_int(in, "hold", 0) != 0;
     j->requeue = wire_int(in, "requeue", 0) != 0;
     if (!local_signal_known(j->signal))
         return err_set(e, -EINVAL, "--checkpoint-signal: one of TERM, USR1, USR2, INT, HUP, CONT");
-    if (j->limit_ms < 0 || j->warn_ms < 0 || j->grace_ms < 0 ||
-        MAX(j->limit_ms, j->grace_ms) > INT64_MAX / 4)
+    if (j->limit_ms < 0 || j->warn_ms < 0 || j->grace_ms < 0 || j->deadline_ms < 0 ||
+        MAX(MAX(j->limit_ms, j->grace_ms), j->deadline_ms) > INT64_MAX / 4)
         return err_set(e, -EINVAL, "a time is negative or too long");
     if (j->warn_ms > 0 && j->warn_ms >= j->limit_ms)
         return err_set(e, -EINVAL, "--warn is a time before the limit: it needs a longer --limit");
@@ -111,6 +112,8 @@ static int take(const struct local *l, const struct local_client *client, struct
     j->priority = (int32_t)priority;
     j->task = -1;
     j->submit_ms = j->since_ms = local_wall_ms(l);
+    if (j->deadline_ms > 0)
+        j->deadline_ms += j->submit_ms;
     take_user(j, client);
     return rc == 0 ? check_possible(l, j, e) : rc;
 }

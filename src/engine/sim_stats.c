@@ -91,9 +91,24 @@ static double slowdown(const struct sim_job *j, const struct work *w)
     return MAX((double)(j->end_ms - w->submit_ms) / 1e3 / length, 1.0);
 }
 
+/* A job with a deadline, which ended or not. */
+static void count_due(struct sim_group *g, const struct sim_job *j, const struct work *w)
+{
+    double late_s = (double)MAX(j->end_ms - work_deadline(w), 0) / 1e3;
+
+    g->due++;
+    if (j->fate != SIM_ENDED)
+        return;
+    g->met += j->end_ms <= work_deadline(w);
+    g->tardiness += late_s;
+    g->tardiness_max = MAX(g->tardiness_max, late_s);
+    g->due_ended++;
+}
+
 static void summarise(struct sim_group *g, double *completion, double *wait, size_t n)
 {
     g->jobs = n;
+    g->tardiness = g->due_ended ? g->tardiness / (double)g->due_ended : 0;
     if (n == 0)
         return;
     g->slowdown /= (double)n;
@@ -126,6 +141,8 @@ static void collect(struct values *v, struct sim_group *groups, const struct gro
 
         groups[g].device_hours += (double)j->ran_ms / 3600e3 * w->devices * w->milli / WORK_WHOLE +
                                   (double)j->more_ms / 3600e3;
+        if (work_deadline(w) != WORK_UNKNOWN)
+            count_due(&groups[g], j, w);
         if (j->fate != SIM_ENDED)
             continue;
         at = v->first[g + 1]++;

@@ -15,6 +15,10 @@ struct sim_group {
     double wait, wait_p50, wait_p90, wait_p99, wait_max;
     double slowdown;
     double device_hours; /* that its jobs had, with what they did again */
+    /* Of its jobs with a deadline: how many, how many ended, how many by it; how long after it
+     * those that ended did in the mean, 0 in time. One that did not end has not met its own. */
+    size_t due, due_ended, met;
+    double tardiness, tardiness_max;
 };
 
 struct sim_breakdown {

@@ -15,6 +15,7 @@ static const struct trace_column_name own[] = {
     { "scaling", TRACE_SCALING },
     { "duration_s", TRACE_LENGTH_S },
     { "limit_s", TRACE_LIMIT_S },
+    { "deadline_s", TRACE_DEADLINE_S },
     { "checkpoint_s", TRACE_CHECKPOINT_S },
     { "per_node", TRACE_PER_NODE },
     { "gpu_milli", TRACE_MILLI },

@@ -42,18 +42,20 @@ static int length(const struct trace_table *t, struct work *w)
 /* How much of what it needs. */
 static int needs(const struct trace_table *t, struct work *w)
 {
-    int64_t devices = -1, milli = WORK_WHOLE, cpus = 0, per_node = 0, priority = 0;
+    int64_t devices = -1, milli = WORK_WHOLE, cpus = 0, memory = 0;
+    int64_t per_node = 0, priority = 0;
 
     if (trace_number(t, TRACE_DEVICES, WORK_DEVICES, &devices) < 0 ||
         trace_number(t, TRACE_MILLI, WORK_WHOLE, &milli) < 0 ||
         trace_number(t, TRACE_CPUS_MILLI, INT32_MAX / 4, &cpus) < 0 ||
-        trace_number(t, TRACE_MEMORY_MIB, INT32_MAX, &w->memory_mib) < 0 ||
+        trace_number(t, TRACE_MEMORY_MIB, INT32_MAX, &memory) < 0 ||
         trace_number(t, TRACE_PER_NODE, WORK_DEVICES, &per_node) < 0 ||
         trace_number(t, TRACE_PRIORITY, INT16_MAX, &priority) < 0)
         return -EINVAL;
     w->devices = (int32_t)devices;
     w->milli = (int16_t)(devices == 0 ? WORK_WHOLE : milli);
     w->cpus_milli = (int32_t)cpus;
+    w->memory_mib = (int32_t)memory;
     w->per_node = (int32_t)per_node;
     w->priority = (int16_t)priority;
     return 0;
@@ -106,6 +108,11 @@ static int take_row(struct reader *r, const struct trace_table *t)
                           trace_field(t, TRACE_KINDS));
     if (groups(r, t, &w) < 0)
         return -ENOMEM;
+    rc = trace_wish(r, t, &w);
+    if (rc == -ENOMEM)
+        return rc;
+    if (rc < 0)
+        return reader_bad(r, "its deadline is no time after its submission");
     rc = trace_activity(r, trace_field(t, TRACE_ACTIVITY), &w);
     if (rc == -ENOMEM)
         return rc;

@@ -12,6 +12,7 @@ enum trace_column {
     TRACE_SUBMIT_DATE,
     TRACE_LENGTH_S,
     TRACE_LIMIT_S,
+    TRACE_DEADLINE_S,
     TRACE_CHECKPOINT_S,
     TRACE_END_S,
     TRACE_DEVICES,
@@ -79,6 +80,10 @@ int trace_kinds(struct reader *r, const char *text, struct work *w) CHECK_RESULT
 
 /* "600:95 7200:0 95" as the stretches of a job whose length is known. -EINVAL, -E2BIG, -ENOMEM. */
 int trace_activity(struct reader *r, const char *text, struct work *w) CHECK_RESULT;
+
+/* What few rows say besides of a job whose submission is known: its deadline. -EINVAL: that is no
+ * time, or not after the submission; -ENOMEM. */
+int trace_wish(struct reader *r, const struct trace_table *t, struct work *w) CHECK_RESULT;
 
 /* The length of a job of the Muri simulator, what its start costs, and its stages. -EINVAL,
  * -ERANGE. */

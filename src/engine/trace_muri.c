@@ -18,7 +18,7 @@ static const struct {
     { "a2c", { 38, 39, 39, 46, 46, 46 } },  { "dqn", { 5, 5, 6, 6, 8, 8 } },
 };
 
-static int64_t start_ms(const char *model, int32_t devices)
+static int32_t start_ms(const char *model, int32_t devices)
 {
     int size = 0;
 
@@ -26,7 +26,7 @@ static int64_t start_ms(const char *model, int32_t devices)
         size++;
     for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
         if (!strcmp(starts[i].model, model))
-            return starts[i].s[size] * (int64_t)1000;
+            return starts[i].s[size] * 1000;
     return -1;
 }
 

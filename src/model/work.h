@@ -23,19 +23,25 @@ enum {
     WORK_STRETCHES = 50000000, /* of all jobs */
 };
 
+/* What few jobs say besides. */
+struct work_wish {
+    int64_t due_ms; /* it is to have ended so long after its submission; 0: at any time */
+};
+
 struct work {
     const char *name;
     int64_t submit_ms;
-    int64_t length_ms;     /* what it really takes on its devices, without interruptions */
-    int64_t limit_ms;      /* what its owner asked for; WORK_UNKNOWN */
-    int64_t restart_ms;    /* what a start after a preemption costs; -1: the policy says */
-    int64_t checkpoint_ms; /* between two checkpoints; 0: as often as it is stopped */
-    uint64_t kinds;        /* bits of the kinds that suit it; 0: all */
-    int64_t memory_mib;    /* on each of its nodes */
-    int32_t cpus_milli;    /* on each of its nodes */
-    int32_t devices;       /* of the whole gang; 0: none */
-    int32_t per_node;      /* 0: on as few nodes as hold it */
-    float step_ms;         /* one iteration, alone; 0: not known */
+    int64_t length_ms;            /* what it really takes on its devices, without interruptions */
+    int64_t limit_ms;             /* what its owner asked for; WORK_UNKNOWN */
+    int64_t checkpoint_ms;        /* between two checkpoints; 0: as often as it is stopped */
+    uint64_t kinds;               /* bits of the kinds that suit it; 0: all */
+    const struct work_wish *wish; /* of the workload's arena; NULL: nothing of that */
+    int32_t restart_ms;           /* what a start after a preemption costs; -1: the policy says */
+    int32_t memory_mib;           /* on each of its nodes */
+    int32_t cpus_milli;           /* on each of its nodes */
+    int32_t devices;              /* of the whole gang; 0: none */
+    int32_t per_node;             /* 0: on as few nodes as hold it */
+    float step_ms;                /* one iteration, alone; 0: not known */
     /* What it needs of that to read its data, compute, and talk: of some this overlaps. */
     float stage_ms[WORK_STAGES];
     int32_t least, most; /* of an elastic job; both 0: it is not */
@@ -49,6 +55,12 @@ struct work {
     uint16_t shape;      /* equal for jobs that need the same: workload_settle() */
     uint32_t stretch, n_stretches; /* in the workload's: its length; 0: nobody said */
 };
+
+/* When a job is to have ended; WORK_UNKNOWN: at any time. */
+static inline int64_t work_deadline(const struct work *w)
+{
+    return w->wish && w->wish->due_ms ? w->submit_ms + w->wish->due_ms : WORK_UNKNOWN;
+}
 
 /* Names with numbers, in the order in which they came. */
 struct work_names {

@@ -70,8 +70,11 @@ void moves_unqueue(struct sched *s, uint32_t job)
     last = s->waits[--s->n_waiting];
     s->waits[s->at[job]] = last;
     s->at[last] = s->at[job];
-    if (s->policy.preempt == PREEMPT_NONE)
-        waiting_remove(&s->waiting, s->group[job], job);
+    if (s->policy.preempt != PREEMPT_NONE)
+        return;
+    waiting_remove(&s->waiting, s->group[job], job);
+    if (s->policy.order->by_deadline)
+        deadline_unqueue(s, job);
 }
 
 void moves_queue(struct sched *s, uint32_t job, int64_t now_ms)
@@ -92,6 +95,8 @@ void moves_queue(struct sched *s, uint32_t job, int64_t now_ms)
     s->waits[s->n_waiting++] = job;
     if (s->policy.preempt != PREEMPT_NONE)
         return;
+    if (s->policy.order->by_deadline)
+        deadline_queue(s, job, now_ms);
     inside_key(s, job, now_ms, &key);
     waiting_add(&s->waiting, s->group[job], job, &key, j->left_ms);
 }

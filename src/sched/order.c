@@ -69,6 +69,17 @@ static int64_t keeps_las(const struct policy *p, const struct work *w, const str
     return (p->queue_ms[queue] - attained + w->devices - 1) / w->devices;
 }
 
+/* Those that can meet their deadlines by these; then all others, as they were submitted. */
+static void key_deadline(const struct policy *p, const struct work *w, const struct sched_job *j,
+                         int64_t now_ms, struct order_key *ret)
+{
+    bool due = sched_job_due(j, w);
+
+    (void)p, (void)now_ms;
+    ret->rank = !due;
+    ret->value = due ? work_deadline(w) : w->submit_ms;
+}
+
 static int64_t falls_by_one(const struct work *w)
 {
     (void)w;
@@ -81,13 +92,15 @@ static int64_t falls_by_devices(const struct work *w)
 }
 
 static const struct order_ops orders[] = {
-    { "fifo", "was submitted first", false, false, key_fifo, NULL, NULL },
-    { "sjf", "is the shortest", true, false, key_sjf, NULL, NULL },
-    { "srtf", "has the least time left", true, false, key_srtf, NULL, falls_by_one },
-    { "srsf", "has the least device time left", true, false, key_srsf, NULL, falls_by_devices },
-    { "smallest", "needs the fewest devices", false, false, key_smallest, NULL, NULL },
-    { "las", "has had the least device time", false, false, key_las, keeps_las, NULL },
-    { "fair", "is of the user who has had the least", false, true, key_fifo, NULL, NULL },
+    { "fifo", "was submitted first", false, false, false, key_fifo, NULL, NULL },
+    { "sjf", "is the shortest", true, false, false, key_sjf, NULL, NULL },
+    { "srtf", "has the least time left", true, false, false, key_srtf, NULL, falls_by_one },
+    { "srsf", "has the least device time left", true, false, false, key_srsf, NULL,
+      falls_by_devices },
+    { "smallest", "needs the fewest devices", false, false, false, key_smallest, NULL, NULL },
+    { "las", "has had the least device time", false, false, false, key_las, keeps_las, NULL },
+    { "fair", "is of the user who has had the least", false, true, false, key_fifo, NULL, NULL },
+    { "deadline", "has the earliest deadline", false, false, true, key_deadline, NULL, NULL },
 };
 
 const struct order_ops *order_named(const char *name)

@@ -9,6 +9,7 @@ struct order_ops {
     const char *what;  /* "was submitted first": behind "it" in reasons */
     bool needs_length; /* makes no sense when nothing is known of how long jobs take */
     bool needs_users;  /* rank comes from what users have had */
+    bool by_deadline;  /* and from whether a job can meet its own (deadline.h) */
     /* Set rank and value of a key. */
     void (*key)(const struct policy *p, const struct work *w, const struct sched_job *j,
                 int64_t now_ms, struct order_key *ret);

@@ -1,6 +1,7 @@
 /* Preemption by need: a job that waits and finds no place takes that of running jobs which it
  * goes before, on the nodes where the fewest devices have to stop. In an order by queues, what
- * runs is let alone by jobs of its own queue; with quotas, by those of other classes. */
+ * runs is let alone by jobs of its own queue; with quotas, by those of other classes. In an order
+ * by deadlines, those that can meet theirs stop later ones, the others nobody. */
 #include <string.h>
 
 #include "sched/inside.h"
@@ -41,16 +42,25 @@ static void find_holders(struct sched *s)
     }
 }
 
-/* Whether a running job may be stopped for another: one of a lower queue or class, or, where the
- * order is by what is left of jobs, one that comes later. */
+/* Whether a running job comes so far behind one that waits that it may be stopped: one of a lower
+ * queue or class, one with a later deadline, or, where the order is by what is left of jobs, any
+ * that comes later. */
+static bool is_behind(const struct sched *s, const struct holder *h, const struct ranked *waits)
+{
+    const struct order_key *key = &s->ranked[h->at].key, *first = &waits->key;
+    const struct sched_job *j = &s->jobs[waits->job];
+
+    if (s->policy.order->falls)
+        return order_compare(key, first) > 0;
+    if (key->rank != first->rank || !s->policy.order->by_deadline)
+        return key->rank > first->rank;
+    return !j->aged && sched_job_due(j, &s->work->jobs[waits->job]) && key->value > first->value;
+}
+
 static bool may_stop(const struct sched *s, const struct holder *h, const struct ranked *waits,
                      int64_t now_ms)
 {
-    const struct order_key *key = &s->ranked[h->at].key;
-    bool later = s->policy.order->falls ? order_compare(key, &waits->key) > 0
-                                        : key->rank > waits->key.rank;
-
-    return later && quota_slot(s, h->job) == quota_slot(s, waits->job) &&
+    return is_behind(s, h, waits) && quota_slot(s, h->job) == quota_slot(s, waits->job) &&
            s->jobs[h->job].state == SCHED_RUNNING && !s->work->jobs[h->job].fixed &&
            !(s->tiers.ready && giveway_waits(s, h->job, now_ms)) &&
            now_ms - s->jobs[h->job].since_ms >= s->policy.least_run_ms;

@@ -63,6 +63,8 @@ static const struct known known[] = {
       "four queues by the device time that jobs have had; preempts by need, knows no lengths",
       "order = las\nqueues = 1h 10h 100h\npreempt = victims\nrestart = 40s\n"
       "restart-multi = 60s\n" },
+    { "deadline", "the earliest deadline first; preempts by need, knows no lengths",
+      "order = deadline\npreempt = victims\nrestart = 40s\nrestart-multi = 60s\n" },
     { "topology", "whatever fits starts, on the fewest NVLink domains, racks and leaves",
       "order = fifo\nbackfill = greedy\nplace = topology\n" },
     { "best-fit", "whatever fits starts, on the node that has the least left over",

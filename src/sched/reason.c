@@ -113,7 +113,7 @@ static void add_start(const struct sched *s, const struct action *a, int64_t now
 {
     switch (a->why) {
     case WHY_FIRST:
-        str_addf(out, ": of those that wait it %s", s->policy.order->what);
+        str_addf(out, ": of those that wait it %s", reason_first(s, a->job));
         return;
     case WHY_SHARE:
         str_addf(out, ": it is among those that get devices by the order of %s",
@@ -217,6 +217,7 @@ void sched_reason(const struct sched *s, const struct action *a, int64_t now_ms,
         if (!reason_rest(s, a, now_ms, out))
             add_start(s, a, now_ms, out);
         reason_start(s, a, now_ms, out);
+        reason_deadline(s, a, now_ms, out);
     } else if (a->kind == ACTION_RESIZE) {
         add_resize(s, a, out);
     } else if (reason_rest(s, a, now_ms, out)) {
@@ -224,6 +225,7 @@ void sched_reason(const struct sched *s, const struct action *a, int64_t now_ms,
     } else if (a->why == WHY_VICTIM) {
         str_add(out, ": they are for ");
         add_other(s, a, out);
+        reason_deadline(s, a, now_ms, out);
     } else if (a->why == WHY_IDLE) {
         add_idle(s, a, out);
     } else if (a->why == WHY_LITTLE) {

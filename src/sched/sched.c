@@ -229,13 +229,14 @@ static int pass_tiers(struct sched *s, int64_t now_ms, int64_t *again_ms)
 
 int sched_pass(struct sched *s, int64_t now_ms, int64_t *again_ms)
 {
-    int64_t aged_ms;
+    int64_t late_ms, aged_ms;
     int rc;
 
     s->n_actions = 0;
     *again_ms = WORK_UNKNOWN;
     if (s->policy.order->needs_users)
         inside_count_users(s, now_ms);
+    late_ms = deadline_pass(s, now_ms);
     aged_ms = inside_age(s, now_ms);
     if (s->idle.jobs && idle_pass(s, now_ms) < 0)
         return -ENOMEM;
@@ -247,7 +248,7 @@ int sched_pass(struct sched *s, int64_t now_ms, int64_t *again_ms)
         rc = pass(s, now_ms, again_ms);
     if (rc == 0 && s->elastic.jobs)
         rc = elastic_grow(s, now_ms);
-    *again_ms = MIN(*again_ms, aged_ms);
+    *again_ms = MIN(*again_ms, MIN(late_ms, aged_ms));
     if (s->idle.jobs)
         *again_ms = MIN(*again_ms, idle_again(s, now_ms));
     if (s->elastic.jobs)

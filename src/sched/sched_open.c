@@ -65,6 +65,8 @@ static int make_tables(struct sched *s)
         s->holders = arena_alloc(a, ((size_t)s->pool->devices + 1) * sizeof(*s->holders));
         return s->ranked && s->other && s->first && s->holders ? 0 : -ENOMEM;
     }
+    if (deadline_open(s) < 0)
+        return -ENOMEM;
     return waiting_init(&s->waiting, a, n, s->n_groups);
 }
 

@@ -71,3 +71,17 @@ int64_t speed_longest(const struct sched *s, uint32_t job)
             slowest = fmin(slowest, work_speed(s->work, w, kind));
     return (int64_t)ceil((double)left / slowest);
 }
+
+int64_t speed_shortest(const struct sched *s, uint32_t job)
+{
+    const struct work *w = &s->work->jobs[job];
+    int64_t left = s->jobs[job].left_ms;
+    double fastest = 0;
+
+    if (!w->speeds || left == WORK_UNKNOWN)
+        return left;
+    for (unsigned kind = 0; kind < s->pool->n_kinds; kind++)
+        if (w->kinds >> kind & 1)
+            fastest = fmax(fastest, work_speed(s->work, w, kind));
+    return fastest > 0 ? (int64_t)ceil((double)left / fastest) : left;
+}

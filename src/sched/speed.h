@@ -14,4 +14,7 @@ void speed_stop(struct sched *s, uint32_t job);
 /* What a job that waits has left on the slowest kind that suits it; WORK_UNKNOWN. */
 int64_t speed_longest(const struct sched *s, uint32_t job);
 
+/* The same on the fastest of those that the pool has. */
+int64_t speed_shortest(const struct sched *s, uint32_t job);
+
 #endif

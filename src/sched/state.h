@@ -21,6 +21,7 @@ struct sched_job {
     float speed;         /* where it runs, or last did; 0: 1 */
     uint8_t was;         /* preempted before */
     uint8_t aged;        /* it waited for so long that it goes first until it ends */
+    uint8_t late;        /* it cannot meet its deadline any more (deadline.h) */
 };
 
 struct order_key {
@@ -51,6 +52,12 @@ static inline int64_t sched_job_attained(const struct sched_job *j, const struct
                                          int64_t now_ms)
 {
     return j->attained_ms + (j->state == SCHED_RUNNING ? (now_ms - j->since_ms) * w->devices : 0);
+}
+
+/* Whether it has a deadline that it can meet, as far as is known. */
+static inline bool sched_job_due(const struct sched_job *j, const struct work *w)
+{
+    return !j->late && work_deadline(w) != WORK_UNKNOWN;
 }
 
 #endif

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import resource
 import shutil
 import signal
@@ -136,6 +137,37 @@ def test_priorities_and_holding(queue):
     queue.until(second, "done")
     order = [int(n) for n in (queue.work / "order").read_text().split()]
     assert order[:2] == [third, fourth] and sorted(order[2:]) == [second, fifth]
+
+
+def test_deadlines(brim, tmp_path):
+    """Who is due earlier goes first, and takes the devices of who has more time."""
+    (tmp_path / "due.ini").write_text("[policy]\norder = deadline\npreempt = victims\n"
+                                      "length = limit\n")
+    queue = Queue(brim, tmp_path,
+                  "fake = 2xH100-SXM5-80GB\npolicy = %s\n" % (tmp_path / "due.ini"))
+    gate = ["-d2", "--no-watch", "--deadline", "1m", "sh", "-c",
+            "while ! [ -e go ]; do sleep 0.02; done"]
+    first = queue.submit(*gate)
+    later = queue.submit("-d2", "--no-watch", "--requeue", "--deadline", "3h", "bash", "-c", COUNT)
+    soon = queue.submit("-d2", "--no-watch", "--deadline", "2h", "true")
+    (queue.work / "go").touch()
+    queue.until(soon, "done")
+    queue.until(later, "running")
+    assert queue.job(soon)["ended"] <= queue.job(later)["started"]
+    wait_until(lambda: (queue.work / "at").exists())
+    (queue.work / "go").unlink()
+    urgent = queue.submit(*gate)
+    job = wait_until(lambda: queue.job(later)["state"] == "waiting" and queue.job(later), 20)
+    assert re.search(r"; the other's deadline is in [56]\d s$", job["stopped"]), job
+    (queue.work / "go").touch()
+    (queue.work / "finish").touch()
+    queue.until(later, "done")
+    job = queue.job(urgent)
+    assert 59 < job["deadline"] - job["submitted"] < 61 and queue.job(first)["deadline"]
+    assert re.search(r"^deadline   20\S+Z, met$", queue("jobs", str(urgent)).stdout, re.M)
+    late = queue.submit("--deadline", "1ms", "--wait", "sleep", "0.1")
+    assert re.search(r"^deadline   20\S+Z, missed by ", queue("jobs", str(late)).stdout, re.M)
+    queue.end()
 
 
 def test_preemption_and_the_checkpoint(queue):

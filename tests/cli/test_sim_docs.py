@@ -33,10 +33,10 @@ def folder(brim, tmp_path):
 
 
 def test_they_are_found():
-    assert len(EXAMPLES) == 6
+    assert len(EXAMPLES) == 7
 
 
-@pytest.mark.parametrize("number", range(6))
+@pytest.mark.parametrize("number", range(7))
 def test_example(folder, number):
     command, want = EXAMPLES[number]
     path = f"{folder}{os.pathsep}{os.environ['PATH']}"

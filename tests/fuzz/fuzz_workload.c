@@ -86,7 +86,8 @@ static void read_others(const char *text, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const names[] = { "easy", "las", "tiresias", "fgd", "rebuild-srtf" };
+    static const char *const names[] = { "easy", "las",          "tiresias",
+                                         "fgd",  "rebuild-srtf", "deadline" };
     CLEANUP(freep) char *text = malloc(size + 1);
     struct pool pool = { .n_nodes = 0 };
     struct workload w = { .n_jobs = 0 };

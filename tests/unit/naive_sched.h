@@ -9,12 +9,13 @@
 #include "model/work.h"
 
 enum { NAIVE_JOBS = 128, NAIVE_NODES = 32 };
-enum naive_order { NAIVE_FIFO, NAIVE_SJF, NAIVE_SRTF };
+enum naive_order { NAIVE_FIFO, NAIVE_SJF, NAIVE_SRTF, NAIVE_DEADLINE };
 
 struct naive_job {
     int submit, length, devices;
     int start, end, wait, left, since, list, preempted;
-    bool waits, runs;
+    int due; /* the second by which it is to have ended; 0: none */
+    bool waits, runs, late;
     int on[NAIVE_NODES];
 };
 
@@ -73,10 +74,20 @@ static void naive_start(struct naive *m, struct naive_job *j, int now)
     j->list = ++m->lists;
 }
 
+static bool naive_is_due(const struct naive_job *j)
+{
+    return j->due && !j->late;
+}
+
 static bool naive_before(const struct naive *m, const struct naive_job *a,
                          const struct naive_job *b)
 {
-    if (m->order == NAIVE_FIFO || (m->order == NAIVE_SJF && a->length == b->length))
+    if (m->order == NAIVE_DEADLINE && naive_is_due(a) != naive_is_due(b))
+        return naive_is_due(a);
+    if (m->order == NAIVE_DEADLINE && naive_is_due(a) && a->due != b->due)
+        return a->due < b->due;
+    if (m->order == NAIVE_DEADLINE || m->order == NAIVE_FIFO ||
+        (m->order == NAIVE_SJF && a->length == b->length))
         return a->submit != b->submit ? a->submit < b->submit : a < b;
     if (m->order == NAIVE_SJF)
         return a->length < b->length;
@@ -144,6 +155,7 @@ static void naive_second(struct naive *m, int now)
             j->left = j->length;
             j->list = ++m->lists;
         }
+        j->late |= j->waits && j->due && now + j->left > j->due;
     }
     n = naive_sorted(m, all);
     if (m->preempts) {

@@ -190,6 +190,38 @@ static void test_preempt(void)
     local_pool_done(&s.pool);
 }
 
+/* Who is due earlier goes first; a deadline that has passed is none. */
+static void test_deadline(void)
+{
+    CLEANUP(node_freep) struct node *n = make_node(4, 0x10de);
+    struct scene s;
+    struct local_plan p;
+    struct err e = { "" };
+    const struct action *actions;
+    int64_t again;
+    size_t count;
+
+    set_scene(&s, n, "deadline");
+    s.high.devices = s.later.devices = 4;
+    s.high.deadline_ms = 1000000 + 7200000;
+    s.later.deadline_ms = 1000000 + 3600000;
+    is_int(make(&p, &s, 3, &e), 0, "a plan %s", e.text);
+    is_int(local_plan_pass(&p, 1000100, &again), 0, "is decided");
+    actions = sched_actions(p.sched, &count);
+    ok(count == 2 && actions[0].kind == ACTION_PREEMPT && actions[1].kind == ACTION_START,
+       "one without a deadline gives way");
+    is_int((long long)local_plan_item(&p, actions[1].job), 2, "to the one that is due first");
+    is_int(again, 1000000 + 3600000 + 1, "which is looked at again when it is due");
+    local_plan_done(&p);
+    s.later.deadline_ms = 1000000 - 5;
+    is_int(make(&p, &s, 3, &e), 0, "one that was due before it was submitted");
+    is_int(local_plan_pass(&p, 1000100, &again), 0, "is there");
+    actions = sched_actions(p.sched, &count);
+    is_int((long long)local_plan_item(&p, actions[1].job), 1, "and goes behind the other one");
+    local_plan_done(&p);
+    local_pool_done(&s.pool);
+}
+
 static void test_foresee(void)
 {
     CLEANUP(node_freep) struct node *n = make_node(4, 0x10de);
@@ -349,6 +381,7 @@ int main(void)
     test_devices();
     test_makers();
     test_preempt();
+    test_deadline();
     test_foresee();
     test_ready();
     test_idle();

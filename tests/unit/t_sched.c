@@ -68,6 +68,22 @@ static void make(struct workload *w, struct naive *m, uint64_t seed)
     }
 }
 
+/* Let most of them be due some time after they could end; of some that is before. */
+static void add_deadlines(struct workload *w, struct naive *m, uint64_t seed)
+{
+    for (size_t i = 0; i < w->n_jobs; i++) {
+        struct work *job = &w->jobs[i];
+        struct work_wish *wish = arena_alloc(&w->arena, sizeof(*wish));
+        int64_t s = job->length_ms / 1000;
+
+        if (!wish || below(&seed, 4) == 0)
+            continue;
+        wish->due_ms = MAX(s - 2 + below(&seed, (int)(below(&seed, 2) ? s : 300) + 1), 1) * 1000;
+        job->wish = wish;
+        m->jobs[i].due = (int)((job->submit_ms + wish->due_ms) / 1000);
+    }
+}
+
 /* Let some of them be shares of a device, want one kind, CPUs, or a shape on their nodes. */
 static void mix(struct workload *w, uint64_t seed)
 {
@@ -113,6 +129,9 @@ static const struct {
     { "order = srtf\npreempt = quota\nlength = oracle\nties = waiting\nevery = 1s\nnotice = 1s\n"
       "restart = 40s\nrestart-multi = 40s\n",
       NAIVE_SRTF, true, true },
+    { "order = deadline\nlength = oracle\nevery = 1s\n", NAIVE_DEADLINE, false, false },
+    { "order = deadline\nlength = oracle\nevery = 1s\nbackfill = greedy\n", NAIVE_DEADLINE, true,
+      false },
 };
 
 /* How many jobs fare otherwise than with the naive one; -1 when it could not be run. */
@@ -150,6 +169,7 @@ static void test_same(void)
             struct policy p;
 
             make(&w, &m, seed);
+            add_deadlines(&w, &m, seed);
             m.order = same[k].order;
             m.greedy = same[k].greedy;
             m.preempts = same[k].preempts;
@@ -159,7 +179,7 @@ static void test_same(void)
                 preempted += m.jobs[i].preempted;
             workload_done(&w);
         }
-        is_int(differ, 0, "as the naive one on %d workloads: %.12s", ROUNDS, same[k].text);
+        is_int(differ, 0, "as the naive one on %d workloads: %.20s", ROUNDS, same[k].text);
         ok(!same[k].preempts || preempted > ROUNDS, "which preempts (%d)", preempted);
     }
 }
@@ -302,6 +322,16 @@ static const char *const any[] = {
     "order = fifo\nbackfill = greedy\nplace = topology\n",
     "order = fifo\nbackfill = greedy\nplace = balance\n",
     "order = fifo\nbackfill = greedy\nageing = 50s\n" SHARES,
+    "order = deadline\n",
+    "order = deadline\nbackfill = greedy\nlength = oracle\n",
+    "order = deadline\nbackfill = easy\nlength = limit\n",
+    "order = deadline\nbackfill = conservative\nlength = oracle\nageing = 60s\n",
+    "order = deadline\npreempt = victims\nlength = oracle\nrestart = 5s\n",
+    "order = deadline\npreempt = victims\npriorities = yes\nrestart = 5s\nageing = 90s\n",
+    "order = deadline\npreempt = quota\nlength = limit\nrestart = 5s\n",
+    "order = deadline\npreempt = rebuild\nlength = oracle\nrestart = 5s\n",
+    "order = deadline\nbackfill = greedy\nlength = oracle\nrestart = 5s\n" SHARES "borrow = yes\n",
+    "order = deadline\npreempt = victims\nlength = oracle\nrestart = 5s\n" SHARES "borrow = yes\n",
 };
 
 /* What went wrong, as a word; NULL. */
@@ -358,6 +388,7 @@ static const char *check_one(const struct policy *p, uint64_t seed, bool mixed)
         t.ageing_ms = p->ageing_ms;
     if (mixed)
         mix(&w, seed);
+    add_deadlines(&w, &m, seed);
     snprintf(nodes, sizeof(nodes), mixed ? "3x8:A,4x4:B" : "%dx%d", m.nodes, m.each);
     if (pool_parse(&pool, nodes, &e) < 0 || workload_settle(&w, &e) < 0 ||
         sim_run(&r, p, &pool, &w, &options, &e) < 0 || sim_run(&again, p, &pool, &w, NULL, &e) < 0)

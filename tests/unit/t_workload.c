@@ -165,6 +165,33 @@ static void test_elastic(void)
     given_done(&g);
 }
 
+/* When jobs are to have ended, on the clock of their submission. */
+static void test_deadlines(void)
+{
+    static const char text[] = "job_id,submit_s,gpus,duration_s,deadline_s\n"
+                               "a,100,1,9,130.5\n"
+                               "b,90,1,9,\n"
+                               "c,95,1,9,95\n"
+                               "d,95,1,9,soon\n"
+                               "e,95,1,9,95.001\n";
+    struct pool p = { .n_nodes = 0 };
+    struct trace_notes n = { .rows = 0 };
+    struct workload w = { .n_jobs = 0 };
+    struct err e = { "" };
+
+    ok(pool_parse(&p, "2x8", &e) == 0 && read_text(&w, &n, &p, text, &e) == 0, "it is read");
+    ok(n.rows == 5 && n.bad == 2 && w.n_jobs == 3, "%zu rows, %zu bad", n.rows, n.bad);
+    is_str(n.text[0], "line 4: its deadline is no time after its submission", "the first bad one");
+    if (w.n_jobs == 3) {
+        ok(!w.jobs[0].wish && work_deadline(&w.jobs[0]) == WORK_UNKNOWN, "none");
+        is_int(work_deadline(&w.jobs[1]), 5001, "from the first submission on");
+        is_int(work_deadline(&w.jobs[2]), 40500, "of the last one");
+    }
+    ok(sizeof(struct work) <= 128, "a job takes %zu bytes", sizeof(struct work));
+    workload_done(&w);
+    pool_done(&p);
+}
+
 static const char *const policies[] = { "fifo", "easy", "conservative", "fair",      "srtf",
                                         "las",  "fgd",  "rebuild-srtf", "interleave" };
 static const char idle[] = "[policy]\nrestart = 1s\n[idle]\nwarn = 2s\nreclaim = 4s\n"
@@ -185,6 +212,10 @@ static const struct special {
     { "elastic", elastic,
       "job_id,submit_s,gpus,duration_s,gpus_min,gpus_max\n"
       "a,0,8,50,2,16\nb,9,8,50,2,16\nc,10,4,9,,\nd,12,3,9,1,3\n",
+      false },
+    { "deadline", "[policy]\norder = deadline\nlength = oracle\n",
+      "job_id,submit_s,gpus,duration_s,deadline_s\n"
+      "a,0,16,50,55\nb,1,8,20,40\nc,2,16,9,70\nd,3,1,9,\n",
       false },
 };
 
@@ -254,6 +285,7 @@ int main(void)
     test_rows();
     test_activity();
     test_elastic();
+    test_deadlines();
     test_oom();
     return done();
 }
