@@ -109,7 +109,7 @@ static void make_groups(struct page *p, const struct sim_breakdown *b, struct si
     ret->n_rows = rows;
 }
 
-enum { ALL_COLUMNS = 21 };
+enum { ALL_COLUMNS = 22 };
 
 static const char *const all_head[] = { "policy",     "jobs",        "completion",  "p90",
                                         "p99",        "wait",        "p90",         "p99",
@@ -137,8 +137,11 @@ static void all_cells(struct page *p, const struct sim_run *r, const char **out)
                       (unsigned long long)r->result.resizes.to_more + r->result.resizes.to_fewer);
     if (p->due) {
         *out++ = deadlines(p, &g);
-        *out = span(p, g.tardiness);
+        *out++ = span(p, g.tardiness);
     }
+    if (sim_show_any_data(p->r->runs, p->r->n_runs))
+        *out = cell(p, "%llu of %llu", (unsigned long long)r->result.data.away,
+                    (unsigned long long)r->result.data.starts);
 }
 
 /* What some pages have besides. */
@@ -153,6 +156,8 @@ static size_t all_columns(struct page *p, const char **head)
         head[n++] = "deadlines met";
         head[n++] = "tardiness";
     }
+    if (sim_show_any_data(p->r->runs, p->r->n_runs))
+        head[n++] = "starts away from data";
     return n;
 }
 

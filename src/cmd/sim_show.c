@@ -245,6 +245,7 @@ void sim_show_text(const struct sim_report *r, struct str *out)
     sim_show_tiers(r, out);
     sim_show_elastic(r->runs, r->n_runs, out);
     sim_show_due(r->runs, r->n_runs, out);
+    sim_show_data(r->runs, r->n_runs, out);
     sim_show_figures(r->runs, r->n_runs, out);
     add_about(r, out);
     for (size_t i = 0; i < r->n_runs; i++) {
@@ -353,6 +354,7 @@ void sim_show_run_json(const struct sim_report *report, const struct sim_run *r,
     json_round(j, "end_s", (double)r->result.end_ms / 1e3, 3);
     json_int(j, "preemptions", (int64_t)r->result.preemptions);
     sim_show_elastic_json(r, j);
+    sim_show_data_json(r, j);
     json_int(j, "impossible", (int64_t)r->result.impossible);
     json_int(j, "events", (int64_t)r->result.events);
     json_int(j, "passes", (int64_t)r->result.passes);

@@ -55,6 +55,11 @@ bool sim_show_any_elastic(const struct sim_run *runs, size_t n);
 void sim_show_elastic(const struct sim_run *runs, size_t n, struct str *out);
 void sim_show_elastic_json(const struct sim_run *r, struct json *j);
 
+/* Starts away from data, where a job says where its own are; else nothing. */
+bool sim_show_any_data(const struct sim_run *runs, size_t n);
+void sim_show_data(const struct sim_run *runs, size_t n, struct str *out);
+void sim_show_data_json(const struct sim_run *r, struct json *j);
+
 /* Deadlines, where a job has one; else nothing. What the tables by class and the like say of them
  * besides, and of a group in JSON. */
 bool sim_show_any_due(const struct sim_run *runs, size_t n);

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "engine/trace.h"
+#include "model/locate.h"
 
 struct reader {
     struct workload *work;
@@ -11,6 +12,7 @@ struct reader {
     const struct pool *pool;
     int line;
     const char *file;
+    struct locate locate; /* the pool's nodes by name; without slots: nobody asked yet */
 };
 
 struct reader_ops {

@@ -101,7 +101,7 @@ static int open_sim(struct sim *m, struct err *e)
     rc = sim_tiers_open(m, e);
     if (rc < 0)
         return rc;
-    return sim_open_elastic(m) < 0 ? err_nomem(e) : 0;
+    return sim_open_elastic(m) < 0 || sim_open_data(m) < 0 ? err_nomem(e) : 0;
 }
 
 /* Failures, and the nodes that are kept back for them. */

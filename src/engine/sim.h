@@ -56,6 +56,12 @@ struct sim_resizes {
     double paid;               /* device time that resizes cost, in ms */
 };
 
+/* Jobs that say where their data are. */
+struct sim_data {
+    uint64_t starts, away; /* of these, on a node without them */
+    double brought;        /* device time that went into bringing them, in ms */
+};
+
 /* One time that a job ran, on as many devices. */
 struct sim_span {
     int64_t from_ms, to_ms;
@@ -85,6 +91,7 @@ struct sim_result {
     struct sim_leaves leaves;
     struct sim_tiers tiers;
     struct sim_resizes resizes;
+    struct sim_data data;
     struct sim_sample *samples; /* equal times apart, up to the last submission */
     size_t n_samples;
     struct sim_span *spans; /* where they were asked for, in the order of their starts */

@@ -59,7 +59,7 @@ int sim_resize(struct sim *m, const struct action *a)
     int64_t cost = a->until_ms;
 
     sim_stop_job(m, job);
-    sim_count(m, job);
+    (void)sim_count(m, job);
     sim_scale(m, job, false);
     m->devices[job] = a->devices;
     m->left_ms[job] += cost;

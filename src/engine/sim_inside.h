@@ -22,14 +22,15 @@ struct sim {
     struct forecast forecast; /* LENGTH_HISTORY */
     uint8_t *seen;            /* by job: how long its steps take is known; NULL: nobody asks */
     uint32_t *partner;        /* by job: who shares its devices; WAITING_NONE */
-    int64_t *left_ms;  /* by job, at since_ms; while it runs, at the speed that it has there */
-    float *speed;      /* by job; NULL: all are as fast anywhere */
-    int32_t *devices;  /* by job: that it has, or had last; NULL: what it asked for */
-    int64_t *since_ms; /* by job: it waits, or runs */
-    uint32_t *start;   /* by job: the number of its present start, or restart */
-    size_t next;       /* job to be submitted */
-    size_t unfinished; /* jobs that can run and have not ended */
-    bool leaves;       /* of the pool are known */
+    int64_t *left_ms;       /* by job, at since_ms; while it runs, at the speed that it has there */
+    float *speed;           /* by job; NULL: all are as fast anywhere */
+    int32_t *devices;       /* by job: that it has, or had last; NULL: what it asked for */
+    int64_t *since_ms;      /* by job: it waits, or runs */
+    uint32_t *start;        /* by job: the number of its present start, or restart */
+    int64_t *data_until_ms; /* by job: its data are there; NULL: that costs nothing */
+    size_t next;            /* job to be submitted */
+    size_t unfinished;      /* jobs that can run and have not ended */
+    bool leaves;            /* of the pool are known */
     int64_t now_ms, pass_ms; /* pass_ms: when the scheduler wants to be asked */
     int64_t sample_ms;       /* the next moment at which to look */
 };
@@ -55,8 +56,9 @@ int64_t sim_ran(struct sim *m, uint32_t job);
  * goes back by. */
 int64_t sim_account(struct sim *m, uint32_t job, bool lost);
 
-/* Count what a running job has done since it started: left_ms and fresh_ms are what is left. */
-void sim_count(struct sim *m, uint32_t job);
+/* Count what a running job has done since it started: left_ms and fresh_ms are what is left.
+ * Returns what of its data it would have paid yet, which is not left of it any more. */
+int64_t sim_count(struct sim *m, uint32_t job);
 
 /* It starts on its devices, or stops: what it has left takes otherwise long. */
 void sim_scale(struct sim *m, uint32_t job, bool starts);
@@ -124,6 +126,18 @@ void sim_scale_elastic(struct sim *m, uint32_t job, bool starts);
 
 /* A running job goes on with more devices, or fewer. -ENOMEM. */
 int sim_resize(struct sim *m, const struct action *a) CHECK_RESULT;
+
+/* ---- with places of data (sim_data.c) ---- */
+
+/* After the scheduler was opened. -ENOMEM. */
+int sim_open_data(struct sim *m) CHECK_RESULT;
+
+/* A job starts, at since_ms: count it, and let it pay when it is away from its data. What it pays.
+ *  */
+int64_t sim_bring_data(struct sim *m, uint32_t job);
+
+/* A job stops: what it has not paid yet. */
+int64_t sim_drop_data(struct sim *m, uint32_t job);
 
 /* ---- with failures (sim_lost.c) ---- */
 

@@ -48,20 +48,23 @@ int64_t sim_account(struct sim *m, uint32_t job, bool lost)
     l->redone += devices * (double)back;
     m->left_ms[job] += back - did.did_ms - fresh;
     m->fresh_ms[job] = 0;
+    (void)sim_drop_data(m, job); /* it was a part of the start */
     return back;
 }
 
-void sim_count(struct sim *m, uint32_t job)
+int64_t sim_count(struct sim *m, uint32_t job)
 {
-    int64_t ran = sim_ran(m, job);
+    int64_t ran = sim_ran(m, job), unpaid;
 
     if (m->outages && !m->use.jobs) {
         sim_account(m, job, false);
-        return;
+        return 0;
     }
-    m->left_ms[job] = ran < m->left_ms[job] ? m->left_ms[job] - ran : 0;
+    unpaid = sim_drop_data(m, job);
+    m->left_ms[job] = MAX(m->left_ms[job] - ran - unpaid, 0);
     if (m->fresh_ms)
-        m->fresh_ms[job] = MAX(m->fresh_ms[job] - ran, 0);
+        m->fresh_ms[job] = MAX(m->fresh_ms[job] - ran - unpaid, 0);
+    return unpaid;
 }
 
 void sim_stop_job(struct sim *m, uint32_t job)
@@ -158,20 +161,21 @@ void sim_scale(struct sim *m, uint32_t job, bool starts)
 int sim_start_job(struct sim *m, uint32_t job, int64_t ready_ms)
 {
     struct sim_job *j = &m->result->jobs[job];
-    int64_t from_ms = MAX(m->now_ms, ready_ms);
+    int64_t from_ms = MAX(m->now_ms, ready_ms), data_ms;
 
     if (j->starts++ == 0)
         j->start_ms = from_ms;
     j->wait_ms += from_ms - m->since_ms[job];
     m->since_ms[job] = from_ms;
     sim_scale(m, job, true);
+    data_ms = sim_bring_data(m, job);
     if (m->span && sim_begin_span(m, job) < 0)
         return -ENOMEM;
     if (m->leaves)
         sim_leaves_count(&m->result->leaves, m->pool, sched_room(m->sched),
                          sched_job(m->sched, job)->part);
     if (m->use.jobs) {
-        sim_pass_without(m, job, use_hold(&m->use, job, m->now_ms, true, 0));
+        sim_pass_without(m, job, use_hold(&m->use, job, m->now_ms, true, data_ms));
         if (m->devices)
             use_devices(&m->use, job, m->now_ms, m->devices[job], sim_pace(m, job));
         sim_tell_use(m, job);
@@ -181,10 +185,10 @@ int sim_start_job(struct sim *m, uint32_t job, int64_t ready_ms)
 
 int sim_preempt_job(struct sim *m, uint32_t job)
 {
-    int64_t cost = sched_restart_ms(m->sched, job);
+    int64_t cost = sched_restart_ms(m->sched, job), unpaid;
 
     sim_stop_job(m, job);
-    sim_count(m, job);
+    unpaid = sim_count(m, job);
     sim_scale(m, job, false);
     if (!m->policy->restart_each_pass)
         m->left_ms[job] += cost;
@@ -194,7 +198,7 @@ int sim_preempt_job(struct sim *m, uint32_t job)
     m->result->preemptions++;
     if (!m->use.jobs)
         return 0;
-    use_hold(&m->use, job, m->now_ms, false, cost);
+    use_hold(&m->use, job, m->now_ms, false, cost - unpaid);
     m->left_ms[job] = use_left(&m->use, job);
     return sim_part(m, job) < 0 ? -ENOMEM : sim_expect(m, job, false);
 }

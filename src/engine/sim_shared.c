@@ -330,6 +330,9 @@ int sim_shared_run(struct sim_result *ret, const struct policy *policy, const st
     if (policy->length == LENGTH_STEPS)
         return err_set(e, -EINVAL, "%s: length = steps is for policies without interleave",
                        policy->name);
+    if (work_data_costs(work))
+        return err_set(e, -EINVAL, "%s: data that cost time to bring do not go with interleave",
+                       policy->name);
     if (work->n_jobs)
         result.submitted_ms = work->jobs[work->n_jobs - 1].submit_ms;
     m.from_ms = options->from_ms;

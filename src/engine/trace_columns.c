@@ -27,6 +27,8 @@ static const struct trace_column_name own[] = {
     { "class", TRACE_CLASS },
     { "priority", TRACE_PRIORITY },
     { "activity", TRACE_ACTIVITY },
+    { "data", TRACE_DATA },
+    { "data_s", TRACE_DATA_S },
 };
 
 static const struct trace_column_name philly[] = {

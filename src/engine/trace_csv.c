@@ -109,10 +109,8 @@ static int take_row(struct reader *r, const struct trace_table *t)
     if (groups(r, t, &w) < 0)
         return -ENOMEM;
     rc = trace_wish(r, t, &w);
-    if (rc == -ENOMEM)
-        return rc;
-    if (rc < 0)
-        return reader_bad(r, "its deadline is no time after its submission");
+    if (rc != 0)
+        return MIN(rc, 0);
     rc = trace_activity(r, trace_field(t, TRACE_ACTIVITY), &w);
     if (rc == -ENOMEM)
         return rc;

@@ -29,6 +29,8 @@ enum trace_column {
     TRACE_CLASS,
     TRACE_PRIORITY,
     TRACE_ACTIVITY,
+    TRACE_DATA,
+    TRACE_DATA_S,
     TRACE_ITERATIONS,
     TRACE_ITERATION_MS,
     TRACE_MODEL,
@@ -81,8 +83,8 @@ int trace_kinds(struct reader *r, const char *text, struct work *w) CHECK_RESULT
 /* "600:95 7200:0 95" as the stretches of a job whose length is known. -EINVAL, -E2BIG, -ENOMEM. */
 int trace_activity(struct reader *r, const char *text, struct work *w) CHECK_RESULT;
 
-/* What few rows say besides of a job whose submission is known: its deadline. -EINVAL: that is no
- * time, or not after the submission; -ENOMEM. */
+/* What few rows say besides of a job whose submission is known: its deadline, where its data are.
+ * 1: that cannot be, and was noted; -ENOMEM. */
 int trace_wish(struct reader *r, const struct trace_table *t, struct work *w) CHECK_RESULT;
 
 /* The length of a job of the Muri simulator, what its start costs, and its stages. -EINVAL,

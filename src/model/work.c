@@ -54,7 +54,7 @@ static int grow(struct workload *w, struct work_names *t)
     return 0;
 }
 
-int work_number(struct workload *w, struct work_names *table, const char *name)
+static int number(struct workload *w, struct work_names *table, const char *name, size_t most)
 {
     uint32_t *slot;
     const char **added;
@@ -65,7 +65,7 @@ int work_number(struct workload *w, struct work_names *table, const char *name)
     slot = find_slot(table, name);
     if (*slot)
         return (int)*slot - 1;
-    if (table->n == WORK_GROUPS)
+    if (table->n == most)
         return -E2BIG;
     copy = arena_strdup(&w->arena, name);
     if (!copy)
@@ -76,6 +76,29 @@ int work_number(struct workload *w, struct work_names *table, const char *name)
     *added = copy;
     *slot = (uint32_t)table->n;
     return (int)table->n - 1;
+}
+
+int work_number(struct workload *w, struct work_names *table, const char *name)
+{
+    return number(w, table, name, WORK_GROUPS);
+}
+
+int work_data_number(struct workload *w, const char *name)
+{
+    return number(w, &w->data, name, WORK_DATA);
+}
+
+int work_data_find(const struct workload *w, const char *name)
+{
+    return w->data.n_slots ? (int)*find_slot(&w->data, name) - 1 : -1;
+}
+
+bool work_data_costs(const struct workload *w)
+{
+    for (size_t i = 0; i < w->n_jobs && w->data.n > 0; i++)
+        if (w->jobs[i].wish && w->jobs[i].wish->data && w->jobs[i].wish->data_ms > 0)
+            return true;
+    return false;
 }
 
 /* ---- speeds ---- */

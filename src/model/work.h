@@ -9,7 +9,7 @@
 #include "base/err.h"
 
 enum { WORK_WHOLE = 1000, WORK_DEVICES = 1 << 20, WORK_GROUPS = 4096, WORK_STAGES = 3 };
-enum { WORK_KINDS = 64, WORK_SPEEDS = 1024 };
+enum { WORK_KINDS = 64, WORK_SPEEDS = 1024, WORK_DATA = UINT16_MAX - 1 };
 #define WORK_UNKNOWN INT64_MAX
 
 /* How busy a job keeps its devices for a part of its length: 1000 is all the time. */
@@ -25,7 +25,9 @@ enum {
 
 /* What few jobs say besides. */
 struct work_wish {
-    int64_t due_ms; /* it is to have ended so long after its submission; 0: at any time */
+    int64_t due_ms;  /* it is to have ended so long after its submission; 0: at any time */
+    int64_t data_ms; /* what a start costs that is away from its data */
+    uint16_t data;   /* where they are: number in the workload's table, plus 1; 0: nobody said */
 };
 
 struct work {
@@ -80,6 +82,7 @@ struct workload {
     struct work *jobs;
     size_t n_jobs;
     struct work_names users, teams, classes;
+    struct work_names data; /* places of it, as locate_nodes() reads them */
     struct work_speeds *speeds;
     size_t n_speeds;
     struct work_stretch *stretches; /* of all jobs, each one's together */
@@ -93,6 +96,13 @@ void workload_done(struct workload *w);
 /* The number of a name in a table, added when it is new; -ENOMEM, or -E2BIG behind
  * WORK_GROUPS names. */
 int work_number(struct workload *w, struct work_names *table, const char *name) CHECK_RESULT;
+
+/* The same for a place of data, behind WORK_DATA of them. The number of one that is there; -1. */
+int work_data_number(struct workload *w, const char *name) CHECK_RESULT;
+int work_data_find(const struct workload *w, const char *name);
+
+/* Whether a start away from its data costs some job anything. */
+bool work_data_costs(const struct workload *w);
 
 /* The number, plus 1, of a table of speeds, added when it is new; -ENOMEM, or -E2BIG behind
  * WORK_SPEEDS tables. */

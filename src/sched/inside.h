@@ -1,6 +1,7 @@
 /* What the files of a scheduler share; for src/sched alone. */
 #ifndef BRIM_SCHED_INSIDE_H
 #define BRIM_SCHED_INSIDE_H
+#include "sched/data.h"
 #include "sched/deadline.h"
 #include "sched/elastic.h"
 #include "sched/idle.h"
@@ -62,6 +63,7 @@ struct sched {
     struct power power;
     struct elastic elastic;
     struct deadlines deadlines;
+    struct data data;
     struct waiting waiting; /* those that wait; without preemption only */
     uint32_t *group;        /* of each job */
     size_t n_groups;

@@ -162,6 +162,8 @@ void moves_stop(struct sched *s, uint32_t job, int64_t now_ms)
         idle_leave(s, job);
     j->attained_ms = sched_job_attained(j, &s->work->jobs[job], now_ms);
     j->left_ms = sched_job_left(j, now_ms);
+    if (s->data.until_ms)
+        data_stop(s, job, now_ms);
     speed_stop(s, job);
     if (s->power.on)
         power_stop(s, job);
@@ -204,6 +206,8 @@ int inside_start(struct sched *s, uint32_t job, int64_t now_ms, const struct act
         elastic_start(s, job, now_ms);
     moves_count_user(s, job, now_ms, 1);
     quota_count(s, job, 1);
+    if (s->data.until_ms)
+        data_start(s, job, MAX(a.ready_ms, now_ms));
     moves_run(s, job, now_ms);
     a.job = job;
     a.kind = ACTION_START;

@@ -107,25 +107,35 @@ static int32_t clear(struct sched *s, const struct ranked *waits, uint32_t node,
     return have >= need && cpus >= w->cpus_milli && memory >= w->memory_mib ? cost : -1;
 }
 
-/* The n cheapest nodes to clear, cheapest first; how many there are. */
+static bool is_cheaper(const struct nearby *near, const struct clearing *a,
+                       const struct clearing *b)
+{
+    if (a->cost != b->cost || !near)
+        return a->cost < b->cost;
+    return nearby_has(near, a->node) && !nearby_has(near, b->node);
+}
+
+/* The n cheapest nodes to clear, cheapest first, of equals those with the job's data; how many
+ * there are. */
 static int cheapest(struct sched *s, const struct ranked *waits, int need, int n,
                     struct clearing *ret, int64_t now_ms)
 {
+    const struct nearby *near = data_of(s, waits->job);
     int found = 0;
 
     for (uint32_t node = 0; node < s->pool->n_nodes; node++) {
-        int32_t cost = clear(s, waits, node, need, now_ms, false);
+        const struct clearing x = { clear(s, waits, node, need, now_ms, false), node };
         int at = found;
 
-        if (cost < 0 || (found == n && cost >= ret[n - 1].cost))
+        if (x.cost < 0 || (found == n && !is_cheaper(near, &x, &ret[n - 1])))
             continue;
         if (found == n)
             at--;
         else
             found++;
-        for (; at > 0 && ret[at - 1].cost > cost; at--)
+        for (; at > 0 && is_cheaper(near, &x, &ret[at - 1]); at--)
             ret[at] = ret[at - 1];
-        ret[at] = (struct clearing){ cost, node };
+        ret[at] = x;
     }
     return found;
 }

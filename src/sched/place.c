@@ -5,6 +5,20 @@
 
 #include <string.h>
 
+/* Of those that the data of the job are on, the first from a place in their list on that suits and
+ * has exactly 'level' devices free; -1. */
+static int64_t near_on_level(const struct room *r, const struct work *w, int level, int need,
+                             uint32_t *at)
+{
+    while (r->near && *at < r->near->n) {
+        uint32_t node = r->near->nodes[(*at)++];
+
+        if (r->nodes[node].n_whole == level && room_suits(r, node, w, need))
+            return node;
+    }
+    return -1;
+}
+
 /* The first node that suits and has exactly 'level' devices free, from a number on; -1. */
 static int64_t on_level(const struct room *r, const struct work *w, int level, int need,
                         uint32_t from)
@@ -24,13 +38,19 @@ static bool holds(const struct fit *f, uint32_t node)
     return false;
 }
 
-/* The node with the fewest free devices that are enough; of several the first. */
+/* The node with the fewest free devices that are enough; of several the first, or the first with
+ * the job's data. */
 static int64_t tightest(const struct room *r, const struct work *w, int need)
 {
     int64_t node = -1;
 
-    for (int level = need; level <= r->pool->most && node < 0; level++)
-        node = on_level(r, w, level, need, 0);
+    for (int level = need; level <= r->pool->most && node < 0; level++) {
+        uint32_t at = 0;
+
+        node = near_on_level(r, w, level, need, &at);
+        if (node < 0)
+            node = on_level(r, w, level, need, 0);
+    }
     return node;
 }
 
@@ -48,7 +68,8 @@ static int64_t first(const struct room *r, const struct work *w, int need)
     return best;
 }
 
-/* A share of one device: the fullest that still has it, on the first node of those. */
+/* A share of one device: the fullest that still has it, on the first node of those, or the first
+ * with the job's data. */
 static bool find_share(const struct room *r, const struct work *w, struct fit *f)
 {
     int best = WORK_WHOLE + 1;
@@ -60,7 +81,9 @@ static bool find_share(const struct room *r, const struct work *w, struct fit *f
         if (!room_suits(r, i, w, 1))
             continue;
         for (int d = 0; d < r->pool->nodes[i].devices; d++)
-            if (n->left[d] >= w->milli && n->left[d] < best) {
+            if (n->left[d] >= w->milli &&
+                (n->left[d] < best || (n->left[d] == best && !room_is_near(r, f->parts[0].node) &&
+                                       room_is_near(r, i)))) {
                 best = n->left[d];
                 f->n = 1;
                 f->parts[0] = (struct part){ i, (uint16_t)(1U << d), w->milli, NO_PART };
@@ -72,13 +95,18 @@ static bool find_share(const struct room *r, const struct work *w, struct fit *f
 /* No device: any node whose CPUs and memory are enough. */
 static bool find_none(const struct room *r, const struct work *w, struct fit *f)
 {
-    f->n = 0;
-    for (uint32_t i = 0; i < r->pool->n_nodes; i++)
-        if (room_suits(r, i, w, 0)) {
-            f->parts[f->n++] = (struct part){ i, 0, 0, NO_PART };
-            return true;
-        }
-    return false;
+    int64_t node = -1;
+
+    for (uint32_t i = 0; r->near && i < r->near->n && node < 0; i++)
+        if (room_suits(r, r->near->nodes[i], w, 0))
+            node = r->near->nodes[i];
+    for (uint32_t i = 0; i < r->pool->n_nodes && node < 0; i++)
+        if (room_suits(r, i, w, 0))
+            node = i;
+    f->n = node >= 0;
+    if (node >= 0)
+        f->parts[0] = (struct part){ (uint32_t)node, 0, 0, NO_PART };
+    return node >= 0;
 }
 
 /* What is not a gang of whole devices on as few nodes as hold it. Returns whether it was. */
@@ -93,17 +121,43 @@ static bool find_special(const struct room *r, const struct work *w, struct fit 
     return true;
 }
 
-/* 'count' nodes with 'need' devices each, the fullest first. */
+/* 'count' nodes with 'need' devices each, the fullest first; of those, the ones with its data. */
 static bool find_each(const struct room *r, const struct work *w, struct fit *f, int count,
                       int need)
 {
-    for (int level = need; level <= r->pool->most && count > 0; level++)
-        for (int64_t node = on_level(r, w, level, need, 0); node >= 0 && count > 0;
+    for (int level = need; level <= r->pool->most && count > 0; level++) {
+        uint32_t at = 0;
+        int64_t node;
+
+        for (; count > 0 && (node = near_on_level(r, w, level, need, &at)) >= 0; count--)
+            room_fit_add(r, f, (uint32_t)node, need);
+        for (node = on_level(r, w, level, need, 0); node >= 0 && count > 0;
              node = on_level(r, w, level, need, (uint32_t)node + 1)) {
+            if (room_is_near(r, (uint32_t)node))
+                continue;
             room_fit_add(r, f, (uint32_t)node, need);
             count--;
         }
+    }
     return count == 0;
+}
+
+/* The first node with exactly so many free devices that is not in a place yet, or the first with
+ * the job's data; -1. */
+static int64_t other_on_level(const struct room *r, const struct work *w, const struct fit *f,
+                              int level, int need)
+{
+    uint32_t at = 0;
+    int64_t node = near_on_level(r, w, level, need, &at);
+
+    while (node >= 0 && holds(f, (uint32_t)node))
+        node = near_on_level(r, w, level, need, &at);
+    if (node >= 0)
+        return node;
+    node = on_level(r, w, level, need, 0);
+    while (node >= 0 && holds(f, (uint32_t)node))
+        node = on_level(r, w, level, need, (uint32_t)node + 1);
+    return node;
 }
 
 /* Whole nodes, then the rest on the node with the most free devices of those left over, or on the
@@ -125,13 +179,14 @@ static bool find_many(const struct room *r, const struct work *w, struct fit *f,
             }
         return false;
     }
-    for (int level = most; level >= rest; level--)
-        for (int64_t node = on_level(r, w, level, rest, 0); node >= 0;
-             node = on_level(r, w, level, rest, (uint32_t)node + 1))
-            if (!holds(f, (uint32_t)node)) {
-                room_fit_add(r, f, (uint32_t)node, rest);
-                return true;
-            }
+    for (int level = most; level >= rest; level--) {
+        int64_t node = other_on_level(r, w, f, level, rest);
+
+        if (node < 0)
+            continue;
+        room_fit_add(r, f, (uint32_t)node, rest);
+        return true;
+    }
     return false;
 }
 

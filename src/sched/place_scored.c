@@ -184,7 +184,9 @@ static bool place(const struct room *r, const struct work *w, struct fit *f, sco
         if (!has_room(r, node, w))
             continue;
         s = look(r, w, node, score);
-        if (best.version && s.score <= best.score)
+        if (best.version && (s.score < best.score ||
+                             (!(s.score > best.score) &&
+                              (room_is_near(r, f->parts[0].node) || !room_is_near(r, node)))))
             continue;
         best = s;
         f->parts[0] = (struct part){ node, s.devices, (int16_t)(w->devices ? w->milli : 0),

@@ -218,6 +218,7 @@ void sched_reason(const struct sched *s, const struct action *a, int64_t now_ms,
             add_start(s, a, now_ms, out);
         reason_start(s, a, now_ms, out);
         reason_deadline(s, a, now_ms, out);
+        reason_data(s, a, out);
     } else if (a->kind == ACTION_RESIZE) {
         add_resize(s, a, out);
     } else if (reason_rest(s, a, now_ms, out)) {

@@ -31,6 +31,28 @@ struct fit {
     uint32_t n;
 };
 
+/* Nodes where the data of a job are, by number, in order. */
+struct nearby {
+    const uint32_t *nodes;
+    uint32_t n;
+};
+
+/* Whether they are on a node. */
+static inline bool nearby_has(const struct nearby *x, uint32_t node)
+{
+    uint32_t low = 0, high = x->n;
+
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+
+        if (x->nodes[middle] < node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < x->n && x->nodes[low] == node;
+}
+
 struct scores;
 struct wiring;
 
@@ -46,12 +68,19 @@ struct room {
     uint8_t *closed;                     /* by node: nothing starts there; NULL: nowhere */
     struct part *parts;                  /* those taken, chained by job */
     size_t n_parts;
-    uint32_t spare;          /* the first of those given back */
-    const uint8_t *spare_of; /* NULL, or what a long job may take of each node (backfill) */
-    const uint8_t *keep;     /* NULL, or what a job leaves free of each node (tiers.h) */
-    struct scores *scores;   /* of placements that make some; NULL */
-    struct wiring *wiring;   /* of those that look at it; NULL */
+    uint32_t spare;            /* the first of those given back */
+    const uint8_t *spare_of;   /* NULL, or what a long job may take of each node (backfill) */
+    const struct nearby *near; /* of the job that is placed; NULL: nobody said, or it is nowhere */
+    const uint8_t *keep;       /* NULL, or what a job leaves free of each node (tiers.h) */
+    struct scores *scores;     /* of placements that make some; NULL */
+    struct wiring *wiring;     /* of those that look at it; NULL */
 };
+
+/* Whether the data of the job that is placed are on a node; false where nobody said. */
+static inline bool room_is_near(const struct room *r, uint32_t node)
+{
+    return r->near && nearby_has(r->near, node);
+}
 
 /* All devices of the pool are free. -ENOMEM. */
 int room_init(struct room *r, const struct pool *pool) CHECK_RESULT;

@@ -86,6 +86,9 @@ uint64_t sched_limited(const struct sched *s);
 bool sched_is_service(const struct sched *s, uint32_t job);
 bool sched_is_spot(const struct sched *s, uint32_t job);
 
+/* Whether a running job has a node that its data are not on, where it says where they are. */
+bool sched_is_away(const struct sched *s, uint32_t job);
+
 /* What a node keeps for services: devices of its reserve. */
 int sched_reserve(const struct sched *s, uint32_t node);
 

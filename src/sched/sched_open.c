@@ -94,6 +94,8 @@ int sched_open(struct sched **ret, const struct policy *policy, const struct poo
         rc = share_open(s, e);
     if (rc == 0)
         rc = tiers_open(s, e);
+    if (rc == 0)
+        rc = data_open(s, e);
     if (rc < 0)
         return rc;
     if (make_groups(s) < 0 || room_init(&s->room, pool) < 0 || make_tables(s) < 0)

@@ -52,7 +52,8 @@ static int number_units(struct wiring_level *x, struct arena *a, const struct po
         x->unit[i] = x->unit[slots[at] - 1];
     }
     x->free = arena_alloc(a, (x->n_units + 1) * sizeof(*x->free));
-    return x->free ? 0 : -ENOMEM;
+    x->near = arena_alloc(a, (x->n_units + 1) * sizeof(*x->near));
+    return x->free && x->near ? 0 : -ENOMEM;
 }
 
 int wiring_init(struct wiring *x, struct arena *a, const struct pool *pool)
@@ -98,50 +99,74 @@ static bool is_in(const struct search *t, uint32_t node, int level, uint32_t uni
     return level >= t->x->n_levels || t->x->levels[level].unit[node] == unit;
 }
 
-/* Take up to n usable nodes of a unit, the fullest first; how many. */
+static void take_node(const struct search *t, uint32_t node)
+{
+    t->x->mark[node] = t->x->search;
+    room_fit_add(t->r, t->f, node, t->each);
+}
+
+/* Take up to n usable nodes of a unit, the fullest first, of these the ones with the job's data;
+ * how many. */
 static uint32_t take_nodes(const struct search *t, int level, uint32_t unit, uint32_t n)
 {
     uint32_t taken = 0;
 
-    for (int free = t->each; free <= t->r->pool->most && taken < n; free++)
+    for (int free = t->each; free <= t->r->pool->most && taken < n; free++) {
+        for (uint32_t i = 0; t->r->near && i < t->r->near->n && taken < n; i++) {
+            uint32_t node = t->r->near->nodes[i];
+
+            if (t->r->nodes[node].n_whole == free && is_in(t, node, level, unit) &&
+                is_usable(t, node)) {
+                take_node(t, node);
+                taken++;
+            }
+        }
         for (int64_t node = bits_next(&t->r->level[free], 0); node >= 0 && taken < n;
              node = bits_next(&t->r->level[free], (uint32_t)node + 1))
             if (is_in(t, (uint32_t)node, level, unit) && is_usable(t, (uint32_t)node)) {
-                t->x->mark[node] = t->x->search;
-                room_fit_add(t->r, t->f, (uint32_t)node, t->each);
+                take_node(t, (uint32_t)node);
                 taken++;
             }
+    }
     return taken;
 }
 
-/* Count usable nodes by the units of a level that lie in a unit of a higher one. */
+/* Count usable nodes by the units of a level that lie in a unit of a higher one. Data count for the
+ * innermost alone: which of several outer ones has the data says nothing of the units inside. */
 static void count(const struct search *t, int level, int outer, uint32_t unit)
 {
     struct wiring_level *x = &t->x->levels[level];
 
     for (uint32_t i = 0; i < x->n_units; i++)
-        x->free[i] = 0;
+        x->free[i] = x->near[i] = 0;
     for (int free = t->each; free <= t->r->pool->most; free++)
         for (int64_t node = bits_next(&t->r->level[free], 0); node >= 0;
              node = bits_next(&t->r->level[free], (uint32_t)node + 1))
-            if (is_in(t, (uint32_t)node, outer, unit) && is_usable(t, (uint32_t)node))
+            if (is_in(t, (uint32_t)node, outer, unit) && is_usable(t, (uint32_t)node)) {
                 x->free[x->unit[node]]++;
+                x->near[x->unit[node]] += level == 0 && room_is_near(t->r, (uint32_t)node);
+            }
 }
 
-/* The unit with the fewest usable nodes that are enough; when none has enough, the one with the
- * most. Of several the first; n_units: none has any. */
+/* Whether a unit is to be taken before another one: with fewer usable nodes that are enough; when
+ * the other one has not enough, with more; of equals, with more that have the job's data. */
+static bool is_better(const struct wiring_level *x, uint32_t unit, uint32_t other, uint32_t n)
+{
+    uint32_t free = x->free[unit], most = x->free[other];
+
+    if (free == most)
+        return x->near[unit] > x->near[other];
+    return most >= n ? free >= n && free < most : free > most;
+}
+
+/* The best unit; of several the first. n_units: none has any usable nodes. */
 static uint32_t best_unit(const struct wiring_level *x, uint32_t n)
 {
     uint32_t best = x->n_units;
 
-    for (uint32_t i = 0; i < x->n_units; i++) {
-        uint32_t free = x->free[i], most = best < x->n_units ? x->free[best] : 0;
-
-        if (free == 0 ||
-            (best < x->n_units && (most >= n ? free < n || free >= most : free <= most)))
-            continue;
-        best = i;
-    }
+    for (uint32_t i = 0; i < x->n_units; i++)
+        if (x->free[i] > 0 && (best == x->n_units || is_better(x, i, best, n)))
+            best = i;
     return best;
 }
 
@@ -194,12 +219,13 @@ static int nearness(const struct wiring *x, uint32_t a, uint32_t b)
     return near;
 }
 
-/* The rest of a gang: near its other nodes, then where the fewest devices are free. */
+/* The rest of a gang: near its other nodes, then where the fewest devices are free, then where its
+ * data are. */
 static bool find_rest(struct search *t, int rest)
 {
     uint32_t beside = t->f->parts[t->f->n - 1].node;
     int64_t best = -1;
-    int nearest = -1;
+    int nearest = -1, fewest = 0;
 
     t->each = rest;
     for (int free = rest; free <= t->r->pool->most; free++)
@@ -207,9 +233,14 @@ static bool find_rest(struct search *t, int rest)
              node = bits_next(&t->r->level[free], (uint32_t)node + 1)) {
             int near = nearness(t->x, (uint32_t)node, beside);
 
-            if (near <= nearest || !is_usable(t, (uint32_t)node))
+            bool with_data = near == nearest && free == fewest &&
+                             room_is_near(t->r, (uint32_t)node) &&
+                             !room_is_near(t->r, (uint32_t)best);
+
+            if ((near <= nearest && !with_data) || !is_usable(t, (uint32_t)node))
                 continue;
             nearest = near;
+            fewest = free;
             best = node;
         }
     if (best < 0)
@@ -220,11 +251,20 @@ static bool find_rest(struct search *t, int rest)
 
 /* ---- jobs on one node ---- */
 
-/* On the node with the fewest free devices that are enough; of several the one whose unit has the
- * fewest nodes that are wholly free, so that those of others stay together. */
+/* Whether a node is to be taken before another one with as many free devices: when its unit has
+ * fewer nodes that are wholly free, so that those of others stay together; of equals, when it has
+ * the job's data. */
+static bool goes_before(const struct search *t, uint32_t node, uint32_t other)
+{
+    const struct wiring_level *x = &t->x->levels[0];
+    uint32_t free = x->free[x->unit[node]], most = x->free[x->unit[other]];
+
+    return free != most ? free < most : room_is_near(t->r, node) && !room_is_near(t->r, other);
+}
+
+/* On the node with the fewest free devices that are enough; of several the one that goes first. */
 static bool find_one(struct search *t)
 {
-    struct wiring_level *x = &t->x->levels[0];
     int need = t->each;
     int64_t best = -1;
 
@@ -235,7 +275,7 @@ static bool find_one(struct search *t)
         for (int64_t node = bits_next(&t->r->level[free], 0); node >= 0;
              node = bits_next(&t->r->level[free], (uint32_t)node + 1))
             if (is_usable(t, (uint32_t)node) &&
-                (best < 0 || x->free[x->unit[node]] < x->free[x->unit[best]]))
+                (best < 0 || goes_before(t, (uint32_t)node, (uint32_t)best)))
                 best = node;
     if (best < 0)
         return false;

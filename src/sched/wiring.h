@@ -10,6 +10,7 @@ enum { WIRING_LEVELS = 4 };
 struct wiring_level {
     uint32_t *unit; /* by node; each lies in one unit of the next level */
     uint32_t *free; /* by unit: usable nodes, in a search */
+    uint32_t *near; /* of these, with the job's data; at the innermost level */
     uint32_t n_units;
 };
 

@@ -16,7 +16,8 @@ static void run(const struct workload *w, const struct pool *p, const struct pol
 {
     struct sim_result r;
 
-    if (w->n_jobs > SMALL || (w->n_stretches > 0 && policy->restart_each_pass))
+    if (w->n_jobs > SMALL || (policy->restart_each_pass &&
+                              (w->n_stretches > 0 || w->n_speeds > 0 || work_data_costs(w))))
         return;
     check(sim_run(&r, policy, p, w, NULL, NULL) == 0);
     for (size_t i = 0; i < w->n_jobs; i++) {

@@ -350,6 +350,7 @@ static void test_oom(void)
     bool failed;
 
     set_scene(&s, n, "priority");
+    s.high.deadline_ms = 2000000;
     oom_restart();
     do {
         struct local_pool pool;

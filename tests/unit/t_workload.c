@@ -213,9 +213,9 @@ static const struct special {
       "job_id,submit_s,gpus,duration_s,gpus_min,gpus_max\n"
       "a,0,8,50,2,16\nb,9,8,50,2,16\nc,10,4,9,,\nd,12,3,9,1,3\n",
       false },
-    { "deadline", "[policy]\norder = deadline\nlength = oracle\n",
-      "job_id,submit_s,gpus,duration_s,deadline_s\n"
-      "a,0,16,50,55\nb,1,8,20,40\nc,2,16,9,70\nd,3,1,9,\n",
+    { "deadline and data", "[policy]\norder = deadline\nlength = oracle\n",
+      "job_id,submit_s,gpus,duration_s,deadline_s,data,data_s\n"
+      "a,0,16,50,55,,\nb,1,8,20,40,n1,5\nc,2,16,9,70,n0+n1,\nd,3,1,9,,n0,5\n",
       false },
 };
 
