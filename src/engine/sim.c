@@ -179,6 +179,8 @@ static void go_to(struct sim *m, int64_t at_ms)
         r->used_of[k] += (double)room->taken[k] / WORK_WHOLE * (double)first;
     if (first > 0)
         r->used += used * (double)first;
+    if (m->use.jobs && m->policy->spot.notice_ms > 0)
+        sim_tiers_leave(m, first, at_ms - m->now_ms);
     if (first > 0 && m->options->watts)
         sim_tiers_pass(m, first);
     r->used_all += used * (double)(at_ms - m->now_ms);

@@ -105,10 +105,13 @@ int sim_tiers_open(struct sim *m, struct err *e) CHECK_RESULT;
 /* A spot job gives way: what it has not saved is lost. */
 int sim_give_way(struct sim *m, uint32_t job) CHECK_RESULT;
 
-/* A job stops; some time passes up to the last submission; actions were carried out. */
+/* A job stops; some time passes up to the last submission; actions were carried out. Where activity
+ * is known some time passes, of which first counts: what spot jobs leave meanwhile, they save. */
 void sim_tiers_ran(struct sim *m, uint32_t job);
 void sim_tiers_pass(struct sim *m, int64_t ms);
 void sim_tiers_look(struct sim *m);
+void sim_tiers_leave(struct sim *m, int64_t first, int64_t all);
+
 /* ---- with elastic jobs (sim_elastic.c) ---- */
 
 /* After the scheduler was opened. -ENOMEM. */

@@ -24,6 +24,8 @@ int64_t sim_ran(struct sim *m, uint32_t job)
     if (early > 0) {
         m->result->jobs[job].wait_ms -= early;
         m->since_ms[job] = m->now_ms;
+        if (m->use.jobs)
+            m->use.jobs[job].start_ms -= early;
     }
     return m->now_ms - m->since_ms[job];
 }
@@ -175,6 +177,7 @@ int sim_start_job(struct sim *m, uint32_t job, int64_t ready_ms)
         sim_leaves_count(&m->result->leaves, m->pool, sched_room(m->sched),
                          sched_job(m->sched, job)->part);
     if (m->use.jobs) {
+        data_ms += from_ms - m->now_ms;
         sim_pass_without(m, job, use_hold(&m->use, job, m->now_ms, true, data_ms));
         if (m->devices)
             use_devices(&m->use, job, m->now_ms, m->devices[job], sim_pace(m, job));

@@ -1,3 +1,5 @@
+#include <math.h>
+
 #include "engine/sim_inside.h"
 
 static const int64_t seen_ms = 60000; /* that a job has to run until its steps are known */
@@ -27,6 +29,29 @@ static int64_t left_now(const struct sim *m, uint32_t job)
     return MAX(m->left_ms[job] - (m->now_ms - m->since_ms[job]), 0);
 }
 
+/* The same of a running elastic job, at its pace: others were as long on what they asked for, so
+ * its work is counted as that. A start takes as long on any devices. */
+static int64_t elastic_left(const struct sim *m, uint32_t job)
+{
+    int64_t passed = m->now_ms - m->since_ms[job], fresh = m->fresh_ms[job], left;
+    double pace = sim_pace(m, job), work = (double)(m->left_ms[job] - fresh);
+
+    if (!m->use.jobs)
+        work *= pace;
+    work -= (double)MAX(passed - fresh, 0) * pace;
+    left = sim_known_left(m, job, (int64_t)ceil(fmax(work, 0)));
+    if (left == WORK_UNKNOWN)
+        return left;
+    return MAX(fresh - passed, 0) + MAX((int64_t)ceil((double)left / pace), 1);
+}
+
+static int64_t known_now(const struct sim *m, uint32_t job)
+{
+    if (m->policy->length == LENGTH_HISTORY && m->devices && m->work->jobs[job].most > 0)
+        return elastic_left(m, job);
+    return sim_known_left(m, job, left_now(m, job));
+}
+
 /* A running job; when there is more to be told of it. */
 static int64_t tell_again(struct sim *m, uint32_t job)
 {
@@ -40,7 +65,7 @@ static int64_t tell_again(struct sim *m, uint32_t job)
             return m->seen[job] ? WORK_UNKNOWN : at_ms;
         m->seen[job] = 1;
     }
-    sched_progress(m->sched, job, m->now_ms, sim_known_left(m, job, left_now(m, job)));
+    sched_progress(m->sched, job, m->now_ms, known_now(m, job));
     return WORK_UNKNOWN;
 }
 

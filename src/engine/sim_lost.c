@@ -25,6 +25,7 @@ static int64_t go_back(struct sim *m, uint32_t job)
     int64_t restart = sched_restart_ms(m->sched, job), back;
 
     if (m->use.jobs) {
+        sim_ran(m, job); /* before its start is forgotten */
         (void)sim_drop_data(m, job);
         back = use_lose(&m->use, job, m->now_ms, restart);
         m->left_ms[job] = use_left(&m->use, job);

@@ -44,8 +44,6 @@ int elastic_check(const struct policy *p, const char *file, struct err *e)
     if (p->service.said || p->spot.said || p->power.cap_mw > 0)
         return err_set(e, -EINVAL, "%s: [elastic] does not go with [service], [spot] or [power]",
                        file);
-    if (p->length == LENGTH_HISTORY)
-        return err_set(e, -EINVAL, "%s: [elastic] does not go with length = history", file);
     if (p->restart_each_pass)
         return err_set(e, -EINVAL, "%s: [elastic] does not go with restart-each-pass", file);
     if (p->backfill == BACKFILL_CONSERVATIVE || p->preempt == PREEMPT_QUOTA ||

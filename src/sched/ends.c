@@ -20,14 +20,16 @@ static size_t find_end(const struct sched *s, int64_t end_ms, uint32_t job)
     return low;
 }
 
-static int64_t end_of(const struct sched_job *j)
+static int64_t end_of(const struct sched *s, uint32_t job)
 {
-    return j->left_ms == WORK_UNKNOWN ? WORK_UNKNOWN : j->since_ms + j->left_ms;
+    int64_t left_ms = s->jobs[job].left_ms;
+
+    return left_ms == WORK_UNKNOWN ? WORK_UNKNOWN : giveway_from(s, job) + left_ms;
 }
 
 void ends_add(struct sched *s, uint32_t job)
 {
-    int64_t end_ms = end_of(&s->jobs[job]);
+    int64_t end_ms = end_of(s, job);
     size_t at = find_end(s, end_ms, job);
 
     memmove(&s->ends[at + 1], &s->ends[at], (s->n_ends++ - at) * sizeof(*s->ends));
@@ -36,7 +38,7 @@ void ends_add(struct sched *s, uint32_t job)
 
 void ends_remove(struct sched *s, uint32_t job)
 {
-    size_t at = find_end(s, end_of(&s->jobs[job]), job);
+    size_t at = find_end(s, end_of(s, job), job);
 
     memmove(&s->ends[at], &s->ends[at + 1], (--s->n_ends - at) * sizeof(*s->ends));
 }

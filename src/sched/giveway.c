@@ -124,11 +124,37 @@ int64_t giveway_again(const struct sched *s)
     return at_ms;
 }
 
+int64_t giveway_over(const struct sched *s)
+{
+    int64_t at_ms = 0;
+
+    for (size_t i = 0; i < s->tiers.n_leaving; i++)
+        at_ms = MAX(at_ms, s->tiers.leaving[i].due_ms);
+    return at_ms;
+}
+
+int64_t sched_leaving(const struct sched *s)
+{
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < s->tiers.n_leaving; i++)
+        for (uint32_t p = s->tiers.leaving[i].part; p != NO_PART; p = s->room.parts[p].next)
+            sum += (int64_t)s->room.parts[p].milli * __builtin_popcount(s->room.parts[p].devices);
+    return sum;
+}
+
 /* ---- going ---- */
 
 bool giveway_waits(const struct sched *s, uint32_t job, int64_t now_ms)
 {
     return s->tiers.ready && s->tiers.ready[job] > now_ms;
+}
+
+int64_t giveway_from(const struct sched *s, uint32_t job)
+{
+    int64_t since_ms = s->jobs[job].since_ms;
+
+    return s->tiers.ready ? MAX(since_ms, s->tiers.ready[job]) : since_ms;
 }
 
 /* Stop one for another, whose place is in s->fit. */
@@ -168,27 +194,39 @@ static bool found_without(struct sched *s, uint32_t job, const struct stop *stop
     return found;
 }
 
-int giveway_find(struct sched *s, uint32_t job, int64_t now_ms, bool batch)
+/* After those before it did: a batch job of a share that is still exceeded. */
+static bool is_above(const struct sched *s, uint32_t job)
+{
+    return tiers_of(s, job) == TIER_SPOT || quota_above(s, job);
+}
+
+int giveway_find(struct sched *s, uint32_t job, int64_t now_ms, enum giveway who)
 {
     const struct work *w = &s->work->jobs[job];
     struct stop *stops = s->tiers.stops;
     size_t n;
 
-    if (!batch && (s->tiers.n_spot == 0 ||
-                   (w->milli == WORK_WHOLE && w->devices > s->room.whole + s->tiers.most)))
+    if (who == GIVEWAY_SPOT &&
+        (s->tiers.n_spot == 0 ||
+         (w->milli == WORK_WHOLE && w->devices > s->room.whole + s->tiers.most)))
         return 0;
     n = s->tiers.n_spot ? add_tier(s, TIER_SPOT, 0) : 0;
-    if (batch)
+    if (who != GIVEWAY_SPOT)
         n = add_tier(s, TIER_BATCH, n);
     if (n == 0 || !found_without(s, job, stops, n)) /* most often there is none: seen at once */
         return 0;
-    n = stops_find(s, job, stops, n, NULL);
+    n = stops_find(s, job, stops, n, who == GIVEWAY_ABOVE ? is_above : NULL);
     if (n == 0 || !found_without(s, job, stops, n))
         return 0;
     for (size_t i = 0; i < n; i++)
         if (stop(s, stops[i].job, job, now_ms) < 0)
             return -1;
     return n > 0;
+}
+
+int giveway_beside(struct sched *s, uint32_t job, int64_t now_ms)
+{
+    return inside_find(s, job) ? 1 : giveway_find(s, job, now_ms, GIVEWAY_SPOT);
 }
 
 void giveway_lift(struct sched *s, bool up)

@@ -107,7 +107,7 @@ static bool is_exempt(const struct sched *s, uint32_t job)
 {
     const struct work *w = &s->work->jobs[job];
 
-    return w->devices == 0 || s->idle.exempt[w->class + 1];
+    return w->devices == 0 || s->idle.exempt[w->class + 1] || tiers_of(s, job) != TIER_BATCH;
 }
 
 void idle_use(struct sched *s, uint32_t job, int64_t now_ms, int milli)
@@ -125,7 +125,7 @@ void idle_use(struct sched *s, uint32_t job, int64_t now_ms, int milli)
         return;
     }
     if (j->n > 0)
-        j->bursts[j->n - 1].to_ms = now_ms;
+        j->bursts[j->n - 1].to_ms = MAX(now_ms, j->bursts[j->n - 1].from_ms);
     j->idle = true;
     j->pause_ms = now_ms;
     j->at = (uint32_t)s->idle.n;
@@ -235,17 +235,12 @@ static size_t find_enough(struct sched *s, uint32_t job, int64_t now_ms, struct 
     return n > 0 ? stops_find(s, job, stops, n, NULL) : 0;
 }
 
-int idle_find(struct sched *s, uint32_t job, int64_t now_ms)
+/* Let them give theirs up, and share. 1, 0, -1. */
+static int take_enough(struct sched *s, uint32_t job, int64_t now_ms)
 {
     struct stop *stops = s->idle.stops ? s->idle.stops : s->share.stops;
-    size_t n = 0;
+    size_t n = stops ? find_enough(s, job, now_ms, stops) : 0;
 
-    if (inside_find(s, job))
-        return 1;
-    if (s->tiers.n_spot > 0)
-        return giveway_find(s, job, now_ms, false);
-    if (stops)
-        n = find_enough(s, job, now_ms, stops);
     for (size_t i = 0; i < n; i++) {
         bool gives = stops[i].list == IDLE_LIST;
         int rc = gives ? take(s, stops[i].job, job, now_ms)
@@ -254,7 +249,30 @@ int idle_find(struct sched *s, uint32_t job, int64_t now_ms)
         if (rc < 0)
             return -1;
     }
-    if (n > 0)
-        return inside_find(s, job);
-    return s->elastic.jobs ? elastic_find(s, job, now_ms) : 0;
+    return n > 0 && inside_find(s, job);
+}
+
+int idle_reclaim(struct sched *s, uint32_t job, int64_t now_ms)
+{
+    int found;
+
+    if (s->tiers.n_spot == 0)
+        return take_enough(s, job, now_ms);
+    if (s->idle.n_due == 0)
+        return 0;
+    giveway_lift(s, true);
+    found = take_enough(s, job, now_ms);
+    giveway_lift(s, false);
+    return found > 0 ? giveway_beside(s, job, now_ms) : found;
+}
+
+int idle_find(struct sched *s, uint32_t job, int64_t now_ms)
+{
+    int found = inside_find(s, job);
+
+    if (!found && s->tiers.n_spot > 0)
+        found = giveway_find(s, job, now_ms, GIVEWAY_SPOT);
+    if (found == 0)
+        found = idle_reclaim(s, job, now_ms);
+    return found == 0 && s->elastic.jobs ? elastic_find(s, job, now_ms) : found;
 }

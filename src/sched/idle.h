@@ -1,6 +1,6 @@
-/* Jobs whose devices are idle: their owners are told, and what waits gets the devices. Idle is what
- * worked for no more than a burst within a window that slides, so that a job which worked once does
- * not escape, nor one that twitches. For src/sched alone. */
+/* Batch jobs whose devices are idle: their owners are told, and what waits gets the devices. Idle
+ * is what worked for no more than a burst within a window that slides, so that a job which worked
+ * once does not escape, nor one that twitches. For src/sched alone. */
 #ifndef BRIM_SCHED_IDLE_H
 #define BRIM_SCHED_IDLE_H
 #include "base/ini.h"
@@ -64,10 +64,14 @@ int idle_pass(struct sched *s, int64_t now_ms) CHECK_RESULT;
 /* When there is more to be told or taken; WORK_UNKNOWN. */
 int64_t idle_again(const struct sched *s, int64_t now_ms);
 
-/* As inside_find(), but where it has to, takes devices of idle jobs, the longest idle first, and
- * lets jobs of little use share theirs (share.h); neither where there is a place without it. Or
- * takes those of spot jobs (giveway.c), or what elastic jobs can do without (elastic.h). 1, 0:
- * there is none, and nothing was taken; -1 on failure. */
+/* Find a place by taking devices of idle jobs, the longest idle first, and letting jobs of little
+ * use share theirs (share.h); neither where there is a place without it. Spot jobs give way beside
+ * them. 1, 0: there is none, and nothing was taken; -1 on failure. */
+int idle_reclaim(struct sched *s, uint32_t job, int64_t now_ms) CHECK_RESULT;
+
+/* As inside_find(), but where it has to, takes the devices of spot jobs (giveway.c), then of idle
+ * jobs, or what elastic jobs can do without (elastic.h). 1, 0: there is none, and nothing was
+ * taken; -1 on failure. */
 int idle_find(struct sched *s, uint32_t job, int64_t now_ms) CHECK_RESULT;
 
 #endif

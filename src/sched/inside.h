@@ -35,11 +35,14 @@ struct expected {
     uint32_t job;
 };
 
-/* What the first job that waits was promised (EASY). */
+/* What the first job that waits was promised (EASY). Spot jobs give way, so that it does not look
+ * at them; what is kept for replicas is not its own. */
 struct promise {
     uint32_t job;     /* WAITING_NONE: none */
     int64_t start_ms; /* WORK_UNKNOWN: nobody knows */
     uint8_t *spare;   /* by node: devices that it will not need then */
+    int64_t spare_mw; /* power that it will not need then */
+    int32_t *had;     /* by node: what its owners have of a reserve then; NULL: there is none */
 };
 
 struct user {

@@ -113,7 +113,7 @@ void moves_run(struct sched *s, uint32_t job, int64_t since_ms)
     if (s->ends)
         ends_add(s, job);
     if (s->idle.jobs)
-        idle_begin(s, job, since_ms);
+        idle_begin(s, job, giveway_from(s, job));
     if (s->share.jobs)
         share_begin(s, job, since_ms);
 }
@@ -144,6 +144,14 @@ int64_t inside_age(struct sched *s, int64_t now_ms)
     return next_ms;
 }
 
+/* What is left of the work of a job that runs. */
+static int64_t left_of(const struct sched *s, uint32_t job, int64_t now_ms)
+{
+    int64_t left_ms = s->jobs[job].left_ms, did_ms = MAX(now_ms - giveway_from(s, job), 0);
+
+    return left_ms == WORK_UNKNOWN ? left_ms : MAX(left_ms - did_ms, 0);
+}
+
 void moves_stop(struct sched *s, uint32_t job, int64_t now_ms)
 {
     struct sched_job *j = &s->jobs[job];
@@ -161,7 +169,7 @@ void moves_stop(struct sched *s, uint32_t job, int64_t now_ms)
     if (s->idle.jobs)
         idle_leave(s, job);
     j->attained_ms = sched_job_attained(j, &s->work->jobs[job], now_ms);
-    j->left_ms = sched_job_left(j, now_ms);
+    j->left_ms = left_of(s, job, now_ms);
     if (s->data.until_ms)
         data_stop(s, job, now_ms);
     speed_stop(s, job);
@@ -172,7 +180,8 @@ void moves_stop(struct sched *s, uint32_t job, int64_t now_ms)
     room_give(&s->room, &s->work->jobs[job], j->part);
     if (s->elastic.jobs)
         elastic_stop(s, job, now_ms);
-    s->promise.job = WAITING_NONE;
+    if (tiers_of(s, job) != TIER_SPOT) /* which no promise counts on */
+        s->promise.job = WAITING_NONE;
 }
 
 int inside_note(struct sched *s, const struct action *a)

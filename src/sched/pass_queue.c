@@ -1,5 +1,7 @@
 /* Without preemption: the first job that waits starts when there is room; behind one that does not
  * fit, others start as the policy's backfill allows. */
+#include <math.h>
+
 #include "sched/speed.h"
 
 /* No job of a group that needs more than is free can start. */
@@ -42,27 +44,57 @@ static void advance(struct sched *s, uint32_t group, const struct order_key *aft
     s->cursor[group] = waiting_next(&s->waiting, group, after, s->longest[group]);
 }
 
-/* A job behind one that was promised a start. Sets why; false when it must wait. */
-static bool easy(struct sched *s, uint32_t job, int64_t now_ms, struct action *why)
+/* A place that spot jobs give up, whose notice is over when the first job starts. 1, 0, -1. */
+static int take_from_spot(struct sched *s, uint32_t job, int64_t now_ms)
+{
+    if (s->tiers.n_spot == 0 || s->promise.start_ms - now_ms < s->policy.spot.notice_ms)
+        return 0;
+    return giveway_find(s, job, now_ms, GIVEWAY_SPOT);
+}
+
+/* How long a job takes at most: on the slowest kind that suits it, at the lowest limit of power. */
+static int64_t longest(const struct sched *s, uint32_t job)
 {
     int64_t length = speed_longest(s, job);
-    bool found;
+
+    if (s->power.on && length != WORK_UNKNOWN)
+        length = (int64_t)ceil((double)length / s->power.slowest);
+    return length;
+}
+
+/* Leave the first job what it will need, devices and power. 1, 0, -1. */
+static int beside_promise(struct sched *s, uint32_t job, int64_t now_ms)
+{
+    int found;
+
+    s->room.spare_of = s->promise.spare;
+    s->power.spare_mw = s->promise.spare_mw;
+    found = inside_find(s, job) ? 1 : take_from_spot(s, job, now_ms);
+    s->room.spare_of = NULL;
+    s->power.spare_mw = WORK_UNKNOWN;
+    if (found > 0)
+        promise_use(s, job);
+    return found;
+}
+
+/* A job behind one that was promised a start. Sets why; 0 when it must wait, -1 on failure. */
+static int easy(struct sched *s, uint32_t job, int64_t now_ms, struct action *why)
+{
+    int64_t length = longest(s, job), left = s->promise.start_ms - now_ms;
 
     if (s->promise.start_ms == WORK_UNKNOWN) {
         why->why = WHY_GREEDY;
-        return !s->jobs[why->other].aged && inside_find(s, job);
+        if (s->jobs[why->other].aged)
+            return 0;
+        return giveway_beside(s, job, now_ms);
     }
-    if (length <= s->promise.start_ms - now_ms) {
-        why->why = WHY_SHORT;
-        return inside_find(s, job);
-    }
+    why->why = WHY_SHORT;
+    if (length <= left && inside_find(s, job))
+        return 1;
+    if (length <= left - s->policy.spot.notice_ms) /* which it may have to wait for */
+        return take_from_spot(s, job, now_ms);
     why->why = WHY_SPARE;
-    s->room.spare_of = s->promise.spare;
-    found = inside_find(s, job);
-    s->room.spare_of = NULL;
-    if (found)
-        promise_use(s, job);
-    return found;
+    return beside_promise(s, job, now_ms);
 }
 
 /* After a job of a group had to wait: none of it starts, or none but shorter ones. */
@@ -71,11 +103,15 @@ static void pass_over(struct sched *s, uint32_t group, uint32_t job, int64_t now
     struct order_key key = s->waiting.nodes[job].key;
     int64_t left = s->promise.start_ms - now_ms;
 
-    if (s->policy.backfill != BACKFILL_EASY || s->promise.start_ms == WORK_UNKNOWN ||
-        s->jobs[job].left_ms <= left) {
-        s->cursor[group] = WAITING_NONE;
+    s->cursor[group] = WAITING_NONE;
+    if (s->policy.backfill != BACKFILL_EASY || s->promise.start_ms == WORK_UNKNOWN)
         return;
-    }
+    if (s->jobs[job].left_ms <= left && s->tiers.n_spot > 0)
+        left -= s->policy.spot.notice_ms;
+    if (s->power.on)
+        left = (int64_t)((double)left * s->power.slowest);
+    if (s->jobs[job].left_ms <= left)
+        return;
     s->longest[group] = left;
     advance(s, group, &key);
 }

@@ -66,12 +66,13 @@ static bool may_stop(const struct sched *s, const struct holder *h, const struct
            now_ms - s->jobs[h->job].since_ms >= s->policy.least_run_ms;
 }
 
-/* The free devices of a node that a job may use: with quotas, what is left of its share. */
+/* The free devices of a node that a job may use: without what is kept for replicas; with quotas,
+ * what is left of its share. */
 static int may_use(const struct sched *s, uint32_t job, uint32_t node)
 {
     uint32_t slot = quota_slot(s, job);
     int64_t left = (s->quota.share[slot] - s->quota.used[slot]) / WORK_WHOLE;
-    int whole = s->room.nodes[node].n_whole;
+    int whole = s->room.nodes[node].n_whole - (s->tiers.keep ? s->tiers.keep[node] : 0);
 
     return quota_allows(s, job) ? whole : (int)MIN((int64_t)whole, MAX(left, 0));
 }
@@ -84,7 +85,7 @@ static int32_t clear(struct sched *s, const struct ranked *waits, uint32_t node,
     const struct action why = { .why = WHY_VICTIM, .other = waits->job };
     const struct work *w = &s->work->jobs[waits->job];
     int64_t cpus = s->room.nodes[node].cpus_milli, memory = s->room.nodes[node].memory_mib;
-    int have = may_use(s, waits->job, node) - (s->tiers.keep ? s->tiers.keep[node] : 0);
+    int have = may_use(s, waits->job, node);
     int32_t cost = 0;
 
     if ((w->kinds && !(w->kinds >> s->pool->nodes[node].kind & 1)) ||

@@ -27,6 +27,16 @@ static void cut_steps(struct watts *w, double least)
     w->n_steps = keep;
 }
 
+/* The step at a limit: the highest that is not above it, or the lowest that there is. */
+static struct watts_step step_at(const struct watts *w, double share)
+{
+    struct watts_step at = { 1, 1 };
+
+    for (size_t i = 0; i < w->n_steps && at.share > share + 1e-9; i++)
+        at = w->steps[i];
+    return at;
+}
+
 static int open_tables(struct sched *s, const struct watts *kinds, struct err *e)
 {
     size_t n = MAX(s->pool->n_kinds, 1), jobs = s->work->n_jobs + 1;
@@ -39,8 +49,12 @@ static int open_tables(struct sched *s, const struct watts *kinds, struct err *e
     if (!copy || !p->devices || !p->drawn || !p->told)
         return err_nomem(e);
     memcpy(copy, kinds, n * sizeof(*copy));
-    for (size_t i = 0; i < n; i++)
+    p->slowest = 1;
+    for (size_t i = 0; i < n; i++) {
         cut_steps(&copy[i], s->policy.power.least);
+        if (s->policy.power.action == POWER_LIMIT)
+            p->slowest = fmin(p->slowest, step_at(&copy[i], lowest - 2 * stride).speed);
+    }
     p->kinds = copy;
     return 0;
 }
@@ -70,6 +84,7 @@ int sched_watts(struct sched *s, const struct watts *kinds, struct err *e)
                        s->policy.name, (double)policy->cap_mw / 1e6, (double)p->idle_mw / 1e6);
     p->now_mw = p->idle_mw;
     p->share = 1;
+    p->spare_mw = WORK_UNKNOWN;
     p->shortage = WAITING_NONE;
     p->on = true;
     return 0;
@@ -87,21 +102,17 @@ uint64_t sched_limited(const struct sched *s)
 
 /* ---- what a job adds ---- */
 
-/* The step at a limit: the highest that is not above it, or the lowest that there is. */
-static struct watts_step step_at(const struct watts *w, double share)
-{
-    struct watts_step at = { 1, 1 };
-
-    for (size_t i = 0; i < w->n_steps && at.share > share + 1e-9; i++)
-        at = w->steps[i];
-    return at;
-}
-
 /* What a device adds at a limit. */
 static int64_t adds(const struct watts *w, double share)
 {
     return MAX((int64_t)llround((double)w->busy_mw * step_at(w, share).share) - w->idle_mw,
                (int64_t)0);
+}
+
+/* The lowest limit that is tried. */
+static double lower_end(const struct sched *s)
+{
+    return s->policy.power.action == POWER_LIMIT ? lowest : 1;
 }
 
 /* What the place in s->fit adds at a limit, and how fast it is: as its slowest part. */
@@ -121,6 +132,13 @@ static int64_t fit_adds(const struct sched *s, double share, double *speed)
     return sum;
 }
 
+static bool is_below(const struct sched *s)
+{
+    const struct power *p = &s->power;
+
+    return p->now_mw + p->fit_mw <= s->policy.power.cap_mw && p->fit_mw <= p->spare_mw;
+}
+
 bool power_allows(struct sched *s, uint32_t job)
 {
     bool limits = s->policy.power.action == POWER_LIMIT;
@@ -128,25 +146,36 @@ bool power_allows(struct sched *s, uint32_t job)
     double share = p->share;
 
     p->fit_mw = fit_adds(s, share, &p->fit_speed);
-    while (limits && share > lowest && p->now_mw + p->fit_mw > s->policy.power.cap_mw) {
+    while (limits && share > lowest && !is_below(s)) {
         share -= stride;
         p->fit_mw = fit_adds(s, share, &p->fit_speed);
     }
-    if (p->now_mw + p->fit_mw <= s->policy.power.cap_mw)
+    if (is_below(s))
         return true;
-    if (p->shortage == WAITING_NONE) {
+    if (p->shortage == WAITING_NONE && p->now_mw + p->fit_mw > s->policy.power.cap_mw) {
         p->shortage = job;
         p->short_mw = p->fit_mw;
     }
     return false;
 }
 
-/* ---- what waits and runs ---- */
-
 static int64_t needs(const struct sched *s, uint32_t job)
 {
     return (int64_t)s->work->jobs[job].devices * s->work->jobs[job].milli;
 }
+
+int64_t power_least(const struct sched *s, uint32_t job)
+{
+    uint64_t kinds = s->work->jobs[job].kinds;
+    int64_t most = 0;
+
+    for (size_t k = 0; k < MAX(s->pool->n_kinds, 1); k++)
+        if (!kinds || kinds >> k & 1)
+            most = MAX(most, adds(&s->power.kinds[k], lower_end(s)));
+    return most * needs(s, job) / WORK_WHOLE;
+}
+
+/* ---- what waits and runs ---- */
 
 void power_wait(struct sched *s, uint32_t job, int sign)
 {

@@ -20,6 +20,8 @@ struct power {
     double share;              /* the limit at which jobs start in this pass */
     double fit_speed;          /* of the place that was found */
     int64_t fit_mw;
+    int64_t spare_mw;  /* what a job may add that is tried; WORK_UNKNOWN: up to the cap */
+    double slowest;    /* the speed at the lowest limit of the slowest kind */
     uint32_t shortage; /* the first in this pass that found a place and no power; WAITING_NONE */
     int64_t short_mw;  /* what it would add */
     uint8_t *told;     /* by job: it was told while it waited */
@@ -32,8 +34,11 @@ void power_pass(struct sched *s);
 /* After it: tell who waits for power alone. -ENOMEM. */
 int power_tell(struct sched *s) CHECK_RESULT;
 
-/* Whether what is in s->fit stays below the cap. */
+/* Whether what is in s->fit stays below the cap, and adds no more than is to spare. */
 bool power_allows(struct sched *s, uint32_t job);
+
+/* What a job adds at its lowest limit, at most, wherever it starts. */
+int64_t power_least(const struct sched *s, uint32_t job);
 
 /* A job waits from now on (1), or no longer does (-1). */
 void power_wait(struct sched *s, uint32_t job, int sign);

@@ -3,9 +3,10 @@
 
 #include "sched/inside.h"
 
-/* Nodes that suit a job and will have enough free devices. */
+/* Nodes that suit a job and will have enough free devices; below a cap, the power. */
 struct enough {
     uint32_t rest, one; /* what is left over; all that it takes of one node */
+    int64_t mw;
 };
 
 static bool suits_kind(const struct sched *s, uint32_t node, const struct work *w)
@@ -19,6 +20,7 @@ static bool suits_kind(const struct sched *s, uint32_t node, const struct work *
 struct want {
     int each, rest;
     uint32_t n;
+    int64_t mw;
 };
 
 static struct want want_of(const struct sched *s, const struct work *w)
@@ -26,26 +28,25 @@ static struct want want_of(const struct sched *s, const struct work *w)
     int most = s->pool->most;
 
     if (w->milli < WORK_WHOLE || w->devices == 0)
-        return (struct want){ 1, 0, 1 };
+        return (struct want){ 1, 0, 1, 0 };
     if (w->per_node)
-        return (struct want){ w->per_node, 0, (uint32_t)(w->devices / w->per_node) };
+        return (struct want){ w->per_node, 0, (uint32_t)(w->devices / w->per_node), 0 };
     if (w->devices <= most)
-        return (struct want){ w->devices, 0, 1 };
-    return (struct want){ most, w->devices % most, (uint32_t)(w->devices / most) };
+        return (struct want){ w->devices, 0, 1, 0 };
+    return (struct want){ most, w->devices % most, (uint32_t)(w->devices / most), 0 };
 }
 
-/* Count a node whose free devices grow from one number to another. */
+/* Count a node whose free devices go from one number to another. */
 static void count(struct enough *have, const struct want *want, int from, int to)
 {
-    if (from < want->each && to >= want->each)
-        have->one++;
-    if (want->rest && from < want->rest && to >= want->rest)
-        have->rest++;
+    have->one += (uint32_t)(to >= want->each) - (uint32_t)(from >= want->each);
+    if (want->rest)
+        have->rest += (uint32_t)(to >= want->rest) - (uint32_t)(from >= want->rest);
 }
 
 static bool fits(const struct enough *have, const struct want *want)
 {
-    return have->one >= want->n && (!want->rest || have->rest > want->n);
+    return have->one >= want->n && (!want->rest || have->rest > want->n) && have->mw >= want->mw;
 }
 
 /* Take what the job will have out of what is free then: the fullest nodes that are enough. */
@@ -73,46 +74,103 @@ static int given_back(struct sched *s, const struct part *p)
     return s->room.nodes[p->node].left[d] + *back == WORK_WHOLE;
 }
 
-void promise_make(struct sched *s, uint32_t job, int64_t now_ms)
+/* The devices of a node that are free then and not kept for replicas. */
+static int left_of(const struct sched *s, uint32_t node)
+{
+    int whole = s->promise.spare[node];
+
+    return s->promise.had ? MAX(whole - tiers_keep(s, node, s->promise.had[node]), 0) : whole;
+}
+
+/* What is free now, and what spot jobs are leaving. */
+static void begin(struct sched *s)
+{
+    if (s->back)
+        memset(s->back, 0, s->pool->n_nodes * POOL_DEVICES * sizeof(*s->back));
+    if (s->promise.had)
+        memcpy(s->promise.had, s->tiers.had, s->pool->n_nodes * sizeof(*s->promise.had));
+    for (uint32_t n = 0; n < s->pool->n_nodes; n++)
+        s->promise.spare[n] = s->room.nodes[n].n_whole;
+    for (size_t i = 0; i < s->tiers.n_leaving; i++)
+        for (uint32_t p = s->tiers.leaving[i].part; p != NO_PART; p = s->room.parts[p].next) {
+            const struct part *part = &s->room.parts[p];
+            int whole = s->promise.spare[part->node] + given_back(s, part);
+
+            s->promise.spare[part->node] = (uint8_t)whole;
+        }
+}
+
+/* A job that runs ends: count the nodes that are enough from then on. */
+static void add_end(struct sched *s, uint32_t ends, const struct work *w, const struct want *want,
+                    struct enough *have)
+{
+    if (s->power.on)
+        have->mw += s->power.drawn[ends];
+    for (uint32_t p = s->jobs[ends].part; p != NO_PART; p = s->room.parts[p].next) {
+        const struct part *part = &s->room.parts[p];
+        int from = left_of(s, part->node);
+
+        s->promise.spare[part->node] = (uint8_t)(s->promise.spare[part->node] +
+                                                 given_back(s, part));
+        if (s->promise.had)
+            s->promise.had[part->node] -= tiers_owned(s, ends, part);
+        if (suits_kind(s, part->node, w))
+            count(have, want, from, left_of(s, part->node));
+    }
+}
+
+/* Spot jobs count as gone. */
+static void make(struct sched *s, uint32_t job, int64_t now_ms)
 {
     const struct work *w = &s->work->jobs[job];
+    int64_t free_ms = MAX(giveway_over(s), now_ms), soon_ms = MAX(free_ms, now_ms + 1);
     struct want want = want_of(s, w);
     struct enough have = { .one = 0 };
     size_t i = 0;
 
     s->promise.job = job;
-    s->promise.start_ms = now_ms;
-    if (s->back)
-        memset(s->back, 0, s->pool->n_nodes * POOL_DEVICES * sizeof(*s->back));
-    for (uint32_t n = 0; n < s->pool->n_nodes; n++) {
-        s->promise.spare[n] = s->room.nodes[n].n_whole;
-        if (suits_kind(s, n, w))
-            count(&have, &want, -1, s->promise.spare[n]);
+    s->promise.start_ms = free_ms;
+    if (s->power.on) {
+        want.mw = power_least(s, job);
+        have.mw = s->policy.power.cap_mw - s->power.now_mw;
     }
+    begin(s);
+    for (uint32_t n = 0; n < s->pool->n_nodes; n++)
+        if (suits_kind(s, n, w))
+            count(&have, &want, -1, left_of(s, n));
     while (i < s->n_ends && !fits(&have, &want)) {
         const struct expected *x = &s->ends[i++];
 
-        s->promise.start_ms = MAX(x->end_ms, now_ms + 1);
-        for (uint32_t p = s->jobs[x->job].part; p != NO_PART; p = s->room.parts[p].next) {
-            const struct part *part = &s->room.parts[p];
-            int from = s->promise.spare[part->node];
-            int to = from + given_back(s, part);
-
-            s->promise.spare[part->node] = (uint8_t)to;
-            if (suits_kind(s, part->node, w))
-                count(&have, &want, from, to);
-        }
+        if (s->tiers.n_spot > 0 && tiers_of(s, x->job) == TIER_SPOT)
+            continue;
+        s->promise.start_ms = MAX(x->end_ms, soon_ms);
+        add_end(s, x->job, w, &want, &have);
     }
     if (!fits(&have, &want) || s->promise.start_ms == now_ms)
         s->promise.start_ms = WORK_UNKNOWN;
+    s->promise.spare_mw = have.mw - want.mw;
+    for (uint32_t n = 0; s->promise.had && n < s->pool->n_nodes; n++)
+        s->promise.spare[n] = (uint8_t)left_of(s, n);
     take(s, w, want.each, want.n);
     if (want.rest)
         take(s, w, want.rest, 1);
 }
 
+void promise_make(struct sched *s, uint32_t job, int64_t now_ms)
+{
+    bool spot = s->tiers.n_spot > 0;
+
+    if (spot)
+        giveway_lift(s, true);
+    make(s, job, now_ms);
+    if (spot)
+        giveway_lift(s, false);
+}
+
 void promise_use(struct sched *s, uint32_t job)
 {
     (void)job;
+    s->promise.spare_mw -= s->power.fit_mw;
     for (uint32_t i = 0; i < s->fit.n; i++) {
         const struct part *p = &s->fit.parts[i];
         int n = __builtin_popcount(p->devices);

@@ -26,7 +26,7 @@ int quota_open(struct sched *s, struct err *e)
 {
     const struct policy_quota *q = &s->policy.quota;
     const struct work_names *names = names_of(s);
-    int64_t sum = 0;
+    int64_t sum;
 
     if (q->n == 0)
         return 0;
@@ -46,12 +46,21 @@ int quota_open(struct sched *s, struct err *e)
                               : (int64_t)share->amount;
 
         s->quota.share[i] = devices * WORK_WHOLE;
-        sum += devices;
     }
+    sum = quota_shares(s);
     if (sum > s->pool->devices)
         return err_set(e, -EINVAL, "%s: the shares are %lld devices, and there are %lld",
                        s->policy.name, (long long)sum, (long long)s->pool->devices);
     return 0;
+}
+
+int64_t quota_shares(const struct sched *s)
+{
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < s->policy.quota.n; i++)
+        sum += s->quota.share[i] / WORK_WHOLE;
+    return sum;
 }
 
 uint32_t quota_slot(const struct sched *s, uint32_t job)
@@ -80,7 +89,8 @@ bool quota_allows(const struct sched *s, uint32_t job)
 
 void quota_count(struct sched *s, uint32_t job, int sign)
 {
-    s->quota.used[quota_slot(s, job)] += sign * needs(s, job);
+    if (tiers_of(s, job) == TIER_BATCH)
+        s->quota.used[quota_slot(s, job)] += sign * needs(s, job);
 }
 
 /* ---- reclaim ---- */
@@ -99,6 +109,11 @@ static bool is_above(const struct sched *s, uint32_t slot)
     return s->quota.used[slot] > s->quota.share[slot];
 }
 
+bool quota_above(const struct sched *s, uint32_t job)
+{
+    return is_above(s, quota_slot(s, job));
+}
+
 /* The running jobs of those above their shares. */
 static size_t find_stops(struct sched *s)
 {
@@ -107,24 +122,19 @@ static size_t find_stops(struct sched *s)
     for (size_t i = 0; i < s->n_running; i++) {
         uint32_t job = s->running[i];
 
-        if (!share_is_guest(s, job) && is_above(s, quota_slot(s, job)) && needs(s, job) > 0 &&
-            !s->work->jobs[job].fixed)
+        if (!share_is_guest(s, job) && quota_above(s, job) && needs(s, job) > 0 &&
+            !s->work->jobs[job].fixed && tiers_of(s, job) == TIER_BATCH)
             s->quota.stops[n++] = (struct stop){ s->jobs[job].since_ms, s->jobs[job].list, job };
     }
     qsort(s->quota.stops, n, sizeof(*s->quota.stops), younger_first);
     return n;
 }
 
-static bool may_stop(const struct sched *s, uint32_t job)
-{
-    return is_above(s, quota_slot(s, job));
-}
-
-int quota_reclaim(struct sched *s, uint32_t job, int64_t now_ms)
+static int reclaim(struct sched *s, uint32_t job, int64_t now_ms)
 {
     const struct action why = { .why = WHY_RECLAIM, .other = job };
     struct stop *stops = s->quota.stops;
-    size_t n = stops_find(s, job, stops, find_stops(s), may_stop);
+    size_t n = stops_find(s, job, stops, find_stops(s), quota_above);
 
     for (size_t i = 0; i < n; i++) {
         if (inside_preempt(s, stops[i].job, now_ms, &why) < 0)
@@ -132,6 +142,18 @@ int quota_reclaim(struct sched *s, uint32_t job, int64_t now_ms)
         s->quota.reclaimed++;
     }
     return n > 0 && inside_find(s, job);
+}
+
+int quota_reclaim(struct sched *s, uint32_t job, int64_t now_ms)
+{
+    int found;
+
+    if (s->tiers.n_spot == 0)
+        return reclaim(s, job, now_ms);
+    giveway_lift(s, true);
+    found = reclaim(s, job, now_ms);
+    giveway_lift(s, false);
+    return found > 0 ? giveway_beside(s, job, now_ms) : found;
 }
 
 int quota_pass(struct sched *s, int64_t now_ms, quota_sweep_fn *sweep)

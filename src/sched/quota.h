@@ -34,12 +34,19 @@ uint32_t quota_slot(const struct sched *s, uint32_t job);
 bool quota_within(const struct sched *s, uint32_t job);
 bool quota_allows(const struct sched *s, uint32_t job);
 
-/* Count a job that starts (1) or no longer runs (-1). */
+/* Count a job that starts (1) or no longer runs (-1). Replicas of services and spot jobs count in
+ * no share. */
 void quota_count(struct sched *s, uint32_t job, int sign);
 
+/* Whether the class or team of a running job has more than its share. */
+bool quota_above(const struct sched *s, uint32_t job);
+
+/* The sum of all shares, in devices. */
+int64_t quota_shares(const struct sched *s);
+
 /* Make room for a job within its share: stop jobs of those above theirs, the youngest first, and
- * none without which there would be a place, too. 1 when there is one now, 0 when there cannot
- * be: nothing was stopped then; -1 on failure. */
+ * none without which there would be a place, too; spot jobs give way to it beside them. 1 when
+ * there is one now, 0 when there cannot be: nothing was stopped then; -1 on failure. */
 int quota_reclaim(struct sched *s, uint32_t job, int64_t now_ms) CHECK_RESULT;
 
 /* One pass: sweeps for those within their shares until nothing more is reclaimed, then one for

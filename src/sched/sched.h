@@ -89,6 +89,9 @@ bool sched_is_spot(const struct sched *s, uint32_t job);
 /* Whether a running job has a node that its data are not on, where it says where they are. */
 bool sched_is_away(const struct sched *s, uint32_t job);
 
+/* What spot jobs were told to leave and nobody has yet, in thousandths of devices. */
+int64_t sched_leaving(const struct sched *s);
+
 /* What a node keeps for services: devices of its reserve. */
 int sched_reserve(const struct sched *s, uint32_t node);
 

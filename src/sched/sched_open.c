@@ -55,7 +55,8 @@ static int make_tables(struct sched *s)
         s->ends = arena_alloc(a, n * sizeof(*s->ends));
         s->back = has_shares(s->work) ? arena_alloc(a, nodes * POOL_DEVICES * sizeof(*s->back))
                                       : NULL;
-        if (!s->ends || (!s->back && has_shares(s->work)))
+        s->promise.had = s->tiers.keep ? arena_alloc(a, nodes * sizeof(*s->promise.had)) : NULL;
+        if (!s->ends || (!s->back && has_shares(s->work)) || (!s->promise.had && s->tiers.keep))
             return -ENOMEM;
     }
     if (s->policy.preempt != PREEMPT_NONE) {

@@ -92,6 +92,20 @@ static int keep_back(struct sched *s, size_t owner, int64_t devices, struct err 
                    s->policy.name, (long long)devices, (long long)(devices - left));
 }
 
+/* Shares are of what is left for batch jobs. */
+static int check_shares(const struct sched *s, struct err *e)
+{
+    int64_t left = s->pool->devices, shares = quota_shares(s);
+
+    for (size_t n = 0; n < s->pool->n_nodes; n++)
+        left -= s->tiers.kept[n];
+    if (shares <= left)
+        return 0;
+    return err_set(e, -EINVAL,
+                   "%s: the shares are %lld devices, and %lld are left beside a reserve",
+                   s->policy.name, (long long)shares, (long long)left);
+}
+
 static int open_reserves(struct sched *s, struct err *e)
 {
     const struct policy_service *p = &s->policy.service;
@@ -110,7 +124,7 @@ static int open_reserves(struct sched *s, struct err *e)
         return err_nomem(e);
     for (size_t i = 0; i < p->n_reserves && rc == 0; i++)
         rc = keep_back(s, p->owner[i], devices_of(&p->reserve[i], s->pool), e);
-    return rc;
+    return rc < 0 ? rc : check_shares(s, e);
 }
 
 int tiers_open(struct sched *s, struct err *e)
@@ -183,11 +197,25 @@ static int64_t needs(const struct sched *s, uint32_t job)
     return (int64_t)s->work->jobs[job].devices * s->work->jobs[job].milli;
 }
 
+int tiers_keep(const struct sched *s, uint32_t node, int32_t had)
+{
+    return MAX(s->tiers.kept[node] - had / WORK_WHOLE, 0);
+}
+
+int32_t tiers_owned(const struct sched *s, uint32_t job, const struct part *part)
+{
+    const struct tiers *t = &s->tiers;
+
+    if (tiers_of(s, job) != TIER_SERVICE || !t->kept[part->node] ||
+        !owns(t, t->number[class_of(s, job)], part->node))
+        return 0;
+    return part->milli * __builtin_popcount(part->devices);
+}
+
 void tiers_count(struct sched *s, uint32_t job, int sign)
 {
     struct tiers *t = &s->tiers;
     enum tier tier = tiers_of(s, job);
-    size_t number = t->number[class_of(s, job)];
 
     if (tier == TIER_SPOT) {
         t->n_spot = sign > 0 ? t->n_spot + 1 : t->n_spot - 1;
@@ -199,10 +227,8 @@ void tiers_count(struct sched *s, uint32_t job, int sign)
     for (uint32_t p = s->jobs[job].part; p != NO_PART; p = s->room.parts[p].next) {
         const struct part *x = &s->room.parts[p];
 
-        if (!t->kept[x->node] || !owns(t, number, x->node))
-            continue;
-        t->had[x->node] += sign * x->milli * __builtin_popcount(x->devices);
-        t->keep[x->node] = (uint8_t)MAX(t->kept[x->node] - t->had[x->node] / WORK_WHOLE, 0);
+        t->had[x->node] += sign * tiers_owned(s, job, x);
+        t->keep[x->node] = (uint8_t)tiers_keep(s, x->node, t->had[x->node]);
     }
 }
 
@@ -211,6 +237,8 @@ void tiers_start(struct sched *s, uint32_t job, struct action *why)
     struct tiers *t = &s->tiers;
 
     tiers_count(s, job, 1);
+    if (tiers_of(s, job) == TIER_SERVICE)
+        s->promise.job = WAITING_NONE; /* it may have what was promised */
     why->ready_ms = t->ready_ms;
     if (t->ready)
         t->ready[job] = t->ready_ms;
@@ -239,6 +267,8 @@ bool tiers_find(struct sched *s, uint32_t job)
     bool found;
 
     if (tier == TIER_SPOT && t->ceiling != WORK_UNKNOWN && t->used + needs(s, job) > t->ceiling)
+        return false;
+    if (tier == TIER_BATCH && !quota_allows(s, job))
         return false;
     if (t->keep && tier != TIER_SPOT)
         s->room.keep = tier == TIER_SERVICE ? view_of(s, job) : t->keep;
@@ -277,13 +307,13 @@ static int find_own(struct sched *s, uint32_t job, int64_t now_ms, bool clear)
     s->tiers.own = true;
     found = inside_find(s, job);
     if (!found && clear)
-        found = giveway_find(s, job, now_ms, false);
+        found = giveway_find(s, job, now_ms, GIVEWAY_SPOT);
     s->tiers.own = false;
     return found;
 }
 
-/* A place for a replica: its reserve, from which spot jobs go; what is free; what spot jobs, and
- * then batch jobs, give up. Where spot jobs get a notice, what is free goes before that. */
+/* A place for a replica: its reserve, from which spot jobs go; what is free; what spot jobs, idle
+ * jobs and then batch jobs give up. Where spot jobs get a notice, what is free goes before that. */
 static int find_service(struct sched *s, uint32_t job, int64_t now_ms, uint8_t *why)
 {
     bool at_once = s->policy.spot.notice_ms == 0;
@@ -296,9 +326,13 @@ static int find_service(struct sched *s, uint32_t job, int64_t now_ms, uint8_t *
         found = at_once ? 0 : find_own(s, job, now_ms, true);
         if (found != 0)
             return found;
-        found = giveway_find(s, job, now_ms, false);
+        found = giveway_find(s, job, now_ms, GIVEWAY_SPOT);
+        if (found == 0 && s->idle.jobs)
+            found = idle_reclaim(s, job, now_ms);
+        if (found == 0 && s->policy.service.preempt && s->policy.quota.borrow)
+            found = giveway_find(s, job, now_ms, GIVEWAY_ABOVE);
         if (found == 0 && s->policy.service.preempt)
-            found = giveway_find(s, job, now_ms, true);
+            found = giveway_find(s, job, now_ms, GIVEWAY_BATCH);
     } else {
         found = 1;
     }

@@ -62,6 +62,11 @@ void tiers_unqueue(struct sched *s, uint32_t job);
 /* It has devices from now on (1), or has none any more (-1): before they are given back. */
 void tiers_count(struct sched *s, uint32_t job, int sign);
 
+/* What others leave free of a node when its owners have so much there. What a part of a running job
+ * takes there of a reserve that is its own. Had, and that, in thousandths of devices. */
+int tiers_keep(const struct sched *s, uint32_t node, int32_t had);
+int32_t tiers_owned(const struct sched *s, uint32_t job, const struct part *part);
+
 /* It starts: count it, and say when its devices are free of spot jobs. */
 void tiers_start(struct sched *s, uint32_t job, struct action *why);
 
@@ -82,13 +87,22 @@ void reason_start(const struct sched *s, const struct action *a, int64_t now_ms,
 
 /* ---- giving way (giveway.c) ---- */
 
-/* Let spot jobs, and (batch) then batch jobs, give way so that there is a place for another: the
- * youngest, and none without which there is one, too. 1: it is in s->fit; 0: there is none, and
- * nobody stopped; -1 on failure. */
-int giveway_find(struct sched *s, uint32_t job, int64_t now_ms, bool batch) CHECK_RESULT;
+/* Who gives way. */
+enum giveway {
+    GIVEWAY_SPOT,  /* spot jobs */
+    GIVEWAY_ABOVE, /* then batch jobs of those that are above their shares (quota.h) */
+    GIVEWAY_BATCH, /* instead, then any batch jobs */
+};
 
-/* The same for a place in s->fit that was found while spot jobs counted as free. */
+/* Let some of them give way so that there is a place for another job: the youngest, and none
+ * without which there is one, too. 1: it is in s->fit; 0: there is none, and nobody stopped; -1 on
+ * failure. */
+int giveway_find(struct sched *s, uint32_t job, int64_t now_ms, enum giveway who) CHECK_RESULT;
+
+/* The same for a place in s->fit that was found while spot jobs counted as free; for one that there
+ * is as soon as spot jobs go, or there already. */
 int giveway_leave(struct sched *s, uint32_t job, int64_t now_ms) CHECK_RESULT;
+int giveway_beside(struct sched *s, uint32_t job, int64_t now_ms) CHECK_RESULT;
 
 /* Let all spot jobs count as free (up), or no longer. */
 void giveway_lift(struct sched *s, bool up);
@@ -97,10 +111,12 @@ void giveway_lift(struct sched *s, bool up);
 void giveway_settle(struct sched *s, int64_t now_ms);
 void giveway_drop(struct sched *s, uint32_t node);
 
-/* Whether a job has devices that spot jobs are leaving yet. */
+/* Whether a job has devices that spot jobs are leaving yet. From when on it really runs. */
 bool giveway_waits(const struct sched *s, uint32_t job, int64_t now_ms);
+int64_t giveway_from(const struct sched *s, uint32_t job);
 
-/* When there is more to be given back; WORK_UNKNOWN. */
+/* When there is more to be given back; WORK_UNKNOWN. When all of it is; 0: there is nothing. */
 int64_t giveway_again(const struct sched *s);
+int64_t giveway_over(const struct sched *s);
 
 #endif

@@ -134,6 +134,22 @@ static int check_classes(const struct policy *p, const char *file, struct err *e
     return 0;
 }
 
+/* A share is of batch jobs. */
+static int check_shares(const struct policy *p, const char *file, struct err *e)
+{
+    const struct policy_classes *both[] = { &p->service.classes, &p->spot.classes };
+
+    for (size_t i = 0; i < p->quota.n && !p->quota.by_team; i++)
+        for (size_t b = 0; b < ARRAY_SIZE(both); b++)
+            for (size_t k = 0; k < both[b]->n; k++)
+                if (!strcmp(p->quota.shares[i].name, both[b]->names[k]))
+                    return err_set(e, -EINVAL,
+                                   "%s: class %s is in [%s] and has a share: shares are of batch "
+                                   "jobs",
+                                   file, both[b]->names[k], b ? "spot" : "service");
+    return 0;
+}
+
 static int check_power(const struct policy *p, const char *file, struct err *e)
 {
     const struct policy_power *w = &p->power;
@@ -156,19 +172,19 @@ int tiers_check(const struct policy *p, const char *file, struct err *e)
     int rc = check_classes(p, file, e);
 
     if (rc == 0)
+        rc = check_shares(p, file, e);
+    if (rc == 0)
         rc = check_power(p, file, e);
     if (rc < 0 || (!p->service.said && !p->spot.said && !p->power.said))
         return rc;
-    if (p->backfill > BACKFILL_GREEDY || p->preempt == PREEMPT_QUOTA ||
+    if (p->backfill == BACKFILL_CONSERVATIVE || p->preempt == PREEMPT_QUOTA ||
         p->preempt == PREEMPT_REBUILD)
         return err_set(e, -EINVAL,
-                       "%s: [service], [spot] and [power] are for backfill = none or greedy, and "
-                       "preempt = none or victims",
+                       "%s: [service], [spot] and [power] are for backfill = none, greedy or easy, "
+                       "and preempt = none or victims",
                        file);
-    if (p->quota.n > 0 || p->idle.reclaim_ms > 0 || p->share.below > 0)
-        return err_set(e, -EINVAL,
-                       "%s: [service], [spot] and [power] do not go with [quota], [idle] or "
-                       "[share]",
+    if (p->share.below > 0)
+        return err_set(e, -EINVAL, "%s: [service], [spot] and [power] do not go with [share]",
                        file);
     return 0;
 }

@@ -148,7 +148,8 @@ def test_deadlines(brim, tmp_path):
     gate = ["-d2", "--no-watch", "--deadline", "1m", "sh", "-c",
             "while ! [ -e go ]; do sleep 0.02; done"]
     first = queue.submit(*gate)
-    later = queue.submit("-d2", "--no-watch", "--requeue", "--deadline", "3h", "bash", "-c", COUNT)
+    later = queue.submit("-d2", "--no-watch", "--requeue", "--deadline", "3h", "bash", "-c",
+                         counting("USR1", 400))
     soon = queue.submit("-d2", "--no-watch", "--deadline", "2h", "true")
     (queue.work / "go").touch()
     queue.until(soon, "done")

@@ -151,6 +151,30 @@ def test_a_resize_changes_what_was_promised(sim):
     ]
 
 
+HISTORY = POLICY + "length = history\n" + ELASTIC
+
+
+def test_lengths_told_by_those_that_ended(sim):
+    """As test_not_when_it_would_end_sooner_without(), and nobody says how long it will take."""
+    for length, resized in ((75, 0), (80, 0), (81, 1)):
+        rows = [f"p{i},{100 * i},1,{length},,,,u" for i in range(3)]
+        run, _ = sim([*rows, f"a,300,4,{length},4,8,1,u"], policy=HISTORY, head=HEAD + ",user")
+        assert run["resized"] == resized
+
+
+def test_a_job_that_is_longer_than_those_before(sim):
+    rows = [f"p{i},{100 * i},1,75,,,,u" for i in range(3)]
+    rows += ["a,300,4,1000,4,8,1,u", "b,400,1,10,,,,v", "c,600,1,10,,,,v"]
+    run, did = sim(rows, policy=HISTORY, head=HEAD + ",user")
+    # at 60 s it has 15 s left as far as is known; at 100 s as much again, and so it gets what b
+    # leaves; at 600 s it has done 432.5 s of its work, and may have as much left
+    assert [line for line in did if "goes from" in line] == [
+        "400.000 job a goes from 4 to 7 devices on n0: nobody waits for those that are free",
+        "610.000 job a goes from 7 to 8 devices on n0: nobody waits for those that are free",
+    ]
+    assert run["end_s"] == pytest.approx(610 + 10 + (1000 - 100 - 200 * 7 / 4) / 2, abs=0.01)
+
+
 def test_gangs_go_by_whole_nodes(sim):
     run, did = sim(["a,0,16,1000,8,24,1", "b,100,3,5000,,,"], nodes="2x8")
     assert "job a goes from 16 to 8 devices on n0" in did[1]
@@ -321,3 +345,10 @@ def test_a_week_of_philly(brim, tmp_path):
     assert [round(elastic["all"][key]) for key in ("completion_s", "wait_s")] == [9144, 1377]
     assert (elastic["resized"], elastic["started_on_fewer"]) == (410, 43)
     assert elastic["resizes_device_hours"] == pytest.approx(47.7444, abs=1e-3)
+    base = base.replace("order = fifo\nbackfill = greedy",
+                        "order = srtf\npreempt = victims\nlength = history")
+    (tmp_path / "history.ini").write_text(base + "[elastic]\n")
+    said = json.loads(brim.out("sim", tmp_path / "elastic.csv", "--nodes", "64x8", "--json",
+                               "--policy", tmp_path / "history.ini"))["policies"][0]
+    assert [round(said["all"][key]) for key in ("completion_s", "wait_s")] == [7861, 164]
+    assert (said["resized"], said["started_on_fewer"]) == (907, 525)

@@ -6,7 +6,7 @@ import json
 import pytest
 from conftest import ROOT
 
-WEEK = ROOT / "tests" / "fixtures" / "traces" / "philly_week.csv.gz"
+WEEK = ROOT / "tests" / "fixtures" / "traces" / "philly_week_vc.csv.gz"
 HEAD = "job_id,submit_s,gpus,duration_s,class,checkpoint_s\n"
 TRACE = HEAD + "s,0,8,1000,spot,300\nb,100,4,500,,\nr1,200,2,300,chat,\nr2,210,2,300,chat,\n" \
     "r3,220,2,300,chat,\n"
@@ -142,9 +142,13 @@ def test_notice(brim, trace, policy):
     assert got["all"]["wait_s"] == pytest.approx((30 + 20 + 530) / 3, abs=1e-3)
 
 
-def test_stopped_within_a_notice(brim, trace, policy):
+@pytest.mark.parametrize("activity", [False, True])
+def test_stopped_within_a_notice(brim, trace, policy, activity):
     """b waits for devices that s is leaving yet when a replica takes them: it has done nothing."""
-    path = trace(HEAD + "s,0,8,1000,spot,\nb,100,4,500,,\nr,110,4,100,chat,\n")
+    text = HEAD + "s,0,8,1000,spot,\nb,100,4,500,,\nr,110,4,100,chat,\n"
+    if activity:
+        text = text.replace("\n", ",90\n").replace("_s,90", "_s,activity")
+    path = trace(text)
     text = "[service]\nclass = chat\npreempt = yes\n" + SPOT + "notice = 30s\n"
     said = actions(brim, path, policy(text))
     assert said[3:] == [
@@ -178,6 +182,126 @@ def test_beside_victims(brim, trace, policy):
     ]
 
 
+EASY = "backfill = easy\nlength = oracle\n"
+FIRST = "on n0: of those that wait it was submitted first"
+# b, which needs all, is promised 100 s: the spot job is none of those that it waits for
+BEHIND = HEAD + "a,0,6,100,,\ns,0,2,1000,spot,\nb,10,8,50,,\nc,20,2,{},,\n"
+
+
+def test_easy_beside_spot(brim, trace, policy):
+    said = actions(brim, trace(BEHIND.format(80)), policy(EASY + SPOT))
+    assert said == [
+        f"0.000 job a starts with 6 devices {FIRST}",
+        "0.000 job s starts with 2 devices on n0: a spot job, on what nobody else wants",
+        "20.000 job s gives up 2 devices: spot jobs give way, to job c, which waits for 2 devices",
+        "20.000 job c starts with 2 devices on n0: it does not delay job b, which waits for "
+        "8 devices for 80 s: it ends before that",
+        f"100.000 job b starts with 8 devices {FIRST}",
+        "150.000 job s starts with 2 devices on n0: a spot job, on what nobody else wants",
+    ]
+    said = actions(brim, trace(BEHIND.format(81)), policy(EASY + SPOT))
+    assert [line.split(" ")[0] for line in said if " b starts" in line or " c starts" in line] == [
+        "100.000", "150.000"]
+
+
+def test_easy_and_a_notice(brim, trace, policy):
+    """What starts behind a promise lets spot jobs go only when they are gone by then."""
+    notice = policy(EASY + SPOT + "notice = 30s\n")
+    said = actions(brim, trace(BEHIND.format(50)), notice)
+    assert said[2:4] == [
+        "20.000 job s gives up 2 devices: spot jobs give way, to job c, which waits for 2 devices"
+        "; it has 30 s to leave",
+        "20.000 job c starts with 2 devices on n0: it does not delay job b, which waits for "
+        "8 devices for 80 s: it ends before that; they are free in 30 s",
+    ]
+    assert said[4].startswith("100.000 job b starts") and "free in" not in said[4]
+    said = actions(brim, trace(BEHIND.format(51)), notice)
+    assert said[2].startswith("100.000 job s gives up 2 devices")
+    assert said[3] == f"100.000 job b starts with 8 devices {FIRST}; they are free in 30 s"
+    # c runs from 50 s on, when s is gone, and so to 100 s
+    path = trace(HEAD + "a,0,3,90,,\ns,0,3,1000,spot,\nc,20,3,50,,\nb,30,8,50,,\nd,35,2,65,,\n")
+    assert ("35.000 job d starts with 2 devices on n0: it does not delay job b, which waits for "
+            "8 devices for 65 s: it ends before that") in actions(brim, path, notice)
+
+
+def test_easy_beside_a_reserve(brim, trace, policy):
+    """The end of a replica in its reserve gives b nothing; c would take what b waits for."""
+    path = trace(HEAD + "r,0,4,20,chat,\na,0,2,100,,\nb,10,4,50,,\nc,11,2,90,,\n")
+    said = actions(brim, path, policy(EASY + SERVICE))
+    assert said[2:] == [f"100.000 job b starts with 4 devices {FIRST}",
+                        f"150.000 job c starts with 2 devices {FIRST}"]
+    short = trace(HEAD + "r,0,4,20,chat,\na,0,2,100,,\nb,10,4,50,,\nc,11,2,89,,\n")
+    assert actions(brim, short, policy(EASY + SERVICE))[2].startswith("11.000 job c starts")
+
+
+def test_shares_beside_services_and_spot(brim, trace, policy):
+    path = trace(HEAD + "t,0,2,5000,spot,\ny1,10,4,1000,y,\nx1,30,4,100,x,\nr1,40,2,50,chat,\n")
+    shares = "[quota]\nborrow = yes\nshare = x 4\nshare = y 2\n"
+    text = "[service]\nclass = chat\nreserve = 2\n" + SPOT + shares
+    lent = "it borrows, above the share of class y (2), what nobody within a share needs"
+    assert actions(brim, path, policy(text)) == [
+        "0.000 job t starts with 2 devices on n0: a spot job, on what nobody else wants",
+        f"10.000 job y1 starts with 4 devices on n0: {lent}",
+        "30.000 job y1 gives up 4 devices: it is above the share of class y (2), and job x1, which "
+        "waits for 4 devices, is within the share of class x (4)",
+        "30.000 job x1 starts with 4 devices on n0: it is within the share of class x (4)",
+        "40.000 job r1 starts with 2 devices on n0: a replica of chat, in the reserve",
+        f"130.000 job y1 starts with 4 devices on n0: {lent}",
+    ]
+    # what y1 and t have together is enough, of one of them alone it is not
+    path = trace(HEAD + "y1,0,4,1000,y,\nt,5,4,5000,spot,\nx1,30,6,100,x,\n")
+    said = actions(brim, path, policy(SPOT + shares.replace("x 4", "x 6")))
+    assert [line.split(":")[0] for line in said[2:5]] == [
+        "30.000 job y1 gives up 4 devices", "30.000 job t gives up 4 devices",
+        "30.000 job x1 starts with 6 devices on n0"]
+    # who borrows stops for replicas before those that do not, though they are younger
+    path = trace(HEAD + "y1,0,4,1000,y,\nx1,10,2,1000,x,\nr1,20,2,50,chat,\nr2,30,2,50,chat,\n")
+    said = actions(brim, path, policy(text.replace("[spot]", "preempt = yes\n[spot]")))
+    assert said[3].startswith("30.000 job y1 gives up 4 devices: they are for job r2, which")
+
+
+def test_idle_devices_beside_services_and_spot(brim, trace, policy):
+    head = HEAD.replace("\n", ",activity\n")
+    path = trace(head + "a,0,4,1000,,,100:90 500:0 90\ns,0,2,2000,spot,,90\nb,200,4,100,,,90\n"
+                 "r,210,2,50,chat,,90\n")
+    idle = "[idle]\nreclaim = 50s\naction = shrink\n"
+    said = actions(brim, path, policy("[service]\nclass = chat\nreserve = 2\n" + SPOT + idle))
+    assert said == [
+        f"0.000 job a starts with 4 devices {FIRST}",
+        "0.000 job s starts with 2 devices on n0: a spot job, on what nobody else wants",
+        "200.000 job a gives up 4 devices: they were idle for 50 s, and are for job b, which waits "
+        "for 4 devices; it goes on when it needs some",
+        f"200.000 job b starts with 4 devices {FIRST}",
+        "210.000 job r starts with 2 devices on n0: a replica of chat, in the reserve",
+        f"600.000 job a starts with 4 devices {FIRST}",
+    ]
+    # what a and s have together is enough, of one of them alone it is not
+    path = trace(head + "a,0,4,1000,,,100:90 500:0 90\ns,0,4,2000,spot,,90\nb,200,6,100,,,90\n")
+    said = actions(brim, path, policy(SPOT + idle))
+    assert [line.split(":")[0] for line in said[2:5]] == [
+        "200.000 job a gives up 4 devices", "200.000 job s gives up 4 devices",
+        "200.000 job b starts with 6 devices on n0"]
+    # a replica beyond the reserve gets them, too; its own are never taken for being idle
+    path = trace(head + "r,0,2,1000,chat,,100:90 0\na,0,6,1000,,,100:90 500:0 90\n"
+                 "q,200,2,50,chat,,90\nb,300,6,10,,,90\n")
+    said = actions(brim, path, policy("[service]\nclass = chat\nreserve = 2\n" + idle))
+    assert said[2].startswith("200.000 job a gives up 6 devices: they were idle for 50 s, and are "
+                              "for job q, which waits for 2 devices")
+    assert said[4:] == [f"300.000 job b starts with 6 devices {FIRST}",
+                        f"600.000 job a starts with 6 devices {FIRST}"]
+
+
+@pytest.mark.parametrize("spot, redone", [("", 80), ("save = 0s\n", 0)])
+def test_activity_of_spot_jobs(brim, trace, policy, spot, redone):
+    """It works for 300 of its first 400 s, and saves each 220: 80 are lost, the pause is not."""
+    head = HEAD.replace("\n", ",activity\n")
+    path = trace(head + "s,0,8,1000,spot,220,100:100 100:0 100\nb,400,8,100,,,100\n")
+    got = run(brim, path, policy(SPOT + spot))
+    assert got["spot"]["done_again_device_hours"] == round(8 * redone / 3600, 3)
+    assert got["end_s"] == 500 + 40 + 600 + redone
+    assert got["busy_to_end"] == pytest.approx(8 * 1000 / (8 * got["end_s"]), abs=1e-5)
+
+
 def test_ceiling_and_price(brim, trace, policy):
     path = trace(HEAD + "s,0,2,1000,spot,\nt,0,2,1000,spot,\nu,0,2,1000,spot,\nb,3600,1,1,,\n")
     said = actions(brim, path, policy(SPOT + "ceiling = 50%\n"))
@@ -208,6 +332,40 @@ def test_power_waits(brim, trace, policy):
         "cap_kw": 2.8, "peak_kw": 2.6, "mean_kw": 2.6, "energy_kwh": round(2.6 * 20 / 3600, 3),
         "waited_for_power": 1, "at_a_lower_limit": 0, "work_done_device_hours": 0}
     assert got["energy_kwh"] == got["power"]["energy_kwh"]
+
+
+@pytest.mark.parametrize("cap, starts", [(2.8, 150), (3, 25)])
+def test_easy_below_a_cap(brim, trace, policy, cap, starts):
+    """b waits for power: c ends before there is some; d leaves b what it needs, or waits."""
+    path = trace(HEAD + "a,0,3,100,,\nb,10,4,50,,\nc,20,1,80,,\nd,25,1,200,,\n")
+    said = actions(brim, path, policy(f"{EASY}[power]\ncap = {cap}kW\nnode = 200W\n"), *POWER)
+    assert said[:3] == [
+        f"0.000 job a starts with 3 devices {FIRST}",
+        f"10.000 job b waits for 1.6 kW of {cap} kW: 2.2 kW are drawn, and 4 devices more would "
+        "lift that above the cap",
+        "20.000 job c starts with 1 device on n0: it does not delay job b, which waits for "
+        "4 devices for 80 s: it ends before that",
+    ]
+    assert f"100.000 job b starts with 4 devices {FIRST}" in said
+    behind = "it does not delay job b, which waits for 4 devices for 75 s: it leaves what that " \
+        "one will need"
+    assert any(line.startswith(f"{starts}.000 job d starts with 1 device on n0: ") and
+               (behind in line) == (starts == 25) for line in said)
+
+
+def test_shares_below_a_cap(brim, trace, policy):
+    """Four devices are free for x, and no power: who has more than its share stops for that."""
+    path = trace(HEAD + "y,0,4,1000,y,\nx,10,2,100,x,\n")
+    text = "[quota]\nborrow = yes\nshare = x 4\nshare = y 2\n[power]\ncap = 2.8kW\nnode = 200W\n"
+    assert actions(brim, path, policy(text), *POWER) == [
+        "0.000 job y starts with 4 devices on n0: it borrows, above the share of class y (2), what "
+        "nobody within a share needs",
+        "10.000 job y gives up 4 devices: it is above the share of class y (2), and job x, which "
+        "waits for 2 devices, is within the share of class x (4)",
+        "10.000 job x starts with 2 devices on n0: it is within the share of class x (4)",
+        "110.000 job y starts with 4 devices on n0: it borrows, above the share of class y (2), "
+        "what nobody within a share needs",
+    ]
 
 
 def test_power_by_kind(brim, trace, policy):
@@ -268,9 +426,14 @@ def test_power_limit(brim, trace, policy):
         ("[power]\ncap = 1kW\ncolour = red\n", ":6: unknown key 'colour' in [power]"),
         ("[power]\ncap = 1kW\n", "[power] needs to know what devices draw: say what they are"),
         ("[power]\ncap = 1kW\n[spot]\nclass = a\nnotice = 1s\n", "does not go with a notice"),
-        ("backfill = easy\nlength = limit\n[spot]\nclass = a\n", "backfill = none or greedy"),
-        ("[spot]\nclass = a\n[quota]\nshare = b 1\n", "do not go with [quota], [idle] or [share]"),
+        ("backfill = conservative\nlength = limit\n[spot]\nclass = a\n", "greedy or easy, and"),
         ("preempt = victims\n[power]\ncap = 1kW\n", "[power] is for preempt = none"),
+        ("[spot]\nclass = a\n[share]\nbelow = 50%\ntogether = 90%\nafter = 1m\n",
+         "[service], [spot] and [power] do not go with [share]"),
+        ("[spot]\nclass = a\n[quota]\nshare = a 1\n", "class a is in [spot] and has a share"),
+        ("[service]\nclass = a\n[quota]\nshare = a 1\n", "class a is in [service] and has a share"),
+        (SERVICE + "[quota]\nshare = b 5\n",
+         "the shares are 5 devices, and 4 are left beside a reserve"),
     ],
 )
 def test_bad_sections(brim, trace, policy, text, why):
@@ -302,3 +465,29 @@ def test_the_queue_of_a_machine_refuses(brim, policy, tmp_path):
         done = brim("queue", "--policy", policy(text), "--directory", tmp_path / "queue")
         assert done.returncode != 0 and len(done.stderr.splitlines()) == 1
         assert f"[{section}]" in done.stderr and "only brim sim can do that" in done.stderr
+
+
+SHARES = "[quota]\nborrow = yes\n" + "".join(
+    f"share = {name} {n}\n" for name, n in (
+        ("7f04ca", 120), ("6c71a0", 80), ("ee9e8c", 64), ("6214e9", 64), ("b436b2", 24),
+        ("103959", 16), ("11cb48", 16), ("ed69ec", 8), ("e13805", 8), ("0e4a51", 8)))
+
+
+def test_a_week_beside_a_service(brim, policy, tmp_path):
+    """Figures of docs/services.md."""
+    day = 86400
+    rows = [f"night{r},0,4,{7 * day},chat" for r in range(8)]
+    for d in range(7):
+        rows += [f"day{d}-{r},{d * day + 28800 + r * 30},4,43200,chat" for r in range(16)]
+        rows += [f"lunch{d}-{r},{d * day + 43200 + r * 30},4,7200,chat" for r in range(8)]
+    path = tmp_path / "mixed.csv"
+    path.write_text(gzip.decompress(WEEK.read_bytes()).decode() + "\n".join(rows) + "\n")
+    service = "[service]\nclass = chat\nreserve = 96\npreempt = yes\n"
+    notice = service + "[spot]\nclass = 2869ce\nnotice = 30s\nsave = 20s\n"
+    greedy = "backfill = greedy\n"
+    for name, text, wait, ready in [("greedy", greedy + service, 19270, 1),
+                                    ("easy", EASY + service, 18167, 1),
+                                    ("notice", EASY + notice, 9711, 0.920455),
+                                    ("shares", greedy + notice + SHARES, 6427, 0.840909)]:
+        got = run(brim, path, policy(text, name), nodes="64x8")
+        assert (round(got["all"]["wait_s"]), got["services"][0]["started_within"]) == (wait, ready)

@@ -192,6 +192,10 @@ static const char *const policies[] = {
     ("order = las\nqueues = 30s 300s\nevery = 1s\npreempt = victims\n" COST
      "[quota]\nshare = x 50%\nshare = y 50%\nborrow = yes\n" IDLE "action = requeue\n"),
     "order = las\nqueues = 30s 300s\nevery = 1s\npreempt = victims\n" COST,
+    ("order = fifo\n" COST IDLE
+     "action = shrink\n[service]\nclass = y\nreserve = 4\npreempt = yes\n"),
+    ("order = fifo\nbackfill = greedy\n" COST IDLE
+     "action = shrink\n[spot]\nclass = y\nsave = 0s\n"),
 };
 
 /* What went wrong, as words; NULL. */

@@ -224,6 +224,7 @@ static const char *check_one(struct watch *sum, const struct policy *p, const ch
 
 #define SERVICE "[service]\nclass = chat\nclass = rank\n"
 #define SPOT "[spot]\nclass = spot\n"
+#define EASY "order = fifo\nbackfill = easy\nlength = oracle\n"
 
 static const struct {
     const char *text;
@@ -251,6 +252,12 @@ static const struct {
       "[power]\ncap = 5kW\n",
       true, true, true, false },
     { "order = fifo\n" SPOT "[power]\ncap = 4500 W\naction = limit\n", true, false, true, false },
+    { EASY "restart = 5s\n" SERVICE "reserve = chat 4\nreserve = rank 3\npreempt = yes\n" SPOT
+           "notice = 30s\nsave = 20s\n",
+      true, true, false, true },
+    { EASY SERVICE "reserve = 4\npreempt = yes\n" SPOT "[power]\ncap = 5kW\n", true, true, true,
+      false },
+    { EASY SPOT "[power]\ncap = 4500 W\naction = limit\n", true, false, true, false },
 };
 
 static void test_holds(void)
@@ -342,6 +349,7 @@ static void test_unused(void)
         "order = fifo\n",
         "order = fifo\nbackfill = greedy\n",
         "order = las\nqueues = 30s 300s\npreempt = victims\nrestart = 5s\n",
+        EASY,
     };
 
     for (size_t k = 0; k < ARRAY_SIZE(texts); k++) {
