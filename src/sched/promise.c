@@ -89,7 +89,7 @@ static void begin(struct sched *s)
         memset(s->back, 0, s->pool->n_nodes * POOL_DEVICES * sizeof(*s->back));
     if (s->promise.had)
         memcpy(s->promise.had, s->tiers.had, s->pool->n_nodes * sizeof(*s->promise.had));
-    for (uint32_t n = 0; n < s->pool->n_nodes; n++)
+    for (uint32_t n = 0; (s->promise.had || s->tiers.n_leaving) && n < s->pool->n_nodes; n++)
         s->promise.spare[n] = s->room.nodes[n].n_whole;
     for (size_t i = 0; i < s->tiers.n_leaving; i++)
         for (uint32_t p = s->tiers.leaving[i].part; p != NO_PART; p = s->room.parts[p].next) {
@@ -135,9 +135,15 @@ static void make(struct sched *s, uint32_t job, int64_t now_ms)
         have.mw = s->policy.power.cap_mw - s->power.now_mw;
     }
     begin(s);
-    for (uint32_t n = 0; n < s->pool->n_nodes; n++)
-        if (suits_kind(s, n, w))
-            count(&have, &want, -1, left_of(s, n));
+    for (uint32_t n = 0; n < s->pool->n_nodes; n++) {
+        int left = s->promise.had || s->tiers.n_leaving ? left_of(s, n) : s->room.nodes[n].n_whole;
+
+        s->promise.spare[n] = s->promise.had ? s->promise.spare[n] : (uint8_t)left;
+        if (!suits_kind(s, n, w))
+            continue;
+        have.one += left >= want.each;
+        have.rest += want.rest && left >= want.rest;
+    }
     while (i < s->n_ends && !fits(&have, &want)) {
         const struct expected *x = &s->ends[i++];
 
