@@ -94,6 +94,15 @@ class Queue:
         return pid if b"queue" in name and str(self.folder).encode() in b" ".join(name) else None
 
 
+    def end(self):
+        """The engine ends, before its folder goes."""
+        pid, end = self.engine(), time.monotonic() + END_S
+        if pid:
+            os.kill(pid, signal.SIGTERM)
+        while pid and os.path.exists("/proc/%d/stat" % pid) and time.monotonic() < end:
+            time.sleep(0.02)
+
+
 class Killer(threading.Thread):
     """Kills the engine again and again until it has done so often enough."""
 
@@ -217,9 +226,7 @@ def main():
         bad = ["job %s is %s: %s" % (j["job"], j["state"], j["reason"]) for j in left]
         bad += check(wanted, jobs)
         queue.out("jobs")
-        pid = queue.engine()
-        if pid:
-            os.kill(pid, signal.SIGTERM)
+        queue.end()
         attempts = sum(j["attempts"] for j in jobs)
         states = collections.Counter(j["state"] for j in jobs)
         print(
