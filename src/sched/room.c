@@ -111,7 +111,7 @@ static void change(struct room *r, const struct part *p, const struct work *w, i
             n->whole &= (uint16_t) ~(1U << d);
     }
     n->cpus_milli += sign * w->cpus_milli;
-    n->memory_mib += sign * w->memory_mib;
+    n->memory_mib += (int64_t)sign * w->memory_mib;
     n->version++;
     n->n_whole = (uint8_t)__builtin_popcount(n->whole);
     if (n->n_whole == before)
