@@ -156,11 +156,15 @@ static void leave_out(struct verdict *v, const struct verdict_item *item)
 }
 
 /* Others on the CPUs, and too few of these, explain a loader's waiting or communication only where
- * they cost as much as half of it. What calls cost explains the call of the loader in a step that
- * is short, not one that decodes for longer than all other calls take. */
-static bool is_enough(const struct verdict_item *why, const struct verdict_item *seen)
+ * they cost as much as half of it; a hypervisor, where it costs as much. What calls cost explains
+ * the call of the loader in a step that is short, not one that decodes for longer than all other
+ * calls take. */
+static bool is_enough(const struct judge *j, const struct verdict_item *why,
+                      const struct verdict_item *seen)
 {
-    if (why->cause == CAUSE_SMALL_BATCH)
+    bool stolen = judge_mean(j, RUN_CPU_STEAL) >= j->l.cpu_stolen;
+
+    if (why->cause == CAUSE_SMALL_BATCH || (why->cause == CAUSE_CPU_NEIGHBOURS && stolen))
         return why->share >= seen->share;
     if (why->cause != CAUSE_CPU_NEIGHBOURS && why->cause != CAUSE_CPU_QUOTA &&
         why->cause != CAUSE_CPU_BINDING)
@@ -175,7 +179,7 @@ static void explain(struct judge *j)
 
         const struct verdict_item *why = judge_find(j, explained[i].why);
 
-        if (seen && why && is_enough(why, seen))
+        if (seen && why && is_enough(j, why, seen))
             leave_out(j->v, seen);
     }
 }

@@ -146,12 +146,6 @@ bool judge_is_handing_over(const struct judge *j)
            j->wait * j->v->step_s < most;
 }
 
-/* Whether a loader that seems to sleep may be one whose CPU the hypervisor has taken. */
-static bool is_stopped(const struct judge *j)
-{
-    return judge_mean(j, RUN_CPU_STEAL) >= j->l.cpu_stolen && !(j->wait >= j->l.mostly);
-}
-
 void judge_loader(struct judge *j)
 {
     if (!(j->wait >= j->l.wait_warning))
@@ -159,7 +153,7 @@ void judge_loader(struct judge *j)
     if (j->cpu_waiting >= j->l.loader_on_cpu ||
         (j->cpu_waiting > j->l.loader_asleep && judge_mean(j, RUN_CPU_BUSY) >= j->l.cpus_free))
         add_decoding(j);
-    else if (j->cpu_waiting <= j->l.loader_asleep && !judge_is_handing_over(j) && !is_stopped(j))
+    else if (j->cpu_waiting <= j->l.loader_asleep && !judge_is_handing_over(j))
         add_waiting(j);
     else if (j->cpu_waiting > j->l.loader_asleep && has_room(j))
         add_few(j);

@@ -315,7 +315,7 @@ static void test_stolen(void)
     is_int(judge_made(&m), CAUSE_LOADER_WAITS, "a worker that sleeps");
     m.s[RUN_CPU_STEAL] = 0.12;
     is_int(judge_made(&m), CAUSE_CPU_NEIGHBOURS, "not where the hypervisor has the CPUs");
-    made_stage(&m, BRIM_STAGE_WAIT, 0.5);
+    made_stage(&m, BRIM_STAGE_WAIT, 0.25);
     is_int(judge_made(&m), CAUSE_LOADER_WAITS, "what costs more than they do goes first");
 }
 
