@@ -41,10 +41,15 @@ elapsed() {
     printf '%d s' "$((SECONDS - $1))"
 }
 
+# Where ccache is installed, what was compiled once is not compiled again, in whichever copy
+# of the tree: names of files are relative to it, and debug information may name another copy.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+
 # configure DIR CC MESON-OPTIONS...: make the build directory, anew when it was made with others.
 configure() {
     local dir=$1 cc=$2 want
     shift 2
+    ! command -v ccache >/dev/null || cc="ccache $cc"
     want="$cc $*"
     if [ -f "$dir/build.ninja" ] && [ "$(cat "$dir/.options" 2>/dev/null)" = "$want" ]; then
         return 0

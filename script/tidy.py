@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Run clang-tidy over the C files below a source folder: tidy.py BUILD-DIRECTORY FOLDER.
+
+Prints what it finds, and ends with 1 then. What was found clean is not looked at again while
+nothing that it is made of has changed: the file and all that it includes, its compiler's command,
+the checks, clang-tidy itself. That is kept in $XDG_CACHE_HOME/brim/tidy (~/.cache), an empty file
+for each; what was of no use for a month goes.
+"""
+
+import concurrent.futures
+import contextlib
+import functools
+import hashlib
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import time
+
+CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "brim/tidy"
+KEPT_S = 30 * 86400
+AT_A_TIME = 8  # it starts slowly, and reads the commands of all files each time
+
+
+def known(name):
+    """Whether that was found clean; from now on it was of use."""
+    try:
+        os.utime(CACHE / name)
+    except OSError:
+        return False
+    return True
+
+
+def remember(name):
+    """Where there is no room, or no home, it is looked at again."""
+    with contextlib.suppress(OSError):
+        (CACHE / name).touch()
+
+
+def clean_up():
+    with contextlib.suppress(OSError):
+        CACHE.mkdir(parents=True, exist_ok=True)
+        for old in CACHE.iterdir():
+            if time.time() - old.stat().st_mtime > KEPT_S:
+                old.unlink(missing_ok=True)
+
+
+def said(command, **options):
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, **options)
+
+
+@functools.lru_cache(maxsize=None)
+def digest(path):
+    return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+
+
+def parts(entry):
+    """The files that one is made of, as its compiler names them."""
+    words = shlex.split(entry["command"])
+    at = words.index("-o")
+    command = [w for w in words[:at] + words[at + 2 :] if w not in ("-c", "-MD", "-MQ", "-MF")]
+    command = [w for w in command if not w.endswith((".o", ".o.d"))] + ["-M"]
+    made = said(command, cwd=entry["directory"], check=True).stdout
+    return made.replace("\\\n", " ").split()[1:]
+
+
+def key(entry, common):
+    """What a verdict on a file depends on."""
+    h = hashlib.sha256(common)
+    h.update(entry["command"].encode())
+    for part in parts(entry):
+        h.update(part.encode() + digest(os.path.join(entry["directory"], part)).encode())
+    return h.hexdigest()
+
+
+def look(build, entries):
+    """Entries to look at, each with its key: (status, what clang-tidy says)."""
+    files = [entry["file"] for entry, _ in entries]
+    command = ["clang-tidy", "--quiet", "--warnings-as-errors=*", "-p", build]
+    p = said(command + files, stderr=subprocess.STDOUT)
+    if p.returncode == 0:
+        for _, name in entries:
+            remember(name)
+    return p.returncode, p.stdout
+
+
+def is_finding(line):
+    return ": error:" in line or ": warning:" in line or line.startswith("error")
+
+
+def main(build, folder):
+    root = os.path.abspath(folder) + os.sep
+    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as f:
+        entries = json.load(f)
+    for entry in entries:
+        entry["file"] = os.path.normpath(os.path.join(entry["directory"], entry["file"]))
+    found = {e["file"]: e for e in entries if e["file"].startswith(root)}
+    clean_up()
+    common = said(["clang-tidy", "--version"]).stdout + pathlib.Path(".clang-tidy").read_text()
+    findings, status = set(), 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        keys = pool.map(lambda entry: key(entry, common.encode()), found.values())
+        left = [(entry, name) for entry, name in zip(found.values(), keys) if not known(name)]
+        pieces = [left[i : i + AT_A_TIME] for i in range(0, len(left), AT_A_TIME)]
+        for code, text in pool.map(lambda piece: look(build, piece), pieces):
+            status = status or code
+            print(text, file=sys.stderr)
+            findings.update(filter(is_finding, text.splitlines()))
+    print("\n".join(sorted(findings)) or "%d of %d files were looked at" % (len(left), len(found)))
+    return 1 if status or not found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2]))
