@@ -68,10 +68,11 @@ struct group {
     char path[GROUP_PATH]; /* below the root of its hierarchies */
     char name[SIGNAL_THING];
     enum cgroup_kind kind;
-    bool own, found; /* the agent's; by the last walk */
-    double cpu;      /* at the last walk */
-    int64_t busy_ns; /* when it was last found to use CPU time; 0: never */
-    bool limits;     /* are to be read */
+    bool own, found;             /* the agent's; by the last walk */
+    bool in[CGROUP_HIERARCHIES]; /* which have a folder of it, at the last walk */
+    double cpu;                  /* at the last walk */
+    int64_t busy_ns;             /* when it was last found to use CPU time; 0: never */
+    bool limits;                 /* are to be read */
     double values[CGROUP_VALUES];
 };
 
@@ -227,9 +228,18 @@ static double cpu_of(const struct cgroups *s, const struct group *g)
     double cpu = (double)NAN;
 
     for (int h = 0; h < CGROUP_HIERARCHIES && isnan(cpu); h++)
-        if (s->roots[h] >= 0)
+        if (g->in[h])
             cpu = cgroup_read_cpu(s->roots[h], g->path, (enum cgroup_hierarchy)h);
     return cpu;
+}
+
+/* Asking a hierarchy for each file of a group that it lacks would take as long as reading it. */
+static void look_where(const struct cgroups *s, struct group *g)
+{
+    const char *path = g->path[1] ? g->path + 1 : ".";
+
+    for (int h = 0; h < CGROUP_HIERARCHIES; h++)
+        g->in[h] = s->roots[h] >= 0 && faccessat(s->roots[h], path, F_OK, 0) == 0;
 }
 
 /* Find the groups that there are now; those that are gone are dropped. */
@@ -254,8 +264,10 @@ static int find_groups(struct cgroups *s, int64_t now_ns)
     s->n = n;
     for (size_t i = 0; i < n; i++) {
         struct group *g = &s->groups[i];
-        double cpu = g->kind == CGROUP_SERVICE ? cpu_of(s, g) : (double)NAN;
+        double cpu;
 
+        look_where(s, g);
+        cpu = g->kind == CGROUP_SERVICE ? cpu_of(s, g) : (double)NAN;
         if (cpu - g->cpu >= SERVICE_SECONDS)
             g->busy_ns = now_ns;
         g->cpu = cpu;
@@ -288,7 +300,7 @@ static void read_group(const struct cgroups *s, struct group *g)
             g->values[i] = (double)NAN;
     /* version 2 first: where both have a value, the controller belongs to version 1 */
     for (int h = CGROUP_HIERARCHIES - 1; h >= 0; h--)
-        if (s->roots[h] >= 0)
+        if (g->in[h])
             cgroup_read(s->roots[h], g->path, (enum cgroup_hierarchy)h, g->limits, g->values);
     g->limits = false;
 }

@@ -6,7 +6,9 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "probe/sample_table.h"
@@ -131,20 +133,60 @@ static void add_operation(const char *at, double *values)
     }
 }
 
+/* Where no NFS is mounted the statistics are not read, until something was mounted: most machines
+ * have none, and the kernel writes a line for each mount of any kind. */
+struct nfs {
+    struct sample_table *stats;
+    struct kept mounts; /* tells by poll() that they changed */
+    bool idle;          /* there was none when the statistics were read last */
+};
+
+static void nfs_close(void *state)
+{
+    struct nfs *s = state;
+
+    sample_table_close(s->stats);
+    kept_close(&s->mounts);
+    free(s);
+}
+
 static int nfs_open(void **state, const struct sampler_env *env, struct err *e)
 {
-    return sample_table_start(state, env->root, "proc/self/mountstats", e);
+    struct nfs *s = calloc(1, sizeof(*s));
+    int rc;
+
+    if (!s)
+        return err_nomem(e);
+    kept_open(&s->mounts, env->root, "proc/self/mounts");
+    rc = sample_table_open(&s->stats, env->root, "proc/self/mountstats", e);
+    if (rc < 0) {
+        nfs_close(s);
+        return rc;
+    }
+    *state = s;
+    return 0;
+}
+
+static bool is_needless(struct nfs *s)
+{
+    struct pollfd fd = { .fd = s->mounts.fd, .events = POLLPRI };
+
+    return s->idle && fd.fd >= 0 && poll(&fd, 1, 0) == 0;
 }
 
 static int nfs_sample(void *state, struct tick *t)
 {
+    struct nfs *s = state;
     char name[SIGNAL_THING];
     double *values = NULL; /* of the mount that the line belongs to, NULL when it is none of ours */
     bool operating = false; /* behind its "per-op statistics" */
     const char *at;
     char *text;
-    int rc = sample_table_read(state, &text), n = 0;
+    int rc, n = 0;
 
+    if (is_needless(s))
+        return 0;
+    rc = sample_table_read(s->stats, &text);
     if (rc < 0)
         return rc;
     at = text;
@@ -165,7 +207,8 @@ static int nfs_sample(void *state, struct tick *t)
             operating = pass(&p, "per-op");
         }
     } while (scan_line(&at));
+    s->idle = n == 0;
     return 0;
 }
 
-const struct sampler_ops sampler_nfs = { "nfs", &nfs_set, nfs_open, nfs_sample, sample_table_stop };
+const struct sampler_ops sampler_nfs = { "nfs", &nfs_set, nfs_open, nfs_sample, nfs_close };

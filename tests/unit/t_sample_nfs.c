@@ -1,3 +1,6 @@
+#include <sched.h>
+#include <sys/mount.h>
+
 #include "sampled.h"
 
 extern const struct sampler_ops sampler_nfs;
@@ -111,6 +114,29 @@ static void test_hostile(struct sampled *s)
                 "op=\"write\"", "absent");
 }
 
+/* The statistics are the test's, the table that tells of changes is the kernel's own. */
+static void test_mounts(struct sampled *s)
+{
+    char path[PATH_MAX];
+
+    if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) < 0) {
+        ok(true, "mounting is not permitted: %s", strerror(errno)); /* skipped */
+        return;
+    }
+    folder_link(s->folder, "proc/self/mounts", "/proc/self/mounts");
+    sampled_close(s);
+    folder_text(s->folder, STATS, "device proc mounted on /proc with fstype proc\n");
+    is_int(sampled_open(s), 0, "it opens");
+    is_int(sampled_at(s, 5), 0, "no mount of NFS");
+    folder_text(s->folder, STATS, real);
+    is_int(sampled_at(s, 6), 0, "and none is looked for");
+    folder_path(s->folder, "mnt/", path);
+    folder_need(mount("none", path, "tmpfs", 0, NULL), path);
+    is_int(sampled_at(s, 7), 2, "until something was mounted");
+    is_int(sampled_at(s, 8), 2, "and on, while there is some");
+    folder_need(umount(path), path);
+}
+
 int main(void)
 {
     struct sampled s;
@@ -120,6 +146,7 @@ int main(void)
     test_values(&s);
     test_changes(&s);
     test_hostile(&s);
+    test_mounts(&s);
     folder_text(s.folder, STATS, real);
     sampled_oom(&s);
     sampled_remove(&s);

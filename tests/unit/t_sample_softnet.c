@@ -40,6 +40,17 @@ static void test_values(struct sampled *s)
     is_value(s, "", "sockets_time_wait", "9");
 }
 
+static void test_slow(struct sampled *s)
+{
+    folder_text(s->folder, "proc/net/netstat", "TcpExt: TCPTimeouts\nTcpExt: 24\n");
+    folder_text(s->folder, "proc/net/sockstat", "sockets: used 18\n");
+    is_int(sampled_at(s, 9), 1, "a few seconds later");
+    is_value(s, "", "sockets", "18");
+    is_value(s, "", "timeouts_total", "23");
+    is_int(sampled_at(s, 10), 1, "ten seconds later");
+    is_value(s, "", "timeouts_total", "24");
+}
+
 static void test_hostile(struct sampled *s)
 {
     folder_text(s->folder, "proc/net/softnet_stat",
@@ -49,7 +60,7 @@ static void test_hostile(struct sampled *s)
                 "Tcp: InErrs\nTcp:\nTcp: CurrEstab");
     folder_text(s->folder, "proc/net/netstat", "");
     folder_text(s->folder, "proc/net/sockstat", "\nTCP:\nTCP: inuse\nused 5\nsockets: used used\n");
-    is_int(sampled_at(s, 1), 1, "garbage");
+    is_int(sampled_at(s, 20), 1, "garbage");
     is_value(s, "", "backlog_processed_total", "4");
     is_value(s, "", "backlog_dropped_total", "absent");
     is_value(s, "", "sent_segments_total", "7");
@@ -63,7 +74,7 @@ static void test_hostile(struct sampled *s)
     folder_text(s->folder, "proc/net/softnet_stat", "");
     folder_text(s->folder, "proc/net/snmp", "");
     folder_text(s->folder, "proc/net/sockstat", "");
-    is_int(sampled_at(s, 2), 0, "nothing, no row");
+    is_int(sampled_at(s, 30), 0, "nothing, no row");
 }
 
 int main(void)
@@ -73,6 +84,7 @@ int main(void)
     sampled_make(&s, &sampler_softnet);
     is_int(sampled_open(&s), -ENOENT, "nothing there");
     test_values(&s);
+    test_slow(&s);
     test_hostile(&s);
     folder_text(s.folder, "proc/net/softnet_stat", "00000001 00000002 00000003\n");
     sampled_oom(&s);
