@@ -24,6 +24,7 @@
 #include "run/launch.h"
 #include "run/moment.h"
 #include "run/node.h"
+#include "run/pace.h"
 #include "run/rings.h"
 #include "run/series.h"
 #include "run/shared.h"
@@ -63,7 +64,9 @@ struct observer {
     struct series series;
     struct lane inferred;
     struct kin_watch kin; /* while no rank marks anything */
-    int64_t ending_ns;    /* when the pilot had enough of the job; 0: it goes on */
+    struct pace pace;
+    bool calm;
+    int64_t ending_ns; /* when the pilot had enough of the job; 0: it goes on */
     struct shared shared;
     bool told_io;
 };
@@ -102,6 +105,46 @@ static void observer_done(struct observer *o)
 
 /* ---- what is measured ---- */
 
+/* Wake up at each period, and so that one ends when the next sample is due. */
+static int set_timer(const struct observer *o, int64_t period_ns)
+{
+    const struct timespec every = { .tv_sec = (time_t)(period_ns / SECOND_NS),
+                                    .tv_nsec = (long)(period_ns % SECOND_NS) };
+    const int64_t left_ns = o->due_ns - clock_monotonic_ns(o->c->clock);
+    const int64_t first_ns = o->due_ns - MAX(left_ns - 1, 0) / period_ns * period_ns;
+    const struct itimerspec spec = { .it_interval = every,
+                                     .it_value = { .tv_sec = (time_t)(first_ns / SECOND_NS),
+                                                   .tv_nsec = (long)(first_ns % SECOND_NS) } };
+
+    return timerfd_settime(o->timer, TFD_TIMER_ABSTIME, &spec, NULL) < 0 ? -errno : 0;
+}
+
+static int64_t glance_period(const struct observer *o)
+{
+    if (o->c->pilot)
+        return TURN_NS;
+    return o->calm ? o->c->interval_ns : GLANCE_NS;
+}
+
+/* Look more often, or less so, from here on. */
+static void keep_pace(struct observer *o, int64_t now_ns, double blocked)
+{
+    struct pace_look look = { .now_ns = now_ns,
+                              .ranks = rings_count(o->rings),
+                              .marks = rings_marks(o->rings),
+                              .blocked = blocked,
+                              .next_s = (double)o->c->interval_ns / 1e9 };
+    bool calm;
+
+    for (size_t i = 0; i < look.ranks; i++)
+        look.waited_s += rings_lane(o->rings, i)->total.host_s[BRIM_STAGE_WAIT];
+    calm = pace_is_calm(&o->pace, &look) && !o->c->pilot && o->c->interval_ns > GLANCE_NS;
+    if (calm == o->calm)
+        return;
+    o->calm = calm;
+    (void)set_timer(o, glance_period(o));
+}
+
 static int sample(struct observer *o, int64_t now_ns)
 {
     struct tick *before = &o->ticks[o->now], *now = &o->ticks[!o->now];
@@ -131,6 +174,7 @@ static int sample(struct observer *o, int64_t now_ns)
         say(o, "some of the job's processes belong to another user: what they read and write is "
                "not known");
     }
+    keep_pace(o, now_ns, growth.blocked);
     o->now = !o->now;
     moment_make(before, now, &growth, &job, &m);
     if (!(m.seconds > 0))
@@ -176,7 +220,8 @@ static int glance(struct observer *o, int64_t now_ns)
         return rc;
     o->glance_ns += GLANCE_NS * ((now_ns - o->glance_ns) / GLANCE_NS + 1);
     family_look(o->family, &g, rings_count(o->rings) == 0);
-    series_add(&o->series, &g, now_ns);
+    if (!rings_count(o->rings))
+        series_add(&o->series, &g, now_ns);
     if (now_ns < o->due_ns)
         return 0;
     launch_tty(&o->launch);
@@ -203,14 +248,10 @@ static struct about about_of(const struct observer *o)
                            .root = o->root };
 }
 
-static int set_timer(struct observer *o, struct err *e)
+static int make_timer(struct observer *o, struct err *e)
 {
-    const int64_t period = o->c->pilot ? TURN_NS : GLANCE_NS;
-    struct itimerspec every = { .it_interval = { .tv_nsec = period },
-                                .it_value = { .tv_nsec = period } };
-
     o->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    if (o->timer < 0 || timerfd_settime(o->timer, 0, &every, NULL) < 0)
+    if (o->timer < 0)
         return err_set(e, -errno, "timer: %s", strerror(errno));
     return 0;
 }
@@ -254,7 +295,7 @@ static int prepare(struct observer *o, struct err *e)
         rc = board(o, e);
     if (rc == 0)
         rc = family_open(&o->family, o->proc, true, getpid(), e);
-    return rc == 0 ? set_timer(o, e) : rc;
+    return rc == 0 ? make_timer(o, e) : rc;
 }
 
 static void take_stop(const struct observer *o)
@@ -405,6 +446,9 @@ static int begin(struct observer *o, struct err *e)
     o->inferred_ns = o->begin_ns;
     o->glance_ns = o->begin_ns;
     o->due_ns = o->begin_ns + o->c->interval_ns;
+    rc = set_timer(o, glance_period(o));
+    if (rc < 0)
+        return err_set(e, rc, "timer: %s", strerror(-rc));
     o->out->run.begin_ns = clock_wall_ns(o->c->clock);
     o->launch.cpus = o->c->cpus;
     o->launch.shared = o->c->shared;

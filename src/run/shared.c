@@ -12,7 +12,8 @@
 /* Of the time, one part may go into reading; and where processes come and go. */
 enum { PROCESSES_MOST = 512, RARITY = 2000, RARITY_CHANGED = 50 };
 
-/* How soon it is read again when there are other processes than at the last time. */
+/* How soon it is read again; and when there are other processes than at the last time. */
+#define AGAIN_NS (5 * SECOND_NS)
 #define CHANGED_NS (3 * SECOND_NS)
 
 /* Measured: 3.7 ms for 1 GiB of 4 KiB pages, so that this is a second at most. */
@@ -66,6 +67,6 @@ double shared_look(struct shared *s, int proc, const struct family *f, double re
     s->processes = n;
     s->read_ns = clock_monotonic_ns(clock);
     s->cost_ns = cpu_ns() - begin_cpu_ns;
-    s->due_ns = s->read_ns + MAX(SECOND_NS, RARITY * s->cost_ns);
+    s->due_ns = s->read_ns + MAX(AGAIN_NS, RARITY * s->cost_ns);
     return sum > 0 ? sum : (double)NAN;
 }

@@ -315,6 +315,30 @@ def test_marked_steps(runs):
     assert one["steps"] == 150
 
 
+def beat(process):
+    """Seconds between two looks of brim run; NaN before the first."""
+    for number in os.listdir("/proc/%d/fdinfo" % process.pid):
+        with open("/proc/%d/fdinfo/%s" % (process.pid, number)) as f:
+            found = re.search(r"it_interval: \((\d+), (\d+)\)", f.read())
+        if found:
+            return int(found[1]) + int(found[2]) / 1e9
+    return float("nan")
+
+
+@pytest.mark.timed
+def test_a_job_that_computes_is_looked_at_with_each_sample(runs):
+    """And one that waits for data, or marks nothing, ten times a second."""
+    options = ("--quiet", "--interval", "1s")
+    computes = runs.start(JOB, 100000, 0, 10000, options=options)
+    others = [runs.start(JOB, 100000, 5000, 5000, options=options),
+              runs.start("sleep", 1000, options=options)]
+    wait_for(lambda: beat(computes) == 1, 50)  # after ten seconds, on an idle machine
+    assert [beat(p) for p in others] == [0.1, 0.1]
+    for p in (computes, *others):
+        p.terminate()
+        p.communicate(timeout=60)
+
+
 @pytest.mark.timed
 def test_many_steps_are_summed(runs):
     card, done = runs.card(JOB, 30000, 50, 50, 1)
