@@ -72,7 +72,9 @@ static const struct opt opts[] = {
 };
 
 static const int64_t grace_ns = (int64_t)30 * 1000 * MS;
-static const struct submit_opts defaults = { .signal = "TERM", .grace_ns = grace_ns };
+static const struct submit_opts defaults = { .signal = "TERM",
+                                             .grace_ns = grace_ns,
+                                             .deadline_ns = -1 };
 
 static int any_task(void *arg, int32_t task)
 {
@@ -107,6 +109,8 @@ static int check(const struct submit_opts *o, char **operands, int64_t *priority
     if (o->warn_ns > 0 && o->warn_ns >= o->limit_ns)
         return err_set(e, EXIT_USAGE,
                        "--warn is a time before the limit: it needs a longer --limit");
+    if (o->deadline_ns >= 0 && o->deadline_ns < MS)
+        return err_set(e, EXIT_USAGE, "--deadline: a time from now, such as 2h");
     if (o->devices > INT32_MAX || o->cpus > INT32_MAX)
         return err_set(e, EXIT_USAGE, "asks for more than any machine has");
     return 0;
@@ -182,7 +186,7 @@ static int make_request(const struct app *app, const struct submit_opts *o, char
     wire_add_int(request, "cpus", (int64_t)o->cpus);
     wire_add_int(request, "limit", o->limit_ns / MS);
     wire_add_int(request, "warn", o->warn_ns / MS);
-    wire_add_int(request, "deadline", o->deadline_ns / MS);
+    wire_add_int(request, "deadline", MAX(o->deadline_ns, 0) / MS);
     wire_add_int(request, "grace", o->grace_ns / MS);
     wire_add_int(request, "signal", local_signal(o->signal, e));
     wire_add_int(request, "hold", o->hold);

@@ -301,6 +301,7 @@ def test_what_is_shown(queue):
     (("submit", "--after", "afterok:99", "true"), 1, "there is no job 99"),
     (("submit", "--checkpoint-signal", "KILL", "true"), 2, "TERM, USR1"),
     (("submit", "--warn", "5s", "true"), 2, "longer --limit"),
+    (("submit", "--deadline", "0s", "true"), 2, "a time from now"),
     (("submit", "-d", "3", "true"), 1, "asks for 3 devices, and this machine has 2"),
     (("submit", "-p", "101", "true"), 1, "from -100 to 100"),
     (("submit", "-p", "x", "true"), 2, "from -100 to 100"),
