@@ -198,7 +198,7 @@ def samples_fail():
 
 @case
 def workers_die():
-    """One, then all of them."""
+    """One, then all of them, long before the epoch ends: each of them is missed."""
 
     class Slow(Data):
         def __getitem__(self, i):
@@ -213,8 +213,9 @@ def workers_die():
 
         return now
 
-    plan = {3: "3", 5: kill(1), 8: kill(9), 14: "2", 17: kill(9)}
-    return compare(plan, lambda job: job.train(DataLoader(Slow(), batch_size=8, shuffle=True)))
+    plan = {3: "3", 5: kill(1), 8: kill(9), 40: "2"}
+    loader = DataLoader(Slow(240), batch_size=8, shuffle=True)
+    return compare(plan, lambda job: job.train(loader, epochs=2))
 
 
 @case

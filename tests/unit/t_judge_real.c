@@ -244,6 +244,9 @@ static void test_taken(void)
     m.s[RUN_RANK_THREAD_CPU] = 0.45;
     m.s[RUN_RANK_THREAD_WAIT] = 0.53;
     is_int(judge_made(&m), CAUSE_LOADER_CPU, "workers take the CPUs");
+    m.s[RUN_OTHER_CPU] = 0.6;
+    is_int(judge_made(&m), CAUSE_CPU_NEIGHBOURS, "not where others may");
+    m.s[RUN_OTHER_CPU] = 0.05;
     made_stage(&m, BRIM_STAGE_WAIT, 0.12);
     m.s[RUN_WORKER_CPU] = 0.43;
     is_int(judge_made(&m), CAUSE_LOADER_CPU, "and are a little late as well: both together count");
