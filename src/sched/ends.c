@@ -27,12 +27,24 @@ static int64_t end_of(const struct sched *s, uint32_t job)
     return left_ms == WORK_UNKNOWN ? WORK_UNKNOWN : giveway_from(s, job) + left_ms;
 }
 
+/* Jobs end at the front of the list and most begin near it: the shorter side is moved. It comes to
+ * an edge of its room after as many steps as there are jobs, at least. */
 void ends_add(struct sched *s, uint32_t job)
 {
     int64_t end_ms = end_of(s, job);
     size_t at = find_end(s, end_ms, job);
 
-    memmove(&s->ends[at + 1], &s->ends[at], (s->n_ends++ - at) * sizeof(*s->ends));
+    if (s->ends + s->n_ends == s->ends_room + s->ends_most) {
+        memmove(s->ends_room, s->ends, s->n_ends * sizeof(*s->ends));
+        s->ends = s->ends_room;
+    }
+    if (at < s->n_ends / 2 && s->ends > s->ends_room) {
+        s->ends--;
+        memmove(s->ends, s->ends + 1, at * sizeof(*s->ends));
+    } else {
+        memmove(&s->ends[at + 1], &s->ends[at], (s->n_ends - at) * sizeof(*s->ends));
+    }
+    s->n_ends++;
     s->ends[at] = (struct expected){ end_ms, job };
 }
 
@@ -40,5 +52,11 @@ void ends_remove(struct sched *s, uint32_t job)
 {
     size_t at = find_end(s, end_of(s, job), job);
 
-    memmove(&s->ends[at], &s->ends[at + 1], (--s->n_ends - at) * sizeof(*s->ends));
+    s->n_ends--;
+    if (at < s->n_ends / 2) {
+        memmove(s->ends + 1, s->ends, at * sizeof(*s->ends));
+        s->ends++;
+    } else {
+        memmove(&s->ends[at], &s->ends[at + 1], (s->n_ends - at) * sizeof(*s->ends));
+    }
 }

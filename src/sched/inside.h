@@ -80,6 +80,8 @@ struct sched {
     size_t n_running, n_waiting;
     struct expected *ends; /* those that run by their ends (backfill) */
     size_t n_ends;
+    struct expected *ends_room; /* where these may lie: twice as many as there are jobs */
+    size_t ends_most;
     struct promise promise;
     int16_t *back; /* by device of each node: shares given back by then; NULL: no job has any */
     struct user *users;

@@ -82,6 +82,27 @@ static int left_of(const struct sched *s, uint32_t node)
     return s->promise.had ? MAX(whole - tiers_keep(s, node, s->promise.had[node]), 0) : whole;
 }
 
+/* Count the nodes that are enough before any job ends. */
+static void count_now(const struct sched *s, const struct work *w, const struct want *want,
+                      struct enough *have)
+{
+    bool all = !w->kinds && !s->room.closed && !s->promise.had && !s->tiers.n_leaving;
+
+    for (int level = 1; all && level <= s->pool->most; level++) {
+        uint32_t nodes = s->room.level[level].count;
+
+        have->one += level >= want->each ? nodes : 0;
+        have->rest += want->rest && level >= want->rest ? nodes : 0;
+    }
+    for (uint32_t n = 0; !all && n < s->pool->n_nodes; n++)
+        if (suits_kind(s, n, w)) {
+            int left = left_of(s, n);
+
+            have->one += left >= want->each;
+            have->rest += want->rest && left >= want->rest;
+        }
+}
+
 /* What is free now, and what spot jobs are leaving. */
 static void begin(struct sched *s)
 {
@@ -89,8 +110,7 @@ static void begin(struct sched *s)
         memset(s->back, 0, s->pool->n_nodes * POOL_DEVICES * sizeof(*s->back));
     if (s->promise.had)
         memcpy(s->promise.had, s->tiers.had, s->pool->n_nodes * sizeof(*s->promise.had));
-    for (uint32_t n = 0; (s->promise.had || s->tiers.n_leaving) && n < s->pool->n_nodes; n++)
-        s->promise.spare[n] = s->room.nodes[n].n_whole;
+    memcpy(s->promise.spare, s->room.wholes, s->pool->n_nodes);
     for (size_t i = 0; i < s->tiers.n_leaving; i++)
         for (uint32_t p = s->tiers.leaving[i].part; p != NO_PART; p = s->room.parts[p].next) {
             const struct part *part = &s->room.parts[p];
@@ -135,15 +155,7 @@ static void make(struct sched *s, uint32_t job, int64_t now_ms)
         have.mw = s->policy.power.cap_mw - s->power.now_mw;
     }
     begin(s);
-    for (uint32_t n = 0; n < s->pool->n_nodes; n++) {
-        int left = s->promise.had || s->tiers.n_leaving ? left_of(s, n) : s->room.nodes[n].n_whole;
-
-        s->promise.spare[n] = s->promise.had ? s->promise.spare[n] : (uint8_t)left;
-        if (!suits_kind(s, n, w))
-            continue;
-        have.one += left >= want.each;
-        have.rest += want.rest && left >= want.rest;
-    }
+    count_now(s, w, &want, &have);
     while (i < s->n_ends && !fits(&have, &want)) {
         const struct expected *x = &s->ends[i++];
 

@@ -16,6 +16,7 @@ static void open_node(struct room *r, uint32_t node)
     for (int d = 0; d < from->devices; d++)
         n->left[d] = WORK_WHOLE;
     n->version++;
+    r->wholes[node] = n->n_whole;
     bits_add(&r->level[n->n_whole], node);
 }
 
@@ -23,7 +24,8 @@ int room_init(struct room *r, const struct pool *pool)
 {
     *r = (struct room){ .pool = pool, .spare = NO_PART };
     r->nodes = arena_alloc(&r->arena, (pool->n_nodes + 1) * sizeof(*r->nodes));
-    if (!r->nodes)
+    r->wholes = arena_alloc(&r->arena, pool->n_nodes + 1);
+    if (!r->nodes || !r->wholes)
         return -ENOMEM;
     for (int i = 0; i <= POOL_DEVICES; i++)
         if (bits_init(&r->level[i], &r->arena, (uint32_t)pool->n_nodes) < 0)
@@ -116,6 +118,7 @@ static void change(struct room *r, const struct part *p, const struct work *w, i
     n->n_whole = (uint8_t)__builtin_popcount(n->whole);
     if (n->n_whole == before)
         return;
+    r->wholes[p->node] = n->n_whole;
     bits_remove(&r->level[before], p->node);
     bits_add(&r->level[n->n_whole], p->node);
     r->whole += n->n_whole - before;
@@ -157,6 +160,7 @@ void room_lose(struct room *r, uint32_t node)
     assert(n->n_whole == devices);
     bits_remove(&r->level[n->n_whole], node);
     bits_add(&r->level[0], node);
+    r->wholes[node] = 0;
     *n = (struct room_node){ .memory_mib = -1, .cpus_milli = -1, .version = n->version + 1 };
     r->whole -= devices;
     r->milli -= (int64_t)devices * WORK_WHOLE;

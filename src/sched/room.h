@@ -60,6 +60,7 @@ struct room {
     const struct pool *pool;
     struct arena arena;
     struct room_node *nodes;
+    uint8_t *wholes;                     /* n_whole of each, for those who look at all */
     struct bits level[POOL_DEVICES + 1]; /* nodes by how many devices are wholly free */
     int64_t whole;                       /* devices that are wholly free */
     int64_t milli;                       /* what is free of all devices, in thousandths */

@@ -52,7 +52,9 @@ static int make_tables(struct sched *s)
         !s->fit.parts || !s->promise.spare || !s->users)
         return -ENOMEM;
     if (s->policy.backfill >= BACKFILL_EASY) {
-        s->ends = arena_alloc(a, n * sizeof(*s->ends));
+        s->ends_most = 2 * n;
+        s->ends_room = arena_alloc(a, s->ends_most * sizeof(*s->ends));
+        s->ends = s->ends_room;
         s->back = has_shares(s->work) ? arena_alloc(a, nodes * POOL_DEVICES * sizeof(*s->back))
                                       : NULL;
         s->promise.had = s->tiers.keep ? arena_alloc(a, nodes * sizeof(*s->promise.had)) : NULL;
