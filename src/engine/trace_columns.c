@@ -19,6 +19,7 @@ static const struct trace_column_name own[] = {
     { "checkpoint_s", TRACE_CHECKPOINT_S },
     { "per_node", TRACE_PER_NODE },
     { "gpu_milli", TRACE_MILLI },
+    { "mig", TRACE_MIG },
     { "cpu_milli", TRACE_CPUS_MILLI },
     { "memory_mib", TRACE_MEMORY_MIB },
     { "kinds", TRACE_KINDS },

@@ -106,6 +106,9 @@ static int take_row(struct reader *r, const struct trace_table *t)
                               ? "one more table of speeds than can be: %.60s"
                               : "kinds are names, or names:speeds, with | between: %.60s",
                           trace_field(t, TRACE_KINDS));
+    why = trace_mig(r, trace_field(t, TRACE_MIG), &w);
+    if (why)
+        return reader_bad(r, "%s", why);
     if (groups(r, t, &w) < 0)
         return -ENOMEM;
     rc = trace_wish(r, t, &w);

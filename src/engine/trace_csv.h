@@ -21,6 +21,7 @@ enum trace_column {
     TRACE_SCALING,
     TRACE_PER_NODE,
     TRACE_MILLI,
+    TRACE_MIG,
     TRACE_CPUS_MILLI,
     TRACE_MEMORY_MIB,
     TRACE_KINDS,
@@ -79,6 +80,10 @@ int trace_seconds(const struct trace_table *t, enum trace_column c, int64_t *ret
  * -EINVAL: not that; -ENOENT: no node has them; -E2BIG: one more table of speeds than can be;
  * -ENOMEM. */
 int trace_kinds(struct reader *r, const char *text, struct work *w) CHECK_RESULT;
+
+/* "3g" as the instance of a device that a job takes, whose devices and kinds are known. NULL, or
+ * why that cannot be. */
+const char *trace_mig(const struct reader *r, const char *text, struct work *w);
 
 /* "600:95 7200:0 95" as the stretches of a job whose length is known. -EINVAL, -E2BIG, -ENOMEM. */
 int trace_activity(struct reader *r, const char *text, struct work *w) CHECK_RESULT;

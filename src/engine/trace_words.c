@@ -7,6 +7,7 @@
 
 #include "base/parse.h"
 #include "engine/trace_csv.h"
+#include "model/mig.h"
 
 /* ---- kinds ---- */
 
@@ -58,6 +59,34 @@ int trace_kinds(struct reader *r, const char *text, struct work *w)
         return number;
     w->speeds = (uint16_t)number;
     return 0;
+}
+
+/* ---- instances ---- */
+
+const char *trace_mig(const struct reader *r, const char *text, struct work *w)
+{
+    int slices = mig_slices(text);
+    uint64_t kinds = 0;
+
+    if (!*text)
+        return NULL;
+    if (slices == 0)
+        return "mig is 1g, 2g, 3g, 4g or 7g";
+    if (w->devices != 1 || w->milli < WORK_WHOLE || w->most > 0)
+        return "mig is for jobs with one device, of which gpu_milli says nothing";
+    for (size_t i = 0; i < r->pool->n_kinds; i++)
+        if (mig_divides(r->pool->kinds[i]))
+            kinds |= 1ULL << i;
+    if (w->kinds)
+        kinds &= w->kinds;
+    if (!kinds)
+        return "no node has a device of its kinds that is divided by mig";
+    w->kinds = kinds;
+    if (slices < MIG_SLICES) {
+        w->mig = (uint8_t)slices;
+        w->milli = (int16_t)mig_milli(slices);
+    }
+    return NULL;
 }
 
 /* ---- activity ---- */

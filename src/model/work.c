@@ -214,7 +214,7 @@ static int sort(struct workload *w)
 static bool same_shape(const struct work *a, const struct work *b)
 {
     return a->devices == b->devices && a->per_node == b->per_node && a->milli == b->milli &&
-           a->kinds == b->kinds && a->cpus_milli == b->cpus_milli &&
+           a->mig == b->mig && a->kinds == b->kinds && a->cpus_milli == b->cpus_milli &&
            a->memory_mib == b->memory_mib && a->speeds == b->speeds && a->least == b->least;
 }
 

@@ -53,6 +53,7 @@ struct work {
     int16_t class;       /* the same: what results are told apart by */
     int16_t priority;    /* higher goes first, where a policy looks at it */
     bool fixed;          /* may not be preempted */
+    uint8_t mig;         /* slices of an instance, which milli is then (mig.h); 0 */
     uint16_t speeds;     /* number in the workload's table, plus 1; 0: as fast on all its kinds */
     uint16_t shape;      /* equal for jobs that need the same: workload_settle() */
     uint32_t stretch, n_stretches; /* in the workload's: its length; 0: nobody said */

@@ -122,6 +122,9 @@ void inside_count_users(struct sched *s, int64_t now_ms);
 /* The group whose next job, by s->cursor, goes first; WAITING_NONE. */
 uint32_t inside_first_group(const struct sched *s);
 
+/* "4 devices", "an instance of 3g", "20 % of a device" (reason.c). */
+void reason_devices(const struct work *w, int32_t devices, struct str *out);
+
 int pass_queue(struct sched *s, int64_t now_ms) CHECK_RESULT;
 int pass_quota(struct sched *s, int64_t now_ms) CHECK_RESULT;
 int pass_victims(struct sched *s, int64_t now_ms) CHECK_RESULT;

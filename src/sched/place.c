@@ -81,7 +81,7 @@ static bool find_share(const struct room *r, const struct work *w, struct fit *f
         if (!room_suits(r, i, w, 1))
             continue;
         for (int d = 0; d < r->pool->nodes[i].devices; d++)
-            if (n->left[d] >= w->milli &&
+            if (room_has_share(n, d, w) &&
                 (n->left[d] < best || (n->left[d] == best && !room_is_near(r, f->parts[0].node) &&
                                        room_is_near(r, i)))) {
                 best = n->left[d];

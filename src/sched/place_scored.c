@@ -44,7 +44,7 @@ static bool has_room(const struct room *r, uint32_t node, const struct work *w)
     if (!room_suits(r, node, w, share ? 1 : w->devices) || (!share && n->n_whole < w->devices))
         return false;
     for (int d = 0; share && d < r->pool->nodes[node].devices; d++)
-        if (n->left[d] >= w->milli)
+        if (room_has_share(n, d, w))
             return true;
     return !share;
 }
@@ -56,7 +56,7 @@ static uint16_t fullest(const struct room *r, const struct work *w, uint32_t nod
     int best = -1;
 
     for (int d = 0; d < r->pool->nodes[node].devices; d++)
-        if (n->left[d] >= w->milli && (best < 0 || n->left[d] < n->left[best]))
+        if (room_has_share(n, d, w) && (best < 0 || n->left[d] < n->left[best]))
             best = d;
     return best < 0 ? 0 : (uint16_t)(1U << best);
 }
@@ -129,7 +129,7 @@ static double growth(const struct room *r, const struct work *w, uint32_t node, 
     for (int d = 0; d < now.devices; d++) {
         double grows;
 
-        if (now.left[d] < w->milli)
+        if (!room_has_share(n, d, w))
             continue;
         then.left[d] = (int16_t)(now.left[d] - w->milli);
         grows = loss(t, &then) - before;

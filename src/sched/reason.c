@@ -7,9 +7,11 @@ static void add_time(struct str *out, int64_t ms)
     str_add(out, quantity_seconds((double)ms / 1e3).text);
 }
 
-static void add_devices(const struct work *w, int32_t devices, struct str *out)
+void reason_devices(const struct work *w, int32_t devices, struct str *out)
 {
-    if (w->milli < WORK_WHOLE)
+    if (w->mig)
+        str_addf(out, "an instance of %dg", w->mig);
+    else if (w->milli < WORK_WHOLE)
         str_addf(out, "%d %% of a device", w->milli / 10);
     else
         str_addf(out, "%d device%s", (int)devices, devices == 1 ? "" : "s");
@@ -25,7 +27,7 @@ static void add_these(const struct sched *s, const struct action *a, struct str 
         str_addf(out, "%d to ", (int)a->before);
     if (a->kind == ACTION_START && a->devices < asked)
         str_addf(out, "%d of ", (int)a->devices);
-    add_devices(w, a->kind == ACTION_START ? asked : a->devices ? a->devices : w->devices, out);
+    reason_devices(w, a->kind == ACTION_START ? asked : a->devices ? a->devices : w->devices, out);
 }
 
 static void add_place(const struct sched *s, uint32_t job, struct str *out)
@@ -47,7 +49,7 @@ static void add_other(const struct sched *s, const struct action *a, struct str 
     if (a->other == WAITING_NONE)
         return;
     str_addf(out, "job %s, which waits for ", s->work->jobs[a->other].name);
-    add_devices(&s->work->jobs[a->other], elastic_asked(s, a->other), out);
+    reason_devices(&s->work->jobs[a->other], elastic_asked(s, a->other), out);
 }
 
 static void add_share(const struct sched *s, uint32_t job, struct str *out)

@@ -7,20 +7,12 @@ static void add_kw(struct str *out, int64_t mw)
     str_addf(out, "%.4g kW", (double)mw / 1e6);
 }
 
-static void add_devices(const struct sched *s, uint32_t job, struct str *out)
+static void add_other(const struct sched *s, uint32_t job, struct str *out)
 {
     const struct work *w = &s->work->jobs[job];
 
-    if (w->milli < WORK_WHOLE)
-        str_addf(out, "%d %% of a device", w->milli / 10);
-    else
-        str_addf(out, "%d device%s", (int)w->devices, w->devices == 1 ? "" : "s");
-}
-
-static void add_other(const struct sched *s, uint32_t job, struct str *out)
-{
-    str_addf(out, "job %s, which waits for ", s->work->jobs[job].name);
-    add_devices(s, job, out);
+    str_addf(out, "job %s, which waits for ", w->name);
+    reason_devices(w, w->devices, out);
 }
 
 static void add_class(const struct sched *s, uint32_t job, struct str *out)
@@ -39,7 +31,7 @@ static void add_hold(const struct sched *s, const struct action *a, struct str *
     str_add(out, ": ");
     add_kw(out, s->power.now_mw);
     str_add(out, " are drawn, and ");
-    add_devices(s, a->job, out);
+    reason_devices(&s->work->jobs[a->job], s->work->jobs[a->job].devices, out);
     str_add(out, " more would lift that above the cap");
 }
 

@@ -106,6 +106,7 @@ static void change(struct room *r, const struct part *p, const struct work *w, i
 
         n->left[d] = (int16_t)(n->left[d] + sign * p->milli);
         assert(n->left[d] >= 0 && n->left[d] <= WORK_WHOLE);
+        n->slices[d] ^= p->slices;
         r->milli += (int64_t)sign * p->milli;
         if (n->left[d] == WORK_WHOLE)
             n->whole |= (uint16_t)(1U << d);
@@ -138,6 +139,8 @@ int room_take(struct room *r, const struct work *w, const struct fit *f, uint32_
         }
         *p = f->parts[i];
         p->next = first;
+        if (w->mig)
+            p->slices = mig_place(r->nodes[p->node].slices[__builtin_ctz(p->devices)], w->mig);
         first = number;
         change(r, p, w, -1);
     }

@@ -2,6 +2,7 @@
  * devices are wholly free, so that a place is found without a look at every node. */
 #ifndef BRIM_SCHED_ROOM_H
 #define BRIM_SCHED_ROOM_H
+#include "model/mig.h"
 #include "model/pool.h"
 #include "model/work.h"
 #include "sched/bits.h"
@@ -12,6 +13,7 @@ struct part {
     uint16_t devices; /* bits */
     int16_t milli;    /* of each: WORK_WHOLE, or the share of one device */
     uint32_t next;    /* in the table of parts: the job's next one */
+    uint8_t slices;   /* bits of memory, of an instance (mig.h), once it is taken; 0 */
 };
 
 enum { NO_PART = UINT32_MAX };
@@ -19,10 +21,11 @@ enum { NO_PART = UINT32_MAX };
 struct room_node {
     int64_t memory_mib;
     int32_t cpus_milli;
-    uint16_t whole;             /* bits of the wholly free devices */
-    uint8_t n_whole;            /* how many */
-    uint32_t version;           /* grows with each change */
-    int16_t left[POOL_DEVICES]; /* of each device, in thousandths */
+    uint16_t whole;               /* bits of the wholly free devices */
+    uint8_t n_whole;              /* how many */
+    uint32_t version;             /* grows with each change */
+    int16_t left[POOL_DEVICES];   /* of each device, in thousandths */
+    uint8_t slices[POOL_DEVICES]; /* of its memory that instances take; 0: it is not divided */
 };
 
 /* A place that was found: nothing is taken yet. */
@@ -81,6 +84,18 @@ struct room {
 static inline bool room_is_near(const struct room *r, uint32_t node)
 {
     return r->near && nearby_has(r->near, node);
+}
+
+/* Whether a device of a node has the share that a job needs. A device is divided into instances, or
+ * shared by jobs that take what they get of it. */
+static inline bool room_has_share(const struct room_node *n, int device, const struct work *w)
+{
+    if (n->left[device] < w->milli)
+        return false;
+    if (!w->mig)
+        return !n->slices[device];
+    return (n->slices[device] || n->left[device] == WORK_WHOLE) &&
+           mig_fits(n->slices[device], w->mig);
 }
 
 /* All devices of the pool are free. -ENOMEM. */
