@@ -85,9 +85,10 @@ def read_line(stream, word):
 
 
 def last(done):
-    """What the job printed: steps, seconds, workers at its end."""
-    steps, seconds, workers = done.stdout.split()[-3:]
-    return int(steps), float(seconds), int(workers)
+    """What the job printed: steps, seconds, workers at its end, workers of most of its steps. What
+    is kept is compared with what was now and then: the end may be in such a moment."""
+    steps, seconds, workers, usual = done.stdout.split()[-4:]
+    return int(steps), float(seconds), int(workers), int(usual)
 
 
 # ---- what it finds ----
@@ -98,7 +99,7 @@ def test_a_gain_is_found_and_kept(brim):
     assert done.returncode == 0, done.stderr
     (one,) = done.settings
     assert (one["knob"], one["before"], one["outcome"]) == ("loader.workers", "0", "adopted")
-    assert last(done)[2] == int(one["value"]) >= 3
+    assert last(done)[3] == int(one["value"]) >= 3
     assert 1.5 < one["low"] < one["gain"] < one["high"] < 6, one
     before, after = (done.seen["optimize"][k] for k in ("before", "after"))
     assert after["steps_per_s"] > 2.5 * before["steps_per_s"], done.seen
@@ -138,7 +139,7 @@ def test_two_ranks(brim):
     assert one["outcome"] == "adopted" and one["gain"] > 1.5
     assert done.seen["optimize"]["ranks"] == 2
     lines = [line.split() for line in done.stdout.splitlines()]
-    assert [line[2] for line in lines] == [one["value"]] * 2
+    assert [line[3] for line in lines] == [one["value"]] * 2
 
 
 def test_save_profile(brim):

@@ -52,7 +52,7 @@ def test_a_full_disk(brim, clean, room):
         done = brim.run(JOB, 2000, 4000, 1000, STATE_DIRECTORY=str(disk))
         assert done.returncode == 0
         (one,) = done.settings
-        assert one["outcome"] == "adopted" and last(done)[2] == int(one["value"])
+        assert one["outcome"] == "adopted" and last(done)[3] == int(one["value"])
         assert count(done.stderr, "not stored") == 1, done.stderr
         lines = [line for line in done.stderr.splitlines() if "cannot write" in line
                  or "/profiles: No space" in line]

@@ -99,7 +99,7 @@ def test_another_machine(known):
     first = done.settings[0]
     assert (first["value"], first["outcome"]) == ("7", "adopted"), done.stderr
     assert first["why"].startswith("the profile has it: ")
-    assert last(done)[2] >= 7
+    assert last(done)[3] >= 7
     assert here in known.now() and ELSEWHERE not in known.now()
     assert 'value = "%s"' % [k for k in done.settings if k["outcome"] == "adopted"][-1]["value"] \
         in known.now()

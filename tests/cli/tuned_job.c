@@ -20,7 +20,8 @@
  * higher, "crash" exits with status 3 after two steps, "slow" takes twice the time, "deny" tells
  * that it was refused.
  *
- * Prints the steps it made, the seconds they took, and the workers in force at the end. */
+ * Prints the steps it made, the seconds they took, the workers in force at the end, and those with
+ * which it made most of its steps. */
 #include <fcntl.h>
 #include <limits.h>
 #include <math.h>
@@ -38,7 +39,7 @@
 #include "brim/ring.h"
 #include "brim/step.h"
 
-enum { LAST_STEPS = 40 };
+enum { LAST_STEPS = 40, WORKERS_MOST = 64 };
 
 struct job {
     struct brim_step *s;
@@ -46,7 +47,8 @@ struct job {
     const char *mode;
     bool rank_1, half; /* half: precision */
     uint64_t seq, fetch_us, compute_us, workers, readers, dies_at, step;
-    const char *start; /* TUNED_START */
+    const char *start;           /* TUNED_START */
+    uint64_t made[WORKERS_MOST]; /* steps by workers */
 };
 
 static void rest(int64_t us)
@@ -174,6 +176,16 @@ static void make_step(struct job *j)
                                  (begins(j, "lie") ? 0.5 : 0));
     brim_step_end(j->s);
     j->step++;
+    j->made[MIN(j->workers, WORKERS_MOST - 1)]++;
+}
+
+static unsigned usual_workers(const struct job *j)
+{
+    unsigned most = 0;
+
+    for (unsigned n = 1; n < WORKERS_MOST; n++)
+        most = j->made[n] > j->made[most] ? n : most;
+    return most;
 }
 
 int main(int argc, char **argv)
@@ -212,8 +224,9 @@ int main(int argc, char **argv)
     }
     if (j.dies_at && is(&j, "kill"))
         raise(SIGKILL);
-    printf("%llu %.3f %llu\n", (unsigned long long)j.step, (double)(brim_step_now() - first) / 1e9,
-           (unsigned long long)j.workers);
+    printf("%llu %.3f %llu %u\n", (unsigned long long)j.step,
+           (double)(brim_step_now() - first) / 1e9, (unsigned long long)j.workers,
+           usual_workers(&j));
     brim_step_close(j.s);
     return asked ? 9 : j.dies_at ? 3 : 0;
 }
