@@ -2,8 +2,6 @@
 
 #include "engine/sim_inside.h"
 
-static const int64_t seen_ms = 60000; /* that a job has to run until its steps are known */
-
 int64_t sim_known_left(const struct sim *m, uint32_t job, int64_t left_ms)
 {
     const struct work *w = &m->work->jobs[job];
@@ -55,7 +53,7 @@ static int64_t known_now(const struct sim *m, uint32_t job)
 /* A running job; when there is more to be told of it. */
 static int64_t tell_again(struct sim *m, uint32_t job)
 {
-    int64_t at_ms = m->since_ms[job] + sched_restart_ms(m->sched, job) + seen_ms;
+    int64_t at_ms = m->since_ms[job] + sched_restart_ms(m->sched, job) + LENGTH_SEEN_MS;
 
     if (m->policy->length == LENGTH_HISTORY) {
         if (sched_job_left(sched_job(m->sched, job), m->now_ms) > 0)

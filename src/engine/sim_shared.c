@@ -35,6 +35,7 @@ struct shared {
     struct room room;
     struct fit fit;
     struct here *here;
+    bool *seen; /* by kind of job: its steps are known (LENGTH_STEPS) */
     struct running *running, *other;
     size_t n_here, n_running, next;
     int64_t now_ms, from_ms;
@@ -48,6 +49,7 @@ static int open_shared(struct shared *m)
     m->result->jobs = arena_alloc(&m->result->arena, n * sizeof(*m->result->jobs));
     m->jobs = arena_alloc(a, n * sizeof(*m->jobs));
     m->here = arena_alloc(a, n * sizeof(*m->here));
+    m->seen = arena_alloc(a, n * sizeof(*m->seen));
     m->running = arena_alloc(a, n * sizeof(*m->running));
     m->other = arena_alloc(a, n * sizeof(*m->other));
     m->fit.parts = arena_alloc(a, (m->pool->n_nodes + 1) * sizeof(*m->fit.parts));
@@ -55,7 +57,7 @@ static int open_shared(struct shared *m)
         m->result->used_of = arena_alloc(&m->result->arena,
                                          m->pool->n_kinds * sizeof(*m->result->used_of));
     if (!m->result->jobs || (m->pool->n_kinds > 1 && !m->result->used_of) || !m->jobs || !m->here ||
-        !m->running || !m->other || !m->fit.parts)
+        !m->seen || !m->running || !m->other || !m->fit.parts)
         return -ENOMEM;
     if (room_init(&m->room, m->pool) < 0)
         return -ENOMEM;
@@ -64,9 +66,18 @@ static int open_shared(struct shared *m)
 
 /* ---- time ---- */
 
-static double to_go(const struct here *h)
+/* Whether as much was seen of a job like this one that its steps are known. */
+static bool is_seen(const struct shared *m, const struct here *h)
 {
-    return ceil(h->left_ms * h->slower);
+    return m->policy->length != LENGTH_STEPS || m->seen[m->plan.kind[h->job]];
+}
+
+/* How long until it ends, or until its steps are known. */
+static double to_go(const struct shared *m, const struct here *h)
+{
+    double unseen_ms = h->left_ms - (double)m->work->jobs[h->job].length_ms + LENGTH_SEEN_MS;
+
+    return ceil((is_seen(m, h) ? h->left_ms : fmin(unseen_ms, h->left_ms)) * h->slower);
 }
 
 static int64_t next_time(const struct shared *m)
@@ -79,7 +90,7 @@ static int64_t next_time(const struct shared *m)
         const struct here *h = &m->here[i];
 
         if (h->bundle != BUNDLE_NONE)
-            at = MIN(at, MAX(h->ready_ms, m->now_ms) + (int64_t)to_go(h));
+            at = MIN(at, MAX(h->ready_ms, m->now_ms) + (int64_t)to_go(m, h));
     }
     return at;
 }
@@ -131,9 +142,13 @@ static void happen(struct shared *m)
     static const double nothing_ms = 0.5;
 
     for (size_t i = m->n_here; i-- > 0;) {
-        const struct here *h = &m->here[i];
+        struct here *h = &m->here[i];
 
-        if (h->bundle != BUNDLE_NONE && h->left_ms < nothing_ms && m->now_ms >= h->ready_ms)
+        if (h->bundle == BUNDLE_NONE || m->now_ms < h->ready_ms)
+            continue;
+        if (to_go(m, h) < nothing_ms)
+            m->seen[m->plan.kind[h->job]] = true;
+        if (h->left_ms < nothing_ms)
             leave(m, i);
     }
     for (; m->next < m->work->n_jobs && m->work->jobs[m->next].submit_ms == m->now_ms; m->next++) {
@@ -153,7 +168,8 @@ static void happen(struct shared *m)
 /* ---- bundles ---- */
 
 /* What is known of the work that a job has left: the truth, its limit, or that those which have run
- * for long will: three tenths of what they did, and the policy's first queue. */
+ * for long will: three tenths of what they did, and the policy's first queue. One whose steps were
+ * not seen yet goes first. */
 static double expected(const struct shared *m, const struct here *h)
 {
     static const double share = 0.3;
@@ -163,7 +179,7 @@ static double expected(const struct shared *m, const struct here *h)
         return (double)m->policy->queue_ms[0] + share * h->ran_ms;
     if (m->policy->length == LENGTH_LIMIT && w->limit_ms != WORK_UNKNOWN)
         return MAX((double)w->limit_ms - h->ran_ms, 1);
-    return MAX(h->left_ms, 1);
+    return is_seen(m, h) ? MAX(h->left_ms, 1) : 0;
 }
 
 static void stop(struct shared *m, struct here *h)
@@ -276,8 +292,11 @@ static int pass(struct shared *m)
     for (size_t i = 0; i < m->n_here; i++) {
         const struct here *h = &m->here[i];
 
-        m->jobs[i] = (struct interleave_job){ &m->work->jobs[h->job], expected(m, h), h->bundle,
-                                              m->plan.kind[h->job] };
+        m->jobs[i] = (struct interleave_job){ .work = &m->work->jobs[h->job],
+                                              .left_ms = expected(m, h),
+                                              .bundle = h->bundle,
+                                              .kind = m->plan.kind[h->job],
+                                              .alone = !is_seen(m, h) };
     }
     interleave_plan(&m->plan, m->jobs, m->n_here, m->pool->devices);
     stop_others(m);
@@ -326,9 +345,6 @@ int sim_shared_run(struct sim_result *ret, const struct policy *policy, const st
     if (options->watch || options->outages || options->spans)
         return err_set(e, -EINVAL,
                        "%s: --actions, --failures and --html are for policies without interleave",
-                       policy->name);
-    if (policy->length == LENGTH_STEPS)
-        return err_set(e, -EINVAL, "%s: length = steps is for policies without interleave",
                        policy->name);
     if (work_data_costs(work))
         return err_set(e, -EINVAL, "%s: data that cost time to bring do not go with interleave",

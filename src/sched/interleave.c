@@ -147,9 +147,11 @@ static double worth(const struct plan *p, struct bundle *b)
     return value;
 }
 
-static bool can_share(const struct work *w)
+static bool can_share(const struct interleave_job *j)
 {
-    return w->step_ms > 0 && w->stage_ms[0] + w->stage_ms[1] + w->stage_ms[2] > 0;
+    const struct work *w = j->work;
+
+    return !j->alone && w->step_ms > 0 && w->stage_ms[0] + w->stage_ms[1] + w->stage_ms[2] > 0;
 }
 
 /* ---- the best bundle of a size ---- */
@@ -164,7 +166,7 @@ static bool grow(struct plan *p, const struct size *s, struct bundle *b, double 
         uint32_t job = p->x->order[i];
         struct bundle with = *b;
         double made;
-        bool in = p->x->used[job] || !can_share(p->jobs[job].work);
+        bool in = p->x->used[job] || !can_share(&p->jobs[job]);
 
         for (uint32_t k = 0; k < b->n; k++)
             in |= b->jobs[k] == job;
@@ -217,7 +219,7 @@ static void make_next(struct plan *p, struct size *s)
         return;
     s->next = (struct bundle){ .n = 1, .jobs = { p->x->order[s->from] } };
     s->value = worth(p, &s->next);
-    if (!can_share(p->jobs[s->next.jobs[0]].work))
+    if (!can_share(&p->jobs[s->next.jobs[0]]))
         return;
     while (s->next.n < (uint32_t)p->x->most && grow(p, s, &s->next, &s->value))
         ;

@@ -13,6 +13,7 @@ struct interleave_job {
     double left_ms;  /* of its work, alone; as far as known */
     uint32_t bundle; /* the number of the one that it runs in; BUNDLE_NONE */
     uint32_t kind;   /* set by interleave_open(): equal for jobs with equal stages */
+    bool alone;      /* its stages are not known */
 };
 
 /* Jobs on the same devices. */

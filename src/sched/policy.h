@@ -57,6 +57,8 @@ enum policy_length {
     LENGTH_STEPS,   /* how many steps a job is to make, and once it was seen, how long each takes */
 };
 
+enum { LENGTH_SEEN_MS = 60000 }; /* that a job runs until its steps were seen (LENGTH_STEPS) */
+
 /* What a class or team may have at any time. */
 struct policy_share {
     char name[POLICY_NAME];

@@ -145,7 +145,7 @@ static const char *wrong_plan(const struct interleave *x, const struct interleav
                 return "a job is in two bundles";
             if (w->devices != jobs[b->jobs[0]].work->devices)
                 return "jobs of different sizes share";
-            if (b->n > 1 && w->step_ms <= 0)
+            if (b->n > 1 && (w->step_ms <= 0 || jobs[b->jobs[k]].alone))
                 return "a job shares whose steps nobody knows";
             used[b->jobs[k]] = true;
         }
@@ -167,8 +167,11 @@ static void test_plans(const struct policy *policy)
         if (make(&w, seed) < 0 || interleave_open(&x, &w, policy) < 0)
             wrong = "it cannot be made";
         for (uint32_t i = 0; i < JOBS && !wrong; i++) {
-            jobs[i] = (struct interleave_job){ &w.jobs[i], (double)w.jobs[i].length_ms, BUNDLE_NONE,
-                                               x.kind[i] };
+            jobs[i] = (struct interleave_job){ .work = &w.jobs[i],
+                                               .left_ms = (double)w.jobs[i].length_ms,
+                                               .bundle = BUNDLE_NONE,
+                                               .kind = x.kind[i],
+                                               .alone = i % 7 == 0 };
             sum += w.jobs[i].devices;
         }
         for (int k = 0; k < 2 && !wrong; k++) {
@@ -224,12 +227,51 @@ static const char *check(const struct policy *p, uint64_t seed)
     return wrong;
 }
 
+/* Where jobs declare their steps, the first of a kind has the device for itself until a minute of
+ * its work was seen; then those of its kind share at once. */
+static void test_seen(void)
+{
+    static const int64_t submitted_ms[] = { 0, 10000, 200000 }, started_ms[] = { 0, 60000, 200000 };
+    struct workload w = { .n_jobs = 0 };
+    struct pool pool = { .n_nodes = 0 };
+    struct sim_result r = { .events = 0 };
+    struct policy p;
+    struct err e;
+    bool made = true;
+
+    for (int i = 0; i < 3 && made; i++) {
+        struct work *job = ARENA_PUSH(&w.arena, &w.jobs, &w.n_jobs);
+
+        made = job;
+        if (!made)
+            break;
+        *job = i < 2 ? job_of(100, 100, 0) : job_of(100, 50, 0);
+        job->name = "j";
+        job->length_ms = 600000;
+        job->restart_ms = 0;
+        job->submit_ms = submitted_ms[i];
+    }
+    made = made && workload_settle(&w, &e) == 0 && pool_parse(&pool, "1x1", &e) == 0 &&
+           policy_named(&p, "interleave-steps", &e) == 0 &&
+           sim_run(&r, &p, &pool, &w, NULL, &e) == 0;
+    if (ok(made, "three jobs run")) {
+        for (int i = 0; i < 3; i++)
+            is_int(r.jobs[i].start_ms, started_ms[i], "job %d begins", i);
+        is_int(r.jobs[0].wait_ms, 60000, "the first waits while the third is seen");
+        is_int(r.jobs[1].wait_ms, 50000 + 60000, "so does the second, which shared with it");
+    }
+    sim_result_done(&r);
+    workload_done(&w);
+    pool_done(&pool);
+}
+
 int main(void)
 {
-    static const char *const names[] = { "interleave", "interleave-las" };
+    static const char *const names[] = { "interleave", "interleave-las", "interleave-steps" };
 
     test_steps();
     test_any_steps();
+    test_seen();
     for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
         const char *wrong = NULL;
         struct policy p;
