@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Read meson test logs (JSON lines; those that exist): show on stdout what failed and why tests
-were skipped, write "passed failed skipped" to file descriptor 3."""
+"""Read meson test logs (JSON lines; those that exist): show on stdout what failed, why tests
+were skipped and which were made again (tests/cli/again.py), write "passed failed skipped" to file
+descriptor 3."""
 
 import json
 import os
@@ -11,6 +12,7 @@ LINES = 80
 
 # TAP: "ok 3 - name # SKIP reason"; pytest -rs: "SKIPPED [1] file.py:12: reason".
 SKIP = re.compile(r"^(?:ok.*# SKIP:?|1\.\.0 # SKIP:?|SKIPPED \[\d+\])\s*(.*)$", re.I | re.M)
+AGAIN = re.compile(r"^AGAIN (.*)$", re.M)
 
 
 def main(paths):
@@ -24,6 +26,8 @@ def main(paths):
         said = (test.get("stdout") or "") + (test.get("stderr") or "")
         for reason in SKIP.findall(said):
             print(f"    skipped in {name}: {reason}")
+        for reason in AGAIN.findall(said):
+            print(f"    made again in {name}: {reason}")
         if result in ("OK", "EXPECTEDFAIL"):
             passed += 1
         elif result == "SKIP":
