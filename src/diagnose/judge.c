@@ -205,10 +205,18 @@ static enum severity severity(const struct judge *j, const struct verdict_item *
 }
 
 /* What an item is ordered by. That a run is slower than before is seen, not why: a cause that costs
- * a third as much goes before it. */
+ * a third as much goes before it. Of communication a part stays whatever is done, and a part is
+ * what ranks that are not equal add to it. */
 static double weight(const struct verdict_item *i)
 {
-    return i->cause == CAUSE_SLOWER_THAN_BEFORE ? i->share / 3 : i->share;
+    switch (i->cause) {
+    case CAUSE_SLOWER_THAN_BEFORE:
+        return i->share / 3;
+    case CAUSE_COMMUNICATION:
+        return 0.8 * i->share;
+    default:
+        return i->share;
+    }
 }
 
 /* That nothing limits first, advice last, then by cost; what costs nothing that is known is behind

@@ -75,6 +75,13 @@ static bool waits_for_disks(const struct judge *j, double share)
     return waits >= j->l.io_waiting * share || judge_mean(j, RUN_IO_PRESSURE) >= share / 2;
 }
 
+/* Whether that is for what it writes: healthy jobs have no such time. */
+static bool writes(const struct judge *j, double share)
+{
+    return judge_mean(j, RUN_JOB_WRITE) > known(judge_mean(j, RUN_JOB_READ)) &&
+           waits_for_disks(j, share);
+}
+
 static const char *tell_kind(struct judge *j, struct verdict_item *to, double share)
 {
     double cpu = on_cpu(j, share), processes = started(j);
@@ -143,7 +150,8 @@ void judge_loop(struct judge *j)
 
     share -= fmax(0, judge_saving(r).share - r->share[BRIM_STAGE_CHECKPOINT]);
     share -= gc ? gc->share : 0;
-    if (!j->marked || !(share >= j->l.loop) || judge_mean(j, RUN_GPU_BUSY) >= j->l.gpu_busy ||
+    if (!j->marked || !(share >= (writes(j, share) ? j->l.wait_warning : j->l.loop)) ||
+        judge_mean(j, RUN_GPU_BUSY) >= j->l.gpu_busy ||
         (slower && !(slower->least < j->l.wait_warning) &&
          slower->share >= fmax(j->l.named, share / 2)))
         return;

@@ -6,7 +6,7 @@
 
 /* Spikes at random have gaps that equal in one of a hundred runs with eight of them, in one of
  * three with three (40,000 draws of geometric gaps against spike-regular). */
-enum { SPIKES_LEAST = 8, ENVIRONMENT_SHOWN = 4 };
+enum { SPIKES_LEAST = 8, ENVIRONMENT_SHOWN = 4, WHOLE_STEP = BRIM_STAGES };
 
 /* ---- pauses ---- */
 
@@ -209,20 +209,23 @@ static struct verdict_item *add_past(struct judge *j, const struct past *p)
     return to;
 }
 
-/* The median of the steps from one to before another, and what a quarter of them stays below. */
+/* The median of the steps from one to before another, or of a stage of them; what a quarter of them
+ * stays below, where that is asked for. */
 static double median_of(struct judge *j, const struct judge_rank *r, size_t from, size_t to,
-                        double *quarter)
+                        unsigned stage, double *quarter)
 {
     double *room = arena_alloc(&j->scratch, (to - from + 1) * sizeof(*room)), median;
 
     if (!room) {
         j->v->no_memory = true;
-        return *quarter = (double)NAN;
+        return (double)NAN;
     }
     for (size_t i = from; i < to; i++)
-        room[i - from] = step_seconds(&r->steps[i]);
+        room[i - from] = stage == WHOLE_STEP ? step_seconds(&r->steps[i])
+                                             : r->steps[i].host_s[stage];
     median = judge_median(room, to - from);
-    *quarter = room[(to - from) / 4];
+    if (quarter)
+        *quarter = room[(to - from) / 4];
     return median;
 }
 
@@ -233,7 +236,7 @@ static size_t slower_since(struct judge *j, const struct judge_rank *r, struct p
 {
     struct failslow_change c;
     struct failslow f;
-    double all, late, quarter;
+    double all, late, quarter = 0;
     size_t at = 0;
 
     failslow_init(&f);
@@ -242,9 +245,9 @@ static size_t slower_since(struct judge *j, const struct judge_rank *r, struct p
             at = (size_t)c.step;
     if (!at || (double)(r->n - at) < j->l.steps_sure)
         return 0;
-    p->before_s = median_of(j, r, 0, at, &quarter);
-    late = median_of(j, r, at + (r->n - at) / 2, r->n, &quarter);
-    all = median_of(j, r, at, r->n, &quarter);
+    p->before_s = median_of(j, r, 0, at, WHOLE_STEP, NULL);
+    late = median_of(j, r, at + (r->n - at) / 2, r->n, WHOLE_STEP, NULL);
+    all = median_of(j, r, at, r->n, WHOLE_STEP, &quarter);
     p->now_s = fmin(all, late);
     return p->now_s >= j->l.slower * p->before_s && quarter >= sqrt(j->l.slower) * p->before_s ? at
                                                                                                : 0;
@@ -264,25 +267,44 @@ static void look_at_others(const struct judge *j, const struct judge_rank *r, si
     p->busy = judge_mean_between(j, RUN_CPU_BUSY, since, end);
 }
 
-/* Whether steps get longer all the time, as of a list that grows: each quarter of the run is slower
- * than the one before. Where they have become twice as long, half as many steps are enough. */
+/* Whether each quarter of the run is slower than the one before, in a stage of the steps or all of
+ * them; how long it took in the first and the last. */
+static bool grows(struct judge *j, const struct judge_rank *r, unsigned stage, double *first_s,
+                  double *last_s)
+{
+    *first_s = *last_s = 0;
+    for (size_t i = 0; i < 4; i++) {
+        double now = median_of(j, r, i * r->n / 4, (i + 1) * r->n / 4, stage, NULL);
+
+        if (i && !(now >= sqrt(j->l.slower) * *last_s))
+            return false;
+        *first_s = i ? *first_s : now;
+        *last_s = now;
+    }
+    return true;
+}
+
+/* Whether steps get longer all the time, as of a list that grows: they do as a whole, or in a stage
+ * while the others come and go with the machine. Where they have become twice as long, half as many
+ * steps are enough. */
 static bool is_growing(struct judge *j, const struct judge_rank *r, struct past *p)
 {
-    double last = 0, quarter, enough = 4 * j->l.steps_sure;
+    double enough = 4 * j->l.steps_sure, first_s, last_s;
+    double factor = (double)r->n < enough ? 2 : j->l.slower_run;
+    bool found;
 
     if ((double)r->n < enough / 2)
         return false;
-    for (size_t i = 0; i < 4; i++) {
-        double now = median_of(j, r, i * r->n / 4, (i + 1) * r->n / 4, &quarter);
-
-        if (i && !(now >= sqrt(j->l.slower) * last))
-            return false;
-        p->before_s = i ? p->before_s : now;
-        p->now_s = last = now;
+    found = grows(j, r, WHOLE_STEP, &p->before_s, &p->now_s) && p->now_s >= factor * p->before_s;
+    for (unsigned stage = 0; stage < BRIM_STAGES && !found; stage++) {
+        if (!grows(j, r, stage, &first_s, &last_s))
+            continue;
+        p->now_s = median_of(j, r, 3 * r->n / 4, r->n, WHOLE_STEP, NULL);
+        p->before_s = p->now_s - (last_s - first_s);
+        found = p->now_s >= factor * p->before_s;
     }
     look_at_others(j, r, r->n / 2, p);
-    return p->now_s >= ((double)r->n < enough ? 2 : j->l.slower_run) * p->before_s &&
-           !is_by_others(j, p);
+    return found && !is_by_others(j, p);
 }
 
 /* What grows in a job is its own. */
@@ -292,8 +314,8 @@ static void add_growing(struct judge *j, const struct judge_rank *r, const struc
                                         1 - p->before_s / p->now_s);
     unsigned stage = grown_stage(r, r->n / 2);
 
-    judge_says(j, to, "its steps get longer all the time: %s in the first quarter, %s in the last",
-               quantity_seconds(p->before_s).text, quantity_seconds(p->now_s).text);
+    judge_says(j, to, "its steps get longer all the time: by %s, to %s in the last quarter",
+               quantity_seconds(p->now_s - p->before_s).text, quantity_seconds(p->now_s).text);
     judge_agrees(j, to, "each quarter of the run is slower than the one before");
     judge_agrees(j, to, "what grew most is '%s'", step_stage_name(stage));
     judge_advises(j, to,

@@ -57,6 +57,13 @@ static void test_kinds(void)
     says(&m, CAUSE_LOOP, "asleep");
     m.s[RUN_IO_PRESSURE] = 0.4;
     says(&m, CAUSE_LOOP, "waiting for a disk");
+    made_stage(&m, BRIM_STAGE_OTHER, 0.15);
+    says(&m, CAUSE_NONE, ""); /* it reads: as its workers may */
+    m.s[RUN_JOB_WRITE] = 2 * m.s[RUN_JOB_READ];
+    says(&m, CAUSE_LOOP, "waiting for a disk");
+    m.s[RUN_IO_PRESSURE] = 0.01;
+    says(&m, CAUSE_NONE, "");
+    made_stage(&m, BRIM_STAGE_OTHER, 0.5);
     m.s[RUN_JOB_CPU] = 1.8;
     says(&m, CAUSE_LOOP, "processes that it starts");
     m = outside(0.15);
@@ -99,7 +106,9 @@ static void test_lock(void)
     says(&m, CAUSE_NONE, "");
 }
 
-static enum cause judge_growth(size_t steps, double to, double others, char *said)
+/* Steps grow to so many times their length. What the rest of them takes is as long as ever, or in
+ * the third quarter less by that share of a step. */
+static enum cause judge_growth(size_t steps, double to, double dip, char *said)
 {
     struct made m = outside(0.03);
     struct verdict v;
@@ -112,15 +121,17 @@ static enum cause judge_growth(size_t steps, double to, double others, char *sai
     for (size_t i = 0; i < r.ranks[0].n_steps; i++) {
         struct step *s = &r.ranks[0].steps[i];
         double longer = m.step_s * (to - 1) * (double)i / (double)m.steps;
+        double less = i * 4 / m.steps == 2 ? m.step_s * dip : 0;
 
         s->begin_ns += more;
-        more += (int64_t)(longer * 1e9);
+        more += (int64_t)((longer - less) * 1e9);
         s->end_ns += more;
         s->host_s[BRIM_STAGE_OTHER] += longer;
+        s->host_s[BRIM_STAGE_BACKWARD] -= less;
     }
     for (size_t i = 0; i < r.n_moments; i++) {
         r.moments[i].values[RUN_CPU_BUSY] = 0.98;
-        r.moments[i].values[RUN_OTHER_CPU] = others * (double)i / (double)r.n_moments;
+        r.moments[i].values[RUN_OTHER_CPU] = 0;
     }
     judge_built(&r, &v);
     found = v.items[0].cause;
@@ -141,6 +152,9 @@ static void test_growing(void)
     ok(strstr(said, "longer all the time"), "%s", said);
     (void)judge_growth(70, 1.8, 0, said);
     ok(!strstr(said, "longer all the time"), "less does not: %s", said);
+    (void)judge_growth(160, 1.6, 0.4, said);
+    ok(strstr(said, "longer all the time"), "what grows is seen where the rest is faster: %s",
+       said);
 }
 
 int main(void)

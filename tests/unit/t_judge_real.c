@@ -259,36 +259,71 @@ static void test_taken(void)
     is_int(judge_made(&m), CAUSE_NONE, "nor where there are CPUs left");
 }
 
-/* A quota stops rank 1 for half of every tenth of a second: in some steps. Rank 0 stops at times,
- * too, for so long. */
-static enum cause judge_bursts(double other_s, struct verdict *v)
+enum { PATTERN = 12 }; /* steps, which come again and again */
+
+/* Two ranks, each of which is late by so much in these steps. */
+static enum cause judge_late(struct made *m, double late_s[2][PATTERN], struct verdict *v)
 {
-    struct made m = small_node();
     int64_t late = 0;
     struct run r;
     enum cause found;
 
-    m.ranks = 2;
-    m.step_s = 0.02;
-    m.noise = 0.1;
-    made_build(&m, &r);
+    m->ranks = 2;
+    m->step_s = 0.02;
+    m->noise = 0.1;
+    made_build(m, &r);
     for (size_t i = 0; i < r.ranks[0].n_steps; i++) {
-        double stops_s[2] = { i % 6 == 1 ? other_s : 0, i % 4 == 3 ? 0.05 : 0 };
-        double longest_s = fmax(stops_s[0], stops_s[1]);
+        double longest_s = fmax(late_s[0][i % PATTERN], late_s[1][i % PATTERN]);
 
         for (size_t k = 0; k < 2; k++) {
             struct step *s = &r.ranks[k].steps[i];
 
             s->begin_ns += late;
             s->end_ns += late + (int64_t)(longest_s * 1e9);
-            s->host_s[BRIM_STAGE_BACKWARD] += stops_s[k];
-            s->host_s[BRIM_STAGE_COMMUNICATION] += longest_s - stops_s[k];
+            s->host_s[BRIM_STAGE_BACKWARD] += late_s[k][i % PATTERN];
+            s->host_s[BRIM_STAGE_COMMUNICATION] += longest_s - late_s[k][i % PATTERN];
         }
         late += (int64_t)(longest_s * 1e9);
     }
     found = judge_built(&r, v);
     run_done(&r);
     return found;
+}
+
+/* A quota stops rank 1 for half of every tenth of a second: in some steps. Rank 0 stops at times,
+ * too, for so long. */
+static enum cause judge_bursts(double other_s, struct verdict *v)
+{
+    struct made m = small_node();
+    double late_s[2][PATTERN];
+
+    for (size_t i = 0; i < PATTERN; i++) {
+        late_s[0][i] = i % 6 == 1 ? other_s : 0;
+        late_s[1][i] = i % 4 == 3 ? 0.05 : 0;
+    }
+    return judge_late(&m, late_s, v);
+}
+
+/* Work that is unequal by so much, now of one and now of the other, beside communication. */
+static enum cause judge_unequal(double by_s)
+{
+    struct made m = small_node();
+    double late_s[2][PATTERN] = { { 0 } };
+    struct verdict v;
+    enum cause found;
+
+    for (size_t i = 0; i < PATTERN; i++)
+        late_s[i % 2][i] = by_s;
+    made_stage(&m, BRIM_STAGE_COMMUNICATION, 0.2);
+    found = judge_late(&m, late_s, &v);
+    verdict_done(&v);
+    return found;
+}
+
+static void test_unequal(void)
+{
+    is_int(judge_unequal(0.008), CAUSE_IMBALANCE, "costs nearly as much as communication: first");
+    is_int(judge_unequal(0.0063), CAUSE_COMMUNICATION, "less does not");
 }
 
 static void test_bursts(void)
@@ -680,6 +715,7 @@ int main(void)
     test_flush();
     test_order();
     test_bursts();
+    test_unequal();
     test_lacks_a_cpu();
     test_bound();
     test_bound_and_waits();
