@@ -76,7 +76,7 @@ static const struct known known[] = {
     { "interleave", "up to four jobs share devices by turns: those that let the most end soon",
       "order = srsf\npreempt = rebuild\nlength = oracle\ninterleave = 4\n" },
     { "interleave-steps",
-      "the same where jobs declare their steps; each runs first, alone, until one is seen",
+      "the same where jobs declare their steps; the first of a kind runs alone for a minute",
       "order = srsf\npreempt = rebuild\nlength = steps\ninterleave = 4\n" },
     { "interleave-las", "the same without true lengths: who ran for long is expected to run on",
       "order = las\nqueues = 6h\npreempt = rebuild\ninterleave = 4\n" },
