@@ -35,7 +35,7 @@ struct shared {
     struct room room;
     struct fit fit;
     struct here *here;
-    bool *seen; /* by kind of job: its steps are known (LENGTH_STEPS) */
+    bool *seen; /* by kind of job, then by job: its steps are known (LENGTH_STEPS) */
     struct running *running, *other;
     size_t n_here, n_running, next;
     int64_t now_ms, from_ms;
@@ -49,7 +49,7 @@ static int open_shared(struct shared *m)
     m->result->jobs = arena_alloc(&m->result->arena, n * sizeof(*m->result->jobs));
     m->jobs = arena_alloc(a, n * sizeof(*m->jobs));
     m->here = arena_alloc(a, n * sizeof(*m->here));
-    m->seen = arena_alloc(a, n * sizeof(*m->seen));
+    m->seen = arena_alloc(a, 2 * n * sizeof(*m->seen));
     m->running = arena_alloc(a, n * sizeof(*m->running));
     m->other = arena_alloc(a, n * sizeof(*m->other));
     m->fit.parts = arena_alloc(a, (m->pool->n_nodes + 1) * sizeof(*m->fit.parts));
@@ -66,10 +66,19 @@ static int open_shared(struct shared *m)
 
 /* ---- time ---- */
 
-/* Whether as much was seen of a job like this one that its steps are known. */
+/* Where it is kept whether a job like this one was seen. Jobs whose stages are not known have
+ * nothing that makes them alike: each has its own. */
+static bool *seen_of(const struct shared *m, const struct here *h)
+{
+    bool alike = m->work->jobs[h->job].step_ms > 0;
+
+    return &m->seen[alike ? m->plan.kind[h->job] : m->work->n_jobs + h->job];
+}
+
+/* Whether as much was seen of it that its steps are known. */
 static bool is_seen(const struct shared *m, const struct here *h)
 {
-    return m->policy->length != LENGTH_STEPS || m->seen[m->plan.kind[h->job]];
+    return m->policy->length != LENGTH_STEPS || *seen_of(m, h);
 }
 
 /* How long until it ends, or until its steps are known. */
@@ -147,7 +156,7 @@ static void happen(struct shared *m)
         if (h->bundle == BUNDLE_NONE || m->now_ms < h->ready_ms)
             continue;
         if (to_go(m, h) < nothing_ms)
-            m->seen[m->plan.kind[h->job]] = true;
+            *seen_of(m, h) = true;
         if (h->left_ms < nothing_ms)
             leave(m, i);
     }

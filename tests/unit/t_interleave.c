@@ -227,34 +227,47 @@ static const char *check(const struct policy *p, uint64_t seed)
     return wrong;
 }
 
-/* Where jobs declare their steps, the first of a kind has the device for itself until a minute of
- * its work was seen; then those of its kind share at once. */
+/* A job for one device that costs nothing to start; stages: 0 are not known. NULL: no memory. */
+static struct work *add_seen(struct workload *w, int64_t submit_ms, float stages)
+{
+    struct work *job = ARENA_PUSH(&w->arena, &w->jobs, &w->n_jobs);
+
+    if (!job)
+        return NULL;
+    *job = job_of(stages, stages / 2, 0);
+    job->name = "j";
+    job->length_ms = 600000;
+    job->restart_ms = 0;
+    job->submit_ms = submit_ms;
+    return job;
+}
+
+/* Runs them on one device, where jobs declare their steps. */
+static bool run_seen(struct workload *w, struct sim_result *r)
+{
+    struct pool pool = { .n_nodes = 0 };
+    struct policy p;
+    struct err e;
+    bool runs;
+
+    runs = workload_settle(w, &e) == 0 && pool_parse(&pool, "1x1", &e) == 0 &&
+           policy_named(&p, "interleave-steps", &e) == 0 && sim_run(r, &p, &pool, w, NULL, &e) == 0;
+    pool_done(&pool);
+    return ok(runs, "they run");
+}
+
+/* The first of a kind has the device for itself until a minute of its work was seen; then those of
+ * its kind share at once. */
 static void test_seen(void)
 {
     static const int64_t submitted_ms[] = { 0, 10000, 200000 }, started_ms[] = { 0, 60000, 200000 };
     struct workload w = { .n_jobs = 0 };
-    struct pool pool = { .n_nodes = 0 };
     struct sim_result r = { .events = 0 };
-    struct policy p;
-    struct err e;
     bool made = true;
 
-    for (int i = 0; i < 3 && made; i++) {
-        struct work *job = ARENA_PUSH(&w.arena, &w.jobs, &w.n_jobs);
-
-        made = job;
-        if (!made)
-            break;
-        *job = i < 2 ? job_of(100, 100, 0) : job_of(100, 50, 0);
-        job->name = "j";
-        job->length_ms = 600000;
-        job->restart_ms = 0;
-        job->submit_ms = submitted_ms[i];
-    }
-    made = made && workload_settle(&w, &e) == 0 && pool_parse(&pool, "1x1", &e) == 0 &&
-           policy_named(&p, "interleave-steps", &e) == 0 &&
-           sim_run(&r, &p, &pool, &w, NULL, &e) == 0;
-    if (ok(made, "three jobs run")) {
+    for (int i = 0; i < 3; i++)
+        made = add_seen(&w, submitted_ms[i], i < 2 ? 200 : 100) && made;
+    if (made && run_seen(&w, &r)) {
         for (int i = 0; i < 3; i++)
             is_int(r.jobs[i].start_ms, started_ms[i], "job %d begins", i);
         is_int(r.jobs[0].wait_ms, 60000, "the first waits while the third is seen");
@@ -262,7 +275,27 @@ static void test_seen(void)
     }
     sim_result_done(&r);
     workload_done(&w);
-    pool_done(&pool);
+}
+
+/* Jobs whose stages nobody knows are not alike: the second is not known by the first, and goes
+ * before it for its own minute. */
+static void test_unlike(void)
+{
+    struct workload w = { .n_jobs = 0 };
+    struct work *job;
+    struct sim_result r = { .events = 0 };
+
+    for (int i = 0; i < 2; i++) {
+        job = add_seen(&w, i * 100000, 0);
+        if (job)
+            job->length_ms = i ? 6000000 : 1000000;
+    }
+    if (run_seen(&w, &r)) {
+        is_int(r.jobs[1].start_ms, 100000, "though it is the longer one");
+        is_int(r.jobs[1].starts, 2, "and waits for the other one behind that minute");
+    }
+    sim_result_done(&r);
+    workload_done(&w);
 }
 
 int main(void)
@@ -272,6 +305,7 @@ int main(void)
     test_steps();
     test_any_steps();
     test_seen();
+    test_unlike();
     for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
         const char *wrong = NULL;
         struct policy p;
