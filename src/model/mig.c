@@ -1,5 +1,6 @@
 #include "model/mig.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/compat.h"
@@ -21,9 +22,13 @@ bool mig_divides(const char *kind)
     static const char *const names[] = { "A100", "A800", "H100", "H800",
                                          "H200", "H20",  "B200", "B300" };
 
-    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-        if (strstr(kind, names[i]))
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        const char *at = strstr(kind, names[i]);
+
+        /* RTX A1000 is another one */
+        if (at && !isdigit((unsigned char)at[strlen(names[i])]))
             return true;
+    }
     return !*kind;
 }
 

@@ -26,6 +26,7 @@ static void test_words(void)
     ok(mig_divides("A100-SXM4-80GB"), "A100");
     ok(mig_divides("NVIDIA GH200 480GB"), "GH200");
     ok(mig_divides(""), "a kind without a name");
+    ok(mig_divides("H200") && mig_divides("H20") && !mig_divides("RTX A1000"), "whole numbers");
     ok(!mig_divides("V100M32") && !mig_divides("L40S") && !mig_divides("A10"), "others are not");
 }
 
