@@ -8,7 +8,7 @@
 #define BRIM_BASE_ARENA_H
 #include <stddef.h>
 
-#include "base/compat.h"
+#include "base/compiler.h"
 
 struct arena_chunk;
 

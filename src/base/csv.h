@@ -5,7 +5,7 @@
 #define BRIM_BASE_CSV_H
 #include <stddef.h>
 
-#include "base/compat.h"
+#include "base/compiler.h"
 
 enum { CSV_FIELDS = 48 };
 

@@ -4,7 +4,7 @@
  * the daemon's request loop do. */
 #ifndef BRIM_BASE_ERR_H
 #define BRIM_BASE_ERR_H
-#include "base/compat.h"
+#include "base/compiler.h"
 
 struct err {
     char text[512];

@@ -4,7 +4,7 @@
 #define BRIM_BASE_LOG_H
 #include <stdbool.h>
 
-#include "base/compat.h"
+#include "base/compiler.h"
 
 /* Values are those of syslog(3), so that the journal's "<N>" prefix needs no table. */
 enum log_level {

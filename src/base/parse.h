@@ -4,7 +4,7 @@
 #define BRIM_BASE_PARSE_H
 #include <stdint.h>
 
-#include "base/compat.h"
+#include "base/compiler.h"
 
 int parse_u64(const char *text, uint64_t *ret) CHECK_RESULT;
 int parse_i64(const char *text, int64_t *ret) CHECK_RESULT;

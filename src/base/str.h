@@ -10,7 +10,7 @@
 #define BRIM_BASE_STR_H
 #include <stddef.h>
 
-#include "base/compat.h"
+#include "base/compiler.h"
 
 struct str {
     char *data; /* NULL while empty: read it with str_text() */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/compat.h"
+#include "base/compiler.h"
 
 /* Start a thread with all signals blocked: they are the caller's. 0 or a negative errno. */
 int thread_start(pthread_t *ret, void *(*run)(void *arg), void *arg) CHECK_RESULT;

@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
-#include "base/compat.h"
-#include "model/cpulist.h"
-#include "run/binding.h"
+#include "base/compiler.h"
+#include "model/machine/cpulist.h"
+#include "run/job/binding.h"
 
 enum { LOOK_MS = 200 };
 

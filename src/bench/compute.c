@@ -10,9 +10,9 @@
 #include "base/parse.h"
 #include "bench/copy.h"
 #include "bench/gemm.h"
-#include "model/cpulist.h"
-#include "run/binding.h"
-#include "run/library.h"
+#include "model/machine/cpulist.h"
+#include "run/job/binding.h"
+#include "run/profile/job_library.h"
 
 enum { CPUINFO = 16384, SIDE_ONE = 2048, SIDE_COPY = 1024, SIDE_ALL = 4096 };
 

@@ -5,8 +5,8 @@
 
 #include "bench/cuda.h"
 #include "bench/nominal.h"
-#include "model/catalogue.h"
-#include "probe/tree.h"
+#include "model/machine/catalogue.h"
+#include "probe/kernel/tree.h"
 
 enum { COMPUTE_TEXT = 128 };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/compat.h"
+#include "base/compiler.h"
 
 enum { COPIES_MIN = 3 };
 

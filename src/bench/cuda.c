@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/compat.h"
+#include "base/compiler.h"
 #include "bench/cuda_abi.h"
 
 enum { SIDE = 8192, SIDE_SMALL = 2048, BLOCK = 4 << 20, BATCH = 4, BATCHES_MIN = 3 };

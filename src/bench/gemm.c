@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/compat.h"
+#include "base/compiler.h"
 
 enum { SIDE_MIN = 128, CALLS_MIN = 3, PASSES = 4 };
 

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/compat.h"
+#include "base/compiler.h"
 #include "base/parse.h"
 
 enum { LINE = 8192 };

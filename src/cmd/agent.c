@@ -1,15 +1,15 @@
 /* brim agent: sample this node, judge, store and serve what was measured. */
-#include "cmd/agent_options.h"
+#include "cmd/agent/options.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
 #include "base/log.h"
-#include "daemon/compat.h"
-#include "diagnose/alert.h"
-#include "probe/sampler.h"
-#include "render/metrics.h"
+#include "daemon/exporters.h"
+#include "diagnose/alerts/alert.h"
+#include "probe/sample/sampler.h"
+#include "render/node/metrics.h"
 
 enum { OUTPUT_MAX = 8 << 20 };
 

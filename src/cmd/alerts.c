@@ -5,10 +5,10 @@
 #include "alerts_ini.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "cmd/cmd.h"
-#include "diagnose/promql.h"
-#include "diagnose/rules.h"
-#include "probe/sampler.h"
+#include "cmd/common/cmd.h"
+#include "diagnose/alerts/promql.h"
+#include "diagnose/alerts/rules.h"
+#include "probe/sample/sampler.h"
 
 enum { OUTPUT_MAX = 4 << 20, FILE_MAX = 1 << 20 };
 

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/conf.h"
-#include "bench/keep.h"
-#include "cmd/bench_show.h"
-#include "cmd/cmd.h"
-#include "cmd/say.h"
+#include "bench/results.h"
+#include "cmd/bench/show.h"
+#include "cmd/common/cmd.h"
+#include "cmd/common/terminal_text.h"
 #include "devices_csv.h"
 
 enum { OUTPUT_MAX = 1 << 20, PATH_BYTES = 4096 };

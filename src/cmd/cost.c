@@ -1,11 +1,11 @@
 /* brim cost: who used what, what it cost, and what of it was wasted. */
-#include "cmd/cost.h"
+#include "cmd/cost/cost.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/file.h"
-#include "cmd/cmd.h"
+#include "cmd/common/cmd.h"
 
 enum { TEXT_MAX = 1 << 30, OUTPUT_MAX = 256 << 20, FILES = 64 };
 

@@ -1,6 +1,6 @@
 #include <errno.h>
 
-#include "cmd/cmd.h"
+#include "cmd/common/cmd.h"
 
 static const struct opt opts[] = { { .kind = OPT_END } };
 

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "cmd/cmd.h"
-#include "cmd/queue.h"
-#include "engine/local_client.h"
-#include "model/quantity.h"
+#include "cmd/common/cmd.h"
+#include "cmd/queue/queue_client.h"
+#include "model/signal/quantity.h"
+#include "queue/client.h"
 #include "render/text.h"
 
 enum { MS = 1000000, OUTPUT_MAX = WIRE_MAX, NAME_WIDTH = 20 };

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "cmd/cmd.h"
+#include "cmd/common/cmd.h"
 #include "devices_csv.h"
-#include "diagnose/audit.h"
-#include "probe/recording.h"
-#include "render/render.h"
+#include "diagnose/audit/audit.h"
+#include "probe/source/recording.h"
+#include "render/machine/render.h"
 
 enum { OUTPUT_MAX = 256 << 20 };
 

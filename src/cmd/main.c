@@ -5,8 +5,8 @@
 #include <sys/ioctl.h>
 
 #include "base/conf.h"
-#include "cmd/cmd.h"
-#include "cmd/say.h"
+#include "cmd/common/cmd.h"
+#include "cmd/common/terminal_text.h"
 
 static const char *name_at(const void *ctx, size_t i)
 {

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cmd/cmd.h"
+#include "cmd/common/cmd.h"
 
 static const struct opt no_opts[] = { { .kind = OPT_END } };
 

@@ -7,14 +7,14 @@
 #include <sys/statvfs.h>
 
 #include "base/conf.h"
-#include "cmd/cmd.h"
-#include "cmd/find_shim.h"
-#include "cmd/job_here.h"
-#include "cmd/optimize_goal.h"
-#include "cmd/optimize_job.h"
-#include "cmd/optimize_machine.h"
-#include "run/binding.h"
-#include "run/environ.h"
+#include "cmd/common/cmd.h"
+#include "cmd/common/find_shim.h"
+#include "cmd/common/job_identity.h"
+#include "cmd/optimize/goal_option.h"
+#include "cmd/optimize/job.h"
+#include "cmd/optimize/machine.h"
+#include "run/job/binding.h"
+#include "run/job/environ.h"
 
 static double shm_free(void)
 {

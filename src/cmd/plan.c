@@ -1,5 +1,5 @@
 /* brim plan: predicts what training takes. */
-#include "cmd/plan.h"
+#include "cmd/plan/plan.h"
 
 #include <errno.h>
 #include <string.h>

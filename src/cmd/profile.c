@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "base/conf.h"
-#include "cmd/cmd.h"
-#include "cmd/profile_show.h"
-#include "cmd/say.h"
-#include "cmd/job_here.h"
-#include "run/export.h"
-#include "run/profiles.h"
+#include "cmd/common/cmd.h"
+#include "cmd/profile/show.h"
+#include "cmd/common/terminal_text.h"
+#include "cmd/common/job_identity.h"
+#include "run/profile/export.h"
+#include "run/profile/profiles.h"
 
 enum { OUTPUT_MAX = 4 << 20, LIST_MAX = 1 << 20, PATH_BYTES = 4096, OPERANDS_MAX = 64 };
 

@@ -5,14 +5,14 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "cmd/cmd.h"
-#include "cmd/queue.h"
+#include "cmd/common/cmd.h"
+#include "cmd/queue/queue_client.h"
 #include "devices_csv.h"
-#include "engine/local.h"
-#include "engine/local_client.h"
-#include "engine/local_policy.h"
-#include "probe/recording.h"
-#include "run/binding.h"
+#include "probe/source/recording.h"
+#include "queue/client.h"
+#include "queue/policy.h"
+#include "queue/server.h"
+#include "run/job/binding.h"
 
 enum { POLICY_MAX = 64 << 10, MS = 1000000 };
 #define INTERVAL_MIN_NS 100000000LL

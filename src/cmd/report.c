@@ -1,8 +1,8 @@
 /* brim report: one page of HTML about a run. */
-#include "cmd/cmd.h"
-#include "cmd/load_run.h"
-#include "diagnose/judge.h"
-#include "render/report.h"
+#include "cmd/common/cmd.h"
+#include "cmd/common/load_run.h"
+#include "diagnose/verdict/judge.h"
+#include "render/report/report.h"
 
 struct report_opts {
     const char *output;

@@ -6,18 +6,18 @@
 #include <sys/random.h>
 
 #include "base/conf.h"
-#include "bench/keep.h"
-#include "cmd/cmd.h"
-#include "cmd/find_shim.h"
-#include "cmd/job.h"
-#include "cmd/optimize_machine.h"
-#include "cmd/run_card.h"
-#include "cmd/run_profile.h"
-#include "cmd/say.h"
-#include "run/archive.h"
-#include "run/environ.h"
-#include "run/identity.h"
-#include "run/observe.h"
+#include "bench/results.h"
+#include "cmd/common/cmd.h"
+#include "cmd/common/find_shim.h"
+#include "cmd/common/terminal_text.h"
+#include "cmd/optimize/machine.h"
+#include "cmd/run/card.h"
+#include "cmd/run/profile.h"
+#include "cmd/run/start_job.h"
+#include "run/archive/archive.h"
+#include "run/job/environ.h"
+#include "run/job/identity.h"
+#include "run/watch/observe.h"
 
 enum { CARD_MAX = 1 << 20 };
 

@@ -5,13 +5,13 @@
 
 #include "base/conf.h"
 #include "base/json.h"
-#include "cmd/cmd.h"
-#include "cmd/run_card.h"
-#include "cmd/runs_diff.h"
-#include "cmd/say.h"
-#include "model/quantity.h"
-#include "run/archive.h"
-#include "run/figures.h"
+#include "cmd/common/cmd.h"
+#include "cmd/common/terminal_text.h"
+#include "cmd/run/card.h"
+#include "cmd/runs/diff.h"
+#include "model/signal/quantity.h"
+#include "run/archive/archive.h"
+#include "run/archive/figures.h"
 
 enum { OUTPUT_MAX = 64 << 20, LIST_MAX = 8 << 20, PATH_LEN = 4096, OPERANDS_MAX = 64, NAME = 24 };
 

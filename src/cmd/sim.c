@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "cmd/cmd.h"
-#include "cmd/sim_html.h"
-#include "cmd/sim_power.h"
-#include "engine/activity.h"
-#include "render/sim_page.h"
+#include "cmd/common/cmd.h"
+#include "cmd/sim/html.h"
+#include "cmd/sim/power.h"
+#include "render/report/sim_page.h"
+#include "trace/activity.h"
 
 enum { TRACE_MAX = 1 << 30, POLICY_MAX = 64 << 10, OUTPUT_MAX = 1 << 30, RUNS = 16 };
 enum { PACK_LOAD = 1000, PACK_ROUNDS = 10000, MS = 1000000, STRETCH_MIN_S = 60 };

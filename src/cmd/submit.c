@@ -10,10 +10,10 @@
 #include "base/json.h"
 #include "base/parse.h"
 #include "base/utf8.h"
-#include "cmd/cmd.h"
-#include "cmd/queue.h"
-#include "engine/local_client.h"
-#include "engine/local_job.h"
+#include "cmd/common/cmd.h"
+#include "cmd/queue/queue_client.h"
+#include "queue/client.h"
+#include "queue/job/job.h"
 
 enum { MS = 1000000, ANSWER_MAX = WIRE_MAX, POLL_MS = 50, POLL_MOST_MS = 1000, PATH_TEXT = 4096 };
 

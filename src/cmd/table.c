@@ -1,4 +1,4 @@
-#include "cmd/cmd.h"
+#include "cmd/common/cmd.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 #include "base/conf.h"
 #include "base/file.h"
-#include "cmd/say.h"
+#include "cmd/common/terminal_text.h"
 
 enum { OPTIONS_MAX = 62 };
 

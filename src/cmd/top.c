@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "base/conf.h"
-#include "cmd/cmd.h"
-#include "cmd/terminal.h"
-#include "diagnose/live.h"
-#include "probe/sampler.h"
-#include "render/live_json.h"
-#include "render/live_text.h"
+#include "cmd/common/cmd.h"
+#include "cmd/common/terminal.h"
+#include "diagnose/node/live.h"
+#include "probe/sample/sampler.h"
+#include "render/node/live_json.h"
+#include "render/node/live_text.h"
 
 enum { OUTPUT_MAX = 8 << 20, HOST_MAX = 65 };
 

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "cmd/agent_options.h"
+#include "cmd/agent/options.h"
 
 static void ready(void *arg, const char *where)
 {

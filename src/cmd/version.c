@@ -1,4 +1,4 @@
-#include "cmd/cmd.h"
+#include "cmd/common/cmd.h"
 
 static const struct opt opts[] = { { .kind = OPT_END } };
 

@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "cmd/cmd.h"
-#include "cmd/load_run.h"
-#include "cmd/why_card.h"
-#include "cmd/why_live.h"
-#include "diagnose/judge.h"
+#include "cmd/common/cmd.h"
+#include "cmd/common/load_run.h"
+#include "cmd/why/card.h"
+#include "cmd/why/live.h"
+#include "diagnose/verdict/judge.h"
 
 enum { OUTPUT_MAX = 4 << 20, TRACE_MAX = 1 << 30 };
 

@@ -4,8 +4,8 @@
 
 #include "base/json.h"
 #include "base/parse.h"
-#include "cmd/cmd.h"
-#include "model/fault.h"
+#include "cmd/common/cmd.h"
+#include "model/machine/fault.h"
 #include "nvlink5_csv.h"
 #include "sxid_csv.h"
 #include "xid_csv.h"

@@ -7,16 +7,16 @@
 #include <uv.h>
 
 #include "base/log.h"
-#include "daemon/compat.h"
+#include "daemon/exporters.h"
 #include "daemon/feed.h"
 #include "daemon/history.h"
-#include "daemon/http.h"
-#include "daemon/keeper.h"
+#include "daemon/http/http.h"
 #include "daemon/memory.h"
 #include "daemon/privileges.h"
 #include "daemon/self.h"
-#include "diagnose/alert.h"
-#include "probe/sampler.h"
+#include "daemon/store_thread.h"
+#include "diagnose/alerts/alert.h"
+#include "probe/sample/sampler.h"
 #include "site.h"
 
 enum { PAGE_MAX = 8 << 20, NS_PER_MS = 1000000, TICKS_TO_SETTLE = 4 };

@@ -4,7 +4,7 @@
 #define BRIM_DAEMON_AGENT_H
 #include "base/clock.h"
 #include "base/err.h"
-#include "diagnose/rules.h"
+#include "diagnose/alerts/rules.h"
 #include "store/store.h"
 
 struct agent_config {

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "diagnose/alert.h"
-#include "diagnose/live.h"
-#include "render/live_json.h"
+#include "diagnose/alerts/alert.h"
+#include "diagnose/node/live.h"
+#include "render/node/live_json.h"
 
 enum { EVENTS_KEPT = 32, ALERTS_SHOWN = 64 };
 

@@ -6,9 +6,9 @@
 #ifndef BRIM_DAEMON_FEED_H
 #define BRIM_DAEMON_FEED_H
 #include "base/err.h"
-#include "diagnose/rules.h"
-#include "model/live.h"
-#include "render/metrics.h"
+#include "diagnose/alerts/rules.h"
+#include "model/verdict/live.h"
+#include "render/node/metrics.h"
 
 struct feed;
 

@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "base/parse.h"
-#include "render/event_json.h"
+#include "render/node/event_json.h"
 #include "store/store.h"
 
 enum { ANSWER_MAX = 16 << 20, POINTS = 2000, SECONDS_MAX = 366 * 86400, EVENTS = 1000 };

@@ -2,7 +2,7 @@
  * about a day never makes a tick late. */
 #ifndef BRIM_DAEMON_HISTORY_H
 #define BRIM_DAEMON_HISTORY_H
-#include "daemon/http.h"
+#include "daemon/http/http.h"
 
 struct history;
 struct uv_loop_s; /* libuv's uv_loop_t */

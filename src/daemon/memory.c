@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/compat.h"
+#include "base/compiler.h"
 
 /* Whether the loader has written into the code: then its pages are not those of the file. */
 static bool is_relocated(const struct dl_phdr_info *object, const ElfW(Phdr) * dynamic)

@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
-#include "probe/sampler.h"
+#include "probe/sample/sampler.h"
 
 static const struct signal_def defs[SELF_VALUES] = {
     [SELF_CPU] = { "cpu_seconds_total", "CPU time that brim used", SIGNAL_COUNTER },

@@ -1,7 +1,7 @@
 /* What the agent itself costs and does, as signals like those of everything else. */
 #ifndef BRIM_DAEMON_SELF_H
 #define BRIM_DAEMON_SELF_H
-#include "model/signal.h"
+#include "model/signal/signal.h"
 
 enum self_value {
     SELF_CPU,      /* seconds, of all its threads */

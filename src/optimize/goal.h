@@ -1,7 +1,7 @@
 /* What a step costs by what the user wants: seconds, joules, or money. Pure. */
 #ifndef BRIM_OPTIMIZE_GOAL_H
 #define BRIM_OPTIMIZE_GOAL_H
-#include "model/run.h"
+#include "model/job/run.h"
 #include "tune/session.h"
 
 struct goal {

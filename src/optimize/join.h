@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/compat.h"
+#include "base/compiler.h"
 
 enum { JOIN_RANKS = 256, JOIN_ROOM = 4096 /* steps that a rank may be ahead of another */ };
 

@@ -3,7 +3,7 @@
 #ifndef BRIM_OPTIMIZE_MEMBERS_H
 #define BRIM_OPTIMIZE_MEMBERS_H
 #include "optimize/join.h"
-#include "run/rings.h"
+#include "run/ring/rings.h"
 
 /* Ranks that start later than that after the first do not come any more. */
 #define MEMBERS_GATHER_NS ((int64_t)20 * 1000 * 1000 * 1000)

@@ -2,8 +2,8 @@
 
 #include <errno.h>
 
-#include "model/locate.h"
-#include "model/quantity.h"
+#include "model/machine/node_names.h"
+#include "model/signal/quantity.h"
 #include "sched/inside.h"
 
 static int read_lists(struct sched *s)

@@ -4,7 +4,7 @@
 #ifndef BRIM_SCHED_ELASTIC_H
 #define BRIM_SCHED_ELASTIC_H
 #include "base/ini.h"
-#include "model/work.h"
+#include "model/job/job_spec.h"
 #include "sched/policy.h"
 #include "sched/room.h"
 

@@ -3,7 +3,7 @@
 #ifndef BRIM_SCHED_FORECAST_H
 #define BRIM_SCHED_FORECAST_H
 #include "base/arena.h"
-#include "model/work.h"
+#include "model/job/job_spec.h"
 
 enum { FORECAST_KEPT = 32, FORECAST_LEAST = 3, FORECAST_LEVELS = 4 };
 

@@ -3,8 +3,8 @@
 #ifndef BRIM_SCHED_QUOTA_H
 #define BRIM_SCHED_QUOTA_H
 #include "base/ini.h"
-#include "model/pool.h"
-#include "model/work.h"
+#include "model/job/job_spec.h"
+#include "model/machine/pool.h"
 #include "sched/policy.h"
 #include "sched/stops.h"
 

@@ -1,5 +1,5 @@
 /* Why: sentences, made only when somebody asks. */
-#include "model/quantity.h"
+#include "model/signal/quantity.h"
 #include "sched/inside.h"
 
 static void add_time(struct str *out, int64_t ms)

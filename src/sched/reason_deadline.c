@@ -1,5 +1,5 @@
 /* Why: what deadlines have to do with it. */
-#include "model/quantity.h"
+#include "model/signal/quantity.h"
 #include "sched/inside.h"
 
 /* "its deadline is in 2 h". */

@@ -1,5 +1,5 @@
 /* Why: sentences about services, spot jobs and power. */
-#include "model/quantity.h"
+#include "model/signal/quantity.h"
 #include "sched/inside.h"
 
 static void add_kw(struct str *out, int64_t mw)

@@ -3,7 +3,7 @@
  * SIGCOMM 2022). */
 #ifndef BRIM_SCHED_RHYTHM_H
 #define BRIM_SCHED_RHYTHM_H
-#include "model/work.h"
+#include "model/job/job_spec.h"
 
 enum { RHYTHM_JOBS = 4 };
 

@@ -2,9 +2,9 @@
  * devices are wholly free, so that a place is found without a look at every node. */
 #ifndef BRIM_SCHED_ROOM_H
 #define BRIM_SCHED_ROOM_H
-#include "model/mig.h"
-#include "model/pool.h"
-#include "model/work.h"
+#include "model/job/job_spec.h"
+#include "model/machine/mig.h"
+#include "model/machine/pool.h"
 #include "sched/bits.h"
 
 /* What a job has, or would get, of one node. */

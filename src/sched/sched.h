@@ -3,8 +3,8 @@
 #ifndef BRIM_SCHED_SCHED_H
 #define BRIM_SCHED_SCHED_H
 #include "base/str.h"
-#include "model/pool.h"
-#include "model/work.h"
+#include "model/job/job_spec.h"
+#include "model/machine/pool.h"
 #include "sched/policy.h"
 #include "sched/room.h"
 #include "sched/state.h"

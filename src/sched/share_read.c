@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/parse.h"
-#include "model/work.h"
+#include "model/job/job_spec.h"
 #include "sched/share.h"
 
 enum { ALL = 100 }; /* per cent */

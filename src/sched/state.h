@@ -1,7 +1,7 @@
 /* What a scheduler knows of a job while it is there, and keys that put jobs in order. */
 #ifndef BRIM_SCHED_STATE_H
 #define BRIM_SCHED_STATE_H
-#include "model/work.h"
+#include "model/job/job_spec.h"
 
 enum sched_job_state {
     SCHED_ABSENT,

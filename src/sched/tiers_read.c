@@ -6,7 +6,7 @@
 
 #include "base/ini.h"
 #include "base/parse.h"
-#include "model/work.h"
+#include "model/job/job_spec.h"
 #include "sched/policy.h"
 
 static const int64_t within_default_ms = 10000;

@@ -3,8 +3,8 @@
  * Fragmentation", USENIX ATC 2023). */
 #ifndef BRIM_SCHED_TYPICAL_H
 #define BRIM_SCHED_TYPICAL_H
-#include "model/pool.h"
-#include "model/work.h"
+#include "model/job/job_spec.h"
+#include "model/machine/pool.h"
 
 struct typical_shape {
     uint64_t kinds;

@@ -4,7 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "step/inside.h"
+#include "step/step_private.h"
 
 enum { NS_PER_S = 1000000000 };
 

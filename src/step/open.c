@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "step/inside.h"
+#include "step/step_private.h"
 
 _Static_assert(sizeof(struct brim_ring_record) == 32, "records are 32 bytes");
 _Static_assert(offsetof(struct brim_ring_header, start_monotonic_ns) == 48, "the header's layout");

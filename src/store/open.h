@@ -1,7 +1,7 @@
 /* The file: its folder, its lock, its settings, and what happens to one that cannot be used. */
 #ifndef BRIM_STORE_OPEN_H
 #define BRIM_STORE_OPEN_H
-#include "store/inside.h"
+#include "store/store_private.h"
 
 /* Make the folders above a file (0755). */
 int open_folder(const char *path, struct err *e) CHECK_RESULT;

@@ -1,7 +1,7 @@
 /* What the readers share. */
 #ifndef BRIM_STORE_READ_H
 #define BRIM_STORE_READ_H
-#include "store/inside.h"
+#include "store/store_private.h"
 
 struct store_reader {
     sqlite3 *db; /* NULL after a failure: opened again by reader_ready() */

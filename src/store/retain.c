@@ -1,7 +1,7 @@
 /* What is too old, or too much, goes in small slices, so that no tick is late. */
 #include <string.h>
 
-#include "store/inside.h"
+#include "store/store_private.h"
 
 enum {
     SLICE = 500,

@@ -1,7 +1,7 @@
 /* Rows of 10 s and 1 min, gathered in memory while rows come. */
 #include <string.h>
 
-#include "store/inside.h"
+#include "store/store_private.h"
 
 enum { SQL_MAX = 64 << 10, TICK_MS = 1000, NAP_MS = 1500 };
 

@@ -1,7 +1,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "store/inside.h"
+#include "store/store_private.h"
 
 enum { SQL_MAX = 256 << 10 };
 

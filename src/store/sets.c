@@ -1,7 +1,7 @@
 /* The sets and things that the store has in memory. */
 #include <string.h>
 
-#include "store/inside.h"
+#include "store/store_private.h"
 
 enum { SQL_MAX = 64 << 10, GROW = 16 };
 

@@ -4,7 +4,7 @@
  *     signal(set_name, name, label, kind, col)   kind 0: gauge, 1: counter; col: its column
  *     thing(id, set_name, name, facts, seen)     facts: a JSON object
  *     SET_1s, SET_10s, SET_1m (t, thing, COLUMN...)   one row per thing and moment
- *     event(t, kind, code, thing, over, severity, text, action)   severity 0 to 3: model/severity.h
+ *     event(t, kind, code, thing, over, severity, text, action)   enum severity
  *
  * t is in milliseconds since 1970, absent is NULL. Columns are called as their signals, the value
  * of a label appended: seconds_total_idle. The bytes read by each disk in the last minute:
@@ -27,7 +27,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "model/signal.h"
+#include "model/signal/signal.h"
 
 enum store_tier { STORE_1S, STORE_10S, STORE_1M, STORE_TIERS };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "store/inside.h"
+#include "store/store_private.h"
 
 enum { FACTS_MAX = 1024, DAY_MS = 24 * 3600 * 1000 };
 

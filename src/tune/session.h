@@ -10,9 +10,9 @@
 #include <stdbool.h>
 
 #include "base/str.h"
-#include "model/profile.h"
-#include "tune/guard.h"
-#include "tune/propose.h"
+#include "model/job/profile.h"
+#include "tune/propose/propose.h"
+#include "tune/trial/recheck.h"
 
 enum { SESSION_TEXT = 240, SESSION_ENTRIES = 32, SESSION_TRIALS = 12, SESSION_OFFERS = 16 };
 

@@ -41,7 +41,7 @@ ORDERS = ("ABBA", "BAAB")  # A: with brim
 FOREIGN, BLOCKS_LEAST, BLOCKS_MOST = 0.01, 20, 400
 HALF_WIDTH = 0.1  # percent
 STEP_US = 2000
-WAKE_S = 1.0  # of a job that computes (run/pace.h)
+WAKE_S = 1.0  # of a job that computes (run/job/sample_rate.h)
 CALM_S = 13  # until it is taken for one
 ABOUT_S, BESIDE_S = 0.012, 0.1  # behind a wake: a sample takes 1 to 2 ms
 

@@ -5,9 +5,9 @@
 #include <time.h>
 
 #include "models_csv.h"
-#include "plan/fitted.h"
-#include "plan/models.h"
-#include "plan/search.h"
+#include "plan/cluster/constants.h"
+#include "plan/search/search.h"
+#include "plan/shape/models.h"
 
 enum { LAYOUTS_MAX = 1 << 18 };
 

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "base/parse.h"
-#include "run/control.h"
-#include "run/rings.h"
-#include "tune/trial.h"
+#include "run/ring/control.h"
+#include "run/ring/rings.h"
+#include "tune/trial/trial.h"
 
 enum { SHARING = 5 /* trials of a session */, WARM_UP = 200 /* steps */, LOOK_MS = 5 };
 

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "model/step.h"
+#include "model/job/step.h"
 
 static void print_number(const char *name, double value)
 {

@@ -2,9 +2,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "run/archive.h"
-#include "run/figures.h"
-#include "run/parts.h"
+#include "run/archive/archive.h"
+#include "run/archive/figures.h"
+#include "run/archive/merge_runs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,8 +1,8 @@
 #include <errno.h>
 
 #include "fuzz.h"
-#include "model/catalogue.h"
-#include "model/pcie.h"
+#include "model/machine/catalogue.h"
+#include "model/machine/pcie.h"
 
 static bool is_number(double value)
 {

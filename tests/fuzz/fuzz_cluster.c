@@ -3,7 +3,7 @@
 
 #include "fuzz.h"
 #include "gpus_csv.h"
-#include "plan/cluster_read.h"
+#include "plan/cluster/cluster_read.h"
 
 static void check_cluster(int rc, const struct cluster *c, const struct err *e)
 {

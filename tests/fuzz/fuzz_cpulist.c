@@ -1,7 +1,7 @@
 #include <errno.h>
 
 #include "fuzz.h"
-#include "model/cpulist.h"
+#include "model/machine/cpulist.h"
 
 enum { STEPS = 1000, MASK_MAX = CPULIST_CPUS / 32 * 9 };
 

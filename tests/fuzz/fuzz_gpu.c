@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "fuzz.h"
-#include "probe/amd_metrics.h"
-#include "probe/fake_script.h"
+#include "probe/gpu/amd_metrics.h"
+#include "probe/gpu/fake_script.h"
 
 static void check_number(double value)
 {

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "diagnose/judge.h"
-#include "diagnose/judge_limits.h"
+#include "diagnose/verdict/judge.h"
+#include "diagnose/verdict/limits.h"
 #include "fuzz.h"
 
 enum { RANKS = 3, STEPS = 12, MOMENTS = 6 };

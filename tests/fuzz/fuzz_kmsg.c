@@ -1,7 +1,7 @@
 /* A record of the kernel's log. */
 #include "fuzz.h"
 #include "nvlink5_csv.h"
-#include "probe/kmsg.h"
+#include "probe/kernel/kmsg.h"
 #include "sxid_csv.h"
 #include "xid_csv.h"
 

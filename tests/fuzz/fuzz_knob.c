@@ -1,7 +1,7 @@
 #include <errno.h>
 
 #include "fuzz.h"
-#include "model/knob.h"
+#include "model/job/knob.h"
 
 static const char *known(const void *ctx, const char *name)
 {

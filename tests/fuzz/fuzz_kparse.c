@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "probe/kparse.h"
+#include "probe/kernel/kparse.h"
 
 enum { SMALL = 8 };
 

@@ -2,11 +2,11 @@
  * JSON is one line with its brackets closed, and no control character reaches the terminal. */
 #include <math.h>
 
-#include "diagnose/live.h"
+#include "diagnose/node/live.h"
 #include "fuzz.h"
 #include "live_ticks.h"
-#include "render/live_json.h"
-#include "render/live_text.h"
+#include "render/node/live_json.h"
+#include "render/node/live_text.h"
 
 struct bytes {
     const uint8_t *at, *end;

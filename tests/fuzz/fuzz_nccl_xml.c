@@ -1,7 +1,7 @@
 #include <errno.h>
 
 #include "fuzz_node.h"
-#include "probe/nccl_xml.h"
+#include "probe/source/nccl_xml.h"
 
 static const char products[] = "name,kind,pci_vendor,pci_devices\n"
                                "H100,accelerator,10de,2330\n"

@@ -2,7 +2,7 @@
 #ifndef BRIM_TESTS_FUZZ_NODE_H
 #define BRIM_TESTS_FUZZ_NODE_H
 #include "fuzz.h"
-#include "model/way.h"
+#include "model/machine/way.h"
 
 static inline bool fuzz_in(int index, size_t count)
 {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "probe/nvml.h"
+#include "probe/nvidia/nvml.h"
 
 static struct nvml_reading reading;
 

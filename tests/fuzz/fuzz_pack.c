@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "diagnose/audit.h"
+#include "diagnose/audit/audit.h"
 #include "fuzz_node.h"
-#include "probe/pack.h"
-#include "probe/source.h"
-#include "render/render.h"
+#include "probe/kernel/pack.h"
+#include "probe/source/source.h"
+#include "render/machine/render.h"
 
 static const char products[] = "name,vendor,kind,pci_vendor,pci_devices,links,port_gbps\n"
                                "H100,NVIDIA,accelerator,10de,2330,18,\n"

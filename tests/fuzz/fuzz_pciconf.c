@@ -1,6 +1,6 @@
 #include "fuzz.h"
-#include "model/pcie.h"
-#include "probe/pciconf.h"
+#include "model/machine/pcie.h"
+#include "probe/source/pciconf.h"
 
 /* Absent, or a power of two that the register can say. */
 static bool is_size(int bytes)

@@ -1,7 +1,7 @@
 #include <errno.h>
 
 #include "fuzz.h"
-#include "plan/pins.h"
+#include "plan/layout/pins.h"
 
 /* Whatever was pinned is refused or makes a layout, and comes back from its words. */
 static void check_complete(const struct pins *p)

@@ -4,8 +4,8 @@
 #include "fuzz.h"
 #include "gpus_csv.h"
 #include "models_csv.h"
-#include "plan/rows.h"
-#include "plan/step.h"
+#include "plan/measured/rows.h"
+#include "plan/model/step.h"
 
 static void check_row(const struct plan_row *r)
 {

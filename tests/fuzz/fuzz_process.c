@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "fuzz.h"
-#include "probe/cgroup_name.h"
-#include "probe/process_text.h"
+#include "probe/kernel/cgroup_name.h"
+#include "probe/process/text.h"
 
 static void check_name(const char *name, size_t size)
 {

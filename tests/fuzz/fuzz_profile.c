@@ -1,7 +1,7 @@
 #include <errno.h>
 
 #include "fuzz.h"
-#include "model/profile.h"
+#include "model/job/profile.h"
 
 /* Whatever is taken is written and read again as the same. */
 static void use(const struct profile *p)

@@ -4,7 +4,7 @@
 
 #include "fuzz.h"
 #include "html_check.h"
-#include "render/report.h"
+#include "render/report/report.h"
 
 struct bytes {
     const uint8_t *at, *end;

@@ -1,7 +1,7 @@
 #include <errno.h>
 
-#include "diagnose/alert.h"
-#include "diagnose/promql.h"
+#include "diagnose/alerts/alert.h"
+#include "diagnose/alerts/promql.h"
 #include "fuzz.h"
 
 static const struct signal_def defs[] = { { "now", "now", SIGNAL_GAUGE },

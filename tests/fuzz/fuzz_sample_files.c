@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "probe/sampler.h"
+#include "probe/sample/sampler.h"
 
 extern const struct sampler_ops sampler_softnet, sampler_infiniband, sampler_pcie, sampler_sensors,
     sampler_rapl, sampler_edac, sampler_cpufreq, sampler_lustre, sampler_ceph;

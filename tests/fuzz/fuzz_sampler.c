@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "probe/sampler.h"
+#include "probe/sample/sampler.h"
 
 static const char *const files[] = {
     "proc/stat",         "proc/loadavg",         "proc/meminfo",     "proc/vmstat",

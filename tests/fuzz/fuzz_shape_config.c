@@ -1,7 +1,7 @@
 #include <errno.h>
 
 #include "fuzz.h"
-#include "plan/shape_config.h"
+#include "plan/shape/config.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

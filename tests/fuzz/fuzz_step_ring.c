@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "fuzz.h"
-#include "model/step.h"
+#include "model/job/step.h"
 
 static void check_mark(const struct step_mark *m)
 {

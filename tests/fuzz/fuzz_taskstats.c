@@ -1,6 +1,6 @@
 /* Answers of generic netlink of any content. */
 #include "fuzz.h"
-#include "probe/taskstats.h"
+#include "probe/kernel/taskstats.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,6 +1,6 @@
 #include <errno.h>
 
-#include "diagnose/straggler.h"
+#include "diagnose/straggler/straggler.h"
 #include "fuzz.h"
 
 /* Any bytes are a trace or none; one that is taken can be judged, or waits in a circle. */

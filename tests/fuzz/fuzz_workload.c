@@ -4,11 +4,11 @@
 
 #include <math.h>
 
-#include "engine/ledger.h"
-#include "engine/outages.h"
-#include "engine/sim.h"
-#include "engine/trace.h"
 #include "fuzz.h"
+#include "sim/outages.h"
+#include "sim/sim.h"
+#include "trace/ledger.h"
+#include "trace/trace.h"
 
 enum { SMALL = 200 };
 

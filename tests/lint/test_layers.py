@@ -7,6 +7,9 @@ import tree
 
 FILE_LINES = 1000
 FUNCTION_LINES = 80
+ROOM_FILES = 40
+# Rooms that are still too large; this list only gets shorter.
+TOO_LARGE = {"src/sched", "tests/cli"}
 
 MAY_GETENV = ("src/base/conf.c", "src/base/opt.c", "src/step/open.c", "plugins/")
 MAY_HAVE_STATE = ("src/base/log.c",)
@@ -43,12 +46,76 @@ def test_the_table_names_every_folder():
     report([f"src/{name}/ is not in the table of docs/ARCHITECTURE.md" for name in missing])
     for name, allowed in uses.items():
         report([f"src/{name}/ uses unknown {a}" for a in sorted(allowed - set(uses))])
-    # No circles: taking away those that use nothing left must end with nothing.
+    has_no_circle(uses)
+
+
+def has_no_circle(uses):
+    """Taking away those that use nothing that is left must end with nothing."""
     left = {name: set(allowed) for name, allowed in uses.items()}
     while left:
         low = {name for name, allowed in left.items() if not allowed & set(left)}
         assert low, f"these use each other in a circle: {sorted(left)}"
         left = {name: allowed for name, allowed in left.items() if name not in low}
+
+
+def room(path):
+    """The sub-room of a file or of a name that is included: "probe/kernel", "probe/." for what lies
+    in the room itself; None outside of src."""
+    if path.startswith("src/"):
+        path = path[4:]
+    folder = os.path.dirname(path)
+    return folder if "/" in folder else f"{folder}/."
+
+
+def test_the_table_names_every_sub_room():
+    uses = tree.sub_rooms()
+    there = {room(path) for path in SOURCES if path.startswith("src/")}
+    there = {name for name in there if not name.endswith("/.")}
+    named = {name for name in uses if not name.endswith("/.")}
+    report([f"src/{name}/ is not in the table of sub-rooms" for name in sorted(there - named)])
+    report([f"src/{name}/ has no files" for name in sorted(named - there)])
+    for name, allowed in uses.items():
+        report([f"src/{name}/ uses unknown {a}" for a in sorted(allowed - set(uses))])
+    has_no_circle(uses)
+
+
+def test_no_room_is_deeper_than_two():
+    report([path for path in SOURCES if path.startswith("src/") and path.count("/") > 3])
+
+
+def test_includes_of_sub_rooms_point_down():
+    uses = tree.sub_rooms()
+    bad = []
+    for path in SOURCES:
+        if not path.startswith("src/"):
+            continue
+        here = room(path)
+        for name in INCLUDE.findall(tree.read(path)):
+            target = room(name)
+            if not os.path.isfile(os.path.join(tree.ROOT, "src", name)):
+                continue
+            if target.split("/")[0] == here.split("/")[0] and target != here:
+                if target not in uses.get(here, ()):
+                    bad.append(f'{path}: "{name}": src/{here}/ may not use src/{target}/')
+    report(bad)
+
+
+def test_no_name_hides_another():
+    """A quoted include is first looked for beside the file that has it: src/cmd/optimize/x.h would
+    hide src/optimize/x.h from the files of src/cmd."""
+    there = {path[4:] for path in SOURCES if path.startswith("src/")}
+    hidden = {path: path.split("/", 1)[1] for path in there}
+    report([f"src/{path} hides src/{name}" for path, name in hidden.items() if name in there])
+
+
+def test_rooms_are_small():
+    count = {}
+    for path in tree.files():
+        folder = os.path.dirname(path)
+        count[folder] = count.get(folder, 0) + 1
+    large = {folder for folder, files in count.items() if files > ROOM_FILES}
+    report([f"{f}/: {count[f]} files (at most {ROOM_FILES})" for f in sorted(large - TOO_LARGE)])
+    report([f"{f}/ is small enough now: take it off the list" for f in sorted(TOO_LARGE - large)])
 
 
 def test_includes_point_down():

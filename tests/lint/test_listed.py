@@ -7,12 +7,18 @@ import pytest
 import tree
 
 
-@pytest.mark.parametrize("folder", ["unit", "cli", "e2e", "lint"])
+def test_all_units_are_listed():
+    build = tree.read("tests/unit/meson.build")
+    names = [path[len("tests/unit/") : -2] for path in tree.files(".c", under=("tests/unit/",))]
+    assert not [name for name in names if "/" in name and f"'{name}'" not in build]
+
+
+@pytest.mark.parametrize("folder", ["cli", "e2e", "lint"])
 def test_all_are_listed(folder):
     build = tree.read(f"tests/{folder}/meson.build")
     missing = []
-    for path in tree.files(".c", ".py", under=(f"tests/{folder}/",)):
-        name = re.fullmatch(r"(?:t|test)_(\w+)\.(?:c|py)", os.path.basename(path))
+    for path in tree.files(".py", under=(f"tests/{folder}/",)):
+        name = re.fullmatch(r"test_(\w+)\.py", os.path.basename(path))
         if name and f"'{name[1]}'" not in build and f"'{name[0]}'" not in build:
             missing.append(path)
     assert not missing

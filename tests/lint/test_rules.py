@@ -10,8 +10,8 @@ THRESHOLDS.read_string(tree.read("data/rules/thresholds.ini"))
 PAGE = tree.read("docs/why.md")
 RULES = "".join(
     tree.read(path)
-    for path in tree.files(".c", under=("src/diagnose/",))
-    if "judge" in path and not path.endswith("judge_limits.c")
+    for path in tree.files(".c", under=("src/diagnose/verdict/",))
+    if not path.endswith("/limits.c")
 )
 
 
@@ -38,6 +38,6 @@ def test_the_page_names_each():
 
 
 def test_the_page_names_each_cause():
-    causes = re.findall(r'\[CAUSE_\w+\] = "([a-z-]+)"', tree.read("src/model/verdict.c"))
+    causes = re.findall(r'\[CAUSE_\w+\] = "([a-z-]+)"', tree.read("src/model/verdict/verdict.c"))
     rows = re.findall(r"^\| `([a-z-]+)` \|", PAGE, re.M)
     assert len(causes) > 20 and sorted(rows) == sorted(causes)

@@ -38,8 +38,9 @@ def read(path):
 
 
 def layers():
-    """{folder below src: set of those it may use}, and the set of those that must be pure, from the
-    table in docs/ARCHITECTURE.md: | `src/probe/` | what | model, base | (a name may be "pure")."""
+    """{room below src: set of the rooms that it may use}, and the set of those that must be pure,
+    from the first table in docs/ARCHITECTURE.md: | `src/probe/` | what | model, base | (a name may
+    be "pure")."""
     uses, pure = {}, set()
     row = re.compile(r"^\| `src/(\w+)/` \|.*\| ([^|]*) \|$", re.M)
     for name, words in row.findall(read("docs/ARCHITECTURE.md")):
@@ -48,3 +49,21 @@ def layers():
             pure.add(name)
         uses[name] = allowed - {"pure"}
     return uses, pure
+
+
+def sub_rooms():
+    """{"room/sub": set of the "room/sub" that it may use}, from the second table: its last column
+    names sub-rooms of the same room, or "-". "." stands for the files of the room itself: those
+    use all of its sub-rooms but the ones that use them."""
+    uses = {}
+    row = re.compile(r"^\| `src/(\w+)/(\w+)/` \|.*\| ([^|]*) \|$", re.M)
+    for room, sub, words in row.findall(read("docs/ARCHITECTURE.md")):
+        names = {w.strip() for w in words.split(",")} - {"-", ""}
+        uses[f"{room}/{sub}"] = {f"{room}/{name}" for name in names}
+    for room in {name.split("/")[0] for name in uses}:
+        uses[f"{room}/."] = {
+            name
+            for name, allowed in uses.items()
+            if name.startswith(f"{room}/") and f"{room}/." not in allowed
+        }
+    return uses

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "probe/tree.h"
+#include "probe/kernel/tree.h"
 
 /* A file of one of the machines of tests/fixtures/machines, to be free()d; the test ends when there
  * is none. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "diagnose/judge.h"
+#include "diagnose/verdict/judge.h"
 #include "run_made.h"
 
 static inline enum cause judge_built(struct run *r, struct verdict *v)

@@ -3,8 +3,8 @@
 #define BRIM_TESTS_LIVE_TICKS_H
 #include <string.h>
 
-#include "base/compat.h"
-#include "model/signal.h"
+#include "base/compiler.h"
+#include "model/signal/signal.h"
 
 struct given {
     const char *set, *thing, *signal, *label; /* a set of NULL ends the lines */

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "model/run.h"
-#include "model/verdict.h"
+#include "model/job/run.h"
+#include "model/verdict/verdict.h"
 
 struct made {
     size_t ranks, steps; /* steps of each rank */

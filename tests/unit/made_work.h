@@ -1,7 +1,7 @@
 /* Workloads of chance, in whole seconds: jobs of two classes that compute and idle by turns. */
 #ifndef BRIM_TESTS_MADE_WORK_H
 #define BRIM_TESTS_MADE_WORK_H
-#include "model/work.h"
+#include "model/job/job_spec.h"
 
 /* Numbers that repeat: 0 to n - 1. */
 static inline int below(uint64_t *state, int n)

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "model/work.h"
+#include "model/job/job_spec.h"
 
 enum { NAIVE_JOBS = 128, NAIVE_NODES = 32 };
 enum naive_order { NAIVE_FIFO, NAIVE_SJF, NAIVE_SRTF, NAIVE_DEADLINE };

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "diagnose/check.h"
+#include "diagnose/audit/check.h"
 
 static const char products[] =
     "name,vendor,kind,pci_vendor,pci_devices,pcie_gen,pcie_width,links,port_gbps\n"

@@ -2,9 +2,9 @@
 #ifndef BRIM_TESTS_NODES_H
 #define BRIM_TESTS_NODES_H
 #include "base/str.h"
-#include "model/catalogue.h"
-#include "model/finding.h"
-#include "model/machine.h"
+#include "model/machine/catalogue.h"
+#include "model/machine/machine.h"
+#include "model/verdict/finding.h"
 
 /* A node with that many NUMA domains, each of a socket of its own: "0-3", "4-7" ... */
 struct node *nodes_new(int domains);

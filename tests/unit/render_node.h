@@ -4,7 +4,7 @@
 #define BRIM_TESTS_RENDER_NODE_H
 #include <assert.h>
 
-#include "render/render.h"
+#include "render/machine/render.h"
 
 static struct pci *add_function(struct node *n, int bus, enum pci_kind kind, int parent)
 {

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "model/run.h"
-#include "model/verdict.h"
+#include "model/job/run.h"
+#include "model/verdict/verdict.h"
 
 enum { MADE_RANKS = 8 };
 

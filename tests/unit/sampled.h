@@ -7,7 +7,7 @@
 
 #include "folder.h"
 #include "oom.h"
-#include "probe/sampler.h"
+#include "probe/sample/sampler.h"
 #include "tap.h"
 
 struct sampled {

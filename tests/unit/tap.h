@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/compat.h"
+#include "base/compiler.h"
 
 #define ok(cond, ...) tap_ok(!!(cond), #cond, TAP_HERE, __VA_ARGS__)
 #define is_int(got, want, ...) tap_is_int((got), (want), TAP_HERE, __VA_ARGS__)

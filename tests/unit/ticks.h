@@ -4,7 +4,7 @@
 #define BRIM_TESTS_TICKS_H
 #include <stdio.h>
 
-#include "model/signal.h"
+#include "model/signal/signal.h"
 #include "tap.h"
 
 #define TICK_S ((int64_t)1000000000)

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/compat.h"
+#include "base/compiler.h"
 
 void EXPORT sgemm_(const char *ta, const char *tb, const int32_t *m, const int32_t *n,
                    const int32_t *k, const float *alpha, const float *a, const int32_t *lda,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/compat.h"
+#include "base/compiler.h"
 
 typedef int clock_fn(clockid_t which, struct timespec *ret);
 

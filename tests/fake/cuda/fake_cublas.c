@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/compat.h"
+#include "base/compiler.h"
 #include "bench/cuda_abi.h"
 #include "fake_cuda.h"
 

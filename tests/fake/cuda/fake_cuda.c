@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compat.h"
+#include "base/compiler.h"
 #include "bench/cuda_abi.h"
 
 enum { GPUS = 2, INVALID_VALUE = 1, NOT_INITIALIZED = 3, NO_CONTEXT = 201 };

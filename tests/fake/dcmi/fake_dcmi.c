@@ -1,14 +1,14 @@
 /* A libdcmi.so that plays the script that FAKE_DCMI names, in the form of a recording (src/probe/
  * dcmi.h). Cards and devices are those of its sections; others do not exist.
  * Section [fake]: see tests/fake/script.h; the number there is that of the section. */
-#include "probe/dcmi.h"
+#include "probe/ascend/dcmi.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../script.h"
-#include "probe/dcmi_abi.h"
+#include "probe/ascend/dcmi_abi.h"
 
 EXPORT dcmi_init_fn dcmi_init;
 EXPORT dcmi_cards_fn dcmi_get_card_list;

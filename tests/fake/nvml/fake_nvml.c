@@ -1,7 +1,7 @@
 /* A libnvidia-ml.so.1 that plays a script: the file that FAKE_NVML names, in the form in which a
- * recording holds what a driver said (src/probe/nvml.h), so that a recording can be served as a
- * driver. What the script does not say is not supported. Section [fake]: see tests/fake/script.h;
- * "any.1 = lost" is for every call about GPU 1 but for its handle and address.
+ * recording holds what a driver said (src/probe/nvidia/nvml.h), so that a recording can be served
+ * as a driver. What the script does not say is not supported. Section [fake]: see
+ * tests/fake/script.h; "any.1 = lost" is for every call about GPU 1 but for its handle and address.
  *
  * What is measured is in sections [live], for all GPUs, and [live 3], which goes first:
  *
@@ -24,7 +24,7 @@
  *
  * With FAKE_OLD it is the library of a driver of 2018: functions without their later suffixes, and
  * without those that came later. */
-#include "probe/nvml.h"
+#include "probe/nvidia/nvml.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* The parts of the fake NVML, and what it tells tests beside what a driver would. */
 #ifndef BRIM_TESTS_FAKE_NVML_H
 #define BRIM_TESTS_FAKE_NVML_H
-#include "probe/nvml_abi.h"
+#include "probe/nvidia/nvml_abi.h"
 
 /* What every call about a GPU answers before its own business, after doing what the rules say. */
 int fake_about(const char *call, nvml_device device);

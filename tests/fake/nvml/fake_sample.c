@@ -4,10 +4,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/compat.h"
+#include "base/compiler.h"
 #include "fake_live.h"
 #include "fake_nvml.h"
-#include "probe/nvml_abi.h"
+#include "probe/nvidia/nvml_abi.h"
 
 #ifdef FAKE_OLD
 #define nvmlDeviceGetCurrentClocksEventReasons nvmlDeviceGetCurrentClocksThrottleReasons

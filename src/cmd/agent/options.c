@@ -1,0 +1,122 @@
+#include "cmd/agent/options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "alerts_ini.h"
+#include "base/conf.h"
+#include "base/file.h"
+#include "daemon/agent.h"
+
+enum { RULES_FILE_MAX = 1 << 20, TOKEN_FILE_MAX = 4096, HOST_MAX = 65, STORE_MIB_MIN = 16 };
+
+#define AT(member) offsetof(struct agent_options, member)
+
+const struct opt agent_opts[] = {
+    { OPT_FLAG, 0, "once", AT(once), NULL, "print one sample and end", NULL },
+    { OPT_FLAG, 'j', "json", AT(json), NULL, "with --once: print JSON", NULL },
+    { OPT_STRING, 0, "listen", AT(listen), "ADDRESS:PORT", "where to serve (127.0.0.1:9410)",
+      NULL },
+    { OPT_STRING, 0, "token-file", AT(token_file), "FILE",
+      "the token that clients must show, on other than loopback addresses", NULL },
+    { OPT_DURATION, 0, "interval", AT(interval_ns), "TIME", "how often to sample (1s)", NULL },
+    { OPT_STRING, 0, "store", AT(store), "FILE",
+      "database for what was measured, or 'none' (/var/lib/brim/agent.db)", NULL },
+    { OPT_UINT, 0, "store-mib", AT(store_mib), "MIB", "how large the database may get (1024)",
+      NULL },
+    { OPT_FLAG, 0, "compat", AT(compat), NULL,
+      "metrics also under the names of node_exporter and DCGM", NULL },
+    { OPT_STRING, 0, "rules", AT(rules), "FILE",
+      "alert rules in place of those built in (see brim alerts)", NULL },
+    { OPT_STRING, 0, "fake", AT(fake), "FILE", "script accelerators that are not there", NULL },
+    { .kind = OPT_END },
+};
+
+const struct agent_options agent_defaults = { .listen = "127.0.0.1:9410",
+                                              .interval_ns = 1000000000,
+                                              .store_mib = 1024 };
+
+int agent_options_rules(const struct agent_options *o, struct rules *ret, struct err *e)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(RULES_FILE_MAX);
+    int rc;
+
+    if (!o->rules)
+        return rules_load(ret, "alerts.ini", data_alerts_ini, data_alerts_ini_len, e);
+    rc = file_read(o->rules, &text, e);
+    return rc < 0 ? rc : rules_load(ret, o->rules, str_text(&text), text.len, e);
+}
+
+/* The first line of the file, without what is blank around it. */
+static int load_token(const char *path, struct str *token, struct err *e)
+{
+    static const char blanks[] = " \t\r\n";
+    int rc = file_read(path, token, e);
+    size_t begin, len;
+
+    if (rc < 0)
+        return rc;
+    begin = strspn(str_text(token), blanks);
+    len = strcspn(str_text(token) + begin, blanks);
+    if (len == 0)
+        return err_set(e, -EINVAL, "%s has no token in it", path);
+    memmove(token->data, token->data + begin, len);
+    token->data[len] = 0;
+    token->len = len;
+    return 0;
+}
+
+int agent_options_check(const struct agent_options *o, struct err *e)
+{
+    const char *const paths[] = { o->token_file, o->store, o->fake, o->rules };
+
+    for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
+        if (paths[i] && !*paths[i])
+            return err_set(e, EXIT_USAGE, "an empty name was given where a path is needed");
+    if (o->interval_ns < 100 * 1000000LL || o->interval_ns > 3600 * 1000000000LL)
+        return err_set(e, EXIT_USAGE, "--interval must be from 100ms to 1h");
+    if (o->store_mib < STORE_MIB_MIN || o->store_mib > 1 << 20)
+        return err_set(e, EXIT_USAGE, "--store-mib must be from %d to %d", STORE_MIB_MIN, 1 << 20);
+    return 0;
+}
+
+int agent_options_run(const struct app *app, const struct agent_options *o,
+                      void (*ready)(void *arg, const char *where), void *arg, struct err *e)
+{
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    CLEANUP(rules_done) struct rules rules = { .count = 0 };
+    CLEANUP(str_done) struct str token = STR_INIT(TOKEN_FILE_MAX);
+    char host[HOST_MAX] = "";
+    struct agent_config config = { .clock = app->clock,
+                                   .host = host,
+                                   .listen = o->listen,
+                                   .interval_ns = o->interval_ns,
+                                   .rules = &rules,
+                                   .store = o->store,
+                                   .keep = { .max_bytes = (int64_t)o->store_mib << 20 },
+                                   .fake = o->fake,
+                                   .compat = o->compat,
+                                   .ready = ready,
+                                   .arg = arg };
+    int rc = agent_options_check(o, e);
+
+    if (rc != 0)
+        return rc;
+    gethostname(host, sizeof(host) - 1);
+    rc = agent_options_rules(o, &rules, e);
+    if (rc == 0 && o->token_file)
+        rc = load_token(o->token_file, &token, e);
+    if (rc < 0)
+        return rc;
+    if (o->token_file)
+        config.token = str_text(&token);
+    if (!o->store)
+        config.store = conf_state(&a, "agent.db");
+    else if (!strcmp(o->store, "none"))
+        config.store = NULL;
+    if (!o->store && !config.store)
+        return err_nomem(e);
+    rc = agent_run(&config, e);
+    return rc == -EINVAL ? EXIT_USAGE : rc; /* --listen is no address, or one that needs a token */
+}

@@ -1,0 +1,45 @@
+/* A subcommand: one file each, one const object each, listed once in table.c. */
+#ifndef BRIM_CMD_COMMON_CMD_H
+#define BRIM_CMD_COMMON_CMD_H
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/opt.h"
+
+/* What commands get from main(): there is no other state. */
+struct app {
+    const struct clock *clock;
+    bool colour;      /* stdout is a terminal that wants colours */
+    unsigned columns; /* its width; 100 when it is none */
+};
+
+struct cmd {
+    const char *name;
+    const char *args;       /* what stands behind the options: "[RUN]"; "" */
+    const char *summary;    /* one line */
+    const char *about;      /* paragraphs for the help text and the manual page; NULL */
+    const struct opt *opts; /* ends with OPT_END */
+    const void *defaults;   /* values of the options, of 'size' bytes */
+    size_t size;
+    int max_operands;
+    bool runs_program; /* the first operand ends the options: those behind it are a program's */
+    /* Return the exit status, or a negative errno, which becomes 1; a text in e is printed. */
+    int (*run)(const struct app *app, const void *opts, char **operands, struct err *e);
+};
+
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+/* All commands, in the order in which help lists them; NULL behind the last. */
+const struct cmd *cmd_at(size_t i);
+
+/* The command of that name, or NULL. */
+const struct cmd *cmd_find(const char *name);
+
+/* The list of all commands; what one command takes. */
+void cmd_help_all(struct str *out);
+void cmd_help(const struct cmd *c, struct str *out);
+
+/* Write to stdout, or to a file when path is not NULL. -ENOMEM when out has failed, -EIO and the
+ * like when it could not be written whole. */
+int cmd_print(const struct str *out, const char *path, struct err *e) CHECK_RESULT;
+
+#endif

@@ -1,0 +1,58 @@
+#include "cmd/common/load_run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/conf.h"
+#include "run/archive/archive.h"
+
+enum { PATH_BYTES = 4096, LIST_MAX = 8 << 20 };
+
+int load_run(const char *which, struct run *out, struct err *e)
+{
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    CLEANUP(str_done) struct str folder = STR_INIT(PATH_BYTES);
+    const char *runs = conf_state(&a, "runs");
+    int rc = runs ? runs_find(runs, which ? which : "last", &folder, e) : err_nomem(e);
+
+    return rc < 0 ? rc : run_load(str_text(&folder), out, e);
+}
+
+/* Whether a run is the same job, and ended before r began. */
+static bool is_earlier(const struct run *r, const struct run *o)
+{
+    return o->id && r->id && strcmp(o->id, r->id) < 0 && o->command && r->command &&
+           !strcmp(o->command, r->command) && (!o->name || !r->name || !strcmp(o->name, r->name));
+}
+
+/* The folder of the youngest such run into 'found'; empty when there is none. */
+static int find_earlier(const struct run *r, const char *runs, struct str *found, struct err *e)
+{
+    CLEANUP(str_done) struct str list = STR_INIT(LIST_MAX);
+    int rc = runs_list(runs, &list, e);
+
+    for (const char *id = str_text(&list); rc == 0 && id < str_text(&list) + list.len;
+         id += strlen(id) + 1) {
+        CLEANUP(run_done) struct run o = { .id = NULL };
+        char path[PATH_BYTES];
+        int len = snprintf(path, sizeof(path), "%s/%s", runs, id);
+
+        if (len < 0 || len >= (int)sizeof(path) || run_load_about(path, &o, e) < 0 ||
+            !is_earlier(r, &o))
+            continue; /* what cannot be read is nothing to compare with */
+        str_reset(found);
+        str_add(found, path);
+    }
+    return rc < 0 ? rc : str_error(found);
+}
+
+int load_run_earlier(const struct run *r, struct run *out, struct err *e)
+{
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    CLEANUP(str_done) struct str found = STR_INIT(PATH_BYTES);
+    const char *runs = conf_state(&a, "runs");
+    int rc = runs ? find_earlier(r, runs, &found, e) : err_nomem(e);
+
+    return rc < 0 || !found.len ? rc : run_load(str_text(&found), out, e);
+}

@@ -1,0 +1,118 @@
+#include "cmd/optimize/options.h"
+
+#include <string.h>
+
+#include "cmd/common/cmd.h"
+#include "cmd/optimize/goal_option.h"
+#include "optimize/restart_race.h"
+
+enum { RESTARTS_MOST = 1000 };
+
+#define INTERVAL_MIN_NS 100000000LL
+#define INTERVAL_MAX_NS 600000000000LL
+#define SECOND_NS 1000000000LL
+
+const struct opt optimize_options[] = {
+    { OPT_LIST, 0, "allow", offsetof(struct optimize_opts, allow), "WHAT",
+      "also try what changes numbers (numeric), settings of this machine (privileged)", NULL },
+    { OPT_LIST, 0, "try", offsetof(struct optimize_opts, named), "KNOB[=VALUE]",
+      "also try a setting of which nothing is known (docs/knobs.md lists all)", NULL },
+    { OPT_DURATION, 0, "budget", offsetof(struct optimize_opts, budget_ns), "TIME",
+      "how long to try settings (10m)", NULL },
+    { OPT_UINT, 0, "restarts", offsetof(struct optimize_opts, restarts), "N",
+      "start the job up to N times, for settings that need it (0: never)", NULL },
+    { OPT_CHOICE, 0, "goal", offsetof(struct optimize_opts, goal), "WHAT",
+      "steps in a second, of a joule, or for the money", optimize_goals },
+    { OPT_STRING, 0, "price-hour", offsetof(struct optimize_opts, price_hour), "PRICE",
+      "of an hour of what the job runs on, for --goal cost", NULL },
+    { OPT_STRING, 0, "price-kwh", offsetof(struct optimize_opts, price_kwh), "PRICE",
+      "of a kWh, for --goal cost", NULL },
+    { OPT_STRING, 0, "name", offsetof(struct optimize_opts, name), "NAME",
+      "what the run and its profile are called (the script's name)", NULL },
+    { OPT_STRING, 'p', "profile", offsetof(struct optimize_opts, profile), "PROFILE",
+      "try its settings first, again (the one of this job, if there is one)", NULL },
+    { OPT_STRING, 0, "save-profile", offsetof(struct optimize_opts, save), "FILE",
+      "write what was kept there, not to the state folder", NULL },
+    { OPT_STRING, 0, "knobs", offsetof(struct optimize_opts, knobs), "FILE",
+      "also try knobs that this file declares", NULL },
+    { OPT_STRING, 0, "json", offsetof(struct optimize_opts, json), "FILE",
+      "write what the card says to a file, as JSON", NULL },
+    { OPT_FLAG, 0, "undo", offsetof(struct optimize_opts, undo), NULL,
+      "only put back settings of this machine that a killed brim has left changed", NULL },
+    { OPT_FLAG, 'q', "quiet", offsetof(struct optimize_opts, quiet), NULL,
+      "print nothing of our own: no progress, no card", NULL },
+    { OPT_DURATION, 0, "interval", offsetof(struct optimize_opts, interval_ns), "TIME",
+      "how often to sample (1s)", NULL },
+    { OPT_STRING, 0, "fake", offsetof(struct optimize_opts, fake), "FILE",
+      "script accelerators that are not there", NULL },
+    { .kind = OPT_END },
+};
+
+const struct optimize_opts optimize_defaults = { .budget_ns = 600 * SECOND_NS,
+                                                 .interval_ns = SECOND_NS };
+
+static const char *const allowed[] = { "numeric", "privileged" };
+
+static bool is_word(const char *text, size_t len, const char *word)
+{
+    return strlen(word) == len && !strncmp(text, word, len);
+}
+
+/* "numeric,privileged" */
+static bool are_known(const char *words)
+{
+    for (;;) {
+        size_t len = strcspn(words, ","), known = 0;
+
+        for (size_t i = 0; i < ARRAY_SIZE(allowed); i++)
+            known += is_word(words, len, allowed[i]);
+        if (!known || !words[len])
+            return known;
+        words += len + 1;
+    }
+}
+
+bool optimize_allows(const struct optimize_opts *o, const char *word)
+{
+    for (size_t i = 0; i < o->allow.n; i++)
+        for (const char *at = o->allow.items[i]; *at; at += *at == ',') {
+            size_t len = strcspn(at, ",");
+
+            if (is_word(at, len, word))
+                return true;
+            at += len;
+        }
+    return false;
+}
+
+int optimize_check(const struct optimize_opts *o, char **argv, struct err *e)
+{
+    if (o->undo && argv[0])
+        return err_set(e, EXIT_USAGE, "--undo takes no command");
+    if (o->undo)
+        return 0;
+    if (!argv[0] || !*argv[0])
+        return err_set(e, EXIT_USAGE, "a command is needed: brim optimize -- COMMAND...");
+    for (size_t i = 0; i < o->allow.n; i++)
+        if (!are_known(o->allow.items[i]))
+            return err_set(e, EXIT_USAGE,
+                           "--allow must be numeric, privileged or both, not '%.40s'",
+                           o->allow.items[i]);
+    if (o->interval_ns < INTERVAL_MIN_NS || o->interval_ns > INTERVAL_MAX_NS)
+        return err_set(e, EXIT_USAGE, "--interval must be from 100ms to 10m");
+    if (o->budget_ns < SECOND_NS)
+        return err_set(e, EXIT_USAGE, "--budget must be 1s at least ('brim run' tries nothing)");
+    if (o->restarts && (o->restarts < CONTEST_RESTARTS_LEAST || o->restarts > RESTARTS_MOST))
+        return err_set(e, EXIT_USAGE,
+                       "--restarts must be 0, or from %d to %d: a setting is decided in three runs "
+                       "with it and three without, and the job is the last",
+                       CONTEST_RESTARTS_LEAST, RESTARTS_MOST);
+    if (o->restarts && o->goal && strcmp(o->goal, "throughput") != 0)
+        return err_set(e, EXIT_USAGE,
+                       "--restarts decides by steps a second: leave --goal %s out, or --restarts",
+                       o->goal);
+    if ((o->fake && !*o->fake) || (o->json && !*o->json) || (o->save && !*o->save) ||
+        (o->knobs && !*o->knobs) || (o->profile && !*o->profile))
+        return err_set(e, EXIT_USAGE, "an empty name was given where a path is needed");
+    return 0;
+}

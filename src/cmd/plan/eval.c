@@ -1,0 +1,300 @@
+/* brim plan eval: predictions against tables of measured runs. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "cmd/plan/plan.h"
+#include "plan/measured/prediction_error.h"
+#include "plan/measured/rows.h"
+#include "plan/model/step.h"
+
+enum { FILE_MAX = 64 << 20, OUTPUT_MAX = 64 << 20, REASONS = 32 };
+
+struct predicted {
+    struct step step;
+    struct memory memory;
+};
+
+struct table {
+    const char *path;
+    struct arena arena;
+    struct plan_row *rows;
+    struct predicted *predicted;
+    size_t n, modelled;
+    struct score time, memory;
+    size_t out, out_seen; /* rows that ran out of memory, and those predicted to */
+    size_t ran, ran_out;  /* rows that ran, and those predicted not to fit */
+};
+
+static void table_done(struct table *t)
+{
+    arena_done(&t->arena);
+}
+
+static void predict(const struct plan_row *r, struct predicted *p)
+{
+    struct plan_tables tables;
+
+    plan_tables_make(&r->job, &r->cluster, &r->layout, &tables);
+    step_make(&r->job, &r->cluster, &r->layout, &tables, &p->step);
+    memory_make(&r->job, &r->layout, &tables.bytes, &p->memory);
+}
+
+static double memory_of(const struct plan_row *r, const struct predicted *p)
+{
+    if (r->reserved)
+        return p->memory.tensors + p->memory.gaps;
+    return r->peak_only ? p->memory.tensors : p->memory.total;
+}
+
+static void judge_fit(struct table *t, const struct plan_row *r, const struct predicted *p)
+{
+    bool fits = p->memory.total <= r->cluster.gpu.memory_b;
+
+    t->out += r->out;
+    t->out_seen += r->out && !fits;
+    t->ran += !r->out;
+    t->ran_out += !r->out && !fits;
+}
+
+static int judge(struct table *t, struct err *e)
+{
+    struct score_pair *time = arena_alloc(&t->arena, (t->n + 1) * sizeof(*time));
+    struct score_pair *memory = arena_alloc(&t->arena, (t->n + 1) * sizeof(*memory));
+    size_t n_time = 0, n_memory = 0;
+
+    t->predicted = arena_alloc(&t->arena, (t->n + 1) * sizeof(*t->predicted));
+    if (!time || !memory || !t->predicted)
+        return err_nomem(e);
+    for (size_t i = 0; i < t->n; i++) {
+        const struct plan_row *r = &t->rows[i];
+
+        if (r->reason[0])
+            continue;
+        t->modelled++;
+        predict(r, &t->predicted[i]);
+        judge_fit(t, r, &t->predicted[i]);
+        if (r->time_s > 0)
+            time[n_time++] = (struct score_pair){ r->sweep, r->time_s,
+                                                  t->predicted[i].step.time_s };
+        if (r->memory_b > 0)
+            memory[n_memory++] = (struct score_pair){ 0, r->memory_b,
+                                                      memory_of(r, &t->predicted[i]) };
+    }
+    t->time = score_make(time, n_time);
+    t->memory = score_make(memory, n_memory);
+    return 0;
+}
+
+/* ---- text ---- */
+
+static void add_score(struct str *out, const char *what, const struct score *s)
+{
+    if (s->n)
+        str_addf(
+            out,
+            "  %-7s %4zu rows   error: mean %.2f %%, median %.2f %%, max %.1f %%, bias %+.2f %%\n",
+            what, s->n, 100 * s->mean, 100 * s->median, 100 * s->max, 100 * s->bias);
+}
+
+/* Reasons with how often each was given, in the order of their first row. */
+static void add_reasons(struct str *out, const struct table *t)
+{
+    const char *seen[REASONS];
+    size_t count[REASONS] = { 0 }, n = 0, j;
+
+    for (size_t i = 0; i < t->n; i++) {
+        if (!t->rows[i].reason[0])
+            continue;
+        for (j = 0; j < n && strcmp(seen[j], t->rows[i].reason) != 0;)
+            j++;
+        if (j == REASONS)
+            continue;
+        if (j == n)
+            seen[n++] = t->rows[i].reason;
+        count[j]++;
+    }
+    for (size_t i = 0; i < n; i++)
+        str_addf(out, "  left out %4zu rows   %s\n", count[i], seen[i]);
+}
+
+static void add_row(struct str *out, const struct plan_row *r, const struct predicted *p)
+{
+    const struct layout *l = &r->layout;
+
+    str_addf(out,
+             "  line %d: %s, %d x %s, tp %d pp %d vpp %d cp %d ep %d dp %d, micro-batch %d of %d: ",
+             r->line, r->name, layout_gpus(l), r->cluster.gpu.name, l->tp, l->pp, l->vpp, l->cp,
+             l->ep, l->dp, l->micro_batch, r->job.global_batch);
+    if (r->time_s > 0)
+        str_addf(out, "%.4g s, measured %.4g s (%+.1f %%)", p->step.time_s, r->time_s,
+                 100 * (p->step.time_s / r->time_s - 1));
+    if (r->memory_b > 0)
+        str_addf(out, "  %.1f GB, measured %.1f GB", memory_of(r, p) / 1e9, r->memory_b / 1e9);
+    if (r->out)
+        str_addf(out, "  %.1f GB of %.1f GB, ran out of memory", p->memory.total / 1e9,
+                 r->cluster.gpu.memory_b / 1e9);
+    str_add_char(out, '\n');
+}
+
+static void add_text(struct str *out, const struct table *t, const struct plan_opts *o)
+{
+    str_addf(out, "%s: %zu of %zu rows\n", t->path, t->modelled, t->n);
+    for (size_t i = 0; o->rows && i < t->n; i++)
+        if (!t->rows[i].reason[0])
+            add_row(out, &t->rows[i], &t->predicted[i]);
+    add_score(out, "time", &t->time);
+    if (t->time.sweeps)
+        str_addf(
+            out,
+            "  ranking %4zu sweeps error: regret mean %.2f %%, worst %.1f %%, Kendall tau %.2f\n",
+            t->time.sweeps, 100 * t->time.regret, 100 * t->time.worst_regret, t->time.tau);
+    add_score(out, "memory", &t->memory);
+    if (t->out)
+        str_addf(out, "  out of memory %4zu rows, %zu predicted\n", t->out, t->out_seen);
+    if (t->ran_out)
+        str_addf(out, "  ran        %4zu rows, %zu predicted not to fit\n", t->ran, t->ran_out);
+    add_reasons(out, t);
+}
+
+/* ---- JSON ---- */
+
+static void json_score(struct json *j, const char *key, const struct score *s)
+{
+    json_object(j, key);
+    json_int(j, "rows", (int64_t)s->n);
+    json_number(j, "mean", s->mean, 5);
+    json_number(j, "median", s->median, 5);
+    json_number(j, "max", s->max, 5);
+    json_number(j, "bias", s->bias, 5);
+    json_int(j, "sweeps", (int64_t)s->sweeps);
+    json_number(j, "regret", s->regret, 5);
+    json_number(j, "worst_regret", s->worst_regret, 5);
+    json_number(j, "tau", s->tau, 5);
+    json_end(j);
+}
+
+static void json_layout(struct json *j, const struct layout *l)
+{
+    json_object(j, "layout");
+    json_int(j, "tp", l->tp);
+    json_int(j, "pp", l->pp);
+    json_int(j, "vpp", l->vpp);
+    json_int(j, "cp", l->cp);
+    json_int(j, "ep", l->ep);
+    json_int(j, "dp", l->dp);
+    json_int(j, "micro_batch", l->micro_batch);
+    json_int(j, "zero", l->zero);
+    json_end(j);
+}
+
+static void json_row(struct json *j, const struct plan_row *r, const struct predicted *p)
+{
+    json_object(j, NULL);
+    json_int(j, "line", r->line);
+    json_string(j, "model", r->name);
+    if (r->reason[0]) {
+        json_string(j, "left_out", r->reason);
+        json_end(j);
+        return;
+    }
+    json_string(j, "gpu", r->cluster.gpu.name);
+    json_layout(j, &r->layout);
+    json_number(j, "time_s", p->step.time_s, 6);
+    json_number(j, "measured_s", r->time_s, 6);
+    json_number(j, "memory_b", memory_of(r, p), 6);
+    json_number(j, "measured_b", r->memory_b, 6);
+    json_bool(j, "from_flops", r->from_flops);
+    json_bool(j, "out_of_memory", r->out);
+    json_object(j, "parts_s");
+    for (int i = 0; i < PARTS; i++)
+        json_number(j, step_part_name((enum step_part)i), p->step.part[i], 5);
+    json_end(j);
+    json_end(j);
+}
+
+static void json_table(struct json *j, const struct table *t)
+{
+    json_object(j, NULL);
+    json_string(j, "file", t->path);
+    json_int(j, "rows", (int64_t)t->n);
+    json_int(j, "modelled", (int64_t)t->modelled);
+    json_score(j, "time", &t->time);
+    json_score(j, "memory", &t->memory);
+    json_object(j, "fit");
+    json_int(j, "out_of_memory", (int64_t)t->out);
+    json_int(j, "out_of_memory_predicted", (int64_t)t->out_seen);
+    json_int(j, "ran", (int64_t)t->ran);
+    json_int(j, "ran_predicted_out", (int64_t)t->ran_out);
+    json_end(j);
+    json_array(j, "predictions");
+    for (size_t i = 0; i < t->n; i++)
+        json_row(j, &t->rows[i], &t->predicted[i]);
+    json_end(j);
+    json_end(j);
+}
+
+/* ---- the command ---- */
+
+static int read_table(const char *path, const struct row_tables *tables, struct table *t,
+                      struct err *e)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(FILE_MAX);
+    struct plan_rows rows = { .arena = &t->arena };
+    int rc = file_read(path, &text, e);
+
+    t->path = path;
+    if (rc < 0)
+        return rc;
+    rc = rows_read(str_text(&text), text.len, tables, &rows, e);
+    t->rows = rows.list;
+    t->n = rows.n;
+    return rc < 0 ? err_context(e, rc, "%s: ", path) : judge(t, e);
+}
+
+static int run(const struct app *app, const struct plan_opts *o, char **operands, struct err *e)
+{
+    CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX);
+    CLEANUP(plan_known_done) struct plan_known known = { .gpus = { .n_rows = 0 } };
+    struct row_tables tables = { &known.gpus, &known.models, (double)o->node_gbps * 1e9 / 8 };
+    struct json j = JSON_INIT(&out);
+    int rc;
+
+    (void)app;
+    if (!operands[0]) {
+        err_set(e, -EINVAL, "name a table of measured runs: brim plan eval FILE.csv");
+        return EXIT_USAGE;
+    }
+    rc = plan_known_load(o, &known, e);
+    if (o->json) {
+        json_object(&j, NULL);
+        json_string(&j, "schema", "brim.plan.eval.v1");
+        json_array(&j, "tables");
+    }
+    for (; rc == 0 && *operands; operands++) {
+        CLEANUP(table_done) struct table t = { .n = 0 };
+
+        rc = read_table(*operands, &tables, &t, e);
+        if (rc == 0 && o->json)
+            json_table(&j, &t);
+        else if (rc == 0)
+            add_text(&out, &t, o);
+    }
+    if (rc < 0)
+        return rc;
+    if (o->json) {
+        json_end(&j);
+        json_end(&j);
+    }
+    return cmd_print(&out, NULL, e);
+}
+
+const struct plan_command plan_eval = {
+    "eval",
+    "FILE...",
+    "compare predictions with tables of measured runs",
+    run,
+};

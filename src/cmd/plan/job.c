@@ -1,0 +1,306 @@
+#include "cmd/plan/job.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/parse.h"
+#include "devices_csv.h"
+#include "plan/cluster/cluster_read.h"
+#include "plan/cluster/constants.h"
+#include "plan/cluster/from_machine.h"
+#include "plan/shape/config.h"
+#include "probe/source/recording.h"
+
+enum { CONFIG_MAX = 8 << 20, PATH_LONGEST = 4096, SEQ_USUAL = 4096, WORD_MAX = 32 };
+static const int64_t patience_ns = 10LL * 1000 * 1000 * 1000;
+static const double seq_max = 1 << 27, batch_max = 1 << 28, tokens_max = 1e18;
+
+PRINTF(2, 3)
+static void note(struct plan_ask *a, const char *fmt, ...)
+{
+    size_t n = strlen(a->notes);
+    va_list ap;
+
+    if (n > 0 && n < sizeof(a->notes))
+        n += (size_t)snprintf(a->notes + n, sizeof(a->notes) - n, "; ");
+    if (n >= sizeof(a->notes))
+        return;
+    va_start(ap, fmt);
+    vsnprintf(a->notes + n, sizeof(a->notes) - n, fmt, ap);
+    va_end(ap);
+}
+
+/* ---- the model ---- */
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+
+    return n >= m && !strcmp(text + n - m, end);
+}
+
+static int read_config(struct shape *ret, const char *path, struct err *e)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(CONFIG_MAX);
+    int rc = file_read(path, &text, e);
+
+    return rc < 0 ? rc : shape_from_config(ret, path, str_text(&text), text.len, e);
+}
+
+static int read_model(struct plan_ask *a, const char *name, struct err *e)
+{
+    const struct model_row *row = NULL;
+    char path[PATH_LONGEST];
+    struct stat st;
+    int rc;
+
+    if (!name || !*name)
+        return err_set(e, EXIT_USAGE, "name a model, such as Llama-3.1-8B or a config.json");
+    if (stat(name, &st) == 0 && S_ISDIR(st.st_mode)) {
+        if (snprintf(path, sizeof(path), "%s/config.json", name) >= (int)sizeof(path))
+            return err_set(e, -ENAMETOOLONG, "%.60s...: the path is too long", name);
+        return read_config(&a->job.shape, path, e);
+    }
+    if (ends_with(name, ".json") || stat(name, &st) == 0)
+        return read_config(&a->job.shape, name, e);
+    rc = models_find(&a->known.models, name, &row, e);
+    if (rc == 0)
+        a->job.shape = row->shape;
+    return rc < 0 ? err_context(e, rc, "%s", strchr(name, '/') ? "no such file, and " : "") : 0;
+}
+
+/* ---- the cluster ---- */
+
+static int read_machine(const char *path, struct plan_ask *a, struct err *e)
+{
+    CLEANUP(catalogue_done) struct catalogue c = { .n_products = 0 };
+    CLEANUP(machine_done) struct machine m = { .n_nodes = 0 };
+    CLEANUP(node_freep) struct node *n = NULL;
+    struct probe p = { .catalogue = &c, .patience_ns = patience_ns };
+    int rc = catalogue_load(&c, data_devices_csv, data_devices_csv_len, e);
+
+    if (rc == 0 && path)
+        rc = recording_load(&p, path, &m, e);
+    else if (rc == 0)
+        rc = recording_live(&p, &n, e);
+    if (rc == 0 && n) {
+        if (machine_add(&m, n) < 0)
+            return err_nomem(e);
+        n = NULL;
+    }
+    if (rc == 0)
+        rc = cluster_from_machine(&a->cluster, &a->known.gpus, &c, &m, e);
+    return rc;
+}
+
+static int read_cluster(const struct plan_opts *o, struct plan_ask *a, struct err *e)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(CONFIG_MAX);
+    const char *spec = o->cluster;
+    struct stat st;
+    int rc;
+
+    if (!spec || !*spec)
+        return err_set(e, EXIT_USAGE,
+                       "say what it runs on: --cluster=64x8xH100-SXM, a file, or this");
+    if (!strcmp(spec, "this"))
+        return read_machine(NULL, a, e);
+    if (ends_with(spec, ".ini")) {
+        rc = file_read(spec, &text, e);
+        return rc < 0 ? rc
+                      : cluster_from_ini(&a->cluster, &a->known.gpus, spec, str_text(&text),
+                                         text.len, e);
+    }
+    if (stat(spec, &st) == 0)
+        return read_machine(spec, a, e);
+    return cluster_from_spec(&a->cluster, &a->known.gpus, spec, e);
+}
+
+/* What the model needs of a GPU beyond what a cluster does. */
+static int check_gpu(const struct plan_opts *o, struct plan_ask *a, struct err *e)
+{
+    struct gpu *g = &a->cluster.gpu;
+    enum plan_precision want = PLAN_BF16;
+    bool has, measured;
+
+    for (int p = 0; o->precision && p < PLAN_PRECISIONS; p++)
+        if (!strcmp(o->precision, plan_precision_name((enum plan_precision)p)))
+            want = (enum plan_precision)p;
+    has = g->flops[want] > 0;
+    if (!has && !o->precision && g->flops[PLAN_FP16] > 0) {
+        want = PLAN_FP16;
+        has = true;
+        note(a, "fp16: %s has no bf16", g->name);
+    }
+    if (!has)
+        return err_set(e, -EINVAL, "%s does not compute in %s: give another --precision", g->name,
+                       plan_precision_name(want));
+    if (!(g->flops[PLAN_BF16] > 0 || g->flops[PLAN_FP16] > 0))
+        return err_set(e, -EINVAL, "%s has no 16-bit floats, which training needs", g->name);
+    a->job.precision = want;
+    measured = g->gemm_best[want] > 0;
+    gpu_assume(g);
+    if (!measured)
+        note(a, "%s: not all figures were measured, some are those of the GPU most like it",
+             g->name);
+    return 0;
+}
+
+/* ---- numbers ---- */
+
+/* "300B", "1.5T", "4Mi", "123"; 'x' as the unit sets *times instead. */
+static int read_amount(const char *option, const char *text, double *ret, bool *times,
+                       struct err *e)
+{
+    static const struct {
+        const char *end;
+        double unit;
+    } units[] = { { "Ki", 1 << 10 }, { "Mi", 1 << 20 }, { "Gi", 1 << 30 }, { "K", 1e3 },
+                  { "k", 1e3 },      { "M", 1e6 },      { "G", 1e9 },      { "B", 1e9 },
+                  { "T", 1e12 },     { "x", 1 },        { "", 1 } };
+    char word[WORD_MAX];
+    size_t len = strlen(text), i = 0;
+    double value;
+
+    while (!ends_with(text, units[i].end))
+        i++;
+    len -= strlen(units[i].end);
+    memcpy(word, text, MIN(len, sizeof(word) - 1));
+    word[MIN(len, sizeof(word) - 1)] = '\0';
+    if (len >= sizeof(word) || parse_double(word, &value) < 0 || !(value > 0) ||
+        value * units[i].unit > tokens_max || (*units[i].end == 'x' && !times))
+        return err_set(e, EXIT_USAGE, "--%s is a number of tokens above 0, such as %s, not '%.40s'",
+                       option, times ? "300B, 1.5T or 20x the parameters" : "4M or 4Mi", text);
+    if (times)
+        *times = *units[i].end == 'x';
+    *ret = value * units[i].unit;
+    return 0;
+}
+
+static int read_seq(const struct plan_opts *o, struct plan_ask *a, struct err *e)
+{
+    const struct shape *s = &a->job.shape;
+
+    if (!o->seq) {
+        a->job.seq = s->positions > 0 ? MIN(s->positions, SEQ_USUAL) : SEQ_USUAL;
+        note(a, "sequences of %d tokens", a->job.seq);
+    } else {
+        uint64_t n = 0;
+
+        if (parse_u64(o->seq, &n) < 0 || n < 1 || (double)n > seq_max)
+            return err_set(e, EXIT_USAGE, "--seq is a number of tokens from 1 to %.0f, not '%.40s'",
+                           seq_max, o->seq);
+        a->job.seq = (int)n;
+    }
+    if (s->learned_positions && s->positions > 0 && a->job.seq > s->positions)
+        return err_set(e, -EINVAL, "the model has %d positions: sequences of %d do not go into it",
+                       s->positions, a->job.seq);
+    if (s->positions > 0 && a->job.seq > s->positions)
+        note(a, "the model was made for %d positions", s->positions);
+    return 0;
+}
+
+/* Whole, and so that it has many divisors: 0 to 2 % off. */
+static double round_batch(double n)
+{
+    double unit = 1;
+
+    while (unit * 64 <= n)
+        unit *= 2;
+    return round(n / unit) * unit;
+}
+
+static int read_batch(const struct plan_opts *o, struct plan_ask *a, struct err *e)
+{
+    double n = 0;
+    uint64_t whole = 0;
+    int rc;
+
+    if (o->batch && o->batch_tokens)
+        return err_set(e, EXIT_USAGE, "--batch and --batch-tokens say the same: give one of them");
+    if (!o->batch && !o->batch_tokens)
+        return err_set(e, EXIT_USAGE,
+                       "say what a step takes: --batch=SEQUENCES or "
+                       "--batch-tokens=4M");
+    if (o->batch) {
+        if (parse_u64(o->batch, &whole) < 0 || whole < 1 || (double)whole > batch_max)
+            return err_set(e, EXIT_USAGE,
+                           "--batch is a number of sequences from 1 to %.0f, not '%.40s'",
+                           batch_max, o->batch);
+        a->job.global_batch = (int)whole;
+        return 0;
+    }
+    rc = read_amount("batch-tokens", o->batch_tokens, &n, NULL, e);
+    if (rc)
+        return rc;
+    n = round_batch(n / a->job.seq);
+    if (n < 1 || n > batch_max)
+        return err_set(e, EXIT_USAGE, "--batch-tokens=%.40s is %s sequences of %d tokens",
+                       o->batch_tokens, n < 1 ? "less than one of the" : "too many", a->job.seq);
+    a->job.global_batch = (int)n;
+    note(a, "a step of %d sequences", a->job.global_batch);
+    return 0;
+}
+
+static int read_rest(const struct plan_opts *o, struct plan_ask *a, struct err *e)
+{
+    bool times = false;
+    int rc = 0;
+
+    a->tokens = (double)NAN;
+    if (o->tokens)
+        rc = read_amount("tokens", o->tokens, &a->tokens, &times, e);
+    if (times)
+        a->tokens *= a->parameters;
+    if (rc == 0 && o->price) {
+        rc = parse_double(o->price, &a->cluster.price);
+        if (rc < 0 || a->cluster.price < 0)
+            rc = err_set(e, EXIT_USAGE,
+                         "--price is that of a GPU for an hour, 0 or more, not '%.40s'", o->price);
+    }
+    for (size_t i = 0; rc == 0 && i < o->pins.n; i++) {
+        rc = pins_read(&a->pins, o->pins.items[i], e);
+        if (rc < 0)
+            rc = err_context(e, EXIT_USAGE, "--pin: ");
+    }
+    pins_set_job(&a->pins, &a->job);
+    return rc;
+}
+
+/* ---- all ---- */
+
+void plan_ask_done(struct plan_ask *a)
+{
+    plan_known_done(&a->known);
+}
+
+int plan_ask_read(const struct plan_opts *o, const char *model, struct plan_ask *ret, struct err *e)
+{
+    int rc = plan_known_load(o, &ret->known, e);
+
+    /* As current programs compute: fused kernels, gradients summed in 32 bits. */
+    ret->job.attention = ATTENTION_FLASH;
+    ret->job.fused = true;
+    ret->job.gradient_b = 4;
+    ret->job.imbalance = 1;
+    if (rc == 0)
+        rc = read_model(ret, model, e);
+    if (rc == 0)
+        rc = read_cluster(o, ret, e);
+    if (rc)
+        return rc;
+    ret->parameters = shape_count(&ret->job.shape).total;
+    if (*ret->cluster.assumed)
+        note(ret, "%s", ret->cluster.assumed);
+    rc = check_gpu(o, ret, e);
+    if (rc == 0)
+        rc = read_seq(o, ret, e);
+    if (rc == 0)
+        rc = read_batch(o, ret, e);
+    return rc ? rc : read_rest(o, ret, e);
+}

@@ -1,0 +1,46 @@
+/* brim plan: its options and subcommands. */
+#ifndef BRIM_CMD_PLAN_PLAN_H
+#define BRIM_CMD_PLAN_PLAN_H
+#include "cmd/common/cmd.h"
+#include "plan/cluster/gpus.h"
+#include "plan/shape/models.h"
+
+struct plan_opts {
+    bool json, rows;
+    const char *constants; /* a file in place of the program's own; NULL: none */
+    uint64_t node_gbps;    /* of the network cards of a node; 0: as the rows say */
+    /* What is to be planned (cmd/plan/job.h reads them); NULL: not said. */
+    const char *cluster, *seq, *batch, *batch_tokens, *precision, *tokens, *price;
+    struct opt_list pins;
+    /* train */
+    bool explain, fewer, pareto;
+    uint64_t best, threads;   /* 0 threads: one for each core */
+    struct opt_list compares; /* layouts */
+    const char *why, *svg, *emit;
+    /* checkpoint: as they were given; NULL: not said. */
+    const char *gpus, *storage, *state, *mtbf_node, *failures, *restart, *stall, *every;
+    bool async;
+};
+
+struct plan_command {
+    const char *name, *args, *summary;
+    /* operands: those behind the name. As struct cmd's. */
+    int (*run)(const struct app *app, const struct plan_opts *o, char **operands, struct err *e);
+};
+
+extern const struct plan_command plan_eval;
+extern const struct plan_command plan_train;
+extern const struct plan_command plan_memory;
+extern const struct plan_command plan_checkpoint;
+extern const struct plan_command plan_emit;
+
+/* What the program knows by name: models, and GPUs with what was fitted to them. */
+struct plan_known {
+    struct gpus gpus;
+    struct models models;
+};
+
+int plan_known_load(const struct plan_opts *o, struct plan_known *ret, struct err *e) CHECK_RESULT;
+void plan_known_done(struct plan_known *k);
+
+#endif

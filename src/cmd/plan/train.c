@@ -1,0 +1,100 @@
+/* brim plan train: the layout with the shortest step. */
+#include "cmd/plan/train.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cmd/plan/nothing.h"
+#include "plan/emit/emit.h"
+
+enum { OUTPUT_MAX = 16 << 20, BEST_USUAL = 5 };
+
+static int check_options(const struct plan_opts *o, char **operands, struct err *e)
+{
+    bool named = o->compares.n > 0;
+    enum emit_target target;
+
+    if (!operands[0])
+        return err_set(e, EXIT_USAGE,
+                       "name a model: brim plan train Llama-3.1-70B --cluster=8x8xH100-SXM "
+                       "--batch=1024");
+    if (operands[1] && !named)
+        return err_set(e, EXIT_USAGE, "does not know what to do with '%.60s'", operands[1]);
+    if (o->best > SEARCH_BEST_MAX)
+        return err_set(e, EXIT_USAGE, "--best is up to %d", SEARCH_BEST_MAX);
+    if (named + (o->why != NULL) + (o->svg != NULL) + (o->emit != NULL) + o->json > 1)
+        return err_set(e, EXIT_USAGE,
+                       "--compare, --why, --svg, --emit and --json are different answers: "
+                       "give one of them");
+    if (o->svg && !*o->svg)
+        return err_set(e, EXIT_USAGE, "an empty name was given where a path is needed");
+    return o->emit && emit_find(o->emit, &target, e) < 0 ? EXIT_USAGE : 0;
+}
+
+/* All GPUs; where no layout has them all, fewer. */
+static int search(const struct plan_ask *a, const struct plan_opts *o, struct plan_found *ret,
+                  bool *forced, struct err *e)
+{
+    struct plan_search_how how = {
+        /* A program may have no words for the first ones. */
+        .opts = { .best = o->emit   ? SEARCH_BEST_MAX
+                          : o->best ? (int)o->best
+                                    : BEST_USUAL,
+                  .families = !o->emit,
+                  .front = o->pareto },
+        .threads = (unsigned)MIN(o->threads, (uint64_t)1 << 16),
+        .fewer = o->fewer,
+    };
+    int rc = plan_search(a, &a->pins, &how, ret, e);
+
+    if (rc < 0 || ret->search.n_best || o->fewer)
+        return rc;
+    plan_found_done(ret);
+    how.fewer = *forced = true;
+    return plan_search(a, &a->pins, &how, ret, e);
+}
+
+static int answer(const struct plan_train *t, char **operands, struct err *e)
+{
+    CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX);
+    const struct plan_opts *o = t->opts;
+    int rc = 0;
+
+    if (o->compares.n)
+        rc = plan_compare(t, operands + 1, &out, e);
+    else if (o->why)
+        rc = plan_why(t, &out, e);
+    else if (o->emit)
+        rc = plan_emit_best(t, &out, e);
+    else if (o->svg)
+        plan_svg(t, &out);
+    else if (o->json)
+        plan_train_json(t, &out);
+    else
+        plan_train_text(t, &out);
+    return rc ? rc : cmd_print(&out, o->svg, e);
+}
+
+static int run(const struct app *app, const struct plan_opts *o, char **operands, struct err *e)
+{
+    CLEANUP(plan_ask_done) struct plan_ask ask = { .parameters = 0 };
+    CLEANUP(plan_found_done) struct plan_found found = { .space = NULL };
+    struct plan_train t = { app, o, &ask, &found, false };
+    int rc = check_options(o, operands, e);
+
+    if (rc)
+        return rc;
+    rc = plan_ask_read(o, operands[0], &ask, e);
+    if (rc == 0)
+        rc = search(&ask, o, &found, &t.forced, e);
+    if (rc == 0 && !found.search.n_best)
+        rc = plan_nothing(&ask, &ask.pins, o->fewer || t.forced, e);
+    return rc ? rc : answer(&t, operands, e);
+}
+
+const struct plan_command plan_train = {
+    "train",
+    "MODEL --cluster=SPEC --batch=N",
+    "search the layout with the shortest step",
+    run,
+};

@@ -1,0 +1,28 @@
+/* What the commands that speak to the queue of this machine have in common. */
+#ifndef BRIM_CMD_QUEUE_QUEUE_CLIENT_H
+#define BRIM_CMD_QUEUE_QUEUE_CLIENT_H
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/json_read.h"
+#include "queue/job/wire.h"
+
+/* The folder of the queue: the one that was named, else that of the machine when it has one for
+ * all, else the user's own on this machine, as a home may be on many. In the arena; NULL when out
+ * of memory. */
+const char *queue_folder(struct arena *a, const char *named) CHECK_RESULT;
+
+/* The queue's own answer about jobs as JSON: of one ("12", "12_3"), or (label NULL) those that have
+ * not ended and those that did since a time (ms). The text is in answer. 0 or a negative errno with
+ * a sentence. */
+int queue_jobs(const char *folder, const char *label, int64_t since_ms, struct str *answer,
+               struct err *e) CHECK_RESULT;
+
+/* The jobs of such an answer: an array. */
+int queue_read(const struct json_value **jobs, struct arena *a, const struct str *answer,
+               struct err *e) CHECK_RESULT;
+
+/* A member as text ("" when there is none), and as a number. */
+const char *queue_text(const struct json_value *job, const char *key);
+double queue_number(const struct json_value *job, const char *key);
+
+#endif

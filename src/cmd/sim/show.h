@@ -1,0 +1,71 @@
+/* What brim sim prints. */
+#ifndef BRIM_CMD_SIM_SHOW_H
+#define BRIM_CMD_SIM_SHOW_H
+#include "base/json.h"
+#include "cmd/sim/faults.h"
+#include "cmd/sim/money.h"
+#include "cmd/sim/what.h"
+#include "sim/fill_test.h"
+#include "sim/stats.h"
+#include "trace/trace.h"
+
+/* One policy on the trace. */
+struct sim_run {
+    struct policy policy;
+    struct sim_result result;
+    struct sim_stats stats;
+    struct sim_tier_stats tiers;
+    struct pack_result pack;
+    struct sim_money money;
+};
+
+struct sim_report {
+    const char *trace, *nodes;
+    const struct pool *pool;
+    const struct workload *work;
+    const struct trace_notes *notes;
+    struct sim_run *runs;
+    size_t n_runs;
+    uint64_t load;                     /* per cent: they were packed; 0: they were run */
+    const struct sim_failing *failing; /* NULL: nothing fails */
+    const struct rates *rates;
+    uint64_t spot_percent; /* of the price, for an hour of a spot job */
+    /* The same runs with other nodes; NULL: nobody asked. */
+    const char *what_if;
+    const struct pool *then_pool;
+    const struct sim_run *then;
+    const struct sim_needs *needs; /* NULL: no target was given */
+    const char *by;                /* a table by that: "user", "team"; NULL: by class or devices */
+};
+
+void sim_show_text(const struct sim_report *r, struct str *out);
+void sim_show_json(const struct sim_report *r, struct str *out);
+
+/* Its parts: the tables of runs and of their figures; what other nodes would do. */
+void sim_show_runs(const struct sim_run *runs, size_t n, struct str *out);
+void sim_show_figures(const struct sim_run *runs, size_t n, struct str *out);
+void sim_show_what(const struct sim_report *r, struct str *out);
+void sim_show_what_json(const struct sim_report *r, struct json *j);
+void sim_show_run_json(const struct sim_report *r, const struct sim_run *run, struct json *j);
+void sim_show_tiers(const struct sim_report *r, struct str *out);
+void sim_show_tiers_json(const struct sim_report *r, const struct sim_run *run, struct json *j);
+
+/* Elastic jobs, where a policy resizes them; else nothing. */
+bool sim_show_any_elastic(const struct sim_run *runs, size_t n);
+void sim_show_elastic(const struct sim_run *runs, size_t n, struct str *out);
+void sim_show_elastic_json(const struct sim_run *r, struct json *j);
+
+/* Starts away from data, where a job says where its own are; else nothing. */
+bool sim_show_any_data(const struct sim_run *runs, size_t n);
+void sim_show_data(const struct sim_run *runs, size_t n, struct str *out);
+void sim_show_data_json(const struct sim_run *r, struct json *j);
+
+/* Deadlines, where a job has one; else nothing. What the tables by class and the like say of them
+ * besides, and of a group in JSON. */
+bool sim_show_any_due(const struct sim_run *runs, size_t n);
+void sim_show_due(const struct sim_run *runs, size_t n, struct str *out);
+void sim_show_due_head(struct str *out);
+void sim_show_due_group(const struct sim_group *g, struct str *out);
+void sim_show_due_json(const struct sim_group *g, struct json *j);
+
+#endif

@@ -1,0 +1,145 @@
+/* What other nodes would do: text and JSON. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/json.h"
+#include "cmd/sim/show.h"
+#include "model/signal/quantity.h"
+
+enum { KIND_WIDTH = 17 };
+static const double minute = 60, hour = 3600, day = 86400;
+
+/* "47 s", "3.5 min", "12.4 h", "5.2 d", "for ever". */
+static struct quantity span(double s)
+{
+    struct quantity q;
+
+    if (isinf(s))
+        snprintf(q.text, sizeof(q.text), "for ever");
+    else if (s < 2 * minute)
+        snprintf(q.text, sizeof(q.text), "%.0f s", s);
+    else if (s < 2 * hour)
+        snprintf(q.text, sizeof(q.text), "%.1f min", s / minute);
+    else
+        snprintf(q.text, sizeof(q.text), s < 3 * day ? "%.1f h" : "%.1f d",
+                 s < 3 * day ? s / hour : s / day);
+    return q;
+}
+
+static void add_pool(const struct pool *p, struct str *out)
+{
+    str_addf(out, "%zu node%s with %lld devices", p->n_nodes, p->n_nodes == 1 ? "" : "s",
+             (long long)p->devices);
+}
+
+/* ---- text ---- */
+
+static void add_need(const struct sim_needs *s, size_t i, struct str *out)
+{
+    const struct sim_need *x = &s->list[i];
+    const struct capacity_answer *a = &x->answer;
+
+    str_addf(out, "%d%s%s", x->shape.devices, *x->shape.kind ? " x " : " devices", x->shape.kind);
+    str_pad(out, KIND_WIDTH);
+    if (!a->found) {
+        str_addf(out, "no number: with %zu it is %s\n", a->most, span(a->at_most).text);
+        return;
+    }
+    str_addf(out, "%9zu %9lld %11s %11s", a->nodes, (long long)a->nodes * x->shape.devices,
+             span(a->value).text, isnan(a->one_less) ? "-" : span(a->one_less).text);
+    if (isnan(x->usd_hour))
+        str_addf(out, " %13s", "?");
+    else
+        str_addf(out, " %13.2f", x->usd_hour);
+    str_addf(out, "%s%s%s\n", s->n > 1 && (int)i == s->fewest ? "  fewest" : "",
+             s->n > 1 && (int)i == s->cheapest ? "  cheapest" : "",
+             a->steady ? "" : "  one more does not meet it");
+}
+
+static void add_needs(const struct sim_report *r, struct str *out)
+{
+    const struct sim_needs *s = r->needs;
+    unsigned tries = 0;
+
+    str_addf(out, "\n%s of at most %s under %s; today it is %s\n",
+             capacity_metric_name(s->target.metric), span(s->target.most_s).text,
+             r->runs[0].policy.name, span(s->list[0].answer.today).text);
+    str_add(out, "nodes of");
+    str_pad(out, KIND_WIDTH);
+    str_add(out, "   to add   devices   with them    one less  dollars/hour\n");
+    for (size_t i = 0; i < s->n; i++) {
+        add_need(s, i, out);
+        tries += s->list[i].answer.tries;
+    }
+    str_addf(out, "%u simulations; both sides of each answer were run\n", tries);
+}
+
+void sim_show_what(const struct sim_report *r, struct str *out)
+{
+    if (r->then) {
+        str_addf(out, "\nwith %s: ", r->what_if);
+        add_pool(r->then_pool, out);
+        str_add(out, "; before ");
+        add_pool(r->pool, out);
+        str_add_char(out, '\n');
+        sim_show_runs(r->then, r->n_runs, out);
+        sim_show_due(r->then, r->n_runs, out);
+        sim_show_figures(r->then, r->n_runs, out);
+    }
+    if (r->needs)
+        add_needs(r, out);
+}
+
+/* ---- JSON ---- */
+
+static void json_need(const struct sim_need *x, struct json *j)
+{
+    const struct capacity_answer *a = &x->answer;
+
+    json_object(j, NULL);
+    json_int(j, "devices_of_a_node", x->shape.devices);
+    json_string(j, "kind", x->shape.kind);
+    json_bool(j, "met", a->found);
+    if (a->found) {
+        json_int(j, "nodes", (int64_t)a->nodes);
+        json_round(j, "value_s", a->value, 3);
+        json_round(j, "one_less_s", a->one_less, 3);
+        json_bool(j, "one_more_meets_it", a->steady);
+        json_round(j, "usd_per_hour", x->usd_hour, 4);
+    } else {
+        json_int(j, "not_with", (int64_t)a->most);
+        json_round(j, "value_s", a->at_most, 3);
+    }
+    json_int(j, "simulations", a->tries);
+    json_end(j);
+}
+
+static void json_needs(const struct sim_needs *s, struct json *j)
+{
+    json_object(j, "target");
+    json_string(j, "metric", capacity_metric_name(s->target.metric));
+    json_round(j, "most_s", s->target.most_s, 3);
+    json_round(j, "today_s", s->list[0].answer.today, 3);
+    json_array(j, "add");
+    for (size_t i = 0; i < s->n; i++)
+        json_need(&s->list[i], j);
+    json_end(j);
+    json_end(j);
+}
+
+void sim_show_what_json(const struct sim_report *r, struct json *j)
+{
+    if (r->then) {
+        json_object(j, "then");
+        json_string(j, "what_if", r->what_if);
+        json_int(j, "nodes", (int64_t)r->then_pool->n_nodes);
+        json_int(j, "devices", r->then_pool->devices);
+        json_array(j, "policies");
+        for (size_t i = 0; i < r->n_runs; i++)
+            sim_show_run_json(r, &r->then[i], j);
+        json_end(j);
+        json_end(j);
+    }
+    if (r->needs)
+        json_needs(r->needs, j);
+}

@@ -1,0 +1,311 @@
+#include "cmd/why/card.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "model/signal/quantity.h"
+
+enum { LABEL = 10, WIDTH_LEAST = 40 };
+
+/* Seconds without the end of a step, and the same as a multiple of the longest step: then something
+ * stands still. */
+enum { STILL_LEAST = 5, STILL_TIMES = 5 };
+
+static const char *const bold = "\033[1m", *const red = "\033[1;31m", *const yellow = "\033[1;33m",
+                         *const green = "\033[1;32m", *const plain = "\033[0m";
+
+/* ---- text ---- */
+
+/* How many bytes of text fit into so many columns, cut at a blank where there is one. */
+static size_t fitting(const char *text, size_t columns)
+{
+    size_t len = strlen(text), at = 0;
+
+    if (len <= columns)
+        return len;
+    for (size_t i = 1; i <= columns; i++)
+        at = text[i] == ' ' ? i : at;
+    return at ? at : columns;
+}
+
+/* A label and a text in lines behind it; "; " in evidence begins a line. */
+static void add_lines(struct str *out, const char *label, const char *text, unsigned columns,
+                      bool parts)
+{
+    size_t room = (columns > WIDTH_LEAST ? columns : WIDTH_LEAST) - LABEL - 2;
+
+    while (*text) {
+        const char *end = parts ? strstr(text, "; ") : NULL;
+        size_t len = end ? (size_t)(end - text) : strlen(text), n = fitting(text, room);
+
+        n = n < len ? n : len;
+        str_addf(out, "  %-*s", LABEL, label);
+        str_add_n(out, text, n);
+        str_add_char(out, '\n');
+        label = "";
+        text += n;
+        text += n == len && end ? 2 : 0;
+        text += strspn(text, " ");
+    }
+}
+
+static const char *colour_of(enum severity s)
+{
+    if (s == SEVERITY_CRITICAL)
+        return red;
+    return s == SEVERITY_WARNING ? yellow : green;
+}
+
+static void add_shares(struct str *out, const struct run *r, const struct verdict *v)
+{
+    const char *comma = "";
+
+    if (!(v->step_s > 0) || (r->inferred && !(r->inferred_confidence > 0)))
+        return;
+    str_addf(out, "  %-*s%s (p90 %s, best %s), %.3g steps/s", LABEL, "step",
+             quantity_seconds(v->step_s).text, quantity_seconds(v->step_p90_s).text,
+             quantity_seconds(v->step_best_s).text, v->steps_per_s);
+    if (v->samples_per_s >= 0)
+        str_addf(out, ", %.4g samples/s", v->samples_per_s);
+    str_addf(out, "\n  %-*s", LABEL, "");
+    for (unsigned s = 0; s < BRIM_STAGES; s++) {
+        if (!(v->share[s] >= 0.005))
+            continue;
+        str_addf(out, "%s%s %s", comma, step_stage_name(s), quantity_share(v->share[s]).text);
+        comma = ", ";
+    }
+    str_add_char(out, '\n');
+}
+
+static void add_item(struct str *out, const struct verdict_item *i, size_t number, bool colour,
+                     unsigned columns)
+{
+    str_addf(out, "\n%zu. %s%s%s", number, colour ? colour_of(i->severity) : "",
+             cause_name(i->cause), colour ? plain : "");
+    if (i->share >= 0 && i->cause != CAUSE_NONE)
+        str_addf(out, "  costs %s of the step, at most %.*fx faster", quantity_share(i->share).text,
+                 i->gain < 1.995 ? 2 : 1, i->gain);
+    str_addf(out, "  (%s, %s sure)\n", severity_text(i->severity),
+             quantity_share(i->confidence).text);
+    add_lines(out, "", i->sentence, columns, false);
+    add_lines(out, "seen", i->evidence, columns, true);
+    add_lines(out, "next", i->action ? i->action : "", columns, false);
+}
+
+/* Whether it hangs, as far as steps tell: they come no longer as they did. */
+static bool is_still(const struct why_live *live)
+{
+    return live && live->still_s >= STILL_LEAST && live->still_s >= STILL_TIMES * live->longest_s;
+}
+
+static void add_live(struct str *out, const struct why_live *live, unsigned columns)
+{
+    char text[160];
+
+    snprintf(text, sizeof(text),
+             live->outside ? "process %d observed from outside for %.0f s"
+                           : "process %d, under brim run: the last %.0f s",
+             live->pid, live->seconds);
+    add_lines(out, "live", text, columns, false);
+    if (!is_still(live))
+        return;
+    snprintf(text, sizeof(text), "no step has ended for %s; the longest before took %s",
+             quantity_seconds(live->still_s).text, quantity_seconds(live->longest_s).text);
+    add_lines(out, "still", text, columns, false);
+}
+
+/* How it ended, unless as it should. */
+static void add_end(struct str *out, const struct run *r, unsigned columns)
+{
+    char text[160] = "";
+
+    if (r->end == RUN_LOST)
+        snprintf(text, sizeof(text),
+                 "lost: its observer was killed, the job need not have been; "
+                 "judged is what was seen until then");
+    else if (r->end == RUN_KILLED)
+        snprintf(text, sizeof(text), "killed by signal %d", r->status);
+    else if (r->end == RUN_EXITED && r->status)
+        snprintf(text, sizeof(text), "exit %d", r->status);
+    if (*text)
+        add_lines(out, "end", text, columns, false);
+}
+
+void why_card(const struct run *r, const struct verdict *v, const struct why_live *live,
+              bool colour, unsigned columns, struct str *out)
+{
+    if (r->id || !live)
+        str_addf(out, "run %s", r->id ? r->id : "?");
+    else
+        str_addf(out, "process %d", live->pid);
+    if (r->name)
+        str_addf(out, "  %s", r->name);
+    str_addf(out, "  %zu rank%s", r->n_ranks, r->n_ranks == 1 ? "" : "s");
+    str_add_char(out, '\n');
+    if (live)
+        add_live(out, live, columns);
+    else
+        add_end(out, r, columns);
+    if (r->inferred)
+        add_lines(out, "inferred", r->inferred, columns, false);
+    add_shares(out, r, v);
+    str_addf(out, "\n%sVERDICT%s  ", colour ? bold : "", colour ? plain : "");
+    str_addf(out, "%s\n", v->sentence);
+    for (size_t i = 0; i < v->count; i++)
+        add_item(out, &v->items[i], i + 1, colour, columns);
+}
+
+/* ---- JSON ---- */
+
+static void add_json_item(struct json *j, const struct verdict_item *i)
+{
+    json_object(j, NULL);
+    json_string(j, "cause", cause_name(i->cause));
+    json_string(j, "severity", severity_text(i->severity));
+    json_number(j, "share", i->share, 4);
+    json_number(j, "least", i->least, 4);
+    json_number(j, "gain", i->gain, 4);
+    json_number(j, "confidence", i->confidence, 3);
+    json_int(j, "rank", i->rank);
+    json_string(j, "sentence", i->sentence);
+    json_string(j, "evidence", i->evidence);
+    json_string(j, "action", i->action);
+    json_end(j);
+}
+
+static void add_json_live(struct json *j, const struct why_live *live)
+{
+    json_object(j, "live");
+    json_int(j, "pid", live->pid);
+    json_string(j, "observed", live->outside ? "outside" : "run");
+    json_number(j, "seconds", live->seconds, 4);
+    json_number(j, "still_seconds", live->still_s, 4);
+    json_bool(j, "still", is_still(live));
+    json_end(j);
+}
+
+void why_json(const struct run *r, const struct verdict *v, const struct why_live *live,
+              struct str *out)
+{
+    struct json j = JSON_INIT(out);
+
+    json_object(&j, NULL);
+    json_string(&j, "schema", "brim.verdict.v1");
+    json_string(&j, "run", r->id);
+    json_string(&j, "name", r->name);
+    if (live)
+        add_json_live(&j, live);
+    json_string(&j, "inferred", r->inferred);
+    json_string(&j, "sentence", v->sentence);
+    json_number(&j, "step_seconds", v->step_s, 6);
+    json_number(&j, "step_p90_seconds", v->step_p90_s, 6);
+    json_number(&j, "step_best_seconds", v->step_best_s, 6);
+    json_number(&j, "steps_per_second", v->steps_per_s, 6);
+    json_number(&j, "samples_per_second", v->samples_per_s, 6);
+    json_object(&j, "share");
+    for (unsigned s = 0; s < BRIM_STAGES; s++)
+        json_number(&j, step_stage_name(s), v->step_s > 0 ? v->share[s] : (double)NAN, 4);
+    json_end(&j);
+    json_array(&j, "items");
+    for (size_t i = 0; i < v->count; i++)
+        add_json_item(&j, &v->items[i]);
+    json_end(&j);
+    json_end(&j);
+}
+
+/* ---- traces ---- */
+
+static const char *class_name(enum straggler_class c)
+{
+    static const char *const names[] = { "none", "worker", "last-stage", "sequence-lengths",
+                                         "spread" };
+
+    return names[c];
+}
+
+static void add_class(const struct straggler *s, struct str *out)
+{
+    switch (s->class) {
+    case STRAGGLER_NONE:
+        str_add(out, "no stragglers to speak of");
+        break;
+    case STRAGGLER_WORKER:
+        str_addf(out, "a slow worker: data-parallel rank %u, stage %u", s->worst_dp,
+                 s->worst_stage);
+        break;
+    case STRAGGLER_STAGE:
+        str_add(out, "the last stage has more to do than the others");
+        break;
+    case STRAGGLER_LENGTHS:
+        str_add(out, "samples of unequal length: another rank is slow each time");
+        break;
+    case STRAGGLER_SPREAD:
+        str_add(out, "slow operations everywhere: no worker and no stage stands out");
+    }
+}
+
+static const char *advice(enum straggler_class c)
+{
+    static const char *const texts[] = {
+        "nothing",
+        "take that node out, and look at its clocks, links and CPUs",
+        "give the last stage fewer layers: the loss layer counts as some",
+        "spread long samples evenly over ranks and micro-batches",
+        "look at the operations below with the largest slowdown",
+    };
+
+    return texts[c];
+}
+
+void why_trace_card(const struct op_trace *t, const struct straggler *s, struct str *out)
+{
+    str_addf(out, "%u steps of %u ranks with %u stages, %zu operations\n\nVERDICT  ", t->n_steps,
+             t->n_dp, t->n_stages, op_trace_cells(t));
+    add_class(s, out);
+    str_addf(out, "\n\n  step      %s, %s if all operations of a kind were equal\n",
+             quantity_seconds(s->actual_s).text, quantity_seconds(s->ideal_s).text);
+    str_addf(out, "  S         %.3f  slowdown: %.0f %% of the time is lost\n", s->slowdown,
+             100 * (1 - 1 / s->slowdown));
+    str_addf(out, "  M_W       %.2f  of that by the slowest 3 %% of workers\n", s->worker);
+    str_addf(out, "  M_S       %.2f  of that by the last stage\n", s->stage);
+    str_addf(out, "  r         %.2f  correlation of forward and backward times\n", s->correlation);
+    str_addf(out, "  next      %s\n\nslowdown by these alone\n", advice(s->class));
+    for (unsigned k = 0; k < OP_TYPES; k++)
+        if (s->by_type[k] >= 1.001)
+            str_addf(out, "  %-28s %.3f\n", op_type_name(k), s->by_type[k]);
+    for (unsigned k = 0; k < t->n_stages; k++)
+        str_addf(out, "  stage %-22u %.3f\n", k, s->by_stage[k]);
+}
+
+static void add_array(struct json *j, const char *key, const double *values, unsigned n)
+{
+    json_array(j, key);
+    for (unsigned i = 0; i < n; i++)
+        json_number(j, NULL, values[i], 6);
+    json_end(j);
+}
+
+void why_trace_json(const struct op_trace *t, const struct straggler *s, struct str *out)
+{
+    struct json j = JSON_INIT(out);
+
+    json_object(&j, NULL);
+    json_string(&j, "schema", "brim.straggler.v1");
+    json_string(&j, "class", class_name(s->class));
+    json_number(&j, "slowdown", s->slowdown, 6);
+    json_number(&j, "actual_seconds", s->actual_s, 6);
+    json_number(&j, "ideal_seconds", s->ideal_s, 6);
+    json_number(&j, "worker_share", s->worker, 4);
+    json_number(&j, "last_stage_share", s->stage, 4);
+    json_number(&j, "correlation", s->correlation, 4);
+    json_int(&j, "slowest_rank", s->worst_dp);
+    json_int(&j, "slowest_stage", s->worst_stage);
+    json_object(&j, "by_operation");
+    for (unsigned k = 0; k < OP_TYPES; k++)
+        json_number(&j, op_type_name(k), s->by_type[k], 6);
+    json_end(&j);
+    add_array(&j, "by_stage", s->by_stage, t->n_stages);
+    add_array(&j, "by_rank", s->by_dp, t->n_dp);
+    json_end(&j);
+}

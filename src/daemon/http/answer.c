@@ -1,0 +1,37 @@
+#include "daemon/http/answer.h"
+
+void http_answer_headers(struct MHD_Response *r, const char *type)
+{
+    MHD_add_response_header(r, "Content-Type", type);
+    MHD_add_response_header(r, "Cache-Control", "no-cache");
+    MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
+    MHD_add_response_header(r, "X-Frame-Options", "DENY");
+    MHD_add_response_header(r, "Referrer-Policy", "no-referrer");
+    MHD_add_response_header(r, "Content-Security-Policy",
+                            "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; "
+                            "base-uri 'none'; form-action 'self'");
+}
+
+struct MHD_Response *http_answer_new(const char *type, const char *text, size_t len, bool lasting)
+{
+    /* the library does not change what it is given, but takes a plain pointer */
+    union {
+        const char *from;
+        void *plain;
+    } body = { text };
+    struct MHD_Response *r = MHD_create_response_from_buffer(
+        len, body.plain, lasting ? MHD_RESPMEM_PERSISTENT : MHD_RESPMEM_MUST_COPY);
+
+    if (r)
+        http_answer_headers(r, type);
+    return r;
+}
+
+enum MHD_Result http_answer_once(struct MHD_Connection *c, unsigned status, struct MHD_Response *r)
+{
+    enum MHD_Result rc = r ? MHD_queue_response(c, status, r) : MHD_NO;
+
+    if (r)
+        MHD_destroy_response(r);
+    return rc;
+}

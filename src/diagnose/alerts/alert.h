@@ -1,0 +1,44 @@
+/* Alerts: rules evaluated tick by tick. An alert of a rule and a thing is pending while its
+ * condition holds, fires when it has held for the rule's time, and is over when it has not held for
+ * half that time, 10 s at least: a condition that flickers makes one alert. Time is the ticks'
+ * monotonic one. */
+#ifndef BRIM_DIAGNOSE_ALERTS_ALERT_H
+#define BRIM_DIAGNOSE_ALERTS_ALERT_H
+#include "diagnose/alerts/rules.h"
+
+enum { ALERTS_FIRING_MAX = 256 };
+
+struct alert {
+    const struct rule *rule;
+    char thing[SIGNAL_THING]; /* "" for the host */
+    int code;                 /* of the event, -1: none */
+    enum severity severity;
+    int64_t since_ns; /* when it fired, since 1970 */
+    double value;     /* left of the first comparison, now; NaN of events */
+    char text[EVENT_TEXT];
+    char action[EVENT_ACTION];
+};
+
+struct alerts;
+
+/* rules is borrowed and must outlive the alerts. */
+int alerts_new(struct alerts **ret, const struct rules *rules) CHECK_RESULT;
+void alerts_free(struct alerts *a);
+DEFINE_CLEANUP(struct alerts, alerts_free)
+
+/* Go on to the next tick; before is NULL at the first. Adds to now an event of kind "alert" for
+ * each alert that begins or is over. 0 or -ENOMEM, after which the next step goes on. */
+int alerts_step(struct alerts *a, const struct tick *before, struct tick *now) CHECK_RESULT;
+
+/* Those that fire, oldest first. Valid until the next step. */
+const struct alert *alerts_firing(const struct alerts *a, size_t *n);
+
+/* Add a row of the set "alert" for each that fires. */
+extern const struct signal_set alert_set;
+int alerts_rows(const struct alerts *a, struct tick *t) CHECK_RESULT;
+
+/* Since the last step: rules that lack a signal here, and alerts that were one too many. */
+size_t alerts_skipped(const struct alerts *a);
+size_t alerts_dropped(const struct alerts *a);
+
+#endif

@@ -1,0 +1,429 @@
+/* The steady part of a run, and what was measured in it. */
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/parse.h"
+#include "diagnose/verdict/judge_private.h"
+
+enum {
+    WARM_UP_LEAST = 5 /* steps; of fewer none is left out */,
+    VARIATION_LEAST = 5,
+    WHOLE_LEAST = 3
+};
+
+static const double settled = 1.2;       /* of the median: what comes before is warming up */
+static const double whole = 0.9;         /* of a moment, inside the steady time */
+static const double marked_least = 0.01; /* of the time, in any stage */
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+double judge_median(double *values, size_t n)
+{
+    if (!n)
+        return (double)NAN;
+    qsort(values, n, sizeof(*values), compare);
+    return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+/* ---- steps ---- */
+
+/* Where the steps are settled: behind the windows of five at the begin whose median is above that
+ * of the second half, at most half of them; the first step is never steady. */
+static size_t settle(const struct step *steps, size_t n, double *room)
+{
+    double half, window[WARM_UP_LEAST];
+    size_t at = 1;
+
+    for (size_t i = n / 2; i < n; i++)
+        room[i - n / 2] = step_seconds(&steps[i]);
+    half = judge_median(room, n - n / 2);
+    for (; at < n / 2 && at + WARM_UP_LEAST <= n; at++) {
+        for (size_t i = 0; i < WARM_UP_LEAST; i++)
+            window[i] = step_seconds(&steps[at + i]);
+        if (judge_median(window, WARM_UP_LEAST) <= settled * half &&
+            step_seconds(&steps[at]) <= 2 * settled * half)
+            break;
+    }
+    return at;
+}
+
+/* What of a step is the rank's own: all but waiting for others. */
+static double own_seconds(const struct step *s)
+{
+    return step_seconds(s) - s->host_s[BRIM_STAGE_COMMUNICATION];
+}
+
+static void sum_up(struct judge_rank *to, double *room)
+{
+    double total = 0, samples = 0;
+
+    for (size_t i = 0; i < to->n; i++)
+        room[i] = step_seconds(&to->steps[i]);
+    to->step_s = judge_median(room, to->n);
+    for (size_t i = 0; i < to->n; i++)
+        room[i] = own_seconds(&to->steps[i]);
+    to->own_s = judge_median(room, to->n);
+    for (size_t i = 0; i < to->n; i++) {
+        total += step_seconds(&to->steps[i]);
+        samples += to->steps[i].samples;
+        for (int k = 0; k < BRIM_STAGES; k++)
+            to->share[k] += to->steps[i].host_s[k];
+    }
+    for (int k = 0; k < BRIM_STAGES; k++)
+        to->share[k] = total > 0 ? to->share[k] / total : 0;
+    to->samples = samples / (double)to->n;
+}
+
+static int look_at_rank(struct judge *j, const struct run_rank *r, double *room)
+{
+    size_t first = 0, end = r->n_steps;
+    struct judge_rank *to;
+
+    if (r->n_steps > WARM_UP_LEAST) {
+        first = settle(r->steps, r->n_steps, room);
+        end--;
+    }
+    if (first >= end)
+        return 0;
+    to = &j->ranks[j->n_ranks++];
+    *to = (struct judge_rank){ .r = r, .steps = r->steps + first, .n = end - first };
+    sum_up(to, room);
+    return 0;
+}
+
+/* Of the rank whose share is that of all. */
+static double wait_least(const struct judge *j)
+{
+    for (size_t i = 0; i < j->n_ranks; i++) {
+        const struct judge_rank *k = &j->ranks[i];
+        struct judge_parts parts = { .n = k->n };
+
+        if (k->share[BRIM_STAGE_WAIT] != j->wait)
+            continue;
+        for (size_t s = 0; s < k->n; s++)
+            judge_parts_add(&parts, s, k->steps[s].host_s[BRIM_STAGE_WAIT],
+                            step_seconds(&k->steps[s]));
+        return judge_parts_least(&parts);
+    }
+    return (double)NAN;
+}
+
+static void look_at_shares(struct judge *j, double *room)
+{
+    double n = (double)j->n_ranks, any = 0, bytes = 0, steps = 0;
+
+    for (size_t i = 0; i < j->n_ranks; i++)
+        room[i] = j->ranks[i].share[BRIM_STAGE_WAIT];
+    qsort(room, j->n_ranks, sizeof(*room), compare);
+    j->wait = room[(j->n_ranks - 1) / 2];
+    j->wait_least = wait_least(j);
+    j->exposed = (double)INFINITY;
+    for (size_t i = 0; i < j->n_ranks; i++) {
+        const struct judge_rank *k = &j->ranks[i];
+
+        j->exposed = fmin(j->exposed, k->share[BRIM_STAGE_COMMUNICATION]);
+        for (int s = 0; s < BRIM_STAGES; s++)
+            j->v->share[s] += k->share[s] / n;
+        for (size_t s = 0; s < k->n; s++)
+            bytes += k->steps[s].collective_b;
+        steps += (double)k->n;
+        j->samples = (i ? j->samples : 0) + k->samples;
+    }
+    j->bytes = bytes > 0 ? bytes / steps : (double)NAN;
+    j->compute = j->v->share[BRIM_STAGE_FORWARD] + j->v->share[BRIM_STAGE_BACKWARD] +
+                 j->v->share[BRIM_STAGE_OPTIMIZER];
+    for (int s = 1; s < BRIM_STAGES; s++)
+        any += j->v->share[s];
+    j->marked = any >= marked_least;
+}
+
+static void look_at_speed(struct judge *j, double *room)
+{
+    const struct judge_rank *slowest = &j->ranks[0];
+    double total = 0;
+
+    for (size_t i = 1; i < j->n_ranks; i++)
+        slowest = j->ranks[i].step_s > slowest->step_s ? &j->ranks[i] : slowest;
+    for (size_t i = 0; i < slowest->n; i++) {
+        room[i] = step_seconds(&slowest->steps[i]);
+        total += room[i];
+    }
+    j->v->step_s = judge_median(room, slowest->n);
+    j->v->step_p90_s = room[slowest->n * 9 / 10];
+    j->v->step_best_s = room[0];
+    j->v->steps_per_s = total > 0 ? (double)slowest->n / total : (double)NAN;
+    j->v->samples_per_s = j->samples * j->v->steps_per_s;
+}
+
+static int look_at_steps(struct judge *j)
+{
+    size_t most = j->r->n_ranks;
+    double *room;
+
+    for (size_t i = 0; i < j->r->n_ranks; i++)
+        most = MAX(most, j->r->ranks[i].n_steps);
+    room = arena_alloc(&j->scratch, (most + 1) * sizeof(*room));
+    j->ranks = arena_alloc(&j->scratch, (j->r->n_ranks + 1) * sizeof(*j->ranks));
+    if (!room || !j->ranks)
+        return -ENOMEM;
+    for (size_t i = 0; i < j->r->n_ranks; i++)
+        look_at_rank(j, &j->r->ranks[i], room);
+    if (!j->n_ranks)
+        return 0;
+    j->steps = SIZE_MAX;
+    for (size_t i = 0; i < j->n_ranks; i++)
+        j->steps = MIN(j->steps, j->ranks[i].n);
+    look_at_shares(j, room);
+    look_at_speed(j, room);
+    return 0;
+}
+
+/* ---- moments ---- */
+
+/* The time of the steady steps, by the clock of this host. */
+static void steady_time(const struct judge *j, int64_t *begin, int64_t *end)
+{
+    *begin = INT64_MAX;
+    *end = INT64_MIN;
+    for (size_t i = 0; i < j->n_ranks; i++) {
+        const struct judge_rank *k = &j->ranks[i];
+
+        if (k->r->host && j->r->host && strcmp(k->r->host, j->r->host) != 0)
+            continue;
+        *begin = MIN(*begin, k->steps[0].begin_ns);
+        *end = MAX(*end, k->steps[k->n - 1].end_ns);
+    }
+}
+
+/* How much of a moment lies in that time, in seconds. */
+static double overlap(const struct run_moment *m, int64_t begin, int64_t end)
+{
+    double first = (double)m->monotonic_ns - m->seconds * 1e9;
+    double from = fmax(first, (double)begin), to = fmin((double)m->monotonic_ns, (double)end);
+
+    return begin > end ? m->seconds : fmax(0, to - from) / 1e9;
+}
+
+/* Whether a moment counts: where there are enough that lie in that time as a whole, those at its
+ * ends do not, in which a job starts and imports. */
+static bool counts(const struct judge *j, const struct run_moment *m, double seconds)
+{
+    return seconds > 0 && (seconds >= whole * m->seconds || j->n_whole < WHOLE_LEAST);
+}
+
+static void look_at_signal(struct judge *j, int s, int64_t begin, int64_t end)
+{
+    double time = 0, sum = 0, squares = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < j->r->n_moments; i++) {
+        const struct run_moment *m = &j->r->moments[i];
+        double t = overlap(m, begin, end), x = m->values[s];
+
+        if (!counts(j, m, t) || !isfinite(x))
+            continue;
+        time += t;
+        sum += t * x;
+        squares += t * x * x;
+        n++;
+    }
+    j->s[s] = (struct judge_signal){ (double)NAN, (double)NAN };
+    if (!n)
+        return;
+    j->s[s].mean = sum / time;
+    if (n >= VARIATION_LEAST && sum > 0)
+        j->s[s].variation = sqrt(fmax(0, squares / time - j->s[s].mean * j->s[s].mean)) /
+                            j->s[s].mean;
+}
+
+double judge_mean_between(const struct judge *j, enum run_signal s, int64_t begin, int64_t end)
+{
+    double time = 0, sum = 0;
+
+    for (size_t i = 0; i < j->r->n_moments; i++) {
+        const struct run_moment *m = &j->r->moments[i];
+        double t = begin < end ? overlap(m, begin, end) : 0;
+
+        if (t > 0 && isfinite(m->values[s])) {
+            time += t;
+            sum += t * m->values[s];
+        }
+    }
+    return time > 0 ? sum / time : (double)NAN;
+}
+
+static void look_at_moments(struct judge *j)
+{
+    int64_t begin, end;
+
+    steady_time(j, &begin, &end);
+    for (size_t i = 0; i < j->r->n_moments; i++) {
+        double t = overlap(&j->r->moments[i], begin, end);
+
+        j->n_moments += t > 0;
+        j->n_whole += t > 0 && t >= whole * j->r->moments[i].seconds;
+    }
+    for (int s = 0; s < RUN_SIGNALS; s++)
+        look_at_signal(j, s, begin, end);
+}
+
+/* ---- settings ---- */
+
+/* The word behind a key in "loader 1: workers 4, batch 16". */
+static const char *word_behind(struct arena *a, const char *text, const char *key)
+{
+    size_t len = strlen(key);
+
+    for (const char *at = text; (at = strstr(at, key)); at += len) {
+        if (at != text && at[-1] != ' ')
+            continue;
+        if (at[len] == ' ')
+            return arena_strndup(a, at + len + 1, strcspn(at + len + 1, ", "));
+    }
+    return NULL;
+}
+
+/* The word behind a key in the last sentence that begins with that. */
+static const char *word_in(struct judge *j, const struct run_rank *r, const char *begin,
+                           const char *key)
+{
+    size_t len = strlen(begin);
+
+    for (size_t i = r->n_notes; i-- > 0;) {
+        const struct run_note *n = &r->notes[i];
+
+        if (n->value && (!strncmp(n->name, begin, len) || !strncmp(n->value, begin, len))) {
+            const char *found = word_behind(&j->scratch, n->value, key);
+
+            if (found)
+                return found;
+        }
+    }
+    return NULL;
+}
+
+const char *judge_setting(struct judge *j, const struct run_rank *r, const char *group,
+                          const char *key)
+{
+    char name[64];
+    const char *found;
+
+    snprintf(name, sizeof(name), "%s.%s", group, key);
+    found = run_note(r, name);
+    if (found)
+        return found;
+    /* The first loader is the one that trains, as a rule; others validate. */
+    snprintf(name, sizeof(name), "%s 1:", group);
+    found = word_in(j, r, name, key);
+    return found ? found : word_in(j, r, group, key);
+}
+
+double judge_number(struct judge *j, const char *group, const char *key)
+{
+    double value;
+
+    for (size_t i = 0; i < j->r->n_ranks; i++) {
+        const char *text = judge_setting(j, &j->r->ranks[i], group, key);
+
+        if (text && parse_double(text, &value) == 0)
+            return value;
+    }
+    return (double)NAN;
+}
+
+const char *judge_environment(const struct run *r, const char *name)
+{
+    for (size_t i = 0; i < r->n_environment; i++)
+        if (!strcmp(r->environment[i].name, name))
+            return r->environment[i].value;
+    return NULL;
+}
+
+/* ---- what follows from them ---- */
+
+/* How much of the time in which data is waited for something works on it on a CPU. Workers do so
+ * all the time; without them the rank's first thread does, which computes the rest of the time.
+ * Where that thread was not measured, the process is: it computes on one CPU at least and on as
+ * many as it has threads at most, so in the middle of them; where both ends would tell something
+ * else, it is a guess. */
+static void look_at_waiting(struct judge *j)
+{
+    double wants = j->starved < 0.95 ? 1 / (1 - j->starved) : 1; /* to run, not only running */
+    double rank = judge_mean(j, RUN_RANK_CPU) * wants, most = 1, low, high;
+    double thread = judge_mean(j, RUN_RANK_THREAD_CPU) + judge_mean(j, RUN_RANK_THREAD_WAIT);
+
+    j->cpu_waiting = j->workers > 0 ? judge_mean(j, RUN_WORKER_CPU) * wants : (double)NAN;
+    j->cpu_waiting = j->cpu_waiting > 1 ? 1 : j->cpu_waiting;
+    if (j->workers > 0 || !(j->wait > 0) || isnan(rank))
+        return;
+    if (thread >= 0) {
+        low = j->compute + j->v->share[BRIM_STAGE_COPY];
+        low += j->marked ? j->v->share[BRIM_STAGE_OTHER] : 0;
+        j->cpu_waiting = fmax(0, fmin(1, (thread - low) / j->wait));
+        return;
+    }
+    if (!j->has_gpus && j->threads >= 1)
+        most = fmin(j->threads, j->cpus >= 1 ? j->cpus : j->threads);
+    high = (rank - (1 - j->wait)) / j->wait;
+    low = (rank - (1 - j->wait) * most) / j->wait;
+    j->cpu_waiting = fmax(0, fmin(1, (low + high) / 2));
+    j->guessed = low <= j->l.loader_asleep && high >= j->l.loader_on_cpu;
+}
+
+static void look_at_settings(struct judge *j)
+{
+    double limit = judge_mean(j, RUN_JOB_CPU_LIMIT), cpu = judge_mean(j, RUN_JOB_CPU);
+    double runnable = judge_mean(j, RUN_JOB_RUN_WAIT);
+
+    j->has_gpus = judge_mean(j, RUN_GPUS) >= 1 || judge_mean(j, RUN_GPU_BUSY) >= 0;
+    j->workers = judge_number(j, "loader", "workers");
+    if (isnan(j->workers))
+        j->workers = judge_mean(j, RUN_WORKERS) / (double)MAX(j->n_ranks, 1);
+    j->threads = judge_number(j, "threads", "intra");
+    if (isnan(j->threads))
+        j->threads = judge_number(j, "process", "threads");
+    j->cpus = judge_mean(j, RUN_CPUS);
+    if (limit > 0)
+        j->cpus = isnan(j->cpus) ? limit : fmin(j->cpus, limit);
+    j->starved = runnable >= 0 && cpu + runnable > 0 ? runnable / (cpu + runnable) : (double)NAN;
+    look_at_waiting(j);
+}
+
+/* Steps that were found without marks tell nothing of their parts: what the GPUs do not do is taken
+ * as waiting; without GPUs, what neither the process as a whole nor its first thread do, which may
+ * wait for threads that compute. */
+static void look_at_unmarked(struct judge *j)
+{
+    double thread = judge_mean(j, RUN_RANK_THREAD_CPU) + judge_mean(j, RUN_RANK_THREAD_WAIT);
+    double busy = judge_mean(j, RUN_GPU_BUSY);
+
+    if (isnan(busy))
+        busy = fmax(judge_mean(j, RUN_RANK_CPU), thread);
+    j->wait = busy > 1 ? 0 : 1 - busy;
+    j->wait_least = (double)NAN;
+    j->compute = isnan(busy) ? 0 : 1 - j->wait;
+}
+
+int judge_look(struct judge *j)
+{
+    int rc;
+
+    j->wait = j->exposed = j->compute = j->samples = j->bytes = (double)NAN;
+    j->wait_least = j->exposed_least = (double)NAN;
+    j->v->steps_per_s = j->v->samples_per_s = (double)NAN;
+    j->v->step_s = j->v->step_p90_s = j->v->step_best_s = (double)NAN;
+    rc = look_at_steps(j);
+    if (rc < 0)
+        return rc;
+    look_at_moments(j);
+    if (j->n_ranks && !j->marked)
+        look_at_unmarked(j);
+    look_at_settings(j);
+    return 0;
+}

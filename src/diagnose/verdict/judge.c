@@ -1,0 +1,469 @@
+#include "diagnose/verdict/judge.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "diagnose/verdict/judge_private.h"
+#include "rules_thresholds_ini.h"
+
+enum { TEXT_MAX = 4096, AGREE_MANY = 4 };
+
+/* ---- items ---- */
+
+struct verdict_item *judge_add(struct judge *j, enum cause cause, int rank, double share)
+{
+    struct verdict *v = j->v;
+    struct verdict_item *to = ARENA_PUSH(&v->arena, &v->items, &v->count);
+
+    if (!to) {
+        v->no_memory = true;
+        to = &j->lost;
+    }
+    *to = (struct verdict_item){ .cause = cause, .rank = rank, .share = share };
+    to->least = (double)NAN;
+    to->sentence = to->evidence = "";
+    return to;
+}
+
+PRINTF(5, 0)
+static void add_text(struct judge *j, const char **to, const char *was, const char *between,
+                     const char *fmt, va_list ap)
+{
+    char text[TEXT_MAX];
+    int len = vsnprintf(text, sizeof(text), fmt, ap);
+    char *whole = len < 0 ? NULL : arena_printf(&j->v->arena, "%s%s%s", was, between, text);
+
+    if (whole)
+        *to = whole;
+    else
+        j->v->no_memory = true;
+}
+
+void judge_agrees(struct judge *j, struct verdict_item *to, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    add_text(j, &to->evidence, to->evidence, *to->evidence ? "; " : "", fmt, ap);
+    va_end(ap);
+    to->confidence++;
+}
+
+void judge_tells(struct judge *j, struct verdict_item *to, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    add_text(j, &to->evidence, to->evidence, *to->evidence ? "; " : "", fmt, ap);
+    va_end(ap);
+}
+
+void judge_says(struct judge *j, struct verdict_item *to, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    add_text(j, &to->sentence, "", "", fmt, ap);
+    va_end(ap);
+}
+
+void judge_advises(struct judge *j, struct verdict_item *to, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    add_text(j, &to->action, "", "", fmt, ap);
+    va_end(ap);
+}
+
+struct verdict_item *judge_find(const struct judge *j, enum cause cause)
+{
+    for (size_t i = 0; i < j->v->count; i++)
+        if (j->v->items[i].cause == cause)
+            return &j->v->items[i];
+    return NULL;
+}
+
+double judge_gain(double share)
+{
+    return share >= 0 && share < 1 ? 1 / (1 - share) : (double)NAN;
+}
+
+/* ---- what explains what ---- */
+
+/* The first is why the second is seen: the second is left out where both were found. */
+static const struct {
+    enum cause why, seen;
+} explained[] = {
+    { CAUSE_MEMORY_PRESSURE, CAUSE_STORAGE_BANDWIDTH },
+    { CAUSE_MEMORY_PRESSURE, CAUSE_STORAGE_LATENCY },
+    { CAUSE_MEMORY_PRESSURE, CAUSE_SMALL_FILES },
+    { CAUSE_MEMORY_PRESSURE, CAUSE_STORAGE_CONTENTION },
+    { CAUSE_MEMORY_PRESSURE, CAUSE_LOADER_WAITS },
+    { CAUSE_MEMORY_PRESSURE, CAUSE_LOADER_CPU },
+    { CAUSE_MEMORY_PRESSURE, CAUSE_FEW_WORKERS },
+    { CAUSE_CPU_QUOTA, CAUSE_CPU_NEIGHBOURS },
+    { CAUSE_CPU_QUOTA, CAUSE_LOADER_CPU },
+    { CAUSE_CPU_QUOTA, CAUSE_LOADER_WAITS },
+    { CAUSE_CPU_QUOTA, CAUSE_FEW_WORKERS },
+    { CAUSE_CPU_QUOTA, CAUSE_MANY_WORKERS },
+    { CAUSE_CPU_QUOTA, CAUSE_CPU_THREADS },
+    { CAUSE_CPU_QUOTA, CAUSE_CPU_SPINNING },
+    { CAUSE_CPU_NEIGHBOURS, CAUSE_LOADER_CPU },
+    { CAUSE_CPU_NEIGHBOURS, CAUSE_LOADER_WAITS },
+    { CAUSE_CPU_NEIGHBOURS, CAUSE_FEW_WORKERS },
+    { CAUSE_CPU_NEIGHBOURS, CAUSE_MANY_WORKERS },
+    { CAUSE_CPU_NEIGHBOURS, CAUSE_CPU_THREADS },
+    { CAUSE_CPU_NEIGHBOURS, CAUSE_CPU_SPINNING },
+    { CAUSE_CPU_BINDING, CAUSE_LOADER_CPU },
+    { CAUSE_CPU_BINDING, CAUSE_LOADER_WAITS },
+    { CAUSE_CPU_BINDING, CAUSE_FEW_WORKERS },
+    { CAUSE_CPU_BINDING, CAUSE_MANY_WORKERS },
+    { CAUSE_CPU_BINDING, CAUSE_CPU_THREADS },
+    { CAUSE_CPU_BINDING, CAUSE_CPU_SPINNING },
+    { CAUSE_CPU_BINDING, CAUSE_COMMUNICATION },
+    { CAUSE_CPU_BINDING, CAUSE_IMBALANCE },
+    { CAUSE_MANY_WORKERS, CAUSE_LOADER_CPU },
+    { CAUSE_MANY_WORKERS, CAUSE_LOADER_WAITS },
+    { CAUSE_MANY_WORKERS, CAUSE_FEW_WORKERS },
+    { CAUSE_MANY_WORKERS, CAUSE_CPU_THREADS },
+    { CAUSE_SMALL_BATCH, CAUSE_LOADER_CPU },
+    { CAUSE_SMALL_BATCH, CAUSE_FEW_WORKERS },
+    { CAUSE_CPU_SPINNING, CAUSE_GC },
+    { CAUSE_CPU_THREADS, CAUSE_BLAS },
+    { CAUSE_PYTHON_LOCK, CAUSE_CPU_THREADS },
+    { CAUSE_PYTHON_LOCK, CAUSE_LOOP },
+    { CAUSE_SLOW_RANK, CAUSE_LOOP },
+    { CAUSE_SMALL_BATCH, CAUSE_LOOP },
+    { CAUSE_NUMA, CAUSE_BLAS },
+    { CAUSE_PCIE, CAUSE_PAGEABLE_COPY },
+    { CAUSE_SLOW_RANK, CAUSE_IMBALANCE },
+    { CAUSE_SLOW_RANK, CAUSE_THERMAL },
+    { CAUSE_LOSSY_NETWORK, CAUSE_SLOW_LINK },
+    { CAUSE_LOSSY_NETWORK, CAUSE_COMMUNICATION },
+    { CAUSE_SLOW_LINK, CAUSE_COMMUNICATION },
+    { CAUSE_THERMAL, CAUSE_POWER_CAP },
+};
+
+static void leave_out(struct verdict *v, const struct verdict_item *item)
+{
+    size_t at = (size_t)(item - v->items);
+
+    memmove(&v->items[at], &v->items[at + 1], (v->count - at - 1) * sizeof(*v->items));
+    v->count--;
+}
+
+/* Others on the CPUs, and too few of these, explain a loader's waiting or communication only where
+ * they cost as much as half of it; a hypervisor, where it costs as much. What calls cost explains
+ * the call of the loader in a step that is short, not one that decodes for longer than all other
+ * calls take. */
+static bool is_enough(const struct judge *j, const struct verdict_item *why,
+                      const struct verdict_item *seen)
+{
+    bool stolen = judge_mean(j, RUN_CPU_STEAL) >= j->l.cpu_stolen;
+
+    if (why->cause == CAUSE_SMALL_BATCH || (why->cause == CAUSE_CPU_NEIGHBOURS && stolen))
+        return why->share >= seen->share;
+    if (why->cause != CAUSE_CPU_NEIGHBOURS && why->cause != CAUSE_CPU_QUOTA &&
+        why->cause != CAUSE_CPU_BINDING)
+        return true;
+    return why->share >= seen->share / 2;
+}
+
+static void explain(struct judge *j)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(explained); i++) {
+        const struct verdict_item *seen = judge_find(j, explained[i].seen);
+
+        const struct verdict_item *why = judge_find(j, explained[i].why);
+
+        if (seen && why && is_enough(j, why, seen))
+            leave_out(j->v, seen);
+    }
+}
+
+/* ---- the end ---- */
+
+/* Each signal that agrees halves the doubt, and so few steps add to it. */
+static double confidence(const struct judge *j, double agree)
+{
+    double seen = fmin(1, (double)j->steps / j->l.steps_sure);
+
+    return (1 - pow(0.5, agree)) * (0.5 + seen / 2);
+}
+
+static enum severity severity(const struct judge *j, const struct verdict_item *i)
+{
+    if (i->cause == CAUSE_MEMORY_UNUSED || i->cause == CAUSE_NONE ||
+        !(i->share >= j->l.wait_warning / 2))
+        return i->cause == CAUSE_UNKNOWN ? SEVERITY_UNKNOWN : SEVERITY_NOTE;
+    if (i->share >= j->l.wait_critical && i->confidence >= 0.5)
+        return SEVERITY_CRITICAL;
+    return i->share >= j->l.wait_warning ? SEVERITY_WARNING : SEVERITY_NOTE;
+}
+
+/* What an item is ordered by. That a run is slower than before is seen, not why: a cause that costs
+ * a third as much goes before it. Of communication a part stays whatever is done, and a part is
+ * what ranks that are not equal add to it. */
+static double weight(const struct verdict_item *i)
+{
+    switch (i->cause) {
+    case CAUSE_SLOWER_THAN_BEFORE:
+        return i->share / 3;
+    case CAUSE_COMMUNICATION:
+        return 0.8 * i->share;
+    default:
+        return i->share;
+    }
+}
+
+/* That nothing limits first, advice last, then by cost; what costs nothing that is known is behind
+ * what does. */
+static bool is_before(const struct verdict_item *a, const struct verdict_item *b)
+{
+    bool advice_a = a->cause == CAUSE_MEMORY_UNUSED, advice_b = b->cause == CAUSE_MEMORY_UNUSED;
+
+    if (advice_a != advice_b)
+        return advice_b;
+    if (a->cause == CAUSE_NONE || b->cause == CAUSE_NONE)
+        return a->cause == CAUSE_NONE;
+    if (isnan(a->share) || isnan(b->share))
+        return !isnan(a->share) && isnan(b->share);
+    return weight(a) > weight(b);
+}
+
+/* In order of cost, equal ones as they were found. */
+static void rank_items(struct judge *j)
+{
+    struct verdict *v = j->v;
+
+    for (size_t i = 0; i < v->count; i++) {
+        struct verdict_item *at = &v->items[i];
+
+        at->share = at->share > 0.99 ? 0.99 : at->share;
+        at->gain = at->cause == CAUSE_NONE ? (double)NAN : judge_gain(at->share);
+        at->confidence = confidence(j, at->confidence);
+        at->severity = severity(j, at);
+    }
+    for (size_t i = 1; i < v->count; i++)
+        for (size_t k = i; k > 0 && is_before(&v->items[k], &v->items[k - 1]); k--) {
+            struct verdict_item swap = v->items[k];
+
+            v->items[k] = v->items[k - 1];
+            v->items[k - 1] = swap;
+        }
+}
+
+static void say_all(struct judge *j)
+{
+    const struct verdict_item *first = &j->v->items[0];
+    char cost[128] = "", sure[32] = "";
+
+    if (!j->v->count)
+        return;
+    if (first->cause != CAUSE_NONE && first->share > 0)
+        snprintf(cost, sizeof(cost), "; costs %s of the step, at most %.*fx faster without it",
+                 quantity_share(first->share).text, first->gain < 1.995 ? 2 : 1, first->gain);
+    if (first->confidence > 0)
+        snprintf(sure, sizeof(sure), " (%s sure)", quantity_share(first->confidence).text);
+    j->v->sentence = arena_printf(&j->v->arena, "%s%s%s", first->sentence, cost, sure);
+    if (!j->v->sentence)
+        j->v->no_memory = true;
+}
+
+/* ---- nothing, or nothing known ---- */
+
+/* Whether that share of the time is more than chance or what jobs are like: in most parts of the
+ * run, or of nearly half of it, whenever that was. Less is enough where four measurements agree on
+ * the cause. */
+static bool is_for_sure(const struct judge *j, double share, double least, double agree)
+{
+    return share >= j->l.mostly || (share >= j->l.agreed && agree >= AGREE_MANY) ||
+           (share >= j->l.named && !(least < j->l.wait_warning));
+}
+
+static void add_unknown(struct judge *j)
+{
+    struct verdict_item *to;
+
+    if (j->steps < (size_t)j->l.steps_least) {
+        to = judge_add(j, CAUSE_UNKNOWN, -1, (double)NAN);
+        judge_says(j, to, "%s",
+                   j->n_ranks ? "too few steps were seen to tell" : "no steps were seen");
+        judge_tells(j, to, "%zu ranks, %zu steady steps", j->n_ranks, j->steps);
+        judge_advises(j, to, "let it run for %.0f steps and more", j->l.steps_sure);
+        return;
+    }
+    if (is_for_sure(j, j->wait, j->wait_least, 0) && !judge_is_handing_over(j)) {
+        to = judge_add(j, CAUSE_UNKNOWN, -1, j->wait);
+        judge_says(j, to, "waits for data, and what was measured does not tell why");
+        judge_tells_wait(j, to);
+        return;
+    }
+    if (isnan(j->wait)) {
+        to = judge_add(j, CAUSE_UNKNOWN, -1, (double)NAN);
+        judge_says(j, to, "its steps were not marked, and nothing measured tells what it does");
+        judge_tells(j, to, "%zu steps without stages", j->steps);
+        judge_advises(j, to, "mark its steps: include/brim/step.h, or run it with PyTorch's shim");
+        return;
+    }
+    if (j->marked && !(j->v->share[BRIM_STAGE_OTHER] < j->l.other_unknown) &&
+        !(judge_mean(j, RUN_GPU_BUSY) >= j->l.gpu_busy)) {
+        to = judge_add(j, CAUSE_UNKNOWN, -1, j->v->share[BRIM_STAGE_OTHER]);
+        judge_says(j, to, "much of the step is in no stage that is marked");
+        judge_agrees(j, to, "%s of the step is outside of all stages",
+                     quantity_share(to->share).text);
+        judge_advises(j, to, "mark it: include/brim/step.h");
+    }
+}
+
+/* The highest cost of those items that were found. */
+static double costliest(const struct judge *j)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < j->v->count; i++)
+        most = fmax(most, j->v->items[i].share);
+    return most;
+}
+
+static void add_none(struct judge *j)
+{
+    double share = j->marked ? j->compute : (double)NAN, most = costliest(j);
+    struct verdict_item *to = judge_add(j, CAUSE_NONE, -1, share);
+
+    if (most >= j->l.named)
+        judge_says(j, to, "nothing limits it all the time: what it loses it loses now and then");
+    else if (most >= j->l.wait_warning / 2)
+        judge_says(j, to, "nothing limits it much: what it loses is less than %s of the step",
+                   quantity_share(j->l.named).text);
+    else
+        judge_says(j, to, "nothing limits it but computing");
+    if (j->marked)
+        judge_agrees(j, to, "computes %s of the step", quantity_share(j->compute).text);
+    if (judge_is_handing_over(j))
+        judge_tells(j, to, "its loader's workers take %s to hand a batch over",
+                    quantity_seconds(j->wait * j->v->step_s).text);
+    else if (j->wait < j->l.wait_warning)
+        judge_agrees(j, to, "waits %s%s of %s", j->marked ? "for data " : "",
+                     quantity_share(fmax(0, j->wait)).text, j->marked ? "it" : "the time");
+    if (judge_mean(j, RUN_GPU_BUSY) >= j->l.gpu_busy)
+        judge_agrees(j, to, "GPUs are %s busy", quantity_share(judge_mean(j, RUN_GPU_BUSY)).text);
+    else if (judge_mean(j, RUN_RANK_CPU) >= j->l.launch_cpu)
+        judge_agrees(j, to, "each rank uses %.1f CPUs", judge_mean(j, RUN_RANK_CPU));
+    judge_advises(j, to, "compare with other batch sizes and precisions: brim optimize");
+}
+
+/* What an item costs at least: as its share is of what is waited for, or as its rule told. */
+static void look_at_least(struct judge *j)
+{
+    for (size_t i = 0; i < j->v->count; i++) {
+        struct verdict_item *k = &j->v->items[i];
+
+        switch (k->cause) {
+        case CAUSE_STORAGE_BANDWIDTH:
+        case CAUSE_STORAGE_LATENCY:
+        case CAUSE_STORAGE_CONTENTION:
+        case CAUSE_SMALL_FILES:
+        case CAUSE_LOADER_CPU:
+        case CAUSE_LOADER_WAITS:
+        case CAUSE_FEW_WORKERS:
+            if (k->share == j->wait)
+                k->least = j->wait_least;
+            break;
+        case CAUSE_COMMUNICATION:
+        case CAUSE_SLOW_LINK:
+        case CAUSE_LOSSY_NETWORK:
+            k->least = j->exposed_least;
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+/* Whether an item may stand first. What is only a share of the time can be chance or what the job
+ * is like: it has to cost more than what warns, and in most parts of the run. What was counted, as
+ * checkpoints, or compared, as a rank with its peers, has to cost half as much. */
+static bool limits(const struct judge *j, const struct verdict_item *i)
+{
+    double half = j->l.wait_warning / 2;
+
+    switch (i->cause) {
+    case CAUSE_MEMORY_UNUSED:
+        return false;
+    case CAUSE_CHECKPOINT:
+    case CAUSE_GC:
+    case CAUSE_THERMAL:
+    case CAUSE_POWER_CAP:
+    case CAUSE_CPU_QUOTA:
+    case CAUSE_MEMORY_PRESSURE:
+    case CAUSE_SLOW_RANK:
+        return i->share >= half && !(i->least < half);
+    default:
+        return is_for_sure(j, i->share, i->least, i->confidence);
+    }
+}
+
+/* Whether an item that costs something was found. */
+static bool is_limited(const struct judge *j)
+{
+    for (size_t i = 0; i < j->v->count; i++)
+        if (limits(j, &j->v->items[i]))
+            return true;
+    return false;
+}
+
+static void apply_rules(struct judge *j)
+{
+    bool on_storage = false;
+
+    if (j->steps < (size_t)j->l.steps_least) {
+        add_unknown(j);
+        return;
+    }
+    judge_slow_ranks(j);
+    judge_communication(j);
+    judge_memory(j);
+    judge_cpus(j);
+    judge_numerics(j);
+    judge_storage(j, &on_storage);
+    if (!on_storage)
+        judge_loader(j);
+    judge_copies(j);
+    judge_gpus(j);
+    judge_launches(j);
+    judge_pauses(j);
+    judge_past(j);
+    judge_loop(j);
+    judge_python_lock(j);
+    explain(j);
+    look_at_least(j);
+    if (!is_limited(j))
+        add_unknown(j);
+    if (!is_limited(j) && !judge_find(j, CAUSE_UNKNOWN))
+        add_none(j);
+    judge_room(j);
+}
+
+int judge_run(const struct run *r, const struct run *earlier, struct verdict *v)
+{
+    struct judge j = { .r = r, .earlier = earlier, .v = v };
+    struct err e;
+    int rc;
+
+    if (judge_limits_load(&j.l, "thresholds.ini", data_rules_thresholds_ini,
+                          data_rules_thresholds_ini_len, &e) < 0)
+        abort(); /* a test reads the file that is built in */
+    rc = judge_look(&j);
+    if (rc == 0)
+        apply_rules(&j);
+    if (rc == 0 && !v->no_memory)
+        rank_items(&j);
+    if (rc == 0 && !v->no_memory)
+        say_all(&j);
+    arena_done(&j.scratch);
+    return rc == 0 && v->no_memory ? -ENOMEM : rc;
+}

@@ -1,0 +1,51 @@
+/* A condition over what is known of a run, as knobs have them:
+ *
+ *     loader.workers and loader.kind != iterable
+ *     (gpus >= 1 or device == cuda) and not group.world
+ *
+ * A name alone holds when it is known. <, <=, > and >= compare numbers, == and != numbers or words;
+ * a comparison of what is not known is false, whichever it is. */
+#ifndef BRIM_MODEL_JOB_CONDITION_H
+#define BRIM_MODEL_JOB_CONDITION_H
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+
+enum needs_kind {
+    NEEDS_KNOWN,
+    NEEDS_EQUAL,
+    NEEDS_OTHER,
+    NEEDS_LESS,
+    NEEDS_LESS_EQUAL,
+    NEEDS_MORE,
+    NEEDS_MORE_EQUAL,
+    NEEDS_NOT,
+    NEEDS_AND,
+    NEEDS_OR,
+};
+
+struct needs_part {
+    enum needs_kind kind;
+    const char *name; /* of comparisons and NEEDS_KNOWN */
+    const char *word; /* what it is compared with */
+    double number;    /* the same; NaN: it is no number */
+};
+
+enum { NEEDS_PARTS = 24 }; /* most */
+
+struct needs {
+    struct needs_part *parts; /* in postfix order; belongs to the arena */
+    size_t count;             /* 0: always holds */
+};
+
+/* What is known under a name; NULL: nothing. */
+typedef const char *needs_look(const void *ctx, const char *name);
+
+/* Read a condition; its texts are copied to the arena. 0, -ENOMEM, or -EINVAL with a sentence
+ * without a place. */
+int needs_parse(struct needs *ret, struct arena *a, const char *text, struct err *e) CHECK_RESULT;
+
+bool needs_hold(const struct needs *n, needs_look *look, const void *ctx);
+
+#endif

@@ -1,0 +1,62 @@
+#include "model/signal/quantity.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/compiler.h"
+
+/* The value in the largest unit that it fills; below 10 with a decimal. */
+static struct quantity in_units(double value, const char *const *units, size_t n, const char *per)
+{
+    struct quantity q;
+    size_t i = 0;
+
+    if (!isfinite(value))
+        return (struct quantity){ "?" };
+    for (; fabs(value) >= 999.5 && i + 1 < n; i++)
+        value /= 1000;
+    if (fabs(value) >= 1e9) /* no unit is large enough */
+        snprintf(q.text, sizeof(q.text), "%.1e%s%s", value, units[i], per);
+    else
+        snprintf(q.text, sizeof(q.text), "%.*f%s%s", fabs(value) < 9.95 && i > 0, value, units[i],
+                 per);
+    return q;
+}
+
+static const char *const bytes_units[] = { " B", " kB", " MB", " GB", " TB", " PB" };
+
+struct quantity quantity_bytes(double bytes)
+{
+    return in_units(bytes, bytes_units, ARRAY_SIZE(bytes_units), "");
+}
+
+struct quantity quantity_rate(double bytes)
+{
+    return in_units(bytes, bytes_units, ARRAY_SIZE(bytes_units), "/s");
+}
+
+struct quantity quantity_seconds(double seconds)
+{
+    static const char *const units[] = { " us", " ms", " s" };
+
+    return in_units(seconds * 1e6, units, ARRAY_SIZE(units), "");
+}
+
+struct quantity quantity_share(double share)
+{
+    static const char *const units[] = { " %" };
+
+    return in_units(share * 100, units, ARRAY_SIZE(units), "");
+}
+
+struct quantity quantity_count(double count)
+{
+    static const char *const units[] = { "", "k", "M", "G" };
+    struct quantity q;
+
+    if (fabs(count) < 9.95 && count != (double)(int)count) {
+        snprintf(q.text, sizeof(q.text), "%.1f", count);
+        return q;
+    }
+    return in_units(count, units, ARRAY_SIZE(units), "");
+}

@@ -1,0 +1,16 @@
+/* Quantities as people read them: two or three digits and a unit; "?" for NaN. */
+#ifndef BRIM_MODEL_SIGNAL_QUANTITY_H
+#define BRIM_MODEL_SIGNAL_QUANTITY_H
+
+/* Returned by value, so that several stand in the arguments of one printf(). */
+struct quantity {
+    char text[24];
+};
+
+struct quantity quantity_bytes(double bytes);     /* "412 MB", "3.4 GB": powers of 1000 */
+struct quantity quantity_rate(double bytes);      /* "412 MB/s" */
+struct quantity quantity_seconds(double seconds); /* "84 ms" */
+struct quantity quantity_share(double share);     /* "98 %" of 0.98 */
+struct quantity quantity_count(double count);     /* "12", "3.4", "120k" */
+
+#endif

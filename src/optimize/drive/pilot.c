@@ -1,0 +1,255 @@
+#include "optimize/drive/pilot.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "optimize/drive/pilot_private.h"
+
+/* Of what is in force, before the job is judged: two moments, or that long. */
+#define JUDGE_NS ((int64_t)10 * 1000 * 1000 * 1000)
+enum { JUDGE_MOMENTS = 2 };
+
+struct session_plan drive_plan(double seconds, const struct goal *g)
+{
+    struct session_plan plan = session_plan_usual();
+
+    plan.seconds = seconds;
+    plan.steps = UINT32_MAX; /* time is what a user has; fast jobs make 5,000 steps in seconds */
+    plan.goal = g->kind;
+    if (goal_needs_power(g))
+        drive_plan_power(&plan);
+    return plan;
+}
+
+double drive_watts(const struct drive_stretch *s)
+{
+    return s->powered_s > 0 ? s->joules / s->powered_s : (double)NAN;
+}
+
+double drive_steps_per_s(const struct drive_stretch *s)
+{
+    return s->seconds > 0 ? s->steps / s->seconds : (double)NAN;
+}
+
+double drive_samples_per_s(const struct drive_stretch *s)
+{
+    return s->seconds > 0 ? s->samples / s->seconds : (double)NAN;
+}
+
+/* ---- the pilot ---- */
+
+static void start(void *arg, struct control *control, bool elsewhere)
+{
+    struct drive *d = arg;
+
+    d->control = control;
+    if (elsewhere)
+        drive_off(d, "ranks of this job are under other observers, which can not be asked from "
+                     "here: start all of them below one brim optimize");
+}
+
+static void take_event(void *arg, const struct ring_event *e)
+{
+    struct drive *d = arg;
+    struct join_rank *r = e->ring < JOIN_RANKS ? &d->join.ranks[e->ring] : NULL;
+
+    if (!r)
+        return;
+    if (e->kind == RING_STEP) {
+        const struct join_step s = { .number = e->step->number,
+                                     .begin_ns = e->step->begin_ns,
+                                     .seconds = step_seconds(e->step),
+                                     .samples = e->step->samples,
+                                     .loss = e->step->loss,
+                                     .saves = e->step->host_s[BRIM_STAGE_CHECKPOINT] > 0 };
+
+        d->saved = d->saved || s.saves;
+        if (join_push(&d->join, e->ring, &s) < 0)
+            d->error = -ENOMEM;
+    } else if (e->kind == RING_SWITCH) {
+        d->answered = true;
+        if (r->in && order_answer(&d->order, &d->did, e->ring, e->request, e->outcome, e->why))
+            join_switch(&d->join, e->ring, e->request);
+    } else if (e->kind == RING_CLOSED) {
+        r->closed = true;
+        d->gone = d->gone || r->in;
+    } else {
+        d->lost = d->lost || r->in;
+    }
+}
+
+static bool is_seen_enough(const struct drive *d)
+{
+    const struct run *r = d->w.run;
+    size_t n = 0;
+
+    while (n < r->n_moments && n < JUDGE_MOMENTS &&
+           glimpse_begin_ns(&r->moments[r->n_moments - n - 1]) >= d->since_ns)
+        n++;
+    return n >= JUDGE_MOMENTS || d->w.now_ns - d->asking_ns > JUDGE_NS;
+}
+
+static void turn(void *arg, const struct watched *w)
+{
+    struct drive *d = arg;
+
+    d->w = *w;
+    if (!d->begin_ns)
+        d->begin_ns = w->now_ns;
+    if (d->state == DRIVE_WAITS)
+        drive_gather(d);
+    drive_see_memory(d);
+    if (d->state != DRIVE_RUNS && d->state != DRIVE_AFTER)
+        return;
+    drive_add_moment(d);
+    drive_take_steps(d);
+    drive_look_for_trouble(d);
+    if (d->state == DRIVE_RUNS)
+        drive_obey(d, session_event(&d->session, &(const struct session_event){
+                                                     .kind = SESSION_TICK,
+                                                     .seconds = (double)w->now_ns / 1e9 }));
+    if (d->asking && d->state == DRIVE_RUNS && is_seen_enough(d))
+        drive_look(d);
+    drive_look_at_members(d);
+}
+
+static void stop(void *arg)
+{
+    struct drive *d = arg;
+
+    if (d->state == DRIVE_WAITS)
+        drive_off(d, "stopped before anything was tried");
+    if (d->state == DRIVE_RUNS)
+        drive_send(d, SESSION_STOP, "it was stopped");
+}
+
+/* Signals by which people and schedulers end jobs: the setting on trial is not to blame. */
+static bool is_interrupt(int number)
+{
+    return number == 1 || number == 2 || number == 15;
+}
+
+static void end(void *arg, const struct watched *w)
+{
+    struct drive *d = arg;
+    const struct run *r = w->run;
+    bool killed = r->end == RUN_KILLED;
+    bool died = killed ? !is_interrupt(r->status) : r->status && !is_interrupt(r->status - 128);
+    char why[DRIVE_TEXT];
+    bool best;
+
+    d->w = *w;
+    d->ended = true;
+    drive_take_steps(d);
+    drive_weigh(d);
+    best = drive_at_best(d);
+    snprintf(why, sizeof(why), "the job died (%s %d) while it was tried",
+             killed ? "signal" : "exit status", r->status);
+    if (d->state == DRIVE_RUNS && died &&
+        (d->session.phase == PHASE_CANARY || d->session.phase == PHASE_TRIAL))
+        drive_send(d, SESSION_FAILED, why);
+    if (d->state == DRIVE_RUNS)
+        drive_send(d, SESSION_ENDED, died ? "the job died" : "the job ended");
+    if (d->join.members && best)
+        drive_judge(d);
+}
+
+static bool over(void *arg)
+{
+    const struct drive *d = arg;
+
+    return d->racing;
+}
+
+static bool weighs(void *arg)
+{
+    const struct drive *d = arg;
+
+    return d->memory.asked;
+}
+
+/* ---- from begin to end ---- */
+
+void drive_session(struct drive *d)
+{
+    const struct drive_past *past = d->c.past;
+
+    session_init(&d->session, &d->c.plan);
+    d->progress = (struct progress){ .told = 0 };
+    d->entries = 0;
+    if (past)
+        drive_add_past(d, past);
+}
+
+void drive_add_past(struct drive *d, const struct drive_past *past)
+{
+    struct session *s = &d->session;
+
+    d->c.past = past;
+    for (size_t i = 0; i < past->n && s->n_entries < SESSION_ENTRIES - SESSION_TRIALS; i++) {
+        if (session_has(s, past->entries[i].knob, past->entries[i].value))
+            continue;
+        d->progress.outcome[s->n_entries] = past->entries[i].outcome;
+        d->asked = d->asked || past->entries[i].outcome == SESSION_ADOPTED;
+        s->entries[s->n_entries++] = past->entries[i];
+    }
+    d->entries = d->progress.told = s->n_entries;
+    if (d->asked)
+        d->before = past->before;
+    drive_kept(d);
+}
+
+int drive_new(struct drive **ret, const struct drive_config *c)
+{
+    struct drive *d = calloc(1, sizeof(*d));
+
+    if (!d)
+        return -ENOMEM;
+    d->c = *c;
+    d->pilot = (struct observe_pilot){ d, start, take_event, turn, stop, end, over, weighs };
+    d->workers = d->prefetch = (double)NAN;
+    d->before = d->after = d->without = drive_stretch_none;
+    d->last = SESSION_ENTRIES;
+    d->group = 1;
+    join_init(&d->join);
+    losses_init(&d->losses);
+    drive_session(d);
+    *ret = d;
+    return 0;
+}
+
+void drive_free(struct drive *d)
+{
+    if (!d)
+        return;
+    join_done(&d->join);
+    verdict_done(&d->verdict);
+    if (d->racing)
+        proposals_done(&d->race);
+    free(d);
+}
+
+const struct observe_pilot *drive_pilot(const struct drive *d)
+{
+    return &d->pilot;
+}
+
+void drive_tell(const struct drive *d, struct drive_report *ret)
+{
+    *ret = (struct drive_report){ .off = d->off[0] && !d->join.members ? d->off : NULL,
+                                  .ranks = d->join.members,
+                                  .steps = d->steps,
+                                  .session = &d->session,
+                                  .goal = d->c.goal,
+                                  .remains = d->judged ? &d->verdict : NULL,
+                                  .nothing = d->nothing,
+                                  .before = d->before,
+                                  .after = d->after,
+                                  .race = d->racing ? &d->race : NULL,
+                                  .start_s = d->first_ns ? (double)(d->first_ns - d->begin_ns) / 1e9
+                                                         : (double)NAN,
+                                  .step_s = d->session.observed_s,
+                                  .past = d->c.past };
+}

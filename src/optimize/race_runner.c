@@ -1,0 +1,168 @@
+#include "optimize/race_runner.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "optimize/members.h"
+
+struct heat_run {
+    struct observe_pilot pilot;
+    struct heat heat;
+    struct join join;
+    bool tries, stopped;
+    int64_t first_ns; /* when somebody made steps; 0: nobody yet */
+};
+
+static void start(void *arg, struct control *control, bool elsewhere)
+{
+    (void)arg;
+    (void)control; /* nothing is asked of it */
+    (void)elsewhere;
+}
+
+static void take_event(void *arg, const struct ring_event *e)
+{
+    struct heat_run *h = arg;
+
+    if (e->ring >= JOIN_RANKS)
+        return;
+    if (e->kind == RING_CLOSED) {
+        h->join.ranks[e->ring].closed = true;
+    } else if (e->kind == RING_STEP) {
+        const struct join_step s = { .number = e->step->number,
+                                     .begin_ns = e->step->begin_ns,
+                                     .seconds = step_seconds(e->step),
+                                     .samples = e->step->samples,
+                                     .loss = e->step->loss,
+                                     .saves = e->step->host_s[BRIM_STAGE_CHECKPOINT] > 0 };
+
+        if (join_push(&h->join, e->ring, &s) < 0)
+            heat_fail(&h->heat, "out of memory");
+    }
+}
+
+static void gather(struct heat_run *h, const struct watched *w)
+{
+    struct members m;
+
+    members_find(&m, w->rings, &h->join, false);
+    if (m.n && !h->first_ns)
+        h->first_ns = w->now_ns;
+    if (m.n == m.world)
+        join_members(&h->join, m.in);
+    else if (m.n > m.world)
+        heat_fail(&h->heat, "several processes train on their own");
+    else if (m.n && w->now_ns - h->first_ns > MEMBERS_GATHER_NS)
+        heat_fail(&h->heat, "some ranks make no steps");
+}
+
+/* What the shim was told to set and could not: "knob.ddp.comm_hook.refused". */
+static void look_for_refusal(struct heat_run *h, const struct rings *rings)
+{
+    static const char begin[] = "knob.", end[] = ".refused";
+    char why[HEAT_TEXT];
+
+    for (size_t i = 0; h->tries && i < rings_count(rings); i++) {
+        const struct lane *l = rings_lane(rings, i);
+
+        for (size_t k = 0; k < l->n_notes; k++) {
+            const struct lane_note *n = &l->notes[k];
+            size_t len = strlen(n->name);
+
+            if (strncmp(n->name, begin, sizeof(begin) - 1) != 0 || len < sizeof(end) ||
+                strcmp(n->name + len - (sizeof(end) - 1), end) != 0)
+                continue;
+            snprintf(why, sizeof(why), "%.*s", HEAT_TEXT - 1, n->value);
+            heat_fail(&h->heat, why);
+        }
+    }
+}
+
+static void take_steps(struct heat_run *h, const struct watched *w)
+{
+    struct join_step s;
+
+    look_for_refusal(h, w->rings);
+    while (h->join.members && join_next(&h->join, &s))
+        heat_step(&h->heat, &s);
+}
+
+static void turn(void *arg, const struct watched *w)
+{
+    struct heat_run *h = arg;
+
+    if (w->asked)
+        heat_fail(&h->heat, "it was interrupted");
+    if (!h->join.members)
+        gather(h, w);
+    take_steps(h, w);
+    heat_tick(&h->heat, (double)w->now_ns / 1e9);
+}
+
+static void stop(void *arg)
+{
+    struct heat_run *h = arg;
+
+    h->stopped = true;
+    heat_fail(&h->heat, "it was stopped");
+}
+
+static void end(void *arg, const struct watched *w)
+{
+    struct heat_run *h = arg;
+    const struct run *r = w->run;
+    bool killed = r->end == RUN_KILLED;
+    char how[HEAT_TEXT];
+
+    if (!h->join.members)
+        gather(h, w);
+    take_steps(h, w);
+    snprintf(how, sizeof(how), "%s %d", killed ? "signal" : "exit status", r->status);
+    heat_end(&h->heat, killed || r->status ? how : NULL);
+}
+
+static bool over(void *arg)
+{
+    const struct heat_run *h = arg;
+
+    return h->heat.state != HEAT_RUNS;
+}
+
+int heat_run_new(struct heat_run **ret, const struct heat_plan *plan, bool tries)
+{
+    struct heat_run *h = calloc(1, sizeof(*h));
+
+    if (!h)
+        return -ENOMEM;
+    h->pilot = (struct observe_pilot){ h, start, take_event, turn, stop, end, over, NULL };
+    h->tries = tries;
+    heat_init(&h->heat, plan);
+    join_init(&h->join);
+    *ret = h;
+    return 0;
+}
+
+void heat_run_free(struct heat_run *h)
+{
+    if (!h)
+        return;
+    join_done(&h->join);
+    free(h);
+}
+
+const struct observe_pilot *heat_run_pilot(const struct heat_run *h)
+{
+    return &h->pilot;
+}
+
+const struct heat *heat_run_heat(const struct heat_run *h)
+{
+    return &h->heat;
+}
+
+bool heat_run_stopped(const struct heat_run *h)
+{
+    return h->stopped;
+}

@@ -1,0 +1,43 @@
+#include "plan/cluster/constants.h"
+
+/* Of data/plan_constants.csv: A100 and H100. */
+static const struct figures {
+    double best, k0, sustained, narrow_best, narrow_sustained, attention, first, back, half;
+} ampere = { .83, 128, .80, .6, .5, .42, .28, .87, 800 },
+  blackwell = { .86, 256, .64, .58, .48, .44, .15, .60, 1900 },
+  hopper = { .86, 256, .64, .58, .48, .44, .15, .60, 1200 };
+
+static bool assume(double *figure, double value)
+{
+    if (*figure > 0)
+        return false;
+    *figure = value;
+    return true;
+}
+
+bool gpu_assume(struct gpu *g)
+{
+    const struct figures *f = g->flops[PLAN_NVFP4] > 0 ? &blackwell
+                              : g->flops[PLAN_FP8] > 0 ? &hopper
+                                                       : &ampere;
+    bool any = false;
+
+    for (int p = 0; p < PLAN_PRECISIONS; p++) {
+        bool narrow = p >= PLAN_FP8;
+
+        any |= assume(&g->gemm_best[p], narrow ? f->narrow_best : f->best);
+        any |= assume(&g->gemm_k0[p], f->k0);
+        any |= assume(&g->gemm_sustained[p], narrow ? f->narrow_sustained : f->sustained);
+    }
+    any |= assume(&g->gemm_t0_s, 2e-6);
+    any |= assume(&g->memory_best, .83);
+    any |= assume(&g->attention_best, f->attention);
+    any |= assume(&g->attention_first, f->first);
+    any |= assume(&g->attention_back, f->back);
+    any |= assume(&g->attention_half, f->half);
+    any |= assume(&g->launch_s, 12e-6);
+    any |= assume(&g->link_best, .79);
+    any |= assume(&g->link_few, .5);
+    any |= assume(&g->link_fill_s, 50e-6);
+    return any;
+}

@@ -1,0 +1,12 @@
+/* What is assumed of a GPU that nobody has measured. */
+#ifndef BRIM_PLAN_CLUSTER_CONSTANTS_H
+#define BRIM_PLAN_CLUSTER_CONSTANTS_H
+#include <stdbool.h>
+
+#include "plan/cluster/cluster.h"
+
+/* Replace the fitted figures that are NaN or 0 by those of the measured GPU that is most like it:
+ * with 8-bit floats an H100, without an A100. Returns whether any was. */
+bool gpu_assume(struct gpu *g);
+
+#endif

@@ -1,0 +1,130 @@
+#include "plan/layout/layout.h"
+
+#include <errno.h>
+#include <stdint.h>
+
+int layout_gpus(const struct layout *l)
+{
+    return l->tp * l->pp * l->cp * l->dp;
+}
+
+int layout_micro_batches(const struct layout *l, const struct plan_job *job)
+{
+    return job->global_batch / l->dp / l->micro_batch; /* the product may be too large */
+}
+
+int layout_expert_dp(const struct layout *l)
+{
+    return l->tp * l->cp * l->dp / (l->ep * l->etp);
+}
+
+int layout_layers(const struct layout *l, int layers, int stage)
+{
+    int slots = layers, n;
+
+    if (l->pp == 1)
+        return layers;
+    if (l->stages == STAGES_ENDS)
+        slots += 2;
+    n = slots / l->pp + (stage < slots % l->pp);
+    if (l->stages == STAGES_ENDS)
+        n -= (stage == 0) + (stage == l->pp - 1);
+    return n;
+}
+
+static int check_sizes(const struct layout *l, struct err *e)
+{
+    const struct {
+        const char *name;
+        int value;
+    } sizes[] = {
+        { "tp", l->tp }, { "pp", l->pp },   { "vpp", l->vpp }, { "cp", l->cp },
+        { "ep", l->ep }, { "etp", l->etp }, { "dp", l->dp },   { "micro-batch", l->micro_batch },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
+        if (sizes[i].value < 1 || sizes[i].value > 1 << 20)
+            return err_set(e, -EINVAL, "%s is %d: it must be 1 to %d", sizes[i].name,
+                           sizes[i].value, 1 << 20);
+    if (l->zero < 0 || l->zero > 3)
+        return err_set(e, -EINVAL, "ZeRO stage %d: there are 0 to 3", l->zero);
+    return 0;
+}
+
+static int check_shape(const struct layout *l, const struct plan_job *job, struct err *e)
+{
+    const struct shape *s = &job->shape;
+
+    if (s->heads % l->tp)
+        return err_set(e, -EINVAL, "%d heads do not divide by tp %d", s->heads, l->tp);
+    if (s->kv_heads % l->tp && l->tp % s->kv_heads)
+        return err_set(e, -EINVAL, "%d key-value heads and tp %d: neither divides the other",
+                       s->kv_heads, l->tp);
+    if (s->ffn % l->tp)
+        return err_set(e, -EINVAL, "ffn %d does not divide by tp %d", s->ffn, l->tp);
+    if (job->seq % (l->cp > 1 ? 2 * l->cp : 1))
+        return err_set(e, -EINVAL, "%d tokens do not divide by 2 x cp %d", job->seq, l->cp);
+    if (l->context == CONTEXT_ULYSSES && l->cp > 1 && s->heads % ((int64_t)l->tp * l->cp))
+        return err_set(e, -EINVAL, "Ulysses needs heads for tp x cp: %d do not divide by %d x %d",
+                       s->heads, l->tp, l->cp);
+    if (l->seq_parallel && job->seq / l->cp % l->tp)
+        return err_set(e, -EINVAL, "%d tokens do not divide by tp %d for sequence parallelism",
+                       job->seq / l->cp, l->tp);
+    if (!s->experts && (l->ep > 1 || l->etp > 1))
+        return err_set(e, -EINVAL, "ep %d, but the model has no experts", MAX(l->ep, l->etp));
+    if (s->experts && s->experts % l->ep)
+        return err_set(e, -EINVAL, "%d experts do not divide by ep %d", s->experts, l->ep);
+    if (s->experts && s->expert_ffn % l->etp)
+        return err_set(e, -EINVAL, "ffn %d of an expert does not divide by etp %d", s->expert_ffn,
+                       l->etp);
+    return 0;
+}
+
+static int check_pipeline(const struct layout *l, const struct plan_job *job, struct err *e)
+{
+    int64_t per_step = (int64_t)l->dp * l->micro_batch, m;
+
+    for (int i = 0; i < l->pp; i += MAX(l->pp - 1, 1))
+        if (layout_layers(l, job->shape.layers, i) < 1)
+            return err_set(e, -EINVAL, "%d layers leave none for stage %d of %d", job->shape.layers,
+                           i, l->pp);
+    if (job->global_batch % per_step)
+        return err_set(e, -EINVAL, "batch %d does not divide by dp %d x micro-batch %d",
+                       job->global_batch, l->dp, l->micro_batch);
+    if (l->vpp == 1)
+        return 0;
+    m = job->global_batch / per_step;
+    if (l->pp == 1 || l->schedule != SCHEDULE_1F1B)
+        return err_set(e, -EINVAL, "vpp %d needs a pipeline with the 1F1B schedule", l->vpp);
+    if (job->shape.layers + (l->stages == STAGES_ENDS ? 2 : 0) < (int64_t)l->pp * l->vpp)
+        return err_set(e, -EINVAL, "%d layers are too few for pp %d x vpp %d", job->shape.layers,
+                       l->pp, l->vpp);
+    if (m % l->pp)
+        return err_set(e, -EINVAL, "%d micro-batches do not divide by pp %d, as vpp needs", (int)m,
+                       l->pp);
+    return 0;
+}
+
+int layout_check(const struct layout *l, const struct plan_job *job, const struct cluster *c,
+                 struct err *e)
+{
+    int rc = check_sizes(l, e), replicas;
+
+    if (rc == 0)
+        rc = check_shape(l, job, e);
+    if (rc == 0)
+        rc = check_pipeline(l, job, e);
+    if (rc < 0)
+        return rc;
+    if ((double)l->tp * l->pp * l->cp * l->dp > (double)c->nodes * c->per_node)
+        return err_set(e, -EINVAL, "tp %d x pp %d x cp %d x dp %d is more than the %d GPUs", l->tp,
+                       l->pp, l->cp, l->dp, c->nodes * c->per_node);
+    replicas = l->tp * l->cp * l->dp;
+    if (replicas % ((int64_t)l->ep * l->etp))
+        return err_set(e, -EINVAL, "tp x cp x dp %d does not divide by ep %d x etp %d", replicas,
+                       l->ep, l->etp);
+    if (l->shard && (l->shard < 1 || l->cp * l->dp % l->shard))
+        return err_set(e, -EINVAL, "dp x cp %d does not divide by groups of %d that share states",
+                       l->cp * l->dp, l->shard);
+    return 0;
+}

@@ -1,0 +1,321 @@
+#include "plan/layout/pins.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/opt.h"
+#include "base/parse.h"
+
+enum { WORD_MAX = 40, DEGREE_MAX = 1 << 20 };
+
+enum pin_kind { KIND_NUMBER, KIND_CHOICE, KIND_BOOL, KIND_DOUBLE };
+
+static const char *const contexts[] = { "ring", "ulysses", "gather", NULL };
+static const char *const recomputes[] = { "none", "selective", "norms", "mlp", "full", NULL };
+static const char *const schedules[] = { "1f1b", "gpipe", "zero-bubble", NULL };
+static const char *const stage_rules[] = { "even", "ends", NULL };
+static const char *const attentions[] = { "plain", "flash", "second", "first", NULL };
+static const char *const engines[] = { "megatron", "torch", "deepspeed", NULL };
+
+#define IN_LAYOUT(field) offsetof(struct pins, layout) + offsetof(struct layout, field)
+#define IN_JOB(field) offsetof(struct pins, job) + offsetof(struct plan_job, field)
+
+static const struct part {
+    const char *name, *alias; /* alias NULL: it has none */
+    const char *const *words; /* KIND_CHOICE */
+    size_t offset;            /* in struct pins */
+    enum pin_kind kind;
+    int low, high;
+    bool has_any; /* "any" stands for all of its values */
+} parts[PINS] = {
+    [PIN_TP] = { "tp", NULL, NULL, IN_LAYOUT(tp), KIND_NUMBER, 1, DEGREE_MAX, false },
+    [PIN_PP] = { "pp", NULL, NULL, IN_LAYOUT(pp), KIND_NUMBER, 1, DEGREE_MAX, false },
+    [PIN_VPP] = { "vpp", NULL, NULL, IN_LAYOUT(vpp), KIND_NUMBER, 1, DEGREE_MAX, true },
+    [PIN_CP] = { "cp", NULL, NULL, IN_LAYOUT(cp), KIND_NUMBER, 1, DEGREE_MAX, false },
+    [PIN_EP] = { "ep", NULL, NULL, IN_LAYOUT(ep), KIND_NUMBER, 1, DEGREE_MAX, false },
+    [PIN_ETP] = { "etp", NULL, NULL, IN_LAYOUT(etp), KIND_NUMBER, 1, DEGREE_MAX, false },
+    [PIN_DP] = { "dp", NULL, NULL, IN_LAYOUT(dp), KIND_NUMBER, 1, DEGREE_MAX, false },
+    [PIN_MICRO_BATCH] = { "micro_batch", "mbs", NULL, IN_LAYOUT(micro_batch), KIND_NUMBER, 1,
+                          DEGREE_MAX, false },
+    [PIN_CONTEXT] = { "context", NULL, contexts, IN_LAYOUT(context), KIND_CHOICE, 0, 0, true },
+    [PIN_RECOMPUTE] = { "recompute", NULL, recomputes, IN_LAYOUT(recompute), KIND_CHOICE, 0, 0,
+                        false },
+    [PIN_ZERO] = { "zero", NULL, NULL, IN_LAYOUT(zero), KIND_NUMBER, 0, 3, false },
+    [PIN_SHARD] = { "shard", NULL, NULL, IN_LAYOUT(shard), KIND_NUMBER, 0, DEGREE_MAX, false },
+    [PIN_SEQ_PARALLEL] = { "seq_parallel", "sp", NULL, IN_LAYOUT(seq_parallel), KIND_BOOL, 0, 0,
+                           true },
+    [PIN_SCHEDULE] = { "schedule", NULL, schedules, IN_LAYOUT(schedule), KIND_CHOICE, 0, 0, true },
+    [PIN_STAGES] = { "stages", NULL, stage_rules, IN_LAYOUT(stages), KIND_CHOICE, 0, 0, false },
+    [PIN_OVERLAP_DP] = { "overlap_dp", NULL, NULL, IN_LAYOUT(overlap_dp), KIND_BOOL, 0, 0, true },
+    [PIN_OVERLAP_TP] = { "overlap_tp", NULL, NULL, IN_LAYOUT(overlap_tp), KIND_BOOL, 0, 0, true },
+    [PIN_OVERLAP_PP] = { "overlap_pp", NULL, NULL, IN_LAYOUT(overlap_pp), KIND_BOOL, 0, 0, true },
+    [PIN_OVERLAP_EP] = { "overlap_ep", NULL, NULL, IN_LAYOUT(overlap_ep), KIND_BOOL, 0, 0, true },
+    [PIN_OFFLOAD] = { "offload", NULL, NULL, IN_LAYOUT(offload), KIND_BOOL, 0, 0, true },
+    [PIN_ATTENTION] = { "attention", NULL, attentions, IN_JOB(attention), KIND_CHOICE, 0, 0,
+                        false },
+    [PIN_ENGINE] = { "engine", NULL, engines, IN_JOB(engine), KIND_CHOICE, 0, 0, false },
+    [PIN_GRADIENT_B] = { "gradient_bytes", NULL, NULL, IN_JOB(gradient_b), KIND_NUMBER, 2, 4,
+                         false },
+    [PIN_FUSED] = { "fused", NULL, NULL, IN_JOB(fused), KIND_BOOL, 0, 0, false },
+    [PIN_GRAPHS] = { "graphs", NULL, NULL, IN_JOB(graphs), KIND_BOOL, 0, 0, false },
+    [PIN_FUSED_LOSS] = { "fused_loss", NULL, NULL, IN_JOB(fused_loss), KIND_BOOL, 0, 0, false },
+    [PIN_IMBALANCE] = { "imbalance", NULL, NULL, IN_JOB(imbalance), KIND_DOUBLE, 1, 1000, false },
+};
+
+/* ---- reading ---- */
+
+static const char *name_at(const void *ctx, size_t i)
+{
+    (void)ctx;
+    return parts[i].name;
+}
+
+static int find_part(const char *name, enum pin *ret, struct err *e)
+{
+    const char *near;
+
+    for (int i = 0; i < PINS; i++)
+        if (!strcmp(parts[i].name, name) || (parts[i].alias && !strcmp(parts[i].alias, name))) {
+            *ret = (enum pin)i;
+            return 0;
+        }
+    near = opt_nearest(name, PINS, name_at, NULL);
+    return err_set(e, -EINVAL, "unknown part of a layout '%s'%s%s%s", name,
+                   near ? " (did you mean " : " (there are tp, pp, vpp, cp, ep, etp, dp, ",
+                   near ? near : "micro_batch, recompute, zero, shard, schedule, ...)",
+                   near ? "?)" : "");
+}
+
+static int set_number(const struct part *part, const char *text, void *at, struct err *e)
+{
+    uint64_t value;
+
+    if (parse_u64(text, &value) < 0 || value < (uint64_t)part->low || value > (uint64_t)part->high)
+        return err_set(e, -EINVAL, "%s is a whole number from %d to %d, not '%s'", part->name,
+                       part->low, part->high, text);
+    *(int *)at = (int)value;
+    return 0;
+}
+
+static int set_choice(const struct part *part, const char *text, void *at, struct err *e)
+{
+    CLEANUP(str_done) struct str words = STR_INIT(sizeof(e->text));
+    int i = 0;
+
+    while (part->words[i] && strcmp(part->words[i], text) != 0)
+        i++;
+    if (part->words[i]) {
+        memcpy(at, &i, sizeof(i));
+        return 0;
+    }
+    for (i = 0; part->words[i]; i++)
+        str_addf(&words, "%s%s", i ? ", " : "", part->words[i]);
+    return err_set(e, -EINVAL, "%s is one of %s, not '%s'", part->name, str_text(&words), text);
+}
+
+static int set_bool(const struct part *part, const char *text, void *at, struct err *e)
+{
+    bool yes = !strcmp(text, "yes") || !strcmp(text, "1") || !strcmp(text, "on");
+
+    if (!yes && strcmp(text, "no") != 0 && strcmp(text, "0") != 0 && strcmp(text, "off") != 0)
+        return err_set(e, -EINVAL, "%s is yes or no, not '%s'", part->name, text);
+    *(bool *)at = yes;
+    return 0;
+}
+
+static int set_double(const struct part *part, const char *text, void *at, struct err *e)
+{
+    double value;
+
+    if (parse_double(text, &value) < 0 || value < part->low || value > part->high)
+        return err_set(e, -EINVAL, "%s is a number from %d to %d, not '%s'", part->name, part->low,
+                       part->high, text);
+    *(double *)at = value;
+    return 0;
+}
+
+static int set_part(struct pins *p, enum pin pin, const char *text, struct err *e)
+{
+    const struct part *part = &parts[pin];
+    struct pins next = *p;
+    void *at = (char *)&next + part->offset;
+    int rc = -EINVAL;
+
+    if ((p->fixed | p->any) >> pin & 1)
+        return err_set(e, -EINVAL, "%s stands twice", part->name);
+    if (part->has_any && !strcmp(text, "any")) {
+        p->any |= 1U << pin;
+        return 0;
+    }
+    switch (part->kind) {
+    case KIND_NUMBER:
+        rc = set_number(part, text, at, e);
+        break;
+    case KIND_CHOICE:
+        rc = set_choice(part, text, at, e);
+        break;
+    case KIND_BOOL:
+        rc = set_bool(part, text, at, e);
+        break;
+    case KIND_DOUBLE:
+        rc = set_double(part, text, at, e);
+        break;
+    }
+    if (rc < 0)
+        return rc;
+    if (pin == PIN_GRADIENT_B && next.job.gradient_b == 3)
+        return err_set(e, -EINVAL, "gradient_bytes is 2 or 4, not '%s'", text);
+    next.fixed |= 1U << pin;
+    *p = next;
+    return 0;
+}
+
+int pins_read(struct pins *p, const char *text, struct err *e)
+{
+    while (*text) {
+        size_t len = strcspn(text, ","), equals = strcspn(text, "=");
+        char name[WORD_MAX], value[WORD_MAX];
+        enum pin pin = PIN_TP;
+        int rc;
+
+        if (equals >= len || equals >= WORD_MAX || len - equals > WORD_MAX)
+            return err_set(e, -EINVAL, "'%.*s': write parts of a layout as tp=8,pp=4",
+                           (int)MIN(len, (size_t)60), text);
+        memcpy(name, text, equals);
+        name[equals] = '\0';
+        for (char *c = name; *c; c++)
+            *c = (char)(*c == '-' ? '_' : *c);
+        memcpy(value, text + equals + 1, len - equals - 1);
+        value[len - equals - 1] = '\0';
+        rc = find_part(name, &pin, e);
+        if (rc == 0)
+            rc = set_part(p, pin, value, e);
+        if (rc < 0)
+            return rc;
+        text += len + (text[len] == ',');
+    }
+    return 0;
+}
+
+bool pins_has(const struct pins *p, enum pin pin)
+{
+    return p->fixed >> pin & 1;
+}
+
+/* ---- use ---- */
+
+static size_t size_of(const struct part *part)
+{
+    return part->kind == KIND_BOOL     ? sizeof(bool)
+           : part->kind == KIND_DOUBLE ? sizeof(double)
+                                       : sizeof(int);
+}
+
+/* Copy what is pinned among [from, to) to a struct that lies in struct pins at 'base'. */
+static void copy(const struct pins *p, int from, int to, size_t base, void *ret)
+{
+    for (int i = from; i < to; i++)
+        if (pins_has(p, (enum pin)i))
+            memcpy((char *)ret + parts[i].offset - base, (const char *)p + parts[i].offset,
+                   size_of(&parts[i]));
+}
+
+void pins_set_layout(const struct pins *p, struct layout *l)
+{
+    copy(p, 0, PINS_LAYOUT, offsetof(struct pins, layout), l);
+}
+
+void pins_set_job(const struct pins *p, struct plan_job *job)
+{
+    copy(p, PINS_LAYOUT, PINS, offsetof(struct pins, job), job);
+}
+
+void layout_usual_overlaps(struct layout *l)
+{
+    l->overlap_dp = true;
+    l->overlap_tp = l->seq_parallel;
+    l->overlap_pp = l->vpp > 1;
+}
+
+/* Of the layout 'l', in which only the pinned parts count. */
+static void set_usual(const struct pins *p, struct layout *l)
+{
+    l->seq_parallel = l->tp > 1;
+    pins_set_layout(p, l);
+    layout_usual_overlaps(l);
+    pins_set_layout(p, l);
+}
+
+int pins_complete(const struct pins *p, const struct plan_job *job, const struct cluster *c,
+                  struct layout *ret, struct err *e)
+{
+    struct layout l = {
+        .tp = 1, .pp = 1, .vpp = 1, .cp = 1, .ep = 1, .etp = 1, .micro_batch = 1, .zero = 1
+    };
+    int64_t split;
+    int rc;
+
+    pins_set_layout(p, &l);
+    split = (int64_t)l.tp * l.pp * l.cp;
+    l.dp = (int)MAX((int64_t)c->nodes * c->per_node / MAX(split, 1), 1);
+    if (job->shape.layers % MAX(l.pp, 1))
+        l.stages = STAGES_ENDS;
+    set_usual(p, &l);
+    rc = layout_check(&l, job, c, e);
+    if (rc == 0)
+        *ret = l;
+    return rc;
+}
+
+/* ---- words ---- */
+
+void layout_words(const struct layout *l, struct str *out)
+{
+    struct layout usual = *l;
+
+    layout_usual_overlaps(&usual);
+    str_addf(out, "tp=%d,pp=%d", l->tp, l->pp);
+    if (l->vpp > 1)
+        str_addf(out, ",vpp=%d", l->vpp);
+    if (l->cp > 1)
+        str_addf(out, ",cp=%d,context=%s", l->cp, contexts[l->context]);
+    if (l->ep > 1)
+        str_addf(out, ",ep=%d", l->ep);
+    if (l->etp > 1)
+        str_addf(out, ",etp=%d", l->etp);
+    str_addf(out, ",dp=%d,micro_batch=%d,recompute=%s,zero=%d", l->dp, l->micro_batch,
+             recomputes[l->recompute], l->zero);
+    if (l->shard > 0)
+        str_addf(out, ",shard=%d", l->shard);
+    if (l->seq_parallel != (l->tp > 1))
+        str_addf(out, ",seq_parallel=%s", l->seq_parallel ? "yes" : "no");
+    if (l->schedule != SCHEDULE_1F1B)
+        str_addf(out, ",schedule=%s", schedules[l->schedule]);
+    if (l->pp > 1)
+        str_addf(out, ",stages=%s", stage_rules[l->stages]);
+    if (l->overlap_dp != usual.overlap_dp)
+        str_addf(out, ",overlap_dp=%s", l->overlap_dp ? "yes" : "no");
+    if (l->overlap_tp != usual.overlap_tp)
+        str_addf(out, ",overlap_tp=%s", l->overlap_tp ? "yes" : "no");
+    if (l->overlap_pp != usual.overlap_pp)
+        str_addf(out, ",overlap_pp=%s", l->overlap_pp ? "yes" : "no");
+    if (l->overlap_ep)
+        str_add(out, ",overlap_ep=yes");
+    if (l->offload)
+        str_add(out, ",offload=yes");
+}
+
+const char *recompute_name(enum recompute r)
+{
+    return recomputes[r];
+}
+
+const char *schedule_name(enum schedule s)
+{
+    return schedules[s];
+}
+
+const char *context_name(enum context_kind c)
+{
+    return contexts[c];
+}

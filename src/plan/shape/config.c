@@ -1,0 +1,211 @@
+#include "plan/shape/config.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "plan/shape/families.h"
+
+/* ---- names ---- */
+
+/* Names of one thing in the files of different families, the usual one first, then GPT-2's and
+ * MPT's. All are taken everywhere: transformers renamed some over time. */
+static const char *const layers_names[SHAPE_NAMES] = { "num_hidden_layers", "n_layer", "n_layers",
+                                                       "num_layers" };
+static const char *const hidden_names[SHAPE_NAMES] = { "hidden_size", "n_embd", "d_model",
+                                                       "n_embed" };
+static const char *const heads_names[SHAPE_NAMES] = { "num_attention_heads", "n_head", "n_heads",
+                                                      "num_heads" };
+static const char *const positions_names[SHAPE_NAMES] = {
+    "max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "n_ctx",
+    "max_sequence_length"
+};
+static const char *const ffn_names[SHAPE_NAMES] = { "intermediate_size", "ffn_dim", "n_inner",
+                                                    "ffn_hidden_size" };
+static const char *const kv_names[SHAPE_NAMES] = { "num_key_value_heads", "num_kv_heads",
+                                                   "n_head_kv", "num_query_groups" };
+static const char *const head_dim_names[SHAPE_NAMES] = { "head_dim", "kv_channels" };
+static const char *const vocab_names[SHAPE_NAMES] = { "vocab_size", "padded_vocab_size" };
+
+/* ---- the family ---- */
+
+static int unknown_family(const struct shape_file *c, const struct json_value *v)
+{
+    CLEANUP(str_done) struct str known = STR_INIT(1024);
+
+    for (size_t i = 0; shape_family(i); i++)
+        str_addf(&known, "%s%s", i ? ", " : "", shape_family(i));
+    if (str_error(&known))
+        return err_nomem(c->e);
+    return err_set(c->e, -EINVAL,
+                   "%s:%d:%d: model_type '%.40s' is not known (known are %s); without model_type "
+                   "the file is read as a plain GPT",
+                   c->file, v->line, v->column, v->text, str_text(&known));
+}
+
+/* The family, and the part of the file that describes the shape. */
+static int choose_family(struct shape_file *c, const struct shape_family **ret)
+{
+    const struct json_value *type = shape_get(c, "model_type"), *part = shape_get(c, "text_config");
+
+    *ret = shape_family_named(NULL);
+    if (type && type->kind != JSON_STRING)
+        return shape_bad_value(c, type, "a string");
+    if (type && !shape_family_named(type->text) && part && part->kind == JSON_OBJECT) {
+        const struct json_value *inner = json_get(part, "model_type");
+
+        if (inner && inner->kind == JSON_STRING) {
+            c->root = part;
+            type = inner;
+        }
+    }
+    if (!type)
+        return 0;
+    *ret = shape_family_named(type->text);
+    return *ret ? 0 : unknown_family(c, type);
+}
+
+/* ---- what all have ---- */
+
+static int read_ffn(const struct shape_file *c, const struct shape_family *f, struct shape *s)
+{
+    if (f->ffn != SHAPE_FFN_FOURFOLD)
+        return shape_need_int(c, ffn_names, ffn_names[f->ffn], &s->ffn);
+    if (__builtin_mul_overflow(s->hidden, 4, &s->ffn))
+        return shape_bad(c, "four times the hidden size is too large");
+    return MIN(shape_get_int(c, ffn_names, &s->ffn), 0);
+}
+
+static int read_heads(const struct shape_file *c, const struct shape_family *f, struct shape *s)
+{
+    int rc = shape_need_int(c, heads_names, heads_names[f->names], &s->heads);
+
+    s->kv_heads = s->heads;
+    if (rc == 0)
+        rc = shape_get_int(c, kv_names, &s->kv_heads);
+    if (rc >= 0)
+        rc = shape_get_int(c, head_dim_names, &s->head_dim);
+    if (rc != 0)
+        return MIN(rc, 0);
+    if (s->heads == 0 || s->hidden % s->heads != 0)
+        return err_set(c->e, -EINVAL, "%s: the hidden size %d does not divide by %d heads", c->file,
+                       s->hidden, s->heads);
+    s->head_dim = s->hidden / s->heads;
+    return 0;
+}
+
+static int read_sizes(const struct shape_file *c, const struct shape_family *f, struct shape *s)
+{
+    int rc = shape_need_int(c, layers_names, layers_names[f->names], &s->layers);
+
+    if (rc == 0)
+        rc = shape_need_int(c, hidden_names, hidden_names[f->names], &s->hidden);
+    if (rc == 0)
+        rc = read_heads(c, f, s);
+    if (rc == 0)
+        rc = read_ffn(c, f, s);
+    if (rc == 0)
+        rc = shape_need_int(c, vocab_names, vocab_names[0], &s->vocab);
+    if (rc == 0)
+        rc = s->learned_positions
+                 ? shape_need_int(c, positions_names, positions_names[f->names], &s->positions)
+                 : shape_get_int(c, positions_names, &s->positions);
+    return MIN(rc, 0);
+}
+
+static int read_dropout(const struct shape_file *c, struct shape *s)
+{
+    static const char *const rates[] = { "resid_pdrop",         "attn_pdrop",
+                                         "embd_pdrop",          "dropout",
+                                         "attention_dropout",   "hidden_dropout",
+                                         "hidden_dropout_prob", "resid_dropout" };
+    bool said = false, some = false;
+
+    for (size_t i = 0; i < ARRAY_SIZE(rates); i++) {
+        const struct json_value *v = shape_get(c, rates[i]);
+
+        if (!v)
+            continue;
+        if (v->kind != JSON_NUMBER)
+            return shape_bad_value(c, v, "a number");
+        said = true;
+        some = some || v->number > 0;
+    }
+    s->dropout = said ? some : s->dropout;
+    return 0;
+}
+
+static int read_traits(const struct shape_file *c, struct shape *s)
+{
+    bool attention = false;
+    int rc = shape_get_bool(c, "tie_word_embeddings", &s->tied);
+
+    if (rc == 0)
+        rc = shape_get_bool(c, "attention_bias", &attention);
+    if (rc == 0)
+        rc = shape_get_bool(c, "mlp_bias", &s->mlp_biases);
+    s->qkv_biases = s->qkv_biases || attention;
+    s->out_biases = s->out_biases || attention;
+    return rc < 0 ? rc : read_dropout(c, s);
+}
+
+static bool is_plain(char c)
+{
+    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '.' ||
+           c == '_' || c == '-';
+}
+
+/* The last part of where the model came from, or the family; only letters that such names have:
+ * it is written into scripts (brim plan emit). */
+static void set_name(const struct shape_file *c, const struct shape_family *f, struct shape *s)
+{
+    const struct json_value *v = shape_get(c, "_name_or_path");
+    const char *name = v && v->kind == JSON_STRING ? v->text : "";
+    const char *slash = strrchr(name, '/');
+    size_t n = 0;
+
+    name = slash ? slash + 1 : name;
+    name = *name ? name : f->name;
+    for (; *name && n < sizeof(s->name) - 1; name++)
+        s->name[n++] = (char)(is_plain(*name) ? *name : '?');
+    s->name[n] = '\0';
+}
+
+static int read_shape(struct shape_file *c, struct shape *s)
+{
+    const struct shape_family *f;
+    int rc;
+
+    if (c->root->kind != JSON_OBJECT)
+        return shape_bad(c, "this is no object with the fields of a model");
+    rc = choose_family(c, &f);
+    if (rc < 0)
+        return rc;
+    *s = f->start;
+    set_name(c, f, s);
+    rc = read_sizes(c, f, s);
+    if (rc == 0)
+        rc = read_traits(c, s);
+    if (rc == 0 && f->more)
+        rc = f->more(c, s);
+    if (rc < 0)
+        return MIN(rc, 0);
+    rc = shape_check(s, c->e);
+    return rc < 0 ? err_context(c->e, rc, "%s: ", c->file) : 0;
+}
+
+int shape_from_config(struct shape *ret, const char *file, const char *text, size_t len,
+                      struct err *e)
+{
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    struct shape_file c = { .file = file, .e = e };
+    struct shape s;
+    int rc = json_read(&c.root, &a, file, text, len, e);
+
+    if (rc == 0)
+        rc = read_shape(&c, &s);
+    if (rc < 0)
+        return rc;
+    *ret = s;
+    return 0;
+}

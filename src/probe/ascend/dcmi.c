@@ -1,0 +1,133 @@
+/* The source "dcmi": Ascend NPUs as their driver knows them. */
+#include "probe/ascend/dcmi.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ini.h"
+#include "probe/gpu/fields.h"
+#include "probe/source/driver_source.h"
+
+enum { VENDOR_HUAWEI = 0x19e5 };
+
+#define CHIP(member) FIELD_AT(struct dcmi_chip, member)
+
+static const struct field chip_fields[] = {
+    { "card", &field_int, CHIP(card), 0 },     { "device", &field_int, CHIP(device), 0 },
+    { "bdf", &field_pci, CHIP(bdf), 0 },       { "type", &field_text, CHIP(type), 0 },
+    { "name", &field_text, CHIP(name), 0 },    { "version", &field_text, CHIP(version), 0 },
+    { "cores", &field_int, CHIP(cores), 0 },   { "memory_b", &field_int64, CHIP(memory_b), 0 },
+    { "health", &field_int, CHIP(health), 0 }, { "lost", &field_yes, CHIP(lost), 0 },
+};
+
+/* ---- as text ---- */
+
+void dcmi_reading_init(struct dcmi_reading *r)
+{
+    memset(r, 0, sizeof(*r));
+    for (unsigned i = 0; i < DCMI_CHIPS; i++)
+        fields_clear(chip_fields, ARRAY_SIZE(chip_fields), &r->chips[i]);
+}
+
+void dcmi_text_write(const struct dcmi_reading *r, struct str *out)
+{
+    for (unsigned i = 0; i < r->n_chips; i++) {
+        str_addf(out, "%s[npu %u]\n", i ? "\n" : "", i);
+        fields_write(chip_fields, ARRAY_SIZE(chip_fields), &r->chips[i], out);
+    }
+}
+
+static int read_entry(void *ctx, const struct ini_entry *at, struct err *e)
+{
+    struct dcmi_reading *r = ctx;
+    unsigned nth;
+    int rc = fields_section(at, "npu ", DCMI_CHIPS, &nth, e);
+
+    if (rc <= 0)
+        return rc;
+    r->n_chips = MAX(r->n_chips, nth + 1);
+    return at->key ? fields_read(chip_fields, ARRAY_SIZE(chip_fields), &r->chips[nth], at, e) : 0;
+}
+
+int dcmi_text_read(const char *name, const char *text, size_t len, struct dcmi_reading *r,
+                   struct err *e)
+{
+    dcmi_reading_init(r);
+    return ini_parse(name, text, len, read_entry, r, e);
+}
+
+/* ---- into the node ---- */
+
+static int fill_device(struct node *n, struct device *d, const struct dcmi_chip *c)
+{
+    if (c->name[0]) {
+        d->product = arena_printf(&n->arena, "%s%s%s", c->type, c->type[0] ? " " : "", c->name);
+        d->acc.arch = arena_printf(&n->arena, "%s%s", c->type, c->name);
+        if (!d->product || !d->acc.arch)
+            return -ENOMEM;
+    }
+    if (c->memory_b != ABSENT)
+        d->acc.memory_b = c->memory_b;
+    d->acc.lost = c->lost;
+    return 0;
+}
+
+int dcmi_apply(const struct dcmi_reading *r, struct node *n)
+{
+    for (unsigned i = 0; i < r->n_chips; i++) {
+        const struct dcmi_chip *c = &r->chips[i];
+        struct pci_address at;
+        bool placed = pci_address_parse(c->bdf, &at) == 0;
+        int d = library_device(n, placed ? &at : NULL);
+
+        if (d < 0 || fill_device(n, &n->devices[d], c) < 0)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+/* ---- the source ---- */
+
+static int run(void *result, struct watch_where *where, struct err *e)
+{
+    return dcmi_lib_read(result, where, e);
+}
+
+static void write_text(const void *reading, struct str *out)
+{
+    dcmi_text_write(reading, out);
+}
+
+static int read_text(const char *name, const char *text, size_t len, void *reading, struct err *e)
+{
+    return dcmi_text_read(name, text, len, reading, e);
+}
+
+static const struct library library_dcmi = {
+    .source = "dcmi",
+    .note = "brim/dcmi.ini",
+    .vendor = VENDOR_HUAWEI,
+    .text_max = DCMI_TEXT_MAX,
+    .work = { run, sizeof(struct dcmi_reading), "NPU",
+              "look at npu-smi info and dmesg; an NPU whose driver hangs needs a reset or a "
+              "reboot" },
+    .write = write_text,
+    .read = read_text,
+};
+
+static int read_dcmi(struct probe *p, struct node *n, struct err *e)
+{
+    CLEANUP(freep) void *reading = NULL;
+    int rc = library_read(p, &library_dcmi, n, &reading, e);
+
+    if (rc <= 0)
+        return rc;
+    return dcmi_apply(reading, n) < 0 ? err_nomem(e) : 0;
+}
+
+const struct source_ops source_dcmi = {
+    .name = "dcmi",
+    .what = "Ascend NPUs, from the driver's library DCMI",
+    .read = read_dcmi,
+};

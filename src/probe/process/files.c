@@ -1,0 +1,37 @@
+#include "probe/process/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+void process_files_close(struct process_files *f)
+{
+    closep(&f->stat);
+    closep(&f->io);
+    *f = PROCESS_FILES_NONE;
+}
+
+int process_files_read(int proc, pid_t pid, const char *name, int *kept, char buf[PROCESS_TEXT])
+{
+    int fd = kept ? *kept : -1, rc;
+    const bool opens = fd < 0;
+    char path[32];
+    ssize_t len;
+
+    if (opens) {
+        snprintf(path, sizeof(path), "%d/%s", pid, name);
+        fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+        if (fd < 0)
+            return -errno;
+    }
+    len = pread(fd, buf, PROCESS_TEXT - 1, 0); /* which has all of it */
+    rc = len < 0 ? -errno : (int)len;
+    if (rc >= 0)
+        buf[rc] = 0;
+    if (opens && kept && rc >= 0)
+        *kept = fd;
+    else if (opens)
+        close(fd);
+    return rc;
+}

@@ -1,0 +1,81 @@
+/* What samplers of many small files find their things with, and read them with (sample_files.h). */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/sample/files.h"
+#include "probe/sample/table.h"
+
+int sample_open_below(int root, const char *prefix, const char *path)
+{
+    char full[2 * SAMPLE_PATH];
+
+    if (snprintf(full, sizeof(full), "%s%s", prefix, path) >= (int)sizeof(full)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    return openat(root, full, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+int sample_files_list(struct sample_files *s, const char *folder, struct str *out)
+{
+    int fd = openat(sample_files_root(s), folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir;
+
+    str_reset(out);
+    if (fd >= 0) {
+        dir = fdopendir(fd);
+        if (!dir) {
+            close(fd);
+            return -ENOMEM;
+        }
+        for (const struct dirent *d; (d = readdir(dir));)
+            if (d->d_name[0] != '.')
+                str_add_n(out, d->d_name, strlen(d->d_name) + 1);
+        closedir(dir);
+    }
+    return str_error(out) == -ENOMEM ? -ENOMEM : 0;
+}
+
+void sample_files_line(const struct sample_files *s, const char *prefix, const char *path,
+                       char *buf, size_t size)
+{
+    struct kept k = { sample_open_below(sample_files_root(s), prefix, path) };
+    ssize_t len = k.fd >= 0 ? pread(k.fd, buf, size - 1, 0) : 0;
+
+    kept_close(&k);
+    buf[len > 0 ? len : 0] = 0;
+    buf[strcspn(buf, "\n")] = 0;
+    for (size_t end = strlen(buf); end > 0 && (buf[end - 1] == ' ' || buf[end - 1] == '\t'); end--)
+        buf[end - 1] = 0;
+}
+
+void sample_files_link(const struct sample_files *s, const char *path, char *buf, size_t size)
+{
+    ssize_t len = readlinkat(sample_files_root(s), path, buf, size);
+
+    buf[len > 0 && (size_t)len < size ? len : 0] = 0;
+}
+
+void sample_files_sum(const struct signal_set *set, double *row, const double *values)
+{
+    for (size_t i = 0; i < set->n_defs; i++)
+        sample_add(&row[i], values[i]);
+}
+
+void sample_read_keys(const struct sample_file *f, const char *text, double *values)
+{
+    const struct sample_key *keys = f->arg;
+
+    for (size_t i = 0; i < f->n_args; i++)
+        values[keys[i].value] = (double)NAN;
+    do {
+        for (size_t i = 0; i < f->n_args; i++)
+            if (*text == *keys[i].key && scan_word(&text, keys[i].key)) {
+                sample_add(&values[keys[i].value], scan_number(&text) * keys[i].scale);
+                break;
+            }
+    } while (scan_line(&text));
+}

@@ -1,0 +1,101 @@
+/* Invented accelerators: "8xH100-SXM5-80GB" on top of the machine that is there. For trying out
+ * commands and for tests; every product of the catalogue can be invented. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/opt.h"
+#include "base/parse.h"
+#include "probe/source/source.h"
+
+enum { FAKE_MAX = 64 };
+
+static const char *product_name(const void *catalogue, size_t i)
+{
+    const struct catalogue *c = catalogue;
+
+    return c->products[i].name;
+}
+
+/* "8xNAME" or "NAME": the count and the row of the catalogue. */
+static int parse(const struct catalogue *c, const char *spec, int *count, int *row, struct err *e)
+{
+    const char *x = strchr(spec, 'x'), *near;
+    char digits[8];
+    uint64_t number = 1;
+
+    if (x && x > spec && (size_t)(x - spec) == strspn(spec, "0123456789")) {
+        snprintf(digits, sizeof(digits), "%.*s", (int)(x - spec), spec);
+        if (parse_u64(digits, &number) < 0 || number < 1 || number > FAKE_MAX)
+            return err_set(e, -EINVAL, "--fake %s: between 1 and %d devices can be invented", spec,
+                           FAKE_MAX);
+        spec = x + 1;
+    }
+    *row = catalogue_find_name(c, spec);
+    *count = (int)number;
+    if (*row >= 0 && c->products[*row].kind == PRODUCT_ACCELERATOR)
+        return 0;
+    near = opt_nearest(spec, c->n_products, product_name, c);
+    return err_set(e, -EINVAL, "--fake: no accelerator '%s' in the catalogue%s%s%s", spec,
+                   near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+}
+
+int probe_fake_check(const struct catalogue *c, const char *spec, struct err *e)
+{
+    int count, row;
+
+    return parse(c, spec, &count, &row, e);
+}
+
+/* Addresses from domain ffff on, where no firmware puts anything. */
+static int add_one(struct node *n, const struct product *product, int row, int i)
+{
+    struct pci *f = node_add_pci(n, (struct pci_address){ .domain = 0xffff, .bus = (uint8_t)i });
+    struct device *d = f ? node_add_device(n, DEVICE_ACCELERATOR) : NULL;
+    struct link *l;
+
+    if (!d)
+        return -ENOMEM;
+    f->vendor = product->pci_vendor;
+    f->device = product->n_ids ? product->ids[0] : 0;
+    f->numa = n->n_numas ? i % (int)n->n_numas : ABSENT;
+    f->gts = f->gts_max = product->pcie_gen > 0 ? pcie_gts(product->pcie_gen) : ABSENT;
+    f->width = f->width_max = product->pcie_width;
+    d->pci = (int)n->n_pcis - 1;
+    d->numa = f->numa;
+    d->catalogue = row;
+    d->product = product->name;
+    d->acc.memory_b = product->mem_gb > 0 ? (int64_t)(product->mem_gb * 1e9) : ABSENT;
+    if (product->links <= 0)
+        return 0;
+    d->acc.links_up = product->links;
+    d->acc.links_down = 0;
+    l = node_add_link(n, product->pci_vendor == 0x1002 ? LINK_XGMI : LINK_NVLINK,
+                      (int)n->n_devices - 1, ABSENT);
+    if (!l)
+        return -ENOMEM;
+    l->count = product->links;
+    l->gbs = product->link_gbs;
+    return 0;
+}
+
+static int fake_read(struct probe *p, struct node *n, struct err *e)
+{
+    int count = 0, row = 0, rc;
+
+    if (!p->fake)
+        return 0;
+    rc = parse(p->catalogue, p->fake, &count, &row, e);
+    for (int i = 0; i < count && rc == 0; i++) {
+        rc = add_one(n, &p->catalogue->products[row], row, i);
+        if (rc < 0)
+            return err_nomem(e);
+    }
+    return rc;
+}
+
+const struct source_ops source_fake = {
+    .name = "fake",
+    .what = "accelerators invented by --fake",
+    .read = fake_read,
+};

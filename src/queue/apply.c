@@ -1,0 +1,239 @@
+/* What a pass decided, stored and then done. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "queue/job/idle_history.h"
+#include "queue/policy.h"
+#include "queue/queue_private.h"
+
+enum { SENTENCE = 1024 };
+
+const struct local_job *local_holder(const struct local *l, const char *slots)
+{
+    bool has[LOCAL_SLOTS] = { false };
+    int slot;
+
+    while ((slot = local_slots_next(&slots)) >= 0)
+        has[slot % LOCAL_SLOTS] = true;
+    for (size_t i = 0; i < l->n; i++) {
+        const char *at = l->jobs[i]->slots;
+
+        if (l->jobs[i]->state != LOCAL_RUNNING)
+            continue;
+        while ((slot = local_slots_next(&at)) >= 0)
+            if (has[slot % LOCAL_SLOTS])
+                return l->jobs[i];
+    }
+    return NULL;
+}
+
+/* ---- actions ---- */
+
+/* One action of a pass, and the job that it is about. */
+struct doing {
+    struct local *l;
+    const struct local_plan *plan;
+    const struct action *action;
+    struct local_job *job;
+};
+
+static void say(const struct doing *d, char ret[LOCAL_REASON])
+{
+    CLEANUP(str_done) struct str why = STR_INIT(SENTENCE);
+
+    sched_reason(d->plan->sched, d->action, local_wall_ms(d->l) - d->plan->work.first_ms, &why);
+    snprintf(ret, LOCAL_REASON, "%s", str_text(&why));
+}
+
+/* Its CPUs: near its devices, and none that another one has. */
+static int bind_cpus(const struct local *l, struct local_job *j)
+{
+    CLEANUP(freep) struct local_taken *taken = calloc(1, sizeof(*taken));
+
+    if (!taken)
+        return -ENOMEM;
+    for (size_t i = 0; i < l->n; i++)
+        if (l->jobs[i] != j && l->jobs[i]->state == LOCAL_RUNNING)
+            local_pool_hold(&l->pool, l->jobs[i], taken);
+    local_pool_give(&l->pool, j, taken, j->bound);
+    return 0;
+}
+
+static int start(const struct doing *d)
+{
+    const struct local_job *other;
+    struct local_job *j = d->job;
+    struct local *l = d->l;
+    char slots[LOCAL_SLOTS];
+
+    if (j->state != LOCAL_WAITING)
+        return 0;
+    local_plan_slots(d->plan, d->action->job, slots);
+    other = local_holder(l, slots);
+    if (other) {
+        snprintf(j->reason, sizeof(j->reason),
+                 "starts as soon as job %lld, which is being stopped for it, has gone",
+                 (long long)other->id);
+        return 0;
+    }
+    memcpy(j->slots, slots, sizeof(slots));
+    if (bind_cpus(l, j) < 0)
+        return -ENOMEM;
+    say(d, j->reason);
+    j->state = LOCAL_RUNNING;
+    j->stop = LOCAL_GO;
+    j->yields = 0;
+    j->attempt++;
+    j->since_ms = local_wall_ms(l);
+    if (!j->start_ms)
+        j->start_ms = j->since_ms;
+    local_use_begin(j);
+    local_pool_place(&l->pool, slots, j->place);
+    return 0;
+}
+
+static void stop(const struct doing *d)
+{
+    struct local_job *j = d->job;
+
+    if (j->state != LOCAL_RUNNING || j->stop != LOCAL_GO)
+        return;
+    j->stop = LOCAL_PREEMPT;
+    say(d, j->reason);
+    memcpy(j->stopped, j->reason, sizeof(j->stopped));
+    if (d->action->why == WHY_IDLE && d->action->other != UINT32_MAX)
+        j->yields = d->l->jobs[local_plan_item(d->plan, d->action->other)]->id;
+}
+
+/* The plan is made anew each time, and tells again: its owner is told once. */
+static void tell(const struct doing *d)
+{
+    struct local_job *j = d->job;
+
+    if (j->state != LOCAL_RUNNING || j->stop != LOCAL_GO || j->told_ms)
+        return;
+    j->told_ms = local_wall_ms(d->l);
+    say(d, j->reason);
+}
+
+/* Policies that ask for more are refused when the engine starts: this would be our mistake. */
+static void refuse(const struct doing *d)
+{
+    log_error("job %lld: nothing is done: this queue cannot carry out action %d of policy %s",
+              (long long)d->job->id, (int)d->action->kind, d->l->c->policy->name);
+}
+
+static int act(const struct doing *d)
+{
+    switch (local_deed(d->action->kind)) {
+    case DEED_START:
+        return start(d);
+    case DEED_STOP:
+        stop(d);
+        break;
+    case DEED_TELL:
+        tell(d);
+        break;
+    default:
+        refuse(d);
+    }
+    return 0;
+}
+
+/* ---- all of them ---- */
+
+/* What a job was before an action, to go back to when that cannot be stored; and what it became. */
+struct change {
+    struct local_job *job, was;
+    enum local_deed deed; /* DEED_NONE: it is as it was */
+};
+
+static bool is_new(const struct change *c)
+{
+    return c->job->attempt != c->was.attempt || c->job->stop != c->was.stop ||
+           c->job->told_ms != c->was.told_ms;
+}
+
+static int store(struct local *l, const struct change *changes, size_t n, struct err *e)
+{
+    int rc = local_store_begin(l->store, e);
+
+    for (size_t i = 0; i < n && rc == 0; i++)
+        if (changes[i].deed)
+            rc = local_store_put(l->store, changes[i].job, e);
+    if (rc == 0)
+        return local_store_commit(l->store, e);
+    local_store_rollback(l->store);
+    return rc;
+}
+
+static void finish(struct local *l, const struct change *c)
+{
+    if (c->deed == DEED_START)
+        life_spawn(l, c->job);
+    for (size_t i = 0; i < l->n && c->deed == DEED_START; i++)
+        l->changed |= l->jobs[i]->yields ==
+                      c->job->id; /* it waits for something else from now on */
+    if (c->deed == DEED_STOP || (c->deed == DEED_TELL && c->job->stop == LOCAL_GO))
+        log_info("%s", c->job->reason);
+    if (c->deed == DEED_STOP)
+        life_tell(l, c->job);
+}
+
+/* An idle job that was told, worked, and is not yet to be told again: that is forgotten. */
+static void forget_told(struct local *l, const struct action *actions, size_t n,
+                        const struct local_plan *p)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        struct local_job *j = l->jobs[i];
+        bool again = false;
+
+        if (!j->told_ms || j->state != LOCAL_RUNNING || j->stop != LOCAL_GO ||
+            !local_use_idle_ms(j, local_wall_ms(l)))
+            continue;
+        for (size_t k = 0; k < n && !again; k++)
+            again = local_plan_item(p, actions[k].job) == i;
+        if (again)
+            continue;
+        j->told_ms = j->kept_ms = 0; /* stored with the next look */
+        snprintf(j->reason, sizeof(j->reason), "it worked again after its devices were idle");
+    }
+}
+
+int local_carry(struct local *l, const struct local_plan *p, struct err *e)
+{
+    CLEANUP(freep) struct change *changes = NULL;
+    const struct action *actions;
+    size_t n, any = 0;
+    int rc = 0;
+
+    actions = sched_actions(p->sched, &n);
+    changes = calloc(n + 1, sizeof(*changes));
+    if (!changes)
+        return err_nomem(e);
+    forget_told(l, actions, n, p);
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        const struct doing d = { l, p, &actions[i], l->jobs[local_plan_item(p, actions[i].job)] };
+
+        changes[i] = (struct change){ d.job, *d.job, DEED_NONE };
+        rc = act(&d);
+        if (is_new(&changes[i]))
+            changes[i].deed = local_deed(actions[i].kind);
+        any += changes[i].deed != DEED_NONE;
+    }
+    if (rc < 0)
+        rc = err_nomem(e);
+    else if (any)
+        rc = store(l, changes, n, e);
+    for (size_t i = n; i-- > 0;) {
+        struct change *c = &changes[i];
+
+        if (rc < 0 && c->job)
+            *c->job = c->was;
+        else if (rc == 0)
+            finish(l, c);
+    }
+    return rc;
+}

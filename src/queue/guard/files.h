@@ -1,0 +1,56 @@
+/* The files of a queue, beside its database:
+ *
+ *     jobs/ID/order       what was asked for, as it came over the socket; of an array the first's
+ *     jobs/ID/output      what the job writes, unless it was told to write elsewhere
+ *     jobs/ID/claim.N     held under lock by the guard of attempt N for as long as it lives
+ *     jobs/ID/start.N     which process the command is; on the disk before it is executed
+ *     jobs/ID/stop.N      how the engine wants it to end
+ *     ends/ID.N           how it ended; on the disk before the guard goes
+ *
+ * A claim appears with its lock held and never twice: of two guards of one attempt one finds it
+ * there and goes. So a command is executed once per attempt, whoever dies when. */
+#ifndef BRIM_QUEUE_GUARD_FILES_H
+#define BRIM_QUEUE_GUARD_FILES_H
+#include <sys/types.h>
+
+#include "queue/job/job.h"
+
+/* Open the folder, made if need be with jobs/ and ends/ in it; shared: others may look into it.
+ * Returns a descriptor. */
+int local_files_open(const char *path, bool shared, struct err *e) CHECK_RESULT;
+
+/* Make the folder of a job. */
+int local_folder_make(int dir, int64_t id, struct err *e) CHECK_RESULT;
+
+int local_order_write(int dir, int64_t array, const struct str *order, struct err *e) CHECK_RESULT;
+int local_order_read(int dir, int64_t array, struct str *ret, struct err *e) CHECK_RESULT;
+
+/* Claim an attempt: a descriptor that holds the lock, -EEXIST when it was claimed. */
+int local_claim(int dir, int64_t id, int32_t attempt) CHECK_RESULT;
+
+enum local_claimed { CLAIM_NONE, CLAIM_HELD, CLAIM_LEFT };
+
+/* Whether an attempt is claimed and its guard lives, or not any more. *pid is that guard's. */
+enum local_claimed local_claim_look(int dir, int64_t id, int32_t attempt, pid_t *pid);
+
+/* Note that the command is process pid. Returns after it is on the disk. */
+int local_start_write(int dir, int64_t id, int32_t attempt, pid_t pid) CHECK_RESULT;
+
+enum local_started { START_NONE, START_LIVES, START_GONE };
+
+/* Whether the command was about to be executed, and that very process is there. */
+enum local_started local_start_look(int dir, int64_t id, int32_t attempt, pid_t *pid);
+
+int local_end_write(int dir, int64_t id, int32_t attempt, const struct local_end *end) CHECK_RESULT;
+/* 0, or -ENOENT when there is none. */
+int local_end_read(int dir, int64_t id, int32_t attempt, struct local_end *ret) CHECK_RESULT;
+
+int local_stop_write(int dir, int64_t id, int32_t attempt, enum local_stop stop) CHECK_RESULT;
+enum local_stop local_stop_read(int dir, int64_t id, int32_t attempt);
+
+/* Remove what tells of an attempt, once the database has it: all but the claim, which a guard may
+ * still come to that was started long ago. All of a job. */
+void local_attempt_forget(int dir, int64_t id, int32_t attempt);
+void local_folder_remove(int dir, int64_t id);
+
+#endif

@@ -1,0 +1,35 @@
+/* The guard of one attempt of a job: a process of its own, in a session of its own, that starts the
+ * command, ends it when its time is over or it is asked to, and leaves word of how it ended. It
+ * needs no engine: one that dies meanwhile finds the word when it comes back. */
+#ifndef BRIM_QUEUE_GUARD_GUARD_H
+#define BRIM_QUEUE_GUARD_GUARD_H
+#include <sys/types.h>
+
+#include "queue/job/job.h"
+
+struct local_guard {
+    const struct local_job *job;
+    const char *folder;      /* of the queue */
+    const char *cpus;        /* that the job is bound to, as the kernel lists them; "": any */
+    const char *const *give; /* variables for the job, name and value by turns; NULL behind them */
+    bool watch;              /* under brim run */
+};
+
+/* Start one. Its pid, or a negative errno. */
+pid_t local_guard_start(const struct local_guard *g) CHECK_RESULT;
+
+/* Start the engine of a queue's folder on demand, as a process of its own; whether it comes up
+ * shows at the socket. 0 or a negative errno. */
+int local_engine_start(const char *folder) CHECK_RESULT;
+
+/* Whether an engine holds the folder's lock. */
+bool local_engine_lives(int dir);
+
+/* There while no engine is to be started by itself: its operator ended it, or runs one as a
+ * service. And while one is there for all users. */
+#define LOCAL_STOPPED "stopped"
+#define LOCAL_SHARED "shared"
+#define LOCAL_LOCK "lock"
+#define LOCAL_LOG "engine.log"
+
+#endif

@@ -1,0 +1,309 @@
+#include "queue/job/job.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/parse.h"
+
+/* ---- arrays ---- */
+
+static int bad_array(const char *text, struct err *e)
+{
+    return err_set(e, -EINVAL,
+                   "--array %s: numbers and ranges from 0 on, each above the one before, such as "
+                   "0-9, 1,3,5-7, 0-90:10 or 0-99%%4",
+                   text);
+}
+
+/* A number at *at, which moves behind it. */
+static bool number(const char **at, int64_t *ret)
+{
+    uint64_t value = 0;
+    int n = parse_digits(*at, 10, 9, &value);
+
+    *at += n;
+    *ret = (int64_t)value;
+    return n > 0;
+}
+
+/* "5", "5-7" or "0-90:10". */
+static bool range(const char **at, int64_t *first, int64_t *last, int64_t *step)
+{
+    *step = 1;
+    if (!number(at, first))
+        return false;
+    *last = *first;
+    if (**at == '-') {
+        ++*at;
+        if (!number(at, last))
+            return false;
+        if (**at == ':') {
+            ++*at;
+            if (!number(at, step))
+                return false;
+        }
+    }
+    return *last >= *first && *step > 0;
+}
+
+int local_array(const char *text, int32_t *width, local_task_fn *fn, void *arg, struct err *e)
+{
+    int64_t first, last, step, before = -1, n = 0, most = 0;
+    const char *at = text;
+
+    do {
+        if (!range(&at, &first, &last, &step) || first <= before || last > INT32_MAX)
+            return bad_array(text, e);
+        for (int64_t task = first; task <= last; task += step) {
+            int rc;
+
+            if (++n > LOCAL_TASKS)
+                return err_set(e, -EINVAL, "--array %s: an array has at most %d jobs", text,
+                               LOCAL_TASKS);
+            rc = fn(arg, (int32_t)task);
+            if (rc < 0)
+                return rc;
+            before = task;
+        }
+    } while (*at++ == ',');
+    if (at[-1] == '%' && (!number(&at, &most) || most < 1 || *at))
+        return bad_array(text, e);
+    if (at[-1] && !most)
+        return bad_array(text, e);
+    *width = (int32_t)most;
+    return 0;
+}
+
+/* ---- dependencies ---- */
+
+static const char *const after_names[] = {
+    [AFTER_NONE] = "",        [AFTER_START] = "after",       [AFTER_OK] = "afterok",
+    [AFTER_ANY] = "afterany", [AFTER_NOT_OK] = "afternotok",
+};
+
+const char *local_after_name(enum local_after_kind kind)
+{
+    return after_names[kind];
+}
+
+/* The word at *at up to ':'; *at moves behind that. */
+static int after_kind(const char **at)
+{
+    size_t len = strcspn(*at, ":,");
+
+    for (int i = AFTER_START; i < (int)ARRAY_SIZE(after_names); i++)
+        if ((*at)[len] == ':' && strlen(after_names[i]) == len &&
+            !strncmp(*at, after_names[i], len)) {
+            *at += len + 1;
+            return i;
+        }
+    return -1;
+}
+
+int local_after_next(const char **at, enum local_after_kind *kind, int64_t *id, struct err *e)
+{
+    const char *from = *at;
+    int word;
+
+    if (!**at)
+        return 0;
+    if (*kind == AFTER_NONE || **at < '0' || **at > '9') {
+        word = after_kind(at);
+        if (word < 0)
+            return err_set(e, -EINVAL,
+                           "--after %s: say after:ID, afterok:ID, afterany:ID or afternotok:ID, "
+                           "several with commas",
+                           from);
+        *kind = (enum local_after_kind)word;
+    }
+    if (!number(at, id) || (**at && **at != ':' && **at != ',') || (**at && !(*at)[1]))
+        return err_set(e, -EINVAL, "--after: '%s' is no number of a job", from);
+    if (**at == ',' && (*at)[1] >= '0' && (*at)[1] <= '9')
+        return err_set(e, -EINVAL, "--after: '%s' lacks its kind, such as afterok:", *at + 1);
+    *at += **at != 0;
+    return 1;
+}
+
+int local_after_met(enum local_after_kind kind, const struct local_met *m)
+{
+    switch (kind) {
+    case AFTER_START:
+        return m->started + m->ended >= m->all;
+    case AFTER_ANY:
+        return m->ended == m->all;
+    case AFTER_OK:
+        if (m->ended > m->done)
+            return -1;
+        return m->done == m->all;
+    default:
+        /* of an array: one that failed is enough, once all have ended */
+        if (m->ended < m->all)
+            return 0;
+        return m->done == m->all ? -1 : 1;
+    }
+}
+
+/* ---- ends ---- */
+
+int local_exit(int32_t status)
+{
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void say_status(struct local_job *j, const char *before)
+{
+    if (WIFSIGNALED(j->status))
+        snprintf(j->reason, sizeof(j->reason), "%skilled by signal %d (%s)", before,
+                 WTERMSIG(j->status), strsignal(WTERMSIG(j->status)));
+    else
+        snprintf(j->reason, sizeof(j->reason), "%sexit status %d", before, WEXITSTATUS(j->status));
+}
+
+static void end_as(struct local_job *j, enum local_outcome outcome)
+{
+    static const char *const before[] = {
+        [LOCAL_DONE] = "",
+        [LOCAL_FAILED] = "",
+        [LOCAL_CANCELLED] = "cancelled: ",
+        [LOCAL_TIMEOUT] = "it reached its time limit: ",
+    };
+
+    j->state = LOCAL_ENDED;
+    j->outcome = (uint8_t)outcome;
+    say_status(j, before[outcome]);
+}
+
+static void wait_again(struct local_job *j, const char *why)
+{
+    j->state = LOCAL_WAITING;
+    j->stop = LOCAL_GO;
+    j->place[0] = 0;
+    snprintf(j->reason, sizeof(j->reason), "%.*s", (int)sizeof(j->reason) - 1, why);
+}
+
+/* Nobody saw how it ended: it may have done its work, or half of it. */
+static void lose(struct local_job *j, const struct local_end *end)
+{
+    char why[sizeof(end->text) + 32];
+
+    snprintf(why, sizeof(why), "queued again: %s", end->text);
+    if (j->requeue && j->stop != LOCAL_CANCEL) {
+        wait_again(j, why);
+        return;
+    }
+    j->state = LOCAL_ENDED;
+    j->outcome = LOCAL_LOST;
+    memcpy(j->reason, end->text, sizeof(j->reason));
+}
+
+void local_job_end(struct local_job *j, const struct local_end *end)
+{
+    bool zero = WIFEXITED(end->status) && WEXITSTATUS(end->status) == 0;
+    bool asks = WIFEXITED(end->status) && WEXITSTATUS(end->status) == LOCAL_REQUEUED;
+
+    if (!end->unstarted)
+        j->ran_ms += MAX(end->end_ms - j->since_ms, 0);
+    j->since_ms = j->end_ms = end->end_ms;
+    j->slots[0] = j->bound[0] = j->used[0] = 0;
+    j->told_ms = j->seen_ms = 0;
+    j->status = end->status;
+    if (end->lost)
+        lose(j, end);
+    else if (end->unstarted && asks && j->stop != LOCAL_CANCEL && j->attempt < LOCAL_ATTEMPTS)
+        wait_again(j, end->text);
+    else if (end->unstarted && j->stop != LOCAL_CANCEL) {
+        j->state = LOCAL_ENDED;
+        j->outcome = LOCAL_FAILED;
+        memcpy(j->reason, end->text, sizeof(j->reason));
+    } else if (zero)
+        end_as(j, LOCAL_DONE);
+    else if (end->stop == LOCAL_CANCEL || j->stop == LOCAL_CANCEL)
+        end_as(j, LOCAL_CANCELLED);
+    else if (j->requeue && j->attempt < LOCAL_ATTEMPTS && (asks || end->stop == LOCAL_PREEMPT))
+        wait_again(j, asks ? "queued again: it asked for that with exit status 75"
+                           : "queued again: it was stopped for a job that goes first");
+    else
+        end_as(j, end->stop == LOCAL_LIMIT ? LOCAL_TIMEOUT : LOCAL_FAILED);
+    if (j->state == LOCAL_WAITING)
+        j->end_ms = 0;
+}
+
+void local_job_drop(struct local_job *j, enum local_outcome outcome, int64_t now_ms,
+                    const char *why)
+{
+    j->state = LOCAL_ENDED;
+    j->outcome = (uint8_t)outcome;
+    j->end_ms = j->since_ms = now_ms;
+    snprintf(j->reason, sizeof(j->reason), "%s", why);
+}
+
+/* ---- words ---- */
+
+const char *local_job_word(const struct local_job *j)
+{
+    static const char *const states[] = { "waiting", "running" };
+    static const char *const outcomes[] = {
+        "ended", "done", "failed", "cancelled", "timeout", "lost", "never",
+    };
+
+    if (j->state == LOCAL_ENDED)
+        return outcomes[j->outcome];
+    if (j->state == LOCAL_RUNNING && j->stop != LOCAL_GO)
+        return "stopping";
+    return j->held ? "held" : states[j->state];
+}
+
+void local_job_label(const struct local_job *j, struct str *out)
+{
+    if (j->task >= 0)
+        str_addf(out, "%lld_%d", (long long)j->array, (int)j->task);
+    else
+        str_addf(out, "%lld", (long long)j->id);
+}
+
+int local_label_read(const char *text, int64_t *id, int32_t *task, struct err *e)
+{
+    const char *at = text;
+    int64_t number_of = -1;
+
+    if (!number(&at, id) || (*at == '_' && (at++, !number(&at, &number_of))) || *at ||
+        number_of > INT32_MAX)
+        return err_set(e, -EINVAL, "'%s' is no number of a job, such as 12, or 12_3 of an array",
+                       text);
+    *task = (int32_t)number_of;
+    return 0;
+}
+
+/* Signals that may ask for a checkpoint. */
+static const struct {
+    const char *name;
+    int number;
+} known[] = {
+    { "TERM", SIGTERM }, { "USR1", SIGUSR1 }, { "USR2", SIGUSR2 },
+    { "INT", SIGINT },   { "HUP", SIGHUP },   { "CONT", SIGCONT },
+};
+
+bool local_signal_known(int32_t number)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+        if (known[i].number == number)
+            return true;
+    return false;
+}
+
+int local_signal(const char *text, struct err *e)
+{
+    const char *name = strncmp(text, "SIG", 3) ? text : text + 3;
+    uint64_t value;
+
+    for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+        if (!strcmp(known[i].name, name) ||
+            (parse_u64(text, &value) == 0 && value == (uint64_t)known[i].number))
+            return known[i].number;
+    return err_set(e, -EINVAL, "--checkpoint-signal %s: one of TERM, USR1, USR2, INT, HUP, CONT",
+                   text);
+}

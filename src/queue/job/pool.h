@@ -1,0 +1,69 @@
+/* What jobs are given on one machine: its accelerators, with CPUs near them; where it has none, its
+ * CPUs. Made of a machine that was read; pure. */
+#ifndef BRIM_QUEUE_JOB_POOL_H
+#define BRIM_QUEUE_JOB_POOL_H
+#include "model/job/job_spec.h"
+#include "model/machine/machine.h"
+#include "model/machine/pool.h"
+#include "queue/job/job.h"
+
+enum { LOCAL_CPUS = 8192, LOCAL_GIVEN = 4 /* variables */ };
+
+/* An accelerator, or a CPU where those are given. */
+struct local_slot {
+    const char *name; /* "GPU0", "CPU3" */
+    int32_t index;    /* as the driver counts among those of its maker; of a CPU its number */
+    uint16_t vendor;  /* of an accelerator */
+    int16_t numa;     /* index; ABSENT */
+    bool has_pci;     /* an accelerator whose address is known */
+    struct pci_address pci;
+};
+
+struct local_pool {
+    struct pool pool;         /* its nodes are parts of the machine */
+    struct local_slot *slots; /* those of one node behind the other */
+    size_t n_slots;
+    uint32_t *first;    /* by node: its first slot; one more behind the last */
+    bool cpus;          /* slots are CPUs */
+    const char *usable; /* the CPUs that jobs may use, as the kernel lists them */
+    int n_cpus;
+    const char **near; /* by NUMA index: its CPUs among those; NULL-terminated */
+    size_t n_near;
+};
+
+/* usable: the CPUs that this process may use. Products tell an accelerator's maker. -EINVAL with a
+ * sentence, -ENOMEM. */
+int local_pool_make(struct local_pool *ret, const struct node *n, const char *usable, struct err *e)
+    CHECK_RESULT;
+void local_pool_done(struct local_pool *p);
+
+/* Check what a job asks for and fill in what it left open. -EINVAL with a sentence. */
+int local_pool_ask(const struct local_pool *p, struct local_job *j, struct err *e) CHECK_RESULT;
+
+/* The same as the scheduler reads it. */
+void local_pool_work(const struct local_pool *p, const struct local_job *j, struct work *ret);
+
+/* The next of a list of slots ("0,1,5"), behind which *at moves; -1 at the end. */
+int local_slots_next(const char **at);
+
+/* What a job with slots is given: its CPUs as the kernel lists them, near its devices and not taken
+ * by others (bits by CPU, which are set then), and its place in words. */
+struct local_taken {
+    uint8_t cpu[LOCAL_CPUS];
+};
+void local_pool_give(const struct local_pool *p, const struct local_job *j,
+                     struct local_taken *taken, char cpus[LOCAL_SLOTS]);
+
+/* Note the CPUs of a job that runs; of one that does not say (of an earlier brim) those that it
+ * would be given now. */
+void local_pool_hold(const struct local_pool *p, const struct local_job *j,
+                     struct local_taken *taken);
+
+void local_pool_place(const struct local_pool *p, const char *slots, char place[LOCAL_SLOTS]);
+
+/* Variables that show a job its devices alone, name and value by turns, NULL behind them. Texts are
+ * in the arena. -ENOMEM. */
+int local_pool_variables(const struct local_pool *p, const char *slots, struct arena *a,
+                         const char *ret[2 * (LOCAL_GIVEN + 1) + 1]) CHECK_RESULT;
+
+#endif

@@ -1,0 +1,142 @@
+/* What the files of the embedded engine share. */
+#ifndef BRIM_QUEUE_QUEUE_PRIVATE_H
+#define BRIM_QUEUE_QUEUE_PRIVATE_H
+#include <sys/types.h>
+
+#include "queue/job/job.h"
+#include "queue/job/pool.h"
+#include "queue/job/sensor.h"
+#include "queue/job/store.h"
+#include "queue/job/wire.h"
+#include "queue/plan.h"
+#include "queue/server.h"
+
+enum { LOCAL_CLIENTS = 64 };
+
+/* One that is connected. */
+struct local_client {
+    int fd; /* -1: free */
+    uid_t uid;
+    gid_t gid;
+    char head[WIRE_HEAD];
+    size_t got; /* of the head, then of the message */
+    struct str in, out;
+    size_t sent;
+    bool answered;
+    int64_t since_ms; /* monotonic */
+};
+
+/* How busy devices are: who tells, and when to ask. */
+struct local_look {
+    int sensor;     /* a descriptor; -1: none */
+    int64_t due_ms; /* monotonic: look at CPUs, or start a sensor, then */
+    bool said;      /* that nobody tells */
+    bool unstored;  /* the last look could not be stored, which was said */
+};
+
+struct local {
+    const struct local_config *c;
+    int dir, lock, listener, notify, signals;
+    struct local_store *store;
+    struct local_pool pool;
+    struct local_job **jobs; /* those that have not ended, in the order of their ids */
+    size_t n, room;
+    bool changed;     /* something is to be decided */
+    int64_t again_ms; /* monotonic: decide again then; INT64_MAX */
+    int64_t retry_ms; /* monotonic: the store failed, do not try before; 0 */
+    int64_t look_ms;  /* monotonic: look after the guards then */
+    int64_t idle_ms;  /* monotonic: since when there is nothing to do; 0: there is */
+    bool stop;
+    struct local_look look;
+    struct local_client clients[LOCAL_CLIENTS];
+};
+
+int64_t local_wall_ms(const struct local *l);
+int64_t local_now_ms(const struct local *l);
+
+/* ---- local_life.c: what becomes of jobs ---- */
+
+/* Read the jobs that have not ended, and look after those that run. */
+int life_load(struct local *l, struct err *e) CHECK_RESULT;
+void life_free(struct local *l);
+
+/* Add a job that was stored. -ENOMEM. */
+int life_add(struct local *l, const struct local_job *j) CHECK_RESULT;
+
+/* The job of that id; NULL when it has ended or there never was one. */
+struct local_job *life_find(const struct local *l, int64_t id);
+
+/* See whether a job that runs has ended, and store that. */
+void life_look(struct local *l, struct local_job *j);
+void life_look_all(struct local *l);
+
+/* Begin an attempt that was stored. */
+void life_spawn(struct local *l, const struct local_job *j);
+
+/* Tell the guard of an attempt what was stored: that the job is to end. */
+void life_tell(struct local *l, const struct local_job *j);
+
+/* End a job that waits. 0 or an error of the store: then it waits on. */
+int life_drop(struct local *l, struct local_job *j, enum local_outcome outcome, const char *why,
+              struct err *e) CHECK_RESULT;
+
+/* Take those that have ended out of the list. */
+void life_sweep(struct local *l);
+
+/* A failure of the store: said once, tried again later. */
+void life_trouble(struct local *l, const struct err *e);
+
+/* ---- local_decide.c ---- */
+
+/* Ask the scheduler, store what it says, and do it. */
+void local_decide(struct local *l);
+
+/* Which of the jobs may start, by number in l->jobs; says of others why not. ret: room for l->n
+ * + 1. */
+int local_decide_items(struct local *l, struct local_item *ret, struct err *e) CHECK_RESULT;
+
+/* ---- local_carry.c ---- */
+
+/* Store what a pass decided, and do it. */
+int local_carry(struct local *l, const struct local_plan *p, struct err *e) CHECK_RESULT;
+
+/* A job that runs and has one of the slots; NULL. */
+const struct local_job *local_holder(const struct local *l, const char *slots);
+
+/* ---- local_look.c ---- */
+
+/* Look at how busy jobs are, when it is time, and where the policy asks for that. */
+void local_look(struct local *l);
+int64_t local_look_due(const struct local *l); /* monotonic; INT64_MAX */
+void local_look_take(struct local *l);         /* the sensor has something to read */
+void local_look_done(struct local *l);
+
+/* ---- local_requests.c ---- */
+
+/* Answer what a client asks. */
+void local_request(struct local *l, const struct local_client *client, struct str *answer);
+
+/* Whether a client may give that priority: a user of a shared queue may let others go first, not
+ * overtake them. */
+int local_request_priority(const struct local *l, const struct local_client *client,
+                           int64_t priority, struct err *e) CHECK_RESULT;
+
+/* ---- local_submit.c ---- */
+
+int local_submit(struct local *l, const struct local_client *client, struct str *answer,
+                 struct err *e) CHECK_RESULT;
+
+/* ---- local_show.c ---- */
+
+/* A job as JSON. Its command and environment are not told: they may hold secrets. */
+struct json;
+void local_show_job(struct json *json, const struct local_job *j, int64_t now_ms);
+
+/* ---- local_clients.c ---- */
+
+int clients_open(struct local *l, struct err *e) CHECK_RESULT;
+void clients_accept(struct local *l);
+void clients_turn(struct local *l, struct local_client *client);
+void clients_drop(struct local_client *client);
+
+#endif

@@ -1,0 +1,220 @@
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "queue/queue_private.h"
+
+enum { TEXT_MAX = WIRE_MAX - 4096, PRIORITY = 100 };
+
+/* ---- jobs ---- */
+
+struct showing {
+    struct local *l;
+    struct json json;
+    int32_t task; /* -1: all */
+    size_t n;
+};
+
+/* Of those that have not ended what is in memory is newer: why they wait. */
+static int show(void *arg, const struct local_job *j)
+{
+    struct showing *s = arg;
+    const struct local_job *live = life_find(s->l, j->id);
+
+    if (s->task >= 0 && j->task != s->task)
+        return 0;
+    local_show_job(&s->json, live ? live : j, local_wall_ms(s->l));
+    s->n++;
+    return 0;
+}
+
+static int jobs(struct local *l, const struct local_client *client, struct str *text, struct err *e)
+{
+    const char *label = wire_get(&client->in, "job");
+    int64_t id = 0, since_ms = wire_int(&client->in, "since", INT64_MAX);
+    struct showing s = { .l = l, .json = JSON_INIT(text), .task = -1 };
+    int rc = label ? local_label_read(label, &id, &s.task, e) : 0;
+
+    if (rc < 0)
+        return rc;
+    json_object(&s.json, NULL);
+    json_int(&s.json, "version", 1);
+    json_string(&s.json, "policy", l->c->policy->name);
+    json_string(&s.json, "gives", l->pool.cpus ? "CPUs" : "devices");
+    json_int(&s.json, "slots", (int64_t)l->pool.n_slots);
+    json_array(&s.json, "jobs");
+    rc = local_store_list(l->store, label ? LOCAL_OF_ARRAY : LOCAL_RECENT, label ? id : since_ms,
+                          show, &s, e);
+    json_end(&s.json);
+    json_end(&s.json);
+    if (rc < 0)
+        return rc;
+    if (label && !s.n)
+        return err_set(e, -ENOENT, "there is no job %s: brim jobs lists them", label);
+    return str_error(text) < 0 ? err_set(e, -EFBIG, "too many jobs to list: ask for one") : 0;
+}
+
+/* ---- orders about jobs ---- */
+
+enum order { ORDER_CANCEL, ORDER_HOLD, ORDER_RELEASE, ORDER_PRIORITY };
+
+/* What is to be done, and to which jobs. */
+struct ordering {
+    const struct local_client *client;
+    enum order order;
+    int32_t task, priority;
+    size_t n, ended; /* of those that were asked for */
+    int64_t changed[LOCAL_TASKS];
+    size_t n_changed;
+};
+
+static int check(void *arg, const struct local_job *j)
+{
+    struct ordering *o = arg;
+
+    if (o->task >= 0 && j->task != o->task)
+        return 0;
+    if (o->client->uid != 0 && o->client->uid != j->uid)
+        return -EACCES;
+    o->n++;
+    o->ended += j->state == LOCAL_ENDED;
+    if (j->state != LOCAL_ENDED && o->n_changed < LOCAL_TASKS)
+        o->changed[o->n_changed++] = j->id;
+    return 0;
+}
+
+static void change(const struct local *l, const struct ordering *o, struct local_job *j)
+{
+    switch (o->order) {
+    case ORDER_HOLD:
+        j->held = true;
+        break;
+    case ORDER_RELEASE:
+        j->held = false;
+        break;
+    case ORDER_PRIORITY:
+        j->priority = o->priority;
+        break;
+    default:
+        if (j->state == LOCAL_RUNNING) {
+            j->stop = LOCAL_CANCEL;
+            snprintf(j->reason, sizeof(j->reason), "is being cancelled");
+        } else {
+            local_job_drop(j, LOCAL_CANCELLED, local_wall_ms(l), "cancelled before it ran");
+        }
+    }
+}
+
+/* All of them or none: what was before is kept until they are stored. */
+static int change_all(struct local *l, struct ordering *o, struct err *e)
+{
+    CLEANUP(freep) struct local_job *was = reallocarray(NULL, o->n_changed + 1, sizeof(*was));
+    size_t n = 0;
+    int rc;
+
+    if (!was)
+        return err_nomem(e);
+    rc = local_store_begin(l->store, e);
+    for (; n < o->n_changed && rc == 0; n++) {
+        struct local_job *j = life_find(l, o->changed[n]);
+
+        was[n] = *j;
+        change(l, o, j);
+        rc = local_store_put(l->store, j, e);
+    }
+    if (rc == 0)
+        rc = local_store_commit(l->store, e);
+    else
+        local_store_rollback(l->store);
+    for (size_t i = 0; i < n && rc < 0; i++)
+        *life_find(l, o->changed[i]) = was[i];
+    for (size_t i = 0; i < n && rc == 0 && o->order == ORDER_CANCEL; i++) {
+        const struct local_job *j = life_find(l, o->changed[i]);
+
+        if (j->state == LOCAL_RUNNING)
+            life_tell(l, j);
+    }
+    l->changed = true;
+    life_sweep(l);
+    return rc;
+}
+
+int local_request_priority(const struct local *l, const struct local_client *client,
+                           int64_t priority, struct err *e)
+{
+    if (priority < -PRIORITY || priority > PRIORITY)
+        return err_set(e, -EINVAL, "a priority is a number from -%d to %d", PRIORITY, PRIORITY);
+    if (priority > 0 && l->c->shared && client->uid != 0)
+        return err_set(e, -EACCES,
+                       "only root may give a priority above 0 in a queue that users share");
+    return 0;
+}
+
+static int about(struct local *l, const struct local_client *client, enum order order,
+                 struct err *e)
+{
+    const char *label = wire_get(&client->in, "job");
+    CLEANUP(freep) struct ordering *o = calloc(1, sizeof(*o));
+    int64_t id = 0, priority = wire_int(&client->in, "priority", 0);
+    int rc;
+
+    if (!o)
+        return err_nomem(e);
+    *o = (struct ordering){ .client = client, .order = order, .task = -1 };
+    rc = local_label_read(label ? label : "", &id, &o->task, e);
+    if (rc == 0 && order == ORDER_PRIORITY)
+        rc = local_request_priority(l, client, priority, e);
+    o->priority = (int32_t)priority;
+    if (rc == 0)
+        rc = local_store_list(l->store, LOCAL_OF_ARRAY, id, check, o, e);
+    if (rc == -EACCES && !*e->text)
+        return err_set(e, rc, "job %s is another user's", label);
+    if (rc < 0)
+        return rc;
+    if (!o->n)
+        return err_set(e, -ENOENT, "there is no job %s: brim jobs lists them", label);
+    if (o->ended == o->n)
+        return err_set(e, -EALREADY, "job %s has ended already", label);
+    return change_all(l, o, e);
+}
+
+/* ---- one request ---- */
+
+static int dispatch(struct local *l, const struct local_client *client, struct str *answer,
+                    struct err *e)
+{
+    static const char *const orders[] = { "cancel", "hold", "release", "priority" };
+    CLEANUP(str_done) struct str text = STR_INIT(TEXT_MAX);
+    const char *verb = wire_get(&client->in, "verb");
+    int rc = -EINVAL;
+
+    if (!l->c->shared && client->uid != 0 && client->uid != geteuid())
+        return err_set(e, -EACCES, "this queue is another user's");
+    if (verb && !strcmp(verb, "submit"))
+        return local_submit(l, client, answer, e);
+    if (verb && !strcmp(verb, "jobs")) {
+        rc = jobs(l, client, &text, e);
+        if (rc == 0)
+            wire_add(answer, "text", str_text(&text));
+        return rc;
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(orders); i++)
+        if (verb && !strcmp(verb, orders[i]))
+            return about(l, client, (enum order)i, e);
+    return err_set(e, -EINVAL,
+                   "the engine that runs does not know this request: it is of another "
+                   "version of brim; end it with kill, the next command starts a new one");
+}
+
+void local_request(struct local *l, const struct local_client *client, struct str *answer)
+{
+    struct err e = { "" };
+    int rc = dispatch(l, client, answer, &e);
+
+    if (rc < 0) {
+        str_reset(answer);
+        wire_add(answer, "error", *e.text ? e.text : strerror(-rc));
+    }
+    wire_add_int(answer, "status", rc < 0 ? -rc : 0);
+}

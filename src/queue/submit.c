@@ -1,0 +1,277 @@
+#include <errno.h>
+#include <limits.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "queue/guard/files.h"
+#include "queue/queue_private.h"
+
+static const int64_t grace_ms = 30000;
+
+/* ---- reading what was asked for ---- */
+
+static int take_text(char *to, size_t size, const struct str *in, const char *key, struct err *e)
+{
+    const char *text = wire_get(in, key);
+
+    if (text && snprintf(to, size, "%s", text) >= (int)size)
+        return err_set(e, -EINVAL, "--%s is longer than %zu bytes", key, size - 1);
+    return 0;
+}
+
+static int take_numbers(struct local_job *j, const struct str *in, struct err *e)
+{
+    int64_t devices = wire_int(in, "devices", 0), cpus = wire_int(in, "cpus", 0);
+
+    if (devices < 0 || devices > INT32_MAX || cpus < 0 || cpus > INT32_MAX / 1000)
+        return err_set(e, -EINVAL, "asks for more than any machine has");
+    j->devices = (int32_t)devices;
+    j->cpus = (int32_t)cpus;
+    j->limit_ms = wire_int(in, "limit", 0);
+    j->warn_ms = wire_int(in, "warn", 0);
+    j->grace_ms = wire_int(in, "grace", grace_ms);
+    j->deadline_ms = wire_int(in, "deadline", 0); /* counted from now on: take() */
+    j->signal = (int32_t)wire_int(in, "signal", SIGTERM);
+    j->watch = (int8_t)wire_int(in, "watch", -1);
+    j->held = wire_int(in, "hold", 0) != 0;
+    j->requeue = wire_int(in, "requeue", 0) != 0;
+    if (!local_signal_known(j->signal))
+        return err_set(e, -EINVAL, "--checkpoint-signal: one of TERM, USR1, USR2, INT, HUP, CONT");
+    if (j->limit_ms < 0 || j->warn_ms < 0 || j->grace_ms < 0 || j->deadline_ms < 0 ||
+        MAX(MAX(j->limit_ms, j->grace_ms), j->deadline_ms) > INT64_MAX / 4)
+        return err_set(e, -EINVAL, "a time is negative or too long");
+    if (j->warn_ms > 0 && j->warn_ms >= j->limit_ms)
+        return err_set(e, -EINVAL, "--warn is a time before the limit: it needs a longer --limit");
+    return 0;
+}
+
+static void take_user(struct local_job *j, const struct local_client *client)
+{
+    const struct passwd *p = getpwuid(client->uid);
+
+    j->uid = client->uid;
+    j->gid = client->gid;
+    if (p)
+        snprintf(j->user, sizeof(j->user), "%s", p->pw_name);
+    else
+        snprintf(j->user, sizeof(j->user), "%u", (unsigned)client->uid);
+}
+
+/* Every job that is named must be there. */
+static int check_after(const struct local *l, const char *after, struct err *e)
+{
+    enum local_after_kind kind = AFTER_NONE;
+    struct local_met m = { .all = 0 };
+    int64_t id;
+    int rc;
+
+    while ((rc = local_after_next(&after, &kind, &id, e)) > 0) {
+        rc = local_store_met(l->store, id, &m, e);
+        if (rc == 0 && m.all == 0)
+            rc = err_set(e, -ENOENT, "--after: there is no job %lld", (long long)id);
+        if (rc < 0)
+            return rc;
+    }
+    return rc;
+}
+
+static int check_possible(const struct local *l, struct local_job *j, struct err *e)
+{
+    int rc = local_pool_ask(&l->pool, j, e);
+
+    if (rc == 0)
+        rc = local_plan_possible(&l->pool, l->c->policy, j, e);
+    if (rc == 0)
+        return err_set(e, -EINVAL,
+                       "asks for what this machine could not give even if it were empty");
+    return rc < 0 ? rc : 0;
+}
+
+static int take(const struct local *l, const struct local_client *client, struct local_job *j,
+                struct err *e)
+{
+    const struct str *in = &client->in;
+    int64_t priority = wire_int(in, "priority", 0);
+    int rc = take_text(j->name, sizeof(j->name), in, "name", e);
+
+    if (rc == 0)
+        rc = take_text(j->after, sizeof(j->after), in, "after", e);
+    if (rc == 0)
+        rc = take_text(j->token, sizeof(j->token), in, "token", e);
+    if (rc == 0)
+        rc = take_numbers(j, in, e);
+    if (rc == 0)
+        rc = local_request_priority(l, client, priority, e);
+    if (rc == 0)
+        rc = check_after(l, j->after, e);
+    if (rc == 0 && (!wire_get(in, "arg") || !wire_get(in, "cwd")))
+        rc = err_set(e, -EINVAL, "no command was given");
+    j->priority = (int32_t)priority;
+    j->task = -1;
+    j->submit_ms = j->since_ms = local_wall_ms(l);
+    if (j->deadline_ms > 0)
+        j->deadline_ms += j->submit_ms;
+    take_user(j, client);
+    return rc == 0 ? check_possible(l, j, e) : rc;
+}
+
+/* ---- only asking ---- */
+
+static void say_when(const struct local *l, int64_t start_ms, const char *slots, struct str *out)
+{
+    const struct local_job *other;
+    char place[LOCAL_SLOTS];
+    int64_t wait_ms = start_ms - local_wall_ms(l);
+
+    local_pool_place(&l->pool, slots, place);
+    if (start_ms == INT64_MAX) {
+        str_add(out, "would wait: nobody knows for how long, since jobs that run have no limit");
+        return;
+    }
+    other = wait_ms <= 0 ? local_holder(l, slots) : NULL;
+    if (other)
+        str_addf(out, "would start as soon as job %lld, which %s stopped for it, has gone",
+                 (long long)other->id, other->stop == LOCAL_GO ? "would be" : "is being");
+    else if (wait_ms <= 0)
+        str_add(out, "would start now");
+    else
+        str_addf(out, "would start in %lld s at the latest, when jobs have reached their limits",
+                 (long long)(wait_ms + 999) / 1000);
+    if (*place)
+        str_addf(out, ", on %s", place);
+}
+
+static int foresee(struct local *l, const struct local_job *j, struct str *answer, struct err *e)
+{
+    CLEANUP(freep) struct local_item *items = calloc(l->n + 2, sizeof(*items));
+    CLEANUP(str_done) struct str text = STR_INIT(LOCAL_SLOTS + LOCAL_REASON);
+    int64_t now_ms = local_wall_ms(l), start_ms = INT64_MAX;
+    char slots[LOCAL_SLOTS] = "";
+    struct local_plan plan;
+    int rc;
+
+    if (!items)
+        return err_nomem(e);
+    rc = local_decide_items(l, items, e);
+    if (rc != 0)
+        return rc;
+    if (j->held || *j->after) {
+        wire_add(answer, "text",
+                 j->held ? "would wait until it is released"
+                         : "would wait for the jobs that it comes after");
+        return 0;
+    }
+    items[l->n] = (struct local_item){ j, true };
+    rc = local_plan_make(
+        &plan, &(const struct local_scene){ &l->pool, l->c->policy, items, l->n + 1 }, now_ms, e);
+    if (rc < 0)
+        return rc;
+    rc = local_plan_foresee(&plan, l->n, now_ms, &start_ms, slots);
+    local_plan_done(&plan);
+    if (rc < 0)
+        return err_nomem(e);
+    say_when(l, start_ms, slots, &text);
+    wire_add(answer, "text", str_text(&text));
+    return 0;
+}
+
+/* ---- storing ---- */
+
+struct adding {
+    struct local *l;
+    const struct local_client *client;
+    struct local_job job;
+    int64_t first;
+    size_t from; /* of those in the list */
+    struct err *e;
+};
+
+static int count(void *arg, int32_t task)
+{
+    (void)task;
+    ++*(size_t *)arg;
+    return 0;
+}
+
+/* One job, stored and in the list; the first one with its order. */
+static int add(void *arg, int32_t task)
+{
+    struct adding *a = arg;
+    struct local_job *j = &a->job;
+    int rc;
+
+    j->task = task;
+    j->array = a->first;
+    rc = local_store_add(a->l->store, j, a->e);
+    if (rc == 0 && !a->first) {
+        a->first = j->array = j->id;
+        rc = local_store_put(a->l->store, j, a->e);
+        if (rc == 0)
+            rc = local_folder_make(a->l->dir, j->id, a->e);
+        if (rc == 0)
+            rc = local_order_write(a->l->dir, j->id, &a->client->in, a->e);
+    }
+    if (rc == 0 && life_add(a->l, j) < 0)
+        rc = err_nomem(a->e);
+    return rc;
+}
+
+static void take_back(struct adding *a)
+{
+    while (a->l->n > a->from)
+        free(a->l->jobs[--a->l->n]);
+    if (a->first)
+        local_folder_remove(a->l->dir, a->first);
+}
+
+static int store(struct adding *a, const char *array)
+{
+    int rc = local_store_begin(a->l->store, a->e);
+
+    if (rc < 0)
+        return rc;
+    rc = array ? local_array(array, &a->job.width, add, a, a->e) : add(a, -1);
+    if (rc == 0)
+        rc = local_store_commit(a->l->store, a->e);
+    else
+        local_store_rollback(a->l->store);
+    if (rc < 0)
+        take_back(a);
+    return rc;
+}
+
+int local_submit(struct local *l, const struct local_client *client, struct str *answer,
+                 struct err *e)
+{
+    const char *array = wire_get(&client->in, "array");
+    CLEANUP(freep) struct adding *a = calloc(1, sizeof(*a));
+    size_t tasks = 0;
+    int rc;
+
+    if (!a)
+        return err_nomem(e);
+    a->l = l;
+    a->client = client;
+    a->e = e;
+    a->from = l->n;
+    rc = take(l, client, &a->job, e);
+    if (rc == 0 && *a->job.token)
+        rc = local_store_token(l->store, a->job.token, client->uid, &a->first, e);
+    if (rc == 0 && a->first) { /* an engine stored it and died before it could answer */
+        wire_add_int(answer, "id", a->first);
+        return 0;
+    }
+    if (rc == 0 && array)
+        rc = local_array(array, &a->job.width, count, &tasks, e);
+    if (rc < 0)
+        return rc;
+    if (wire_int(&client->in, "dry", 0))
+        return foresee(l, &a->job, answer, e);
+    rc = store(a, array);
+    if (rc == 0)
+        wire_add_int(answer, "id", a->first);
+    return rc;
+}

@@ -1,0 +1,184 @@
+/* Whole runs: all parts of a folder made into one. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/file.h"
+#include "probe/process/files.h"
+#include "probe/process/text.h"
+#include "run/archive/archive.h"
+#include "run/archive/merge_runs.h"
+
+enum { ABOUT_MAX = 1 << 20, MOMENTS_MAX = 64 << 20, STEPS_MAX = 8 << 20, PARTS_MAX = 1024 };
+
+/* A part on another node whose files did not change for so long has lost its observer. */
+#define SILENT_S 60
+
+struct part {
+    struct run run;
+    struct archive_part about;
+    char stem[PATH_MAX]; /* of its files, without ".ini" */
+};
+
+struct parts {
+    struct part *all;
+    size_t n;
+};
+
+static void parts_done(struct parts *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        run_done(&p->all[i].run);
+    free(p->all);
+}
+
+/* Whether the process that wrote a part still does. */
+static bool is_written(const struct part *p)
+{
+    CLEANUP(closep) int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    char text[PROCESS_TEXT], host[65] = "", path[PATH_MAX + 16];
+    struct process_stat stat;
+    struct stat st;
+
+    if (gethostname(host, sizeof(host) - 1) == 0 &&
+        !strncmp(host, p->about.host, sizeof(p->about.host) - 1))
+        return proc >= 0 && process_files_read(proc, p->about.pid, "stat", NULL, text) >= 0 &&
+               process_parse_stat(text, &stat) == 0 && stat.start_ticks == p->about.start_ticks &&
+               stat.state != 'Z';
+    snprintf(path, sizeof(path), "%s.moments", p->stem);
+    return lstat(path, &st) == 0 && time(NULL) - st.st_mtime < SILENT_S;
+}
+
+static int read_part(struct parts *all, const char *folder, const char *name, struct err *e)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(ABOUT_MAX);
+    struct part *p = realloc(all->all, (all->n + 1) * sizeof(*p));
+    char path[PATH_MAX];
+    int rc;
+
+    if (!p)
+        return err_nomem(e);
+    all->all = p;
+    p = &all->all[all->n];
+    *p = (struct part){ .about = { .pid = -1 } };
+    if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
+        return 0;
+    snprintf(p->stem, sizeof(p->stem), "%.*s", (int)strlen(path) - 4, path);
+    rc = file_read(path, &text, e);
+    if (rc == -ENOENT)
+        return 0;
+    if (rc == 0)
+        rc = archive_parse_about(str_text(&text), text.len, &p->run, &p->about, e);
+    if (rc < 0) {
+        run_done(&p->run);
+        return rc == -ENOMEM ? rc : err_context(e, rc, "%s: ", path);
+    }
+    if (p->run.end == RUN_RUNNING && !is_written(p))
+        p->run.end = RUN_LOST;
+    all->n++;
+    return 0;
+}
+
+static bool has_suffix(const char *name, const char *suffix)
+{
+    size_t len = strlen(name), n = strlen(suffix);
+
+    return len > n && !strcmp(name + len - n, suffix);
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct part *left = a, *right = b;
+
+    if (left->run.begin_ns != right->run.begin_ns)
+        return left->run.begin_ns < right->run.begin_ns ? -1 : 1;
+    return strcmp(left->stem, right->stem);
+}
+
+static int read_parts(struct parts *all, const char *folder, struct err *e)
+{
+    const struct dirent *entry;
+    DIR *dir = opendir(folder);
+    struct err broken = { "" };
+    int rc = 0;
+
+    if (!dir)
+        return err_set(e, -errno, "%s: %s", folder, strerror(errno));
+    while (rc != -ENOMEM && all->n < PARTS_MAX && (entry = readdir(dir)) != NULL)
+        if (!strncmp(entry->d_name, "part-", 5) && has_suffix(entry->d_name, ".ini"))
+            rc = read_part(all, folder, entry->d_name, &broken);
+    closedir(dir);
+    if (rc == -ENOMEM)
+        return err_nomem(e);
+    if (all->n == 0)
+        return err_set(e, -EINVAL, "%s%s%s", broken.text[0] ? broken.text : folder,
+                       broken.text[0] ? "" : " holds no run", "");
+    qsort(all->all, all->n, sizeof(*all->all), by_begin);
+    return 0;
+}
+
+/* One file of a part into its run; one that is not there or broken is left out. */
+static int read_piece(const char *path, size_t max, struct run *r,
+                      int (*parse)(const void *data, size_t len, struct run *r, struct err *e))
+{
+    struct str bytes = STR_INIT(max);
+    int rc = file_read(path, &bytes, NULL);
+
+    if (rc == 0)
+        rc = parse(str_text(&bytes), bytes.len, r, NULL);
+    str_done(&bytes);
+    return rc == -ENOMEM ? rc : 0;
+}
+
+static int read_pieces(struct part *p)
+{
+    char path[PATH_MAX + 32];
+    int rc;
+
+    snprintf(path, sizeof(path), "%s.moments", p->stem);
+    rc = read_piece(path, MOMENTS_MAX, &p->run, archive_parse_moments);
+    for (int i = 0; rc == 0; i++) {
+        snprintf(path, sizeof(path), "%s-%d.steps", p->stem, i);
+        if (access(path, F_OK) < 0)
+            break;
+        rc = read_piece(path, STEPS_MAX, &p->run, archive_parse_steps);
+    }
+    if (p->run.end == RUN_LOST && p->run.n_moments)
+        p->run.end_ns = p->run.moments[p->run.n_moments - 1].wall_ns;
+    return rc;
+}
+
+static int load(const char *folder, bool whole, struct run *out, struct err *e)
+{
+    CLEANUP(parts_done) struct parts all = { .n = 0 };
+    int rc = read_parts(&all, folder, e);
+
+    *out = (struct run){ .id = NULL };
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; whole && rc == 0 && i < all.n; i++)
+        rc = read_pieces(&all.all[i]);
+    if (rc == 0 && all.all) { /* the first part becomes the run, with its arena */
+        *out = all.all[0].run;
+        all.all[0].run = (struct run){ .id = NULL };
+    }
+    for (size_t i = 1; rc == 0 && i < all.n; i++)
+        rc = parts_add(out, &all.all[0].about, &all.all[i].run, &all.all[i].about);
+    return rc < 0 ? err_nomem(e) : 0;
+}
+
+int run_load(const char *folder, struct run *out, struct err *e)
+{
+    return load(folder, true, out, e);
+}
+
+int run_load_about(const char *folder, struct run *out, struct err *e)
+{
+    return load(folder, false, out, e);
+}

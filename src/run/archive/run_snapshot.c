@@ -1,0 +1,39 @@
+#include "run/archive/run_snapshot.h"
+
+#include <errno.h>
+#include <math.h>
+
+int64_t glimpse_begin_ns(const struct run_moment *m)
+{
+    return m->monotonic_ns - (int64_t)(m->seconds * 1e9);
+}
+
+int glimpse(struct run *ret, const struct watched *w, int64_t since_ns, size_t most)
+{
+    size_t first = w->run->n_moments;
+    int rc = 0;
+
+    *ret = (struct run){ .id = w->run->id,
+                         .name = w->run->name,
+                         .command = w->run->command,
+                         .folder = w->run->folder,
+                         .user = w->run->user,
+                         .host = w->run->host,
+                         .begin_ns = w->run->begin_ns,
+                         .end = RUN_RUNNING,
+                         .environment = w->run->environment,
+                         .n_environment = w->run->n_environment,
+                         .inferred_confidence = (double)NAN };
+    while (first > 0 && glimpse_begin_ns(&w->run->moments[first - 1]) >= since_ns)
+        first--;
+    for (size_t i = first; rc == 0 && i < w->run->n_moments; i++) {
+        struct run_moment *to = ARENA_PUSH(&ret->arena, &ret->moments, &ret->n_moments);
+
+        rc = to ? 0 : -ENOMEM;
+        if (to)
+            *to = w->run->moments[i];
+    }
+    for (size_t i = 0; rc == 0 && i < rings_count(w->rings); i++)
+        rc = lane_part_to_run(rings_lane(w->rings, i), ret, since_ns, most);
+    return rc;
+}

@@ -1,0 +1,163 @@
+/* The folder of all runs. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "run/archive/archive.h"
+
+enum { RUNS_MAX = 100000 };
+
+struct names {
+    char **all;
+    size_t n;
+};
+
+static void names_done(struct names *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        free(l->all[i]);
+    free(l->all);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int add_name(struct names *l, const char *name)
+{
+    size_t len = strlen(name) + 1;
+    char **more = realloc(l->all, (l->n + 1) * sizeof(*more));
+
+    if (!more)
+        return -ENOMEM;
+    l->all = more;
+    more[l->n] = malloc(len);
+    if (!more[l->n])
+        return -ENOMEM;
+    memcpy(more[l->n++], name, len);
+    return 0;
+}
+
+/* Folders above the run's as well, for their owner alone. */
+int runs_make(const char *path, struct err *e)
+{
+    char part[PATH_MAX];
+    size_t len = strlen(path);
+
+    if (len >= sizeof(part))
+        return err_set(e, -ENAMETOOLONG, "%s: %s", path, strerror(ENAMETOOLONG));
+    for (size_t i = 1; i <= len; i++) {
+        if (path[i] != '/' && path[i] != 0)
+            continue;
+        memcpy(part, path, i);
+        part[i] = 0;
+        if (mkdir(part, 0700) < 0 && errno != EEXIST)
+            return err_set(e, -errno, "%s: %s", part, strerror(errno));
+    }
+    return 0;
+}
+
+int runs_list(const char *runs, struct str *out, struct err *e)
+{
+    CLEANUP(names_done) struct names names = { .n = 0 };
+    const struct dirent *entry;
+    DIR *dir = opendir(runs);
+    int rc = 0;
+
+    str_reset(out);
+    if (!dir && errno == ENOENT)
+        return 0;
+    if (!dir)
+        return err_set(e, -errno, "%s: %s", runs, strerror(errno));
+    while (rc == 0 && names.n < RUNS_MAX && (entry = readdir(dir)) != NULL)
+        if (entry->d_name[0] != '.')
+            rc = add_name(&names, entry->d_name);
+    closedir(dir);
+    if (rc < 0)
+        return err_nomem(e);
+    if (names.n)
+        qsort(names.all, names.n, sizeof(*names.all), by_text);
+    for (size_t i = 0; i < names.n; i++)
+        str_add_n(out, names.all[i], strlen(names.all[i]) + 1);
+    return str_error(out) ? err_nomem(e) : 0;
+}
+
+static bool has_name(const char *runs, const char *id, const char *name)
+{
+    char folder[PATH_MAX];
+    struct run r;
+    bool is;
+
+    if (snprintf(folder, sizeof(folder), "%s/%s", runs, id) >= (int)sizeof(folder))
+        return false;
+    is = run_load_about(folder, &r, NULL) == 0 && r.name && !strcmp(r.name, name);
+    run_done(&r);
+    return is;
+}
+
+int runs_find(const char *runs, const char *which, struct str *folder, struct err *e)
+{
+    CLEANUP(str_done) struct str list = STR_INIT(8 << 20);
+    const char *found = NULL, *same = NULL;
+    size_t n = 0;
+    int rc;
+
+    str_reset(folder);
+    if (strchr(which, '/')) {
+        str_add(folder, which);
+        return str_error(folder) ? err_nomem(e) : 0;
+    }
+    rc = runs_list(runs, &list, e);
+    if (rc < 0)
+        return rc;
+    for (const char *id = str_text(&list); id < str_text(&list) + list.len; id += strlen(id) + 1) {
+        bool last = !*which || !strcmp(which, "last");
+
+        if (!strcmp(id, which))
+            same = id;
+        if (last || !strncmp(id, which, strlen(which))) {
+            found = id;
+            n += last ? 0 : 1;
+        }
+    }
+    if (same)
+        found = same;
+    else if (n > 1)
+        return err_set(e, -ENOENT, "%zu runs start with '%s' ('brim runs' lists them)", n, which);
+    for (const char *id = str_text(&list); !found && id < str_text(&list) + list.len;
+         id += strlen(id) + 1)
+        same = has_name(runs, id, which) ? id : same;
+    if (!found)
+        found = same;
+    if (!found)
+        return err_set(e, -ENOENT, "there is no run '%s' ('brim runs' lists them)",
+                       *which ? which : "last");
+    str_addf(folder, "%s/%s", runs, found);
+    return str_error(folder) ? err_nomem(e) : 0;
+}
+
+int run_remove(const char *folder, struct err *e)
+{
+    const struct dirent *entry;
+    DIR *dir = opendir(folder);
+    int rc = 0;
+
+    if (!dir)
+        return err_set(e, -errno, "%s: %s", folder, strerror(errno));
+    while (rc == 0 && (entry = readdir(dir)) != NULL) {
+        if (strncmp(entry->d_name, "part-", 5) != 0)
+            continue;
+        if (unlinkat(dirfd(dir), entry->d_name, 0) < 0 && errno != ENOENT)
+            rc = err_set(e, -errno, "%s/%s: %s", folder, entry->d_name, strerror(errno));
+    }
+    closedir(dir);
+    if (rc == 0 && rmdir(folder) < 0)
+        rc = err_set(e, -errno, "%s: %s", folder, strerror(errno));
+    return rc;
+}

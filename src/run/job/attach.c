@@ -1,0 +1,110 @@
+#include "run/job/attach.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "probe/process/files.h"
+#include "probe/process/text.h"
+
+enum { ANCESTRY_MAX = 64 };
+
+static const char moments[] = ".moments";
+
+static int read_stat(int proc, pid_t pid, struct process_stat *ret)
+{
+    char text[PROCESS_TEXT];
+    int rc = process_files_read(proc, pid, "stat", NULL, text);
+
+    return rc < 0 ? rc : process_parse_stat(text, ret);
+}
+
+/* Its bytes are told to its user and to root alone: whoever may read them sees all that we need. */
+static int check_right(int proc, pid_t pid, struct err *e)
+{
+    char name[32], text[PROCESS_TEXT];
+    const struct passwd *user;
+    struct stat st;
+
+    snprintf(name, sizeof(name), "%d", (int)pid);
+    if (fstatat(proc, name, &st, 0) == 0 && geteuid() != 0 && st.st_uid != geteuid()) {
+        user = getpwuid(st.st_uid);
+        return err_set(e, -EPERM, "process %d belongs to %s: run this as that user or as root",
+                       (int)pid, user ? user->pw_name : "another user");
+    }
+    if (process_files_read(proc, pid, "io", NULL, text) == -EACCES)
+        return err_set(e, -EPERM, "process %d may not be looked at: run this as root", (int)pid);
+    return 0;
+}
+
+int live_check(int proc, pid_t pid, struct err *e)
+{
+    struct process_stat stat;
+
+    if (read_stat(proc, pid, &stat) < 0)
+        return err_set(e, -ESRCH, "there is no process %d", (int)pid);
+    if (stat.state == 'Z' || stat.state == 'X')
+        return err_set(e, -ESRCH, "process %d has ended", (int)pid);
+    if (stat.kernel_thread)
+        return err_set(e, -ESRCH, "process %d is a thread of the kernel", (int)pid);
+    return check_right(proc, pid, e);
+}
+
+/* "RUNS/ID/part-HOST-PID.moments" -> RUNS/ID. */
+static bool take_folder(char *path, struct str *folder)
+{
+    size_t len = strlen(path), suffix = sizeof(moments) - 1;
+    char *slash = strrchr(path, '/');
+
+    if (!slash || slash == path || len < suffix || strcmp(path + len - suffix, moments) != 0 ||
+        strncmp(slash + 1, "part-", 5) != 0)
+        return false;
+    *slash = 0;
+    str_add(folder, path);
+    return true;
+}
+
+static bool has_open(int proc, pid_t pid, struct str *folder)
+{
+    const struct dirent *entry;
+    char name[32], path[PATH_MAX];
+    bool found = false;
+    DIR *dir;
+    int fd;
+
+    snprintf(name, sizeof(name), "%d/fd", (int)pid);
+    fd = openat(proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    dir = fd < 0 ? NULL : fdopendir(fd);
+    if (!dir) {
+        closep(&fd);
+        return false;
+    }
+    while (!found && (entry = readdir(dir)) != NULL) {
+        ssize_t len = readlinkat(fd, entry->d_name, path, sizeof(path) - 1);
+
+        if (len <= 0)
+            continue;
+        path[len] = 0;
+        found = take_folder(path, folder);
+    }
+    closedir(dir);
+    return found;
+}
+
+int live_folder(int proc, pid_t pid, struct str *folder)
+{
+    struct process_stat stat;
+
+    str_reset(folder);
+    for (int i = 0; i < ANCESTRY_MAX && pid > 0; i++) {
+        if (has_open(proc, pid, folder) || read_stat(proc, pid, &stat) < 0)
+            break;
+        pid = (pid_t)stat.parent;
+    }
+    return str_error(folder);
+}

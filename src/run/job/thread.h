@@ -1,0 +1,28 @@
+/* What the kernel says of the first thread of a process: the one that runs a training loop. */
+#ifndef BRIM_RUN_JOB_THREAD_H
+#define BRIM_RUN_JOB_THREAD_H
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/compiler.h"
+
+struct thread_times {
+    uint64_t ran_ns, waited_ns; /* on a CPU, and for one */
+};
+
+/* /proc/PID/schedstat. 0 or -EINVAL; *ret is set only on success. */
+int thread_parse_times(const char *text, struct thread_times *ret) CHECK_RESULT;
+
+/* The same of a process below a descriptor of /proc. 0 or a negative errno. */
+int thread_times(int proc, pid_t pid, struct thread_times *ret) CHECK_RESULT;
+
+/* Whether this is where a thread sleeps that waits for a file system whose server is a process or a
+ * network, by the name of the kernel's function. Disks and most such file systems are waited for in
+ * uninterruptible sleep, which /proc/PID/stat tells; FUSE and Lustre let signals through. */
+bool thread_is_file_wait(const char *function);
+
+/* The same of a process, of what /proc/PID/wchan says; false where it may not be read. */
+bool thread_waits_for_files(int proc, pid_t pid);
+
+#endif

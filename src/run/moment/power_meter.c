@@ -1,0 +1,62 @@
+#include "run/moment/power_meter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <string.h>
+
+#include "probe/sample/sampler.h"
+#include "run/moment/moment.h"
+#include "run/moment/moment_private.h"
+
+static const char *const samplers[] = { "nvml", "amd", "intel", "dcmi", "fake", "rapl", NULL };
+
+static bool tells(const struct tick *t, const char *set, const char *signal)
+{
+    size_t n;
+    const struct signal_row *rows = tick_set(t, set, &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(moment_gauge(&rows[i], signal, NULL)))
+            return true;
+    return false;
+}
+
+static int ask(struct tick *t, int root, const char *fake, const struct clock *clock, struct err *e)
+{
+    const struct sampler_env env = { .root = root,
+                                     .live = true,
+                                     .fake = fake,
+                                     .patience_ns = SAMPLER_PATIENCE_NS,
+                                     .only = samplers };
+    CLEANUP(samplers_closep) struct samplers *s = NULL;
+    int rc = samplers_open(&s, &env, e);
+
+    if (rc < 0)
+        return rc;
+    tick_begin(t, clock_wall_ns(clock), clock_monotonic_ns(clock));
+    rc = samplers_sample(s, t);
+    return rc < 0 ? err_nomem(e) : 0;
+}
+
+int meters_find(struct meters *ret, const char *fake, const struct clock *clock, struct err *e)
+{
+    CLEANUP(closep) int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct tick t = { .n_events = 0 };
+    struct meters found;
+    int rc = root < 0 ? err_set(e, -errno, "/: %s", strerror(errno))
+                      : ask(&t, root, fake, clock, e);
+
+    found = (struct meters){ tells(&t, "gpu", "power_watts"),
+                             tells(&t, "rapl", "energy_joules_total") };
+    tick_done(&t);
+    if (rc < 0)
+        return rc;
+    if (!found.gpus && !found.cpus)
+        return err_set(e, -ENODEV, "no accelerator tells what it draws, and processors (%s) %s",
+                       "/sys/class/powercap",
+                       access("/sys/class/powercap/intel-rapl:0", F_OK) == 0 ? "tell root alone"
+                                                                             : "do not either");
+    *ret = found;
+    return 0;
+}

@@ -1,0 +1,18 @@
+/* Who tells here how much power is drawn. */
+#ifndef BRIM_RUN_MOMENT_POWER_METER_H
+#define BRIM_RUN_MOMENT_POWER_METER_H
+#include <stdbool.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+
+struct meters {
+    bool gpus, cpus; /* accelerators' drivers; processors (RAPL) */
+};
+
+/* Ask the drivers, which may take a second. fake: as in struct sampler_env. 0, -ENOMEM, or -ENODEV
+ * with a sentence when nobody tells. */
+int meters_find(struct meters *ret, const char *fake, const struct clock *clock, struct err *e)
+    CHECK_RESULT;
+
+#endif

@@ -1,0 +1,191 @@
+/* How many workers keep up, how far they should be ahead, and how batches reach the device. */
+#include <math.h>
+#include <string.h>
+
+#include "model/signal/quantity.h"
+#include "tune/propose/propose_private.h"
+#include "tune/trial/sequence.h"
+
+static const double margin = 1.15;       /* over Little's law, for workers that take turns */
+static const double worker_b = 300e6;    /* of a worker whose size is not known: Python and torch */
+static const double forked_b = 8.5e6;    /* of a worker by fork, its own (Pss of 48, measured) */
+static const double memory_part = 0.5;   /* of what is free, for all workers */
+static const double handing_over = 0.02; /* of fetching, on a CPU, for what only waits: guessed */
+static const double waits_least = 0.05;  /* share of the step, for workers to be busy always */
+static const double tail = 3;            /* p99 to median of waiting, from where bursts count */
+static const double cache_least_b = 1e9; /* for files that are read early to stay until wanted */
+static const double hidden = 0.5; /* of the wait: opening a file still takes its time (measured) */
+enum { READAHEAD = 4 /* batches */, TAKES = 48 };
+enum { WORKERS_MAX = 64, PREFETCH_USUAL = 2 /* torch's */, PREFETCH_MAX = 32, WAITS_LEAST = 20 };
+
+/* How much of the time that fetching takes is on a CPU. */
+static double cpu_share(const struct proposer *p, double workers, double wait)
+{
+    double share = (facts_signal(&p->facts, RUN_RANK_CPU) - (1 - wait)) / wait;
+
+    if (workers > 0)
+        share = facts_signal(&p->facts, RUN_WORKER_CPU);
+    else if (propose_item(p, CAUSE_LOADER_WAITS))
+        share = isnan(share) ? 0.1 : fmax(handing_over, fmin(0.1, share));
+    else if (propose_item(p, CAUSE_LOADER_CPU))
+        share = 1;
+    return isnan(share) ? 1 : fmax(0, fmin(1, share));
+}
+
+/* A dataset without indices, of which one worker alone can read ahead. */
+static bool is_stream(const struct proposer *p)
+{
+    const char *kind = facts_look(&p->facts, "loader.kind");
+
+    return kind && !strcmp(kind, "iterable");
+}
+
+/* The most workers that cores, memory and /dev/shm carry. */
+static double most_workers(const struct proposer *p, double share)
+{
+    double most = WORKERS_MAX, available = facts_signal(&p->facts, RUN_MEMORY_AVAILABLE);
+    double resident = facts_signal(&p->facts, RUN_JOB_RESIDENT);
+    double processes = facts_signal(&p->facts, RUN_JOB_PROCESSES);
+    double batch = facts_number(&p->facts, "loader.batch_bytes");
+    double ranks = facts_ranks_here(&p->facts);
+    double each = resident > 0 && processes >= 1 ? resident / processes : worker_b;
+
+    if (p->cpus > 0 && share > 0)
+        most = fmin(most, fmax(1, floor(p->cpus / share)));
+    if (available >= 0)
+        most = fmin(most, floor(memory_part * available / ranks / each));
+    if (p->about->shm_free_b >= 0 && batch > 0)
+        most = fmin(most, floor(memory_part * p->about->shm_free_b / ranks /
+                                (batch * (PREFETCH_USUAL + 1))));
+    return is_stream(p) ? fmin(1, most) : most;
+}
+
+/* What more workers take: pages of their own, and batches on the way. Of jobs without torch it is
+ * not known what a worker is. */
+static void say_memory(struct proposer *p, double more, char text[TAKES])
+{
+    double batch = facts_number(&p->facts, "loader.batch_bytes");
+
+    text[0] = '\0';
+    if (facts_look(&p->facts, "process.torch"))
+        snprintf(text, TAKES, ", with some %s of memory",
+                 quantity_bytes(more * (forked_b + fmax(0, batch) * (PREFETCH_USUAL + 1))).text);
+}
+
+static void add_workers(struct proposer *p, double workers)
+{
+    double wait = p->wait_s / p->step_s, fetch_s, compute_s, share, n, then_s;
+    char takes[TAKES];
+
+    if (workers > 0 && (wait < waits_least || propose_item(p, CAUSE_MEMORY_PRESSURE)))
+        return;
+    fetch_s = workers > 0 ? workers * p->step_s : p->wait_s;
+    compute_s = fmax(p->compute_s, 0.001 * p->step_s);
+    share = cpu_share(p, workers, wait);
+    n = fmin(ceil(margin * fetch_s / compute_s), most_workers(p, share));
+    if (!(n > workers))
+        return;
+    then_s = fmax(p->compute_s, fetch_s / n);
+    /* Loading and computing share the CPUs. */
+    if (p->cpus > 0)
+        then_s = fmax(then_s, (share * fetch_s + p->compute_s) / p->cpus);
+    say_memory(p, n - workers, takes);
+    propose_number(p, "loader.workers", n, workers, p->step_s / then_s,
+                   "fetching a batch takes %s, %s of it on a CPU, and the rest of a step %s: %.0f "
+                   "%s%s",
+                   quantity_seconds(fetch_s).text, quantity_share(share).text,
+                   quantity_seconds(compute_s).text, n,
+                   is_stream(p) ? "worker can read a stream ahead"
+                                : "workers keep up, as far as CPUs and memory carry them",
+                   takes);
+}
+
+static void add_fewer(struct proposer *p, double workers)
+{
+    const struct verdict_item *item = propose_item(p, CAUSE_MANY_WORKERS);
+    double n = fmax(1, floor(p->cpus) - 1);
+
+    if (item && p->cpus > 0 && n < workers)
+        propose_number(p, "loader.workers", n, workers, item->gain,
+                       "%.0f workers of a rank share %.0f CPUs with it", workers, p->cpus);
+}
+
+/* The steps' waits, as many taken into one as there are workers: these end a batch each at about
+ * the same time, so that one step in so many waits for all. How many; 0: too few. */
+static size_t take_waits(struct proposer *p, double workers, double **ret, double *mean)
+{
+    const struct run_rank *r = &p->about->run->ranks[0];
+    size_t each = (size_t)workers, n = r->n_steps / each;
+    double *waits;
+
+    if (n < WAITS_LEAST)
+        return 0;
+    waits = arena_alloc(&p->scratch, n * sizeof(*waits));
+    if (!waits) {
+        p->no_memory = true;
+        return 0;
+    }
+    *mean = 0;
+    for (size_t i = 0; i < n; i++) {
+        waits[i] = 0;
+        for (size_t k = 0; k < each; k++)
+            waits[i] += fmax(0, r->steps[i * each + k].host_s[BRIM_STAGE_WAIT]);
+        *mean += waits[i] / (double)n;
+    }
+    *ret = waits;
+    return n;
+}
+
+/* Waits that are much longer now and then are tails of fetching, which a deeper queue hides. */
+static void add_prefetch(struct proposer *p, double workers)
+{
+    double before = facts_number(&p->facts, "loader.prefetch"), middle, late, mean, wanted;
+    double *waits;
+    size_t n = workers >= 1 ? take_waits(p, workers, &waits, &mean) : 0;
+
+    if (!n)
+        return;
+    middle = tune_median(waits, n);
+    late = waits[n - 1 - n / 100];
+    before = before >= 1 ? before : PREFETCH_USUAL;
+    if (!(late > tail * middle) || !(late > waits_least * p->step_s * workers))
+        return;
+    wanted = fmin(PREFETCH_MAX, ceil(before + late / fmax(p->compute_s, 1e-6) / workers));
+    propose_number(p, "loader.prefetch", wanted, before,
+                   propose_without(p, (mean - middle) / workers),
+                   "%.0f batches are waited for %s in the middle and %s once in a hundred times: "
+                   "batches loaded further ahead bridge that",
+                   workers, quantity_seconds(middle).text, quantity_seconds(late).text);
+}
+
+/* Workers that wait for storage read at the same time; so does the kernel for a job without. */
+static void add_readahead(struct proposer *p)
+{
+    const struct verdict_item *latency = propose_item(p, CAUSE_STORAGE_LATENCY);
+    const struct verdict_item *small = propose_item(p, CAUSE_SMALL_FILES);
+    double available = facts_signal(&p->facts, RUN_MEMORY_AVAILABLE);
+    double before = facts_number(&p->facts, "loader.readahead");
+
+    if ((!latency && !small) || available < cache_least_b || before > 0)
+        return;
+    propose_number(p, "loader.readahead", READAHEAD, 0, propose_without(p, hidden * p->wait_s),
+                   "%s: the kernel can read the files of the next %d batches meanwhile",
+                   latency ? latency->sentence : small->sentence, (int)READAHEAD);
+}
+
+void propose_loader(struct proposer *p)
+{
+    double workers = facts_number(&p->facts, "loader.workers");
+    const struct verdict_item *copies = propose_item(p, CAUSE_PAGEABLE_COPY);
+
+    if (p->about->run->n_ranks && workers >= 0) {
+        add_workers(p, workers);
+        add_fewer(p, workers);
+        add_prefetch(p, workers);
+        add_readahead(p);
+    }
+    if (copies)
+        propose_add(p, "loader.pin", "yes", "no", copies->gain,
+                    "copies to the device take %s of the step, from memory that is not pinned",
+                    quantity_share(copies->share).text);
+}

@@ -1,0 +1,40 @@
+/* Settings of a profile: what won before, here or elsewhere, is tried first. */
+#include <math.h>
+
+#include "tune/propose/propose_private.h"
+
+enum { SINCE = 40 };
+
+/* What the job has now; where it does not tell, what it had when the profile was made, if that is a
+ * value to go back to. A process may tell its threads before it tells what they are for. */
+static const char *before_of(struct proposer *p, const struct profile_setting *s)
+{
+    const struct knob *k = knobs_find(p->about->knobs, s->knob);
+    const char *told = facts_look(&p->facts, s->knob);
+
+    if (!told && !strcmp(s->knob, "threads.intra"))
+        told = facts_look(&p->facts, "process.threads");
+    if (told || !k || !s->before || knob_check(k, s->before, NULL) < 0)
+        return told;
+    return s->before;
+}
+
+void propose_won(struct proposer *p)
+{
+    const struct profile *won = p->about->won;
+
+    for (size_t i = 0; won && i < won->count; i++) {
+        const struct profile_setting *s = &won->settings[i];
+        bool told = s->gain >= p->about->least_gain && isfinite(s->gain);
+        char since[SINCE] = "";
+
+        if (s->date)
+            snprintf(since, sizeof(since), " on %.16s", s->date);
+        if (told)
+            propose_add(p, s->knob, s->value, before_of(p, s), 1 + s->gain,
+                        "the profile has it: %.3g times as fast%s", 1 + s->gain, since);
+        else
+            propose_add(p, s->knob, s->value, before_of(p, s), (double)NAN,
+                        "the profile has it%s%s", *since ? ", kept" : "", since);
+    }
+}

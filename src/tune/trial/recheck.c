@@ -1,0 +1,97 @@
+#include "tune/trial/recheck.h"
+
+#include <math.h>
+
+/* A check that ends with no proof keeps the setting while it looks at least this much faster; more
+ * is wanted where steps had got slower than they were. */
+static const double keeps = 0.005, keeps_alarmed = 0.03;
+
+struct guard_plan guard_plan_usual(void)
+{
+    struct guard_plan plan = {
+        .block = 10,
+        .every = 100, /* 1,000 steps for a comparison of some 28 */
+        .rest = 30,   /* 3 % of the time with the old setting, most */
+        .slack = 0.03,
+        .limit = 0.25,
+        .check = trial_plan_usual(1),
+    };
+
+    plan.check.least_gain = 0;
+    plan.check.pairs = 12;
+    plan.check.at_once = false;
+    plan.check.hurry = 0;
+    return plan;
+}
+
+void guard_init(struct guard *g, double expected, const struct guard_plan *plan)
+{
+    *g = (struct guard){ .plan = plan ? *plan : guard_plan_usual(), .expected = expected };
+    g->old_s = 2 * g->plan.check.block_s;
+    g->plan.block = MAX(1, MIN(g->plan.block, TRIAL_BLOCK_MOST));
+}
+
+bool guard_want(const struct guard *g)
+{
+    return !g->checking || trial_want(&g->check);
+}
+
+static void start_check(struct guard *g)
+{
+    g->checking = true;
+    g->checks++;
+    g->n = g->blocks = 0;
+    g->sum = g->old_s = g->since_s = 0;
+    trial_init(&g->check, &g->plan.check);
+}
+
+static void end_check(struct guard *g)
+{
+    double mean = g->check.pairs.mean, least = g->alarmed ? keeps_alarmed : keeps;
+
+    g->checking = false;
+    if (g->check.verdict == TRIAL_REJECT || (g->check.verdict != TRIAL_ACCEPT && mean < least))
+        g->verdict = GUARD_ROLL_BACK;
+    /* It still pays: the job's steps are what they are now. */
+    g->expected = (double)NAN;
+}
+
+static void end_block(struct guard *g)
+{
+    double median = tune_median(g->values, g->n);
+
+    g->n = 0;
+    g->blocks++;
+    if (isnan(g->expected))
+        g->expected = median;
+    g->sum = fmax(0, g->sum + log(median / g->expected) - g->plan.slack);
+    g->alarmed = g->sum > g->plan.limit;
+    if (g->alarmed || (g->blocks >= g->plan.every && g->since_s >= g->plan.rest * g->old_s))
+        start_check(g);
+}
+
+enum guard_verdict guard_steps(struct guard *g, bool adopted, double seconds, unsigned steps)
+{
+    double took = seconds > 0 && isfinite(seconds) ? seconds * steps : 0;
+
+    if (g->verdict == GUARD_ROLL_BACK || adopted != guard_want(g))
+        return g->verdict;
+    if (g->checking) {
+        g->old_s += adopted ? 0 : took;
+        if (trial_steps(&g->check, adopted, seconds, steps) != TRIAL_RUNS)
+            end_check(g);
+        return g->verdict;
+    }
+    if (!(took > 0))
+        return g->verdict;
+    g->since_s += took;
+    g->values[g->n++] = seconds;
+    if (g->n == g->plan.block)
+        end_block(g);
+    return g->verdict;
+}
+
+enum guard_verdict guard_step(struct guard *g, bool adopted, double seconds)
+{
+    return guard_steps(g, adopted, seconds, 1);
+}

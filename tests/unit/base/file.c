@@ -1,0 +1,174 @@
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/compiler.h"
+#include "tap.h"
+
+static void reads_what_was_written(void)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(1 << 20);
+    struct err e = { "" };
+
+    is_int(file_write("t_file.tmp", "one\ntwo\n", 8, &e), 0, "a file is written");
+    is_int(file_read("t_file.tmp", &text, &e), 0, "and read");
+    is_str(str_text(&text), "one\ntwo\n", "whole");
+    is_int(file_write("t_file.tmp", "", 0, &e), 0, "an empty one replaces it");
+    is_int(file_read("t_file.tmp", &text, &e), 0, "and is read");
+    is_int((long long)text.len, 0, "as nothing");
+    unlink("t_file.tmp");
+}
+
+static void says_what_is_wrong(void)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(1 << 20);
+    struct err e = { "" };
+
+    is_int(file_read("t_file.none", &text, &e), -ENOENT, "no file");
+    is_str(e.text, "cannot read t_file.none: No such file or directory", "is told");
+    is_int(file_write("none/t_file.tmp", "x", 1, &e), -ENOENT, "no directory");
+    is_str(e.text, "cannot write none/t_file.tmp: No such file or directory", "is told");
+    text.max = 4;
+    is_int(file_write("t_file.tmp", "12345", 5, &e), 0, "five bytes are written");
+    is_int(file_read("t_file.tmp", &text, &e), -EFBIG, "and are too many for four");
+    unlink("t_file.tmp");
+}
+
+/* Also where /dev/stdin could not be opened: a socket. */
+static void reads_standard_input(void)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(1 << 20);
+    struct err e = { "" };
+    int ends[2];
+
+    ok(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0 && write(ends[1], "one\n", 4) == 4 &&
+           dup2(ends[0], 0) == 0,
+       "a socket is standard input");
+    close(ends[0]);
+    close(ends[1]);
+    is_int(file_read_input("-", &text, &e), 0, "which is read");
+    is_str(str_text(&text), "one\n", "whole");
+    close(0);
+    is_int(file_read_input("-", &text, &e), -EBADF, "none at all");
+    is_str(e.text, "cannot read standard input: Bad file descriptor", "is told");
+    is_int(file_read_input("t_file.none", &text, &e), -ENOENT, "other names are files");
+    is_str(file_input_name("-"), "standard input", "its name");
+    is_str(file_input_name("x"), "x", "theirs");
+}
+
+/* A target that cannot be renamed onto stands for a disk that fails at the last step. */
+static void leaves_nothing_behind(void)
+{
+    struct err e = { "" };
+    glob_t found;
+
+    mkdir("t_file.dir", 0755);
+    ok(file_write("t_file.dir", "x", 1, &e) < 0, "a directory is not overwritten");
+    ok(glob("t_file.dir*", 0, NULL, &found) == 0 && found.gl_pathc == 1,
+       "and no half-written file is left");
+    globfree(&found);
+    rmdir("t_file.dir");
+}
+
+/* A device or a pipe stays what it is, and so does a link. */
+static void replaces_files_alone(void)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(1 << 20);
+    struct err e = { "" };
+    struct stat st;
+    char got[8] = "", draft[64];
+    int fd;
+
+    is_int(mkfifo("t_file.pipe", 0600), 0, "a pipe");
+    fd = open("t_file.pipe", O_RDWR | O_CLOEXEC);
+    is_int(file_write("t_file.pipe", "x", 1, &e), 0, "is written to");
+    ok(stat("t_file.pipe", &st) == 0 && S_ISFIFO(st.st_mode), "and is one still");
+    ok(fcntl(fd, F_SETFL, O_NONBLOCK) == 0 && read(fd, got, sizeof(got)) == 1 && got[0] == 'x',
+       "with what was written");
+    close(fd);
+    unlink("t_file.pipe");
+    is_int(file_write("t_file.tmp", "old", 3, &e), 0, "a file");
+    is_int(symlink("t_file.tmp", "t_file.link"), 0, "and a link to it");
+    is_int(file_write("t_file.link", "new", 3, &e), 0, "which is written to");
+    ok(lstat("t_file.link", &st) == 0 && S_ISLNK(st.st_mode), "and is one still");
+    is_int(file_read("t_file.tmp", &text, &e), 0, "the file");
+    is_str(str_text(&text), "new", "has it");
+    unlink("t_file.link");
+    snprintf(draft, sizeof(draft), "t_file.own.%d.new", (int)getpid());
+    is_int(symlink("t_file.tmp", draft), 0, "a link where a draft would be");
+    is_int(file_write("t_file.own", "own", 3, &e), 0, "is not followed");
+    is_int(file_read("t_file.tmp", &text, &e), 0, "its file");
+    is_str(str_text(&text), "new", "is untouched");
+    ok(lstat("t_file.own", &st) == 0 && S_ISREG(st.st_mode), "what was written is a file");
+    ok(lstat(draft, &st) < 0, "and the link is gone");
+    unlink("t_file.own");
+    unlink("t_file.tmp");
+}
+
+/* Who may not read what is there may not read what replaces it. */
+static void keeps_modes(void)
+{
+    struct stat st;
+
+    is_int(file_write("t_file.tmp", "old", 3, NULL), 0, "a file");
+    is_int(chmod("t_file.tmp", 0600), 0, "for its owner alone");
+    is_int(file_write("t_file.tmp", "new", 3, NULL), 0, "is replaced");
+    ok(stat("t_file.tmp", &st) == 0 && (st.st_mode & 0777) == 0600, "by one for its owner alone");
+    unlink("t_file.tmp");
+}
+
+static bool all_of(const struct str *text, char c)
+{
+    for (size_t i = 0; i < text->len; i++)
+        if (str_text(text)[i] != c)
+            return false;
+    return true;
+}
+
+/* Processes that write the same file: whoever is last has it, whole. */
+static void writes_whole_files(void)
+{
+    enum { SIZE = 1 << 18, ROUNDS = 40 };
+    CLEANUP(str_done) struct str text = STR_INIT(1 << 20);
+    CLEANUP(freep) char *data = malloc(SIZE);
+    int torn = 0, left = 2, status;
+    pid_t pids[2];
+
+    for (int i = 0; i < 2; i++) {
+        memset(data, 'a' + i, SIZE);
+        pids[i] = fork();
+        for (int k = 0; pids[i] == 0 && k < ROUNDS; k++)
+            if (file_write("t_file.tmp", data, SIZE, NULL) < 0)
+                _exit(1);
+        if (pids[i] == 0)
+            _exit(0);
+    }
+    while (left > 0) {
+        if (file_read("t_file.tmp", &text, NULL) == 0)
+            torn += text.len != SIZE || !all_of(&text, str_text(&text)[0]);
+        if (waitpid(-1, &status, WNOHANG) > 0) {
+            is_int(status, 0, "one that writes");
+            left--;
+        }
+    }
+    is_int(torn, 0, "nobody reads parts of two");
+    unlink("t_file.tmp");
+}
+
+int main(void)
+{
+    reads_what_was_written();
+    says_what_is_wrong();
+    reads_standard_input();
+    leaves_nothing_behind();
+    replaces_files_alone();
+    keeps_modes();
+    writes_whole_files();
+    return done();
+}

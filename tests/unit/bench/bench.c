@@ -1,0 +1,217 @@
+/* Measurements: what is nominal, processes of their own that end in every way, results that are
+ * kept; allocations failing. */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+
+#include "bench/child.h"
+#include "bench/nominal.h"
+#include "bench/results.h"
+#include "folder.h"
+#include "oom_arena.h"
+#include "tap.h"
+
+/* ---- nominal ---- */
+
+static const struct {
+    const char *what, *cpuinfo;
+    double max_khz, ghz, flop32, bf16; /* 0: not known */
+} cpus[] = {
+    { "Cascade Lake",
+      "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\nmodel name\t: X\n"
+      "cpu MHz\t\t: 2500.000\nflags\t\t: sse2 avx fma avx2 avx512f\n\nprocessor : 1\n",
+      0, 2.5, 64, 0 },
+    { "Sapphire Rapids, which has AMX",
+      "vendor_id : GenuineIntel\ncpu family : 6\nmodel : 143\nflags : sse2 avx avx2 fma avx512f "
+      "amx_bf16 amx_tile\n",
+      3500000, 3.5, 64, 1024 },
+    { "Haswell",
+      "vendor_id : GenuineIntel\ncpu family : 6\nmodel : 63\nflags : sse2 avx fma avx2 x\n",
+      3000000, 3, 32, 0 },
+    { "Zen 1", "vendor_id : AuthenticAMD\ncpu family : 23\nmodel : 1\nflags : sse2 avx avx2 fma\n",
+      3000000, 3, 16, 0 },
+    { "Zen 3", "vendor_id : AuthenticAMD\ncpu family : 25\nmodel : 1\nflags : sse2 avx avx2 fma\n",
+      3000000, 3, 32, 0 },
+    { "Zen 4",
+      "vendor_id : AuthenticAMD\ncpu family : 25\nmodel : 17\nflags : avx avx2 fma avx512f\n",
+      3000000, 3, 32, 0 },
+    { "Zen 5",
+      "vendor_id : AuthenticAMD\ncpu family : 26\nmodel : 2\nflags : avx avx2 fma avx512f\n",
+      4000000, 4, 64, 0 },
+    { "Sandy Bridge", "vendor_id : GenuineIntel\nflags : sse2 avx\n", 0, 0, 16, 0 },
+    { "an old one", "vendor_id : GenuineIntel\nflags : sse2\n", 0, 0, 8, 0 },
+    { "Grace",
+      "processor\t: 0\nBogoMIPS\t: 2000\nFeatures\t: fp asimd sve\nCPU implementer\t: 0x41\n"
+      "CPU architecture: 8\nCPU part\t: 0xd4f\n\n",
+      3400000, 3.4, 32, 0 },
+    { "an Arm that nobody knows", "CPU implementer : 0x61\nCPU part : 0xd4f\n", 3000000, 3, 0, 0 },
+    { "nothing", "", 0, 0, 0, 0 },
+    { "flags of the second CPU only", "processor : 0\n\nflags : avx512f\n", 0, 0, 0, 0 },
+};
+
+static bool same(double got, double want)
+{
+    return want > 0 ? fabs(got - want) < 1e-9 : isnan(got);
+}
+
+static void test_nominal(void)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(cpus); i++) {
+        struct nominal n = nominal_read(cpus[i].cpuinfo, cpus[i].max_khz);
+
+        ok(same(n.ghz, cpus[i].ghz) && same(n.flop32, cpus[i].flop32) &&
+               same(n.flop64, cpus[i].flop32 / 2) && same(n.flop_bf16, cpus[i].bf16),
+           "%s: %g GHz, %g and %g a cycle (%s)", cpus[i].what, n.ghz, n.flop32, n.flop64, n.how);
+    }
+}
+
+/* ---- children ---- */
+
+enum how { GOOD, FAILS, DIES, ENDS, HANGS, ONE_DIES };
+
+static int work(struct child *c, const void *arg, void *result, struct err *e)
+{
+    const enum how *how = arg;
+
+    if (*how == FAILS)
+        return err_set(e, -ENOENT, "there is none");
+    if (*how == DIES || (*how == ONE_DIES && getpid() % 2))
+        (void)raise(SIGKILL);
+    if (*how == ENDS)
+        _exit(0);
+    while (*how == HANGS)
+        pause();
+    child_ready(c);
+    *(int *)result = (int)getpid();
+    return 0;
+}
+
+static int run_children(enum how how, int copies, int results[], struct err *e)
+{
+    const struct child_work w = { .run = work,
+                                  .arg = &how,
+                                  .size = sizeof(int),
+                                  .what = "a library",
+                                  .copies = copies,
+                                  .limit_ns = how == HANGS ? 300000000 : 20000000000 };
+
+    return child_run(&w, results, e);
+}
+
+static void test_children(void)
+{
+    static const struct {
+        enum how how;
+        int rc;
+        const char *text;
+    } ends[] = {
+        { FAILS, -ENOENT, "there is none" },
+        { DIES, -EIO, "a library: the process that used it was killed by signal 9 (Killed)" },
+        { ENDS, -EIO, "a library: the process that used it ended without a result" },
+        { HANGS, -ETIMEDOUT, "a library: no result within 0 s" },
+    };
+    int results[5] = { 0 };
+    struct err e = { "" };
+
+    is_int(run_children(GOOD, 5, results, &e), 0, "five copies");
+    for (size_t i = 0; i < 5; i++)
+        ok(results[i] > 0 && results[i] != results[(i + 1) % 5] && kill(results[i], 0) < 0,
+           "each is a process of its own, and gone");
+    for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+        is_int(run_children(ends[i].how, 3, results, &e), ends[i].rc, "%s", ends[i].text);
+        is_str(e.text, ends[i].text, "the sentence");
+    }
+    is_int(run_children(ONE_DIES, 4, results, &e), -EIO, "the others do not wait for a dead one");
+    is_int(run_children(GOOD, 1, results, NULL), 0, "and no sentence is needed");
+}
+
+/* ---- what is kept ---- */
+
+static void fill(struct compute *c, const char *blas)
+{
+    *c = (struct compute){ .host = "n1", .cpu = "X", .cpus = 4, .cores = 2, .f32_one = 2.71 };
+    c->nominal = nominal_read(cpus[0].cpuinfo, 0);
+    snprintf(c->blas, sizeof(c->blas), "%s", blas);
+}
+
+static int keep_and_note(const char *folder, struct arena *a, struct run_note **notes, size_t *n)
+{
+    CLEANUP(str_done) struct str path = STR_INIT(PATH_MAX);
+    struct compute c;
+    int rc;
+
+    fill(&c, "reference");
+    rc = compute_keep(&c, folder, 1767225600000000000, &path, NULL);
+    return rc < 0 ? rc : compute_notes(a, folder, &c, notes, n);
+}
+
+static void test_keep(void)
+{
+    struct arena a = ARENA_INIT;
+    struct run_note *notes = NULL;
+    char root[PATH_MAX], folder[PATH_MAX];
+    struct compute c;
+    CLEANUP(str_done) struct str path = STR_INIT(PATH_MAX);
+    size_t n = 0;
+
+    folder_make(root);
+    folder_path(root, "state/bench", folder);
+    fill(&c, "");
+    is_int(compute_notes(&a, folder, &c, &notes, &n), 0, "no folder");
+    is_int(compute_keep(&c, folder, 0, &path, NULL), 0, "without a BLAS");
+    ok(n == 0 && path.len == 0, "nothing is kept");
+    is_int(keep_and_note(folder, &a, &notes, &n), 0, "a result");
+    ok(n == 1 && !strcmp(notes[0].name, "bench.blas.reference") &&
+           !strcmp(notes[0].value, "2.71 of 160 GFLOP/s"),
+       "is kept: %s %s", n ? notes[0].name : "", n ? notes[0].value : "");
+    folder_text(folder, "compute-bad.ini", "[compute\n");
+    folder_text(folder, "compute-worse.ini",
+                "[compute]\nhost = n1\ncpu = X\nblas = worse\n"
+                "float32_one = nan\n");
+    folder_text(folder, "compute-other.ini",
+                "[compute]\nhost = n2\ncpu = X\nblas = other\n"
+                "float32_one = 1\n");
+    folder_text(folder, "compute-plain.ini",
+                "[compute]\nhost = n1\ncpu = X\nblas = plain\n"
+                "float32_one = 1\n");
+    n = 0;
+    notes = NULL;
+    fill(&c, "reference");
+    is_int(compute_notes(&a, folder, &c, &notes, &n), 0, "beside others");
+    ok(n == 2 && !strcmp(notes[0].name, "bench.blas.plain") && !strcmp(notes[0].value, "1 GFLOP/s"),
+       "damaged ones and other machines' are left out");
+    arena_done(&a);
+    folder_remove(root);
+}
+
+static void test_oom(void)
+{
+    char root[PATH_MAX], folder[PATH_MAX];
+    bool failed;
+
+    folder_make(root);
+    folder_path(root, "state/bench", folder);
+    oom_restart();
+    do {
+        struct arena a = ARENA_INIT;
+        struct run_note *notes = NULL;
+        size_t n = 0;
+        int rc;
+
+        oom_next();
+        rc = keep_and_note(folder, &a, &notes, &n);
+        failed = oom_end();
+        ok(failed ? rc == -ENOMEM : rc == 0 && n == 1, "allocation %d: rc %d", oom_at, rc);
+        arena_done(&a);
+    } while (failed);
+    folder_remove(root);
+}
+
+int main(void)
+{
+    test_nominal();
+    test_children();
+    test_keep();
+    test_oom();
+    return done();
+}

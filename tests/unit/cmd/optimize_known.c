@@ -1,0 +1,147 @@
+/* A profile that was tried again: what of it goes into the file, and what is told. Without
+ * cmd/run/start_job.c, whose job_tell() is here. */
+#include "cmd/optimize/known.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tap.h"
+
+enum { TEXT = 4096 };
+
+static char said[TEXT], made[TEXT];
+
+void job_tell(void *arg, const char *sentence)
+{
+    size_t len = strlen(said);
+
+    (void)arg;
+    snprintf(said + len, sizeof(said) - len, "%s\n", sentence);
+}
+
+/* A session that has come to an end; of no gain nothing was measured. */
+static void tried(struct session *s, const char *knob, const char *value,
+                  enum session_outcome outcome, double gain, const char *note)
+{
+    struct session_entry *k = &s->entries[s->n_entries++];
+
+    *k = (struct session_entry){ .outcome = outcome, .effect = { gain, -1, (double)INFINITY } };
+    snprintf(k->knob, sizeof(k->knob), "%s", knob);
+    snprintf(k->value, sizeof(k->value), "%s", value);
+    snprintf(k->note, sizeof(k->note), "%s", note);
+}
+
+/* "written: loader.workers=5 malloc.arenas=2" or "left: ...": what came of a profile that has
+ * loader.workers=7 and malloc.arenas=2, and that differs so. */
+static const char *settle(const struct session *s, unsigned differs)
+{
+    struct profile_setting old[] = {
+        { .knob = "loader.workers", .value = "7", .gain = 3, .date = "2026-11-20" },
+        { .knob = "malloc.arenas", .value = "2", .gain = 0.1, .date = "2026-11-20" },
+    };
+    const struct optimize_known known = { .profile = { .name = "p", .settings = old, .count = 2 },
+                                          .path = "p.ini",
+                                          .differs = differs };
+    struct profile to = { .count = 0 };
+    bool write = false;
+    size_t len;
+
+    said[0] = '\0';
+    if (profile_init(&to, "p", "", "", "") < 0 || session_profile(s, "2026-11-23", &to, NULL) < 0 ||
+        optimize_known_settle(&known, s, NULL, &to, &write, NULL) < 0)
+        return "out of memory";
+    len = (size_t)snprintf(made, sizeof(made), "%s:", write ? "written" : "left");
+    for (size_t i = 0; i < to.count; i++)
+        len += (size_t)snprintf(made + len, sizeof(made) - len, " %s=%s", to.settings[i].knob,
+                                to.settings[i].value);
+    profile_done(&to);
+    return made;
+}
+
+#define RESTART "it takes effect with a restart: --restarts 12 would try it"
+#define LEFT_OUT "malloc.arenas=2 of the profile was not tried here and is left out: "
+#define STAYS "the profile stays as it is: none of its settings was tried to the end\n"
+#define NOTHING "nothing of the profile holds here: it stays as it is, for where it was found\n"
+
+static void test_held(void)
+{
+    struct session s = { .n_entries = 0 };
+
+    tried(&s, "malloc.arenas", "2", SESSION_LEFT, (double)NAN, RESTART);
+    tried(&s, "loader.workers", "7", SESSION_ADOPTED, 2, "");
+    is_str(settle(&s, 0), "written: loader.workers=7 malloc.arenas=2", "what held, and the rest");
+    is_str(said, "", "of which there is nothing to be told");
+    is_str(settle(&s, JOB_MACHINE), "written: loader.workers=7", "elsewhere what held alone");
+    is_str(said, LEFT_OUT RESTART "\n", "and what would try the rest");
+    is_str(settle(&s, JOB_VERSIONS), "written: loader.workers=7", "with other versions, too");
+    is_str(settle(&s, JOB_COMMAND), "written: loader.workers=7", "and of another command");
+    s.entries[0].outcome = SESSION_REJECTED;
+    s.entries[0].note[0] = '\0';
+    s.entries[0].effect.gain = -0.1;
+    is_str(settle(&s, 0), "written: loader.workers=7", "what was slower goes");
+    is_str(said,
+           "malloc.arenas=2 of the profile does not hold here and is taken out: -10.0 % steps/s\n",
+           "and is told");
+    s.n_entries = 0;
+    tried(&s, "loader.workers", "7", SESSION_ADOPTED, 2, "");
+    tried(&s, "loader.workers", "12", SESSION_ADOPTED, 1, "");
+    is_str(settle(&s, 0), "written: loader.workers=12 malloc.arenas=2", "the last value counts");
+    is_str(said, "", "that the first was held by it is no news");
+    is_str(settle(&s, JOB_MACHINE), "written: loader.workers=12", "what had no turn");
+    is_str(said, LEFT_OUT "it does not fit this job, or its turn did not come\n", "is told so");
+}
+
+static void test_fell(void)
+{
+    struct session s = { .n_entries = 0 };
+
+    tried(&s, "loader.workers", "7", SESSION_REJECTED, -0.25, "");
+    is_str(settle(&s, 0), "written: malloc.arenas=2", "where it was found: the other one stays");
+    is_str(settle(&s, JOB_VERSIONS), "written:", "with other versions it would have no proof");
+    is_str(said,
+           "loader.workers=7 of the profile does not hold here and is taken out: -25.0 % "
+           "steps/s\n" LEFT_OUT "it does not fit this job, or its turn did not come\n",
+           "and both are told");
+    is_str(settle(&s, JOB_MACHINE), "left:", "on another machine nothing is written");
+    is_str(said, "loader.workers=7 of the profile does not hold here: -25.0 % steps/s\n" NOTHING,
+           "and nothing taken out");
+    is_str(settle(&s, JOB_COMMAND), "left:", "nor is that of another command");
+    tried(&s, "loader.workers", "5", SESSION_ADOPTED, 1, "");
+    is_str(settle(&s, 0), "written: loader.workers=5 malloc.arenas=2", "another value held");
+    is_str(settle(&s, JOB_COMMAND), "written: loader.workers=5", "or held for another command");
+    ok(!strncmp(said, "loader.workers=7 of the profile does not hold here: -25.0 %", 59),
+       "whose own profile stays: %s", said);
+    s.n_entries = 0;
+    tried(&s, "loader.workers", "7", SESSION_BROKE, (double)NAN, "the job died");
+    is_str(settle(&s, 0), "written: malloc.arenas=2", "what broke goes");
+    is_str(said,
+           "loader.workers=7 of the profile does not hold here and is taken out: the job died\n",
+           "with its reason");
+    s.entries[0].outcome = SESSION_ROLLED_BACK;
+    is_str(settle(&s, 0), "written: malloc.arenas=2", "what did not last goes");
+    s.entries[0].outcome = SESSION_UNDECIDED;
+    s.entries[0].note[0] = '\0';
+    is_str(settle(&s, 0), "written: malloc.arenas=2", "and what used its pairs up");
+}
+
+static void test_open(void)
+{
+    struct session s = { .n_entries = 0 };
+
+    is_str(settle(&s, 0), "left: loader.workers=7 malloc.arenas=2", "nothing was tried");
+    is_str(said, STAYS, "which is told");
+    is_str(settle(&s, JOB_MACHINE), "left:", "nor elsewhere");
+    is_str(said, STAYS, "and nothing is left out of a file that stays");
+    tried(&s, "loader.workers", "7", SESSION_UNDECIDED, 0.5, "the job ended");
+    is_str(settle(&s, JOB_VERSIONS), "left:", "what was cut short is not decided");
+    is_str(said, STAYS, "either");
+}
+
+int main(void)
+{
+    test_held();
+    test_fell();
+    test_open();
+    return done();
+}

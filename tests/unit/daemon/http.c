@@ -1,0 +1,165 @@
+/* Who is served, and where: the decisions of the HTTP server that need no connection. */
+#include <errno.h>
+
+#include "daemon/http/access.h"
+#include "daemon/http/address.h"
+#include "tap.h"
+
+static const char token[] = "0123456789abcdef";
+
+struct guard_case {
+    const char *what;
+    struct http_claims claims;
+    bool with_token, open;
+    unsigned status;
+};
+
+static const struct guard_case cases[] = {
+    { "our own name", { "GET", "127.0.0.1:9410" }, false, false, 0 },
+    { "without a port", { "HEAD", "localhost" }, false, false, 0 },
+    { "IPv6", { "GET", "[::1]:9410" }, false, false, 0 },
+    { "no name at all", { "GET", NULL }, false, false, 403 },
+    { "another name", { "GET", "evil.example" }, false, false, 403 },
+    { "a name that begins like ours", { "GET", "127.0.0.1.evil.example" }, false, false, 403 },
+    { "another method", { "POST", "127.0.0.1" }, false, false, 405 },
+    { "our own page",
+      { "GET", "127.0.0.1:9410", "http://127.0.0.1:9410", "same-origin", "cors" },
+      false,
+      false,
+      0 },
+    { "an address typed in", { "GET", "127.0.0.1", NULL, "none", "navigate" }, false, false, 0 },
+    { "a link followed", { "GET", "127.0.0.1", NULL, "cross-site", "navigate" }, false, false, 0 },
+    { "another site's script",
+      { "GET", "127.0.0.1", "https://evil.example", "cross-site", "cors" },
+      false,
+      false,
+      403 },
+    { "another site's picture",
+      { "GET", "127.0.0.1", NULL, "cross-site", "no-cors" },
+      false,
+      false,
+      403 },
+    { "another port of this machine",
+      { "GET", "127.0.0.1:9410", NULL, "same-site", "cors" },
+      false,
+      false,
+      403 },
+    { "an old browser's script",
+      { "GET", "127.0.0.1:9410", "http://evil.example" },
+      false,
+      false,
+      403 },
+    { "a page without an origin", { "GET", "127.0.0.1:9410", "null" }, false, false, 403 },
+    { "no token", { "GET", "node1:9410" }, true, false, 401 },
+    { "an open page", { "GET", "node1:9410" }, true, true, 0 },
+    { "the token", { "GET", "node1", .authorization = "Bearer 0123456789abcdef" }, true, false, 0 },
+    { "a part of it",
+      { "GET", "node1", .authorization = "Bearer 0123456789abcde" },
+      true,
+      false,
+      401 },
+    { "more than it",
+      { "GET", "node1", .authorization = "Bearer 0123456789abcdef0" },
+      true,
+      false,
+      401 },
+    { "another scheme",
+      { "GET", "node1", .authorization = "Basic 0123456789abcdef" },
+      true,
+      false,
+      401 },
+    { "the cookie", { "GET", "node1", .cookie = "0123456789abcdef" }, true, false, 0 },
+    { "an empty cookie", { "GET", "node1", .cookie = "" }, true, false, 401 },
+    { "the cookie, from another site",
+      { "GET", "node1", NULL, "cross-site", "cors", NULL, "0123456789abcdef" },
+      true,
+      false,
+      403 },
+};
+
+static void test_guard(void)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        const struct guard_case *c = &cases[i];
+        struct http_refusal r = http_guard(&c->claims, c->with_token ? token : NULL, c->open);
+
+        is_int(r.status, c->status, "%s", c->what);
+        ok(!r.status == !*r.sentence, "refused with a sentence");
+    }
+}
+
+static void test_addresses(void)
+{
+    static const struct {
+        const char *text;
+        bool good, loopback;
+    } texts[] = {
+        { "127.0.0.1:9410", true, true }, { "localhost:0", true, true },
+        { "127.9.9.9:1", true, true },    { "[::1]:9410", true, true },
+        { "0.0.0.0:9410", true, false },  { "[::]:9410", true, false },
+        { "10.1.2.3:9410", true, false }, { "[2001:db8::1]:9410", true, false },
+        { "9410", false, false },         { "127.0.0.1", false, false },
+        { "127.0.0.1:", false, false },   { "127.0.0.1:65536", false, false },
+        { "127.0.0.1:-1", false, false }, { "node1:9410", false, false },
+        { "[::1:9410", false, false },    { "::1:9410", false, false },
+        { ":9410", false, false },        { "", false, false },
+        { "[]:1", false, false },         { "[:1", false, false },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+        union http_address at;
+        struct err e = { "" };
+        int rc = http_address_parse(texts[i].text, &at, &e);
+
+        is_int(rc, texts[i].good ? 0 : -EINVAL, "'%s'", texts[i].text);
+        ok(!rc == !*e.text, "or a sentence");
+        if (rc == 0)
+            is_int(http_address_is_loopback(&at), texts[i].loopback, "'%s'", texts[i].text);
+    }
+}
+
+static void test_listen(void)
+{
+    union http_address at;
+    int first, second;
+
+    is_int(http_address_parse("127.0.0.1:0", &at, NULL), 0, "any port");
+    first = http_address_listen(&at, 1);
+    ok(first >= 0 && http_address_port(first) > 0, "a port was chosen");
+    at.v4.sin_port = htons((uint16_t)http_address_port(first));
+    second = http_address_listen(&at, 1);
+    is_int(second, -EADDRINUSE, "a port in use");
+    close(first);
+}
+
+static void test_unescape(void)
+{
+    static const char *const texts[][2] = {
+        { "/metrics", "/metrics" },
+        { "%2e%2E%2f", "../" },
+        { "a%00b", "a%00b" },
+        { "%", "%" },
+        { "%4", "%4" },
+        { "%zz%41", "%zzA" },
+        { "%2541", "%41" },
+        { "%ff", "\xff" },
+        { "", "" },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+        char text[16];
+
+        snprintf(text, sizeof(text), "%s", texts[i][0]);
+        is_int((long long)http_unescape(text), (long long)strlen(texts[i][1]), "the length");
+        is_str(text, texts[i][1], "%s", texts[i][0]);
+    }
+}
+
+int main(void)
+{
+    test_guard();
+    test_unescape();
+    test_addresses();
+    test_listen();
+    return done();
+}

@@ -1,0 +1,399 @@
+/* Alerts over time: when they begin and are over, what is said, how many there may be. With every
+ * allocation failing once, and what a step of all of brim's rules costs. */
+#include "diagnose/alerts/alert.h"
+
+#include <errno.h>
+#include <time.h>
+
+#include "alerts_ini.h"
+#include "oom_arena.h"
+#include "render/node/metrics.h"
+#include "ticks.h"
+
+static const char rules_text[] = "[high]\nset = disk\nby = device\nwhen = now > 5\nfor = 30s\n"
+                                 "severity = warning\nsay = {thing} has {value:number}\n"
+                                 "action = look\n"
+                                 "[counted]\nset = disk\nby = device\n"
+                                 "when = increase(reads_total, 1m) > 0 and past(now) > 1e9\n"
+                                 "severity = note\nsay = x\n"
+                                 "[loaded]\nset = cpu\nwhen = load > 2\nseverity = critical\n"
+                                 "say = the load is {value:number}\n"
+                                 "[absent]\nset = none\nwhen = a > 0\nseverity = note\nsay = x\n"
+                                 "[xid]\nevent = xid\nkeep = 1m\n"
+                                 "[kernel]\nevent = *\nkeep = 2m\n";
+
+struct world {
+    struct rules rules;
+    struct alerts *alerts;
+    struct tick ticks[2];
+    int at;
+};
+
+static int world_open(struct world *w)
+{
+    struct err e = { "" };
+    int rc = rules_load(&w->rules, "f", rules_text, strlen(rules_text), &e);
+
+    return rc < 0 ? rc : alerts_new(&w->alerts, &w->rules);
+}
+
+static void world_close(struct world *w)
+{
+    alerts_free(w->alerts);
+    rules_done(&w->rules);
+    tick_done(&w->ticks[0]);
+    tick_done(&w->ticks[1]);
+    *w = (struct world){ .at = 0 };
+}
+
+static struct tick *now_of(struct world *w)
+{
+    return &w->ticks[w->at % 2];
+}
+
+/* A tick with disk a, which may be absent, and the load; the caller adds more before the step. */
+static struct tick *begin(struct world *w, int64_t second, double a, double load)
+{
+    struct tick *t;
+
+    w->at++;
+    t = now_of(w);
+    ticks_begin(t, second);
+    if (!isnan(a))
+        ticks_row(t, &ticks_disk, "a", (double)second, a, 0);
+    ticks_row(t, &ticks_cpu, "", 0, 0, load);
+    return t;
+}
+
+static int step(struct world *w)
+{
+    return alerts_step(w->alerts, w->at > 1 ? &w->ticks[(w->at + 1) % 2] : NULL, now_of(w));
+}
+
+/* "high/a,loaded": those that fire. */
+static const char *firing(const struct world *w, char buf[256])
+{
+    size_t n, len = 0;
+    const struct alert *list = alerts_firing(w->alerts, &n);
+
+    buf[0] = 0;
+    for (size_t i = 0; i < n && len < 200; i++)
+        len += (size_t)snprintf(buf + len, 256 - len, "%s%s%s%s", i ? "," : "", list[i].rule->name,
+                                *list[i].thing ? "/" : "", list[i].thing);
+    return buf;
+}
+
+static void after(struct world *w, int64_t second, double a, double load, const char *want)
+{
+    char buf[256];
+
+    (void)begin(w, second, a, load);
+    is_int(step(w), 0, "%lld s: a step", (long long)second);
+    is_str(firing(w, buf), want, "%lld s: a %g, load %g", (long long)second, a, load);
+}
+
+static void test_time(void)
+{
+    struct world w = { .at = 0 };
+    const struct event *ev;
+    size_t n;
+
+    is_int(world_open(&w), 0, "rules");
+    after(&w, 0, 6, 0, "");
+    after(&w, 29, 7, 0, "");
+    after(&w, 30, 8, 0, "high/a");
+    ev = w.ticks[w.at % 2].events;
+    is_int((long long)w.ticks[w.at % 2].n_events, 1, "one event");
+    ok(!strcmp(ev->kind, "alert") && !strcmp(ev->thing, "a") && !ev->over &&
+           ev->severity == SEVERITY_WARNING && !strcmp(ev->action, "look"),
+       "it says that it began");
+    is_str(ev->text, "a has 8", "and what");
+    is_int((long long)alerts_firing(w.alerts, &n)->since_ns, 1030 * TICK_S, "since when");
+    after(&w, 31, 9, 0, "high/a");
+    is_int((long long)w.ticks[w.at % 2].n_events, 0, "nothing new");
+    is_str(alerts_firing(w.alerts, &n)->text, "a has 9", "the value of now");
+    after(&w, 40, 1, 0, "high/a");
+    after(&w, 44, 6, 0, "high/a");
+    after(&w, 58, 1, 0, "high/a");
+    after(&w, 59, 1, 0, "");
+    ev = w.ticks[w.at % 2].events;
+    ok(w.ticks[w.at % 2].n_events == 1 && ev->over && !strcmp(ev->thing, "a"), "it is over");
+    after(&w, 60, 6, 0, "");
+    after(&w, 80, 1, 0, "");
+    after(&w, 81, 6, 0, "");
+    after(&w, 110, 6, 0, "");
+    after(&w, 111, 6, 3, "high/a,loaded");
+    is_int((long long)alerts_skipped(w.alerts), 1, "a rule without its set is skipped");
+    after(&w, 112, (double)NAN, 3, "high/a,loaded");
+    after(&w, 121, (double)NAN, 1, "high/a,loaded");
+    after(&w, 122, (double)NAN, 1, "high/a");
+    after(&w, 125, (double)NAN, 1, "high/a");
+    after(&w, 126, (double)NAN, 1, "");
+    world_close(&w);
+}
+
+static void add_event(struct world *w, const char *kind, enum severity s, int code, bool over)
+{
+    struct event *ev = tick_event(now_of(w), kind, s, code);
+
+    if (!ev)
+        return;
+    ev->over = over;
+    snprintf(ev->thing, sizeof(ev->thing), "gpu");
+    snprintf(ev->text, sizeof(ev->text), "%s %d", kind, code);
+}
+
+static void test_events(void)
+{
+    struct world w = { .at = 0 };
+    char buf[256];
+    size_t n;
+
+    is_int(world_open(&w), 0, "rules");
+    (void)begin(&w, 0, 0, 0);
+    add_event(&w, "xid", SEVERITY_CRITICAL, 79, false);
+    add_event(&w, "xid", SEVERITY_NOTE, 43, false);
+    add_event(&w, "xid", SEVERITY_WARNING, 31, false);
+    add_event(&w, "oom", SEVERITY_WARNING, -1, false);
+    add_event(&w, "alert", SEVERITY_WARNING, 5, false);
+    is_int(step(&w), 0, "a step with events");
+    is_str(firing(&w, buf), "xid/gpu,xid/gpu,kernel/gpu", "those that matter");
+    is_int((long long)now_of(&w)->n_events, 8, "each is told");
+    ok(alerts_firing(w.alerts, &n)->severity == SEVERITY_CRITICAL &&
+           alerts_firing(w.alerts, &n)->code == 79,
+       "as bad as the event");
+    is_str(alerts_firing(w.alerts, &n)->text, "xid 79", "in its words");
+    (void)begin(&w, 30, 0, 0);
+    add_event(&w, "xid", SEVERITY_WARNING, 31, false);
+    is_int(step(&w), 0, "again");
+    is_int((long long)now_of(&w)->n_events, 1, "which is nothing new");
+    after(&w, 59, 0, 0, "xid/gpu,xid/gpu,kernel/gpu");
+    after(&w, 60, 0, 0, "xid/gpu,kernel/gpu");
+    after(&w, 90, 0, 0, "kernel/gpu");
+    (void)begin(&w, 91, 0, 0);
+    add_event(&w, "oom", SEVERITY_NOTE, -1, true);
+    is_int(step(&w), 0, "an end");
+    is_str(firing(&w, buf), "", "over before its time");
+    world_close(&w);
+}
+
+/* The kernel's log tells of all since the host was started; an agent that starts later sees it. */
+static void test_past_events(void)
+{
+    struct world w = { .at = 0 };
+    char buf[256];
+    size_t n;
+
+    is_int(world_open(&w), 0, "rules");
+    (void)begin(&w, 0, 0, 0);
+    add_event(&w, "xid", SEVERITY_CRITICAL, 79, false);
+    now_of(&w)->events[0].wall_ns -= 59 * TICK_S;
+    add_event(&w, "xid", SEVERITY_CRITICAL, 48, false);
+    now_of(&w)->events[1].wall_ns -= 60 * TICK_S;
+    is_int(step(&w), 0, "a step with old events");
+    is_str(firing(&w, buf), "xid/gpu", "one whose time is not over");
+    is_int((long long)alerts_firing(w.alerts, &n)->since_ns, now_of(&w)->wall_ns - 59 * TICK_S,
+           "since it happened");
+    world_close(&w);
+}
+
+static void test_bounds(void)
+{
+    struct world w = { .at = 0 };
+    size_t n;
+
+    is_int(world_open(&w), 0, "rules");
+    for (int64_t second = 0; second <= 120; second += 30) {
+        (void)begin(&w, second, (double)NAN, 0);
+        for (int i = 0; i < 80; i++) {
+            char name[16];
+
+            snprintf(name, sizeof(name), "%s%d", second < 90 ? "sd" : "vd", i);
+            ticks_row(now_of(&w), &ticks_disk, name, 0, 9, 0);
+        }
+        is_int(step(&w), 0, "80 disks");
+        ok(alerts_dropped(w.alerts) > 0, "some are too many");
+        (void)alerts_firing(w.alerts, &n);
+        ok(n <= 64, "%lld s: %zu fire", (long long)second, n);
+    }
+    for (int i = 0; i < 300; i++) {
+        (void)begin(&w, 130, 0, 0);
+        for (int k = 0; k < 60; k++)
+            add_event(&w, i % 2 ? "xid" : "oom", SEVERITY_WARNING, i * 100 + k, false);
+        is_int(step(&w), 0, "60 events");
+    }
+    (void)alerts_firing(w.alerts, &n);
+    ok(n <= ALERTS_FIRING_MAX, "%zu fire", n);
+    world_close(&w);
+}
+
+/* Six rules that hold of 64 disks each. */
+static void test_too_many(void)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(4096);
+    struct world w = { .at = 0 };
+    size_t n;
+
+    for (int i = 0; i < 6; i++)
+        str_addf(&text,
+                 "[r%d]\nset = disk\nby = device\nwhen = now > 5\nseverity = note\n"
+                 "say = x\n",
+                 i);
+    ok(rules_load(&w.rules, "f", str_text(&text), text.len, NULL) == 0 &&
+           alerts_new(&w.alerts, &w.rules) == 0,
+       "rules");
+    for (int64_t second = 0; second < 2; second++) {
+        (void)begin(&w, second, (double)NAN, 0);
+        for (int i = 0; i < 64; i++) {
+            char name[16];
+
+            snprintf(name, sizeof(name), "sd%d", i);
+            ticks_row(now_of(&w), &ticks_disk, name, 0, 9, 0);
+        }
+        is_int(step(&w), 0, "a step");
+        (void)alerts_firing(w.alerts, &n);
+        is_int((long long)n, ALERTS_FIRING_MAX, "as many as there may be");
+        is_int((long long)alerts_dropped(w.alerts), 6 * 64 - ALERTS_FIRING_MAX, "the rest");
+    }
+    world_close(&w);
+}
+
+/* New disks take the places of those that are gone. */
+static void test_change(void)
+{
+    struct world w = { .at = 0 };
+    size_t n;
+
+    is_int(world_open(&w), 0, "rules");
+    for (int64_t second = 0; second <= 200; second += 10) {
+        (void)begin(&w, second, (double)NAN, 0);
+        for (int i = 0; i < 64; i++) {
+            char name[16];
+
+            snprintf(name, sizeof(name), "%s%d", second < 20 ? "sd" : "vd", i);
+            ticks_row(now_of(&w), &ticks_disk, name, 0, second < 20 ? 1 : 9, 0);
+        }
+        is_int(step(&w), 0, "64 disks");
+    }
+    (void)alerts_firing(w.alerts, &n);
+    is_int((long long)n, 64, "all of the new ones");
+    world_close(&w);
+}
+
+static void test_rows(void)
+{
+    CLEANUP(str_done) struct str out = STR_INIT(8192);
+    struct world w = { .at = 0 };
+    struct tick t = { .n_rows = 0 };
+
+    is_int(world_open(&w), 0, "rules");
+    after(&w, 0, 9, 3, "loaded");
+    after(&w, 30, 9, 3, "loaded,high/a");
+    ticks_begin(&t, 30);
+    is_int(alerts_rows(w.alerts, &t), 0, "rows");
+    metrics_render(&t, METRICS_PROMETHEUS, &out);
+    is_str(str_text(&out),
+           "# HELP brim_alert_firing 1 while the alert fires\n"
+           "# TYPE brim_alert_firing gauge\n"
+           "brim_alert_firing{id=\"loaded\",alert=\"loaded\",thing=\"\",severity=\"critical\"} 1\n"
+           "brim_alert_firing{id=\"high/a\",alert=\"high\",thing=\"a\",severity=\"warning\"} 1\n",
+           "metrics");
+    tick_done(&t);
+    world_close(&w);
+}
+
+static int whole(struct world *w)
+{
+    int rc = world_open(w);
+
+    for (int64_t second = 0; second <= 60 && rc == 0; second += 30) {
+        (void)begin(w, second, 9, 3);
+        for (int i = 0; i < 6; i++) {
+            char name[16];
+
+            snprintf(name, sizeof(name), "sd%d", i);
+            ticks_row(now_of(w), &ticks_disk, name, 0, 9, 0);
+        }
+        add_event(w, "xid", SEVERITY_WARNING, 1, false);
+        rc = step(w);
+    }
+    return rc;
+}
+
+static void test_oom(void)
+{
+    bool failed;
+    int least = 0;
+
+    oom_restart();
+    do {
+        struct world w = { .at = 0 };
+        int rc;
+
+        oom_next();
+        rc = whole(&w);
+        failed = oom_end();
+        least += rc == -ENOMEM;
+        ok(failed ? rc <= 0 : rc == 0, "allocation %d: rc %d", oom_at, rc);
+        world_close(&w);
+    } while (failed);
+    ok(least > 10, "%d failures were told", least);
+}
+
+/* brim's own rules on rows that are there: 12 disks, and the sets that they are over in the test
+ * of the agent. Printed, with a bound that a sanitizer's build keeps too. */
+static void test_cost(void)
+{
+    enum { ROUNDS = 2000 };
+    struct rules rules;
+    struct alerts *alerts = NULL;
+    struct tick ticks[2] = { { .n_rows = 0 } };
+    struct timespec from, to;
+    double us;
+
+    if (!ok(rules_load(&rules, "alerts.ini", data_alerts_ini, data_alerts_ini_len, NULL) == 0,
+            "brim's own rules"))
+        return;
+    ok(alerts_new(&alerts, &rules) == 0, "%zu rules", rules.count);
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    for (int i = 0; i < ROUNDS; i++) {
+        struct tick *t = &ticks[i % 2];
+
+        ticks_begin(t, i);
+        for (int k = 0; k < 60; k++) {
+            static const char *const sets[] = { "disk",      "net",        "gpu",
+                                                "gpu_error", "infiniband", "pcie" };
+            static struct signal_set made[ARRAY_SIZE(sets)];
+            char name[16];
+
+            made[k / 10] = ticks_disk;
+            made[k / 10].name = sets[k / 10];
+            snprintf(name, sizeof(name), "sd%d", k % 10);
+            ticks_row(t, &made[k / 10], name, i, 1, 2);
+        }
+        if (alerts_step(alerts, i ? &ticks[(i + 1) % 2] : NULL, t) < 0)
+            break;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    us = (double)((to.tv_sec - from.tv_sec) * TICK_S + to.tv_nsec - from.tv_nsec) / 1e3 / ROUNDS;
+    printf("# 60 rows, %zu rules: %.1f us a tick, with making it\n", rules.count, us);
+    ok(us < 5000, "a tick takes less than 5 ms");
+    alerts_free(alerts);
+    tick_done(&ticks[0]);
+    tick_done(&ticks[1]);
+    rules_done(&rules);
+}
+
+int main(void)
+{
+    test_time();
+    test_events();
+    test_past_events();
+    test_bounds();
+    test_too_many();
+    test_change();
+    test_rows();
+    test_oom();
+    test_cost();
+    return done();
+}

@@ -1,0 +1,177 @@
+/* Rule files: what is refused, and where; templates; the rules in the language of Prometheus. */
+#include "diagnose/alerts/rules.h"
+
+#include <errno.h>
+
+#include "diagnose/alerts/promql.h"
+#include "tap.h"
+
+#define RULE "[a]\nset = disk\nby = device\nseverity = note\nsay = x\n"
+
+static const struct {
+    const char *text, *why;
+} refused[] = {
+    { "set = disk\n", "f:1: a key stands before the first [rule]" },
+    { "[A]\n", "f:1: the name of a rule has small letters, digits and '-'" },
+    { "[1]\n", "f:1: the name of a rule has small letters, digits and '-'" },
+    { "[a-234567890123456789012345678901234567890]\n",
+      "f:1: the name of a rule has small letters, digits and '-'" },
+    { "[a]\n", "f:1: [a]: a rule needs 'set', 'when', 'say' and 'severity', or 'event'" },
+    { "[a]\nwhem = x\n", "f:2: unknown key 'whem' (did you mean when?)" },
+    { "[a]\nset = disk\nset = net\n", "f:3: 'set' stands twice in [a]" },
+    { "[a]\nset =\n", "f:2: 'set' is empty" },
+    { "[a]\nseverity = bad\n", "f:2: a severity is note, warning or critical" },
+    { "[a]\nfor = 2x\n", "f:2: this is no time of a day at most, like 30s or 10m" },
+    { "[a]\nfor = 2d\n", "f:2: this is no time of a day at most, like 30s or 10m" },
+    { RULE, "f:1: [a]: a rule needs 'set', 'when', 'say' and 'severity', or 'event'" },
+    { RULE "\nwhen = now >\n", "f:7: a signal is missing at the end" },
+    { RULE "when = now > 1\n[a]\n", "f:7: there is a rule 'a' in line 1" },
+    { RULE "when = now > 1\nkeep = 1m\n", "f:1: [a]: 'keep' is for rules with 'event'" },
+    { "[a]\nset = cpu\nseverity = note\nsay = {thing}\nwhen = a > 1\n",
+      "f:1: [a]: 'say' has {thing}, but the rule is not 'by' one" },
+    { "[a]\nset = cpu\nseverity = note\nsay = {that}\nwhen = a > 1\n",
+      "f:1: [a]: 'say' may have {thing}, {value:number}, {value:seconds}, {value:percent},"
+      " {value:bytes} and {value:hertz} in braces" },
+    { "[a]\nevent = xid\n", "f:1: [a]: a rule with 'event' needs 'keep'" },
+    { "[a]\nevent = xid\nkeep = 1m\nseverity = note\n",
+      "f:1: [a]: a rule with 'event' takes only 'keep', 'why' and 'source'" },
+    { "[a]\nevent = xid\nkeep = 1m\nfor = 1m\n",
+      "f:1: [a]: a rule with 'event' takes only 'keep', 'why' and 'source'" },
+};
+
+static void test_refused(void)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+        struct rules rules;
+        struct err e = { "" };
+
+        is_int(rules_load(&rules, "f", refused[i].text, strlen(refused[i].text), &e), -EINVAL,
+               "refused: %s", refused[i].why);
+        is_str(e.text, refused[i].why, "the sentence");
+    }
+}
+
+static void test_too_many(void)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(1 << 16);
+    struct rules rules;
+
+    for (int i = 0; i <= RULES_MAX; i++) {
+        struct err e = { "" };
+        int rc = rules_load(&rules, "f", str_text(&text), text.len, &e);
+
+        if (i == 0 || i == RULES_MAX)
+            is_int(rc, 0, "%d rules: %s", i, e.text);
+        if (rc == 0)
+            rules_done(&rules);
+        str_addf(&text, "[r%d]\nevent = x\nkeep = 1s\n", i);
+    }
+    is_int(rules_load(&rules, "f", str_text(&text), text.len, NULL), -EINVAL, "one too many");
+}
+
+static const struct {
+    const char *template, *want;
+    double value;
+} said[] = {
+    { "disk {thing} takes {value:seconds}", "disk vda takes 50 ms", 0.05 },
+    { "{value:seconds}", "12 us", 12e-6 },
+    { "{value:seconds}", "90 s", 90 },
+    { "{value:percent}.", "12.5 %.", 0.125 },
+    { "{value:bytes}", "1.5 KiB", 1536 },
+    { "{value:bytes}", "12 B", 12 },
+    { "{value:bytes}", "2048 TiB", 2048.0 * 1024 * 1024 * 1024 * 1024 },
+    { "{value:hertz}", "1.98 GHz", 1.98e9 },
+    { "{value:number}{thing}", "1.235e+04vda", 12345.6 },
+    { "{value:number}", "nan", (double)NAN },
+};
+
+static void test_say(void)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(said); i++) {
+        CLEANUP(str_done) struct str out = STR_INIT(256);
+
+        rule_say(said[i].template, "vda", said[i].value, &out);
+        is_str(str_text(&out), said[i].want, "%s", said[i].template);
+    }
+}
+
+static void test_takes(void)
+{
+    const struct rule two = { .event = "xid \tsxid" }, all = { .event = "*" }, none = { 0 };
+
+    ok(rule_takes(&two, "xid") && rule_takes(&two, "sxid"), "either of two");
+    ok(!rule_takes(&two, "xi") && !rule_takes(&two, "sxidx") && !rule_takes(&two, ""), "no part");
+    ok(rule_takes(&all, "oom") && !rule_takes(&none, "oom"), "all, none");
+}
+
+static const struct {
+    const char *set, *by, *when, *want;
+} translated[] = {
+    { "disk", "device", "rate(a) / -b > 1.5e3", "(rate(brim_disk_a[1m]) / (-brim_disk_b)) > 1500" },
+    { "disk", "device", "a > 1 and b <= 2", "brim_disk_a > 1 and brim_disk_b <= 2" },
+    { "cpu", NULL, "rate(s{mode=\"idle\"}) < 0.5",
+      "sum without (mode) (rate(brim_cpu_s{mode=\"idle\"}[1m])) < 0.5" },
+    { "ib", "port", "increase(e, 10m) == 0", "increase(brim_ib_e[600s]) == 0" },
+    { "ib", "port", "a * host:load > 1",
+      "(brim_ib_a * on (job, instance) group_left () brim_host_load) > 1" },
+    { "ib", "port", "host:load - a > 1",
+      "(brim_host_load - on (job, instance) group_right () brim_ib_a) > 1" },
+    { "ib", "port", "a > 1 and host:load > 2",
+      "brim_ib_a > 1 and on (job, instance) brim_host_load > 2" },
+    { "ib", "port", "a * other.b > 1", "(brim_ib_a * brim_other_b) > 1" },
+    { "ib", "port", "a < 0.9 * peers(a)",
+      "brim_ib_a < on (job, instance) group_left () (0.9 * (quantile by (job, instance) (0.5, "
+      "(brim_ib_a > -Inf < Inf)) and on (job, instance) count by (job, instance) "
+      "((brim_ib_a > -Inf < Inf)) >= 3))" },
+    { "ib", "port", "a < past(a)",
+      "brim_ib_a < (avg_over_time((brim_ib_a > -Inf < Inf)[1h:1m]) and "
+      "count_over_time((brim_ib_a > -Inf < Inf)[1h:1m]) >= 10)" },
+};
+
+static void test_promql(void)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(translated); i++) {
+        CLEANUP(arena_done) struct arena a = ARENA_INIT;
+        CLEANUP(str_done) struct str out = STR_INIT(4096);
+        struct rule r = { .by = translated[i].by };
+        struct err e = { "" };
+
+        ok(expr_parse(&r.when, &a, translated[i].when, translated[i].set, r.by != NULL, &e) == 0,
+           "%s: %s", translated[i].when, e.text);
+        promql_add(&r, &out);
+        is_str(str_text(&out), translated[i].want, "%s", translated[i].when);
+    }
+}
+
+static void test_yaml(void)
+{
+    static const char text[] =
+        "[a-b]\nset = disk\nby = device\nwhen = a > 1\nfor = 2m\n"
+        "severity = critical\nsay = \"the \\\"{thing}\\\" {value:percent}\"\n"
+        "why = a\\b\n[x]\nevent = xid\nkeep = 1m\n";
+    static const char want[] = "groups:\n- name: brim\n  rules:\n"
+                               "  - alert: a-b\n    expr: \"brim_disk_a > 1\"\n    for: 120s\n"
+                               "    labels:\n      severity: critical\n    annotations:\n"
+                               "      summary: \"the \\\"{{ $labels.device }}\\\" "
+                               "{{ $value | humanizePercentage }}\"\n"
+                               "      description: \"a\\\\b\"\n";
+    CLEANUP(str_done) struct str out = STR_INIT(4096);
+    struct rules rules;
+    struct err e = { "" };
+
+    ok(rules_load(&rules, "f", text, strlen(text), &e) == 0, "%s", e.text);
+    promql_rules(&rules, "f", &out);
+    is_str(strstr(str_text(&out), "groups:"), want, "a rule file");
+    rules_done(&rules);
+}
+
+int main(void)
+{
+    test_refused();
+    test_too_many();
+    test_say();
+    test_takes();
+    test_promql();
+    test_yaml();
+    return done();
+}

@@ -1,0 +1,183 @@
+#include "diagnose/node/live.h"
+
+#include "live_ticks.h"
+#include "tap.h"
+
+static struct live live;
+
+static void update(const struct given *lines, int second)
+{
+    struct tick ticks[2] = { { .n_rows = 0 }, { .n_rows = 0 } };
+
+    made_ticks(lines, second, ticks);
+    live_update(&live, &ticks[0], &ticks[1]);
+    tick_done(&ticks[0]);
+    tick_done(&ticks[1]);
+}
+
+static void test_first(void)
+{
+    struct tick empty = { .n_rows = 0 }, ticks[2] = { { .n_rows = 0 }, { .n_rows = 0 } };
+    static const struct given lines[] = { CPU(0.5, 0), GPU("0", 0.5, 1), END };
+
+    live = (struct live){ .n_gpus = 0 };
+    live_update(&live, &empty, &empty);
+    is_str(live.verdict.sentence, "nothing is known yet: it takes a second sample", "no tick");
+    made_ticks(lines, 1, ticks);
+    live_update(&live, &empty, &ticks[1]);
+    is_int(live.verdict.state, LIVE_UNKNOWN, "one tick");
+    ok(live.gpus[0].busy == 0.5 && isnan(live.cpu.busy), "gauges are known, rates are not");
+    live_update(&live, &ticks[1], &ticks[1]);
+    is_int(live.verdict.state, LIVE_UNKNOWN, "no time between the two");
+    tick_done(&ticks[0]);
+    tick_done(&ticks[1]);
+}
+
+/* The bottleneck comes within seconds, and a second without it does not end it. */
+static void test_hysteresis(void)
+{
+    static const struct given calm[] = { CPU(0.3, 0), DISK("vda", 0.2, 100, 0.02, 10), END },
+                              full[] = { CPU(0.3, 0), DISK("vda", 0.99, 100, 0.1, 400), END },
+                              both[] = { CPU(0.96, 0), DISK("vda", 0.96, 100, 0.1, 400), END },
+                              cpu[] = { CPU(1, 0), DISK("vda", 0.95, 100, 0.1, 400), END };
+    int second = 1;
+
+    live = (struct live){ .n_gpus = 0 };
+    for (; second < 5; second++)
+        update(calm, second);
+    is_int(live.verdict.bottleneck, LIVE_NONE, "calm");
+    update(full, second++);
+    is_int(live.verdict.bottleneck, LIVE_NONE, "one second says little");
+    while (live.verdict.bottleneck != LIVE_STORAGE && second < 20)
+        update(full, second++);
+    ok(second <= 12, "found after %d seconds", second - 5);
+    for (int i = 0; i < 10; i++)
+        update(full, second++);
+    update(calm, second++);
+    is_int(live.verdict.bottleneck, LIVE_STORAGE, "a second of calm does not end it");
+    for (int i = 0; i < 2; i++)
+        update(calm, second++);
+    is_int(live.verdict.bottleneck, LIVE_NONE, "three do");
+    for (int i = 0; i < 10; i++)
+        update(both, second++);
+    is_int(live.verdict.bottleneck, LIVE_STORAGE, "the first of two");
+    for (int i = 0; i < 10; i++)
+        update(cpu, second++);
+    is_int(live.verdict.bottleneck, LIVE_STORAGE, "stays though the CPU is a little nearer");
+}
+
+/* Of two disks that are as busy the one that was told stays. */
+static void test_two_disks(void)
+{
+    static const struct given first[] = { CPU(0.3, 0), DISK("vda", 0.97, 100, 0.1, 9),
+                                          DISK("vdb", 0.95, 100, 0.1, 9), END },
+                              second[] = { CPU(0.3, 0), DISK("vda", 0.95, 100, 0.1, 9),
+                                           DISK("vdb", 0.97, 100, 0.1, 9), END },
+                              clear[] = { CPU(0.3, 0), DISK("vda", 0.5, 100, 0.1, 9),
+                                          DISK("vdb", 0.97, 100, 0.1, 9), END };
+
+    live = (struct live){ .n_gpus = 0 };
+    update(first, 1);
+    is_str(live.stages[LIVE_STORAGE].thing, "vda", "the busier one");
+    update(second, 2);
+    is_str(live.stages[LIVE_STORAGE].thing, "vda", "stays");
+    update(clear, 3);
+    is_str(live.stages[LIVE_STORAGE].thing, "vdb", "until the other is clearly busier");
+    is_str(live.verdict.sentence,
+           "storage limits this node: disk vdb is 97 % busy and takes 100 ms a request",
+           "with figures of its own");
+}
+
+static void test_tables(void)
+{
+    static const struct given lines[] = { CPU(0.3, 0.1),
+                                          CORE("0", 0.5),
+                                          CORE("1", 0.1),
+                                          DISK("vda", 0.5, 100, 0.02, 10),
+                                          ONE("filesystem", "/", "size_bytes", 100),
+                                          ONE("filesystem", "/", "free_bytes", 30),
+                                          NFS("/data", 100, 0.01, 0.03),
+                                          PROCESS("2", 0.5, 5),
+                                          PROCESS("10", 0.1, 900),
+                                          PRESSURE("io", 1.01),
+                                          NET("eth0", 1e4, 1e4, (double)NAN),
+                                          { "net", "eth0", "receive_dropped_total", NULL, 0, 10 },
+                                          END };
+    struct tick ticks[2] = { { .n_rows = 0 }, { .n_rows = 0 } };
+
+    live = (struct live){ .sort = LIVE_BY_CPU };
+    made_ticks(lines, 1, ticks);
+    live_update(&live, &ticks[0], &ticks[1]);
+    is_int((long long)(live.cpu.busy * 1000 + 0.5), 300, "busy");
+    is_int((long long)(live.cpu.iowait * 1000 + 0.5), 100, "iowait");
+    is_int((long long)(live.cpu.busiest * 1000 + 0.5), 500, "busiest");
+    is_int((long long)(live.disks[0].await * 1e6 + 0.5), 20000, "await");
+    is_int((long long)live.disks[0].read, 10000000, "read");
+    is_int((long long)live.filesystems[0].used, 70, "used");
+    is_int((long long)(live.nfs[0].rtt * 1e6 + 0.5), 30000, "rtt");
+    is_int((long long)(live.nfs[0].queue * 1e6 + 0.5), 10000, "queue");
+    ok(live.io_pressure == 1, "no more than always");
+    is_int(live.stages[LIVE_NETWORK].state, LIVE_IDLE, "some talk is always there");
+    is_str(live.stages[LIVE_NETWORK].detail,
+           "10 kB/s received, 10 kB/s sent; what the links can carry is not known",
+           "few packets that are lost are no matter");
+    is_str(live.processes[0].pid, "2", "by CPU");
+    live.sort = LIVE_BY_WRITE;
+    live_resort(&live, &ticks[0], &ticks[1]);
+    is_str(live.processes[0].pid, "10", "by writes");
+    is_int((long long)live.n_processes, 2, "each once");
+    tick_done(&ticks[0]);
+    tick_done(&ticks[1]);
+}
+
+/* What no counter and no link can say is absent. */
+static void test_nonsense(void)
+{
+    static const struct given lines[] = { CPU(0.3, 0),
+                                          { "disk", "vda", "io_seconds_total", NULL, 5, 1 },
+                                          { "gpu", "0", "pcie_received_bytes_total", NULL, 0, 1e9 },
+                                          ONE("gpu", "0", "pcie_generation", 900),
+                                          ONE("gpu", "0", "pcie_width", 16),
+                                          ONE("gpu", "0", "temperature_celsius", -1e300),
+                                          END };
+
+    live = (struct live){ .n_gpus = 0 };
+    update(lines, 1);
+    ok(isnan(live.disks[0].busy), "a counter that went back");
+    ok(isnan(live.gpus[0].temperature), "colder than can be");
+    is_int(live.stages[LIVE_PCIE].state, LIVE_UNKNOWN, "a link of generation 900");
+}
+
+/* More processes than the table has room for: those that do most are in it. */
+static void test_many_processes(void)
+{
+    struct tick ticks[2] = { { .n_rows = 0 }, { .n_rows = 0 } };
+    char pid[16];
+
+    live = (struct live){ .sort = LIVE_BY_CPU };
+    made_ticks((const struct given[]){ END }, 1, ticks);
+    for (int i = 0; i < 2 * LIVE_PROCESSES_MAX; i++) {
+        struct given g = { "process", pid, "cpu_seconds_total", "mode=\"user\"", 0, 0 };
+
+        snprintf(pid, sizeof(pid), "%d", 1000 + i);
+        made_value(&ticks[0], &g, 0);
+        made_value(&ticks[1], &g, i * 7 % 100);
+    }
+    live_update(&live, &ticks[0], &ticks[1]);
+    is_int((long long)live.n_processes, LIVE_PROCESSES_MAX, "full");
+    ok(live.processes[0].cpu == 99 && live.processes[LIVE_PROCESSES_MAX - 1].cpu == 50,
+       "the half that uses more");
+    tick_done(&ticks[0]);
+    tick_done(&ticks[1]);
+}
+
+int main(void)
+{
+    test_first();
+    test_hysteresis();
+    test_two_disks();
+    test_tables();
+    test_nonsense();
+    test_many_processes();
+    return done();
+}

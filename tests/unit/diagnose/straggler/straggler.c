@@ -1,0 +1,265 @@
+/* Stragglers in traces of operations: made ones, three public ones with published results, what
+ * is no trace, and every allocation failing once. */
+#include "diagnose/straggler/straggler.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/str.h"
+#include "oom.h"
+#include "tap.h"
+
+enum { TEXT_MAX = 64 << 20 };
+
+static const char *const header =
+    "dp_rank\tstage\trank\tstep\toptype\tstart_ts\tduration\tseq_id\tmc\tmb_id\tgmc\n";
+
+/* A job of two stages and n ranks, with micro-batches that follow each other without overlap; the
+ * worker of a rank and stage computes 'slow' times as long. */
+struct made_trace {
+    unsigned n_dp, steps, batches;
+    unsigned slow_dp, slow_stage;
+    double slow;
+    unsigned lengths; /* micro-batches of a rank and step of this number take longer; 0: none */
+};
+
+static void add_op(struct str *out, unsigned dp, unsigned stage, unsigned step, const char *type,
+                   double begin, double seconds, unsigned seq)
+{
+    str_addf(out, "%u\t%u\t%u\t%u\t%s\t%.9g\t%.9g\t%u\t0\t%u\t0\n", dp, stage, dp * 2 + stage, step,
+             type, begin, seconds, seq, seq);
+}
+
+static double made_work(const struct made_trace *m, unsigned dp, unsigned stage, unsigned step,
+                        unsigned batch)
+{
+    double x = dp == m->slow_dp && stage == m->slow_stage ? m->slow : 1;
+
+    return m->lengths && (dp + step + batch) % m->lengths == 0 ? x * 6 : x;
+}
+
+/* One rank's step: forward through both stages, back, and so on; returns when it computed. */
+static double add_rank(struct str *out, const struct made_trace *m, unsigned dp, unsigned step)
+{
+    double at = 0;
+
+    for (unsigned i = 0; i < m->batches; i++) {
+        double first = made_work(m, dp, 0, step, i), second = made_work(m, dp, 1, step, i);
+
+        add_op(out, dp, 0, step, "forward-compute", at, first, i);
+        at += first;
+        add_op(out, dp, 0, step, "forward-send", at, 0.01, i);
+        add_op(out, dp, 1, step, "forward-recv", at - 0.001, 0.011, i);
+        at += 0.01;
+        add_op(out, dp, 1, step, "forward-compute", at, second, i);
+        at += second;
+        add_op(out, dp, 1, step, "backward-compute", at, 2 * second, i);
+        at += 2 * second;
+        add_op(out, dp, 1, step, "backward-send", at, 0.01, i);
+        add_op(out, dp, 0, step, "backward-recv", at, 0.01, i);
+        at += 0.01;
+        add_op(out, dp, 0, step, "backward-compute", at, 2 * first, i);
+        at += 2 * first;
+    }
+    return at;
+}
+
+static void add_end(struct str *out, unsigned dp, unsigned step, double own, double all)
+{
+    for (unsigned s = 0; s < 2; s++) {
+        add_op(out, dp, s, step, "gc", own, 0, 0);
+        add_op(out, dp, s, step, "grads-reduce-scatter", own, all + 0.1 - own, 0);
+        add_op(out, dp, s, step, "optimizer-clip-main-grad", all + 0.1, 0.01, 0);
+        add_op(out, dp, s, step, "optimizer", all + 0.11, 0.05, 0);
+    }
+}
+
+static void made_text(struct str *out, const struct made_trace *m)
+{
+    double own[64], all;
+
+    str_add(out, header);
+    for (unsigned step = 0; step < m->steps; step++) {
+        all = 0;
+        for (unsigned dp = 0; dp < m->n_dp; dp++) {
+            own[dp] = add_rank(out, m, dp, step);
+            all = fmax(all, own[dp]);
+        }
+        for (unsigned dp = 0; dp < m->n_dp; dp++)
+            add_end(out, dp, step, own[dp], all);
+    }
+}
+
+static int judge_text(const struct str *text, struct straggler *r, struct err *e)
+{
+    struct op_trace t;
+    int rc = op_trace_load(&t, "t", str_text(text), text->len, e);
+
+    if (rc < 0)
+        return rc;
+    rc = straggler_judge(&t, r, e);
+    op_trace_done(&t);
+    return rc;
+}
+
+static void test_made(const struct made_trace *m, enum straggler_class want, const char *what)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(TEXT_MAX);
+    struct straggler r;
+    struct err e = { "" };
+
+    made_text(&text, m);
+    is_int(judge_text(&text, &r, &e), 0, "%s: %s", what, e.text);
+    is_int(r.class, want, "%s: S %.3f M_W %.2f M_S %.2f correlation %.2f", what, r.slowdown,
+           r.worker, r.stage, r.correlation);
+    if (want == STRAGGLER_WORKER)
+        ok(r.worst_dp == m->slow_dp && r.worst_stage == m->slow_stage, "rank %u, stage %u",
+           r.worst_dp, r.worst_stage);
+}
+
+static void test_all_made(void)
+{
+    const struct made_trace equal = { 4, 3, 4, 0, 0, 1, 0 }, worker = { 8, 3, 4, 5, 1, 2, 0 },
+                            uneven = { 8, 7, 4, 0, 0, 1, 7 };
+
+    test_made(&equal, STRAGGLER_NONE, "equal work");
+    test_made(&worker, STRAGGLER_WORKER, "a slow worker");
+    test_made(&uneven, STRAGGLER_LENGTHS, "unequal samples");
+}
+
+/* ByteDance's traces with what their analysis found (ByteDance-Seed/StragglerAnalysis). */
+static void test_public(const char *folder)
+{
+    static const struct {
+        const char *name;
+        double slowdown, worker, stage, stage_0, rank_0, forward;
+        enum straggler_class class;
+    } known[] = {
+        { "AR", 1.97305, 1.0017, -0.0012, 1.97919, 1.97304, 1.36889, STRAGGLER_WORKER },
+        { "ST", 1.17870, 0.0314, 1.2194, 0.99805, 1.17308, 1.08750, STRAGGLER_STAGE },
+        { "SE", 1.53736, 0.0251, 0.6877, 1.16781, 1.15334, 1.14596, STRAGGLER_LENGTHS },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+        CLEANUP(str_done) struct str text = STR_INIT(TEXT_MAX);
+        char command[1024], buf[65536];
+        struct straggler r;
+        struct err e = { "" };
+        clock_t began;
+        size_t n;
+        FILE *f;
+
+        snprintf(command, sizeof(command), "gzip -dc '%s/bytedance_straggler_%s.tsv.gz' 2>&1",
+                 folder, known[i].name);
+        f = popen(command, "r");
+        while (f && (n = fread(buf, 1, sizeof(buf), f)) > 0)
+            str_add_n(&text, buf, n);
+        if (!f || pclose(f) != 0 || text.len < 1000) {
+            printf("# the trace %s is not here: left out\n", known[i].name);
+            continue;
+        }
+        began = clock();
+        is_int(judge_text(&text, &r, &e), 0, "%s: %s", known[i].name, e.text);
+        ok(fabs(r.slowdown / known[i].slowdown - 1) < 0.01, "S %.4f, published %.4f (%.2f s)",
+           r.slowdown, known[i].slowdown, (double)(clock() - began) / CLOCKS_PER_SEC);
+        ok(fabs(r.worker - known[i].worker) < 0.03, "M_W %.3f, published %.3f", r.worker,
+           known[i].worker);
+        ok(fabs(r.stage - known[i].stage) < 0.03, "M_S %.3f, published %.3f", r.stage,
+           known[i].stage);
+        ok(fabs(r.by_stage[0] / known[i].stage_0 - 1) < 0.01, "stage 0: %.4f, published %.4f",
+           r.by_stage[0], known[i].stage_0);
+        ok(fabs(r.by_type[OP_FORWARD] / known[i].forward - 1) < 0.01,
+           "forward: %.4f, published %.4f", r.by_type[OP_FORWARD], known[i].forward);
+        is_int(r.class, known[i].class, "the class; correlation %.3f", r.correlation);
+    }
+}
+
+static void test_bad(void)
+{
+    static const struct {
+        const char *rows, *sentence;
+        int rc;
+    } bad[] = {
+        { "", "t:1: no operations", -EINVAL },
+        { "0\t0\t0\t1\tgc\t0\t0\t0\t0\t0\n", "t:2: 11 columns are wanted", -EINVAL },
+        { "0\t0\t0\t1\tgx\t0\t0\t0\t0\t0\t0\n", "t:2: unknown operation 'gx'", -EINVAL },
+        { "0\t0\t0\t1\tgc\t0\t-1\t0\t0\t0\t0\n", "t:2: start_ts or duration is no time", -EINVAL },
+        { "0\t0\t0\t1\tgc\t0\t0\t0\tx\t0\t0\n", "t:2: 'x' is no number", -EINVAL },
+        { "0\t0\t0\t1\tgc\t0\t0\t0\t1\t0\t0\n",
+          "t:2: interleaved schedules (mc above 0) are not known", -ENOTSUP },
+        { "99999\t0\t0\t1\tgc\t0\t0\t0\t0\t0\t0\n",
+          "t:2: dp_rank, stage, step or seq_id is no such number", -EINVAL },
+        { "1\t0\t0\t1\tgc\t0\t0\t0\t0\t0\t0\n",
+          "t:1: steps differ: 1 rows for 1 steps of 1 operations on 2 ranks", -EINVAL },
+        { "0\t0\t0\t1\tgc\t0\t0\t0\t0\t0\t0\n0\t0\t0\t1\tgc\t0\t0\t0\t0\t0\t0\n",
+          "t:1: steps differ: 2 rows for 1 steps of 1 operations on 1 ranks", -EINVAL },
+        { "0\t0\t0\t1\tgc\t0\t1\t0\t0\t0\t0\n0\t0\t0\t1\tgc\t0\t1\t0\t0\t0\t0\n"
+          "1\t0\t0\t2\tgc\t0\t1\t0\t0\t0\t0\n1\t0\t0\t1\tgc\t0\t1\t0\t0\t0\t0\n",
+          "t:1: step 1 has gc 0 of stage 0, rank 0 twice", -EINVAL },
+        { "0\t0\t0\t1\tgc\t0\t0\t0\t0\t0\t0\n", "the operations take no time", -EINVAL },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+        CLEANUP(str_done) struct str text = STR_INIT(TEXT_MAX);
+        struct straggler r;
+        struct err e = { "" };
+
+        str_add(&text, header);
+        str_add(&text, bad[i].rows);
+        is_int(judge_text(&text, &r, &e), bad[i].rc, "bad trace %d", (int)i);
+        is_str(e.text, bad[i].sentence, "its sentence");
+    }
+}
+
+static void test_circle(void)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(TEXT_MAX);
+    struct straggler r;
+    struct err e = { "" };
+
+    /* Each stage waits for what the other sends after it has received. */
+    str_add(&text, header);
+    add_op(&text, 0, 0, 1, "backward-compute", 0, 1, 0);
+    add_op(&text, 0, 0, 1, "backward-recv", 0, 1, 0);
+    add_op(&text, 0, 0, 1, "forward-compute", 1, 1, 0);
+    add_op(&text, 0, 0, 1, "forward-send", 2, 1, 0);
+    add_op(&text, 0, 1, 1, "forward-recv", 2, 1, 0);
+    add_op(&text, 0, 1, 1, "forward-compute", 3, 1, 0);
+    add_op(&text, 0, 1, 1, "backward-compute", 4, 1, 0);
+    add_op(&text, 0, 1, 1, "backward-send", 5, 1, 0);
+    is_int(judge_text(&text, &r, &e), -EINVAL, "a circle");
+    is_str(e.text, "the operations wait for each other in a circle", "the sentence");
+}
+
+static void test_oom(void)
+{
+    const struct made_trace m = { 2, 2, 2, 0, 0, 2, 0 };
+    CLEANUP(str_done) struct str text = STR_INIT(TEXT_MAX);
+    bool failed;
+    int bad = 0, rc;
+
+    made_text(&text, &m);
+    oom_restart();
+    do {
+        struct straggler r;
+        struct err e;
+
+        oom_next();
+        rc = judge_text(&text, &r, &e);
+        failed = oom_end();
+        bad += failed ? rc != -ENOMEM : rc != 0;
+    } while (failed);
+    is_int(bad, 0, "%d allocations failing", oom_at - 1);
+}
+
+int main(int argc, char **argv)
+{
+    test_all_made();
+    test_bad();
+    test_circle();
+    test_public(argc > 1 ? argv[1] : ".");
+    test_oom();
+    return done();
+}

@@ -1,0 +1,453 @@
+/* Verdicts over made runs: what is first, what healthy ones are told, what absent signals do, and
+ * every allocation failing once. */
+#include "diagnose/verdict/judge.h"
+
+#include <errno.h>
+
+#include "diagnose/verdict/limits.h"
+#include "oom.h"
+#include "rules_thresholds_ini.h"
+#include "run_made.h"
+#include "tap.h"
+
+enum { SEEDS = 20, HEALTHY = 100 };
+
+/* Judge a made run; what stands first. */
+static enum cause judge_made(struct made *m, struct verdict *v)
+{
+    struct run r, before = { .id = NULL };
+    struct made past = *m;
+
+    past.step_s = m->earlier_step_ms / 1e3;
+    if (m->earlier_step_ms)
+        made_build(&past, &before);
+    made_build(m, &r);
+    *v = (struct verdict){ .count = 0 };
+    if (judge_run(&r, m->earlier_step_ms ? &before : NULL, v) < 0)
+        abort();
+    run_done(&r);
+    run_done(&before);
+    return v->items[0].cause;
+}
+
+static void describe(const struct verdict *v)
+{
+    printf("# %s\n", v->sentence);
+    for (size_t i = 0; i < v->count; i++)
+        printf("#   %s %.3f sure %.2f: %s [%s] -> %s\n", cause_name(v->items[i].cause),
+               v->items[i].share, v->items[i].confidence, v->items[i].sentence,
+               v->items[i].evidence, v->items[i].action ? v->items[i].action : "-");
+}
+
+static bool is_whole(const struct verdict *v)
+{
+    for (size_t i = 0; i < v->count; i++) {
+        const struct verdict_item *k = &v->items[i];
+
+        if (!*k->sentence || !*k->evidence || k->confidence < 0 || k->confidence > 1 ||
+            (k->share >= 0 && k->cause != CAUSE_NONE && !(k->gain >= 1)))
+            return false;
+    }
+    return v->sentence && *v->sentence && v->count > 0;
+}
+
+/* Each cause that can be first, from many seeds: most are named first. */
+static void test_confusion(void)
+{
+    int right = 0, all = 0, whole = 0;
+
+    for (enum cause c = CAUSE_STORAGE_BANDWIDTH; c < CAUSE_UNKNOWN; c++) {
+        int hits = 0;
+
+        if (c == CAUSE_MEMORY_UNUSED)
+            continue;
+        for (uint64_t seed = 0; seed < SEEDS; seed++) {
+            struct made m = made_like(c, seed);
+            struct verdict v;
+            enum cause found = judge_made(&m, &v);
+
+            if (found != c) {
+                printf("# %s, seed %d:\n", cause_name(c), (int)seed);
+                describe(&v);
+            }
+            hits += found == c;
+            whole += is_whole(&v);
+            all++;
+            verdict_done(&v);
+        }
+        right += hits;
+        ok(hits >= SEEDS * 9 / 10, "%s: %d of %d first", cause_name(c), hits, SEEDS);
+    }
+    ok(all >= 300 && right >= all * 97 / 100, "%d of %d first", right, all);
+    is_int(whole, all, "every item has a sentence, evidence and a gain");
+}
+
+static void test_healthy(void)
+{
+    int wrong = 0;
+
+    for (uint64_t seed = 0; seed < HEALTHY; seed++) {
+        struct made m = made_like(CAUSE_NONE, seed);
+        struct verdict v;
+
+        if (judge_made(&m, &v) != CAUSE_NONE || v.count != 1 + (v.items[0].cause != CAUSE_NONE)) {
+            describe(&v);
+            wrong++;
+        }
+        verdict_done(&v);
+    }
+    is_int(wrong, 0, "no cause is found in %d healthy runs", HEALTHY);
+}
+
+/* No cause that needs signals is found without them. */
+static void test_absent(void)
+{
+    static const bool from_steps[CAUSES] = {
+        [CAUSE_NONE] = true,          [CAUSE_COMMUNICATION] = true,
+        [CAUSE_SLOW_LINK] = true,     [CAUSE_IMBALANCE] = true,
+        [CAUSE_SLOW_RANK] = true,     [CAUSE_CHECKPOINT] = true,
+        [CAUSE_PAGEABLE_COPY] = true, [CAUSE_SLOWER_THAN_BEFORE] = true,
+        [CAUSE_UNKNOWN] = true,       [CAUSE_BLAS] = true,
+        [CAUSE_NUMA] = true,          [CAUSE_LOOP] = true,
+    };
+    int wrong = 0;
+
+    for (enum cause c = CAUSE_NONE; c < CAUSE_UNKNOWN; c++)
+        for (uint64_t seed = 0; seed < 4; seed++) {
+            struct made m = made_like(c, seed);
+            struct verdict v;
+
+            for (int s = 0; s < RUN_SIGNALS; s++)
+                m.s[s] = (double)NAN;
+            judge_made(&m, &v);
+            for (size_t i = 0; i < v.count; i++)
+                if (!from_steps[v.items[i].cause]) {
+                    describe(&v);
+                    wrong++;
+                }
+            verdict_done(&v);
+        }
+    is_int(wrong, 0, "without signals no cause that needs them is named");
+}
+
+static void test_few_steps(void)
+{
+    struct made m = made_like(CAUSE_LOADER_CPU, 1);
+    struct run empty = { .id = "x" };
+    struct verdict v, few, none = { .count = 0 };
+
+    judge_made(&m, &v);
+    m = made_like(CAUSE_LOADER_CPU, 1);
+    m.steps = 8;
+    is_int(judge_made(&m, &few), CAUSE_LOADER_CPU, "eight steps are enough to name it");
+    ok(few.items[0].confidence < v.items[0].confidence, "but not to be as sure");
+    verdict_done(&few);
+    m = made_like(CAUSE_LOADER_CPU, 1);
+    m.steps = 1;
+    is_int(judge_made(&m, &few), CAUSE_UNKNOWN, "one step is not");
+    is_int(judge_run(&empty, NULL, &none), 0, "a run without anything is judged");
+    is_int(none.items[0].cause, CAUSE_UNKNOWN, "as unknown");
+    ok(is_whole(&none), "in a sentence: %s", none.sentence);
+    verdict_done(&v);
+    verdict_done(&few);
+    verdict_done(&none);
+}
+
+/* What the items say. */
+static void test_texts(void)
+{
+    struct made m = made_like(CAUSE_SLOW_RANK, 3);
+    struct verdict v;
+
+    m.ranks = 4;
+    m.steps = 200;
+    for (size_t i = 0; i < MADE_RANKS; i++)
+        m.slow[i] = i == 2 ? 1.6 : 1;
+    m.slow_from = 90;
+    judge_made(&m, &v);
+    is_int(v.items[0].rank, 2, "the slow rank");
+    ok(strstr(v.sentence, "rank 2 on n1 is slow since step 9"), "%s", v.sentence);
+    verdict_done(&v);
+    m.slow[2] = 1.15;
+    m.steps = 100;
+    m.slow_from = 50;
+    m.step_s = 0.02;
+    judge_made(&m, &v);
+    for (size_t i = 0; i < v.count; i++)
+        ok(v.items[i].cause != CAUSE_SLOW_RANK, "by 15 %% for a second: it may be chance");
+    verdict_done(&v);
+
+    m = made_like(CAUSE_LOADER_CPU, 1);
+    m.share[BRIM_STAGE_WAIT] = 0;
+    made_stage(&m, BRIM_STAGE_WAIT, 0.75);
+    m.notes[0][0] = NULL;
+    m.notes[1][0] = NULL;
+    made_note(&m, "loader 1", "workers 0, batch 16, prefetch none");
+    made_note(&m, "threads.intra", "1");
+    m.s[RUN_WORKERS] = 0;
+    m.s[RUN_RANK_CPU] = 0.98;
+    m.s[RUN_WORKER_CPU] = (double)NAN;
+    m.ranks = 1;
+    judge_made(&m, &v);
+    is_int(v.items[0].cause, CAUSE_LOADER_CPU, "no workers, on a CPU: decoding");
+    ok(strstr(v.items[0].action, "num_workers=4 "), "1.15 * 0.75 / 0.25: %s", v.items[0].action);
+    ok(fabs(v.items[0].gain - 4) < 0.2, "four times as fast at most: %.2f", v.items[0].gain);
+    describe(&v);
+    verdict_done(&v);
+}
+
+/* Warming up and the last step do not count; what is in no stage is unknown;
+ * free memory is advice. */
+static void test_edges(void)
+{
+    struct made m = made_like(CAUSE_NONE, 2);
+    struct run r;
+    struct verdict v = { .count = 0 };
+
+    m.ranks = 1;
+    m.steps = 40;
+    m.step_s = 0.1;
+    m.noise = 0;
+    made_build(&m, &r);
+    for (int i = 1; i < 10; i++) /* the first one is long already */
+        r.ranks[0].steps[i].end_ns = r.ranks[0].steps[i].begin_ns + 900000000;
+    r.ranks[0].steps[39].end_ns += 5000000000;
+    r.ranks[0].steps[39].host_s[BRIM_STAGE_WAIT] += 5;
+    is_int(judge_run(&r, NULL, &v), 0, "a slow begin and a long end");
+    is_int(v.items[0].cause, CAUSE_NONE, "are no cause");
+    ok(fabs(v.steps_per_s - 10) < 0.01, "nor in the rate: %.3f", v.steps_per_s);
+    verdict_done(&v);
+    run_done(&r);
+
+    m = made_like(CAUSE_NONE, 2);
+    made_stage(&m, BRIM_STAGE_OTHER, 0.5);
+    is_int(judge_made(&m, &v), CAUSE_LOOP, "half of the step in no stage");
+    verdict_done(&v);
+
+    for (uint64_t seed = 0; isnan((m = made_like(CAUSE_NONE, seed)).s[RUN_GPUS]); seed++)
+        ;
+    m.s[RUN_GPU_MEMORY] = 0.2;
+    is_int(judge_made(&m, &v), CAUSE_NONE, "free memory is never first");
+    ok(v.count == 2 && v.items[1].cause == CAUSE_MEMORY_UNUSED, "but it is told");
+    verdict_done(&v);
+}
+
+/* One rank that waits for data is a slow rank, not a slow loader. */
+static void test_one_loader(void)
+{
+    struct made m = made_like(CAUSE_NONE, 3);
+    struct run r;
+    struct verdict v = { .count = 0 };
+
+    m.ranks = 4;
+    m.steps = 100;
+    made_build(&m, &r);
+    for (size_t i = 0; i < r.ranks[0].n_steps; i++)
+        for (size_t k = 0; k < 4; k++) {
+            struct step *s = &r.ranks[k].steps[i];
+            double wait = 0.5 * m.step_s;
+
+            s->host_s[k == 1 ? BRIM_STAGE_WAIT : BRIM_STAGE_COMMUNICATION] += wait;
+            s->begin_ns += (int64_t)((double)i * wait * 1e9);
+            s->end_ns += (int64_t)((double)(i + 1) * wait * 1e9);
+        }
+    is_int(judge_run(&r, NULL, &v), 0, "one rank waits for data");
+    is_int(v.items[0].cause, CAUSE_SLOW_RANK, "it is a slow rank");
+    is_int(v.items[0].rank, 1, "that one");
+    ok(strstr(v.items[0].action, "loader"), "with a look at its loader: %s", v.items[0].action);
+    verdict_done(&v);
+    run_done(&r);
+}
+
+static enum cause judge_nfs(double queue_s, double round_trip_s, double calls)
+{
+    struct made m = made_like(CAUSE_LOADER_WAITS, 2);
+    struct verdict v;
+    enum cause found;
+
+    m.s[RUN_NFS_OPS] = 400;
+    m.s[RUN_NFS_QUEUE] = queue_s;
+    m.s[RUN_NFS_ROUND_TRIP] = round_trip_s;
+    m.s[RUN_NFS_EXECUTE] = queue_s + round_trip_s;
+    m.s[RUN_JOB_IO_READ] = 4e6;
+    m.s[RUN_JOB_READ_CALLS] = calls;
+    m.s[RUN_JOB_BLOCKED] = 2 * (double)m.ranks;
+    found = judge_made(&m, &v);
+    ok(strstr(v.items[0].evidence, "NFS: ") || found == CAUSE_LOADER_WAITS, "%s",
+       v.items[0].evidence);
+    verdict_done(&v);
+    return found;
+}
+
+static void test_nfs(void)
+{
+    is_int(judge_nfs(0.001, 0.030, 40), CAUSE_STORAGE_LATENCY, "a slow server");
+    is_int(judge_nfs(0.080, 0.030, 40), CAUSE_STORAGE_BANDWIDTH, "the client's slots are full");
+    is_int(judge_nfs(0.001, 0.002, 4000), CAUSE_SMALL_FILES, "little reads");
+}
+
+/* What is said depends on how much it costs, and whether CPUs are free. */
+static void test_severity(void)
+{
+    struct made m = made_like(CAUSE_LOADER_CPU, 2);
+    struct verdict v;
+
+    made_stage(&m, BRIM_STAGE_WAIT, 0.15);
+    m.s[RUN_WORKER_CPU] = m.s[RUN_WORKERS] > 0 ? 1 : (double)NAN;
+    judge_made(&m, &v);
+    is_int(v.items[0].severity, SEVERITY_WARNING, "15 %% of the step warn");
+    verdict_done(&v);
+    m = made_like(CAUSE_LOADER_CPU, 2);
+    made_stage(&m, BRIM_STAGE_WAIT, 0.5);
+    m.s[RUN_CPU_BUSY] = 0.95;
+    judge_made(&m, &v);
+    is_int(v.items[0].severity, SEVERITY_CRITICAL, "50 %% are critical");
+    ok(strstr(v.items[0].action, "decode less"), "without CPUs no workers: %s", v.items[0].action);
+    verdict_done(&v);
+}
+
+/* A job that sleeps most of the time loses little to others on its CPUs, however long it waits for
+ * one when it wakes. */
+static void test_sleeper(void)
+{
+    struct made m = made_like(CAUSE_LOADER_WAITS, 2);
+    struct verdict v;
+
+    m.ranks = 1;
+    made_stage(&m, BRIM_STAGE_WAIT, 0.77);
+    m.s[RUN_CPUS] = 2;
+    m.s[RUN_OTHER_CPU] = 1.8;
+    m.s[RUN_JOB_CPU] = m.s[RUN_RANK_CPU] = 0.15;
+    m.s[RUN_JOB_RUN_WAIT] = 0.075;
+    is_int(judge_made(&m, &v), CAUSE_LOADER_WAITS, "its sleep costs more");
+    ok(v.count == 1, "the others are no cause");
+    verdict_done(&v);
+}
+
+/* So it is with workers and threads that wait for each other: those of a sleeper do not. */
+static void test_sleeping_crowd(void)
+{
+    static const char *const told[][2] = { { "loader.workers", "3" }, { "threads.intra", "64" } };
+
+    for (size_t i = 0; i < ARRAY_SIZE(told); i++) {
+        struct made m = made_like(CAUSE_NONE, 2);
+        struct verdict v;
+
+        m.ranks = 1;
+        made_note(&m, told[i][0], told[i][1]);
+        m.s[RUN_CPUS] = 2;
+        m.s[RUN_OTHER_CPU] = 0.4;
+        m.s[RUN_WORKERS] = i == 0 ? 3 : 0;
+        m.s[RUN_JOB_CPU] = m.s[RUN_RANK_CPU] = m.s[RUN_WORKER_CPU] = 0.0002;
+        m.s[RUN_JOB_RUN_WAIT] = 0.02;
+        ok(judge_made(&m, &v) != CAUSE_MANY_WORKERS, "%s: starved when awake", told[i][0]);
+        ok(v.items[0].cause != CAUSE_CPU_THREADS, "which is seldom");
+        describe(&v);
+        verdict_done(&v);
+    }
+}
+
+/* A job may tell of workers that it does not have: no cause of anything. */
+static void test_told_workers(void)
+{
+    struct made m = made_like(CAUSE_MANY_WORKERS, 2);
+    struct verdict v;
+
+    m.s[RUN_WORKERS] = 0;
+    m.s[RUN_WORKER_CPU] = (double)NAN;
+    judge_made(&m, &v);
+    for (size_t i = 0; i < v.count; i++)
+        ok(v.items[i].cause != CAUSE_MANY_WORKERS, "none is there: %s", v.items[i].sentence);
+    verdict_done(&v);
+}
+
+static void test_limits(void)
+{
+    struct judge_limits l;
+    struct err e = { "" };
+    size_t n = 0;
+
+    is_int(judge_limits_load(&l, "t", data_rules_thresholds_ini, data_rules_thresholds_ini_len, &e),
+           0, "the thresholds that are built in: %s", e.text);
+    while (judge_limits_name(n))
+        n++;
+    is_int((long long)n, (long long)(sizeof(l) / sizeof(double)), "one for each member");
+    is_int(judge_limits_load(&l, "t", "[x]\n", 4, &e), -EINVAL, "an unknown one");
+    is_str(e.text, "t:1: unknown threshold 'x'", "the sentence");
+    is_int(judge_limits_load(&l, "t", "[gc]\nvalue=a\n", 13, &e), -EINVAL, "not a number");
+    is_str(e.text, "t:2: 'a' is no number", "the sentence");
+    is_int(judge_limits_load(&l, "t", "[gc]\nvalue=1\nvalue=2\n", 21, &e), -EINVAL, "twice");
+    is_str(e.text, "t:3: 'value' of [gc] stands twice", "the sentence");
+    is_int(judge_limits_load(&l, "t", "[gc]\nvalue=1\nunit=share\n", 24, &e), -EINVAL, "no source");
+    ok(strstr(e.text, "needs value, unit and source"), "%s", e.text);
+    is_int(judge_limits_load(&l, "t", "[gc]\nx=1\n", 9, &e), -EINVAL, "an unknown key");
+    is_str(e.text, "t:2: unknown key 'x'", "the sentence");
+    is_int(judge_limits_load(&l, "t", "[gc]\nunit=\n", 11, &e), -EINVAL, "an empty one");
+}
+
+static void test_oom(enum cause c)
+{
+    struct made m = made_like(c, 1);
+    struct run r;
+    bool failed;
+    int rc, bad = 0;
+
+    made_build(&m, &r);
+    oom_restart();
+    do {
+        struct verdict v = { .count = 0 };
+
+        oom_next();
+        rc = judge_run(&r, &r, &v);
+        failed = oom_end();
+        bad += failed ? rc != -ENOMEM : rc != 0;
+        verdict_done(&v);
+    } while (failed);
+    is_int(bad, 0, "%s: %d allocations failing", cause_name(c), oom_at - 1);
+    run_done(&r);
+}
+
+/* What was measured with the job's BLAS on its machine is cited. */
+static void test_measured_blas(void)
+{
+    struct run_note note = { "bench.blas.generic", "2.71 of 160 GFLOP/s" };
+    struct made m = made_like(CAUSE_BLAS, 1);
+    struct verdict v = { .count = 0 };
+    struct run r;
+
+    made_build(&m, &r);
+    r.environment = &note;
+    r.n_environment = 1;
+    is_int(judge_run(&r, NULL, &v), 0, "a slow BLAS that was measured");
+    ok(v.items[0].cause == CAUSE_BLAS &&
+           strstr(v.items[0].evidence, "its products of matrices reach 2.71 of 160 GFLOP/s of a "
+                                       "core ('brim bench compute')"),
+       "the figure is cited: %s", v.items[0].evidence);
+    verdict_done(&v);
+    note.name = "bench.blas.openblas";
+    is_int(judge_run(&r, NULL, &v), 0, "one of another BLAS");
+    ok(!strstr(v.items[0].evidence, "GFLOP/s"), "is not");
+    verdict_done(&v);
+    run_done(&r);
+}
+
+int main(void)
+{
+    test_limits();
+    test_confusion();
+    test_measured_blas();
+    test_healthy();
+    test_absent();
+    test_few_steps();
+    test_texts();
+    test_nfs();
+    test_severity();
+    test_sleeper();
+    test_sleeping_crowd();
+    test_told_workers();
+    test_edges();
+    test_one_loader();
+    test_oom(CAUSE_SLOW_RANK);
+    test_oom(CAUSE_LOADER_CPU);
+    return done();
+}

@@ -1,0 +1,188 @@
+/* Profiles: written, read, applied; what is refused, and where; allocations failing. */
+#include "model/job/profile.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "knobs_ini.h"
+#include "oom_arena.h"
+#include "tap.h"
+
+static const char text[] = "[profile]\n"
+                           "name = \"resnet \\\"50\\\"\"\n"
+                           "key = \"5f1c\"\n"
+                           "machine = \"8 x H100-SXM\"\n"
+                           "versions = \"torch 2.4.0\"\n"
+                           "\n[loader.workers]\n"
+                           "value = \"13\"\n"
+                           "before = \"0\"\n"
+                           "gain = 11.6\n"
+                           "low = 9.1\n"
+                           "high = 14.25\n"
+                           "steps = 104\n"
+                           "date = \"2026-11-21\"\n"
+                           "\n[threads.openmp]\n"
+                           "value = \"4\"\n"
+                           "steps = 0\n";
+
+static const struct {
+    const char *text, *why;
+} refused[] = {
+    { "", "f:1: a profile begins with [profile]" },
+    { "a = b\n", "f:1: a profile begins with [profile]" },
+    { "[loader.workers]\n", "f:1: a profile begins with [profile]" },
+    { "[profile]\nnmae = x\n", "f:2: unknown key 'nmae' (did you mean name?)" },
+    { "[profile]\nname = x\nname = x\n", "f:3: 'name' stands twice in [profile]" },
+    { "[profile]\n[profile]\n", "f:2: a section behind [profile] has the name of a knob" },
+    { "[profile]\n[a]\n", "f:2: [a] has no 'value'" },
+    { "[profile]\n[a]\n[b]\nvalue = 1\n", "f:2: [a] has no 'value'" },
+    { "[profile]\n[a]\nvalue = 1\n[b]\nvalue = 1\n[a]\n", "f:6: [a] stands twice" },
+    { "[profile]\n[a]\nvalue =\n", "f:3: a value has 1 to 63 letters" },
+    { "[profile]\n[a]\nvalue = \xc3\xa4\n", "f:3: a profile is printable ASCII" },
+    { "[profile]\n[a]\nvalue = 1\ngain = nan\n", "f:4: 'gain' is a number" },
+    { "[profile]\n[a]\nvalue = 1\nsteps = -1\n", "f:4: 'steps' is a whole number" },
+};
+
+static void test_refused(void)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+        struct profile p;
+        struct err e = { "" };
+
+        is_int(profile_read(&p, "f", refused[i].text, strlen(refused[i].text), &e), -EINVAL,
+               "refused: %s", refused[i].why);
+        is_str(e.text, refused[i].why, "the sentence");
+    }
+}
+
+static void test_round_trip(void)
+{
+    CLEANUP(profile_done) struct profile p = { .count = 0 };
+    CLEANUP(str_done) struct str out = STR_INIT(64 << 10);
+    struct err e = { "" };
+
+    ok(profile_read(&p, "f", text, strlen(text), &e) == 0, "read: %s", e.text);
+    is_str(p.name, "resnet \"50\"", "the name");
+    ok(p.count == 2 && p.settings[0].steps == 104 && p.settings[0].line == 7, "two settings");
+    ok(isnan(p.settings[1].gain) && !p.settings[1].before && !p.settings[1].date,
+       "what is absent is not known");
+    profile_write(&p, &out);
+    is_str(str_text(&out), text, "written as it was read");
+}
+
+static void test_set(void)
+{
+    CLEANUP(profile_done) struct profile p = { .count = 0 };
+    struct profile_setting s = { .knob = "loader.workers", .value = "4", .gain = 1 };
+    struct err e;
+
+    is_int(profile_init(&p, "n", "k", "m", "v"), 0, "made");
+    is_int(profile_set(&p, &s, &e), 0, "a setting");
+    s.value = "8";
+    is_int(profile_set(&p, &s, &e), 0, "another value");
+    ok(p.count == 1 && !strcmp(p.settings[0].value, "8"), "takes its place");
+    s.value = "a\nb";
+    is_int(profile_set(&p, &s, &e), -EINVAL, "no second line");
+    s.value = "";
+    is_int(profile_set(&p, &s, &e), -EINVAL, "not empty");
+    s.value = "1";
+    for (int i = 0; i < PROFILE_MAX; i++) {
+        char name[16];
+        int rc;
+
+        snprintf(name, sizeof(name), "k%d", i);
+        s.knob = name;
+        rc = profile_set(&p, &s, &e);
+        if (i == PROFILE_MAX - 1)
+            is_int(rc, -EINVAL, "one too many");
+    }
+    is_str(e.text, "there are more than 64 settings", "the sentence");
+}
+
+/* Quoting makes texts longer; what was read can be written and read again. */
+static void test_long(void)
+{
+    CLEANUP(str_done) struct str in = STR_INIT(64 << 10), out = STR_INIT(64 << 10);
+    CLEANUP(profile_done) struct profile p = { .count = 0 }, again = { .count = 0 };
+    struct err e = { "" };
+
+    str_add(&in, "[profile]\nname = x");
+    str_fill(&in, '"', PROFILE_TEXT_MAX - 1);
+    is_int(profile_read(&p, "f", str_text(&in), in.len, &e), 0, "1,000 letters");
+    profile_write(&p, &out);
+    ok(profile_read(&again, "f", str_text(&out), out.len, &e) == 0, "are written: %s", e.text);
+    is_str(again.name, p.name, "and read again");
+    str_add_char(&in, '"');
+    is_int(profile_read(&p, "f", str_text(&in), in.len, &e), -EINVAL, "no more are read");
+    is_str(e.text, "f:2: a text of a profile has 1000 letters at most", "why");
+    profile_done(&p);
+    is_int(profile_init(&p, str_text(&in), "", "", ""), 0, "made of a longer one");
+    is_int((long long)strlen(p.name), PROFILE_TEXT_MAX, "it is cut");
+}
+
+static void test_apply(void)
+{
+    static const char declared[] = "[knob.readers]\nflag = --readers\nvalues = 0,2\n"
+                                   "[knob.mode]\napply = env\ntarget = MODE\nvalues = it's, b\n";
+    static const char more[] = "[profile]\n[loader.workers]\nvalue = 13\n[threads.openmp]\n"
+                               "value = 4\n[loader.prefetch]\nvalue = 2\n[readers]\nvalue = 2\n"
+                               "[mode]\nvalue = it's\n";
+    CLEANUP(knobs_done) struct knobs k = { .count = 0 };
+    CLEANUP(profile_done) struct profile p = { .count = 0 };
+    CLEANUP(str_done) struct str out = STR_INIT(64 << 10);
+    struct profile_setting s = { .knob = "loader.worker", .value = "1" };
+    struct err e = { "" };
+
+    ok(knobs_load(&k, "k", data_knobs_ini, data_knobs_ini_len, &e) == 0 &&
+           knobs_declare(&k, "j", declared, strlen(declared), &e) == 0 &&
+           profile_read(&p, "f", more, strlen(more), &e) == 0,
+       "knobs and profile: %s", e.text);
+    is_int(profile_check(&p, &k, "f", &e), 0, "it suits");
+    profile_env(&p, &k, &out);
+    is_str(str_text(&out),
+           "export OMP_NUM_THREADS='4'\n# flag --readers 2\nexport MODE='it'\\''s'\n"
+           "export BRIM_KNOBS='loader.workers=13;loader.prefetch=2'\n",
+           "exports");
+    is_int(profile_set(&p, &s, &e), 0, "a knob that is not there");
+    is_int(profile_check(&p, &k, "f", &e), -EINVAL, "does not suit");
+    is_str(e.text, "f:0: unknown knob 'loader.worker' (did you mean loader.workers?)", "why");
+    str_reset(&out);
+    profile_env(&p, &k, &out);
+    ok(!strstr(str_text(&out), "worker=1"), "and is left out");
+    p.settings[0].value = "65";
+    is_int(profile_check(&p, &k, "f", &e), -EINVAL, "a value out of range");
+    is_str(e.text, "f:2: loader.workers takes 0 to 64, not '65'", "why");
+}
+
+static void test_oom(void)
+{
+    bool failed;
+
+    oom_restart();
+    do {
+        struct profile p = { .count = 0 }, made = { .count = 0 };
+        int rc;
+
+        oom_next();
+        rc = profile_read(&p, "f", text, strlen(text), NULL);
+        if (rc == 0)
+            rc = profile_init(&made, "n", "k", "m", "v");
+        if (rc == 0)
+            rc = profile_set(&made, &p.settings[0], NULL);
+        failed = oom_end();
+        ok(failed ? rc == -ENOMEM : rc == 0, "allocation %d: rc %d", oom_at, rc);
+        profile_done(&p);
+        profile_done(&made);
+    } while (failed);
+}
+
+int main(void)
+{
+    test_refused();
+    test_round_trip();
+    test_set();
+    test_long();
+    test_apply();
+    test_oom();
+    return done();
+}

@@ -1,0 +1,192 @@
+/* Marks become steps: nested stages, sources that feed and those that do not, what is lost. */
+#include "model/job/step.h"
+
+#include <math.h>
+
+#include "tap.h"
+
+enum { MS = 1000000, LOOP = 1, BESIDE = 2 };
+
+struct feed {
+    struct step_track track;
+    struct step step;
+    int ended;
+};
+
+static void give(struct feed *f, struct step_mark m, int64_t ms)
+{
+    m.t_ns = ms * MS;
+    if (!m.thread)
+        m.thread = LOOP;
+    f->ended += step_track_mark(&f->track, &m, &f->step);
+}
+
+static void begin(struct feed *f, unsigned stage, int64_t ms)
+{
+    give(f, (struct step_mark){ .kind = BRIM_RING_STAGE_BEGIN, .stage = stage }, ms);
+}
+
+static void end(struct feed *f, unsigned stage, int64_t ms)
+{
+    give(f, (struct step_mark){ .kind = BRIM_RING_STAGE_END, .stage = stage }, ms);
+}
+
+static void step_begin(struct feed *f, int64_t ms)
+{
+    give(f, (struct step_mark){ .kind = BRIM_RING_STEP_BEGIN }, ms);
+}
+
+static void step_end(struct feed *f, int64_t ms)
+{
+    give(f, (struct step_mark){ .kind = BRIM_RING_STEP_END }, ms);
+}
+
+static void wait_for(struct feed *f, unsigned source, int64_t from, int64_t to, uint64_t samples)
+{
+    give(f,
+         (struct step_mark){
+             .kind = BRIM_RING_STAGE_BEGIN, .stage = BRIM_STAGE_WAIT, .source = source },
+         from);
+    end(f, BRIM_STAGE_WAIT, to);
+    give(f, (struct step_mark){ .kind = BRIM_RING_SAMPLES, .source = source, .count = samples },
+         to);
+}
+
+static void is_ms(double seconds, double ms, const char *what)
+{
+    ok(fabs(seconds * 1e3 - ms) < 1e-6, "%s: %g ms, want %g", what, seconds * 1e3, ms);
+}
+
+static void add_up(const struct step *s)
+{
+    double sum = 0;
+
+    for (unsigned i = 0; i < BRIM_STAGES; i++)
+        sum += s->host_s[i];
+    ok(fabs(sum - step_seconds(s)) < 1e-9, "the stages add up to the step");
+}
+
+static void test_plain(void)
+{
+    struct feed f = { .ended = 0 };
+    const struct step *s = &f.step;
+
+    step_track_init(&f.track);
+    step_begin(&f, 0);
+    wait_for(&f, 0, 0, 10, 32);
+    begin(&f, BRIM_STAGE_FORWARD, 11);
+    begin(&f, BRIM_STAGE_COMMUNICATION, 15);
+    end(&f, BRIM_STAGE_COMMUNICATION, 18);
+    end(&f, BRIM_STAGE_FORWARD, 20);
+    begin(&f, BRIM_STAGE_BACKWARD, 20);
+    end(&f, BRIM_STAGE_BACKWARD, 40);
+    give(&f, (struct step_mark){ .kind = BRIM_RING_LOSS, .number = 0.5 }, 40);
+    give(&f, (struct step_mark){ .kind = BRIM_RING_COLLECTIVE, .count = 9, .seconds = 1 }, 15);
+    give(&f, (struct step_mark){ .kind = BRIM_RING_DEVICE, .stage = BRIM_STAGE_COPY, .seconds = 2 },
+         1);
+    is_int(f.ended, 0, "no step yet");
+    step_end(&f, 50);
+    is_int(f.ended, 1, "a step");
+    is_ms(s->host_s[BRIM_STAGE_WAIT], 10, "wait");
+    is_ms(s->host_s[BRIM_STAGE_FORWARD], 6, "forward without what it waits for");
+    is_ms(s->host_s[BRIM_STAGE_COMMUNICATION], 3, "communication");
+    is_ms(s->host_s[BRIM_STAGE_BACKWARD], 20, "backward");
+    is_ms(s->host_s[BRIM_STAGE_OTHER], 11, "other");
+    ok(s->samples == 32 && s->loss == 0.5 && s->backwards == 1, "samples, loss, backwards");
+    ok(s->collectives == 1 && s->collective_b == 9 && s->collective_s == 1, "a collective");
+    ok(s->device_s[BRIM_STAGE_COPY] == 2 && isnan(s->device_s[BRIM_STAGE_FORWARD]), "the device");
+    add_up(s);
+    step_end(&f, 80);
+    ok(f.ended == 2 && s->number == 1, "the next begins where one ends");
+    is_ms(s->host_s[BRIM_STAGE_OTHER], 30, "all other");
+    ok(isnan(s->samples) && isnan(s->loss) && isnan(s->device_s[BRIM_STAGE_COPY]),
+       "what is not told is absent");
+    step_begin(&f, 100);
+    step_end(&f, 101);
+    is_ms(step_seconds(s), 1, "what lies before a begin is no step's");
+    is_int(f.ended, 3, "three steps");
+}
+
+static void test_sources(void)
+{
+    struct feed f = { .ended = 0 };
+    const struct step *s = &f.step;
+
+    step_track_init(&f.track);
+    step_begin(&f, 0);
+    wait_for(&f, 1, 0, 5, 8); /* a validation before the first step */
+    wait_for(&f, 2, 10, 30, 16);
+    give(&f, (struct step_mark){ .kind = BRIM_RING_FEEDS, .source = 2 }, 31);
+    step_end(&f, 40);
+    is_ms(s->host_s[BRIM_STAGE_WAIT], 20, "the wait for what feeds the step");
+    is_ms(s->host_s[BRIM_STAGE_OTHER], 20, "the rest");
+    ok(s->samples == 16, "its samples");
+    add_up(s);
+    wait_for(&f, 1, 40, 50, 8);
+    step_end(&f, 60);
+    ok(isnan(s->samples), "no samples of another");
+    is_ms(s->host_s[BRIM_STAGE_OTHER], 20, "and no wait");
+    wait_for(&f, 2, 60, 61, 1);
+    wait_for(&f, 2, 61, 63, 1);
+    step_end(&f, 64);
+    ok(s->samples == 2, "two batches");
+    is_ms(s->host_s[BRIM_STAGE_WAIT], 3, "two waits");
+    for (unsigned i = 10; i < 10 + STEP_SOURCES; i++)
+        wait_for(&f, i, 64, 64, 1);
+    step_end(&f, 70);
+    ok(s->samples == 2, "sources that cannot be told apart count");
+}
+
+static void test_disorder(void)
+{
+    struct feed f = { .ended = 0 };
+    const struct step *s = &f.step;
+
+    step_track_init(&f.track);
+    begin(&f, BRIM_STAGE_FORWARD, 5);
+    step_end(&f, 10);
+    is_int(f.ended, 0, "an end without a begin is no step");
+    end(&f, BRIM_STAGE_FORWARD, 12);
+    begin(&f, BRIM_STAGE_BACKWARD, 12);
+    begin(&f, BRIM_STAGE_COMMUNICATION, 14); /* its end is missing */
+    end(&f, BRIM_STAGE_BACKWARD, 15);
+    end(&f, BRIM_STAGE_CHECKPOINT, 16); /* its begin is missing */
+    give(&f,
+         (struct step_mark){
+             .kind = BRIM_RING_STAGE_BEGIN, .stage = BRIM_STAGE_OPTIMIZER, .thread = BESIDE },
+         16);
+    begin(&f, BRIM_STAGE_OPTIMIZER, 11); /* before what is accounted */
+    end(&f, BRIM_STAGE_OPTIMIZER, 18);
+    step_end(&f, 20);
+    is_ms(s->host_s[BRIM_STAGE_FORWARD], 2, "a stage across the border");
+    is_ms(s->host_s[BRIM_STAGE_BACKWARD], 2, "up to what is inside");
+    is_ms(s->host_s[BRIM_STAGE_COMMUNICATION], 1, "ended by the outer end");
+    is_ms(s->host_s[BRIM_STAGE_CHECKPOINT], 0, "nothing of a lone end");
+    is_ms(s->host_s[BRIM_STAGE_OPTIMIZER], 2, "of this thread alone");
+    add_up(s);
+    for (int i = 0; i < STEP_DEPTH + 5; i++)
+        begin(&f, BRIM_STAGE_COPY, 20);
+    step_end(&f, 30);
+    is_ms(s->host_s[BRIM_STAGE_COPY], 10, "stages deeper than there is room");
+    step_track_lost(&f.track);
+    step_end(&f, 40);
+    is_int(f.ended, 2, "the step that lost marks is dropped");
+    begin(&f, BRIM_STAGE_COPY, 42);
+    give(&f, (struct step_mark){ .kind = BRIM_RING_STEP_END, .thread = BESIDE }, 50);
+    is_int(f.ended, 3, "the next is whole");
+    is_ms(s->host_s[BRIM_STAGE_COPY], 8, "its stage");
+    give(&f, (struct step_mark){ .kind = BRIM_RING_STEP_END, .thread = BESIDE }, 60);
+    is_ms(s->host_s[BRIM_STAGE_OTHER], 10, "with another thread the old one's stages are over");
+    give(&f, (struct step_mark){ .kind = BRIM_RING_STEP_END, .thread = BESIDE }, 55);
+    is_int(f.ended, 4, "a step of negative length is none");
+}
+
+int main(void)
+{
+    test_plain();
+    test_sources();
+    test_disorder();
+    is_str(step_stage_name(BRIM_STAGE_WAIT), "wait", "a name");
+    ok(step_stage_name(BRIM_STAGES - 1) && !step_stage_name(BRIM_STAGES), "for each stage");
+    return done();
+}

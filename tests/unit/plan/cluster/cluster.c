@@ -1,0 +1,315 @@
+/* Clusters: what can be, as they are read, and out of machines. */
+#include <errno.h>
+#include <math.h>
+
+#include "gpus_csv.h"
+#include "oom_arena.h"
+#include "plan/cluster/cluster_read.h"
+#include "plan/cluster/from_machine.h"
+#include "tap.h"
+
+static bool near(double got, double want)
+{
+    return fabs(got - want) <= 1e-9 * want;
+}
+
+static struct gpus table(void)
+{
+    struct gpus g = { .n_rows = 0 };
+    struct err e = { "" };
+
+    if (gpus_load(&g, data_gpus_csv, data_gpus_csv_len, &e) < 0)
+        printf("Bail out! %s\n", e.text);
+    return g;
+}
+
+static struct cluster good(const struct gpus *g, const char *spec)
+{
+    struct cluster c = { .nodes = 0 };
+    struct err e = { "" };
+
+    is_int(cluster_from_spec(&c, g, spec, &e), 0, "%s: %s", spec, e.text);
+    return c;
+}
+
+static void test_spec(const struct gpus *g)
+{
+    struct cluster c = good(g, "64x8xH100-SXM,nic=4x200G,domain=16,leaf=32,price=2.5");
+
+    is_str(c.gpu.name, "H100-SXM5-80GB", "its GPU");
+    ok(c.nodes == 64 && c.per_node == 8 && c.domain == 16 && c.leaf_nodes == 32, "counts");
+    ok(c.nics == 4 && near(c.nic_rate, 25e9) && near(c.price, 2.5), "ports and price");
+    ok(near(c.oversubscribed, 1) && isnan(c.mtbf_s), "what was not said");
+    is_str(c.assumed, "", "nothing is assumed about its ports");
+    c = good(g, "64x8xh100_80gb");
+    ok(c.nics == 8 && near(c.nic_rate, 50e9) && c.domain == 8, "as a DGX H100");
+    ok(near(c.link_rate, 450e9) && near(c.link_latency_s, 1.9e-6) && near(c.nic_latency_s, 4e-6),
+       "rates and latencies");
+    is_str(c.assumed, "8 ports of 400 Gbit/s a node, as in DGX H100", "which is told");
+    c = good(g, "512xA100");
+    ok(c.nodes == 64 && c.per_node == 8 && near(c.nic_rate, 25e9), "GPUs in a vendor's nodes");
+    c = good(g, "16x4xA100");
+    ok(c.nics == 4 && c.domain == 4, "half of a node has half of its ports");
+    c = good(g, "8x1xV100");
+    is_str(c.assumed, "1 port of 100 Gbit/s a node, as in DGX-1", "and one at least");
+    c = good(g, "36xGB200");
+    ok(c.nodes == 9 && c.per_node == 4 && c.domain == 36 && c.nics == 0, "a part of a rack");
+    c = good(g, "32x8xGB200");
+    ok(c.domain == 72 && c.nics == 8, "racks of nodes with eight");
+    c = good(g, "H100");
+    ok(c.nodes == 1 && c.per_node == 1 && c.domain == 1 && c.nics == 0, "a single GPU");
+    c = good(g, "8xL40S");
+    ok(c.nodes == 1 && c.domain == 8 && near(c.link_rate, 31e9), "without links there is PCIe");
+    ok(near(c.link_latency_s, 2.5e-6), "which takes longer");
+    c = good(g, "2x8xH100-NVL,nic=100G,link=40,oversubscribed=2,nic_latency=3,link_latency=0,"
+                "memory=90,mtbf=50000,domain=2");
+    ok(c.domain == 2 && near(c.link_rate, 40e9) && c.nics == 1, "pairs with a bridge");
+    ok(near(c.gpu.memory_b, 90e9) && near(c.mtbf_s, 1.8e8) && near(c.nic_latency_s, 3e-6),
+       "the other keys");
+}
+
+static void test_spec_refused(const struct gpus *g)
+{
+    static const struct {
+        const char *spec, *said;
+    } cases[] = {
+        { "64x8xH10,nic=8x400G",
+          "cluster '64x8xH10,nic=8x400G', character 6: unknown GPU 'H10' (did you mean H100?)" },
+        { "64x8x", "cluster '64x8x', character 6: the kind of GPU is missing: write "
+                   "64x8xH100-SXM, say" },
+        { "", "cluster '', character 1: the kind of GPU is missing: write 64x8xH100-SXM, say" },
+        { "0x8xH100", "cluster '0x8xH100', character 1: a count is a whole number from 1 on, not "
+                      "'0'" },
+        { "64x99999999999xH100", "cluster '64x99999999999xH100', character 4: a count is a whole "
+                                 "number from 1 on, not '99999999999'" },
+        { "12xH100", "cluster '12xH100', character 4: 12 GPUs are no whole number of nodes with "
+                     "8: write nodes x GPUs, such as 1x8" },
+        { "8xH100,", "cluster '8xH100,', character 8: behind the GPUs stand key=value, parted by "
+                     "commas" },
+        { "8xH100,nics=8", "cluster '8xH100,nics=8', character 8: unknown key 'nics' (did you mean "
+                           "nic?)" },
+        { "8xH100,nodes=8", "cluster '8xH100,nodes=8', character 8: unknown key 'nodes'" },
+        { "8xH100,nic=8xG", "cluster '8xH100,nic=8xG', character 8: the rate of a port is Gbit/s, "
+                            "such as 400G, not 'G'" },
+        { "8xH100,nic=ax1", "cluster '8xH100,nic=ax1', character 8: nic is ports x Gbit/s, such as "
+                            "8x400G, not 'ax1'" },
+        { "8xH100,leaf=x", "cluster '8xH100,leaf=x', character 8: leaf is a whole number from 1 "
+                           "on, not 'x'" },
+        { "8xH100,price=-1", "cluster '8xH100,price=-1', character 8: price is a number from 0 on, "
+                             "not '-1'" },
+        { "8xH100,leaf=1,leaf=2", "cluster '8xH100,leaf=1,leaf=2', character 15: 'leaf' stands "
+                                  "twice" },
+        { "2x8xL40S", "cluster '2x8xL40S': the network beyond a fast domain is not known: add "
+                      "nic=8x400G, say" },
+        { "2x8xH100,nic=0", "cluster '2x8xH100,nic=0': the network beyond a fast domain is not "
+                            "known: add nic=8x400G, say" },
+        { "2x8xH100,domain=12", "cluster '2x8xH100,domain=12': a fast domain of 12 GPUs does not "
+                                "go with nodes of 8: whole nodes, or whole parts of one" },
+        { "2000000x8xH100", "cluster '2000000x8xH100': a cluster has 1 to 1000000 nodes, not "
+                            "2000000" },
+        { "8x2000xH100", "cluster '8x2000xH100': a node has 1 to 1024 GPUs, not 2000" },
+        { "8xH100,oversubscribed=0.5", "cluster '8xH100,oversubscribed=0.5': a network is "
+                                       "oversubscribed 1 (not at all) to 1000 times" },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct cluster c = { .nodes = 77 };
+        struct err e = { "" };
+
+        is_int(cluster_from_spec(&c, g, cases[i].spec, &e), -EINVAL, "refused");
+        is_str(e.text, cases[i].said, "the sentence");
+        is_int(c.nodes, 77, "nothing is handed out");
+    }
+}
+
+static int from_ini(struct cluster *c, const struct gpus *g, const char *text, struct err *e)
+{
+    return cluster_from_ini(c, g, "c.ini", text, strlen(text), e);
+}
+
+static void test_ini(const struct gpus *g)
+{
+    static const struct {
+        const char *text, *said;
+    } cases[] = {
+        { "[cluster]\nnodes = 2\n", "c.ini: 'gpu' is missing in [cluster]" },
+        { "[cluster]\ngpu = H10\n", "c.ini:2: unknown GPU 'H10' (did you mean H100?)" },
+        { "[cluster]\ngpu = H100\ngpu = A100\n", "c.ini:3: 'gpu' stands twice" },
+        { "[cluster]\nnode = 2\n", "c.ini:2: unknown key 'node' (did you mean nodes?)" },
+        { "[cluster]\ngpu = L40S\nnodes = 2\n",
+          "c.ini: the network beyond a fast domain is not known: add nic=8x400G, say" },
+        { "[cluster\n", "c.ini:1: the section header has no ']'" },
+    };
+    struct cluster c = { .nodes = 0 };
+    struct err e = { "" };
+
+    is_int(from_ini(&c, g,
+                    "[other]\nanything = 1\n[cluster]\nnic = 8x400G\nprice = 2.5\ngpu = H100-SXM\n"
+                    "nodes = 64\ngpus = 8\nleaf = 32\n",
+                    &e),
+           0, "a file: %s", e.text);
+    ok(c.nodes == 64 && c.per_node == 8 && c.nics == 8 && c.leaf_nodes == 32, "counts");
+    ok(near(c.nic_rate, 50e9) && near(c.price, 2.5) && !c.assumed[0], "the rest");
+    is_int(from_ini(&c, g, "[cluster]\ngpu = B200\n", &e), 0, "a short one: %s", e.text);
+    ok(c.nodes == 1 && c.per_node == 8, "is one node as its vendor builds it");
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        is_int(from_ini(&c, g, cases[i].text, &e), -EINVAL, "refused");
+        is_str(e.text, cases[i].said, "the sentence");
+    }
+}
+
+static void test_check(const struct gpus *g)
+{
+    struct cluster base = good(g, "2x8xH100"), c = base;
+    struct err e = { "" };
+
+    c.gpu.memory_b = (double)NAN;
+    is_int(cluster_check(&c, &e), -EINVAL, "no memory");
+    is_str(e.text, "H100-SXM5-80GB: the size and the rate of its memory are not known", "it says");
+    c = base;
+    for (int i = 0; i < PLAN_PRECISIONS; i++)
+        c.gpu.flops[i] = (double)NAN;
+    is_int(cluster_check(&c, &e), -EINVAL, "no speed");
+    is_str(e.text, "H100-SXM5-80GB: its speed is not known", "it says");
+    c.gpu.flops[0] = -1;
+    is_int(cluster_check(&c, NULL), -EINVAL, "a speed below 0");
+    c = base;
+    c.domain = 17;
+    is_int(cluster_check(&c, &e), -EINVAL, "a domain beyond the cluster");
+    is_str(e.text, "a fast domain has 1 GPU to all 16 of the cluster, not 17", "it says");
+    c = base;
+    c.nic_latency_s = (double)NAN;
+    is_int(cluster_check(&c, NULL), -EINVAL, "a latency that is none");
+    c = base;
+    c.link_rate = (double)NAN;
+    is_int(cluster_check(&c, NULL), -EINVAL, "links without a rate");
+    c = base;
+    c.nics = -1;
+    is_int(cluster_check(&c, NULL), -EINVAL, "ports below 0");
+    c = base;
+    c.leaf_nodes = -1;
+    is_int(cluster_check(&c, NULL), -EINVAL, "nodes below 0");
+    c = base;
+    c.mtbf_s = 0;
+    is_int(cluster_check(&c, NULL), -EINVAL, "failures all the time");
+    c = base;
+    c.price = -1;
+    is_int(cluster_check(&c, NULL), -EINVAL, "a price below 0");
+}
+
+/* ---- machines ---- */
+
+/* Add a node with so many GPUs of a kind and NICs of so many Gbit/s; NVLink to a fabric where
+ * said. */
+static struct node *add_node(struct machine *m, int gpus, const char *kind, int nics, double gbps,
+                             bool linked)
+{
+    struct node *n = node_new();
+
+    n->name = "n1";
+    for (int i = 0; i < gpus; i++) {
+        struct device *d = node_add_device(n, DEVICE_ACCELERATOR);
+
+        d->product = kind;
+        d->acc.memory_b = 85520809984 - i * 1000000;
+        if (linked)
+            (*node_add_link(n, LINK_NVLINK, i, ABSENT)).count = 18;
+        if (linked)
+            n->links[n->n_links - 1].gbs = 25;
+    }
+    for (int i = 0; i < nics; i++) {
+        struct device *d = node_add_device(n, DEVICE_NIC);
+        struct nic_port *p = node_add_port(n, &d->nic);
+
+        p->up = 1;
+        p->gbps = gbps;
+    }
+    if (machine_add(m, n) < 0)
+        printf("Bail out! out of memory\n");
+    return n;
+}
+
+static void test_machine(const struct gpus *g)
+{
+    static const struct catalogue catalogue = { .n_products = 0 };
+    CLEANUP(machine_done) struct machine m = { .n_nodes = 0 };
+    struct cluster c = { .nodes = 0 };
+    struct device *d;
+    struct node *n;
+    struct err e = { "" };
+
+    is_int(cluster_from_machine(&c, g, &catalogue, &m, &e), -EINVAL, "no node");
+    is_str(e.text, "this machine has no GPUs: describe a cluster, such as 1x8xH100", "it says");
+    add_node(&m, 8, "NVIDIA H100 80GB HBM3", 10, 400, true);
+    is_int(cluster_from_machine(&c, g, &catalogue, &m, &e), 0, "a node: %s", e.text);
+    is_str(c.gpu.name, "H100-SXM5-80GB", "its GPUs");
+    ok(c.nodes == 1 && c.per_node == 8 && c.domain == 8 && near(c.link_rate, 450e9), "its links");
+    ok(c.nics == 8 && near(c.nic_rate, 50e9) && !c.assumed[0], "a port for each GPU");
+    ok(near(c.gpu.memory_b, 85513809984), "the least memory");
+    add_node(&m, 8, "H100-SXM", 4, 200, true);
+    is_int(cluster_from_machine(&c, g, &catalogue, &m, &e), 0, "two nodes: %s", e.text);
+    ok(c.nodes == 2 && c.nics == 4 && near(c.nic_rate, 25e9), "the fewest ports, the slowest");
+    n = add_node(&m, 4, "H100-SXM", 4, 200, true);
+    is_int(cluster_from_machine(&c, g, &catalogue, &m, &e), -EINVAL, "a smaller one");
+    is_str(e.text, "n1 has 4 GPUs, where another node has 8", "it says");
+    d = &n->devices[0];
+    d->product = "A100";
+    is_int(cluster_from_machine(&c, g, &catalogue, &m, &e), -EINVAL, "other GPUs");
+    is_str(e.text, "n1 has a A100-SXM4-80GB beside H100-SXM5-80GB: plan for one kind at a time",
+           "it says");
+    d->product = "Tesla X";
+    is_int(cluster_from_machine(&c, g, &catalogue, &m, &e), -EINVAL, "an unknown one");
+    is_str(e.text, "n1: unknown GPU 'Tesla X'", "it says");
+    d->product = NULL;
+    is_int(cluster_from_machine(&c, g, &catalogue, &m, &e), -EINVAL, "one without a name");
+    is_str(e.text, "n1: a GPU: its kind is not known", "it says");
+}
+
+static void test_plain_machine(const struct gpus *g)
+{
+    static struct product product = { .name = "L40S" };
+    const struct catalogue catalogue = { .products = &product, .n_products = 1 };
+    CLEANUP(machine_done) struct machine m = { .n_nodes = 0 };
+    struct cluster c = { .nodes = 0 };
+    struct node *n = add_node(&m, 2, "?", 0, 0, false);
+    struct err e = { "" };
+
+    n->devices[0].catalogue = n->devices[1].catalogue = 0;
+    is_int(cluster_from_machine(&c, g, &catalogue, &m, &e), 0, "by its row: %s", e.text);
+    is_str(c.gpu.name, "L40S", "its GPUs");
+    ok(c.domain == 2 && near(c.link_rate, 31e9) && c.nics == 0, "without links and ports");
+    n->devices[1].acc.lost = true;
+    is_int(cluster_from_machine(&c, g, &catalogue, &m, &e), 0, "a lost GPU: %s", e.text);
+    is_int(c.per_node, 1, "does not count");
+}
+
+static void test_oom(const struct gpus *g)
+{
+    bool failed;
+
+    oom_restart();
+    do {
+        struct cluster c;
+        struct err e = { "" };
+        int rc;
+
+        oom_next();
+        rc = cluster_from_spec(&c, g, "64x8xH100,nic=8x400G,price=2.5", &e);
+        failed = oom_end();
+        ok(failed ? rc == -ENOMEM : rc == 0, "allocation %d: rc %d", oom_at, rc);
+    } while (failed);
+}
+
+int main(void)
+{
+    CLEANUP(gpus_done) struct gpus g = table();
+
+    test_spec(&g);
+    test_spec_refused(&g);
+    test_ini(&g);
+    test_check(&g);
+    test_machine(&g);
+    test_plain_machine(&g);
+    test_oom(&g);
+    return done();
+}

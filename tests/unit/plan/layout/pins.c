@@ -1,0 +1,120 @@
+/* Layouts in words. */
+#include "plan/layout/pins.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "tap.h"
+
+static struct plan_job small_job(void)
+{
+    return (struct plan_job){ .shape = { .layers = 24,
+                                         .hidden = 4096,
+                                         .heads = 32,
+                                         .kv_heads = 32,
+                                         .head_dim = 128,
+                                         .ffn = 16384,
+                                         .vocab = 51200 },
+                              .seq = 2048,
+                              .global_batch = 512,
+                              .gradient_b = 4,
+                              .imbalance = 1 };
+}
+
+static void refuses(const char *text, const char *want)
+{
+    struct pins p = { .fixed = 0 }, was = p;
+    struct err e = { "" };
+
+    is_int(pins_read(&p, text, &e), -EINVAL, "'%s' is refused", text);
+    is_str(e.text, want, "with a sentence");
+    if (!strchr(text, ','))
+        ok(!memcmp(&p, &was, sizeof(p)), "and nothing is set");
+}
+
+static void test_reading(void)
+{
+    struct pins p = { .fixed = 0 };
+    struct layout l = { .tp = 1, .pp = 3, .cp = 1 };
+    struct plan_job job = small_job();
+
+    is_int(pins_read(&p, "tp=8,micro-batch=2,recompute=full,sp=no", NULL), 0, "parts of a layout");
+    is_int(pins_read(&p, "attention=plain,imbalance=1.5,schedule=any", NULL), 0, "more of them");
+    pins_set_layout(&p, &l);
+    pins_set_job(&p, &job);
+    ok(l.tp == 8 && l.micro_batch == 2 && l.recompute == RECOMPUTE_FULL, "are set");
+    ok(l.pp == 3 && l.cp == 1, "what is not named stays");
+    ok(job.attention == ATTENTION_PLAIN && job.imbalance == 1.5, "those of the job too");
+    ok(job.gradient_b == 4 && job.seq == 2048, "and no other");
+    ok(!pins_has(&p, PIN_SCHEDULE) && p.any >> PIN_SCHEDULE & 1, "any is no value");
+    ok(pins_has(&p, PIN_SEQ_PARALLEL) && !l.seq_parallel, "no is one");
+
+    refuses("recompte=full", "unknown part of a layout 'recompte' (did you mean recompute?)");
+    refuses("tq=8", "unknown part of a layout 'tq' (there are tp, pp, vpp, cp, ep, etp, dp, "
+                    "micro_batch, recompute, zero, shard, schedule, ...)");
+    refuses("tp8", "'tp8': write parts of a layout as tp=8,pp=4");
+    refuses("tp=0", "tp is a whole number from 1 to 1048576, not '0'");
+    refuses("tp=8x", "tp is a whole number from 1 to 1048576, not '8x'");
+    refuses("zero=4", "zero is a whole number from 0 to 3, not '4'");
+    refuses("recompute=some", "recompute is one of none, selective, norms, mlp, full, not 'some'");
+    refuses("sp=maybe", "seq_parallel is yes or no, not 'maybe'");
+    refuses("gradient_bytes=3", "gradient_bytes is 2 or 4, not '3'");
+    refuses("imbalance=.5", "imbalance is a number from 1 to 1000, not '.5'");
+    refuses("tp=8,tp=4", "tp stands twice");
+    refuses("tp=any", "tp is a whole number from 1 to 1048576, not 'any'");
+    refuses("a-word-that-is-longer-than-any-name-of-a-part=1",
+            "'a-word-that-is-longer-than-any-name-of-a-part=1': write parts of a layout as "
+            "tp=8,pp=4");
+}
+
+static void test_completing(void)
+{
+    struct pins p = { .fixed = 0 };
+    struct plan_job job = small_job();
+    struct cluster c = { .nodes = 8, .per_node = 8, .domain = 8 };
+    struct layout l = { .tp = 0 };
+    struct err e = { "" };
+
+    is_int(pins_read(&p, "tp=4,pp=2", NULL), 0, "two degrees");
+    is_int(pins_complete(&p, &job, &c, &l, &e), 0, "the rest follows");
+    ok(l.dp == 8 && l.micro_batch == 1 && l.zero == 1 && l.seq_parallel && l.overlap_tp,
+       "replicas on the GPUs that are left, and what is usual");
+    is_int(pins_read(&p, "dp=3", NULL), 0, "a degree that does not go");
+    is_int(pins_complete(&p, &job, &c, &l, &e), -EINVAL, "is refused");
+    is_str(e.text, "batch 512 does not divide by dp 3 x micro-batch 1", "as layout_check() does");
+    ok(l.dp == 8, "and nothing is returned");
+}
+
+static void test_words(void)
+{
+    static const char *const texts[] = {
+        "tp=1,pp=1,dp=8,micro_batch=1,recompute=none,zero=0",
+        "tp=8,pp=4,vpp=3,dp=8,micro_batch=2,recompute=full,zero=1,stages=even",
+        "tp=8,pp=4,cp=2,context=ulysses,ep=4,etp=2,dp=8,micro_batch=2,recompute=selective,zero=3,"
+        "shard=4,seq_parallel=no,schedule=zero-bubble,stages=ends,overlap_dp=no,overlap_tp=yes,"
+        "overlap_pp=yes",
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+        CLEANUP(str_done) struct str out = STR_INIT(1024);
+        struct pins p = { .fixed = 0 };
+        struct layout l = { .tp = 1, .pp = 1, .vpp = 1, .cp = 1, .ep = 1, .etp = 1 };
+
+        is_int(pins_read(&p, texts[i], NULL), 0, "a whole layout");
+        pins_set_layout(&p, &l);
+        l.seq_parallel = l.tp > 1;
+        pins_set_layout(&p, &l);
+        layout_usual_overlaps(&l);
+        pins_set_layout(&p, &l);
+        layout_words(&l, &out);
+        is_str(str_text(&out), texts[i], "comes back in the same words");
+    }
+}
+
+int main(void)
+{
+    test_reading();
+    test_completing();
+    test_words();
+    return done();
+}

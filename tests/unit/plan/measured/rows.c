@@ -1,0 +1,346 @@
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "gpus_csv.h"
+#include "models_csv.h"
+#include "oom_arena.h"
+#include "plan/measured/prediction_error.h"
+#include "plan/measured/rows.h"
+#include "plan/measured/rows_words.h"
+#include "plan/model/step.h"
+#include "tap.h"
+
+#define HEAD \
+    "model,layers,hidden,heads,seq,gpu,n_gpus,tp,pp,dp,micro_batch,global_batch,recompute,zero_" \
+    "stage,precision,iter_time_s,mem_gb,notes\n"
+#define GPT "GPT,24,1024,16,1024,A100,8,2,2,2,1,16,full,,fp16,0.5,,\n"
+
+struct tables {
+    struct gpus gpus;
+    struct models models;
+};
+
+static int load(struct tables *t, struct err *e)
+{
+    int rc = gpus_load(&t->gpus, (const char *)data_gpus_csv, data_gpus_csv_len, e);
+
+    return rc < 0 ? rc
+                  : models_load(&t->models, (const char *)data_models_csv, data_models_csv_len, e);
+}
+
+static int read_rows(const struct tables *t, const char *text, struct arena *a,
+                     struct plan_row **rows, size_t *n, struct err *e)
+{
+    const struct row_tables tables = { &t->gpus, &t->models, 0 };
+    struct plan_rows got = { .arena = a };
+    int rc = rows_read(text, strlen(text), &tables, &got, e);
+
+    *rows = got.list;
+    *n = got.n;
+    return rc;
+}
+
+static void test_row(const struct tables *t)
+{
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    struct plan_row *r = NULL;
+    size_t n = 0;
+
+    is_int(read_rows(t, HEAD GPT, &a, &r, &n, NULL), 0, "a table");
+    is_int((long long)n, 1, "of one row");
+    is_str(r[0].reason, "", "that can be modelled");
+    is_int(r[0].layout.dp, 2, "dp follows from the GPUs");
+    is_int(r[0].job.shape.ffn, 4096, "ffn: 4 hidden");
+    is_int(r[0].job.shape.vocab, 50432, "GPT-2's vocabulary, padded for tp 2");
+    ok(r[0].job.attention == ATTENTION_PLAIN && r[0].job.shape.dropout, "as stacks of 2021 did");
+    ok(r[0].time_s == .5 && isnan(r[0].memory_b), "a time, no memory");
+}
+
+/* Who trained, from words beside the row. */
+static void test_engines(const struct tables *t)
+{
+    static const struct {
+        const char *zero, *notes;
+        enum plan_engine engine;
+        int stage;
+        bool overlap;
+    } rows[] = {
+        { "", "Megatron-LM", ENGINE_MEGATRON, 0, false },
+        { "", "Megatron-DeepSpeed", ENGINE_DEEPSPEED, 0, false },
+        { "", "ZeRO-1 via DeepSpeed", ENGINE_DEEPSPEED, 1, false },
+        { "3", "ZeRO-3", ENGINE_DEEPSPEED, 3, true },
+        { "3", "FSDP2", ENGINE_TORCH, 3, true },
+        { "fsdp", "", ENGINE_TORCH, 3, true },
+        { "3", "Megatron's FSDP", ENGINE_MEGATRON, 3, true },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        CLEANUP(arena_done) struct arena a = ARENA_INIT;
+        struct plan_row *r = NULL;
+        char text[512];
+        size_t n = 0;
+
+        snprintf(text, sizeof(text),
+                 HEAD "GPT,24,1024,16,1024,A100,8,1,1,8,1,16,full,%s,fp16,.5,,%s\n", rows[i].zero,
+                 rows[i].notes);
+        ok(read_rows(t, text, &a, &r, &n, NULL) == 0 && n == 1 && !r[0].reason[0] &&
+               r[0].job.engine == rows[i].engine && r[0].layout.zero == rows[i].stage &&
+               r[0].layout.overlap_dp == rows[i].overlap,
+           "zero '%s', notes '%s'", rows[i].zero, rows[i].notes);
+    }
+}
+
+/* MegaScale, and what its authors compare it with. */
+static void test_megascale(const struct tables *t)
+{
+    static const struct {
+        const char *model, *notes;
+        bool overlaps;
+    } rows[] = { { "GPT", "MegaScale", true },
+                 { "MegaScale 175B", "", true },
+                 { "GPT", "Megatron-LM rows of MegaScale", false },
+                 { "GPT", "MegaScale's baseline", false },
+                 { "GPT", "", false } };
+
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        CLEANUP(arena_done) struct arena a = ARENA_INIT;
+        struct plan_row *r = NULL;
+        char text[512];
+        size_t n = 0;
+
+        snprintf(text, sizeof(text), HEAD "%s,24,1024,16,2048,A100,8,2,2,2,1,16,,,bf16,.5,,%s\n",
+                 rows[i].model, rows[i].notes);
+        ok(read_rows(t, text, &a, &r, &n, NULL) == 0 && n == 1 && !r[0].reason[0] &&
+               r[0].layout.overlap_dp == rows[i].overlaps &&
+               r[0].job.shape.parallel == rows[i].overlaps &&
+               (r[0].job.attention == ATTENTION_FLASH) == rows[i].overlaps,
+           "'%s', '%s'", rows[i].model, rows[i].notes);
+    }
+}
+
+/* A few layers of a model that begins with dense ones. */
+static void test_slice(const struct tables *t)
+{
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    struct plan_row *r = NULL;
+    size_t n = 0;
+
+    is_int(read_rows(t, HEAD "DeepSeek-V3,2,,,4096,H100,8,1,1,8,1,64,,1,bf16,.5,,\n", &a, &r, &n,
+                     NULL),
+           0, "a slice");
+    ok(n == 1 && !r[0].reason[0] && r[0].job.shape.layers == 2 && r[0].job.shape.dense_first == 1,
+       "of two layers, one of which has experts");
+}
+
+static void reason(const struct tables *t, const char *text, const char *want)
+{
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    struct plan_row *r = NULL;
+    size_t n = 0;
+
+    is_int(read_rows(t, text, &a, &r, &n, NULL), 0, "read: %s", want);
+    is_str(n == 1 ? r[0].reason : "", want, "the reason");
+}
+
+static void test_reasons(const struct tables *t)
+{
+    reason(t, HEAD "GPT,24,1024,16,1024,A1000,8,2,2,2,1,16,full,,fp16,0.5,,\n",
+           "unknown GPU 'A1000' (did you mean A100?)");
+    reason(t, HEAD "GPT,24,1024,16,1024,A100,8,2,2,2,1,,full,,fp16,0.5,,\n",
+           "the global batch is not stated");
+    reason(t, HEAD "Nobody-7B,,,,1024,A100,8,2,2,2,1,16,full,,fp16,0.5,,\n",
+           "the shape of Nobody-7B is not stated");
+    reason(t, HEAD "GPT,24,1024,16,1024,A100,8,2,2,2,3,16,full,,fp16,0.5,,\n",
+           "batch 16 does not divide by dp 2 x micro-batch 3");
+    reason(t, HEAD "GPT,24,1024,16,1024,A100,8,2,2,2,1,16,full,,fp16,,,\n",
+           "neither time nor memory was measured");
+    reason(t, HEAD "GPT,24,1024,16,1024,A100,8,2,2,2,1,16,full,,fp64,0.5,,\n",
+           "precision 'fp64' is not known");
+    reason(t, HEAD "GPT,24,1024,16,1024,A100,8,2,2,2,1,16,full,,fp16,0.5,,LoRA\n",
+           "only adapters are trained (LoRA)");
+}
+
+static void test_network(const struct tables *t)
+{
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    struct plan_row *r = NULL;
+    size_t n = 0;
+
+    is_int(read_rows(t,
+                     HEAD "GPT,24,1024,16,1024,H100,16,2,2,4,1,16,full,,bf16,0.5,,\"A100 400Gb/s, "
+                          "H100 800Gb/s per node\"\n",
+                     &a, &r, &n, NULL),
+           0, "a row that states its network");
+    ok(fabs(r[0].cluster.nics * r[0].cluster.nic_rate - 100e9) < 1, "800 Gbit/s, its own");
+}
+
+/* The only row of a table; false when it is left out. */
+static bool one_row(const struct tables *t, const char *text, struct arena *a, struct plan_row *ret)
+{
+    struct plan_row *r = NULL;
+    size_t n = 0;
+
+    if (read_rows(t, text, a, &r, &n, NULL) < 0 || n != 1)
+        return false;
+    *ret = r[0];
+    if (r[0].reason[0])
+        printf("# %s\n", r[0].reason);
+    return !r[0].reason[0];
+}
+
+static void test_other_names(const struct tables *t)
+{
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    struct plan_row r = { .line = 0 };
+    double power;
+
+    ok(one_row(t,
+               "Model,Num Layers,hidden_size,num_attention_heads,seq_length,GPU Type,num_gpus,TP,"
+               "PP,MBS,GBS,dtype,Tokens/s/GPU,mem_gib\n"
+               "GPT,24,1024,16,1024,8xA100-SXM4 (80GB),8,2,2,1,16,bfloat16,\"1,024\",10\n",
+               &a, &r),
+       "columns under other names");
+    ok(fabs(r.time_s - 2) < 1e-12, "1,024 tokens a second: 2 s for 16 x 1,024 on 8 GPUs");
+    ok(r.memory_b == 10.0 * (1 << 30), "GiB");
+    ok(one_row(t, HEAD "Llama-3.1-8B,,,,8192,H100-96GB 500W,8,1,1,8,2,16,selective,3,bf16,1,80,\n",
+               &a, &r),
+       "a GPU with other memory, FSDP");
+    ok(r.cluster.gpu.memory_b == 96e9, "its memory");
+    ok(r.memory_b == 80.0 * (1 << 30), "GB of nvidia-smi are GiB");
+    power = r.cluster.gpu.gemm_sustained[PLAN_BF16];
+    ok(one_row(t, HEAD "Llama-3.1-8B,,,,8192,H100,8,1,1,8,2,16,selective,3,bf16,1,,\n", &a, &r) &&
+           fabs(power / r.cluster.gpu.gemm_sustained[PLAN_BF16] - cbrt(500 / 700.)) < 1e-6,
+       "its power: the clock falls with the cube root");
+    ok(r.job.again == .5 && r.job.attention == ATTENTION_SECOND, "as PyTorch recomputes");
+}
+
+static void test_networks(void)
+{
+    ok(fabs(words_network("4x100Gb/s Omni-Path", "A100", 8) - 50e9) < 1, "ports times rate");
+    ok(fabs(words_network("400 Gbps per GPU", "H100", 8) - 400e9) < 1, "for each GPU");
+    ok(fabs(words_network("Selene 8xHDR per node", "A100", 8) - 200e9) < 1, "InfiniBand by name");
+    ok(fabs(words_network("Omni-Path", "A100", 8) - 50e9) < 1, "a port for two GPUs");
+    ok(words_network("HDR", "A100", 8) == 0 && words_network("900 GB/s", "A100", 8) == 0,
+       "a count that is not stated, another unit");
+}
+
+static void test_precisions(void)
+{
+    is_int(words_precision("amp_bf16"), PLAN_BF16, "amp_bf16");
+    is_int(words_precision("FP8-MX"), PLAN_MXFP8, "FP8-MX");
+    is_int(words_precision("FP8 (current scaling)"), PLAN_FP8, "FP8");
+    is_int(words_precision("NVFP4"), PLAN_NVFP4, "NVFP4");
+    is_int(words_precision("int8"), -1, "unknown");
+}
+
+/* Half of attention counted or all of it, as the first row shows; 24 layers of 1,024. */
+static void test_counting(const struct tables *t)
+{
+    static const char head[] = "model,layers,hidden,heads,seq,gpu,n_gpus,micro_batch,global_batch,"
+                               "iter_time_s,tflops,source\n";
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    struct plan_row *r = NULL;
+    double all, half, times[2];
+    size_t n = 0;
+
+    for (int i = 0; i < 2; i++) {
+        char text[600];
+
+        snprintf(text, sizeof(text), "%sGPT,24,1024,16,8192,H100,1,1,1,1,1,x\n", head);
+        is_int(read_rows(t, text, &a, &r, &n, NULL), 0, "a time and a rate");
+        all = step_flops(&r[0].job);
+        half = all - step_attention_flops(&r[0].job) / 2;
+        snprintf(text, sizeof(text),
+                 "%sGPT,24,1024,16,8192,H100,1,1,1,1,%.6f,x\nGPT,24,1024,16,8192,H100,1,1,1,,1,x\n",
+                 head, (i ? half : all) / 1e12);
+        is_int(read_rows(t, text, &a, &r, &n, NULL), 0, "and one with a rate alone");
+        times[i] = n == 2 ? r[1].time_s : 0;
+    }
+    ok(fabs(times[0] * 1e12 / all - 1) < 1e-6, "all of attention");
+    ok(fabs(times[1] * 1e12 / half - 1) < 1e-6, "half of it");
+}
+
+static void test_out(const struct tables *t)
+{
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    struct plan_row r = { .line = 0 };
+
+    ok(one_row(t, HEAD "GPT,24,1024,16,1024,A100,8,2,2,2,1,16,full,,fp16,,,OOM\n", &a, &r) &&
+           r.out && isnan(r.time_s),
+       "a row that ran out of memory is one");
+    ok(one_row(t, HEAD "GPT,24,1024,16,1024,A100,8,2,2,2,1,16,full,,fp16,1,,BLOOM\n", &a, &r) &&
+           !r.out,
+       "BLOOM is none");
+}
+
+static void test_table_errors(const struct tables *t)
+{
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    struct plan_row *r = NULL;
+    struct err e = { .text = "" };
+    size_t n = 0;
+
+    is_int(read_rows(t, "a,b\n1,2\n", &a, &r, &n, &e), -EINVAL, "another table");
+    is_str(e.text, "the first line must name the columns gpu, n_gpus and global_batch",
+           "the sentence");
+    is_int(read_rows(t, HEAD "\"GPT,24\n", &a, &r, &n, &e), -EINVAL, "a quote that is not closed");
+    is_str(e.text, "line 2: no row of a table", "the line");
+    is_int(read_rows(t, "", &a, &r, &n, &e), -EINVAL, "nothing");
+}
+
+static void test_score(void)
+{
+    struct score_pair p[] = { { 1, 10, 11 }, { 1, 20, 10 }, { 1, 40, 44 }, { 2, 5, 5 } };
+    struct score s = score_make(p, 4);
+
+    ok(fabs(s.mean - (.1 + .5 + .1 + 0) / 4) < 1e-12, "mean of absolute errors");
+    ok(fabs(s.median - .1) < 1e-12 && fabs(s.max - .5) < 1e-12, "median and largest");
+    ok(fabs(s.bias - (.1 - .5 + .1) / 4) < 1e-12, "bias");
+    is_int((long long)s.sweeps, 1, "a sweep has two rows or more");
+    ok(fabs(s.regret - 1) < 1e-12, "the one of 20 was chosen, 10 was the best");
+    ok(fabs(s.tau - 1 / 3.) < 1e-12, "two of three pairs in order");
+    ok(isnan(score_make(p, 0).mean), "nothing to say of nothing");
+}
+
+static void test_oom(const struct tables *t)
+{
+    bool failed;
+
+    oom_restart();
+    do {
+        CLEANUP(arena_done) struct arena a = ARENA_INIT;
+        struct plan_row *r = NULL;
+        size_t n = 0;
+        int rc;
+
+        oom_next();
+        rc = read_rows(t, HEAD GPT, &a, &r, &n, NULL);
+        failed = oom_end();
+        ok(failed ? rc == -ENOMEM && !r : rc == 0, "allocation %d", oom_at);
+    } while (failed);
+}
+
+int main(void)
+{
+    struct tables t = { .gpus = { .n_rows = 0 } };
+
+    is_int(load(&t, NULL), 0, "the tables");
+    test_row(&t);
+    test_engines(&t);
+    test_megascale(&t);
+    test_slice(&t);
+    test_reasons(&t);
+    test_network(&t);
+    test_other_names(&t);
+    test_networks();
+    test_precisions();
+    test_counting(&t);
+    test_out(&t);
+    test_table_errors(&t);
+    test_score();
+    test_oom(&t);
+    models_done(&t.models);
+    gpus_done(&t.gpus);
+    return done();
+}

@@ -1,0 +1,396 @@
+#include <math.h>
+#include <string.h>
+
+#include "plan/cluster/constants.h"
+#include "plan/model/collective.h"
+#include "plan/model/gemm.h"
+#include "plan/model/step.h"
+#include "tap.h"
+
+static bool near(double got, double want)
+{
+    return fabs(got - want) <= 1e-6 * fabs(want);
+}
+
+/* Round figures, so that times can be computed by hand. */
+static struct cluster round_cluster(void)
+{
+    struct cluster c = { .nodes = 64,
+                         .per_node = 8,
+                         .domain = 8,
+                         .link_rate = 300e9,
+                         .nics = 8,
+                         .nic_rate = 25e9,
+                         .nic_latency_s = 4e-6,
+                         .link_latency_s = 2e-6,
+                         .oversubscribed = 1 };
+    struct gpu *g = &c.gpu;
+
+    for (int p = 0; p < PLAN_PRECISIONS; p++) {
+        g->flops[p] = p <= PLAN_BF16 ? 300e12 : (double)NAN;
+        g->gemm_best[p] = 1;
+        g->gemm_k0[p] = 128;
+        g->gemm_sustained[p] = 1;
+    }
+    g->sms = 100;
+    g->memory_b = 80e9;
+    g->memory_rate = 2e12;
+    g->memory_best = 1;
+    g->gemm_t0_s = 1e-6;
+    g->link_best = 1;
+    g->link_few = 1e-9;
+    g->link_fill_s = 1e-12;
+    g->domain = 8;
+    g->link_rate = 300e9;
+    gpu_assume(g);
+    return c;
+}
+
+static struct plan_job small_job(void)
+{
+    return (struct plan_job){ .shape = { .layers = 24,
+                                         .hidden = 4096,
+                                         .heads = 32,
+                                         .kv_heads = 32,
+                                         .head_dim = 128,
+                                         .ffn = 16384,
+                                         .vocab = 51200 },
+                              .seq = 2048,
+                              .global_batch = 512,
+                              .precision = PLAN_BF16,
+                              .attention = ATTENTION_FLASH,
+                              .gradient_b = 4,
+                              .imbalance = 1 };
+}
+
+static struct layout one(void)
+{
+    return (struct layout){
+        .tp = 1, .pp = 1, .vpp = 1, .cp = 1, .ep = 1, .etp = 1, .dp = 1, .micro_batch = 1
+    };
+}
+
+static void test_gemm(void)
+{
+    struct cluster c = round_cluster();
+    struct gemm x = { 2560, 1280, 1024, 1 }; /* 10 x 10 tiles of 256 x 128: one full wave */
+    double full = 100. * 256 * 128 * 2 * (1024 + 128) / 300e12;
+
+    ok(near(gemm_time(&c.gpu, PLAN_BF16, &x), 1e-6 + full), "a wave of the largest tiles");
+    ok(near(gemm_time(&c.gpu, PLAN_FP8, &x), 1e-6 + full), "8 bits that it lacks: 16 bits");
+    x = (struct gemm){ 256, 128, 64, 1000 };
+    ok(gemm_time(&c.gpu, PLAN_BF16, &x) >=
+           1e-6 + 1000. * 2 * (256 * 64 + 64 * 128 + 256 * 128) / 2e12,
+       "never faster than memory");
+    x = (struct gemm){ 2561, 1280, 1024, 1 };
+    ok(gemm_time(&c.gpu, PLAN_BF16, &x) > 1e-6 + full, "a row more begins another tile");
+    x = (struct gemm){ 2560, 1279, 1024, 1 };
+    ok(gemm_time(&c.gpu, PLAN_BF16, &x) > 2 * full, "rows that do not start on 16 bytes");
+    x = (struct gemm){ 2048, 2048, 108, 24 };
+    full = gemm_time(&c.gpu, PLAN_BF16, &x);
+    x.k = 112;
+    ok(full > 4 * gemm_time(&c.gpu, PLAN_BF16, &x), "nor can heads of 108 be padded");
+}
+
+static void test_collectives(void)
+{
+    struct cluster c = round_cluster();
+    struct group one_node = group_make(&c, 8, 1), across = group_make(&c, 8, 8),
+                 both = group_make(&c, 64, 1);
+
+    is_int(one_node.domains, 1, "8 GPUs in a domain");
+    is_int(across.domains, 8, "one of each node: 8 domains");
+    is_int(both.inside, 8, "64 beside each other: 8 in each domain");
+    ok(near(all_reduce_time(&one_node, 8e9), 2 * 7 / 8. * 8e9 / 300e9 + 9 * 2e-6),
+       "a ring on fast links: 2 (n-1)/n");
+    ok(near(1 / across.byte_s, 25e9 * .85), "a card for each GPU when the groups share the node");
+    ok(near(1 / both.byte_s, 200e9 * .85), "all cards when one group has the node");
+    ok(all_reduce_time(&(struct group){ .size = 1 }, 1e9) == 0, "nothing to do alone");
+    ok(dispatch_time(&both, 1e9, 8) < all_to_all_time(&both, 1e9), "a row goes to a node once");
+}
+
+static struct step make(const struct plan_job *job, const struct cluster *c, const struct layout *l)
+{
+    struct plan_tables t;
+    struct step s;
+
+    plan_tables_make(job, c, l, &t);
+    step_make(job, c, l, &t, &s);
+    return s;
+}
+
+static void test_pipeline(void)
+{
+    struct cluster c = round_cluster();
+    struct plan_job job = small_job();
+    struct layout l = one();
+    struct step s;
+
+    job.shape.vocab = 16; /* next to no head: all stages are alike */
+    s = make(&job, &c, &l);
+    ok(s.part[PART_BUBBLE] == 0 && s.part[PART_PP] == 0, "no pipeline: no bubble");
+    l.pp = 4;
+    s = make(&job, &c, &l);
+    {
+        double work = s.time_s - s.part[PART_BUBBLE] - s.part[PART_OPTIMIZER] - s.part[PART_DP];
+
+        ok(fabs(s.part[PART_BUBBLE] / work - 3 / 512.) < 3e-4, "a bubble of (p - 1) / m");
+    }
+    l.vpp = 3;
+    ok(fabs(make(&job, &c, &l).part[PART_BUBBLE] / s.part[PART_BUBBLE] - 1 / 3.) < .02,
+       "a third of it with 3 chunks");
+    l.vpp = 1;
+    l.schedule = SCHEDULE_ZERO_BUBBLE;
+    ok(make(&job, &c, &l).part[PART_BUBBLE] < s.part[PART_BUBBLE], "less with weights put off");
+}
+
+/* Every legal layout of a small set: fn(layout). */
+static void each(const struct plan_job *job, const struct cluster *c,
+                 void (*fn)(const struct plan_job *, const struct cluster *, const struct layout *,
+                            bool *),
+                 bool *good)
+{
+    for (int tp = 1; tp <= 16; tp *= 2)
+        for (int pp = 1; pp <= 8; pp *= 2)
+            for (int cp = 1; cp <= 2; cp++)
+                for (int zero = 0; zero <= 3; zero++)
+                    for (int bits = 0; bits < 24; bits++) {
+                        struct layout l = one();
+
+                        l.tp = tp;
+                        l.pp = pp;
+                        l.cp = cp;
+                        l.dp = 128 / (tp * pp * cp);
+                        l.zero = zero;
+                        l.recompute = (enum recompute)(bits % 3);
+                        l.seq_parallel = bits & 8;
+                        l.overlap_dp = bits & 4;
+                        l.context = bits & 16 ? CONTEXT_ULYSSES : CONTEXT_RING;
+                        if (layout_check(&l, job, c, NULL) == 0)
+                            fn(job, c, &l, good);
+                    }
+}
+
+static void check_parts(const struct plan_job *job, const struct cluster *c, const struct layout *l,
+                        bool *good)
+{
+    struct step s = make(job, c, l);
+    double sum = 0;
+
+    for (int p = 0; p < PARTS; p++) {
+        sum += s.part[p];
+        *good &= s.part[p] > -1e-9 && isfinite(s.part[p]);
+    }
+    *good &= near(sum, s.time_s) && s.mfu > 0 && s.mfu < 1;
+}
+
+static void check_faster(const struct plan_job *job, const struct cluster *c,
+                         const struct layout *l, bool *good)
+{
+    double before = make(job, c, l).time_s * (1 + 1e-9);
+    struct cluster more = *c;
+
+    more.link_rate *= 2;
+    *good &= make(job, &more, l).time_s <= before;
+    more.nic_rate *= 2;
+    *good &= make(job, &more, l).time_s <= before;
+    more.gpu.memory_rate *= 2;
+    *good &= make(job, &more, l).time_s <= before;
+    for (int p = 0; p < PLAN_PRECISIONS; p++)
+        more.gpu.flops[p] *= 2;
+    *good &= make(job, &more, l).time_s <= before;
+    more.gpu.launch_s /= 2;
+    more.nic_latency_s = more.link_latency_s = 0;
+    *good &= make(job, &more, l).time_s <= before;
+}
+
+static void check_recompute(const struct plan_job *job, const struct cluster *c,
+                            const struct layout *l, bool *good)
+{
+    struct layout again = *l;
+
+    again.recompute = RECOMPUTE_FULL;
+    *good &= make(job, c, l).time_s <= make(job, c, &again).time_s * (1 + 1e-9);
+}
+
+static struct memory memory_of(const struct plan_job *job, const struct cluster *c,
+                               const struct layout *l)
+{
+    struct plan_tables t;
+    struct memory m;
+
+    plan_tables_make(job, c, l, &t);
+    memory_make(job, l, &t.bytes, &m);
+    return m;
+}
+
+/* What DeepSpeed does otherwise. */
+static void test_engines(void)
+{
+    const struct cluster c = round_cluster();
+    struct plan_job job = small_job(), deep = job;
+    struct layout l = one();
+    struct step a, b;
+    struct plan_tables t;
+
+    deep.engine = ENGINE_DEEPSPEED;
+    l.pp = 4;
+    l.dp = 16;
+    plan_tables_make(&job, &c, &l, &t);
+    step_make(&job, &c, &l, &t, &a);
+    step_make(&deep, &c, &l, &t, &b);
+    ok(near(b.part[PART_PP], 2 * a.part[PART_PP]), "sends and receives one after the other");
+    ok(near(b.part[PART_ACCUMULATE], 1.5 * a.part[PART_ACCUMULATE]),
+       "gradients of 16 bits are added in a kernel of its own");
+    deep.gradient_b = job.gradient_b = 2;
+    step_make(&job, &c, &l, &t, &a);
+    step_make(&deep, &c, &l, &t, &b);
+    ok(near(b.part[PART_ACCUMULATE], a.part[PART_ACCUMULATE]), "or in place");
+    l.pp = 1;
+    l.dp = 64;
+    l.zero = 3;
+    plan_tables_make(&job, &c, &l, &t);
+    step_make(&job, &c, &l, &t, &a);
+    step_make(&deep, &c, &l, &t, &b);
+    ok(b.part[PART_DP] > 2 * a.part[PART_DP], "ZeRO-3 gathers over a port for each GPU");
+}
+
+static struct plan_job expert_job(void)
+{
+    struct plan_job job = small_job();
+
+    job.shape.experts = 64;
+    job.shape.active = 4;
+    job.shape.expert_ffn = 2048;
+    job.shape.ffn = 0;
+    job.shape.gated = true;
+    job.fused = true;
+    return job;
+}
+
+/* With experts: what each kind of recompute costs and leaves, and what the rest does. */
+static void test_trades(void)
+{
+    const struct cluster c = round_cluster();
+    const struct plan_job job = expert_job();
+    const enum recompute kinds[] = { RECOMPUTE_NONE, RECOMPUTE_NORMS, RECOMPUTE_MLP,
+                                     RECOMPUTE_FULL };
+    struct layout l = one();
+    struct step a, b;
+    struct memory m, n;
+
+    l.pp = 2;
+    l.vpp = 2;
+    l.ep = 16;
+    l.dp = 64;
+    l.zero = 1;
+    for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+        struct plan_tables t;
+
+        l.recompute = kinds[i];
+        plan_tables_make(&job, &c, &l, &t);
+        step_make(&job, &c, &l, &t, &b);
+        memory_make(&job, &l, &t.bytes, &n);
+        ok(i == 0 || (b.time_s > a.time_s && n.activations < m.activations),
+           "recompute %zu: slower, and less is kept", i);
+        a = b;
+        m = n;
+    }
+    l.recompute = RECOMPUTE_NONE;
+    a = make(&job, &c, &l);
+    m = memory_of(&job, &c, &l);
+    l.overlap_ep = true;
+    b = make(&job, &c, &l);
+    n = memory_of(&job, &c, &l);
+    ok(b.part[PART_EP] < a.part[PART_EP] && b.part[PART_GEMM] == a.part[PART_GEMM],
+       "experts' collectives beside another micro-batch: shorter");
+    ok(n.activations > m.activations, "of which a chunk more is kept");
+    l.overlap_ep = false;
+    l.offload = true;
+    b = make(&job, &c, &l);
+    n = memory_of(&job, &c, &l);
+    ok(n.states == 0 && n.weights == m.weights && n.gradients == m.gradients,
+       "states in the host's memory");
+    ok(b.part[PART_OPTIMIZER] > a.part[PART_OPTIMIZER], "are slower to step");
+}
+
+static void test_properties(void)
+{
+    const struct cluster c = round_cluster();
+    struct plan_job job = small_job();
+    bool parts = true, faster = true, recompute = true;
+
+    for (int experts = 0; experts <= 1; experts++) {
+        each(&job, &c, check_parts, &parts);
+        each(&job, &c, check_faster, &faster);
+        each(&job, &c, check_recompute, &recompute);
+        job.shape.experts = 64;
+        job.shape.active = 4;
+        job.shape.expert_ffn = 2048;
+        job.shape.gated = true;
+    }
+    ok(parts, "parts are finite, none is negative, and they sum to the time");
+    ok(faster, "more of any rate is never slower");
+    ok(recompute, "full recompute is never faster");
+}
+
+static void test_narrow(void)
+{
+    struct cluster c = round_cluster();
+    struct plan_job job = small_job();
+    struct layout l = one();
+    double wide, narrow;
+
+    c.gpu.flops[PLAN_FP8] = 600e12;
+    l.tp = 8;
+    l.seq_parallel = true;
+    wide = make(&job, &c, &l).part[PART_TP];
+    job.precision = PLAN_FP8;
+    narrow = make(&job, &c, &l).part[PART_TP];
+    ok(narrow < wide && narrow > wide / 2, "inputs are gathered in 8 bits, sums in 16");
+}
+
+static void test_key(void)
+{
+    const struct cluster c = round_cluster();
+    const struct plan_job job = small_job();
+    struct layout a = one(), b = one();
+    struct layer_costs x, y;
+
+    b.pp = 4;
+    b.zero = 1;
+    b.dp = 8;
+    layer_costs(&job, &c, &a, &x);
+    layer_costs(&job, &c, &b, &y);
+    ok(layer_key(&a) == layer_key(&b) && memcmp(&x, &y, sizeof(x)) == 0,
+       "layouts with the same key have the same costs");
+    b.tp = 2;
+    ok(layer_key(&a) != layer_key(&b), "tp is in the key");
+}
+
+static void test_flops(void)
+{
+    struct plan_job job = small_job();
+    double s = 2048, h = 4096, layers = 24, v = 51200, want;
+
+    /* SC'21 (Narayanan et al.), eq. 3 without recompute: 72 B s L h^2 (1 + s/6h + V/12Lh). */
+    want = 72 * 512. * s * layers * h * h * (1 + s / (6 * h) + v / (12 * layers * h));
+    ok(fabs(step_flops(&job) / want - 1) < 2e-4, "FLOPs of a step as Megatron counts them");
+}
+
+int main(void)
+{
+    for (int p = 0; p < PARTS; p++)
+        if (!*step_part_name((enum step_part)p) || !*step_part_why((enum step_part)p))
+            ok(false, "part %d has a name and a reason", p);
+    test_gemm();
+    test_collectives();
+    test_pipeline();
+    test_engines();
+    test_trades();
+    test_properties();
+    test_narrow();
+    test_key();
+    test_flops();
+    return done();
+}

@@ -1,0 +1,599 @@
+/* Searches against brute force, and what must hold of any plan. */
+#include "plan/search/search.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/cluster/constants.h"
+#include "tap.h"
+
+static struct cluster make_cluster(int nodes, int per_node, double memory_gb)
+{
+    struct cluster c = { .nodes = nodes,
+                         .per_node = per_node,
+                         .domain = per_node,
+                         .link_rate = 450e9,
+                         .nics = per_node,
+                         .nic_rate = 50e9,
+                         .nic_latency_s = 4e-6,
+                         .link_latency_s = 2e-6,
+                         .oversubscribed = 1 };
+
+    c.gpu.flops[PLAN_FP16] = c.gpu.flops[PLAN_BF16] = 989e12;
+    c.gpu.flops[PLAN_FP8] = 1979e12;
+    c.gpu.memory_b = memory_gb * 1e9;
+    c.gpu.memory_rate = 3.35e12;
+    c.gpu.link_rate = c.link_rate;
+    c.gpu.domain = 8;
+    c.gpu.sms = 132;
+    gpu_assume(&c.gpu);
+    return c;
+}
+
+static struct plan_job dense_job(int layers, int hidden, int batch)
+{
+    return (struct plan_job){ .shape = { .layers = layers,
+                                         .hidden = hidden,
+                                         .heads = 12,
+                                         .kv_heads = 4,
+                                         .head_dim = hidden / 12,
+                                         .ffn = 4 * hidden,
+                                         .vocab = 32000,
+                                         .gated = true },
+                              .seq = 2048,
+                              .global_batch = batch,
+                              .precision = PLAN_BF16,
+                              .attention = ATTENTION_FLASH,
+                              .gradient_b = 4,
+                              .fused = true,
+                              .imbalance = 1 };
+}
+
+static struct plan_job expert_job(void)
+{
+    struct plan_job job = dense_job(10, 3072, 16);
+
+    job.shape.experts = 4;
+    job.shape.active = 2;
+    job.shape.expert_ffn = 4096;
+    job.shape.dense_first = 1;
+    return job;
+}
+
+/* ---- the search as a program runs it ---- */
+
+struct found {
+    struct search s;
+    double cells, done;
+};
+
+/* Cells are dealt to 'hands' searches by turns, as threads would take them. done_with() frees. */
+static struct found *run(const struct space *space, const struct search_opts *opts, size_t hands)
+{
+    struct found *all = calloc(hands, sizeof(*all));
+    struct search_cells cells;
+
+    if (!all || search_cells(space, opts, &cells, NULL) < 0)
+        abort();
+    for (size_t h = 0; h < hands; h++)
+        search_init(&all[h].s, space, opts);
+    if (hands != 3) /* three go on without */
+        search_start(&all->s, &cells);
+    for (size_t i = 0; i < cells.n; i++) {
+        struct found *one = &all[i * 7 % hands];
+
+        if (search_done(&one->s, &cells.list[i]))
+            continue;
+        search_cell(&one->s, &cells.list[i]);
+        all->done++;
+        if (hands > 2) /* and some tell others what they know */
+            all[(i + 1) % hands].s.limit_s = fmin(all[(i + 1) % hands].s.limit_s,
+                                                  search_limit(&one->s));
+    }
+    for (size_t h = 1; h < hands; h++) {
+        search_merge(&all->s, &all[h].s);
+        search_free(&all[h].s);
+    }
+    all->cells = (double)cells.n;
+    front_sort(&all->s.front);
+    search_cells_done(&cells);
+    return all;
+}
+
+static void done_with(struct found *f)
+{
+    search_free(&f->s);
+    free(f);
+}
+
+/* ---- brute force: nested loops over everything, and space_has() ---- */
+
+struct brute {
+    const struct space *space;
+    struct search all; /* only what it keeps is used */
+    double n, fit;
+};
+
+/* As search.c does it, written once more: a sorted list with one of each family. */
+static void keep(struct search *all, const struct candidate *c)
+{
+    int at = 0;
+
+    for (int i = 0; all->opts.families && i < all->n_best; i++)
+        if (layout_same_degrees(&all->best[i].layout, &c->layout)) {
+            if (!candidate_before(c, &all->best[i]))
+                return;
+            memmove(&all->best[i], &all->best[i + 1], (size_t)(--all->n_best - i) * sizeof(*c));
+            break;
+        }
+    while (at < all->n_best && candidate_before(&all->best[at], c))
+        at++;
+    if (at == SEARCH_BEST_MAX)
+        return;
+    all->n_best = MIN(all->n_best, SEARCH_BEST_MAX - 1);
+    memmove(&all->best[at + 1], &all->best[at], (size_t)(all->n_best - at) * sizeof(*c));
+    all->best[at] = *c;
+    all->n_best++;
+}
+
+static void try_one(struct brute *b, const struct layout *l)
+{
+    const struct space *s = b->space;
+    struct candidate c;
+
+    if (!space_has(s, l))
+        return;
+    b->n++;
+    candidate_make(s->job, s->cluster, l, &c);
+    if (c.memory_b > s->cluster->gpu.memory_b)
+        return;
+    b->fit++;
+    if (b->all.opts.front && front_offer(&b->all.front, &c) < 0)
+        abort();
+    keep(&b->all, &c);
+}
+
+static void try_flags(struct brute *b, struct layout *l)
+{
+    const int replicas = l->dp * l->cp;
+    bool offload = (b->space->pins->fixed | b->space->pins->any) >> PIN_OFFLOAD & 1;
+
+    for (int zero = 0; zero <= 3; zero++)
+        for (int shard = 0; shard <= replicas; shard++)
+            for (int bits = 0; bits < 64; bits++) {
+                /* Where no part of them may be, space_has() is not asked: it would take long. */
+                if ((shard && replicas % shard) || ((bits >> 4 & 1) && l->ep == 1) ||
+                    ((bits >> 5 & 1) && !offload))
+                    continue;
+                l->zero = zero;
+                l->shard = shard;
+                l->seq_parallel = bits & 1;
+                l->overlap_dp = bits >> 1 & 1;
+                l->overlap_tp = bits >> 2 & 1;
+                l->overlap_pp = bits >> 3 & 1;
+                l->overlap_ep = bits >> 4 & 1;
+                l->offload = bits >> 5 & 1;
+                try_one(b, l);
+            }
+}
+
+static void try_choices(struct brute *b, struct layout *l)
+{
+    for (int bits = 0; bits < 3 * 5 * 3 * 2; bits++) {
+        l->context = (enum context_kind)(bits % 3);
+        l->recompute = (enum recompute)(bits / 3 % 5);
+        l->schedule = (enum schedule)(bits / 15 % 3);
+        l->stages = (enum stage_rule)(bits / 45);
+        for (l->vpp = 1; l->vpp <= b->space->job->shape.layers; l->vpp++)
+            for (l->micro_batch = 1; l->micro_batch <= b->space->job->global_batch;
+                 l->micro_batch++) {
+                l->zero = l->shard = 0;
+                l->seq_parallel = false;
+                if (layout_check(l, b->space->job, b->space->cluster, NULL) == 0)
+                    try_flags(b, l);
+            }
+    }
+}
+
+static void try_all(struct brute *b)
+{
+    int gpus = b->space->gpus, experts = MAX(b->space->job->shape.experts, 1);
+    struct layout l = { .tp = 1 };
+
+    for (l.tp = 1; l.tp <= gpus; l.tp++)
+        for (l.pp = 1; l.tp * l.pp <= gpus; l.pp++)
+            for (l.cp = 1; l.tp * l.pp * l.cp <= gpus; l.cp++)
+                for (l.dp = 1; l.tp * l.pp * l.cp * l.dp <= gpus; l.dp++)
+                    for (l.ep = 1; l.ep <= experts; l.ep++)
+                        for (l.etp = 1; l.etp <= experts; l.etp++) {
+                            if (b->space->fewer || layout_gpus(&l) == gpus)
+                                try_choices(b, &l);
+                        }
+}
+
+static bool same_list(const struct candidate *a, const struct candidate *b, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (a[i].time_s != b[i].time_s || a[i].memory_b != b[i].memory_b ||
+            layout_compare(&a[i].layout, &b[i].layout) != 0)
+            return false;
+    return true;
+}
+
+struct trial {
+    const char *name, *pins;
+    struct plan_job job;
+    struct cluster cluster;
+    bool fewer;
+};
+
+static void compare(const struct trial *t, const struct search_opts *opts)
+{
+    struct pins pins = { .fixed = 0 };
+    struct search_opts whole = *opts;
+    struct space *space = calloc(1, sizeof(*space));
+    struct brute *b = calloc(1, sizeof(*b));
+    struct found *pruned, *all;
+
+    if (!space || !b || pins_read(&pins, t->pins, NULL) < 0)
+        abort();
+    space_init(space, &t->job, &t->cluster, &pins, t->fewer);
+    b->space = space;
+    b->all.opts = *opts;
+    try_all(b);
+    front_sort(&b->all.front);
+    whole.whole = true;
+    all = run(space, &whole, 1);
+    ok(all->s.made == b->n && all->s.fit == b->fit && space_count(space) == b->n,
+       "%s: %.0f layouts, %.0f fit", t->name, b->n, b->fit);
+    for (size_t hands = 1; hands <= 5; hands += 2) {
+        pruned = run(space, opts, hands);
+        ok(pruned->s.n_best == MIN(b->all.n_best, opts->best) &&
+               same_list(pruned->s.best, b->all.best, pruned->s.n_best) &&
+               same_list(all->s.best, b->all.best, pruned->s.n_best),
+           "%s: the best %d of them are those of brute force (%zu hands)", t->name, opts->best,
+           hands);
+        ok(!opts->front ||
+               (pruned->s.front.n == b->all.front.n &&
+                same_list(pruned->s.front.list, b->all.front.list, (int)b->all.front.n)),
+           "%s: the front is too, of %zu", t->name, b->all.front.n);
+        if (hands == 1)
+            ok(opts->front || pruned->s.made < .7 * b->n || b->n < 300,
+               "%s: %.0f of %.0f were computed", t->name, pruned->s.made, b->n);
+        done_with(pruned);
+    }
+    done_with(all);
+    front_done(&b->all.front);
+    free(b);
+    free(space);
+}
+
+static void test_brute_force(void)
+{
+    const struct search_opts best = { .best = 5 }, families = { .best = 4, .families = true },
+                             front = { .best = 3, .families = true, .front = true };
+    const struct trial trials[] = {
+        { "one node", "", dense_job(12, 3072, 8), make_cluster(1, 8, 40), false },
+        { "two nodes", "", dense_job(12, 3072, 16), make_cluster(2, 4, 24), false },
+        { "little memory", "", dense_job(12, 3072, 8), make_cluster(2, 4, 12), false },
+        { "any number of GPUs", "", dense_job(6, 1536, 6), make_cluster(3, 2, 16), true },
+        { "a batch that does not divide", "", dense_job(12, 3072, 6), make_cluster(2, 4, 40),
+          true },
+        { "experts", "", expert_job(), make_cluster(1, 4, 80), false },
+        { "experts, any number", "recompute=none", expert_job(), make_cluster(2, 2, 60), true },
+        { "all schedules and overlaps",
+          "schedule=any,vpp=any,seq_parallel=any,overlap_dp=any,overlap_tp=any,overlap_pp=any",
+          dense_job(8, 1536, 8), make_cluster(1, 4, 16), false },
+        { "states in the host's memory", "offload=any,recompute=norms", dense_job(12, 3072, 8),
+          make_cluster(1, 4, 12), false },
+        { "experts, overlapped", "overlap_ep=yes,recompute=mlp,offload=yes", expert_job(),
+          make_cluster(2, 2, 6), false },
+        { "pinned", "zero=1,tp=2,overlap_dp=no,stages=even", dense_job(12, 3072, 16),
+          make_cluster(2, 4, 40), false },
+        { "pinned groups", "shard=2,micro_batch=2,sp=no", dense_job(12, 3072, 16),
+          make_cluster(2, 4, 40), false },
+        { "pinned contexts", "cp=2,context=gather,recompute=full", dense_job(12, 3072, 16),
+          make_cluster(2, 4, 40), false },
+        { "plain attention", "attention=plain", dense_job(6, 1536, 8), make_cluster(1, 4, 10),
+          false },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(trials); i++) {
+        struct trial t = trials[i];
+        struct pins pins = { .fixed = 0 };
+
+        if (pins_read(&pins, t.pins, NULL) < 0)
+            abort();
+        pins_set_job(&pins, &t.job);
+        compare(&t, i % 3 == 0 ? &best : i % 3 == 1 ? &families : &front);
+    }
+}
+
+/* ---- what must hold ---- */
+
+static struct candidate best_of(const struct plan_job *job, const struct cluster *c,
+                                const char *words, bool fewer)
+{
+    const struct search_opts opts = { .best = 1 };
+    struct pins pins = { .fixed = 0 };
+    struct space *space = calloc(1, sizeof(*space));
+    struct candidate best = { .time_s = (double)INFINITY };
+    struct found *f;
+
+    if (!space || pins_read(&pins, words, NULL) < 0)
+        abort();
+    space_init(space, job, c, &pins, fewer);
+    f = run(space, &opts, 1);
+    if (f->s.n_best)
+        best = f->s.best[0];
+    done_with(f);
+    free(space);
+    return best;
+}
+
+static void test_more_is_never_worse(void)
+{
+    const struct plan_job job = dense_job(24, 3072, 64);
+    struct cluster c = make_cluster(4, 8, 40), more = c;
+    double t = best_of(&job, &c, "", false).time_s;
+
+    ok(isfinite(t), "a plan");
+    more.nic_rate *= 2;
+    ok(best_of(&job, &more, "", false).time_s <= t, "a faster network is not slower");
+    more = c;
+    more.link_rate *= 2;
+    ok(best_of(&job, &more, "", false).time_s <= t, "nor are faster links");
+    more = c;
+    more.gpu.memory_rate *= 2;
+    ok(best_of(&job, &more, "", false).time_s <= t, "nor is faster memory");
+    more = c;
+    more.gpu.memory_b *= 2;
+    ok(best_of(&job, &more, "", false).time_s <= t, "nor is more of it");
+    more = c;
+    more.nodes = 8;
+    ok(best_of(&job, &more, "", true).time_s <= t, "nor are more GPUs that may be left idle");
+    more = c;
+    more.gpu.flops[PLAN_BF16] *= 2;
+    ok(best_of(&job, &more, "", false).time_s <= t, "nor is a faster GPU");
+    ok(best_of(&job, &c, "tp=2", false).time_s >= t, "a pin is never faster");
+}
+
+/* Memory with a larger micro-batch, which the pruning rests on. */
+struct memory_walk {
+    const struct space *space;
+    size_t wrong, seen;
+};
+
+static enum space_next watch(void *ctx, const struct layout *block)
+{
+    struct memory_walk *w = ctx;
+    struct plan_job more = *w->space->job;
+    struct candidate a, b;
+    struct layout l = *block;
+
+    candidate_make(w->space->job, w->space->cluster, &l, &a);
+    more.global_batch *= 2;
+    candidate_make(&more, w->space->cluster, &l, &b);
+    w->wrong += b.memory_b < a.memory_b * (1 - 1e-12);
+    l.micro_batch *= 2;
+    if (layout_check(&l, w->space->job, w->space->cluster, NULL) < 0)
+        return SPACE_ON;
+    candidate_make(w->space->job, w->space->cluster, &l, &b);
+    w->wrong += b.memory_b < a.memory_b * (1 - 1e-12);
+    w->seen++;
+    return SPACE_ON;
+}
+
+static bool watch_cell(void *ctx, const struct layout *l)
+{
+    struct memory_walk *w = ctx;
+    const struct space_visit visit = { .fn = watch, .ctx = w };
+    enum recompute again[SPACE_RECOMPUTES];
+    struct layout one = *l;
+
+    for (int i = space_recomputes(w->space, again) - 1; i >= 0; i--) {
+        one.recompute = again[i];
+        space_each_block(w->space, &one, &visit);
+    }
+    return true;
+}
+
+static void test_memory_of_batches(void)
+{
+    const struct plan_job jobs[] = { dense_job(24, 3072, 64), expert_job() };
+    const struct cluster c = make_cluster(2, 8, 80);
+
+    for (size_t i = 0; i < ARRAY_SIZE(jobs); i++) {
+        struct space *space = calloc(1, sizeof(*space));
+        struct memory_walk w = { .space = space };
+
+        if (!space)
+            abort();
+        space_init(space, &jobs[i], &c, NULL, true);
+        space_each_cell(space, watch_cell, &w);
+        ok(w.seen > 20 && !w.wrong,
+           "memory never falls when a batch or a micro-batch grows, %zu pairs", w.seen);
+        free(space);
+    }
+}
+
+/* The fastest on some kinds of GPU, found again among all of them. */
+static void test_kinds(void)
+{
+    const struct plan_job job = dense_job(24, 3072, 64);
+    struct cluster kinds[3] = { make_cluster(2, 8, 40), make_cluster(2, 8, 80),
+                                make_cluster(2, 8, 40) };
+    struct candidate some, all = { .time_s = (double)INFINITY }, one;
+
+    kinds[1].gpu.flops[PLAN_BF16] /= 3;
+    kinds[2].gpu.flops[PLAN_BF16] *= 1.5;
+    some = best_of(&job, &kinds[2], "", false);
+    for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+        one = best_of(&job, &kinds[i], "", false);
+        all = candidate_before(&one, &all) ? one : all;
+    }
+    ok(same_list(&some, &all, 1),
+       "the winner of a subset is the winner of all where it is in both");
+}
+
+static void test_near(void)
+{
+    struct plan_job job = dense_job(24, 6144, 8);
+    struct cluster c = make_cluster(1, 4, 8);
+    struct space *space = calloc(1, sizeof(*space));
+    struct brute *b = calloc(1, sizeof(*b));
+    struct candidate near;
+
+    if (!space || !b)
+        abort();
+    space_init(space, &job, &c, NULL, false);
+    ok(isinf(best_of(&job, &c, "", false).time_s), "a model that does not fit");
+    ok(search_near(space, &near), "has a layout that is nearest to it");
+    c.gpu.memory_b = near.memory_b;
+    ok(isfinite(best_of(&job, &c, "", false).time_s), "it fits when there is as much memory");
+    c.gpu.memory_b = near.memory_b * (1 - 1e-9);
+    ok(isinf(best_of(&job, &c, "", false).time_s), "and not with a byte less");
+    job.global_batch = 3;
+    space_init(space, &job, &c, &(struct pins){ .layout.dp = 4, .fixed = 1U << PIN_DP }, false);
+    ok(!search_near(space, &near), "no layout at all: none is near");
+    free(b);
+    free(space);
+}
+
+static bool has(const char *pins_words, const char *words)
+{
+    const struct plan_job job = dense_job(12, 3072, 16);
+    const struct cluster c = make_cluster(2, 4, 80);
+    struct pins pins = { .fixed = 0 }, all = { .fixed = 0 };
+    struct space *space = calloc(1, sizeof(*space));
+    struct layout l = { .dp = 0 };
+    bool ret;
+
+    if (!space || pins_read(&pins, pins_words, NULL) < 0 || pins_read(&all, words, NULL) < 0 ||
+        pins_complete(&all, &job, &c, &l, NULL) < 0)
+        abort();
+    space_init(space, &job, &c, &pins, false);
+    ret = space_has(space, &l);
+    free(space);
+    return ret;
+}
+
+static void test_rules(void)
+{
+    ok(has("", "tp=2,pp=2,vpp=3,micro_batch=2"), "chunks of two layers each");
+    ok(!has("", "tp=2,pp=2,vpp=5,micro_batch=2"), "none of one and of two");
+    ok(has("vpp=any", "tp=2,pp=2,vpp=5,micro_batch=2"), "unless asked for");
+    ok(!has("vpp=3", "tp=2,pp=2,micro_batch=2"), "a pin is kept");
+    ok(has("", "zero=2,micro_batch=2") && !has("", "zero=2,micro_batch=1"),
+       "ZeRO-2 with one micro-batch");
+    ok(has("zero=2", "zero=2,micro_batch=1"), "or pinned");
+    ok(has("", "tp=4,cp=2,context=ring") && !has("tp=1", "tp=4"), "tp over a node");
+    ok(!has("", "tp=2,recompute=selective"), "selective recompute is none with fused attention");
+    ok(!has("", "tp=2,sp=no") && has("sp=any", "tp=2,sp=no"), "sequence parallelism");
+    ok(!has("", "pp=2,schedule=gpipe") && has("schedule=any", "pp=2,schedule=gpipe"), "schedules");
+    ok(!has("", "overlap_dp=no") && has("overlap_dp=no", "overlap_dp=no"), "overlaps");
+    ok(!has("", "tp=2,dp=2"), "all GPUs");
+}
+
+static void test_groups(void)
+{
+    const struct plan_job job = dense_job(12, 3072, 12);
+    const struct cluster c = make_cluster(2, 6, 80);
+    struct space *space = calloc(1, sizeof(*space));
+    struct layout l = { 4, 1, 1, 1, 1, 1, 3, .micro_batch = 1, .zero = 1 };
+
+    if (!space)
+        abort();
+    l.seq_parallel = l.overlap_tp = l.overlap_dp = true;
+    space_init(space, &job, &c, NULL, false);
+    ok(layout_check(&l, &job, &c, NULL) == 0 && !space_has(space, &l),
+       "groups of 4 in nodes of 6 would lie across two");
+    l.tp = 2;
+    l.dp = 6;
+    ok(space_has(space, &l), "those of 2 do not");
+    free(space);
+}
+
+static void test_front(void)
+{
+    const struct candidate a = { { .tp = 1, .zero = 1 }, 1, 10.2e9, 8 },
+                           same = { { .tp = 2, .zero = 0 }, 1, 10.7e9, 8 },
+                           slower = { { .tp = 3 }, 2, 10.3e9, 8 },
+                           smaller = { { .tp = 4 }, 2, 9.9e9, 8 },
+                           fewer = { { .tp = 5 }, 3, 10.8e9, 4 };
+    const struct candidate *const orders[][5] = { { &a, &same, &slower, &smaller, &fewer },
+                                                  { &fewer, &smaller, &slower, &same, &a },
+                                                  { &slower, &a, &fewer, &same, &smaller } };
+
+    for (size_t i = 0; i < ARRAY_SIZE(orders); i++) {
+        struct front f = { .n = 0 };
+
+        for (size_t k = 0; k < ARRAY_SIZE(orders[i]); k++)
+            if (front_offer(&f, orders[i][k]) < 0)
+                abort();
+        front_sort(&f);
+        ok(f.n == 3 && f.list[0].layout.tp == 2 && f.list[1].layout.tp == 4 &&
+               f.list[2].layout.tp == 5,
+           "three stay, of two alike the plainer one, in whatever order they come");
+        ok(front_beats(&f, 2.5, 10.5e9, 8) && !front_beats(&f, .5, 10.5e9, 8) &&
+               !front_beats(&f, 2.5, 9e9, 8) && !front_beats(&f, 2.5, 10.5e9, 2),
+           "what is worse in all is beaten");
+        front_done(&f);
+    }
+}
+
+/* A large embedding, whose gathered weights cost more than ZeRO-3 saves. */
+static void test_first_zero(void)
+{
+    struct plan_job job = dense_job(4, 768, 8);
+    struct cluster c = make_cluster(1, 2, 1);
+    struct space *space = calloc(1, sizeof(*space));
+    const char *words = "tp=1,pp=1,cp=1";
+    struct pins pins = { .fixed = 0 };
+    struct candidate near;
+
+    if (!space || pins_read(&pins, words, NULL) < 0)
+        abort();
+    job.shape.vocab = 512000;
+    job.shape.tied = true;
+    space_init(space, &job, &c, &pins, false);
+    ok(search_near(space, &near) && near.layout.zero == 1, "ZeRO-1 needs least");
+    c.gpu.memory_b = near.memory_b;
+    ok(best_of(&job, &c, words, false).layout.zero == 1, "and is found where only it fits");
+    free(space);
+}
+
+/* One replica has a communicator less than several, whose memory nothing else tells apart. */
+static void test_one_replica(void)
+{
+    struct plan_job job = dense_job(2, 3072, 8);
+    struct cluster c = make_cluster(1, 4, 1);
+    struct space *space = calloc(1, sizeof(*space));
+    const char *words = "tp=1,cp=1,zero=0";
+    struct pins pins = { .fixed = 0 };
+    struct candidate near;
+
+    if (!space || pins_read(&pins, words, NULL) < 0)
+        abort();
+    space_init(space, &job, &c, &pins, true);
+    ok(search_near(space, &near) && near.layout.dp == 1, "one replica needs least");
+    c.gpu.memory_b = near.memory_b;
+    ok(best_of(&job, &c, words, true).layout.dp == 1, "and is found where only it fits");
+    free(space);
+}
+
+int main(void)
+{
+    test_one_replica();
+    test_rules();
+    test_groups();
+    test_front();
+    test_brute_force();
+    test_more_is_never_worse();
+    test_memory_of_batches();
+    test_kinds();
+    test_near();
+    test_first_zero();
+    return done();
+}

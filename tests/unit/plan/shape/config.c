@@ -1,0 +1,268 @@
+/* argv[1]: tests/fixtures/configs. */
+#include "plan/shape/config.h"
+
+#include <errno.h>
+
+#include "base/file.h"
+#include "oom_arena.h"
+#include "tap.h"
+
+enum { FILE_MAX = 64 << 10 };
+
+static int from_file(const char *folder, const char *name, struct shape *ret, struct err *e)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(FILE_MAX);
+    char path[512];
+    int rc;
+
+    snprintf(path, sizeof(path), "%s/%s.json", folder, name);
+    rc = file_read(path, &text, e);
+    return rc < 0 ? rc : shape_from_config(ret, name, str_text(&text), text.len, e);
+}
+
+static int from_text(const char *text, struct shape *ret, struct err *e)
+{
+    return shape_from_config(ret, "config.json", text, strlen(text), e);
+}
+
+/* Totals as others count them. hub: the number of parameters that the Hugging Face Hub shows for
+ * the safetensors of the repository (its API: safetensors.total); keras: "params" of KerasHub's
+ * presets; card: README of the repository. */
+static const struct published {
+    const char *file;
+    double total;
+    const char *source;
+} published[] = {
+    { "llama-2-7b", 6738415616, "hub meta-llama/Llama-2-7b-hf; keras llama2_7b_en" },
+    { "llama-3.1-8b", 8030261248, "hub meta-llama/Llama-3.1-8B" },
+    { "llama-3.1-70b", 70553706496, "hub meta-llama/Llama-3.1-70B" },
+    { "llama-3.1-405b", 405853388800, "hub meta-llama/Llama-3.1-405B" },
+    { "llama-3.2-1b", 1235814400, "hub meta-llama/Llama-3.2-1B" },
+    { "mistral-7b", 7241732096, "hub mistralai/Mistral-7B-v0.1" },
+    { "mixtral-8x7b", 46702792704, "hub mistralai/Mixtral-8x7B-v0.1; keras mixtral_8_7b_en" },
+    { "qwen2.5-7b", 7615616512, "hub Qwen/Qwen2.5-7B, Qwen/Qwen2-7B" },
+    { "qwen1.5-moe-a2.7b", 14315784192, "hub Qwen/Qwen1.5-MoE-A2.7B; keras qwen1.5_moe_2.7b_en" },
+    { "qwen3-8b", 8190735360, "hub Qwen/Qwen3-8B" },
+    { "qwen3-30b-a3b", 30532122624, "hub Qwen/Qwen3-30B-A3B" },
+    { "gemma-2b", 2506172416, "hub google/gemma-2b; keras gemma_2b_en" },
+    { "gemma-7b", 8537680896, "hub google/gemma-7b; keras gemma_7b_en" },
+    { "gemma-2-9b", 9241705984, "hub google/gemma-2-9b; keras gemma2_9b_en" },
+    { "gpt2", 124439808, "keras gpt2_base_en" },
+    { "gpt-neox-20b", 20554567680, "card EleutherAI/gpt-neox-20b" },
+    { "gpt-j-6b", 6050882784, "model.num_parameters() of EleutherAI/gpt-j-6b, many notebooks" },
+    { "opt-125m", 125239296, "keras opt_125m_en; hub facebook/opt-125m" },
+    { "bloom", 176247271424, "card bigscience/bloom" },
+    /* The Hub's 7,217,189,760 and 41,835,970,560 count the head, which is the embedding. */
+    { "falcon-7b", 7217189760 - 65024.0 * 4544, "hub tiiuae/falcon-7b" },
+    { "falcon-40b", 41835970560 - 65024.0 * 8192, "hub tiiuae/falcon-40b" },
+    { "phi-2", 2779683840, "hub microsoft/phi-2" },
+    { "phi-3-mini", 3821079552, "hub microsoft/Phi-3-mini-4k-instruct; keras phi3_mini_4k" },
+    /* 12 matrices of 4096 x 4096 and two norms a layer, the embedding, the last norm */
+    { "mpt-7b", 32 * (12 * 4096.0 * 4096 + 2 * 4096) + 50432 * 4096.0 + 4096, "by hand" },
+    { "gpt-oss-20b", 20914757184, "openai/gpt-oss-20b as Ollama shows it" },
+    { "deepseek-v2", 235741434880, "hub deepseek-ai/DeepSeek-V2" },
+    { "deepseek-v2-lite", 15706484224, "hub deepseek-ai/DeepSeek-V2-Lite" },
+    { "deepseek-v3", 671026419200, "deepseek-ai/DeepSeek-V3, main model without its MTP module" },
+    { "kimi-k2", 1026408232448, "moonshotai/Kimi-K2-Instruct, without FP8 scales" },
+    /* SC'21 (arXiv 2104.04473), equation 1, and the last norm */
+    { "plain-gpt3-175b",
+      12 * 96 * 12288.0 * 12288 + 13 * 96 * 12288.0 + (51200 + 2048) * 12288.0 + 2 * 12288,
+      "by hand" },
+    { "plain-llama", 8030261248, "hub meta-llama/Llama-3.1-8B" },
+    { "parts", 7241732096, "hub mistralai/Mistral-7B-v0.1" },
+};
+
+static void test_published(const char *folder)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(published); i++) {
+        const struct published *p = &published[i];
+        struct err e = { "" };
+        struct shape s = { .name = "" };
+        double total = 0;
+
+        if (is_int(from_file(folder, p->file, &s, &e), 0, "%s is read: %s", p->file, e.text))
+            total = shape_count(&s).total;
+        is_int((long long)total, (long long)p->total, "%s has as many parameters as %s", p->file,
+               p->source);
+    }
+}
+
+static void test_traits(const char *folder)
+{
+    struct shape s = { .name = "" };
+
+    is_int(from_file(folder, "llama-2-7b", &s, NULL), 0, "Llama 2");
+    is_str(s.name, "Llama-2-7b-hf", "its name is the last part of where it came from");
+    ok(s.gated && !s.tied && !s.dropout && !s.window && s.positions == 4096, "its traits");
+    is_int(from_file(folder, "gpt2", &s, NULL), 0, "GPT-2");
+    is_str(s.name, "gpt2", "the family stands in for a name");
+    ok(!s.gated && s.tied && s.dropout && s.learned_positions && s.ffn == 3072, "its traits");
+    is_int(from_file(folder, "gpt-j-6b", &s, NULL), 0, "GPT-J");
+    ok(s.parallel && !s.dropout && s.mlp_biases && !s.biases, "its traits");
+    is_int(from_file(folder, "mistral-7b", &s, NULL), 0, "Mistral");
+    ok(s.window == 4096 && s.full_every == 0, "looks back 4096 tokens in all layers");
+    is_int(from_file(folder, "gemma-2-9b", &s, NULL), 0, "Gemma 2");
+    ok(s.window == 4096 && s.full_every == 2, "looks back 4096 tokens in every second layer");
+    is_int(from_file(folder, "qwen2.5-7b", &s, NULL), 0, "Qwen2.5");
+    ok(s.window == 0 && s.qkv_biases && !s.biases, "a window that is not in use is none");
+    is_int(from_file(folder, "falcon-7b", &s, NULL), 0, "Falcon 7B");
+    is_int(s.kv_heads, 1, "multi_query wins over num_kv_heads");
+    is_int(from_file(folder, "falcon-40b", &s, NULL), 0, "Falcon 40B");
+    is_int(s.kv_heads, 8, "but not with the new architecture");
+    is_int(from_file(folder, "deepseek-v2-lite", &s, NULL), 0, "DeepSeek V2 lite");
+    ok(s.attention == SHAPE_LATENT && s.q_rank == 0 && s.head_dim == 192 && s.shared_ffn == 2816 &&
+           s.dense_first == 1 && !s.router_biases,
+       "its traits");
+    is_int(from_file(folder, "qwen1.5-moe-a2.7b", &s, NULL), 0, "Qwen1.5-MoE");
+    ok(s.experts == 60 && s.active == 4 && s.shared == 1 && s.shared_gate, "its traits");
+    is_int(from_file(folder, "gpt-oss-20b", &s, NULL), 0, "gpt-oss");
+    ok(s.sinks && s.window == 128 && s.full_every == 2 && s.expert_ffn == 2880, "its traits");
+}
+
+#define SIZES \
+    "\"num_hidden_layers\": 2, \"hidden_size\": 64, \"intermediate_size\": 256, " \
+    "\"vocab_size\": 100"
+#define LLAMA "{\"model_type\": \"llama\", " SIZES ", \"num_attention_heads\": 4"
+
+static void test_variants(void)
+{
+    static const char gpt[] = "{\"n_layer\": 2, \"n_embd\": 64, \"n_head\": 4, \"vocab_size\": 100";
+    char text[512];
+    struct err e = { "" };
+    struct shape s = { .name = "" };
+
+    is_int(from_text(LLAMA ", \"attention_bias\": true, \"mlp_bias\": true}", &s, &e), 0, "biases");
+    ok(s.qkv_biases && s.out_biases && s.mlp_biases && !s.biases && s.kv_heads == 4, "of a Llama");
+    is_int(from_text(LLAMA ", \"attention_dropout\": 0.1}", &s, &e), 0, "dropout");
+    ok(s.dropout && s.head_dim == 16, "is taken over");
+    is_int(from_text(LLAMA ", \"_name_or_path\": \"a/b\\u0007\\u00e9\"}", &s, &e), 0, "a name");
+    is_str(s.name, "b???", "has letters that a terminal can show");
+    is_int(from_text(LLAMA ", \"_name_or_path\": \"A-1.b_c --x=`$(y)` coding:z;'\\\"#\"}", &s, &e),
+           0, "another");
+    is_str(s.name, "A-1.b_c?--x????y???coding?z????", "and that a script can be trusted with");
+    snprintf(text, sizeof(text), "%s, \"n_ctx\": 32}", gpt);
+    is_int(from_text(text, &s, &e), 0, "no model_type: %s", e.text);
+    ok(s.learned_positions && s.positions == 32 && s.tied && s.ffn == 256 && s.biases,
+       "is a plain GPT");
+    snprintf(text, sizeof(text), "%s, \"num_moe_experts\": 4, \"moe_router_topk\": 2}", gpt);
+    is_int(from_text(text, &s, &e), 0, "a plain GPT with experts: %s", e.text);
+    ok(s.experts == 4 && s.active == 2 && s.expert_ffn == 256 && !s.learned_positions, "has them");
+    is_int(from_text("{\"model_type\": \"qwen3_moe\", " SIZES ", \"num_attention_heads\": 4, "
+                     "\"num_experts\": 4, \"num_experts_per_tok\": 1, \"mlp_only_layers\": [0]}",
+                     &s, &e),
+           0, "a dense layer: %s", e.text);
+    is_int(s.dense_first, 1, "at the beginning");
+    is_int(from_text("{\"model_type\": \"gpt_neox\", " SIZES ", \"num_attention_heads\": 4, "
+                     "\"attention_bias\": false, \"use_parallel_residual\": false}",
+                     &s, &e),
+           0, "a NeoX: %s", e.text);
+    ok(!s.biases && !s.qkv_biases && s.mlp_biases && !s.parallel, "with other traits");
+    is_str(shape_family(0), "llama", "the first family");
+    ok(!shape_family(1000), "and none behind the last");
+}
+
+static void test_refused(void)
+{
+    static const struct {
+        const char *text, *said;
+    } cases[] = {
+        { "{\"model_type\": \"llama\", " SIZES "}", "config.json: num_attention_heads is missing" },
+        { "{\"model_type\": \"llama\", " SIZES ", \"num_attention_heads\": null}",
+          "config.json: num_attention_heads is missing" },
+        { "{\"model_type\": \"gpt2\", \"n_layer\": 2, \"n_embd\": 64}",
+          "config.json: n_head is missing" },
+        { "{\"model_type\": \"mpt\", \"n_layers\": 2}", "config.json: d_model is missing" },
+        { "{\"model_type\": \"mixtral\", " SIZES ", \"num_attention_heads\": 4}",
+          "config.json: num_local_experts is missing" },
+        { "{\"model_type\": \"deepseek_v3\", " SIZES ", \"num_attention_heads\": 4}",
+          "config.json: kv_lora_rank is missing" },
+        { "{}", "config.json: num_hidden_layers is missing" },
+        { "[]", "config.json: this is no object with the fields of a model" },
+        { "{\"model_type\": \"llama\", " SIZES ", \"num_attention_heads\": 7}",
+          "config.json: the hidden size 64 does not divide by 7 heads" },
+        { "{\"model_type\": \"llama\", " SIZES ", \"num_attention_heads\": 0}",
+          "config.json: the hidden size 64 does not divide by 0 heads" },
+        { LLAMA ", \"num_key_value_heads\": 3}",
+          "config.json: 4 heads do not divide by 3 key-value heads" },
+        { LLAMA ",\n\"num_key_value_heads\": \"3\"}",
+          "config.json:2:24: num_key_value_heads must be a whole number from 0 to 2147483647" },
+        { LLAMA ",\n \"num_key_value_heads\": 1e99}",
+          "config.json:2:25: num_key_value_heads must be a whole number from 0 to 2147483647" },
+        { LLAMA ",\n\"num_key_value_heads\": -1}",
+          "config.json:2:24: num_key_value_heads must be a whole number from 0 to 2147483647" },
+        { LLAMA ", \"num_hidden_layers\": 20000}",
+          "config.json: layers is 20000: it must be 1 to 10000" },
+        { LLAMA ",\n\"attention_bias\": 1}",
+          "config.json:2:19: attention_bias must be true or false" },
+        { LLAMA ",\n\"attention_dropout\": []}",
+          "config.json:2:22: attention_dropout must be a number" },
+        { "{\"model_type\": 3}", "config.json:1:16: model_type must be a string" },
+        { "{\"model_type\": \"opt\", \"num_hidden_layers\": 2, \"hidden_size\": 64, "
+          "\"num_attention_heads\": 4, \"ffn_dim\": 256, \"vocab_size\": 100, "
+          "\"max_position_embeddings\": 10, \"word_embed_proj_dim\": 32}",
+          "config.json: word_embed_proj_dim 32 is not hidden_size 64: embeddings of another width "
+          "are not known" },
+        { "{\"model_type\": \"qwen3_moe\", " SIZES ", \"num_attention_heads\": 4, "
+          "\"num_experts\": 4, \"num_experts_per_tok\": 1,\n\"mlp_only_layers\": [1]}",
+          "config.json:2:20: mlp_only_layers must be the first layers, such as [0, 1]: others are "
+          "not known" },
+        { "{\"n_layer\": 1, \"n_embd\": 1000000000, \"n_head\": 1}",
+          "config.json: four times the hidden size is too large" },
+        { "{\"n_layer\":", "config.json:1:12: the text ends where a value must stand" },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct shape s = { .name = "as it was" };
+        struct err e = { "" };
+
+        is_int(from_text(cases[i].text, &s, &e), -EINVAL, "refused");
+        is_str(e.text, cases[i].said, "the sentence");
+        is_str(s.name, "as it was", "nothing is handed out");
+    }
+}
+
+static void test_unknown_family(void)
+{
+    struct shape s;
+    struct err e = { "" };
+
+    is_int(from_text("{\"model_type\": \"mamba\"}", &s, &e), -EINVAL, "an unknown family");
+    ok(strstr(e.text, "config.json:1:16: model_type 'mamba' is not known (known are llama, "
+                      "mistral, mixtral,"),
+       "the sentence: %s", e.text);
+    ok(strstr(e.text, "kimi_k2); without model_type the file is read as a plain GPT"), "ends: %s",
+       e.text);
+    is_int(from_text("{\"model_type\": \"x\", \"text_config\": {\"model_type\": \"y\"}}", &s, &e),
+           -EINVAL, "an unknown part");
+    ok(strstr(e.text, "model_type 'y' is not known"), "is the one that is named: %s", e.text);
+}
+
+static void test_oom(void)
+{
+    bool failed;
+
+    oom_restart();
+    do {
+        struct shape s;
+        struct err e = { "" };
+        int rc;
+
+        oom_next();
+        rc = from_text(LLAMA ", \"attention_dropout\": 0.1}", &s, &e);
+        failed = oom_end();
+        ok(failed ? rc == -ENOMEM : rc == 0, "allocation %d: rc %d", oom_at, rc);
+    } while (failed);
+}
+
+int main(int argc, char **argv)
+{
+    const char *folder = argc > 1 ? argv[1] : "tests/fixtures/configs";
+
+    test_published(folder);
+    test_traits(folder);
+    test_variants();
+    test_refused();
+    test_unknown_family();
+    test_oom();
+    return done();
+}

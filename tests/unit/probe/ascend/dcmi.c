@@ -1,0 +1,238 @@
+/* Huawei's driver library, played by tests/fake/dcmi. The build runs this with its folder in
+ * LD_LIBRARY_PATH ("now", and "hangs") and with none ("absent"). */
+#include "probe/ascend/dcmi.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "fixture.h"
+#include "oom.h"
+#include "probe/kernel/pack.h"
+#include "probe/source/source.h"
+#include "tap.h"
+
+extern const struct source_ops source_dcmi;
+
+enum { MS = 1000000, HUAWEI = 0x19e5, RECORD_MAX = 1 << 20 };
+
+#define FAKE "FAKE_DCMI"
+
+static const char chips[] = "[npu 0]\n"
+                            "card = 0\n"
+                            "device = 0\n"
+                            "bdf = 0000:c1:00.0\n"
+                            "type = Ascend\n"
+                            "name = 910B1\n"
+                            "version = V1\n"
+                            "cores = 24\n"
+                            "memory_b = 68719476736\n"
+                            "health = 0\n"
+                            "\n"
+                            "[npu 1]\n"
+                            "card = 4\n"
+                            "device = 0\n"
+                            "bdf = 0000:01:00.0\n"
+                            "name = 910A\n"
+                            "memory_b = 34359738368\n"
+                            "health = 2\n"
+                            "\n"
+                            "[npu 2]\n"
+                            "card = 4\n"
+                            "device = 1\n"
+                            "name = 910A\n"
+                            "lost = yes\n";
+
+static struct dcmi_reading reading;
+
+static int play(const char *lines, struct err *e)
+{
+    CLEANUP(str_done) struct str script = STR_INIT(DCMI_TEXT_MAX);
+
+    str_addf(&script, "[fake]\n%s%s", lines, chips);
+    fixture_script(FAKE, str_text(&script));
+    return dcmi_lib_read(&reading, NULL, e);
+}
+
+static void check_text(void)
+{
+    CLEANUP(str_done) struct str out = STR_INIT(DCMI_TEXT_MAX);
+    struct err e = { "" };
+
+    is_int(dcmi_text_read("d.ini", chips, strlen(chips), &reading, &e), 0, "reads: %s", e.text);
+    dcmi_text_write(&reading, &out);
+    is_str(str_text(&out), chips, "writes what it read");
+    is_int(dcmi_text_read("d.ini", "[npu 0]\ncard = x\n", 17, &reading, &e), -EINVAL, "refused");
+    is_str(e.text, "d.ini:2: card: 'x' is not a number", "the sentence");
+    is_int(dcmi_text_read("d.ini", "[npu 64]\n", 9, &reading, &e), -EINVAL, "refused");
+    is_str(e.text, "d.ini:1: [npu 64]: these are numbered from 0 to 63", "the sentence");
+}
+
+static void check_round_trip(void)
+{
+    CLEANUP(freep) char *script = fixture_file("ascend-910b", "brim/dcmi.ini");
+    CLEANUP(str_done) struct str out = STR_INIT(DCMI_TEXT_MAX);
+    struct err e = { "" };
+
+    fixture_script(FAKE, script);
+    is_int(dcmi_lib_read(&reading, NULL, &e), 0, "eight 910B: %s", e.text);
+    dcmi_text_write(&reading, &out);
+    is_str(str_text(&out), script, "reads what the driver knows");
+}
+
+static void check_library(void)
+{
+    CLEANUP(str_done) struct str out = STR_INIT(DCMI_TEXT_MAX);
+    struct err e = { "" };
+
+    is_int(play("", &e), 0, "reads: %s", e.text);
+    dcmi_text_write(&reading, &out);
+    is_str(str_text(&out), chips, "reads what the driver knows, from MiB and from KiB");
+
+    is_int(play("dcmi_get_device_pcie_info_v2.0 = lost\ndcmi_get_device_hbm_info.1 = -8255\n"
+                "dcmi_get_device_chip_info.1 = no_permission\n",
+                &e),
+           0, "reads");
+    ok(reading.chips[0].lost, "a chip that does not exist");
+    is_int(reading.chips[0].memory_b, ABSENT, "is not asked again");
+    is_int(reading.chips[1].memory_b, ABSENT, "not supported");
+    is_str(reading.chips[1].name, "", "not permitted");
+    is_str(reading.chips[1].bdf, "0000:01:00.0", "but its address");
+
+    is_int(play("dcmi_init = -8005\n", &e), -ENODEV, "no driver");
+    is_str(e.text, "dcmi_init answers error -8005: is the Ascend driver loaded? see npu-smi info",
+           "the sentence");
+    is_int(play("dcmi_get_card_list = -8006\n", &e), -EIO, "no list");
+    is_str(e.text, "dcmi_get_card_list answers error -8006: see npu-smi info", "the sentence");
+}
+
+static struct node *machine_with_npu(void)
+{
+    struct node *n = node_new();
+    struct pci *f = node_add_pci(n, (struct pci_address){ .bus = 0xc1 });
+
+    f->vendor = HUAWEI;
+    node_add_device(n, DEVICE_ACCELERATOR)->pci = 0;
+    return n;
+}
+
+static void is_applied(const struct node *n)
+{
+    is_int(n->n_devices, 3, "devices");
+    is_str(n->devices[0].product, "Ascend 910B1", "product");
+    is_str(n->devices[0].acc.arch, "Ascend910B1", "architecture");
+    is_int(n->devices[0].acc.memory_b, 64ll << 30, "memory");
+    is_int(n->devices[0].pci, 0, "the device that was there");
+    ok(!n->devices[0].acc.lost, "not lost");
+    is_str(n->devices[1].product, "910A", "product, the type is not known");
+    is_int(n->devices[2].acc.memory_b, ABSENT, "no memory was read");
+    ok(n->devices[2].acc.lost, "lost");
+}
+
+static int probe_live(struct probe *p, struct node *n, struct str *record, struct err *e)
+{
+    CLEANUP(tree_closep) struct tree *t = NULL;
+    int rc = tree_open_dir(&t, "/", e);
+
+    if (rc < 0)
+        return rc;
+    p->tree = t;
+    if (record)
+        tree_record(t, record);
+    rc = source_dcmi.read(p, n, e);
+    if (record && tree_record_end(t) < 0)
+        return -EFBIG;
+    return rc;
+}
+
+static void check_source(void)
+{
+    CLEANUP(str_done) struct str record = STR_INIT(RECORD_MAX);
+    CLEANUP(node_freep) struct node *n = machine_with_npu();
+    CLEANUP(node_freep) struct node *again = machine_with_npu();
+    CLEANUP(tree_closep) struct tree *t = NULL;
+    struct probe p = { .patience_ns = 10000ll * MS };
+    struct err e = { "" };
+
+    play("", &e);
+    is_int(probe_live(&p, n, &record, &e), 0, "live: %s", e.text);
+    is_applied(n);
+    is_int(tree_open_pack(&t, "pack", record.data, record.len, &e), 0, "a recording");
+    p.tree = t;
+    is_int(source_dcmi.read(&p, again, &e), 0, "recorded: %s", e.text);
+    is_applied(again);
+}
+
+static void check_oom(void)
+{
+    bool failed;
+
+    play("", NULL);
+    do {
+        CLEANUP(node_freep) struct node *n = machine_with_npu();
+        CLEANUP(tree_closep) struct tree *t = NULL;
+        struct probe p = { .patience_ns = 10000ll * MS };
+        struct err e = { "" };
+        int rc = tree_open_dir(&t, "/", &e);
+
+        p.tree = t;
+        oom_next();
+        rc = rc < 0 ? rc : source_dcmi.read(&p, n, &e);
+        failed = oom_end();
+        is_int(rc, failed ? -ENOMEM : 0, "allocation %d", oom_at);
+    } while (failed);
+}
+
+/* Comes last: the thread that hangs stays behind. */
+static void check_hang(void)
+{
+    CLEANUP(node_freep) struct node *n = machine_with_npu();
+    CLEANUP(str_done) struct str script = STR_INIT(4096);
+    struct probe p = { .patience_ns = 200 * MS };
+    struct err e = { "" };
+
+    str_addf(&script, "[fake]\ndcmi_get_device_health.1 = hang\n%s", chips);
+    fixture_script(FAKE, str_text(&script));
+    is_int(probe_live(&p, n, NULL, &e), -ETIMEDOUT, "hangs");
+    is_str(e.text,
+           "dcmi_get_device_health of NPU 1 has not answered for 0.2 s: look at npu-smi info and "
+           "dmesg; an NPU whose driver hangs needs a reset or a reboot",
+           "the sentence");
+}
+
+static void check_absent(void)
+{
+    void *library = dlopen("libdcmi.so", RTLD_LAZY);
+    CLEANUP(node_freep) struct node *n = machine_with_npu();
+    struct probe p = { .patience_ns = 10000ll * MS };
+    struct err e = { "" };
+
+    if (library) {
+        dlclose(library);
+        ok(true, "no library # SKIP this machine has one");
+        return;
+    }
+    is_int(dcmi_lib_read(&reading, NULL, &e), -ENODEV, "no library");
+    ok(strstr(e.text, "no Ascend driver library: libdcmi.so: ") == e.text, "%s", e.text);
+    is_int(probe_live(&p, n, NULL, &e), 0, "no library, an NPU");
+    is_int(p.n_troubles, 1, "it is missed");
+}
+
+int main(int argc, char **argv)
+{
+    const char *driver = argc > 1 ? argv[1] : "absent";
+
+    if (strcmp(driver, "now") == 0) {
+        check_text();
+        check_round_trip();
+        check_library();
+        check_source();
+        check_oom();
+    } else if (strcmp(driver, "hangs") == 0) {
+        check_hang();
+    } else {
+        check_absent();
+    }
+    fixture_done(FAKE);
+    return done();
+}

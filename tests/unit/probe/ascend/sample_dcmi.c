@@ -1,0 +1,244 @@
+/* Ascend NPUs over time; Huawei's driver library is played by tests/fake/dcmi. The build runs this
+ * with its folder in LD_LIBRARY_PATH ("now", and "hangs") and with none ("absent"). */
+#include <dlfcn.h>
+#include <time.h>
+
+#include "fixture.h"
+#include "probe/gpu/gpu_sample.h"
+#include "sampled.h"
+
+extern const struct sampler_ops sampler_dcmi;
+
+enum { MS = 1000000, PATIENCE_NS = 2000000000 };
+
+#define FAKE "FAKE_DCMI"
+
+static const char chips[] = "[npu 0]\n"
+                            "card = 0\n"
+                            "device = 0\n"
+                            "bdf = 0000:c1:00.0\n"
+                            "type = Ascend\n"
+                            "name = 910B1\n"
+                            "memory_b = 68719476736\n"
+                            "health = 0\n"
+                            "[npu 1]\n"
+                            "card = 4\n"
+                            "device = 0\n"
+                            "name = 910A\n"
+                            "memory_b = 34359738368\n"
+                            "health = 2\n"
+                            "[npu 2]\n"
+                            "card = 4\n"
+                            "device = 1\n"
+                            "lost = yes\n";
+
+static void play(const char *lines)
+{
+    char script[2048];
+
+    snprintf(script, sizeof(script), "[fake]\n%s%s", lines, chips);
+    fixture_script(FAKE, script);
+}
+
+static int start(struct sampled *s, int64_t patience_ns, struct err *e)
+{
+    const struct sampler_env env = { .root = s->root, .live = true, .patience_ns = patience_ns };
+
+    sampled_close(s);
+    return sampler_dcmi.open(&s->state, &env, e);
+}
+
+static void sleep_ms(long ms)
+{
+    const struct timespec t = { .tv_nsec = ms * MS };
+
+    nanosleep(&t, NULL);
+}
+
+static double error_of(const struct sampled *s, const char *thing, size_t i)
+{
+    const struct signal_row *row = tick_find(&s->tick, &gpu_error_set, thing);
+
+    return row ? row->values[i] : -1;
+}
+
+static void test_values(struct sampled *s)
+{
+    const struct signal_row *row;
+    struct err e = { "" };
+
+    play("");
+    is_int(start(s, PATIENCE_NS, &e), 0, "it opens: %s", e.text);
+    is_int(sampled_at(s, 0), 5, "three NPUs, two with errors");
+    ok(s->tick.rows[2].set == &gpu_set && s->tick.rows[3].set == &gpu_error_set, "sets");
+    is_value(s, "ascend0", "busy_ratio", "0.85");
+    is_value(s, "ascend0", "dram_active_ratio", "0.25");
+    is_value(s, "ascend0", "sm_clock_hertz", "1650000000");
+    is_value(s, "ascend0", "sm_clock_max_hertz", "1800000000");
+    is_value(s, "ascend0", "memory_clock_hertz", "1600000000");
+    is_value(s, "ascend0", "temperature_celsius", "40");
+    is_value(s, "ascend1", "temperature_celsius", "41");
+    is_value(s, "ascend0", "memory_temperature_celsius", "50");
+    is_value(s, "ascend0", "power_watts", "312.5");
+    is_value(s, "ascend0", "memory_used_bytes", "17179869184");
+    is_value(s, "ascend0", "memory_free_bytes", "51539607552");
+    is_value(s, "ascend1", "memory_total_bytes", "34359738368");
+    is_value(s, "ascend0", "lost", "0");
+    is_value(s, "ascend2", "lost", "1");
+    is_value(s, "ascend2", "temperature_celsius", "absent");
+    is_value(s, "ascend0", "energy_joules_total", "absent");
+    ok(error_of(s, "ascend0", GPU_ECC_CORRECTED) == 3, "corrected");
+    ok(error_of(s, "ascend0", GPU_ECC_UNCORRECTED) == 1, "uncorrected");
+    ok(error_of(s, "ascend0", GPU_ECC_CORRECTED_EVER) == 30, "corrected ever");
+    ok(error_of(s, "ascend0", GPU_ECC_UNCORRECTED_EVER) == 10, "uncorrected ever");
+    ok(error_of(s, "ascend0", GPU_PAGES_RETIRED) == 6, "pages");
+    row = tick_find(&s->tick, &gpu_set, "ascend0");
+    is_str(signal_fact(row, "model"), "Ascend 910B1", "model");
+    is_str(signal_fact(row, "pci"), "0000:c1:00.0", "pci");
+    is_str(signal_fact(row, "vendor"), "huawei", "vendor");
+    is_int(s->tick.n_events, 1, "one NPU has an alarm");
+    is_str(s->tick.events[0].kind, "health", "its kind");
+    is_str(s->tick.events[0].thing, "ascend1", "its thing");
+    is_str(s->tick.events[0].text, "the driver reports a major alarm of NPU 1", "its text");
+    is_int(s->tick.events[0].severity, SEVERITY_CRITICAL, "its severity");
+    is_int(sampled_at(s, 1), 5, "the next tick");
+    is_int(s->tick.n_events, 0, "it is told once");
+}
+
+static void test_unsupported(struct sampled *s)
+{
+    struct err e = { "" };
+
+    play("dcmi_get_device_utilization_rate = not_supported\n"
+         "dcmi_get_device_power_info.0 = no_permission\n"
+         "dcmi_get_device_hbm_info.1 = not_supported\n"
+         "dcmi_get_device_ecc_info = not_supported\n"
+         "dcmi_get_device_temperature.1 = lost\n");
+    is_int(start(s, PATIENCE_NS, &e), 0, "it opens: %s", e.text);
+    is_int(sampled_at(s, 0), 3, "no errors are told");
+    is_value(s, "ascend0", "busy_ratio", "absent");
+    is_value(s, "ascend0", "power_watts", "absent");
+    is_value(s, "ascend0", "temperature_celsius", "40");
+    is_value(s, "ascend1", "memory_used_bytes", "absent");
+    is_value(s, "ascend1", "lost", "1");
+    is_value(s, "ascend1", "sm_clock_hertz", "absent");
+    play("dcmi_init = -8005\n");
+    is_int(start(s, PATIENCE_NS, &e), -ENOENT, "no driver");
+    fixture_script(FAKE, "[fake]\n");
+    is_int(start(s, PATIENCE_NS, &e), -ENOENT, "no NPU");
+}
+
+/* A call that is late by more than the patience, and answers in the end. */
+static void test_recovery(struct sampled *s)
+{
+    struct err e = { "" };
+    int begins = 0, ends = 0;
+    bool hidden = false;
+
+    play("dcmi_get_device_power_info.0 = 60ms\n");
+    is_int(start(s, PATIENCE_NS, &e), 0, "it opens: %s", e.text);
+    sampled_close(s);
+    is_int(start(s, 20 * MS, &e), 0, "it opens though nothing was read: %s", e.text);
+    for (int i = 0; i < 400 && ends < 2; i++) {
+        int rows = sampled_at(s, i);
+
+        for (size_t k = 0; k < s->tick.n_events; k++) {
+            const struct event *event = &s->tick.events[k];
+
+            if (strcmp(event->kind, "probe") != 0)
+                continue;
+            begins += !event->over;
+            ends += event->over;
+            ok(!strcmp(event->thing, "ascend0"), "NPU 0: %s", event->text);
+        }
+        if (begins > ends && rows > 0) {
+            is_value(s, "ascend0", "temperature_celsius", "absent");
+            hidden = true;
+        }
+        sleep_ms(5);
+    }
+    is_int(begins, 2, "it hung");
+    is_int(ends, 2, "it answered again");
+    ok(hidden, "what was read before is not shown then");
+}
+
+static void test_oom(struct sampled *s)
+{
+    const struct sampler_env env = { .root = s->root, .live = true, .patience_ns = PATIENCE_NS };
+    bool failed;
+
+    play("");
+    oom_restart();
+    do {
+        struct err e = { "" };
+        int rc;
+
+        sampled_close(s);
+        tick_done(&s->tick);
+        oom_next();
+        rc = sampler_dcmi.open(&s->state, &env, &e);
+        if (rc == 0)
+            rc = sampled_at(s, 0);
+        failed = oom_end();
+        ok(failed ? rc == -ENOMEM : rc > 0, "allocation %d: rc %d", oom_at, rc);
+    } while (failed);
+}
+
+/* The thread stays behind. */
+static void test_hang(struct sampled *s)
+{
+    struct err e = { "" };
+    int events = 0;
+
+    play("dcmi_get_device_temperature.1 = hang\n");
+    is_int(start(s, 50 * MS, &e), 0, "it opens: %s", e.text);
+    for (int i = 0; i < 100; i++) {
+        is_int(sampled_at(s, i), 0, "nothing was ever read");
+        for (size_t k = 0; k < s->tick.n_events; k++, events++) {
+            is_str(s->tick.events[k].thing, "ascend1", "thing");
+            ok(strstr(s->tick.events[k].text, "dcmi_get_device_temperature of NPU 1 has not "
+                                              "answered for 0.0") != NULL,
+               "%s", s->tick.events[k].text);
+            ok(strstr(s->tick.events[k].action, "npu-smi") != NULL, "a way out");
+        }
+        sleep_ms(2);
+    }
+    is_int(events, 1, "one event");
+    sampled_close(s);
+    ok(true, "closing does not wait");
+}
+
+static void test_absent(struct sampled *s)
+{
+    void *library = dlopen("libdcmi.so", RTLD_LAZY);
+    struct err e = { "" };
+
+    is_int(sampled_open(s), -ENOENT, "a copy of a machine has no driver");
+    if (library) {
+        dlclose(library);
+        ok(true, "no library # SKIP this machine has one");
+        return;
+    }
+    is_int(start(s, PATIENCE_NS, &e), -ENOENT, "no library");
+}
+
+int main(int argc, char **argv)
+{
+    const char *driver = argc > 1 ? argv[1] : "absent";
+    struct sampled s;
+
+    sampled_make(&s, &sampler_dcmi);
+    if (strcmp(driver, "now") == 0) {
+        test_values(&s);
+        test_unsupported(&s);
+        test_recovery(&s);
+        test_oom(&s);
+    } else if (strcmp(driver, "hangs") == 0) {
+        test_hang(&s);
+    } else {
+        test_absent(&s);
+    }
+    fixture_done(FAKE);
+    sampled_remove(&s);
+    return done();
+}

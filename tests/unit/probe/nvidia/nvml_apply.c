@@ -1,0 +1,401 @@
+/* From the driver's list of GPUs to a node, on nodes made by hand. */
+#include "probe/nvidia/nvml.h"
+
+#include <errno.h>
+
+#include "oom.h"
+#include "probe/nvidia/nvml_abi.h"
+#include "tap.h"
+
+enum { NVIDIA = 0x10de, AMD = 0x1002 };
+
+static struct nvml_reading reading;
+
+static struct node *make(void)
+{
+    nvml_reading_init(&reading);
+    return node_new();
+}
+
+/* A device on bus 'bus' of the node; its index. */
+static int add(struct node *n, enum device_kind kind, uint8_t bus, uint16_t vendor)
+{
+    struct pci *p = node_add_pci(n, (struct pci_address){ .bus = bus });
+    struct device *d = node_add_device(n, kind);
+
+    p->vendor = vendor;
+    d->pci = (int)n->n_pcis - 1;
+    return (int)n->n_devices - 1;
+}
+
+/* One more GPU of the driver, at that bus; 0: it has no address. */
+static struct nvml_gpu *driver_has(uint8_t bus)
+{
+    struct nvml_gpu *g = &reading.gpus[reading.n_gpus++];
+
+    if (bus)
+        pci_address_text((struct pci_address){ .bus = bus }, g->bdf);
+    return g;
+}
+
+/* Ports from..to of a GPU lead to that bus; 0: to an unknown place. */
+static void connect(struct nvml_gpu *g, int from, int to, int kind, uint8_t bus)
+{
+    for (int i = from; i <= to; i++) {
+        g->links[i] = (struct nvml_link){ .up = 1, .version = NVML_NVLINK_4_0, .kind = kind };
+        if (bus)
+            pci_address_text((struct pci_address){ .bus = bus }, g->links[i].bdf);
+    }
+}
+
+static void is_link(const struct node *n, size_t i, int a, int b, int count)
+{
+    if (!ok(i < n->n_links, "link %zu is there", i))
+        return;
+    is_int(n->links[i].kind, LINK_NVLINK, "link %zu: NVLink", i);
+    is_int(n->links[i].a, a, "link %zu: from", i);
+    is_int(n->links[i].b, b, "link %zu: to", i);
+    is_int(n->links[i].count, count, "link %zu: count", i);
+}
+
+static void check_fields(void)
+{
+    CLEANUP(node_freep) struct node *n = make();
+    int d = add(n, DEVICE_ACCELERATOR, 0x1b, NVIDIA);
+    struct nvml_gpu *g = driver_has(0x1b);
+    const struct accelerator *a;
+
+    n->devices[d].acc.width_max = 16;
+    snprintf(reading.driver, sizeof(reading.driver), "550.90.07");
+    snprintf(g->name, sizeof(g->name), "NVIDIA H100 80GB HBM3");
+    g->capability = 90;
+    g->memory_b = 80ll << 30;
+    g->power_limit_mw = 650000;
+    g->gpu_gen_max = 5;
+    g->ecc = 1;
+    g->ecc_pending = 0;
+    g->links[0].up = 0;
+    g->links[1].up = 1;
+    is_int(nvml_apply(&reading, n), 0, "applied");
+    is_int(n->n_devices, 1, "the device that was there");
+    a = &n->devices[d].acc;
+    is_str(n->devices[d].product, "NVIDIA H100 80GB HBM3", "product");
+    is_str(n->set.gpu_driver, "550.90.07", "driver");
+    is_str(a->arch, "sm90", "architecture");
+    is_str(a->uuid, NULL, "no uuid was read");
+    is_int(a->memory_b, 80ll << 30, "memory");
+    is_int(a->power_limit_mw, 650000, "power limit");
+    is_int(a->power_default_mw, ABSENT, "no default was read");
+    is_int(a->gen_max, 5, "PCIe generation of the board");
+    is_int(a->width_max, 16, "what was there is kept");
+    is_int(a->ecc, 1, "ECC on");
+    is_int(a->ecc_pending, 0, "off after the next boot");
+    is_int(a->mig, ABSENT, "MIG was not read");
+    is_int(a->links_up, 1, "links up");
+    is_int(a->links_down, 1, "links down");
+    is_int(a->fabric, ABSENT, "no fabric");
+    is_int(n->n_links, 0, "a link that leads nowhere known is no link");
+    ok(!n->peers, "no peers were read");
+}
+
+static void check_fabric(void)
+{
+    static const struct {
+        int state, status, want;
+    } cases[] = {
+        { NVML_FABRIC_NOT_SUPPORTED, ABSENT, ABSENT },    { NVML_FABRIC_NOT_STARTED, ABSENT, 0 },
+        { NVML_FABRIC_IN_PROGRESS, ABSENT, 0 },           { NVML_FABRIC_COMPLETED, NVML_OK, 1 },
+        { NVML_FABRIC_COMPLETED, NVML_UNKNOWN_ERROR, 0 },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        CLEANUP(node_freep) struct node *n = make();
+        struct nvml_gpu *g = driver_has(1);
+
+        g->fabric = cases[i].state;
+        g->fabric_status = cases[i].status;
+        is_int(nvml_apply(&reading, n), 0, "applied");
+        is_int(n->devices[0].acc.fabric, cases[i].want, "fabric state %d, status %d",
+               cases[i].state, cases[i].status);
+    }
+}
+
+/* Two GPUs, two switches: a bundle for each GPU and switch. */
+static void check_switches(void)
+{
+    CLEANUP(node_freep) struct node *n = make();
+    int gpu0 = add(n, DEVICE_ACCELERATOR, 0x1b, NVIDIA);
+    int switch0 = add(n, DEVICE_SWITCH, 5, NVIDIA);
+    int switch1 = add(n, DEVICE_SWITCH, 6, NVIDIA);
+    int gpu1 = add(n, DEVICE_ACCELERATOR, 0x43, NVIDIA);
+    struct nvml_gpu *g;
+
+    g = driver_has(0x1b);
+    connect(g, 0, 9, NVML_REMOTE_SWITCH, 5);
+    connect(g, 10, 17, NVML_REMOTE_SWITCH, 6);
+    g->links[3].up = 0;
+    g = driver_has(0x43);
+    connect(g, 0, 9, ABSENT, 5); /* an old driver does not say what is there: the address does */
+    is_int(nvml_apply(&reading, n), 0, "applied");
+    is_int(n->n_links, 3, "bundles");
+    is_link(n, 0, gpu0, switch0, 9);
+    is_link(n, 1, gpu0, switch1, 8);
+    is_link(n, 2, gpu1, switch0, 10);
+    ok(n->links[0].gbs == 25, "25 GB/s each");
+    is_int(n->devices[gpu0].acc.links_up, 17, "links up");
+    is_int(n->devices[gpu0].acc.links_down, 1, "links down");
+    is_int(node_settle(n), 0, "settled");
+    is_int(n->links[0].b, 2, "the switch is behind the GPUs then");
+}
+
+/* Switches that are no PCI functions here: of a later generation, or outside this guest. */
+static void check_unseen_switches(void)
+{
+    CLEANUP(node_freep) struct node *n = make();
+    int gpu = add(n, DEVICE_ACCELERATOR, 0x1b, NVIDIA);
+    struct nvml_gpu *g = driver_has(0x1b);
+
+    connect(g, 0, 9, NVML_REMOTE_SWITCH, 0);
+    connect(g, 10, 17, NVML_REMOTE_SWITCH, 0xe0);
+    is_int(nvml_apply(&reading, n), 0, "applied");
+    is_int(n->n_links, 1, "one bundle");
+    is_link(n, 0, gpu, ABSENT, 18);
+}
+
+/* A guest is not told what is at the other end; on a fabric it can only be a switch. */
+static void check_guest(void)
+{
+    CLEANUP(node_freep) struct node *n = make();
+    int gpu0 = add(n, DEVICE_ACCELERATOR, 1, NVIDIA);
+    struct nvml_gpu *g;
+
+    add(n, DEVICE_ACCELERATOR, 2, NVIDIA);
+    g = driver_has(1);
+    connect(g, 0, 17, ABSENT, 0);
+    g->fabric = NVML_FABRIC_COMPLETED;
+    g = driver_has(2);
+    connect(g, 0, 17, ABSENT, 0);
+    g->fabric = NVML_FABRIC_NOT_SUPPORTED;
+    is_int(nvml_apply(&reading, n), 0, "applied");
+    is_int(n->n_links, 1, "one bundle: of the other GPU's ports nothing is known");
+    is_link(n, 0, gpu0, ABSENT, 18);
+}
+
+/* Both ends report a pair's links, and may disagree. */
+static void check_direct(void)
+{
+    CLEANUP(node_freep) struct node *n = make();
+    struct nvml_gpu *g[3];
+
+    for (uint8_t i = 0; i < 3; i++) {
+        add(n, DEVICE_ACCELERATOR, (uint8_t)(i + 1), NVIDIA);
+        g[i] = driver_has((uint8_t)(i + 1));
+    }
+    connect(g[0], 0, 2, NVML_REMOTE_GPU, 2);
+    connect(g[0], 3, 4, NVML_REMOTE_GPU, 3);
+    connect(g[0], 5, 5, NVML_REMOTE_GPU, 0x77); /* a GPU that is not of this node */
+    connect(g[0], 6, 6, NVML_REMOTE_GPU, 1);    /* itself */
+    connect(g[1], 0, 3, NVML_REMOTE_GPU, 1);
+    connect(g[2], 0, 0, NVML_REMOTE_GPU, 1);
+    connect(g[2], 1, 2, NVML_REMOTE_NPU, 0);
+    is_int(nvml_apply(&reading, n), 0, "applied");
+    is_int(n->n_links, 2, "one bundle a pair");
+    is_link(n, 0, 0, 1, 4);
+    is_link(n, 1, 0, 2, 2);
+    is_int(n->devices[2].acc.links_up, 3, "ports to elsewhere count as up");
+}
+
+/* The links of a GPU to the CPU on its own module. */
+static void check_c2c(void)
+{
+    CLEANUP(node_freep) struct node *n = make();
+    CLEANUP(node_freep) struct node *bare = node_new();
+    struct nvml_gpu *g = driver_has(1);
+    int d = add(n, DEVICE_ACCELERATOR, 1, NVIDIA);
+
+    ok(node_add_numa(n, 0) && node_add_numa(n, 1), "two NUMA domains");
+    n->devices[d].numa = 1;
+    g->c2c_links = 1;
+    g->c2c_mbps = 447000;
+    is_int(nvml_apply(&reading, n), 0, "applied");
+    if (ok(n->n_links == 1, "one bundle")) {
+        is_int(n->links[0].kind, LINK_C2C, "chip to chip");
+        is_int(n->links[0].numa, 1, "to the GPU's NUMA domain");
+        is_int(n->links[0].b, ABSENT, "to no device");
+        ok(n->links[0].gbs == 447, "447 GB/s");
+    }
+    is_int(nvml_apply(&reading, bare), 0, "applied to a node without NUMA domains");
+    is_int(bare->links[0].numa, ABSENT, "there it ends nowhere");
+}
+
+static void check_rates(void)
+{
+    static const struct {
+        int version, capability;
+        double gbs;
+    } cases[] = {
+        { NVML_NVLINK_1_0, 60, 20 }, { NVML_NVLINK_2_0, 70, 25 },  { NVML_NVLINK_2_2, 70, 25 },
+        { NVML_NVLINK_3_0, 80, 25 }, { NVML_NVLINK_3_1, 80, 25 },  { NVML_NVLINK_4_0, 90, 25 },
+        { NVML_NVLINK_5_0, 90, 25 }, { NVML_NVLINK_5_0, 100, 50 }, { 8, 110, ABSENT },
+        { 0, 60, ABSENT },           { ABSENT, 90, ABSENT },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        CLEANUP(node_freep) struct node *n = make();
+        struct nvml_gpu *g = driver_has(1);
+
+        connect(g, 0, 0, NVML_REMOTE_SWITCH, 0);
+        g->links[0].version = cases[i].version;
+        g->capability = cases[i].capability;
+        is_int(nvml_apply(&reading, n), 0, "applied");
+        ok(n->n_links == 1 && n->links[0].gbs == cases[i].gbs, "version %d of sm%d: %g GB/s",
+           cases[i].version, cases[i].capability, cases[i].gbs);
+    }
+}
+
+/* The matrix is over all accelerators, whosever they are and whatever is between them. */
+static void check_peers(void)
+{
+    CLEANUP(node_freep) struct node *n = make();
+    struct nvml_gpu *a, *b;
+
+    add(n, DEVICE_ACCELERATOR, 1, AMD);
+    add(n, DEVICE_ACCELERATOR, 2, NVIDIA);
+    add(n, DEVICE_NIC, 3, 0x15b3);
+    add(n, DEVICE_ACCELERATOR, 4, NVIDIA);
+    a = driver_has(4);
+    b = driver_has(2);
+    a->peers[0] = b->peers[1] = NVML_PEER_SELF;
+    a->peers[1] = NVML_P2P_OK;
+    b->peers[0] = NVML_P2P_CHIPSET;
+    is_int(nvml_apply(&reading, n), 0, "applied");
+    is_int(n->n_acc, 3, "accelerators");
+    is_int(n->peers[2 * 3 + 1], PEER_OK, "the third reads the second");
+    is_int(n->peers[1 * 3 + 2], PEER_CHIPSET, "not the other way round");
+    is_int(n->peers[0 * 3 + 1], PEER_UNKNOWN, "of the other vendor's nothing is known");
+    is_int(n->peers[2 * 3 + 2], PEER_UNKNOWN, "nor of one with itself");
+    add(n, DEVICE_ACCELERATOR, 5, AMD);
+    is_int(n->n_acc, 4, "one more accelerator");
+    is_int(n->peers[2 * 4 + 1], PEER_OK, "the matrix grew");
+    is_int(n->peers[1 * 4 + 2], PEER_CHIPSET, "and kept its rows");
+    is_int(n->peers[3 * 4 + 1], PEER_UNKNOWN, "the new row");
+}
+
+static void check_peer_words(void)
+{
+    static const struct {
+        uint8_t status;
+        int want;
+    } cases[] = {
+        { NVML_P2P_OK, PEER_OK },
+        { NVML_P2P_CHIPSET, PEER_CHIPSET },
+        { NVML_P2P_GPU, PEER_GPU },
+        { NVML_P2P_TOPOLOGY, PEER_TOPOLOGY },
+        { NVML_P2P_DISABLED, PEER_DISABLED },
+        { NVML_P2P_NO, PEER_NO },
+        { NVML_P2P_UNKNOWN, PEER_UNKNOWN },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        CLEANUP(node_freep) struct node *n = make();
+
+        driver_has(1)->peers[1] = cases[i].status;
+        driver_has(2);
+        is_int(nvml_apply(&reading, n), 0, "applied");
+        is_int(n->peers[1], cases[i].want, "answer %d", cases[i].status);
+    }
+}
+
+static void check_unknown_to_sysfs(void)
+{
+    CLEANUP(node_freep) struct node *n = make();
+
+    driver_has(0x1b)->minor = 3;
+    driver_has(0)->minor = 4;
+    driver_has(0)->error = NVML_NO_PERMISSION;
+    is_int(nvml_apply(&reading, n), 0, "applied");
+    is_int(n->n_devices, 2, "devices that only the driver knows, less the one that it withholds");
+    is_int(n->devices[0].pci, ABSENT, "no PCI function");
+    is_int(n->devices[0].acc.minor, 3, "its values");
+    is_int(n->devices[1].acc.minor, 4, "of the one without an address, too");
+}
+
+static void check_lost(void)
+{
+    CLEANUP(node_freep) struct node *n = make();
+    int here = add(n, DEVICE_ACCELERATOR, 1, NVIDIA);
+    int lent = add(n, DEVICE_ACCELERATOR, 2, NVIDIA);
+    int other = add(n, DEVICE_ACCELERATOR, 3, AMD);
+    int gone = add(n, DEVICE_ACCELERATOR, 4, NVIDIA);
+
+    n->pcis[1].driver = "vfio-pci";
+    n->pcis[3].driver = "nvidia";
+    driver_has(0)->lost = true;
+    driver_has(1);
+    is_int(nvml_apply(&reading, n), 0, "applied");
+    is_int(n->n_devices, 4, "no device was added");
+    ok(n->devices[gone].acc.lost, "the one left over is the one that is lost");
+    ok(!n->devices[here].acc.lost && !n->devices[other].acc.lost, "the others are not");
+    ok(!n->devices[lent].acc.lost, "nor the one lent to a virtual machine");
+}
+
+static void check_lost_somewhere(void)
+{
+    CLEANUP(node_freep) struct node *n = make();
+
+    add(n, DEVICE_ACCELERATOR, 1, NVIDIA);
+    add(n, DEVICE_ACCELERATOR, 2, NVIDIA);
+    driver_has(0)->lost = true;
+    is_int(nvml_apply(&reading, n), 0, "applied");
+    is_int(n->n_devices, 3, "a device of its own: it is not known which of two is lost");
+    ok(n->devices[2].acc.lost && !n->devices[0].acc.lost && !n->devices[1].acc.lost, "is lost");
+}
+
+static void check_oom(void)
+{
+    bool failed;
+
+    do {
+        CLEANUP(node_freep) struct node *n = make();
+        int rc;
+
+        for (uint8_t i = 1; i < 5; i++) {
+            struct nvml_gpu *g = driver_has(i);
+
+            if (i > 1)
+                add(n, DEVICE_ACCELERATOR, i, NVIDIA);
+            snprintf(g->name, sizeof(g->name), "%080d", i);
+            snprintf(g->uuid, sizeof(g->uuid), "%080d", i);
+            g->capability = 90;
+            g->peers[0] = NVML_P2P_OK;
+            for (uint8_t k = 1; k < 5; k++)
+                connect(g, k, k, NVML_REMOTE_GPU, k);
+        }
+        driver_has(0)->lost = true;
+        for (size_t i = 0; i < 4 && n->n_acc < 32; i++)
+            add(n, DEVICE_ACCELERATOR, (uint8_t)(0x10 + i), AMD);
+        oom_next();
+        rc = nvml_apply(&reading, n);
+        failed = oom_end();
+        is_int(rc, failed ? -ENOMEM : 0, "allocation %d", oom_at);
+    } while (failed);
+}
+
+int main(void)
+{
+    check_fields();
+    check_fabric();
+    check_switches();
+    check_unseen_switches();
+    check_guest();
+    check_direct();
+    check_c2c();
+    check_rates();
+    check_peers();
+    check_peer_words();
+    check_unknown_to_sysfs();
+    check_lost();
+    check_lost_somewhere();
+    check_oom();
+    return done();
+}

@@ -1,0 +1,288 @@
+/* Processes on folders that look like /proc, and on this machine. */
+#include "sampled.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "probe/kernel/taskstats.h"
+
+extern const struct sampler_ops sampler_process;
+
+static const double hz = 100; /* of the texts: the test is for machines with this one */
+
+struct fake {
+    int pid, start;
+    const char *comm;
+    char state;
+    int user, system, flags, threads, block_io;
+};
+
+static void write_stat(const struct sampled *s, struct fake f)
+{
+    char path[64], text[512];
+
+    snprintf(path, sizeof(path), "proc/%d/stat", f.pid);
+    snprintf(
+        text, sizeof(text),
+        "%d (%s) %c 1 1 1 0 -1 %d 0 0 7 0 %d %d 0 0 20 0 %d 0 %d 1000 25 1 1 1 0 0 0 0 0 0 0 0 "
+        "0 0 17 1 0 0 %d 0 0 0 0 0 0 0 0 0 0\n",
+        f.pid, f.comm, f.state, f.flags, f.user, f.system, f.threads ? f.threads : 1, f.start,
+        f.block_io);
+    folder_text(s->folder, path, text);
+}
+
+static void write_file(const struct sampled *s, int pid, const char *name, const char *text)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "proc/%d/%s", pid, name);
+    folder_text(s->folder, path, text);
+}
+
+static void write_io(const struct sampled *s, int pid, int bytes)
+{
+    char text[256];
+
+    snprintf(text, sizeof(text),
+             "rchar: %d\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 5\nwrite_bytes: 6\n", bytes);
+    write_file(s, pid, "io", text);
+}
+
+static void remove_process(const struct sampled *s, int pid)
+{
+    char path[64], full[PATH_MAX];
+
+    snprintf(path, sizeof(path), "proc/%d", pid);
+    folder_path(s->folder, path, full);
+    folder_remove(full);
+}
+
+static const char *fact_of(const struct sampled *s, const char *pid, const char *name)
+{
+    const struct signal_row *row = tick_find(&s->tick, sampler_process.set, pid);
+
+    return row ? signal_fact(row, name) : "no row";
+}
+
+static void test_values(struct sampled *s)
+{
+    char uid[16];
+
+    folder_text(s->folder, "proc/stat", "cpu 1 2 3\nbtime 1700000000\n");
+    folder_text(s->folder, "proc/sys/kernel/task_delayacct", "1\n");
+    write_stat(s, (struct fake){ 100, 5000, ") R 1 (\n", 'D', 110, 220, 0, 1, 30 });
+    write_io(s, 100, 1000);
+    write_file(s, 100, "cgroup", "0::/system.slice/ssh.service\n");
+    write_stat(s, (struct fake){ 2, 0, "kthreadd", 'S', 1, 1, 0x200000 });
+    write_stat(s, (struct fake){ 30, 6000, "many", 'S', 1, 1, 0, 8, 30 });
+    write_file(s, 40, "stat", "40 (broken");
+    folder_folder(s->folder, "proc/50");
+    folder_folder(s->folder, "proc/60x");
+    folder_folder(s->folder, "proc/99999999999");
+    is_int(sampled_open(s), 0, "it opens");
+    is_int(sampled_at(s, 0), 2, "processes, and no thread of the kernel");
+    is_labelled(s, "100", "cpu_seconds_total", "mode=\"user\"", "1.1");
+    is_labelled(s, "100", "cpu_seconds_total", "mode=\"system\"", "2.2");
+    is_value(s, "100", "io_wait_seconds_total", "0.3");
+    is_value(s, "100", "run_wait_seconds_total", "absent");
+    is_value(s, "100", "memory_wait_seconds_total", "absent");
+    is_labelled(s, "100", "context_switches_total", "kind=\"voluntary\"", "absent");
+    is_value(s, "100", "io_read_bytes_total", "1000");
+    is_value(s, "100", "io_written_bytes_total", "2");
+    is_value(s, "100", "read_bytes_total", "5");
+    is_value(s, "100", "write_bytes_total", "6");
+    ok(strtol(sampled_value(s, "100", "resident_bytes", NULL, (char[32]){ "" }), NULL, 10) ==
+           25 * sysconf(_SC_PAGESIZE),
+       "resident");
+    is_value(s, "100", "threads", "1");
+    is_value(s, "100", "major_faults_total", "7");
+    is_value(s, "100", "start_time_seconds", "1700000050");
+    is_value(s, "100", "blocked", "1");
+    is_str(fact_of(s, "100", "comm"), ") R 1 (\n", "its name");
+    is_str(fact_of(s, "100", "cgroup"), "ssh.service", "its group");
+    snprintf(uid, sizeof(uid), "%u", getuid());
+    is_str(fact_of(s, "100", "uid"), uid, "its owner");
+    is_value(s, "30", "io_wait_seconds_total", "absent");
+    is_value(s, "30", "io_read_bytes_total", "absent");
+    is_value(s, "30", "blocked", "0");
+    is_int((long long)s->tick.n_events, 0, "nothing to tell");
+}
+
+static void test_changes(struct sampled *s)
+{
+    write_stat(s, (struct fake){ 100, 5000, "renamed", 'R', 120, 220 });
+    write_io(s, 100, 2000);
+    remove_process(s, 30);
+    write_stat(s, (struct fake){ 200, 9000, "new", 'R', 1, 0 });
+    is_int(sampled_at(s, 1), 2, "one ended, one came");
+    is_labelled(s, "100", "cpu_seconds_total", "mode=\"user\"", "1.2");
+    is_value(s, "100", "io_read_bytes_total", "2000");
+    is_str(fact_of(s, "100", "comm"), "renamed", "its new name");
+    is_value(s, "30", "threads", "no row");
+    is_value(s, "200", "threads", "1");
+    write_stat(s, (struct fake){ 200, 9999, "reused", 'R', 500, 0 });
+    is_int(sampled_at(s, 2), 1, "a pid that another process has is none for a moment");
+    is_value(s, "200", "threads", "no row");
+    is_int(sampled_at(s, 3), 2, "and then that process");
+    is_str(fact_of(s, "200", "comm"), "reused", "its name");
+    write_file(s, 100, "cgroup", "0::/docker.service\n");
+    is_int(sampled_at(s, 20), 2, "later");
+    is_str(fact_of(s, "100", "cgroup"), "ssh.service", "the group as it was");
+    is_int(sampled_at(s, 45), 2, "half a minute later");
+    is_str(fact_of(s, "100", "cgroup"), "docker.service", "it is read again");
+}
+
+/* Those that do nothing are read less often. */
+static void test_quiet(struct sampled *s)
+{
+    int waited = 0;
+
+    for (int i = 50; i < 56; i++)
+        is_int(sampled_at(s, i), 2, "second %d", i);
+    write_stat(s, (struct fake){ 100, 5000, "renamed", 'R', 180, 220 });
+    do
+        (void)sampled_at(s, 56 + waited++);
+    while (waited < 10 &&
+           strcmp(sampled_value(s, "100", "cpu_seconds_total", "mode=\"user\"", (char[32]){ "" }),
+                  "1.8") != 0);
+    ok(waited <= 4, "a quiet one is looked at in %d ticks", waited);
+    write_stat(s, (struct fake){ 100, 5000, "renamed", 'R', 190, 220 });
+    (void)sampled_at(s, 70);
+    is_labelled(s, "100", "cpu_seconds_total", "mode=\"user\"", "1.9");
+}
+
+/* Delay accounting that is switched on while the agent runs. */
+static void test_delays(struct sampled *s)
+{
+    sampled_close(s);
+    folder_text(s->folder, "proc/sys/kernel/task_delayacct", "0\n");
+    write_stat(s, (struct fake){ 100, 5000, "old", 'R', 1, 0 });
+    is_int(sampled_open(s), 0, "without delay accounting");
+    is_int(sampled_at(s, 100), 2, "processes");
+    is_int((long long)s->tick.n_events, 1, "one event");
+    is_str(s->tick.events[0].kind, "probe", "its kind");
+    is_int(s->tick.events[0].severity, SEVERITY_NOTE, "a note");
+    is_str(s->tick.events[0].action, "sysctl -w kernel.task_delayacct=1", "what to do");
+    is_value(s, "100", "io_wait_seconds_total", "absent");
+    (void)sampled_at(s, 101);
+    is_int((long long)s->tick.n_events, 0, "no second event");
+    folder_text(s->folder, "proc/sys/kernel/task_delayacct", "1\n");
+    write_stat(s, (struct fake){ 200, (int)(103 * hz), "young", 'R', 1, 0 });
+    (void)sampled_at(s, 102);
+    (void)sampled_at(s, 103);
+    is_value(s, "100", "io_wait_seconds_total", "absent");
+    is_value(s, "200", "io_wait_seconds_total", "0");
+    write_stat(s, (struct fake){ 100, 5000, "old", 'R', 2, 0, 0, 1, 50 });
+    (void)sampled_at(s, 104);
+    is_value(s, "100", "io_wait_seconds_total", "0.5");
+}
+
+/* More than are reported: those that do something are. */
+static void test_many(struct sampled *s)
+{
+    for (int i = 0; i < 300; i++)
+        write_stat(s, (struct fake){ 1000 + i, 10000, "idle", 'S', 1, 0 });
+    is_int(sampled_at(s, 200), 256, "a limit");
+    is_value(s, "1299", "threads", "no row");
+    for (int second = 201; second < 216; second++) {
+        write_stat(s, (struct fake){ 1299, 10000, "busy", 'R', second * 50, 0 });
+        is_int(sampled_at(s, second), 256, "second %d", second);
+    }
+    is_labelled(s, "1299", "cpu_seconds_total", "mode=\"user\"", "107.5");
+    is_value(s, "100", "threads", "1");
+    for (int i = 0; i < 300; i++)
+        remove_process(s, 1000 + i);
+    is_int(sampled_at(s, 220), 2, "they are gone");
+}
+
+/* A child that reads a disk past the cache until it has waited, and what the agent says of it. */
+static void read_disk(int fd)
+{
+    void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    for (;;)
+        if (pread(fd, page, 4096, 0) < 0)
+            _exit(1);
+}
+
+static double live_value(struct sampled *s, pid_t pid, const char *name)
+{
+    char thing[16];
+    const struct signal_row *row;
+
+    snprintf(thing, sizeof(thing), "%d", pid);
+    row = tick_find(&s->tick, sampler_process.set, thing);
+    return row ? row->values[signal_index(sampler_process.set, name, NULL)] : -1;
+}
+
+static void test_live(void)
+{
+    static const char knob[] = "/proc/sys/kernel/task_delayacct";
+    const struct sampler_env env = { .root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC),
+                                     .live = true };
+    struct sampled s = { .ops = &sampler_process, .root = -1 };
+    struct taskstats_client *client = NULL;
+    char path[] = "./brim-test-XXXXXX", block[4096] = { 0 };
+    int fd = mkstemp(path), off = 0;
+    FILE *f = fopen(knob, "re");
+    pid_t child;
+
+    if (taskstats_open(&client, NULL) < 0 || fd < 0 || !f || (off = fgetc(f)) == EOF) {
+        ok(true, "# SKIP without CAP_NET_ADMIN or the kernel's accounting");
+        return;
+    }
+    fclose(f);
+    taskstats_close(client);
+    off = off == '1';
+    ok(write(fd, block, sizeof(block)) == sizeof(block) && fsync(fd) == 0, "a file");
+    close(fd);
+    fd = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
+    unlink(path);
+    f = off ? NULL : fopen(knob, "we");
+    if (fd < 0 || (!off && (!f || fputs("1\n", f) < 0 || fclose(f) != 0))) {
+        ok(true, "# SKIP direct I/O or the switch is not to be had here");
+        return;
+    }
+    child = fork();
+    if (child == 0)
+        read_disk(fd);
+    is_int(sampler_process.open(&s.state, &env, NULL), 0, "open this machine");
+    usleep(500000);
+    ok(sampled_at(&s, 1) > 0, "sample it");
+    ok(live_value(&s, child, "io_wait_seconds_total") > 0.01, "a reader of a disk has waited %g s",
+       live_value(&s, child, "io_wait_seconds_total"));
+    ok(live_value(&s, child, "read_bytes_total") >= 4096, "and its bytes are counted");
+    ok(live_value(&s, getpid(), "run_wait_seconds_total") >= 0, "this process waited for a CPU");
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    ok(sampled_at(&s, 2) > 0, "sample it again");
+    ok(live_value(&s, child, "threads") < 0, "it is gone");
+    if (!off && (f = fopen(knob, "we")) != NULL) {
+        fputs("0\n", f);
+        fclose(f);
+    }
+    sampled_close(&s);
+    tick_done(&s.tick);
+    close(fd);
+    close(env.root);
+}
+
+int main(void)
+{
+    struct sampled s;
+
+    sampled_make(&s, &sampler_process);
+    is_int(sampled_open(&s), -ENOENT, "nothing there");
+    if (sysconf(_SC_CLK_TCK) == (long)hz) {
+        test_values(&s);
+        test_changes(&s);
+        test_quiet(&s);
+        test_delays(&s);
+        test_many(&s);
+        sampled_oom(&s);
+    }
+    sampled_remove(&s);
+    test_live();
+    return done();
+}

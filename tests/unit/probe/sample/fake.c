@@ -1,0 +1,189 @@
+/* Scripted accelerators. */
+#include "probe/gpu/gpu_sample.h"
+#include "sampled.h"
+
+extern const struct sampler_ops sampler_fake;
+
+static char path[PATH_MAX];
+
+static const char script[] = "[fake]\n"
+                             "count = 3\n"
+                             "[gpu 1]\n"
+                             "busy_ratio = 0\n"
+                             "uuid = GPU-7\n"
+                             "[gpu *]\n"
+                             "model = H100\n"
+                             "pci = 0000:17:00.0\n"
+                             "busy_ratio = 0.9 for 30s, 0.1  for 10s , 0.5 for 500ms\n"
+                             "power_watts = 420\n"
+                             "pcie_received_bytes_total = 2e9\n"
+                             "energy_joules_total = 100 for 2s, 0 for 3s\n"
+                             "gpu_throttle.active:thermal = 1\n"
+                             "gpu_throttle.seconds_total:thermal = 0.25\n"
+                             "gpu_error.ecc_total:corrected = 0.1\n"
+                             "[event]\n"
+                             "after = 12s\n"
+                             "kind = xid\n"
+                             "severity = critical\n"
+                             "code = 79\n"
+                             "thing = fake1\n"
+                             "text = \"GPU has fallen off the bus\"\n"
+                             "action = reset it\n"
+                             "[event]\n"
+                             "kind = note\n"
+                             "severity = note\n"
+                             "text = it begins\n";
+
+static double value(const struct sampled *s, const struct signal_set *set, const char *thing,
+                    size_t i)
+{
+    const struct signal_row *row = tick_find(&s->tick, set, thing);
+
+    return row ? row->values[i] : -1;
+}
+
+static void test_rows(struct sampled *s)
+{
+    folder_text(s->folder, "fake.ini", script);
+    is_int(sampled_open(s), 0, "it opens");
+    is_int(sampled_at(s, 1000), 9, "three accelerators, three sets");
+    ok(s->tick.rows[2].set == &gpu_set && s->tick.rows[3].set == &gpu_throttle_set,
+       "sets stand together");
+    is_value(s, "fake0", "busy_ratio", "0.9");
+    is_value(s, "fake1", "busy_ratio", "0");
+    is_value(s, "fake2", "power_watts", "420");
+    is_value(s, "fake0", "pcie_received_bytes_total", "0");
+    is_value(s, "fake0", "memory_used_bytes", "absent");
+    is_value(s, "fake0", "lost", "0");
+    is_str(signal_fact(&s->tick.rows[0], "model"), "H100", "model");
+    is_str(signal_fact(&s->tick.rows[0], "uuid"), "fake-0", "uuid");
+    is_str(signal_fact(&s->tick.rows[1], "uuid"), "GPU-7", "uuid");
+    is_str(signal_fact(&s->tick.rows[1], "pci"), "0000:17:00.0", "pci");
+    is_str(signal_fact(&s->tick.rows[1], "vendor"), "fake", "vendor");
+    ok(value(s, &gpu_throttle_set, "fake2", GPU_THROTTLED_THERMAL) == 1, "throttled");
+    ok(isnan(value(s, &gpu_throttle_set, "fake2", GPU_THROTTLED_POWER)), "absent");
+}
+
+static void test_time(struct sampled *s)
+{
+    is_int(sampled_at(s, 1029), 9, "29 s");
+    is_value(s, "fake0", "busy_ratio", "0.9");
+    is_value(s, "fake0", "pcie_received_bytes_total", "58000000000");
+    is_value(s, "fake0", "energy_joules_total", "1200");
+    ok(value(s, &gpu_error_set, "fake0", GPU_ECC_CORRECTED) > 2.89, "2.9 errors");
+    is_int(sampled_at(s, 1030), 9, "30 s");
+    is_value(s, "fake0", "busy_ratio", "0.1");
+    is_value(s, "fake0", "energy_joules_total", "1200");
+    is_int(sampled_at(s, 1031), 9, "31 s");
+    is_value(s, "fake0", "energy_joules_total", "1300");
+    is_int(sampled_at(s, 1040), 9, "40 s");
+    is_value(s, "fake0", "busy_ratio", "0.5");
+    is_int(sampled_at(s, 1041), 9, "it starts over");
+    is_value(s, "fake0", "busy_ratio", "0.9");
+    is_int(sampled_at(s, 900), 9, "a clock that goes back");
+    is_value(s, "fake0", "pcie_received_bytes_total", "0");
+}
+
+static void test_events(struct sampled *s)
+{
+    sampled_close(s);
+    is_int(sampled_open(s), 0, "it opens");
+    is_int(sampled_at(s, 5), 9, "the first tick");
+    is_int(s->tick.n_events, 1, "an event at once");
+    is_str(s->tick.events[0].kind, "note", "its kind");
+    is_int(s->tick.events[0].code, -1, "its code");
+    is_int(sampled_at(s, 16), 9, "rows");
+    is_int(s->tick.n_events, 0, "not yet");
+    is_int(sampled_at(s, 17), 9, "rows");
+    is_int(s->tick.n_events, 1, "an event");
+    is_str(s->tick.events[0].kind, "xid", "its kind");
+    is_str(s->tick.events[0].thing, "fake1", "its thing");
+    is_str(s->tick.events[0].text, "GPU has fallen off the bus", "its text");
+    is_str(s->tick.events[0].action, "reset it", "its action");
+    is_int(s->tick.events[0].severity, SEVERITY_CRITICAL, "its severity");
+    is_int(s->tick.events[0].code, 79, "its code");
+    is_int(sampled_at(s, 18), 9, "rows");
+    is_int(s->tick.n_events, 0, "once");
+}
+
+/* The sentence behind "PATH:". */
+static void refused(struct sampled *s, const char *text, const char *sentence)
+{
+    const struct sampler_env env = { .root = s->root, .fake = path };
+    struct err e = { "" };
+    void *state = NULL;
+
+    folder_text(s->folder, "fake.ini", text);
+    is_int(sampler_fake.open(&state, &env, &e), -EINVAL, "refused");
+    if (strncmp(e.text, path, strlen(path)) != 0)
+        ok(false, "%s", e.text);
+    else
+        is_str(e.text + strlen(path), sentence, "the sentence");
+}
+
+static void test_refused(struct sampled *s)
+{
+    const struct sampler_env none = { .root = s->root, .fake = "/nonexistent/fake.ini" };
+    struct err e = { "" };
+    void *state = NULL;
+
+    is_int(sampler_fake.open(&state, &none, &e), -EINVAL, "no script");
+    is_str(e.text, "cannot read /nonexistent/fake.ini: No such file or directory", "the sentence");
+    refused(s, "", ":1: there is no section [gpu *] or [gpu 0]");
+    refused(s, "[gpu *]\nbusy_ration = 1\n",
+            ":2: an accelerator has no signal 'busy_ration' (did you mean 'busy_ratio'?)");
+    refused(s, "[gpu *]\ngpu_throttle.active:termal = 1\n",
+            ":2: an accelerator has no signal 'gpu_throttle.active:termal' (did you mean "
+            "'gpu_throttle.active:thermal'?)");
+    refused(s, "[gpu *]\nvendor = x\n", ":2: an accelerator has no signal 'vendor'");
+    refused(s, "[gpu *]\nzzzzzzzzzz = 1\n", ":2: an accelerator has no signal 'zzzzzzzzzz'");
+    refused(s, "[gpu *]\nbusy_ratio = x\n",
+            ":2: busy_ratio: 'x' is no step: write 0.9, or 0.9 for 30s, 0.1 for 10s");
+    refused(s, "[gpu *]\nbusy_ratio = -1\n",
+            ":2: busy_ratio: '-1' is no step: write 0.9, or 0.9 for 30s, 0.1 for 10s");
+    refused(s, "[gpu *]\nbusy_ratio = 1 for 0s\n",
+            ":2: busy_ratio: '1 for 0s' is no step: write 0.9, or 0.9 for 30s, 0.1 for 10s");
+    refused(s, "[gpu *]\nbusy_ratio = 2e18\n",
+            ":2: busy_ratio: '2e18' is no step: write 0.9, or 0.9 for 30s, 0.1 for 10s");
+    refused(s, "[gpu *]\nbusy_ratio = 1 for 3s,\n",
+            ":2: busy_ratio: '' is no step: write 0.9, or 0.9 for 30s, 0.1 for 10s");
+    refused(s, "[gpu *]\nbusy_ratio = 1, 2 for 3s\n",
+            ":2: busy_ratio: each of several steps needs its time, as in 0.9 for 30s");
+    refused(s,
+            "[gpu *]\nbusy_ratio = 1 for 1,1 for 1,1 for 1,1 for 1,1 for 1,1 for 1,1 for 1,"
+            "1 for 1,1 for 1\n",
+            ":2: busy_ratio: more than 8 steps");
+    refused(s, "[gpu *]\nmodel = 012345678901234567890123456789012345678901234567\n",
+            ":2: model: longer than 47 characters");
+    refused(s, "[gpu 64]\n", ":1: [gpu 64]: these are numbered from 0 to 63");
+    refused(s, "[gpu x]\n", ":1: [gpu x]: these are numbered from 0 to 63");
+    refused(s, "[cpu 0]\n", ":1: [cpu 0]: sections are [fake], [gpu *], [gpu 0], [event]");
+    refused(s, "a = b\n", ":1: []: sections are [fake], [gpu *], [gpu 0], [event]");
+    refused(s, "[fake]\ncount = 65\n", ":2: count: between 1 and 64");
+    refused(s, "[fake]\ncounts = 5\n", ":2: [fake] has no 'counts', only count");
+    refused(s, "[gpu 0]\n[event]\nafer = 5\n",
+            ":3: an event has no 'afer' (did you mean 'after'?)");
+    refused(s, "[gpu 0]\n[event]\nseverity = bad\n", ":3: severity: 'bad' does not do");
+    refused(s, "[gpu 0]\n[event]\ncode = -2\n", ":3: code: '-2' does not do");
+    refused(s, "[gpu 0]\n[event]\nafter = soon\n", ":3: after: 'soon' does not do");
+    refused(s, "[gpu 0]\n[event]\nkind = a\n", ":2: [event] has no text");
+    refused(s, "[gpu 0]\n[event]\nkind =\ntext = b\n", ":2: [event] has no kind");
+}
+
+int main(void)
+{
+    struct sampled s;
+
+    sampled_make(&s, &sampler_fake);
+    folder_path(s.folder, "fake.ini", path);
+    is_int(sampled_open(&s), -ENOENT, "no script");
+    s.fake = path;
+    test_rows(&s);
+    test_time(&s);
+    test_events(&s);
+    test_refused(&s);
+    folder_text(s.folder, "fake.ini", script);
+    sampled_oom(&s);
+    sampled_remove(&s);
+    return done();
+}

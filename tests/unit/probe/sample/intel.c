@@ -1,0 +1,141 @@
+/* The files of i915 and xe: a Data Center GPU Max with each, and processor graphics. */
+#include "probe/gpu/gpu_sample.h"
+#include "sampled.h"
+
+extern const struct sampler_ops sampler_intel;
+
+#define I915 "sys/class/drm/card0/"
+#define XE "sys/class/drm/card1/device/"
+
+static const char *throttled(const struct sampled *s, const char *thing, size_t i, char buf[32])
+{
+    const struct signal_row *row = tick_find(&s->tick, &gpu_throttle_set, thing);
+
+    if (!row)
+        return "no row";
+    if (isnan(row->values[i]))
+        return "absent";
+    snprintf(buf, 32, "%.15g", row->values[i]);
+    return buf;
+}
+#define is_throttled(s, thing, i, want) \
+    is_str(throttled((s), (thing), (i), (char[32]){ "" }), (want), "%s %s", (thing), #i)
+
+static void build(struct sampled *s)
+{
+    folder_text(s->folder, I915 "device/uevent",
+                "DRIVER=i915\nPCI_ID=8086:0BD5\nPCI_SLOT_NAME=0000:2a:00.0\n");
+    folder_text(s->folder, I915 "gt/gt0/rps_act_freq_mhz", "1550\n");
+    folder_text(s->folder, I915 "gt/gt0/rps_RP0_freq_mhz", "1600\n");
+    folder_text(s->folder, I915 "gt/gt0/rc6_residency_ms", "1000\n");
+    folder_text(s->folder, I915 "gt/gt0/throttle_reason_status", "0\n");
+    folder_text(s->folder, I915 "gt/gt0/throttle_reason_pl1", "1\n");
+    folder_text(s->folder, I915 "gt/gt0/throttle_reason_prochot", "0\n");
+    folder_text(s->folder, I915 "device/hwmon/hwmon4/name", "i915_gt0\n");
+    folder_text(s->folder, I915 "device/hwmon/hwmon4/energy1_input", "5\n");
+    folder_text(s->folder, I915 "device/hwmon/hwmon5/name", "i915\n");
+    folder_text(s->folder, I915 "device/hwmon/hwmon5/energy1_input", "7000000\n");
+    folder_text(s->folder, I915 "device/hwmon/hwmon5/power1_max", "600000000\n");
+    folder_text(s->folder, XE "uevent",
+                "DRIVER=xe\nPCI_ID=8086:0BD5\nPCI_SLOT_NAME=0000:3a:00.0\n");
+    folder_text(s->folder, XE "tile0/gt0/freq0/act_freq", "900\n");
+    folder_text(s->folder, XE "tile0/gt0/freq0/rp0_freq", "1600\n");
+    folder_text(s->folder, XE "tile0/gt0/gtidle/idle_residency_ms", "500\n");
+    folder_text(s->folder, XE "tile0/gt0/freq0/throttle/status", "1\n");
+    folder_text(s->folder, XE "tile0/gt0/freq0/throttle/reason_pl2", "0\n");
+    folder_text(s->folder, XE "tile0/gt0/freq0/throttle/reason_thermal", "1\n");
+    folder_text(s->folder, XE "hwmon/hwmon6/name", "xe\n");
+    folder_text(s->folder, XE "hwmon/hwmon6/energy2_input", "2500000\n");
+    folder_text(s->folder, XE "hwmon/hwmon6/power2_max", "450000000\n");
+    folder_text(s->folder, XE "hwmon/hwmon6/temp2_input", "55000\n");
+    folder_text(s->folder, XE "hwmon/hwmon6/temp3_input", "60000\n");
+    folder_text(s->folder, "sys/class/drm/card2/device/uevent",
+                "DRIVER=i915\nPCI_ID=8086:4680\nPCI_SLOT_NAME=0000:00:02.0\n");
+    folder_text(s->folder, "sys/class/drm/card2/gt/gt0/rps_act_freq_mhz", "300\n");
+}
+
+static void test_values(struct sampled *s)
+{
+    is_int(sampled_open(s), 0, "it opens");
+    is_int(sampled_at(s, 100), 4, "two accelerators, no processor graphics");
+    is_value(s, "intel0", "sm_clock_hertz", "1550000000");
+    is_value(s, "intel0", "sm_clock_max_hertz", "1600000000");
+    is_value(s, "intel0", "energy_joules_total", "7");
+    is_value(s, "intel0", "power_limit_watts", "600");
+    is_value(s, "intel0", "power_watts", "absent");
+    is_value(s, "intel0", "busy_ratio", "absent");
+    is_value(s, "intel0", "temperature_celsius", "absent");
+    is_value(s, "intel0", "memory_used_bytes", "absent");
+    is_value(s, "intel0", "lost", "0");
+    is_str(signal_fact(tick_find(&s->tick, &gpu_set, "intel0"), "vendor"), "intel", "vendor");
+    is_str(signal_fact(tick_find(&s->tick, &gpu_set, "intel0"), "pci"), "0000:2a:00.0", "pci");
+    is_throttled(s, "intel0", GPU_THROTTLED_POWER, "0");
+    is_throttled(s, "intel0", GPU_THROTTLED_SYNC, "absent");
+    is_value(s, "intel1", "sm_clock_hertz", "900000000");
+    is_value(s, "intel1", "sm_clock_max_hertz", "1600000000");
+    is_value(s, "intel1", "energy_joules_total", "2.5");
+    is_value(s, "intel1", "power_limit_watts", "450");
+    is_value(s, "intel1", "temperature_celsius", "55");
+    is_value(s, "intel1", "memory_temperature_celsius", "60");
+    is_throttled(s, "intel1", GPU_THROTTLED_POWER, "0");
+    is_throttled(s, "intel1", GPU_THROTTLED_THERMAL, "1");
+    is_throttled(s, "intel1", GPU_THROTTLED_OTHER, "0");
+}
+
+static void test_rates(struct sampled *s)
+{
+    folder_text(s->folder, I915 "gt/gt0/rc6_residency_ms", "1500\n");
+    folder_text(s->folder, I915 "gt/gt0/throttle_reason_status", "1\n");
+    folder_text(s->folder, I915 "device/hwmon/hwmon5/energy1_input", "1007000000\n");
+    folder_text(s->folder, XE "tile0/gt0/gtidle/idle_residency_ms", "2600\n");
+    folder_text(s->folder, XE "tile0/gt0/freq0/throttle/reason_thermal", "0\n");
+    folder_text(s->folder, XE "hwmon/hwmon6/energy2_input", "5\n");
+    is_int(sampled_at(s, 102), 4, "two seconds later");
+    is_value(s, "intel0", "power_watts", "500");
+    is_value(s, "intel0", "busy_ratio", "0.75");
+    is_throttled(s, "intel0", GPU_THROTTLED_POWER, "1");
+    is_throttled(s, "intel0", GPU_THROTTLED_BRAKE, "0");
+    is_value(s, "intel1", "power_watts", "absent");
+    is_value(s, "intel1", "busy_ratio", "0");
+    is_throttled(s, "intel1", GPU_THROTTLED_THERMAL, "0");
+    is_throttled(s, "intel1", GPU_THROTTLED_OTHER, "1");
+    folder_text(s->folder, XE "tile0/gt0/freq0/throttle/reason_new", "1\n");
+    folder_text(s->folder, XE "tile0/gt0/gtidle/idle_residency_ms", "100\n");
+    is_int(sampled_at(s, 103), 4, "another second");
+    is_value(s, "intel1", "busy_ratio", "absent");
+    is_throttled(s, "intel1", GPU_THROTTLED_OTHER, "1");
+    folder_text(s->folder, I915 "device/hwmon/hwmon5/energy1_input", "1008000000\n");
+    is_int(sampled_at(s, 103), 4, "no time at all");
+    is_value(s, "intel0", "power_watts", "absent");
+    is_value(s, "intel0", "busy_ratio", "absent");
+}
+
+static void test_gone(struct sampled *s)
+{
+    char path[PATH_MAX];
+
+    folder_path(s->folder, XE "uevent", path);
+    folder_need(remove(path), path);
+    is_int(sampled_at(s, 131), 2, "one is gone");
+    is_value(s, "intel1", "lost", "no row");
+    folder_text(s->folder, XE "uevent",
+                "DRIVER=xe\nPCI_ID=8086:0BD5\nPCI_SLOT_NAME=0000:3a:00.0\n");
+    is_int(sampled_at(s, 161), 4, "and back");
+    is_value(s, "intel1", "power_watts", "absent");
+    is_value(s, "intel1", "sm_clock_hertz", "900000000");
+}
+
+int main(void)
+{
+    struct sampled s;
+
+    sampled_make(&s, &sampler_intel);
+    is_int(sampled_open(&s), -ENOENT, "nothing there");
+    build(&s);
+    test_values(&s);
+    test_rates(&s);
+    test_gone(&s);
+    sampled_oom(&s);
+    sampled_remove(&s);
+    return done();
+}

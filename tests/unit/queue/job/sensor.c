@@ -1,0 +1,106 @@
+/* What rows of accelerators say of a queue's slots; and the process that reads them. */
+#include "queue/job/sensor.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "folder.h"
+#include "probe/gpu/gpu_sample.h"
+#include "tap.h"
+
+enum { SLOTS = 4, PATIENCE_MS = 10000 };
+
+static void make(struct local_pool *p, struct local_slot slots[SLOTS], bool has_pci)
+{
+    for (int i = 0; i < SLOTS; i++)
+        slots[i] = (struct local_slot){
+            .name = "GPU", .index = i, .has_pci = has_pci, .pci = { .bus = (uint8_t)(16 + i) }
+        };
+    *p = (struct local_pool){ .slots = slots, .n_slots = SLOTS };
+}
+
+static void add(struct tick *t, const char *thing, const char *pci, double busy, double active)
+{
+    struct signal_row *row = tick_add(t, &gpu_set, thing);
+
+    row->values[GPU_BUSY] = busy;
+    row->values[GPU_SM_ACTIVE] = active;
+    tick_fact(row, GPU_PCI, pci);
+}
+
+static void test_rows(void)
+{
+    struct local_slot slots[SLOTS];
+    struct tick t = { .n_rows = 0 };
+    struct local_sensed s;
+    struct local_pool p;
+
+    make(&p, slots, true);
+    tick_begin(&t, 0, 0);
+    add(&t, "2", "00000000:10:00.0", 0.25, (double)NAN);
+    add(&t, "1", "0000:11:00.0", (double)NAN, (double)NAN);
+    add(&t, "0", "0000:12:00.0", 0, 0.6);
+    local_sensor_map(&p, &t, &s);
+    is_int(s.milli[0], 250, "by its address");
+    is_int(s.milli[1], -1, "one that does not tell");
+    is_int(s.milli[2], 600, "units at work count where no kernel was seen");
+    is_int(s.milli[3], -1, "one that is not there");
+    is_int(s.milli[SLOTS], -1, "nor any more");
+    make(&p, slots, false);
+    local_sensor_map(&p, &t, &s);
+    ok(s.milli[0] == 600 && s.milli[2] == 250, "by its number where there is no address");
+    tick_begin(&t, 0, 0);
+    add(&t, "0", "", 1, 1);
+    t.rows[0].values[GPU_LOST] = 1;
+    local_sensor_map(&p, &t, &s);
+    is_int(s.milli[0], -1, "one that is lost tells nothing");
+    tick_done(&t);
+}
+
+/* The next reading; -1: it ended. */
+static int next(int fd, struct local_sensed *s)
+{
+    struct pollfd p = { .fd = fd, .events = POLLIN };
+    int rc = poll(&p, 1, PATIENCE_MS) == 1 ? local_sensor_read(fd, s) : -ETIMEDOUT;
+
+    return rc;
+}
+
+static void test_process(const char *root)
+{
+    struct local_slot slots[SLOTS];
+    struct local_sensed s = { { 0 } };
+    struct local_pool p;
+    char script[PATH_MAX];
+    int fd;
+
+    make(&p, slots, false);
+    folder_text(root, "script",
+                "[fake]\ncount = 2\n[gpu 0]\nbusy_ratio = 0.5\n[gpu 1]\n"
+                "busy_ratio = 0\n");
+    folder_path(root, "script", script);
+    fd = local_sensor_start(&p, script, 10);
+    ok(fd >= 0, "a process that reads");
+    for (int i = 0; i < 3; i++)
+        is_int(next(fd, &s), 1, "it tells again and again");
+    ok(s.milli[0] == 500 && s.milli[1] == 0 && s.milli[2] == -1, "what the script says");
+    close(fd);
+    ok(waitpid(-1, NULL, 0) > 0, "it ends when nobody listens");
+    fd = local_sensor_start(&p, "/nonexistent", 10);
+    is_int(next(fd, &s), -EPIPE, "one that cannot read ends by itself");
+    close(fd);
+    (void)waitpid(-1, NULL, 0);
+}
+
+int main(void)
+{
+    char root[PATH_MAX];
+
+    folder_make(root);
+    test_rows();
+    test_process(root);
+    folder_remove(root);
+    return done();
+}

@@ -1,0 +1,182 @@
+/* The live view as JSON and as text, and both with every allocation failing once. */
+#include <errno.h>
+
+#include "diagnose/node/live.h"
+#include "live_ticks.h"
+#include "oom.h"
+#include "render/node/live_json.h"
+#include "render/node/live_text.h"
+#include "tap.h"
+
+static const struct given lines[] = {
+    CPU(0.2, 0.3),
+    CORE("0", 0.25),
+    DISK("vda", 0.98, 100, 0.084, 412),
+    ONE("filesystem", "/", "size_bytes", 100),
+    NFS("/data", 100, 0.01, 0.03),
+    NET("eth0", 1e6, 2e6, 1.25e9),
+    GPU("0", 0.38, 1),
+    ONE("gpu", "0", "power_watts", 300),
+    { "gpu_throttle", "0", "active", "reason=\"power\"", 1, 1 },
+    PROCESS("17", 0.5, 1e6),
+    ONE("memory", "", "total_bytes", 64e9),
+    END,
+};
+
+static struct live live;
+static struct tick ticks[2];
+static const struct live_alert alerts[] = { { "disk-full", "critical", "/", "it is full", NULL,
+                                              5 } };
+static struct event events[] = { { .wall_ns = 3000000, .kind = "xid", .code = 79 } };
+static const struct live_extra extra = { "n1", alerts, 1, events, 1 };
+
+static void fill(void)
+{
+    live = (struct live){ .n_gpus = 0 };
+    made_ticks(lines, 1, ticks);
+    tick_fact(made_row(&ticks[1], &lines[ARRAY_SIZE(lines) - 3]), 0, "a\033[31m\n\xff\"b");
+    live_update(&live, &ticks[0], &ticks[1]);
+}
+
+static bool has(const struct str *out, const char *text)
+{
+    return strstr(str_text(out), text) != NULL;
+}
+
+static void test_json(void)
+{
+    static const char *const parts[] = {
+        "{\"schema\":\"brim.live.v1\",\"time\":\"1970-01-01T00:00:00Z\",\"time_ms\":0,\"host\":"
+        "\"n1\","
+        "\"interval_s\":1,\"verdict\":{\"state\":\"limit\",\"severity\":\"critical\",",
+        "\"bottleneck\":\"storage\"}",
+        "{\"id\":\"storage\",\"title\":\"Storage\",\"load\":0.98,\"state\":\"limit\",",
+        "\"thing\":\"vda\"}",
+        "{\"id\":\"pcie\",\"title\":\"PCIe\",\"load\":null,\"state\":\"unknown\",",
+        "\"gpus\":[{\"gpu\":\"0\",\"model\":null,",
+        "\"throttle\":[\"power\"],\"processes\":1,\"lost\":false}]",
+        "\"cpu\":{\"busy\":0.2,\"iowait\":0.3,\"steal\":null,\"cores\":1,\"busiest\":0.25,"
+        "\"load1\":null,\"run_wait\":null}",
+        "{\"device\":\"vda\",\"read\":412000000,\"write\":0,\"iops\":100,\"await\":0.084,",
+        "{\"mount\":\"/\",\"size\":100,\"used\":null,\"free\":null}",
+        "{\"mount\":\"/data\",\"ops\":100,\"read\":10000000,\"write\":null,\"rtt\":0.03,"
+        "\"queue\":0.01,\"execute\":0.04}",
+        "\"speed\":1250000000,\"errors\":null,",
+        "\"processes\":[{\"pid\":17,\"comm\":\"a\\u001b[31m\\n\xef\xbf\xbd\\\"b\",",
+        "\"alerts\":[{\"name\":\"disk-full\",\"severity\":\"critical\",\"thing\":\"/\","
+        "\"text\":\"it is full\",\"action\":null,\"since_ms\":5}]",
+        "\"events\":[{\"time_ms\":3,\"kind\":\"xid\",\"severity\":\"not checked\",\"code\":79,",
+    };
+    CLEANUP(str_done) struct str out = STR_INIT(1 << 20);
+
+    live_json(&live, &extra, &out);
+    is_int(str_error(&out), 0, "written");
+    ok(!strchr(str_text(&out), '\n'), "one line");
+    for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+        ok(has(&out, parts[i]), "%s", parts[i]);
+}
+
+/* The longest line, in bytes without those of UTF-8's tails; the count of lines. */
+static size_t widest(const char *text, size_t *n)
+{
+    size_t most = 0, columns = 0;
+
+    for (*n = 0; *text; text++) {
+        if (*text == '\n') {
+            most = MAX(most, columns);
+            columns = 0;
+            ++*n;
+        } else {
+            columns += ((unsigned char)*text & 0xc0) != 0x80;
+        }
+    }
+    return most;
+}
+
+static void test_text(void)
+{
+    CLEANUP(str_done) struct str out = STR_INIT(1 << 20);
+    struct live_look look = { .columns = 100, .unicode = true };
+    struct live_extra umlaut = extra;
+
+    live_text(&live, &extra, &look, &out);
+    ok(!strncmp(str_text(&out), "storage limits this node: disk vda is 98 % busy", 40),
+       "the sentence comes first");
+    ok(has(&out, "\nwaste: 0.6 of 1 GPU idle\n"), "waste");
+    ok(has(&out, "\ndo: look at process 17 (a?[31m ?\"b): it writes 1.0 MB/s\n"),
+       "what to do, made harmless");
+    ok(has(&out, "▶storage █████▉ 98% → cpu █▎     20% → pcie - "), "the bottleneck is marked");
+    ok(has(&out, "\n17       a?[31m??\"b "), "a hostile name");
+    ok(!strchr(str_text(&out), '\033'), "no escapes without colour");
+    ok(has(&out, "critical: it is full"), "alerts");
+    str_reset(&out);
+    look.unicode = false;
+    umlaut.host = "n\xc3\xb6";
+    live_text(&live, &umlaut, &look, &out);
+    ok(has(&out, "\nn?: 1 CPU 20 % busy"), "a name that is not ASCII");
+    for (const char *c = str_text(&out); *c; c++)
+        if ((unsigned char)*c >= 0x80 || (*c < ' ' && *c != '\n')) {
+            ok(false, "byte %d is not ASCII", (unsigned char)*c);
+            break;
+        }
+    ok(has(&out, "*storage ###### 98% > cpu "), "in ASCII");
+    str_reset(&out);
+    look.colour = true;
+    live_text(&live, &extra, &look, &out);
+    ok(has(&out, "\033[1;31mstorage ###### 98%\033[0m"), "the bottleneck in red");
+    ok(!has(&out, "a\033[31m"), "no escapes of others");
+}
+
+static void test_sizes(void)
+{
+    for (unsigned columns = 1; columns < 140; columns += 13)
+        for (unsigned rows = 1; rows < 60; rows += 7) {
+            CLEANUP(str_done) struct str out = STR_INIT(1 << 20);
+            struct live_look look = { columns, rows, false, true, "footer" };
+            size_t n, most;
+
+            live_text(&live, &extra, &look, &out);
+            most = widest(str_text(&out), &n);
+            ok(n <= rows && (most <= columns || columns < 20), "%ux%u: %zux%zu", columns, rows,
+               most, n);
+        }
+}
+
+static int render(void)
+{
+    CLEANUP(str_done) struct str json = STR_INIT(1 << 20), text = STR_INIT(1 << 20);
+    struct live_look look = { .columns = 80, .unicode = true, .footer = "q" };
+
+    live_json(&live, &extra, &json);
+    live_text(&live, &extra, &look, &text);
+    return str_error(&json) ? str_error(&json) : str_error(&text);
+}
+
+static void test_oom(void)
+{
+    bool failed;
+
+    oom_restart();
+    do {
+        int rc;
+
+        oom_next();
+        rc = render();
+        failed = oom_end();
+        if (failed ? rc != -ENOMEM : rc != 0)
+            ok(false, "allocation %d: rc %d", oom_at, rc);
+    } while (failed);
+    ok(oom_at > 10, "%d allocations failed once each", oom_at - 1);
+}
+
+int main(void)
+{
+    fill();
+    test_json();
+    test_text();
+    test_sizes();
+    test_oom();
+    tick_done(&ticks[0]);
+    tick_done(&ticks[1]);
+    return done();
+}

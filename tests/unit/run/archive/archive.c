@@ -1,0 +1,197 @@
+/* Runs written and read back, allocations that fail, files that are broken. */
+#include <errno.h>
+#include <math.h>
+#include <sys/stat.h>
+
+#include "oom.h"
+#include "run/archive/archive.h"
+#include "tap.h"
+
+#define S ((int64_t)1000 * 1000 * 1000)
+
+static char runs[64];
+
+static struct step a_step(uint64_t n)
+{
+    struct step s = { .number = n,
+                      .begin_ns = (int64_t)n * S,
+                      .end_ns = (int64_t)(n + 1) * S,
+                      .samples = 32,
+                      .loss = (double)NAN };
+
+    for (unsigned i = 0; i < BRIM_STAGES; i++)
+        s.device_s[i] = (double)NAN;
+    s.host_s[BRIM_STAGE_WAIT] = 0.25;
+    s.host_s[BRIM_STAGE_FORWARD] = 0.75;
+    return s;
+}
+
+static struct run a_run(struct run_note *notes)
+{
+    struct run r = { .id = "20261121-000000-0001",
+                     .name = "na\"me\\ #1",
+                     .command = "sh -c 'x; y'",
+                     .folder = "/",
+                     .user = "me",
+                     .host = "node1",
+                     .begin_ns = 1000 * S,
+                     .environment = notes,
+                     .n_environment = 1 };
+
+    notes[0] = (struct run_note){ "env.X", "a=b # c" };
+    return r;
+}
+
+static struct run_moment a_moment(int64_t i)
+{
+    struct run_moment m = { .wall_ns = (1000 + i) * S, .monotonic_ns = i * S, .seconds = 1 };
+
+    for (int s = 0; s < RUN_SIGNALS; s++)
+        m.values[s] = (double)NAN;
+    m.values[RUN_JOB_CPU] = 1.5;
+    return m;
+}
+
+/* A run with a rank of n steps and three moments. */
+static int write_run(struct run *r, uint64_t n)
+{
+    CLEANUP(archive_closep) struct archive *a = NULL;
+    struct lane lane;
+    int rc;
+
+    lane_init(&lane);
+    lane.rank = 3;
+    snprintf(lane.host, sizeof(lane.host), "node1");
+    rc = archive_create(&a, runs, r, 0, NULL);
+    if (rc == 0)
+        rc = lane_note(&lane, "loader.workers", "4");
+    for (uint64_t i = 0; i < n && rc == 0; i++) {
+        const struct step s = a_step(i);
+
+        rc = lane_step(&lane, &s);
+        if (rc == 0 && (i % 777 == 0 || i + 1 == n))
+            rc = archive_lane(a, 0, &lane, NULL);
+    }
+    for (int64_t i = 1; i <= 3 && rc == 0; i++) {
+        const struct run_moment m = a_moment(i);
+
+        rc = archive_moment(a, &m, NULL);
+    }
+    r->end = RUN_EXITED;
+    r->status = 5;
+    r->end_ns = 1003 * S;
+    if (rc == 0)
+        rc = archive_about(a, r, NULL);
+    lane_done(&lane);
+    return rc;
+}
+
+static const char *folder(void)
+{
+    static const char id[] = "/20261121-000000-0001";
+    static char path[128];
+
+    snprintf(path, sizeof(path), "%s%s", runs, id);
+    return path;
+}
+
+static void test_round_trip(uint64_t n)
+{
+    const uint64_t kept = n < 22000 ? n : 22000;
+    struct run_note notes[1];
+    struct run r = a_run(notes), got;
+    struct err e = { "" };
+
+    is_int(write_run(&r, n), 0, "%d steps are written", (int)n);
+    is_int(run_load(folder(), &got, &e), 0, "and read: %s", e.text);
+    is_str(got.name, r.name, "the name");
+    is_str(got.command, r.command, "the command");
+    is_int(got.end, RUN_EXITED, "the end");
+    is_int(got.status, 5, "the status");
+    is_int((long long)got.n_moments, 3, "moments");
+    ok(got.moments[2].values[RUN_JOB_CPU] == 1.5, "with their values");
+    ok(isnan(got.moments[2].values[RUN_GPUS]), "and without what is absent");
+    is_str(got.environment[0].value, "a=b # c", "a note");
+    is_int((long long)got.n_ranks, 1, "ranks");
+    is_int(got.ranks[0].rank, 3, "its number");
+    is_int((long long)got.ranks[0].n_steps, (long long)kept, "steps that are kept");
+    is_int((long long)got.ranks[0].dropped, (long long)(n - kept), "and those that are summed");
+    is_int((long long)got.ranks[0].total.number, (long long)n, "all in the total");
+    ok(fabs(got.ranks[0].total.host_s[BRIM_STAGE_WAIT] - 0.25 * (double)n) < 1e-6, "its sums");
+    is_int((long long)got.ranks[0].steps[kept - 1].number, (long long)n - 1, "the last one");
+    is_int((long long)got.ranks[0].steps[kept > 2000 ? 2000 : 0].number,
+           n > 22000     ? (long long)n - 20000
+           : kept > 2000 ? 2000
+                         : 0,
+           "the first behind the gap");
+    is_str(run_note(&got.ranks[0], "loader.workers"), "4", "a note of the rank");
+    run_done(&got);
+    is_int(run_remove(folder(), NULL), 0, "it is removed");
+}
+
+static void test_oom(void)
+{
+    bool failed = true;
+
+    for (oom_restart(); failed;) {
+        struct run_note notes[1];
+        struct run r = a_run(notes), got = { .id = NULL };
+        int rc;
+
+        oom_next();
+        rc = write_run(&r, 300);
+        if (rc == 0)
+            rc = run_load(folder(), &got, NULL);
+        failed = oom_end();
+        ok(failed ? rc == -ENOMEM || rc == 0 : rc == 0, "allocation %d: %d", oom_at, rc);
+        run_done(&got);
+        (void)!run_remove(folder(), NULL);
+    }
+}
+
+static void test_broken(void)
+{
+    struct archive_part part;
+    struct run r = { .id = NULL };
+    struct err e = { "" };
+    char header[64] = "BRIMMOM1";
+
+    is_int(archive_parse_about("", 0, &r, &part, &e), -EINVAL, "nothing is no run");
+    is_int(archive_parse_about("[run]\nversion = 2\n", 18, &r, &part, &e), -EPROTONOSUPPORT,
+           "another version");
+    is_int(archive_parse_moments(header, sizeof(header), &r, &e), -EPROTONOSUPPORT, "no order");
+    is_int(archive_parse_moments(header, 3, &r, &e), -EINVAL, "too short");
+    is_int(archive_parse_steps(header, sizeof(header), &r, &e), -EINVAL, "too short for steps");
+    is_int(run_load("/nonexistent", &r, &e), -ENOENT, "no folder");
+    run_done(&r);
+}
+
+static void test_find(void)
+{
+    CLEANUP(str_done) struct str found = STR_INIT(256);
+    struct run_note notes[1];
+    struct run r = a_run(notes);
+
+    is_int(write_run(&r, 5), 0, "a run");
+    is_int(runs_find(runs, "2026", &found, NULL), 0, "by the start of its id");
+    is_str(str_text(&found), folder(), "its folder");
+    is_int(runs_find(runs, "last", &found, NULL), 0, "the last one");
+    is_int(runs_find(runs, r.name, &found, NULL), 0, "by its name");
+    is_str(str_text(&found), folder(), "the same");
+    is_int(runs_find(runs, "x", &found, NULL), -ENOENT, "none");
+    is_int(run_remove(folder(), NULL), 0, "removed");
+    is_int(runs_find(runs, "last", &found, NULL), -ENOENT, "there is none any more");
+}
+
+int main(void)
+{
+    snprintf(runs, sizeof(runs), "/tmp/t_archive_%d", (int)getpid());
+    test_round_trip(1);
+    test_round_trip(2500);
+    test_round_trip(50000);
+    test_oom();
+    test_broken();
+    test_find();
+    rmdir(runs);
+    return done();
+}

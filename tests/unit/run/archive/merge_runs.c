@@ -1,0 +1,212 @@
+/* The pure parts of a run: who observes one job together, parts made into one, moments taken into
+ * one. */
+#include <math.h>
+#include <stdbool.h>
+
+#include "folder.h"
+#include "live_ticks.h"
+#include "run/archive/merge_runs.h"
+#include "run/job/identity.h"
+#include "run/moment/moment.h"
+#include "tap.h"
+
+#define S ((int64_t)1000000000)
+
+/* ---- identity ---- */
+
+static const char *key_of(char *const *env, int parent, struct identity *i)
+{
+    identity_read(i, env, parent);
+    return i->key;
+}
+
+static void test_identity(void)
+{
+    char *none[] = { (char[]){ "HOME=/" }, NULL };
+    char *torch[] = { (char[]){ "TORCHELASTIC_RUN_ID=a/b c" },
+                      (char[]){ "MASTER_PORT=29500" },
+                      (char[]){ "RANK=3" },
+                      (char[]){ "LOCAL_RANK=1" },
+                      (char[]){ "WORLD_SIZE=8" },
+                      NULL };
+    char *slurm[] = { (char[]){ "SLURM_JOB_ID=7" }, (char[]){ "SLURM_STEP_ID=0" },
+                      (char[]){ "SLURM_PROCID=2" }, (char[]){ "SLURM_NTASKS=4" }, NULL };
+    char *batch[] = { (char[]){ "SLURM_JOB_ID=7" }, (char[]){ "SLURM_NTASKS=4" }, NULL };
+    char *mpi[] = { (char[]){ "PMIX_NAMESPACE=prterun-1@1" }, (char[]){ "PMIX_RANK=1" },
+                    (char[]){ "OMPI_COMM_WORLD_SIZE=2" }, NULL };
+    char *alone[] = { (char[]){ "MASTER_PORT=1" }, (char[]){ "RANK=0" }, (char[]){ "WORLD_SIZE=1" },
+                      NULL };
+    char *broken[] = { (char[]){ "MASTER_PORT=1" }, (char[]){ "RANK=x" },
+                       (char[]){ "WORLD_SIZE=2" }, NULL };
+    struct identity i;
+
+    is_str(key_of(none, 1, &i), "", "nobody else observes it");
+    ok(i.rank == -1 && i.world == -1, "ranks are not known");
+    is_str(key_of(torch, 42, &i), "torch-a_b_c-29500-42", "torchrun, as a part of a file's name");
+    ok(i.rank == 3 && i.local_rank == 1 && i.world == 8 && !i.unique, "and its rank");
+    is_str(key_of(slurm, 42, &i), "slurm-7.0", "a step of Slurm");
+    ok(i.rank == 2 && i.unique, "which is the same on all nodes");
+    is_str(key_of(batch, 42, &i), "", "not its batch script");
+    is_str(key_of(mpi, 42, &i), "mpi-prterun-1@1", "PMIx");
+    is_str(key_of(alone, 42, &i), "", "one rank alone");
+    is_str(key_of(broken, 42, &i), "", "a rank that is no number");
+}
+
+static void test_shared_id(void)
+{
+    struct identity a = { .key = "job" }, b = { .key = "job" }, c = { .key = "" };
+    char folder[PATH_MAX], path[PATH_MAX + 16];
+    int64_t now_ns;
+    struct stat st;
+
+    folder_make(folder);
+    folder_text(folder, "clock", "");
+    snprintf(path, sizeof(path), "%s/clock", folder);
+    folder_need(stat(path, &st), path);
+    now_ns = (int64_t)st.st_mtim.tv_sec * S;
+    identity_make(&a, 0, 0x12345);
+    is_str(a.id, "19700101-000000-2345", "an id of a time and chance");
+    identity_make(&b, 1700000000 * S, 0xbeef);
+    identity_make(&c, 1700000000 * S, 0xbeef);
+    is_int(identity_share(&a, folder, now_ns, NULL), 0, "the first one sets it");
+    is_int(identity_share(&b, folder, now_ns, NULL), 0, "the second one");
+    is_str(b.id, a.id, "takes it");
+    is_int(identity_share(&c, folder, now_ns, NULL), 0, "who has no key");
+    is_str(c.id, "20231114-221320-beef", "keeps its own");
+    identity_make(&b, 1700000000 * S, 0xbeef);
+    is_int(identity_share(&b, folder, now_ns + 300 * S, NULL), 0, "a later job");
+    is_str(b.id, "20231114-221320-beef", "with a key that was used before has one of its own");
+    ok(identity_share(&a, "/nonexistent/brim", now_ns, NULL) < 0, "a folder that is not there");
+    folder_remove(folder);
+}
+
+/* ---- parts ---- */
+
+static void make_part(struct run *r, int rank, int64_t begin_ns, double cpu)
+{
+    struct run_rank *k;
+
+    *r = (struct run){ .id = "x", .host = "a", .end = RUN_EXITED, .end_ns = begin_ns + 10 * S };
+    k = r->ranks = arena_alloc(&r->arena, sizeof(*k));
+    *k = (struct run_rank){ .rank = rank, .host = "a", .framework = "torch" };
+    k->steps = arena_alloc(&r->arena, sizeof(*k->steps));
+    k->n_steps = r->n_ranks = 1;
+    k->steps[0] = (struct step){ .begin_ns = 5 * S, .end_ns = 6 * S };
+    for (int i = 0; i < 10; i++) {
+        struct run_moment *m = ARENA_PUSH(&r->arena, &r->moments, &r->n_moments);
+
+        *m = (struct run_moment){ .wall_ns = begin_ns + (i + 1) * S, .seconds = 1 };
+        for (int s = 0; s < RUN_SIGNALS; s++)
+            m->values[s] = (double)NAN;
+        m->values[RUN_JOB_CPU] = cpu;
+        m->values[RUN_JOB_PSS] = i == 3 || rank ? 1e9 : (double)NAN;
+        m->values[RUN_OTHER_CPU] = 3;
+        m->values[RUN_CPU_BUSY] = 0.5;
+        m->values[RUN_WORKERS] = rank + 1;
+        m->values[RUN_WORKER_CPU] = rank ? 0.2 : 0.8;
+    }
+}
+
+static void test_parts(void)
+{
+    struct archive_part here = { .host = "a", .offset_ns = 100 }, there = { .host = "b" };
+    struct run a, b;
+
+    make_part(&a, 0, 1000 * S, 1);
+    make_part(&b, 1, 1000 * S + S / 10, 2);
+    b.end = RUN_KILLED;
+    b.status = 9;
+    is_int(parts_add(&a, &here, &b, &here), 0, "two observers on one node");
+    ok(a.n_ranks == 2 && a.ranks[1].rank == 1 && a.ranks[1].steps[0].begin_ns == 5 * S,
+       "two ranks");
+    ok(a.n_moments == 10 && a.moments[3].values[RUN_JOB_CPU] == 3, "their processes together");
+    ok(a.moments[3].values[RUN_JOB_PSS] == 2e9 && isnan(a.moments[4].values[RUN_JOB_PSS]),
+       "memory where both tell it");
+    ok(a.moments[3].values[RUN_OTHER_CPU] == 1, "which are no others");
+    ok(a.moments[3].values[RUN_CPU_BUSY] == 0.5, "the node counts once");
+    ok(fabs(a.moments[3].values[RUN_WORKER_CPU] - 0.4) < 1e-9, "means by how many there are: %g",
+       a.moments[3].values[RUN_WORKER_CPU]);
+    ok(a.end == RUN_KILLED && a.status == 9, "a failure stays");
+    run_done(&a);
+    make_part(&a, 0, 1000 * S, 1);
+    there.offset_ns = here.offset_ns + 7 * S;
+    is_int(parts_add(&a, &here, &b, &there), 0, "another node");
+    is_int(a.ranks[1].steps[0].begin_ns / S, 12, "its steps get times of the first one's clock");
+    ok(a.moments[3].values[RUN_JOB_CPU] == 1, "its moments are left out");
+    there.offset_ns = INT64_MIN;
+    is_int(parts_add(&a, &here, &b, &there), 0, "a clock that cannot be");
+    is_int(a.ranks[2].steps[0].begin_ns / S, 5, "is not used");
+    run_done(&a);
+    run_done(&b);
+}
+
+/* ---- moments ---- */
+
+static void test_merge(void)
+{
+    struct run_moment a = { .wall_ns = 10, .monotonic_ns = 1, .seconds = 1 };
+    struct run_moment b = { .wall_ns = 20, .monotonic_ns = 2, .seconds = 3 };
+
+    for (int s = 0; s < RUN_SIGNALS; s++)
+        a.values[s] = b.values[s] = (double)NAN;
+    a.values[RUN_JOB_CPU] = 1;
+    b.values[RUN_JOB_CPU] = 5;
+    a.values[RUN_SWAP] = 7;
+    b.values[RUN_CPUS] = 2;
+    moment_merge(&a, &b);
+    ok(a.values[RUN_JOB_CPU] == 4, "means by length: %g", a.values[RUN_JOB_CPU]);
+    ok(a.values[RUN_SWAP] == 7 && a.values[RUN_CPUS] == 2, "of one where the other lacks it");
+    ok(isnan(a.values[RUN_GPUS]), "of none where both do");
+    ok(a.wall_ns == 20 && a.monotonic_ns == 2 && a.seconds == 4, "it ends when the later one does");
+}
+
+#define GAUGED(thing, signal, value) \
+    { \
+        "gpu", thing, signal, NULL, value, value \
+    }
+#define USED(domain, joules) \
+    { \
+        "rapl", domain, "energy_joules_total", NULL, 1e6, 1e6 + (joules) \
+    }
+
+static void test_power(void)
+{
+    static const struct given all[] = { GAUGED("0", "power_watts", 300),
+                                        GAUGED("0", "memory_used_bytes", 5e9),
+                                        GAUGED("1", "power_watts", 100),
+                                        GAUGED("1", "memory_used_bytes", 1e9),
+                                        USED("package-0", 50),
+                                        USED("core-0", 40),
+                                        USED("dram-0", 10),
+                                        USED("psys", 70),
+                                        { .set = NULL } };
+    static const struct given some[] = { GAUGED("0", "power_watts", 300),
+                                         GAUGED("1", "busy_ratio", 1),
+                                         { .set = NULL } };
+    const struct family_growth growth = { .processes = 1 };
+    const struct moment_job job = { .cgroup = "" };
+    struct tick ticks[2] = { { .n_rows = 0 } };
+    struct run_moment m;
+
+    made_ticks(all, 10, ticks);
+    moment_make(&ticks[0], &ticks[1], &growth, &job, &m);
+    ok(m.values[RUN_GPU_WATTS] == 400, "both accelerators: %g W", m.values[RUN_GPU_WATTS]);
+    ok(m.values[RUN_GPU_MEMORY_USED] == 6e9, "and their memory");
+    ok(fabs(m.values[RUN_CPU_WATTS] - 60) < 1e-6,
+       "processors and memory, not their parts once more: %g W", m.values[RUN_CPU_WATTS]);
+    made_ticks(some, 20, ticks);
+    moment_make(&ticks[0], &ticks[1], &growth, &job, &m);
+    ok(isnan(m.values[RUN_GPU_WATTS]) && isnan(m.values[RUN_CPU_WATTS]), "of one alone it is none");
+    tick_done(&ticks[0]);
+    tick_done(&ticks[1]);
+}
+
+int main(void)
+{
+    test_identity();
+    test_shared_id();
+    test_parts();
+    test_merge();
+    test_power();
+    return done();
+}

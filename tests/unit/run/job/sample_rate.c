@@ -1,0 +1,89 @@
+#include "run/job/sample_rate.h"
+
+#include "brim/ring.h"
+#include "tap.h"
+
+#define SECOND_NS ((int64_t)1000 * 1000 * 1000)
+
+/* A job of two ranks at the sample of each second. */
+struct job {
+    struct pace pace;
+    struct pace_look look;
+};
+
+static void start(struct job *j)
+{
+    *j = (struct job){ .look = { .now_ns = SECOND_NS, .ranks = 2, .next_s = 1 } };
+}
+
+/* So many seconds, in each of which it waits and marks so much: whether it is calm then. */
+static bool pass(struct job *j, int seconds, double waited_s, uint64_t marks)
+{
+    bool calm = false;
+
+    for (int i = 0; i < seconds; i++) {
+        calm = pace_is_calm(&j->pace, &j->look);
+        j->look.now_ns += SECOND_NS;
+        j->look.waited_s += waited_s;
+        j->look.marks += marks;
+    }
+    return calm;
+}
+
+static void test_computing(void)
+{
+    struct job j;
+
+    start(&j);
+    ok(!pass(&j, 10, 0.01, 1000), "it is not believed at once");
+    ok(pass(&j, 1, 0.01, 1000), "ten seconds of computing");
+    ok(pass(&j, 100, 0.01, 1000), "and on");
+}
+
+static void test_waiting(void)
+{
+    struct job j;
+
+    start(&j);
+    ok(!pass(&j, 60, 0.05, 1000), "ranks that wait for data");
+    ok(!pass(&j, 10, 0, 1000), "they have just ended to");
+    ok(pass(&j, 1, 0, 1000), "ten seconds ago");
+    j.look.blocked = 0.1;
+    ok(!pass(&j, 1, 0, 1000), "a process waits for a disk");
+    j.look.blocked = 0;
+    ok(!pass(&j, 9, 0, 1000), "and may do so again");
+    ok(pass(&j, 1, 0, 1000), "but did not");
+}
+
+static void test_unmarked(void)
+{
+    struct job j;
+
+    start(&j);
+    j.look.ranks = 0;
+    ok(!pass(&j, 60, 0, 0), "without marks there is a rhythm to be found");
+    j.look.ranks = 1;
+    ok(!pass(&j, 9, 0, 10), "the first marks");
+    ok(pass(&j, 1, 0, 10), "are enough");
+}
+
+static void test_ring(void)
+{
+    struct job j;
+
+    start(&j);
+    ok(pass(&j, 60, 0, BRIM_RING_CAPACITY / 4), "a ring that is read in time");
+    ok(!pass(&j, 60, 0, BRIM_RING_CAPACITY / 4 + 1), "one that fills");
+    start(&j);
+    j.look.next_s = 10;
+    ok(!pass(&j, 60, 0, BRIM_RING_CAPACITY / 8), "or would until the next sample");
+}
+
+int main(void)
+{
+    test_computing();
+    test_waiting();
+    test_unmarked();
+    test_ring();
+    return done();
+}

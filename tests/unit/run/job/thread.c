@@ -1,0 +1,36 @@
+#include "run/job/thread.h"
+
+#include <errno.h>
+
+#include "tap.h"
+
+static void test_times(void)
+{
+    static const char *const bad[] = {
+        "", "12", "x 1 2", "12 ", "12 y", "12  3", "99999999999999999999999 1 2"
+    };
+    struct thread_times t = { 7, 7 };
+
+    is_int(thread_parse_times("957258713 238892 16\n", &t), 0, "a line of schedstat");
+    is_int((long long)t.ran_ns, 957258713, "on a CPU");
+    is_int((long long)t.waited_ns, 238892, "for one");
+    for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+        is_int(thread_parse_times(bad[i], &t), -EINVAL, "refused: '%s'", bad[i]);
+    is_int((long long)t.ran_ns, 957258713, "and nothing is set");
+}
+
+static void test_file_wait(void)
+{
+    ok(thread_is_file_wait("request_wait_answer"), "FUSE");
+    ok(thread_is_file_wait("ptlrpc_set_wait"), "Lustre");
+    ok(!thread_is_file_wait("hrtimer_nanosleep"), "no file is waited for in a sleep");
+    ok(!thread_is_file_wait("0"), "nor where nothing is told");
+    ok(!thread_is_file_wait(""), "nor where that is empty");
+}
+
+int main(void)
+{
+    test_times();
+    test_file_wait();
+    return done();
+}

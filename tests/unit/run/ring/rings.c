@@ -1,0 +1,175 @@
+/* Rings as brim run reads them: by calls, into a copy, while their processes write or cut them
+ * off. */
+#include "run/ring/rings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "brim/step.h"
+#include "folder.h"
+#include "model/job/step.h"
+#include "run/ring/ring_copy.h"
+#include "tap.h"
+
+enum { THREADS = 2, EACH = 300000, MASK = 0x7fff };
+
+static char folder[PATH_MAX];
+
+static int open_file(char path[PATH_MAX + 64])
+{
+    snprintf(path, PATH_MAX + 64, "%s/rank-0-%d.ring", folder, (int)getpid());
+    return open(path, O_RDWR | O_CLOEXEC);
+}
+
+static void mark_steps(struct brim_step *s, int n)
+{
+    for (int i = 0; i < n; i++) {
+        brim_stage_begin(s, BRIM_STAGE_FORWARD);
+        brim_stage_end(s, BRIM_STAGE_FORWARD);
+        brim_step_samples(s, 32);
+        brim_step_end(s);
+    }
+}
+
+static void test_steps(void)
+{
+    struct brim_step *s = brim_step_open_at(folder, "test 1", 0, 0, 1);
+    struct rings *rings = NULL;
+    char path[PATH_MAX + 64];
+    struct err e = { "" };
+
+    is_int(rings_open(&rings, folder, &e), 0, "a folder of rings");
+    brim_step_note(s, "loader.workers=3");
+    brim_step_begin(s);
+    mark_steps(s, 10);
+    is_int(rings_read(rings, &e), 0, "is read");
+    is_int((int)rings_count(rings), 1, "one has steps");
+    is_int((int)rings_lane(rings, 0)->count, 10, "ten of them");
+    ok(rings_lane(rings, 0)->n_notes == 1 && !strcmp(rings_lane(rings, 0)->notes[0].value, "3"),
+       "a note with its text");
+    mark_steps(s, 5);
+    is_int(rings_read(rings, &e), 0, "and again");
+    is_int((int)rings_lane(rings, 0)->count, 15, "what is new");
+    ok(!e.text[0] && rings_lost(rings) == 0, "nothing is missing");
+    for (int i = 0; i < 5; i++)
+        mark_steps(s, BRIM_RING_CAPACITY / 4);
+    is_int(rings_read(rings, &e), 0, "behind more than it holds");
+    ok(rings_lost(rings) > BRIM_RING_CAPACITY / 4 &&
+           rings_lane(rings, 0)->count > BRIM_RING_CAPACITY / 8,
+       "the last ones are there, %d marks are counted as lost", (int)rings_lost(rings));
+    rings_close(rings);
+    brim_step_close(s);
+    close(open_file(path));
+    unlink(path);
+}
+
+/* A file that shrinks would end who has it mapped. */
+static void test_cut(off_t size)
+{
+    struct brim_step *s = brim_step_open_at(folder, "test 1", 0, 0, 1);
+    struct rings *rings = NULL;
+    char path[PATH_MAX + 64];
+    struct err e = { "" };
+    struct stat st;
+    int fd = open_file(path);
+
+    folder_need(fstat(fd, &st), path);
+    folder_need(rings_open(&rings, folder, NULL), folder);
+    mark_steps(s, 3);
+    is_int(rings_read(rings, &e), 0, "steps before it is cut to %d bytes", (int)size);
+    mark_steps(s, 3);
+    folder_need(ftruncate(fd, size), path);
+    is_int(rings_read(rings, &e), 0, "and after");
+    ok(strstr(e.text, "cut off"), "it is told: %s", e.text);
+    ok(rings_count(rings) == 1 && rings_lane(rings, 0)->count == 2, "what was read is kept");
+    e.text[0] = 0;
+    folder_need(ftruncate(fd, st.st_size), path); /* its writer has it mapped, too */
+    mark_steps(s, 3);
+    ok(rings_read(rings, &e) == 0 && !e.text[0], "once");
+    is_int((int)rings_lane(rings, 0)->count, 2, "it is not read any more");
+    rings_close(rings);
+    brim_step_close(s);
+    unlink(path);
+    close(fd);
+}
+
+static void test_no_ring(void)
+{
+    struct rings *rings = NULL;
+    char path[PATH_MAX + 64];
+    struct err e = { "" };
+    int fd;
+
+    snprintf(path, sizeof(path), "%s/rank-0-77.ring", folder);
+    fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    folder_need(rings_open(&rings, folder, NULL), folder);
+    ok(rings_read(rings, &e) == 0 && strstr(e.text, "rank-0-77.ring"), "an empty file: %s", e.text);
+    e.text[0] = 0;
+    ok(rings_read(rings, &e) == 0 && !e.text[0] && rings_count(rings) == 0, "is told once");
+    rings_close(rings);
+    close(fd);
+    unlink(path);
+}
+
+static void *mark_many(void *arg)
+{
+    for (int i = 0; i < EACH; i++)
+        brim_step_mark(arg, BRIM_RING_SAMPLES | (uint32_t)(i & MASK) << 16, (uint64_t)i);
+    return NULL;
+}
+
+/* Whole records only, though nobody waits for who copies. */
+static void test_threads(void)
+{
+    struct brim_step *s = brim_step_open_at(folder, "test 1", 0, 0, 1);
+    pthread_t threads[THREADS];
+    struct ring_copy copy;
+    struct step_ring r;
+    struct step_mark m;
+    struct stat st = { .st_size = 0 };
+    char path[PATH_MAX + 64];
+    uint64_t got = 0;
+    bool bad = false;
+    int fd = open_file(path);
+
+    folder_need(fstat(fd, &st), path);
+    is_int(ring_copy_open(&copy, fd, (size_t)st.st_size), 0, "a copy");
+    is_int(step_ring_attach(&r, copy.bytes, copy.size, NULL), 0, "is a ring");
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, mark_many, s);
+    while (got + r.lost < THREADS * EACH) {
+        int rc = ring_copy_update(&copy, r.next);
+
+        while (rc == 0 && (rc = step_ring_next(&r, &m)) != 0) {
+            got += rc == 1;
+            if (rc == 1)
+                bad |= m.count >= EACH || m.source != (m.count & MASK);
+            rc = 0;
+        }
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    ok(!bad, "no mark is torn");
+    is_int((long long)(got + r.lost), THREADS * EACH, "all are there or counted: %lld lost",
+           (long long)r.lost);
+    ring_copy_done(&copy);
+    brim_step_close(s);
+    unlink(path);
+}
+
+int main(void)
+{
+    folder_make(folder);
+    test_steps();
+    test_cut(0);
+    test_cut(BRIM_RING_HEADER_SIZE + BRIM_RING_TEXT_SIZE);
+    test_no_ring();
+    test_threads();
+    folder_remove(folder);
+    return done();
+}

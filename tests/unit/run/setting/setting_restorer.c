@@ -1,0 +1,190 @@
+/* The process that changes settings of a machine: what it changes is put back when it is told so,
+ * when the one who started it is killed, and by the next one when it was killed as well. */
+#include "run/setting/setting_restorer.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "folder.h"
+#include "oom.h"
+#include "tap.h"
+
+#define DISK "sys/block/sda/"
+#define KB DISK "queue/read_ahead_kb"
+
+struct bench {
+    char root[PATH_MAX], state[PATH_MAX], note[PATH_MAX + 8];
+    struct lever_about about;
+};
+
+static const char *now(const struct bench *b)
+{
+    static char text[64];
+    char full[PATH_MAX];
+    FILE *f;
+
+    folder_path(b->root, KB, full);
+    f = fopen(full, "re");
+    text[f ? fread(text, 1, sizeof(text) - 1, f) : 0] = 0;
+    if (f)
+        fclose(f);
+    text[strcspn(text, "\n")] = 0;
+    return text;
+}
+
+static void set_up(struct bench *b)
+{
+    folder_make(b->root);
+    folder_path(b->root, "state/machine", b->state);
+    snprintf(b->note, sizeof(b->note), "%s/undo", b->state);
+    b->about = (struct lever_about){ .root = b->root };
+    folder_text(b->root, DISK "stat", "1 0 100 0 0\n");
+    folder_text(b->root, KB, "128\n");
+}
+
+static struct warden *start(const struct bench *b)
+{
+    struct warden *w = NULL;
+    struct err e = { "" };
+
+    folder_text(b->root, DISK "stat", "1 0 100 0 0\n");
+    is_int(warden_start(&w, b->state, &b->about, &e), 0, "it starts: %s", e.text);
+    /* It has looked at its disks when it answers. */
+    ok(w && !warden_now(w, "disk.readahead", (char[LEVER_WORD]){ 0 }), "nothing is read yet");
+    folder_text(b->root, DISK "stat", "1 0 900 0 0\n");
+    return w;
+}
+
+static void check_life(const struct bench *b)
+{
+    struct warden *w = start(b), *other = NULL;
+    char value[LEVER_WORD] = "";
+    struct err e = { "" };
+
+    ok(warden_now(w, "disk.readahead", value), "it tells");
+    is_str(value, "128", "the value");
+    is_int(warden_set(w, "disk.readahead", "4096", &e), 0, "it sets: %s", e.text);
+    is_str(now(b), "4096", "it is set");
+    ok(access(b->note, F_OK) == 0, "there is a note");
+    is_int(warden_set(w, "disk.readahead", "128", &e), 0, "and back: %s", e.text);
+    is_int(warden_set(w, "disk.readahead", "512", &e), 0, "and again: %s", e.text);
+    ok(warden_set(w, "cpu.governor", "performance", &e) < 0, "what there is not: %s", e.text);
+    is_int(warden_start(&other, b->state, &b->about, &e), -EBUSY, "one at a time: %s", e.text);
+    is_int(warden_undo(b->state, &b->about, NULL, &e), -EBUSY, "what it has is its own");
+    is_int(warden_end(w, &e), 0, "it ends: %s", e.text);
+    is_str(now(b), "128", "and puts back what was there first");
+    ok(access(b->note, F_OK) < 0, "the note is gone");
+    is_int(warden_undo(b->state, &b->about, NULL, &e), 0, "nothing is left to do");
+}
+
+/* Whether the machine is as it was, soon. */
+static bool comes_back(const struct bench *b)
+{
+    for (int i = 0; i < 1000; i++) {
+        if (!strcmp(now(b), "128") && access(b->note, F_OK) < 0)
+            return true;
+        nanosleep(&(const struct timespec){ .tv_nsec = 10000000 }, NULL);
+    }
+    return false;
+}
+
+/* In a child, which is killed. */
+static void change_and_die(const struct bench *b)
+{
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        struct warden *w = NULL;
+
+        if (warden_start(&w, b->state, &b->about, NULL) == 0)
+            (void)warden_now(w, "disk.readahead", (char[LEVER_WORD]){ 0 });
+        folder_text(b->root, DISK "stat", "1 0 5000 0 0\n");
+        _exit(w && warden_set(w, "disk.readahead", "4096", NULL) == 0 && !strcmp(now(b), "4096")
+                  ? raise(SIGKILL)
+                  : 1);
+    }
+    waitpid(pid, &(int){ 0 }, 0);
+}
+
+static void check_killed(const struct bench *b)
+{
+    folder_text(b->root, DISK "stat", "1 0 100 0 0\n");
+    change_and_die(b);
+    ok(comes_back(b), "brim killed: it is put back");
+}
+
+/* What a killed warden leaves: the note, and the machine as it was changed. */
+static void leave(const struct bench *b, const char *boot)
+{
+    char text[256];
+
+    snprintf(text, sizeof(text), "boot %s\ndisk.readahead sda 128\n", boot);
+    folder_text(b->root, "state/machine/undo", text);
+    folder_text(b->root, KB, "4096\n");
+}
+
+static void read_boot(char boot[64])
+{
+    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+    boot[f ? fread(boot, 1, 63, f) : 0] = 0;
+    boot[strcspn(boot, "\n")] = 0;
+    if (f)
+        fclose(f);
+}
+
+static void check_left(const struct bench *b)
+{
+    CLEANUP(str_done) struct str told = STR_INIT(4096);
+    struct err e = { "" };
+    char boot[64], gone[PATH_MAX];
+
+    read_boot(boot);
+    leave(b, boot);
+    is_int(warden_undo(b->state, &b->about, &told, &e), 1, "one is put back: %s", e.text);
+    is_str(now(b), "128", "it is");
+    is_str(str_text(&told), "disk.readahead of sda is 128 again\n", "it is told");
+    leave(b, boot);
+    is_int(warden_end(start(b), &e), 0, "the next one does it, too");
+    is_str(now(b), "128", "it is");
+    leave(b, "of-another-day");
+    is_int(warden_undo(b->state, &b->about, NULL, &e), 0, "after a boot nothing is");
+    is_str(now(b), "4096", "left as it is");
+    leave(b, boot);
+    folder_path(b->root, KB, gone);
+    folder_need(unlink(gone), gone);
+    ok(warden_undo(b->state, &b->about, NULL, &e) < 0, "what can not be put back");
+    ok(strstr(e.text, "disk.readahead of sda could not be put back to 128"), "says so: %s", e.text);
+    ok(access(b->note, F_OK) == 0, "and the note stays");
+    leave(b, boot);
+}
+
+static void check_memory(const struct bench *b)
+{
+    bool failed;
+
+    do {
+        struct err e = { "" };
+        int rc;
+
+        oom_next();
+        rc = warden_undo(b->state, &b->about, NULL, &e);
+        failed = oom_end();
+        ok(failed ? rc == -ENOMEM : rc >= 0, "allocation %d: %d %s", oom_at, rc, e.text);
+    } while (failed);
+    is_str(now(b), "128", "it is put back in the end");
+}
+
+int main(void)
+{
+    struct bench b;
+
+    set_up(&b);
+    check_life(&b);
+    check_killed(&b);
+    check_left(&b);
+    check_memory(&b);
+    folder_remove(b.root);
+    return done();
+}

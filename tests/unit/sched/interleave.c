@@ -1,0 +1,322 @@
+/* Jobs that share devices by turns: how long their steps take, and who shares with whom. */
+#include "sched/interleave.h"
+#include "sched/order.h"
+#include "sim/sim.h"
+
+#include <math.h>
+
+#include "tap.h"
+
+enum { ROUNDS = 100, JOBS = 60 };
+
+/* Numbers that repeat. */
+static int below(uint64_t *state, int n)
+{
+    *state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
+    return (int)((*state >> 33) % (uint64_t)n);
+}
+
+static bool near(double a, double b, double share)
+{
+    return fabs(a - b) <= share * fmax(fabs(a), fabs(b));
+}
+
+/* ---- steps ---- */
+
+static struct work job_of(float read, float compute, float talk)
+{
+    struct work w = { .length_ms = 1000, .milli = WORK_WHOLE, .devices = 1, .restart_ms = -1 };
+
+    w.stage_ms[0] = read;
+    w.stage_ms[1] = compute;
+    w.stage_ms[2] = talk;
+    w.step_ms = read + compute + talk;
+    return w;
+}
+
+static double period(const struct work *a, const struct work *b, const struct work *c,
+                     const struct work *d)
+{
+    const struct work *jobs[] = { a, b, c, d };
+    int n = 1;
+
+    while (n < RHYTHM_JOBS && jobs[n])
+        n++;
+    return rhythm_period(jobs, n);
+}
+
+static void test_steps(void)
+{
+    const struct work reads = job_of(100, 0, 0), computes = job_of(0, 100, 0);
+    const struct work talks = job_of(0, 0, 100);
+
+    ok(near(period(&reads, NULL, NULL, NULL), 101.5, 1e-6), "alone");
+    ok(near(period(&reads, &computes, NULL, NULL), 100 * 1.33 / 1.015, 1e-6), "two that differ");
+    ok(near(period(&computes, &computes, NULL, NULL), 200 * 1.33 / 1.015, 1e-6), "two alike");
+    ok(near(period(&computes, &talks, &computes, &talks), 200 * 1.37 / 1.015, 1e-6), "two and two");
+    ok(near(period(&reads, &reads, &reads, &reads), 200 * 1.37 / 1.015, 1e-6),
+       "two may read at a time");
+}
+
+/* Whatever the jobs: their order does not matter, and nobody computes or talks beside another. */
+static void test_any_steps(void)
+{
+    static const double costs[] = { 1.015, 1.33, 1.5, 1.37 };
+    int differ = 0, impossible = 0;
+    uint64_t chance = 1;
+
+    for (int round = 0; round < ROUNDS; round++) {
+        int n = 2 + below(&chance, 3);
+        struct work w[RHYTHM_JOBS];
+        const struct work *jobs[RHYTHM_JOBS], *other[RHYTHM_JOBS];
+        double compute = 0, talk = 0, made;
+
+        for (int i = 0; i < n; i++) {
+            w[i] = job_of((float)below(&chance, 800), (float)below(&chance, 400),
+                          (float)below(&chance, 100));
+            jobs[i] = &w[i];
+            other[n - 1 - i] = &w[i];
+            compute += (double)w[i].stage_ms[1];
+            talk += (double)w[i].stage_ms[2];
+        }
+        made = rhythm_period(jobs, n);
+        differ += !near(made, rhythm_period(other, n), 2e-3);
+        made *= costs[0] / costs[n - 1];
+        impossible += made * (1 + 2e-3) < fmax(compute, talk);
+    }
+    is_int(differ, 0, "the order of jobs does not matter");
+    is_int(impossible, 0, "the steps are possible");
+}
+
+/* ---- plans ---- */
+
+static int add_job(struct workload *w, uint64_t *chance, int64_t *now_ms)
+{
+    static const int sizes[] = { 1, 1, 2, 4, 8, 16 };
+    struct work *job = ARENA_PUSH(&w->arena, &w->jobs, &w->n_jobs);
+
+    if (!job)
+        return -1;
+    *job = job_of((float)below(chance, 3) * 200, (float)(1 + below(chance, 3)) * 100,
+                  (float)below(chance, 2) * 50);
+    if (below(chance, 8) == 0)
+        job->step_ms = 0; /* nobody knows */
+    job->name = "j";
+    job->devices = sizes[below(chance, 6)];
+    job->length_ms = 1 + below(chance, 5000000);
+    job->limit_ms = job->length_ms * 2;
+    job->restart_ms = below(chance, 2) ? below(chance, 9) * 1000 : -1;
+    job->submit_ms = *now_ms;
+    *now_ms += below(chance, 200000);
+    return 0;
+}
+
+static int make(struct workload *w, uint64_t seed)
+{
+    int64_t now_ms = 0;
+    struct err e;
+
+    *w = (struct workload){ .n_jobs = 0 };
+    for (int i = 0; i < JOBS; i++)
+        if (add_job(w, &seed, &now_ms) < 0)
+            return -1;
+    return workload_settle(w, &e);
+}
+
+/* What is wrong with a plan; NULL. */
+static const char *wrong_plan(const struct interleave *x, const struct interleave_job *jobs,
+                              int64_t devices, bool contended)
+{
+    bool used[JOBS] = { false };
+    int64_t taken = 0;
+
+    for (size_t i = 0; i < x->n_bundles; i++) {
+        const struct bundle *b = &x->bundles[i];
+
+        if (b->n == 0 || b->n > (uint32_t)x->most)
+            return "a bundle is too large";
+        if (b->n > 1 && !contended)
+            return "jobs share that need not";
+        taken += jobs[b->jobs[0]].work->devices;
+        for (uint32_t k = 0; k < b->n; k++) {
+            const struct work *w = jobs[b->jobs[k]].work;
+
+            if (used[b->jobs[k]])
+                return "a job is in two bundles";
+            if (w->devices != jobs[b->jobs[0]].work->devices)
+                return "jobs of different sizes share";
+            if (b->n > 1 && (w->step_ms <= 0 || jobs[b->jobs[k]].alone))
+                return "a job shares whose steps nobody knows";
+            used[b->jobs[k]] = true;
+        }
+    }
+    return taken > devices ? "more devices are taken than there are" : NULL;
+}
+
+static void test_plans(const struct policy *policy)
+{
+    const char *wrong = NULL;
+    int shared = 0;
+
+    for (uint64_t seed = 1; seed <= ROUNDS && !wrong; seed++) {
+        struct interleave_job jobs[JOBS];
+        struct interleave x = { .most = 0 };
+        struct workload w;
+        int64_t sum = 0;
+
+        if (make(&w, seed) < 0 || interleave_open(&x, &w, policy) < 0)
+            wrong = "it cannot be made";
+        for (uint32_t i = 0; i < JOBS && !wrong; i++) {
+            jobs[i] = (struct interleave_job){ .work = &w.jobs[i],
+                                               .left_ms = (double)w.jobs[i].length_ms,
+                                               .bundle = BUNDLE_NONE,
+                                               .kind = x.kind[i],
+                                               .alone = i % 7 == 0 };
+            sum += w.jobs[i].devices;
+        }
+        for (int k = 0; k < 2 && !wrong; k++) {
+            int64_t devices = k ? sum : sum / 3;
+
+            interleave_plan(&x, jobs, JOBS, devices);
+            wrong = wrong_plan(&x, jobs, devices, !k);
+            for (size_t i = 0; i < x.n_bundles; i++)
+                shared += x.bundles[i].n > 1;
+        }
+        interleave_done(&x);
+        workload_done(&w);
+    }
+    ok(!wrong, "plans: %s", wrong ? wrong : "hold");
+    ok(shared > ROUNDS, "jobs share (%d)", shared);
+}
+
+/* ---- runs ---- */
+
+static const char *check(const struct policy *p, uint64_t seed)
+{
+    const char *wrong = NULL;
+    struct pool pool = { .n_nodes = 0 };
+    struct sim_result r, again;
+    struct workload w;
+    struct err e;
+    double work = 0;
+
+    if (make(&w, seed) < 0 || pool_parse(&pool, "4x8", &e) < 0 ||
+        sim_run(&r, p, &pool, &w, NULL, &e) < 0 || sim_run(&again, p, &pool, &w, NULL, &e) < 0)
+        return "it does not run";
+    for (size_t i = 0; i < w.n_jobs && !wrong; i++) {
+        const struct sim_job *j = &r.jobs[i];
+
+        if (j->starts == 0 || j->end_ms <= 0)
+            wrong = "a job never ran";
+        else if (j->end_ms - w.jobs[i].submit_ms != j->ran_ms + j->wait_ms)
+            wrong = "time was lost or made";
+        else if (j->ran_ms < w.jobs[i].length_ms)
+            wrong = "work was made";
+        work += (double)j->ran_ms * w.jobs[i].devices;
+    }
+    if (!wrong && r.used_all > (double)pool.devices * (double)r.end_ms)
+        wrong = "more devices were used than there are";
+    if (!wrong && r.used_all > work)
+        wrong = "devices were held by nobody";
+    if (memcmp(r.jobs, again.jobs, w.n_jobs * sizeof(*r.jobs)) != 0)
+        wrong = "a second run differs";
+    sim_result_done(&r);
+    sim_result_done(&again);
+    workload_done(&w);
+    pool_done(&pool);
+    return wrong;
+}
+
+/* A job for one device that costs nothing to start; stages: 0 are not known. NULL: no memory. */
+static struct work *add_seen(struct workload *w, int64_t submit_ms, float stages)
+{
+    struct work *job = ARENA_PUSH(&w->arena, &w->jobs, &w->n_jobs);
+
+    if (!job)
+        return NULL;
+    *job = job_of(stages, stages / 2, 0);
+    job->name = "j";
+    job->length_ms = 600000;
+    job->restart_ms = 0;
+    job->submit_ms = submit_ms;
+    return job;
+}
+
+/* Runs them on one device, where jobs declare their steps. */
+static bool run_seen(struct workload *w, struct sim_result *r)
+{
+    struct pool pool = { .n_nodes = 0 };
+    struct policy p;
+    struct err e;
+    bool runs;
+
+    runs = workload_settle(w, &e) == 0 && pool_parse(&pool, "1x1", &e) == 0 &&
+           policy_named(&p, "interleave-steps", &e) == 0 && sim_run(r, &p, &pool, w, NULL, &e) == 0;
+    pool_done(&pool);
+    return ok(runs, "they run");
+}
+
+/* The first of a kind has the device for itself until a minute of its work was seen; then those of
+ * its kind share at once. */
+static void test_seen(void)
+{
+    static const int64_t submitted_ms[] = { 0, 10000, 200000 }, started_ms[] = { 0, 60000, 200000 };
+    struct workload w = { .n_jobs = 0 };
+    struct sim_result r = { .events = 0 };
+    bool made = true;
+
+    for (int i = 0; i < 3; i++)
+        made = add_seen(&w, submitted_ms[i], i < 2 ? 200 : 100) && made;
+    if (made && run_seen(&w, &r)) {
+        for (int i = 0; i < 3; i++)
+            is_int(r.jobs[i].start_ms, started_ms[i], "job %d begins", i);
+        is_int(r.jobs[0].wait_ms, 60000, "the first waits while the third is seen");
+        is_int(r.jobs[1].wait_ms, 50000 + 60000, "so does the second, which shared with it");
+    }
+    sim_result_done(&r);
+    workload_done(&w);
+}
+
+/* Jobs whose stages nobody knows are not alike: the second is not known by the first, and goes
+ * before it for its own minute. */
+static void test_unlike(void)
+{
+    struct workload w = { .n_jobs = 0 };
+    struct work *job;
+    struct sim_result r = { .events = 0 };
+
+    for (int i = 0; i < 2; i++) {
+        job = add_seen(&w, i * 100000, 0);
+        if (job)
+            job->length_ms = i ? 6000000 : 1000000;
+    }
+    if (run_seen(&w, &r)) {
+        is_int(r.jobs[1].start_ms, 100000, "though it is the longer one");
+        is_int(r.jobs[1].starts, 2, "and waits for the other one behind that minute");
+    }
+    sim_result_done(&r);
+    workload_done(&w);
+}
+
+int main(void)
+{
+    static const char *const names[] = { "interleave", "interleave-las", "interleave-steps" };
+
+    test_steps();
+    test_any_steps();
+    test_seen();
+    test_unlike();
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        const char *wrong = NULL;
+        struct policy p;
+        struct err e;
+
+        if (!ok(policy_named(&p, names[i], &e) == 0, "%s", names[i]))
+            continue;
+        test_plans(&p);
+        for (uint64_t seed = 1; seed <= ROUNDS && !wrong; seed++)
+            wrong = check(&p, seed);
+        ok(!wrong, "%s: %s", names[i], wrong ? wrong : "holds");
+    }
+    return done();
+}

@@ -1,0 +1,588 @@
+/* Proposals from verdicts over made runs: the knob that fits the cause, values that the machine
+ * carries, no word no numeric knob, nothing for a healthy job, every allocation failing once. */
+#include "tune/propose/propose.h"
+
+#include <errno.h>
+
+#include "diagnose/verdict/judge.h"
+#include "knobs_ini.h"
+#include "oom_arena.h"
+#include "run_made.h"
+#include "tap.h"
+
+enum { SEEDS = 20 };
+
+struct proposed {
+    struct knobs knobs;
+    struct run run;
+    struct verdict verdict;
+    struct propose_about about;
+    struct proposals out;
+};
+
+static void open_made(struct proposed *p, struct made *m)
+{
+    struct err e = { "" };
+
+    *p = (struct proposed){ .run = { .id = NULL } };
+    made_build(m, &p->run);
+    if (judge_run(&p->run, NULL, &p->verdict) < 0 ||
+        knobs_load(&p->knobs, "k", data_knobs_ini, data_knobs_ini_len, &e) < 0)
+        abort();
+    p->about = (struct propose_about){ .run = &p->run,
+                                       .verdict = &p->verdict,
+                                       .knobs = &p->knobs,
+                                       .least_gain = 0.02,
+                                       .shm_free_b = (double)NAN,
+                                       .mtbf_s = (double)NAN };
+}
+
+static void again(struct proposed *p)
+{
+    proposals_done(&p->out);
+    if (propose(&p->out, &p->about) < 0)
+        abort();
+}
+
+static void close_made(struct proposed *p)
+{
+    proposals_done(&p->out);
+    verdict_done(&p->verdict);
+    run_done(&p->run);
+    knobs_done(&p->knobs);
+}
+
+static const struct candidate *find(const struct candidate *list, size_t n, const char *knob)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(list[i].knob->name, knob))
+            return &list[i];
+    return NULL;
+}
+
+static const struct candidate *allowed(const struct proposed *p, const char *knob)
+{
+    return find(p->out.list, p->out.count, knob);
+}
+
+static const struct candidate *barred(const struct proposed *p, const char *knob)
+{
+    return find(p->out.barred, p->out.n_barred, knob);
+}
+
+/* ---- the cause and the knob ---- */
+
+static const struct {
+    enum cause cause;
+    const char *knob;
+    bool numeric;
+} fits[] = {
+    { CAUSE_LOADER_WAITS, "loader.workers", false },
+    { CAUSE_FEW_WORKERS, "loader.workers", false },
+    { CAUSE_MANY_WORKERS, "loader.workers", false },
+    { CAUSE_STORAGE_LATENCY, "loader.readahead", false },
+    { CAUSE_SMALL_FILES, "loader.readahead", false },
+    { CAUSE_PAGEABLE_COPY, "loader.pin", false },
+    { CAUSE_CPU_THREADS, "threads.intra", false },
+    { CAUSE_CPU_SPINNING, "threads.waiting", false },
+    { CAUSE_BLAS, "blas.library", false },
+    { CAUSE_NUMA, "cpu.binding", false },
+    { CAUSE_SMALL_BATCH, "torch.compile", true },
+};
+
+static bool is_ranked(const struct proposals *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (!p->list[i].why || !*p->list[i].why || !(p->list[i].gain >= 1.02) ||
+            (i && p->list[i].gain > p->list[i - 1].gain))
+            return false;
+    return true;
+}
+
+static void test_fits(void)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(fits); i++) {
+        int hits = 0, first = 0, ranked = 0, unasked = 0;
+
+        for (uint64_t seed = 0; seed < SEEDS; seed++) {
+            struct made m = made_like(fits[i].cause, seed);
+            struct proposed p;
+
+            made_note(&m, "process", "torch 2.4.0, threads 8, between ops 1, blas generic");
+            open_made(&p, &m);
+            again(&p);
+            for (size_t k = 0; k < p.out.count; k++)
+                unasked += p.out.list[k].knob->risk != KNOB_SAFE;
+            ranked += is_ranked(&p.out);
+            p.about.numeric = fits[i].numeric;
+            again(&p);
+            hits += allowed(&p, fits[i].knob) != NULL;
+            first += p.out.count && !strcmp(p.out.list[0].knob->name, fits[i].knob);
+            close_made(&p);
+        }
+        ok(hits >= SEEDS * 9 / 10, "%s: %s is proposed in %d of %d, first in %d",
+           cause_name(fits[i].cause), fits[i].knob, hits, SEEDS, first);
+        is_int(unasked, 0, "never a numeric one unasked");
+        is_int(ranked, SEEDS, "ranked, with reasons");
+    }
+}
+
+static void test_healthy(void)
+{
+    int none = 0, said = 0;
+
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        struct made m = made_like(CAUSE_NONE, seed);
+        struct proposed p;
+
+        made_note(&m, "loader.workers", "4");
+        m.s[RUN_WORKERS] = 4 * (double)m.ranks;
+        open_made(&p, &m);
+        again(&p);
+        none += p.out.count == 0;
+        said += p.out.sentence && strstr(p.out.sentence, "promises 2 %") != NULL;
+        close_made(&p);
+    }
+    ok(none >= SEEDS * 9 / 10, "%d of %d healthy runs have nothing to try", none, SEEDS);
+    is_int(said, none, "and that is said");
+}
+
+/* ---- workers: a rank that waits 80 % of 100 ms without workers, on 64 CPUs ---- */
+
+static struct made waiting(void)
+{
+    struct made m = made_like(CAUSE_NONE, 2);
+
+    m.ranks = 1;
+    m.step_s = 0.1;
+    m.noise = 1e-9;
+    m.steps = 100;
+    for (int s = 0; s < BRIM_STAGES; s++)
+        m.share[s] = 0;
+    m.share[BRIM_STAGE_WAIT] = 0.8;
+    m.share[BRIM_STAGE_BACKWARD] = 0.2;
+    m.s[RUN_CPUS] = 64;
+    m.s[RUN_RANK_CPU] = 0.25;
+    m.s[RUN_CPU_BUSY] = 0.01;
+    made_note(&m, "note.0", "loader 1: workers 0, batch 16, prefetch none, pin no, kind map");
+    return m;
+}
+
+static const char *workers(struct proposed *p)
+{
+    const struct candidate *c;
+
+    again(p);
+    c = allowed(p, "loader.workers");
+    return c ? c->value : NULL;
+}
+
+static void test_workers(void)
+{
+    struct made m = waiting();
+    struct proposed p;
+    const struct candidate *c;
+
+    open_made(&p, &m);
+    is_str(workers(&p), "5", "1.15 x 80 ms / 20 ms, rounded up");
+    c = allowed(&p, "loader.workers");
+    is_str(c->before, "0", "from none");
+    ok(c->gain > 4.9 && c->gain < 5.1, "which is %.2f times as fast", c->gain);
+    for (size_t i = 0; i < p.run.n_moments; i++)
+        p.run.moments[i].values[RUN_MEMORY_AVAILABLE] = 2e9;
+    is_str(workers(&p), "3", "as many as 1 GB carries at 300 MB");
+    for (size_t i = 0; i < p.run.n_moments; i++)
+        p.run.moments[i].values[RUN_MEMORY_AVAILABLE] = (double)NAN;
+    p.run.ranks[0].notes[0] = (struct run_note){
+        "note.0", "loader 1: workers 0, batch 16, batch_bytes 1000000, kind map"
+    };
+    p.about.shm_free_b = 13e6;
+    is_str(workers(&p), "2", "as many as /dev/shm carries");
+    p.run.ranks[0].notes[0].value = "loader 1: workers 0, batch 16, kind iterable";
+    is_str(workers(&p), "1", "one for data that come as a stream");
+    c = allowed(&p, "loader.workers");
+    ok(c && strstr(c->why, "1 worker can read a stream ahead"), "and why: %s", c ? c->why : "");
+    p.run.ranks[0].notes[0].value = "loader 1: workers 1, batch 16, kind iterable";
+    is_str(workers(&p), NULL, "and no more");
+    close_made(&p);
+
+    m.s[RUN_CPUS] = 2;
+    m.s[RUN_RANK_CPU] = 1;
+    open_made(&p, &m);
+    is_str(workers(&p), "2", "decoding takes CPUs, of which there are two");
+    c = allowed(&p, "loader.workers");
+    ok(c && c->gain <= 2.01, "which is %.2f times as fast at most", c ? c->gain : 0);
+    close_made(&p);
+}
+
+static void test_busy_workers(void)
+{
+    struct made m = waiting();
+    struct proposed p;
+
+    m.notes[0][1] = "loader 1: workers 4, batch 16, prefetch 2, pin no, kind map";
+    m.s[RUN_WORKER_CPU] = 0.1;
+    m.share[BRIM_STAGE_WAIT] = 0.79;
+    m.share[BRIM_STAGE_BACKWARD] = 0.21;
+    open_made(&p, &m);
+    is_str(workers(&p), "22", "four that are busy all the time: 1.15 x 400 ms / 21 ms");
+    close_made(&p);
+    m.share[BRIM_STAGE_WAIT] = 0.04;
+    m.share[BRIM_STAGE_BACKWARD] = 0.96;
+    open_made(&p, &m);
+    is_str(workers(&p), NULL, "with 4 %% of waiting they are not: nothing is known");
+    close_made(&p);
+}
+
+static void test_prefetch(void)
+{
+    struct made m = waiting();
+    struct proposed p;
+    const struct candidate *c;
+
+    m.notes[0][1] = "loader 1: workers 4, batch 16, prefetch 2, pin no, kind map";
+    m.share[BRIM_STAGE_WAIT] = 0;
+    m.share[BRIM_STAGE_BACKWARD] = 1;
+    open_made(&p, &m);
+    for (size_t i = 10; i < p.run.ranks[0].n_steps; i += 20)
+        p.run.ranks[0].steps[i].host_s[BRIM_STAGE_WAIT] = 1;
+    again(&p);
+    c = allowed(&p, "loader.prefetch");
+    ok(c && !strcmp(c->before, "2") && strtol(c->value, NULL, 10) >= 4,
+       "waits of ten steps, once in twenty: %s ahead", c ? c->value : "none");
+    ok(!allowed(&p, "loader.workers"), "and no more workers");
+    close_made(&p);
+}
+
+/* ---- communication ---- */
+
+/* Two ranks that wait for each other half of their time. */
+static void open_sending(struct proposed *p, struct made *m, const char *group)
+{
+    m->ranks = 2;
+    m->step_s = 0.2;
+    for (int s = 0; s < BRIM_STAGES; s++)
+        m->share[s] = 0;
+    m->share[BRIM_STAGE_BACKWARD] = 0.5;
+    m->share[BRIM_STAGE_COMMUNICATION] = 0.5;
+    m->collective_b = 100e6;
+    m->collective_s = 0.12;
+    made_note(m, "group", group);
+    open_made(p, m);
+    for (size_t i = 0; i < p->run.n_ranks; i++)
+        p->run.ranks[i].total = (struct step){ .number = 10,
+                                               .collective_b = 1e9,
+                                               .collective_s = 1.2 };
+}
+
+static void test_what_is_there(void)
+{
+    struct made m = made_like(CAUSE_COMMUNICATION, 4);
+    struct proposed p;
+
+    made_note(&m, "note.7", "ddp: bucket 50, view yes, static no, hook own");
+    open_sending(&p, &m, "backend nccl, world 2");
+    p.about.numeric = true;
+    again(&p);
+    ok(allowed(&p, "ddp.bucket") && !strcmp(allowed(&p, "ddp.bucket")->before, "50"),
+       "buckets of before, by the job's notes");
+    ok(!allowed(&p, "ddp.view") && !allowed(&p, "ddp.hook"),
+       "views are there, and a hook of the job's own");
+    close_made(&p);
+}
+
+static void test_communication(void)
+{
+    struct made m = made_like(CAUSE_COMMUNICATION, 4);
+    struct proposed p;
+
+    open_sending(&p, &m, "backend nccl, world 2");
+    again(&p);
+    ok(allowed(&p, "ddp.bucket") && strtol(allowed(&p, "ddp.bucket")->value, NULL, 10) < 25,
+       "smaller buckets leave less behind: %s MiB",
+       allowed(&p, "ddp.bucket") ? allowed(&p, "ddp.bucket")->value : "none");
+    ok(!allowed(&p, "ddp.hook") && barred(&p, "ddp.hook"), "compression only with a word");
+    ok(allowed(&p, "nccl.channels") && allowed(&p, "nccl.algorithm"), "NCCL's settings");
+    p.about.exact = true;
+    again(&p);
+    ok(allowed(&p, "nccl.channels") && !allowed(&p, "nccl.algorithm"), "but exact ones if so");
+    p.about.numeric = true;
+    again(&p);
+    ok(allowed(&p, "ddp.hook") && !barred(&p, "ddp.hook"), "with it, it is proposed");
+    close_made(&p);
+}
+
+/* What DDP sends is seen by nobody: its gradients and the waiting tell. */
+static void test_gradients(void)
+{
+    struct made m = made_like(CAUSE_COMMUNICATION, 4);
+    struct proposed p;
+
+    made_note(&m, "note.7", "ddp: bucket 25, view no, static no, hook none");
+    made_note(&m, "note.8", "gradients: bytes 100000000");
+    made_note(&m, "note.9", "batch: accumulation 1");
+    made_note(&m, "process", "torch 2.4.0, threads 8");
+    open_sending(&p, &m, "backend gloo, world 2");
+    for (size_t i = 0; i < p.run.n_ranks; i++)
+        p.run.ranks[i].total = (struct step){ .number = 10 };
+    p.about.numeric = true;
+    again(&p);
+    ok(allowed(&p, "ddp.hook") && !strcmp(allowed(&p, "ddp.hook")->value, "fp16"),
+       "gloo is offered the half precision that it sends");
+    ok(allowed(&p, "ddp.bucket") != NULL, "and other buckets");
+    ok(allowed(&p, "batch.accumulation") && !strcmp(allowed(&p, "batch.accumulation")->value, "2"),
+       "communication half as often");
+    p.about.numeric = false;
+    again(&p);
+    ok(!allowed(&p, "batch.accumulation") && barred(&p, "batch.accumulation"), "with a word alone");
+    close_made(&p);
+}
+
+static void test_others(void)
+{
+    static const char declared[] =
+        "[knob.readers]\nflag = --readers\nvalues = 0,2,4\n"
+        "[knob.checkpoint.interval]\nflag = --save-every\nvalues = 518..519\n";
+    struct made m = waiting();
+    struct proposed p;
+    struct err e;
+
+    m.share[BRIM_STAGE_WAIT] = 0;
+    m.share[BRIM_STAGE_BACKWARD] = 0.8;
+    m.share[BRIM_STAGE_CHECKPOINT] = 0.2;
+    made_note(&m, "checkpoint.interval", "60");
+    made_note(&m, "checkpoint.seconds", "12");
+    open_made(&p, &m);
+    p.about.mtbf_s = 11160;
+    again(&p);
+    ok(!allowed(&p, "checkpoint.interval"), "nobody but the job can set how often it saves");
+    ok(knobs_declare(&p.knobs, "j", declared, strlen(declared), &e) == 0, "declared ones");
+    again(&p);
+    ok(allowed(&p, "checkpoint.interval") &&
+           !strcmp(allowed(&p, "checkpoint.interval")->value, "518"),
+       "Young: sqrt(2 x 12 s x 3.1 h)");
+    ok(p.out.count == 5 && p.out.list[4].knob->declared && isnan(p.out.list[4].gain),
+       "those come last of which nothing is known");
+    is_str(p.out.sentence, "5 settings are worth a trial", "the sentence");
+    p.verdict.step_s = (double)NAN;
+    again(&p);
+    is_str(p.out.sentence, "no steps were seen, so nothing can be compared", "without steps");
+    close_made(&p);
+}
+
+/* The limit of power: where joules count, and for an operator alone. */
+static void test_power(void)
+{
+    struct made m = waiting();
+    struct proposed p;
+    const struct candidate *c;
+
+    m.s[RUN_GPUS] = 2;
+    m.s[RUN_GPU_POWER] = 0.95;
+    m.s[RUN_GPU_WATTS] = 1330;
+    open_made(&p, &m);
+    again(&p);
+    ok(!barred(&p, "power.limit") && !allowed(&p, "power.limit"),
+       "where time counts it is not named");
+    p.about.energy = true;
+    again(&p);
+    c = barred(&p, "power.limit");
+    ok(c && !allowed(&p, "power.limit"), "where joules count it needs a word");
+    ok(c && labs(strtol(c->before, NULL, 10) - 700) < 5 &&
+           labs(strtol(c->value, NULL, 10) - 560) < 5,
+       "%s W to %s", c ? c->before : "no", c ? c->value : "nothing");
+    close_made(&p);
+    m.s[RUN_GPU_POWER] = 0.5;
+    open_made(&p, &m);
+    p.about.energy = true;
+    again(&p);
+    ok(!barred(&p, "power.limit"), "devices far from their limit draw what they need");
+    close_made(&p);
+}
+
+/* What the machine has set, which is known where an operator allows it. */
+static void test_machine(void)
+{
+    struct made m = waiting();
+    struct proposed p;
+    const struct candidate *c;
+
+    made_note(&m, "cpu.governor", "powersave");
+    open_made(&p, &m);
+    again(&p);
+    c = barred(&p, "cpu.governor");
+    ok(c && !strcmp(c->value, "performance"), "a governor that saves needs a word");
+    ok(!barred(&p, "disk.readahead"), "what is not known is not named");
+    p.about.privileged = true;
+    again(&p);
+    ok(allowed(&p, "cpu.governor"), "with it, it is tried");
+    p.about.energy = true;
+    again(&p);
+    ok(!allowed(&p, "cpu.governor"), "but not where joules count");
+    close_made(&p);
+}
+
+/* Devices that are nearly full, and a host that is short of memory: with what that gives back. */
+static void test_memory(void)
+{
+    struct made m = waiting();
+    struct proposed p;
+    const struct candidate *c;
+
+    m.notes[0][1] = "loader 1: workers 8, batch 16, prefetch 2, pin no, kind map";
+    m.s[RUN_GPUS] = 1;
+    made_note(&m, "process.torch", "2.4.0");
+    m.s[RUN_GPU_MEMORY] = 0.95;
+    m.s[RUN_GPU_MEMORY_USED] = 76e9;
+    open_made(&p, &m);
+    again(&p);
+    c = barred(&p, "batch.size");
+    ok(c && !strcmp(c->value, "8") && strstr(c->why, "up to 38 GB"), "half the batch: %s",
+       c ? c->why : "");
+    c = allowed(&p, "model.recompute");
+    ok(c && strstr(c->why, "up to 76 GB"), "recomputing: %s", c ? c->why : "");
+    close_made(&p);
+    m.s[RUN_GPU_MEMORY] = 0.5;
+    m.s[RUN_MEMORY_PRESSURE] = 0.5;
+    m.s[RUN_JOB_RESIDENT] = 9e9;
+    m.s[RUN_JOB_PROCESSES] = 9;
+    open_made(&p, &m);
+    again(&p);
+    ok(!barred(&p, "batch.size") && !allowed(&p, "model.recompute"), "with room none is named");
+    c = allowed(&p, "loader.workers");
+    ok(c && !strcmp(c->value, "4") && strstr(c->why, "4 workers less give back up to 4.0 GB"),
+       "fewer workers: %s", c ? c->why : "");
+    close_made(&p);
+}
+
+/* What the user names is tried whatever it promises; words need to fit. */
+static void test_named(void)
+{
+    static const char *const named[] = { "malloc.library", "threads.openmp=3", "nccl.buffer",
+                                         NULL };
+    struct made m = waiting();
+    struct proposed p;
+    struct err e = { "" };
+
+    made_note(&m, "process.openmp", "yes");
+    open_made(&p, &m);
+    is_int(propose_check(&p.knobs, "malloc.library", &e), 0, "a knob");
+    is_int(propose_check(&p.knobs, "threads.openmp=3", &e), 0, "with a value");
+    is_int(propose_check(&p.knobs, "threads.openmp", &e), -EINVAL, "one that needs a value");
+    is_str(e.text, "threads.openmp takes 1 to 256: name one, threads.openmp=256", "says so");
+    is_int(propose_check(&p.knobs, "malloc.library=x", &e), -EINVAL, "no such value");
+    is_int(propose_check(&p.knobs, "maloc.library", &e), -EINVAL, "no such knob");
+    is_str(e.text, "there is no knob 'maloc.library' (did you mean malloc.library?)", "says so");
+    p.about.named = named;
+    again(&p);
+    ok(allowed(&p, "malloc.library") && allowed(&p, "threads.openmp"), "both are tried");
+    ok(!allowed(&p, "nccl.buffer"), "what the job has no use for is not");
+    ok(isnan(p.out.list[p.out.count - 1].gain), "behind what promises something");
+    close_made(&p);
+}
+
+/* ---- what won before ---- */
+
+static void test_won(void)
+{
+    struct made m = waiting();
+    struct profile_setting settings[] = {
+        { .knob = "threads.intra", .value = "2", .before = "64", .gain = (double)NAN },
+        { .knob = "loader.workers", .value = "9", .gain = 3, .date = "2026-11-21" },
+        { .knob = "precision.autocast", .value = "bf16", .before = "none", .gain = 1 },
+        { .knob = "loader.prefetch", .value = "4", .gain = 1 },
+        { .knob = "no.such", .value = "4", .gain = 1 },
+        { .knob = "loader.readahead", .value = "3", .before = "0", .gain = 1 },
+    };
+    const struct profile won = { .settings = settings, .count = ARRAY_SIZE(settings) };
+    const struct candidate *c;
+    struct proposed p;
+
+    made_note(&m, "process", "torch 2.4.0, threads 8, between ops 1, blas generic");
+    open_made(&p, &m);
+    p.about.won = &won;
+    again(&p);
+    c = p.out.list;
+    ok(p.out.count >= 3 && !strcmp(c[0].knob->name, "loader.workers") && !strcmp(c[0].value, "9"),
+       "what gained most is the first");
+    is_str(c[0].why, "the profile has it: 4 times as fast on 2026-11-21", "and why");
+    is_str(c[0].before, "0", "from what the job has now");
+    is_str(c[1].knob->name, "threads.intra",
+           "then what has no gain, before all that models propose");
+    is_str(c[1].why, "the profile has it", "whatever that promises");
+    is_str(c[1].before, "8", "from what this process has, not the one of the profile");
+    ok(!strcmp(c[2].knob->name, "loader.workers") && !strcmp(c[2].value, "5"), "then those");
+    ok(p.out.n_barred && !strcmp(p.out.barred[0].knob->name, "precision.autocast"),
+       "numeric ones want the word");
+    is_str(p.out.n_barred ? p.out.barred[0].before : "", "none", "from what the profile tells");
+    ok(!allowed(&p, "loader.prefetch"), "what does not fit the job is left out");
+    ok(!allowed(&p, "loader.readahead"), "and values that there are not");
+    settings[1].value = "0";
+    again(&p);
+    is_str(allowed(&p, "loader.workers")->value, "5", "nor what the job has already");
+    settings[2].before = "";
+    settings[0].gain = 0.001;
+    again(&p);
+    ok(p.out.n_barred && !p.out.barred[0].before, "nothing is gone back to that is no value");
+    is_str(p.out.list[0].knob->name, "threads.intra", "what gained next to nothing is tried");
+    close_made(&p);
+}
+
+static void test_takes(void)
+{
+    struct made m = waiting();
+    const struct candidate *c;
+    struct proposed p;
+
+    m.notes[0][1] = "loader 1: workers 0, batch 16, batch_bytes 2000000, kind map";
+    made_note(&m, "process", "torch 2.4.0, threads 8");
+    open_made(&p, &m);
+    again(&p);
+    c = allowed(&p, "loader.workers");
+    ok(c && strstr(c->why, "carry them, with some 72 MB of memory"), "five of 14.5 MB: %s",
+       c ? c->why : "");
+    close_made(&p);
+}
+
+static void test_oom(void)
+{
+    struct made m = waiting();
+    struct proposed p;
+    bool failed;
+
+    m.notes[0][1] = "loader 1: workers 4, batch 16, prefetch 2, pin no, kind map";
+    open_made(&p, &m);
+    oom_restart();
+    do {
+        int rc;
+
+        proposals_done(&p.out);
+        oom_next();
+        rc = propose(&p.out, &p.about);
+        failed = oom_end();
+        ok(failed ? rc == -ENOMEM && !p.out.list : rc == 0, "allocation %d: rc %d", oom_at, rc);
+    } while (failed);
+    ok(p.out.count > 0, "there were some");
+    close_made(&p);
+}
+
+int main(void)
+{
+    test_fits();
+    test_healthy();
+    test_workers();
+    test_busy_workers();
+    test_prefetch();
+    test_communication();
+    test_gradients();
+    test_what_is_there();
+    test_others();
+    test_power();
+    test_machine();
+    test_memory();
+    test_named();
+    test_won();
+    test_takes();
+    test_oom();
+    return done();
+}
