@@ -88,14 +88,14 @@ static struct child_work work_of(const struct compute_about *about)
 static int measure_one(const struct compute_about *about, const struct cpus *cpus,
                        struct compute *c, struct err *e)
 {
-    const struct gemm_about how = {
+    const struct blas_gemm_about how = {
         .path = about->blas, .threads = 1, .window_ns = about->window_ns, .side_max = SIDE_ONE
     };
     struct child_work w = work_of(about);
-    struct gemm got;
+    struct blas_gemm got;
     int rc;
 
-    w.run = gemm_child;
+    w.run = blas_gemm_child;
     w.arg = &how;
     w.size = sizeof(got);
     w.what = about->blas ? about->blas : "libblas.so.3";
@@ -115,17 +115,17 @@ static int measure_all(const struct compute_about *about, const struct cpus *cpu
                        struct compute *c, struct err *e)
 {
     const bool roomy = available(about->tree) > 4096 * MIB;
-    const struct gemm_about how = { .path = about->blas,
-                                    .threads = c->threaded ? cpus->cores : 1,
-                                    .window_ns = about->window_ns,
-                                    .side_max = !c->threaded ? SIDE_COPY
-                                                : roomy      ? SIDE_ALL
-                                                             : SIDE_ONE };
+    const struct blas_gemm_about how = { .path = about->blas,
+                                         .threads = c->threaded ? cpus->cores : 1,
+                                         .window_ns = about->window_ns,
+                                         .side_max = !c->threaded ? SIDE_COPY
+                                                     : roomy      ? SIDE_ALL
+                                                                  : SIDE_ONE };
     struct child_work w = work_of(about);
-    CLEANUP(freep) struct gemm *got = NULL;
+    CLEANUP(freep) struct blas_gemm *got = NULL;
     int rc;
 
-    w.run = gemm_child;
+    w.run = blas_gemm_child;
     w.arg = &how;
     w.size = sizeof(*got);
     w.what = c->library;
@@ -153,7 +153,7 @@ static int measure_blas(const struct compute_about *about, const struct cpus *cp
         rc = measure_all(about, cpus, c, &c->blas_why);
     if (rc < 0)
         return rc;
-    name = library_blas_name(&a, c->library);
+    name = job_library_blas_name(&a, c->library);
     if (!name)
         return err_nomem(&c->blas_why);
     keep_plain(c->blas, name, strlen(name));

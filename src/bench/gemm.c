@@ -66,7 +66,8 @@ static bool tell_after(void *lib, int threads)
     return set_long != NULL;
 }
 
-static int open_blas(const struct gemm_about *about, struct blas *b, struct gemm *to, struct err *e)
+static int open_blas(const struct blas_gemm_about *about, struct blas *b, struct blas_gemm *to,
+                     struct err *e)
 {
     static const char *const names[] = { "libblas.so.3", "libopenblas.so.0", "libmkl_rt.so.2" };
     void *lib = NULL;
@@ -150,7 +151,7 @@ static double multiply(const struct matrices *m, int side)
 
 /* The best rate within the window, in GFLOP/s; -EIO for wrong numbers. The matrices grow until a
  * product takes a quarter of the window. */
-static int measure(const struct matrices *m, const struct gemm_about *about, int *side_out,
+static int measure(const struct matrices *m, const struct blas_gemm_about *about, int *side_out,
                    double *ret, struct err *e)
 {
     double window = (double)about->window_ns / 1e9, seconds, best = 0, spent = 0;
@@ -179,12 +180,12 @@ static int measure(const struct matrices *m, const struct gemm_about *about, int
     return 0;
 }
 
-int gemm_child(struct child *c, const void *arg, void *result, struct err *e)
+int blas_gemm_child(struct child *c, const void *arg, void *result, struct err *e)
 {
-    const struct gemm_about *about = arg;
+    const struct blas_gemm_about *about = arg;
     CLEANUP(matrices_done) struct matrices m32 = { .size = sizeof(float) };
     CLEANUP(matrices_done) struct matrices m64 = { .size = sizeof(double) };
-    struct gemm *to = result;
+    struct blas_gemm *to = result;
     struct blas b = { NULL, NULL };
     int side, rc = open_blas(about, &b, to, e);
 

@@ -3,22 +3,22 @@
 #define BRIM_BENCH_GEMM_H
 #include "bench/child.h"
 
-struct gemm_about {
+struct blas_gemm_about {
     const char *path;  /* of the library; NULL: what the loader finds as libblas.so.3 */
     int threads;       /* that it is told to use */
     int64_t window_ns; /* how long to measure each kind */
     int side_max;      /* of the matrices */
 };
 
-struct gemm {
+struct blas_gemm {
     double gflops32, gflops64; /* the best call */
     int side;                  /* of the matrices in float32 */
     int threaded;              /* it can be told how many threads to use */
     char library[512];         /* the file */
 };
 
-/* For child_run(); arg is a struct gemm_about, result a struct gemm. Matrices of ones and halves:
+/* For child_run(); arg is a struct blas_gemm_about, result a struct blas_gemm. Matrices of ones and halves:
  * a product that is not exactly what it must be is -EIO. */
-int gemm_child(struct child *c, const void *arg, void *result, struct err *e);
+int blas_gemm_child(struct child *c, const void *arg, void *result, struct err *e);
 
 #endif

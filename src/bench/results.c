@@ -39,7 +39,7 @@ static void add_all(const struct compute *c, int64_t wall_ns, struct str *out)
     add_number(out, "nominal64", c->nominal.ghz * c->nominal.flop64);
 }
 
-int compute_keep(const struct compute *c, const char *folder, int64_t wall_ns, struct str *path,
+int results_keep(const struct compute *c, const char *folder, int64_t wall_ns, struct str *path,
                  struct err *e)
 {
     CLEANUP(str_done) struct str text = STR_INIT(FILE_MAX);
@@ -126,7 +126,7 @@ static bool is_result(const char *name)
            !strcmp(name + len - (sizeof(ends) - 1), ends);
 }
 
-int compute_notes(struct arena *a, const char *folder, const struct compute *here,
+int results_notes(struct arena *a, const char *folder, const struct compute *here,
                   struct run_note **notes, size_t *n)
 {
     CLEANUP(str_done) struct str list = STR_INIT(LIST_MAX);

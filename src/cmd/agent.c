@@ -29,7 +29,7 @@ static int print_once(const struct app *app, const struct agent_options *o, stru
 {
     CLEANUP(closep) int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     CLEANUP(samplers_closep) struct samplers *samplers = NULL;
-    CLEANUP(compat_closep) struct compat *compat = NULL;
+    CLEANUP(exporters_closep) struct exporters *compat = NULL;
     CLEANUP(rules_done) struct rules rules = { .count = 0 };
     CLEANUP(tick_done) struct tick tick = { .n_rows = 0 };
     CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX);
@@ -44,7 +44,7 @@ static int print_once(const struct app *app, const struct agent_options *o, stru
     if (rc == 0)
         rc = samplers_open(&samplers, &env, e);
     if (rc == 0 && o->compat)
-        rc = compat_open(&compat, &env, e);
+        rc = exporters_open(&compat, &env, e);
     if (rc < 0)
         return rc;
     tick_begin(&tick, clock_wall_ns(app->clock), clock_monotonic_ns(app->clock));
@@ -54,7 +54,7 @@ static int print_once(const struct app *app, const struct agent_options *o, stru
         metrics_render_json(&tick, &out);
     else
         metrics_render(&tick, METRICS_PROMETHEUS, &out);
-    if (compat && compat_add(compat, &tick, &out) < 0)
+    if (compat && exporters_add(compat, &tick, &out) < 0)
         return err_nomem(e);
     return cmd_print(&out, NULL, e);
 }

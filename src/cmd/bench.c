@@ -76,7 +76,7 @@ static int compute(const struct app *app, const struct bench_opts *o, struct err
         return err_set(e, -ENOENT, "%s", c.blas_why.text);
     tell(c.blas_why.text);
     tell(c.gpus_why.text);
-    if (compute_keep(&c, folder, clock_wall_ns(app->clock), &path, &why) < 0)
+    if (results_keep(&c, folder, clock_wall_ns(app->clock), &path, &why) < 0)
         tell(why.text); /* the figures are there all the same */
     (o->json ? bench_show_json : bench_show)(&c, &out);
     return cmd_print(&out, NULL, e);

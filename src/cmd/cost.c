@@ -13,7 +13,7 @@ struct cost_opts {
     bool json, csv, runs;
     const char *by;
     int64_t since_ns;
-    struct rate_opts rates;
+    struct device_price_opts rates;
 };
 
 /* In the order of enum ledger_by. */
@@ -79,11 +79,11 @@ static double guess_kwh(const struct ledger_job *j, const struct rate *x)
     return hours * (j->busy * x->busy_w + (1 - j->busy) * x->idle_w) / 1e3;
 }
 
-static int price(struct ledger *l, struct rates *rates, struct err *e)
+static int price(struct ledger *l, struct device_prices *rates, struct err *e)
 {
     for (size_t i = 0; i < l->n; i++) {
         struct ledger_job *j = &l->jobs[i];
-        int row = rates_row(rates, j->kind, e);
+        int row = device_prices_row(rates, j->kind, e);
 
         if (row < 0)
             return row;
@@ -121,10 +121,10 @@ static int run(const struct app *app, const void *values, char **operands, struc
 {
     const struct cost_opts *o = values;
     CLEANUP(ledger_done) struct ledger l = { .n = 0 };
-    CLEANUP(rates_done) struct rates rates = { .n = 0 };
+    CLEANUP(device_prices_done) struct device_prices rates = { .n = 0 };
     CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX);
     struct cost_report report = { .ledger = &l, .rates = &rates, .by_name = o->by };
-    int rc = rates_open(&rates, &o->rates, e);
+    int rc = device_prices_open(&rates, &o->rates, e);
 
     while (strcmp(by[report.by], o->by) != 0)
         report.by++;

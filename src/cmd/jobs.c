@@ -70,9 +70,9 @@ static void add_cut(struct str *out, const char *text, size_t width)
 /* "GPU0,GPU1, idle for 35 min" */
 static void add_where(struct str *out, const struct json_value *job)
 {
-    double idle_s = queue_number(job, "idle_s");
+    double idle_s = queue_client_number(job, "idle_s");
 
-    text_add(out, queue_text(job, "place"));
+    text_add(out, queue_client_text(job, "place"));
     if (!isfinite(idle_s))
         return;
     str_add(out, ", idle for ");
@@ -82,24 +82,25 @@ static void add_where(struct str *out, const struct json_value *job)
 static void add_row(struct str *out, const struct json_value *job, bool cpus)
 {
     enum { NAME = 9, USER = 30, STATE = 39, PRIORITY = 49, NEEDS = 54, RAN = 60, WHY = 69 };
-    double needs = queue_number(job, cpus ? "cpus" : "devices");
-    const char *reason = queue_text(job, "reason");
+    double needs = queue_client_number(job, cpus ? "cpus" : "devices");
+    const char *reason = queue_client_text(job, "reason");
 
-    str_add(out, queue_text(job, "job"));
+    str_add(out, queue_client_text(job, "job"));
     cell(out, NAME);
-    add_cut(out, queue_text(job, "name"), NAME_WIDTH);
+    add_cut(out, queue_client_text(job, "name"), NAME_WIDTH);
     cell(out, USER);
-    str_add(out, queue_text(job, "user"));
+    str_add(out, queue_client_text(job, "user"));
     cell(out, STATE);
-    str_add(out, queue_text(job, "state"));
+    str_add(out, queue_client_text(job, "state"));
     cell(out, PRIORITY);
-    str_addf(out, "%g", queue_number(job, "priority"));
+    str_addf(out, "%g", queue_client_number(job, "priority"));
     cell(out, NEEDS);
     str_addf(out, "%g", needs);
     cell(out, RAN);
-    add_seconds(out, queue_number(job, "attempts") > 0 ? queue_number(job, "ran_s") : (double)NAN);
+    add_seconds(out, queue_client_number(job, "attempts") > 0 ? queue_client_number(job, "ran_s")
+                                                              : (double)NAN);
     cell(out, WHY);
-    if (!strcmp(queue_text(job, "state"), "running"))
+    if (!strcmp(queue_client_text(job, "state"), "running"))
         add_where(out, job);
     else
         text_add(out, reason);
@@ -142,7 +143,8 @@ static void add_moment(struct str *out, const char *name, double seconds)
 /* When it is to have ended, and whether it had. */
 static void add_deadline(struct str *out, const struct json_value *job)
 {
-    double deadline = queue_number(job, "deadline"), ended = queue_number(job, "ended");
+    double deadline = queue_client_number(job, "deadline"),
+           ended = queue_client_number(job, "ended");
 
     if (!isfinite(deadline))
         return;
@@ -160,7 +162,7 @@ static void add_deadline(struct str *out, const struct json_value *job)
 /* How busy it keeps its devices. */
 static void add_use(struct str *out, const struct json_value *job)
 {
-    double use = queue_number(job, "use"), idle_s = queue_number(job, "idle_s");
+    double use = queue_client_number(job, "use"), idle_s = queue_client_number(job, "idle_s");
 
     if (!isfinite(use))
         return;
@@ -170,41 +172,41 @@ static void add_use(struct str *out, const struct json_value *job)
         add_seconds(out, idle_s);
     }
     str_add_char(out, '\n');
-    add_moment(out, "told", queue_number(job, "told"));
+    add_moment(out, "told", queue_client_number(job, "told"));
 }
 
 static void show_one(const struct json_value *job, const char *folder, struct str *out)
 {
-    double exit = queue_number(job, "exit"), limit = queue_number(job, "limit_s");
-    double devices = queue_number(job, "devices"), cpus = queue_number(job, "cpus");
+    double exit = queue_client_number(job, "exit"), limit = queue_client_number(job, "limit_s");
+    double devices = queue_client_number(job, "devices"), cpus = queue_client_number(job, "cpus");
 
-    str_addf(out, "job %s, ", queue_text(job, "job"));
-    text_add(out, queue_text(job, "name"));
-    str_addf(out, ", of %s: %s\n", queue_text(job, "user"), queue_text(job, "state"));
-    add_line(out, "why", queue_text(job, "reason"));
-    str_addf(out, "needs      %g device%s, %g CPU%s, priority %g%s\n", devices,
-             devices == 1 ? "" : "s", cpus, cpus == 1 ? "" : "s", queue_number(job, "priority"),
-             json_get(job, "requeue") && json_get(job, "requeue")->boolean ? ", may be requeued"
-                                                                           : "");
-    add_line(out, "after", queue_text(job, "after"));
-    add_line(out, "where", queue_text(job, "place"));
+    str_addf(out, "job %s, ", queue_client_text(job, "job"));
+    text_add(out, queue_client_text(job, "name"));
+    str_addf(out, ", of %s: %s\n", queue_client_text(job, "user"), queue_client_text(job, "state"));
+    add_line(out, "why", queue_client_text(job, "reason"));
+    str_addf(
+        out, "needs      %g device%s, %g CPU%s, priority %g%s\n", devices, devices == 1 ? "" : "s",
+        cpus, cpus == 1 ? "" : "s", queue_client_number(job, "priority"),
+        json_get(job, "requeue") && json_get(job, "requeue")->boolean ? ", may be requeued" : "");
+    add_line(out, "after", queue_client_text(job, "after"));
+    add_line(out, "where", queue_client_text(job, "place"));
     add_use(out, job);
-    add_line(out, "stopped", queue_text(job, "stopped"));
-    add_moment(out, "submitted", queue_number(job, "submitted"));
+    add_line(out, "stopped", queue_client_text(job, "stopped"));
+    add_moment(out, "submitted", queue_client_number(job, "submitted"));
     add_deadline(out, job);
-    add_moment(out, "started", queue_number(job, "started"));
-    add_moment(out, "ended", queue_number(job, "ended"));
+    add_moment(out, "started", queue_client_number(job, "started"));
+    add_moment(out, "ended", queue_client_number(job, "ended"));
     str_add(out, "ran        ");
-    add_seconds(out, queue_number(job, "ran_s"));
+    add_seconds(out, queue_client_number(job, "ran_s"));
     if (isfinite(limit)) {
         str_add(out, " of at most ");
         add_seconds(out, limit);
     }
-    str_addf(out, ", attempts %g\n", queue_number(job, "attempts"));
+    str_addf(out, ", attempts %g\n", queue_client_number(job, "attempts"));
     if (isfinite(exit))
         str_addf(out, "exit       %g\n", exit);
     str_addf(out, "output     %s/jobs/%.0f/output, unless it was given a file\n", folder,
-             queue_number(job, "id"));
+             queue_client_number(job, "id"));
 }
 
 static int show(const struct app *app, const struct jobs_opts *o, const char *folder,
@@ -214,7 +216,7 @@ static int show(const struct app *app, const struct jobs_opts *o, const char *fo
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     const struct json_value *jobs;
     int64_t since_ms = o->all ? 0 : (clock_wall_ns(app->clock) - o->since_ns) / MS;
-    int rc = queue_jobs(folder, label, since_ms, &answer, e);
+    int rc = queue_client_jobs(folder, label, since_ms, &answer, e);
 
     if (rc < 0)
         return rc == -EINVAL ? EXIT_USAGE : rc;
@@ -222,7 +224,7 @@ static int show(const struct app *app, const struct jobs_opts *o, const char *fo
         str_add(&out, wire_get(&answer, "text") ? wire_get(&answer, "text") : "");
         return cmd_print(&out, NULL, e);
     }
-    rc = queue_read(&jobs, &a, &answer, e);
+    rc = queue_client_read(&jobs, &a, &answer, e);
     if (rc < 0)
         return rc;
     if (label && jobs->n_items == 1)
@@ -237,11 +239,11 @@ static int run(const struct app *app, const void *values, char **operands, struc
     const struct jobs_opts *o = values;
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     CLEANUP(str_done) struct str none = STR_INIT(OUTPUT_MAX);
-    const char *folder = queue_folder(&a, o->directory);
+    const char *folder = queue_client_folder(&a, o->directory);
 
     if (!folder)
         return err_nomem(e);
-    if (local_is_there(folder))
+    if (queue_is_there(folder))
         return show(app, o, folder, operands[0], e);
     if (operands[0])
         return err_set(e, -ENOENT, "there is no job %s: the queue in %s was never used",

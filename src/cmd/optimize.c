@@ -23,11 +23,11 @@ static double shm_free(void)
     return statvfs("/dev/shm", &fs) == 0 ? (double)fs.f_bavail * (double)fs.f_frsize : (double)NAN;
 }
 
-/* Of settings_apply(), for drive_config.fits. */
+/* Of profile_settings_apply(), for drive_config.fits. */
 static bool fits(void *arg, const struct candidate *c, char *why)
 {
     const struct optimize_beginning *b = arg;
-    const struct settings job = { .env = b->job.env, .argv = b->job.argv };
+    const struct profile_settings job = { .env = b->job.env, .argv = b->job.argv };
 
     return optimize_race_fits(&b->about, &job, c, why);
 }

@@ -58,21 +58,21 @@ static const struct queue_opts defaults = {
 static int load_policy(struct policy *p, const char *name, struct err *e)
 {
     CLEANUP(str_done) struct str text = STR_INIT(POLICY_MAX);
-    struct local_policy_text from = { .name = name };
+    struct queue_policy_text from = { .name = name };
     int rc;
 
     if (!strpbrk(name, "./")) {
         rc = policy_named(p, name, e);
         if (rc == -ENOENT)
             err_context(e, rc, "%s: ", name);
-        return rc < 0 ? rc : local_policy_check(p, &from, e);
+        return rc < 0 ? rc : queue_policy_check(p, &from, e);
     }
     rc = file_read(name, &text, e);
     if (rc == 0)
         rc = policy_read(p, name, str_text(&text), text.len, e);
     from.text = str_text(&text);
     from.len = text.len;
-    return rc < 0 ? rc : local_policy_check(p, &from, e);
+    return rc < 0 ? rc : queue_policy_check(p, &from, e);
 }
 
 static int check(const struct queue_opts *o, struct err *e)
@@ -113,7 +113,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
     CLEANUP(catalogue_done) struct catalogue catalogue = { .n_products = 0 };
     CLEANUP(node_freep) struct node *node = NULL;
     struct policy policy;
-    struct local_config c = {
+    struct queue_config c = {
         .clock = app->clock,
         .policy = &policy,
         .on_demand = o->on_demand,
@@ -135,11 +135,11 @@ static int run(const struct app *app, const void *values, char **operands, struc
         return rc;
     c.node = node;
     c.cpus = binding_allowed(&a);
-    c.folder = queue_folder(&a, o->directory);
+    c.folder = queue_client_folder(&a, o->directory);
     if (!c.cpus || !c.folder)
         return err_nomem(e);
-    c.shared = geteuid() == 0 && !o->private && (!o->on_demand || local_is_shared(c.folder));
-    rc = local_serve(&c, e);
+    c.shared = geteuid() == 0 && !o->private && (!o->on_demand || queue_is_shared(c.folder));
+    rc = queue_serve(&c, e);
     if (rc == -EBUSY && o->on_demand) { /* somebody else was faster */
         *e->text = 0;
         return EXIT_OK;

@@ -97,7 +97,7 @@ static int add_bench(struct arena *a, struct run_note **notes, size_t *n)
     if (access(folder, R_OK) < 0 || tree_open_dir(&tree, "/", NULL) < 0)
         return 0;
     compute_machine(tree, &here);
-    return compute_notes(a, folder, &here, notes, n);
+    return results_notes(a, folder, &here, notes, n);
 }
 
 static int make_notes(struct arena *a, const struct run_profile *p, struct observe_config *config)
@@ -138,7 +138,7 @@ static void tell_first(void *arg, const char *sentence)
 
 /* How the job starts: what a profile makes of it. */
 struct beginning {
-    struct settings job;
+    struct profile_settings job;
     struct run_profile profile;
 };
 
@@ -157,8 +157,8 @@ static int take_profile(struct arena *a, const struct run_opts *o, struct job_ta
 }
 
 /* What observe() gave: a report, or the job without being observed. */
-static int finish(const struct run_opts *o, const struct settings *job, struct observed *seen,
-                  int rc, struct err *why, struct err *e)
+static int finish(const struct run_opts *o, const struct profile_settings *job,
+                  struct observed *seen, int rc, struct err *why, struct err *e)
 {
     struct job_talk talk = { "brim run", o->quiet };
 

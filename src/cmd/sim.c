@@ -19,7 +19,7 @@ struct sim_opts {
     int64_t idle_stretch_ns, from_ns;
     uint64_t load, rounds, seed, spot_price;
     struct sim_fault_opts faults;
-    struct rate_opts rates;
+    struct device_price_opts rates;
     const char *by, *html, *what_if, *target, *with;
 };
 
@@ -101,7 +101,7 @@ struct session {
     struct str text, out;
     struct arena arena;
     struct sim_failing failing;
-    struct rates rates;
+    struct device_prices rates;
     struct pool then;
     struct sim_run then_runs[RUNS];
     struct sim_needs needs;
@@ -121,7 +121,7 @@ static void session_free(struct session *s)
     pool_done(&s->pool);
     pool_done(&s->then);
     arena_done(&s->arena);
-    rates_done(&s->rates);
+    device_prices_done(&s->rates);
     str_done(&s->text);
     str_done(&s->out);
     free(s);
@@ -305,14 +305,14 @@ static int write_html(const struct sim_report *r, const char *path, struct err *
 
 static int pack(struct session *s, const struct sim_opts *o, struct err *e)
 {
-    const struct pack_options options = { (double)o->load / 100, o->seed, (int)o->rounds };
+    const struct fill_test_options options = { (double)o->load / 100, o->seed, (int)o->rounds };
 
     if (o->load == 0 || o->load > PACK_LOAD || o->rounds == 0 || o->rounds > PACK_ROUNDS)
         return err_set(e, -EINVAL, "--load is 1 to %d per cent, --rounds 1 to %d", PACK_LOAD,
                        PACK_ROUNDS);
     for (size_t i = 0; i < s->n_runs; i++) {
         struct sim_run *r = &s->runs[i];
-        int rc = pack_run(&r->pack, &r->policy, &s->pool, &s->work, &options, e);
+        int rc = fill_test_run(&r->pack, &r->policy, &s->pool, &s->work, &options, e);
 
         if (rc < 0)
             return rc;
@@ -342,7 +342,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
     }
     rc = load_pool(s, o->nodes, e);
     if (rc == 0)
-        rc = rates_open(&s->rates, &o->rates, e);
+        rc = device_prices_open(&s->rates, &o->rates, e);
     if (rc == 0)
         rc = load_policies(s, o, e);
     if (rc == 0)

@@ -85,7 +85,7 @@ static int any_task(void *arg, int32_t task)
 /* What can be found wrong here. EXIT_USAGE with a sentence, or 0. */
 static int check(const struct submit_opts *o, char **operands, int64_t *priority, struct err *e)
 {
-    enum local_after_kind kind = AFTER_NONE;
+    enum queue_after_kind kind = AFTER_NONE;
     const char *after = o->after ? o->after : "";
     int32_t width;
     int64_t id;
@@ -96,11 +96,11 @@ static int check(const struct submit_opts *o, char **operands, int64_t *priority
     *priority = 0;
     if (o->priority && parse_i64(o->priority, priority) < 0)
         return err_set(e, EXIT_USAGE, "--priority %s: a number from -100 to 100", o->priority);
-    if (local_signal(o->signal, e) < 0)
+    if (queue_signal(o->signal, e) < 0)
         return EXIT_USAGE;
-    if (o->array && local_array(o->array, &width, any_task, NULL, e) < 0)
+    if (o->array && queue_array(o->array, &width, any_task, NULL, e) < 0)
         return EXIT_USAGE;
-    while ((rc = local_after_next(&after, &kind, &id, e)) > 0)
+    while ((rc = queue_after_next(&after, &kind, &id, e)) > 0)
         ;
     if (rc < 0)
         return EXIT_USAGE;
@@ -136,7 +136,7 @@ static int add_folder(const struct submit_opts *o, struct str *request, struct e
 /* Of this submission, for an engine that is asked again. */
 static void add_token(const struct app *app, struct str *request)
 {
-    char token[LOCAL_TOKEN];
+    char token[QUEUE_TOKEN];
 
     snprintf(token, sizeof(token), "%llx-%x", (unsigned long long)clock_wall_ns(app->clock),
              (unsigned)getpid());
@@ -158,22 +158,22 @@ static void add_limits(struct str *request)
 }
 
 /* The last part of a command's path, as far as there is room for whole characters. */
-static void name_of(const char *command, char ret[LOCAL_NAME])
+static void name_of(const char *command, char ret[QUEUE_NAME])
 {
     const char *slash = strrchr(command, '/'), *from = slash ? slash + 1 : command;
     size_t len = 0, next;
     uint32_t code;
 
-    while (from[len] && len + (next = utf8_decode(from + len, &code)) < LOCAL_NAME)
+    while (from[len] && len + (next = utf8_decode(from + len, &code)) < QUEUE_NAME)
         len += next;
-    snprintf(ret, LOCAL_NAME, "%.*s", (int)len, from);
+    snprintf(ret, QUEUE_NAME, "%.*s", (int)len, from);
 }
 
 static int make_request(const struct app *app, const struct submit_opts *o, char **command,
                         struct str *request, struct err *e)
 {
     char *const *env = conf_environment();
-    char name[LOCAL_NAME];
+    char name[QUEUE_NAME];
     mode_t mask = umask(0);
     int rc;
 
@@ -188,7 +188,7 @@ static int make_request(const struct app *app, const struct submit_opts *o, char
     wire_add_int(request, "warn", o->warn_ns / MS);
     wire_add_int(request, "deadline", MAX(o->deadline_ns, 0) / MS);
     wire_add_int(request, "grace", o->grace_ns / MS);
-    wire_add_int(request, "signal", local_signal(o->signal, e));
+    wire_add_int(request, "signal", queue_signal(o->signal, e));
     wire_add_int(request, "hold", o->hold);
     wire_add_int(request, "requeue", o->requeue);
     wire_add_int(request, "watch", o->watch ? 1 : o->no_watch ? 0 : -1);
@@ -221,8 +221,8 @@ static int status_of(const struct json_value *jobs)
 
     for (size_t i = 0; i < jobs->n_items; i++) {
         const struct json_value *job = &jobs->items[i];
-        const char *state = queue_text(job, "state");
-        double exit = queue_number(job, "exit");
+        const char *state = queue_client_text(job, "state");
+        double exit = queue_client_number(job, "exit");
 
         if (!strcmp(state, "waiting") || !strcmp(state, "running") || !strcmp(state, "held") ||
             !strcmp(state, "stopping"))
@@ -244,10 +244,10 @@ static int wait_for(const char *folder, int64_t id, struct err *e)
     for (;;) {
         CLEANUP(arena_done) struct arena a = ARENA_INIT;
         const struct json_value *jobs = NULL;
-        int rc = queue_jobs(folder, label, 0, &answer, e);
+        int rc = queue_client_jobs(folder, label, 0, &answer, e);
 
         if (rc == 0)
-            rc = queue_read(&jobs, &a, &answer, e);
+            rc = queue_client_read(&jobs, &a, &answer, e);
         if (rc != 0)
             return rc;
         status = status_of(jobs);
@@ -291,13 +291,13 @@ static int run(const struct app *app, const void *values, char **operands, struc
 
     if (rc != 0)
         return rc;
-    folder = queue_folder(&a, o->directory);
+    folder = queue_client_folder(&a, o->directory);
     if (!folder)
         return err_nomem(e);
     wire_add_int(&request, "priority", priority);
     rc = make_request(app, o, operands, &request, e);
     if (rc == 0)
-        rc = local_ask(folder, &request, &answer, e);
+        rc = queue_ask(folder, &request, &answer, e);
     if (rc == 0)
         rc = tell(o, &answer, e);
     if (rc == 0 && o->wait && !o->dry)

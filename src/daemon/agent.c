@@ -59,8 +59,8 @@ struct agent {
     const struct agent_config *config;
     struct samplers *samplers;
     struct feed *feed;
-    struct keeper *keeper; /* NULL without a store */
-    struct compat *compat; /* NULL when it is not wanted */
+    struct store_thread *keeper; /* NULL without a store */
+    struct exporters *compat;    /* NULL when it is not wanted */
     struct history *history;
     struct http *http;
     struct http_page pages[HTTP_PAGES];
@@ -96,7 +96,7 @@ static int fill(void *ctx, size_t page)
         feed_metrics(a->feed, page == PAGE_METRICS ? METRICS_PROMETHEUS : METRICS_OPENMETRICS,
                      &a->text);
     if (page == PAGE_METRICS && a->compat &&
-        compat_add(a->compat, feed_tick(a->feed), &a->text) < 0)
+        exporters_add(a->compat, feed_tick(a->feed), &a->text) < 0)
         return -ENOMEM;
     if (str_error(&a->text))
         return str_error(&a->text);
@@ -161,9 +161,9 @@ static int add_self(struct agent *a, struct tick *t)
     row->values[SELF_REFUSED] = (double)http.refused;
     row->values[SELF_ALERTS_DROPPED] = (double)a->dropped;
     if (a->keeper) {
-        struct keeper_state kept;
+        struct store_thread_state kept;
 
-        keeper_state(a->keeper, &kept);
+        store_thread_state(a->keeper, &kept);
         row->values[SELF_STORED] = (double)kept.stored;
         row->values[SELF_UNSTORED] = (double)kept.dropped;
     }
@@ -172,10 +172,10 @@ static int add_self(struct agent *a, struct tick *t)
 
 static void store(struct agent *a)
 {
-    struct keeper_note note;
+    struct store_thread_note note;
 
-    keeper_push(a->keeper, feed_tick(a->feed));
-    while (keeper_note(a->keeper, &note))
+    store_thread_push(a->keeper, feed_tick(a->feed));
+    while (store_thread_note(a->keeper, &note))
         log_write(note.warning ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO, "%s", note.text.text);
 }
 
@@ -340,9 +340,9 @@ static void agent_done(struct agent *a)
     http_close(a->http);
     history_close(a->history);
     uv_loop_close(&a->loop);
-    keeper_close(a->keeper);
+    store_thread_close(a->keeper);
     feed_close(a->feed);
-    compat_close(a->compat);
+    exporters_close(a->compat);
     samplers_close(a->samplers);
     str_done(&a->text);
 }
@@ -361,11 +361,11 @@ static int open_all(struct agent *a, const struct http_config *http, int root, s
     if (rc == 0)
         rc = samplers_open(&a->samplers, &env, e);
     if (rc == 0 && c->compat)
-        rc = compat_open(&a->compat, &env, e);
+        rc = exporters_open(&a->compat, &env, e);
     if (rc == 0)
         rc = feed_open(&a->feed, c->host, c->rules, e);
     if (rc == 0 && c->store)
-        rc = keeper_open(&a->keeper, c->store, &c->keep, e);
+        rc = store_thread_open(&a->keeper, c->store, &c->keep, e);
     if (rc == 0)
         rc = history_open(&a->history, &a->loop, c->store, e);
     return rc;

@@ -7,15 +7,15 @@
 #include "probe/sample/node_exporter.h"
 #include "render/node/exporters.h"
 
-struct compat {
+struct exporters {
     void *sampler;
     struct tick rest;
     struct utsname host;
 };
 
-int compat_open(struct compat **ret, const struct sampler_env *env, struct err *e)
+int exporters_open(struct exporters **ret, const struct sampler_env *env, struct err *e)
 {
-    CLEANUP(compat_closep) struct compat *c = calloc(1, sizeof(*c));
+    CLEANUP(exporters_closep) struct exporters *c = calloc(1, sizeof(*c));
     int rc;
 
     if (!c)
@@ -29,7 +29,7 @@ int compat_open(struct compat **ret, const struct sampler_env *env, struct err *
     return 0;
 }
 
-void compat_close(struct compat *c)
+void exporters_close(struct exporters *c)
 {
     if (!c)
         return;
@@ -39,13 +39,13 @@ void compat_close(struct compat *c)
     free(c);
 }
 
-int compat_add(struct compat *c, const struct tick *t, struct str *out)
+int exporters_add(struct exporters *c, const struct tick *t, struct str *out)
 {
     int rc;
 
     tick_begin(&c->rest, t->wall_ns, t->monotonic_ns);
     rc = sampler_compat.sample(c->sampler, &c->rest);
     if (rc == 0)
-        compat_render(t, &c->rest, &c->host, out);
+        exporters_render(t, &c->rest, &c->host, out);
     return rc;
 }

@@ -5,14 +5,15 @@
 #include "base/str.h"
 #include "probe/sample/sampler.h"
 
-struct compat;
+struct exporters;
 
-int compat_open(struct compat **ret, const struct sampler_env *env, struct err *e) CHECK_RESULT;
-void compat_close(struct compat *c);
-DEFINE_CLEANUP(struct compat, compat_close)
+int exporters_open(struct exporters **ret, const struct sampler_env *env, struct err *e)
+    CHECK_RESULT;
+void exporters_close(struct exporters *c);
+DEFINE_CLEANUP(struct exporters, exporters_close)
 
 /* Sample the rest now and add all of it as Prometheus text. 0 or -ENOMEM; other failures stick in
  * out. */
-int compat_add(struct compat *c, const struct tick *t, struct str *out) CHECK_RESULT;
+int exporters_add(struct exporters *c, const struct tick *t, struct str *out) CHECK_RESULT;
 
 #endif

@@ -3,19 +3,19 @@
 #include <errno.h>
 #include <string.h>
 
-void queue_init(struct keeper_queue *q)
+void store_queue_init(struct store_queue *q)
 {
     for (size_t i = 0; i < ARRAY_SIZE(q->slots); i++)
         q->spare[q->n_spare++] = &q->slots[i];
 }
 
-void queue_done(struct keeper_queue *q)
+void store_queue_done(struct store_queue *q)
 {
     for (size_t i = 0; i < ARRAY_SIZE(q->slots); i++)
         tick_done(&q->slots[i]);
 }
 
-size_t queue_add_events(struct tick *to, const struct tick *from)
+size_t store_queue_add_events(struct tick *to, const struct tick *from)
 {
     for (size_t i = 0; i < from->n_events; i++) {
         const struct event *event = &from->events[i];
@@ -43,7 +43,7 @@ static bool copy_rows(struct tick *to, const struct tick *from)
     return true;
 }
 
-struct tick *queue_take(struct keeper_queue *q)
+struct tick *store_queue_take(struct store_queue *q)
 {
     struct tick *oldest;
 
@@ -55,32 +55,32 @@ struct tick *queue_take(struct keeper_queue *q)
     return oldest;
 }
 
-void queue_release(struct keeper_queue *q, struct tick *t)
+void store_queue_release(struct store_queue *q, struct tick *t)
 {
     q->spare[q->n_spare++] = t;
 }
 
-bool queue_pass_events(struct keeper_queue *q, const struct tick *from, uint64_t *lost)
+bool store_queue_pass_events(struct store_queue *q, const struct tick *from, uint64_t *lost)
 {
     if (!q->n_waiting)
         return false;
-    *lost += queue_add_events(q->waiting[0], from);
+    *lost += store_queue_add_events(q->waiting[0], from);
     return true;
 }
 
-int queue_push(struct keeper_queue *q, const struct tick *t, uint64_t *events_lost)
+int store_queue_push(struct store_queue *q, const struct tick *t, uint64_t *events_lost)
 {
-    struct tick *old = q->n_waiting == KEEPER_QUEUE ? queue_take(q) : NULL;
+    struct tick *old = q->n_waiting == KEEPER_QUEUE ? store_queue_take(q) : NULL;
     struct tick *to;
     int dropped = old != NULL;
 
     if (old) {
-        queue_pass_events(q, old, events_lost);
-        queue_release(q, old);
+        store_queue_pass_events(q, old, events_lost);
+        store_queue_release(q, old);
     }
     to = q->spare[--q->n_spare]; /* at most KEEPER_QUEUE - 1 wait, and one is being written */
     tick_begin(to, t->wall_ns, t->monotonic_ns);
-    *events_lost += queue_add_events(to, t);
+    *events_lost += store_queue_add_events(to, t);
     q->waiting[q->n_waiting++] = to;
     if (copy_rows(to, t))
         return dropped;

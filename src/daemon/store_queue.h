@@ -5,7 +5,7 @@
 
 #include "daemon/store_thread.h"
 
-struct keeper_queue {
+struct store_queue {
     struct tick *waiting[KEEPER_QUEUE]; /* the oldest first */
     size_t n_waiting;
     struct tick *spare[KEEPER_QUEUE + 1]; /* the last one used is last: its memory is warm */
@@ -13,22 +13,22 @@ struct keeper_queue {
     struct tick slots[KEEPER_QUEUE + 1]; /* one is being written while the others wait */
 };
 
-void queue_init(struct keeper_queue *q);
-void queue_done(struct keeper_queue *q);
+void store_queue_init(struct store_queue *q);
+void store_queue_done(struct store_queue *q);
 
 /* Append a copy of the tick. Returns how many ticks were dropped for it: 0 or 1; -ENOMEM when the
  * copy could not be made: then *this* tick is the one that was dropped. */
-int queue_push(struct keeper_queue *q, const struct tick *t, uint64_t *events_lost);
+int store_queue_push(struct store_queue *q, const struct tick *t, uint64_t *events_lost);
 
-/* Take the oldest; NULL when none waits. Hand it back with queue_release(). */
-struct tick *queue_take(struct keeper_queue *q);
-void queue_release(struct keeper_queue *q, struct tick *t);
+/* Take the oldest; NULL when none waits. Hand it back with store_queue_release(). */
+struct tick *store_queue_take(struct store_queue *q);
+void store_queue_release(struct store_queue *q, struct tick *t);
 
 /* Give the events of a tick to the oldest that waits, or leave them where they are: false when none
  * waits. */
-bool queue_pass_events(struct keeper_queue *q, const struct tick *from, uint64_t *lost);
+bool store_queue_pass_events(struct store_queue *q, const struct tick *from, uint64_t *lost);
 
 /* Append events to a tick, as many as fit; how many did not. */
-size_t queue_add_events(struct tick *to, const struct tick *from);
+size_t store_queue_add_events(struct tick *to, const struct tick *from);
 
 #endif

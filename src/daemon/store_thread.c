@@ -15,13 +15,13 @@ enum { PATIENCE_S = 2, NOTES = 8 };
 static const int64_t retry_ns = 10 * NS_PER_S;
 
 /* Shared by the loop and the thread, freed by the one that is done with it last. */
-struct keeper {
+struct store_thread {
     pthread_mutex_t lock; /* for all up to 'thread' */
     pthread_cond_t wake;  /* there is a tick, or it is time to end */
     pthread_cond_t ended;
-    struct keeper_queue queue;
-    struct keeper_state state;
-    struct keeper_note notes[NOTES];
+    struct store_queue queue;
+    struct store_thread_state state;
+    struct store_thread_note notes[NOTES];
     size_t n_notes;
     bool closing, finished, abandoned;
     pthread_t thread;
@@ -34,9 +34,9 @@ struct keeper {
     struct store_config config;
 };
 
-static void keeper_free(struct keeper *k)
+static void keeper_free(struct store_thread *k)
 {
-    queue_done(&k->queue);
+    store_queue_done(&k->queue);
     tick_done(&k->left);
     pthread_cond_destroy(&k->ended);
     pthread_cond_destroy(&k->wake);
@@ -47,7 +47,7 @@ static void keeper_free(struct keeper *k)
 /* ---- the thread ---- */
 
 /* Under the lock. The last ones are dropped when nobody asks. */
-static void say(struct keeper *k, bool warning, const char *text)
+static void say(struct store_thread *k, bool warning, const char *text)
 {
     if (k->n_notes == NOTES)
         return;
@@ -56,7 +56,7 @@ static void say(struct keeper *k, bool warning, const char *text)
 }
 
 /* 0, or what store_open() or store_tick() said. */
-static int put(struct keeper *k, const struct tick *t, struct err *e)
+static int put(struct store_thread *k, const struct tick *t, struct err *e)
 {
     if (!k->store) {
         int rc = -EAGAIN;
@@ -72,7 +72,7 @@ static int put(struct keeper *k, const struct tick *t, struct err *e)
 }
 
 /* Under the lock: what became of a tick. */
-static void report(struct keeper *k, const struct tick *t, int rc, const struct err *e)
+static void report(struct store_thread *k, const struct tick *t, int rc, const struct err *e)
 {
     const char *note = k->store ? store_note(k->store) : "";
 
@@ -103,18 +103,18 @@ static void report(struct keeper *k, const struct tick *t, int rc, const struct 
 }
 
 /* Under the lock: a tick that was not stored leaves its events to the next one. */
-static void keep_events(struct keeper *k, const struct tick *t)
+static void keep_events(struct store_thread *k, const struct tick *t)
 {
-    if (queue_pass_events(&k->queue, t, &k->state.events_lost))
+    if (store_queue_pass_events(&k->queue, t, &k->state.events_lost))
         return;
     tick_begin(&k->left, t->wall_ns, t->monotonic_ns);
-    k->state.events_lost += queue_add_events(&k->left, t);
+    k->state.events_lost += store_queue_add_events(&k->left, t);
 }
 
-static void store_one(struct keeper *k, struct tick *t)
+static void store_one(struct store_thread *k, struct tick *t)
 {
     struct err e = { "" };
-    uint64_t lost = queue_add_events(t, &k->left);
+    uint64_t lost = store_queue_add_events(t, &k->left);
     int rc;
 
     k->left.n_events = 0;
@@ -124,20 +124,20 @@ static void store_one(struct keeper *k, struct tick *t)
     report(k, t, rc, &e);
     if (rc < 0)
         keep_events(k, t);
-    queue_release(&k->queue, t);
+    store_queue_release(&k->queue, t);
     pthread_mutex_unlock(&k->lock);
 }
 
 /* The next tick; NULL at the end. */
-static struct tick *wait_tick(struct keeper *k)
+static struct tick *wait_tick(struct store_thread *k)
 {
     struct tick *t;
 
     pthread_mutex_lock(&k->lock);
-    while (!(t = queue_take(&k->queue)) && !k->closing)
+    while (!(t = store_queue_take(&k->queue)) && !k->closing)
         pthread_cond_wait(&k->wake, &k->lock);
     if (k->abandoned && t) {
-        queue_release(&k->queue, t);
+        store_queue_release(&k->queue, t);
         t = NULL;
     }
     pthread_mutex_unlock(&k->lock);
@@ -146,7 +146,7 @@ static struct tick *wait_tick(struct keeper *k)
 
 static void *run(void *arg)
 {
-    struct keeper *k = arg;
+    struct store_thread *k = arg;
     struct tick *t;
     bool abandoned;
 
@@ -165,10 +165,10 @@ static void *run(void *arg)
 
 /* ---- the loop's side ---- */
 
-int keeper_open(struct keeper **ret, const char *path, const struct store_config *config,
-                struct err *e)
+int store_thread_open(struct store_thread **ret, const char *path,
+                      const struct store_config *config, struct err *e)
 {
-    struct keeper *k = calloc(1, sizeof(*k));
+    struct store_thread *k = calloc(1, sizeof(*k));
     int rc;
 
     if (!k)
@@ -176,7 +176,7 @@ int keeper_open(struct keeper **ret, const char *path, const struct store_config
     snprintf(k->path, sizeof(k->path), "%s", path);
     if (config)
         k->config = *config;
-    queue_init(&k->queue);
+    store_queue_init(&k->queue);
     pthread_mutex_init(&k->lock, NULL);
     thread_cond_init(&k->wake);
     thread_cond_init(&k->ended);
@@ -189,12 +189,12 @@ int keeper_open(struct keeper **ret, const char *path, const struct store_config
     return 0;
 }
 
-void keeper_push(struct keeper *k, const struct tick *t)
+void store_thread_push(struct store_thread *k, const struct tick *t)
 {
     int rc;
 
     pthread_mutex_lock(&k->lock);
-    rc = queue_push(&k->queue, t, &k->state.events_lost);
+    rc = store_queue_push(&k->queue, t, &k->state.events_lost);
     if (rc != 0) {
         k->state.dropped++;
         if (!k->state.error_since_ns) {
@@ -209,7 +209,7 @@ void keeper_push(struct keeper *k, const struct tick *t)
     pthread_mutex_unlock(&k->lock);
 }
 
-bool keeper_note(struct keeper *k, struct keeper_note *ret)
+bool store_thread_note(struct store_thread *k, struct store_thread_note *ret)
 {
     bool any;
 
@@ -224,7 +224,7 @@ bool keeper_note(struct keeper *k, struct keeper_note *ret)
     return any;
 }
 
-void keeper_state(struct keeper *k, struct keeper_state *ret)
+void store_thread_state(struct store_thread *k, struct store_thread_state *ret)
 {
     pthread_mutex_lock(&k->lock);
     k->state.waiting = k->queue.n_waiting;
@@ -232,7 +232,7 @@ void keeper_state(struct keeper *k, struct keeper_state *ret)
     pthread_mutex_unlock(&k->lock);
 }
 
-void keeper_close(struct keeper *k)
+void store_thread_close(struct store_thread *k)
 {
     const int64_t until_ns = clock_monotonic_ns(&clock_system) + PATIENCE_S * NS_PER_S;
     pthread_t thread;

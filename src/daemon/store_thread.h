@@ -1,10 +1,10 @@
 /* The keeper: the thread that writes the store, so that a slow disk makes no tick late. The loop:
  *
- *     keeper_open(&a.keeper, path, &config, &e)     at start; only -ENOMEM and -EAGAIN (no thread)
- *     keeper_push(a.keeper, &a.tick)                after each sample; never waits for the disk
- *     while (keeper_note(a.keeper, &note)) log_...  once a tick: what there is to say, each once
- *     keeper_state(a.keeper, &state)                for the metrics
- *     keeper_close(a.keeper)                        at the end: at most 2 s
+ *     store_thread_open(&a.keeper, path, &config, &e)     at start; only -ENOMEM and -EAGAIN (no thread)
+ *     store_thread_push(a.keeper, &a.tick)                after each sample; never waits for the disk
+ *     while (store_thread_note(a.keeper, &note)) log_...  once a tick: what there is to say, each once
+ *     store_thread_state(a.keeper, &state)                for the metrics
+ *     store_thread_close(a.keeper)                        at the end: at most 2 s
  *
  * The store is opened in the thread. Where that fails (full, read-only, another agent) it is tried
  * again every 10 s of ticks, and the agent runs on: ticks are counted as dropped. Nothing here may
@@ -19,9 +19,9 @@
 
 enum { KEEPER_QUEUE = 8 };
 
-struct keeper;
+struct store_thread;
 
-struct keeper_state {
+struct store_thread_state {
     uint64_t stored, dropped; /* ticks; dropped: their rows are lost */
     uint64_t events_lost;
     size_t waiting;         /* ticks */
@@ -29,25 +29,25 @@ struct keeper_state {
     int64_t error_since_ns; /* wall time of the first tick that failed so; 0: none */
 };
 
-struct keeper_note {
+struct store_thread_note {
     bool warning; /* else it is information: it works again */
     struct err text;
 };
 
-int keeper_open(struct keeper **ret, const char *path, const struct store_config *config,
-                struct err *e) CHECK_RESULT;
+int store_thread_open(struct store_thread **ret, const char *path,
+                      const struct store_config *config, struct err *e) CHECK_RESULT;
 
 /* Copy the rows and events into the queue. When KEEPER_QUEUE ticks wait, the rows of the oldest are
  * dropped; its events go with the next tick, as many as fit. Out of memory drops the tick. */
-void keeper_push(struct keeper *k, const struct tick *t);
+void store_thread_push(struct store_thread *k, const struct tick *t);
 
 /* The next sentence for the log; false when there is none. A state that lasts is told once. */
-bool keeper_note(struct keeper *k, struct keeper_note *ret);
+bool store_thread_note(struct store_thread *k, struct store_thread_note *ret);
 
-void keeper_state(struct keeper *k, struct keeper_state *ret);
+void store_thread_state(struct store_thread *k, struct store_thread_state *ret);
 
 /* Write what waits and close the store, for at most 2 s: then the thread is left to itself, and
  * what it did not write is lost. NULL is allowed. */
-void keeper_close(struct keeper *k);
+void store_thread_close(struct store_thread *k);
 
 #endif

@@ -4,13 +4,13 @@
 
 #include "brim/control.h"
 
-void order_begin(struct order *o, uint64_t number, bool apply)
+void job_request_begin(struct job_request *o, uint64_t number, bool apply)
 {
-    *o = (struct order){ .open = true, .apply = apply, .number = number };
+    *o = (struct job_request){ .open = true, .apply = apply, .number = number };
 }
 
-bool order_answer(struct order *o, struct order_marks *m, size_t rank, uint64_t number,
-                  unsigned outcome, const char *why)
+bool job_request_answer(struct job_request *o, struct job_request_marks *m, size_t rank,
+                        uint64_t number, unsigned outcome, const char *why)
 {
     bool done = outcome == BRIM_SWITCH_DONE;
 
@@ -29,7 +29,7 @@ bool order_answer(struct order *o, struct order_marks *m, size_t rank, uint64_t 
     return done;
 }
 
-enum order_state order_state(const struct order *o, size_t members)
+enum job_request_state job_request_state(const struct job_request *o, size_t members)
 {
     if (!o->open)
         return ORDER_NONE;

@@ -8,7 +8,7 @@
 
 enum { ORDER_TEXT = 160 };
 
-enum order_state {
+enum job_request_state {
     ORDER_NONE,
     ORDER_WAITS,   /* somebody has not answered */
     ORDER_DONE,    /* all did it */
@@ -16,7 +16,7 @@ enum order_state {
     ORDER_BROKEN,  /* some did it, or it broke while it was done */
 };
 
-struct order {
+struct job_request {
     bool open;
     bool apply;      /* the candidate; else the value of before */
     uint64_t number; /* of the request */
@@ -26,19 +26,19 @@ struct order {
 };
 
 /* Which ranks have done the last setting that was applied. */
-struct order_marks {
+struct job_request_marks {
     bool did[JOIN_RANKS];
 };
 
-void order_begin(struct order *o, uint64_t number, bool apply);
+void job_request_begin(struct job_request *o, uint64_t number, bool apply);
 
 /* A rank answers: outcome is enum brim_switch, why its reason or NULL. Answers to other requests,
  * and second ones, are passed over: false. One that refuses to take back what it never did has
  * done so: true, as for one that did what was asked. */
-bool order_answer(struct order *o, struct order_marks *m, size_t rank, uint64_t number,
-                  unsigned outcome, const char *why);
+bool job_request_answer(struct job_request *o, struct job_request_marks *m, size_t rank,
+                        uint64_t number, unsigned outcome, const char *why);
 
 /* members: how many have to answer. */
-enum order_state order_state(const struct order *o, size_t members);
+enum job_request_state job_request_state(const struct job_request *o, size_t members);
 
 #endif

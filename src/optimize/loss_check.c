@@ -15,24 +15,24 @@ static const double fitted = 0.25;
 static const double silence = 20;
 enum { BEFORE_LEAST = 16, AFTER_LEAST = 8 };
 
-static void init_curve(struct losses_curve *c)
+static void init_curve(struct loss_check_curve *c)
 {
-    *c = (struct losses_curve){ .per = 1 };
+    *c = (struct loss_check_curve){ .per = 1 };
 }
 
-void losses_init(struct losses *l)
+void loss_check_init(struct loss_check *l)
 {
-    *l = (struct losses){ .samples = 0 };
+    *l = (struct loss_check){ .samples = 0 };
     init_curve(&l->before);
     init_curve(&l->after);
 }
 
-void losses_change(struct losses *l)
+void loss_check_change(struct loss_check *l)
 {
     l->changed = true;
 }
 
-static void halve(struct losses_curve *c)
+static void halve(struct loss_check_curve *c)
 {
     for (size_t i = 0; i < LOSSES_ROOM / 2; i++) {
         c->x[i] = (c->x[2 * i] + c->x[2 * i + 1]) / 2;
@@ -42,7 +42,7 @@ static void halve(struct losses_curve *c)
     c->per *= 2;
 }
 
-static void add(struct losses_curve *c, double x, double y)
+static void add(struct loss_check_curve *c, double x, double y)
 {
     c->told++;
     c->sum_x += x;
@@ -59,7 +59,7 @@ static void add(struct losses_curve *c, double x, double y)
     }
 }
 
-void losses_settle(struct losses *l, bool kept)
+void loss_check_settle(struct loss_check *l, bool kept)
 {
     for (size_t i = 0; kept && i < l->after.n; i++)
         add(&l->before, l->after.x[i], l->after.y[i]);
@@ -67,9 +67,9 @@ void losses_settle(struct losses *l, bool kept)
     l->changed = l->infinite = false;
 }
 
-void losses_step(struct losses *l, double samples, double loss)
+void loss_check_step(struct loss_check *l, double samples, double loss)
 {
-    struct losses_curve *c = l->changed ? &l->after : &l->before;
+    struct loss_check_curve *c = l->changed ? &l->after : &l->before;
 
     l->samples += samples > 0 ? samples : 1;
     c->steps++;
@@ -81,7 +81,7 @@ void losses_step(struct losses *l, double samples, double loss)
         add(c, l->samples, loss);
 }
 
-bool losses_ready(const struct losses *l)
+bool loss_check_ready(const struct loss_check *l)
 {
     return l->before.n >= BEFORE_LEAST;
 }
@@ -99,7 +99,7 @@ static double residual(const struct line *f, double x, double y)
 }
 
 /* Neighbours that err alike count for less: by the correlation of each with the next. */
-static double spread(const struct line *f, const struct losses_curve *c, size_t first)
+static double spread(const struct line *f, const struct loss_check_curve *c, size_t first)
 {
     double sum = 0, with_next = 0, r;
 
@@ -114,7 +114,7 @@ static double spread(const struct line *f, const struct losses_curve *c, size_t 
     return sum / (double)(f->n - 2) * (1 + r) / (1 - r);
 }
 
-static struct line fit(const struct losses_curve *c)
+static struct line fit(const struct loss_check_curve *c)
 {
     struct line f = { .n = 0 };
     size_t first = 0;
@@ -139,15 +139,15 @@ static struct line fit(const struct losses_curve *c)
 }
 
 /* A point of after is the mean of fewer losses than one of before, and spreads more. */
-static double wider(const struct losses *l)
+static double wider(const struct loss_check *l)
 {
     return (double)l->before.per / l->after.per;
 }
 
 /* Above the curve of before, as far as that can be carried on. */
-static bool is_above(const struct losses *l, const struct line *f, char text[LOSSES_TEXT])
+static bool is_above(const struct loss_check *l, const struct line *f, char text[LOSSES_TEXT])
 {
-    const struct losses_curve *c = &l->after;
+    const struct loss_check_curve *c = &l->after;
     double limit = horizon * l->before.x[l->before.n - 1], mean = 0, x = 0, y = 0, error, far;
     size_t n = 0;
 
@@ -172,7 +172,7 @@ static bool is_above(const struct losses *l, const struct line *f, char text[LOS
 }
 
 /* The last points of a curve. */
-static double level(const struct losses_curve *c, size_t n)
+static double level(const struct loss_check_curve *c, size_t n)
 {
     double sum = 0;
 
@@ -182,7 +182,7 @@ static double level(const struct losses_curve *c, size_t n)
 }
 
 /* Above where it had come to. */
-static bool has_risen(const struct losses *l, const struct line *f, char text[LOSSES_TEXT])
+static bool has_risen(const struct loss_check *l, const struct line *f, char text[LOSSES_TEXT])
 {
     double was = level(&l->before, AFTER_LEAST), now = level(&l->after, AFTER_LEAST);
     double error = sqrt((1 + wider(l)) * f->variance / AFTER_LEAST);
@@ -194,12 +194,12 @@ static bool has_risen(const struct losses *l, const struct line *f, char text[LO
     return true;
 }
 
-bool losses_worse(const struct losses *l, char text[LOSSES_TEXT])
+bool loss_check_worse(const struct loss_check *l, char text[LOSSES_TEXT])
 {
     double usual = l->before.steps / fmax(1, l->before.told);
     struct line f;
 
-    if (!l->changed || !losses_ready(l))
+    if (!l->changed || !loss_check_ready(l))
         return false;
     if (l->infinite || (l->after.told <= 0 && l->after.steps > silence * usual)) {
         snprintf(text, LOSSES_TEXT, "the loss is no number any more");

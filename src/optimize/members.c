@@ -5,7 +5,7 @@ void members_find(struct members *ret, const struct rings *rings, const struct j
     *ret = (struct members){ .world = 1 };
     for (size_t i = 0; i < MIN(rings_count(rings), (size_t)JOIN_RANKS); i++) {
         const struct join_rank *r = &j->ranks[i];
-        const struct lane *l = rings_lane(rings, i);
+        const struct rank_steps *l = rings_lane(rings, i);
 
         ret->in[i] = r->seen >= MEMBERS_STEPS && !r->closed && (!fresh || r->fresh);
         ret->n += ret->in[i];

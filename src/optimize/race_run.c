@@ -8,19 +8,19 @@
 
 enum { BLOCKS_MOST = 64, BLOCKS_LEAST = 5, BLOCK = 8 };
 
-struct heat_plan heat_plan_usual(double start_s, double step_s)
+struct race_run_plan race_run_plan_usual(double start_s, double step_s)
 {
-    return (struct heat_plan){ .warm_up = 5,
-                               .least = 8,
-                               .steps = 40,
-                               .least_s = 1,
-                               .seconds = 15,
-                               .slow_s = 3 * step_s,
-                               .start_most = fmax(30, 5 * start_s),
-                               .quiet_most = fmax(30, 100 * step_s) };
+    return (struct race_run_plan){ .warm_up = 5,
+                                   .least = 8,
+                                   .steps = 40,
+                                   .least_s = 1,
+                                   .seconds = 15,
+                                   .slow_s = 3 * step_s,
+                                   .start_most = fmax(30, 5 * start_s),
+                                   .quiet_most = fmax(30, 100 * step_s) };
 }
 
-void heat_init(struct heat *h, const struct heat_plan *plan)
+void race_run_init(struct race_run *h, const struct race_run_plan *plan)
 {
     memset(h, 0, sizeof(*h));
     h->plan = *plan;
@@ -30,7 +30,7 @@ void heat_init(struct heat *h, const struct heat_plan *plan)
         h->loss[i] = (double)NAN;
 }
 
-static bool is_enough(const struct heat *h)
+static bool is_enough(const struct race_run *h)
 {
     if (h->n < h->plan.least)
         return false;
@@ -39,7 +39,7 @@ static bool is_enough(const struct heat *h)
            h->total_s / h->n > h->plan.slow_s;
 }
 
-void heat_step(struct heat *h, const struct join_step *s)
+void race_run_step(struct race_run *h, const struct join_step *s)
 {
     if (h->state != HEAT_RUNS)
         return;
@@ -59,7 +59,7 @@ void heat_step(struct heat *h, const struct join_step *s)
         h->state = HEAT_ENOUGH;
 }
 
-void heat_fail(struct heat *h, const char *why)
+void race_run_fail(struct race_run *h, const char *why)
 {
     if (h->state != HEAT_RUNS)
         return;
@@ -67,7 +67,7 @@ void heat_fail(struct heat *h, const char *why)
     snprintf(h->why, sizeof(h->why), "%s", why);
 }
 
-void heat_tick(struct heat *h, double now_s)
+void race_run_tick(struct race_run *h, double now_s)
 {
     double most = h->seen ? h->plan.quiet_most : h->plan.start_most;
     char why[HEAT_TEXT];
@@ -79,10 +79,10 @@ void heat_tick(struct heat *h, double now_s)
     if (!(now_s - h->last_s > most))
         return;
     snprintf(why, sizeof(why), "it has made no step for %.0f s", now_s - h->last_s);
-    heat_fail(h, why);
+    race_run_fail(h, why);
 }
 
-void heat_end(struct heat *h, const char *how)
+void race_run_end(struct race_run *h, const char *how)
 {
     char why[HEAT_TEXT];
 
@@ -92,10 +92,10 @@ void heat_end(struct heat *h, const char *how)
     }
     snprintf(why, sizeof(why), "it ended after %u steps%s%s", h->seen, how ? ": " : "",
              how ? how : "");
-    heat_fail(h, why);
+    race_run_fail(h, why);
 }
 
-double heat_seconds(const struct heat *h, bool *per_sample)
+double race_run_seconds(const struct race_run *h, bool *per_sample)
 {
     unsigned block = MAX((unsigned)BLOCK, h->n / BLOCKS_MOST + 1), n = 0;
     double means[BLOCKS_MOST + 1], seconds = 0, samples = 0;

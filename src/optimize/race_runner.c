@@ -7,9 +7,9 @@
 
 #include "optimize/members.h"
 
-struct heat_run {
+struct race_runner {
     struct observe_pilot pilot;
-    struct heat heat;
+    struct race_run heat;
     struct join join;
     bool tries, stopped;
     int64_t first_ns; /* when somebody made steps; 0: nobody yet */
@@ -24,7 +24,7 @@ static void start(void *arg, struct control *control, bool elsewhere)
 
 static void take_event(void *arg, const struct ring_event *e)
 {
-    struct heat_run *h = arg;
+    struct race_runner *h = arg;
 
     if (e->ring >= JOIN_RANKS)
         return;
@@ -39,11 +39,11 @@ static void take_event(void *arg, const struct ring_event *e)
                                      .saves = e->step->host_s[BRIM_STAGE_CHECKPOINT] > 0 };
 
         if (join_push(&h->join, e->ring, &s) < 0)
-            heat_fail(&h->heat, "out of memory");
+            race_run_fail(&h->heat, "out of memory");
     }
 }
 
-static void gather(struct heat_run *h, const struct watched *w)
+static void gather(struct race_runner *h, const struct run_snapshot *w)
 {
     struct members m;
 
@@ -53,65 +53,65 @@ static void gather(struct heat_run *h, const struct watched *w)
     if (m.n == m.world)
         join_members(&h->join, m.in);
     else if (m.n > m.world)
-        heat_fail(&h->heat, "several processes train on their own");
+        race_run_fail(&h->heat, "several processes train on their own");
     else if (m.n && w->now_ns - h->first_ns > MEMBERS_GATHER_NS)
-        heat_fail(&h->heat, "some ranks make no steps");
+        race_run_fail(&h->heat, "some ranks make no steps");
 }
 
 /* What the shim was told to set and could not: "knob.ddp.comm_hook.refused". */
-static void look_for_refusal(struct heat_run *h, const struct rings *rings)
+static void look_for_refusal(struct race_runner *h, const struct rings *rings)
 {
     static const char begin[] = "knob.", end[] = ".refused";
     char why[HEAT_TEXT];
 
     for (size_t i = 0; h->tries && i < rings_count(rings); i++) {
-        const struct lane *l = rings_lane(rings, i);
+        const struct rank_steps *l = rings_lane(rings, i);
 
         for (size_t k = 0; k < l->n_notes; k++) {
-            const struct lane_note *n = &l->notes[k];
+            const struct rank_steps_note *n = &l->notes[k];
             size_t len = strlen(n->name);
 
             if (strncmp(n->name, begin, sizeof(begin) - 1) != 0 || len < sizeof(end) ||
                 strcmp(n->name + len - (sizeof(end) - 1), end) != 0)
                 continue;
             snprintf(why, sizeof(why), "%.*s", HEAT_TEXT - 1, n->value);
-            heat_fail(&h->heat, why);
+            race_run_fail(&h->heat, why);
         }
     }
 }
 
-static void take_steps(struct heat_run *h, const struct watched *w)
+static void take_steps(struct race_runner *h, const struct run_snapshot *w)
 {
     struct join_step s;
 
     look_for_refusal(h, w->rings);
     while (h->join.members && join_next(&h->join, &s))
-        heat_step(&h->heat, &s);
+        race_run_step(&h->heat, &s);
 }
 
-static void turn(void *arg, const struct watched *w)
+static void turn(void *arg, const struct run_snapshot *w)
 {
-    struct heat_run *h = arg;
+    struct race_runner *h = arg;
 
     if (w->asked)
-        heat_fail(&h->heat, "it was interrupted");
+        race_run_fail(&h->heat, "it was interrupted");
     if (!h->join.members)
         gather(h, w);
     take_steps(h, w);
-    heat_tick(&h->heat, (double)w->now_ns / 1e9);
+    race_run_tick(&h->heat, (double)w->now_ns / 1e9);
 }
 
 static void stop(void *arg)
 {
-    struct heat_run *h = arg;
+    struct race_runner *h = arg;
 
     h->stopped = true;
-    heat_fail(&h->heat, "it was stopped");
+    race_run_fail(&h->heat, "it was stopped");
 }
 
-static void end(void *arg, const struct watched *w)
+static void end(void *arg, const struct run_snapshot *w)
 {
-    struct heat_run *h = arg;
+    struct race_runner *h = arg;
     const struct run *r = w->run;
     bool killed = r->end == RUN_KILLED;
     char how[HEAT_TEXT];
@@ -120,31 +120,31 @@ static void end(void *arg, const struct watched *w)
         gather(h, w);
     take_steps(h, w);
     snprintf(how, sizeof(how), "%s %d", killed ? "signal" : "exit status", r->status);
-    heat_end(&h->heat, killed || r->status ? how : NULL);
+    race_run_end(&h->heat, killed || r->status ? how : NULL);
 }
 
 static bool over(void *arg)
 {
-    const struct heat_run *h = arg;
+    const struct race_runner *h = arg;
 
     return h->heat.state != HEAT_RUNS;
 }
 
-int heat_run_new(struct heat_run **ret, const struct heat_plan *plan, bool tries)
+int race_runner_new(struct race_runner **ret, const struct race_run_plan *plan, bool tries)
 {
-    struct heat_run *h = calloc(1, sizeof(*h));
+    struct race_runner *h = calloc(1, sizeof(*h));
 
     if (!h)
         return -ENOMEM;
     h->pilot = (struct observe_pilot){ h, start, take_event, turn, stop, end, over, NULL };
     h->tries = tries;
-    heat_init(&h->heat, plan);
+    race_run_init(&h->heat, plan);
     join_init(&h->join);
     *ret = h;
     return 0;
 }
 
-void heat_run_free(struct heat_run *h)
+void race_runner_free(struct race_runner *h)
 {
     if (!h)
         return;
@@ -152,17 +152,17 @@ void heat_run_free(struct heat_run *h)
     free(h);
 }
 
-const struct observe_pilot *heat_run_pilot(const struct heat_run *h)
+const struct observe_pilot *race_runner_pilot(const struct race_runner *h)
 {
     return &h->pilot;
 }
 
-const struct heat *heat_run_heat(const struct heat_run *h)
+const struct race_run *race_runner_run(const struct race_runner *h)
 {
     return &h->heat;
 }
 
-bool heat_run_stopped(const struct heat_run *h)
+bool race_runner_stopped(const struct race_runner *h)
 {
     return h->stopped;
 }

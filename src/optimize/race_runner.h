@@ -5,19 +5,20 @@
 #include "optimize/race_run.h"
 #include "run/watch/observe.h"
 
-struct heat_run;
+struct race_runner;
 
 /* tries: the job is started with settings, and one that the shim refuses fails the heat. 0 or
  * -ENOMEM. */
-int heat_run_new(struct heat_run **ret, const struct heat_plan *plan, bool tries) CHECK_RESULT;
-void heat_run_free(struct heat_run *h);
-DEFINE_CLEANUP(struct heat_run, heat_run_free)
+int race_runner_new(struct race_runner **ret, const struct race_run_plan *plan, bool tries)
+    CHECK_RESULT;
+void race_runner_free(struct race_runner *h);
+DEFINE_CLEANUP(struct race_runner, race_runner_free)
 
 /* Borrowed, both. */
-const struct observe_pilot *heat_run_pilot(const struct heat_run *h);
-const struct heat *heat_run_heat(const struct heat_run *h);
+const struct observe_pilot *race_runner_pilot(const struct race_runner *h);
+const struct race_run *race_runner_run(const struct race_runner *h);
 
 /* The user wants no more heats (SIGRTMIN). */
-bool heat_run_stopped(const struct heat_run *h);
+bool race_runner_stopped(const struct race_runner *h);
 
 #endif

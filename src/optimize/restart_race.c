@@ -9,14 +9,14 @@ enum { ROUNDS_LEAST = 3 /* before a race can be won */, LOSSES_LEAST = 8 };
 /* A loss is worse beyond so many standard errors, and by that share of it. */
 static const double beyond = 4, worse_by = 0.01;
 
-unsigned contest_room(unsigned restarts)
+unsigned restart_race_room(unsigned restarts)
 {
     if (restarts < CONTEST_RESTARTS_LEAST)
         return 0;
     return MIN((restarts - 1) / ROUNDS_LEAST - 1, (unsigned)CONTEST_MOST);
 }
 
-void contest_init(struct contest *c, unsigned restarts)
+void restart_race_init(struct restart_race *c, unsigned restarts)
 {
     memset(c, 0, sizeof(*c));
     c->most = restarts ? restarts - 1 : 0;
@@ -28,12 +28,12 @@ static void set(char *to, size_t size, const char *text)
     snprintf(to, size, "%s", text ? text : "");
 }
 
-bool contest_add(struct contest *c, const struct candidate *candidate)
+bool restart_race_add(struct restart_race *c, const struct candidate *candidate)
 {
-    struct contest_setting *s = &c->settings[c->n];
+    struct restart_race_setting *s = &c->settings[c->n];
     struct session_entry *e = &s->entry;
 
-    if (c->n >= contest_room(c->most + 1))
+    if (c->n >= restart_race_room(c->most + 1))
         return false;
     e->outcome = SESSION_UNDECIDED;
     e->effect = (struct trial_effect){ (double)NAN, -1, (double)INFINITY };
@@ -47,14 +47,14 @@ bool contest_add(struct contest *c, const struct candidate *candidate)
     return true;
 }
 
-static void begin(struct contest *c, unsigned racing)
+static void begin(struct restart_race *c, unsigned racing)
 {
     struct race_plan plan = race_plan_usual();
 
     race_init(&c->race, racing + 1, &plan);
 }
 
-void contest_begin(struct contest *c)
+void restart_race_begin(struct restart_race *c)
 {
     for (unsigned i = 0; i < c->n; i++)
         c->field[i + 1] = i;
@@ -70,7 +70,7 @@ static unsigned left(const struct race *r)
     return n;
 }
 
-int contest_want(const struct contest *c)
+int restart_race_want(const struct restart_race *c)
 {
     unsigned round = c->race.at ? 1 : left(&c->race);
 
@@ -81,7 +81,7 @@ int contest_want(const struct contest *c)
 
 /* ---- losses ---- */
 
-static void add_losses(struct contest_losses *to, const struct heat *h)
+static void add_losses(struct restart_race_losses *to, const struct race_run *h)
 {
     to->heats++;
     for (unsigned i = 0; i < HEAT_LOSSES && i < h->seen; i++) {
@@ -94,8 +94,8 @@ static void add_losses(struct contest_losses *to, const struct heat *h)
 
 /* Whether losses at the same steps lie above those of the job, beyond noise and by what counts; or
  * are no numbers at last, where the job's are. One that is accumulated is not told in each step. */
-static bool are_worse(const struct contest_losses *job, const struct contest_losses *with,
-                      const struct heat *h, char why[HEAT_TEXT])
+static bool are_worse(const struct restart_race_losses *job, const struct restart_race_losses *with,
+                      const struct race_run *h, char why[HEAT_TEXT])
 {
     double sum = 0, squares = 0, level = 0, mean, error;
     unsigned n = 0, lost = 0;
@@ -132,7 +132,7 @@ static bool are_worse(const struct contest_losses *job, const struct contest_los
 /* ---- heats ---- */
 
 /* A heat that counts for nothing: its setting leaves. */
-static void drop(struct contest *c, struct contest_setting *s, const char *why)
+static void drop(struct restart_race *c, struct restart_race_setting *s, const char *why)
 {
     if (s) {
         s->entry.outcome = SESSION_BROKE;
@@ -143,12 +143,12 @@ static void drop(struct contest *c, struct contest_setting *s, const char *why)
     race_run(&c->race, (double)NAN);
 }
 
-void contest_take(struct contest *c, const struct heat *h)
+void restart_race_take(struct restart_race *c, const struct race_run *h)
 {
     int at = race_want(&c->race);
-    struct contest_setting *s = at > 0 ? &c->settings[c->field[at]] : NULL;
+    struct restart_race_setting *s = at > 0 ? &c->settings[c->field[at]] : NULL;
     bool per_sample;
-    double seconds = heat_seconds(h, &per_sample);
+    double seconds = race_run_seconds(h, &per_sample);
     char why[HEAT_TEXT];
 
     if (at < 0)
@@ -159,8 +159,8 @@ void contest_take(struct contest *c, const struct heat *h)
         s->entry.steps += h->seen;
     }
     if (h->state == HEAT_SAVED) {
-        contest_stop(c, "the job writes a checkpoint so soon that the next start would go on "
-                        "from it");
+        restart_race_stop(c, "the job writes a checkpoint so soon that the next start would go on "
+                             "from it");
     } else if (!(seconds > 0)) {
         drop(c, s, h->why);
     } else if (c->measured && per_sample != c->per_sample) {
@@ -179,7 +179,7 @@ void contest_take(struct contest *c, const struct heat *h)
     }
 }
 
-void contest_stop(struct contest *c, const char *why)
+void restart_race_stop(struct restart_race *c, const char *why)
 {
     if (!*c->ended)
         snprintf(c->ended, sizeof(c->ended), "%s", why);
@@ -187,7 +187,7 @@ void contest_stop(struct contest *c, const char *why)
 
 /* ---- what came of it ---- */
 
-static void conclude(struct contest *c, unsigned at)
+static void conclude(struct restart_race *c, unsigned at)
 {
     const struct race *r = &c->race;
     struct session_entry *e = &c->settings[c->field[at]].entry;
@@ -212,14 +212,14 @@ static void conclude(struct contest *c, unsigned at)
 }
 
 /* It may add to what was kept: another knob, and as far as is known not slower than the job. */
-static bool may_add(const struct contest *c, const struct session_entry *e,
+static bool may_add(const struct restart_race *c, const struct session_entry *e,
                     const struct session_entry *winner)
 {
     return e->outcome != SESSION_ADOPTED && e->outcome != SESSION_BROKE &&
            strcmp(e->knob, winner->knob) != 0 && e->effect.gain > c->race.plan.least_gain;
 }
 
-bool contest_again(struct contest *c)
+bool restart_race_again(struct restart_race *c)
 {
     const struct session_entry *winner;
     unsigned old[RACE_MOST], racing = c->race.n, n = 0;
@@ -240,7 +240,7 @@ bool contest_again(struct contest *c)
     return n > 0;
 }
 
-bool contest_has(const struct contest *c, unsigned setting, int heat)
+bool restart_race_has(const struct restart_race *c, unsigned setting, int heat)
 {
     return c->settings[setting].entry.outcome == SESSION_ADOPTED ||
            (heat > 0 && c->field[heat] == setting);

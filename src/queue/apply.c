@@ -10,20 +10,20 @@
 
 enum { SENTENCE = 1024 };
 
-const struct local_job *local_holder(const struct local *l, const char *slots)
+const struct queue_job *queue_holder(const struct local *l, const char *slots)
 {
-    bool has[LOCAL_SLOTS] = { false };
+    bool has[QUEUE_SLOTS] = { false };
     int slot;
 
-    while ((slot = local_slots_next(&slots)) >= 0)
-        has[slot % LOCAL_SLOTS] = true;
+    while ((slot = queue_slots_next(&slots)) >= 0)
+        has[slot % QUEUE_SLOTS] = true;
     for (size_t i = 0; i < l->n; i++) {
         const char *at = l->jobs[i]->slots;
 
-        if (l->jobs[i]->state != LOCAL_RUNNING)
+        if (l->jobs[i]->state != QUEUE_RUNNING)
             continue;
-        while ((slot = local_slots_next(&at)) >= 0)
-            if (has[slot % LOCAL_SLOTS])
+        while ((slot = queue_slots_next(&at)) >= 0)
+            if (has[slot % QUEUE_SLOTS])
                 return l->jobs[i];
     }
     return NULL;
@@ -34,44 +34,44 @@ const struct local_job *local_holder(const struct local *l, const char *slots)
 /* One action of a pass, and the job that it is about. */
 struct doing {
     struct local *l;
-    const struct local_plan *plan;
+    const struct queue_plan *plan;
     const struct action *action;
-    struct local_job *job;
+    struct queue_job *job;
 };
 
-static void say(const struct doing *d, char ret[LOCAL_REASON])
+static void say(const struct doing *d, char ret[QUEUE_REASON])
 {
     CLEANUP(str_done) struct str why = STR_INIT(SENTENCE);
 
-    sched_reason(d->plan->sched, d->action, local_wall_ms(d->l) - d->plan->work.first_ms, &why);
-    snprintf(ret, LOCAL_REASON, "%s", str_text(&why));
+    sched_reason(d->plan->sched, d->action, queue_wall_ms(d->l) - d->plan->work.first_ms, &why);
+    snprintf(ret, QUEUE_REASON, "%s", str_text(&why));
 }
 
 /* Its CPUs: near its devices, and none that another one has. */
-static int bind_cpus(const struct local *l, struct local_job *j)
+static int bind_cpus(const struct local *l, struct queue_job *j)
 {
-    CLEANUP(freep) struct local_taken *taken = calloc(1, sizeof(*taken));
+    CLEANUP(freep) struct queue_taken *taken = calloc(1, sizeof(*taken));
 
     if (!taken)
         return -ENOMEM;
     for (size_t i = 0; i < l->n; i++)
-        if (l->jobs[i] != j && l->jobs[i]->state == LOCAL_RUNNING)
-            local_pool_hold(&l->pool, l->jobs[i], taken);
-    local_pool_give(&l->pool, j, taken, j->bound);
+        if (l->jobs[i] != j && l->jobs[i]->state == QUEUE_RUNNING)
+            queue_pool_hold(&l->pool, l->jobs[i], taken);
+    queue_pool_give(&l->pool, j, taken, j->bound);
     return 0;
 }
 
 static int start(const struct doing *d)
 {
-    const struct local_job *other;
-    struct local_job *j = d->job;
+    const struct queue_job *other;
+    struct queue_job *j = d->job;
     struct local *l = d->l;
-    char slots[LOCAL_SLOTS];
+    char slots[QUEUE_SLOTS];
 
-    if (j->state != LOCAL_WAITING)
+    if (j->state != QUEUE_WAITING)
         return 0;
-    local_plan_slots(d->plan, d->action->job, slots);
-    other = local_holder(l, slots);
+    queue_plan_slots(d->plan, d->action->job, slots);
+    other = queue_holder(l, slots);
     if (other) {
         snprintf(j->reason, sizeof(j->reason),
                  "starts as soon as job %lld, which is being stopped for it, has gone",
@@ -82,39 +82,39 @@ static int start(const struct doing *d)
     if (bind_cpus(l, j) < 0)
         return -ENOMEM;
     say(d, j->reason);
-    j->state = LOCAL_RUNNING;
-    j->stop = LOCAL_GO;
+    j->state = QUEUE_RUNNING;
+    j->stop = QUEUE_GO;
     j->yields = 0;
     j->attempt++;
-    j->since_ms = local_wall_ms(l);
+    j->since_ms = queue_wall_ms(l);
     if (!j->start_ms)
         j->start_ms = j->since_ms;
-    local_use_begin(j);
-    local_pool_place(&l->pool, slots, j->place);
+    idle_history_begin(j);
+    queue_pool_place(&l->pool, slots, j->place);
     return 0;
 }
 
 static void stop(const struct doing *d)
 {
-    struct local_job *j = d->job;
+    struct queue_job *j = d->job;
 
-    if (j->state != LOCAL_RUNNING || j->stop != LOCAL_GO)
+    if (j->state != QUEUE_RUNNING || j->stop != QUEUE_GO)
         return;
-    j->stop = LOCAL_PREEMPT;
+    j->stop = QUEUE_PREEMPT;
     say(d, j->reason);
     memcpy(j->stopped, j->reason, sizeof(j->stopped));
     if (d->action->why == WHY_IDLE && d->action->other != UINT32_MAX)
-        j->yields = d->l->jobs[local_plan_item(d->plan, d->action->other)]->id;
+        j->yields = d->l->jobs[queue_plan_item(d->plan, d->action->other)]->id;
 }
 
 /* The plan is made anew each time, and tells again: its owner is told once. */
 static void tell(const struct doing *d)
 {
-    struct local_job *j = d->job;
+    struct queue_job *j = d->job;
 
-    if (j->state != LOCAL_RUNNING || j->stop != LOCAL_GO || j->told_ms)
+    if (j->state != QUEUE_RUNNING || j->stop != QUEUE_GO || j->told_ms)
         return;
-    j->told_ms = local_wall_ms(d->l);
+    j->told_ms = queue_wall_ms(d->l);
     say(d, j->reason);
 }
 
@@ -127,7 +127,7 @@ static void refuse(const struct doing *d)
 
 static int act(const struct doing *d)
 {
-    switch (local_deed(d->action->kind)) {
+    switch (queue_deed(d->action->kind)) {
     case DEED_START:
         return start(d);
     case DEED_STOP:
@@ -146,8 +146,8 @@ static int act(const struct doing *d)
 
 /* What a job was before an action, to go back to when that cannot be stored; and what it became. */
 struct change {
-    struct local_job *job, was;
-    enum local_deed deed; /* DEED_NONE: it is as it was */
+    struct queue_job *job, was;
+    enum queue_deed deed; /* DEED_NONE: it is as it was */
 };
 
 static bool is_new(const struct change *c)
@@ -158,14 +158,14 @@ static bool is_new(const struct change *c)
 
 static int store(struct local *l, const struct change *changes, size_t n, struct err *e)
 {
-    int rc = local_store_begin(l->store, e);
+    int rc = queue_store_begin(l->store, e);
 
     for (size_t i = 0; i < n && rc == 0; i++)
         if (changes[i].deed)
-            rc = local_store_put(l->store, changes[i].job, e);
+            rc = queue_store_put(l->store, changes[i].job, e);
     if (rc == 0)
-        return local_store_commit(l->store, e);
-    local_store_rollback(l->store);
+        return queue_store_commit(l->store, e);
+    queue_store_rollback(l->store);
     return rc;
 }
 
@@ -176,7 +176,7 @@ static void finish(struct local *l, const struct change *c)
     for (size_t i = 0; i < l->n && c->deed == DEED_START; i++)
         l->changed |= l->jobs[i]->yields ==
                       c->job->id; /* it waits for something else from now on */
-    if (c->deed == DEED_STOP || (c->deed == DEED_TELL && c->job->stop == LOCAL_GO))
+    if (c->deed == DEED_STOP || (c->deed == DEED_TELL && c->job->stop == QUEUE_GO))
         log_info("%s", c->job->reason);
     if (c->deed == DEED_STOP)
         life_tell(l, c->job);
@@ -184,17 +184,17 @@ static void finish(struct local *l, const struct change *c)
 
 /* An idle job that was told, worked, and is not yet to be told again: that is forgotten. */
 static void forget_told(struct local *l, const struct action *actions, size_t n,
-                        const struct local_plan *p)
+                        const struct queue_plan *p)
 {
     for (size_t i = 0; i < l->n; i++) {
-        struct local_job *j = l->jobs[i];
+        struct queue_job *j = l->jobs[i];
         bool again = false;
 
-        if (!j->told_ms || j->state != LOCAL_RUNNING || j->stop != LOCAL_GO ||
-            !local_use_idle_ms(j, local_wall_ms(l)))
+        if (!j->told_ms || j->state != QUEUE_RUNNING || j->stop != QUEUE_GO ||
+            !idle_history_idle_ms(j, queue_wall_ms(l)))
             continue;
         for (size_t k = 0; k < n && !again; k++)
-            again = local_plan_item(p, actions[k].job) == i;
+            again = queue_plan_item(p, actions[k].job) == i;
         if (again)
             continue;
         j->told_ms = j->kept_ms = 0; /* stored with the next look */
@@ -202,7 +202,7 @@ static void forget_told(struct local *l, const struct action *actions, size_t n,
     }
 }
 
-int local_carry(struct local *l, const struct local_plan *p, struct err *e)
+int queue_carry(struct local *l, const struct queue_plan *p, struct err *e)
 {
     CLEANUP(freep) struct change *changes = NULL;
     const struct action *actions;
@@ -215,12 +215,12 @@ int local_carry(struct local *l, const struct local_plan *p, struct err *e)
         return err_nomem(e);
     forget_told(l, actions, n, p);
     for (size_t i = 0; i < n && rc == 0; i++) {
-        const struct doing d = { l, p, &actions[i], l->jobs[local_plan_item(p, actions[i].job)] };
+        const struct doing d = { l, p, &actions[i], l->jobs[queue_plan_item(p, actions[i].job)] };
 
         changes[i] = (struct change){ d.job, *d.job, DEED_NONE };
         rc = act(&d);
         if (is_new(&changes[i]))
-            changes[i].deed = local_deed(actions[i].kind);
+            changes[i].deed = queue_deed(actions[i].kind);
         any += changes[i].deed != DEED_NONE;
     }
     if (rc < 0)

@@ -49,24 +49,24 @@ static int try_connect(const char *folder)
         return -errno;
     (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-    snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/" LOCAL_SOCKET, dir);
+    snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/" QUEUE_SOCKET, dir);
     if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
         return -errno;
     return steal_fd(&fd);
 }
 
-bool local_is_there(const char *folder)
+bool queue_is_there(const char *folder)
 {
     CLEANUP(closep) int dir = open_folder(folder);
 
     return dir >= 0;
 }
 
-bool local_is_shared(const char *folder)
+bool queue_is_shared(const char *folder)
 {
     CLEANUP(closep) int dir = open_folder(folder);
 
-    return dir >= 0 && faccessat(dir, LOCAL_SHARED, F_OK, 0) == 0;
+    return dir >= 0 && faccessat(dir, QUEUE_SHARED, F_OK, 0) == 0;
 }
 
 /* Whether nobody listens there, as far as a failed connection tells. */
@@ -91,7 +91,7 @@ static int await(const char *folder, int patience_ms)
 static void last_words(const char *folder, char *ret, size_t size)
 {
     CLEANUP(closep) int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    CLEANUP(closep) int fd = dir < 0 ? -1 : openat(dir, LOCAL_LOG, O_RDONLY | O_CLOEXEC);
+    CLEANUP(closep) int fd = dir < 0 ? -1 : openat(dir, QUEUE_LOG, O_RDONLY | O_CLOEXEC);
     off_t len = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
     ssize_t n = len > 0 ? pread(fd, ret, size - 1, MAX(len - (off_t)size + 1, 0)) : 0;
     char *line;
@@ -109,7 +109,7 @@ static off_t said(int dir)
 {
     struct stat st;
 
-    return fstatat(dir, LOCAL_LOG, &st, AT_SYMLINK_NOFOLLOW) == 0 ? st.st_size : 0;
+    return fstatat(dir, QUEUE_LOG, &st, AT_SYMLINK_NOFOLLOW) == 0 ? st.st_size : 0;
 }
 
 /* Whether its disk has no room for what an engine writes first. */
@@ -126,19 +126,19 @@ static int start_engine(const char *folder, struct err *e)
 {
     char words[256];
     int refused = 0;
-    CLEANUP(closep) int dir = local_files_open(folder, false, e);
+    CLEANUP(closep) int dir = queue_files_open(folder, false, e);
     int fd = -ENOENT;
 
     if (dir < 0)
         return dir;
-    unlinkat(dir, LOCAL_STOPPED, 0);
+    unlinkat(dir, QUEUE_STOPPED, 0);
     for (int i = 0; i < TRIES && refused < REFUSALS && is_nobody(fd); i++) {
         off_t before = said(dir);
 
-        if (!local_engine_lives(dir) && local_engine_start(folder) < 0)
+        if (!queue_engine_lives(dir) && queue_engine_start(folder) < 0)
             return err_set(e, -EAGAIN, "cannot start the queue's engine: no process can be made");
         fd = await(folder, START_MS);
-        if (is_nobody(fd) && local_engine_lives(dir))
+        if (is_nobody(fd) && queue_engine_lives(dir))
             fd = await(folder, PROBE_MS);
         refused += is_nobody(fd) && said(dir) > before;
     }
@@ -149,14 +149,14 @@ static int start_engine(const char *folder, struct err *e)
                        folder);
     last_words(folder, words, sizeof(words));
     return err_set(e, fd,
-                   "the queue's engine does not come up: its last words are '%.190s' (%s/" LOCAL_LOG
+                   "the queue's engine does not come up: its last words are '%.190s' (%s/" QUEUE_LOG
                    ")",
                    words, folder);
 }
 
 static int open_connection(const char *folder, struct err *e)
 {
-    bool shared = local_is_shared(folder);
+    bool shared = queue_is_shared(folder);
     int fd = await(folder, shared ? SERVICE_MS : 0);
 
     if (is_nobody(fd) && shared && access(folder, W_OK) < 0)
@@ -190,7 +190,7 @@ static int ask_once(const char *folder, const struct str *request, struct str *a
     return rc;
 }
 
-int local_ask(const char *folder, const struct str *request, struct str *answer, struct err *e)
+int queue_ask(const char *folder, const struct str *request, struct str *answer, struct err *e)
 {
     const char *error;
     int rc = -EPIPE, status;

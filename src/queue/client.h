@@ -6,16 +6,16 @@
 #include "base/err.h"
 #include "base/str.h"
 
-#define LOCAL_SOCKET "socket"
+#define QUEUE_SOCKET "socket"
 
 /* Ask the engine of a folder, starting one when none is there: a request into an answer, both as
  * queue/job/wire.h has them. 0; the engine's own error (-ENOENT: no such job ...) or another
  * negative errno, with a sentence. */
-int local_ask(const char *folder, const struct str *request, struct str *answer, struct err *e)
+int queue_ask(const char *folder, const struct str *request, struct str *answer, struct err *e)
     CHECK_RESULT;
 
 /* Whether a folder has a queue; whether it has one for all users of the machine. */
-bool local_is_there(const char *folder);
-bool local_is_shared(const char *folder);
+bool queue_is_there(const char *folder);
+bool queue_is_shared(const char *folder);
 
 #endif

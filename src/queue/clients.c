@@ -16,7 +16,7 @@ enum { BACKLOG = 64 };
 static void make_address(struct sockaddr_un *a, int dir)
 {
     *a = (struct sockaddr_un){ .sun_family = AF_UNIX };
-    snprintf(a->sun_path, sizeof(a->sun_path), "/proc/self/fd/%d/" LOCAL_SOCKET, dir);
+    snprintf(a->sun_path, sizeof(a->sun_path), "/proc/self/fd/%d/" QUEUE_SOCKET, dir);
 }
 
 int clients_open(struct local *l, struct err *e)
@@ -26,12 +26,12 @@ int clients_open(struct local *l, struct err *e)
     mode_t before;
     int rc;
 
-    for (int i = 0; i < LOCAL_CLIENTS; i++)
-        l->clients[i] = (struct local_client){ .fd = -1,
+    for (int i = 0; i < QUEUE_CLIENTS; i++)
+        l->clients[i] = (struct queue_client){ .fd = -1,
                                                .in = STR_INIT(WIRE_ORDER),
                                                .out = STR_INIT(WIRE_MAX) };
     make_address(&address, l->dir);
-    unlinkat(l->dir, LOCAL_SOCKET, 0); /* of an engine that died: we hold its lock */
+    unlinkat(l->dir, QUEUE_SOCKET, 0); /* of an engine that died: we hold its lock */
     before = umask(l->c->shared ? 0111 : 0177);
     rc = fd < 0 || bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
                  listen(fd, BACKLOG) < 0
@@ -39,13 +39,13 @@ int clients_open(struct local *l, struct err *e)
              : 0;
     umask(before);
     if (rc < 0)
-        return err_set(e, rc, "cannot listen at %s/" LOCAL_SOCKET ": %s", l->c->folder,
+        return err_set(e, rc, "cannot listen at %s/" QUEUE_SOCKET ": %s", l->c->folder,
                        strerror(-rc));
     l->listener = steal_fd(&fd);
     return 0;
 }
 
-void clients_drop(struct local_client *client)
+void clients_drop(struct queue_client *client)
 {
     closep(&client->fd);
     client->fd = -1;
@@ -53,11 +53,11 @@ void clients_drop(struct local_client *client)
     str_done(&client->out);
 }
 
-static struct local_client *find_free(struct local *l)
+static struct queue_client *find_free(struct local *l)
 {
-    struct local_client *oldest = &l->clients[0];
+    struct queue_client *oldest = &l->clients[0];
 
-    for (int i = 0; i < LOCAL_CLIENTS; i++) {
+    for (int i = 0; i < QUEUE_CLIENTS; i++) {
         if (l->clients[i].fd < 0)
             return &l->clients[i];
         if (l->clients[i].since_ms < oldest->since_ms)
@@ -72,7 +72,7 @@ void clients_accept(struct local *l)
     int fd;
 
     while ((fd = accept4(l->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
-        struct local_client *client = find_free(l);
+        struct queue_client *client = find_free(l);
         struct ucred peer;
         socklen_t len = sizeof(peer);
 
@@ -80,17 +80,17 @@ void clients_accept(struct local *l)
             close(fd);
             continue;
         }
-        *client = (struct local_client){ .fd = fd,
+        *client = (struct queue_client){ .fd = fd,
                                          .uid = peer.uid,
                                          .gid = peer.gid,
                                          .in = STR_INIT(WIRE_ORDER),
                                          .out = STR_INIT(WIRE_MAX),
-                                         .since_ms = local_now_ms(l) };
+                                         .since_ms = queue_now_ms(l) };
     }
 }
 
 /* 1: the request is whole; 0: more is to come; -1: it went, or talks nonsense. */
-static int take_in(struct local_client *client)
+static int take_in(struct queue_client *client)
 {
     char part[16384];
 
@@ -120,7 +120,7 @@ static int take_in(struct local_client *client)
 }
 
 /* The same of the answer, whose length goes in front. */
-static int give_out(struct local_client *client)
+static int give_out(struct queue_client *client)
 {
     char head[WIRE_HEAD];
 
@@ -142,12 +142,12 @@ static int give_out(struct local_client *client)
     return 1;
 }
 
-void clients_turn(struct local *l, struct local_client *client)
+void clients_turn(struct local *l, struct queue_client *client)
 {
     int rc = client->answered ? 1 : take_in(client);
 
     if (rc == 1 && !client->answered) {
-        local_request(l, client, &client->out);
+        queue_request(l, client, &client->out);
         client->answered = true;
         if (str_error(&client->out) < 0)
             rc = -1;

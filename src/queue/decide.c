@@ -13,45 +13,45 @@ enum { SOON_MS = 100 };
 enum { ASKED = 64 };
 struct asked {
     int64_t id; /* 0: nothing */
-    struct local_met met;
+    struct queue_met met;
 };
 
-static int ask(struct local *l, struct asked *asked, int64_t id, struct local_met *ret,
+static int ask(struct local *l, struct asked *asked, int64_t id, struct queue_met *ret,
                struct err *e)
 {
     struct asked *a = &asked[id % ASKED];
     int rc = 0;
 
     if (a->id != id)
-        rc = local_store_met(l->store, id, &a->met, e);
+        rc = queue_store_met(l->store, id, &a->met, e);
     a->id = rc < 0 ? 0 : id;
     *ret = a->met;
     return rc;
 }
 
 /* 1: all that it depends on is met; 0 or -1 with the reason set: not yet, never. */
-static int met(struct local *l, struct local_job *j, struct asked *asked, struct err *e)
+static int met(struct local *l, struct queue_job *j, struct asked *asked, struct err *e)
 {
-    enum local_after_kind kind = AFTER_NONE;
+    enum queue_after_kind kind = AFTER_NONE;
     const char *at = j->after;
     int all = 1, rc;
     int64_t id;
 
-    while ((rc = local_after_next(&at, &kind, &id, e)) > 0) {
-        struct local_met m = { .all = 0 };
+    while ((rc = queue_after_next(&at, &kind, &id, e)) > 0) {
+        struct queue_met m = { .all = 0 };
         int now;
 
         rc = ask(l, asked, id, &m, e);
         if (rc < 0)
             return rc;
-        now = local_after_met(kind, &m);
+        now = queue_after_met(kind, &m);
         if (now == 1 || all < 0)
             continue;
         all = now;
         snprintf(j->reason, sizeof(j->reason),
                  now < 0 ? "%s:%lld cannot be met any more: %lld of %lld ended, %lld with success"
                          : "waits for %s:%lld: %lld of %lld ended",
-                 local_after_name(kind), (long long)id, (long long)m.ended, (long long)m.all,
+                 queue_after_name(kind), (long long)id, (long long)m.ended, (long long)m.all,
                  (long long)m.done);
     }
     return rc < 0 ? rc : all < 0 ? -EPIPE : all;
@@ -67,15 +67,15 @@ static void count_busy(const struct local *l, size_t from, struct busy *b)
 {
     *b = (struct busy){ .array = l->jobs[from]->array };
     for (size_t i = from; i < l->n && l->jobs[i]->array == b->array; i++)
-        b->n += l->jobs[i]->state == LOCAL_RUNNING;
+        b->n += l->jobs[i]->state == QUEUE_RUNNING;
 }
 
-static int is_ready(struct local *l, struct local_job *j, const struct busy *b, struct asked *asked,
+static int is_ready(struct local *l, struct queue_job *j, const struct busy *b, struct asked *asked,
                     struct err *e)
 {
     int rc = 1;
 
-    if (j->state != LOCAL_WAITING)
+    if (j->state != QUEUE_WAITING)
         return 0;
     if (j->held) {
         snprintf(j->reason, sizeof(j->reason), "held: brim release %lld lets it go on",
@@ -93,10 +93,10 @@ static int is_ready(struct local *l, struct local_job *j, const struct busy *b, 
 
 /* One that was stopped because it was idle does not take its devices back before the job that it
  * was stopped for, whatever the order of the policy: as long as that one waits and could start. */
-static void let_go_first(const struct local *l, struct local_item *items)
+static void let_go_first(const struct local *l, struct queue_item *items)
 {
     for (size_t i = 0; i < l->n; i++) {
-        struct local_job *j = l->jobs[i];
+        struct queue_job *j = l->jobs[i];
         size_t other = 0;
 
         if (!j->yields || !items[i].ready)
@@ -114,24 +114,24 @@ static void let_go_first(const struct local *l, struct local_item *items)
     }
 }
 
-int local_decide_items(struct local *l, struct local_item *ret, struct err *e)
+int queue_decide_items(struct local *l, struct queue_item *ret, struct err *e)
 {
     struct asked asked[ASKED] = { { .id = 0 } };
     struct busy b = { .array = 0 };
 
     for (size_t i = 0; i < l->n; i++) {
-        struct local_job *j = l->jobs[i];
+        struct queue_job *j = l->jobs[i];
         int rc;
 
         if (j->array != b.array)
             count_busy(l, i, &b);
-        ret[i] = (struct local_item){ j, false };
+        ret[i] = (struct queue_item){ j, false };
         rc = is_ready(l, j, &b, asked, e);
         if (rc == -EPIPE) {
-            char why[LOCAL_REASON];
+            char why[QUEUE_REASON];
 
             memcpy(why, j->reason, sizeof(why));
-            rc = life_drop(l, j, LOCAL_NEVER, why, e);
+            rc = life_drop(l, j, QUEUE_NEVER, why, e);
         }
         if (rc < 0)
             return rc;
@@ -145,7 +145,7 @@ int local_decide_items(struct local *l, struct local_item *ret, struct err *e)
 /* ---- why they wait ---- */
 
 /* "2 devices and 1 CPU: 2 of 8 devices and 0 of 4 CPUs are free" */
-static void say_needs(const struct local *l, const struct room *r, const struct local_job *j,
+static void say_needs(const struct local *l, const struct room *r, const struct queue_job *j,
                       struct str *out)
 {
     const char *ending = j->cpus == 1 ? "" : "s";
@@ -166,15 +166,15 @@ static void say_needs(const struct local *l, const struct room *r, const struct 
 }
 
 /* Why those wait that the scheduler left waiting. */
-static void explain(struct local *l, const struct local_plan *p)
+static void explain(struct local *l, const struct queue_plan *p)
 {
     int64_t first = 0;
 
     for (size_t i = 0; i < p->scene.n; i++) {
-        CLEANUP(str_done) struct str why = STR_INIT(LOCAL_REASON);
-        struct local_job *j = l->jobs[i];
+        CLEANUP(str_done) struct str why = STR_INIT(QUEUE_REASON);
+        struct queue_job *j = l->jobs[i];
 
-        if (p->at[i] == UINT32_MAX || j->state != LOCAL_WAITING ||
+        if (p->at[i] == UINT32_MAX || j->state != QUEUE_WAITING ||
             sched_job(p->sched, p->at[i])->state != SCHED_WAITING)
             continue;
         str_add(&why, "waits for ");
@@ -189,7 +189,7 @@ static void explain(struct local *l, const struct local_plan *p)
 
 /* Shares of users that had some before, where the policy looks at that. */
 struct having {
-    struct local_plan *plan;
+    struct queue_plan *plan;
     double *had; /* by number */
 };
 
@@ -204,7 +204,7 @@ static int add_had(void *arg, const char *user, double had_ms)
     return 0;
 }
 
-static int tell_shares(const struct local *l, struct local_plan *p, int64_t now_ms, struct err *e)
+static int tell_shares(const struct local *l, struct queue_plan *p, int64_t now_ms, struct err *e)
 {
     CLEANUP(freep) double *had = calloc(p->work.users.n + 1, sizeof(*had));
     struct having h = { p, had };
@@ -212,7 +212,7 @@ static int tell_shares(const struct local *l, struct local_plan *p, int64_t now_
 
     if (!had)
         return err_nomem(e);
-    rc = local_store_had(l->store, now_ms, l->c->policy->half_life_ms, add_had, &h, e);
+    rc = queue_store_had(l->store, now_ms, l->c->policy->half_life_ms, add_had, &h, e);
     for (size_t i = 0; rc == 0 && i < p->work.users.n; i++)
         sched_had(p->sched, (int)i, MAX(now_ms - p->work.first_ms, 0), had[i]);
     return rc;
@@ -220,31 +220,31 @@ static int tell_shares(const struct local *l, struct local_plan *p, int64_t now_
 
 static int decide_now(struct local *l, struct err *e)
 {
-    CLEANUP(freep) struct local_item *items = calloc(l->n + 1, sizeof(*items));
-    int64_t now_ms = local_wall_ms(l), again_ms = INT64_MAX;
-    struct local_plan plan;
-    int rc = items ? local_decide_items(l, items, e) : err_nomem(e);
+    CLEANUP(freep) struct queue_item *items = calloc(l->n + 1, sizeof(*items));
+    int64_t now_ms = queue_wall_ms(l), again_ms = INT64_MAX;
+    struct queue_plan plan;
+    int rc = items ? queue_decide_items(l, items, e) : err_nomem(e);
 
     if (rc == 0)
-        rc = local_plan_make(
-            &plan, &(const struct local_scene){ &l->pool, l->c->policy, items, l->n }, now_ms, e);
+        rc = queue_plan_make(
+            &plan, &(const struct queue_scene){ &l->pool, l->c->policy, items, l->n }, now_ms, e);
     if (rc != 0)
         return rc;
     if (l->c->policy->half_life_ms > 0)
         rc = tell_shares(l, &plan, now_ms, e);
     if (rc == 0)
-        rc = local_plan_pass(&plan, now_ms, &again_ms) < 0 ? err_nomem(e) : 0;
+        rc = queue_plan_pass(&plan, now_ms, &again_ms) < 0 ? err_nomem(e) : 0;
     if (rc == 0 && again_ms != INT64_MAX) /* whatever the clock does meanwhile */
-        l->again_ms = local_now_ms(l) + MAX(again_ms - now_ms, SOON_MS);
+        l->again_ms = queue_now_ms(l) + MAX(again_ms - now_ms, SOON_MS);
     if (rc == 0)
         explain(l, &plan);
     if (rc == 0)
-        rc = local_carry(l, &plan, e);
-    local_plan_done(&plan);
+        rc = queue_carry(l, &plan, e);
+    queue_plan_done(&plan);
     return rc;
 }
 
-void local_decide(struct local *l)
+void queue_decide(struct local *l)
 {
     struct err e = { "" };
 

@@ -12,9 +12,9 @@
 
 enum { AGAIN_MS = 60000 /* until a sensor that ended is started again */, SECOND_MS = 1000 };
 
-static bool counts(const struct local *l, const struct local_job *j)
+static bool counts(const struct local *l, const struct queue_job *j)
 {
-    return j->state == LOCAL_RUNNING && j->stop == LOCAL_GO && (l->pool.cpus || j->devices > 0);
+    return j->state == QUEUE_RUNNING && j->stop == QUEUE_GO && (l->pool.cpus || j->devices > 0);
 }
 
 static bool is_wanted(const struct local *l)
@@ -28,26 +28,26 @@ static bool is_wanted(const struct local *l)
 /* ---- what was seen ---- */
 
 /* The first looks at a job may be at what was there before it. */
-static bool is_young(const struct local *l, const struct local_job *j)
+static bool is_young(const struct local *l, const struct queue_job *j)
 {
-    int64_t age_ms = local_wall_ms(l) - j->since_ms;
+    int64_t age_ms = queue_wall_ms(l) - j->since_ms;
 
     return age_ms >= 0 && age_ms < 2 * l->c->look_ms;
 }
 
-static void note(struct local *l, struct local_job *j, int milli)
+static void note(struct local *l, struct queue_job *j, int milli)
 {
     bool changed;
 
     if (is_young(l, j))
         return;
-    changed = local_use_note(j, local_wall_ms(l), milli);
+    changed = idle_history_note(j, queue_wall_ms(l), milli);
     l->changed |= changed;
 }
 
-static bool is_due(const struct local *l, const struct local_job *j)
+static bool is_due(const struct local *l, const struct queue_job *j)
 {
-    return counts(l, j) && j->seen_ms && local_use_due(j);
+    return counts(l, j) && j->seen_ms && idle_history_due(j);
 }
 
 /* Store what would be missed by the next engine; where that fails, with the next look. */
@@ -58,18 +58,18 @@ static void store(struct local *l)
     int rc = 0;
 
     for (size_t i = 0; i < l->n && rc == 0; i++) {
-        struct local_job *j = l->jobs[i];
+        struct queue_job *j = l->jobs[i];
 
         if (!is_due(l, j))
             continue;
         if (!any)
-            rc = local_store_begin(l->store, &e);
+            rc = queue_store_begin(l->store, &e);
         if (rc == 0)
-            rc = local_store_put(l->store, j, &e);
+            rc = queue_store_put(l->store, j, &e);
         any = true;
     }
     if (any)
-        rc = rc < 0 ? (local_store_rollback(l->store), rc) : local_store_commit(l->store, &e);
+        rc = rc < 0 ? (queue_store_rollback(l->store), rc) : queue_store_commit(l->store, &e);
     if (rc < 0 && !l->look.unstored)
         log_error("%s", e.text);
     l->look.unstored = rc < 0;
@@ -81,13 +81,13 @@ static void store(struct local *l)
 /* ---- accelerators ---- */
 
 /* The mean of its devices. Of some that are not known only that the others are busy is told. */
-static int mean(const struct local *l, const struct local_job *j, const struct local_sensed *s)
+static int mean(const struct local *l, const struct queue_job *j, const struct queue_sensed *s)
 {
     const char *at = j->slots;
     int sum = 0, n = 0, unknown = 0, slot;
 
-    while ((slot = local_slots_next(&at)) >= 0) {
-        int milli = slot < LOCAL_SENSED && (size_t)slot < l->pool.n_slots ? s->milli[slot] : -1;
+    while ((slot = queue_slots_next(&at)) >= 0) {
+        int milli = slot < QUEUE_SENSED && (size_t)slot < l->pool.n_slots ? s->milli[slot] : -1;
 
         n++;
         sum += MAX(milli, 0);
@@ -102,13 +102,13 @@ static void end_sensor(struct local *l)
 {
     closep(&l->look.sensor);
     l->look.sensor = -1;
-    l->look.due_ms = local_now_ms(l) + AGAIN_MS;
+    l->look.due_ms = queue_now_ms(l) + AGAIN_MS;
 }
 
-void local_look_take(struct local *l)
+void queue_look_take(struct local *l)
 {
-    struct local_sensed s;
-    int rc = local_sensor_read(l->look.sensor, &s);
+    struct queue_sensed s;
+    int rc = queue_sensor_read(l->look.sensor, &s);
 
     if (rc < 0) {
         if (!l->look.said)
@@ -127,9 +127,9 @@ void local_look_take(struct local *l)
 
 static void start_sensor(struct local *l)
 {
-    int fd = local_sensor_start(&l->pool, l->c->fake, l->c->look_ms);
+    int fd = queue_sensor_start(&l->pool, l->c->fake, l->c->look_ms);
 
-    l->look.due_ms = local_now_ms(l) + AGAIN_MS;
+    l->look.due_ms = queue_now_ms(l) + AGAIN_MS;
     if (fd < 0)
         log_error("cannot look at devices now: %s", strerror(-fd));
     else
@@ -140,7 +140,7 @@ static void start_sensor(struct local *l)
 
 /* The CPU time that a job has used since the last look, against that of its CPUs. A sum that fell
  * is of processes that nobody waited for. */
-static int growth(struct local_job *j, const struct local_cpu *c, int64_t now_ms)
+static int growth(struct queue_job *j, const struct cpu_time *c, int64_t now_ms)
 {
     double passed_s = (double)(now_ms - j->ticks_ms) / SECOND_MS, used_s;
     uint64_t before = j->ticks;
@@ -157,24 +157,24 @@ static int growth(struct local_job *j, const struct local_cpu *c, int64_t now_ms
 
 static void look_at_cpus(struct local *l)
 {
-    CLEANUP(freep) struct local_cpu *of = calloc(l->n + 1, sizeof(*of));
+    CLEANUP(freep) struct cpu_time *of = calloc(l->n + 1, sizeof(*of));
     CLEANUP(closep) int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int64_t now_ms = local_now_ms(l);
+    int64_t now_ms = queue_now_ms(l);
     size_t n = 0;
 
     if (!of || proc < 0)
         return;
     for (size_t i = 0; i < l->n; i++) {
-        const struct local_job *j = l->jobs[i];
+        const struct queue_job *j = l->jobs[i];
         pid_t pid;
 
-        if (counts(l, j) && local_claim_look(l->dir, j->id, j->attempt, &pid) == CLAIM_HELD &&
+        if (counts(l, j) && queue_claim_look(l->dir, j->id, j->attempt, &pid) == CLAIM_HELD &&
             pid > 1)
             of[n++].guard = pid;
         else if (counts(l, j))
             of[n++].guard = -1;
     }
-    if (local_cpu_read(proc, of, n) < 0)
+    if (cpu_time_read(proc, of, n) < 0)
         return;
     n = 0;
     for (size_t i = 0; i < l->n; i++)
@@ -185,12 +185,12 @@ static void look_at_cpus(struct local *l)
 
 /* ---- when ---- */
 
-int64_t local_look_due(const struct local *l)
+int64_t queue_look_due(const struct local *l)
 {
     return l->look.sensor < 0 && is_wanted(l) ? l->look.due_ms : INT64_MAX;
 }
 
-void local_look(struct local *l)
+void queue_look(struct local *l)
 {
     bool wanted = is_wanted(l);
 
@@ -198,17 +198,17 @@ void local_look(struct local *l)
         end_sensor(l);
         l->look.due_ms = 0; /* it is to be there as soon as a job runs */
     }
-    if (!wanted || l->look.sensor >= 0 || local_now_ms(l) < l->look.due_ms)
+    if (!wanted || l->look.sensor >= 0 || queue_now_ms(l) < l->look.due_ms)
         return;
     if (l->pool.cpus) {
-        l->look.due_ms = local_now_ms(l) + l->c->look_ms;
+        l->look.due_ms = queue_now_ms(l) + l->c->look_ms;
         look_at_cpus(l);
     } else {
         start_sensor(l);
     }
 }
 
-void local_look_done(struct local *l)
+void queue_look_done(struct local *l)
 {
     closep(&l->look.sensor);
     l->look.sensor = -1;

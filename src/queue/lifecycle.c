@@ -12,7 +12,7 @@ enum { SPAWN_MS = 5000, RETRY_MS = 2000, REMEMBER = 1000 };
 
 /* ---- the list ---- */
 
-struct local_job *life_find(const struct local *l, int64_t id)
+struct queue_job *life_find(const struct local *l, int64_t id)
 {
     size_t low = 0, high = l->n;
 
@@ -29,13 +29,13 @@ struct local_job *life_find(const struct local *l, int64_t id)
     return NULL;
 }
 
-int life_add(struct local *l, const struct local_job *j)
+int life_add(struct local *l, const struct queue_job *j)
 {
-    struct local_job *copy;
+    struct queue_job *copy;
 
     if (l->n == l->room) {
         size_t room = l->room ? 2 * l->room : 64;
-        struct local_job **grown = reallocarray(l->jobs, room, sizeof(void *));
+        struct queue_job **grown = reallocarray(l->jobs, room, sizeof(void *));
 
         if (!grown)
             return -ENOMEM;
@@ -56,7 +56,7 @@ void life_sweep(struct local *l)
     size_t n = 0;
 
     for (size_t i = 0; i < l->n; i++)
-        if (l->jobs[i]->state == LOCAL_ENDED)
+        if (l->jobs[i]->state == QUEUE_ENDED)
             free(l->jobs[i]);
         else
             l->jobs[n++] = l->jobs[i];
@@ -76,45 +76,45 @@ void life_trouble(struct local *l, const struct err *e)
 {
     if (!l->retry_ms)
         log_error("%s", e->text);
-    l->retry_ms = local_now_ms(l) + RETRY_MS;
+    l->retry_ms = queue_now_ms(l) + RETRY_MS;
     l->changed = true;
 }
 
 /* ---- ends ---- */
 
 /* Store the end of an attempt, then forget its files. Without room on the disk they tell again. */
-static void end(struct local *l, struct local_job *j, const struct local_end *word)
+static void end(struct local *l, struct queue_job *j, const struct queue_end *word)
 {
-    struct local_job was = *j;
+    struct queue_job was = *j;
     struct err e = { "" };
 
-    local_job_end(j, word);
-    if (local_store_put(l->store, j, &e) < 0) {
+    queue_job_end(j, word);
+    if (queue_store_put(l->store, j, &e) < 0) {
         *j = was;
         life_trouble(l, &e);
         return;
     }
-    local_attempt_forget(l->dir, j->id, j->attempt);
+    queue_attempt_forget(l->dir, j->id, j->attempt);
     l->changed = true;
 }
 
 /* A guard that went without a word: killed, or the machine went down. */
-static void miss(struct local *l, struct local_job *j)
+static void miss(struct local *l, struct queue_job *j)
 {
-    struct local_end word = { .end_ms = local_wall_ms(l) };
+    struct queue_end word = { .end_ms = queue_wall_ms(l) };
     pid_t pid;
 
-    switch (local_start_look(l->dir, j->id, j->attempt, &pid)) {
+    switch (queue_start_look(l->dir, j->id, j->attempt, &pid)) {
     case START_NONE:
         word.unstarted = true;
-        word.status = LOCAL_REQUEUED << 8;
+        word.status = QUEUE_REQUEUED << 8;
         snprintf(word.text, sizeof(word.text), "its guard was killed before it started the job");
         end(l, j, &word);
         break;
     case START_LIVES: /* nobody will see its status, but its devices are not free yet */
         snprintf(j->reason, sizeof(j->reason),
                  "its guard was killed: how it ends will not be known");
-        if (j->stop != LOCAL_GO)
+        if (j->stop != QUEUE_GO)
             kill(-pid, SIGKILL);
         break;
     default:
@@ -127,23 +127,23 @@ static void miss(struct local *l, struct local_job *j)
 
 /* Whether a guard that was started long ago should be there by now. A clock that was set back is
  * no reason to wait. */
-static bool is_overdue(const struct local *l, const struct local_job *j)
+static bool is_overdue(const struct local *l, const struct queue_job *j)
 {
-    int64_t age_ms = local_wall_ms(l) - j->since_ms;
+    int64_t age_ms = queue_wall_ms(l) - j->since_ms;
 
     return age_ms > SPAWN_MS || age_ms < 0;
 }
 
-void life_look(struct local *l, struct local_job *j)
+void life_look(struct local *l, struct queue_job *j)
 {
-    struct local_end word;
-    enum local_claimed claimed;
+    struct queue_end word;
+    enum queue_claimed claimed;
     pid_t pid;
 
-    if (j->state != LOCAL_RUNNING)
+    if (j->state != QUEUE_RUNNING)
         return;
-    claimed = local_claim_look(l->dir, j->id, j->attempt, &pid);
-    if (local_end_read(l->dir, j->id, j->attempt, &word) == 0)
+    claimed = queue_claim_look(l->dir, j->id, j->attempt, &pid);
+    if (queue_end_read(l->dir, j->id, j->attempt, &word) == 0)
         end(l, j, &word);
     else if (claimed == CLAIM_LEFT)
         miss(l, j);
@@ -160,46 +160,46 @@ void life_look_all(struct local *l)
 
 /* ---- beginnings ---- */
 
-void life_spawn(struct local *l, const struct local_job *j)
+void life_spawn(struct local *l, const struct queue_job *j)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
-    const char *give[2 * (LOCAL_GIVEN + 1) + 1];
-    struct local_guard g = { .job = j, .folder = l->c->folder, .cpus = j->bound, .give = give };
+    const char *give[2 * (QUEUE_GIVEN + 1) + 1];
+    struct queue_guard g = { .job = j, .folder = l->c->folder, .cpus = j->bound, .give = give };
     struct err e = { "" };
     pid_t pid;
 
-    if (local_pool_variables(&l->pool, j->slots, &a, give) < 0) {
+    if (queue_pool_variables(&l->pool, j->slots, &a, give) < 0) {
         log_error("job %lld is not started now: out of memory", (long long)j->id);
         return; /* life_look() comes back to it */
     }
     g.watch = j->watch > 0 || (j->watch < 0 && j->devices > 0);
-    pid = local_folder_make(l->dir, j->id, &e);
+    pid = queue_folder_make(l->dir, j->id, &e);
     if (pid == 0)
-        pid = local_guard_start(&g);
+        pid = queue_guard_start(&g);
     if (pid < 0)
         log_error("job %lld is not started now: %s", (long long)j->id,
                   *e.text ? e.text : strerror(-pid));
 }
 
-void life_tell(struct local *l, const struct local_job *j)
+void life_tell(struct local *l, const struct queue_job *j)
 {
     pid_t pid;
-    int rc = local_stop_write(l->dir, j->id, j->attempt, j->stop);
+    int rc = queue_stop_write(l->dir, j->id, j->attempt, j->stop);
 
     if (rc < 0)
         log_error("job %lld cannot be stopped now: %s", (long long)j->id, strerror(-rc));
-    else if (local_claim_look(l->dir, j->id, j->attempt, &pid) == CLAIM_HELD && pid > 1)
+    else if (queue_claim_look(l->dir, j->id, j->attempt, &pid) == CLAIM_HELD && pid > 1)
         kill(pid, SIGTERM);
 }
 
-int life_drop(struct local *l, struct local_job *j, enum local_outcome outcome, const char *why,
+int life_drop(struct local *l, struct queue_job *j, enum queue_outcome outcome, const char *why,
               struct err *e)
 {
-    struct local_job was = *j;
+    struct queue_job was = *j;
     int rc;
 
-    local_job_drop(j, outcome, local_wall_ms(l), why);
-    rc = local_store_put(l->store, j, e);
+    queue_job_drop(j, outcome, queue_wall_ms(l), why);
+    rc = queue_store_put(l->store, j, e);
     if (rc < 0)
         *j = was;
     l->changed = true;
@@ -208,7 +208,7 @@ int life_drop(struct local *l, struct local_job *j, enum local_outcome outcome, 
 
 /* ---- coming back ---- */
 
-static int load(void *arg, const struct local_job *j)
+static int load(void *arg, const struct queue_job *j)
 {
     return life_add(arg, j);
 }
@@ -218,7 +218,7 @@ struct forgetting {
     size_t n;
 };
 
-static int forget(void *arg, const struct local_job *j)
+static int forget(void *arg, const struct queue_job *j)
 {
     struct forgetting *f = arg;
 
@@ -235,21 +235,21 @@ static int remove_old(struct local *l, struct err *e)
 
     if (!f)
         return err_nomem(e);
-    rc = local_store_list(l->store, LOCAL_OLD, local_wall_ms(l) - l->c->keep_ms, forget, f, e);
+    rc = queue_store_list(l->store, QUEUE_OLD, queue_wall_ms(l) - l->c->keep_ms, forget, f, e);
     if (rc >= 0 && f->n > 0)
-        rc = local_store_begin(l->store, e);
+        rc = queue_store_begin(l->store, e);
     for (size_t i = 0; i < f->n && rc >= 0; i++) {
-        struct local_met met;
+        struct queue_met met;
 
-        rc = local_store_met(l->store, f->arrays[i], &met, e);
+        rc = queue_store_met(l->store, f->arrays[i], &met, e);
         if (rc < 0 || met.ended < met.all)
             continue;
-        rc = local_store_remove(l->store, f->ids[i], e);
+        rc = queue_store_remove(l->store, f->ids[i], e);
         if (rc >= 0)
-            local_folder_remove(l->dir, f->ids[i]);
+            queue_folder_remove(l->dir, f->ids[i]);
     }
     if (f->n > 0)
-        rc = rc < 0 ? (local_store_rollback(l->store), rc) : local_store_commit(l->store, e);
+        rc = rc < 0 ? (queue_store_rollback(l->store), rc) : queue_store_commit(l->store, e);
     return rc < 0 ? rc : 0;
 }
 
@@ -258,19 +258,19 @@ int life_load(struct local *l, struct err *e)
     int rc = remove_old(l, e);
 
     if (rc == 0)
-        rc = local_store_list(l->store, LOCAL_LIVE, 0, load, l, e);
+        rc = queue_store_list(l->store, QUEUE_LIVE, 0, load, l, e);
     if (rc < 0)
         return rc == -ENOMEM ? err_nomem(e) : rc;
     for (size_t i = 0; i < l->n; i++) {
-        struct local_job *j = l->jobs[i];
+        struct queue_job *j = l->jobs[i];
         pid_t pid;
 
-        if (j->state != LOCAL_RUNNING)
+        if (j->state != QUEUE_RUNNING)
             continue;
         /* Stored as started, but nobody came to it: the guard of another engine may yet. */
-        if (local_claim_look(l->dir, j->id, j->attempt, &pid) == CLAIM_NONE)
+        if (queue_claim_look(l->dir, j->id, j->attempt, &pid) == CLAIM_NONE)
             life_spawn(l, j);
-        if (j->stop != LOCAL_GO)
+        if (j->stop != QUEUE_GO)
             life_tell(l, j);
         life_look(l, j);
     }

@@ -11,7 +11,7 @@ enum { LABEL = 48, PASSES = 100000 };
 /* A job that is being stopped goes last: it is the first to be stopped for another one. */
 enum { GOES_LAST = INT16_MIN / 32 };
 
-void local_plan_done(struct local_plan *p)
+void queue_plan_done(struct queue_plan *p)
 {
     sched_close(p->sched);
     workload_done(&p->work);
@@ -19,13 +19,13 @@ void local_plan_done(struct local_plan *p)
 }
 
 /* Times of the scheduler count from the first submission. */
-static int64_t of_wall(const struct local_plan *p, int64_t ms)
+static int64_t of_wall(const struct queue_plan *p, int64_t ms)
 {
     return MAX(ms - p->work.first_ms, 0);
 }
 
 /* Its deadline counts from its submission, as that is seen here. One before that was missed. */
-static int add_wish(struct local_plan *p, const struct local_job *j, struct work *w)
+static int add_wish(struct queue_plan *p, const struct queue_job *j, struct work *w)
 {
     struct work_wish *wish;
 
@@ -39,7 +39,7 @@ static int add_wish(struct local_plan *p, const struct local_job *j, struct work
     return 0;
 }
 
-static int add_work(struct local_plan *p, const struct local_job *j, int64_t submit_ms)
+static int add_work(struct queue_plan *p, const struct queue_job *j, int64_t submit_ms)
 {
     CLEANUP(str_done) struct str label = STR_INIT(LABEL);
     struct work *w = ARENA_PUSH(&p->work.arena, &p->work.jobs, &p->work.n_jobs);
@@ -47,15 +47,15 @@ static int add_work(struct local_plan *p, const struct local_job *j, int64_t sub
 
     if (!w)
         return -ENOMEM;
-    local_pool_work(p->scene.pool, j, w);
+    queue_pool_work(p->scene.pool, j, w);
     w->submit_ms = submit_ms;
-    local_job_label(j, &label);
+    queue_job_label(j, &label);
     w->name = str_error(&label) ? NULL : arena_strdup(&p->work.arena, str_text(&label));
     user = work_number(&p->work, &p->work.users, j->user);
     if (!w->name || user == -ENOMEM || add_wish(p, j, w) < 0)
         return -ENOMEM;
     w->user = (int16_t)user;
-    if (j->stop != LOCAL_GO) {
+    if (j->stop != QUEUE_GO) {
         w->priority = GOES_LAST;
         w->fixed = false;
     }
@@ -63,16 +63,16 @@ static int add_work(struct local_plan *p, const struct local_job *j, int64_t sub
 }
 
 /* Those that run, and those that are ready, in the order of submission whatever the clock did. */
-static int add_all(struct local_plan *p, struct err *e)
+static int add_all(struct queue_plan *p, struct err *e)
 {
     int64_t submit_ms = 0;
     uint32_t n = 0;
 
     for (size_t i = 0; i < p->scene.n; i++) {
-        const struct local_job *j = p->scene.items[i].job;
+        const struct queue_job *j = p->scene.items[i].job;
 
         p->at[i] = UINT32_MAX;
-        if (j->state == LOCAL_ENDED || (j->state == LOCAL_WAITING && !p->scene.items[i].ready))
+        if (j->state == QUEUE_ENDED || (j->state == QUEUE_WAITING && !p->scene.items[i].ready))
             continue;
         submit_ms = MAX(submit_ms, j->submit_ms);
         if (add_work(p, j, submit_ms) < 0)
@@ -83,14 +83,14 @@ static int add_all(struct local_plan *p, struct err *e)
 }
 
 /* The place of a job that runs. */
-static void fit_of(const struct local_plan *p, const struct local_job *j, struct fit *f)
+static void fit_of(const struct queue_plan *p, const struct queue_job *j, struct fit *f)
 {
-    const struct local_pool *pool = p->scene.pool;
+    const struct queue_pool *pool = p->scene.pool;
     const char *at = j->slots;
     int slot;
 
     f->n = 0;
-    while ((slot = local_slots_next(&at)) >= 0) {
+    while ((slot = queue_slots_next(&at)) >= 0) {
         uint32_t node = 0;
 
         if ((size_t)slot >= pool->n_slots)
@@ -107,23 +107,23 @@ static void fit_of(const struct local_plan *p, const struct local_job *j, struct
 
 /* When a job kept its devices busy. What is not known is work; of one that is being stopped nobody
  * looks any more. */
-static void tell_use(struct local_plan *p, const struct local_job *j, uint32_t number,
+static void tell_use(struct queue_plan *p, const struct queue_job *j, uint32_t number,
                      int64_t now_ms)
 {
-    struct local_use u;
+    struct idle_history u;
 
-    local_use_read(j, &u);
+    idle_history_read(j, &u);
     for (int i = 0; i < u.n; i++) {
         if (i > 0)
             sched_use(p->sched, number, of_wall(p, u.bursts[i].from_ms), WORK_WHOLE);
         if (i < u.n - 1 || !u.busy)
             sched_use(p->sched, number, of_wall(p, u.bursts[i].to_ms), 0);
     }
-    if (!u.busy && j->stop == LOCAL_GO && !local_use_idle_ms(j, now_ms))
+    if (!u.busy && j->stop == QUEUE_GO && !idle_history_idle_ms(j, now_ms))
         sched_use(p->sched, number, of_wall(p, j->seen_ms), WORK_WHOLE);
 }
 
-static int take_up(struct local_plan *p, const struct local_job *j, uint32_t number, struct fit *f,
+static int take_up(struct queue_plan *p, const struct queue_job *j, uint32_t number, struct fit *f,
                    int64_t now_ms)
 {
     const struct work *w = &p->work.jobs[number];
@@ -137,7 +137,7 @@ static int take_up(struct local_plan *p, const struct local_job *j, uint32_t num
 
     if (p->scene.policy->length != LENGTH_NONE && w->limit_ms != WORK_UNKNOWN)
         was.left_ms = w->limit_ms; /* each attempt has it anew */
-    if (j->state != LOCAL_RUNNING)
+    if (j->state != QUEUE_RUNNING)
         return sched_take_up(p->sched, number, of_wall(p, now_ms), &was, NULL);
     fit_of(p, j, f);
     if (sched_take_up(p->sched, number, of_wall(p, now_ms), &was, f) < 0)
@@ -147,7 +147,7 @@ static int take_up(struct local_plan *p, const struct local_job *j, uint32_t num
 }
 
 /* Those that run first: their places are taken. */
-static int take_up_all(struct local_plan *p, int64_t now_ms)
+static int take_up_all(struct queue_plan *p, int64_t now_ms)
 {
     struct fit f = { .n = 0 };
 
@@ -156,22 +156,22 @@ static int take_up_all(struct local_plan *p, int64_t now_ms)
         return -ENOMEM;
     for (int running = 1; running >= 0; running--)
         for (size_t i = 0; i < p->scene.n; i++) {
-            const struct local_job *j = p->scene.items[i].job;
+            const struct queue_job *j = p->scene.items[i].job;
 
-            if (p->at[i] != UINT32_MAX && (j->state == LOCAL_RUNNING) == running &&
+            if (p->at[i] != UINT32_MAX && (j->state == QUEUE_RUNNING) == running &&
                 take_up(p, j, p->at[i], &f, now_ms) < 0)
                 return -ENOMEM;
         }
     return 0;
 }
 
-int local_plan_make(struct local_plan *ret, const struct local_scene *scene, int64_t now_ms,
+int queue_plan_make(struct queue_plan *ret, const struct queue_scene *scene, int64_t now_ms,
                     struct err *e)
 {
-    struct local_plan *p = ret;
+    struct queue_plan *p = ret;
     int rc;
 
-    *p = (struct local_plan){ .scene = *scene };
+    *p = (struct queue_plan){ .scene = *scene };
     p->at = arena_alloc(&p->arena, (scene->n + 1) * sizeof(*p->at));
     rc = p->at ? add_all(p, e) : err_nomem(e);
     if (rc == 0)
@@ -179,11 +179,11 @@ int local_plan_make(struct local_plan *ret, const struct local_scene *scene, int
     if (rc == 0 && take_up_all(p, now_ms) < 0)
         rc = err_nomem(e);
     if (rc < 0)
-        local_plan_done(p);
+        queue_plan_done(p);
     return rc;
 }
 
-size_t local_plan_item(const struct local_plan *p, uint32_t job)
+size_t queue_plan_item(const struct queue_plan *p, uint32_t job)
 {
     size_t i = job;
 
@@ -192,7 +192,7 @@ size_t local_plan_item(const struct local_plan *p, uint32_t job)
     return i;
 }
 
-int local_plan_pass(struct local_plan *p, int64_t now_ms, int64_t *again_ms)
+int queue_plan_pass(struct queue_plan *p, int64_t now_ms, int64_t *again_ms)
 {
     int rc = sched_pass(p->sched, of_wall(p, now_ms), again_ms);
 
@@ -201,7 +201,7 @@ int local_plan_pass(struct local_plan *p, int64_t now_ms, int64_t *again_ms)
     return rc;
 }
 
-void local_plan_slots(const struct local_plan *p, uint32_t job, char slots[LOCAL_SLOTS])
+void queue_plan_slots(const struct queue_plan *p, uint32_t job, char slots[QUEUE_SLOTS])
 {
     const struct room *r = sched_room(p->sched);
     size_t len = 0;
@@ -211,32 +211,32 @@ void local_plan_slots(const struct local_plan *p, uint32_t job, char slots[LOCAL
         uint32_t first = p->scene.pool->first[r->parts[at].node];
 
         for (uint32_t bits = r->parts[at].devices; bits; bits &= bits - 1)
-            if (len < LOCAL_SLOTS)
-                len += (size_t)snprintf(slots + len, LOCAL_SLOTS - len, "%s%u", len ? "," : "",
+            if (len < QUEUE_SLOTS)
+                len += (size_t)snprintf(slots + len, QUEUE_SLOTS - len, "%s%u", len ? "," : "",
                                         first + (uint32_t)__builtin_ctz(bits));
     }
 }
 
-int local_plan_possible(const struct local_pool *pool, const struct policy *policy,
-                        const struct local_job *j, struct err *e)
+int queue_plan_possible(const struct queue_pool *pool, const struct policy *policy,
+                        const struct queue_job *j, struct err *e)
 {
-    struct local_job waits = *j;
-    const struct local_item item = { &waits, true };
-    struct local_plan p;
+    struct queue_job waits = *j;
+    const struct queue_item item = { &waits, true };
+    struct queue_plan p;
     int rc;
 
-    waits.state = LOCAL_WAITING;
-    rc = local_plan_make(&p, &(const struct local_scene){ pool, policy, &item, 1 }, j->submit_ms,
+    waits.state = QUEUE_WAITING;
+    rc = queue_plan_make(&p, &(const struct queue_scene){ pool, policy, &item, 1 }, j->submit_ms,
                          e);
     if (rc < 0)
         return rc;
     rc = sched_possible(p.sched, 0);
-    local_plan_done(&p);
+    queue_plan_done(&p);
     return rc;
 }
 
 /* The first end of those that run, by their limits: the job, at its time. */
-static bool next_end(const struct local_plan *p, uint32_t *job, int64_t *end_ms)
+static bool next_end(const struct queue_plan *p, uint32_t *job, int64_t *end_ms)
 {
     size_t n;
     const uint32_t *running = sched_running(p->sched, &n);
@@ -254,8 +254,8 @@ static bool next_end(const struct local_plan *p, uint32_t *job, int64_t *end_ms)
     return *end_ms != INT64_MAX;
 }
 
-int local_plan_foresee(struct local_plan *p, size_t item, int64_t now_ms, int64_t *start_ms,
-                       char slots[LOCAL_SLOTS])
+int queue_plan_foresee(struct queue_plan *p, size_t item, int64_t now_ms, int64_t *start_ms,
+                       char slots[QUEUE_SLOTS])
 {
     uint32_t number = p->at[item], job = 0;
     int64_t at = of_wall(p, now_ms), end_ms, again_ms;
@@ -266,7 +266,7 @@ int local_plan_foresee(struct local_plan *p, size_t item, int64_t now_ms, int64_
             return -ENOMEM;
         if (sched_job(p->sched, number)->state == SCHED_RUNNING) {
             *start_ms = at + p->work.first_ms;
-            local_plan_slots(p, number, slots);
+            queue_plan_slots(p, number, slots);
             return 0;
         }
         if (!next_end(p, &job, &end_ms))

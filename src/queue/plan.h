@@ -6,21 +6,21 @@
 #include "sched/sched.h"
 
 /* One job, and whether it may start as far as the scheduler is not concerned. */
-struct local_item {
-    const struct local_job *job;
+struct queue_item {
+    const struct queue_job *job;
     bool ready;
 };
 
 /* What a plan is made of, all borrowed. */
-struct local_scene {
-    const struct local_pool *pool;
+struct queue_scene {
+    const struct queue_pool *pool;
     const struct policy *policy;
-    const struct local_item *items; /* jobs that have not ended, in the order of their ids */
+    const struct queue_item *items; /* jobs that have not ended, in the order of their ids */
     size_t n;
 };
 
-struct local_plan {
-    struct local_scene scene;
+struct queue_plan {
+    struct queue_scene scene;
     struct arena arena;
     struct workload work;
     struct sched *sched;
@@ -29,27 +29,27 @@ struct local_plan {
 
 /* Make one. The scheduler borrows from *ret, which may not be moved. -ENOMEM, or what sched_open()
  * says. */
-int local_plan_make(struct local_plan *ret, const struct local_scene *scene, int64_t now_ms,
+int queue_plan_make(struct queue_plan *ret, const struct queue_scene *scene, int64_t now_ms,
                     struct err *e) CHECK_RESULT;
-void local_plan_done(struct local_plan *p);
+void queue_plan_done(struct queue_plan *p);
 
 /* The item that an action is about. */
-size_t local_plan_item(const struct local_plan *p, uint32_t job);
+size_t queue_plan_item(const struct queue_plan *p, uint32_t job);
 
 /* Decide at a time; actions are in sched_actions(p->sched). *again_ms: when to ask again, INT64_MAX
  * when something happens. -ENOMEM. */
-int local_plan_pass(struct local_plan *p, int64_t now_ms, int64_t *again_ms) CHECK_RESULT;
+int queue_plan_pass(struct queue_plan *p, int64_t now_ms, int64_t *again_ms) CHECK_RESULT;
 
 /* The slots that a job was given by a pass. */
-void local_plan_slots(const struct local_plan *p, uint32_t job, char slots[LOCAL_SLOTS]);
+void queue_plan_slots(const struct queue_plan *p, uint32_t job, char slots[QUEUE_SLOTS]);
 
 /* Whether a job could start if nothing else were there. 1, 0 or -ENOMEM and the like. */
-int local_plan_possible(const struct local_pool *pool, const struct policy *policy,
-                        const struct local_job *j, struct err *e) CHECK_RESULT;
+int queue_plan_possible(const struct queue_pool *pool, const struct policy *policy,
+                        const struct queue_job *j, struct err *e) CHECK_RESULT;
 
 /* When an item would start if all that run took their time limits and nothing else came: the time,
  * and its slots. INT64_MAX: nobody knows. The plan is used up. -ENOMEM. */
-int local_plan_foresee(struct local_plan *p, size_t item, int64_t now_ms, int64_t *start_ms,
-                       char slots[LOCAL_SLOTS]) CHECK_RESULT;
+int queue_plan_foresee(struct queue_plan *p, size_t item, int64_t now_ms, int64_t *start_ms,
+                       char slots[QUEUE_SLOTS]) CHECK_RESULT;
 
 #endif

@@ -106,7 +106,7 @@ static int look(void *ctx, const struct ini_entry *at, struct err *e)
     return 0;
 }
 
-int local_policy_check(const struct policy *p, const struct local_policy_text *from, struct err *e)
+int queue_policy_check(const struct policy *p, const struct queue_policy_text *from, struct err *e)
 {
     int rc = 0;
 
@@ -120,7 +120,7 @@ int local_policy_check(const struct policy *p, const struct local_policy_text *f
 
 /* ---- actions ---- */
 
-enum local_deed local_deed(uint8_t kind)
+enum queue_deed queue_deed(uint8_t kind)
 {
     switch (kind) {
     case ACTION_START:

@@ -9,18 +9,18 @@
 #include "sched/policy.h"
 
 /* What it was read of: a file, or (text NULL) a policy's own name. */
-struct local_policy_text {
+struct queue_policy_text {
     const char *name, *text;
     size_t len;
 };
 
 /* 0, or -EINVAL with a sentence that names the line and what to write instead. What is not known
  * here (a section or a key that came later) is refused, too: whoever makes it work adds it to the
- * tables in local_policy.c. */
-int local_policy_check(const struct policy *p, const struct local_policy_text *from, struct err *e)
+ * tables in queue_policy.c. */
+int queue_policy_check(const struct policy *p, const struct queue_policy_text *from, struct err *e)
     CHECK_RESULT;
 
-enum local_deed {
+enum queue_deed {
     DEED_NONE,  /* it cannot be carried out */
     DEED_START, /* start the job */
     DEED_STOP,  /* ask it for a checkpoint and end it: it waits again */
@@ -28,6 +28,6 @@ enum local_deed {
 };
 
 /* What an action (enum action_kind) asks of this engine. */
-enum local_deed local_deed(uint8_t kind);
+enum queue_deed queue_deed(uint8_t kind);
 
 #endif

@@ -11,10 +11,10 @@
 #include "queue/plan.h"
 #include "queue/server.h"
 
-enum { LOCAL_CLIENTS = 64 };
+enum { QUEUE_CLIENTS = 64 };
 
 /* One that is connected. */
-struct local_client {
+struct queue_client {
     int fd; /* -1: free */
     uid_t uid;
     gid_t gid;
@@ -27,7 +27,7 @@ struct local_client {
 };
 
 /* How busy devices are: who tells, and when to ask. */
-struct local_look {
+struct queue_look {
     int sensor;     /* a descriptor; -1: none */
     int64_t due_ms; /* monotonic: look at CPUs, or start a sensor, then */
     bool said;      /* that nobody tells */
@@ -35,11 +35,11 @@ struct local_look {
 };
 
 struct local {
-    const struct local_config *c;
+    const struct queue_config *c;
     int dir, lock, listener, notify, signals;
-    struct local_store *store;
-    struct local_pool pool;
-    struct local_job **jobs; /* those that have not ended, in the order of their ids */
+    struct queue_store *store;
+    struct queue_pool pool;
+    struct queue_job **jobs; /* those that have not ended, in the order of their ids */
     size_t n, room;
     bool changed;     /* something is to be decided */
     int64_t again_ms; /* monotonic: decide again then; INT64_MAX */
@@ -47,37 +47,37 @@ struct local {
     int64_t look_ms;  /* monotonic: look after the guards then */
     int64_t idle_ms;  /* monotonic: since when there is nothing to do; 0: there is */
     bool stop;
-    struct local_look look;
-    struct local_client clients[LOCAL_CLIENTS];
+    struct queue_look look;
+    struct queue_client clients[QUEUE_CLIENTS];
 };
 
-int64_t local_wall_ms(const struct local *l);
-int64_t local_now_ms(const struct local *l);
+int64_t queue_wall_ms(const struct local *l);
+int64_t queue_now_ms(const struct local *l);
 
-/* ---- local_life.c: what becomes of jobs ---- */
+/* ---- queue_life.c: what becomes of jobs ---- */
 
 /* Read the jobs that have not ended, and look after those that run. */
 int life_load(struct local *l, struct err *e) CHECK_RESULT;
 void life_free(struct local *l);
 
 /* Add a job that was stored. -ENOMEM. */
-int life_add(struct local *l, const struct local_job *j) CHECK_RESULT;
+int life_add(struct local *l, const struct queue_job *j) CHECK_RESULT;
 
 /* The job of that id; NULL when it has ended or there never was one. */
-struct local_job *life_find(const struct local *l, int64_t id);
+struct queue_job *life_find(const struct local *l, int64_t id);
 
 /* See whether a job that runs has ended, and store that. */
-void life_look(struct local *l, struct local_job *j);
+void life_look(struct local *l, struct queue_job *j);
 void life_look_all(struct local *l);
 
 /* Begin an attempt that was stored. */
-void life_spawn(struct local *l, const struct local_job *j);
+void life_spawn(struct local *l, const struct queue_job *j);
 
 /* Tell the guard of an attempt what was stored: that the job is to end. */
-void life_tell(struct local *l, const struct local_job *j);
+void life_tell(struct local *l, const struct queue_job *j);
 
 /* End a job that waits. 0 or an error of the store: then it waits on. */
-int life_drop(struct local *l, struct local_job *j, enum local_outcome outcome, const char *why,
+int life_drop(struct local *l, struct queue_job *j, enum queue_outcome outcome, const char *why,
               struct err *e) CHECK_RESULT;
 
 /* Take those that have ended out of the list. */
@@ -86,57 +86,57 @@ void life_sweep(struct local *l);
 /* A failure of the store: said once, tried again later. */
 void life_trouble(struct local *l, const struct err *e);
 
-/* ---- local_decide.c ---- */
+/* ---- queue_decide.c ---- */
 
 /* Ask the scheduler, store what it says, and do it. */
-void local_decide(struct local *l);
+void queue_decide(struct local *l);
 
 /* Which of the jobs may start, by number in l->jobs; says of others why not. ret: room for l->n
  * + 1. */
-int local_decide_items(struct local *l, struct local_item *ret, struct err *e) CHECK_RESULT;
+int queue_decide_items(struct local *l, struct queue_item *ret, struct err *e) CHECK_RESULT;
 
-/* ---- local_carry.c ---- */
+/* ---- queue_carry.c ---- */
 
 /* Store what a pass decided, and do it. */
-int local_carry(struct local *l, const struct local_plan *p, struct err *e) CHECK_RESULT;
+int queue_carry(struct local *l, const struct queue_plan *p, struct err *e) CHECK_RESULT;
 
 /* A job that runs and has one of the slots; NULL. */
-const struct local_job *local_holder(const struct local *l, const char *slots);
+const struct queue_job *queue_holder(const struct local *l, const char *slots);
 
-/* ---- local_look.c ---- */
+/* ---- queue_look.c ---- */
 
 /* Look at how busy jobs are, when it is time, and where the policy asks for that. */
-void local_look(struct local *l);
-int64_t local_look_due(const struct local *l); /* monotonic; INT64_MAX */
-void local_look_take(struct local *l);         /* the sensor has something to read */
-void local_look_done(struct local *l);
+void queue_look(struct local *l);
+int64_t queue_look_due(const struct local *l); /* monotonic; INT64_MAX */
+void queue_look_take(struct local *l);         /* the sensor has something to read */
+void queue_look_done(struct local *l);
 
-/* ---- local_requests.c ---- */
+/* ---- queue_requests.c ---- */
 
 /* Answer what a client asks. */
-void local_request(struct local *l, const struct local_client *client, struct str *answer);
+void queue_request(struct local *l, const struct queue_client *client, struct str *answer);
 
 /* Whether a client may give that priority: a user of a shared queue may let others go first, not
  * overtake them. */
-int local_request_priority(const struct local *l, const struct local_client *client,
+int queue_request_priority(const struct local *l, const struct queue_client *client,
                            int64_t priority, struct err *e) CHECK_RESULT;
 
-/* ---- local_submit.c ---- */
+/* ---- queue_submit.c ---- */
 
-int local_submit(struct local *l, const struct local_client *client, struct str *answer,
+int queue_submit(struct local *l, const struct queue_client *client, struct str *answer,
                  struct err *e) CHECK_RESULT;
 
-/* ---- local_show.c ---- */
+/* ---- queue_show.c ---- */
 
 /* A job as JSON. Its command and environment are not told: they may hold secrets. */
 struct json;
-void local_show_job(struct json *json, const struct local_job *j, int64_t now_ms);
+void queue_show_job(struct json *json, const struct queue_job *j, int64_t now_ms);
 
-/* ---- local_clients.c ---- */
+/* ---- queue_clients.c ---- */
 
 int clients_open(struct local *l, struct err *e) CHECK_RESULT;
 void clients_accept(struct local *l);
-void clients_turn(struct local *l, struct local_client *client);
-void clients_drop(struct local_client *client);
+void clients_turn(struct local *l, struct queue_client *client);
+void clients_drop(struct queue_client *client);
 
 #endif

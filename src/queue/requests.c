@@ -17,24 +17,24 @@ struct showing {
 };
 
 /* Of those that have not ended what is in memory is newer: why they wait. */
-static int show(void *arg, const struct local_job *j)
+static int show(void *arg, const struct queue_job *j)
 {
     struct showing *s = arg;
-    const struct local_job *live = life_find(s->l, j->id);
+    const struct queue_job *live = life_find(s->l, j->id);
 
     if (s->task >= 0 && j->task != s->task)
         return 0;
-    local_show_job(&s->json, live ? live : j, local_wall_ms(s->l));
+    queue_show_job(&s->json, live ? live : j, queue_wall_ms(s->l));
     s->n++;
     return 0;
 }
 
-static int jobs(struct local *l, const struct local_client *client, struct str *text, struct err *e)
+static int jobs(struct local *l, const struct queue_client *client, struct str *text, struct err *e)
 {
     const char *label = wire_get(&client->in, "job");
     int64_t id = 0, since_ms = wire_int(&client->in, "since", INT64_MAX);
     struct showing s = { .l = l, .json = JSON_INIT(text), .task = -1 };
-    int rc = label ? local_label_read(label, &id, &s.task, e) : 0;
+    int rc = label ? queue_label_read(label, &id, &s.task, e) : 0;
 
     if (rc < 0)
         return rc;
@@ -44,7 +44,7 @@ static int jobs(struct local *l, const struct local_client *client, struct str *
     json_string(&s.json, "gives", l->pool.cpus ? "CPUs" : "devices");
     json_int(&s.json, "slots", (int64_t)l->pool.n_slots);
     json_array(&s.json, "jobs");
-    rc = local_store_list(l->store, label ? LOCAL_OF_ARRAY : LOCAL_RECENT, label ? id : since_ms,
+    rc = queue_store_list(l->store, label ? QUEUE_OF_ARRAY : QUEUE_RECENT, label ? id : since_ms,
                           show, &s, e);
     json_end(&s.json);
     json_end(&s.json);
@@ -61,15 +61,15 @@ enum order { ORDER_CANCEL, ORDER_HOLD, ORDER_RELEASE, ORDER_PRIORITY };
 
 /* What is to be done, and to which jobs. */
 struct ordering {
-    const struct local_client *client;
+    const struct queue_client *client;
     enum order order;
     int32_t task, priority;
     size_t n, ended; /* of those that were asked for */
-    int64_t changed[LOCAL_TASKS];
+    int64_t changed[QUEUE_TASKS];
     size_t n_changed;
 };
 
-static int check(void *arg, const struct local_job *j)
+static int check(void *arg, const struct queue_job *j)
 {
     struct ordering *o = arg;
 
@@ -78,13 +78,13 @@ static int check(void *arg, const struct local_job *j)
     if (o->client->uid != 0 && o->client->uid != j->uid)
         return -EACCES;
     o->n++;
-    o->ended += j->state == LOCAL_ENDED;
-    if (j->state != LOCAL_ENDED && o->n_changed < LOCAL_TASKS)
+    o->ended += j->state == QUEUE_ENDED;
+    if (j->state != QUEUE_ENDED && o->n_changed < QUEUE_TASKS)
         o->changed[o->n_changed++] = j->id;
     return 0;
 }
 
-static void change(const struct local *l, const struct ordering *o, struct local_job *j)
+static void change(const struct local *l, const struct ordering *o, struct queue_job *j)
 {
     switch (o->order) {
     case ORDER_HOLD:
@@ -97,11 +97,11 @@ static void change(const struct local *l, const struct ordering *o, struct local
         j->priority = o->priority;
         break;
     default:
-        if (j->state == LOCAL_RUNNING) {
-            j->stop = LOCAL_CANCEL;
+        if (j->state == QUEUE_RUNNING) {
+            j->stop = QUEUE_CANCEL;
             snprintf(j->reason, sizeof(j->reason), "is being cancelled");
         } else {
-            local_job_drop(j, LOCAL_CANCELLED, local_wall_ms(l), "cancelled before it ran");
+            queue_job_drop(j, QUEUE_CANCELLED, queue_wall_ms(l), "cancelled before it ran");
         }
     }
 }
@@ -109,30 +109,30 @@ static void change(const struct local *l, const struct ordering *o, struct local
 /* All of them or none: what was before is kept until they are stored. */
 static int change_all(struct local *l, struct ordering *o, struct err *e)
 {
-    CLEANUP(freep) struct local_job *was = reallocarray(NULL, o->n_changed + 1, sizeof(*was));
+    CLEANUP(freep) struct queue_job *was = reallocarray(NULL, o->n_changed + 1, sizeof(*was));
     size_t n = 0;
     int rc;
 
     if (!was)
         return err_nomem(e);
-    rc = local_store_begin(l->store, e);
+    rc = queue_store_begin(l->store, e);
     for (; n < o->n_changed && rc == 0; n++) {
-        struct local_job *j = life_find(l, o->changed[n]);
+        struct queue_job *j = life_find(l, o->changed[n]);
 
         was[n] = *j;
         change(l, o, j);
-        rc = local_store_put(l->store, j, e);
+        rc = queue_store_put(l->store, j, e);
     }
     if (rc == 0)
-        rc = local_store_commit(l->store, e);
+        rc = queue_store_commit(l->store, e);
     else
-        local_store_rollback(l->store);
+        queue_store_rollback(l->store);
     for (size_t i = 0; i < n && rc < 0; i++)
         *life_find(l, o->changed[i]) = was[i];
     for (size_t i = 0; i < n && rc == 0 && o->order == ORDER_CANCEL; i++) {
-        const struct local_job *j = life_find(l, o->changed[i]);
+        const struct queue_job *j = life_find(l, o->changed[i]);
 
-        if (j->state == LOCAL_RUNNING)
+        if (j->state == QUEUE_RUNNING)
             life_tell(l, j);
     }
     l->changed = true;
@@ -140,7 +140,7 @@ static int change_all(struct local *l, struct ordering *o, struct err *e)
     return rc;
 }
 
-int local_request_priority(const struct local *l, const struct local_client *client,
+int queue_request_priority(const struct local *l, const struct queue_client *client,
                            int64_t priority, struct err *e)
 {
     if (priority < -PRIORITY || priority > PRIORITY)
@@ -151,7 +151,7 @@ int local_request_priority(const struct local *l, const struct local_client *cli
     return 0;
 }
 
-static int about(struct local *l, const struct local_client *client, enum order order,
+static int about(struct local *l, const struct queue_client *client, enum order order,
                  struct err *e)
 {
     const char *label = wire_get(&client->in, "job");
@@ -162,12 +162,12 @@ static int about(struct local *l, const struct local_client *client, enum order 
     if (!o)
         return err_nomem(e);
     *o = (struct ordering){ .client = client, .order = order, .task = -1 };
-    rc = local_label_read(label ? label : "", &id, &o->task, e);
+    rc = queue_label_read(label ? label : "", &id, &o->task, e);
     if (rc == 0 && order == ORDER_PRIORITY)
-        rc = local_request_priority(l, client, priority, e);
+        rc = queue_request_priority(l, client, priority, e);
     o->priority = (int32_t)priority;
     if (rc == 0)
-        rc = local_store_list(l->store, LOCAL_OF_ARRAY, id, check, o, e);
+        rc = queue_store_list(l->store, QUEUE_OF_ARRAY, id, check, o, e);
     if (rc == -EACCES && !*e->text)
         return err_set(e, rc, "job %s is another user's", label);
     if (rc < 0)
@@ -181,7 +181,7 @@ static int about(struct local *l, const struct local_client *client, enum order 
 
 /* ---- one request ---- */
 
-static int dispatch(struct local *l, const struct local_client *client, struct str *answer,
+static int dispatch(struct local *l, const struct queue_client *client, struct str *answer,
                     struct err *e)
 {
     static const char *const orders[] = { "cancel", "hold", "release", "priority" };
@@ -192,7 +192,7 @@ static int dispatch(struct local *l, const struct local_client *client, struct s
     if (!l->c->shared && client->uid != 0 && client->uid != geteuid())
         return err_set(e, -EACCES, "this queue is another user's");
     if (verb && !strcmp(verb, "submit"))
-        return local_submit(l, client, answer, e);
+        return queue_submit(l, client, answer, e);
     if (verb && !strcmp(verb, "jobs")) {
         rc = jobs(l, client, &text, e);
         if (rc == 0)
@@ -207,7 +207,7 @@ static int dispatch(struct local *l, const struct local_client *client, struct s
                    "version of brim; end it with kill, the next command starts a new one");
 }
 
-void local_request(struct local *l, const struct local_client *client, struct str *answer)
+void queue_request(struct local *l, const struct queue_client *client, struct str *answer)
 {
     struct err e = { "" };
     int rc = dispatch(l, client, answer, &e);

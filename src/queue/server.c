@@ -25,15 +25,15 @@ enum {
     LOCK_TRIES = 20,   /* somebody may only look whether it is held */
     LOCK_WAIT_MS = 20,
     LOW = 4, /* descriptors that are no client's */
-    FDS = LOCAL_CLIENTS + LOW,
+    FDS = QUEUE_CLIENTS + LOW,
 };
 
-int64_t local_wall_ms(const struct local *l)
+int64_t queue_wall_ms(const struct local *l)
 {
     return clock_wall_ns(l->c->clock) / MS;
 }
 
-int64_t local_now_ms(const struct local *l)
+int64_t queue_now_ms(const struct local *l)
 {
     return clock_monotonic_ns(l->c->clock) / MS;
 }
@@ -52,10 +52,10 @@ static void note_pid(int fd)
 
 static int take_lock(struct local *l, struct err *e)
 {
-    l->lock = openat(l->dir, LOCAL_LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+    l->lock = openat(l->dir, QUEUE_LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
                      l->c->shared ? 0644 : 0600);
     if (l->lock < 0)
-        return err_set(e, -errno, "cannot open %s/" LOCAL_LOCK ": %s", l->c->folder,
+        return err_set(e, -errno, "cannot open %s/" QUEUE_LOCK ": %s", l->c->folder,
                        strerror(errno));
     for (int i = 0; i < LOCK_TRIES; i++) {
         if (flock(l->lock, LOCK_EX | LOCK_NB) == 0) {
@@ -117,9 +117,9 @@ static int open_all(struct local *l, struct err *e)
         return rc;
     if (snprintf(path, sizeof(path), "%s/queue.db", l->c->folder) >= (int)sizeof(path))
         return err_set(e, -ENAMETOOLONG, "%s: the name is too long", l->c->folder);
-    rc = local_store_open(&l->store, path, e);
+    rc = queue_store_open(&l->store, path, e);
     if (rc == 0)
-        rc = local_pool_make(&l->pool, l->c->node, l->c->cpus, e);
+        rc = queue_pool_make(&l->pool, l->c->node, l->c->cpus, e);
     if (rc < 0)
         return rc;
     watch_ends(l);
@@ -128,24 +128,24 @@ static int open_all(struct local *l, struct err *e)
         rc = clients_open(l, e);
     if (rc < 0)
         return rc;
-    mark(l, LOCAL_STOPPED, !l->c->on_demand);
-    mark(l, LOCAL_SHARED, l->c->shared);
+    mark(l, QUEUE_STOPPED, !l->c->on_demand);
+    mark(l, QUEUE_SHARED, l->c->shared);
     return 0;
 }
 
 static void close_all(struct local *l)
 {
-    for (int i = 0; i < LOCAL_CLIENTS && l->listener >= 0; i++)
+    for (int i = 0; i < QUEUE_CLIENTS && l->listener >= 0; i++)
         clients_drop(&l->clients[i]);
     if (l->listener >= 0)
-        unlinkat(l->dir, LOCAL_SOCKET, 0);
+        unlinkat(l->dir, QUEUE_SOCKET, 0);
     closep(&l->listener);
     closep(&l->notify);
     closep(&l->signals);
-    local_look_done(l);
+    queue_look_done(l);
     life_free(l);
-    local_store_close(l->store);
-    local_pool_done(&l->pool);
+    queue_store_close(l->store);
+    queue_pool_done(&l->pool);
     closep(&l->lock);
     closep(&l->dir);
 }
@@ -156,7 +156,7 @@ static void close_all(struct local *l)
 static void take_end(struct local *l, const char *name)
 {
     uint64_t id;
-    struct local_job *j;
+    struct queue_job *j;
     int n = parse_digits(name, 10, 18, &id);
 
     if (n == 0 || name[n] != '.')
@@ -195,19 +195,19 @@ static void leave(struct local *l)
         l->stop |= s.ssi_signo != SIGHUP;
     if (!l->stop)
         return;
-    mark(l, LOCAL_STOPPED, true);
-    mark(l, LOCAL_SHARED, false);
+    mark(l, QUEUE_STOPPED, true);
+    mark(l, QUEUE_SHARED, false);
 }
 
 /* How long until something is to be done without anybody asking, in ms; -1: never. */
 static int patience(const struct local *l)
 {
-    int64_t now_ms = local_now_ms(l), due = INT64_MAX;
+    int64_t now_ms = queue_now_ms(l), due = INT64_MAX;
 
     for (size_t i = 0; i < l->n && due == INT64_MAX; i++)
-        if (l->jobs[i]->state == LOCAL_RUNNING)
+        if (l->jobs[i]->state == QUEUE_RUNNING)
             due = l->look_ms;
-    due = MIN(due, local_look_due(l));
+    due = MIN(due, queue_look_due(l));
     due = MIN(due, l->again_ms);
     if (l->retry_ms)
         due = MIN(due, l->retry_ms);
@@ -215,7 +215,7 @@ static int patience(const struct local *l)
         due = now_ms;
     if (l->c->on_demand && l->idle_ms)
         due = MIN(due, l->idle_ms + l->c->idle_ms);
-    for (int i = 0; i < LOCAL_CLIENTS; i++)
+    for (int i = 0; i < QUEUE_CLIENTS; i++)
         if (l->clients[i].fd >= 0)
             due = MIN(due, l->clients[i].since_ms + CLIENT_MS);
     if (due == INT64_MAX)
@@ -229,10 +229,10 @@ static void wait_for(struct local *l)
                                { .fd = l->notify, .events = POLLIN },
                                { .fd = l->signals, .events = POLLIN },
                                { .fd = l->look.sensor, .events = POLLIN } };
-    struct local_client *of[FDS] = { NULL };
+    struct queue_client *of[FDS] = { NULL };
     nfds_t n = LOW;
 
-    for (int i = 0; i < LOCAL_CLIENTS; i++)
+    for (int i = 0; i < QUEUE_CLIENTS; i++)
         if (l->clients[i].fd >= 0) {
             of[n] = &l->clients[i];
             fds[n++] = (struct pollfd){ .fd = l->clients[i].fd,
@@ -245,7 +245,7 @@ static void wait_for(struct local *l)
     if (fds[1].revents)
         take_ends(l);
     if (fds[3].revents)
-        local_look_take(l);
+        queue_look_take(l);
     for (nfds_t i = LOW; i < n; i++)
         if (fds[i].revents)
             clients_turn(l, of[i]);
@@ -255,16 +255,16 @@ static void wait_for(struct local *l)
 
 static void drop_slow(struct local *l)
 {
-    int64_t now_ms = local_now_ms(l);
+    int64_t now_ms = queue_now_ms(l);
 
-    for (int i = 0; i < LOCAL_CLIENTS; i++)
+    for (int i = 0; i < QUEUE_CLIENTS; i++)
         if (l->clients[i].fd >= 0 && now_ms - l->clients[i].since_ms >= CLIENT_MS)
             clients_drop(&l->clients[i]);
 }
 
 static bool has_client(const struct local *l)
 {
-    for (int i = 0; i < LOCAL_CLIENTS; i++)
+    for (int i = 0; i < QUEUE_CLIENTS; i++)
         if (l->clients[i].fd >= 0)
             return true;
     return false;
@@ -276,14 +276,14 @@ static void turn(struct local *l)
 
     wait_for(l);
     drop_slow(l);
-    now_ms = local_now_ms(l);
+    now_ms = queue_now_ms(l);
     if (now_ms >= l->look_ms) {
         life_look_all(l);
         l->look_ms = now_ms + LOOK_MS;
     }
-    local_look(l);
+    queue_look(l);
     if ((l->changed && now_ms >= l->retry_ms) || now_ms >= l->again_ms)
-        local_decide(l);
+        queue_decide(l);
     if (l->n > 0 || has_client(l))
         l->idle_ms = 0;
     else if (!l->idle_ms)
@@ -292,7 +292,7 @@ static void turn(struct local *l)
         l->stop = true;
 }
 
-int local_serve(const struct local_config *c, struct err *e)
+int queue_serve(const struct queue_config *c, struct err *e)
 {
     struct local *l = calloc(1, sizeof(*l));
     int rc;
@@ -303,7 +303,7 @@ int local_serve(const struct local_config *c, struct err *e)
     l->lock = l->listener = l->notify = l->signals = l->look.sensor = -1;
     l->changed = true;
     l->again_ms = INT64_MAX;
-    rc = l->dir = local_files_open(c->folder, c->shared, e);
+    rc = l->dir = queue_files_open(c->folder, c->shared, e);
     if (rc >= 0)
         rc = open_all(l, e);
     if (rc >= 0 && c->ready) {

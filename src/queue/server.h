@@ -8,7 +8,7 @@
 #include "model/machine/machine.h"
 #include "sched/policy.h"
 
-struct local_config {
+struct queue_config {
     const struct clock *clock;
     const char *folder; /* its files; the socket is there, too */
     const struct node *node;
@@ -26,6 +26,6 @@ struct local_config {
 
 /* Serve until SIGTERM or SIGINT, or as on_demand says. -EBUSY with a sentence: another engine has
  * the folder; or another negative errno. */
-int local_serve(const struct local_config *c, struct err *e) CHECK_RESULT;
+int queue_serve(const struct queue_config *c, struct err *e) CHECK_RESULT;
 
 #endif

@@ -11,9 +11,9 @@ static void add_time(struct json *json, const char *key, int64_t ms)
 }
 
 /* How busy a job keeps its devices, where somebody looks. */
-static void add_use(struct json *json, const struct local_job *j, int64_t now_ms)
+static void add_use(struct json *json, const struct queue_job *j, int64_t now_ms)
 {
-    int64_t idle_ms = local_use_idle_ms(j, now_ms);
+    int64_t idle_ms = idle_history_idle_ms(j, now_ms);
 
     if (j->milli >= 0)
         json_round(json, "use", (double)j->milli / WORK_WHOLE, 3);
@@ -23,13 +23,13 @@ static void add_use(struct json *json, const struct local_job *j, int64_t now_ms
     add_time(json, "told", j->told_ms);
 }
 
-void local_show_job(struct json *json, const struct local_job *j, int64_t now_ms)
+void queue_show_job(struct json *json, const struct queue_job *j, int64_t now_ms)
 {
     CLEANUP(str_done) struct str label = STR_INIT(48);
-    bool runs = j->state == LOCAL_RUNNING;
+    bool runs = j->state == QUEUE_RUNNING;
     int64_t ran_ms = j->ran_ms + (runs && now_ms > j->since_ms ? now_ms - j->since_ms : 0);
 
-    local_job_label(j, &label);
+    queue_job_label(j, &label);
     json_object(json, NULL);
     json_string(json, "job", str_text(&label));
     json_int(json, "id", j->id);
@@ -39,7 +39,7 @@ void local_show_job(struct json *json, const struct local_job *j, int64_t now_ms
     }
     json_string(json, "name", j->name);
     json_string(json, "user", j->user);
-    json_string(json, "state", local_job_word(j));
+    json_string(json, "state", queue_job_word(j));
     json_int(json, "priority", j->priority);
     json_int(json, "devices", j->devices);
     json_int(json, "cpus", j->cpus);
@@ -58,9 +58,9 @@ void local_show_job(struct json *json, const struct local_job *j, int64_t now_ms
         add_use(json, j, now_ms);
     if (*j->stopped)
         json_string(json, "stopped", j->stopped);
-    if (j->state == LOCAL_ENDED && j->outcome != LOCAL_NEVER && j->outcome != LOCAL_LOST &&
+    if (j->state == QUEUE_ENDED && j->outcome != QUEUE_NEVER && j->outcome != QUEUE_LOST &&
         j->attempt > 0)
-        json_int(json, "exit", local_exit(j->status));
+        json_int(json, "exit", queue_exit(j->status));
     else
         json_null(json, "exit");
     json_string(json, "reason", j->reason);

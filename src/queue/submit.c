@@ -22,7 +22,7 @@ static int take_text(char *to, size_t size, const struct str *in, const char *ke
     return 0;
 }
 
-static int take_numbers(struct local_job *j, const struct str *in, struct err *e)
+static int take_numbers(struct queue_job *j, const struct str *in, struct err *e)
 {
     int64_t devices = wire_int(in, "devices", 0), cpus = wire_int(in, "cpus", 0);
 
@@ -38,7 +38,7 @@ static int take_numbers(struct local_job *j, const struct str *in, struct err *e
     j->watch = (int8_t)wire_int(in, "watch", -1);
     j->held = wire_int(in, "hold", 0) != 0;
     j->requeue = wire_int(in, "requeue", 0) != 0;
-    if (!local_signal_known(j->signal))
+    if (!queue_signal_known(j->signal))
         return err_set(e, -EINVAL, "--checkpoint-signal: one of TERM, USR1, USR2, INT, HUP, CONT");
     if (j->limit_ms < 0 || j->warn_ms < 0 || j->grace_ms < 0 || j->deadline_ms < 0 ||
         MAX(MAX(j->limit_ms, j->grace_ms), j->deadline_ms) > INT64_MAX / 4)
@@ -48,7 +48,7 @@ static int take_numbers(struct local_job *j, const struct str *in, struct err *e
     return 0;
 }
 
-static void take_user(struct local_job *j, const struct local_client *client)
+static void take_user(struct queue_job *j, const struct queue_client *client)
 {
     const struct passwd *p = getpwuid(client->uid);
 
@@ -63,13 +63,13 @@ static void take_user(struct local_job *j, const struct local_client *client)
 /* Every job that is named must be there. */
 static int check_after(const struct local *l, const char *after, struct err *e)
 {
-    enum local_after_kind kind = AFTER_NONE;
-    struct local_met m = { .all = 0 };
+    enum queue_after_kind kind = AFTER_NONE;
+    struct queue_met m = { .all = 0 };
     int64_t id;
     int rc;
 
-    while ((rc = local_after_next(&after, &kind, &id, e)) > 0) {
-        rc = local_store_met(l->store, id, &m, e);
+    while ((rc = queue_after_next(&after, &kind, &id, e)) > 0) {
+        rc = queue_store_met(l->store, id, &m, e);
         if (rc == 0 && m.all == 0)
             rc = err_set(e, -ENOENT, "--after: there is no job %lld", (long long)id);
         if (rc < 0)
@@ -78,19 +78,19 @@ static int check_after(const struct local *l, const char *after, struct err *e)
     return rc;
 }
 
-static int check_possible(const struct local *l, struct local_job *j, struct err *e)
+static int check_possible(const struct local *l, struct queue_job *j, struct err *e)
 {
-    int rc = local_pool_ask(&l->pool, j, e);
+    int rc = queue_pool_ask(&l->pool, j, e);
 
     if (rc == 0)
-        rc = local_plan_possible(&l->pool, l->c->policy, j, e);
+        rc = queue_plan_possible(&l->pool, l->c->policy, j, e);
     if (rc == 0)
         return err_set(e, -EINVAL,
                        "asks for what this machine could not give even if it were empty");
     return rc < 0 ? rc : 0;
 }
 
-static int take(const struct local *l, const struct local_client *client, struct local_job *j,
+static int take(const struct local *l, const struct queue_client *client, struct queue_job *j,
                 struct err *e)
 {
     const struct str *in = &client->in;
@@ -104,14 +104,14 @@ static int take(const struct local *l, const struct local_client *client, struct
     if (rc == 0)
         rc = take_numbers(j, in, e);
     if (rc == 0)
-        rc = local_request_priority(l, client, priority, e);
+        rc = queue_request_priority(l, client, priority, e);
     if (rc == 0)
         rc = check_after(l, j->after, e);
     if (rc == 0 && (!wire_get(in, "arg") || !wire_get(in, "cwd")))
         rc = err_set(e, -EINVAL, "no command was given");
     j->priority = (int32_t)priority;
     j->task = -1;
-    j->submit_ms = j->since_ms = local_wall_ms(l);
+    j->submit_ms = j->since_ms = queue_wall_ms(l);
     if (j->deadline_ms > 0)
         j->deadline_ms += j->submit_ms;
     take_user(j, client);
@@ -122,19 +122,19 @@ static int take(const struct local *l, const struct local_client *client, struct
 
 static void say_when(const struct local *l, int64_t start_ms, const char *slots, struct str *out)
 {
-    const struct local_job *other;
-    char place[LOCAL_SLOTS];
-    int64_t wait_ms = start_ms - local_wall_ms(l);
+    const struct queue_job *other;
+    char place[QUEUE_SLOTS];
+    int64_t wait_ms = start_ms - queue_wall_ms(l);
 
-    local_pool_place(&l->pool, slots, place);
+    queue_pool_place(&l->pool, slots, place);
     if (start_ms == INT64_MAX) {
         str_add(out, "would wait: nobody knows for how long, since jobs that run have no limit");
         return;
     }
-    other = wait_ms <= 0 ? local_holder(l, slots) : NULL;
+    other = wait_ms <= 0 ? queue_holder(l, slots) : NULL;
     if (other)
         str_addf(out, "would start as soon as job %lld, which %s stopped for it, has gone",
-                 (long long)other->id, other->stop == LOCAL_GO ? "would be" : "is being");
+                 (long long)other->id, other->stop == QUEUE_GO ? "would be" : "is being");
     else if (wait_ms <= 0)
         str_add(out, "would start now");
     else
@@ -144,18 +144,18 @@ static void say_when(const struct local *l, int64_t start_ms, const char *slots,
         str_addf(out, ", on %s", place);
 }
 
-static int foresee(struct local *l, const struct local_job *j, struct str *answer, struct err *e)
+static int foresee(struct local *l, const struct queue_job *j, struct str *answer, struct err *e)
 {
-    CLEANUP(freep) struct local_item *items = calloc(l->n + 2, sizeof(*items));
-    CLEANUP(str_done) struct str text = STR_INIT(LOCAL_SLOTS + LOCAL_REASON);
-    int64_t now_ms = local_wall_ms(l), start_ms = INT64_MAX;
-    char slots[LOCAL_SLOTS] = "";
-    struct local_plan plan;
+    CLEANUP(freep) struct queue_item *items = calloc(l->n + 2, sizeof(*items));
+    CLEANUP(str_done) struct str text = STR_INIT(QUEUE_SLOTS + QUEUE_REASON);
+    int64_t now_ms = queue_wall_ms(l), start_ms = INT64_MAX;
+    char slots[QUEUE_SLOTS] = "";
+    struct queue_plan plan;
     int rc;
 
     if (!items)
         return err_nomem(e);
-    rc = local_decide_items(l, items, e);
+    rc = queue_decide_items(l, items, e);
     if (rc != 0)
         return rc;
     if (j->held || *j->after) {
@@ -164,13 +164,13 @@ static int foresee(struct local *l, const struct local_job *j, struct str *answe
                          : "would wait for the jobs that it comes after");
         return 0;
     }
-    items[l->n] = (struct local_item){ j, true };
-    rc = local_plan_make(
-        &plan, &(const struct local_scene){ &l->pool, l->c->policy, items, l->n + 1 }, now_ms, e);
+    items[l->n] = (struct queue_item){ j, true };
+    rc = queue_plan_make(
+        &plan, &(const struct queue_scene){ &l->pool, l->c->policy, items, l->n + 1 }, now_ms, e);
     if (rc < 0)
         return rc;
-    rc = local_plan_foresee(&plan, l->n, now_ms, &start_ms, slots);
-    local_plan_done(&plan);
+    rc = queue_plan_foresee(&plan, l->n, now_ms, &start_ms, slots);
+    queue_plan_done(&plan);
     if (rc < 0)
         return err_nomem(e);
     say_when(l, start_ms, slots, &text);
@@ -182,8 +182,8 @@ static int foresee(struct local *l, const struct local_job *j, struct str *answe
 
 struct adding {
     struct local *l;
-    const struct local_client *client;
-    struct local_job job;
+    const struct queue_client *client;
+    struct queue_job job;
     int64_t first;
     size_t from; /* of those in the list */
     struct err *e;
@@ -200,19 +200,19 @@ static int count(void *arg, int32_t task)
 static int add(void *arg, int32_t task)
 {
     struct adding *a = arg;
-    struct local_job *j = &a->job;
+    struct queue_job *j = &a->job;
     int rc;
 
     j->task = task;
     j->array = a->first;
-    rc = local_store_add(a->l->store, j, a->e);
+    rc = queue_store_add(a->l->store, j, a->e);
     if (rc == 0 && !a->first) {
         a->first = j->array = j->id;
-        rc = local_store_put(a->l->store, j, a->e);
+        rc = queue_store_put(a->l->store, j, a->e);
         if (rc == 0)
-            rc = local_folder_make(a->l->dir, j->id, a->e);
+            rc = queue_folder_make(a->l->dir, j->id, a->e);
         if (rc == 0)
-            rc = local_order_write(a->l->dir, j->id, &a->client->in, a->e);
+            rc = queue_order_write(a->l->dir, j->id, &a->client->in, a->e);
     }
     if (rc == 0 && life_add(a->l, j) < 0)
         rc = err_nomem(a->e);
@@ -224,26 +224,26 @@ static void take_back(struct adding *a)
     while (a->l->n > a->from)
         free(a->l->jobs[--a->l->n]);
     if (a->first)
-        local_folder_remove(a->l->dir, a->first);
+        queue_folder_remove(a->l->dir, a->first);
 }
 
 static int store(struct adding *a, const char *array)
 {
-    int rc = local_store_begin(a->l->store, a->e);
+    int rc = queue_store_begin(a->l->store, a->e);
 
     if (rc < 0)
         return rc;
-    rc = array ? local_array(array, &a->job.width, add, a, a->e) : add(a, -1);
+    rc = array ? queue_array(array, &a->job.width, add, a, a->e) : add(a, -1);
     if (rc == 0)
-        rc = local_store_commit(a->l->store, a->e);
+        rc = queue_store_commit(a->l->store, a->e);
     else
-        local_store_rollback(a->l->store);
+        queue_store_rollback(a->l->store);
     if (rc < 0)
         take_back(a);
     return rc;
 }
 
-int local_submit(struct local *l, const struct local_client *client, struct str *answer,
+int queue_submit(struct local *l, const struct queue_client *client, struct str *answer,
                  struct err *e)
 {
     const char *array = wire_get(&client->in, "array");
@@ -259,13 +259,13 @@ int local_submit(struct local *l, const struct local_client *client, struct str 
     a->from = l->n;
     rc = take(l, client, &a->job, e);
     if (rc == 0 && *a->job.token)
-        rc = local_store_token(l->store, a->job.token, client->uid, &a->first, e);
+        rc = queue_store_token(l->store, a->job.token, client->uid, &a->first, e);
     if (rc == 0 && a->first) { /* an engine stored it and died before it could answer */
         wire_add_int(answer, "id", a->first);
         return 0;
     }
     if (rc == 0 && array)
-        rc = local_array(array, &a->job.width, count, &tasks, e);
+        rc = queue_array(array, &a->job.width, count, &tasks, e);
     if (rc < 0)
         return rc;
     if (wire_int(&client->in, "dry", 0))

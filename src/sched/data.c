@@ -9,15 +9,15 @@
 static int read_lists(struct sched *s)
 {
     const struct work_names *names = &s->work->data;
-    struct locate l;
+    struct node_names l;
 
     s->data.lists = arena_alloc(&s->arena, names->n * sizeof(*s->data.lists));
-    if (!s->data.lists || locate_init(&l, &s->arena, s->pool) < 0)
+    if (!s->data.lists || node_names_init(&l, &s->arena, s->pool) < 0)
         return -ENOMEM;
     for (size_t i = 0; i < names->n; i++) {
-        struct located there = { .n = 0 };
+        struct node_names_found there = { .n = 0 };
 
-        if (locate_nodes(&l, names->names[i], &s->arena, &there) == -ENOMEM)
+        if (node_names_find(&l, names->names[i], &s->arena, &there) == -ENOMEM)
             return -ENOMEM;
         s->data.lists[i] = (struct nearby){ there.nodes, (uint32_t)there.n };
     }

@@ -9,13 +9,13 @@
 enum { DEPTH = 500 }; /* jobs planned in a pass: those behind wait */
 
 /* Free devices from a time on, until the next one's. */
-struct step {
+struct plan_step {
     int64_t from_ms;
     int64_t free;
 };
 
 struct plan {
-    struct step *steps;
+    struct plan_step *steps;
     size_t n;
 };
 
@@ -29,7 +29,7 @@ static size_t cut(struct plan *p, int64_t at_ms)
     if (p->steps[i - 1].from_ms == at_ms)
         return i - 1;
     memmove(&p->steps[i + 1], &p->steps[i], (p->n++ - i) * sizeof(*p->steps));
-    p->steps[i] = (struct step){ at_ms, p->steps[i - 1].free };
+    p->steps[i] = (struct plan_step){ at_ms, p->steps[i - 1].free };
     return i;
 }
 
@@ -62,16 +62,16 @@ static void use(struct plan *p, size_t from, int64_t devices, int64_t length)
 static void make(struct sched *s, struct plan *p, int64_t now_ms)
 {
     p->n = 1;
-    p->steps[0] = (struct step){ now_ms, s->room.whole };
+    p->steps[0] = (struct plan_step){ now_ms, s->room.whole };
     for (size_t i = 0; i < s->n_ends; i++) {
         const struct expected *x = &s->ends[i];
-        struct step *last = &p->steps[p->n - 1];
+        struct plan_step *last = &p->steps[p->n - 1];
         int64_t end = MAX(x->end_ms, now_ms + 1), devices = s->work->jobs[x->job].devices;
 
         if (last->from_ms == end)
             last->free += devices;
         else
-            p->steps[p->n++] = (struct step){ end, last->free + devices };
+            p->steps[p->n++] = (struct plan_step){ end, last->free + devices };
     }
 }
 
@@ -94,7 +94,8 @@ static uint32_t next_job(struct sched *s, const struct order_key *after)
 int pass_planned(struct sched *s, int64_t now_ms)
 {
     struct action why = { .why = WHY_FIRST, .other = WAITING_NONE, .until_ms = WORK_UNKNOWN };
-    CLEANUP(freep) struct step *steps = calloc(s->n_ends + (size_t)2 * DEPTH + 2, sizeof(*steps));
+    CLEANUP(freep)
+    struct plan_step *steps = calloc(s->n_ends + (size_t)2 * DEPTH + 2, sizeof(*steps));
     struct plan plan = { steps, 0 };
     int64_t there = s->pool->devices * WORK_WHOLE - s->room.lost;
     uint32_t job = next_job(s, NULL);

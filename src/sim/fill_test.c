@@ -79,7 +79,8 @@ static int make_order(struct pack *p, int64_t wanted)
     return 0;
 }
 
-static int place_all(struct pack *p, struct room *room, struct fit *fit, struct pack_result *ret)
+static int place_all(struct pack *p, struct room *room, struct fit *fit,
+                     struct fill_test_result *ret)
 {
     int64_t total = p->pool->devices * WORK_WHOLE, sum = 0;
     double full = -1;
@@ -118,8 +119,8 @@ static int shuffle_nodes(struct pack *p, struct arena *a, struct pool *ret)
     return 0;
 }
 
-static int one_round(struct pack *p, const struct pack_options *o, int round,
-                     struct pack_result *ret)
+static int one_round(struct pack *p, const struct fill_test_options *o, int round,
+                     struct fill_test_result *ret)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     struct scores scores = { .made = NULL };
@@ -143,11 +144,12 @@ static int one_round(struct pack *p, const struct pack_options *o, int round,
     return rc;
 }
 
-int pack_run(struct pack_result *ret, const struct policy *policy, const struct pool *pool,
-             const struct workload *work, const struct pack_options *o, struct err *e)
+int fill_test_run(struct fill_test_result *ret, const struct policy *policy,
+                  const struct pool *pool, const struct workload *work,
+                  const struct fill_test_options *o, struct err *e)
 {
     struct pack p = { .policy = policy, .pool = pool, .work = work };
-    struct pack_result r = { .jobs = 0 };
+    struct fill_test_result r = { .jobs = 0 };
     int64_t sum = 0;
     int rc = 0;
 

@@ -10,13 +10,13 @@ struct workload;
 
 enum { PACK_MOST = 10 }; /* loads, times the devices of the pool */
 
-struct pack_options {
+struct fill_test_options {
     double load;   /* asked for at the end, times the devices of the pool */
     uint64_t seed; /* of the first order */
     int rounds;    /* orders; results are their mean */
 };
 
-struct pack_result {
+struct fill_test_result {
     double at_full; /* share given away when as much was asked for as there is */
     double at_end;
     double turned_away; /* share of the jobs */
@@ -24,7 +24,8 @@ struct pack_result {
 };
 
 /* -ENOMEM; -EINVAL with a sentence when no job asks for a device. */
-int pack_run(struct pack_result *ret, const struct policy *policy, const struct pool *pool,
-             const struct workload *work, const struct pack_options *o, struct err *e) CHECK_RESULT;
+int fill_test_run(struct fill_test_result *ret, const struct policy *policy,
+                  const struct pool *pool, const struct workload *work,
+                  const struct fill_test_options *o, struct err *e) CHECK_RESULT;
 
 #endif

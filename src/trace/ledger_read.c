@@ -7,7 +7,7 @@
 
 #include "base/csv.h"
 #include "base/parse.h"
-#include "trace/accounting.h"
+#include "trace/sacct.h"
 #include "trace/ledger.h"
 #include "trace/reader.h"
 

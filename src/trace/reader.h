@@ -12,7 +12,7 @@ struct reader {
     const struct pool *pool;
     int line;
     const char *file;
-    struct locate locate; /* the pool's nodes by name; without slots: nobody asked yet */
+    struct node_names locate; /* the pool's nodes by name; without slots: nobody asked yet */
 };
 
 struct reader_ops {

@@ -1,77 +1,152 @@
-/* A site's own accounting: sacct --parsable2 --allusers --format=JobIDRaw,User,Account,Partition,
- * Submit,ElapsedRaw,TimelimitRaw,AllocTRES,NNodes. Steps and jobs without devices are skipped. */
+#include "trace/sacct.h"
+
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/parse.h"
-#include "trace/accounting.h"
-#include "trace/reader.h"
 
-static int times(const struct sacct *t, struct work *w)
+static const struct {
+    const char *name;
+    enum sacct_column column;
+} names[] = {
+    { "JobID", SACCT_ID },
+    { "JobIDRaw", SACCT_ID },
+    { "User", SACCT_USER },
+    { "Account", SACCT_ACCOUNT },
+    { "Partition", SACCT_PARTITION },
+    { "WCKey", SACCT_KEY },
+    { "Submit", SACCT_SUBMIT },
+    { "Start", SACCT_START },
+    { "Elapsed", SACCT_ELAPSED },
+    { "ElapsedRaw", SACCT_ELAPSED_RAW },
+    { "Timelimit", SACCT_LIMIT },
+    { "TimelimitRaw", SACCT_LIMIT_RAW },
+    { "AllocTRES", SACCT_ALLOCATED },
+    { "ReqTRES", SACCT_ASKED },
+    { "NNodes", SACCT_NODES },
+    { "AllocNodes", SACCT_NODES },
+    { "State", SACCT_STATE },
+    { "ConsumedEnergyRaw", SACCT_ENERGY },
+    { "TRESUsageInAve", SACCT_USAGE },
+};
+
+bool sacct_is(const char *first)
 {
-    int64_t submit;
+    return strchr(first, '|') && strstr(first, "JobID");
+}
+
+static int split(char *line, struct sacct *t)
+{
+    char *word, *rest = line;
+
+    t->n = 0;
+    while ((word = strsep(&rest, "|"))) {
+        if (t->n == SACCT_FIELDS)
+            return -E2BIG;
+        t->fields[t->n++] = word;
+    }
+    return 0;
+}
+
+int sacct_next(struct sacct *t)
+{
+    while (t->next < t->end) {
+        const char *text = t->next, *newline = memchr(text, '\n', (size_t)(t->end - text));
+        size_t n = (size_t)((newline ? newline : t->end) - text);
+
+        t->line++;
+        t->next += n + (newline != NULL);
+        if (n == 0)
+            continue;
+        if (n >= sizeof(t->text))
+            return -E2BIG;
+        memcpy(t->text, text, n);
+        t->text[n] = '\0';
+        return split(t->text, t) < 0 ? -E2BIG : 1;
+    }
+    return 0;
+}
+
+void sacct_init(struct sacct *t, const char *text, size_t len)
+{
+    t->next = text;
+    t->end = text + len;
+    t->line = 0;
+    for (int i = 0; i < SACCT_COLUMNS; i++)
+        t->at[i] = -1;
+    if (sacct_next(t) <= 0)
+        return;
+    for (int i = 0; i < t->n; i++)
+        for (size_t k = 0; k < ARRAY_SIZE(names); k++)
+            if (!strcmp(t->fields[i], names[k].name))
+                t->at[names[k].column] = i;
+}
+
+const char *sacct_field(const struct sacct *t, enum sacct_column c)
+{
+    return t->at[c] < 0 || t->at[c] >= t->n ? "" : t->fields[t->at[c]];
+}
+
+bool sacct_has(const struct sacct *t, enum sacct_column c)
+{
+    return t->at[c] >= 0;
+}
+
+int sacct_duration(const char *text, int64_t *ret)
+{
+    const char *dash = strchr(text, '-');
+    uint64_t days = 0, n, total = 0;
+    int digits;
+
+    if (dash) {
+        digits = parse_digits(text, 10, 6, &days);
+        if (digits == 0 || text + digits != dash)
+            return -EINVAL;
+        text = dash + 1;
+    }
+    for (;;) {
+        digits = parse_digits(text, 10, 4, &n);
+        if (digits == 0)
+            return -EINVAL;
+        total = total * 60 + n;
+        text += digits;
+        if (*text != ':')
+            break;
+        text++;
+    }
+    if (*text && *text != '.')
+        return -EINVAL;
+    *ret = (int64_t)(days * 86400 + total) * 1000;
+    return 0;
+}
+
+/* The number behind "gres/gpu=" in a list of trackable resources; 0 when it has none. */
+static int32_t count_gpus(const char *tres)
+{
+    const char *at = strstr(tres, "gres/gpu=");
+    uint64_t n;
+
+    if (!at || parse_digits(at + strlen("gres/gpu="), 10, 7, &n) == 0)
+        return 0;
+    return (int32_t)n;
+}
+
+int32_t sacct_gpus(const struct sacct *t)
+{
+    int32_t n = count_gpus(sacct_field(t, SACCT_ALLOCATED));
+
+    return n ? n : count_gpus(sacct_field(t, SACCT_ASKED));
+}
+
+int sacct_elapsed(const struct sacct *t, int64_t *ret)
+{
     uint64_t raw;
 
-    if (reader_date(sacct_field(t, SACCT_SUBMIT), &submit) < 0)
+    if (!*sacct_field(t, SACCT_ELAPSED_RAW))
+        return sacct_duration(sacct_field(t, SACCT_ELAPSED), ret);
+    if (parse_u64(sacct_field(t, SACCT_ELAPSED_RAW), &raw) < 0 || raw > UINT32_MAX)
         return -EINVAL;
-    w->submit_ms = submit * 1000;
-    if (*sacct_field(t, SACCT_LIMIT_RAW) && parse_u64(sacct_field(t, SACCT_LIMIT_RAW), &raw) == 0 &&
-        raw < UINT32_MAX)
-        w->limit_ms = (int64_t)raw * 60000;
-    else if (*sacct_field(t, SACCT_LIMIT) &&
-             sacct_duration(sacct_field(t, SACCT_LIMIT), &w->limit_ms) < 0)
-        w->limit_ms = WORK_UNKNOWN;
-    return sacct_elapsed(t, &w->length_ms);
+    *ret = (int64_t)raw * 1000;
+    return 0;
 }
-
-static int take_row(struct reader *r, const struct sacct *t)
-{
-    struct work w = reader_empty();
-    uint64_t nodes;
-
-    w.devices = sacct_gpus(t);
-    if (w.devices == 0 || strchr(sacct_field(t, SACCT_ID), '.')) {
-        r->notes->skipped++;
-        return 0;
-    }
-    if (times(t, &w) < 0)
-        return reader_bad(r, "no times of submission or of what it took");
-    if (parse_u64(sacct_field(t, SACCT_NODES), &nodes) == 0 && nodes > 1 &&
-        (uint64_t)w.devices % nodes == 0)
-        w.per_node = (int32_t)((uint64_t)w.devices / nodes);
-    if (reader_group(r, &r->work->users, sacct_field(t, SACCT_USER), &w.user) < 0 ||
-        reader_group(r, &r->work->teams, sacct_field(t, SACCT_ACCOUNT), &w.team) < 0 ||
-        reader_group(r, &r->work->classes, sacct_field(t, SACCT_PARTITION), &w.class) < 0)
-        return -ENOMEM;
-    return reader_add(r, &w, sacct_field(t, SACCT_ID));
-}
-
-static int check(const struct reader *r, const struct sacct *t, struct err *e)
-{
-    if (sacct_has(t, SACCT_SUBMIT) &&
-        (sacct_has(t, SACCT_ELAPSED) || sacct_has(t, SACCT_ELAPSED_RAW)) &&
-        (sacct_has(t, SACCT_ALLOCATED) || sacct_has(t, SACCT_ASKED)))
-        return 0;
-    return err_set(e, -EINVAL, "%s: sacct must print JobIDRaw,Submit,ElapsedRaw,AllocTRES at least",
-                   r->file);
-}
-
-static int read_sacct(struct reader *r, const char *text, size_t len, struct err *e)
-{
-    struct sacct t;
-    int rc;
-
-    sacct_init(&t, text, len);
-    rc = check(r, &t, e);
-    while (rc == 0) {
-        int got = sacct_next(&t);
-
-        if (got == 0)
-            break;
-        r->line = t.line;
-        rc = got < 0 ? reader_bad(r, "too long") : take_row(r, &t);
-    }
-    return rc;
-}
-
-const struct reader_ops reader_sacct = { "sacct", sacct_is, read_sacct };

@@ -28,11 +28,11 @@ static int take_deadline(struct reader *r, const struct trace_table *t, const st
 static int look_for(struct reader *r, const char *text)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
-    struct located there;
+    struct node_names_found there;
 
-    if (!r->locate.slots && locate_init(&r->locate, &r->work->arena, r->pool) < 0)
+    if (!r->locate.slots && node_names_init(&r->locate, &r->work->arena, r->pool) < 0)
         return -ENOMEM;
-    return locate_nodes(&r->locate, text, &a, &there);
+    return node_names_find(&r->locate, text, &a, &there);
 }
 
 static int take_data(struct reader *r, const struct trace_table *t, struct work_wish *ret)

@@ -248,7 +248,7 @@ static struct session_command adopt(struct session *s)
 {
     s->phase = PHASE_GUARD;
     s->guarded = 0;
-    guard_init(&s->guard, (double)NAN, NULL);
+    recheck_init(&s->guard, (double)NAN, NULL);
     return go_on;
 }
 
@@ -272,13 +272,13 @@ static struct session_command step_trial(struct session *s, struct session_steps
 
 static struct session_command step_guard(struct session *s, struct session_steps x)
 {
-    if (guard_steps(&s->guard, s->in_force, x.seconds, x.n) == GUARD_ROLL_BACK) {
+    if (recheck_steps(&s->guard, s->in_force, x.seconds, x.n) == GUARD_ROLL_BACK) {
         s->entries[s->n_entries - 1].outcome = SESSION_ROLLED_BACK;
         return undo(s);
     }
     s->guarded += x.n;
     if (s->guarded < s->plan.guard || s->guard.checking || !s->in_force)
-        return want(s, guard_want(&s->guard));
+        return want(s, recheck_want(&s->guard));
     /* It holds: what limits the job may be something else now. */
     s->n_offers = 0;
     s->in_force = false;

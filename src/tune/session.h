@@ -127,7 +127,7 @@ struct session {
     double observed_s;               /* median */
     bool begun;                      /* the trial has what was observed as its first block */
     struct trial trial;
-    struct guard guard;
+    struct recheck guard;
     unsigned guarded;
     const char *reason; /* why it ended; NULL before */
 };

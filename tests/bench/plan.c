@@ -136,7 +136,7 @@ static void bench_evaluations(void)
         for (size_t i = 0; i < n; i++) {
             uint64_t key = layer_key(&layouts[i]);
             struct memory memory;
-            struct step step;
+            struct plan_step step;
 
             if (key != e.key) {
                 e.key = key;
@@ -144,7 +144,7 @@ static void bench_evaluations(void)
                 made++;
             }
             memory_make(&job, &layouts[i], &e.tables.bytes, &memory);
-            step_make(&job, &c, &layouts[i], &e.tables, &step);
+            plan_step_make(&job, &c, &layouts[i], &e.tables, &step);
             sum += step.time_s + memory.total;
         }
         done += n;

@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void)!archive_parse_steps(copy, size, &r, NULL);
         (void)!archive_parse_moments(copy, size, &more, NULL);
         (void)!archive_parse_steps(copy, size, &more, NULL);
-        (void)!parts_add(&r, &part, &more, &other);
+        (void)!merge_runs_add(&r, &part, &more, &other);
     }
     (void)!run_figures(&r, &figures);
     run_done(&r);

@@ -18,7 +18,7 @@ static void use(const struct knobs *knobs)
 
         check(knobs_find(knobs, k->name) == k);
         check(k->what && k->undo && k->needs_text && k->target);
-        needs_hold(&k->needs, known, NULL);
+        condition_hold(&k->needs, known, NULL);
         for (size_t n = 0; n < 4 && knob_value(k, n, buf); n++)
             check(knob_check(k, knob_value(k, n, buf), NULL) == 0);
     }

@@ -11,7 +11,7 @@ static void check_row(const struct plan_row *r)
 {
     struct plan_tables tables;
     struct memory memory;
-    struct step step;
+    struct plan_step step;
 
     check(memchr(r->reason, '\0', sizeof(r->reason)) && memchr(r->name, '\0', sizeof(r->name)));
     if (r->reason[0])
@@ -19,7 +19,7 @@ static void check_row(const struct plan_row *r)
     check(layout_check(&r->layout, &r->job, &r->cluster, NULL) == 0);
     check(r->time_s > 0 || r->memory_b > 0 || r->out);
     plan_tables_make(&r->job, &r->cluster, &r->layout, &tables);
-    step_make(&r->job, &r->cluster, &r->layout, &tables, &step);
+    plan_step_make(&r->job, &r->cluster, &r->layout, &tables, &step);
     memory_make(&r->job, &r->layout, &tables.bytes, &memory);
     check(isfinite(step.time_s) && step.time_s > 0);
     check(isfinite(memory.total) && memory.total > 0);

@@ -6,7 +6,7 @@
 
 #include "folder.h"
 #include "noise.h"
-#include "optimize/drive/pilot.h"
+#include "optimize/drive/drive.h"
 
 enum { SIM_RANKS = 2, SIM_LIMIT_W = 700 };
 

@@ -111,9 +111,9 @@ static int check_gpu(const char *name, struct err *e)
     return rc < 0 ? err_context(e, rc, "--gpu: ") : 0;
 }
 
-int rates_open(struct rates *r, const struct rate_opts *o, struct err *e)
+int device_prices_open(struct device_prices *r, const struct device_price_opts *o, struct err *e)
 {
-    *r = (struct rates){ .o = *o };
+    *r = (struct device_prices){ .o = *o };
     if (o->price && !all_given(o->price, false))
         return err_set(e, -EINVAL, "--price %s: dollars an hour, 2.5 or H100=2.5,A100=1.2",
                        o->price);
@@ -125,14 +125,14 @@ int rates_open(struct rates *r, const struct rate_opts *o, struct err *e)
     return o->gpu ? check_gpu(o->gpu, e) : 0;
 }
 
-void rates_done(struct rates *r)
+void device_prices_done(struct device_prices *r)
 {
     arena_done(&r->arena);
-    *r = (struct rates){ .n = 0 };
+    *r = (struct device_prices){ .n = 0 };
 }
 
 /* What the tables say. */
-static int look_up(struct rates *r, struct rate *row, const char *name, struct err *e)
+static int look_up(struct device_prices *r, struct rate *row, const char *name, struct err *e)
 {
     struct gpus gpus;
     struct prices prices = { .n_rows = 0 };
@@ -161,7 +161,7 @@ static int look_up(struct rates *r, struct rate *row, const char *name, struct e
     return rc;
 }
 
-int rates_row(struct rates *r, const char *kind, struct err *e)
+int device_prices_row(struct device_prices *r, const char *kind, struct err *e)
 {
     const char *name = *kind || !r->o.gpu ? kind : r->o.gpu;
     struct rate *row;
@@ -193,7 +193,7 @@ int rates_row(struct rates *r, const char *kind, struct err *e)
     return (int)r->n - 1;
 }
 
-void rates_about(const struct rates *r, struct str *out)
+void device_prices_about(const struct device_prices *r, struct str *out)
 {
     for (size_t i = 0; i < r->n; i++) {
         const struct rate *row = &r->rows[i];

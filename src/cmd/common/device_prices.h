@@ -20,7 +20,7 @@ struct rate {
 /* Options that set them. gpu: what devices without a kind are. price: "2.5" for all, or
  * "H100=2.5,A100=1.2". power: watts, "700" or "700:75" (busy:idle) for all, or by kind as prices.
  * NULL: as the tables say. */
-struct rate_opts {
+struct device_price_opts {
     const char *gpu, *price, *power;
 };
 
@@ -35,22 +35,23 @@ struct rate_opts {
                 "dollars for an hour of a device (else of data/prices.csv)")
 #define RATE_POWER(values, help) RATE_OPTION(values, power, "BUSY[:IDLE]|KIND=...,...", help)
 
-struct rates {
+struct device_prices {
     struct arena arena;
-    struct rate_opts o;
+    struct device_price_opts o;
     struct rate *rows; /* of the kinds that were asked for */
     size_t n;
 };
 
 /* -EINVAL with a sentence for options that are none. */
-int rates_open(struct rates *r, const struct rate_opts *o, struct err *e) CHECK_RESULT;
-void rates_done(struct rates *r);
+int device_prices_open(struct device_prices *r, const struct device_price_opts *o, struct err *e)
+    CHECK_RESULT;
+void device_prices_done(struct device_prices *r);
 
 /* The number of the row of a kind, made when it is new; a kind that no table has is a row without
  * figures, unless the options have some. -ENOMEM. */
-int rates_row(struct rates *r, const char *kind, struct err *e) CHECK_RESULT;
+int device_prices_row(struct device_prices *r, const char *kind, struct err *e) CHECK_RESULT;
 
 /* Add the sentences that say where the figures come from, one to a line. */
-void rates_about(const struct rates *r, struct str *out);
+void device_prices_about(const struct device_prices *r, struct str *out);
 
 #endif

@@ -20,7 +20,7 @@ int cost_runs_read(struct ledger *l, char **files, struct err *e) CHECK_RESULT;
 
 struct cost_report {
     const struct ledger *ledger;
-    const struct rates *rates;
+    const struct device_prices *rates;
     enum ledger_by by;
     const char *by_name; /* "user" */
 };

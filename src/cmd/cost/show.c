@@ -73,7 +73,7 @@ static void add_notes(const struct cost_report *r, const struct ledger_sum *all,
                  "energy was measured for %.1f %% of it, the rest is by the power of such "
                  "devices\n",
                  share(all->kwh_measured, all->kwh));
-    rates_about(r->rates, out);
+    device_prices_about(r->rates, out);
     if (l->skipped)
         str_addf(out, "%zu row%s without devices %s skipped\n", l->skipped,
                  l->skipped == 1 ? "" : "s", l->skipped == 1 ? "was" : "were");
@@ -206,7 +206,7 @@ static int json_sums(const char *key, const struct ledger *l, enum ledger_by by,
     return 0;
 }
 
-static void json_rates(const struct rates *r, struct json *j)
+static void json_rates(const struct device_prices *r, struct json *j)
 {
     json_array(j, "rates");
     for (size_t i = 0; i < r->n; i++) {

@@ -2,7 +2,7 @@
 #ifndef BRIM_CMD_OPTIMIZE_CARD_H
 #define BRIM_CMD_OPTIMIZE_CARD_H
 #include "base/json.h"
-#include "optimize/drive/pilot.h"
+#include "optimize/drive/drive.h"
 
 struct optimize_card {
     const struct run *run;

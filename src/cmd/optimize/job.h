@@ -16,7 +16,7 @@ struct optimize_ending {
     struct drive_report report;
     struct job_key key;
     struct optimize_known known;
-    struct settings job, came; /* as it is started, and as it came */
+    struct profile_settings job, came; /* as it is started, and as it came */
     int64_t wall_ns;
 };
 
@@ -24,7 +24,7 @@ struct optimize_ending {
 struct optimize_beginning {
     struct observe_config job;
     struct drive_config drive;
-    struct settings_about about;
+    struct profile_settings_about about;
     struct optimize_raced raced;
     int64_t until_ns; /* monotonic: nothing is tried later */
 };

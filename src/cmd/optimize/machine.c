@@ -8,16 +8,16 @@
 #include "cmd/common/cmd.h"
 #include "run/job/environ.h"
 
-static struct lever_about about_here(void)
+static struct machine_setting_about about_here(void)
 {
-    return (struct lever_about){ .root = "", .gpus = environ_gpus(conf_environment()) };
+    return (struct machine_setting_about){ .root = "", .gpus = environ_gpus(conf_environment()) };
 }
 
 static bool now(void *arg, const char *target, char *value)
 {
     struct optimize_machine *m = arg;
 
-    return warden_now(m->warden, target, value);
+    return setting_restorer_now(m->warden, target, value);
 }
 
 static bool set(void *arg, const char *target, const char *value, char *why)
@@ -26,7 +26,7 @@ static bool set(void *arg, const char *target, const char *value, char *why)
     struct err e = { "" };
 
     m->changed = true;
-    if (warden_set(m->warden, target, value, &e) == 0)
+    if (setting_restorer_set(m->warden, target, value, &e) == 0)
         return true;
     snprintf(why, SESSION_TEXT, "%.*s", SESSION_TEXT - 1, e.text);
     return false;
@@ -48,9 +48,9 @@ void machine_recover(struct arena *a, struct job_talk *talk)
 {
     CLEANUP(str_done) struct str told = STR_INIT(LEVER_TEXT_MAX);
     const char *folder = conf_state(a, "machine");
-    const struct lever_about about = about_here();
+    const struct machine_setting_about about = about_here();
     struct err e = { "" };
-    int rc = folder ? warden_undo(folder, &about, &told, &e) : -ENOMEM;
+    int rc = folder ? setting_restorer_undo(folder, &about, &told, &e) : -ENOMEM;
 
     tell_lines(talk, str_text(&told));
     if (rc < 0 && rc != -EBUSY && rc != -ENOMEM)
@@ -61,20 +61,20 @@ int optimize_machine_begin(struct arena *a, struct optimize_machine *m, bool all
                            struct job_talk *talk, struct err *e)
 {
     const char *folder = conf_state(a, "machine");
-    const struct lever_about about = about_here();
+    const struct machine_setting_about about = about_here();
 
     *m = (struct optimize_machine){ .drive = { now, set, m }, .talk = talk };
     machine_recover(a, talk);
     if (!folder)
         return err_nomem(e);
-    return allowed ? warden_start(&m->warden, folder, &about, e) : 0;
+    return allowed ? setting_restorer_start(&m->warden, folder, &about, e) : 0;
 }
 
 void optimize_machine_end(struct optimize_machine *m)
 {
     struct err e = { "" };
 
-    if (warden_end(m->warden, &e) < 0)
+    if (setting_restorer_end(m->warden, &e) < 0)
         job_tell(m->talk, e.text);
     else if (m->changed)
         job_tell(m->talk, "settings of this machine are again as they were");
@@ -85,8 +85,8 @@ int machine_undo(struct arena *a, struct err *e)
 {
     CLEANUP(str_done) struct str told = STR_INIT(LEVER_TEXT_MAX);
     const char *folder = conf_state(a, "machine");
-    const struct lever_about about = about_here();
-    int rc = folder ? warden_undo(folder, &about, &told, e) : err_nomem(e);
+    const struct machine_setting_about about = about_here();
+    int rc = folder ? setting_restorer_undo(folder, &about, &told, e) : err_nomem(e);
 
     if (rc < 0)
         return rc;

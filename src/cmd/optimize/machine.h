@@ -2,11 +2,11 @@
 #ifndef BRIM_CMD_OPTIMIZE_MACHINE_H
 #define BRIM_CMD_OPTIMIZE_MACHINE_H
 #include "cmd/run/start_job.h"
-#include "optimize/drive/pilot.h"
+#include "optimize/drive/drive.h"
 #include "run/setting/setting_restorer.h"
 
 struct optimize_machine {
-    struct warden *warden; /* NULL: nothing of the machine is changed */
+    struct setting_restorer *warden; /* NULL: nothing of the machine is changed */
     struct drive_machine drive;
     bool changed;
     struct job_talk *talk;

@@ -14,7 +14,7 @@ enum { LINE = 1024 };
 
 struct racing {
     const struct optimize_race *r;
-    struct contest contest;
+    struct restart_race contest;
     bool stopped, interrupted;
     int exit;
 };
@@ -50,17 +50,17 @@ static int set(struct profile *p, const char *knob, const char *value, struct er
     return profile_set(p, &s, e);
 }
 
-bool optimize_race_fits(const struct settings_about *about, const struct settings *job,
-                        const struct candidate *c, char *why)
+bool optimize_race_fits(const struct profile_settings_about *about,
+                        const struct profile_settings *job, const struct candidate *c, char *why)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     CLEANUP(profile_done) struct profile p = { .count = 0 };
-    struct settings with = { .env = job->env, .argv = job->argv };
+    struct profile_settings with = { .env = job->env, .argv = job->argv };
     struct err e = { "out of memory" };
     const char *about_it;
 
     if (profile_init(&p, "", "", "", "") < 0 || set(&p, c->knob->name, c->value, &e) < 0 ||
-        settings_apply(&a, &p, about, &with, &e) < 0) {
+        profile_settings_apply(&a, &p, about, &with, &e) < 0) {
         snprintf(why, SESSION_TEXT, "%.*s", SESSION_TEXT - 1, e.text);
         return false;
     }
@@ -75,26 +75,26 @@ bool optimize_race_fits(const struct settings_about *about, const struct setting
 }
 
 /* The job with what is kept, and what a heat is to show (0: nothing). */
-static int settings_of(struct arena *a, const struct racing *x, int heat, struct settings *ret,
-                       struct err *e)
+static int settings_of(struct arena *a, const struct racing *x, int heat,
+                       struct profile_settings *ret, struct err *e)
 {
     CLEANUP(profile_done) struct profile p = { .count = 0 };
     int rc = profile_init(&p, "", "", "", "");
 
-    *ret = (struct settings){ .env = x->r->job->env, .argv = x->r->job->argv };
+    *ret = (struct profile_settings){ .env = x->r->job->env, .argv = x->r->job->argv };
     for (unsigned i = 0; i < x->contest.n && rc == 0; i++)
-        if (contest_has(&x->contest, i, heat))
+        if (restart_race_has(&x->contest, i, heat))
             rc = set(&p, x->contest.settings[i].entry.knob, x->contest.settings[i].entry.value, e);
     if (rc < 0)
         return rc == -ENOMEM ? err_nomem(e) : rc;
-    return settings_apply(a, &p, x->r->about, ret, e);
+    return profile_settings_apply(a, &p, x->r->about, ret, e);
 }
 
 /* ---- heats ---- */
 
 static void announce(const struct racing *x, int heat)
 {
-    const struct contest *c = &x->contest;
+    const struct restart_race *c = &x->contest;
     const struct session_entry *k = heat ? &c->settings[c->field[heat]].entry : NULL;
 
     if (!k)
@@ -105,10 +105,10 @@ static void announce(const struct racing *x, int heat)
             k->value, k->why);
 }
 
-static void tell_heat(const struct racing *x, const struct heat *h)
+static void tell_heat(const struct racing *x, const struct race_run *h)
 {
     bool per_sample;
-    double seconds = heat_seconds(h, &per_sample);
+    double seconds = race_run_seconds(h, &per_sample);
 
     if (seconds > 0)
         say(x, "run %u: %s a %s, of %u steps", x->contest.heats, quantity_seconds(seconds).text,
@@ -118,16 +118,16 @@ static void tell_heat(const struct racing *x, const struct heat *h)
 static int run_heat(struct racing *x, int heat, struct err *e)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
-    CLEANUP(heat_run_freep) struct heat_run *h = NULL;
+    CLEANUP(race_runner_freep) struct race_runner *h = NULL;
     const struct drive_report *first = x->r->first;
-    const struct heat_plan plan = heat_plan_usual(
+    const struct race_run_plan plan = race_run_plan_usual(
         first->start_s, isnan(x->contest.step_s) ? first->step_s : x->contest.step_s);
     struct observe_config config = *x->r->job;
-    struct settings with;
+    struct profile_settings with;
     struct observed seen;
     int rc = settings_of(&a, x, heat, &with, e);
 
-    if (rc == 0 && heat_run_new(&h, &plan, heat > 0) < 0)
+    if (rc == 0 && race_runner_new(&h, &plan, heat > 0) < 0)
         rc = err_nomem(e);
     if (rc < 0)
         return rc;
@@ -136,7 +136,7 @@ static int run_heat(struct racing *x, int heat, struct err *e)
     config.cpus = with.cpus;
     config.runs = NULL;
     config.shared = true;
-    config.pilot = heat_run_pilot(h);
+    config.pilot = race_runner_pilot(h);
     rc = observe(&config, &seen, e);
     run_done(&seen.run);
     if (rc < 0)
@@ -144,13 +144,13 @@ static int run_heat(struct racing *x, int heat, struct err *e)
     if (seen.asked) {
         x->interrupted = true;
         x->exit = seen.exit;
-        contest_stop(&x->contest, "it was interrupted");
-    } else if (heat_run_stopped(h)) {
+        restart_race_stop(&x->contest, "it was interrupted");
+    } else if (race_runner_stopped(h)) {
         x->stopped = true;
-        contest_stop(&x->contest, "it was stopped");
+        restart_race_stop(&x->contest, "it was stopped");
     } else {
-        contest_take(&x->contest, heat_run_heat(h));
-        tell_heat(x, heat_run_heat(h));
+        restart_race_take(&x->contest, race_runner_run(h));
+        tell_heat(x, race_runner_run(h));
     }
     return 0;
 }
@@ -160,11 +160,11 @@ static int run_heats(struct racing *x, struct err *e)
     int heat;
 
     do {
-        while ((heat = contest_want(&x->contest)) >= 0) {
+        while ((heat = restart_race_want(&x->contest)) >= 0) {
             int rc;
 
             if (clock_monotonic_ns(x->r->job->clock) > x->r->until_ns) {
-                contest_stop(&x->contest, "the budget is used up");
+                restart_race_stop(&x->contest, "the budget is used up");
                 break;
             }
             announce(x, heat);
@@ -172,7 +172,7 @@ static int run_heats(struct racing *x, struct err *e)
             if (rc < 0)
                 return rc;
         }
-    } while (contest_again(&x->contest));
+    } while (restart_race_again(&x->contest));
     return 0;
 }
 
@@ -180,7 +180,7 @@ static int run_heats(struct racing *x, struct err *e)
 
 static void tell(const struct racing *x, struct optimize_raced *ret)
 {
-    const struct contest *c = &x->contest;
+    const struct restart_race *c = &x->contest;
     const struct session *s = x->r->first->session;
 
     ret->stopped = x->stopped;
@@ -200,13 +200,13 @@ static void tell(const struct racing *x, struct optimize_raced *ret)
     }
 }
 
-static void tell_start(const struct racing *x, const struct settings *job)
+static void tell_start(const struct racing *x, const struct profile_settings *job)
 {
     CLEANUP(str_done) struct str line = STR_INIT(LINE);
 
     if (x->interrupted)
         return;
-    settings_join(&line, job->applied, job->n_applied, ", ");
+    profile_settings_join(&line, job->applied, job->n_applied, ", ");
     say(x, "the job is started %s%s", job->n_applied ? "with " : "as it was",
         job->n_applied ? str_text(&line) : "");
 }
@@ -221,10 +221,10 @@ int optimize_race(struct arena *a, const struct optimize_race *r, struct optimiz
     if (!x)
         return err_nomem(e);
     *x = (struct racing){ .r = r };
-    contest_init(&x->contest, r->restarts);
+    restart_race_init(&x->contest, r->restarts);
     for (size_t i = 0; i < r->first->race->count; i++)
-        (void)contest_add(&x->contest, &r->first->race->list[i]);
-    contest_begin(&x->contest);
+        (void)restart_race_add(&x->contest, &r->first->race->list[i]);
+    restart_race_begin(&x->contest);
     rc = run_heats(x, e);
     if (rc == 0)
         rc = settings_of(a, x, 0, &ret->job, e);

@@ -14,7 +14,7 @@
 enum { FILE_MAX = 64 << 20, OUTPUT_MAX = 64 << 20, REASONS = 32 };
 
 struct predicted {
-    struct step step;
+    struct plan_step step;
     struct memory memory;
 };
 
@@ -24,7 +24,7 @@ struct table {
     struct plan_row *rows;
     struct predicted *predicted;
     size_t n, modelled;
-    struct score time, memory;
+    struct prediction_error time, memory;
     size_t out, out_seen; /* rows that ran out of memory, and those predicted to */
     size_t ran, ran_out;  /* rows that ran, and those predicted not to fit */
 };
@@ -39,7 +39,7 @@ static void predict(const struct plan_row *r, struct predicted *p)
     struct plan_tables tables;
 
     plan_tables_make(&r->job, &r->cluster, &r->layout, &tables);
-    step_make(&r->job, &r->cluster, &r->layout, &tables, &p->step);
+    plan_step_make(&r->job, &r->cluster, &r->layout, &tables, &p->step);
     memory_make(&r->job, &r->layout, &tables.bytes, &p->memory);
 }
 
@@ -62,8 +62,8 @@ static void judge_fit(struct table *t, const struct plan_row *r, const struct pr
 
 static int judge(struct table *t, struct err *e)
 {
-    struct score_pair *time = arena_alloc(&t->arena, (t->n + 1) * sizeof(*time));
-    struct score_pair *memory = arena_alloc(&t->arena, (t->n + 1) * sizeof(*memory));
+    struct prediction_pair *time = arena_alloc(&t->arena, (t->n + 1) * sizeof(*time));
+    struct prediction_pair *memory = arena_alloc(&t->arena, (t->n + 1) * sizeof(*memory));
     size_t n_time = 0, n_memory = 0;
 
     t->predicted = arena_alloc(&t->arena, (t->n + 1) * sizeof(*t->predicted));
@@ -78,20 +78,20 @@ static int judge(struct table *t, struct err *e)
         predict(r, &t->predicted[i]);
         judge_fit(t, r, &t->predicted[i]);
         if (r->time_s > 0)
-            time[n_time++] = (struct score_pair){ r->sweep, r->time_s,
-                                                  t->predicted[i].step.time_s };
+            time[n_time++] = (struct prediction_pair){ r->sweep, r->time_s,
+                                                       t->predicted[i].step.time_s };
         if (r->memory_b > 0)
-            memory[n_memory++] = (struct score_pair){ 0, r->memory_b,
-                                                      memory_of(r, &t->predicted[i]) };
+            memory[n_memory++] = (struct prediction_pair){ 0, r->memory_b,
+                                                           memory_of(r, &t->predicted[i]) };
     }
-    t->time = score_make(time, n_time);
-    t->memory = score_make(memory, n_memory);
+    t->time = prediction_error_make(time, n_time);
+    t->memory = prediction_error_make(memory, n_memory);
     return 0;
 }
 
 /* ---- text ---- */
 
-static void add_score(struct str *out, const char *what, const struct score *s)
+static void add_score(struct str *out, const char *what, const struct prediction_error *s)
 {
     if (s->n)
         str_addf(
@@ -162,7 +162,7 @@ static void add_text(struct str *out, const struct table *t, const struct plan_o
 
 /* ---- JSON ---- */
 
-static void json_score(struct json *j, const char *key, const struct score *s)
+static void json_score(struct json *j, const char *key, const struct prediction_error *s)
 {
     json_object(j, key);
     json_int(j, "rows", (int64_t)s->n);

@@ -61,7 +61,7 @@ static int resolve(const struct plan_train *t, struct named *n, struct err *e)
 {
     struct plan_search_how how = { .opts = { .best = 1 }, .threads = (unsigned)t->opts->threads };
     CLEANUP(plan_found_done) struct plan_found found = { .space = NULL };
-    struct candidate c;
+    struct found_layout c;
     struct pins pins;
     struct layout l;
     int rc = read_words(t->ask, n->words, &pins, e);

@@ -105,7 +105,8 @@ static int read_model(const struct plan_opts *o, const char *name, struct model 
     memory_make(&m->ask.job, &m->layout, &m->bytes, &m->worst);
     m->fits = m->worst.total <= m->ask.cluster.gpu.memory_b;
     if (!m->fits)
-        m->found = fit_fewest(&m->ask.job, &m->ask.cluster, &pins, batch, &m->fit, &m->fit_memory);
+        m->found = fewest_gpus_find(&m->ask.job, &m->ask.cluster, &pins, batch, &m->fit,
+                                    &m->fit_memory);
     return 0;
 }
 

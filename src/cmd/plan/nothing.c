@@ -8,7 +8,7 @@ enum { TIMES_MAX = 256, WORDS_MAX = 256 };
 
 /* The layout of these pins that needs least memory on so many times the nodes. */
 static bool nearest(const struct plan_ask *a, const struct pins *pins, int times, bool fewer,
-                    struct candidate *ret)
+                    struct found_layout *ret)
 {
     struct space *space = calloc(1, sizeof(*space));
     struct cluster c = a->cluster;
@@ -25,7 +25,7 @@ static bool nearest(const struct plan_ask *a, const struct pins *pins, int times
 
 static bool fits(const struct plan_ask *a, const struct pins *pins, int times, bool fewer)
 {
-    struct candidate c;
+    struct found_layout c;
 
     return nearest(a, pins, times, fewer, &c) && c.memory_b <= a->cluster.gpu.memory_b;
 }
@@ -76,7 +76,7 @@ int plan_nothing(const struct plan_ask *a, const struct pins *pins, bool fewer, 
     double room = a->cluster.gpu.memory_b;
     CLEANUP(str_done) struct str near = STR_INIT(WORDS_MAX), way = STR_INIT(WORDS_MAX);
     int gpus = a->cluster.nodes * a->cluster.per_node;
-    struct candidate c;
+    struct found_layout c;
     struct layout l;
     int rc;
 

@@ -129,7 +129,7 @@ int plan_search(const struct plan_ask *a, const struct pins *pins,
         search_merge(&ret->search, &hands[i].search);
         search_free(&hands[i].search);
     }
-    front_sort(&ret->search.front);
+    pareto_sort(&ret->search.front);
     return ret->search.error ? err_nomem(e) : 0;
 }
 
@@ -144,6 +144,6 @@ void plan_one_make(const struct plan_ask *a, const struct layout *l, struct plan
 {
     ret->layout = *l;
     plan_tables_make(&a->job, &a->cluster, l, &ret->tables);
-    step_make(&a->job, &a->cluster, l, &ret->tables, &ret->step);
+    plan_step_make(&a->job, &a->cluster, l, &ret->tables, &ret->step);
     memory_make(&a->job, l, &ret->tables.bytes, &ret->memory);
 }

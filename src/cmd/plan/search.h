@@ -27,7 +27,7 @@ void plan_found_done(struct plan_found *f);
 struct plan_one {
     struct layout layout;
     struct plan_tables tables;
-    struct step step;
+    struct plan_step step;
     struct memory memory;
 };
 void plan_one_make(const struct plan_ask *a, const struct layout *l, struct plan_one *ret);

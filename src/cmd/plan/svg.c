@@ -108,7 +108,7 @@ static void draw_memory(struct drawing *d)
 
 static void draw_step(struct drawing *d)
 {
-    const struct step *s = &d->best->step;
+    const struct plan_step *s = &d->best->step;
     double top = 0;
     char text[96];
 

@@ -16,7 +16,7 @@ void plan_train_text(const struct plan_train *t, struct str *out);
 void plan_train_json(const struct plan_train *t, struct str *out);
 
 /* A table with a line for each; the first is the measure of the others. */
-void plan_table(const struct plan_train *t, const struct candidate *list, size_t n,
+void plan_table(const struct plan_train *t, const struct found_layout *list, size_t n,
                 struct str *out);
 
 /* What a budget of tokens takes with such a step: days, and the cost; NaN where it is not known. */

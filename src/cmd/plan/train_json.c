@@ -35,7 +35,7 @@ static void json_layout(struct json *j, const struct layout *l)
     json_end(j);
 }
 
-static void json_one(struct json *j, const struct plan_ask *a, const struct candidate *c)
+static void json_one(struct json *j, const struct plan_ask *a, const struct found_layout *c)
 {
     struct plan_memory_part part;
     struct plan_one one;

@@ -157,7 +157,8 @@ static void add_sentence(const struct plan_train *t, const struct plan_one *best
 
 /* ---- tables ---- */
 
-void plan_table(const struct plan_train *t, const struct candidate *list, size_t n, struct str *out)
+void plan_table(const struct plan_train *t, const struct found_layout *list, size_t n,
+                struct str *out)
 {
     const struct plan_ask *a = t->ask;
     bool fewer = t->forced || t->opts->fewer, costs = isfinite(plan_cost(a, 1, 1));
@@ -165,7 +166,7 @@ void plan_table(const struct plan_train *t, const struct candidate *list, size_t
     str_addf(out, "      step   slower      tokens/s     MFU  GB of %-4.0f%s%s  layout\n",
              a->cluster.gpu.memory_b / 1e9, fewer ? "   GPUs" : "", costs ? "        cost" : "");
     for (size_t i = 0; i < n; i++) {
-        const struct candidate *c = &list[i];
+        const struct found_layout *c = &list[i];
         struct plan_one one;
         char slower[16] = "-";
 
@@ -214,7 +215,7 @@ static void add_explained(const struct plan_train *t, const struct plan_one *bes
         if (best->step.part[p] > 0)
             str_addf(out, "%10s %5.1f %%  %-17s %s\n", plan_seconds(best->step.part[p]).text,
                      100 * best->step.part[p] / best->step.time_s,
-                     step_part_name((enum step_part)p), step_part_why((enum step_part)p));
+                     step_part_name((enum step_part)p), plan_step_part_why((enum step_part)p));
     str_addf(out, "\nWhere the %.1f GB of a GPU of stage %d go, of %.1f:\n",
              best->memory.total / 1e9, best->memory.stage, t->ask->cluster.gpu.memory_b / 1e9);
     for (size_t i = 0; plan_memory_part(&best->memory, i, &part); i++)
@@ -225,7 +226,7 @@ static void add_explained(const struct plan_train *t, const struct plan_one *bes
 
 /* With fewer GPUs the front is long: of each number of them the fastest, where no smaller number is
  * faster. How many are left of f. */
-static size_t shorten(const struct front *f, struct candidate *list)
+static size_t shorten(const struct pareto *f, struct found_layout *list)
 {
     double least = (double)INFINITY;
     size_t n = 0;
@@ -239,7 +240,7 @@ static size_t shorten(const struct front *f, struct candidate *list)
         list[n++] = f->list[i];
     }
     for (size_t i = 0; i < n / 2; i++) {
-        struct candidate c = list[i];
+        struct found_layout c = list[i];
 
         list[i] = list[n - 1 - i];
         list[n - 1 - i] = c;
@@ -249,8 +250,8 @@ static size_t shorten(const struct front *f, struct candidate *list)
 
 static void add_front(const struct plan_train *t, struct str *out)
 {
-    const struct front *f = &t->found->search.front;
-    CLEANUP(freep) struct candidate *list = calloc(f->n + 1, sizeof(*list));
+    const struct pareto *f = &t->found->search.front;
+    CLEANUP(freep) struct found_layout *list = calloc(f->n + 1, sizeof(*list));
 
     if (!list) {
         text_fail(out, -ENOMEM);

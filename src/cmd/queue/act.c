@@ -32,7 +32,7 @@ static int ask(const char *folder, const char *verb, const char *job, const char
     wire_add(&request, "job", job);
     if (priority)
         wire_add(&request, "priority", priority);
-    return local_ask(folder, &request, &answer, e);
+    return queue_ask(folder, &request, &answer, e);
 }
 
 /* All that are named, whatever becomes of the others; the last failure is told by main(). */
@@ -40,7 +40,7 @@ static int order(const struct order_opts *o, const char *verb, const char *prior
                  struct err *e)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
-    const char *folder = queue_folder(&a, o->directory);
+    const char *folder = queue_client_folder(&a, o->directory);
     int failed = 0;
 
     if (!folder)
@@ -48,7 +48,7 @@ static int order(const struct order_opts *o, const char *verb, const char *prior
     if (!jobs[0])
         return err_set(e, EXIT_USAGE, "say which job: brim %s %sJOB...", verb,
                        priority ? "N " : "");
-    if (!local_is_there(folder))
+    if (!queue_is_there(folder))
         return err_set(e, -ENOENT, "there is no job %s: the queue in %s was never used", jobs[0],
                        folder);
     for (; *jobs; jobs++) {

@@ -12,7 +12,7 @@ enum { PATH_TEXT = 4096 };
 /* Where root keeps one for all users. */
 static const char of_machine[] = "/var/lib/brim/queue";
 
-const char *queue_folder(struct arena *a, const char *named)
+const char *queue_client_folder(struct arena *a, const char *named)
 {
     char *const *env = conf_environment();
     char path[PATH_TEXT], host[256];
@@ -22,7 +22,7 @@ const char *queue_folder(struct arena *a, const char *named)
         return arena_printf(a, "%s/%s", path, named);
     if (named)
         return named;
-    if (!environ_get(env, "STATE_DIRECTORY") && geteuid() != 0 && local_is_shared(of_machine))
+    if (!environ_get(env, "STATE_DIRECTORY") && geteuid() != 0 && queue_is_shared(of_machine))
         return of_machine;
     if (environ_get(env, "STATE_DIRECTORY") || geteuid() == 0)
         return conf_state(a, "queue");
@@ -33,8 +33,8 @@ const char *queue_folder(struct arena *a, const char *named)
     return name ? conf_state(a, name) : NULL;
 }
 
-int queue_jobs(const char *folder, const char *label, int64_t since_ms, struct str *answer,
-               struct err *e)
+int queue_client_jobs(const char *folder, const char *label, int64_t since_ms, struct str *answer,
+                      struct err *e)
 {
     CLEANUP(str_done) struct str request = STR_INIT(WIRE_MAX);
 
@@ -42,11 +42,11 @@ int queue_jobs(const char *folder, const char *label, int64_t since_ms, struct s
     if (label)
         wire_add(&request, "job", label);
     wire_add_int(&request, "since", since_ms);
-    return local_ask(folder, &request, answer, e);
+    return queue_ask(folder, &request, answer, e);
 }
 
-int queue_read(const struct json_value **jobs, struct arena *a, const struct str *answer,
-               struct err *e)
+int queue_client_read(const struct json_value **jobs, struct arena *a, const struct str *answer,
+                      struct err *e)
 {
     const char *text = wire_get(answer, "text");
     const struct json_value *root;
@@ -61,14 +61,14 @@ int queue_read(const struct json_value **jobs, struct arena *a, const struct str
     return 0;
 }
 
-const char *queue_text(const struct json_value *job, const char *key)
+const char *queue_client_text(const struct json_value *job, const char *key)
 {
     const struct json_value *v = json_get(job, key);
 
     return v && v->kind == JSON_STRING ? v->text : "";
 }
 
-double queue_number(const struct json_value *job, const char *key)
+double queue_client_number(const struct json_value *job, const char *key)
 {
     const struct json_value *v = json_get(job, key);
 

@@ -9,20 +9,20 @@
 /* The folder of the queue: the one that was named, else that of the machine when it has one for
  * all, else the user's own on this machine, as a home may be on many. In the arena; NULL when out
  * of memory. */
-const char *queue_folder(struct arena *a, const char *named) CHECK_RESULT;
+const char *queue_client_folder(struct arena *a, const char *named) CHECK_RESULT;
 
 /* The queue's own answer about jobs as JSON: of one ("12", "12_3"), or (label NULL) those that have
  * not ended and those that did since a time (ms). The text is in answer. 0 or a negative errno with
  * a sentence. */
-int queue_jobs(const char *folder, const char *label, int64_t since_ms, struct str *answer,
-               struct err *e) CHECK_RESULT;
+int queue_client_jobs(const char *folder, const char *label, int64_t since_ms, struct str *answer,
+                      struct err *e) CHECK_RESULT;
 
 /* The jobs of such an answer: an array. */
-int queue_read(const struct json_value **jobs, struct arena *a, const struct str *answer,
-               struct err *e) CHECK_RESULT;
+int queue_client_read(const struct json_value **jobs, struct arena *a, const struct str *answer,
+                      struct err *e) CHECK_RESULT;
 
 /* A member as text ("" when there is none), and as a number. */
-const char *queue_text(const struct json_value *job, const char *key);
-double queue_number(const struct json_value *job, const char *key);
+const char *queue_client_text(const struct json_value *job, const char *key);
+double queue_client_number(const struct json_value *job, const char *key);
 
 #endif

@@ -48,7 +48,7 @@ static int add_note(struct arena *a, struct run_profile *to, const char *name, s
 }
 
 static int add_notes(struct arena *a, const struct profile *p, const char *path,
-                     const struct settings *io, bool applied, struct run_profile *ret)
+                     const struct profile_settings *io, bool applied, struct run_profile *ret)
 {
     CLEANUP(str_done) struct str text = STR_INIT(TEXT_MAX);
     const char *file = strrchr(path, '/');
@@ -56,20 +56,20 @@ static int add_notes(struct arena *a, const struct profile *p, const char *path,
 
     str_addf(&text, "%s (%s)%s", p->name, file ? file + 1 : path, applied ? "" : ", not applied");
     rc = add_note(a, ret, "profile", &text);
-    settings_join(&text, io->applied, io->n_applied, ", ");
+    profile_settings_join(&text, io->applied, io->n_applied, ", ");
     if (rc == 0)
         rc = add_note(a, ret, "profile.applied", &text);
-    settings_join(&text, io->left, io->n_left, "; ");
+    profile_settings_join(&text, io->left, io->n_left, "; ");
     return rc == 0 ? add_note(a, ret, "profile.left", &text) : rc;
 }
 
 static int tell_applied(const struct run_profile_about *about, const struct profile *p,
-                        const struct settings *io)
+                        const struct profile_settings *io)
 {
     CLEANUP(str_done) struct str text = STR_INIT(TEXT_MAX);
 
     str_addf(&text, "profile %s: ", p->name);
-    settings_join(&text, io->applied, io->n_applied, ", ");
+    profile_settings_join(&text, io->applied, io->n_applied, ", ");
     if (!io->n_applied)
         str_add(&text, "nothing is applied");
     if (str_error(&text))
@@ -81,23 +81,24 @@ static int tell_applied(const struct run_profile_about *about, const struct prof
 }
 
 static int apply(struct arena *a, const struct run_profile_about *about, const struct profile *p,
-                 const struct settings_about *how, struct settings *io, struct err *e)
+                 const struct profile_settings_about *how, struct profile_settings *io,
+                 struct err *e)
 {
-    int rc = settings_apply(a, p, how, io, e);
+    int rc = profile_settings_apply(a, p, how, io, e);
 
     if (rc == 0 && tell_applied(about, p, io) < 0)
         rc = err_nomem(e);
     return rc;
 }
 
-int run_profile(struct arena *a, const struct run_profile_about *about, struct settings *io,
+int run_profile(struct arena *a, const struct run_profile_about *about, struct profile_settings *io,
                 struct run_profile *ret, struct err *e)
 {
     CLEANUP(tree_closep) struct tree *tree = NULL;
     CLEANUP(profile_done) struct profile p = { .count = 0 };
     CLEANUP(knobs_done) struct knobs knobs = { .count = 0 };
     CLEANUP(str_done) struct str path = STR_INIT(PATH_BYTES);
-    struct settings_about how = { .shim = about->shim, .cpus = binding_allowed(a) };
+    struct profile_settings_about how = { .shim = about->shim, .cpus = binding_allowed(a) };
     const char *folder = conf_state(a, "profiles");
     struct job_key now = { "", "", "" };
     unsigned differs;

@@ -25,7 +25,7 @@ struct run_profile {
  * nothing is applied; for another job, or with other versions, what may change numbers is left. All
  * that is not applied is told. Texts live in a. 0, or a negative errno with a sentence when there
  * is no such profile or it is damaged. */
-int run_profile(struct arena *a, const struct run_profile_about *about, struct settings *io,
+int run_profile(struct arena *a, const struct run_profile_about *about, struct profile_settings *io,
                 struct run_profile *ret, struct err *e) CHECK_RESULT;
 
 #endif

@@ -27,7 +27,7 @@ struct run_card_look job_look(void)
     return look;
 }
 
-int job_step_aside(const struct settings *job, struct err *e)
+int job_step_aside(const struct profile_settings *job, struct err *e)
 {
     char *const *argv = job->argv;
     int error;

@@ -22,6 +22,6 @@ struct run_card_look job_look(void);
 
 /* Become the job, without observing it. Only comes back when it cannot be executed, with the exit
  * status that a shell would tell, and a sentence. */
-int job_step_aside(const struct settings *job, struct err *e);
+int job_step_aside(const struct profile_settings *job, struct err *e);
 
 #endif

@@ -13,7 +13,7 @@ static void count_kinds(const struct pool *pool, double devices[POOL_KINDS])
         devices[pool->nodes[i].kind] += pool->nodes[i].devices;
 }
 
-int sim_money_find(struct sim_money *ret, struct rates *rates, const struct sim_result *r,
+int sim_money_find(struct sim_money *ret, struct device_prices *rates, const struct sim_result *r,
                    const struct pool *pool, struct err *e)
 {
     double devices[POOL_KINDS], hours = (double)r->counted_ms / hour_ms;
@@ -21,7 +21,7 @@ int sim_money_find(struct sim_money *ret, struct rates *rates, const struct sim_
 
     count_kinds(pool, devices);
     for (size_t k = 0; k < pool->n_kinds; k++) {
-        int row = rates_row(rates, pool->kinds[k], e);
+        int row = device_prices_row(rates, pool->kinds[k], e);
         double busy = (r->used_of ? r->used_of[k] : r->used) / hour_ms, idle;
         const struct rate *x;
 
@@ -45,13 +45,13 @@ int sim_money_find(struct sim_money *ret, struct rates *rates, const struct sim_
     return 0;
 }
 
-int sim_money_hour(double *ret, struct rates *rates, const struct pool *pool, struct err *e)
+int sim_money_hour(double *ret, struct device_prices *rates, const struct pool *pool, struct err *e)
 {
     double devices[POOL_KINDS], usd = 0;
 
     count_kinds(pool, devices);
     for (size_t k = 0; k < pool->n_kinds; k++) {
-        int row = rates_row(rates, pool->kinds[k], e);
+        int row = device_prices_row(rates, pool->kinds[k], e);
 
         if (row < 0)
             return row;

@@ -15,11 +15,11 @@ struct sim_money {
 };
 
 /* -ENOMEM. */
-int sim_money_find(struct sim_money *ret, struct rates *rates, const struct sim_result *r,
+int sim_money_find(struct sim_money *ret, struct device_prices *rates, const struct sim_result *r,
                    const struct pool *pool, struct err *e) CHECK_RESULT;
 
 /* What the devices of a pool cost in an hour; NaN where some have no price. -ENOMEM. */
-int sim_money_hour(double *ret, struct rates *rates, const struct pool *pool, struct err *e)
+int sim_money_hour(double *ret, struct device_prices *rates, const struct pool *pool, struct err *e)
     CHECK_RESULT;
 
 #endif

@@ -38,9 +38,9 @@ static int add_steps(struct watts *w, const struct curves *curves, const char *n
 }
 
 static int find_kind(struct watts *w, const struct policy *p, const char *kind,
-                     const struct curves *curves, struct rates *rates, struct err *e)
+                     const struct curves *curves, struct device_prices *rates, struct err *e)
 {
-    int row = rates_row(rates, kind, e);
+    int row = device_prices_row(rates, kind, e);
     const struct rate *x;
 
     if (row < 0)
@@ -59,7 +59,7 @@ static int find_kind(struct watts *w, const struct policy *p, const char *kind,
 }
 
 int sim_power_find(const struct watts **ret, struct arena *a, const struct policy *policy,
-                   const struct pool *pool, struct rates *rates, struct err *e)
+                   const struct pool *pool, struct device_prices *rates, struct err *e)
 {
     struct curves curves = { .n_rows = 0 };
     struct watts *w;

@@ -10,6 +10,7 @@
 /* By kind of the pool, in the arena; NULL for a policy without [power]. -ENOMEM, or -EINVAL with a
  * sentence that names a kind of which too little is known. */
 int sim_power_find(const struct watts **ret, struct arena *a, const struct policy *policy,
-                   const struct pool *pool, struct rates *rates, struct err *e) CHECK_RESULT;
+                   const struct pool *pool, struct device_prices *rates, struct err *e)
+    CHECK_RESULT;
 
 #endif

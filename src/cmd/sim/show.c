@@ -125,7 +125,7 @@ static void add_about(const struct sim_report *r, struct str *out)
 {
     str_addf(out, "fairness: Jain's index of the mean slowdowns of %s\n",
              r->runs[0].stats.fairness_of);
-    rates_about(r->rates, out);
+    device_prices_about(r->rates, out);
 }
 
 void sim_show_runs(const struct sim_run *runs, size_t n, struct str *out)
@@ -199,7 +199,7 @@ static void add_packed(const struct sim_report *r, struct str *out)
     str_addf(out, " allocated%% when 100%% is asked for  %8llu%% turned away%%\n",
              (unsigned long long)r->load);
     for (size_t i = 0; i < r->n_runs; i++) {
-        const struct pack_result *p = &r->runs[i].pack;
+        const struct fill_test_result *p = &r->runs[i].pack;
 
         str_add(out, r->runs[i].policy.name);
         str_pad(out, NAME_WIDTH);

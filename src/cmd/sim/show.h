@@ -15,7 +15,7 @@ struct sim_run {
     struct sim_result result;
     struct sim_stats stats;
     struct sim_tier_stats tiers;
-    struct pack_result pack;
+    struct fill_test_result pack;
     struct sim_money money;
 };
 
@@ -28,7 +28,7 @@ struct sim_report {
     size_t n_runs;
     uint64_t load;                     /* per cent: they were packed; 0: they were run */
     const struct sim_failing *failing; /* NULL: nothing fails */
-    const struct rates *rates;
+    const struct device_prices *rates;
     uint64_t spot_percent; /* of the price, for an hour of a spot job */
     /* The same runs with other nodes; NULL: nobody asked. */
     const char *what_if;

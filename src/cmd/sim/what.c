@@ -192,10 +192,10 @@ static int read_with(struct sim_needs *s, struct arena *a, const char *with, str
     return rc;
 }
 
-static int hour_of(const struct capacity_shape *shape, size_t nodes, struct rates *rates,
+static int hour_of(const struct capacity_shape *shape, size_t nodes, struct device_prices *rates,
                    double *ret, struct err *e)
 {
-    int row = rates_row(rates, shape->kind, e);
+    int row = device_prices_row(rates, shape->kind, e);
 
     if (row < 0)
         return row;
@@ -219,7 +219,7 @@ static void find_best(struct sim_needs *s)
 }
 
 int sim_what_needs(struct sim_needs *ret, struct arena *a, const struct capacity_ask *ask,
-                   const char *with, struct rates *rates, struct err *e)
+                   const char *with, struct device_prices *rates, struct err *e)
 {
     struct sim_needs s = { .target = ask->target };
     int rc = with ? read_with(&s, a, with, e) : 0;

@@ -29,6 +29,6 @@ struct sim_needs {
  * The policy, what fails and the threads are those of ask. Texts are in the arena. -EINVAL with a
  * sentence, or what capacity_find() says. */
 int sim_what_needs(struct sim_needs *ret, struct arena *a, const struct capacity_ask *ask,
-                   const char *with, struct rates *rates, struct err *e) CHECK_RESULT;
+                   const char *with, struct device_prices *rates, struct err *e) CHECK_RESULT;
 
 #endif

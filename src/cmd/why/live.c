@@ -32,8 +32,8 @@ static int from_run(const struct app *app, const struct why_live_opts *o, int pr
                     struct why_live *live)
 {
     CLEANUP(str_done) struct str folder = STR_INIT(PATH_BYTES);
-    struct window w;
-    int rc = live_folder(proc, o->pid, &folder);
+    struct run_tail w;
+    int rc = attach_folder(proc, o->pid, &folder);
 
     if (rc < 0)
         return rc;
@@ -45,7 +45,7 @@ static int from_run(const struct app *app, const struct why_live_opts *o, int pr
         *r = (struct run){ .id = NULL };
         return 1;
     }
-    window_cut(r, last_seconds, is_here(r) ? clock_monotonic_ns(app->clock) : INT64_MIN, &w);
+    run_tail_cut(r, last_seconds, is_here(r) ? clock_monotonic_ns(app->clock) : INT64_MIN, &w);
     live->seconds = w.seconds;
     live->still_s = w.still_s;
     live->longest_s = w.longest_s;
@@ -77,7 +77,7 @@ int why_live(const struct app *app, const struct why_live_opts *o, struct err *e
 
     if (proc < 0)
         return err_set(e, -errno, "/proc: %s", strerror(errno));
-    rc = live_check(proc, o->pid, e);
+    rc = attach_check(proc, o->pid, e);
     if (rc < 0)
         return rc;
     rc = from_run(app, o, proc, &r, &live);

@@ -36,7 +36,7 @@ static bool is_from_elsewhere(const struct http_claims *c)
     return !slashes || !c->host || strcmp(slashes + 3, c->host) != 0;
 }
 
-bool http_guard_equal(const char *given, const char *token)
+bool http_access_equal(const char *given, const char *token)
 {
     size_t n = strlen(given), m = strlen(token);
     unsigned char differ = n != m;
@@ -46,7 +46,7 @@ bool http_guard_equal(const char *given, const char *token)
     return !differ;
 }
 
-int http_guard_token(const char *token, struct err *e)
+int http_access_token(const char *token, struct err *e)
 {
     size_t len = strlen(token);
 
@@ -65,11 +65,11 @@ static bool has_token(const struct http_claims *c, const char *token)
     static const char bearer[] = "Bearer ";
 
     if (c->authorization && !strncmp(c->authorization, bearer, strlen(bearer)))
-        return http_guard_equal(c->authorization + strlen(bearer), token);
-    return c->cookie && http_guard_equal(c->cookie, token);
+        return http_access_equal(c->authorization + strlen(bearer), token);
+    return c->cookie && http_access_equal(c->cookie, token);
 }
 
-struct http_refusal http_guard(const struct http_claims *c, const char *token, bool open)
+struct http_refusal http_access(const struct http_claims *c, const char *token, bool open)
 {
     if (strcmp(c->method, "GET") != 0 && strcmp(c->method, "HEAD") != 0)
         return (struct http_refusal){ 405, "only GET is served here\n" };

@@ -14,7 +14,7 @@ struct http_claims {
     const char *fetch_site;    /* Sec-Fetch-Site: "same-origin", "cross-site", ... */
     const char *fetch_mode;    /* Sec-Fetch-Mode: "navigate" when a person follows a link */
     const char *authorization; /* "Bearer TOKEN" */
-    const char *cookie;        /* the token, as the cookie that http_guard_cookie() names */
+    const char *cookie;        /* the token, as the cookie that http_access_cookie() names */
 };
 
 struct http_refusal {
@@ -23,14 +23,14 @@ struct http_refusal {
 };
 
 /* token NULL: none is needed. open: the page needs none. */
-struct http_refusal http_guard(const struct http_claims *c, const char *token, bool open);
+struct http_refusal http_access(const struct http_claims *c, const char *token, bool open);
 
 /* Compare in a time that does not tell where they differ. */
-bool http_guard_equal(const char *given, const char *token);
+bool http_access_equal(const char *given, const char *token);
 
 /* Whether a token is one: 16 to 128 letters and signs that fit into a cookie. 0, or -EINVAL with a
  * sentence. */
-int http_guard_token(const char *token, struct err *e) CHECK_RESULT;
+int http_access_token(const char *token, struct err *e) CHECK_RESULT;
 
 #define HTTP_COOKIE "brim_token"
 

@@ -151,7 +151,7 @@ static enum MHD_Result log_in(struct http *h, struct MHD_Connection *c)
     struct MHD_Response *r;
     char cookie[256];
 
-    if (!given || !http_guard_equal(given, h->config->token))
+    if (!given || !http_access_equal(given, h->config->token))
         return refuse(h, c, MHD_HTTP_UNAUTHORIZED, "this is not the token\n");
     r = http_answer_new("text/plain; charset=utf-8", "", 0, true);
     snprintf(cookie, sizeof(cookie), HTTP_COOKIE "=%s; Path=/; HttpOnly; SameSite=Strict",
@@ -184,7 +184,7 @@ static enum MHD_Result answer(struct http *h, struct MHD_Connection *c, const ch
     const struct http_config *config = h->config;
     size_t page = find_page(config, url, MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Accept"));
     bool login = config->token && !strcmp(url, "/login");
-    struct http_refusal no = http_guard(
+    struct http_refusal no = http_access(
         claims, config->token, login || (page < config->n_pages && config->pages[page].open));
 
     if (no.status)
@@ -267,7 +267,7 @@ static int check_access(const char *token, const union http_address *at, const c
                         struct err *e)
 {
     if (token)
-        return http_guard_token(token, e);
+        return http_access_token(token, e);
     if (http_address_is_loopback(at))
         return 0;
     return err_set(e, -EINVAL,

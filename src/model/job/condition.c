@@ -13,7 +13,7 @@ struct reader {
     struct arena *arena;
     const char *at;
     char token[TOKEN_MAX]; /* "" at the end */
-    struct needs_part parts[NEEDS_PARTS];
+    struct condition_part parts[NEEDS_PARTS];
     size_t count;
     int depth;
     struct err *e;
@@ -21,7 +21,7 @@ struct reader {
 
 static const struct {
     const char *text;
-    enum needs_kind kind;
+    enum condition_kind kind;
 } compares[] = {
     { "==", NEEDS_EQUAL },      { "!=", NEEDS_OTHER }, { "<=", NEEDS_LESS_EQUAL },
     { ">=", NEEDS_MORE_EQUAL }, { "<", NEEDS_LESS },   { ">", NEEDS_MORE },
@@ -57,7 +57,7 @@ static int next(struct reader *r)
     return 0;
 }
 
-static int add(struct reader *r, struct needs_part part)
+static int add(struct reader *r, struct condition_part part)
 {
     if (r->count == NEEDS_PARTS)
         return err_set(r->e, -EINVAL, "the condition has more than %d parts", NEEDS_PARTS);
@@ -70,7 +70,7 @@ static bool is_keyword(const char *t)
     return !strcmp(t, "and") || !strcmp(t, "or") || !strcmp(t, "not");
 }
 
-static int read_compared(struct reader *r, struct needs_part *part)
+static int read_compared(struct reader *r, struct condition_part *part)
 {
     for (size_t i = 0; i < ARRAY_SIZE(compares); i++) {
         int rc;
@@ -95,7 +95,7 @@ static int read_compared(struct reader *r, struct needs_part *part)
 
 static int read_name(struct reader *r)
 {
-    struct needs_part part = { .kind = NEEDS_KNOWN, .number = (double)NAN };
+    struct condition_part part = { .kind = NEEDS_KNOWN, .number = (double)NAN };
     int rc;
 
     if (!is_word(*r->token) || is_keyword(r->token))
@@ -125,7 +125,7 @@ static int read_one(struct reader *r)
     if (rc == 0)
         rc = is_not ? read_one(r) : read_or(r);
     if (rc == 0 && is_not) {
-        rc = add(r, (struct needs_part){ .kind = NEEDS_NOT });
+        rc = add(r, (struct condition_part){ .kind = NEEDS_NOT });
     } else if (rc == 0) {
         if (*r->token != ')')
             return err_set(r->e, -EINVAL, "')' is missing");
@@ -144,7 +144,7 @@ static int read_and(struct reader *r)
         if (rc == 0)
             rc = read_one(r);
         if (rc == 0)
-            rc = add(r, (struct needs_part){ .kind = NEEDS_AND });
+            rc = add(r, (struct condition_part){ .kind = NEEDS_AND });
     }
     return rc;
 }
@@ -158,12 +158,12 @@ static int read_or(struct reader *r)
         if (rc == 0)
             rc = read_and(r);
         if (rc == 0)
-            rc = add(r, (struct needs_part){ .kind = NEEDS_OR });
+            rc = add(r, (struct condition_part){ .kind = NEEDS_OR });
     }
     return rc;
 }
 
-int needs_parse(struct needs *ret, struct arena *a, const char *text, struct err *e)
+int condition_parse(struct condition *ret, struct arena *a, const char *text, struct err *e)
 {
     struct reader r = { .arena = a, .at = text, .e = e };
     int rc = next(&r);
@@ -182,7 +182,7 @@ int needs_parse(struct needs *ret, struct arena *a, const char *text, struct err
     return 0;
 }
 
-static bool compare(const struct needs_part *p, const char *known)
+static bool compare(const struct condition_part *p, const char *known)
 {
     double number = (double)NAN;
     bool equal;
@@ -211,13 +211,13 @@ static bool compare(const struct needs_part *p, const char *known)
     }
 }
 
-bool needs_hold(const struct needs *n, needs_look *look, const void *ctx)
+bool condition_hold(const struct condition *n, condition_look *look, const void *ctx)
 {
     bool stack[NEEDS_PARTS] = { true };
     size_t depth = 0;
 
     for (size_t i = 0; i < n->count; i++) {
-        const struct needs_part *p = &n->parts[i];
+        const struct condition_part *p = &n->parts[i];
 
         if (p->kind < NEEDS_NOT) {
             stack[depth++] = compare(p, look(ctx, p->name));

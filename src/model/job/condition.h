@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-enum needs_kind {
+enum condition_kind {
     NEEDS_KNOWN,
     NEEDS_EQUAL,
     NEEDS_OTHER,
@@ -25,8 +25,8 @@ enum needs_kind {
     NEEDS_OR,
 };
 
-struct needs_part {
-    enum needs_kind kind;
+struct condition_part {
+    enum condition_kind kind;
     const char *name; /* of comparisons and NEEDS_KNOWN */
     const char *word; /* what it is compared with */
     double number;    /* the same; NaN: it is no number */
@@ -34,18 +34,19 @@ struct needs_part {
 
 enum { NEEDS_PARTS = 24 }; /* most */
 
-struct needs {
-    struct needs_part *parts; /* in postfix order; belongs to the arena */
-    size_t count;             /* 0: always holds */
+struct condition {
+    struct condition_part *parts; /* in postfix order; belongs to the arena */
+    size_t count;                 /* 0: always holds */
 };
 
 /* What is known under a name; NULL: nothing. */
-typedef const char *needs_look(const void *ctx, const char *name);
+typedef const char *condition_look(const void *ctx, const char *name);
 
 /* Read a condition; its texts are copied to the arena. 0, -ENOMEM, or -EINVAL with a sentence
  * without a place. */
-int needs_parse(struct needs *ret, struct arena *a, const char *text, struct err *e) CHECK_RESULT;
+int condition_parse(struct condition *ret, struct arena *a, const char *text, struct err *e)
+    CHECK_RESULT;
 
-bool needs_hold(const struct needs *n, needs_look *look, const void *ctx);
+bool condition_hold(const struct condition *n, condition_look *look, const void *ctx);
 
 #endif

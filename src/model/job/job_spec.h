@@ -83,7 +83,7 @@ struct workload {
     struct work *jobs;
     size_t n_jobs;
     struct work_names users, teams, classes;
-    struct work_names data; /* places of it, as locate_nodes() reads them */
+    struct work_names data; /* places of it, as node_names_find() reads them */
     struct work_speeds *speeds;
     size_t n_speeds;
     struct work_stretch *stretches; /* of all jobs, each one's together */

@@ -57,7 +57,7 @@ struct knob {
     enum knob_effect effect;
     enum knob_risk risk;
     bool rounds; /* a safe one that may change the last digits: sums in another order */
-    struct needs needs;
+    struct condition needs;
     const char *needs_text; /* ""; for people */
     const char *undo;       /* how it is taken back, for people */
     const char *rate_flag;  /* of KNOB_FLAG: a flag that goes with it, the learning rate; NULL */

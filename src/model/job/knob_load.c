@@ -163,7 +163,7 @@ static int set_needs(struct loader *l, const struct ini_entry *at, struct err *e
 
     if (rc < 0)
         return rc;
-    rc = needs_parse(&l->now->needs, &l->knobs->arena, at->value, e);
+    rc = condition_parse(&l->now->needs, &l->knobs->arena, at->value, e);
     return rc == -EINVAL ? err_context(e, rc, "%s:%d: ", at->file, at->line) : rc;
 }
 

@@ -18,7 +18,7 @@ static uint64_t hash(const char *text, size_t len)
 }
 
 /* The slot that holds a name, or the empty one where it belongs. */
-static uint32_t *find_slot(const struct locate *l, const char *name, size_t len)
+static uint32_t *find_slot(const struct node_names *l, const char *name, size_t len)
 {
     size_t at = hash(name, len) & (l->n_slots - 1);
 
@@ -31,9 +31,9 @@ static uint32_t *find_slot(const struct locate *l, const char *name, size_t len)
     return &l->slots[at];
 }
 
-int locate_init(struct locate *l, struct arena *a, const struct pool *pool)
+int node_names_init(struct node_names *l, struct arena *a, const struct pool *pool)
 {
-    *l = (struct locate){ .pool = pool, .n_slots = 16 };
+    *l = (struct node_names){ .pool = pool, .n_slots = 16 };
     while (l->n_slots < 2 * pool->n_nodes)
         l->n_slots *= 2;
     l->slots = arena_alloc(a, l->n_slots * sizeof(*l->slots));
@@ -49,7 +49,7 @@ int locate_init(struct locate *l, struct arena *a, const struct pool *pool)
     return 0;
 }
 
-static int add(struct located *to, struct arena *a, uint32_t node)
+static int add(struct node_names_found *to, struct arena *a, uint32_t node)
 {
     uint32_t *added = ARENA_PUSH(a, &to->nodes, &to->n);
 
@@ -71,8 +71,8 @@ static const struct unit {
 };
 
 /* All nodes of a unit, if it is one. */
-static int add_unit(const struct locate *l, const char *text, size_t len, struct arena *a,
-                    struct located *to)
+static int add_unit(const struct node_names *l, const char *text, size_t len, struct arena *a,
+                    struct node_names_found *to)
 {
     const struct unit *u = NULL;
     size_t head = 0;
@@ -101,9 +101,10 @@ static int compare(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-int locate_nodes(const struct locate *l, const char *text, struct arena *a, struct located *ret)
+int node_names_find(const struct node_names *l, const char *text, struct arena *a,
+                    struct node_names_found *ret)
 {
-    struct located all = { .n = 0 };
+    struct node_names_found all = { .n = 0 };
     size_t kept = 0;
 
     for (const char *at = text;; at++) {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "diagnose/verdict/judge.h"
-#include "optimize/drive/pilot_private.h"
+#include "optimize/drive/drive_private.h"
 #include "tune/propose/facts.h"
 
 /* Steps that are looked at: shares and rates of a thousand are as good as those of more. */
@@ -34,7 +34,7 @@ static int add_kept(const struct session *s, struct run *r)
 static int judge(struct drive *d, struct run *r)
 {
     struct verdict v = { .sentence = NULL };
-    int rc = glimpse(r, &d->w, d->since_ns, LOOK_STEPS);
+    int rc = run_snapshot(r, &d->w, d->since_ns, LOOK_STEPS);
 
     if (rc == 0)
         rc = add_kept(&d->session, r);
@@ -104,7 +104,7 @@ static size_t sift(struct drive *d, struct proposals *p)
     for (size_t i = 0; i < p->count; i++) {
         if (p->list[i].knob->apply == KNOB_SCRIPT)
             session_leave(&d->session, &p->list[i], only_script);
-        else if (p->list[i].knob->risk == KNOB_NUMERIC && !losses_ready(&d->losses))
+        else if (p->list[i].knob->risk == KNOB_NUMERIC && !loss_check_ready(&d->losses))
             session_leave(&d->session, &p->list[i], "the job tells no loss that could be compared");
         else
             p->list[n++] = p->list[i];

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "optimize/drive/pilot_private.h"
+#include "optimize/drive/drive_private.h"
 
 /* ---- telling ---- */
 
@@ -39,7 +39,7 @@ static void count_steps(struct drive *d)
     d->begun_trial = s->trials;
     d->begun = d->steps;
     memset(d->power.pace, 0, sizeof(d->power.pace));
-    d->did = (struct order_marks){ .did = { false } };
+    d->did = (struct job_request_marks){ .did = { false } };
 }
 
 void drive_progress(struct drive *d)
@@ -98,7 +98,7 @@ bool drive_request(struct drive *d, const char *knob, const char *value, bool ap
     *why = "its request is too long";
     if (control_ask(d->control, text, at_step, &number) < 0)
         return false;
-    order_begin(&d->order, number, apply);
+    job_request_begin(&d->order, number, apply);
     d->asked = true;
     d->marks_ns = d->asked_ns = d->w.now_ns;
     return true;
@@ -174,8 +174,8 @@ static void begin_trial(struct drive *d, const char *knob)
 
     if (!k || k->risk != KNOB_NUMERIC || d->session.phase != PHASE_CANARY)
         return;
-    losses_settle(&d->losses, true);
-    losses_change(&d->losses);
+    loss_check_settle(&d->losses, true);
+    loss_check_change(&d->losses);
     d->numeric = true;
     d->numeric_entry = d->session.n_entries; /* where its outcome will be written */
 }

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "optimize/drive/pilot_private.h"
+#include "optimize/drive/drive_private.h"
 #include "run/setting/machine_setting.h"
 
 bool drive_is_machine(const struct drive *d, const char *knob)

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "optimize/drive/pilot_private.h"
+#include "optimize/drive/drive_private.h"
 #include "optimize/members.h"
 
 /* Members without a step for so long are gone when others make some. */

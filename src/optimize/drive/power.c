@@ -2,7 +2,7 @@
  * their mean time and the mean power say what one of them costs. */
 #include <math.h>
 
-#include "optimize/drive/pilot_private.h"
+#include "optimize/drive/drive_private.h"
 
 /* A group is a second, not a step: what is counted in steps by the usual plan. */
 enum { OBSERVE = 10, CANARY = 4, GUARD = 30 };
@@ -18,7 +18,7 @@ void drive_plan_power(struct session_plan *plan)
 static bool is_whole(const struct drive *d, const struct run_moment *m)
 {
     return !d->order.open && !d->session.switching && !d->settle &&
-           glimpse_begin_ns(m) >= d->since_ns;
+           run_snapshot_begin_ns(m) >= d->since_ns;
 }
 
 /* What the setting on trial costs in speed is a question of its own. */

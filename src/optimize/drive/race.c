@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "optimize/drive/pilot_private.h"
+#include "optimize/drive/drive_private.h"
 
 /* A job that has done more than both is not begun again. */
 enum { EARLY_STEPS = 200 };
@@ -40,7 +40,7 @@ static const char *why_none(const struct drive *d)
 static bool fits(const struct drive *d, const struct candidate *c, size_t racing,
                  char why[SESSION_TEXT])
 {
-    const struct losses_curve *l = &d->losses.before;
+    const struct loss_check_curve *l = &d->losses.before;
 
     why[0] = '\0';
     if (!strncmp(c->knob->name, "batch.", 6))
@@ -49,7 +49,7 @@ static bool fits(const struct drive *d, const struct candidate *c, size_t racing
                  "later than short runs end");
     else if (c->knob->risk == KNOB_NUMERIC && !(l->told > 0 && l->told >= told_least * l->steps))
         snprintf(why, SESSION_TEXT, "the job tells no loss that could be compared");
-    else if (racing >= contest_room(d->c.restarts))
+    else if (racing >= restart_race_room(d->c.restarts))
         snprintf(why, SESSION_TEXT, "more promising ones take all starts");
     else if (d->c.fits)
         return d->c.fits(d->c.arg, c, why);

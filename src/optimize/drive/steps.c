@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "optimize/drive/pilot_private.h"
+#include "optimize/drive/drive_private.h"
 
 /* Steps of a job's begin that are no measure of it. */
 enum { WARM_UP = 5 };
@@ -94,7 +94,7 @@ void drive_add_moment(struct drive *d)
         d->memory.asked = isnan(to->pss_b) && d->memory.pss_b > 0;
         to->device_b = fmax(to->device_b, m->values[RUN_GPU_MEMORY_USED]);
     }
-    if (isnan(watts) || glimpse_begin_ns(m) < d->since_ns)
+    if (isnan(watts) || run_snapshot_begin_ns(m) < d->since_ns)
         return;
     to->joules += watts * m->seconds;
     to->powered_s += m->seconds;
@@ -240,7 +240,7 @@ void drive_switched_now(struct drive *d)
     drive_begin_group(d);
 }
 
-static void refused(struct drive *d, enum order_state how)
+static void refused(struct drive *d, enum job_request_state how)
 {
     char why[ORDER_TEXT];
 
@@ -318,21 +318,21 @@ static void take_step(struct drive *d, const struct join_step *s)
     d->step_ns = d->w.now_ns;
     d->steps++;
     if (d->order.open && s->request >= d->order.number &&
-        order_state(&d->order, d->join.members) == ORDER_DONE)
+        job_request_state(&d->order, d->join.members) == ORDER_DONE)
         switched(d, s);
     add_step(d, s);
-    losses_step(&d->losses, s->samples, s->loss);
+    loss_check_step(&d->losses, s->samples, s->loss);
     feed(d, s);
 }
 
 void drive_take_steps(struct drive *d)
 {
     struct join_step s;
-    enum order_state how;
+    enum job_request_state how;
 
     while ((d->state == DRIVE_RUNS || d->state == DRIVE_AFTER) && join_next(&d->join, &s))
         take_step(d, &s);
-    how = order_state(&d->order, d->join.members);
+    how = job_request_state(&d->order, d->join.members);
     if (how == ORDER_REFUSED || how == ORDER_BROKEN)
         refused(d, how);
 }

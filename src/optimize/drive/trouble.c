@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "optimize/drive/pilot_private.h"
+#include "optimize/drive/drive_private.h"
 
 /* So long nothing at all is marked after a request, and it counts as failed; 100 steps if that is
  * longer. */
@@ -16,7 +16,7 @@ static void forget_numeric(struct drive *d)
     if (!d->numeric || d->numeric_entry >= s->n_entries ||
         s->entries[d->numeric_entry].outcome == SESSION_ADOPTED || d->order.open)
         return;
-    losses_settle(&d->losses, false);
+    loss_check_settle(&d->losses, false);
     d->numeric = false;
 }
 
@@ -35,10 +35,10 @@ static void look_at_losses(struct drive *d)
     char why[LOSSES_TEXT];
 
     forget_numeric(d);
-    if (!d->numeric || d->order.open || !losses_worse(&d->losses, why))
+    if (!d->numeric || d->order.open || !loss_check_worse(&d->losses, why))
         return;
     d->numeric = false;
-    losses_settle(&d->losses, false);
+    loss_check_settle(&d->losses, false);
     if (d->state == DRIVE_RUNS && is_tried(d, d->numeric_entry)) {
         drive_send(d, SESSION_FAILED, why);
         return;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "optimize/drive/pilot_private.h"
+#include "optimize/drive/drive_private.h"
 
 /* Whether another value of the same knob was kept later: that is in force, and this one is what it
  * would go back to. */
@@ -53,7 +53,7 @@ static void watch_next(struct drive *d, unsigned from, bool doubtful)
     for (size_t i = 0; i < JOIN_RANKS; i++)
         d->did.did[i] = true;
     w->on = next_kept(d, from, &w->entry);
-    guard_init(&w->guard, doubtful ? 1e-9 : (double)NAN, NULL);
+    recheck_init(&w->guard, doubtful ? 1e-9 : (double)NAN, NULL);
     w->guard.old_s = fmax(w->guard.old_s, old_s); /* what a look takes is much the same */
 }
 
@@ -129,15 +129,15 @@ void drive_watch_step(struct drive *d, double seconds, unsigned steps)
 
     if (!w->on || d->order.open || w->undoing || d->ended)
         return;
-    if (guard_steps(&w->guard, w->in_force, seconds, steps) == GUARD_ROLL_BACK) {
+    if (recheck_steps(&w->guard, w->in_force, seconds, steps) == GUARD_ROLL_BACK) {
         if (w->in_force)
             drive_watch_undo(d, w->entry, "");
         else
             drive_watch_done(d, true, NULL); /* it is out already */
         return;
     }
-    if (guard_want(&w->guard) != w->in_force)
-        want(d, guard_want(&w->guard));
+    if (recheck_want(&w->guard) != w->in_force)
+        want(d, recheck_want(&w->guard));
     else if (!w->guard.checking && w->guard.checks > w->checks)
         held(d);
 }

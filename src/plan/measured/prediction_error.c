@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-static double error_of(const struct score_pair *p)
+static double error_of(const struct prediction_pair *p)
 {
     return p->predicted / p->measured - 1;
 }
@@ -18,7 +18,7 @@ static int by_error(const void *a, const void *b)
 
 static int by_sweep(const void *a, const void *b)
 {
-    const struct score_pair *x = a, *y = b;
+    const struct prediction_pair *x = a, *y = b;
 
     if (x->sweep != y->sweep)
         return x->sweep < y->sweep ? -1 : 1;
@@ -26,7 +26,7 @@ static int by_sweep(const void *a, const void *b)
 }
 
 /* Of n pairs, the fastest measured first. */
-static void add_sweep(const struct score_pair *p, size_t n, struct score *s)
+static void add_sweep(const struct prediction_pair *p, size_t n, struct prediction_error *s)
 {
     size_t choice = 0;
     double agree = 0, pairs = 0, regret;
@@ -50,9 +50,9 @@ static void add_sweep(const struct score_pair *p, size_t n, struct score *s)
     s->tau += pairs > 0 ? agree / pairs : 1;
 }
 
-struct score score_make(struct score_pair *pairs, size_t n)
+struct prediction_error prediction_error_make(struct prediction_pair *pairs, size_t n)
 {
-    struct score s = { .n = n };
+    struct prediction_error s = { .n = n };
 
     if (n == 0) {
         s.mean = s.median = s.max = s.bias = s.regret = s.worst_regret = s.tau = (double)NAN;

@@ -4,13 +4,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct score_pair {
+struct prediction_pair {
     uint64_t sweep; /* pairs of the same number are compared with each other; 0: none */
     double measured, predicted;
 };
 
 /* Errors are predicted / measured - 1. NaN where there is nothing to say. */
-struct score {
+struct prediction_error {
     size_t n;
     double mean, median, max; /* of the absolute errors */
     double bias;              /* mean with sign */
@@ -21,6 +21,6 @@ struct score {
 };
 
 /* Sorts the pairs. */
-struct score score_make(struct score_pair *pairs, size_t n);
+struct prediction_error prediction_error_make(struct prediction_pair *pairs, size_t n);
 
 #endif

@@ -424,7 +424,7 @@ static void read_measured(const struct reader *r, struct plan_row *row)
     if (!(flops > 0))
         flops = (mfu > 1 ? mfu / 100 : mfu) * gemm_peak(&row->cluster.gpu, PLAN_BF16);
     row->from_flops = flops > 0;
-    row->time_s = flops > 0 ? step_flops(&row->job) / flops / gpus : (double)NAN;
+    row->time_s = flops > 0 ? plan_step_flops(&row->job) / flops / gpus : (double)NAN;
 }
 
 static uint64_t hash(const char *text)
@@ -448,8 +448,8 @@ static bool counts_half(const struct plan_row *rows, size_t n, uint64_t source)
 
         if (r->source != source || r->reason[0] || !(r->counted > 0))
             continue;
-        all = step_flops(&r->job);
-        half = all - step_attention_flops(&r->job) / 2;
+        all = plan_step_flops(&r->job);
+        half = all - plan_step_attention_flops(&r->job) / 2;
         if (r->counted < 0.9 * half || r->counted > 1.1 * all)
             continue;
         votes += r->counted * r->counted < all * half ? 1 : -1;
@@ -461,7 +461,8 @@ static void count_flops(struct plan_row *rows, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (!rows[i].reason[0] && rows[i].from_flops && counts_half(rows, n, rows[i].source))
-            rows[i].time_s *= 1 - step_attention_flops(&rows[i].job) / 2 / step_flops(&rows[i].job);
+            rows[i].time_s *= 1 - plan_step_attention_flops(&rows[i].job) / 2 /
+                                      plan_step_flops(&rows[i].job);
 }
 
 /* By what was asked, not by how it was laid out. */

@@ -20,13 +20,13 @@ static void try_one(struct choice *ch, const struct layout *l)
 {
     struct plan_tables tables;
     struct memory memory;
-    struct step step;
+    struct plan_step step;
 
     if (layout_check(l, ch->job, ch->c, NULL) < 0)
         return;
     plan_tables_make(ch->job, ch->c, l, &tables);
     memory_make(ch->job, l, &tables.bytes, &memory);
-    step_make(ch->job, ch->c, l, &tables, &step);
+    plan_step_make(ch->job, ch->c, l, &tables, &step);
     if (memory.total <= fits * ch->c->gpu.memory_b && step.time_s < ch->least) {
         ch->least = step.time_s;
         ch->best = *l;

@@ -8,9 +8,9 @@ static const double fill_b = 8 << 20;
 /* The part of its rate that a network card reaches in NCCL, next to an isolated run of the wire. */
 static const double nic_best = 0.85;
 
-struct group group_make(const struct cluster *c, int size, int stride)
+struct collective_group collective_group_make(const struct cluster *c, int size, int stride)
 {
-    struct group g = { .size = size };
+    struct collective_group g = { .size = size };
     double few, link, nic, ring, gather, away;
 
     if (size <= 1)
@@ -46,9 +46,9 @@ struct group group_make(const struct cluster *c, int size, int stride)
     return g;
 }
 
-struct group group_of_ports(const struct cluster *c, int size, int stride)
+struct collective_group collective_group_of_ports(const struct cluster *c, int size, int stride)
 {
-    struct group g = group_make(c, size, stride);
+    struct collective_group g = collective_group_make(c, size, stride);
     double port_s = 1 / (c->nics * c->nic_rate * nic_best / c->per_node);
 
     if (g.domains > 1) {
@@ -58,26 +58,26 @@ struct group group_of_ports(const struct cluster *c, int size, int stride)
     return g;
 }
 
-static double flow(const struct group *g, double bytes, double byte_s)
+static double flow(const struct collective_group *g, double bytes, double byte_s)
 {
     return bytes * byte_s + g->fill_s * bytes / (bytes + fill_b);
 }
 
-double all_reduce_time(const struct group *g, double bytes)
+double all_reduce_time(const struct collective_group *g, double bytes)
 {
     double share = g->size > 1 ? (g->size - 1.0) / g->size : 0;
 
     return share > 0 ? g->tree_s + flow(g, 2 * share * bytes, g->byte_s) : 0;
 }
 
-double all_gather_time(const struct group *g, double bytes)
+double all_gather_time(const struct collective_group *g, double bytes)
 {
     double share = g->size > 1 ? (g->size - 1.0) / g->size : 0;
 
     return share > 0 ? g->ring_s + flow(g, share * bytes, g->gather_byte_s) : 0;
 }
 
-double all_to_all_time(const struct group *g, double bytes)
+double all_to_all_time(const struct collective_group *g, double bytes)
 {
     double share = g->size > 1 ? (g->size - 1.0) / g->size : 0;
 
@@ -86,7 +86,7 @@ double all_to_all_time(const struct group *g, double bytes)
     return g->ring_s + flow(g, share * bytes, fmax(g->near_byte_s, g->away_byte_s));
 }
 
-double dispatch_time(const struct group *g, double bytes, double copies)
+double dispatch_time(const struct collective_group *g, double bytes, double copies)
 {
     double share = g->size > 1 ? (g->size - 1.0) / g->size : 0, n = g->domains, reached;
 

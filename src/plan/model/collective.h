@@ -5,7 +5,7 @@
 #include "plan/cluster/cluster.h"
 
 /* 'size' GPUs, one of every 'stride'. Made once for a layout, used for many sizes of message. */
-struct group {
+struct collective_group {
     int size;
     int inside;  /* members in one fast domain */
     int domains; /* that it spans */
@@ -18,22 +18,22 @@ struct group {
     double fill_s;         /* until a large message flows, see gpu.link_fill_s */
 };
 
-struct group group_make(const struct cluster *c, int size, int stride);
+struct collective_group collective_group_make(const struct cluster *c, int size, int stride);
 
 /* The same, but collectives between domains have no more of the network than each GPU's own part of
  * its node's ports. */
-struct group group_of_ports(const struct cluster *c, int size, int stride);
+struct collective_group collective_group_of_ports(const struct cluster *c, int size, int stride);
 
 /* Seconds for 'bytes' of the whole message: what every GPU has after an all-gather, before a
  * reduce-scatter, and before and after an all-reduce; what it sends to all others and itself in an
  * all-to-all. 0 for a group of one. */
-double all_reduce_time(const struct group *g, double bytes);
-double all_gather_time(const struct group *g, double bytes);
-double all_to_all_time(const struct group *g, double bytes);
+double all_reduce_time(const struct collective_group *g, double bytes);
+double all_gather_time(const struct collective_group *g, double bytes);
+double all_to_all_time(const struct collective_group *g, double bytes);
 
 /* Rows to experts: 'copies' of each, in sum bytes. A row crosses to a domain once, and is copied
  * there (DeepEP and its like), so fewer bytes leave the domain. */
-double dispatch_time(const struct group *g, double bytes, double copies);
+double dispatch_time(const struct collective_group *g, double bytes, double copies);
 
 /* One GPU to the one 'stride' further: every GPU of its node does so at the same time. */
 double send_time(const struct cluster *c, int stride, double bytes);

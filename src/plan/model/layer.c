@@ -34,7 +34,7 @@ struct work {
     double tokens; /* of a micro-batch on a GPU, before tensor parallelism */
     double t;      /* tp */
     double out;    /* share of the tokens that stay on a GPU outside the tensor-parallel parts */
-    struct group tp, cp, ep, etp;
+    struct collective_group tp, cp, ep, etp;
     /* Sums of a layer. */
     double gemm_f, gemm_d, gemm_w; /* forward, for data, for weights */
     double attention_f, attention_b, traffic_f, traffic_b, core_f;
@@ -71,7 +71,7 @@ const char *step_part_name(enum step_part p)
     return part_names[p];
 }
 
-const char *step_part_why(enum step_part p)
+const char *plan_step_part_why(enum step_part p)
 {
     return part_whys[p];
 }
@@ -311,10 +311,10 @@ static void work_init(struct work *w, const struct plan_job *job, const struct c
     w->t = l->tp;
     w->tokens = (double)job->seq / l->cp * l->micro_batch;
     w->out = l->seq_parallel ? 1.0 / l->tp : 1;
-    w->tp = group_make(c, l->tp, 1);
-    w->cp = group_make(c, l->cp, l->tp);
-    w->etp = group_make(c, l->etp, 1);
-    w->ep = group_make(c, l->ep, l->etp);
+    w->tp = collective_group_make(c, l->tp, 1);
+    w->cp = collective_group_make(c, l->cp, l->tp);
+    w->etp = collective_group_make(c, l->etp, 1);
+    w->ep = collective_group_make(c, l->ep, l->etp);
 }
 
 static void close_layer(const struct work *w, struct layer_time *ret)

@@ -27,7 +27,7 @@ enum step_part {
 
 /* "matrix products"; a sentence with the assumption behind it. */
 const char *step_part_name(enum step_part p);
-const char *step_part_why(enum step_part p);
+const char *plan_step_part_why(enum step_part p);
 
 /* One layer and one micro-batch; 'part' of both passes, in sum forward + backward. */
 struct layer_time {

@@ -20,7 +20,7 @@ static const double beside = 1.0;
  * multiprocessors on which it waits, and for the memory while it copies. */
 static const double waits = 0.1, copies = 0.15;
 
-static double disturbs(const struct group *g)
+static double disturbs(const struct collective_group *g)
 {
     return waits + copies * g->busy;
 }
@@ -59,7 +59,7 @@ struct maker {
     const struct plan_tables *t;
     int m; /* micro-batches */
     double send_s;
-    struct group dp, expert_dp, across; /* across: of the groups that share states */
+    struct collective_group dp, expert_dp, across; /* across: of the groups that share states */
 };
 
 static void add_zero3(const struct maker *k, int stage, struct stage_time *s)
@@ -161,7 +161,7 @@ static double optimize(const struct maker *k, int stage)
            launch * (ops_step + ops_layer_step * layout_layers(l, k->job->shape.layers, stage));
 }
 
-double step_attention_flops(const struct plan_job *job)
+double plan_step_attention_flops(const struct plan_job *job)
 {
     const struct shape *s = &job->shape;
     double tokens = (double)job->seq * job->global_batch, qk = s->head_dim, v = s->head_dim;
@@ -173,13 +173,14 @@ double step_attention_flops(const struct plan_job *job)
     return tokens * 6 * s->layers * job->seq * s->heads * (qk + v);
 }
 
-double step_flops(const struct plan_job *job)
+double plan_step_flops(const struct plan_job *job)
 {
     const struct shape *s = &job->shape;
     const struct shape_params p = shape_count(s);
     double tokens = (double)job->seq * job->global_batch, head = (double)s->vocab * s->hidden;
 
-    return tokens * 6 * (p.active - p.embedding + (s->tied ? head : 0)) + step_attention_flops(job);
+    return tokens * 6 * (p.active - p.embedding + (s->tied ? head : 0)) +
+           plan_step_attention_flops(job);
 }
 
 static void maker_init(struct maker *k)
@@ -189,14 +190,14 @@ static void maker_init(struct maker *k)
     double rows = (double)k->job->seq / l->cp * l->micro_batch;
 
     k->m = layout_micro_batches(l, k->job);
-    k->dp = group_make(k->c, shard, l->tp);
-    k->across = group_make(k->c, replicas / shard, l->tp * shard);
-    k->expert_dp = group_make(k->c, k->job->shape.experts ? layout_expert_dp(l) : 1,
-                              l->ep * l->etp);
+    k->dp = collective_group_make(k->c, shard, l->tp);
+    k->across = collective_group_make(k->c, replicas / shard, l->tp * shard);
+    k->expert_dp = collective_group_make(k->c, k->job->shape.experts ? layout_expert_dp(l) : 1,
+                                         l->ep * l->etp);
     /* With sequence parallelism, or scattered and gathered again, each sends its part. */
     /* What SC'21 (table 2) shows of it, where a ring of whole nodes could go over all ports. */
     if (k->job->engine == ENGINE_DEEPSPEED && l->zero >= 3)
-        k->dp = group_of_ports(k->c, shard, l->tp);
+        k->dp = collective_group_of_ports(k->c, shard, l->tp);
     k->send_s = l->pp > 1
                     ? send_time(k->c, l->tp * replicas, 2 * rows * k->job->shape.hidden / l->tp)
                     : 0;
@@ -209,7 +210,7 @@ void plan_tables_make(const struct plan_job *job, const struct cluster *c, const
 {
     layer_costs(job, c, l, &ret->costs);
     layer_bytes(job, l, &ret->bytes);
-    ret->flops = step_flops(job);
+    ret->flops = plan_step_flops(job);
 }
 
 /* Stages that differ: the first, the second (like all between) and the last, with their number. */
@@ -238,8 +239,8 @@ static int kinds_of(const struct layout *l, const struct shape *s, int *stage, i
     return n;
 }
 
-void step_make(const struct plan_job *job, const struct cluster *c, const struct layout *l,
-               const struct plan_tables *t, struct step *ret)
+void plan_step_make(const struct plan_job *job, const struct cluster *c, const struct layout *l,
+                    const struct plan_tables *t, struct plan_step *ret)
 {
     struct maker k = { job, c, l, t, 0, 0, { 0 }, { 0 }, { 0 } };
     struct stage_time s[4] = { { 0 } };
@@ -267,7 +268,7 @@ void step_make(const struct plan_job *job, const struct cluster *c, const struct
     ret->part[PART_DP] += exchange(&k, params, own, s[0].backward + (l->zero ? s[0].forward : 0));
     /* A tied embedding lies on the first and the last stage. */
     if (job->shape.tied && l->pp > 1) {
-        struct group ends = group_make(c, 2, l->tp * l->cp * l->dp);
+        struct collective_group ends = collective_group_make(c, 2, l->tp * l->cp * l->dp);
 
         ret->part[PART_DP] += all_reduce_time(&ends, job->gradient_b * t->bytes.embedding_params);
     }

@@ -9,7 +9,7 @@ struct fit {
     struct memory memory;
 };
 
-int fit_batch(const struct layout *l)
+int fewest_gpus_batch(const struct layout *l)
 {
     return l->dp * l->micro_batch * l->pp;
 }
@@ -28,7 +28,7 @@ static bool fits(struct fit *f, int gpus)
         l->seq_parallel = l->tp > 1;
     layout_usual_overlaps(l);
     if (!f->batch)
-        f->job.global_batch = fit_batch(l);
+        f->job.global_batch = fewest_gpus_batch(l);
     f->cluster.nodes = (gpus + f->cluster.per_node - 1) / f->cluster.per_node;
     if (layout_check(l, &f->job, &f->cluster, NULL) < 0)
         return false;
@@ -74,8 +74,8 @@ static bool try_gpus(struct fit *f, int gpus)
     return false;
 }
 
-bool fit_fewest(const struct plan_job *job, const struct cluster *c, const struct pins *p,
-                bool batch, struct layout *ret, struct memory *memory)
+bool fewest_gpus_find(const struct plan_job *job, const struct cluster *c, const struct pins *p,
+                      bool batch, struct layout *ret, struct memory *memory)
 {
     struct fit f = { .job = *job,
                      .cluster = *c,

@@ -11,10 +11,10 @@ enum { FIT_GPUS = 1 << 16 };
  * and few GPUs to share experts. What is pinned stays; the cluster may grow. Without 'batch' a step
  * is as small as the layout allows; otherwise it is job->global_batch. False when FIT_GPUS are too
  * few. */
-bool fit_fewest(const struct plan_job *job, const struct cluster *c, const struct pins *p,
-                bool batch, struct layout *ret, struct memory *memory);
+bool fewest_gpus_find(const struct plan_job *job, const struct cluster *c, const struct pins *p,
+                      bool batch, struct layout *ret, struct memory *memory);
 
 /* Sequences of the smallest step that keeps each stage busy. */
-int fit_batch(const struct layout *l);
+int fewest_gpus_batch(const struct layout *l);
 
 #endif

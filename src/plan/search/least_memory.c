@@ -8,7 +8,7 @@ struct near_work {
     struct layer_bytes bytes;
     struct chunkings chunkings;
     struct shardings shardings;
-    struct candidate least;
+    struct found_layout least;
     bool found, found_kind;
     bool larger; /* than the smallest micro-batch, which is always legal */
 };
@@ -71,7 +71,7 @@ static bool try_cell(void *ctx, const struct layout *l)
     return true;
 }
 
-bool search_near(const struct space *space, struct candidate *ret)
+bool search_near(const struct space *space, struct found_layout *ret)
 {
     struct near_work w = { .space = space };
 

@@ -56,7 +56,7 @@ int layout_compare(const struct layout *a, const struct layout *b)
     return 0;
 }
 
-bool candidate_before(const struct candidate *a, const struct candidate *b)
+bool found_layout_before(const struct found_layout *a, const struct found_layout *b)
 {
     if (a->time_s != b->time_s)
         return a->time_s < b->time_s;
@@ -71,10 +71,10 @@ bool layout_same_degrees(const struct layout *a, const struct layout *b)
 
 /* ---- the front ---- */
 
-void front_done(struct front *f)
+void pareto_done(struct pareto *f)
 {
     free(f->list);
-    *f = (struct front){ .n = 0 };
+    *f = (struct pareto){ .n = 0 };
 }
 
 static double bucket(double memory_b)
@@ -83,12 +83,12 @@ static double bucket(double memory_b)
 }
 
 /* Whether a is as good as b in all three. */
-static bool as_good(const struct candidate *a, double time_s, double memory, int gpus)
+static bool as_good(const struct found_layout *a, double time_s, double memory, int gpus)
 {
     return a->time_s <= time_s && a->gpus <= gpus && bucket(a->memory_b) <= memory;
 }
 
-bool front_beats(const struct front *f, double time_s, double memory_b, int gpus)
+bool pareto_beats(const struct pareto *f, double time_s, double memory_b, int gpus)
 {
     double memory = bucket(memory_b);
 
@@ -99,14 +99,14 @@ bool front_beats(const struct front *f, double time_s, double memory_b, int gpus
 }
 
 /* Whether a stays when b is there: of two that are alike in all three the plainer one does. */
-static bool beaten(const struct candidate *a, const struct candidate *b)
+static bool beaten(const struct found_layout *a, const struct found_layout *b)
 {
     if (!as_good(b, a->time_s, bucket(a->memory_b), a->gpus))
         return false;
-    return !as_good(a, b->time_s, bucket(b->memory_b), b->gpus) || candidate_before(b, a);
+    return !as_good(a, b->time_s, bucket(b->memory_b), b->gpus) || found_layout_before(b, a);
 }
 
-int front_offer(struct front *f, const struct candidate *c)
+int pareto_offer(struct pareto *f, const struct found_layout *c)
 {
     size_t kept = 0;
 
@@ -119,7 +119,7 @@ int front_offer(struct front *f, const struct candidate *c)
     f->n = kept;
     if (f->n == f->room) {
         size_t room = MAX(2 * f->room, (size_t)64);
-        struct candidate *list = realloc(f->list, room * sizeof(*list));
+        struct found_layout *list = realloc(f->list, room * sizeof(*list));
 
         if (!list)
             return -ENOMEM;
@@ -132,14 +132,14 @@ int front_offer(struct front *f, const struct candidate *c)
 
 static int compare(const void *x, const void *y)
 {
-    const struct candidate *a = x, *b = y;
+    const struct found_layout *a = x, *b = y;
 
     if (a->gpus != b->gpus)
         return a->gpus > b->gpus ? -1 : 1;
-    return candidate_before(a, b) ? -1 : 1;
+    return found_layout_before(a, b) ? -1 : 1;
 }
 
-void front_sort(struct front *f)
+void pareto_sort(struct pareto *f)
 {
     if (f->n > 1)
         qsort(f->list, f->n, sizeof(*f->list), compare);

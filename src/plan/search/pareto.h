@@ -6,14 +6,14 @@
 
 #include "plan/layout/layout.h"
 
-struct candidate {
+struct found_layout {
     struct layout layout;
     double time_s, memory_b; /* of a step; of the fullest GPU */
     int gpus;
 };
 
 /* Whether a comes before b: by time, then by simplicity. A total order of different layouts. */
-bool candidate_before(const struct candidate *a, const struct candidate *b);
+bool found_layout_before(const struct found_layout *a, const struct found_layout *b);
 
 /* The same by simplicity alone: less than 0, 0 or more, as strcmp(). */
 int layout_compare(const struct layout *a, const struct layout *b);
@@ -22,20 +22,20 @@ int layout_compare(const struct layout *a, const struct layout *b);
 bool layout_same_degrees(const struct layout *a, const struct layout *b);
 
 /* Memory counts in whole GB, so that it has few points. */
-struct front {
-    struct candidate *list; /* in no order until front_sort() */
+struct pareto {
+    struct found_layout *list; /* in no order until pareto_sort() */
     size_t n, room;
 };
 
-void front_done(struct front *f);
+void pareto_done(struct pareto *f);
 
 /* 0 or -ENOMEM. */
-int front_offer(struct front *f, const struct candidate *c) CHECK_RESULT;
+int pareto_offer(struct pareto *f, const struct found_layout *c) CHECK_RESULT;
 
 /* Whether a layout that is at best as good as this could not get in. */
-bool front_beats(const struct front *f, double time_s, double memory_b, int gpus);
+bool pareto_beats(const struct pareto *f, double time_s, double memory_b, int gpus);
 
 /* By GPUs falling, then by time. */
-void front_sort(struct front *f);
+void pareto_sort(struct pareto *f);
 
 #endif

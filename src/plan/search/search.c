@@ -61,13 +61,13 @@ static double least_memory(const struct space *s, const struct layout *block, in
 /* ---- one layout ---- */
 
 static void evaluate(const struct space *s, const struct layout *l, const struct plan_tables *t,
-                     struct candidate *ret)
+                     struct found_layout *ret)
 {
     struct memory memory;
-    struct step step;
+    struct plan_step step;
 
     memory_make(s->job, l, &t->bytes, &memory);
-    step_make(s->job, s->cluster, l, t, &step);
+    plan_step_make(s->job, s->cluster, l, t, &step);
     ret->layout = *l;
     ret->time_s = step.time_s;
     ret->memory_b = memory.total;
@@ -75,7 +75,7 @@ static void evaluate(const struct space *s, const struct layout *l, const struct
 }
 
 void candidate_make(const struct plan_job *job, const struct cluster *c, const struct layout *l,
-                    struct candidate *ret)
+                    struct found_layout *ret)
 {
     struct space s = { .job = job, .cluster = c };
     struct plan_tables t;
@@ -94,24 +94,24 @@ double search_limit(const struct search *s)
 }
 
 /* Put c where it belongs among the best, of which it takes the place 'hole'. */
-static void insert(struct search *s, int hole, const struct candidate *c)
+static void insert(struct search *s, int hole, const struct found_layout *c)
 {
-    while (hole > 0 && candidate_before(c, &s->best[hole - 1])) {
+    while (hole > 0 && found_layout_before(c, &s->best[hole - 1])) {
         s->best[hole] = s->best[hole - 1];
         hole--;
     }
     s->best[hole] = *c;
 }
 
-static void offer_best(struct search *s, const struct candidate *c)
+static void offer_best(struct search *s, const struct found_layout *c)
 {
-    if (s->n_best == s->opts.best && !candidate_before(c, &s->best[s->n_best - 1]))
+    if (s->n_best == s->opts.best && !found_layout_before(c, &s->best[s->n_best - 1]))
         return;
     for (int i = 0; i < s->n_best; i++) {
         if (s->opts.families ? !layout_same_degrees(&c->layout, &s->best[i].layout)
                              : layout_compare(&c->layout, &s->best[i].layout) != 0)
             continue;
-        if (candidate_before(c, &s->best[i]))
+        if (found_layout_before(c, &s->best[i]))
             insert(s, i, c);
         return;
     }
@@ -120,10 +120,10 @@ static void offer_best(struct search *s, const struct candidate *c)
     insert(s, s->n_best - 1, c);
 }
 
-static void offer(struct search *s, const struct candidate *c)
+static void offer(struct search *s, const struct found_layout *c)
 {
     offer_best(s, c);
-    if (s->opts.front && front_offer(&s->front, c) < 0)
+    if (s->opts.front && pareto_offer(&s->front, c) < 0)
         s->error = -ENOMEM;
 }
 
@@ -132,7 +132,7 @@ static bool hopeless(const struct search *s, double time_s, double memory_b, int
 {
     if (s->opts.whole || !(time_s > search_limit(s)))
         return false;
-    return !s->opts.front || front_beats(&s->front, time_s, memory_b, gpus);
+    return !s->opts.front || pareto_beats(&s->front, time_s, memory_b, gpus);
 }
 
 /* ---- cells ---- */
@@ -149,14 +149,14 @@ static void try_layout(struct cell_work *w, const struct layout *l)
 {
     struct search *s = w->s;
     double room = s->space->cluster->gpu.memory_b;
-    struct candidate c = { .gpus = layout_gpus(l) };
+    struct found_layout c = { .gpus = layout_gpus(l) };
     struct memory memory;
-    struct step step;
+    struct plan_step step;
 
     memory_make(s->space->job, l, &w->t->bytes, &memory);
     if (memory.total > room && !s->opts.whole)
         return;
-    step_make(s->space->job, s->space->cluster, l, w->t, &step);
+    plan_step_make(s->space->job, s->space->cluster, l, w->t, &step);
     s->made++;
     if (memory.total > room)
         return;
@@ -173,10 +173,10 @@ static double without_replicas(const struct cell_work *w, const struct layout *b
 {
     const struct space *space = w->s->space;
     struct layout l = *block;
-    struct step step;
+    struct plan_step step;
 
     l.zero = l.shard = 0;
-    step_make(space->job, space->cluster, &l, w->t, &step);
+    plan_step_make(space->job, space->cluster, &l, w->t, &step);
     return slack * (step.time_s - step.part[PART_DP] - step.part[PART_OPTIMIZER]);
 }
 
@@ -332,7 +332,7 @@ void search_init(struct search *s, const struct space *space, const struct searc
 
 void search_free(struct search *s)
 {
-    front_done(&s->front);
+    pareto_done(&s->front);
 }
 
 void search_merge(struct search *into, const struct search *from)
@@ -340,7 +340,7 @@ void search_merge(struct search *into, const struct search *from)
     for (int i = 0; i < from->n_best; i++)
         offer_best(into, &from->best[i]);
     for (size_t i = 0; i < from->front.n; i++)
-        if (front_offer(&into->front, &from->front.list[i]) < 0)
+        if (pareto_offer(&into->front, &from->front.list[i]) < 0)
             into->error = -ENOMEM;
     into->made += from->made;
     into->fit += from->fit;

@@ -46,13 +46,13 @@ struct search_cells {
 struct search {
     const struct space *space;
     struct search_opts opts;
-    struct candidate best[SEARCH_BEST_MAX]; /* that fit, the fastest first */
+    struct found_layout best[SEARCH_BEST_MAX]; /* that fit, the fastest first */
     int n_best;
-    double limit_s;     /* what another thread's search_limit() says; infinite at first */
-    struct front front; /* with opts.front */
-    double made;        /* layouts of which time and memory were computed */
-    double fit;         /* of those */
-    int error;          /* 0 or -ENOMEM */
+    double limit_s;      /* what another thread's search_limit() says; infinite at first */
+    struct pareto front; /* with opts.front */
+    double made;         /* layouts of which time and memory were computed */
+    double fit;          /* of those */
+    int error;           /* 0 or -ENOMEM */
 };
 
 /* -ENOMEM. search_cells_done() in any case. */
@@ -80,10 +80,10 @@ double search_limit(const struct search *s);
 void search_merge(struct search *into, const struct search *from);
 
 /* The layout that needs least memory: false when the space has none at all. */
-bool search_near(const struct space *space, struct candidate *ret);
+bool search_near(const struct space *space, struct found_layout *ret);
 
 /* Time and memory of one layout, from scratch. */
 void candidate_make(const struct plan_job *job, const struct cluster *c, const struct layout *l,
-                    struct candidate *ret);
+                    struct found_layout *ret);
 
 #endif

@@ -79,7 +79,7 @@ int dcmi_apply(const struct dcmi_reading *r, struct node *n)
         const struct dcmi_chip *c = &r->chips[i];
         struct pci_address at;
         bool placed = pci_address_parse(c->bdf, &at) == 0;
-        int d = library_device(n, placed ? &at : NULL);
+        int d = driver_source_device(n, placed ? &at : NULL);
 
         if (d < 0 || fill_device(n, &n->devices[d], c) < 0)
             return -ENOMEM;
@@ -104,7 +104,7 @@ static int read_text(const char *name, const char *text, size_t len, void *readi
     return dcmi_text_read(name, text, len, reading, e);
 }
 
-static const struct library library_dcmi = {
+static const struct driver_source library_dcmi = {
     .source = "dcmi",
     .note = "brim/dcmi.ini",
     .vendor = VENDOR_HUAWEI,
@@ -119,7 +119,7 @@ static const struct library library_dcmi = {
 static int read_dcmi(struct probe *p, struct node *n, struct err *e)
 {
     CLEANUP(freep) void *reading = NULL;
-    int rc = library_read(p, &library_dcmi, n, &reading, e);
+    int rc = driver_source_read(p, &library_dcmi, n, &reading, e);
 
     if (rc <= 0)
         return rc;

@@ -24,7 +24,7 @@ static int read_text(const char *name, const char *text, size_t len, void *readi
     return nvml_text_read(name, text, len, reading, e);
 }
 
-static const struct library library_nvml = {
+static const struct driver_source library_nvml = {
     .source = "nvml",
     .note = "brim/nvml.ini",
     .vendor = VENDOR_NVIDIA,
@@ -61,7 +61,7 @@ static void report(struct probe *p, const struct nvml_reading *r)
 static int read_nvml(struct probe *p, struct node *n, struct err *e)
 {
     CLEANUP(freep) void *reading = NULL;
-    int rc = library_read(p, &library_nvml, n, &reading, e);
+    int rc = driver_source_read(p, &library_nvml, n, &reading, e);
 
     if (rc <= 0)
         return rc;

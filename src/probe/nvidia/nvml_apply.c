@@ -75,7 +75,7 @@ static int match_gpus(struct node *n, struct match *m)
 
         if (is_nameless(g) || (!placed && g->error >= 0))
             continue;
-        m->device[i] = library_device(n, placed ? &at : NULL);
+        m->device[i] = driver_source_device(n, placed ? &at : NULL);
         if (m->device[i] < 0)
             return m->device[i];
     }
@@ -83,7 +83,7 @@ static int match_gpus(struct node *n, struct match *m)
     for (unsigned i = 0; i < m->r->n_gpus; i++) {
         if (!is_nameless(&m->r->gpus[i]))
             continue;
-        m->device[i] = guess ? find_left(n, m, 0) : library_device(n, NULL);
+        m->device[i] = guess ? find_left(n, m, 0) : driver_source_device(n, NULL);
         if (m->device[i] < 0)
             return m->device[i];
     }
@@ -312,8 +312,9 @@ static int set_peers(struct node *n, const struct match *m)
 
             if (m->device[b] < 0 || status >= NVML_PEER_SELF)
                 continue;
-            row = library_rank(n, m->device[a]);
-            n->peers[row * n->n_acc + library_rank(n, m->device[b])] = (uint8_t)peer_of(status);
+            row = driver_source_rank(n, m->device[a]);
+            n->peers[row * n->n_acc + driver_source_rank(n, m->device[b])] = (uint8_t)peer_of(
+                status);
         }
     }
     return 0;

@@ -159,7 +159,7 @@ static const struct metric {
     { ENTROPY, "", "0", "entropy_available_bits", 1 },
 };
 
-struct compat {
+struct node_exporter {
     struct sample_table *tables[N_FILES];
     struct signal_def defs[ARRAY_SIZE(metrics)];
     struct signal_set set;
@@ -185,8 +185,8 @@ static bool is_word(struct word w, const char *text)
 }
 
 /* Put a number where its metrics are. */
-static void put(const struct compat *c, struct signal_row *row, enum file file, struct word group,
-                struct word key, const char *number)
+static void put(const struct node_exporter *c, struct signal_row *row, enum file file,
+                struct word group, struct word key, const char *number)
 {
     double value = scan_number(&number);
 
@@ -196,7 +196,7 @@ static void put(const struct compat *c, struct signal_row *row, enum file file, 
             row->values[i] = value * (metrics[i].scale > 0 ? metrics[i].scale : c->page);
 }
 
-static void read_numbers(const struct compat *c, struct signal_row *row, enum file file,
+static void read_numbers(const struct node_exporter *c, struct signal_row *row, enum file file,
                          const char *at)
 {
     static const char digits[] = "0123456789";
@@ -211,7 +211,7 @@ static void read_numbers(const struct compat *c, struct signal_row *row, enum fi
 }
 
 /* The keys of this line with the numbers of the next one. */
-static void read_two_lines(const struct compat *c, struct signal_row *row, enum file file,
+static void read_two_lines(const struct node_exporter *c, struct signal_row *row, enum file file,
                            const char **at)
 {
     const char *keys = *at;
@@ -229,7 +229,7 @@ static void read_two_lines(const struct compat *c, struct signal_row *row, enum 
     }
 }
 
-static void read_file(const struct compat *c, struct signal_row *row, enum file file,
+static void read_file(const struct node_exporter *c, struct signal_row *row, enum file file,
                       const char *at)
 {
     const struct word none = { "", 0 };
@@ -260,20 +260,20 @@ static void read_file(const struct compat *c, struct signal_row *row, enum file 
     } while (scan_line(&at));
 }
 
-static void compat_close(void *state)
+static void node_exporter_close(void *state)
 {
-    struct compat *c = state;
+    struct node_exporter *c = state;
 
     for (size_t i = 0; i < N_FILES; i++)
         sample_table_close(c->tables[i]);
     free(c);
 }
 
-DEFINE_CLEANUP(struct compat, compat_close)
+DEFINE_CLEANUP(struct node_exporter, node_exporter_close)
 
-static int compat_open(void **state, const struct sampler_env *env, struct err *e)
+static int node_exporter_open(void **state, const struct sampler_env *env, struct err *e)
 {
-    CLEANUP(compat_closep) struct compat *c = calloc(1, sizeof(*c));
+    CLEANUP(node_exporter_closep) struct node_exporter *c = calloc(1, sizeof(*c));
 
     if (!c)
         return err_nomem(e);
@@ -292,9 +292,9 @@ static int compat_open(void **state, const struct sampler_env *env, struct err *
     return 0;
 }
 
-static int compat_sample(void *state, struct tick *t)
+static int node_exporter_sample(void *state, struct tick *t)
 {
-    struct compat *c = state;
+    struct node_exporter *c = state;
     struct signal_row *row = tick_add(t, &c->set, "");
 
     if (!row)
@@ -311,6 +311,7 @@ static int compat_sample(void *state, struct tick *t)
     return 0;
 }
 
-const struct sampler_ops sampler_compat = {
-    .name = "compat", .open = compat_open, .sample = compat_sample, .close = compat_close
-};
+const struct sampler_ops sampler_compat = { .name = "compat",
+                                            .open = node_exporter_open,
+                                            .sample = node_exporter_sample,
+                                            .close = node_exporter_close };

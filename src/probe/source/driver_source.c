@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int ask(struct probe *p, const struct library *lib, void **ret, struct err *e)
+static int ask(struct probe *p, const struct driver_source *lib, void **ret, struct err *e)
 {
     CLEANUP(str_done) struct str text = STR_INIT(lib->text_max);
     CLEANUP(freep) void *reading = NULL;
@@ -21,7 +21,7 @@ static int ask(struct probe *p, const struct library *lib, void **ret, struct er
     return 1;
 }
 
-static int recall(struct probe *p, const struct library *lib, void **ret, struct err *e)
+static int recall(struct probe *p, const struct driver_source *lib, void **ret, struct err *e)
 {
     CLEANUP(freep) char *text = malloc(lib->text_max);
     CLEANUP(freep) void *reading = calloc(1, lib->work.size);
@@ -43,7 +43,7 @@ static int recall(struct probe *p, const struct library *lib, void **ret, struct
 }
 
 /* Whether there is an accelerator that the library is there for. */
-static bool is_missed(const struct library *lib, const struct node *n)
+static bool is_missed(const struct driver_source *lib, const struct node *n)
 {
     for (size_t i = 0; i < n->n_devices; i++) {
         const struct device *d = &n->devices[i];
@@ -54,8 +54,8 @@ static bool is_missed(const struct library *lib, const struct node *n)
     return false;
 }
 
-int library_read(struct probe *p, const struct library *lib, const struct node *n, void **ret,
-                 struct err *e)
+int driver_source_read(struct probe *p, const struct driver_source *lib, const struct node *n,
+                       void **ret, struct err *e)
 {
     struct err said = { "" };
     int rc = tree_is_live(p->tree) ? ask(p, lib, ret, &said) : recall(p, lib, ret, &said);
@@ -68,7 +68,7 @@ int library_read(struct probe *p, const struct library *lib, const struct node *
     return rc < 0 ? err_set(e, rc, "%s", said.text) : rc;
 }
 
-int library_device(struct node *n, const struct pci_address *at)
+int driver_source_device(struct node *n, const struct pci_address *at)
 {
     int i = at ? node_find_device_at(n, *at) : ABSENT;
     struct device *d;
@@ -84,7 +84,7 @@ int library_device(struct node *n, const struct pci_address *at)
     return (int)n->n_devices - 1;
 }
 
-size_t library_rank(const struct node *n, int device)
+size_t driver_source_rank(const struct node *n, int device)
 {
     size_t rank = 0;
 

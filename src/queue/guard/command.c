@@ -40,7 +40,7 @@ static void collect(const struct str *order, const char *key, char **to)
 }
 
 /* "brim run" in front: argv[0] of the result is what is executed. */
-static int make_argv(struct local_command *c, struct arena *a, const struct local_guard *g,
+static int make_argv(struct queue_command *c, struct arena *a, const struct queue_guard *g,
                      const struct str *order)
 {
     static const char *const front[] = { program, "run", "--quiet", "--name" };
@@ -75,7 +75,7 @@ static void drop(char **env, const char *start)
     *to = NULL;
 }
 
-static int make_env(struct local_command *c, struct arena *a, const struct local_guard *g,
+static int make_env(struct queue_command *c, struct arena *a, const struct queue_guard *g,
                     const struct str *order)
 {
     size_t n = count(order, "env"), more = OWN_VARIABLES;
@@ -110,7 +110,7 @@ static int make_env(struct local_command *c, struct arena *a, const struct local
 }
 
 /* A file's name with %j (12, or 12_3), %A (12) and %a (3) replaced. */
-static const char *make_name(struct arena *a, const struct local_job *j, const char *pattern)
+static const char *make_name(struct arena *a, const struct queue_job *j, const char *pattern)
 {
     CLEANUP(str_done) struct str out = STR_INIT(PATH_TEXT);
 
@@ -121,7 +121,7 @@ static const char *make_name(struct arena *a, const struct local_job *j, const c
         }
         pattern++;
         if (*pattern == 'j')
-            local_job_label(j, &out);
+            queue_job_label(j, &out);
         else if (*pattern == 'A')
             str_addf(&out, "%lld", (long long)j->array);
         else if (*pattern == 'a')
@@ -132,7 +132,7 @@ static const char *make_name(struct arena *a, const struct local_job *j, const c
     return str_error(&out) ? NULL : arena_strdup(a, str_text(&out));
 }
 
-int local_command_make(struct local_command *ret, struct arena *a, const struct local_guard *g,
+int queue_command_make(struct queue_command *ret, struct arena *a, const struct queue_guard *g,
                        const struct str *order, struct err *e)
 {
     const char *out = wire_get(order, "out"), *err = wire_get(order, "err");
@@ -152,7 +152,7 @@ int local_command_make(struct local_command *ret, struct arena *a, const struct 
 
 /* ---- in the process that becomes it ---- */
 
-static int become_user(const struct local_job *j, struct err *e)
+static int become_user(const struct queue_job *j, struct err *e)
 {
     if (geteuid() != 0 || j->uid == 0)
         return 0;
@@ -172,7 +172,7 @@ static int open_output(const char *name, int to, struct err *e)
     return 0;
 }
 
-static int set_files(const struct local_command *c, struct err *e)
+static int set_files(const struct queue_command *c, struct err *e)
 {
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC), rc = 0;
 
@@ -223,7 +223,7 @@ static void reset_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-int local_command_become(const struct local_command *c, const struct local_guard *g, struct err *e)
+int queue_command_become(const struct queue_command *c, const struct queue_guard *g, struct err *e)
 {
     int rc = become_user(g->job, e);
 

@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "queue/guard/guard.h"
 
-struct local_command {
+struct queue_command {
     char **argv, **env;
     const struct str *order; /* borrowed */
     const char *cwd;
@@ -15,11 +15,11 @@ struct local_command {
 };
 
 /* Make it of the order. The order is borrowed. -EINVAL, -ENOMEM with a sentence. */
-int local_command_make(struct local_command *ret, struct arena *a, const struct local_guard *g,
+int queue_command_make(struct queue_command *ret, struct arena *a, const struct queue_guard *g,
                        const struct str *order, struct err *e) CHECK_RESULT;
 
 /* Become it. Returns only on failure, a negative errno with a sentence; -ENOENT: there is no such
  * command. */
-int local_command_become(const struct local_command *c, const struct local_guard *g, struct err *e);
+int queue_command_become(const struct queue_command *c, const struct queue_guard *g, struct err *e);
 
 #endif

@@ -79,7 +79,7 @@ static const struct entry *find(const struct entries *e, pid_t pid)
     return e->n ? bsearch(&key, e->all, e->n, sizeof(*e->all), by_pid) : NULL;
 }
 
-static struct local_cpu *guard(struct local_cpu *of, size_t n, pid_t pid)
+static struct cpu_time *guard(struct cpu_time *of, size_t n, pid_t pid)
 {
     for (size_t i = 0; i < n; i++)
         if (of[i].guard == pid)
@@ -88,9 +88,9 @@ static struct local_cpu *guard(struct local_cpu *of, size_t n, pid_t pid)
 }
 
 /* What a process used counts for the guard above it; a guard's own work is not its job's. */
-static void count(const struct entries *e, const struct entry *x, struct local_cpu *of, size_t n)
+static void count(const struct entries *e, const struct entry *x, struct cpu_time *of, size_t n)
 {
-    struct local_cpu *g = guard(of, n, x->pid);
+    struct cpu_time *g = guard(of, n, x->pid);
     const struct entry *above = x;
 
     if (g) {
@@ -106,7 +106,7 @@ static void count(const struct entries *e, const struct entry *x, struct local_c
         g->ticks += x->own + x->waited;
 }
 
-int local_cpu_read(int proc, struct local_cpu *of, size_t n)
+int cpu_time_read(int proc, struct cpu_time *of, size_t n)
 {
     struct entries e = { .n = 0 };
     int rc = list(&e, proc);

@@ -10,13 +10,13 @@
 
 /* One guard, and the clock ticks of all that descend from it: also of those that have ended and
  * were waited for. */
-struct local_cpu {
+struct cpu_time {
     pid_t guard;
     uint64_t ticks;
     bool there; /* it was found */
 };
 
 /* Fill in ticks and there. proc: a descriptor of /proc. 0, -ENOMEM or another negative errno. */
-int local_cpu_read(int proc, struct local_cpu *of, size_t n) CHECK_RESULT;
+int cpu_time_read(int proc, struct cpu_time *of, size_t n) CHECK_RESULT;
 
 #endif

@@ -33,7 +33,7 @@ static int make_folders(const char *path, struct err *e)
     return 0;
 }
 
-int local_files_open(const char *path, bool shared, struct err *e)
+int queue_files_open(const char *path, bool shared, struct err *e)
 {
     int rc = make_folders(path, e);
     CLEANUP(closep) int dir = -1;
@@ -63,7 +63,7 @@ static void end_name(char name[NAME], int64_t id, int32_t attempt)
     snprintf(name, NAME, "ends/%lld.%d", (long long)id, (int)attempt);
 }
 
-int local_folder_make(int dir, int64_t id, struct err *e)
+int queue_folder_make(int dir, int64_t id, struct err *e)
 {
     char name[NAME];
 
@@ -139,7 +139,7 @@ static int read_whole(int dir, const char *name, struct str *ret)
     return n < 0 ? -errno : str_error(ret);
 }
 
-int local_order_write(int dir, int64_t array, const struct str *order, struct err *e)
+int queue_order_write(int dir, int64_t array, const struct str *order, struct err *e)
 {
     char name[NAME];
     int rc;
@@ -150,7 +150,7 @@ int local_order_write(int dir, int64_t array, const struct str *order, struct er
                   : 0;
 }
 
-int local_order_read(int dir, int64_t array, struct str *ret, struct err *e)
+int queue_order_read(int dir, int64_t array, struct str *ret, struct err *e)
 {
     char name[NAME];
     int rc;
@@ -163,7 +163,7 @@ int local_order_read(int dir, int64_t array, struct str *ret, struct err *e)
 
 /* ---- claims ---- */
 
-int local_claim(int dir, int64_t id, int32_t attempt)
+int queue_claim(int dir, int64_t id, int32_t attempt)
 {
     char name[NAME], beside[NAME + 16], text[16];
     CLEANUP(closep) int fd = -1;
@@ -191,7 +191,7 @@ static pid_t read_pid(int fd)
     return (pid_t)value;
 }
 
-enum local_claimed local_claim_look(int dir, int64_t id, int32_t attempt, pid_t *pid)
+enum queue_claimed queue_claim_look(int dir, int64_t id, int32_t attempt, pid_t *pid)
 {
     char name[NAME];
     CLEANUP(closep) int fd = -1;
@@ -240,7 +240,7 @@ static uint64_t start_time(pid_t pid)
     return value;
 }
 
-int local_start_write(int dir, int64_t id, int32_t attempt, pid_t pid)
+int queue_start_write(int dir, int64_t id, int32_t attempt, pid_t pid)
 {
     CLEANUP(str_done) struct str text = STR_INIT(RECORD_MAX);
     char name[NAME], boot[64];
@@ -253,7 +253,7 @@ int local_start_write(int dir, int64_t id, int32_t attempt, pid_t pid)
     return write_whole(dir, name, &text);
 }
 
-enum local_started local_start_look(int dir, int64_t id, int32_t attempt, pid_t *pid)
+enum queue_started queue_start_look(int dir, int64_t id, int32_t attempt, pid_t *pid)
 {
     CLEANUP(str_done) struct str text = STR_INIT(RECORD_MAX);
     char name[NAME], boot[64];
@@ -276,7 +276,7 @@ enum local_started local_start_look(int dir, int64_t id, int32_t attempt, pid_t 
 
 /* ---- ends ---- */
 
-int local_end_write(int dir, int64_t id, int32_t attempt, const struct local_end *end)
+int queue_end_write(int dir, int64_t id, int32_t attempt, const struct queue_end *end)
 {
     CLEANUP(str_done) struct str text = STR_INIT(RECORD_MAX);
     char name[NAME];
@@ -291,7 +291,7 @@ int local_end_write(int dir, int64_t id, int32_t attempt, const struct local_end
     return write_whole(dir, name, &text);
 }
 
-int local_end_read(int dir, int64_t id, int32_t attempt, struct local_end *ret)
+int queue_end_read(int dir, int64_t id, int32_t attempt, struct queue_end *ret)
 {
     CLEANUP(str_done) struct str text = STR_INIT(RECORD_MAX);
     char name[NAME];
@@ -301,7 +301,7 @@ int local_end_read(int dir, int64_t id, int32_t attempt, struct local_end *ret)
     rc = read_whole(dir, name, &text);
     if (rc < 0)
         return rc;
-    *ret = (struct local_end){
+    *ret = (struct queue_end){
         .status = (int32_t)wire_int(&text, "status", 0),
         .stop = (uint8_t)wire_int(&text, "stop", 0),
         .lost = wire_int(&text, "lost", 0) != 0,
@@ -313,7 +313,7 @@ int local_end_read(int dir, int64_t id, int32_t attempt, struct local_end *ret)
     return 0;
 }
 
-int local_stop_write(int dir, int64_t id, int32_t attempt, enum local_stop stop)
+int queue_stop_write(int dir, int64_t id, int32_t attempt, enum queue_stop stop)
 {
     CLEANUP(str_done) struct str text = STR_INIT(RECORD_MAX);
     char name[NAME];
@@ -323,7 +323,7 @@ int local_stop_write(int dir, int64_t id, int32_t attempt, enum local_stop stop)
     return write_whole(dir, name, &text);
 }
 
-enum local_stop local_stop_read(int dir, int64_t id, int32_t attempt)
+enum queue_stop queue_stop_read(int dir, int64_t id, int32_t attempt)
 {
     CLEANUP(str_done) struct str text = STR_INIT(RECORD_MAX);
     char name[NAME];
@@ -331,14 +331,14 @@ enum local_stop local_stop_read(int dir, int64_t id, int32_t attempt)
 
     name_of(name, id, "stop", attempt);
     if (read_whole(dir, name, &text) < 0)
-        return LOCAL_GO;
-    stop = wire_int(&text, "stop", LOCAL_GO);
-    return stop == LOCAL_PREEMPT || stop == LOCAL_CANCEL ? (enum local_stop)stop : LOCAL_GO;
+        return QUEUE_GO;
+    stop = wire_int(&text, "stop", QUEUE_GO);
+    return stop == QUEUE_PREEMPT || stop == QUEUE_CANCEL ? (enum queue_stop)stop : QUEUE_GO;
 }
 
 /* ---- removing ---- */
 
-void local_attempt_forget(int dir, int64_t id, int32_t attempt)
+void queue_attempt_forget(int dir, int64_t id, int32_t attempt)
 {
     static const char *const files[] = { "start", "stop" };
     char name[NAME];
@@ -351,7 +351,7 @@ void local_attempt_forget(int dir, int64_t id, int32_t attempt)
     unlinkat(dir, name, 0);
 }
 
-void local_folder_remove(int dir, int64_t id)
+void queue_folder_remove(int dir, int64_t id)
 {
     char name[NAME];
     const struct dirent *entry;

@@ -17,40 +17,40 @@
 
 /* Open the folder, made if need be with jobs/ and ends/ in it; shared: others may look into it.
  * Returns a descriptor. */
-int local_files_open(const char *path, bool shared, struct err *e) CHECK_RESULT;
+int queue_files_open(const char *path, bool shared, struct err *e) CHECK_RESULT;
 
 /* Make the folder of a job. */
-int local_folder_make(int dir, int64_t id, struct err *e) CHECK_RESULT;
+int queue_folder_make(int dir, int64_t id, struct err *e) CHECK_RESULT;
 
-int local_order_write(int dir, int64_t array, const struct str *order, struct err *e) CHECK_RESULT;
-int local_order_read(int dir, int64_t array, struct str *ret, struct err *e) CHECK_RESULT;
+int queue_order_write(int dir, int64_t array, const struct str *order, struct err *e) CHECK_RESULT;
+int queue_order_read(int dir, int64_t array, struct str *ret, struct err *e) CHECK_RESULT;
 
 /* Claim an attempt: a descriptor that holds the lock, -EEXIST when it was claimed. */
-int local_claim(int dir, int64_t id, int32_t attempt) CHECK_RESULT;
+int queue_claim(int dir, int64_t id, int32_t attempt) CHECK_RESULT;
 
-enum local_claimed { CLAIM_NONE, CLAIM_HELD, CLAIM_LEFT };
+enum queue_claimed { CLAIM_NONE, CLAIM_HELD, CLAIM_LEFT };
 
 /* Whether an attempt is claimed and its guard lives, or not any more. *pid is that guard's. */
-enum local_claimed local_claim_look(int dir, int64_t id, int32_t attempt, pid_t *pid);
+enum queue_claimed queue_claim_look(int dir, int64_t id, int32_t attempt, pid_t *pid);
 
 /* Note that the command is process pid. Returns after it is on the disk. */
-int local_start_write(int dir, int64_t id, int32_t attempt, pid_t pid) CHECK_RESULT;
+int queue_start_write(int dir, int64_t id, int32_t attempt, pid_t pid) CHECK_RESULT;
 
-enum local_started { START_NONE, START_LIVES, START_GONE };
+enum queue_started { START_NONE, START_LIVES, START_GONE };
 
 /* Whether the command was about to be executed, and that very process is there. */
-enum local_started local_start_look(int dir, int64_t id, int32_t attempt, pid_t *pid);
+enum queue_started queue_start_look(int dir, int64_t id, int32_t attempt, pid_t *pid);
 
-int local_end_write(int dir, int64_t id, int32_t attempt, const struct local_end *end) CHECK_RESULT;
+int queue_end_write(int dir, int64_t id, int32_t attempt, const struct queue_end *end) CHECK_RESULT;
 /* 0, or -ENOENT when there is none. */
-int local_end_read(int dir, int64_t id, int32_t attempt, struct local_end *ret) CHECK_RESULT;
+int queue_end_read(int dir, int64_t id, int32_t attempt, struct queue_end *ret) CHECK_RESULT;
 
-int local_stop_write(int dir, int64_t id, int32_t attempt, enum local_stop stop) CHECK_RESULT;
-enum local_stop local_stop_read(int dir, int64_t id, int32_t attempt);
+int queue_stop_write(int dir, int64_t id, int32_t attempt, enum queue_stop stop) CHECK_RESULT;
+enum queue_stop queue_stop_read(int dir, int64_t id, int32_t attempt);
 
 /* Remove what tells of an attempt, once the database has it: all but the claim, which a guard may
  * still come to that was started long ago. All of a job. */
-void local_attempt_forget(int dir, int64_t id, int32_t attempt);
-void local_folder_remove(int dir, int64_t id);
+void queue_attempt_forget(int dir, int64_t id, int32_t attempt);
+void queue_folder_remove(int dir, int64_t id);
 
 #endif

@@ -32,7 +32,7 @@ static void read_own(char *text, size_t size)
     closep(&fd);
 }
 
-static bool make(struct local_group *g, const char *folder, const char *own, const char *name)
+static bool make(struct queue_group *g, const char *folder, const char *own, const char *name)
 {
     char procs[sizeof(g->path) + 16];
     int len = (int)strcspn(own, "\n");
@@ -52,11 +52,11 @@ static bool make(struct local_group *g, const char *folder, const char *own, con
     return true;
 }
 
-int local_group_open(struct local_group *g, int64_t id, struct err *e)
+int queue_group_open(struct queue_group *g, int64_t id, struct err *e)
 {
     char text[4096], name[64];
 
-    *g = (struct local_group){ .proc = -1 };
+    *g = (struct queue_group){ .proc = -1 };
     snprintf(name, sizeof(name), "brim-job-%lld.%d", (long long)id, (int)getpid());
     read_own(text, sizeof(text));
     for (size_t i = 0; i < ARRAY_SIZE(hierarchies) && !g->path[0]; i++) {
@@ -71,7 +71,7 @@ int local_group_open(struct local_group *g, int64_t id, struct err *e)
     return family_open(&g->family, g->proc, true, getpid(), e);
 }
 
-static int open_procs(const struct local_group *g, int flags)
+static int open_procs(const struct queue_group *g, int flags)
 {
     char name[sizeof(g->path) + 16];
 
@@ -81,7 +81,7 @@ static int open_procs(const struct local_group *g, int flags)
     return open(name, flags | O_CLOEXEC);
 }
 
-void local_group_join(const struct local_group *g)
+void queue_group_join(const struct queue_group *g)
 {
     CLEANUP(closep) int fd = open_procs(g, O_WRONLY);
 
@@ -91,7 +91,7 @@ void local_group_join(const struct local_group *g)
 
 /* The processes of the control group: a job may have left its guard's family by ptrace and the
  * like. */
-static size_t send_group(const struct local_group *g, int signal)
+static size_t send_group(const struct queue_group *g, int signal)
 {
     CLEANUP(closep) int fd = open_procs(g, O_RDONLY);
     char text[16384];
@@ -112,14 +112,14 @@ static size_t send_group(const struct local_group *g, int signal)
     return n;
 }
 
-size_t local_group_send(struct local_group *g, int signal)
+size_t queue_group_send(struct queue_group *g, int signal)
 {
     size_t n = sweep_all(g->family, signal);
 
     return MAX(n, send_group(g, signal));
 }
 
-void local_group_close(struct local_group *g)
+void queue_group_close(struct queue_group *g)
 {
     if (g->path[0])
         rmdir(g->path);

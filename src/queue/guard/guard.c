@@ -26,14 +26,14 @@ enum { MS = 1000000, RETRY_MS = 1000, NAME = 64 };
 
 /* What a guard holds. */
 struct hold {
-    const struct local_guard *g;
+    const struct queue_guard *g;
     int dir, claim, signals;
-    struct local_group group;
-    struct local_course course;
-    struct local_end end;
+    struct queue_group group;
+    struct stop_sequence course;
+    struct queue_end end;
     pid_t pid;
     bool gone; /* the first process, whose status is in end */
-    enum local_stop wanted;
+    enum queue_stop wanted;
 };
 
 static int64_t wall_ms(void)
@@ -51,21 +51,21 @@ static int64_t now_ms(void)
 /* What a child that could not become the command says to its parent. */
 struct said {
     int error;
-    char text[LOCAL_REASON];
+    char text[QUEUE_REASON];
 };
 
 /* In the child: wait until the start is on the disk, then become the command. */
-static void become(const struct hold *h, const struct local_command *c, int go, int told)
+static void become(const struct hold *h, const struct queue_command *c, int go, int told)
 {
     struct said said = { .error = 0 };
     struct err e = { "" };
     char byte;
 
     setpgid(0, 0);
-    local_group_join(&h->group);
+    queue_group_join(&h->group);
     if (read(go, &byte, 1) != 1)
         _exit(1); /* the guard died, or could not write: nothing is to be executed */
-    said.error = -local_command_become(c, h->g, &e);
+    said.error = -queue_command_become(c, h->g, &e);
     snprintf(said.text, sizeof(said.text), "%.*s", (int)sizeof(said.text) - 1, e.text);
     if (write(told, &said, sizeof(said)) < 0)
         _exit(1);
@@ -74,7 +74,7 @@ static void become(const struct hold *h, const struct local_command *c, int go, 
 
 static int open_output(const struct hold *h, struct err *e)
 {
-    const struct local_job *j = h->g->job;
+    const struct queue_job *j = h->g->job;
     char name[NAME];
     int fd;
 
@@ -94,9 +94,9 @@ static int open_output(const struct hold *h, struct err *e)
 /* Let the child go once its start is on the disk; hear whether it became the command. */
 static int let_go(struct hold *h, int go, int told, struct err *e)
 {
-    const struct local_job *j = h->g->job;
+    const struct queue_job *j = h->g->job;
     struct said said = { .error = 0 };
-    int rc = local_start_write(h->dir, j->id, j->attempt, h->pid);
+    int rc = queue_start_write(h->dir, j->id, j->attempt, h->pid);
     ssize_t n;
 
     if (rc < 0)
@@ -112,7 +112,7 @@ static int let_go(struct hold *h, int go, int told, struct err *e)
     return err_set(e, said.error ? -said.error : -EIO, "%s", said.text);
 }
 
-static int start(struct hold *h, const struct local_command *c, struct err *e)
+static int start(struct hold *h, const struct queue_command *c, struct err *e)
 {
     int go[2] = { -1, -1 }, told[2] = { -1, -1 }, rc = 0;
 
@@ -140,15 +140,15 @@ static int launch(struct hold *h, struct err *e)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     CLEANUP(str_done) struct str order = STR_INIT(WIRE_ORDER);
-    struct local_command c = { .output = -1 };
-    int rc = local_order_read(h->dir, h->g->job->array, &order, e);
+    struct queue_command c = { .output = -1 };
+    int rc = queue_order_read(h->dir, h->g->job->array, &order, e);
 
     if (rc == 0)
-        rc = local_command_make(&c, &a, h->g, &order, e);
+        rc = queue_command_make(&c, &a, h->g, &order, e);
     if (rc == 0)
         rc = c.output = open_output(h, e);
     if (rc >= 0)
-        rc = local_group_open(&h->group, h->g->job->id, e);
+        rc = queue_group_open(&h->group, h->g->job->id, e);
     if (rc >= 0)
         rc = start(h, &c, e);
     closep(&c.output);
@@ -172,19 +172,19 @@ static void reap(struct hold *h)
 
 static void take_signals(struct hold *h)
 {
-    const struct local_job *j = h->g->job;
+    const struct queue_job *j = h->g->job;
     struct signalfd_siginfo s;
 
     while (read(h->signals, &s, sizeof(s)) == sizeof(s))
         if (s.ssi_signo == SIGTERM)
-            h->wanted = local_stop_read(h->dir, j->id, j->attempt);
+            h->wanted = queue_stop_read(h->dir, j->id, j->attempt);
     reap(h);
 }
 
-static void send(struct hold *h, struct course_step step)
+static void send(struct hold *h, struct stop_step step)
 {
     if (step.whom == COURSE_ALL)
-        (void)local_group_send(&h->group, step.signal);
+        (void)queue_group_send(&h->group, step.signal);
     else if (!h->gone)
         kill(step.whom == COURSE_GROUP ? -h->pid : h->pid, step.signal);
 }
@@ -202,14 +202,14 @@ static void rest(const struct hold *h)
 
 static void keep(struct hold *h)
 {
-    course_begin(&h->course, h->g->job, now_ms());
+    stop_sequence_begin(&h->course, h->g->job, now_ms());
     for (;;) {
-        struct course_step step;
+        struct stop_step step;
 
         take_signals(h);
-        if (h->gone && local_group_send(&h->group, 0) == 0)
+        if (h->gone && queue_group_send(&h->group, 0) == 0)
             break;
-        while ((step = course_next(&h->course, h->wanted, h->gone, now_ms())).signal) {
+        while ((step = stop_sequence_next(&h->course, h->wanted, h->gone, now_ms())).signal) {
             if (!h->gone)
                 h->end.stop = h->course.stop;
             send(h, step);
@@ -225,8 +225,8 @@ static int prepare(struct hold *h)
     sigset_t watched, all;
 
     setsid();
-    local_fds_close(LOCAL_LOW_FDS);
-    if (local_fds_null(LOCAL_LOW_FDS) < 0)
+    queue_fds_close(QUEUE_LOW_FDS);
+    if (queue_fds_null(QUEUE_LOW_FDS) < 0)
         return -errno;
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     (void)prctl(PR_SET_NAME, "brim-guard", 0, 0, 0);
@@ -244,18 +244,18 @@ static int prepare(struct hold *h)
 /* A full disk may become less full: devices stay given until then. */
 static void leave_word(struct hold *h)
 {
-    const struct local_job *j = h->g->job;
+    const struct queue_job *j = h->g->job;
 
-    while (local_end_write(h->dir, j->id, j->attempt, &h->end) == -ENOSPC)
+    while (queue_end_write(h->dir, j->id, j->attempt, &h->end) == -ENOSPC)
         (void)poll(NULL, 0, RETRY_MS);
 }
 
 /* An engine that died shall take up what comes next; one that was stopped shall not. */
 static void wake_engine(const struct hold *h)
 {
-    if (faccessat(h->dir, LOCAL_STOPPED, F_OK, 0) == 0 || local_engine_lives(h->dir))
+    if (faccessat(h->dir, QUEUE_STOPPED, F_OK, 0) == 0 || queue_engine_lives(h->dir))
         return;
-    if (local_engine_start(h->g->folder) < 0)
+    if (queue_engine_start(h->g->folder) < 0)
         return; /* the next command does */
 }
 
@@ -271,7 +271,7 @@ static void say_unstarted(struct hold *h, int rc, const char *why)
     int status = rc == -ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_NOT_EXECUTABLE;
 
     h->end.unstarted = true;
-    h->end.status = (passes(rc) ? LOCAL_REQUEUED : status) << 8;
+    h->end.status = (passes(rc) ? QUEUE_REQUEUED : status) << 8;
     h->end.end_ms = wall_ms();
     snprintf(h->end.text, sizeof(h->end.text), "not started: %.*s", (int)sizeof(h->end.text) - 16,
              why);
@@ -279,7 +279,7 @@ static void say_unstarted(struct hold *h, int rc, const char *why)
         (void)poll(NULL, 0, RETRY_MS);
 }
 
-static void guard(const struct local_guard *g)
+static void guard(const struct queue_guard *g)
 {
     struct hold h = { .g = g, .dir = -1, .claim = -1, .signals = -1, .group = { .proc = -1 } };
     struct err e = { "" };
@@ -287,23 +287,23 @@ static void guard(const struct local_guard *g)
 
     if (rc < 0)
         _exit(1);
-    h.claim = local_claim(h.dir, g->job->id, g->job->attempt);
+    h.claim = queue_claim(h.dir, g->job->id, g->job->attempt);
     if (h.claim < 0)
         _exit(h.claim != -EEXIST);
-    h.wanted = local_stop_read(h.dir, g->job->id, g->job->attempt);
-    rc = h.wanted == LOCAL_GO ? launch(&h, &e) : err_set(&e, -EAGAIN, "it was to stop before that");
+    h.wanted = queue_stop_read(h.dir, g->job->id, g->job->attempt);
+    rc = h.wanted == QUEUE_GO ? launch(&h, &e) : err_set(&e, -EAGAIN, "it was to stop before that");
     if (rc < 0)
         say_unstarted(&h, rc, e.text);
     else
         keep(&h);
-    local_group_close(&h.group);
+    queue_group_close(&h.group);
     leave_word(&h);
     close(h.claim);
     wake_engine(&h);
     _exit(0);
 }
 
-pid_t local_guard_start(const struct local_guard *g)
+pid_t queue_guard_start(const struct queue_guard *g)
 {
     pid_t pid = fork();
 
@@ -314,9 +314,9 @@ pid_t local_guard_start(const struct local_guard *g)
 
 /* ---- the engine ---- */
 
-bool local_engine_lives(int dir)
+bool queue_engine_lives(int dir)
 {
-    CLEANUP(closep) int fd = openat(dir, LOCAL_LOCK, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    CLEANUP(closep) int fd = openat(dir, QUEUE_LOCK, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 
     return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;
 }
@@ -331,13 +331,13 @@ static void become_engine(const char *folder)
     setsid();
     if (fork() != 0)
         _exit(0);
-    snprintf(path, sizeof(path), "%s/" LOCAL_LOG, folder);
+    snprintf(path, sizeof(path), "%s/" QUEUE_LOG, folder);
     log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (local_fds_null(LOCAL_LOW_FDS) < 0)
+    if (queue_fds_null(QUEUE_LOW_FDS) < 0)
         _exit(1);
     if (log >= 0)
         dup2(log, 2);
-    local_fds_close(LOCAL_LOW_FDS);
+    queue_fds_close(QUEUE_LOW_FDS);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (chdir("/") < 0)
@@ -346,7 +346,7 @@ static void become_engine(const char *folder)
     _exit(1);
 }
 
-int local_engine_start(const char *folder)
+int queue_engine_start(const char *folder)
 {
     pid_t pid = fork();
 

@@ -7,8 +7,8 @@
 
 #include "queue/job/job.h"
 
-struct local_guard {
-    const struct local_job *job;
+struct queue_guard {
+    const struct queue_job *job;
     const char *folder;      /* of the queue */
     const char *cpus;        /* that the job is bound to, as the kernel lists them; "": any */
     const char *const *give; /* variables for the job, name and value by turns; NULL behind them */
@@ -16,20 +16,20 @@ struct local_guard {
 };
 
 /* Start one. Its pid, or a negative errno. */
-pid_t local_guard_start(const struct local_guard *g) CHECK_RESULT;
+pid_t queue_guard_start(const struct queue_guard *g) CHECK_RESULT;
 
 /* Start the engine of a queue's folder on demand, as a process of its own; whether it comes up
  * shows at the socket. 0 or a negative errno. */
-int local_engine_start(const char *folder) CHECK_RESULT;
+int queue_engine_start(const char *folder) CHECK_RESULT;
 
 /* Whether an engine holds the folder's lock. */
-bool local_engine_lives(int dir);
+bool queue_engine_lives(int dir);
 
 /* There while no engine is to be started by itself: its operator ended it, or runs one as a
  * service. And while one is there for all users. */
-#define LOCAL_STOPPED "stopped"
-#define LOCAL_SHARED "shared"
-#define LOCAL_LOCK "lock"
-#define LOCAL_LOG "engine.log"
+#define QUEUE_STOPPED "stopped"
+#define QUEUE_SHARED "shared"
+#define QUEUE_LOCK "lock"
+#define QUEUE_LOG "engine.log"
 
 #endif

@@ -2,19 +2,19 @@
 
 #include <signal.h>
 
-static const struct course_step nothing = { 0, COURSE_FIRST };
+static const struct stop_step nothing = { 0, COURSE_FIRST };
 
 /* When something is to be done about the limit. */
-static int64_t limit_due(const struct local_course *c)
+static int64_t limit_due(const struct stop_sequence *c)
 {
     if (c->limit_ms <= 0)
         return INT64_MAX;
     return c->begin_ms + c->limit_ms - (c->stage == COURSE_RUNS ? c->warn_ms : 0);
 }
 
-void course_begin(struct local_course *c, const struct local_job *j, int64_t now_ms)
+void stop_sequence_begin(struct stop_sequence *c, const struct queue_job *j, int64_t now_ms)
 {
-    *c = (struct local_course){
+    *c = (struct stop_sequence){
         .begin_ms = now_ms,
         .limit_ms = j->limit_ms,
         .warn_ms = MIN(j->warn_ms, j->limit_ms),
@@ -24,65 +24,65 @@ void course_begin(struct local_course *c, const struct local_job *j, int64_t now
     c->due_ms = limit_due(c);
 }
 
-static struct course_step terminate(struct local_course *c, enum local_stop stop, int64_t now_ms,
-                                    int64_t patience_ms)
+static struct stop_step terminate(struct stop_sequence *c, enum queue_stop stop, int64_t now_ms,
+                                  int64_t patience_ms)
 {
     c->stage = COURSE_TERM;
     c->stop = (uint8_t)stop;
     c->due_ms = now_ms + patience_ms;
-    return (struct course_step){ SIGTERM, COURSE_GROUP };
+    return (struct stop_step){ SIGTERM, COURSE_GROUP };
 }
 
-static struct course_step ask(struct local_course *c, int64_t now_ms)
+static struct stop_step ask(struct stop_sequence *c, int64_t now_ms)
 {
     if (c->grace_ms <= 0)
-        return terminate(c, LOCAL_PREEMPT, now_ms, COURSE_KILL_MS);
+        return terminate(c, QUEUE_PREEMPT, now_ms, COURSE_KILL_MS);
     c->stage = COURSE_ASKED;
-    c->stop = LOCAL_PREEMPT;
+    c->stop = QUEUE_PREEMPT;
     c->due_ms = now_ms + c->grace_ms;
-    return (struct course_step){ c->signal, COURSE_FIRST };
+    return (struct stop_step){ c->signal, COURSE_FIRST };
 }
 
 /* The first process has gone; others are asked to, within what is left of its time. */
-static struct course_step leave(struct local_course *c, int64_t now_ms)
+static struct stop_step leave(struct stop_sequence *c, int64_t now_ms)
 {
     c->alone = true;
     if (c->stage < COURSE_ASKED)
-        (void)terminate(c, LOCAL_GO, now_ms, COURSE_REST_MS);
+        (void)terminate(c, QUEUE_GO, now_ms, COURSE_REST_MS);
     else if (c->stage == COURSE_ASKED)
         c->stage = COURSE_TERM;
-    return (struct course_step){ SIGTERM, COURSE_ALL };
+    return (struct stop_step){ SIGTERM, COURSE_ALL };
 }
 
-static struct course_step while_it_runs(struct local_course *c, enum local_stop wanted,
-                                        int64_t now_ms)
+static struct stop_step while_it_runs(struct stop_sequence *c, enum queue_stop wanted,
+                                      int64_t now_ms)
 {
-    if (wanted == LOCAL_PREEMPT)
+    if (wanted == QUEUE_PREEMPT)
         return ask(c, now_ms);
     if (c->limit_ms > 0 && now_ms >= c->begin_ms + c->limit_ms)
-        return terminate(c, LOCAL_LIMIT, now_ms, COURSE_KILL_MS);
+        return terminate(c, QUEUE_LIMIT, now_ms, COURSE_KILL_MS);
     if (c->stage == COURSE_RUNS && c->warn_ms > 0 && now_ms >= limit_due(c)) {
         c->stage = COURSE_WARNED;
         c->due_ms = limit_due(c);
-        return (struct course_step){ c->signal, COURSE_FIRST };
+        return (struct stop_step){ c->signal, COURSE_FIRST };
     }
     return nothing;
 }
 
-struct course_step course_next(struct local_course *c, enum local_stop wanted, bool gone,
-                               int64_t now_ms)
+struct stop_step stop_sequence_next(struct stop_sequence *c, enum queue_stop wanted, bool gone,
+                                    int64_t now_ms)
 {
     if (gone && !c->alone && c->stage < COURSE_KILL)
         return leave(c, now_ms);
-    if (wanted == LOCAL_CANCEL && c->stage < COURSE_TERM)
-        return terminate(c, LOCAL_CANCEL, now_ms, COURSE_KILL_MS);
+    if (wanted == QUEUE_CANCEL && c->stage < COURSE_TERM)
+        return terminate(c, QUEUE_CANCEL, now_ms, COURSE_KILL_MS);
     if (c->stage < COURSE_ASKED)
         return while_it_runs(c, wanted, now_ms);
     if (now_ms < c->due_ms)
         return nothing;
     if (c->stage == COURSE_ASKED)
-        return terminate(c, LOCAL_PREEMPT, now_ms, COURSE_KILL_MS);
+        return terminate(c, QUEUE_PREEMPT, now_ms, COURSE_KILL_MS);
     c->stage = COURSE_KILL;
     c->due_ms = now_ms + COURSE_AGAIN_MS;
-    return (struct course_step){ SIGKILL, COURSE_ALL };
+    return (struct stop_step){ SIGKILL, COURSE_ALL };
 }

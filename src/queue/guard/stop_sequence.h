@@ -9,31 +9,31 @@ enum {
     COURSE_AGAIN_MS = 500,  /* SIGKILL is sent again */
 };
 
-enum course_stage { COURSE_RUNS, COURSE_WARNED, COURSE_ASKED, COURSE_TERM, COURSE_KILL };
+enum stop_stage { COURSE_RUNS, COURSE_WARNED, COURSE_ASKED, COURSE_TERM, COURSE_KILL };
 
-struct local_course {
+struct stop_sequence {
     int64_t begin_ms, limit_ms, warn_ms, grace_ms;
     int signal;
-    uint8_t stage; /* enum course_stage */
-    uint8_t stop;  /* enum local_stop: why it is being ended */
+    uint8_t stage; /* enum stop_stage */
+    uint8_t stop;  /* enum queue_stop: why it is being ended */
     bool alone;    /* the first process has gone */
     int64_t due_ms;
 };
 
-enum course_whom { COURSE_FIRST, COURSE_GROUP, COURSE_ALL };
+enum stop_whom { COURSE_FIRST, COURSE_GROUP, COURSE_ALL };
 
-struct course_step {
+struct stop_step {
     int signal; /* 0: nothing */
-    enum course_whom whom;
+    enum stop_whom whom;
 };
 
 /* A job starts. */
-void course_begin(struct local_course *c, const struct local_job *j, int64_t now_ms);
+void stop_sequence_begin(struct stop_sequence *c, const struct queue_job *j, int64_t now_ms);
 
 /* What to send now: wanted is what the engine asks for, gone whether the first process has ended.
  * Sets c->due_ms to when to ask again; INT64_MAX: when something happens. Ask until nothing is to
  * be sent. */
-struct course_step course_next(struct local_course *c, enum local_stop wanted, bool gone,
-                               int64_t now_ms);
+struct stop_step stop_sequence_next(struct stop_sequence *c, enum queue_stop wanted, bool gone,
+                                    int64_t now_ms);
 
 #endif

@@ -7,7 +7,7 @@
 
 enum { FDS = 1024 };
 
-void local_fds_close(int from)
+void queue_fds_close(int from)
 {
     if (syscall(SYS_close_range, from, ~0U, 0) == 0)
         return;
@@ -15,7 +15,7 @@ void local_fds_close(int from)
         close(fd);
 }
 
-int local_fds_null(int n)
+int queue_fds_null(int n)
 {
     int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 

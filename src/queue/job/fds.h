@@ -3,12 +3,12 @@
 #define BRIM_QUEUE_JOB_FDS_H
 #include "base/compiler.h"
 
-enum { LOCAL_LOW_FDS = 3 /* those of stdin, stdout, stderr */ };
+enum { QUEUE_LOW_FDS = 3 /* those of stdin, stdout, stderr */ };
 
 /* Close all from one on: an engine's lock must not live on in another process. */
-void local_fds_close(int from);
+void queue_fds_close(int from);
 
 /* Let the first n stand for /dev/null. 0 or a negative errno. */
-int local_fds_null(int n) CHECK_RESULT;
+int queue_fds_null(int n) CHECK_RESULT;
 
 #endif

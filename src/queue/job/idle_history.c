@@ -7,7 +7,7 @@
 #include "model/job/job_spec.h"
 
 /* "100-170" or "300-" at *at, which moves behind it. */
-static bool read_burst(const char **at, struct local_burst *ret, bool *open)
+static bool read_burst(const char **at, struct queue_burst *ret, bool *open)
 {
     uint64_t from = 0, to = 0;
     int n = parse_digits(*at, 10, 18, &from);
@@ -18,30 +18,30 @@ static bool read_burst(const char **at, struct local_burst *ret, bool *open)
     n = parse_digits(*at, 10, 18, &to);
     *at += n;
     *open = n == 0;
-    *ret = (struct local_burst){ (int64_t)from, (int64_t)(*open ? from : to) };
+    *ret = (struct queue_burst){ (int64_t)from, (int64_t)(*open ? from : to) };
     return *open || to >= from;
 }
 
-void local_use_read(const struct local_job *j, struct local_use *ret)
+void idle_history_read(const struct queue_job *j, struct idle_history *ret)
 {
-    struct local_use u = { .n = 0 };
+    struct idle_history u = { .n = 0 };
     const char *at = j->used;
 
-    while (u.n < LOCAL_BURSTS && !u.busy && read_burst(&at, &u.bursts[u.n], &u.busy)) {
+    while (u.n < QUEUE_BURSTS && !u.busy && read_burst(&at, &u.bursts[u.n], &u.busy)) {
         u.n++;
         at += *at == ' ';
     }
     if (*at || u.n == 0)
-        u = (struct local_use){ { { j->since_ms, j->since_ms } }, 1, true };
+        u = (struct idle_history){ { { j->since_ms, j->since_ms } }, 1, true };
     *ret = u;
 }
 
-static void write_use(struct local_job *j, const struct local_use *u)
+static void write_use(struct queue_job *j, const struct idle_history *u)
 {
     size_t len = 0;
 
     for (int i = 0; i < u->n; i++) {
-        const struct local_burst *b = &u->bursts[i];
+        const struct queue_burst *b = &u->bursts[i];
         bool open = i == u->n - 1 && u->busy;
 
         len += (size_t)snprintf(j->used + len, sizeof(j->used) - len, "%s%lld-", i ? " " : "",
@@ -53,19 +53,19 @@ static void write_use(struct local_job *j, const struct local_use *u)
 }
 
 /* As the scheduler does: of too many, it worked between the first two as well. */
-static void add_burst(struct local_use *u, int64_t from_ms, int64_t to_ms)
+static void add_burst(struct idle_history *u, int64_t from_ms, int64_t to_ms)
 {
-    if (u->n == LOCAL_BURSTS) {
+    if (u->n == QUEUE_BURSTS) {
         u->bursts[1].from_ms = u->bursts[0].from_ms;
-        memmove(&u->bursts[0], &u->bursts[1], (LOCAL_BURSTS - 1) * sizeof(*u->bursts));
+        memmove(&u->bursts[0], &u->bursts[1], (QUEUE_BURSTS - 1) * sizeof(*u->bursts));
         u->n--;
     }
-    u->bursts[u->n++] = (struct local_burst){ from_ms, to_ms };
+    u->bursts[u->n++] = (struct queue_burst){ from_ms, to_ms };
 }
 
-void local_use_begin(struct local_job *j)
+void idle_history_begin(struct queue_job *j)
 {
-    struct local_use u = { { { j->since_ms, j->since_ms } }, 1, true };
+    struct idle_history u = { { { j->since_ms, j->since_ms } }, 1, true };
 
     write_use(j, &u);
     j->milli = -1;
@@ -75,23 +75,23 @@ void local_use_begin(struct local_job *j)
 }
 
 /* Time that nobody saw. */
-static void add_gap(struct local_use *u, int64_t seen_ms, int64_t now_ms)
+static void add_gap(struct idle_history *u, int64_t seen_ms, int64_t now_ms)
 {
     if (now_ms < seen_ms) /* no time of before means anything */
-        *u = (struct local_use){ { { now_ms, now_ms } }, 1, u->busy };
-    else if (now_ms - seen_ms > LOCAL_GAP_MS && !u->busy)
+        *u = (struct idle_history){ { { now_ms, now_ms } }, 1, u->busy };
+    else if (now_ms - seen_ms > QUEUE_GAP_MS && !u->busy)
         add_burst(u, seen_ms, now_ms);
 }
 
-bool local_use_note(struct local_job *j, int64_t now_ms, int milli)
+bool idle_history_note(struct queue_job *j, int64_t now_ms, int milli)
 {
     bool idle = milli <= WORK_IDLE, changed;
-    struct local_use u;
+    struct idle_history u;
 
     j->milli = milli;
     if (milli < 0)
         return false;
-    local_use_read(j, &u);
+    idle_history_read(j, &u);
     add_gap(&u, j->seen_ms, now_ms);
     changed = idle == u.busy;
     if (changed && idle)
@@ -106,22 +106,22 @@ bool local_use_note(struct local_job *j, int64_t now_ms, int milli)
     return changed;
 }
 
-bool local_use_due(const struct local_job *j)
+bool idle_history_due(const struct queue_job *j)
 {
-    struct local_use u;
+    struct idle_history u;
 
     if (!j->kept_ms)
         return true;
-    local_use_read(j, &u);
-    return !u.busy && (j->seen_ms - j->kept_ms >= LOCAL_KEEP_MS || j->seen_ms < j->kept_ms);
+    idle_history_read(j, &u);
+    return !u.busy && (j->seen_ms - j->kept_ms >= QUEUE_KEEP_MS || j->seen_ms < j->kept_ms);
 }
 
-int64_t local_use_idle_ms(const struct local_job *j, int64_t now_ms)
+int64_t idle_history_idle_ms(const struct queue_job *j, int64_t now_ms)
 {
-    struct local_use u;
+    struct idle_history u;
 
-    local_use_read(j, &u);
-    if (u.busy || now_ms - j->seen_ms > LOCAL_GAP_MS)
+    idle_history_read(j, &u);
+    if (u.busy || now_ms - j->seen_ms > QUEUE_GAP_MS)
         return 0;
     return u.bursts[u.n - 1].to_ms;
 }

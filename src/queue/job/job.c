@@ -50,7 +50,7 @@ static bool range(const char **at, int64_t *first, int64_t *last, int64_t *step)
     return *last >= *first && *step > 0;
 }
 
-int local_array(const char *text, int32_t *width, local_task_fn *fn, void *arg, struct err *e)
+int queue_array(const char *text, int32_t *width, queue_task_fn *fn, void *arg, struct err *e)
 {
     int64_t first, last, step, before = -1, n = 0, most = 0;
     const char *at = text;
@@ -61,9 +61,9 @@ int local_array(const char *text, int32_t *width, local_task_fn *fn, void *arg, 
         for (int64_t task = first; task <= last; task += step) {
             int rc;
 
-            if (++n > LOCAL_TASKS)
+            if (++n > QUEUE_TASKS)
                 return err_set(e, -EINVAL, "--array %s: an array has at most %d jobs", text,
-                               LOCAL_TASKS);
+                               QUEUE_TASKS);
             rc = fn(arg, (int32_t)task);
             if (rc < 0)
                 return rc;
@@ -85,7 +85,7 @@ static const char *const after_names[] = {
     [AFTER_ANY] = "afterany", [AFTER_NOT_OK] = "afternotok",
 };
 
-const char *local_after_name(enum local_after_kind kind)
+const char *queue_after_name(enum queue_after_kind kind)
 {
     return after_names[kind];
 }
@@ -104,7 +104,7 @@ static int after_kind(const char **at)
     return -1;
 }
 
-int local_after_next(const char **at, enum local_after_kind *kind, int64_t *id, struct err *e)
+int queue_after_next(const char **at, enum queue_after_kind *kind, int64_t *id, struct err *e)
 {
     const char *from = *at;
     int word;
@@ -118,7 +118,7 @@ int local_after_next(const char **at, enum local_after_kind *kind, int64_t *id, 
                            "--after %s: say after:ID, afterok:ID, afterany:ID or afternotok:ID, "
                            "several with commas",
                            from);
-        *kind = (enum local_after_kind)word;
+        *kind = (enum queue_after_kind)word;
     }
     if (!number(at, id) || (**at && **at != ':' && **at != ',') || (**at && !(*at)[1]))
         return err_set(e, -EINVAL, "--after: '%s' is no number of a job", from);
@@ -128,7 +128,7 @@ int local_after_next(const char **at, enum local_after_kind *kind, int64_t *id, 
     return 1;
 }
 
-int local_after_met(enum local_after_kind kind, const struct local_met *m)
+int queue_after_met(enum queue_after_kind kind, const struct queue_met *m)
 {
     switch (kind) {
     case AFTER_START:
@@ -149,12 +149,12 @@ int local_after_met(enum local_after_kind kind, const struct local_met *m)
 
 /* ---- ends ---- */
 
-int local_exit(int32_t status)
+int queue_exit(int32_t status)
 {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static void say_status(struct local_job *j, const char *before)
+static void say_status(struct queue_job *j, const char *before)
 {
     if (WIFSIGNALED(j->status))
         snprintf(j->reason, sizeof(j->reason), "%skilled by signal %d (%s)", before,
@@ -163,47 +163,47 @@ static void say_status(struct local_job *j, const char *before)
         snprintf(j->reason, sizeof(j->reason), "%sexit status %d", before, WEXITSTATUS(j->status));
 }
 
-static void end_as(struct local_job *j, enum local_outcome outcome)
+static void end_as(struct queue_job *j, enum queue_outcome outcome)
 {
     static const char *const before[] = {
-        [LOCAL_DONE] = "",
-        [LOCAL_FAILED] = "",
-        [LOCAL_CANCELLED] = "cancelled: ",
-        [LOCAL_TIMEOUT] = "it reached its time limit: ",
+        [QUEUE_DONE] = "",
+        [QUEUE_FAILED] = "",
+        [QUEUE_CANCELLED] = "cancelled: ",
+        [QUEUE_TIMEOUT] = "it reached its time limit: ",
     };
 
-    j->state = LOCAL_ENDED;
+    j->state = QUEUE_ENDED;
     j->outcome = (uint8_t)outcome;
     say_status(j, before[outcome]);
 }
 
-static void wait_again(struct local_job *j, const char *why)
+static void wait_again(struct queue_job *j, const char *why)
 {
-    j->state = LOCAL_WAITING;
-    j->stop = LOCAL_GO;
+    j->state = QUEUE_WAITING;
+    j->stop = QUEUE_GO;
     j->place[0] = 0;
     snprintf(j->reason, sizeof(j->reason), "%.*s", (int)sizeof(j->reason) - 1, why);
 }
 
 /* Nobody saw how it ended: it may have done its work, or half of it. */
-static void lose(struct local_job *j, const struct local_end *end)
+static void lose(struct queue_job *j, const struct queue_end *end)
 {
     char why[sizeof(end->text) + 32];
 
     snprintf(why, sizeof(why), "queued again: %s", end->text);
-    if (j->requeue && j->stop != LOCAL_CANCEL) {
+    if (j->requeue && j->stop != QUEUE_CANCEL) {
         wait_again(j, why);
         return;
     }
-    j->state = LOCAL_ENDED;
-    j->outcome = LOCAL_LOST;
+    j->state = QUEUE_ENDED;
+    j->outcome = QUEUE_LOST;
     memcpy(j->reason, end->text, sizeof(j->reason));
 }
 
-void local_job_end(struct local_job *j, const struct local_end *end)
+void queue_job_end(struct queue_job *j, const struct queue_end *end)
 {
     bool zero = WIFEXITED(end->status) && WEXITSTATUS(end->status) == 0;
-    bool asks = WIFEXITED(end->status) && WEXITSTATUS(end->status) == LOCAL_REQUEUED;
+    bool asks = WIFEXITED(end->status) && WEXITSTATUS(end->status) == QUEUE_REQUEUED;
 
     if (!end->unstarted)
         j->ran_ms += MAX(end->end_ms - j->since_ms, 0);
@@ -213,29 +213,29 @@ void local_job_end(struct local_job *j, const struct local_end *end)
     j->status = end->status;
     if (end->lost)
         lose(j, end);
-    else if (end->unstarted && asks && j->stop != LOCAL_CANCEL && j->attempt < LOCAL_ATTEMPTS)
+    else if (end->unstarted && asks && j->stop != QUEUE_CANCEL && j->attempt < QUEUE_ATTEMPTS)
         wait_again(j, end->text);
-    else if (end->unstarted && j->stop != LOCAL_CANCEL) {
-        j->state = LOCAL_ENDED;
-        j->outcome = LOCAL_FAILED;
+    else if (end->unstarted && j->stop != QUEUE_CANCEL) {
+        j->state = QUEUE_ENDED;
+        j->outcome = QUEUE_FAILED;
         memcpy(j->reason, end->text, sizeof(j->reason));
     } else if (zero)
-        end_as(j, LOCAL_DONE);
-    else if (end->stop == LOCAL_CANCEL || j->stop == LOCAL_CANCEL)
-        end_as(j, LOCAL_CANCELLED);
-    else if (j->requeue && j->attempt < LOCAL_ATTEMPTS && (asks || end->stop == LOCAL_PREEMPT))
+        end_as(j, QUEUE_DONE);
+    else if (end->stop == QUEUE_CANCEL || j->stop == QUEUE_CANCEL)
+        end_as(j, QUEUE_CANCELLED);
+    else if (j->requeue && j->attempt < QUEUE_ATTEMPTS && (asks || end->stop == QUEUE_PREEMPT))
         wait_again(j, asks ? "queued again: it asked for that with exit status 75"
                            : "queued again: it was stopped for a job that goes first");
     else
-        end_as(j, end->stop == LOCAL_LIMIT ? LOCAL_TIMEOUT : LOCAL_FAILED);
-    if (j->state == LOCAL_WAITING)
+        end_as(j, end->stop == QUEUE_LIMIT ? QUEUE_TIMEOUT : QUEUE_FAILED);
+    if (j->state == QUEUE_WAITING)
         j->end_ms = 0;
 }
 
-void local_job_drop(struct local_job *j, enum local_outcome outcome, int64_t now_ms,
+void queue_job_drop(struct queue_job *j, enum queue_outcome outcome, int64_t now_ms,
                     const char *why)
 {
-    j->state = LOCAL_ENDED;
+    j->state = QUEUE_ENDED;
     j->outcome = (uint8_t)outcome;
     j->end_ms = j->since_ms = now_ms;
     snprintf(j->reason, sizeof(j->reason), "%s", why);
@@ -243,21 +243,21 @@ void local_job_drop(struct local_job *j, enum local_outcome outcome, int64_t now
 
 /* ---- words ---- */
 
-const char *local_job_word(const struct local_job *j)
+const char *queue_job_word(const struct queue_job *j)
 {
     static const char *const states[] = { "waiting", "running" };
     static const char *const outcomes[] = {
         "ended", "done", "failed", "cancelled", "timeout", "lost", "never",
     };
 
-    if (j->state == LOCAL_ENDED)
+    if (j->state == QUEUE_ENDED)
         return outcomes[j->outcome];
-    if (j->state == LOCAL_RUNNING && j->stop != LOCAL_GO)
+    if (j->state == QUEUE_RUNNING && j->stop != QUEUE_GO)
         return "stopping";
     return j->held ? "held" : states[j->state];
 }
 
-void local_job_label(const struct local_job *j, struct str *out)
+void queue_job_label(const struct queue_job *j, struct str *out)
 {
     if (j->task >= 0)
         str_addf(out, "%lld_%d", (long long)j->array, (int)j->task);
@@ -265,7 +265,7 @@ void local_job_label(const struct local_job *j, struct str *out)
         str_addf(out, "%lld", (long long)j->id);
 }
 
-int local_label_read(const char *text, int64_t *id, int32_t *task, struct err *e)
+int queue_label_read(const char *text, int64_t *id, int32_t *task, struct err *e)
 {
     const char *at = text;
     int64_t number_of = -1;
@@ -287,7 +287,7 @@ static const struct {
     { "INT", SIGINT },   { "HUP", SIGHUP },   { "CONT", SIGCONT },
 };
 
-bool local_signal_known(int32_t number)
+bool queue_signal_known(int32_t number)
 {
     for (size_t i = 0; i < ARRAY_SIZE(known); i++)
         if (known[i].number == number)
@@ -295,7 +295,7 @@ bool local_signal_known(int32_t number)
     return false;
 }
 
-int local_signal(const char *text, struct err *e)
+int queue_signal(const char *text, struct err *e)
 {
     const char *name = strncmp(text, "SIG", 3) ? text : text + 3;
     uint64_t value;

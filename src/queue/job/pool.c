@@ -24,12 +24,12 @@ static const struct maker {
 
 static void add_list(struct str *out, const bool *has)
 {
-    for (int cpu = 0; cpu < LOCAL_CPUS; cpu++) {
+    for (int cpu = 0; cpu < QUEUE_CPUS; cpu++) {
         int last = cpu;
 
         if (!has[cpu])
             continue;
-        while (last + 1 < LOCAL_CPUS && has[last + 1])
+        while (last + 1 < QUEUE_CPUS && has[last + 1])
             last++;
         str_addf(out, out->len ? ",%d" : "%d", cpu);
         if (last > cpu)
@@ -42,11 +42,11 @@ static void add_list(struct str *out, const bool *has)
 static const char *both(struct arena *a, const char *one, const char *other)
 {
     CLEANUP(str_done) struct str out = STR_INIT(LIST);
-    CLEANUP(freep) bool *has = calloc(LOCAL_CPUS, sizeof(*has));
+    CLEANUP(freep) bool *has = calloc(QUEUE_CPUS, sizeof(*has));
 
     if (!has)
         return NULL;
-    for (int cpu = cpulist_first(one); cpu >= 0 && cpu < LOCAL_CPUS; cpu = cpulist_next(one, cpu))
+    for (int cpu = cpulist_first(one); cpu >= 0 && cpu < QUEUE_CPUS; cpu = cpulist_next(one, cpu))
         has[cpu] = cpulist_has(other, cpu);
     add_list(&out, has);
     return str_error(&out) ? NULL : arena_strdup(a, str_text(&out));
@@ -54,12 +54,12 @@ static const char *both(struct arena *a, const char *one, const char *other)
 
 /* ---- making ---- */
 
-void local_pool_done(struct local_pool *p)
+void queue_pool_done(struct queue_pool *p)
 {
     pool_done(&p->pool);
 }
 
-static int find_near(struct local_pool *p, const struct node *n)
+static int find_near(struct queue_pool *p, const struct node *n)
 {
     struct arena *a = &p->pool.arena;
 
@@ -75,7 +75,7 @@ static int find_near(struct local_pool *p, const struct node *n)
 }
 
 /* A part of the machine: the slots from the first that no other part has. */
-static int add_part(struct local_pool *p, size_t devices, const char *name, const char *kind,
+static int add_part(struct queue_pool *p, size_t devices, const char *name, const char *kind,
                     struct err *e)
 {
     struct pool_node part = { .name = name, .devices = (uint8_t)devices };
@@ -85,9 +85,9 @@ static int add_part(struct local_pool *p, size_t devices, const char *name, cons
     return pool_add(&p->pool, &part, kind, e);
 }
 
-static struct local_slot *add_slot(struct local_pool *p, const char *format, int index)
+static struct queue_slot *add_slot(struct queue_pool *p, const char *format, int index)
 {
-    struct local_slot *slot = ARENA_PUSH(&p->pool.arena, &p->slots, &p->n_slots);
+    struct queue_slot *slot = ARENA_PUSH(&p->pool.arena, &p->slots, &p->n_slots);
 
     if (!slot)
         return NULL;
@@ -101,7 +101,7 @@ static bool is_usable(const struct device *d)
     return d->kind == DEVICE_ACCELERATOR && !d->acc.lost && d->acc.cores <= 0;
 }
 
-static int add_accelerators(struct local_pool *p, const struct node *n, struct err *e)
+static int add_accelerators(struct queue_pool *p, const struct node *n, struct err *e)
 {
     int counts[ARRAY_SIZE(makers) + 1] = { 0 };
     const char *kind = NULL;
@@ -109,7 +109,7 @@ static int add_accelerators(struct local_pool *p, const struct node *n, struct e
     for (size_t i = 0; i < n->n_devices; i++) {
         const struct device *d = &n->devices[i];
         uint16_t vendor = d->pci >= 0 ? n->pcis[d->pci].vendor : 0;
-        struct local_slot *slot;
+        struct queue_slot *slot;
         size_t maker = 0;
 
         while (maker < ARRAY_SIZE(makers) && makers[maker].vendor != vendor)
@@ -139,12 +139,12 @@ static int add_accelerators(struct local_pool *p, const struct node *n, struct e
 }
 
 /* Those of one NUMA domain, in equal parts. */
-static int add_cpus(struct local_pool *p, const char *list, int numa, struct err *e)
+static int add_cpus(struct queue_pool *p, const char *list, int numa, struct err *e)
 {
     int n = cpulist_count(list), parts = (n + POOL_DEVICES - 1) / POOL_DEVICES, done = 0;
 
     for (int cpu = cpulist_first(list); cpu >= 0; cpu = cpulist_next(list, cpu)) {
-        struct local_slot *slot = add_slot(p, "CPU", cpu);
+        struct queue_slot *slot = add_slot(p, "CPU", cpu);
 
         if (!slot)
             return err_nomem(e);
@@ -161,7 +161,7 @@ static int add_cpus(struct local_pool *p, const char *list, int numa, struct err
     return 0;
 }
 
-static int add_all_cpus(struct local_pool *p, struct err *e)
+static int add_all_cpus(struct queue_pool *p, struct err *e)
 {
     int rc = 0, sum = 0;
 
@@ -176,7 +176,7 @@ static int add_all_cpus(struct local_pool *p, struct err *e)
 }
 
 /* The first slot of each node, and behind the last one their number. */
-static int number_slots(struct local_pool *p, struct err *e)
+static int number_slots(struct queue_pool *p, struct err *e)
 {
     uint32_t at = 0, *first = arena_alloc(&p->pool.arena, (p->pool.n_nodes + 1) * sizeof(*first));
 
@@ -194,9 +194,9 @@ static int number_slots(struct local_pool *p, struct err *e)
     return 0;
 }
 
-int local_pool_make(struct local_pool *ret, const struct node *n, const char *usable, struct err *e)
+int queue_pool_make(struct queue_pool *ret, const struct node *n, const char *usable, struct err *e)
 {
-    struct local_pool p = { .cpus = true };
+    struct queue_pool p = { .cpus = true };
     int rc;
 
     p.usable = arena_strdup(&p.pool.arena, usable);
@@ -210,7 +210,7 @@ int local_pool_make(struct local_pool *ret, const struct node *n, const char *us
     if (rc == 0)
         rc = number_slots(&p, e);
     if (rc < 0) {
-        local_pool_done(&p);
+        queue_pool_done(&p);
         return rc;
     }
     *ret = p;
@@ -219,7 +219,7 @@ int local_pool_make(struct local_pool *ret, const struct node *n, const char *us
 
 /* ---- what jobs ask for ---- */
 
-int local_pool_ask(const struct local_pool *p, struct local_job *j, struct err *e)
+int queue_pool_ask(const struct queue_pool *p, struct queue_job *j, struct err *e)
 {
     int n = (int)p->n_slots;
 
@@ -237,7 +237,7 @@ int local_pool_ask(const struct local_pool *p, struct local_job *j, struct err *
     return 0;
 }
 
-void local_pool_work(const struct local_pool *p, const struct local_job *j, struct work *ret)
+void queue_pool_work(const struct queue_pool *p, const struct queue_job *j, struct work *ret)
 {
     *ret = (struct work){
         .length_ms = WORK_UNKNOWN,
@@ -254,7 +254,7 @@ void local_pool_work(const struct local_pool *p, const struct local_job *j, stru
     };
 }
 
-int local_slots_next(const char **at)
+int queue_slots_next(const char **at)
 {
     uint64_t value;
     int n = parse_digits(*at, 10, 9, &value);
@@ -266,24 +266,24 @@ int local_slots_next(const char **at)
     return (int)value;
 }
 
-void local_pool_place(const struct local_pool *p, const char *slots, char place[LOCAL_SLOTS])
+void queue_pool_place(const struct queue_pool *p, const char *slots, char place[QUEUE_SLOTS])
 {
     size_t len = 0;
     int slot;
 
     place[0] = 0;
-    while ((slot = local_slots_next(&slots)) >= 0)
-        if ((size_t)slot < p->n_slots && len < LOCAL_SLOTS)
-            len += (size_t)snprintf(place + len, LOCAL_SLOTS - len, "%s%s", len ? "," : "",
+    while ((slot = queue_slots_next(&slots)) >= 0)
+        if ((size_t)slot < p->n_slots && len < QUEUE_SLOTS)
+            len += (size_t)snprintf(place + len, QUEUE_SLOTS - len, "%s%s", len ? "," : "",
                                     p->slots[slot].name);
 }
 
 /* Take CPUs of a list that nobody has, until n are there. */
-static int take(const char *list, struct local_taken *taken, bool *has, int n)
+static int take(const char *list, struct queue_taken *taken, bool *has, int n)
 {
     int got = 0;
 
-    for (int cpu = cpulist_first(list); cpu >= 0 && cpu < LOCAL_CPUS && got < n;
+    for (int cpu = cpulist_first(list); cpu >= 0 && cpu < QUEUE_CPUS && got < n;
          cpu = cpulist_next(list, cpu))
         if (!taken->cpu[cpu]) {
             taken->cpu[cpu] = 1;
@@ -293,22 +293,22 @@ static int take(const char *list, struct local_taken *taken, bool *has, int n)
     return got;
 }
 
-void local_pool_give(const struct local_pool *p, const struct local_job *j,
-                     struct local_taken *taken, char cpus[LOCAL_SLOTS])
+void queue_pool_give(const struct queue_pool *p, const struct queue_job *j,
+                     struct queue_taken *taken, char cpus[QUEUE_SLOTS])
 {
-    CLEANUP(str_done) struct str out = STR_INIT(LOCAL_SLOTS - 1);
-    CLEANUP(freep) bool *has = calloc(LOCAL_CPUS, sizeof(*has));
+    CLEANUP(str_done) struct str out = STR_INIT(QUEUE_SLOTS - 1);
+    CLEANUP(freep) bool *has = calloc(QUEUE_CPUS, sizeof(*has));
     const char *at = j->slots;
     int left = j->cpus, slot;
 
     cpus[0] = 0;
     if (!has)
         return;
-    while ((slot = local_slots_next(&at)) >= 0) {
+    while ((slot = queue_slots_next(&at)) >= 0) {
         if ((size_t)slot >= p->n_slots)
             continue;
         if (p->cpus)
-            taken->cpu[p->slots[slot].index % LOCAL_CPUS] = has[p->slots[slot].index % LOCAL_CPUS] =
+            taken->cpu[p->slots[slot].index % QUEUE_CPUS] = has[p->slots[slot].index % QUEUE_CPUS] =
                 true;
         else if (p->slots[slot].numa >= 0 && (size_t)p->slots[slot].numa < p->n_near)
             left -= take(p->near[p->slots[slot].numa], taken, has, MIN(left, j->cpus / j->devices));
@@ -317,24 +317,24 @@ void local_pool_give(const struct local_pool *p, const struct local_job *j,
         (void)take(p->usable, taken, has, left);
     add_list(&out, has);
     if (str_error(&out) == 0) /* a list that is too long binds nothing */
-        snprintf(cpus, LOCAL_SLOTS, "%s", str_text(&out));
+        snprintf(cpus, QUEUE_SLOTS, "%s", str_text(&out));
 }
 
-void local_pool_hold(const struct local_pool *p, const struct local_job *j,
-                     struct local_taken *taken)
+void queue_pool_hold(const struct queue_pool *p, const struct queue_job *j,
+                     struct queue_taken *taken)
 {
-    char ignored[LOCAL_SLOTS];
+    char ignored[QUEUE_SLOTS];
 
     if (!*j->bound)
-        local_pool_give(p, j, taken, ignored);
-    for (int cpu = cpulist_first(j->bound); cpu >= 0 && cpu < LOCAL_CPUS;
+        queue_pool_give(p, j, taken, ignored);
+    for (int cpu = cpulist_first(j->bound); cpu >= 0 && cpu < QUEUE_CPUS;
          cpu = cpulist_next(j->bound, cpu))
         taken->cpu[cpu] = 1;
 }
 
 /* ---- variables ---- */
 
-static bool has_maker(const struct local_pool *p, uint16_t vendor)
+static bool has_maker(const struct queue_pool *p, uint16_t vendor)
 {
     for (size_t i = 0; i < p->n_slots; i++)
         if (p->slots[i].vendor == vendor)
@@ -342,19 +342,19 @@ static bool has_maker(const struct local_pool *p, uint16_t vendor)
     return false;
 }
 
-int local_pool_variables(const struct local_pool *p, const char *slots, struct arena *a,
-                         const char *ret[2 * (LOCAL_GIVEN + 1) + 1])
+int queue_pool_variables(const struct queue_pool *p, const char *slots, struct arena *a,
+                         const char *ret[2 * (QUEUE_GIVEN + 1) + 1])
 {
     size_t n = 0;
 
     for (size_t m = 0; m < ARRAY_SIZE(makers) && !p->cpus; m++) {
-        CLEANUP(str_done) struct str list = STR_INIT(LOCAL_SLOTS);
+        CLEANUP(str_done) struct str list = STR_INIT(QUEUE_SLOTS);
         const char *at = slots;
         int slot;
 
         if (!has_maker(p, makers[m].vendor))
             continue;
-        while ((slot = local_slots_next(&at)) >= 0)
+        while ((slot = queue_slots_next(&at)) >= 0)
             if ((size_t)slot < p->n_slots && p->slots[slot].vendor == makers[m].vendor)
                 str_addf(&list, list.len ? ",%d" : "%d", (int)p->slots[slot].index);
         ret[n++] = makers[m].variable;

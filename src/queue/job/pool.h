@@ -7,10 +7,10 @@
 #include "model/machine/pool.h"
 #include "queue/job/job.h"
 
-enum { LOCAL_CPUS = 8192, LOCAL_GIVEN = 4 /* variables */ };
+enum { QUEUE_CPUS = 8192, QUEUE_GIVEN = 4 /* variables */ };
 
 /* An accelerator, or a CPU where those are given. */
-struct local_slot {
+struct queue_slot {
     const char *name; /* "GPU0", "CPU3" */
     int32_t index;    /* as the driver counts among those of its maker; of a CPU its number */
     uint16_t vendor;  /* of an accelerator */
@@ -19,9 +19,9 @@ struct local_slot {
     struct pci_address pci;
 };
 
-struct local_pool {
+struct queue_pool {
     struct pool pool;         /* its nodes are parts of the machine */
-    struct local_slot *slots; /* those of one node behind the other */
+    struct queue_slot *slots; /* those of one node behind the other */
     size_t n_slots;
     uint32_t *first;    /* by node: its first slot; one more behind the last */
     bool cpus;          /* slots are CPUs */
@@ -33,37 +33,37 @@ struct local_pool {
 
 /* usable: the CPUs that this process may use. Products tell an accelerator's maker. -EINVAL with a
  * sentence, -ENOMEM. */
-int local_pool_make(struct local_pool *ret, const struct node *n, const char *usable, struct err *e)
+int queue_pool_make(struct queue_pool *ret, const struct node *n, const char *usable, struct err *e)
     CHECK_RESULT;
-void local_pool_done(struct local_pool *p);
+void queue_pool_done(struct queue_pool *p);
 
 /* Check what a job asks for and fill in what it left open. -EINVAL with a sentence. */
-int local_pool_ask(const struct local_pool *p, struct local_job *j, struct err *e) CHECK_RESULT;
+int queue_pool_ask(const struct queue_pool *p, struct queue_job *j, struct err *e) CHECK_RESULT;
 
 /* The same as the scheduler reads it. */
-void local_pool_work(const struct local_pool *p, const struct local_job *j, struct work *ret);
+void queue_pool_work(const struct queue_pool *p, const struct queue_job *j, struct work *ret);
 
 /* The next of a list of slots ("0,1,5"), behind which *at moves; -1 at the end. */
-int local_slots_next(const char **at);
+int queue_slots_next(const char **at);
 
 /* What a job with slots is given: its CPUs as the kernel lists them, near its devices and not taken
  * by others (bits by CPU, which are set then), and its place in words. */
-struct local_taken {
-    uint8_t cpu[LOCAL_CPUS];
+struct queue_taken {
+    uint8_t cpu[QUEUE_CPUS];
 };
-void local_pool_give(const struct local_pool *p, const struct local_job *j,
-                     struct local_taken *taken, char cpus[LOCAL_SLOTS]);
+void queue_pool_give(const struct queue_pool *p, const struct queue_job *j,
+                     struct queue_taken *taken, char cpus[QUEUE_SLOTS]);
 
 /* Note the CPUs of a job that runs; of one that does not say (of an earlier brim) those that it
  * would be given now. */
-void local_pool_hold(const struct local_pool *p, const struct local_job *j,
-                     struct local_taken *taken);
+void queue_pool_hold(const struct queue_pool *p, const struct queue_job *j,
+                     struct queue_taken *taken);
 
-void local_pool_place(const struct local_pool *p, const char *slots, char place[LOCAL_SLOTS]);
+void queue_pool_place(const struct queue_pool *p, const char *slots, char place[QUEUE_SLOTS]);
 
 /* Variables that show a job its devices alone, name and value by turns, NULL behind them. Texts are
  * in the arena. -ENOMEM. */
-int local_pool_variables(const struct local_pool *p, const char *slots, struct arena *a,
-                         const char *ret[2 * (LOCAL_GIVEN + 1) + 1]) CHECK_RESULT;
+int queue_pool_variables(const struct queue_pool *p, const char *slots, struct arena *a,
+                         const char *ret[2 * (QUEUE_GIVEN + 1) + 1]) CHECK_RESULT;
 
 #endif

@@ -15,7 +15,7 @@
 #include "probe/sample/sampler.h"
 #include "queue/job/fds.h"
 
-_Static_assert(sizeof(struct local_sensed) <= 4096, "a pipe takes it whole or not at all");
+_Static_assert(sizeof(struct queue_sensed) <= 4096, "a pipe takes it whole or not at all");
 
 /* ---- what rows say ---- */
 
@@ -25,10 +25,10 @@ static int number_of(const char *name)
     uint64_t value;
     size_t len = strcspn(name, "0123456789");
 
-    return parse_u64(name + len, &value) == 0 && value < LOCAL_SENSED ? (int)value : -1;
+    return parse_u64(name + len, &value) == 0 && value < QUEUE_SENSED ? (int)value : -1;
 }
 
-static bool is_of(const struct local_slot *slot, const struct signal_row *row)
+static bool is_of(const struct queue_slot *slot, const struct signal_row *row)
 {
     struct pci_address at;
 
@@ -47,14 +47,14 @@ static double busy_of(const struct signal_row *row)
     return fmax(busy, active); /* of a number and NaN that is the number */
 }
 
-void local_sensor_map(const struct local_pool *p, const struct tick *t, struct local_sensed *ret)
+void queue_sensor_map(const struct queue_pool *p, const struct tick *t, struct queue_sensed *ret)
 {
     size_t n;
     const struct signal_row *rows = tick_set(t, gpu_set.name, &n);
 
-    for (size_t i = 0; i < LOCAL_SENSED; i++)
+    for (size_t i = 0; i < QUEUE_SENSED; i++)
         ret->milli[i] = -1;
-    for (size_t i = 0; i < MIN(p->n_slots, (size_t)LOCAL_SENSED); i++)
+    for (size_t i = 0; i < MIN(p->n_slots, (size_t)QUEUE_SENSED); i++)
         for (size_t k = 0; k < n; k++)
             if (is_of(&p->slots[i], &rows[k])) {
                 double busy = busy_of(&rows[k]);
@@ -68,7 +68,7 @@ void local_sensor_map(const struct local_pool *p, const struct tick *t, struct l
 /* ---- the process ---- */
 
 struct sensing {
-    const struct local_pool *pool;
+    const struct queue_pool *pool;
     const char *fake;
     int64_t interval_ms;
     int out;
@@ -93,7 +93,7 @@ static int sense(const struct sensing *s, struct err *e)
                                      .patience_ns = SAMPLER_PATIENCE_NS,
                                      .only = only };
     struct tick t = { .n_rows = 0 };
-    struct local_sensed now;
+    struct queue_sensed now;
     int rc = root < 0 ? err_set(e, -errno, "/: %s", strerror(errno))
                       : samplers_open(&samplers, &env, e);
 
@@ -101,7 +101,7 @@ static int sense(const struct sensing *s, struct err *e)
         tick_begin(&t, clock_wall_ns(&clock_system), clock_monotonic_ns(&clock_system));
         if (samplers_sample(samplers, &t) < 0)
             rc = err_nomem(e);
-        local_sensor_map(s->pool, &t, &now);
+        queue_sensor_map(s->pool, &t, &now);
         if (rc == 0 && (write(s->out, &now, sizeof(now)) < 0 || !rest(s)))
             break;
     }
@@ -116,11 +116,11 @@ static void become_sensor(struct sensing *s, pid_t engine)
 
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     (void)prctl(PR_SET_NAME, "brim-sensor", 0, 0, 0);
-    if (getppid() != engine || local_fds_null(LOCAL_LOW_FDS - 1) < 0 ||
-        dup2(s->out, LOCAL_LOW_FDS) < 0)
+    if (getppid() != engine || queue_fds_null(QUEUE_LOW_FDS - 1) < 0 ||
+        dup2(s->out, QUEUE_LOW_FDS) < 0)
         _exit(1);
-    s->out = LOCAL_LOW_FDS;
-    local_fds_close(LOCAL_LOW_FDS + 1);
+    s->out = QUEUE_LOW_FDS;
+    queue_fds_close(QUEUE_LOW_FDS + 1);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGCHLD, SIG_DFL);
     sigemptyset(&none);
@@ -130,7 +130,7 @@ static void become_sensor(struct sensing *s, pid_t engine)
     _exit(0);
 }
 
-int local_sensor_start(const struct local_pool *p, const char *fake, int64_t interval_ms)
+int queue_sensor_start(const struct queue_pool *p, const char *fake, int64_t interval_ms)
 {
     struct sensing s = { p, fake, interval_ms, -1 };
     pid_t engine = getpid(), pid;
@@ -149,7 +149,7 @@ int local_sensor_start(const struct local_pool *p, const char *fake, int64_t int
     return -EAGAIN;
 }
 
-int local_sensor_read(int fd, struct local_sensed *ret)
+int queue_sensor_read(int fd, struct queue_sensed *ret)
 {
     bool any = false;
     ssize_t n;

@@ -5,23 +5,23 @@
 #include "model/signal/signal.h"
 #include "queue/job/pool.h"
 
-enum { LOCAL_SENSED = 512 /* slots that are told of */ };
+enum { QUEUE_SENSED = 512 /* slots that are told of */ };
 
 /* What is read: all slots' thousandths, -1 where that is not known. */
-struct local_sensed {
-    int16_t milli[LOCAL_SENSED];
+struct queue_sensed {
+    int16_t milli[QUEUE_SENSED];
 };
 
 /* Start it. fake: a file that scripts accelerators that are not there; NULL. Returns the descriptor
  * to read from, which does not block, or a negative errno. */
-int local_sensor_start(const struct local_pool *p, const char *fake, int64_t interval_ms)
+int queue_sensor_start(const struct queue_pool *p, const char *fake, int64_t interval_ms)
     CHECK_RESULT;
 
 /* The newest of what has come: 1 with *ret filled; 0: nothing yet; -EPIPE: it has ended. */
-int local_sensor_read(int fd, struct local_sensed *ret) CHECK_RESULT;
+int queue_sensor_read(int fd, struct queue_sensed *ret) CHECK_RESULT;
 
 /* What the rows of accelerators in a tick say of the slots: the share of time with something
  * running, or of units at work, whichever is more. By PCI address, else by number. Pure. */
-void local_sensor_map(const struct local_pool *p, const struct tick *t, struct local_sensed *ret);
+void queue_sensor_map(const struct queue_pool *p, const struct tick *t, struct queue_sensed *ret);
 
 #endif

@@ -11,7 +11,7 @@
 
 enum { VERSION = 3, BUSY_MS = 5000, OLD_ROWS = 1000 };
 
-/* A column of the table, the member of struct local_job that it holds, and the version of the file
+/* A column of the table, the member of struct queue_job that it holds, and the version of the file
  * that has it first. */
 struct column {
     const char *name;
@@ -30,8 +30,8 @@ struct column {
 
 #define COLUMN_OF(version_, kind_, member) \
     { \
-#member, version_, kind_, offsetof(struct local_job, member), \
-            sizeof(((struct local_job *)NULL)->member) \
+#member, version_, kind_, offsetof(struct queue_job, member), \
+            sizeof(((struct queue_job *)NULL)->member) \
     }
 #define COLUMN(kind_, member) COLUMN_OF(1, kind_, member)
 
@@ -79,9 +79,9 @@ static const struct column columns[] = {
     COLUMN_OF(3, COLUMN_I64, deadline_ms),
 };
 
-enum { SQL_TEXT = 4096, LISTS = LOCAL_OLD + 1 };
+enum { SQL_TEXT = 4096, LISTS = QUEUE_OLD + 1 };
 
-struct local_store {
+struct queue_store {
     sqlite3 *db;
     char path[PATH_MAX];
     sqlite3_stmt *add, *put, *met, *remove, *had, *token, *begin, *commit, *rollback, *lists[LISTS];
@@ -89,7 +89,7 @@ struct local_store {
 
 /* ---- columns ---- */
 
-static int bind(sqlite3_stmt *stmt, int at, const struct column *c, const struct local_job *j)
+static int bind(sqlite3_stmt *stmt, int at, const struct column *c, const struct queue_job *j)
 {
     const void *from = (const char *)j + c->offset;
 
@@ -111,7 +111,7 @@ static int bind(sqlite3_stmt *stmt, int at, const struct column *c, const struct
     }
 }
 
-static void read_column(sqlite3_stmt *stmt, int at, const struct column *c, struct local_job *j)
+static void read_column(sqlite3_stmt *stmt, int at, const struct column *c, struct queue_job *j)
 {
     void *to = (char *)j + c->offset;
     int64_t value = sqlite3_column_int64(stmt, at);
@@ -159,13 +159,13 @@ static void add_columns(struct str *sql, size_t from, const char *format)
 
 /* ---- open ---- */
 
-static int prepare_rows(struct local_store *s)
+static int prepare_rows(struct queue_store *s)
 {
     static const char *const where[LISTS] = {
-        [LOCAL_LIVE] = "WHERE state < 2 ORDER BY id",
-        [LOCAL_RECENT] = "WHERE state < 2 OR end_ms >= ?1 ORDER BY id",
-        [LOCAL_OF_ARRAY] = "WHERE \"array\" = ?1 OR id = ?1 ORDER BY id",
-        [LOCAL_OLD] = "WHERE state = 2 AND end_ms < ?1 ORDER BY id LIMIT ?2",
+        [QUEUE_LIVE] = "WHERE state < 2 ORDER BY id",
+        [QUEUE_RECENT] = "WHERE state < 2 OR end_ms >= ?1 ORDER BY id",
+        [QUEUE_OF_ARRAY] = "WHERE \"array\" = ?1 OR id = ?1 ORDER BY id",
+        [QUEUE_OLD] = "WHERE state = 2 AND end_ms < ?1 ORDER BY id LIMIT ?2",
     };
     CLEANUP(str_done) struct str sql = STR_INIT(SQL_TEXT);
     int code;
@@ -192,7 +192,7 @@ static int prepare_rows(struct local_store *s)
     return code;
 }
 
-static int prepare(struct local_store *s)
+static int prepare(struct queue_store *s)
 {
     const struct {
         sqlite3_stmt **stmt;
@@ -202,7 +202,7 @@ static int prepare(struct local_store *s)
         { &s->commit, "COMMIT" },
         { &s->rollback, "ROLLBACK" },
         { &s->remove, "DELETE FROM job WHERE id = ?1" },
-        /* outcome 1 is LOCAL_DONE; a job has started when it has had an attempt */
+        /* outcome 1 is QUEUE_DONE; a job has started when it has had an attempt */
         { &s->met, "SELECT count(*), sum(state < 2 AND attempt > 0), sum(state = 2),"
                    " sum(state = 2 AND outcome = 1) FROM job WHERE \"array\" = ?1 OR id = ?1" },
         { &s->token, "SELECT min(id) FROM job WHERE token = ?1 AND uid = ?2" },
@@ -268,7 +268,7 @@ static int migrate(sqlite3 *db)
     return code;
 }
 
-static int failed(const struct local_store *s, int code, struct err *e)
+static int failed(const struct queue_store *s, int code, struct err *e)
 {
     int rc = sql_error(s->db, code, s->path, e);
 
@@ -279,9 +279,9 @@ static int failed(const struct local_store *s, int code, struct err *e)
     return rc;
 }
 
-int local_store_open(struct local_store **ret, const char *path, struct err *e)
+int queue_store_open(struct queue_store **ret, const char *path, struct err *e)
 {
-    CLEANUP(local_store_closep) struct local_store *s = calloc(1, sizeof(*s));
+    CLEANUP(queue_store_closep) struct queue_store *s = calloc(1, sizeof(*s));
     int fd, code;
 
     if (!s)
@@ -310,7 +310,7 @@ int local_store_open(struct local_store **ret, const char *path, struct err *e)
     return 0;
 }
 
-void local_store_close(struct local_store *s)
+void queue_store_close(struct queue_store *s)
 {
     if (!s)
         return;
@@ -327,34 +327,34 @@ void local_store_close(struct local_store *s)
 
 /* ---- writing ---- */
 
-static int step(struct local_store *s, sqlite3_stmt *stmt, struct err *e)
+static int step(struct queue_store *s, sqlite3_stmt *stmt, struct err *e)
 {
     int code = sql_step(stmt);
 
     return code == SQLITE_OK ? 0 : failed(s, code, e);
 }
 
-int local_store_begin(struct local_store *s, struct err *e)
+int queue_store_begin(struct queue_store *s, struct err *e)
 {
     return step(s, s->begin, e);
 }
 
-int local_store_commit(struct local_store *s, struct err *e)
+int queue_store_commit(struct queue_store *s, struct err *e)
 {
     int rc = step(s, s->commit, e);
 
     if (rc < 0)
-        local_store_rollback(s);
+        queue_store_rollback(s);
     return rc;
 }
 
-void local_store_rollback(struct local_store *s)
+void queue_store_rollback(struct queue_store *s)
 {
     if (!sqlite3_get_autocommit(s->db))
         (void)sql_step(s->rollback);
 }
 
-static int write_job(struct local_store *s, sqlite3_stmt *stmt, const struct local_job *j,
+static int write_job(struct queue_store *s, sqlite3_stmt *stmt, const struct queue_job *j,
                      bool with_id, struct err *e)
 {
     int code = SQLITE_OK;
@@ -365,7 +365,7 @@ static int write_job(struct local_store *s, sqlite3_stmt *stmt, const struct loc
     return code == SQLITE_OK ? step(s, stmt, e) : failed(s, code, e);
 }
 
-int local_store_add(struct local_store *s, struct local_job *j, struct err *e)
+int queue_store_add(struct queue_store *s, struct queue_job *j, struct err *e)
 {
     int rc = write_job(s, s->add, j, false, e);
 
@@ -374,12 +374,12 @@ int local_store_add(struct local_store *s, struct local_job *j, struct err *e)
     return rc;
 }
 
-int local_store_put(struct local_store *s, const struct local_job *j, struct err *e)
+int queue_store_put(struct queue_store *s, const struct queue_job *j, struct err *e)
 {
     return write_job(s, s->put, j, true, e);
 }
 
-int local_store_remove(struct local_store *s, int64_t id, struct err *e)
+int queue_store_remove(struct queue_store *s, int64_t id, struct err *e)
 {
     int code = sqlite3_bind_int64(s->remove, 1, id);
 
@@ -388,11 +388,11 @@ int local_store_remove(struct local_store *s, int64_t id, struct err *e)
 
 /* ---- reading ---- */
 
-int local_store_list(struct local_store *s, enum local_which which, int64_t argument,
-                     local_job_fn *fn, void *arg, struct err *e)
+int queue_store_list(struct queue_store *s, enum queue_which which, int64_t argument,
+                     queue_job_fn *fn, void *arg, struct err *e)
 {
     sqlite3_stmt *stmt = s->lists[which];
-    struct local_job j;
+    struct queue_job j;
     int code = SQLITE_OK, rc = 0;
 
     if (sqlite3_bind_parameter_count(stmt) > 0)
@@ -413,14 +413,14 @@ int local_store_list(struct local_store *s, enum local_which which, int64_t argu
     return rc;
 }
 
-int local_store_met(struct local_store *s, int64_t id, struct local_met *ret, struct err *e)
+int queue_store_met(struct queue_store *s, int64_t id, struct queue_met *ret, struct err *e)
 {
     int code = sqlite3_bind_int64(s->met, 1, id), rc = 0;
 
     if (code == SQLITE_OK)
         code = sqlite3_step(s->met);
     if (code == SQLITE_ROW)
-        *ret = (struct local_met){
+        *ret = (struct queue_met){
             sqlite3_column_int64(s->met, 0),
             sqlite3_column_int64(s->met, 1),
             sqlite3_column_int64(s->met, 2),
@@ -432,7 +432,7 @@ int local_store_met(struct local_store *s, int64_t id, struct local_met *ret, st
     return rc;
 }
 
-int local_store_had(struct local_store *s, int64_t now_ms, int64_t half_life_ms, local_had_fn *fn,
+int queue_store_had(struct queue_store *s, int64_t now_ms, int64_t half_life_ms, queue_had_fn *fn,
                     void *arg, struct err *e)
 {
     enum { HALF_LIVES = 20 };
@@ -453,7 +453,7 @@ int local_store_had(struct local_store *s, int64_t now_ms, int64_t half_life_ms,
     return rc;
 }
 
-int local_store_token(struct local_store *s, const char *token, uint32_t uid, int64_t *ret,
+int queue_store_token(struct queue_store *s, const char *token, uint32_t uid, int64_t *ret,
                       struct err *e)
 {
     int code = sqlite3_bind_text(s->token, 1, token, -1, SQLITE_STATIC);

@@ -27,7 +27,7 @@ static int switch_above(const struct scratch *s, int pci)
 static void mark(struct scratch *s, const struct device *d)
 {
     const struct node *n = s->node;
-    int port = link_board_port(n, d);
+    int port = pcie_link_board_port(n, d);
 
     for (int p = d->pci; p >= 0; p = n->pcis[p].parent) {
         if (s->numa[p] < 0)
@@ -71,7 +71,7 @@ static bool next_below(const struct scratch *s, int above, int numa, size_t *nex
         if (switch_above(s, pci) != above || (above < 0 && domain_of(s, pci, d) != numa))
             continue;
         *ret = (struct outline_item){ .device = d ? (int)slot - 1 : ABSENT,
-                                      .pci = d ? link_board_port(n, d) : pci,
+                                      .pci = d ? pcie_link_board_port(n, d) : pci,
                                       .parent = ABSENT,
                                       .numa = numa };
         ++*next;

@@ -19,7 +19,7 @@ static bool is_board_switch(const struct pci *p)
            (p->vendor == VENDOR_AMD_GPU || p->vendor == VENDOR_AMD);
 }
 
-int link_board_port(const struct node *n, const struct device *d)
+int pcie_link_board_port(const struct node *n, const struct device *d)
 {
     int port = d->pci;
 
@@ -40,15 +40,15 @@ static const struct pci *port_above(const struct node *n, const struct pci *p)
     return above && (above->kind == PCI_ROOT_PORT || above->kind == PCI_SWITCH_DOWN) ? above : NULL;
 }
 
-static struct link_look look(const struct node *n, int pci, const struct device *d)
+static struct pcie_link_text look(const struct node *n, int pci, const struct device *d)
 {
-    struct link_look l = { LINK_UNKNOWN, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT };
+    struct pcie_link_text l = { LINK_UNKNOWN, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT };
     const struct pci *p = pci >= 0 ? &n->pcis[pci] : NULL, *above;
 
     if (!p || p->gts <= 0 || p->width <= 0)
         return l;
-    l = (struct link_look){ LINK_FINE, p->gts,       p->gts_max,
-                            p->width,  p->width_max, pcie_gbs(p->gts, p->width) };
+    l = (struct pcie_link_text){ LINK_FINE, p->gts,       p->gts_max,
+                                 p->width,  p->width_max, pcie_gbs(p->gts, p->width) };
     if (d && l.able_gts <= 0 && d->acc.gen_max > 0)
         l.able_gts = pcie_gts(d->acc.gen_max);
     above = port_above(n, p);
@@ -68,17 +68,17 @@ static struct link_look look(const struct node *n, int pci, const struct device 
     return l;
 }
 
-struct link_look link_look_at(const struct node *n, int pci)
+struct pcie_link_text pcie_link_text_at(const struct node *n, int pci)
 {
     return look(n, pci, accelerator_at(n, pci));
 }
 
-struct link_look link_look_of(const struct node *n, const struct device *d)
+struct pcie_link_text pcie_link_text_of(const struct node *n, const struct device *d)
 {
-    return look(n, link_board_port(n, d), d->kind == DEVICE_ACCELERATOR ? d : NULL);
+    return look(n, pcie_link_board_port(n, d), d->kind == DEVICE_ACCELERATOR ? d : NULL);
 }
 
-void link_add_rate(struct str *out, double gts, int width)
+void pcie_link_add_rate(struct str *out, double gts, int width)
 {
     if (pcie_gen(gts))
         str_addf(out, "Gen%d x%d", pcie_gen(gts), width);
@@ -86,15 +86,15 @@ void link_add_rate(struct str *out, double gts, int width)
         str_addf(out, "%g GT/s x%d", gts, width);
 }
 
-void link_add_text(struct str *out, const struct link_look *l)
+void pcie_link_add_text(struct str *out, const struct pcie_link_text *l)
 {
     if (l->state == LINK_UNKNOWN)
         return;
-    link_add_rate(out, l->gts, l->width);
+    pcie_link_add_rate(out, l->gts, l->width);
     if (l->state == LINK_IDLE)
         str_addf(out, " (idle; Gen%d able)", pcie_gen(l->able_gts));
     if (l->state == LINK_DEGRADED) {
         str_add(out, ", could be ");
-        link_add_rate(out, l->able_gts, l->able_width);
+        pcie_link_add_rate(out, l->able_gts, l->able_width);
     }
 }

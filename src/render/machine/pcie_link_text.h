@@ -11,7 +11,7 @@ enum link_state {
     LINK_DEGRADED, /* slower or narrower than both ends can */
 };
 
-struct link_look {
+struct pcie_link_text {
     enum link_state state;
     double gts, able_gts; /* now, and the most that both ends can; ABSENT */
     int width, able_width;
@@ -20,19 +20,19 @@ struct link_look {
 
 /* The link above the function of an index. Its best is the lesser of the function's own and of the
  * port above it, so that a slow slot is not called degraded. */
-struct link_look link_look_at(const struct node *n, int pci);
+struct pcie_link_text pcie_link_text_at(const struct node *n, int pci);
 
 /* The same for a device, ABSENT values when it is no PCI function. */
-struct link_look link_look_of(const struct node *n, const struct device *d);
+struct pcie_link_text pcie_link_text_of(const struct node *n, const struct device *d);
 
 /* The function whose link joins a device to the machine: its own, or that of the topmost switch on
  * its own board (AMD's accelerators sit below one). An index, or ABSENT. */
-int link_board_port(const struct node *n, const struct device *d);
+int pcie_link_board_port(const struct node *n, const struct device *d);
 
 /* Add "Gen5 x16"; nothing when the state is unknown. */
-void link_add_rate(struct str *out, double gts, int width);
+void pcie_link_add_rate(struct str *out, double gts, int width);
 
 /* Add "Gen5 x16", "Gen3 x8, could be Gen4 x16" or "Gen1 x16 (idle; Gen5 able)". */
-void link_add_text(struct str *out, const struct link_look *l);
+void pcie_link_add_text(struct str *out, const struct pcie_link_text *l);
 
 #endif

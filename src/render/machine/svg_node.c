@@ -208,14 +208,14 @@ static double line_start(const struct svg_node *s, const struct outline_item *it
 
 /* What is wrong with a link, or worth knowing: below its line. */
 static void draw_remark(struct str *out, const struct svg_node *s, const struct outline_item *item,
-                        const struct link_look *l, struct svg_box at)
+                        const struct pcie_link_text *l, struct svg_box at)
 {
     CLEANUP(str_done) struct str text = STR_INIT(256);
     const char *class = "hint";
 
     if (l->state == LINK_DEGRADED) {
         str_add(&text, "could be ");
-        link_add_rate(&text, l->able_gts, l->able_width);
+        pcie_link_add_rate(&text, l->able_gts, l->able_width);
         class = "warn";
     } else if (l->state == LINK_IDLE) {
         str_addf(&text, "idle; Gen%d able", pcie_gen(l->able_gts));
@@ -234,20 +234,20 @@ static void draw_item_link(struct str *out, const struct svg_node *s, int at)
     double x = line_start(s, item), y = s->boxes[at].y + s->boxes[at].h / 2;
     struct svg_box line = { x, y, s->boxes[at].x - x, 0 };
     CLEANUP(str_done) struct str text = STR_INIT(256);
-    struct link_look l;
+    struct pcie_link_text l;
     double stroke;
 
     if (item->pci < 0) {
         svg_line(out, "link", line, 1);
         return;
     }
-    l = d ? link_look_of(s->node, d) : link_look_at(s->node, item->pci);
+    l = d ? pcie_link_text_of(s->node, d) : pcie_link_text_at(s->node, item->pci);
     stroke = svg_stroke(l.gbs);
     svg_line(out, l.state == LINK_DEGRADED ? "bad" : "link", line, stroke);
     x = MAX(x, socket_right) + 5;
     if (s->boxes[at].x - x < LABEL_MIN || l.state == LINK_UNKNOWN)
         return;
-    link_add_rate(&text, l.gts, l.width);
+    pcie_link_add_rate(&text, l.gts, l.width);
     str_add_char(&text, ' ');
     describe_gbs(&text, l.gbs);
     svg_text(out, l.state == LINK_DEGRADED ? "warn" : "label",

@@ -47,12 +47,12 @@ static void add_link(struct str *out, const struct tree *t, const struct outline
                      bool *marked)
 {
     const struct device *d = item->device >= 0 ? &t->node->devices[item->device] : NULL;
-    struct link_look l;
+    struct pcie_link_text l;
 
     if (item->pci < 0)
         return;
-    l = d ? link_look_of(t->node, d) : link_look_at(t->node, item->pci);
-    link_add_text(out, &l);
+    l = d ? pcie_link_text_of(t->node, d) : pcie_link_text_at(t->node, item->pci);
+    pcie_link_add_text(out, &l);
     *marked = l.state == LINK_DEGRADED || (d && d->acc.lost);
     if (d && t->node->pcis[item->pci].pch)
         str_add(out, out->len ? ", behind the chipset" : "behind the chipset");

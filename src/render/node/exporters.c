@@ -274,8 +274,8 @@ static void add_host(struct str *out, const struct tick *t, const struct utsname
     str_add(out, "} 1\n");
 }
 
-void compat_render(const struct tick *t, const struct tick *more, const struct utsname *host,
-                   struct str *out)
+void exporters_render(const struct tick *t, const struct tick *more, const struct utsname *host,
+                      struct str *out)
 {
     bool headed = false;
 

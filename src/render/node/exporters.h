@@ -10,7 +10,7 @@
 
 /* Add what there is of it. t is the tick of brim's own sets; more, which may be NULL, has a row of
  * probe/sample/node_exporter.h; host names the node. Prometheus' text format only. */
-void compat_render(const struct tick *t, const struct tick *more, const struct utsname *host,
-                   struct str *out);
+void exporters_render(const struct tick *t, const struct tick *more, const struct utsname *host,
+                      struct str *out);
 
 #endif

@@ -31,7 +31,8 @@ int archive_moment(struct archive *a, const struct run_moment *m, struct err *e)
 
 /* What rank number i (from 0, in any order of the caller's that stays) has done since the last
  * call. */
-int archive_lane(struct archive *a, size_t i, const struct lane *l, struct err *e) CHECK_RESULT;
+int archive_lane(struct archive *a, size_t i, const struct rank_steps *l, struct err *e)
+    CHECK_RESULT;
 
 /* The folder of the run. */
 const char *archive_folder(const struct archive *a);

@@ -169,7 +169,7 @@ static int load(const char *folder, bool whole, struct run *out, struct err *e)
         all.all[0].run = (struct run){ .id = NULL };
     }
     for (size_t i = 1; rc == 0 && i < all.n; i++)
-        rc = parts_add(out, &all.all[0].about, &all.all[i].run, &all.all[i].about);
+        rc = merge_runs_add(out, &all.all[0].about, &all.all[i].run, &all.all[i].about);
     return rc < 0 ? err_nomem(e) : 0;
 }
 

@@ -295,7 +295,8 @@ static void fill_total(struct archive_total *to, const struct step *s)
     memcpy(to->device_s, s->device_s, sizeof(to->device_s));
 }
 
-static int put_header(const struct archive_lane *at, const struct lane *l, uint32_t notes_used)
+static int put_header(const struct archive_lane *at, const struct rank_steps *l,
+                      uint32_t notes_used)
 {
     struct archive_steps_header h = { .order = ARCHIVE_ORDER,
                                       .version = ARCHIVE_VERSION,
@@ -317,7 +318,7 @@ static int put_header(const struct archive_lane *at, const struct lane *l, uint3
     return write_at(at->fd, &h, sizeof(h), 0);
 }
 
-static int put_notes(const struct archive_lane *at, const struct lane *l, uint32_t *used)
+static int put_notes(const struct archive_lane *at, const struct rank_steps *l, uint32_t *used)
 {
     CLEANUP(str_done) struct str out = STR_INIT(ARCHIVE_NOTES);
 
@@ -349,7 +350,7 @@ static void fill_step(struct archive_step *to, uint64_t n, const struct step *s)
 }
 
 /* Steps that lie beside each other go in one write. */
-static int put_steps(struct archive_lane *at, const struct lane *l)
+static int put_steps(struct archive_lane *at, const struct rank_steps *l)
 {
     struct archive_step batch[STEPS_AT_ONCE];
     uint64_t n = at->written;
@@ -357,11 +358,11 @@ static int put_steps(struct archive_lane *at, const struct lane *l)
     if (l->count > LANE_LAST && n < l->count - LANE_LAST && n >= LANE_FIRST)
         n = l->count - LANE_LAST; /* what came in between is overwritten already */
     while (n < l->count) {
-        size_t slot = lane_slot(n), count = 0;
+        size_t slot = rank_steps_slot(n), count = 0;
         int rc;
 
-        for (; count < STEPS_AT_ONCE && n < l->count && lane_slot(n) == slot + count; n++)
-            fill_step(&batch[count++], n, &l->steps[lane_slot(n)]);
+        for (; count < STEPS_AT_ONCE && n < l->count && rank_steps_slot(n) == slot + count; n++)
+            fill_step(&batch[count++], n, &l->steps[rank_steps_slot(n)]);
         rc = write_at(at->fd, batch, count * sizeof(*batch),
                       ARCHIVE_HEADER + ARCHIVE_NOTES + (off_t)(slot * sizeof(*batch)));
         if (rc < 0)
@@ -371,7 +372,7 @@ static int put_steps(struct archive_lane *at, const struct lane *l)
     return 0;
 }
 
-int archive_lane(struct archive *a, size_t i, const struct lane *l, struct err *e)
+int archive_lane(struct archive *a, size_t i, const struct rank_steps *l, struct err *e)
 {
     struct archive_lane *at;
     char suffix[32];

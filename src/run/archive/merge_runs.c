@@ -120,8 +120,8 @@ static void add_end(struct run *r, const struct run *more)
     r->end_ns = r->end == RUN_RUNNING ? 0 : MAX(r->end_ns, more->end_ns);
 }
 
-int parts_add(struct run *r, const struct archive_part *first, const struct run *more,
-              const struct archive_part *about)
+int merge_runs_add(struct run *r, const struct archive_part *first, const struct run *more,
+                   const struct archive_part *about)
 {
     bool same = !strcmp(first->host, about->host);
     int64_t shift_ns = 0;

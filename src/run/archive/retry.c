@@ -10,7 +10,7 @@
 /* Moments in memory: 2 MB. */
 enum { MOMENTS_MAX = 4096 };
 
-static void failed(struct keep *k, const struct err *why, int64_t now_ns)
+static void failed(struct archive_retry *k, const struct err *why, int64_t now_ns)
 {
     char text[640];
 
@@ -22,7 +22,8 @@ static void failed(struct keep *k, const struct err *why, int64_t now_ns)
     k->say(k->arg, text);
 }
 
-void keep_begin(struct keep *k, const char *runs, const struct run *r, int64_t now_ns)
+void archive_retry_begin(struct archive_retry *k, const char *runs, const struct run *r,
+                         int64_t now_ns)
 {
     struct err why = { "" };
 
@@ -30,14 +31,14 @@ void keep_begin(struct keep *k, const char *runs, const struct run *r, int64_t n
         failed(k, &why, now_ns);
 }
 
-void keep_done(struct keep *k)
+void archive_retry_done(struct archive_retry *k)
 {
     archive_close(k->archive);
     k->archive = NULL;
 }
 
-void keep_now(struct keep *k, const struct run_moment *m, const struct rings *rings,
-              const struct lane *inferred, int64_t now_ns)
+void archive_retry_now(struct archive_retry *k, const struct run_moment *m,
+                       const struct rings *rings, const struct rank_steps *inferred, int64_t now_ns)
 {
     struct err why = { "" };
     int rc = 0;
@@ -56,7 +57,7 @@ void keep_now(struct keep *k, const struct run_moment *m, const struct rings *ri
         k->failed_ns = 0;
 }
 
-bool keep_end(struct keep *k, const struct run *r)
+bool archive_retry_end(struct archive_retry *k, const struct run *r)
 {
     struct err why = { "" };
 
@@ -65,7 +66,7 @@ bool keep_end(struct keep *k, const struct run *r)
     return k->archive && !k->told;
 }
 
-int keep_in_memory(struct run *r, const struct run_moment *m)
+int archive_retry_in_memory(struct run *r, const struct run_moment *m)
 {
     struct run_moment *kept;
 

@@ -4,7 +4,7 @@
 #include "run/archive/archive.h"
 #include "run/ring/rings.h"
 
-struct keep {
+struct archive_retry {
     void (*say)(void *arg, const char *sentence);
     void *arg;
     struct archive *archive; /* NULL: nothing can be stored */
@@ -12,18 +12,20 @@ struct keep {
     bool told;
 };
 
-void keep_begin(struct keep *k, const char *runs, const struct run *r, int64_t now_ns);
-void keep_done(struct keep *k);
+void archive_retry_begin(struct archive_retry *k, const char *runs, const struct run *r,
+                         int64_t now_ns);
+void archive_retry_done(struct archive_retry *k);
 
 /* A moment (NULL: none), and what is new in lanes: those of the rings, else the inferred one. */
-void keep_now(struct keep *k, const struct run_moment *m, const struct rings *rings,
-              const struct lane *inferred, int64_t now_ns);
+void archive_retry_now(struct archive_retry *k, const struct run_moment *m,
+                       const struct rings *rings, const struct rank_steps *inferred,
+                       int64_t now_ns);
 
 /* How the run ended. Whether all of it is stored. */
-bool keep_end(struct keep *k, const struct run *r);
+bool archive_retry_end(struct archive_retry *k, const struct run *r);
 
 /* Keep a moment for the report where nothing can be stored; of a long run pairs become one. 0 or
  * -ENOMEM. */
-int keep_in_memory(struct run *r, const struct run_moment *m) CHECK_RESULT;
+int archive_retry_in_memory(struct run *r, const struct run_moment *m) CHECK_RESULT;
 
 #endif

@@ -3,12 +3,12 @@
 #include <errno.h>
 #include <math.h>
 
-int64_t glimpse_begin_ns(const struct run_moment *m)
+int64_t run_snapshot_begin_ns(const struct run_moment *m)
 {
     return m->monotonic_ns - (int64_t)(m->seconds * 1e9);
 }
 
-int glimpse(struct run *ret, const struct watched *w, int64_t since_ns, size_t most)
+int run_snapshot(struct run *ret, const struct run_snapshot *w, int64_t since_ns, size_t most)
 {
     size_t first = w->run->n_moments;
     int rc = 0;
@@ -24,7 +24,7 @@ int glimpse(struct run *ret, const struct watched *w, int64_t since_ns, size_t m
                          .environment = w->run->environment,
                          .n_environment = w->run->n_environment,
                          .inferred_confidence = (double)NAN };
-    while (first > 0 && glimpse_begin_ns(&w->run->moments[first - 1]) >= since_ns)
+    while (first > 0 && run_snapshot_begin_ns(&w->run->moments[first - 1]) >= since_ns)
         first--;
     for (size_t i = first; rc == 0 && i < w->run->n_moments; i++) {
         struct run_moment *to = ARENA_PUSH(&ret->arena, &ret->moments, &ret->n_moments);
@@ -34,6 +34,6 @@ int glimpse(struct run *ret, const struct watched *w, int64_t since_ns, size_t m
             *to = w->run->moments[i];
     }
     for (size_t i = 0; rc == 0 && i < rings_count(w->rings); i++)
-        rc = lane_part_to_run(rings_lane(w->rings, i), ret, since_ns, most);
+        rc = rank_steps_part_to_run(rings_lane(w->rings, i), ret, since_ns, most);
     return rc;
 }

@@ -4,7 +4,7 @@
 #include "run/ring/rings.h"
 
 /* What an observer has seen so far. */
-struct watched {
+struct run_snapshot {
     const struct rings *rings;
     const struct run *run; /* what it is and its moments; no ranks */
     int64_t now_ns;        /* monotonic */
@@ -13,9 +13,10 @@ struct watched {
 
 /* The steps and whole moments from since_ns (monotonic) on, of each rank the last 'most' steps, as
  * a run; texts about the run are borrowed from w->run. 0 or -ENOMEM; run_done(ret) in any case. */
-int glimpse(struct run *ret, const struct watched *w, int64_t since_ns, size_t most) CHECK_RESULT;
+int run_snapshot(struct run *ret, const struct run_snapshot *w, int64_t since_ns, size_t most)
+    CHECK_RESULT;
 
 /* When a moment began. */
-int64_t glimpse_begin_ns(const struct run_moment *m);
+int64_t run_snapshot_begin_ns(const struct run_moment *m);
 
 #endif

@@ -36,7 +36,7 @@ static int64_t begin_of_last(const struct run *r)
     return ns;
 }
 
-static void cut_rank(struct run_rank *k, int64_t from_ns, struct window *w)
+static void cut_rank(struct run_rank *k, int64_t from_ns, struct run_tail *w)
 {
     size_t at = 0;
 
@@ -50,12 +50,12 @@ static void cut_rank(struct run_rank *k, int64_t from_ns, struct window *w)
         w->longest_s = fmax(w->longest_s, step_seconds(&k->steps[i]));
 }
 
-void window_cut(struct run *r, double seconds, int64_t now_ns, struct window *ret)
+void run_tail_cut(struct run *r, double seconds, int64_t now_ns, struct run_tail *ret)
 {
     int64_t last_ns = begin_of_last(r), kept_ns = newest(r), end_ns = INT64_MIN, from_ns;
     size_t at = 0;
 
-    *ret = (struct window){ (double)NAN, (double)NAN, (double)NAN };
+    *ret = (struct run_tail){ (double)NAN, (double)NAN, (double)NAN };
     if (now_ns == INT64_MIN)
         now_ns = kept_ns;
     if (now_ns == INT64_MIN)

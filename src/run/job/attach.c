@@ -42,7 +42,7 @@ static int check_right(int proc, pid_t pid, struct err *e)
     return 0;
 }
 
-int live_check(int proc, pid_t pid, struct err *e)
+int attach_check(int proc, pid_t pid, struct err *e)
 {
     struct process_stat stat;
 
@@ -96,7 +96,7 @@ static bool has_open(int proc, pid_t pid, struct str *folder)
     return found;
 }
 
-int live_folder(int proc, pid_t pid, struct str *folder)
+int attach_folder(int proc, pid_t pid, struct str *folder)
 {
     struct process_stat stat;
 

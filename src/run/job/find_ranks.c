@@ -31,7 +31,7 @@ static bool says_worker(const char *command)
     return false;
 }
 
-static bool is_worker_of(const struct kin *child, const struct kin *parent)
+static bool is_worker_of(const struct find_ranks *child, const struct find_ranks *parent)
 {
     size_t len = length(child->command);
 
@@ -40,7 +40,7 @@ static bool is_worker_of(const struct kin *child, const struct kin *parent)
     return says_worker(child->command);
 }
 
-static bool is_rank(const struct kin *all, size_t n, const struct kin *k)
+static bool is_rank(const struct find_ranks *all, size_t n, const struct find_ranks *k)
 {
     bool alone = true;
 
@@ -56,10 +56,10 @@ static bool is_rank(const struct kin *all, size_t n, const struct kin *k)
     return alone;
 }
 
-static void find(const struct kin *all, size_t n, const struct kin *k, const struct kin *found[],
-                 size_t *n_found)
+static void find(const struct find_ranks *all, size_t n, const struct find_ranks *k,
+                 const struct find_ranks *found[], size_t *n_found)
 {
-    const struct kin *stack[DEPTH_MAX * 16];
+    const struct find_ranks *stack[DEPTH_MAX * 16];
     size_t depth = 0;
 
     stack[depth++] = k;
@@ -76,9 +76,9 @@ static void find(const struct kin *all, size_t n, const struct kin *k, const str
     }
 }
 
-size_t kin_ranks(const struct kin *all, size_t n, pid_t ret[KIN_MAX])
+size_t find_ranks_list(const struct find_ranks *all, size_t n, pid_t ret[KIN_MAX])
 {
-    const struct kin *found[KIN_MAX];
+    const struct find_ranks *found[KIN_MAX];
     size_t n_found = 0, kept = 0;
     bool any = false;
 
@@ -106,10 +106,10 @@ static void read_command(int proc, pid_t pid, char text[COMMAND_MAX])
         text[0] = 0;
 }
 
-static void find_ranks(struct kin_watch *w, int proc, const struct family_kin *now, size_t n,
+static void find_ranks(struct find_ranks_watch *w, int proc, const struct family_kin *now, size_t n,
                        double seconds)
 {
-    CLEANUP(freep) struct kin *all = calloc(KIN_MAX, sizeof(*all));
+    CLEANUP(freep) struct find_ranks *all = calloc(KIN_MAX, sizeof(*all));
     CLEANUP(freep) char *commands = calloc(KIN_MAX, COMMAND_MAX);
 
     if (!all || !commands)
@@ -122,12 +122,12 @@ static void find_ranks(struct kin_watch *w, int proc, const struct family_kin *n
             if (w->before[k].pid == now[i].pid)
                 used -= w->before[k].cpu_s;
         read_command(proc, now[i].pid, command);
-        all[i] = (struct kin){ now[i].pid, now[i].parent, used / seconds, command };
+        all[i] = (struct find_ranks){ now[i].pid, now[i].parent, used / seconds, command };
     }
-    w->n = kin_ranks(all, n, w->ranks);
+    w->n = find_ranks_list(all, n, w->ranks);
 }
 
-void kin_look(struct kin_watch *w, int proc, const struct family *f, double seconds)
+void find_ranks_look(struct find_ranks_watch *w, int proc, const struct family *f, double seconds)
 {
     struct family_kin now[KIN_MAX];
     size_t n = family_kin(f, now, KIN_MAX);

@@ -9,7 +9,7 @@
 enum { KIN_MAX = 256 };
 
 /* One process as it is told apart by. */
-struct kin {
+struct find_ranks {
     pid_t pid, parent;
     double busy;         /* CPUs that it uses */
     const char *command; /* its words, each ending with a NUL, and a NUL behind them */
@@ -19,10 +19,10 @@ struct kin {
  * has no children, has children of its own kind (forked ones have its command, others say that they
  * are of multiprocessing) or computes itself. Of several those that do nothing are left out. At
  * most KIN_MAX pids in ret. Pure. */
-size_t kin_ranks(const struct kin *all, size_t n, pid_t ret[KIN_MAX]);
+size_t find_ranks_list(const struct find_ranks *all, size_t n, pid_t ret[KIN_MAX]);
 
 /* The same of a family that is sampled again and again. */
-struct kin_watch {
+struct find_ranks_watch {
     struct family_kin before[KIN_MAX]; /* by the last sample */
     size_t n_before;
     unsigned samples;
@@ -32,6 +32,6 @@ struct kin_watch {
 
 /* Behind a sample, so many seconds after the one before. Looks from the second one on, then now and
  * then: who the ranks are is in ranks, for family_ranks(). */
-void kin_look(struct kin_watch *w, int proc, const struct family *f, double seconds);
+void find_ranks_look(struct find_ranks_watch *w, int proc, const struct family *f, double seconds);
 
 #endif

@@ -40,19 +40,19 @@ static int64_t cpu_ns(void)
 }
 
 /* A quarter more or less: what is known is of another job. */
-static bool has_changed(const struct shared *s, size_t n, int64_t now_ns)
+static bool has_changed(const struct pss *s, size_t n, int64_t now_ns)
 {
     return s->processes && (4 * n > 5 * s->processes || 5 * n < 4 * s->processes) &&
            now_ns - s->read_ns >= MAX(CHANGED_NS, RARITY_CHANGED * s->cost_ns);
 }
 
-void shared_ask(struct shared *s)
+void pss_ask(struct pss *s)
 {
     s->due_ns = 0;
 }
 
-double shared_look(struct shared *s, int proc, const struct family *f, double resident_b,
-                   const struct clock *clock)
+double pss_look(struct pss *s, int proc, const struct family *f, double resident_b,
+                const struct clock *clock)
 {
     struct family_kin kin[PROCESSES_MOST];
     size_t n = family_kin(f, kin, PROCESSES_MOST);

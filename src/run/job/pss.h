@@ -7,18 +7,18 @@
 #include "base/clock.h"
 #include "run/job/family.h"
 
-struct shared {
+struct pss {
     int64_t due_ns;           /* not before; 0: at once */
     int64_t read_ns, cost_ns; /* the last time; what it took of a CPU */
     size_t processes;         /* and how many there were */
 };
 
 /* Read it in the next look. */
-void shared_ask(struct shared *s);
+void pss_ask(struct pss *s);
 
 /* Bytes now. NaN: it is not time yet; or some process may not be read, or there are too many, or
  * all are so large (resident_b together) that it would take too long. */
-double shared_look(struct shared *s, int proc, const struct family *f, double resident_b,
-                   const struct clock *clock);
+double pss_look(struct pss *s, int proc, const struct family *f, double resident_b,
+                const struct clock *clock);
 
 #endif

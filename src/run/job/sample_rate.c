@@ -11,7 +11,7 @@
 /* A ring that fills by more than this from one sample to the next is read in between. */
 #define FILL 0.25
 
-bool pace_is_calm(struct pace *p, const struct pace_look *now)
+bool sample_rate_is_calm(struct sample_rate *p, const struct sample_rate_look *now)
 {
     const double seconds = (double)(now->now_ns - p->at_ns) / 1e9;
     const double waited_s = now->waited_s - p->waited_s;

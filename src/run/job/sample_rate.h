@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct pace {
+struct sample_rate {
     int64_t stirred_ns; /* when it last did not just compute, or was first looked at; 0: not yet */
     uint64_t marks;
     double waited_s;
@@ -15,7 +15,7 @@ struct pace {
 };
 
 /* What is known at a sample. Of the ranks together: */
-struct pace_look {
+struct sample_rate_look {
     int64_t now_ns;
     size_t ranks;    /* that mark steps */
     uint64_t marks;  /* made so far */
@@ -25,6 +25,6 @@ struct pace_look {
 };
 
 /* Whether the samples are enough from here to the next one. */
-bool pace_is_calm(struct pace *p, const struct pace_look *now);
+bool sample_rate_is_calm(struct sample_rate *p, const struct sample_rate_look *now);
 
 #endif

@@ -39,16 +39,17 @@ static int ask(struct tick *t, int root, const char *fake, const struct clock *c
     return rc < 0 ? err_nomem(e) : 0;
 }
 
-int meters_find(struct meters *ret, const char *fake, const struct clock *clock, struct err *e)
+int power_meters_find(struct power_meters *ret, const char *fake, const struct clock *clock,
+                      struct err *e)
 {
     CLEANUP(closep) int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     struct tick t = { .n_events = 0 };
-    struct meters found;
+    struct power_meters found;
     int rc = root < 0 ? err_set(e, -errno, "/: %s", strerror(errno))
                       : ask(&t, root, fake, clock, e);
 
-    found = (struct meters){ tells(&t, "gpu", "power_watts"),
-                             tells(&t, "rapl", "energy_joules_total") };
+    found = (struct power_meters){ tells(&t, "gpu", "power_watts"),
+                                   tells(&t, "rapl", "energy_joules_total") };
     tick_done(&t);
     if (rc < 0)
         return rc;

@@ -6,13 +6,13 @@
 #include "base/clock.h"
 #include "base/err.h"
 
-struct meters {
+struct power_meters {
     bool gpus, cpus; /* accelerators' drivers; processors (RAPL) */
 };
 
 /* Ask the drivers, which may take a second. fake: as in struct sampler_env. 0, -ENOMEM, or -ENODEV
  * with a sentence when nobody tells. */
-int meters_find(struct meters *ret, const char *fake, const struct clock *clock, struct err *e)
-    CHECK_RESULT;
+int power_meters_find(struct power_meters *ret, const char *fake, const struct clock *clock,
+                      struct err *e) CHECK_RESULT;
 
 #endif

@@ -63,7 +63,7 @@ static void add_path(const struct exporter *x, const char *name, const char *pat
 }
 
 static void add_missing(const struct exporter *x, const char *knob, const char *value,
-                        const struct library *lib)
+                        const struct job_library *lib)
 {
     if (lib->package)
         str_addf(x->out, "# %s %s: %s%s\n", knob, value,
@@ -74,17 +74,17 @@ static void add_missing(const struct exporter *x, const char *knob, const char *
 static int add_libraries(const struct exporter *x)
 {
     const char *blas = value_of(x, "blas.library"), *heap = value_of(x, "malloc.library");
-    struct library lib;
+    struct job_library lib;
     int rc = 0;
 
     if (blas)
-        rc = library_blas(x->scratch, x->folders, blas, &lib);
+        rc = job_library_blas(x->scratch, x->folders, blas, &lib);
     if (rc == 0 && blas && lib.path)
         add_path(x, "LD_LIBRARY_PATH", lib.path, false);
     else if (rc == 0 && blas)
         add_missing(x, "blas.library", blas, &lib);
     if (rc == 0 && heap)
-        rc = library_malloc(x->scratch, x->folders, heap, &lib);
+        rc = job_library_malloc(x->scratch, x->folders, heap, &lib);
     if (rc == 0 && heap && lib.path)
         add_path(x, "LD_PRELOAD", lib.path, true);
     else if (rc == 0 && heap)

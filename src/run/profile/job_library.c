@@ -60,12 +60,12 @@ struct table {
 };
 
 static int find(struct arena *a, const struct table *t, const char *const *folders,
-                const char *name, struct library *ret)
+                const char *name, struct job_library *ret)
 {
     const struct known *known = t->rows;
     size_t i = 0;
 
-    *ret = (struct library){ .path = NULL };
+    *ret = (struct job_library){ .path = NULL };
     while (i < t->n && strcmp(known[i].name, name) != 0)
         i++;
     if (i == t->n)
@@ -88,22 +88,23 @@ static int find(struct arena *a, const struct table *t, const char *const *folde
     return 0;
 }
 
-int library_blas(struct arena *a, const char *const *folders, const char *name, struct library *ret)
+int job_library_blas(struct arena *a, const char *const *folders, const char *name,
+                     struct job_library *ret)
 {
     static const struct table table = { blas, ARRAY_SIZE(blas), "/libblas.so.3" };
 
     return find(a, &table, folders, name, ret);
 }
 
-int library_malloc(struct arena *a, const char *const *folders, const char *name,
-                   struct library *ret)
+int job_library_malloc(struct arena *a, const char *const *folders, const char *name,
+                       struct job_library *ret)
 {
     static const struct table table = { malloc_libraries, ARRAY_SIZE(malloc_libraries), "" };
 
     return find(a, &table, folders, name, ret);
 }
 
-const char *library_blas_name(struct arena *a, const char *path)
+const char *job_library_blas_name(struct arena *a, const char *path)
 {
     static const char *const known[] = { "openblas", "mkl", "blis", "atlas", "armpl", "nvpl" };
     CLEANUP(freep) char *whole = realpath(path, NULL);
@@ -119,7 +120,7 @@ const char *library_blas_name(struct arena *a, const char *path)
     return arena_strdup(a, slash ? slash + 1 : path);
 }
 
-bool library_same(const char *one, const char *other)
+bool job_library_same(const char *one, const char *other)
 {
     struct stat a, b;
 

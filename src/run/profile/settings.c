@@ -13,8 +13,8 @@ enum { TEXT = 1024, KNOBS_TEXT_MAX = 64 << 10, ENV_MORE = PROFILE_MAX + 4 };
 
 struct work {
     struct arena *arena;
-    const struct settings_about *about;
-    struct settings *io;
+    const struct profile_settings_about *about;
+    struct profile_settings *io;
     char *const *user; /* the environment as it was handed in */
     char **env;
     struct str shim; /* BRIM_KNOBS */
@@ -192,8 +192,8 @@ static int apply_blas(struct work *w, const struct profile_setting *s)
 {
     const char *list = environ_get(w->user, "LD_LIBRARY_PATH"), *own, *whole;
     char path[TEXT];
-    struct library lib;
-    int rc = library_blas(w->arena, w->about->folders, s->value, &lib);
+    struct job_library lib;
+    int rc = job_library_blas(w->arena, w->about->folders, s->value, &lib);
 
     if (rc < 0)
         return rc;
@@ -207,7 +207,7 @@ static int apply_blas(struct work *w, const struct profile_setting *s)
     whole = arena_printf(w->arena, "%s/libblas.so.3", lib.path);
     if (!whole)
         return -ENOMEM;
-    if (own && library_same(own, whole))
+    if (own && job_library_same(own, whole))
         return applied(w, s);
     if (own)
         return left(w, s, "LD_LIBRARY_PATH leads to %.200s", own);
@@ -218,13 +218,13 @@ static int apply_blas(struct work *w, const struct profile_setting *s)
 static int apply_malloc(struct work *w, const struct profile_setting *s)
 {
     const char *list = environ_get(w->user, "LD_PRELOAD"), *other, *all;
-    struct library lib;
+    struct job_library lib;
     int rc;
 
     other = list ? strstr(list, "malloc") : NULL;
     if (!strcmp(s->value, "glibc"))
         return other ? left(w, s, "LD_PRELOAD has '%.200s'", list) : applied(w, s);
-    rc = library_malloc(w->arena, w->about->folders, s->value, &lib);
+    rc = job_library_malloc(w->arena, w->about->folders, s->value, &lib);
     if (rc < 0)
         return rc;
     if (!lib.path)
@@ -316,8 +316,9 @@ static int finish_shim(struct work *w)
     return all ? environ_set(w->arena, w->env, "BRIM_KNOBS", all) : -ENOMEM;
 }
 
-int settings_apply(struct arena *a, const struct profile *p, const struct settings_about *about,
-                   struct settings *io, struct err *e)
+int profile_settings_apply(struct arena *a, const struct profile *p,
+                           const struct profile_settings_about *about, struct profile_settings *io,
+                           struct err *e)
 {
     struct work w = { .arena = a, .about = about, .io = io, .user = io->env };
     int rc;
@@ -336,7 +337,7 @@ int settings_apply(struct arena *a, const struct profile *p, const struct settin
     return 0;
 }
 
-void settings_join(struct str *out, const char *const *texts, size_t n, const char *between)
+void profile_settings_join(struct str *out, const char *const *texts, size_t n, const char *between)
 {
     for (size_t i = 0; i < n; i++)
         str_addf(out, "%s%s", i ? between : "", texts[i]);

@@ -7,7 +7,7 @@
 #include "model/job/profile.h"
 #include "probe/kernel/tree.h"
 
-struct settings_about {
+struct profile_settings_about {
     const struct knobs *knobs;
     struct tree *tree;          /* the machine's files, for NUMA nodes and cores */
     const char *const *folders; /* that libraries are in, ends with NULL; NULL: the system's */
@@ -18,7 +18,7 @@ struct settings_about {
 
 /* In: env and argv, of the job as it is. Out: all of it; what is new is in the arena, the rest is
  * borrowed from what was handed in. */
-struct settings {
+struct profile_settings {
     char *const *env, *const *argv;
     const char *cpus;     /* bind the job to these; NULL: leave it as it is */
     const char **applied; /* "loader.workers=13" */
@@ -35,10 +35,12 @@ struct settings {
  *   launcher, device: told only
  * Settings of knobs that there are not, or with values that these do not take, are left, too.
  * 0 or -ENOMEM. */
-int settings_apply(struct arena *a, const struct profile *p, const struct settings_about *about,
-                   struct settings *io, struct err *e) CHECK_RESULT;
+int profile_settings_apply(struct arena *a, const struct profile *p,
+                           const struct profile_settings_about *about, struct profile_settings *io,
+                           struct err *e) CHECK_RESULT;
 
 /* "a=1, b=2" or "the sentences, one after the other": for notes and messages. */
-void settings_join(struct str *out, const char *const *texts, size_t n, const char *between);
+void profile_settings_join(struct str *out, const char *const *texts, size_t n,
+                           const char *between);
 
 #endif

@@ -5,15 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
-void lane_init(struct lane *l)
+void rank_steps_init(struct rank_steps *l)
 {
-    *l = (struct lane){ .rank = -1, .local_rank = -1, .world = -1, .pid = -1 };
+    *l = (struct rank_steps){ .rank = -1, .local_rank = -1, .world = -1, .pid = -1 };
     l->total.samples = l->total.loss = (double)NAN;
     for (unsigned i = 0; i < BRIM_STAGES; i++)
         l->total.device_s[i] = (double)NAN;
 }
 
-void lane_done(struct lane *l)
+void rank_steps_done(struct rank_steps *l)
 {
     free(l->steps);
     free(l->notes);
@@ -21,7 +21,7 @@ void lane_done(struct lane *l)
     l->notes = NULL;
 }
 
-size_t lane_slot(uint64_t n)
+size_t rank_steps_slot(uint64_t n)
 {
     return n < LANE_FIRST ? (size_t)n : LANE_FIRST + (size_t)((n - LANE_FIRST) % LANE_LAST);
 }
@@ -32,7 +32,7 @@ static void add_told(double *sum, double value)
         *sum = isnan(*sum) ? value : *sum + value;
 }
 
-void lane_sum(struct step *total, const struct step *s)
+void rank_steps_sum(struct step *total, const struct step *s)
 {
     if (total->number == 0)
         total->begin_ns = s->begin_ns;
@@ -51,11 +51,11 @@ void lane_sum(struct step *total, const struct step *s)
     total->collectives += s->collectives;
 }
 
-int lane_step(struct lane *l, const struct step *s)
+int rank_steps_step(struct rank_steps *l, const struct step *s)
 {
-    size_t slot = lane_slot(l->count);
+    size_t slot = rank_steps_slot(l->count);
 
-    lane_sum(&l->total, s);
+    rank_steps_sum(&l->total, s);
     if (slot >= l->room) {
         size_t room = l->room ? 2 * l->room : 256;
         struct step *more;
@@ -72,9 +72,9 @@ int lane_step(struct lane *l, const struct step *s)
     return 0;
 }
 
-int lane_note(struct lane *l, const char *name, const char *value)
+int rank_steps_note(struct rank_steps *l, const char *name, const char *value)
 {
-    struct lane_note *note = NULL;
+    struct rank_steps_note *note = NULL;
 
     for (size_t i = 0; i < l->n_notes && !note; i++)
         if (!strncmp(l->notes[i].name, name, sizeof(note->name) - 1))
@@ -98,21 +98,21 @@ int lane_note(struct lane *l, const char *name, const char *value)
     return 0;
 }
 
-size_t lane_kept(const struct lane *l)
+size_t rank_steps_kept(const struct rank_steps *l)
 {
     return (size_t)MIN(l->count, (uint64_t)LANE_FIRST + LANE_LAST);
 }
 
-const struct step *lane_at(const struct lane *l, size_t i)
+const struct step *rank_steps_at(const struct rank_steps *l, size_t i)
 {
     uint64_t n = i;
 
     if (i >= LANE_FIRST && l->count > LANE_FIRST + LANE_LAST)
         n = l->count - LANE_LAST + (i - LANE_FIRST);
-    return &l->steps[lane_slot(n)];
+    return &l->steps[rank_steps_slot(n)];
 }
 
-static int copy_notes(const struct lane *l, struct run *r, struct run_rank *rank)
+static int copy_notes(const struct rank_steps *l, struct run *r, struct run_rank *rank)
 {
     for (size_t i = 0; i < l->n_notes; i++) {
         struct run_note *note = ARENA_PUSH(&r->arena, &rank->notes, &rank->n_notes);
@@ -128,7 +128,7 @@ static int copy_notes(const struct lane *l, struct run *r, struct run_rank *rank
 }
 
 /* A rank with room for n steps and all but these; NULL when out of memory. */
-static struct run_rank *add_rank(const struct lane *l, struct run *r, size_t n)
+static struct run_rank *add_rank(const struct rank_steps *l, struct run *r, size_t n)
 {
     struct run_rank *rank = ARENA_PUSH(&r->arena, &r->ranks, &r->n_ranks);
 
@@ -146,9 +146,9 @@ static struct run_rank *add_rank(const struct lane *l, struct run *r, size_t n)
     return copy_notes(l, r, rank) == 0 ? rank : NULL;
 }
 
-int lane_to_run(const struct lane *l, struct run *r)
+int rank_steps_to_run(const struct rank_steps *l, struct run *r)
 {
-    size_t n = lane_kept(l);
+    size_t n = rank_steps_kept(l);
     struct run_rank *rank = add_rank(l, r, n);
 
     if (!rank)
@@ -156,28 +156,28 @@ int lane_to_run(const struct lane *l, struct run *r)
     rank->total = l->total;
     rank->dropped = l->total.number - n;
     for (size_t i = 0; rank->steps && i < n; i++)
-        rank->steps[i] = *lane_at(l, i);
+        rank->steps[i] = *rank_steps_at(l, i);
     return 0;
 }
 
-int lane_part_to_run(const struct lane *l, struct run *r, int64_t since_ns, size_t most)
+int rank_steps_part_to_run(const struct rank_steps *l, struct run *r, int64_t since_ns, size_t most)
 {
-    struct lane empty;
+    struct rank_steps empty;
     struct run_rank *rank;
-    size_t end = lane_kept(l), n = 0;
+    size_t end = rank_steps_kept(l), n = 0;
 
-    while (n < end && n < most && lane_at(l, end - n - 1)->begin_ns >= since_ns)
+    while (n < end && n < most && rank_steps_at(l, end - n - 1)->begin_ns >= since_ns)
         n++;
     if (!n)
         return 0;
     rank = add_rank(l, r, n);
     if (!rank)
         return -ENOMEM;
-    lane_init(&empty);
+    rank_steps_init(&empty);
     rank->total = empty.total;
     for (size_t i = 0; rank->steps && i < n; i++) {
-        rank->steps[i] = *lane_at(l, end - n + i);
-        lane_sum(&rank->total, &rank->steps[i]);
+        rank->steps[i] = *rank_steps_at(l, end - n + i);
+        rank_steps_sum(&rank->total, &rank->steps[i]);
     }
     return 0;
 }

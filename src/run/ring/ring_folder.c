@@ -28,7 +28,7 @@ static uint64_t start_of(int pid)
     return stat.start_ticks;
 }
 
-void folder_remove(const char *path)
+void ring_folder_remove(const char *path)
 {
     const struct dirent *entry;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -75,13 +75,13 @@ static void remove_left_overs(const char *base)
 
         if (is_left_over(base, entry->d_name) &&
             snprintf(path, sizeof(path), "%s/%s", base, entry->d_name) < (int)sizeof(path))
-            folder_remove(path);
+            ring_folder_remove(path);
     }
     if (dir)
         closedir(dir);
 }
 
-int folder_make(const char *const *bases, struct str *out, struct err *e)
+int ring_folder_make(const char *const *bases, struct str *out, struct err *e)
 {
     int rc = -ENOENT;
 

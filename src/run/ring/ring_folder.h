@@ -7,9 +7,9 @@
 /* Make one that no one else may read, in the first of the bases that takes it (ends with NULL;
  * NULL entries in front of the end are not allowed): its path into out. What observers left
  * there that died is removed first. 0 or a negative errno with a sentence. */
-int folder_make(const char *const *bases, struct str *out, struct err *e) CHECK_RESULT;
+int ring_folder_make(const char *const *bases, struct str *out, struct err *e) CHECK_RESULT;
 
 /* Remove it with the rings in it. */
-void folder_remove(const char *path);
+void ring_folder_remove(const char *path);
 
 #endif

@@ -20,7 +20,7 @@ struct ring {
     struct ring_copy copy;
     struct step_ring ring;
     struct step_track track;
-    struct lane lane;
+    struct rank_steps lane;
     size_t at; /* among the lanes */
     bool closed;
 };
@@ -29,7 +29,7 @@ struct rings {
     DIR *dir;
     struct ring *all[RINGS_MAX];
     size_t n;
-    const struct lane *lanes[RINGS_MAX];
+    const struct rank_steps *lanes[RINGS_MAX];
     pid_t pids[RINGS_MAX];
     size_t n_lanes;
     bool told;
@@ -53,7 +53,7 @@ int rings_open(struct rings **ret, const char *folder, struct err *e)
 static void ring_free(struct ring *r)
 {
     ring_copy_done(&r->copy);
-    lane_done(&r->lane);
+    rank_steps_done(&r->lane);
     free(r);
 }
 
@@ -113,7 +113,7 @@ static int take_file(struct rings *s, const char *name, struct err *e)
     r->device = st.st_dev;
     r->inode = st.st_ino;
     size = (size_t)MIN(st.st_size, (off_t)RING_BYTES_MAX);
-    lane_init(&r->lane);
+    rank_steps_init(&r->lane);
     step_track_init(&r->track);
     s->all[s->n++] = r;
     rc = open_ring(r, steal_fd(&fd), size, name, s->told ? NULL : e);
@@ -145,7 +145,7 @@ static int find_files(struct rings *s, struct err *e)
 }
 
 /* "loader.workers=0" has a name; a sentence has not. */
-static int take_note(struct lane *l, const char *text)
+static int take_note(struct rank_steps *l, const char *text)
 {
     const char *equals = strchr(text, '=');
     char name[64];
@@ -156,11 +156,11 @@ static int take_note(struct lane *l, const char *text)
         for (size_t i = 0; i < l->n_notes; i++)
             if (!strcmp(l->notes[i].value, text))
                 return 0;
-        return lane_note(l, name, text);
+        return rank_steps_note(l, name, text);
     }
     memcpy(name, text, len);
     name[len] = 0;
-    return lane_note(l, name, equals + 1);
+    return rank_steps_note(l, name, equals + 1);
 }
 
 static void tell(const struct rings *s, const struct ring_event *e)
@@ -185,7 +185,7 @@ static void tell_switch(const struct rings *s, const struct ring *r, const struc
 static int take_step(const struct rings *s, struct ring *r, const struct step *step)
 {
     const struct ring_event e = { .kind = RING_STEP, .ring = r->at, .step = step };
-    int rc = lane_step(&r->lane, step);
+    int rc = rank_steps_step(&r->lane, step);
 
     tell(s, &e);
     return rc;
@@ -204,7 +204,7 @@ static int take_mark(const struct rings *s, struct ring *r, const struct step_ma
         return take_note(&r->lane, m->text);
     if (m->kind == BRIM_RING_VALUE) {
         snprintf(value, sizeof(value), "%.10g", m->number);
-        return lane_note(&r->lane, m->text, value);
+        return rank_steps_note(&r->lane, m->text, value);
     }
     return step_track_mark(&r->track, m, &step) == 0 ? 0 : take_step(s, r, &step);
 }
@@ -261,7 +261,7 @@ size_t rings_count(const struct rings *s)
     return s->n_lanes;
 }
 
-const struct lane *rings_lane(const struct rings *s, size_t i)
+const struct rank_steps *rings_lane(const struct rings *s, size_t i)
 {
     return s->lanes[i];
 }

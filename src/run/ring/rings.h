@@ -21,7 +21,7 @@ DEFINE_CLEANUP(struct rings, rings_close)
 int rings_read(struct rings *s, struct err *e) CHECK_RESULT;
 
 size_t rings_count(const struct rings *s);
-const struct lane *rings_lane(const struct rings *s, size_t i);
+const struct rank_steps *rings_lane(const struct rings *s, size_t i);
 
 /* Marks that came too fast to be read. */
 uint64_t rings_lost(const struct rings *s);

@@ -22,7 +22,7 @@ static const double mw_per_w = 1000, watts_most = 1e5;
 /* ---- files ---- */
 
 /* A short text, without what is behind its first line; "" on failure. */
-static int read_line(const struct levers *l, const char *path, char *buf, size_t size)
+static int read_line(const struct machine_settings *l, const char *path, char *buf, size_t size)
 {
     char full[PATH_MOST];
     ssize_t n;
@@ -43,7 +43,8 @@ static int read_line(const struct levers *l, const char *path, char *buf, size_t
     return 0;
 }
 
-static int write_line(const struct levers *l, const char *path, const char *text, struct err *e)
+static int write_line(const struct machine_settings *l, const char *path, const char *text,
+                      struct err *e)
 {
     char full[PATH_MOST];
     size_t len = strlen(text);
@@ -72,12 +73,12 @@ static int add_line(struct str *out, const char *target, const char *thing, cons
 
 /* ---- limits of power ---- */
 
-static int open_power(struct levers *l, struct err *e)
+static int open_power(struct machine_settings *l, struct err *e)
 {
     return l->power ? 0 : nvml_power_open(&l->power, e);
 }
 
-static int read_power(struct levers *l, struct str *out, struct err *e)
+static int read_power(struct machine_settings *l, struct str *out, struct err *e)
 {
     int rc = open_power(l, e);
 
@@ -96,7 +97,8 @@ static int read_power(struct levers *l, struct str *out, struct err *e)
     return rc;
 }
 
-static int put_power(struct levers *l, const struct lever_line *line, struct err *e)
+static int put_power(struct machine_settings *l, const struct machine_setting_line *line,
+                     struct err *e)
 {
     double watts;
     uint64_t gpu;
@@ -124,7 +126,7 @@ static bool is_disk(const char *name)
     return name[0] != '.' && strlen(name) < LEVER_WORD;
 }
 
-static uint64_t sectors_of(const struct levers *l, const char *disk)
+static uint64_t sectors_of(const struct machine_settings *l, const char *disk)
 {
     char path[PATH_MOST], text[TEXT];
     const char *at = text;
@@ -142,7 +144,7 @@ static uint64_t sectors_of(const struct levers *l, const char *disk)
     return sectors;
 }
 
-static void list_disks(struct levers *l)
+static void list_disks(struct machine_settings *l)
 {
     char full[PATH_MOST];
     struct dirent *one;
@@ -166,7 +168,7 @@ static bool lies_on_others(const char *name)
 }
 
 /* Of those of one kind, the one that was read from most; NULL: none was. */
-static const char *busiest(const struct levers *l, bool on_others, uint64_t *most)
+static const char *busiest(const struct machine_settings *l, bool on_others, uint64_t *most)
 {
     const char *found = NULL;
 
@@ -182,7 +184,7 @@ static const char *busiest(const struct levers *l, bool on_others, uint64_t *mos
     return found;
 }
 
-static void choose_disk(struct levers *l)
+static void choose_disk(struct machine_settings *l)
 {
     uint64_t lower_n, upper_n;
     const char *lower = busiest(l, false, &lower_n), *upper = busiest(l, true, &upper_n);
@@ -198,7 +200,7 @@ static void disk_path(char path[PATH_MOST], const char *disk)
     snprintf(path, PATH_MOST, "%s/%s/queue/read_ahead_kb", blocks, disk);
 }
 
-static int read_disk(struct levers *l, struct str *out, struct err *e)
+static int read_disk(struct machine_settings *l, struct str *out, struct err *e)
 {
     char path[PATH_MOST], value[LEVER_WORD];
     uint64_t kb;
@@ -213,7 +215,8 @@ static int read_disk(struct levers *l, struct str *out, struct err *e)
     return add_line(out, disk_readahead, l->disk, value, e);
 }
 
-static int put_disk(struct levers *l, const struct lever_line *line, struct err *e)
+static int put_disk(struct machine_settings *l, const struct machine_setting_line *line,
+                    struct err *e)
 {
     char path[PATH_MOST];
     uint64_t kb;
@@ -231,7 +234,7 @@ static void policy_path(char path[PATH_MOST], const char *policy)
     snprintf(path, PATH_MOST, "%s/%s/scaling_governor", policies, policy);
 }
 
-static int read_governors(struct levers *l, struct str *out, struct err *e)
+static int read_governors(struct machine_settings *l, struct str *out, struct err *e)
 {
     char full[PATH_MOST], path[PATH_MOST], value[LEVER_WORD];
     struct dirent *one;
@@ -254,7 +257,8 @@ static int read_governors(struct levers *l, struct str *out, struct err *e)
     return rc;
 }
 
-static int put_governor(struct levers *l, const struct lever_line *line, struct err *e)
+static int put_governor(struct machine_settings *l, const struct machine_setting_line *line,
+                        struct err *e)
 {
     char path[PATH_MOST];
     int rc;
@@ -270,27 +274,28 @@ static int put_governor(struct levers *l, const struct lever_line *line, struct 
 
 static const struct {
     const char *target;
-    int (*read)(struct levers *l, struct str *out, struct err *e);
-    int (*put)(struct levers *l, const struct lever_line *line, struct err *e);
+    int (*read)(struct machine_settings *l, struct str *out, struct err *e);
+    int (*put)(struct machine_settings *l, const struct machine_setting_line *line, struct err *e);
 } kinds[] = {
     { power_limit, read_power, put_power },
     { disk_readahead, read_disk, put_disk },
     { cpu_governor, read_governors, put_governor },
 };
 
-void levers_init(struct levers *l, const struct lever_about *about)
+void machine_settings_init(struct machine_settings *l, const struct machine_setting_about *about)
 {
-    *l = (struct levers){ .about = *about };
+    *l = (struct machine_settings){ .about = *about };
     list_disks(l);
 }
 
-void levers_done(struct levers *l)
+void machine_settings_done(struct machine_settings *l)
 {
     nvml_power_close(l->power);
     l->power = NULL;
 }
 
-int lever_read(struct levers *l, const char *target, struct str *out, struct err *e)
+int machine_setting_read(struct machine_settings *l, const char *target, struct str *out,
+                         struct err *e)
 {
     for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
         if (!strcmp(kinds[i].target, target))
@@ -298,7 +303,8 @@ int lever_read(struct levers *l, const char *target, struct str *out, struct err
     return err_set(e, -ENOENT, "this machine has no setting '%s'", target);
 }
 
-int lever_put(struct levers *l, const struct lever_line *line, struct err *e)
+int machine_setting_put(struct machine_settings *l, const struct machine_setting_line *line,
+                        struct err *e)
 {
     for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
         if (!strcmp(kinds[i].target, line->target))
@@ -319,7 +325,7 @@ static bool take_word(const char **at, char word[LEVER_WORD])
     return fits;
 }
 
-bool lever_next(const char **text, struct lever_line *ret)
+bool machine_setting_next(const char **text, struct machine_setting_line *ret)
 {
     bool found = false;
 
@@ -334,12 +340,12 @@ bool lever_next(const char **text, struct lever_line *ret)
     return found;
 }
 
-const char *lever_same(const char *text, char buf[LEVER_WORD])
+const char *machine_setting_same(const char *text, char buf[LEVER_WORD])
 {
-    struct lever_line line;
+    struct machine_setting_line line;
     size_t n = 0;
 
-    while (lever_next(&text, &line)) {
+    while (machine_setting_next(&text, &line)) {
         if (n++ && strcmp(buf, line.value) != 0)
             return NULL;
         snprintf(buf, LEVER_WORD, "%s", line.value);

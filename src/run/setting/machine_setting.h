@@ -11,13 +11,13 @@
 
 enum { LEVER_WORD = 64, LEVER_DISKS = 64, LEVER_TEXT_MAX = 256 << 10 };
 
-struct lever_about {
+struct machine_setting_about {
     const char *root; /* "" for this machine; else a folder with copies of its files */
     const char *gpus; /* of the job, as environ_gpus() has them; NULL: all */
 };
 
-struct levers {
-    struct lever_about about;
+struct machine_settings {
+    struct machine_setting_about about;
     struct nvml_power *power; /* opened when it is first wanted */
     struct {
         char name[LEVER_WORD];
@@ -28,26 +28,28 @@ struct levers {
 };
 
 /* about is copied, its texts are borrowed. */
-void levers_init(struct levers *l, const struct lever_about *about);
-void levers_done(struct levers *l);
+void machine_settings_init(struct machine_settings *l, const struct machine_setting_about *about);
+void machine_settings_done(struct machine_settings *l);
 
 /* One thing of a target, as a line of a text. */
-struct lever_line {
+struct machine_setting_line {
     char target[LEVER_WORD], thing[LEVER_WORD], value[LEVER_WORD];
 };
 
 /* The next line "TARGET THING VALUE" of a text; false at its end. Others are left out. */
-bool lever_next(const char **text, struct lever_line *ret);
+bool machine_setting_next(const char **text, struct machine_setting_line *ret);
 
 /* Add a line for each thing of a target, as it is now. Of disks it is the one that was read from
- * most since levers_init(), and stays that. 0; -ENOMEM; -ENOENT when there is nothing of the kind,
+ * most since machine_settings_init(), and stays that. 0; -ENOMEM; -ENOENT when there is nothing of the kind,
  * -EIO ...: with a sentence. */
-int lever_read(struct levers *l, const char *target, struct str *out, struct err *e) CHECK_RESULT;
+int machine_setting_read(struct machine_settings *l, const char *target, struct str *out,
+                         struct err *e) CHECK_RESULT;
 
 /* Set one thing: 0, or a negative errno with a sentence. */
-int lever_put(struct levers *l, const struct lever_line *line, struct err *e) CHECK_RESULT;
+int machine_setting_put(struct machine_settings *l, const struct machine_setting_line *line,
+                        struct err *e) CHECK_RESULT;
 
 /* The value that all lines of a text have; NULL when there is none. */
-const char *lever_same(const char *text, char buf[LEVER_WORD]);
+const char *machine_setting_same(const char *text, char buf[LEVER_WORD]);
 
 #endif

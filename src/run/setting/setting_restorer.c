@@ -5,7 +5,7 @@
  *     end                 "" or what could not be put back; then the warden is gone
  *
  * A socket that is closed is an end, too: brim was killed. The note has a line with the boot that
- * it is of, and what lever_read() told of what was changed; after another boot it means nothing. */
+ * it is of, and what machine_setting_read() told of what was changed; after another boot it means nothing. */
 #include "run/setting/setting_restorer.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ enum { LOCK_TRIES = 10, LOCK_MS = 100 };
 
 static const char boot_file[] = "/proc/sys/kernel/random/boot_id";
 
-struct warden {
+struct setting_restorer {
     int socket; /* -1: it does not answer */
 };
 
@@ -124,16 +124,16 @@ static int note_write(const struct note *n, const char *lines, struct err *e)
 /* ---- changing, and putting back ---- */
 
 /* Put back what the lines say; those that fail stay in the note. How many, or the first failure. */
-static int put_back(struct levers *l, struct note *n, struct str *told, struct err *e)
+static int put_back(struct machine_settings *l, struct note *n, struct str *told, struct err *e)
 {
     CLEANUP(str_done) struct str left = STR_INIT(LEVER_TEXT_MAX);
     const char *at = str_text(&n->was);
-    struct lever_line line;
+    struct machine_setting_line line;
     int done = 0, rc = 0;
 
-    while (lever_next(&at, &line)) {
+    while (machine_setting_next(&at, &line)) {
         struct err why = { "" };
-        int one = lever_put(l, &line, &why);
+        int one = machine_setting_put(l, &line, &why);
 
         if (one == 0) {
             done++;
@@ -157,33 +157,33 @@ static int put_back(struct levers *l, struct note *n, struct str *told, struct e
 
 static bool has_target(const char *lines, const char *target)
 {
-    struct lever_line line;
+    struct machine_setting_line line;
 
-    while (lever_next(&lines, &line))
+    while (machine_setting_next(&lines, &line))
         if (!strcmp(line.target, target))
             return true;
     return false;
 }
 
-static int put_all(struct levers *l, const char *lines, const char *value, struct err *e)
+static int put_all(struct machine_settings *l, const char *lines, const char *value, struct err *e)
 {
-    struct lever_line line;
+    struct machine_setting_line line;
     int rc = 0;
 
-    while (rc == 0 && lever_next(&lines, &line)) {
+    while (rc == 0 && machine_setting_next(&lines, &line)) {
         if (value)
             snprintf(line.value, sizeof(line.value), "%s", value);
-        rc = lever_put(l, &line, e);
+        rc = machine_setting_put(l, &line, e);
     }
     return rc;
 }
 
 /* The note is there before anything is changed. */
-static int change(struct levers *l, struct note *n, const char *target, const char *value,
+static int change(struct machine_settings *l, struct note *n, const char *target, const char *value,
                   struct err *e)
 {
     CLEANUP(str_done) struct str now = STR_INIT(LEVER_TEXT_MAX);
-    int rc = lever_read(l, target, &now, e);
+    int rc = machine_setting_read(l, target, &now, e);
 
     if (rc == 0 && !has_target(str_text(&n->was), target)) {
         str_add(&n->was, str_text(&now));
@@ -198,17 +198,19 @@ static int change(struct levers *l, struct note *n, const char *target, const ch
 
 /* ---- the process ---- */
 
-static void answer_now(struct levers *l, const char *target, char answer[MESSAGE])
+static void answer_now(struct machine_settings *l, const char *target, char answer[MESSAGE])
 {
     CLEANUP(str_done) struct str now = STR_INIT(LEVER_TEXT_MAX);
     char value[LEVER_WORD];
-    const char *same = lever_read(l, target, &now, NULL) == 0 ? lever_same(str_text(&now), value)
-                                                              : NULL;
+    const char *same = machine_setting_read(l, target, &now, NULL) == 0
+                           ? machine_setting_same(str_text(&now), value)
+                           : NULL;
 
     snprintf(answer, MESSAGE, "%s", same ? same : "");
 }
 
-static void answer_set(struct levers *l, struct note *n, const char *words, char answer[MESSAGE])
+static void answer_set(struct machine_settings *l, struct note *n, const char *words,
+                       char answer[MESSAGE])
 {
     char target[LEVER_WORD];
     size_t len = strcspn(words, " ");
@@ -219,7 +221,7 @@ static void answer_set(struct levers *l, struct note *n, const char *words, char
         snprintf(answer, MESSAGE, "%s", e.text);
 }
 
-static void serve(int socket, struct note *n, struct levers *l)
+static void serve(int socket, struct note *n, struct machine_settings *l)
 {
     struct err e = { "" };
     bool over = false;
@@ -266,17 +268,17 @@ static void leave(int socket, int lock)
 }
 
 /* A grandchild, so that it belongs to nobody who waits for children. */
-static void become_warden(int socket, struct note *n, const struct lever_about *about)
+static void become_warden(int socket, struct note *n, const struct machine_setting_about *about)
 {
-    struct levers l;
+    struct machine_settings l;
     pid_t pid = fork();
 
     if (pid != 0)
         _exit(pid < 0);
     leave(socket, n->lock);
-    levers_init(&l, about);
+    machine_settings_init(&l, about);
     serve(socket, n, &l);
-    levers_done(&l);
+    machine_settings_done(&l);
     note_done(n);
     _exit(0);
 }
@@ -284,7 +286,7 @@ static void become_warden(int socket, struct note *n, const struct lever_about *
 /* ---- brim's side ---- */
 
 /* An answer into text: its length, or -EIO when there is none in time. */
-static int hear(struct warden *w, int wait_ms, char text[MESSAGE])
+static int hear(struct setting_restorer *w, int wait_ms, char text[MESSAGE])
 {
     struct pollfd p = { .fd = w->socket, .events = POLLIN };
     ssize_t got = -1;
@@ -301,15 +303,15 @@ static int hear(struct warden *w, int wait_ms, char text[MESSAGE])
     return -EIO;
 }
 
-static int ask(struct warden *w, int wait_ms, char text[MESSAGE])
+static int ask(struct setting_restorer *w, int wait_ms, char text[MESSAGE])
 {
     if (w->socket < 0 || send(w->socket, text, strlen(text), MSG_NOSIGNAL) < 0)
         return -EIO;
     return hear(w, wait_ms, text);
 }
 
-static int fork_warden(struct warden *w, struct note *n, const struct lever_about *about,
-                       struct err *e)
+static int fork_warden(struct setting_restorer *w, struct note *n,
+                       const struct machine_setting_about *about, struct err *e)
 {
     int ends[2], status = 0;
     pid_t pid;
@@ -329,12 +331,12 @@ static int fork_warden(struct warden *w, struct note *n, const struct lever_abou
     return pid < 0 || status ? err_set(e, -EAGAIN, "cannot start a process") : 0;
 }
 
-int warden_start(struct warden **ret, const char *folder, const struct lever_about *about,
-                 struct err *e)
+int setting_restorer_start(struct setting_restorer **ret, const char *folder,
+                           const struct machine_setting_about *about, struct err *e)
 {
-    CLEANUP(freep) struct warden *w = calloc(1, sizeof(*w));
+    CLEANUP(freep) struct setting_restorer *w = calloc(1, sizeof(*w));
     CLEANUP(note_done) struct note n = { .lock = -1 };
-    struct levers l;
+    struct machine_settings l;
     int rc;
 
     if (!w)
@@ -344,9 +346,9 @@ int warden_start(struct warden **ret, const char *folder, const struct lever_abo
         return rc;
     w->socket = -1;
     if (n.was.len) {
-        levers_init(&l, about);
+        machine_settings_init(&l, about);
         rc = put_back(&l, &n, NULL, e);
-        levers_done(&l);
+        machine_settings_done(&l);
     }
     if (rc >= 0)
         rc = fork_warden(w, &n, about, e);
@@ -358,7 +360,7 @@ int warden_start(struct warden **ret, const char *folder, const struct lever_abo
     return 0;
 }
 
-bool warden_now(struct warden *w, const char *target, char value[LEVER_WORD])
+bool setting_restorer_now(struct setting_restorer *w, const char *target, char value[LEVER_WORD])
 {
     char text[MESSAGE];
 
@@ -369,7 +371,8 @@ bool warden_now(struct warden *w, const char *target, char value[LEVER_WORD])
     return true;
 }
 
-int warden_set(struct warden *w, const char *target, const char *value, struct err *e)
+int setting_restorer_set(struct setting_restorer *w, const char *target, const char *value,
+                         struct err *e)
 {
     char text[MESSAGE];
 
@@ -381,7 +384,7 @@ int warden_set(struct warden *w, const char *target, const char *value, struct e
     return text[0] ? err_set(e, -EPERM, "%s", text) : 0;
 }
 
-int warden_end(struct warden *w, struct err *e)
+int setting_restorer_end(struct setting_restorer *w, struct err *e)
 {
     char text[MESSAGE] = "end";
     int rc;
@@ -398,19 +401,19 @@ int warden_end(struct warden *w, struct err *e)
     return text[0] ? err_set(e, -EIO, "%s; brim optimize --undo tries again", text) : 0;
 }
 
-int warden_undo(const char *folder, const struct lever_about *about, struct str *told,
-                struct err *e)
+int setting_restorer_undo(const char *folder, const struct machine_setting_about *about,
+                          struct str *told, struct err *e)
 {
     CLEANUP(note_done) struct note n = { .lock = -1 };
-    struct levers l;
+    struct machine_settings l;
     int rc = note_open(&n, folder, false, e);
 
     if (rc == -ENOENT)
         return 0;
     if (rc < 0)
         return rc;
-    levers_init(&l, about);
+    machine_settings_init(&l, about);
     rc = put_back(&l, &n, told, e);
-    levers_done(&l);
+    machine_settings_done(&l);
     return rc;
 }

@@ -54,7 +54,7 @@ struct observer {
     struct node *node;
     struct family *family;
     struct rings *rings;
-    struct keep keep;
+    struct archive_retry keep;
     struct str folder; /* of the rings */
     struct tick ticks[2];
     int now;
@@ -62,12 +62,12 @@ struct observer {
     double reaped_s;                                  /* told to the family */
     char cgroup[SIGNAL_THING];
     struct series series;
-    struct lane inferred;
-    struct kin_watch kin; /* while no rank marks anything */
-    struct pace pace;
+    struct rank_steps inferred;
+    struct find_ranks_watch kin; /* while no rank marks anything */
+    struct sample_rate pace;
     bool calm;
     int64_t ending_ns; /* when the pilot had enough of the job; 0: it goes on */
-    struct shared shared;
+    struct pss shared;
     bool told_io;
 };
 
@@ -89,13 +89,13 @@ static void observer_done(struct observer *o)
     family_close(o->family);
     rings_close(o->rings);
     control_close(o->control);
-    keep_done(&o->keep);
+    archive_retry_done(&o->keep);
     if (o->folder.len)
-        folder_remove(str_text(&o->folder));
+        ring_folder_remove(str_text(&o->folder));
     str_done(&o->folder);
     tick_done(&o->ticks[0]);
     tick_done(&o->ticks[1]);
-    lane_done(&o->inferred);
+    rank_steps_done(&o->inferred);
     launch_done(&o->launch);
     closep(&o->root);
     closep(&o->proc);
@@ -129,16 +129,16 @@ static int64_t glance_period(const struct observer *o)
 /* Look more often, or less so, from here on. */
 static void keep_pace(struct observer *o, int64_t now_ns, double blocked)
 {
-    struct pace_look look = { .now_ns = now_ns,
-                              .ranks = rings_count(o->rings),
-                              .marks = rings_marks(o->rings),
-                              .blocked = blocked,
-                              .next_s = (double)o->c->interval_ns / 1e9 };
+    struct sample_rate_look look = { .now_ns = now_ns,
+                                     .ranks = rings_count(o->rings),
+                                     .marks = rings_marks(o->rings),
+                                     .blocked = blocked,
+                                     .next_s = (double)o->c->interval_ns / 1e9 };
     bool calm;
 
     for (size_t i = 0; i < look.ranks; i++)
         look.waited_s += rings_lane(o->rings, i)->total.host_s[BRIM_STAGE_WAIT];
-    calm = pace_is_calm(&o->pace, &look) && !o->c->pilot && o->c->interval_ns > GLANCE_NS;
+    calm = sample_rate_is_calm(&o->pace, &look) && !o->c->pilot && o->c->interval_ns > GLANCE_NS;
     if (calm == o->calm)
         return;
     o->calm = calm;
@@ -180,18 +180,18 @@ static int sample(struct observer *o, int64_t now_ns)
     if (!(m.seconds > 0))
         return 0;
     if (o->c->pilot && o->c->pilot->weighs && o->c->pilot->weighs(o->c->pilot->arg))
-        shared_ask(&o->shared);
-    m.values[RUN_JOB_PSS] = shared_look(&o->shared, o->proc, o->family, growth.resident_b,
-                                        o->c->clock);
+        pss_ask(&o->shared);
+    m.values[RUN_JOB_PSS] = pss_look(&o->shared, o->proc, o->family, growth.resident_b,
+                                     o->c->clock);
     if (!rings_count(o->rings))
-        kin_look(&o->kin, o->proc, o->family, m.seconds);
-    keep_now(&o->keep, &m, o->rings, &o->inferred, now_ns);
-    return keep_in_memory(&o->out->run, &m);
+        find_ranks_look(&o->kin, o->proc, o->family, m.seconds);
+    archive_retry_now(&o->keep, &m, o->rings, &o->inferred, now_ns);
+    return archive_retry_in_memory(&o->out->run, &m);
 }
 
-static struct watched watched(const struct observer *o, int64_t now_ns)
+static struct run_snapshot watched(const struct observer *o, int64_t now_ns)
 {
-    return (struct watched){
+    return (struct run_snapshot){
         .rings = o->rings, .run = &o->out->run, .now_ns = now_ns, .asked = o->launch.asked
     };
 }
@@ -199,7 +199,7 @@ static struct watched watched(const struct observer *o, int64_t now_ns)
 static int read_marks(struct observer *o, int64_t now_ns)
 {
     const struct observe_pilot *p = o->c->pilot;
-    const struct watched now = watched(o, now_ns);
+    const struct run_snapshot now = watched(o, now_ns);
     struct err why = { "" };
     int rc = rings_read(o->rings, &why);
 
@@ -288,7 +288,7 @@ static int prepare(struct observer *o, struct err *e)
     o->proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (o->root < 0 || o->proc < 0)
         return err_set(e, -errno, "/proc: %s", strerror(errno));
-    rc = folder_make(bases, &o->folder, e);
+    rc = ring_folder_make(bases, &o->folder, e);
     if (rc == 0)
         rc = rings_open(&o->rings, str_text(&o->folder), e);
     if (rc == 0)
@@ -374,13 +374,13 @@ static int add_lanes(struct observer *o)
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < rings_count(o->rings); i++)
-        rc = lane_to_run(rings_lane(o->rings, i), r);
+        rc = rank_steps_to_run(rings_lane(o->rings, i), r);
     if (rc < 0 || rings_count(o->rings) || !o->inferred.count ||
         !series_say(&o->series, text, sizeof(text)))
         return rc;
     r->inferred = arena_strdup(&r->arena, text);
     r->inferred_confidence = o->series.confidence;
-    return r->inferred ? lane_to_run(&o->inferred, r) : -ENOMEM;
+    return r->inferred ? rank_steps_to_run(&o->inferred, r) : -ENOMEM;
 }
 
 /* Marks that were overwritten before they could be read: the steps around them are missing. */
@@ -410,7 +410,7 @@ static int finish(struct observer *o, struct err *e)
     r->status = r->end == RUN_KILLED ? WTERMSIG(o->launch.status) : WEXITSTATUS(o->launch.status);
     if (o->c->pilot)
         o->c->pilot->end(o->c->pilot->arg,
-                         &(const struct watched){ o->rings, r, now_ns, o->launch.asked });
+                         &(const struct run_snapshot){ o->rings, r, now_ns, o->launch.asked });
     if (is_over(o))
         clean_up(o);
     o->out->asked = o->launch.asked;
@@ -419,14 +419,14 @@ static int finish(struct observer *o, struct err *e)
     if (rc == 0 && (now_ns - o->ticks[o->now].monotonic_ns >= REST_NS || !r->n_moments))
         rc = sample(o, now_ns);
     if (rc == 0)
-        keep_now(&o->keep, NULL, o->rings, &o->inferred, now_ns);
+        archive_retry_now(&o->keep, NULL, o->rings, &o->inferred, now_ns);
     if (rc == 0)
         rc = add_lanes(o);
     if (rc == 0)
         rc = tell_lost(o);
     if (rc == 0 && o->ending_ns)
         rc = facts_add(r, "ended.by", "brim, to race settings");
-    o->out->stored = keep_end(&o->keep, r);
+    o->out->stored = archive_retry_end(&o->keep, r);
     return rc < 0 ? err_nomem(e) : 0;
 }
 
@@ -458,7 +458,7 @@ static int begin(struct observer *o, struct err *e)
     o->out->started = true;
     tick_begin(&o->ticks[0], o->out->run.begin_ns, o->begin_ns);
     if (o->c->runs)
-        keep_begin(&o->keep, o->c->runs, &o->out->run, o->begin_ns);
+        archive_retry_begin(&o->keep, o->c->runs, &o->out->run, o->begin_ns);
     if (o->keep.archive)
         snprintf(o->out->folder, sizeof(o->out->folder), "%s", archive_folder(o->keep.archive));
     rc = node_open(&o->node, o->root, o->c->fake, NULL);
@@ -521,11 +521,11 @@ int observe(const struct observe_config *c, struct observed *ret, struct err *e)
         return err_nomem(e);
     o->c = c;
     o->out = ret;
-    o->keep = (struct keep){ .say = c->say, .arg = c->arg };
+    o->keep = (struct archive_retry){ .say = c->say, .arg = c->arg };
     o->root = o->proc = o->timer = o->stop = -1;
     o->launch.signals = o->launch.tty = -1;
     o->folder = (struct str)STR_INIT(PATH_MAX);
-    lane_init(&o->inferred);
+    rank_steps_init(&o->inferred);
     rc = observe_all(o, e);
     observer_done(o);
     free(o);

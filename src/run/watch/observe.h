@@ -15,11 +15,11 @@ struct observe_pilot {
     void (*start)(void *arg, struct control *control, bool elsewhere);
     void (*event)(void *arg, const struct ring_event *e);
     /* The marks of a moment were read; some 40 times a second. */
-    void (*turn)(void *arg, const struct watched *w);
+    void (*turn)(void *arg, const struct run_snapshot *w);
     /* The user wants it to stop: SIGRTMIN, which is the one signal that is not the job's. */
     void (*stop)(void *arg);
     /* The job has ended, and all that it marked was told; w->run says how. */
-    void (*end)(void *arg, const struct watched *w);
+    void (*end)(void *arg, const struct run_snapshot *w);
     /* Whether the job is to be ended, asked after each turn and end: it is asked with SIGTERM and
      * killed after some seconds, and nothing that it started stays. NULL: it never is. */
     bool (*over)(void *arg);

@@ -34,10 +34,10 @@ struct watch {
     struct tick ticks[2];
     int now;
     struct series series;
-    struct lane lane;
+    struct rank_steps lane;
     char cgroup[SIGNAL_THING];
     const char *gpus; /* the job's, by number; NULL: all */
-    struct kin_watch kin;
+    struct find_ranks_watch kin;
     bool ended;
 };
 
@@ -47,7 +47,7 @@ static void watch_done(struct watch *w)
     family_close(w->family);
     tick_done(&w->ticks[0]);
     tick_done(&w->ticks[1]);
-    lane_done(&w->lane);
+    rank_steps_done(&w->lane);
     closep(&w->root);
     closep(&w->proc);
 }
@@ -121,20 +121,20 @@ static int sample(struct watch *w, int64_t now_ns)
     if (rc < 0)
         return rc;
     /* nobody may have waited for it yet */
-    w->ended = !(growth.processes > 0) || live_check(w->proc, w->c->pid, NULL) < 0;
+    w->ended = !(growth.processes > 0) || attach_check(w->proc, w->c->pid, NULL) < 0;
     w->now = !w->now;
     if (!w->run->begin_ns) { /* what was before we came */
         w->run->begin_ns = now->wall_ns;
-        kin_look(&w->kin, w->proc, w->family, 0);
+        find_ranks_look(&w->kin, w->proc, w->family, 0);
         return 0;
     }
     moment_make(before, now, &growth, &job, &m);
     if (w->ended || !(m.seconds > 0))
         return 0;
     known = w->kin.n > 0; /* who the ranks are, while that was measured */
-    kin_look(&w->kin, w->proc, w->family, m.seconds);
+    find_ranks_look(&w->kin, w->proc, w->family, m.seconds);
     family_ranks(w->family, w->kin.ranks, w->kin.n);
-    return known ? keep_in_memory(w->run, &m) : 0;
+    return known ? archive_retry_in_memory(w->run, &m) : 0;
 }
 
 static void sleep_until(const struct watch *w, int64_t at_ns)
@@ -185,7 +185,7 @@ static int steps_of_moments(struct watch *w)
         step.host_s[BRIM_STAGE_OTHER] = m->seconds;
         for (unsigned s = 0; s < BRIM_STAGES; s++)
             step.device_s[s] = (double)NAN;
-        rc = lane_step(&w->lane, &step);
+        rc = rank_steps_step(&w->lane, &step);
     }
     return rc;
 }
@@ -212,7 +212,7 @@ static int add_ranks(struct watch *w, int64_t now_ns)
         w->lane.rank = (int)i;
         w->lane.world = (int)w->kin.n;
         w->lane.pid = w->kin.ranks[i];
-        rc = lane_to_run(&w->lane, r);
+        rc = rank_steps_to_run(&w->lane, r);
     }
     return rc;
 }
@@ -261,7 +261,7 @@ int outside_watch(const struct outside *c, struct run *ret, struct err *e)
     w->c = c;
     w->run = ret;
     w->root = w->proc = -1;
-    lane_init(&w->lane);
+    rank_steps_init(&w->lane);
     rc = watch_all(w, e);
     watch_done(w);
     free(w);

@@ -35,7 +35,7 @@ static struct infer look(const struct series *s, const double *ring)
     return infer_period(last, n, INFER_HZ, scratch);
 }
 
-int series_infer(struct series *s, struct lane *l, int64_t now_ns)
+int series_infer(struct series *s, struct rank_steps *l, int64_t now_ns)
 {
     struct infer cpu = look(s, s->cpu), bytes = look(s, s->bytes);
     bool by_cpu = cpu.confidence >= bytes.confidence;
@@ -61,7 +61,7 @@ int series_infer(struct series *s, struct lane *l, int64_t now_ns)
         step.host_s[BRIM_STAGE_OTHER] = best.period_s;
         for (unsigned i = 0; i < BRIM_STAGES; i++)
             step.device_s[i] = (double)NAN;
-        rc = lane_step(l, &step);
+        rc = rank_steps_step(l, &step);
     }
     return rc;
 }

@@ -23,7 +23,7 @@ void series_add(struct series *s, const struct family_glance *g, int64_t now_ns)
 
 /* Look for a period in the last minute; when there is one, add the steps since the last call to
  * the lane, all of their time in BRIM_STAGE_OTHER. 0 or -ENOMEM. */
-int series_infer(struct series *s, struct lane *l, int64_t now_ns) CHECK_RESULT;
+int series_infer(struct series *s, struct rank_steps *l, int64_t now_ns) CHECK_RESULT;
 
 /* "from the job's CPU time: it repeats itself every 0.52 s"; false when nothing was found. */
 bool series_say(const struct series *s, char *text, size_t size);

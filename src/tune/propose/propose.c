@@ -83,7 +83,7 @@ static void consider(struct proposer *p, const char *knob, struct candidate *c, 
     if (!c->knob || (c->before && !strcmp(c->before, c->value)) ||
         knob_check(c->knob, c->value, NULL) < 0)
         return;
-    if (!needs_hold(&c->knob->needs, facts_look, &p->facts))
+    if (!condition_hold(&c->knob->needs, facts_look, &p->facts))
         return;
     vsnprintf(why, sizeof(why), fmt, ap);
     c->why = why;

@@ -6,9 +6,9 @@
  * is wanted where steps had got slower than they were. */
 static const double keeps = 0.005, keeps_alarmed = 0.03;
 
-struct guard_plan guard_plan_usual(void)
+struct recheck_plan recheck_plan_usual(void)
 {
-    struct guard_plan plan = {
+    struct recheck_plan plan = {
         .block = 10,
         .every = 100, /* 1,000 steps for a comparison of some 28 */
         .rest = 30,   /* 3 % of the time with the old setting, most */
@@ -24,19 +24,19 @@ struct guard_plan guard_plan_usual(void)
     return plan;
 }
 
-void guard_init(struct guard *g, double expected, const struct guard_plan *plan)
+void recheck_init(struct recheck *g, double expected, const struct recheck_plan *plan)
 {
-    *g = (struct guard){ .plan = plan ? *plan : guard_plan_usual(), .expected = expected };
+    *g = (struct recheck){ .plan = plan ? *plan : recheck_plan_usual(), .expected = expected };
     g->old_s = 2 * g->plan.check.block_s;
     g->plan.block = MAX(1, MIN(g->plan.block, TRIAL_BLOCK_MOST));
 }
 
-bool guard_want(const struct guard *g)
+bool recheck_want(const struct recheck *g)
 {
     return !g->checking || trial_want(&g->check);
 }
 
-static void start_check(struct guard *g)
+static void start_check(struct recheck *g)
 {
     g->checking = true;
     g->checks++;
@@ -45,7 +45,7 @@ static void start_check(struct guard *g)
     trial_init(&g->check, &g->plan.check);
 }
 
-static void end_check(struct guard *g)
+static void end_check(struct recheck *g)
 {
     double mean = g->check.pairs.mean, least = g->alarmed ? keeps_alarmed : keeps;
 
@@ -56,7 +56,7 @@ static void end_check(struct guard *g)
     g->expected = (double)NAN;
 }
 
-static void end_block(struct guard *g)
+static void end_block(struct recheck *g)
 {
     double median = tune_median(g->values, g->n);
 
@@ -70,11 +70,11 @@ static void end_block(struct guard *g)
         start_check(g);
 }
 
-enum guard_verdict guard_steps(struct guard *g, bool adopted, double seconds, unsigned steps)
+enum recheck_verdict recheck_steps(struct recheck *g, bool adopted, double seconds, unsigned steps)
 {
     double took = seconds > 0 && isfinite(seconds) ? seconds * steps : 0;
 
-    if (g->verdict == GUARD_ROLL_BACK || adopted != guard_want(g))
+    if (g->verdict == GUARD_ROLL_BACK || adopted != recheck_want(g))
         return g->verdict;
     if (g->checking) {
         g->old_s += adopted ? 0 : took;
@@ -91,7 +91,7 @@ enum guard_verdict guard_steps(struct guard *g, bool adopted, double seconds, un
     return g->verdict;
 }
 
-enum guard_verdict guard_step(struct guard *g, bool adopted, double seconds)
+enum recheck_verdict recheck_step(struct recheck *g, bool adopted, double seconds)
 {
-    return guard_steps(g, adopted, seconds, 1);
+    return recheck_steps(g, adopted, seconds, 1);
 }

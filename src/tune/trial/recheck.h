@@ -6,12 +6,12 @@
 #define BRIM_TUNE_TRIAL_RECHECK_H
 #include "tune/trial/trial.h"
 
-enum guard_verdict {
+enum recheck_verdict {
     GUARD_KEEP,
     GUARD_ROLL_BACK, /* the old setting is as fast, or faster */
 };
 
-struct guard_plan {
+struct recheck_plan {
     unsigned block;          /* values of a block */
     unsigned every;          /* blocks between two looks at the old setting, at least */
     double rest;             /* and that many times the time that the old setting has had */
@@ -20,10 +20,10 @@ struct guard_plan {
     struct trial_plan check; /* A is the old setting */
 };
 
-struct guard_plan guard_plan_usual(void);
+struct recheck_plan recheck_plan_usual(void);
 
-struct guard {
-    struct guard_plan plan;
+struct recheck {
+    struct recheck_plan plan;
     double expected; /* seconds of a step; NaN: the first block tells */
     double sum;
     double values[TRIAL_BLOCK_MOST];
@@ -34,19 +34,19 @@ struct guard {
     bool alarmed; /* the last check was for steps that took longer than expected */
     unsigned checks;
     struct trial check;
-    enum guard_verdict verdict;
+    enum recheck_verdict verdict;
 };
 
 /* Watch a new setting with steps of 'expected' seconds (NaN: not known). plan NULL: the usual. */
-void guard_init(struct guard *g, double expected, const struct guard_plan *plan);
+void recheck_init(struct recheck *g, double expected, const struct recheck_plan *plan);
 
 /* What has to be in force now: true the new setting, false the old one for a comparison. */
-bool guard_want(const struct guard *g);
+bool recheck_want(const struct recheck *g);
 
 /* A step with that in force. Once it says roll back it keeps saying so. */
-enum guard_verdict guard_step(struct guard *g, bool adopted, double seconds);
+enum recheck_verdict recheck_step(struct recheck *g, bool adopted, double seconds);
 
 /* So many steps, whose mean that is: where they come in bursts. */
-enum guard_verdict guard_steps(struct guard *g, bool adopted, double seconds, unsigned steps);
+enum recheck_verdict recheck_steps(struct recheck *g, bool adopted, double seconds, unsigned steps);
 
 #endif

@@ -141,8 +141,8 @@ static int keep_and_note(const char *folder, struct arena *a, struct run_note **
     int rc;
 
     fill(&c, "reference");
-    rc = compute_keep(&c, folder, 1767225600000000000, &path, NULL);
-    return rc < 0 ? rc : compute_notes(a, folder, &c, notes, n);
+    rc = results_keep(&c, folder, 1767225600000000000, &path, NULL);
+    return rc < 0 ? rc : results_notes(a, folder, &c, notes, n);
 }
 
 static void test_keep(void)
@@ -157,8 +157,8 @@ static void test_keep(void)
     folder_make(root);
     folder_path(root, "state/bench", folder);
     fill(&c, "");
-    is_int(compute_notes(&a, folder, &c, &notes, &n), 0, "no folder");
-    is_int(compute_keep(&c, folder, 0, &path, NULL), 0, "without a BLAS");
+    is_int(results_notes(&a, folder, &c, &notes, &n), 0, "no folder");
+    is_int(results_keep(&c, folder, 0, &path, NULL), 0, "without a BLAS");
     ok(n == 0 && path.len == 0, "nothing is kept");
     is_int(keep_and_note(folder, &a, &notes, &n), 0, "a result");
     ok(n == 1 && !strcmp(notes[0].name, "bench.blas.reference") &&
@@ -177,7 +177,7 @@ static void test_keep(void)
     n = 0;
     notes = NULL;
     fill(&c, "reference");
-    is_int(compute_notes(&a, folder, &c, &notes, &n), 0, "beside others");
+    is_int(results_notes(&a, folder, &c, &notes, &n), 0, "beside others");
     ok(n == 2 && !strcmp(notes[0].name, "bench.blas.plain") && !strcmp(notes[0].value, "1 GFLOP/s"),
        "damaged ones and other machines' are left out");
     arena_done(&a);

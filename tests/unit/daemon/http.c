@@ -81,7 +81,7 @@ static void test_guard(void)
 {
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         const struct guard_case *c = &cases[i];
-        struct http_refusal r = http_guard(&c->claims, c->with_token ? token : NULL, c->open);
+        struct http_refusal r = http_access(&c->claims, c->with_token ? token : NULL, c->open);
 
         is_int(r.status, c->status, "%s", c->what);
         ok(!r.status == !*r.sentence, "refused with a sentence");

@@ -13,16 +13,16 @@ static void sleep_ms(long ms)
     nanosleep(&t, NULL);
 }
 
-static struct keeper *open_keeper(struct stored *s)
+static struct store_thread *open_keeper(struct stored *s)
 {
-    struct keeper *k = NULL;
+    struct store_thread *k = NULL;
     struct err e = { "" };
 
-    ok(keeper_open(&k, s->path, &s->config, &e) == 0, "a keeper %s", e.text);
+    ok(store_thread_open(&k, s->path, &s->config, &e) == 0, "a keeper %s", e.text);
     return k;
 }
 
-static void push(struct stored *s, struct keeper *k, int64_t second, bool event)
+static void push(struct stored *s, struct store_thread *k, int64_t second, bool event)
 {
     tick_begin(&s->tick, second * S_NS, second * S_NS);
     stored_row(s, "vda", (double)second, (double)second);
@@ -31,16 +31,16 @@ static void push(struct stored *s, struct keeper *k, int64_t second, bool event)
 
         ok(added != NULL, "an event");
     }
-    keeper_push(k, &s->tick);
+    store_thread_push(k, &s->tick);
 }
 
 /* Until so many ticks have met their end, at most 10 s. */
-static struct keeper_state wait_for(struct keeper *k, uint64_t ticks)
+static struct store_thread_state wait_for(struct store_thread *k, uint64_t ticks)
 {
-    struct keeper_state state;
+    struct store_thread_state state;
 
     for (int i = 0; i < 2000; i++) {
-        keeper_state(k, &state);
+        store_thread_state(k, &state);
         if (state.stored + state.dropped >= ticks && !state.waiting)
             break;
         sleep_ms(5);
@@ -51,9 +51,9 @@ static struct keeper_state wait_for(struct keeper *k, uint64_t ticks)
 static void test_stores(void)
 {
     struct stored s;
-    struct keeper_state state;
-    struct keeper_note note;
-    struct keeper *k;
+    struct store_thread_state state;
+    struct store_thread_note note;
+    struct store_thread *k;
 
     stored_make(&s);
     stored_close(&s);
@@ -62,18 +62,18 @@ static void test_stores(void)
         push(&s, k, 1000 + i, i % 10 == 0);
         wait_for(k, (uint64_t)i + 1);
     }
-    keeper_state(k, &state);
+    store_thread_state(k, &state);
     is_int((long long)state.stored, 100, "ticks are stored");
     is_int((long long)state.dropped, 0, "none is dropped");
     is_str(state.error.text, "", "there is no error");
-    ok(!keeper_note(k, &note), "there is nothing to say");
+    ok(!store_thread_note(k, &note), "there is nothing to say");
     for (int i = 0; i < 5; i++)
         push(&s, k, 1100 + i, false);
-    keeper_close(k);
+    store_thread_close(k);
     is_str(ask(&s, "SELECT count(*) || ' ' || max(t) FROM disk_1s"), "105 1104000",
            "closing writes what waits");
     is_str(ask(&s, "SELECT count(*) FROM event"), "10", "events are stored");
-    keeper_close(NULL);
+    store_thread_close(NULL);
     stored_remove(&s);
 }
 
@@ -81,10 +81,10 @@ static void test_stores(void)
 static void test_slow(void)
 {
     struct stored s;
-    struct keeper_state state;
-    struct keeper_note note = { false, { "" } };
+    struct store_thread_state state;
+    struct store_thread_note note = { false, { "" } };
     sqlite3 *db = NULL;
-    struct keeper *k;
+    struct store_thread *k;
 
     stored_make(&s);
     stored_close(&s);
@@ -96,21 +96,21 @@ static void test_slow(void)
        "the disk gets slow");
     for (int i = 1; i <= 30; i++)
         push(&s, k, 1000 + i, true);
-    keeper_state(k, &state);
+    store_thread_state(k, &state);
     ok(state.dropped >= 20 && state.waiting <= KEEPER_QUEUE, "the queue has an end: %d dropped",
        (int)state.dropped);
-    ok(keeper_note(k, &note) && note.warning && strstr(note.text.text, "slow"), "that is said: %s",
-       note.text.text);
+    ok(store_thread_note(k, &note) && note.warning && strstr(note.text.text, "slow"),
+       "that is said: %s", note.text.text);
     sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
     sqlite3_close(db);
     state = wait_for(k, 31);
     is_int((long long)(state.stored + state.dropped), 31, "each tick is counted once");
     is_str(state.error.text, "", "it works again");
-    for (note.warning = true; note.warning && keeper_note(k, &note);)
+    for (note.warning = true; note.warning && store_thread_note(k, &note);)
         ;
     ok(!note.warning && strstr(note.text.text, "storing again"), "that is said too: %s",
        note.text.text);
-    keeper_close(k);
+    store_thread_close(k);
     is_str(ask(&s, "SELECT count(*) FROM event"), "30", "no event is lost");
     stored_remove(&s);
 }
@@ -118,9 +118,9 @@ static void test_slow(void)
 static void test_cannot_open(void)
 {
     struct stored s;
-    struct keeper_state state;
-    struct keeper_note note;
-    struct keeper *k;
+    struct store_thread_state state;
+    struct store_thread_note note;
+    struct store_thread *k;
     int notes = 0;
 
     stored_make(&s); /* this one has the lock */
@@ -129,18 +129,18 @@ static void test_cannot_open(void)
         push(&s, k, 1000 + i, i == 0);
         wait_for(k, (uint64_t)i + 1);
     }
-    keeper_state(k, &state);
+    store_thread_state(k, &state);
     is_int((long long)state.dropped, 25, "nothing can be stored");
     ok(strstr(state.error.text, "another agent") != NULL && state.error_since_ns == 1000 * S_NS,
        "the error is there: %s", state.error.text);
-    while (keeper_note(k, &note))
+    while (store_thread_note(k, &note))
         notes++;
     is_int(notes, 1, "it is said once");
     stored_close(&s);
     push(&s, k, 1100, false);
     state = wait_for(k, 26);
     is_int((long long)state.stored, 1, "it is tried again");
-    keeper_close(k);
+    store_thread_close(k);
     is_str(ask(&s, "SELECT count(*) FROM event"), "1", "the event has waited");
     stored_remove(&s);
 }
@@ -150,7 +150,7 @@ static void test_patience(void)
     struct stored s;
     struct timespec begin, end;
     sqlite3 *db = NULL;
-    struct keeper *k;
+    struct store_thread *k;
 
     stored_make(&s);
     stored_close(&s);
@@ -163,7 +163,7 @@ static void test_patience(void)
     for (int i = 1; i < 8; i++)
         push(&s, k, 1000 + i, false);
     clock_gettime(CLOCK_MONOTONIC, &begin);
-    keeper_close(k);
+    store_thread_close(k);
     clock_gettime(CLOCK_MONOTONIC, &end);
     ok(end.tv_sec - begin.tv_sec <= 3, "closing has an end");
     sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);

@@ -87,30 +87,31 @@ static void test_join_oom(void)
 
 static void test_order(void)
 {
-    struct order o = { .open = false };
-    struct order_marks m = { .did = { false } };
+    struct job_request o = { .open = false };
+    struct job_request_marks m = { .did = { false } };
 
-    ok(order_state(&o, 2) == ORDER_NONE, "nothing is asked");
-    order_begin(&o, 5, true);
-    ok(!order_answer(&o, &m, 0, 4, BRIM_SWITCH_DONE, NULL), "an answer to another request");
-    ok(order_answer(&o, &m, 0, 5, BRIM_SWITCH_DONE, NULL), "one does it");
-    ok(!order_answer(&o, &m, 0, 5, BRIM_SWITCH_DONE, NULL), "once");
-    ok(order_state(&o, 2) == ORDER_WAITS, "the other is waited for");
-    ok(!order_answer(&o, &m, 1, 5, BRIM_SWITCH_REFUSED, "no"), "it refuses");
-    ok(order_state(&o, 2) == ORDER_BROKEN, "which is neither");
+    ok(job_request_state(&o, 2) == ORDER_NONE, "nothing is asked");
+    job_request_begin(&o, 5, true);
+    ok(!job_request_answer(&o, &m, 0, 4, BRIM_SWITCH_DONE, NULL), "an answer to another request");
+    ok(job_request_answer(&o, &m, 0, 5, BRIM_SWITCH_DONE, NULL), "one does it");
+    ok(!job_request_answer(&o, &m, 0, 5, BRIM_SWITCH_DONE, NULL), "once");
+    ok(job_request_state(&o, 2) == ORDER_WAITS, "the other is waited for");
+    ok(!job_request_answer(&o, &m, 1, 5, BRIM_SWITCH_REFUSED, "no"), "it refuses");
+    ok(job_request_state(&o, 2) == ORDER_BROKEN, "which is neither");
     is_str(o.why, "no", "why");
-    order_begin(&o, 6, false);
-    ok(order_answer(&o, &m, 1, 6, BRIM_SWITCH_REFUSED, "no"), "who did nothing has it back");
-    ok(order_answer(&o, &m, 0, 6, BRIM_SWITCH_DONE, NULL), "and who did it");
-    ok(order_state(&o, 2) == ORDER_DONE, "is where it was");
-    order_begin(&o, 7, true);
-    order_answer(&o, &m, 0, 7, BRIM_SWITCH_REFUSED, NULL);
-    order_answer(&o, &m, 1, 7, BRIM_SWITCH_REFUSED, NULL);
-    ok(order_state(&o, 2) == ORDER_REFUSED, "all refuse");
-    order_begin(&o, 8, true);
-    order_answer(&o, &m, 0, 8, BRIM_SWITCH_FAILED, "out of memory");
-    order_begin(&o, 9, false);
-    ok(!order_answer(&o, &m, 0, 9, BRIM_SWITCH_REFUSED, "no"), "what broke has to be taken back");
+    job_request_begin(&o, 6, false);
+    ok(job_request_answer(&o, &m, 1, 6, BRIM_SWITCH_REFUSED, "no"), "who did nothing has it back");
+    ok(job_request_answer(&o, &m, 0, 6, BRIM_SWITCH_DONE, NULL), "and who did it");
+    ok(job_request_state(&o, 2) == ORDER_DONE, "is where it was");
+    job_request_begin(&o, 7, true);
+    job_request_answer(&o, &m, 0, 7, BRIM_SWITCH_REFUSED, NULL);
+    job_request_answer(&o, &m, 1, 7, BRIM_SWITCH_REFUSED, NULL);
+    ok(job_request_state(&o, 2) == ORDER_REFUSED, "all refuse");
+    job_request_begin(&o, 8, true);
+    job_request_answer(&o, &m, 0, 8, BRIM_SWITCH_FAILED, "out of memory");
+    job_request_begin(&o, 9, false);
+    ok(!job_request_answer(&o, &m, 0, 9, BRIM_SWITCH_REFUSED, "no"),
+       "what broke has to be taken back");
 }
 
 /* ---- losses ---- */
@@ -130,22 +131,22 @@ static double learn(struct learner *l)
 static bool notices(uint64_t seed, int before, int after, double more, bool stops)
 {
     struct learner l = { .noise = noise_start(seed, false), .floor = 0.5, .noisy = 0.05 };
-    struct losses s;
+    struct loss_check s;
     char why[LOSSES_TEXT];
     double last = 0;
 
-    losses_init(&s);
+    loss_check_init(&s);
     for (int i = 0; i < before; i++)
-        losses_step(&s, 32, last = learn(&l));
-    losses_change(&s);
+        loss_check_step(&s, 32, last = learn(&l));
+    loss_check_change(&s);
     l.floor += more;
     for (int i = 0; i < after; i++) {
         double loss = learn(&l);
 
         if (stops)
             loss = last + 0.0005 * i + 0.05 * noise_normal(&l.noise);
-        losses_step(&s, 32, loss);
-        if (i % 20 == 0 && losses_worse(&s, why))
+        loss_check_step(&s, 32, loss);
+        if (i % 20 == 0 && loss_check_worse(&s, why))
             return true;
     }
     return false;
@@ -154,7 +155,7 @@ static bool notices(uint64_t seed, int before, int after, double more, bool stop
 static void test_losses(void)
 {
     int wrong = 0, found = 0, stopped = 0, n = 100;
-    struct losses s;
+    struct loss_check s;
     char why[LOSSES_TEXT] = "";
 
     for (int i = 0; i < n; i++) {
@@ -165,25 +166,25 @@ static void test_losses(void)
     ok(wrong <= n / 20, "%d of %d settings that leave the loss as it is are blamed", wrong, n);
     ok(found >= n * 95 / 100, "%d of %d that add two deviations are found", found, n);
     ok(stopped >= n * 95 / 100, "%d of %d with which it falls no more", stopped, n);
-    losses_init(&s);
+    loss_check_init(&s);
     for (int i = 0; i < 100; i++)
-        losses_step(&s, 1, i % 3 ? nan_value : 2);
-    ok(losses_ready(&s), "one loss in three steps is enough");
-    losses_change(&s);
+        loss_check_step(&s, 1, i % 3 ? nan_value : 2);
+    ok(loss_check_ready(&s), "one loss in three steps is enough");
+    loss_check_change(&s);
     for (int i = 0; i < 29; i++)
-        losses_step(&s, 1, nan_value);
-    ok(!losses_worse(&s, why), "a while without one is nothing");
+        loss_check_step(&s, 1, nan_value);
+    ok(!loss_check_worse(&s, why), "a while without one is nothing");
     for (int i = 0; i < 40; i++)
-        losses_step(&s, 1, nan_value);
-    ok(losses_worse(&s, why), "but it is no number any more: %s", why);
-    losses_settle(&s, false);
-    losses_change(&s);
-    losses_step(&s, 1, (double)INFINITY);
-    ok(losses_worse(&s, why), "nor is infinity: %s", why);
-    losses_settle(&s, false);
-    ok(!losses_worse(&s, why), "what was undone is forgotten");
+        loss_check_step(&s, 1, nan_value);
+    ok(loss_check_worse(&s, why), "but it is no number any more: %s", why);
+    loss_check_settle(&s, false);
+    loss_check_change(&s);
+    loss_check_step(&s, 1, (double)INFINITY);
+    ok(loss_check_worse(&s, why), "nor is infinity: %s", why);
+    loss_check_settle(&s, false);
+    ok(!loss_check_worse(&s, why), "what was undone is forgotten");
     for (int i = 0; i < 5000; i++)
-        losses_step(&s, 1, 2);
+        loss_check_step(&s, 1, 2);
     ok(s.before.n <= LOSSES_ROOM && s.before.per >= 32, "long runs have coarser points");
 }
 

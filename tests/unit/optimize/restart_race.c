@@ -16,22 +16,22 @@ static const struct knob knobs[] = {
     { .name = "malloc.library", .risk = KNOB_SAFE },
 };
 
-static void give(struct heat *h, double seconds, double samples, double loss)
+static void give(struct race_run *h, double seconds, double samples, double loss)
 {
     const struct join_step s = { .seconds = seconds, .samples = samples, .loss = loss };
 
-    heat_step(h, &s);
+    race_run_step(h, &s);
 }
 
-static struct heat *new_heat(double step_s)
+static struct race_run *new_heat(double step_s)
 {
-    struct heat *h = malloc(sizeof(*h));
-    struct heat_plan plan = heat_plan_usual(2, step_s);
+    struct race_run *h = malloc(sizeof(*h));
+    struct race_run_plan plan = race_run_plan_usual(2, step_s);
 
     if (!h)
         abort();
-    heat_init(h, &plan);
-    heat_tick(h, 100);
+    race_run_init(h, &plan);
+    race_run_tick(h, 100);
     return h;
 }
 
@@ -39,7 +39,7 @@ static struct heat *new_heat(double step_s)
 
 static void test_heat(void)
 {
-    struct heat *h = new_heat(nan_value);
+    struct race_run *h = new_heat(nan_value);
     bool per_sample;
 
     for (unsigned i = 0; i < 5; i++)
@@ -49,7 +49,7 @@ static void test_heat(void)
         give(h, i == 17 ? 3 : i % 4 ? 0.08 : 0.16, nan_value, nan_value);
     }
     ok(h->state == HEAT_ENOUGH && h->n == 40, "40 steps of 0.1 s are enough");
-    ok(fabs(heat_seconds(h, &per_sample) - 0.1) < 1e-9 && !per_sample,
+    ok(fabs(race_run_seconds(h, &per_sample) - 0.1) < 1e-9 && !per_sample,
        "steps that come in fours count by their mean, and one that was disturbed does not");
     free(h);
 
@@ -59,7 +59,7 @@ static void test_heat(void)
     ok(h->state == HEAT_RUNS, "fast steps are measured for a second");
     give(h, 0.0011, 8, nan_value);
     ok(h->state == HEAT_ENOUGH, "and no longer");
-    ok(fabs(heat_seconds(h, &per_sample) - 0.001 / 8) < 1e-9 && per_sample, "by sample");
+    ok(fabs(race_run_seconds(h, &per_sample) - 0.001 / 8) < 1e-9 && per_sample, "by sample");
     free(h);
 
     h = new_heat(nan_value);
@@ -79,68 +79,69 @@ static void test_heat(void)
 
 static void test_heat_fails(void)
 {
-    struct heat *h = new_heat(0.1);
+    struct race_run *h = new_heat(0.1);
     bool per_sample;
 
-    heat_tick(h, 129);
+    race_run_tick(h, 129);
     ok(h->state == HEAT_RUNS, "a start may take its time");
-    heat_tick(h, 131);
+    race_run_tick(h, 131);
     ok(h->state == HEAT_FAILED, "but for ever");
     is_str(h->why, "it has made no step for 31 s", "with the reason");
-    ok(isnan(heat_seconds(h, &per_sample)), "it has no time");
+    ok(isnan(race_run_seconds(h, &per_sample)), "it has no time");
     free(h);
 
     h = new_heat(1);
     give(h, 1, 8, nan_value);
-    heat_tick(h, 105);
-    heat_tick(h, 204);
+    race_run_tick(h, 105);
+    race_run_tick(h, 204);
     ok(h->state == HEAT_RUNS, "steps may stop for a while");
-    heat_tick(h, 206);
+    race_run_tick(h, 206);
     is_str(h->why, "it has made no step for 101 s", "and not for 100 steps");
     free(h);
 
     h = new_heat(0.1);
     for (unsigned i = 0; i < 20; i++)
         give(h, 0.1, 8, nan_value);
-    heat_end(h, "exit status 3");
+    race_run_end(h, "exit status 3");
     is_str(h->why, "it ended after 20 steps: exit status 3", "a job that dies");
     free(h);
 
     h = new_heat(0.1);
     for (unsigned i = 0; i < 12; i++)
         give(h, 0.1, 8, nan_value);
-    heat_end(h, NULL);
+    race_run_end(h, NULL);
     is_str(h->why, "it ended after 12 steps", "a job that is too short");
     free(h);
 
     h = new_heat(0.1);
     for (unsigned i = 0; i < 13; i++)
         give(h, 0.1, 8, nan_value);
-    heat_end(h, NULL);
+    race_run_end(h, NULL);
     ok(h->state == HEAT_ENOUGH, "one that is long enough");
-    heat_fail(h, "too late");
+    race_run_fail(h, "too late");
     ok(h->state == HEAT_ENOUGH, "what is over is over");
     free(h);
 
     h = new_heat(0.1);
-    heat_step(h, &(const struct join_step){ .seconds = 0.1, .saves = true });
+    race_run_step(h, &(const struct join_step){ .seconds = 0.1, .saves = true });
     ok(h->state == HEAT_SAVED, "a checkpoint");
     free(h);
 }
 
 /* ---- contests ---- */
 
-static struct contest *new_contest(unsigned restarts, unsigned n)
+static struct restart_race *new_contest(unsigned restarts, unsigned n)
 {
-    struct contest *c = malloc(sizeof(*c));
+    struct restart_race *c = malloc(sizeof(*c));
 
     if (!c)
         abort();
-    contest_init(c, restarts);
+    restart_race_init(c, restarts);
     for (unsigned i = 0; i < n; i++)
-        ok(contest_add(c, &(const struct candidate){ .knob = &knobs[i], .value = "b", .why = "" }),
+        ok(restart_race_add(
+               c, &(const struct candidate){ .knob = &knobs[i], .value = "b", .why = "" }),
            "%s races", knobs[i].name);
-    contest_begin(c);
+    restart_race_begin(c);
     return c;
 }
 
@@ -153,55 +154,56 @@ struct job {
     bool sparse; /* losses in every second step, with a setting */
 };
 
-static void run_heat(struct contest *c, struct job *j, int heat)
+static void run_heat(struct restart_race *c, struct job *j, int heat)
 {
-    struct heat *h = new_heat(nan_value);
+    struct race_run *h = new_heat(nan_value);
     double start = exp(0.02 * noise_normal(&j->noise)), step_s = 0.1, loss = 2;
 
     for (unsigned i = 0; i < c->n; i++) {
-        if (!contest_has(c, i, heat))
+        if (!restart_race_has(c, i, heat))
             continue;
         step_s *= j->gain[i];
         loss += j->more_loss[i];
         if (j->dies == (int)i)
-            heat_end(h, "signal 11");
+            race_run_end(h, "signal 11");
     }
     for (unsigned i = 0; i < 100; i++)
         give(h, step_s * start * noise_next(&j->noise), 8,
              heat && j->sparse && i % 2 ? nan_value
                                         : loss - 0.01 * i + 0.002 * noise_normal(&j->noise));
-    contest_take(c, h);
+    restart_race_take(c, h);
     free(h);
 }
 
-static void run_contest(struct contest *c, struct job *j)
+static void run_contest(struct restart_race *c, struct job *j)
 {
     int heat;
 
     do
-        while ((heat = contest_want(c)) >= 0)
+        while ((heat = restart_race_want(c)) >= 0)
             run_heat(c, j, heat);
-    while (contest_again(c));
+    while (restart_race_again(c));
 }
 
 static void test_room(void)
 {
-    struct contest c;
+    struct restart_race c;
 
-    is_int(contest_room(6), 0, "six starts decide nothing");
-    is_int(contest_room(7), 1, "seven decide one setting");
-    is_int(contest_room(12), 2, "twelve two");
-    is_int(contest_room(1000), CONTEST_MOST, "and there is an end");
-    contest_init(&c, 7);
-    ok(contest_add(&c, &(const struct candidate){ .knob = &knobs[0], .value = "b", .why = "" }) &&
-           !contest_add(&c, &(const struct candidate){ .knob = &knobs[1], .value = "b" }),
+    is_int(restart_race_room(6), 0, "six starts decide nothing");
+    is_int(restart_race_room(7), 1, "seven decide one setting");
+    is_int(restart_race_room(12), 2, "twelve two");
+    is_int(restart_race_room(1000), CONTEST_MOST, "and there is an end");
+    restart_race_init(&c, 7);
+    ok(restart_race_add(&c,
+                        &(const struct candidate){ .knob = &knobs[0], .value = "b", .why = "" }) &&
+           !restart_race_add(&c, &(const struct candidate){ .knob = &knobs[1], .value = "b" }),
        "who comes late has no room");
 }
 
 static void test_winner(void)
 {
     struct job j = { noise_start(3, false), { 0.2, 1 }, { 0 }, -1 };
-    struct contest *c = new_contest(12, 2);
+    struct restart_race *c = new_contest(12, 2);
 
     run_contest(c, &j);
     is_int(c->settings[0].entry.outcome, SESSION_ADOPTED, "what is faster is kept");
@@ -209,14 +211,14 @@ static void test_winner(void)
     ok(c->settings[0].entry.effect.gain > 3.5 && c->settings[0].entry.effect.low > 1, "its gain");
     is_int(c->settings[0].entry.starts, 3, "after three starts");
     is_int(c->heats, 9, "of nine");
-    ok(contest_has(c, 0, 0) && !contest_has(c, 1, 0), "the job is started with it");
+    ok(restart_race_has(c, 0, 0) && !restart_race_has(c, 1, 0), "the job is started with it");
     free(c);
 }
 
 static void test_both(void)
 {
     struct job j = { noise_start(5, false), { 0.6, 1, 0.7 }, { 0 }, -1 };
-    struct contest *c = new_contest(40, 3);
+    struct restart_race *c = new_contest(40, 3);
 
     run_contest(c, &j);
     ok(c->settings[0].entry.outcome == SESSION_ADOPTED &&
@@ -241,15 +243,15 @@ static void test_nothing(void)
 
     for (unsigned seed = 0; seed < 200; seed++) {
         struct job j = { noise_start(100 + seed, true), { 1, 1.02, 1 }, { 0 }, -1 };
-        struct contest *c = malloc(sizeof(*c));
+        struct restart_race *c = malloc(sizeof(*c));
 
         if (!c)
             abort();
-        contest_init(c, 30);
+        restart_race_init(c, 30);
         for (unsigned i = 0; i < 3; i++)
-            (void)contest_add(
+            (void)restart_race_add(
                 c, &(const struct candidate){ .knob = &knobs[i], .value = "b", .why = "" });
-        contest_begin(c);
+        restart_race_begin(c);
         run_contest(c, &j);
         kept += c->kept;
         most = MAX(most, c->heats);
@@ -262,7 +264,7 @@ static void test_nothing(void)
 static void test_failures(void)
 {
     struct job j = { noise_start(7, false), { 0.5, 0.5, 1 }, { 0, 0.1 }, 0 };
-    struct contest *c = new_contest(20, 3);
+    struct restart_race *c = new_contest(20, 3);
 
     run_contest(c, &j);
     is_int(c->settings[0].entry.outcome, SESSION_BROKE, "a start that dies drops its setting");
@@ -296,32 +298,33 @@ static void test_failures(void)
 static void test_ends(void)
 {
     struct job j = { noise_start(9, false), { 0.5 }, { 0 }, -1 };
-    struct contest *c = new_contest(12, 1);
-    struct heat *h = new_heat(nan_value);
+    struct restart_race *c = new_contest(12, 1);
+    struct race_run *h = new_heat(nan_value);
 
-    run_heat(c, &j, contest_want(c));
-    is_int(contest_want(c), 1, "the setting is next");
-    contest_stop(c, "it was stopped");
-    contest_stop(c, "and again");
-    is_int(contest_want(c), -1, "nothing is run after that");
-    ok(!contest_again(c), "and nothing else begins");
+    run_heat(c, &j, restart_race_want(c));
+    is_int(restart_race_want(c), 1, "the setting is next");
+    restart_race_stop(c, "it was stopped");
+    restart_race_stop(c, "and again");
+    is_int(restart_race_want(c), -1, "nothing is run after that");
+    ok(!restart_race_again(c), "and nothing else begins");
     is_int(c->settings[0].entry.outcome, SESSION_UNDECIDED, "it is undecided");
     is_str(c->settings[0].entry.note, "it was stopped", "for the first reason");
     free(c);
 
     c = new_contest(12, 1);
-    heat_end(h, "exit status 1");
-    contest_take(c, h);
-    ok(contest_want(c) < 0 && !contest_again(c), "a job that fails as it is has no race");
+    race_run_end(h, "exit status 1");
+    restart_race_take(c, h);
+    ok(restart_race_want(c) < 0 && !restart_race_again(c), "a job that fails as it is has no race");
     is_str(c->ended, "the job as it is failed: it ended after 0 steps: exit status 1",
            "it is told");
     free(c);
 
     c = new_contest(12, 1);
-    run_heat(c, &j, contest_want(c));
+    run_heat(c, &j, restart_race_want(c));
     h->state = HEAT_SAVED;
-    contest_take(c, h);
-    ok(contest_want(c) < 0 && !contest_again(c) && !c->kept, "nor one that saves at once");
+    restart_race_take(c, h);
+    ok(restart_race_want(c) < 0 && !restart_race_again(c) && !c->kept,
+       "nor one that saves at once");
     free(c);
     free(h);
 }

@@ -32,9 +32,9 @@ static struct node *make_node(int gpus, uint16_t vendor)
     return n;
 }
 
-static struct local_job wants(int64_t id, int devices, int cpus)
+static struct queue_job wants(int64_t id, int devices, int cpus)
 {
-    struct local_job j = { .id = id, .array = id, .task = -1, .devices = devices, .cpus = cpus };
+    struct queue_job j = { .id = id, .array = id, .task = -1, .devices = devices, .cpus = cpus };
 
     snprintf(j.user, sizeof(j.user), "u");
     j.submit_ms = 1000000 + id;
@@ -45,54 +45,54 @@ static struct local_job wants(int64_t id, int devices, int cpus)
 static void test_cpus(void)
 {
     CLEANUP(node_freep) struct node *n = make_node(0, 0);
-    struct local_job j = wants(1, 0, 0), many = wants(2, 0, 5), gpu = wants(3, 1, 0);
-    struct local_pool p;
+    struct queue_job j = wants(1, 0, 0), many = wants(2, 0, 5), gpu = wants(3, 1, 0);
+    struct queue_pool p;
     struct err e = { "" };
-    char place[LOCAL_SLOTS];
+    char place[QUEUE_SLOTS];
 
-    is_int(local_pool_make(&p, n, "0-2", &e), 0, "a machine without accelerators %s", e.text);
+    is_int(queue_pool_make(&p, n, "0-2", &e), 0, "a machine without accelerators %s", e.text);
     ok(p.cpus && p.n_slots == 3 && p.pool.n_nodes == 2, "its CPUs are given, by NUMA domain");
-    is_int(local_pool_ask(&p, &j, &e), 0, "a job that asks for nothing");
+    is_int(queue_pool_ask(&p, &j, &e), 0, "a job that asks for nothing");
     is_int(j.cpus, 1, "gets one");
-    is_int(local_pool_ask(&p, &many, &e), -EINVAL, "too many: %s", e.text);
-    is_int(local_pool_ask(&p, &gpu, &e), -EINVAL, "an accelerator: %s", e.text);
-    local_pool_place(&p, "0,2", place);
+    is_int(queue_pool_ask(&p, &many, &e), -EINVAL, "too many: %s", e.text);
+    is_int(queue_pool_ask(&p, &gpu, &e), -EINVAL, "an accelerator: %s", e.text);
+    queue_pool_place(&p, "0,2", place);
     is_str(place, "CPU0,CPU2", "where");
-    local_pool_done(&p);
+    queue_pool_done(&p);
 }
 
 static void test_devices(void)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     CLEANUP(node_freep) struct node *n = make_node(4, 0x10de);
-    CLEANUP(freep) struct local_taken *taken = calloc(1, sizeof(*taken));
-    struct local_job j = wants(1, 1, 0), other = wants(2, 1, 1);
-    const char *give[2 * (LOCAL_GIVEN + 1) + 1];
-    char cpus[LOCAL_SLOTS];
-    struct local_pool p;
+    CLEANUP(freep) struct queue_taken *taken = calloc(1, sizeof(*taken));
+    struct queue_job j = wants(1, 1, 0), other = wants(2, 1, 1);
+    const char *give[2 * (QUEUE_GIVEN + 1) + 1];
+    char cpus[QUEUE_SLOTS];
+    struct queue_pool p;
     struct err e = { "" };
 
-    is_int(local_pool_make(&p, n, "0-3", &e), 0, "a machine with four %s", e.text);
+    is_int(queue_pool_make(&p, n, "0-3", &e), 0, "a machine with four %s", e.text);
     ok(!p.cpus && p.n_slots == 4 && p.pool.n_nodes == 1, "they are given");
-    is_int(local_pool_ask(&p, &j, &e), 0, "a job with one");
+    is_int(queue_pool_ask(&p, &j, &e), 0, "a job with one");
     is_int(j.cpus, 1, "has its share of the CPUs");
     snprintf(j.slots, sizeof(j.slots), "3");
-    local_pool_give(&p, &j, taken, cpus);
+    queue_pool_give(&p, &j, taken, cpus);
     is_str(cpus, "2", "near its device");
     snprintf(other.slots, sizeof(other.slots), "2");
-    local_pool_give(&p, &other, taken, cpus);
+    queue_pool_give(&p, &other, taken, cpus);
     is_str(cpus, "3", "which nobody else has");
     other.cpus = 2;
-    local_pool_give(&p, &other, taken, cpus);
+    queue_pool_give(&p, &other, taken, cpus);
     is_str(cpus, "0-1", "elsewhere when there are none left");
-    is_int(local_pool_variables(&p, "1,3", &a, give), 0, "its variables");
+    is_int(queue_pool_variables(&p, "1,3", &a, give), 0, "its variables");
     is_str(give[0], "CUDA_VISIBLE_DEVICES", "name them");
     is_str(give[1], "1,3", "by number");
     is_str(give[2], "CUDA_DEVICE_ORDER", "and say how they are counted");
     ok(!give[4], "no more");
-    is_int(local_pool_variables(&p, "", &a, give), 0, "of a job without devices");
+    is_int(queue_pool_variables(&p, "", &a, give), 0, "of a job without devices");
     is_str(give[1], "", "they hide all");
-    local_pool_done(&p);
+    queue_pool_done(&p);
 }
 
 static void test_makers(void)
@@ -109,53 +109,53 @@ static void test_makers(void)
     for (size_t i = 0; i < ARRAY_SIZE(makers); i++) {
         CLEANUP(arena_done) struct arena a = ARENA_INIT;
         CLEANUP(node_freep) struct node *n = make_node(2, makers[i].vendor);
-        const char *give[2 * (LOCAL_GIVEN + 1) + 1];
-        struct local_pool p;
+        const char *give[2 * (QUEUE_GIVEN + 1) + 1];
+        struct queue_pool p;
 
-        is_int(local_pool_make(&p, n, "0-3", NULL), 0, "another maker");
-        is_int(local_pool_variables(&p, "1", &a, give), 0, "its variable");
+        is_int(queue_pool_make(&p, n, "0-3", NULL), 0, "another maker");
+        is_int(queue_pool_variables(&p, "1", &a, give), 0, "its variable");
         is_str(give[0], makers[i].variable, "is its own");
         ok(!strcmp(give[1], "1") && !give[2], "alone");
-        local_pool_done(&p);
+        queue_pool_done(&p);
     }
 }
 
 /* A job of low priority runs on all devices; one of high priority comes. */
 struct scene {
-    struct local_pool pool;
+    struct queue_pool pool;
     struct policy policy;
-    struct local_job low, high, later;
-    struct local_item items[3];
+    struct queue_job low, high, later;
+    struct queue_item items[3];
 };
 
 static void set_scene(struct scene *s, const struct node *n, const char *policy)
 {
     struct err e = { "" };
 
-    if (local_pool_make(&s->pool, n, "0-3", &e) < 0 || policy_named(&s->policy, policy, &e) < 0)
+    if (queue_pool_make(&s->pool, n, "0-3", &e) < 0 || policy_named(&s->policy, policy, &e) < 0)
         printf("Bail out! %s\n", e.text);
     s->low = wants(1, 4, 1);
-    s->low.state = LOCAL_RUNNING;
+    s->low.state = QUEUE_RUNNING;
     s->low.limit_ms = 60000;
     s->low.requeue = true;
     snprintf(s->low.slots, sizeof(s->low.slots), "0,1,2,3");
     s->high = wants(2, 2, 1);
     s->high.priority = 5;
     s->later = wants(3, 2, 1);
-    s->items[0] = (struct local_item){ &s->low, true };
-    s->items[1] = (struct local_item){ &s->high, true };
-    s->items[2] = (struct local_item){ &s->later, true };
+    s->items[0] = (struct queue_item){ &s->low, true };
+    s->items[1] = (struct queue_item){ &s->high, true };
+    s->items[2] = (struct queue_item){ &s->later, true };
 }
 
-static int make_at(struct local_plan *p, const struct scene *s, size_t n, int64_t now_ms,
+static int make_at(struct queue_plan *p, const struct scene *s, size_t n, int64_t now_ms,
                    struct err *e)
 {
-    const struct local_scene scene = { &s->pool, &s->policy, s->items, n };
+    const struct queue_scene scene = { &s->pool, &s->policy, s->items, n };
 
-    return local_plan_make(p, &scene, now_ms, e);
+    return queue_plan_make(p, &scene, now_ms, e);
 }
 
-static int make(struct local_plan *p, const struct scene *s, size_t n, struct err *e)
+static int make(struct queue_plan *p, const struct scene *s, size_t n, struct err *e)
 {
     return make_at(p, s, n, 1000100, e);
 }
@@ -164,30 +164,30 @@ static void test_preempt(void)
 {
     CLEANUP(node_freep) struct node *n = make_node(4, 0x10de);
     struct scene s;
-    struct local_plan p;
+    struct queue_plan p;
     struct err e = { "" };
     const struct action *actions;
-    char slots[LOCAL_SLOTS];
+    char slots[QUEUE_SLOTS];
     int64_t again;
     size_t count;
 
     set_scene(&s, n, "priority");
     is_int(make(&p, &s, 2, &e), 0, "a plan %s", e.text);
-    is_int(local_plan_pass(&p, 1000100, &again), 0, "is decided");
+    is_int(queue_plan_pass(&p, 1000100, &again), 0, "is decided");
     actions = sched_actions(p.sched, &count);
     ok(count == 2 && actions[0].kind == ACTION_PREEMPT && actions[1].kind == ACTION_START,
        "the low one gives way to the high one");
-    is_int((long long)local_plan_item(&p, actions[1].job), 1, "which it is");
-    local_plan_slots(&p, actions[1].job, slots);
+    is_int((long long)queue_plan_item(&p, actions[1].job), 1, "which it is");
+    queue_plan_slots(&p, actions[1].job, slots);
     is_str(slots, "0,1", "on two of its devices");
-    local_plan_done(&p);
+    queue_plan_done(&p);
     s.low.requeue = false;
     is_int(make(&p, &s, 2, &e), 0, "one that may not");
-    is_int(local_plan_pass(&p, 1000100, &again), 0, "be stopped");
+    is_int(queue_plan_pass(&p, 1000100, &again), 0, "be stopped");
     (void)sched_actions(p.sched, &count);
     is_int((long long)count, 0, "is not");
-    local_plan_done(&p);
-    local_pool_done(&s.pool);
+    queue_plan_done(&p);
+    queue_pool_done(&s.pool);
 }
 
 /* Who is due earlier goes first; a deadline that has passed is none. */
@@ -195,7 +195,7 @@ static void test_deadline(void)
 {
     CLEANUP(node_freep) struct node *n = make_node(4, 0x10de);
     struct scene s;
-    struct local_plan p;
+    struct queue_plan p;
     struct err e = { "" };
     const struct action *actions;
     int64_t again;
@@ -206,46 +206,46 @@ static void test_deadline(void)
     s.high.deadline_ms = 1000000 + 7200000;
     s.later.deadline_ms = 1000000 + 3600000;
     is_int(make(&p, &s, 3, &e), 0, "a plan %s", e.text);
-    is_int(local_plan_pass(&p, 1000100, &again), 0, "is decided");
+    is_int(queue_plan_pass(&p, 1000100, &again), 0, "is decided");
     actions = sched_actions(p.sched, &count);
     ok(count == 2 && actions[0].kind == ACTION_PREEMPT && actions[1].kind == ACTION_START,
        "one without a deadline gives way");
-    is_int((long long)local_plan_item(&p, actions[1].job), 2, "to the one that is due first");
+    is_int((long long)queue_plan_item(&p, actions[1].job), 2, "to the one that is due first");
     is_int(again, 1000000 + 3600000 + 1, "which is looked at again when it is due");
-    local_plan_done(&p);
+    queue_plan_done(&p);
     s.later.deadline_ms = 1000000 - 5;
     is_int(make(&p, &s, 3, &e), 0, "one that was due before it was submitted");
-    is_int(local_plan_pass(&p, 1000100, &again), 0, "is there");
+    is_int(queue_plan_pass(&p, 1000100, &again), 0, "is there");
     actions = sched_actions(p.sched, &count);
-    is_int((long long)local_plan_item(&p, actions[1].job), 1, "and goes behind the other one");
-    local_plan_done(&p);
-    local_pool_done(&s.pool);
+    is_int((long long)queue_plan_item(&p, actions[1].job), 1, "and goes behind the other one");
+    queue_plan_done(&p);
+    queue_pool_done(&s.pool);
 }
 
 static void test_foresee(void)
 {
     CLEANUP(node_freep) struct node *n = make_node(4, 0x10de);
     struct scene s;
-    struct local_plan p;
+    struct queue_plan p;
     struct err e = { "" };
-    char slots[LOCAL_SLOTS] = "";
+    char slots[QUEUE_SLOTS] = "";
     int64_t start;
 
     set_scene(&s, n, "queue");
     is_int(make(&p, &s, 3, &e), 0, "a plan %s", e.text);
-    is_int(local_plan_foresee(&p, 2, 1000100, &start, slots), 0, "of the last one");
+    is_int(queue_plan_foresee(&p, 2, 1000100, &start, slots), 0, "of the last one");
     is_int(start, 1000001 + 60000, "starts when the first one has reached its limit");
     is_str(slots, "2,3", "beside the one before it");
-    local_plan_done(&p);
+    queue_plan_done(&p);
     s.low.limit_ms = 0;
     is_int(make(&p, &s, 3, &e), 0, "without a limit");
-    is_int(local_plan_foresee(&p, 2, 1000100, &start, slots), 0, "of the first");
+    is_int(queue_plan_foresee(&p, 2, 1000100, &start, slots), 0, "of the first");
     ok(start == INT64_MAX, "nobody knows");
-    local_plan_done(&p);
+    queue_plan_done(&p);
     s.later.devices = 5;
-    is_int(local_plan_possible(&s.pool, &s.policy, &s.later, &e), 0, "five are never there");
-    is_int(local_plan_possible(&s.pool, &s.policy, &s.low, &e), 1, "four are");
-    local_pool_done(&s.pool);
+    is_int(queue_plan_possible(&s.pool, &s.policy, &s.later, &e), 0, "five are never there");
+    is_int(queue_plan_possible(&s.pool, &s.policy, &s.low, &e), 1, "four are");
+    queue_pool_done(&s.pool);
 }
 
 /* Those that are not ready, and one that is being stopped. */
@@ -253,21 +253,21 @@ static void test_ready(void)
 {
     CLEANUP(node_freep) struct node *n = make_node(4, 0x10de);
     struct scene s;
-    struct local_plan p;
+    struct queue_plan p;
     struct err e = { "" };
     int64_t again;
     size_t count;
 
     set_scene(&s, n, "fifo");
     s.items[1].ready = false;
-    s.low.stop = LOCAL_CANCEL;
+    s.low.stop = QUEUE_CANCEL;
     is_int(make(&p, &s, 3, &e), 0, "a plan %s", e.text);
     is_int((long long)p.work.n_jobs, 2, "without the one that is held");
-    is_int(local_plan_pass(&p, 1000100, &again), 0, "is decided");
+    is_int(queue_plan_pass(&p, 1000100, &again), 0, "is decided");
     (void)sched_actions(p.sched, &count);
     is_int((long long)count, 0, "devices are taken until their job has gone");
-    local_plan_done(&p);
-    local_pool_done(&s.pool);
+    queue_plan_done(&p);
+    queue_pool_done(&s.pool);
 }
 
 /* A policy with [idle], of which each plan is told anew when a job worked. */
@@ -302,7 +302,7 @@ static void test_idle(void)
     is_int(policy_read(&s.policy, "idle", text, strlen(text), &e), 0, "a policy %s", e.text);
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         const struct action *actions;
-        struct local_plan p;
+        struct queue_plan p;
         int64_t again;
         size_t count;
 
@@ -311,36 +311,36 @@ static void test_idle(void)
         snprintf(s.low.used, sizeof(s.low.used), "%s", cases[i].used);
         is_int(make_at(&p, &s, cases[i].waits ? 2 : 1, cases[i].now_ms, &e), 0, "a plan %s",
                e.text);
-        is_int(local_plan_pass(&p, cases[i].now_ms, &again), 0, "is decided");
+        is_int(queue_plan_pass(&p, cases[i].now_ms, &again), 0, "is decided");
         actions = sched_actions(p.sched, &count);
         is_int((long long)count, (long long)cases[i].actions, "%s", cases[i].what);
         ok(count == 0 || actions[MIN(count, 2) - 1].kind == cases[i].kind, "what is done");
-        local_plan_done(&p);
+        queue_plan_done(&p);
     }
-    local_pool_done(&s.pool);
+    queue_pool_done(&s.pool);
 }
 
 /* CPUs that one has are kept by it, whoever started first. */
 static void test_bound(void)
 {
     CLEANUP(node_freep) struct node *n = make_node(4, 0x10de);
-    CLEANUP(freep) struct local_taken *taken = calloc(1, sizeof(*taken));
-    struct local_job j = wants(1, 1, 1), other = wants(2, 1, 1);
-    char cpus[LOCAL_SLOTS];
-    struct local_pool p;
+    CLEANUP(freep) struct queue_taken *taken = calloc(1, sizeof(*taken));
+    struct queue_job j = wants(1, 1, 1), other = wants(2, 1, 1);
+    char cpus[QUEUE_SLOTS];
+    struct queue_pool p;
 
-    is_int(local_pool_make(&p, n, "0-3", NULL), 0, "a machine");
+    is_int(queue_pool_make(&p, n, "0-3", NULL), 0, "a machine");
     snprintf(other.slots, sizeof(other.slots), "1");
     snprintf(other.bound, sizeof(other.bound), "0");
     snprintf(j.slots, sizeof(j.slots), "0");
-    local_pool_hold(&p, &other, taken);
-    local_pool_give(&p, &j, taken, cpus);
+    queue_pool_hold(&p, &other, taken);
+    queue_pool_give(&p, &j, taken, cpus);
     is_str(cpus, "1", "the other CPU of the node");
     memset(taken, 0, sizeof(*taken));
     other.bound[0] = 0;
-    local_pool_hold(&p, &other, taken);
+    queue_pool_hold(&p, &other, taken);
     ok(taken->cpu[0], "one that does not say has what it would be given");
-    local_pool_done(&p);
+    queue_pool_done(&p);
 }
 
 static void test_oom(void)
@@ -353,27 +353,27 @@ static void test_oom(void)
     s.high.deadline_ms = 2000000;
     oom_restart();
     do {
-        struct local_pool pool;
-        struct local_plan p;
+        struct queue_pool pool;
+        struct queue_plan p;
         struct err e = { "" };
         int64_t again;
         int rc;
 
         oom_next();
-        rc = local_pool_make(&pool, n, "0-3", &e);
+        rc = queue_pool_make(&pool, n, "0-3", &e);
         if (rc == 0) {
-            rc = local_plan_make(&p, &(const struct local_scene){ &pool, &s.policy, s.items, 3 },
+            rc = queue_plan_make(&p, &(const struct queue_scene){ &pool, &s.policy, s.items, 3 },
                                  1000100, &e);
             if (rc == 0) {
-                rc = local_plan_pass(&p, 1000100, &again) < 0 ? -ENOMEM : 0;
-                local_plan_done(&p);
+                rc = queue_plan_pass(&p, 1000100, &again) < 0 ? -ENOMEM : 0;
+                queue_plan_done(&p);
             }
-            local_pool_done(&pool);
+            queue_pool_done(&pool);
         }
         failed = oom_end();
         ok(failed ? rc == -ENOMEM : rc == 0, "allocation %d: %d", oom_at, rc);
     } while (failed);
-    local_pool_done(&s.pool);
+    queue_pool_done(&s.pool);
 }
 
 int main(void)

@@ -8,13 +8,13 @@
 
 static int check(const char *text, struct err *e)
 {
-    const struct local_policy_text from = { "p.ini", text, strlen(text) };
+    const struct queue_policy_text from = { "p.ini", text, strlen(text) };
     struct policy p;
     int rc = policy_read(&p, "p.ini", text, strlen(text), e);
 
     if (rc < 0)
         printf("Bail out! %s\n", e->text);
-    return local_policy_check(&p, &from, e);
+    return queue_policy_check(&p, &from, e);
 }
 
 static void test_refused(void)
@@ -67,14 +67,14 @@ static void test_carried_out(void)
 static void test_named(void)
 {
     for (size_t i = 0; policy_name_at(i); i++) {
-        const struct local_policy_text from = { .name = policy_name_at(i) };
+        const struct queue_policy_text from = { .name = policy_name_at(i) };
         struct policy p;
         struct err e = { "" };
         bool refused;
 
         is_int(policy_named(&p, from.name, &e), 0, "%s", from.name);
         refused = p.preempt == PREEMPT_REBUILD || p.restart_each_pass || p.length == LENGTH_STEPS;
-        is_int(local_policy_check(&p, &from, &e), refused ? -EINVAL : 0, "%s %s", from.name,
+        is_int(queue_policy_check(&p, &from, &e), refused ? -EINVAL : 0, "%s %s", from.name,
                e.text);
         ok(!refused || strstr(e.text, from.name), "by its name");
     }
@@ -95,21 +95,21 @@ static void test_later_ones(void)
     if (policy_named(&p, "fifo", &e) < 0)
         printf("Bail out! %s\n", e.text);
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-        const struct local_policy_text from = { "p.ini", cases[i].text, strlen(cases[i].text) };
+        const struct queue_policy_text from = { "p.ini", cases[i].text, strlen(cases[i].text) };
 
-        is_int(local_policy_check(&p, &from, &e), -EINVAL, "what is not known is refused");
+        is_int(queue_policy_check(&p, &from, &e), -EINVAL, "what is not known is refused");
         ok(!strncmp(e.text, cases[i].where, strlen(cases[i].where)), "where: %s", e.text);
     }
 }
 
 static void test_deeds(void)
 {
-    is_int(local_deed(ACTION_START), DEED_START, "a start");
-    is_int(local_deed(ACTION_PREEMPT), DEED_STOP, "a preemption");
-    is_int(local_deed(ACTION_WARN), DEED_TELL, "a warning is no preemption");
+    is_int(queue_deed(ACTION_START), DEED_START, "a start");
+    is_int(queue_deed(ACTION_PREEMPT), DEED_STOP, "a preemption");
+    is_int(queue_deed(ACTION_WARN), DEED_TELL, "a warning is no preemption");
     for (int kind = 0; kind < 256; kind++)
         if (kind != ACTION_START && kind != ACTION_PREEMPT && kind != ACTION_WARN)
-            is_int(local_deed((uint8_t)kind), DEED_NONE, "action %d is not carried out", kind);
+            is_int(queue_deed((uint8_t)kind), DEED_NONE, "action %d is not carried out", kind);
 }
 
 int main(void)

@@ -225,12 +225,12 @@ static int whole(const char *policy, const struct special *special, struct err *
     static const char text[] = "job_id,submit_s,gpus,duration_s,user,class\n"
                                "a,0,8,50,ann,x\nb,1,16,20,bob,y\nc,2,1,9,ann,x\nd,3,4,9,bob,y\n"
                                "e,3,4,90,bob,y\nf,3,2,9,cid,z\n";
-    const struct pack_options options = { 1.3, 1, 1 };
+    const struct fill_test_options options = { 1.3, 1, 1 };
     struct workload w = { .n_jobs = 0 };
     struct pool p = { .n_nodes = 0 };
     struct sim_result r = { .events = 0 };
     struct sim_stats s = { .fairness = 0 };
-    struct pack_result pack;
+    struct fill_test_result pack;
     struct trace_notes n;
     struct policy po;
     int rc = pool_parse(&p, "2x8:A", e);
@@ -247,7 +247,7 @@ static int whole(const char *policy, const struct special *special, struct err *
     if (rc == 0)
         rc = sim_stats_make(&s, &r, &p, &w, e);
     if (rc == 0)
-        rc = pack_run(&pack, &po, &p, &w, &options, e);
+        rc = fill_test_run(&pack, &po, &p, &w, &options, e);
     sim_stats_done(&s);
     sim_result_done(&r);
     workload_done(&w);

@@ -256,15 +256,15 @@ static void test_fast(void)
 static bool guard_ends(uint64_t seed, double before, double after, unsigned *at)
 {
     struct noise noise = noise_start(seed, true);
-    struct guard g;
+    struct recheck g;
 
     noise.trend = 0;
-    guard_init(&g, step_s / (1 + before), NULL);
+    recheck_init(&g, step_s / (1 + before), NULL);
     for (*at = 0; *at < 4000; (*at)++) {
-        bool on = guard_want(&g);
+        bool on = recheck_want(&g);
         double gain = on ? (*at < 1000 ? before : after) : 0;
 
-        if (guard_step(&g, on, step_s * noise_next(&noise) / (1 + gain)) == GUARD_ROLL_BACK)
+        if (recheck_step(&g, on, step_s * noise_next(&noise) / (1 + gain)) == GUARD_ROLL_BACK)
             return true;
     }
     return false;

@@ -204,58 +204,58 @@ static void test_verdicts(void)
 
 /* A guard's check of a setting that is that much faster, of steps that differ by 40 %: some time,
  * or since steps had got slower. */
-static enum guard_verdict checked(double faster, bool slower)
+static enum recheck_verdict checked(double faster, bool slower)
 {
-    struct guard g;
+    struct recheck g;
 
-    guard_init(&g, slower ? 0.05 : 0.1, NULL);
+    recheck_init(&g, slower ? 0.05 : 0.1, NULL);
     for (int i = 0; i < 1000 && !g.checking; i++)
-        guard_step(&g, true, 0.1);
+        recheck_step(&g, true, 0.1);
     ok(g.checking && g.alarmed == slower, "a check");
     for (int i = 0; g.checking && i < 9999; i++)
-        guard_step(&g, guard_want(&g),
-                   0.1 * (1 + 0.05 * (i / 4 * i % 9)) / (guard_want(&g) ? faster : 1));
+        recheck_step(&g, recheck_want(&g),
+                     0.1 * (1 + 0.05 * (i / 4 * i % 9)) / (recheck_want(&g) ? faster : 1));
     ok(g.check.verdict == TRIAL_UNDECIDED, "a check without proof, mean %+.3f", g.check.pairs.mean);
     return g.verdict;
 }
 
 static void test_guard(void)
 {
-    struct guard g;
+    struct recheck g;
     int i;
 
-    guard_init(&g, 0.1, NULL);
+    recheck_init(&g, 0.1, NULL);
     for (i = 0; i < 999; i++)
-        guard_step(&g, true, 0.1);
-    ok(!g.checks && guard_want(&g), "steps as expected are let be");
-    guard_step(&g, true, 0.1);
-    ok(g.checking && !guard_want(&g), "every 1,000 of them the old setting is looked at");
-    guard_init(&g, 0.1, NULL);
+        recheck_step(&g, true, 0.1);
+    ok(!g.checks && recheck_want(&g), "steps as expected are let be");
+    recheck_step(&g, true, 0.1);
+    ok(g.checking && !recheck_want(&g), "every 1,000 of them the old setting is looked at");
+    recheck_init(&g, 0.1, NULL);
     for (i = 0; i < 999 && !g.checks; i++)
-        guard_step(&g, true, 0.12);
+        recheck_step(&g, true, 0.12);
     ok(i <= 60, "steps 20 %% slower are looked into after %d", i);
     for (i = 0; i < 999 && g.checking; i++)
-        guard_step(&g, guard_want(&g), guard_want(&g) ? 0.12 + i % 3 * 1e-3 : 0.15);
+        recheck_step(&g, recheck_want(&g), recheck_want(&g) ? 0.12 + i % 3 * 1e-3 : 0.15);
     ok(!g.checking && g.verdict == GUARD_KEEP, "the old one is slower still: it is kept");
     for (i = 0; i < 999 && g.checks == 1; i++)
-        guard_step(&g, true, 0.12);
+        recheck_step(&g, true, 0.12);
     is_int(i, 999, "what is normal now is learnt");
     for (i = 0; i < 999 && g.verdict == GUARD_KEEP; i++)
-        guard_step(&g, guard_want(&g), guard_want(&g) ? 0.16 + i % 3 * 1e-3 : 0.15);
+        recheck_step(&g, recheck_want(&g), recheck_want(&g) ? 0.16 + i % 3 * 1e-3 : 0.15);
     is_int(g.verdict, GUARD_ROLL_BACK, "slower than the old one: rolled back");
-    is_int(guard_step(&g, true, 0.01), GUARD_ROLL_BACK, "for good");
-    guard_init(&g, 0.05, NULL);
+    is_int(recheck_step(&g, true, 0.01), GUARD_ROLL_BACK, "for good");
+    recheck_init(&g, 0.05, NULL);
     for (i = 0; i < 999 && (!g.checks || g.checking); i++)
-        guard_step(&g, guard_want(&g), guard_want(&g) ? 0.1 : 0.5 + i % 3 * 1e-3);
+        recheck_step(&g, recheck_want(&g), recheck_want(&g) ? 0.1 : 0.5 + i % 3 * 1e-3);
     ok(g.verdict == GUARD_KEEP && g.check.blocks % 4 == 0 && !g.check.at_once,
        "of one that is far slower all blocks are looked at");
     is_int(checked(1.0, false), GUARD_ROLL_BACK, "the same as the old one, in noise: rolled back");
     is_int(checked(1.03, false), GUARD_KEEP, "3 %% faster, in noise that hides it: kept");
     is_int(checked(1.02, true), GUARD_ROLL_BACK, "2 %% are too few when steps had got slower");
     is_int(checked(1.05, true), GUARD_KEEP, "not 5 %%");
-    guard_init(&g, (double)NAN, NULL);
-    guard_step(&g, true, (double)NAN);
-    guard_step(&g, false, 0.1);
+    recheck_init(&g, (double)NAN, NULL);
+    recheck_step(&g, true, (double)NAN);
+    recheck_step(&g, false, 0.1);
     is_int(g.n, 0, "what is no step with it does not count");
 }
 

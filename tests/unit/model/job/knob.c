@@ -209,14 +209,14 @@ static void test_conditions(void)
 {
     for (size_t i = 0; i < ARRAY_SIZE(conditions); i++) {
         CLEANUP(arena_done) struct arena a = ARENA_INIT;
-        struct needs n = { .count = 0 };
+        struct condition n = { .count = 0 };
         struct err e = { "" };
 
-        ok(needs_parse(&n, &a, conditions[i].text, &e) == 0 &&
-               needs_hold(&n, known, NULL) == conditions[i].want,
+        ok(condition_parse(&n, &a, conditions[i].text, &e) == 0 &&
+               condition_hold(&n, known, NULL) == conditions[i].want,
            "%s: %d %s", conditions[i].text, conditions[i].want, e.text);
     }
-    ok(needs_hold(&(struct needs){ .count = 0 }, known, NULL), "no condition always holds");
+    ok(condition_hold(&(struct condition){ .count = 0 }, known, NULL), "no condition always holds");
 }
 
 static const struct {
@@ -244,10 +244,10 @@ static void test_wrong_conditions(void)
 {
     for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
         CLEANUP(arena_done) struct arena a = ARENA_INIT;
-        struct needs n;
+        struct condition n;
         struct err e = { "" };
 
-        is_int(needs_parse(&n, &a, wrong[i].text, &e), -EINVAL, "refused: %s", wrong[i].text);
+        is_int(condition_parse(&n, &a, wrong[i].text, &e), -EINVAL, "refused: %s", wrong[i].text);
         is_str(e.text, wrong[i].why, "the sentence");
     }
 }

@@ -34,19 +34,19 @@ static void test_locate(void)
                                        "leaf:", "leaf:2x", "rack:1", "n",      "N1" };
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     struct pool p = { .n_nodes = 0 };
-    struct located x = { .n = 0 };
-    struct locate l;
+    struct node_names_found x = { .n = 0 };
+    struct node_names l;
     struct err e;
 
-    if (!ok(pool_parse(&p, "12x4/2/2", &e) == 0 && locate_init(&l, &a, &p) == 0, "a pool"))
+    if (!ok(pool_parse(&p, "12x4/2/2", &e) == 0 && node_names_init(&l, &a, &p) == 0, "a pool"))
         return;
     for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
-        is_int(locate_nodes(&l, good[i].text, &a, &x), 0, "%s", good[i].text);
+        is_int(node_names_find(&l, good[i].text, &a, &x), 0, "%s", good[i].text);
         ok(x.n == good[i].n && !memcmp(x.nodes, good[i].nodes, x.n * sizeof(*x.nodes)), "are %zu",
            x.n);
     }
     for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
-        is_int(locate_nodes(&l, bad[i], &a, &x), -ENOENT, "'%s' is nowhere", bad[i]);
+        is_int(node_names_find(&l, bad[i], &a, &x), -ENOENT, "'%s' is nowhere", bad[i]);
     pool_done(&p);
 }
 

@@ -249,8 +249,8 @@ static void test_counting(const struct tables *t)
 
         snprintf(text, sizeof(text), "%sGPT,24,1024,16,8192,H100,1,1,1,1,1,x\n", head);
         is_int(read_rows(t, text, &a, &r, &n, NULL), 0, "a time and a rate");
-        all = step_flops(&r[0].job);
-        half = all - step_attention_flops(&r[0].job) / 2;
+        all = plan_step_flops(&r[0].job);
+        half = all - plan_step_attention_flops(&r[0].job) / 2;
         snprintf(text, sizeof(text),
                  "%sGPT,24,1024,16,8192,H100,1,1,1,1,%.6f,x\nGPT,24,1024,16,8192,H100,1,1,1,,1,x\n",
                  head, (i ? half : all) / 1e12);
@@ -291,8 +291,8 @@ static void test_table_errors(const struct tables *t)
 
 static void test_score(void)
 {
-    struct score_pair p[] = { { 1, 10, 11 }, { 1, 20, 10 }, { 1, 40, 44 }, { 2, 5, 5 } };
-    struct score s = score_make(p, 4);
+    struct prediction_pair p[] = { { 1, 10, 11 }, { 1, 20, 10 }, { 1, 40, 44 }, { 2, 5, 5 } };
+    struct prediction_error s = prediction_error_make(p, 4);
 
     ok(fabs(s.mean - (.1 + .5 + .1 + 0) / 4) < 1e-12, "mean of absolute errors");
     ok(fabs(s.median - .1) < 1e-12 && fabs(s.max - .5) < 1e-12, "median and largest");
@@ -300,7 +300,7 @@ static void test_score(void)
     is_int((long long)s.sweeps, 1, "a sweep has two rows or more");
     ok(fabs(s.regret - 1) < 1e-12, "the one of 20 was chosen, 10 was the best");
     ok(fabs(s.tau - 1 / 3.) < 1e-12, "two of three pairs in order");
-    ok(isnan(score_make(p, 0).mean), "nothing to say of nothing");
+    ok(isnan(prediction_error_make(p, 0).mean), "nothing to say of nothing");
 }
 
 static void test_oom(const struct tables *t)

@@ -95,8 +95,9 @@ static void test_gemm(void)
 static void test_collectives(void)
 {
     struct cluster c = round_cluster();
-    struct group one_node = group_make(&c, 8, 1), across = group_make(&c, 8, 8),
-                 both = group_make(&c, 64, 1);
+    struct collective_group one_node = collective_group_make(&c, 8, 1),
+                            across = collective_group_make(&c, 8, 8),
+                            both = collective_group_make(&c, 64, 1);
 
     is_int(one_node.domains, 1, "8 GPUs in a domain");
     is_int(across.domains, 8, "one of each node: 8 domains");
@@ -105,17 +106,18 @@ static void test_collectives(void)
        "a ring on fast links: 2 (n-1)/n");
     ok(near(1 / across.byte_s, 25e9 * .85), "a card for each GPU when the groups share the node");
     ok(near(1 / both.byte_s, 200e9 * .85), "all cards when one group has the node");
-    ok(all_reduce_time(&(struct group){ .size = 1 }, 1e9) == 0, "nothing to do alone");
+    ok(all_reduce_time(&(struct collective_group){ .size = 1 }, 1e9) == 0, "nothing to do alone");
     ok(dispatch_time(&both, 1e9, 8) < all_to_all_time(&both, 1e9), "a row goes to a node once");
 }
 
-static struct step make(const struct plan_job *job, const struct cluster *c, const struct layout *l)
+static struct plan_step make(const struct plan_job *job, const struct cluster *c,
+                             const struct layout *l)
 {
     struct plan_tables t;
-    struct step s;
+    struct plan_step s;
 
     plan_tables_make(job, c, l, &t);
-    step_make(job, c, l, &t, &s);
+    plan_step_make(job, c, l, &t, &s);
     return s;
 }
 
@@ -124,7 +126,7 @@ static void test_pipeline(void)
     struct cluster c = round_cluster();
     struct plan_job job = small_job();
     struct layout l = one();
-    struct step s;
+    struct plan_step s;
 
     job.shape.vocab = 16; /* next to no head: all stages are alike */
     s = make(&job, &c, &l);
@@ -174,7 +176,7 @@ static void each(const struct plan_job *job, const struct cluster *c,
 static void check_parts(const struct plan_job *job, const struct cluster *c, const struct layout *l,
                         bool *good)
 {
-    struct step s = make(job, c, l);
+    struct plan_step s = make(job, c, l);
     double sum = 0;
 
     for (int p = 0; p < PARTS; p++) {
@@ -230,28 +232,28 @@ static void test_engines(void)
     const struct cluster c = round_cluster();
     struct plan_job job = small_job(), deep = job;
     struct layout l = one();
-    struct step a, b;
+    struct plan_step a, b;
     struct plan_tables t;
 
     deep.engine = ENGINE_DEEPSPEED;
     l.pp = 4;
     l.dp = 16;
     plan_tables_make(&job, &c, &l, &t);
-    step_make(&job, &c, &l, &t, &a);
-    step_make(&deep, &c, &l, &t, &b);
+    plan_step_make(&job, &c, &l, &t, &a);
+    plan_step_make(&deep, &c, &l, &t, &b);
     ok(near(b.part[PART_PP], 2 * a.part[PART_PP]), "sends and receives one after the other");
     ok(near(b.part[PART_ACCUMULATE], 1.5 * a.part[PART_ACCUMULATE]),
        "gradients of 16 bits are added in a kernel of its own");
     deep.gradient_b = job.gradient_b = 2;
-    step_make(&job, &c, &l, &t, &a);
-    step_make(&deep, &c, &l, &t, &b);
+    plan_step_make(&job, &c, &l, &t, &a);
+    plan_step_make(&deep, &c, &l, &t, &b);
     ok(near(b.part[PART_ACCUMULATE], a.part[PART_ACCUMULATE]), "or in place");
     l.pp = 1;
     l.dp = 64;
     l.zero = 3;
     plan_tables_make(&job, &c, &l, &t);
-    step_make(&job, &c, &l, &t, &a);
-    step_make(&deep, &c, &l, &t, &b);
+    plan_step_make(&job, &c, &l, &t, &a);
+    plan_step_make(&deep, &c, &l, &t, &b);
     ok(b.part[PART_DP] > 2 * a.part[PART_DP], "ZeRO-3 gathers over a port for each GPU");
 }
 
@@ -276,7 +278,7 @@ static void test_trades(void)
     const enum recompute kinds[] = { RECOMPUTE_NONE, RECOMPUTE_NORMS, RECOMPUTE_MLP,
                                      RECOMPUTE_FULL };
     struct layout l = one();
-    struct step a, b;
+    struct plan_step a, b;
     struct memory m, n;
 
     l.pp = 2;
@@ -289,7 +291,7 @@ static void test_trades(void)
 
         l.recompute = kinds[i];
         plan_tables_make(&job, &c, &l, &t);
-        step_make(&job, &c, &l, &t, &b);
+        plan_step_make(&job, &c, &l, &t, &b);
         memory_make(&job, &l, &t.bytes, &n);
         ok(i == 0 || (b.time_s > a.time_s && n.activations < m.activations),
            "recompute %zu: slower, and less is kept", i);
@@ -375,13 +377,13 @@ static void test_flops(void)
 
     /* SC'21 (Narayanan et al.), eq. 3 without recompute: 72 B s L h^2 (1 + s/6h + V/12Lh). */
     want = 72 * 512. * s * layers * h * h * (1 + s / (6 * h) + v / (12 * layers * h));
-    ok(fabs(step_flops(&job) / want - 1) < 2e-4, "FLOPs of a step as Megatron counts them");
+    ok(fabs(plan_step_flops(&job) / want - 1) < 2e-4, "FLOPs of a step as Megatron counts them");
 }
 
 int main(void)
 {
     for (int p = 0; p < PARTS; p++)
-        if (!*step_part_name((enum step_part)p) || !*step_part_why((enum step_part)p))
+        if (!*step_part_name((enum step_part)p) || !*plan_step_part_why((enum step_part)p))
             ok(false, "part %d has a name and a reason", p);
     test_gemm();
     test_collectives();

@@ -73,7 +73,7 @@ static void test_fewest(const struct models *m)
         struct memory memory = { .total = 0 };
         int gpus, half;
 
-        ok(fit_fewest(&job, &h100, &none, false, &l, &memory), "it fits somewhere");
+        ok(fewest_gpus_find(&job, &h100, &none, false, &l, &memory), "it fits somewhere");
         gpus = layout_gpus(&l);
         ok(memory.total <= h100.gpu.memory_b && memory.total > 0, "%d GPUs, %.1f GB", gpus,
            memory.total / 1e9);
@@ -90,7 +90,7 @@ static void test_order(const struct models *m)
     struct layout l = { .tp = 0 };
     struct memory memory;
 
-    ok(fit_fewest(&job, &h100, &none, false, &l, &memory), "it fits");
+    ok(fewest_gpus_find(&job, &h100, &none, false, &l, &memory), "it fits");
     ok(l.zero == 3 && l.recompute == RECOMPUTE_NONE && l.ep > 1, "zero %d, recompute %d, ep %d",
        l.zero, l.recompute, l.ep);
 }
@@ -103,15 +103,15 @@ static void test_pins(const struct models *m)
     struct memory memory;
 
     is_int(pins_read(&p, "tp=8,zero=1,recompute=none,micro_batch=2", NULL), 0, "pins");
-    ok(fit_fewest(&job, &h100, &p, false, &l, &memory), "with pins");
+    ok(fewest_gpus_find(&job, &h100, &p, false, &l, &memory), "with pins");
     ok(l.tp == 8 && l.zero == 1 && l.recompute == RECOMPUTE_NONE && l.micro_batch == 2,
        "they stay: tp %d, dp %d", l.tp, l.dp);
     job.global_batch = 6; /* with dp 4 and more it does not come out */
-    ok(!fit_fewest(&job, &h100, &p, true, &l, &memory), "a batch that was said is kept");
+    ok(!fewest_gpus_find(&job, &h100, &p, true, &l, &memory), "a batch that was said is kept");
     p.fixed = 0;
     is_int(pins_read(&p, "micro_batch=64,recompute=none,sp=no,zero=0", NULL), 0, "pins");
-    ok(!fit_fewest(&job, &h100, &p, false, &l, &memory), "no number of GPUs is enough");
-    is_int(fit_batch(&(struct layout){ .dp = 4, .micro_batch = 2, .pp = 3 }), 24,
+    ok(!fewest_gpus_find(&job, &h100, &p, false, &l, &memory), "no number of GPUs is enough");
+    is_int(fewest_gpus_batch(&(struct layout){ .dp = 4, .micro_batch = 2, .pp = 3 }), 24,
            "a step in which each stage works");
 }
 

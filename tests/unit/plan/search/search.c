@@ -96,7 +96,7 @@ static struct found *run(const struct space *space, const struct search_opts *op
         search_free(&all[h].s);
     }
     all->cells = (double)cells.n;
-    front_sort(&all->s.front);
+    pareto_sort(&all->s.front);
     search_cells_done(&cells);
     return all;
 }
@@ -116,18 +116,18 @@ struct brute {
 };
 
 /* As search.c does it, written once more: a sorted list with one of each family. */
-static void keep(struct search *all, const struct candidate *c)
+static void keep(struct search *all, const struct found_layout *c)
 {
     int at = 0;
 
     for (int i = 0; all->opts.families && i < all->n_best; i++)
         if (layout_same_degrees(&all->best[i].layout, &c->layout)) {
-            if (!candidate_before(c, &all->best[i]))
+            if (!found_layout_before(c, &all->best[i]))
                 return;
             memmove(&all->best[i], &all->best[i + 1], (size_t)(--all->n_best - i) * sizeof(*c));
             break;
         }
-    while (at < all->n_best && candidate_before(&all->best[at], c))
+    while (at < all->n_best && found_layout_before(&all->best[at], c))
         at++;
     if (at == SEARCH_BEST_MAX)
         return;
@@ -140,7 +140,7 @@ static void keep(struct search *all, const struct candidate *c)
 static void try_one(struct brute *b, const struct layout *l)
 {
     const struct space *s = b->space;
-    struct candidate c;
+    struct found_layout c;
 
     if (!space_has(s, l))
         return;
@@ -149,7 +149,7 @@ static void try_one(struct brute *b, const struct layout *l)
     if (c.memory_b > s->cluster->gpu.memory_b)
         return;
     b->fit++;
-    if (b->all.opts.front && front_offer(&b->all.front, &c) < 0)
+    if (b->all.opts.front && pareto_offer(&b->all.front, &c) < 0)
         abort();
     keep(&b->all, &c);
 }
@@ -212,7 +212,7 @@ static void try_all(struct brute *b)
                         }
 }
 
-static bool same_list(const struct candidate *a, const struct candidate *b, int n)
+static bool same_list(const struct found_layout *a, const struct found_layout *b, int n)
 {
     for (int i = 0; i < n; i++)
         if (a[i].time_s != b[i].time_s || a[i].memory_b != b[i].memory_b ||
@@ -242,7 +242,7 @@ static void compare(const struct trial *t, const struct search_opts *opts)
     b->space = space;
     b->all.opts = *opts;
     try_all(b);
-    front_sort(&b->all.front);
+    pareto_sort(&b->all.front);
     whole.whole = true;
     all = run(space, &whole, 1);
     ok(all->s.made == b->n && all->s.fit == b->fit && space_count(space) == b->n,
@@ -264,7 +264,7 @@ static void compare(const struct trial *t, const struct search_opts *opts)
         done_with(pruned);
     }
     done_with(all);
-    front_done(&b->all.front);
+    pareto_done(&b->all.front);
     free(b);
     free(space);
 }
@@ -312,13 +312,13 @@ static void test_brute_force(void)
 
 /* ---- what must hold ---- */
 
-static struct candidate best_of(const struct plan_job *job, const struct cluster *c,
-                                const char *words, bool fewer)
+static struct found_layout best_of(const struct plan_job *job, const struct cluster *c,
+                                   const char *words, bool fewer)
 {
     const struct search_opts opts = { .best = 1 };
     struct pins pins = { .fixed = 0 };
     struct space *space = calloc(1, sizeof(*space));
-    struct candidate best = { .time_s = (double)INFINITY };
+    struct found_layout best = { .time_s = (double)INFINITY };
     struct found *f;
 
     if (!space || pins_read(&pins, words, NULL) < 0)
@@ -369,7 +369,7 @@ static enum space_next watch(void *ctx, const struct layout *block)
 {
     struct memory_walk *w = ctx;
     struct plan_job more = *w->space->job;
-    struct candidate a, b;
+    struct found_layout a, b;
     struct layout l = *block;
 
     candidate_make(w->space->job, w->space->cluster, &l, &a);
@@ -424,14 +424,14 @@ static void test_kinds(void)
     const struct plan_job job = dense_job(24, 3072, 64);
     struct cluster kinds[3] = { make_cluster(2, 8, 40), make_cluster(2, 8, 80),
                                 make_cluster(2, 8, 40) };
-    struct candidate some, all = { .time_s = (double)INFINITY }, one;
+    struct found_layout some, all = { .time_s = (double)INFINITY }, one;
 
     kinds[1].gpu.flops[PLAN_BF16] /= 3;
     kinds[2].gpu.flops[PLAN_BF16] *= 1.5;
     some = best_of(&job, &kinds[2], "", false);
     for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
         one = best_of(&job, &kinds[i], "", false);
-        all = candidate_before(&one, &all) ? one : all;
+        all = found_layout_before(&one, &all) ? one : all;
     }
     ok(same_list(&some, &all, 1),
        "the winner of a subset is the winner of all where it is in both");
@@ -443,7 +443,7 @@ static void test_near(void)
     struct cluster c = make_cluster(1, 4, 8);
     struct space *space = calloc(1, sizeof(*space));
     struct brute *b = calloc(1, sizeof(*b));
-    struct candidate near;
+    struct found_layout near;
 
     if (!space || !b)
         abort();
@@ -517,29 +517,29 @@ static void test_groups(void)
 
 static void test_front(void)
 {
-    const struct candidate a = { { .tp = 1, .zero = 1 }, 1, 10.2e9, 8 },
-                           same = { { .tp = 2, .zero = 0 }, 1, 10.7e9, 8 },
-                           slower = { { .tp = 3 }, 2, 10.3e9, 8 },
-                           smaller = { { .tp = 4 }, 2, 9.9e9, 8 },
-                           fewer = { { .tp = 5 }, 3, 10.8e9, 4 };
-    const struct candidate *const orders[][5] = { { &a, &same, &slower, &smaller, &fewer },
-                                                  { &fewer, &smaller, &slower, &same, &a },
-                                                  { &slower, &a, &fewer, &same, &smaller } };
+    const struct found_layout a = { { .tp = 1, .zero = 1 }, 1, 10.2e9, 8 },
+                              same = { { .tp = 2, .zero = 0 }, 1, 10.7e9, 8 },
+                              slower = { { .tp = 3 }, 2, 10.3e9, 8 },
+                              smaller = { { .tp = 4 }, 2, 9.9e9, 8 },
+                              fewer = { { .tp = 5 }, 3, 10.8e9, 4 };
+    const struct found_layout *const orders[][5] = { { &a, &same, &slower, &smaller, &fewer },
+                                                     { &fewer, &smaller, &slower, &same, &a },
+                                                     { &slower, &a, &fewer, &same, &smaller } };
 
     for (size_t i = 0; i < ARRAY_SIZE(orders); i++) {
-        struct front f = { .n = 0 };
+        struct pareto f = { .n = 0 };
 
         for (size_t k = 0; k < ARRAY_SIZE(orders[i]); k++)
-            if (front_offer(&f, orders[i][k]) < 0)
+            if (pareto_offer(&f, orders[i][k]) < 0)
                 abort();
-        front_sort(&f);
+        pareto_sort(&f);
         ok(f.n == 3 && f.list[0].layout.tp == 2 && f.list[1].layout.tp == 4 &&
                f.list[2].layout.tp == 5,
            "three stay, of two alike the plainer one, in whatever order they come");
-        ok(front_beats(&f, 2.5, 10.5e9, 8) && !front_beats(&f, .5, 10.5e9, 8) &&
-               !front_beats(&f, 2.5, 9e9, 8) && !front_beats(&f, 2.5, 10.5e9, 2),
+        ok(pareto_beats(&f, 2.5, 10.5e9, 8) && !pareto_beats(&f, .5, 10.5e9, 8) &&
+               !pareto_beats(&f, 2.5, 9e9, 8) && !pareto_beats(&f, 2.5, 10.5e9, 2),
            "what is worse in all is beaten");
-        front_done(&f);
+        pareto_done(&f);
     }
 }
 
@@ -551,7 +551,7 @@ static void test_first_zero(void)
     struct space *space = calloc(1, sizeof(*space));
     const char *words = "tp=1,pp=1,cp=1";
     struct pins pins = { .fixed = 0 };
-    struct candidate near;
+    struct found_layout near;
 
     if (!space || pins_read(&pins, words, NULL) < 0)
         abort();
@@ -572,7 +572,7 @@ static void test_one_replica(void)
     struct space *space = calloc(1, sizeof(*space));
     const char *words = "tp=1,cp=1,zero=0";
     struct pins pins = { .fixed = 0 };
-    struct candidate near;
+    struct found_layout near;
 
     if (!space || pins_read(&pins, words, NULL) < 0)
         abort();

@@ -20,7 +20,7 @@ static void add(const char *root, int pid, int parent, const char *name, int own
 
 int main(void)
 {
-    struct local_cpu of[] = { { .guard = 20 }, { .guard = 30 }, { .guard = 99 }, { .guard = -1 } };
+    struct cpu_time of[] = { { .guard = 20 }, { .guard = 30 }, { .guard = 99 }, { .guard = -1 } };
     char root[PATH_MAX];
     int proc;
 
@@ -38,13 +38,13 @@ int main(void)
     folder_text(root, "50/stat", "garbage");
     folder_folder(root, "51"); /* it has just ended */
     proc = open(root, O_RDONLY | O_DIRECTORY);
-    is_int(local_cpu_read(proc, of, ARRAY_SIZE(of)), 0, "a look at all processes");
+    is_int(cpu_time_read(proc, of, ARRAY_SIZE(of)), 0, "a look at all processes");
     ok(of[0].there && of[1].there, "two guards live");
     is_int((long long)of[0].ticks, 400 + 5 + 60 + 7 + 8000,
            "all below one, and what it waited for");
     is_int((long long)of[1].ticks, 1, "and below the other");
     ok(!of[2].there && !of[2].ticks && !of[3].there, "one that is gone");
-    is_int(local_cpu_read(-1, of, 1) < 0, 1, "no such folder");
+    is_int(cpu_time_read(-1, of, 1) < 0, 1, "no such folder");
     ok(!of[0].there, "tells nothing");
     close(proc);
     folder_remove(root);

@@ -6,38 +6,38 @@
 
 enum { START = 1000000, SECOND = 1000 };
 
-static struct local_job runs(void)
+static struct queue_job runs(void)
 {
-    struct local_job j = { .state = LOCAL_RUNNING, .since_ms = START };
+    struct queue_job j = { .state = QUEUE_RUNNING, .since_ms = START };
 
-    local_use_begin(&j);
+    idle_history_begin(&j);
     return j;
 }
 
 static void test_notes(void)
 {
-    struct local_job j = runs();
+    struct queue_job j = runs();
 
     is_str(j.used, "1000000-", "it starts busy");
-    ok(!local_use_note(&j, START + 10 * SECOND, 500), "and goes on so");
-    is_int(local_use_idle_ms(&j, START + 10 * SECOND), 0, "which is not idle");
-    ok(local_use_note(&j, START + 20 * SECOND, 10), "it leaves off");
+    ok(!idle_history_note(&j, START + 10 * SECOND, 500), "and goes on so");
+    is_int(idle_history_idle_ms(&j, START + 10 * SECOND), 0, "which is not idle");
+    ok(idle_history_note(&j, START + 20 * SECOND, 10), "it leaves off");
     is_str(j.used, "1000000-1020000", "which is noted");
-    ok(!local_use_note(&j, START + 30 * SECOND, 0), "still");
-    is_int(local_use_idle_ms(&j, START + 35 * SECOND), START + 20 * SECOND, "since then");
-    ok(local_use_note(&j, START + 40 * SECOND, 11), "it works again");
+    ok(!idle_history_note(&j, START + 30 * SECOND, 0), "still");
+    is_int(idle_history_idle_ms(&j, START + 35 * SECOND), START + 20 * SECOND, "since then");
+    ok(idle_history_note(&j, START + 40 * SECOND, 11), "it works again");
     is_str(j.used, "1000000-1020000 1040000-", "a second time");
-    ok(!local_use_note(&j, START + 50 * SECOND, -1) && j.milli == -1, "what is not known");
+    ok(!idle_history_note(&j, START + 50 * SECOND, -1) && j.milli == -1, "what is not known");
     is_str(j.used, "1000000-1020000 1040000-", "changes nothing");
 }
 
 static void test_many(void)
 {
-    struct local_job j = runs();
+    struct queue_job j = runs();
 
     for (int i = 1; i <= 10; i++) {
-        ok(local_use_note(&j, START + 2 * i * SECOND, 0), "it leaves off %d times", i);
-        ok(local_use_note(&j, START + (2 * i + 1) * SECOND, 900), "and begins again");
+        ok(idle_history_note(&j, START + 2 * i * SECOND, 0), "it leaves off %d times", i);
+        ok(idle_history_note(&j, START + (2 * i + 1) * SECOND, 900), "and begins again");
     }
     is_str(j.used, "1000000-1016000 1017000-1018000 1019000-1020000 1021000-",
            "the first ones are one");
@@ -45,45 +45,45 @@ static void test_many(void)
 
 static void test_what_nobody_saw(void)
 {
-    struct local_job j = runs();
+    struct queue_job j = runs();
 
-    (void)local_use_note(&j, START + 10 * SECOND, 0);
-    is_int(local_use_idle_ms(&j, START + 130 * SECOND), START + 10 * SECOND, "for two minutes");
-    is_int(local_use_idle_ms(&j, START + 131 * SECOND), 0, "and no longer than was looked");
-    ok(!local_use_note(&j, START + 131 * SECOND, 0), "idle again");
+    (void)idle_history_note(&j, START + 10 * SECOND, 0);
+    is_int(idle_history_idle_ms(&j, START + 130 * SECOND), START + 10 * SECOND, "for two minutes");
+    is_int(idle_history_idle_ms(&j, START + 131 * SECOND), 0, "and no longer than was looked");
+    ok(!idle_history_note(&j, START + 131 * SECOND, 0), "idle again");
     is_str(j.used, "1000000-1010000 1010000-1131000", "the time between counts as work");
-    (void)local_use_note(&j, START + 60 * SECOND, 0);
+    (void)idle_history_note(&j, START + 60 * SECOND, 0);
     is_str(j.used, "1060000-1060000", "a clock that went back lets it start anew");
-    is_int(local_use_idle_ms(&j, START + 70 * SECOND), START + 60 * SECOND, "from then on");
+    is_int(idle_history_idle_ms(&j, START + 70 * SECOND), START + 60 * SECOND, "from then on");
 }
 
 static void test_storing(void)
 {
-    struct local_job j = runs();
+    struct queue_job j = runs();
 
-    ok(!local_use_due(&j), "a start is stored with the job");
-    (void)local_use_note(&j, START + 100 * SECOND, 500);
-    ok(!local_use_due(&j), "one that is busy needs nothing");
-    (void)local_use_note(&j, START + 110 * SECOND, 0);
-    ok(local_use_due(&j), "one that leaves off does");
+    ok(!idle_history_due(&j), "a start is stored with the job");
+    (void)idle_history_note(&j, START + 100 * SECOND, 500);
+    ok(!idle_history_due(&j), "one that is busy needs nothing");
+    (void)idle_history_note(&j, START + 110 * SECOND, 0);
+    ok(idle_history_due(&j), "one that leaves off does");
     j.kept_ms = j.seen_ms;
-    (void)local_use_note(&j, START + 160 * SECOND, 0);
-    ok(!local_use_due(&j), "then not");
-    (void)local_use_note(&j, START + 170 * SECOND, 0);
-    ok(local_use_due(&j), "for a minute");
+    (void)idle_history_note(&j, START + 160 * SECOND, 0);
+    ok(!idle_history_due(&j), "then not");
+    (void)idle_history_note(&j, START + 170 * SECOND, 0);
+    ok(idle_history_due(&j), "for a minute");
 }
 
 static void test_damage(void)
 {
     static const char *const bad[] = { "",      "x",       "5",      "9-5",
                                        "1-2 3", "1-2,3-4", "1- 2-3", "1-2 3-4 5-6 7-8 9-10" };
-    struct local_use u;
+    struct idle_history u;
 
     for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
-        struct local_job j = runs();
+        struct queue_job j = runs();
 
         snprintf(j.used, sizeof(j.used), "%s", bad[i]);
-        local_use_read(&j, &u);
+        idle_history_read(&j, &u);
         ok(u.n == 1 && u.busy && u.bursts[0].from_ms == START, "'%s' is a busy job", bad[i]);
     }
 }
@@ -139,7 +139,7 @@ static bool has(const struct sched *s, enum action_kind kind)
 }
 
 /* One that is made anew, of what was noted. */
-static bool anew(const struct both *b, const struct local_job *j, int64_t now_ms,
+static bool anew(const struct both *b, const struct queue_job *j, int64_t now_ms,
                  enum action_kind kind)
 {
     CLEANUP(sched_closep) struct sched *s = NULL;
@@ -147,14 +147,14 @@ static bool anew(const struct both *b, const struct local_job *j, int64_t now_ms
                            waits = { .since_ms = 1, .left_ms = WORK_UNKNOWN };
     struct part part = { 0, 0xf, WORK_WHOLE, NO_PART };
     const struct fit where = { .parts = &part, .n = 1 };
-    struct local_use u;
+    struct idle_history u;
     int64_t again;
 
     if (sched_open(&s, &b->policy, &b->pool, &b->work, NULL) < 0 ||
         sched_take_up(s, 0, now_ms, &was, &where) < 0 ||
         sched_take_up(s, 1, now_ms, &waits, NULL) < 0)
         return false;
-    local_use_read(j, &u);
+    idle_history_read(j, &u);
     for (int i = 0; i < u.n; i++) {
         if (i > 0)
             sched_use(s, 0, u.bursts[i].from_ms, WORK_WHOLE);
@@ -171,12 +171,12 @@ static void test_like_one_that_saw_it(void)
 
     for (int round = 0; round < 200; round++) {
         CLEANUP(sched_closep) struct sched *s = NULL;
-        struct local_job j = { .state = LOCAL_RUNNING };
+        struct queue_job j = { .state = QUEUE_RUNNING };
         struct both b;
         bool stopped = false, busy = true;
 
         make_both(&b);
-        local_use_begin(&j);
+        idle_history_begin(&j);
         if (sched_open(&s, &b.policy, &b.pool, &b.work, NULL) < 0)
             break;
         sched_submit(s, 0, 0, WORK_UNKNOWN);
@@ -189,7 +189,7 @@ static void test_like_one_that_saw_it(void)
                 sched_use(s, 0, now, busy ? WORK_WHOLE : 0);
             }
             if (now > 0)
-                (void)local_use_note(&j, now, busy ? WORK_WHOLE : 0);
+                (void)idle_history_note(&j, now, busy ? WORK_WHOLE : 0);
             if (now == SECOND)
                 sched_submit(s, 1, 1, WORK_UNKNOWN);
             if (sched_pass(s, now, &again) < 0)

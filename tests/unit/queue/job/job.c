@@ -33,7 +33,7 @@ static void test_arrays(void)
         CLEANUP(str_done) struct str tasks = STR_INIT(1 << 20);
         struct err e = { "" };
         int32_t width = -1;
-        int rc = local_array(arrays[i].text, &width, note, &tasks, &e);
+        int rc = queue_array(arrays[i].text, &width, note, &tasks, &e);
 
         if (!arrays[i].tasks) {
             ok(rc == -EINVAL && *e.text, "array '%s' is refused: %s", arrays[i].text, e.text);
@@ -67,14 +67,14 @@ static void test_afters(void)
 {
     for (size_t i = 0; i < ARRAY_SIZE(afters); i++) {
         CLEANUP(str_done) struct str said = STR_INIT(1024);
-        enum local_after_kind kind = AFTER_NONE;
+        enum queue_after_kind kind = AFTER_NONE;
         const char *at = afters[i].text;
         struct err e = { "" };
         int64_t id;
         int rc;
 
-        while ((rc = local_after_next(&at, &kind, &id, &e)) > 0)
-            str_addf(&said, "%s:%lld ", local_after_name(kind), (long long)id);
+        while ((rc = queue_after_next(&at, &kind, &id, &e)) > 0)
+            str_addf(&said, "%s:%lld ", queue_after_name(kind), (long long)id);
         if (afters[i].said) {
             is_int(rc, 0, "after '%s'", afters[i].text);
             is_str(str_text(&said), afters[i].said, "what it says");
@@ -85,8 +85,8 @@ static void test_afters(void)
 }
 
 static const struct {
-    enum local_after_kind kind;
-    struct local_met met; /* all, started, ended, done */
+    enum queue_after_kind kind;
+    struct queue_met met; /* all, started, ended, done */
     int want;
 } mets[] = {
     { AFTER_START, { 1, 0, 0, 0 }, 0 },   { AFTER_START, { 1, 1, 0, 0 }, 1 },
@@ -102,8 +102,8 @@ static const struct {
 static void test_met(void)
 {
     for (size_t i = 0; i < ARRAY_SIZE(mets); i++)
-        is_int(local_after_met(mets[i].kind, &mets[i].met), mets[i].want,
-               "%s of %d, %d of them ended", local_after_name(mets[i].kind), (int)mets[i].met.all,
+        is_int(queue_after_met(mets[i].kind, &mets[i].met), mets[i].want,
+               "%s of %d, %d of them ended", queue_after_name(mets[i].kind), (int)mets[i].met.all,
                (int)mets[i].met.ended);
 }
 
@@ -112,7 +112,7 @@ static void test_met(void)
 static const struct {
     const char *what;
     bool requeue;
-    enum local_stop stop, began; /* asked for; what the guard had begun */
+    enum queue_stop stop, began; /* asked for; what the guard had begun */
     int status;                  /* as waitpid() tells it */
     bool lost, unstarted;
     const char *word;
@@ -122,62 +122,62 @@ static const struct {
     { "a signal", false, 0, 0, SIGSEGV, false, false, "failed" },
     { "75 without requeue", false, 0, 0, 75 << 8, false, false, "failed" },
     { "75 with it", true, 0, 0, 75 << 8, false, false, "waiting" },
-    { "a preemption", true, LOCAL_PREEMPT, LOCAL_PREEMPT, SIGTERM, false, false, "waiting" },
-    { "exit 0 in a preemption", true, LOCAL_PREEMPT, LOCAL_PREEMPT, 0, false, false, "done" },
-    { "an end before the preemption came", true, LOCAL_PREEMPT, 0, 1 << 8, false, false, "failed" },
-    { "a cancellation", true, LOCAL_CANCEL, LOCAL_CANCEL, SIGTERM, false, false, "cancelled" },
-    { "exit 0 in a cancellation", false, LOCAL_CANCEL, LOCAL_CANCEL, 0, false, false, "done" },
-    { "the limit", false, 0, LOCAL_LIMIT, SIGTERM, false, false, "timeout" },
-    { "75 at the limit", true, 0, LOCAL_LIMIT, 75 << 8, false, false, "waiting" },
+    { "a preemption", true, QUEUE_PREEMPT, QUEUE_PREEMPT, SIGTERM, false, false, "waiting" },
+    { "exit 0 in a preemption", true, QUEUE_PREEMPT, QUEUE_PREEMPT, 0, false, false, "done" },
+    { "an end before the preemption came", true, QUEUE_PREEMPT, 0, 1 << 8, false, false, "failed" },
+    { "a cancellation", true, QUEUE_CANCEL, QUEUE_CANCEL, SIGTERM, false, false, "cancelled" },
+    { "exit 0 in a cancellation", false, QUEUE_CANCEL, QUEUE_CANCEL, 0, false, false, "done" },
+    { "the limit", false, 0, QUEUE_LIMIT, SIGTERM, false, false, "timeout" },
+    { "75 at the limit", true, 0, QUEUE_LIMIT, 75 << 8, false, false, "waiting" },
     { "an end that nobody saw", false, 0, 0, 0, true, false, "lost" },
     { "the same with requeue", true, 0, 0, 0, true, false, "waiting" },
-    { "the same, cancelled", true, LOCAL_CANCEL, 0, 0, true, false, "lost" },
+    { "the same, cancelled", true, QUEUE_CANCEL, 0, 0, true, false, "lost" },
     { "no such command", true, 0, 0, 127 << 8, false, true, "failed" },
     { "a guard that was killed before", false, 0, 0, 75 << 8, false, true, "waiting" },
-    { "the same, cancelled", false, LOCAL_CANCEL, 0, 75 << 8, false, true, "cancelled" },
+    { "the same, cancelled", false, QUEUE_CANCEL, 0, 75 << 8, false, true, "cancelled" },
 };
 
 static void test_ends(void)
 {
     for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
-        struct local_job j = { .id = 1,
+        struct queue_job j = { .id = 1,
                                .task = -1,
-                               .state = LOCAL_RUNNING,
+                               .state = QUEUE_RUNNING,
                                .attempt = 1,
                                .requeue = ends[i].requeue,
                                .stop = (uint8_t)ends[i].stop,
                                .since_ms = 1000,
                                .slots = "0" };
-        const struct local_end end = { .status = ends[i].status,
+        const struct queue_end end = { .status = ends[i].status,
                                        .stop = (uint8_t)ends[i].began,
                                        .lost = ends[i].lost,
                                        .unstarted = ends[i].unstarted,
                                        .end_ms = 3000,
                                        .text = "why" };
 
-        local_job_end(&j, &end);
-        is_str(local_job_word(&j), ends[i].word, "%s: %s", ends[i].what, j.reason);
+        queue_job_end(&j, &end);
+        is_str(queue_job_word(&j), ends[i].word, "%s: %s", ends[i].what, j.reason);
         ok(!*j.slots && *j.reason, "its devices are free, and there is a reason");
         is_int(j.ran_ms, ends[i].unstarted ? 0 : 2000, "how long it ran");
-        ok(j.state == LOCAL_ENDED || (j.stop == LOCAL_GO && j.end_ms == 0), "it may start again");
+        ok(j.state == QUEUE_ENDED || (j.stop == QUEUE_GO && j.end_ms == 0), "it may start again");
     }
 }
 
 static void test_attempts(void)
 {
-    struct local_job j = { .state = LOCAL_RUNNING, .attempt = LOCAL_ATTEMPTS, .requeue = true };
-    const struct local_end end = { .status = 75 << 8 };
+    struct queue_job j = { .state = QUEUE_RUNNING, .attempt = QUEUE_ATTEMPTS, .requeue = true };
+    const struct queue_end end = { .status = 75 << 8 };
 
-    local_job_end(&j, &end);
-    is_str(local_job_word(&j), "failed", "a job is not queued again for ever");
+    queue_job_end(&j, &end);
+    is_str(queue_job_word(&j), "failed", "a job is not queued again for ever");
 }
 
 /* ---- how one is stopped ---- */
 
-static void step(struct local_course *c, enum local_stop wanted, bool gone, int64_t now_ms,
-                 int signal, enum course_whom whom, const char *what)
+static void step(struct stop_sequence *c, enum queue_stop wanted, bool gone, int64_t now_ms,
+                 int signal, enum stop_whom whom, const char *what)
 {
-    struct course_step s = course_next(c, wanted, gone, now_ms);
+    struct stop_step s = stop_sequence_next(c, wanted, gone, now_ms);
 
     ok(s.signal == signal && (!signal || s.whom == whom), "%s at %lld: signal %d to %d", what,
        (long long)now_ms, s.signal, (int)s.whom);
@@ -185,55 +185,55 @@ static void step(struct local_course *c, enum local_stop wanted, bool gone, int6
 
 static void test_limit(void)
 {
-    const struct local_job j = { .limit_ms = 1000, .warn_ms = 300, .signal = SIGUSR1 };
-    struct local_course c;
+    const struct queue_job j = { .limit_ms = 1000, .warn_ms = 300, .signal = SIGUSR1 };
+    struct stop_sequence c;
 
-    course_begin(&c, &j, 0);
+    stop_sequence_begin(&c, &j, 0);
     is_int(c.due_ms, 700, "first the warning");
-    step(&c, LOCAL_GO, false, 699, 0, 0, "nothing before");
-    step(&c, LOCAL_GO, false, 700, SIGUSR1, COURSE_FIRST, "the warning");
-    step(&c, LOCAL_GO, false, 701, 0, 0, "once");
+    step(&c, QUEUE_GO, false, 699, 0, 0, "nothing before");
+    step(&c, QUEUE_GO, false, 700, SIGUSR1, COURSE_FIRST, "the warning");
+    step(&c, QUEUE_GO, false, 701, 0, 0, "once");
     is_int(c.due_ms, 1000, "then the limit");
-    step(&c, LOCAL_GO, false, 1000, SIGTERM, COURSE_GROUP, "the limit");
-    is_int(c.stop, LOCAL_LIMIT, "which is why");
-    step(&c, LOCAL_GO, false, 1001, 0, 0, "time to end");
-    step(&c, LOCAL_GO, false, 1000 + COURSE_KILL_MS, SIGKILL, COURSE_ALL, "no more time");
-    step(&c, LOCAL_GO, false, 1000 + COURSE_KILL_MS + COURSE_AGAIN_MS, SIGKILL, COURSE_ALL,
+    step(&c, QUEUE_GO, false, 1000, SIGTERM, COURSE_GROUP, "the limit");
+    is_int(c.stop, QUEUE_LIMIT, "which is why");
+    step(&c, QUEUE_GO, false, 1001, 0, 0, "time to end");
+    step(&c, QUEUE_GO, false, 1000 + COURSE_KILL_MS, SIGKILL, COURSE_ALL, "no more time");
+    step(&c, QUEUE_GO, false, 1000 + COURSE_KILL_MS + COURSE_AGAIN_MS, SIGKILL, COURSE_ALL,
          "again");
 }
 
 static void test_preempt(void)
 {
-    const struct local_job j = { .grace_ms = 500, .signal = SIGUSR2 };
-    struct local_course c;
+    const struct queue_job j = { .grace_ms = 500, .signal = SIGUSR2 };
+    struct stop_sequence c;
 
-    course_begin(&c, &j, 100);
+    stop_sequence_begin(&c, &j, 100);
     is_int(c.due_ms, INT64_MAX, "without a limit there is nothing to wait for");
-    step(&c, LOCAL_PREEMPT, false, 200, SIGUSR2, COURSE_FIRST, "the checkpoint");
-    step(&c, LOCAL_PREEMPT, false, 201, 0, 0, "once");
-    step(&c, LOCAL_PREEMPT, false, 700, SIGTERM, COURSE_GROUP, "its grace is over");
-    step(&c, LOCAL_CANCEL, false, 701, 0, 0, "it is ending already");
-    course_begin(&c, &j, 0);
-    step(&c, LOCAL_PREEMPT, false, 0, SIGUSR2, COURSE_FIRST, "the checkpoint");
-    step(&c, LOCAL_CANCEL, false, 1, SIGTERM, COURSE_GROUP, "cancelled meanwhile");
-    is_int(c.stop, LOCAL_CANCEL, "which is why");
+    step(&c, QUEUE_PREEMPT, false, 200, SIGUSR2, COURSE_FIRST, "the checkpoint");
+    step(&c, QUEUE_PREEMPT, false, 201, 0, 0, "once");
+    step(&c, QUEUE_PREEMPT, false, 700, SIGTERM, COURSE_GROUP, "its grace is over");
+    step(&c, QUEUE_CANCEL, false, 701, 0, 0, "it is ending already");
+    stop_sequence_begin(&c, &j, 0);
+    step(&c, QUEUE_PREEMPT, false, 0, SIGUSR2, COURSE_FIRST, "the checkpoint");
+    step(&c, QUEUE_CANCEL, false, 1, SIGTERM, COURSE_GROUP, "cancelled meanwhile");
+    is_int(c.stop, QUEUE_CANCEL, "which is why");
 }
 
 static void test_rest(void)
 {
-    const struct local_job j = { .grace_ms = 500, .signal = SIGTERM };
-    struct local_course c;
+    const struct queue_job j = { .grace_ms = 500, .signal = SIGTERM };
+    struct stop_sequence c;
 
-    course_begin(&c, &j, 0);
-    step(&c, LOCAL_GO, true, 10, SIGTERM, COURSE_ALL, "what it left behind");
-    is_int(c.stop, LOCAL_GO, "it ended by itself");
-    step(&c, LOCAL_GO, true, 11, 0, 0, "time to end");
-    step(&c, LOCAL_GO, true, 10 + COURSE_REST_MS, SIGKILL, COURSE_ALL, "no more time");
-    course_begin(&c, &j, 0);
-    step(&c, LOCAL_PREEMPT, false, 0, SIGTERM, COURSE_FIRST, "the checkpoint");
-    step(&c, LOCAL_PREEMPT, true, 100, SIGTERM, COURSE_ALL, "a shell went, its command stays");
-    step(&c, LOCAL_PREEMPT, true, 499, 0, 0, "which has what is left of the grace");
-    step(&c, LOCAL_PREEMPT, true, 500, SIGKILL, COURSE_ALL, "and no more");
+    stop_sequence_begin(&c, &j, 0);
+    step(&c, QUEUE_GO, true, 10, SIGTERM, COURSE_ALL, "what it left behind");
+    is_int(c.stop, QUEUE_GO, "it ended by itself");
+    step(&c, QUEUE_GO, true, 11, 0, 0, "time to end");
+    step(&c, QUEUE_GO, true, 10 + COURSE_REST_MS, SIGKILL, COURSE_ALL, "no more time");
+    stop_sequence_begin(&c, &j, 0);
+    step(&c, QUEUE_PREEMPT, false, 0, SIGTERM, COURSE_FIRST, "the checkpoint");
+    step(&c, QUEUE_PREEMPT, true, 100, SIGTERM, COURSE_ALL, "a shell went, its command stays");
+    step(&c, QUEUE_PREEMPT, true, 499, 0, 0, "which has what is left of the grace");
+    step(&c, QUEUE_PREEMPT, true, 500, SIGKILL, COURSE_ALL, "and no more");
 }
 
 /* ---- words and messages ---- */
@@ -244,16 +244,16 @@ static void test_labels(void)
     int64_t id = 0;
     int32_t task = 0;
 
-    is_int(local_label_read("12", &id, &task, &e), 0, "12");
+    is_int(queue_label_read("12", &id, &task, &e), 0, "12");
     ok(id == 12 && task == -1, "a job");
-    is_int(local_label_read("12_3", &id, &task, &e), 0, "12_3");
+    is_int(queue_label_read("12_3", &id, &task, &e), 0, "12_3");
     ok(id == 12 && task == 3, "one of an array");
-    is_int(local_label_read("12_", &id, &task, &e), -EINVAL, "12_");
-    is_int(local_label_read("", &id, &task, &e), -EINVAL, "nothing");
-    is_int(local_label_read("twelve", &id, &task, &e), -EINVAL, "a word");
-    is_int(local_signal("SIGUSR1", &e), SIGUSR1, "a signal by its name");
-    is_int(local_signal("15", &e), SIGTERM, "and by its number");
-    is_int(local_signal("KILL", &e), -EINVAL, "but none that cannot be caught");
+    is_int(queue_label_read("12_", &id, &task, &e), -EINVAL, "12_");
+    is_int(queue_label_read("", &id, &task, &e), -EINVAL, "nothing");
+    is_int(queue_label_read("twelve", &id, &task, &e), -EINVAL, "a word");
+    is_int(queue_signal("SIGUSR1", &e), SIGUSR1, "a signal by its name");
+    is_int(queue_signal("15", &e), SIGTERM, "and by its number");
+    is_int(queue_signal("KILL", &e), -EINVAL, "but none that cannot be caught");
 }
 
 static void test_messages(void)

@@ -12,13 +12,13 @@
 
 enum { SLOTS = 4, PATIENCE_MS = 10000 };
 
-static void make(struct local_pool *p, struct local_slot slots[SLOTS], bool has_pci)
+static void make(struct queue_pool *p, struct queue_slot slots[SLOTS], bool has_pci)
 {
     for (int i = 0; i < SLOTS; i++)
-        slots[i] = (struct local_slot){
+        slots[i] = (struct queue_slot){
             .name = "GPU", .index = i, .has_pci = has_pci, .pci = { .bus = (uint8_t)(16 + i) }
         };
-    *p = (struct local_pool){ .slots = slots, .n_slots = SLOTS };
+    *p = (struct queue_pool){ .slots = slots, .n_slots = SLOTS };
 }
 
 static void add(struct tick *t, const char *thing, const char *pci, double busy, double active)
@@ -32,47 +32,47 @@ static void add(struct tick *t, const char *thing, const char *pci, double busy,
 
 static void test_rows(void)
 {
-    struct local_slot slots[SLOTS];
+    struct queue_slot slots[SLOTS];
     struct tick t = { .n_rows = 0 };
-    struct local_sensed s;
-    struct local_pool p;
+    struct queue_sensed s;
+    struct queue_pool p;
 
     make(&p, slots, true);
     tick_begin(&t, 0, 0);
     add(&t, "2", "00000000:10:00.0", 0.25, (double)NAN);
     add(&t, "1", "0000:11:00.0", (double)NAN, (double)NAN);
     add(&t, "0", "0000:12:00.0", 0, 0.6);
-    local_sensor_map(&p, &t, &s);
+    queue_sensor_map(&p, &t, &s);
     is_int(s.milli[0], 250, "by its address");
     is_int(s.milli[1], -1, "one that does not tell");
     is_int(s.milli[2], 600, "units at work count where no kernel was seen");
     is_int(s.milli[3], -1, "one that is not there");
     is_int(s.milli[SLOTS], -1, "nor any more");
     make(&p, slots, false);
-    local_sensor_map(&p, &t, &s);
+    queue_sensor_map(&p, &t, &s);
     ok(s.milli[0] == 600 && s.milli[2] == 250, "by its number where there is no address");
     tick_begin(&t, 0, 0);
     add(&t, "0", "", 1, 1);
     t.rows[0].values[GPU_LOST] = 1;
-    local_sensor_map(&p, &t, &s);
+    queue_sensor_map(&p, &t, &s);
     is_int(s.milli[0], -1, "one that is lost tells nothing");
     tick_done(&t);
 }
 
 /* The next reading; -1: it ended. */
-static int next(int fd, struct local_sensed *s)
+static int next(int fd, struct queue_sensed *s)
 {
     struct pollfd p = { .fd = fd, .events = POLLIN };
-    int rc = poll(&p, 1, PATIENCE_MS) == 1 ? local_sensor_read(fd, s) : -ETIMEDOUT;
+    int rc = poll(&p, 1, PATIENCE_MS) == 1 ? queue_sensor_read(fd, s) : -ETIMEDOUT;
 
     return rc;
 }
 
 static void test_process(const char *root)
 {
-    struct local_slot slots[SLOTS];
-    struct local_sensed s = { { 0 } };
-    struct local_pool p;
+    struct queue_slot slots[SLOTS];
+    struct queue_sensed s = { { 0 } };
+    struct queue_pool p;
     char script[PATH_MAX];
     int fd;
 
@@ -81,14 +81,14 @@ static void test_process(const char *root)
                 "[fake]\ncount = 2\n[gpu 0]\nbusy_ratio = 0.5\n[gpu 1]\n"
                 "busy_ratio = 0\n");
     folder_path(root, "script", script);
-    fd = local_sensor_start(&p, script, 10);
+    fd = queue_sensor_start(&p, script, 10);
     ok(fd >= 0, "a process that reads");
     for (int i = 0; i < 3; i++)
         is_int(next(fd, &s), 1, "it tells again and again");
     ok(s.milli[0] == 500 && s.milli[1] == 0 && s.milli[2] == -1, "what the script says");
     close(fd);
     ok(waitpid(-1, NULL, 0) > 0, "it ends when nobody listens");
-    fd = local_sensor_start(&p, "/nonexistent", 10);
+    fd = queue_sensor_start(&p, "/nonexistent", 10);
     is_int(next(fd, &s), -EPIPE, "one that cannot read ends by itself");
     close(fd);
     (void)waitpid(-1, NULL, 0);

@@ -9,9 +9,9 @@
 #include "queue/job/store.h"
 #include "tap.h"
 
-static struct local_job some_job(const char *name)
+static struct queue_job some_job(const char *name)
 {
-    struct local_job j = { .task = -1, .uid = 7, .priority = -3, .requeue = true, .watch = -1 };
+    struct queue_job j = { .task = -1, .uid = 7, .priority = -3, .requeue = true, .watch = -1 };
 
     snprintf(j.name, sizeof(j.name), "%s", name);
     snprintf(j.token, sizeof(j.token), "token of %s", name);
@@ -20,11 +20,11 @@ static struct local_job some_job(const char *name)
 }
 
 struct found {
-    struct local_job job;
+    struct queue_job job;
     size_t n;
 };
 
-static int find(void *arg, const struct local_job *j)
+static int find(void *arg, const struct queue_job *j)
 {
     struct found *f = arg;
 
@@ -43,20 +43,20 @@ static int add_had(void *arg, const char *user, double had_ms)
 /* Open, store, change, read; what failed first. */
 static int use(const char *path, struct err *e)
 {
-    CLEANUP(local_store_closep) struct local_store *s = NULL;
-    struct local_job j = some_job("oom");
+    CLEANUP(queue_store_closep) struct queue_store *s = NULL;
+    struct queue_job j = some_job("oom");
     struct found f = { .n = 0 };
-    int rc = local_store_open(&s, path, e);
+    int rc = queue_store_open(&s, path, e);
 
     if (rc == 0)
-        rc = local_store_begin(s, e);
+        rc = queue_store_begin(s, e);
     if (rc == 0)
-        rc = local_store_add(s, &j, e);
+        rc = queue_store_add(s, &j, e);
     if (rc == 0)
-        rc = local_store_commit(s, e);
+        rc = queue_store_commit(s, e);
     if (rc == 0)
-        rc = local_store_put(s, &j, e);
-    return rc == 0 ? local_store_list(s, LOCAL_LIVE, 0, find, &f, e) : rc;
+        rc = queue_store_put(s, &j, e);
+    return rc == 0 ? queue_store_list(s, QUEUE_LIVE, 0, find, &f, e) : rc;
 }
 
 static void test_oom(const char *root)
@@ -80,58 +80,58 @@ static void test_oom(const char *root)
 
 static void test_rows(const char *root)
 {
-    CLEANUP(local_store_closep) struct local_store *s = NULL;
-    struct local_job one = some_job("one"), two = some_job("two");
+    CLEANUP(queue_store_closep) struct queue_store *s = NULL;
+    struct queue_job one = some_job("one"), two = some_job("two");
     struct found f = { .n = 0 };
-    struct local_met met;
+    struct queue_met met;
     char path[PATH_MAX];
     struct err e = { "" };
     int64_t id;
     double had = 0;
 
     snprintf(path, sizeof(path), "%.4000s/queue.db", root);
-    is_int(local_store_open(&s, path, &e), 0, "a new file %s", e.text);
-    is_int(local_store_add(s, &one, &e), 0, "a job %s", e.text);
+    is_int(queue_store_open(&s, path, &e), 0, "a new file %s", e.text);
+    is_int(queue_store_add(s, &one, &e), 0, "a job %s", e.text);
     two.array = one.id;
     two.task = 4;
-    is_int(local_store_add(s, &two, &e), 0, "another");
+    is_int(queue_store_add(s, &two, &e), 0, "another");
     ok(one.id > 0 && two.id > one.id, "their numbers grow");
-    one.state = LOCAL_ENDED;
-    one.outcome = LOCAL_DONE;
+    one.state = QUEUE_ENDED;
+    one.outcome = QUEUE_DONE;
     one.end_ms = one.ran_ms = 5000;
     one.devices = 2;
     snprintf(one.slots, sizeof(one.slots), "0,1");
-    is_int(local_store_put(s, &one, &e), 0, "it ends");
-    local_store_close(steal(&s));
-    is_int(local_store_open(&s, path, &e), 0, "again %s", e.text);
-    is_int(local_store_list(s, LOCAL_LIVE, 0, find, &f, &e), 0, "those that have not ended");
+    is_int(queue_store_put(s, &one, &e), 0, "it ends");
+    queue_store_close(steal(&s));
+    is_int(queue_store_open(&s, path, &e), 0, "again %s", e.text);
+    is_int(queue_store_list(s, QUEUE_LIVE, 0, find, &f, &e), 0, "those that have not ended");
     ok(f.n == 1 && f.job.id == two.id && f.job.task == 4 && f.job.requeue && f.job.watch == -1 &&
            f.job.priority == -3 && f.job.uid == 7,
        "all of it is there");
     is_str(f.job.name, "two", "its name too");
-    is_int(local_store_list(s, LOCAL_OF_ARRAY, one.id, find, &f, &e), 0, "the array");
+    is_int(queue_store_list(s, QUEUE_OF_ARRAY, one.id, find, &f, &e), 0, "the array");
     is_int((long long)f.n, 3, "is both of them");
-    is_int(local_store_met(s, one.id, &met, &e), 0, "a dependency");
+    is_int(queue_store_met(s, one.id, &met, &e), 0, "a dependency");
     ok(met.all == 2 && met.ended == 1 && met.done == 1 && met.started == 0, "on both");
-    is_int(local_store_met(s, 99, &met, &e), 0, "and on nothing");
+    is_int(queue_store_met(s, 99, &met, &e), 0, "and on nothing");
     is_int(met.all, 0, "is told");
-    is_int(local_store_token(s, "token of two", 7, &id, &e), 0, "by a token");
+    is_int(queue_store_token(s, "token of two", 7, &id, &e), 0, "by a token");
     is_int(id, two.id, "it is found");
-    is_int(local_store_token(s, "token of two", 8, &id, &e), 0, "but of another user");
+    is_int(queue_store_token(s, "token of two", 8, &id, &e), 0, "but of another user");
     is_int(id, 0, "it is not");
-    is_int(local_store_had(s, 6000, 1000, add_had, &had, &e), 0, "what a user had");
+    is_int(queue_store_had(s, 6000, 1000, add_had, &had, &e), 0, "what a user had");
     ok(had > 4999 && had < 5001, "is halved in a second: %g", had);
-    is_int(local_store_begin(s, &e), 0, "a change");
-    is_int(local_store_remove(s, one.id, &e), 0, "removes one");
-    local_store_rollback(s);
+    is_int(queue_store_begin(s, &e), 0, "a change");
+    is_int(queue_store_remove(s, one.id, &e), 0, "removes one");
+    queue_store_rollback(s);
     f.n = 0;
-    is_int(local_store_list(s, LOCAL_OLD, 6000, find, &f, &e), 0, "that was taken back");
+    is_int(queue_store_list(s, QUEUE_OLD, 6000, find, &f, &e), 0, "that was taken back");
     ok(f.n == 1 && f.job.id == one.id, "it is there");
 }
 
 static void test_damaged(const char *root)
 {
-    struct local_store *s = NULL;
+    struct queue_store *s = NULL;
     char path[PATH_MAX];
     struct err e = { "" };
     FILE *file;
@@ -142,7 +142,7 @@ static void test_damaged(const char *root)
         fputs("this is no database ", file);
     if (file)
         fclose(file);
-    is_int(local_store_open(&s, path, &e), -EUCLEAN, "a file that is none: %s", e.text);
+    is_int(queue_store_open(&s, path, &e), -EUCLEAN, "a file that is none: %s", e.text);
     ok(strstr(e.text, "move that file away") != NULL, "the way out is told");
 }
 
@@ -154,27 +154,27 @@ static void test_claims(int dir)
     pid_t pid, told;
     char byte;
 
-    is_int(local_folder_make(dir, 5, &e), 0, "a job's folder %s", e.text);
-    is_int(local_claim_look(dir, 5, 1, &told), CLAIM_NONE, "nobody has claimed it");
+    is_int(queue_folder_make(dir, 5, &e), 0, "a job's folder %s", e.text);
+    is_int(queue_claim_look(dir, 5, 1, &told), CLAIM_NONE, "nobody has claimed it");
     folder_need(pipe(claimed), "pipe");
     pid = fork();
     if (pid == 0) {
-        int fd = local_claim(dir, 5, 1);
+        int fd = queue_claim(dir, 5, 1);
 
         if (fd < 0 || write(claimed[1], "", 1) != 1)
             _exit(1);
         pause();
     }
     is_int(read(claimed[0], &byte, 1), 1, "another process claims it");
-    is_int(local_claim_look(dir, 5, 1, &told), CLAIM_HELD, "and holds it");
+    is_int(queue_claim_look(dir, 5, 1, &told), CLAIM_HELD, "and holds it");
     is_int(told, pid, "which it is");
-    is_int(local_claim(dir, 5, 1), -EEXIST, "we cannot");
+    is_int(queue_claim(dir, 5, 1), -EEXIST, "we cannot");
     kill(pid, SIGKILL);
     waitpid(pid, &status, 0);
-    is_int(local_claim_look(dir, 5, 1, &told), CLAIM_LEFT, "until it is killed");
-    is_int(local_claim(dir, 5, 1), -EEXIST, "nor then");
-    local_attempt_forget(dir, 5, 1);
-    is_int(local_claim(dir, 5, 1), -EEXIST, "nor when the rest is forgotten");
+    is_int(queue_claim_look(dir, 5, 1, &told), CLAIM_LEFT, "until it is killed");
+    is_int(queue_claim(dir, 5, 1), -EEXIST, "nor then");
+    queue_attempt_forget(dir, 5, 1);
+    is_int(queue_claim(dir, 5, 1), -EEXIST, "nor when the rest is forgotten");
     close(claimed[0]);
     close(claimed[1]);
 }
@@ -188,15 +188,15 @@ static void another_boot(int dir)
 
     folder_need((int)write(fd, text, sizeof(text)), "write");
     close(fd);
-    is_int(local_start_look(dir, 5, 2, &told), START_GONE, "what ran before a reboot has gone");
+    is_int(queue_start_look(dir, 5, 2, &told), START_GONE, "what ran before a reboot has gone");
 }
 
 static void test_records(int dir)
 {
-    const struct local_end end = {
-        .status = 3 << 8, .stop = LOCAL_PREEMPT, .lost = true, .end_ms = 77, .text = "it = so"
+    const struct queue_end end = {
+        .status = 3 << 8, .stop = QUEUE_PREEMPT, .lost = true, .end_ms = 77, .text = "it = so"
     };
-    struct local_end got;
+    struct queue_end got;
     int status;
     pid_t pid = fork(), told;
 
@@ -204,27 +204,27 @@ static void test_records(int dir)
         pause();
         _exit(0);
     }
-    is_int(local_start_look(dir, 5, 1, &told), START_NONE, "nothing was started");
-    is_int(local_start_write(dir, 5, 1, pid), 0, "it is");
-    is_int(local_start_look(dir, 5, 1, &told), START_LIVES, "and lives");
+    is_int(queue_start_look(dir, 5, 1, &told), START_NONE, "nothing was started");
+    is_int(queue_start_write(dir, 5, 1, pid), 0, "it is");
+    is_int(queue_start_look(dir, 5, 1, &told), START_LIVES, "and lives");
     is_int(told, pid, "as that process");
     kill(pid, SIGKILL);
     waitpid(pid, &status, 0);
-    is_int(local_start_look(dir, 5, 1, &told), START_GONE, "until it has gone");
+    is_int(queue_start_look(dir, 5, 1, &told), START_GONE, "until it has gone");
     another_boot(dir);
-    is_int(local_end_read(dir, 5, 1, &got), -ENOENT, "it left no word");
-    is_int(local_end_write(dir, 5, 1, &end), 0, "a guard leaves one");
-    is_int(local_end_read(dir, 5, 1, &got), 0, "it is read");
+    is_int(queue_end_read(dir, 5, 1, &got), -ENOENT, "it left no word");
+    is_int(queue_end_write(dir, 5, 1, &end), 0, "a guard leaves one");
+    is_int(queue_end_read(dir, 5, 1, &got), 0, "it is read");
     ok(got.status == end.status && got.stop == end.stop && got.lost && !got.unstarted &&
            got.end_ms == 77 && !strcmp(got.text, end.text),
        "as it was");
-    is_int(local_stop_read(dir, 5, 1), LOCAL_GO, "nobody asks it to stop");
-    is_int(local_stop_write(dir, 5, 1, LOCAL_CANCEL), 0, "somebody does");
-    is_int(local_stop_read(dir, 5, 1), LOCAL_CANCEL, "that is read");
-    local_attempt_forget(dir, 5, 1);
-    is_int(local_end_read(dir, 5, 1, &got), -ENOENT, "and forgotten");
-    local_folder_remove(dir, 5);
-    is_int(local_claim(dir, 5, 1), -ENOENT, "of a job that is removed there is nothing to claim");
+    is_int(queue_stop_read(dir, 5, 1), QUEUE_GO, "nobody asks it to stop");
+    is_int(queue_stop_write(dir, 5, 1, QUEUE_CANCEL), 0, "somebody does");
+    is_int(queue_stop_read(dir, 5, 1), QUEUE_CANCEL, "that is read");
+    queue_attempt_forget(dir, 5, 1);
+    is_int(queue_end_read(dir, 5, 1, &got), -ENOENT, "and forgotten");
+    queue_folder_remove(dir, 5);
+    is_int(queue_claim(dir, 5, 1), -ENOENT, "of a job that is removed there is nothing to claim");
 }
 
 int main(void)
@@ -235,7 +235,7 @@ int main(void)
 
     folder_make(root);
     snprintf(path, sizeof(path), "%.4000s/a/b/queue", root);
-    dir = local_files_open(path, false, &e);
+    dir = queue_files_open(path, false, &e);
     ok(dir >= 0, "the folder is made %s", e.text);
     test_claims(dir);
     test_records(dir);

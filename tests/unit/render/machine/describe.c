@@ -51,10 +51,10 @@ static void test_memory(void)
 /* "Gen5 x16" and so on, of one function. */
 static const char *link_text(const struct node *n, int pci)
 {
-    struct link_look l = link_look_at(n, pci);
+    struct pcie_link_text l = pcie_link_text_at(n, pci);
 
     str_reset(&out);
-    link_add_text(&out, &l);
+    pcie_link_add_text(&out, &l);
     return str_text(&out);
 }
 
@@ -89,11 +89,11 @@ static void test_board(void)
     add_function(n, 4, PCI_ENDPOINT, 3);
     add_device(n, DEVICE_ACCELERATOR, 4, ABSENT);
     n->pcis[4].vendor = 0x1002;
-    is_int(link_board_port(n, &n->devices[0]), 2, "the board's port counts");
+    is_int(pcie_link_board_port(n, &n->devices[0]), 2, "the board's port counts");
     n->pcis[2].gts = 2.5;
-    is_int(link_look_of(n, &n->devices[0]).state, LINK_IDLE, "and goes idle with it");
+    is_int(pcie_link_text_of(n, &n->devices[0]).state, LINK_IDLE, "and goes idle with it");
     n->pcis[4].vendor = 0x10de;
-    is_int(link_board_port(n, &n->devices[0]), 4, "NVIDIA's have none");
+    is_int(pcie_link_board_port(n, &n->devices[0]), 4, "NVIDIA's have none");
     node_free(n);
 }
 

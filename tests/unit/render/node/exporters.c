@@ -46,7 +46,7 @@ static void test_gpu(void)
         row->values[GPU_ROWS_CORRECTED] = 1;
         row->values[GPU_ROWS_UNCORRECTED] = 2;
     }
-    compat_render(&t, NULL, &host, &out);
+    exporters_render(&t, NULL, &host, &out);
     has(&out, "# TYPE DCGM_FI_DEV_SM_CLOCK gauge\nDCGM_FI_DEV_SM_CLOCK" LABELS(
                   "0") " 1980\n"
                        "DCGM_FI_DEV_SM_CLOCK" LABELS("1") " 1980\n");
@@ -93,7 +93,7 @@ static void test_hosts(void)
         if (row)
             row->values[0] = row->values[1] = i + 1;
     }
-    compat_render(&t, NULL, &host, &out);
+    exporters_render(&t, NULL, &host, &out);
     has(&out,
         "# TYPE node_filesystem_avail_bytes gauge\n"
         "node_filesystem_avail_bytes{device=\"/dev/sda?\",fstype=\"ext4\",mountpoint=\"/\"} 7\n"

@@ -56,19 +56,19 @@ static struct run_moment a_moment(int64_t i)
 static int write_run(struct run *r, uint64_t n)
 {
     CLEANUP(archive_closep) struct archive *a = NULL;
-    struct lane lane;
+    struct rank_steps lane;
     int rc;
 
-    lane_init(&lane);
+    rank_steps_init(&lane);
     lane.rank = 3;
     snprintf(lane.host, sizeof(lane.host), "node1");
     rc = archive_create(&a, runs, r, 0, NULL);
     if (rc == 0)
-        rc = lane_note(&lane, "loader.workers", "4");
+        rc = rank_steps_note(&lane, "loader.workers", "4");
     for (uint64_t i = 0; i < n && rc == 0; i++) {
         const struct step s = a_step(i);
 
-        rc = lane_step(&lane, &s);
+        rc = rank_steps_step(&lane, &s);
         if (rc == 0 && (i % 777 == 0 || i + 1 == n))
             rc = archive_lane(a, 0, &lane, NULL);
     }
@@ -82,7 +82,7 @@ static int write_run(struct run *r, uint64_t n)
     r->end_ns = 1003 * S;
     if (rc == 0)
         rc = archive_about(a, r, NULL);
-    lane_done(&lane);
+    rank_steps_done(&lane);
     return rc;
 }
 

@@ -116,7 +116,7 @@ static void test_parts(void)
     make_part(&b, 1, 1000 * S + S / 10, 2);
     b.end = RUN_KILLED;
     b.status = 9;
-    is_int(parts_add(&a, &here, &b, &here), 0, "two observers on one node");
+    is_int(merge_runs_add(&a, &here, &b, &here), 0, "two observers on one node");
     ok(a.n_ranks == 2 && a.ranks[1].rank == 1 && a.ranks[1].steps[0].begin_ns == 5 * S,
        "two ranks");
     ok(a.n_moments == 10 && a.moments[3].values[RUN_JOB_CPU] == 3, "their processes together");
@@ -130,11 +130,11 @@ static void test_parts(void)
     run_done(&a);
     make_part(&a, 0, 1000 * S, 1);
     there.offset_ns = here.offset_ns + 7 * S;
-    is_int(parts_add(&a, &here, &b, &there), 0, "another node");
+    is_int(merge_runs_add(&a, &here, &b, &there), 0, "another node");
     is_int(a.ranks[1].steps[0].begin_ns / S, 12, "its steps get times of the first one's clock");
     ok(a.moments[3].values[RUN_JOB_CPU] == 1, "its moments are left out");
     there.offset_ns = INT64_MIN;
-    is_int(parts_add(&a, &here, &b, &there), 0, "a clock that cannot be");
+    is_int(merge_runs_add(&a, &here, &b, &there), 0, "a clock that cannot be");
     is_int(a.ranks[2].steps[0].begin_ns / S, 5, "is not used");
     run_done(&a);
     run_done(&b);

@@ -34,16 +34,16 @@ int main(void)
         return 1;
     }
     fclose(f);
-    is_int(folder_make(bases, &path, &e), 0, "a folder where there can be one %s", e.text);
+    is_int(ring_folder_make(bases, &path, &e), 0, "a folder where there can be one %s", e.text);
     ok(stat(str_text(&path), &st) == 0 && (st.st_mode & 0777) == 0700, "for its owner alone: %s",
        str_text(&path));
     ok(access(old, F_OK) < 0, "one of a process that is no more goes, with its rings");
     ok(access(other, F_OK) == 0, "what has no such name stays");
-    is_int(folder_make(bases, &path, &e), -EEXIST, "another one of this process: %s", e.text);
-    folder_remove(str_text(&path));
+    is_int(ring_folder_make(bases, &path, &e), -EEXIST, "another one of this process: %s", e.text);
+    ring_folder_remove(str_text(&path));
     ok(access(str_text(&path), F_OK) < 0, "it is gone");
-    folder_remove("/nonexistent/brim");
-    ok(folder_make(nowhere, &path, &e) < 0 && strstr(e.text, "/nonexistent"), "nowhere: %s",
+    ring_folder_remove("/nonexistent/brim");
+    ok(ring_folder_make(nowhere, &path, &e) < 0 && strstr(e.text, "/nonexistent"), "nowhere: %s",
        e.text);
     str_done(&path);
     (void)rmdir(other);

@@ -34,11 +34,11 @@ static void build(struct run *r, size_t ranks, size_t steps, double step_s, int6
 
 static void test_window(void)
 {
-    struct window w;
+    struct run_tail w;
     struct run r;
 
     build(&r, 2, 1000, 0.1, 1000 * S);
-    window_cut(&r, 60, 1001 * S, &w);
+    run_tail_cut(&r, 60, 1001 * S, &w);
     ok(r.ranks[0].n_steps == 590 && r.ranks[1].n_steps == 590, "steps of the last minute: %zu",
        r.ranks[0].n_steps);
     is_int((int)r.ranks[0].steps[0].number, 410, "the last ones");
@@ -48,7 +48,7 @@ static void test_window(void)
     ok(w.still_s < 1e-6, "what is behind the last moment is not kept yet");
     run_done(&r);
     build(&r, 1, 100, 10, 1000 * S);
-    window_cut(&r, 60, 1000 * S, &w);
+    run_tail_cut(&r, 60, 1000 * S, &w);
     is_int((int)r.ranks[0].n_steps, WINDOW_STEPS, "long steps: as many as a verdict needs");
     ok(fabs(w.seconds - 200) < 1e-6, "in %g s", w.seconds);
     run_done(&r);
@@ -56,31 +56,31 @@ static void test_window(void)
 
 static void test_still(void)
 {
-    struct window w;
+    struct run_tail w;
     struct run r;
 
     build(&r, 2, 500, 0.1, 1000 * S);
     for (size_t i = 0; i < r.n_moments; i++)
         r.moments[i].monotonic_ns += 90 * S;
     r.ranks[1].n_steps = 100; /* ended long ago */
-    window_cut(&r, 60, INT64_MIN, &w);
+    run_tail_cut(&r, 60, INT64_MIN, &w);
     ok(fabs(w.still_s - 90) < 1e-6, "no step since %g s", w.still_s);
     is_int((int)r.ranks[0].n_steps, WINDOW_STEPS, "the last ones are judged");
     is_int((int)r.ranks[1].n_steps, 0, "not those of a rank that ended before");
     run_done(&r);
     r = (struct run){ .id = "x" };
-    window_cut(&r, 60, 1000 * S, &w);
+    run_tail_cut(&r, 60, 1000 * S, &w);
     ok(isnan(w.still_s) && isnan(w.longest_s), "a run without anything");
-    window_cut(&r, 60, INT64_MIN, &w);
+    run_tail_cut(&r, 60, INT64_MIN, &w);
     ok(isnan(w.seconds), "not even a time");
     run_done(&r);
 }
 
 /* Who are ranks, as text. */
-static const char *ranks_of(const struct kin *all, size_t n, char text[64])
+static const char *ranks_of(const struct find_ranks *all, size_t n, char text[64])
 {
     pid_t pids[KIN_MAX];
-    size_t count = kin_ranks(all, n, pids);
+    size_t count = find_ranks_list(all, n, pids);
 
     text[0] = 0;
     for (size_t i = 0; i < count; i++)
@@ -94,17 +94,19 @@ static void test_ranks(void)
                       shell[] = "sh\0-c\0", sleeps[] = "sleep\0100\0",
                       tracker[] = "python\0-c\0from multiprocessing.resource_tracker import main\0";
     char text[64];
-    const struct kin one[] = { { 1, 0, 0, train } };
-    const struct kin forked[] = { { 1, 0, 0.01, train }, { 2, 1, 0.9, train }, { 3, 1, 1, train } };
-    const struct kin spawned[] = { { 1, 0, 0.01, train }, { 2, 1, 0.9, tracker } };
-    const struct kin two[] = {
+    const struct find_ranks one[] = { { 1, 0, 0, train } };
+    const struct find_ranks forked[] = { { 1, 0, 0.01, train },
+                                         { 2, 1, 0.9, train },
+                                         { 3, 1, 1, train } };
+    const struct find_ranks spawned[] = { { 1, 0, 0.01, train }, { 2, 1, 0.9, tracker } };
+    const struct find_ranks two[] = {
         { 1, 0, 0.01, torchrun }, { 2, 1, 0.9, train }, { 3, 1, 1, train }, { 4, 3, 0.5, train }
     };
-    const struct kin deep[] = {
+    const struct find_ranks deep[] = {
         { 1, 0, 0, shell }, { 2, 1, 0, torchrun }, { 3, 2, 1, train }, { 4, 1, 0, sleeps }
     };
-    const struct kin idle[] = { { 1, 0, 0, shell }, { 2, 1, 0, sleeps } };
-    const struct kin circle[] = { { 1, 2, 0, shell }, { 2, 1, 0, sleeps } };
+    const struct find_ranks idle[] = { { 1, 0, 0, shell }, { 2, 1, 0, sleeps } };
+    const struct find_ranks circle[] = { { 1, 2, 0, shell }, { 2, 1, 0, sleeps } };
 
     is_str(ranks_of(one, 1, text), "1", "a process alone is the rank");
     is_str(ranks_of(forked, 3, text), "1", "one with forked workers is, though they work");

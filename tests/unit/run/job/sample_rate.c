@@ -7,8 +7,8 @@
 
 /* A job of two ranks at the sample of each second. */
 struct job {
-    struct pace pace;
-    struct pace_look look;
+    struct sample_rate pace;
+    struct sample_rate_look look;
 };
 
 static void start(struct job *j)
@@ -22,7 +22,7 @@ static bool pass(struct job *j, int seconds, double waited_s, uint64_t marks)
     bool calm = false;
 
     for (int i = 0; i < seconds; i++) {
-        calm = pace_is_calm(&j->pace, &j->look);
+        calm = sample_rate_is_calm(&j->pace, &j->look);
         j->look.now_ns += SECOND_NS;
         j->look.waited_s += waited_s;
         j->look.marks += marks;

@@ -97,11 +97,11 @@ static void clear(struct bench *b)
 
 struct result {
     struct arena a;
-    struct settings job;
+    struct profile_settings job;
 };
 
 static int apply(struct result *r, const struct bench *b, const char *knob, const char *value,
-                 struct settings_about how)
+                 struct profile_settings_about how)
 {
     CLEANUP(profile_done) struct profile p = { .count = 0 };
     const struct profile_setting s = { .knob = knob, .value = value };
@@ -114,7 +114,7 @@ static int apply(struct result *r, const struct bench *b, const char *knob, cons
     how.folders = b->folders;
     how.tree = how.tree ? how.tree : b->tree;
     how.cpus = how.cpus ? how.cpus : "0-7";
-    return rc < 0 ? rc : settings_apply(&r->a, &p, &how, &r->job, &e);
+    return rc < 0 ? rc : profile_settings_apply(&r->a, &p, &how, &r->job, &e);
 }
 
 struct one {
@@ -250,7 +250,7 @@ static void test_ones(const struct bench *b)
 {
     for (size_t i = 0; i < ARRAY_SIZE(ones); i++) {
         const struct one *o = &ones[i];
-        const struct settings_about how = { .shim = true };
+        const struct profile_settings_about how = { .shim = true };
         struct result r = { .a = ARENA_INIT };
         char *env[4] = { NULL }, *argv[5] = { NULL };
         char job[] = "job";
@@ -261,7 +261,7 @@ static void test_ones(const struct bench *b)
             env[k] = arena_strdup(&r.a, o->env[k]);
         for (size_t k = 0; k < 4 && o->argv[k]; k++)
             argv[k] = arena_strdup(&r.a, o->argv[k]);
-        r.job = (struct settings){ .env = env, .argv = argv };
+        r.job = (struct profile_settings){ .env = env, .argv = argv };
         is_int(apply(&r, b, o->knob, o->value, how), 0, "%s=%s", o->knob, o->value);
         if (o->left)
             is_str(r.job.n_left == 1 ? r.job.left[0] : "(nothing)", o->left, "is left");
@@ -280,14 +280,16 @@ static void test_flag(const struct bench *b)
     char job[] = "job", x[] = "x", *env[] = { NULL }, *argv[] = { job, x, NULL };
     struct result r = { .a = ARENA_INIT, .job = { .env = env, .argv = argv } };
 
-    is_int(apply(&r, b, "readers", "2", (struct settings_about){ .shim = true }), 0, "a flag");
+    is_int(apply(&r, b, "readers", "2", (struct profile_settings_about){ .shim = true }), 0,
+           "a flag");
     ok(r.job.argv != argv && !strcmp(r.job.argv[1], "x") && !strcmp(r.job.argv[2], "--readers") &&
            !strcmp(r.job.argv[3], "2") && !r.job.argv[4],
        "goes behind the command");
     ok(!argv[2], "and the one handed in is as it was");
     arena_done(&r.a);
     r = (struct result){ .a = ARENA_INIT, .job = { .env = env, .argv = argv } };
-    is_int(apply(&r, b, "rows", "64", (struct settings_about){ .shim = true }), 0, "with a rate");
+    is_int(apply(&r, b, "rows", "64", (struct profile_settings_about){ .shim = true }), 0,
+           "with a rate");
     ok(!strcmp(r.job.argv[3], "64") && !strcmp(r.job.argv[4], "--lr") &&
            !strcmp(r.job.argv[5], "0.2") && !r.job.argv[6],
        "which follows it");
@@ -298,18 +300,18 @@ static void test_shim_and_risk(const struct bench *b)
 {
     char job[] = "job", *env[] = { NULL }, *argv[] = { job, NULL };
     struct result r = { .a = ARENA_INIT, .job = { .env = env, .argv = argv } };
-    struct settings_about how = { .shim = false };
+    struct profile_settings_about how = { .shim = false };
 
     is_int(apply(&r, b, "loader.workers", "2", how), 0, "without the shim");
     is_str(r.job.left[0],
            "loader.workers=2 is left: the shim for Python that sets it was not found", "is left");
-    how = (struct settings_about){ .shim = true, .safe_only = true };
+    how = (struct profile_settings_about){ .shim = true, .safe_only = true };
     is_int(apply(&r, b, "torch.compile", "yes", how), 0, "numeric");
     is_str(
         r.job.left[1],
         "torch.compile=yes is left: it may change what is computed, and was found for another job",
         "is left where only safe ones are wanted");
-    is_int(apply(&r, b, "torch.compile", "yes", (struct settings_about){ .shim = true }), 0,
+    is_int(apply(&r, b, "torch.compile", "yes", (struct profile_settings_about){ .shim = true }), 0,
            "else");
     is_str(environ_get(r.job.env, "BRIM_KNOBS"), "compile=yes", "it is applied");
     arena_done(&r.a);
@@ -323,7 +325,7 @@ static void test_blas(const struct bench *b)
     char other[PATH_MAX + 32], want[2 * PATH_MAX];
     char *env[] = { other, NULL };
     struct result r = { .a = ARENA_INIT, .job = { .env = none, .argv = argv } };
-    const struct settings_about how = { .shim = true };
+    const struct profile_settings_about how = { .shim = true };
 
     folder_text(b->root, "openblas-pthread/libblas.so.3", "elf");
     folder_text(b->root, "blas/libblas.so.3", "elf");
@@ -331,19 +333,19 @@ static void test_blas(const struct bench *b)
     snprintf(want, sizeof(want), "%s/openblas-pthread", b->root);
     is_str(environ_get(r.job.env, "LD_LIBRARY_PATH"), want, "is led to");
     snprintf(other, sizeof(other), "LD_LIBRARY_PATH=/nowhere");
-    r.job = (struct settings){ .env = env, .argv = argv };
+    r.job = (struct profile_settings){ .env = env, .argv = argv };
     is_int(apply(&r, b, "blas.library", "openblas", how), 0, "with folders of the user's");
     snprintf(want, sizeof(want), "%s/openblas-pthread:/nowhere", b->root);
     is_str(environ_get(r.job.env, "LD_LIBRARY_PATH"), want, "which stay");
     snprintf(other, sizeof(other), "LD_LIBRARY_PATH=%s/blas", b->root);
-    r.job = (struct settings){ .env = env, .argv = argv };
+    r.job = (struct profile_settings){ .env = env, .argv = argv };
     is_int(apply(&r, b, "blas.library", "openblas", how), 0, "with another BLAS of the user's");
     ok(r.job.n_left == 1 && strstr(r.job.left[0], "LD_LIBRARY_PATH leads to"), "it is left");
-    r.job = (struct settings){ .env = env, .argv = argv };
+    r.job = (struct profile_settings){ .env = env, .argv = argv };
     is_int(apply(&r, b, "blas.library", "reference", how), 0, "with the same one");
     ok(r.job.n_applied == 1 && !strcmp(environ_get(r.job.env, "LD_LIBRARY_PATH"), other + 16),
        "nothing is to be done");
-    r.job = (struct settings){ .env = none, .argv = argv };
+    r.job = (struct profile_settings){ .env = none, .argv = argv };
     is_int(apply(&r, b, "blas.library", "mkl", how), 0, "MKL");
     ok(r.job.n_left == 1 && strstr(r.job.left[0], "update-alternatives"), "is chosen elsewhere");
     arena_done(&r.a);
@@ -356,18 +358,18 @@ static void test_malloc(const struct bench *b)
     char *env[] = { asan, NULL };
     char want[PATH_MAX + 64];
     struct result r = { .a = ARENA_INIT, .job = { .env = none, .argv = argv } };
-    const struct settings_about how = { .shim = true };
+    const struct profile_settings_about how = { .shim = true };
 
     folder_text(b->root, "libtcmalloc_minimal.so.4", "elf");
     is_int(apply(&r, b, "malloc.library", "tcmalloc", how), 0, "an allocator that is there");
     snprintf(want, sizeof(want), "%s/libtcmalloc_minimal.so.4", b->root);
     is_str(environ_get(r.job.env, "LD_PRELOAD"), want, "is preloaded");
-    r.job = (struct settings){ .env = env, .argv = argv };
+    r.job = (struct profile_settings){ .env = env, .argv = argv };
     is_int(apply(&r, b, "malloc.library", "tcmalloc", how), 0, "beside another library");
     snprintf(want, sizeof(want), "/x/libasan.so:%s/libtcmalloc_minimal.so.4", b->root);
     is_str(environ_get(r.job.env, "LD_PRELOAD"), want, "behind it");
     env[0] = jemalloc;
-    r.job = (struct settings){ .env = env, .argv = argv };
+    r.job = (struct profile_settings){ .env = env, .argv = argv };
     is_int(apply(&r, b, "malloc.library", "tcmalloc", how), 0, "beside another allocator");
     is_str(r.job.left[0], "malloc.library=tcmalloc is left: LD_PRELOAD has '/x/libjemalloc.so.2'",
            "it is left");
@@ -500,13 +502,13 @@ static const char all[] = "[profile]\n[loader.workers]\nvalue = 13\n[threads.ope
                           "[nccl.algorithm]\nvalue = Tree\n[power.limit]\nvalue = 300\n";
 
 static int apply_all(const struct bench *b, struct arena *a, const struct profile *p,
-                     struct settings *job)
+                     struct profile_settings *job)
 {
-    const struct settings_about how = {
+    const struct profile_settings_about how = {
         .knobs = &b->knobs, .tree = b->gpu_tree, .folders = b->folders, .cpus = "0-7", .shim = true
     };
 
-    return settings_apply(a, p, &how, job, NULL);
+    return profile_settings_apply(a, p, &how, job, NULL);
 }
 
 static void test_all(const struct bench *b)
@@ -516,7 +518,7 @@ static void test_all(const struct bench *b)
     char job[] = "job", nccl[] = "NCCL_ALGO=Ring", preload[] = "LD_PRELOAD=/x/y.so";
     char folders[] = "LD_LIBRARY_PATH=/nowhere", knobs[] = "BRIM_KNOBS=loader.prefetch=2";
     char *env[] = { nccl, preload, folders, knobs, NULL }, *argv[] = { job, NULL };
-    struct settings to = { .env = env, .argv = argv };
+    struct profile_settings to = { .env = env, .argv = argv };
     bool failed;
 
     ok(profile_read(&p, "f", all, strlen(all), NULL) == 0, "a profile with all kinds");
@@ -525,13 +527,13 @@ static void test_all(const struct bench *b)
         struct arena a = ARENA_INIT;
         int rc;
 
-        to = (struct settings){ .env = env, .argv = argv };
+        to = (struct profile_settings){ .env = env, .argv = argv };
         oom_next();
         rc = apply_all(b, &a, &p, &to);
         failed = oom_end();
         ok(failed ? rc == -ENOMEM : rc == 0, "allocation %d: rc %d", oom_at, rc);
         if (!failed) {
-            settings_join(&said, to.applied, to.n_applied, ", ");
+            profile_settings_join(&said, to.applied, to.n_applied, ", ");
             is_str(str_text(&said),
                    "loader.workers=13, threads.openmp=4, readers=2, blas.library=openblas, "
                    "malloc.library=tcmalloc, cpu.binding=numa",

@@ -176,7 +176,7 @@ static void test_stream(const char *root)
     struct brim_step *s = brim_step_open_at(root, "test 1", 0, 0, 1);
     struct heard h = { "" };
     struct run now, whole = { .id = "a" };
-    struct watched w = { .run = &whole };
+    struct run_snapshot w = { .run = &whole };
     uint64_t marks;
 
     folder_need(rings_open(&rings, root, NULL), root);
@@ -201,12 +201,12 @@ static void test_stream(const char *root)
     is_int(rings_read(rings, NULL), 0, "and the end");
     is_str(h.text, "0:step 3, 0:closed, ", "which is told");
     w.rings = rings;
-    is_int(glimpse(&now, &w, 0, 2), 0, "the run as it is now");
+    is_int(run_snapshot(&now, &w, 0, 2), 0, "the run as it is now");
     ok(now.n_ranks == 1 && now.ranks[0].n_steps == 2 && now.ranks[0].steps[1].number == 3 &&
            now.ranks[0].total.samples == 8,
        "has its last steps");
     run_done(&now);
-    is_int(glimpse(&now, &w, INT64_MAX, 9), 0, "without steps");
+    is_int(run_snapshot(&now, &w, INT64_MAX, 9), 0, "without steps");
     is_int((long long)now.n_ranks, 0, "there is no rank");
     run_done(&now);
 }

@@ -15,15 +15,15 @@ static const char gpus[] = "[gpu 0]\nbdf = 1:00.0\npower_limit_mw = 700000\n"
                            "[gpu 1]\nbdf = 2:00.0\npower_limit_mw = 287500\n"
                            "[live]\nlimit_least_mw = 200000\nlimit_most_mw = 700000\n";
 
-static int put(struct levers *l, const char *target, const char *thing, const char *value,
+static int put(struct machine_settings *l, const char *target, const char *thing, const char *value,
                struct err *e)
 {
-    struct lever_line line;
+    struct machine_setting_line line;
 
     snprintf(line.target, sizeof(line.target), "%s", target);
     snprintf(line.thing, sizeof(line.thing), "%s", thing);
     snprintf(line.value, sizeof(line.value), "%s", value);
-    return lever_put(l, &line, e);
+    return machine_setting_put(l, &line, e);
 }
 
 static const char *text_of(const char *root, const char *path)
@@ -40,27 +40,27 @@ static const char *text_of(const char *root, const char *path)
     return text;
 }
 
-static void is_read(struct levers *l, const char *target, const char *want)
+static void is_read(struct machine_settings *l, const char *target, const char *want)
 {
     CLEANUP(str_done) struct str out = STR_INIT(4096);
     struct err e = { "" };
 
-    is_int(lever_read(l, target, &out, &e), 0, "%s: %s", target, e.text);
+    is_int(machine_setting_read(l, target, &out, &e), 0, "%s: %s", target, e.text);
     is_str(str_text(&out), want, "%s as it is", target);
 }
 
-static void is_absent(struct levers *l, const char *target, const char *why)
+static void is_absent(struct machine_settings *l, const char *target, const char *why)
 {
     CLEANUP(str_done) struct str out = STR_INIT(4096);
     struct err e = { "" };
 
-    ok(lever_read(l, target, &out, &e) < 0, "%s: there is none", target);
+    ok(machine_setting_read(l, target, &out, &e) < 0, "%s: there is none", target);
     ok(strstr(e.text, why), "it says so: %s", e.text);
 }
 
 static void check_disks(const char *root)
 {
-    struct levers l;
+    struct machine_settings l;
     struct err e = { "" };
 
     folder_text(root, "sys/block/nvme0n1/stat", "  10  0 1000 0 0\n");
@@ -68,7 +68,7 @@ static void check_disks(const char *root)
     folder_text(root, "sys/block/dm-0/stat", "10 0 1000 0 0\n");
     folder_text(root, "sys/block/dm-0/" KB, "256\n");
     folder_text(root, "sys/block/loop0/stat", "10 0 9000 0 0\n");
-    levers_init(&l, &(const struct lever_about){ .root = root });
+    machine_settings_init(&l, &(const struct machine_setting_about){ .root = root });
     is_absent(&l, "disk.readahead", "no disk of this machine was read from");
     folder_text(root, "sys/block/nvme0n1/stat", "90 0 5000 0 0\n");
     folder_text(root, "sys/block/loop0/stat", "90 0 99000 0 0\n");
@@ -79,7 +79,7 @@ static void check_disks(const char *root)
     is_str(text_of(root, "sys/block/nvme0n1/" KB), "4096", "the kernel has it");
     ok(put(&l, "disk.readahead", "../x", "1", &e) < 0, "a path is no disk: %s", e.text);
     ok(put(&l, "disk.readahead", "nvme0n1", "lots", &e) < 0, "a word is no number: %s", e.text);
-    levers_init(&l, &(const struct lever_about){ .root = root });
+    machine_settings_init(&l, &(const struct machine_setting_about){ .root = root });
     folder_text(root, "sys/block/dm-0/stat", "99 0 90000 0 0\n");
     folder_text(root, "sys/block/nvme0n1/stat", "99 0 50000 0 0\n");
     is_read(&l, "disk.readahead", "disk.readahead dm-0 256\n");
@@ -87,11 +87,11 @@ static void check_disks(const char *root)
 
 static void check_governors(const char *root)
 {
-    struct levers l;
+    struct machine_settings l;
     struct err e = { "" };
     char value[LEVER_WORD];
 
-    levers_init(&l, &(const struct lever_about){ .root = root });
+    machine_settings_init(&l, &(const struct machine_setting_about){ .root = root });
     is_absent(&l, "cpu.governor", "have no governor");
     folder_text(root, POLICY "0/scaling_governor", "powersave\n");
     is_read(&l, "cpu.governor", "cpu.governor policy0 powersave\n");
@@ -100,19 +100,19 @@ static void check_governors(const char *root)
     ok(put(&l, "cpu.governor", "policy9", "performance", &e) < 0 && strstr(e.text, "policy9"),
        "CPUs that there are not: %s", e.text);
     is_absent(&l, "fan.speed", "no setting 'fan.speed'");
-    ok(!lever_same("a x 1\na y 2\n", value), "things that differ have no value");
-    is_str(lever_same("a x 1\na y 1\n", value), "1", "those that agree have");
-    ok(!lever_same("", value), "nothing has none");
+    ok(!machine_setting_same("a x 1\na y 2\n", value), "things that differ have no value");
+    is_str(machine_setting_same("a x 1\na y 1\n", value), "1", "those that agree have");
+    ok(!machine_setting_same("", value), "nothing has none");
 }
 
 static void check_power(void)
 {
-    struct levers l;
+    struct machine_settings l;
     struct err e = { "" };
     char limits[256];
 
     fixture_script(FAKE, gpus);
-    levers_init(&l, &(const struct lever_about){ .root = "" });
+    machine_settings_init(&l, &(const struct machine_setting_about){ .root = "" });
     is_read(&l, "power.limit", "power.limit 0 700\npower.limit 1 287.5\n");
     is_int(put(&l, "power.limit", "1", "250", &e), 0, "set: %s", e.text);
     is_read(&l, "power.limit", "power.limit 0 700\npower.limit 1 250\n");
@@ -120,16 +120,16 @@ static void check_power(void)
     ok(put(&l, "power.limit", "0", "100", &e) < 0, "less than it takes");
     is_str(e.text, "GPU 0 takes limits of power from 200 to 700 W", "it says so");
     ok(put(&l, "power.limit", "7", "300", &e) < 0, "a GPU that there is not: %s", e.text);
-    levers_done(&l);
-    levers_init(&l, &(const struct lever_about){ .root = "", .gpus = "1" });
+    machine_settings_done(&l);
+    machine_settings_init(&l, &(const struct machine_setting_about){ .root = "", .gpus = "1" });
     is_read(&l, "power.limit", "power.limit 1 287.5\n");
-    levers_done(&l);
+    machine_settings_done(&l);
     fixture_script(FAKE, "[fake]\nnvmlDeviceSetPowerManagementLimit = no_permission\n"
                          "[gpu 0]\nbdf = 1:00.0\npower_limit_mw = 700000\n");
-    levers_init(&l, &(const struct lever_about){ .root = "" });
+    machine_settings_init(&l, &(const struct machine_setting_about){ .root = "" });
     ok(put(&l, "power.limit", "0", "300", &e) < 0, "not for everybody");
     is_str(e.text, "the limit of power of GPU 0 can be set by root alone", "it says so");
-    levers_done(&l);
+    machine_settings_done(&l);
     snprintf(limits, sizeof(limits), "%s.limits", getenv(FAKE));
     unlink(limits);
 }
@@ -140,16 +140,16 @@ static void check_memory(const char *root)
 
     do {
         CLEANUP(str_done) struct str out = STR_INIT(4096);
-        struct levers l;
+        struct machine_settings l;
         struct err e = { "" };
         int rc;
 
-        levers_init(&l, &(const struct lever_about){ .root = root });
+        machine_settings_init(&l, &(const struct machine_setting_about){ .root = root });
         oom_next();
-        rc = lever_read(&l, "cpu.governor", &out, &e);
+        rc = machine_setting_read(&l, "cpu.governor", &out, &e);
         failed = oom_end();
         ok(failed ? rc == -ENOMEM : rc == 0, "allocation %d: %d", oom_at, rc);
-        levers_done(&l);
+        machine_settings_done(&l);
     } while (failed);
 }
 
@@ -159,11 +159,11 @@ int main(int argc, char **argv)
 
     folder_make(root);
     if (argc > 1 && !strcmp(argv[1], "absent")) {
-        struct levers l;
+        struct machine_settings l;
 
-        levers_init(&l, &(const struct lever_about){ .root = root });
+        machine_settings_init(&l, &(const struct machine_setting_about){ .root = root });
         is_absent(&l, "power.limit", "no NVIDIA driver library");
-        levers_done(&l);
+        machine_settings_done(&l);
     } else {
         check_disks(root);
         check_governors(root);

@@ -15,7 +15,7 @@
 
 struct bench {
     char root[PATH_MAX], state[PATH_MAX], note[PATH_MAX + 8];
-    struct lever_about about;
+    struct machine_setting_about about;
 };
 
 static const char *now(const struct bench *b)
@@ -38,44 +38,47 @@ static void set_up(struct bench *b)
     folder_make(b->root);
     folder_path(b->root, "state/machine", b->state);
     snprintf(b->note, sizeof(b->note), "%s/undo", b->state);
-    b->about = (struct lever_about){ .root = b->root };
+    b->about = (struct machine_setting_about){ .root = b->root };
     folder_text(b->root, DISK "stat", "1 0 100 0 0\n");
     folder_text(b->root, KB, "128\n");
 }
 
-static struct warden *start(const struct bench *b)
+static struct setting_restorer *start(const struct bench *b)
 {
-    struct warden *w = NULL;
+    struct setting_restorer *w = NULL;
     struct err e = { "" };
 
     folder_text(b->root, DISK "stat", "1 0 100 0 0\n");
-    is_int(warden_start(&w, b->state, &b->about, &e), 0, "it starts: %s", e.text);
+    is_int(setting_restorer_start(&w, b->state, &b->about, &e), 0, "it starts: %s", e.text);
     /* It has looked at its disks when it answers. */
-    ok(w && !warden_now(w, "disk.readahead", (char[LEVER_WORD]){ 0 }), "nothing is read yet");
+    ok(w && !setting_restorer_now(w, "disk.readahead", (char[LEVER_WORD]){ 0 }),
+       "nothing is read yet");
     folder_text(b->root, DISK "stat", "1 0 900 0 0\n");
     return w;
 }
 
 static void check_life(const struct bench *b)
 {
-    struct warden *w = start(b), *other = NULL;
+    struct setting_restorer *w = start(b), *other = NULL;
     char value[LEVER_WORD] = "";
     struct err e = { "" };
 
-    ok(warden_now(w, "disk.readahead", value), "it tells");
+    ok(setting_restorer_now(w, "disk.readahead", value), "it tells");
     is_str(value, "128", "the value");
-    is_int(warden_set(w, "disk.readahead", "4096", &e), 0, "it sets: %s", e.text);
+    is_int(setting_restorer_set(w, "disk.readahead", "4096", &e), 0, "it sets: %s", e.text);
     is_str(now(b), "4096", "it is set");
     ok(access(b->note, F_OK) == 0, "there is a note");
-    is_int(warden_set(w, "disk.readahead", "128", &e), 0, "and back: %s", e.text);
-    is_int(warden_set(w, "disk.readahead", "512", &e), 0, "and again: %s", e.text);
-    ok(warden_set(w, "cpu.governor", "performance", &e) < 0, "what there is not: %s", e.text);
-    is_int(warden_start(&other, b->state, &b->about, &e), -EBUSY, "one at a time: %s", e.text);
-    is_int(warden_undo(b->state, &b->about, NULL, &e), -EBUSY, "what it has is its own");
-    is_int(warden_end(w, &e), 0, "it ends: %s", e.text);
+    is_int(setting_restorer_set(w, "disk.readahead", "128", &e), 0, "and back: %s", e.text);
+    is_int(setting_restorer_set(w, "disk.readahead", "512", &e), 0, "and again: %s", e.text);
+    ok(setting_restorer_set(w, "cpu.governor", "performance", &e) < 0, "what there is not: %s",
+       e.text);
+    is_int(setting_restorer_start(&other, b->state, &b->about, &e), -EBUSY, "one at a time: %s",
+           e.text);
+    is_int(setting_restorer_undo(b->state, &b->about, NULL, &e), -EBUSY, "what it has is its own");
+    is_int(setting_restorer_end(w, &e), 0, "it ends: %s", e.text);
     is_str(now(b), "128", "and puts back what was there first");
     ok(access(b->note, F_OK) < 0, "the note is gone");
-    is_int(warden_undo(b->state, &b->about, NULL, &e), 0, "nothing is left to do");
+    is_int(setting_restorer_undo(b->state, &b->about, NULL, &e), 0, "nothing is left to do");
 }
 
 /* Whether the machine is as it was, soon. */
@@ -95,12 +98,13 @@ static void change_and_die(const struct bench *b)
     pid_t pid = fork();
 
     if (pid == 0) {
-        struct warden *w = NULL;
+        struct setting_restorer *w = NULL;
 
-        if (warden_start(&w, b->state, &b->about, NULL) == 0)
-            (void)warden_now(w, "disk.readahead", (char[LEVER_WORD]){ 0 });
+        if (setting_restorer_start(&w, b->state, &b->about, NULL) == 0)
+            (void)setting_restorer_now(w, "disk.readahead", (char[LEVER_WORD]){ 0 });
         folder_text(b->root, DISK "stat", "1 0 5000 0 0\n");
-        _exit(w && warden_set(w, "disk.readahead", "4096", NULL) == 0 && !strcmp(now(b), "4096")
+        _exit(w && setting_restorer_set(w, "disk.readahead", "4096", NULL) == 0 &&
+                      !strcmp(now(b), "4096")
                   ? raise(SIGKILL)
                   : 1);
     }
@@ -142,19 +146,19 @@ static void check_left(const struct bench *b)
 
     read_boot(boot);
     leave(b, boot);
-    is_int(warden_undo(b->state, &b->about, &told, &e), 1, "one is put back: %s", e.text);
+    is_int(setting_restorer_undo(b->state, &b->about, &told, &e), 1, "one is put back: %s", e.text);
     is_str(now(b), "128", "it is");
     is_str(str_text(&told), "disk.readahead of sda is 128 again\n", "it is told");
     leave(b, boot);
-    is_int(warden_end(start(b), &e), 0, "the next one does it, too");
+    is_int(setting_restorer_end(start(b), &e), 0, "the next one does it, too");
     is_str(now(b), "128", "it is");
     leave(b, "of-another-day");
-    is_int(warden_undo(b->state, &b->about, NULL, &e), 0, "after a boot nothing is");
+    is_int(setting_restorer_undo(b->state, &b->about, NULL, &e), 0, "after a boot nothing is");
     is_str(now(b), "4096", "left as it is");
     leave(b, boot);
     folder_path(b->root, KB, gone);
     folder_need(unlink(gone), gone);
-    ok(warden_undo(b->state, &b->about, NULL, &e) < 0, "what can not be put back");
+    ok(setting_restorer_undo(b->state, &b->about, NULL, &e) < 0, "what can not be put back");
     ok(strstr(e.text, "disk.readahead of sda could not be put back to 128"), "says so: %s", e.text);
     ok(access(b->note, F_OK) == 0, "and the note stays");
     leave(b, boot);
@@ -169,7 +173,7 @@ static void check_memory(const struct bench *b)
         int rc;
 
         oom_next();
-        rc = warden_undo(b->state, &b->about, NULL, &e);
+        rc = setting_restorer_undo(b->state, &b->about, NULL, &e);
         failed = oom_end();
         ok(failed ? rc == -ENOMEM : rc >= 0, "allocation %d: %d %s", oom_at, rc, e.text);
     } while (failed);

@@ -2,7 +2,7 @@
  * what is told. */
 #include "brim/ring.h"
 #include "oom.h"
-#include "optimize/drive/pilot_private.h"
+#include "optimize/drive/drive_private.h"
 #include "sim_job.h"
 #include "tap.h"
 

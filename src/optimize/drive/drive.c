@@ -1,11 +1,11 @@
-#include "optimize/drive/pilot.h"
+#include "optimize/drive/drive.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "optimize/drive/pilot_private.h"
+#include "optimize/drive/drive_private.h"
 
 /* Of what is in force, before the job is judged: two moments, or that long. */
 #define JUDGE_NS ((int64_t)10 * 1000 * 1000 * 1000)
@@ -70,7 +70,8 @@ static void take_event(void *arg, const struct ring_event *e)
             d->error = -ENOMEM;
     } else if (e->kind == RING_SWITCH) {
         d->answered = true;
-        if (r->in && order_answer(&d->order, &d->did, e->ring, e->request, e->outcome, e->why))
+        if (r->in &&
+            job_request_answer(&d->order, &d->did, e->ring, e->request, e->outcome, e->why))
             join_switch(&d->join, e->ring, e->request);
     } else if (e->kind == RING_CLOSED) {
         r->closed = true;
@@ -86,12 +87,12 @@ static bool is_seen_enough(const struct drive *d)
     size_t n = 0;
 
     while (n < r->n_moments && n < JUDGE_MOMENTS &&
-           glimpse_begin_ns(&r->moments[r->n_moments - n - 1]) >= d->since_ns)
+           run_snapshot_begin_ns(&r->moments[r->n_moments - n - 1]) >= d->since_ns)
         n++;
     return n >= JUDGE_MOMENTS || d->w.now_ns - d->asking_ns > JUDGE_NS;
 }
 
-static void turn(void *arg, const struct watched *w)
+static void turn(void *arg, const struct run_snapshot *w)
 {
     struct drive *d = arg;
 
@@ -131,7 +132,7 @@ static bool is_interrupt(int number)
     return number == 1 || number == 2 || number == 15;
 }
 
-static void end(void *arg, const struct watched *w)
+static void end(void *arg, const struct run_snapshot *w)
 {
     struct drive *d = arg;
     const struct run *r = w->run;
@@ -214,7 +215,7 @@ int drive_new(struct drive **ret, const struct drive_config *c)
     d->last = SESSION_ENTRIES;
     d->group = 1;
     join_init(&d->join);
-    losses_init(&d->losses);
+    loss_check_init(&d->losses);
     drive_session(d);
     *ret = d;
     return 0;

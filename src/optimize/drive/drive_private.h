@@ -1,7 +1,7 @@
 /* The inside of a drive, for its parts. */
-#ifndef BRIM_OPTIMIZE_DRIVE_PILOT_PRIVATE_H
-#define BRIM_OPTIMIZE_DRIVE_PILOT_PRIVATE_H
-#include "optimize/drive/pilot.h"
+#ifndef BRIM_OPTIMIZE_DRIVE_DRIVE_PRIVATE_H
+#define BRIM_OPTIMIZE_DRIVE_DRIVE_PRIVATE_H
+#include "optimize/drive/drive.h"
 #include "optimize/job_request.h"
 #include "optimize/join.h"
 #include "optimize/loss_check.h"
@@ -21,7 +21,7 @@ struct drive_watch {
     bool on, in_force, undoing, doubtful;
     unsigned entry, checks;
     unsigned suspects; /* settings that are still to be looked at, since steps got slower */
-    struct guard guard;
+    struct recheck guard;
 };
 
 /* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): there is one, and it reads in order */
@@ -33,7 +33,7 @@ struct drive {
     char off[DRIVE_TEXT];
     bool ended; /* the job has: nothing is asked any more */
     int error;  /* -ENOMEM: steps are missing */
-    struct watched w;
+    struct run_snapshot w;
 
     struct join join;
     bool retry;       /* earlier processes were members, and are gone */
@@ -48,8 +48,8 @@ struct drive {
 
     struct session session;
     struct progress progress;
-    struct order order;
-    struct order_marks did;
+    struct job_request order;
+    struct job_request_marks did;
     int64_t asked_ns; /* when the last request was made */
     bool answered;    /* a rank has ever answered a request */
     bool unheard;     /* the last request to apply was refused by all: nothing has changed */
@@ -76,7 +76,7 @@ struct drive {
     bool judged;
     char nothing[DRIVE_TEXT];
 
-    struct losses losses;
+    struct loss_check losses;
     bool numeric;           /* the last setting that was tried or kept changes numbers */
     unsigned numeric_entry; /* its entry, once it has one */
     char undo[LOSSES_TEXT]; /* it was kept and has to go when the session is over: why; "" */

@@ -1,6 +1,6 @@
 /* Lines of sacct --parsable2: fields parted by '|' below a header. For src/trace alone. */
-#ifndef BRIM_TRACE_ACCOUNTING_H
-#define BRIM_TRACE_ACCOUNTING_H
+#ifndef BRIM_TRACE_SACCT_H
+#define BRIM_TRACE_SACCT_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

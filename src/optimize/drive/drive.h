@@ -1,7 +1,7 @@
 /* Optimises a job while it runs: a pilot of run/watch/observe.h that drives a session
  * (tune/session.h) with the job's steps, and asks the job for what the session wants. */
-#ifndef BRIM_OPTIMIZE_DRIVE_PILOT_H
-#define BRIM_OPTIMIZE_DRIVE_PILOT_H
+#ifndef BRIM_OPTIMIZE_DRIVE_DRIVE_H
+#define BRIM_OPTIMIZE_DRIVE_DRIVE_H
 #include "model/verdict/verdict.h"
 #include "optimize/goal.h"
 #include "optimize/restart_race.h"
