@@ -1,10 +1,10 @@
 /* The keeper: the thread that writes the store, so that a slow disk makes no tick late. The loop:
  *
- *     store_thread_open(&a.keeper, path, &config, &e)     at start; only -ENOMEM and -EAGAIN (no thread)
- *     store_thread_push(a.keeper, &a.tick)                after each sample; never waits for the disk
- *     while (store_thread_note(a.keeper, &note)) log_...  once a tick: what there is to say, each once
- *     store_thread_state(a.keeper, &state)                for the metrics
- *     store_thread_close(a.keeper)                        at the end: at most 2 s
+ *     store_thread_open(&a.store, path, &config, &e)     at start; only -ENOMEM and -EAGAIN
+ *     store_thread_push(a.store, &a.tick)                after each sample; never waits for the disk
+ *     while (store_thread_note(a.store, &note)) log_...  once a tick: what there is to log
+ *     store_thread_state(a.store, &state)                for the metrics
+ *     store_thread_close(a.store)                        at the end: at most 2 s
  *
  * The store is opened in the thread. Where that fails (full, read-only, another agent) it is tried
  * again every 10 s of ticks, and the agent runs on: ticks are counted as dropped. Nothing here may

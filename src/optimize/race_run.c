@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/signal/sorted.h"
 #include "tune/trial/sequence.h"
 
 enum { BLOCKS_MOST = 64, BLOCKS_LEAST = 5, BLOCK = 8 };
@@ -117,5 +118,5 @@ double race_run_seconds(const struct race_run *h, bool *per_sample)
         seconds = samples = 0;
     }
     *per_sample = told;
-    return tune_median(means, n);
+    return sorted_median(means, n);
 }

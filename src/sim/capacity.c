@@ -8,6 +8,7 @@
 
 #include "base/parse.h"
 #include "base/thread.h"
+#include "model/signal/sorted.h"
 
 enum { THREADS_MAX = 64 };
 
@@ -53,24 +54,6 @@ int capacity_target_read(struct capacity_target *ret, const char *text, struct e
                    text);
 }
 
-static int compare(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
-/* As in sim_stats.h; between a number and INFINITY is INFINITY. */
-static double quantile(const double *values, size_t n, double share)
-{
-    double at = share * (double)(n - 1);
-    size_t below = (size_t)at;
-
-    if (below + 1 >= n || at <= (double)below)
-        return values[MIN(below, n - 1)];
-    return values[below] + (at - (double)below) * (values[below + 1] - values[below]);
-}
-
 int capacity_measure(double *ret, enum capacity_metric m, const struct sim_result *r,
                      const struct workload *work)
 {
@@ -92,8 +75,8 @@ int capacity_measure(double *ret, enum capacity_metric m, const struct sim_resul
         *ret = n ? sum / (double)n : 0;
         return 0;
     }
-    qsort(values, n, sizeof(*values), compare);
-    *ret = n ? quantile(values, n, metrics[m].quantile) : 0;
+    sorted_put(values, n);
+    *ret = n ? sorted_quantile(values, n, metrics[m].quantile) : 0;
     return 0;
 }
 

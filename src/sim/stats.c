@@ -3,29 +3,14 @@
 #include <errno.h>
 #include <math.h>
 
+#include "model/signal/sorted.h"
+
 enum { SIZES = 4 };
 static const char *const sizes[SIZES] = { "1", "2-7", "8", ">8" };
 
 void sim_stats_done(struct sim_stats *s)
 {
     arena_done(&s->arena);
-}
-
-static int compare(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
-double sim_stats_quantile(const double *values, size_t n, double share)
-{
-    double at = share * (double)(n - 1);
-    size_t below = (size_t)at;
-
-    if (below + 1 >= n)
-        return values[n - 1];
-    return values[below] + (at - (double)below) * (values[below + 1] - values[below]);
 }
 
 static double mean(const double *values, size_t n)
@@ -112,16 +97,16 @@ static void summarise(struct sim_group *g, double *completion, double *wait, siz
     if (n == 0)
         return;
     g->slowdown /= (double)n;
-    qsort(completion, n, sizeof(double), compare);
-    qsort(wait, n, sizeof(double), compare);
+    sorted_put(completion, n);
+    sorted_put(wait, n);
     g->completion = mean(completion, n);
-    g->completion_p50 = sim_stats_quantile(completion, n, 0.5);
-    g->completion_p90 = sim_stats_quantile(completion, n, 0.9);
-    g->completion_p99 = sim_stats_quantile(completion, n, 0.99);
+    g->completion_p50 = sorted_quantile(completion, n, 0.5);
+    g->completion_p90 = sorted_quantile(completion, n, 0.9);
+    g->completion_p99 = sorted_quantile(completion, n, 0.99);
     g->wait = mean(wait, n);
-    g->wait_p50 = sim_stats_quantile(wait, n, 0.5);
-    g->wait_p90 = sim_stats_quantile(wait, n, 0.9);
-    g->wait_p99 = sim_stats_quantile(wait, n, 0.99);
+    g->wait_p50 = sorted_quantile(wait, n, 0.5);
+    g->wait_p90 = sorted_quantile(wait, n, 0.9);
+    g->wait_p99 = sorted_quantile(wait, n, 0.99);
     g->wait_max = wait[n - 1];
 }
 

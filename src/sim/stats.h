@@ -49,7 +49,4 @@ int sim_stats_make(struct sim_stats *ret, const struct sim_result *r, const stru
                    const struct workload *work, struct err *e) CHECK_RESULT;
 void sim_stats_done(struct sim_stats *s);
 
-/* The value below which a share of n sorted ones lies. */
-double sim_stats_quantile(const double *values, size_t n, double share);
-
 #endif

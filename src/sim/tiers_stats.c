@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/signal/sorted.h"
+
 #include "sim/stats.h"
 
 static const double hour_ms = 3600e3;
@@ -21,13 +23,6 @@ static bool is_of(const struct workload *w, size_t job, const struct policy_clas
         if (!strcmp(c->names[i], w->classes.names[class]))
             return true;
     return false;
-}
-
-static int compare(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
 }
 
 /* The waits of the replicas of some classes, with room for all jobs. */
@@ -54,10 +49,10 @@ static void look_at(struct sim_service *ret, const struct policy_classes *c, dou
         ret->wait = ret->p50 = ret->p99 = ret->max = (double)NAN;
         return;
     }
-    qsort(waits, ret->started, sizeof(*waits), compare);
+    sorted_put(waits, ret->started);
     ret->wait /= (double)ret->started;
-    ret->p50 = sim_stats_quantile(waits, ret->started, 0.5);
-    ret->p99 = sim_stats_quantile(waits, ret->started, 0.99);
+    ret->p50 = sorted_quantile(waits, ret->started, 0.5);
+    ret->p99 = sorted_quantile(waits, ret->started, 0.99);
     ret->max = waits[ret->started - 1];
 }
 

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/signal/sorted.h"
+
 enum { SKIP = 3 /* steps left out after a switch, of canaries */ };
 
 struct session_plan session_plan_usual(void)
@@ -193,7 +195,7 @@ static bool collect(struct session *s, unsigned most, struct session_steps x, do
     s->counted += x.n;
     if (s->counted < most && s->n < TRIAL_BLOCK_MOST)
         return false;
-    *median = tune_median(s->values, s->n);
+    *median = sorted_median(s->values, s->n);
     return true;
 }
 

@@ -47,3 +47,19 @@ def test_guards():
         if not re.search(rf"^#ifndef {guard}\n#define {guard}\n", tree.read(path), re.M):
             bad.append(f"{path}: lacks the guard {guard}")
     assert not bad, "\n" + "\n".join(bad)
+
+
+def test_all_headers_can_be_included_together():
+    """No tag and no macro stands for two things."""
+    for compiler in ("gcc", "clang"):
+        if not shutil.which(compiler):
+            continue
+        said = subprocess.run(
+            [compiler, *FLAGS, "-x", "c", "-"],
+            input="".join(f'#include "{included_as(path)}"\n' for path in HEADERS),
+            cwd=tree.ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+        )
+        assert said.returncode == 0, f"{compiler}:\n{said.stdout}"

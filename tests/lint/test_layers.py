@@ -100,6 +100,15 @@ def test_includes_of_sub_rooms_point_down():
     report(bad)
 
 
+def test_private_headers_stay_in_their_room():
+    bad = []
+    for path in SOURCES:
+        for name in INCLUDE.findall(tree.read(path)):
+            if name.endswith("_private.h") and not path.startswith(f"src/{os.path.dirname(name)}/"):
+                bad.append(f'{path}: "{name}" is private to src/{os.path.dirname(name)}/')
+    report(bad)
+
+
 def test_no_name_hides_another():
     """A quoted include is first looked for beside the file that has it: src/cmd/optimize/x.h would
     hide src/optimize/x.h from the files of src/cmd."""

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "diagnose/straggler/graph.h"
-#include "diagnose/verdict/judge_private.h"
+#include "model/signal/sorted.h"
 
 static const double worst_workers = 0.03; /* of all: as in the paper */
 static const double most = 0.5;           /* of the loss: it is the cause */
@@ -79,7 +79,7 @@ static double ideal_of(const struct simulator *s, enum op_type type, double *roo
             }
     if (!n)
         return 0;
-    return is_computing(type) ? sum / (double)n : judge_median(room, n);
+    return is_computing(type) ? sum / (double)n : sorted_median(room, n);
 }
 
 static int measure(struct simulator *s)

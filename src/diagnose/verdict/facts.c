@@ -3,6 +3,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "model/signal/sorted.h"
+
 #include "base/parse.h"
 #include "diagnose/verdict/judge_private.h"
 
@@ -16,21 +18,6 @@ static const double settled = 1.2;       /* of the median: what comes before is 
 static const double whole = 0.9;         /* of a moment, inside the steady time */
 static const double marked_least = 0.01; /* of the time, in any stage */
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-double judge_median(double *values, size_t n)
-{
-    if (!n)
-        return (double)NAN;
-    qsort(values, n, sizeof(*values), compare);
-    return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
 /* ---- steps ---- */
 
 /* Where the steps are settled: behind the windows of five at the begin whose median is above that
@@ -42,11 +29,11 @@ static size_t settle(const struct step *steps, size_t n, double *room)
 
     for (size_t i = n / 2; i < n; i++)
         room[i - n / 2] = step_seconds(&steps[i]);
-    half = judge_median(room, n - n / 2);
+    half = sorted_median(room, n - n / 2);
     for (; at < n / 2 && at + WARM_UP_LEAST <= n; at++) {
         for (size_t i = 0; i < WARM_UP_LEAST; i++)
             window[i] = step_seconds(&steps[at + i]);
-        if (judge_median(window, WARM_UP_LEAST) <= settled * half &&
+        if (sorted_median(window, WARM_UP_LEAST) <= settled * half &&
             step_seconds(&steps[at]) <= 2 * settled * half)
             break;
     }
@@ -65,10 +52,10 @@ static void sum_up(struct judge_rank *to, double *room)
 
     for (size_t i = 0; i < to->n; i++)
         room[i] = step_seconds(&to->steps[i]);
-    to->step_s = judge_median(room, to->n);
+    to->step_s = sorted_median(room, to->n);
     for (size_t i = 0; i < to->n; i++)
         room[i] = own_seconds(&to->steps[i]);
-    to->own_s = judge_median(room, to->n);
+    to->own_s = sorted_median(room, to->n);
     for (size_t i = 0; i < to->n; i++) {
         total += step_seconds(&to->steps[i]);
         samples += to->steps[i].samples;
@@ -120,7 +107,7 @@ static void look_at_shares(struct judge *j, double *room)
 
     for (size_t i = 0; i < j->n_ranks; i++)
         room[i] = j->ranks[i].share[BRIM_STAGE_WAIT];
-    qsort(room, j->n_ranks, sizeof(*room), compare);
+    sorted_put(room, j->n_ranks);
     j->wait = room[(j->n_ranks - 1) / 2];
     j->wait_least = wait_least(j);
     j->exposed = (double)INFINITY;
@@ -154,7 +141,7 @@ static void look_at_speed(struct judge *j, double *room)
         room[i] = step_seconds(&slowest->steps[i]);
         total += room[i];
     }
-    j->v->step_s = judge_median(room, slowest->n);
+    j->v->step_s = sorted_median(room, slowest->n);
     j->v->step_p90_s = room[slowest->n * 9 / 10];
     j->v->step_best_s = room[0];
     j->v->steps_per_s = total > 0 ? (double)slowest->n / total : (double)NAN;

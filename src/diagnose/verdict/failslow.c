@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/compiler.h"
-#include "diagnose/verdict/judge_private.h"
+#include "model/signal/sorted.h"
 
 /* What is to be found, and how often nothing may be: the theory of CUSUM (Siegmund 1985) gives the
  * threshold for a mean time between false alarms out of the drift. */
@@ -33,7 +33,7 @@ static double median_of(const struct failslow *f, uint64_t from, uint64_t to)
 
     for (uint64_t i = from; i < to && n < FAILSLOW_KEPT; i++)
         values[n++] = kept(f, i);
-    return judge_median(values, n);
+    return sorted_median(values, n);
 }
 
 /* Make the baseline of the level's steps so far. */
@@ -45,7 +45,7 @@ static void learn(struct failslow *f)
     f->median = median_of(f, f->base_from, f->n);
     for (uint64_t i = f->base_from; i < f->n && n < FAILSLOW_KEPT; i++)
         values[n++] = fabs(kept(f, i) - f->median);
-    f->deviation = fmax(least_noise, 1.4826 * judge_median(values, n));
+    f->deviation = fmax(least_noise, 1.4826 * sorted_median(values, n));
     f->up = f->down = 0;
 }
 

@@ -57,9 +57,6 @@ struct judge {
 /* Find the steady part and what was measured in it. 0 or -ENOMEM. */
 int judge_look(struct judge *j) CHECK_RESULT;
 
-/* The median of n values, which are put in order; NaN for none. */
-double judge_median(double *values, size_t n);
-
 /* Mean over the steady part. */
 static inline double judge_mean(const struct judge *j, enum run_signal s)
 {

@@ -1,6 +1,8 @@
 /* What the loop does beside loading and training, and what keeps it from running at all. */
 #include <string.h>
 
+#include "model/signal/sorted.h"
+
 #include "diagnose/verdict/judge_private.h"
 
 static const double rare_factor = 5;  /* of the median: a step with something special in it */
@@ -32,7 +34,7 @@ static struct rare find_rare(struct judge *j, const struct judge_rank *r)
     }
     for (size_t i = 0; i < r->n; i++)
         room[i] = r->steps[i].host_s[BRIM_STAGE_OTHER];
-    usual = judge_median(room, r->n);
+    usual = sorted_median(room, r->n);
     for (size_t i = 0; i < r->n; i++) {
         double other = r->steps[i].host_s[BRIM_STAGE_OTHER];
 

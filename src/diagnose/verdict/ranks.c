@@ -1,6 +1,8 @@
 /* Ranks against each other: one that is slow, unequal work, and communication. */
 #include <string.h>
 
+#include "model/signal/sorted.h"
+
 #include "diagnose/verdict/failslow.h"
 #include "diagnose/verdict/judge_private.h"
 
@@ -87,7 +89,7 @@ static double others(const double *row, size_t n, size_t rank, double *room)
     for (size_t i = 0; i < n; i++)
         if (i != rank)
             room[k++] = row[i];
-    return judge_median(room, k);
+    return sorted_median(room, k);
 }
 
 /* The slowest rank of a step. */
@@ -214,7 +216,7 @@ static unsigned longest_stage(const struct judge *j, size_t rank, double *more, 
         for (size_t i = 0; i < j->n_ranks; i++)
             if (i != rank)
                 room[k++] = j->ranks[i].share[s];
-        diff = j->ranks[rank].share[s] - judge_median(room, k);
+        diff = j->ranks[rank].share[s] - sorted_median(room, k);
         if (diff > *more) {
             *more = diff;
             found = s;
@@ -231,7 +233,7 @@ static double samples_ratio(const struct judge *j, size_t rank, double *room)
     for (size_t i = 0; i < j->n_ranks; i++)
         if (i != rank)
             room[k++] = j->ranks[i].samples;
-    return j->ranks[rank].samples / judge_median(room, k);
+    return j->ranks[rank].samples / sorted_median(room, k);
 }
 
 static const char *host_of(const struct judge *j, const struct run_rank *r)

@@ -1,6 +1,8 @@
 /* What happens now and then, and what was better before. */
 #include <string.h>
 
+#include "model/signal/sorted.h"
+
 #include "diagnose/verdict/failslow.h"
 #include "diagnose/verdict/judge_private.h"
 
@@ -223,7 +225,7 @@ static double median_of(struct judge *j, const struct judge_rank *r, size_t from
     for (size_t i = from; i < to; i++)
         room[i - from] = stage == WHOLE_STEP ? step_seconds(&r->steps[i])
                                              : r->steps[i].host_s[stage];
-    median = judge_median(room, to - from);
+    median = sorted_median(room, to - from);
     if (quarter)
         *quarter = room[(to - from) / 4];
     return median;

@@ -3,23 +3,18 @@
 #include <errno.h>
 #include <math.h>
 
+#include "model/signal/sorted.h"
+
 double stats_step_seconds(const struct step *s)
 {
     return s->begin_ns < 0 || s->end_ns < s->begin_ns ? (double)NAN : step_seconds(s);
-}
-
-static int compare_values(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
 }
 
 double stats_quantile(double *values, size_t n, double share)
 {
     if (!n)
         return (double)NAN;
-    qsort(values, n, sizeof(*values), compare_values);
+    sorted_put(values, n);
     return values[(size_t)(share * (double)(n - 1) + 0.5)];
 }
 

@@ -40,8 +40,8 @@ struct machine_setting_line {
 bool machine_setting_next(const char **text, struct machine_setting_line *ret);
 
 /* Add a line for each thing of a target, as it is now. Of disks it is the one that was read from
- * most since machine_settings_init(), and stays that. 0; -ENOMEM; -ENOENT when there is nothing of the kind,
- * -EIO ...: with a sentence. */
+ * most since machine_settings_init(), and stays that. 0; -ENOMEM; -ENOENT when there is nothing of
+ * the kind, -EIO ...: with a sentence. */
 int machine_setting_read(struct machine_settings *l, const char *target, struct str *out,
                          struct err *e) CHECK_RESULT;
 

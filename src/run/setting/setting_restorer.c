@@ -5,7 +5,8 @@
  *     end                 "" or what could not be put back; then the warden is gone
  *
  * A socket that is closed is an end, too: brim was killed. The note has a line with the boot that
- * it is of, and what machine_setting_read() told of what was changed; after another boot it means nothing. */
+ * it is of, and what machine_setting_read() told of what was changed; after another boot it means
+ * nothing. */
 #include "run/setting/setting_restorer.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* A process that changes settings of this machine (run/setting/machine_setting.h) for brim, and
  * puts them back as soon as brim ends, however that was. What it changes is written down before, in
- * a folder: when the warden is killed as well, setting_restorer_undo() puts back what the note tells. */
+ * a folder: when the warden is killed as well, setting_restorer_undo() puts back what the note
+ * tells. */
 #ifndef BRIM_RUN_SETTING_SETTING_RESTORER_H
 #define BRIM_RUN_SETTING_SETTING_RESTORER_H
 #include "run/setting/machine_setting.h"

@@ -12,8 +12,8 @@ struct facts {
     bool *no_memory;       /* set when one could not be kept */
 };
 
-/* What is known under a name, as conditions of knobs say it (condition_look; ctx is a struct facts):
- * "loader.workers" is the note of that name, else the word behind "workers" in a note like
+/* What is known under a name, as conditions of knobs say it (condition_look; ctx is a struct
+ * facts): "loader.workers" is the note of that name, else the word behind "workers" in a note like
  * "loader 1: workers 4, batch 32"; then "ranks", and signals of the run ("gpus": their mean). NULL:
  * nothing, or the word "none". */
 const char *facts_look(const void *ctx, const char *name);

@@ -2,6 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/signal/sorted.h"
+
 #include "model/signal/quantity.h"
 #include "tune/propose/propose_private.h"
 #include "tune/trial/sequence.h"
@@ -145,7 +147,7 @@ static void add_prefetch(struct proposer *p, double workers)
 
     if (!n)
         return;
-    middle = tune_median(waits, n);
+    middle = sorted_median(waits, n);
     late = waits[n - 1 - n / 100];
     before = before >= 1 ? before : PREFETCH_USUAL;
     if (!(late > tail * middle) || !(late > waits_least * p->step_s * workers))

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "model/signal/sorted.h"
+
 /* A check that ends with no proof keeps the setting while it looks at least this much faster; more
  * is wanted where steps had got slower than they were. */
 static const double keeps = 0.005, keeps_alarmed = 0.03;
@@ -58,7 +60,7 @@ static void end_check(struct recheck *g)
 
 static void end_block(struct recheck *g)
 {
-    double median = tune_median(g->values, g->n);
+    double median = sorted_median(g->values, g->n);
 
     g->n = 0;
     g->blocks++;

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "model/signal/sorted.h"
+
 /* Differences are logarithms of ratios: a clock that tells 10 us of a step of 0.1 s cannot show
  * less, and equal ones are no proof of no spread. */
 static const double spread_least = 1e-4;
@@ -33,19 +35,4 @@ double sequence_half(const struct sequence *s, double alpha, double spread)
     q = (root - 1) / (1 - root / k);
     variance = fmax(s->squares / (n - 1), spread_least * spread_least);
     return sqrt(q * (n - 1) * variance / n);
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-double tune_median(double *values, size_t n)
-{
-    if (!n)
-        return (double)NAN;
-    qsort(values, n, sizeof(*values), compare);
-    return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }

@@ -27,7 +27,4 @@ void sequence_add(struct sequence *s, double difference);
  * mean to be found, in variances of a difference. */
 double sequence_half(const struct sequence *s, double alpha, double spread);
 
-/* The median of n values, which are put in order; NaN for none. */
-double tune_median(double *values, size_t n);
-
 #endif

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/signal/sorted.h"
+
 /* What is taken at once: both of the first two pairs faster by this factor. */
 static const double at_once = 1.5;
 /* Its part of the probability of a false accept, and as much for A B A. */
@@ -157,7 +159,7 @@ static void end_pair(struct trial *t)
 
 static void end_block(struct trial *t)
 {
-    double median = tune_median(t->values, t->n), spread;
+    double median = sorted_median(t->values, t->n), spread;
 
     spread = (t->values[t->n - 1 - t->n / 4] - t->values[t->n / 4]) / (quartiles * median);
     t->noise += spread * spread / t->n;
