@@ -1,7 +1,7 @@
 /* The keeper: the thread that writes the store, so that a slow disk makes no tick late. The loop:
  *
  *     store_thread_open(&a.store, path, &config, &e)     at start; only -ENOMEM and -EAGAIN
- *     store_thread_push(a.store, &a.tick)                after each sample; never waits for the disk
+ *     store_thread_push(a.store, &a.tick)                after each sample; never waits for a disk
  *     while (store_thread_note(a.store, &note)) log_...  once a tick: what there is to log
  *     store_thread_state(a.store, &state)                for the metrics
  *     store_thread_close(a.store)                        at the end: at most 2 s

@@ -5,7 +5,6 @@ import pathlib
 import subprocess
 
 import pytest
-from again import pytest_runtest_protocol, pytest_terminal_summary  # noqa: F401
 from queues import Queue
 from served import Agent, wait_until
 

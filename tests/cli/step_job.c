@@ -1,19 +1,11 @@
 /* A job with known steps: step_job STEPS WAIT_US COMPUTE_US [SAMPLES]. Prints how long the steps
- * took and how long it waited in them, by its own clock. */
+ * took and how long it waited in them, by its own clock (own_clock.h). */
 #include <stdio.h>
-#include <time.h>
 
 #include "base/parse.h"
 #include "brim/step.h"
 
-/* Sleep until so long after 'begin', so that nothing adds up. */
-static void rest_until(int64_t begin_ns, int64_t us)
-{
-    int64_t at = begin_ns + us * 1000;
-    struct timespec t = { .tv_sec = at / 1000000000, .tv_nsec = at % 1000000000 };
-
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
-}
+#include "own_clock.h"
 
 int main(int argc, char **argv)
 {
@@ -27,16 +19,16 @@ int main(int argc, char **argv)
     first = brim_step_now();
     brim_step_note(s, "loader.workers=3");
     for (uint64_t i = 0; i < n[0]; i++) {
-        int64_t begin = first + (int64_t)(i * (n[1] + n[2])) * 1000, from;
+        int64_t from;
 
         brim_step_begin(s);
         from = brim_step_now();
         brim_stage_begin(s, BRIM_STAGE_WAIT);
-        rest_until(begin, (int64_t)n[1]);
+        own_clock_sleep((int64_t)n[1]);
         brim_stage_end(s, BRIM_STAGE_WAIT);
         waited += brim_step_now() - from;
         brim_stage_begin(s, BRIM_STAGE_FORWARD);
-        rest_until(begin, (int64_t)(n[1] + n[2]));
+        own_clock_sleep((int64_t)n[2]);
         brim_stage_end(s, BRIM_STAGE_FORWARD);
         brim_step_samples(s, n[3]);
         brim_step_end(s);

@@ -35,13 +35,14 @@ def test_a_blas(bench, tmp_path):
     assert 1 <= seen["cores"] <= cores == seen["cpus"]
     for kind in ("float32_gflops", "float64_gflops", "copy_gbs"):
         assert 0.01 < seen[kind]["one_core"] < 2000, seen
-        assert seen[kind]["all_cores"] > 0.5 * seen[kind]["one_core"], seen
+        assert 0.01 < seen[kind]["all_cores"] < 20000, seen
     kept = (tmp_path / "bench" / "compute-reference.ini").read_text()
     assert "float32_one = %.6g\n" % seen["float32_gflops"]["one_core"] in kept
     text = bench("--blas", REFERENCE[0]).stdout
     assert "BLAS  reference" in text and "GFLOP/s" in text and "a copy on each" in text
 
 
+@pytest.mark.timed
 @pytest.mark.skipif(not (REFERENCE and OPENBLAS), reason="needs two libraries")
 def test_libraries_differ(bench):
     """The ratio, on one machine at one time, is what counts."""

@@ -13,6 +13,9 @@ import pytest
 BRIM = os.environ.get("BRIM", "")
 JOB = os.environ.get("TUNED_JOB", "")
 STEP_JOB = os.environ.get("STEP_JOB", "")
+# Tried whatever the machine is seen to do: what is tested behind that does not hang on a verdict.
+# The job's clock is its own (tuned_job.c), so that a trial does not hang on the machine either.
+TRY = ("--try", "loader.workers=5")
 TWO_RANKS = "RANK=0 WORLD_SIZE=2 $0 $@ & RANK=1 WORLD_SIZE=2 $0 $@; wait"
 
 
@@ -40,13 +43,13 @@ class Optimized:
     def call(self, command):
         return subprocess.run(
             command, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, universal_newlines=True, timeout=60,
+            stderr=subprocess.PIPE, universal_newlines=True, timeout=120,
         )
 
     def run(self, *command, **how):
         job = self.start(*command, **how)
         try:
-            out, err = job.communicate(timeout=90)
+            out, err = job.communicate(timeout=300)
         finally:
             job.kill()
         done = subprocess.CompletedProcess(command, job.returncode, out, err)
@@ -66,7 +69,7 @@ def rings_of(pid):
     return glob.glob("/dev/shm/brim-run-%d-*" % pid)
 
 
-def wait_for(condition, seconds=20):
+def wait_for(condition, seconds=120):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         value = condition()
@@ -94,13 +97,22 @@ def last(done):
 # ---- what it finds ----
 
 
-def test_a_gain_is_found_and_kept(brim):
+@pytest.mark.timed
+def test_a_gain_is_found(brim):
     done = brim.run(JOB, 6000, 4000, 1000)
     assert done.returncode == 0, done.stderr
     (one,) = done.settings
     assert (one["knob"], one["before"], one["outcome"]) == ("loader.workers", "0", "adopted")
     assert last(done)[3] == int(one["value"]) >= 3
-    assert 1.5 < one["low"] < one["gain"] < one["high"] < 6, one
+
+
+def test_a_gain_is_kept(brim):
+    done = brim.run(JOB, 6000, 4000, 1000, options=TRY)
+    assert done.returncode == 0, done.stderr
+    one = done.settings[0]
+    assert (one["knob"], one["before"], one["outcome"]) == ("loader.workers", "0", "adopted")
+    assert last(done)[3] == int(one["value"]) >= 5
+    assert (one["low"], one["gain"], one["high"]) == pytest.approx((4, 4, 4), rel=0.01), one
     before, after = (done.seen["optimize"][k] for k in ("before", "after"))
     assert after["steps_per_s"] > 2.5 * before["steps_per_s"], done.seen
     assert 0 < before["pss_max"] < before["resident_max"] and after["pss_max"] > 0
@@ -115,16 +127,15 @@ def test_a_gain_is_found_and_kept(brim):
     assert done.seen["optimize"]["profile"] == profile
 
 
-@pytest.mark.once
 def test_what_changes_nothing_is_left_alone(brim):
-    done = brim.run(JOB, 2000, 4000, 1000, mode="dud")
-    (one,) = done.settings
-    assert one["outcome"] in ("rejected", "undecided"), one
+    done = brim.run(JOB, 2000, 4000, 1000, options=TRY, mode="dud")
+    assert [one["outcome"] for one in done.settings] == ["rejected"], done.settings
     assert last(done)[2] == 0
     assert not (brim.folder / "profiles").exists()
     assert "nothing kept" in done.stderr
 
 
+@pytest.mark.timed
 def test_a_job_that_only_computes_is_left_alone(brim):
     done = brim.run(JOB, 800, 0, 2000)
     assert done.settings == []
@@ -134,9 +145,9 @@ def test_a_job_that_only_computes_is_left_alone(brim):
 
 
 def test_two_ranks(brim):
-    done = brim.run("sh", "-c", TWO_RANKS, JOB, 4000, 4000, 1000)
-    (one,) = done.settings
-    assert one["outcome"] == "adopted" and one["gain"] > 1.5
+    done = brim.run("sh", "-c", TWO_RANKS, JOB, 4000, 4000, 1000, options=TRY)
+    one = done.settings[0]
+    assert one["outcome"] == "adopted" and one["gain"] == pytest.approx(4, rel=0.01)
     assert done.seen["optimize"]["ranks"] == 2
     lines = [line.split() for line in done.stdout.splitlines()]
     assert [line[3] for line in lines] == [one["value"]] * 2
@@ -144,7 +155,7 @@ def test_two_ranks(brim):
 
 def test_save_profile(brim):
     path = brim.folder / "mine.ini"
-    done = brim.run(JOB, 2500, 4000, 1000, options=("--save-profile", path))
+    done = brim.run(JOB, 2500, 4000, 1000, options=("--save-profile", path, *TRY))
     assert done.seen["optimize"]["profile"] == str(path)
     assert "[loader.workers]" in path.read_text()
     assert not (brim.folder / "profiles").exists()
@@ -155,6 +166,7 @@ def test_save_profile(brim):
 FAKE = "[fake]\ncount = 1\n[gpu *]\npower_watts = 200\npower_limit_watts = 400\n"
 
 
+@pytest.mark.timed
 def test_energy(brim):
     """Steps that are faster at the same power take less of it."""
     script = brim.folder / "gpus.ini"
@@ -172,8 +184,8 @@ def test_energy(brim):
 
 
 def test_cost(brim):
-    done = brim.run(JOB, 2500, 4000, 1000, options=("--goal", "cost", "--price-hour", "3.6"))
-    (one,) = done.settings
+    done = brim.run(JOB, 2500, 4000, 1000, options=("--goal", "cost", "--price-hour", "3.6", *TRY))
+    one = done.settings[0]
     assert one["outcome"] == "adopted" and "times the steps for the money" in done.stderr
     before = done.seen["optimize"]["before"]
     assert abs(before["cost_per_step"] * before["steps_per_s"] - 0.001) < 1e-5
@@ -191,6 +203,7 @@ def test_energy_needs_a_meter(brim):
 # ---- numbers ----
 
 
+@pytest.mark.timed
 def test_numeric_settings_want_a_word(brim):
     done = brim.run(JOB, 700, 0, 2000, mode="help")
     assert [k["outcome"] for k in done.settings] in ([], ["not tried"])
@@ -200,33 +213,33 @@ def test_numeric_settings_want_a_word(brim):
 
 
 def test_a_refusal_is_told(brim):
-    done = brim.run(JOB, 800, 4000, 1000, mode="refuse")
-    (one,) = done.settings
+    done = brim.run(JOB, 800, 4000, 1000, options=TRY, mode="refuse")
+    one = done.settings[0]
     assert (one["outcome"], one["note"]) == ("failed", "its data set can not be forked")
     assert last(done)[2] == 0
     assert done.stderr.count("could not be taken back") == 0
 
 
 def test_a_rank_that_refuses_has_the_others_go_back(brim):
-    done = brim.run("sh", "-c", TWO_RANKS, JOB, 800, 4000, 1000, mode="half")
-    (one,) = done.settings
+    done = brim.run("sh", "-c", TWO_RANKS, JOB, 800, 4000, 1000, options=TRY, mode="half")
+    one = done.settings[0]
     assert (one["outcome"], one["note"]) == ("failed", "its data set can not be forked")
     assert [line.split()[2] for line in done.stdout.splitlines()] == ["0", "0"]
     assert "could not be taken back" not in done.stderr
 
 
 def test_a_job_that_does_not_listen(brim):
-    done = brim.run(JOB, 900, 4000, 1000, mode="silent")
-    (one,) = done.settings
+    done = brim.run(JOB, 900, 4000, 1000, options=TRY, mode="silent")
+    one = done.settings[0]
     assert one["outcome"] == "failed" and last(done)[2] == 0
     assert done.seen["optimize"]["ended"] == "the job does not listen to brim"
 
 
 @pytest.mark.parametrize("mode, status", [("die", 3), ("kill", 128 + signal.SIGKILL)])
 def test_a_job_that_dies_in_mid_trial(brim, mode, status):
-    done = brim.run(JOB, 9000, 4000, 1000, mode=mode)
+    done = brim.run(JOB, 9000, 4000, 1000, options=TRY, mode=mode)
     assert done.returncode == status
-    (one,) = done.settings
+    one = done.settings[0]
     assert one["outcome"] == "failed" and "died" in one["note"], one
     assert not (brim.folder / "profiles").exists()
 
@@ -252,7 +265,7 @@ def test_the_users_word_reaches_the_job(brim):
 
 
 def test_processes_on_their_own(brim):
-    done = brim.run("sh", "-c", "$0 $@ & $0 $@; wait", JOB, 1000, 2000, 1000)
+    done = brim.run("sh", "-c", "$0 $@ & $0 $@; wait", JOB, 1000, 2000, 1000, options=TRY)
     assert done.returncode == 0
     assert "2 processes train on their own" in done.stderr
     assert done.settings == []
@@ -274,31 +287,29 @@ def test_nested(brim):
 
 
 def test_budget(brim):
-    begin = time.monotonic()
-    job = brim.start(JOB, 800, 4000, 1000, options=("--budget", "1s"), mode="dud")
+    options = ("--budget", "1s", *TRY)
+    job = brim.start(JOB, 800, 4000, 1000, options=options, mode="dud")
     read_line(job.stderr, "the budget is used up")
-    assert time.monotonic() - begin < 4
-    out, err = job.communicate(timeout=60)
+    out, err = job.communicate(timeout=120)
     assert job.returncode == 0 and out.split()[0] == "800"
     assert out.split()[2] == "0"
 
 
 def test_the_user_stops_it(brim):
-    job = brim.start(JOB, 1000, 4000, 1000, mode="dud")
+    job = brim.start(JOB, 1000, 4000, 1000, options=TRY, mode="dud")
     read_line(job.stderr, "trying")
-    time.sleep(0.5)
     job.send_signal(signal.SIGRTMIN)
     read_line(job.stderr, "it was stopped")
-    out, err = job.communicate(timeout=60)
+    out, err = job.communicate(timeout=120)
     assert job.returncode == 0 and out.split()[::2] == ["1000", "0"]
     assert not rings_of(job.pid)
 
 
 def test_interrupting_brim_is_interrupting_the_job(brim):
-    job = brim.start(JOB, 9000, 4000, 1000)
+    job = brim.start(JOB, 9000, 4000, 1000, options=TRY)
     read_line(job.stderr, "trying")
     job.send_signal(signal.SIGINT)
-    out, err = job.communicate(timeout=30)
+    out, err = job.communicate(timeout=120)
     assert job.returncode == 128 + signal.SIGINT
     assert "undecided" in err and "failed" not in err
     assert not rings_of(job.pid)
@@ -306,7 +317,8 @@ def test_interrupting_brim_is_interrupting_the_job(brim):
 
 def test_a_killed_brim_leaves_the_job(brim):
     out = brim.folder / "out"
-    job = brim.start("sh", "-c", "exec $0 $@ > %s" % out, JOB, 700, 4000, 1000, mode="dud")
+    job = brim.start("sh", "-c", "exec $0 $@ > %s" % out, JOB, 700, 4000, 1000, options=TRY,
+                     mode="dud")
     read_line(job.stderr, "trying")
     job.kill()
     job.wait()
@@ -320,7 +332,7 @@ def test_a_killed_brim_leaves_the_job(brim):
 
 def test_nothing_is_left(brim):
     job = brim.start(JOB, 60, 2000, 1000)
-    assert job.communicate(timeout=30) and job.returncode == 0
+    assert job.communicate(timeout=120) and job.returncode == 0
     assert not rings_of(job.pid)
 
 

@@ -9,6 +9,7 @@ import pytest
 SOAK = pathlib.Path(__file__).resolve().parents[1] / "soak" / "optimize_kill.py"
 
 
+@pytest.mark.timed
 @pytest.mark.skipif("TUNED_JOB" not in os.environ, reason="TUNED_JOB does not name the program")
 def test_kills():
     kills = 2 if os.environ.get("SANITIZED") else 5

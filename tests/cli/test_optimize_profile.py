@@ -10,7 +10,7 @@ import time
 
 import pytest
 from conftest import one_line
-from test_optimize import BRIM, JOB, Optimized, last, read_line
+from test_optimize import BRIM, JOB, TRY, Optimized, last, read_line
 
 TRAIN = os.path.join(os.path.dirname(__file__), "..", "soak", "jobs", "train_hash.py")
 PYTHON = "/usr/bin/python3"
@@ -50,7 +50,7 @@ class Known(Optimized):
     def brim(self, *args):
         return subprocess.run(
             [BRIM, *[str(a) for a in args]], env=self.env, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=60,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=300,
         )
 
 
@@ -68,7 +68,7 @@ def found(tmp_path_factory):
     def find(*command):
         if command not in made:
             first = Optimized(tmp_path_factory.mktemp("found"))
-            done = first.run(*command)
+            done = first.run(*command, options=TRY if JOB in command else ())
             assert done.returncode == 0, done.stderr
             first.json.unlink()
             made[command] = first.folder
@@ -127,7 +127,7 @@ def test_what_does_not_hold_goes(known):
     assert done.seen["optimize"]["profile"] is None and "brim run --profile" not in done.stderr
     done = known.brim("run", "-p", known.path, "--", "true")
     assert done.returncode == 0 and "nothing is applied" in done.stderr
-    done = known.run(*SLOW)
+    done = known.run(*SLOW, options=TRY)
     assert "tried again first" not in done.stderr, "it has nothing to be tried"
     assert "[loader.workers]" in known.now()
 
@@ -153,7 +153,7 @@ def on_trial(known):
 def test_an_early_end_loses_nothing(known):
     job = on_trial(known)
     job.send_signal(2)
-    _, err = job.communicate(timeout=30)
+    _, err = job.communicate(timeout=120)
     assert job.returncode == 130
     assert "the profile stays as it is: none of its settings was tried to the end" in err
     assert known.now() == known.text
@@ -163,7 +163,7 @@ def test_an_early_end_loses_nothing(known):
 def test_a_killed_brim_loses_nothing(known):
     job = on_trial(known)
     job.kill()
-    job.communicate(timeout=30)
+    job.communicate(timeout=120)
     assert known.now() == known.text
 
 
@@ -253,6 +253,7 @@ def test_run_says_what_to_do(known):
         % known.path in line
 
 
+@pytest.mark.timed
 @pytest.mark.once
 @pytest.mark.skipif(subprocess.run([PYTHON, "-c", HAS_TORCH]).returncode != 0,
                     reason="there is no torch")

@@ -72,17 +72,16 @@ def test_stored_run(brim, state):
     run_job(brim, state, 150, 3000, 7000)
     text = brim.out("why", env=state)
     assert re.match(r"run \d{8}-\d{6}-[0-9a-f]{4}  step_job  1 rank\n", text), text
-    # 30 % on a machine of its own
-    assert re.search(r"wait (2[5-9]|3[0-5]) %, forward (6[5-9]|7[0-5]) %", text), text
+    assert "wait 30 %, forward 70 %" in text
     assert re.search(r"[0-9.]+ steps/s, [0-9.]+ samples/s", text), text
     assert "\nVERDICT  " in text  # what it is depends on what else goes on here
-    cause = r"^\d\. [a-z-]+  costs (2[5-9]|3[0-5]) % of the step, at most 1\.[345]"
+    cause = r"^\d\. [a-z-]+  costs 30 % of the step, at most 1\.4"
     assert re.search(cause, text, re.M), text
     assert max(map(len, text.splitlines()[:3])) <= 100
     told = json.loads(brim.out("why", "--json", env=state))
     assert told["schema"] == "brim.verdict.v1" and told["name"] == "step_job"
     assert told["run"] == text.split()[1] and "live" not in told
-    assert abs(told["share"]["wait"] - 0.3) < 0.06 and abs(sum(told["share"].values()) - 1) < 0.01
+    assert abs(told["share"]["wait"] - 0.3) < 0.001 and abs(sum(told["share"].values()) - 1) < 0.01
     assert any(abs(i["gain"] - 1.43) < 0.12 for i in told["items"]), told
     for name in (told["run"], told["run"][:15], "step_job", "last"):
         assert brim.out("why", name, env=state) == text
@@ -90,6 +89,7 @@ def test_stored_run(brim, state):
     assert brim.out("why", folder, env=state) == text
 
 
+@pytest.mark.timed
 def test_unmarked_run(brim, state):
     """Steps that are inferred have no stages; who the rank is comes from the processes."""
     job = "import sys, threading, os\nthreading.Timer(8, os._exit, [0]).start()\n" + HALF
@@ -163,7 +163,7 @@ def children(pid):
 
 def wait_for_steps(brim, pid, env):
     told = None
-    for _ in range(100):
+    for _ in range(1200):
         found = children(pid)
         if found:
             told = brim("why", "--json", "--live", found[0], env=env)
@@ -178,12 +178,9 @@ def test_live_under_brim_run(brim, state, tmp_path):
     run = ("run", "-q", "--interval", "100ms", "--", JOB, "6000", "3000", "7000")
     with running(brim.program, *run, env=state) as p:
         pid, told = wait_for_steps(brim, p.pid, dict(state, STATE_DIRECTORY=str(tmp_path / "x")))
-        time.sleep(1.5)
         assert told["live"]["pid"] == pid and told["live"]["observed"] == "run"
-        begin = time.monotonic()
         told = json.loads(brim.out("why", "--json", "--live", pid, env=state))
-        assert time.monotonic() - begin < 2
-        assert abs(told["share"]["wait"] - 0.3) < 0.1 and abs(told["step_seconds"] - 0.01) < 0.006
+        assert abs(told["share"]["wait"] - 0.3) < 0.01 and abs(told["step_seconds"] - 0.01) < 0.001
         assert told["live"]["still"] is False and told["live"]["seconds"] < 60
         text = brim.out("why", "--live", pid, env=state)
         assert "process %d, under brim run: the last" % pid in text and "VERDICT" in text
@@ -194,6 +191,7 @@ def test_live_under_brim_run(brim, state, tmp_path):
         assert "no step has ended for " in text, text
 
 
+@pytest.mark.timed
 def test_live_from_outside(brim, state):
     with running(sys.executable, "-c", HALF) as p:
         done = brim("why", "--json", "--live", p.pid, "--for", "8s", env=state)

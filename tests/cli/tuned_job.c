@@ -20,6 +20,8 @@
  * higher, "crash" exits with status 3 after two steps, "slow" takes twice the time, "deny" tells
  * that it was refused.
  *
+ * Its clock is its own (own_clock.h).
+ *
  * Prints the steps it made, the seconds they took, the workers in force at the end, and those with
  * which it made most of its steps. */
 #include <fcntl.h>
@@ -31,13 +33,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/parse.h"
 #include "brim/control.h"
 #include "brim/ring.h"
 #include "brim/step.h"
+
+#include "own_clock.h"
 
 enum { LAST_STEPS = 40, WORKERS_MOST = 64 };
 
@@ -50,14 +53,6 @@ struct job {
     const char *start;           /* TUNED_START */
     uint64_t made[WORKERS_MOST]; /* steps by workers */
 };
-
-static void rest(int64_t us)
-{
-    struct timespec t = { .tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000 };
-
-    if (us > 0)
-        nanosleep(&t, NULL);
-}
 
 static const struct brim_control *find_control(void)
 {
@@ -160,14 +155,14 @@ static void make_step(struct job *j)
     brim_step_begin(j->s);
     if (is(j, "save") && j->step == 20) {
         brim_stage_begin(j->s, BRIM_STAGE_CHECKPOINT);
-        rest(1000);
+        own_clock_sleep(1000);
         brim_stage_end(j->s, BRIM_STAGE_CHECKPOINT);
     }
     brim_stage_begin(j->s, BRIM_STAGE_WAIT);
-    rest((int64_t)step_us - (int64_t)compute_us);
+    own_clock_sleep((int64_t)step_us - (int64_t)compute_us);
     brim_stage_end(j->s, BRIM_STAGE_WAIT);
     brim_stage_begin(j->s, BRIM_STAGE_FORWARD);
-    rest((int64_t)compute_us);
+    own_clock_sleep((int64_t)compute_us);
     brim_stage_end(j->s, BRIM_STAGE_FORWARD);
     brim_step_samples(j->s, 8);
     if (is(j, "hurt") || is(j, "help") || is(j, "deaf"))
