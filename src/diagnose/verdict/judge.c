@@ -2,9 +2,9 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <string.h>
 
 #include "base/str.h"
+#include "diagnose/verdict/explain.h"
 #include "diagnose/verdict/judge_private.h"
 #include "rules_thresholds_ini.h"
 
@@ -89,99 +89,6 @@ struct verdict_item *judge_find(const struct judge *j, enum cause cause)
 double judge_gain(double share)
 {
     return share >= 0 && share < 1 ? 1 / (1 - share) : (double)NAN;
-}
-
-/* ---- what explains what ---- */
-
-/* The first is why the second is seen: the second is left out where both were found. */
-static const struct {
-    enum cause why, seen;
-} explained[] = {
-    { CAUSE_MEMORY_PRESSURE, CAUSE_STORAGE_BANDWIDTH },
-    { CAUSE_MEMORY_PRESSURE, CAUSE_STORAGE_LATENCY },
-    { CAUSE_MEMORY_PRESSURE, CAUSE_SMALL_FILES },
-    { CAUSE_MEMORY_PRESSURE, CAUSE_STORAGE_CONTENTION },
-    { CAUSE_MEMORY_PRESSURE, CAUSE_LOADER_WAITS },
-    { CAUSE_MEMORY_PRESSURE, CAUSE_LOADER_CPU },
-    { CAUSE_MEMORY_PRESSURE, CAUSE_FEW_WORKERS },
-    { CAUSE_CPU_QUOTA, CAUSE_CPU_NEIGHBOURS },
-    { CAUSE_CPU_QUOTA, CAUSE_LOADER_CPU },
-    { CAUSE_CPU_QUOTA, CAUSE_LOADER_WAITS },
-    { CAUSE_CPU_QUOTA, CAUSE_FEW_WORKERS },
-    { CAUSE_CPU_QUOTA, CAUSE_MANY_WORKERS },
-    { CAUSE_CPU_QUOTA, CAUSE_CPU_THREADS },
-    { CAUSE_CPU_QUOTA, CAUSE_CPU_SPINNING },
-    { CAUSE_CPU_NEIGHBOURS, CAUSE_LOADER_CPU },
-    { CAUSE_CPU_NEIGHBOURS, CAUSE_LOADER_WAITS },
-    { CAUSE_CPU_NEIGHBOURS, CAUSE_FEW_WORKERS },
-    { CAUSE_CPU_NEIGHBOURS, CAUSE_MANY_WORKERS },
-    { CAUSE_CPU_NEIGHBOURS, CAUSE_CPU_THREADS },
-    { CAUSE_CPU_NEIGHBOURS, CAUSE_CPU_SPINNING },
-    { CAUSE_CPU_BINDING, CAUSE_LOADER_CPU },
-    { CAUSE_CPU_BINDING, CAUSE_LOADER_WAITS },
-    { CAUSE_CPU_BINDING, CAUSE_FEW_WORKERS },
-    { CAUSE_CPU_BINDING, CAUSE_MANY_WORKERS },
-    { CAUSE_CPU_BINDING, CAUSE_CPU_THREADS },
-    { CAUSE_CPU_BINDING, CAUSE_CPU_SPINNING },
-    { CAUSE_CPU_BINDING, CAUSE_COMMUNICATION },
-    { CAUSE_CPU_BINDING, CAUSE_IMBALANCE },
-    { CAUSE_MANY_WORKERS, CAUSE_LOADER_CPU },
-    { CAUSE_MANY_WORKERS, CAUSE_LOADER_WAITS },
-    { CAUSE_MANY_WORKERS, CAUSE_FEW_WORKERS },
-    { CAUSE_MANY_WORKERS, CAUSE_CPU_THREADS },
-    { CAUSE_SMALL_BATCH, CAUSE_LOADER_CPU },
-    { CAUSE_SMALL_BATCH, CAUSE_FEW_WORKERS },
-    { CAUSE_CPU_SPINNING, CAUSE_GC },
-    { CAUSE_CPU_THREADS, CAUSE_BLAS },
-    { CAUSE_PYTHON_LOCK, CAUSE_CPU_THREADS },
-    { CAUSE_PYTHON_LOCK, CAUSE_LOOP },
-    { CAUSE_SLOW_RANK, CAUSE_LOOP },
-    { CAUSE_SMALL_BATCH, CAUSE_LOOP },
-    { CAUSE_NUMA, CAUSE_BLAS },
-    { CAUSE_PCIE, CAUSE_PAGEABLE_COPY },
-    { CAUSE_SLOW_RANK, CAUSE_IMBALANCE },
-    { CAUSE_SLOW_RANK, CAUSE_THERMAL },
-    { CAUSE_LOSSY_NETWORK, CAUSE_SLOW_LINK },
-    { CAUSE_LOSSY_NETWORK, CAUSE_COMMUNICATION },
-    { CAUSE_SLOW_LINK, CAUSE_COMMUNICATION },
-    { CAUSE_THERMAL, CAUSE_POWER_CAP },
-};
-
-static void leave_out(struct verdict *v, const struct verdict_item *item)
-{
-    size_t at = (size_t)(item - v->items);
-
-    memmove(&v->items[at], &v->items[at + 1], (v->count - at - 1) * sizeof(*v->items));
-    v->count--;
-}
-
-/* Others on the CPUs, and too few of these, explain a loader's waiting or communication only where
- * they cost as much as half of it; a hypervisor, where it costs as much. What calls cost explains
- * the call of the loader in a step that is short, not one that decodes for longer than all other
- * calls take. */
-static bool is_enough(const struct judge *j, const struct verdict_item *why,
-                      const struct verdict_item *seen)
-{
-    bool stolen = judge_mean(j, RUN_CPU_STEAL) >= j->l.cpu_stolen;
-
-    if (why->cause == CAUSE_SMALL_BATCH || (why->cause == CAUSE_CPU_NEIGHBOURS && stolen))
-        return why->share >= seen->share;
-    if (why->cause != CAUSE_CPU_NEIGHBOURS && why->cause != CAUSE_CPU_QUOTA &&
-        why->cause != CAUSE_CPU_BINDING)
-        return true;
-    return why->share >= seen->share / 2;
-}
-
-static void explain(struct judge *j)
-{
-    for (size_t i = 0; i < ARRAY_SIZE(explained); i++) {
-        const struct verdict_item *seen = judge_find(j, explained[i].seen);
-
-        const struct verdict_item *why = judge_find(j, explained[i].why);
-
-        if (seen && why && is_enough(j, why, seen))
-            leave_out(j->v, seen);
-    }
 }
 
 /* ---- the end ---- */
@@ -439,7 +346,8 @@ static void apply_rules(struct judge *j)
     judge_past(j);
     judge_loop(j);
     judge_python_lock(j);
-    explain(j);
+    j->v->count = judge_explain(j->v->items, j->v->count,
+                                judge_mean(j, RUN_CPU_STEAL) >= j->l.cpu_stolen);
     look_at_least(j);
     if (!is_limited(j))
         add_unknown(j);
