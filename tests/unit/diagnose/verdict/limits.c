@@ -1,0 +1,57 @@
+/* Each threshold of a verdict, just below and just above: the verdict changes between the two. A
+ * threshold without a row fails, so that one which is added is tested as well. */
+#include <math.h>
+#include <string.h>
+
+#include "diagnose/verdict/limits.h"
+#include "limits/rows.h"
+#include "tap.h"
+
+/* Both sides of a threshold are that near, but where a count or a text allows no less. */
+static const double near_enough = 1.1;
+
+static const struct limit_rows *const all[] = {
+    &limits_sure,    &limits_loader, &limits_storage, &limits_cpus,
+    &limits_devices, &limits_memory, &limits_ranks,   &limits_time,
+};
+
+static size_t count_rows(const char *name)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+        for (size_t k = 0; k < all[i]->n; k++)
+            found += all[i]->rows[k].name && strcmp(all[i]->rows[k].name, name) == 0;
+    return found;
+}
+
+static bool is_known(const char *name)
+{
+    for (size_t i = 0; judge_limits_name(i); i++)
+        if (strcmp(judge_limits_name(i), name) == 0)
+            return true;
+    return false;
+}
+
+static void test_row(const struct limit_row *row)
+{
+    const char *name = row->name ? row->name : "a constant";
+    double step = fmax(row->no, row->yes) / fmin(row->no, row->yes);
+
+    ok(!row->name || is_known(row->name), "%s is a threshold of the program", name);
+    ok(!row->holds(row->no), "%s: at %g it is not true that %s", name, row->no, row->what);
+    ok(row->holds(row->yes), "%s: at %g it is true that %s", name, row->yes, row->what);
+    ok(step <= near_enough || row->yes - row->no == 1 || row->no - row->yes == 1,
+       "%s: %g and %g are near the threshold", name, row->no, row->yes);
+}
+
+int main(void)
+{
+    for (size_t i = 0; judge_limits_name(i); i++)
+        ok(count_rows(judge_limits_name(i)) > 0, "the threshold %s has a row",
+           judge_limits_name(i));
+    for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+        for (size_t k = 0; k < all[i]->n; k++)
+            test_row(&all[i]->rows[k]);
+    return done();
+}
