@@ -583,8 +583,48 @@ static void test_one_replica(void)
     free(space);
 }
 
+/* Where nothing is lost between devices, the bounds are nearly the time itself: a search that is told
+ * the best time beforehand must still find it. */
+static void test_bounds(void)
+{
+    static const struct {
+        int gpus;
+        const char *pins;
+    } cases[] = { { 1, "" }, { 1, "schedule=any" }, { 2, "pp=2,tp=1,dp=1" } };
+    const struct search_opts best = { .best = 1 };
+    const struct plan_job job = dense_job(12, 3072, 64);
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct cluster c = make_cluster(1, cases[i].gpus, 80);
+        struct found_layout known = best_of(&job, &c, cases[i].pins, false);
+        struct space *space = calloc(1, sizeof(*space));
+        struct pins pins = { .fixed = 0 };
+        struct search_cells cells;
+        struct search s;
+
+        if (!space || pins_read(&pins, cases[i].pins, NULL) < 0)
+            abort();
+        space_init(space, &job, &c, &pins, false);
+        if (search_cells(space, &best, &cells, NULL) < 0)
+            abort();
+        search_init(&s, space, &best);
+        s.limit_s = known.time_s * (1 + 1e-12);
+        ok(cells.n > 0 && (cases[i].gpus > 1 || cells.list[0].bound_s > known.time_s / 1.05),
+           "on one GPU the lowest bound of a cell is within 5 %% of the best time");
+        for (size_t k = 0; k < cells.n && !search_done(&s, &cells.list[k]); k++)
+            search_cell(&s, &cells.list[k]);
+        ok(s.n_best == 1 && same_list(s.best, &known, 1),
+           "on %d GPUs no bound hides the best layout from a search that knows its time (%s)",
+           cases[i].gpus, cases[i].pins);
+        search_cells_done(&cells);
+        search_free(&s);
+        free(space);
+    }
+}
+
 int main(void)
 {
+    test_bounds();
     test_one_replica();
     test_rules();
     test_groups();
