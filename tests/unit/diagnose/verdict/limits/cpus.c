@@ -1,6 +1,7 @@
 /* CPUs, threads, BLAS and NUMA. */
 #include <stdio.h>
 
+#include "all.h"
 #include "rows.h"
 
 /* Threads that wait for a CPU for that share of the time in which they could run. */

@@ -1,4 +1,5 @@
 /* Copies, clocks, launches and the memory of devices. */
+#include "all.h"
 #include "rows.h"
 
 /* ---- copies ---- */

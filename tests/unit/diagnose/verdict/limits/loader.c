@@ -1,4 +1,5 @@
 /* Why data is waited for: the loader. */
+#include "all.h"
 #include "rows.h"
 
 static bool hands_over(double x)

@@ -1,4 +1,5 @@
 /* Memory of the node and of a job's cgroup. */
+#include "all.h"
 #include "rows.h"
 
 static bool is_pressed(double x)

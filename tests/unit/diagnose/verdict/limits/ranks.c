@@ -1,6 +1,7 @@
 /* Ranks against each other, and communication. */
 #include <string.h>
 
+#include "all.h"
 #include "rows.h"
 
 /* ---- communication ---- */

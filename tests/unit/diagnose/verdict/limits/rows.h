@@ -3,6 +3,7 @@
 #define BRIM_TESTS_LIMITS_H
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "run_made.h"
 
@@ -19,8 +20,8 @@ struct limit_rows {
     size_t n;
 };
 
-extern const struct limit_rows limits_sure, limits_loader, limits_storage, limits_cpus,
-    limits_devices, limits_memory, limits_ranks, limits_time;
+/* All of them, by what they are about; ended by NULL. */
+extern const struct limit_rows *const limits_all[];
 
 /* ---- runs, without noise ---- */
 
@@ -50,6 +51,9 @@ struct limits_said {
     struct verdict_item of[CAUSES]; /* by cause; texts are in 'text' only */
     char text[8192];                /* all that is said */
 };
+
+/* Where limits_judge() writes each verdict, too; NULL: nowhere. */
+extern FILE *limits_shown;
 
 /* Judge a run; it is ended. earlier may be NULL. */
 struct limits_said limits_judge(struct run *r, struct run *earlier);

@@ -98,6 +98,23 @@ struct made limits_group(void)
     return m;
 }
 
+FILE *limits_shown;
+
+static void show(const struct verdict *v)
+{
+    fprintf(limits_shown, "%s\n", v->sentence);
+    fprintf(limits_shown, "  %.3f steps/s, %.1f samples/s, step %.4f s, p90 %.4f, best %.4f\n",
+            v->steps_per_s, v->samples_per_s, v->step_s, v->step_p90_s, v->step_best_s);
+    for (size_t i = 0; i < v->count; i++) {
+        const struct verdict_item *k = &v->items[i];
+
+        fprintf(limits_shown, "  %s of rank %d: severity %d, costs %.3f, least %.3f, sure %.2f\n",
+                cause_name(k->cause), k->rank, (int)k->severity, k->share, k->least, k->confidence);
+        fprintf(limits_shown, "    %s\n    %s\n    %s\n", k->sentence, k->evidence,
+                k->action ? k->action : "-");
+    }
+}
+
 static void add_text(struct limits_said *s, const char *text)
 {
     size_t at = strlen(s->text);
@@ -112,6 +129,8 @@ struct limits_said limits_judge(struct run *r, struct run *earlier)
 
     if (judge_run(r, earlier, &v) < 0)
         abort();
+    if (limits_shown)
+        show(&v);
     add_text(&s, v.sentence);
     s.first = v.items[0];
     for (size_t i = 0; i < v.count; i++) {

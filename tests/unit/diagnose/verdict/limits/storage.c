@@ -1,6 +1,7 @@
 /* Why data is waited for: storage. */
 #include <string.h>
 
+#include "all.h"
 #include "rows.h"
 
 /* Whether any kind of storage is named. */

@@ -1,4 +1,5 @@
 /* How sure a verdict is, and what a stage may cost before it is named. */
+#include "all.h"
 #include "rows.h"
 
 enum { PARTS = 10 };

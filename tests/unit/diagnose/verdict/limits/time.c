@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "all.h"
 #include "rows.h"
 
 /* ---- now and then ---- */
