@@ -32,7 +32,7 @@ static int set_entry(void *ctx, const struct ini_entry *at, struct err *e)
         return err_nomem(e);
     rc = opt_set(r->table, r->values, at->key, value, e);
     if (rc < 0)
-        return err_context(e, -EINVAL, "%s:%d: ", at->file, at->line);
+        return err_context(e, rc, "%s:%d: ", at->file, at->line);
     return 0;
 }
 
@@ -83,7 +83,7 @@ int conf_load(struct arena *a, const char *path, const char *section, const stru
         return 0;
     if (rc < 0)
         return err_set(e, rc, "%s", why.text);
-    return ini_parse(path, str_text(&text), text.len, set_entry, &r, e);
+    return err_usage_of(ini_parse(path, str_text(&text), text.len, set_entry, &r, e));
 }
 
 char *const *conf_environment(void)

@@ -15,8 +15,8 @@ const char *conf_path(struct arena *a) CHECK_RESULT;
 const char *conf_state(struct arena *a, const char *name) CHECK_RESULT;
 
 /* Set the options of table from the section of the file at path. A file that does not exist is no
- * error; a bad key or value is, as "path:line: ...". Other sections are not looked at. Strings
- * live in a. */
+ * error; a bad key or value is ERR_USAGE, as "path:line: ...": they are options. Other sections are
+ * not looked at. Strings live in a. */
 int conf_load(struct arena *a, const char *path, const char *section, const struct opt *table,
               void *values, struct err *e) CHECK_RESULT;
 

@@ -26,20 +26,41 @@ static void PRINTF(3, 0) format(char *text, size_t size, const char *fmt, va_lis
         end_in_dots(text, size);
 }
 
-int err_set(struct err *e, int code, const char *fmt, ...)
+static void PRINTF(2, 0) set(struct err *e, const char *fmt, va_list ap)
 {
     int saved = errno;
     struct err new; /* an argument may be e->text itself */
-    va_list ap;
 
     if (!e)
-        return code;
-    va_start(ap, fmt);
+        return;
     format(new.text, sizeof(new.text), fmt, ap);
-    va_end(ap);
     *e = new;
     errno = saved;
+}
+
+int err_set(struct err *e, int code, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    set(e, fmt, ap);
+    va_end(ap);
     return code;
+}
+
+int err_usage(struct err *e, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    set(e, fmt, ap);
+    va_end(ap);
+    return ERR_USAGE;
+}
+
+int err_usage_of(int code)
+{
+    return code == -EINVAL ? ERR_USAGE : code;
 }
 
 int err_context(struct err *e, int code, const char *fmt, ...)

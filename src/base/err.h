@@ -21,4 +21,15 @@ int err_context(struct err *e, int code, const char *fmt, ...) PRINTF(3, 4);
 /* "out of memory", -ENOMEM: the one text for the one error that needs no explanation. */
 int err_nomem(struct err *e);
 
+/* The code of wrong usage, which no errno has: what was asked cannot be meant so, whatever the
+ * machine and the files are. src/cmd/main.c alone turns it into an exit status. */
+enum { ERR_USAGE = -4096 };
+
+/* err_set() with ERR_USAGE. */
+int err_usage(struct err *e, const char *fmt, ...) PRINTF(2, 3);
+
+/* The code of a function that read a word of the command line: its -EINVAL is ERR_USAGE, all else
+ * stays. */
+int err_usage_of(int code);
+
 #endif

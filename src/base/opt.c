@@ -49,19 +49,19 @@ static int unknown_option(const struct opt *table, const char *name, size_t len,
     const char *nearest = nearest_name(table, name, len);
 
     if (len == strlen(help) && !memcmp(name, help, len))
-        return err_set(e, -EINVAL, "--help takes no value: write --help alone");
+        return err_usage(e, "--help takes no value: write --help alone");
     if (nearest)
-        return err_set(e, -EINVAL, "unknown option '--%.*s' (did you mean '--%s'?)", (int)len, name,
-                       nearest);
-    return err_set(e, -EINVAL, "unknown option '--%.*s' (see --help)", (int)len, name);
+        return err_usage(e, "unknown option '--%.*s' (did you mean '--%s'?)", (int)len, name,
+                         nearest);
+    return err_usage(e, "unknown option '--%.*s' (see --help)", (int)len, name);
 }
 
 /* -json is most likely --json with a dash missing. */
 static int unknown_letter(const struct opt *table, const char *letters, char letter, struct err *e)
 {
     if (find_name(table, letters, strlen(letters)))
-        return err_set(e, -EINVAL, "unknown option '-%s' (did you mean '--%s'?)", letters, letters);
-    return err_set(e, -EINVAL, "unknown option '-%c' (see --help)", letter);
+        return err_usage(e, "unknown option '-%s' (did you mean '--%s'?)", letters, letters);
+    return err_usage(e, "unknown option '-%c' (see --help)", letter);
 }
 
 static int missing_value(const struct opt *o, struct err *e)
@@ -74,7 +74,7 @@ static int missing_value(const struct opt *o, struct err *e)
         example = "10s";
     else if (o->kind == OPT_CHOICE)
         example = o->choices[0];
-    return err_set(e, -EINVAL, "--%s needs a value, such as --%s=%s", o->name, o->name, example);
+    return err_usage(e, "--%s needs a value, such as --%s=%s", o->name, o->name, example);
 }
 
 static void *value_at(const struct opt *o, void *values)
@@ -118,8 +118,8 @@ static int not_a_choice(const struct opt *o, const char *dashes, const char *tex
 
     for (size_t i = 0; o->choices[i]; i++)
         str_addf(&choices, "%s%s", i > 0 ? ", " : "", o->choices[i]);
-    return err_set(e, -EINVAL, "%s%s: '%s' is not one of %s", dashes, o->name, text,
-                   str_error(&choices) ? "its choices (see --help)" : str_text(&choices));
+    return err_usage(e, "%s%s: '%s' is not one of %s", dashes, o->name, text,
+                     str_error(&choices) ? "its choices (see --help)" : str_text(&choices));
 }
 
 static int add_to_list(struct opt_list *list, const char *text)
@@ -165,12 +165,11 @@ static int store(const struct opt *o, void *values, const char *text, const char
         break;
     }
     if (rc == -E2BIG)
-        return err_set(e, -EINVAL, "%s%s is given more than %d times", dashes, o->name,
-                       OPT_LIST_MAX);
+        return err_usage(e, "%s%s is given more than %d times", dashes, o->name, OPT_LIST_MAX);
     if (rc == -ERANGE)
-        return err_set(e, -EINVAL, "%s%s: '%s' is too large", dashes, o->name, text);
+        return err_usage(e, "%s%s: '%s' is too large", dashes, o->name, text);
     if (rc < 0)
-        return err_set(e, -EINVAL, "%s%s: '%s' is not %s", dashes, o->name, text, wanted);
+        return err_usage(e, "%s%s: '%s' is not %s", dashes, o->name, text, wanted);
     return 0;
 }
 
@@ -207,7 +206,7 @@ static int parse_long(const struct opt *table, void *values, const char *word, c
     if (o->kind != OPT_FLAG)
         return store_value(o, values, own, next, e);
     if (own)
-        return err_set(e, -EINVAL, "--%s takes no value: write --%s alone", o->name, o->name);
+        return err_usage(e, "--%s takes no value: write --%s alone", o->name, o->name);
     set_flag(o, values);
     return 1;
 }
@@ -302,6 +301,6 @@ int opt_set(const struct opt *table, void *values, const char *name, const char 
         return store(o, values, text, "", e);
     nearest = nearest_name(table, name, len);
     if (nearest)
-        return err_set(e, -ENOENT, "unknown key '%s' (did you mean '%s'?)", name, nearest);
-    return err_set(e, -ENOENT, "unknown key '%s' (keys are the long options of --help)", name);
+        return err_usage(e, "unknown key '%s' (did you mean '%s'?)", name, nearest);
+    return err_usage(e, "unknown key '%s' (keys are the long options of --help)", name);
 }

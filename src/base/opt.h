@@ -47,7 +47,7 @@ struct opt {
 /* Read options from argv[1..] (NULL-terminated, as main() gets it) into *values, which holds the
  * defaults: -j, -jv (two flags), -oDIR, -o DIR, --json, --from=DIR, --from DIR. Options and
  * operands may be mixed; "--" ends the options, "-" is an operand. Operands are moved to the end of
- * argv in their order; returns the index of the first one (argc when there is none), or -EINVAL
+ * argv in their order; returns the index of the first one (argc when there is none), or ERR_USAGE
  * with a sentence that names the option and, for an unknown one, the nearest known. */
 int opt_parse(int argc, char **argv, const struct opt *table, void *values, struct err *e)
     CHECK_RESULT;
@@ -57,9 +57,9 @@ int opt_parse(int argc, char **argv, const struct opt *table, void *values, stru
 int opt_parse_front(int argc, char **argv, const struct opt *table, void *values, struct err *e)
     CHECK_RESULT;
 
-/* Set one option by its long name, as a configuration file does. text is borrowed. -ENOENT when
- * there is no such option (the sentence proposes the nearest), -EINVAL when text does not suit it.
- * Flags take yes/no, true/false, on/off, 1/0. */
+/* Set one option by its long name, as a configuration file does. text is borrowed. ERR_USAGE with a
+ * sentence when there is no such option (it proposes the nearest), or text does not suit it. Flags
+ * take yes/no, true/false, on/off, 1/0. */
 int opt_set(const struct opt *table, void *values, const char *name, const char *text,
             struct err *e) CHECK_RESULT;
 

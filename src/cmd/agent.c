@@ -74,9 +74,9 @@ static int run(const struct app *app, const void *values, char **operands, struc
     if (rc != 0)
         return rc;
     if (o->json && !o->once)
-        return err_set(e, EXIT_USAGE, "--json is for --once");
+        return err_usage(e, "--json is for --once");
     if (o->json && o->compat)
-        return err_set(e, EXIT_USAGE, "--compat has no JSON");
+        return err_usage(e, "--compat has no JSON");
     return o->once ? print_once(app, o, e) : agent_options_run(app, o, ready, NULL, e);
 }
 

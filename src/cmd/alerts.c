@@ -1,5 +1,4 @@
 /* brim alerts: the rules by which the agent raises alerts, also as rules of Prometheus. */
-#include <errno.h>
 #include <string.h>
 
 #include "alerts_ini.h"
@@ -208,10 +207,9 @@ static int run(const struct app *app, const void *values, char **operands, struc
     (void)app;
     (void)operands;
     if (o->json + o->prometheus + o->check + o->signals > 1)
-        return err_set(e, EXIT_USAGE,
-                       "--json, --prometheus, --check and --signals: give one of them");
+        return err_usage(e, "--json, --prometheus, --check and --signals: give one of them");
     if (o->file && !*o->file)
-        return err_set(e, EXIT_USAGE, "an empty name was given where a path is needed");
+        return err_usage(e, "an empty name was given where a path is needed");
     if (o->file)
         rc = file_read(o->file, &text, e);
     if (rc == 0)

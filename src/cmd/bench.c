@@ -87,14 +87,13 @@ static int run(const struct app *app, const void *values, char **operands, struc
     const struct bench_opts *o = values;
 
     if (!operands[0])
-        return err_set(e, EXIT_USAGE, "say what to measure: brim bench compute");
+        return err_usage(e, "say what to measure: brim bench compute");
     if (strcmp(operands[0], "compute") != 0)
-        return err_set(e, EXIT_USAGE, "does not know '%.100s': compute is what can be measured",
-                       operands[0]);
+        return err_usage(e, "does not know '%.100s': compute is what can be measured", operands[0]);
     if ((o->blas && !*o->blas) || (o->cublas && !*o->cublas))
-        return err_set(e, EXIT_USAGE, "an empty name was given where a path is needed");
+        return err_usage(e, "an empty name was given where a path is needed");
     if (o->window_ns < WINDOW_MIN_NS || o->window_ns > WINDOW_MAX_NS)
-        return err_set(e, EXIT_USAGE, "--seconds must be from 10ms to 60");
+        return err_usage(e, "--seconds must be from 10ms to 60");
     return compute(app, o, e);
 }
 

@@ -1,4 +1,3 @@
-#include <errno.h>
 
 #include "cmd/common/cmd.h"
 
@@ -12,8 +11,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
     (void)app;
     (void)values;
     if (operands[0] && !c) {
-        err_set(e, -EINVAL, "no command '%.100s' ('brim help' lists them)", operands[0]);
-        return EXIT_USAGE;
+        return cmd_unknown(operands[0], e);
     }
     if (c)
         cmd_help(c, &out);

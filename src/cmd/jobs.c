@@ -219,7 +219,7 @@ static int show(const struct app *app, const struct jobs_opts *o, const char *fo
     int rc = queue_client_jobs(folder, label, since_ms, &answer, e);
 
     if (rc < 0)
-        return rc == -EINVAL ? EXIT_USAGE : rc;
+        return rc;
     if (o->json) {
         str_add(&out, wire_get(&answer, "text") ? wire_get(&answer, "text") : "");
         return cmd_print(&out, NULL, e);
@@ -243,6 +243,8 @@ static int run(const struct app *app, const void *values, char **operands, struc
 
     if (!folder)
         return err_nomem(e);
+    if (operands[0] && queue_client_label(operands[0], e) < 0)
+        return ERR_USAGE;
     if (queue_is_there(folder))
         return show(app, o, folder, operands[0], e);
     if (operands[0])

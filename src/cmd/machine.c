@@ -1,5 +1,4 @@
 /* brim machine: what hardware is here, how it is wired, and what is wired badly. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,26 +48,25 @@ static const struct opt opts[] = {
 
 static const struct machine_opts defaults = { .timeout_ns = 10LL * 1000 * 1000 * 1000 };
 
-/* Options that exclude each other: EXIT_USAGE with a sentence, or 0. */
+/* Options that exclude each other: ERR_USAGE with a sentence, or 0. */
 static int check_options(const struct machine_opts *o, struct err *e)
 {
     int views = o->matrix + o->audit + o->nccl_xml + (o->svg != NULL);
 
     if (views > 1)
-        return err_set(e, EXIT_USAGE,
-                       "--matrix, --audit, --svg and --nccl-xml are different "
-                       "views: give one of them");
+        return err_usage(e, "--matrix, --audit, --svg and --nccl-xml are different "
+                            "views: give one of them");
     if (o->record && o->from)
-        return err_set(e, EXIT_USAGE, "--record records this machine; it cannot go with --from");
+        return err_usage(e, "--record records this machine; it cannot go with --from");
     if (o->json && (o->svg || o->nccl_xml))
-        return err_set(e, EXIT_USAGE, "--json does not go with --svg or --nccl-xml");
+        return err_usage(e, "--json does not go with --svg or --nccl-xml");
     if ((o->fail_on || o->against || o->all) && !o->audit)
-        return err_set(e, EXIT_USAGE, "--fail-on, --against and --all are for --audit");
+        return err_usage(e, "--fail-on, --against and --all are for --audit");
     if ((o->from && !*o->from) || (o->record && !*o->record) || (o->svg && !*o->svg) ||
         (o->against && !*o->against))
-        return err_set(e, EXIT_USAGE, "an empty name was given where a path is needed");
+        return err_usage(e, "an empty name was given where a path is needed");
     if (o->timeout_ns <= 0)
-        return err_set(e, EXIT_USAGE, "--timeout must be more than 0");
+        return err_usage(e, "--timeout must be more than 0");
     return 0;
 }
 
@@ -174,8 +172,8 @@ static int run(const struct app *app, const void *values, char **operands, struc
     if (rc)
         return rc;
     rc = catalogue_load(&c, data_devices_csv, data_devices_csv_len, e);
-    if (rc == 0 && o->fake && probe_fake_check(&c, o->fake, e) < 0)
-        return EXIT_USAGE;
+    if (rc == 0 && o->fake)
+        rc = err_usage_of(probe_fake_check(&c, o->fake, e));
     if (rc == 0)
         rc = load(o, &p, &m, e);
     if (rc < 0)

@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,11 +7,8 @@
 #include "cmd/common/cmd.h"
 #include "cmd/common/terminal_text.h"
 
-static const char *name_at(const void *ctx, size_t i)
-{
-    (void)ctx;
-    return cmd_at(i)->name;
-}
+/* What a shell learns of wrong usage; the rest of the codes are in cmd.h. */
+enum { EXIT_USAGE = 2 };
 
 /* Print one line about a failure. */
 static void complain(const char *command, const char *text)
@@ -23,20 +19,14 @@ static void complain(const char *command, const char *text)
     say(who, text);
 }
 
-static int unknown_command(const char *name)
+/* How a command ended: say why if it failed, and make its code an exit status. */
+static int finish(const char *command, int rc, const struct err *e)
 {
-    const char *near;
-    char text[256];
-    size_t n = 0;
-
-    while (cmd_at(n))
-        n++;
-    near = opt_nearest(name, n, name_at, NULL);
-    snprintf(text, sizeof(text), "no command '%.100s' (%s%s%s)", name,
-             near ? "did you mean '" : "'brim help' lists them", near ? near : "",
-             near ? "'?" : "");
-    complain(NULL, text);
-    return EXIT_USAGE;
+    if (*e->text)
+        complain(command, e->text);
+    else if (rc < 0)
+        complain(command, rc == ERR_USAGE ? "wrong usage (see --help)" : strerror(-rc));
+    return rc == ERR_USAGE ? EXIT_USAGE : rc < 0 ? EXIT_FAILED : rc;
 }
 
 static bool wants_help(const struct cmd *c, int argc, char **argv)
@@ -64,15 +54,14 @@ static int run(const struct app *app, const struct cmd *c, int argc, char **argv
         memcpy(values, c->defaults, c->size);
     rc = conf_load(&a, path, c->name, c->opts, values, e);
     if (rc < 0)
-        return rc == -EINVAL || rc == -ENOENT ? EXIT_USAGE : rc;
+        return rc;
     first = c->runs_program ? opt_parse_front(argc, argv, c->opts, values, e)
                             : opt_parse(argc, argv, c->opts, values, e);
     if (first < 0)
-        return EXIT_USAGE;
-    if (argc - first > c->max_operands) {
-        err_set(e, -EINVAL, "does not know what to do with '%s'", argv[first + c->max_operands]);
-        return EXIT_USAGE;
-    }
+        return first;
+    if (argc - first > c->max_operands)
+        return err_usage(e, "does not know what to do with '%s' (see brim %s --help)",
+                         argv[first + c->max_operands], c->name);
     return c->run(app, values, argv + first, e);
 }
 
@@ -114,16 +103,12 @@ int main(int argc, char **argv)
     else
         c = cmd_find(!strcmp(argv[1], "--version") ? "version" : argv[1]);
     if (!c)
-        return unknown_command(argv[1]);
+        return finish(NULL, cmd_unknown(argv[1], &e), &e);
     if (wants_help(c, argc - 1, argv + 1)) {
         cmd_help(c, &out);
         rc = cmd_print(&out, NULL, &e);
     } else {
         rc = run(&app, c, argc - 1, argv + 1, &e);
     }
-    if (*e.text)
-        complain(c->name, e.text);
-    else if (rc < 0)
-        complain(c->name, strerror(-rc));
-    return rc < 0 ? EXIT_FAILED : rc;
+    return finish(c->name, rc, &e);
 }

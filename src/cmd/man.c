@@ -1,5 +1,4 @@
 /* The manual page and the shell completions, from the same tables that parse the command line. */
-#include <errno.h>
 #include <string.h>
 
 #include "cmd/common/cmd.h"
@@ -109,8 +108,7 @@ static int run_completion(const struct app *app, const void *values, char **oper
             shells[i].write(&out);
             return cmd_print(&out, NULL, e);
         }
-    err_set(e, -EINVAL, "needs the name of a shell: bash, zsh or fish");
-    return EXIT_USAGE;
+    return err_usage(e, "needs the name of a shell: bash, zsh or fish");
 }
 
 const struct cmd cmd_man = {

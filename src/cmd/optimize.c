@@ -1,5 +1,4 @@
 /* brim optimize: a job under observation, made faster while it runs. */
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -56,8 +55,9 @@ static int load(struct arena *a, struct optimize_beginning *b, struct knobs *kno
     int rc = load_knobs(knobs, x->o->knobs, e);
 
     for (size_t i = 0; i < x->o->named.n && rc == 0; i++)
-        if (propose_check(knobs, x->o->named.items[i], e) < 0)
-            return EXIT_USAGE;
+        rc = err_usage_of(propose_check(knobs, x->o->named.items[i], e));
+    if (rc == ERR_USAGE)
+        return err_context(e, rc, "--try: ");
     if (rc == 0)
         rc = job_key_here(a, b->job.argv, b->job.env, &x->key, e);
     if (rc == 0)

@@ -1,7 +1,6 @@
 /* brim plan: predicts what training takes. */
 #include "cmd/plan/plan.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -100,16 +99,14 @@ int plan_known_load(const struct plan_opts *o, struct plan_known *ret, struct er
 static int run(const struct app *app, const void *values, char **operands, struct err *e)
 {
     if (!operands[0]) {
-        err_set(e, -EINVAL, "say what to do: brim plan train MODEL, brim plan memory MODEL, ...");
-        return EXIT_USAGE;
+        return err_usage(e, "say what to do: brim plan train MODEL, brim plan memory MODEL, ...");
     }
     for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
         if (!strcmp(commands[i]->name, operands[0]))
             return commands[i]->run(app, values, operands + 1, e);
-    err_set(e, -EINVAL,
-            "'%.40s' is nothing that brim plan does: train, memory, checkpoint, emit, eval",
-            operands[0]);
-    return EXIT_USAGE;
+    return err_usage(
+        e, "'%.40s' is nothing that brim plan does: train, memory, checkpoint, emit, eval",
+        operands[0]);
 }
 
 const struct cmd cmd_plan = {

@@ -140,10 +140,10 @@ static int remove_one(const struct profiles *s, const char *which, struct err *e
     int rc;
 
     if (strchr(which, '/') || !*which)
-        return err_set(e, EXIT_USAGE, "'%.100s' is no profile's name ('brim profile list')", which);
+        return err_usage(e, "'%.100s' is no profile's name ('brim profile list')", which);
     rc = profiles_find(s->folder, which, NULL, &path, e);
     if (rc == 0 && !strchr(str_text(&path), '/'))
-        rc = err_set(e, EXIT_USAGE, "'%.100s' is a file here: rm removes it", which);
+        rc = err_usage(e, "'%.100s' is a file here: rm removes it", which);
     if (rc == 0 && unlink(str_text(&path)) < 0)
         rc = err_set(e, -errno, "%s: %s", str_text(&path), strerror(errno));
     return rc;
@@ -164,8 +164,8 @@ static int unknown(const char *word, struct err *e)
     const char *near = opt_nearest(word, ARRAY_SIZE(words), word_at, NULL);
 
     if (near)
-        return err_set(e, EXIT_USAGE, "does not know '%.100s' (did you mean %s?)", word, near);
-    return err_set(e, EXIT_USAGE, "does not know '%.100s': list, show, export or remove", word);
+        return err_usage(e, "does not know '%.100s' (did you mean %s?)", word, near);
+    return err_usage(e, "does not know '%.100s': list, show, export or remove", word);
 }
 
 static int check(const struct profile_opts *o, const char *word, char **operands, struct err *e)
@@ -174,16 +174,19 @@ static int check(const struct profile_opts *o, const char *word, char **operands
     int forms = o->env + o->slurm + o->torchrun;
 
     if ((o->output && !*o->output) || (o->knobs && !*o->knobs))
-        return err_set(e, EXIT_USAGE, "an empty name was given where a path is needed");
+        return err_usage(e, "an empty name was given where a path is needed");
     if ((forms || o->output) && !exports)
-        return err_set(e, EXIT_USAGE, "--env, --slurm, --torchrun and --output are for export");
+        return err_usage(e, "--env, --slurm, --torchrun and --output are for export");
     if (exports && forms != 1)
-        return err_set(e, EXIT_USAGE, "export takes one of --env, --slurm and --torchrun");
+        return err_usage(e, "export takes one of --env, --slurm and --torchrun");
     if (o->json && !is_list && strcmp(word, "show") != 0)
-        return err_set(e, EXIT_USAGE, "--json is for list and show");
-    if (is_list ? operands[0] != NULL : !operands[0] || operands[1])
-        return err_set(e, EXIT_USAGE, is_list ? "list takes no name" : "%s takes one profile",
-                       word);
+        return err_usage(e, "--json is for list and show");
+    if (is_list && operands[0])
+        return err_usage(e, "list takes no name, not '%.100s'", operands[0]);
+    if (!is_list && !operands[0])
+        return err_usage(e, "%s takes one profile", word);
+    if (!is_list && operands[1])
+        return err_usage(e, "%s takes one profile, not '%.100s' too", word, operands[1]);
     return 0;
 }
 

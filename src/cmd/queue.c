@@ -64,8 +64,8 @@ static int load_policy(struct policy *p, const char *name, struct err *e)
     if (!strpbrk(name, "./")) {
         rc = policy_named(p, name, e);
         if (rc == -ENOENT)
-            err_context(e, rc, "%s: ", name);
-        return rc < 0 ? rc : queue_policy_check(p, &from, e);
+            return err_context(e, ERR_USAGE, "--policy %s: ", name);
+        return rc < 0 ? rc : err_usage_of(queue_policy_check(p, &from, e));
     }
     rc = file_read(name, &text, e);
     if (rc == 0)
@@ -78,7 +78,7 @@ static int load_policy(struct policy *p, const char *name, struct err *e)
 static int check(const struct queue_opts *o, struct err *e)
 {
     if (o->interval_ns < INTERVAL_MIN_NS || o->interval_ns > INTERVAL_MAX_NS)
-        return err_set(e, -EINVAL, "--interval must be from 100ms to 1m");
+        return err_usage(e, "--interval must be from 100ms to 1m");
     if (o->play && access(o->play, R_OK) < 0)
         return err_set(e, -errno, "--play %s: %s", o->play, strerror(errno));
     return 0;
@@ -91,8 +91,8 @@ static int load_node(struct node **ret, struct catalogue *c, const struct queue_
     struct probe p = { .catalogue = c, .fake = o->fake, .patience_ns = 10 * second_ns };
     int rc = catalogue_load(c, data_devices_csv, data_devices_csv_len, e);
 
-    if (rc == 0 && o->fake && probe_fake_check(c, o->fake, e) < 0)
-        return -EINVAL;
+    if (rc == 0 && o->fake)
+        rc = err_usage_of(probe_fake_check(c, o->fake, e));
     if (rc == 0)
         rc = recording_live(&p, ret, e);
     for (size_t i = 0; i < MIN(p.n_troubles, (size_t)TROUBLES_MAX); i++)
@@ -129,7 +129,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
     if (rc == 0)
         rc = load_policy(&policy, o->policy, e);
     if (rc < 0)
-        return rc == -ENOENT || rc == -EINVAL ? EXIT_USAGE : rc;
+        return rc;
     rc = load_node(&node, &catalogue, o, e);
     if (rc < 0)
         return rc;

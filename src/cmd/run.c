@@ -76,12 +76,12 @@ static int report(const struct run_opts *o, const struct observed *seen, struct 
 static int check(const struct run_opts *o, char **argv, struct err *e)
 {
     if (!argv[0] || !*argv[0])
-        return err_set(e, EXIT_USAGE, "a command is needed: brim run -- COMMAND...");
+        return err_usage(e, "a command is needed: brim run -- COMMAND...");
     if (o->interval_ns < INTERVAL_MIN_NS || o->interval_ns > INTERVAL_MAX_NS)
-        return err_set(e, EXIT_USAGE, "--interval must be from 100ms to 10m");
+        return err_usage(e, "--interval must be from 100ms to 10m");
     if ((o->fake && !*o->fake) || (o->json && !*o->json) || (o->knobs && !*o->knobs) ||
         (o->profile && !*o->profile))
-        return err_set(e, EXIT_USAGE, "an empty name was given where a path is needed");
+        return err_usage(e, "an empty name was given where a path is needed");
     return 0;
 }
 
@@ -151,9 +151,8 @@ static int take_profile(struct arena *a, const struct run_opts *o, struct job_ta
                                              .anyway = o->profile_anyway,
                                              .say = tell_first,
                                              .arg = talk };
-    int rc = o->profile ? run_profile(a, &about, &to->job, &to->profile, e) : 0;
 
-    return rc < 0 && rc != -ENOMEM ? EXIT_USAGE : rc;
+    return o->profile ? run_profile(a, &about, &to->job, &to->profile, e) : 0;
 }
 
 /* What observe() gave: a report, or the job without being observed. */

@@ -86,12 +86,14 @@ static int list_one(const struct runs *r, const char *id, struct json *j, struct
     return rc;
 }
 
-static int list(const struct runs *r, struct err *e)
+static int list(const struct runs *r, char **operands, struct err *e)
 {
     CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX);
     struct json j = JSON_INIT(&out);
     int rc = 0;
 
+    if (operands[0] && operands[1])
+        return err_usage(e, "list takes no run, not '%.100s'", operands[1]);
     if (r->o->json) {
         json_object(&j, NULL);
         json_int(&j, "schema", 1);
@@ -131,8 +133,10 @@ static int diff(const struct runs *r, char **operands, struct err *e)
     CLEANUP(run_done) struct run a = { .id = NULL }, b = { .id = NULL };
     int rc;
 
-    if (!operands[0] || !operands[1] || operands[2])
-        return err_set(e, EXIT_USAGE, "diff compares two runs: brim runs diff A B");
+    if (!operands[0] || !operands[1])
+        return err_usage(e, "diff compares two runs: brim runs diff A B");
+    if (operands[2])
+        return err_usage(e, "diff compares two runs, not '%.100s' too", operands[2]);
     rc = load(r, operands[0], &a, e);
     if (rc == 0)
         rc = load(r, operands[1], &b, e);
@@ -147,7 +151,7 @@ static int remove_one(const struct runs *r, const char *which, struct err *e)
     CLEANUP(str_done) struct str folder = STR_INIT(PATH_LEN);
     CLEANUP(run_done) struct run run = { .id = NULL };
     int rc = strchr(which, '/') || !*which
-                 ? err_set(e, EXIT_USAGE, "'%s' is no run's id ('brim runs' lists them)", which)
+                 ? err_usage(e, "'%s' is no run's id ('brim runs' lists them)", which)
                  : runs_find(r->folder, which, &folder, e);
 
     if (rc != 0)
@@ -183,7 +187,7 @@ static int rm(const struct runs *r, char **operands, struct err *e)
     if (r->o->older_ns > 0 && !operands[0])
         return remove_older(r, e);
     if (!operands[0] || r->o->older_ns > 0)
-        return err_set(e, EXIT_USAGE, "say which: brim runs rm ID..., or brim runs rm --older 30d");
+        return err_usage(e, "say which: brim runs rm ID..., or brim runs rm --older 30d");
     for (size_t i = 0; operands[i] && rc == 0; i++)
         rc = remove_one(r, operands[i], e);
     return rc;
@@ -201,13 +205,13 @@ static int run(const struct app *app, const void *values, char **operands, struc
         return err_nomem(e);
     rc = runs_list(r.folder, &r.list, e);
     if (rc == 0 && (!operands[0] || !strcmp(operands[0], "list")))
-        rc = list(&r, e);
+        rc = list(&r, operands, e);
     else if (rc == 0 && !strcmp(operands[0], "diff"))
         rc = diff(&r, operands + 1, e);
     else if (rc == 0 && !strcmp(operands[0], "rm"))
         rc = rm(&r, operands + 1, e);
     else if (rc == 0)
-        rc = err_set(e, EXIT_USAGE, "does not know '%s': list, diff or rm", operands[0]);
+        rc = err_usage(e, "does not know '%s': list, diff or rm", operands[0]);
     str_done(&r.list);
     return rc;
 }

@@ -140,21 +140,24 @@ static int load_pool(struct session *s, const char *nodes, struct err *e)
 {
     int rc;
 
-    if (!strpbrk(nodes, "./") || (strchr(nodes, 'x') && nodes[0] >= '0' && nodes[0] <= '9'))
-        return pool_parse(&s->pool, nodes, e);
+    if (!strpbrk(nodes, "./") || (strchr(nodes, 'x') && nodes[0] >= '0' && nodes[0] <= '9')) {
+        rc = err_usage_of(pool_parse(&s->pool, nodes, e));
+        return rc == ERR_USAGE ? err_context(e, rc, "--nodes %.60s: ", nodes) : rc;
+    }
     rc = file_read(nodes, &s->text, e);
     if (rc < 0)
         return rc;
     return trace_read_nodes(&s->pool, nodes, str_text(&s->text), s->text.len, e);
 }
 
-static int load_policy(struct session *s, const char *name, struct err *e)
+/* One that an option has named: by its name, or by the path of its file. */
+static int load_policy(struct session *s, const char *option, const char *name, struct err *e)
 {
     struct policy *p;
     int rc;
 
     if (s->n_runs == RUNS)
-        return err_set(e, -EINVAL, "more than %d policies", RUNS);
+        return err_usage(e, "--compare: more than %d policies", RUNS - 1);
     p = &s->runs[s->n_runs].policy;
     if (strpbrk(name, "./")) {
         rc = file_read(name, &s->text, e);
@@ -163,7 +166,7 @@ static int load_policy(struct session *s, const char *name, struct err *e)
     } else {
         rc = policy_named(p, name, e);
         if (rc == -ENOENT)
-            rc = err_context(e, rc, "%s: ", name);
+            rc = err_context(e, ERR_USAGE, "--%s %s: ", option, name);
     }
     if (rc == 0)
         s->n_runs++;
@@ -174,13 +177,13 @@ static int load_policies(struct session *s, const struct sim_opts *o, struct err
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     char *rest = arena_strdup(&a, o->compare ? o->compare : ""), *name;
-    int rc = load_policy(s, o->policy, e);
+    int rc = load_policy(s, "policy", o->policy, e);
 
     if (!rest)
         return err_nomem(e);
     while (rc == 0 && (name = strsep(&rest, ",")))
         if (*name)
-            rc = load_policy(s, name, e);
+            rc = load_policy(s, "compare", name, e);
     return rc;
 }
 
@@ -202,9 +205,9 @@ static int add_activity(struct session *s, const struct sim_opts *o, struct err 
     int64_t stretch_ms = o->idle_stretch_ns / MS;
 
     if (!a)
-        return err_set(e, -EINVAL, "--activity is philly, seren or kalos, not %s", o->activity);
+        return err_usage(e, "--activity is philly, seren or kalos, not %s", o->activity);
     if (stretch_ms < (int64_t)STRETCH_MIN_S * 1000)
-        return err_set(e, -EINVAL, "--idle-stretch is a minute at least");
+        return err_usage(e, "--idle-stretch is a minute at least");
     return activity_draw(&s->work, a, stretch_ms, o->seed, e);
 }
 
@@ -256,7 +259,7 @@ static int find_needs(struct session *s, const struct sim_opts *o, struct err *e
                                 .work = &s->work,
                                 .outages = s->failing.any ? &s->failing.options : NULL,
                                 .threads = count_cores() };
-    int rc = capacity_target_read(&ask.target, o->target, e);
+    int rc = err_usage_of(capacity_target_read(&ask.target, o->target, e));
 
     return rc < 0 ? rc : sim_what_needs(&s->needs, &s->arena, &ask, o->with, &s->rates, e);
 }
@@ -269,8 +272,8 @@ static int check_from(const struct session *s, const struct sim_opts *o, struct 
 
     if (o->from_ns == 0 || o->from_ns / MS < last_ms)
         return 0;
-    return err_set(e, -EINVAL, "--from: the last job is submitted %.4g h after the first",
-                   (double)last_ms / 3600e3);
+    return err_usage(e, "--from: the last job is submitted %.4g h after the first",
+                     (double)last_ms / 3600e3);
 }
 
 static int simulate(struct session *s, const struct sim_opts *o, struct err *e)
@@ -287,7 +290,7 @@ static int simulate(struct session *s, const struct sim_opts *o, struct err *e)
     if (rc == 0)
         rc = simulate_on(s, &s->pool, s->runs, &options, e);
     if (rc == 0 && o->what_if)
-        rc = sim_what_pool(&s->then, &s->pool, o->what_if, e);
+        rc = err_usage_of(sim_what_pool(&s->then, &s->pool, o->what_if, e));
     if (rc == 0 && o->what_if)
         rc = simulate_on(s, &s->then, s->then_runs, &quiet, e);
     if (rc == 0 && o->target)
@@ -308,8 +311,7 @@ static int pack(struct session *s, const struct sim_opts *o, struct err *e)
     const struct fill_test_options options = { (double)o->load / 100, o->seed, (int)o->rounds };
 
     if (o->load == 0 || o->load > PACK_LOAD || o->rounds == 0 || o->rounds > PACK_ROUNDS)
-        return err_set(e, -EINVAL, "--load is 1 to %d per cent, --rounds 1 to %d", PACK_LOAD,
-                       PACK_ROUNDS);
+        return err_usage(e, "--load is 1 to %d per cent, --rounds 1 to %d", PACK_LOAD, PACK_ROUNDS);
     for (size_t i = 0; i < s->n_runs; i++) {
         struct sim_run *r = &s->runs[i];
         int rc = fill_test_run(&r->pack, &r->policy, &s->pool, &s->work, &options, e);
@@ -337,8 +339,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
         return cmd_print(&s->out, NULL, e);
     }
     if (!operands[0]) {
-        err_set(e, -EINVAL, "say which trace: brim sim TRACE, or - for standard input");
-        return EXIT_USAGE;
+        return err_usage(e, "say which trace: brim sim TRACE, or - for standard input");
     }
     rc = load_pool(s, o->nodes, e);
     if (rc == 0)

@@ -82,7 +82,7 @@ static int any_task(void *arg, int32_t task)
     return 0;
 }
 
-/* What can be found wrong here. EXIT_USAGE with a sentence, or 0. */
+/* What can be found wrong here. ERR_USAGE with a sentence, or 0. */
 static int check(const struct submit_opts *o, char **operands, int64_t *priority, struct err *e)
 {
     enum queue_after_kind kind = AFTER_NONE;
@@ -92,27 +92,26 @@ static int check(const struct submit_opts *o, char **operands, int64_t *priority
     int rc;
 
     if (!operands[0])
-        return err_set(e, EXIT_USAGE, "say which command: brim submit COMMAND ARGUMENT...");
+        return err_usage(e, "say which command: brim submit COMMAND ARGUMENT...");
     *priority = 0;
     if (o->priority && parse_i64(o->priority, priority) < 0)
-        return err_set(e, EXIT_USAGE, "--priority %s: a number from -100 to 100", o->priority);
+        return err_usage(e, "--priority %s: a number from -100 to 100", o->priority);
     if (queue_signal(o->signal, e) < 0)
-        return EXIT_USAGE;
+        return ERR_USAGE;
     if (o->array && queue_array(o->array, &width, any_task, NULL, e) < 0)
-        return EXIT_USAGE;
+        return ERR_USAGE;
     while ((rc = queue_after_next(&after, &kind, &id, e)) > 0)
         ;
     if (rc < 0)
-        return EXIT_USAGE;
+        return ERR_USAGE;
     if (o->watch && o->no_watch)
-        return err_set(e, EXIT_USAGE, "--watch and --no-watch exclude each other");
+        return err_usage(e, "--watch and --no-watch exclude each other");
     if (o->warn_ns > 0 && o->warn_ns >= o->limit_ns)
-        return err_set(e, EXIT_USAGE,
-                       "--warn is a time before the limit: it needs a longer --limit");
+        return err_usage(e, "--warn is a time before the limit: it needs a longer --limit");
     if (o->deadline_ns >= 0 && o->deadline_ns < MS)
-        return err_set(e, EXIT_USAGE, "--deadline: a time from now, such as 2h");
+        return err_usage(e, "--deadline: a time from now, such as 2h");
     if (o->devices > INT32_MAX || o->cpus > INT32_MAX)
-        return err_set(e, EXIT_USAGE, "asks for more than any machine has");
+        return err_usage(e, "asks for more than any machine has");
     return 0;
 }
 

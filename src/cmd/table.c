@@ -36,6 +36,21 @@ const struct cmd *cmd_find(const char *name)
     return NULL;
 }
 
+static const char *name_at(const void *ctx, size_t i)
+{
+    (void)ctx;
+    return cmds[i]->name;
+}
+
+int cmd_unknown(const char *name, struct err *e)
+{
+    const char *near = opt_nearest(name, ARRAY_SIZE(cmds), name_at, NULL);
+
+    return err_usage(e, "no command '%.100s' (%s%s%s)", name,
+                     near ? "did you mean '" : "'brim help' lists them", near ? near : "",
+                     near ? "'?" : "");
+}
+
 void cmd_help_all(struct str *out)
 {
     str_add(out, "brim " BRIM_VERSION ": finds what keeps accelerators waiting\n\n"

@@ -240,9 +240,9 @@ static int run(const struct app *app, const void *values, char **operands, struc
 
     (void)operands;
     if (o->interval_ns < INTERVAL_MIN_NS || o->interval_ns > INTERVAL_MAX_NS)
-        return err_set(e, EXIT_USAGE, "--interval must be from 200ms to 60s");
+        return err_usage(e, "--interval must be from 200ms to 60s");
     if (o->fake && !*o->fake)
-        return err_set(e, EXIT_USAGE, "an empty name was given where a path is needed");
+        return err_usage(e, "an empty name was given where a path is needed");
     if (root < 0)
         return err_set(e, -errno, "cannot open /: %s", strerror(errno));
     rc = once ? 0 : terminal_open(&terminal, e); /* before samplers, which may make threads */

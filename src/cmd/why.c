@@ -1,5 +1,4 @@
 /* brim why: what limits a run, what it costs, and what to do next. */
-#include <errno.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -81,11 +80,11 @@ static int live(const struct app *app, const struct why_opts *o, char **operands
     struct why_live_opts l = { .json = o->json, .with = o->with, .for_ns = o->for_ns };
 
     if (operands[0] || o->trace)
-        return err_set(e, EXIT_USAGE, "--live takes neither a run nor --trace");
+        return err_usage(e, "--live takes neither a run nor --trace");
     if (o->live > INT32_MAX)
-        return err_set(e, EXIT_USAGE, "--live takes the number of a process");
+        return err_usage(e, "--live takes the number of a process");
     if (o->for_ns < 3 * SECOND_NS || o->for_ns > 3600 * SECOND_NS)
-        return err_set(e, EXIT_USAGE, "--for must be from 3s to 1h");
+        return err_usage(e, "--for must be from 3s to 1h");
     l.pid = (int)o->live;
     return why_live(app, &l, e);
 }
@@ -97,9 +96,9 @@ static int run(const struct app *app, const void *values, char **operands, struc
     if (o->live != STORED)
         return live(app, o, operands, e);
     if (o->trace && (operands[0] || o->with))
-        return err_set(e, EXIT_USAGE, "--trace takes neither a run nor --with");
+        return err_usage(e, "--trace takes neither a run nor --with");
     if (o->trace && !*o->trace)
-        return err_set(e, EXIT_USAGE, "an empty name was given where a path is needed");
+        return err_usage(e, "an empty name was given where a path is needed");
     return o->trace ? judge_trace(o, e) : judge(app, o, operands[0], e);
 }
 

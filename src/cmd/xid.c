@@ -158,7 +158,7 @@ static int parse_word(const char *text, uint32_t *ret, struct err *e)
     uint64_t n;
 
     if (parse_hex(text, &n) < 0 || n > UINT32_MAX)
-        return err_set(e, -EINVAL, "'%.40s' is no word of 32 bits like 0x004505c6", text);
+        return err_usage(e, "'%.40s' is no word of 32 bits like 0x004505c6", text);
     *ret = (uint32_t)n;
     return 0;
 }
@@ -166,22 +166,21 @@ static int parse_word(const char *text, uint32_t *ret, struct err *e)
 static int parse_question(char **operands, struct question *q, struct err *e)
 {
     uint64_t code;
+    int rc;
 
     if (!operands[0])
         return 0;
     if (parse_u64(operands[0], &code) < 0 || !code || code > INT_MAX)
-        return err_set(e, -EINVAL, "'%.40s' is no code of an XID or SXID", operands[0]);
+        return err_usage(e, "'%.40s' is no code of an XID or SXID", operands[0]);
     q->code = (int)code;
     if (!operands[1])
         return 0;
     q->has_info = true;
     if (q->code < 144 || q->code > 150)
-        return err_set(e, -EINVAL, "words stand behind the XIDs 144 to 150 only, not behind %d",
-                       q->code);
+        return err_usage(e, "words stand behind the XIDs 144 to 150 only, not behind %d", q->code);
     q->has_status = operands[2] != NULL;
-    if (parse_word(operands[1], &q->info, e) < 0)
-        return -EINVAL;
-    return q->has_status ? parse_word(operands[2], &q->status, e) : 0;
+    rc = parse_word(operands[1], &q->info, e);
+    return rc == 0 && q->has_status ? parse_word(operands[2], &q->status, e) : rc;
 }
 
 /* That what was asked for is in the tables. */
@@ -203,12 +202,11 @@ static int run(const struct app *app, const void *values, char **operands, struc
     CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX);
     const struct xid_opts *o = values;
     struct question q = { .code = 0 };
-    int rc;
+    int rc = parse_question(operands, &q, e);
 
     (void)app;
-    if (parse_question(operands, &q, e) < 0)
-        return EXIT_USAGE;
-    rc = load(&faults, e);
+    if (rc == 0)
+        rc = load(&faults, e);
     if (rc == 0)
         rc = check_question(&faults, &q, e);
     if (rc < 0)

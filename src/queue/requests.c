@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "queue/queue_private.h"
 
-enum { TEXT_MAX = WIRE_MAX - 4096, PRIORITY = 100 };
+enum { TEXT_MAX = WIRE_MAX - 4096 };
 
 /* ---- jobs ---- */
 
@@ -143,8 +143,9 @@ static int change_all(struct local *l, struct ordering *o, struct err *e)
 int queue_request_priority(const struct local *l, const struct queue_client *client,
                            int64_t priority, struct err *e)
 {
-    if (priority < -PRIORITY || priority > PRIORITY)
-        return err_set(e, -EINVAL, "a priority is a number from -%d to %d", PRIORITY, PRIORITY);
+    if (priority < -QUEUE_PRIORITY || priority > QUEUE_PRIORITY)
+        return err_set(e, -EINVAL, "a priority is a number from -%d to %d", QUEUE_PRIORITY,
+                       QUEUE_PRIORITY);
     if (priority > 0 && l->c->shared && client->uid != 0)
         return err_set(e, -EACCES,
                        "only root may give a priority above 0 in a queue that users share");

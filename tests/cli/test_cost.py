@@ -90,8 +90,8 @@ def test_what_it_refuses(brim, tmp_path):
     for options, code, why in [
         (["none.txt"], 1, "none.txt"),
         ([ACCOUNTING, "--by", "shoe"], 2, "--by"),
-        ([ACCOUNTING, "--price", "cheap"], 1, "dollars an hour"),
-        ([ACCOUNTING, "--gpu", "H10"], 1, "did you mean"),
+        ([ACCOUNTING, "--price", "cheap"], 2, "dollars an hour"),
+        ([ACCOUNTING, "--gpu", "H10"], 2, "did you mean"),
     ]:
         done = brim("cost", *options)
         assert done.returncode == code and why in done.stderr, options

@@ -77,7 +77,7 @@ def test_bad_input(brim):
     one_line(brim(*RUN, "--state", "1TB", "--gpus", "0"), 2, "--gpus")
     one_line(brim(*RUN, *state, "--mtbf-node", "soon"), 2, "--mtbf-node", "not 'soon'")
     one_line(brim(*RUN, *state, "--mtbf-node", "1d", "--failures", "RSC-1"), 2, "one of them")
-    one_line(brim(*RUN, *state, "--failures", "RSC-3"), 1, "did you mean RSC-1?")
+    one_line(brim(*RUN, *state, "--failures", "RSC-3"), 2, "did you mean RSC-1?")
     one_line(brim(*RUN, *state, "--stall", "1s"), 2, "add --async")
     one_line(brim(*RUN, *state, "--every", "0s"), 2, "--every")
     one_line(brim(*RUN, "Llama-3.1-8B", "Qwen3-8B", "--gpus", "8"), 2, "one model at a time")

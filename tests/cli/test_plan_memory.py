@@ -73,10 +73,10 @@ def test_experts_are_shared(brim):
 def test_bad_input(brim):
     done = brim("plan", "memory")
     assert done.returncode == 2 and "name a model" in done.stderr
-    one_line(brim("plan", "memory", "Llama-9"), 1, "unknown model 'Llama-9'")
+    one_line(brim("plan", "memory", "Llama-9"), 2, "unknown model 'Llama-9'")
     one_line(brim("plan", "memory", "Llama-3.1-8B", "--pin", "tp=7"), 1, "do not divide by tp 7")
     one_line(brim("plan", "memory", "Llama-3.1-8B", "--pin", "recompute=most"), 2, "recompute")
     one_line(brim("plan", "memory", *["Llama-3.1-8B"] * 9), 2, "more than the 8 models")
-    one_line(brim("plan", "memory", "Llama-3.1-8B", "-c", "8xH10"), 1, "unknown GPU 'H10'")
+    one_line(brim("plan", "memory", "Llama-3.1-8B", "-c", "8xH10"), 2, "unknown GPU 'H10'")
     big = brim("plan", "memory", "Llama-3.1-8B", "--pin", "tp=1048576,pp=1048576,cp=1048576")
     one_line(big, 1)

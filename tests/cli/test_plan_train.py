@@ -204,8 +204,8 @@ def test_configs(brim, tmp_path):
 @pytest.mark.parametrize(
     "status, args, words",
     [
-        (1, ("--cluster=8x8xH10-SXM",), ("unknown GPU 'H10-SXM'", "did you mean H100-SXM?")),
-        (1, ("--cluster=0x8xH100",), ("whole number from 1",)),
+        (2, ("--cluster=8x8xH10-SXM",), ("unknown GPU 'H10-SXM'", "did you mean H100-SXM?")),
+        (2, ("--cluster=0x8xH100",), ("whole number from 1",)),
         (2, ("--cluster=",), ("--cluster=64x8xH100-SXM",)),
         (1, ("--cluster=none.ini",), ("none.ini: No such file",)),
         (2, ("--batch=0",), ("--batch is a number of sequences from 1",)),
@@ -218,7 +218,7 @@ def test_configs(brim, tmp_path):
         (2, ("--tokens=lots",), ("'lots'",)),
         (2, ("--price=-1",), ("--price is that of a GPU for an hour",)),
         (2, ("--price=nan",), ("--price",)),
-        (1, ("--precision=nvfp4",), ("H100-SXM5-80GB does not compute in nvfp4",)),
+        (2, ("--precision=nvfp4",), ("H100-SXM5-80GB does not compute in nvfp4",)),
         (2, ("--pin=tq=3",), ("--pin: unknown part of a layout 'tq'",)),
         (2, ("--pin=tp=0",), ("--pin: tp is a whole number from 1",)),
         (1, ("--pin=tp=3",), ("no such layout is possible: 32 heads do not divide by tp 3",)),
@@ -258,12 +258,12 @@ def test_a_way_out_through_the_host(brim):
 
 def test_models_that_nobody_knows(brim):
     rest = ("--cluster=8xH100-SXM", "--batch=64")
-    one_line(brim("plan", "train", "Llama-3.1-9B", *rest), 1, "did you mean Llama-3.1-8B?")
+    one_line(brim("plan", "train", "Llama-3.1-9B", *rest), 2, "did you mean Llama-3.1-8B?")
     missing = "none/config.json"
     one_line(brim("plan", "train", missing, *rest), 1, missing, "No such file")
-    one_line(brim("plan", "train", "some/thing", *rest), 1, "no such file, and unknown model")
-    one_line(brim("plan", "train", "GPT-2", "--cluster=8xH100-SXM", "--batch=64", "--seq=4096"), 1,
-             "1024 positions: sequences of 4096 do not go into it")
+    one_line(brim("plan", "train", "some/thing", *rest), 2, "no such file, and unknown model")
+    one_line(brim("plan", "train", "GPT-2", "--cluster=8xH100-SXM", "--batch=64", "--seq=4096"), 2,
+             "--seq=4096: the model has 1024 positions")
 
 
 @pytest.mark.parametrize(

@@ -73,11 +73,11 @@ int agent_options_check(const struct agent_options *o, struct err *e)
 
     for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
         if (paths[i] && !*paths[i])
-            return err_set(e, EXIT_USAGE, "an empty name was given where a path is needed");
+            return err_usage(e, "an empty name was given where a path is needed");
     if (o->interval_ns < 100 * 1000000LL || o->interval_ns > 3600 * 1000000000LL)
-        return err_set(e, EXIT_USAGE, "--interval must be from 100ms to 1h");
+        return err_usage(e, "--interval must be from 100ms to 1h");
     if (o->store_mib < STORE_MIB_MIN || o->store_mib > 1 << 20)
-        return err_set(e, EXIT_USAGE, "--store-mib must be from %d to %d", STORE_MIB_MIN, 1 << 20);
+        return err_usage(e, "--store-mib must be from %d to %d", STORE_MIB_MIN, 1 << 20);
     return 0;
 }
 
@@ -117,6 +117,5 @@ int agent_options_run(const struct app *app, const struct agent_options *o,
         config.store = NULL;
     if (!o->store && !config.store)
         return err_nomem(e);
-    rc = agent_run(&config, e);
-    return rc == -EINVAL ? EXIT_USAGE : rc; /* --listen is no address, or one that needs a token */
+    return agent_run(&config, e);
 }

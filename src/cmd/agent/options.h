@@ -16,7 +16,7 @@ enum { AGENT_ONLY = 2 };
 extern const struct opt agent_opts[];
 extern const struct agent_options agent_defaults;
 
-/* Whether the options are within their limits: 0, or EXIT_USAGE with a sentence. */
+/* Whether the options are within their limits: 0, or ERR_USAGE with a sentence. */
 int agent_options_check(const struct agent_options *o, struct err *e);
 
 /* The rules of --rules, or those built in: rules_done() them. 0 or a negative errno with a
@@ -24,7 +24,7 @@ int agent_options_check(const struct agent_options *o, struct err *e);
 int agent_options_rules(const struct agent_options *o, struct rules *ret, struct err *e)
     CHECK_RESULT;
 
-/* Run an agent until it is told to end. EXIT_USAGE or a negative errno with a sentence. */
+/* Run an agent until it is told to end. 0, ERR_USAGE or a negative errno, with a sentence. */
 int agent_options_run(const struct app *app, const struct agent_options *o,
                       void (*ready)(void *arg, const char *where), void *arg, struct err *e);
 

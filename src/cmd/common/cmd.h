@@ -22,17 +22,21 @@ struct cmd {
     size_t size;
     int max_operands;
     bool runs_program; /* the first operand ends the options: those behind it are a program's */
-    /* Return the exit status, or a negative errno, which becomes 1; a text in e is printed. */
+    /* Return the exit status, or with a text in e, which main() prints, a negative errno, which
+     * becomes 1, or ERR_USAGE, which becomes 2. */
     int (*run)(const struct app *app, const void *opts, char **operands, struct err *e);
 };
 
-enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+enum { EXIT_OK = 0, EXIT_FAILED = 1 };
 
 /* All commands, in the order in which help lists them; NULL behind the last. */
 const struct cmd *cmd_at(size_t i);
 
 /* The command of that name, or NULL. */
 const struct cmd *cmd_find(const char *name);
+
+/* ERR_USAGE, with a sentence that proposes the command whose name is nearest. */
+int cmd_unknown(const char *name, struct err *e);
 
 /* The list of all commands; what one command takes. */
 void cmd_help_all(struct str *out);

@@ -106,7 +106,7 @@ static int check_gpu(const char *name, struct err *e)
 
     if (rc < 0)
         return rc;
-    rc = gpus_find(&gpus, name, &row, e);
+    rc = err_usage_of(gpus_find(&gpus, name, &row, e));
     gpus_done(&gpus);
     return rc < 0 ? err_context(e, rc, "--gpu: ") : 0;
 }
@@ -115,13 +115,12 @@ int device_prices_open(struct device_prices *r, const struct device_price_opts *
 {
     *r = (struct device_prices){ .o = *o };
     if (o->price && !all_given(o->price, false))
-        return err_set(e, -EINVAL, "--price %s: dollars an hour, 2.5 or H100=2.5,A100=1.2",
-                       o->price);
+        return err_usage(e, "--price %s: dollars an hour, 2.5 or H100=2.5,A100=1.2", o->price);
     if (o->power && !all_given(o->power, true))
-        return err_set(e, -EINVAL,
-                       "--power %s: watts of a device, 700 or 700:75 (busy:idle) or "
-                       "H100=700:75,A100=400:53",
-                       o->power);
+        return err_usage(e,
+                         "--power %s: watts of a device, 700 or 700:75 (busy:idle) or "
+                         "H100=700:75,A100=400:53",
+                         o->power);
     return o->gpu ? check_gpu(o->gpu, e) : 0;
 }
 

@@ -42,7 +42,7 @@ struct device_prices {
     size_t n;
 };
 
-/* -EINVAL with a sentence for options that are none. */
+/* ERR_USAGE with a sentence for options that are none. */
 int device_prices_open(struct device_prices *r, const struct device_price_opts *o, struct err *e)
     CHECK_RESULT;
 void device_prices_done(struct device_prices *r);

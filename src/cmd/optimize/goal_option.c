@@ -16,7 +16,7 @@ static int price(const char *option, const char *text, double *ret, struct err *
     double value = 0;
 
     if (text && (parse_double(text, &value) < 0 || !(value > 0) || !isfinite(value)))
-        return err_set(e, EXIT_USAGE, "%s must be a number above 0, not '%.40s'", option, text);
+        return err_usage(e, "%s must be a number above 0, not '%.40s'", option, text);
     *ret = value;
     return 0;
 }
@@ -37,11 +37,11 @@ int optimize_goal(const struct optimize_goal_words *w, const struct clock *clock
         if (w->goal && !strcmp(optimize_goals[kind], w->goal))
             g.kind = (enum session_goal)kind;
     if (g.kind != GOAL_COST && (w->price_hour || w->price_kwh))
-        return err_set(e, EXIT_USAGE, "a price is for --goal cost");
+        return err_usage(e, "a price is for --goal cost");
     if (g.kind == GOAL_COST && !w->price_hour && !w->price_kwh)
-        return err_set(e, EXIT_USAGE,
-                       "--goal cost needs a price: --price-hour of the machine, --price-kwh of "
-                       "energy, or both");
+        return err_usage(e,
+                         "--goal cost needs a price: --price-hour of the machine, --price-kwh of "
+                         "energy, or both");
     if (goal_needs_power(&g))
         rc = power_meters_find(&meters, w->fake, clock, &why);
     if (rc < 0)

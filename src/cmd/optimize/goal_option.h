@@ -12,7 +12,7 @@ struct optimize_goal_words {
 
 extern const char *const optimize_goals[];
 
-/* 0; EXIT_USAGE, or a negative errno when the goal needs a power meter and there is none: with a
+/* 0; ERR_USAGE, or a negative errno when the goal needs a power meter and there is none: with a
  * sentence. */
 int optimize_goal(const struct optimize_goal_words *w, const struct clock *clock, struct goal *ret,
                   struct err *e) CHECK_RESULT;

@@ -68,7 +68,7 @@ int optimize_known(struct arena *a, const char *which, const struct job_key *key
         return 0;
     }
     if (rc < 0)
-        return err_set(e, rc == -ENOMEM ? rc : EXIT_USAGE, "%s", why.text);
+        return err_set(e, rc, "%s", why.text);
     if (!path.len)
         return 0;
     k.path = arena_strdup(a, str_text(&path));

@@ -13,7 +13,7 @@ struct optimize_known {
 
 /* The profile that 'which' names (a name or a path), or with NULL the one that the state folder has
  * for the job of this key: *ret, whose path is in the arena. It is told what will be done with it.
- * A profile that was named and is not there, or is damaged, is EXIT_USAGE with a sentence; one that
+ * A profile that was named and is not there, or is damaged, is an errno with a sentence; one that
  * was not named is told, and left. Else 0, or a negative errno with a sentence. */
 int optimize_known(struct arena *a, const char *which, const struct job_key *key,
                    struct job_talk *talk, struct optimize_known *ret, struct err *e) CHECK_RESULT;

@@ -88,31 +88,30 @@ bool optimize_allows(const struct optimize_opts *o, const char *word)
 int optimize_check(const struct optimize_opts *o, char **argv, struct err *e)
 {
     if (o->undo && argv[0])
-        return err_set(e, EXIT_USAGE, "--undo takes no command");
+        return err_usage(e, "--undo takes no command");
     if (o->undo)
         return 0;
     if (!argv[0] || !*argv[0])
-        return err_set(e, EXIT_USAGE, "a command is needed: brim optimize -- COMMAND...");
+        return err_usage(e, "a command is needed: brim optimize -- COMMAND...");
     for (size_t i = 0; i < o->allow.n; i++)
         if (!are_known(o->allow.items[i]))
-            return err_set(e, EXIT_USAGE,
-                           "--allow must be numeric, privileged or both, not '%.40s'",
-                           o->allow.items[i]);
+            return err_usage(e, "--allow must be numeric, privileged or both, not '%.40s'",
+                             o->allow.items[i]);
     if (o->interval_ns < INTERVAL_MIN_NS || o->interval_ns > INTERVAL_MAX_NS)
-        return err_set(e, EXIT_USAGE, "--interval must be from 100ms to 10m");
+        return err_usage(e, "--interval must be from 100ms to 10m");
     if (o->budget_ns < SECOND_NS)
-        return err_set(e, EXIT_USAGE, "--budget must be 1s at least ('brim run' tries nothing)");
+        return err_usage(e, "--budget must be 1s at least ('brim run' tries nothing)");
     if (o->restarts && (o->restarts < CONTEST_RESTARTS_LEAST || o->restarts > RESTARTS_MOST))
-        return err_set(e, EXIT_USAGE,
-                       "--restarts must be 0, or from %d to %d: a setting is decided in three runs "
-                       "with it and three without, and the job is the last",
-                       CONTEST_RESTARTS_LEAST, RESTARTS_MOST);
+        return err_usage(
+            e,
+            "--restarts must be 0, or from %d to %d: a setting is decided in three runs "
+            "with it and three without, and the job is the last",
+            CONTEST_RESTARTS_LEAST, RESTARTS_MOST);
     if (o->restarts && o->goal && strcmp(o->goal, "throughput") != 0)
-        return err_set(e, EXIT_USAGE,
-                       "--restarts decides by steps a second: leave --goal %s out, or --restarts",
-                       o->goal);
+        return err_usage(
+            e, "--restarts decides by steps a second: leave --goal %s out, or --restarts", o->goal);
     if ((o->fake && !*o->fake) || (o->json && !*o->json) || (o->save && !*o->save) ||
         (o->knobs && !*o->knobs) || (o->profile && !*o->profile))
-        return err_set(e, EXIT_USAGE, "an empty name was given where a path is needed");
+        return err_usage(e, "an empty name was given where a path is needed");
     return 0;
 }

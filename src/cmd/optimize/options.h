@@ -17,7 +17,7 @@ extern const struct optimize_opts optimize_defaults;
 /* Whether --allow has a word. */
 bool optimize_allows(const struct optimize_opts *o, const char *word);
 
-/* 0, or EXIT_USAGE with a sentence. */
+/* 0, or ERR_USAGE with a sentence. */
 int optimize_check(const struct optimize_opts *o, char **argv, struct err *e) CHECK_RESULT;
 
 #endif

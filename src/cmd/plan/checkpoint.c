@@ -1,5 +1,4 @@
 /* brim plan checkpoint: how often to save, and what failures cost. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,8 +61,8 @@ static int read_bytes(const char *option, const char *text, double *ret, struct 
         *ret *= units[i].bytes;
         return 0;
     }
-    return err_set(e, EXIT_USAGE, "--%s is a number of bytes above 0, such as %s, not '%.40s'",
-                   option, strcmp(option, "state") ? "100GB/s" : "2TB", text);
+    return err_usage(e, "--%s is a number of bytes above 0, such as %s, not '%.40s'", option,
+                     strcmp(option, "state") ? "100GB/s" : "2TB", text);
 }
 
 static int read_span(const char *option, const char *text, bool none, double *ret, struct err *e)
@@ -73,8 +72,8 @@ static int read_span(const char *option, const char *text, bool none, double *re
     if (!text)
         return 0;
     if (parse_duration_ns(text, &ns) < 0 || ns < 0 || (ns == 0 && !none))
-        return err_set(e, EXIT_USAGE, "--%s is a duration%s, such as 30s, 10m or 50d, not '%.40s'",
-                       option, none ? "" : " above 0", text);
+        return err_usage(e, "--%s is a duration%s, such as 30s, 10m or 50d, not '%.40s'", option,
+                         none ? "" : " above 0", text);
     *ret = (double)ns / 1e9;
     return 0;
 }
@@ -86,9 +85,9 @@ static int read_state(const struct plan_opts *o, const char *model, struct asked
     int rc;
 
     if (o->state && model)
-        return err_set(e, EXIT_USAGE, "a model and --state say the same: give one of them");
+        return err_usage(e, "a model and --state say the same: give one of them");
     if (!o->state && !model)
-        return err_set(e, EXIT_USAGE, "name a model, or say what is saved: --state=2TB");
+        return err_usage(e, "name a model, or say what is saved: --state=2TB");
     given.cluster = o->cluster ? o->cluster : usual_cluster;
     if (!o->batch_tokens && !o->batch)
         given.batch = "1";
@@ -114,12 +113,12 @@ static int read_gpus(const struct plan_opts *o, struct asked *a, struct err *e)
     uint64_t n = 0;
 
     if (!o->gpus && !o->cluster)
-        return err_set(e, EXIT_USAGE, "say on how many GPUs: --gpus=1024, or --cluster=128x8xH100");
+        return err_usage(e, "say on how many GPUs: --gpus=1024, or --cluster=128x8xH100");
     if (!o->gpus)
         return 0;
     if (parse_u64(o->gpus, &n) < 0 || n < 1 || n > GPUS_MAX)
-        return err_set(e, EXIT_USAGE, "--gpus is a number of GPUs from 1 to %d, not '%.40s'",
-                       GPUS_MAX, o->gpus);
+        return err_usage(e, "--gpus is a number of GPUs from 1 to %d, not '%.40s'", GPUS_MAX,
+                         o->gpus);
     a->gpus = (int)n;
     return 0;
 }
@@ -132,8 +131,7 @@ static int read_rate(const struct plan_opts *o, struct asked *a, struct err *e)
 
     if (o->mtbf_node || (a->node_mtbf_s > 0 && !o->failures)) {
         if (o->mtbf_node && o->failures)
-            return err_set(e, EXIT_USAGE,
-                           "--mtbf-node and --failures say the same: give one of them");
+            return err_usage(e, "--mtbf-node and --failures say the same: give one of them");
         return read_span("mtbf-node", o->mtbf_node, false, &a->node_mtbf_s, e);
     }
     rc = failures_load(&f, (const char *)data_failures_csv, data_failures_csv_len, e);
@@ -141,7 +139,9 @@ static int read_rate(const struct plan_opts *o, struct asked *a, struct err *e)
         return rc;
     row = f.rows;
     if (o->failures)
-        rc = failures_find(&f, o->failures, &row, e);
+        rc = err_usage_of(failures_find(&f, o->failures, &row, e));
+    if (rc == ERR_USAGE)
+        err_context(e, rc, "--failures: ");
     if (rc < 0)
         return rc;
     a->node_mtbf_s = row->node_mtbf_s * row->node_gpus / a->node_gpus;
@@ -159,9 +159,8 @@ static int read_spans(const struct plan_opts *o, struct asked *a, struct err *e)
     if (rc == 0)
         rc = read_span("every", o->every, false, &a->every_s, e);
     if (rc == 0 && o->stall && !o->async)
-        rc = err_set(e, EXIT_USAGE,
-                     "--stall is what an asynchronous save makes training wait: add "
-                     "--async");
+        rc = err_usage(e, "--stall is what an asynchronous save makes training wait: add "
+                          "--async");
     return rc;
 }
 
@@ -174,7 +173,7 @@ static int read_asked(const struct plan_opts *o, const char *model, struct asked
     if (rc)
         return rc;
     if (!o->storage)
-        return err_set(e, EXIT_USAGE, "say how fast the storage takes it: --storage=100GB/s");
+        return err_usage(e, "say how fast the storage takes it: --storage=100GB/s");
     rc = read_bytes("storage", o->storage, &a->storage, e);
     if (rc == 0)
         rc = read_rate(o, a, e);
@@ -340,7 +339,7 @@ static int run(const struct app *app, const struct plan_opts *o, char **operands
 
     (void)app;
     if (operands[0] && operands[1])
-        return err_set(e, EXIT_USAGE, "one model at a time, not '%.40s' too", operands[1]);
+        return err_usage(e, "one model at a time, not '%.40s' too", operands[1]);
     rc = read_asked(o, operands[0], &a, e);
     if (rc)
         return rc;

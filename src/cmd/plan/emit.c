@@ -32,7 +32,7 @@ static int emit(const struct plan_opts *o, char **operands, struct str *out, str
     CLEANUP(str_done) struct str text = STR_INIT(TEXT_MAX);
     enum emit_target target = EMIT_MEGATRON;
     struct layout l;
-    int rc = emit_find(operands[0], &target, e) < 0 ? EXIT_USAGE : 0;
+    int rc = err_usage_of(emit_find(operands[0], &target, e));
 
     if (rc == 0)
         rc = plan_ask_read(o, operands[1], &a, e);
@@ -80,13 +80,11 @@ static int run(const struct app *app, const struct plan_opts *o, char **operands
 
     (void)app;
     if (!operands[0] || !operands[1]) {
-        err_set(e, -EINVAL,
-                "name a program and a model: brim plan emit megatron Llama-3.1-8B "
-                "--cluster=8xH100 --batch=128 --pin=tp=2");
-        return EXIT_USAGE;
+        return err_usage(e, "name a program and a model: brim plan emit megatron Llama-3.1-8B "
+                            "--cluster=8xH100 --batch=128 --pin=tp=2");
     }
     if (operands[2])
-        return err_set(e, EXIT_USAGE, "one model at a time, not '%.40s' too", operands[2]);
+        return err_usage(e, "one model at a time, not '%.40s' too", operands[2]);
     rc = emit(o, operands, &out, e);
     return rc ? rc : cmd_print(&out, NULL, e);
 }

@@ -1,5 +1,4 @@
 /* brim plan eval: predictions against tables of measured runs. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -265,8 +264,7 @@ static int run(const struct app *app, const struct plan_opts *o, char **operands
 
     (void)app;
     if (!operands[0]) {
-        err_set(e, -EINVAL, "name a table of measured runs: brim plan eval FILE.csv");
-        return EXIT_USAGE;
+        return err_usage(e, "name a table of measured runs: brim plan eval FILE.csv");
     }
     rc = plan_known_load(o, &known, e);
     if (o->json) {

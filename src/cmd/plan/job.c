@@ -60,7 +60,7 @@ static int read_model(struct plan_ask *a, const char *name, struct err *e)
     int rc;
 
     if (!name || !*name)
-        return err_set(e, EXIT_USAGE, "name a model, such as Llama-3.1-8B or a config.json");
+        return err_usage(e, "name a model, such as Llama-3.1-8B or a config.json");
     if (stat(name, &st) == 0 && S_ISDIR(st.st_mode)) {
         if (snprintf(path, sizeof(path), "%s/config.json", name) >= (int)sizeof(path))
             return err_set(e, -ENAMETOOLONG, "%.60s...: the path is too long", name);
@@ -68,7 +68,7 @@ static int read_model(struct plan_ask *a, const char *name, struct err *e)
     }
     if (ends_with(name, ".json") || stat(name, &st) == 0)
         return read_config(&a->job.shape, name, e);
-    rc = models_find(&a->known.models, name, &row, e);
+    rc = err_usage_of(models_find(&a->known.models, name, &row, e));
     if (rc == 0)
         a->job.shape = row->shape;
     return rc < 0 ? err_context(e, rc, "%s", strchr(name, '/') ? "no such file, and " : "") : 0;
@@ -106,8 +106,7 @@ static int read_cluster(const struct plan_opts *o, struct plan_ask *a, struct er
     int rc;
 
     if (!spec || !*spec)
-        return err_set(e, EXIT_USAGE,
-                       "say what it runs on: --cluster=64x8xH100-SXM, a file, or this");
+        return err_usage(e, "say what it runs on: --cluster=64x8xH100-SXM, a file, or this");
     if (!strcmp(spec, "this"))
         return read_machine(NULL, a, e);
     if (ends_with(spec, ".ini")) {
@@ -118,7 +117,8 @@ static int read_cluster(const struct plan_opts *o, struct plan_ask *a, struct er
     }
     if (stat(spec, &st) == 0)
         return read_machine(spec, a, e);
-    return cluster_from_spec(&a->cluster, &a->known.gpus, spec, e);
+    rc = err_usage_of(cluster_from_spec(&a->cluster, &a->known.gpus, spec, e));
+    return rc == ERR_USAGE ? err_context(e, rc, "--") : rc; /* its text starts with "cluster" */
 }
 
 /* What the model needs of a GPU beyond what a cluster does. */
@@ -138,8 +138,8 @@ static int check_gpu(const struct plan_opts *o, struct plan_ask *a, struct err *
         note(a, "fp16: %s has no bf16", g->name);
     }
     if (!has)
-        return err_set(e, -EINVAL, "%s does not compute in %s: give another --precision", g->name,
-                       plan_precision_name(want));
+        return err_usage(e, "%s does not compute in %s: give another --precision", g->name,
+                         plan_precision_name(want));
     if (!(g->flops[PLAN_BF16] > 0 || g->flops[PLAN_FP16] > 0))
         return err_set(e, -EINVAL, "%s has no 16-bit floats, which training needs", g->name);
     a->job.precision = want;
@@ -174,8 +174,8 @@ static int read_amount(const char *option, const char *text, double *ret, bool *
     word[MIN(len, sizeof(word) - 1)] = '\0';
     if (len >= sizeof(word) || parse_double(word, &value) < 0 || !(value > 0) ||
         value * units[i].unit > tokens_max || (*units[i].end == 'x' && !times))
-        return err_set(e, EXIT_USAGE, "--%s is a number of tokens above 0, such as %s, not '%.40s'",
-                       option, times ? "300B, 1.5T or 20x the parameters" : "4M or 4Mi", text);
+        return err_usage(e, "--%s is a number of tokens above 0, such as %s, not '%.40s'", option,
+                         times ? "300B, 1.5T or 20x the parameters" : "4M or 4Mi", text);
     if (times)
         *times = *units[i].end == 'x';
     *ret = value * units[i].unit;
@@ -193,13 +193,15 @@ static int read_seq(const struct plan_opts *o, struct plan_ask *a, struct err *e
         uint64_t n = 0;
 
         if (parse_u64(o->seq, &n) < 0 || n < 1 || (double)n > seq_max)
-            return err_set(e, EXIT_USAGE, "--seq is a number of tokens from 1 to %.0f, not '%.40s'",
-                           seq_max, o->seq);
+            return err_usage(e, "--seq is a number of tokens from 1 to %.0f, not '%.40s'", seq_max,
+                             o->seq);
         a->job.seq = (int)n;
     }
     if (s->learned_positions && s->positions > 0 && a->job.seq > s->positions)
-        return err_set(e, -EINVAL, "the model has %d positions: sequences of %d do not go into it",
-                       s->positions, a->job.seq);
+        return err_usage(e,
+                         "--seq=%d: the model has %d positions, and longer sequences do not go "
+                         "into it",
+                         a->job.seq, s->positions);
     if (s->positions > 0 && a->job.seq > s->positions)
         note(a, "the model was made for %d positions", s->positions);
     return 0;
@@ -222,16 +224,14 @@ static int read_batch(const struct plan_opts *o, struct plan_ask *a, struct err 
     int rc;
 
     if (o->batch && o->batch_tokens)
-        return err_set(e, EXIT_USAGE, "--batch and --batch-tokens say the same: give one of them");
+        return err_usage(e, "--batch and --batch-tokens say the same: give one of them");
     if (!o->batch && !o->batch_tokens)
-        return err_set(e, EXIT_USAGE,
-                       "say what a step takes: --batch=SEQUENCES or "
-                       "--batch-tokens=4M");
+        return err_usage(e, "say what a step takes: --batch=SEQUENCES or "
+                            "--batch-tokens=4M");
     if (o->batch) {
         if (parse_u64(o->batch, &whole) < 0 || whole < 1 || (double)whole > batch_max)
-            return err_set(e, EXIT_USAGE,
-                           "--batch is a number of sequences from 1 to %.0f, not '%.40s'",
-                           batch_max, o->batch);
+            return err_usage(e, "--batch is a number of sequences from 1 to %.0f, not '%.40s'",
+                             batch_max, o->batch);
         a->job.global_batch = (int)whole;
         return 0;
     }
@@ -240,8 +240,8 @@ static int read_batch(const struct plan_opts *o, struct plan_ask *a, struct err 
         return rc;
     n = round_batch(n / a->job.seq);
     if (n < 1 || n > batch_max)
-        return err_set(e, EXIT_USAGE, "--batch-tokens=%.40s is %s sequences of %d tokens",
-                       o->batch_tokens, n < 1 ? "less than one of the" : "too many", a->job.seq);
+        return err_usage(e, "--batch-tokens=%.40s is %s sequences of %d tokens", o->batch_tokens,
+                         n < 1 ? "less than one of the" : "too many", a->job.seq);
     a->job.global_batch = (int)n;
     note(a, "a step of %d sequences", a->job.global_batch);
     return 0;
@@ -260,13 +260,13 @@ static int read_rest(const struct plan_opts *o, struct plan_ask *a, struct err *
     if (rc == 0 && o->price) {
         rc = parse_double(o->price, &a->cluster.price);
         if (rc < 0 || a->cluster.price < 0)
-            rc = err_set(e, EXIT_USAGE,
-                         "--price is that of a GPU for an hour, 0 or more, not '%.40s'", o->price);
+            rc = err_usage(e, "--price is that of a GPU for an hour, 0 or more, not '%.40s'",
+                           o->price);
     }
     for (size_t i = 0; rc == 0 && i < o->pins.n; i++) {
-        rc = pins_read(&a->pins, o->pins.items[i], e);
+        rc = err_usage_of(pins_read(&a->pins, o->pins.items[i], e));
         if (rc < 0)
-            rc = err_context(e, EXIT_USAGE, "--pin: ");
+            err_context(e, rc, "--pin: ");
     }
     pins_set_job(&a->pins, &a->job);
     return rc;

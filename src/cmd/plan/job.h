@@ -18,7 +18,7 @@ struct plan_ask {
 };
 
 /* Read what is to be planned. model is a name of data/models.csv, a config.json, or a directory
- * with one; NULL is an error. 0; with a sentence EXIT_USAGE when an option is missing or no value
+ * with one; NULL is an error. 0; with a sentence ERR_USAGE when an option is missing or no value
  * of its, or a negative errno. Call plan_ask_done(ret) in any case; start with zeros. */
 int plan_ask_read(const struct plan_opts *o, const char *model, struct plan_ask *ret, struct err *e)
     CHECK_RESULT;

@@ -12,7 +12,7 @@ enum { LAYOUTS_MAX = 6, WORDS_MAX = 512, COLUMN = 13, NAME = 18 };
 
 /* What was named, and what became of it. */
 struct named {
-    const char *words;
+    const char *option, *words;
     struct plan_one one;
     bool fits, impossible;
     bool searched; /* it is one of those that a search tries */
@@ -36,16 +36,17 @@ static void close_degrees(struct pins *p)
         }
 }
 
-static int read_words(const struct plan_ask *a, const char *words, struct pins *ret, struct err *e)
+static int read_words(const struct plan_ask *a, const struct named *n, struct pins *ret,
+                      struct err *e)
 {
     struct pins own = { .fixed = 0 };
-    int rc = pins_read(&own, words, e);
+    int rc = err_usage_of(pins_read(&own, n->words, e));
 
     if (rc < 0)
-        return EXIT_USAGE;
+        return err_context(e, rc, "--%s: ", n->option);
     if (own.fixed >> PINS_LAYOUT)
-        return err_set(e, EXIT_USAGE, "'%.60s': what is not of the layout belongs into --pin",
-                       words);
+        return err_usage(e, "--%s: '%.60s': what is not of the layout belongs into --pin",
+                         n->option, n->words);
     /* What it does not say is as --pin has it. */
     *ret = a->pins;
     ret->fixed |= own.fixed;
@@ -64,7 +65,7 @@ static int resolve(const struct plan_train *t, struct named *n, struct err *e)
     struct found_layout c;
     struct pins pins;
     struct layout l;
-    int rc = read_words(t->ask, n->words, &pins, e);
+    int rc = read_words(t->ask, n, &pins, e);
 
     if (rc)
         return rc;
@@ -185,10 +186,11 @@ int plan_compare(const struct plan_train *t, char *const *more, struct str *out,
         if (n < LAYOUTS_MAX)
             list[n].words = *more;
     if (n > LAYOUTS_MAX)
-        return err_set(e, EXIT_USAGE, "%zu layouts are too many to compare: up to %d", n,
-                       LAYOUTS_MAX);
-    for (size_t i = 0; i < n && rc == 0; i++)
+        return err_usage(e, "%zu layouts are too many to compare: up to %d", n, LAYOUTS_MAX);
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        list[i].option = "compare";
         rc = resolve(t, &list[i], e);
+    }
     if (rc)
         return rc;
     add_beside(t, list, n, out);
@@ -237,7 +239,7 @@ static void add_lack(const struct plan_train *t, const struct named *n, struct s
 int plan_why(const struct plan_train *t, struct str *out, struct err *e)
 {
     CLEANUP(str_done) struct str sentence = STR_INIT(4096);
-    struct named list[2] = { { .words = t->opts->why }, { .words = NULL } };
+    struct named list[2] = { { .option = "why", .words = t->opts->why }, { .words = NULL } };
     struct plan_one *fast = &list[1].one;
     double times;
     struct err why = { "" };

@@ -1,5 +1,4 @@
 /* brim plan memory: what a layout takes of each GPU. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -263,8 +262,7 @@ static int run(const struct app *app, const struct plan_opts *o, char **operands
 
     (void)app;
     if (!operands[0]) {
-        err_set(e, -EINVAL, "name a model: brim plan memory Llama-3.1-8B");
-        return EXIT_USAGE;
+        return err_usage(e, "name a model: brim plan memory Llama-3.1-8B");
     }
     all.list = calloc(MODELS, sizeof(*all.list));
     if (!all.list)
@@ -273,8 +271,7 @@ static int run(const struct app *app, const struct plan_opts *o, char **operands
         int rc;
 
         if (all.n == MODELS)
-            return err_set(e, EXIT_USAGE, "that is more than the %d models that fit side by side",
-                           MODELS);
+            return err_usage(e, "that is more than the %d models that fit side by side", MODELS);
         rc = read_model(o, operands[all.n], &all.list[all.n], e);
         all.n++;
         if (rc)

@@ -1,7 +1,6 @@
 /* brim plan train: the layout with the shortest step. */
 #include "cmd/plan/train.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "cmd/plan/nothing.h"
@@ -15,20 +14,20 @@ static int check_options(const struct plan_opts *o, char **operands, struct err 
     enum emit_target target;
 
     if (!operands[0])
-        return err_set(e, EXIT_USAGE,
-                       "name a model: brim plan train Llama-3.1-70B --cluster=8x8xH100-SXM "
-                       "--batch=1024");
+        return err_usage(e, "name a model: brim plan train Llama-3.1-70B --cluster=8x8xH100-SXM "
+                            "--batch=1024");
     if (operands[1] && !named)
-        return err_set(e, EXIT_USAGE, "does not know what to do with '%.60s'", operands[1]);
+        return err_usage(e, "does not know what to do with '%.60s'", operands[1]);
     if (o->best > SEARCH_BEST_MAX)
-        return err_set(e, EXIT_USAGE, "--best is up to %d", SEARCH_BEST_MAX);
+        return err_usage(e, "--best is up to %d", SEARCH_BEST_MAX);
     if (named + (o->why != NULL) + (o->svg != NULL) + (o->emit != NULL) + o->json > 1)
-        return err_set(e, EXIT_USAGE,
-                       "--compare, --why, --svg, --emit and --json are different answers: "
-                       "give one of them");
+        return err_usage(e, "--compare, --why, --svg, --emit and --json are different answers: "
+                            "give one of them");
     if (o->svg && !*o->svg)
-        return err_set(e, EXIT_USAGE, "an empty name was given where a path is needed");
-    return o->emit && emit_find(o->emit, &target, e) < 0 ? EXIT_USAGE : 0;
+        return err_usage(e, "an empty name was given where a path is needed");
+    if (!o->emit || emit_find(o->emit, &target, e) == 0)
+        return 0;
+    return err_context(e, ERR_USAGE, "--emit: ");
 }
 
 /* All GPUs; where no layout has them all, fewer. */

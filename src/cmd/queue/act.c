@@ -8,6 +8,7 @@
 #include "cmd/common/terminal_text.h"
 #include "cmd/queue/queue_client.h"
 #include "queue/client.h"
+#include "queue/job/job.h"
 
 enum { JOBS = 1000 };
 
@@ -46,8 +47,13 @@ static int order(const struct order_opts *o, const char *verb, const char *prior
     if (!folder)
         return err_nomem(e);
     if (!jobs[0])
-        return err_set(e, EXIT_USAGE, "say which job: brim %s %sJOB...", verb,
-                       priority ? "N " : "");
+        return err_usage(e, "say which job: brim %s %sJOB...", verb, priority ? "N " : "");
+    for (char **job = jobs; *job; job++) {
+        int rc = queue_client_label(*job, e);
+
+        if (rc < 0)
+            return rc;
+    }
     if (!queue_is_there(folder))
         return err_set(e, -ENOENT, "there is no job %s: the queue in %s was never used", jobs[0],
                        folder);
@@ -65,7 +71,7 @@ static int order(const struct order_opts *o, const char *verb, const char *prior
         *e = why;
         failed = rc;
     }
-    return failed == -EINVAL ? EXIT_USAGE : failed;
+    return failed;
 }
 
 static int cancel(const struct app *app, const void *values, char **operands, struct err *e)
@@ -91,8 +97,9 @@ static int priority(const struct app *app, const void *values, char **operands, 
     int64_t number;
 
     (void)app;
-    if (!operands[0] || parse_i64(operands[0], &number) < 0)
-        return err_set(e, EXIT_USAGE, "say which priority, -100 to 100: brim priority N JOB...");
+    if (!operands[0] || parse_i64(operands[0], &number) < 0 || number < -QUEUE_PRIORITY ||
+        number > QUEUE_PRIORITY)
+        return err_usage(e, "say which priority, -100 to 100: brim priority N JOB...");
     return order(values, "priority", operands[0], operands + 1, e);
 }
 

@@ -5,6 +5,7 @@
 #include "base/conf.h"
 #include "cmd/queue/queue_client.h"
 #include "queue/client.h"
+#include "queue/job/job.h"
 #include "run/job/environ.h"
 
 enum { PATH_TEXT = 4096 };
@@ -31,6 +32,14 @@ const char *queue_client_folder(struct arena *a, const char *named)
     host[sizeof(host) - 1] = 0;
     name = arena_printf(a, "queue-%s", host);
     return name ? conf_state(a, name) : NULL;
+}
+
+int queue_client_label(const char *label, struct err *e)
+{
+    int64_t id;
+    int32_t task;
+
+    return err_usage_of(queue_label_read(label, &id, &task, e));
 }
 
 int queue_client_jobs(const char *folder, const char *label, int64_t since_ms, struct str *answer,

@@ -11,6 +11,9 @@
  * of memory. */
 const char *queue_client_folder(struct arena *a, const char *named) CHECK_RESULT;
 
+/* Whether a word names a job as "12" or "12_3" do: 0, or ERR_USAGE with a sentence. */
+int queue_client_label(const char *label, struct err *e) CHECK_RESULT;
+
 /* The queue's own answer about jobs as JSON: of one ("12", "12_3"), or (label NULL) those that have
  * not ended and those that did since a time (ms). The text is in answer. 0 or a negative errno with
  * a sentence. */

@@ -57,8 +57,7 @@ static int read_rate(struct sim_failing *f, const struct pool *pool, const char 
     if (!slash)
         f->options.per_device_day /= (double)pool->devices / (double)pool->n_nodes;
     if (!(rate >= 0) || f->options.per_device_day > most_per_day)
-        return err_set(e, -ERANGE, "--failures %s: a device fails 0 to %g times in a day", text,
-                       most_per_day);
+        return err_usage(e, "%s: a device fails 0 to %g times in a day", text, most_per_day);
     snprintf(f->about, sizeof(f->about), "%g failures of 1,000 %s in a day", rate,
              slash ? "devices" : "nodes");
     return 0;
@@ -72,7 +71,7 @@ static int read_name(struct sim_failing *f, const char *name, struct err *e)
 
     if (rc < 0)
         return rc;
-    rc = failures_find(&table, name, &row, e);
+    rc = err_usage_of(failures_find(&table, name, &row, e));
     if (rc == 0) {
         f->options.per_device_day = day_s / row->node_mtbf_s / row->node_gpus;
         snprintf(f->about, sizeof(f->about),
@@ -114,8 +113,8 @@ static int find_rate(struct sim_failing *f, struct arena *a, const struct pool *
     rc = read_rate(f, pool, text, e);
     if (rc == -EINVAL)
         rc = read_name(f, text, e);
-    if (rc == -EINVAL)
-        rc = err_context(e, rc, "--failures: ");
+    if (rc == ERR_USAGE)
+        err_context(e, rc, "--failures: ");
     return rc;
 }
 
@@ -129,8 +128,8 @@ int sim_faults_find(struct sim_failing *ret, struct arena *a, const struct pool 
     f.options.repair_ms = o->repair_ns / ms_ns;
     f.options.checkpoint_cost_ms = o->cost_ns / ms_ns;
     if (o->spares > pool->n_nodes)
-        return err_set(e, -EINVAL, "--spares %llu: there are %zu nodes",
-                       (unsigned long long)o->spares, pool->n_nodes);
+        return err_usage(e, "--spares %llu: there are %zu nodes", (unsigned long long)o->spares,
+                         pool->n_nodes);
     f.options.spares = (uint32_t)o->spares;
     if (o->failures)
         rc = find_rate(&f, a, pool, o->failures, e);

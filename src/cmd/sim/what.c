@@ -7,10 +7,12 @@
 
 #include "base/parse.h"
 
+enum { GIVEN = 64 };
+
 /* ---- another pool ---- */
 
 static const char what_help[] =
-    "--what-if nodes=+16, +4x8:A100, -8 or -8:A100, several parted by commas";
+    "write nodes=+16, +4x8:A100, -8 or -8:A100, several parted by commas";
 
 /* What "16", "4x8" or "4x8:A100" says; devices is 0, kind NULL where it does not. */
 struct change {
@@ -117,12 +119,14 @@ static int copy(struct pool *ret, const struct pool *from, struct err *e)
 /* Apply one change; the pool is replaced. */
 static int apply(struct pool *p, const struct pool *from, char *text, struct err *e)
 {
+    char given[GIVEN];
     struct pool less = { .n_nodes = 0 };
     struct change c;
     int rc;
 
+    snprintf(given, sizeof(given), "%s", text); /* before it is taken apart */
     if ((*text != '+' && *text != '-') || read_change(text + 1, &c) < 0)
-        return err_set(e, -EINVAL, "%s", what_help);
+        return err_set(e, -EINVAL, "--what-if %s: %s", given, what_help);
     if (*text == '+')
         return add_nodes(p, from, &c, e);
     rc = without(&less, p, &c, e);
@@ -165,8 +169,8 @@ static int add_need(struct sim_needs *s, int devices, const char *kind, struct e
         if (s->list[i].shape.devices == devices && !strcmp(s->list[i].shape.kind, kind))
             return 0;
     if (s->n == SIM_NEEDS)
-        return err_set(e, -EINVAL, "more than %d kinds of nodes to add: name some, --with 8:H100",
-                       SIM_NEEDS);
+        return err_usage(e, "more than %d kinds of nodes to add: name some, --with 8:H100",
+                         SIM_NEEDS);
     s->list[s->n++] = (struct sim_need){ .shape = { devices, kind } };
     return 0;
 }
@@ -186,7 +190,7 @@ static int read_with(struct sim_needs *s, struct arena *a, const char *with, str
         if (kind)
             *kind++ = '\0';
         if (parse_u64(one, &devices) < 0 || devices == 0 || devices > POOL_DEVICES)
-            return err_set(e, -EINVAL, "--with %s: nodes are written as 8 or 8:H100", with);
+            return err_usage(e, "--with %s: nodes are written as 8 or 8:H100", with);
         rc = add_need(s, (int)devices, kind ? kind : "", e);
     }
     return rc;

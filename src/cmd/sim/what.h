@@ -26,8 +26,8 @@ struct sim_needs {
 };
 
 /* Find it for each kind of node that there is, or for those that are named: "8:H100,4:A100" (with).
- * The policy, what fails and the threads are those of ask. Texts are in the arena. -EINVAL with a
- * sentence, or what capacity_find() says. */
+ * The policy, what fails and the threads are those of ask. Texts are in the arena. ERR_USAGE with a
+ * sentence, or what capacity_find() returns. */
 int sim_what_needs(struct sim_needs *ret, struct arena *a, const struct capacity_ask *ask,
                    const char *with, struct device_prices *rates, struct err *e) CHECK_RESULT;
 

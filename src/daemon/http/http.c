@@ -270,11 +270,12 @@ static int check_access(const char *token, const union http_address *at, const c
         return http_access_token(token, e);
     if (http_address_is_loopback(at))
         return 0;
-    return err_set(e, -EINVAL,
-                   "'%s' is not a loopback address: anybody could read it there; give a token "
-                   "(--token-file FILE), or use 127.0.0.1 and a reverse proxy that asks who is "
-                   "there",
-                   where);
+    return err_usage(
+        e,
+        "--listen: '%s' is not a loopback address: anybody could read it there; give a token "
+        "(--token-file FILE), or use 127.0.0.1 and a reverse proxy that asks who is "
+        "there",
+        where);
 }
 
 static int fix_pages(struct http *h)
@@ -322,7 +323,9 @@ int http_open(struct http **ret, const struct http_config *config, struct err *e
     if (!h)
         return err_nomem(e);
     h->config = config;
-    rc = http_address_parse(where, &address, e);
+    rc = err_usage_of(http_address_parse(where, &address, e));
+    if (rc == ERR_USAGE)
+        err_context(e, rc, "--listen: ");
     if (rc == 0)
         rc = check_access(config->token, &address, where, e);
     if (rc < 0)

@@ -10,6 +10,7 @@
 #include "base/str.h"
 
 enum {
+    QUEUE_PRIORITY = 100, /* the highest; the lowest is -100 */
     QUEUE_NAME = 64,
     QUEUE_AFTER = 512,
     QUEUE_SLOTS = 1024,

@@ -81,7 +81,7 @@ static void load_fails(struct arena *a, const char *text, const char *want)
     struct err e = { "" };
 
     write_conf(text);
-    is_int(conf_load(a, "brim.conf", "gpus", table, &v, &e), -EINVAL, "an error");
+    is_int(conf_load(a, "brim.conf", "gpus", table, &v, &e), ERR_USAGE, "an error");
     is_str(e.text, want, "has its place");
 }
 

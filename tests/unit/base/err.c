@@ -42,6 +42,20 @@ static void test_set(void)
     is_int(err_nomem(NULL), -ENOMEM, "and needs no listener");
 }
 
+static void test_usage(void)
+{
+    struct err e = { "" };
+
+    is_int(err_usage(&e, "--%s: '%s'", "count", "x"), ERR_USAGE, "wrong usage has a code");
+    is_str(e.text, "--count: 'x'", "wrong usage has its sentence");
+    is_int(err_usage(NULL, "nobody"), ERR_USAGE, "wrong usage needs no listener");
+    ok(ERR_USAGE < -4095, "the code of wrong usage is below all errnos");
+    is_int(err_usage_of(-EINVAL), ERR_USAGE, "a word that is invalid is wrong usage");
+    is_int(err_usage_of(-ENOMEM), -ENOMEM, "out of memory is no wrong usage");
+    is_int(err_usage_of(-ENOENT), -ENOENT, "a file that is missing is no wrong usage");
+    is_int(err_usage_of(3), 3, "a count stays");
+}
+
 static void test_context(void)
 {
     struct err e = { "line 3: bad number" };
@@ -98,6 +112,7 @@ static void test_too_long(void)
 int main(void)
 {
     test_set();
+    test_usage();
     test_context();
     test_too_long();
     return done();

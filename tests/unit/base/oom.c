@@ -168,7 +168,7 @@ static void test_choice(void)
 
     oom_restart();
     oom_next();
-    is_int(opt_set(table, &v, "format", "xml", &e), -EINVAL, "opt: the code is the same");
+    is_int(opt_set(table, &v, "format", "xml", &e), ERR_USAGE, "opt: the code is the same");
     ok(oom_end(), "opt: an allocation failed");
     is_str(e.text, "format: 'xml' is not one of its choices (see --help)",
            "opt: the sentence is vaguer");

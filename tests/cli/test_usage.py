@@ -1,0 +1,139 @@
+"""Wrong usage, of every command and every option: exit status 2 and one line that names what is wrong.
+
+Commands and options are read from the program's own help, so that a new one is tested as it comes."""
+
+import re
+
+import pytest
+from conftest import one_line
+
+GARBAGE = "zz~garbage"
+# What an option takes by these names cannot be wrong before it is looked for.
+FILES = {"FILE", "DIR", "PATH", "RUN"}
+# Words that the user makes up, and names of what is kept on this machine.
+FREE = {
+    ("run", "name"), ("optimize", "name"), ("submit", "name"),
+    ("run", "profile"), ("optimize", "profile"),
+}
+TRACE = "job_id,submit_s,gpus,duration_s\na,0,8,3600\n"
+PLAN = ["Llama-3.1-8B", "--cluster=8xH100-SXM", "--batch=128"]
+CHECKPOINT = ["--gpus=1024", "--storage=100GB/s", "--state=2TB"]
+OPERANDS = {"bench": ["compute"], "cancel": ["1"], "hold": ["1"], "release": ["1"],
+            "priority": ["1", "1"], "run": ["--", "true"], "optimize": ["--", "true"],
+            "submit": ["--", "true"], "sim": ["TRACE"]}
+# Some options are for one of the things that a command does.
+WITH = {
+    ("machine", "fail-on"): ["--audit"],
+    ("optimize", "price-hour"): ["--goal=cost"],
+    ("optimize", "price-kwh"): ["--goal=cost"],
+    ("sim", "rounds"): ["--pack"],
+    ("sim", "load"): ["--pack"],
+    ("sim", "with"): ["--target=p90-wait=1h"],
+    ("plan", "stall"): ["--async"],
+}
+
+
+def commands(brim):
+    names = re.findall(r"^  (\w+) ", brim.out("help"), re.MULTILINE)
+    assert len(names) >= 27
+    return names
+
+
+def options(brim, command):
+    """[(letter, name, placeholder)] of a command."""
+    text = brim.out(command, "--help")
+    found = re.findall(r"^  +(?:-(\w), )?--([\w-]+)(?:=(\S+))? ", text, re.MULTILINE)
+    assert found[-1] == ("h", "help", "")
+    return found[:-1]
+
+
+def plan_words(name, help_text):
+    """What 'brim plan' does with an option, and what else that needs."""
+    if name in ("node-gbps", "rows"):
+        return ["eval", "none.csv"]
+    if help_text.startswith("checkpoint:"):
+        return ["checkpoint", *[word for word in CHECKPOINT if not word.startswith(f"--{name}=")]]
+    return ["train", *[word for word in PLAN if not word.startswith(f"--{name}=")
+                       and not (name == "batch-tokens" and word.startswith("--batch="))]]
+
+
+def line(brim, command, name, trace):
+    """A command line to which only the option is missing: in front of the operands, the rest."""
+    operands = [trace if word == "TRACE" else word for word in OPERANDS.get(command, [])]
+    if command == "plan":
+        text = brim.out("plan", "--help")
+        operands = plan_words(name, re.search(rf"--{name}=\S+ +(.*)", text).group(1))
+    return WITH.get((command, name), []), operands
+
+
+@pytest.fixture
+def sim_trace(tmp_path):
+    path = tmp_path / "trace.csv"
+    path.write_text(TRACE)
+    return path
+
+
+def test_a_value_that_is_none(brim, sim_trace, tmp_path):
+    tried = set()
+    for command in commands(brim):
+        for _, name, placeholder in options(brim, command):
+            if not placeholder or placeholder in FILES or (command, name) in FREE:
+                continue
+            before, operands = line(brim, command, name, sim_trace)
+            done = brim(command, *before, f"--{name}={GARBAGE}", *operands, cwd=tmp_path)
+            one_line(done, 2, f"brim {command}: ", f"--{name}", GARBAGE)
+            tried.add((command, name))
+    assert len(tried) > 60
+    assert not FREE - {(c, n) for c in commands(brim) for _, n, _ in options(brim, c)}
+    assert not WITH.keys() - tried
+
+
+def test_a_value_that_is_missing(brim):
+    for command in commands(brim):
+        for letter, name, placeholder in options(brim, command):
+            if placeholder:
+                one_line(brim(command, f"--{name}"), 2, f"--{name} needs a value")
+            if placeholder and letter:
+                one_line(brim(command, f"-{letter}"), 2, f"--{name} needs a value")
+            if not placeholder:
+                one_line(brim(command, f"--{name}=x"), 2, f"--{name} takes no value")
+
+
+def test_an_option_that_is_none(brim):
+    for command in commands(brim):
+        one_line(brim(command, "--zzzzzz"), 2, f"brim {command}: ", "'--zzzzzz'", "--help")
+        one_line(brim(command, "-Z"), 2, f"brim {command}: ", "'-Z'", "--help")
+        for _, name, _ in options(brim, command):
+            if len(name) < 4 or any(other.startswith(name[:-1]) and other != name
+                                    for _, other, _ in options(brim, command)):
+                continue
+            wrong = name[:-2] + name[-1] + name[-2]  # two letters have changed places
+            if wrong != name:
+                one_line(brim(command, f"--{wrong}"), 2, f"'--{wrong}'", f"did you mean '--{name}'")
+
+
+def test_an_argument_too_many(brim):
+    for command in commands(brim):
+        usage = brim.out(command, "--help").splitlines()[0]
+        if "..." not in usage:
+            words = ["zz"] * 20
+            one_line(brim(command, *OPERANDS.get(command, []), *words), 2, "zz")
+
+
+@pytest.mark.parametrize("words", [
+    ["plan", "train", *PLAN], ["plan", "emit", "megatron", *PLAN], ["plan", "checkpoint", *PLAN],
+    ["runs", "list"], ["runs", "diff", "a", "b"],
+    ["profile", "list"], ["profile", "show", "a"], ["profile", "remove", "a"],
+])
+def test_an_argument_too_many_for_a_subcommand(brim, words):
+    one_line(brim(*words, "zz"), 2, "zz")
+
+
+@pytest.mark.parametrize("words", [
+    ["plan"], ["plan", "train"], ["plan", "memory"], ["plan", "checkpoint"], ["plan", "emit"],
+    ["plan", "eval"], ["sim"], ["run"], ["optimize"], ["submit"], ["cancel"], ["hold"],
+    ["release"], ["priority"], ["priority", "5"], ["bench"], ["completion"], ["runs", "diff", "a"],
+    ["runs", "rm"], ["profile", "show"], ["profile", "export", "a"],
+])
+def test_an_argument_too_few(brim, words):
+    one_line(brim(*words), 2, f"brim {words[0]}: ")
