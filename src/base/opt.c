@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/opt_private.h"
 #include "base/parse.h"
 
 static const struct opt *find_name(const struct opt *table, const char *name, size_t len)
@@ -64,14 +65,20 @@ static int unknown_letter(const struct opt *table, const char *letters, char let
     return err_usage(e, "unknown option '-%c' (see --help)", letter);
 }
 
+/* Whether a number keeps to the limits of its option. */
+static bool is_within(const struct opt *o, int64_t value)
+{
+    return !opt_has_limits(o) || (value >= o->least && (value <= o->most || o->most == 0));
+}
+
 static int missing_value(const struct opt *o, struct err *e)
 {
+    const int64_t usual = o->kind == OPT_DURATION ? 10000000000 : 8;
+    const struct opt_limit number = opt_limit(o, is_within(o, usual) ? usual : o->least);
     const char *example = o->arg;
 
-    if (o->kind == OPT_UINT)
-        example = "8";
-    else if (o->kind == OPT_DURATION)
-        example = "10s";
+    if (o->kind == OPT_UINT || o->kind == OPT_INT || o->kind == OPT_DURATION)
+        example = number.text;
     else if (o->kind == OPT_CHOICE)
         example = o->choices[0];
     return err_usage(e, "--%s needs a value, such as --%s=%s", o->name, o->name, example);
@@ -130,6 +137,44 @@ static int add_to_list(struct opt_list *list, const char *text)
     return 0;
 }
 
+/* "--size must be from 16 to 64 MiB, not 'x'". */
+static int outside(const struct opt *o, const char *text, const char *dashes, struct err *e)
+{
+    const char *blank = o->unit ? " " : "", *unit = o->unit ? o->unit : "";
+
+    if (o->most == 0)
+        return err_usage(e, "%s%s must be at least %s%s%s, not '%s'", dashes, o->name,
+                         opt_limit(o, o->least).text, blank, unit, text);
+    return err_usage(e, "%s%s must be from %s to %s%s%s, not '%s'", dashes, o->name,
+                     opt_limit(o, o->least).text, opt_limit(o, o->most).text, blank, unit, text);
+}
+
+/* -ERANGE also where it does not keep to the limits. */
+static int parse_uint(const struct opt *o, const char *text, uint64_t *ret)
+{
+    uint64_t value = 0;
+    int rc = parse_u64(text, &value);
+
+    if (rc == 0 && !is_within(o, (int64_t)MIN(value, (uint64_t)INT64_MAX)))
+        rc = -ERANGE;
+    if (rc == 0)
+        *ret = value;
+    return rc;
+}
+
+/* The same of OPT_INT and OPT_DURATION. */
+static int parse_int(const struct opt *o, const char *text, int64_t *ret)
+{
+    int64_t value = 0;
+    int rc = o->kind == OPT_INT ? parse_i64(text, &value) : parse_duration_ns(text, &value);
+
+    if (rc == 0 && !is_within(o, value))
+        rc = -ERANGE;
+    if (rc == 0)
+        *ret = value;
+    return rc;
+}
+
 /* Set the value of o; dashes is how a message writes its name. */
 static int store(const struct opt *o, void *values, const char *text, const char *dashes,
                  struct err *e)
@@ -148,11 +193,15 @@ static int store(const struct opt *o, void *values, const char *text, const char
         break;
     case OPT_UINT:
         wanted = "a whole number, such as 8";
-        rc = parse_u64(text, at);
+        rc = parse_uint(o, text, at);
+        break;
+    case OPT_INT:
+        wanted = "a whole number, such as -5";
+        rc = parse_int(o, text, at);
         break;
     case OPT_DURATION:
         wanted = "a duration, such as 10s";
-        rc = parse_duration_ns(text, at);
+        rc = parse_int(o, text, at);
         break;
     case OPT_CHOICE:
         if (parse_choice(o, text, at) < 0)
@@ -164,6 +213,8 @@ static int store(const struct opt *o, void *values, const char *text, const char
     case OPT_END:
         break;
     }
+    if (rc < 0 && opt_has_limits(o))
+        return outside(o, text, dashes, e);
     if (rc == -E2BIG)
         return err_usage(e, "%s%s is given more than %d times", dashes, o->name, OPT_LIST_MAX);
     if (rc == -ERANGE)

@@ -5,6 +5,8 @@
  *     static const struct opt my_table[] = {
  *         { OPT_FLAG, 'j', "json", offsetof(struct my_opts, json), NULL, "print JSON" },
  *         { OPT_STRING, 0, "from", offsetof(struct my_opts, from), "DIR", "read a recording" },
+ *         { OPT_UINT, 0, "size", offsetof(struct my_opts, size_mib), "N", "of the cache (64)",
+ *           .least = 1, .most = 1024, .unit = "MiB" },
  *         { .kind = OPT_END },
  *     };
  */
@@ -22,12 +24,19 @@ enum opt_kind {
     OPT_FLAG,     /* bool */
     OPT_STRING,   /* const char *, borrowed from argv or from the arena of the configuration */
     OPT_UINT,     /* uint64_t */
+    OPT_INT,      /* int64_t */
     OPT_DURATION, /* int64_t nanoseconds, see parse_duration_ns() */
     OPT_CHOICE,   /* const char *, one of 'choices' */
     OPT_LIST,     /* struct opt_list: all values that are given, borrowed as those of OPT_STRING */
 };
 
 enum { OPT_LIST_MAX = 32 };
+
+/* For the limits of durations. */
+#define OPT_MS 1000000LL
+#define OPT_S (1000 * OPT_MS)
+#define OPT_MIN (60 * OPT_S)
+#define OPT_HOUR (60 * OPT_MIN)
 
 struct opt_list {
     const char *items[OPT_LIST_MAX + 1]; /* NULL behind the last */
@@ -42,6 +51,9 @@ struct opt {
     const char *arg;            /* placeholder in the help text; NULL for OPT_FLAG */
     const char *help;           /* one line */
     const char *const *choices; /* OPT_CHOICE: NULL-terminated */
+    int64_t least, most;        /* of a number, or of a duration in ns; most 0: there is no limit
+                                 * but least; both are in the help text */
+    const char *unit;           /* of a number: "MiB"; NULL: none */
 };
 
 /* Read options from argv[1..] (NULL-terminated, as main() gets it) into *values, which holds the
@@ -71,7 +83,7 @@ const char *opt_nearest(const char *word, size_t n,
                         const char *(*word_at)(const void *ctx, size_t i), const void *ctx);
 
 /* What documents print: one option per line, aligned; the OPTIONS section of a manual page. Both
- * append the choices of an OPT_CHOICE: "(text, json)". */
+ * append the choices of an OPT_CHOICE, "(text, json)", and the limits of a number, "; 1s to 1h". */
 void opt_help(const struct opt *table, struct str *out);
 void opt_man(const struct opt *table, struct str *out);
 

@@ -1,8 +1,62 @@
 #include "base/opt.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "base/opt_private.h"
+
 enum { HELP_COLUMN = 24 }; /* where the texts of a table with short names start */
+
+/* The largest unit of which it is a whole number, as parse_duration_ns() reads it. */
+static struct opt_limit duration_limit(int64_t ns)
+{
+    static const struct {
+        int64_t ns;
+        const char *unit;
+    } units[] = { { 86400000000000, "d" },
+                  { 3600000000000, "h" },
+                  { 60000000000, "m" },
+                  { 1000000000, "s" },
+                  { 1000000, "ms" } };
+    struct opt_limit ret = { "0s" };
+
+    for (size_t i = 0; ns != 0 && i < ARRAY_SIZE(units); i++)
+        if (ns % units[i].ns == 0) {
+            snprintf(ret.text, sizeof(ret.text), "%lld%s", (long long)(ns / units[i].ns),
+                     units[i].unit);
+            break;
+        }
+    return ret;
+}
+
+struct opt_limit opt_limit(const struct opt *o, int64_t value)
+{
+    struct opt_limit ret;
+
+    if (o->kind == OPT_DURATION)
+        return duration_limit(value);
+    snprintf(ret.text, sizeof(ret.text), "%lld", (long long)value);
+    return ret;
+}
+
+bool opt_has_limits(const struct opt *o)
+{
+    return o->least != 0 || o->most != 0;
+}
+
+/* "; 16 to 1024 MiB", "; at least 1s". */
+static void add_limits(struct str *out, const struct opt *o)
+{
+    const char *blank = o->unit ? " " : "", *unit = o->unit ? o->unit : "";
+
+    if (o->most != 0)
+        str_addf(out, "; %s to %s%s%s", opt_limit(o, o->least).text, opt_limit(o, o->most).text,
+                 blank, unit);
+    else if (o->least != 0)
+        str_addf(out, "; at least %s%s%s", opt_limit(o, o->least).text, blank, unit);
+    else if (o->unit)
+        str_addf(out, ", in %s", o->unit);
+}
 
 /* " (text, json)", each choice written by add(). */
 static void add_choices(struct str *out, const struct opt *o,
@@ -53,6 +107,7 @@ void opt_help(const struct opt *table, struct str *out)
             str_addf(out, "=%s", o->arg);
         str_pad(out, column);
         str_add(out, o->help);
+        add_limits(out, o);
         add_choices(out, o, str_add);
         str_add_char(out, '\n');
     }
@@ -74,6 +129,7 @@ void opt_man(const struct opt *table, struct str *out)
         }
         str_add_char(out, '\n');
         add_roff(out, o->help);
+        add_limits(out, o);
         add_choices(out, o, add_roff);
         str_add_char(out, '\n');
     }

@@ -17,15 +17,15 @@ struct alerts_opts {
 };
 
 static const struct opt opts[] = {
-    { OPT_FLAG, 'j', "json", offsetof(struct alerts_opts, json), NULL, "print JSON", NULL },
+    { OPT_FLAG, 'j', "json", offsetof(struct alerts_opts, json), NULL, "print JSON" },
     { OPT_FLAG, 'p', "prometheus", offsetof(struct alerts_opts, prometheus), NULL,
-      "print a rule file for Prometheus", NULL },
+      "print a rule file for Prometheus" },
     { OPT_FLAG, 'c', "check", offsetof(struct alerts_opts, check), NULL,
-      "say which sets and signals are not measured here", NULL },
+      "say which sets and signals are not measured here" },
     { OPT_FLAG, 's', "signals", offsetof(struct alerts_opts, signals), NULL,
-      "list what rules may look at", NULL },
+      "list what rules may look at" },
     { OPT_STRING, 'f', "file", offsetof(struct alerts_opts, file), "FILE",
-      "rules of this file, not those of brim", NULL },
+      "rules of this file, not those of brim" },
     { .kind = OPT_END },
 };
 

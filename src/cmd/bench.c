@@ -12,9 +12,6 @@
 
 enum { OUTPUT_MAX = 1 << 20, PATH_BYTES = 4096 };
 
-#define WINDOW_MIN_NS 10000000LL
-#define WINDOW_MAX_NS 60000000000LL
-
 struct bench_opts {
     bool json;
     int64_t window_ns;
@@ -23,12 +20,12 @@ struct bench_opts {
 
 static const struct opt opts[] = {
     { OPT_DURATION, 0, "seconds", offsetof(struct bench_opts, window_ns), "N",
-      "how long to measure each figure (1; 250ms)", NULL },
+      "how long to measure each figure (1; 250ms)", .least = 10 * OPT_MS, .most = OPT_MIN },
     { OPT_STRING, 0, "blas", offsetof(struct bench_opts, blas), "PATH",
-      "measure this BLAS instead of the one a job gets", NULL },
+      "measure this BLAS instead of the one a job gets" },
     { OPT_STRING, 0, "cublas", offsetof(struct bench_opts, cublas), "PATH",
-      "the cuBLAS to measure GPUs with", NULL },
-    { OPT_FLAG, 'j', "json", offsetof(struct bench_opts, json), NULL, "print JSON", NULL },
+      "the cuBLAS to measure GPUs with" },
+    { OPT_FLAG, 'j', "json", offsetof(struct bench_opts, json), NULL, "print JSON" },
     { .kind = OPT_END },
 };
 
@@ -92,8 +89,6 @@ static int run(const struct app *app, const void *values, char **operands, struc
         return err_usage(e, "does not know '%.100s': compute is what can be measured", operands[0]);
     if ((o->blas && !*o->blas) || (o->cublas && !*o->cublas))
         return err_usage(e, "an empty name was given where a path is needed");
-    if (o->window_ns < WINDOW_MIN_NS || o->window_ns > WINDOW_MAX_NS)
-        return err_usage(e, "--seconds must be from 10ms to 60");
     return compute(app, o, e);
 }
 

@@ -21,16 +21,16 @@ static const char *const by[] = { "user", "team", "project", "job", NULL };
 
 static const struct opt opts[] = {
     { OPT_CHOICE, 'b', "by", offsetof(struct cost_opts, by), "WHAT", "a line for each of these",
-      by },
+      .choices = by },
     { OPT_DURATION, 's', "since", offsetof(struct cost_opts, since_ns), "TIME",
-      "only jobs that began since then (30d)", NULL },
+      "only jobs that began since then (30d)" },
     { OPT_FLAG, 'r', "runs", offsetof(struct cost_opts, runs), NULL,
-      "the runs that brim keeps, too (without files they are all there is)", NULL },
+      "the runs that brim keeps, too (without files they are all there is)" },
     RATE_GPU(struct cost_opts, "what devices are where nobody says"),
     RATE_PRICE(struct cost_opts),
     RATE_POWER(struct cost_opts, "watts of a device where none were measured (else its TDP)"),
-    { OPT_FLAG, 'j', "json", offsetof(struct cost_opts, json), NULL, "print JSON", NULL },
-    { OPT_FLAG, 0, "csv", offsetof(struct cost_opts, csv), NULL, "print a table of commas", NULL },
+    { OPT_FLAG, 'j', "json", offsetof(struct cost_opts, json), NULL, "print JSON" },
+    { OPT_FLAG, 0, "csv", offsetof(struct cost_opts, csv), NULL, "print a table of commas" },
     { .kind = OPT_END },
 };
 

@@ -22,12 +22,11 @@ struct jobs_opts {
 
 static const struct opt opts[] = {
     { OPT_DURATION, 0, "since", offsetof(struct jobs_opts, since_ns), "TIME",
-      "show those that ended so long ago, too (1h)", NULL },
-    { OPT_FLAG, 'a', "all", offsetof(struct jobs_opts, all), NULL, "show all that are remembered",
-      NULL },
+      "show those that ended so long ago, too (1h)" },
+    { OPT_FLAG, 'a', "all", offsetof(struct jobs_opts, all), NULL, "show all that are remembered" },
     { OPT_STRING, 0, "directory", offsetof(struct jobs_opts, directory), "DIR",
-      "the queue's folder", NULL },
-    { OPT_FLAG, 'j', "json", offsetof(struct jobs_opts, json), NULL, "print JSON", NULL },
+      "the queue's folder" },
+    { OPT_FLAG, 'j', "json", offsetof(struct jobs_opts, json), NULL, "print JSON" },
     { .kind = OPT_END },
 };
 

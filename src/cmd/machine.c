@@ -21,28 +21,27 @@ static const char *const severities[] = { "note", "warning", "critical", NULL };
 
 static const struct opt opts[] = {
     { OPT_FLAG, 'm', "matrix", offsetof(struct machine_opts, matrix), NULL,
-      "the class of the way between every two devices", NULL },
+      "the class of the way between every two devices" },
     { OPT_FLAG, 'a', "audit", offsetof(struct machine_opts, audit), NULL,
-      "what is wired or set badly, and how to mend it", NULL },
+      "what is wired or set badly, and how to mend it" },
     { OPT_FLAG, 0, "all", offsetof(struct machine_opts, all), NULL,
-      "with --audit: why each check that was not made was not", NULL },
+      "with --audit: why each check that was not made was not" },
     { OPT_CHOICE, 0, "fail-on", offsetof(struct machine_opts, fail_on), "LEVEL",
-      "with --audit: exit with 1 from this severity on", severities },
+      "with --audit: exit with 1 from this severity on", .choices = severities },
     { OPT_STRING, 0, "against", offsetof(struct machine_opts, against), "PATH",
-      "with --audit: compare with the recordings of a fleet", NULL },
-    { OPT_FLAG, 'j', "json", offsetof(struct machine_opts, json), NULL, "print JSON", NULL },
-    { OPT_STRING, 0, "svg", offsetof(struct machine_opts, svg), "FILE", "draw it into a file",
-      NULL },
+      "with --audit: compare with the recordings of a fleet" },
+    { OPT_FLAG, 'j', "json", offsetof(struct machine_opts, json), NULL, "print JSON" },
+    { OPT_STRING, 0, "svg", offsetof(struct machine_opts, svg), "FILE", "draw it into a file" },
     { OPT_FLAG, 0, "nccl-xml", offsetof(struct machine_opts, nccl_xml), NULL,
-      "print NCCL's topology XML (for NCCL_TOPO_FILE)", NULL },
+      "print NCCL's topology XML (for NCCL_TOPO_FILE)" },
     { OPT_STRING, 0, "record", offsetof(struct machine_opts, record), "DIR",
-      "record this machine into a directory", NULL },
+      "record this machine into a directory" },
     { OPT_STRING, 0, "from", offsetof(struct machine_opts, from), "PATH",
-      "show a recording, a directory of them, or NCCL's .xml", NULL },
+      "show a recording, a directory of them, or NCCL's .xml" },
     { OPT_STRING, 0, "fake", offsetof(struct machine_opts, fake), "NxNAME",
-      "add invented accelerators: 8xH100-SXM5-80GB", NULL },
+      "add invented accelerators: 8xH100-SXM5-80GB" },
     { OPT_DURATION, 0, "timeout", offsetof(struct machine_opts, timeout_ns), "TIME",
-      "give up on a driver that does not answer (10s)", NULL },
+      "give up on a driver that does not answer (10s)", .least = OPT_MS },
     { .kind = OPT_END },
 };
 
@@ -65,8 +64,6 @@ static int check_options(const struct machine_opts *o, struct err *e)
     if ((o->from && !*o->from) || (o->record && !*o->record) || (o->svg && !*o->svg) ||
         (o->against && !*o->against))
         return err_usage(e, "an empty name was given where a path is needed");
-    if (o->timeout_ns <= 0)
-        return err_usage(e, "--timeout must be more than 0");
     return 0;
 }
 

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "gpus_csv.h"
 #include "models_csv.h"
+#include "plan/search/search.h"
 #include "plan_constants_csv.h"
 
 enum { OPERANDS_MAX = 64, CONSTANTS_MAX = 1 << 20 };
@@ -17,21 +18,23 @@ static const char *const precisions[] = { "fp16", "bf16", "fp8", "mxfp8", "nvfp4
 static const struct opt opts[] = {
     { OPT_FLAG, 'j', "json", AT(json), NULL, "print JSON" },
     { OPT_FLAG, 'r', "rows", AT(rows), NULL, "eval: print every row, not only what they come to" },
-    { OPT_UINT, 0, "node-gbps", AT(node_gbps), "N",
-      "eval: rate of a node's network cards together, in Gbit/s" },
+    { OPT_UINT, 0, "node-gbps", AT(node_gbps), "N", "eval: rate of a node's network cards together",
+      .unit = "Gbit/s" },
     { OPT_STRING, 0, "constants", AT(constants), "FILE",
       "fitted figures in place of the program's own" },
     { OPT_STRING, 'c', "cluster", AT(cluster), "SPEC",
       "64x8xH100-SXM, an INI file, a recording, or this" },
-    { OPT_STRING, 0, "seq", AT(seq), "N", "tokens of a sequence" },
-    { OPT_STRING, 'b', "batch", AT(batch), "N", "sequences of a step" },
+    { OPT_UINT, 0, "seq", AT(seq), "N", "tokens of a sequence", .least = 1, .most = 1 << 27 },
+    { OPT_UINT, 'b', "batch", AT(batch), "N", "sequences of a step", .least = 1,
+      .most = PLAN_BATCH_MAX },
     { OPT_STRING, 0, "batch-tokens", AT(batch_tokens), "N", "tokens of a step: 4M, 4Mi" },
     { OPT_CHOICE, 0, "precision", AT(precision), "P", "of matrix products, bf16 if not said",
-      precisions },
+      .choices = precisions },
     { OPT_STRING, 0, "tokens", AT(tokens), "N", "to train on: 300B, 15T, 20x the parameters" },
     { OPT_STRING, 0, "price", AT(price), "N", "of a GPU for an hour" },
     { OPT_LIST, 0, "pin", AT(pins), "X=N,...", "settle parts of the layout: tp=8, recompute=full" },
-    { OPT_UINT, 'k', "best", AT(best), "N", "train: how many layouts to show, 5 if not said" },
+    { OPT_UINT, 'k', "best", AT(best), "N", "train: how many layouts to show, 5 if not said",
+      .least = 1, .most = SEARCH_BEST_MAX },
     { OPT_FLAG, 0, "explain", AT(explain), NULL,
       "train: where each ms and GB goes, and what that rests on" },
     { OPT_LIST, 0, "compare", AT(compares), "LAYOUT",
@@ -44,7 +47,8 @@ static const struct opt opts[] = {
     { OPT_STRING, 0, "emit", AT(emit), "TARGET",
       "train: the fastest that a program can do, in its words: megatron" },
     { OPT_UINT, 0, "threads", AT(threads), "N", "train: one for each core if not said" },
-    { OPT_STRING, 0, "gpus", AT(gpus), "N", "checkpoint: GPUs of the job" },
+    { OPT_UINT, 0, "gpus", AT(gpus), "N", "checkpoint: GPUs of the job", .least = 1,
+      .most = 1 << 24 },
     { OPT_STRING, 0, "storage", AT(storage), "RATE",
       "checkpoint: what the storage writes, such as 100GB/s" },
     { OPT_STRING, 0, "state", AT(state), "SIZE",

@@ -20,17 +20,17 @@ struct profile_opts {
 
 static const struct opt opts[] = {
     { OPT_FLAG, 'j', "json", offsetof(struct profile_opts, json), NULL,
-      "with list and show: print JSON", NULL },
+      "with list and show: print JSON" },
     { OPT_FLAG, 0, "env", offsetof(struct profile_opts, env), NULL,
-      "with export: lines for a shell", NULL },
+      "with export: lines for a shell" },
     { OPT_FLAG, 0, "slurm", offsetof(struct profile_opts, slurm), NULL,
-      "with export: a fragment for a batch script of Slurm", NULL },
+      "with export: a fragment for a batch script of Slurm" },
     { OPT_FLAG, 0, "torchrun", offsetof(struct profile_opts, torchrun), NULL,
-      "with export: a script that starts torchrun so", NULL },
+      "with export: a script that starts torchrun so" },
     { OPT_STRING, 'o', "output", offsetof(struct profile_opts, output), "FILE",
-      "with export: write it to a file", NULL },
+      "with export: write it to a file" },
     { OPT_STRING, 0, "knobs", offsetof(struct profile_opts, knobs), "FILE",
-      "more knobs that profiles may set", NULL },
+      "more knobs that profiles may set" },
     { .kind = OPT_END },
 };
 

@@ -15,8 +15,6 @@
 #include "run/job/binding.h"
 
 enum { POLICY_MAX = 64 << 10, MS = 1000000 };
-#define INTERVAL_MIN_NS 100000000LL
-#define INTERVAL_MAX_NS 60000000000LL
 static const int64_t second_ns = (int64_t)1000 * MS;
 static const int64_t day_ns = (int64_t)86400 * 1000 * MS;
 
@@ -28,23 +26,24 @@ struct queue_opts {
 
 static const struct opt opts[] = {
     { OPT_STRING, 'p', "policy", offsetof(struct queue_opts, policy), "NAME|FILE",
-      "how to decide: one of brim sim --policies, or an INI file (priority)", NULL },
+      "how to decide: one of brim sim --policies, or an INI file (priority)" },
     { OPT_STRING, 'd', "directory", offsetof(struct queue_opts, directory), "DIR",
-      "the queue's folder", NULL },
+      "the queue's folder" },
     { OPT_FLAG, 0, "private", offsetof(struct queue_opts, private), NULL,
-      "as root: for root alone, not for all users of this machine", NULL },
+      "as root: for root alone, not for all users of this machine" },
     { OPT_STRING, 0, "fake", offsetof(struct queue_opts, fake), "NxNAME",
-      "give away invented accelerators: 8xH100-SXM5-80GB", NULL },
+      "give away invented accelerators: 8xH100-SXM5-80GB" },
     { OPT_STRING, 0, "play", offsetof(struct queue_opts, play), "FILE",
-      "a script of what invented accelerators do, as brim run --fake has it", NULL },
+      "a script of what invented accelerators do, as brim run --fake has it" },
     { OPT_DURATION, 0, "interval", offsetof(struct queue_opts, interval_ns), "TIME",
-      "how often to look at how busy jobs are, for a policy with [idle] (10s)", NULL },
+      "how often to look at how busy jobs are, for a policy with [idle] (10s)",
+      .least = 100 * OPT_MS, .most = OPT_MIN },
     { OPT_DURATION, 0, "keep", offsetof(struct queue_opts, keep_ns), "TIME",
-      "forget jobs that ended so long ago (30d)", NULL },
+      "forget jobs that ended so long ago (30d)" },
     { OPT_FLAG, 0, "on-demand", offsetof(struct queue_opts, on_demand), NULL,
-      "end when there is nothing to do; how other commands start it", NULL },
+      "end when there is nothing to do; how other commands start it" },
     { OPT_DURATION, 0, "idle", offsetof(struct queue_opts, idle_ns), "TIME",
-      "with --on-demand: for so long (30s)", NULL },
+      "with --on-demand: for so long (30s)" },
     { .kind = OPT_END },
 };
 
@@ -77,8 +76,6 @@ static int load_policy(struct policy *p, const char *name, struct err *e)
 
 static int check(const struct queue_opts *o, struct err *e)
 {
-    if (o->interval_ns < INTERVAL_MIN_NS || o->interval_ns > INTERVAL_MAX_NS)
-        return err_usage(e, "--interval must be from 100ms to 1m");
     if (o->play && access(o->play, R_OK) < 0)
         return err_set(e, -errno, "--play %s: %s", o->play, strerror(errno));
     return 0;

@@ -10,7 +10,7 @@ struct report_opts {
 
 static const struct opt opts[] = {
     { OPT_STRING, 'o', "output", offsetof(struct report_opts, output), "FILE",
-      "write the page to FILE instead of standard output", NULL },
+      "write the page to FILE instead of standard output" },
     { .kind = OPT_END },
 };
 

@@ -21,9 +21,6 @@
 
 enum { CARD_MAX = 1 << 20 };
 
-#define INTERVAL_MIN_NS 100000000LL
-#define INTERVAL_MAX_NS 600000000000LL
-
 struct run_opts {
     bool quiet, profile_anyway;
     const char *name, *json, *fake, *profile, *knobs;
@@ -32,21 +29,21 @@ struct run_opts {
 
 static const struct opt opts[] = {
     { OPT_STRING, 0, "name", offsetof(struct run_opts, name), "NAME",
-      "what the run is called (the script's name)", NULL },
+      "what the run is called (the script's name)" },
     { OPT_DURATION, 0, "interval", offsetof(struct run_opts, interval_ns), "TIME",
-      "how often to sample (1s)", NULL },
+      "how often to sample (1s)", .least = 100 * OPT_MS, .most = 10 * OPT_MIN },
     { OPT_STRING, 'p', "profile", offsetof(struct run_opts, profile), "P",
-      "apply a profile: its name, or a path", NULL },
+      "apply a profile: its name, or a path" },
     { OPT_FLAG, 0, "profile-anyway", offsetof(struct run_opts, profile_anyway), NULL,
-      "also where it was found on another machine or for another job", NULL },
+      "also where it was found on another machine or for another job" },
     { OPT_STRING, 0, "knobs", offsetof(struct run_opts, knobs), "FILE",
-      "more knobs that the profile may set", NULL },
+      "more knobs that the profile may set" },
     { OPT_STRING, 0, "json", offsetof(struct run_opts, json), "FILE",
-      "write what the card says to a file, as JSON", NULL },
+      "write what the card says to a file, as JSON" },
     { OPT_FLAG, 'q', "quiet", offsetof(struct run_opts, quiet), NULL,
-      "print nothing of our own, not even the card at the end", NULL },
+      "print nothing of our own, not even the card at the end" },
     { OPT_STRING, 0, "fake", offsetof(struct run_opts, fake), "FILE",
-      "script accelerators that are not there", NULL },
+      "script accelerators that are not there" },
     { .kind = OPT_END },
 };
 
@@ -77,8 +74,6 @@ static int check(const struct run_opts *o, char **argv, struct err *e)
 {
     if (!argv[0] || !*argv[0])
         return err_usage(e, "a command is needed: brim run -- COMMAND...");
-    if (o->interval_ns < INTERVAL_MIN_NS || o->interval_ns > INTERVAL_MAX_NS)
-        return err_usage(e, "--interval must be from 100ms to 10m");
     if ((o->fake && !*o->fake) || (o->json && !*o->json) || (o->knobs && !*o->knobs) ||
         (o->profile && !*o->profile))
         return err_usage(e, "an empty name was given where a path is needed");

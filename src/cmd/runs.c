@@ -21,9 +21,9 @@ struct runs_opts {
 };
 
 static const struct opt opts[] = {
-    { OPT_FLAG, 'j', "json", offsetof(struct runs_opts, json), NULL, "print JSON", NULL },
+    { OPT_FLAG, 'j', "json", offsetof(struct runs_opts, json), NULL, "print JSON" },
     { OPT_DURATION, 0, "older", offsetof(struct runs_opts, older_ns), "TIME",
-      "with rm: the runs that began longer ago than this (30d)", NULL },
+      "with rm: the runs that began longer ago than this (30d)" },
     { .kind = OPT_END },
 };
 

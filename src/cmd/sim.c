@@ -11,7 +11,7 @@
 #include "trace/activity.h"
 
 enum { TRACE_MAX = 1 << 30, POLICY_MAX = 64 << 10, OUTPUT_MAX = 1 << 30, RUNS = 16 };
-enum { PACK_LOAD = 1000, PACK_ROUNDS = 10000, MS = 1000000, STRETCH_MIN_S = 60 };
+enum { MS = 1000000 };
 
 struct sim_opts {
     bool json, actions, policies, pack;
@@ -39,10 +39,10 @@ static const struct opt opts[] = {
     { OPT_FLAG, 0, "policies", AT(policies), NULL, "list the policies that have names" },
     { OPT_FLAG, 0, "pack", AT(pack), NULL,
       "do not run the jobs: say how much of the nodes they fill" },
-    { OPT_UINT, 0, "load", AT(load), "PERCENT",
-      "pack: devices asked for, of those that there are" },
+    { OPT_UINT, 0, "load", AT(load), "PERCENT", "pack: devices asked for, of those that there are",
+      .least = 1, .most = 1000, .unit = "%" },
     { OPT_UINT, 0, "rounds", AT(rounds), "N",
-      "pack: random orders of the jobs, of which the mean is printed" },
+      "pack: random orders of the jobs, of which the mean is printed", .least = 1, .most = 10000 },
     { OPT_UINT, 0, "seed", AT(seed), "N", "of the first order (pack), of failures, of activity" },
     { OPT_STRING, 'f', "failures", AT(faults.failures), "NAME|RATE|FILE",
       "nodes fail: a published rate (RSC-1, Llama-3-405B), failures of 1,000 nodes in a day (6.5; "
@@ -55,7 +55,7 @@ static const struct opt opts[] = {
       "target: nodes that may be added (else of each kind there is)" },
     { OPT_STRING, 0, "html", AT(html), "FILE",
       "write one page with pictures: occupancy, queue and teams over time" },
-    { OPT_CHOICE, 0, "by", AT(by), "WHAT", "the second table is by these", by },
+    { OPT_CHOICE, 0, "by", AT(by), "WHAT", "the second table is by these", .choices = by },
     RATE_GPU(struct sim_opts, "what devices without a kind are, for energy and money"),
     RATE_PRICE(struct sim_opts),
     { OPT_UINT, 0, "spot-price", AT(spot_price), "PERCENT",
@@ -74,7 +74,7 @@ static const struct opt opts[] = {
     { OPT_STRING, 0, "activity", AT(activity), "CLUSTER",
       "jobs that do not say keep devices as busy as was measured there: philly, seren, kalos" },
     { OPT_DURATION, 0, "idle-stretch", AT(idle_stretch_ns), "TIME",
-      "activity: the mean length of idle stretches" },
+      "activity: the mean length of idle stretches", .least = OPT_MIN },
     { OPT_DURATION, 0, "from", AT(from_ns), "TIME",
       "shares of devices, energy and money count from then on, not from the first submission" },
     { .kind = OPT_END },
@@ -206,8 +206,6 @@ static int add_activity(struct session *s, const struct sim_opts *o, struct err 
 
     if (!a)
         return err_usage(e, "--activity is philly, seren or kalos, not %s", o->activity);
-    if (stretch_ms < (int64_t)STRETCH_MIN_S * 1000)
-        return err_usage(e, "--idle-stretch is a minute at least");
     return activity_draw(&s->work, a, stretch_ms, o->seed, e);
 }
 
@@ -310,8 +308,6 @@ static int pack(struct session *s, const struct sim_opts *o, struct err *e)
 {
     const struct fill_test_options options = { (double)o->load / 100, o->seed, (int)o->rounds };
 
-    if (o->load == 0 || o->load > PACK_LOAD || o->rounds == 0 || o->rounds > PACK_ROUNDS)
-        return err_usage(e, "--load is 1 to %d per cent, --rounds 1 to %d", PACK_LOAD, PACK_ROUNDS);
     for (size_t i = 0; i < s->n_runs; i++) {
         struct sim_run *r = &s->runs[i];
         int rc = fill_test_run(&r->pack, &r->policy, &s->pool, &s->work, &options, e);

@@ -8,7 +8,6 @@
 
 #include "base/conf.h"
 #include "base/json.h"
-#include "base/parse.h"
 #include "base/utf8.h"
 #include "cmd/common/cmd.h"
 #include "cmd/queue/queue_client.h"
@@ -16,58 +15,59 @@
 #include "queue/job/job.h"
 
 enum { MS = 1000000, ANSWER_MAX = WIRE_MAX, POLL_MS = 50, POLL_MOST_MS = 1000, PATH_TEXT = 4096 };
+enum { CPUS_MAX = 1 << 16 }; /* more than any machine has */
 
 struct submit_opts {
     bool json, hold, requeue, dry, wait, watch, no_watch;
-    const char *name, *after, *array, *output, *error, *signal, *priority, *directory, *chdir;
+    const char *name, *after, *array, *output, *error, *signal, *directory, *chdir;
     uint64_t devices, cpus;
-    int64_t limit_ns, warn_ns, grace_ns, deadline_ns;
+    int64_t priority, limit_ns, warn_ns, grace_ns, deadline_ns;
 };
 
 static const struct opt opts[] = {
     { OPT_UINT, 'd', "devices", offsetof(struct submit_opts, devices), "N",
-      "accelerators that it needs (0)", NULL },
+      "accelerators that it needs (0)", .most = QUEUE_SLOTS },
     { OPT_UINT, 'c', "cpus", offsetof(struct submit_opts, cpus), "N",
-      "CPUs that it needs (its share by devices, or 1)", NULL },
+      "CPUs that it needs (its share by devices, or 1)", .most = CPUS_MAX },
     { OPT_DURATION, 'l', "limit", offsetof(struct submit_opts, limit_ns), "TIME",
-      "end it after so long", NULL },
+      "end it after so long" },
     { OPT_DURATION, 0, "warn", offsetof(struct submit_opts, warn_ns), "TIME",
-      "send the checkpoint signal so long before the limit", NULL },
+      "send the checkpoint signal so long before the limit" },
     { OPT_DURATION, 0, "deadline", offsetof(struct submit_opts, deadline_ns), "TIME",
-      "it is to have ended so long from now (policy deadline)", NULL },
-    { OPT_STRING, 'p', "priority", offsetof(struct submit_opts, priority), "N",
-      "higher goes first, -100 to 100 (0)", NULL },
+      "it is to have ended so long from now (policy deadline)", .least = OPT_MS },
+    { OPT_INT, 'p', "priority", offsetof(struct submit_opts, priority), "N",
+      "higher goes first (0)", .least = -QUEUE_PRIORITY, .most = QUEUE_PRIORITY },
     { OPT_FLAG, 'r', "requeue", offsetof(struct submit_opts, requeue), NULL,
-      "it may be stopped and started again: it goes on from a checkpoint", NULL },
+      "it may be stopped and started again: it goes on from a checkpoint" },
     { OPT_STRING, 0, "checkpoint-signal", offsetof(struct submit_opts, signal), "NAME",
-      "what asks it for a checkpoint (TERM)", NULL },
+      "what asks it for a checkpoint (TERM)" },
     { OPT_DURATION, 0, "grace", offsetof(struct submit_opts, grace_ns), "TIME",
-      "how long it may take for that (30s)", NULL },
+      "how long it may take for that (30s)" },
     { OPT_STRING, 'a', "array", offsetof(struct submit_opts, array), "LIST",
-      "one job per number: 0-9, 1,3,5-7, 0-99%4 for 4 at a time", NULL },
+      "one job per number: 0-9, 1,3,5-7, 0-99%4 for 4 at a time" },
     { OPT_STRING, 0, "after", offsetof(struct submit_opts, after), "KIND:JOB,...",
-      "wait for jobs: after (start), afterok, afterany, afternotok", NULL },
+      "wait for jobs: after (start), afterok, afterany, afternotok" },
     { OPT_FLAG, 'H', "hold", offsetof(struct submit_opts, hold), NULL,
-      "do not start it before brim release", NULL },
+      "do not start it before brim release" },
     { OPT_STRING, 'o', "output", offsetof(struct submit_opts, output), "FILE",
-      "what it writes; %j is the job, %A the array, %a the number in it", NULL },
+      "what it writes; %j is the job, %A the array, %a the number in it" },
     { OPT_STRING, 'e', "error", offsetof(struct submit_opts, error), "FILE",
-      "what it writes to stderr (where --output goes)", NULL },
+      "what it writes to stderr (where --output goes)" },
     { OPT_STRING, 'C', "chdir", offsetof(struct submit_opts, chdir), "DIR",
-      "the folder that it runs in (this one)", NULL },
+      "the folder that it runs in (this one)" },
     { OPT_STRING, 'n', "name", offsetof(struct submit_opts, name), "NAME",
-      "what to call it (its command)", NULL },
+      "what to call it (its command)" },
     { OPT_FLAG, 0, "watch", offsetof(struct submit_opts, watch), NULL,
-      "run it under brim run, for brim why (default with devices)", NULL },
+      "run it under brim run, for brim why (default with devices)" },
     { OPT_FLAG, 0, "no-watch", offsetof(struct submit_opts, no_watch), NULL,
-      "do not run it under brim run", NULL },
+      "do not run it under brim run" },
     { OPT_FLAG, 'w', "wait", offsetof(struct submit_opts, wait), NULL,
-      "wait for its end, and end with its exit status", NULL },
+      "wait for its end, and end with its exit status" },
     { OPT_FLAG, 0, "dry-run", offsetof(struct submit_opts, dry), NULL,
-      "only say when and where it would start", NULL },
+      "only say when and where it would start" },
     { OPT_STRING, 0, "directory", offsetof(struct submit_opts, directory), "DIR",
-      "the queue's folder", NULL },
-    { OPT_FLAG, 'j', "json", offsetof(struct submit_opts, json), NULL, "print JSON", NULL },
+      "the queue's folder" },
+    { OPT_FLAG, 'j', "json", offsetof(struct submit_opts, json), NULL, "print JSON" },
     { .kind = OPT_END },
 };
 
@@ -83,7 +83,7 @@ static int any_task(void *arg, int32_t task)
 }
 
 /* What can be found wrong here. ERR_USAGE with a sentence, or 0. */
-static int check(const struct submit_opts *o, char **operands, int64_t *priority, struct err *e)
+static int check(const struct submit_opts *o, char **operands, struct err *e)
 {
     enum queue_after_kind kind = AFTER_NONE;
     const char *after = o->after ? o->after : "";
@@ -93,9 +93,6 @@ static int check(const struct submit_opts *o, char **operands, int64_t *priority
 
     if (!operands[0])
         return err_usage(e, "say which command: brim submit COMMAND ARGUMENT...");
-    *priority = 0;
-    if (o->priority && parse_i64(o->priority, priority) < 0)
-        return err_usage(e, "--priority %s: a number from -100 to 100", o->priority);
     if (queue_signal(o->signal, e) < 0)
         return ERR_USAGE;
     if (o->array && queue_array(o->array, &width, any_task, NULL, e) < 0)
@@ -108,10 +105,6 @@ static int check(const struct submit_opts *o, char **operands, int64_t *priority
         return err_usage(e, "--watch and --no-watch exclude each other");
     if (o->warn_ns > 0 && o->warn_ns >= o->limit_ns)
         return err_usage(e, "--warn is a time before the limit: it needs a longer --limit");
-    if (o->deadline_ns >= 0 && o->deadline_ns < MS)
-        return err_usage(e, "--deadline: a time from now, such as 2h");
-    if (o->devices > INT32_MAX || o->cpus > INT32_MAX)
-        return err_usage(e, "asks for more than any machine has");
     return 0;
 }
 
@@ -285,15 +278,14 @@ static int run(const struct app *app, const void *values, char **operands, struc
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     CLEANUP(str_done) struct str request = STR_INIT(WIRE_ORDER), answer = STR_INIT(WIRE_MAX);
     const char *folder;
-    int64_t priority = 0;
-    int rc = check(o, operands, &priority, e);
+    int rc = check(o, operands, e);
 
     if (rc != 0)
         return rc;
     folder = queue_client_folder(&a, o->directory);
     if (!folder)
         return err_nomem(e);
-    wire_add_int(&request, "priority", priority);
+    wire_add_int(&request, "priority", o->priority);
     rc = make_request(app, o, operands, &request, e);
     if (rc == 0)
         rc = queue_ask(folder, &request, &answer, e);

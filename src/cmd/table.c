@@ -68,7 +68,7 @@ static void add_options(const struct cmd *c, struct str *out)
 
     for (; c->opts[n].kind != OPT_END && n < OPTIONS_MAX; n++)
         all[n] = c->opts[n];
-    all[n] = (struct opt){ OPT_FLAG, 'h', "help", 0, NULL, "this text", NULL };
+    all[n] = (struct opt){ OPT_FLAG, 'h', "help", 0, NULL, "this text" };
     all[n + 1] = (struct opt){ .kind = OPT_END };
     opt_help(all, out);
 }

@@ -30,15 +30,14 @@ struct top_opts {
 static const char *const sorts[] = { "use", "cpu", "io", "read", "write", "memory", NULL };
 
 static const struct opt opts[] = {
-    { OPT_FLAG, 0, "once", offsetof(struct top_opts, once), NULL, "print one page and end", NULL },
-    { OPT_FLAG, 'j', "json", offsetof(struct top_opts, json), NULL, "print one page as JSON",
-      NULL },
+    { OPT_FLAG, 0, "once", offsetof(struct top_opts, once), NULL, "print one page and end" },
+    { OPT_FLAG, 'j', "json", offsetof(struct top_opts, json), NULL, "print one page as JSON" },
     { OPT_DURATION, 0, "interval", offsetof(struct top_opts, interval_ns), "TIME",
-      "how often to sample (1s)", NULL },
+      "how often to sample (1s)", .least = INTERVAL_MIN_NS, .most = INTERVAL_MAX_NS },
     { OPT_CHOICE, 0, "sort", offsetof(struct top_opts, sort), "BY", "what processes are sorted by",
-      sorts },
+      .choices = sorts },
     { OPT_STRING, 0, "fake", offsetof(struct top_opts, fake), "FILE",
-      "script accelerators that are not there", NULL },
+      "script accelerators that are not there" },
     { .kind = OPT_END },
 };
 
@@ -239,8 +238,6 @@ static int run(const struct app *app, const void *values, char **operands, struc
     int rc;
 
     (void)operands;
-    if (o->interval_ns < INTERVAL_MIN_NS || o->interval_ns > INTERVAL_MAX_NS)
-        return err_usage(e, "--interval must be from 200ms to 60s");
     if (o->fake && !*o->fake)
         return err_usage(e, "an empty name was given where a path is needed");
     if (root < 0)

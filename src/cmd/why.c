@@ -8,9 +8,8 @@
 #include "cmd/why/live.h"
 #include "diagnose/verdict/judge.h"
 
-enum { OUTPUT_MAX = 4 << 20, TRACE_MAX = 1 << 30 };
+enum { OUTPUT_MAX = 4 << 20, TRACE_MAX = 1 << 30, PID_LIMIT = 1 << 22 /* Linux's */ };
 
-#define SECOND_NS 1000000000LL
 #define STORED UINT64_MAX /* no process: not --live */
 
 struct why_opts {
@@ -21,19 +20,20 @@ struct why_opts {
 };
 
 static const struct opt opts[] = {
-    { OPT_FLAG, 'j', "json", offsetof(struct why_opts, json), NULL, "print JSON", NULL },
+    { OPT_FLAG, 'j', "json", offsetof(struct why_opts, json), NULL, "print JSON" },
     { OPT_STRING, 'w', "with", offsetof(struct why_opts, with), "RUN",
-      "compare with this run, not with the last one of the same command", NULL },
+      "compare with this run, not with the last one of the same command" },
     { OPT_STRING, 't', "trace", offsetof(struct why_opts, trace), "FILE",
-      "judge a trace of operations (tab-separated) instead of a run", NULL },
+      "judge a trace of operations (tab-separated) instead of a run" },
     { OPT_UINT, 'l', "live", offsetof(struct why_opts, live), "PID",
-      "judge the job of this process, which runs, as it is now", NULL },
+      "judge the job of this process, which runs, as it is now", .least = 1, .most = PID_LIMIT },
     { OPT_DURATION, 0, "for", offsetof(struct why_opts, for_ns), "TIME",
-      "how long to watch a job that brim run did not start (20s)", NULL },
+      "how long to watch a job that brim run did not start (20s)", .least = 3 * OPT_S,
+      .most = OPT_HOUR },
     { .kind = OPT_END },
 };
 
-static const struct why_opts defaults = { .live = STORED, .for_ns = 20 * SECOND_NS };
+static const struct why_opts defaults = { .live = STORED, .for_ns = 20 * OPT_S };
 
 static int judge_trace(const struct why_opts *o, struct err *e)
 {
@@ -81,10 +81,6 @@ static int live(const struct app *app, const struct why_opts *o, char **operands
 
     if (operands[0] || o->trace)
         return err_usage(e, "--live takes neither a run nor --trace");
-    if (o->live > INT32_MAX)
-        return err_usage(e, "--live takes the number of a process");
-    if (o->for_ns < 3 * SECOND_NS || o->for_ns > 3600 * SECOND_NS)
-        return err_usage(e, "--for must be from 3s to 1h");
     l.pid = (int)o->live;
     return why_live(app, &l, e);
 }

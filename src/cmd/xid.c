@@ -17,7 +17,7 @@ struct xid_opts {
 };
 
 static const struct opt opts[] = {
-    { OPT_FLAG, 'j', "json", offsetof(struct xid_opts, json), NULL, "print JSON", NULL },
+    { OPT_FLAG, 'j', "json", offsetof(struct xid_opts, json), NULL, "print JSON" },
     { .kind = OPT_END },
 };
 

@@ -217,7 +217,7 @@ def test_pack(brim, trace):
     again = brim.out("sim", pods, "--nodes", "4x8", "--pack", "--policy", "fgd")
     assert again == brim.out("sim", pods, "--nodes", "4x8", "--pack", "--policy", "fgd")
     assert "turned away%" in again
-    assert "--rounds 1 to" in brim("sim", pods, "--pack", "--rounds", "0").stderr
+    assert "--rounds must be from 1 to 10000" in brim("sim", pods, "--pack", "--rounds", "0").stderr
     cpus = trace("name,cpu_milli,memory_mib,num_gpu,gpu_milli\na,1,1,0,0\n", "cpus.csv")
     assert "no job asks for a device" in brim("sim", cpus, "--pack").stderr
 

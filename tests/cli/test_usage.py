@@ -88,6 +88,34 @@ def test_a_value_that_is_none(brim, sim_trace, tmp_path):
     assert not WITH.keys() - tried
 
 
+def outside(least, most):
+    """Values just below and just above the limits that a help text has; most may be None."""
+    units = {"ms": 1, "s": 1000, "m": 60 * 1000, "h": 3600 * 1000, "d": 86400 * 1000}
+    number, unit = re.fullmatch(r"(-?\d+)(\w*)", least).groups()
+    if not unit:
+        return [int(number) - 1, *([int(most) + 1] if most else [])]
+    below = f"{int(number) * units[unit] - 1}ms"
+    if not most:
+        return [below]
+    number, unit = re.fullmatch(r"(\d+)(\w+)", most).groups()
+    return [below, f"{int(number) * units[unit] + 1}ms"]
+
+
+def test_a_value_out_of_range(brim, sim_trace):
+    tried = 0
+    for command in commands(brim):
+        text = brim.out(command, "--help")
+        limits = re.findall(r"--([\w-]+)=\S+ +.*; (?:at least (\S+)|(\S+) to (\S+))( \S+)?$", text,
+                            re.MULTILINE)
+        for name, only, least, most, _ in limits:
+            for value in outside(only or least, most):
+                before, operands = line(brim, command, name, sim_trace)
+                done = brim(command, *before, f"--{name}={value}", *operands)
+                one_line(done, 2, f"brim {command}: --{name}", f"'{value}'")
+                tried += 1
+    assert tried >= 30
+
+
 def test_a_value_that_is_missing(brim):
     for command in commands(brim):
         for letter, name, placeholder in options(brim, command):

@@ -9,27 +9,27 @@
 #include "base/file.h"
 #include "daemon/agent.h"
 
-enum { RULES_FILE_MAX = 1 << 20, TOKEN_FILE_MAX = 4096, HOST_MAX = 65, STORE_MIB_MIN = 16 };
+enum { RULES_FILE_MAX = 1 << 20, TOKEN_FILE_MAX = 4096, HOST_MAX = 65 };
 
 #define AT(member) offsetof(struct agent_options, member)
 
 const struct opt agent_opts[] = {
-    { OPT_FLAG, 0, "once", AT(once), NULL, "print one sample and end", NULL },
-    { OPT_FLAG, 'j', "json", AT(json), NULL, "with --once: print JSON", NULL },
-    { OPT_STRING, 0, "listen", AT(listen), "ADDRESS:PORT", "where to serve (127.0.0.1:9410)",
-      NULL },
+    { OPT_FLAG, 0, "once", AT(once), NULL, "print one sample and end" },
+    { OPT_FLAG, 'j', "json", AT(json), NULL, "with --once: print JSON" },
+    { OPT_STRING, 0, "listen", AT(listen), "ADDRESS:PORT", "where to serve (127.0.0.1:9410)" },
     { OPT_STRING, 0, "token-file", AT(token_file), "FILE",
-      "the token that clients must show, on other than loopback addresses", NULL },
-    { OPT_DURATION, 0, "interval", AT(interval_ns), "TIME", "how often to sample (1s)", NULL },
+      "the token that clients must show, on other than loopback addresses" },
+    { OPT_DURATION, 0, "interval", AT(interval_ns), "TIME", "how often to sample (1s)",
+      .least = 100 * OPT_MS, .most = OPT_HOUR },
     { OPT_STRING, 0, "store", AT(store), "FILE",
-      "database for what was measured, or 'none' (/var/lib/brim/agent.db)", NULL },
+      "database for what was measured, or 'none' (/var/lib/brim/agent.db)" },
     { OPT_UINT, 0, "store-mib", AT(store_mib), "MIB", "how large the database may get (1024)",
-      NULL },
+      .least = 16, .most = 1 << 20, .unit = "MiB" },
     { OPT_FLAG, 0, "compat", AT(compat), NULL,
-      "metrics also under the names of node_exporter and DCGM", NULL },
+      "metrics also under the names of node_exporter and DCGM" },
     { OPT_STRING, 0, "rules", AT(rules), "FILE",
-      "alert rules in place of those built in (see brim alerts)", NULL },
-    { OPT_STRING, 0, "fake", AT(fake), "FILE", "script accelerators that are not there", NULL },
+      "alert rules in place of those built in (see brim alerts)" },
+    { OPT_STRING, 0, "fake", AT(fake), "FILE", "script accelerators that are not there" },
     { .kind = OPT_END },
 };
 
@@ -74,10 +74,6 @@ int agent_options_check(const struct agent_options *o, struct err *e)
     for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
         if (paths[i] && !*paths[i])
             return err_usage(e, "an empty name was given where a path is needed");
-    if (o->interval_ns < 100 * 1000000LL || o->interval_ns > 3600 * 1000000000LL)
-        return err_usage(e, "--interval must be from 100ms to 1h");
-    if (o->store_mib < STORE_MIB_MIN || o->store_mib > 1 << 20)
-        return err_usage(e, "--store-mib must be from %d to %d", STORE_MIB_MIN, 1 << 20);
     return 0;
 }
 

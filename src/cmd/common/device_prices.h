@@ -27,7 +27,7 @@ struct device_price_opts {
 /* Their rows in a table of options whose values have them as 'rates'. */
 #define RATE_OPTION(values, member, arg, help) \
     { \
-        OPT_STRING, 0, #member, offsetof(values, rates.member), arg, help, NULL \
+        OPT_STRING, 0, #member, offsetof(values, rates.member), arg, help \
     }
 #define RATE_GPU(values, help) RATE_OPTION(values, gpu, "NAME", help)
 #define RATE_PRICE(values) \

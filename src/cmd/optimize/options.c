@@ -8,43 +8,41 @@
 
 enum { RESTARTS_MOST = 1000 };
 
-#define INTERVAL_MIN_NS 100000000LL
-#define INTERVAL_MAX_NS 600000000000LL
 #define SECOND_NS 1000000000LL
 
 const struct opt optimize_options[] = {
     { OPT_LIST, 0, "allow", offsetof(struct optimize_opts, allow), "WHAT",
-      "also try what changes numbers (numeric), settings of this machine (privileged)", NULL },
+      "also try what changes numbers (numeric), settings of this machine (privileged)" },
     { OPT_LIST, 0, "try", offsetof(struct optimize_opts, named), "KNOB[=VALUE]",
-      "also try a setting of which nothing is known (docs/knobs.md lists all)", NULL },
+      "also try a setting of which nothing is known (docs/knobs.md lists all)" },
     { OPT_DURATION, 0, "budget", offsetof(struct optimize_opts, budget_ns), "TIME",
-      "how long to try settings (10m)", NULL },
+      "how long to try settings (10m)", .least = OPT_S },
     { OPT_UINT, 0, "restarts", offsetof(struct optimize_opts, restarts), "N",
-      "start the job up to N times, for settings that need it (0: never)", NULL },
+      "start the job up to N times, for settings that need it (0: never)" },
     { OPT_CHOICE, 0, "goal", offsetof(struct optimize_opts, goal), "WHAT",
-      "steps in a second, of a joule, or for the money", optimize_goals },
+      "steps in a second, of a joule, or for the money", .choices = optimize_goals },
     { OPT_STRING, 0, "price-hour", offsetof(struct optimize_opts, price_hour), "PRICE",
-      "of an hour of what the job runs on, for --goal cost", NULL },
+      "of an hour of what the job runs on, for --goal cost" },
     { OPT_STRING, 0, "price-kwh", offsetof(struct optimize_opts, price_kwh), "PRICE",
-      "of a kWh, for --goal cost", NULL },
+      "of a kWh, for --goal cost" },
     { OPT_STRING, 0, "name", offsetof(struct optimize_opts, name), "NAME",
-      "what the run and its profile are called (the script's name)", NULL },
+      "what the run and its profile are called (the script's name)" },
     { OPT_STRING, 'p', "profile", offsetof(struct optimize_opts, profile), "PROFILE",
-      "try its settings first, again (the one of this job, if there is one)", NULL },
+      "try its settings first, again (the one of this job, if there is one)" },
     { OPT_STRING, 0, "save-profile", offsetof(struct optimize_opts, save), "FILE",
-      "write what was kept there, not to the state folder", NULL },
+      "write what was kept there, not to the state folder" },
     { OPT_STRING, 0, "knobs", offsetof(struct optimize_opts, knobs), "FILE",
-      "also try knobs that this file declares", NULL },
+      "also try knobs that this file declares" },
     { OPT_STRING, 0, "json", offsetof(struct optimize_opts, json), "FILE",
-      "write what the card says to a file, as JSON", NULL },
+      "write what the card says to a file, as JSON" },
     { OPT_FLAG, 0, "undo", offsetof(struct optimize_opts, undo), NULL,
-      "only put back settings of this machine that a killed brim has left changed", NULL },
+      "only put back settings of this machine that a killed brim has left changed" },
     { OPT_FLAG, 'q', "quiet", offsetof(struct optimize_opts, quiet), NULL,
-      "print nothing of our own: no progress, no card", NULL },
+      "print nothing of our own: no progress, no card" },
     { OPT_DURATION, 0, "interval", offsetof(struct optimize_opts, interval_ns), "TIME",
-      "how often to sample (1s)", NULL },
+      "how often to sample (1s)", .least = 100 * OPT_MS, .most = 10 * OPT_MIN },
     { OPT_STRING, 0, "fake", offsetof(struct optimize_opts, fake), "FILE",
-      "script accelerators that are not there", NULL },
+      "script accelerators that are not there" },
     { .kind = OPT_END },
 };
 
@@ -97,10 +95,6 @@ int optimize_check(const struct optimize_opts *o, char **argv, struct err *e)
         if (!are_known(o->allow.items[i]))
             return err_usage(e, "--allow must be numeric, privileged or both, not '%.40s'",
                              o->allow.items[i]);
-    if (o->interval_ns < INTERVAL_MIN_NS || o->interval_ns > INTERVAL_MAX_NS)
-        return err_usage(e, "--interval must be from 100ms to 10m");
-    if (o->budget_ns < SECOND_NS)
-        return err_usage(e, "--budget must be 1s at least ('brim run' tries nothing)");
     if (o->restarts && (o->restarts < CONTEST_RESTARTS_LEAST || o->restarts > RESTARTS_MOST))
         return err_usage(
             e,

@@ -18,7 +18,7 @@
 
 enum { CONFIG_MAX = 8 << 20, PATH_LONGEST = 4096, SEQ_USUAL = 4096, WORD_MAX = 32 };
 static const int64_t patience_ns = 10LL * 1000 * 1000 * 1000;
-static const double seq_max = 1 << 27, batch_max = 1 << 28, tokens_max = 1e18;
+static const double tokens_max = 1e18;
 
 PRINTF(2, 3)
 static void note(struct plan_ask *a, const char *fmt, ...)
@@ -190,12 +190,7 @@ static int read_seq(const struct plan_opts *o, struct plan_ask *a, struct err *e
         a->job.seq = s->positions > 0 ? MIN(s->positions, SEQ_USUAL) : SEQ_USUAL;
         note(a, "sequences of %d tokens", a->job.seq);
     } else {
-        uint64_t n = 0;
-
-        if (parse_u64(o->seq, &n) < 0 || n < 1 || (double)n > seq_max)
-            return err_usage(e, "--seq is a number of tokens from 1 to %.0f, not '%.40s'", seq_max,
-                             o->seq);
-        a->job.seq = (int)n;
+        a->job.seq = (int)o->seq;
     }
     if (s->learned_positions && s->positions > 0 && a->job.seq > s->positions)
         return err_usage(e,
@@ -220,7 +215,6 @@ static double round_batch(double n)
 static int read_batch(const struct plan_opts *o, struct plan_ask *a, struct err *e)
 {
     double n = 0;
-    uint64_t whole = 0;
     int rc;
 
     if (o->batch && o->batch_tokens)
@@ -229,17 +223,14 @@ static int read_batch(const struct plan_opts *o, struct plan_ask *a, struct err 
         return err_usage(e, "say what a step takes: --batch=SEQUENCES or "
                             "--batch-tokens=4M");
     if (o->batch) {
-        if (parse_u64(o->batch, &whole) < 0 || whole < 1 || (double)whole > batch_max)
-            return err_usage(e, "--batch is a number of sequences from 1 to %.0f, not '%.40s'",
-                             batch_max, o->batch);
-        a->job.global_batch = (int)whole;
+        a->job.global_batch = (int)o->batch;
         return 0;
     }
     rc = read_amount("batch-tokens", o->batch_tokens, &n, NULL, e);
     if (rc)
         return rc;
     n = round_batch(n / a->job.seq);
-    if (n < 1 || n > batch_max)
+    if (n < 1 || n > PLAN_BATCH_MAX)
         return err_usage(e, "--batch-tokens=%.40s is %s sequences of %d tokens", o->batch_tokens,
                          n < 1 ? "less than one of the" : "too many", a->job.seq);
     a->job.global_batch = (int)n;

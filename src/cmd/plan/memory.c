@@ -90,7 +90,7 @@ static int read_model(const struct plan_opts *o, const char *name, struct model 
     int rc;
 
     given.cluster = cluster ? o->cluster : usual_cluster;
-    given.batch = batch ? o->batch : "1";
+    given.batch = batch ? o->batch : 1;
     rc = plan_ask_read(&given, name, &m->ask, e);
     if (rc)
         return rc;

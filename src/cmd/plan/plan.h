@@ -5,12 +5,15 @@
 #include "plan/cluster/gpus.h"
 #include "plan/shape/models.h"
 
+enum { PLAN_BATCH_MAX = 1 << 28 }; /* sequences of a step */
+
 struct plan_opts {
     bool json, rows;
     const char *constants; /* a file in place of the program's own; NULL: none */
     uint64_t node_gbps;    /* of the network cards of a node; 0: as the rows say */
     /* What is to be planned (cmd/plan/job.h reads them); NULL: not said. */
-    const char *cluster, *seq, *batch, *batch_tokens, *precision, *tokens, *price;
+    const char *cluster, *batch_tokens, *precision, *tokens, *price;
+    uint64_t seq, batch; /* 0: not said */
     struct opt_list pins;
     /* train */
     bool explain, fewer, pareto;
@@ -18,7 +21,8 @@ struct plan_opts {
     struct opt_list compares; /* layouts */
     const char *why, *svg, *emit;
     /* checkpoint: as they were given; NULL: not said. */
-    const char *gpus, *storage, *state, *mtbf_node, *failures, *restart, *stall, *every;
+    uint64_t gpus; /* 0: not said */
+    const char *storage, *state, *mtbf_node, *failures, *restart, *stall, *every;
     bool async;
 };
 

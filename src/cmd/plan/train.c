@@ -18,8 +18,6 @@ static int check_options(const struct plan_opts *o, char **operands, struct err 
                             "--batch=1024");
     if (operands[1] && !named)
         return err_usage(e, "does not know what to do with '%.60s'", operands[1]);
-    if (o->best > SEARCH_BEST_MAX)
-        return err_usage(e, "--best is up to %d", SEARCH_BEST_MAX);
     if (named + (o->why != NULL) + (o->svg != NULL) + (o->emit != NULL) + o->json > 1)
         return err_usage(e, "--compare, --why, --svg, --emit and --json are different answers: "
                             "give one of them");

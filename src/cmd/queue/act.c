@@ -18,7 +18,7 @@ struct order_opts {
 
 static const struct opt opts[] = {
     { OPT_STRING, 0, "directory", offsetof(struct order_opts, directory), "DIR",
-      "the queue's folder", NULL },
+      "the queue's folder" },
     { .kind = OPT_END },
 };
 

@@ -11,6 +11,8 @@ struct values {
     int64_t timeout_ns;
     const char *format;
     struct opt_list pins;
+    uint64_t size;
+    int64_t priority, interval_ns, budget_ns, shift;
 };
 
 static const char *const formats[] = { "text", "json", "csv", NULL };
@@ -22,6 +24,15 @@ static const struct opt table[] = {
     { OPT_UINT, 'n', "count", offsetof(struct values, count), "N", "stop after N" },
     { OPT_DURATION, 't', "timeout", offsetof(struct values, timeout_ns), "TIME", "give up after" },
     { OPT_CHOICE, 0, "format", offsetof(struct values, format), "FORMAT", "print as", formats },
+    { OPT_UINT, 0, "size", offsetof(struct values, size), "N", "of it", .least = 16, .most = 64,
+      .unit = "MiB" },
+    { OPT_INT, 0, "priority", offsetof(struct values, priority), "N", "of it", .least = -100,
+      .most = 100 },
+    { OPT_DURATION, 0, "interval", offsetof(struct values, interval_ns), "TIME", "of it",
+      .least = 100 * OPT_MS, .most = OPT_HOUR },
+    { OPT_DURATION, 0, "budget", offsetof(struct values, budget_ns), "TIME", "of it",
+      .least = 90 * OPT_S },
+    { OPT_INT, 0, "shift", offsetof(struct values, shift), "N", "by it" },
     { OPT_LIST, 0, "pin", offsetof(struct values, pins), "X=N", "settle it" },
     { .kind = OPT_END },
 };
@@ -131,6 +142,36 @@ static void test_list(void)
     is_str(e.text, "pin is given more than 32 times", "and says so");
 }
 
+static void test_limits(void)
+{
+    struct line l;
+
+    parse(&l, "--size=16 --priority=-100 --interval=100ms --budget=90s");
+    ok(l.rc == 5 && l.v.size == 16 && l.v.priority == -100, "the least number is taken: %s",
+       l.e.text);
+    ok(l.v.interval_ns == 100 * OPT_MS && l.v.budget_ns == 90 * OPT_S,
+       "the least duration is taken");
+    parse(&l, "--size=64 --priority 100 --interval=1h --budget=9999d");
+    ok(l.rc == 6 && l.v.size == 64 && l.v.priority == 100, "the most is taken: %s", l.e.text);
+    ok(l.v.interval_ns == OPT_HOUR && l.v.budget_ns == 9999 * 24 * OPT_HOUR,
+       "a duration without a most has none");
+    usage("--size=15", "--size must be from 16 to 64 MiB, not '15'");
+    usage("--size=65", "--size must be from 16 to 64 MiB, not '65'");
+    usage("--size=18446744073709551615",
+          "--size must be from 16 to 64 MiB, not '18446744073709551615'");
+    usage("--priority=-101", "--priority must be from -100 to 100, not '-101'");
+    usage("--priority=101", "--priority must be from -100 to 100, not '101'");
+    usage("--priority=high", "--priority must be from -100 to 100, not 'high'");
+    usage("--interval=99ms", "--interval must be from 100ms to 1h, not '99ms'");
+    usage("--interval=61m", "--interval must be from 100ms to 1h, not '61m'");
+    usage("--budget=1m", "--budget must be at least 90s, not '1m'");
+    usage("--shift=x", "--shift: 'x' is not a whole number, such as -5");
+    usage("--shift=99999999999999999999", "--shift: '99999999999999999999' is too large");
+    usage("--size", "--size needs a value, such as --size=16");
+    usage("--budget", "--budget needs a value, such as --budget=90s");
+    usage("--interval", "--interval needs a value, such as --interval=10s");
+}
+
 static void test_operands(void)
 {
     operands("a b", "a b");
@@ -224,6 +265,7 @@ int main(void)
 {
     test_values();
     test_list();
+    test_limits();
     test_operands();
     test_errors();
     test_set();

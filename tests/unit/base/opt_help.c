@@ -25,6 +25,15 @@ static const struct opt hostile_table[] = {
     { .kind = OPT_END },
 };
 
+static const struct opt limits_table[] = {
+    { OPT_UINT, 0, "size", 0, "N", "of it", .least = 16, .most = 64, .unit = "MiB" },
+    { OPT_UINT, 0, "rate", 0, "N", "of it", .unit = "Gbit/s" },
+    { OPT_INT, 0, "priority", 0, "N", "of it", .least = -100, .most = 100 },
+    { OPT_DURATION, 0, "every", 0, "TIME", "of it", .least = 1500 * OPT_MS, .most = 48 * OPT_HOUR },
+    { OPT_DURATION, 0, "budget", 0, "TIME", "of it", .least = 90 * OPT_MIN },
+    { .kind = OPT_END },
+};
+
 static const struct opt empty_table[] = { { .kind = OPT_END } };
 
 static void prints(void (*print)(const struct opt *, struct str *), const struct opt *options,
@@ -49,6 +58,13 @@ static void test_help(void)
            "  -q, --q                        be quiet\n"
            "      --a-rather-long-name=TIME  wait\n",
            "a long name moves all texts");
+    prints(opt_help, limits_table,
+           "      --size=N          of it; 16 to 64 MiB\n"
+           "      --rate=N          of it, in Gbit/s\n"
+           "      --priority=N      of it; -100 to 100\n"
+           "      --every=TIME      of it; 1500ms to 2d\n"
+           "      --budget=TIME     of it; at least 90m\n",
+           "limits and units stand in the help");
     prints(opt_help, empty_table, "", "no options, no help");
     opt_help(table, &small);
     is_int(str_error(&small), -EFBIG, "a text too small says so");
