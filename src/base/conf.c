@@ -1,8 +1,10 @@
 #include "base/conf.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -96,6 +98,19 @@ bool conf_colour(int fd)
     const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
 
     return isatty(fd) && !(none && *none) && !(term && !strcmp(term, "dumb"));
+}
+
+bool conf_journal(int fd)
+{
+    const char *named = getenv("JOURNAL_STREAM"); /* "device:inode" */
+    char here[48];
+    struct stat st;
+
+    if (!named || fstat(fd, &st) < 0)
+        return false;
+    snprintf(here, sizeof(here), "%llu:%llu", (unsigned long long)st.st_dev,
+             (unsigned long long)st.st_ino);
+    return !strcmp(named, here);
 }
 
 bool conf_utf8(void)

@@ -28,6 +28,10 @@ char *const *conf_environment(void);
  * neither NO_COLOR nor TERM=dumb asks for none. */
 bool conf_colour(int fd);
 
+/* Whether the file descriptor is the journal of systemd: the one that JOURNAL_STREAM names, which
+ * is inherited also by those whose stderr goes elsewhere (sd-daemon(3)). */
+bool conf_journal(int fd);
+
 /* Whether the user's terminal shows UTF-8: what LC_ALL, else LC_CTYPE, else LANG says. */
 bool conf_utf8(void);
 

@@ -9,19 +9,18 @@
 static enum log_level max_level = LOG_LEVEL_INFO;
 static bool for_journal;
 
+/* The order is that of log_level_names. */
+static const enum log_level levels[] = { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO,
+                                         LOG_LEVEL_DEBUG };
+const char *const log_level_names[] = { "error", "warning", "info", "debug", NULL };
+
 static const char *level_name(enum log_level level)
 {
-    switch (level) {
-    case LOG_LEVEL_ERROR:
-        return "error";
-    case LOG_LEVEL_WARNING:
-        return "warning";
-    case LOG_LEVEL_INFO:
-        return "info";
-    case LOG_LEVEL_DEBUG:
-        return "debug";
-    }
-    return "log";
+    size_t i = 0;
+
+    while (i + 1 < ARRAY_SIZE(levels) && levels[i] != level)
+        i++;
+    return log_level_names[i];
 }
 
 /* Terminals act on control characters; in ASCII they are these. */
@@ -32,9 +31,11 @@ static void mask_controls(char *text)
             *text = '?';
 }
 
-void log_set_level(enum log_level level)
+void log_set_level(const char *name)
 {
-    max_level = level;
+    for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
+        if (!strcmp(log_level_names[i], name))
+            max_level = levels[i];
 }
 
 void log_set_journal(bool journal)

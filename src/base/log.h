@@ -14,8 +14,11 @@ enum log_level {
     LOG_LEVEL_DEBUG = 7
 };
 
-/* The most talkative level that is written; LOG_LEVEL_INFO at start. */
-void log_set_level(enum log_level level);
+/* Their names for an option, NULL behind the last: "error" to "debug". */
+extern const char *const log_level_names[];
+
+/* The most talkative level that is written, by its name; "info" at start. */
+void log_set_level(const char *name);
 
 /* With journal true lines start with "<N>" for journald instead of "brim: warning: ". */
 void log_set_journal(bool journal);

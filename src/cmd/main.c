@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 
 #include "base/conf.h"
+#include "base/log.h"
 #include "cmd/common/cmd.h"
 #include "cmd/common/terminal_text.h"
 
@@ -16,7 +17,10 @@ static void complain(const char *command, const char *text)
     char who[64];
 
     snprintf(who, sizeof(who), "brim%s%s", command ? " " : "", command ? command : "");
-    say(who, text);
+    if (conf_journal(STDERR_FILENO))
+        log_error("%s: %s", who, text);
+    else
+        say(who, text);
 }
 
 /* How a command ended: say why if it failed, and make its code an exit status. */
@@ -93,6 +97,7 @@ int main(int argc, char **argv)
     int rc;
 
     close_gaps();
+    log_set_journal(conf_journal(STDERR_FILENO));
     if (argc < 2) {
         cmd_help_all(&out);
         fputs(str_text(&out), stderr);

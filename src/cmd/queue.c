@@ -20,7 +20,7 @@ static const int64_t day_ns = (int64_t)86400 * 1000 * MS;
 
 struct queue_opts {
     bool on_demand, private;
-    const char *policy, *directory, *fake, *play;
+    const char *policy, *directory, *fake, *play, *log;
     int64_t idle_ns, keep_ns, interval_ns;
 };
 
@@ -40,6 +40,8 @@ static const struct opt opts[] = {
       .least = 100 * OPT_MS, .most = OPT_MIN },
     { OPT_DURATION, 0, "keep", offsetof(struct queue_opts, keep_ns), "TIME",
       "forget jobs that ended so long ago (30d)" },
+    { OPT_CHOICE, 0, "log", offsetof(struct queue_opts, log), "LEVEL",
+      "the least urgent lines of the log", .choices = log_level_names },
     { OPT_FLAG, 0, "on-demand", offsetof(struct queue_opts, on_demand), NULL,
       "end when there is nothing to do; how other commands start it" },
     { OPT_DURATION, 0, "idle", offsetof(struct queue_opts, idle_ns), "TIME",
@@ -49,6 +51,7 @@ static const struct opt opts[] = {
 
 static const struct queue_opts defaults = {
     .policy = "priority",
+    .log = "info",
     .idle_ns = 30 * second_ns,
     .keep_ns = 30 * day_ns,
     .interval_ns = 10 * second_ns,
@@ -123,6 +126,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
     int rc = check(o, e);
 
     (void)operands;
+    log_set_level(o->log);
     if (rc == 0)
         rc = load_policy(&policy, o->policy, e);
     if (rc < 0)

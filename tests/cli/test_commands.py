@@ -1,10 +1,14 @@
 """The command line itself: help, usage errors, configuration, completion, manual page."""
 
+import os
 import re
+import socket
 import subprocess
+import urllib.request
 
 import pytest
 from conftest import one_line
+from served import wait_until
 
 COMMANDS = ["machine", "agent", "xid", "help", "man", "completion", "version"]
 
@@ -76,6 +80,60 @@ def test_configuration_errors_name_file_and_line(brim, tmp_path):
     one_line(done, 2, "%s:3:" % conf, "'jsn'", "json")
     conf.write_text("[machine\n")
     one_line(brim("machine", env={"BRIM_CONF": str(conf)}), 2, "%s:1:" % conf)
+
+
+def journal_of(path):
+    """JOURNAL_STREAM as systemd sets it where stderr is that file."""
+    there = path.stat()
+    return "%d:%d" % (there.st_dev, there.st_ino)
+
+
+def test_lines_for_the_journal_have_their_priority(brim, tmp_path):
+    """A file stands in for the socket of the journal; what counts is its device and inode."""
+    path, other = tmp_path / "journal", tmp_path / "other"
+    other.touch()
+    for words, line in [
+        (["machin"], "brim: no command 'machin' (did you mean 'machine'?)\n"),
+        (["agent", "--rules", "/nowhere"],
+         "brim agent: cannot read /nowhere: No such file or directory\n"),
+    ]:
+        for stream, want in [(path, "<3>" + line), (other, line)]:
+            with open(path, "w") as to:
+                env = {**os.environ, "JOURNAL_STREAM": journal_of(stream)}
+                subprocess.run([brim.program, *words], env=env, stderr=to, timeout=60)
+            assert path.read_text() == want
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+def answers(port):
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=20):
+            return True
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("level, begins", [("info", "<6>sampling; dashboard at http://"),
+                                           ("warning", "")])
+def test_the_log_of_an_agent_has_a_least_level(brim, tmp_path, level, begins):
+    path = tmp_path / "log"
+    path.touch()
+    port = free_port()
+    words = ["agent", "--listen", f"127.0.0.1:{port}", "--store", "none", "--log", level]
+    with open(path, "w") as to:
+        env = {**os.environ, "JOURNAL_STREAM": journal_of(path)}
+        agent = subprocess.Popen([brim.program, *words], env=env, stderr=to)
+    try:
+        wait_until(lambda: answers(port), 30)  # it has written that line before, or never will
+    finally:
+        agent.terminate()
+    assert agent.wait(60) == 0
+    said = path.read_text()
+    assert said.startswith(begins) and ("sampling" in said) == bool(begins)
 
 
 def test_full_stdout_is_an_error(brim):

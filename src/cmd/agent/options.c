@@ -7,6 +7,7 @@
 #include "alerts_ini.h"
 #include "base/conf.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "daemon/agent.h"
 
 enum { RULES_FILE_MAX = 1 << 20, TOKEN_FILE_MAX = 4096, HOST_MAX = 65 };
@@ -29,13 +30,15 @@ const struct opt agent_opts[] = {
       "metrics also under the names of node_exporter and DCGM" },
     { OPT_STRING, 0, "rules", AT(rules), "FILE",
       "alert rules in place of those built in (see brim alerts)" },
+    { OPT_CHOICE, 0, "log", AT(log), "LEVEL", "the least urgent lines of the log",
+      .choices = log_level_names },
     { OPT_STRING, 0, "fake", AT(fake), "FILE", "script accelerators that are not there" },
     { .kind = OPT_END },
 };
 
-const struct agent_options agent_defaults = { .listen = "127.0.0.1:9410",
-                                              .interval_ns = 1000000000,
-                                              .store_mib = 1024 };
+const struct agent_options agent_defaults = {
+    .listen = "127.0.0.1:9410", .interval_ns = 1000000000, .store_mib = 1024, .log = "info"
+};
 
 int agent_options_rules(const struct agent_options *o, struct rules *ret, struct err *e)
 {
@@ -99,6 +102,7 @@ int agent_options_run(const struct app *app, const struct agent_options *o,
 
     if (rc != 0)
         return rc;
+    log_set_level(o->log);
     gethostname(host, sizeof(host) - 1);
     rc = agent_options_rules(o, &rules, e);
     if (rc == 0 && o->token_file)

@@ -75,6 +75,36 @@ static void test_load(struct arena *a)
     is_str(e.text, "", "and none of this is talked about");
 }
 
+static void test_journal(void)
+{
+    struct stat st;
+    char text[64];
+    int fds[2];
+
+    unsetenv("JOURNAL_STREAM");
+    ok(!conf_journal(2), "without JOURNAL_STREAM there is no journal");
+    if (!ok(pipe(fds) == 0 && fstat(fds[1], &st) == 0, "a pipe can be made"))
+        return;
+    snprintf(text, sizeof(text), "%llu:%llu", (unsigned long long)st.st_dev,
+             (unsigned long long)st.st_ino);
+    setenv("JOURNAL_STREAM", text, 1);
+    ok(conf_journal(fds[1]), "what JOURNAL_STREAM names is the journal");
+    ok(!conf_journal(-1), "a descriptor that is closed is no journal");
+    snprintf(text, sizeof(text), "%llu:%llu", (unsigned long long)st.st_dev,
+             (unsigned long long)st.st_ino + 1);
+    setenv("JOURNAL_STREAM", text, 1);
+    ok(!conf_journal(fds[1]), "another inode is no journal");
+    snprintf(text, sizeof(text), "%llu:%llu", (unsigned long long)st.st_dev + 1,
+             (unsigned long long)st.st_ino);
+    setenv("JOURNAL_STREAM", text, 1);
+    ok(!conf_journal(fds[1]), "another device is no journal");
+    setenv("JOURNAL_STREAM", "8:", 1);
+    ok(!conf_journal(fds[1]), "a JOURNAL_STREAM that is cut is no journal");
+    unsetenv("JOURNAL_STREAM");
+    close(fds[0]);
+    close(fds[1]);
+}
+
 static void load_fails(struct arena *a, const char *text, const char *want)
 {
     struct values v = { 0 };
@@ -176,6 +206,7 @@ int main(void)
     if (!enter_folder(folder))
         return 1;
     test_load(&a);
+    test_journal();
     test_errors(&a);
     test_path(&a, folder);
     is_int(rmdir(folder), 0, "nothing is left behind");

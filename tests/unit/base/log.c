@@ -41,15 +41,26 @@ static void test_levels(int fd)
 
     log_debug("unseen");
     is_str(said(fd, buf, sizeof(buf)), "", "debug is not written at start");
-    log_set_level(LOG_LEVEL_DEBUG);
+    log_set_level("debug");
     log_debug("seen");
     is_str(said(fd, buf, sizeof(buf)), "brim: debug: seen\n", "but when asked for");
-    log_set_level(LOG_LEVEL_ERROR);
+    log_set_level("error");
     log_warning("unseen");
     log_info("unseen");
     log_error("seen");
     is_str(said(fd, buf, sizeof(buf)), "brim: error: seen\n", "only errors when asked for");
-    log_set_level(LOG_LEVEL_INFO);
+    log_set_level("warning");
+    log_info("unseen");
+    log_warning("seen");
+    is_str(said(fd, buf, sizeof(buf)), "brim: warning: seen\n", "warnings when asked for");
+    log_set_level("info");
+    for (size_t i = 0; log_level_names[i]; i++) {
+        log_set_level(log_level_names[i]);
+        log_error("seen");
+        is_str(said(fd, buf, sizeof(buf)), "brim: error: seen\n", "errors are written at level %s",
+               log_level_names[i]);
+    }
+    log_set_level("info");
 }
 
 static void test_text(int fd)
