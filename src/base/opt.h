@@ -82,6 +82,10 @@ int opt_set(const struct opt *table, void *values, const char *name, const char 
 const char *opt_nearest(const char *word, size_t n,
                         const char *(*word_at)(const void *ctx, size_t i), const void *ctx);
 
+/* ERR_USAGE for a word that is none of those there are (NULL-terminated): "unknown WHAT 'WORD' (did
+ * you mean 'X'?)", or "(there are A, B, C)" where none is near. */
+int opt_unknown(const char *what, const char *word, const char *const *words, struct err *e);
+
 /* What documents print: one option per line, aligned; the OPTIONS section of a manual page. Both
  * append the choices of an OPT_CHOICE, "(text, json)", and the limits of a number, "; 1s to 1h". */
 void opt_help(const struct opt *table, struct str *out);

@@ -65,3 +65,23 @@ const char *opt_nearest(const char *word, size_t n,
     }
     return nearest;
 }
+
+static const char *word_of(const void *words, size_t i)
+{
+    return ((const char *const *)words)[i];
+}
+
+int opt_unknown(const char *what, const char *word, const char *const *words, struct err *e)
+{
+    CLEANUP(str_done) struct str all = STR_INIT(sizeof(e->text));
+    const char *near;
+    size_t n = 0;
+
+    for (; words[n]; n++)
+        str_addf(&all, "%s%s", n ? ", " : "", words[n]);
+    near = opt_nearest(word, n, word_of, words);
+    if (near)
+        return err_usage(e, "unknown %s '%.100s' (did you mean '%s'?)", what, word, near);
+    return err_usage(e, "unknown %s '%.100s' (there are %s)", what, word,
+                     str_error(&all) ? "others, see --help" : str_text(&all));
+}

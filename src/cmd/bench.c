@@ -81,12 +81,13 @@ static int compute(const struct app *app, const struct bench_opts *o, struct err
 
 static int run(const struct app *app, const void *values, char **operands, struct err *e)
 {
+    static const char *const measurements[] = { "compute", NULL };
     const struct bench_opts *o = values;
 
     if (!operands[0])
         return err_usage(e, "say what to measure: brim bench compute");
     if (strcmp(operands[0], "compute") != 0)
-        return err_usage(e, "does not know '%.100s': compute is what can be measured", operands[0]);
+        return opt_unknown("measurement", operands[0], measurements, e);
     if ((o->blas && !*o->blas) || (o->cublas && !*o->cublas))
         return err_usage(e, "an empty name was given where a path is needed");
     return compute(app, o, e);

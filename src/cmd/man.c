@@ -99,6 +99,7 @@ static int run_completion(const struct app *app, const void *values, char **oper
         const char *name;
         void (*write)(struct str *out);
     } shells[] = { { "bash", bash }, { "zsh", zsh }, { "fish", fish } };
+    static const char *const names[] = { "bash", "zsh", "fish", NULL };
     CLEANUP(str_done) struct str out = STR_INIT(1 << 20);
 
     (void)app;
@@ -108,6 +109,8 @@ static int run_completion(const struct app *app, const void *values, char **oper
             shells[i].write(&out);
             return cmd_print(&out, NULL, e);
         }
+    if (operands[0])
+        return opt_unknown("shell", operands[0], names, e);
     return err_usage(e, "needs the name of a shell: bash, zsh or fish");
 }
 

@@ -102,15 +102,16 @@ int plan_known_load(const struct plan_opts *o, struct plan_known *ret, struct er
 
 static int run(const struct app *app, const void *values, char **operands, struct err *e)
 {
-    if (!operands[0]) {
+    const char *names[ARRAY_SIZE(commands) + 1] = { NULL };
+
+    if (!operands[0])
         return err_usage(e, "say what to do: brim plan train MODEL, brim plan memory MODEL, ...");
-    }
     for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
         if (!strcmp(commands[i]->name, operands[0]))
             return commands[i]->run(app, values, operands + 1, e);
-    return err_usage(
-        e, "'%.40s' is nothing that brim plan does: train, memory, checkpoint, emit, eval",
-        operands[0]);
+    for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+        names[i] = commands[i]->name;
+    return opt_unknown("subcommand", operands[0], names, e);
 }
 
 const struct cmd cmd_plan = {

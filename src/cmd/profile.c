@@ -151,22 +151,7 @@ static int remove_one(const struct profiles *s, const char *which, struct err *e
 
 /* ---- which ---- */
 
-static const char *const words[] = { "list", "show", "export", "remove" };
-
-static const char *word_at(const void *ctx, size_t i)
-{
-    (void)ctx;
-    return words[i];
-}
-
-static int unknown(const char *word, struct err *e)
-{
-    const char *near = opt_nearest(word, ARRAY_SIZE(words), word_at, NULL);
-
-    if (near)
-        return err_usage(e, "does not know '%.100s' (did you mean %s?)", word, near);
-    return err_usage(e, "does not know '%.100s': list, show, export or remove", word);
-}
+static const char *const words[] = { "list", "show", "export", "remove", NULL };
 
 static int check(const struct profile_opts *o, const char *word, char **operands, struct err *e)
 {
@@ -199,9 +184,9 @@ static int run(const struct app *app, const void *values, char **operands, struc
     size_t i = 0;
     int rc;
 
-    while (i < ARRAY_SIZE(words) && strcmp(words[i], word) != 0)
+    while (words[i] && strcmp(words[i], word) != 0)
         i++;
-    rc = i == ARRAY_SIZE(words) ? unknown(word, e) : check(s.o, word, rest, e);
+    rc = words[i] ? check(s.o, word, rest, e) : opt_unknown("subcommand", word, words, e);
     if (rc != 0)
         return rc;
     if (!s.folder)

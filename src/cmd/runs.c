@@ -196,6 +196,7 @@ static int rm(const struct runs *r, char **operands, struct err *e)
 static int run(const struct app *app, const void *values, char **operands, struct err *e)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    static const char *const words[] = { "list", "diff", "rm", NULL };
     struct runs r = {
         .app = app, .o = values, .folder = conf_state(&a, "runs"), .list = STR_INIT(LIST_MAX)
     };
@@ -211,7 +212,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
     else if (rc == 0 && !strcmp(operands[0], "rm"))
         rc = rm(&r, operands + 1, e);
     else if (rc == 0)
-        rc = err_usage(e, "does not know '%s': list, diff or rm", operands[0]);
+        rc = opt_unknown("subcommand", operands[0], words, e);
     str_done(&r.list);
     return rc;
 }

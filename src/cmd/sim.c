@@ -199,13 +199,23 @@ static int load_trace(struct session *s, const char *path, struct err *e)
     return trace_read(&s->work, &s->notes, &s->pool, &t, e);
 }
 
+static int unknown_activity(const char *name, struct err *e)
+{
+    const char *names[8] = { NULL };
+
+    for (size_t i = 0; i + 1 < ARRAY_SIZE(names) && activity_at(i); i++)
+        names[i] = activity_at(i)->name;
+    opt_unknown("cluster", name, names, e);
+    return err_context(e, ERR_USAGE, "--activity: ");
+}
+
 static int add_activity(struct session *s, const struct sim_opts *o, struct err *e)
 {
     const struct activity *a = activity_named(o->activity);
     int64_t stretch_ms = o->idle_stretch_ns / MS;
 
     if (!a)
-        return err_usage(e, "--activity is philly, seren or kalos, not %s", o->activity);
+        return unknown_activity(o->activity, e);
     return activity_draw(&s->work, a, stretch_ms, o->seed, e);
 }
 
@@ -334,9 +344,8 @@ static int run(const struct app *app, const void *values, char **operands, struc
         list_policies(&s->out);
         return cmd_print(&s->out, NULL, e);
     }
-    if (!operands[0]) {
+    if (!operands[0])
         return err_usage(e, "say which trace: brim sim TRACE, or - for standard input");
-    }
     rc = load_pool(s, o->nodes, e);
     if (rc == 0)
         rc = device_prices_open(&s->rates, &o->rates, e);

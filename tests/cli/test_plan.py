@@ -101,7 +101,7 @@ def test_usage(brim, tmp_path):
     done = brim("plan")
     assert done.returncode == 2 and "brim plan train MODEL" in done.stderr
     done = brim("plan", "guess")
-    assert done.returncode == 2 and "'guess' is nothing that brim plan does: train" in done.stderr
+    assert done.returncode == 2 and "unknown subcommand 'guess' (there are train" in done.stderr
     done = brim("plan", "eval")
     assert done.returncode == 2 and "name a table of measured runs" in done.stderr
     done = brim("plan", "eval", tmp_path / "none.csv")

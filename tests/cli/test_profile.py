@@ -212,7 +212,7 @@ def test_names_that_are_not_there(state):
     one_line(state.brim("run", "-p", "", "true"), 2, "empty name")
     one_line(state.brim("run", "-p", "/nowhere/x.ini", "true"), 1, "/nowhere/x.ini", "No such file")
     one_line(state.brim("profile", "show", "resnt"), 1, "did you mean resnet?")
-    one_line(state.brim("profile", "shw", "resnet"), 2, "did you mean show?")
+    one_line(state.brim("profile", "shw", "resnet"), 2, "did you mean 'show'?")
 
 
 # ---- brim profile ----

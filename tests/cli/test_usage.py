@@ -157,6 +157,39 @@ def test_an_argument_too_many_for_a_subcommand(brim, words):
     one_line(brim(*words, "zz"), 2, "zz")
 
 
+@pytest.mark.parametrize("command, word, near", [
+    ("plan", "trian", "train"), ("plan", "memroy", "memory"), ("runs", "dif", "diff"),
+    ("profile", "exprot", "export"), ("completion", "bahs", "bash"), ("bench", "computer", "compute"),
+    ("help", "machin", "machine"), ("help", "optimise", "optimize"),
+])
+def test_a_word_that_is_none_proposes_the_nearest(brim, command, word, near):
+    one_line(brim(command, word), 2, f"'{word}' (did you mean '{near}'?)")
+
+
+@pytest.mark.parametrize("words, near", [
+    (["plan", "train", "Llama-3.1-8C", *PLAN[1:]], "Llama-3.1-8B"),
+    (["plan", "train", PLAN[0], "--cluster=8xH100-SXN", "--batch=8"], "H100-SXM"),
+    (["plan", "train", *PLAN, "--pin=recompote=full"], "recompute"),
+    (["plan", "train", *PLAN, "--emit=megatorn"], "megatron"),
+    (["plan", "emit", "torchtitn", *PLAN], "torchtitan"),
+    (["plan", "checkpoint", *CHECKPOINT, "--failures=RSC-3"], "RSC-1"),
+    (["sim", "TRACE", "--policy=esay"], "easy"),
+    (["sim", "TRACE", "--compare=fifo,esay"], "easy"),
+    (["sim", "TRACE", "--activity=pilly"], "philly"),
+    (["sim", "TRACE", "--failures=RCS-1"], "RSC-1"),
+    (["sim", "TRACE", "--gpu=H10"], "H100"),
+    (["cost", "--gpu=H10"], "H100"),
+    (["queue", "--policy=prioriyt"], "priority"),
+    (["queue", "--fake=8xH100-SXM5-80G"], "H100-SXM5-80GB"),
+    (["machine", "--fake=8xH100-SXM5-80G"], "H100-SXM5-80GB"),
+    (["optimize", "--try=loader.wrokers", "--", "true"], "loader.workers"),
+])
+def test_a_name_that_is_none_proposes_the_nearest(brim, sim_trace, tmp_path, words, near):
+    state = {"STATE_DIRECTORY": str(tmp_path)}
+    words = [sim_trace if word == "TRACE" else word for word in words]
+    one_line(brim(*words, env=state), 2, "(did you mean ", near)
+
+
 @pytest.mark.parametrize("words", [
     ["plan"], ["plan", "train"], ["plan", "memory"], ["plan", "checkpoint"], ["plan", "emit"],
     ["plan", "eval"], ["sim"], ["run"], ["optimize"], ["submit"], ["cancel"], ["hold"],

@@ -79,10 +79,9 @@ static int run(const struct app *app, const struct plan_opts *o, char **operands
     int rc;
 
     (void)app;
-    if (!operands[0] || !operands[1]) {
+    if (!operands[0] || !operands[1])
         return err_usage(e, "name a program and a model: brim plan emit megatron Llama-3.1-8B "
                             "--cluster=8xH100 --batch=128 --pin=tp=2");
-    }
     if (operands[2])
         return err_usage(e, "one model at a time, not '%.40s' too", operands[2]);
     rc = emit(o, operands, &out, e);

@@ -263,9 +263,8 @@ static int run(const struct app *app, const struct plan_opts *o, char **operands
     int rc;
 
     (void)app;
-    if (!operands[0]) {
+    if (!operands[0])
         return err_usage(e, "name a table of measured runs: brim plan eval FILE.csv");
-    }
     rc = plan_known_load(o, &known, e);
     if (o->json) {
         json_object(&j, NULL);

@@ -261,9 +261,8 @@ static int run(const struct app *app, const struct plan_opts *o, char **operands
     CLEANUP(models_shown_done) struct models_shown all = { .n = 0 };
 
     (void)app;
-    if (!operands[0]) {
+    if (!operands[0])
         return err_usage(e, "name a model: brim plan memory Llama-3.1-8B");
-    }
     all.list = calloc(MODELS, sizeof(*all.list));
     if (!all.list)
         return err_nomem(e);

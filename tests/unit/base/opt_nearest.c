@@ -64,10 +64,29 @@ static void test_long_candidates(void)
     is_str(opt_nearest(long_word, 2, word_at, list), long_word, "63 letters find themselves");
 }
 
+static void unknown(const char *word, const char *want)
+{
+    static const char *const list[] = { "train", "memory", "eval", NULL };
+    struct err e = { "" };
+
+    is_int(opt_unknown("subcommand", word, list, &e), ERR_USAGE, "'%s' is wrong usage", word);
+    is_str(e.text, want, "the sentence about '%s'", word);
+}
+
+static void test_unknown(void)
+{
+    unknown("trian", "unknown subcommand 'trian' (did you mean 'train'?)");
+    unknown("xyz", "unknown subcommand 'xyz' (there are train, memory, eval)");
+    unknown("", "unknown subcommand '' (there are train, memory, eval)");
+    is_int(opt_unknown("word", "x", (const char *const[]){ NULL }, NULL), ERR_USAGE,
+           "a list may be empty, and nobody listen");
+}
+
 int main(void)
 {
     test_near();
     test_far();
     test_long_candidates();
+    test_unknown();
     return done();
 }
