@@ -1,5 +1,5 @@
 
-#include "cmd/common/cmd.h"
+#include "cmd/table.h"
 
 static const struct opt opts[] = { { .kind = OPT_END } };
 

@@ -5,8 +5,8 @@
 
 #include "base/conf.h"
 #include "base/log.h"
-#include "cmd/common/cmd.h"
 #include "cmd/common/terminal_text.h"
+#include "cmd/table.h"
 
 /* What a shell learns of wrong usage; the rest of the codes are in cmd.h. */
 enum { EXIT_USAGE = 2 };

@@ -1,7 +1,7 @@
 /* The manual page and the shell completions, from the same tables that parse the command line. */
 #include <string.h>
 
-#include "cmd/common/cmd.h"
+#include "cmd/table.h"
 
 static const struct opt no_opts[] = { { .kind = OPT_END } };
 

@@ -1,4 +1,5 @@
-/* A subcommand: one file each, one const object each, listed once in table.c. */
+/* A subcommand: one file each, one const object each, listed once in cmd/table.c; and what all of
+ * them print with. */
 #ifndef BRIM_CMD_COMMON_CMD_H
 #define BRIM_CMD_COMMON_CMD_H
 #include "base/clock.h"
@@ -28,19 +29,6 @@ struct cmd {
 };
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1 };
-
-/* All commands, in the order in which help lists them; NULL behind the last. */
-const struct cmd *cmd_at(size_t i);
-
-/* The command of that name, or NULL. */
-const struct cmd *cmd_find(const char *name);
-
-/* ERR_USAGE, with a sentence that proposes the command whose name is nearest. */
-int cmd_unknown(const char *name, struct err *e);
-
-/* The list of all commands; what one command takes. */
-void cmd_help_all(struct str *out);
-void cmd_help(const struct cmd *c, struct str *out);
 
 /* Write to stdout, or to a file when path is not NULL. -ENOMEM when out has failed, -EIO and the
  * like when it could not be written whole. */

@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "cmd/plan/plan.h"
+#include "cmd/plan/known.h"
 #include "plan/measured/prediction_error.h"
 #include "plan/measured/rows.h"
 #include "plan/model/step.h"

@@ -2,7 +2,7 @@
  * of the layout is settled. Shared by all of brim plan but eval. */
 #ifndef BRIM_CMD_PLAN_JOB_H
 #define BRIM_CMD_PLAN_JOB_H
-#include "cmd/plan/plan.h"
+#include "cmd/plan/known.h"
 #include "plan/layout/pins.h"
 
 enum { PLAN_NOTES = 400 };

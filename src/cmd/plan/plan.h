@@ -2,8 +2,6 @@
 #ifndef BRIM_CMD_PLAN_PLAN_H
 #define BRIM_CMD_PLAN_PLAN_H
 #include "cmd/common/cmd.h"
-#include "plan/cluster/gpus.h"
-#include "plan/shape/models.h"
 
 enum { PLAN_BATCH_MAX = 1 << 28 }; /* sequences of a step */
 
@@ -37,14 +35,5 @@ extern const struct plan_command plan_train;
 extern const struct plan_command plan_memory;
 extern const struct plan_command plan_checkpoint;
 extern const struct plan_command plan_emit;
-
-/* What the program knows by name: models, and GPUs with what was fitted to them. */
-struct plan_known {
-    struct gpus gpus;
-    struct models models;
-};
-
-int plan_known_load(const struct plan_opts *o, struct plan_known *ret, struct err *e) CHECK_RESULT;
-void plan_known_done(struct plan_known *k);
 
 #endif
