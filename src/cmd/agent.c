@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "daemon/exporters.h"
 #include "diagnose/alerts/alert.h"
-#include "probe/sample/sampler.h"
+#include "probe/samplers.h"
 #include "render/node/metrics.h"
 
 enum { OUTPUT_MAX = 8 << 20 };

@@ -7,7 +7,7 @@
 #include "cmd/common/cmd.h"
 #include "diagnose/alerts/promql.h"
 #include "diagnose/alerts/rules.h"
-#include "probe/sample/sampler.h"
+#include "probe/samplers.h"
 
 enum { OUTPUT_MAX = 4 << 20, FILE_MAX = 1 << 20 };
 

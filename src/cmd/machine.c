@@ -6,7 +6,8 @@
 #include "cmd/common/cmd.h"
 #include "devices_csv.h"
 #include "diagnose/audit/audit.h"
-#include "probe/source/recording.h"
+#include "probe/recording.h"
+#include "probe/recording_load.h"
 #include "render/machine/render.h"
 
 enum { OUTPUT_MAX = 256 << 20 };

@@ -8,7 +8,7 @@
 #include "cmd/common/cmd.h"
 #include "cmd/queue/queue_client.h"
 #include "devices_csv.h"
-#include "probe/source/recording.h"
+#include "probe/recording.h"
 #include "queue/client.h"
 #include "queue/policy.h"
 #include "queue/server.h"

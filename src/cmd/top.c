@@ -9,7 +9,7 @@
 #include "cmd/common/cmd.h"
 #include "cmd/common/terminal.h"
 #include "diagnose/node/live.h"
-#include "probe/sample/sampler.h"
+#include "probe/samplers.h"
 #include "render/node/live_json.h"
 #include "render/node/live_text.h"
 

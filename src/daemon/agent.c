@@ -16,7 +16,7 @@
 #include "daemon/self.h"
 #include "daemon/store_thread.h"
 #include "diagnose/alerts/alert.h"
-#include "probe/sample/sampler.h"
+#include "probe/samplers.h"
 #include "site.h"
 
 enum { PAGE_MAX = 8 << 20, NS_PER_MS = 1000000, TICKS_TO_SETTLE = 4 };

@@ -3,7 +3,8 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
-#include "probe/sample/sampler.h"
+#include "probe/kernel/kept_file.h"
+#include "probe/kernel/scan.h"
 
 static const struct signal_def defs[SELF_VALUES] = {
     [SELF_CPU] = { "cpu_seconds_total", "CPU time that brim used", SIGNAL_COUNTER },

@@ -7,6 +7,7 @@
 #include "fuzz_node.h"
 #include "probe/kernel/pack.h"
 #include "probe/source/source.h"
+#include "probe/sources.h"
 #include "render/machine/render.h"
 
 static const char products[] = "name,vendor,kind,pci_vendor,pci_devices,links,port_gbps\n"

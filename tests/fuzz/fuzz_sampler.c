@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "probe/sample/sampler.h"
+#include "probe/samplers.h"
 
 static const char *const files[] = {
     "proc/stat",         "proc/loadavg",         "proc/meminfo",     "proc/vmstat",

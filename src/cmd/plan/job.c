@@ -14,7 +14,8 @@
 #include "plan/cluster/constants.h"
 #include "plan/cluster/from_machine.h"
 #include "plan/shape/config.h"
-#include "probe/source/recording.h"
+#include "probe/recording.h"
+#include "probe/recording_load.h"
 
 enum { CONFIG_MAX = 8 << 20, PATH_LONGEST = 4096, SEQ_USUAL = 4096, WORD_MAX = 32 };
 static const int64_t patience_ns = 10LL * 1000 * 1000 * 1000;

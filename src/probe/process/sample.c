@@ -16,6 +16,8 @@
 
 #include "base/parse.h"
 #include "probe/kernel/cgroup_name.h"
+#include "probe/kernel/kept_file.h"
+#include "probe/kernel/scan.h"
 #include "probe/process/detail.h"
 #include "probe/process/files.h"
 #include "probe/process/table.h"

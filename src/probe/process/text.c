@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/parse.h"
-#include "probe/sample/sampler.h"
+#include "probe/kernel/scan.h"
 
 /* Numbers behind the state, counted from the first of them, ppid: proc(5) counts from 1 and calls
  * that one 4. */

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "probe/gpu/amd_metrics.h"
+#include "probe/kernel/kept_file.h"
+#include "probe/kernel/scan.h"
 #include "probe/sample/drm_card.h"
 
 enum { TABLE_MAX = 4096, BAD_PAGES_MAX = 64 << 10 };

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/kernel/scan.h"
 #include "probe/sample/files.h"
 #include "probe/sample/table.h"
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "probe/kernel/cgroup_name.h"
+#include "probe/kernel/kept_file.h"
 #include "probe/sample/cgroup_files.h"
 
 /* How many get a row, how many are known, and how far a walk goes. */

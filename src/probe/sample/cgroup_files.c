@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "probe/sample/sampler.h"
+#include "probe/kernel/kept_file.h"
+#include "probe/kernel/scan.h"
 
 /* Of io.stat a line per disk, of 100 bytes; of what is longer the rest is not counted. */
 enum { TEXT_MAX = 16384 };

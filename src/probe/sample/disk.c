@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "probe/kernel/scan.h"
 #include "probe/sample/table.h"
 
 enum { DISKS_MAX = 512 };

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/kernel/kept_file.h"
+#include "probe/kernel/scan.h"
+
 static const char class_dir[] = "sys/class/drm";
 
 #define LOOK_NS ((int64_t)30 * 1000 * 1000 * 1000)

@@ -5,6 +5,7 @@
 
 #include "model/machine/pcie.h"
 #include "probe/gpu/gpu_reading.h"
+#include "probe/kernel/kept_file.h"
 #include "probe/sample/sampler.h"
 
 enum { DRM_CARDS = 64, DRM_FILES = 24, DRM_NAME = 32, DRM_PATH = 192 };

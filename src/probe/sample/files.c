@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/kernel/kept_file.h"
+#include "probe/kernel/scan.h"
+
 /* 1,000 targets of a Lustre file system; a softnet_stat of 512 CPUs is 69 KiB. */
 enum { THINGS_MAX = 1024, TEXT_MAX = 128 << 10, NUMBER_MAX = 64 };
 
@@ -59,6 +62,17 @@ static void things_done(struct things *list)
             thing_free(list->items[i]);
     free(list->items);
     *list = (struct things){ .n = 0 };
+}
+
+int sample_open_below(int root, const char *prefix, const char *path)
+{
+    char full[2 * SAMPLE_PATH];
+
+    if (snprintf(full, sizeof(full), "%s%s", prefix, path) >= (int)sizeof(full)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    return openat(root, full, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
 int sample_files_root(const struct sample_files *s)

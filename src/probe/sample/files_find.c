@@ -5,19 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/kernel/kept_file.h"
+#include "probe/kernel/scan.h"
 #include "probe/sample/files.h"
 #include "probe/sample/table.h"
-
-int sample_open_below(int root, const char *prefix, const char *path)
-{
-    char full[2 * SAMPLE_PATH];
-
-    if (snprintf(full, sizeof(full), "%s%s", prefix, path) >= (int)sizeof(full)) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    return openat(root, full, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-}
 
 int sample_files_list(struct sample_files *s, const char *folder, struct str *out)
 {

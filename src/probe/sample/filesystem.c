@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
+#include "probe/kernel/scan.h"
 #include "probe/sample/table.h"
 
 enum { MOUNTS_MAX = 128 };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/kernel/kept_file.h"
 #include "probe/sample/drm_card.h"
 
 /* Of xe, the first numbers are the card's, the second the package's. */

@@ -10,8 +10,10 @@
 #include <sys/stat.h>
 
 #include "nvlink5_csv.h"
+#include "probe/kernel/kept_file.h"
 #include "probe/kernel/kmsg.h"
 #include "probe/kernel/kmsg_fold.h"
+#include "probe/kernel/scan.h"
 #include "probe/sample/sampler.h"
 #include "sxid_csv.h"
 #include "xid_csv.h"

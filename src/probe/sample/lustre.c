@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/kernel/scan.h"
 #include "probe/sample/files.h"
 
 enum {

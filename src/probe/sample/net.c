@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/kernel/kept_file.h"
+#include "probe/kernel/scan.h"
 #include "probe/sample/table.h"
 
 enum { DEVICES_MAX = 256, SPEEDS_MAX = 64 };

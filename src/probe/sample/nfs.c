@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/kernel/kept_file.h"
+#include "probe/kernel/scan.h"
 #include "probe/sample/table.h"
 
 enum { MOUNTS_MAX = 256 };

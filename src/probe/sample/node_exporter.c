@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/kernel/scan.h"
 #include "probe/sample/table.h"
 
 enum { PAGE = 0 }; /* a scale: the size of a page */

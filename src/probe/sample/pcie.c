@@ -8,6 +8,7 @@
 
 #include "base/parse.h"
 #include "probe/kernel/kparse.h"
+#include "probe/kernel/scan.h"
 #include "probe/sample/files.h"
 #include "probe/sample/table.h"
 

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "probe/kernel/kept_file.h"
+#include "probe/kernel/scan.h"
 #include "probe/sample/sampler.h"
 
 enum { WAITING, STALLED, SHARE };

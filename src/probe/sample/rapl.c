@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/kernel/scan.h"
 #include "probe/sample/files.h"
 
 enum {

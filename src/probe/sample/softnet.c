@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/parse.h"
+#include "probe/kernel/scan.h"
 #include "probe/sample/files.h"
 #include "probe/sample/table.h"
 

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/kernel/kept_file.h"
+#include "probe/kernel/scan.h"
 #include "probe/sample/table.h"
 
 #define MODE(name) \

@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/kernel/kept_file.h"
+#include "probe/kernel/scan.h"
+
 /* A table of 200 NFS mounts with their statistics is 1 MiB; a line of any table is at most a page
  * of options and a path or two. */
 enum { ROOM_FIRST = 32 << 10, ROOM_MAX = 4 << 20 };

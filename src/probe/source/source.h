@@ -1,5 +1,5 @@
-/* Sources: where facts about a machine come from. Each is one file and one ops table; source.c
- * lists them in the order in which they run, since later ones add to what earlier ones found. */
+/* A source: where facts about a machine come from. Each is one file and one ops table;
+ * probe/sources.c lists them. */
 #ifndef BRIM_PROBE_SOURCE_SOURCE_H
 #define BRIM_PROBE_SOURCE_SOURCE_H
 #include "model/machine/catalogue.h"
@@ -31,10 +31,6 @@ struct source_ops {
     const char *what; /* for documentation: "sockets, NUMA domains and CPUs, from sysfs" */
     int (*read)(struct probe *p, struct node *n, struct err *e);
 };
-
-/* Run all sources. A source that fails is noted in p->troubles and the others still run; only
- * -ENOMEM ends it. */
-int probe_node(struct probe *p, struct node **ret, struct err *e) CHECK_RESULT;
 
 /* Whether spec ("8xH100-SXM5-80GB") names accelerators of the catalogue, for p->fake: 0, or -EINVAL
  * with a sentence that proposes the nearest. */

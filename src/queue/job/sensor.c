@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/parse.h"
 #include "probe/gpu/gpu_sample.h"
-#include "probe/sample/sampler.h"
+#include "probe/samplers.h"
 #include "queue/job/fds.h"
 
 _Static_assert(sizeof(struct queue_sensed) <= 4096, "a pipe takes it whole or not at all");

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "probe/kernel/cgroup_name.h"
-#include "probe/sample/sampler.h"
+#include "probe/kernel/kept_file.h"
 #include "run/job/environ.h"
 #include "run/job/facts.h"
 #include "run/job/secret.h"

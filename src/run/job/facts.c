@@ -10,7 +10,7 @@
 #include <sys/utsname.h>
 
 #include "base/file.h"
-#include "probe/sample/sampler.h"
+#include "probe/kernel/kept_file.h"
 #include "run/job/secret.h"
 
 enum { TEXT = 8192, VALUE = 1024, GIT_MAX = 4096, GIT_PACKED_MAX = 4 << 20 };

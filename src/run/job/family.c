@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "probe/kernel/kept_file.h"
 #include "probe/kernel/taskstats.h"
 #include "run/job/family_list.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/parse.h"
+#include "probe/kernel/kept_file.h"
 
 enum { PIDS_MAX = 262144, MEMBERS_MAX = 16384, LIST_SAMPLES = 10, PENDING_MAX = 16384 };
 

@@ -6,9 +6,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/err.h"
+#include "probe/kernel/kept_file.h"
 #include "probe/process/files.h"
 #include "probe/process/text.h"
-#include "probe/sample/sampler.h"
 #include "run/job/thread.h"
 
 /* What counts up over a process's life, its waited-for children included. */

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "probe/sample/sampler.h"
+#include "probe/samplers.h"
 #include "run/moment/moment.h"
 #include "run/moment/moment_private.h"
 

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "probe/samplers.h"
 #include "run/moment/moment.h"
 
 struct node {

@@ -1,6 +1,8 @@
 /* Samplers on copies of /proc: exact values, files that are missing, cut or change, and every
  * allocation failing once. */
-#include "probe/sample/sampler.h"
+#include "probe/kernel/kept_file.h"
+#include "probe/kernel/scan.h"
+#include "probe/samplers.h"
 
 #include <dirent.h>
 #include <errno.h>

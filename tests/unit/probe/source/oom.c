@@ -9,8 +9,10 @@
 #include "folder.h"
 #include "oom_arena.h"
 #include "probe/kernel/pack.h"
+#include "probe/recording.h"
+#include "probe/recording_load.h"
 #include "probe/source/nccl_xml.h"
-#include "probe/source/recording.h"
+#include "probe/sources.h"
 #include "render/machine/render.h"
 #include "tap.h"
 

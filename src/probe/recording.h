@@ -1,30 +1,20 @@
 /* Recordings: a machine in a file. A recording is a directory with one file, machine.pack, that
  * holds the kernel files which the sources read (probe/kernel/pack.h) and what driver libraries
  * said. */
-#ifndef BRIM_PROBE_SOURCE_RECORDING_H
-#define BRIM_PROBE_SOURCE_RECORDING_H
+#ifndef BRIM_PROBE_RECORDING_H
+#define BRIM_PROBE_RECORDING_H
 #include "probe/source/source.h"
 
 /* The name of the file in a recording's directory, and the largest that is read. */
 #define RECORDING_FILE "machine.pack"
 enum { RECORDING_MAX = 16 << 20 };
 
-/* Load what path holds into an empty machine:
- *   a recording's directory, or the machine.pack itself    one node
- *   a directory with sys/ in it, a copy of a machine's     one node
- *   a directory of recordings                              a node each, in the order of their names
- *   NCCL's topology XML, a file that ends in .xml          one node
- * p brings the catalogue; its tree is set here. In a directory of recordings one that is damaged is
- * noted in p->troubles and the others are loaded. */
-int recording_load(struct probe *p, const char *path, struct machine *ret, struct err *e)
-    CHECK_RESULT;
-
 /* Load one machine.pack. text is room that can be used again for the next. */
 int recording_load_pack(struct probe *p, const char *path, struct str *text, struct node **ret,
                         struct err *e) CHECK_RESULT;
 
-/* Load every recording in dir, on all cores. */
-int recording_load_fleet(struct probe *p, const char *dir, struct machine *m, struct err *e)
+/* Probe a copy of a machine's files: path has sys/ in it. */
+int recording_load_tree(struct probe *p, const char *path, struct node **ret, struct err *e)
     CHECK_RESULT;
 
 /* Probe this machine and record it into the directory (made if need be). The node is returned

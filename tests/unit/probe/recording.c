@@ -1,10 +1,11 @@
-#include "probe/source/recording.h"
+#include "probe/recording.h"
 
 #include <errno.h>
 
 #include "base/file.h"
 #include "folder.h"
 #include "probe/kernel/pack.h"
+#include "probe/recording_load.h"
 #include "tap.h"
 
 /* The smallest machine: a name, a CPU, a GPU on PCIe. */

@@ -1,8 +1,8 @@
-#include "probe/sample/sampler.h"
+#include "probe/samplers.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "probe/gpu/gpu_sample.h"
@@ -29,110 +29,6 @@ struct samplers {
         void *state;
     } open[ARRAY_SIZE(all)];
 };
-
-void kept_open(struct kept *k, int root, const char *path)
-{
-    k->fd = openat(root, path, O_RDONLY | O_CLOEXEC);
-}
-
-void kept_close(struct kept *k)
-{
-    if (k->fd >= 0)
-        close(k->fd);
-    k->fd = -1;
-}
-
-int kept_read(const struct kept *k, char *buf, size_t size)
-{
-    size_t len = 0;
-    const char *newline;
-
-    if (k->fd < 0)
-        return -ENOENT;
-    /* a short read is not the end: the kernel hands out /proc a buffer at a time */
-    while (len < size - 1) {
-        ssize_t got = pread(k->fd, buf + len, size - 1 - len, (off_t)len);
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return -errno;
-        if (got == 0)
-            break;
-        len += (size_t)got;
-    }
-    if (len == size - 1) {
-        newline = memrchr(buf, '\n', len);
-        len = newline ? (size_t)(newline + 1 - buf) : 0;
-    }
-    buf[len] = 0;
-    return (int)len;
-}
-
-void scan_blanks(const char **at)
-{
-    while (**at == ' ' || **at == '\t')
-        ++*at;
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-/* Add a digit to *n unless that is too large for it. */
-static bool add_digit(uint64_t *n, char digit)
-{
-    uint64_t more;
-
-    if (__builtin_mul_overflow(*n, 10U, &more) ||
-        __builtin_add_overflow(more, (uint64_t)(digit - '0'), &more))
-        return false;
-    *n = more;
-    return true;
-}
-
-double scan_number(const char **at)
-{
-    uint64_t n = 0;
-    double scale = 1;
-    bool fits = true;
-
-    scan_blanks(at);
-    if (!is_digit(**at))
-        return (double)NAN;
-    for (; is_digit(**at); ++*at)
-        fits = fits && add_digit(&n, **at);
-    if (!fits)
-        scale = (double)NAN;
-    if (**at != '.' || !is_digit((*at)[1]))
-        return (double)n / scale;
-    for (++*at; is_digit(**at); ++*at) {
-        fits = fits && add_digit(&n, **at); /* digits that are too many are dropped */
-        scale *= fits ? 10 : 1;
-    }
-    return (double)n / scale;
-}
-
-int scan_line(const char **at)
-{
-    const char *newline = strchr(*at, '\n');
-
-    *at = newline ? newline + 1 : *at + strlen(*at);
-    return **at != 0;
-}
-
-int scan_word(const char **at, const char *word)
-{
-    const char *p = *at;
-
-    for (; *word && *p == *word; word++)
-        p++;
-    if (*word || (*p && *p != ' ' && *p != '\t' && *p != '\n'))
-        return 0;
-    *at = p;
-    return 1;
-}
 
 static bool is_wanted(const char *const *only, const char *name)
 {

@@ -1,5 +1,7 @@
 /* A directory of recordings, loaded by as many threads as there are cores. The threads share the
  * list of names and a counter; each fills slots of its own. */
+#include "probe/fleet.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -10,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "probe/source/recording.h"
+#include "probe/recording.h"
 
 enum { THREADS_MAX = 16 };
 
