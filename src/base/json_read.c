@@ -376,13 +376,3 @@ const struct json_value *json_get(const struct json_value *object, const char *k
             return &object->items[i - 1];
     return NULL;
 }
-
-const char *json_kind_name(enum json_kind kind)
-{
-    static const char *const names[] = {
-        [JSON_NULL] = "null",       [JSON_BOOL] = "true or false", [JSON_NUMBER] = "a number",
-        [JSON_STRING] = "a string", [JSON_ARRAY] = "an array",     [JSON_OBJECT] = "an object",
-    };
-
-    return names[kind];
-}

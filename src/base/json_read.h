@@ -44,7 +44,4 @@ int json_read(const struct json_value **ret, struct arena *a, const char *file, 
  * object is NULL or no object. */
 const struct json_value *json_get(const struct json_value *object, const char *key);
 
-/* "a string", "an object": for messages. */
-const char *json_kind_name(enum json_kind kind);
-
 #endif

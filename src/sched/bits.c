@@ -14,13 +14,6 @@ int bits_init(struct bits *b, struct arena *a, uint32_t n)
     return b->words && b->any ? 0 : -ENOMEM;
 }
 
-void bits_clear(struct bits *b)
-{
-    memset(b->words, 0, b->n_words * sizeof(*b->words));
-    memset(b->any, 0, b->n_any * sizeof(*b->any));
-    b->count = 0;
-}
-
 void bits_add(struct bits *b, uint32_t i)
 {
     b->words[i / WORD] |= 1ULL << i % WORD;

@@ -14,7 +14,6 @@ struct bits {
 /* Room for the numbers below n, in the arena. -ENOMEM. */
 int bits_init(struct bits *b, struct arena *a, uint32_t n) CHECK_RESULT;
 
-void bits_clear(struct bits *b);
 void bits_add(struct bits *b, uint32_t i);    /* which is not a member */
 void bits_remove(struct bits *b, uint32_t i); /* which is one */
 

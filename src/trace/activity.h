@@ -13,8 +13,7 @@ struct activity {
     double busy[ACTIVITY_QUANTILES]; /* of the others: per cent at each 5 % of them */
 };
 
-/* The clusters that are known: NULL behind the last; of that name, or NULL. */
-const struct activity *activity_at(size_t i);
+/* "philly", "seren" or "kalos"; NULL for any other name. */
 const struct activity *activity_named(const char *name);
 
 /* Give each job that has none its stretches: a working part, as busy as drawn once for the job,

@@ -9,7 +9,7 @@ static const double hour_s = 3600;
 
 static const struct {
     const char *name;
-    bool wastes;
+    bool wastes; /* what the job had: at most, since checkpoints may hold it */
 } ends[LEDGER_ENDS] = {
     [LEDGER_DONE] = { "done", false },           [LEDGER_RUNNING] = { "running", false },
     [LEDGER_UNKNOWN] = { "not known", false },   [LEDGER_FAILED] = { "failed", true },
@@ -21,11 +21,6 @@ static const struct {
 const char *ledger_end_name(enum ledger_end end)
 {
     return ends[end].name;
-}
-
-bool ledger_end_wastes(enum ledger_end end)
-{
-    return ends[end].wastes;
 }
 
 void ledger_done(struct ledger *l)

@@ -24,9 +24,6 @@ enum ledger_end {
 /* "failed"; of those that waste what a job had, what they are called as a cause. */
 const char *ledger_end_name(enum ledger_end end);
 
-/* Whether what a job had is wasted when it ends so: at most, since checkpoints may hold it. */
-bool ledger_end_wastes(enum ledger_end end);
-
 struct ledger_job {
     const char *name, *user, *team, *project; /* NULL: not known */
     const char *kind;                         /* of its devices; "" where nobody says */

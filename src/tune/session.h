@@ -150,12 +150,7 @@ bool session_skips(const struct session *s);
 /* Whether a setting was tried or written down. */
 bool session_has(const struct session *s, const char *knob, const char *value);
 
-/* The phase in a word: "observe", "trial". */
-const char *session_phase_name(enum session_phase p);
 const char *session_outcome_name(enum session_outcome o);
-
-/* What was tried, one line each, and how it ended. */
-void session_report(const struct session *s, struct str *out);
 
 /* Add what was adopted and held. 0, -ENOMEM or -EINVAL as profile_set(). */
 int session_profile(const struct session *s, const char *date, struct profile *to, struct err *e)

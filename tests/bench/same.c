@@ -42,7 +42,7 @@ static void take_step(struct same *s, double seconds)
 
     if (++s->steps < WARM_UP || s->asking)
         return;
-    v = trial_step(&s->trial, s->b, seconds);
+    v = trial_steps(&s->trial, s->b, seconds, 1);
     if (v != TRIAL_RUNS) {
         s->ended[v]++;
         s->trials++;

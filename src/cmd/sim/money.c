@@ -44,19 +44,3 @@ int sim_money_find(struct sim_money *ret, struct device_prices *rates, const str
     *ret = m;
     return 0;
 }
-
-int sim_money_hour(double *ret, struct device_prices *rates, const struct pool *pool, struct err *e)
-{
-    double devices[POOL_KINDS], usd = 0;
-
-    count_kinds(pool, devices);
-    for (size_t k = 0; k < pool->n_kinds; k++) {
-        int row = device_prices_row(rates, pool->kinds[k], e);
-
-        if (row < 0)
-            return row;
-        usd += devices[k] * rates->rows[row].usd_per_hour;
-    }
-    *ret = usd;
-    return 0;
-}

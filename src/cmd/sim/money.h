@@ -18,8 +18,4 @@ struct sim_money {
 int sim_money_find(struct sim_money *ret, struct device_prices *rates, const struct sim_result *r,
                    const struct pool *pool, struct err *e) CHECK_RESULT;
 
-/* What the devices of a pool cost in an hour; NaN where some have no price. -ENOMEM. */
-int sim_money_hour(double *ret, struct device_prices *rates, const struct pool *pool, struct err *e)
-    CHECK_RESULT;
-
 #endif

@@ -39,7 +39,7 @@ struct alerts {
     struct ruled *list;
     size_t count;
     struct alert firing[ALERTS_FIRING_MAX];
-    size_t n_firing, skipped, dropped;
+    size_t n_firing, dropped;
 };
 
 void alerts_free(struct alerts *a)
@@ -273,7 +273,6 @@ static int step_rule(struct alerts *a, struct ruled *r, const struct tick *befor
     expr_look(x, &view, sets);
     for (size_t i = 0; i < x->n_signals; i++)
         if (!r->places[i].set) {
-            a->skipped++;
             view.things.n = 0;
             miss_unseen(a, r, now);
             return 0;
@@ -361,7 +360,7 @@ int alerts_step(struct alerts *a, const struct tick *before, struct tick *now)
     struct expr_sets sets;
     int rc = 0;
 
-    a->skipped = a->dropped = 0;
+    a->dropped = 0;
     expr_index(&sets, now);
     rc = take_events(a, now);
     for (size_t i = 0; i < a->count && rc == 0; i++) {
@@ -397,11 +396,6 @@ int alerts_rows(const struct alerts *a, struct tick *t)
         tick_fact(row, FACT_SEVERITY, severity_text(alert->severity));
     }
     return 0;
-}
-
-size_t alerts_skipped(const struct alerts *a)
-{
-    return a->skipped;
 }
 
 size_t alerts_dropped(const struct alerts *a)

@@ -37,8 +37,7 @@ const struct alert *alerts_firing(const struct alerts *a, size_t *n);
 extern const struct signal_set alert_set;
 int alerts_rows(const struct alerts *a, struct tick *t) CHECK_RESULT;
 
-/* Since the last step: rules that lack a signal here, and alerts that were one too many. */
-size_t alerts_skipped(const struct alerts *a);
+/* Alerts that were one too many since the last step. */
 size_t alerts_dropped(const struct alerts *a);
 
 #endif

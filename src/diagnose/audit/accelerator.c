@@ -390,15 +390,15 @@ static bool power_check(struct audit *a)
 }
 
 const struct check checks_accelerator[] = {
-    { "lost", "every accelerator answers its driver", lost_check },
-    { "driver", "every accelerator has a driver", driver_check },
-    { "links", "all links between accelerators are up", links_check },
-    { "fabric", "the NVSwitch fabric is ready", fabric_check },
-    { "peer-access", "accelerators can reach each other's memory", peer_check },
-    { "persistence", "the driver keeps accelerators initialised", persistence_check },
-    { "ecc", "memory errors are corrected", ecc_check },
-    { "mig", "all GPUs are cut alike", mig_check },
-    { "clocks", "no application clock holds a GPU back", clocks_check },
-    { "power-limit", "no power limit below the default", power_check },
-    { NULL, NULL, NULL },
+    { "lost", lost_check },               /* every accelerator answers its driver */
+    { "driver", driver_check },           /* every accelerator has a driver */
+    { "links", links_check },             /* all links between accelerators are up */
+    { "fabric", fabric_check },           /* the NVSwitch fabric is ready */
+    { "peer-access", peer_check },        /* accelerators can reach each other's memory */
+    { "persistence", persistence_check }, /* the driver keeps accelerators initialised */
+    { "ecc", ecc_check },                 /* memory errors are corrected */
+    { "mig", mig_check },                 /* all GPUs are cut alike */
+    { "clocks", clocks_check },           /* no application clock holds a GPU back */
+    { "power-limit", power_check },       /* no power limit below the default */
+    { NULL, NULL },
 };

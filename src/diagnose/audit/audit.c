@@ -115,25 +115,11 @@ int audit_node(const struct node *n, const struct catalogue *c, struct findings 
     return out->no_memory ? -ENOMEM : 0;
 }
 
-static const struct check *check_at(size_t i)
+const char *audit_check_name(size_t i)
 {
     for (size_t t = 0; t < ARRAY_SIZE(tables); t++)
         for (const struct check *check = tables[t]; check->name; check++)
             if (i-- == 0)
-                return check;
+                return check->name;
     return NULL;
-}
-
-const char *audit_check_name(size_t i)
-{
-    const struct check *check = check_at(i);
-
-    return check ? check->name : NULL;
-}
-
-const char *audit_check_title(size_t i)
-{
-    const struct check *check = check_at(i);
-
-    return check ? check->title : NULL;
 }

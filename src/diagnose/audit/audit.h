@@ -15,8 +15,7 @@ int audit_node(const struct node *n, const struct catalogue *c, struct findings 
 int audit_fleet(const struct machine *m, const struct machine *fleet, struct findings *out)
     CHECK_RESULT;
 
-/* The names and titles of all checks, for documentation: NULL behind the last. */
+/* The name of the i-th check, NULL behind the last. */
 const char *audit_check_name(size_t i);
-const char *audit_check_title(size_t i);
 
 #endif

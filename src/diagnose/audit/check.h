@@ -16,7 +16,6 @@ struct audit {
  * is not there (no InfiniBand port, say) returns false: it does not count. */
 struct check {
     const char *name;
-    const char *title;
     bool (*run)(struct audit *a);
 };
 

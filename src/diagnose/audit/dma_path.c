@@ -295,11 +295,11 @@ static bool ordering_check(struct audit *a)
 }
 
 const struct check checks_path[] = {
-    { "acs", "ACS lets peers below a switch talk directly", acs_check },
-    { "iommu", "the IOMMU is off or passes through", iommu_check },
-    { "peer-memory", "NICs can reach GPU memory", peer_memory_check },
-    { "read-request", "NICs ask for 4,096 bytes at a time", read_request_check },
-    { "payload", "PCIe packets are as large as the path allows", payload_check },
-    { "ordering", "NICs use relaxed ordering", ordering_check },
-    { NULL, NULL, NULL },
+    { "acs", acs_check },                   /* ACS lets peers below a switch talk directly */
+    { "iommu", iommu_check },               /* the IOMMU is off or passes through */
+    { "peer-memory", peer_memory_check },   /* NICs can reach GPU memory */
+    { "read-request", read_request_check }, /* NICs ask for 4,096 bytes at a time */
+    { "payload", payload_check },           /* PCIe packets are as large as the path allows */
+    { "ordering", ordering_check },         /* NICs use relaxed ordering */
+    { NULL, NULL },
 };

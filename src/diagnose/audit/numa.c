@@ -241,9 +241,9 @@ static bool numa_known_check(struct audit *a)
 }
 
 const struct check checks_place[] = {
-    { "sockets", "accelerators sit together where they could", sockets_check },
-    { "near-nic", "each accelerator has a NIC on its side", near_nic_check },
-    { "shared-nic", "no two accelerators share their nearest NIC", shared_nic_check },
-    { "numa-known", "the NUMA domain of each accelerator is known", numa_known_check },
-    { NULL, NULL, NULL },
+    { "sockets", sockets_check },       /* accelerators sit together where they could */
+    { "near-nic", near_nic_check },     /* each accelerator has a NIC on its side */
+    { "shared-nic", shared_nic_check }, /* no two accelerators share their nearest NIC */
+    { "numa-known", numa_known_check }, /* the NUMA domain of each accelerator is known */
+    { NULL, NULL },
 };

@@ -188,13 +188,13 @@ static bool swap_check(struct audit *a)
 }
 
 const struct check checks_host[] = {
-    { "governor", "CPUs run at their clock", governor_check },
-    { "clocksource", "reading the time is cheap", clocksource_check },
-    { "numa-balancing", "the kernel does not move pages of pinned jobs", numa_balancing_check },
-    { "huge-pages", "transparent huge pages are available", thp_check },
-    { "memlock", "RDMA may lock memory", memlock_check },
-    { "nofile", "enough files may be open", nofile_check },
-    { "shm", "/dev/shm is large enough for loaders", shm_check },
-    { "swap", "no swap", swap_check },
-    { NULL, NULL, NULL },
+    { "governor", governor_check },             /* CPUs run at their clock */
+    { "clocksource", clocksource_check },       /* reading the time is cheap */
+    { "numa-balancing", numa_balancing_check }, /* the kernel does not move pages of pinned jobs */
+    { "huge-pages", thp_check },                /* transparent huge pages are available */
+    { "memlock", memlock_check },               /* RDMA may lock memory */
+    { "nofile", nofile_check },                 /* enough files may be open */
+    { "shm", shm_check },                       /* /dev/shm is large enough for loaders */
+    { "swap", swap_check },                     /* no swap */
+    { NULL, NULL },
 };

@@ -238,9 +238,9 @@ static bool chipset_check(struct audit *a)
 }
 
 const struct check checks_pcie[] = {
-    { "pcie-width", "every PCIe link has all its lanes", width_check },
-    { "pcie-speed", "every PCIe link runs at its generation", speed_check },
-    { "pcie-slot", "no card is in a slot that is less than the card", slot_check },
-    { "pcie-chipset", "no accelerator or fast NIC hangs off the chipset", chipset_check },
-    { NULL, NULL, NULL },
+    { "pcie-width", width_check },     /* every PCIe link has all its lanes */
+    { "pcie-speed", speed_check },     /* every PCIe link runs at its generation */
+    { "pcie-slot", slot_check },       /* no card is in a slot that is less than the card */
+    { "pcie-chipset", chipset_check }, /* no accelerator or fast NIC hangs off the chipset */
+    { NULL, NULL },
 };

@@ -97,7 +97,7 @@ static bool nic_firmware_check(struct audit *a)
 }
 
 const struct check checks_same[] = {
-    { "vbios", "like accelerators have one VBIOS", vbios_check },
-    { "nic-firmware", "like NICs have one firmware", nic_firmware_check },
-    { NULL, NULL, NULL },
+    { "vbios", vbios_check },               /* like accelerators have one VBIOS */
+    { "nic-firmware", nic_firmware_check }, /* like NICs have one firmware */
+    { NULL, NULL },
 };

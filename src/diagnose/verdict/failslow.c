@@ -116,8 +116,3 @@ bool failslow_step(struct failslow *f, double seconds, struct failslow_change *o
         follow(f, x);
     return false;
 }
-
-double failslow_level(const struct failslow *f)
-{
-    return f->learned || f->base_from ? exp(f->median) : (double)NAN;
-}

@@ -36,7 +36,4 @@ void failslow_init(struct failslow *f);
  * not above 0 is left out. */
 bool failslow_step(struct failslow *f, double seconds, struct failslow_change *out);
 
-/* The level now, in seconds; NaN while it is not known. */
-double failslow_level(const struct failslow *f);
-
 #endif

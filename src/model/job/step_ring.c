@@ -220,13 +220,3 @@ bool step_ring_closed(const struct step_ring *r)
 {
     return __atomic_load_n(&header(r)->closed, __ATOMIC_ACQUIRE) != 0;
 }
-
-int64_t step_ring_wall_ns(const struct step_ring *r, int64_t monotonic_ns)
-{
-    int64_t wall;
-
-    if (__builtin_sub_overflow(monotonic_ns, r->start_monotonic_ns, &wall) ||
-        __builtin_add_overflow(wall, r->start_wall_ns, &wall))
-        return r->start_wall_ns;
-    return wall;
-}

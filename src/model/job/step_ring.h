@@ -57,7 +57,4 @@ uint64_t step_ring_head(const struct step_ring *r);
 /* The writer ended in order. */
 bool step_ring_closed(const struct step_ring *r);
 
-/* The wall time of a monotonic one, as the writer saw both when it began. */
-int64_t step_ring_wall_ns(const struct step_ring *r, int64_t monotonic_ns);
-
 #endif

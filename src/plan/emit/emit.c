@@ -17,16 +17,6 @@ static const struct emit_ops *const targets[EMIT_TARGETS] = {
 
 /* ---- names ---- */
 
-const char *emit_name(int i)
-{
-    return i >= 0 && i < EMIT_TARGETS ? targets[i]->name : NULL;
-}
-
-const char *emit_version(int i)
-{
-    return i >= 0 && i < EMIT_TARGETS ? targets[i]->version : NULL;
-}
-
 static const char *name_at(const void *ctx, size_t i)
 {
     (void)ctx;

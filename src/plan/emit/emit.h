@@ -18,10 +18,6 @@ enum emit_target {
  * "sbatch" is sbatch+megatron. -EINVAL with a sentence that names the nearest. */
 int emit_find(const char *name, enum emit_target *ret, struct err *e) CHECK_RESULT;
 
-/* The name of the i-th target, with the version whose words it writes; NULL behind the last. */
-const char *emit_name(int i);
-const char *emit_version(int i);
-
 /* Append the text. The layout is checked first. What the target has no words for is refused:
  * -EINVAL with one sentence that names the field and why ("torchtitan 0.2 cannot express
  * schedule=gpipe: ..."); nothing is left out silently. -ENOMEM. */

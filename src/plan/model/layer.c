@@ -446,17 +446,3 @@ void layer_costs(const struct plan_job *job, const struct cluster *c, const stru
     make_embedding(&w, &ret->embedding);
     fold(&ret->embedding);
 }
-
-uint64_t layer_key(const struct layout *l)
-{
-    uint64_t key = (uint64_t)l->micro_batch;
-
-    key = key << 11 | (uint64_t)l->tp;
-    key = key << 11 | (uint64_t)l->cp;
-    key = key << 11 | (uint64_t)l->ep;
-    key = key << 7 | (uint64_t)l->etp;
-    key = key << 2 | (uint64_t)l->context;
-    key = key << 3 | (uint64_t)l->recompute;
-    return key << 3 | (uint64_t)l->seq_parallel << 2 | (uint64_t)l->overlap_tp << 1 |
-           (uint64_t)l->overlap_ep;
-}

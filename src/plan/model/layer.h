@@ -1,5 +1,6 @@
 /* Time of what one GPU does for one micro-batch in one layer, and in the embedding and the head. It
- * depends on few of a layout's fields (layer_key()), so a search makes it once for many layouts. */
+ * depends on few of a layout's fields (micro_batch, tp, cp, ep, etp, context, recompute,
+ * seq_parallel and the overlaps but that of dp), so a search makes it once for many layouts. */
 #ifndef BRIM_PLAN_MODEL_LAYER_H
 #define BRIM_PLAN_MODEL_LAYER_H
 #include <stdint.h>
@@ -44,8 +45,5 @@ struct layer_costs {
 
 void layer_costs(const struct plan_job *job, const struct cluster *c, const struct layout *l,
                  struct layer_costs *ret);
-
-/* Equal for layouts of one job that have the same costs. */
-uint64_t layer_key(const struct layout *l);
 
 #endif

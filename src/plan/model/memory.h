@@ -17,7 +17,7 @@ struct memory {
 };
 
 /* What a layer and the ends take in one micro-batch, and their parameters on one GPU: made once for
- * all layouts with the same layer_key(). */
+ * all layouts of one cell. */
 struct layer_bytes {
     double kept_dense, kept_expert; /* for the backward pass, after recompute */
     double work;                    /* besides, of the layer that is recomputed */

@@ -13,7 +13,7 @@ struct plan_step {
     int micro_batches;
 };
 
-/* What does not change from layout to layout with the same layer_key(). */
+/* What does not change from layout to layout of one cell (plan/search/search.h). */
 struct plan_tables {
     struct layer_costs costs;
     struct layer_bytes bytes;
@@ -23,7 +23,7 @@ struct plan_tables {
 void plan_tables_make(const struct plan_job *job, const struct cluster *c, const struct layout *l,
                       struct plan_tables *ret);
 
-/* Of a layout that layout_check() passed, with the tables of its layer_key(). */
+/* Of a layout that layout_check() passed, with the tables of its cell. */
 void plan_step_make(const struct plan_job *job, const struct cluster *c, const struct layout *l,
                     const struct plan_tables *t, struct plan_step *ret);
 

@@ -9,11 +9,6 @@ static const struct machine_renderer *const renderers[] = {
     &machine_tree, &machine_matrix, &machine_json, &machine_svg, &machine_nccl_xml,
 };
 
-const struct machine_renderer *machine_renderer_at(size_t i)
-{
-    return i < ARRAY_SIZE(renderers) ? renderers[i] : NULL;
-}
-
 const struct machine_renderer *machine_renderer_find(const char *name)
 {
     for (size_t i = 0; i < ARRAY_SIZE(renderers); i++)

@@ -29,9 +29,6 @@ struct machine_renderer {
 /* tree, matrix, json, svg or nccl-xml; NULL for any other name. */
 const struct machine_renderer *machine_renderer_find(const char *name) CHECK_RESULT;
 
-/* All of them: the i-th, NULL behind the last. */
-const struct machine_renderer *machine_renderer_at(size_t i) CHECK_RESULT;
-
 /* Add findings for people: a line that sums up, then the worst first; what holds for several nodes
  * stands once. With 'all' each check that could not be made is listed with its reason, else by
  * reason. 0, or -ENOMEM or -EFBIG, which out has failed with too. */

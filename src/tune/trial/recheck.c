@@ -92,8 +92,3 @@ enum recheck_verdict recheck_steps(struct recheck *g, bool adopted, double secon
         end_block(g);
     return g->verdict;
 }
-
-enum recheck_verdict recheck_step(struct recheck *g, bool adopted, double seconds)
-{
-    return recheck_steps(g, adopted, seconds, 1);
-}

@@ -43,10 +43,8 @@ void recheck_init(struct recheck *g, double expected, const struct recheck_plan 
 /* What has to be in force now: true the new setting, false the old one for a comparison. */
 bool recheck_want(const struct recheck *g);
 
-/* A step with that in force. Once it says roll back it keeps saying so. */
-enum recheck_verdict recheck_step(struct recheck *g, bool adopted, double seconds);
-
-/* So many steps, whose mean that is: where they come in bursts. */
+/* So many steps, of which that is the mean in seconds, with that in force. Once it says roll back
+ * it keeps saying so. */
 enum recheck_verdict recheck_steps(struct recheck *g, bool adopted, double seconds, unsigned steps);
 
 #endif

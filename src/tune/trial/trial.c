@@ -51,13 +51,6 @@ static unsigned discards(const struct trial *t)
     return t->blocks % 2 || t->blocks == 0 || t->hurries ? t->plan.discard : 0;
 }
 
-unsigned trial_left(const struct trial *t)
-{
-    unsigned want = discards(t) + t->plan.block, have = t->left_out + t->counted;
-
-    return t->verdict != TRIAL_RUNS ? 0 : have < want ? want - have : 1;
-}
-
 bool trial_skips(const struct trial *t)
 {
     return t->verdict == TRIAL_RUNS && t->left_out < discards(t);
@@ -221,11 +214,6 @@ enum trial_verdict trial_steps(struct trial *t, bool b, double seconds, unsigned
     if (block_is_whole(t))
         end_block(t);
     return t->verdict;
-}
-
-enum trial_verdict trial_step(struct trial *t, bool b, double seconds)
-{
-    return trial_steps(t, b, seconds, 1);
 }
 
 /* What was accepted at once has bounds by the same reckoning: of the mean of two pairs, which

@@ -5,7 +5,7 @@
  *     trial_init(&t, NULL);
  *     while (trial_verdict(&t) == TRIAL_RUNS) {
  *         put trial_want(&t) in force if it is not;
- *         trial_step(&t, that, seconds of a step);
+ *         trial_steps(&t, that, seconds of a step, 1);
  *     }
  *
  * Neighbours share their moment, so that drift goes out; medians are deaf to spikes. Measured in
@@ -69,17 +69,11 @@ void trial_begun(struct trial *t, const double *values, unsigned n);
 /* What has to be in force now: false A, true B. */
 bool trial_want(const struct trial *t);
 
-/* How many steps of it are still needed, at least. */
-unsigned trial_left(const struct trial *t);
-
 /* Whether the next step is left out whatever it takes, since the setting has just changed. */
 bool trial_skips(const struct trial *t);
 
-/* A step of so many seconds with B (or A) in force. One that was run with what is not wanted, or
- * with no time, is left out. */
-enum trial_verdict trial_step(struct trial *t, bool b, double seconds);
-
-/* So many steps, whose mean that is: where they come in bursts. */
+/* So many steps, of which that is the mean in seconds, with B (or A) in force. What was run with
+ * what is not wanted, or with no time, is left out. */
 enum trial_verdict trial_steps(struct trial *t, bool b, double seconds, unsigned steps);
 
 /* What came out: the gain of B (0.05: B does 5 % more steps in a second) and its bounds, each

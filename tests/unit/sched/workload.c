@@ -241,7 +241,7 @@ static int whole(const char *policy, const struct special *special, struct err *
     if (rc == 0)
         rc = read_text(&w, &n, &p, policy ? text : special->trace, e);
     if (rc == 0 && !policy && special->active)
-        rc = activity_draw(&w, activity_at(0), 60000, 1, e);
+        rc = activity_draw(&w, activity_named("philly"), 60000, 1, e);
     if (rc == 0)
         rc = sim_run(&r, &po, &p, &w, NULL, e);
     if (rc == 0)

@@ -191,12 +191,6 @@ static void test_tells(void)
     k = entry(&j, "loader.readahead");
     ok(k && (k->outcome == SESSION_REJECTED || k->outcome == SESSION_UNDECIDED),
        "reading ahead is not adopted");
-    session_report(&j.session, &out);
-    printf("# ");
-    tap_print(str_text(&out), "\n# ");
-    ok(strstr(str_text(&out), "loader.workers 0 -> 13: adopted, +"), "the report says so");
-    ok(!strstr(str_text(&out), "?"), "bounds are told where they are known");
-    ok(strstr(str_text(&out), "1 of 2 trials changed something"), "and sums up");
     is_int(profile_init(&j.profile, "n", "k", "m", "v"), 0, "a profile");
     is_int(session_profile(&j.session, "2026-11-21", &j.profile, &e), 0, "takes what won");
     ok(j.profile.count == 1 && !strcmp(j.profile.settings[0].value, "13") &&

@@ -28,7 +28,7 @@ static bool run_trial(struct trial *t, struct noise *n, double gain, bool *cover
     while (t->verdict == TRIAL_RUNS) {
         bool b = trial_want(t);
 
-        trial_step(t, b, step_s * noise_next(n) / (b ? 1 + gain : 1));
+        trial_steps(t, b, step_s * noise_next(n) / (b ? 1 + gain : 1), 1);
     }
     effect = trial_effect(t);
     *covered = effect.low <= gain && gain <= effect.high;
@@ -212,7 +212,7 @@ static void test_at_once(double spread)
 
         trial_init(&t, NULL);
         while (t.verdict == TRIAL_RUNS)
-            trial_step(&t, trial_want(&t), step_s * exp(spread * noise_normal(&n)));
+            trial_steps(&t, trial_want(&t), step_s * exp(spread * noise_normal(&n)), 1);
         accepted += t.verdict == TRIAL_ACCEPT;
         at_once += t.at_once;
     }
@@ -238,7 +238,7 @@ static void test_fast(void)
         while (t.verdict == TRIAL_RUNS) {
             bool b = trial_want(&t);
 
-            trial_step(&t, b, 0.005 * noise_next(&noise) / (b ? 1 + gain : 1));
+            trial_steps(&t, b, 0.005 * noise_next(&noise) / (b ? 1 + gain : 1), 1);
         }
         effect = trial_effect(&t);
         idle += i < n && t.verdict == TRIAL_ACCEPT;
@@ -264,7 +264,7 @@ static bool guard_ends(uint64_t seed, double before, double after, unsigned *at)
         bool on = recheck_want(&g);
         double gain = on ? (*at < 1000 ? before : after) : 0;
 
-        if (recheck_step(&g, on, step_s * noise_next(&noise) / (1 + gain)) == GUARD_ROLL_BACK)
+        if (recheck_steps(&g, on, step_s * noise_next(&noise) / (1 + gain), 1) == GUARD_ROLL_BACK)
             return true;
     }
     return false;

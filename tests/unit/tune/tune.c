@@ -49,8 +49,7 @@ static void test_order(void)
     trial_init(&t, &plan);
     for (int i = 0; i < 36; i++) {
         order[i] = trial_want(&t) ? 'B' : 'A';
-        ok(trial_left(&t) >= 1, "%u steps are wanted at least", trial_left(&t));
-        trial_step(&t, trial_want(&t), i % 2 ? 0.11 : 0.1);
+        trial_steps(&t, trial_want(&t), i % 2 ? 0.11 : 0.1, 1);
     }
     is_str(order, "AAAAABBBBBBBBAAAAAAAABBBBBBBBAAAAAAA",
            "A B B A: two are left out after each change, none where nothing changes");
@@ -63,28 +62,28 @@ static void test_left_out(void)
     struct trial t;
 
     trial_init(&t, &plan);
-    trial_step(&t, true, 0.1);
+    trial_steps(&t, true, 0.1, 1);
     is_int(t.steps, 0, "a step with what is not wanted does not count");
     for (int i = 0; i < 2; i++)
-        trial_step(&t, false, 100);
-    trial_step(&t, false, 0);
-    trial_step(&t, false, (double)NAN);
-    trial_step(&t, false, -1);
+        trial_steps(&t, false, 100, 1);
+    trial_steps(&t, false, 0, 1);
+    trial_steps(&t, false, (double)NAN, 1);
+    trial_steps(&t, false, -1, 1);
     is_int(t.n, 0, "nor do the first two, and times that are none");
     for (int i = 0; i < 3; i++)
-        trial_step(&t, false, 0.1);
+        trial_steps(&t, false, 0.1, 1);
     ok(t.blocks == 1 && t.without > 0.099 && t.without < 0.101, "three others are a block");
     plan.block_s = 1;
     trial_init(&t, &plan);
     for (int i = 0; i < 2 + 9; i++)
-        trial_step(&t, false, 0.1);
+        trial_steps(&t, false, 0.1, 1);
     is_int(t.blocks, 0, "a block lasts its time");
     for (int i = 0; i < 2; i++)
-        trial_step(&t, false, 0.1);
+        trial_steps(&t, false, 0.1, 1);
     is_int(t.blocks, 1, "then it ends");
     trial_init(&t, &plan);
     for (int i = 0; i < 2 + TRIAL_BLOCK_MOST; i++)
-        trial_step(&t, false, 1e-6);
+        trial_steps(&t, false, 1e-6, 1);
     is_int(t.blocks, 1, "or with %d steps", TRIAL_BLOCK_MOST);
 }
 
@@ -103,7 +102,7 @@ static void run_blocks(struct trial *t, double a_s, double b_s, double last_a_s,
 
         while (t->verdict == TRIAL_RUNS && t->blocks == blocks && t->steps - before < 999) {
             skipped += trial_skips(t);
-            trial_step(t, b, b ? b_s : block < 2 ? a_s : last_a_s);
+            trial_steps(t, b, b ? b_s : block < 2 ? a_s : last_a_s, 1);
         }
         text += add_block(text, b, t->steps - before, skipped);
     }
@@ -160,8 +159,8 @@ static void test_hurry(void)
 static enum trial_verdict run(struct trial *t, double a, double b, double wave)
 {
     for (int i = 0; t->verdict == TRIAL_RUNS && i < 100000; i++)
-        trial_step(t, trial_want(t),
-                   (trial_want(t) ? b : a) * (1 + wave * ((i / 4 * 7 + i) % 5 - 2)));
+        trial_steps(t, trial_want(t),
+                    (trial_want(t) ? b : a) * (1 + wave * ((i / 4 * 7 + i) % 5 - 2)), 1);
     return t->verdict;
 }
 
@@ -176,8 +175,7 @@ static void test_verdicts(void)
     effect = trial_effect(&t);
     ok(t.pairs.n == 2 && effect.low > 0.5 && effect.gain > 0.9 && effect.high < 2,
        "at once: %.2f to %.2f", effect.low, effect.high);
-    is_int(trial_left(&t), 0, "nothing more is wanted");
-    is_int(trial_step(&t, false, 1), TRIAL_ACCEPT, "and it stays so");
+    is_int(trial_steps(&t, false, 1, 1), TRIAL_ACCEPT, "and it stays so");
     plan.at_once = false;
     trial_init(&t, &plan);
     ok(run(&t, 0.2, 0.1, 0.01) == TRIAL_ACCEPT && t.pairs.n > 2, "without that, later");
@@ -209,11 +207,11 @@ static enum recheck_verdict checked(double faster, bool slower)
 
     recheck_init(&g, slower ? 0.05 : 0.1, NULL);
     for (int i = 0; i < 1000 && !g.checking; i++)
-        recheck_step(&g, true, 0.1);
+        recheck_steps(&g, true, 0.1, 1);
     ok(g.checking && g.alarmed == slower, "a check");
     for (int i = 0; g.checking && i < 9999; i++)
-        recheck_step(&g, recheck_want(&g),
-                     0.1 * (1 + 0.05 * (i / 4 * i % 9)) / (recheck_want(&g) ? faster : 1));
+        recheck_steps(&g, recheck_want(&g),
+                      0.1 * (1 + 0.05 * (i / 4 * i % 9)) / (recheck_want(&g) ? faster : 1), 1);
     ok(g.check.verdict == TRIAL_UNDECIDED, "a check without proof, mean %+.3f", g.check.pairs.mean);
     return g.verdict;
 }
@@ -225,27 +223,27 @@ static void test_guard(void)
 
     recheck_init(&g, 0.1, NULL);
     for (i = 0; i < 999; i++)
-        recheck_step(&g, true, 0.1);
+        recheck_steps(&g, true, 0.1, 1);
     ok(!g.checks && recheck_want(&g), "steps as expected are let be");
-    recheck_step(&g, true, 0.1);
+    recheck_steps(&g, true, 0.1, 1);
     ok(g.checking && !recheck_want(&g), "every 1,000 of them the old setting is looked at");
     recheck_init(&g, 0.1, NULL);
     for (i = 0; i < 999 && !g.checks; i++)
-        recheck_step(&g, true, 0.12);
+        recheck_steps(&g, true, 0.12, 1);
     ok(i <= 60, "steps 20 %% slower are looked into after %d", i);
     for (i = 0; i < 999 && g.checking; i++)
-        recheck_step(&g, recheck_want(&g), recheck_want(&g) ? 0.12 + i % 3 * 1e-3 : 0.15);
+        recheck_steps(&g, recheck_want(&g), recheck_want(&g) ? 0.12 + i % 3 * 1e-3 : 0.15, 1);
     ok(!g.checking && g.verdict == GUARD_KEEP, "the old one is slower still: it is kept");
     for (i = 0; i < 999 && g.checks == 1; i++)
-        recheck_step(&g, true, 0.12);
+        recheck_steps(&g, true, 0.12, 1);
     is_int(i, 999, "what is normal now is learnt");
     for (i = 0; i < 999 && g.verdict == GUARD_KEEP; i++)
-        recheck_step(&g, recheck_want(&g), recheck_want(&g) ? 0.16 + i % 3 * 1e-3 : 0.15);
+        recheck_steps(&g, recheck_want(&g), recheck_want(&g) ? 0.16 + i % 3 * 1e-3 : 0.15, 1);
     is_int(g.verdict, GUARD_ROLL_BACK, "slower than the old one: rolled back");
-    is_int(recheck_step(&g, true, 0.01), GUARD_ROLL_BACK, "for good");
+    is_int(recheck_steps(&g, true, 0.01, 1), GUARD_ROLL_BACK, "for good");
     recheck_init(&g, 0.05, NULL);
     for (i = 0; i < 999 && (!g.checks || g.checking); i++)
-        recheck_step(&g, recheck_want(&g), recheck_want(&g) ? 0.1 : 0.5 + i % 3 * 1e-3);
+        recheck_steps(&g, recheck_want(&g), recheck_want(&g) ? 0.1 : 0.5 + i % 3 * 1e-3, 1);
     ok(g.verdict == GUARD_KEEP && g.check.blocks % 4 == 0 && !g.check.at_once,
        "of one that is far slower all blocks are looked at");
     is_int(checked(1.0, false), GUARD_ROLL_BACK, "the same as the old one, in noise: rolled back");
@@ -253,8 +251,8 @@ static void test_guard(void)
     is_int(checked(1.02, true), GUARD_ROLL_BACK, "2 %% are too few when steps had got slower");
     is_int(checked(1.05, true), GUARD_KEEP, "not 5 %%");
     recheck_init(&g, (double)NAN, NULL);
-    recheck_step(&g, true, (double)NAN);
-    recheck_step(&g, false, 0.1);
+    recheck_steps(&g, true, (double)NAN, 1);
+    recheck_steps(&g, false, 0.1, 1);
     is_int(g.n, 0, "what is no step with it does not count");
 }
 

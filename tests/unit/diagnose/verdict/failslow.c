@@ -99,7 +99,6 @@ static void test_changes(void)
     int n = 0;
 
     failslow_init(&f);
-    ok(isnan(failslow_level(&f)), "no level yet");
     for (int i = 0; i < 900; i++)
         if (failslow_step(&f, made_second(&seed, 0.03, 0) * (i >= 300 && i < 600 ? 1.5 : 1), &c)) {
             if (n++ == 0)
@@ -113,7 +112,6 @@ static void test_changes(void)
        up.after);
     ok(down.step >= 598 && down.step <= 600 && down.after < down.before, "and ended at %d",
        (int)down.step);
-    ok(fabs(failslow_level(&f) - 1) < 0.02, "the level now: %.3f", failslow_level(&f));
     failslow_init(&f);
     for (int i = 0; i < 100; i++)
         ok(!failslow_step(&f,

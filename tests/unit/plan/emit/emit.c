@@ -62,6 +62,9 @@ static void has(const struct str *text, const char *part)
 
 /* ---- golden texts ---- */
 
+static const char *const target_names[EMIT_TARGETS] = { "megatron", "torchtitan", "deepspeed",
+                                                        "nemo", "torchrun-fsdp" };
+
 static const char megatron_args[] =
     "export CUDA_DEVICE_MAX_CONNECTIONS=1\n"
     "ARGS=(\n"
@@ -485,7 +488,7 @@ static void vary(int target, const struct made *base, struct tally *tally)
             tally->shown++;
         } else {
             tally->lost++;
-            ok(false, "%s: %s is lost", emit_name(target), variants[i].field);
+            ok(false, "%s: %s is lost", target_names[target], variants[i].field);
         }
     }
 }
@@ -524,7 +527,7 @@ static void test_no_field_is_lost(const struct models *m)
             vary(target, &x, &tally);
         }
         ok(tally.shown > 10 && !tally.lost, "%s: %d changes show, %d are refused, %d are lost",
-           emit_name(target), tally.shown, tally.refused, tally.lost);
+           target_names[target], tally.shown, tally.refused, tally.lost);
     }
 }
 
@@ -581,9 +584,9 @@ static void test_names(void)
     enum emit_target t = EMIT_TARGETS;
     struct err e = { "" };
 
-    for (int i = 0; emit_name(i); i++)
-        ok(emit_find(emit_name(i), &t, NULL) == 0 && (int)t == i, "%s, %s", emit_name(i),
-           emit_version(i));
+    for (int i = 0; i < EMIT_TARGETS; i++)
+        ok(emit_find(target_names[i], &t, NULL) == 0 && (int)t == i, "%s is found by its name",
+           target_names[i]);
     ok(emit_find("sbatch", &t, NULL) == 0 && (int)t == (EMIT_SBATCH | EMIT_MEGATRON), "sbatch");
     ok(emit_find("sbatch+nemo", &t, NULL) == 0 && (int)t == (EMIT_SBATCH | EMIT_NEMO), "with nemo");
     is_int(emit_find("megatrn", &t, &e), -EINVAL, "an unknown one");

@@ -364,10 +364,7 @@ static void test_key(void)
     b.dp = 8;
     layer_costs(&job, &c, &a, &x);
     layer_costs(&job, &c, &b, &y);
-    ok(layer_key(&a) == layer_key(&b) && memcmp(&x, &y, sizeof(x)) == 0,
-       "layouts with the same key have the same costs");
-    b.tp = 2;
-    ok(layer_key(&a) != layer_key(&b), "tp is in the key");
+    ok(memcmp(&x, &y, sizeof(x)) == 0, "the times of a layer do not hang on pp, zero and dp");
 }
 
 static void test_flops(void)

@@ -55,12 +55,13 @@ static void walk_findings(const struct findings *f, const struct machine *m, boo
 
 int main(void)
 {
+    static const char *const names[] = { "tree", "matrix", "json", "svg", "nccl-xml" };
     struct machine one = machine_of(test_node("n1")), two = two_nodes();
     struct findings f = { .passed = 1 };
 
-    for (size_t i = 0; machine_renderer_at(i); i++) {
-        walk(machine_renderer_at(i), &one);
-        walk(machine_renderer_at(i), &two);
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        walk(machine_renderer_find(names[i]), &one);
+        walk(machine_renderer_find(names[i]), &two);
     }
     findings_add(&f, "a", SEVERITY_WARNING, "n1")->sentence = "it is so";
     findings_add(&f, "b", SEVERITY_UNKNOWN, "n1")->sentence = "cannot know";
