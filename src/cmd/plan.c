@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "plan/search/search.h"
+
 enum { OPERANDS_MAX = 64 };
 
 static const char *const precisions[] = { "fp16", "bf16", "fp8", "mxfp8", "nvfp4", NULL };

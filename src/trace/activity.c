@@ -17,6 +17,11 @@ static const struct activity activities[] = {
                        100, 100, 100,  100, 100, 100, 100, 100, 100, 100 } },
 };
 
+const struct activity *activity_at(size_t i)
+{
+    return i < ARRAY_SIZE(activities) ? &activities[i] : NULL;
+}
+
 const struct activity *activity_named(const char *name)
 {
     for (size_t i = 0; i < ARRAY_SIZE(activities); i++)

@@ -13,7 +13,9 @@ struct activity {
     double busy[ACTIVITY_QUANTILES]; /* of the others: per cent at each 5 % of them */
 };
 
-/* "philly", "seren" or "kalos"; NULL for any other name. */
+/* The clusters that are known, "philly", "seren" and "kalos": by number, NULL behind the last; by
+ * name, NULL for any other. */
+const struct activity *activity_at(size_t i);
 const struct activity *activity_named(const char *name);
 
 /* Give each job that has none its stretches: a working part, as busy as drawn once for the job,
