@@ -4,7 +4,7 @@
 
 #include "model/machine/node_names.h"
 #include "model/signal/quantity.h"
-#include "sched/inside.h"
+#include "sched/sched_private.h"
 
 static int read_lists(struct sched *s)
 {

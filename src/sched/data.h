@@ -3,7 +3,7 @@
 #ifndef BRIM_SCHED_DATA_H
 #define BRIM_SCHED_DATA_H
 #include "base/err.h"
-#include "sched/room.h"
+#include "sched/free_capacity.h"
 
 struct action;
 struct sched;

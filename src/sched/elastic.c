@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "sched/ends.h"
-#include "sched/inside.h"
-#include "sched/moves.h"
+#include "sched/expected_ends.h"
+#include "sched/sched_private.h"
+#include "sched/state_private.h"
 
 /* ---- opening ---- */
 

@@ -6,7 +6,7 @@
 #include "base/ini.h"
 #include "model/job/job_spec.h"
 #include "sched/policy.h"
-#include "sched/room.h"
+#include "sched/free_capacity.h"
 
 struct sched;
 struct action;

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "sched/inside.h"
+#include "sched/sched_private.h"
 
 /* ---- who can give what ---- */
 

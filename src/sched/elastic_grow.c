@@ -2,7 +2,7 @@
  * most of it, in numbers first; then each gets a place, as large a one as there is. */
 #include <math.h>
 
-#include "sched/inside.h"
+#include "sched/sched_private.h"
 
 /* ---- what it is worth ---- */
 

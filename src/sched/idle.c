@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sched/inside.h"
+#include "sched/sched_private.h"
 
 enum { IDLE_LIST = UINT32_MAX }; /* of a stop: not one that shares */
 

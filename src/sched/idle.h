@@ -5,7 +5,7 @@
 #define BRIM_SCHED_IDLE_H
 #include "base/ini.h"
 #include "sched/policy.h"
-#include "sched/stops.h"
+#include "sched/choose_victims.h"
 
 struct sched;
 

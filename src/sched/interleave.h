@@ -3,7 +3,7 @@
 #ifndef BRIM_SCHED_INTERLEAVE_H
 #define BRIM_SCHED_INTERLEAVE_H
 #include "sched/policy.h"
-#include "sched/rhythm.h"
+#include "sched/interleave_period.h"
 
 enum { BUNDLE_NONE = UINT32_MAX };
 

@@ -1,6 +1,6 @@
 /* With preemption: all jobs that are there, running or not, in their order; those at the front get
  * devices. */
-#include "sched/inside.h"
+#include "sched/sched_private.h"
 
 enum { FEW = 64 };
 

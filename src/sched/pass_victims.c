@@ -4,7 +4,7 @@
  * by deadlines, those that can meet theirs stop later ones, the others nobody. */
 #include <string.h>
 
-#include "sched/inside.h"
+#include "sched/sched_private.h"
 
 enum { NODES = 256 }; /* that one job may clear */
 

@@ -1,7 +1,7 @@
 /* Where a job goes: all of its devices or none. */
 #ifndef BRIM_SCHED_PLACE_H
 #define BRIM_SCHED_PLACE_H
-#include "sched/room.h"
+#include "sched/free_capacity.h"
 
 struct place_ops {
     const char *name;

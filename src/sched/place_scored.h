@@ -3,7 +3,7 @@
 #ifndef BRIM_SCHED_PLACE_SCORED_H
 #define BRIM_SCHED_PLACE_SCORED_H
 #include "sched/place.h"
-#include "sched/typical.h"
+#include "sched/typical_shapes.h"
 
 /* A score that was made, and for which state of its node. */
 struct scored {

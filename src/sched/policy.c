@@ -12,8 +12,8 @@
 #include "sched/order.h"
 #include "sched/place.h"
 #include "sched/quota.h"
-#include "sched/share.h"
-#include "sched/rhythm.h"
+#include "sched/device_sharing.h"
+#include "sched/interleave_period.h"
 
 enum { MS = 1000000 };
 static const int64_t time_max_ns = (int64_t)365 * 86400 * 1000 * MS;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sched/inside.h"
+#include "sched/sched_private.h"
 
 static const double lowest = 0.3, stride = 0.05; /* the limits that are tried */
 

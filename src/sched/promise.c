@@ -1,7 +1,7 @@
 /* When a job that waits will have its place (EASY backfill). */
 #include <string.h>
 
-#include "sched/inside.h"
+#include "sched/sched_private.h"
 
 /* Nodes that suit a job and will have enough free devices; below a cap, the power. */
 struct enough {

@@ -3,10 +3,10 @@
 #ifndef BRIM_SCHED_QUOTA_H
 #define BRIM_SCHED_QUOTA_H
 #include "base/ini.h"
-#include "model/job/job_spec.h"
 #include "model/machine/pool.h"
+#include "model/job/job_spec.h"
 #include "sched/policy.h"
-#include "sched/stops.h"
+#include "sched/choose_victims.h"
 
 struct sched;
 

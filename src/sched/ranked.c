@@ -1,7 +1,7 @@
 /* A stable sort of what is mostly sorted: finds the runs that are, and merges them. */
 #include <string.h>
 
-#include "sched/inside.h"
+#include "sched/sched_private.h"
 
 /* Where the run that starts at 'from' ends. */
 static size_t run_end(const struct ranked *r, size_t from, size_t n)

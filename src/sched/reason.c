@@ -1,6 +1,6 @@
 /* Why: sentences, made only when somebody asks. */
 #include "model/signal/quantity.h"
-#include "sched/inside.h"
+#include "sched/sched_private.h"
 
 static void add_time(struct str *out, int64_t ms)
 {

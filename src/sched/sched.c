@@ -1,6 +1,6 @@
-#include "sched/ends.h"
-#include "sched/inside.h"
-#include "sched/moves.h"
+#include "sched/expected_ends.h"
+#include "sched/sched_private.h"
+#include "sched/state_private.h"
 #include "sched/speed.h"
 
 #include <assert.h>

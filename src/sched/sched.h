@@ -3,10 +3,10 @@
 #ifndef BRIM_SCHED_SCHED_H
 #define BRIM_SCHED_SCHED_H
 #include "base/str.h"
-#include "model/job/job_spec.h"
 #include "model/machine/pool.h"
+#include "model/job/job_spec.h"
 #include "sched/policy.h"
-#include "sched/room.h"
+#include "sched/free_capacity.h"
 #include "sched/state.h"
 #include "sched/watts.h"
 

@@ -1,4 +1,4 @@
-#include "sched/inside.h"
+#include "sched/sched_private.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Jobs that are faster on some kinds of devices than on others. For src/sched alone. */
 #ifndef BRIM_SCHED_SPEED_H
 #define BRIM_SCHED_SPEED_H
-#include "sched/inside.h"
+#include "sched/sched_private.h"
 
 /* Find a place for a job, on the fastest kind that has one where the policy says so; all its nodes
  * are of kinds on which it is equally fast. */

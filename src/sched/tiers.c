@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "sched/inside.h"
+#include "sched/sched_private.h"
 #include "sched/speed.h"
 
 enum { NOTHING = UINT8_MAX }; /* of a node may be taken: more than any has is kept */

@@ -5,8 +5,8 @@
 #ifndef BRIM_SCHED_TIERS_H
 #define BRIM_SCHED_TIERS_H
 #include "sched/policy.h"
-#include "sched/room.h"
-#include "sched/stops.h"
+#include "sched/free_capacity.h"
+#include "sched/choose_victims.h"
 
 struct action;
 struct sched;

@@ -2,7 +2,7 @@
  * between jobs in it. */
 #ifndef BRIM_TESTS_SCHED_BOOKS_H
 #define BRIM_TESTS_SCHED_BOOKS_H
-#include "sched/inside.h"
+#include "sched/sched_private.h"
 
 /* Of each share, and of each user where users decide: the devices of those that run. A guest has
  * none of its own, but its user does have the use of them. */

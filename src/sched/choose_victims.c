@@ -1,8 +1,8 @@
-#include "sched/stops.h"
+#include "sched/choose_victims.h"
 
 #include <string.h>
 
-#include "sched/inside.h"
+#include "sched/sched_private.h"
 
 void stops_lift(struct sched *s, uint32_t job, bool up)
 {

@@ -1,8 +1,8 @@
 /* Jobs that take turns on the same devices: while one computes, another reads its data and a third
  * talks to its peers. How long a step of each then takes, as in the simulator of Muri (Zhao et al.,
  * SIGCOMM 2022). */
-#ifndef BRIM_SCHED_RHYTHM_H
-#define BRIM_SCHED_RHYTHM_H
+#ifndef BRIM_SCHED_INTERLEAVE_PERIOD_H
+#define BRIM_SCHED_INTERLEAVE_PERIOD_H
 #include "model/job/job_spec.h"
 
 enum { RHYTHM_JOBS = 4 };

@@ -1,4 +1,4 @@
-#include "sched/room.h"
+#include "sched/free_capacity.h"
 
 #include <assert.h>
 #include <errno.h>

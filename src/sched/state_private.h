@@ -1,7 +1,7 @@
 /* A job's ways between waiting, running and away, with all that counts along; for src/sched alone.
  * The functions here say nothing of it: inside_start() and inside_stop() note the action too. */
-#ifndef BRIM_SCHED_MOVES_H
-#define BRIM_SCHED_MOVES_H
+#ifndef BRIM_SCHED_STATE_PRIVATE_H
+#define BRIM_SCHED_STATE_PRIVATE_H
 #include <stdint.h>
 
 struct sched;

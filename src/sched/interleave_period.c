@@ -1,4 +1,4 @@
-#include "sched/rhythm.h"
+#include "sched/interleave_period.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "sched/typical.h"
+#include "sched/typical_shapes.h"
 
 #include <errno.h>
 

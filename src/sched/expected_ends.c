@@ -1,5 +1,5 @@
-#include "sched/ends.h"
-#include "sched/inside.h"
+#include "sched/expected_ends.h"
+#include "sched/sched_private.h"
 
 #include <string.h>
 

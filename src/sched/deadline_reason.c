@@ -1,6 +1,6 @@
 /* Why: what deadlines have to do with it. */
 #include "model/signal/quantity.h"
-#include "sched/inside.h"
+#include "sched/sched_private.h"
 
 /* "its deadline is in 2 h". */
 static void add_deadline(const struct sched *s, uint32_t job, const char *whose, int64_t now_ms,

@@ -1,10 +1,10 @@
 /* What jobs typically ask for: the most frequent shapes of a workload, up to 95 % of its jobs. What
  * of a node's free devices none of them could use is fragmented (Weng et al., "Beware of
  * Fragmentation", USENIX ATC 2023). */
-#ifndef BRIM_SCHED_TYPICAL_H
-#define BRIM_SCHED_TYPICAL_H
-#include "model/job/job_spec.h"
+#ifndef BRIM_SCHED_TYPICAL_SHAPES_H
+#define BRIM_SCHED_TYPICAL_SHAPES_H
 #include "model/machine/pool.h"
+#include "model/job/job_spec.h"
 
 struct typical_shape {
     uint64_t kinds;

@@ -1,10 +1,10 @@
-#include "sched/share.h"
+#include "sched/device_sharing.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sched/inside.h"
+#include "sched/sched_private.h"
 
 int share_open(struct sched *s, struct err *e)
 {

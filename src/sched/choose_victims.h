@@ -1,6 +1,6 @@
 /* Which of some running jobs have to stop for another one. For src/sched alone. */
-#ifndef BRIM_SCHED_STOPS_H
-#define BRIM_SCHED_STOPS_H
+#ifndef BRIM_SCHED_CHOOSE_VICTIMS_H
+#define BRIM_SCHED_CHOOSE_VICTIMS_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "sched/inside.h"
+#include "sched/sched_private.h"
 
 static const struct work nothing = { .milli = WORK_WHOLE }; /* needs neither CPUs nor memory */
 

@@ -1,10 +1,10 @@
 /* Which devices are free, and who holds the others: the nodes of a pool by how many of their
  * devices are wholly free, so that a place is found without a look at every node. */
-#ifndef BRIM_SCHED_ROOM_H
-#define BRIM_SCHED_ROOM_H
-#include "model/job/job_spec.h"
+#ifndef BRIM_SCHED_FREE_CAPACITY_H
+#define BRIM_SCHED_FREE_CAPACITY_H
 #include "model/machine/mig.h"
 #include "model/machine/pool.h"
+#include "model/job/job_spec.h"
 #include "sched/bits.h"
 
 /* What a job has, or would get, of one node. */

@@ -1,6 +1,6 @@
 /* With quotas and no preemption inside a class: each class, or team, has a queue of its own. A job
  * that finds no place holds up those behind it in its own queue (backfill = none), or no one. */
-#include "sched/inside.h"
+#include "sched/sched_private.h"
 
 /* No job of the group starts in this sweep, nor, where nobody overtakes, any of its queue. */
 static void pass_over(struct sched *s, uint32_t group)

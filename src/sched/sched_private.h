@@ -1,6 +1,6 @@
 /* What the files of a scheduler share; for src/sched alone. */
-#ifndef BRIM_SCHED_INSIDE_H
-#define BRIM_SCHED_INSIDE_H
+#ifndef BRIM_SCHED_SCHED_PRIVATE_H
+#define BRIM_SCHED_SCHED_PRIVATE_H
 #include "sched/data.h"
 #include "sched/deadline.h"
 #include "sched/elastic.h"
@@ -9,7 +9,7 @@
 #include "sched/place_scored.h"
 #include "sched/quota.h"
 #include "sched/power.h"
-#include "sched/share.h"
+#include "sched/device_sharing.h"
 #include "sched/tiers.h"
 #include "sched/waiting.h"
 #include "sched/wiring.h"

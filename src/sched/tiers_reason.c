@@ -1,6 +1,6 @@
 /* Why: sentences about services, spot jobs and power. */
 #include "model/signal/quantity.h"
-#include "sched/inside.h"
+#include "sched/sched_private.h"
 
 static void add_kw(struct str *out, int64_t mw)
 {

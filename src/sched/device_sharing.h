@@ -1,11 +1,11 @@
 /* Jobs of little use that share devices: two that were seen to keep theirs busy for a part of the
  * time only, and together no more than all of it, go on on those of one of them when another job
  * waits. For src/sched alone. */
-#ifndef BRIM_SCHED_SHARE_H
-#define BRIM_SCHED_SHARE_H
+#ifndef BRIM_SCHED_DEVICE_SHARING_H
+#define BRIM_SCHED_DEVICE_SHARING_H
 #include "base/ini.h"
 #include "sched/policy.h"
-#include "sched/stops.h"
+#include "sched/choose_victims.h"
 
 struct sched;
 

@@ -6,7 +6,7 @@
 
 #include "base/parse.h"
 #include "model/job/job_spec.h"
-#include "sched/share.h"
+#include "sched/device_sharing.h"
 
 enum { ALL = 100 }; /* per cent */
 

@@ -1,6 +1,6 @@
 /* The running jobs by when they are expected to end; for src/sched alone. */
-#ifndef BRIM_SCHED_ENDS_H
-#define BRIM_SCHED_ENDS_H
+#ifndef BRIM_SCHED_EXPECTED_ENDS_H
+#define BRIM_SCHED_EXPECTED_ENDS_H
 #include <stdint.h>
 
 struct sched;
