@@ -145,8 +145,8 @@ int queue_decide_items(struct local *l, struct queue_item *ret, struct err *e)
 /* ---- why they wait ---- */
 
 /* "2 devices and 1 CPU: 2 of 8 devices and 0 of 4 CPUs are free" */
-static void say_needs(const struct local *l, const struct room *r, const struct queue_job *j,
-                      struct str *out)
+static void say_needs(const struct local *l, const struct free_capacity *r,
+                      const struct queue_job *j, struct str *out)
 {
     const char *ending = j->cpus == 1 ? "" : "s";
 
@@ -178,7 +178,7 @@ static void explain(struct local *l, const struct queue_plan *p)
             sched_job(p->sched, p->at[i])->state != SCHED_WAITING)
             continue;
         str_add(&why, "waits for ");
-        say_needs(l, sched_room(p->sched), j, &why);
+        say_needs(l, sched_capacity(p->sched), j, &why);
         if (first)
             str_addf(&why, "; job %lld was there before it", (long long)first);
         else

@@ -203,7 +203,7 @@ int queue_plan_pass(struct queue_plan *p, int64_t now_ms, int64_t *again_ms)
 
 void queue_plan_slots(const struct queue_plan *p, uint32_t job, char slots[QUEUE_SLOTS])
 {
-    const struct room *r = sched_room(p->sched);
+    const struct free_capacity *r = sched_capacity(p->sched);
     size_t len = 0;
 
     slots[0] = 0;

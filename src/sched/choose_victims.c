@@ -4,44 +4,46 @@
 
 #include "sched/sched_private.h"
 
-void stops_lift(struct sched *s, uint32_t job, bool up)
+void choose_victims_lift(struct sched *s, uint32_t job, bool up)
 {
-    room_lift(&s->room, &s->work->jobs[job], s->jobs[job].part, up);
+    free_capacity_lift(&s->capacity, &s->work->jobs[job], s->jobs[job].part, up);
     quota_count(s, job, up ? -1 : 1);
     if (s->power.on)
         power_lift(s, job, up);
 }
 
 /* Lift jobs until there is a place for another; how many of the n were, moved to the front. */
-static size_t lift_until(struct sched *s, uint32_t job, struct stop *stops, size_t n,
-                         stops_may_fn *may, bool *found)
+static size_t lift_until(struct sched *s, uint32_t job, struct victim *victims, size_t n,
+                         choose_victims_may_fn *may, bool *found)
 {
     size_t lifted = 0;
 
     *found = false;
     for (size_t i = 0; i < n && !*found; i++) {
-        if (may && !may(s, stops[i].job))
+        if (may && !may(s, victims[i].job))
             continue;
-        stops[lifted++] = stops[i];
-        stops_lift(s, stops[i].job, true);
-        *found = inside_find(s, job);
+        victims[lifted++] = victims[i];
+        choose_victims_lift(s, victims[i].job, true);
+        *found = sched_find_place(s, job);
     }
     return lifted;
 }
 
-size_t stops_find(struct sched *s, uint32_t job, struct stop *stops, size_t n, stops_may_fn *may)
+size_t choose_victims(struct sched *s, uint32_t job, struct victim *victims, size_t n,
+                      choose_victims_may_fn *may)
 {
     bool found;
 
-    n = lift_until(s, job, stops, n, may, &found);
+    n = lift_until(s, job, victims, n, may, &found);
     for (size_t i = n; i-- > 0 && found;) { /* those without which it goes, too, run on */
-        stops_lift(s, stops[i].job, false);
-        if (inside_find(s, job))
-            memmove(&stops[i], &stops[i + 1], (--n - i) * sizeof(*stops)); /* in their order */
+        choose_victims_lift(s, victims[i].job, false);
+        if (sched_find_place(s, job))
+            memmove(&victims[i], &victims[i + 1],
+                    (--n - i) * sizeof(*victims)); /* in their order */
         else
-            stops_lift(s, stops[i].job, true);
+            choose_victims_lift(s, victims[i].job, true);
     }
     for (size_t i = 0; i < n; i++)
-        stops_lift(s, stops[i].job, false);
+        choose_victims_lift(s, victims[i].job, false);
     return found ? n : 0;
 }

@@ -62,8 +62,8 @@ bool sched_is_away(const struct sched *s, uint32_t job)
     const struct nearby *near = data_of(s, job);
     uint32_t p = s->jobs[job].part;
 
-    while (near && p != NO_PART && nearby_has(near, s->room.parts[p].node))
-        p = s->room.parts[p].next;
+    while (near && p != NO_PART && nearby_has(near, s->capacity.parts[p].node))
+        p = s->capacity.parts[p].next;
     return near && p != NO_PART;
 }
 

@@ -53,7 +53,7 @@ static void give_up(struct sched *s, uint32_t job, int64_t now_ms)
     waiting_remove(&s->deadlines.soon, 0, job);
     waiting_remove(&s->waiting, s->group[job], job);
     s->jobs[job].late = 1;
-    inside_key(s, job, now_ms, &key);
+    state_key(s, job, now_ms, &key);
     waiting_add(&s->waiting, s->group[job], job, &key, s->jobs[job].left_ms);
 }
 

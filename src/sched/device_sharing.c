@@ -6,35 +6,35 @@
 
 #include "sched/sched_private.h"
 
-int share_open(struct sched *s, struct err *e)
+int device_sharing_open(struct sched *s, struct err *e)
 {
     size_t n = s->work->n_jobs + 1;
 
     if (s->policy.share.below == 0)
         return 0;
-    s->share.stops = arena_alloc(&s->arena, n * sizeof(*s->share.stops));
-    s->share.host = arena_alloc(&s->arena, n * sizeof(*s->share.host));
-    s->share.jobs = arena_alloc(&s->arena, n * sizeof(*s->share.jobs));
-    if (!s->share.stops || !s->share.host || !s->share.jobs)
+    s->sharing.victims = arena_alloc(&s->arena, n * sizeof(*s->sharing.victims));
+    s->sharing.host = arena_alloc(&s->arena, n * sizeof(*s->sharing.host));
+    s->sharing.jobs = arena_alloc(&s->arena, n * sizeof(*s->sharing.jobs));
+    if (!s->sharing.victims || !s->sharing.host || !s->sharing.jobs)
         return err_nomem(e);
     for (size_t i = 0; i < n; i++)
-        s->share.jobs[i].partner = WAITING_NONE;
+        s->sharing.jobs[i].partner = WAITING_NONE;
     return 0;
 }
 
-bool share_is_guest(const struct sched *s, uint32_t job)
+bool device_sharing_is_guest(const struct sched *s, uint32_t job)
 {
-    return s->share.jobs && s->share.jobs[job].guest;
+    return s->sharing.jobs && s->sharing.jobs[job].guest;
 }
 
-uint32_t share_partner(const struct sched *s, uint32_t job)
+uint32_t device_sharing_partner(const struct sched *s, uint32_t job)
 {
-    return s->share.jobs ? s->share.jobs[job].partner : WAITING_NONE;
+    return s->sharing.jobs ? s->sharing.jobs[job].partner : WAITING_NONE;
 }
 
 /* ---- what is seen ---- */
 
-static void see(struct share_job *j, int64_t now_ms)
+static void see(struct device_sharing_job *j, int64_t now_ms)
 {
     if (j->milli > WORK_IDLE) {
         j->seen_ms += now_ms - j->since_ms;
@@ -43,17 +43,17 @@ static void see(struct share_job *j, int64_t now_ms)
     j->since_ms = now_ms;
 }
 
-void share_begin(struct sched *s, uint32_t job, int64_t now_ms)
+void device_sharing_begin(struct sched *s, uint32_t job, int64_t now_ms)
 {
-    struct share_job *j = &s->share.jobs[job];
+    struct device_sharing_job *j = &s->sharing.jobs[job];
 
     j->since_ms = now_ms;
     j->milli = 0; /* until it is told */
 }
 
-void share_use(struct sched *s, uint32_t job, int64_t now_ms, int milli)
+void device_sharing_use(struct sched *s, uint32_t job, int64_t now_ms, int milli)
 {
-    struct share_job *j = &s->share.jobs[job];
+    struct device_sharing_job *j = &s->sharing.jobs[job];
 
     if (s->jobs[job].state != SCHED_RUNNING)
         return;
@@ -65,7 +65,7 @@ void share_use(struct sched *s, uint32_t job, int64_t now_ms, int milli)
  * enough. */
 static int usual(struct sched *s, uint32_t job, int64_t now_ms)
 {
-    struct share_job *j = &s->share.jobs[job];
+    struct device_sharing_job *j = &s->sharing.jobs[job];
 
     see(j, now_ms);
     return j->seen_ms < s->policy.share.after_ms ? 0 : (int)(j->sum / (double)j->seen_ms);
@@ -78,9 +78,9 @@ static bool idle_now(const struct sched *s, uint32_t job)
 
 /* ---- pairs ---- */
 
-void share_leave(struct sched *s, uint32_t job, int64_t now_ms)
+void device_sharing_leave(struct sched *s, uint32_t job, int64_t now_ms)
 {
-    struct share_job *j = &s->share.jobs[job];
+    struct device_sharing_job *j = &s->sharing.jobs[job];
     uint32_t partner = j->partner;
 
     see(j, now_ms);
@@ -92,13 +92,13 @@ void share_leave(struct sched *s, uint32_t job, int64_t now_ms)
         s->jobs[job].part = NO_PART;
         quota_count(s, partner, 1);
     }
-    j->partner = s->share.jobs[partner].partner = WAITING_NONE;
-    j->guest = s->share.jobs[partner].guest = false;
+    j->partner = s->sharing.jobs[partner].partner = WAITING_NONE;
+    j->guest = s->sharing.jobs[partner].guest = false;
 }
 
 static int by_shape(const void *a, const void *b)
 {
-    const struct stop *x = a, *y = b;
+    const struct victim *x = a, *y = b;
 
     if (x->list != y->list)
         return x->list < y->list ? -1 : 1;
@@ -111,7 +111,7 @@ static int by_shape(const void *a, const void *b)
  * shares none, itself. WAITING_NONE: nobody else can come in. */
 static uint32_t mover(const struct sched *s, uint32_t owner, int64_t now_ms)
 {
-    uint32_t partner = s->share.jobs[owner].partner;
+    uint32_t partner = s->sharing.jobs[owner].partner;
 
     if (partner == WAITING_NONE)
         return idle_now(s, owner) ? WAITING_NONE : owner;
@@ -123,7 +123,7 @@ static uint32_t mover(const struct sched *s, uint32_t owner, int64_t now_ms)
 /* The jobs that could share, by shape, those of the least use first: as the owners of devices. */
 static size_t candidates(struct sched *s, int64_t now_ms)
 {
-    struct stop *stops = s->share.stops;
+    struct victim *victims = s->sharing.victims;
     size_t n = 0;
 
     for (size_t i = 0; i < s->n_running; i++) {
@@ -131,47 +131,47 @@ static size_t candidates(struct sched *s, int64_t now_ms)
         const struct work *w = &s->work->jobs[owner];
         int use;
 
-        if (s->share.jobs[owner].guest || w->fixed || w->devices == 0 || w->milli < WORK_WHOLE)
+        if (s->sharing.jobs[owner].guest || w->fixed || w->devices == 0 || w->milli < WORK_WHOLE)
             continue;
         job = mover(s, owner, now_ms);
         use = job == WAITING_NONE ? 0 : usual(s, job, now_ms);
         if (use > 0 && use <= s->policy.share.below)
-            stops[n++] = (struct stop){ use, w->shape, owner };
+            victims[n++] = (struct victim){ use, w->shape, owner };
     }
     if (n > 0)
-        qsort(stops, n, sizeof(*stops), by_shape);
+        qsort(victims, n, sizeof(*victims), by_shape);
     return n;
 }
 
 /* Pair the least with the most that goes with it; the guests of the pairs, in front. */
 static size_t pair(struct sched *s, size_t n)
 {
-    struct stop *stops = s->share.stops;
+    struct victim *victims = s->sharing.victims;
     size_t guests = 0;
 
     for (size_t from = 0, end; from < n; from = end) {
         size_t low = from, high;
 
-        for (end = from; end < n && stops[end].list == stops[from].list;)
+        for (end = from; end < n && victims[end].list == victims[from].list;)
             end++;
         for (high = end - 1; low < high; high--)
-            if (stops[low].since_ms + stops[high].since_ms <= s->policy.share.together) {
-                s->share.host[stops[low].job] = stops[high].job;
-                stops[guests++] = stops[low++];
+            if (victims[low].since_ms + victims[high].since_ms <= s->policy.share.together) {
+                s->sharing.host[victims[low].job] = victims[high].job;
+                victims[guests++] = victims[low++];
             }
     }
     return guests;
 }
 
-size_t share_guests(struct sched *s, int64_t now_ms, struct stop *ret)
+size_t device_sharing_guests(struct sched *s, int64_t now_ms, struct victim *ret)
 {
     size_t n;
 
-    if (!s->share.jobs)
+    if (!s->sharing.jobs)
         return 0;
     n = pair(s, candidates(s, now_ms));
-    if (ret != s->share.stops)
-        memcpy(ret, s->share.stops, n * sizeof(*ret));
+    if (ret != s->sharing.victims)
+        memcpy(ret, s->sharing.victims, n * sizeof(*ret));
     return n;
 }
 
@@ -182,14 +182,14 @@ static void change_owner(struct sched *s, uint32_t host, uint32_t guest)
     s->jobs[host].part = NO_PART;
     quota_count(s, host, -1);
     quota_count(s, guest, 1);
-    s->share.jobs[host].guest = true;
-    s->share.jobs[guest].guest = false;
+    s->sharing.jobs[host].guest = true;
+    s->sharing.jobs[guest].guest = false;
 }
 
 /* Stop the idle one of two that share devices: the other one has them alone, and is *ret. */
 static int part(struct sched *s, uint32_t owner, uint32_t other, int64_t now_ms, uint32_t *ret)
 {
-    uint32_t partner = s->share.jobs[owner].partner;
+    uint32_t partner = s->sharing.jobs[owner].partner;
 
     *ret = owner;
     if (partner == WAITING_NONE)
@@ -201,20 +201,20 @@ static int part(struct sched *s, uint32_t owner, uint32_t other, int64_t now_ms,
     return idle_stop(s, owner, other, now_ms);
 }
 
-int share_join(struct sched *s, uint32_t owner, uint32_t other, int64_t now_ms)
+int device_sharing_join(struct sched *s, uint32_t owner, uint32_t other, int64_t now_ms)
 {
     struct action why = { .kind = ACTION_JOIN, .why = WHY_LITTLE, .other = other };
-    uint32_t guest, host = s->share.host[owner];
+    uint32_t guest, host = s->sharing.host[owner];
 
     if (part(s, owner, other, now_ms, &guest) < 0 || part(s, host, other, now_ms, &host) < 0)
         return -ENOMEM;
-    room_give(&s->room, &s->work->jobs[guest], s->jobs[guest].part);
+    free_capacity_give(&s->capacity, &s->work->jobs[guest], s->jobs[guest].part);
     s->jobs[guest].part = NO_PART;
     quota_count(s, guest, -1);
-    s->share.jobs[guest].partner = host;
-    s->share.jobs[guest].guest = true;
-    s->share.jobs[host].partner = guest;
+    s->sharing.jobs[guest].partner = host;
+    s->sharing.jobs[guest].guest = true;
+    s->sharing.jobs[host].partner = guest;
     why.job = guest;
     why.with = host;
-    return inside_note(s, &why);
+    return state_note(s, &why);
 }

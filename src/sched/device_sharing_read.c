@@ -28,7 +28,7 @@ static int percent(int *ret, int most, const struct ini_entry *at, struct err *e
     return 0;
 }
 
-int share_take(struct policy_share_devices *p, const struct ini_entry *at, struct err *e)
+int device_sharing_take(struct policy_share_devices *p, const struct ini_entry *at, struct err *e)
 {
     if (!strcmp(at->key, "below"))
         return percent(&p->below, ALL, at, e);
@@ -41,7 +41,7 @@ int share_take(struct policy_share_devices *p, const struct ini_entry *at, struc
     return err_set(e, -EINVAL, "%s:%d: unknown key '%s' in [share]", at->file, at->line, at->key);
 }
 
-int share_check(const struct policy *p, const char *file, struct err *e)
+int device_sharing_check(const struct policy *p, const char *file, struct err *e)
 {
     const struct policy_share_devices *s = &p->share;
 

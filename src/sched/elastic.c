@@ -209,25 +209,25 @@ int elastic_resize(struct sched *s, const struct action *why, int32_t devices,
     a.devices = devices;
     a.until_ms = again ? 0 : elastic_cost(s, a.job, w->devices, devices);
     if (s->ends)
-        ends_remove(s, a.job);
-    moves_count_user(s, a.job, now_ms, -1);
+        expected_ends_remove(s, a.job);
+    state_count_user(s, a.job, now_ms, -1);
     quota_count(s, a.job, -1);
     j->attained_ms = sched_job_attained(j, w, now_ms);
     j->left_ms = sched_job_left(j, now_ms);
-    room_give(&s->room, w, j->part);
+    free_capacity_give(&s->capacity, w, j->part);
     elastic_stop(s, a.job, now_ms);
     elastic_pay(s, a.job, a.until_ms);
     if (j->left_ms != WORK_UNKNOWN)
         j->left_ms += a.until_ms;
     elastic_set(s, a.job, devices);
-    if (room_take(&s->room, w, place, &j->part) < 0)
+    if (free_capacity_take(&s->capacity, w, place, &j->part) < 0)
         return -ENOMEM;
     elastic_start(s, a.job, now_ms);
     quota_count(s, a.job, 1);
-    moves_count_user(s, a.job, now_ms, 1);
+    state_count_user(s, a.job, now_ms, 1);
     j->since_ms = now_ms;
     if (s->ends)
-        ends_add(s, a.job);
+        expected_ends_add(s, a.job);
     s->promise.job = WAITING_NONE;
     e->pass = s->elastic.pass;
     if (again) {
@@ -235,7 +235,7 @@ int elastic_resize(struct sched *s, const struct action *why, int32_t devices,
         return 0;
     }
     e->action = s->n_actions;
-    return inside_note(s, &a);
+    return state_note(s, &a);
 }
 
 void elastic_begin(struct sched *s)

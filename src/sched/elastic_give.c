@@ -81,8 +81,9 @@ static void keep(struct sched *s, uint32_t job, int32_t devices)
     struct fit *f = &s->elastic.keep;
 
     f->n = 0;
-    for (uint32_t p = s->jobs[job].part; p != NO_PART && devices > 0; p = s->room.parts[p].next) {
-        const struct part *part = &s->room.parts[p];
+    for (uint32_t p = s->jobs[job].part; p != NO_PART && devices > 0;
+         p = s->capacity.parts[p].next) {
+        const struct part *part = &s->capacity.parts[p];
         uint16_t bits = part->devices, kept = 0;
 
         for (; bits && devices > 0; devices--) {
@@ -103,9 +104,9 @@ static int reduce(struct sched *s, struct elastic_want *x, int32_t devices)
 
     keep(s, x->job, devices);
     x->kept = j->part;
-    room_lift(&s->room, w, x->kept, true);
-    if (room_take(&s->room, w, &s->elastic.keep, &j->part) < 0) {
-        room_lift(&s->room, w, x->kept, false);
+    free_capacity_lift(&s->capacity, w, x->kept, true);
+    if (free_capacity_take(&s->capacity, w, &s->elastic.keep, &j->part) < 0) {
+        free_capacity_lift(&s->capacity, w, x->kept, false);
         j->part = x->kept;
         x->kept = NO_PART;
         return -ENOMEM;
@@ -119,8 +120,8 @@ static void restore(struct sched *s, struct elastic_want *x)
     const struct work *w = &s->work->jobs[x->job];
     struct sched_job *j = &s->jobs[x->job];
 
-    room_give(&s->room, w, j->part);
-    room_lift(&s->room, w, x->kept, false);
+    free_capacity_give(&s->capacity, w, j->part);
+    free_capacity_lift(&s->capacity, w, x->kept, false);
     j->part = x->kept;
     x->kept = NO_PART;
     elastic_suppose(s, x->job, x->devices);
@@ -142,7 +143,7 @@ static int trim(struct sched *s, uint32_t job, size_t n)
 
         restore(s, x);
         x->target = x->devices;
-        while (!inside_find(s, job)) {
+        while (!sched_find_place(s, job)) {
             if (x->target < x->devices)
                 restore(s, x);
             x->target = elastic_below(s, x->job, x->target);
@@ -182,20 +183,20 @@ static int take(struct sched *s, uint32_t job, int32_t devices, bool extras, int
     size_t n = givers(s, job, now_ms, extras, &spare), tried = 0;
     bool found;
 
-    if (n == 0 || s->room.whole + spare < devices || w->devices == 0)
+    if (n == 0 || s->capacity.whole + spare < devices || w->devices == 0)
         return 0;
     if (s->elastic.jobs[job].asked)
         elastic_set(s, job, devices);
     while (tried < n && reduce(s, &s->elastic.wants[tried], s->elastic.wants[tried].target) == 0)
         tried++;
-    found = tried == n && inside_find(s, job);
+    found = tried == n && sched_find_place(s, job);
     if (!found) {
         restore_all(s, tried);
         return tried == n ? 0 : -1;
     }
     if (trim(s, job, n) < 0 || carry_out(s, job, n, now_ms) < 0)
         return -1;
-    return inside_find(s, job);
+    return sched_find_place(s, job);
 }
 
 /* ---- for a job that waits ---- */
@@ -209,7 +210,8 @@ bool elastic_may_help(const struct sched *s, uint32_t job)
 {
     const struct work *w = &s->work->jobs[job];
 
-    return (starts_on_fewer(s, job) ? w->least : w->devices) <= s->room.whole + s->elastic.spare;
+    return (starts_on_fewer(s, job) ? w->least : w->devices) <=
+           s->capacity.whole + s->elastic.spare;
 }
 
 /* The most devices, fewer than it asked for, for which there is a place. */
@@ -218,10 +220,10 @@ static bool find_fewer(struct sched *s, uint32_t job)
     int32_t devices = s->elastic.jobs[job].asked;
 
     while ((devices = elastic_below(s, job, devices))) {
-        if (devices > s->room.whole)
+        if (devices > s->capacity.whole)
             continue;
         elastic_set(s, job, devices);
-        if (inside_find(s, job))
+        if (sched_find_place(s, job))
             return true;
     }
     return false;

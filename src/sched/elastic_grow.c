@@ -61,7 +61,7 @@ int64_t elastic_again(const struct sched *s, int64_t now_ms)
         if (s->n_waiting > 0) {
             if (s->policy.elastic.give && w->devices > w->least)
                 at = x->jobs[job].since_ms + s->policy.elastic.every_ms;
-        } else if (s->policy.elastic.grow && s->room.whole > 0 && w->devices < w->most) {
+        } else if (s->policy.elastic.grow && s->capacity.whole > 0 && w->devices < w->most) {
             at = grows_at(s, job, now_ms);
         }
         if (at > now_ms)
@@ -162,13 +162,13 @@ static bool find(struct sched *s, uint32_t job, int32_t devices)
     int32_t before = w->devices;
     bool found;
 
-    room_lift(&s->room, w, s->jobs[job].part, true);
+    free_capacity_lift(&s->capacity, w, s->jobs[job].part, true);
     elastic_suppose(s, job, devices);
     quota_count(s, job, -1);
-    found = quota_within(s, job) && inside_find(s, job);
+    found = quota_within(s, job) && sched_find_place(s, job);
     quota_count(s, job, 1);
     elastic_suppose(s, job, before);
-    room_lift(&s->room, w, s->jobs[job].part, false);
+    free_capacity_lift(&s->capacity, w, s->jobs[job].part, false);
     return found;
 }
 
@@ -177,10 +177,10 @@ int elastic_grow(struct sched *s, int64_t now_ms)
     struct action why = { .why = WHY_FREE, .other = WAITING_NONE };
     size_t n;
 
-    if (!s->policy.elastic.grow || s->n_waiting > 0 || s->room.whole == 0)
+    if (!s->policy.elastic.grow || s->n_waiting > 0 || s->capacity.whole == 0)
         return 0;
     n = growing(s, now_ms);
-    hand_out(s, n, s->room.whole);
+    hand_out(s, n, s->capacity.whole);
     while (n-- > 0) {
         const struct elastic_want *x = &s->elastic.wants[n];
 

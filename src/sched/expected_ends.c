@@ -10,7 +10,7 @@ static size_t find_end(const struct sched *s, int64_t end_ms, uint32_t job)
 
     while (low < high) {
         size_t middle = (low + high) / 2;
-        const struct expected *x = &s->ends[middle];
+        const struct expected_end *x = &s->ends[middle];
 
         if (x->end_ms < end_ms || (x->end_ms == end_ms && x->job < job))
             low = middle + 1;
@@ -24,12 +24,12 @@ static int64_t end_of(const struct sched *s, uint32_t job)
 {
     int64_t left_ms = s->jobs[job].left_ms;
 
-    return left_ms == WORK_UNKNOWN ? WORK_UNKNOWN : giveway_from(s, job) + left_ms;
+    return left_ms == WORK_UNKNOWN ? WORK_UNKNOWN : spot_preempt_from(s, job) + left_ms;
 }
 
 /* Jobs end at the front of the list and most begin near it: the shorter side is moved. It comes to
  * an edge of its room after as many steps as there are jobs, at least. */
-void ends_add(struct sched *s, uint32_t job)
+void expected_ends_add(struct sched *s, uint32_t job)
 {
     int64_t end_ms = end_of(s, job);
     size_t at = find_end(s, end_ms, job);
@@ -45,10 +45,10 @@ void ends_add(struct sched *s, uint32_t job)
         memmove(&s->ends[at + 1], &s->ends[at], (s->n_ends - at) * sizeof(*s->ends));
     }
     s->n_ends++;
-    s->ends[at] = (struct expected){ end_ms, job };
+    s->ends[at] = (struct expected_end){ end_ms, job };
 }
 
-void ends_remove(struct sched *s, uint32_t job)
+void expected_ends_remove(struct sched *s, uint32_t job)
 {
     size_t at = find_end(s, end_of(s, job), job);
 

@@ -6,7 +6,7 @@
 struct sched;
 
 /* A job that runs, by what is known to be left of it; while it is here, that does not change. */
-void ends_add(struct sched *s, uint32_t job);
-void ends_remove(struct sched *s, uint32_t job);
+void expected_ends_add(struct sched *s, uint32_t job);
+void expected_ends_remove(struct sched *s, uint32_t job);
 
 #endif

@@ -4,10 +4,10 @@
 #include <errno.h>
 
 /* All of a node is free. */
-static void open_node(struct room *r, uint32_t node)
+static void open_node(struct free_capacity *r, uint32_t node)
 {
     const struct pool_node *from = &r->pool->nodes[node];
-    struct room_node *n = &r->nodes[node];
+    struct free_capacity_node *n = &r->nodes[node];
 
     n->memory_mib = from->memory_mib ? from->memory_mib : INT64_MAX / 2;
     n->cpus_milli = from->cpus_milli ? from->cpus_milli : INT32_MAX / 2;
@@ -20,9 +20,9 @@ static void open_node(struct room *r, uint32_t node)
     bits_add(&r->level[n->n_whole], node);
 }
 
-int room_init(struct room *r, const struct pool *pool)
+int free_capacity_init(struct free_capacity *r, const struct pool *pool)
 {
-    *r = (struct room){ .pool = pool, .spare = NO_PART };
+    *r = (struct free_capacity){ .pool = pool, .spare = NO_PART };
     r->nodes = arena_alloc(&r->arena, (pool->n_nodes + 1) * sizeof(*r->nodes));
     r->wholes = arena_alloc(&r->arena, pool->n_nodes + 1);
     if (!r->nodes || !r->wholes)
@@ -42,14 +42,15 @@ int room_init(struct room *r, const struct pool *pool)
     return 0;
 }
 
-void room_done(struct room *r)
+void free_capacity_done(struct free_capacity *r)
 {
     arena_done(&r->arena);
 }
 
-bool room_suits(const struct room *r, uint32_t node, const struct work *w, int need)
+bool free_capacity_suits(const struct free_capacity *r, uint32_t node, const struct work *w,
+                         int need)
 {
-    const struct room_node *n = &r->nodes[node];
+    const struct free_capacity_node *n = &r->nodes[node];
 
     if (w->kinds && !(w->kinds >> r->pool->nodes[node].kind & 1))
         return false;
@@ -62,7 +63,7 @@ bool room_suits(const struct room *r, uint32_t node, const struct work *w, int n
     return !r->spare_of || r->spare_of[node] >= need;
 }
 
-void room_fit_add(const struct room *r, struct fit *f, uint32_t node, int need)
+void free_capacity_fit_add(const struct free_capacity *r, struct fit *f, uint32_t node, int need)
 {
     uint16_t whole = r->nodes[node].whole, taken = 0;
 
@@ -76,7 +77,7 @@ void room_fit_add(const struct room *r, struct fit *f, uint32_t node, int need)
 }
 
 /* A slot of the table of parts. */
-static struct part *new_part(struct room *r, uint32_t *number)
+static struct part *new_part(struct free_capacity *r, uint32_t *number)
 {
     struct part *p;
 
@@ -92,9 +93,9 @@ static struct part *new_part(struct room *r, uint32_t *number)
 }
 
 /* Add sign * what a part holds to what its node has free. */
-static void change(struct room *r, const struct part *p, const struct work *w, int sign)
+static void change(struct free_capacity *r, const struct part *p, const struct work *w, int sign)
 {
-    struct room_node *n = &r->nodes[p->node];
+    struct free_capacity_node *n = &r->nodes[p->node];
     uint8_t before = n->n_whole;
 
     if (r->taken)
@@ -125,7 +126,8 @@ static void change(struct room *r, const struct part *p, const struct work *w, i
     r->whole += n->n_whole - before;
 }
 
-int room_take(struct room *r, const struct work *w, const struct fit *f, uint32_t *ret)
+int free_capacity_take(struct free_capacity *r, const struct work *w, const struct fit *f,
+                       uint32_t *ret)
 {
     uint32_t first = NO_PART;
 
@@ -134,7 +136,7 @@ int room_take(struct room *r, const struct work *w, const struct fit *f, uint32_
         struct part *p = new_part(r, &number);
 
         if (!p) {
-            room_give(r, w, first);
+            free_capacity_give(r, w, first);
             return -ENOMEM;
         }
         *p = f->parts[i];
@@ -148,29 +150,31 @@ int room_take(struct room *r, const struct work *w, const struct fit *f, uint32_
     return 0;
 }
 
-void room_lift(struct room *r, const struct work *w, uint32_t first, bool up)
+void free_capacity_lift(struct free_capacity *r, const struct work *w, uint32_t first, bool up)
 {
     for (; first != NO_PART; first = r->parts[first].next)
         change(r, &r->parts[first], w, up ? 1 : -1);
 }
 
 /* Jobs that need no device look at CPUs and memory alone: a lost node has less than none. */
-void room_lose(struct room *r, uint32_t node)
+void free_capacity_lose(struct free_capacity *r, uint32_t node)
 {
-    struct room_node *n = &r->nodes[node];
+    struct free_capacity_node *n = &r->nodes[node];
     int devices = r->pool->nodes[node].devices;
 
     assert(n->n_whole == devices);
     bits_remove(&r->level[n->n_whole], node);
     bits_add(&r->level[0], node);
     r->wholes[node] = 0;
-    *n = (struct room_node){ .memory_mib = -1, .cpus_milli = -1, .version = n->version + 1 };
+    *n = (struct free_capacity_node){ .memory_mib = -1,
+                                      .cpus_milli = -1,
+                                      .version = n->version + 1 };
     r->whole -= devices;
     r->milli -= (int64_t)devices * WORK_WHOLE;
     r->lost += (int64_t)devices * WORK_WHOLE;
 }
 
-int room_close(struct room *r, uint32_t node, bool closed)
+int free_capacity_close(struct free_capacity *r, uint32_t node, bool closed)
 {
     if (!r->closed && closed) {
         r->closed = arena_alloc(&r->arena, r->pool->n_nodes);
@@ -182,7 +186,7 @@ int room_close(struct room *r, uint32_t node, bool closed)
     return 0;
 }
 
-void room_regain(struct room *r, uint32_t node)
+void free_capacity_regain(struct free_capacity *r, uint32_t node)
 {
     int devices = r->pool->nodes[node].devices;
 
@@ -193,7 +197,7 @@ void room_regain(struct room *r, uint32_t node)
     r->lost -= (int64_t)devices * WORK_WHOLE;
 }
 
-void room_give(struct room *r, const struct work *w, uint32_t first)
+void free_capacity_give(struct free_capacity *r, const struct work *w, uint32_t first)
 {
     while (first != NO_PART) {
         struct part *p = &r->parts[first];

@@ -18,7 +18,7 @@ struct part {
 
 enum { NO_PART = UINT32_MAX };
 
-struct room_node {
+struct free_capacity_node {
     int64_t memory_mib;
     int32_t cpus_milli;
     uint16_t whole;               /* bits of the wholly free devices */
@@ -59,10 +59,10 @@ static inline bool nearby_has(const struct nearby *x, uint32_t node)
 struct scores;
 struct wiring;
 
-struct room {
+struct free_capacity {
     const struct pool *pool;
     struct arena arena;
-    struct room_node *nodes;
+    struct free_capacity_node *nodes;
     uint8_t *wholes;                     /* n_whole of each, for those who look at all */
     struct bits level[POOL_DEVICES + 1]; /* nodes by how many devices are wholly free */
     int64_t whole;                       /* devices that are wholly free */
@@ -81,14 +81,15 @@ struct room {
 };
 
 /* Whether the data of the job that is placed are on a node; false where nobody said. */
-static inline bool room_is_near(const struct room *r, uint32_t node)
+static inline bool free_capacity_is_near(const struct free_capacity *r, uint32_t node)
 {
     return r->near && nearby_has(r->near, node);
 }
 
 /* Whether a device of a node has the share that a job needs. A device is divided into instances, or
  * shared by jobs that take what they get of it. */
-static inline bool room_has_share(const struct room_node *n, int device, const struct work *w)
+static inline bool free_capacity_has_share(const struct free_capacity_node *n, int device,
+                                           const struct work *w)
 {
     if (n->left[device] < w->milli)
         return false;
@@ -99,31 +100,32 @@ static inline bool room_has_share(const struct room_node *n, int device, const s
 }
 
 /* All devices of the pool are free. -ENOMEM. */
-int room_init(struct room *r, const struct pool *pool) CHECK_RESULT;
-void room_done(struct room *r);
+int free_capacity_init(struct free_capacity *r, const struct pool *pool) CHECK_RESULT;
+void free_capacity_done(struct free_capacity *r);
 
 /* Whether need wholly free devices of a node, or a share where need is 0, suit a job. */
-bool room_suits(const struct room *r, uint32_t node, const struct work *w, int need);
+bool free_capacity_suits(const struct free_capacity *r, uint32_t node, const struct work *w,
+                         int need);
 
 /* Add need wholly free devices of a node to a place: those with the lowest numbers. */
-void room_fit_add(const struct room *r, struct fit *f, uint32_t node, int need);
+void free_capacity_fit_add(const struct free_capacity *r, struct fit *f, uint32_t node, int need);
 
 /* Take a place for a job. Returns its first part, NO_PART when it needs no device; -ENOMEM. */
-int room_take(struct room *r, const struct work *w, const struct fit *f, uint32_t *ret)
-    CHECK_RESULT;
+int free_capacity_take(struct free_capacity *r, const struct work *w, const struct fit *f,
+                       uint32_t *ret) CHECK_RESULT;
 
-/* Let what room_take() returned count as free (up), or as taken again: to see what a place would
- * be. Nothing is taken or given in between. */
-void room_lift(struct room *r, const struct work *w, uint32_t first, bool up);
+/* Let what free_capacity_take() returned count as free (up), or as taken again: to see what a place
+ * would be. Nothing is taken or given in between. */
+void free_capacity_lift(struct free_capacity *r, const struct work *w, uint32_t first, bool up);
 
 /* A node on which nothing is taken is lost: no job finds a place there until it is back. */
-void room_lose(struct room *r, uint32_t node);
-void room_regain(struct room *r, uint32_t node);
+void free_capacity_lose(struct free_capacity *r, uint32_t node);
+void free_capacity_regain(struct free_capacity *r, uint32_t node);
 
 /* From now on nothing starts on a node, or may again; what runs there goes on. -ENOMEM. */
-int room_close(struct room *r, uint32_t node, bool closed) CHECK_RESULT;
+int free_capacity_close(struct free_capacity *r, uint32_t node, bool closed) CHECK_RESULT;
 
-/* Give back what room_take() returned. */
-void room_give(struct room *r, const struct work *w, uint32_t first);
+/* Give back what free_capacity_take() returned. */
+void free_capacity_give(struct free_capacity *r, const struct work *w, uint32_t first);
 
 #endif

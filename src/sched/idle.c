@@ -18,10 +18,10 @@ int idle_open(struct sched *s, struct err *e)
     if (p->reclaim_ms == 0)
         return 0;
     d->list = arena_alloc(&s->arena, n * sizeof(*d->list));
-    d->stops = arena_alloc(&s->arena, n * sizeof(*d->stops));
+    d->victims = arena_alloc(&s->arena, n * sizeof(*d->victims));
     d->exempt = arena_alloc(&s->arena, classes->n + 1);
     d->jobs = arena_alloc(&s->arena, n * sizeof(*d->jobs));
-    if (!d->list || !d->stops || !d->exempt || !d->jobs)
+    if (!d->list || !d->victims || !d->exempt || !d->jobs)
         return err_nomem(e);
     for (size_t i = 0; i < classes->n; i++)
         for (size_t k = 0; k < p->n_exempt; k++)
@@ -155,7 +155,7 @@ int idle_pass(struct sched *s, int64_t now_ms)
         j->warned = true;
         why.job = s->idle.list[i];
         why.until_ms = j->due_ms;
-        if (inside_note(s, &why) < 0)
+        if (state_note(s, &why) < 0)
             return -1;
     }
     return 0;
@@ -178,7 +178,7 @@ int64_t idle_again(const struct sched *s, int64_t now_ms)
 
 static int longest_first(const void *a, const void *b)
 {
-    const struct stop *x = a, *y = b;
+    const struct victim *x = a, *y = b;
 
     if (x->since_ms != y->since_ms)
         return x->since_ms < y->since_ms ? -1 : 1;
@@ -186,19 +186,20 @@ static int longest_first(const void *a, const void *b)
 }
 
 /* Those whose devices can be taken; of two that share devices, both must be. */
-static size_t find_stops(const struct sched *s, int64_t now_ms, struct stop *stops)
+static size_t find_victims(const struct sched *s, int64_t now_ms, struct victim *victims)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < s->idle.n; i++) {
-        uint32_t job = s->idle.list[i], partner = share_partner(s, job);
+        uint32_t job = s->idle.list[i], partner = device_sharing_partner(s, job);
 
         if (idle_due(s, job, now_ms) &&
-            (partner == WAITING_NONE || (!share_is_guest(s, job) && idle_due(s, partner, now_ms))))
-            stops[n++] = (struct stop){ s->idle.jobs[job].due_ms, IDLE_LIST, job };
+            (partner == WAITING_NONE ||
+             (!device_sharing_is_guest(s, job) && idle_due(s, partner, now_ms))))
+            victims[n++] = (struct victim){ s->idle.jobs[job].due_ms, IDLE_LIST, job };
     }
     if (n > 0)
-        qsort(stops, n, sizeof(*stops), longest_first);
+        qsort(victims, n, sizeof(*victims), longest_first);
     return n;
 }
 
@@ -212,13 +213,13 @@ int idle_stop(struct sched *s, uint32_t job, uint32_t other, int64_t now_ms)
     const struct action why = { .why = WHY_IDLE, .other = other };
 
     s->idle.n_due--;
-    return inside_stop(s, job, now_ms, &why, s->policy.idle.action == IDLE_SHRINK);
+    return state_evict(s, job, now_ms, &why, s->policy.idle.action == IDLE_SHRINK);
 }
 
 /* It, and the one that shares its devices, give them up. */
 static int take(struct sched *s, uint32_t job, uint32_t other, int64_t now_ms)
 {
-    uint32_t partner = share_partner(s, job);
+    uint32_t partner = device_sharing_partner(s, job);
 
     if (partner != WAITING_NONE && idle_stop(s, partner, other, now_ms) < 0)
         return -ENOMEM;
@@ -227,29 +228,29 @@ static int take(struct sched *s, uint32_t job, uint32_t other, int64_t now_ms)
 
 /* What idle jobs hold and jobs of little use could do without, in stops; how many of them are
  * enough. */
-static size_t find_enough(struct sched *s, uint32_t job, int64_t now_ms, struct stop *stops)
+static size_t find_enough(struct sched *s, uint32_t job, int64_t now_ms, struct victim *victims)
 {
-    size_t n = s->idle.n_due > 0 ? find_stops(s, now_ms, stops) : 0;
+    size_t n = s->idle.n_due > 0 ? find_victims(s, now_ms, victims) : 0;
 
-    n += share_guests(s, now_ms, stops + n);
-    return n > 0 ? stops_find(s, job, stops, n, NULL) : 0;
+    n += device_sharing_guests(s, now_ms, victims + n);
+    return n > 0 ? choose_victims(s, job, victims, n, NULL) : 0;
 }
 
 /* Let them give theirs up, and share. 1, 0, -1. */
 static int take_enough(struct sched *s, uint32_t job, int64_t now_ms)
 {
-    struct stop *stops = s->idle.stops ? s->idle.stops : s->share.stops;
-    size_t n = stops ? find_enough(s, job, now_ms, stops) : 0;
+    struct victim *victims = s->idle.victims ? s->idle.victims : s->sharing.victims;
+    size_t n = victims ? find_enough(s, job, now_ms, victims) : 0;
 
     for (size_t i = 0; i < n; i++) {
-        bool gives = stops[i].list == IDLE_LIST;
-        int rc = gives ? take(s, stops[i].job, job, now_ms)
-                       : share_join(s, stops[i].job, job, now_ms);
+        bool gives = victims[i].list == IDLE_LIST;
+        int rc = gives ? take(s, victims[i].job, job, now_ms)
+                       : device_sharing_join(s, victims[i].job, job, now_ms);
 
         if (rc < 0)
             return -1;
     }
-    return n > 0 && inside_find(s, job);
+    return n > 0 && sched_find_place(s, job);
 }
 
 int idle_reclaim(struct sched *s, uint32_t job, int64_t now_ms)
@@ -260,18 +261,18 @@ int idle_reclaim(struct sched *s, uint32_t job, int64_t now_ms)
         return take_enough(s, job, now_ms);
     if (s->idle.n_due == 0)
         return 0;
-    giveway_lift(s, true);
+    spot_preempt_lift(s, true);
     found = take_enough(s, job, now_ms);
-    giveway_lift(s, false);
-    return found > 0 ? giveway_beside(s, job, now_ms) : found;
+    spot_preempt_lift(s, false);
+    return found > 0 ? spot_preempt_beside(s, job, now_ms) : found;
 }
 
 int idle_find(struct sched *s, uint32_t job, int64_t now_ms)
 {
-    int found = inside_find(s, job);
+    int found = sched_find_place(s, job);
 
     if (!found && s->tiers.n_spot > 0)
-        found = giveway_find(s, job, now_ms, GIVEWAY_SPOT);
+        found = spot_preempt_find(s, job, now_ms, YIELDS_SPOT);
     if (found == 0)
         found = idle_reclaim(s, job, now_ms);
     return found == 0 && s->elastic.jobs ? elastic_find(s, job, now_ms) : found;

@@ -31,7 +31,7 @@ struct idle {
     uint32_t *list;        /* those that run and are idle */
     size_t n, n_due;       /* n_due: whose devices can be taken in this pass */
     uint8_t *exempt;       /* by class, plus 1 */
-    struct stop *stops;
+    struct victim *victims;
 };
 
 /* A key of [idle]; whether all that it needs was said. -EINVAL with a sentence. */
@@ -65,13 +65,13 @@ int idle_pass(struct sched *s, int64_t now_ms) CHECK_RESULT;
 int64_t idle_again(const struct sched *s, int64_t now_ms);
 
 /* Find a place by taking devices of idle jobs, the longest idle first, and letting jobs of little
- * use share theirs (share.h); neither where there is a place without it. Spot jobs give way beside
- * them. 1, 0: there is none, and nothing was taken; -1 on failure. */
+ * use share theirs (device_sharing.h); neither where there is a place without it. Spot jobs give
+ * way beside them. 1, 0: there is none, and nothing was taken; -1 on failure. */
 int idle_reclaim(struct sched *s, uint32_t job, int64_t now_ms) CHECK_RESULT;
 
-/* As inside_find(), but where it has to, takes the devices of spot jobs (giveway.c), then of idle
- * jobs, or what elastic jobs can do without (elastic.h). 1, 0: there is none, and nothing was
- * taken; -1 on failure. */
+/* As sched_find_place(), but where it has to, takes the devices of spot jobs (spot_preempt.c), then
+ * of idle jobs, or what elastic jobs can do without (elastic.h). 1, 0: there is none, and nothing
+ * was taken; -1 on failure. */
 int idle_find(struct sched *s, uint32_t job, int64_t now_ms) CHECK_RESULT;
 
 #endif

@@ -84,8 +84,8 @@ void interleave_done(struct interleave *x)
 static double step_of(struct interleave *x, const struct interleave_job *jobs,
                       const struct bundle *b)
 {
-    const struct work *work[RHYTHM_JOBS];
-    uint32_t kinds[RHYTHM_JOBS];
+    const struct work *work[INTERLEAVE_JOBS];
+    uint32_t kinds[INTERLEAVE_JOBS];
     struct known_step *known;
     uint64_t key = 0;
 
@@ -101,7 +101,7 @@ static double step_of(struct interleave *x, const struct interleave_job *jobs,
         key = key << 16 | (kinds[i] + 1);
     known = &x->known[(key * 0x9e3779b97f4a7c15ULL) >> 48];
     if (known->key != key)
-        *known = (struct known_step){ key, rhythm_period(work, (int)b->n) };
+        *known = (struct known_step){ key, interleave_period(work, (int)b->n) };
     return known->step_ms;
 }
 
@@ -140,7 +140,7 @@ static double worth(const struct plan *p, struct bundle *b)
     start = b->same == BUNDLE_NONE ? interleave_start_ms(p->x, p->jobs, b) : 0;
     for (uint32_t i = 0; i < b->n; i++) {
         const struct interleave_job *j = &p->jobs[b->jobs[i]];
-        double slower = b->n > 1 ? b->step_ms / rhythm_alone(j->work) : 1;
+        double slower = b->n > 1 ? b->step_ms / interleave_period_alone(j->work) : 1;
 
         value += 1 / (start + j->left_ms * slower + 1);
     }
@@ -195,7 +195,7 @@ static void keep_running(struct plan *p, struct size *s)
 
     if (number == BUNDLE_NONE)
         return;
-    for (size_t i = s->from; i < s->end && running.n < RHYTHM_JOBS; i++) {
+    for (size_t i = s->from; i < s->end && running.n < INTERLEAVE_JOBS; i++) {
         uint32_t job = p->x->order[i];
 
         if (!p->x->used[job] && p->jobs[job].bundle == number)

@@ -1,5 +1,5 @@
-/* Which jobs share devices by turns (rhythm.h), and which wait: those bundles get devices that let
- * the most jobs end soon. Only jobs that need the same number of devices share. */
+/* Which jobs share devices by turns (interleave_period.h), and which wait: those bundles get
+ * devices that let the most jobs end soon. Only jobs that need the same number of devices share. */
 #ifndef BRIM_SCHED_INTERLEAVE_H
 #define BRIM_SCHED_INTERLEAVE_H
 #include "sched/policy.h"
@@ -18,7 +18,7 @@ struct interleave_job {
 
 /* Jobs on the same devices. */
 struct bundle {
-    uint32_t jobs[RHYTHM_JOBS]; /* numbers in the array of jobs */
+    uint32_t jobs[INTERLEAVE_JOBS]; /* numbers in the array of jobs */
     uint32_t n;
     uint32_t same;  /* the bundle that ran before with the same jobs; BUNDLE_NONE */
     double step_ms; /* of each of its jobs */

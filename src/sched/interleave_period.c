@@ -7,7 +7,7 @@ enum { READ, COMPUTE, TALK, SLOTS = 4, TWO_ROUNDS = 2 * SLOTS };
 
 /* What a step takes beyond its stages, measured by Muri's authors with 1 to 4 jobs on the same
  * devices (github.com/Rivendile/Muri, simulator/jobs.py, Apache-2.0). */
-static const double costs[RHYTHM_JOBS] = { 1.015, 1.33, 1.5, 1.37 };
+static const double costs[INTERLEAVE_JOBS] = { 1.015, 1.33, 1.5, 1.37 };
 
 /* A round has four slots. The job of turn k talks in slot k - 1, computes in slot k - 2, and reads
  * in slots k - 4 and k - 3, each modulo 4: so two jobs may read at a time, and one compute. A slot
@@ -64,14 +64,14 @@ static double best_order(const struct work *turn[SLOTS], int from, int n)
     return best;
 }
 
-double rhythm_period(const struct work *const *jobs, int n)
+double interleave_period(const struct work *const *jobs, int n)
 {
     const struct work *turn[SLOTS] = { NULL };
     double best;
 
     assert(n >= 1 && n <= SLOTS);
     if (n == 1)
-        return rhythm_alone(jobs[0]);
+        return interleave_period_alone(jobs[0]);
     for (int i = 0; i < n; i++)
         turn[i] = jobs[i];
     best = best_order(turn, 0, n);
@@ -80,7 +80,7 @@ double rhythm_period(const struct work *const *jobs, int n)
     return best * costs[n - 1] / costs[0];
 }
 
-double rhythm_alone(const struct work *w)
+double interleave_period_alone(const struct work *w)
 {
     return (double)w->step_ms * costs[0];
 }

@@ -5,13 +5,13 @@
 #define BRIM_SCHED_INTERLEAVE_PERIOD_H
 #include "model/job/job_spec.h"
 
-enum { RHYTHM_JOBS = 4 };
+enum { INTERLEAVE_JOBS = 4 };
 
 /* How long one step of each of n jobs takes when they share their devices, in ms; all advance by
  * one step in that time. Jobs have to say how long their stages take (work.h). */
-double rhythm_period(const struct work *const *jobs, int n);
+double interleave_period(const struct work *const *jobs, int n);
 
 /* What a step of a job takes alone, in ms. */
-double rhythm_alone(const struct work *w);
+double interleave_period_alone(const struct work *w);
 
 #endif

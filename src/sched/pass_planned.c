@@ -62,9 +62,9 @@ static void use(struct plan *p, size_t from, int64_t devices, int64_t length)
 static void make(struct sched *s, struct plan *p, int64_t now_ms)
 {
     p->n = 1;
-    p->steps[0] = (struct plan_step){ now_ms, s->room.whole };
+    p->steps[0] = (struct plan_step){ now_ms, s->capacity.whole };
     for (size_t i = 0; i < s->n_ends; i++) {
-        const struct expected *x = &s->ends[i];
+        const struct expected_end *x = &s->ends[i];
         struct plan_step *last = &p->steps[p->n - 1];
         int64_t end = MAX(x->end_ms, now_ms + 1), devices = s->work->jobs[x->job].devices;
 
@@ -97,7 +97,7 @@ int pass_planned(struct sched *s, int64_t now_ms)
     CLEANUP(freep)
     struct plan_step *steps = calloc(s->n_ends + (size_t)2 * DEPTH + 2, sizeof(*steps));
     struct plan plan = { steps, 0 };
-    int64_t there = s->pool->devices * WORK_WHOLE - s->room.lost;
+    int64_t there = s->pool->devices * WORK_WHOLE - s->capacity.lost;
     uint32_t job = next_job(s, NULL);
 
     if (!steps)
@@ -108,11 +108,11 @@ int pass_planned(struct sched *s, int64_t now_ms)
         int32_t devices = s->work->jobs[job].devices;
         int64_t length = speed_longest(s, job);
         size_t at = find(&plan, devices, length);
-        bool starts = plan.steps[at].from_ms == now_ms && inside_find(s, job);
+        bool starts = plan.steps[at].from_ms == now_ms && sched_find_place(s, job);
 
         if ((int64_t)devices * WORK_WHOLE <= there) /* else it waits for nodes that are lost */
             use(&plan, at, devices, length);
-        if (starts && inside_start(s, job, now_ms, &why) < 0)
+        if (starts && state_start(s, job, now_ms, &why) < 0)
             return -ENOMEM;
         if (!starts && why.other == WAITING_NONE) {
             why = (struct action){ .why = WHY_PLANNED, .other = job };

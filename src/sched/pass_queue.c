@@ -9,8 +9,8 @@ static bool hopeless(const struct sched *s, uint32_t job)
 {
     const struct work *w = &s->work->jobs[job];
 
-    return w->milli == WORK_WHOLE && w->devices > s->room.whole + s->tiers.most &&
-           s->idle.n_due == 0 && !s->share.jobs && !(s->elastic.jobs && elastic_may_help(s, job));
+    return w->milli == WORK_WHOLE && w->devices > s->capacity.whole + s->tiers.most &&
+           s->idle.n_due == 0 && !s->sharing.jobs && !(s->elastic.jobs && elastic_may_help(s, job));
 }
 
 static bool before(const struct sched *s, uint32_t a, uint32_t b)
@@ -28,7 +28,7 @@ static bool before(const struct sched *s, uint32_t a, uint32_t b)
     return order_compare(&s->waiting.nodes[a].key, &s->waiting.nodes[b].key) < 0;
 }
 
-uint32_t inside_first_group(const struct sched *s)
+uint32_t queue_first_group(const struct sched *s)
 {
     uint32_t best = WAITING_NONE;
 
@@ -49,7 +49,7 @@ static int take_from_spot(struct sched *s, uint32_t job, int64_t now_ms)
 {
     if (s->tiers.n_spot == 0 || s->promise.start_ms - now_ms < s->policy.spot.notice_ms)
         return 0;
-    return giveway_find(s, job, now_ms, GIVEWAY_SPOT);
+    return spot_preempt_find(s, job, now_ms, YIELDS_SPOT);
 }
 
 /* How long a job takes at most: on the slowest kind that suits it, at the lowest limit of power. */
@@ -67,10 +67,10 @@ static int beside_promise(struct sched *s, uint32_t job, int64_t now_ms)
 {
     int found;
 
-    s->room.spare_of = s->promise.spare;
+    s->capacity.spare_of = s->promise.spare;
     s->power.spare_mw = s->promise.spare_mw;
-    found = inside_find(s, job) ? 1 : take_from_spot(s, job, now_ms);
-    s->room.spare_of = NULL;
+    found = sched_find_place(s, job) ? 1 : take_from_spot(s, job, now_ms);
+    s->capacity.spare_of = NULL;
     s->power.spare_mw = WORK_UNKNOWN;
     if (found > 0)
         promise_use(s, job);
@@ -86,10 +86,10 @@ static int easy(struct sched *s, uint32_t job, int64_t now_ms, struct action *wh
         why->why = WHY_GREEDY;
         if (s->jobs[why->other].aged)
             return 0;
-        return giveway_beside(s, job, now_ms);
+        return spot_preempt_beside(s, job, now_ms);
     }
     why->why = WHY_SHORT;
-    if (length <= left && inside_find(s, job))
+    if (length <= left && sched_find_place(s, job))
         return 1;
     if (length <= left - s->policy.spot.notice_ms) /* which it may have to wait for */
         return take_from_spot(s, job, now_ms);
@@ -131,7 +131,7 @@ int pass_queue(struct sched *s, int64_t now_ms)
         s->longest[g] = WORK_UNKNOWN;
         advance(s, g, NULL);
     }
-    while ((group = inside_first_group(s)) != WAITING_NONE) {
+    while ((group = queue_first_group(s)) != WAITING_NONE) {
         uint32_t job = s->cursor[group];
         struct order_key key = s->waiting.nodes[job].key;
         int starts;
@@ -147,7 +147,7 @@ int pass_queue(struct sched *s, int64_t now_ms)
         if (starts < 0)
             return -1;
         if (starts) {
-            if (inside_start(s, job, now_ms, &why) < 0)
+            if (state_start(s, job, now_ms, &why) < 0)
                 return -1;
             advance(s, group, &key);
             continue;

@@ -18,7 +18,7 @@ static void rank_all(struct sched *s, int64_t now_ms)
             continue;
         *r = (struct ranked){ .job = job };
         n++;
-        inside_key(s, job, now_ms, &r->key);
+        state_key(s, job, now_ms, &r->key);
         if (s->policy.ties == TIES_LIST && r->key.rank > (int32_t)j->queue) {
             j->queue = (uint32_t)r->key.rank;
             j->list = r->key.tie = ++s->lists; /* the last of its new queue */
@@ -93,7 +93,7 @@ static int preempt_others(struct sched *s, int64_t now_ms)
         const struct ranked *r = &s->ranked[i];
 
         if (!r->granted && s->jobs[r->job].state == SCHED_RUNNING &&
-            inside_preempt(s, r->job, now_ms, &why) < 0)
+            state_preempt(s, r->job, now_ms, &why) < 0)
             return -1;
     }
     return 0;
@@ -103,7 +103,7 @@ static int preempt_others(struct sched *s, int64_t now_ms)
 static int by_quota(struct sched *s, int64_t now_ms)
 {
     const struct action why = { .why = WHY_SHARE, .other = WAITING_NONE };
-    int64_t left = s->pool->devices - s->room.lost / WORK_WHOLE;
+    int64_t left = s->pool->devices - s->capacity.lost / WORK_WHOLE;
 
     for (size_t i = 0; i < s->n_ranked; i++) {
         struct ranked *r = &s->ranked[i];
@@ -118,8 +118,8 @@ static int by_quota(struct sched *s, int64_t now_ms)
     for (size_t i = 0; i < s->n_ranked; i++) {
         const struct ranked *r = &s->ranked[i];
 
-        if (r->granted && s->jobs[r->job].state == SCHED_WAITING && inside_find(s, r->job) &&
-            inside_start(s, r->job, now_ms, &why) < 0)
+        if (r->granted && s->jobs[r->job].state == SCHED_WAITING && sched_find_place(s, r->job) &&
+            state_start(s, r->job, now_ms, &why) < 0)
             return -1;
     }
     return 0;
@@ -133,20 +133,21 @@ static int anew(struct sched *s, int64_t now_ms)
     for (size_t i = 0; i < s->n_running; i++) {
         struct sched_job *j = &s->jobs[s->running[i]];
 
-        room_give(&s->room, &s->work->jobs[s->running[i]], j->part);
+        free_capacity_give(&s->capacity, &s->work->jobs[s->running[i]], j->part);
         j->part = NO_PART;
     }
     for (size_t i = 0; i < s->n_ranked; i++) {
         struct ranked *r = &s->ranked[i];
         struct sched_job *j = &s->jobs[r->job];
 
-        r->granted = inside_find(s, r->job);
+        r->granted = sched_find_place(s, r->job);
         if (!r->granted)
             continue;
         if (j->state == SCHED_WAITING) {
-            if (inside_start(s, r->job, now_ms, &why) < 0)
+            if (state_start(s, r->job, now_ms, &why) < 0)
                 return -1;
-        } else if (room_take(&s->room, &s->work->jobs[r->job], &s->fit, &j->part) < 0) {
+        } else if (free_capacity_take(&s->capacity, &s->work->jobs[r->job], &s->fit, &j->part) <
+                   0) {
             return -1;
         }
     }
@@ -172,15 +173,15 @@ static int pass_quickly(struct sched *s, int64_t now_ms)
         struct ranked r = { .job = s->waits[i] };
         size_t at = i;
 
-        inside_key(s, r.job, now_ms, &r.key);
+        state_key(s, r.job, now_ms, &r.key);
         for (; at > 0 && order_compare(&r.key, &waits[at - 1].key) < 0; at--)
             waits[at] = waits[at - 1];
         waits[at] = r;
     }
     for (size_t i = 0; i < n; i++) {
-        if (!inside_find(s, waits[i].job))
+        if (!sched_find_place(s, waits[i].job))
             return 0;
-        if (inside_start(s, waits[i].job, now_ms, &why) < 0)
+        if (state_start(s, waits[i].job, now_ms, &why) < 0)
             return -1;
     }
     return 1;

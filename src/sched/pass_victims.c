@@ -17,7 +17,7 @@ struct clearing {
 /* Which running jobs are on which node: those of node n from first[n] to first[n + 1]. */
 static void find_holders(struct sched *s)
 {
-    const struct room *r = &s->room;
+    const struct free_capacity *r = &s->capacity;
 
     memset(s->first, 0, (s->pool->n_nodes + 2) * sizeof(*s->first));
     for (int fill = 0; fill < 2; fill++) {
@@ -62,7 +62,7 @@ static bool may_stop(const struct sched *s, const struct holder *h, const struct
 {
     return is_behind(s, h, waits) && quota_slot(s, h->job) == quota_slot(s, waits->job) &&
            s->jobs[h->job].state == SCHED_RUNNING && !s->work->jobs[h->job].fixed &&
-           !(s->tiers.ready && giveway_waits(s, h->job, now_ms)) &&
+           !(s->tiers.ready && spot_preempt_waits(s, h->job, now_ms)) &&
            now_ms - s->jobs[h->job].since_ms >= s->policy.least_run_ms;
 }
 
@@ -72,7 +72,7 @@ static int may_use(const struct sched *s, uint32_t job, uint32_t node)
 {
     uint32_t slot = quota_slot(s, job);
     int64_t left = (s->quota.share[slot] - s->quota.used[slot]) / WORK_WHOLE;
-    int whole = s->room.nodes[node].n_whole - (s->tiers.keep ? s->tiers.keep[node] : 0);
+    int whole = s->capacity.nodes[node].n_whole - (s->tiers.keep ? s->tiers.keep[node] : 0);
 
     return quota_allows(s, job) ? whole : (int)MIN((int64_t)whole, MAX(left, 0));
 }
@@ -84,12 +84,12 @@ static int32_t clear(struct sched *s, const struct ranked *waits, uint32_t node,
 {
     const struct action why = { .why = WHY_VICTIM, .other = waits->job };
     const struct work *w = &s->work->jobs[waits->job];
-    int64_t cpus = s->room.nodes[node].cpus_milli, memory = s->room.nodes[node].memory_mib;
+    int64_t cpus = s->capacity.nodes[node].cpus_milli, memory = s->capacity.nodes[node].memory_mib;
     int have = may_use(s, waits->job, node);
     int32_t cost = 0;
 
     if ((w->kinds && !(w->kinds >> s->pool->nodes[node].kind & 1)) ||
-        (s->room.closed && s->room.closed[node]))
+        (s->capacity.closed && s->capacity.closed[node]))
         return -1;
     for (uint32_t i = s->first[node + 1]; i-- > s->first[node];) {
         const struct holder *h = &s->holders[i];
@@ -102,7 +102,7 @@ static int32_t clear(struct sched *s, const struct ranked *waits, uint32_t node,
         cpus += s->work->jobs[h->job].cpus_milli;
         memory += s->work->jobs[h->job].memory_mib;
         cost += s->work->jobs[h->job].devices;
-        if (stop && inside_preempt(s, h->job, now_ms, &why) < 0)
+        if (stop && state_preempt(s, h->job, now_ms, &why) < 0)
             return -2;
     }
     return have >= need && cpus >= w->cpus_milli && memory >= w->memory_mib ? cost : -1;
@@ -158,7 +158,7 @@ static int make_room(struct sched *s, const struct ranked *waits, int64_t now_ms
     for (int i = 0; i < n; i++)
         if (clear(s, waits, nodes[i].node, each, now_ms, true) < -1)
             return -1;
-    return inside_find(s, waits->job);
+    return sched_find_place(s, waits->job);
 }
 
 /* The same where spot jobs, too, give up what they have of the place. */
@@ -168,10 +168,10 @@ static int make_room_beside(struct sched *s, const struct ranked *waits, int64_t
 
     if (s->tiers.n_spot == 0)
         return make_room(s, waits, now_ms);
-    giveway_lift(s, true);
+    spot_preempt_lift(s, true);
     found = make_room(s, waits, now_ms);
-    giveway_lift(s, false);
-    return found > 0 ? giveway_leave(s, waits->job, now_ms) : found;
+    spot_preempt_lift(s, false);
+    return found > 0 ? spot_preempt_leave(s, waits->job, now_ms) : found;
 }
 
 static enum action_why why_of(const struct sched *s, uint32_t job)
@@ -204,7 +204,7 @@ static int sweep(struct sched *s, int64_t now_ms)
             found = make_room_beside(s, r, now_ms);
         }
         why.why = (uint8_t)why_of(s, r->job);
-        if (found < 0 || (found && inside_start(s, r->job, now_ms, &why) < 0))
+        if (found < 0 || (found && state_start(s, r->job, now_ms, &why) < 0))
             return -1;
         s->cursor[group] = !found;
         if (found && s->elastic.jobs) /* others may have given devices up */

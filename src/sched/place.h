@@ -6,7 +6,7 @@
 struct place_ops {
     const char *name;
     /* Find a place for a job; false, and nothing of use in f, when there is none. */
-    bool (*find)(const struct room *r, const struct work *w, struct fit *f);
+    bool (*find)(const struct free_capacity *r, const struct work *w, struct fit *f);
     bool scores; /* needs them (place_scored.h) */
     bool wiring; /* needs it (wiring.h) */
 };

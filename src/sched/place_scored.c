@@ -5,7 +5,7 @@
 
 enum { KEPT = 16 << 20 }; /* scores, at most */
 
-typedef float score_fn(const struct room *r, const struct work *w, uint32_t node,
+typedef float score_fn(const struct free_capacity *r, const struct work *w, uint32_t node,
                        uint16_t *devices);
 
 int scores_init(struct scores *s, struct arena *a, const struct pool *pool,
@@ -18,11 +18,11 @@ int scores_init(struct scores *s, struct arena *a, const struct pool *pool,
         if (!s->made)
             return -ENOMEM;
     }
-    return typical_make(&s->typical, a, w);
+    return typical_shapes_make(&s->typical, a, w);
 }
 
 /* The wholly free devices with the lowest numbers. */
-static uint16_t lowest(const struct room_node *n, int need)
+static uint16_t lowest(const struct free_capacity_node *n, int need)
 {
     uint16_t whole = n->whole, taken = 0;
 
@@ -36,38 +36,39 @@ static uint16_t lowest(const struct room_node *n, int need)
 }
 
 /* Whether a node has what a job needs of it. */
-static bool has_room(const struct room *r, uint32_t node, const struct work *w)
+static bool has_room(const struct free_capacity *r, uint32_t node, const struct work *w)
 {
-    const struct room_node *n = &r->nodes[node];
+    const struct free_capacity_node *n = &r->nodes[node];
     bool share = w->milli < WORK_WHOLE;
 
-    if (!room_suits(r, node, w, share ? 1 : w->devices) || (!share && n->n_whole < w->devices))
+    if (!free_capacity_suits(r, node, w, share ? 1 : w->devices) ||
+        (!share && n->n_whole < w->devices))
         return false;
     for (int d = 0; share && d < r->pool->nodes[node].devices; d++)
-        if (room_has_share(n, d, w))
+        if (free_capacity_has_share(n, d, w))
             return true;
     return !share;
 }
 
 /* The fullest device that has a share left. */
-static uint16_t fullest(const struct room *r, const struct work *w, uint32_t node)
+static uint16_t fullest(const struct free_capacity *r, const struct work *w, uint32_t node)
 {
-    const struct room_node *n = &r->nodes[node];
+    const struct free_capacity_node *n = &r->nodes[node];
     int best = -1;
 
     for (int d = 0; d < r->pool->nodes[node].devices; d++)
-        if (room_has_share(n, d, w) && (best < 0 || n->left[d] < n->left[best]))
+        if (free_capacity_has_share(n, d, w) && (best < 0 || n->left[d] < n->left[best]))
             best = d;
     return best < 0 ? 0 : (uint16_t)(1U << best);
 }
 
-static float score_best_fit(const struct room *r, const struct work *w, uint32_t node,
+static float score_best_fit(const struct free_capacity *r, const struct work *w, uint32_t node,
                             uint16_t *devices)
 {
     /* Whole percents of the largest node, half for CPUs and half for devices, as in the paper's
      * simulator: 128 CPUs, 8 devices. */
     static const double cpus_most = 128000, devices_most = 8000;
-    const struct room_node *n = &r->nodes[node];
+    const struct free_capacity_node *n = &r->nodes[node];
     double cpus = n->cpus_milli - w->cpus_milli, left = 0;
 
     for (int d = 0; d < r->pool->nodes[node].devices; d++)
@@ -86,12 +87,12 @@ static float fgd_points(double grows)
 }
 
 /* What a node in a state loses, in thousandths of devices. */
-typedef double loss_fn(const struct typical *t, const struct typical_node *n);
+typedef double loss_fn(const struct typical_shapes *t, const struct typical_shapes_node *n);
 
 /* Devices for which there are too few CPUs left, if jobs take as many as typical ones do. They are
  * not lost, since some jobs take few: a tenth of them counts. On OpenB's pods any share from 0.05
  * to 0.3 gives away the same, to 0.1 % of the devices (seeds 1000 to 1003). */
-static double loss_of_balance(const struct typical *t, const struct typical_node *n)
+static double loss_of_balance(const struct typical_shapes *t, const struct typical_shapes_node *n)
 {
     static const double share = 0.1;
     double left = 0;
@@ -100,16 +101,16 @@ static double loss_of_balance(const struct typical *t, const struct typical_node
         left += n->left[d];
     if (t->cpus_milli > 0)
         left -= n->cpus_milli / t->cpus_milli * WORK_WHOLE;
-    return typical_fragments(t, n) + (left > 0 && t->cpus_milli > 0 ? share * left : 0);
+    return typical_shapes_fragments(t, n) + (left > 0 && t->cpus_milli > 0 ? share * left : 0);
 }
 
 /* By how much the loss of a node grows with a job, on the devices where it grows least. */
-static double growth(const struct room *r, const struct work *w, uint32_t node, uint16_t *devices,
-                     loss_fn *loss)
+static double growth(const struct free_capacity *r, const struct work *w, uint32_t node,
+                     uint16_t *devices, loss_fn *loss)
 {
-    const struct typical *t = &r->scores->typical;
-    const struct room_node *n = &r->nodes[node];
-    struct typical_node now = { .cpus_milli = n->cpus_milli }, then;
+    const struct typical_shapes *t = &r->scores->typical;
+    const struct free_capacity_node *n = &r->nodes[node];
+    struct typical_shapes_node now = { .cpus_milli = n->cpus_milli }, then;
     double before, best = 1e30;
 
     now.devices = r->pool->nodes[node].devices;
@@ -129,7 +130,7 @@ static double growth(const struct room *r, const struct work *w, uint32_t node, 
     for (int d = 0; d < now.devices; d++) {
         double grows;
 
-        if (!room_has_share(n, d, w))
+        if (!free_capacity_has_share(n, d, w))
             continue;
         then.left[d] = (int16_t)(now.left[d] - w->milli);
         grows = loss(t, &then) - before;
@@ -142,19 +143,20 @@ static double growth(const struct room *r, const struct work *w, uint32_t node, 
     return best;
 }
 
-static float score_fgd(const struct room *r, const struct work *w, uint32_t node, uint16_t *devices)
+static float score_fgd(const struct free_capacity *r, const struct work *w, uint32_t node,
+                       uint16_t *devices)
 {
-    return fgd_points(growth(r, w, node, devices, typical_fragments));
+    return fgd_points(growth(r, w, node, devices, typical_shapes_fragments));
 }
 
-static float score_balance(const struct room *r, const struct work *w, uint32_t node,
+static float score_balance(const struct free_capacity *r, const struct work *w, uint32_t node,
                            uint16_t *devices)
 {
     return (float)-growth(r, w, node, devices, loss_of_balance);
 }
 
 /* The score of a node, made when it is not known. */
-static struct scored look(const struct room *r, const struct work *w, uint32_t node,
+static struct scored look(const struct free_capacity *r, const struct work *w, uint32_t node,
                           score_fn *score)
 {
     struct scored *kept = NULL, made;
@@ -171,7 +173,8 @@ static struct scored look(const struct room *r, const struct work *w, uint32_t n
     return made;
 }
 
-static bool place(const struct room *r, const struct work *w, struct fit *f, score_fn *score)
+static bool place(const struct free_capacity *r, const struct work *w, struct fit *f,
+                  score_fn *score)
 {
     struct scored best = { .version = 0 };
 
@@ -184,9 +187,9 @@ static bool place(const struct room *r, const struct work *w, struct fit *f, sco
         if (!has_room(r, node, w))
             continue;
         s = look(r, w, node, score);
-        if (best.version && (s.score < best.score ||
-                             (!(s.score > best.score) &&
-                              (room_is_near(r, f->parts[0].node) || !room_is_near(r, node)))))
+        if (best.version && (s.score < best.score || (!(s.score > best.score) &&
+                                                      (free_capacity_is_near(r, f->parts[0].node) ||
+                                                       !free_capacity_is_near(r, node)))))
             continue;
         best = s;
         f->parts[0] = (struct part){ node, s.devices, (int16_t)(w->devices ? w->milli : 0),
@@ -196,17 +199,17 @@ static bool place(const struct room *r, const struct work *w, struct fit *f, sco
     return f->n == 1;
 }
 
-bool place_best_fit(const struct room *r, const struct work *w, struct fit *f)
+bool place_best_fit(const struct free_capacity *r, const struct work *w, struct fit *f)
 {
     return place(r, w, f, score_best_fit);
 }
 
-bool place_fgd(const struct room *r, const struct work *w, struct fit *f)
+bool place_fgd(const struct free_capacity *r, const struct work *w, struct fit *f)
 {
     return place(r, w, f, score_fgd);
 }
 
-bool place_balance(const struct room *r, const struct work *w, struct fit *f)
+bool place_balance(const struct free_capacity *r, const struct work *w, struct fit *f)
 {
     return place(r, w, f, score_balance);
 }

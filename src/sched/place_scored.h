@@ -14,7 +14,7 @@ struct scored {
 
 /* What a room that is placed by scores has besides. */
 struct scores {
-    struct typical typical;
+    struct typical_shapes typical;
     struct scored *made; /* by shape and node; NULL: not kept, there are too many */
 };
 
@@ -23,12 +23,12 @@ int scores_init(struct scores *s, struct arena *a, const struct pool *pool,
                 const struct workload *w) CHECK_RESULT;
 
 /* CPUs and devices left over, the fewer the better. */
-bool place_best_fit(const struct room *r, const struct work *w, struct fit *f);
+bool place_best_fit(const struct free_capacity *r, const struct work *w, struct fit *f);
 
-/* The least growth of fragments (typical.h). */
-bool place_fgd(const struct room *r, const struct work *w, struct fit *f);
+/* The least growth of fragments (typical_shapes.h). */
+bool place_fgd(const struct free_capacity *r, const struct work *w, struct fit *f);
 
 /* The same, and devices kept where there are CPUs for them. */
-bool place_balance(const struct room *r, const struct work *w, struct fit *f);
+bool place_balance(const struct free_capacity *r, const struct work *w, struct fit *f);
 
 #endif

@@ -216,9 +216,9 @@ static int take_interleave(struct policy *p, const struct ini_entry *at, struct 
 {
     uint64_t n;
 
-    if (parse_u64(at->value, &n) < 0 || n < 1 || n > RHYTHM_JOBS)
+    if (parse_u64(at->value, &n) < 0 || n < 1 || n > INTERLEAVE_JOBS)
         return err_set(e, -EINVAL, "%s:%d: interleave is 1 to %d jobs on the same devices",
-                       at->file, at->line, RHYTHM_JOBS);
+                       at->file, at->line, INTERLEAVE_JOBS);
     p->interleave = (int)n;
     return 0;
 }
@@ -297,7 +297,7 @@ static int take(void *ctx, const struct ini_entry *at, struct err *e)
     if (!strcmp(at->section, "idle"))
         return at->key ? idle_take(&p->idle, at, e) : 0;
     if (!strcmp(at->section, "share"))
-        return at->key ? share_take(&p->share, at, e) : 0;
+        return at->key ? device_sharing_take(&p->share, at, e) : 0;
     return err_set(e, -EINVAL,
                    "%s:%d: unknown section [%s]: a policy has [policy], [quota], [idle], [share], "
                    "[elastic], [service], [spot], [power]",
@@ -363,7 +363,7 @@ int policy_read(struct policy *ret, const char *file, const char *text, size_t l
     if (rc == 0)
         rc = idle_check(&p.idle, file, e);
     if (rc == 0)
-        rc = share_check(&p, file, e);
+        rc = device_sharing_check(&p, file, e);
     if (rc == 0)
         rc = elastic_check(&p, file, e);
     if (rc == 0)

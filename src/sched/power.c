@@ -223,7 +223,7 @@ void power_lift(struct sched *s, uint32_t job, bool up)
 /* What the devices that could start now would add at a limit, at the mean of all kinds. */
 static double all_add(const struct sched *s, double share)
 {
-    double free = (double)MIN(s->power.waiting, s->room.milli) / WORK_WHOLE, sum = 0;
+    double free = (double)MIN(s->power.waiting, s->capacity.milli) / WORK_WHOLE, sum = 0;
 
     for (size_t k = 0; k < MAX(s->pool->n_kinds, 1); k++)
         sum += (double)(adds(&s->power.kinds[k], share) * s->power.devices[k]);
@@ -258,5 +258,5 @@ int power_tell(struct sched *s)
         p->told[p->shortage])
         return 0;
     p->told[p->shortage] = 1;
-    return inside_note(s, &hold);
+    return state_note(s, &hold);
 }

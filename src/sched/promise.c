@@ -11,7 +11,7 @@ struct enough {
 
 static bool suits_kind(const struct sched *s, uint32_t node, const struct work *w)
 {
-    if (s->room.closed && s->room.closed[node])
+    if (s->capacity.closed && s->capacity.closed[node])
         return false;
     return !w->kinds || (w->kinds >> s->pool->nodes[node].kind & 1);
 }
@@ -71,7 +71,7 @@ static int given_back(struct sched *s, const struct part *p)
     d = __builtin_ctz(p->devices);
     back = &s->back[(size_t)p->node * POOL_DEVICES + (size_t)d];
     *back = (int16_t)(*back + p->milli);
-    return s->room.nodes[p->node].left[d] + *back == WORK_WHOLE;
+    return s->capacity.nodes[p->node].left[d] + *back == WORK_WHOLE;
 }
 
 /* The devices of a node that are free then and not kept for replicas. */
@@ -86,10 +86,10 @@ static int left_of(const struct sched *s, uint32_t node)
 static void count_now(const struct sched *s, const struct work *w, const struct want *want,
                       struct enough *have)
 {
-    bool all = !w->kinds && !s->room.closed && !s->promise.had && !s->tiers.n_leaving;
+    bool all = !w->kinds && !s->capacity.closed && !s->promise.had && !s->tiers.n_leaving;
 
     for (int level = 1; all && level <= s->pool->most; level++) {
-        uint32_t nodes = s->room.level[level].count;
+        uint32_t nodes = s->capacity.level[level].count;
 
         have->one += level >= want->each ? nodes : 0;
         have->rest += want->rest && level >= want->rest ? nodes : 0;
@@ -110,10 +110,10 @@ static void begin(struct sched *s)
         memset(s->back, 0, s->pool->n_nodes * POOL_DEVICES * sizeof(*s->back));
     if (s->promise.had)
         memcpy(s->promise.had, s->tiers.had, s->pool->n_nodes * sizeof(*s->promise.had));
-    memcpy(s->promise.spare, s->room.wholes, s->pool->n_nodes);
+    memcpy(s->promise.spare, s->capacity.wholes, s->pool->n_nodes);
     for (size_t i = 0; i < s->tiers.n_leaving; i++)
-        for (uint32_t p = s->tiers.leaving[i].part; p != NO_PART; p = s->room.parts[p].next) {
-            const struct part *part = &s->room.parts[p];
+        for (uint32_t p = s->tiers.leaving[i].part; p != NO_PART; p = s->capacity.parts[p].next) {
+            const struct part *part = &s->capacity.parts[p];
             int whole = s->promise.spare[part->node] + given_back(s, part);
 
             s->promise.spare[part->node] = (uint8_t)whole;
@@ -126,8 +126,8 @@ static void add_end(struct sched *s, uint32_t ends, const struct work *w, const 
 {
     if (s->power.on)
         have->mw += s->power.drawn[ends];
-    for (uint32_t p = s->jobs[ends].part; p != NO_PART; p = s->room.parts[p].next) {
-        const struct part *part = &s->room.parts[p];
+    for (uint32_t p = s->jobs[ends].part; p != NO_PART; p = s->capacity.parts[p].next) {
+        const struct part *part = &s->capacity.parts[p];
         int from = left_of(s, part->node);
 
         s->promise.spare[part->node] = (uint8_t)(s->promise.spare[part->node] +
@@ -143,7 +143,7 @@ static void add_end(struct sched *s, uint32_t ends, const struct work *w, const 
 static void make(struct sched *s, uint32_t job, int64_t now_ms)
 {
     const struct work *w = &s->work->jobs[job];
-    int64_t free_ms = MAX(giveway_over(s), now_ms), soon_ms = MAX(free_ms, now_ms + 1);
+    int64_t free_ms = MAX(spot_preempt_over(s), now_ms), soon_ms = MAX(free_ms, now_ms + 1);
     struct want want = want_of(s, w);
     struct enough have = { .one = 0 };
     size_t i = 0;
@@ -157,7 +157,7 @@ static void make(struct sched *s, uint32_t job, int64_t now_ms)
     begin(s);
     count_now(s, w, &want, &have);
     while (i < s->n_ends && !fits(&have, &want)) {
-        const struct expected *x = &s->ends[i++];
+        const struct expected_end *x = &s->ends[i++];
 
         if (s->tiers.n_spot > 0 && tiers_of(s, x->job) == TIER_SPOT)
             continue;
@@ -179,10 +179,10 @@ void promise_make(struct sched *s, uint32_t job, int64_t now_ms)
     bool spot = s->tiers.n_spot > 0;
 
     if (spot)
-        giveway_lift(s, true);
+        spot_preempt_lift(s, true);
     make(s, job, now_ms);
     if (spot)
-        giveway_lift(s, false);
+        spot_preempt_lift(s, false);
 }
 
 void promise_use(struct sched *s, uint32_t job)

@@ -33,8 +33,8 @@ int quota_open(struct sched *s, struct err *e)
     s->quota.n = (uint32_t)q->n + 1;
     s->quota.lends = q->borrow;
     s->quota.slot = arena_alloc(&s->arena, names->n + 1);
-    s->quota.stops = arena_alloc(&s->arena, (s->work->n_jobs + 1) * sizeof(*s->quota.stops));
-    if (!s->quota.slot || !s->quota.stops)
+    s->quota.victims = arena_alloc(&s->arena, (s->work->n_jobs + 1) * sizeof(*s->quota.victims));
+    if (!s->quota.slot || !s->quota.victims)
         return err_nomem(e);
     s->quota.slot[0] = (uint8_t)q->n;
     for (size_t i = 0; i < names->n; i++)
@@ -97,7 +97,7 @@ void quota_count(struct sched *s, uint32_t job, int sign)
 
 static int younger_first(const void *a, const void *b)
 {
-    const struct stop *x = a, *y = b;
+    const struct victim *x = a, *y = b;
 
     if (x->since_ms != y->since_ms)
         return x->since_ms > y->since_ms ? -1 : 1;
@@ -115,33 +115,34 @@ bool quota_above(const struct sched *s, uint32_t job)
 }
 
 /* The running jobs of those above their shares. */
-static size_t find_stops(struct sched *s)
+static size_t find_victims(struct sched *s)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < s->n_running; i++) {
         uint32_t job = s->running[i];
 
-        if (!share_is_guest(s, job) && quota_above(s, job) && needs(s, job) > 0 &&
+        if (!device_sharing_is_guest(s, job) && quota_above(s, job) && needs(s, job) > 0 &&
             !s->work->jobs[job].fixed && tiers_of(s, job) == TIER_BATCH)
-            s->quota.stops[n++] = (struct stop){ s->jobs[job].since_ms, s->jobs[job].list, job };
+            s->quota.victims[n++] = (struct victim){ s->jobs[job].since_ms, s->jobs[job].list,
+                                                     job };
     }
-    qsort(s->quota.stops, n, sizeof(*s->quota.stops), younger_first);
+    qsort(s->quota.victims, n, sizeof(*s->quota.victims), younger_first);
     return n;
 }
 
 static int reclaim(struct sched *s, uint32_t job, int64_t now_ms)
 {
     const struct action why = { .why = WHY_RECLAIM, .other = job };
-    struct stop *stops = s->quota.stops;
-    size_t n = stops_find(s, job, stops, find_stops(s), quota_above);
+    struct victim *victims = s->quota.victims;
+    size_t n = choose_victims(s, job, victims, find_victims(s), quota_above);
 
     for (size_t i = 0; i < n; i++) {
-        if (inside_preempt(s, stops[i].job, now_ms, &why) < 0)
+        if (state_preempt(s, victims[i].job, now_ms, &why) < 0)
             return -1;
         s->quota.reclaimed++;
     }
-    return n > 0 && inside_find(s, job);
+    return n > 0 && sched_find_place(s, job);
 }
 
 int quota_reclaim(struct sched *s, uint32_t job, int64_t now_ms)
@@ -150,10 +151,10 @@ int quota_reclaim(struct sched *s, uint32_t job, int64_t now_ms)
 
     if (s->tiers.n_spot == 0)
         return reclaim(s, job, now_ms);
-    giveway_lift(s, true);
+    spot_preempt_lift(s, true);
     found = reclaim(s, job, now_ms);
-    giveway_lift(s, false);
-    return found > 0 ? giveway_beside(s, job, now_ms) : found;
+    spot_preempt_lift(s, false);
+    return found > 0 ? spot_preempt_beside(s, job, now_ms) : found;
 }
 
 int quota_pass(struct sched *s, int64_t now_ms, quota_sweep_fn *sweep)

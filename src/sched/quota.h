@@ -16,9 +16,9 @@ struct quota {
     uint32_t n;    /* slots; 0: there are no quotas */
     uint8_t *slot; /* by number of a class or team, plus 1 */
     int64_t share[POLICY_SHARES + 1], used[POLICY_SHARES + 1];
-    struct stop *stops; /* jobs that may have to stop */
-    uint64_t reclaimed; /* jobs that had to */
-    bool lends;         /* jobs above their share start, too */
+    struct victim *victims; /* jobs that may have to stop */
+    uint64_t reclaimed;     /* jobs that had to */
+    bool lends;             /* jobs above their share start, too */
 };
 
 /* A key of [quota]. -EINVAL with a sentence. */

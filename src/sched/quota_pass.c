@@ -20,7 +20,7 @@ static int sweep(struct sched *s, int64_t now_ms)
 
     for (uint32_t g = 0; g < s->n_groups; g++)
         s->cursor[g] = waiting_next(&s->waiting, g, NULL, WORK_UNKNOWN);
-    while ((group = inside_first_group(s)) != WAITING_NONE) {
+    while ((group = queue_first_group(s)) != WAITING_NONE) {
         uint32_t job = s->cursor[group];
         struct order_key key = s->waiting.nodes[job].key;
         struct action why = { .other = WAITING_NONE };
@@ -29,7 +29,7 @@ static int sweep(struct sched *s, int64_t now_ms)
         if (found == 0 && s->policy.quota.borrow && quota_within(s, job))
             found = quota_reclaim(s, job, now_ms);
         why.why = quota_within(s, job) ? WHY_WITHIN : WHY_LENT;
-        if (found < 0 || (found && inside_start(s, job, now_ms, &why) < 0))
+        if (found < 0 || (found && state_start(s, job, now_ms, &why) < 0))
             return -1;
         if (found)
             s->cursor[group] = waiting_next(&s->waiting, group, &key, WORK_UNKNOWN);

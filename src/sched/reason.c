@@ -37,8 +37,8 @@ static void add_place(const struct sched *s, uint32_t job, struct str *out)
 
     if (s->jobs[job].state != SCHED_RUNNING || p == NO_PART)
         return;
-    str_addf(out, " on %s", s->pool->nodes[s->room.parts[p].node].name);
-    for (p = s->room.parts[p].next; p != NO_PART; p = s->room.parts[p].next)
+    str_addf(out, " on %s", s->pool->nodes[s->capacity.parts[p].node].name);
+    for (p = s->capacity.parts[p].next; p != NO_PART; p = s->capacity.parts[p].next)
         more++;
     if (more)
         str_addf(out, " and %d more", more);

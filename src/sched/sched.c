@@ -19,9 +19,9 @@ const struct sched_job *sched_job(const struct sched *s, uint32_t job)
     return &s->jobs[job];
 }
 
-const struct room *sched_room(const struct sched *s)
+const struct free_capacity *sched_capacity(const struct sched *s)
 {
-    return &s->room;
+    return &s->capacity;
 }
 
 const uint32_t *sched_running(const struct sched *s, size_t *n)
@@ -50,7 +50,7 @@ int32_t sched_devices(const struct sched *s, uint32_t job)
     return s->work->jobs[job].devices;
 }
 
-bool inside_find(struct sched *s, uint32_t job)
+bool sched_find_place(struct sched *s, uint32_t job)
 {
     if (s->tiers.on || s->power.on)
         return tiers_find(s, job);
@@ -60,7 +60,7 @@ bool inside_find(struct sched *s, uint32_t job)
 bool sched_possible(struct sched *s, uint32_t job)
 {
     assert(s->n_running == 0);
-    return inside_find(s, job) || (s->elastic.jobs && elastic_possible(s, job));
+    return sched_find_place(s, job) || (s->elastic.jobs && elastic_possible(s, job));
 }
 
 /* ---- what happened ---- */
@@ -72,7 +72,7 @@ void sched_submit(struct sched *s, uint32_t job, int64_t now_ms, int64_t length_
     assert(j->state == SCHED_ABSENT);
     j->left_ms = length_ms;
     j->part = NO_PART;
-    moves_queue(s, job, now_ms);
+    state_queue(s, job, now_ms);
     if (s->ranked && tiers_of(s, job) == TIER_BATCH)
         s->ranked[s->n_ranked++] = (struct ranked){ .job = job };
 }
@@ -85,16 +85,16 @@ int sched_take_up(struct sched *s, uint32_t job, int64_t now_ms, const struct sc
     assert(j->state == SCHED_ABSENT && !s->tiers.on && !s->power.on);
     *j = *was;
     j->part = NO_PART;
-    if (where && room_take(&s->room, &s->work->jobs[job], where, &j->part) < 0)
+    if (where && free_capacity_take(&s->capacity, &s->work->jobs[job], where, &j->part) < 0)
         return -ENOMEM;
     if (where) {
         if (s->elastic.jobs)
             elastic_take_up(s, job, was->since_ms, where);
-        moves_count_user(s, job, now_ms, 1);
+        state_count_user(s, job, now_ms, 1);
         quota_count(s, job, 1);
-        moves_run(s, job, was->since_ms);
+        state_run(s, job, was->since_ms);
     } else {
-        moves_queue(s, job, was->since_ms);
+        state_queue(s, job, was->since_ms);
     }
     if (s->ranked)
         s->ranked[s->n_ranked++] = (struct ranked){ .job = job };
@@ -103,7 +103,7 @@ int sched_take_up(struct sched *s, uint32_t job, int64_t now_ms, const struct sc
 
 void sched_had(struct sched *s, int user, int64_t now_ms, double had_ms)
 {
-    inside_count_users(s, now_ms);
+    state_count_users(s, now_ms);
     s->users[user + 1].had = had_ms;
 }
 
@@ -112,9 +112,9 @@ void sched_end(struct sched *s, uint32_t job, int64_t now_ms)
     struct sched_job *j = &s->jobs[job];
 
     if (j->state == SCHED_RUNNING)
-        moves_stop(s, job, now_ms);
+        state_stop(s, job, now_ms);
     else if (j->state == SCHED_WAITING)
-        moves_unqueue(s, job);
+        state_unqueue(s, job);
     j->state = SCHED_ABSENT;
 }
 
@@ -123,39 +123,40 @@ void sched_return(struct sched *s, uint32_t job, int64_t now_ms, int64_t left_ms
     struct sched_job *j = &s->jobs[job];
 
     assert(j->state == SCHED_RUNNING);
-    moves_stop(s, job, now_ms);
+    state_stop(s, job, now_ms);
     j->left_ms = left_ms;
     j->was = 1;
     if (s->elastic.jobs)
         s->elastic.jobs[job].fresh_ms = left_ms == WORK_UNKNOWN ? 0 : sched_restart_ms(s, job);
-    moves_queue(s, job, now_ms);
+    state_queue(s, job, now_ms);
 }
 
 void sched_node(struct sched *s, uint32_t node, bool up)
 {
     if (!up && s->tiers.n_leaving > 0)
-        giveway_drop(s, node);
+        spot_preempt_drop(s, node);
     if (up)
-        room_regain(&s->room, node);
+        free_capacity_regain(&s->capacity, node);
     else
-        room_lose(&s->room, node);
+        free_capacity_lose(&s->capacity, node);
     s->promise.job = WAITING_NONE;
 }
 
 int sched_close_node(struct sched *s, uint32_t node, bool closed)
 {
     s->promise.job = WAITING_NONE;
-    return room_close(&s->room, node, closed);
+    return free_capacity_close(&s->capacity, node, closed);
 }
 
 bool sched_is_on(const struct sched *s, uint32_t job, uint32_t node)
 {
-    uint32_t p = s->jobs[share_is_guest(s, job) ? share_partner(s, job) : job].part;
+    uint32_t p =
+        s->jobs[device_sharing_is_guest(s, job) ? device_sharing_partner(s, job) : job].part;
 
     if (s->jobs[job].state != SCHED_RUNNING)
         return false;
-    while (p != NO_PART && s->room.parts[p].node != node)
-        p = s->room.parts[p].next;
+    while (p != NO_PART && s->capacity.parts[p].node != node)
+        p = s->capacity.parts[p].next;
     return p != NO_PART;
 }
 
@@ -165,22 +166,22 @@ void sched_progress(struct sched *s, uint32_t job, int64_t now_ms, int64_t left_
 
     assert(j->state == SCHED_RUNNING);
     if (s->ends)
-        ends_remove(s, job);
+        expected_ends_remove(s, job);
     j->attained_ms = sched_job_attained(j, &s->work->jobs[job], now_ms);
     if (s->elastic.jobs)
         elastic_progress(s, job, now_ms);
     j->since_ms = now_ms;
     j->left_ms = left_ms;
     if (s->ends)
-        ends_add(s, job);
+        expected_ends_add(s, job);
 }
 
 void sched_use(struct sched *s, uint32_t job, int64_t now_ms, int milli)
 {
     if (s->idle.jobs)
         idle_use(s, job, now_ms, milli);
-    if (s->share.jobs)
-        share_use(s, job, now_ms, milli);
+    if (s->sharing.jobs)
+        device_sharing_use(s, job, now_ms, milli);
 }
 
 void sched_wake(struct sched *s, uint32_t job, int64_t now_ms, int64_t passed_ms)
@@ -192,7 +193,7 @@ void sched_wake(struct sched *s, uint32_t job, int64_t now_ms, int64_t passed_ms
         idle_wake(s, job, now_ms);
     if (j->left_ms != WORK_UNKNOWN)
         j->left_ms = MAX(j->left_ms - passed_ms, 0);
-    moves_queue(s, job, now_ms);
+    state_queue(s, job, now_ms);
 }
 
 static int pass(struct sched *s, int64_t now_ms, int64_t *again_ms)
@@ -212,7 +213,7 @@ static int pass_tiers(struct sched *s, int64_t now_ms, int64_t *again_ms)
 {
     int rc = 0;
 
-    giveway_settle(s, now_ms);
+    spot_preempt_settle(s, now_ms);
     if (s->power.on)
         power_pass(s);
     if (s->tiers.on)
@@ -223,7 +224,7 @@ static int pass_tiers(struct sched *s, int64_t now_ms, int64_t *again_ms)
         rc = spot_pass(s, now_ms);
     if (rc == 0 && s->power.on)
         rc = power_tell(s);
-    *again_ms = MIN(*again_ms, giveway_again(s));
+    *again_ms = MIN(*again_ms, spot_preempt_again(s));
     return rc;
 }
 
@@ -235,9 +236,9 @@ int sched_pass(struct sched *s, int64_t now_ms, int64_t *again_ms)
     s->n_actions = 0;
     *again_ms = WORK_UNKNOWN;
     if (s->policy.order->needs_users)
-        inside_count_users(s, now_ms);
+        state_count_users(s, now_ms);
     late_ms = deadline_pass(s, now_ms);
-    aged_ms = inside_age(s, now_ms);
+    aged_ms = state_age(s, now_ms);
     if (s->idle.jobs && idle_pass(s, now_ms) < 0)
         return -ENOMEM;
     if (s->elastic.jobs)

@@ -152,7 +152,7 @@ const struct action *sched_actions(const struct sched *s, size_t *n);
 void sched_reason(const struct sched *s, const struct action *a, int64_t now_ms, struct str *out);
 
 const struct sched_job *sched_job(const struct sched *s, uint32_t job);
-const struct room *sched_room(const struct sched *s);
+const struct free_capacity *sched_capacity(const struct sched *s);
 
 /* The jobs that run, in no order. */
 const uint32_t *sched_running(const struct sched *s, size_t *n);

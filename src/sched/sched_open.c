@@ -94,24 +94,24 @@ int sched_open(struct sched **ret, const struct policy *policy, const struct poo
     if (rc == 0)
         rc = idle_open(s, e);
     if (rc == 0)
-        rc = share_open(s, e);
+        rc = device_sharing_open(s, e);
     if (rc == 0)
         rc = tiers_open(s, e);
     if (rc == 0)
         rc = data_open(s, e);
     if (rc < 0)
         return rc;
-    if (make_groups(s) < 0 || room_init(&s->room, pool) < 0 || make_tables(s) < 0)
+    if (make_groups(s) < 0 || free_capacity_init(&s->capacity, pool) < 0 || make_tables(s) < 0)
         return err_nomem(e);
     if (policy->place->scores) {
         if (scores_init(&s->scores, &s->arena, pool, jobs) < 0)
             return err_nomem(e);
-        s->room.scores = &s->scores;
+        s->capacity.scores = &s->scores;
     }
     if (policy->place->wiring) {
         if (wiring_init(&s->wiring, &s->arena, pool) < 0)
             return err_nomem(e);
-        s->room.wiring = &s->wiring;
+        s->capacity.wiring = &s->wiring;
     }
     *ret = steal(&s);
     return 0;
@@ -121,7 +121,7 @@ void sched_close(struct sched *s)
 {
     if (!s)
         return;
-    room_done(&s->room);
+    free_capacity_done(&s->capacity);
     arena_done(&s->arena);
     free(s->actions);
     free(s->tiers.leaving);

@@ -30,7 +30,7 @@ struct holder {
 };
 
 /* When a running job is expected to end. */
-struct expected {
+struct expected_end {
     int64_t end_ms;
     uint32_t job;
 };
@@ -55,13 +55,13 @@ struct sched {
     struct policy policy;
     const struct pool *pool;
     const struct workload *work;
-    struct room room;
+    struct free_capacity capacity;
     struct scores scores;
     struct wiring wiring;
     struct sched_job *jobs;
     struct quota quota;
     struct idle idle;
-    struct share share;
+    struct device_sharing sharing;
     struct tiers tiers;
     struct power power;
     struct elastic elastic;
@@ -78,9 +78,9 @@ struct sched {
     uint32_t *running, *at; /* those that run; by job, where it stands there or in waits */
     uint32_t *waits;        /* those that wait, in no order */
     size_t n_running, n_waiting;
-    struct expected *ends; /* those that run by their ends (backfill) */
+    struct expected_end *ends; /* those that run by their ends (backfill) */
     size_t n_ends;
-    struct expected *ends_room; /* where these may lie: twice as many as there are jobs */
+    struct expected_end *ends_room; /* where these may lie: twice as many as there are jobs */
     size_t ends_most;
     struct promise promise;
     int16_t *back; /* by device of each node: shares given back by then; NULL: no job has any */
@@ -95,32 +95,32 @@ struct sched {
 };
 
 /* Move a job to its place, or away from it, and note the action. -ENOMEM. */
-int inside_start(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why)
+int state_start(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why)
     CHECK_RESULT;
-int inside_preempt(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why)
+int state_preempt(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why)
     CHECK_RESULT;
 
 /* The same, or (parks) let it be away from then on. -ENOMEM. */
-int inside_stop(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why, bool parks)
+int state_evict(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why, bool parks)
     CHECK_RESULT;
 
 /* Note an action that changes nothing here. -ENOMEM. */
-int inside_note(struct sched *s, const struct action *a) CHECK_RESULT;
+int state_note(struct sched *s, const struct action *a) CHECK_RESULT;
 
 /* The key of a job at a time. */
-void inside_key(const struct sched *s, uint32_t job, int64_t now_ms, struct order_key *ret);
+void state_key(const struct sched *s, uint32_t job, int64_t now_ms, struct order_key *ret);
 
 /* Note who has waited for too long, and say when the next one will have; WORK_UNKNOWN. */
-int64_t inside_age(struct sched *s, int64_t now_ms);
+int64_t state_age(struct sched *s, int64_t now_ms);
 
 /* Whether there is a place for a job, and it may have it; it is in s->fit then. */
-bool inside_find(struct sched *s, uint32_t job);
+bool sched_find_place(struct sched *s, uint32_t job);
 
 /* Count what users have had up to now. */
-void inside_count_users(struct sched *s, int64_t now_ms);
+void state_count_users(struct sched *s, int64_t now_ms);
 
 /* The group whose next job, by s->cursor, goes first; WAITING_NONE. */
-uint32_t inside_first_group(const struct sched *s);
+uint32_t queue_first_group(const struct sched *s);
 
 /* "4 devices", "an instance of 3g", "20 % of a device" (reason.c). */
 void reason_devices(const struct work *w, int32_t devices, struct str *out);

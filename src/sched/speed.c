@@ -28,9 +28,9 @@ static bool find(struct sched *s, uint32_t job)
     double limit = (double)INFINITY;
 
     if (!w->speeds || (s->policy.kinds == KINDS_PLACED && w->devices <= s->pool->most))
-        return s->policy.place->find(&s->room, w, &s->fit);
+        return s->policy.place->find(&s->capacity, w, &s->fit);
     while ((only.kinds = kinds_below(s, w, limit, &limit)))
-        if (s->policy.place->find(&s->room, &only, &s->fit))
+        if (s->policy.place->find(&s->capacity, &only, &s->fit))
             return true;
     return false;
 }
@@ -41,9 +41,9 @@ bool speed_find(struct sched *s, uint32_t job)
 
     if (!s->data.lists)
         return find(s, job);
-    s->room.near = data_of(s, job);
+    s->capacity.near = data_of(s, job);
     found = find(s, job);
-    s->room.near = NULL;
+    s->capacity.near = NULL;
     return found;
 }
 

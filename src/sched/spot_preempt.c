@@ -13,7 +13,7 @@ static const struct work nothing = { .milli = WORK_WHOLE }; /* needs neither CPU
 /* Spot jobs before batch jobs; the younger first. */
 static int younger_first(const void *a, const void *b)
 {
-    const struct stop *x = a, *y = b;
+    const struct victim *x = a, *y = b;
 
     if (x->since_ms != y->since_ms)
         return x->since_ms > y->since_ms ? -1 : 1;
@@ -22,7 +22,7 @@ static int younger_first(const void *a, const void *b)
 
 static size_t add_tier(struct sched *s, enum tier tier, size_t n)
 {
-    struct stop *stops = s->tiers.stops + n;
+    struct victim *victims = s->tiers.victims + n;
     size_t more = 0;
 
     for (size_t i = 0; i < s->n_running; i++) {
@@ -30,9 +30,9 @@ static size_t add_tier(struct sched *s, enum tier tier, size_t n)
 
         if (tiers_of(s, job) == tier && s->work->jobs[job].devices > 0 &&
             (tier == TIER_SPOT || !s->work->jobs[job].fixed))
-            stops[more++] = (struct stop){ s->jobs[job].since_ms, s->jobs[job].list, job };
+            victims[more++] = (struct victim){ s->jobs[job].since_ms, s->jobs[job].list, job };
     }
-    qsort(stops, more, sizeof(*stops), younger_first);
+    qsort(victims, more, sizeof(*victims), younger_first);
     return n + more;
 }
 
@@ -55,8 +55,8 @@ static void find_rest(struct sched *s, uint32_t job)
     struct fit *rest = &s->tiers.rest;
 
     rest->n = 0;
-    for (uint32_t p = s->jobs[job].part; p != NO_PART; p = s->room.parts[p].next) {
-        struct part x = s->room.parts[p];
+    for (uint32_t p = s->jobs[job].part; p != NO_PART; p = s->capacity.parts[p].next) {
+        struct part x = s->capacity.parts[p];
 
         x.devices &= (uint16_t)~taken_of(&s->fit, x.node);
         x.next = NO_PART;
@@ -82,7 +82,7 @@ static int leave(struct sched *s, int64_t due_ms)
         t->room_leaving = room;
     }
     t->leaving[t->n_leaving].due_ms = due_ms;
-    if (room_take(&s->room, &nothing, &t->rest, &t->leaving[t->n_leaving].part) < 0)
+    if (free_capacity_take(&s->capacity, &nothing, &t->rest, &t->leaving[t->n_leaving].part) < 0)
         return -ENOMEM;
     t->n_leaving++;
     return 0;
@@ -92,30 +92,30 @@ static void give_back(struct sched *s, size_t i)
 {
     struct tiers *t = &s->tiers;
 
-    room_give(&s->room, &nothing, t->leaving[i].part);
+    free_capacity_give(&s->capacity, &nothing, t->leaving[i].part);
     t->leaving[i] = t->leaving[--t->n_leaving];
 }
 
-void giveway_settle(struct sched *s, int64_t now_ms)
+void spot_preempt_settle(struct sched *s, int64_t now_ms)
 {
     for (size_t i = s->tiers.n_leaving; i-- > 0;)
         if (s->tiers.leaving[i].due_ms <= now_ms)
             give_back(s, i);
 }
 
-void giveway_drop(struct sched *s, uint32_t node)
+void spot_preempt_drop(struct sched *s, uint32_t node)
 {
     for (size_t i = s->tiers.n_leaving; i-- > 0;) {
         uint32_t p = s->tiers.leaving[i].part;
 
-        while (p != NO_PART && s->room.parts[p].node != node)
-            p = s->room.parts[p].next;
+        while (p != NO_PART && s->capacity.parts[p].node != node)
+            p = s->capacity.parts[p].next;
         if (p != NO_PART)
             give_back(s, i);
     }
 }
 
-int64_t giveway_again(const struct sched *s)
+int64_t spot_preempt_again(const struct sched *s)
 {
     int64_t at_ms = WORK_UNKNOWN;
 
@@ -124,7 +124,7 @@ int64_t giveway_again(const struct sched *s)
     return at_ms;
 }
 
-int64_t giveway_over(const struct sched *s)
+int64_t spot_preempt_over(const struct sched *s)
 {
     int64_t at_ms = 0;
 
@@ -138,19 +138,20 @@ int64_t sched_leaving(const struct sched *s)
     int64_t sum = 0;
 
     for (size_t i = 0; i < s->tiers.n_leaving; i++)
-        for (uint32_t p = s->tiers.leaving[i].part; p != NO_PART; p = s->room.parts[p].next)
-            sum += (int64_t)s->room.parts[p].milli * __builtin_popcount(s->room.parts[p].devices);
+        for (uint32_t p = s->tiers.leaving[i].part; p != NO_PART; p = s->capacity.parts[p].next)
+            sum += (int64_t)s->capacity.parts[p].milli *
+                   __builtin_popcount(s->capacity.parts[p].devices);
     return sum;
 }
 
 /* ---- going ---- */
 
-bool giveway_waits(const struct sched *s, uint32_t job, int64_t now_ms)
+bool spot_preempt_waits(const struct sched *s, uint32_t job, int64_t now_ms)
 {
     return s->tiers.ready && s->tiers.ready[job] > now_ms;
 }
 
-int64_t giveway_from(const struct sched *s, uint32_t job)
+int64_t spot_preempt_from(const struct sched *s, uint32_t job)
 {
     int64_t since_ms = s->jobs[job].since_ms;
 
@@ -164,33 +165,33 @@ static int stop(struct sched *s, uint32_t job, uint32_t other, int64_t now_ms)
     int64_t due_ms = now_ms + (spot ? s->policy.spot.notice_ms : 0);
     struct action why = { .why = spot ? WHY_WAY : WHY_REPLICA, .other = other };
 
-    if (giveway_waits(s, job, now_ms))
+    if (spot_preempt_waits(s, job, now_ms))
         due_ms = MAX(due_ms, s->tiers.ready[job]);
     why.until_ms = due_ms;
     if (due_ms > now_ms) {
         find_rest(s, job);
         s->tiers.ready_ms = MAX(s->tiers.ready_ms, due_ms);
     }
-    if (inside_preempt(s, job, now_ms, &why) < 0)
+    if (state_preempt(s, job, now_ms, &why) < 0)
         return -1;
     return due_ms > now_ms ? leave(s, due_ms) : 0;
 }
 
 /* Let the devices of some count as free, or as theirs again. */
-static void lift(struct sched *s, const struct stop *stops, size_t n, bool up)
+static void lift(struct sched *s, const struct victim *victims, size_t n, bool up)
 {
     for (size_t i = 0; i < n; i++)
-        stops_lift(s, stops[i].job, up);
+        choose_victims_lift(s, victims[i].job, up);
 }
 
 /* Whether there is a place without some: it is in s->fit. */
-static bool found_without(struct sched *s, uint32_t job, const struct stop *stops, size_t n)
+static bool found_without(struct sched *s, uint32_t job, const struct victim *victims, size_t n)
 {
     bool found;
 
-    lift(s, stops, n, true);
-    found = inside_find(s, job);
-    lift(s, stops, n, false);
+    lift(s, victims, n, true);
+    found = sched_find_place(s, job);
+    lift(s, victims, n, false);
     return found;
 }
 
@@ -200,59 +201,60 @@ static bool is_above(const struct sched *s, uint32_t job)
     return tiers_of(s, job) == TIER_SPOT || quota_above(s, job);
 }
 
-int giveway_find(struct sched *s, uint32_t job, int64_t now_ms, enum giveway who)
+int spot_preempt_find(struct sched *s, uint32_t job, int64_t now_ms, enum yields who)
 {
     const struct work *w = &s->work->jobs[job];
-    struct stop *stops = s->tiers.stops;
+    struct victim *victims = s->tiers.victims;
     size_t n;
 
-    if (who == GIVEWAY_SPOT &&
+    if (who == YIELDS_SPOT &&
         (s->tiers.n_spot == 0 ||
-         (w->milli == WORK_WHOLE && w->devices > s->room.whole + s->tiers.most)))
+         (w->milli == WORK_WHOLE && w->devices > s->capacity.whole + s->tiers.most)))
         return 0;
     n = s->tiers.n_spot ? add_tier(s, TIER_SPOT, 0) : 0;
-    if (who != GIVEWAY_SPOT)
+    if (who != YIELDS_SPOT)
         n = add_tier(s, TIER_BATCH, n);
-    if (n == 0 || !found_without(s, job, stops, n)) /* most often there is none: seen at once */
+    if (n == 0 || !found_without(s, job, victims, n)) /* most often there is none: seen at once */
         return 0;
-    n = stops_find(s, job, stops, n, who == GIVEWAY_ABOVE ? is_above : NULL);
-    if (n == 0 || !found_without(s, job, stops, n))
+    n = choose_victims(s, job, victims, n, who == YIELDS_ABOVE ? is_above : NULL);
+    if (n == 0 || !found_without(s, job, victims, n))
         return 0;
     for (size_t i = 0; i < n; i++)
-        if (stop(s, stops[i].job, job, now_ms) < 0)
+        if (stop(s, victims[i].job, job, now_ms) < 0)
             return -1;
     return n > 0;
 }
 
-int giveway_beside(struct sched *s, uint32_t job, int64_t now_ms)
+int spot_preempt_beside(struct sched *s, uint32_t job, int64_t now_ms)
 {
-    return inside_find(s, job) ? 1 : giveway_find(s, job, now_ms, GIVEWAY_SPOT);
+    return sched_find_place(s, job) ? 1 : spot_preempt_find(s, job, now_ms, YIELDS_SPOT);
 }
 
-void giveway_lift(struct sched *s, bool up)
+void spot_preempt_lift(struct sched *s, bool up)
 {
     for (size_t i = 0; i < s->n_running; i++)
         if (tiers_of(s, s->running[i]) == TIER_SPOT)
-            stops_lift(s, s->running[i], up);
+            choose_victims_lift(s, s->running[i], up);
 }
 
-int giveway_leave(struct sched *s, uint32_t job, int64_t now_ms)
+int spot_preempt_leave(struct sched *s, uint32_t job, int64_t now_ms)
 {
-    struct stop *stops = s->tiers.stops;
+    struct victim *victims = s->tiers.victims;
     size_t n = add_tier(s, TIER_SPOT, 0);
 
     for (size_t i = 0; i < n; i++) {
-        const struct work *w = &s->work->jobs[stops[i].job];
+        const struct work *w = &s->work->jobs[victims[i].job];
         bool hit = false;
 
-        for (uint32_t p = s->jobs[stops[i].job].part; p != NO_PART; p = s->room.parts[p].next) {
-            uint16_t devices = s->room.parts[p].devices;
+        for (uint32_t p = s->jobs[victims[i].job].part; p != NO_PART;
+             p = s->capacity.parts[p].next) {
+            uint16_t devices = s->capacity.parts[p].devices;
 
             if (w->cpus_milli > 0 || w->memory_mib > 0) /* those of the node may be needed, too */
                 devices = UINT16_MAX;
-            hit |= (devices & taken_of(&s->fit, s->room.parts[p].node)) != 0;
+            hit |= (devices & taken_of(&s->fit, s->capacity.parts[p].node)) != 0;
         }
-        if (hit && stop(s, stops[i].job, job, now_ms) < 0)
+        if (hit && stop(s, victims[i].job, job, now_ms) < 0)
             return -1;
     }
     return 1;

@@ -10,7 +10,7 @@
 
 static const int32_t aged_rank = INT32_MIN; /* before all ranks by priority and queue */
 
-void inside_key(const struct sched *s, uint32_t job, int64_t now_ms, struct order_key *ret)
+void state_key(const struct sched *s, uint32_t job, int64_t now_ms, struct order_key *ret)
 {
     const struct work *w = &s->work->jobs[job];
     const struct sched_job *j = &s->jobs[job];
@@ -33,7 +33,7 @@ void inside_key(const struct sched *s, uint32_t job, int64_t now_ms, struct orde
 
 /* ---- changes of state ---- */
 
-void inside_count_users(struct sched *s, int64_t now_ms)
+void state_count_users(struct sched *s, int64_t now_ms)
 {
     int64_t passed = now_ms - s->users_ms;
     double keep = s->policy.half_life_ms > 0
@@ -47,17 +47,17 @@ void inside_count_users(struct sched *s, int64_t now_ms)
     s->users_ms = now_ms;
 }
 
-void moves_count_user(struct sched *s, uint32_t job, int64_t now_ms, int sign)
+void state_count_user(struct sched *s, uint32_t job, int64_t now_ms, int sign)
 {
     const struct work *w = &s->work->jobs[job];
 
     if (!s->policy.order->needs_users)
         return;
-    inside_count_users(s, now_ms);
+    state_count_users(s, now_ms);
     s->users[w->user + 1].running += (int64_t)sign * w->devices;
 }
 
-void moves_unqueue(struct sched *s, uint32_t job)
+void state_unqueue(struct sched *s, uint32_t job)
 {
     uint32_t last;
 
@@ -77,7 +77,7 @@ void moves_unqueue(struct sched *s, uint32_t job)
         deadline_unqueue(s, job);
 }
 
-void moves_queue(struct sched *s, uint32_t job, int64_t now_ms)
+void state_queue(struct sched *s, uint32_t job, int64_t now_ms)
 {
     struct sched_job *j = &s->jobs[job];
     struct order_key key;
@@ -97,11 +97,11 @@ void moves_queue(struct sched *s, uint32_t job, int64_t now_ms)
         return;
     if (s->policy.order->by_deadline)
         deadline_queue(s, job, now_ms);
-    inside_key(s, job, now_ms, &key);
+    state_key(s, job, now_ms, &key);
     waiting_add(&s->waiting, s->group[job], job, &key, j->left_ms);
 }
 
-void moves_run(struct sched *s, uint32_t job, int64_t since_ms)
+void state_run(struct sched *s, uint32_t job, int64_t since_ms)
 {
     struct sched_job *j = &s->jobs[job];
 
@@ -111,14 +111,14 @@ void moves_run(struct sched *s, uint32_t job, int64_t since_ms)
     s->at[job] = (uint32_t)s->n_running;
     s->running[s->n_running++] = job;
     if (s->ends)
-        ends_add(s, job);
+        expected_ends_add(s, job);
     if (s->idle.jobs)
-        idle_begin(s, job, giveway_from(s, job));
-    if (s->share.jobs)
-        share_begin(s, job, since_ms);
+        idle_begin(s, job, spot_preempt_from(s, job));
+    if (s->sharing.jobs)
+        device_sharing_begin(s, job, since_ms);
 }
 
-int64_t inside_age(struct sched *s, int64_t now_ms)
+int64_t state_age(struct sched *s, int64_t now_ms)
 {
     int64_t next_ms = WORK_UNKNOWN;
 
@@ -138,7 +138,7 @@ int64_t inside_age(struct sched *s, int64_t now_ms)
         if (s->policy.preempt != PREEMPT_NONE)
             continue;
         waiting_remove(&s->waiting, s->group[job], job);
-        inside_key(s, job, now_ms, &key);
+        state_key(s, job, now_ms, &key);
         waiting_add(&s->waiting, s->group[job], job, &key, j->left_ms);
     }
     return next_ms;
@@ -147,12 +147,12 @@ int64_t inside_age(struct sched *s, int64_t now_ms)
 /* What is left of the work of a job that runs. */
 static int64_t left_of(const struct sched *s, uint32_t job, int64_t now_ms)
 {
-    int64_t left_ms = s->jobs[job].left_ms, did_ms = MAX(now_ms - giveway_from(s, job), 0);
+    int64_t left_ms = s->jobs[job].left_ms, did_ms = MAX(now_ms - spot_preempt_from(s, job), 0);
 
     return left_ms == WORK_UNKNOWN ? left_ms : MAX(left_ms - did_ms, 0);
 }
 
-void moves_stop(struct sched *s, uint32_t job, int64_t now_ms)
+void state_stop(struct sched *s, uint32_t job, int64_t now_ms)
 {
     struct sched_job *j = &s->jobs[job];
     uint32_t last = s->running[--s->n_running];
@@ -160,12 +160,12 @@ void moves_stop(struct sched *s, uint32_t job, int64_t now_ms)
     s->running[s->at[job]] = last;
     s->at[last] = s->at[job];
     if (s->ends)
-        ends_remove(s, job);
-    moves_count_user(s, job, now_ms, -1);
-    if (!share_is_guest(s, job))
+        expected_ends_remove(s, job);
+    state_count_user(s, job, now_ms, -1);
+    if (!device_sharing_is_guest(s, job))
         quota_count(s, job, -1);
-    if (s->share.jobs)
-        share_leave(s, job, now_ms);
+    if (s->sharing.jobs)
+        device_sharing_leave(s, job, now_ms);
     if (s->idle.jobs)
         idle_leave(s, job);
     j->attained_ms = sched_job_attained(j, &s->work->jobs[job], now_ms);
@@ -177,14 +177,14 @@ void moves_stop(struct sched *s, uint32_t job, int64_t now_ms)
         power_stop(s, job);
     if (s->tiers.on)
         tiers_count(s, job, -1);
-    room_give(&s->room, &s->work->jobs[job], j->part);
+    free_capacity_give(&s->capacity, &s->work->jobs[job], j->part);
     if (s->elastic.jobs)
         elastic_stop(s, job, now_ms);
     if (tiers_of(s, job) != TIER_SPOT) /* which no promise counts on */
         s->promise.job = WAITING_NONE;
 }
 
-int inside_note(struct sched *s, const struct action *a)
+int state_note(struct sched *s, const struct action *a)
 {
     if ((s->n_actions & (s->n_actions - 1)) == 0) {
         size_t n = s->n_actions ? 2 * s->n_actions : 1;
@@ -198,14 +198,14 @@ int inside_note(struct sched *s, const struct action *a)
     return 0;
 }
 
-int inside_start(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why)
+int state_start(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why)
 {
     struct sched_job *j = &s->jobs[job];
     struct action a = *why;
 
-    if (room_take(&s->room, &s->work->jobs[job], &s->fit, &j->part) < 0)
+    if (free_capacity_take(&s->capacity, &s->work->jobs[job], &s->fit, &j->part) < 0)
         return -ENOMEM;
-    moves_unqueue(s, job);
+    state_unqueue(s, job);
     speed_start(s, job);
     if (s->power.on)
         power_start(s, job);
@@ -213,27 +213,27 @@ int inside_start(struct sched *s, uint32_t job, int64_t now_ms, const struct act
         tiers_start(s, job, &a);
     if (s->elastic.jobs)
         elastic_start(s, job, now_ms);
-    moves_count_user(s, job, now_ms, 1);
+    state_count_user(s, job, now_ms, 1);
     quota_count(s, job, 1);
     if (s->data.until_ms)
         data_start(s, job, MAX(a.ready_ms, now_ms));
-    moves_run(s, job, now_ms);
+    state_run(s, job, now_ms);
     a.job = job;
     a.kind = ACTION_START;
     a.devices = s->work->jobs[job].devices;
-    return inside_note(s, &a);
+    return state_note(s, &a);
 }
 
-int inside_stop(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why, bool parks)
+int state_evict(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why, bool parks)
 {
     struct sched_job *j = &s->jobs[job];
     struct action a = *why;
 
-    if (share_partner(s, job) != WAITING_NONE && !share_is_guest(s, job) &&
-        inside_stop(s, share_partner(s, job), now_ms, why, false) < 0)
+    if (device_sharing_partner(s, job) != WAITING_NONE && !device_sharing_is_guest(s, job) &&
+        state_evict(s, device_sharing_partner(s, job), now_ms, why, false) < 0)
         return -ENOMEM;
     a.devices = s->work->jobs[job].devices;
-    moves_stop(s, job, now_ms);
+    state_stop(s, job, now_ms);
     if (j->left_ms != WORK_UNKNOWN && !s->policy.restart_each_pass)
         j->left_ms += sched_restart_ms(s, job);
     if (s->elastic.jobs)
@@ -242,13 +242,13 @@ int inside_stop(struct sched *s, uint32_t job, int64_t now_ms, const struct acti
     if (parks)
         j->state = SCHED_AWAY;
     else
-        moves_queue(s, job, now_ms);
+        state_queue(s, job, now_ms);
     a.job = job;
     a.kind = parks ? ACTION_PARK : ACTION_PREEMPT;
-    return inside_note(s, &a);
+    return state_note(s, &a);
 }
 
-int inside_preempt(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why)
+int state_preempt(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why)
 {
-    return inside_stop(s, job, now_ms, why, false);
+    return state_evict(s, job, now_ms, why, false);
 }

@@ -140,10 +140,10 @@ int tiers_open(struct sched *s, struct err *e)
     t->failed = arena_alloc(&s->arena, (s->work->n_shapes + 1) * TIER_CLASSES * sizeof(*t->failed));
     t->waits[TIER_SERVICE].jobs = arena_alloc(&s->arena, n * sizeof(uint32_t));
     t->waits[TIER_SPOT].jobs = arena_alloc(&s->arena, n * sizeof(uint32_t));
-    t->stops = arena_alloc(&s->arena, n * sizeof(*t->stops));
+    t->victims = arena_alloc(&s->arena, n * sizeof(*t->victims));
     t->rest.parts = arena_alloc(&s->arena, (s->pool->n_nodes + 1) * sizeof(*t->rest.parts));
     if (!t->tier || !t->number || !t->failed || !t->waits[TIER_SERVICE].jobs ||
-        !t->waits[TIER_SPOT].jobs || !t->stops || !t->rest.parts)
+        !t->waits[TIER_SPOT].jobs || !t->victims || !t->rest.parts)
         return err_nomem(e);
     if (p->spot.notice_ms > 0) {
         t->ready = arena_alloc(&s->arena, n * sizeof(*t->ready));
@@ -224,8 +224,8 @@ void tiers_count(struct sched *s, uint32_t job, int sign)
     }
     if (tier != TIER_SERVICE || !t->keep)
         return;
-    for (uint32_t p = s->jobs[job].part; p != NO_PART; p = s->room.parts[p].next) {
-        const struct part *x = &s->room.parts[p];
+    for (uint32_t p = s->jobs[job].part; p != NO_PART; p = s->capacity.parts[p].next) {
+        const struct part *x = &s->capacity.parts[p];
 
         t->had[x->node] += sign * tiers_owned(s, job, x);
         t->keep[x->node] = (uint8_t)tiers_keep(s, x->node, t->had[x->node]);
@@ -256,7 +256,7 @@ static const uint8_t *view_of(struct sched *s, uint32_t job)
         if (!t->kept[n] || !owns(t, number, n))
             t->view[n] = t->own ? NOTHING : t->keep[n];
         else
-            t->view[n] = (uint8_t)(t->own ? MAX(s->room.nodes[n].n_whole - t->keep[n], 0) : 0);
+            t->view[n] = (uint8_t)(t->own ? MAX(s->capacity.nodes[n].n_whole - t->keep[n], 0) : 0);
     return t->view;
 }
 
@@ -271,9 +271,9 @@ bool tiers_find(struct sched *s, uint32_t job)
     if (tier == TIER_BATCH && !quota_allows(s, job))
         return false;
     if (t->keep && tier != TIER_SPOT)
-        s->room.keep = tier == TIER_SERVICE ? view_of(s, job) : t->keep;
+        s->capacity.keep = tier == TIER_SERVICE ? view_of(s, job) : t->keep;
     found = speed_find(s, job);
-    s->room.keep = NULL;
+    s->capacity.keep = NULL;
     return found && (!s->power.on || power_allows(s, job));
 }
 
@@ -305,9 +305,9 @@ static int find_own(struct sched *s, uint32_t job, int64_t now_ms, bool clear)
     if (!has_reserve(s, job))
         return 0;
     s->tiers.own = true;
-    found = inside_find(s, job);
+    found = sched_find_place(s, job);
     if (!found && clear)
-        found = giveway_find(s, job, now_ms, GIVEWAY_SPOT);
+        found = spot_preempt_find(s, job, now_ms, YIELDS_SPOT);
     s->tiers.own = false;
     return found;
 }
@@ -322,17 +322,17 @@ static int find_service(struct sched *s, uint32_t job, int64_t now_ms, uint8_t *
     *why = WHY_RESERVE;
     if (found != 0)
         return found;
-    if (!inside_find(s, job)) {
+    if (!sched_find_place(s, job)) {
         found = at_once ? 0 : find_own(s, job, now_ms, true);
         if (found != 0)
             return found;
-        found = giveway_find(s, job, now_ms, GIVEWAY_SPOT);
+        found = spot_preempt_find(s, job, now_ms, YIELDS_SPOT);
         if (found == 0 && s->idle.jobs)
             found = idle_reclaim(s, job, now_ms);
         if (found == 0 && s->policy.service.preempt && s->policy.quota.borrow)
-            found = giveway_find(s, job, now_ms, GIVEWAY_ABOVE);
+            found = spot_preempt_find(s, job, now_ms, YIELDS_ABOVE);
         if (found == 0 && s->policy.service.preempt)
-            found = giveway_find(s, job, now_ms, GIVEWAY_BATCH);
+            found = spot_preempt_find(s, job, now_ms, YIELDS_BATCH);
     } else {
         found = 1;
     }
@@ -353,8 +353,8 @@ static int sweep(struct sched *s, int64_t now_ms, enum tier tier)
 
         if (*failed(s, job) != s->tiers.sweep)
             found = tier == TIER_SERVICE ? find_service(s, job, now_ms, &why.why)
-                                         : inside_find(s, job);
-        if (found < 0 || (found && inside_start(s, job, now_ms, &why) < 0))
+                                         : sched_find_place(s, job);
+        if (found < 0 || (found && state_start(s, job, now_ms, &why) < 0))
             return -1;
         if (!found) {
             *failed(s, job) = s->tiers.sweep;

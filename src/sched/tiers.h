@@ -42,7 +42,7 @@ struct tiers {
     size_t n_spot;         /* that run */
     int64_t most;          /* devices that would be wholly free if they stopped, at most */
     int64_t used, ceiling; /* by them, in thousandths of devices; WORK_UNKNOWN: none */
-    struct stop *stops;
+    struct victim *victims;
     struct fit rest;         /* what a job leaves that gave way */
     struct leaving *leaving; /* owned */
     size_t n_leaving, room_leaving;
@@ -85,38 +85,38 @@ bool reason_whole(const struct sched *s, const struct action *a, struct str *out
 bool reason_rest(const struct sched *s, const struct action *a, int64_t now_ms, struct str *out);
 void reason_start(const struct sched *s, const struct action *a, int64_t now_ms, struct str *out);
 
-/* ---- giving way (giveway.c) ---- */
+/* ---- giving way (spot_preempt.c) ---- */
 
 /* Who gives way. */
-enum giveway {
-    GIVEWAY_SPOT,  /* spot jobs */
-    GIVEWAY_ABOVE, /* then batch jobs of those that are above their shares (quota.h) */
-    GIVEWAY_BATCH, /* instead, then any batch jobs */
+enum yields {
+    YIELDS_SPOT,  /* spot jobs */
+    YIELDS_ABOVE, /* then batch jobs of those that are above their shares (quota.h) */
+    YIELDS_BATCH, /* instead, then any batch jobs */
 };
 
 /* Let some of them give way so that there is a place for another job: the youngest, and none
  * without which there is one, too. 1: it is in s->fit; 0: there is none, and nobody stopped; -1 on
  * failure. */
-int giveway_find(struct sched *s, uint32_t job, int64_t now_ms, enum giveway who) CHECK_RESULT;
+int spot_preempt_find(struct sched *s, uint32_t job, int64_t now_ms, enum yields who) CHECK_RESULT;
 
 /* The same for a place in s->fit that was found while spot jobs counted as free; for one that there
  * is as soon as spot jobs go, or there already. */
-int giveway_leave(struct sched *s, uint32_t job, int64_t now_ms) CHECK_RESULT;
-int giveway_beside(struct sched *s, uint32_t job, int64_t now_ms) CHECK_RESULT;
+int spot_preempt_leave(struct sched *s, uint32_t job, int64_t now_ms) CHECK_RESULT;
+int spot_preempt_beside(struct sched *s, uint32_t job, int64_t now_ms) CHECK_RESULT;
 
 /* Let all spot jobs count as free (up), or no longer. */
-void giveway_lift(struct sched *s, bool up);
+void spot_preempt_lift(struct sched *s, bool up);
 
 /* Give back what spot jobs have left by now; all that they are leaving on a node. */
-void giveway_settle(struct sched *s, int64_t now_ms);
-void giveway_drop(struct sched *s, uint32_t node);
+void spot_preempt_settle(struct sched *s, int64_t now_ms);
+void spot_preempt_drop(struct sched *s, uint32_t node);
 
 /* Whether a job has devices that spot jobs are leaving yet. From when on it really runs. */
-bool giveway_waits(const struct sched *s, uint32_t job, int64_t now_ms);
-int64_t giveway_from(const struct sched *s, uint32_t job);
+bool spot_preempt_waits(const struct sched *s, uint32_t job, int64_t now_ms);
+int64_t spot_preempt_from(const struct sched *s, uint32_t job);
 
 /* When there is more to be given back; WORK_UNKNOWN. When all of it is; 0: there is nothing. */
-int64_t giveway_again(const struct sched *s);
-int64_t giveway_over(const struct sched *s);
+int64_t spot_preempt_again(const struct sched *s);
+int64_t spot_preempt_over(const struct sched *s);
 
 #endif

@@ -19,7 +19,7 @@ static int compare(const void *a, const void *b)
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-static void count_cpus(struct typical *t)
+static void count_cpus(struct typical_shapes *t)
 {
     double cpus = 0, devices = 0;
 
@@ -32,12 +32,12 @@ static void count_cpus(struct typical *t)
     t->cpus_milli = devices > 0 ? cpus / devices : 0;
 }
 
-int typical_make(struct typical *ret, struct arena *a, const struct workload *w)
+int typical_shapes_make(struct typical_shapes *ret, struct arena *a, const struct workload *w)
 {
     CLEANUP(freep) struct counted *counts = calloc(w->n_shapes + 1, sizeof(*counts));
     size_t sum = 0;
 
-    *ret = (struct typical){ .n = 0 };
+    *ret = (struct typical_shapes){ .n = 0 };
     ret->shapes = arena_alloc(a, (w->n_shapes + 1) * sizeof(*ret->shapes));
     if (!counts || !ret->shapes)
         return -ENOMEM;
@@ -62,7 +62,7 @@ int typical_make(struct typical *ret, struct arena *a, const struct workload *w)
     return 0;
 }
 
-double typical_fragments(const struct typical *t, const struct typical_node *n)
+double typical_shapes_fragments(const struct typical_shapes *t, const struct typical_shapes_node *n)
 {
     double fragments = 0;
     int total = 0;

@@ -13,23 +13,25 @@ struct typical_shape {
     double share; /* of all of them; together 1 */
 };
 
-struct typical {
+struct typical_shapes {
     struct typical_shape *shapes;
     size_t n;
     double cpus_milli; /* of all of them, for a device; 0: none are asked for */
 };
 
 /* What a node has left. */
-struct typical_node {
+struct typical_shapes_node {
     int16_t left[POOL_DEVICES];
     int32_t cpus_milli;
     uint8_t devices, kind;
 };
 
 /* From the jobs of a workload, in the arena. -ENOMEM. */
-int typical_make(struct typical *ret, struct arena *a, const struct workload *w) CHECK_RESULT;
+int typical_shapes_make(struct typical_shapes *ret, struct arena *a, const struct workload *w)
+    CHECK_RESULT;
 
 /* The expected thousandths of devices of a node that the next job cannot use. */
-double typical_fragments(const struct typical *t, const struct typical_node *n);
+double typical_shapes_fragments(const struct typical_shapes *t,
+                                const struct typical_shapes_node *n);
 
 #endif

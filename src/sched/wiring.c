@@ -80,7 +80,7 @@ int wiring_init(struct wiring *x, struct arena *a, const struct pool *pool)
 
 /* A search for nodes with 'each' free devices. */
 struct search {
-    const struct room *r;
+    const struct free_capacity *r;
     const struct work *w;
     struct wiring *x;
     struct fit *f;
@@ -90,7 +90,7 @@ struct search {
 static bool is_usable(const struct search *t, uint32_t node)
 {
     return t->r->nodes[node].n_whole >= t->each && t->x->mark[node] != t->x->search &&
-           room_suits(t->r, node, t->w, t->each);
+           free_capacity_suits(t->r, node, t->w, t->each);
 }
 
 /* Whether a node lies in a unit; all do in that of the level beyond the last. */
@@ -102,7 +102,7 @@ static bool is_in(const struct search *t, uint32_t node, int level, uint32_t uni
 static void take_node(const struct search *t, uint32_t node)
 {
     t->x->mark[node] = t->x->search;
-    room_fit_add(t->r, t->f, node, t->each);
+    free_capacity_fit_add(t->r, t->f, node, t->each);
 }
 
 /* Take up to n usable nodes of a unit, the fullest first, of these the ones with the job's data;
@@ -144,7 +144,7 @@ static void count(const struct search *t, int level, int outer, uint32_t unit)
              node = bits_next(&t->r->level[free], (uint32_t)node + 1))
             if (is_in(t, (uint32_t)node, outer, unit) && is_usable(t, (uint32_t)node)) {
                 x->free[x->unit[node]]++;
-                x->near[x->unit[node]] += level == 0 && room_is_near(t->r, (uint32_t)node);
+                x->near[x->unit[node]] += level == 0 && free_capacity_is_near(t->r, (uint32_t)node);
             }
 }
 
@@ -234,8 +234,8 @@ static bool find_rest(struct search *t, int rest)
             int near = nearness(t->x, (uint32_t)node, beside);
 
             bool with_data = near == nearest && free == fewest &&
-                             room_is_near(t->r, (uint32_t)node) &&
-                             !room_is_near(t->r, (uint32_t)best);
+                             free_capacity_is_near(t->r, (uint32_t)node) &&
+                             !free_capacity_is_near(t->r, (uint32_t)best);
 
             if ((near <= nearest && !with_data) || !is_usable(t, (uint32_t)node))
                 continue;
@@ -245,7 +245,7 @@ static bool find_rest(struct search *t, int rest)
         }
     if (best < 0)
         return false;
-    room_fit_add(t->r, t->f, (uint32_t)best, rest);
+    free_capacity_fit_add(t->r, t->f, (uint32_t)best, rest);
     return true;
 }
 
@@ -259,7 +259,8 @@ static bool goes_before(const struct search *t, uint32_t node, uint32_t other)
     const struct wiring_level *x = &t->x->levels[0];
     uint32_t free = x->free[x->unit[node]], most = x->free[x->unit[other]];
 
-    return free != most ? free < most : room_is_near(t->r, node) && !room_is_near(t->r, other);
+    return free != most ? free < most
+                        : free_capacity_is_near(t->r, node) && !free_capacity_is_near(t->r, other);
 }
 
 /* On the node with the fewest free devices that are enough; of several the one that goes first. */
@@ -279,11 +280,11 @@ static bool find_one(struct search *t)
                 best = node;
     if (best < 0)
         return false;
-    room_fit_add(t->r, t->f, (uint32_t)best, need);
+    free_capacity_fit_add(t->r, t->f, (uint32_t)best, need);
     return true;
 }
 
-bool place_topology(const struct room *r, const struct work *w, struct fit *f)
+bool place_topology(const struct free_capacity *r, const struct work *w, struct fit *f)
 {
     int each = w->per_node ? w->per_node : MIN(w->devices, r->pool->most);
     struct search t = { .r = r, .w = w, .x = r->wiring, .f = f, .each = each };

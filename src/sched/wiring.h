@@ -25,6 +25,6 @@ struct wiring {
 int wiring_init(struct wiring *x, struct arena *a, const struct pool *pool) CHECK_RESULT;
 
 /* Find a place; without wiring, as "consolidate" does. */
-bool place_topology(const struct room *r, const struct work *w, struct fit *f);
+bool place_topology(const struct free_capacity *r, const struct work *w, struct fit *f);
 
 #endif

@@ -79,7 +79,7 @@ static int make_order(struct pack *p, int64_t wanted)
     return 0;
 }
 
-static int place_all(struct pack *p, struct room *room, struct fit *fit,
+static int place_all(struct pack *p, struct free_capacity *room, struct fit *fit,
                      struct fill_test_result *ret)
 {
     int64_t total = p->pool->devices * WORK_WHOLE, sum = 0;
@@ -94,7 +94,7 @@ static int place_all(struct pack *p, struct room *room, struct fit *fit,
         sum += asked(p, p->order[i]);
         if (!p->policy->place->find(room, w, fit))
             ret->turned_away++;
-        else if (room_take(room, w, fit, &part) < 0)
+        else if (free_capacity_take(room, w, fit, &part) < 0)
             return -ENOMEM;
     }
     ret->at_end += 1 - (double)room->milli / (double)total;
@@ -125,7 +125,7 @@ static int one_round(struct pack *p, const struct fill_test_options *o, int roun
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     struct scores scores = { .made = NULL };
     struct fit fit = { .n = 0 };
-    struct room room = { .n_parts = 0 };
+    struct free_capacity room = { .n_parts = 0 };
     struct pool pool;
     int rc;
 
@@ -134,13 +134,13 @@ static int one_round(struct pack *p, const struct fill_test_options *o, int roun
     if (!fit.parts || shuffle_nodes(p, &a, &pool) < 0 ||
         scores_init(&scores, &a, &pool, p->work) < 0)
         return -ENOMEM;
-    rc = room_init(&room, &pool);
+    rc = free_capacity_init(&room, &pool);
     room.scores = &scores;
     if (rc == 0)
         rc = make_order(p, (int64_t)(o->load * (double)pool.devices * WORK_WHOLE));
     if (rc == 0)
         rc = place_all(p, &room, &fit, ret);
-    room_done(&room);
+    free_capacity_done(&room);
     return rc;
 }
 

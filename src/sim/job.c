@@ -174,7 +174,7 @@ int sim_start_job(struct sim *m, uint32_t job, int64_t ready_ms)
     if (m->span && sim_begin_span(m, job) < 0)
         return -ENOMEM;
     if (m->leaves)
-        sim_leaves_count(&m->result->leaves, m->pool, sched_room(m->sched),
+        sim_leaves_count(&m->result->leaves, m->pool, sched_capacity(m->sched),
                          sched_job(m->sched, job)->part);
     if (m->use.jobs) {
         data_ms += from_ms - m->now_ms;

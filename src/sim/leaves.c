@@ -4,7 +4,7 @@
 
 enum { LEAVES = 1024 }; /* that are told apart */
 
-void sim_leaves_count(struct sim_leaves *to, const struct pool *p, const struct room *r,
+void sim_leaves_count(struct sim_leaves *to, const struct pool *p, const struct free_capacity *r,
                       uint32_t part)
 {
     int32_t seen[LEAVES];

@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 struct pool;
-struct room;
+struct free_capacity;
 
 /* Of starts of jobs on more than one node. */
 struct sim_leaves {
@@ -13,7 +13,7 @@ struct sim_leaves {
 };
 
 /* Count a start whose parts begin with that one. */
-void sim_leaves_count(struct sim_leaves *to, const struct pool *p, const struct room *r,
+void sim_leaves_count(struct sim_leaves *to, const struct pool *p, const struct free_capacity *r,
                       uint32_t part);
 
 #endif

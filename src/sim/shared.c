@@ -32,7 +32,7 @@ struct shared {
     struct arena arena;
     struct interleave plan;
     struct interleave_job *jobs;
-    struct room room;
+    struct free_capacity room;
     struct fit fit;
     struct here *here;
     bool *seen; /* by kind of job, then by job: its steps are known (LENGTH_STEPS) */
@@ -59,7 +59,7 @@ static int open_shared(struct shared *m)
     if (!m->result->jobs || (m->pool->n_kinds > 1 && !m->result->used_of) || !m->jobs || !m->here ||
         !m->seen || !m->running || !m->other || !m->fit.parts)
         return -ENOMEM;
-    if (room_init(&m->room, m->pool) < 0)
+    if (free_capacity_init(&m->room, m->pool) < 0)
         return -ENOMEM;
     return interleave_open(&m->plan, m->work, m->policy);
 }
@@ -138,7 +138,7 @@ static void leave(struct shared *m, size_t i)
     j->end_ms = m->now_ms;
     j->ran_ms += m->now_ms - h->since_ms;
     if (--r->n == 0) {
-        room_give(&m->room, &m->work->jobs[r->of], r->part);
+        free_capacity_give(&m->room, &m->work->jobs[r->of], r->part);
         r->part = NO_PART;
     }
     m->result->events++;
@@ -215,7 +215,7 @@ static void stop_others(struct shared *m)
 
         if (m->other[i].n || r->part == NO_PART)
             continue;
-        room_give(&m->room, &m->work->jobs[r->of], r->part);
+        free_capacity_give(&m->room, &m->work->jobs[r->of], r->part);
         r->part = NO_PART;
     }
     for (size_t i = 0; i < m->n_here; i++)
@@ -226,7 +226,7 @@ static void stop_others(struct shared *m)
 /* How many times longer the work of a job takes in a bundle. */
 static double slower(const struct shared *m, const struct bundle *b, uint32_t job)
 {
-    return b->n > 1 ? b->step_ms / rhythm_alone(&m->work->jobs[job]) : 1;
+    return b->n > 1 ? b->step_ms / interleave_period_alone(&m->work->jobs[job]) : 1;
 }
 
 static void start(struct shared *m, const struct bundle *b, uint32_t number, int64_t cost)
@@ -266,7 +266,7 @@ static int start_new(struct shared *m)
             if (w->devices > at_most || !m->policy->place->find(&m->room, w, &m->fit))
                 continue;
             m->other[i] = (struct running){ .n = b[i].n, .of = m->here[b[i].jobs[0]].job };
-            if (room_take(&m->room, w, &m->fit, &m->other[i].part) < 0)
+            if (free_capacity_take(&m->room, w, &m->fit, &m->other[i].part) < 0)
                 return -ENOMEM;
             start(m, &b[i], (uint32_t)i, (int64_t)interleave_start_ms(&m->plan, m->jobs, &b[i]));
         }
@@ -367,7 +367,7 @@ int sim_shared_run(struct sim_result *ret, const struct policy *policy, const st
         find_impossible(&m);
         rc = loop(&m);
     }
-    room_done(&m.room);
+    free_capacity_done(&m.room);
     interleave_done(&m.plan);
     arena_done(&m.arena);
     if (rc < 0) {

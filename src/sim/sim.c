@@ -149,7 +149,7 @@ static void find_impossible(struct sim *m)
 /* What is free, at each moment of samples before a time. */
 static void sample(struct sim *m, int64_t at_ms)
 {
-    const struct room *room = sched_room(m->sched);
+    const struct free_capacity *room = sched_capacity(m->sched);
     struct sim_result *r = m->result;
     struct sim_sample now = { .free = (double)room->whole };
 
@@ -169,7 +169,7 @@ static void sample(struct sim *m, int64_t at_ms)
 static void go_to(struct sim *m, int64_t at_ms)
 {
     struct sim_result *r = m->result;
-    const struct room *room = sched_room(m->sched);
+    const struct free_capacity *room = sched_capacity(m->sched);
     double used = (double)(m->pool->devices * WORK_WHOLE - room->milli - room->lost) / WORK_WHOLE;
     int64_t first = MIN(at_ms, r->submitted_ms) - MAX(m->now_ms, m->options->from_ms);
 

@@ -13,7 +13,7 @@ static inline const char *wrong_counts(const struct sched *s)
     for (size_t i = 0; i < s->n_running; i++) {
         const struct work *w = &s->work->jobs[s->running[i]];
 
-        if (!share_is_guest(s, s->running[i]))
+        if (!device_sharing_is_guest(s, s->running[i]))
             used[quota_slot(s, s->running[i])] += (int64_t)w->devices * w->milli;
     }
     for (size_t i = 0; i <= POLICY_SHARES; i++)
@@ -39,7 +39,7 @@ static inline const char *wrong_books(const struct sched *s)
     if (s->ends && s->n_ends != s->n_running)
         return "other jobs are expected to end than run";
     for (size_t i = 0; s->ends && i < s->n_ends; i++) {
-        const struct expected *x = &s->ends[i];
+        const struct expected_end *x = &s->ends[i];
         const struct sched_job *j = &s->jobs[x->job];
         int64_t end_ms = j->left_ms == WORK_UNKNOWN ? WORK_UNKNOWN : j->since_ms + j->left_ms;
 

@@ -187,7 +187,7 @@ static int slot_of(const struct watch *t, uint32_t job)
 
 static void hold(struct watch *t, const struct sched *s, struct held *h)
 {
-    const struct room *r = sched_room(s);
+    const struct free_capacity *r = sched_capacity(s);
 
     *h = (struct held){ .beyond = 0 };
     for (uint32_t i = 0; i < t->work->n_jobs; i++) {
@@ -312,7 +312,7 @@ static void check_promise(struct watch *t, const struct action *a, int64_t now_m
 static void note_start(struct watch *t, const struct sched *s, const struct action *a,
                        int64_t now_ms)
 {
-    const struct room *r = sched_room(s);
+    const struct free_capacity *r = sched_capacity(s);
     struct count *c = &t->jobs[a->job];
 
     check_promise(t, a, now_ms);

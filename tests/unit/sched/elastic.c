@@ -168,7 +168,7 @@ static bool is_size(const struct watch *t, const struct work *w, int n)
 static void check_places(struct watch *t, const struct sched *s)
 {
     uint32_t used[NODES] = { 0 };
-    const struct room *r = sched_room(s);
+    const struct free_capacity *r = sched_capacity(s);
     int64_t all = 0;
 
     for (uint32_t i = 0; i < t->work->n_jobs; i++) {
@@ -527,7 +527,7 @@ static void test_taken_up(void)
     ok(sched_pass(s, 1000, &again_ms) == 0 && again_ms == EVERY, "asks when it may grow");
     ok(sched_pass(s, EVERY, &again_ms) == 0 && sched_devices(s, 0) == 8, "then it has eight");
     sched_end(s, 0, EVERY + 1000);
-    is_int(sched_room(s)->whole, 8, "and all are free when it ends");
+    is_int(sched_capacity(s)->whole, 8, "and all are free when it ends");
     sched_close(s);
     pool_done(&pool);
 }

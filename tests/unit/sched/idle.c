@@ -303,8 +303,9 @@ static void look(void *ctx, const struct sched *s, const struct action *a, int64
 
         if (sched_job(s, i)->state != SCHED_RUNNING)
             continue;
-        for (uint32_t k = sched_job(s, i)->part; k != NO_PART; k = sched_room(s)->parts[k].next) {
-            const struct part *part = &sched_room(s)->parts[k];
+        for (uint32_t k = sched_job(s, i)->part; k != NO_PART;
+             k = sched_capacity(s)->parts[k].next) {
+            const struct part *part = &sched_capacity(s)->parts[k];
 
             p->twice += (taken[part->node] & part->devices) != 0;
             taken[part->node] |= part->devices;

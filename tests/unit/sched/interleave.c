@@ -40,9 +40,9 @@ static double period(const struct work *a, const struct work *b, const struct wo
     const struct work *jobs[] = { a, b, c, d };
     int n = 1;
 
-    while (n < RHYTHM_JOBS && jobs[n])
+    while (n < INTERLEAVE_JOBS && jobs[n])
         n++;
-    return rhythm_period(jobs, n);
+    return interleave_period(jobs, n);
 }
 
 static void test_steps(void)
@@ -67,8 +67,8 @@ static void test_any_steps(void)
 
     for (int round = 0; round < ROUNDS; round++) {
         int n = 2 + below(&chance, 3);
-        struct work w[RHYTHM_JOBS];
-        const struct work *jobs[RHYTHM_JOBS], *other[RHYTHM_JOBS];
+        struct work w[INTERLEAVE_JOBS];
+        const struct work *jobs[INTERLEAVE_JOBS], *other[INTERLEAVE_JOBS];
         double compute = 0, talk = 0, made;
 
         for (int i = 0; i < n; i++) {
@@ -79,8 +79,8 @@ static void test_any_steps(void)
             compute += (double)w[i].stage_ms[1];
             talk += (double)w[i].stage_ms[2];
         }
-        made = rhythm_period(jobs, n);
-        differ += !near(made, rhythm_period(other, n), 2e-3);
+        made = interleave_period(jobs, n);
+        differ += !near(made, interleave_period(other, n), 2e-3);
         made *= costs[0] / costs[n - 1];
         impossible += made * (1 + 2e-3) < fmax(compute, talk);
     }

@@ -77,7 +77,7 @@ static void test_fits(void)
 
 struct world {
     struct pool pool;
-    struct room room;
+    struct free_capacity room;
     struct scores scores;
     struct workload work;
     struct arena arena;
@@ -162,7 +162,7 @@ static bool is_refused(const struct world *t, const struct work *w)
 {
     for (int n = 0; n < NODES; n++)
         for (int d = 0; d < EACH; d++) {
-            const struct room_node *node = &t->room.nodes[n];
+            const struct free_capacity_node *node = &t->room.nodes[n];
             bool open = node->slices[d] || node->left[d] == WORK_WHOLE;
 
             if (w->mig && open && mig_place(node->slices[d], w->mig))
@@ -177,18 +177,18 @@ static bool turn(struct world *t, const struct place_ops *place, uint64_t *chanc
     struct work *w = &t->jobs[i];
 
     if (t->runs[i]) {
-        room_lift(&t->room, w, t->part[i], true);
-        room_lift(&t->room, w, t->part[i], false);
+        free_capacity_lift(&t->room, w, t->part[i], true);
+        free_capacity_lift(&t->room, w, t->part[i], false);
         if (below(chance, 3) == 0)
             return is_sound(t);
-        room_give(&t->room, w, t->part[i]);
+        free_capacity_give(&t->room, w, t->part[i]);
         t->runs[i] = false;
         return is_sound(t);
     }
     *w = job_of(chance);
     if (!place->find(&t->room, w, &t->fit))
         return is_refused(t, w);
-    if (room_take(&t->room, w, &t->fit, &t->part[i]) < 0)
+    if (free_capacity_take(&t->room, w, &t->fit, &t->part[i]) < 0)
         return false;
     t->runs[i] = true;
     return is_sound(t);
@@ -203,7 +203,7 @@ static void test_room(const char *name)
     if (!t)
         abort();
     t->fit.parts = t->parts;
-    if (pool_parse(&t->pool, "3x2", NULL) < 0 || room_init(&t->room, &t->pool) < 0 ||
+    if (pool_parse(&t->pool, "3x2", NULL) < 0 || free_capacity_init(&t->room, &t->pool) < 0 ||
         scores_init(&t->scores, &t->arena, &t->pool, &t->work) < 0)
         abort();
     t->scores.made = NULL; /* the jobs have no shapes */
@@ -211,7 +211,7 @@ static void test_room(const char *name)
     while (good < ROUNDS && turn(t, place_named(name), &chance))
         good++;
     is_int(good, ROUNDS, "%s: rounds of coming and going", name);
-    room_done(&t->room);
+    free_capacity_done(&t->room);
     pool_done(&t->pool);
     arena_done(&t->arena);
     free(t);

@@ -141,7 +141,7 @@ static bool is_first(const struct world *t, int job)
 /* Whether there is a place: a share of a device is one where some of a device is free. */
 static bool has_place(const struct world *t, int job)
 {
-    const struct room *r = sched_room(t->sched);
+    const struct free_capacity *r = sched_capacity(t->sched);
     int free = 0;
 
     for (size_t n = 0; n < t->pool.n_nodes; n++)

@@ -203,7 +203,7 @@ struct watch {
 static bool is_twice(const struct watch *t, const struct sched *s)
 {
     int used[NAIVE_NODES][POOL_DEVICES] = { { 0 } };
-    const struct room *r = sched_room(s);
+    const struct free_capacity *r = sched_capacity(s);
     bool twice = false;
 
     for (uint32_t i = 0; i < t->work->n_jobs; i++) {
@@ -246,7 +246,7 @@ static void forget(struct watch *t, const struct sched *s)
 
 static void own(struct watch *t, const struct sched *s, uint32_t job)
 {
-    const struct room *r = sched_room(s);
+    const struct free_capacity *r = sched_capacity(s);
     int got = 0;
 
     for (uint32_t p = sched_job(s, job)->part; p != NO_PART; p = r->parts[p].next)

@@ -90,7 +90,7 @@ static bool is_spot(const struct watch *t, uint32_t job)
 static void look(struct watch *t, const struct sched *s)
 {
     int64_t mw = 0, spot = 0, cap = t->policy->power.cap_mw;
-    const struct room *r = sched_room(s);
+    const struct free_capacity *r = sched_capacity(s);
     int batch[64] = { 0 };
 
     for (uint32_t i = 0; i < t->work->n_jobs; i++) {

@@ -15,7 +15,7 @@ static int below(uint64_t *state, int n)
 
 struct world {
     struct pool pool;
-    struct room room;
+    struct free_capacity room;
     struct wiring wiring;
     struct arena arena;
     struct part parts[NODES];
@@ -27,7 +27,7 @@ static bool make(struct world *t, const char *nodes)
     struct err e;
 
     *t = (struct world){ .fit = { .n = 0 } };
-    if (pool_parse(&t->pool, nodes, &e) < 0 || room_init(&t->room, &t->pool) < 0 ||
+    if (pool_parse(&t->pool, nodes, &e) < 0 || free_capacity_init(&t->room, &t->pool) < 0 ||
         wiring_init(&t->wiring, &t->arena, &t->pool) < 0)
         return false;
     t->fit.parts = t->parts;
@@ -37,7 +37,7 @@ static bool make(struct world *t, const char *nodes)
 
 static void drop(struct world *t)
 {
-    room_done(&t->room);
+    free_capacity_done(&t->room);
     arena_done(&t->arena);
     pool_done(&t->pool);
 }
@@ -54,8 +54,8 @@ static void occupy(struct world *t, uint32_t node, int devices)
     uint32_t part;
 
     t->fit.n = 0;
-    room_fit_add(&t->room, &t->fit, node, devices);
-    if (room_take(&t->room, &w, &t->fit, &part) < 0)
+    free_capacity_fit_add(&t->room, &t->fit, node, devices);
+    if (free_capacity_take(&t->room, &w, &t->fit, &part) < 0)
         t->fit.n = 0;
 }
 

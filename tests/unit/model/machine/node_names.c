@@ -55,7 +55,7 @@ static void test_locate(void)
 struct scene {
     struct arena arena;
     struct pool pool;
-    struct room room;
+    struct free_capacity room;
     struct workload work;
     struct scores scores;
     struct wiring wiring;
@@ -72,7 +72,7 @@ static bool set(struct scene *s, uint64_t *chance)
 
     *s = (struct scene){ .without.parts = s->parts[0], .with.parts = s->parts[1] };
     s->work.n_shapes = 1;
-    if (pool_parse(&s->pool, "24x4/4/2", &e) < 0 || room_init(&s->room, &s->pool) < 0 ||
+    if (pool_parse(&s->pool, "24x4/4/2", &e) < 0 || free_capacity_init(&s->room, &s->pool) < 0 ||
         scores_init(&s->scores, &s->arena, &s->pool, &s->work) < 0 ||
         wiring_init(&s->wiring, &s->arena, &s->pool) < 0)
         return false;
@@ -83,8 +83,8 @@ static bool set(struct scene *s, uint64_t *chance)
         uint32_t part;
 
         s->with.n = 0;
-        room_fit_add(&s->room, &s->with, i, w.devices);
-        if (below(chance, 2) && room_take(&s->room, &w, &s->with, &part) < 0)
+        free_capacity_fit_add(&s->room, &s->with, i, w.devices);
+        if (below(chance, 2) && free_capacity_take(&s->room, &w, &s->with, &part) < 0)
             return false;
         if (below(chance, 4) == 0)
             s->near[s->list.n++] = i;
@@ -95,7 +95,7 @@ static bool set(struct scene *s, uint64_t *chance)
 
 static void end(struct scene *s)
 {
-    room_done(&s->room);
+    free_capacity_done(&s->room);
     pool_done(&s->pool);
     arena_done(&s->arena);
 }
@@ -202,13 +202,13 @@ static void test_shares(void)
 
     s = (struct scene){ .with.parts = s.parts[1], .near = { 7, 20 } };
     s.list = (struct nearby){ s.near, 2 };
-    if (pool_parse(&s.pool, "24x4", NULL) < 0 || room_init(&s.room, &s.pool) < 0)
+    if (pool_parse(&s.pool, "24x4", NULL) < 0 || free_capacity_init(&s.room, &s.pool) < 0)
         return;
     s.room.near = &s.list;
     ok(place->find(&s.room, &share, &s.with) && s.with.parts[0].node == 7, "where the data are");
     s.room.near = NULL;
     ok(place->find(&s.room, &share, &s.with) && s.with.parts[0].node == 0, "else the first");
-    if (room_take(&s.room, &share, &s.with, &part) < 0)
+    if (free_capacity_take(&s.room, &share, &s.with, &part) < 0)
         return;
     s.room.near = &s.list;
     ok(place->find(&s.room, &share, &s.with) && s.with.parts[0].node == 0, "a fuller one first");
