@@ -8,8 +8,8 @@ void choose_victims_lift(struct sched *s, uint32_t job, bool up)
 {
     free_capacity_lift(&s->capacity, &s->work->jobs[job], s->jobs[job].part, up);
     quota_count(s, job, up ? -1 : 1);
-    if (s->power.on)
-        power_lift(s, job, up);
+    for (const struct feature *const *f = s->hooks.lifts; *f; f++)
+        (*f)->lifts(s, job, up);
 }
 
 /* Lift jobs until there is a place for another; how many of the n were, moved to the front. */

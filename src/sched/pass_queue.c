@@ -1,7 +1,6 @@
 /* Without preemption: the first job that waits starts when there is room; behind one that does not
  * fit, others start as the policy's backfill allows. */
-#include <math.h>
-
+#include "sched/power.h"
 #include "sched/speed.h"
 
 /* No job of a group that needs more than is free can start. */
@@ -55,11 +54,7 @@ static int take_from_spot(struct sched *s, uint32_t job, int64_t now_ms)
 /* How long a job takes at most: on the slowest kind that suits it, at the lowest limit of power. */
 static int64_t longest(const struct sched *s, uint32_t job)
 {
-    int64_t length = speed_longest(s, job);
-
-    if (s->power.on && length != WORK_UNKNOWN)
-        length = (int64_t)ceil((double)length / s->power.slowest);
-    return length;
+    return power_longest_ms(s, speed_longest(s, job));
 }
 
 /* Leave the first job what it will need, devices and power. 1, 0, -1. */
@@ -68,10 +63,10 @@ static int beside_promise(struct sched *s, uint32_t job, int64_t now_ms)
     int found;
 
     s->capacity.spare_of = s->promise.spare;
-    s->power.spare_mw = s->promise.spare_mw;
+    power_spare(s, s->promise.spare_mw);
     found = sched_find_place(s, job) ? 1 : take_from_spot(s, job, now_ms);
     s->capacity.spare_of = NULL;
-    s->power.spare_mw = WORK_UNKNOWN;
+    power_spare(s, WORK_UNKNOWN);
     if (found > 0)
         promise_use(s, job);
     return found;
@@ -108,8 +103,7 @@ static void pass_over(struct sched *s, uint32_t group, uint32_t job, int64_t now
         return;
     if (s->jobs[job].left_ms <= left && s->tiers.n_spot > 0)
         left -= s->policy.spot.notice_ms;
-    if (s->power.on)
-        left = (int64_t)((double)left * s->power.slowest);
+    left = power_shortest_ms(s, left);
     if (s->jobs[job].left_ms <= left)
         return;
     s->longest[group] = left;

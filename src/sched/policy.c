@@ -8,6 +8,7 @@
 #include "base/opt.h"
 #include "base/parse.h"
 #include "sched/elastic.h"
+#include "sched/feature.h"
 #include "sched/idle.h"
 #include "sched/order.h"
 #include "sched/place.h"
@@ -278,8 +279,9 @@ static int take_section(struct policy *p, const struct ini_entry *at, struct err
         return service_take(&p->service, at, e);
     if (!strcmp(at->section, "spot"))
         return spot_take(&p->spot, at, e);
-    if (!strcmp(at->section, "power"))
-        return power_take(&p->power, at, e);
+    for (size_t i = 0; features[i]; i++)
+        if (!strcmp(at->section, features[i]->section))
+            return features[i]->take(p, at, e);
     return -ENOENT;
 }
 
@@ -368,6 +370,8 @@ int policy_read(struct policy *ret, const char *file, const char *text, size_t l
         rc = elastic_check(&p, file, e);
     if (rc == 0)
         rc = check(&p, file, e);
+    for (size_t i = 0; features[i] && rc == 0; i++)
+        rc = features[i]->check ? features[i]->check(&p, file, e) : 0;
     if (rc == 0)
         rc = tiers_check(&p, file, e);
     if (rc == 0)

@@ -63,7 +63,6 @@ struct policy;
 /* A key of one of these sections, or (key NULL) its head. -EINVAL with a sentence. */
 int service_take(struct policy_service *p, const struct ini_entry *at, struct err *e) CHECK_RESULT;
 int spot_take(struct policy_spot *p, const struct ini_entry *at, struct err *e) CHECK_RESULT;
-int power_take(struct policy_power *p, const struct ini_entry *at, struct err *e) CHECK_RESULT;
 
 /* Whether all that they need was said, and goes with the rest of the policy. -EINVAL with a
  * sentence. */

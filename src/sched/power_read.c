@@ -6,7 +6,8 @@
 
 #include "base/ini.h"
 #include "base/parse.h"
-#include "sched/policy_tiers.h"
+#include "sched/power.h"
+#include "sched/policy.h"
 
 static const double most_w = 1e12;
 
@@ -70,8 +71,10 @@ static int take_action(enum policy_power_action *ret, const struct ini_entry *at
     return 0;
 }
 
-int power_take(struct policy_power *p, const struct ini_entry *at, struct err *e)
+int power_take(struct policy *policy, const struct ini_entry *at, struct err *e)
 {
+    struct policy_power *p = &policy->power;
+
     p->said = true;
     if (!at->key)
         return 0;
@@ -89,5 +92,22 @@ int power_take(struct policy_power *p, const struct ini_entry *at, struct err *e
     if (!*at->value || snprintf(p->curve, sizeof(p->curve), "%s", at->value) >= TIER_NAME)
         return err_set(e, -EINVAL, "%s:%d: curve is the name of a device of 1 to %d letters",
                        at->file, at->line, TIER_NAME - 1);
+    return 0;
+}
+
+int power_check(const struct policy *p, const char *file, struct err *e)
+{
+    const struct policy_power *w = &p->power;
+
+    if (!w->said)
+        return 0;
+    if (w->cap_mw == 0)
+        return err_set(e, -EINVAL, "%s: [power] needs a cap, such as cap = 120kW", file);
+    if (w->action != POWER_LIMIT && (w->curve[0] || w->least > 0))
+        return err_set(e, -EINVAL, "%s: curve and least of [power] are for action = limit", file);
+    if (p->preempt != PREEMPT_NONE)
+        return err_set(e, -EINVAL, "%s: [power] is for preempt = none", file);
+    if (p->spot.notice_ms > 0)
+        return err_set(e, -EINVAL, "%s: [power] does not go with a notice of [spot]", file);
     return 0;
 }

@@ -1,6 +1,7 @@
 /* When a job that waits will have its place (EASY backfill). */
 #include <string.h>
 
+#include "sched/power.h"
 #include "sched/sched_private.h"
 
 /* Nodes that suit a job and will have enough free devices; below a cap, the power. */
@@ -124,8 +125,7 @@ static void begin(struct sched *s)
 static void add_end(struct sched *s, uint32_t ends, const struct work *w, const struct want *want,
                     struct enough *have)
 {
-    if (s->power.on)
-        have->mw += s->power.drawn[ends];
+    have->mw += power_drawn_mw(s, ends);
     for (uint32_t p = s->jobs[ends].part; p != NO_PART; p = s->capacity.parts[p].next) {
         const struct part *part = &s->capacity.parts[p];
         int from = left_of(s, part->node);
@@ -145,15 +145,12 @@ static void make(struct sched *s, uint32_t job, int64_t now_ms)
     const struct work *w = &s->work->jobs[job];
     int64_t free_ms = MAX(spot_preempt_over(s), now_ms), soon_ms = MAX(free_ms, now_ms + 1);
     struct want want = want_of(s, w);
-    struct enough have = { .one = 0 };
+    struct enough have = { .mw = power_left_mw(s) };
     size_t i = 0;
 
     s->promise.job = job;
     s->promise.start_ms = free_ms;
-    if (s->power.on) {
-        want.mw = power_least(s, job);
-        have.mw = s->policy.power.cap_mw - s->power.now_mw;
-    }
+    want.mw = power_least_mw(s, job);
     begin(s);
     count_now(s, w, &want, &have);
     while (i < s->n_ends && !fits(&have, &want)) {
@@ -188,7 +185,7 @@ void promise_make(struct sched *s, uint32_t job, int64_t now_ms)
 void promise_use(struct sched *s, uint32_t job)
 {
     (void)job;
-    s->promise.spare_mw -= s->power.fit_mw;
+    s->promise.spare_mw -= power_fit_mw(s);
     for (uint32_t i = 0; i < s->fit.n; i++) {
         const struct part *p = &s->fit.parts[i];
         int n = __builtin_popcount(p->devices);

@@ -1,21 +1,6 @@
 /* Why: sentences, made only when somebody asks. */
-#include "model/signal/quantity.h"
+#include "sched/reason_text.h"
 #include "sched/sched_private.h"
-
-static void add_time(struct str *out, int64_t ms)
-{
-    str_add(out, quantity_seconds((double)ms / 1e3).text);
-}
-
-void reason_devices(const struct work *w, int32_t devices, struct str *out)
-{
-    if (w->mig)
-        str_addf(out, "an instance of %dg", w->mig);
-    else if (w->milli < WORK_WHOLE)
-        str_addf(out, "%d %% of a device", w->milli / 10);
-    else
-        str_addf(out, "%d device%s", (int)devices, devices == 1 ? "" : "s");
-}
 
 /* Those that an action is about. */
 static void add_these(const struct sched *s, const struct action *a, struct str *out)
@@ -83,10 +68,10 @@ static void add_idle(const struct sched *s, const struct action *a, struct str *
     bool warns = a->kind == ACTION_WARN;
 
     str_add(out, warns ? " idle for " : ": they were idle for ");
-    add_time(out, warns && p->warn_ms ? p->warn_ms : idle_window_ms(s, a->job));
+    reason_time(out, warns && p->warn_ms ? p->warn_ms : idle_window_ms(s, a->job));
     if (p->burst_ms > 0) {
         str_add(out, " but for ");
-        add_time(out, p->burst_ms);
+        reason_time(out, p->burst_ms);
         str_add(out, " at most");
     }
     if (!warns) {
@@ -96,7 +81,7 @@ static void add_idle(const struct sched *s, const struct action *a, struct str *
                                             : "; it starts again in its turn");
     } else if (a->until_ms != WORK_UNKNOWN) {
         str_add(out, "; after ");
-        add_time(out, idle_window_ms(s, a->job));
+        reason_time(out, idle_window_ms(s, a->job));
         str_add(out, " they are for jobs that wait");
     }
 }
@@ -137,7 +122,7 @@ static void add_start(const struct sched *s, const struct action *a, int64_t now
         add_other(s, a, out);
         if (a->until_ms != WORK_UNKNOWN) {
             str_add(out, " for ");
-            add_time(out, a->until_ms - now_ms);
+            reason_time(out, a->until_ms - now_ms);
         }
         str_add(out, a->why == WHY_SHORT   ? ": it ends before that"
                      : a->why == WHY_SPARE ? ": it leaves what that one will need"
@@ -169,18 +154,18 @@ static void add_loss(const struct sched *s, const struct action *a, int64_t now_
     switch (a->kind) {
     case ACTION_DOWN:
         str_addf(out, "node %s fails, and is out for ", node);
-        add_time(out, a->until_ms - now_ms);
+        reason_time(out, a->until_ms - now_ms);
         return;
     case ACTION_UP:
         str_addf(out, "node %s is back", node);
         return;
     case ACTION_CLOSE:
         str_addf(out, "nothing starts on node %s any more: its window begins in ", node);
-        add_time(out, a->until_ms - now_ms);
+        reason_time(out, a->until_ms - now_ms);
         return;
     case ACTION_WINDOW:
         str_addf(out, "the window of node %s begins, for ", node);
-        add_time(out, a->until_ms - now_ms);
+        reason_time(out, a->until_ms - now_ms);
         return;
     case ACTION_LEAVE:
         str_addf(out, "job %s gives up ", s->work->jobs[a->job].name);
@@ -194,10 +179,20 @@ static void add_loss(const struct sched *s, const struct action *a, int64_t now_
         str_addf(out, "job %s loses ", s->work->jobs[a->job].name);
         add_these(s, a, out);
         str_addf(out, ": node %s failed; it goes back ", node);
-        add_time(out, a->until_ms);
+        reason_time(out, a->until_ms);
         str_add(out, s->work->jobs[a->job].checkpoint_ms ? ", to its last checkpoint, and waits"
                                                          : ", to its start, and waits");
     }
+}
+
+/* What a feature knows of it; whether one does. */
+static bool feature_reason(const struct sched *s, const struct action *a, int64_t now_ms,
+                           struct str *out)
+{
+    for (const struct feature *const *f = s->hooks.reason; *f; f++)
+        if ((*f)->reason(s, a, now_ms, out))
+            return true;
+    return false;
 }
 
 void sched_reason(const struct sched *s, const struct action *a, int64_t now_ms, struct str *out)
@@ -206,19 +201,27 @@ void sched_reason(const struct sched *s, const struct action *a, int64_t now_ms,
         add_loss(s, a, now_ms, out);
         return;
     }
-    if (reason_whole(s, a, out))
-        return;
     str_addf(out, "job %s %s ", s->work->jobs[a->job].name,
-             a->kind == ACTION_START    ? "starts with"
+             a->kind == ACTION_HOLD     ? "waits for"
+             : a->kind == ACTION_START  ? "starts with"
              : a->kind == ACTION_RESIZE ? "goes from"
              : a->kind == ACTION_WARN   ? "keeps"
                                         : "gives up");
+    if (a->kind == ACTION_HOLD) {
+        feature_reason(s, a, now_ms, out);
+        return;
+    }
     add_these(s, a, out);
     if (a->kind == ACTION_START) {
         add_place(s, a->job, out);
         if (!reason_rest(s, a, now_ms, out))
             add_start(s, a, now_ms, out);
-        reason_start(s, a, now_ms, out);
+        if (a->ready_ms > now_ms) {
+            str_add(out, "; they are free in ");
+            reason_time(out, a->ready_ms - now_ms);
+        }
+        for (const struct feature *const *f = s->hooks.remark; *f; f++)
+            (*f)->remark(s, a, now_ms, out);
         reason_deadline(s, a, now_ms, out);
         reason_data(s, a, out);
     } else if (a->kind == ACTION_RESIZE) {

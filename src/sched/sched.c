@@ -1,7 +1,6 @@
 #include "sched/expected_ends.h"
 #include "sched/sched_private.h"
 #include "sched/state_private.h"
-#include "sched/speed.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -50,19 +49,6 @@ int32_t sched_devices(const struct sched *s, uint32_t job)
     return s->work->jobs[job].devices;
 }
 
-bool sched_find_place(struct sched *s, uint32_t job)
-{
-    if (s->tiers.on || s->power.on)
-        return tiers_find(s, job);
-    return quota_allows(s, job) && speed_find(s, job);
-}
-
-bool sched_possible(struct sched *s, uint32_t job)
-{
-    assert(s->n_running == 0);
-    return sched_find_place(s, job) || (s->elastic.jobs && elastic_possible(s, job));
-}
-
 /* ---- what happened ---- */
 
 void sched_submit(struct sched *s, uint32_t job, int64_t now_ms, int64_t length_ms)
@@ -82,7 +68,7 @@ int sched_take_up(struct sched *s, uint32_t job, int64_t now_ms, const struct sc
 {
     struct sched_job *j = &s->jobs[job];
 
-    assert(j->state == SCHED_ABSENT && !s->tiers.on && !s->power.on);
+    assert(j->state == SCHED_ABSENT && !s->tiers.on && !s->fresh);
     *j = *was;
     j->part = NO_PART;
     if (where && free_capacity_take(&s->capacity, &s->work->jobs[job], where, &j->part) < 0)
@@ -208,23 +194,21 @@ static int pass(struct sched *s, int64_t now_ms, int64_t *again_ms)
                                                        : pass_queue(s, now_ms);
 }
 
-/* The same between services, which go first, and spot jobs, and below a cap of power. */
-static int pass_tiers(struct sched *s, int64_t now_ms, int64_t *again_ms)
+/* The same between services, which go first, and spot jobs, and what features do. */
+static int pass_features(struct sched *s, int64_t now_ms, int64_t *again_ms)
 {
     int rc = 0;
 
-    spot_preempt_settle(s, now_ms);
-    if (s->power.on)
-        power_pass(s);
-    if (s->tiers.on)
+    for (const struct feature *const *f = s->hooks.begin; *f && rc == 0; f++)
+        rc = (*f)->begin(s, now_ms);
+    if (rc == 0 && s->tiers.on)
         rc = services_pass(s, now_ms);
     if (rc == 0)
         rc = pass(s, now_ms, again_ms);
     if (rc == 0 && s->tiers.on)
         rc = spot_pass(s, now_ms);
-    if (rc == 0 && s->power.on)
-        rc = power_tell(s);
-    *again_ms = MIN(*again_ms, spot_preempt_again(s));
+    for (const struct feature *const *f = s->hooks.finish; *f && rc == 0; f++)
+        rc = (*f)->finish(s, now_ms);
     return rc;
 }
 
@@ -243,10 +227,9 @@ int sched_pass(struct sched *s, int64_t now_ms, int64_t *again_ms)
         return -ENOMEM;
     if (s->elastic.jobs)
         elastic_begin(s);
-    if (s->tiers.on || s->power.on)
-        rc = pass_tiers(s, now_ms, again_ms);
-    else
-        rc = pass(s, now_ms, again_ms);
+    spot_preempt_settle(s, now_ms);
+    rc = pass_features(s, now_ms, again_ms);
+    *again_ms = MIN(*again_ms, spot_preempt_again(s));
     if (rc == 0 && s->elastic.jobs)
         rc = elastic_grow(s, now_ms);
     *again_ms = MIN(*again_ms, MIN(late_ms, aged_ms));

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "sched/power.h"
+
 /* Number the groups: shapes; of each user where users decide, of each share where there are any. */
 static int make_groups(struct sched *s)
 {
@@ -73,6 +75,36 @@ static int make_tables(struct sched *s)
     return waiting_init(&s->waiting, a, n, s->n_groups);
 }
 
+/* A feature is on. */
+static void turn_on(struct sched *s, size_t i)
+{
+    s->on |= 1U << i;
+    s->fresh |= features[i]->from_start;
+    feature_hooks_make(&s->hooks, s->on);
+}
+
+static int open_features(struct sched *s, struct err *e)
+{
+    int rc = 0;
+
+    for (size_t i = 0; features[i] && rc >= 0; i++) {
+        rc = features[i]->open ? features[i]->open(s, e) : 0;
+        if (rc > 0)
+            turn_on(s, i);
+    }
+    return MIN(rc, 0);
+}
+
+int sched_watts(struct sched *s, const struct watts *kinds, struct err *e)
+{
+    int rc = power_open(s, kinds, e);
+
+    for (size_t i = 0; features[i] && rc > 0; i++)
+        if (features[i] == &feature_power)
+            turn_on(s, i);
+    return MIN(rc, 0);
+}
+
 int sched_open(struct sched **ret, const struct policy *policy, const struct pool *pool,
                const struct workload *jobs, struct err *e)
 {
@@ -99,6 +131,8 @@ int sched_open(struct sched **ret, const struct policy *policy, const struct poo
         rc = tiers_open(s, e);
     if (rc == 0)
         rc = data_open(s, e);
+    if (rc == 0)
+        rc = open_features(s, e);
     if (rc < 0)
         return rc;
     if (make_groups(s) < 0 || free_capacity_init(&s->capacity, pool) < 0 || make_tables(s) < 0)
@@ -123,6 +157,9 @@ void sched_close(struct sched *s)
         return;
     free_capacity_done(&s->capacity);
     arena_done(&s->arena);
+    for (size_t i = 0; features[i]; i++)
+        if (s->on >> i & 1 && features[i]->close)
+            features[i]->close(s);
     free(s->actions);
     free(s->tiers.leaving);
     free(s);

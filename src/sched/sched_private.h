@@ -8,7 +8,7 @@
 #include "sched/order.h"
 #include "sched/place_scored.h"
 #include "sched/quota.h"
-#include "sched/power.h"
+#include "sched/feature.h"
 #include "sched/device_sharing.h"
 #include "sched/tiers.h"
 #include "sched/waiting.h"
@@ -50,8 +50,15 @@ struct user {
     int64_t running;
 };
 
+/* What features keep is in their own files. */
+struct power;
+
 struct sched {
     struct arena arena;
+    uint32_t on; /* features, as bits by their places in the list */
+    bool fresh;  /* one of them has to see jobs from their start on */
+    struct feature_hooks hooks;
+    struct power *power; /* NULL: it is off, as of those below */
     struct policy policy;
     const struct pool *pool;
     const struct workload *work;
@@ -63,7 +70,6 @@ struct sched {
     struct idle idle;
     struct device_sharing sharing;
     struct tiers tiers;
-    struct power power;
     struct elastic elastic;
     struct deadlines deadlines;
     struct data data;
@@ -121,9 +127,6 @@ void state_count_users(struct sched *s, int64_t now_ms);
 
 /* The group whose next job, by s->cursor, goes first; WAITING_NONE. */
 uint32_t queue_first_group(const struct sched *s);
-
-/* "4 devices", "an instance of 3g", "20 % of a device" (reason.c). */
-void reason_devices(const struct work *w, int32_t devices, struct str *out);
 
 int pass_queue(struct sched *s, int64_t now_ms) CHECK_RESULT;
 int pass_quota(struct sched *s, int64_t now_ms) CHECK_RESULT;

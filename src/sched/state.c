@@ -61,8 +61,8 @@ void state_unqueue(struct sched *s, uint32_t job)
 {
     uint32_t last;
 
-    if (s->power.on)
-        power_wait(s, job, -1);
+    for (const struct feature *const *f = s->hooks.unqueued; *f; f++)
+        (*f)->unqueued(s, job);
     if (s->tiers.on && tiers_of(s, job) != TIER_BATCH) {
         tiers_unqueue(s, job);
         return;
@@ -85,8 +85,8 @@ void state_queue(struct sched *s, uint32_t job, int64_t now_ms)
     j->state = SCHED_WAITING;
     j->since_ms = now_ms;
     j->list = ++s->lists;
-    if (s->power.on)
-        power_wait(s, job, 1);
+    for (const struct feature *const *f = s->hooks.queued; *f; f++)
+        (*f)->queued(s, job, now_ms);
     if (s->tiers.on && tiers_of(s, job) != TIER_BATCH) {
         tiers_queue(s, job);
         return;
@@ -173,8 +173,8 @@ void state_stop(struct sched *s, uint32_t job, int64_t now_ms)
     if (s->data.until_ms)
         data_stop(s, job, now_ms);
     speed_stop(s, job);
-    if (s->power.on)
-        power_stop(s, job);
+    for (const struct feature *const *f = s->hooks.stops; *f; f++)
+        (*f)->stops(s, job, now_ms);
     if (s->tiers.on)
         tiers_count(s, job, -1);
     free_capacity_give(&s->capacity, &s->work->jobs[job], j->part);
@@ -207,8 +207,8 @@ int state_start(struct sched *s, uint32_t job, int64_t now_ms, const struct acti
         return -ENOMEM;
     state_unqueue(s, job);
     speed_start(s, job);
-    if (s->power.on)
-        power_start(s, job);
+    for (const struct feature *const *f = s->hooks.starts; *f; f++)
+        (*f)->starts(s, job, now_ms, &a);
     if (s->tiers.on)
         tiers_start(s, job, &a);
     if (s->elastic.jobs)

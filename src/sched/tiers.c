@@ -274,7 +274,7 @@ bool tiers_find(struct sched *s, uint32_t job)
         s->capacity.keep = tier == TIER_SERVICE ? view_of(s, job) : t->keep;
     found = speed_find(s, job);
     s->capacity.keep = NULL;
-    return found && (!s->power.on || power_allows(s, job));
+    return found;
 }
 
 /* ---- passes ---- */

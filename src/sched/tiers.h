@@ -79,11 +79,8 @@ int spot_pass(struct sched *s, int64_t now_ms) CHECK_RESULT;
 
 /* ---- sentences (reason_tiers.c) ---- */
 
-/* The whole of one, what stands behind a job and its devices, and behind all of a start; whether it
- * was said. */
-bool reason_whole(const struct sched *s, const struct action *a, struct str *out);
+/* What stands behind a job and its devices; whether it was said. */
 bool reason_rest(const struct sched *s, const struct action *a, int64_t now_ms, struct str *out);
-void reason_start(const struct sched *s, const struct action *a, int64_t now_ms, struct str *out);
 
 /* ---- giving way (spot_preempt.c) ---- */
 

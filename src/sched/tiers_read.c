@@ -150,31 +150,12 @@ static int check_shares(const struct policy *p, const char *file, struct err *e)
     return 0;
 }
 
-static int check_power(const struct policy *p, const char *file, struct err *e)
-{
-    const struct policy_power *w = &p->power;
-
-    if (!w->said)
-        return 0;
-    if (w->cap_mw == 0)
-        return err_set(e, -EINVAL, "%s: [power] needs a cap, such as cap = 120kW", file);
-    if (w->action != POWER_LIMIT && (w->curve[0] || w->least > 0))
-        return err_set(e, -EINVAL, "%s: curve and least of [power] are for action = limit", file);
-    if (p->preempt != PREEMPT_NONE)
-        return err_set(e, -EINVAL, "%s: [power] is for preempt = none", file);
-    if (p->spot.notice_ms > 0)
-        return err_set(e, -EINVAL, "%s: [power] does not go with a notice of [spot]", file);
-    return 0;
-}
-
 int tiers_check(const struct policy *p, const char *file, struct err *e)
 {
     int rc = check_classes(p, file, e);
 
     if (rc == 0)
         rc = check_shares(p, file, e);
-    if (rc == 0)
-        rc = check_power(p, file, e);
     if (rc < 0 || (!p->service.said && !p->spot.said && !p->power.said))
         return rc;
     if (p->backfill == BACKFILL_CONSERVATIVE || p->preempt == PREEMPT_QUOTA ||

@@ -1,11 +1,7 @@
-/* Why: sentences about services, spot jobs and power. */
+/* Why: sentences about services and spot jobs. */
 #include "model/signal/quantity.h"
+#include "sched/reason_text.h"
 #include "sched/sched_private.h"
-
-static void add_kw(struct str *out, int64_t mw)
-{
-    str_addf(out, "%.4g kW", (double)mw / 1e6);
-}
 
 static void add_other(const struct sched *s, uint32_t job, struct str *out)
 {
@@ -20,27 +16,6 @@ static void add_class(const struct sched *s, uint32_t job, struct str *out)
     int class = s->work->jobs[job].class;
 
     str_addf(out, "a replica of %s", class < 0 ? "-" : s->work->classes.names[class]);
-}
-
-static void add_hold(const struct sched *s, const struct action *a, struct str *out)
-{
-    str_addf(out, "job %s waits for ", s->work->jobs[a->job].name);
-    add_kw(out, a->until_ms);
-    str_add(out, " of ");
-    add_kw(out, s->policy.power.cap_mw);
-    str_add(out, ": ");
-    add_kw(out, s->power.now_mw);
-    str_add(out, " are drawn, and ");
-    reason_devices(&s->work->jobs[a->job], s->work->jobs[a->job].devices, out);
-    str_add(out, " more would lift that above the cap");
-}
-
-bool reason_whole(const struct sched *s, const struct action *a, struct str *out)
-{
-    if (a->kind != ACTION_HOLD)
-        return false;
-    add_hold(s, a, out);
-    return true;
 }
 
 bool reason_rest(const struct sched *s, const struct action *a, int64_t now_ms, struct str *out)
@@ -75,15 +50,4 @@ bool reason_rest(const struct sched *s, const struct action *a, int64_t now_ms, 
     default:
         return false;
     }
-}
-
-void reason_start(const struct sched *s, const struct action *a, int64_t now_ms, struct str *out)
-{
-    double speed = (double)s->jobs[a->job].speed;
-
-    if (a->ready_ms > now_ms)
-        str_addf(out, "; they are free in %s",
-                 quantity_seconds((double)(a->ready_ms - now_ms) / 1e3).text);
-    if (s->power.on && s->policy.power.action == POWER_LIMIT && speed < 1)
-        str_addf(out, "; at a lower limit of power, at %.1f %% of its speed", speed * 100);
 }

@@ -1,0 +1,88 @@
+/* A feature of schedulers: what a section of a policy switches on beside the policy's own parts
+ * (order, place, backfill, preempt). Each is a file, or a few with one prefix, and one row of the
+ * list in features.c. A function that a feature does not need is NULL; those of a feature that is
+ * off are never called. What it keeps hangs off the scheduler (sched_private.h). For src/sched. */
+#ifndef BRIM_SCHED_FEATURE_H
+#define BRIM_SCHED_FEATURE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/str.h"
+
+struct action;
+struct ini_entry;
+struct policy;
+struct sched;
+
+struct feature {
+    /* The section of a policy that asks for it, and who reads a key there, or (key NULL) its head.
+     * -EINVAL with a sentence. */
+    const char *section;
+    int (*take)(struct policy *p, const struct ini_entry *at, struct err *e);
+
+    /* Whether what a policy says goes together, asked for each policy. -EINVAL with a sentence. */
+    int (*check)(const struct policy *p, const char *file, struct err *e);
+
+    bool from_start; /* it has to see jobs from their start on: sched_take_up() is not for it */
+
+    /* 1: it is on, 0: it is off, -ENOMEM, -EINVAL with a sentence. Those before it are open. */
+    int (*open)(struct sched *s, struct err *e);
+    void (*close)(struct sched *s);
+
+    /* ---- what happens to a job ---- */
+
+    /* It waits from now on, before its key is made; it no longer does. */
+    void (*queued)(struct sched *s, uint32_t job, int64_t now_ms);
+    void (*unqueued)(struct sched *s, uint32_t job);
+
+    /* It was given the place in s->fit, and the action says why. */
+    void (*starts)(struct sched *s, uint32_t job, int64_t now_ms, struct action *a);
+
+    /* It gives its place up, which it still has. Called from the last feature to the first. */
+    void (*stops)(struct sched *s, uint32_t job, int64_t now_ms);
+
+    /* ---- places ---- */
+
+    /* Whether a job may have the place in s->fit. */
+    bool (*accepts)(struct sched *s, uint32_t job);
+
+    /* A running job counts as if it had no devices (up), or again as before. */
+    void (*lifts)(struct sched *s, uint32_t job, bool up);
+
+    /* ---- passes ---- */
+
+    /* Before the jobs are looked at that wait in the order of the policy. -ENOMEM. */
+    int (*begin)(struct sched *s, int64_t now_ms);
+
+    /* After them, from the last feature to the first. -ENOMEM. */
+    int (*finish)(struct sched *s, int64_t now_ms);
+
+    /* ---- sentences ---- */
+
+    /* Add why an action is taken, behind who does what; false: another one knows. */
+    bool (*reason)(const struct sched *s, const struct action *a, int64_t now_ms, struct str *out);
+
+    /* Add what else there is to know of an action. */
+    void (*remark)(const struct sched *s, const struct action *a, int64_t now_ms, struct str *out);
+};
+
+enum { FEATURE_MOST = 16 };
+
+/* For each function, the features that are on and have it; NULL behind the last. */
+struct feature_hooks {
+    const struct feature *queued[FEATURE_MOST + 1], *unqueued[FEATURE_MOST + 1];
+    const struct feature *starts[FEATURE_MOST + 1], *stops[FEATURE_MOST + 1];
+    const struct feature *accepts[FEATURE_MOST + 1], *lifts[FEATURE_MOST + 1];
+    const struct feature *begin[FEATURE_MOST + 1], *finish[FEATURE_MOST + 1];
+    const struct feature *reason[FEATURE_MOST + 1], *remark[FEATURE_MOST + 1];
+};
+
+/* The list: in the order in which their functions are called. NULL behind the last. */
+extern const struct feature *const features[];
+
+/* Find who has what of those that are on: bit i of on for features[i]. */
+void feature_hooks_make(struct feature_hooks *h, uint32_t on);
+
+#endif

@@ -1,0 +1,18 @@
+#include "sched/reason_text.h"
+
+#include "model/signal/quantity.h"
+
+void reason_time(struct str *out, int64_t ms)
+{
+    str_add(out, quantity_seconds((double)ms / 1e3).text);
+}
+
+void reason_devices(const struct work *w, int32_t devices, struct str *out)
+{
+    if (w->mig)
+        str_addf(out, "an instance of %dg", w->mig);
+    else if (w->milli < WORK_WHOLE)
+        str_addf(out, "%d %% of a device", w->milli / 10);
+    else
+        str_addf(out, "%d device%s", (int)devices, devices == 1 ? "" : "s");
+}
