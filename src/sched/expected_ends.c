@@ -24,7 +24,7 @@ static int64_t end_of(const struct sched *s, uint32_t job)
 {
     int64_t left_ms = s->jobs[job].left_ms;
 
-    return left_ms == WORK_UNKNOWN ? WORK_UNKNOWN : spot_preempt_from(s, job) + left_ms;
+    return left_ms == WORK_UNKNOWN ? WORK_UNKNOWN : state_from_ms(s, job) + left_ms;
 }
 
 /* Jobs end at the front of the list and most begin near it: the shorter side is moved. It comes to

@@ -45,11 +45,20 @@ struct feature {
 
     /* ---- places ---- */
 
-    /* Whether a job may have the place in s->fit. */
+    /* Whether a job may have any now. Before one is looked for: what of the capacity it may have
+     * (capacity.keep, capacity.near; they are reset behind it). Whether it may have that in s->fit.
+     */
+    bool (*allows)(struct sched *s, uint32_t job);
+    void (*narrows)(struct sched *s, uint32_t job);
     bool (*accepts)(struct sched *s, uint32_t job);
 
     /* A running job counts as if it had no devices (up), or again as before. */
     void (*lifts)(struct sched *s, uint32_t job, bool up);
+
+    /* How many devices could be freed for a job, at most. Free a place for one that has found none:
+     * it is in s->fit. 1, 0: there is none, and nothing was taken; -1 on failure. */
+    int64_t (*could_free)(const struct sched *s, uint32_t job);
+    int (*frees)(struct sched *s, uint32_t job, int64_t now_ms);
 
     /* ---- passes ---- */
 
@@ -58,6 +67,9 @@ struct feature {
 
     /* After them, from the last feature to the first. -ENOMEM. */
     int (*finish)(struct sched *s, int64_t now_ms);
+
+    /* When there is more to be done by time alone; WORK_UNKNOWN. */
+    int64_t (*again_ms)(const struct sched *s, int64_t now_ms);
 
     /* ---- sentences ---- */
 
@@ -74,8 +86,11 @@ enum { FEATURE_MOST = 16 };
 struct feature_hooks {
     const struct feature *queued[FEATURE_MOST + 1], *unqueued[FEATURE_MOST + 1];
     const struct feature *starts[FEATURE_MOST + 1], *stops[FEATURE_MOST + 1];
+    const struct feature *allows[FEATURE_MOST + 1], *narrows[FEATURE_MOST + 1];
     const struct feature *accepts[FEATURE_MOST + 1], *lifts[FEATURE_MOST + 1];
+    const struct feature *could_free[FEATURE_MOST + 1], *frees[FEATURE_MOST + 1];
     const struct feature *begin[FEATURE_MOST + 1], *finish[FEATURE_MOST + 1];
+    const struct feature *again_ms[FEATURE_MOST + 1];
     const struct feature *reason[FEATURE_MOST + 1], *remark[FEATURE_MOST + 1];
 };
 

@@ -3,8 +3,10 @@
 
 #include "base/compiler.h"
 #include "sched/power.h"
+#include "sched/service.h"
+#include "sched/spot.h"
 
-const struct feature *const features[] = { &feature_power, NULL };
+const struct feature *const features[] = { &feature_power, &feature_spot, &feature_service, NULL };
 
 typedef void (*any_fn)(void);
 
@@ -17,9 +19,10 @@ static const struct {
     { \
         offsetof(struct feature, name), offsetof(struct feature_hooks, name), backwards \
     }
-    HOOK(queued, false),  HOOK(unqueued, false), HOOK(starts, false), HOOK(stops, true),
-    HOOK(accepts, false), HOOK(lifts, false),    HOOK(begin, false),  HOOK(finish, true),
-    HOOK(reason, false),  HOOK(remark, false),
+    HOOK(queued, false),     HOOK(unqueued, false), HOOK(starts, false),  HOOK(stops, true),
+    HOOK(allows, false),     HOOK(narrows, false),  HOOK(accepts, false), HOOK(lifts, false),
+    HOOK(could_free, false), HOOK(frees, false),    HOOK(begin, false),   HOOK(finish, true),
+    HOOK(again_ms, false),   HOOK(reason, false),   HOOK(remark, false),
 #undef HOOK
 };
 

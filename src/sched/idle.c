@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sched/spot_preempt.h"
 #include "sched/sched_private.h"
 
 enum { IDLE_LIST = UINT32_MAX }; /* of a stop: not one that shares */
@@ -107,7 +108,7 @@ static bool is_exempt(const struct sched *s, uint32_t job)
 {
     const struct work *w = &s->work->jobs[job];
 
-    return w->devices == 0 || s->idle.exempt[w->class + 1] || tiers_of(s, job) != TIER_BATCH;
+    return w->devices == 0 || s->idle.exempt[w->class + 1] || s->jobs[job].tier != TIER_BATCH;
 }
 
 void idle_use(struct sched *s, uint32_t job, int64_t now_ms, int milli)
@@ -255,25 +256,15 @@ static int take_enough(struct sched *s, uint32_t job, int64_t now_ms)
 
 int idle_reclaim(struct sched *s, uint32_t job, int64_t now_ms)
 {
+    bool lifted;
     int found;
 
-    if (s->tiers.n_spot == 0)
-        return take_enough(s, job, now_ms);
-    if (s->idle.n_due == 0)
+    if (s->idle.n_due == 0 && !s->sharing.jobs)
         return 0;
-    spot_preempt_lift(s, true);
+    lifted = spot_preempt_lift(s, true);
     found = take_enough(s, job, now_ms);
+    if (!lifted)
+        return found;
     spot_preempt_lift(s, false);
     return found > 0 ? spot_preempt_beside(s, job, now_ms) : found;
-}
-
-int idle_find(struct sched *s, uint32_t job, int64_t now_ms)
-{
-    int found = sched_find_place(s, job);
-
-    if (!found && s->tiers.n_spot > 0)
-        found = spot_preempt_find(s, job, now_ms, YIELDS_SPOT);
-    if (found == 0)
-        found = idle_reclaim(s, job, now_ms);
-    return found == 0 && s->elastic.jobs ? elastic_find(s, job, now_ms) : found;
 }

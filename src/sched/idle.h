@@ -69,9 +69,4 @@ int64_t idle_again(const struct sched *s, int64_t now_ms);
  * way beside them. 1, 0: there is none, and nothing was taken; -1 on failure. */
 int idle_reclaim(struct sched *s, uint32_t job, int64_t now_ms) CHECK_RESULT;
 
-/* As sched_find_place(), but where it has to, takes the devices of spot jobs (spot_preempt.c), then
- * of idle jobs, or what elastic jobs can do without (elastic.h). 1, 0: there is none, and nothing
- * was taken; -1 on failure. */
-int idle_find(struct sched *s, uint32_t job, int64_t now_ms) CHECK_RESULT;
-
 #endif

@@ -1,15 +1,20 @@
 /* Without preemption: the first job that waits starts when there is room; behind one that does not
  * fit, others start as the policy's backfill allows. */
 #include "sched/power.h"
+#include "sched/spot_preempt.h"
 #include "sched/speed.h"
 
 /* No job of a group that needs more than is free can start. */
 static bool hopeless(const struct sched *s, uint32_t job)
 {
     const struct work *w = &s->work->jobs[job];
+    int64_t more = 0;
 
-    return w->milli == WORK_WHOLE && w->devices > s->capacity.whole + s->tiers.most &&
-           s->idle.n_due == 0 && !s->sharing.jobs && !(s->elastic.jobs && elastic_may_help(s, job));
+    for (const struct feature *const *f = s->hooks.could_free; *f; f++)
+        more += (*f)->could_free(s, job);
+
+    return w->milli == WORK_WHOLE && w->devices > s->capacity.whole + more && s->idle.n_due == 0 &&
+           !s->sharing.jobs && !(s->elastic.jobs && elastic_may_help(s, job));
 }
 
 static bool before(const struct sched *s, uint32_t a, uint32_t b)
@@ -46,7 +51,7 @@ static void advance(struct sched *s, uint32_t group, const struct order_key *aft
 /* A place that spot jobs give up, whose notice is over when the first job starts. 1, 0, -1. */
 static int take_from_spot(struct sched *s, uint32_t job, int64_t now_ms)
 {
-    if (s->tiers.n_spot == 0 || s->promise.start_ms - now_ms < s->policy.spot.notice_ms)
+    if (s->promise.start_ms - now_ms < s->policy.spot.notice_ms)
         return 0;
     return spot_preempt_find(s, job, now_ms, YIELDS_SPOT);
 }
@@ -101,8 +106,8 @@ static void pass_over(struct sched *s, uint32_t group, uint32_t job, int64_t now
     s->cursor[group] = WAITING_NONE;
     if (s->policy.backfill != BACKFILL_EASY || s->promise.start_ms == WORK_UNKNOWN)
         return;
-    if (s->jobs[job].left_ms <= left && s->tiers.n_spot > 0)
-        left -= s->policy.spot.notice_ms;
+    if (s->jobs[job].left_ms <= left)
+        left -= spot_preempt_notice_ms(s);
     left = power_shortest_ms(s, left);
     if (s->jobs[job].left_ms <= left)
         return;
@@ -135,7 +140,7 @@ int pass_queue(struct sched *s, int64_t now_ms)
             continue;
         }
         if (why.other == WAITING_NONE || s->policy.backfill == BACKFILL_GREEDY)
-            starts = idle_find(s, job, now_ms);
+            starts = sched_free_place(s, job, now_ms);
         else
             starts = easy(s, job, now_ms, &why);
         if (starts < 0)

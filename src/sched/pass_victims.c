@@ -4,6 +4,8 @@
  * by deadlines, those that can meet theirs stop later ones, the others nobody. */
 #include <string.h>
 
+#include "sched/service.h"
+#include "sched/spot_preempt.h"
 #include "sched/sched_private.h"
 
 enum { NODES = 256 }; /* that one job may clear */
@@ -62,7 +64,7 @@ static bool may_stop(const struct sched *s, const struct holder *h, const struct
 {
     return is_behind(s, h, waits) && quota_slot(s, h->job) == quota_slot(s, waits->job) &&
            s->jobs[h->job].state == SCHED_RUNNING && !s->work->jobs[h->job].fixed &&
-           !(s->tiers.ready && spot_preempt_waits(s, h->job, now_ms)) &&
+           !state_waits_for_devices(s, h->job, now_ms) &&
            now_ms - s->jobs[h->job].since_ms >= s->policy.least_run_ms;
 }
 
@@ -72,7 +74,7 @@ static int may_use(const struct sched *s, uint32_t job, uint32_t node)
 {
     uint32_t slot = quota_slot(s, job);
     int64_t left = (s->quota.share[slot] - s->quota.used[slot]) / WORK_WHOLE;
-    int whole = s->capacity.nodes[node].n_whole - (s->tiers.keep ? s->tiers.keep[node] : 0);
+    int whole = s->capacity.nodes[node].n_whole - service_keeps_now(s, node);
 
     return quota_allows(s, job) ? whole : (int)MIN((int64_t)whole, MAX(left, 0));
 }
@@ -164,12 +166,11 @@ static int make_room(struct sched *s, const struct ranked *waits, int64_t now_ms
 /* The same where spot jobs, too, give up what they have of the place. */
 static int make_room_beside(struct sched *s, const struct ranked *waits, int64_t now_ms)
 {
-    int found;
+    bool lifted = spot_preempt_lift(s, true);
+    int found = make_room(s, waits, now_ms);
 
-    if (s->tiers.n_spot == 0)
-        return make_room(s, waits, now_ms);
-    spot_preempt_lift(s, true);
-    found = make_room(s, waits, now_ms);
+    if (!lifted)
+        return found;
     spot_preempt_lift(s, false);
     return found > 0 ? spot_preempt_leave(s, waits->job, now_ms) : found;
 }
@@ -194,7 +195,7 @@ static int sweep(struct sched *s, int64_t now_ms)
 
         if (s->jobs[r->job].state != SCHED_WAITING || s->cursor[group])
             continue;
-        found = idle_find(s, r->job, now_ms);
+        found = sched_free_place(s, r->job, now_ms);
         if (found == 0 && s->policy.quota.borrow && quota_within(s, r->job))
             found = quota_reclaim(s, r->job, now_ms);
         if (found == 0) {

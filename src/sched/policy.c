@@ -275,10 +275,6 @@ static int take_section(struct policy *p, const struct ini_entry *at, struct err
 {
     if (!strcmp(at->section, "elastic"))
         return elastic_take(&p->elastic, at, e);
-    if (!strcmp(at->section, "service"))
-        return service_take(&p->service, at, e);
-    if (!strcmp(at->section, "spot"))
-        return spot_take(&p->spot, at, e);
     for (size_t i = 0; features[i]; i++)
         if (!strcmp(at->section, features[i]->section))
             return features[i]->take(p, at, e);
@@ -372,8 +368,6 @@ int policy_read(struct policy *ret, const char *file, const char *text, size_t l
         rc = check(&p, file, e);
     for (size_t i = 0; features[i] && rc == 0; i++)
         rc = features[i]->check ? features[i]->check(&p, file, e) : 0;
-    if (rc == 0)
-        rc = tiers_check(&p, file, e);
     if (rc == 0)
         *ret = p;
     return rc;

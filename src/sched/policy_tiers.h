@@ -1,12 +1,10 @@
 /* The sections [service], [spot] and [power] of a policy: numbers alone. What they mean is in
- * tiers.h and power.h. */
+ * feature/tiers.h and feature/power.h. */
 #ifndef BRIM_SCHED_POLICY_TIERS_H
 #define BRIM_SCHED_POLICY_TIERS_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "base/err.h"
 
 enum { TIER_NAME = 48, TIER_CLASSES = 16 };
 
@@ -56,16 +54,5 @@ struct policy_power {
     char curve[TIER_NAME]; /* the device whose measured curve is taken for all; "": each its own */
     double least;          /* of the full limit, no lower; 0: as far as it saves energy */
 };
-
-struct ini_entry;
-struct policy;
-
-/* A key of one of these sections, or (key NULL) its head. -EINVAL with a sentence. */
-int service_take(struct policy_service *p, const struct ini_entry *at, struct err *e) CHECK_RESULT;
-int spot_take(struct policy_spot *p, const struct ini_entry *at, struct err *e) CHECK_RESULT;
-
-/* Whether all that they need was said, and goes with the rest of the policy. -EINVAL with a
- * sentence. */
-int tiers_check(const struct policy *p, const char *file, struct err *e) CHECK_RESULT;
 
 #endif

@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "sched/power.h"
+#include "sched/service.h"
+#include "sched/spot_preempt.h"
 #include "sched/sched_private.h"
 
 /* Nodes that suit a job and will have enough free devices; below a cap, the power. */
@@ -80,14 +82,15 @@ static int left_of(const struct sched *s, uint32_t node)
 {
     int whole = s->promise.spare[node];
 
-    return s->promise.had ? MAX(whole - tiers_keep(s, node, s->promise.had[node]), 0) : whole;
+    return s->promise.had ? MAX(whole - service_keeps(s, node, s->promise.had[node]), 0) : whole;
 }
 
 /* Count the nodes that are enough before any job ends. */
 static void count_now(const struct sched *s, const struct work *w, const struct want *want,
                       struct enough *have)
 {
-    bool all = !w->kinds && !s->capacity.closed && !s->promise.had && !s->tiers.n_leaving;
+    bool all = !w->kinds && !s->capacity.closed && !s->promise.had &&
+               spot_preempt_n_leaving(s) == 0;
 
     for (int level = 1; all && level <= s->pool->most; level++) {
         uint32_t nodes = s->capacity.level[level].count;
@@ -110,10 +113,10 @@ static void begin(struct sched *s)
     if (s->back)
         memset(s->back, 0, s->pool->n_nodes * POOL_DEVICES * sizeof(*s->back));
     if (s->promise.had)
-        memcpy(s->promise.had, s->tiers.had, s->pool->n_nodes * sizeof(*s->promise.had));
+        memcpy(s->promise.had, service_had(s), s->pool->n_nodes * sizeof(*s->promise.had));
     memcpy(s->promise.spare, s->capacity.wholes, s->pool->n_nodes);
-    for (size_t i = 0; i < s->tiers.n_leaving; i++)
-        for (uint32_t p = s->tiers.leaving[i].part; p != NO_PART; p = s->capacity.parts[p].next) {
+    for (size_t i = 0; i < spot_preempt_n_leaving(s); i++)
+        for (uint32_t p = spot_preempt_leaving(s, i); p != NO_PART; p = s->capacity.parts[p].next) {
             const struct part *part = &s->capacity.parts[p];
             int whole = s->promise.spare[part->node] + given_back(s, part);
 
@@ -133,7 +136,7 @@ static void add_end(struct sched *s, uint32_t ends, const struct work *w, const 
         s->promise.spare[part->node] = (uint8_t)(s->promise.spare[part->node] +
                                                  given_back(s, part));
         if (s->promise.had)
-            s->promise.had[part->node] -= tiers_owned(s, ends, part);
+            s->promise.had[part->node] -= service_owned(s, ends, part);
         if (suits_kind(s, part->node, w))
             count(have, want, from, left_of(s, part->node));
     }
@@ -156,7 +159,7 @@ static void make(struct sched *s, uint32_t job, int64_t now_ms)
     while (i < s->n_ends && !fits(&have, &want)) {
         const struct expected_end *x = &s->ends[i++];
 
-        if (s->tiers.n_spot > 0 && tiers_of(s, x->job) == TIER_SPOT)
+        if (s->jobs[x->job].tier == TIER_SPOT)
             continue;
         s->promise.start_ms = MAX(x->end_ms, soon_ms);
         add_end(s, x->job, w, &want, &have);
@@ -173,13 +176,9 @@ static void make(struct sched *s, uint32_t job, int64_t now_ms)
 
 void promise_make(struct sched *s, uint32_t job, int64_t now_ms)
 {
-    bool spot = s->tiers.n_spot > 0;
-
-    if (spot)
-        spot_preempt_lift(s, true);
+    spot_preempt_lift(s, true);
     make(s, job, now_ms);
-    if (spot)
-        spot_preempt_lift(s, false);
+    spot_preempt_lift(s, false);
 }
 
 void promise_use(struct sched *s, uint32_t job)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sched/spot_preempt.h"
 #include "sched/sched_private.h"
 
 /* ---- shares ---- */
@@ -89,7 +90,7 @@ bool quota_allows(const struct sched *s, uint32_t job)
 
 void quota_count(struct sched *s, uint32_t job, int sign)
 {
-    if (tiers_of(s, job) == TIER_BATCH)
+    if (s->jobs[job].tier == TIER_BATCH)
         s->quota.used[quota_slot(s, job)] += sign * needs(s, job);
 }
 
@@ -123,7 +124,7 @@ static size_t find_victims(struct sched *s)
         uint32_t job = s->running[i];
 
         if (!device_sharing_is_guest(s, job) && quota_above(s, job) && needs(s, job) > 0 &&
-            !s->work->jobs[job].fixed && tiers_of(s, job) == TIER_BATCH)
+            !s->work->jobs[job].fixed && s->jobs[job].tier == TIER_BATCH)
             s->quota.victims[n++] = (struct victim){ s->jobs[job].since_ms, s->jobs[job].list,
                                                      job };
     }
@@ -147,12 +148,11 @@ static int reclaim(struct sched *s, uint32_t job, int64_t now_ms)
 
 int quota_reclaim(struct sched *s, uint32_t job, int64_t now_ms)
 {
-    int found;
+    bool lifted = spot_preempt_lift(s, true);
+    int found = reclaim(s, job, now_ms);
 
-    if (s->tiers.n_spot == 0)
-        return reclaim(s, job, now_ms);
-    spot_preempt_lift(s, true);
-    found = reclaim(s, job, now_ms);
+    if (!lifted)
+        return found;
     spot_preempt_lift(s, false);
     return found > 0 ? spot_preempt_beside(s, job, now_ms) : found;
 }

@@ -24,7 +24,7 @@ static int sweep(struct sched *s, int64_t now_ms)
         uint32_t job = s->cursor[group];
         struct order_key key = s->waiting.nodes[job].key;
         struct action why = { .other = WAITING_NONE };
-        int found = idle_find(s, job, now_ms);
+        int found = sched_free_place(s, job, now_ms);
 
         if (found == 0 && s->policy.quota.borrow && quota_within(s, job))
             found = quota_reclaim(s, job, now_ms);

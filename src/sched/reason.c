@@ -31,10 +31,8 @@ static void add_place(const struct sched *s, uint32_t job, struct str *out)
 
 static void add_other(const struct sched *s, const struct action *a, struct str *out)
 {
-    if (a->other == WAITING_NONE)
-        return;
-    str_addf(out, "job %s, which waits for ", s->work->jobs[a->other].name);
-    reason_devices(&s->work->jobs[a->other], elastic_asked(s, a->other), out);
+    if (a->other != WAITING_NONE)
+        reason_other(s, a->other, out);
 }
 
 static void add_share(const struct sched *s, uint32_t job, struct str *out)
@@ -214,7 +212,7 @@ void sched_reason(const struct sched *s, const struct action *a, int64_t now_ms,
     add_these(s, a, out);
     if (a->kind == ACTION_START) {
         add_place(s, a->job, out);
-        if (!reason_rest(s, a, now_ms, out))
+        if (!feature_reason(s, a, now_ms, out))
             add_start(s, a, now_ms, out);
         if (a->ready_ms > now_ms) {
             str_add(out, "; they are free in ");
@@ -226,7 +224,7 @@ void sched_reason(const struct sched *s, const struct action *a, int64_t now_ms,
         reason_data(s, a, out);
     } else if (a->kind == ACTION_RESIZE) {
         add_resize(s, a, out);
-    } else if (reason_rest(s, a, now_ms, out)) {
+    } else if (feature_reason(s, a, now_ms, out)) {
         return;
     } else if (a->why == WHY_VICTIM) {
         str_add(out, ": they are for ");

@@ -1,6 +1,8 @@
 #include "sched/reason_text.h"
 
 #include "model/signal/quantity.h"
+#include "sched/elastic.h"
+#include "sched/sched_private.h"
 
 void reason_time(struct str *out, int64_t ms)
 {
@@ -15,4 +17,12 @@ void reason_devices(const struct work *w, int32_t devices, struct str *out)
         str_addf(out, "%d %% of a device", w->milli / 10);
     else
         str_addf(out, "%d device%s", (int)devices, devices == 1 ? "" : "s");
+}
+
+void reason_other(const struct sched *s, uint32_t job, struct str *out)
+{
+    const struct work *w = &s->work->jobs[job];
+
+    str_addf(out, "job %s, which waits for ", w->name);
+    reason_devices(w, elastic_asked(s, job), out);
 }

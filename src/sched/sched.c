@@ -1,4 +1,5 @@
 #include "sched/expected_ends.h"
+#include "sched/spot_preempt.h"
 #include "sched/sched_private.h"
 #include "sched/state_private.h"
 
@@ -59,7 +60,7 @@ void sched_submit(struct sched *s, uint32_t job, int64_t now_ms, int64_t length_
     j->left_ms = length_ms;
     j->part = NO_PART;
     state_queue(s, job, now_ms);
-    if (s->ranked && tiers_of(s, job) == TIER_BATCH)
+    if (s->ranked && j->tier == TIER_BATCH)
         s->ranked[s->n_ranked++] = (struct ranked){ .job = job };
 }
 
@@ -68,7 +69,7 @@ int sched_take_up(struct sched *s, uint32_t job, int64_t now_ms, const struct sc
 {
     struct sched_job *j = &s->jobs[job];
 
-    assert(j->state == SCHED_ABSENT && !s->tiers.on && !s->fresh);
+    assert(j->state == SCHED_ABSENT && !s->fresh);
     *j = *was;
     j->part = NO_PART;
     if (where && free_capacity_take(&s->capacity, &s->work->jobs[job], where, &j->part) < 0)
@@ -119,7 +120,7 @@ void sched_return(struct sched *s, uint32_t job, int64_t now_ms, int64_t left_ms
 
 void sched_node(struct sched *s, uint32_t node, bool up)
 {
-    if (!up && s->tiers.n_leaving > 0)
+    if (!up)
         spot_preempt_drop(s, node);
     if (up)
         free_capacity_regain(&s->capacity, node);
@@ -194,21 +195,19 @@ static int pass(struct sched *s, int64_t now_ms, int64_t *again_ms)
                                                        : pass_queue(s, now_ms);
 }
 
-/* The same between services, which go first, and spot jobs, and what features do. */
+/* The same between what features do. */
 static int pass_features(struct sched *s, int64_t now_ms, int64_t *again_ms)
 {
     int rc = 0;
 
     for (const struct feature *const *f = s->hooks.begin; *f && rc == 0; f++)
         rc = (*f)->begin(s, now_ms);
-    if (rc == 0 && s->tiers.on)
-        rc = services_pass(s, now_ms);
     if (rc == 0)
         rc = pass(s, now_ms, again_ms);
-    if (rc == 0 && s->tiers.on)
-        rc = spot_pass(s, now_ms);
     for (const struct feature *const *f = s->hooks.finish; *f && rc == 0; f++)
         rc = (*f)->finish(s, now_ms);
+    for (const struct feature *const *f = s->hooks.again_ms; *f; f++)
+        *again_ms = MIN(*again_ms, (*f)->again_ms(s, now_ms));
     return rc;
 }
 
@@ -227,9 +226,7 @@ int sched_pass(struct sched *s, int64_t now_ms, int64_t *again_ms)
         return -ENOMEM;
     if (s->elastic.jobs)
         elastic_begin(s);
-    spot_preempt_settle(s, now_ms);
     rc = pass_features(s, now_ms, again_ms);
-    *again_ms = MIN(*again_ms, spot_preempt_again(s));
     if (rc == 0 && s->elastic.jobs)
         rc = elastic_grow(s, now_ms);
     *again_ms = MIN(*again_ms, MIN(late_ms, aged_ms));

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "sched/power.h"
+#include "sched/service.h"
 
 /* Number the groups: shapes; of each user where users decide, of each share where there are any. */
 static int make_groups(struct sched *s)
@@ -41,7 +42,6 @@ static int make_tables(struct sched *s)
     size_t n = s->work->n_jobs + 1, nodes = s->pool->n_nodes + 1;
     struct arena *a = &s->arena;
 
-    s->jobs = arena_alloc(a, n * sizeof(*s->jobs));
     s->cursor = arena_alloc(a, (s->n_groups + 1) * sizeof(*s->cursor));
     s->longest = arena_alloc(a, (s->n_groups + 1) * sizeof(*s->longest));
     s->running = arena_alloc(a, n * sizeof(*s->running));
@@ -50,8 +50,8 @@ static int make_tables(struct sched *s)
     s->fit.parts = arena_alloc(a, nodes * sizeof(*s->fit.parts));
     s->promise.spare = arena_alloc(a, nodes);
     s->users = arena_alloc(a, (s->work->users.n + 2) * sizeof(*s->users));
-    if (!s->jobs || !s->cursor || !s->longest || !s->running || !s->at || !s->waits ||
-        !s->fit.parts || !s->promise.spare || !s->users)
+    if (!s->cursor || !s->longest || !s->running || !s->at || !s->waits || !s->fit.parts ||
+        !s->promise.spare || !s->users)
         return -ENOMEM;
     if (s->policy.backfill >= BACKFILL_EASY) {
         s->ends_most = 2 * n;
@@ -59,8 +59,8 @@ static int make_tables(struct sched *s)
         s->ends = s->ends_room;
         s->back = has_shares(s->work) ? arena_alloc(a, nodes * POOL_DEVICES * sizeof(*s->back))
                                       : NULL;
-        s->promise.had = s->tiers.keep ? arena_alloc(a, nodes * sizeof(*s->promise.had)) : NULL;
-        if (!s->ends || (!s->back && has_shares(s->work)) || (!s->promise.had && s->tiers.keep))
+        s->promise.had = service_had(s) ? arena_alloc(a, nodes * sizeof(*s->promise.had)) : NULL;
+        if (!s->ends || (!s->back && has_shares(s->work)) || (!s->promise.had && service_had(s)))
             return -ENOMEM;
     }
     if (s->policy.preempt != PREEMPT_NONE) {
@@ -120,6 +120,9 @@ int sched_open(struct sched **ret, const struct policy *policy, const struct poo
     s->pool = pool;
     s->work = jobs;
     s->promise.job = WAITING_NONE;
+    s->jobs = arena_alloc(&s->arena, (jobs->n_jobs + 1) * sizeof(*s->jobs));
+    if (!s->jobs)
+        return err_nomem(e);
     rc = elastic_open(s, e);
     if (rc == 0)
         rc = quota_open(s, e);
@@ -127,8 +130,6 @@ int sched_open(struct sched **ret, const struct policy *policy, const struct poo
         rc = idle_open(s, e);
     if (rc == 0)
         rc = device_sharing_open(s, e);
-    if (rc == 0)
-        rc = tiers_open(s, e);
     if (rc == 0)
         rc = data_open(s, e);
     if (rc == 0)
@@ -155,12 +156,11 @@ void sched_close(struct sched *s)
 {
     if (!s)
         return;
-    free_capacity_done(&s->capacity);
-    arena_done(&s->arena);
     for (size_t i = 0; features[i]; i++)
         if (s->on >> i & 1 && features[i]->close)
             features[i]->close(s);
+    free_capacity_done(&s->capacity);
+    arena_done(&s->arena);
     free(s->actions);
-    free(s->tiers.leaving);
     free(s);
 }

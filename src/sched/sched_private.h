@@ -10,7 +10,6 @@
 #include "sched/quota.h"
 #include "sched/feature.h"
 #include "sched/device_sharing.h"
-#include "sched/tiers.h"
 #include "sched/waiting.h"
 #include "sched/wiring.h"
 #include "sched/sched.h"
@@ -52,6 +51,8 @@ struct user {
 
 /* What features keep is in their own files. */
 struct power;
+struct service;
+struct tiers;
 
 struct sched {
     struct arena arena;
@@ -59,6 +60,8 @@ struct sched {
     bool fresh;  /* one of them has to see jobs from their start on */
     struct feature_hooks hooks;
     struct power *power; /* NULL: it is off, as of those below */
+    struct tiers *tiers;
+    struct service *service;
     struct policy policy;
     const struct pool *pool;
     const struct workload *work;
@@ -69,7 +72,6 @@ struct sched {
     struct quota quota;
     struct idle idle;
     struct device_sharing sharing;
-    struct tiers tiers;
     struct elastic elastic;
     struct deadlines deadlines;
     struct data data;
@@ -84,6 +86,7 @@ struct sched {
     uint32_t *running, *at; /* those that run; by job, where it stands there or in waits */
     uint32_t *waits;        /* those that wait, in no order */
     size_t n_running, n_waiting;
+    int64_t *ready_ms; /* by job: from when on all of its devices are its own; NULL: at once */
     struct expected_end *ends; /* those that run by their ends (backfill) */
     size_t n_ends;
     struct expected_end *ends_room; /* where these may lie: twice as many as there are jobs */
@@ -119,8 +122,16 @@ void state_key(const struct sched *s, uint32_t job, int64_t now_ms, struct order
 /* Note who has waited for too long, and say when the next one will have; WORK_UNKNOWN. */
 int64_t state_age(struct sched *s, int64_t now_ms);
 
+/* Whether a job waits yet for devices that others are leaving. From when on it really runs. */
+bool state_waits_for_devices(const struct sched *s, uint32_t job, int64_t now_ms);
+int64_t state_from_ms(const struct sched *s, uint32_t job);
+
 /* Whether there is a place for a job, and it may have it; it is in s->fit then. */
 bool sched_find_place(struct sched *s, uint32_t job);
+
+/* The same, but where it has to, it is freed: of spot jobs, idle jobs, what elastic jobs can do
+ * without. 1, 0: there is none, and nothing was taken; -1 on failure. */
+int sched_free_place(struct sched *s, uint32_t job, int64_t now_ms) CHECK_RESULT;
 
 /* Count what users have had up to now. */
 void state_count_users(struct sched *s, int64_t now_ms);

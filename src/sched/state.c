@@ -63,10 +63,8 @@ void state_unqueue(struct sched *s, uint32_t job)
 
     for (const struct feature *const *f = s->hooks.unqueued; *f; f++)
         (*f)->unqueued(s, job);
-    if (s->tiers.on && tiers_of(s, job) != TIER_BATCH) {
-        tiers_unqueue(s, job);
+    if (s->jobs[job].tier != TIER_BATCH)
         return;
-    }
     last = s->waits[--s->n_waiting];
     s->waits[s->at[job]] = last;
     s->at[last] = s->at[job];
@@ -87,10 +85,8 @@ void state_queue(struct sched *s, uint32_t job, int64_t now_ms)
     j->list = ++s->lists;
     for (const struct feature *const *f = s->hooks.queued; *f; f++)
         (*f)->queued(s, job, now_ms);
-    if (s->tiers.on && tiers_of(s, job) != TIER_BATCH) {
-        tiers_queue(s, job);
+    if (j->tier != TIER_BATCH)
         return;
-    }
     s->at[job] = (uint32_t)s->n_waiting;
     s->waits[s->n_waiting++] = job;
     if (s->policy.preempt != PREEMPT_NONE)
@@ -113,7 +109,7 @@ void state_run(struct sched *s, uint32_t job, int64_t since_ms)
     if (s->ends)
         expected_ends_add(s, job);
     if (s->idle.jobs)
-        idle_begin(s, job, spot_preempt_from(s, job));
+        idle_begin(s, job, state_from_ms(s, job));
     if (s->sharing.jobs)
         device_sharing_begin(s, job, since_ms);
 }
@@ -144,10 +140,22 @@ int64_t state_age(struct sched *s, int64_t now_ms)
     return next_ms;
 }
 
+bool state_waits_for_devices(const struct sched *s, uint32_t job, int64_t now_ms)
+{
+    return s->ready_ms && s->ready_ms[job] > now_ms;
+}
+
+int64_t state_from_ms(const struct sched *s, uint32_t job)
+{
+    int64_t since_ms = s->jobs[job].since_ms;
+
+    return s->ready_ms ? MAX(since_ms, s->ready_ms[job]) : since_ms;
+}
+
 /* What is left of the work of a job that runs. */
 static int64_t left_of(const struct sched *s, uint32_t job, int64_t now_ms)
 {
-    int64_t left_ms = s->jobs[job].left_ms, did_ms = MAX(now_ms - spot_preempt_from(s, job), 0);
+    int64_t left_ms = s->jobs[job].left_ms, did_ms = MAX(now_ms - state_from_ms(s, job), 0);
 
     return left_ms == WORK_UNKNOWN ? left_ms : MAX(left_ms - did_ms, 0);
 }
@@ -175,12 +183,10 @@ void state_stop(struct sched *s, uint32_t job, int64_t now_ms)
     speed_stop(s, job);
     for (const struct feature *const *f = s->hooks.stops; *f; f++)
         (*f)->stops(s, job, now_ms);
-    if (s->tiers.on)
-        tiers_count(s, job, -1);
     free_capacity_give(&s->capacity, &s->work->jobs[job], j->part);
     if (s->elastic.jobs)
         elastic_stop(s, job, now_ms);
-    if (tiers_of(s, job) != TIER_SPOT) /* which no promise counts on */
+    if (j->tier != TIER_SPOT) /* which no promise counts on */
         s->promise.job = WAITING_NONE;
 }
 
@@ -209,8 +215,6 @@ int state_start(struct sched *s, uint32_t job, int64_t now_ms, const struct acti
     speed_start(s, job);
     for (const struct feature *const *f = s->hooks.starts; *f; f++)
         (*f)->starts(s, job, now_ms, &a);
-    if (s->tiers.on)
-        tiers_start(s, job, &a);
     if (s->elastic.jobs)
         elastic_start(s, job, now_ms);
     state_count_user(s, job, now_ms, 1);

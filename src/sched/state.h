@@ -10,6 +10,9 @@ enum sched_job_state {
     SCHED_AWAY, /* there, without devices, and in need of none */
 };
 
+/* Replicas of services, batch jobs and spot jobs (feature/tiers.h). */
+enum tier { TIER_BATCH, TIER_SERVICE, TIER_SPOT };
+
 struct sched_job {
     int64_t since_ms;    /* that it waits, or runs */
     int64_t left_ms;     /* of its work at that time, as far as known; WORK_UNKNOWN */
@@ -22,6 +25,7 @@ struct sched_job {
     uint8_t was;         /* preempted before */
     uint8_t aged;        /* it waited for so long that it goes first until it ends */
     uint8_t late;        /* it cannot meet its deadline any more (deadline.h) */
+    uint8_t tier;        /* enum tier: those that are not batch wait in queues of their own */
 };
 
 struct order_key {

@@ -7,7 +7,7 @@
 #include "base/ini.h"
 #include "base/parse.h"
 #include "model/job/job_spec.h"
-#include "sched/policy.h"
+#include "sched/tiers.h"
 
 static const int64_t within_default_ms = 10000;
 static const char amount_help[] = "a number of devices, or per cent of all: 64 or 12.5%";
@@ -84,8 +84,10 @@ static int take_reserve(struct policy_service *p, const struct ini_entry *at, st
     return rc;
 }
 
-int service_take(struct policy_service *p, const struct ini_entry *at, struct err *e)
+int service_take(struct policy *policy, const struct ini_entry *at, struct err *e)
 {
+    struct policy_service *p = &policy->service;
+
     if (!p->said)
         p->within_ms = within_default_ms;
     p->said = true;
@@ -102,8 +104,10 @@ int service_take(struct policy_service *p, const struct ini_entry *at, struct er
     return err_set(e, -EINVAL, "%s:%d: unknown key '%s' in [service]", at->file, at->line, at->key);
 }
 
-int spot_take(struct policy_spot *p, const struct ini_entry *at, struct err *e)
+int spot_take(struct policy *policy, const struct ini_entry *at, struct err *e)
 {
+    struct policy_spot *p = &policy->spot;
+
     if (!p->said)
         p->save_ms = -1;
     p->said = true;
