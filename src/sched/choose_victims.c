@@ -7,7 +7,6 @@
 void choose_victims_lift(struct sched *s, uint32_t job, bool up)
 {
     free_capacity_lift(&s->capacity, &s->work->jobs[job], s->jobs[job].part, up);
-    quota_count(s, job, up ? -1 : 1);
     for (const struct feature *const *f = s->hooks.lifts; *f; f++)
         (*f)->lifts(s, job, up);
 }

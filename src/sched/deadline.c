@@ -1,12 +1,22 @@
 #include "sched/deadline.h"
 
+#include "model/signal/quantity.h"
 #include "sched/speed.h"
 
-int deadline_open(struct sched *s)
+struct deadlines {
+    struct waiting soon; /* without preemption: jobs that wait, by when they have to start */
+    int64_t next_ms;     /* when the next one is late, as of the last pass; WORK_UNKNOWN */
+};
+
+static int open_deadlines(struct sched *s, struct err *e)
 {
-    if (!s->policy.order->by_deadline || s->policy.preempt != PREEMPT_NONE)
+    if (!s->policy.order->by_deadline)
         return 0;
-    return waiting_init(&s->deadlines.soon, &s->arena, s->work->n_jobs + 1, 1);
+    s->deadlines = arena_alloc(&s->arena, sizeof(*s->deadlines));
+    if (!s->deadlines || (s->policy.preempt == PREEMPT_NONE &&
+                          waiting_init(&s->deadlines->soon, &s->arena, s->work->n_jobs + 1, 1) < 0))
+        return err_nomem(e);
+    return 1;
 }
 
 /* When a job with a deadline has to run, or run on, at the latest: by then with the best kind of
@@ -26,23 +36,24 @@ static bool has_one(const struct sched *s, uint32_t job)
 
 /* ---- without preemption: those that wait, by keys that are made once ---- */
 
-void deadline_queue(struct sched *s, uint32_t job, int64_t now_ms)
+static void queued(struct sched *s, uint32_t job, int64_t now_ms)
 {
     struct sched_job *j = &s->jobs[job];
     struct order_key key = { .tie = job };
 
-    if (!has_one(s, job))
+    if (s->policy.preempt != PREEMPT_NONE || j->tier != TIER_BATCH || !has_one(s, job))
         return;
     key.value = latest(s, job, now_ms);
     j->late = key.value < now_ms;
     if (!j->late)
-        waiting_add(&s->deadlines.soon, 0, job, &key, 0);
+        waiting_add(&s->deadlines->soon, 0, job, &key, 0);
 }
 
-void deadline_unqueue(struct sched *s, uint32_t job)
+static void unqueued(struct sched *s, uint32_t job)
 {
-    if (sched_job_due(&s->jobs[job], &s->work->jobs[job]))
-        waiting_remove(&s->deadlines.soon, 0, job);
+    if (s->policy.preempt == PREEMPT_NONE && s->jobs[job].tier == TIER_BATCH &&
+        sched_job_due(&s->jobs[job], &s->work->jobs[job]))
+        waiting_remove(&s->deadlines->soon, 0, job);
 }
 
 /* It goes to its place among those without a deadline. */
@@ -50,7 +61,7 @@ static void give_up(struct sched *s, uint32_t job, int64_t now_ms)
 {
     struct order_key key;
 
-    waiting_remove(&s->deadlines.soon, 0, job);
+    waiting_remove(&s->deadlines->soon, 0, job);
     waiting_remove(&s->waiting, s->group[job], job);
     s->jobs[job].late = 1;
     state_key(s, job, now_ms, &key);
@@ -61,8 +72,8 @@ static int64_t pass_waiting(struct sched *s, int64_t now_ms)
 {
     uint32_t job;
 
-    while ((job = waiting_next(&s->deadlines.soon, 0, NULL, WORK_UNKNOWN)) != WAITING_NONE) {
-        int64_t at_ms = s->deadlines.soon.nodes[job].key.value;
+    while ((job = waiting_next(&s->deadlines->soon, 0, NULL, WORK_UNKNOWN)) != WAITING_NONE) {
+        int64_t at_ms = s->deadlines->soon.nodes[job].key.value;
 
         if (at_ms >= now_ms)
             return at_ms + 1;
@@ -100,9 +111,61 @@ static int64_t pass_all(struct sched *s, int64_t now_ms)
     return next_ms;
 }
 
-int64_t deadline_pass(struct sched *s, int64_t now_ms)
+static int begin(struct sched *s, int64_t now_ms)
 {
-    if (!s->policy.order->by_deadline)
-        return WORK_UNKNOWN;
-    return s->policy.preempt == PREEMPT_NONE ? pass_waiting(s, now_ms) : pass_all(s, now_ms);
+    s->deadlines->next_ms = s->policy.preempt == PREEMPT_NONE ? pass_waiting(s, now_ms)
+                                                              : pass_all(s, now_ms);
+    return 0;
 }
+
+static int64_t again_ms(const struct sched *s, int64_t now_ms)
+{
+    (void)now_ms;
+    return s->deadlines->next_ms;
+}
+
+/* ---- sentences ---- */
+
+/* "its deadline is in 2 h". */
+static void add_deadline(const struct sched *s, uint32_t job, const char *whose, int64_t now_ms,
+                         struct str *out)
+{
+    int64_t left_ms = work_deadline(&s->work->jobs[job]) - now_ms;
+    struct quantity time = quantity_seconds((double)(left_ms < 0 ? -left_ms : left_ms) / 1e3);
+
+    if (left_ms < 0)
+        str_addf(out, "; %s deadline was %s ago", whose, time.text);
+    else if (s->jobs[job].late)
+        str_addf(out, "; %s deadline in %s cannot be met", whose, time.text);
+    else
+        str_addf(out, "; %s deadline is in %s", whose, time.text);
+}
+
+/* Which was the first of those that wait, where none can meet a deadline. */
+static bool reason(const struct sched *s, const struct action *a, int64_t now_ms, struct str *out)
+{
+    (void)now_ms;
+    if (a->why != WHY_FIRST || sched_job_due(&s->jobs[a->job], &s->work->jobs[a->job]))
+        return false;
+    str_add(out, ": of those that wait it was submitted first, and none has a deadline that it can "
+                 "meet");
+    return true;
+}
+
+static void remark(const struct sched *s, const struct action *a, int64_t now_ms, struct str *out)
+{
+    if (a->kind == ACTION_START && work_deadline(&s->work->jobs[a->job]) != WORK_UNKNOWN)
+        add_deadline(s, a->job, "its", now_ms, out);
+    if (a->why == WHY_VICTIM && sched_job_due(&s->jobs[a->other], &s->work->jobs[a->other]))
+        add_deadline(s, a->other, "the other's", now_ms, out);
+}
+
+const struct feature feature_deadline = {
+    .open = open_deadlines,
+    .queued = queued,
+    .unqueued = unqueued,
+    .begin = begin,
+    .again_ms = again_ms,
+    .reason = reason,
+    .remark = remark,
+};

@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ini.h"
 #include "base/parse.h"
 #include "model/job/job_spec.h"
 #include "sched/device_sharing.h"
+#include "sched/policy.h"
 
 enum { ALL = 100 }; /* per cent */
 
@@ -28,8 +30,12 @@ static int percent(int *ret, int most, const struct ini_entry *at, struct err *e
     return 0;
 }
 
-int device_sharing_take(struct policy_share_devices *p, const struct ini_entry *at, struct err *e)
+int device_sharing_take(struct policy *policy, const struct ini_entry *at, struct err *e)
 {
+    struct policy_share_devices *p = &policy->share;
+
+    if (!at->key)
+        return 0;
     if (!strcmp(at->key, "below"))
         return percent(&p->below, ALL, at, e);
     if (!strcmp(at->key, "together"))

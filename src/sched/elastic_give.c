@@ -2,25 +2,21 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "sched/sched_private.h"
+#include "sched/elastic_private.h"
+#include "sched/quota.h"
 
 /* ---- who can give what ---- */
-
-static bool is_above_share(const struct sched *s, uint32_t slot)
-{
-    return s->quota.used[slot] > s->quota.share[slot];
-}
 
 /* The fewest devices that a running job is left with for another one: what it asked for (extras),
  * or, for one of no lower priority and of its own share, its least. */
 static int32_t floor_of(const struct sched *s, uint32_t giver, uint32_t job, bool extras)
 {
     const struct work *w = &s->work->jobs[giver];
-    int32_t asked = MIN(s->elastic.jobs[giver].asked, w->devices);
+    int32_t asked = MIN(s->elastic->jobs[giver].asked, w->devices);
 
     if (extras || (s->policy.priorities && s->work->jobs[job].priority < w->priority))
         return asked;
-    if (quota_slot(s, giver) != quota_slot(s, job) && !is_above_share(s, quota_slot(s, giver)))
+    if (quota_slot(s, giver) != quota_slot(s, job) && !quota_above(s, giver))
         return asked;
     return w->least;
 }
@@ -29,10 +25,10 @@ static int32_t floor_of(const struct sched *s, uint32_t giver, uint32_t job, boo
  * start of this pass may be resized once more for nothing. */
 static bool may_give(const struct sched *s, uint32_t job, int64_t now_ms)
 {
-    const struct elastic_job *e = &s->elastic.jobs[job];
+    const struct elastic_job *e = &s->elastic->jobs[job];
     int32_t devices = s->work->jobs[job].devices;
 
-    if (e->pass == s->elastic.pass)
+    if (e->pass == s->elastic->pass)
         return true;
     return now_ms - e->since_ms >= s->policy.elastic.every_ms &&
            sched_job_left(&s->jobs[job], now_ms) > elastic_cost(s, job, devices, devices);
@@ -50,7 +46,7 @@ static int cheapest_first(const void *a, const void *b)
 /* Those that can give, whom a device less costs the least of their pace in front. */
 static size_t givers(struct sched *s, uint32_t job, int64_t now_ms, bool extras, int64_t *spare)
 {
-    struct elastic *x = &s->elastic;
+    struct elastic *x = s->elastic;
     size_t n = 0;
 
     *spare = 0;
@@ -78,7 +74,7 @@ static size_t givers(struct sched *s, uint32_t job, int64_t now_ms, bool extras,
 /* The first devices of those that a job has. */
 static void keep(struct sched *s, uint32_t job, int32_t devices)
 {
-    struct fit *f = &s->elastic.keep;
+    struct fit *f = &s->elastic->keep;
 
     f->n = 0;
     for (uint32_t p = s->jobs[job].part; p != NO_PART && devices > 0;
@@ -105,7 +101,7 @@ static int reduce(struct sched *s, struct elastic_want *x, int32_t devices)
     keep(s, x->job, devices);
     x->kept = j->part;
     free_capacity_lift(&s->capacity, w, x->kept, true);
-    if (free_capacity_take(&s->capacity, w, &s->elastic.keep, &j->part) < 0) {
+    if (free_capacity_take(&s->capacity, w, &s->elastic->keep, &j->part) < 0) {
         free_capacity_lift(&s->capacity, w, x->kept, false);
         j->part = x->kept;
         x->kept = NO_PART;
@@ -130,7 +126,7 @@ static void restore(struct sched *s, struct elastic_want *x)
 static void restore_all(struct sched *s, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        restore(s, &s->elastic.wants[i]);
+        restore(s, &s->elastic->wants[i]);
 }
 
 /* All are reduced, and there is a place: let each keep as many as it can, those whom it costs the
@@ -138,7 +134,7 @@ static void restore_all(struct sched *s, size_t n)
 static int trim(struct sched *s, uint32_t job, size_t n)
 {
     for (size_t i = n; i-- > 0;) {
-        struct elastic_want *x = &s->elastic.wants[i];
+        struct elastic_want *x = &s->elastic->wants[i];
         int32_t least = x->target;
 
         restore(s, x);
@@ -162,14 +158,14 @@ static int trim(struct sched *s, uint32_t job, size_t n)
 static int carry_out(struct sched *s, uint32_t job, size_t n, int64_t now_ms)
 {
     for (size_t i = 0; i < n; i++) {
-        struct elastic_want *x = &s->elastic.wants[i];
+        struct elastic_want *x = &s->elastic->wants[i];
         const struct action why = { .job = x->job, .why = WHY_GIVES, .other = job };
 
         if (x->target == x->devices)
             continue;
         restore(s, x);
         keep(s, x->job, x->target);
-        if (elastic_resize(s, &why, x->target, &s->elastic.keep, now_ms) < 0)
+        if (elastic_resize(s, &why, x->target, &s->elastic->keep, now_ms) < 0)
             return -ENOMEM;
     }
     return 0;
@@ -185,9 +181,9 @@ static int take(struct sched *s, uint32_t job, int32_t devices, bool extras, int
 
     if (n == 0 || s->capacity.whole + spare < devices || w->devices == 0)
         return 0;
-    if (s->elastic.jobs[job].asked)
+    if (s->elastic->jobs[job].asked)
         elastic_set(s, job, devices);
-    while (tried < n && reduce(s, &s->elastic.wants[tried], s->elastic.wants[tried].target) == 0)
+    while (tried < n && reduce(s, &s->elastic->wants[tried], s->elastic->wants[tried].target) == 0)
         tried++;
     found = tried == n && sched_find_place(s, job);
     if (!found) {
@@ -201,23 +197,15 @@ static int take(struct sched *s, uint32_t job, int32_t devices, bool extras, int
 
 /* ---- for a job that waits ---- */
 
-static bool starts_on_fewer(const struct sched *s, uint32_t job)
+bool elastic_starts_on_fewer(const struct sched *s, uint32_t job)
 {
-    return s->elastic.jobs[job].asked && s->policy.elastic.start;
-}
-
-bool elastic_may_help(const struct sched *s, uint32_t job)
-{
-    const struct work *w = &s->work->jobs[job];
-
-    return (starts_on_fewer(s, job) ? w->least : w->devices) <=
-           s->capacity.whole + s->elastic.spare;
+    return s->elastic->jobs[job].asked && s->policy.elastic.start;
 }
 
 /* The most devices, fewer than it asked for, for which there is a place. */
 static bool find_fewer(struct sched *s, uint32_t job)
 {
-    int32_t devices = s->elastic.jobs[job].asked;
+    int32_t devices = s->elastic->jobs[job].asked;
 
     while ((devices = elastic_below(s, job, devices))) {
         if (devices > s->capacity.whole)
@@ -232,7 +220,7 @@ static bool find_fewer(struct sched *s, uint32_t job)
 int elastic_find(struct sched *s, uint32_t job, int64_t now_ms)
 {
     const struct work *w = &s->work->jobs[job];
-    bool gives = s->policy.elastic.give, fewer = starts_on_fewer(s, job);
+    bool gives = s->policy.elastic.give, fewer = elastic_starts_on_fewer(s, job);
     int32_t asked = w->devices, least = fewer ? w->least : asked;
     int rc;
 
@@ -253,7 +241,11 @@ int elastic_find(struct sched *s, uint32_t job, int64_t now_ms)
 bool elastic_possible(struct sched *s, uint32_t job)
 {
     int32_t asked = s->work->jobs[job].devices;
-    bool found = starts_on_fewer(s, job) && find_fewer(s, job);
+    bool found;
+
+    if (!s->elastic)
+        return false;
+    found = elastic_starts_on_fewer(s, job) && find_fewer(s, job);
 
     elastic_set(s, job, asked);
     return found;

@@ -2,7 +2,9 @@
  * most of it, in numbers first; then each gets a place, as large a one as there is. */
 #include <math.h>
 
-#include "sched/sched_private.h"
+#include "sched/elastic_private.h"
+#include "sched/idle.h"
+#include "sched/quota.h"
 
 /* ---- what it is worth ---- */
 
@@ -12,7 +14,7 @@ static double expected(const struct sched *s, uint32_t job, int64_t now_ms)
 {
     const struct sched_job *j = &s->jobs[job];
     const struct work *w = &s->work->jobs[job];
-    int64_t start = MAX(s->elastic.jobs[job].fresh_ms - (now_ms - j->since_ms), 0);
+    int64_t start = MAX(s->elastic->jobs[job].fresh_ms - (now_ms - j->since_ms), 0);
 
     if (j->left_ms != WORK_UNKNOWN)
         return (double)(sched_job_left(j, now_ms) - start);
@@ -38,7 +40,7 @@ static bool is_worth(const struct sched *s, uint32_t job, int32_t devices, int64
 static int64_t grows_at(const struct sched *s, uint32_t job, int64_t now_ms)
 {
     const struct work *w = &s->work->jobs[job];
-    int64_t at = s->elastic.jobs[job].since_ms + s->policy.elastic.every_ms;
+    int64_t at = s->elastic->jobs[job].since_ms + s->policy.elastic.every_ms;
     double from = worth_from(s, job, w->most), has = expected(s, job, now_ms);
 
     if (has > from)
@@ -50,7 +52,7 @@ static int64_t grows_at(const struct sched *s, uint32_t job, int64_t now_ms)
 
 int64_t elastic_again(const struct sched *s, int64_t now_ms)
 {
-    const struct elastic *x = &s->elastic;
+    const struct elastic *x = s->elastic;
     int64_t best = WORK_UNKNOWN;
 
     for (size_t i = 0; i < x->n; i++) {
@@ -83,7 +85,7 @@ static void value(struct sched *s, struct elastic_want *x)
     int32_t next = elastic_above(s, x->job, x->target);
 
     x->value = next ? gain(s, x, next) : 0;
-    x->short_of = x->target < s->elastic.jobs[x->job].asked;
+    x->short_of = x->target < s->elastic->jobs[x->job].asked;
 }
 
 /* Those with fewer devices than they asked for go first. */
@@ -112,15 +114,14 @@ static void sink(struct elastic_want *x, size_t at, size_t n)
 
 static size_t growing(struct sched *s, int64_t now_ms)
 {
-    struct elastic *x = &s->elastic;
+    struct elastic *x = s->elastic;
     size_t n = 0;
 
     for (size_t i = 0; i < x->n; i++) {
         uint32_t job = x->list[i];
         const struct work *w = &x->now[job];
 
-        if (w->devices == w->most || (s->idle.jobs && s->idle.jobs[job].idle) ||
-            grows_at(s, job, now_ms) > now_ms)
+        if (w->devices == w->most || idle_now(s, job) || grows_at(s, job, now_ms) > now_ms)
             continue;
         x->wants[n] = (struct elastic_want){ .job = job, .devices = w->devices };
         x->wants[n].target = w->devices;
@@ -132,7 +133,7 @@ static size_t growing(struct sched *s, int64_t now_ms)
 /* Hand out devices by number. Those that get no more are moved behind the others. */
 static void hand_out(struct sched *s, size_t n, int64_t free)
 {
-    struct elastic_want *x = s->elastic.wants;
+    struct elastic_want *x = s->elastic->wants;
 
     for (size_t i = n / 2; i-- > 0;)
         sink(x, i, n);
@@ -182,7 +183,7 @@ int elastic_grow(struct sched *s, int64_t now_ms)
     n = growing(s, now_ms);
     hand_out(s, n, s->capacity.whole);
     while (n-- > 0) {
-        const struct elastic_want *x = &s->elastic.wants[n];
+        const struct elastic_want *x = &s->elastic->wants[n];
 
         why.job = x->job;
         for (int32_t to = x->target; to > x->devices; to = elastic_below(s, x->job, to)) {

@@ -2,12 +2,15 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/ini.h"
 #include "sched/elastic.h"
+#include "sched/policy.h"
 
 static const int64_t every_usual_ms = 600000;
 
-int elastic_take(struct policy_elastic *p, const struct ini_entry *at, struct err *e)
+int elastic_take(struct policy *policy, const struct ini_entry *at, struct err *e)
 {
+    struct policy_elastic *p = &policy->elastic;
     const struct {
         const char *key;
         bool *ret;

@@ -25,6 +25,7 @@ struct feature {
     /* Whether what a policy says goes together, asked for each policy. -EINVAL with a sentence. */
     int (*check)(const struct policy *p, const char *file, struct err *e);
 
+    bool orders;     /* it decides who goes first, beside the order of the policy */
     bool from_start; /* it has to see jobs from their start on: sched_take_up() is not for it */
 
     /* 1: it is on, 0: it is off, -ENOMEM, -EINVAL with a sentence. Those before it are open. */
@@ -39,6 +40,17 @@ struct feature {
 
     /* It was given the place in s->fit, and the action says why. */
     void (*starts)(struct sched *s, uint32_t job, int64_t now_ms, struct action *a);
+
+    /* It runs since then, at the place that it has: it started, or was taken up from another
+     * scheduler. */
+    void (*runs)(struct sched *s, uint32_t job, int64_t since_ms);
+
+    /* It keeps its devices that busy from now on, in thousandths. */
+    void (*used)(struct sched *s, uint32_t job, int64_t now_ms, int milli);
+
+    /* It will be stopped for another one. -ENOMEM. Then it was, and its next start costs that. */
+    int (*preempts)(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why);
+    void (*pays)(struct sched *s, uint32_t job, int64_t cost_ms);
 
     /* It gives its place up, which it still has. Called from the last feature to the first. */
     void (*stops)(struct sched *s, uint32_t job, int64_t now_ms);
@@ -65,6 +77,9 @@ struct feature {
     /* Before the jobs are looked at that wait in the order of the policy. -ENOMEM. */
     int (*begin)(struct sched *s, int64_t now_ms);
 
+    /* Instead of the policy's own pass over them, without preemption. -ENOMEM. */
+    int (*pass)(struct sched *s, int64_t now_ms);
+
     /* After them, from the last feature to the first. -ENOMEM. */
     int (*finish)(struct sched *s, int64_t now_ms);
 
@@ -86,11 +101,13 @@ enum { FEATURE_MOST = 16 };
 struct feature_hooks {
     const struct feature *queued[FEATURE_MOST + 1], *unqueued[FEATURE_MOST + 1];
     const struct feature *starts[FEATURE_MOST + 1], *stops[FEATURE_MOST + 1];
+    const struct feature *runs[FEATURE_MOST + 1], *used[FEATURE_MOST + 1];
+    const struct feature *preempts[FEATURE_MOST + 1], *pays[FEATURE_MOST + 1];
     const struct feature *allows[FEATURE_MOST + 1], *narrows[FEATURE_MOST + 1];
     const struct feature *accepts[FEATURE_MOST + 1], *lifts[FEATURE_MOST + 1];
     const struct feature *could_free[FEATURE_MOST + 1], *frees[FEATURE_MOST + 1];
     const struct feature *begin[FEATURE_MOST + 1], *finish[FEATURE_MOST + 1];
-    const struct feature *again_ms[FEATURE_MOST + 1];
+    const struct feature *pass[FEATURE_MOST + 1], *again_ms[FEATURE_MOST + 1];
     const struct feature *reason[FEATURE_MOST + 1], *remark[FEATURE_MOST + 1];
 };
 

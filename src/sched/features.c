@@ -2,11 +2,30 @@
 #include <assert.h>
 
 #include "base/compiler.h"
+#include "sched/data.h"
+#include "sched/deadline.h"
+#include "sched/device_sharing.h"
+#include "sched/elastic.h"
+#include "sched/idle.h"
 #include "sched/power.h"
+#include "sched/quota.h"
+#include "sched/reclaim.h"
 #include "sched/service.h"
 #include "sched/spot.h"
 
-const struct feature *const features[] = { &feature_power, &feature_spot, &feature_service, NULL };
+const struct feature *const features[] = {
+    &feature_power,
+    &feature_deadline,
+    &feature_idle,
+    &feature_device_sharing,
+    &feature_spot,
+    &feature_service,
+    &feature_reclaim,
+    &feature_elastic,
+    &feature_data,
+    &feature_quota,
+    NULL,
+};
 
 typedef void (*any_fn)(void);
 
@@ -19,10 +38,11 @@ static const struct {
     { \
         offsetof(struct feature, name), offsetof(struct feature_hooks, name), backwards \
     }
-    HOOK(queued, false),     HOOK(unqueued, false), HOOK(starts, false),  HOOK(stops, true),
-    HOOK(allows, false),     HOOK(narrows, false),  HOOK(accepts, false), HOOK(lifts, false),
-    HOOK(could_free, false), HOOK(frees, false),    HOOK(begin, false),   HOOK(finish, true),
-    HOOK(again_ms, false),   HOOK(reason, false),   HOOK(remark, false),
+    HOOK(queued, false),     HOOK(unqueued, false), HOOK(starts, false),   HOOK(stops, true),
+    HOOK(allows, false),     HOOK(narrows, false),  HOOK(accepts, false),  HOOK(lifts, false),
+    HOOK(could_free, false), HOOK(frees, false),    HOOK(begin, false),    HOOK(finish, true),
+    HOOK(runs, false),       HOOK(used, false),     HOOK(preempts, false), HOOK(pays, false),
+    HOOK(pass, false),       HOOK(again_ms, false), HOOK(reason, false),   HOOK(remark, false),
 #undef HOOK
 };
 

@@ -1,40 +1,64 @@
 #include "sched/idle.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "sched/spot_preempt.h"
+#include "sched/reason_text.h"
 #include "sched/sched_private.h"
 
-enum { IDLE_LIST = UINT32_MAX }; /* of a stop: not one that shares */
+enum { IDLE_BURSTS = 4 }; /* remembered of each job: more become one */
 
-int idle_open(struct sched *s, struct err *e)
+struct idle_burst {
+    int64_t from_ms, to_ms;
+};
+
+struct idle_job {
+    struct idle_burst bursts[IDLE_BURSTS]; /* of work, the newest last */
+    int64_t from_ms;                       /* what was before does not count: a start, and grace */
+    int64_t warn_ms, due_ms; /* when it is told; when its devices can be taken; while it is idle */
+    int64_t pause_ms;        /* when it became idle */
+    uint32_t at;             /* in the list */
+    uint8_t n;               /* bursts */
+    bool idle, warned;
+    bool pauses; /* the last time that it was idle for policy.again, it was for policy.reclaim */
+};
+
+struct idle {
+    struct idle_job *jobs;
+    uint32_t *list;  /* those that run and are idle */
+    size_t n, n_due; /* n_due: whose devices can be taken in this pass */
+    uint8_t *exempt; /* by class, plus 1 */
+};
+
+static int open_idle(struct sched *s, struct err *e)
 {
     const struct policy_idle *p = &s->policy.idle;
     const struct work_names *classes = &s->work->classes;
     size_t n = s->work->n_jobs + 1;
-    struct idle *d = &s->idle;
+    struct idle *d;
 
     if (p->reclaim_ms == 0)
         return 0;
+    d = arena_alloc(&s->arena, sizeof(*d));
+    if (!d)
+        return err_nomem(e);
     d->list = arena_alloc(&s->arena, n * sizeof(*d->list));
-    d->victims = arena_alloc(&s->arena, n * sizeof(*d->victims));
     d->exempt = arena_alloc(&s->arena, classes->n + 1);
     d->jobs = arena_alloc(&s->arena, n * sizeof(*d->jobs));
-    if (!d->list || !d->victims || !d->exempt || !d->jobs)
+    if (!d->list || !d->exempt || !d->jobs)
         return err_nomem(e);
     for (size_t i = 0; i < classes->n; i++)
         for (size_t k = 0; k < p->n_exempt; k++)
             d->exempt[i + 1] |= !strcmp(classes->names[i], p->exempt[k]);
-    return 0;
+    s->idle = d;
+    return 1;
 }
 
 /* ---- the window ---- */
 
 /* From when on a job that is idle now, and stays so, worked for no more than a burst within a
  * window, all of which counts. */
-static int64_t idle_at(const struct sched *s, const struct idle_job *j, int64_t window_ms)
+static int64_t idle_at(const struct sched *s, const struct idle_job *j, int64_t window)
 {
     int64_t left = s->policy.idle.burst_ms, from = j->from_ms;
 
@@ -47,7 +71,7 @@ static int64_t idle_at(const struct sched *s, const struct idle_job *j, int64_t 
         }
         left -= b->to_ms - b->from_ms;
     }
-    return from + window_ms;
+    return from + window;
 }
 
 static void add_burst(struct idle_job *j, int64_t from_ms)
@@ -69,10 +93,12 @@ static void list_remove(struct idle *d, uint32_t job)
     d->jobs[job].idle = false;
 }
 
-void idle_begin(struct sched *s, uint32_t job, int64_t now_ms)
+static void runs(struct sched *s, uint32_t job, int64_t since_ms)
 {
-    struct idle_job *j = &s->idle.jobs[job];
+    struct idle_job *j = &s->idle->jobs[job];
+    int64_t now_ms = state_from_ms(s, job);
 
+    (void)since_ms;
     *j = (struct idle_job){ .from_ms = now_ms + s->policy.idle.grace_ms, .pauses = j->pauses };
     add_burst(j, now_ms);
 }
@@ -88,32 +114,34 @@ static void learn(const struct sched *s, struct idle_job *j, int64_t now_ms)
 
 void idle_wake(struct sched *s, uint32_t job, int64_t now_ms)
 {
-    learn(s, &s->idle.jobs[job], now_ms);
+    if (s->idle)
+        learn(s, &s->idle->jobs[job], now_ms);
 }
 
-int64_t idle_window_ms(const struct sched *s, uint32_t job)
+static int64_t window_ms(const struct sched *s, uint32_t job)
 {
     const struct policy_idle *p = &s->policy.idle;
 
-    return p->again_ms && s->idle.jobs[job].pauses ? p->again_ms : p->reclaim_ms;
+    return p->again_ms && s->idle->jobs[job].pauses ? p->again_ms : p->reclaim_ms;
 }
 
-void idle_leave(struct sched *s, uint32_t job)
+static void stops(struct sched *s, uint32_t job, int64_t now_ms)
 {
-    if (s->idle.jobs[job].idle)
-        list_remove(&s->idle, job);
+    (void)now_ms;
+    if (s->idle->jobs[job].idle)
+        list_remove(s->idle, job);
 }
 
 static bool is_exempt(const struct sched *s, uint32_t job)
 {
     const struct work *w = &s->work->jobs[job];
 
-    return w->devices == 0 || s->idle.exempt[w->class + 1] || s->jobs[job].tier != TIER_BATCH;
+    return w->devices == 0 || s->idle->exempt[w->class + 1] || s->jobs[job].tier != TIER_BATCH;
 }
 
-void idle_use(struct sched *s, uint32_t job, int64_t now_ms, int milli)
+static void used(struct sched *s, uint32_t job, int64_t now_ms, int milli)
 {
-    struct idle_job *j = &s->idle.jobs[job];
+    struct idle_job *j = &s->idle->jobs[job];
     const struct policy_idle *p = &s->policy.idle;
     bool idle = milli <= WORK_IDLE;
 
@@ -121,7 +149,7 @@ void idle_use(struct sched *s, uint32_t job, int64_t now_ms, int milli)
         return;
     if (!idle) {
         learn(s, j, now_ms);
-        list_remove(&s->idle, job);
+        list_remove(s->idle, job);
         add_burst(j, now_ms);
         return;
     }
@@ -129,11 +157,11 @@ void idle_use(struct sched *s, uint32_t job, int64_t now_ms, int milli)
         j->bursts[j->n - 1].to_ms = MAX(now_ms, j->bursts[j->n - 1].from_ms);
     j->idle = true;
     j->pause_ms = now_ms;
-    j->at = (uint32_t)s->idle.n;
-    s->idle.list[s->idle.n++] = job;
+    j->at = (uint32_t)s->idle->n;
+    s->idle->list[s->idle->n++] = job;
     j->due_ms = p->action == IDLE_WARN || s->work->jobs[job].fixed
                     ? WORK_UNKNOWN
-                    : idle_at(s, j, idle_window_ms(s, job));
+                    : idle_at(s, j, window_ms(s, job));
     j->warn_ms = p->warn_ms               ? idle_at(s, j, p->warn_ms)
                  : p->action == IDLE_WARN ? idle_at(s, j, p->reclaim_ms)
                                           : WORK_UNKNOWN;
@@ -142,19 +170,19 @@ void idle_use(struct sched *s, uint32_t job, int64_t now_ms, int milli)
 
 /* ---- passes ---- */
 
-int idle_pass(struct sched *s, int64_t now_ms)
+static int begin(struct sched *s, int64_t now_ms)
 {
     struct action why = { .kind = ACTION_WARN, .why = WHY_IDLE, .other = WAITING_NONE };
 
-    s->idle.n_due = 0;
-    for (size_t i = 0; i < s->idle.n; i++) {
-        struct idle_job *j = &s->idle.jobs[s->idle.list[i]];
+    s->idle->n_due = 0;
+    for (size_t i = 0; i < s->idle->n; i++) {
+        struct idle_job *j = &s->idle->jobs[s->idle->list[i]];
 
-        s->idle.n_due += j->due_ms <= now_ms;
+        s->idle->n_due += j->due_ms <= now_ms;
         if (j->warned || j->warn_ms > now_ms)
             continue;
         j->warned = true;
-        why.job = s->idle.list[i];
+        why.job = s->idle->list[i];
         why.until_ms = j->due_ms;
         if (state_note(s, &why) < 0)
             return -1;
@@ -162,12 +190,12 @@ int idle_pass(struct sched *s, int64_t now_ms)
     return 0;
 }
 
-int64_t idle_again(const struct sched *s, int64_t now_ms)
+static int64_t again_ms(const struct sched *s, int64_t now_ms)
 {
     int64_t best = WORK_UNKNOWN;
 
-    for (size_t i = 0; i < s->idle.n; i++) {
-        const struct idle_job *j = &s->idle.jobs[s->idle.list[i]];
+    for (size_t i = 0; i < s->idle->n; i++) {
+        const struct idle_job *j = &s->idle->jobs[s->idle->list[i]];
 
         if (!j->warned)
             best = MIN(best, j->warn_ms);
@@ -177,94 +205,82 @@ int64_t idle_again(const struct sched *s, int64_t now_ms)
     return best;
 }
 
-static int longest_first(const void *a, const void *b)
-{
-    const struct victim *x = a, *y = b;
-
-    if (x->since_ms != y->since_ms)
-        return x->since_ms < y->since_ms ? -1 : 1;
-    return x->job < y->job ? -1 : x->job > y->job;
-}
-
-/* Those whose devices can be taken; of two that share devices, both must be. */
-static size_t find_victims(const struct sched *s, int64_t now_ms, struct victim *victims)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < s->idle.n; i++) {
-        uint32_t job = s->idle.list[i], partner = device_sharing_partner(s, job);
-
-        if (idle_due(s, job, now_ms) &&
-            (partner == WAITING_NONE ||
-             (!device_sharing_is_guest(s, job) && idle_due(s, partner, now_ms))))
-            victims[n++] = (struct victim){ s->idle.jobs[job].due_ms, IDLE_LIST, job };
-    }
-    if (n > 0)
-        qsort(victims, n, sizeof(*victims), longest_first);
-    return n;
-}
-
-bool idle_due(const struct sched *s, uint32_t job, int64_t now_ms)
-{
-    return s->idle.jobs && s->idle.jobs[job].idle && s->idle.jobs[job].due_ms <= now_ms;
-}
-
 int idle_stop(struct sched *s, uint32_t job, uint32_t other, int64_t now_ms)
 {
     const struct action why = { .why = WHY_IDLE, .other = other };
 
-    s->idle.n_due--;
+    s->idle->n_due--;
     return state_evict(s, job, now_ms, &why, s->policy.idle.action == IDLE_SHRINK);
 }
 
-/* It, and the one that shares its devices, give them up. */
-static int take(struct sched *s, uint32_t job, uint32_t other, int64_t now_ms)
-{
-    uint32_t partner = device_sharing_partner(s, job);
+/* ---- for others ---- */
 
-    if (partner != WAITING_NONE && idle_stop(s, partner, other, now_ms) < 0)
-        return -ENOMEM;
-    return idle_stop(s, job, other, now_ms);
+bool idle_now(const struct sched *s, uint32_t job)
+{
+    return s->idle && s->idle->jobs[job].idle;
 }
 
-/* What idle jobs hold and jobs of little use could do without, in stops; how many of them are
- * enough. */
-static size_t find_enough(struct sched *s, uint32_t job, int64_t now_ms, struct victim *victims)
+bool idle_due(const struct sched *s, uint32_t job, int64_t now_ms)
 {
-    size_t n = s->idle.n_due > 0 ? find_victims(s, now_ms, victims) : 0;
-
-    n += device_sharing_guests(s, now_ms, victims + n);
-    return n > 0 ? choose_victims(s, job, victims, n, NULL) : 0;
+    return idle_now(s, job) && s->idle->jobs[job].due_ms <= now_ms;
 }
 
-/* Let them give theirs up, and share. 1, 0, -1. */
-static int take_enough(struct sched *s, uint32_t job, int64_t now_ms)
+const uint32_t *idle_list(const struct sched *s, size_t *n)
 {
-    struct victim *victims = s->idle.victims ? s->idle.victims : s->sharing.victims;
-    size_t n = victims ? find_enough(s, job, now_ms, victims) : 0;
+    *n = s->idle ? s->idle->n : 0;
+    return s->idle ? s->idle->list : NULL;
+}
 
-    for (size_t i = 0; i < n; i++) {
-        bool gives = victims[i].list == IDLE_LIST;
-        int rc = gives ? take(s, victims[i].job, job, now_ms)
-                       : device_sharing_join(s, victims[i].job, job, now_ms);
+size_t idle_n_due(const struct sched *s)
+{
+    return s->idle ? s->idle->n_due : 0;
+}
 
-        if (rc < 0)
-            return -1;
+int64_t idle_due_ms(const struct sched *s, uint32_t job)
+{
+    return s->idle->jobs[job].due_ms;
+}
+
+/* ---- sentences ---- */
+
+/* For how long devices were idle, and what comes of it. */
+static bool reason(const struct sched *s, const struct action *a, int64_t now_ms, struct str *out)
+{
+    const struct policy_idle *p = &s->policy.idle;
+    bool warns = a->kind == ACTION_WARN;
+
+    (void)now_ms;
+    if (a->why != WHY_IDLE)
+        return false;
+    str_add(out, warns ? " idle for " : ": they were idle for ");
+    reason_time(out, warns && p->warn_ms ? p->warn_ms : window_ms(s, a->job));
+    if (p->burst_ms > 0) {
+        str_add(out, " but for ");
+        reason_time(out, p->burst_ms);
+        str_add(out, " at most");
     }
-    return n > 0 && sched_find_place(s, job);
+    if (!warns) {
+        str_add(out, ", and are for ");
+        reason_other(s, a->other, out);
+        str_add(out, a->kind == ACTION_PARK ? "; it goes on when it needs some"
+                                            : "; it starts again in its turn");
+    } else if (a->until_ms != WORK_UNKNOWN) {
+        str_add(out, "; after ");
+        reason_time(out, window_ms(s, a->job));
+        str_add(out, " they are for jobs that wait");
+    }
+    return true;
 }
 
-int idle_reclaim(struct sched *s, uint32_t job, int64_t now_ms)
-{
-    bool lifted;
-    int found;
-
-    if (s->idle.n_due == 0 && !s->sharing.jobs)
-        return 0;
-    lifted = spot_preempt_lift(s, true);
-    found = take_enough(s, job, now_ms);
-    if (!lifted)
-        return found;
-    spot_preempt_lift(s, false);
-    return found > 0 ? spot_preempt_beside(s, job, now_ms) : found;
-}
+const struct feature feature_idle = {
+    .section = "idle",
+    .take = idle_take,
+    .check = idle_check,
+    .open = open_idle,
+    .runs = runs,
+    .used = used,
+    .stops = stops,
+    .begin = begin,
+    .again_ms = again_ms,
+    .reason = reason,
+};

@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ini.h"
 #include "sched/idle.h"
+#include "sched/policy.h"
 
 static int take_exempt(struct policy_idle *p, const struct ini_entry *at, struct err *e)
 {
@@ -19,8 +21,9 @@ static int take_exempt(struct policy_idle *p, const struct ini_entry *at, struct
     return 0;
 }
 
-int idle_take(struct policy_idle *p, const struct ini_entry *at, struct err *e)
+int idle_take(struct policy *policy, const struct ini_entry *at, struct err *e)
 {
+    struct policy_idle *p = &policy->idle;
     static const char *const actions[] = { "warn", "shrink", "requeue" };
     const struct {
         const char *key;
@@ -30,6 +33,8 @@ int idle_take(struct policy_idle *p, const struct ini_entry *at, struct err *e)
         { "burst", &p->burst_ms }, { "grace", &p->grace_ms },
     };
 
+    if (!at->key)
+        return 0;
     for (size_t i = 0; i < ARRAY_SIZE(times); i++)
         if (!strcmp(times[i].key, at->key))
             return policy_duration(times[i].ret, at, e);
@@ -47,7 +52,7 @@ int idle_take(struct policy_idle *p, const struct ini_entry *at, struct err *e)
     return err_set(e, -EINVAL, "%s:%d: action is one of warn, shrink, requeue", at->file, at->line);
 }
 
-int idle_check(const struct policy_idle *p, const char *file, struct err *e)
+static int check_times(const struct policy_idle *p, const char *file, struct err *e)
 {
     bool said = p->acts || p->warn_ms || p->again_ms || p->burst_ms || p->grace_ms || p->n_exempt;
 
@@ -63,6 +68,21 @@ int idle_check(const struct policy_idle *p, const char *file, struct err *e)
     if (p->burst_ms >= p->reclaim_ms || (p->warn_ms && p->burst_ms >= p->warn_ms) ||
         (p->again_ms && p->burst_ms >= p->again_ms))
         return err_set(e, -EINVAL, "%s: [idle] burst is shorter than warn, reclaim and again",
+                       file);
+    return 0;
+}
+
+int idle_check(const struct policy *p, const char *file, struct err *e)
+{
+    int rc = check_times(&p->idle, file, e);
+
+    if (rc < 0)
+        return rc;
+    if (p->idle.reclaim_ms > 0 && (p->backfill == BACKFILL_CONSERVATIVE ||
+                                   p->preempt == PREEMPT_QUOTA || p->preempt == PREEMPT_REBUILD))
+        return err_set(e, -EINVAL,
+                       "%s: [idle] is for backfill = none, greedy or easy, and preempt = none or "
+                       "victims",
                        file);
     return 0;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "sched/data.h"
 #include "sched/speed.h"
 
 enum { DEPTH = 500 }; /* jobs planned in a pass: those behind wait */
@@ -91,6 +92,14 @@ static uint32_t next_job(struct sched *s, const struct order_key *after)
     return best;
 }
 
+/* How long a job takes at most: on the slowest kind that suits it, away from its data. */
+static int64_t length_of(const struct sched *s, uint32_t job)
+{
+    int64_t length_ms = speed_longest(s, job);
+
+    return length_ms == WORK_UNKNOWN ? length_ms : length_ms + data_most_ms(s, job);
+}
+
 int pass_planned(struct sched *s, int64_t now_ms)
 {
     struct action why = { .why = WHY_FIRST, .other = WAITING_NONE, .until_ms = WORK_UNKNOWN };
@@ -106,7 +115,7 @@ int pass_planned(struct sched *s, int64_t now_ms)
     for (int i = 0; i < DEPTH && job != WAITING_NONE; i++) {
         const struct order_key key = s->waiting.nodes[job].key;
         int32_t devices = s->work->jobs[job].devices;
-        int64_t length = speed_longest(s, job);
+        int64_t length = length_of(s, job);
         size_t at = find(&plan, devices, length);
         bool starts = plan.steps[at].from_ms == now_ms && sched_find_place(s, job);
 

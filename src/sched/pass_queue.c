@@ -1,5 +1,6 @@
 /* Without preemption: the first job that waits starts when there is room; behind one that does not
  * fit, others start as the policy's backfill allows. */
+#include "sched/data.h"
 #include "sched/power.h"
 #include "sched/spot_preempt.h"
 #include "sched/speed.h"
@@ -13,8 +14,7 @@ static bool hopeless(const struct sched *s, uint32_t job)
     for (const struct feature *const *f = s->hooks.could_free; *f; f++)
         more += (*f)->could_free(s, job);
 
-    return w->milli == WORK_WHOLE && w->devices > s->capacity.whole + more && s->idle.n_due == 0 &&
-           !s->sharing.jobs && !(s->elastic.jobs && elastic_may_help(s, job));
+    return w->milli == WORK_WHOLE && w->devices > s->capacity.whole + more;
 }
 
 static bool before(const struct sched *s, uint32_t a, uint32_t b)
@@ -56,10 +56,15 @@ static int take_from_spot(struct sched *s, uint32_t job, int64_t now_ms)
     return spot_preempt_find(s, job, now_ms, YIELDS_SPOT);
 }
 
-/* How long a job takes at most: on the slowest kind that suits it, at the lowest limit of power. */
+/* How long a job takes at most: on the slowest kind that suits it, away from its data,
+ * at the lowest limit of power. */
 static int64_t longest(const struct sched *s, uint32_t job)
 {
-    return power_longest_ms(s, speed_longest(s, job));
+    int64_t length_ms = speed_longest(s, job);
+
+    if (length_ms != WORK_UNKNOWN)
+        length_ms += data_most_ms(s, job);
+    return power_longest_ms(s, length_ms);
 }
 
 /* Leave the first job what it will need, devices and power. 1, 0, -1. */

@@ -165,7 +165,7 @@ static int pass_quickly(struct sched *s, int64_t now_ms)
 
     if (s->policy.preempt == PREEMPT_REBUILD || s->policy.ties == TIES_LIST)
         return 0;
-    if (n > 0 && s->quota.n) /* those within their shares go first */
+    if (n > 0 && s->ordered)
         return 0;
     if (n > FEW || (n > 1 && s->policy.preempt != PREEMPT_VICTIMS))
         return 0;

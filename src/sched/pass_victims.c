@@ -6,6 +6,9 @@
 
 #include "sched/service.h"
 #include "sched/spot_preempt.h"
+#include "sched/data.h"
+#include "sched/elastic.h"
+#include "sched/quota.h"
 #include "sched/sched_private.h"
 
 enum { NODES = 256 }; /* that one job may clear */
@@ -72,8 +75,7 @@ static bool may_stop(const struct sched *s, const struct holder *h, const struct
  * what is left of its share. */
 static int may_use(const struct sched *s, uint32_t job, uint32_t node)
 {
-    uint32_t slot = quota_slot(s, job);
-    int64_t left = (s->quota.share[slot] - s->quota.used[slot]) / WORK_WHOLE;
+    int64_t left = quota_left(s, job);
     int whole = s->capacity.nodes[node].n_whole - service_keeps_now(s, node);
 
     return quota_allows(s, job) ? whole : (int)MIN((int64_t)whole, MAX(left, 0));
@@ -175,13 +177,6 @@ static int make_room_beside(struct sched *s, const struct ranked *waits, int64_t
     return found > 0 ? spot_preempt_leave(s, waits->job, now_ms) : found;
 }
 
-static enum action_why why_of(const struct sched *s, uint32_t job)
-{
-    if (s->quota.n == 0)
-        return WHY_SHARE;
-    return quota_within(s, job) ? WHY_WITHIN : WHY_LENT;
-}
-
 static int sweep(struct sched *s, int64_t now_ms)
 {
     bool known = false;
@@ -196,7 +191,7 @@ static int sweep(struct sched *s, int64_t now_ms)
         if (s->jobs[r->job].state != SCHED_WAITING || s->cursor[group])
             continue;
         found = sched_free_place(s, r->job, now_ms);
-        if (found == 0 && s->policy.quota.borrow && quota_within(s, r->job))
+        if (found == 0)
             found = quota_reclaim(s, r->job, now_ms);
         if (found == 0) {
             if (!known)
@@ -204,11 +199,11 @@ static int sweep(struct sched *s, int64_t now_ms)
             known = true;
             found = make_room_beside(s, r, now_ms);
         }
-        why.why = (uint8_t)why_of(s, r->job);
+        why.why = (uint8_t)quota_why(s, r->job, WHY_SHARE);
         if (found < 0 || (found && state_start(s, r->job, now_ms, &why) < 0))
             return -1;
         s->cursor[group] = !found;
-        if (found && s->elastic.jobs) /* others may have given devices up */
+        if (found && elastic_resizes(s)) /* others may have given devices up */
             known = false;
     }
     return 0;
@@ -216,5 +211,5 @@ static int sweep(struct sched *s, int64_t now_ms)
 
 int pass_victims(struct sched *s, int64_t now_ms)
 {
-    return s->quota.n ? quota_pass(s, now_ms, sweep) : sweep(s, now_ms);
+    return quota_sweeps(s, now_ms, sweep);
 }

@@ -7,13 +7,9 @@
 #include "base/ini.h"
 #include "base/opt.h"
 #include "base/parse.h"
-#include "sched/elastic.h"
 #include "sched/feature.h"
-#include "sched/idle.h"
 #include "sched/order.h"
 #include "sched/place.h"
-#include "sched/quota.h"
-#include "sched/device_sharing.h"
 #include "sched/interleave_period.h"
 
 enum { MS = 1000000 };
@@ -270,32 +266,15 @@ static int take_policy(struct policy *p, const struct ini_entry *at, struct err 
     return take_word(p, at, e);
 }
 
-/* Those whose head says something by itself. -ENOENT: another one. */
-static int take_section(struct policy *p, const struct ini_entry *at, struct err *e)
-{
-    if (!strcmp(at->section, "elastic"))
-        return elastic_take(&p->elastic, at, e);
-    for (size_t i = 0; features[i]; i++)
-        if (!strcmp(at->section, features[i]->section))
-            return features[i]->take(p, at, e);
-    return -ENOENT;
-}
-
 static int take(void *ctx, const struct ini_entry *at, struct err *e)
 {
     struct policy *p = ctx;
-    int rc = take_section(p, at, e);
 
-    if (rc != -ENOENT)
-        return rc;
     if (!strcmp(at->section, "policy"))
         return at->key ? take_policy(p, at, e) : 0;
-    if (!strcmp(at->section, "quota"))
-        return at->key ? quota_take(&p->quota, at, e) : 0;
-    if (!strcmp(at->section, "idle"))
-        return at->key ? idle_take(&p->idle, at, e) : 0;
-    if (!strcmp(at->section, "share"))
-        return at->key ? device_sharing_take(&p->share, at, e) : 0;
+    for (size_t i = 0; features[i]; i++)
+        if (features[i]->section && !strcmp(at->section, features[i]->section))
+            return features[i]->take(p, at, e);
     return err_set(e, -EINVAL,
                    "%s:%d: unknown section [%s]: a policy has [policy], [quota], [idle], [share], "
                    "[elastic], [service], [spot], [power]",
@@ -304,11 +283,6 @@ static int take(void *ctx, const struct ini_entry *at, struct err *e)
 
 static int check(const struct policy *p, const char *file, struct err *e)
 {
-    if (p->quota.n > 0 && (p->backfill >= BACKFILL_EASY || p->preempt == PREEMPT_QUOTA ||
-                           p->preempt == PREEMPT_REBUILD))
-        return err_set(
-            e, -EINVAL,
-            "%s: [quota] is for backfill = none or greedy, and preempt = none or victims", file);
     if (p->interleave > 1 && (p->preempt != PREEMPT_REBUILD || p->quota.n > 0 ||
                               (p->order != order_named("srsf") && p->order != order_named("las"))))
         return err_set(e, -EINVAL,
@@ -319,14 +293,6 @@ static int check(const struct policy *p, const char *file, struct err *e)
     if (p->interleave > 1 && p->place->scores)
         return err_set(e, -EINVAL, "%s: interleave does not go with place = %s", file,
                        p->place->name);
-    if (p->idle.reclaim_ms > 0 && (p->backfill == BACKFILL_CONSERVATIVE ||
-                                   p->preempt == PREEMPT_QUOTA || p->preempt == PREEMPT_REBUILD))
-        return err_set(e, -EINVAL,
-                       "%s: [idle] is for backfill = none, greedy or easy, and preempt = none or "
-                       "victims",
-                       file);
-    if (p->quota.n == 0 && p->quota.borrow)
-        return err_set(e, -EINVAL, "%s: [quota] needs shares, such as share = vision 64", file);
     if (p->preempt != PREEMPT_NONE && p->backfill != BACKFILL_NONE)
         return err_set(e, -EINVAL, "%s: backfill is for policies that do not preempt", file);
     if (p->preempt != PREEMPT_NONE && p->order->needs_users)
@@ -358,12 +324,6 @@ int policy_read(struct policy *ret, const char *file, const char *text, size_t l
     rc = ini_parse(file, text, len, take, &p, e);
     if (p.restart_multi_ms < 0)
         p.restart_multi_ms = p.restart_ms;
-    if (rc == 0)
-        rc = idle_check(&p.idle, file, e);
-    if (rc == 0)
-        rc = device_sharing_check(&p, file, e);
-    if (rc == 0)
-        rc = elastic_check(&p, file, e);
     if (rc == 0)
         rc = check(&p, file, e);
     for (size_t i = 0; features[i] && rc == 0; i++)

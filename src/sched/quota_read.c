@@ -3,7 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ini.h"
 #include "base/parse.h"
+#include "model/job/job_spec.h"
+#include "sched/policy.h"
 #include "sched/quota.h"
 
 /* "vision 64" or "vision 12.5%". */
@@ -44,8 +47,12 @@ static int take_share(struct policy_quota *q, const struct ini_entry *at, struct
     return 0;
 }
 
-int quota_take(struct policy_quota *q, const struct ini_entry *at, struct err *e)
+int quota_take(struct policy *policy, const struct ini_entry *at, struct err *e)
 {
+    struct policy_quota *q = &policy->quota;
+
+    if (!at->key)
+        return 0;
     if (!strcmp(at->key, "share"))
         return take_share(q, at, e);
     if (!strcmp(at->key, "borrow")) {
@@ -61,4 +68,16 @@ int quota_take(struct policy_quota *q, const struct ini_entry *at, struct err *e
         return err_set(e, -EINVAL, "%s:%d: by is class or team", at->file, at->line);
     }
     return err_set(e, -EINVAL, "%s:%d: unknown key '%s' in [quota]", at->file, at->line, at->key);
+}
+
+int quota_check(const struct policy *p, const char *file, struct err *e)
+{
+    if (p->quota.n > 0 && (p->backfill >= BACKFILL_EASY || p->preempt == PREEMPT_QUOTA ||
+                           p->preempt == PREEMPT_REBUILD))
+        return err_set(
+            e, -EINVAL,
+            "%s: [quota] is for backfill = none or greedy, and preempt = none or victims", file);
+    if (p->quota.n == 0 && p->quota.borrow)
+        return err_set(e, -EINVAL, "%s: [quota] needs shares, such as share = vision 64", file);
+    return 0;
 }

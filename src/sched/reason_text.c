@@ -1,7 +1,6 @@
 #include "sched/reason_text.h"
 
 #include "model/signal/quantity.h"
-#include "sched/elastic.h"
 #include "sched/sched_private.h"
 
 void reason_time(struct str *out, int64_t ms)
@@ -24,5 +23,5 @@ void reason_other(const struct sched *s, uint32_t job, struct str *out)
     const struct work *w = &s->work->jobs[job];
 
     str_addf(out, "job %s, which waits for ", w->name);
-    reason_devices(w, elastic_asked(s, job), out);
+    reason_devices(w, s->asked->jobs[job].devices, out);
 }

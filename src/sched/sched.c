@@ -1,4 +1,8 @@
+#include "sched/data.h"
+#include "sched/device_sharing.h"
+#include "sched/elastic.h"
 #include "sched/expected_ends.h"
+#include "sched/idle.h"
 #include "sched/spot_preempt.h"
 #include "sched/sched_private.h"
 #include "sched/state_private.h"
@@ -32,22 +36,28 @@ const uint32_t *sched_running(const struct sched *s, size_t *n)
 
 int64_t sched_restart_ms(const struct sched *s, uint32_t job)
 {
-    const struct work *w = &s->work->jobs[job];
-
-    if (w->restart_ms >= 0)
-        return w->restart_ms;
-    return elastic_asked(s, job) > s->pool->most ? s->policy.restart_multi_ms
-                                                 : s->policy.restart_ms;
+    return state_restart_ms(s, job);
 }
 
 bool sched_resizes(const struct sched *s)
 {
-    return s->elastic.jobs != NULL;
+    return elastic_resizes(s);
 }
 
 int32_t sched_devices(const struct sched *s, uint32_t job)
 {
     return s->work->jobs[job].devices;
+}
+
+bool sched_is_away(const struct sched *s, uint32_t job)
+{
+    return data_is_away(s, job);
+}
+
+bool sched_possible(struct sched *s, uint32_t job)
+{
+    assert(s->n_running == 0);
+    return sched_find_place(s, job) || elastic_possible(s, job);
 }
 
 /* ---- what happened ---- */
@@ -75,11 +85,8 @@ int sched_take_up(struct sched *s, uint32_t job, int64_t now_ms, const struct sc
     if (where && free_capacity_take(&s->capacity, &s->work->jobs[job], where, &j->part) < 0)
         return -ENOMEM;
     if (where) {
-        if (s->elastic.jobs)
-            elastic_take_up(s, job, was->since_ms, where);
-        state_count_user(s, job, now_ms, 1);
-        quota_count(s, job, 1);
         state_run(s, job, was->since_ms);
+        state_count_user(s, job, now_ms, 1);
     } else {
         state_queue(s, job, was->since_ms);
     }
@@ -113,8 +120,7 @@ void sched_return(struct sched *s, uint32_t job, int64_t now_ms, int64_t left_ms
     state_stop(s, job, now_ms);
     j->left_ms = left_ms;
     j->was = 1;
-    if (s->elastic.jobs)
-        s->elastic.jobs[job].fresh_ms = left_ms == WORK_UNKNOWN ? 0 : sched_restart_ms(s, job);
+    elastic_return(s, job, left_ms);
     state_queue(s, job, now_ms);
 }
 
@@ -137,8 +143,7 @@ int sched_close_node(struct sched *s, uint32_t node, bool closed)
 
 bool sched_is_on(const struct sched *s, uint32_t job, uint32_t node)
 {
-    uint32_t p =
-        s->jobs[device_sharing_is_guest(s, job) ? device_sharing_partner(s, job) : job].part;
+    uint32_t p = s->jobs[device_sharing_host(s, job)].part;
 
     if (s->jobs[job].state != SCHED_RUNNING)
         return false;
@@ -155,8 +160,7 @@ void sched_progress(struct sched *s, uint32_t job, int64_t now_ms, int64_t left_
     if (s->ends)
         expected_ends_remove(s, job);
     j->attained_ms = sched_job_attained(j, &s->work->jobs[job], now_ms);
-    if (s->elastic.jobs)
-        elastic_progress(s, job, now_ms);
+    elastic_progress(s, job, now_ms);
     j->since_ms = now_ms;
     j->left_ms = left_ms;
     if (s->ends)
@@ -165,10 +169,8 @@ void sched_progress(struct sched *s, uint32_t job, int64_t now_ms, int64_t left_
 
 void sched_use(struct sched *s, uint32_t job, int64_t now_ms, int milli)
 {
-    if (s->idle.jobs)
-        idle_use(s, job, now_ms, milli);
-    if (s->sharing.jobs)
-        device_sharing_use(s, job, now_ms, milli);
+    for (const struct feature *const *f = s->hooks.used; *f; f++)
+        (*f)->used(s, job, now_ms, milli);
 }
 
 void sched_wake(struct sched *s, uint32_t job, int64_t now_ms, int64_t passed_ms)
@@ -176,63 +178,43 @@ void sched_wake(struct sched *s, uint32_t job, int64_t now_ms, int64_t passed_ms
     struct sched_job *j = &s->jobs[job];
 
     assert(j->state == SCHED_AWAY);
-    if (s->idle.jobs)
-        idle_wake(s, job, now_ms);
+    idle_wake(s, job, now_ms);
     if (j->left_ms != WORK_UNKNOWN)
         j->left_ms = MAX(j->left_ms - passed_ms, 0);
     state_queue(s, job, now_ms);
 }
 
+/* The jobs that wait in the order of the policy. */
 static int pass(struct sched *s, int64_t now_ms, int64_t *again_ms)
 {
     if (s->policy.preempt != PREEMPT_NONE)
         return pass_ranked(s, now_ms, again_ms);
     if (s->n_waiting == 0)
         return 0;
-    if (s->quota.n)
-        return pass_quota(s, now_ms);
+    if (*s->hooks.pass)
+        return (*s->hooks.pass)->pass(s, now_ms);
     return s->policy.backfill == BACKFILL_CONSERVATIVE ? pass_planned(s, now_ms)
                                                        : pass_queue(s, now_ms);
 }
 
-/* The same between what features do. */
-static int pass_features(struct sched *s, int64_t now_ms, int64_t *again_ms)
+int sched_pass(struct sched *s, int64_t now_ms, int64_t *again_ms)
 {
+    int64_t aged_ms;
     int rc = 0;
 
+    s->n_actions = 0;
+    *again_ms = WORK_UNKNOWN;
+    if (s->policy.order->needs_users)
+        state_count_users(s, now_ms);
+    aged_ms = state_age(s, now_ms);
     for (const struct feature *const *f = s->hooks.begin; *f && rc == 0; f++)
         rc = (*f)->begin(s, now_ms);
     if (rc == 0)
         rc = pass(s, now_ms, again_ms);
     for (const struct feature *const *f = s->hooks.finish; *f && rc == 0; f++)
         rc = (*f)->finish(s, now_ms);
+    *again_ms = MIN(*again_ms, aged_ms);
     for (const struct feature *const *f = s->hooks.again_ms; *f; f++)
         *again_ms = MIN(*again_ms, (*f)->again_ms(s, now_ms));
-    return rc;
-}
-
-int sched_pass(struct sched *s, int64_t now_ms, int64_t *again_ms)
-{
-    int64_t late_ms, aged_ms;
-    int rc;
-
-    s->n_actions = 0;
-    *again_ms = WORK_UNKNOWN;
-    if (s->policy.order->needs_users)
-        state_count_users(s, now_ms);
-    late_ms = deadline_pass(s, now_ms);
-    aged_ms = state_age(s, now_ms);
-    if (s->idle.jobs && idle_pass(s, now_ms) < 0)
-        return -ENOMEM;
-    if (s->elastic.jobs)
-        elastic_begin(s);
-    rc = pass_features(s, now_ms, again_ms);
-    if (rc == 0 && s->elastic.jobs)
-        rc = elastic_grow(s, now_ms);
-    *again_ms = MIN(*again_ms, MIN(late_ms, aged_ms));
-    if (s->idle.jobs)
-        *again_ms = MIN(*again_ms, idle_again(s, now_ms));
-    if (s->elastic.jobs)
-        *again_ms = MIN(*again_ms, elastic_again(s, now_ms));
     return rc;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "sched/power.h"
+#include "sched/quota.h"
 #include "sched/service.h"
 
 /* Number the groups: shapes; of each user where users decide, of each share where there are any. */
@@ -11,7 +12,7 @@ static int make_groups(struct sched *s)
 {
     const struct workload *w = s->work;
     size_t n_users = s->policy.order->needs_users ? w->users.n + 1 : 1;
-    size_t n_slots = MAX(s->quota.n, 1), n = n_users * n_slots * w->n_shapes;
+    size_t n_slots = quota_slots(s), n = n_users * n_slots * w->n_shapes;
     uint32_t *number = arena_alloc(&s->arena, (n + 1) * sizeof(*number));
 
     s->group = arena_alloc(&s->arena, (w->n_jobs + 1) * sizeof(*s->group));
@@ -70,8 +71,6 @@ static int make_tables(struct sched *s)
         s->holders = arena_alloc(a, ((size_t)s->pool->devices + 1) * sizeof(*s->holders));
         return s->ranked && s->other && s->first && s->holders ? 0 : -ENOMEM;
     }
-    if (deadline_open(s) < 0)
-        return -ENOMEM;
     return waiting_init(&s->waiting, a, n, s->n_groups);
 }
 
@@ -80,6 +79,7 @@ static void turn_on(struct sched *s, size_t i)
 {
     s->on |= 1U << i;
     s->fresh |= features[i]->from_start;
+    s->ordered |= features[i]->orders;
     feature_hooks_make(&s->hooks, s->on);
 }
 
@@ -118,22 +118,12 @@ int sched_open(struct sched **ret, const struct policy *policy, const struct poo
         return err_nomem(e);
     s->policy = *policy;
     s->pool = pool;
-    s->work = jobs;
+    s->work = s->asked = jobs;
     s->promise.job = WAITING_NONE;
     s->jobs = arena_alloc(&s->arena, (jobs->n_jobs + 1) * sizeof(*s->jobs));
     if (!s->jobs)
         return err_nomem(e);
-    rc = elastic_open(s, e);
-    if (rc == 0)
-        rc = quota_open(s, e);
-    if (rc == 0)
-        rc = idle_open(s, e);
-    if (rc == 0)
-        rc = device_sharing_open(s, e);
-    if (rc == 0)
-        rc = data_open(s, e);
-    if (rc == 0)
-        rc = open_features(s, e);
+    rc = open_features(s, e);
     if (rc < 0)
         return rc;
     if (make_groups(s) < 0 || free_capacity_init(&s->capacity, pool) < 0 || make_tables(s) < 0)

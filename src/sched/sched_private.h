@@ -1,15 +1,9 @@
 /* What the files of a scheduler share; for src/sched alone. */
 #ifndef BRIM_SCHED_SCHED_PRIVATE_H
 #define BRIM_SCHED_SCHED_PRIVATE_H
-#include "sched/data.h"
-#include "sched/deadline.h"
-#include "sched/elastic.h"
-#include "sched/idle.h"
 #include "sched/order.h"
 #include "sched/place_scored.h"
-#include "sched/quota.h"
 #include "sched/feature.h"
-#include "sched/device_sharing.h"
 #include "sched/waiting.h"
 #include "sched/wiring.h"
 #include "sched/sched.h"
@@ -50,31 +44,41 @@ struct user {
 };
 
 /* What features keep is in their own files. */
+struct data;
+struct deadlines;
+struct device_sharing;
+struct elastic;
+struct idle;
 struct power;
+struct quota;
+struct reclaim;
 struct service;
 struct tiers;
 
 struct sched {
     struct arena arena;
-    uint32_t on; /* features, as bits by their places in the list */
-    bool fresh;  /* one of them has to see jobs from their start on */
+    uint32_t on;  /* features, as bits by their places in the list */
+    bool fresh;   /* one of them has to see jobs from their start on */
+    bool ordered; /* one of them decides who goes first */
     struct feature_hooks hooks;
     struct power *power; /* NULL: it is off, as of those below */
     struct tiers *tiers;
     struct service *service;
+    struct deadlines *deadlines;
+    struct idle *idle;
+    struct device_sharing *sharing;
+    struct reclaim *reclaim;
+    struct elastic *elastic;
+    struct data *data;
+    struct quota *quota;
     struct policy policy;
     const struct pool *pool;
-    const struct workload *work;
+    const struct workload *work;  /* with the devices that jobs have, or would have next */
+    const struct workload *asked; /* with those that they asked for */
     struct free_capacity capacity;
     struct scores scores;
     struct wiring wiring;
     struct sched_job *jobs;
-    struct quota quota;
-    struct idle idle;
-    struct device_sharing sharing;
-    struct elastic elastic;
-    struct deadlines deadlines;
-    struct data data;
     struct waiting waiting; /* those that wait; without preemption only */
     uint32_t *group;        /* of each job */
     size_t n_groups;
@@ -113,6 +117,9 @@ int state_preempt(struct sched *s, uint32_t job, int64_t now_ms, const struct ac
 int state_evict(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why, bool parks)
     CHECK_RESULT;
 
+/* What it costs a job to start again after a preemption. */
+int64_t state_restart_ms(const struct sched *s, uint32_t job);
+
 /* Note an action that changes nothing here. -ENOMEM. */
 int state_note(struct sched *s, const struct action *a) CHECK_RESULT;
 
@@ -129,8 +136,8 @@ int64_t state_from_ms(const struct sched *s, uint32_t job);
 /* Whether there is a place for a job, and it may have it; it is in s->fit then. */
 bool sched_find_place(struct sched *s, uint32_t job);
 
-/* The same, but where it has to, it is freed: of spot jobs, idle jobs, what elastic jobs can do
- * without. 1, 0: there is none, and nothing was taken; -1 on failure. */
+/* The same, but where it has to, features free it. 1, 0: there is none, and nothing was taken; -1
+ * on failure. */
 int sched_free_place(struct sched *s, uint32_t job, int64_t now_ms) CHECK_RESULT;
 
 /* Count what users have had up to now. */
@@ -140,7 +147,6 @@ void state_count_users(struct sched *s, int64_t now_ms);
 uint32_t queue_first_group(const struct sched *s);
 
 int pass_queue(struct sched *s, int64_t now_ms) CHECK_RESULT;
-int pass_quota(struct sched *s, int64_t now_ms) CHECK_RESULT;
 int pass_victims(struct sched *s, int64_t now_ms) CHECK_RESULT;
 int pass_planned(struct sched *s, int64_t now_ms) CHECK_RESULT;
 int pass_ranked(struct sched *s, int64_t now_ms, int64_t *again_ms) CHECK_RESULT;

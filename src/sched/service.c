@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "sched/quota.h"
+#include "sched/reclaim.h"
 #include "sched/spot_preempt.h"
 #include "sched/tiers.h"
 #include "sched/reason_text.h"
@@ -89,18 +90,6 @@ static int keep_back(struct sched *s, size_t owner, int64_t devices, struct err 
                    s->policy.name, (long long)devices, (long long)(devices - left));
 }
 
-/* Shares are of what is left for batch jobs. */
-static int check_shares(const struct sched *s, struct err *e)
-{
-    int64_t left = s->pool->devices - service_keeps_all(s), shares = quota_shares(s);
-
-    if (shares <= left)
-        return 0;
-    return err_set(e, -EINVAL,
-                   "%s: the shares are %lld devices, and %lld are left beside a reserve",
-                   s->policy.name, (long long)shares, (long long)left);
-}
-
 static int open_reserves(struct sched *s, struct err *e)
 {
     const struct policy_service *p = &s->policy.service;
@@ -119,7 +108,7 @@ static int open_reserves(struct sched *s, struct err *e)
         return err_nomem(e);
     for (size_t i = 0; i < p->n_reserves && rc == 0; i++)
         rc = keep_back(s, p->owner[i], tiers_devices(s, &p->reserve[i]), e);
-    return rc < 0 ? rc : check_shares(s, e);
+    return rc;
 }
 
 static int open_service(struct sched *s, struct err *e)
@@ -258,8 +247,8 @@ static int find_service(struct sched *s, uint32_t job, int64_t now_ms, uint8_t *
         if (found != 0)
             return found;
         found = spot_preempt_find(s, job, now_ms, YIELDS_SPOT);
-        if (found == 0 && s->idle.jobs)
-            found = idle_reclaim(s, job, now_ms);
+        if (found == 0)
+            found = reclaim_find(s, job, now_ms);
         if (found == 0 && s->policy.service.preempt && s->policy.quota.borrow)
             found = spot_preempt_find(s, job, now_ms, YIELDS_ABOVE);
         if (found == 0 && s->policy.service.preempt)

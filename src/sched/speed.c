@@ -21,7 +21,7 @@ static uint64_t kinds_below(const struct sched *s, const struct work *w, double 
     return found;
 }
 
-static bool find(struct sched *s, uint32_t job)
+bool speed_find(struct sched *s, uint32_t job)
 {
     const struct work *w = &s->work->jobs[job];
     struct work only = *w;
@@ -33,18 +33,6 @@ static bool find(struct sched *s, uint32_t job)
         if (s->policy.place->find(&s->capacity, &only, &s->fit))
             return true;
     return false;
-}
-
-bool speed_find(struct sched *s, uint32_t job)
-{
-    bool found;
-
-    if (!s->data.lists)
-        return find(s, job);
-    s->capacity.near = data_of(s, job);
-    found = find(s, job);
-    s->capacity.near = NULL;
-    return found;
 }
 
 static void scale(struct sched_job *j, double by)
@@ -79,11 +67,11 @@ int64_t speed_longest(const struct sched *s, uint32_t job)
     if (left == WORK_UNKNOWN)
         return left;
     if (!w->speeds)
-        return left + data_most_ms(s, job);
+        return left;
     for (unsigned kind = 0; kind < s->pool->n_kinds; kind++)
         if (w->kinds >> kind & 1)
             slowest = fmin(slowest, work_speed(s->work, w, kind));
-    return (int64_t)ceil((double)left / slowest) + data_most_ms(s, job);
+    return (int64_t)ceil((double)left / slowest);
 }
 
 int64_t speed_shortest(const struct sched *s, uint32_t job)

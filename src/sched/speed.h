@@ -11,11 +11,10 @@ bool speed_find(struct sched *s, uint32_t job);
 void speed_start(struct sched *s, uint32_t job);
 void speed_stop(struct sched *s, uint32_t job);
 
-/* What a job that waits has left on the slowest kind that suits it, with the time for its data;
- * WORK_UNKNOWN. */
+/* What a job that waits has left on the slowest kind that suits it; WORK_UNKNOWN. */
 int64_t speed_longest(const struct sched *s, uint32_t job);
 
-/* The same on the fastest of those that the pool has, where its data are. */
+/* The same on the fastest of those that the pool has. */
 int64_t speed_shortest(const struct sched *s, uint32_t job);
 
 #endif

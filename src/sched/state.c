@@ -71,8 +71,6 @@ void state_unqueue(struct sched *s, uint32_t job)
     if (s->policy.preempt != PREEMPT_NONE)
         return;
     waiting_remove(&s->waiting, s->group[job], job);
-    if (s->policy.order->by_deadline)
-        deadline_unqueue(s, job);
 }
 
 void state_queue(struct sched *s, uint32_t job, int64_t now_ms)
@@ -91,8 +89,6 @@ void state_queue(struct sched *s, uint32_t job, int64_t now_ms)
     s->waits[s->n_waiting++] = job;
     if (s->policy.preempt != PREEMPT_NONE)
         return;
-    if (s->policy.order->by_deadline)
-        deadline_queue(s, job, now_ms);
     state_key(s, job, now_ms, &key);
     waiting_add(&s->waiting, s->group[job], job, &key, j->left_ms);
 }
@@ -108,10 +104,8 @@ void state_run(struct sched *s, uint32_t job, int64_t since_ms)
     s->running[s->n_running++] = job;
     if (s->ends)
         expected_ends_add(s, job);
-    if (s->idle.jobs)
-        idle_begin(s, job, state_from_ms(s, job));
-    if (s->sharing.jobs)
-        device_sharing_begin(s, job, since_ms);
+    for (const struct feature *const *f = s->hooks.runs; *f; f++)
+        (*f)->runs(s, job, since_ms);
 }
 
 int64_t state_age(struct sched *s, int64_t now_ms)
@@ -170,22 +164,12 @@ void state_stop(struct sched *s, uint32_t job, int64_t now_ms)
     if (s->ends)
         expected_ends_remove(s, job);
     state_count_user(s, job, now_ms, -1);
-    if (!device_sharing_is_guest(s, job))
-        quota_count(s, job, -1);
-    if (s->sharing.jobs)
-        device_sharing_leave(s, job, now_ms);
-    if (s->idle.jobs)
-        idle_leave(s, job);
     j->attained_ms = sched_job_attained(j, &s->work->jobs[job], now_ms);
     j->left_ms = left_of(s, job, now_ms);
-    if (s->data.until_ms)
-        data_stop(s, job, now_ms);
-    speed_stop(s, job);
     for (const struct feature *const *f = s->hooks.stops; *f; f++)
         (*f)->stops(s, job, now_ms);
+    speed_stop(s, job);
     free_capacity_give(&s->capacity, &s->work->jobs[job], j->part);
-    if (s->elastic.jobs)
-        elastic_stop(s, job, now_ms);
     if (j->tier != TIER_SPOT) /* which no promise counts on */
         s->promise.job = WAITING_NONE;
 }
@@ -204,6 +188,15 @@ int state_note(struct sched *s, const struct action *a)
     return 0;
 }
 
+int64_t state_restart_ms(const struct sched *s, uint32_t job)
+{
+    const struct work *w = &s->asked->jobs[job];
+
+    if (w->restart_ms >= 0)
+        return w->restart_ms;
+    return w->devices > s->pool->most ? s->policy.restart_multi_ms : s->policy.restart_ms;
+}
+
 int state_start(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why)
 {
     struct sched_job *j = &s->jobs[job];
@@ -215,13 +208,8 @@ int state_start(struct sched *s, uint32_t job, int64_t now_ms, const struct acti
     speed_start(s, job);
     for (const struct feature *const *f = s->hooks.starts; *f; f++)
         (*f)->starts(s, job, now_ms, &a);
-    if (s->elastic.jobs)
-        elastic_start(s, job, now_ms);
-    state_count_user(s, job, now_ms, 1);
-    quota_count(s, job, 1);
-    if (s->data.until_ms)
-        data_start(s, job, MAX(a.ready_ms, now_ms));
     state_run(s, job, now_ms);
+    state_count_user(s, job, now_ms, 1);
     a.job = job;
     a.kind = ACTION_START;
     a.devices = s->work->jobs[job].devices;
@@ -233,15 +221,15 @@ int state_evict(struct sched *s, uint32_t job, int64_t now_ms, const struct acti
     struct sched_job *j = &s->jobs[job];
     struct action a = *why;
 
-    if (device_sharing_partner(s, job) != WAITING_NONE && !device_sharing_is_guest(s, job) &&
-        state_evict(s, device_sharing_partner(s, job), now_ms, why, false) < 0)
-        return -ENOMEM;
+    for (const struct feature *const *f = s->hooks.preempts; *f; f++)
+        if ((*f)->preempts(s, job, now_ms, why) < 0)
+            return -ENOMEM;
     a.devices = s->work->jobs[job].devices;
     state_stop(s, job, now_ms);
     if (j->left_ms != WORK_UNKNOWN && !s->policy.restart_each_pass)
-        j->left_ms += sched_restart_ms(s, job);
-    if (s->elastic.jobs)
-        elastic_pay(s, job, sched_restart_ms(s, job));
+        j->left_ms += state_restart_ms(s, job);
+    for (const struct feature *const *f = s->hooks.pays; *f; f++)
+        (*f)->pays(s, job, state_restart_ms(s, job));
     j->was = 1;
     if (parks)
         j->state = SCHED_AWAY;

@@ -25,6 +25,7 @@ struct sched_job {
     uint8_t was;         /* preempted before */
     uint8_t aged;        /* it waited for so long that it goes first until it ends */
     uint8_t late;        /* it cannot meet its deadline any more (deadline.h) */
+    uint8_t guest;       /* it runs on another job's devices (device_sharing.h) */
     uint8_t tier;        /* enum tier: those that are not batch wait in queues of their own */
 };
 

@@ -2,6 +2,7 @@
  * between jobs in it. */
 #ifndef BRIM_TESTS_SCHED_BOOKS_H
 #define BRIM_TESTS_SCHED_BOOKS_H
+#include "sched/quota_private.h"
 #include "sched/sched_private.h"
 
 /* Of each share, and of each user where users decide: the devices of those that run. A guest has
@@ -13,11 +14,11 @@ static inline const char *wrong_counts(const struct sched *s)
     for (size_t i = 0; i < s->n_running; i++) {
         const struct work *w = &s->work->jobs[s->running[i]];
 
-        if (!device_sharing_is_guest(s, s->running[i]))
+        if (!s->jobs[s->running[i]].guest)
             used[quota_slot(s, s->running[i])] += (int64_t)w->devices * w->milli;
     }
-    for (size_t i = 0; i <= POLICY_SHARES; i++)
-        if (used[i] != s->quota.used[i])
+    for (size_t i = 0; s->quota && i <= POLICY_SHARES; i++)
+        if (used[i] != s->quota->used[i])
             return "a share is said to use other devices than its jobs have";
     for (size_t u = 0; u <= s->work->users.n && s->policy.order->needs_users; u++) {
         int64_t running = 0;
