@@ -1,5 +1,12 @@
 #!/usr/bin/env python3
-"""Run clang-tidy over the C files below a source folder: tidy.py BUILD-DIRECTORY FOLDER.
+"""Run clang-tidy over the C files below a source folder:
+
+    tidy.py BUILD-DIRECTORY FOLDER [--changed BASE] [--most N]
+
+--changed looks only at what differs from the commit BASE, in commits or in the working tree: C files,
+and for a header the C file of its name. An empty BASE is what was last fetched of the branch, or the
+commit before this one where nothing differs from that. --most N looks at N files at most that are
+not known, and tells how many it left.
 
 Prints what it finds, and ends with 1 then. What was found clean is not looked at again while
 nothing that it is made of has changed: the file and all that it includes, its compiler's command,
@@ -7,6 +14,7 @@ the checks, clang-tidy itself. That is kept in $XDG_CACHE_HOME/brim/tidy (~/.cac
 for each; what was of no use for a month goes.
 """
 
+import argparse
 import concurrent.futures
 import contextlib
 import functools
@@ -90,27 +98,64 @@ def is_finding(line):
     return ": error:" in line or ": warning:" in line or line.startswith("error")
 
 
-def main(build, folder):
-    root = os.path.abspath(folder) + os.sep
-    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as f:
+def git(*args):
+    """The lines that git prints; none where it fails: no such commit, or no repository."""
+    p = said(["git", *args], stderr=subprocess.DEVNULL)
+    return p.stdout.splitlines() if p.returncode == 0 else []
+
+
+def differ(base):
+    fork = git("merge-base", base, "HEAD")
+    new = git("ls-files", "--others", "--exclude-standard")
+    return set(git("diff", "--name-only", "--no-renames", "--relative", *fork) + new) if fork else set()
+
+
+def changed(base):
+    """The C files whose text, or whose header's, differs from that commit."""
+    names = differ(base) if base else differ("@{upstream}") or differ("origin/HEAD") or differ("HEAD^")
+    return {os.path.abspath(os.path.splitext(name)[0] + ".c") for name in names
+            if name.endswith((".c", ".h"))}
+
+
+def parse(args):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build")
+    parser.add_argument("folder")
+    parser.add_argument("--changed", metavar="BASE")
+    parser.add_argument("--most", type=int, metavar="N")
+    return parser.parse_args(args)
+
+
+def main(args):
+    root = os.path.abspath(args.folder) + os.sep
+    with open(os.path.join(args.build, "compile_commands.json"), encoding="utf-8") as f:
         entries = json.load(f)
     for entry in entries:
         entry["file"] = os.path.normpath(os.path.join(entry["directory"], entry["file"]))
     found = {e["file"]: e for e in entries if e["file"].startswith(root)}
+    if not found:
+        return 1
+    if args.changed is not None:
+        wanted = changed(args.changed)
+        found = {path: entry for path, entry in found.items() if path in wanted}
     clean_up()
     common = said(["clang-tidy", "--version"]).stdout + pathlib.Path(".clang-tidy").read_text()
     findings, status = set(), 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         keys = pool.map(lambda entry: key(entry, common.encode()), found.values())
         left = [(entry, name) for entry, name in zip(found.values(), keys) if not known(name)]
+        unseen = left[args.most:] if args.most is not None else []
+        left = left[: len(left) - len(unseen)]
         pieces = [left[i : i + AT_A_TIME] for i in range(0, len(left), AT_A_TIME)]
-        for code, text in pool.map(lambda piece: look(build, piece), pieces):
+        for code, text in pool.map(lambda piece: look(args.build, piece), pieces):
             status = status or code
             print(text, file=sys.stderr)
             findings.update(filter(is_finding, text.splitlines()))
-    print("\n".join(sorted(findings)) or "%d of %d files were looked at" % (len(left), len(found)))
-    return 1 if status or not found else 0
+    looked = "%d of %d files were looked at" % (len(left), len(found))
+    looked += "; %d are left for script/night" % len(unseen) if unseen else ""
+    print("\n".join(sorted(findings)) or looked)
+    return 1 if status else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2]))
+    sys.exit(main(parse(sys.argv[1:])))

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Run pytest for meson: run_pytest.py [--part K/N] ARGUMENTS...
 
-Exit status 77 (skipped) when no test ran but some were skipped. --part 2/3 runs every third test,
-from the second on: parts of a long file that run beside each other.
+Exit status 77 (skipped) when no test ran but some were skipped. Each test that was skipped is
+printed with its reason, a line of "SKIPPED file.py::test: reason", for script/count.py. --part 2/3
+runs every third test, from the second on: parts of a long file that run beside each other.
 """
 
 import sys
@@ -10,22 +11,28 @@ import sys
 try:
     import pytest
 except ImportError:
-    print("SKIPPED [1] pytest is not installed (script/setup installs it)")
+    print("SKIPPED pytest::all: pytest is not installed (script/setup installs it)")
     sys.exit(77)
 
 
 class Counter:
-    """Counts the tests that ran and those that did not."""
+    """Counts the tests that ran, and keeps those that did not with their reasons."""
 
     def __init__(self):
         self.ran = 0
-        self.skipped = 0
+        self.skipped = []
 
     def pytest_runtest_logreport(self, report):
         if report.skipped:
-            self.skipped += 1
+            reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else "it failed as expected"
+            name = report.nodeid.rpartition("/")[2]
+            self.skipped.append("SKIPPED %s: %s" % (name, reason.replace("Skipped: ", "", 1)))
         elif report.when == "call":
             self.ran += 1
+
+    def pytest_terminal_summary(self, terminalreporter):
+        for line in self.skipped:
+            terminalreporter.write_line(" ".join(line.split()))
 
 
 class Part:
@@ -46,7 +53,7 @@ def main(args):
     if args[0] == "--part":
         plugins.append(Part(args[1]))
         args = args[2:]
-    status = pytest.main(["-q", "-rs", "-p", "no:cacheprovider", *args], plugins=plugins)
+    status = pytest.main(["-q", "-p", "no:cacheprovider", *args], plugins=plugins)
     counter = plugins[0]
     if status == 0 and counter.ran == 0 and counter.skipped:
         return 77

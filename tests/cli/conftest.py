@@ -11,7 +11,7 @@ from served import Agent, wait_until
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MACHINES = ROOT / "tests" / "fixtures" / "machines"
 MARKERS = [
-    "timed: compares times, or says what takes them: run when no compiler does",
+    "timed: compares times, or judges a job by them: script/night runs it, script/test does not",
     "once: not run with sanitizers too, for what it has the program do another test does there",
 ]
 
@@ -41,7 +41,7 @@ class Brim:
         base["BRIM_CONF"] = "/nonexistent/brim.conf"
         base.update(env or {})
         command = [self.program, *[str(a) for a in args]]
-        how.setdefault("timeout", 60)
+        how.setdefault("timeout", 120)
         how.setdefault("stdin", subprocess.DEVNULL)
         return subprocess.run(
             command, env=base, stdout=how.pop("stdout", subprocess.PIPE), stderr=subprocess.PIPE,
@@ -89,7 +89,7 @@ def agent(start):
 def stored(start, tmp_path):
     """An agent that stores, with a few ticks in its store."""
     agent = start("--interval", "100ms", store=tmp_path / "agent.db")
-    wait_until(lambda: agent.value("stored_ticks_total") >= 10, 30)
+    wait_until(lambda: agent.value("stored_ticks_total") >= 10)
     return agent
 
 

@@ -1,16 +1,19 @@
-"""A running agent, and clients that are plain sockets."""
+"""What tests wait for; a running agent, and clients that are plain sockets."""
 
+import contextlib
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 import urllib.request
 
 
-def wait_until(what, seconds=10, pause=0.05):
+def wait_until(what, seconds=60, pause=0.05):
     """The first true value of what(); an AssertionError when there is none in time."""
     end = time.monotonic() + seconds
     while True:
@@ -19,6 +22,14 @@ def wait_until(what, seconds=10, pause=0.05):
             return value
         assert time.monotonic() < end, "did not happen in %g s" % seconds
         time.sleep(pause)
+
+
+@contextlib.contextmanager
+def readable_copy(program):
+    """The path of a copy that every user can execute, in a folder that goes with it."""
+    with tempfile.TemporaryDirectory(prefix="brim-copy-") as folder:
+        os.chmod(folder, 0o755)
+        yield shutil.copy(program, folder)
 
 
 class Agent:
@@ -33,7 +44,7 @@ class Agent:
             self.process = subprocess.Popen(
                 line, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=base, **how
             )
-        self.port = int(wait_until(self._address, 30).group(1))
+        self.port = int(wait_until(self._address).group(1))
         self.folder = pathlib.Path("/proc/%d" % self.process.pid)
 
     def _address(self):
@@ -48,7 +59,7 @@ class Agent:
         request = urllib.request.Request("http://127.0.0.1:%d%s" % (self.port, path))
         for name, value in headers.items():
             request.add_header(name.replace("_", "-"), value)
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return answer.headers, answer.read().decode()
 
     def value(self, name):
@@ -56,10 +67,10 @@ class Agent:
         found = re.search(r"^brim_agent_%s (\S+)$" % name, self.get("/metrics")[1], re.M)
         return float(found.group(1)) if found else None
 
-    def connect(self, timeout=20):
+    def connect(self, timeout=60):
         return socket.create_connection(("127.0.0.1", self.port), timeout)
 
-    def exchange(self, request, timeout=20):
+    def exchange(self, request, timeout=60):
         """Send bytes, and read all that comes until the connection ends."""
         with self.connect(timeout) as s:
             s.sendall(request)
@@ -86,7 +97,7 @@ class Agent:
 
     def stop(self, number=signal.SIGTERM):
         self.process.send_signal(number)
-        return self.process.wait(timeout=20)
+        return self.process.wait(timeout=60)
 
     def end(self):
         if self.process.poll() is None:

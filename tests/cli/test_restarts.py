@@ -77,7 +77,7 @@ def test_what_wins_is_what_the_job_runs_with(brim):
     again = subprocess.run(
         [BRIM, "run", "-q", "--profile", profile, "--knobs", str(brim.knobs), "--",
          *[str(c) for c in brim.job(5, 0, 100)]],
-        env=brim.env, stdout=subprocess.PIPE, timeout=30,
+        env=brim.env, stdout=subprocess.PIPE, timeout=60,
     )
     assert again.returncode == 0 and brim.started()[-1] == "fast."
 
@@ -192,7 +192,7 @@ TERM = pytest.param(signal.SIGTERM, marks=pytest.mark.once)
 def test_an_interrupt_ends_the_race(brim, number):
     job = in_race(brim, *brim.job(9000, 0, 2000))
     job.send_signal(number)
-    out, err = job.communicate(timeout=30)
+    out, err = job.communicate(timeout=60)
     assert job.returncode == 128 + number
     assert "it was interrupted" in err and "is started" not in err
     assert len(brim.started()) == 3 and not profiles(brim) and not rings_of(job.pid)
@@ -201,7 +201,7 @@ def test_an_interrupt_ends_the_race(brim, number):
 def test_an_interrupt_of_a_job_that_takes_its_time(brim):
     job = in_race(brim, *brim.job(9000, 0, 2000), mode="deaf")
     job.send_signal(signal.SIGINT)
-    job.communicate(timeout=30)
+    job.communicate(timeout=60)
     assert job.returncode == 9 and len(brim.started()) == 3
 
 
@@ -225,7 +225,7 @@ def test_ctrl_c_at_a_terminal(brim, mode, status):
 def test_stopping_the_race(brim):
     job = in_race(brim, *brim.job(400, 3000, 1000))
     job.send_signal(signal.SIGRTMIN)
-    out, err = job.communicate(timeout=30)
+    out, err = job.communicate(timeout=60)
     assert job.returncode == 0 and out.split()[::2] == ["400", "0"]
     assert "it was stopped" in err and "trying" not in err and "the job is started as it was" in err
     assert len(brim.started()) == 4

@@ -50,7 +50,7 @@ class Screen:
         self.seen += got.decode(errors="replace")
         return got.decode(errors="replace")
 
-    def wait_for(self, pattern, seconds=10):
+    def wait_for(self, pattern, seconds=60):
         """Read until what came since the call matches."""
         end, got = time.monotonic() + seconds, ""
         while time.monotonic() < end:
@@ -68,7 +68,7 @@ class Screen:
 
     def end(self):
         """The exit status; the terminal must be as it was."""
-        status = self.wait(10)
+        status = self.wait(60)
         self.read(0.2)
         assert termios.tcgetattr(self.slave) == self.before
         assert self.seen.endswith("\033[?7h\033[?25h\033[?1049l"), self.seen[-100:]
@@ -119,7 +119,7 @@ def test_json(brim):
     assert live["schema"] == "brim.live.v1"
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", live["time"])
     assert abs(live["time_ms"] / 1000 - time.time()) < 60
-    assert 0.1 < live["interval_s"] < 5
+    assert 0.1 < live["interval_s"] < 60
     assert [s["id"] for s in live["stages"]] == STAGES
     for stage in live["stages"]:
         assert set(stage) == {"id", "title", "load", "state", "value", "detail", "thing"}
@@ -136,6 +136,7 @@ def test_json(brim):
         assert isinstance(live[key], list), key
 
 
+@pytest.mark.timed
 def test_a_busy_cpu_is_seen(brim):
     spin = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(os.cpu_count())]
     try:
@@ -230,7 +231,7 @@ def test_a_terminal_that_goes_away(screen):
     one.process.stdin = None
     os.close(one.slave)
     os.close(one.master)
-    one.process.wait(timeout=10)
+    one.process.wait(timeout=60)
     one.master, one.slave = pty.openpty()
 
 

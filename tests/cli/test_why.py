@@ -4,8 +4,8 @@ judge."""
 import contextlib
 import json
 import os
+import pathlib
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +13,7 @@ import time
 
 import pytest
 from conftest import one_line
+from served import readable_copy
 
 TRACES = os.path.join(os.path.dirname(__file__), "..", "fuzz", "corpus", "trace")
 TRACE = os.path.join(TRACES, "two-stages.tsv")
@@ -68,25 +69,48 @@ def run_job(brim, state, *numbers):
     assert done.returncode == 0, done.stderr
 
 
+def without_the_machine(state):
+    """Of stored runs what was seen of the machine goes: what else it did decides nothing then."""
+    for path in pathlib.Path(state["STATE_DIRECTORY"]).glob("runs/*/*.moments"):
+        path.unlink()
+
+
 def test_stored_run(brim, state):
     run_job(brim, state, 150, 3000, 7000)
+    without_the_machine(state)
     text = brim.out("why", env=state)
     assert re.match(r"run \d{8}-\d{6}-[0-9a-f]{4}  step_job  1 rank\n", text), text
     assert "wait 30 %, forward 70 %" in text
     assert re.search(r"[0-9.]+ steps/s, [0-9.]+ samples/s", text), text
-    assert "\nVERDICT  " in text  # what it is depends on what else goes on here
-    cause = r"^\d\. [a-z-]+  costs 30 % of the step, at most 1\.4"
-    assert re.search(cause, text, re.M), text
+    assert "\nVERDICT  waits for data, and " in text, text
+    assert re.search(r"^1\. [a-z-]+  costs 30 % of the step, at most 1\.43x", text, re.M), text
     assert max(map(len, text.splitlines()[:3])) <= 100
     told = json.loads(brim.out("why", "--json", env=state))
     assert told["schema"] == "brim.verdict.v1" and told["name"] == "step_job"
     assert told["run"] == text.split()[1] and "live" not in told
-    assert abs(told["share"]["wait"] - 0.3) < 0.001 and abs(sum(told["share"].values()) - 1) < 0.01
-    assert any(abs(i["gain"] - 1.43) < 0.12 for i in told["items"]), told
+    assert abs(told["share"]["wait"] - 0.3) < 0.01 and abs(sum(told["share"].values()) - 1) < 0.01
+    assert abs(told["items"][0]["gain"] - 1.43) < 0.01, told
     for name in (told["run"], told["run"][:15], "step_job", "last"):
         assert brim.out("why", name, env=state) == text
     folder = os.path.join(state["STATE_DIRECTORY"], "runs", told["run"])
     assert brim.out("why", folder, env=state) == text
+
+
+@pytest.mark.timed
+def test_the_verdict_on_a_run_of_now(brim, state):
+    """With all that was seen of the machine beside it."""
+    run_job(brim, state, 150, 3000, 7000)
+    text = brim.out("why", env=state)
+    assert "\nVERDICT  " in text
+    cause = r"^\d\. [a-z-]+  costs (2[5-9]|3[0-5]) % of the step, at most 1\.[345]"
+    assert re.search(cause, text, re.M), text
+
+
+def test_the_machine_beside_a_run(brim, state):
+    """What was seen of it while the job ran is stored, and judged."""
+    run_job(brim, state, 150, 3000, 7000)
+    told = json.loads(brim.out("why", "--json", env=state))
+    assert abs(told["share"]["wait"] - 0.3) < 0.01 and told["items"], told
 
 
 @pytest.mark.timed
@@ -108,12 +132,13 @@ def test_with_another_run(brim, state):
     run_job(brim, state, 150, 100, 9900)
     time.sleep(1.1)
     run_job(brim, state, 150, 100, 13900)
+    without_the_machine(state)
     first, second = sorted(os.listdir(os.path.join(state["STATE_DIRECTORY"], "runs")))
     assert "slower-than-before" not in brim.out("why", env=state)  # another command
     told = json.loads(brim.out("why", "--json", "--with", first, env=state))
-    slower = [i for i in told["items"] if i["cause"] in ("slower-than-before", "cpu-neighbours")]
-    assert any(abs(i["share"] - 0.286) < 0.06 for i in slower), told
-    assert first in slower[0]["sentence"]
+    (slower,) = [i for i in told["items"] if i["cause"] == "slower-than-before"]
+    assert abs(slower["share"] - 0.286) < 0.01, told
+    assert first in slower["sentence"]
     assert "slower" not in brim.out("why", first, "--with", second, env=state)
 
 
@@ -128,6 +153,7 @@ def test_no_run(brim, state):
 
 def test_report(brim, state, tmp_path):
     run_job(brim, state, 150, 3000, 7000)
+    without_the_machine(state)
     page = tmp_path / "page.html"
     assert brim.out("report", "-o", page, env=state) == ""
     text = page.read_text()
@@ -173,39 +199,67 @@ def wait_for_steps(brim, pid, env):
     raise AssertionError(told.stderr if told else "the job did not start")
 
 
+def wait_for_text(brim, words, *args, env, seconds=60):
+    """What brim prints, once it has those words."""
+    end = time.monotonic() + seconds
+    text = brim.out(*args, env=env)
+    while words not in text and time.monotonic() < end:
+        time.sleep(0.2)
+        text = brim.out(*args, env=env)
+    assert words in text, text
+    return text
+
+
 def test_live_under_brim_run(brim, state, tmp_path):
     """As another process, while the run is written, and with a folder of runs of its own."""
-    run = ("run", "-q", "--interval", "100ms", "--", JOB, "6000", "3000", "7000")
+    run = ("run", "-q", "--interval", "100ms", "--", JOB, "60000", "3000", "7000")
     with running(brim.program, *run, env=state) as p:
         pid, told = wait_for_steps(brim, p.pid, dict(state, STATE_DIRECTORY=str(tmp_path / "x")))
         assert told["live"]["pid"] == pid and told["live"]["observed"] == "run"
         told = json.loads(brim.out("why", "--json", "--live", pid, env=state))
         assert abs(told["share"]["wait"] - 0.3) < 0.01 and abs(told["step_seconds"] - 0.01) < 0.001
-        assert told["live"]["still"] is False and told["live"]["seconds"] < 60
+        assert told["live"]["still"] is False
         text = brim.out("why", "--live", pid, env=state)
         assert "process %d, under brim run: the last" % pid in text and "VERDICT" in text
         os.kill(pid, signal.SIGSTOP)
-        time.sleep(6.5)
-        text = brim.out("why", "--live", pid, env=state)
+        wait_for_text(brim, "no step has ended for ", "why", "--live", pid, env=state)
         os.kill(pid, signal.SIGCONT)
-        assert "no step has ended for " in text, text
 
 
 @pytest.mark.timed
+def test_live_takes_no_time(brim, state):
+    run = ("run", "-q", "--interval", "100ms", "--", JOB, "6000", "3000", "7000")
+    with running(brim.program, *run, env=state) as p:
+        pid, _ = wait_for_steps(brim, p.pid, state)
+        time.sleep(1.5)
+        begin = time.monotonic()
+        told = json.loads(brim.out("why", "--json", "--live", pid, env=state))
+        assert time.monotonic() - begin < 2 and told["live"]["seconds"] < 60
+
+
 def test_live_from_outside(brim, state):
+    """Whether anything repeats itself is the machine's affair; nothing is kept of it."""
+    with running(sys.executable, "-c", HALF) as p:
+        done = brim("why", "--json", "--live", p.pid, "--for", "3s", env=state)
+        assert done.returncode == 0, done.stderr
+        assert "from outside for 3 s" in done.stderr
+    told = json.loads(done.stdout)
+    assert told["live"]["observed"] == "outside" and told["run"] is None
+    assert not os.path.exists(state["STATE_DIRECTORY"])
+
+
+@pytest.mark.timed
+def test_a_period_from_outside(brim, state):
     with running(sys.executable, "-c", HALF) as p:
         done = brim("why", "--json", "--live", p.pid, "--for", "8s", env=state)
         assert done.returncode == 0, done.stderr
-        assert "from outside for 8 s" in done.stderr
         told = json.loads(done.stdout)
-    assert told["live"]["observed"] == "outside" and told["run"] is None
     if not told["inferred"]:
         pytest.skip("others keep the CPUs so busy that nothing repeats itself")
     # beside builds they may stand before it
     (waits,) = [i for i in told["items"] if i["cause"] == "loader-waits"]
     assert waits["rank"] == -1 and abs(waits["share"] - 0.57) < 0.2, told
     assert abs(told["step_seconds"] - 0.7) < 0.1 and "repeats every" in told["inferred"], told
-    assert not os.path.exists(state["STATE_DIRECTORY"])  # nothing is kept of it
 
 
 def test_live_without_a_period(brim, state):
@@ -218,10 +272,15 @@ def test_live_without_a_period(brim, state):
 
 
 def test_live_process_that_ends(brim, state):
-    with running("sleep", "1") as p:
-        done = brim("why", "--live", p.pid, "--for", "4s", env=state)
-    assert done.returncode == 1 and done.stdout == ""
-    assert "process %d ended before" % p.pid in done.stderr.splitlines()[-1]
+    with running("sleep", "300") as p:
+        looks = subprocess.Popen([brim.program, "why", "--live", str(p.pid), "--for", "60s"],
+                                 env=dict(os.environ, **state), stdout=-1, stderr=-1, text=True)
+        assert "from outside" in looks.stderr.readline()
+        p.kill()
+        p.wait()
+        out, err = looks.communicate(timeout=90)
+    assert looks.returncode == 1 and out == ""
+    assert "process %d ended before" % p.pid in err.splitlines()[-1]
 
 
 def test_live_without_a_process(brim, state):
@@ -235,15 +294,9 @@ def test_live_without_a_process(brim, state):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
-def test_live_of_another_user(brim, state, tmp_path):
-    program = tmp_path / "brim"
-    shutil.copy(brim.program, program)
-    for folder in [tmp_path, *tmp_path.parents[:3]]:
-        os.chmod(folder, 0o755)
-    with running("sleep", "60") as p:
+def test_live_of_another_user(brim, state):
+    with running("sleep", "300") as p, readable_copy(brim.program) as program:
         drop = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-        command = drop + [str(program), "why", "--live", str(p.pid)]
-        done = subprocess.run(command, stdout=-1, stderr=-1, timeout=30, universal_newlines=True)
-        if "Permission denied" in done.stderr:
-            pytest.skip("the program is where another user cannot read it")
+        command = drop + [program, "why", "--live", str(p.pid)]
+        done = subprocess.run(command, cwd="/", stdout=-1, stderr=-1, timeout=60, text=True)
         one_line(done, 1, "belongs to root")

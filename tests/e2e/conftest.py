@@ -15,7 +15,11 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PLAYWRIGHT = ROOT / "web" / "node_modules" / "playwright-core"
-PATIENCE = 30
+PATIENCE = 90
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "timed: measures: script/night runs it, script/test does not")
 
 
 class Driver:
@@ -68,7 +72,7 @@ class Page:
         """The value of an expression, or of a function of no arguments."""
         return self("evaluate", code=code)
 
-    def wait(self, code, seconds=10):
+    def wait(self, code, seconds=60):
         self("wait", code=code, timeout=1000 * seconds)
 
     def text(self, selector):
@@ -101,13 +105,13 @@ class Agent:
 
     def sample(self):
         """What it says of now."""
-        with urllib.request.urlopen(self.url + "api/v1/live.json", timeout=10) as answer:
+        with urllib.request.urlopen(self.url + "api/v1/live.json", timeout=60) as answer:
             return json.load(answer)
 
     def stop(self):
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-        self.process.wait(timeout=10)
+        self.process.wait(timeout=60)
         self.process.stderr.close()
 
 

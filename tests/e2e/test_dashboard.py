@@ -41,9 +41,9 @@ def test_it_shows_this_machine_and_moves(start, browse):
         return len(times) >= 3 and len(points) >= 3
 
     begin = time.monotonic()
-    assert until(moved, 12), (times, points)
+    assert until(moved, 60), (times, points)
     assert time.monotonic() - begin > 1, "it has one a second, not more"
-    assert until(lambda: page.get(CPU_LINE) > 0, 5)
+    assert until(lambda: page.get(CPU_LINE) > 0, 60)
     # That canvases are read often is our doing, where the line takes some time to come.
     assert [line for line in page("said") if "willReadFrequently" not in line] == []
     if agent.sample()["gpus"]:
@@ -61,10 +61,10 @@ def test_history_is_drawn_after_a_reload(start, browse, tmp_path):
     stored = "fetch('/api/v1/history?seconds=600&step=1').then((a) => a.json()).then((h) => " \
         "h.series.cpu.filter((v) => v !== null).length)"
     page = browse(agent.url, block=["**/api/v1/live"])
-    assert until(lambda: page.get(stored) >= 6, 25), "the store has nothing"
+    assert until(lambda: page.get(stored) >= 6, 60), "the store has nothing"
     page("reload")
     page.wait("document.querySelector('#charts canvas')")
-    assert until(lambda: page.get(CPU_LINE) > 0, 5), "nothing arrives: this is of the store"
+    assert until(lambda: page.get(CPU_LINE) > 0, 60), "nothing arrives: this is of the store"
     bare = browse(agent.url, block=["**/api/v1/live", "**/api/v1/history*"])
     bare.wait("document.querySelector('#charts canvas')")
     assert bare.get(CPU_LINE) == 0
@@ -113,13 +113,13 @@ def test_names_are_text(start, browse, gpus, tmp_path):
     """What a process, a GPU or the kernel's log says is never markup."""
     name = "<img src=x a=1>"
     code = "import ctypes, time; ctypes.CDLL(None).prctl(15, %r, 0, 0, 0)\n" % name.encode()
-    code += "end = time.time() + 30\nwhile time.time() < end: sum(range(20000)); time.sleep(0.004)"
+    code += "while True: sum(range(20000)); time.sleep(0.004)"
     process = subprocess.Popen([sys.executable, "-c", code])
     try:
         page = browse(start("--fake", gpus).url).live()
         page.wait("document.querySelector('#events').innerText.includes('<img src=x onerror')")
         page.wait("[...document.querySelectorAll('#processes td')].some((cell) => "
-                  "cell.textContent === %r)" % name, 15)
+                  "cell.textContent === %r)" % name)
         assert "<img src=x onerror=alert(1)>" in page.text(".gpu:nth-child(5)")
         assert page.get("document.querySelectorAll('img, main script').length") == 0
         assert page("said") == []
@@ -238,7 +238,7 @@ def test_it_comes_back_when_the_agent_does(start, browse):
     try:
         page.live()
         held = page.text("#time")
-        assert until(lambda: page.text("#time") != held, 5)
+        assert until(lambda: page.text("#time") != held, 60)
         assert page.text("#connection") == "live"
     finally:
         again.stop()

@@ -8,6 +8,8 @@ import time
 import pytest
 from conftest import until
 
+pytestmark = pytest.mark.timed
+
 CULPRIT = "greedy-reader"
 
 # Direct reads of 1 MiB at random places, by 32 threads at a time: more than any drive serves at

@@ -160,8 +160,14 @@ def test_details(results):
     assert results["next_of_a_variable"]["extra"] == "('_SingleProcessDataLoaderIter', 0, False)"
 
 
-def test_later_switches_take_no_time(results):
-    first, *later = results["to_and_fro"]["ms"]
+def test_each_switch_is_made(results):
+    assert len(results["to_and_fro"]["ms"]) == 27
+
+
+@pytest.mark.timed
+def test_later_switches_take_no_time(job):
+    _, out, _ = job.run("-W", "ignore", CASES, "to_and_fro")
+    first, *later = json.loads(out)["ms"]
     assert len(later) == 26 and sorted(later)[13] < 5 and first < 3000
 
 
@@ -212,12 +218,12 @@ def test_nothing_is_left_behind(job, tmp_path, how):
             process.terminate()
         elif how == "interrupt":
             os.killpg(process.pid, signal.SIGINT)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=120)
     assert len(pids) == 4
     assert "worker" not in err, err
     last = {"raise": "ValueError: of the job", "interrupt": "KeyboardInterrupt"}.get(how)
     assert (err.splitlines() or [None])[-1] == last, err
-    end = time.monotonic() + 5
+    end = time.monotonic() + 60
     while any(map(alive, pids)) and time.monotonic() < end:
         time.sleep(0.02)
     assert not any(map(alive, pids))

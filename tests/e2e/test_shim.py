@@ -150,6 +150,26 @@ def free_port():
         return s.getsockname()[1]
 
 
+def train_ddp(job, world, *arguments, **more):
+    port = str(free_port())
+    started = [
+        job.start(
+            os.path.join(EXAMPLES, "train_ddp.py"),
+            *arguments,
+            RANK=str(rank),
+            WORLD_SIZE=str(world),
+            MASTER_ADDR="127.0.0.1",
+            MASTER_PORT=port,
+            **more,
+        )
+        for rank in range(world)
+    ]
+    said = [process.communicate(timeout=240) for process in started]
+    assert all(p.returncode == 0 for p in started), said
+    assert not any("brim:" in err for _, err in said), said
+    return [out for out, _ in said]
+
+
 EQUAL = [
     ("train_images.py", "--images", "128", "--validate"),
     ("train_images.py", "--images", "128", "--workers", "2", "--epochs", "2"),
@@ -193,6 +213,35 @@ def test_workers_hide_the_wait_and_write_nothing(job):
     ring = job.ring()
     assert "loader 1: workers 2, batch 16, prefetch 2" in ring.notes[0]
     assert len(ring.steps) == 16
+
+
+def test_stages_add_up_to_their_step(job):
+    job.example("train_images.py", "--images", "320")
+    steps = job.ring().steps
+    assert len(steps) == 20
+    for s in steps:
+        assert sum(s[stage] for stage in STAGES) == pytest.approx(seconds(s), abs=1e-8)
+    for a, b in zip(steps, steps[1:]):
+        assert a["end_ns"] == b["begin_ns"]
+
+
+def test_validation_is_no_data_of_a_step(each):
+    """Neither below no_grad(), nor where nothing tells but that no backward pass follows."""
+    each.example("train_images.py", "--images", "128", "--validate")
+    each.example("train_loop_class.py", "--samples", "128", RANK="1")
+    images, trainer = each.rings()
+    assert [s["samples"] for s in images.steps] == [16] * 8
+    assert sum(s["samples"] or 0 for s in trainer.steps) == 256
+
+
+def test_ddp(each):
+    without = train_ddp(each, 3, "--hash", shim=False)
+    with_shim = train_ddp(each, 3, "--hash")
+    assert list(map(results, with_shim)) == list(map(results, without))
+    rings = each.rings()
+    assert [r.head["rank"] for r in rings] == [0, 1, 2]
+    assert all(r.head["world"] == 3 for r in rings)
+    assert any(n == "group: backend gloo, world 3" for n in rings[0].notes)
 
 
 def test_checkpoints(each):

@@ -1,44 +1,20 @@
-"""What the PyTorch shim measures of whole jobs, and what it costs. Not beside others."""
+"""What the PyTorch shim measures of whole jobs, and what it costs: for a quiet machine."""
 
-import glob
-import os
 import re
 import time
 
 import pytest
 
-from test_shim import EXAMPLES, STAGES, each, free_port, job, results, seconds  # noqa: F401
-from test_shim import pytestmark  # noqa: F401
+from test_shim import STAGES, each, job, seconds, train_ddp  # noqa: F401
+from test_shim import pytestmark as needs
 
-
-def train_ddp(job, world, *arguments, **more):
-    port = str(free_port())
-    started = [
-        job.start(
-            os.path.join(EXAMPLES, "train_ddp.py"),
-            *arguments,
-            RANK=str(rank),
-            WORLD_SIZE=str(world),
-            MASTER_ADDR="127.0.0.1",
-            MASTER_PORT=port,
-            **more,
-        )
-        for rank in range(world)
-    ]
-    said = [process.communicate(timeout=120) for process in started]
-    assert all(p.returncode == 0 for p in started), said
-    assert not any("brim:" in err for _, err in said), said
-    return [out for out, _ in said]
+pytestmark = [*needs, pytest.mark.timed]
 
 
 def test_marks_add_up_to_the_wall_time(job):
     out = job.example("train_images.py", "--images", "640", "--decode-ms", "1")
     count, rate = re.search(r"steps (\d+), ([\d.]+) steps/s", out).groups()
     steps = job.ring().steps
-    for s in steps:
-        assert sum(s[stage] for stage in STAGES) == pytest.approx(seconds(s), abs=1e-8)
-    for a, b in zip(steps, steps[1:]):
-        assert a["end_ns"] == b["begin_ns"]
     assert sum(map(seconds, steps)) == pytest.approx(int(count) / float(rate), rel=0.02)
 
 
@@ -55,32 +31,22 @@ def test_a_slow_loader_is_found(job, sleep_ms):
     assert ring.share("wait") == pytest.approx(1 - rest / total, abs=0.05)
 
 
-def test_validation_is_no_data_of_a_step(each):
+def test_validation_is_no_wait_of_a_step(each):
     """Neither below no_grad(), nor where nothing tells but that no backward pass follows."""
     each.example("train_images.py", "--images", "128", "--validate", "--sleep-ms", "1")
     each.example("train_loop_class.py", "--wait-ms", "2", "--samples", "128", RANK="1")
     images, trainer = each.rings()
     assert images.steps[0]["wait"] < 0.05
-    assert [s["samples"] for s in images.steps] == [16] * 8
-    assert sum(s["samples"] or 0 for s in trainer.steps) == 256
     first = trainer.steps[8]  # after the first epoch's validation: 4 batches of 2 ms
     assert first["other"] > 0.008 > first["wait"]
 
 
 def test_ddp_waits_for_a_slow_rank(each):
-    without = train_ddp(each, 3, "--hash", shim=False)
-    with_shim = train_ddp(each, 3, "--hash")
-    assert list(map(results, with_shim)) == list(map(results, without))
-    for path in glob.glob(each.folder + "/*.ring"):
-        os.unlink(path)
     train_ddp(each, 3, "--slow-rank", "1", "--slow-ms", "30")
     rings = each.rings()
-    assert [r.head["rank"] for r in rings] == [0, 1, 2]
-    assert all(r.head["world"] == 3 for r in rings)
     shares = [r.share("communication") for r in rings]
     assert shares[0] > 0.6 and shares[2] > 0.6 and shares[1] < 0.35, shares
     assert rings[1].share("other") > 0.6
-    assert any(n == "group: backend gloo, world 3" for n in rings[0].notes)
 
 
 def test_the_cost_of_starting_python(job):

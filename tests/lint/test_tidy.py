@@ -29,10 +29,10 @@ def commands(folder, words):
              words, name, name, name, name)} for name in ("a.c", "b.c")]))
 
 
-def looked(folder):
+def looked(folder, *options):
     """Its exit status, and what it says."""
     env = dict(os.environ, XDG_CACHE_HOME=str(folder / "cache"))
-    p = subprocess.run([sys.executable, TIDY, "build", "src"], cwd=folder, env=env,
+    p = subprocess.run([sys.executable, TIDY, "build", "src", *options], cwd=folder, env=env,
                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True)
     return p.returncode, p.stdout.strip()
 
@@ -71,3 +71,32 @@ def test_no_files(tmp_path):
     tree(tmp_path)
     (tmp_path / "src").rename(tmp_path / "other")
     assert looked(tmp_path)[0] == 1
+
+
+def git(folder, *args):
+    subprocess.run(["git", "-c", "user.name=x", "-c", "user.email=x@example.org", *args], cwd=folder,
+                   check=True, stdout=subprocess.DEVNULL)
+
+
+def test_what_has_changed(tmp_path):
+    tree(tmp_path)
+    (tmp_path / ".gitignore").write_text("build\n")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-q", "-m", "first")
+    assert looked(tmp_path, "--changed", "HEAD") == (0, "0 of 0 files were looked at")
+    (tmp_path / "src" / "a.h").write_text(GOOD + "/* more */\n")
+    assert looked(tmp_path, "--changed", "HEAD") == (0, "1 of 1 files were looked at"), "its header"
+    git(tmp_path, "commit", "-q", "-a", "-m", "second")
+    assert looked(tmp_path, "--changed", "HEAD") == (0, "0 of 0 files were looked at")
+    assert looked(tmp_path, "--changed", "HEAD^") == (0, "0 of 1 files were looked at"), "known"
+    assert looked(tmp_path, "--changed", "") == (0, "0 of 1 files were looked at"), "nothing fetched"
+    (tmp_path / "src" / "a.h").write_text(BAD)
+    assert looked(tmp_path, "--changed", "")[0] == 1
+
+
+def test_no_more_than_fit(tmp_path):
+    tree(tmp_path)
+    left = (0, "1 of 2 files were looked at; 1 are left for script/night")
+    assert looked(tmp_path, "--most", "1") == left
+    assert looked(tmp_path, "--most", "1") == (0, "1 of 2 files were looked at"), "one is known"
