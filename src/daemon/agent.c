@@ -377,6 +377,7 @@ int agent_run(const struct agent_config *config, struct err *e)
     struct agent a = { .config = config, .text = STR_INIT(PAGE_MAX) };
     struct http_config http = { .listen = config->listen,
                                 .token = config->token,
+                                .silence_s = (unsigned)(config->silence_ns / 1000000000),
                                 .pages = a.pages,
                                 .n_pages = all_pages(a.pages, config->compat),
                                 .work = work,

@@ -13,6 +13,7 @@ struct agent_config {
     const char *listen; /* "127.0.0.1:9410" */
     const char *token;  /* NULL: loopback addresses only */
     int64_t interval_ns;
+    int64_t silence_ns;        /* see http_config */
     const struct rules *rules; /* of alerts */
     const char *store;         /* path of the database; NULL: none */
     struct store_config keep;

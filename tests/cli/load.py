@@ -72,10 +72,10 @@ class Load:
         state["socket"].close()
         state["socket"] = None
 
-    def run(self, seconds):
-        """Each scraper once a second."""
+    def run(self, seconds, until=lambda: False):
+        """Each scraper once a second, for so long at most."""
         end = time.monotonic() + seconds
-        while time.monotonic() < end:
+        while time.monotonic() < end and not until():
             for key, _ in self.selector.select(0.05):
                 data = key.fileobj.recv(1 << 16)
                 on = self._on_stream if "stream" in key.data else self._on_scrape

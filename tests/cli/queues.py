@@ -45,7 +45,7 @@ def on_a_disk(size, script, *args, **more):
     env.update(more)
     done = subprocess.run(
         ["unshare", "--mount", "bash", "-c", script, "bash", *[str(a) for a in args]], env=env,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=90,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=300,
     )
     if done.returncode == 99 or "unshare" in done.stderr:
         pytest.skip("no disk of its own can be made: " + done.stderr)
@@ -56,7 +56,7 @@ def soak(*options):
     """The short form of the soak test."""
     done = subprocess.run(
         [sys.executable, str(SOAK), "--jobs", "50", "--kills", "10", *options],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, timeout=200,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, timeout=500,
     )
     assert done.returncode == 0, done.stdout
 
@@ -92,7 +92,7 @@ class Queue:
         return job
 
     def until(self, number, *states):
-        return wait_until(lambda: self.job(number)["state"] in states and self.job(number), 20)
+        return wait_until(lambda: self.job(number)["state"] in states and self.job(number))
 
     def output(self, number):
         return (self.state / "jobs" / str(number) / "output").read_text()
@@ -108,7 +108,7 @@ class Queue:
     def stop_engine(self):
         pid = self.engine()
         os.kill(pid, signal.SIGTERM)
-        wait_until(lambda: not pathlib.Path("/proc/%d/exe" % pid).exists(), 30)
+        wait_until(lambda: not pathlib.Path("/proc/%d/exe" % pid).exists())
 
     def log(self):
         return (self.state / "engine.log").read_text()
@@ -119,5 +119,5 @@ class Queue:
         for job in self.jobs():
             if job["state"] in ("waiting", "running", "held", "stopping"):
                 self("cancel", str(job["id"]))
-        wait_until(lambda: all(j["ended"] for j in self.jobs()), 30)
+        wait_until(lambda: all(j["ended"] for j in self.jobs()))
         os.kill(self.engine(), signal.SIGTERM)

@@ -1,6 +1,7 @@
 """What tests wait for; a running agent, and clients that are plain sockets."""
 
 import contextlib
+import http.client
 import os
 import pathlib
 import re
@@ -10,6 +11,7 @@ import socket
 import subprocess
 import tempfile
 import time
+import urllib.error
 import urllib.request
 
 
@@ -62,9 +64,22 @@ class Agent:
         with urllib.request.urlopen(request, timeout=60) as answer:
             return answer.headers, answer.read().decode()
 
+    def get_sure(self, path):
+        """The text of an answer. Asks again where it was dropped as one that is silent, which it is
+        on a machine that has other things to do for as long as --client-timeout."""
+        return wait_until(lambda: self._get_once(path))
+
+    def _get_once(self, path):
+        try:
+            return self.get(path)[1]
+        except urllib.error.HTTPError:
+            raise
+        except (OSError, http.client.HTTPException):
+            return None
+
     def value(self, name):
         """A value of its own metrics, by the name behind brim_agent_."""
-        found = re.search(r"^brim_agent_%s (\S+)$" % name, self.get("/metrics")[1], re.M)
+        found = re.search(r"^brim_agent_%s (\S+)$" % name, self.get_sure("/metrics"), re.M)
         return float(found.group(1)) if found else None
 
     def connect(self, timeout=60):

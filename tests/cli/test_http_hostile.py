@@ -4,12 +4,13 @@ import random
 import socket
 import time
 
+import pytest
 from served import read_all, request, status_of, wait_until
 
 
 def test_oversized_requests(start):
-    """They are answered at once, not when the next sample is due."""
-    agent = start("--interval", "30s")
+    """They are answered at once, not when the next sample is due, in an hour."""
+    agent = start("--interval", "1h", "--client-timeout", "1m")
     big = b"a" * 70000
     for raw in (
         b"GET /" + big + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
@@ -21,23 +22,19 @@ def test_oversized_requests(start):
         with agent.connect() as s:
             try:
                 s.sendall(raw)
-                begin = time.monotonic()
                 answer = s.recv(65536)
-                assert time.monotonic() - begin < 5
-            except OSError:  # it was closed while we were sending
+            except ConnectionError:  # it was closed while we were sending
                 continue
         assert answer == b"" or 400 <= status_of(answer) < 500, answer[:80]
     assert agent.get("/healthz")[1] == "ok\n"
 
 
 def test_requests_in_a_row(start):
-    """100 in one go, on one connection: each is answered, at once."""
-    agent = start("--interval", "30s")
+    """100 in one go, on one connection: each is answered, at once and not in an hour."""
+    agent = start("--interval", "1h", "--client-timeout", "1m")
     with agent.connect() as s:
         s.sendall(request("/healthz") * 99 + request("/healthz", "Connection: close"))
-        begin = time.monotonic()
         assert read_all(s).count(b"\r\n\r\nok\n") == 100
-    assert time.monotonic() - begin < 5
 
 
 SEEDS = [
@@ -77,12 +74,22 @@ def mutated(chance):
     return bytes(text)
 
 
-def test_malformed_requests(stored):
-    """2,000 of them: it lives, and has no more descriptors and hardly more memory than before."""
-    chance = random.Random(20260101)
-    stored.get("/api/v1/history")
+def test_malformed_requests(impatient):
+    send_malformed(impatient, 700, 20260101)
+
+
+@pytest.mark.timed
+def test_many_malformed_requests(impatient):
+    send_malformed(impatient, 5000, time.time_ns())
+
+
+def send_malformed(stored, count, seed):
+    """It lives, and has no more descriptors and hardly more memory than before."""
+    print("seed", seed)
+    chance = random.Random(seed)
+    stored.get_sure("/api/v1/history")
     fds, rss = stored.fds(), stored.status_kib("VmRSS")
-    for round_ in range(2000):
+    for round_ in range(count):
         text = mutated(chance)
         with stored.connect(5) as s:
             try:
@@ -94,36 +101,44 @@ def test_malformed_requests(stored):
             except OSError:
                 pass
         assert stored.process.poll() is None, (round_, text, stored.said()[-2000:])
-    wait_until(lambda: stored.fds() <= fds, 40)
+    wait_until(lambda: stored.fds() <= fds)
     if not stored.is_sanitized():
         assert stored.status_kib("VmRSS") - rss < 4 << 10
-    assert stored.get("/healthz")[1] == "ok\n"
+    assert stored.get_sure("/healthz") == "ok\n"
     assert stored.stop() == 0
 
 
-def test_silent_clients_do_not_keep_others_out(agent):
-    silent = [agent.connect() for _ in range(200)]
+@pytest.fixture
+def impatient(start, tmp_path):
+    """An agent with a store that drops clients soon."""
+    agent = start("--interval", "100ms", "--client-timeout", "2s", store=tmp_path / "agent.db")
+    wait_until(lambda: agent.value("stored_ticks_total") >= 3)
+    return agent
+
+
+def test_silent_clients_do_not_keep_others_out(impatient):
+    silent = [impatient.connect() for _ in range(200)]
     for s in silent[:100]:
         s.sendall(b"GET /metrics HTTP/1.1\r\nHost: ")
-    assert agent.get("/healthz")[1] == "ok\n"
-    wait_until(lambda: agent.value("connections") < 20, 30, 0.5)
+    assert impatient.get_sure("/healthz") == "ok\n"
+    wait_until(lambda: impatient.value("connections") < 20, pause=0.5)
     for s in silent:
         s.close()
 
 
-def test_one_who_sends_a_byte_now_and_then_is_dropped(agent):
-    """20 s are allowed for a whole request."""
+def test_one_who_sends_a_byte_now_and_then_is_dropped(impatient):
+    """Twice the time of one who is silent is allowed for a whole request."""
     begin = time.monotonic()
-    with agent.connect() as s:
-        for byte in request("/metrics"):
+    dropped = False
+    with impatient.connect() as s:
+        for byte in request("/metrics", "X-Long: " + "x" * 200):
             try:
                 s.sendall(bytes([byte]))
-                s.settimeout(0.8)
-                if s.recv(1) == b"":
-                    break
+                s.settimeout(0.3)
+                dropped = s.recv(1) == b""
             except socket.timeout:
                 continue
             except OSError:
-                break
-        took = time.monotonic() - begin
-    assert 18 < took < 26, took
+                dropped = True
+            break
+    assert dropped and time.monotonic() - begin > 2

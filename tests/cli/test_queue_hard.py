@@ -76,9 +76,8 @@ def test_an_end_that_nobody_stored(queue):
 def test_one_that_ignores_signals(queue):
     script = "trap '' TERM INT HUP USR1 USR2; echo b >>log; while :; do sleep 0.05; done"
     number = queue.submit("--limit", "300ms", "sh", "-c", script)
-    wait_until(lambda: queue.job(number)["state"] == "timeout", 30)
-    job = queue.job(number)
-    assert job["exit"] == 128 + signal.SIGKILL and 10 < job["ran_s"] < 14
+    job = queue.until(number, "timeout")
+    assert job["exit"] == 128 + signal.SIGKILL and job["ran_s"] > 10
 
 
 def test_one_that_leaves_a_daemon(queue):
@@ -88,7 +87,7 @@ def test_one_that_leaves_a_daemon(queue):
     after = queue.submit("-d2", "--no-watch", "true")
     pid = wait_until(lambda: (queue.work / "pid").exists()
                      and (queue.work / "pid").read_text().strip())
-    wait_until(lambda: queue.job(number)["state"] == "done", 30)
+    wait_until(lambda: queue.job(number)["state"] == "done")
     assert not is_there(pid) and queue.job(number)["exit"] == 0
     queue.until(after, "done")  # not before the devices are free
 
@@ -309,10 +308,10 @@ def test_a_database_with_damage(brim, tmp_path):
         engine = subprocess.Popen([brim.program, "queue"], env=dict(os.environ, **queue.env),
                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                   universal_newlines=True)
-        wait_until(lambda: engine.poll() is not None or (queue.state / "socket").exists(), 20)
+        wait_until(lambda: engine.poll() is not None or (queue.state / "socket").exists())
         if engine.poll() is None:
             engine.terminate()
-        said = engine.communicate(timeout=20)[1]
+        said = engine.communicate(timeout=60)[1]
         assert engine.returncode in (0, 1), (engine.returncode, said)
         refused += engine.returncode
         assert engine.returncode == 0 or said.count("\n") == 1, said
@@ -321,21 +320,34 @@ def test_a_database_with_damage(brim, tmp_path):
 
 
 def test_many_jobs(queue):
-    """Ten thousand that wait: commands stay quick."""
-    begin = time.monotonic()
-    queue.submit("--hold", "--array", "0-9999", "true")
-    submitted = time.monotonic() - begin
-    begin = time.monotonic()
-    number = queue.submit("--hold", "true")
-    one = time.monotonic() - begin
-    begin = time.monotonic()
-    assert len(queue("jobs").stdout.splitlines()) == 10002
-    listed = time.monotonic() - begin
+    """Ten thousand that wait."""
+    many_jobs(queue)
+
+
+@pytest.mark.timed
+def test_many_jobs_take_no_time(queue):
+    submitted, one, listed, last = many_jobs(queue)
     slow = 20 if os.environ.get("SANITIZED") else 1
-    assert (submitted < 5 * slow, one < slow, listed < 2 * slow) == (True, True, True), (
-        submitted, one, listed)
+    assert (submitted < 5 * slow, one < slow, listed < 2 * slow, last < slow) == (True,) * 4, (
+        submitted, one, listed, last)
+
+
+def many_jobs(queue):
+    """The seconds that it takes to submit ten thousand, one more, to list them, and to submit one when
+    a thousand wait for the ten thousand."""
+    took = []
+
+    def timed(*args):
+        begin = time.monotonic()
+        done = queue(*args, timeout=300)
+        took.append(time.monotonic() - begin)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    timed("submit", "--hold", "--array", "0-9999", "true")
+    number = timed("submit", "--hold", "true").strip()
+    assert len(timed("jobs").splitlines()) == 10002
     queue.submit("--array", "0-999", "--after", "afterok:1", "true")
-    begin = time.monotonic()
-    last = queue.submit("--hold", "true")
-    assert time.monotonic() - begin < slow  # one thousand wait for ten thousand
-    queue("cancel", str(number), str(last), "1")
+    last = timed("submit", "--hold", "true").strip()
+    queue("cancel", number, last, "1")
+    return took

@@ -22,6 +22,8 @@ const struct opt agent_opts[] = {
       "the token that clients must show, on other than loopback addresses" },
     { OPT_DURATION, 0, "interval", AT(interval_ns), "TIME", "how often to sample (1s)",
       .least = 100 * OPT_MS, .most = OPT_HOUR },
+    { OPT_DURATION, 0, "client-timeout", AT(silence_ns), "TIME",
+      "drop clients that are silent for so long (10s)", .least = OPT_S, .most = OPT_HOUR },
     { OPT_STRING, 0, "store", AT(store), "FILE",
       "database for what was measured, or 'none' (/var/lib/brim/agent.db)" },
     { OPT_UINT, 0, "store-mib", AT(store_mib), "MIB", "how large the database may get (1024)",
@@ -36,9 +38,11 @@ const struct opt agent_opts[] = {
     { .kind = OPT_END },
 };
 
-const struct agent_options agent_defaults = {
-    .listen = "127.0.0.1:9410", .interval_ns = 1000000000, .store_mib = 1024, .log = "info"
-};
+const struct agent_options agent_defaults = { .listen = "127.0.0.1:9410",
+                                              .interval_ns = 1000000000,
+                                              .silence_ns = 10 * OPT_S,
+                                              .store_mib = 1024,
+                                              .log = "info" };
 
 int agent_options_rules(const struct agent_options *o, struct rules *ret, struct err *e)
 {
@@ -91,6 +95,7 @@ int agent_options_run(const struct app *app, const struct agent_options *o,
                                    .host = host,
                                    .listen = o->listen,
                                    .interval_ns = o->interval_ns,
+                                   .silence_ns = o->silence_ns,
                                    .rules = &rules,
                                    .store = o->store,
                                    .keep = { .max_bytes = (int64_t)o->store_mib << 20 },

@@ -7,7 +7,7 @@
 struct agent_options {
     bool once, json, compat;
     const char *listen, *token_file, *store, *fake, *rules, *log;
-    int64_t interval_ns;
+    int64_t interval_ns, silence_ns;
     uint64_t store_mib;
 };
 

@@ -19,7 +19,6 @@ enum {
     CALLS = 16,
     REQUEST_BYTES = 8 << 10,
     UNSENT_BYTES = 64 << 10, /* of a stream, in the kernel: some events */
-    SILENCE_S = 10,          /* without a byte sent or taken */
 };
 
 struct http_call {
@@ -307,7 +306,7 @@ static int start(struct http *h, int fd, bool v6)
     h->daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, handle, h, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
         (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENCE_S, MHD_OPTION_NOTIFY_COMPLETED,
+        MHD_OPTION_CONNECTION_TIMEOUT, h->config->silence_s, MHD_OPTION_NOTIFY_COMPLETED,
         on_completed, h, MHD_OPTION_NOTIFY_CONNECTION, on_connection, h,
         MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_END);
     return h->daemon ? 0 : -EIO;
@@ -387,7 +386,7 @@ bool http_run(struct http *h, int64_t monotonic_ns)
 
     h->now_ns = monotonic_ns;
     if (new_second)
-        http_peers_drop_slow(&h->peers, monotonic_ns);
+        http_peers_drop_slow(&h->peers, monotonic_ns, h->config->silence_s);
     MHD_run(h->daemon);
     return MHD_get_timeout(h->daemon, &wait_ms) == MHD_YES && wait_ms == 0;
 }

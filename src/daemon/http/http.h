@@ -39,6 +39,8 @@ struct http_page {
 struct http_config {
     const char *listen; /* "127.0.0.1:9410", "[::1]:9410", "0.0.0.0:9410"; port 0: a free one */
     const char *token;  /* NULL: none is needed, and only loopback addresses are served */
+    unsigned silence_s; /* clients that neither send nor take a byte for so long are dropped; so is
+                         * a request that takes twice as long, and an answer that takes six times */
     const struct http_page *pages;
     size_t n_pages; /* HTTP_PAGES at most */
     void (*work)(void *ctx, size_t page, struct http_call *call);

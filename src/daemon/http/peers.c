@@ -3,10 +3,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-enum {
-    REQUEST_S = 20, /* for all bytes of a request: some send one now and then */
-    ANSWER_S = 60,  /* for taking an answer that is not a stream */
-};
+enum { REQUEST_SILENCES = 2, ANSWER_SILENCES = 6 };
 
 struct http_peer *http_peers_add(struct http_peers *p, int fd, int64_t now_ns)
 {
@@ -38,10 +35,11 @@ void http_peers_remove(struct http_peers *p, struct http_peer *peer)
     free(peer);
 }
 
-void http_peers_drop_slow(const struct http_peers *p, int64_t now_ns)
+void http_peers_drop_slow(const struct http_peers *p, int64_t now_ns, unsigned silence_s)
 {
     for (const struct http_peer *peer = p->first; peer; peer = peer->next) {
-        int64_t allowed_s = peer->answering ? ANSWER_S : REQUEST_S;
+        int64_t allowed_s = (int64_t)silence_s *
+                            (peer->answering ? ANSWER_SILENCES : REQUEST_SILENCES);
 
         if (!peer->streaming && now_ns - peer->since_ns > allowed_s * 1000000000)
             shutdown(peer->fd, SHUT_RDWR);
