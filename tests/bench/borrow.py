@@ -10,7 +10,7 @@ series behind walls, and replayed behind walls and with lending ([quota] borrow)
 with more of them: a set of jobs is the same work wherever it runs, so lending makes them wait less
 and leaves room for more. Prints name, value, unit, limit and note with tabs between them.
 
-    BRIM=build/src/cmd/brim BRIM_TRACES=FOLDER tests/bench/borrow.py
+    BRIM=build/src/cmd/brim BRIM_SHARED=FOLDER tests/bench/borrow.py
 """
 
 import csv
@@ -24,10 +24,11 @@ import sys
 import tarfile
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-TRACES = pathlib.Path(os.environ.get("BRIM_TRACES", ROOT.parent / "shared/data/traces"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "script"))
+import others  # noqa: E402
+
 MORE = 0.1  # with so many more jobs, as a share, all of Earth is to be as full as was counted
-PACKED = TRACES / "helios_earth_vc_sequences.tar.xz"
+PACKED = others.TRACES / "helios_earth_vc_sequences.tar.xz"
 
 
 def say(name, value, unit, limit="", note=""):

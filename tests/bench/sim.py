@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """brim sim: events a second, large traces and clusters, and what packing takes.
 
-All 82,247 jobs of Philly are read from the folder that BRIM_TRACES names, where there is one; the
+All 82,247 jobs of Philly are others' data (script/others.py): left out where they are not here; the
 other workloads are made here. Prints name, value, unit, limit and note with tabs between them;
 script/bench makes the table.
 """
@@ -19,7 +19,9 @@ import time
 
 BRIM = os.environ["BRIM"]
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TRACES = pathlib.Path(os.environ.get("BRIM_TRACES", ROOT.parent / "shared/data/traces"))
+sys.path.insert(0, str(ROOT / "script"))
+import others  # noqa: E402
+
 WEEK = ROOT / "tests/fixtures/traces/philly_week.csv.gz"
 SIZES = [1] * 70 + [2] * 8 + [4] * 8 + [8] * 10 + [16] * 3 + [64]
 
@@ -70,7 +72,7 @@ def bench_week(folder):
 
 
 def bench_philly(folder):
-    packed = TRACES / "philly_82k.csv.gz"
+    packed = others.ALL_OF_PHILLY
     if not packed.exists():
         print(f"there is no {packed}: all of Philly is left out", file=sys.stderr)
         return

@@ -3,12 +3,14 @@
 import os
 import pathlib
 import subprocess
+import sys
 
 import pytest
 from queues import Queue
 from served import Agent, wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "script"))
 MACHINES = ROOT / "tests" / "fixtures" / "machines"
 MARKERS = [
     "timed: compares times, or judges a job by them: script/night runs it, script/test does not",
@@ -119,6 +121,23 @@ def trace(tmp_path, request):
     path = tmp_path / "trace.csv"
     path.write_text(request.module.TRACE)
     return path
+
+
+@pytest.fixture
+def others(tmp_path):
+    """others(name): the path of a table of others' (script/others.py), which is not in the tree; a
+    test that wants one is skipped where it is not here."""
+    import others as data
+
+    def one(name):
+        text = data.table(name)
+        if text is None:
+            pytest.skip(data.MISSING)
+        path = tmp_path / f"{name}.csv"
+        path.write_bytes(text)
+        return path
+
+    return one
 
 
 def actions(brim, trace, policy):

@@ -1,20 +1,16 @@
 """brim plan: predictions against tables of measured runs."""
 
 import json
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from conftest import ROOT
 
-DATA = Path(os.environ.get("BRIM_RUNS", ROOT.parent / "shared" / "data" / "planner"))
 HEAD = (
     "model,layers,hidden,heads,seq,gpu,n_gpus,tp,pp,micro_batch,global_batch,recompute,zero_stage,"
     "precision,iter_time_s,mem_gb\n"
 )
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="tables of measured runs are not here")
 
 
 @pytest.fixture
@@ -140,11 +136,10 @@ LIMITS = {
 }
 
 
-@needs_data
 @pytest.mark.parametrize("name", LIMITS)
-def test_published_runs(brim, name):
+def test_published_runs(brim, others, name):
     rows, error, fitted, regret = LIMITS[name]
-    table = json.loads(brim.out("plan", "eval", "--json", DATA / f"{name}.csv"))["tables"][0]
+    table = json.loads(brim.out("plan", "eval", "--json", others(name)))["tables"][0]
     assert table["modelled"] >= rows
     tested = [
         abs(p["time_s"] / p["measured_s"] - 1)

@@ -3,13 +3,9 @@
 Lucid's simulator on a week of Philly, and Muri's on its third trace; how they were run is in
 docs/sim.md."""
 
-import csv
 import gzip
-import io
 import json
 import os
-import pathlib
-import tarfile
 
 import pytest
 from conftest import ROOT
@@ -98,33 +94,11 @@ def test_muri(brim, tmp_path):
         assert run["end_s"] == pytest.approx(end, rel=0.001), name
 
 
-@pytest.fixture
-def openb(tmp_path):
-    """openb(member): a table of Alibaba's OpenB, without memory, which that simulator leaves out.
-    Its licence is not stated, so it is not here: BRIM_TRACES names the folder."""
+@pytest.mark.parametrize("pods, best_fit, fgd", OPENB)
+def test_openb(brim, others, pods, best_fit, fgd):
     if os.environ.get("SANITIZED"):
         pytest.skip("half a minute for each of these tables with sanitizers")
-    folder = pathlib.Path(os.environ.get("BRIM_TRACES", ROOT.parent / "shared/data/traces"))
-    packed = folder / "alibaba_openb_v2023.tar.xz"
-    if not packed.exists():
-        pytest.skip(f"there is no {packed} (BRIM_TRACES)")
-
-    def table(name):
-        with tarfile.open(packed) as tar:
-            rows = csv.DictReader(io.TextIOWrapper(tar.extractfile(f"csv/{name}.csv"), "utf-8"))
-            path = tmp_path / f"{name}.csv"
-            with open(path, "w", newline="", encoding="utf-8") as out:
-                writer = csv.DictWriter(out, rows.fieldnames)
-                writer.writeheader()
-                writer.writerows({**row, "memory_mib": 0} for row in rows)
-        return path
-
-    return table
-
-
-@pytest.mark.parametrize("pods, best_fit, fgd", OPENB)
-def test_openb(brim, openb, pods, best_fit, fgd):
-    nodes, path = openb("openb_node_list_gpu_node"), openb(f"openb_pod_list_{pods}")
+    nodes, path = others("openb_nodes"), others(f"openb_pods_{pods}")
     said = brim.out("sim", path, "--nodes", nodes, "--pack", "--json", "--policy", "best-fit",
                     "--compare", "fgd,balance")
     share = {run["policy"]: run["allocated_at_load"] * 100 for run in json.loads(said)["policies"]}

@@ -9,9 +9,10 @@
 
 #include "base/str.h"
 #include "oom.h"
+#include "others.h"
 #include "tap.h"
 
-enum { TEXT_MAX = 64 << 20 };
+enum { TEXT_MAX = 64 << 20, EVERY_DP = 1 << 20 };
 
 static const char *const header =
     "dp_rank\tstage\trank\tstep\toptype\tstart_ts\tduration\tseq_id\tmc\tmb_id\tgmc\n";
@@ -20,7 +21,8 @@ static const char *const header =
  * worker of a rank and stage computes 'slow' times as long. */
 struct made_trace {
     unsigned n_dp, steps, batches;
-    unsigned slow_dp, slow_stage;
+    unsigned slow_dp,
+        slow_stage; /* of one rank of data parallelism, or of EVERY_DP, where stages overlap */
     double slow;
     unsigned lengths; /* micro-batches of a rank and step of this number take longer; 0: none */
 };
@@ -35,7 +37,8 @@ static void add_op(struct str *out, unsigned dp, unsigned stage, unsigned step, 
 static double made_work(const struct made_trace *m, unsigned dp, unsigned stage, unsigned step,
                         unsigned batch)
 {
-    double x = dp == m->slow_dp && stage == m->slow_stage ? m->slow : 1;
+    bool chosen = (m->slow_dp == EVERY_DP || m->slow_dp == dp) && stage == m->slow_stage;
+    double x = chosen ? m->slow : 1;
 
     return m->lengths && (dp + step + batch) % m->lengths == 0 ? x * 6 : x;
 }
@@ -66,6 +69,44 @@ static double add_rank(struct str *out, const struct made_trace *m, unsigned dp,
     return at;
 }
 
+/* The same, but each stage begins with a micro-batch as soon as it has it: the second stage works
+ * on one while the first works on the next, so a slow stage holds the other one up. */
+static double add_rank_overlapped(struct str *out, const struct made_trace *m, unsigned dp,
+                                  unsigned step)
+{
+    double at[2] = { 0, 0 }, there[64], back[64];
+
+    for (unsigned i = 0; i < m->batches; i++) {
+        double work = made_work(m, dp, 0, step, i);
+
+        add_op(out, dp, 0, step, "forward-compute", at[0], work, i);
+        at[0] += work;
+        add_op(out, dp, 0, step, "forward-send", at[0], 0.01, i);
+        there[i] = at[0] + 0.01;
+    }
+    for (unsigned i = 0; i < m->batches; i++) {
+        double work = made_work(m, dp, 1, step, i);
+
+        at[1] = fmax(at[1], there[i]);
+        add_op(out, dp, 1, step, "forward-recv", at[1] - 0.01, 0.01, i);
+        add_op(out, dp, 1, step, "forward-compute", at[1], work, i);
+        at[1] += work;
+        add_op(out, dp, 1, step, "backward-compute", at[1], 2 * work, i);
+        at[1] += 2 * work;
+        add_op(out, dp, 1, step, "backward-send", at[1], 0.01, i);
+        back[i] = at[1] + 0.01;
+    }
+    for (unsigned i = 0; i < m->batches; i++) {
+        double work = made_work(m, dp, 0, step, i);
+
+        at[0] = fmax(at[0], back[i]);
+        add_op(out, dp, 0, step, "backward-recv", at[0] - 0.01, 0.01, i);
+        add_op(out, dp, 0, step, "backward-compute", at[0], 2 * work, i);
+        at[0] += 2 * work;
+    }
+    return at[0];
+}
+
 static void add_end(struct str *out, unsigned dp, unsigned step, double own, double all)
 {
     for (unsigned s = 0; s < 2; s++) {
@@ -84,7 +125,8 @@ static void made_text(struct str *out, const struct made_trace *m)
     for (unsigned step = 0; step < m->steps; step++) {
         all = 0;
         for (unsigned dp = 0; dp < m->n_dp; dp++) {
-            own[dp] = add_rank(out, m, dp, step);
+            own[dp] = m->slow_dp == EVERY_DP ? add_rank_overlapped(out, m, dp, step)
+                                             : add_rank(out, m, dp, step);
             all = fmax(all, own[dp]);
         }
         for (unsigned dp = 0; dp < m->n_dp; dp++)
@@ -122,15 +164,18 @@ static void test_made(const struct made_trace *m, enum straggler_class want, con
 static void test_all_made(void)
 {
     const struct made_trace equal = { 4, 3, 4, 0, 0, 1, 0 }, worker = { 8, 3, 4, 5, 1, 2, 0 },
+                            stage = { 8, 3, 4, EVERY_DP, 1, 2, 0 },
                             uneven = { 8, 7, 4, 0, 0, 1, 7 };
 
     test_made(&equal, STRAGGLER_NONE, "equal work");
     test_made(&worker, STRAGGLER_WORKER, "a slow worker");
+    test_made(&stage, STRAGGLER_STAGE, "a slow stage");
     test_made(&uneven, STRAGGLER_LENGTHS, "unequal samples");
 }
 
-/* ByteDance's traces with what their analysis found (ByteDance-Seed/StragglerAnalysis). */
-static void test_public(const char *folder)
+/* ByteDance's traces with what their analysis found (ByteDance-Seed/StragglerAnalysis): others'
+ * data. */
+static void test_public(const char *shared)
 {
     static const struct {
         const char *name;
@@ -151,13 +196,14 @@ static void test_public(const char *folder)
         size_t n;
         FILE *f;
 
-        snprintf(command, sizeof(command), "gzip -dc '%s/bytedance_straggler_%s.tsv.gz' 2>&1",
-                 folder, known[i].name);
+        snprintf(command, sizeof(command),
+                 "gzip -dc '%s/data/faults/bytedance_straggler_%s.tsv.gz' 2>&1", shared,
+                 known[i].name);
         f = popen(command, "r");
         while (f && (n = fread(buf, 1, sizeof(buf), f)) > 0)
             str_add_n(&text, buf, n);
         if (!f || pclose(f) != 0 || text.len < 1000) {
-            printf("# the trace %s is not here: left out\n", known[i].name);
+            ok(true, "the trace %s " OTHERS_MISSING, known[i].name);
             continue;
         }
         began = clock();
@@ -259,7 +305,7 @@ int main(int argc, char **argv)
     test_all_made();
     test_bad();
     test_circle();
-    test_public(argc > 1 ? argv[1] : ".");
+    test_public(others_folder(argc, argv));
     test_oom();
     return done();
 }
