@@ -35,12 +35,12 @@ WEEK_BEGINS = datetime.datetime(2017, 10, 1)
 WEEK_ENDS = WEEK_BEGINS + datetime.timedelta(days=7)
 
 
+def unpacked(packed):
+    return gzip.decompress(packed.read_bytes())
+
+
 def rows_of(packed):
-    return list(csv.DictReader(io.StringIO(gzip.decompress(packed.read_bytes()).decode())))
-
-
-def unpacked():
-    return gzip.decompress(WEEK.read_bytes())
+    return list(csv.DictReader(io.StringIO(unpacked(packed).decode())))
 
 
 def classes_of_week():
@@ -88,7 +88,8 @@ RUNS = ("vtrain_ground_truth", "korthikanti2022", "megatron_2020", "megatron_cor
 OPENB_PODS = ("default", "multigpu50", "gpushare100", "gpuspec33", "cpu250")
 # name: the files that it is made of, and how
 TABLES = {
-    "philly_week": ([WEEK], unpacked),
+    "philly_82k": ([ALL_OF_PHILLY], lambda: unpacked(ALL_OF_PHILLY)),
+    "philly_week": ([WEEK], lambda: unpacked(WEEK)),
     "philly_week_vc": ([WEEK, ALL_OF_PHILLY], week_with_classes),
     "muri_trace3": ([MURI], lambda: member(MURI, "trace-data/trace3.csv")),
     "openb_nodes": ([OPENB], lambda: openb("openb_node_list_gpu_node")),

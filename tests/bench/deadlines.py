@@ -5,7 +5,7 @@ A job has one by chance (--share): the time of its submission, and its length, a
 a part of its length that is drawn between nothing and --slack times, whichever is longer. Reads and
 writes brim's own CSV form.
 
-    zcat trace.csv.gz | tests/bench/deadlines.py > due.csv
+    script/others.py philly_week | tests/bench/deadlines.py > due.csv
 """
 
 import argparse

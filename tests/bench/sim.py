@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """brim sim: events a second, large traces and clusters, and what packing takes.
 
-All 82,247 jobs of Philly are others' data (script/others.py): left out where they are not here; the
+The jobs of Philly are data of others (script/others.py), left out where they are not here; the
 other workloads are made here. Prints name, value, unit, limit and note with tabs between them;
 script/bench makes the table.
 """
 
-import gzip
 import json
 import math
 import os
@@ -22,7 +21,6 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "script"))
 import others  # noqa: E402
 
-WEEK = ROOT / "tests/fixtures/traces/philly_week.csv.gz"
 SIZES = [1] * 70 + [2] * 8 + [4] * 8 + [8] * 10 + [16] * 3 + [64]
 
 
@@ -60,9 +58,21 @@ def made(path, jobs, devices, load):
     return path
 
 
+def public(folder, name):
+    """The path of a table of others' as a file in the folder; None where it is not here."""
+    text = others.table(name)
+    if text is None:
+        print(f"{name} is left out: {others.MISSING}", file=sys.stderr)
+        return None
+    path = folder / f"{name}.csv"
+    path.write_bytes(text)
+    return path
+
+
 def bench_week(folder):
-    path = folder / "week.csv"
-    path.write_bytes(gzip.decompress(WEEK.read_bytes()))
+    path = public(folder, "philly_week")
+    if not path:
+        return
     for policy in ("fifo", "easy", "srtf", "tiresias", "las"):
         said, took, _ = simulate(path, "--policy", policy)
         run = said["policies"][0]
@@ -72,12 +82,9 @@ def bench_week(folder):
 
 
 def bench_philly(folder):
-    packed = others.ALL_OF_PHILLY
-    if not packed.exists():
-        print(f"there is no {packed}: all of Philly is left out", file=sys.stderr)
+    path = public(folder, "philly_82k")
+    if not path:
         return
-    path = folder / "philly.csv"
-    path.write_bytes(gzip.decompress(packed.read_bytes()))
     for policy, limit in (("fifo", 1), ("easy", 3)):
         said, took, _ = simulate(path, "--policy", policy)
         say(f"82,247 jobs of Philly, {policy}", took, "s", "<= %d" % limit, "with reading them")

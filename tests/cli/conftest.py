@@ -12,6 +12,10 @@ from served import Agent, wait_until
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "script"))
 MACHINES = ROOT / "tests" / "fixtures" / "machines"
+# Made-up traces; the same in public ones is others' data (the fixture below).
+TRACES = ROOT / "tests" / "fixtures" / "traces"
+DAYS, TURNS = TRACES / "days.csv", TRACES / "turns.csv"
+PODS, NODES = TRACES / "pods.csv", TRACES / "nodes.csv"
 MARKERS = [
     "timed: compares times, or judges a job by them: script/night runs it, script/test does not",
     "once: not run with sanitizers too, for what it has the program do another test does there",

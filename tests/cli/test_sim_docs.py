@@ -1,4 +1,4 @@
-"""docs/sim.md: what its commands on traces of the tree print is what the page says."""
+"""docs/sim.md: what its commands on traces of the tree and of others print is what it says."""
 
 import os
 import re
@@ -12,7 +12,7 @@ BLOCKS = re.findall(r"^```\w*\n(.*?)^```\n(.*?)(?=^```|\Z)", PAGE, re.M | re.S)
 # A command with the block behind it, where nothing but a few words stand between the two.
 EXAMPLES = [
     (command, after[0]) for (command, between), after in zip(BLOCKS, BLOCKS[1:])
-    if "zcat" in command and len(between) < 60
+    if re.search("tests/fixtures/traces|script/others.py", command) and len(between) < 60
 ]
 
 
@@ -24,7 +24,8 @@ def section(start):
 def folder(brim, tmp_path):
     """One in which the commands can be run as they stand."""
     (tmp_path / "brim").symlink_to(brim.program)
-    (tmp_path / "tests").symlink_to(ROOT / "tests")
+    for name in ("script", "tests"):
+        (tmp_path / name).symlink_to(ROOT / name)
     walls = next(text for text, _ in BLOCKS if "borrow = no " in text)
     (tmp_path / "walls.ini").write_text(walls)
     idle = re.sub(r"action = \w+", "action = shrink", section("[idle]"))
@@ -33,17 +34,20 @@ def folder(brim, tmp_path):
 
 
 def test_they_are_found():
-    assert len(EXAMPLES) == 7
+    assert len(EXAMPLES) == 8
 
 
-@pytest.mark.parametrize("number", range(7))
-def test_example(folder, number):
+@pytest.mark.parametrize("number", range(8))
+def test_example(folder, others, number):
     command, want = EXAMPLES[number]
+    for name in re.findall(r"script/others.py (\w+)", command):
+        others(name)  # skips the test where it is not here
     path = f"{folder}{os.pathsep}{os.environ['PATH']}"
     said = subprocess.run(
         ["bash", "-eo", "pipefail", "-c", command], cwd=str(folder), encoding="utf-8",
         stdout=subprocess.PIPE, timeout=100, check=True,
-        env={"PATH": path, "BRIM_CONF": "/nonexistent/brim.conf", "HOME": str(folder)},
+        env={"PATH": path, "BRIM_CONF": "/nonexistent/brim.conf", "HOME": str(folder),
+             "BRIM_SHARED": os.environ.get("BRIM_SHARED", "")},
     ).stdout.splitlines()
     missing = [line for line in want.splitlines() if line and line not in said]
     assert not missing, "\n".join(said)

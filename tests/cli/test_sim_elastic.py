@@ -1,10 +1,9 @@
 """brim sim: elastic jobs. What is expected was computed by hand."""
 
-import gzip
 import json
 
 import pytest
-from conftest import ROOT, one_line
+from conftest import DAYS, one_line
 
 HEAD = "job_id,submit_s,gpus,duration_s,gpus_min,gpus_max,scaling"
 POLICY = "[policy]\norder = fifo\nrestart = 10s\n"
@@ -324,10 +323,10 @@ def test_the_queue_refuses_it(brim, tmp_path):
              "[elastic]: only brim sim can do that")
 
 
-def test_a_week_of_philly(brim, tmp_path):
-    """The figures of docs/elastic.md."""
-    week = gzip.decompress((ROOT / "tests/fixtures/traces/philly_week.csv.gz").read_bytes())
-    head, *rows = week.decode().split()
+def rigid_and_elastic(brim, source, tmp_path, nodes):
+    """What brim sim says of a trace of which each third gang is elastic: without that, with it, and
+    with it by lengths from history."""
+    head, *rows = source.read_text().split()
     lines, n = [head + ",gpus_min,gpus_max"], 0
     for row in rows:
         gpus = int(row.split(",")[2])
@@ -337,18 +336,28 @@ def test_a_week_of_philly(brim, tmp_path):
     base = "[policy]\norder = fifo\nbackfill = greedy\nrestart = 40s\nrestart-multi = 60s\n"
     (tmp_path / "greedy.ini").write_text(base)
     (tmp_path / "elastic.ini").write_text(base + "[elastic]\n")
-    said = json.loads(brim.out("sim", tmp_path / "elastic.csv", "--nodes", "64x8", "--json",
-                               "--policy", tmp_path / "greedy.ini", "--compare",
-                               tmp_path / "elastic.ini"))
-    rigid, elastic = said["policies"]
-    assert [round(rigid["all"][key]) for key in ("completion_s", "wait_s")] == [12545, 4716]
-    assert [round(elastic["all"][key]) for key in ("completion_s", "wait_s")] == [9144, 1377]
-    assert (elastic["resized"], elastic["started_on_fewer"]) == (410, 43)
-    assert elastic["resizes_device_hours"] == pytest.approx(47.7444, abs=1e-3)
     base = base.replace("order = fifo\nbackfill = greedy",
                         "order = srtf\npreempt = victims\nlength = history")
     (tmp_path / "history.ini").write_text(base + "[elastic]\n")
-    said = json.loads(brim.out("sim", tmp_path / "elastic.csv", "--nodes", "64x8", "--json",
-                               "--policy", tmp_path / "history.ini"))["policies"][0]
-    assert [round(said["all"][key]) for key in ("completion_s", "wait_s")] == [7861, 164]
-    assert (said["resized"], said["started_on_fewer"]) == (907, 525)
+    said = json.loads(brim.out("sim", tmp_path / "elastic.csv", "--nodes", nodes, "--json",
+                               "--policy", tmp_path / "greedy.ini", "--compare",
+                               f"{tmp_path}/elastic.ini,{tmp_path}/history.ini"))["policies"]
+    return said, [tuple(round(run["all"][key]) for key in ("completion_s", "wait_s"))
+                  for run in said]
+
+
+def test_made_up_days(brim, tmp_path):
+    (_, elastic, history), means = rigid_and_elastic(brim, DAYS, tmp_path, "8x8")
+    assert means == [(8051, 2770), (7329, 1826), (6648, 1232)]
+    assert (elastic["resized"], elastic["started_on_fewer"]) == (69, 65)
+    assert elastic["resizes_device_hours"] == pytest.approx(6.7556, abs=1e-3)
+    assert (history["resized"], history["started_on_fewer"]) == (188, 159)
+
+
+def test_a_week_of_philly(brim, others, tmp_path):
+    """The figures of docs/elastic.md."""
+    (_, elastic, history), means = rigid_and_elastic(brim, others("philly_week"), tmp_path, "64x8")
+    assert means == [(12545, 4716), (9144, 1377), (7861, 164)]
+    assert (elastic["resized"], elastic["started_on_fewer"]) == (410, 43)
+    assert elastic["resizes_device_hours"] == pytest.approx(47.7444, abs=1e-3)
+    assert (history["resized"], history["started_on_fewer"]) == (907, 525)

@@ -1,16 +1,13 @@
-"""brim sim against published simulators: the same jobs, the same policies, the same figures.
+"""brim sim against published simulators: the same jobs, the same policies, the same figures. The
+jobs are data of others; test_sim_made.py has made-up ones.
 
 Lucid's simulator on a week of Philly, and Muri's on its third trace; how they were run is in
 docs/sim.md."""
 
-import gzip
 import json
 import os
 
 import pytest
-from conftest import ROOT
-
-TRACES = ROOT / "tests" / "fixtures" / "traces"
 
 # (nodes, policy): mean completion, mean wait, 99th percentile of waits, preemptions
 PHILLY = {
@@ -39,12 +36,6 @@ OPENB = [
 ]
 
 
-def unpack(tmp_path, name):
-    path = tmp_path / name
-    path.write_bytes(gzip.decompress((TRACES / f"{name}.gz").read_bytes()))
-    return path
-
-
 def policies(brim, path, nodes, names):
     said = brim.out("sim", path, "--json", "--nodes", nodes, "--policy", names[0],
                     "--compare", ",".join(names[1:]))
@@ -52,8 +43,8 @@ def policies(brim, path, nodes, names):
 
 
 @pytest.mark.parametrize("nodes", ["64x8", "80x8"])
-def test_a_week_of_philly(brim, tmp_path, nodes):
-    path = unpack(tmp_path, "philly_week.csv")
+def test_a_week_of_philly(brim, others, nodes):
+    path = others("philly_week")
     runs = policies(brim, path, nodes, ["fifo", "sjf", "srtf", "tiresias"])
     for (where, name), (completion, wait, p99, preemptions) in PHILLY.items():
         if where != nodes:
@@ -64,19 +55,19 @@ def test_a_week_of_philly(brim, tmp_path, nodes):
         assert preemptions is None or run["preemptions"] == preemptions, name
 
 
-def test_better_without_lengths(brim, tmp_path):
+def test_better_without_lengths(brim, others):
     """Knows no lengths, pays the same for preemptions, and is ahead of SRTF, which knows them."""
-    path = unpack(tmp_path, "philly_week.csv")
+    path = others("philly_week")
     for nodes in ("64x8", "80x8"):
         las = policies(brim, path, nodes, ["las"])["las"]["all"]
         completion, _, p99, _ = PHILLY[(nodes, "srtf")]
         assert las["completion_s"] < completion and las["wait_p99_s"] < p99, nodes
 
 
-def test_muri_beaten(brim, tmp_path):
+def test_muri_beaten(brim, others):
     """The least device time left, without sharing; with it, Muri-S (with lengths) and Muri-L.
     Those that know no more than what jobs declare, their steps, are ahead of those that do."""
-    path = unpack(tmp_path, "muri_trace3.csv")
+    path = others("muri_trace3")
     runs = policies(brim, path, "8x8", ["srsf", "srsf-steps", "interleave", "interleave-steps",
                                         "interleave-las"])
     assert runs["srsf"]["all"]["completion_s"] < 185022
@@ -86,8 +77,8 @@ def test_muri_beaten(brim, tmp_path):
     assert runs["interleave-las"]["all"]["completion_s"] < 88687
 
 
-def test_muri(brim, tmp_path):
-    path = unpack(tmp_path, "muri_trace3.csv")
+def test_muri(brim, others):
+    path = others("muri_trace3")
     for name, run in policies(brim, path, "8x8", list(MURI)).items():
         completion, end = MURI[name]
         assert run["all"]["completion_s"] == pytest.approx(completion, abs=1), name

@@ -1,12 +1,10 @@
 """brim sim: replicas of services, spot jobs and a cap of power beside batch jobs."""
 
-import gzip
 import json
 
 import pytest
-from conftest import ROOT
+from conftest import DAYS
 
-WEEK = ROOT / "tests" / "fixtures" / "traces" / "philly_week_vc.csv.gz"
 HEAD = "job_id,submit_s,gpus,duration_s,class,checkpoint_s\n"
 TRACE = HEAD + "s,0,8,1000,spot,300\nb,100,4,500,,\nr1,200,2,300,chat,\nr2,210,2,300,chat,\n" \
     "r3,220,2,300,chat,\n"
@@ -467,27 +465,41 @@ def test_the_queue_of_a_machine_refuses(brim, policy, tmp_path):
         assert f"[{section}]" in done.stderr and "only brim sim can do that" in done.stderr
 
 
-SHARES = "[quota]\nborrow = yes\n" + "".join(
-    f"share = {name} {n}\n" for name, n in (
-        ("7f04ca", 120), ("6c71a0", 80), ("ee9e8c", 64), ("6214e9", 64), ("b436b2", 24),
-        ("103959", 16), ("11cb48", 16), ("ed69ec", 8), ("e13805", 8), ("0e4a51", 8)))
+SHARES = (("7f04ca", 120), ("6c71a0", 80), ("ee9e8c", 64), ("6214e9", 64), ("b436b2", 24),
+          ("103959", 16), ("11cb48", 16), ("ed69ec", 8), ("e13805", 8), ("0e4a51", 8))
 
 
-def test_a_week_beside_a_service(brim, policy, tmp_path):
-    """Figures of docs/services.md."""
-    day = 86400
-    rows = [f"night{r},0,4,{7 * day},chat" for r in range(8)]
-    for d in range(7):
-        rows += [f"day{d}-{r},{d * day + 28800 + r * 30},4,43200,chat" for r in range(16)]
-        rows += [f"lunch{d}-{r},{d * day + 43200 + r * 30},4,7200,chat" for r in range(8)]
-    path = tmp_path / "mixed.csv"
-    path.write_text(gzip.decompress(WEEK.read_bytes()).decode() + "\n".join(rows) + "\n")
-    service = "[service]\nclass = chat\nreserve = 96\npreempt = yes\n"
+def beside_a_service(brim, policy, path, nodes, days, scale):
+    """(mean wait, replicas that started within 10 s) of the jobs of a file beside a service with so
+    many replicas by night, twice as many by day and as many again over lunch; by policy."""
+    day, rows = 86400, [f"night{r},0,4,{days * 86400},chat" for r in range(scale)]
+    for d in range(days):
+        rows += [f"day{d}-{r},{d * day + 28800 + r * 30},4,43200,chat" for r in range(2 * scale)]
+        rows += [f"lunch{d}-{r},{d * day + 43200 + r * 30},4,7200,chat" for r in range(scale)]
+    with open(path, "a", encoding="ascii") as f:
+        f.write("\n".join(rows) + "\n")
+    service = f"[service]\nclass = chat\nreserve = {12 * scale}\npreempt = yes\n"
     notice = service + "[spot]\nclass = 2869ce\nnotice = 30s\nsave = 20s\n"
     greedy = "backfill = greedy\n"
-    for name, text, wait, ready in [("greedy", greedy + service, 19270, 1),
-                                    ("easy", EASY + service, 18167, 1),
-                                    ("notice", EASY + notice, 9711, 0.920455),
-                                    ("shares", greedy + notice + SHARES, 6427, 0.840909)]:
-        got = run(brim, path, policy(text, name), nodes="64x8")
-        assert (round(got["all"]["wait_s"]), got["services"][0]["started_within"]) == (wait, ready)
+    shares = "[quota]\nborrow = yes\n" + "".join(
+        f"share = {name} {n * scale // 8}\n" for name, n in SHARES)
+    said = {}
+    for name, text in [("greedy", greedy + service), ("easy", EASY + service),
+                       ("notice", EASY + notice), ("shares", greedy + notice + shares)]:
+        got = run(brim, path, policy(text, name), nodes=nodes)
+        said[name] = (round(got["all"]["wait_s"]), got["services"][0]["started_within"])
+    return said
+
+
+def test_made_up_days_beside_a_service(brim, policy, tmp_path):
+    path = tmp_path / "mixed.csv"
+    path.write_text(DAYS.read_text())
+    assert beside_a_service(brim, policy, path, "8x8", 3, 1) == {
+        "greedy": (11384, 1), "easy": (13744, 1), "notice": (8850, 0.6), "shares": (7737, 0.7)}
+
+
+def test_a_week_beside_a_service(brim, policy, others):
+    """Figures of docs/services.md."""
+    assert beside_a_service(brim, policy, others("philly_week_vc"), "64x8", 7, 8) == {
+        "greedy": (19270, 1), "easy": (18167, 1), "notice": (9711, 0.920455),
+        "shares": (6427, 0.840909)}
