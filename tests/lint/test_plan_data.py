@@ -1,6 +1,7 @@
 """data/gpus.csv and data/models.csv: rows are whole, have sources, and agree with devices.csv."""
 
 import csv
+import json
 import re
 
 import tree
@@ -124,3 +125,16 @@ def test_prices():
         assert row["source"] in keys, row["name"]
         if row["idle_w"]:
             assert 10 < float(row["idle_w"]) < 200 and row["idle_source"] in keys, row["name"]
+
+
+def test_configs_have_only_what_is_read():
+    """They were typed: a whole config.json has words that src/plan/shape never looks for."""
+    code = "".join(tree.read(path) for path in tree.files(".c", under=("src/plan/shape/",)))
+    read = set(re.findall(r'"([a-z_]+)"', code))
+    configs = tree.files(".json", under=("tests/fixtures/configs/",))
+    assert len(configs) > 30
+    for path in configs:
+        config = json.loads(tree.read(path))
+        config.pop("vision_config", None)  # a part that is there to be passed over
+        for part in (config, config.get("text_config", {})):
+            assert set(part) <= read, f"{path}: {sorted(set(part) - read)} is never read"
