@@ -1,8 +1,10 @@
-"""data/devices.csv: it parses, ids are unique, every row has a source, figures are plausible."""
+"""data/devices.csv: it parses, ids are unique, every row has a source, figures are plausible. Rows
+of the other tables have a source, too."""
 
 import csv
 import re
 
+import pytest
 import tree
 
 NUMBERS = {  # column: the least and the most that a device of these years can have
@@ -87,3 +89,22 @@ def test_links_add_up():
         total = number(row, "scaleup_gbs_per_dir")
         if links and each and total:
             assert links * each == total, f"{row['name']}: {links} x {each} is not {total}"
+
+
+@pytest.mark.parametrize("path", tree.files(".csv", under=("data/",)))
+def test_every_row_of_every_table_has_a_source(path):
+    """Keys of the head of the table; in models.csv also places, which test_plan_data.py checks."""
+    text = tree.read(path)
+    rows = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
+    fitted = path == "data/plan_constants.csv"  # 'rows' says of which measured runs
+    keys = set(re.findall(r"^#   (\w+)  ", text, re.M))
+    used = set()
+    assert rows and (fitted or keys), path
+    for number, row in enumerate(rows, 1):
+        source = row["rows" if fitted else "source"]
+        assert source and source.strip(), f"{path}: row {number} has no source"
+        used |= set(source.split())
+    if path != "data/models.csv" and not fitted:
+        # prices.csv names the sources of its idle power in a column of its own
+        used |= {row["idle_source"] for row in rows if row.get("idle_source")}
+        assert used == keys, f"{path}: {sorted(used ^ keys)} only here, or only in the head"
