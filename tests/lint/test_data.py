@@ -108,3 +108,9 @@ def test_every_row_of_every_table_has_a_source(path):
         # prices.csv names the sources of its idle power in a column of its own
         used |= {row["idle_source"] for row in rows if row.get("idle_source")}
         assert used == keys, f"{path}: {sorted(used ^ keys)} only here, or only in the head"
+
+
+def test_no_file_is_packed():
+    """What is too large to be read as it is was made elsewhere: data of others (docs/tests.md)."""
+    packed = [path for path in tree.files() if re.search(r"\.(gz|xz|bz2|zst|zip|tar|tgz)$", path)]
+    assert not packed, packed
