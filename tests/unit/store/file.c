@@ -202,6 +202,53 @@ static void test_age(void)
     stored_remove(&s);
 }
 
+static void put_event(struct stored *s, int64_t second)
+{
+    struct event *ev;
+
+    tick_begin(&s->tick, second * S_NS, second * S_NS);
+    stored_row(s, "vda", 1, 1);
+    ev = tick_event(&s->tick, "xid", SEVERITY_NOTE, 79);
+    folder_need(ev ? 0 : -1, "tick_event");
+    snprintf(ev->thing, sizeof(ev->thing), "vda");
+    ok(store_tick(s->store, &s->tick, NULL) == 0, "an event of second %lld is stored",
+       (long long)second);
+}
+
+/* Ticks that only let time pass: one in so many seconds, as many as all things need. */
+static void pass(struct stored *s, int64_t from, int64_t to, int64_t step)
+{
+    for (int64_t second = from; second <= to; second += step)
+        put(s, second, (double)second, (double)second);
+}
+
+static void test_old_events_and_things(void)
+{
+    const int64_t day = 86400;
+    struct stored s;
+
+    stored_make(&s);
+    s.config = (struct store_config){ .keep_s = { 100, 200, day } };
+    stored_reopen(&s);
+    ok(put_slow(&s, 1200, 1) == 0, "a thing that is seen once is stored");
+    put_event(&s, 1300);
+    put_event(&s, 1300 + day);
+    pass(&s, 1400 + day, 1600 + day, 1);
+    is_str(ask(&s, "SELECT group_concat(t / 1000) FROM event"), "87700",
+           "events go when the minutes of their time have gone, and those of later stay");
+    is_str(ask(&s, "SELECT count(*) FROM thing WHERE set_name = 'slow'"), "1",
+           "a thing that is gone stays for two days more than its rows");
+    pass(&s, 1000 + 3 * day, 1100 + 3 * day, 1);
+    is_str(ask(&s, "SELECT count(*) FROM thing WHERE set_name = 'slow'"), "1",
+           "a thing stays until the two days are over");
+    pass(&s, 1300 + 3 * day, 1500 + 3 * day, 1);
+    is_str(ask(&s, "SELECT count(*) FROM thing WHERE set_name = 'slow'"), "0",
+           "a thing goes when the two days are over");
+    is_str(ask(&s, "SELECT count(*) FROM thing WHERE set_name = 'disk'"), "1",
+           "a thing that is seen stays");
+    stored_remove(&s);
+}
+
 static void test_size(void)
 {
     struct stored s;
@@ -230,6 +277,7 @@ int main(void)
     test_full();
     test_read_only();
     test_age();
+    test_old_events_and_things();
     test_size();
     return done();
 }

@@ -279,6 +279,41 @@ static void test_change(void)
     world_close(&w);
 }
 
+/* A disk that had 1 for 700 s is gone for so long, then has 100: what fires then. */
+static const char *after_gap(int64_t gap_s, char buf[256])
+{
+    static const char text[] = "[jump]\nset = disk\nby = device\nwhen = now > 2 * past(now)\n"
+                               "severity = note\nsay = x\n";
+    struct world w = { .at = 0 };
+    int rc = rules_load(&w.rules, "f", text, strlen(text), NULL);
+
+    if (rc == 0)
+        rc = alerts_new(&w.alerts, &w.rules);
+    for (int64_t second = 0; rc == 0 && second < 700 + gap_s; second += 5) {
+        (void)begin(&w, second, second < 700 ? 1 : (double)NAN, 0);
+        rc = step(&w);
+    }
+    if (rc == 0) {
+        (void)begin(&w, 700 + gap_s - 5, 100, 0);
+        rc = step(&w);
+    }
+    snprintf(buf, 256, "%d", rc);
+    if (rc == 0)
+        firing(&w, buf);
+    world_close(&w);
+    return buf;
+}
+
+static void test_gone(void)
+{
+    char buf[256];
+
+    is_str(after_gap(595, buf), "jump/a",
+           "a disk that was gone for 595 s is compared with its past");
+    is_str(after_gap(605, buf), "",
+           "a disk that was gone for 10 minutes is a new one, without a past");
+}
+
 static void test_rows(void)
 {
     CLEANUP(str_done) struct str out = STR_INIT(8192);
@@ -391,6 +426,7 @@ int main(void)
     test_bounds();
     test_too_many();
     test_change();
+    test_gone();
     test_rows();
     test_oom();
     test_cost();

@@ -192,6 +192,51 @@ static void test_torn(void)
     unmap_ring(&f);
 }
 
+/* A writer that lies about where its texts are: what lies outside their room is not read. */
+static void test_texts_outside(void)
+{
+    struct brim_step *s = brim_step_open_at(folder, "outside", 0, 0, 1);
+    static const struct {
+        uint32_t begin, len;
+        const char *text;
+    } cases[] = {
+        { BRIM_RING_TEXT_SIZE - 4, 4, "abcd" },
+        { BRIM_RING_TEXT_SIZE - 4, 5, NULL },
+        { BRIM_RING_TEXT_SIZE, 1, NULL },
+        { BRIM_RING_TEXT_SIZE + 1, 0, NULL },
+        { UINT32_MAX, 8, NULL },
+    };
+    struct brim_ring_record *records;
+    struct step_ring r;
+    struct step_mark m;
+    struct file f;
+    char *texts;
+
+    map_ring(&f, 0, getpid());
+    step_ring_attach(&r, f.map, f.len, NULL);
+    texts = (char *)f.map + BRIM_RING_HEADER_SIZE;
+    records = (void *)(texts + BRIM_RING_TEXT_SIZE);
+    memcpy(texts + BRIM_RING_TEXT_SIZE - 4, "abcd", 4);
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        brim_step_note(s, "x");
+        records[i].extra = cases[i].begin;
+        records[i].code = (uint16_t)cases[i].len;
+        brim_step_samples(s, 1);
+        records = (void *)((char *)records + sizeof(*records));
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        if (cases[i].text) {
+            ok(step_ring_next(&r, &m) == 1 && m.kind == BRIM_RING_NOTE,
+               "a text of %u bytes at %u is read", cases[i].len, cases[i].begin);
+            is_str(m.text, cases[i].text, "a text that ends with its room is whole");
+        }
+        ok(step_ring_next(&r, &m) == 1 && m.kind == BRIM_RING_SAMPLES,
+           "behind a text of %u bytes at %u the next mark follows", cases[i].len, cases[i].begin);
+    }
+    brim_step_close(s);
+    unmap_ring(&f);
+}
+
 static void *mark_many(void *arg)
 {
     for (int i = 0; i < EACH; i++) {
@@ -359,6 +404,7 @@ int main(void)
     test_texts_have_an_end();
     test_overrun();
     test_torn();
+    test_texts_outside();
     test_threads();
     test_fork();
     test_without();
