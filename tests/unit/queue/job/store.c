@@ -7,6 +7,7 @@
 #include "oom.h"
 #include "queue/guard/files.h"
 #include "queue/job/store.h"
+#include "queue/job/wire.h"
 #include "tap.h"
 
 static struct queue_job some_job(const char *name)
@@ -191,12 +192,35 @@ static void another_boot(int dir)
     is_int(queue_start_look(dir, 5, 2, &told), START_GONE, "what ran before a reboot has gone");
 }
 
+/* A record of this boot whose number was given to another process since: to this one. */
+static void another_process(int dir)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(4096);
+    char boot[64] = "";
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY);
+    pid_t told;
+
+    folder_need((int)read(fd, boot, sizeof(boot) - 1), "read");
+    close(fd);
+    boot[strcspn(boot, "\n")] = 0;
+    wire_add(&text, "boot", boot);
+    wire_add_int(&text, "pid", getpid());
+    wire_add_int(&text, "started", 1);
+    fd = openat(dir, "jobs/5/start.3", O_WRONLY | O_CREAT, 0600);
+    folder_need((int)write(fd, str_text(&text), text.len), "write");
+    close(fd);
+    is_int(queue_start_look(dir, 5, 3, &told), START_GONE,
+           "a process that began at another time is not the one that was started");
+    is_int(told, getpid(), "the number of the process is read all the same");
+}
+
 static void test_records(int dir)
 {
     const struct queue_end end = {
         .status = 3 << 8, .stop = QUEUE_PREEMPT, .lost = true, .end_ms = 77, .text = "it = so"
     };
     struct queue_end got;
+    siginfo_t info;
     int status;
     pid_t pid = fork(), told;
 
@@ -209,9 +233,12 @@ static void test_records(int dir)
     is_int(queue_start_look(dir, 5, 1, &told), START_LIVES, "and lives");
     is_int(told, pid, "as that process");
     kill(pid, SIGKILL);
+    folder_need(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), "waitid");
+    is_int(queue_start_look(dir, 5, 1, &told), START_GONE, "a zombie has gone");
     waitpid(pid, &status, 0);
     is_int(queue_start_look(dir, 5, 1, &told), START_GONE, "until it has gone");
     another_boot(dir);
+    another_process(dir);
     is_int(queue_end_read(dir, 5, 1, &got), -ENOENT, "it left no word");
     is_int(queue_end_write(dir, 5, 1, &end), 0, "a guard leaves one");
     is_int(queue_end_read(dir, 5, 1, &got), 0, "it is read");
