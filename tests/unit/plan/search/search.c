@@ -310,6 +310,52 @@ static void test_brute_force(void)
     }
 }
 
+/* The bounds of all cells against the fastest step in each: the largest share that one is of it. */
+static double tightest(const char *name, const struct plan_job *job, const struct cluster *c)
+{
+    const struct search_opts opts = { .best = 1, .whole = true };
+    struct pins pins = { .fixed = 0 };
+    struct space *space = calloc(1, sizeof(*space));
+    struct search *s = calloc(1, sizeof(*s));
+    struct search_cells cells;
+    double largest = 0;
+    size_t over = 0;
+
+    if (!space || !s || pins_read(&pins, "", NULL) < 0)
+        abort();
+    space_init(space, job, c, &pins, false);
+    if (search_cells(space, &opts, &cells, NULL) < 0)
+        abort();
+    for (size_t i = 0; i < cells.n; i++) {
+        double share;
+
+        search_init(s, space, &opts);
+        search_cell(s, &cells.list[i]);
+        if (s->n_best) {
+            share = cells.list[i].bound_s / s->best[0].time_s;
+            over += share > 1;
+            largest = fmax(largest, share);
+        }
+        search_free(s);
+    }
+    ok(over == 0, "%s: in none of %zu cells is a step shorter than the cell's bound", name,
+       cells.n);
+    search_cells_done(&cells);
+    free(s);
+    free(space);
+    return largest;
+}
+
+static void test_bounds(void)
+{
+    const struct plan_job much = dense_job(12, 3072, 512), little = dense_job(12, 3072, 8);
+    const struct cluster one = make_cluster(1, 1, 80), many = make_cluster(2, 4, 40);
+    double share = tightest("one GPU", &much, &one);
+
+    ok(share > .97, "one GPU that waits for nobody: the bound is %.4f of the step", share);
+    tightest("eight GPUs", &little, &many);
+}
+
 /* ---- what must hold ---- */
 
 static struct found_layout best_of(const struct plan_job *job, const struct cluster *c,
@@ -630,6 +676,7 @@ int main(void)
     test_groups();
     test_front();
     test_brute_force();
+    test_bounds();
     test_more_is_never_worse();
     test_memory_of_batches();
     test_kinds();
