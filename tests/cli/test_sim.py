@@ -487,6 +487,8 @@ def test_rows_that_cannot_be(brim, trace):
     text = brim.out("sim", path, "--nodes", "2x8:A100")
     assert "9 rows left out" in text and "and 1 more" in text
     assert "1 job needs more than there is and was left out: big" in text
+    path = trace(KINDS.replace(",priority", "") + "small,1,1,5,\n")
+    assert "left out" not in brim.out("sim", path, "--nodes", "2x8:A100")
 
 
 def test_windows(brim, trace):

@@ -261,6 +261,26 @@ static void test_nothing(void)
     ok(most <= 29, "in %u heats at most", most);
 }
 
+/* A round in which each has run once compares; one that cannot be ended is not begun. */
+static void test_whole_rounds(void)
+{
+    unsigned half = 0, unused = 0;
+
+    for (unsigned restarts = 10; restarts < 30; restarts++) {
+        struct job j = { noise_start(restarts, false), { 1, 1, 1 }, { 0 }, -1 };
+        struct restart_race *c = new_contest(restarts, 2);
+        int heat;
+
+        while ((heat = restart_race_want(c)) >= 0)
+            run_heat(c, &j, heat);
+        half += c->race.at != 0;
+        unused += c->heats == 0;
+        free(c);
+    }
+    is_int(half, 0, "no race ends in the middle of a round");
+    is_int(unused, 0, "each race of ten starts and more has run");
+}
+
 static void test_failures(void)
 {
     struct job j = { noise_start(7, false), { 0.5, 0.5, 1 }, { 0, 0.1 }, 0 };
@@ -337,6 +357,7 @@ int main(void)
     test_winner();
     test_both();
     test_nothing();
+    test_whole_rounds();
     test_failures();
     test_ends();
     return done();

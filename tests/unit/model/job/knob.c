@@ -97,7 +97,8 @@ static void test_table(void)
 static void test_values(void)
 {
     static const char text[] = "[knob.r]\nvalues = 2..20 x2\nflag = --r\n"
-                               "[knob.s]\nvalues = 3..5\nflag = -s\n";
+                               "[knob.s]\nvalues = 3..5\nflag = -s\n"
+                               "[knob.t]\nvalues = 2..16 x2\nflag = -t\n";
     CLEANUP(knobs_done) struct knobs k = { .count = 0 };
     char buf[KNOB_VALUE_MAX];
     struct err e;
@@ -107,6 +108,8 @@ static void test_values(void)
     ok(!knob_value(&k.list[0], 4, buf) && !knob_value(&k.list[0], (size_t)-1, buf), "to its end");
     is_str(knob_value(&k.list[1], 2, buf), "5", "one by one");
     ok(!knob_value(&k.list[1], 3, buf), "to its end");
+    is_str(knob_value(&k.list[2], 3, buf), "16", "doubling reaches the last value");
+    ok(!knob_value(&k.list[2], 4, buf), "behind a last value that doubling reaches there is none");
     is_int(knob_check(&k.list[0], "20", &e), 0, "all between can be set");
     is_int(knob_check(&k.list[0], "21", &e), -EINVAL, "and no more");
     is_str(e.text, "r takes 2 to 20, not '21'", "the sentence");

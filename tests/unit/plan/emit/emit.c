@@ -120,6 +120,63 @@ static void test_megatron(const struct models *m)
     has(&out, "--cross-entropy-loss-fusion --cross-entropy-fusion-impl te\n");
 }
 
+/* Flags that only some shapes and layouts need: there for these, not for others. */
+static void test_megatron_flags(const struct models *m)
+{
+    static const struct {
+        const char *model, *pins, *has, *lacks;
+    } cases[] = {
+        { "DeepSeek-V3", "", " --q-lora-rank 1536\n", "--window-size" },
+        { "DeepSeek-V2-Lite", "", "--kv-lora-rank 512 ", "--q-lora-rank" },
+        { "Llama-2-7B", "", "--num-attention-heads 32 --kv-channels 128\n",
+          "--group-query-attention" },
+        { "Llama-2-70B", "", " --group-query-attention --num-query-groups 8\n", "--num-experts" },
+        { "Qwen3-8B", "", " --qk-layernorm\n", "--moe" },
+        { "Llama-2-70B", "", " --kv-channels 128 ", "--qk-layernorm" },
+        { "Mistral-7B", "", "    --window-size 4096,0\n", "--window-attn-skip-freq" },
+        { "Mixtral-8x7B", "", "--num-experts 8 ", "--moe-shared-expert-intermediate-size" },
+        { "Mixtral-8x7B", "", "--num-experts 8 ", "--moe-router-score-function" },
+        { "Mixtral-8x7B", "", "--num-experts 8 ", "--moe-layer-freq" },
+        { "Llama-4-Maverick", "", "--moe-layer-freq 2\n", "[0]*" },
+        { "DeepSeek-V3", "", "--moe-router-score-function sigmoid --moe-router-enable-expert-bias",
+          "--moe-layer-freq 1" },
+        { "Qwen2.5-7B", "", " --disable-bias-linear --add-qkv-bias\n", "LayerNorm" },
+        { "Llama-2-7B", "", " --disable-bias-linear\n", "--add-qkv-bias" },
+        { "GPT-3-175B", "", "--normalization LayerNorm", "--disable-bias-linear" },
+        { "Llama-2-7B", "", "--max-position-embeddings 4096 ", "--pipeline-model-parallel-size" },
+        { "Llama-2-7B", "pp=4,vpp=2,overlap_pp=no", "--no-overlap-p2p-communication\n",
+          "--account-for" },
+        { "Llama-2-7B", "pp=2,vpp=2,overlap_pp=yes", "--num-virtual-stages-per-pipeline-rank 2\n",
+          "--no-overlap-p2p-communication" },
+        { "Llama-2-7B", "pp=2", "--pipeline-model-parallel-size 2\n", "--num-virtual-stages" },
+        { "Llama-2-7B", "zero=2", " --data-parallel-sharding-strategy optim_grads ",
+          "optim_grads_params" },
+        { "Llama-2-7B", "zero=3", " --data-parallel-sharding-strategy optim_grads_params ",
+          "--num-distributed-optimizer-instances" },
+        { "Llama-2-7B", "zero=1", "    --use-distributed-optimizer\n", "--use-megatron-fsdp" },
+        { "Llama-2-7B", "zero=0,overlap_dp=yes", "    --overlap-grad-reduce\n",
+          "--overlap-param-gather" },
+        { "Llama-2-7B", "zero=1,overlap_dp=no", "--use-distributed-optimizer\n",
+          "--overlap-grad-reduce" },
+        { "Llama-2-7B", "recompute=none", "--bf16", "--recompute" },
+        { "Llama-2-7B", "recompute=norms", "--recompute-modules layernorm\n", "moe_act" },
+        { "Mixtral-8x7B", "recompute=norms", "--recompute-modules layernorm moe_act\n", "full" },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        CLEANUP(str_done) struct str out = STR_INIT(TEXT);
+        struct made x = make(m, cases[i].model, 1, 64, cases[i].pins);
+        struct err e = { "" };
+
+        is_int(text_of(EMIT_MEGATRON, &x, &out, &e), 0, "%s with '%s' is written: %s",
+               cases[i].model, cases[i].pins, e.text);
+        ok(strstr(str_text(&out), cases[i].has) != NULL, "%s with '%s' has '%s'", cases[i].model,
+           cases[i].pins, cases[i].has);
+        ok(!strstr(str_text(&out), cases[i].lacks), "%s with '%s' lacks '%s'", cases[i].model,
+           cases[i].pins, cases[i].lacks);
+    }
+}
+
 static const char titan_text[] = "\n[parallelism]\n"
                                  "data_parallel_replicate_degree = 2\n"
                                  "data_parallel_shard_degree = 8\n"
@@ -623,6 +680,7 @@ int main(void)
 
     is_int(models_load(&m, (const char *)data_models_csv, data_models_csv_len, NULL), 0, "models");
     test_megatron(&m);
+    test_megatron_flags(&m);
     test_torchtitan(&m);
     test_deepspeed(&m);
     test_nemo_and_fsdp(&m);
