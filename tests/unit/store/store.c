@@ -129,6 +129,30 @@ static void test_roll(void)
     stored_remove(&s);
 }
 
+/* A disk that was there for ten seconds. */
+static void test_roll_of_what_is_gone(void)
+{
+    struct stored s;
+
+    stored_make(&s);
+    for (int i = 0; i < 31; i++) {
+        tick_begin(&s.tick, (1200 + i) * S_NS, (1200 + i) * S_NS);
+        stored_row(&s, "vda", i, i);
+        if (i < 10)
+            stored_row(&s, "vdb", i, i);
+        if (store_tick(s.store, &s.tick, NULL) < 0)
+            ok(false, "second %d is stored", i);
+    }
+    is_str(ask(&s, "SELECT group_concat((t / 1000) || ':' || busy, ' ') FROM disk_10s"
+                   " JOIN thing ON thing.id = thing WHERE name = 'vdb'"),
+           "1200:4.5", "a bucket without a row of a thing has none of it");
+    is_str(ask(&s, "SELECT count(*) FROM disk_10s JOIN thing ON thing.id = thing"
+                   " WHERE name = 'vda'"),
+           "3", "the thing that stays has all three");
+    is_str(ask(&s, "SELECT count(*) FROM disk_10s WHERE busy IS NULL"), "0", "none is empty");
+    stored_remove(&s);
+}
+
 static void test_clock(void)
 {
     struct stored s;
@@ -198,6 +222,7 @@ int main(void)
     test_unchanged();
     test_keep();
     test_roll();
+    test_roll_of_what_is_gone();
     test_clock();
     test_events();
     return done();
