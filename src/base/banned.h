@@ -2,6 +2,7 @@
  * by the build (-include), after the headers that declare them. */
 #ifndef BRIM_BASE_BANNED_H
 #define BRIM_BASE_BANNED_H
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,5 +23,7 @@
 #pragma GCC poison gmtime localtime asctime ctime
 /* randomness is an argument (random() too, but <uv.h> has a word of that name) */
 #pragma GCC poison rand srand
+/* the locale stays "C": numbers in files and pages have a point, on every machine */
+#pragma GCC poison setlocale uselocale
 
 #endif

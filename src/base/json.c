@@ -1,8 +1,6 @@
 #include "base/json.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -144,22 +142,13 @@ void json_null(struct json *j, const char *key)
 void json_number(struct json *j, const char *key, double value, int digits)
 {
     char text[64];
-    locale_t c_locale, old;
 
     assert(digits >= 1 && digits <= 17);
     if (!isfinite(value)) {
         json_null(j, key);
         return;
     }
-    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!c_locale) {
-        j->out->error = -ENOMEM;
-        return;
-    }
-    old = uselocale(c_locale); /* of this thread: the host program's may write a decimal comma */
     snprintf(text, sizeof(text), "%.*g", digits, value);
-    uselocale(old);
-    freelocale(c_locale);
     add_literal(j, key, text);
 }
 

@@ -1,7 +1,6 @@
 #include "base/parse.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -113,16 +112,11 @@ static bool is_decimal(const char *text)
 
 int parse_double(const char *text, double *ret)
 {
-    locale_t c_locale;
     double value;
 
     if (!is_decimal(text))
         return -EINVAL;
-    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!c_locale)
-        return -ENOMEM;
-    value = strtod_l(text, NULL, c_locale);
-    freelocale(c_locale);
+    value = strtod(text, NULL);
     if (!isfinite(value))
         return -ERANGE;
     *ret = value;

@@ -16,8 +16,7 @@ int parse_hex(const char *text, uint64_t *ret) CHECK_RESULT;
  * are, 0 when there are none or the number is too large. */
 int parse_digits(const char *text, int base, int max, uint64_t *ret);
 
-/* A finite decimal number; "nan", "inf" and hexadecimal floats are -EINVAL. The locale is not
- * asked. */
+/* A finite decimal number; "nan", "inf" and hexadecimal floats are -EINVAL. */
 int parse_double(const char *text, double *ret) CHECK_RESULT;
 
 /* A duration as people write it: "250ms", "10s", "10m", "2h", "1d"; a bare number is seconds.

@@ -1,7 +1,6 @@
 #include "base/json.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 
 #include "tap.h"
@@ -162,18 +161,6 @@ static void test_numbers(void)
     number(-(double)INFINITY, 6, "null");
 }
 
-/* Whether a locale with a decimal comma is installed is the machine's business. */
-static void test_locale(void)
-{
-    static const char *const names[] = { "de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "fr_FR.utf8" };
-
-    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-        if (setlocale(LC_ALL, names[i]))
-            break;
-    number(1.5, 6, "1.5");
-    setlocale(LC_ALL, "C");
-}
-
 static void test_ceiling(void)
 {
     CLEANUP(str_done) struct str out = STR_INIT(8);
@@ -218,7 +205,6 @@ int main(void)
     test_depth();
     test_strings();
     test_numbers();
-    test_locale();
     test_ceiling();
     return done();
 }

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <float.h>
-#include <locale.h>
 #include <math.h>
 
 #include "tap.h"
@@ -139,19 +138,6 @@ static void test_double(void)
         is_double(wrong[i], -EINVAL, 0);
 }
 
-/* Whether a locale with a decimal comma is installed is the machine's business. */
-static void test_locale(void)
-{
-    static const char *const names[] = { "de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "fr_FR.utf8" };
-
-    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-        if (setlocale(LC_ALL, names[i]))
-            break;
-    is_double("1.5", 0, 1.5);
-    is_double("1,5", -EINVAL, 0);
-    setlocale(LC_ALL, "C");
-}
-
 static void test_duration(void)
 {
     static const char *const wrong[] = { "",     "s",    "-1s", "+1s", "1 s",  "1.5s", "1S",
@@ -181,7 +167,6 @@ int main(void)
     test_hex();
     test_digits();
     test_double();
-    test_locale();
     test_duration();
     return done();
 }
