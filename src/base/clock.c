@@ -3,8 +3,6 @@
 #include <stdbool.h>
 #include <time.h>
 
-enum { NS_PER_S = 1000000000 };
-
 static int64_t read_ns(clockid_t id)
 {
     struct timespec t;

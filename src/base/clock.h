@@ -6,6 +6,9 @@
 
 #include "base/str.h"
 
+#define NS_PER_S INT64_C(1000000000)
+#define NS_PER_MS INT64_C(1000000)
+
 struct clock {
     int64_t (*monotonic_ns)(void *arg); /* never steps; for intervals */
     int64_t (*wall_ns)(void *arg);      /* since 1970, UTC; may step */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/opt_private.h"
 
 enum { HELP_COLUMN = 24 }; /* where the texts of a table with short names start */
@@ -16,7 +17,7 @@ static struct opt_limit duration_limit(int64_t ns)
     } units[] = { { 86400000000000, "d" },
                   { 3600000000000, "h" },
                   { 60000000000, "m" },
-                  { 1000000000, "s" },
+                  { NS_PER_S, "s" },
                   { 1000000, "ms" } };
     struct opt_limit ret = { "0s" };
 

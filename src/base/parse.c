@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+
 /* ASCII only: <ctype.h> asks the locale. */
 static int digit_value(char c)
 {
@@ -129,12 +131,8 @@ int parse_duration_ns(const char *text, int64_t *ret)
         const char *name;
         int64_t ns;
     } units[] = {
-        { "", 1000000000 },
-        { "ms", 1000000 },
-        { "s", 1000000000 },
-        { "m", 60 * INT64_C(1000000000) },
-        { "h", 3600 * INT64_C(1000000000) },
-        { "d", 86400 * INT64_C(1000000000) },
+        { "", NS_PER_S },       { "ms", NS_PER_MS },      { "s", NS_PER_S },
+        { "m", 60 * NS_PER_S }, { "h", 3600 * NS_PER_S }, { "d", 86400 * NS_PER_S },
     };
     size_t n = count_digits(text, 10);
 

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <time.h>
 
-enum { NS_PER_S = 1000000000 };
+#include "base/clock.h"
 
 int thread_start(pthread_t *ret, void *(*run)(void *arg), void *arg)
 {

@@ -114,7 +114,7 @@ static int start(struct group *g, int i, struct err *e)
 
 static int left_ms(const struct group *g)
 {
-    int64_t left = (g->end_ns - clock_monotonic_ns(&clock_system)) / 1000000;
+    int64_t left = (g->end_ns - clock_monotonic_ns(&clock_system)) / NS_PER_MS;
 
     return left < 0 ? 0 : (int)MIN(left, (int64_t)1000000);
 }
@@ -122,7 +122,7 @@ static int left_ms(const struct group *g)
 static int too_late(const struct group *g, struct err *e)
 {
     return err_set(e, -ETIMEDOUT, "%s: no result within %lld s", g->w->what,
-                   (long long)(g->w->limit_ns / 1000000000));
+                   (long long)(g->w->limit_ns / NS_PER_S));
 }
 
 /* Whether one has ended: the others would wait for it for ever. */

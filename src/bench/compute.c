@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/arena.h"
 #include "base/parse.h"
 #include "bench/copy.h"
@@ -17,7 +18,6 @@
 enum { CPUINFO = 16384, SIDE_ONE = 2048, SIDE_COPY = 1024, SIDE_ALL = 4096 };
 
 #define MIB ((size_t)1 << 20)
-#define SECOND_NS ((int64_t)1000 * 1000 * 1000)
 
 /* ---- the machine ---- */
 
@@ -82,7 +82,7 @@ struct cpus {
 
 static struct child_work work_of(const struct compute_about *about)
 {
-    return (struct child_work){ .limit_ns = 60 * SECOND_NS + 12 * about->window_ns };
+    return (struct child_work){ .limit_ns = 60 * NS_PER_S + 12 * about->window_ns };
 }
 
 static int measure_one(const struct compute_about *about, const struct cpus *cpus,

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "alerts_ini.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "cmd/common/cmd.h"
@@ -139,12 +140,12 @@ static void add_text(const struct rules *rules, struct str *out)
         str_add(out, r->name);
         str_pad(out, 24);
         if (r->event) {
-            str_addf(out, " event    for %4llds  %s\n", (long long)(r->keep_ns / 1000000000),
+            str_addf(out, " event    for %4llds  %s\n", (long long)(r->keep_ns / NS_PER_S),
                      r->event);
             continue;
         }
         str_addf(out, " %-8s for %4llds  %s\n", severity_text(r->severity),
-                 (long long)(r->for_ns / 1000000000), r->say);
+                 (long long)(r->for_ns / NS_PER_S), r->say);
     }
 }
 

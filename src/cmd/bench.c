@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/conf.h"
+#include "base/clock.h"
 #include "bench/results.h"
 #include "cmd/bench/show.h"
 #include "cmd/common/cmd.h"
@@ -29,7 +30,7 @@ static const struct opt opts[] = {
     { .kind = OPT_END },
 };
 
-static const struct bench_opts defaults = { .window_ns = 1000000000 };
+static const struct bench_opts defaults = { .window_ns = NS_PER_S };
 
 /* What was left out, and what could not be kept. */
 static void tell(const char *text)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "cmd/common/cmd.h"
 
@@ -113,7 +114,7 @@ static int load(const struct app *app, struct ledger *l, const struct cost_opts 
         if (sources[i].wanted(files, o->runs))
             rc = sources[i].read(l, files, e);
     if (o->since_ns > 0)
-        keep_since(l, (clock_wall_ns(app->clock) - o->since_ns) / 1000000000);
+        keep_since(l, (clock_wall_ns(app->clock) - o->since_ns) / NS_PER_S);
     return rc;
 }
 

@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "base/clock.h"
 #include "cmd/common/cmd.h"
 #include "cmd/queue/queue_client.h"
 #include "model/signal/quantity.h"
 #include "queue/client.h"
 #include "render/text.h"
 
-enum { MS = 1000000, OUTPUT_MAX = WIRE_MAX, NAME_WIDTH = 20 };
-static const int64_t hour_ns = (int64_t)3600 * 1000 * MS;
+enum { OUTPUT_MAX = WIRE_MAX, NAME_WIDTH = 20 };
 
 struct jobs_opts {
     bool json, all;
@@ -30,7 +30,7 @@ static const struct opt opts[] = {
     { .kind = OPT_END },
 };
 
-static const struct jobs_opts defaults = { .since_ns = hour_ns };
+static const struct jobs_opts defaults = { .since_ns = 3600 * NS_PER_S };
 
 static void add_seconds(struct str *out, double seconds)
 {
@@ -135,7 +135,7 @@ static void add_moment(struct str *out, const char *name, double seconds)
     if (!isfinite(seconds))
         return;
     str_addf(out, "%-10s ", name);
-    clock_add_iso(out, (int64_t)(seconds * 1e3) * MS);
+    clock_add_iso(out, (int64_t)(seconds * 1e3) * NS_PER_MS);
     str_add_char(out, '\n');
 }
 
@@ -148,7 +148,7 @@ static void add_deadline(struct str *out, const struct json_value *job)
     if (!isfinite(deadline))
         return;
     str_add(out, "deadline   ");
-    clock_add_iso(out, (int64_t)(deadline * 1e3) * MS);
+    clock_add_iso(out, (int64_t)(deadline * 1e3) * NS_PER_MS);
     if (isfinite(ended) && ended > deadline) {
         str_add(out, ", missed by ");
         add_seconds(out, ended - deadline);
@@ -214,7 +214,7 @@ static int show(const struct app *app, const struct jobs_opts *o, const char *fo
     CLEANUP(str_done) struct str answer = STR_INIT(WIRE_MAX), out = STR_INIT(OUTPUT_MAX);
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     const struct json_value *jobs;
-    int64_t since_ms = o->all ? 0 : (clock_wall_ns(app->clock) - o->since_ns) / MS;
+    int64_t since_ms = o->all ? 0 : (clock_wall_ns(app->clock) - o->since_ns) / NS_PER_MS;
     int rc = queue_client_jobs(folder, label, since_ms, &answer, e);
 
     if (rc < 0)

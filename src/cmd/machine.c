@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/clock.h"
 #include "cmd/common/cmd.h"
 #include "devices_csv.h"
 #include "diagnose/audit/audit.h"
@@ -46,7 +47,7 @@ static const struct opt opts[] = {
     { .kind = OPT_END },
 };
 
-static const struct machine_opts defaults = { .timeout_ns = 10LL * 1000 * 1000 * 1000 };
+static const struct machine_opts defaults = { .timeout_ns = 10 * NS_PER_S };
 
 /* Options that exclude each other: ERR_USAGE with a sentence, or 0. */
 static int check_options(const struct machine_opts *o, struct err *e)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "cmd/common/cmd.h"
 #include "cmd/queue/queue_client.h"
@@ -14,9 +15,7 @@
 #include "queue/server.h"
 #include "run/job/binding.h"
 
-enum { POLICY_MAX = 64 << 10, MS = 1000000 };
-static const int64_t second_ns = (int64_t)1000 * MS;
-static const int64_t day_ns = (int64_t)86400 * 1000 * MS;
+enum { POLICY_MAX = 64 << 10 };
 
 struct queue_opts {
     bool on_demand, private;
@@ -52,9 +51,9 @@ static const struct opt opts[] = {
 static const struct queue_opts defaults = {
     .policy = "priority",
     .log = "info",
-    .idle_ns = 30 * second_ns,
-    .keep_ns = 30 * day_ns,
-    .interval_ns = 10 * second_ns,
+    .idle_ns = 30 * NS_PER_S,
+    .keep_ns = 30 * 86400 * NS_PER_S,
+    .interval_ns = 10 * NS_PER_S,
 };
 
 static int load_policy(struct policy *p, const char *name, struct err *e)
@@ -88,7 +87,7 @@ static int check(const struct queue_opts *o, struct err *e)
 static int load_node(struct node **ret, struct catalogue *c, const struct queue_opts *o,
                      struct err *e)
 {
-    struct probe p = { .catalogue = c, .fake = o->fake, .patience_ns = 10 * second_ns };
+    struct probe p = { .catalogue = c, .fake = o->fake, .patience_ns = 10 * NS_PER_S };
     int rc = catalogue_load(c, data_devices_csv, data_devices_csv_len, e);
 
     if (rc == 0 && o->fake)
@@ -117,9 +116,9 @@ static int run(const struct app *app, const void *values, char **operands, struc
         .clock = app->clock,
         .policy = &policy,
         .on_demand = o->on_demand,
-        .idle_ms = o->idle_ns / MS,
-        .keep_ms = o->keep_ns / MS,
-        .look_ms = o->interval_ns / MS,
+        .idle_ms = o->idle_ns / NS_PER_MS,
+        .keep_ms = o->keep_ns / NS_PER_MS,
+        .look_ms = o->interval_ns / NS_PER_MS,
         .fake = o->play,
         .ready = o->on_demand ? NULL : ready,
     };

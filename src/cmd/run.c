@@ -6,6 +6,7 @@
 #include <sys/random.h>
 
 #include "base/conf.h"
+#include "base/clock.h"
 #include "bench/results.h"
 #include "cmd/common/cmd.h"
 #include "cmd/common/find_shim.h"
@@ -47,7 +48,7 @@ static const struct opt opts[] = {
     { .kind = OPT_END },
 };
 
-static const struct run_opts defaults = { .interval_ns = 1000000000 };
+static const struct run_opts defaults = { .interval_ns = NS_PER_S };
 
 /* The run as it was stored: of several observers all parts; else what this one saw. */
 static int report(const struct run_opts *o, const struct observed *seen, struct err *e)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/clock.h"
 #include "cmd/common/cmd.h"
 #include "cmd/sim/html.h"
 #include "cmd/sim/power.h"
@@ -11,7 +12,6 @@
 #include "trace/activity.h"
 
 enum { TRACE_MAX = 1 << 30, POLICY_MAX = 64 << 10, OUTPUT_MAX = 1 << 30, RUNS = 16 };
-enum { MS = 1000000 };
 
 struct sim_opts {
     bool json, actions, policies, pack;
@@ -87,8 +87,8 @@ static const struct sim_opts defaults = {
     .rounds = 10,
     .seed = 42,
     .spot_price = 100,
-    .faults.repair_ns = 86400000000000,
-    .idle_stretch_ns = (int64_t)2 * 3600 * 1000 * MS,
+    .faults.repair_ns = 86400 * NS_PER_S,
+    .idle_stretch_ns = 2 * 3600 * NS_PER_S,
 };
 
 /* What a run of the command owns. */
@@ -212,7 +212,7 @@ static int unknown_activity(const char *name, struct err *e)
 static int add_activity(struct session *s, const struct sim_opts *o, struct err *e)
 {
     const struct activity *a = activity_named(o->activity);
-    int64_t stretch_ms = o->idle_stretch_ns / MS;
+    int64_t stretch_ms = o->idle_stretch_ns / NS_PER_MS;
 
     if (!a)
         return unknown_activity(o->activity, e);
@@ -278,7 +278,7 @@ static int check_from(const struct session *s, const struct sim_opts *o, struct 
     size_t n = s->work.n_jobs;
     int64_t last_ms = n ? s->work.jobs[n - 1].submit_ms : 0;
 
-    if (o->from_ns == 0 || o->from_ns / MS < last_ms)
+    if (o->from_ns == 0 || o->from_ns / NS_PER_MS < last_ms)
         return 0;
     return err_usage(e, "--from: the last job is submitted %.4g h after the first",
                      (double)last_ms / 3600e3);
@@ -290,9 +290,9 @@ static int simulate(struct session *s, const struct sim_opts *o, struct err *e)
     const struct sim_options options = { .watch = o->actions ? print_action : NULL,
                                          .ctx = &s->out,
                                          .spans = o->html != NULL,
-                                         .from_ms = o->from_ns / MS,
+                                         .from_ms = o->from_ns / NS_PER_MS,
                                          .outages = outages };
-    const struct sim_options quiet = { .outages = outages, .from_ms = o->from_ns / MS };
+    const struct sim_options quiet = { .outages = outages, .from_ms = o->from_ns / NS_PER_MS };
     int rc = check_from(s, o, e);
 
     if (rc == 0)

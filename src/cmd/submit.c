@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/conf.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "cmd/common/cmd.h"
@@ -14,7 +15,7 @@
 #include "queue/client.h"
 #include "queue/job/job.h"
 
-enum { MS = 1000000, ANSWER_MAX = WIRE_MAX, POLL_MS = 50, POLL_MOST_MS = 1000, PATH_TEXT = 4096 };
+enum { ANSWER_MAX = WIRE_MAX, POLL_MS = 50, POLL_MOST_MS = 1000, PATH_TEXT = 4096 };
 enum { CPUS_MAX = 1 << 16 }; /* more than any machine has */
 
 struct submit_opts {
@@ -71,7 +72,7 @@ static const struct opt opts[] = {
     { .kind = OPT_END },
 };
 
-static const int64_t grace_ns = (int64_t)30 * 1000 * MS;
+static const int64_t grace_ns = 30 * NS_PER_S;
 static const struct submit_opts defaults = { .signal = "TERM",
                                              .grace_ns = grace_ns,
                                              .deadline_ns = -1 };
@@ -176,10 +177,10 @@ static int make_request(const struct app *app, const struct submit_opts *o, char
     wire_add(request, "name", o->name ? o->name : name);
     wire_add_int(request, "devices", (int64_t)o->devices);
     wire_add_int(request, "cpus", (int64_t)o->cpus);
-    wire_add_int(request, "limit", o->limit_ns / MS);
-    wire_add_int(request, "warn", o->warn_ns / MS);
-    wire_add_int(request, "deadline", MAX(o->deadline_ns, 0) / MS);
-    wire_add_int(request, "grace", o->grace_ns / MS);
+    wire_add_int(request, "limit", o->limit_ns / NS_PER_MS);
+    wire_add_int(request, "warn", o->warn_ns / NS_PER_MS);
+    wire_add_int(request, "deadline", MAX(o->deadline_ns, 0) / NS_PER_MS);
+    wire_add_int(request, "grace", o->grace_ns / NS_PER_MS);
     wire_add_int(request, "signal", queue_signal(o->signal, e));
     wire_add_int(request, "hold", o->hold);
     wire_add_int(request, "requeue", o->requeue);

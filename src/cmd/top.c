@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/conf.h"
+#include "base/clock.h"
 #include "cmd/common/cmd.h"
 #include "cmd/common/terminal.h"
 #include "diagnose/node/live.h"
@@ -41,7 +42,7 @@ static const struct opt opts[] = {
     { .kind = OPT_END },
 };
 
-static const struct top_opts defaults = { .interval_ns = 1000000000, .sort = "use" };
+static const struct top_opts defaults = { .interval_ns = NS_PER_S, .sort = "use" };
 
 static const char help[] =
     "brim top: what limits this node now\n\n"

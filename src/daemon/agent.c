@@ -6,6 +6,7 @@
 #include <string.h>
 #include <uv.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "daemon/exporters.h"
 #include "daemon/feed.h"
@@ -19,7 +20,7 @@
 #include "probe/samplers.h"
 #include "site.h"
 
-enum { PAGE_MAX = 8 << 20, NS_PER_MS = 1000000, TICKS_TO_SETTLE = 4 };
+enum { PAGE_MAX = 8 << 20, TICKS_TO_SETTLE = 4 };
 
 /* What is served, before the files of the dashboard. */
 enum page {

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "diagnose/alerts/alert.h"
 #include "diagnose/node/live.h"
 #include "render/node/live_json.h"
@@ -121,6 +122,6 @@ void feed_live(const struct feed *f, struct str *out)
                                         .thing = firing[i].thing,
                                         .text = firing[i].text,
                                         .action = firing[i].action,
-                                        .since_ms = firing[i].since_ns / 1000000 };
+                                        .since_ms = firing[i].since_ns / NS_PER_MS };
     live_json(&f->live, &extra, out);
 }

@@ -10,8 +10,6 @@
 
 enum { PATIENCE_S = 2, NOTES = 8 };
 
-#define NS_PER_S INT64_C(1000000000)
-
 static const int64_t retry_ns = 10 * NS_PER_S;
 
 /* Shared by the loop and the thread, freed by the one that is done with it last. */

@@ -2,11 +2,12 @@
  * process. */
 #ifndef BRIM_OPTIMIZE_MEMBERS_H
 #define BRIM_OPTIMIZE_MEMBERS_H
+#include "base/clock.h"
 #include "optimize/join.h"
 #include "run/ring/rings.h"
 
 /* Ranks that start later than that after the first do not come any more. */
-#define MEMBERS_GATHER_NS ((int64_t)20 * 1000 * 1000 * 1000)
+#define MEMBERS_GATHER_NS (20 * NS_PER_S)
 
 /* Processes that are started at once do not begin at once: one that is seen for the first time may
  * not be the only one, until rings were looked at again. */

@@ -11,6 +11,7 @@
 #include <sys/inotify.h>
 #include <sys/signalfd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/parse.h"
 #include "queue/client.h"
@@ -19,7 +20,6 @@
 #include "queue/queue_private.h"
 
 enum {
-    MS = 1000000,
     LOOK_MS = 1000,    /* guards that died leave no word */
     CLIENT_MS = 60000, /* that a client may take */
     LOCK_TRIES = 20,   /* somebody may only look whether it is held */
@@ -30,12 +30,12 @@ enum {
 
 int64_t queue_wall_ms(const struct local *l)
 {
-    return clock_wall_ns(l->c->clock) / MS;
+    return clock_wall_ns(l->c->clock) / NS_PER_MS;
 }
 
 int64_t queue_now_ms(const struct local *l)
 {
-    return clock_monotonic_ns(l->c->clock) / MS;
+    return clock_monotonic_ns(l->c->clock) / NS_PER_MS;
 }
 
 /* ---- open and close ---- */

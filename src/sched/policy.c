@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/ini.h"
 #include "base/opt.h"
 #include "base/parse.h"
@@ -12,8 +13,7 @@
 #include "sched/place.h"
 #include "sched/interleave_period.h"
 
-enum { MS = 1000000 };
-static const int64_t time_max_ns = (int64_t)365 * 86400 * 1000 * MS;
+static const int64_t time_max_ns = 365 * 86400 * NS_PER_S;
 
 static const char *const backfills[] = { "none", "greedy", "easy", "conservative", NULL };
 static const char *const preempts[] = { "none", "quota", "rebuild", "victims", NULL };
@@ -131,9 +131,10 @@ int policy_duration(int64_t *ret, const struct ini_entry *at, struct err *e)
 {
     int64_t ns;
 
-    if (parse_duration_ns(at->value, &ns) < 0 || ns < 0 || ns > time_max_ns || (ns > 0 && ns < MS))
+    if (parse_duration_ns(at->value, &ns) < 0 || ns < 0 || ns > time_max_ns ||
+        (ns > 0 && ns < NS_PER_MS))
         return bad(at, e, "a time is a whole number and ms, s, m, h or d, a year at most");
-    *ret = ns / MS;
+    *ret = ns / NS_PER_MS;
     return 0;
 }
 
@@ -160,10 +161,10 @@ static int take_queues(struct policy *p, const struct ini_entry *at, struct err 
         if (p->n_queues == POLICY_QUEUES)
             return err_set(e, -EINVAL, "%s:%d: at most %d queues", at->file, at->line,
                            POLICY_QUEUES);
-        if (parse_duration_ns(word, &ns) < 0 || ns < MS)
+        if (parse_duration_ns(word, &ns) < 0 || ns < NS_PER_MS)
             return bad(at, e, "limits are device times with blanks between them: 1h 10h");
-        p->queue_ms[p->n_queues] = ns / MS;
-        if (p->n_queues > 0 && p->queue_ms[p->n_queues - 1] >= ns / MS)
+        p->queue_ms[p->n_queues] = ns / NS_PER_MS;
+        if (p->n_queues > 0 && p->queue_ms[p->n_queues - 1] >= ns / NS_PER_MS)
             return bad(at, e, "each limit is above the one before");
         p->n_queues++;
     }

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/file.h>
 
+#include "base/clock.h"
+
 enum { CHECK_BYTES = 16 << 20 }; /* a quick_check of so much takes about 0.1 s */
 
 /* Pages of 2 KiB: a tick changes a page or two in each set, and all of it goes through the log. By
@@ -212,7 +214,7 @@ int open_aside(struct store *s, const char *why, int64_t wall_ns, struct err *e)
         int rc;
 
         snprintf(from, sizeof(from), "%s%s", s->path, parts[i]);
-        snprintf(to, sizeof(to), "%s.%s-%lld%s", s->path, why, (long long)(wall_ns / 1000000000),
+        snprintf(to, sizeof(to), "%s.%s-%lld%s", s->path, why, (long long)(wall_ns / NS_PER_S),
                  parts[i]);
         rc = move(from, to);
         if (rc < 0)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "store/open.h"
 
 DEFINE_CLEANUP(struct store_reader, store_reader_close)
@@ -113,7 +114,7 @@ static int event_row(sqlite3_stmt *row, void *arg)
     const struct callback *c = arg;
     int severity = sqlite3_column_int(row, 5);
     struct event event = {
-        .wall_ns = sqlite3_column_int64(row, 0) * 1000000,
+        .wall_ns = sqlite3_column_int64(row, 0) * NS_PER_MS,
         .kind = text(row, 1),
         .code = sqlite3_column_int(row, 2),
         .over = sqlite3_column_int(row, 4) != 0,

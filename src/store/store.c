@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "store/open.h"
 
 enum { LOOK_S = 60 };
 
-#define NS_PER_S INT64_C(1000000000)
 #define DAY_S INT64_C(86400)
 
 DEFINE_CLEANUP(struct store, store_close)
@@ -118,7 +118,7 @@ static int run_tick(struct store *s, const struct tick *t, int64_t now_ms)
 
 int store_tick(struct store *s, const struct tick *t, struct err *e)
 {
-    int64_t now_ms = t->wall_ns / 1000000;
+    int64_t now_ms = t->wall_ns / NS_PER_MS;
     int code, rc = look(s, t, e);
 
     if (rc < 0)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/clock.h"
 #include "store/store_private.h"
 
 enum { FACTS_MAX = 1024, DAY_MS = 24 * 3600 * 1000 };
@@ -285,7 +286,7 @@ int write_events(struct store *s, const struct tick *t)
     for (size_t i = 0; i < t->n_events && code == SQLITE_OK; i++) {
         const struct event *event = &t->events[i];
 
-        sqlite3_bind_int64(s->event_add, 1, event->wall_ns / 1000000);
+        sqlite3_bind_int64(s->event_add, 1, event->wall_ns / NS_PER_MS);
         sqlite3_bind_text(s->event_add, 2, event->kind, -1, SQLITE_STATIC);
         sqlite3_bind_int(s->event_add, 3, event->code);
         sqlite3_bind_text(s->event_add, 4, event->thing, -1, SQLITE_STATIC);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "alerts_ini.h"
 #include "base/conf.h"
 #include "base/file.h"
@@ -39,8 +40,8 @@ const struct opt agent_opts[] = {
 };
 
 const struct agent_options agent_defaults = { .listen = "127.0.0.1:9410",
-                                              .interval_ns = 1000000000,
-                                              .silence_ns = 10 * OPT_S,
+                                              .interval_ns = NS_PER_S,
+                                              .silence_ns = 10 * NS_PER_S,
                                               .store_mib = 1024,
                                               .log = "info" };
 

@@ -7,6 +7,8 @@
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
 
+#include "base/clock.h"
+
 /* The alternate screen, no cursor, lines that are too long cut and not wrapped; and back. */
 static const char enter[] = "\033[?1049h\033[?25l\033[?7l";
 static const char leave[] = "\033[?7h\033[?25h\033[?1049l";
@@ -110,7 +112,7 @@ enum terminal_event terminal_wait(struct terminal *t, int64_t timeout_ns, char *
     struct pollfd fds[] = { { .fd = t->signals, .events = POLLIN },
                             { .fd = STDIN_FILENO, .events = POLLIN } };
     int64_t ns = timeout_ns > 0 ? timeout_ns : 0;
-    struct timespec left = { ns / 1000000000, ns % 1000000000 };
+    struct timespec left = { ns / NS_PER_S, ns % NS_PER_S };
     int n = ppoll(fds, ARRAY_SIZE(fds), &left, NULL);
 
     if (n < 0 && errno != EINTR)

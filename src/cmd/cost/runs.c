@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/conf.h"
+#include "base/clock.h"
 #include "cmd/cost/cost.h"
 #include "diagnose/verdict/judge.h"
 #include "run/archive/archive.h"
@@ -88,7 +89,7 @@ static int add(struct ledger *l, const struct run *r)
     if (!j.project)
         j.project = last_part(r->folder);
     j.idle_cause = idle_cause(&v);
-    j.begin_s = r->begin_ns / 1000000000;
+    j.begin_s = r->begin_ns / NS_PER_S;
     j.seconds = f.seconds;
     j.devices = f.gpus;
     j.busy = f.gpu_busy;

@@ -2,13 +2,12 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "cmd/common/cmd.h"
 #include "cmd/optimize/goal_option.h"
 #include "optimize/restart_race.h"
 
 enum { RESTARTS_MOST = 1000 };
-
-#define SECOND_NS 1000000000LL
 
 const struct opt optimize_options[] = {
     { OPT_LIST, 0, "allow", offsetof(struct optimize_opts, allow), "WHAT",
@@ -46,8 +45,8 @@ const struct opt optimize_options[] = {
     { .kind = OPT_END },
 };
 
-const struct optimize_opts optimize_defaults = { .budget_ns = 600 * SECOND_NS,
-                                                 .interval_ns = SECOND_NS };
+const struct optimize_opts optimize_defaults = { .budget_ns = 600 * NS_PER_S,
+                                                 .interval_ns = NS_PER_S };
 
 static const char *const allowed[] = { "numeric", "privileged" };
 

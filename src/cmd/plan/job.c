@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/parse.h"
 #include "devices_csv.h"
@@ -18,7 +19,7 @@
 #include "probe/recording_load.h"
 
 enum { CONFIG_MAX = 8 << 20, PATH_LONGEST = 4096, SEQ_USUAL = 4096, WORD_MAX = 32 };
-static const int64_t patience_ns = 10LL * 1000 * 1000 * 1000;
+static const int64_t patience_ns = 10 * NS_PER_S;
 static const double tokens_max = 1e18;
 
 PRINTF(2, 3)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "cmd/common/load_run.h"
 #include "diagnose/verdict/judge.h"
@@ -212,7 +213,7 @@ int run_card_json_in(const struct run *r, const struct verdict *verdict, const c
     json_string(j, "host", r->host);
     json_string(j, "end", ends[r->end]);
     json_int(j, "status", r->status);
-    json_int(j, "begin_ms", r->begin_ns / 1000000);
+    json_int(j, "begin_ms", r->begin_ns / NS_PER_MS);
     json_round(j, "seconds", f.seconds, 3);
     json_int(j, "ranks", (int64_t)r->n_ranks);
     json_round(j, "steps", f.steps, 1);

@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/parse.h"
 #include "failures_csv.h"
 #include "plan/cluster/failures.h"
 
 enum { LIST_MAX = 16 << 20 };
-static const int64_t ms_ns = 1000000;
 static const double day_s = 86400, per_thousand = 1000;
 /* More than one failure of a device in an hour is no cluster. */
 static const double most_per_day = 24;
@@ -125,8 +125,8 @@ int sim_faults_find(struct sim_failing *ret, struct arena *a, const struct pool 
     int rc = 0;
 
     f.options.seed = seed;
-    f.options.repair_ms = o->repair_ns / ms_ns;
-    f.options.checkpoint_cost_ms = o->cost_ns / ms_ns;
+    f.options.repair_ms = o->repair_ns / NS_PER_MS;
+    f.options.checkpoint_cost_ms = o->cost_ns / NS_PER_MS;
     if (o->spares > pool->n_nodes)
         return err_usage(e, "--spares %llu: there are %zu nodes", (unsigned long long)o->spares,
                          pool->n_nodes);
@@ -155,5 +155,5 @@ void sim_faults_checkpoints(struct workload *w, const struct sim_fault_opts *o)
         return;
     for (size_t i = 0; i < w->n_jobs; i++)
         if (w->jobs[i].checkpoint_ms == 0)
-            w->jobs[i].checkpoint_ms = MAX(o->checkpoint_ns / ms_ns, 1);
+            w->jobs[i].checkpoint_ms = MAX(o->checkpoint_ns / NS_PER_MS, 1);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/clock.h"
 #include "daemon/http/access.h"
 #include "daemon/http/address.h"
 #include "daemon/http/answer.h"
@@ -381,7 +382,7 @@ const char *http_where(const struct http *h)
 
 bool http_run(struct http *h, int64_t monotonic_ns)
 {
-    bool new_second = monotonic_ns / 1000000000 != h->now_ns / 1000000000;
+    bool new_second = monotonic_ns / NS_PER_S != h->now_ns / NS_PER_S;
     MHD_UNSIGNED_LONG_LONG wait_ms;
 
     h->now_ns = monotonic_ns;

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
+#include "base/clock.h"
+
 enum { REQUEST_SILENCES = 2, ANSWER_SILENCES = 6 };
 
 struct http_peer *http_peers_add(struct http_peers *p, int fd, int64_t now_ns)
@@ -41,7 +43,7 @@ void http_peers_drop_slow(const struct http_peers *p, int64_t now_ns, unsigned s
         int64_t allowed_s = (int64_t)silence_s *
                             (peer->answering ? ANSWER_SILENCES : REQUEST_SILENCES);
 
-        if (!peer->streaming && now_ns - peer->since_ns > allowed_s * 1000000000)
+        if (!peer->streaming && now_ns - peer->since_ns > allowed_s * NS_PER_S)
             shutdown(peer->fd, SHUT_RDWR);
     }
 }

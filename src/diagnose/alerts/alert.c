@@ -4,13 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SECOND_NS ((int64_t)1000000000)
-#define QUIET_LEAST_NS (10 * SECOND_NS)
+#include "base/clock.h"
+
+#define QUIET_LEAST_NS (10 * NS_PER_S)
 
 /* How long what is known of a thing outlives it: a sampler may miss a tick, a disk may be changed.
  * The second is for when there are too many things. */
-#define GONE_NS (600 * SECOND_NS)
-#define GONE_FULL_NS (60 * SECOND_NS)
+#define GONE_NS (600 * NS_PER_S)
+#define GONE_FULL_NS (60 * NS_PER_S)
 
 enum { FACT_ALERT, FACT_THING, FACT_SEVERITY };
 

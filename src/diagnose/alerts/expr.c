@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/opt.h"
 #include "base/parse.h"
 
@@ -220,7 +221,7 @@ static int parse_window(struct parser *p, double *seconds)
         return fail(p, "a time is too long");
     memcpy(text, p->at, len);
     text[len] = 0;
-    if (parse_duration_ns(text, &ns) < 0 || ns < 1000000000)
+    if (parse_duration_ns(text, &ns) < 0 || ns < NS_PER_S)
         return fail(p, "this is no time of a second at least");
     p->at += len;
     *seconds = (double)ns / 1e9;

@@ -3,14 +3,13 @@
 #include <string.h>
 
 #include "diagnose/alerts/expr.h"
+#include "base/clock.h"
 #include "model/signal/rate.h"
-
-#define SECOND_NS ((int64_t)1000000000)
 
 /* past(): the mean weighs what is an hour old e times less than now; before an hour has passed it
  * is the plain mean. It says nothing before it knows 10 minutes. */
-#define PAST_NS (3600 * SECOND_NS)
-#define PAST_LEAST_NS (600 * SECOND_NS)
+#define PAST_NS (3600 * NS_PER_S)
+#define PAST_LEAST_NS (600 * NS_PER_S)
 
 enum { PEERS_LEAST = 3, WINDOW_SLOTS = 16 };
 

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/clock.h"
+
 /* What tells nodes apart: Prometheus adds both labels to whatever it scrapes. */
 #define NODE "(job, instance)"
 
@@ -189,7 +191,7 @@ static void add_rule(struct str *out, const struct rule *r)
     str_addf(out, "  - alert: %s\n    expr: \"", r->name);
     add_quoted(out, str_text(&expr), expr.len);
     str_addf(out, "\"\n    for: %llds\n    labels:\n      severity: %s\n    annotations:\n",
-             (long long)(r->for_ns / 1000000000), severity_text(r->severity));
+             (long long)(r->for_ns / NS_PER_S), severity_text(r->severity));
     add_summary(out, r);
     add_pair(out, "description", r->why);
     add_pair(out, "action", r->action);

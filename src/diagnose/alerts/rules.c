@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/ini.h"
 #include "base/opt.h"
 #include "base/parse.h"
@@ -60,7 +61,7 @@ static int set_time(int64_t *ret, const struct ini_entry *at, struct err *e)
 {
     int64_t ns;
 
-    if (parse_duration_ns(at->value, &ns) < 0 || ns < 0 || ns > 86400 * (int64_t)1000000000)
+    if (parse_duration_ns(at->value, &ns) < 0 || ns < 0 || ns > 86400 * NS_PER_S)
         return bad(at, e, "this is no time of a day at most, like 30s or 10m");
     *ret = ns;
     return 0;

@@ -5,10 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "optimize/drive/drive_private.h"
 
 /* Of what is in force, before the job is judged: two moments, or that long. */
-#define JUDGE_NS ((int64_t)10 * 1000 * 1000 * 1000)
+#define JUDGE_NS (10 * NS_PER_S)
 enum { JUDGE_MOMENTS = 2 };
 
 struct session_plan drive_plan(double seconds, const struct goal *g)

@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "optimize/drive/drive_private.h"
+#include "base/clock.h"
 #include "optimize/members.h"
 
 /* Members without a step for so long are gone when others make some. */
-#define QUIET_NS ((int64_t)2 * 1000 * 1000 * 1000)
+#define QUIET_NS (2 * NS_PER_S)
 
 void drive_gather(struct drive *d)
 {

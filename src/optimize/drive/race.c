@@ -2,11 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
+
 #include "optimize/drive/drive_private.h"
 
 /* A job that has done more than both is not begun again. */
 enum { EARLY_STEPS = 200 };
-#define EARLY_NS ((int64_t)60 * 1000 * 1000 * 1000)
+#define EARLY_NS (60 * NS_PER_S)
 
 /* Of the steps, that told a loss. */
 static const double told_least = 0.5;

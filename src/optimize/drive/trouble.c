@@ -3,11 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
+
 #include "optimize/drive/drive_private.h"
 
 /* So long nothing at all is marked after a request, and it counts as failed; 100 steps if that is
  * longer. */
-#define HANG_NS ((int64_t)60 * 1000 * 1000 * 1000)
+#define HANG_NS (60 * NS_PER_S)
 
 static void forget_numeric(struct drive *d)
 {

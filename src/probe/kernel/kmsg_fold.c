@@ -3,9 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/compiler.h"
 
-static const int64_t fold_ns = 60 * 1000000000LL;
+static const int64_t fold_ns = 60 * NS_PER_S;
 
 /* What was told of the same; or room for it, where the oldest had been. */
 static struct kmsg_recent *find(struct kmsg_fold *f, const struct event *e)

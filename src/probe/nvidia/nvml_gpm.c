@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "probe/nvidia/nvml_session.h"
 
-enum { MIB = 1 << 20, S = 1000000000 };
+enum { MIB = 1 << 20 };
 
 /* NVIDIA asks for 100 ms between two samples (nvml.h, nvmlGpmSampleGet); ticks are not exact. */
 enum { STEP_NS = 90 * 1000000 };
@@ -78,7 +78,7 @@ static void take(struct nvml_watched *g, const struct nvml_gpm_metric *m, size_t
 static void read_metrics(struct nvml_session *s, struct nvml_watched *g)
 {
     int newer = g->gpm_turn, older = 1 - newer;
-    double seconds = (double)(g->gpm_ns[newer] - g->gpm_ns[older]) / S;
+    double seconds = (double)(g->gpm_ns[newer] - g->gpm_ns[older]) / NS_PER_S;
     bool good;
 
     s->gpm = (struct nvml_gpm_request){ .version = NVML_GPM_V1, .n = ARRAY_SIZE(metrics) };

@@ -9,11 +9,11 @@
 #include "base/clock.h"
 
 const struct nvml_paces nvml_paces = {
-    .slow_ns = 10 * 1000000000LL,
-    .limit_ns = 30 * 1000000000LL,
-    .unsupported_ns = 600 * 1000000000LL,
-    .lost_ns = 300 * 1000000000LL,
-    .reload_ns = 30 * 1000000000LL,
+    .slow_ns = 10 * NS_PER_S,
+    .limit_ns = 30 * NS_PER_S,
+    .unsupported_ns = 600 * NS_PER_S,
+    .lost_ns = 300 * NS_PER_S,
+    .reload_ns = 30 * NS_PER_S,
 };
 
 /* ---- what the parts share ---- */

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "probe/nvidia/sample_nvml.h"
+#include "base/clock.h"
 #include "probe/thread/owner.h"
 
-enum { NS_PER_S = 1000000000 };
 #define OPEN_PATIENCE_NS (2LL * NS_PER_S)
 
 /* ---- in the thread ---- */

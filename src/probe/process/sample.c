@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/parse.h"
 #include "probe/kernel/cgroup_name.h"
 #include "probe/kernel/kept_file.h"
@@ -28,10 +29,9 @@ enum { ASKED_MAX = 2 * PROCESS_SLOTS, NEW_MAX = 1024 };
 
 enum { QUIET = 3, QUIET_TICKS = 4, RANK_TICKS = 5 };
 
-#define SECOND_NS ((int64_t)1000 * 1000 * 1000)
-#define LIST_NS (10 * SECOND_NS)    /* without a new process */
-#define REFRESH_NS (10 * SECOND_NS) /* memory shrinks without the process's doing */
-#define NAMES_NS (30 * SECOND_NS)
+#define LIST_NS (10 * NS_PER_S)    /* without a new process */
+#define REFRESH_NS (10 * NS_PER_S) /* memory shrinks without the process's doing */
+#define NAMES_NS (30 * NS_PER_S)
 
 /* Bytes that count as much as a second of CPU when those that did the most are chosen. */
 #define BYTES_SECOND 1e8
@@ -258,7 +258,7 @@ static void read_names(struct processes *s, const struct process *p, struct proc
 /* Spread what is due from time to time over the ticks. */
 static bool is_due(const struct process *p, int64_t last_ns, int64_t every_ns, int64_t now_ns)
 {
-    return last_ns == 0 || now_ns - last_ns >= every_ns + p->pid % 8 * SECOND_NS;
+    return last_ns == 0 || now_ns - last_ns >= every_ns + p->pid % 8 * NS_PER_S;
 }
 
 static enum process_delays delays_of(const struct processes *s, const struct process *p)

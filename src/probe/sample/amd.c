@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "probe/gpu/amd_metrics.h"
+#include "base/clock.h"
 #include "probe/kernel/kept_file.h"
 #include "probe/kernel/scan.h"
 #include "probe/sample/drm_card.h"
@@ -12,7 +13,7 @@
 enum { TABLE_MAX = 4096, BAD_PAGES_MAX = 64 << 10 };
 
 /* What takes the driver longer, or hardly changes. */
-#define SLOW_NS ((int64_t)10 * 1000 * 1000 * 1000)
+#define SLOW_NS (10 * NS_PER_S)
 
 static const double milli = 1e-3;
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "probe/kernel/cgroup_name.h"
 #include "probe/kernel/kept_file.h"
 #include "probe/sample/cgroup_files.h"
@@ -18,12 +19,11 @@ enum { SHOWN_MAX = 64, GROUPS_MAX = 512, FOLDERS_MAX = 4096, DEPTH_MAX = 8 };
 
 enum { GROUP_PATH = 256 };
 
-#define SECOND_NS ((int64_t)1000 * 1000 * 1000)
-#define FIND_NS (10 * SECOND_NS)
+#define FIND_NS (10 * NS_PER_S)
 
 /* A service has rows when it used so much CPU time between two walks, and for so long. */
 #define SERVICE_SECONDS 0.1
-#define SERVICE_NS (60 * SECOND_NS)
+#define SERVICE_NS (60 * NS_PER_S)
 
 static const struct signal_def defs[CGROUP_VALUES] = {
     [CGROUP_CPU] = { "cpu_seconds_total", "CPU time used", SIGNAL_COUNTER },

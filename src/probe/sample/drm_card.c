@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "probe/kernel/kept_file.h"
 #include "probe/kernel/scan.h"
 
 static const char class_dir[] = "sys/class/drm";
 
-#define LOOK_NS ((int64_t)30 * 1000 * 1000 * 1000)
+#define LOOK_NS (30 * NS_PER_S)
 
 double drm_number(const char *text, double scale)
 {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "probe/kernel/kept_file.h"
 #include "probe/kernel/scan.h"
 
@@ -278,7 +279,7 @@ static void read_thing(struct sample_files *s, size_t index, int64_t now_ns)
     if (slow) {
         g->slow_due_ns = now_ns + SAMPLE_SLOW_NS;
         if (!g->began)
-            g->slow_due_ns -= (int64_t)(index % 10) * 1000 * 1000 * 1000;
+            g->slow_due_ns -= (int64_t)(index % 10) * NS_PER_S;
         g->began = true;
     }
     for (size_t i = 0; i < g->n_files; i++)

@@ -9,13 +9,14 @@
  * not asked again. */
 #ifndef BRIM_PROBE_SAMPLE_FILES_H
 #define BRIM_PROBE_SAMPLE_FILES_H
+#include "base/clock.h"
 #include "base/str.h"
 #include "probe/sample/sampler.h"
 
 enum { SAMPLE_PATH = 256, SAMPLE_LIST = 256 << 10 };
 
-#define SAMPLE_SLOW_NS ((int64_t)10 * 1000 * 1000 * 1000)
-#define SAMPLE_FIND_NS ((int64_t)30 * 1000 * 1000 * 1000)
+#define SAMPLE_SLOW_NS (10 * NS_PER_S)
+#define SAMPLE_FIND_NS (30 * NS_PER_S)
 
 /* One file of a thing. Without read() it holds one number, which goes times scale to value.
  * read() writes all values that come from the text, which is "" when the file cannot be read. */

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "nvlink5_csv.h"
+#include "base/clock.h"
 #include "probe/kernel/kept_file.h"
 #include "probe/kernel/kmsg.h"
 #include "probe/kernel/kmsg_fold.h"
@@ -109,7 +110,7 @@ static int64_t read_boot(int root)
                 double seconds = scan_number(&at);
 
                 if (seconds < (double)(INT64_MAX / 2000000000))
-                    boot = (int64_t)seconds * 1000000000;
+                    boot = (int64_t)seconds * NS_PER_S;
             }
         while (scan_line(&at));
     kept_close(&stat);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "probe/kernel/kept_file.h"
 #include "probe/kernel/scan.h"
 #include "probe/sample/table.h"
@@ -14,7 +15,7 @@
 enum { DEVICES_MAX = 256, SPEEDS_MAX = 64 };
 
 /* Reading a speed asks the driver, under a lock of the whole network stack. */
-#define SPEED_NS ((int64_t)10 * 1000 * 1000 * 1000)
+#define SPEED_NS (10 * NS_PER_S)
 
 enum {
     NET_RECEIVE_BYTES,

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/thread.h"
 
-enum { NS_PER_S = 1000000000, CALL_GRACE_NS = NS_PER_S / 10, ALL_GRACE_NS = NS_PER_S };
+enum { CALL_GRACE_NS = NS_PER_S / 10, ALL_GRACE_NS = NS_PER_S };
 enum { NO_DEVICE = -1 };
 
 /* Shared by two threads, freed by the one that is done with it last. */

@@ -8,8 +8,6 @@
 #include "base/clock.h"
 #include "base/thread.h"
 
-enum { NS_PER_S = 1000000000 };
-
 /* Shared by two threads, freed by the one that is done with it last. */
 struct job {
     struct watch_work work;

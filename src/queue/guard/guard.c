@@ -22,7 +22,7 @@
 #include "queue/job/wire.h"
 #include "run/job/launch.h"
 
-enum { MS = 1000000, RETRY_MS = 1000, NAME = 64 };
+enum { RETRY_MS = 1000, NAME = 64 };
 
 /* What a guard holds. */
 struct hold {
@@ -38,12 +38,12 @@ struct hold {
 
 static int64_t wall_ms(void)
 {
-    return clock_wall_ns(&clock_system) / MS;
+    return clock_wall_ns(&clock_system) / NS_PER_MS;
 }
 
 static int64_t now_ms(void)
 {
-    return clock_monotonic_ns(&clock_system) / MS;
+    return clock_monotonic_ns(&clock_system) / NS_PER_MS;
 }
 
 /* ---- the command ---- */

@@ -1,5 +1,7 @@
 #include "render/node/event_json.h"
 
+#include "base/clock.h"
+
 /* Empty is not known. */
 static void add_text(struct json *j, const char *key, const char *text)
 {
@@ -9,7 +11,7 @@ static void add_text(struct json *j, const char *key, const char *text)
 void event_json(struct json *j, const struct event *e)
 {
     json_object(j, NULL);
-    json_int(j, "time_ms", e->wall_ns / 1000000);
+    json_int(j, "time_ms", e->wall_ns / NS_PER_MS);
     json_string(j, "kind", e->kind);
     json_string(j, "severity", severity_text(e->severity));
     if (e->code >= 0)

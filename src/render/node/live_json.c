@@ -265,7 +265,7 @@ void live_json(const struct live *l, const struct live_extra *x, struct str *out
     json_object(&j, NULL);
     json_string(&j, "schema", "brim.live.v1");
     json_string(&j, "time", str_text(&when));
-    json_int(&j, "time_ms", l->wall_ns / 1000000);
+    json_int(&j, "time_ms", l->wall_ns / NS_PER_MS);
     add_text(&j, "host", x->host);
     json_round(&j, "interval_s", l->interval_s, 3);
     add_verdict(&j, &l->verdict);

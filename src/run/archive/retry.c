@@ -3,9 +3,10 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "run/moment/moment.h"
 
-#define AGAIN_NS ((int64_t)10 * 1000 * 1000 * 1000)
+#define AGAIN_NS (10 * NS_PER_S)
 
 /* Moments in memory: 2 MB. */
 enum { MOMENTS_MAX = 4096 };

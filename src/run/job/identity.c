@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "run/job/environ.h"
 
@@ -15,7 +16,7 @@ enum { NAMES_MAX = 6 };
 
 /* Observers of one job start within so long; a key that a launcher may use again is not looked at
  * after it. */
-#define TOGETHER_NS ((int64_t)60 * 1000 * 1000 * 1000)
+#define TOGETHER_NS (60 * NS_PER_S)
 
 static int number_of(char *const *env, const char *const names[NAMES_MAX])
 {
@@ -79,7 +80,7 @@ void identity_read(struct identity *i, char *const *env, int parent)
 
 void identity_make(struct identity *i, int64_t wall_ns, unsigned chance)
 {
-    time_t seconds = (time_t)(wall_ns / 1000000000);
+    time_t seconds = (time_t)(wall_ns / NS_PER_S);
     struct tm t;
 
     if (!gmtime_r(&seconds, &t))
@@ -103,7 +104,7 @@ static bool read_id(struct identity *i, const char *path, int64_t wall_ns)
 
     if (lstat(path, &st) < 0 || file_read(path, &text, NULL) < 0 || !is_id(str_text(&text)))
         return false;
-    if (!i->unique && wall_ns - (int64_t)st.st_mtim.tv_sec * 1000000000 > TOGETHER_NS) {
+    if (!i->unique && wall_ns - (int64_t)st.st_mtim.tv_sec * NS_PER_S > TOGETHER_NS) {
         unlink(path);
         return false;
     }

@@ -4,17 +4,16 @@
 #include <math.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "probe/process/files.h"
 #include "probe/process/text.h"
-
-#define SECOND_NS ((int64_t)1000 * 1000 * 1000)
 
 /* Of the time, one part may go into reading; and where processes come and go. */
 enum { PROCESSES_MOST = 512, RARITY = 2000, RARITY_CHANGED = 50 };
 
 /* How soon it is read again; and when there are other processes than at the last time. */
-#define AGAIN_NS (5 * SECOND_NS)
-#define CHANGED_NS (3 * SECOND_NS)
+#define AGAIN_NS (5 * NS_PER_S)
+#define CHANGED_NS (3 * NS_PER_S)
 
 /* Measured: 3.7 ms for 1 GiB of 4 KiB pages, so that this is a second at most. */
 static const double resident_most_b = 256e9;
@@ -36,7 +35,7 @@ static int64_t cpu_ns(void)
     struct timespec t = { .tv_sec = 0 };
 
     (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (int64_t)t.tv_sec * SECOND_NS + t.tv_nsec;
+    return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
 }
 
 /* A quarter more or less: what is known is of another job. */

@@ -1,9 +1,10 @@
 #include "run/job/sample_rate.h"
 
+#include "base/clock.h"
 #include "brim/ring.h"
 
 /* So long it has been computing alone before it is believed to. */
-#define CALM_NS ((int64_t)10 * 1000 * 1000 * 1000)
+#define CALM_NS (10 * NS_PER_S)
 
 /* A rank that waits for data for less of its time loses nothing that storage could give back. */
 #define WAIT_SHARE 0.02

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/opt.h"
 #include "run/archive/archive.h"
@@ -73,7 +74,7 @@ static int64_t age_of(const char *folder, const char *name)
     if (snprintf(path, sizeof(path), "%s/%s%s", folder, name, ending) >= (int)sizeof(path) ||
         stat(path, &st) < 0)
         return 0;
-    return (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+    return (int64_t)st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec;
 }
 
 static const char *choose(const char *folder, const struct names *all, const char *which,

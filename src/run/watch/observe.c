@@ -12,6 +12,7 @@
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 
+#include "base/clock.h"
 #include "run/archive/archive.h"
 #include "run/archive/retry.h"
 #include "run/job/about.h"
@@ -30,16 +31,15 @@
 #include "run/watch/node.h"
 #include "run/watch/series.h"
 
-#define SECOND_NS ((int64_t)1000 * 1000 * 1000)
-#define GLANCE_NS (SECOND_NS / 10)
+#define GLANCE_NS (NS_PER_S / 10)
 /* How often marks are read for a pilot, who has to see what came of a request. */
-#define TURN_NS (SECOND_NS / 40)
+#define TURN_NS (NS_PER_S / 40)
 /* A rest that is shorter makes rates of noise. */
-#define REST_NS (SECOND_NS / 5)
-#define INFER_NS (30 * SECOND_NS)
+#define REST_NS (NS_PER_S / 5)
+#define INFER_NS (30 * NS_PER_S)
 /* From being asked to end to being killed; and for what is left behind then. */
-#define GRACE_NS (10 * SECOND_NS)
-#define CLEAN_NS (8 * SECOND_NS)
+#define GRACE_NS (10 * NS_PER_S)
+#define CLEAN_NS (8 * NS_PER_S)
 
 enum { CLEAN_TURN_MS = 20 };
 
@@ -108,13 +108,13 @@ static void observer_done(struct observer *o)
 /* Wake up at each period, and so that one ends when the next sample is due. */
 static int set_timer(const struct observer *o, int64_t period_ns)
 {
-    const struct timespec every = { .tv_sec = (time_t)(period_ns / SECOND_NS),
-                                    .tv_nsec = (long)(period_ns % SECOND_NS) };
+    const struct timespec every = { .tv_sec = (time_t)(period_ns / NS_PER_S),
+                                    .tv_nsec = (long)(period_ns % NS_PER_S) };
     const int64_t left_ns = o->due_ns - clock_monotonic_ns(o->c->clock);
     const int64_t first_ns = o->due_ns - MAX(left_ns - 1, 0) / period_ns * period_ns;
     const struct itimerspec spec = { .it_interval = every,
-                                     .it_value = { .tv_sec = (time_t)(first_ns / SECOND_NS),
-                                                   .tv_nsec = (long)(first_ns % SECOND_NS) } };
+                                     .it_value = { .tv_sec = (time_t)(first_ns / NS_PER_S),
+                                                   .tv_nsec = (long)(first_ns % NS_PER_S) } };
 
     return timerfd_settime(o->timer, TFD_TIMER_ABSTIME, &spec, NULL) < 0 ? -errno : 0;
 }

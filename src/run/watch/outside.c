@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "run/archive/retry.h"
 #include "run/job/about.h"
@@ -20,8 +21,7 @@
 #include "run/watch/node.h"
 #include "run/watch/series.h"
 
-#define SECOND_NS ((int64_t)1000 * 1000 * 1000)
-#define GLANCE_NS (SECOND_NS / 10)
+#define GLANCE_NS (NS_PER_S / 10)
 
 enum { TEXT_MAX = 4 << 20 };
 
@@ -140,7 +140,7 @@ static int sample(struct watch *w, int64_t now_ns)
 static void sleep_until(const struct watch *w, int64_t at_ns)
 {
     int64_t left = at_ns - clock_monotonic_ns(w->c->clock);
-    struct timespec t = { .tv_sec = left / SECOND_NS, .tv_nsec = left % SECOND_NS };
+    struct timespec t = { .tv_sec = left / NS_PER_S, .tv_nsec = left % NS_PER_S };
 
     if (left > 0)
         nanosleep(&t, NULL);
@@ -148,7 +148,7 @@ static void sleep_until(const struct watch *w, int64_t at_ns)
 
 static int watch(struct watch *w)
 {
-    int64_t begin_ns = clock_monotonic_ns(w->c->clock), due_ns = begin_ns + SECOND_NS, now_ns;
+    int64_t begin_ns = clock_monotonic_ns(w->c->clock), due_ns = begin_ns + NS_PER_S, now_ns;
     int rc = sample(w, begin_ns);
 
     for (now_ns = begin_ns; rc == 0 && !w->ended && now_ns - begin_ns < w->c->for_ns;) {
@@ -161,7 +161,7 @@ static int watch(struct watch *w)
         if (now_ns < due_ns)
             continue;
         while (due_ns <= now_ns)
-            due_ns += SECOND_NS;
+            due_ns += NS_PER_S;
         rc = sample(w, now_ns);
     }
     return rc;
