@@ -10,6 +10,9 @@
 /* Start a thread with all signals blocked: they are the caller's. 0 or a negative errno. */
 int thread_start(pthread_t *ret, void *(*run)(void *arg), void *arg) CHECK_RESULT;
 
+/* How many CPUs the calling thread may use; 1 where the kernel does not say. */
+unsigned thread_cpus(void);
+
 /* A condition for thread_wait_until(). */
 void thread_cond_init(pthread_cond_t *cond);
 

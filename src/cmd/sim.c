@@ -1,8 +1,8 @@
 /* brim sim: replays a trace under policies, in virtual time. */
 #include <errno.h>
-#include <sched.h>
 #include <string.h>
 
+#include "base/thread.h"
 #include "base/file.h"
 #include "base/clock.h"
 #include "cmd/common/cmd.h"
@@ -253,20 +253,13 @@ static int simulate_on(struct session *s, const struct pool *pool, struct sim_ru
     return 0;
 }
 
-static unsigned count_cores(void)
-{
-    cpu_set_t cpus;
-
-    return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? (unsigned)CPU_COUNT(&cpus) : 1;
-}
-
 static int find_needs(struct session *s, const struct sim_opts *o, struct err *e)
 {
     struct capacity_ask ask = { .policy = &s->runs[0].policy,
                                 .pool = &s->pool,
                                 .work = &s->work,
                                 .outages = s->failing.any ? &s->failing.options : NULL,
-                                .threads = count_cores() };
+                                .threads = thread_cpus() };
     int rc = err_usage_of(capacity_target_read(&ask.target, o->target, e));
 
     return rc < 0 ? rc : sim_what_needs(&s->needs, &s->arena, &ask, o->with, &s->rates, e);

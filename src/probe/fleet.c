@@ -6,12 +6,12 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/thread.h"
 #include "probe/recording.h"
 
 enum { THREADS_MAX = 16 };
@@ -82,12 +82,8 @@ static void *load_slots(void *arg)
 static void load_all(struct fleet *f)
 {
     pthread_t threads[THREADS_MAX];
-    cpu_set_t cpus;
-    size_t wanted = 1, started = 0;
+    size_t wanted = MIN(MIN(thread_cpus(), (size_t)THREADS_MAX), f->count / 8 + 1), started = 0;
 
-    if (sched_getaffinity(0, sizeof(cpus), &cpus) == 0)
-        wanted = (size_t)CPU_COUNT(&cpus);
-    wanted = MIN(MIN(wanted, (size_t)THREADS_MAX), f->count / 8 + 1);
     while (started + 1 < wanted && pthread_create(&threads[started], NULL, load_slots, f) == 0)
         started++;
     load_slots(f);

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,13 +71,6 @@ static void *work(void *arg)
     return NULL;
 }
 
-static unsigned count_cores(void)
-{
-    cpu_set_t cpus;
-
-    return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? (unsigned)CPU_COUNT(&cpus) : 1;
-}
-
 /* The calling thread works too, so that no other is enough. */
 static void run(struct hand *hands, unsigned n)
 {
@@ -96,7 +88,7 @@ int plan_search(const struct plan_ask *a, const struct pins *pins,
 {
     struct crew crew = { .tell = isatty(STDERR_FILENO) };
     CLEANUP(search_cells_done) struct search_cells cells = { .n = 0 };
-    unsigned n = how->threads ? how->threads : count_cores();
+    unsigned n = how->threads ? how->threads : thread_cpus();
     CLEANUP(freep) struct hand *hands = NULL;
     int rc;
 
