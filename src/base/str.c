@@ -138,3 +138,8 @@ const char *str_text(const struct str *s)
 {
     return s->data ? s->data : "";
 }
+
+const char *str_plural(double count)
+{
+    return count == 1 ? "" : "s";
+}

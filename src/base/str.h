@@ -48,4 +48,7 @@ int str_error(const struct str *s);
 /* The text; "" when empty. Valid until the next addition. */
 const char *str_text(const struct str *s);
 
+/* What a noun ends with behind a count: "" for one, else "s". */
+const char *str_plural(double count);
+
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "base/str.h"
 #include "base/clock.h"
 #include "cmd/common/cmd.h"
 #include "cmd/queue/queue_client.h"
@@ -183,10 +184,10 @@ static void show_one(const struct json_value *job, const char *folder, struct st
     text_add(out, queue_client_text(job, "name"));
     str_addf(out, ", of %s: %s\n", queue_client_text(job, "user"), queue_client_text(job, "state"));
     add_line(out, "why", queue_client_text(job, "reason"));
-    str_addf(
-        out, "needs      %g device%s, %g CPU%s, priority %g%s\n", devices, devices == 1 ? "" : "s",
-        cpus, cpus == 1 ? "" : "s", queue_client_number(job, "priority"),
-        json_get(job, "requeue") && json_get(job, "requeue")->boolean ? ", may be requeued" : "");
+    str_addf(out, "needs      %g device%s, %g CPU%s, priority %g%s\n", devices, str_plural(devices),
+             cpus, str_plural(cpus), queue_client_number(job, "priority"),
+             json_get(job, "requeue") && json_get(job, "requeue")->boolean ? ", may be requeued"
+                                                                           : "");
     add_line(out, "after", queue_client_text(job, "after"));
     add_line(out, "where", queue_client_text(job, "place"));
     add_use(out, job);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/str.h"
 #include "queue/queue_private.h"
 
 enum { SOON_MS = 100 };
@@ -148,14 +149,14 @@ int queue_decide_items(struct local *l, struct queue_item *ret, struct err *e)
 static void say_needs(const struct local *l, const struct free_capacity *r,
                       const struct queue_job *j, struct str *out)
 {
-    const char *ending = j->cpus == 1 ? "" : "s";
+    const char *ending = str_plural(j->cpus);
 
     if (l->pool.cpus) {
         str_addf(out, "%d CPU%s: %lld of %d", (int)j->cpus, ending, (long long)r->whole,
                  l->pool.n_cpus);
     } else {
         if (j->devices > 0)
-            str_addf(out, "%d device%s and ", (int)j->devices, j->devices == 1 ? "" : "s");
+            str_addf(out, "%d device%s and ", (int)j->devices, str_plural(j->devices));
         str_addf(out, "%d CPU%s: ", (int)j->cpus, ending);
         if (j->devices > 0)
             str_addf(out, "%lld of %lld devices and ", (long long)r->whole,

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/str.h"
 #include "base/utf8.h"
 
 /* Characters that a terminal or a browser acts upon instead of showing them. */
@@ -136,5 +137,5 @@ void text_fail(struct str *out, int code)
 
 void text_count(struct str *out, size_t count, const char *noun)
 {
-    str_addf(out, "%zu %s%s", count, noun, count == 1 ? "" : "s");
+    str_addf(out, "%zu %s%s", count, noun, str_plural(count));
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/str.h"
 #include "cmd/cost/cost.h"
 #include "render/text.h"
 
@@ -75,8 +76,8 @@ static void add_notes(const struct cost_report *r, const struct ledger_sum *all,
                  share(all->kwh_measured, all->kwh));
     device_prices_about(r->rates, out);
     if (l->skipped)
-        str_addf(out, "%zu row%s without devices %s skipped\n", l->skipped,
-                 l->skipped == 1 ? "" : "s", l->skipped == 1 ? "was" : "were");
+        str_addf(out, "%zu row%s without devices %s skipped\n", l->skipped, str_plural(l->skipped),
+                 l->skipped == 1 ? "was" : "were");
     if (l->bad)
         str_addf(out, "%zu row%s left out%s: %s\n", l->bad, l->bad == 1 ? " was" : "s were",
                  l->bad == 1 ? "" : ", the first", l->note);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/str.h"
 #include "cmd/plan/job.h"
 #include "plan/search/fewest_gpus.h"
 
@@ -121,7 +122,7 @@ static int stage_at(const struct layout *l, int i)
 
 static void add_words(struct str *out, const struct layout *l)
 {
-    str_addf(out, "%d GPU%s, ", layout_gpus(l), layout_gpus(l) == 1 ? "" : "s");
+    str_addf(out, "%d GPU%s, ", layout_gpus(l), str_plural(layout_gpus(l)));
     layout_words(l, out);
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "base/file.h"
 #include "render/report/sim_page.h"
 #include "sim/timeline.h"
@@ -45,11 +46,6 @@ static const char *span(struct page *p, double s)
     if (s < 2 * hour)
         return cell(p, "%.1f min", s / minute);
     return s < 3 * day ? cell(p, "%.1f h", s / hour) : cell(p, "%.1f d", s / day);
-}
-
-static const char *many(size_t n)
-{
-    return n == 1 ? "" : "s";
 }
 
 static const char *amount(struct page *p, double n, int decimals)
@@ -211,16 +207,16 @@ static void make_texts(struct page *p)
                    "they wait %s",
                    p->r->n_runs, best->policy.name, span(p, best->stats.all.completion),
                    span(p, best->stats.all.wait));
-    notes[n++] = cell(
-        p, "%zu job%s (%s) on %zu node%s with %lld device%s: %.60s", p->r->work->n_jobs,
-        many(p->r->work->n_jobs), p->r->notes->kind, p->r->pool->n_nodes, many(p->r->pool->n_nodes),
-        (long long)p->r->pool->devices, many((size_t)p->r->pool->devices), p->r->nodes);
+    notes[n++] = cell(p, "%zu job%s (%s) on %zu node%s with %lld device%s: %.60s",
+                      p->r->work->n_jobs, str_plural(p->r->work->n_jobs), p->r->notes->kind,
+                      p->r->pool->n_nodes, str_plural(p->r->pool->n_nodes),
+                      (long long)p->r->pool->devices, str_plural(p->r->pool->devices), p->r->nodes);
     if (p->r->notes->bad)
         notes[n++] = cell(p, "%zu row%s of the trace left out", p->r->notes->bad,
-                          many(p->r->notes->bad));
+                          str_plural(p->r->notes->bad));
     if (best->result.impossible)
         notes[n++] = cell(p, "%zu job%s left out: more is needed than there is",
-                          best->result.impossible, many(best->result.impossible));
+                          best->result.impossible, str_plural(best->result.impossible));
     if (p->r->failing && *p->r->failing->about)
         notes[n++] = cell(p, "%s", p->r->failing->about);
     device_prices_about(p->r->rates, &about);

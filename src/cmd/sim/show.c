@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "model/signal/quantity.h"
@@ -15,14 +16,14 @@ enum { NAME_WIDTH = 17 };
 static void add_notes(const struct trace_notes *n, struct str *out)
 {
     if (n->bad)
-        str_addf(out, "%zu row%s left out:\n", n->bad, n->bad == 1 ? "" : "s");
+        str_addf(out, "%zu row%s left out:\n", n->bad, str_plural(n->bad));
     for (size_t i = 0; i < n->bad && i < TRACE_NOTES; i++)
         str_addf(out, "  %s\n", n->text[i]);
     if (n->bad > TRACE_NOTES)
         str_addf(out, "  and %zu more\n", n->bad - TRACE_NOTES);
     if (n->skipped)
         str_addf(out, "%zu row%s skipped: no job that needs devices\n", n->skipped,
-                 n->skipped == 1 ? "" : "s");
+                 str_plural(n->skipped));
 }
 
 static void add_group(const struct sim_group *g, struct str *out)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "base/str.h"
 #include "cmd/sim/show.h"
 #include "model/signal/quantity.h"
 
@@ -28,7 +29,7 @@ static struct quantity span(double s)
 
 static void add_pool(const struct pool *p, struct str *out)
 {
-    str_addf(out, "%zu node%s with %lld devices", p->n_nodes, p->n_nodes == 1 ? "" : "s",
+    str_addf(out, "%zu node%s with %lld devices", p->n_nodes, str_plural(p->n_nodes),
              (long long)p->devices);
 }
 

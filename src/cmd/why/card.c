@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "base/json.h"
 #include "model/signal/quantity.h"
 
@@ -141,7 +142,7 @@ void why_card(const struct run *r, const struct verdict *v, const struct why_liv
         str_addf(out, "process %d", live->pid);
     if (r->name)
         str_addf(out, "  %s", r->name);
-    str_addf(out, "  %zu rank%s", r->n_ranks, r->n_ranks == 1 ? "" : "s");
+    str_addf(out, "  %zu rank%s", r->n_ranks, str_plural(r->n_ranks));
     str_add_char(out, '\n');
     if (live)
         add_live(out, live, columns);

@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/str.h"
+
 #include "diagnose/audit/check.h"
 
 enum { VENDOR_NVIDIA = 0x10de };
@@ -210,7 +212,7 @@ static bool peer_check(struct audit *a)
             continue;
         f = check_add(a, SEVERITY_WARNING,
                       "%zu pair%s of GPUs cannot reach each other's memory, such as %s", pairs[i],
-                      pairs[i] > 1 ? "s" : "", first[i]);
+                      str_plural(pairs[i]), first[i]);
         check_text(a, &f->evidence, "the driver says: %s", reasons[i]);
         check_text(a, &f->effect,
                    "their exchanges are copied through host memory, at half the rate or less");

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "diagnose/node/live_private.h"
+#include "base/str.h"
 #include "model/machine/pcie.h"
 #include "model/signal/quantity.h"
 
@@ -174,7 +175,7 @@ static void describe_gpu(const struct live_view *v, struct live_stage *s)
                  s->thing, quantity_share(s->figures[LIVE_GPU_SHARE]).text, reason(v, s));
     else
         live_say(s->detail, sizeof(s->detail), "%zu GPU%s busy %s of the time", v->l->n_gpus,
-                 v->l->n_gpus == 1 ? "" : "s", quantity_share(s->figures[LIVE_GPU_MEAN]).text);
+                 str_plural(v->l->n_gpus), quantity_share(s->figures[LIVE_GPU_MEAN]).text);
     if (s->cause == LIVE_GPU_LOST || s->cause == LIVE_GPU_THROTTLED)
         return;
     if (!isnan(s->figures[LIVE_GPU_SM_ACTIVE]))

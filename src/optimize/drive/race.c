@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 
+#include "base/str.h"
 #include "optimize/drive/drive_private.h"
 
 /* A job that has done more than both is not begun again. */
@@ -68,7 +69,7 @@ static void begin_race(struct drive *d, struct proposals *p, const struct candid
     drive_say(d,
               "%zu setting%s worth a trial take%s effect with a restart: the job is ended, and "
               "short runs with and without decide how it is started again",
-              n, n == 1 ? "" : "s", n == 1 ? "s" : "");
+              n, str_plural(n), n == 1 ? "s" : "");
 }
 
 bool drive_race(struct drive *d, struct proposals *p)

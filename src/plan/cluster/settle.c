@@ -3,6 +3,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/str.h"
+
 #include "plan/cluster/cluster_read.h"
 
 /* Links that join more GPUs than any machine holds go through a rack. */
@@ -49,7 +51,7 @@ static void settle_nics(struct cluster *c, const struct cluster_wish *w)
     c->nics = (int)MAX((int64_t)c->per_node * r->node_nics / r->node_gpus, 1);
     c->nic_rate = r->node_nic_rate;
     snprintf(c->assumed, sizeof(c->assumed), "%d port%s of %.0f Gbit/s a node, as in %s", c->nics,
-             c->nics == 1 ? "" : "s", c->nic_rate * 8 / 1e9, r->node);
+             str_plural(c->nics), c->nic_rate * 8 / 1e9, r->node);
 }
 
 int cluster_settle(struct cluster *ret, const struct cluster_wish *w, struct err *e)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/parse.h"
+#include "base/str.h"
 #include "probe/kernel/kmsg_rule.h"
 
 /* "AER: Corrected error received: 0000:01:00.0", "AER: Uncorrected (Fatal) error received: ...";
@@ -92,7 +93,7 @@ bool kmsg_read_edac(const struct kmsg_line *l, struct event *e)
         snprintf(e->thing, sizeof(e->thing), "mc%d", (int)controller);
     e->severity = lost ? SEVERITY_CRITICAL : SEVERITY_WARNING;
     snprintf(e->text, sizeof(e->text), "memory controller %d %s %d error%s at %s", (int)controller,
-             lost ? "could not correct" : "corrected", (int)count, count == 1 ? "" : "s", e->thing);
+             lost ? "could not correct" : "corrected", (int)count, str_plural(count), e->thing);
     snprintf(e->action, sizeof(e->action), "%s",
              lost
                  ? "drain the node and have the DIMM replaced: ras-mc-ctl --errors"

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/str.h"
 #include "base/utf8.h"
 #include "model/signal/quantity.h"
 #include "render/node/page_private.h"
@@ -120,7 +121,7 @@ static void add_host(struct page *p, const struct live *l, const struct live_ext
 {
     page_add(p, x->host ? x->host : "this node", 64);
     str_addf(&p->line, ": %s CPU%s %s busy", quantity_count(l->cpu.cores).text,
-             l->cpu.cores == 1 ? "" : "s", quantity_share(l->cpu.busy).text);
+             str_plural(l->cpu.cores), quantity_share(l->cpu.busy).text);
     if (!isnan(l->cpu.load1))
         str_addf(&p->line, ", load %.1f", l->cpu.load1);
     if (!isnan(l->memory.total))

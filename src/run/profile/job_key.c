@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/str.h"
 #include "base/file.h"
 #include "base/parse.h"
 #include "model/machine/cpulist.h"
@@ -191,7 +192,7 @@ static int make_machine(struct arena *a, const struct job_key_about *about, cons
     else
         str_add(&out, "CPU");
     if (cpus > 0)
-        str_addf(&out, ", %d CPU%s", cpus, cpus == 1 ? "" : "s");
+        str_addf(&out, ", %d CPU%s", cpus, str_plural(cpus));
     if (line_of(about->tree, "proc/meminfo", "MemTotal", text, sizeof(text)) &&
         parse_digits(text, 10, 15, &kib) > 0)
         str_addf(&out, ", %.0f GiB", about_gib((double)kib));
