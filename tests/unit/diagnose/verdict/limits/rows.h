@@ -7,12 +7,16 @@
 
 #include "run_made.h"
 
+/* What holds at the very value between both sides; not asked where sums round it. */
+enum limit_at { AT_ROUNDED, AT_HOLDS, AT_HOLDS_NOT };
+
 /* One use of a threshold: a run made for a value, and whether its verdict is the one looked for. */
 struct limit_row {
     const char *name; /* of the threshold; NULL: a constant of the code */
     double no, yes;   /* on either side of it: where the verdict is not that one, and where it is */
     bool (*holds)(double x);
     const char *what; /* the verdict, as a sentence about "so much" of the value */
+    enum limit_at at;
 };
 
 struct limit_rows {
@@ -54,6 +58,10 @@ struct limits_said {
 
 /* Where limits_judge() writes each verdict, too; NULL: nowhere. */
 extern FILE *limits_shown;
+
+/* Whether limits_judge() keeps two steps of each rank and one moment: no mean is a sum that rounds,
+ * and a value is judged to its last bit. */
+extern bool limits_exact;
 
 /* Judge a run; it is ended. earlier may be NULL. */
 struct limits_said limits_judge(struct run *r, struct run *earlier);

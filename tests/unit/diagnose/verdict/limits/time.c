@@ -292,12 +292,13 @@ static bool is_by_others(double level, double more, double stolen, double busy)
     made_build(&m, &r);
     since = r.ranks[0].steps[100].begin_ns;
     for (size_t i = 0; i < r.n_moments; i++) {
-        double *values = r.moments[i].values;
-        bool now = r.moments[i].monotonic_ns > since;
+        struct run_moment *k = &r.moments[i];
+        double behind_s = (double)(k->monotonic_ns - since) / 1e9;
+        double now = fmax(0, fmin(1, behind_s / k->seconds)); /* of that moment */
 
-        values[RUN_OTHER_CPU] = 0.1 + (now ? 2 * more : 0);
-        values[RUN_CPU_STEAL] = now ? stolen : 0;
-        values[RUN_CPU_BUSY] = busy;
+        k->values[RUN_OTHER_CPU] = 0.1 + 2 * more * now;
+        k->values[RUN_CPU_STEAL] = stolen * now;
+        k->values[RUN_CPU_BUSY] = busy;
     }
     return limits_judge(&r, NULL).causes >> CAUSE_CPU_NEIGHBOURS & 1;
 }
@@ -368,9 +369,9 @@ static bool grows_in_few_steps(double x)
 }
 
 static const struct limit_row rows[] = {
-    { "checkpoint", 0.0495, 0.0505, saves, "so much of the step saves" },
-    { "bytes-some", 0.99e6, 1.01e6, tells_what_it_writes,
-      "so many bytes written a second are told" },
+    { "checkpoint", 0.0495, 0.0505, saves, "so much of the step saves", AT_HOLDS },
+    { "bytes-some", 0.99e6, 1.01e6, tells_what_it_writes, "so many bytes written a second are told",
+      AT_HOLDS },
     { "gc", 0.0295, 0.0305, collects, "so much of the time collects garbage" },
     { "gc", 0.0295, 0.0305, pauses_cost_enough, "so much of the time pauses" },
     { "spike", 1.49, 1.51, pauses_for_long, "so many times the usual step is a pause" },
@@ -379,30 +380,33 @@ static const struct limit_row rows[] = {
     { "launch-cpu", 0.79, 0.81, pauses_on_a_cpu, "so much of a CPU is used in pauses" },
     { "cpu-throttled", 0.101, 0.099, pauses_without_quota,
       "so much of the periods cut short leave pauses" },
-    { "loop", 0.199, 0.201, loops, "so much of the step is in no stage" },
-    { "wait-warning", 0.099, 0.101, loops_and_writes, "so much of the step writes in no stage" },
+    { "loop", 0.199, 0.201, loops, "so much of the step is in no stage", AT_HOLDS },
+    { "wait-warning", 0.099, 0.101, loops_and_writes, "so much of the step writes in no stage",
+      AT_HOLDS },
     { NULL, 0.59, 0.61, loops_on_a_cpu, "so much of the loop is on a CPU" },
     { NULL, 0.41, 0.39, loops_asleep, "so much of the loop is on no CPU" },
-    { "io-waiting", 0.295, 0.305, loops_in_io, "so much of the loop is in I/O" },
-    { NULL, 0.49, 0.51, loops_under_pressure, "so much of the loop is under pressure" },
-    { "io-waiting", 0.295, 0.305, loops_in_processes, "so much of the loop is in processes" },
+    { "io-waiting", 0.295, 0.305, loops_in_io, "so much of the loop is in I/O", AT_HOLDS },
+    { NULL, 0.49, 0.51, loops_under_pressure, "so much of the loop is under pressure", AT_HOLDS },
+    { "io-waiting", 0.295, 0.305, loops_in_processes, "so much of the loop is in processes",
+      AT_HOLDS_NOT },
     { "wait-warning", 0.101, 0.099, loops_in_time,
-      "so much of the step waited for leaves its thread known" },
-    { "lock-asleep", 0.295, 0.305, is_locked, "so much of the time sleeps for a lock" },
+      "so much of the step waited for leaves its thread known", AT_HOLDS_NOT },
+    { "lock-asleep", 0.295, 0.305, is_locked, "so much of the time sleeps for a lock", AT_HOLDS },
     { "lock-others", 0.495, 0.505, is_locked_by_others,
       "so many CPUs of other threads hold a lock" },
-    { NULL, 0.61, 0.59, is_locked_most_of_it, "so much of computing on a CPU leaves a lock" },
+    { NULL, 0.61, 0.59, is_locked_most_of_it, "so much of computing on a CPU leaves a lock",
+      AT_HOLDS },
     { "cpu-throttled", 0.101, 0.099, is_locked_without_quota,
-      "so much of the periods cut short leave a lock" },
+      "so much of the periods cut short leave a lock", AT_HOLDS_NOT },
     { "slower", 1.095, 1.105, is_slower, "so many times as long is slower" },
     { "steps-sure", 19, 20, is_slower_for_steps, "so many steps are slower for sure" },
     { "slower-for", 4.9, 5.25, is_slower_for_seconds, "so many seconds are slower for long" },
     { "slower-run", 1.195, 1.205, is_slower_than_a_run,
       "so many times as long as a run is slower" },
     { "samples-differ", 1.105, 1.095, is_slower_than_a_run_of_as_much,
-      "so many times the samples are the same run" },
-    { "other-share", 0.0495, 0.0505, others_use_more, "so much of the CPUs used by others is why" },
-    { "other-share", 0.0495, 0.0505, others_steal_more, "so much of the CPUs stolen is why" },
+      "so many times the samples are the same run", AT_HOLDS_NOT },
+    { "other-share", 0.0485, 0.0525, others_use_more, "so much of the CPUs used by others is why" },
+    { "other-share", 0.0485, 0.0525, others_steal_more, "so much of the CPUs stolen is why" },
     { "cpus-free", 0.695, 0.705, others_leave_no_room, "so much of the CPUs busy leave no room" },
     { NULL, 0.24, 0.26, others_use_a_quarter, "so much of the slowdown used by others is why" },
     { "slower-run", 1.195, 1.205, grows_enough, "so many times as long grows" },
