@@ -346,7 +346,7 @@ static double tightest(const char *name, const struct plan_job *job, const struc
     return largest;
 }
 
-static void test_bounds(void)
+static void test_tightness(void)
 {
     const struct plan_job much = dense_job(12, 3072, 512), little = dense_job(12, 3072, 8);
     const struct cluster one = make_cluster(1, 1, 80), many = make_cluster(2, 4, 40);
@@ -670,7 +670,7 @@ static void test_bounds(void)
 
 int main(void)
 {
-    test_bounds();
+    test_tightness();
     test_one_replica();
     test_rules();
     test_groups();
