@@ -10,7 +10,7 @@
 #include "limits/rows.h"
 #include "tap.h"
 
-enum { SEEDS = 8, PARTS_MAX = 4096, VERDICT_MAX = 16384 };
+enum { SEEDS = 8, TWISTED = 4, PARTS_MAX = 4096, VERDICT_MAX = 16384 };
 
 /* Parts of texts that were said, without their digits. */
 struct said {
@@ -64,20 +64,118 @@ static void take(struct said *s, FILE *all, const char *what, double x, char *ve
     rewind(limits_shown);
 }
 
+/* What is different about a run: before it is made, and after. */
+struct twist {
+    const char *name;
+    void (*before)(struct made *m);
+    void (*after)(struct run *r);
+};
+
+/* Steps that were found from outside have no stages. */
+static void leave_unmarked(struct made *m)
+{
+    for (int s = 0; s < BRIM_STAGES; s++)
+        m->share[s] = s == BRIM_STAGE_OTHER;
+}
+
+/* Nothing is measured, and nothing told. */
+static void leave_unmeasured(struct made *m)
+{
+    for (int s = 0; s < RUN_SIGNALS; s++)
+        m->s[s] = (double)NAN;
+    m->notes[0][0] = NULL;
+}
+
+static void leave_unknown(struct made *m)
+{
+    leave_unmarked(m);
+    leave_unmeasured(m);
+}
+
+static void make_few(struct made *m)
+{
+    m->steps = 1;
+}
+
+static void share_cpus(struct made *m)
+{
+    m->s[RUN_OTHER_CPU] = 0.3 * m->s[RUN_CPUS];
+    m->s[RUN_JOB_RUN_WAIT] = m->s[RUN_JOB_CPU];
+    m->s[RUN_CPU_STEAL] = 0.05;
+}
+
+/* Every 20th step saves for a moment, and flushes outside of its stage for as long as four steps. */
+static void flush(struct run *r)
+{
+    int64_t late = 0;
+
+    for (size_t i = 0; i < r->ranks[0].n_steps; i++) {
+        double more_s = i % 20 == 19 ? 4 * step_seconds(&r->ranks[0].steps[1]) : 0;
+
+        for (size_t k = 0; k < r->n_ranks; k++) {
+            struct step *s = &r->ranks[k].steps[i];
+
+            s->host_s[BRIM_STAGE_CHECKPOINT] += more_s / 100;
+            s->host_s[BRIM_STAGE_OTHER] += more_s * 0.99;
+            s->begin_ns += late;
+            s->end_ns += late + (int64_t)(more_s * 1e9);
+        }
+        late += (int64_t)(more_s * 1e9);
+    }
+}
+
+static const struct twist twists[] = {
+    { "as it is", NULL, NULL },
+    { "without stages", leave_unmarked, NULL },
+    { "unmeasured", leave_unmeasured, NULL },
+    { "unknown", leave_unknown, NULL },
+    { "short", make_few, NULL },
+    { "beside others", share_cpus, NULL },
+    { "with flushes", NULL, flush },
+};
+
+static struct run_note was[] = { { "torch", "1.13.1" }, { "cpus.smt", "1" } };
+static struct run_note is[] = { { "torch", "2.5.0" }, { "cpus.smt", "1" } };
+
+/* A run of a cause; every second one after a run that was faster, with another version. */
+static void show_cause(enum cause cause, uint64_t seed, const struct twist *twist)
+{
+    struct made m = made_like(cause, seed), past;
+    struct run r, before;
+
+    m.noise = 0;
+    for (int k = 0; k < RUN_SIGNALS; k++)
+        m.wild[k] = 0;
+    if (twist->before)
+        twist->before(&m);
+    past = m;
+    past.step_s /= 1.3;
+    made_build(&m, &r);
+    made_build(&past, &before);
+    r.environment = is;
+    before.environment = was;
+    r.n_environment = before.n_environment = ARRAY_SIZE(is);
+    if (twist->after)
+        twist->after(&r);
+    if (seed % 2) {
+        limits_judge(&r, &before);
+    } else {
+        limits_judge(&r, NULL);
+        run_done(&before);
+    }
+}
+
 static void show_causes(struct said *s, FILE *all, char *verdict)
 {
-    for (enum cause c = CAUSE_NONE; c < CAUSE_UNKNOWN; c++)
-        for (uint64_t seed = 0; seed < SEEDS; seed++) {
-            struct made m = made_like(c, seed);
-            struct run r;
+    char name[96];
 
-            m.noise = 0;
-            for (int k = 0; k < RUN_SIGNALS; k++)
-                m.wild[k] = 0;
-            made_build(&m, &r);
-            limits_judge(&r, NULL);
-            take(s, all, cause_name(c), (double)seed, verdict, (size_t)ftell(limits_shown));
-        }
+    for (size_t t = 0; t < ARRAY_SIZE(twists); t++)
+        for (enum cause c = CAUSE_NONE; c < CAUSE_UNKNOWN; c++)
+            for (uint64_t seed = 0; seed < (t ? TWISTED : SEEDS); seed++) {
+                show_cause(c, seed, &twists[t]);
+                snprintf(name, sizeof(name), "%s, %s", cause_name(c), twists[t].name);
+                take(s, all, name, (double)seed, verdict, (size_t)ftell(limits_shown));
+            }
 }
 
 static void show_row(struct said *s, FILE *all, const struct limit_row *row, char *verdict)
