@@ -104,7 +104,7 @@ static void share_cpus(struct made *m)
     m->s[RUN_CPU_STEAL] = 0.05;
 }
 
-/* Every 20th step saves for a moment, and flushes outside of its stage for as long as four steps. */
+/* Every 20th step saves for a moment, and flushes behind its stage for as long as four steps. */
 static void flush(struct run *r)
 {
     int64_t late = 0;
