@@ -24,7 +24,8 @@ EXPECTED = re.compile(
     r"others' data are not here"
     r"|tables of measured runs are not here|BRIM_TRACES"
     r"|no (lstopo|prometheus|promtool|node_exporter|systemd-analyze|node, chromium)\b"
-    r"|torch is (not installed|missing)|there is no torch|(clang-format|shellcheck|clang|gcc|pytest) is not"
+    r"|torch is (not installed|missing)|there is no torch"
+    r"|(clang-format|shellcheck|clang|gcc|pytest) is not"
     r"|clang-format \d+ decides|needs (libblas3|two libraries|two CPUs)|tomllib is not here"
     r"|(needs|not) root|only root|no other user to be|cannot (be )?mount|no disk of its own"
     r"|direct I/O|kernel does not answer|CAP_NET_ADMIN|no system call filter|no openat2"
@@ -68,7 +69,7 @@ def count(seen, paths):
                 passed += 1
             elif result != "SKIP":
                 failed += 1
-                print(f"    {name}: {result} after {test['duration']:.1f} s; the end of its output:")
+                print(f"    {name}: {result} after {test['duration']:.1f} s; its output ends:")
                 print("\n".join(said.splitlines()[-LINES:]))
             ran.write(json.dumps({"test": name, "skipped": left_out}) + "\n")
     sys.stdout.flush()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What tests may leave on a machine: leftovers.py --before FILE keeps it, --after FILE prints what
-is new or has changed, and ends with 1 when there is any: files in /dev/shm, cgroups of brim, mounts,
-the modes of shared folders, and lines of tests in the kernel's log.
+is new or has changed, and ends with 1 when there is any: files in /dev/shm, cgroups of brim,
+mounts, the modes of shared folders, and lines of tests in the kernel's log.
 
 A file that has the number of a living process in its name is in use, not left."""
 

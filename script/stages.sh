@@ -81,7 +81,8 @@ tests() {
 # What no build has run fails, unless script/count.py knows the reason.
 never_run() {
     step "tests that are skipped in every build"
-    if check "skipped in every build" build/log/never.log "$python" script/count.py --never "$seen"; then
+    if check "skipped in every build" build/log/never.log \
+        "$python" script/count.py --never "$seen"; then
         good "none"
     fi
 }

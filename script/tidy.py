@@ -3,15 +3,14 @@
 
     tidy.py BUILD-DIRECTORY FOLDER [--changed BASE] [--most N]
 
---changed looks only at what differs from the commit BASE, in commits or in the working tree: C files,
-and for a header the C file of its name. An empty BASE is what was last fetched of the branch, or the
-commit before this one where nothing differs from that. --most N looks at N files at most that are
-not known, and tells how many it left.
-
-Prints what it finds, and ends with 1 then. What was found clean is not looked at again while
-nothing that it is made of has changed: the file and all that it includes, its compiler's command,
-the checks, clang-tidy itself. That is kept in $XDG_CACHE_HOME/brim/tidy (~/.cache), an empty file
-for each; what was of no use for a month goes.
+--changed looks only at what differs from the commit BASE, in commits or in the working tree: C
+files, and for a header the C file of its name. An empty BASE is what was last fetched of the
+branch, or the commit before this one where nothing differs from that. --most N looks at N files
+at most that are not known, and tells how many it left. Prints what it finds, and ends with 1
+then. What was found clean is not looked at again while nothing that it is made of has changed:
+the file and all that it includes, its compiler's command, the checks, clang-tidy itself. That is
+kept in $XDG_CACHE_HOME/brim/tidy (~/.cache), an empty file for each; what was of no use for a
+month goes.
 """
 
 import argparse
@@ -107,12 +106,14 @@ def git(*args):
 def differ(base):
     fork = git("merge-base", base, "HEAD")
     new = git("ls-files", "--others", "--exclude-standard")
-    return set(git("diff", "--name-only", "--no-renames", "--relative", *fork) + new) if fork else set()
+    changed = ("diff", "--name-only", "--no-renames", "--relative")
+    return set(git(*changed, *fork) + new) if fork else set()
 
 
 def changed(base):
     """The C files whose text, or whose header's, differs from that commit."""
-    names = differ(base) if base else differ("@{upstream}") or differ("origin/HEAD") or differ("HEAD^")
+    bases = [base] if base else ["@{upstream}", "origin/HEAD", "HEAD^"]
+    names = next((names for names in map(differ, bases) if names), set())
     return {os.path.abspath(os.path.splitext(name)[0] + ".c") for name in names
             if name.endswith((".c", ".h"))}
 

@@ -1,4 +1,5 @@
-/* Machines out of recordings, in whatever form: one, many, a copy of a kernel's files, NCCL's XML. */
+/* Machines out of recordings, in whatever form: one, many, a copy of a kernel's files, NCCL's XML.
+ * */
 #ifndef BRIM_PROBE_RECORDING_LOAD_H
 #define BRIM_PROBE_RECORDING_LOAD_H
 #include "probe/source/source.h"

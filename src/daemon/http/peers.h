@@ -23,9 +23,9 @@ struct http_peer *http_peers_add(struct http_peers *p, int fd, int64_t now_ns);
 /* peer: what http_peers_add() returned. */
 void http_peers_remove(struct http_peers *p, struct http_peer *peer);
 
-/* Drop those who take twice silence_s for all bytes of a request (some send one now and then), or six
- * times as long for taking an answer that is not a stream. The server's library sees the end of a
- * connection with its next read or write. */
+/* Drop those who take twice silence_s for all bytes of a request (some send one now and then), or
+ * six times as long for taking an answer that is not a stream. The server's library sees the end of
+ * a connection with its next read or write. */
 void http_peers_drop_slow(const struct http_peers *p, int64_t now_ns, unsigned silence_s);
 
 #endif

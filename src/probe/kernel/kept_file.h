@@ -1,5 +1,5 @@
-/* A kernel file that stays open and is read anew with pread(): reading /proc costs a third of opening
- * it. */
+/* A kernel file that stays open and is read anew with pread(): reading /proc costs a third of
+ * opening it. */
 #ifndef BRIM_PROBE_KERNEL_KEPT_FILE_H
 #define BRIM_PROBE_KERNEL_KEPT_FILE_H
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* A sampler: what is measured again and again. Each is one file, keeps its files open and reads them
- * anew (probe/kernel/kept_file.h), and adds rows to a tick; probe/samplers.c lists them. */
+/* A sampler: what is measured again and again. Each is one file, keeps its files open and reads
+ * them anew (probe/kernel/kept_file.h), and adds rows to a tick; probe/samplers.c lists them. */
 #ifndef BRIM_PROBE_SAMPLE_SAMPLER_H
 #define BRIM_PROBE_SAMPLE_SAMPLER_H
 #include <stdbool.h>
