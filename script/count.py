@@ -22,7 +22,6 @@ LINES = 80
 # data, and what this machine or this user cannot do.
 EXPECTED = re.compile(
     r"others' data are not here"
-    r"|tables of measured runs are not here|BRIM_TRACES"
     r"|no (lstopo|prometheus|promtool|node_exporter|systemd-analyze|node, chromium)\b"
     r"|torch is (not installed|missing)|there is no torch"
     r"|(clang-format|shellcheck|clang|gcc|pytest) is not"
