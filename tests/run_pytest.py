@@ -25,7 +25,8 @@ class Counter:
     def pytest_runtest_logreport(self, report):
         if report.skipped:
             reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else "it failed as expected"
-            name = report.nodeid.rpartition("/")[2]
+            path, _, test = report.nodeid.partition("::")
+            name = path.rpartition("/")[2] + "::" + test
             self.skipped.append("SKIPPED %s: %s" % (name, reason.replace("Skipped: ", "", 1)))
         elif report.when == "call":
             self.ran += 1

@@ -16,15 +16,6 @@ MACHINES = ROOT / "tests" / "fixtures" / "machines"
 TRACES = ROOT / "tests" / "fixtures" / "traces"
 DAYS, TURNS = TRACES / "days.csv", TRACES / "turns.csv"
 PODS, NODES = TRACES / "pods.csv", TRACES / "nodes.csv"
-MARKERS = [
-    "timed: compares times, or judges a job by them: script/night runs it, script/test does not",
-    "once: not run with sanitizers too, for what it has the program do another test does there",
-]
-
-
-def pytest_configure(config):
-    for marker in MARKERS:
-        config.addinivalue_line("markers", marker)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -18,10 +18,6 @@ PLAYWRIGHT = ROOT / "web" / "node_modules" / "playwright-core"
 PATIENCE = 90
 
 
-def pytest_configure(config):
-    config.addinivalue_line("markers", "timed: measures: script/night runs it, script/test does not")
-
-
 class Driver:
     """Chromium, driven by node (driver.cjs)."""
 

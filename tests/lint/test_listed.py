@@ -23,7 +23,7 @@ def test_all_are_listed(folder):
     build = tree.read(f"tests/{folder}/meson.build")
     missing = []
     for path in tree.files(".py", under=(f"tests/{folder}/",)):
-        name = re.fullmatch(r"test_(\w+)\.py", os.path.basename(path))
-        if name and f"'{name[1]}'" not in build and f"'{name[0]}'" not in build:
+        name = re.fullmatch(r"((?:\w+/)?)test_(\w+)\.py", os.path.relpath(path, f"tests/{folder}"))
+        if name and f"'{name[1]}{name[2]}'" not in build and f"'{name[0]}'" not in build:
             missing.append(path)
     assert not missing

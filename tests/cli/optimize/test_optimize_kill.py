@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-SOAK = pathlib.Path(__file__).resolve().parents[1] / "soak" / "optimize_kill.py"
+SOAK = pathlib.Path(__file__).resolve().parents[2] / "soak" / "optimize_kill.py"
 
 
 @pytest.mark.timed

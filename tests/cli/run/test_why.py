@@ -12,10 +12,10 @@ import sys
 import time
 
 import pytest
-from conftest import one_line
+from conftest import ROOT, one_line
 from served import readable_copy
 
-TRACES = os.path.join(os.path.dirname(__file__), "..", "fuzz", "corpus", "trace")
+TRACES = str(ROOT / "tests" / "fuzz" / "corpus" / "trace")
 TRACE = os.path.join(TRACES, "two-stages.tsv")
 JOB = os.environ.get("STEP_JOB", "")
 HALF = """

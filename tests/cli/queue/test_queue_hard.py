@@ -13,13 +13,12 @@ import subprocess
 import time
 
 import pytest
-from conftest import one_line
+from conftest import ROOT, one_line
 from queues import WAIT, Queue, on_a_disk
 from served import wait_until
 
-HERE = pathlib.Path(__file__).resolve().parent
 # What brim 0.1 made of a new queue.
-FIRST = (HERE.parent / "fixtures" / "queue" / "version-1.sql").read_text()
+FIRST = (ROOT / "tests" / "fixtures" / "queue" / "version-1.sql").read_text()
 
 
 def change(queue, sql, *values):

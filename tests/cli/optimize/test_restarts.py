@@ -10,7 +10,7 @@ import time
 
 import pytest
 from test_optimize import BRIM, JOB, Optimized, last, read_line, rings_of, wait_for
-from test_run import Terminal
+from terminal import Terminal
 
 START = "[knob.start]\napply = env\ntarget = TUNED_START\nvalues = %s\nrisk = %s\n"
 READERS = "[knob.readers]\nflag = --readers\nvalues = 8\n"

@@ -9,10 +9,10 @@ import subprocess
 import time
 
 import pytest
-from conftest import one_line
+from conftest import ROOT, one_line
 from test_optimize import BRIM, JOB, TRY, Optimized, last, read_line
 
-TRAIN = os.path.join(os.path.dirname(__file__), "..", "soak", "jobs", "train_hash.py")
+TRAIN = str(ROOT / "tests" / "soak" / "jobs" / "train_hash.py")
 PYTHON = "/usr/bin/python3"
 HAS_TORCH = "import importlib.util, sys; sys.exit(not importlib.util.find_spec('torch'))"
 ELSEWHERE = 'machine = "8 x H100-SXM5-80GB"'

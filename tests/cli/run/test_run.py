@@ -4,9 +4,7 @@ import fcntl
 import glob
 import json
 import os
-import pty
 import re
-import select
 import signal
 import struct
 import subprocess
@@ -16,6 +14,7 @@ import time
 
 import pytest
 from served import readable_copy
+from terminal import Terminal
 
 BRIM = os.environ.get("BRIM", "")
 JOB = os.environ.get("STEP_JOB", "")
@@ -223,32 +222,6 @@ def children(pid):
 
 
 # ---- terminals ----
-
-
-class Terminal:
-    """A shell-less session on a pty: what runs in it is its leader."""
-
-    def __init__(self, runs, script):
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            os.execve("/bin/bash", ["bash", "--norc", "-ic", script], dict(runs.env, PS1=""))
-        self.said = b""
-
-    def until(self, word, seconds=60):
-        end = time.monotonic() + seconds
-        while word not in self.said:
-            left = end - time.monotonic()
-            assert left > 0, self.said
-            if select.select([self.fd], [], [], left)[0]:
-                try:
-                    self.said += os.read(self.fd, 65536)
-                except OSError:
-                    break
-        assert word in self.said, self.said
-
-    def close(self):
-        os.close(self.fd)
-        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
 
 def test_the_job_sees_the_terminal(runs):
