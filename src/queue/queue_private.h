@@ -51,8 +51,16 @@ struct local {
     struct queue_client clients[QUEUE_CLIENTS];
 };
 
-int64_t queue_wall_ms(const struct local *l);
-int64_t queue_now_ms(const struct local *l);
+/* The time of day, and the time that never steps. */
+static inline int64_t queue_wall_ms(const struct local *l)
+{
+    return clock_wall_ns(l->c->clock) / NS_PER_MS;
+}
+
+static inline int64_t queue_now_ms(const struct local *l)
+{
+    return clock_monotonic_ns(l->c->clock) / NS_PER_MS;
+}
 
 /* ---- queue_life.c: what becomes of jobs ---- */
 
@@ -115,11 +123,6 @@ void queue_look_done(struct local *l);
 
 /* Answer what a client asks. */
 void queue_request(struct local *l, const struct queue_client *client, struct str *answer);
-
-/* Whether a client may give that priority: a user of a shared queue may let others go first, not
- * overtake them. */
-int queue_request_priority(const struct local *l, const struct queue_client *client,
-                           int64_t priority, struct err *e) CHECK_RESULT;
 
 /* ---- queue_submit.c ---- */
 

@@ -140,18 +140,6 @@ static int change_all(struct local *l, struct ordering *o, struct err *e)
     return rc;
 }
 
-int queue_request_priority(const struct local *l, const struct queue_client *client,
-                           int64_t priority, struct err *e)
-{
-    if (priority < -QUEUE_PRIORITY || priority > QUEUE_PRIORITY)
-        return err_set(e, -EINVAL, "a priority is a number from -%d to %d", QUEUE_PRIORITY,
-                       QUEUE_PRIORITY);
-    if (priority > 0 && l->c->shared && client->uid != 0)
-        return err_set(e, -EACCES,
-                       "only root may give a priority above 0 in a queue that users share");
-    return 0;
-}
-
 static int about(struct local *l, const struct queue_client *client, enum order order,
                  struct err *e)
 {
@@ -165,7 +153,7 @@ static int about(struct local *l, const struct queue_client *client, enum order 
     *o = (struct ordering){ .client = client, .order = order, .task = -1 };
     rc = queue_label_read(label ? label : "", &id, &o->task, e);
     if (rc == 0 && order == ORDER_PRIORITY)
-        rc = queue_request_priority(l, client, priority, e);
+        rc = queue_priority_check(priority, client->uid == 0 || !l->c->shared, e);
     o->priority = (int32_t)priority;
     if (rc == 0)
         rc = queue_store_list(l->store, QUEUE_OF_ARRAY, id, check, o, e);

@@ -28,16 +28,6 @@ enum {
     FDS = QUEUE_CLIENTS + LOW,
 };
 
-int64_t queue_wall_ms(const struct local *l)
-{
-    return clock_wall_ns(l->c->clock) / NS_PER_MS;
-}
-
-int64_t queue_now_ms(const struct local *l)
-{
-    return clock_monotonic_ns(l->c->clock) / NS_PER_MS;
-}
-
 /* ---- open and close ---- */
 
 /* For people: which process it is. A full disk leaves it empty. */

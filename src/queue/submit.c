@@ -104,7 +104,7 @@ static int take(const struct local *l, const struct queue_client *client, struct
     if (rc == 0)
         rc = take_numbers(j, in, e);
     if (rc == 0)
-        rc = queue_request_priority(l, client, priority, e);
+        rc = queue_priority_check(priority, client->uid == 0 || !l->c->shared, e);
     if (rc == 0)
         rc = check_after(l, j->after, e);
     if (rc == 0 && (!wire_get(in, "arg") || !wire_get(in, "cwd")))

@@ -200,6 +200,17 @@ static void lose(struct queue_job *j, const struct queue_end *end)
     memcpy(j->reason, end->text, sizeof(j->reason));
 }
 
+int queue_priority_check(int64_t priority, bool may_lead, struct err *e)
+{
+    if (priority < -QUEUE_PRIORITY || priority > QUEUE_PRIORITY)
+        return err_set(e, -EINVAL, "a priority is a number from -%d to %d", QUEUE_PRIORITY,
+                       QUEUE_PRIORITY);
+    if (priority > 0 && !may_lead)
+        return err_set(e, -EACCES,
+                       "only root may give a priority above 0 in a queue that users share");
+    return 0;
+}
+
 void queue_job_end(struct queue_job *j, const struct queue_end *end)
 {
     bool zero = WIFEXITED(end->status) && WEXITSTATUS(end->status) == 0;

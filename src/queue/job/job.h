@@ -111,6 +111,10 @@ struct queue_met {
 /* 1: met; 0: not yet; -1: it cannot be met any more. Of an array all must. */
 int queue_after_met(enum queue_after_kind kind, const struct queue_met *m);
 
+/* Whether a job may have that priority. may_lead: it may be above 0; a user of a queue that users
+ * share may let others go first, not overtake them. -EINVAL or -EACCES with a sentence. */
+int queue_priority_check(int64_t priority, bool may_lead, struct err *e) CHECK_RESULT;
+
 /* An attempt ended: the job waits again, or has ended, and why. */
 void queue_job_end(struct queue_job *j, const struct queue_end *end);
 
