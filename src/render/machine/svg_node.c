@@ -32,14 +32,6 @@ static void restart(struct str *out, struct str *part)
     str_reset(part);
 }
 
-const struct svg_box *svg_device_box(const struct svg_node *s, int device)
-{
-    for (size_t i = 0; i < s->outline.count; i++)
-        if (s->outline.items[i].device == device)
-            return &s->boxes[i];
-    return NULL;
-}
-
 /* ---- layout: all boxes, from the top down ---- */
 
 static void place_columns(struct svg_node *s)

@@ -30,8 +30,14 @@ struct svg_node {
 int svg_node_draw(struct str *out, const struct machine_view *v, const struct node *n,
                   const char *heading, double *y) CHECK_RESULT;
 
-/* The box of an accelerator; NULL when it is not drawn. (svg_node.c) */
-const struct svg_box *svg_device_box(const struct svg_node *s, int device);
+/* The box of an accelerator; NULL when it is not drawn. */
+static inline const struct svg_box *svg_device_box(const struct svg_node *s, int device)
+{
+    for (size_t i = 0; i < s->outline.count; i++)
+        if (s->outline.items[i].device == device)
+            return &s->boxes[i];
+    return NULL;
+}
 
 /* Links between accelerators: a band where all pairs are joined alike, else arcs. (svg_fabric.c) */
 void svg_fabric_draw(struct str *out, const struct svg_node *s);

@@ -23,9 +23,9 @@ void report_findings(struct report *p);    /* those behind the first one */
 void report_environment(struct report *p); /* the run's machine and settings */
 void report_changes(struct report *p);     /* against the last run */
 
-/* ---- what the parts share (report.c) ---- */
+/* ---- what the parts share (elements.c, stages.c) ---- */
 
-extern const char report_style[]; /* report_style.c */
+extern const char report_style[]; /* style.c */
 
 /* The heading of a part, which lasts until report_section_end(). */
 void report_section(struct report *p, const char *title);
