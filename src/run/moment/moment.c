@@ -1,26 +1,10 @@
 #include "run/moment/moment.h"
 
-#include "model/signal/rate.h"
 #include "run/moment/moment_private.h"
 
 const char *const moment_samplers[] = { "stat", "memory",  "vmstat", "pressure", "disk", "net",
                                         "nfs",  "softnet", "cgroup", "nvml",     "amd",  "intel",
                                         "dcmi", "fake",    "rapl",   NULL };
-
-double moment_gauge(const struct signal_row *row, const char *name, const char *label)
-{
-    size_t i = signal_index(row->set, name, label);
-
-    return i < row->set->n_defs ? row->values[i] : (double)NAN;
-}
-
-double moment_rate(const struct moment_view *v, const struct signal_row *row, const char *name,
-                   const char *label)
-{
-    size_t i = signal_index(row->set, name, label);
-
-    return i < row->set->n_defs ? signal_rate(v->before, v->now, row, i) : (double)NAN;
-}
 
 static void fill_job(const struct moment_view *v, const struct family_growth *g)
 {
