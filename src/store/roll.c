@@ -49,7 +49,7 @@ static int write_bucket(struct set *set, size_t k)
         sqlite3_bind_int64(insert, 1, set->bucket[k]);
         sqlite3_bind_int64(insert, 2, t->id);
         for (size_t i = 0; i < set->set->n_defs; i++)
-            write_bind(insert, (int)i + 3, rolled(set, t, k, i));
+            sql_bind_double(insert, (int)i + 3, rolled(set, t, k, i));
         code = sql_step(insert);
     }
     return code;

@@ -1,6 +1,7 @@
 #include "store/sql.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 static int of_io(int code, int system)
@@ -84,6 +85,14 @@ int sql_run(sqlite3 *db, const char *text)
 int sql_prepare(sqlite3 *db, const char *text, sqlite3_stmt **ret)
 {
     return sqlite3_prepare_v3(db, text, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL);
+}
+
+void sql_bind_double(sqlite3_stmt *stmt, int at, double value)
+{
+    if (isfinite(value))
+        sqlite3_bind_double(stmt, at, value);
+    else
+        sqlite3_bind_null(stmt, at);
 }
 
 int sql_step(sqlite3_stmt *stmt)

@@ -21,6 +21,9 @@ int sql_run(sqlite3 *db, const char *text);
 /* Prepare; persistent: it is kept. Returns SQLite's code; *ret is NULL on failure. */
 int sql_prepare(sqlite3 *db, const char *text, sqlite3_stmt **ret);
 
+/* Bind NULL for what is not a finite number. */
+void sql_bind_double(sqlite3_stmt *stmt, int at, double value);
+
 /* Step a statement without results and reset it; SQLITE_OK or the code. */
 int sql_step(sqlite3_stmt *stmt);
 

@@ -101,6 +101,8 @@ int sets_find(struct store *s, const struct signal_set *def, struct set **ret);
 int sets_tables(struct store *s);
 void sets_drop(struct store *s);
 
+/* ---- things.c ---- */
+
 /* The thing of that name, made when missing; hint is where it stood in the last tick. NULL when out
  * of memory. */
 struct thing *set_thing(struct set *set, const char *name, size_t hint) CHECK_RESULT;
@@ -115,9 +117,6 @@ void write_forget(struct store *s);
 /* The values of a thing that were left out last. */
 int write_skipped(struct set *set, struct thing *thing);
 int write_events(struct store *s, const struct tick *t);
-
-/* Bind NULL for what is not a finite number. */
-void write_bind(sqlite3_stmt *stmt, int at, double value);
 
 /* ---- roll.c ---- */
 

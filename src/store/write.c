@@ -9,14 +9,6 @@
 
 enum { FACTS_MAX = 1024, DAY_MS = 24 * 3600 * 1000 };
 
-void write_bind(sqlite3_stmt *stmt, int at, double value)
-{
-    if (isfinite(value))
-        sqlite3_bind_double(stmt, at, value);
-    else
-        sqlite3_bind_null(stmt, at);
-}
-
 /* values NULL: a row of NULLs. */
 static int write_row(const struct set *set, const struct thing *thing, int64_t ms,
                      const double *values)
@@ -26,7 +18,7 @@ static int write_row(const struct set *set, const struct thing *thing, int64_t m
     sqlite3_bind_int64(insert, 1, ms);
     sqlite3_bind_int64(insert, 2, thing->id);
     for (size_t i = 0; i < set->set->n_defs; i++)
-        write_bind(insert, (int)i + 3, values ? values[i] : (double)NAN);
+        sql_bind_double(insert, (int)i + 3, values ? values[i] : (double)NAN);
     return sql_step(insert);
 }
 
