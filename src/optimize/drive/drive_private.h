@@ -144,22 +144,29 @@ void drive_watch_undo(struct drive *d, unsigned entry, const char *why);
 void drive_gather(struct drive *d);
 void drive_look_at_members(struct drive *d);
 
-/* Take what was joined, and what came of a request; begin to count for what is in force now. */
+/* Take what was joined, and what came of a request; take the last moment. */
 void drive_take_steps(struct drive *d);
+void drive_add_moment(struct drive *d);
+
+/* Begin to count for what is in force now; a setting of this machine came into force just now. */
 void drive_begin_group(struct drive *d);
 void drive_switched_now(struct drive *d);
-void drive_add_moment(struct drive *d);
+
+/* How many steps after a change are left out: batches that the loader has ready are still used up as
+ * they were loaded. */
+unsigned drive_settle(const struct drive *d);
+
+/* Count a step for the card, before or after the first change. */
+void drive_count_step(struct drive *d, const struct join_step *s);
 
 /* Remember the memory of all processes, which is read now and then: before members are found. */
 void drive_see_memory(struct drive *d);
 
-/* Give the session, or the watch after it, what a step took. */
-void drive_give(struct drive *d, double seconds, unsigned steps);
-
-/* With a goal that wants the power: its plan; the end of a moment, before steps of the next; by how
- * much the setting on trial makes steps faster (NaN: not known). */
+/* With a goal that wants the power: its plan; the end of a moment, before steps of the next: true
+ * with what its steps cost, in the session's seconds, where that is known; by how much the setting
+ * on trial makes steps faster (NaN: not known). */
 void drive_plan_power(struct session_plan *plan);
-void drive_end_moment(struct drive *d, const struct run_moment *m);
+bool drive_end_moment(struct drive *d, const struct run_moment *m, double *seconds);
 double drive_speed(const struct drive *d);
 
 /* Undo what makes the loss worse, or the job hang. */

@@ -39,20 +39,20 @@ double drive_speed(const struct drive *d)
                : (double)NAN;
 }
 
-void drive_end_moment(struct drive *d, const struct run_moment *m)
+bool drive_end_moment(struct drive *d, const struct run_moment *m, double *seconds)
 {
     double watts = goal_watts(&d->c.goal, m), price;
 
     if (!goal_needs_power(&d->c.goal))
-        return;
+        return false;
     if (isnan(watts) || !is_whole(d, m)) {
         drive_begin_group(d);
-        return;
+        return false;
     }
     d->power.joules += watts * m->seconds;
     d->power.seconds += m->seconds;
     if (!d->n)
-        return;
+        return false;
     add_pace(d);
     price = goal_price(&d->c.goal, d->group_s / d->n, d->power.joules / d->power.seconds);
     /* The session's plan is in seconds: one that is scaled so that the first moment costs what it
@@ -60,5 +60,6 @@ void drive_end_moment(struct drive *d, const struct run_moment *m)
     if (!(d->power.scale > 0))
         d->power.scale = d->power.seconds / price;
     drive_begin_group(d);
-    drive_give(d, price * d->power.scale, 1);
+    *seconds = price * d->power.scale;
+    return true;
 }

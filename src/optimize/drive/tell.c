@@ -1,0 +1,61 @@
+/* What is told to the user. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "optimize/drive/drive_private.h"
+
+void drive_say(struct drive *d, const char *fmt, ...)
+{
+    char text[DRIVE_TEXT];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    d->c.say(d->c.arg, text);
+}
+
+/* A session counts groups of steps; people count steps. */
+static void count_steps(struct drive *d)
+{
+    struct session *s = &d->session;
+
+    for (; d->entries < s->n_entries; d->entries++) {
+        struct session_entry *k = &s->entries[d->entries];
+
+        if (k->outcome == SESSION_LEFT)
+            continue;
+        k->steps = (unsigned)(d->steps - d->begun);
+        k->speed = drive_speed(d);
+        k->at_step = (unsigned)d->steps;
+        k->at_s = (double)(d->w.now_ns - d->first_ns) / 1e9;
+    }
+    if (d->begun_trial == s->trials)
+        return;
+    d->begun_trial = s->trials;
+    d->begun = d->steps;
+    memset(d->power.pace, 0, sizeof(d->power.pace));
+    d->did = (struct job_request_marks){ .did = { false } };
+}
+
+void drive_progress(struct drive *d)
+{
+    CLEANUP(str_done) struct str line = STR_INIT(4096);
+
+    count_steps(d);
+    while (progress_next(&d->progress, &d->session, &line))
+        d->c.say(d->c.arg, str_text(&line));
+    drive_kept(d);
+}
+
+void drive_off(struct drive *d, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(d->off, sizeof(d->off), fmt, ap);
+    va_end(ap);
+    d->state = DRIVE_OFF;
+    drive_say(d, "%s", d->off);
+}
