@@ -56,4 +56,8 @@ struct hook {
 /* How hooks of a kind ("next", "forward", "backward", "optimizer") run; NULL: there is no such. */
 hook_run *hook_find(const char *kind);
 
+/* Add the types State and Hook to the module. On Python 3.8, whose limited API cannot make types
+ * with a __dict__, adds nothing. Returns 0, or -1 with an exception set. */
+int hook_add_types(PyObject *module);
+
 #endif

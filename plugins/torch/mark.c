@@ -165,7 +165,7 @@ static PyObject *py_forked(PyObject *self, PyObject *arg)
     return none();
 }
 
-static PyMethodDef methods[] = {
+PyMethodDef mark_methods[] = {
     { "open", py_open, METH_O, NULL },
     { "close", py_close, METH_NOARGS, NULL },
     { "mark", py_mark, METH_O, NULL },
@@ -181,20 +181,3 @@ static PyMethodDef methods[] = {
     { "forked", py_forked, METH_NOARGS, NULL },
     { NULL, NULL, 0, NULL },
 };
-
-static struct PyModuleDef module = {
-    PyModuleDef_HEAD_INIT, "brim_mark", NULL, -1, methods, NULL, NULL, NULL, NULL
-};
-
-PyMODINIT_FUNC PyInit_brim_mark(void);
-
-PyMODINIT_FUNC PyInit_brim_mark(void)
-{
-    PyObject *made = PyModule_Create(&module);
-
-    if (made && hook_add_types(made)) {
-        Py_DecRef(made);
-        return NULL;
-    }
-    return made;
-}

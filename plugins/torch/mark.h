@@ -10,8 +10,7 @@
  * Touches no object and no exception. */
 void mark_put(uint32_t code_kind, uint64_t value);
 
-/* Add the types State and Hook to the module. On Python 3.8, whose limited API cannot make types
- * with a __dict__, adds nothing. Returns 0, or -1 with an exception set. */
-int hook_add_types(PyObject *module);
+/* The functions of brim_torch/ring.py, ended by an empty row. */
+extern PyMethodDef mark_methods[];
 
 #endif

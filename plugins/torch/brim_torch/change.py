@@ -1,9 +1,12 @@
 """What knobs do to passes and steps while they are in force. Loop.change is None where none does,
 and then the extension's hooks call no Python."""
 
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from __future__ import annotations
 
-from brim_torch.loop import Loop
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
+
+if TYPE_CHECKING:
+    from brim_torch.loop import Loop
 
 Forward = Callable[[Any, Any, Any, Any], Any]
 

@@ -1,11 +1,15 @@
 """Precision of operators: autocast around the model's forward passes, TF32, cuDNN's choice."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from brim_torch import change as changes
-from brim_torch.loop import Loop
 from brim_torch.refused import Refused
 from brim_torch.scaling import Scaling
+
+if TYPE_CHECKING:
+    from brim_torch.loop import Loop
 
 
 class Autocast:

@@ -4,10 +4,14 @@ loops that clip gradients see them as they are, which torch's GradScaler asks a 
 A step whose gradients are not finite is left out, and the scale is halved; after GROWTH good ones
 it is doubled. The numbers are GradScaler's own."""
 
-from typing import Any, List
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, List
 
 from brim_torch import change as changes
-from brim_torch.loop import Loop
+
+if TYPE_CHECKING:
+    from brim_torch.loop import Loop
 
 FIRST, MOST, GROWTH = 65536.0, 2.0**24, 2000
 MOST_HALF = 32768.0  # where the loss itself is fp16, whose largest number is 65504
