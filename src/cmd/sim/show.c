@@ -103,7 +103,7 @@ static void add_amount(double amount, int decimals, struct str *out)
 }
 
 /* Fairness, fragments, energy and money of each policy. */
-void sim_show_figures(const struct sim_run *runs, size_t n, struct str *out)
+static void add_figures(const struct sim_run *runs, size_t n, struct str *out)
 {
     str_add(out, "\npolicy");
     str_pad(out, NAME_WIDTH);
@@ -129,7 +129,7 @@ static void add_about(const struct sim_report *r, struct str *out)
     device_prices_about(r->rates, out);
 }
 
-void sim_show_runs(const struct sim_run *runs, size_t n, struct str *out)
+static void add_runs(const struct sim_run *runs, size_t n, struct str *out)
 {
     str_add_char(out, '\n');
     add_header("policy", out);
@@ -225,6 +225,27 @@ static void add_impossible(const struct sim_report *r, struct str *out)
     str_add(out, x->impossible > named ? ", ...\n" : "\n");
 }
 
+static void add_pool(const struct pool *p, struct str *out)
+{
+    str_addf(out, "%zu node%s with %lld devices", p->n_nodes, str_plural(p->n_nodes),
+             (long long)p->devices);
+}
+
+/* The same runs with other nodes. */
+static void add_then(const struct sim_report *r, struct str *out)
+{
+    if (!r->then)
+        return;
+    str_addf(out, "\nwith %s: ", r->what_if);
+    add_pool(r->then_pool, out);
+    str_add(out, "; before ");
+    add_pool(r->pool, out);
+    str_add_char(out, '\n');
+    add_runs(r->then, r->n_runs, out);
+    sim_show_due(r->then, r->n_runs, out);
+    add_figures(r->then, r->n_runs, out);
+}
+
 void sim_show_text(const struct sim_report *r, struct str *out)
 {
     str_addf(out, "%s (%s): ", file_input_name(r->trace), r->notes->kind);
@@ -240,14 +261,14 @@ void sim_show_text(const struct sim_report *r, struct str *out)
         return;
     }
     add_impossible(r, out);
-    sim_show_runs(r->runs, r->n_runs, out);
+    add_runs(r->runs, r->n_runs, out);
     add_losses(r, out);
     add_leaves(r, out);
     sim_show_tiers(r, out);
     sim_show_elastic(r->runs, r->n_runs, out);
     sim_show_due(r->runs, r->n_runs, out);
     sim_show_data(r->runs, r->n_runs, out);
-    sim_show_figures(r->runs, r->n_runs, out);
+    add_figures(r->runs, r->n_runs, out);
     add_about(r, out);
     for (size_t i = 0; i < r->n_runs; i++) {
         const struct sim_breakdown *b = broken_down(&r->runs[i].stats, r->by);
@@ -255,7 +276,8 @@ void sim_show_text(const struct sim_report *r, struct str *out)
         if (b->n > 1 || r->by)
             add_groups(&r->runs[i], b, out);
     }
-    sim_show_what(r, out);
+    add_then(r, out);
+    sim_show_needs(r, out);
 }
 
 /* ---- JSON ---- */
@@ -324,7 +346,7 @@ static void json_losses(struct json *j, const struct sim_losses *l)
     json_end(j);
 }
 
-void sim_show_run_json(const struct sim_report *report, const struct sim_run *r, struct json *j)
+static void json_run(const struct sim_report *report, const struct sim_run *r, struct json *j)
 {
     json_object(j, NULL);
     json_string(j, "policy", r->policy.name);
@@ -368,6 +390,21 @@ void sim_show_run_json(const struct sim_report *report, const struct sim_run *r,
     json_end(j);
 }
 
+static void json_then(const struct sim_report *r, struct json *j)
+{
+    if (!r->then)
+        return;
+    json_object(j, "then");
+    json_string(j, "what_if", r->what_if);
+    json_int(j, "nodes", (int64_t)r->then_pool->n_nodes);
+    json_int(j, "devices", r->then_pool->devices);
+    json_array(j, "policies");
+    for (size_t i = 0; i < r->n_runs; i++)
+        json_run(r, &r->then[i], j);
+    json_end(j);
+    json_end(j);
+}
+
 void sim_show_json(const struct sim_report *r, struct str *out)
 {
     struct json j = JSON_INIT(out);
@@ -392,10 +429,11 @@ void sim_show_json(const struct sim_report *r, struct str *out)
         if (r->load)
             json_packed(&j, &r->runs[i]);
         else
-            sim_show_run_json(r, &r->runs[i], &j);
+            json_run(r, &r->runs[i], &j);
     json_end(&j);
     if (r->load)
         json_int(&j, "load_percent", (int64_t)r->load);
-    sim_show_what_json(r, &j);
+    json_then(r, &j);
+    sim_show_needs_json(r, &j);
     json_end(&j);
 }

@@ -41,12 +41,11 @@ struct sim_report {
 void sim_show_text(const struct sim_report *r, struct str *out);
 void sim_show_json(const struct sim_report *r, struct str *out);
 
-/* Its parts: the tables of runs and of their figures; what other nodes would do. */
-void sim_show_runs(const struct sim_run *runs, size_t n, struct str *out);
-void sim_show_figures(const struct sim_run *runs, size_t n, struct str *out);
-void sim_show_what(const struct sim_report *r, struct str *out);
-void sim_show_what_json(const struct sim_report *r, struct json *j);
-void sim_show_run_json(const struct sim_report *r, const struct sim_run *run, struct json *j);
+/* How many nodes a target needs, where one was given; else nothing. */
+void sim_show_needs(const struct sim_report *r, struct str *out);
+void sim_show_needs_json(const struct sim_report *r, struct json *j);
+
+/* Services and spot jobs, where a policy or a job has them; else nothing. */
 void sim_show_tiers(const struct sim_report *r, struct str *out);
 void sim_show_tiers_json(const struct sim_report *r, const struct sim_run *run, struct json *j);
 

@@ -1,4 +1,4 @@
-/* What other nodes would do: text and JSON. */
+/* How many nodes a target needs: text and JSON. */
 #include <math.h>
 #include <stdio.h>
 
@@ -25,12 +25,6 @@ static struct quantity span(double s)
         snprintf(q.text, sizeof(q.text), s < 3 * day ? "%.1f h" : "%.1f d",
                  s < 3 * day ? s / hour : s / day);
     return q;
-}
-
-static void add_pool(const struct pool *p, struct str *out)
-{
-    str_addf(out, "%zu node%s with %lld devices", p->n_nodes, str_plural(p->n_nodes),
-             (long long)p->devices);
 }
 
 /* ---- text ---- */
@@ -75,18 +69,8 @@ static void add_needs(const struct sim_report *r, struct str *out)
     str_addf(out, "%u simulations; both sides of each answer were run\n", tries);
 }
 
-void sim_show_what(const struct sim_report *r, struct str *out)
+void sim_show_needs(const struct sim_report *r, struct str *out)
 {
-    if (r->then) {
-        str_addf(out, "\nwith %s: ", r->what_if);
-        add_pool(r->then_pool, out);
-        str_add(out, "; before ");
-        add_pool(r->pool, out);
-        str_add_char(out, '\n');
-        sim_show_runs(r->then, r->n_runs, out);
-        sim_show_due(r->then, r->n_runs, out);
-        sim_show_figures(r->then, r->n_runs, out);
-    }
     if (r->needs)
         add_needs(r, out);
 }
@@ -128,19 +112,8 @@ static void json_needs(const struct sim_needs *s, struct json *j)
     json_end(j);
 }
 
-void sim_show_what_json(const struct sim_report *r, struct json *j)
+void sim_show_needs_json(const struct sim_report *r, struct json *j)
 {
-    if (r->then) {
-        json_object(j, "then");
-        json_string(j, "what_if", r->what_if);
-        json_int(j, "nodes", (int64_t)r->then_pool->n_nodes);
-        json_int(j, "devices", r->then_pool->devices);
-        json_array(j, "policies");
-        for (size_t i = 0; i < r->n_runs; i++)
-            sim_show_run_json(r, &r->then[i], j);
-        json_end(j);
-        json_end(j);
-    }
     if (r->needs)
         json_needs(r->needs, j);
 }
