@@ -11,12 +11,6 @@
 /* Failures do not go on for ever after the last submission. */
 static const int64_t endless_ms = (int64_t)5 * 365 * 86400 * 1000;
 
-void sim_result_done(struct sim_result *r)
-{
-    arena_done(&r->arena);
-    *r = (struct sim_result){ .events = 0 };
-}
-
 /* Passes are made at multiples of a time. */
 static int64_t round_up(const struct policy *p, int64_t at_ms)
 {
