@@ -35,3 +35,18 @@ int process_files_read(int proc, pid_t pid, const char *name, int *kept, char bu
         close(fd);
     return rc;
 }
+
+int process_stat_read(int proc, pid_t pid, struct process_stat *ret)
+{
+    char text[PROCESS_TEXT];
+    int rc = process_files_read(proc, pid, "stat", NULL, text);
+
+    return rc < 0 ? rc : process_parse_stat(text, ret);
+}
+
+int process_stat_here(pid_t pid, struct process_stat *ret)
+{
+    CLEANUP(closep) int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    return proc < 0 ? -errno : process_stat_read(proc, pid, ret);
+}

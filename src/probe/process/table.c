@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/parse.h"
-
 /* Over how long use counts as of late, and by how much another process must have done more to take
  * a slot over. */
 #define SCORE_NS 10e9
@@ -14,7 +12,7 @@ void process_table_done(struct process_table *t)
 {
     free(t->all);
     free(t->other);
-    free(t->pids);
+    process_pids_done(&t->pids);
     *t = (struct process_table){ .n = 0 };
 }
 
@@ -22,53 +20,6 @@ void process_table_done(struct process_table *t)
 static size_t more_room(size_t room)
 {
     return room ? 2 * room : 256;
-}
-
-static int list_pids(struct process_table *t, DIR *proc, size_t *ret)
-{
-    const struct dirent *entry;
-    size_t n = 0;
-
-    rewinddir(proc);
-    while (n < PROCESSES_MAX && (entry = readdir(proc)) != NULL) {
-        uint64_t pid;
-        int digits;
-
-        if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
-            continue;
-        digits = parse_digits(entry->d_name, 10, 10, &pid);
-        if (digits == 0 || entry->d_name[digits] || pid > INT32_MAX)
-            continue;
-        if (n == t->pids_room) {
-            pid_t *more = realloc(t->pids, more_room(n) * sizeof(*more));
-
-            if (!more)
-                return -ENOMEM;
-            t->pids = more;
-            t->pids_room = more_room(n);
-        }
-        t->pids[n++] = (pid_t)pid;
-    }
-    *ret = n;
-    return 0;
-}
-
-static int by_pid(const void *a, const void *b)
-{
-    pid_t left = *(const pid_t *)a, right = *(const pid_t *)b;
-
-    return (left > right) - (left < right);
-}
-
-/* The kernel lists them in order; a file system of a test does not. */
-static void sort_pids(pid_t *pids, size_t n)
-{
-    for (size_t i = 1; i < n; i++) {
-        if (pids[i - 1] > pids[i]) {
-            qsort(pids, n, sizeof(*pids), by_pid);
-            return;
-        }
-    }
 }
 
 static int make_room(struct process_table *t, size_t n)
@@ -100,22 +51,22 @@ static bool is_program(const struct process *p)
 int process_table_update(struct process_table *t, DIR *proc)
 {
     struct process *old;
-    size_t n = 0, at = 0;
-    int rc = list_pids(t, proc, &n);
+    size_t n, at = 0;
+    int rc = process_pids_read(&t->pids, proc, PROCESSES_MAX);
 
+    n = t->pids.n;
     if (rc == 0)
         rc = make_room(t, n);
     if (rc < 0)
         return rc;
-    sort_pids(t->pids, n);
     old = t->all;
     for (size_t i = 0; i < n; i++) {
-        for (; at < t->n && old[at].pid < t->pids[i]; at++)
+        for (; at < t->n && old[at].pid < t->pids.all[i]; at++)
             process_table_end(t, &old[at]);
-        if (at < t->n && old[at].pid == t->pids[i] && !old[at].gone)
+        if (at < t->n && old[at].pid == t->pids.all[i] && !old[at].gone)
             t->other[i] = old[at++];
         else
-            t->other[i] = (struct process){ .pid = t->pids[i], .slot = PROCESS_NO_SLOT };
+            t->other[i] = (struct process){ .pid = t->pids.all[i], .slot = PROCESS_NO_SLOT };
     }
     for (; at < t->n; at++)
         process_table_end(t, &old[at]);

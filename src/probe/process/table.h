@@ -2,12 +2,12 @@
  * and the few hundred that are reported when there are more. */
 #ifndef BRIM_PROBE_PROCESS_TABLE_H
 #define BRIM_PROBE_PROCESS_TABLE_H
-#include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "base/compiler.h"
+#include "probe/process/pids.h"
 
 enum { PROCESS_SLOTS = 256, PROCESSES_MAX = 65536, PROCESS_NO_SLOT = -1 };
 
@@ -31,9 +31,8 @@ struct process_table {
     size_t n;
     size_t n_programs; /* those that are no threads of the kernel, and known */
     struct process *other;
-    size_t room; /* of both */
-    pid_t *pids; /* what the last update found */
-    size_t pids_room;
+    size_t room;              /* of both */
+    struct process_pids pids; /* what the last update found */
     bool taken[PROCESS_SLOTS];
 };
 

@@ -4,9 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include "base/parse.h"
 #include "probe/process/files.h"
-#include "probe/process/text.h"
+#include "probe/process/pids.h"
 
 enum { DEEP = 256 /* generations between a guard and a process */ };
 
@@ -17,29 +16,43 @@ struct entry {
 
 struct entries {
     struct entry *all; /* by pid */
-    size_t n, room;
+    size_t n;
 };
 
-static int add(struct entries *e, int proc, pid_t pid)
+static int list(struct process_pids *pids, int proc)
 {
-    char text[PROCESS_TEXT];
-    struct process_stat stat;
+    int fd = openat(proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc;
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 
-    if (process_files_read(proc, pid, "stat", NULL, text) < 0 ||
-        process_parse_stat(text, &stat) < 0)
-        return 0; /* it has just ended */
-    if (e->n == e->room) {
-        size_t room = e->room ? 2 * e->room : 256;
-        struct entry *grown = reallocarray(e->all, room, sizeof(*grown));
-
-        if (!grown)
-            return -ENOMEM;
-        e->all = grown;
-        e->room = room;
+    if (!dir) {
+        rc = -errno;
+        closep(&fd);
+        return rc;
     }
-    e->all[e->n++] = (struct entry){ pid, (pid_t)stat.parent, stat.user_ticks + stat.system_ticks,
-                                     stat.waited_ticks };
-    return 0;
+    rc = process_pids_read(pids, dir, SIZE_MAX);
+    closedir(dir);
+    return rc;
+}
+
+static int read_entries(struct entries *e, int proc)
+{
+    struct process_pids pids = { .n = 0 };
+    int rc = list(&pids, proc);
+
+    if (rc == 0 && pids.n) {
+        e->all = calloc(pids.n, sizeof(*e->all));
+        rc = e->all ? 0 : -ENOMEM;
+    }
+    for (size_t i = 0; rc == 0 && i < pids.n; i++) {
+        struct process_stat stat;
+
+        if (process_stat_read(proc, pids.all[i], &stat) == 0) /* else it has just ended */
+            e->all[e->n++] = (struct entry){ pids.all[i], (pid_t)stat.parent,
+                                             stat.user_ticks + stat.system_ticks,
+                                             stat.waited_ticks };
+    }
+    process_pids_done(&pids);
+    return rc;
 }
 
 static int by_pid(const void *a, const void *b)
@@ -47,29 +60,6 @@ static int by_pid(const void *a, const void *b)
     const struct entry *x = a, *y = b;
 
     return x->pid < y->pid ? -1 : x->pid > y->pid;
-}
-
-static int list(struct entries *e, int proc)
-{
-    int fd = openat(proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    const struct dirent *d;
-
-    if (!dir) {
-        rc = -errno;
-        closep(&fd);
-        return rc;
-    }
-    while (rc == 0 && (d = readdir(dir))) {
-        uint64_t pid;
-
-        if (parse_u64(d->d_name, &pid) == 0)
-            rc = add(e, proc, (pid_t)pid);
-    }
-    closedir(dir);
-    if (e->n > 0)
-        qsort(e->all, e->n, sizeof(*e->all), by_pid);
-    return rc;
 }
 
 static const struct entry *find(const struct entries *e, pid_t pid)
@@ -109,7 +99,7 @@ static void count(const struct entries *e, const struct entry *x, struct cpu_tim
 int cpu_time_read(int proc, struct cpu_time *of, size_t n)
 {
     struct entries e = { .n = 0 };
-    int rc = list(&e, proc);
+    int rc = read_entries(&e, proc);
 
     for (size_t i = 0; i < n; i++) {
         of[i].ticks = 0;

@@ -10,9 +10,11 @@
 #include <sys/stat.h>
 
 #include "base/parse.h"
+#include "probe/kernel/boot_id.h"
+#include "probe/process/files.h"
 #include "queue/job/wire.h"
 
-enum { NAME = 96, RECORD_MAX = 4096, STAT_START = 20 /* fields between ')' and the start time */ };
+enum { NAME = 96, RECORD_MAX = 4096 };
 
 /* ---- folders ---- */
 
@@ -209,43 +211,20 @@ enum queue_claimed queue_claim_look(int dir, int64_t id, int32_t attempt, pid_t 
 
 /* ---- starts ---- */
 
-static void boot_id(char *ret, size_t size)
-{
-    CLEANUP(closep) int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? 0 : read(fd, ret, size - 1);
-
-    ret[n > 0 ? n : 0] = 0;
-    ret[strcspn(ret, "\n")] = 0;
-}
-
 /* When a process started, in the kernel's ticks; 0: there is none. */
 static uint64_t start_time(pid_t pid)
 {
-    char name[48], text[1024], *at;
-    CLEANUP(closep) int fd = -1;
-    uint64_t value = 0;
-    ssize_t n;
+    struct process_stat stat;
 
-    snprintf(name, sizeof(name), "/proc/%d/stat", (int)pid);
-    fd = open(name, O_RDONLY | O_CLOEXEC);
-    n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-    text[n > 0 ? n : 0] = 0;
-    at = strrchr(text, ')');
-    if (!at || at[1] != ' ' || at[2] == 'Z')
-        return 0;
-    for (int i = 0; i < STAT_START && at; i++)
-        at = strchr(at + 1, ' ');
-    if (!at || parse_digits(at + 1, 10, 20, &value) == 0)
-        return 0;
-    return value;
+    return process_stat_here(pid, &stat) == 0 && stat.state != 'Z' ? stat.start_ticks : 0;
 }
 
 int queue_start_write(int dir, int64_t id, int32_t attempt, pid_t pid)
 {
     CLEANUP(str_done) struct str text = STR_INIT(RECORD_MAX);
-    char name[NAME], boot[64];
+    char name[NAME], boot[BOOT_ID];
 
-    boot_id(boot, sizeof(boot));
+    boot_id_read(boot);
     wire_add(&text, "boot", boot);
     wire_add_int(&text, "pid", pid);
     wire_add_int(&text, "started", (int64_t)start_time(pid));
@@ -256,7 +235,7 @@ int queue_start_write(int dir, int64_t id, int32_t attempt, pid_t pid)
 enum queue_started queue_start_look(int dir, int64_t id, int32_t attempt, pid_t *pid)
 {
     CLEANUP(str_done) struct str text = STR_INIT(RECORD_MAX);
-    char name[NAME], boot[64];
+    char name[NAME], boot[BOOT_ID];
     const char *was;
     int64_t started;
 
@@ -264,7 +243,7 @@ enum queue_started queue_start_look(int dir, int64_t id, int32_t attempt, pid_t 
     name_of(name, id, "start", attempt);
     if (read_whole(dir, name, &text) < 0)
         return START_NONE;
-    boot_id(boot, sizeof(boot));
+    boot_id_read(boot);
     was = wire_get(&text, "boot");
     *pid = (pid_t)wire_int(&text, "pid", 0);
     started = wire_int(&text, "started", 0);

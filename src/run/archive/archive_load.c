@@ -41,16 +41,14 @@ static void parts_done(struct parts *p)
 /* Whether the process that wrote a part still does. */
 static bool is_written(const struct part *p)
 {
-    CLEANUP(closep) int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    char text[PROCESS_TEXT], host[65] = "", path[PATH_MAX + 16];
+    char host[65] = "", path[PATH_MAX + 16];
     struct process_stat stat;
     struct stat st;
 
     if (gethostname(host, sizeof(host) - 1) == 0 &&
         !strncmp(host, p->about.host, sizeof(p->about.host) - 1))
-        return proc >= 0 && process_files_read(proc, p->about.pid, "stat", NULL, text) >= 0 &&
-               process_parse_stat(text, &stat) == 0 && stat.start_ticks == p->about.start_ticks &&
-               stat.state != 'Z';
+        return process_stat_here(p->about.pid, &stat) == 0 &&
+               stat.start_ticks == p->about.start_ticks && stat.state != 'Z';
     snprintf(path, sizeof(path), "%s.moments", p->stem);
     return lstat(path, &st) == 0 && time(NULL) - st.st_mtime < SILENT_S;
 }

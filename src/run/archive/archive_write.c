@@ -91,14 +91,9 @@ static int make_file(const struct archive *a, const char *suffix, int *ret, stru
 /* When our own process was started: with the number, who wrote this. */
 static uint64_t own_start(void)
 {
-    CLEANUP(closep) int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    char text[PROCESS_TEXT];
     struct process_stat stat;
 
-    if (proc < 0 || process_files_read(proc, getpid(), "stat", NULL, text) < 0 ||
-        process_parse_stat(text, &stat) < 0)
-        return 0;
-    return stat.start_ticks;
+    return process_stat_here(getpid(), &stat) == 0 ? stat.start_ticks : 0;
 }
 
 static int create_moments(struct archive *a, struct err *e)

@@ -16,14 +16,6 @@ enum { ANCESTRY_MAX = 64 };
 
 static const char moments[] = ".moments";
 
-static int read_stat(int proc, pid_t pid, struct process_stat *ret)
-{
-    char text[PROCESS_TEXT];
-    int rc = process_files_read(proc, pid, "stat", NULL, text);
-
-    return rc < 0 ? rc : process_parse_stat(text, ret);
-}
-
 /* Its bytes are told to its user and to root alone: whoever may read them sees all that we need. */
 static int check_right(int proc, pid_t pid, struct err *e)
 {
@@ -46,7 +38,7 @@ int attach_check(int proc, pid_t pid, struct err *e)
 {
     struct process_stat stat;
 
-    if (read_stat(proc, pid, &stat) < 0)
+    if (process_stat_read(proc, pid, &stat) < 0)
         return err_set(e, -ESRCH, "there is no process %d", (int)pid);
     if (stat.state == 'Z' || stat.state == 'X')
         return err_set(e, -ESRCH, "process %d has ended", (int)pid);
@@ -102,7 +94,7 @@ int attach_folder(int proc, pid_t pid, struct str *folder)
 
     str_reset(folder);
     for (int i = 0; i < ANCESTRY_MAX && pid > 0; i++) {
-        if (has_open(proc, pid, folder) || read_stat(proc, pid, &stat) < 0)
+        if (has_open(proc, pid, folder) || process_stat_read(proc, pid, &stat) < 0)
             break;
         pid = (pid_t)stat.parent;
     }

@@ -39,8 +39,8 @@ void family_list_done(struct family_list *l)
     if (l->dir)
         closedir(l->dir);
     kept_close(&l->loadavg);
-    free(l->known);
-    free(l->found);
+    process_pids_done(&l->known);
+    process_pids_done(&l->found);
     free(l->members);
     *l = (struct family_list){ .proc = -1, .loadavg = { -1 } };
 }
@@ -58,49 +58,6 @@ static bool must_list(struct family_list *l, bool *wrapped)
     *wrapped = !told || last < l->last;
     l->last = told ? last : 0;
     return !same || l->samples++ % LIST_SAMPLES == 0;
-}
-
-static int grow(pid_t **pids, size_t *room)
-{
-    size_t more = *room ? 2 * *room : 512;
-    pid_t *p = realloc(*pids, more * sizeof(*p));
-
-    if (!p)
-        return -ENOMEM;
-    *pids = p;
-    *room = more;
-    return 0;
-}
-
-static int by_pid(const void *a, const void *b)
-{
-    pid_t left = *(const pid_t *)a, right = *(const pid_t *)b;
-
-    return (left > right) - (left < right);
-}
-
-static int list_pids(struct family_list *l)
-{
-    const struct dirent *entry;
-
-    l->n_found = 0;
-    rewinddir(l->dir);
-    while (l->n_found < PIDS_MAX && (entry = readdir(l->dir)) != NULL) {
-        uint64_t pid;
-        int digits;
-
-        if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
-            continue;
-        digits = parse_digits(entry->d_name, 10, 10, &pid);
-        if (digits == 0 || entry->d_name[digits] || pid > INT32_MAX)
-            continue;
-        if (l->n_found == l->found_room && grow(&l->found, &l->found_room) < 0)
-            return -ENOMEM;
-        l->found[l->n_found++] = (pid_t)pid;
-    }
-    if (l->n_found > 1)
-        qsort(l->found, l->n_found, sizeof(*l->found), by_pid);
-    return 0;
 }
 
 struct member *family_list_find(struct family_list *l, pid_t pid)
@@ -158,26 +115,19 @@ static int take(struct family_list *l, struct pending *pending, size_t n)
     return 0;
 }
 
-static bool is_known(const struct family_list *l, pid_t pid)
-{
-    return l->n_known && bsearch(&pid, l->known, l->n_known, sizeof(pid), by_pid);
-}
-
 /* Look at what is new. */
 static int look(struct family_list *l, bool wrapped)
 {
     CLEANUP(freep) struct pending *pending = NULL;
     size_t n = 0, room = 0;
 
-    for (size_t i = 0; i < l->n_found && n < PENDING_MAX; i++) {
-        char text[PROCESS_TEXT];
-        struct pending p = { .pid = l->found[i] };
+    for (size_t i = 0; i < l->found.n && n < PENDING_MAX; i++) {
+        struct pending p = { .pid = l->found.all[i] };
 
-        if (p.pid == l->ancestor || (!wrapped && is_known(l, p.pid)))
+        if (p.pid == l->ancestor || (!wrapped && process_pids_has(&l->known, p.pid)))
             continue;
-        if (family_list_find(l, p.pid) ||
-            process_files_read(l->proc, p.pid, "stat", NULL, text) < 0 ||
-            process_parse_stat(text, &p.stat) < 0 || p.stat.kernel_thread)
+        if (family_list_find(l, p.pid) || process_stat_read(l->proc, p.pid, &p.stat) < 0 ||
+            p.stat.kernel_thread)
             continue;
         if (n == room) {
             struct pending *more;
@@ -195,25 +145,20 @@ static int look(struct family_list *l, bool wrapped)
 
 int family_list_update(struct family_list *l)
 {
+    struct process_pids known;
     bool wrapped;
-    pid_t *pids;
-    size_t room;
     int rc;
 
     if (!must_list(l, &wrapped))
         return 0;
-    rc = list_pids(l);
+    rc = process_pids_read(&l->found, l->dir, PIDS_MAX);
     if (rc == 0)
         rc = look(l, wrapped);
     if (rc < 0)
         return rc;
-    pids = l->known;
-    room = l->known_room;
+    known = l->known;
     l->known = l->found;
-    l->n_known = l->n_found;
-    l->known_room = l->found_room;
-    l->found = pids;
-    l->found_room = room;
+    l->found = known;
     return 0;
 }
 

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "probe/kernel/kept_file.h"
 #include "probe/process/files.h"
+#include "probe/process/pids.h"
 #include "probe/process/text.h"
 #include "run/job/thread.h"
 
@@ -41,10 +42,8 @@ struct family_list {
     struct kept loadavg;
     uint64_t last; /* the pid that was given out last; 0: not known */
     unsigned samples;
-    pid_t *known; /* by number; all that were looked at */
-    size_t n_known, known_room;
-    pid_t *found; /* by the listing under way */
-    size_t n_found, found_room;
+    struct process_pids known; /* all that were looked at */
+    struct process_pids found; /* by the listing under way */
     struct member *members;
     size_t n, room;
 };

@@ -18,14 +18,9 @@ static const char prefix[] = "brim-run-";
 /* When a process was started; 0 when there is none of the number. */
 static uint64_t start_of(int pid)
 {
-    CLEANUP(closep) int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    char text[PROCESS_TEXT];
     struct process_stat stat;
 
-    if (proc < 0 || process_files_read(proc, pid, "stat", NULL, text) < 0 ||
-        process_parse_stat(text, &stat) < 0)
-        return 0;
-    return stat.start_ticks;
+    return process_stat_here(pid, &stat) == 0 ? stat.start_ticks : 0;
 }
 
 void ring_folder_remove(const char *path)

@@ -22,13 +22,12 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "probe/kernel/boot_id.h"
 #include "run/archive/archive.h"
 
 enum { MESSAGE = 512, PATH_MOST = 4096, ANSWER_MS = 5000, END_MS = 30000, FILES_MOST = 1024 };
 /* A warden whose brim was killed is about to end. */
 enum { LOCK_TRIES = 10, LOCK_MS = 100 };
-
-static const char boot_file[] = "/proc/sys/kernel/random/boot_id";
 
 struct setting_restorer {
     int socket; /* -1: it does not answer */
@@ -39,7 +38,7 @@ struct setting_restorer {
 /* What is held while there may be a warden, and what it has changed. */
 struct note {
     char path[PATH_MOST];
-    char boot[LEVER_WORD];
+    char boot[BOOT_ID];
     int lock;
     struct str was; /* lines */
 };
@@ -49,15 +48,6 @@ static void note_done(struct note *n)
     closep(&n->lock);
     n->lock = -1;
     str_done(&n->was);
-}
-
-static void read_boot(char boot[LEVER_WORD])
-{
-    CLEANUP(closep) int fd = open(boot_file, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, boot, LEVER_WORD - 1);
-
-    boot[MAX(n, 0)] = 0;
-    boot[strcspn(boot, "\n")] = 0;
 }
 
 static bool take_lock(int fd)
@@ -97,7 +87,7 @@ static int note_open(struct note *n, const char *folder, bool make, struct err *
         return err_set(e, -EBUSY,
                        "another brim optimize changes settings of this machine, and puts them back "
                        "when it ends");
-    read_boot(n->boot);
+    boot_id_read(n->boot);
     if (access(n->path, F_OK) < 0)
         return 0;
     rc = file_read(n->path, &text, e);
