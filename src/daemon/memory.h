@@ -1,5 +1,4 @@
-/* What the agent's memory is made of beyond what it asks for: glibc's arenas, and pages of programs
- * and libraries that only their start needed. */
+/* What the agent's memory is made of beyond what it asks for: glibc's arenas. */
 #ifndef BRIM_DAEMON_MEMORY_H
 #define BRIM_DAEMON_MEMORY_H
 
@@ -7,8 +6,7 @@
  * allocate would get 64 MiB of addresses and some 0.5 MiB of memory each. */
 void memory_begin(void);
 
-/* Once the first samples were taken: give back free heap, and the pages of code and constants that
- * are mapped. Those in use come back from the page cache, when they are used. */
+/* Once the first samples were taken: give back the heap that only the start needed. */
 void memory_settle(void);
 
 #endif
