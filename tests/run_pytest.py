@@ -24,7 +24,7 @@ class Counter:
 
     def pytest_runtest_logreport(self, report):
         if report.skipped:
-            reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else "it failed as expected"
+            reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else "expected"
             path, _, test = report.nodeid.partition("::")
             name = path.rpartition("/")[2] + "::" + test
             self.skipped.append("SKIPPED %s: %s" % (name, reason.replace("Skipped: ", "", 1)))

@@ -1,4 +1,4 @@
-/* All sources together, in the order in which they run: later ones add to what earlier ones found. */
+/* All sources together, in the order in which they run: later ones add to earlier ones. */
 #ifndef BRIM_PROBE_SOURCES_H
 #define BRIM_PROBE_SOURCES_H
 #include "probe/source/source.h"

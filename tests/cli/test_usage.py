@@ -1,6 +1,6 @@
-"""Wrong usage, of every command and every option: exit status 2 and one line that names what is wrong.
+"""Wrong usage, of every command and option: exit status 2, and one line that names what is wrong.
 
-Commands and options are read from the program's own help, so that a new one is tested as it comes."""
+Commands and options are read from the program's own help, so that new ones are tested as well."""
 
 import re
 
@@ -159,7 +159,8 @@ def test_an_argument_too_many_for_a_subcommand(brim, words):
 
 @pytest.mark.parametrize("command, word, near", [
     ("plan", "trian", "train"), ("plan", "memroy", "memory"), ("runs", "dif", "diff"),
-    ("profile", "exprot", "export"), ("completion", "bahs", "bash"), ("bench", "computer", "compute"),
+    ("profile", "exprot", "export"), ("completion", "bahs", "bash"),
+    ("bench", "computer", "compute"),
     ("help", "machin", "machine"), ("help", "optimise", "optimize"),
 ])
 def test_a_word_that_is_none_proposes_the_nearest(brim, command, word, near):

@@ -74,7 +74,7 @@ def test_no_files(tmp_path):
 
 
 def git(folder, *args):
-    subprocess.run(["git", "-c", "user.name=x", "-c", "user.email=x@example.org", *args], cwd=folder,
+    subprocess.run(["git", "-c", "user.name=x", "-c", "user.email=x@x.org", *args], cwd=folder,
                    check=True, stdout=subprocess.DEVNULL)
 
 
@@ -90,7 +90,7 @@ def test_what_has_changed(tmp_path):
     git(tmp_path, "commit", "-q", "-a", "-m", "second")
     assert looked(tmp_path, "--changed", "HEAD") == (0, "0 of 0 files were looked at")
     assert looked(tmp_path, "--changed", "HEAD^") == (0, "0 of 1 files were looked at"), "known"
-    assert looked(tmp_path, "--changed", "") == (0, "0 of 1 files were looked at"), "nothing fetched"
+    assert looked(tmp_path, "--changed", "") == (0, "0 of 1 files were looked at"), "no fetch"
     (tmp_path / "src" / "a.h").write_text(BAD)
     assert looked(tmp_path, "--changed", "")[0] == 1
 

@@ -152,8 +152,8 @@ void drive_add_moment(struct drive *d);
 void drive_begin_group(struct drive *d);
 void drive_switched_now(struct drive *d);
 
-/* How many steps after a change are left out: batches that the loader has ready are still used up as
- * they were loaded. */
+/* How many steps after a change are left out: batches that the loader has ready are still used up
+ * as they were loaded. */
 unsigned drive_settle(const struct drive *d);
 
 /* Count a step for the card, before or after the first change. */

@@ -65,4 +65,5 @@ def after_many_ticks(agent, first, more):
 
 @pytest.mark.timed
 def test_500_ticks_are_stored(start, tmp_path):
-    assert after_many_ticks(start("--interval", "100ms", store=tmp_path / "agent.db"), 100, 500) == 0
+    stores = start("--interval", "100ms", store=tmp_path / "agent.db")
+    assert after_many_ticks(stores, 100, 500) == 0

@@ -332,8 +332,8 @@ def test_many_jobs_take_no_time(queue):
 
 
 def many_jobs(queue):
-    """The seconds that it takes to submit ten thousand, one more, to list them, and to submit one when
-    a thousand wait for the ten thousand."""
+    """The seconds that it takes to submit ten thousand, one more, to list them, and to submit one
+    when a thousand wait for the ten thousand."""
     took = []
 
     def timed(*args):

@@ -152,8 +152,10 @@ def test_bad_sections(brim, trace, policy, text, why):
 
 def test_what_it_refuses(brim, trace):
     for options, status, why in [
-        (["--activity", "mars"], 2, "--activity: unknown cluster 'mars' (there are philly, seren, kalos)"),
-        (["--activity", "philly", "--idle-stretch", "1s"], 2, "--idle-stretch must be at least 1m, not '1s'"),
+        (["--activity", "mars"], 2,
+         "--activity: unknown cluster 'mars' (there are philly, seren, kalos)"),
+        (["--activity", "philly", "--idle-stretch", "1s"], 2,
+         "--idle-stretch must be at least 1m, not '1s'"),
         (["--policy", "rebuild-srtf"], 1,
          "restart-each-pass is for jobs whose activity nobody knows"),
     ]:

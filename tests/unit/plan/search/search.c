@@ -629,8 +629,8 @@ static void test_one_replica(void)
     free(space);
 }
 
-/* Where nothing is lost between devices, the bounds are nearly the time itself: a search that is told
- * the best time beforehand must still find it. */
+/* Where nothing is lost between devices, the bounds are nearly the time itself: a search that is
+ * told the best time beforehand must still find it. */
 static void test_bounds(void)
 {
     static const struct {
