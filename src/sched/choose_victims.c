@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "sched/find_place.h"
 #include "sched/sched_private.h"
 
 void choose_victims_lift(struct sched *s, uint32_t job, bool up)

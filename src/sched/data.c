@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "model/machine/node_names.h"
+#include "sched/action.h"
 #include "sched/reason_text.h"
 #include "sched/sched_private.h"
 

@@ -1,7 +1,9 @@
 #include "sched/deadline.h"
 
 #include "model/signal/quantity.h"
+#include "sched/action.h"
 #include "sched/speed.h"
+#include "sched/state_private.h"
 
 struct deadlines {
     struct waiting soon; /* without preemption: jobs that wait, by when they have to start */

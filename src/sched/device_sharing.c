@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sched/action.h"
 #include "sched/idle.h"
 #include "sched/quota.h"
-#include "sched/sched_private.h"
 #include "sched/reason_text.h"
+#include "sched/sched_private.h"
+#include "sched/state_private.h"
 
 struct device_sharing_job {
     int64_t seen_ms;  /* that it was seen at work */

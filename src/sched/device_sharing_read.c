@@ -9,6 +9,7 @@
 #include "model/job/job_spec.h"
 #include "sched/device_sharing.h"
 #include "sched/policy.h"
+#include "sched/policy_value.h"
 
 enum { ALL = 100 }; /* per cent */
 

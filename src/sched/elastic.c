@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "sched/action.h"
 #include "sched/elastic_private.h"
 #include "sched/reason_text.h"
+#include "sched/state_private.h"
 
 /* ---- opening ---- */
 

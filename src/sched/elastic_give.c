@@ -2,7 +2,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "sched/action.h"
 #include "sched/elastic_private.h"
+#include "sched/find_place.h"
 #include "sched/quota.h"
 
 /* ---- who can give what ---- */

@@ -2,7 +2,9 @@
  * most of it, in numbers first; then each gets a place, as large a one as there is. */
 #include <math.h>
 
+#include "sched/action.h"
 #include "sched/elastic_private.h"
+#include "sched/find_place.h"
 #include "sched/idle.h"
 #include "sched/quota.h"
 

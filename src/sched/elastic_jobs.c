@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "sched/action.h"
 #include "sched/elastic_private.h"
 #include "sched/expected_ends.h"
 #include "sched/quota.h"

@@ -5,6 +5,7 @@
 #include "base/ini.h"
 #include "sched/elastic.h"
 #include "sched/policy.h"
+#include "sched/policy_value.h"
 
 static const int64_t every_usual_ms = 600000;
 

@@ -1,5 +1,6 @@
 #include "sched/expected_ends.h"
 #include "sched/sched_private.h"
+#include "sched/state_private.h"
 
 #include <string.h>
 

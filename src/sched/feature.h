@@ -1,6 +1,6 @@
 /* A feature of schedulers: what a section of a policy switches on beside the policy's own parts
  * (order, place, backfill, preempt). Each is a file, or a few with one prefix, and one row of the
- * list in features.c. A function that a feature does not need is NULL; those of a feature that is
+ * list in feature_list.c. A function that a feature does not need is NULL; those of a feature that is
  * off are never called. What it keeps hangs off the scheduler (sched_private.h). For src/sched. */
 #ifndef BRIM_SCHED_FEATURE_H
 #define BRIM_SCHED_FEATURE_H
@@ -110,11 +110,5 @@ struct feature_hooks {
     const struct feature *pass[FEATURE_MOST + 1], *again_ms[FEATURE_MOST + 1];
     const struct feature *reason[FEATURE_MOST + 1], *remark[FEATURE_MOST + 1];
 };
-
-/* The list: in the order in which their functions are called. NULL behind the last. */
-extern const struct feature *const features[];
-
-/* Find who has what of those that are on: bit i of on for features[i]. */
-void feature_hooks_make(struct feature_hooks *h, uint32_t on);
 
 #endif

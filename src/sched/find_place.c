@@ -1,5 +1,6 @@
 #include "sched/sched_private.h"
 #include "sched/speed.h"
+#include "sched/find_place.h"
 
 bool sched_find_place(struct sched *s, uint32_t job)
 {

@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "sched/action.h"
 #include "sched/reason_text.h"
 #include "sched/sched_private.h"
+#include "sched/state_private.h"
 
 enum { IDLE_BURSTS = 4 }; /* remembered of each job: more become one */
 

@@ -6,6 +6,7 @@
 #include "base/ini.h"
 #include "sched/idle.h"
 #include "sched/policy.h"
+#include "sched/policy_value.h"
 
 static int take_exempt(struct policy_idle *p, const struct ini_entry *at, struct err *e)
 {

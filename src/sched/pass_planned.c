@@ -4,8 +4,12 @@
 #include <errno.h>
 #include <string.h>
 
+#include "sched/action.h"
 #include "sched/data.h"
+#include "sched/find_place.h"
+#include "sched/pass.h"
 #include "sched/speed.h"
+#include "sched/state_private.h"
 
 enum { DEPTH = 500 }; /* jobs planned in a pass: those behind wait */
 

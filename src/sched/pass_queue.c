@@ -1,9 +1,15 @@
 /* Without preemption: the first job that waits starts when there is room; behind one that does not
  * fit, others start as the policy's backfill allows. */
+#include "sched/action.h"
 #include "sched/data.h"
+#include "sched/find_place.h"
+#include "sched/pass.h"
 #include "sched/power.h"
-#include "sched/spot_preempt.h"
+#include "sched/promise.h"
+#include "sched/queue.h"
 #include "sched/speed.h"
+#include "sched/spot_preempt.h"
+#include "sched/state_private.h"
 
 /* No job of a group that needs more than is free can start. */
 static bool hopeless(const struct sched *s, uint32_t job)
@@ -15,32 +21,6 @@ static bool hopeless(const struct sched *s, uint32_t job)
         more += (*f)->could_free(s, job);
 
     return w->milli == WORK_WHOLE && w->devices > s->capacity.whole + more;
-}
-
-static bool before(const struct sched *s, uint32_t a, uint32_t b)
-{
-    if (s->policy.order->needs_users) {
-        double had_a = s->users[s->work->jobs[a].user + 1].had;
-        double had_b = s->users[s->work->jobs[b].user + 1].had;
-        int32_t rank_a = s->waiting.nodes[a].key.rank, rank_b = s->waiting.nodes[b].key.rank;
-
-        if (rank_a != rank_b)
-            return rank_a < rank_b;
-        if (had_a < had_b || had_a > had_b)
-            return had_a < had_b;
-    }
-    return order_compare(&s->waiting.nodes[a].key, &s->waiting.nodes[b].key) < 0;
-}
-
-uint32_t queue_first_group(const struct sched *s)
-{
-    uint32_t best = WAITING_NONE;
-
-    for (uint32_t g = 0; g < s->n_groups; g++)
-        if (s->cursor[g] != WAITING_NONE &&
-            (best == WAITING_NONE || before(s, s->cursor[g], s->cursor[best])))
-            best = g;
-    return best;
 }
 
 static void advance(struct sched *s, uint32_t group, const struct order_key *after)

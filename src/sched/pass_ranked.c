@@ -1,6 +1,10 @@
 /* With preemption: all jobs that are there, running or not, in their order; those at the front get
  * devices. */
+#include "sched/action.h"
+#include "sched/find_place.h"
+#include "sched/pass.h"
 #include "sched/sched_private.h"
+#include "sched/state_private.h"
 
 enum { FEW = 64 };
 

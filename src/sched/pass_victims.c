@@ -4,12 +4,16 @@
  * by deadlines, those that can meet theirs stop later ones, the others nobody. */
 #include <string.h>
 
-#include "sched/service.h"
-#include "sched/spot_preempt.h"
+#include "sched/action.h"
 #include "sched/data.h"
 #include "sched/elastic.h"
+#include "sched/find_place.h"
+#include "sched/pass.h"
 #include "sched/quota.h"
 #include "sched/sched_private.h"
+#include "sched/service.h"
+#include "sched/spot_preempt.h"
+#include "sched/state_private.h"
 
 enum { NODES = 256 }; /* that one job may clear */
 

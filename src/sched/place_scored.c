@@ -1,4 +1,5 @@
 #include "sched/place_scored.h"
+#include "sched/place_whole.h"
 
 #include <errno.h>
 #include <math.h>
@@ -179,7 +180,7 @@ static bool place(const struct free_capacity *r, const struct work *w, struct fi
     struct scored best = { .version = 0 };
 
     if (w->devices > r->pool->most || w->per_node)
-        return place_named("consolidate")->find(r, w, f);
+        return place_consolidated(r, w, f);
     f->n = 0;
     for (uint32_t node = 0; node < r->pool->n_nodes; node++) {
         struct scored s;

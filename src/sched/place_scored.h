@@ -2,7 +2,7 @@
  * on one node; larger ones go where place.h's "consolidate" puts them. */
 #ifndef BRIM_SCHED_PLACE_SCORED_H
 #define BRIM_SCHED_PLACE_SCORED_H
-#include "sched/place.h"
+#include "sched/free_capacity.h"
 #include "sched/typical_shapes.h"
 
 /* A score that was made, and for which state of its node. */

@@ -110,7 +110,6 @@ struct policy_elastic {
     int64_t every_ms; /* after a start or a resize, a job is let alone for so long */
 };
 
-struct ini_entry;
 struct order_ops;
 struct place_ops;
 
@@ -150,9 +149,6 @@ int policy_named(struct policy *ret, const char *name, struct err *e) CHECK_RESU
 /* The names that policy_named() knows; NULL behind the last. What one is, in a line. */
 const char *policy_name_at(size_t i);
 const char *policy_about(size_t i);
-
-/* A time out of a policy, in ms. -EINVAL with a sentence. */
-int policy_duration(int64_t *ret, const struct ini_entry *at, struct err *e) CHECK_RESULT;
 
 /* Read a file's text; its name is for messages, and the policy's when it does not give itself one.
  * -EINVAL with "file:line: ..." */

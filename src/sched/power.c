@@ -4,8 +4,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "sched/action.h"
 #include "sched/reason_text.h"
 #include "sched/sched_private.h"
+#include "sched/state_private.h"
 
 struct power {
     const struct watts *kinds; /* by kind, in the arena */
@@ -110,12 +112,12 @@ int power_open(struct sched *s, const struct watts *kinds, struct err *e)
     return 1;
 }
 
-int64_t sched_drawn_mw(const struct sched *s)
+int64_t power_now_mw(const struct sched *s)
 {
     return s->power ? s->power->now_mw : 0;
 }
 
-uint64_t sched_limited(const struct sched *s)
+uint64_t power_limited(const struct sched *s)
 {
     return s->power ? s->power->limited : 0;
 }

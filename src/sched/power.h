@@ -20,6 +20,10 @@ int64_t power_drawn_mw(const struct sched *s, uint32_t job);
 int64_t power_left_mw(const struct sched *s);
 int64_t power_fit_mw(const struct sched *s);
 
+/* What all nodes draw; how many starts were at a lower limit. */
+int64_t power_now_mw(const struct sched *s);
+uint64_t power_limited(const struct sched *s);
+
 /* What a job may add that is tried from now on; WORK_UNKNOWN: up to the cap. */
 void power_spare(struct sched *s, int64_t spare_mw);
 

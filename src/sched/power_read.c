@@ -6,8 +6,8 @@
 
 #include "base/ini.h"
 #include "base/parse.h"
-#include "sched/power.h"
 #include "sched/policy.h"
+#include "sched/power.h"
 
 static const double most_w = 1e12;
 

@@ -2,9 +2,10 @@
 #include <string.h>
 
 #include "sched/power.h"
+#include "sched/sched_private.h"
 #include "sched/service.h"
 #include "sched/spot_preempt.h"
-#include "sched/sched_private.h"
+#include "sched/promise.h"
 
 /* Nodes that suit a job and will have enough free devices; below a cap, the power. */
 struct enough {

@@ -1,5 +1,6 @@
 #include "sched/quota.h"
 
+#include "sched/action.h"
 #include "sched/quota_private.h"
 #include "sched/sched_private.h"
 

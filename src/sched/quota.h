@@ -4,7 +4,7 @@
 #ifndef BRIM_SCHED_QUOTA_H
 #define BRIM_SCHED_QUOTA_H
 #include "sched/feature.h"
-#include "sched/sched.h"
+#include "sched/action.h"
 
 extern const struct feature feature_quota;
 

@@ -3,10 +3,14 @@
 #include <errno.h>
 #include <string.h>
 
+#include "sched/action.h"
+#include "sched/find_place.h"
+#include "sched/queue.h"
 #include "sched/quota_private.h"
 #include "sched/reason_text.h"
 #include "sched/sched_private.h"
 #include "sched/service.h"
+#include "sched/state_private.h"
 
 /* ---- opening ---- */
 

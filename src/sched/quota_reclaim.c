@@ -2,9 +2,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "sched/action.h"
+#include "sched/choose_victims.h"
+#include "sched/find_place.h"
 #include "sched/quota_private.h"
 #include "sched/sched_private.h"
 #include "sched/spot_preempt.h"
+#include "sched/state_private.h"
 
 static int younger_first(const void *a, const void *b)
 {

@@ -1,6 +1,7 @@
 /* A stable sort of what is mostly sorted: finds the runs that are, and merges them. */
 #include <string.h>
 
+#include "sched/pass.h"
 #include "sched/sched_private.h"
 
 /* Where the run that starts at 'from' ends. */

@@ -1,4 +1,6 @@
 /* Why: sentences, made only when somebody asks. */
+#include "sched/sched.h"
+#include "sched/action.h"
 #include "sched/reason_text.h"
 #include "sched/sched_private.h"
 

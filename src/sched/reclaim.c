@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "sched/choose_victims.h"
 #include "sched/device_sharing.h"
+#include "sched/find_place.h"
 #include "sched/idle.h"
 #include "sched/sched_private.h"
 #include "sched/spot_preempt.h"

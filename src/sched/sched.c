@@ -1,14 +1,20 @@
+#include "sched/sched.h"
+
+#include <assert.h>
+#include <errno.h>
+
 #include "sched/data.h"
 #include "sched/device_sharing.h"
 #include "sched/elastic.h"
 #include "sched/expected_ends.h"
+#include "sched/find_place.h"
 #include "sched/idle.h"
-#include "sched/spot_preempt.h"
+#include "sched/pass.h"
+#include "sched/power.h"
 #include "sched/sched_private.h"
+#include "sched/service.h"
+#include "sched/spot_preempt.h"
 #include "sched/state_private.h"
-
-#include <assert.h>
-#include <errno.h>
 
 /* ---- what there is ---- */
 
@@ -47,6 +53,36 @@ bool sched_resizes(const struct sched *s)
 int32_t sched_devices(const struct sched *s, uint32_t job)
 {
     return s->work->jobs[job].devices;
+}
+
+bool sched_is_service(const struct sched *s, uint32_t job)
+{
+    return s->jobs[job].tier == TIER_SERVICE;
+}
+
+bool sched_is_spot(const struct sched *s, uint32_t job)
+{
+    return s->jobs[job].tier == TIER_SPOT;
+}
+
+int64_t sched_drawn_mw(const struct sched *s)
+{
+    return power_now_mw(s);
+}
+
+uint64_t sched_limited(const struct sched *s)
+{
+    return power_limited(s);
+}
+
+int64_t sched_leaving(const struct sched *s)
+{
+    return spot_preempt_leaving_milli(s);
+}
+
+int sched_reserve(const struct sched *s, uint32_t node)
+{
+    return service_reserve(s, node);
 }
 
 bool sched_is_away(const struct sched *s, uint32_t job)

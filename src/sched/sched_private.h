@@ -6,7 +6,8 @@
 #include "sched/feature.h"
 #include "sched/waiting.h"
 #include "sched/wiring.h"
-#include "sched/sched.h"
+#include "sched/state.h"
+#include "sched/watts.h"
 
 /* One of all jobs that are there, with its key of this pass. */
 struct ranked {
@@ -106,59 +107,5 @@ struct sched {
     struct action *actions;
     size_t n_actions;
 };
-
-/* Move a job to its place, or away from it, and note the action. -ENOMEM. */
-int state_start(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why)
-    CHECK_RESULT;
-int state_preempt(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why)
-    CHECK_RESULT;
-
-/* The same, or (parks) let it be away from then on. -ENOMEM. */
-int state_evict(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why, bool parks)
-    CHECK_RESULT;
-
-/* What it costs a job to start again after a preemption. */
-int64_t state_restart_ms(const struct sched *s, uint32_t job);
-
-/* Note an action that changes nothing here. -ENOMEM. */
-int state_note(struct sched *s, const struct action *a) CHECK_RESULT;
-
-/* The key of a job at a time. */
-void state_key(const struct sched *s, uint32_t job, int64_t now_ms, struct order_key *ret);
-
-/* Note who has waited for too long, and say when the next one will have; WORK_UNKNOWN. */
-int64_t state_age(struct sched *s, int64_t now_ms);
-
-/* Whether a job waits yet for devices that others are leaving. From when on it really runs. */
-bool state_waits_for_devices(const struct sched *s, uint32_t job, int64_t now_ms);
-int64_t state_from_ms(const struct sched *s, uint32_t job);
-
-/* Whether there is a place for a job, and it may have it; it is in s->fit then. */
-bool sched_find_place(struct sched *s, uint32_t job);
-
-/* The same, but where it has to, features free it. 1, 0: there is none, and nothing was taken; -1
- * on failure. */
-int sched_free_place(struct sched *s, uint32_t job, int64_t now_ms) CHECK_RESULT;
-
-/* Count what users have had up to now. */
-void state_count_users(struct sched *s, int64_t now_ms);
-
-/* The group whose next job, by s->cursor, goes first; WAITING_NONE. */
-uint32_t queue_first_group(const struct sched *s);
-
-int pass_queue(struct sched *s, int64_t now_ms) CHECK_RESULT;
-int pass_victims(struct sched *s, int64_t now_ms) CHECK_RESULT;
-int pass_planned(struct sched *s, int64_t now_ms) CHECK_RESULT;
-int pass_ranked(struct sched *s, int64_t now_ms, int64_t *again_ms) CHECK_RESULT;
-
-/* Sort what is in s->ranked by its keys: quick when most of it is in order. */
-void ranked_sort(struct sched *s);
-
-/* Find when a job that has no place now will have one, from the expected ends, and what of each
- * node it leaves then. */
-void promise_make(struct sched *s, uint32_t job, int64_t now_ms);
-
-/* A job took its place for longer than until the promised start: less is to spare. */
-void promise_use(struct sched *s, uint32_t job);
 
 #endif

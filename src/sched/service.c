@@ -2,12 +2,14 @@
 
 #include <errno.h>
 
+#include "sched/action.h"
+#include "sched/find_place.h"
 #include "sched/quota.h"
+#include "sched/reason_text.h"
 #include "sched/reclaim.h"
+#include "sched/sched_private.h"
 #include "sched/spot_preempt.h"
 #include "sched/tiers.h"
-#include "sched/reason_text.h"
-#include "sched/sched_private.h"
 
 enum { NOTHING = UINT8_MAX }; /* of a node may be taken: more than any has is kept */
 
@@ -20,7 +22,7 @@ struct service {
     bool own;              /* services look at their own reserve alone */
 };
 
-int sched_reserve(const struct sched *s, uint32_t node)
+int service_reserve(const struct sched *s, uint32_t node)
 {
     return s->service && s->service->kept ? s->service->kept[node] : 0;
 }

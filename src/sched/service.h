@@ -7,6 +7,9 @@
 
 extern const struct feature feature_service;
 
+/* Devices of a node that are a reserve. */
+int service_reserve(const struct sched *s, uint32_t node);
+
 /* By node: what the owners of a reserve have there, in thousandths of devices; NULL: there is no
  * reserve. */
 const int32_t *service_had(const struct sched *s);

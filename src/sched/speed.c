@@ -1,5 +1,7 @@
 #include "sched/speed.h"
 
+#include "sched/place.h"
+
 #include <math.h>
 
 /* The kinds on which a job has the highest speed that is below a limit; 0: none. */

@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "sched/spot_preempt.h"
-#include "sched/tiers_private.h"
+#include "sched/action.h"
+#include "sched/find_place.h"
 #include "sched/reason_text.h"
 #include "sched/sched_private.h"
+#include "sched/spot_preempt.h"
+#include "sched/tiers_private.h"
 
 static int open_spot(struct sched *s, struct err *e)
 {

@@ -6,9 +6,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "sched/action.h"
+#include "sched/choose_victims.h"
+#include "sched/find_place.h"
 #include "sched/quota.h"
-#include "sched/tiers_private.h"
 #include "sched/sched_private.h"
+#include "sched/state_private.h"
+#include "sched/tiers_private.h"
 
 static const struct work nothing = { .milli = WORK_WHOLE }; /* needs neither CPUs nor memory */
 
@@ -147,7 +151,7 @@ int64_t spot_preempt_over(const struct sched *s)
     return at_ms;
 }
 
-int64_t sched_leaving(const struct sched *s)
+int64_t spot_preempt_leaving_milli(const struct sched *s)
 {
     int64_t sum = 0;
 

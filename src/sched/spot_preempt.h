@@ -37,6 +37,9 @@ int64_t spot_preempt_notice_ms(const struct sched *s);
 size_t spot_preempt_n_leaving(const struct sched *s);
 uint32_t spot_preempt_leaving(const struct sched *s, size_t i);
 
+/* What all of them are leaving, in thousandths of devices. */
+int64_t spot_preempt_leaving_milli(const struct sched *s);
+
 /* Give back what spot jobs have left by now; all that they are leaving on a node. */
 void spot_preempt_settle(struct sched *s, int64_t now_ms);
 void spot_preempt_drop(struct sched *s, uint32_t node);

@@ -1,7 +1,8 @@
-#include "sched/state_private.h"
+#include "sched/action.h"
 #include "sched/expected_ends.h"
 #include "sched/sched_private.h"
 #include "sched/speed.h"
+#include "sched/state_private.h"
 
 #include <errno.h>
 #include <math.h>

@@ -21,10 +21,10 @@ struct sched_job {
     uint32_t list;       /* its place among equals: grows with each change of state */
     uint32_t queue;      /* the lowest it fell into */
     uint8_t state;       /* enum sched_job_state */
-    float speed;         /* where it runs, or last did; 0: 1 */
     uint8_t was;         /* preempted before */
     uint8_t aged;        /* it waited for so long that it goes first until it ends */
     uint8_t late;        /* it cannot meet its deadline any more (deadline.h) */
+    float speed;         /* where it runs, or last did; 0: 1 */
     uint8_t guest;       /* it runs on another job's devices (device_sharing.h) */
     uint8_t tier;        /* enum tier: those that are not batch wait in queues of their own */
 };

@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "sched/tiers_private.h"
+#include "sched/action.h"
 #include "sched/sched_private.h"
+#include "sched/state_private.h"
+#include "sched/tiers_private.h"
 
 int tiers_open(struct sched *s, struct err *e)
 {
@@ -53,16 +55,6 @@ void tiers_name(struct sched *s, const struct policy_classes *c, enum tier tier)
 size_t tiers_number(const struct sched *s, uint32_t job)
 {
     return s->tiers->number[class_of(s, job)];
-}
-
-bool sched_is_service(const struct sched *s, uint32_t job)
-{
-    return s->jobs[job].tier == TIER_SERVICE;
-}
-
-bool sched_is_spot(const struct sched *s, uint32_t job)
-{
-    return s->jobs[job].tier == TIER_SPOT;
 }
 
 int64_t tiers_devices(const struct sched *s, const struct policy_devices *d)

@@ -7,6 +7,8 @@
 #include "base/ini.h"
 #include "base/parse.h"
 #include "model/job/job_spec.h"
+#include "sched/policy_value.h"
+#include "sched/service.h"
 #include "sched/tiers.h"
 
 static const int64_t within_default_ms = 10000;

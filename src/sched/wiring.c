@@ -1,4 +1,5 @@
 #include "sched/wiring.h"
+#include "sched/place_whole.h"
 
 #include <errno.h>
 
@@ -290,7 +291,7 @@ bool place_topology(const struct free_capacity *r, const struct work *w, struct 
     struct search t = { .r = r, .w = w, .x = r->wiring, .f = f, .each = each };
 
     if (!r->wiring || r->wiring->n_levels == 0 || w->devices == 0 || w->milli < WORK_WHOLE)
-        return place_named("consolidate")->find(r, w, f);
+        return place_consolidated(r, w, f);
     f->n = 0;
     if (r->whole < w->devices || each > r->pool->most || (w->per_node && w->devices % each != 0))
         return false;

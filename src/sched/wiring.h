@@ -2,7 +2,7 @@
  * and such that large units stay free for large gangs. */
 #ifndef BRIM_SCHED_WIRING_H
 #define BRIM_SCHED_WIRING_H
-#include "sched/place.h"
+#include "sched/free_capacity.h"
 
 enum { WIRING_LEVELS = 4 };
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "sched/place.h"
 #include "sched/place_scored.h"
 
 struct pack {

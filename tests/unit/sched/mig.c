@@ -2,6 +2,7 @@
  * they come and go with shares and whole devices. */
 #include "model/machine/mig.h"
 
+#include "sched/place.h"
 #include "sched/place_scored.h"
 #include "tap.h"
 

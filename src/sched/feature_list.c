@@ -1,4 +1,6 @@
 /* The features that there are, in the order in which their functions are called. */
+#include "sched/feature_list.h"
+
 #include <assert.h>
 
 #include "base/compiler.h"
