@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "sched/policy.h"
+#include "sched/policy/policy.h"
 
 /* What it was read of: a file, or (text NULL) a policy's own name. */
 struct queue_policy_text {

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "model/machine/machine.h"
-#include "sched/policy.h"
+#include "sched/policy/policy.h"
 
 struct queue_config {
     const struct clock *clock;

@@ -4,16 +4,16 @@
 #include <assert.h>
 
 #include "base/compiler.h"
-#include "sched/data.h"
-#include "sched/deadline.h"
-#include "sched/device_sharing.h"
-#include "sched/elastic.h"
-#include "sched/idle.h"
-#include "sched/power.h"
-#include "sched/quota.h"
-#include "sched/reclaim.h"
-#include "sched/service.h"
-#include "sched/spot.h"
+#include "sched/feature/data.h"
+#include "sched/feature/deadline.h"
+#include "sched/feature/device_sharing.h"
+#include "sched/feature/elastic.h"
+#include "sched/feature/idle.h"
+#include "sched/feature/power.h"
+#include "sched/feature/quota.h"
+#include "sched/feature/reclaim.h"
+#include "sched/feature/service.h"
+#include "sched/feature/spot.h"
 
 const struct feature *const features[] = {
     &feature_power,

@@ -1,7 +1,7 @@
 /* The list of features. For src/sched alone. */
 #ifndef BRIM_SCHED_FEATURE_LIST_H
 #define BRIM_SCHED_FEATURE_LIST_H
-#include "sched/feature.h"
+#include "sched/core/feature.h"
 
 /* The list: in the order in which their functions are called. NULL behind the last. */
 extern const struct feature *const features[];

@@ -2,7 +2,7 @@
  * devices that let the most jobs end soon. Only jobs that need the same number of devices share. */
 #ifndef BRIM_SCHED_INTERLEAVE_H
 #define BRIM_SCHED_INTERLEAVE_H
-#include "sched/policy.h"
+#include "sched/policy/policy.h"
 #include "sched/interleave_period.h"
 
 enum { BUNDLE_NONE = UINT32_MAX };

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/opt.h"
-#include "sched/policy.h"
+#include "sched/policy/policy.h"
 
 struct known {
     const char *name, *about, *text;

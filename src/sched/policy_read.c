@@ -8,10 +8,10 @@
 #include "base/parse.h"
 #include "sched/feature_list.h"
 #include "sched/interleave_period.h"
-#include "sched/order.h"
-#include "sched/place.h"
-#include "sched/policy.h"
-#include "sched/policy_value.h"
+#include "sched/core/order.h"
+#include "sched/place/place.h"
+#include "sched/policy/policy.h"
+#include "sched/policy/policy_value.h"
 
 static const char *const backfills[] = { "none", "greedy", "easy", "conservative", NULL };
 static const char *const preempts[] = { "none", "quota", "rebuild", "victims", NULL };

@@ -1,8 +1,8 @@
 /* Why: sentences, made only when somebody asks. */
 #include "sched/sched.h"
-#include "sched/action.h"
-#include "sched/reason_text.h"
-#include "sched/sched_private.h"
+#include "sched/core/action.h"
+#include "sched/core/reason_text.h"
+#include "sched/core/scheduler.h"
 
 /* Those that an action is about. */
 static void add_these(const struct sched *s, const struct action *a, struct str *out)

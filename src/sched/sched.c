@@ -3,18 +3,18 @@
 #include <assert.h>
 #include <errno.h>
 
-#include "sched/data.h"
-#include "sched/device_sharing.h"
-#include "sched/elastic.h"
-#include "sched/expected_ends.h"
-#include "sched/find_place.h"
-#include "sched/idle.h"
-#include "sched/pass.h"
-#include "sched/power.h"
-#include "sched/sched_private.h"
-#include "sched/service.h"
-#include "sched/spot_preempt.h"
-#include "sched/state_private.h"
+#include "sched/feature/data.h"
+#include "sched/feature/device_sharing.h"
+#include "sched/feature/elastic.h"
+#include "sched/core/expected_ends.h"
+#include "sched/core/find_place.h"
+#include "sched/feature/idle.h"
+#include "sched/pass/pass.h"
+#include "sched/feature/power.h"
+#include "sched/core/scheduler.h"
+#include "sched/feature/service.h"
+#include "sched/feature/spot_preempt.h"
+#include "sched/core/state.h"
 
 /* ---- what there is ---- */
 

@@ -5,11 +5,11 @@
 #include "base/str.h"
 #include "model/machine/pool.h"
 #include "model/job/job_spec.h"
-#include "sched/action.h"
-#include "sched/policy.h"
-#include "sched/free_capacity.h"
-#include "sched/state.h"
-#include "sched/watts.h"
+#include "sched/core/action.h"
+#include "sched/policy/policy.h"
+#include "sched/place/free_capacity.h"
+#include "sched/core/sched_job.h"
+#include "sched/core/watts.h"
 
 struct sched;
 

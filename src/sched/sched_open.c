@@ -1,13 +1,13 @@
 #include "sched/sched.h"
-#include "sched/sched_private.h"
+#include "sched/core/scheduler.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "sched/power.h"
-#include "sched/place.h"
-#include "sched/quota.h"
-#include "sched/service.h"
+#include "sched/feature/power.h"
+#include "sched/place/place.h"
+#include "sched/feature/quota.h"
+#include "sched/feature/service.h"
 #include "sched/feature_list.h"
 
 /* Number the groups: shapes; of each user where users decide, of each share where there are any. */

@@ -2,8 +2,8 @@
 
 #include <errno.h>
 
-#include "sched/place.h"
-#include "sched/place_scored.h"
+#include "sched/place/place.h"
+#include "sched/place/place_scored.h"
 
 struct pack {
     const struct policy *policy;

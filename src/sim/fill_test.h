@@ -3,7 +3,7 @@
 #ifndef BRIM_SIM_FILL_TEST_H
 #define BRIM_SIM_FILL_TEST_H
 #include "base/err.h"
-#include "sched/policy.h"
+#include "sched/policy/policy.h"
 
 struct pool;
 struct workload;

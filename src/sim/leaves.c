@@ -1,6 +1,6 @@
 #include "sim/leaves.h"
 
-#include "sched/free_capacity.h"
+#include "sched/place/free_capacity.h"
 
 enum { LEAVES = 1024 }; /* that are told apart */
 

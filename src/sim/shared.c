@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "sched/interleave.h"
-#include "sched/order.h"
-#include "sched/place.h"
+#include "sched/core/order.h"
+#include "sched/place/place.h"
 
 /* A job that is there. */
 struct here {

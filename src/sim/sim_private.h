@@ -2,7 +2,7 @@
 #ifndef BRIM_SIM_SIM_PRIVATE_H
 #define BRIM_SIM_SIM_PRIVATE_H
 #include "sched/forecast.h"
-#include "sched/waiting.h"
+#include "sched/core/waiting.h"
 #include "sim/heap.h"
 #include "sim/sim.h"
 #include "sim/use.h"

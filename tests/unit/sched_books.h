@@ -2,8 +2,8 @@
  * between jobs in it. */
 #ifndef BRIM_TESTS_SCHED_BOOKS_H
 #define BRIM_TESTS_SCHED_BOOKS_H
-#include "sched/quota_private.h"
-#include "sched/sched_private.h"
+#include "sched/feature/quota_private.h"
+#include "sched/core/scheduler.h"
 
 /* Of each share, and of each user where users decide: the devices of those that run. A guest has
  * none of its own, but its user does have the use of them. */

@@ -4,8 +4,8 @@
 #include "base/arena.h"
 #include "cmd/common/device_prices.h"
 #include "model/machine/pool.h"
-#include "sched/policy.h"
-#include "sched/watts.h"
+#include "sched/policy/policy.h"
+#include "sched/core/watts.h"
 
 /* By kind of the pool, in the arena; NULL for a policy without [power]. -ENOMEM, or -EINVAL with a
  * sentence that names a kind of which too little is known. */

@@ -1,5 +1,5 @@
 /* Where jobs are placed: nodes with devices, and how they are wired. Plain data; what is free is
- * the scheduler's (sched/free_capacity.h). */
+ * the scheduler's (sched/place/free_capacity.h). */
 #ifndef BRIM_MODEL_MACHINE_POOL_H
 #define BRIM_MODEL_MACHINE_POOL_H
 #include <stdint.h>

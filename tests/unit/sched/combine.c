@@ -3,7 +3,7 @@
  * waits is to start is compared with a count of devices, one after the other. */
 #include <math.h>
 
-#include "sched/order.h"
+#include "sched/core/order.h"
 #include "sim/outages.h"
 #include "sim/sim.h"
 

@@ -2,7 +2,7 @@
  * alone. */
 #include <math.h>
 
-#include "sched/place.h"
+#include "sched/place/place.h"
 #include "sim/outages.h"
 #include "sim/sim.h"
 

@@ -1,6 +1,6 @@
 /* Jobs that share devices by turns: how long their steps take, and who shares with whom. */
 #include "sched/interleave.h"
-#include "sched/order.h"
+#include "sched/core/order.h"
 #include "sim/sim.h"
 
 #include <math.h>

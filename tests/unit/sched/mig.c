@@ -2,8 +2,8 @@
  * they come and go with shares and whole devices. */
 #include "model/machine/mig.h"
 
-#include "sched/place.h"
-#include "sched/place_scored.h"
+#include "sched/place/place.h"
+#include "sched/place/place_scored.h"
 #include "tap.h"
 
 enum { NODES = 3, EACH = 2, JOBS = 24, ROUNDS = 20000 };

@@ -2,9 +2,9 @@
  * any of them. */
 #include "sim/sim.h"
 #include "naive_sched.h"
-#include "sched/waiting.h"
-#include "sched/order.h"
-#include "sched/place.h"
+#include "sched/core/waiting.h"
+#include "sched/core/order.h"
+#include "sched/place/place.h"
 
 #include "tap.h"
 

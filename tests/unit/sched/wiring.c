@@ -1,6 +1,6 @@
 /* Placement by wiring: whatever is taken, a gang lies on the fewest leaves, compared with counting
  * them; and on the fewest spines when one has room. */
-#include "sched/wiring.h"
+#include "sched/place/wiring.h"
 
 #include "tap.h"
 

@@ -3,9 +3,9 @@
 #include <errno.h>
 
 #include "model/machine/node_names.h"
-#include "sched/place.h"
-#include "sched/place_scored.h"
-#include "sched/wiring.h"
+#include "sched/place/place.h"
+#include "sched/place/place_scored.h"
+#include "sched/place/wiring.h"
 #include "tap.h"
 
 enum { ROUNDS = 3000, NODES = 24 };

@@ -1,0 +1,27 @@
+#include "sched/core/reason_text.h"
+
+#include "model/signal/quantity.h"
+#include "sched/core/scheduler.h"
+
+void reason_time(struct str *out, int64_t ms)
+{
+    str_add(out, quantity_seconds((double)ms / 1e3).text);
+}
+
+void reason_devices(const struct work *w, int32_t devices, struct str *out)
+{
+    if (w->mig)
+        str_addf(out, "an instance of %dg", w->mig);
+    else if (w->milli < WORK_WHOLE)
+        str_addf(out, "%d %% of a device", w->milli / 10);
+    else
+        str_addf(out, "%d device%s", (int)devices, devices == 1 ? "" : "s");
+}
+
+void reason_other(const struct sched *s, uint32_t job, struct str *out)
+{
+    const struct work *w = &s->work->jobs[job];
+
+    str_addf(out, "job %s, which waits for ", w->name);
+    reason_devices(w, s->asked->jobs[job].devices, out);
+}

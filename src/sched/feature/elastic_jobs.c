@@ -1,0 +1,156 @@
+#include <errno.h>
+#include <math.h>
+
+#include "sched/core/action.h"
+#include "sched/feature/elastic_private.h"
+#include "sched/core/expected_ends.h"
+#include "sched/feature/quota.h"
+#include "sched/core/state.h"
+
+/* ---- numbers of devices ---- */
+
+int32_t elastic_above(const struct sched *s, uint32_t job, int32_t devices)
+{
+    const struct work *w = &s->work->jobs[job];
+    int32_t asked = s->elastic->jobs[job].asked, next = devices + 1;
+
+    if (w->per_node)
+        next = devices + w->per_node;
+    else if (devices >= s->pool->most)
+        next = (devices / s->pool->most + 1) * s->pool->most;
+    if (devices < asked)
+        next = MIN(next, asked);
+    return devices < w->most ? MIN(next, w->most) : 0;
+}
+
+int32_t elastic_below(const struct sched *s, uint32_t job, int32_t devices)
+{
+    const struct work *w = &s->work->jobs[job];
+    int32_t asked = s->elastic->jobs[job].asked, next = devices - 1;
+
+    if (w->per_node)
+        next = devices - w->per_node;
+    else if (devices > s->pool->most)
+        next = (devices - 1) / s->pool->most * s->pool->most;
+    if (devices > asked)
+        next = MAX(next, asked);
+    return devices > w->least ? MAX(next, w->least) : 0;
+}
+
+int64_t elastic_cost(const struct sched *s, uint32_t job, int32_t from, int32_t to)
+{
+    const struct work *w = &s->work->jobs[job];
+
+    if (w->restart_ms >= 0)
+        return w->restart_ms;
+    return MAX(from, to) > s->pool->most ? s->policy.restart_multi_ms : s->policy.restart_ms;
+}
+
+void elastic_set(struct sched *s, uint32_t job, int32_t devices)
+{
+    s->elastic->now[job].devices = devices;
+}
+
+void elastic_suppose(struct sched *s, uint32_t job, int32_t devices)
+{
+    quota_count(s, job, -1);
+    elastic_set(s, job, devices);
+    quota_count(s, job, 1);
+}
+
+/* ---- what happens to a job ---- */
+
+/* What is left of its work takes otherwise long; what is left of its start does not. */
+static void scale(struct sched_job *j, const struct elastic_job *e, double by)
+{
+    if (j->left_ms != WORK_UNKNOWN && j->left_ms > e->fresh_ms)
+        j->left_ms = e->fresh_ms + (int64_t)ceil((double)(j->left_ms - e->fresh_ms) * by);
+}
+
+static double pace(const struct sched *s, uint32_t job)
+{
+    const struct work *w = &s->work->jobs[job];
+
+    return work_pace(w, s->elastic->jobs[job].asked, w->devices);
+}
+
+void elastic_list(struct sched *s, uint32_t job, int64_t since_ms)
+{
+    struct elastic_job *e = &s->elastic->jobs[job];
+
+    e->since_ms = since_ms;
+    e->pass = 0;
+    e->at = (uint32_t)s->elastic->n;
+    s->elastic->list[s->elastic->n++] = job;
+}
+
+void elastic_scale(struct sched *s, uint32_t job)
+{
+    scale(&s->jobs[job], &s->elastic->jobs[job], 1 / pace(s, job));
+}
+
+void elastic_progress(struct sched *s, uint32_t job, int64_t now_ms)
+{
+    struct elastic_job *e = s->elastic ? &s->elastic->jobs[job] : NULL;
+
+    if (e)
+        e->fresh_ms = MAX(e->fresh_ms - (now_ms - s->jobs[job].since_ms), 0);
+}
+
+void elastic_unlist(struct sched *s, uint32_t job, int64_t now_ms)
+{
+    struct elastic *x = s->elastic;
+    struct elastic_job *e = &x->jobs[job];
+    uint32_t last;
+
+    elastic_progress(s, job, now_ms);
+    scale(&s->jobs[job], e, pace(s, job));
+    last = x->list[--x->n];
+    x->list[e->at] = last;
+    x->jobs[last].at = e->at;
+    elastic_set(s, job, e->asked);
+}
+
+int elastic_resize(struct sched *s, const struct action *why, int32_t devices,
+                   const struct fit *place, int64_t now_ms)
+{
+    struct elastic_job *e = &s->elastic->jobs[why->job];
+    struct sched_job *j = &s->jobs[why->job];
+    struct work *w = &s->elastic->now[why->job];
+    bool again = e->pass == s->elastic->pass; /* it pays for this start already */
+    struct action a = *why;
+
+    a.kind = ACTION_RESIZE;
+    a.before = w->devices;
+    a.devices = devices;
+    a.until_ms = again ? 0 : elastic_cost(s, a.job, w->devices, devices);
+    if (s->ends)
+        expected_ends_remove(s, a.job);
+    state_count_user(s, a.job, now_ms, -1);
+    quota_count(s, a.job, -1);
+    j->attained_ms = sched_job_attained(j, w, now_ms);
+    j->left_ms = sched_job_left(j, now_ms);
+    free_capacity_give(&s->capacity, w, j->part);
+    elastic_unlist(s, a.job, now_ms);
+    e->fresh_ms += a.until_ms;
+    if (j->left_ms != WORK_UNKNOWN)
+        j->left_ms += a.until_ms;
+    elastic_set(s, a.job, devices);
+    if (free_capacity_take(&s->capacity, w, place, &j->part) < 0)
+        return -ENOMEM;
+    elastic_list(s, a.job, now_ms);
+    elastic_scale(s, a.job);
+    quota_count(s, a.job, 1);
+    state_count_user(s, a.job, now_ms, 1);
+    j->since_ms = now_ms;
+    if (s->ends)
+        expected_ends_add(s, a.job);
+    s->promise.job = WAITING_NONE;
+    e->pass = s->elastic->pass;
+    if (again) {
+        s->actions[e->action].devices = devices;
+        return 0;
+    }
+    e->action = s->n_actions;
+    return state_note(s, &a);
+}

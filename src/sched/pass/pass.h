@@ -1,0 +1,22 @@
+/* Decisions about the jobs that wait in the order of the policy. For src/sched alone. -ENOMEM. */
+#ifndef BRIM_SCHED_PASS_PASS_H
+#define BRIM_SCHED_PASS_PASS_H
+#include <stdint.h>
+
+#include "base/compiler.h"
+
+struct sched;
+
+/* Without preemption: one after the other, and what may go ahead; each at its planned time. */
+int pass_queue(struct sched *s, int64_t now_ms) CHECK_RESULT;
+int pass_planned(struct sched *s, int64_t now_ms) CHECK_RESULT;
+
+/* With preemption: all that are there; those that go first take devices of others by need. Sets
+ * when the order changes by time alone; WORK_UNKNOWN. */
+int pass_ranked(struct sched *s, int64_t now_ms, int64_t *again_ms) CHECK_RESULT;
+int pass_victims(struct sched *s, int64_t now_ms) CHECK_RESULT;
+
+/* Sort what is in s->ranked by its keys: quick when most of it is in order (ranked.c). */
+void ranked_sort(struct sched *s);
+
+#endif

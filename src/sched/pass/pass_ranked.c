@@ -1,0 +1,213 @@
+/* With preemption: all jobs that are there, running or not, in their order; those at the front get
+ * devices. */
+#include "sched/core/action.h"
+#include "sched/core/find_place.h"
+#include "sched/pass/pass.h"
+#include "sched/core/scheduler.h"
+#include "sched/core/state.h"
+
+enum { FEW = 64 };
+
+/* Drop those that ended, make keys, sort. */
+static void rank_all(struct sched *s, int64_t now_ms)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n_ranked; i++) {
+        uint32_t job = s->ranked[i].job;
+        struct sched_job *j = &s->jobs[job];
+        struct ranked *r = &s->ranked[n];
+
+        if (j->state == SCHED_ABSENT)
+            continue;
+        *r = (struct ranked){ .job = job };
+        n++;
+        state_key(s, job, now_ms, &r->key);
+        if (s->policy.ties == TIES_LIST && r->key.rank > (int32_t)j->queue) {
+            j->queue = (uint32_t)r->key.rank;
+            j->list = r->key.tie = ++s->lists; /* the last of its new queue */
+        }
+    }
+    s->n_ranked = n;
+    ranked_sort(s);
+}
+
+/* Number all anew: in each queue, those that run go ahead of those that wait. */
+static void number_lists(struct sched *s)
+{
+    uint32_t next = 0;
+
+    for (int running = 1; running >= 0; running--)
+        for (size_t i = 0; i < s->n_ranked; i++) {
+            struct sched_job *j = &s->jobs[s->ranked[i].job];
+
+            if ((j->state == SCHED_RUNNING) == running)
+                j->list = ++next;
+        }
+    s->lists = next;
+}
+
+/* The time until a job that runs and has more left than one that waits has less. */
+static int64_t until_passed(const struct sched *s, const struct ranked *waits, size_t from,
+                            int64_t now_ms)
+{
+    int64_t best = WORK_UNKNOWN;
+
+    for (size_t i = from; i < s->n_ranked; i++) {
+        const struct ranked *r = &s->ranked[i];
+        int64_t falls, gap;
+
+        if (s->jobs[r->job].state != SCHED_RUNNING || r->key.rank != waits->key.rank ||
+            r->key.value >= INT64_MAX / 2)
+            continue;
+        falls = s->policy.order->falls(&s->work->jobs[r->job]);
+        gap = (r->key.value - waits->key.value) / falls + 1;
+        best = MIN(best, now_ms + gap);
+    }
+    return best;
+}
+
+/* When the order changes by time alone. */
+static int64_t next_change(const struct sched *s, int64_t now_ms)
+{
+    int64_t best = WORK_UNKNOWN;
+
+    if (s->policy.order->keeps_ms)
+        for (size_t i = 0; i < s->n_running; i++) {
+            uint32_t job = s->running[i];
+            int64_t keeps = s->policy.order->keeps_ms(&s->policy, &s->work->jobs[job],
+                                                      &s->jobs[job], now_ms);
+
+            if (keeps != WORK_UNKNOWN)
+                best = MIN(best, now_ms + MAX(keeps, 1));
+        }
+    /* One that was granted devices and found no place may lose its grant to one that runs. */
+    if (s->policy.order->falls && s->policy.preempt == PREEMPT_QUOTA)
+        for (size_t i = 0; i < s->n_ranked; i++)
+            if (s->ranked[i].granted && s->jobs[s->ranked[i].job].state == SCHED_WAITING)
+                best = MIN(best, until_passed(s, &s->ranked[i], i + 1, now_ms));
+    return best;
+}
+
+static int preempt_others(struct sched *s, int64_t now_ms)
+{
+    const struct action why = { .why = WHY_BEHIND, .other = WAITING_NONE };
+
+    for (size_t i = 0; i < s->n_ranked; i++) {
+        const struct ranked *r = &s->ranked[i];
+
+        if (!r->granted && s->jobs[r->job].state == SCHED_RUNNING &&
+            state_preempt(s, r->job, now_ms, &why) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Devices by number; then a place for each that got some. */
+static int by_quota(struct sched *s, int64_t now_ms)
+{
+    const struct action why = { .why = WHY_SHARE, .other = WAITING_NONE };
+    int64_t left = s->pool->devices - s->capacity.lost / WORK_WHOLE;
+
+    for (size_t i = 0; i < s->n_ranked; i++) {
+        struct ranked *r = &s->ranked[i];
+        int32_t devices = s->work->jobs[r->job].devices;
+
+        r->granted = devices <= left;
+        if (r->granted)
+            left -= devices;
+    }
+    if (preempt_others(s, now_ms) < 0)
+        return -1;
+    for (size_t i = 0; i < s->n_ranked; i++) {
+        const struct ranked *r = &s->ranked[i];
+
+        if (r->granted && s->jobs[r->job].state == SCHED_WAITING && sched_find_place(s, r->job) &&
+            state_start(s, r->job, now_ms, &why) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* A place for each in an empty cluster; what runs and gets one may have moved. */
+static int anew(struct sched *s, int64_t now_ms)
+{
+    const struct action why = { .why = WHY_SHARE, .other = WAITING_NONE };
+
+    for (size_t i = 0; i < s->n_running; i++) {
+        struct sched_job *j = &s->jobs[s->running[i]];
+
+        free_capacity_give(&s->capacity, &s->work->jobs[s->running[i]], j->part);
+        j->part = NO_PART;
+    }
+    for (size_t i = 0; i < s->n_ranked; i++) {
+        struct ranked *r = &s->ranked[i];
+        struct sched_job *j = &s->jobs[r->job];
+
+        r->granted = sched_find_place(s, r->job);
+        if (!r->granted)
+            continue;
+        if (j->state == SCHED_WAITING) {
+            if (state_start(s, r->job, now_ms, &why) < 0)
+                return -1;
+        } else if (free_capacity_take(&s->capacity, &s->work->jobs[r->job], &s->fit, &j->part) <
+                   0) {
+            return -1;
+        }
+    }
+    return preempt_others(s, now_ms);
+}
+
+/* While nobody waits, no order matters; a list is kept from pass to pass, though. While all that
+ * wait have places, that of those that run does not matter. 1 when that was all, 0 when it was not:
+ * those at the front may have started. */
+static int pass_quickly(struct sched *s, int64_t now_ms)
+{
+    const struct action why = { .why = WHY_SHARE, .other = WAITING_NONE };
+    struct ranked waits[FEW];
+    size_t n = s->n_waiting;
+
+    if (s->policy.preempt == PREEMPT_REBUILD || s->policy.ties == TIES_LIST)
+        return 0;
+    if (n > 0 && s->ordered)
+        return 0;
+    if (n > FEW || (n > 1 && s->policy.preempt != PREEMPT_VICTIMS))
+        return 0;
+    for (size_t i = 0; i < n; i++) {
+        struct ranked r = { .job = s->waits[i] };
+        size_t at = i;
+
+        state_key(s, r.job, now_ms, &r.key);
+        for (; at > 0 && order_compare(&r.key, &waits[at - 1].key) < 0; at--)
+            waits[at] = waits[at - 1];
+        waits[at] = r;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!sched_find_place(s, waits[i].job))
+            return 0;
+        if (state_start(s, waits[i].job, now_ms, &why) < 0)
+            return -1;
+    }
+    return 1;
+}
+
+int pass_ranked(struct sched *s, int64_t now_ms, int64_t *again_ms)
+{
+    int rc = pass_quickly(s, now_ms);
+
+    if (rc != 0)
+        return MIN(rc, 0);
+    rank_all(s, now_ms);
+    if (s->policy.preempt == PREEMPT_VICTIMS)
+        rc = pass_victims(s, now_ms);
+    else
+        rc = s->policy.preempt == PREEMPT_REBUILD ? anew(s, now_ms) : by_quota(s, now_ms);
+    if (rc < 0)
+        return rc;
+    *again_ms = next_change(s, now_ms);
+    if (s->policy.preempt != PREEMPT_VICTIMS && s->policy.every_ms > 0 && s->n_actions > 0)
+        *again_ms = MIN(*again_ms, now_ms + s->policy.every_ms);
+    if (s->policy.ties == TIES_LIST)
+        number_lists(s);
+    return 0;
+}

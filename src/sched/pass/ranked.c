@@ -1,0 +1,46 @@
+/* A stable sort of what is mostly sorted: finds the runs that are, and merges them. */
+#include <string.h>
+
+#include "sched/pass/pass.h"
+#include "sched/core/scheduler.h"
+
+/* Where the run that starts at 'from' ends. */
+static size_t run_end(const struct ranked *r, size_t from, size_t n)
+{
+    size_t at = from + 1;
+
+    while (at < n && order_compare(&r[at - 1].key, &r[at].key) <= 0)
+        at++;
+    return MIN(at, n);
+}
+
+static void merge(struct ranked *to, const struct ranked *r, size_t from, size_t middle, size_t end)
+{
+    size_t a = from, b = middle;
+
+    while (a < middle || b < end)
+        if (b == end || (a < middle && order_compare(&r[a].key, &r[b].key) <= 0))
+            *to++ = r[a++];
+        else
+            *to++ = r[b++];
+}
+
+void ranked_sort(struct sched *s)
+{
+    size_t n = s->n_ranked;
+
+    while (n > 0 && run_end(s->ranked, 0, n) < n) {
+        struct ranked *swap = s->ranked;
+        size_t from = 0;
+
+        while (from < n) {
+            size_t middle = run_end(s->ranked, from, n);
+            size_t end = middle < n ? run_end(s->ranked, middle, n) : n;
+
+            merge(s->other + from, s->ranked, from, middle, end);
+            from = end;
+        }
+        s->ranked = s->other;
+        s->other = swap;
+    }
+}
