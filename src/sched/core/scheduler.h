@@ -108,4 +108,17 @@ struct sched {
     size_t n_actions;
 };
 
+/* Whether a job waits yet for devices that others are leaving. From when on it really runs. */
+static inline bool state_waits_for_devices(const struct sched *s, uint32_t job, int64_t now_ms)
+{
+    return s->ready_ms && s->ready_ms[job] > now_ms;
+}
+
+static inline int64_t state_from_ms(const struct sched *s, uint32_t job)
+{
+    int64_t since_ms = s->jobs[job].since_ms;
+
+    return s->ready_ms ? MAX(since_ms, s->ready_ms[job]) : since_ms;
+}
+
 #endif

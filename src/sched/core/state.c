@@ -135,18 +135,6 @@ int64_t state_age(struct sched *s, int64_t now_ms)
     return next_ms;
 }
 
-bool state_waits_for_devices(const struct sched *s, uint32_t job, int64_t now_ms)
-{
-    return s->ready_ms && s->ready_ms[job] > now_ms;
-}
-
-int64_t state_from_ms(const struct sched *s, uint32_t job)
-{
-    int64_t since_ms = s->jobs[job].since_ms;
-
-    return s->ready_ms ? MAX(since_ms, s->ready_ms[job]) : since_ms;
-}
-
 /* What is left of the work of a job that runs. */
 static int64_t left_of(const struct sched *s, uint32_t job, int64_t now_ms)
 {

@@ -45,10 +45,6 @@ void state_key(const struct sched *s, uint32_t job, int64_t now_ms, struct order
 /* Note who has waited for too long, and say when the next one will have; WORK_UNKNOWN. */
 int64_t state_age(struct sched *s, int64_t now_ms);
 
-/* Whether a job waits yet for devices that others are leaving. From when on it really runs. */
-bool state_waits_for_devices(const struct sched *s, uint32_t job, int64_t now_ms);
-int64_t state_from_ms(const struct sched *s, uint32_t job);
-
 /* Count what users have had up to now. */
 void state_count_users(struct sched *s, int64_t now_ms);
 

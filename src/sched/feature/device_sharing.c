@@ -46,6 +46,11 @@ static int open_sharing(struct sched *s, struct err *e)
     return 1;
 }
 
+bool device_sharing_shares(const struct sched *s)
+{
+    return s->sharing != NULL;
+}
+
 uint32_t device_sharing_partner(const struct sched *s, uint32_t job)
 {
     return s->sharing ? s->sharing->jobs[job].partner : WAITING_NONE;

@@ -9,6 +9,9 @@
 
 extern const struct feature feature_device_sharing;
 
+/* Whether jobs may share at all. */
+bool device_sharing_shares(const struct sched *s);
+
 /* With whom a job shares devices, WAITING_NONE. Whose devices it has: of a guest its partner, of
  * any other itself. */
 uint32_t device_sharing_partner(const struct sched *s, uint32_t job);

@@ -20,7 +20,7 @@ static int open_reclaim(struct sched *s, struct err *e)
 {
     struct reclaim *r;
 
-    if (!s->idle && !s->sharing)
+    if (s->policy.idle.reclaim_ms == 0 && s->policy.share.below == 0)
         return 0;
     r = arena_alloc(&s->arena, sizeof(*r));
     if (!r)
@@ -101,7 +101,7 @@ int reclaim_find(struct sched *s, uint32_t job, int64_t now_ms)
     bool lifted;
     int found;
 
-    if (!s->reclaim || (idle_n_due(s) == 0 && !s->sharing))
+    if (!s->reclaim || (idle_n_due(s) == 0 && !device_sharing_shares(s)))
         return 0;
     lifted = spot_preempt_lift(s, true);
     found = take_enough(s, job, now_ms);
@@ -115,7 +115,7 @@ int reclaim_find(struct sched *s, uint32_t job, int64_t now_ms)
 static int64_t could_free(const struct sched *s, uint32_t job)
 {
     (void)job;
-    return idle_n_due(s) > 0 || s->sharing ? WORK_DEVICES : 0;
+    return idle_n_due(s) > 0 || device_sharing_shares(s) ? WORK_DEVICES : 0;
 }
 
 const struct feature feature_reclaim = {
