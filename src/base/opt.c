@@ -108,6 +108,19 @@ static int parse_flag(const char *text, bool *ret)
     return -EINVAL;
 }
 
+static const char to_stdout[] = "-";
+
+/* A file's name; yes and no as for a flag, which brim.conf may say. */
+static int parse_output(const char *text, const char **ret)
+{
+    bool wanted = true;
+
+    if (!*text)
+        return -EINVAL;
+    *ret = parse_flag(text, &wanted) < 0 ? text : wanted ? to_stdout : NULL;
+    return 0;
+}
+
 static int parse_choice(const struct opt *o, const char *text, const char **ret)
 {
     for (size_t i = 0; o->choices[i]; i++) {
@@ -203,6 +216,10 @@ static int store(const struct opt *o, void *values, const char *text, const char
         wanted = "a duration, such as 10s";
         rc = parse_int(o, text, at);
         break;
+    case OPT_OUTPUT:
+        wanted = "a file's name";
+        rc = parse_output(text, at);
+        break;
     case OPT_CHOICE:
         if (parse_choice(o, text, at) < 0)
             return not_a_choice(o, dashes, text, e);
@@ -224,9 +241,18 @@ static int store(const struct opt *o, void *values, const char *text, const char
     return 0;
 }
 
+/* Whether an option may stand without a value. */
+static bool is_flag(const struct opt *o)
+{
+    return o->kind == OPT_FLAG || o->kind == OPT_OUTPUT;
+}
+
 static void set_flag(const struct opt *o, void *values)
 {
-    *(bool *)value_at(o, values) = true;
+    if (o->kind == OPT_OUTPUT)
+        *(const char **)value_at(o, values) = to_stdout;
+    else
+        *(bool *)value_at(o, values) = true;
 }
 
 /* An option with a value: in its own word, or the next one (NULL when there is none). Returns how
@@ -254,7 +280,7 @@ static int parse_long(const struct opt *table, void *values, const char *word, c
 
     if (!o)
         return unknown_option(table, word, len, e);
-    if (o->kind != OPT_FLAG)
+    if (!is_flag(o) || (own && o->kind == OPT_OUTPUT))
         return store_value(o, values, own, next, e);
     if (own)
         return err_usage(e, "--%s takes no value: write --%s alone", o->name, o->name);
@@ -271,7 +297,7 @@ static int parse_letters(const struct opt *table, void *values, const char *lett
 
         if (!o)
             return unknown_letter(table, letters, *letter, e);
-        if (o->kind != OPT_FLAG)
+        if (!is_flag(o))
             return store_value(o, values, letter[1] ? letter + 1 : NULL, next, e);
         set_flag(o, values);
     }

@@ -27,6 +27,7 @@ enum opt_kind {
     OPT_INT,      /* int64_t */
     OPT_DURATION, /* int64_t nanoseconds, see parse_duration_ns() */
     OPT_CHOICE,   /* const char *, one of 'choices' */
+    OPT_OUTPUT,   /* const char *: "-" for --name, which is standard output; FILE for --name=FILE */
     OPT_LIST,     /* struct opt_list: all values that are given, borrowed as those of OPT_STRING */
 };
 
@@ -57,7 +58,8 @@ struct opt {
 };
 
 /* Read options from argv[1..] (NULL-terminated, as main() gets it) into *values, which holds the
- * defaults: -j, -jv (two flags), -oDIR, -o DIR, --json, --from=DIR, --from DIR. Options and
+ * defaults: -j, -jv (two flags), -oDIR, -o DIR, --json, --from=DIR, --from DIR. The value of an
+ * OPT_OUTPUT stands behind '=' or is left out: --json, -j, --json=FILE. Options and
  * operands may be mixed; "--" ends the options, "-" is an operand. Operands are moved to the end of
  * argv in their order; returns the index of the first one (argc when there is none), or ERR_USAGE
  * with a sentence that names the option and, for an unknown one, the nearest known. */

@@ -75,7 +75,9 @@ static void add_choices(struct str *out, const struct opt *o,
 /* Of "  -j, --name=ARG". */
 static size_t left_width(const struct opt *o)
 {
-    return strlen("  -j, --") + strlen(o->name) + (o->arg ? 1 + strlen(o->arg) : 0);
+    size_t brackets = o->kind == OPT_OUTPUT ? 2 : 0;
+
+    return strlen("  -j, --") + strlen(o->name) + (o->arg ? 1 + strlen(o->arg) + brackets : 0);
 }
 
 /* Text as roff reads it literally: '-' would be a hyphen, and '.' or ''' first a request. */
@@ -105,7 +107,7 @@ void opt_help(const struct opt *table, struct str *out)
         else
             str_addf(out, "      --%s", o->name);
         if (o->arg)
-            str_addf(out, "=%s", o->arg);
+            str_addf(out, o->kind == OPT_OUTPUT ? "[=%s]" : "=%s", o->arg);
         str_pad(out, column);
         str_add(out, o->help);
         add_limits(out, o);
@@ -124,9 +126,9 @@ void opt_man(const struct opt *table, struct str *out)
         add_roff(out, o->name);
         str_add(out, "\\fR");
         if (o->arg) {
-            str_add(out, "=\\fI");
+            str_add(out, o->kind == OPT_OUTPUT ? "[=\\fI" : "=\\fI");
             add_roff(out, o->arg);
-            str_add(out, "\\fR");
+            str_add(out, o->kind == OPT_OUTPUT ? "\\fR]" : "\\fR");
         }
         str_add_char(out, '\n');
         add_roff(out, o->help);

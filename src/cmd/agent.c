@@ -56,7 +56,7 @@ static int print_once(const struct app *app, const struct agent_options *o, stru
         metrics_render(&tick, METRICS_PROMETHEUS, &out);
     if (compat && exporters_add(compat, &tick, &out) < 0)
         return err_nomem(e);
-    return cmd_print(&out, NULL, e);
+    return cmd_print(&out, o->json, e);
 }
 
 static void ready(void *arg, const char *where)

@@ -13,12 +13,12 @@
 enum { OUTPUT_MAX = 4 << 20, FILE_MAX = 1 << 20 };
 
 struct alerts_opts {
-    bool json, prometheus, check, signals;
-    const char *file;
+    bool prometheus, check, signals;
+    const char *json, *file;
 };
 
 static const struct opt opts[] = {
-    { OPT_FLAG, 'j', "json", offsetof(struct alerts_opts, json), NULL, "print JSON" },
+    CMD_JSON(offsetof(struct alerts_opts, json)),
     { OPT_FLAG, 'p', "prometheus", offsetof(struct alerts_opts, prometheus), NULL,
       "print a rule file for Prometheus" },
     { OPT_FLAG, 'c', "check", offsetof(struct alerts_opts, check), NULL,
@@ -30,7 +30,7 @@ static const struct opt opts[] = {
     { .kind = OPT_END },
 };
 
-static const struct alerts_opts defaults = { .json = false };
+static const struct alerts_opts defaults = { .json = NULL };
 
 static const struct signal_set *find_set(const char *name)
 {
@@ -164,6 +164,7 @@ static void add_condition(struct json *j, const struct rule *r)
     add_optional(j, "by", r->by);
     json_string(j, "when", r->text);
     json_string(j, "promql", str_text(&promql));
+    json_number(j, "for_s", (double)r->for_ns / 1e9, 15);
     json_number(j, "for_seconds", (double)r->for_ns / 1e9, 15);
     json_string(j, "severity", severity_text(r->severity));
     json_string(j, "say", r->say);
@@ -183,6 +184,7 @@ static void add_json(const struct rules *rules, struct str *out)
         json_string(&j, "name", r->name);
         if (r->event) {
             json_string(&j, "event", r->event);
+            json_number(&j, "keep_s", (double)r->keep_ns / 1e9, 15);
             json_number(&j, "keep_seconds", (double)r->keep_ns / 1e9, 15);
         } else {
             add_condition(&j, r);
@@ -207,7 +209,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
 
     (void)app;
     (void)operands;
-    if (o->json + o->prometheus + o->check + o->signals > 1)
+    if ((o->json != NULL) + o->prometheus + o->check + o->signals > 1)
         return err_usage(e, "--json, --prometheus, --check and --signals: give one of them");
     if (o->file && !*o->file)
         return err_usage(e, "an empty name was given where a path is needed");
@@ -228,7 +230,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
         promql_rules(&rules, o->file ? file : "data/alerts.ini", &out);
     else
         add_text(&rules, &out);
-    return cmd_print(&out, NULL, e);
+    return cmd_print(&out, o->json, e);
 }
 
 const struct cmd cmd_alerts = {

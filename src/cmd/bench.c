@@ -14,9 +14,8 @@
 enum { OUTPUT_MAX = 1 << 20, PATH_BYTES = 4096 };
 
 struct bench_opts {
-    bool json;
     int64_t window_ns;
-    const char *blas, *cublas;
+    const char *json, *blas, *cublas;
 };
 
 static const struct opt opts[] = {
@@ -26,7 +25,7 @@ static const struct opt opts[] = {
       "measure this BLAS instead of the one a job gets" },
     { OPT_STRING, 0, "cublas", offsetof(struct bench_opts, cublas), "PATH",
       "the cuBLAS to measure GPUs with" },
-    { OPT_FLAG, 'j', "json", offsetof(struct bench_opts, json), NULL, "print JSON" },
+    CMD_JSON(offsetof(struct bench_opts, json)),
     { .kind = OPT_END },
 };
 
@@ -77,7 +76,7 @@ static int compute(const struct app *app, const struct bench_opts *o, struct err
     if (results_keep(&c, folder, clock_wall_ns(app->clock), &path, &why) < 0)
         tell(why.text); /* the figures are there all the same */
     (o->json ? bench_show_json : bench_show)(&c, &out);
-    return cmd_print(&out, NULL, e);
+    return cmd_print(&out, o->json, e);
 }
 
 static int run(const struct app *app, const void *values, char **operands, struct err *e)

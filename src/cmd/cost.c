@@ -11,8 +11,8 @@
 enum { TEXT_MAX = 1 << 30, OUTPUT_MAX = 256 << 20, FILES = 64 };
 
 struct cost_opts {
-    bool json, csv, runs;
-    const char *by;
+    bool csv, runs;
+    const char *json, *by;
     int64_t since_ns;
     struct device_price_opts rates;
 };
@@ -30,7 +30,7 @@ static const struct opt opts[] = {
     RATE_GPU(struct cost_opts, "what devices are where nobody says"),
     RATE_PRICE(struct cost_opts),
     RATE_POWER(struct cost_opts, "watts of a device where none were measured (else its TDP)"),
-    { OPT_FLAG, 'j', "json", offsetof(struct cost_opts, json), NULL, "print JSON" },
+    CMD_JSON(offsetof(struct cost_opts, json)),
     { OPT_FLAG, 0, "csv", offsetof(struct cost_opts, csv), NULL, "print a table of commas" },
     { .kind = OPT_END },
 };
@@ -137,7 +137,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
         rc = o->json  ? cost_show_json(&report, &out, e)
              : o->csv ? cost_show_csv(&report, &out, e)
                       : cost_show_text(&report, &out, e);
-    return rc < 0 ? rc : cmd_print(&out, NULL, e);
+    return rc < 0 ? rc : cmd_print(&out, o->json, e);
 }
 
 const struct cmd cmd_cost = {

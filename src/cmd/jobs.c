@@ -16,9 +16,9 @@
 enum { OUTPUT_MAX = WIRE_MAX, NAME_WIDTH = 20 };
 
 struct jobs_opts {
-    bool json, all;
+    bool all;
     int64_t since_ns;
-    const char *directory;
+    const char *json, *directory;
 };
 
 static const struct opt opts[] = {
@@ -27,7 +27,7 @@ static const struct opt opts[] = {
     { OPT_FLAG, 'a', "all", offsetof(struct jobs_opts, all), NULL, "show all that are remembered" },
     { OPT_STRING, 0, "directory", offsetof(struct jobs_opts, directory), "DIR",
       "the queue's folder" },
-    { OPT_FLAG, 'j', "json", offsetof(struct jobs_opts, json), NULL, "print JSON" },
+    CMD_JSON(offsetof(struct jobs_opts, json)),
     { .kind = OPT_END },
 };
 
@@ -222,7 +222,7 @@ static int show(const struct app *app, const struct jobs_opts *o, const char *fo
         return rc;
     if (o->json) {
         str_add(&out, wire_get(&answer, "text") ? wire_get(&answer, "text") : "");
-        return cmd_print(&out, NULL, e);
+        return cmd_print(&out, o->json, e);
     }
     rc = queue_client_read(&jobs, &a, &answer, e);
     if (rc < 0)
@@ -250,8 +250,10 @@ static int run(const struct app *app, const void *values, char **operands, struc
     if (operands[0])
         return err_set(e, -ENOENT, "there is no job %s: the queue in %s was never used",
                        operands[0], folder);
-    str_add(&none, o->json ? "{\n  \"version\": 1,\n  \"jobs\": []\n}\n" : "no jobs\n");
-    return cmd_print(&none, NULL, e);
+    str_add(&none,
+            o->json ? "{\n  \"schema\": \"brim.jobs.v1\",\n  \"version\": 1,\n  \"jobs\": []\n}\n"
+                    : "no jobs\n");
+    return cmd_print(&none, o->json, e);
 }
 
 const struct cmd cmd_jobs = {

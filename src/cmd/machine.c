@@ -14,8 +14,8 @@
 enum { OUTPUT_MAX = 256 << 20 };
 
 struct machine_opts {
-    bool matrix, audit, all, json, nccl_xml;
-    const char *svg, *record, *from, *against, *fake, *fail_on;
+    bool matrix, audit, all, nccl_xml;
+    const char *json, *svg, *record, *from, *against, *fake, *fail_on;
     int64_t timeout_ns;
 };
 
@@ -32,7 +32,7 @@ static const struct opt opts[] = {
       "with --audit: exit with 1 from this severity on", .choices = severities },
     { OPT_STRING, 0, "against", offsetof(struct machine_opts, against), "PATH",
       "with --audit: compare with the recordings of a fleet" },
-    { OPT_FLAG, 'j', "json", offsetof(struct machine_opts, json), NULL, "print JSON" },
+    CMD_JSON(offsetof(struct machine_opts, json)),
     { OPT_STRING, 0, "svg", offsetof(struct machine_opts, svg), "FILE", "draw it into a file" },
     { OPT_FLAG, 0, "nccl-xml", offsetof(struct machine_opts, nccl_xml), NULL,
       "print NCCL's topology XML (for NCCL_TOPO_FILE)" },
@@ -129,7 +129,7 @@ static int print_audit(const struct machine_opts *o, struct probe *p,
         findings_render_json(&f, view, &out);
     else
         findings_render_text(&f, view, o->all, &out);
-    rc = cmd_print(&out, NULL, e);
+    rc = cmd_print(&out, o->json, e);
     return rc < 0 ? rc : fails(&f, o->fail_on);
 }
 
@@ -143,7 +143,7 @@ static int print_view(const struct machine_opts *o, const struct machine_view *v
                                      : "tree";
 
     machine_renderer_find(name)->render(view, &out);
-    return cmd_print(&out, o->svg, e);
+    return cmd_print(&out, o->svg ? o->svg : o->json, e);
 }
 
 /* What could not be found out, a line each; true when there was something. */

@@ -88,7 +88,8 @@ static void fish(struct str *out)
                      o->name);
             if (o->letter)
                 str_addf(out, " -s %c", o->letter);
-            str_addf(out, "%s -d '%s'\n", o->kind == OPT_FLAG ? "" : " -r", o->help);
+            str_addf(out, "%s -d '%s'\n", o->kind == OPT_FLAG || o->kind == OPT_OUTPUT ? "" : " -r",
+                     o->help);
         }
     }
 }

@@ -12,7 +12,7 @@ static const char *const precisions[] = { "fp16", "bf16", "fp8", "mxfp8", "nvfp4
 #define AT(member) offsetof(struct plan_opts, member)
 
 static const struct opt opts[] = {
-    { OPT_FLAG, 'j', "json", AT(json), NULL, "print JSON" },
+    CMD_JSON(AT(json)),
     { OPT_FLAG, 'r', "rows", AT(rows), NULL, "eval: print every row, not only what they come to" },
     { OPT_UINT, 0, "node-gbps", AT(node_gbps), "N", "eval: rate of a node's network cards together",
       .unit = "Gbit/s" },
@@ -64,7 +64,7 @@ static const struct opt opts[] = {
     { .kind = OPT_END },
 };
 
-static const struct plan_opts defaults = { .json = false };
+static const struct plan_opts defaults = { .json = NULL };
 
 static const struct plan_command *const commands[] = { &plan_train, &plan_memory, &plan_checkpoint,
                                                        &plan_emit, &plan_eval };

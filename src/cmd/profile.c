@@ -14,12 +14,12 @@
 enum { OUTPUT_MAX = 4 << 20, LIST_MAX = 1 << 20, PATH_BYTES = 4096, OPERANDS_MAX = 64 };
 
 struct profile_opts {
-    bool json, env, slurm, torchrun;
-    const char *output, *knobs;
+    bool env, slurm, torchrun;
+    const char *json, *output, *knobs;
 };
 
 static const struct opt opts[] = {
-    { OPT_FLAG, 'j', "json", offsetof(struct profile_opts, json), NULL,
+    { OPT_OUTPUT, 'j', "json", offsetof(struct profile_opts, json), "FILE",
       "with list and show: print JSON" },
     { OPT_FLAG, 0, "env", offsetof(struct profile_opts, env), NULL,
       "with export: lines for a shell" },
@@ -34,7 +34,7 @@ static const struct opt opts[] = {
     { .kind = OPT_END },
 };
 
-static const struct profile_opts defaults = { .json = false };
+static const struct profile_opts defaults = { .json = NULL };
 
 struct profiles {
     const struct app *app;
@@ -75,7 +75,7 @@ static int list(const struct profiles *s, struct err *e)
         return rc;
     if (s->o->json) {
         json_object(&j, NULL);
-        json_int(&j, "schema", 1);
+        json_string(&j, "schema", "brim.profiles.v1");
         json_array(&j, "profiles");
     } else if (names.len) {
         profile_list_head(&out);
@@ -91,7 +91,7 @@ static int list(const struct profiles *s, struct err *e)
     } else if (!names.len) {
         str_add(&out, "no profile is kept yet\n");
     }
-    return cmd_print(&out, NULL, e);
+    return cmd_print(&out, s->o->json, e);
 }
 
 /* ---- one ---- */
@@ -116,7 +116,7 @@ static int show(const struct profiles *s, const char *which, struct err *e)
         profile_show_json(&p, &s->knobs, str_text(&path), &out);
     else
         profile_show(&p, &s->knobs, str_text(&path), &out);
-    return cmd_print(&out, NULL, e);
+    return cmd_print(&out, s->o->json, e);
 }
 
 static int export(const struct profiles *s, const char *which, struct err *e)

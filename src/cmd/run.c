@@ -39,8 +39,8 @@ static const struct opt opts[] = {
       "also where it was found on another machine or for another job" },
     { OPT_STRING, 0, "knobs", offsetof(struct run_opts, knobs), "FILE",
       "more knobs that the profile may set" },
-    { OPT_STRING, 0, "json", offsetof(struct run_opts, json), "FILE",
-      "write what the card says to a file, as JSON" },
+    { OPT_OUTPUT, 'j', "json", offsetof(struct run_opts, json), "FILE",
+      "print what the card says as JSON, or write it to FILE" },
     { OPT_FLAG, 'q', "quiet", offsetof(struct run_opts, quiet), NULL,
       "print nothing of our own, not even the card at the end" },
     { OPT_STRING, 0, "fake", offsetof(struct run_opts, fake), "FILE",
@@ -75,8 +75,7 @@ static int check(const struct run_opts *o, char **argv, struct err *e)
 {
     if (!argv[0] || !*argv[0])
         return err_usage(e, "a command is needed: brim run -- COMMAND...");
-    if ((o->fake && !*o->fake) || (o->json && !*o->json) || (o->knobs && !*o->knobs) ||
-        (o->profile && !*o->profile))
+    if ((o->fake && !*o->fake) || (o->knobs && !*o->knobs) || (o->profile && !*o->profile))
         return err_usage(e, "an empty name was given where a path is needed");
     return 0;
 }

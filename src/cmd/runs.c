@@ -16,18 +16,18 @@
 enum { OUTPUT_MAX = 64 << 20, LIST_MAX = 8 << 20, PATH_LEN = 4096, OPERANDS_MAX = 64, NAME = 24 };
 
 struct runs_opts {
-    bool json;
+    const char *json;
     int64_t older_ns;
 };
 
 static const struct opt opts[] = {
-    { OPT_FLAG, 'j', "json", offsetof(struct runs_opts, json), NULL, "print JSON" },
+    CMD_JSON(offsetof(struct runs_opts, json)),
     { OPT_DURATION, 0, "older", offsetof(struct runs_opts, older_ns), "TIME",
       "with rm: the runs that began longer ago than this (30d)" },
     { .kind = OPT_END },
 };
 
-static const struct runs_opts defaults = { .json = false };
+static const struct runs_opts defaults = { .json = NULL };
 
 struct runs {
     const struct app *app;
@@ -96,7 +96,7 @@ static int list(const struct runs *r, char **operands, struct err *e)
         return err_usage(e, "list takes no run, not '%.100s'", operands[1]);
     if (r->o->json) {
         json_object(&j, NULL);
-        json_int(&j, "schema", 1);
+        json_string(&j, "schema", "brim.runs.v1");
         json_array(&j, "runs");
     } else {
         str_addf(&out, "%-22s %-*s %9s  %-20s %9s %11s\n", "run", NAME, "name", "time", "end",
@@ -114,7 +114,7 @@ static int list(const struct runs *r, char **operands, struct err *e)
         str_reset(&out);
         str_add(&out, "no run is kept yet: brim run -- COMMAND\n");
     }
-    return cmd_print(&out, NULL, e);
+    return cmd_print(&out, r->o->json, e);
 }
 
 /* ---- diff, rm ---- */
@@ -142,8 +142,8 @@ static int diff(const struct runs *r, char **operands, struct err *e)
         rc = load(r, operands[1], &b, e);
     if (rc < 0)
         return rc;
-    rc = runs_diff(&a, &b, r->o->json, &out);
-    return rc < 0 ? err_nomem(e) : cmd_print(&out, NULL, e);
+    rc = runs_diff(&a, &b, r->o->json != NULL, &out);
+    return rc < 0 ? err_nomem(e) : cmd_print(&out, r->o->json, e);
 }
 
 static int remove_one(const struct runs *r, const char *which, struct err *e)

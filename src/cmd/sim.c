@@ -14,8 +14,8 @@
 enum { TRACE_MAX = 1 << 30, POLICY_MAX = 64 << 10, OUTPUT_MAX = 1 << 30, RUNS = 16 };
 
 struct sim_opts {
-    bool json, actions, policies, pack;
-    const char *policy, *compare, *nodes, *activity;
+    bool actions, policies, pack;
+    const char *json, *policy, *compare, *nodes, *activity;
     int64_t idle_stretch_ns, from_ns;
     uint64_t load, rounds, seed, spot_price;
     struct sim_fault_opts faults;
@@ -28,7 +28,7 @@ static const char *const by[] = { "class", "user", "team", NULL };
 #define AT(member) offsetof(struct sim_opts, member)
 
 static const struct opt opts[] = {
-    { OPT_FLAG, 'j', "json", AT(json), NULL, "print JSON" },
+    CMD_JSON(AT(json)),
     { OPT_STRING, 'p', "policy", AT(policy), "NAME|FILE",
       "the policy: one of --policies, or an INI file (a name with a dot or a slash)" },
     { OPT_STRING, 'c', "compare", AT(compare), "NAME,...", "more policies beside it" },
@@ -380,7 +380,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
         sim_show_json(&report, &s->out);
     else if (!o->actions)
         sim_show_text(&report, &s->out);
-    return cmd_print(&s->out, NULL, e);
+    return cmd_print(&s->out, o->json, e);
 }
 
 const struct cmd cmd_sim = {

@@ -19,8 +19,8 @@ enum { ANSWER_MAX = WIRE_MAX, POLL_MS = 50, POLL_MOST_MS = 1000, PATH_TEXT = 409
 enum { CPUS_MAX = 1 << 16 }; /* more than any machine has */
 
 struct submit_opts {
-    bool json, hold, requeue, dry, wait, watch, no_watch;
-    const char *name, *after, *array, *output, *error, *signal, *directory, *chdir;
+    bool hold, requeue, dry, wait, watch, no_watch;
+    const char *json, *name, *after, *array, *output, *error, *signal, *directory, *chdir;
     uint64_t devices, cpus;
     int64_t priority, limit_ns, warn_ns, grace_ns, deadline_ns;
 };
@@ -68,7 +68,7 @@ static const struct opt opts[] = {
       "only say when and where it would start" },
     { OPT_STRING, 0, "directory", offsetof(struct submit_opts, directory), "DIR",
       "the queue's folder" },
-    { OPT_FLAG, 'j', "json", offsetof(struct submit_opts, json), NULL, "print JSON" },
+    CMD_JSON(offsetof(struct submit_opts, json)),
     { .kind = OPT_END },
 };
 
@@ -259,6 +259,7 @@ static int tell(const struct submit_opts *o, const struct str *answer, struct er
 
     if (o->json) {
         json_object(&j, NULL);
+        json_string(&j, "schema", "brim.submit.v1");
         json_int(&j, "version", 1);
         if (text)
             json_string(&j, "forecast", text);
@@ -270,7 +271,7 @@ static int tell(const struct submit_opts *o, const struct str *answer, struct er
     } else {
         str_addf(&out, "%lld\n", (long long)wire_int(answer, "id", 0));
     }
-    return cmd_print(&out, NULL, e);
+    return cmd_print(&out, o->json, e);
 }
 
 static int run(const struct app *app, const void *values, char **operands, struct err *e)

@@ -23,8 +23,8 @@ enum { OUTPUT_MAX = 8 << 20, HOST_MAX = 65 };
 #define FIRST_NS 300000000LL
 
 struct top_opts {
-    bool once, json;
-    const char *sort, *fake;
+    bool once;
+    const char *json, *sort, *fake;
     int64_t interval_ns;
 };
 
@@ -32,7 +32,7 @@ static const char *const sorts[] = { "use", "cpu", "io", "read", "write", "memor
 
 static const struct opt opts[] = {
     { OPT_FLAG, 0, "once", offsetof(struct top_opts, once), NULL, "print one page and end" },
-    { OPT_FLAG, 'j', "json", offsetof(struct top_opts, json), NULL, "print one page as JSON" },
+    { OPT_OUTPUT, 'j', "json", offsetof(struct top_opts, json), "FILE", "print one page as JSON" },
     { OPT_DURATION, 0, "interval", offsetof(struct top_opts, interval_ns), "TIME",
       "how often to sample (1s)", .least = INTERVAL_MIN_NS, .most = INTERVAL_MAX_NS },
     { OPT_CHOICE, 0, "sort", offsetof(struct top_opts, sort), "BY", "what processes are sorted by",
@@ -121,7 +121,7 @@ static struct live_extra extra_of(const struct top *t)
 
 /* ---- one page ---- */
 
-static int print_once(struct top *t, bool json, struct err *e)
+static int print_once(struct top *t, const char *json, struct err *e)
 {
     CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX);
     const struct live_look look = { .columns = t->app->columns,
@@ -143,7 +143,7 @@ static int print_once(struct top *t, bool json, struct err *e)
     } else {
         live_text(t->live, &extra, &look, &out);
     }
-    return cmd_print(&out, NULL, e);
+    return cmd_print(&out, json, e);
 }
 
 /* ---- page after page ---- */

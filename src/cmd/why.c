@@ -13,14 +13,13 @@ enum { OUTPUT_MAX = 4 << 20, TRACE_MAX = 1 << 30, PID_LIMIT = 1 << 22 /* Linux's
 #define STORED UINT64_MAX /* no process: not --live */
 
 struct why_opts {
-    bool json;
-    const char *trace, *with;
+    const char *json, *trace, *with;
     uint64_t live; /* STORED: a stored run */
     int64_t for_ns;
 };
 
 static const struct opt opts[] = {
-    { OPT_FLAG, 'j', "json", offsetof(struct why_opts, json), NULL, "print JSON" },
+    CMD_JSON(offsetof(struct why_opts, json)),
     { OPT_STRING, 'w', "with", offsetof(struct why_opts, with), "RUN",
       "compare with this run, not with the last one of the same command" },
     { OPT_STRING, 't', "trace", offsetof(struct why_opts, trace), "FILE",
@@ -49,7 +48,7 @@ static int judge_trace(const struct why_opts *o, struct err *e)
         rc = straggler_judge(&t, &s, e);
     if (rc == 0) {
         (o->json ? why_trace_json : why_trace_card)(&t, &s, &out);
-        rc = cmd_print(&out, NULL, e);
+        rc = cmd_print(&out, o->json, e);
     }
     op_trace_done(&t);
     return rc;
@@ -72,7 +71,7 @@ static int judge(const struct app *app, const struct why_opts *o, const char *wh
         why_json(&r, &v, NULL, &out);
     else
         why_card(&r, &v, NULL, app->colour, app->columns, &out);
-    return cmd_print(&out, NULL, e);
+    return cmd_print(&out, o->json, e);
 }
 
 static int live(const struct app *app, const struct why_opts *o, char **operands, struct err *e)

@@ -13,15 +13,15 @@
 enum { OUTPUT_MAX = 1 << 20, OPERANDS = 3 };
 
 struct xid_opts {
-    bool json;
+    const char *json;
 };
 
 static const struct opt opts[] = {
-    { OPT_FLAG, 'j', "json", offsetof(struct xid_opts, json), NULL, "print JSON" },
+    CMD_JSON(offsetof(struct xid_opts, json)),
     { .kind = OPT_END },
 };
 
-static const struct xid_opts defaults = { .json = false };
+static const struct xid_opts defaults = { .json = NULL };
 
 /* What was asked for. */
 struct question {
@@ -215,7 +215,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
         print_json(&faults, &q, &out);
     else
         print_text(&faults, &q, &out);
-    return cmd_print(&out, NULL, e);
+    return cmd_print(&out, o->json, e);
 }
 
 const struct cmd cmd_xid = {

@@ -39,6 +39,7 @@ static int jobs(struct local *l, const struct queue_client *client, struct str *
     if (rc < 0)
         return rc;
     json_object(&s.json, NULL);
+    json_string(&s.json, "schema", "brim.jobs.v1");
     json_int(&s.json, "version", 1);
     json_string(&s.json, "policy", l->c->policy->name);
     json_string(&s.json, "gives", l->pool.cpus ? "CPUs" : "devices");

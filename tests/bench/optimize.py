@@ -116,7 +116,7 @@ class Bench:
             os.unlink(card)
         said = self.run(
             list(under)
-            + [BRIM, "optimize", "--quiet", "--json", card]
+            + [BRIM, "optimize", "--quiet", f"--json={card}"]
             + list(options)
             + ["--"]
             + command,

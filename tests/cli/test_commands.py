@@ -164,5 +164,5 @@ def test_manual_page_has_every_option(brim):
     for line in brim.out("machine", "--help").splitlines():
         for word in line.split():
             if word.startswith("--") and word != "--help":
-                name = word.strip(",").split("=")[0]
+                name = re.split(r"\[?=", word.strip(","))[0]
                 assert name.replace("-", "\\-") in page, name

@@ -149,7 +149,7 @@ class Trial:
         heard.set()
 
     def run(self):
-        options = ["--interval", "100ms", "--json", str(self.card)]
+        options = ["--interval", "100ms", f"--json={self.card}"]
         options += ["--profile", str(self.profile)] if self.known else []
         command = [os.environ["BRIM"], "optimize", *options, "--"]
         heard = threading.Event()

@@ -17,7 +17,7 @@ enum { RULES_FILE_MAX = 1 << 20, TOKEN_FILE_MAX = 4096, HOST_MAX = 65 };
 
 const struct opt agent_opts[] = {
     { OPT_FLAG, 0, "once", AT(once), NULL, "print one sample and end" },
-    { OPT_FLAG, 'j', "json", AT(json), NULL, "with --once: print JSON" },
+    { OPT_OUTPUT, 'j', "json", AT(json), "FILE", "with --once: print JSON" },
     { OPT_STRING, 0, "listen", AT(listen), "ADDRESS:PORT", "where to serve (127.0.0.1:9410)" },
     { OPT_STRING, 0, "token-file", AT(token_file), "FILE",
       "the token that clients must show, on other than loopback addresses" },

@@ -5,8 +5,8 @@
 #include "diagnose/alerts/rules.h"
 
 struct agent_options {
-    bool once, json, compat;
-    const char *listen, *token_file, *store, *fake, *rules, *log;
+    bool once, compat;
+    const char *json, *listen, *token_file, *store, *fake, *rules, *log;
     int64_t interval_ns, silence_ns;
     uint64_t store_mib;
 };

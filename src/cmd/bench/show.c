@@ -135,7 +135,7 @@ void bench_show_json(const struct compute *c, struct str *out)
     const struct nominal *n = &c->nominal;
 
     json_object(&j, NULL);
-    json_int(&j, "schema", 1);
+    json_string(&j, "schema", "brim.bench.v1");
     json_string(&j, "host", c->host);
     json_string(&j, "cpu", c->cpu);
     json_int(&j, "cpus", c->cpus);

@@ -13,6 +13,13 @@ struct app {
     unsigned columns; /* its width; 100 when it is none */
 };
 
+/* The row of --json, which all commands that print data have; its value is the path for
+ * cmd_print(). */
+#define CMD_JSON(at) \
+    { \
+        OPT_OUTPUT, 'j', "json", at, "FILE", "print JSON, or write it to FILE" \
+    }
+
 struct cmd {
     const char *name;
     const char *args;       /* what stands behind the options: "[RUN]"; "" */
@@ -30,7 +37,7 @@ struct cmd {
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1 };
 
-/* Write to stdout, or to a file when path is not NULL. -ENOMEM when out has failed, -EIO and the
+/* Write to stdout, or to a file when path is neither NULL nor "-". -ENOMEM when out has failed, -EIO and the
  * like when it could not be written whole. */
 int cmd_print(const struct str *out, const char *path, struct err *e) CHECK_RESULT;
 

@@ -32,8 +32,8 @@ const struct opt optimize_options[] = {
       "write what was kept there, not to the state folder" },
     { OPT_STRING, 0, "knobs", offsetof(struct optimize_opts, knobs), "FILE",
       "also try knobs that this file declares" },
-    { OPT_STRING, 0, "json", offsetof(struct optimize_opts, json), "FILE",
-      "write what the card says to a file, as JSON" },
+    { OPT_OUTPUT, 'j', "json", offsetof(struct optimize_opts, json), "FILE",
+      "print what the card says as JSON, or write it to FILE" },
     { OPT_FLAG, 0, "undo", offsetof(struct optimize_opts, undo), NULL,
       "only put back settings of this machine that a killed brim has left changed" },
     { OPT_FLAG, 'q', "quiet", offsetof(struct optimize_opts, quiet), NULL,
@@ -103,8 +103,8 @@ int optimize_check(const struct optimize_opts *o, char **argv, struct err *e)
     if (o->restarts && o->goal && strcmp(o->goal, "throughput") != 0)
         return err_usage(
             e, "--restarts decides by steps a second: leave --goal %s out, or --restarts", o->goal);
-    if ((o->fake && !*o->fake) || (o->json && !*o->json) || (o->save && !*o->save) ||
-        (o->knobs && !*o->knobs) || (o->profile && !*o->profile))
+    if ((o->fake && !*o->fake) || (o->save && !*o->save) || (o->knobs && !*o->knobs) ||
+        (o->profile && !*o->profile))
         return err_usage(e, "an empty name was given where a path is needed");
     return 0;
 }

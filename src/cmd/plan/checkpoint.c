@@ -352,7 +352,7 @@ static int run(const struct app *app, const struct plan_opts *o, char **operands
         add_json(&out, &a, &one, rows, n);
     else
         add_text(&out, &a, &one, rows, n);
-    return cmd_print(&out, NULL, e);
+    return cmd_print(&out, o->json, e);
 }
 
 const struct plan_command plan_checkpoint = {

@@ -85,7 +85,7 @@ static int run(const struct app *app, const struct plan_opts *o, char **operands
     if (operands[2])
         return err_usage(e, "one model at a time, not '%.40s' too", operands[2]);
     rc = emit(o, operands, &out, e);
-    return rc ? rc : cmd_print(&out, NULL, e);
+    return rc ? rc : cmd_print(&out, o->json, e);
 }
 
 const struct plan_command plan_emit = {

@@ -286,7 +286,7 @@ static int run(const struct app *app, const struct plan_opts *o, char **operands
         json_end(&j);
         json_end(&j);
     }
-    return cmd_print(&out, NULL, e);
+    return cmd_print(&out, o->json, e);
 }
 
 const struct plan_command plan_eval = {

@@ -281,7 +281,7 @@ static int run(const struct app *app, const struct plan_opts *o, char **operands
         add_json(&out, &all);
     else
         add_text(&out, &all);
-    return cmd_print(&out, NULL, e);
+    return cmd_print(&out, o->json, e);
 }
 
 const struct plan_command plan_memory = {

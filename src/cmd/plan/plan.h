@@ -6,7 +6,8 @@
 enum { PLAN_BATCH_MAX = 1 << 28 }; /* sequences of a step */
 
 struct plan_opts {
-    bool json, rows;
+    bool rows;
+    const char *json;      /* where it goes, as cmd_print() has it; NULL: text */
     const char *constants; /* a file in place of the program's own; NULL: none */
     uint64_t node_gbps;    /* of the network cards of a node; 0: as the rows say */
     /* What is to be planned (cmd/plan/job.h reads them); NULL: not said. */

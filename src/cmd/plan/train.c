@@ -18,7 +18,7 @@ static int check_options(const struct plan_opts *o, char **operands, struct err 
                             "--batch=1024");
     if (operands[1] && !named)
         return err_usage(e, "does not know what to do with '%.60s'", operands[1]);
-    if (named + (o->why != NULL) + (o->svg != NULL) + (o->emit != NULL) + o->json > 1)
+    if (named + (o->why != NULL) + (o->svg != NULL) + (o->emit != NULL) + (o->json != NULL) > 1)
         return err_usage(e, "--compare, --why, --svg, --emit and --json are different answers: "
                             "give one of them");
     if (o->svg && !*o->svg)
@@ -69,7 +69,7 @@ static int answer(const struct plan_train *t, char **operands, struct err *e)
         plan_train_json(t, &out);
     else
         plan_train_text(t, &out);
-    return rc ? rc : cmd_print(&out, o->svg, e);
+    return rc ? rc : cmd_print(&out, o->svg ? o->svg : o->json, e);
 }
 
 static int run(const struct app *app, const struct plan_opts *o, char **operands, struct err *e)

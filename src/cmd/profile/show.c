@@ -108,7 +108,7 @@ void profile_show_json(const struct profile *p, const struct knobs *knobs, const
     struct json j = JSON_INIT(out);
 
     json_object(&j, NULL);
-    json_int(&j, "schema", 1);
+    json_string(&j, "schema", "brim.profile.v1");
     json_string(&j, "path", path);
     json_string(&j, "name", p->name);
     json_string(&j, "key", p->key);

@@ -204,7 +204,7 @@ int run_card_json_in(const struct run *r, const struct verdict *verdict, const c
     if (rc < 0)
         return rc;
     json_object(j, key);
-    json_int(j, "schema", 1);
+    json_string(j, "schema", "brim.run.v1");
     json_string(j, "id", r->id);
     json_string(j, "name", r->name);
     json_string(j, "command", r->command);

@@ -98,7 +98,7 @@ static void add_json(const struct run *a, const struct run *b, const struct row 
     struct json j = JSON_INIT(out);
 
     json_object(&j, NULL);
-    json_int(&j, "schema", 1);
+    json_string(&j, "schema", "brim.runs.diff.v1");
     json_string(&j, "a", a->id);
     json_string(&j, "b", b->id);
     json_array(&j, "figures");

@@ -175,13 +175,20 @@ static void add_json_item(struct json *j, const struct verdict_item *i)
     json_end(j);
 }
 
+/* By its name, and by the one that it had at first. */
+static void json_twice(struct json *j, const char *key, const char *was, double value)
+{
+    json_number(j, key, value, 6);
+    json_number(j, was, value, 6);
+}
+
 static void add_json_live(struct json *j, const struct why_live *live)
 {
     json_object(j, "live");
     json_int(j, "pid", live->pid);
     json_string(j, "observed", live->outside ? "outside" : "run");
     json_number(j, "seconds", live->seconds, 4);
-    json_number(j, "still_seconds", live->still_s, 4);
+    json_twice(j, "still_s", "still_seconds", live->still_s);
     json_bool(j, "still", is_still(live));
     json_end(j);
 }
@@ -199,11 +206,11 @@ void why_json(const struct run *r, const struct verdict *v, const struct why_liv
         add_json_live(&j, live);
     json_string(&j, "inferred", r->inferred);
     json_string(&j, "sentence", v->sentence);
-    json_number(&j, "step_seconds", v->step_s, 6);
-    json_number(&j, "step_p90_seconds", v->step_p90_s, 6);
-    json_number(&j, "step_best_seconds", v->step_best_s, 6);
-    json_number(&j, "steps_per_second", v->steps_per_s, 6);
-    json_number(&j, "samples_per_second", v->samples_per_s, 6);
+    json_twice(&j, "step_s", "step_seconds", v->step_s);
+    json_twice(&j, "step_p90_s", "step_p90_seconds", v->step_p90_s);
+    json_twice(&j, "step_best_s", "step_best_seconds", v->step_best_s);
+    json_twice(&j, "steps_per_s", "steps_per_second", v->steps_per_s);
+    json_twice(&j, "samples_per_s", "samples_per_second", v->samples_per_s);
     json_object(&j, "share");
     for (unsigned s = 0; s < BRIM_STAGES; s++)
         json_number(&j, step_stage_name(s), v->step_s > 0 ? v->share[s] : (double)NAN, 4);
@@ -295,8 +302,8 @@ void why_trace_json(const struct op_trace *t, const struct straggler *s, struct 
     json_string(&j, "schema", "brim.straggler.v1");
     json_string(&j, "class", class_name(s->class));
     json_number(&j, "slowdown", s->slowdown, 6);
-    json_number(&j, "actual_seconds", s->actual_s, 6);
-    json_number(&j, "ideal_seconds", s->ideal_s, 6);
+    json_twice(&j, "actual_s", "actual_seconds", s->actual_s);
+    json_twice(&j, "ideal_s", "ideal_seconds", s->ideal_s);
     json_number(&j, "worker_share", s->worker, 4);
     json_number(&j, "last_stage_share", s->stage, 4);
     json_number(&j, "correlation", s->correlation, 4);

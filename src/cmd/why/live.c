@@ -95,5 +95,5 @@ int why_live(const struct app *app, const struct why_live_opts *o, struct err *e
         why_json(&r, &v, &live, &out);
     else
         why_card(&r, &v, &live, app->colour, app->columns, &out);
-    return cmd_print(&out, NULL, e);
+    return cmd_print(&out, o->json, e);
 }

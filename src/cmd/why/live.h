@@ -4,7 +4,7 @@
 #include "cmd/common/cmd.h"
 
 struct why_live_opts {
-    bool json;
+    const char *json; /* where it goes, as cmd_print() has it; NULL: text */
     int pid;
     int64_t for_ns;   /* how long to watch what 'brim run' did not start */
     const char *with; /* the run to compare with; NULL */

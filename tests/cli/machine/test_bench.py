@@ -83,7 +83,7 @@ def test_a_broken_blas(bench):
 
 def test_usage(bench, brim):
     one_line(brim("bench"), 2, "brim bench compute")
-    one_line(brim("bench", "memory"), 2, "does not know 'memory'")
+    one_line(brim("bench", "memory"), 2, "unknown measurement 'memory'")
     one_line(brim("bench", "compute", "--seconds", "2m"), 2, "--seconds must be from 10ms to 1m")
 
 

@@ -152,7 +152,7 @@ def test_a_busy_cpu_is_seen(brim):
 
 def test_wrong_usage(brim):
     one_line(brim("top", "--interval", "1ms"), 2, "--interval", "200ms")
-    one_line(brim("top", "--interval", "1h"), 2, "60s")
+    one_line(brim("top", "--interval", "1h"), 2, "1m")
     one_line(brim("top", "--sort", "size"), 2, "size")
     one_line(brim("top", "--fake", ""), 2, "empty")
     one_line(brim("top", "now"), 2, "'now'")

@@ -30,7 +30,7 @@ class Optimized:
         self.json = folder / "card.json"
 
     def command(self, command, options):
-        options = ["--interval", "100ms", "--json", str(self.json), *options]
+        options = ["--interval", "100ms", f"--json={self.json}", *options]
         return [BRIM, "optimize", *options, "--", *[str(c) for c in command]]
 
     def start(self, *command, options=(), mode="obey", **env):

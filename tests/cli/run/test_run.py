@@ -62,7 +62,7 @@ class Runs:
 
     def card(self, *command, interval="200ms", **how):
         path = str(self.folder / "card.json")
-        options = ("--quiet", "--interval", interval, "--json", path)
+        options = ("--quiet", "--interval", interval, f"--json={path}")
         done = self.run(*command, options=options, **how)
         assert done.returncode == 0, done.stderr
         with open(path) as f:

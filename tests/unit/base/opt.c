@@ -11,6 +11,7 @@ struct values {
     int64_t timeout_ns;
     const char *format;
     struct opt_list pins;
+    const char *page;
     uint64_t size;
     int64_t priority, interval_ns, budget_ns, shift;
 };
@@ -32,6 +33,7 @@ static const struct opt table[] = {
       .least = 100 * OPT_MS, .most = OPT_HOUR },
     { OPT_DURATION, 0, "budget", offsetof(struct values, budget_ns), "TIME", "of it",
       .least = 90 * OPT_S },
+    { OPT_OUTPUT, 'p', "page", offsetof(struct values, page), "FILE", "print it" },
     { OPT_INT, 0, "shift", offsetof(struct values, shift), "N", "by it" },
     { OPT_LIST, 0, "pin", offsetof(struct values, pins), "X=N", "settle it" },
     { .kind = OPT_END },
@@ -172,6 +174,30 @@ static void test_limits(void)
     usage("--interval", "--interval needs a value, such as --interval=10s");
 }
 
+static void test_output(void)
+{
+    struct values v = { 0 };
+    struct err e = { "" };
+    struct line l;
+
+    parse(&l, "x");
+    ok(!l.v.page, "an output that is not given is absent");
+    parse(&l, "--page x");
+    ok(l.rc == 2, "the word behind an output is an operand");
+    is_str(l.v.page, "-", "an output alone is standard output");
+    parse(&l, "-jpv x");
+    ok(l.rc == 2 && l.v.json && l.v.verbose, "the letter of an output stands among flags");
+    is_str(l.v.page, "-", "the letter of an output is standard output");
+    parse(&l, "--page=a/b x");
+    is_str(l.v.page, "a/b", "an output takes a file behind '='");
+    usage("--page=", "--page: '' is not a file's name");
+    ok(opt_set(table, &v, "page", "on", &e) == 0, "a configuration may turn an output on");
+    is_str(v.page, "-", "an output that is on is standard output");
+    ok(opt_set(table, &v, "page", "no", &e) == 0 && !v.page, "a configuration may turn it off");
+    ok(opt_set(table, &v, "page", "a/b", &e) == 0, "a configuration may name a file");
+    is_str(v.page, "a/b", "an output of a configuration is its file");
+}
+
 static void test_operands(void)
 {
     operands("a b", "a b");
@@ -266,6 +292,7 @@ int main(void)
     test_values();
     test_list();
     test_limits();
+    test_output();
     test_operands();
     test_errors();
     test_set();

@@ -10,6 +10,7 @@ static const struct opt table[] = {
     { OPT_FLAG, 'j', "json", 0, NULL, "print JSON" },
     { OPT_STRING, 0, "from", 0, "DIR", "read a recording" },
     { OPT_CHOICE, 'f', "format", 0, "FORMAT", "print as", formats },
+    { OPT_OUTPUT, 'p', "page", 0, "FILE", "print it" },
     { .kind = OPT_END },
 };
 
@@ -52,7 +53,8 @@ static void test_help(void)
     prints(opt_help, table,
            "  -j, --json            print JSON\n"
            "      --from=DIR        read a recording\n"
-           "  -f, --format=FORMAT   print as (text, json-lines)\n",
+           "  -f, --format=FORMAT   print as (text, json-lines)\n"
+           "  -p, --page[=FILE]     print it\n",
            "help is aligned");
     prints(opt_help, long_table,
            "  -q, --q                        be quiet\n"
@@ -81,7 +83,10 @@ static void test_man(void)
            "read a recording\n"
            ".TP\n"
            "\\fB\\-f\\fR, \\fB\\-\\-format\\fR=\\fIFORMAT\\fR\n"
-           "print as (text, json\\-lines)\n",
+           "print as (text, json\\-lines)\n"
+           ".TP\n"
+           "\\fB\\-p\\fR, \\fB\\-\\-page\\fR[=\\fIFILE\\fR]\n"
+           "print it\n",
            "manual page");
     prints(opt_man, hostile_table,
            ".TP\n"
@@ -96,7 +101,7 @@ static void test_man(void)
 
 static void test_words(void)
 {
-    prints(opt_words, table, "--json -j --from --format -f", "words for completion");
+    prints(opt_words, table, "--json -j --from --format -f --page -p", "words for completion");
     prints(opt_words, empty_table, "", "no options, no words");
 }
 
