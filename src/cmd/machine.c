@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/clock.h"
 #include "cmd/common/cmd.h"
+#include "cmd/common/fake_option.h"
 #include "devices_csv.h"
 #include "diagnose/audit/audit.h"
 #include "probe/recording.h"
@@ -40,8 +41,7 @@ static const struct opt opts[] = {
       "record this machine into a directory" },
     { OPT_STRING, 0, "from", offsetof(struct machine_opts, from), "PATH",
       "show a recording, a directory of them, or NCCL's .xml" },
-    { OPT_STRING, 0, "fake", offsetof(struct machine_opts, fake), "NxNAME",
-      "add invented accelerators: 8xH100-SXM5-80GB" },
+    FAKE_OPTION(offsetof(struct machine_opts, fake)),
     { OPT_DURATION, 0, "timeout", offsetof(struct machine_opts, timeout_ns), "TIME",
       "give up on a driver that does not answer (10s)", .least = OPT_MS },
     { .kind = OPT_END },
@@ -172,7 +172,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
         return rc;
     rc = catalogue_load(&c, data_devices_csv, data_devices_csv_len, e);
     if (rc == 0 && o->fake)
-        rc = err_usage_of(probe_fake_check(&c, o->fake, e));
+        rc = probe_fake_check(&c, o->fake, e);
     if (rc == 0)
         rc = load(o, &p, &m, e);
     if (rc < 0)

@@ -7,8 +7,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cmd/common/cmd.h"
+#include "cmd/common/fake_option.h"
 #include "cmd/queue/queue_client.h"
 #include "devices_csv.h"
+#include "probe/gpu/fake_spec.h"
 #include "probe/recording.h"
 #include "queue/client.h"
 #include "queue/policy.h"
@@ -30,8 +32,7 @@ static const struct opt opts[] = {
       "the queue's folder" },
     { OPT_FLAG, 0, "private", offsetof(struct queue_opts, private), NULL,
       "as root: for root alone, not for all users of this machine" },
-    { OPT_STRING, 0, "fake", offsetof(struct queue_opts, fake), "NxNAME",
-      "give away invented accelerators: 8xH100-SXM5-80GB" },
+    FAKE_OPTION(offsetof(struct queue_opts, fake)),
     { OPT_STRING, 0, "play", offsetof(struct queue_opts, play), "FILE",
       "a script of what invented accelerators do, as brim run --fake has it" },
     { OPT_DURATION, 0, "interval", offsetof(struct queue_opts, interval_ns), "TIME",
@@ -91,7 +92,7 @@ static int load_node(struct node **ret, struct catalogue *c, const struct queue_
     int rc = catalogue_load(c, data_devices_csv, data_devices_csv_len, e);
 
     if (rc == 0 && o->fake)
-        rc = err_usage_of(probe_fake_check(c, o->fake, e));
+        rc = probe_fake_check(c, o->fake, e);
     if (rc == 0)
         rc = recording_live(&p, ret, e);
     for (size_t i = 0; i < MIN(p.n_troubles, (size_t)TROUBLES_MAX); i++)
@@ -119,7 +120,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
         .idle_ms = o->idle_ns / NS_PER_MS,
         .keep_ms = o->keep_ns / NS_PER_MS,
         .look_ms = o->interval_ns / NS_PER_MS,
-        .fake = o->play,
+        .fake = o->play || !o->fake || !fake_is_script(o->fake) ? o->play : o->fake,
         .ready = o->on_demand ? NULL : ready,
     };
     int rc = check(o, e);

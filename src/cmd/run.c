@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "bench/results.h"
 #include "cmd/common/cmd.h"
+#include "cmd/common/fake_option.h"
 #include "cmd/common/find_shim.h"
 #include "cmd/common/terminal_text.h"
 #include "cmd/optimize/machine.h"
@@ -43,8 +44,7 @@ static const struct opt opts[] = {
       "print what the card says as JSON, or write it to FILE" },
     { OPT_FLAG, 'q', "quiet", offsetof(struct run_opts, quiet), NULL,
       "print nothing of our own, not even the card at the end" },
-    { OPT_STRING, 0, "fake", offsetof(struct run_opts, fake), "FILE",
-      "script accelerators that are not there" },
+    FAKE_OPTION(offsetof(struct run_opts, fake)),
     { .kind = OPT_END },
 };
 
@@ -75,9 +75,9 @@ static int check(const struct run_opts *o, char **argv, struct err *e)
 {
     if (!argv[0] || !*argv[0])
         return err_usage(e, "a command is needed: brim run -- COMMAND...");
-    if ((o->fake && !*o->fake) || (o->knobs && !*o->knobs) || (o->profile && !*o->profile))
+    if ((o->knobs && !*o->knobs) || (o->profile && !*o->profile))
         return err_usage(e, "an empty name was given where a path is needed");
-    return 0;
+    return fake_option_check(o->fake, e);
 }
 
 /* What 'brim bench' measured here, for the verdict: beside what the profile tells. */

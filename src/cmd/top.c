@@ -8,6 +8,7 @@
 #include "base/conf.h"
 #include "base/clock.h"
 #include "cmd/common/cmd.h"
+#include "cmd/common/fake_option.h"
 #include "cmd/common/terminal.h"
 #include "diagnose/node/live.h"
 #include "probe/samplers.h"
@@ -37,8 +38,7 @@ static const struct opt opts[] = {
       "how often to sample (1s)", .least = INTERVAL_MIN_NS, .most = INTERVAL_MAX_NS },
     { OPT_CHOICE, 0, "sort", offsetof(struct top_opts, sort), "BY", "what processes are sorted by",
       .choices = sorts },
-    { OPT_STRING, 0, "fake", offsetof(struct top_opts, fake), "FILE",
-      "script accelerators that are not there" },
+    FAKE_OPTION(offsetof(struct top_opts, fake)),
     { .kind = OPT_END },
 };
 
@@ -239,8 +239,9 @@ static int run(const struct app *app, const void *values, char **operands, struc
     int rc;
 
     (void)operands;
-    if (o->fake && !*o->fake)
-        return err_usage(e, "an empty name was given where a path is needed");
+    rc = fake_option_check(o->fake, e);
+    if (rc < 0)
+        return rc;
     if (root < 0)
         return err_set(e, -errno, "cannot open /: %s", strerror(errno));
     rc = once ? 0 : terminal_open(&terminal, e); /* before samplers, which may make threads */

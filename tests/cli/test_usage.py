@@ -116,6 +116,31 @@ def test_a_value_out_of_range(brim, sim_trace):
     assert tried >= 30
 
 
+SCRIPT = "[fake]\ncount = 2\n[gpu *]\nmodel = H100-SXM5-80GB\n[gpu 1]\nmodel = Mystery 9\n"
+
+
+def test_fake_takes_both_forms_everywhere(brim, tmp_path):
+    """A count of a device of the catalogue, and a script of what they do."""
+    have = {command for command in commands(brim)
+            for _, name, placeholder in options(brim, command)
+            if name == "fake" and placeholder == "NxNAME|FILE"}
+    assert have == {"up", "top", "machine", "agent", "run", "optimize", "queue"}
+    script = tmp_path / "gpus.ini"
+    script.write_text(SCRIPT)
+    for fake, names in [("2xH100-SXM5-80GB", ["H100-SXM5-80GB"]),
+                        (script, ["H100-SXM5-80GB", "Mystery 9"])]:
+        for words in [["machine", "--json"], ["agent", "--once"],
+                      ["top", "--json", "--interval=200ms"]]:
+            said = brim(*words, "--fake", fake, timeout=120).stdout
+            for name in names if words[0] != "top" else ["fake0", "fake1"]:
+                assert name in said, (words, fake)
+    for command in have - {"queue", "up", "agent"}:
+        end = ["--", "true"] if command in ("run", "optimize") else []
+        one_line(brim(command, "--fake=99xH100-SXM5-80GB", *end), 2, "--fake 99x", "1 and 64")
+    for command in ("machine", "queue", "top", "agent"):
+        one_line(brim(command, "--fake=./none.ini", cwd=tmp_path), 1, "none.ini")
+
+
 def test_a_value_that_is_missing(brim):
     for command in commands(brim):
         for letter, name, placeholder in options(brim, command):

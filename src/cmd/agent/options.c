@@ -1,4 +1,5 @@
 #include "cmd/agent/options.h"
+#include "cmd/common/fake_option.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -35,7 +36,7 @@ const struct opt agent_opts[] = {
       "alert rules in place of those built in (see brim alerts)" },
     { OPT_CHOICE, 0, "log", AT(log), "LEVEL", "the least urgent lines of the log",
       .choices = log_level_names },
-    { OPT_STRING, 0, "fake", AT(fake), "FILE", "script accelerators that are not there" },
+    FAKE_OPTION(AT(fake)),
     { .kind = OPT_END },
 };
 
@@ -77,12 +78,12 @@ static int load_token(const char *path, struct str *token, struct err *e)
 
 int agent_options_check(const struct agent_options *o, struct err *e)
 {
-    const char *const paths[] = { o->token_file, o->store, o->fake, o->rules };
+    const char *const paths[] = { o->token_file, o->store, o->rules };
 
     for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
         if (paths[i] && !*paths[i])
             return err_usage(e, "an empty name was given where a path is needed");
-    return 0;
+    return fake_option_check(o->fake, e);
 }
 
 int agent_options_run(const struct app *app, const struct agent_options *o,

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "cmd/common/cmd.h"
+#include "cmd/common/fake_option.h"
 #include "cmd/optimize/goal_option.h"
 #include "optimize/restart_race.h"
 
@@ -40,8 +41,7 @@ const struct opt optimize_options[] = {
       "print nothing of our own: no progress, no card" },
     { OPT_DURATION, 0, "interval", offsetof(struct optimize_opts, interval_ns), "TIME",
       "how often to sample (1s)", .least = 100 * OPT_MS, .most = 10 * OPT_MIN },
-    { OPT_STRING, 0, "fake", offsetof(struct optimize_opts, fake), "FILE",
-      "script accelerators that are not there" },
+    FAKE_OPTION(offsetof(struct optimize_opts, fake)),
     { .kind = OPT_END },
 };
 
@@ -103,8 +103,7 @@ int optimize_check(const struct optimize_opts *o, char **argv, struct err *e)
     if (o->restarts && o->goal && strcmp(o->goal, "throughput") != 0)
         return err_usage(
             e, "--restarts decides by steps a second: leave --goal %s out, or --restarts", o->goal);
-    if ((o->fake && !*o->fake) || (o->save && !*o->save) || (o->knobs && !*o->knobs) ||
-        (o->profile && !*o->profile))
+    if ((o->save && !*o->save) || (o->knobs && !*o->knobs) || (o->profile && !*o->profile))
         return err_usage(e, "an empty name was given where a path is needed");
-    return 0;
+    return fake_option_check(o->fake, e);
 }

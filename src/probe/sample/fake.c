@@ -3,11 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
-#include "probe/gpu/fake_script.h"
+#include "probe/gpu/fake_spec.h"
 #include "probe/sample/sampler.h"
-
-enum { SCRIPT_MAX = 1 << 20 };
 
 struct fake {
     struct fake_script script;
@@ -25,23 +22,19 @@ static void fake_close(void *state)
 
 static int fake_open(void **state, const struct sampler_env *env, struct err *e)
 {
-    CLEANUP(str_done) struct str text = STR_INIT(SCRIPT_MAX);
     struct fake *f;
     int rc;
 
     if (!env->fake)
         return err_set(e, -ENOENT, "no script of accelerators");
-    rc = file_read(env->fake, &text, e);
-    if (rc < 0) /* a script that is missing is no machine without accelerators */
-        return rc == -ENOMEM ? rc : -EINVAL;
     f = calloc(1, sizeof(*f));
     if (!f)
         return err_nomem(e);
     f->begin_ns = INT64_MIN;
-    rc = fake_script_read(&f->script, env->fake, str_text(&text), text.len, e);
-    if (rc < 0) {
+    rc = fake_script_load(&f->script, env->fake, e);
+    if (rc < 0) { /* a script that is missing is no machine without accelerators */
         free(f);
-        return rc;
+        return rc == -ENOMEM ? rc : -EINVAL;
     }
     *state = f;
     return 0;

@@ -11,7 +11,7 @@
 struct sampler_env {
     int root;                /* of the file system, or of a copy of one (tests) */
     bool live;               /* it is this machine's: drivers, netlink and /dev may be asked, too */
-    const char *fake;        /* a file that scripts accelerators that are not there; NULL */
+    const char *fake;        /* accelerators that are not there (probe/gpu/fake_spec.h); NULL */
     int64_t patience_ns;     /* how long a driver call may take before it counts as hung */
     const char *const *only; /* the names of those that are opened, ends with NULL; NULL: all */
 };

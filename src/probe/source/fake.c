@@ -1,14 +1,12 @@
-/* Invented accelerators: "8xH100-SXM5-80GB" on top of the machine that is there. For trying out
+/* Invented accelerators: "8xH100-SXM5-80GB", or those of a script, on top of the machine that is
+ * there. For trying out
  * commands and for tests; every product of the catalogue can be invented. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/opt.h"
-#include "base/parse.h"
+#include "probe/gpu/fake_spec.h"
 #include "probe/source/source.h"
-
-enum { FAKE_MAX = 64 };
 
 static const char *product_name(const void *catalogue, size_t i)
 {
@@ -17,34 +15,32 @@ static const char *product_name(const void *catalogue, size_t i)
     return c->products[i].name;
 }
 
-/* "8xNAME" or "NAME": the count and the row of the catalogue. */
+/* "8xNAME" or "NAME": the count and the row of the catalogue; ERR_USAGE with a sentence. */
 static int parse(const struct catalogue *c, const char *spec, int *count, int *row, struct err *e)
 {
-    const char *x = strchr(spec, 'x'), *near;
-    char digits[8];
-    uint64_t number = 1;
+    const char *name, *near;
 
-    if (x && x > spec && (size_t)(x - spec) == strspn(spec, "0123456789")) {
-        snprintf(digits, sizeof(digits), "%.*s", (int)(x - spec), spec);
-        if (parse_u64(digits, &number) < 0 || number < 1 || number > FAKE_MAX)
-            return err_set(e, -EINVAL, "--fake %s: between 1 and %d devices can be invented", spec,
-                           FAKE_MAX);
-        spec = x + 1;
-    }
-    *row = catalogue_find_name(c, spec);
-    *count = (int)number;
+    if (fake_read_count(spec, count, &name) < 0)
+        return err_usage(e, "--fake %s: between 1 and %d devices can be invented", spec, FAKE_GPUS);
+    *row = catalogue_find_name(c, name);
     if (*row >= 0 && c->products[*row].kind == PRODUCT_ACCELERATOR)
         return 0;
-    near = opt_nearest(spec, c->n_products, product_name, c);
-    return err_set(e, -EINVAL, "--fake: no accelerator '%s' in the catalogue%s%s%s", spec,
-                   near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+    near = opt_nearest(name, c->n_products, product_name, c);
+    return err_usage(e, "--fake: no accelerator '%s' in the catalogue%s%s%s", name,
+                     near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
 }
 
 int probe_fake_check(const struct catalogue *c, const char *spec, struct err *e)
 {
-    int count, row;
+    struct fake_script script;
+    int count, row, rc;
 
-    return parse(c, spec, &count, &row, e);
+    if (!fake_is_script(spec))
+        return parse(c, spec, &count, &row, e);
+    rc = fake_script_load(&script, spec, e);
+    if (rc == 0)
+        fake_script_done(&script);
+    return rc;
 }
 
 /* Addresses from domain ffff on, where no firmware puts anything. */
@@ -79,12 +75,39 @@ static int add_one(struct node *n, const struct product *product, int row, int i
     return 0;
 }
 
+/* Those of a script. A model that the catalogue does not have is a name alone. */
+static int add_script(struct probe *p, struct node *n, struct err *e)
+{
+    struct fake_script script;
+    int rc = fake_script_load(&script, p->fake, e);
+
+    if (rc < 0)
+        return rc;
+    for (int i = 0; i < script.count && rc == 0; i++) {
+        struct product unknown = { .pcie_width = ABSENT };
+        struct gpu_reading r;
+        int row;
+
+        fake_script_play(&script, i, 0, &r);
+        row = catalogue_find_name(p->catalogue, r.facts[GPU_MODEL]);
+        unknown.name = arena_strdup(&n->arena, *r.facts[GPU_MODEL] ? r.facts[GPU_MODEL] : "GPU");
+        if (row >= 0 && p->catalogue->products[row].kind != PRODUCT_ACCELERATOR)
+            row = ABSENT;
+        rc = unknown.name ? add_one(n, row >= 0 ? &p->catalogue->products[row] : &unknown, row, i)
+                          : -ENOMEM;
+    }
+    fake_script_done(&script);
+    return rc < 0 ? err_nomem(e) : 0;
+}
+
 static int fake_read(struct probe *p, struct node *n, struct err *e)
 {
     int count = 0, row = 0, rc;
 
     if (!p->fake)
         return 0;
+    if (fake_is_script(p->fake))
+        return add_script(p, n, e);
     rc = parse(p->catalogue, p->fake, &count, &row, e);
     for (int i = 0; i < count && rc == 0; i++) {
         rc = add_one(n, &p->catalogue->products[row], row, i);

@@ -17,7 +17,7 @@ enum { TROUBLES_MAX = 16 };
 struct probe {
     struct tree *tree;
     const struct catalogue *catalogue;
-    const char *fake;    /* "8xH100-SXM5-80GB": invent accelerators; NULL */
+    const char *fake;    /* invent accelerators, as probe/gpu/fake_spec.h has it; NULL */
     int64_t patience_ns; /* how long a driver call may take before it counts as hung */
     struct trouble troubles[TROUBLES_MAX];
     size_t n_troubles; /* may be more than there is room for */
@@ -32,8 +32,8 @@ struct source_ops {
     int (*read)(struct probe *p, struct node *n, struct err *e);
 };
 
-/* Whether spec ("8xH100-SXM5-80GB") names accelerators of the catalogue, for p->fake: 0, or -EINVAL
- * with a sentence that proposes the nearest. */
+/* Whether spec names accelerators of the catalogue or is a script, for p->fake: 0; with a sentence
+ * ERR_USAGE, which proposes the nearest name, or the errno of a script that cannot be read. */
 int probe_fake_check(const struct catalogue *c, const char *spec, struct err *e) CHECK_RESULT;
 
 /* Note something that could not be found out. */
