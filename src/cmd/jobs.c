@@ -93,9 +93,9 @@ static void add_row(struct str *out, const struct json_value *job, bool cpus)
     cell(out, STATE);
     str_add(out, queue_client_text(job, "state"));
     cell(out, PRIORITY);
-    str_addf(out, "%g", queue_client_number(job, "priority"));
+    str_addf(out, "%.0f", queue_client_number(job, "priority"));
     cell(out, NEEDS);
-    str_addf(out, "%g", needs);
+    str_addf(out, "%.0f", needs);
     cell(out, RAN);
     add_seconds(out, queue_client_number(job, "attempts") > 0 ? queue_client_number(job, "ran_s")
                                                               : (double)NAN);
@@ -184,8 +184,8 @@ static void show_one(const struct json_value *job, const char *folder, struct st
     text_add(out, queue_client_text(job, "name"));
     str_addf(out, ", of %s: %s\n", queue_client_text(job, "user"), queue_client_text(job, "state"));
     add_line(out, "why", queue_client_text(job, "reason"));
-    str_addf(out, "needs      %g device%s, %g CPU%s, priority %g%s\n", devices, str_plural(devices),
-             cpus, str_plural(cpus), queue_client_number(job, "priority"),
+    str_addf(out, "needs      %.0f device%s, %.0f CPU%s, priority %.0f%s\n", devices,
+             str_plural(devices), cpus, str_plural(cpus), queue_client_number(job, "priority"),
              json_get(job, "requeue") && json_get(job, "requeue")->boolean ? ", may be requeued"
                                                                            : "");
     add_line(out, "after", queue_client_text(job, "after"));
@@ -202,9 +202,9 @@ static void show_one(const struct json_value *job, const char *folder, struct st
         str_add(out, " of at most ");
         add_seconds(out, limit);
     }
-    str_addf(out, ", attempts %g\n", queue_client_number(job, "attempts"));
+    str_addf(out, ", attempts %.0f\n", queue_client_number(job, "attempts"));
     if (isfinite(exit))
-        str_addf(out, "exit       %g\n", exit);
+        str_addf(out, "exit       %.0f\n", exit);
     str_addf(out, "output     %s/jobs/%.0f/output, unless it was given a file\n", folder,
              queue_client_number(job, "id"));
 }

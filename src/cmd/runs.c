@@ -55,7 +55,7 @@ static void add_line(const struct run *r, const struct run_figures *f, struct st
     str_addf(out, "%-22s %-*.*s %9s  %-20s", r->id, NAME, NAME, r->name ? r->name : "",
              quantity_seconds(f->seconds).text, run_card_end(r).text);
     if (f->steps > 0)
-        str_addf(out, " %9.0f %9.3g/s", f->steps, f->steps_per_s);
+        str_addf(out, " %9.0f %9s/s", f->steps, quantity_number(f->steps_per_s, 3).text);
     str_add_char(out, '\n');
 }
 

@@ -8,6 +8,7 @@
 #include "cmd/common/cmd.h"
 #include "cmd/sim/html.h"
 #include "cmd/sim/power.h"
+#include "model/signal/quantity.h"
 #include "render/report/sim_page.h"
 #include "trace/activity.h"
 
@@ -273,8 +274,8 @@ static int check_from(const struct session *s, const struct sim_opts *o, struct 
 
     if (o->from_ns == 0 || o->from_ns / NS_PER_MS < last_ms)
         return 0;
-    return err_usage(e, "--from: the last job is submitted %.4g h after the first",
-                     (double)last_ms / 3600e3);
+    return err_usage(e, "--from: the last job is submitted %s h after the first",
+                     quantity_number((double)last_ms / 3600e3, 4).text);
 }
 
 static int simulate(struct session *s, const struct sim_opts *o, struct err *e)

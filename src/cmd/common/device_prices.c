@@ -9,6 +9,7 @@
 #include "plan/cluster/gpus.h"
 #include "plan/cluster/prices.h"
 #include "prices_csv.h"
+#include "model/signal/quantity.h"
 
 static const double most_usd = 1e6, most_w = 1e6;
 
@@ -199,17 +200,19 @@ void device_prices_about(const struct device_prices *r, struct str *out)
 
         str_addf(out, "%s: ", row->gpu ? row->gpu : *row->kind ? row->kind : "devices");
         if (row->price_source)
-            str_addf(out, "%.4g dollars an hour (%s)", row->usd_per_hour, row->price_source);
+            str_addf(out, "%s dollars an hour (%s)", quantity_number(row->usd_per_hour, 4).text,
+                     row->price_source);
         else
             str_add(out, "no price known (--price)");
         if (row->power_source)
-            str_addf(out, "; %.4g W busy (%s)", row->busy_w, row->power_source);
+            str_addf(out, "; %s W busy (%s)", quantity_number(row->busy_w, 4).text,
+                     row->power_source);
         else
             str_add(out, "; no power known (--power)");
         if (row->power_source && isnan(row->idle_w))
             str_add(out, ", idle not known and not counted");
         else if (row->power_source)
-            str_addf(out, ", %.4g W idle", row->idle_w);
+            str_addf(out, ", %s W idle", quantity_number(row->idle_w, 4).text);
         str_add_char(out, '\n');
     }
 }

@@ -91,9 +91,9 @@ static void add_lines(struct str *out, const char *label, const char *text, unsi
 
 static void add_rate(const struct drive_stretch *s, struct str *out)
 {
-    str_addf(out, "%.3g steps/s", drive_steps_per_s(s));
+    str_addf(out, "%s steps/s", quantity_number(drive_steps_per_s(s), 3).text);
     if (!isnan(drive_samples_per_s(s)))
-        str_addf(out, ", %.4g samples/s", drive_samples_per_s(s));
+        str_addf(out, ", %s samples/s", quantity_number(drive_samples_per_s(s), 4).text);
 }
 
 /* once: what processes share is counted once, which has to be known of both stretches. */
@@ -115,9 +115,11 @@ static void add_power(const struct drive_stretch *s, const struct goal *g, struc
     double watts = drive_watts(s), step_s = 1 / drive_steps_per_s(s);
 
     if (!isnan(watts))
-        str_addf(out, "; %.3g W, %.3g J a step", watts, watts * step_s);
+        str_addf(out, "; %s W, %s J a step", quantity_number(watts, 3).text,
+                 quantity_number(watts * step_s, 3).text);
     if (g->kind == GOAL_COST)
-        str_addf(out, "; a million steps cost %.4g", 1e6 * goal_price(g, step_s, watts));
+        str_addf(out, "; a million steps cost %s",
+                 quantity_number(1e6 * goal_price(g, step_s, watts), 4).text);
 }
 
 static void add_stretches(const struct drive_report *r, struct str *out)

@@ -5,6 +5,7 @@
 
 #include "cmd/plan/train.h"
 #include "render/text.h"
+#include "model/signal/quantity.h"
 
 enum { WORDS_MAX = 512, SENTENCE_MAX = 4096 };
 
@@ -124,8 +125,8 @@ static void add_budget(const struct plan_ask *a, double time_s, int gpus, struct
     else
         str_addf(out, "%s days", plan_thousands(days).text);
     if (isfinite(cost))
-        str_addf(out, " and cost %s at %g a GPU and hour", plan_thousands(cost).text,
-                 a->cluster.price);
+        str_addf(out, " and cost %s at %s a GPU and hour", plan_thousands(cost).text,
+                 quantity_number(a->cluster.price, 4).text);
     str_add_char(out, '.');
 }
 

@@ -62,9 +62,9 @@ static void add_steps(const struct run *r, const struct run_figures *f, struct s
         return;
     }
     add_label(out, "steps");
-    str_addf(out, "%.0f, %.3g/s", f->steps, f->steps_per_s);
+    str_addf(out, "%.0f, %s/s", f->steps, quantity_number(f->steps_per_s, 3).text);
     if (!isnan(f->samples_per_s))
-        str_addf(out, ", %.4g samples/s", f->samples_per_s);
+        str_addf(out, ", %s samples/s", quantity_number(f->samples_per_s, 4).text);
     str_addf(out, "; a step takes %s, one of ten %s or more", quantity_seconds(f->step_s).text,
              quantity_seconds(f->step_p90_s).text);
     if (r->n_ranks > 1)

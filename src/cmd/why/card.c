@@ -64,11 +64,11 @@ static void add_shares(struct str *out, const struct run *r, const struct verdic
 
     if (!(v->step_s > 0) || (r->inferred && !(r->inferred_confidence > 0)))
         return;
-    str_addf(out, "  %-*s%s (p90 %s, best %s), %.3g steps/s", LABEL, "step",
+    str_addf(out, "  %-*s%s (p90 %s, best %s), %s steps/s", LABEL, "step",
              quantity_seconds(v->step_s).text, quantity_seconds(v->step_p90_s).text,
-             quantity_seconds(v->step_best_s).text, v->steps_per_s);
+             quantity_seconds(v->step_best_s).text, quantity_number(v->steps_per_s, 3).text);
     if (v->samples_per_s >= 0)
-        str_addf(out, ", %.4g samples/s", v->samples_per_s);
+        str_addf(out, ", %s samples/s", quantity_number(v->samples_per_s, 4).text);
     str_addf(out, "\n  %-*s", LABEL, "");
     for (unsigned s = 0; s < BRIM_STAGES; s++) {
         if (!(v->share[s] >= 0.005))

@@ -60,3 +60,21 @@ struct quantity quantity_count(double count)
     }
     return in_units(count, units, ARRAY_SIZE(units), "");
 }
+
+struct quantity quantity_number(double value, int digits)
+{
+    struct quantity q;
+    double size = fabs(value);
+
+    if (!isfinite(value))
+        return (struct quantity){ "?" };
+    if (size >= 1e15) /* more digits than there is room for */
+        return quantity_count(value);
+    if (size >= pow(10, digits) - .5)
+        snprintf(q.text, sizeof(q.text), "%.0f", value);
+    else if (size < 1e-4 && size > 0)
+        snprintf(q.text, sizeof(q.text), "%.*f", 9, value);
+    else
+        snprintf(q.text, sizeof(q.text), "%.*g", digits, value);
+    return q;
+}

@@ -13,4 +13,8 @@ struct quantity quantity_seconds(double seconds); /* "84 ms" */
 struct quantity quantity_share(double share);     /* "98 %" of 0.98 */
 struct quantity quantity_count(double count);     /* "12", "3.4", "120k" */
 
+/* A number with so many digits that count, as %g writes it but never as "1e+06": "3.42", "0.081",
+ * "1234567". */
+struct quantity quantity_number(double value, int digits);
+
 #endif

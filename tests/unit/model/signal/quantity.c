@@ -23,5 +23,15 @@ int main(void)
     is_str(quantity_bytes((double)NAN).text, "?", "not known");
     is_str(quantity_count((double)NAN).text, "?", "not known");
     is_str(quantity_rate((double)INFINITY).text, "?", "not finite");
+    is_str(quantity_number(3.4249, 3).text, "3.42", "three digits count");
+    is_str(quantity_number(0.08123, 3).text, "0.0812", "zeros behind the point do not count");
+    is_str(quantity_number(700, 4).text, "700", "a whole number stays");
+    is_str(quantity_number(1234.4, 3).text, "1234", "a number with more digits is whole");
+    is_str(quantity_number(999.6, 3).text, "1000", "a number that is rounded up has no exponent");
+    is_str(quantity_number(1234567, 3).text, "1234567", "a million has no exponent");
+    is_str(quantity_number(-1234567, 3).text, "-1234567", "a million below 0 has no exponent");
+    is_str(quantity_number(0.00001, 3).text, "0.000010000", "a small number has no exponent");
+    is_str(quantity_number(0, 3).text, "0", "nothing is 0");
+    is_str(quantity_number((double)NAN, 3).text, "?", "a number that is not known");
     return done();
 }
