@@ -1,6 +1,8 @@
 # shellcheck shell=bash
 # What script/test and script/night share: stages that build, run tests and count them. Sourced
-# behind lib.sh. Build directories are in build/, what the stages print is in build/log/.
+# behind lib.sh, which sets python. Build directories are in build/, what the stages print in
+# build/log/.
+# shellcheck disable=SC2034,SC2154
 exec </dev/null 4>&1
 
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:allocator_may_return_null=1

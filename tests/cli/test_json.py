@@ -13,7 +13,8 @@ JOBS = "job_id,submit_s,gpus,duration_s,user\na,0,8,3600,ann\nb,60,4,60,bob\n"
 MEASURED = ("model,params,layers,hidden,heads,kv_heads,ffn,seq,vocab,gpu,n_gpus,tp,pp,cp,ep,vpp,dp,"
             "micro_batch,global_batch,recompute,seq_parallel,zero_stage,precision,"
             "measured_tflops_per_gpu,mfu,iter_time_s,tokens_per_s_per_gpu,mem_gb,source,notes\n"
-            "Llama2-7b,,32,4096,32,32,11008,4096,,A100-SXM-80GB,128,1,1,,,,128,2,256,none,,3,bf16,,60,2,"
+            "Llama2-7b,,32,4096,32,32,11008,4096,,A100-SXM-80GB,128,1,1,,,,128,2,256,none,,3,"
+            "bf16,,60,2,"
             ",,made up,none\n")
 PROFILE = '[profile]\nname = "net"\n[loader.workers]\nvalue = 13\n'
 # A command line for each thing that a command prints: FOLDER is one of the test's own.
@@ -35,7 +36,8 @@ LINES = [
     ("profile", "brim.profile.v1", ["show", "net"]),
     ("plan", "brim.plan.train.v1", ["train", *PLAN]),
     ("plan", "brim.plan.memory.v1", ["memory", PLAN[0]]),
-    ("plan", "brim.plan.checkpoint.v1", ["checkpoint", "--state=2TB", "--gpus=64", "--storage=9GB/s"]),
+    ("plan", "brim.plan.checkpoint.v1",
+     ["checkpoint", "--state=2TB", "--gpus=64", "--storage=9GB/s"]),
     ("plan", "brim.plan.emit.v1", ["emit", "megatron", *PLAN, "--pin=dp=8"]),
     ("plan", "brim.plan.eval.v1", ["eval", "FOLDER/rows.csv"]),
     ("sim", "brim.sim.v1", ["FOLDER/jobs.csv"]),
@@ -74,7 +76,8 @@ def check(text, schema):
         assert not re.search(r"_(sec|secs|minutes?|hrs)$", key), key
         if re.search(r"_seconds?$", key):  # what some were called at first
             assert beside[re.sub(r"_seconds?$", "_s", key)] == beside[key], key
-        if key.endswith("_s") and beside[key] is not None and not isinstance(beside[key], (list, dict)):
+        one = not isinstance(beside[key], (list, dict, type(None)))
+        if key.endswith("_s") and one:
             assert isinstance(beside[key], (int, float)), key
 
 

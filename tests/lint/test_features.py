@@ -1,5 +1,5 @@
-"""What a feature of schedulers keeps is looked at by the feature's own files alone, so that a new one
-is a file and a row of src/sched/feature_list.c."""
+"""What a feature of schedulers keeps is looked at by the feature's own files alone, so that a new
+one is a file and a row of src/sched/feature_list.c."""
 
 import os
 import re

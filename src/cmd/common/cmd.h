@@ -37,8 +37,8 @@ struct cmd {
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1 };
 
-/* Write to stdout, or to a file when path is neither NULL nor "-". -ENOMEM when out has failed, -EIO and the
- * like when it could not be written whole. */
+/* Write to stdout, or to a file when path is neither NULL nor "-". -ENOMEM when out has failed,
+ * -EIO and the like when it could not be written whole. */
 int cmd_print(const struct str *out, const char *path, struct err *e) CHECK_RESULT;
 
 #endif

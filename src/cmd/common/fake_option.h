@@ -10,8 +10,8 @@
             "invented accelerators: 8xH100-SXM5-80GB, or a script of them" \
     }
 
-/* Whether a value (NULL: none was given) names accelerators that there are, or may be a script: 0, or
- * ERR_USAGE with a sentence. */
+/* Whether a value (NULL: none was given) names accelerators that there are, or may be a script: 0,
+ * or ERR_USAGE with a sentence. */
 int fake_option_check(const char *spec, struct err *e) CHECK_RESULT;
 
 #endif
