@@ -154,7 +154,7 @@ struct nvml_session {
 int nvml_session_read(struct nvml_session *s, struct nvml_live_reading *ret) CHECK_RESULT;
 void nvml_session_close(struct nvml_session *s);
 
-/* ---- for its parts ---- */
+/* ---- for its parts (nvml_call.c) ---- */
 
 /* Whether it is time for what a slot stands for. */
 bool nvml_due(const struct nvml_session *s, const struct nvml_watched *g, unsigned slot);
