@@ -57,17 +57,40 @@ static struct setting_restorer *start(const struct bench *b)
     return w;
 }
 
+static void read_boot(char boot[64])
+{
+    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+    boot[f ? fread(boot, 1, 63, f) : 0] = 0;
+    boot[strcspn(boot, "\n")] = 0;
+    if (f)
+        fclose(f);
+}
+
+/* What the note says; "" when there is none. */
+static void read_note(const struct bench *b, char text[256])
+{
+    FILE *f = fopen(b->note, "re");
+
+    text[f ? fread(text, 1, 255, f) : 0] = 0;
+    if (f)
+        fclose(f);
+}
+
 static void check_life(const struct bench *b)
 {
     struct setting_restorer *w = start(b), *other = NULL;
-    char value[LEVER_WORD] = "";
+    char value[LEVER_WORD] = "", boot[64], text[256], want[256];
     struct err e = { "" };
 
     ok(setting_restorer_now(w, "disk.readahead", value), "it tells");
     is_str(value, "128", "the value");
     is_int(setting_restorer_set(w, "disk.readahead", "4096", &e), 0, "it sets: %s", e.text);
     is_str(now(b), "4096", "it is set");
-    ok(access(b->note, F_OK) == 0, "there is a note");
+    read_boot(boot);
+    read_note(b, text);
+    snprintf(want, sizeof(want), "boot %s\ndisk.readahead sda 128\n", boot);
+    is_str(text, want, "the note says what was there before, and in which boot");
     is_int(setting_restorer_set(w, "disk.readahead", "128", &e), 0, "and back: %s", e.text);
     is_int(setting_restorer_set(w, "disk.readahead", "512", &e), 0, "and again: %s", e.text);
     ok(setting_restorer_set(w, "cpu.governor", "performance", &e) < 0, "what there is not: %s",
@@ -126,16 +149,6 @@ static void leave(const struct bench *b, const char *boot)
     snprintf(text, sizeof(text), "boot %s\ndisk.readahead sda 128\n", boot);
     folder_text(b->root, "state/machine/undo", text);
     folder_text(b->root, KB, "4096\n");
-}
-
-static void read_boot(char boot[64])
-{
-    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-
-    boot[f ? fread(boot, 1, 63, f) : 0] = 0;
-    boot[strcspn(boot, "\n")] = 0;
-    if (f)
-        fclose(f);
 }
 
 static void check_left(const struct bench *b)
