@@ -110,6 +110,8 @@ def look(copy, plain, tests, own, at_a_time, say):
         if not build.make(sorted({name for test in left for name in test.targets})):
             raise mutate_work.NoWork("the build with counters failed:\n" + build.log[-3000:])
         left.sort(key=lambda test: (not test.files or test.files[0].endswith(".py"), test.name))
+        for test in left:
+            make_room(build, counters(copy, test))
         moved = [mutate_work.moved(test, copy, "plain", "reach") for test in left]
         for running, wrong in mutate_work.run_all(
             copy, moved, at_a_time, lambda test: LIMIT_S, lambda test: prefix(copy, test)
@@ -140,6 +142,15 @@ def look(copy, plain, tests, own, at_a_time, say):
 
 def counters(copy, test):
     return copy.folder / "counters" / test.name.replace("/", "_")
+
+
+def make_room(build, folder):
+    """A folder for counters that any user can write to: a program may change who it is."""
+    below = {path.parent for path in build.path.rglob("*.gcno")}
+    for path in below:
+        (folder / path.relative_to("/")).mkdir(parents=True, exist_ok=True)
+    for path, _, _ in os.walk(folder):
+        os.chmod(path, 0o777)
 
 
 def prefix(copy, test):

@@ -81,6 +81,8 @@ class Copy:
         self.temporary = folder is None
         self.folder = pathlib.Path(folder or tempfile.mkdtemp(prefix="brim-mutate-")).resolve()
         self.tree = self.folder / "tree"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.chmod(0o755)  # an agent gives up the rights of root
         self.names = []
         self.room = self.find_room()
 
@@ -89,7 +91,6 @@ class Copy:
         unshare = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
         if os.geteuid() != 0:
             unshare[1:1] = ["--user", "--map-root-user"]
-        self.folder.mkdir(parents=True, exist_ok=True)
         room = [*unshare, "sh", "-c", ROOM, "room", str(self.folder)]
         try:
             tried = subprocess.run([*room, "/", "true"], stderr=subprocess.DEVNULL)
@@ -253,6 +254,7 @@ class Running:
             cwd=test.folder,
             env=environment(test, more or {}),
             start_new_session=True,
+            preexec_fn=(lambda: os.umask(0)) if more else None,  # others write there, too
         )
 
     def seconds(self):
