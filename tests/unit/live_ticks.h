@@ -110,7 +110,15 @@ static const struct signal_def made_gpu[] = { C("busy_ratio"),
                                               C("pcie_width_max"),
                                               C("memory_used_bytes"),
                                               C("power_watts"),
-                                              C("temperature_celsius") };
+                                              C("temperature_celsius"),
+                                              C("tensor_active_ratio"),
+                                              C("dram_active_ratio"),
+                                              C("memory_total_bytes"),
+                                              C("power_limit_watts"),
+                                              C("sm_clock_hertz"),
+                                              C("sm_clock_max_hertz"),
+                                              C("link_received_bytes_total"),
+                                              C("link_sent_bytes_total") };
 static const struct signal_def made_throttle[] = { CL("active", "reason=\"power\""),
                                                    CL("active", "reason=\"thermal\""),
                                                    CL(SEC, "reason=\"thermal\"") };

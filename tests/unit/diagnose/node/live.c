@@ -1,5 +1,7 @@
 #include "diagnose/node/live.h"
 
+#include <stddef.h>
+
 #include "live_ticks.h"
 #include "tap.h"
 
@@ -130,6 +132,57 @@ static void test_tables(void)
     tick_done(&ticks[1]);
 }
 
+/* Each signal of a GPU arrives in a place of its own. */
+static void test_gpu_fields(void)
+{
+    static const struct {
+        const char *signal;
+        double now; /* grown from 0 in a second, where it is a total */
+        size_t at;
+    } fields[] = {
+#define AT(name) offsetof(struct live_gpu, name)
+        { "busy_ratio", 0.25, AT(busy) },
+        { "sm_active_ratio", 0.26, AT(sm_active) },
+        { "tensor_active_ratio", 0.27, AT(tensor_active) },
+        { "dram_active_ratio", 0.28, AT(dram_active) },
+        { "memory_used_bytes", 1e9, AT(memory_used) },
+        { "memory_total_bytes", 8e9, AT(memory_total) },
+        { "power_watts", 300, AT(power) },
+        { "power_limit_watts", 700, AT(power_limit) },
+        { "temperature_celsius", 55, AT(temperature) },
+        { "sm_clock_hertz", 1.2e9, AT(sm_clock) },
+        { "sm_clock_max_hertz", 1.9e9, AT(sm_clock_max) },
+        { "pcie_received_bytes_total", 1e6, AT(pcie_rx) },
+        { "pcie_sent_bytes_total", 2e6, AT(pcie_tx) },
+        { "pcie_generation", 4, AT(pcie_gen) },
+        { "pcie_generation_max", 5, AT(pcie_gen_max) },
+        { "pcie_width", 8, AT(pcie_width) },
+        { "pcie_width_max", 16, AT(pcie_width_max) },
+        { "link_received_bytes_total", 3e6, AT(link_rx) },
+        { "link_sent_bytes_total", 4e6, AT(link_tx) },
+        { "processes", 2, AT(processes) },
+        { "lost", 0, AT(lost) },
+#undef AT
+    };
+    struct given lines[ARRAY_SIZE(fields) + 1] = { 0 };
+
+    for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+        bool total = strstr(fields[i].signal, "_total") && !strstr(fields[i].signal, "_total_");
+
+        lines[i] = (struct given){
+            "gpu", "0", fields[i].signal, NULL, total ? 0 : fields[i].now, fields[i].now
+        };
+    }
+    live = (struct live){ .n_gpus = 0 };
+    update(lines, 1);
+    for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+        double got;
+
+        memcpy(&got, (char *)&live.gpus[0] + fields[i].at, sizeof(got));
+        ok(got == fields[i].now, "%s of a GPU is %g in the live view", fields[i].signal, got);
+    }
+}
+
 /* What no counter and no link can say is absent. */
 static void test_nonsense(void)
 {
@@ -177,6 +230,7 @@ int main(void)
     test_hysteresis();
     test_two_disks();
     test_tables();
+    test_gpu_fields();
     test_nonsense();
     test_many_processes();
     return done();
