@@ -303,6 +303,39 @@ static void test_changes(void)
     ok(!has(&page, "kernel</th><td>6.1.0-18-amd64</td><td>"), "what is the same is left out");
 }
 
+/* Whether a page calls a change of the median step better, worse, or neither. */
+static void test_what_counts_as_a_change(void)
+{
+    static const struct {
+        double step_s;
+        const char *cell;
+    } cases[] = {
+        { 0.5, "<td class=\"n\">+0.0 %</td>" },
+        { 0.51, "<td class=\"n\">+2.0 %</td>" },
+        { 0.52, "<td class=\"n worse\">+4.0 %</td>" },
+        { 0.48, "<td class=\"n better\">-4.0 %</td>" },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct made before = { 1, 120, 0.5, true, false, NULL }, after = before;
+        CLEANUP(run_done) struct run now = { .id = NULL };
+        CLEANUP(run_done) struct run last = { .id = NULL };
+        CLEANUP(verdict_done) struct verdict v = { .count = 0 };
+        CLEANUP(str_done) struct str page = STR_INIT(0);
+        const char *row;
+
+        after.step_s = cases[i].step_s;
+        made_run(&now, &after);
+        made_run(&last, &before);
+        made_verdict(&v, &now, &after);
+        last.id = "20261120-010101-0001";
+        page = page_of(&now, &v, &last, "with a change");
+        row = strstr(str_text(&page), "step, median");
+        ok(row && strstr(row, cases[i].cell), "a step of %g s after one of 0.5 s: %s",
+           cases[i].step_s, cases[i].cell);
+    }
+}
+
 /* The picture of a run whose middle was dropped has a gap, and says so. */
 static void test_dropped(void)
 {
@@ -377,6 +410,7 @@ int main(int argc, char **argv)
     test_size();
     test_nonsense();
     test_changes();
+    test_what_counts_as_a_change();
     test_dropped();
     test_no_memory();
     return done();
