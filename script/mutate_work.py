@@ -183,7 +183,7 @@ class Build:
         return found
 
     def tests(self):
-        """All tests of the build."""
+        """All tests of the build that may be asked, and those of lint."""
         targets = {t["id"]: t for t in self.introspect("targets")}
         found, tree = [], self.copy.tree
         for test in self.introspect("tests"):
@@ -199,10 +199,11 @@ class Build:
             found.append(
                 Test(test["name"], test["cmd"], test["env"], folder, suites, made, files, None)
             )
-        shared = collections.Counter(name for test in found for name in set(test.files))
+        asked = [test for test in found if "lint" in test.suites or not test.suites & LEFT_OUT]
+        shared = collections.Counter(name for test in asked for name in set(test.files))
         return [
             test._replace(files=sorted(n for n in set(test.files) if shared[n] == 1))
-            for test in found
+            for test in asked
         ]
 
 
