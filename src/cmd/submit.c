@@ -1,6 +1,5 @@
 /* brim submit: a job for the queue of this machine. */
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -15,7 +14,7 @@
 #include "queue/client.h"
 #include "queue/job/job.h"
 
-enum { ANSWER_MAX = WIRE_MAX, POLL_MS = 50, POLL_MOST_MS = 1000, PATH_TEXT = 4096 };
+enum { ANSWER_MAX = WIRE_MAX, PATH_TEXT = 4096 };
 enum { CPUS_MAX = 1 << 16 }; /* more than any machine has */
 
 struct submit_opts {
@@ -207,22 +206,17 @@ static int make_request(const struct app *app, const struct submit_opts *o, char
     return rc == 0 && str_error(request) < 0 ? err_nomem(e) : rc;
 }
 
-/* The exit status of jobs that have all ended; -EAGAIN: one has not. */
+/* The exit status of jobs that have all ended. */
 static int status_of(const struct json_value *jobs)
 {
     int status = 0;
 
     for (size_t i = 0; i < jobs->n_items; i++) {
         const struct json_value *job = &jobs->items[i];
-        const char *state = queue_client_text(job, "state");
         double exit = queue_client_number(job, "exit");
 
-        if (!strcmp(state, "waiting") || !strcmp(state, "running") || !strcmp(state, "held") ||
-            !strcmp(state, "stopping"))
-            return -EAGAIN;
-        if (!strcmp(state, "done"))
-            continue;
-        status = jobs->n_items == 1 && exit > 0 ? (int)exit : EXIT_FAILED;
+        if (strcmp(queue_client_text(job, "state"), "done") != 0)
+            status = jobs->n_items == 1 && exit > 0 ? (int)exit : EXIT_FAILED;
     }
     return status;
 }
@@ -230,25 +224,13 @@ static int status_of(const struct json_value *jobs)
 static int wait_for(const char *folder, int64_t id, struct err *e)
 {
     CLEANUP(str_done) struct str answer = STR_INIT(ANSWER_MAX);
-    char label[24];
-    int status = -EAGAIN, pause_ms = POLL_MS;
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    const struct json_value *jobs = NULL;
+    int rc = queue_client_wait(folder, id, &answer, e);
 
-    snprintf(label, sizeof(label), "%lld", (long long)id);
-    for (;;) {
-        CLEANUP(arena_done) struct arena a = ARENA_INIT;
-        const struct json_value *jobs = NULL;
-        int rc = queue_client_jobs(folder, label, 0, &answer, e);
-
-        if (rc == 0)
-            rc = queue_client_read(&jobs, &a, &answer, e);
-        if (rc != 0)
-            return rc;
-        status = status_of(jobs);
-        if (status != -EAGAIN)
-            return status;
-        (void)poll(NULL, 0, pause_ms);
-        pause_ms = MIN(pause_ms * 3 / 2, POLL_MOST_MS);
-    }
+    if (rc == 0)
+        rc = queue_client_read(&jobs, &a, &answer, e);
+    return rc == 0 ? status_of(jobs) : rc;
 }
 
 static int tell(const struct submit_opts *o, const struct str *answer, struct err *e)

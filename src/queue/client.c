@@ -24,6 +24,7 @@ enum {
     TRIES = 12,
     REFUSALS = 2,
     ASKED = 12,
+    AGAIN_MS = 1000,       /* between two engines that are asked for the end of a job, at most */
     ROOM_LEAST = 64 << 10, /* bytes */
 };
 
@@ -176,27 +177,29 @@ static bool went(int rc)
     return rc == -EPIPE || rc == -ECONNRESET;
 }
 
-static int ask_once(const char *folder, const struct str *request, struct str *answer,
-                    struct err *e)
+/* patience_s: for the answer; 0: as long as it takes. */
+static int ask_once(const char *folder, const struct str *request, int patience_s,
+                    struct str *answer, struct err *e)
 {
+    const struct timeval patience = { .tv_sec = patience_s };
     CLEANUP(closep) int fd = open_connection(folder, e);
     int rc;
 
     if (fd < 0)
         return fd;
     rc = wire_send(fd, request);
+    (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
     if (rc == 0 || went(rc)) /* what it said before it closed the connection */
         rc = wire_receive(fd, answer);
     return rc;
 }
 
-int queue_ask(const char *folder, const struct str *request, struct str *answer, struct err *e)
+/* What the answer, or that there is none, means for the command. */
+static int conclude(int rc, const char *folder, const struct str *answer, struct err *e)
 {
     const char *error;
-    int rc = -EPIPE, status;
+    int status;
 
-    for (int i = 0; i < ASKED && went(rc); i++)
-        rc = ask_once(folder, request, answer, e);
     if (rc == -EFBIG)
         return err_set(e, rc, "the job's command and environment are larger than %d MiB",
                        WIRE_ORDER >> 20);
@@ -210,4 +213,24 @@ int queue_ask(const char *folder, const struct str *request, struct str *answer,
     error = wire_get(answer, "error");
     status = (int)wire_int(answer, "status", EPROTO);
     return status ? err_set(e, -status, "%s", error ? error : "the engine's answer is damaged") : 0;
+}
+
+int queue_ask(const char *folder, const struct str *request, struct str *answer, struct err *e)
+{
+    int rc = -EPIPE;
+
+    for (int i = 0; i < ASKED && went(rc); i++)
+        rc = ask_once(folder, request, PATIENCE_S, answer, e);
+    return conclude(rc, folder, answer, e);
+}
+
+int queue_wait(const char *folder, const struct str *request, struct str *answer, struct err *e)
+{
+    int rc = ask_once(folder, request, 0, answer, e);
+
+    for (int pause_ms = TURN_MS; went(rc); pause_ms = MIN(2 * pause_ms, AGAIN_MS)) {
+        (void)poll(NULL, 0, pause_ms);
+        rc = ask_once(folder, request, 0, answer, e);
+    }
+    return conclude(rc, folder, answer, e);
 }

@@ -14,6 +14,11 @@
 int queue_ask(const char *folder, const struct str *request, struct str *answer, struct err *e)
     CHECK_RESULT;
 
+/* The same for a request "wait", whose answer comes when the jobs of "job" have ended, however long
+ * that takes: an engine that goes meanwhile is started again, and asked again. */
+int queue_wait(const char *folder, const struct str *request, struct str *answer, struct err *e)
+    CHECK_RESULT;
+
 /* Whether a folder has a queue; whether it has one for all users of the machine. */
 bool queue_is_there(const char *folder);
 bool queue_is_shared(const char *folder);

@@ -144,9 +144,12 @@ static int give_out(struct queue_client *client)
 
 void clients_turn(struct local *l, struct queue_client *client)
 {
-    int rc = client->answered ? 1 : take_in(client);
+    int rc = client->answered ? 1 : client->waits ? -1 /* it went */ : take_in(client);
 
     if (rc == 1 && !client->answered) {
+        client->waits = queue_request_waits(l, client);
+        if (client->waits)
+            return;
         queue_request(l, client, &client->out);
         client->answered = true;
         if (str_error(&client->out) < 0)
@@ -156,4 +159,16 @@ void clients_turn(struct local *l, struct queue_client *client)
         rc = give_out(client) == 0 ? 0 : -1;
     if (rc < 0)
         clients_drop(client);
+}
+
+void clients_ended(struct local *l)
+{
+    for (int i = 0; i < QUEUE_CLIENTS; i++) {
+        struct queue_client *client = &l->clients[i];
+
+        if (client->fd < 0 || !client->waits || queue_request_waits(l, client))
+            continue;
+        client->waits = false;
+        clients_turn(l, client);
+    }
 }

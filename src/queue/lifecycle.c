@@ -60,6 +60,7 @@ void life_sweep(struct local *l)
             free(l->jobs[i]);
         else
             l->jobs[n++] = l->jobs[i];
+    l->ended |= n < l->n;
     l->n = n;
 }
 

@@ -23,6 +23,7 @@ struct queue_client {
     struct str in, out;
     size_t sent;
     bool answered;
+    bool waits;       /* its request is whole: the answer comes when jobs have ended */
     int64_t since_ms; /* monotonic */
 };
 
@@ -42,6 +43,7 @@ struct local {
     struct queue_job **jobs; /* those that have not ended, in the order of their ids */
     size_t n, room;
     bool changed;     /* something is to be decided */
+    bool ended;       /* jobs have, since clients that wait for that were looked at */
     int64_t again_ms; /* monotonic: decide again then; INT64_MAX */
     int64_t retry_ms; /* monotonic: the store failed, do not try before; 0 */
     int64_t look_ms;  /* monotonic: look after the guards then */
@@ -124,6 +126,9 @@ void queue_look_done(struct local *l);
 /* Answer what a client asks. */
 void queue_request(struct local *l, const struct queue_client *client, struct str *answer);
 
+/* Whether a client asks to be answered when jobs have ended, and one of them has not. */
+bool queue_request_waits(const struct local *l, const struct queue_client *client);
+
 /* ---- queue_submit.c ---- */
 
 int queue_submit(struct local *l, const struct queue_client *client, struct str *answer,
@@ -140,6 +145,9 @@ void queue_show_job(struct json *json, const struct queue_job *j, int64_t now_ms
 int clients_open(struct local *l, struct err *e) CHECK_RESULT;
 void clients_accept(struct local *l);
 void clients_turn(struct local *l, struct queue_client *client);
+
+/* Answer those that waited for jobs that have ended. */
+void clients_ended(struct local *l);
 void clients_drop(struct queue_client *client);
 
 #endif

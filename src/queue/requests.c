@@ -56,6 +56,25 @@ static int jobs(struct local *l, const struct queue_client *client, struct str *
     return str_error(text) < 0 ? err_set(e, -EFBIG, "too many jobs to list: ask for one") : 0;
 }
 
+bool queue_request_waits(const struct local *l, const struct queue_client *client)
+{
+    const char *verb = wire_get(&client->in, "verb"), *label = wire_get(&client->in, "job");
+    int64_t id;
+    int32_t task;
+
+    if (!verb || strcmp(verb, "wait") != 0 ||
+        queue_label_read(label ? label : "", &id, &task, NULL))
+        return false;
+    for (size_t i = 0; i < l->n; i++) {
+        const struct queue_job *j = l->jobs[i];
+
+        if ((j->id == id || j->array == id) && (task < 0 || j->task == task) &&
+            j->state != QUEUE_ENDED)
+            return true;
+    }
+    return false;
+}
+
 /* ---- orders about jobs ---- */
 
 enum order { ORDER_CANCEL, ORDER_HOLD, ORDER_RELEASE, ORDER_PRIORITY };
@@ -183,7 +202,7 @@ static int dispatch(struct local *l, const struct queue_client *client, struct s
         return err_set(e, -EACCES, "this queue is another user's");
     if (verb && !strcmp(verb, "submit"))
         return queue_submit(l, client, answer, e);
-    if (verb && !strcmp(verb, "jobs")) {
+    if (verb && (!strcmp(verb, "jobs") || !strcmp(verb, "wait"))) {
         rc = jobs(l, client, &text, e);
         if (rc == 0)
             wire_add(answer, "text", str_text(&text));

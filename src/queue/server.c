@@ -206,7 +206,7 @@ static int patience(const struct local *l)
     if (l->c->on_demand && l->idle_ms)
         due = MIN(due, l->idle_ms + l->c->idle_ms);
     for (int i = 0; i < QUEUE_CLIENTS; i++)
-        if (l->clients[i].fd >= 0)
+        if (l->clients[i].fd >= 0 && !l->clients[i].waits)
             due = MIN(due, l->clients[i].since_ms + CLIENT_MS);
     if (due == INT64_MAX)
         return -1;
@@ -248,7 +248,8 @@ static void drop_slow(struct local *l)
     int64_t now_ms = queue_now_ms(l);
 
     for (int i = 0; i < QUEUE_CLIENTS; i++)
-        if (l->clients[i].fd >= 0 && now_ms - l->clients[i].since_ms >= CLIENT_MS)
+        if (l->clients[i].fd >= 0 && !l->clients[i].waits &&
+            now_ms - l->clients[i].since_ms >= CLIENT_MS)
             clients_drop(&l->clients[i]);
 }
 
@@ -274,6 +275,9 @@ static void turn(struct local *l)
     queue_look(l);
     if ((l->changed && now_ms >= l->retry_ms) || now_ms >= l->again_ms)
         queue_decide(l);
+    if (l->ended)
+        clients_ended(l);
+    l->ended = false;
     if (l->n > 0 || has_client(l))
         l->idle_ms = 0;
     else if (!l->idle_ms)

@@ -54,6 +54,15 @@ int queue_client_jobs(const char *folder, const char *label, int64_t since_ms, s
     return queue_ask(folder, &request, answer, e);
 }
 
+int queue_client_wait(const char *folder, int64_t id, struct str *answer, struct err *e)
+{
+    CLEANUP(str_done) struct str request = STR_INIT(WIRE_MAX);
+
+    wire_add(&request, "verb", "wait");
+    wire_add_int(&request, "job", id);
+    return queue_wait(folder, &request, answer, e);
+}
+
 int queue_client_read(const struct json_value **jobs, struct arena *a, const struct str *answer,
                       struct err *e)
 {

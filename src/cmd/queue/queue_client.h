@@ -20,6 +20,10 @@ int queue_client_label(const char *label, struct err *e) CHECK_RESULT;
 int queue_client_jobs(const char *folder, const char *label, int64_t since_ms, struct str *answer,
                       struct err *e) CHECK_RESULT;
 
+/* The same of one job, or of an array by its first, once it has ended: waits for that. */
+int queue_client_wait(const char *folder, int64_t id, struct str *answer, struct err *e)
+    CHECK_RESULT;
+
 /* The jobs of such an answer: an array. */
 int queue_client_read(const struct json_value **jobs, struct arena *a, const struct str *answer,
                       struct err *e) CHECK_RESULT;
