@@ -50,12 +50,12 @@ static void read_ask(struct nvml_session *s, struct nvml_watched *g, unsigned i)
     unsigned slot = NVML_SLOT_ASKS + i, number = 0;
     int code;
 
-    if (!s->api.asks[i].number || !nvml_due(s, g, slot))
+    if (!s->asks[i].number || !nvml_due(s, g, slot))
         return;
     if (ask->value < GPU_VALUES && (g->by_field >> ask->value & 1))
         return;
     nvml_calls(s, g, ask->call);
-    code = call(ask, &s->api.asks[i], g->device, &number);
+    code = call(ask, &s->asks[i], g->device, &number);
     *value = nvml_answered(s, g, slot, ask->pace, code) ? number * ask->unit : (double)NAN;
 }
 

@@ -5,9 +5,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "probe/nvidia/nvml_abi.h"
-
-#define LIBRARY "libnvidia-ml.so.1"
+#include "probe/nvidia/nvml_api.h"
 
 /* ---- what is asked, as tables: a GPU's field for each function of one shape ---- */
 
@@ -48,62 +46,12 @@ static const struct {
       offsetof(struct nvml_gpu, app_clock_default_mhz) },
 };
 
-/* The functions of the library; NULL where the installed driver has none. */
-struct api {
-    nvml_plain_fn *init, *shutdown;
-    nvml_count_fn *count;
-    nvml_handle_fn *handle;
-    nvml_version_fn *driver_version, *library_version;
-    nvml_cuda_fn *cuda_version;
-    nvml_pci_fn *pci;
-    nvml_capability_fn *capability;
-    nvml_memory_fn *memory;
-    nvml_pair_fn *ecc, *mig;
-    nvml_fabric_v2_fn *fabric_v2;
-    nvml_fabric_v1_fn *fabric_v1;
-    nvml_link_fn *link_state, *link_version, *link_kind;
-    nvml_link_pci_fn *link_pci;
-    nvml_fields_fn *fields;
-    nvml_p2p_fn *p2p;
+struct session {
+    void *library;
+    struct nvml_api api;
     nvml_text_fn *texts[ARRAY_SIZE(texts)];
     nvml_number_fn *numbers[ARRAY_SIZE(numbers)];
     nvml_clock_fn *clocks[ARRAY_SIZE(clocks)];
-};
-
-/* Functions by name, the newest first: older drivers have the same one under an older name. */
-static const struct {
-    const char *names[3];
-    size_t offset;
-} symbols[] = {
-    { { "nvmlInit_v2", "nvmlInit" }, offsetof(struct api, init) },
-    { { "nvmlShutdown" }, offsetof(struct api, shutdown) },
-    { { "nvmlDeviceGetCount_v2", "nvmlDeviceGetCount" }, offsetof(struct api, count) },
-    { { "nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex" },
-      offsetof(struct api, handle) },
-    { { "nvmlSystemGetDriverVersion" }, offsetof(struct api, driver_version) },
-    { { "nvmlSystemGetNVMLVersion" }, offsetof(struct api, library_version) },
-    { { "nvmlSystemGetCudaDriverVersion_v2", "nvmlSystemGetCudaDriverVersion" },
-      offsetof(struct api, cuda_version) },
-    { { "nvmlDeviceGetPciInfo_v3", "nvmlDeviceGetPciInfo_v2", "nvmlDeviceGetPciInfo" },
-      offsetof(struct api, pci) },
-    { { "nvmlDeviceGetCudaComputeCapability" }, offsetof(struct api, capability) },
-    { { "nvmlDeviceGetMemoryInfo" }, offsetof(struct api, memory) },
-    { { "nvmlDeviceGetEccMode" }, offsetof(struct api, ecc) },
-    { { "nvmlDeviceGetMigMode" }, offsetof(struct api, mig) },
-    { { "nvmlDeviceGetGpuFabricInfoV" }, offsetof(struct api, fabric_v2) },
-    { { "nvmlDeviceGetGpuFabricInfo" }, offsetof(struct api, fabric_v1) },
-    { { "nvmlDeviceGetNvLinkState" }, offsetof(struct api, link_state) },
-    { { "nvmlDeviceGetNvLinkVersion" }, offsetof(struct api, link_version) },
-    { { "nvmlDeviceGetNvLinkRemoteDeviceType" }, offsetof(struct api, link_kind) },
-    { { "nvmlDeviceGetNvLinkRemotePciInfo_v2", "nvmlDeviceGetNvLinkRemotePciInfo" },
-      offsetof(struct api, link_pci) },
-    { { "nvmlDeviceGetFieldValues" }, offsetof(struct api, fields) },
-    { { "nvmlDeviceGetP2PStatus" }, offsetof(struct api, p2p) },
-};
-
-struct session {
-    void *library;
-    struct api api;
     bool inited;
     struct watch_where *where;
     nvml_device devices[NVML_GPUS]; /* NULL where there is no access */
@@ -159,29 +107,18 @@ static void session_done(struct session *s)
         dlclose(s->library);
 }
 
-static void find_symbol(const struct session *s, const char *name, void *slot)
-{
-    void **function = slot;
-
-    if (!*function)
-        *function = dlsym(s->library, name);
-}
-
 static int load(struct session *s, struct err *e)
 {
-    watch_at(s->where, "dlopen(" LIBRARY ")", ABSENT);
-    s->library = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL);
+    watch_at(s->where, "dlopen(" NVML_LIBRARY ")", ABSENT);
+    s->library = nvml_api_open(&s->api);
     if (!s->library)
         return err_set(e, -ENODEV, "no NVIDIA driver library: %s", dlerror());
-    for (size_t i = 0; i < ARRAY_SIZE(symbols); i++)
-        for (size_t k = 0; k < ARRAY_SIZE(symbols[i].names) && symbols[i].names[k]; k++)
-            find_symbol(s, symbols[i].names[k], (char *)&s->api + symbols[i].offset);
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-        find_symbol(s, texts[i].call, &s->api.texts[i]);
+        nvml_api_find(s->library, texts[i].call, &s->texts[i]);
     for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-        find_symbol(s, numbers[i].call, &s->api.numbers[i]);
+        nvml_api_find(s->library, numbers[i].call, &s->numbers[i]);
     for (size_t i = 0; i < ARRAY_SIZE(clocks); i++)
-        find_symbol(s, clocks[i].call, &s->api.clocks[i]);
+        nvml_api_find(s->library, clocks[i].call, &s->clocks[i]);
     return 0;
 }
 
@@ -195,8 +132,9 @@ static int refuse(const char *call, int code, struct err *e)
     case NVML_LIB_RM_MISMATCH:
         return err_set(
             e, -EPROTO,
-            LIBRARY " and the loaded NVIDIA kernel driver differ in version (an upgrade "
-                    "without a restart): reboot, or stop all that uses GPUs and reload the driver");
+            NVML_LIBRARY
+            " and the loaded NVIDIA kernel driver differ in version (an upgrade "
+            "without a restart): reboot, or stop all that uses GPUs and reload the driver");
     case NVML_NO_PERMISSION:
         return err_set(e, -EACCES, "%s: no permission to use /dev/nvidiactl", call);
     default:
@@ -219,10 +157,10 @@ static void read_identity(struct session *s, nvml_device d, struct nvml_gpu *g, 
     for (size_t k = 0; k < ARRAY_SIZE(texts) && !g->lost; k++) {
         char *text = (char *)g + texts[k].offset;
 
-        if (!s->api.texts[k])
+        if (!s->texts[k])
             continue;
         watch_at(s->where, texts[k].call, i);
-        end_text(text, texts[k].size, good(g, s->api.texts[k](d, text, (unsigned)texts[k].size)));
+        end_text(text, texts[k].size, good(g, s->texts[k](d, text, (unsigned)texts[k].size)));
     }
 }
 
@@ -231,17 +169,17 @@ static void read_numbers(struct session *s, nvml_device d, struct nvml_gpu *g, i
     unsigned number;
 
     for (size_t k = 0; k < ARRAY_SIZE(numbers) && !g->lost; k++) {
-        if (!s->api.numbers[k])
+        if (!s->numbers[k])
             continue;
         watch_at(s->where, numbers[k].call, i);
-        if (good(g, s->api.numbers[k](d, &number)))
+        if (good(g, s->numbers[k](d, &number)))
             keep(int_at(g, numbers[k].offset), number);
     }
     for (size_t k = 0; k < ARRAY_SIZE(clocks) && !g->lost; k++) {
-        if (!s->api.clocks[k])
+        if (!s->clocks[k])
             continue;
         watch_at(s->where, clocks[k].call, i);
-        if (good(g, s->api.clocks[k](d, clocks[k].kind, &number)))
+        if (good(g, s->clocks[k](d, clocks[k].kind, &number)))
             keep(int_at(g, clocks[k].offset), number);
     }
 }
@@ -444,7 +382,7 @@ static int read_all(struct session *s, struct nvml_reading *r, struct err *e)
     int code;
 
     if (!s->api.init || !s->api.count || !s->api.handle)
-        return err_set(e, -ENOSYS, LIBRARY " has no %s: it is not NVIDIA's, or damaged",
+        return err_set(e, -ENOSYS, NVML_LIBRARY " has no %s: it is not NVIDIA's, or damaged",
                        !s->api.init    ? "nvmlInit_v2"
                        : !s->api.count ? "nvmlDeviceGetCount_v2"
                                        : "nvmlDeviceGetHandleByIndex_v2");

@@ -4,54 +4,16 @@
 #include <errno.h>
 #include <stdbool.h>
 
-#include "probe/nvidia/nvml_abi.h"
-
-#define LIBRARY "libnvidia-ml.so.1"
+#include "probe/nvidia/nvml_api.h"
 
 static const double mw_per_w = 1000;
 
 struct nvml_power {
     void *library;
-    nvml_plain_fn *init, *shutdown;
-    nvml_count_fn *count;
-    nvml_handle_fn *handle;
-    nvml_number_fn *get;
-    nvml_set_fn *set;
-    nvml_range_fn *range; /* NULL: an old driver */
+    struct nvml_api api;
     bool inited;
     unsigned n;
 };
-
-/* The newest name first: older drivers have the same function under an older one. */
-static const struct {
-    const char *names[2];
-    size_t offset;
-} symbols[] = {
-    { { "nvmlInit_v2", "nvmlInit" }, offsetof(struct nvml_power, init) },
-    { { "nvmlShutdown" }, offsetof(struct nvml_power, shutdown) },
-    { { "nvmlDeviceGetCount_v2", "nvmlDeviceGetCount" }, offsetof(struct nvml_power, count) },
-    { { "nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex" },
-      offsetof(struct nvml_power, handle) },
-    { { "nvmlDeviceGetPowerManagementLimit" }, offsetof(struct nvml_power, get) },
-    { { "nvmlDeviceSetPowerManagementLimit" }, offsetof(struct nvml_power, set) },
-    { { "nvmlDeviceGetPowerManagementLimitConstraints" }, offsetof(struct nvml_power, range) },
-};
-
-static void find_symbol(void *library, const char *name, void *slot)
-{
-    void **function = slot;
-
-    if (!*function && name)
-        *function = dlsym(library, name);
-}
-
-static void load(struct nvml_power *p)
-{
-    p->library = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL);
-    for (size_t i = 0; i < ARRAY_SIZE(symbols) && p->library; i++)
-        for (size_t k = 0; k < ARRAY_SIZE(symbols[i].names); k++)
-            find_symbol(p->library, symbols[i].names[k], (char *)p + symbols[i].offset);
-}
 
 int nvml_power_open(struct nvml_power **ret, struct err *e)
 {
@@ -60,15 +22,16 @@ int nvml_power_open(struct nvml_power **ret, struct err *e)
 
     if (!p)
         return err_nomem(e);
-    load(p);
+    p->library = nvml_api_open(&p->api);
     if (!p->library)
         return err_set(e, -ENODEV, "no NVIDIA driver library: %s", dlerror());
-    if (!p->init || !p->count || !p->handle || !p->get || !p->set)
-        return err_set(e, -ENODEV, LIBRARY " has no functions for the limit of power");
-    code = p->init();
+    if (!p->api.init || !p->api.count || !p->api.handle || !p->api.power_limit ||
+        !p->api.set_power_limit)
+        return err_set(e, -ENODEV, NVML_LIBRARY " has no functions for the limit of power");
+    code = p->api.init();
     p->inited = code == NVML_OK;
     if (code == NVML_OK)
-        code = p->count(&p->n);
+        code = p->api.count(&p->n);
     if (code != NVML_OK)
         return err_set(e, -EIO, "the NVIDIA driver answers error %d", code);
     if (!p->n)
@@ -81,8 +44,8 @@ void nvml_power_close(struct nvml_power *p)
 {
     if (!p)
         return;
-    if (p->inited && p->shutdown)
-        p->shutdown();
+    if (p->inited && p->api.shutdown)
+        p->api.shutdown();
     if (p->library)
         dlclose(p->library);
     free(p);
@@ -109,10 +72,10 @@ static int refuse(unsigned gpu, int code, struct err *e)
 int nvml_power_get(struct nvml_power *p, unsigned gpu, unsigned *mw, struct err *e)
 {
     nvml_device d = NULL;
-    int code = p->handle(gpu, &d);
+    int code = p->api.handle(gpu, &d);
 
     if (code == NVML_OK)
-        code = p->get(d, mw);
+        code = p->api.power_limit(d, mw);
     return code == NVML_OK ? 0 : refuse(gpu, code, e);
 }
 
@@ -120,13 +83,14 @@ int nvml_power_set(struct nvml_power *p, unsigned gpu, unsigned mw, struct err *
 {
     unsigned least = 0, most = 0;
     nvml_device d = NULL;
-    int code = p->handle(gpu, &d);
+    int code = p->api.handle(gpu, &d);
 
     if (code != NVML_OK)
         return refuse(gpu, code, e);
-    if (p->range && p->range(d, &least, &most) == NVML_OK && (mw < least || mw > most))
+    if (p->api.power_limits && p->api.power_limits(d, &least, &most) == NVML_OK &&
+        (mw < least || mw > most))
         return err_set(e, -ERANGE, "GPU %u takes limits of power from %g to %g W", gpu,
                        least / mw_per_w, most / mw_per_w);
-    code = p->set(d, mw);
+    code = p->api.set_power_limit(d, mw);
     return code == NVML_OK ? 0 : refuse(gpu, code, e);
 }

@@ -128,13 +128,27 @@ static int open_driver(struct nvml_session *s)
     return 0;
 }
 
+static int find_functions(struct nvml_session *s)
+{
+    void *library = nvml_api_open(&s->api);
+
+    if (library && (!s->api.init || !s->api.count || !s->api.handle)) {
+        dlclose(library);
+        library = NULL;
+    }
+    memset(s->asks, 0, sizeof(s->asks));
+    for (size_t i = 0; i < NVML_ASKS && library; i++)
+        nvml_api_find(library, nvml_asks[i].call, &s->asks[i]);
+    s->library = library;
+    return library ? 0 : -ENOENT;
+}
+
 static int open_session(struct nvml_session *s)
 {
     int rc;
 
     watch_at(s->where, "dlopen(libnvidia-ml.so.1)", ABSENT);
-    s->library = nvml_api_open(&s->api);
-    if (!s->library)
+    if (find_functions(s) < 0)
         return -ENOENT;
     s->broken = false;
     rc = open_driver(s);

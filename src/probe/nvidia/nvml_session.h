@@ -1,13 +1,13 @@
 /* The driver's library of NVIDIA, opened and asked for measurements again and again, by one thread
  * (the machine as it is found is nvml.h's). The parts:
- * nvml_symbols.c finds the functions, nvml_session.c opens and goes through the GPUs, nvml_asks.c
+ * nvml_api.c finds the functions, nvml_session.c opens and goes through the GPUs, nvml_asks.c
  * makes the calls of one answer, nvml_fields.c the batch of fields, nvml_gpm.c the counters of a
  * GPU's units, nvml_process.c its processes. */
 #ifndef BRIM_PROBE_NVIDIA_NVML_SESSION_H
 #define BRIM_PROBE_NVIDIA_NVML_SESSION_H
 #include "model/machine/machine.h"
 #include "probe/gpu/gpu_sample.h"
-#include "probe/nvidia/nvml_abi.h"
+#include "probe/nvidia/nvml_api.h"
 #include "probe/thread/watch.h"
 
 enum { NVML_LIVE_GPUS = 64, NVML_LIVE_PROCESSES = 512 };
@@ -62,36 +62,11 @@ struct nvml_ask {
 enum { NVML_ASKS = 13 };
 extern const struct nvml_ask nvml_asks[NVML_ASKS];
 
-/* The functions of the library; NULL where the installed driver has none. */
-struct nvml_api {
-    nvml_plain_fn *init, *shutdown;
-    nvml_count_fn *count;
-    nvml_handle_fn *handle;
-    nvml_pci_fn *pci;
-    nvml_text_fn *name, *uuid;
-    nvml_utilization_fn *utilization;
-    nvml_memory_v2_fn *memory_v2;
-    nvml_memory_fn *memory;
-    nvml_margin_fn *margin;
-    nvml_reasons_fn *reasons;
-    nvml_fields_fn *fields;
-    nvml_processes_fn *processes;
-    nvml_processes_v1_fn *processes_v1;
-    nvml_process_busy_fn *process_busy;
-    nvml_gpm_support_fn *gpm_support;
-    nvml_gpm_alloc_fn *gpm_alloc;
-    nvml_gpm_free_fn *gpm_free;
-    nvml_gpm_get_fn *gpm_get;
-    nvml_gpm_metrics_fn *gpm_metrics;
-    union nvml_ask_fn {
-        nvml_number_fn *number;
-        nvml_pair_fn *pair;
-        nvml_clock_fn *kind;
-    } asks[NVML_ASKS];
+union nvml_ask_fn {
+    nvml_number_fn *number;
+    nvml_pair_fn *pair;
+    nvml_clock_fn *kind;
 };
-
-/* Open the library and find its functions: NULL when there is none, or it is not NVML. */
-void *nvml_api_open(struct nvml_api *api);
 
 /* What has a time of its own at which it is asked again. */
 enum nvml_slot {
@@ -138,6 +113,7 @@ struct nvml_session {
     void *library;     /* NULL: not opened, or the driver is away */
     int64_t reload_ns; /* when it is tried again then */
     struct nvml_api api;
+    union nvml_ask_fn asks[NVML_ASKS]; /* the functions of nvml_asks */
     bool inited;
     bool broken; /* the driver was unloaded or replaced */
     int64_t now_ns;
