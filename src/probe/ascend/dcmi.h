@@ -34,9 +34,6 @@ void dcmi_reading_init(struct dcmi_reading *r);
  * DCMI; -EIO for what else it answers. */
 int dcmi_lib_read(struct dcmi_reading *r, struct watch_where *where, struct err *e) CHECK_RESULT;
 
-/* Open the library, for dlclose(); NULL when there is none. */
-void *dcmi_lib_open(struct watch_where *where);
-
 /* Bytes of what dcmi_get_device_hbm_info() calls MiB; ABSENT when it is no memory of a chip. */
 int64_t dcmi_hbm_bytes(unsigned long long size, unsigned long long of);
 

@@ -6,58 +6,18 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "probe/ascend/dcmi_abi.h"
-
-/* The folder that the driver's installer makes is in no search path of the loader. */
-static const char *const paths[] = { "/usr/local/dcmi/libdcmi.so", "libdcmi.so" };
-
-struct api {
-    dcmi_init_fn *init;
-    dcmi_cards_fn *cards;
-    dcmi_count_fn *count;
-    dcmi_chip_fn *chip;
-    dcmi_pcie_v2_fn *pcie_v2;
-    dcmi_pcie_v1_fn *pcie_v1;
-    dcmi_hbm_fn *hbm;
-    dcmi_health_fn *health;
-};
-
-static const struct {
-    const char *name;
-    size_t offset;
-} symbols[] = {
-    { "dcmi_init", offsetof(struct api, init) },
-    { "dcmi_get_card_list", offsetof(struct api, cards) },
-    { "dcmi_get_device_num_in_card", offsetof(struct api, count) },
-    { "dcmi_get_device_chip_info", offsetof(struct api, chip) },
-    { "dcmi_get_device_pcie_info_v2", offsetof(struct api, pcie_v2) },
-    { "dcmi_get_device_pcie_info", offsetof(struct api, pcie_v1) },
-    { "dcmi_get_device_hbm_info", offsetof(struct api, hbm) },
-    { "dcmi_get_device_health", offsetof(struct api, health) },
-};
+#include "probe/ascend/dcmi_api.h"
 
 struct session {
-    struct api api;
+    struct dcmi_api api;
     struct watch_where *where;
 };
 
-void *dcmi_lib_open(struct watch_where *where)
-{
-    void *library = NULL;
-
-    watch_at(where, "dlopen(libdcmi.so)", ABSENT);
-    for (size_t i = 0; i < ARRAY_SIZE(paths) && !library; i++)
-        library = dlopen(paths[i], RTLD_LAZY | RTLD_LOCAL);
-    return library;
-}
-
 static int load(struct session *s, void **library, struct err *e)
 {
-    *library = dcmi_lib_open(s->where);
+    *library = dcmi_api_open(&s->api, s->where);
     if (!*library)
         return err_set(e, -ENODEV, "no Ascend driver library: %s", dlerror());
-    for (size_t i = 0; i < ARRAY_SIZE(symbols); i++)
-        *(void **)(void *)((char *)&s->api + symbols[i].offset) = dlsym(*library, symbols[i].name);
     return 0;
 }
 

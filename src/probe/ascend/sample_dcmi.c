@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "probe/ascend/dcmi.h"
-#include "probe/ascend/dcmi_abi.h"
+#include "probe/ascend/dcmi_api.h"
 #include "probe/gpu/gpu_reading.h"
 #include "probe/sample/sampler.h"
 #include "probe/thread/owner.h"
@@ -25,35 +25,12 @@ struct npus {
     struct npu npus[DCMI_CHIPS];
 };
 
-struct api {
-    dcmi_rate_fn *rate;
-    dcmi_frequency_fn *frequency;
-    dcmi_temperature_fn *temperature;
-    dcmi_power_fn *power;
-    dcmi_hbm_fn *hbm;
-    dcmi_ecc_fn *ecc;
-    dcmi_health_fn *health;
-};
-
-static const struct {
-    const char *name;
-    size_t offset;
-} symbols[] = {
-    { "dcmi_get_device_utilization_rate", offsetof(struct api, rate) },
-    { "dcmi_get_device_frequency", offsetof(struct api, frequency) },
-    { "dcmi_get_device_temperature", offsetof(struct api, temperature) },
-    { "dcmi_get_device_power_info", offsetof(struct api, power) },
-    { "dcmi_get_device_hbm_info", offsetof(struct api, hbm) },
-    { "dcmi_get_device_ecc_info", offsetof(struct api, ecc) },
-    { "dcmi_get_device_health", offsetof(struct api, health) },
-};
-
 /* ---- in the thread ---- */
 
 /* The thread's own. */
 struct driver {
     void *library; /* NULL until the first reading */
-    struct api api;
+    struct dcmi_api api;
     struct dcmi_reading chips; /* which do not change */
     struct watch_where *where;
 };
@@ -71,12 +48,9 @@ static int start(struct driver *d, struct err *e)
 {
     int rc;
 
-    d->library = dcmi_lib_open(d->where);
+    d->library = dcmi_api_open(&d->api, d->where);
     if (!d->library)
         return err_set(e, -ENODEV, "no Ascend driver library");
-    for (size_t i = 0; i < ARRAY_SIZE(symbols); i++)
-        *(void **)(void *)((char *)&d->api + symbols[i].offset) = dlsym(d->library,
-                                                                        symbols[i].name);
     rc = dcmi_lib_read(&d->chips, d->where, e);
     if (rc == 0 && d->chips.n_chips == 0)
         rc = err_set(e, -ENODEV, "the Ascend driver has no NPU");
