@@ -31,7 +31,7 @@ static double rate_of(const struct sim *m, uint32_t job)
            (WORK_WHOLE + m->policy->share.cost);
 }
 
-static int set_rate(struct sim *m, uint32_t job)
+int sim_set_rate(struct sim *m, uint32_t job)
 {
     use_rate(&m->use, job, m->now_ms, rate_of(m, job));
     return sim_expect(m, job, true);
@@ -47,7 +47,7 @@ int sim_part(struct sim *m, uint32_t job)
     use_rate(&m->use, job, m->now_ms, 1);
     use_guest(&m->use, job, m->now_ms, false);
     use_guest(&m->use, partner, m->now_ms, false);
-    return set_rate(m, partner);
+    return sim_set_rate(m, partner);
 }
 
 void sim_tell_use(struct sim *m, uint32_t job)
@@ -68,28 +68,5 @@ int sim_join(struct sim *m, uint32_t guest, uint32_t host)
     m->result->joined++;
     if (m->span && sim_begin_span(m, guest) < 0)
         return -ENOMEM;
-    return set_rate(m, guest) < 0 ? -ENOMEM : set_rate(m, host);
-}
-
-int sim_change(struct sim *m, uint32_t job)
-{
-    const struct sched_job *j = sched_job(m->sched, job);
-    int64_t passed = use_count(&m->use, job, m->now_ms);
-    bool asked = m->policy->idle.reclaim_ms > 0;
-
-    sim_pass_without(m, job, passed);
-    if (use_over(&m->use, job))
-        return sim_end_job(m, job) < 0 ? -ENOMEM : true;
-    if (j->state == SCHED_AWAY) {
-        m->result->jobs[job].away_ms += m->now_ms - m->since_ms[job];
-        m->since_ms[job] = m->now_ms;
-        sched_wake(m->sched, job, m->now_ms, passed);
-        asked = true;
-    }
-    if (j->state != SCHED_RUNNING)
-        return sim_expect(m, job, false) < 0 ? -ENOMEM : asked;
-    sim_tell_use(m, job);
-    if (m->partner[job] != WAITING_NONE && set_rate(m, m->partner[job]) < 0)
-        return -ENOMEM;
-    return set_rate(m, job) < 0 ? -ENOMEM : asked;
+    return sim_set_rate(m, guest) < 0 ? -ENOMEM : sim_set_rate(m, host);
 }

@@ -35,7 +35,7 @@ struct sim {
     int64_t sample_ms;       /* the next moment at which to look */
 };
 
-/* ---- a job (sim_job.c); those that return an int: 0, or -ENOMEM ---- */
+/* ---- a job (job.c); those that return an int: 0, or -ENOMEM ---- */
 
 /* It comes; it starts where the scheduler has put it, when those that give way for it are gone
  * (ready_ms; 0: at once); it gives up its devices; it ends. */
@@ -43,6 +43,8 @@ void sim_submit_job(struct sim *m, uint32_t job);
 int sim_start_job(struct sim *m, uint32_t job, int64_t ready_ms) CHECK_RESULT;
 int sim_preempt_job(struct sim *m, uint32_t job) CHECK_RESULT;
 int sim_end_job(struct sim *m, uint32_t job) CHECK_RESULT;
+
+/* ---- what it has done and has left (account.c) ---- */
 
 /* It stops running, for any reason; it begins to. */
 void sim_stop_job(struct sim *m, uint32_t job);
@@ -70,7 +72,7 @@ int sim_expect(struct sim *m, uint32_t job, bool runs) CHECK_RESULT;
  * for the start. */
 int sim_restart_all(struct sim *m) CHECK_RESULT;
 
-/* ---- what the scheduler is told of lengths (sim_known.c) ---- */
+/* ---- what the scheduler is told of lengths (known.c) ---- */
 
 /* What it knows to be left of a job of which this is left; WORK_UNKNOWN. */
 int64_t sim_known_left(const struct sim *m, uint32_t job, int64_t left_ms);
@@ -79,7 +81,7 @@ int64_t sim_known_left(const struct sim *m, uint32_t job, int64_t left_ms);
  * were seen for long enough (LENGTH_STEPS). When there will be more of these; WORK_UNKNOWN. */
 int64_t sim_known_again(struct sim *m);
 
-/* ---- with activity (sim_active.c) ---- */
+/* ---- with activity (active.c, change.c) ---- */
 
 /* A part of a job's length passed without devices. */
 void sim_pass_without(struct sim *m, uint32_t job, int64_t ms);
@@ -89,6 +91,9 @@ void sim_pass_without(struct sim *m, uint32_t job, int64_t ms);
 int sim_join(struct sim *m, uint32_t guest, uint32_t host) CHECK_RESULT;
 int sim_part(struct sim *m, uint32_t job) CHECK_RESULT;
 
+/* Its rate may have changed: when it ends follows. -ENOMEM. */
+int sim_set_rate(struct sim *m, uint32_t job) CHECK_RESULT;
+
 /* Tell the scheduler how busy a job keeps its devices. */
 void sim_tell_use(struct sim *m, uint32_t job);
 
@@ -96,7 +101,7 @@ void sim_tell_use(struct sim *m, uint32_t job);
  * has to be asked; -ENOMEM. */
 int sim_change(struct sim *m, uint32_t job) CHECK_RESULT;
 
-/* ---- with services, spot jobs and a cap of power (sim_tiers.c) ---- */
+/* ---- with services, spot jobs and a cap of power (tiers.c, give_way.c) ---- */
 
 /* Whether the policy's sections go with the workload; room for what they need. -ENOMEM, or -EINVAL
  * with a sentence. */
@@ -112,7 +117,7 @@ void sim_tiers_pass(struct sim *m, int64_t ms);
 void sim_tiers_look(struct sim *m);
 void sim_tiers_leave(struct sim *m, int64_t first, int64_t all);
 
-/* ---- with elastic jobs (sim_elastic.c) ---- */
+/* ---- with elastic jobs (elastic.c, resize.c) ---- */
 
 /* After the scheduler was opened. -ENOMEM. */
 int sim_open_elastic(struct sim *m) CHECK_RESULT;
@@ -130,7 +135,7 @@ void sim_scale_elastic(struct sim *m, uint32_t job, bool starts);
 /* A running job goes on with more devices, or fewer. -ENOMEM. */
 int sim_resize(struct sim *m, const struct action *a) CHECK_RESULT;
 
-/* ---- with places of data (sim_data.c) ---- */
+/* ---- with places of data (data.c) ---- */
 
 /* After the scheduler was opened. -ENOMEM. */
 int sim_open_data(struct sim *m) CHECK_RESULT;
@@ -142,7 +147,7 @@ int64_t sim_bring_data(struct sim *m, uint32_t job);
 /* A job stops: what it has not paid yet. */
 int64_t sim_drop_data(struct sim *m, uint32_t job);
 
-/* ---- with failures (sim_lost.c) ---- */
+/* ---- with failures (lost.c) ---- */
 
 /* What happens to nodes now. 1 when one was lost or is back, 0 when not, -ENOMEM. */
 int sim_fail(struct sim *m) CHECK_RESULT;

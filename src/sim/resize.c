@@ -1,0 +1,31 @@
+/* A running job gets more devices, or gives some up. */
+#include <errno.h>
+
+#include "sim/sim_private.h"
+
+int sim_resize(struct sim *m, const struct action *a)
+{
+    struct sim_resizes *r = &m->result->resizes;
+    uint32_t job = a->job;
+    int64_t cost = a->until_ms;
+
+    sim_stop_job(m, job);
+    (void)sim_count(m, job);
+    sim_scale(m, job, false);
+    m->devices[job] = a->devices;
+    m->left_ms[job] += cost;
+    m->fresh_ms[job] += cost;
+    sim_scale(m, job, true);
+    m->since_ms[job] = m->now_ms;
+    if (m->use.jobs) {
+        use_hold(&m->use, job, m->now_ms, true, cost);
+        use_devices(&m->use, job, m->now_ms, a->devices, sim_pace(m, job));
+        m->left_ms[job] = use_left(&m->use, job);
+    }
+    r->to_more += a->devices > a->before;
+    r->to_fewer += a->devices < a->before;
+    r->paid += (double)cost * a->devices;
+    if (m->span && sim_begin_span(m, job) < 0)
+        return -ENOMEM;
+    return sim_expect(m, job, true);
+}
