@@ -16,15 +16,6 @@ import tree
 # Circles that stay, each with its reason. This list only gets shorter.
 KNOWN = {
     "src/cmd/help.c src/cmd/man.c src/cmd/table.c": "help and man print the list that has them",
-    "src/sched/device_sharing.c src/sched/device_sharing_read.c src/sched/elastic.c"
-    " src/sched/elastic_grow.c src/sched/elastic_read.c src/sched/features.c src/sched/idle.c"
-    " src/sched/idle_read.c src/sched/pass_queue.c src/sched/policy.c src/sched/promise.c"
-    " src/sched/quota_pass.c src/sched/reclaim.c src/sched/service.c src/sched/spot.c"
-    " src/sched/tiers_read.c": "the table of features has their readers and their tools",
-    "src/sched/expected_ends.c src/sched/state.c": "ends are counted from the state's begin",
-    "src/sched/place.c src/sched/place_scored.c src/sched/wiring.c": "the list of ways to place",
-    "src/sim/active.c src/sim/data.c src/sim/elastic.c src/sim/job.c src/sim/known.c"
-    " src/sim/tiers.c": "a job's span is begun and ended by features that it calls",
 }
 MOST = 6
 
