@@ -1,5 +1,6 @@
 """A queue of a test's own, with real processes; the jobs and the bad luck that its tests share."""
 
+import importlib
 import json
 import os
 import pathlib
@@ -11,6 +12,8 @@ import pytest
 from served import wait_until
 
 SOAK = pathlib.Path(__file__).resolve().parents[1] / "soak" / "local_kill.py"
+sys.path.append(str(SOAK.parent))
+groups = importlib.import_module("groups")
 # A job of sh that runs until there is a file 'go'.
 WAIT = "while ! [ -e go ]; do sleep 0.02; done"
 COUNT = """
@@ -121,3 +124,4 @@ class Queue:
                 self("cancel", str(job["id"]))
         wait_until(lambda: all(j["ended"] for j in self.jobs()))
         os.kill(self.engine(), signal.SIGTERM)
+        groups.drop(self.state)

@@ -24,6 +24,8 @@ import tempfile
 import threading
 import time
 
+import groups
+
 PLAIN = 'echo s >>"$0"; sleep "$1"; echo e >>"$0"; exit "$2"'
 ARRAY = 'echo s >>"$0.$BRIM_ARRAY_TASK"; sleep 0.02; echo e >>"$0.$BRIM_ARRAY_TASK"'
 # A checkpoint is whole or not there; a number is told once its checkpoint is on the disk.
@@ -227,6 +229,7 @@ def main():
         bad += check(wanted, jobs)
         queue.out("jobs")
         queue.end()
+        groups.drop(queue.folder / "queue")
         attempts = sum(j["attempts"] for j in jobs)
         states = collections.Counter(j["state"] for j in jobs)
         print(
