@@ -202,14 +202,14 @@ def test_named(known, tmp_path):
     assert mine.read_text() != known.text
 
 
-@pytest.mark.parametrize("options, words", [
-    (("--profile", "nosuch"), "there is no profile 'nosuch'"),
-    (("--profile", "/nowhere/x.ini"), "/nowhere/x.ini: No such file"),
-    (("--profile", ""), "an empty name was given"),
+@pytest.mark.parametrize("options, status, words", [
+    (("--profile", "nosuch"), 1, "there is no profile 'nosuch'"),
+    (("--profile", "/nowhere/x.ini"), 1, "/nowhere/x.ini: No such file"),
+    (("--profile", ""), 2, "an empty name was given"),
 ])
-def test_one_that_is_not_there(known, options, words):
+def test_one_that_is_not_there(known, options, status, words):
     done = known.run("touch", known.folder / "started", options=options)
-    one_line(done, 2, words)
+    one_line(done, status, words)
     assert not (known.folder / "started").exists()
 
 
@@ -232,11 +232,11 @@ def damage(known, how):
     ("open", "any user may write to it"), ("pipe", "is no file"),
 ])
 def test_a_bad_one(known, how, words):
-    """Named it ends with status 2 before the job starts; found by itself it is told and left."""
+    """Named it ends with status 1 before the job starts; found by itself it is told and left."""
     known.begin(*SLOW)
     damage(known, how)
-    one_line(known.run(*known.job, options=("-p", known.path)), 2, words)
-    one_line(known.brim("run", "-p", known.path, "--", *known.job), 2, words)
+    one_line(known.run(*known.job, options=("-p", known.path)), 1, words)
+    one_line(known.brim("run", "-p", known.path, "--", *known.job), 1, words)
     done = known.run(*known.job, options=("--budget", "1s"))
     assert done.returncode == 0 and last(done)[0] == 2000
     line = said(done, "the job is optimized without its profile")
