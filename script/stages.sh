@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154 # names for, and of, the scripts that source each other
 # What script/test and script/night share: stages that build, run tests and count them. Sourced
 # behind lib.sh, which sets python. Build directories are in build/, what the stages print in
 # build/log/.
