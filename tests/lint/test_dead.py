@@ -15,6 +15,7 @@ EXCEPTIONS = {
     "pack_count": "the tests and the fuzzer compare it with the entries of the text",
     "sched_devices": "the tests compare a job's devices with what the actions gave it",
     "sched_reserve": "the tests check that batch jobs leave it free",
+    "service_reserve": "sched_reserve() asks it",
     "space_has": "the tests check what a search finds against all layouts, one by one",
 }
 
