@@ -27,3 +27,13 @@ def test_all_are_listed(folder):
         if name and f"'{name[1]}{name[2]}'" not in build and f"'{name[0]}'" not in build:
             missing.append(path)
     assert not missing
+
+
+def test_each_command_is_a_file():
+    """src/cmd has one file for each command, main.c and table.c, and nothing else."""
+    table = tree.read("src/cmd/table.c")
+    commands = re.findall(r"&cmd_(\w+)", table)
+    wanted = {name.replace("help_command", "help") for name in commands} | {"main", "table"}
+    there = tree.files(".c", under=("src/cmd/",))
+    names = {os.path.basename(path)[:-2] for path in there if path.count("/") == 2}
+    assert names == wanted
