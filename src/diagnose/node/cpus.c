@@ -141,7 +141,8 @@ static void advise_cpu(const struct live_view *v, const struct live_stage *s, ch
     if (s->cause == CPU_THROTTLED)
         live_say(action, LIVE_TEXT, "raise cpu.max of %s", s->thing);
     else if (s->cause == CPU_STEAL)
-        live_say(action, LIVE_TEXT, "ask who runs this virtual machine: others take its CPUs");
+        live_say(action, LIVE_TEXT,
+                 "ask the operator of this virtual machine: other guests use its CPUs");
     else if (s->cause == CPU_MEMORY && m->pid)
         live_say(action, LIVE_TEXT, "look at %s: it holds %s", live_process_name(m).text,
                  quantity_bytes(m->resident).text);

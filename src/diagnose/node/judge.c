@@ -181,7 +181,7 @@ static void judge_rest(struct live_view *v, const struct gpus *g)
                      g->processes > 1 ? "es" : "", g->processes > 1 ? "wait" : "waits",
                      gpus_text(g).text);
             live_say(to->action, LIVE_TEXT,
-                     "see whose they are, and end those that hang: "
+                     "see which processes hold them, end those that hang: "
                      "nvidia-smi");
         }
         return;

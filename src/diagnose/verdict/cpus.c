@@ -55,7 +55,7 @@ static void judge_neighbours(struct judge *j)
         !(starving(j) >= j->l.wait_warning))
         return;
     to = judge_add(j, CAUSE_CPU_NEIGHBOURS, -1, starving(j));
-    judge_says(j, to, "others take its CPUs: %.1f of %.0f are theirs", others, cpus);
+    judge_says(j, to, "other processes use its CPUs: %.1f of %.0f", others, cpus);
     judge_agrees(j, to, "other processes use %.1f CPUs", others);
     tell_starved(j, to);
     if (judge_mean(j, RUN_CPU_PRESSURE) >= j->l.cpu_starved)
@@ -64,7 +64,7 @@ static void judge_neighbours(struct judge *j)
     if (steal > 0)
         judge_tells(j, to, "%s stolen by the hypervisor", quantity_share(steal).text);
     judge_advises(j, to,
-                  "see who: brim top --sort cpu; give the job CPUs of its own: taskset, "
+                  "see which: brim top --sort cpu; give the job CPUs of its own: taskset, "
                   "cpuset, --exclusive");
 }
 

@@ -260,12 +260,14 @@ static bool say_cpus(struct judge *j, struct verdict_item *to, const char *host)
                      "it lacks a CPU: ranks wait for one %s of the time, and other processes use "
                      "%.1f",
                      quantity_share(fmin(1, waits)).text, others);
-        judge_advises(j, to, "see who is on its CPUs: brim top --sort cpu on %s; pin it elsewhere",
-                      host);
+        judge_advises(
+            j, to, "see which processes use its CPUs: brim top --sort cpu on %s; pin it elsewhere",
+            host);
     } else if (lacks) {
-        judge_agrees(j, to,
-                     "it lacks a CPU: ranks wait for one %s of the time, and no others use them",
-                     quantity_share(fmin(1, waits)).text);
+        judge_agrees(
+            j, to,
+            "it lacks a CPU: ranks wait for one %s of the time, and no other process uses them",
+            quantity_share(fmin(1, waits)).text);
         judge_advises(
             j, to,
             "look at what it may use on %s: cpu.max and cpuset of its cgroup, taskset -p PID",

@@ -148,9 +148,9 @@ static void say(struct judge *j, const struct storage *s, struct verdict_item *t
 {
     switch (to->cause) {
     case CAUSE_STORAGE_CONTENTION:
-        judge_says(j, to, "others use the same disks: they move %s of the bytes",
+        judge_says(j, to, "other processes use the same disks: they move %s of the bytes",
                    quantity_share(s->others).text);
-        judge_advises(j, to, "see who: iotop -o; copy the data to a disk of the job's own");
+        judge_advises(j, to, "see which: iotop -o; copy the data to a disk of the job's own");
         break;
     case CAUSE_STORAGE_LATENCY:
         if (s->remote)

@@ -190,7 +190,8 @@ static bool is_by_others(const struct judge *j, const struct past *p)
 static void tell_others(struct judge *j, struct verdict_item *to, const struct past *p)
 {
     if (p->others_now > p->others_before)
-        judge_agrees(j, to, "others use %.1f CPUs, %.1f before", p->others_now, p->others_before);
+        judge_agrees(j, to, "other processes use %.1f CPUs, %.1f before", p->others_now,
+                     p->others_before);
     if (p->steal_now - p->steal_before >= j->l.other_share)
         judge_agrees(j, to, "the hypervisor takes %s of the CPUs, %s before",
                      quantity_share(p->steal_now).text, quantity_share(p->steal_before).text);
@@ -341,12 +342,12 @@ static void judge_own_past(struct judge *j)
     look_at_others(j, r, at, &p);
     to = add_past(j, &p);
     if (to->cause == CAUSE_CPU_NEIGHBOURS) {
-        judge_says(j, to, "others take its CPUs since step %llu: %s per step, %s before",
+        judge_says(j, to, "other processes use its CPUs since step %llu: %s per step, %s before",
                    (unsigned long long)r->steps[at].number, quantity_seconds(p.now_s).text,
                    quantity_seconds(p.before_s).text);
         tell_others(j, to, &p);
         judge_advises(j, to,
-                      "see who: brim top --sort cpu; give the job CPUs of its own: taskset, "
+                      "see which: brim top --sort cpu; give the job CPUs of its own: taskset, "
                       "cpuset, --exclusive");
         return;
     }
@@ -403,7 +404,7 @@ static void judge_earlier(struct judge *j)
                            .busy = judge_mean(j, RUN_CPU_BUSY) };
         to = add_past(j, &p);
         judge_says(j, to, "%sslower than the run before (%s): %s per step, %s then",
-                   to->cause == CAUSE_CPU_NEIGHBOURS ? "others take its CPUs: " : "",
+                   to->cause == CAUSE_CPU_NEIGHBOURS ? "other processes use its CPUs: " : "",
                    j->earlier->id ? j->earlier->id : "no name", quantity_seconds(j->v->step_s).text,
                    quantity_seconds(past.step_s).text);
         if (to->cause == CAUSE_CPU_NEIGHBOURS)

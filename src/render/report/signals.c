@@ -35,7 +35,7 @@ static const struct chart {
     { RUN_RANK_CPU, COUNT, false, "CPUs that a rank&apos;s own process uses" },
     { RUN_WORKERS, COUNT, false, "loader workers" },
     { RUN_WORKER_CPU, COUNT, false, "CPUs that a loader worker uses" },
-    { RUN_OTHER_CPU, COUNT, false, "CPUs that others use" },
+    { RUN_OTHER_CPU, COUNT, false, "CPUs that other processes use" },
     { RUN_CPU_STEAL, SHARE, false, "CPU time stolen by other virtual machines" },
     { RUN_CPU_PRESSURE, SHARE, true, "time with somebody waiting for a CPU" },
     { RUN_JOB_RUN_WAIT, COUNT, false, "threads of the job that wait for a CPU" },

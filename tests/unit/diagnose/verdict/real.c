@@ -626,7 +626,7 @@ static void test_lacks_a_cpu(void)
     m.s[RUN_OTHER_CPU] = 0.02;
     made_build(&m, &r);
     is_int(judge_built(&r, &v), CAUSE_SLOW_RANK, "a rank that may use less");
-    ok(strstr(v.items[0].evidence, "no others use them"), "%s", v.items[0].evidence);
+    ok(strstr(v.items[0].evidence, "no other process uses them"), "%s", v.items[0].evidence);
     verdict_done(&v);
     run_done(&r);
     m.s[RUN_RANK_THREAD_WAIT] = 0.02;
