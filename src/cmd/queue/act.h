@@ -13,9 +13,9 @@ struct act_opts {
 extern const struct opt act_opts[];
 extern const struct act_opts act_defaults;
 
-/* Ask for verb ("cancel", "hold" ...) on each job that is named, whatever becomes of the others; the
- * list jobs ends with NULL. priority is for the verb of that name, else NULL. The error is that of the
- * last job that failed; those before it have been printed. */
+/* Ask for verb ("cancel", "hold" ...) on each job that is named, whatever becomes of the others;
+ * the list ends with NULL. priority is for the verb of that name, else NULL. The error is that of
+ * the last job that failed; those before it have been printed. */
 int act_on_jobs(const struct act_opts *o, const char *verb, const char *priority, char **jobs,
                 struct err *e) CHECK_RESULT;
 
