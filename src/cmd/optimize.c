@@ -157,7 +157,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
                  "that do not mark their own steps can not be changed");
     if (getrandom(&b.job.chance, sizeof(b.job.chance), GRND_NONBLOCK) < 0)
         b.job.chance = (unsigned)getpid();
-    b.drive.machine = machine.warden ? &machine.drive : NULL;
+    b.drive.machine = machine.restorer ? &machine.drive : NULL;
     rc = begin(&a, &x, &b, app->clock, e);
     optimize_machine_end(&machine);
     optimize_known_done(&x.known);

@@ -60,8 +60,8 @@ struct agent {
     const struct agent_config *config;
     struct samplers *samplers;
     struct feed *feed;
-    struct store_thread *keeper; /* NULL without a store */
-    struct exporters *compat;    /* NULL when it is not wanted */
+    struct store_thread *store_thread; /* NULL without a store */
+    struct exporters *compat;          /* NULL when it is not wanted */
     struct history *history;
     struct http *http;
     struct http_page pages[HTTP_PAGES];
@@ -161,10 +161,10 @@ static int add_self(struct agent *a, struct tick *t)
     row->values[SELF_REQUESTS] = (double)http.requests;
     row->values[SELF_REFUSED] = (double)http.refused;
     row->values[SELF_ALERTS_DROPPED] = (double)a->dropped;
-    if (a->keeper) {
+    if (a->store_thread) {
         struct store_thread_state kept;
 
-        store_thread_state(a->keeper, &kept);
+        store_thread_state(a->store_thread, &kept);
         row->values[SELF_STORED] = (double)kept.stored;
         row->values[SELF_UNSTORED] = (double)kept.dropped;
     }
@@ -175,8 +175,8 @@ static void store(struct agent *a)
 {
     struct store_thread_note note;
 
-    store_thread_push(a->keeper, feed_tick(a->feed));
-    while (store_thread_note(a->keeper, &note))
+    store_thread_push(a->store_thread, feed_tick(a->feed));
+    while (store_thread_note(a->store_thread, &note))
         log_write(note.warning ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO, "%s", note.text.text);
 }
 
@@ -208,7 +208,7 @@ static void sample(struct agent *a)
     http_stale(a->http);
     if (rc == 0 && http_listeners(a->http, PAGE_LIVE))
         rc = fill(a, PAGE_LIVE);
-    if (rc == 0 && a->keeper)
+    if (rc == 0 && a->store_thread)
         store(a);
     if (rc < 0 && !a->failed)
         log_warning("a sample was lost: %s; trying again every tick", strerror(-rc));
@@ -341,7 +341,7 @@ static void agent_done(struct agent *a)
     http_close(a->http);
     history_close(a->history);
     uv_loop_close(&a->loop);
-    store_thread_close(a->keeper);
+    store_thread_close(a->store_thread);
     feed_close(a->feed);
     exporters_close(a->compat);
     samplers_close(a->samplers);
@@ -366,7 +366,7 @@ static int open_all(struct agent *a, const struct http_config *http, int root, s
     if (rc == 0)
         rc = feed_open(&a->feed, c->host, c->rules, e);
     if (rc == 0 && c->store)
-        rc = store_thread_open(&a->keeper, c->store, &c->keep, e);
+        rc = store_thread_open(&a->store_thread, c->store, &c->keep, e);
     if (rc == 0)
         rc = history_open(&a->history, &a->loop, c->store, e);
     return rc;

@@ -1,4 +1,4 @@
-/* Ticks that wait, in memory that is used again. Whoever calls holds the keeper's lock. */
+/* Ticks that wait, in memory that is used again. Whoever calls holds the store thread's lock. */
 #ifndef BRIM_DAEMON_STORE_QUEUE_H
 #define BRIM_DAEMON_STORE_QUEUE_H
 #include <stdbool.h>

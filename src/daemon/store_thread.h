@@ -1,4 +1,4 @@
-/* The keeper: the thread that writes the store, so that a slow disk makes no tick late. The loop:
+/* The store thread writes the store, so that a slow disk makes no tick late. The agent's loop:
  *
  *     store_thread_open(&a.store, path, &config, &e)     at start; only -ENOMEM and -EAGAIN
  *     store_thread_push(a.store, &a.tick)                after each sample; never waits for a disk

@@ -73,3 +73,17 @@ def test_nothing_is_left_over():
             if MACHINE.search(line) and not path.startswith("tests/fixtures/"):
                 bad.append(f"{path}:{number}: a path of one machine: {line.strip()[:80]}")
     assert not bad, "\n" + "\n".join(bad)
+
+
+def test_files_that_are_named_are_there():
+    """`x.c` and `room/x.c` in a document: some file of the tree has that name."""
+    there = ["/" + path for path in tree.files()]
+    bad = []
+    for path in DOCUMENTS:
+        for name in re.findall(r"`((?:[\w-]+/)*\w[\w-]*\.(?:c|h))`", tree.read(path)):
+            # NAME and X stand for any.
+            if re.search(r"NAME|\bX_", name):
+                continue
+            if not any(file.endswith("/" + name) for file in there):
+                bad.append(f"{path}: there is no {name}")
+    assert not bad, "\n" + "\n".join(bad)

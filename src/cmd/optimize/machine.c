@@ -17,7 +17,7 @@ static bool now(void *arg, const char *target, char *value)
 {
     struct optimize_machine *m = arg;
 
-    return setting_restorer_now(m->warden, target, value);
+    return setting_restorer_now(m->restorer, target, value);
 }
 
 static bool set(void *arg, const char *target, const char *value, char *why)
@@ -26,7 +26,7 @@ static bool set(void *arg, const char *target, const char *value, char *why)
     struct err e = { "" };
 
     m->changed = true;
-    if (setting_restorer_set(m->warden, target, value, &e) == 0)
+    if (setting_restorer_set(m->restorer, target, value, &e) == 0)
         return true;
     snprintf(why, SESSION_TEXT, "%.*s", SESSION_TEXT - 1, e.text);
     return false;
@@ -67,18 +67,18 @@ int optimize_machine_begin(struct arena *a, struct optimize_machine *m, bool all
     machine_recover(a, talk);
     if (!folder)
         return err_nomem(e);
-    return allowed ? setting_restorer_start(&m->warden, folder, &about, e) : 0;
+    return allowed ? setting_restorer_start(&m->restorer, folder, &about, e) : 0;
 }
 
 void optimize_machine_end(struct optimize_machine *m)
 {
     struct err e = { "" };
 
-    if (setting_restorer_end(m->warden, &e) < 0)
+    if (setting_restorer_end(m->restorer, &e) < 0)
         job_tell(m->talk, e.text);
     else if (m->changed)
         job_tell(m->talk, "settings of this machine are again as they were");
-    m->warden = NULL;
+    m->restorer = NULL;
 }
 
 int machine_undo(struct arena *a, struct err *e)

@@ -1,4 +1,4 @@
-/* Settings of this machine in brim optimize: a warden changes them, and puts them back. */
+/* Settings of this machine in brim optimize: a restorer changes them, and puts them back. */
 #ifndef BRIM_CMD_OPTIMIZE_MACHINE_H
 #define BRIM_CMD_OPTIMIZE_MACHINE_H
 #include "cmd/run/start_job.h"
@@ -6,7 +6,7 @@
 #include "run/setting/setting_restorer.h"
 
 struct optimize_machine {
-    struct setting_restorer *warden; /* NULL: nothing of the machine is changed */
+    struct setting_restorer *restorer; /* NULL: nothing of the machine is changed */
     struct drive_machine drive;
     bool changed;
     struct job_talk *talk;

@@ -14,7 +14,7 @@ enum { LINE = 1024 };
 
 struct racing {
     const struct optimize_race *r;
-    struct restart_race contest;
+    struct restart_race contenders;
     bool stopped, interrupted;
     int exit;
 };
@@ -82,9 +82,10 @@ static int settings_of(struct arena *a, const struct racing *x, int heat,
     int rc = profile_init(&p, "", "", "", "");
 
     *ret = (struct profile_settings){ .env = x->r->job->env, .argv = x->r->job->argv };
-    for (unsigned i = 0; i < x->contest.n && rc == 0; i++)
-        if (restart_race_has(&x->contest, i, heat))
-            rc = set(&p, x->contest.settings[i].entry.knob, x->contest.settings[i].entry.value, e);
+    for (unsigned i = 0; i < x->contenders.n && rc == 0; i++)
+        if (restart_race_has(&x->contenders, i, heat))
+            rc = set(&p, x->contenders.settings[i].entry.knob,
+                     x->contenders.settings[i].entry.value, e);
     if (rc < 0)
         return rc == -ENOMEM ? err_nomem(e) : rc;
     return profile_settings_apply(a, &p, x->r->about, ret, e);
@@ -94,7 +95,7 @@ static int settings_of(struct arena *a, const struct racing *x, int heat,
 
 static void announce(const struct racing *x, int heat)
 {
-    const struct restart_race *c = &x->contest;
+    const struct restart_race *c = &x->contenders;
     const struct session_entry *k = heat ? &c->settings[c->field[heat]].entry : NULL;
 
     if (!k)
@@ -111,7 +112,7 @@ static void tell_heat(const struct racing *x, const struct race_run *h)
     double seconds = race_run_seconds(h, &per_sample);
 
     if (seconds > 0)
-        say(x, "run %u: %s a %s, of %u steps", x->contest.heats, quantity_seconds(seconds).text,
+        say(x, "run %u: %s a %s, of %u steps", x->contenders.heats, quantity_seconds(seconds).text,
             per_sample ? "sample" : "step", h->n);
 }
 
@@ -121,7 +122,7 @@ static int run_heat(struct racing *x, int heat, struct err *e)
     CLEANUP(race_runner_freep) struct race_runner *h = NULL;
     const struct drive_report *first = x->r->first;
     const struct race_run_plan plan = race_run_plan_usual(
-        first->start_s, isnan(x->contest.step_s) ? first->step_s : x->contest.step_s);
+        first->start_s, isnan(x->contenders.step_s) ? first->step_s : x->contenders.step_s);
     struct observe_config config = *x->r->job;
     struct profile_settings with;
     struct observed seen;
@@ -144,12 +145,12 @@ static int run_heat(struct racing *x, int heat, struct err *e)
     if (seen.asked) {
         x->interrupted = true;
         x->exit = seen.exit;
-        restart_race_stop(&x->contest, "it was interrupted");
+        restart_race_stop(&x->contenders, "it was interrupted");
     } else if (race_runner_stopped(h)) {
         x->stopped = true;
-        restart_race_stop(&x->contest, "it was stopped");
+        restart_race_stop(&x->contenders, "it was stopped");
     } else {
-        restart_race_take(&x->contest, race_runner_run(h));
+        restart_race_take(&x->contenders, race_runner_run(h));
         tell_heat(x, race_runner_run(h));
     }
     return 0;
@@ -160,11 +161,11 @@ static int run_heats(struct racing *x, struct err *e)
     int heat;
 
     do {
-        while ((heat = restart_race_want(&x->contest)) >= 0) {
+        while ((heat = restart_race_want(&x->contenders)) >= 0) {
             int rc;
 
             if (clock_monotonic_ns(x->r->job->clock) > x->r->until_ns) {
-                restart_race_stop(&x->contest, "the budget is used up");
+                restart_race_stop(&x->contenders, "the budget is used up");
                 break;
             }
             announce(x, heat);
@@ -172,7 +173,7 @@ static int run_heats(struct racing *x, struct err *e)
             if (rc < 0)
                 return rc;
         }
-    } while (restart_race_again(&x->contest));
+    } while (restart_race_again(&x->contenders));
     return 0;
 }
 
@@ -180,7 +181,7 @@ static int run_heats(struct racing *x, struct err *e)
 
 static void tell(const struct racing *x, struct optimize_raced *ret)
 {
-    const struct restart_race *c = &x->contest;
+    const struct restart_race *c = &x->contenders;
     const struct session *s = x->r->first->session;
 
     ret->stopped = x->stopped;
@@ -221,10 +222,10 @@ int optimize_race(struct arena *a, const struct optimize_race *r, struct optimiz
     if (!x)
         return err_nomem(e);
     *x = (struct racing){ .r = r };
-    restart_race_init(&x->contest, r->restarts);
+    restart_race_init(&x->contenders, r->restarts);
     for (size_t i = 0; i < r->first->race->count; i++)
-        (void)restart_race_add(&x->contest, &r->first->race->list[i]);
-    restart_race_begin(&x->contest);
+        (void)restart_race_add(&x->contenders, &r->first->race->list[i]);
+    restart_race_begin(&x->contenders);
     rc = run_heats(x, e);
     if (rc == 0)
         rc = settings_of(a, x, 0, &ret->job, e);

@@ -1,8 +1,8 @@
-/* brim and its warden talk by a socket that keeps messages apart:
+/* brim and its restorer talk by a socket that keeps messages apart:
  *
  *     now TARGET          the value; "" when there is none
  *     set TARGET VALUE    "" or why not
- *     end                 "" or what could not be put back; then the warden is gone
+ *     end                 "" or what could not be put back; then the restorer is gone
  *
  * A socket that is closed is an end, too: brim was killed. The note has a line with the boot that
  * it is of, and what machine_setting_read() told of what was changed; after another boot it means
@@ -26,7 +26,7 @@
 #include "run/archive/archive.h"
 
 enum { MESSAGE = 512, PATH_MOST = 4096, ANSWER_MS = 5000, END_MS = 30000, FILES_MOST = 1024 };
-/* A warden whose brim was killed is about to end. */
+/* A restorer whose brim was killed is about to end. */
 enum { LOCK_TRIES = 10, LOCK_MS = 100 };
 
 struct setting_restorer {
@@ -35,7 +35,7 @@ struct setting_restorer {
 
 /* ---- the note ---- */
 
-/* What is held while there may be a warden, and what it has changed. */
+/* What is held while there may be a restorer, and what it has changed. */
 struct note {
     char path[PATH_MOST];
     char boot[BOOT_ID];
@@ -253,13 +253,13 @@ static void leave(int socket, int lock)
     null = open("/dev/null", O_RDWR); /* 0 */
     (void)dup2(null, 1);
     (void)dup2(null, 2);
-    (void)prctl(PR_SET_NAME, "brim-warden", 0, 0, 0);
+    (void)prctl(PR_SET_NAME, "brim-restorer", 0, 0, 0);
     if (chdir("/") < 0)
         _exit(1);
 }
 
 /* A grandchild, so that it belongs to nobody who waits for children. */
-static void become_warden(int socket, struct note *n, const struct machine_setting_about *about)
+static void become_restorer(int socket, struct note *n, const struct machine_setting_about *about)
 {
     struct machine_settings l;
     pid_t pid = fork();
@@ -301,8 +301,8 @@ static int ask(struct setting_restorer *w, int wait_ms, char text[MESSAGE])
     return hear(w, wait_ms, text);
 }
 
-static int fork_warden(struct setting_restorer *w, struct note *n,
-                       const struct machine_setting_about *about, struct err *e)
+static int fork_restorer(struct setting_restorer *w, struct note *n,
+                         const struct machine_setting_about *about, struct err *e)
 {
     int ends[2], status = 0;
     pid_t pid;
@@ -313,7 +313,7 @@ static int fork_warden(struct setting_restorer *w, struct note *n,
     if (pid == 0) {
         close(ends[0]);
         free(w); /* it is of the other side */
-        become_warden(ends[1], n, about);
+        become_restorer(ends[1], n, about);
     }
     close(ends[1]);
     w->socket = ends[0];
@@ -342,7 +342,7 @@ int setting_restorer_start(struct setting_restorer **ret, const char *folder,
         machine_settings_done(&l);
     }
     if (rc >= 0)
-        rc = fork_warden(w, &n, about, e);
+        rc = fork_restorer(w, &n, about, e);
     if (rc < 0) {
         closep(&w->socket);
         return rc;

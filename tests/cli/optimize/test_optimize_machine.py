@@ -36,20 +36,20 @@ class OnGpu(Optimized):
         return int(lines[-1]) // 1000 if lines else 700
 
     def begin(self):
-        """A job whose limit of power is on trial; its numbers of processes: brim, its warden."""
+        """A job whose limit of power is on trial; its numbers of processes: brim, its restorer."""
         job = self.start(JOB, 900, 0, 4000, options=ALLOWED)
         read_line(job.stderr, "trying power.limit=560")
         wait_for(lambda: self.limit() == 560)
         assert self.note.read_text().splitlines()[1:] == ["power.limit 0 700"]
-        return job, wait_for(lambda: warden_of(self.folder))
+        return job, wait_for(lambda: restorer_of(self.folder))
 
 
-def warden_of(folder):
-    """The warden whose state folder it is, by its name and its environment."""
+def restorer_of(folder):
+    """The restorer whose state folder it is, by its name and its environment."""
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open("/proc/%s/comm" % pid) as comm, open("/proc/%s/environ" % pid, "rb") as env:
-                if comm.read() == "brim-warden\n" and str(folder).encode() in env.read():
+                if comm.read() == "brim-restorer\n" and str(folder).encode() in env.read():
                     return int(pid)
         except OSError:
             pass
@@ -77,15 +77,15 @@ def test_a_lower_limit_is_kept_and_put_back(brim):
 
 
 def test_a_killed_brim(brim):
-    job, warden = brim.begin()
+    job, restorer = brim.begin()
     job.kill()
     wait_for(lambda: brim.limit() == 700 and not brim.note.exists())
     job.communicate()
 
 
-def test_a_killed_brim_and_warden(brim):
-    job, warden = brim.begin()
-    os.kill(warden, signal.SIGKILL)
+def test_a_killed_brim_and_restorer(brim):
+    job, restorer = brim.begin()
+    os.kill(restorer, signal.SIGKILL)
     job.kill()
     job.communicate()
     assert brim.limit() == 560 and brim.note.exists()

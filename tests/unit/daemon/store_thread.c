@@ -18,7 +18,7 @@ static struct store_thread *open_keeper(struct stored *s)
     struct store_thread *k = NULL;
     struct err e = { "" };
 
-    ok(store_thread_open(&k, s->path, &s->config, &e) == 0, "a keeper %s", e.text);
+    ok(store_thread_open(&k, s->path, &s->config, &e) == 0, "a store_thread %s", e.text);
     return k;
 }
 

@@ -141,7 +141,7 @@ static void check_killed(const struct bench *b)
     ok(comes_back(b), "brim killed: it is put back");
 }
 
-/* What a killed warden leaves: the note, and the machine as it was changed. */
+/* What a killed restorer leaves: the note, and the machine as it was changed. */
 static void leave(const struct bench *b, const char *boot)
 {
     char text[256];
