@@ -288,7 +288,7 @@ def test_live_without_a_process(brim, state):
         p.wait()
     one_line(brim("why", "--live", p.pid, env=state), 1, "no process %d" % p.pid)
     one_line(brim("why", "--live", 0, env=state), 2, "--live must be from 1")
-    one_line(brim("why", "--live", 2**31, env=state), 2, "number of a process")
+    one_line(brim("why", "--live", 2**31, env=state), 2, "--live must be from 1")
     one_line(brim("why", "--live", 1, "--for", "1s", env=state), 2, "--for")
     one_line(brim("why", "--live", 1, "x", env=state), 2, "neither a run")
 
