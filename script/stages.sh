@@ -10,8 +10,8 @@ export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:allocator_may_return_null=1
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 export TSAN_OPTIONS=halt_on_error=1
 jobs=$(nproc)
-# Most tests of the program wait for it most of the time.
-waiting=$((2 * jobs))
+# Most tests of the program wait for it most of the time, and none needs a free CPU.
+waiting=$((4 * jobs))
 # What sanitizers find does not depend on how much a compiler optimizes; of the debug information
 # they use only lines. gcc builds with all of it.
 watched=(--werror -Db_lundef=false -Doptimization=1 -Dc_args=-gline-tables-only)

@@ -174,7 +174,6 @@ static void test_finds(void)
 
 static void test_tells(void)
 {
-    CLEANUP(str_done) struct str out = STR_INIT(64 << 10);
     struct job j = job_start(3);
     const struct session_entry *k;
     struct err e = { "" };

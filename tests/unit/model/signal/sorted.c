@@ -16,7 +16,7 @@ static void test_median(void)
 
 static void test_quantiles(void)
 {
-    const double values[] = { 0, 10, 20, INFINITY }, one[] = { 7 };
+    const double values[] = { 0, 10, 20, (double)INFINITY }, one[] = { 7 };
 
     ok(sorted_quantile(values, 4, 0) == 0, "the quantile 0 is the least value");
     ok(sorted_quantile(values, 3, 1) == 20, "the quantile 1 is the largest value");
