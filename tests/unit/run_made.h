@@ -245,7 +245,10 @@ static inline void made_cpus(struct made *m, enum cause cause)
 /* A limit of its cgroup that leaves its files no room, on disks that are not fast. */
 static inline void made_again(struct made *m)
 {
-    made_storage(m, CAUSE_STORAGE_BANDWIDTH, made_bits(&m->seed) % 2, made_bits(&m->seed));
+    /* In an order of its own: compilers differ in that of arguments. */
+    uint64_t second = made_bits(&m->seed), first = made_bits(&m->seed);
+
+    made_storage(m, CAUSE_STORAGE_BANDWIDTH, first % 2, second);
     m->s[RUN_REFAULTS] = m->s[RUN_DISK_READ] * made_uniform(&m->seed, 0.7, 1);
     m->s[RUN_JOB_MEMORY_LIMIT] = made_uniform(&m->seed, 4e9, 32e9);
     m->s[RUN_JOB_MEMORY] = m->s[RUN_JOB_MEMORY_LIMIT] * 0.999;
