@@ -1,5 +1,5 @@
 /* The marks as a Python extension: one binary for every CPython from 3.8 on (the limited API). The
- * functions are those of brim_torch/ring.py. There is one ring a process, hence a static. */
+ * functions are those of brim_torch/marks/ring.py. There is one ring a process, hence a static. */
 #include "mark.h"
 
 #include "brim/ring.h"

@@ -10,7 +10,7 @@
  * Touches no object and no exception. */
 void mark_put(uint32_t code_kind, uint64_t value);
 
-/* The functions of brim_torch/ring.py, ended by an empty row. */
+/* The functions of brim_torch/marks/ring.py, ended by an empty row. */
 extern PyMethodDef mark_methods[];
 
 #endif

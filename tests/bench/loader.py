@@ -16,7 +16,8 @@ PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.execu
 JOB = """
 import statistics, time, torch
 from torch.utils.data import DataLoader, Dataset
-from brim_torch import shim, workers
+from brim_torch import shim
+from brim_torch.loader import workers
 class Slow(Dataset):
     def __len__(self):
         return 16 * 400

@@ -22,10 +22,10 @@ LIMITS = {"extension": "<= 150", "library": "<= 600", "python": "<= 2500"}
 
 MARKS = """
 import sys, time
-from brim_torch import marks, ring
+from brim_torch.marks import codes, ring
 sink = ring.choose(sys.argv[1])
 assert sink.open("bench")
-mark, code = sink.mark, marks.begin(marks.FORWARD)
+mark, code = sink.mark, codes.begin(codes.FORWARD)
 best = 1e9
 for _ in range(50):
     begin = time.thread_time_ns()

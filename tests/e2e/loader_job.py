@@ -12,7 +12,8 @@ import torch
 from torch.utils.data import DataLoader, Dataset
 
 try:
-    from brim_torch import shim, workers
+    from brim_torch import shim
+    from brim_torch.loader import workers
     from brim_torch.refused import Refused
 except ImportError:  # an untouched run
     shim = workers = None

@@ -130,13 +130,13 @@ def readahead_refused():
     class Missing(Data):
         paths = ["/nonexistent/%d" % i for i in range(COUNT)]
 
-    from brim_torch import room
+    from brim_torch.loader import resource_limits
 
     plan = {3: "readahead=4"}
     said = [simple(plan), simple(plan, data=Missing)]
     said += [simple(plan, data=Files, shuffle=None, sampler=Remembers())]
-    free, room.free_memory = room.free_memory, lambda: 1 << 18
+    free, resource_limits.free_memory = resource_limits.free_memory, lambda: 1 << 18
     said += [simple(plan, data=Files)]
-    room.free_memory = free
+    resource_limits.free_memory = free
     said += [simple({3: "readahead=65"}, data=Files)]
     return {"same": all(s["same"] for s in said), "said": [s["said"][0] for s in said]}

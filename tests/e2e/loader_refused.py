@@ -206,12 +206,12 @@ def another_thread_reads():
 
 @case
 def no_room():
-    from brim_torch import room
+    from brim_torch.loader import resource_limits as limits
 
-    free, shm, files = room.free_memory, room.free_shm, room.free_descriptors
+    free, shm, files = limits.free_memory, limits.free_shm, limits.free_descriptors
     said = []
     for name, value in (("free_memory", 1 << 20), ("free_shm", 4096), ("free_descriptors", 20)):
-        setattr(room, name, lambda *a, v=value: v)
+        setattr(limits, name, lambda *a, v=value: v)
         said.append(refused(plan={3: "8"}))
-        room.free_memory, room.free_shm, room.free_descriptors = free, shm, files
+        limits.free_memory, limits.free_shm, limits.free_descriptors = free, shm, files
     return {"same": all(s["same"] for s in said), "said": [s["said"][0] for s in said]}

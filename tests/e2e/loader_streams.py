@@ -151,7 +151,7 @@ def stream_is_changed():
 @case
 def stream_taken_back():
     """undo() in the middle of an epoch: the job reads again what the worker had read."""
-    from brim_torch import workers
+    from brim_torch.loader import workers
 
     def undo(loop):
         workers.undo(loop)

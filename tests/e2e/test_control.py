@@ -18,7 +18,9 @@ DONE, REFUSED, FAILED = range(3)
 SINKS = {"extension": "brim_mark.abi3.so", "library": "libbrim-step.so", "python": None}
 
 sys.path.append(SHIM)
-from brim_torch import control, knobs, loop, refused, start  # noqa: E402
+from brim_torch import control, refused, start
+from brim_torch.marks import loop
+from brim_torch.settings import knobs  # noqa: E402
 
 needs_torch = pytest.mark.skipif(
     not os.environ.get("RING_DUMP") or not has_torch(), reason="torch or RING_DUMP is missing"
@@ -515,7 +517,7 @@ for how in (dict(own=True), dict(half=True)):
 with watched("autocast=bf16;threads.intra=1"):
     train(10)
 
-from brim_torch import change, scaling
+from brim_torch.settings import change, scaling
 scaling.GROWTH = 100
 LOUD, LOOKS = (20, 21), (4, 19, 20, 21, 120, 122, 199)
 torch.manual_seed(2)

@@ -234,8 +234,8 @@ def test_nothing_is_left_behind(job, tmp_path, how):
 ROOM = """
 import sys
 sys.path.insert(0, %r)
-from brim_torch import room
-print(room.free_memory(sys.argv[1]))
+from brim_torch.loader import resource_limits
+print(resource_limits.free_memory(sys.argv[1]))
 """
 
 V2 = {
@@ -273,7 +273,7 @@ def test_memory_that_is_free(tmp_path, files, free):
 REOPEN = """
 import os, sys, tempfile
 sys.path.insert(0, %r)
-from brim_torch import reopen
+from brim_torch.loader import reopen
 read = open(__file__ if len(sys.argv) < 2 else sys.argv[1], "rb")
 read.seek(7)
 log = open(sys.argv[1] + ".log", "a")
@@ -308,7 +308,7 @@ HAND = """
 import multiprocessing, os, sys, threading
 import torch
 sys.path.insert(0, %r)
-from brim_torch import hand
+from brim_torch.loader import worker_pipe
 
 def count():
     return len(os.listdir("/proc/self/fd"))
@@ -316,12 +316,12 @@ def count():
 mine, its = multiprocessing.Pipe()
 tensors = [torch.full((3,), float(i)) for i in range(300)]
 before = count()
-message, fds = hand.dump({"x": tensors, "again": tensors[0], "text": "y"})
-thread = threading.Thread(target=hand.send, args=(its, message, fds))
+message, fds = worker_pipe.dump({"x": tensors, "again": tensors[0], "text": "y"})
+thread = threading.Thread(target=worker_pipe.send, args=(its, message, fds))
 thread.start()
-came = hand.receive(mine)
+came = worker_pipe.receive(mine)
 thread.join()
-hand.close(fds)
+worker_pipe.close(fds)
 assert came["text"] == "y" and len(fds) == 300
 assert all(torch.equal(a, b) for a, b in zip(tensors, came["x"]))
 assert came["again"].data_ptr() == came["x"][0].data_ptr()
@@ -332,11 +332,11 @@ class Bad:
         return (int, ("no number",))
 
 before = count()
-message, fds = hand.dump([torch.ones(3), Bad()])
-hand.send(its, message, fds)
-hand.close(fds)
+message, fds = worker_pipe.dump([torch.ones(3), Bad()])
+worker_pipe.send(its, message, fds)
+worker_pipe.close(fds)
 try:
-    hand.receive(mine)
+    worker_pipe.receive(mine)
 except ValueError:
     print("refused")
 """

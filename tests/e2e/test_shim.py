@@ -365,7 +365,7 @@ def test_what_is_hooked_looks_as_before(each):
 
 FREE_THREADED = """
 import sys
-from brim_torch import ring
+from brim_torch.marks import ring
 print(hasattr(ring.choose("extension"), "Hook"))
 sys.abiflags = "t"
 print(type(ring.choose("extension")).__name__)

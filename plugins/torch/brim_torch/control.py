@@ -12,8 +12,8 @@ import struct
 import time
 from typing import Optional, Tuple
 
-from brim_torch import marks
-from brim_torch.loop import NEVER, Loop
+from brim_torch.marks import codes
+from brim_torch.marks.loop import NEVER, Loop
 
 NAME = "control"
 MAGIC, MAJOR, SIZE = b"BRIMCTRL", 1, 4096
@@ -131,9 +131,9 @@ class Control:
             return  # a child that fork()'s callbacks do not know of
         if at_step and ended > at_step:
             why = "step %d was over when this was seen, after step %d" % (at_step, ended)
-            self.answer(number, marks.REFUSED, why)
+            self.answer(number, codes.REFUSED, why)
             return
-        from brim_torch import knobs
+        from brim_torch.settings import knobs
 
         self.answer(number, *knobs.carry_out(self.loop, text))
 

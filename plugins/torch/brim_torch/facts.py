@@ -4,7 +4,7 @@ import os
 import re
 from typing import Any, Callable, Iterator
 
-from brim_torch import precision
+from brim_torch.settings import precision
 
 
 def loader(it: Any, number: int) -> str:

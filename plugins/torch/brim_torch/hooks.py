@@ -5,13 +5,13 @@ import functools
 import sys
 from typing import Any, Callable
 
-from brim_torch import marks
-from brim_torch.loop import Loop
+from brim_torch.marks import codes
+from brim_torch.marks.loop import Loop
 from brim_torch.patches import Patches
 
 Function = Callable[..., Any]
 
-WAIT_END = marks.end(marks.WAIT)
+WAIT_END = codes.end(codes.WAIT)
 
 
 def guarded(loop: Loop, function: Function, *arguments: Any) -> Any:
@@ -38,7 +38,7 @@ def fast(loop: Loop, kind: str, inner: Any, slow: Function, more: Any = None) ->
 
 def around(loop: Loop, original: Function, stage: int) -> Function:
     """The original as a stage, where the loop runs."""
-    mark, begin, end = loop.sink.mark, marks.begin(stage), marks.end(stage)
+    mark, begin, end = loop.sink.mark, codes.begin(stage), codes.end(stage)
 
     @functools.wraps(original)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -97,7 +97,7 @@ def backward(loop: Loop, patches: Patches, module: Any) -> None:
     """torch.autograd.backward, which Tensor.backward calls."""
     original = module.__dict__["backward"]
     mark = loop.sink.mark
-    begin, end = marks.begin(marks.BACKWARD), marks.end(marks.BACKWARD)
+    begin, end = codes.begin(codes.BACKWARD), codes.end(codes.BACKWARD)
 
     @functools.wraps(original)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -115,14 +115,14 @@ def backward(loop: Loop, patches: Patches, module: Any) -> None:
         done = guarded(loop, watch_reducer, loop, loss) if loop.ddp else None
         timer = loop.timer
         if timer is not None:
-            timer.begin(marks.BACKWARD)
+            timer.begin(codes.BACKWARD)
         mark(begin)
         try:
             return original(*args, **kwargs)
         finally:
             mark(end)
             if timer is not None:
-                timer.end(marks.BACKWARD)
+                timer.end(codes.BACKWARD)
             if done is not None:
                 done()
             if given is not None:
@@ -150,8 +150,8 @@ def watch_reducer(loop: Loop, loss: Any) -> Any:
     def computed() -> None:
         begun.append(True)
         if timer is not None:
-            timer.begin(marks.COMMUNICATION)
-        mark(marks.begin(marks.COMMUNICATION))
+            timer.begin(codes.COMMUNICATION)
+        mark(codes.begin(codes.COMMUNICATION))
 
     def started(gradient: Any) -> None:
         engine.queue_callback(computed)
@@ -161,7 +161,7 @@ def watch_reducer(loop: Loop, loss: Any) -> Any:
     def done() -> None:
         handle.remove()
         if begun and timer is not None:
-            timer.end(marks.COMMUNICATION)
+            timer.end(codes.COMMUNICATION)
 
     return done
 
@@ -211,7 +211,7 @@ def scalers(loop: Loop, patches: Patches) -> None:
 
 def optimizer_step(loop: Loop, inner: Function) -> Any:
     mark, done = loop.sink.mark, loop.optimizer_done
-    begin, end = marks.begin(marks.OPTIMIZER), marks.end(marks.OPTIMIZER)
+    begin, end = codes.begin(codes.OPTIMIZER), codes.end(codes.OPTIMIZER)
 
     @functools.wraps(inner)
     def step(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -224,7 +224,7 @@ def optimizer_step(loop: Loop, inner: Function) -> Any:
         loop.stepping = True
         change, timer = loop.change, loop.timer
         if timer is not None:
-            timer.begin(marks.OPTIMIZER)
+            timer.begin(codes.OPTIMIZER)
         mark(begin)
         try:
             if change is not None and guarded(loop, change.holds_back, self, args, kwargs):
@@ -234,7 +234,7 @@ def optimizer_step(loop: Loop, inner: Function) -> Any:
             mark(end)
             loop.stepping = False
             if timer is not None:
-                timer.end(marks.OPTIMIZER)
+                timer.end(codes.OPTIMIZER)
             try:
                 done(self)
             except Exception as e:
@@ -247,7 +247,7 @@ def optimizer_step(loop: Loop, inner: Function) -> Any:
 
 
 def saving(loop: Loop, patches: Patches, torch: Any) -> None:
-    wrapper = around(loop, torch.save, marks.CHECKPOINT)
+    wrapper = around(loop, torch.save, codes.CHECKPOINT)
     patches.set(torch, "save", wrapper)
     patches.set(torch.serialization, "save", wrapper)
 

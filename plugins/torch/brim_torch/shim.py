@@ -4,9 +4,11 @@ import os
 import sys
 from typing import Any, Callable, Dict, List
 
-from brim_torch import collectives, control, cuda, facts, forward, hooks, loop, parallel, ring
-from brim_torch.loop import say
+from brim_torch import control, facts, hooks
+from brim_torch.marks import collectives, cuda, forward, loop, ring
+from brim_torch.marks.loop import say
 from brim_torch.patches import Patches
+from brim_torch.settings import parallel
 
 
 class Shim:

@@ -5,11 +5,11 @@ knob.TARGET.refused=reason."""
 import os
 from typing import Any, Dict
 
-from brim_torch import knobs, threads
-from brim_torch.forward import LEARN_STEPS
-from brim_torch.loop import Loop, say
-from brim_torch.model import CHANNELS, COMPILE, Model
+from brim_torch.marks.forward import LEARN_STEPS
+from brim_torch.marks.loop import Loop, say
 from brim_torch.refused import Refused
+from brim_torch.settings import knobs, threads
+from brim_torch.settings.model import CHANNELS, COMPILE, Model
 
 
 def read(text: str) -> Dict[str, str]:
@@ -43,7 +43,7 @@ class Start:
             model.install()
             self.before_ddp = model.before_ddp
         if any(target.startswith("loader.") for target in settings):
-            from brim_torch import workers
+            from brim_torch.loader import workers
 
             workers.initial(self.loop, settings)
         if settings:

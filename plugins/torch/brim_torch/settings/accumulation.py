@@ -11,9 +11,9 @@ with its no_sync(): so all ranks have to count the same calls."""
 import weakref
 from typing import Any, Dict
 
-from brim_torch import change as changes
-from brim_torch.loop import Loop
+from brim_torch.marks.loop import Loop
 from brim_torch.refused import Refused
+from brim_torch.settings import change as changes
 
 
 class Accumulation:

@@ -9,10 +9,11 @@ others several times as often as from outside is left alone."""
 import functools
 from typing import Any, Dict, Set
 
-from brim_torch import marks, precision
 from brim_torch.hooks import fast
-from brim_torch.loop import Loop
+from brim_torch.marks import codes
+from brim_torch.marks.loop import Loop
 from brim_torch.patches import Patches
+from brim_torch.settings import precision
 
 LEARN_STEPS = 2
 CLASSES = 8
@@ -54,7 +55,7 @@ class Forward:
         around = change and (change.first or change.forward)
         loop.inside = True
         if timer is not None:
-            timer.begin(marks.FORWARD)
+            timer.begin(codes.FORWARD)
         mark(BEGIN)
         try:
             if around:
@@ -63,7 +64,7 @@ class Forward:
         finally:
             mark(END)
             if timer is not None:
-                timer.end(marks.FORWARD)
+                timer.end(codes.FORWARD)
             loop.inside = False
 
     def one_more(self) -> None:
@@ -110,7 +111,7 @@ class Forward:
         self.loop.after_step = [h for h in self.loop.after_step if h != self.one_more]
 
 
-BEGIN, END = marks.begin(marks.FORWARD), marks.end(marks.FORWARD)
+BEGIN, END = codes.begin(codes.FORWARD), codes.end(codes.FORWARD)
 
 
 def install(loop: Loop, patches: Patches, torch: Any) -> None:

@@ -12,7 +12,7 @@ import time
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Set
 
-from brim_torch import marks
+from brim_torch.marks import codes
 
 OTHERS = 16
 BATCHES_ALONE = 8  # without an optimizer in the process
@@ -103,7 +103,7 @@ class Loop:
                 self.sink.note(text)
             for hook in self.on_open:
                 hook()
-            self.sink.mark(marks.STEP_BEGIN)
+            self.sink.mark(codes.STEP_BEGIN)
             return True
         except Exception as e:
             self.give_up("%r" % (e,))
@@ -118,7 +118,7 @@ class Loop:
 
     def set_rank(self) -> None:
         """Ranks that were not in the environment."""
-        from brim_torch import ring
+        from brim_torch.marks import ring
 
         dist = self.torch.distributed
         if dist.is_available() and dist.is_initialized():
@@ -189,19 +189,19 @@ class Loop:
 
     def next_alone(self, source: int) -> None:
         """A batch is about to be read in a job without an optimizer."""
-        self.sink.mark(marks.STEP_END)
+        self.sink.mark(codes.STEP_END)
         self.steps += 1
         self.run_hooks()
         if source not in self.feeding:
             self.feeding.add(source)
-            self.sink.mark(marks.FEEDS | source << 16)
+            self.sink.mark(codes.FEEDS | source << 16)
 
     def feed(self) -> None:
         """A backward pass or an optimizer's step uses what was read."""
         for source, count in self.fresh.items():
             if (count == 1 or source == self.last) and source not in self.feeding:
                 self.feeding.add(source)
-                self.sink.mark(marks.FEEDS | source << 16)
+                self.sink.mark(codes.FEEDS | source << 16)
         self.fresh.clear()
         self.unfed = False
 
@@ -214,7 +214,7 @@ class Loop:
                 return
             self.main = weakref.ref(optimizer)
         self.others = 0
-        self.end(marks.STEP_END)
+        self.end(codes.STEP_END)
         self.steps += 1
         if self.after_step or self.every_step is not None or self.steps >= self.look_at:
             self.run_hooks()

@@ -10,7 +10,7 @@ import weakref
 from collections import deque
 from typing import Any, Callable, Deque, List, Optional
 
-from brim_torch import room, stream
+from brim_torch.loader import resource_limits, stream
 from brim_torch.refused import Refused
 
 MOST = 64  # batches
@@ -179,11 +179,11 @@ def check_room(files: Files, it: Any, batches: int) -> None:
             raise Refused("its dataset's list is not one of files that are there")
     batch = int(getattr(it._index_sampler, "batch_size", 1) or 1)
     need = batches * batch * sum(sizes) // len(sizes)
-    free = room.free_memory()
+    free = resource_limits.free_memory()
     if free is not None and need > free // 4:
         raise Refused(
             "the files of %d batches take %s of memory, and a quarter of what is free is %s"
-            % (batches, room.mib(need), room.mib(free // 4))
+            % (batches, resource_limits.mib(need), resource_limits.mib(free // 4))
         )
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, List
 
-from brim_torch import change as changes
+from brim_torch.settings import change as changes
 
 if TYPE_CHECKING:
-    from brim_torch.loop import Loop
+    from brim_torch.marks.loop import Loop
 
 FIRST, MOST, GROWTH = 65536.0, 2.0**24, 2000
 MOST_HALF = 32768.0  # where the loss itself is fp16, whose largest number is 65504

@@ -5,7 +5,7 @@ import os
 import re
 from typing import List, Optional, Tuple
 
-from brim_torch import ring
+from brim_torch.marks import ring
 from brim_torch.refused import Refused
 
 MIB = 1 << 20

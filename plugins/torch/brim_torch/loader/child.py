@@ -16,9 +16,9 @@ import threading
 import time
 from typing import Any, Callable, Deque, Dict, List, Optional
 
-from brim_torch import hand, reopen
-from brim_torch.digest import Digest, Unknown
-from brim_torch.looks import Looks, Streams
+from brim_torch.loader import reopen, worker_pipe
+from brim_torch.loader.dataset_fingerprint import Fingerprint, Streams
+from brim_torch.loader.digest import Digest, Unknown
 
 LOOK_S = 5.0  # at whether the job is still there
 SMALL_B = 8192  # fits into the pipe where that can be written to at all
@@ -69,7 +69,7 @@ class Sender:
         self.lock = threading.Lock()
 
     def send(self, number: int, kind: int, payload: Any) -> None:
-        message, fds = hand.dump((number, kind, payload))
+        message, fds = worker_pipe.dump((number, kind, payload))
         if message.tell() <= SMALL_B and not self.waiting and self.poll.poll(0):
             self.give(message, fds)
             return
@@ -82,9 +82,9 @@ class Sender:
 
     def give(self, message: Any, fds: List[int]) -> None:
         try:
-            hand.send(self.conn, message, fds)
+            worker_pipe.send(self.conn, message, fds)
         finally:
-            hand.close(fds)
+            worker_pipe.close(fds)
 
     def run(self) -> None:
         while True:
@@ -200,8 +200,8 @@ class Work:
     ) -> None:
         spec, digest = self.spec, Digest(self.torch)
         samplers = (spec.sampler, getattr(spec.sampler, "sampler", None))
-        looks, streams = Looks(self.torch), Streams(self.torch, *samplers)
-        looked, state = looks.of(*samplers), streams.state()
+        fingerprint, streams = Fingerprint(self.torch), Streams(self.torch, *samplers)
+        looked, state = fingerprint.of(*samplers), streams.state()
         indices: List[Any] = []
         while len(indices) < count and (left is None or left > len(indices)):
             try:
@@ -227,7 +227,7 @@ class Work:
             said["tried"] = self.pull(spec.sampler_iter, more)
         if drawn or streams.differ(state, streams.state()):
             said["sampler"] = "draws"
-        elif looks.of(*samplers) != looked:
+        elif fingerprint.of(*samplers) != looked:
             said["sampler"] = "changes"
 
     def check_stream(self, said: Dict[str, Any], count: int) -> None:

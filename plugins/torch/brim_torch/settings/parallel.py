@@ -6,7 +6,7 @@ import weakref
 from typing import Any, Dict, Tuple
 
 from brim_torch.hooks import guarded
-from brim_torch.loop import Loop
+from brim_torch.marks.loop import Loop
 from brim_torch.patches import Patches
 from brim_torch.refused import Refused
 

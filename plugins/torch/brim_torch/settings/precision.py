@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from brim_torch import change as changes
 from brim_torch.refused import Refused
-from brim_torch.scaling import Scaling
+from brim_torch.settings import change as changes
+from brim_torch.settings.scaling import Scaling
 
 if TYPE_CHECKING:
-    from brim_torch.loop import Loop
+    from brim_torch.marks.loop import Loop
 
 
 class Autocast:

@@ -6,38 +6,38 @@ import functools
 import time
 from typing import Any
 
-from brim_torch import marks
 from brim_torch.hooks import Function
-from brim_torch.loop import Loop
+from brim_torch.marks import codes
+from brim_torch.marks.loop import Loop
 from brim_torch.patches import Patches
 
 KINDS = {
-    "all_reduce": marks.ALL_REDUCE,
-    "all_reduce_coalesced": marks.ALL_REDUCE,
-    "all_gather": marks.ALL_GATHER,
-    "all_gather_coalesced": marks.ALL_GATHER,
-    "all_gather_into_tensor": marks.ALL_GATHER,
-    "all_gather_object": marks.ALL_GATHER,
-    "_all_gather_base": marks.ALL_GATHER,
-    "reduce_scatter": marks.REDUCE_SCATTER,
-    "reduce_scatter_tensor": marks.REDUCE_SCATTER,
-    "_reduce_scatter_base": marks.REDUCE_SCATTER,
-    "broadcast": marks.BROADCAST,
-    "broadcast_object_list": marks.BROADCAST,
-    "reduce": marks.REDUCE,
-    "all_to_all": marks.ALL_TO_ALL,
-    "all_to_all_single": marks.ALL_TO_ALL,
-    "gather": marks.GATHER,
-    "gather_object": marks.GATHER,
-    "scatter": marks.SCATTER,
-    "scatter_object_list": marks.SCATTER,
-    "send": marks.SEND_RECEIVE,
-    "recv": marks.SEND_RECEIVE,
-    "barrier": marks.BARRIER,
-    "monitored_barrier": marks.BARRIER,
+    "all_reduce": codes.ALL_REDUCE,
+    "all_reduce_coalesced": codes.ALL_REDUCE,
+    "all_gather": codes.ALL_GATHER,
+    "all_gather_coalesced": codes.ALL_GATHER,
+    "all_gather_into_tensor": codes.ALL_GATHER,
+    "all_gather_object": codes.ALL_GATHER,
+    "_all_gather_base": codes.ALL_GATHER,
+    "reduce_scatter": codes.REDUCE_SCATTER,
+    "reduce_scatter_tensor": codes.REDUCE_SCATTER,
+    "_reduce_scatter_base": codes.REDUCE_SCATTER,
+    "broadcast": codes.BROADCAST,
+    "broadcast_object_list": codes.BROADCAST,
+    "reduce": codes.REDUCE,
+    "all_to_all": codes.ALL_TO_ALL,
+    "all_to_all_single": codes.ALL_TO_ALL,
+    "gather": codes.GATHER,
+    "gather_object": codes.GATHER,
+    "scatter": codes.SCATTER,
+    "scatter_object_list": codes.SCATTER,
+    "send": codes.SEND_RECEIVE,
+    "recv": codes.SEND_RECEIVE,
+    "barrier": codes.BARRIER,
+    "monitored_barrier": codes.BARRIER,
 }
 
-BEGIN, END = marks.begin(marks.COMMUNICATION), marks.end(marks.COMMUNICATION)
+BEGIN, END = codes.begin(codes.COMMUNICATION), codes.end(codes.COMMUNICATION)
 
 
 def size_of(value: Any, tensor: Any) -> int:

@@ -50,7 +50,7 @@ def walk(roots: Any, visit: Callable[[Any], Any]) -> None:
         level = below
 
 
-class Looks:
+class Fingerprint:
     """of(x) is equal as long as nothing was set in x, added, taken away, or written in place: down
     to DEPTH, in containers that are not large; of larger ones only the number of elements."""
 

@@ -11,7 +11,7 @@ import time
 import warnings
 from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
 
-from brim_torch import child, hand, room
+from brim_torch.loader import child, resource_limits, worker_pipe
 from brim_torch.refused import Refused
 
 LOST = -1  # beside the kinds of child.py
@@ -37,9 +37,9 @@ class Worker:
 
 
 class Pool:
-    def __init__(self, spec: child.Spec, looks: Any) -> None:
+    def __init__(self, spec: child.Spec, fingerprint: Any) -> None:
         self.spec: Any = spec
-        self.looks = looks  # of the dataset when its workers were forked
+        self.fingerprint = fingerprint  # of the dataset when its workers were forked
         self.pid = os.getpid()
         self.workers: List[Worker] = []
         self.ended: List[Worker] = []
@@ -123,7 +123,7 @@ class Pool:
                 self.lose(worker)
                 return None
         try:
-            answer: Tuple[int, int, Any] = hand.receive(worker.conn)
+            answer: Tuple[int, int, Any] = worker_pipe.receive(worker.conn)
         except Exception:  # it has died in the middle, or what it sent cannot be made here
             self.lose(worker)
             return None
@@ -171,7 +171,7 @@ class Pool:
     def memory(self) -> int:
         """What a worker has for itself: of the one that has been there the longest."""
         live = self.live()
-        return room.private_memory(live[0].process.pid) if live else 0
+        return resource_limits.private_memory(live[0].process.pid) if live else 0
 
     def stop(self) -> None:
         """They end when they are done with what they do; nobody waits for them."""
@@ -182,7 +182,7 @@ class Pool:
                 worker.end()
         self.ended += self.workers
         self.workers = []
-        self.spec = self.looks = None  # the dataset is the job's to free
+        self.spec = self.fingerprint = None  # the dataset is the job's to free
         self.reap()
 
     def reap(self) -> None:

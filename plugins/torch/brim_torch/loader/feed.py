@@ -13,10 +13,10 @@ import sys
 import weakref
 from typing import Any, Callable, Deque, Iterator, List, Optional
 
-from brim_torch import child
-from brim_torch.digest import Digest
-from brim_torch.looks import Looks
-from brim_torch.pool import LOST, Pool, Worker
+from brim_torch.loader import child
+from brim_torch.loader.dataset_fingerprint import Fingerprint
+from brim_torch.loader.digest import Digest
+from brim_torch.loader.pool import LOST, Pool, Worker
 from brim_torch.refused import Refused
 
 ODD = 3  # batches that fail in workers alone
@@ -73,7 +73,7 @@ class Feed:
         self.own = int(iterator._num_workers)  # of the job's
         self.own_depth = int(getattr(iterator, "_prefetch_factor", 0) or 0)
         self.pid = os.getpid()
-        self.looks = Looks(torch)
+        self.fingerprint = Fingerprint(torch)
         self.ahead: Deque[Task] = collections.deque()
         self.workers, self.depth = self.own, self.own_depth or 2
         self.pool: Optional[Pool] = None
@@ -116,7 +116,7 @@ class Feed:
         if not self.ahead:
             return self.plain(it)
         if self.pool is not None and self.pooled() and not self.own:
-            if self.looks.of(it._dataset, it._collate_fn) != self.pool.looks:
+            if self.fingerprint.of(it._dataset, it._collate_fn) != self.pool.fingerprint:
                 self.fall_back("its dataset was changed while workers had copies of it")
                 return it._next_data()
         task = self.ahead.popleft()
@@ -224,7 +224,7 @@ class Feed:
             ).fetcher()
         data = self.fetcher.fetch(index)
         if self.pool is not None:
-            self.pool.looks = self.looks.of(it._dataset, it._collate_fn)
+            self.pool.fingerprint = self.fingerprint.of(it._dataset, it._collate_fn)
         return data
 
     def pinned(self, it: Any, data: Any) -> Any:
@@ -393,7 +393,7 @@ class Feed:
         seed = (int(it._base_seed) + 65536 * (again + bool(self.own))) % (1 << 62)
         spec = child.Spec(self.torch, it, seed)
         spec.random = self.random
-        return Pool(spec, self.looks.of(it._dataset, it._collate_fn))
+        return Pool(spec, self.fingerprint.of(it._dataset, it._collate_fn))
 
     def compare(self, said: Any) -> None:
         """Fetch here what the forked process fetched: it drew nothing, so that coming early

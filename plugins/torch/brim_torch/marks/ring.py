@@ -11,7 +11,7 @@ import threading
 import time
 from typing import Any, Dict, List, Optional
 
-from brim_torch import marks
+from brim_torch.marks import codes
 
 RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
 LOCAL_RANKS = (
@@ -73,18 +73,18 @@ class LibraryRing:
         self._mark(self.handle, code_kind, 0)
 
     def wait(self, source: int) -> None:
-        self._mark(self.handle, marks.STAGE_BEGIN | marks.WAIT << 16, source)
+        self._mark(self.handle, codes.STAGE_BEGIN | codes.WAIT << 16, source)
 
     def samples(self, count_source: int) -> None:
         self._mark(
-            self.handle, marks.SAMPLES | (count_source & 0xFFFF) << 16, count_source >> 16
+            self.handle, codes.SAMPLES | (count_source & 0xFFFF) << 16, count_source >> 16
         )
 
     def loss(self, loss: float) -> None:
         self._loss(self.handle, loss)
 
     def switch(self, number: int, outcome: int) -> None:
-        self._mark(self.handle, marks.SWITCH | outcome << 16, number)
+        self._mark(self.handle, codes.SWITCH | outcome << 16, number)
 
     def collective(self, kind: int, size: int, begin: int, end: int) -> None:
         self._collective(self.handle, kind, size, begin, end)
@@ -188,10 +188,10 @@ class PythonRing:
         self.put(code_kind & 0xFFFF, code_kind >> 16, thread, value, self.clock())
 
     def wait(self, source: int) -> None:
-        self.mark(marks.STAGE_BEGIN | marks.WAIT << 16, source)
+        self.mark(codes.STAGE_BEGIN | codes.WAIT << 16, source)
 
     def samples(self, count_source: int) -> None:
-        self.mark(marks.SAMPLES | (count_source & 0xFFFF) << 16, count_source >> 16)
+        self.mark(codes.SAMPLES | (count_source & 0xFFFF) << 16, count_source >> 16)
 
     @staticmethod
     def bits(value: float) -> int:
@@ -202,16 +202,16 @@ class PythonRing:
         return int(struct.unpack("<I", struct.pack("<f", (end - begin) * 1e-9))[0])
 
     def loss(self, loss: float) -> None:
-        self.mark(marks.LOSS, self.bits(loss))
+        self.mark(codes.LOSS, self.bits(loss))
 
     def switch(self, number: int, outcome: int) -> None:
-        self.mark(marks.SWITCH | outcome << 16, number)
+        self.mark(codes.SWITCH | outcome << 16, number)
 
     def collective(self, kind: int, size: int, begin: int, end: int) -> None:
-        self.put(marks.COLLECTIVE, kind, self.seconds(begin, end), size, begin)
+        self.put(codes.COLLECTIVE, kind, self.seconds(begin, end), size, begin)
 
     def device(self, stage: int, begin: int, end: int) -> None:
-        self.put(marks.DEVICE, stage, self.seconds(begin, end), 0, begin)
+        self.put(codes.DEVICE, stage, self.seconds(begin, end), 0, begin)
 
     def _add_text(self, text: bytes) -> int:
         with self.lock:
@@ -227,7 +227,7 @@ class PythonRing:
         data = text.encode("ascii", "replace")[: self.TEXT_MAX]
         at = self._add_text(data)
         if at >= 0:
-            self.put(marks.NOTE, len(data), at, 0, self.clock())
+            self.put(codes.NOTE, len(data), at, 0, self.clock())
 
     def value(self, name: str, value: float) -> None:
         data = name.encode("ascii", "replace")[: self.TEXT_MAX]
@@ -235,7 +235,7 @@ class PythonRing:
         if at < 0:
             at = self.names[name] = self._add_text(data)
         if at >= 0:
-            self.put(marks.VALUE, len(data), at, self.bits(value), self.clock())
+            self.put(codes.VALUE, len(data), at, self.bits(value), self.clock())
 
     def set_rank(self, rank: int, local_rank: int, world: int) -> None:
         if self.map is not None:

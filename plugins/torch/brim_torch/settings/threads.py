@@ -3,7 +3,7 @@
 import functools
 from typing import Any
 
-from brim_torch.loop import Loop
+from brim_torch.marks.loop import Loop
 from brim_torch.refused import Refused
 
 

@@ -5,8 +5,8 @@ import random
 import sys
 from typing import Any, Dict, List, Tuple
 
-from brim_torch import change as changes
-from brim_torch.loop import Loop
+from brim_torch.marks.loop import Loop
+from brim_torch.settings import change as changes
 
 COMPILE, CHANNELS = "compile", "channels_last"
 

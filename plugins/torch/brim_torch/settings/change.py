@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
 
 if TYPE_CHECKING:
-    from brim_torch.loop import Loop
+    from brim_torch.marks.loop import Loop
 
 Forward = Callable[[Any, Any, Any, Any], Any]
 

@@ -8,8 +8,8 @@ import functools
 import time
 from typing import Any, Deque, Dict, List, Tuple
 
-from brim_torch import marks
-from brim_torch.loop import Loop
+from brim_torch.marks import codes
+from brim_torch.marks.loop import Loop
 from brim_torch.patches import Patches
 
 EVERY = 8
@@ -60,7 +60,7 @@ def goes_to_device(args: Any, kwargs: Any) -> bool:
 
 def copying(loop: Loop, original: Any, always: bool) -> Any:
     """Tensor.to or Tensor.cuda of what is in the host's memory."""
-    mark, begin, end = loop.sink.mark, marks.begin(marks.COPY), marks.end(marks.COPY)
+    mark, begin, end = loop.sink.mark, codes.begin(codes.COPY), codes.end(codes.COPY)
 
     @functools.wraps(original)
     def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -68,14 +68,14 @@ def copying(loop: Loop, original: Any, always: bool) -> Any:
             return original(self, *args, **kwargs)
         timer = loop.timer
         if timer is not None:
-            timer.begin(marks.COPY)
+            timer.begin(codes.COPY)
         mark(begin)
         try:
             return original(self, *args, **kwargs)
         finally:
             mark(end)
             if timer is not None:
-                timer.end(marks.COPY)
+                timer.end(codes.COPY)
 
     return wrapper
 

@@ -15,16 +15,22 @@ import threading
 import types
 from typing import Any, Dict, List, Optional
 
-from brim_torch import child, looks, room
-from brim_torch.digest import Digest
-from brim_torch.feed import Feed, Task
-from brim_torch.pool import Pool
+from brim_torch.loader import child, dataset_fingerprint, resource_limits
+from brim_torch.loader.digest import Digest
+from brim_torch.loader.feed import Feed, Task
+from brim_torch.loader.pool import Pool
 from brim_torch.refused import Refused
 
 LEVELS = 8  # of what an iterator holds
 NODES = 5000
 LARGE, FIRST = 1000, 32  # of a large container the first ones are looked at
-OPAQUE = (type, types.ModuleType, types.BuiltinFunctionType, types.CodeType, *looks.PLAIN)
+OPAQUE = (
+    type,
+    types.ModuleType,
+    types.BuiltinFunctionType,
+    types.CodeType,
+    *dataset_fingerprint.PLAIN,
+)
 SHARED = ("subprocess", "multiprocessing", "concurrent", "queue", "_queue", "asyncio")
 
 
@@ -52,7 +58,7 @@ class Stream(Feed):
         if not self.led:
             return self.plain(it)
         assert self.pool is not None
-        if self.looks.of(it._dataset, it._collate_fn) != self.pool.looks:
+        if self.fingerprint.of(it._dataset, it._collate_fn) != self.pool.fingerprint:
             return self.alone(it, "its dataset was changed while a worker had a copy of it")
         return self.from_worker(it)
 
@@ -164,7 +170,7 @@ class Stream(Feed):
         it = self.iterator()
         digest = Digest(self.torch)
         wrong = ""
-        before = self.looks.of(it._dataset)
+        before = self.fingerprint.of(it._dataset)
         for want in said["digests"]:
             task = Task(next(it._sampler_iter))
             try:
@@ -180,7 +186,7 @@ class Stream(Feed):
             task.data, task.ready = self.pinned(it, data), True
             self.ahead.append(task)
         self.override(it)
-        if not wrong and self.looks.of(it._dataset) != before:
+        if not wrong and self.fingerprint.of(it._dataset) != before:
             wrong = "its dataset changes as it is read, which the job would not see of a worker's"
         if wrong:
             raise Refused(wrong)
@@ -195,7 +201,7 @@ def outside(value: Any) -> str:
     """Why a copy of this in another process would take from the job: what it is; ""."""
     kind = type(value)
     package = str(kind.__module__).split(".")[0]
-    if package in looks.CONNECTIONS + SHARED or isinstance(value, threading.Thread):
+    if package in dataset_fingerprint.CONNECTIONS + SHARED or isinstance(value, threading.Thread):
         return "%s.%s" % (kind.__module__, kind.__name__)
     if isinstance(value, io.FileIO) and not value.closed:
         if not stat.S_ISREG(os.fstat(value.fileno()).st_mode):
@@ -212,7 +218,7 @@ def parts(value: Any) -> List[Any]:
         return own + [value.gi_yieldfrom]
     if isinstance(value, types.FrameType):
         return []
-    if isinstance(value, looks.CONTAINERS) and len(value) > LARGE:
+    if isinstance(value, dataset_fingerprint.CONTAINERS) and len(value) > LARGE:
         some = value.values() if isinstance(value, dict) else value
         return [each for each, _ in zip(some, range(FIRST))]
     return gc.get_referents(value)
@@ -264,7 +270,7 @@ def lead(loaders: Any, source: int, feed: Stream, verdict: Any) -> None:
         if not verdict.compared and not loaders.canary(feed, pool, verdict, True):
             loaders.stop(pool)
             return
-        room.check(1, pool.memory(), feed.depth, verdict.size_b, verdict.tensors)
+        resource_limits.check(1, pool.memory(), feed.depth, verdict.size_b, verdict.tensors)
         pool.grow(1)
     except BaseException:
         loaders.stop(pool)

@@ -2,9 +2,10 @@
 
 from typing import Callable, Dict, NamedTuple, Optional, Tuple
 
-from brim_torch import accumulation, marks, precision, threads
-from brim_torch.loop import Loop
+from brim_torch.marks import codes
+from brim_torch.marks.loop import Loop
 from brim_torch.refused import Refused
+from brim_torch.settings import accumulation, precision, threads
 
 
 class Knob(NamedTuple):
@@ -49,7 +50,7 @@ TABLE: Dict[str, Knob] = {
 def of_loader(target: str) -> Optional[Knob]:
     """What workers.py has a function for; it looks at the values itself."""
     try:
-        from brim_torch import workers
+        from brim_torch.loader import workers
     except ImportError:
         return None
     change = getattr(workers, "set_" + target[len("loader.") :], None)
@@ -94,12 +95,12 @@ def carry_out(loop: Loop, text: str) -> Tuple[int, str]:
     try:
         target, knob, value = parse(text)
     except Refused as e:
-        return marks.REFUSED, str(e)
+        return codes.REFUSED, str(e)
     try:
         change(loop, target, knob, value)
     except Refused as e:
-        return marks.REFUSED, str(e)
+        return codes.REFUSED, str(e)
     except Exception as e:
         why = "%s: %s" % (type(e).__name__, str(e)[:100])
-        return marks.FAILED, "%s; %s" % (why, what_is_in_force(loop, target, knob))
-    return marks.DONE, ""
+        return codes.FAILED, "%s; %s" % (why, what_is_in_force(loop, target, knob))
+    return codes.DONE, ""

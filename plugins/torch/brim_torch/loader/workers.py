@@ -9,12 +9,12 @@ import threading
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from brim_torch import pool as pools
-from brim_torch import readahead, room, stream
-from brim_torch.digest import Digest, Unknown
-from brim_torch.feed import Feed
-from brim_torch.looks import connection
-from brim_torch.pool import Pool
+from brim_torch.loader import pool as pools
+from brim_torch.loader import readahead, resource_limits, stream
+from brim_torch.loader.dataset_fingerprint import connection
+from brim_torch.loader.digest import Digest, Unknown
+from brim_torch.loader.feed import Feed
+from brim_torch.loader.pool import Pool
 from brim_torch.refused import Refused
 
 BATCHES = 2  # of the try before the first switch
@@ -256,7 +256,7 @@ class Loaders:
                     return
             more = max(workers - len(pool.live()), 0)
             if more or depth > feed.depth:
-                room.check(
+                resource_limits.check(
                     more, pool.memory(), workers * depth, verdict.size_b, verdict.tensors
                 )
             pool.grow(workers)
@@ -272,8 +272,8 @@ class Loaders:
         """Whether its workers have the dataset as it is. While they load, one that is changed
         shows with the next batch."""
         it = feed.iterator()
-        now = feed.looks.of(it._dataset, it._collate_fn)
-        return bool(pool.live()) and (feed.own > 0 or feed.pooled() or pool.looks == now)
+        now = feed.fingerprint.of(it._dataset, it._collate_fn)
+        return bool(pool.live()) and (feed.own > 0 or feed.pooled() or pool.fingerprint == now)
 
     def take_kept(self, source: int, feed: Feed) -> Optional[Pool]:
         pool = self.kept.pop(source, None)

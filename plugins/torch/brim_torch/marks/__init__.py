@@ -1,0 +1,1 @@
+"""What is marked: the loop and its stages, and where marks go."""

@@ -1,0 +1,1 @@
+"""What can be changed of a job, at its start or while it runs, but for its loader."""
