@@ -1,14 +1,15 @@
 /* Jobs that say where their data are: a start elsewhere costs the time to bring them. */
-#include <errno.h>
-
+#include "sim/feature.h"
 #include "sim/sim_private.h"
 
-int sim_open_data(struct sim *m)
+static int open(struct sim *m, struct err *e)
 {
-    if (!work_data_costs(m->work))
+    size_t n = m->work->n_jobs + 1;
+
+    if (m->work->data.n == 0)
         return 0;
-    m->data_until_ms = arena_alloc(&m->result->arena, m->work->n_jobs * sizeof(*m->data_until_ms));
-    return m->data_until_ms ? 0 : -ENOMEM;
+    m->data_until_ms = arena_alloc(&m->result->arena, n * sizeof(*m->data_until_ms));
+    return m->data_until_ms ? 1 : err_nomem(e);
 }
 
 /* Device time. */
@@ -17,7 +18,8 @@ static double held(const struct sim *m, uint32_t job, int64_t ms)
     return (double)sim_devices(m, job) * m->work->jobs[job].milli / WORK_WHOLE * (double)ms;
 }
 
-int64_t sim_bring_data(struct sim *m, uint32_t job)
+/* It pays when it is away from its data. */
+static int started(struct sim *m, uint32_t job, int64_t *delay_ms)
 {
     const struct work_wish *wish = m->work->jobs[job].wish;
     struct sim_data *d = &m->result->data;
@@ -32,10 +34,10 @@ int64_t sim_bring_data(struct sim *m, uint32_t job)
         return 0;
     m->data_until_ms[job] = m->since_ms[job] + wish->data_ms;
     m->left_ms[job] += wish->data_ms;
-    if (m->fresh_ms)
-        m->fresh_ms[job] += wish->data_ms;
+    m->fresh_ms[job] += wish->data_ms;
     d->brought += held(m, job, wish->data_ms);
-    return wish->data_ms;
+    *delay_ms += wish->data_ms;
+    return 0;
 }
 
 int64_t sim_drop_data(struct sim *m, uint32_t job)
@@ -49,3 +51,5 @@ int64_t sim_drop_data(struct sim *m, uint32_t job)
     m->result->data.brought -= held(m, job, unpaid_ms);
     return unpaid_ms;
 }
+
+const struct sim_feature sim_data = { .open = open, .started = started };

@@ -1,23 +1,22 @@
 /* Jobs that go on with more devices, or fewer. */
-#include <errno.h>
 #include <math.h>
 
+#include "sim/counting.h"
+#include "sim/feature.h"
 #include "sim/sim_private.h"
 
-int sim_open_elastic(struct sim *m)
+static int open(struct sim *m, struct err *e)
 {
     struct arena *a = &m->result->arena;
-    size_t n = m->work->n_jobs + 1;
 
     if (!sched_resizes(m->sched))
         return 0;
-    m->devices = arena_alloc(a, n * sizeof(*m->devices));
-    m->fresh_ms = arena_alloc(a, n * sizeof(*m->fresh_ms));
-    if (!m->devices || !m->fresh_ms)
-        return -ENOMEM;
+    m->devices = arena_alloc(a, (m->work->n_jobs + 1) * sizeof(*m->devices));
+    if (!m->devices)
+        return err_nomem(e);
     for (size_t i = 0; i < m->work->n_jobs; i++)
         m->devices[i] = m->work->jobs[i].devices;
-    return 0;
+    return 1;
 }
 
 int32_t sim_devices(const struct sim *m, uint32_t job)
@@ -35,12 +34,12 @@ double sim_pace(const struct sim *m, uint32_t job)
 }
 
 /* A start takes as long on any devices; where activity is known, that goes by a rate of its own. */
-void sim_scale_elastic(struct sim *m, uint32_t job, bool starts)
+static void scales(struct sim *m, uint32_t job, bool starts)
 {
     double by = sim_pace(m, job);
     int64_t fresh = m->fresh_ms[job], left = m->left_ms[job] - fresh;
 
-    if (!m->use.jobs && left > 0)
+    if (!m->counting->own_rate && left > 0)
         m->left_ms[job] = fresh + (int64_t)ceil((double)left * (starts ? 1 / by : by));
 }
 
@@ -51,3 +50,10 @@ void sim_give_devices(struct sim *m, uint32_t job, int32_t devices)
     m->devices[job] = devices;
     m->result->resizes.started_on_fewer += devices < m->work->jobs[job].devices;
 }
+
+bool sim_is_elastic(const struct sim *m, uint32_t job)
+{
+    return m->devices && m->work->jobs[job].most > 0;
+}
+
+const struct sim_feature sim_elastic = { .open = open, .scales = scales };

@@ -1,9 +1,9 @@
 /* What a job of the simulator does: it comes, starts, stops, and ends. */
 #include <errno.h>
-#include <math.h>
 
+#include "sim/counting.h"
+#include "sim/feature.h"
 #include "sim/heap.h"
-#include "sim/outages.h"
 #include "sim/sim_private.h"
 
 int sim_end_job(struct sim *m, uint32_t job)
@@ -11,8 +11,6 @@ int sim_end_job(struct sim *m, uint32_t job)
     struct sim_job *j = &m->result->jobs[job];
     int64_t passed = m->now_ms - m->since_ms[job];
 
-    if (m->outages && !m->use.jobs)
-        sim_account(m, job, false);
     j->end_ms = m->now_ms;
     switch (sched_job(m->sched, job)->state) {
     case SCHED_RUNNING:
@@ -24,15 +22,15 @@ int sim_end_job(struct sim *m, uint32_t job)
     default:
         j->away_ms += passed;
     }
-    if (m->use.jobs)
-        use_hold(&m->use, job, m->now_ms, false, 0);
+    if (m->counting->ended && m->counting->ended(m, job) < 0)
+        return -ENOMEM;
     sched_end(m->sched, job, m->now_ms);
     if (m->policy->length == LENGTH_HISTORY)
         forecast_learn(&m->forecast, job, m->work->jobs[job].length_ms);
     m->result->events++;
     m->result->end_ms = m->now_ms;
     m->unfinished--;
-    return sim_part(m, job);
+    return 0;
 }
 
 void sim_submit_job(struct sim *m, uint32_t job)
@@ -48,26 +46,18 @@ void sim_submit_job(struct sim *m, uint32_t job)
 int sim_start_job(struct sim *m, uint32_t job, int64_t ready_ms)
 {
     struct sim_job *j = &m->result->jobs[job];
-    int64_t from_ms = MAX(m->now_ms, ready_ms), data_ms;
+    int64_t from_ms = MAX(m->now_ms, ready_ms), delay_ms = from_ms - m->now_ms;
 
     if (j->starts++ == 0)
         j->start_ms = from_ms;
     j->wait_ms += from_ms - m->since_ms[job];
     m->since_ms[job] = from_ms;
     sim_scale(m, job, true);
-    data_ms = sim_bring_data(m, job);
-    if (m->span && sim_begin_span(m, job) < 0)
-        return -ENOMEM;
-    if (m->leaves)
-        sim_leaves_count(&m->result->leaves, m->pool, sched_capacity(m->sched),
-                         sched_job(m->sched, job)->part);
-    if (m->use.jobs) {
-        data_ms += from_ms - m->now_ms;
-        sim_pass_without(m, job, use_hold(&m->use, job, m->now_ms, true, data_ms));
-        if (m->devices)
-            use_devices(&m->use, job, m->now_ms, m->devices[job], sim_pace(m, job));
-        sim_tell_use(m, job);
-    }
+    for (const struct sim_feature *const *f = m->on; *f; f++)
+        if ((*f)->started && (*f)->started(m, job, &delay_ms) < 0)
+            return -ENOMEM;
+    if (m->counting->started)
+        m->counting->started(m, job, delay_ms);
     return sim_expect(m, job, true);
 }
 
@@ -76,19 +66,14 @@ int sim_preempt_job(struct sim *m, uint32_t job)
     int64_t cost = sched_restart_ms(m->sched, job), unpaid;
 
     sim_stop_job(m, job);
-    unpaid = sim_count(m, job);
+    unpaid = m->counting->count(m, job);
     sim_scale(m, job, false);
     if (!m->policy->restart_each_pass)
         m->left_ms[job] += cost;
-    if (m->fresh_ms)
-        m->fresh_ms[job] += cost;
+    m->fresh_ms[job] += cost;
     m->since_ms[job] = m->now_ms;
     m->result->preemptions++;
-    if (!m->use.jobs)
-        return 0;
-    use_hold(&m->use, job, m->now_ms, false, cost - unpaid);
-    m->left_ms[job] = use_left(&m->use, job);
-    return sim_part(m, job) < 0 ? -ENOMEM : sim_expect(m, job, false);
+    return m->counting->preempted ? m->counting->preempted(m, job, cost - unpaid) : 0;
 }
 
 int sim_restart_all(struct sim *m)

@@ -1,5 +1,8 @@
+#include <errno.h>
 #include <math.h>
 
+#include "sim/counting.h"
+#include "sim/feature.h"
 #include "sim/sim_private.h"
 
 int64_t sim_known_left(const struct sim *m, uint32_t job, int64_t left_ms)
@@ -34,7 +37,7 @@ static int64_t elastic_left(const struct sim *m, uint32_t job)
     int64_t passed = m->now_ms - m->since_ms[job], fresh = m->fresh_ms[job], left;
     double pace = sim_pace(m, job), work = (double)(m->left_ms[job] - fresh);
 
-    if (!m->use.jobs)
+    if (!m->counting->own_rate)
         work *= pace;
     work -= (double)MAX(passed - fresh, 0) * pace;
     left = sim_known_left(m, job, (int64_t)ceil(fmax(work, 0)));
@@ -45,7 +48,7 @@ static int64_t elastic_left(const struct sim *m, uint32_t job)
 
 static int64_t known_now(const struct sim *m, uint32_t job)
 {
-    if (m->policy->length == LENGTH_HISTORY && m->devices && m->work->jobs[job].most > 0)
+    if (m->policy->length == LENGTH_HISTORY && sim_is_elastic(m, job))
         return elastic_left(m, job);
     return sim_known_left(m, job, left_now(m, job));
 }
@@ -80,3 +83,18 @@ int64_t sim_known_again(struct sim *m)
         again_ms = MIN(again_ms, tell_again(m, running[i]));
     return again_ms;
 }
+
+static int open(struct sim *m, struct err *e)
+{
+    if (m->policy->length == LENGTH_HISTORY)
+        return forecast_init(&m->forecast, &m->result->arena, m->work) < 0 ? err_nomem(e) : 0;
+    if (m->policy->length != LENGTH_STEPS)
+        return 0;
+    if (m->work->n_speeds > 0 || m->policy->restart_each_pass)
+        return err_set(e, -EINVAL, "%s: length = steps is for jobs that go on at one speed",
+                       m->policy->name);
+    m->seen = arena_alloc(&m->result->arena, m->work->n_jobs + 1);
+    return m->seen ? 1 : err_nomem(e);
+}
+
+const struct sim_feature sim_known = { .open = open, .acted = sim_known_again };

@@ -1,8 +1,13 @@
 /* Nodes that fail or are planned to be away, and the jobs on them. */
 #include <errno.h>
 
+#include "sim/counting.h"
+#include "sim/feature.h"
 #include "sim/outages.h"
 #include "sim/sim_private.h"
+
+/* Failures do not go on for ever after the last submission. */
+static const int64_t endless_ms = (int64_t)5 * 365 * 86400 * 1000;
 
 static void tell(struct sim *m, const struct action *a)
 {
@@ -24,17 +29,9 @@ static int64_t go_back(struct sim *m, uint32_t job)
 {
     int64_t restart = sched_restart_ms(m->sched, job), back;
 
-    if (m->use.jobs) {
-        sim_ran(m, job); /* before its start is forgotten */
-        (void)sim_drop_data(m, job);
-        back = use_lose(&m->use, job, m->now_ms, restart);
-        m->left_ms[job] = use_left(&m->use, job);
-        m->fresh_ms[job] = restart;
-        return back;
-    }
-    back = sim_account(m, job, true);
-    sim_scale(m, job, false);
-    m->left_ms[job] += restart;
+    sim_ran(m, job); /* before its start is forgotten */
+    (void)sim_drop_data(m, job);
+    back = m->counting->goes_back(m, job, true, restart);
     m->fresh_ms[job] = restart;
     return back;
 }
@@ -55,12 +52,10 @@ static int lose_job(struct sim *m, uint32_t job, uint32_t node)
         sched_end(m->sched, job, m->now_ms);
         m->result->losses.endless++;
         m->unfinished--;
-        return sim_part(m, job);
+    } else {
+        sched_return(m->sched, job, m->now_ms, known_left(m, job));
     }
-    sched_return(m->sched, job, m->now_ms, known_left(m, job));
-    if (!m->use.jobs)
-        return 0;
-    return sim_part(m, job) < 0 ? -ENOMEM : sim_expect(m, job, false);
+    return m->counting->waits ? m->counting->waits(m, job) : 0;
 }
 
 /* A job leaves a node whose window begins: it saves what it did and waits. */
@@ -111,13 +106,11 @@ static int shut(struct sim *m, const struct outage_step *x)
     return sched_close_node(m->sched, x->node, true);
 }
 
-int sim_fail(struct sim *m)
+static int happens(struct sim *m)
 {
     struct outage_step x;
     int rc, any = 0;
 
-    if (!m->outages)
-        return 0;
     while ((rc = outages_step(m->outages, m->now_ms, &x)) > 0) {
         if (shut(m, &x) < 0)
             return -ENOMEM;
@@ -135,7 +128,8 @@ int sim_fail(struct sim *m)
     return rc < 0 ? rc : any;
 }
 
-void sim_give_up(struct sim *m)
+/* Leave out the jobs that no time would end. */
+static void ended(struct sim *m)
 {
     for (size_t i = 0; m->unfinished > 0 && i < m->work->n_jobs; i++) {
         struct sim_job *j = &m->result->jobs[i];
@@ -148,3 +142,56 @@ void sim_give_up(struct sim *m)
         m->unfinished--;
     }
 }
+
+static int64_t next_ms(const struct sim *m)
+{
+    return outages_next(m->outages);
+}
+
+/* Which nodes fail, and which are kept back for them. */
+static int open(struct sim *m, struct err *e)
+{
+    struct outages *f;
+    int rc;
+
+    if (!m->options->outages)
+        return 0;
+    if (m->policy->restart_each_pass)
+        return err_set(e, -EINVAL, "%s starts all jobs anew in each pass: not with failures",
+                       m->policy->name);
+    if (m->counting->own_rate && sched_resizes(m->sched))
+        return err_set(e, -EINVAL,
+                       "%s: with failures [elastic] is for jobs whose activity nobody knows",
+                       m->policy->name);
+    f = arena_alloc(&m->result->arena, sizeof(*f));
+    if (!f)
+        return err_nomem(e);
+    m->outages = f;
+    rc = outages_open(f, m->options->outages, m->pool, e);
+    if (rc < 0)
+        return rc;
+    m->save_cost_ms = m->options->outages->checkpoint_cost_ms;
+    m->use.saves = true;
+    m->use.cost_ms = m->save_cost_ms;
+    if (!m->counting->own_rate)
+        m->counting = &counting_with_saves;
+    m->until_ms = m->result->submitted_ms + endless_ms;
+    for (uint32_t i = 0; i < m->pool->n_nodes; i++)
+        if (f->state[i] == OUTAGE_SPARE)
+            sched_node(m->sched, i, false);
+    return 1;
+}
+
+static void finish(struct sim *m)
+{
+    if (m->outages)
+        outages_done(m->outages);
+}
+
+const struct sim_feature sim_lost = {
+    .open = open,
+    .close = finish,
+    .next_ms = next_ms,
+    .happens = happens,
+    .ended = ended,
+};

@@ -1,6 +1,7 @@
 /* A running job gets more devices, or gives some up. */
 #include <errno.h>
 
+#include "sim/counting.h"
 #include "sim/sim_private.h"
 
 int sim_resize(struct sim *m, const struct action *a)
@@ -10,22 +11,19 @@ int sim_resize(struct sim *m, const struct action *a)
     int64_t cost = a->until_ms;
 
     sim_stop_job(m, job);
-    (void)sim_count(m, job);
+    (void)m->counting->count(m, job);
     sim_scale(m, job, false);
     m->devices[job] = a->devices;
     m->left_ms[job] += cost;
     m->fresh_ms[job] += cost;
     sim_scale(m, job, true);
     m->since_ms[job] = m->now_ms;
-    if (m->use.jobs) {
-        use_hold(&m->use, job, m->now_ms, true, cost);
-        use_devices(&m->use, job, m->now_ms, a->devices, sim_pace(m, job));
-        m->left_ms[job] = use_left(&m->use, job);
-    }
+    if (m->counting->resized)
+        m->counting->resized(m, job, a->devices, cost);
     r->to_more += a->devices > a->before;
     r->to_fewer += a->devices < a->before;
     r->paid += (double)cost * a->devices;
-    if (m->span && sim_begin_span(m, job) < 0)
+    if (sim_begin_span(m, job) < 0)
         return -ENOMEM;
     return sim_expect(m, job, true);
 }

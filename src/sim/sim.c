@@ -2,14 +2,11 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <string.h>
 
-#include "sim/outages.h"
+#include "sim/counting.h"
+#include "sim/feature.h"
 #include "sim/shared.h"
 #include "sim/sim_private.h"
-
-/* Failures do not go on for ever after the last submission. */
-static const int64_t endless_ms = (int64_t)5 * 365 * 86400 * 1000;
 
 /* Passes are made at multiples of a time. */
 static int64_t round_up(const struct policy *p, int64_t at_ms)
@@ -17,20 +14,6 @@ static int64_t round_up(const struct policy *p, int64_t at_ms)
     if (p->every_ms == 0 || at_ms == WORK_UNKNOWN)
         return at_ms;
     return (at_ms + p->every_ms - 1) / p->every_ms * p->every_ms;
-}
-
-/* Whether the policy goes with the workload. */
-static int check_policy(const struct sim *m, struct err *e)
-{
-    if (m->seen && (m->use.jobs || m->work->n_speeds > 0 || m->policy->restart_each_pass))
-        return err_set(e, -EINVAL, "%s: length = steps is for jobs that go on at one speed",
-                       m->policy->name);
-    if (m->use.jobs && m->policy->restart_each_pass)
-        return err_set(e, -EINVAL, "%s: restart-each-pass is for jobs whose activity nobody knows",
-                       m->policy->name);
-    if (m->use.jobs && m->work->n_speeds > 0)
-        return err_set(e, -EINVAL, "speeds by kinds are for jobs whose activity nobody knows");
-    return 0;
 }
 
 /* What it remembers of each job, and of devices. */
@@ -42,91 +25,47 @@ static int open_tables(struct sim *m, struct err *e)
     m->result->jobs = arena_alloc(a, n * sizeof(*m->result->jobs));
     m->left_ms = arena_alloc(a, n * sizeof(*m->left_ms));
     m->since_ms = arena_alloc(a, n * sizeof(*m->since_ms));
+    m->fresh_ms = arena_alloc(a, n * sizeof(*m->fresh_ms));
     m->start = arena_alloc(a, n * sizeof(*m->start));
     m->result->samples = arena_alloc(a, SIM_SAMPLES * sizeof(*m->result->samples));
     if (m->pool->n_kinds > 1)
         m->result->used_of = arena_alloc(a, m->pool->n_kinds * sizeof(*m->result->used_of));
-    if (!m->result->jobs || !m->left_ms || !m->since_ms || !m->start || !m->result->samples ||
-        (m->pool->n_kinds > 1 && !m->result->used_of))
+    if (!m->result->jobs || !m->left_ms || !m->since_ms || !m->fresh_ms || !m->start ||
+        !m->result->samples || (m->pool->n_kinds > 1 && !m->result->used_of))
         return err_nomem(e);
+    return 0;
+}
+
+static int open_features(struct sim *m, struct err *e)
+{
+    const struct sim_feature **on = m->on;
+
+    for (size_t i = 0; sim_features[i]; i++) {
+        int rc = sim_features[i]->open(m, e);
+
+        if (rc < 0)
+            return rc;
+        if (rc > 0)
+            *on++ = sim_features[i];
+    }
     return 0;
 }
 
 static int open_sim(struct sim *m, struct err *e)
 {
-    struct arena *a = &m->result->arena;
-    size_t n = m->work->n_jobs + 1;
     int rc = open_tables(m, e);
 
     if (rc < 0)
         return rc;
-    if (m->options->spans) {
-        m->span = arena_alloc(a, n * sizeof(*m->span));
-        if (!m->span)
-            return err_nomem(e);
-    }
-    if (m->work->n_speeds > 0 || m->policy->power.action == POWER_LIMIT) {
-        m->speed = arena_alloc(a, n * sizeof(*m->speed));
-        if (!m->speed)
-            return err_nomem(e);
-    }
     m->sample_ms = m->result->submitted_ms / SIM_SAMPLES / 2;
-    for (size_t i = 0; i < m->pool->n_nodes; i++)
-        m->leaves |= m->pool->nodes[i].leaf != 0;
-    if (use_open(&m->use, a, m->work) < 0)
+    if (use_open(&m->use, &m->result->arena, m->work) < 0)
         return err_nomem(e);
     m->use.from_ms = m->options->from_ms;
-    if (m->use.jobs) {
-        m->partner = arena_alloc(a, n * sizeof(*m->partner));
-        if (!m->partner)
-            return err_nomem(e);
-        memset(m->partner, 0xff, n * sizeof(*m->partner));
-    }
-    if (m->policy->length == LENGTH_STEPS) {
-        m->seen = arena_alloc(a, n);
-        if (!m->seen)
-            return err_nomem(e);
-    }
-    if (m->policy->length == LENGTH_HISTORY && forecast_init(&m->forecast, a, m->work) < 0)
-        return err_nomem(e);
-    rc = check_policy(m, e);
-    if (rc < 0)
-        return rc;
-    rc = sim_tiers_open(m, e);
-    if (rc < 0)
-        return rc;
-    return sim_open_elastic(m) < 0 || sim_open_data(m) < 0 ? err_nomem(e) : 0;
-}
-
-/* Failures, and the nodes that are kept back for them. */
-static int open_faults(struct sim *m, struct outages *f, struct err *e)
-{
-    size_t n = m->pool->n_nodes;
-    int rc;
-
-    if (!m->options->outages)
-        return 0;
-    if (m->policy->restart_each_pass)
-        return err_set(e, -EINVAL, "%s starts all jobs anew in each pass: not with failures",
-                       m->policy->name);
-    if (m->use.jobs && m->devices)
-        return err_set(e, -EINVAL,
-                       "%s: with failures [elastic] is for jobs whose activity nobody knows",
-                       m->policy->name);
-    if (!m->fresh_ms)
-        m->fresh_ms = arena_alloc(&m->result->arena, (m->work->n_jobs + 1) * sizeof(*m->fresh_ms));
-    if (!m->fresh_ms)
-        return err_nomem(e);
-    rc = outages_open(f, m->options->outages, m->pool, e);
-    if (rc < 0)
-        return rc;
-    m->outages = f;
-    m->use.saves = true;
-    m->use.cost_ms = m->options->outages->checkpoint_cost_ms;
-    for (uint32_t i = 0; i < n; i++)
-        if (f->state[i] == OUTAGE_SPARE)
-            sched_node(m->sched, i, false);
-    return 0;
+    m->counting = m->use.jobs ? &counting_by_use : &counting_by_length;
+    rc = m->counting->open ? m->counting->open(m, e) : 0;
+    if (rc == 0)
+        rc = sched_open(&m->sched, m->policy, m->pool, m->work, e);
+    return rc < 0 ? rc : open_features(m, e);
 }
 
 /* Jobs that could never run are left out, else those behind them would wait for ever. */
@@ -165,7 +104,7 @@ static void go_to(struct sim *m, int64_t at_ms)
     struct sim_result *r = m->result;
     const struct free_capacity *room = sched_capacity(m->sched);
     double used = (double)(m->pool->devices * WORK_WHOLE - room->milli - room->lost) / WORK_WHOLE;
-    int64_t first = MIN(at_ms, r->submitted_ms) - MAX(m->now_ms, m->options->from_ms);
+    int64_t first = sim_counted(m, at_ms);
 
     if (m->sample_ms < at_ms)
         sample(m, at_ms);
@@ -173,10 +112,7 @@ static void go_to(struct sim *m, int64_t at_ms)
         r->used_of[k] += (double)room->taken[k] / WORK_WHOLE * (double)first;
     if (first > 0)
         r->used += used * (double)first;
-    if (m->use.jobs && m->policy->spot.notice_ms > 0)
-        sim_tiers_leave(m, first, at_ms - m->now_ms);
-    if (first > 0 && m->options->watts)
-        sim_tiers_pass(m, first);
+    SIM_CALL(m, passes, at_ms);
     r->used_all += used * (double)(at_ms - m->now_ms);
     r->losses.out += (double)room->lost / WORK_WHOLE * (double)(at_ms - m->now_ms);
     m->now_ms = at_ms;
@@ -189,7 +125,7 @@ static bool is_real(const struct sim *m, const struct heap_event *x)
     uint8_t state = sched_job(m->sched, x->job)->state;
 
     return m->start[x->job] == x->start &&
-           (state == SCHED_RUNNING || (m->use.jobs && state != SCHED_ABSENT));
+           (state == SCHED_RUNNING || (m->counting->away && state != SCHED_ABSENT));
 }
 
 static int carry_out_one(struct sim *m, const struct action *a)
@@ -229,8 +165,6 @@ static int carry_out(struct sim *m)
             return -ENOMEM;
     }
     m->result->events += n;
-    if (m->options->watts)
-        sim_tiers_look(m);
     return 0;
 }
 
@@ -246,32 +180,36 @@ static int64_t next_time(struct sim *m)
         at = MIN(at, x->at_ms);
     if (m->next < m->work->n_jobs)
         at = MIN(at, m->work->jobs[m->next].submit_ms);
-    return m->outages ? MIN(at, outages_next(m->outages)) : at;
+    for (const struct sim_feature *const *f = m->on; *f; f++)
+        if ((*f)->next_ms)
+            at = MIN(at, (*f)->next_ms(m));
+    return at;
 }
 
 /* 1 when something did, 0 when nothing, -ENOMEM. */
 static int happen(struct sim *m)
 {
     const struct heap_event *x;
-    int any = 0, failed;
+    int any = 0, rc;
 
     while ((x = heap_first(&m->ends)) && x->at_ms == m->now_ms) {
         uint32_t job = x->job;
         bool real = is_real(m, x);
-        int rc;
 
         heap_pop(&m->ends);
         if (!real)
             continue;
-        rc = m->use.jobs ? sim_change(m, job) : sim_end_job(m, job) < 0 ? -ENOMEM : 1;
+        rc = m->counting->happens(m, job);
         if (rc < 0)
             return rc;
         any |= rc;
     }
-    failed = sim_fail(m);
-    if (failed < 0)
-        return failed;
-    any |= failed;
+    for (const struct sim_feature *const *f = m->on; *f; f++) {
+        rc = (*f)->happens ? (*f)->happens(m) : 0;
+        if (rc < 0)
+            return rc;
+        any |= rc;
+    }
     for (; m->next < m->work->n_jobs && m->work->jobs[m->next].submit_ms == m->now_ms; m->next++)
         if (m->result->jobs[m->next].fate == SIM_ENDED) {
             sim_submit_job(m, (uint32_t)m->next);
@@ -286,7 +224,7 @@ static int loop(struct sim *m)
     int rc = 0;
 
     while (rc == 0 && m->unfinished > 0 && (at = next_time(m)) != WORK_UNKNOWN) {
-        if (m->outages && at > m->result->submitted_ms + endless_ms)
+        if (at > m->until_ms)
             break;
         go_to(m, at);
         rc = happen(m);
@@ -306,22 +244,11 @@ static int loop(struct sim *m)
         m->result->passes++;
         if (rc == 0)
             rc = carry_out(m);
-        if (rc == 0 && m->seen)
-            m->pass_ms = MIN(m->pass_ms, round_up(m->policy, sim_known_again(m)));
+        for (const struct sim_feature *const *f = m->on; rc == 0 && *f; f++)
+            if ((*f)->acted)
+                m->pass_ms = MIN(m->pass_ms, round_up(m->policy, (*f)->acted(m)));
     }
     return rc;
-}
-
-/* What is known where jobs say how busy they keep their devices. */
-static void take_use(struct sim_result *r, const struct use *u)
-{
-    r->measured = true;
-    memcpy(r->spent, u->spent, sizeof(r->spent));
-    r->busy = u->spent[USE_COUNTED][USE_BUSY];
-    r->busy_all = u->spent[USE_ALL][USE_BUSY];
-    r->losses.restarts = u->spent[USE_ALL][USE_START];
-    r->losses.redone = u->spent[USE_ALL][USE_REDONE];
-    r->losses.saving = u->spent[USE_ALL][USE_SAVING];
 }
 
 int sim_run(struct sim_result *ret, const struct policy *policy, const struct pool *pool,
@@ -329,31 +256,30 @@ int sim_run(struct sim_result *ret, const struct policy *policy, const struct po
 {
     const struct sim_options none = { .watch = NULL };
     struct sim_result result = { .events = 0 };
-    struct outages outages = { .next = 0 };
     struct sim m = { .policy = policy, .pool = pool, .work = work, .result = &result };
     int rc;
 
     m.options = options ? options : &none;
     if (policy->interleave > 1)
         return sim_shared_run(ret, policy, pool, work, m.options, e);
-    m.pass_ms = WORK_UNKNOWN;
+    m.pass_ms = m.until_ms = WORK_UNKNOWN;
     if (work->n_jobs)
         result.submitted_ms = work->jobs[work->n_jobs - 1].submit_ms;
     result.counted_ms = MAX(result.submitted_ms - m.options->from_ms, 0);
     rc = open_sim(&m, e);
-    if (rc == 0)
-        rc = open_faults(&m, &outages, e);
     if (rc == 0) {
         find_impossible(&m);
         rc = loop(&m) < 0 ? err_nomem(e) : 0;
     }
-    if (rc == 0 && m.outages)
-        sim_give_up(&m);
-    outages_done(&outages);
+    if (rc == 0)
+        SIM_CALL(&m, ended);
+    for (size_t i = 0; sim_features[i]; i++)
+        if (sim_features[i]->close)
+            sim_features[i]->close(&m);
     heap_done(&m.ends);
     sched_close(m.sched);
-    if (m.use.jobs)
-        take_use(&result, &m.use);
+    if (rc == 0 && m.counting->sum)
+        m.counting->sum(&m);
     if (rc < 0)
         sim_result_done(&result);
     else

@@ -3,11 +3,16 @@
 #define BRIM_SIM_SIM_PRIVATE_H
 #include "sched/forecast.h"
 #include "sched/core/waiting.h"
+#include "sim/feature.h"
 #include "sim/heap.h"
 #include "sim/sim.h"
 #include "sim/use.h"
 
+struct sim_counting;
+
 struct sim {
+    const struct sim_counting *counting;
+    const struct sim_feature *on[SIM_FEATURES + 1]; /* those that are on; NULL behind the last */
     const struct policy *policy;
     const struct pool *pool;
     const struct workload *work;
@@ -16,7 +21,7 @@ struct sim {
     struct sim_result *result;
     struct heap ends;        /* of jobs, or of what they do with their devices */
     struct outages *outages; /* NULL: nothing fails */
-    int64_t *fresh_ms;       /* by job: what of left_ms is a start; NULL: nobody asks */
+    int64_t *fresh_ms;       /* by job: what of left_ms is a start */
     uint32_t *span;          /* by job: its last span; NULL: they are not kept */
     struct use use;
     struct forecast forecast; /* LENGTH_HISTORY */
@@ -32,8 +37,31 @@ struct sim {
     size_t unfinished;      /* jobs that can run and have not ended */
     bool leaves;            /* of the pool are known */
     int64_t now_ms, pass_ms; /* pass_ms: when the scheduler wants to be asked */
+    int64_t until_ms;        /* it goes on for no longer; WORK_UNKNOWN */
     int64_t sample_ms;       /* the next moment at which to look */
+    int64_t save_cost_ms;    /* of a checkpoint */
 };
+
+/* Call a function of all features that are on and have it: SIM_CALL(m, stops, job). */
+#define SIM_CALL(m, function, ...) \
+    do { \
+        for (const struct sim_feature *const *f_ = (m)->on; *f_; f_++) \
+            if ((*f_)->function) \
+                (*f_)->function((m), ##__VA_ARGS__); \
+    } while (0)
+
+/* The features: rows of feature_list.c. */
+extern const struct sim_feature sim_data, sim_elastic, sim_known, sim_lost, sim_over, sim_spans,
+    sim_speeds, sim_tiers;
+
+/* How much of the time from now to at_ms counts for what is reported: between from_ms and the last
+ * submission. */
+static inline int64_t sim_counted(const struct sim *m, int64_t at_ms)
+{
+    int64_t from_ms = MAX(m->now_ms, m->options->from_ms);
+
+    return MAX(MIN(at_ms, m->result->submitted_ms) - from_ms, 0);
+}
 
 /* ---- a job (job.c); those that return an int: 0, or -ENOMEM ---- */
 
@@ -46,9 +74,8 @@ int sim_end_job(struct sim *m, uint32_t job) CHECK_RESULT;
 
 /* ---- what it has done and has left (account.c) ---- */
 
-/* It stops running, for any reason; it begins to. */
+/* It stops running, for any reason. */
 void sim_stop_job(struct sim *m, uint32_t job);
-int sim_begin_span(struct sim *m, uint32_t job) CHECK_RESULT;
 
 /* How long it has run by now. One whose devices others are leaving yet waits no longer. */
 int64_t sim_ran(struct sim *m, uint32_t job);
@@ -58,9 +85,8 @@ int64_t sim_ran(struct sim *m, uint32_t job);
  * goes back by. */
 int64_t sim_account(struct sim *m, uint32_t job, bool lost);
 
-/* Count what a running job has done since it started: left_ms and fresh_ms are what is left.
- * Returns what of its data it would have paid yet, which is not left of it any more. */
-int64_t sim_count(struct sim *m, uint32_t job);
+/* Count what a running job has done, where nothing of it is lost (struct sim_counting.count). */
+int64_t sim_count_work(struct sim *m, uint32_t job);
 
 /* It starts on its devices, or stops: what it has left takes otherwise long. */
 void sim_scale(struct sim *m, uint32_t job, bool starts);
@@ -81,78 +107,38 @@ int64_t sim_known_left(const struct sim *m, uint32_t job, int64_t left_ms);
  * were seen for long enough (LENGTH_STEPS). When there will be more of these; WORK_UNKNOWN. */
 int64_t sim_known_again(struct sim *m);
 
-/* ---- with activity (active.c, change.c) ---- */
+/* ---- with activity (count_use.c) ---- */
 
-/* A part of a job's length passed without devices. */
-void sim_pass_without(struct sim *m, uint32_t job, int64_t ms);
-
-/* A running job goes on on the devices of another one; a job leaves those that it shares, if it
- * does. -ENOMEM. */
+/* A running job goes on on the devices of another one. -ENOMEM. */
 int sim_join(struct sim *m, uint32_t guest, uint32_t host) CHECK_RESULT;
-int sim_part(struct sim *m, uint32_t job) CHECK_RESULT;
 
-/* Its rate may have changed: when it ends follows. -ENOMEM. */
-int sim_set_rate(struct sim *m, uint32_t job) CHECK_RESULT;
-
-/* Tell the scheduler how busy a job keeps its devices. */
-void sim_tell_use(struct sim *m, uint32_t job);
-
-/* A job does something else with its devices, or has none and could go on. Whether the scheduler
- * has to be asked; -ENOMEM. */
-int sim_change(struct sim *m, uint32_t job) CHECK_RESULT;
-
-/* ---- with services, spot jobs and a cap of power (tiers.c, give_way.c) ---- */
-
-/* Whether the policy's sections go with the workload; room for what they need. -ENOMEM, or -EINVAL
- * with a sentence. */
-int sim_tiers_open(struct sim *m, struct err *e) CHECK_RESULT;
+/* ---- with spot jobs (give_way.c) ---- */
 
 /* A spot job gives way: what it has not saved is lost. */
 int sim_give_way(struct sim *m, uint32_t job) CHECK_RESULT;
 
-/* A job stops; some time passes up to the last submission; actions were carried out. Where activity
- * is known some time passes, of which first counts: what spot jobs leave meanwhile, they save. */
-void sim_tiers_ran(struct sim *m, uint32_t job);
-void sim_tiers_pass(struct sim *m, int64_t ms);
-void sim_tiers_look(struct sim *m);
-void sim_tiers_leave(struct sim *m, int64_t first, int64_t all);
-
 /* ---- with elastic jobs (elastic.c, resize.c) ---- */
 
-/* After the scheduler was opened. -ENOMEM. */
-int sim_open_elastic(struct sim *m) CHECK_RESULT;
-
-/* The devices that a job has, or had last; how fast it is on them, of those that it asked for. */
+/* The devices that a job has, or had last; how fast it is on them, of those that it asked for;
+ * whether they may be others than those. */
 int32_t sim_devices(const struct sim *m, uint32_t job);
 double sim_pace(const struct sim *m, uint32_t job);
+bool sim_is_elastic(const struct sim *m, uint32_t job);
 
 /* A job starts with as many devices, which sim_start_job() is told next. */
 void sim_give_devices(struct sim *m, uint32_t job, int32_t devices);
-
-/* What it has left takes otherwise long (sim_scale()). */
-void sim_scale_elastic(struct sim *m, uint32_t job, bool starts);
 
 /* A running job goes on with more devices, or fewer. -ENOMEM. */
 int sim_resize(struct sim *m, const struct action *a) CHECK_RESULT;
 
 /* ---- with places of data (data.c) ---- */
 
-/* After the scheduler was opened. -ENOMEM. */
-int sim_open_data(struct sim *m) CHECK_RESULT;
-
-/* A job starts, at since_ms: count it, and let it pay when it is away from its data. What it pays.
- *  */
-int64_t sim_bring_data(struct sim *m, uint32_t job);
-
-/* A job stops: what it has not paid yet. */
+/* A job stops: what of its data it has not paid yet. */
 int64_t sim_drop_data(struct sim *m, uint32_t job);
 
-/* ---- with failures (lost.c) ---- */
+/* ---- where it is asked when jobs ran (spans.c) ---- */
 
-/* What happens to nodes now. 1 when one was lost or is back, 0 when not, -ENOMEM. */
-int sim_fail(struct sim *m) CHECK_RESULT;
-
-/* Leave out the jobs that no time would end. */
-void sim_give_up(struct sim *m);
+/* A job runs from now on, on the devices that it has. -ENOMEM. */
+int sim_begin_span(struct sim *m, uint32_t job) CHECK_RESULT;
 
 #endif

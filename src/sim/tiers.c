@@ -1,34 +1,28 @@
 /* Replicas, spot jobs and power in the simulator. */
 #include <errno.h>
 
+#include "sim/feature.h"
 #include "sim/sim_private.h"
 
-int sim_tiers_open(struct sim *m, struct err *e)
+static int open(struct sim *m, struct err *e)
 {
     const struct policy *p = m->policy;
-    int rc;
+    int rc = 0;
 
-    if (p->power.action == POWER_LIMIT && m->use.jobs)
-        return err_set(e, -EINVAL, "%s: action = limit is for jobs whose activity nobody knows",
-                       p->name);
     if (p->power.cap_mw > 0 && !m->options->watts)
         return err_set(e, -EINVAL,
                        "%s: [power] needs to know what devices draw, which is not "
                        "known of nodes to add",
                        p->name);
-    if (p->spot.said) {
-        m->fresh_ms = arena_alloc(&m->result->arena, (m->work->n_jobs + 1) * sizeof(*m->fresh_ms));
-        if (!m->fresh_ms)
-            return err_nomem(e);
+    if (p->spot.said)
         m->use.saves = true; /* what they have saved is not lost when they give way */
-    }
-    rc = sched_open(&m->sched, p, m->pool, m->work, e);
-    if (rc < 0 || p->power.cap_mw == 0)
-        return rc;
-    return sched_watts(m->sched, m->options->watts, e);
+    if (p->power.cap_mw > 0)
+        rc = sched_watts(m->sched, m->options->watts, e);
+    return rc < 0 ? rc : p->spot.said || p->service.said || m->options->watts;
 }
 
-void sim_tiers_ran(struct sim *m, uint32_t job)
+/* What it held devices for, up to the last submission. */
+static void stops(struct sim *m, uint32_t job)
 {
     const struct work *w = &m->work->jobs[job];
     int64_t ms = MIN(m->now_ms, m->result->submitted_ms) - m->since_ms[job];
@@ -42,21 +36,32 @@ void sim_tiers_ran(struct sim *m, uint32_t job)
         m->result->tiers.service += devices * (double)ms;
 }
 
-void sim_tiers_leave(struct sim *m, int64_t first, int64_t all)
+/* What spot jobs leave meanwhile, they save; and what is drawn. */
+static void passes(struct sim *m, int64_t at_ms)
 {
     double devices = (double)sched_leaving(m->sched) / WORK_WHOLE;
+    int64_t counted_ms = sim_counted(m, at_ms);
 
-    m->use.spent[USE_COUNTED][USE_SAVING] += devices * (double)MAX(first, 0);
-    m->use.spent[USE_ALL][USE_SAVING] += devices * (double)all;
+    if (m->policy->spot.notice_ms > 0) {
+        m->use.spent[USE_COUNTED][USE_SAVING] += devices * (double)counted_ms;
+        m->use.spent[USE_ALL][USE_SAVING] += devices * (double)(at_ms - m->now_ms);
+    }
+    if (m->options->watts)
+        m->result->tiers.drawn += (double)sched_drawn_mw(m->sched) * (double)counted_ms;
 }
 
-void sim_tiers_pass(struct sim *m, int64_t ms)
+static int64_t acted(struct sim *m)
 {
-    m->result->tiers.drawn += (double)sched_drawn_mw(m->sched) * (double)ms;
+    if (m->options->watts) {
+        m->result->tiers.peak_mw = MAX(m->result->tiers.peak_mw, sched_drawn_mw(m->sched));
+        m->result->tiers.limited = sched_limited(m->sched);
+    }
+    return WORK_UNKNOWN;
 }
 
-void sim_tiers_look(struct sim *m)
-{
-    m->result->tiers.peak_mw = MAX(m->result->tiers.peak_mw, sched_drawn_mw(m->sched));
-    m->result->tiers.limited = sched_limited(m->sched);
-}
+const struct sim_feature sim_tiers = {
+    .open = open,
+    .stops = stops,
+    .passes = passes,
+    .acted = acted,
+};

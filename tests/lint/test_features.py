@@ -1,5 +1,5 @@
-"""What a feature of schedulers keeps is looked at by the feature's own files alone, so that a new
-one is a file and a row of src/sched/feature_list.c."""
+"""What a feature of schedulers, or of simulations, keeps is looked at by the feature's own files
+alone, so that a new one is a file and a row of src/sched/feature_list.c, or of src/sim's."""
 
 import os
 import re
@@ -18,6 +18,17 @@ OWNERS = {
     "service": ("service",),
     "sharing": ("device_sharing",),
     "tiers": ("tiers", "spot"),
+}
+# What a simulation keeps for a feature, and the files of that.
+OWNERS_SIM = {
+    "data_until_ms": ("data.c",),
+    "devices": ("elastic.c", "resize.c"),
+    "outages": ("lost.c",),
+    "partner": ("count_use.c",),
+    "seen": ("known.c",),
+    "span": ("spans.c",),
+    "speed": ("speeds.c",),
+    "use.jobs": ("count_use.c", "sim.c"),  # sim.c chooses by it how jobs are counted
 }
 ACCESS = re.compile(r"\bs->(\w+)\b")
 
@@ -51,4 +62,25 @@ def test_every_feature_is_listed_once():
     there = set()
     for path in tree.files(".c", under=("src/sched/feature/",)):
         there |= set(re.findall(r"^const struct feature (\w+) =", tree.read(path), re.M))
+    assert sorted(rows) == sorted(there)
+
+
+def test_features_of_simulations_are_looked_at_by_their_own_files():
+    text = tree.read("src/sim/sim_private.h")
+    bad = [f"sim_private.h has no {part}" for part in OWNERS_SIM if part.split(".")[0] not in text]
+    apart = "src/sim/shared.c"  # a simulation of its own
+    for path in sorted(set(tree.files(".c", under=("src/sim/",))) - {apart}):
+        for number, line in enumerate(tree.read(path).splitlines(), 1):
+            for part, files in OWNERS_SIM.items():
+                used = re.search(rf"\bm(->|\.){re.escape(part)}\b", line)
+                if used and os.path.basename(path) not in files:
+                    bad.append(f"{path}:{number}: {part} is for {' and '.join(files)} alone")
+    assert not bad, "\n" + "\n".join(bad)
+
+
+def test_every_feature_of_simulations_is_listed_once():
+    rows = re.findall(r"&(sim_\w+)", tree.read("src/sim/feature_list.c"))
+    there = []
+    for path in tree.files(".c", under=("src/sim/",)):
+        there += re.findall(r"^const struct sim_feature (\w+) =", tree.read(path), re.M)
     assert sorted(rows) == sorted(there)

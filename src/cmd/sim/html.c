@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "base/file.h"
 #include "render/report/sim_page.h"
-#include "sim/timeline.h"
+#include "sim/stats/timeline.h"
 
 enum { GROUP_ROWS = 40, NOTES = 8, RATES = 4 };
 static const double minute = 60, hour = 3600, day = 86400;

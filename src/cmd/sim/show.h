@@ -6,7 +6,7 @@
 #include "cmd/sim/money.h"
 #include "cmd/sim/what.h"
 #include "sim/fill_test.h"
-#include "sim/stats.h"
+#include "sim/stats/stats.h"
 #include "trace/trace.h"
 
 /* One policy on the trace. */

@@ -1,6 +1,6 @@
 /* Deadlines on one device, against what can be met at best; and that nobody who cannot meet a
  * deadline, or has none, pushes others over theirs. */
-#include "sim/stats.h"
+#include "sim/stats/stats.h"
 
 #include "tap.h"
 

@@ -4,7 +4,7 @@
 
 #include "oom_arena.h"
 #include "sim/fill_test.h"
-#include "sim/stats.h"
+#include "sim/stats/stats.h"
 #include "tap.h"
 #include "trace/activity.h"
 #include "trace/trace.h"

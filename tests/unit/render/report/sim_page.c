@@ -6,7 +6,7 @@
 #include "html_check.h"
 #include "oom.h"
 #include "render/report/sim_page.h"
-#include "sim/timeline.h"
+#include "sim/stats/timeline.h"
 #include "tap.h"
 
 static const char hostile[] = "<b>&\"'\x01\xff</script>";

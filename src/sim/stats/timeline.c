@@ -1,4 +1,4 @@
-#include "sim/timeline.h"
+#include "sim/stats/timeline.h"
 
 #include <errno.h>
 #include <stdlib.h>

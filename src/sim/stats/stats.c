@@ -1,4 +1,4 @@
-#include "sim/stats.h"
+#include "sim/stats/stats.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* What a simulation did over time: columns of equal spans from the first submission on, each the
  * mean over its span. */
-#ifndef BRIM_SIM_TIMELINE_H
-#define BRIM_SIM_TIMELINE_H
+#ifndef BRIM_SIM_STATS_TIMELINE_H
+#define BRIM_SIM_STATS_TIMELINE_H
 #include "sim/sim.h"
 
 enum { TIMELINE_COLUMNS = 300, TIMELINE_GROUPS = 8 };

@@ -5,7 +5,7 @@
 
 #include "model/signal/sorted.h"
 
-#include "sim/stats.h"
+#include "sim/stats/stats.h"
 
 static const double hour_ms = 3600e3;
 

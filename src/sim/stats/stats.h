@@ -1,6 +1,6 @@
 /* What a simulation came to, for all jobs and for groups of them. */
-#ifndef BRIM_SIM_STATS_H
-#define BRIM_SIM_STATS_H
+#ifndef BRIM_SIM_STATS_STATS_H
+#define BRIM_SIM_STATS_STATS_H
 #include "sim/sim.h"
 
 /* Times in seconds. Completion is from submission to end, wait all the time without devices,
