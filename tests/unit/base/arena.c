@@ -28,7 +28,7 @@ static void test_alloc(void)
             memset(p, 0xff, size);
     }
     ok(aligned, "allocations of 0 to 299 bytes are aligned for any type");
-    ok(zero, "and zeroed");
+    ok(zero, "arena_alloc zeroes allocations of 0 to 299 bytes");
 
     first = arena_alloc(&a, 0);
     second = arena_alloc(&a, 0);
@@ -36,7 +36,7 @@ static void test_alloc(void)
     arena_done(&a);
     ok(!a.chunks && !a.next && a.left == 0 && a.total == 0, "done leaves an arena as at first");
     first = arena_alloc(&a, 1);
-    ok(first != NULL, "which can be used again");
+    ok(first != NULL, "an arena can be used again after done");
     arena_done(&a);
     arena_done(&a);
     ok(true, "done twice does no harm");
@@ -50,11 +50,12 @@ static void test_chunks(void)
 
     small = arena_alloc(&a, 16);
     ok(small && a.total >= 16 << 10, "the first chunk has 16 KiB");
-    ok(a.total < 17 << 10, "and no more: %zu bytes", a.total);
+    ok(a.total < 17 << 10, "the first chunk has no more than 16 KiB and its header: %zu bytes",
+       a.total);
     before = a.total;
     large = arena_alloc(&a, 1 << 20);
     ok(large && is_zero(large, 1 << 20), "a large allocation is zeroed");
-    ok(a.total - before < (1 << 20) + 64, "and has a chunk of its own size");
+    ok(a.total - before < (1 << 20) + 64, "a large allocation has a chunk of its own size");
     next = arena_alloc(&a, 16);
     ok(next == small + 16, "the newest chunk stays in use");
 
@@ -82,8 +83,8 @@ static void test_too_large(void)
 
     ok(!p, "SIZE_MAX bytes are not to be had");
     p = arena_alloc(&a, SIZE_MAX - 16);
-    ok(!p, "nor a few less, where the sum with a header would overflow");
-    ok(a.total == 0, "and nothing was taken");
+    ok(!p, "arena_alloc refuses sizes where the sum with a header would overflow");
+    ok(a.total == 0, "a refused allocation takes nothing from the system");
     p = arena_push(&a, (void **)&items, &count, SIZE_MAX / 4);
     ok(!p && !items && count == 0, "an array too large leaves array and count alone");
     arena_done(&a);
@@ -96,21 +97,21 @@ static void test_strings(void)
     char *text;
 
     text = arena_strdup(&a, "four");
-    is_str(text, "four", "strdup copies");
+    is_str(text, "four", "arena_strdup copies a text");
     text = arena_strdup(&a, "");
     is_str(text, "", "strdup of nothing is an empty text");
     text = arena_strndup(&a, "four", 2);
-    is_str(text, "fo", "strndup stops at n");
+    is_str(text, "fo", "arena_strndup stops at n");
     text = arena_strndup(&a, "four", SIZE_MAX);
-    is_str(text, "four", "strndup stops at the NUL");
+    is_str(text, "four", "arena_strndup stops at the NUL");
     text = arena_strndup(&a, unterminated, sizeof(unterminated));
-    is_str(text, "abc", "strndup does not read behind n");
+    is_str(text, "abc", "arena_strndup does not read behind n");
     text = arena_printf(&a, "%s-%d", "n", 7);
-    is_str(text, "n-7", "printf formats");
+    is_str(text, "n-7", "arena_printf formats a text and a number");
     text = arena_printf(&a, "%s", "");
-    is_str(text, "", "printf of nothing is an empty text");
+    is_str(text, "", "arena_printf of nothing is an empty text");
     text = arena_printf(&a, "%*d", 100000, 1);
-    ok(text && strlen(text) == 100000, "printf has no ceiling of its own");
+    ok(text && strlen(text) == 100000, "arena_printf writes 100,000 characters");
     arena_done(&a);
 }
 
@@ -136,8 +137,8 @@ static void test_push(void)
     for (int i = 0; i < (int)count; i++)
         kept = kept && pairs[i].a == i && pairs[i].b == 'x';
     ok(last, "a new element is the last one");
-    ok(zero, "and zeroed");
-    ok(kept && count == 1000, "and kept while the array moves");
+    ok(zero, "ARENA_PUSH zeroes each new element");
+    ok(kept && count == 1000, "ARENA_PUSH keeps elements while the array moves");
 
     count -= 3;
     new = ARENA_PUSH(&a, &pairs, &count);

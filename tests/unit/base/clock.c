@@ -19,7 +19,7 @@ static void is_iso(int64_t wall_ns, const char *want)
     CLEANUP(str_done) struct str s = STR_INIT(64);
 
     clock_add_iso(&s, wall_ns);
-    is_str(str_text(&s), want, "%lld ns", (long long)wall_ns);
+    is_str(str_text(&s), want, "clock_add_iso writes %lld ns since 1970", (long long)wall_ns);
 }
 
 static void test_iso(void)
@@ -48,8 +48,9 @@ static void test_clocks(void)
     int64_t now = 21, first, second;
     struct clock fake = { read_arg, read_arg_doubled, &now };
 
-    is_int(clock_monotonic_ns(&fake), 21, "a clock of our own is asked, with its argument");
-    is_int(clock_wall_ns(&fake), 42, "for the wall time too");
+    is_int(clock_monotonic_ns(&fake), 21,
+           "clock_monotonic_ns asks the clock given, with its argument");
+    is_int(clock_wall_ns(&fake), 42, "clock_wall_ns asks the clock given, with its argument");
 
     first = clock_monotonic_ns(&clock_system);
     second = clock_monotonic_ns(&clock_system);

@@ -59,20 +59,24 @@ static void test_load(struct arena *a)
                "unknown = 1\n"
                "[gpus]\n"
                "json = off\n");
-    is_int(conf_load(a, "brim.conf", "gpus", table, &v, &e), 0, "a section is loaded");
-    is_str(v.from, "/var/a b", "with its values");
-    ok(!v.json, "the last one holds");
-    is_int((long long)v.count, 5, "what another section says is not looked at");
+    is_int(conf_load(a, "brim.conf", "gpus", table, &v, &e), 0,
+           "conf_load reads a section of a file");
+    is_str(v.from, "/var/a b", "conf_load stores a quoted value without its quotes");
+    ok(!v.json, "the last value of a key in a file holds");
+    is_int((long long)v.count, 5, "a key in another section changes nothing");
     is_int(conf_load(a, "brim.conf", "none", table, &v, &e), 0, "a section may be missing");
     unlink("brim.conf");
     is_str(v.from, "/var/a b", "values live in the arena, not in the file");
 
-    is_int(conf_load(a, "brim.conf", "gpus", table, &v, &e), 0, "a file may be missing");
-    is_int(conf_load(a, "none/brim.conf", "gpus", table, &v, &e), 0, "and its folder");
+    is_int(conf_load(a, "brim.conf", "gpus", table, &v, &e), 0,
+           "conf_load succeeds without a file");
+    is_int(conf_load(a, "none/brim.conf", "gpus", table, &v, &e), 0,
+           "conf_load succeeds where the file's folder is missing");
     write_conf("");
-    is_int(conf_load(a, "brim.conf/x", "gpus", table, &v, &e), 0, "which may be none");
-    is_int(conf_load(a, "/dev/null", "gpus", table, &v, &e), 0, "nothing is fine");
-    is_str(e.text, "", "and none of this is talked about");
+    is_int(conf_load(a, "brim.conf/x", "gpus", table, &v, &e), 0,
+           "conf_load succeeds where the file's folder is a file");
+    is_int(conf_load(a, "/dev/null", "gpus", table, &v, &e), 0, "conf_load reads an empty file");
+    is_str(e.text, "", "conf_load writes no error about files that are missing or empty");
 }
 
 static void test_journal(void)
@@ -111,8 +115,9 @@ static void load_fails(struct arena *a, const char *text, const char *want)
     struct err e = { "" };
 
     write_conf(text);
-    is_int(conf_load(a, "brim.conf", "gpus", table, &v, &e), ERR_USAGE, "an error");
-    is_str(e.text, want, "has its place");
+    is_int(conf_load(a, "brim.conf", "gpus", table, &v, &e), ERR_USAGE,
+           "conf_load returns wrong usage: %s", want);
+    is_str(e.text, want, "the error names the file, line and key");
 }
 
 static void test_errors(struct arena *a)
@@ -128,20 +133,25 @@ static void test_errors(struct arena *a)
                "brim.conf:2: count: 'x' is not a whole number, such as 8");
     load_fails(a, "[other\n", "brim.conf:1: the section header has no ']'");
 
-    is_int(conf_load(a, "/", "gpus", table, &v, &e), -EISDIR, "a folder is no file");
-    is_str(e.text, "cannot read /: Is a directory", "is told");
+    is_int(conf_load(a, "/", "gpus", table, &v, &e), -EISDIR, "conf_load refuses a folder");
+    is_str(e.text, "cannot read /: Is a directory", "the error names the folder");
     if (symlink("loop", "loop") == 0) {
-        is_int(conf_load(a, "loop", "gpus", table, &v, &e), -ELOOP, "a file that cannot be opened");
-        is_str(e.text, "cannot read loop: Too many levels of symbolic links", "is told");
+        is_int(conf_load(a, "loop", "gpus", table, &v, &e), -ELOOP,
+               "conf_load refuses a link in a circle");
+        is_str(e.text, "cannot read loop: Too many levels of symbolic links",
+               "the error names the file that cannot be opened");
         unlink("loop");
     }
     if (large) {
         memset(large, '\n', (1 << 20) + 1);
         write_file("brim.conf", large, 1 << 20);
-        is_int(conf_load(a, "brim.conf", "gpus", table, &v, &e), 0, "a file of 1 MiB");
+        is_int(conf_load(a, "brim.conf", "gpus", table, &v, &e), 0,
+               "conf_load reads a file of 1 MiB");
         write_file("brim.conf", large, (1 << 20) + 1);
-        is_int(conf_load(a, "brim.conf", "gpus", table, &v, &e), -EFBIG, "one more is too much");
-        is_str(e.text, "cannot read brim.conf: it is larger than 1 MiB", "is told");
+        is_int(conf_load(a, "brim.conf", "gpus", table, &v, &e), -EFBIG,
+               "conf_load refuses a file of 1 MiB and a byte");
+        is_str(e.text, "cannot read brim.conf: it is larger than 1 MiB",
+               "the error names the file that is too large");
     }
     unlink("brim.conf");
 }
@@ -152,27 +162,29 @@ static void test_path(struct arena *a, const char *folder)
     const char *home = arena_printf(a, "%s/.config/brim/brim.conf", folder);
 
     setenv("BRIM_CONF", "/x/y.conf", 1);
-    is_str(conf_path(a), "/x/y.conf", "$BRIM_CONF, whether it exists or not");
+    is_str(conf_path(a), "/x/y.conf", "conf_path is $BRIM_CONF, whether the file exists or not");
     setenv("BRIM_CONF", "", 1);
     setenv("XDG_CONFIG_HOME", folder, 1);
     setenv("HOME", folder, 1);
-    is_str(conf_path(a), "/etc/brim/brim.conf", "the site's when there is no other");
+    is_str(conf_path(a), "/etc/brim/brim.conf",
+           "conf_path is the site's file when there is no other");
 
     if (mkdir("brim", 0700) < 0 || mkdir(".config", 0700) < 0 || mkdir(".config/brim", 0700) < 0)
         ok(false, "folders can be made");
     write_file(".config/brim/brim.conf", "", 0);
-    is_str(conf_path(a), "/etc/brim/brim.conf", "$XDG_CONFIG_HOME stands for ~/.config");
+    is_str(conf_path(a), "/etc/brim/brim.conf",
+           "conf_path does not look in ~/.config where $XDG_CONFIG_HOME is set");
     write_file("brim/brim.conf", "", 0);
     unsetenv("BRIM_CONF");
-    is_str(conf_path(a), own, "the one there");
+    is_str(conf_path(a), own, "conf_path finds the file in $XDG_CONFIG_HOME");
     setenv("XDG_CONFIG_HOME", "relative", 1);
-    is_str(conf_path(a), home, "a relative one is ignored");
+    is_str(conf_path(a), home, "conf_path ignores a relative $XDG_CONFIG_HOME");
     unsetenv("XDG_CONFIG_HOME");
-    is_str(conf_path(a), home, "the one in ~/.config");
+    is_str(conf_path(a), home, "conf_path finds the file in ~/.config");
     setenv("HOME", "", 1);
-    is_str(conf_path(a), "/etc/brim/brim.conf", "an empty $HOME is none");
+    is_str(conf_path(a), "/etc/brim/brim.conf", "conf_path takes an empty $HOME for none");
     unsetenv("HOME");
-    is_str(conf_path(a), "/etc/brim/brim.conf", "and so is none");
+    is_str(conf_path(a), "/etc/brim/brim.conf", "conf_path is the site's file without $HOME");
 
     unlink(own);
     unlink(home);
@@ -187,15 +199,15 @@ static void test_utf8(void)
 
     for (size_t i = 0; i < ARRAY_SIZE(names); i++)
         unsetenv(names[i]);
-    ok(!conf_utf8(), "nothing is set");
+    ok(!conf_utf8(), "output is not UTF-8 where no locale is set");
     setenv("LANG", "de_DE.UTF-8", 1);
-    ok(conf_utf8(), "LANG");
+    ok(conf_utf8(), "LANG can make output UTF-8");
     setenv("LC_CTYPE", "C", 1);
-    ok(!conf_utf8(), "LC_CTYPE comes before it");
+    ok(!conf_utf8(), "LC_CTYPE comes before LANG");
     setenv("LC_ALL", "C.utf8", 1);
-    ok(conf_utf8(), "LC_ALL before both");
+    ok(conf_utf8(), "LC_ALL comes before LC_CTYPE and LANG");
     setenv("LC_ALL", "", 1);
-    ok(!conf_utf8(), "empty is not set");
+    ok(!conf_utf8(), "an empty LC_ALL counts as not set");
 }
 
 int main(void)
@@ -209,7 +221,7 @@ int main(void)
     test_journal();
     test_errors(&a);
     test_path(&a, folder);
-    is_int(rmdir(folder), 0, "nothing is left behind");
+    is_int(rmdir(folder), 0, "conf_load and conf_path leave no file behind");
     arena_done(&a);
     test_utf8();
     return done();

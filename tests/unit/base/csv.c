@@ -36,10 +36,11 @@ static void rows(const char *text, const char *want, const char *what)
 static void test_rows(void)
 {
     rows("", "", "an empty text has no rows");
-    rows("name,mhz\nH100,1980\n", "1:name|mhz;2:H100|1980;", "rows and fields");
+    rows("name,mhz\nH100,1980\n", "1:name|mhz;2:H100|1980;",
+         "commas divide fields and lines divide rows");
     rows("a,b", "1:a|b;", "the last line need not end");
     rows("a,b\r\nc,d\r\n", "1:a|b;2:c|d;", "CRLF ends lines too");
-    rows("a,b\r", "1:a|b;", "and half of it at the end");
+    rows("a,b\r", "1:a|b;", "a CR alone ends the last line");
     rows("\xef\xbb\xbf"
          "a,b\n",
          "1:a|b;", "a byte-order mark is skipped");
@@ -51,20 +52,20 @@ static void test_rows(void)
 
 static void test_quotes(void)
 {
-    rows("\"a,b\",c\n", "1:a,b|c;", "a comma inside quotes");
-    rows("\"a \"\"b\"\" c\"\n", "1:a \"b\" c;", "quotes inside quotes");
-    rows("\"\",\"\"\"\"\n", "1:|\";", "nothing, and a quote alone");
+    rows("\"a,b\",c\n", "1:a,b|c;", "a comma inside quotes divides nothing");
+    rows("\"a \"\"b\"\" c\"\n", "1:a \"b\" c;", "two quotes inside quotes are one");
+    rows("\"\",\"\"\"\"\n", "1:|\";", "a quoted field may be empty or a quote alone");
     rows("\"\"\n", "1:;", "a quoted nothing is no blank line");
     rows("\"#a\",b\n", "1:#a|b;", "a quoted # starts no note");
     rows("a\"b,c\"\n", "1:a\"b|c\";", "a quote inside a plain field is itself");
-    rows("\"a\"\r\nb\n", "1:a;2:b;", "CRLF behind a quote");
+    rows("\"a\"\r\nb\n", "1:a;2:b;", "CRLF may follow a closing quote");
 
-    rows("a\n\"b\n", "1:a;2:EINVAL", "a quote that is not closed");
-    rows("\"a\nb\"\n", "1:EINVAL", "a quote that goes on in the next line");
-    rows("\"a\"\"\n", "1:EINVAL", "a quote that ends in two");
-    rows("\"\n", "1:EINVAL", "a quote alone");
-    rows("\"a\"b\n", "1:EINVAL", "text behind a quote");
-    rows("\"a\" ,b\n", "1:EINVAL", "even a blank");
+    rows("a\n\"b\n", "1:a;2:EINVAL", "a quote that is not closed is an error");
+    rows("\"a\nb\"\n", "1:EINVAL", "a quote must be closed in its line");
+    rows("\"a\"\"\n", "1:EINVAL", "a pair of quotes does not close a field");
+    rows("\"\n", "1:EINVAL", "a quote alone is an error");
+    rows("\"a\"b\n", "1:EINVAL", "text behind a closing quote is an error");
+    rows("\"a\" ,b\n", "1:EINVAL", "a blank behind a closing quote is an error");
 }
 
 static void test_limits(void)
@@ -73,30 +74,31 @@ static void test_limits(void)
     char text[2 * sizeof(c.buf)], buf[256];
     const size_t longest = sizeof(c.buf) - 1;
 
-    is_str(rows_of("a\0b\nc", 5, buf, sizeof(buf)), "1:EINVAL", "a NUL byte");
+    is_str(rows_of("a\0b\nc", 5, buf, sizeof(buf)), "1:EINVAL", "a NUL byte is an error");
 
     memset(text, 'x', sizeof(text));
     csv_init(&c, text, longest);
-    is_int(csv_next(&c), 1, "a row of %zu bytes", longest);
-    is_int((long long)strlen(c.fields[0]), (long long)longest, "is whole");
+    is_int(csv_next(&c), 1, "csv_next reads a row of %zu bytes", longest);
+    is_int((long long)strlen(c.fields[0]), (long long)longest, "the longest row is read whole");
     csv_init(&c, text, longest + 1);
-    is_int(csv_next(&c), -E2BIG, "one more is too many");
+    is_int(csv_next(&c), -E2BIG, "a row of one byte more is refused");
     text[longest] = '\r';
     text[longest + 1] = '\n';
     csv_init(&c, text, longest + 2);
-    is_int(csv_next(&c), 1, "but for the end of the line");
+    is_int(csv_next(&c), 1, "the end of the line does not count for the longest row");
     memset(text, 'x', sizeof(text));
     text[0] = '#';
     text[5000] = '\n';
     csv_init(&c, text, sizeof(text));
-    is_int(csv_next(&c), 1, "a note may be longer");
-    is_int(c.line, 2, "the row is the next line");
+    is_int(csv_next(&c), 1, "a note may be longer than a row");
+    is_int(c.line, 2, "the row behind a note stands in line 2");
 
     memset(text, ',', sizeof(text));
     csv_init(&c, text, CSV_FIELDS - 1);
-    ok(csv_next(&c) == 1 && c.n_fields == CSV_FIELDS, "%d fields", CSV_FIELDS);
+    ok(csv_next(&c) == 1 && c.n_fields == CSV_FIELDS, "csv_next reads %d fields", CSV_FIELDS);
     csv_init(&c, text, CSV_FIELDS);
-    ok(csv_next(&c) == -E2BIG && c.n_fields == 0, "one more is too many, and none is given");
+    ok(csv_next(&c) == -E2BIG && c.n_fields == 0,
+       "a row of one field more is refused without fields");
 }
 
 static void test_going_on(void)
@@ -105,13 +107,13 @@ static void test_going_on(void)
     static struct csv c;
 
     csv_init(&c, text, strlen(text));
-    is_int(csv_next(&c), 1, "line 1 can be read");
-    is_int(csv_next(&c), -EINVAL, "line 2 cannot");
-    ok(csv_next(&c) == 1 && c.line == 3, "line 3 can");
-    is_str(c.fields[0], "c", "and is itself");
-    is_int(csv_next(&c), 0, "then comes the end");
-    is_int(csv_next(&c), 0, "and stays");
-    is_int((long long)c.n_fields, 0, "without fields");
+    is_int(csv_next(&c), 1, "csv_next reads line 1");
+    is_int(csv_next(&c), -EINVAL, "csv_next refuses line 2, whose quote is not closed");
+    ok(csv_next(&c) == 1 && c.line == 3, "csv_next reads line 3 after an error in line 2");
+    is_str(c.fields[0], "c", "line 3 has its own field after an error in line 2");
+    is_int(csv_next(&c), 0, "csv_next is 0 at the end of the text");
+    is_int(csv_next(&c), 0, "csv_next stays at the end of the text");
+    is_int((long long)c.n_fields, 0, "there are no fields at the end of the text");
 }
 
 int main(void)

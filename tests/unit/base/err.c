@@ -21,25 +21,26 @@ static void test_set(void)
     struct err e = { "old" };
 
     is_int(err_set(&e, -EINVAL, "%s:%d: unknown key '%s'", "a.ini", 3, "x"), -EINVAL,
-           "set returns the code");
-    is_str(e.text, "a.ini:3: unknown key 'x'", "and keeps the sentence");
-    is_int(err_set(NULL, -ENOENT, "nobody reads %s", "this"), -ENOENT, "nobody need listen");
+           "err_set returns its code");
+    is_str(e.text, "a.ini:3: unknown key 'x'", "err_set formats its sentence");
+    is_int(err_set(NULL, -ENOENT, "nobody reads %s", "this"), -ENOENT,
+           "err_set needs no struct err");
 
     err_set(&e, -EINVAL, "again: %s", e.text);
-    is_str(e.text, "again: a.ini:3: unknown key 'x'", "the old text may be an argument");
+    is_str(e.text, "again: a.ini:3: unknown key 'x'", "the old text may be an argument of err_set");
 
     errno = EACCES;
     err_set(&e, -errno, "cannot read: %m");
-    is_str(e.text, "cannot read: Permission denied", "%%m is the caller's errno");
-    is_int(errno, EACCES, "which is kept");
+    is_str(e.text, "cannot read: Permission denied", "%%m in err_set is the caller's errno");
+    is_int(errno, EACCES, "err_set keeps errno");
 
     err_set(&e, -1, "%ls", L"\x20ac");
     is_str(e.text, "", "a text that the locale cannot write is empty");
-    is_int(errno, EACCES, "and its errno is not passed on");
+    is_int(errno, EACCES, "err_set keeps errno where formatting fails");
 
-    is_int(err_nomem(&e), -ENOMEM, "out of memory has its code");
-    is_str(e.text, "out of memory", "and its text");
-    is_int(err_nomem(NULL), -ENOMEM, "and needs no listener");
+    is_int(err_nomem(&e), -ENOMEM, "err_nomem returns -ENOMEM");
+    is_str(e.text, "out of memory", "err_nomem writes 'out of memory'");
+    is_int(err_nomem(NULL), -ENOMEM, "err_nomem needs no struct err");
 }
 
 static void test_usage(void)
@@ -53,20 +54,21 @@ static void test_usage(void)
     is_int(err_usage_of(-EINVAL), ERR_USAGE, "a word that is invalid is wrong usage");
     is_int(err_usage_of(-ENOMEM), -ENOMEM, "out of memory is no wrong usage");
     is_int(err_usage_of(-ENOENT), -ENOENT, "a file that is missing is no wrong usage");
-    is_int(err_usage_of(3), 3, "a count stays");
+    is_int(err_usage_of(3), 3, "err_usage_of leaves a count as it is");
 }
 
 static void test_context(void)
 {
     struct err e = { "line 3: bad number" };
 
-    is_int(err_context(&e, -EINVAL, "%s: ", "cluster.ini"), -EINVAL, "context returns the code");
-    is_str(e.text, "cluster.ini: line 3: bad number", "and goes in front");
+    is_int(err_context(&e, -EINVAL, "%s: ", "cluster.ini"), -EINVAL,
+           "err_context returns its code");
+    is_str(e.text, "cluster.ini: line 3: bad number", "err_context puts its text in front");
     errno = EACCES;
     err_context(&e, -EINVAL, "job %d: ", 7);
-    is_str(e.text, "job 7: cluster.ini: line 3: bad number", "more than once");
-    is_int(errno, EACCES, "errno is kept");
-    is_int(err_context(NULL, -ENOENT, "nobody: "), -ENOENT, "nobody need listen");
+    is_str(e.text, "job 7: cluster.ini: line 3: bad number", "err_context may be called twice");
+    is_int(errno, EACCES, "err_context keeps errno");
+    is_int(err_context(NULL, -ENOENT, "nobody: "), -ENOENT, "err_context needs no struct err");
 }
 
 static void test_too_long(void)
@@ -75,25 +77,25 @@ static void test_too_long(void)
     struct err e;
 
     err_set(&e, -1, "%s", repeat(long_text, 'a', TEXT_MAX));
-    is_str(e.text, long_text, "a text that just fits is whole");
+    is_str(e.text, long_text, "err_set keeps a text that just fits");
     err_set(&e, -1, "%s", repeat(long_text, 'a', TEXT_MAX + 1));
     repeat(want, 'a', TEXT_MAX);
     memset(want + TEXT_MAX - 3, '.', 3);
-    is_str(e.text, want, "a longer one ends in dots");
+    is_str(e.text, want, "a text too long by a byte ends in dots");
 
     err_set(&e, -1, "%s", repeat(long_text, 'a', TEXT_MAX - 2));
     err_context(&e, -1, "12");
     repeat(want, 'a', TEXT_MAX);
     want[0] = '1';
     want[1] = '2';
-    is_str(e.text, want, "context that just fits leaves all");
+    is_str(e.text, want, "context that just fits leaves the whole text");
     err_context(&e, -1, "3");
     repeat(want, 'a', TEXT_MAX);
     want[0] = '3';
     want[1] = '1';
     want[2] = '2';
     memset(want + TEXT_MAX - 3, '.', 3);
-    is_str(e.text, want, "longer context cuts the end");
+    is_str(e.text, want, "context too long by a byte cuts the end");
     err_context(&e, -1, "%s", repeat(long_text, 'b', 999));
     repeat(want, 'b', TEXT_MAX);
     memset(want + TEXT_MAX - 3, '.', 3);
@@ -103,10 +105,12 @@ static void test_too_long(void)
         memcpy(long_text + i, "\xc3\xa9", 3);
     err_set(&e, -1, "%s", long_text);
     is_int((long long)strlen(e.text), (long long)TEXT_MAX, "a text of two-byte characters is cut");
-    ok(strcmp(e.text + TEXT_MAX - 5, "\xc3\xa9...") == 0, "between two of them");
+    ok(strcmp(e.text + TEXT_MAX - 5, "\xc3\xa9...") == 0,
+       "a text is cut between two characters of two bytes");
     err_set(&e, -1, "x%s", long_text);
-    is_int((long long)strlen(e.text), (long long)TEXT_MAX - 1, "an odd one loses a byte more");
-    ok(strcmp(e.text + TEXT_MAX - 6, "\xc3\xa9...") == 0, "rather than half a character");
+    is_int((long long)strlen(e.text), (long long)TEXT_MAX - 1,
+           "a text that starts at an odd byte loses one byte more");
+    ok(strcmp(e.text + TEXT_MAX - 6, "\xc3\xa9...") == 0, "err_set cuts no character in half");
 }
 
 int main(void)

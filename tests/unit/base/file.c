@@ -16,12 +16,12 @@ static void reads_what_was_written(void)
     CLEANUP(str_done) struct str text = STR_INIT(1 << 20);
     struct err e = { "" };
 
-    is_int(file_write("t_file.tmp", "one\ntwo\n", 8, &e), 0, "a file is written");
-    is_int(file_read("t_file.tmp", &text, &e), 0, "and read");
-    is_str(str_text(&text), "one\ntwo\n", "whole");
-    is_int(file_write("t_file.tmp", "", 0, &e), 0, "an empty one replaces it");
-    is_int(file_read("t_file.tmp", &text, &e), 0, "and is read");
-    is_int((long long)text.len, 0, "as nothing");
+    is_int(file_write("t_file.tmp", "one\ntwo\n", 8, &e), 0, "file_write writes a file");
+    is_int(file_read("t_file.tmp", &text, &e), 0, "file_read reads what was written");
+    is_str(str_text(&text), "one\ntwo\n", "a text is read as it was written");
+    is_int(file_write("t_file.tmp", "", 0, &e), 0, "file_write replaces a file by an empty one");
+    is_int(file_read("t_file.tmp", &text, &e), 0, "file_read reads an empty file");
+    is_int((long long)text.len, 0, "an empty file is read as nothing");
     unlink("t_file.tmp");
 }
 
@@ -30,13 +30,18 @@ static void says_what_is_wrong(void)
     CLEANUP(str_done) struct str text = STR_INIT(1 << 20);
     struct err e = { "" };
 
-    is_int(file_read("t_file.none", &text, &e), -ENOENT, "no file");
-    is_str(e.text, "cannot read t_file.none: No such file or directory", "is told");
-    is_int(file_write("none/t_file.tmp", "x", 1, &e), -ENOENT, "no directory");
-    is_str(e.text, "cannot write none/t_file.tmp: No such file or directory", "is told");
+    is_int(file_read("t_file.none", &text, &e), -ENOENT,
+           "file_read returns -ENOENT where there is no file");
+    is_str(e.text, "cannot read t_file.none: No such file or directory",
+           "the error names the file that is not there");
+    is_int(file_write("none/t_file.tmp", "x", 1, &e), -ENOENT,
+           "file_write returns -ENOENT where there is no folder");
+    is_str(e.text, "cannot write none/t_file.tmp: No such file or directory",
+           "the error names the file that cannot be written");
     text.max = 4;
-    is_int(file_write("t_file.tmp", "12345", 5, &e), 0, "five bytes are written");
-    is_int(file_read("t_file.tmp", &text, &e), -EFBIG, "and are too many for four");
+    is_int(file_write("t_file.tmp", "12345", 5, &e), 0, "file_write writes five bytes");
+    is_int(file_read("t_file.tmp", &text, &e), -EFBIG,
+           "file_read refuses five bytes into a text of four");
     unlink("t_file.tmp");
 }
 
@@ -52,14 +57,17 @@ static void reads_standard_input(void)
        "a socket is standard input");
     close(ends[0]);
     close(ends[1]);
-    is_int(file_read_input("-", &text, &e), 0, "which is read");
-    is_str(str_text(&text), "one\n", "whole");
+    is_int(file_read_input("-", &text, &e), 0, "file_read_input takes '-' for standard input");
+    is_str(str_text(&text), "one\n", "file_read_input reads a socket whole");
     close(0);
-    is_int(file_read_input("-", &text, &e), -EBADF, "none at all");
-    is_str(e.text, "cannot read standard input: Bad file descriptor", "is told");
-    is_int(file_read_input("t_file.none", &text, &e), -ENOENT, "other names are files");
-    is_str(file_input_name("-"), "standard input", "its name");
-    is_str(file_input_name("x"), "x", "theirs");
+    is_int(file_read_input("-", &text, &e), -EBADF,
+           "file_read_input fails where standard input is closed");
+    is_str(e.text, "cannot read standard input: Bad file descriptor",
+           "the error says that standard input is no descriptor");
+    is_int(file_read_input("t_file.none", &text, &e), -ENOENT,
+           "file_read_input takes other names for files");
+    is_str(file_input_name("-"), "standard input", "file_input_name of '-' is 'standard input'");
+    is_str(file_input_name("x"), "x", "file_input_name of a file is its name");
 }
 
 /* A target that cannot be renamed onto stands for a disk that fails at the last step. */
@@ -71,7 +79,7 @@ static void leaves_nothing_behind(void)
     mkdir("t_file.dir", 0755);
     ok(file_write("t_file.dir", "x", 1, &e) < 0, "a directory is not overwritten");
     ok(glob("t_file.dir*", 0, NULL, &found) == 0 && found.gl_pathc == 1,
-       "and no half-written file is left");
+       "no half-written file is left where a write fails");
     globfree(&found);
     rmdir("t_file.dir");
 }
@@ -85,28 +93,33 @@ static void replaces_files_alone(void)
     char got[8] = "", draft[64];
     int fd;
 
-    is_int(mkfifo("t_file.pipe", 0600), 0, "a pipe");
+    is_int(mkfifo("t_file.pipe", 0600), 0, "a pipe can be made");
     fd = open("t_file.pipe", O_RDWR | O_CLOEXEC);
-    is_int(file_write("t_file.pipe", "x", 1, &e), 0, "is written to");
-    ok(stat("t_file.pipe", &st) == 0 && S_ISFIFO(st.st_mode), "and is one still");
+    is_int(file_write("t_file.pipe", "x", 1, &e), 0, "file_write writes to a pipe");
+    ok(stat("t_file.pipe", &st) == 0 && S_ISFIFO(st.st_mode),
+       "a pipe is still one after file_write");
     ok(fcntl(fd, F_SETFL, O_NONBLOCK) == 0 && read(fd, got, sizeof(got)) == 1 && got[0] == 'x',
-       "with what was written");
+       "what file_write wrote comes out of the pipe");
     close(fd);
     unlink("t_file.pipe");
-    is_int(file_write("t_file.tmp", "old", 3, &e), 0, "a file");
-    is_int(symlink("t_file.tmp", "t_file.link"), 0, "and a link to it");
-    is_int(file_write("t_file.link", "new", 3, &e), 0, "which is written to");
-    ok(lstat("t_file.link", &st) == 0 && S_ISLNK(st.st_mode), "and is one still");
-    is_int(file_read("t_file.tmp", &text, &e), 0, "the file");
-    is_str(str_text(&text), "new", "has it");
+    is_int(file_write("t_file.tmp", "old", 3, &e), 0, "file_write makes the target of a link");
+    is_int(symlink("t_file.tmp", "t_file.link"), 0, "a link to a file can be made");
+    is_int(file_write("t_file.link", "new", 3, &e), 0, "file_write writes through a link");
+    ok(lstat("t_file.link", &st) == 0 && S_ISLNK(st.st_mode),
+       "a link is still one after file_write");
+    is_int(file_read("t_file.tmp", &text, &e), 0, "file_read reads the target of the link");
+    is_str(str_text(&text), "new", "the link's target has what was written through it");
     unlink("t_file.link");
     snprintf(draft, sizeof(draft), "t_file.own.%d.new", (int)getpid());
-    is_int(symlink("t_file.tmp", draft), 0, "a link where a draft would be");
-    is_int(file_write("t_file.own", "own", 3, &e), 0, "is not followed");
-    is_int(file_read("t_file.tmp", &text, &e), 0, "its file");
-    is_str(str_text(&text), "new", "is untouched");
-    ok(lstat("t_file.own", &st) == 0 && S_ISREG(st.st_mode), "what was written is a file");
-    ok(lstat(draft, &st) < 0, "and the link is gone");
+    is_int(symlink("t_file.tmp", draft), 0, "a link can be made where a draft would be");
+    is_int(file_write("t_file.own", "own", 3, &e), 0,
+           "file_write succeeds where a link stands for its draft");
+    is_int(file_read("t_file.tmp", &text, &e), 0,
+           "file_read reads the file that the draft's link names");
+    is_str(str_text(&text), "new", "file_write did not write through the draft's link");
+    ok(lstat("t_file.own", &st) == 0 && S_ISREG(st.st_mode),
+       "file_write beside a draft's link makes a plain file");
+    ok(lstat(draft, &st) < 0, "the draft's link is gone after file_write");
     unlink("t_file.own");
     unlink("t_file.tmp");
 }
@@ -116,10 +129,12 @@ static void keeps_modes(void)
 {
     struct stat st;
 
-    is_int(file_write("t_file.tmp", "old", 3, NULL), 0, "a file");
-    is_int(chmod("t_file.tmp", 0600), 0, "for its owner alone");
-    is_int(file_write("t_file.tmp", "new", 3, NULL), 0, "is replaced");
-    ok(stat("t_file.tmp", &st) == 0 && (st.st_mode & 0777) == 0600, "by one for its owner alone");
+    is_int(file_write("t_file.tmp", "old", 3, NULL), 0, "file_write makes a file to be protected");
+    is_int(chmod("t_file.tmp", 0600), 0, "a file can be made its owner's alone");
+    is_int(file_write("t_file.tmp", "new", 3, NULL), 0,
+           "file_write replaces a file that is its owner's alone");
+    ok(stat("t_file.tmp", &st) == 0 && (st.st_mode & 0777) == 0600,
+       "the new file is still its owner's alone");
     unlink("t_file.tmp");
 }
 
@@ -153,11 +168,11 @@ static void writes_whole_files(void)
         if (file_read("t_file.tmp", &text, NULL) == 0)
             torn += text.len != SIZE || !all_of(&text, str_text(&text)[0]);
         if (waitpid(-1, &status, WNOHANG) > 0) {
-            is_int(status, 0, "one that writes");
+            is_int(status, 0, "a process that writes in competition succeeds");
             left--;
         }
     }
-    is_int(torn, 0, "nobody reads parts of two");
+    is_int(torn, 0, "file_read never sees parts of two writers' files");
     unlink("t_file.tmp");
 }
 

@@ -37,8 +37,8 @@ static void test_layout(void)
            "  \"no more\": [],\n"
            "  \"nil\": null\n"
            "}\n",
-           "two blanks a level, and a newline at the end");
-    is_int(j.depth, 0, "all is closed");
+           "each level is indented by two blanks, and a newline ends the text");
+    is_int(j.depth, 0, "json_end has closed all levels");
 }
 
 static void test_compact(void)
@@ -56,7 +56,8 @@ static void test_compact(void)
     json_end(&j);
     json_bool(&j, "b", false);
     json_end(&j);
-    is_str(str_text(&out), "{\"a\":[1,2,[]],\"b\":false}", "compact is one line without an end");
+    is_str(str_text(&out), "{\"a\":[1,2,[]],\"b\":false}",
+           "compact output is one line without a newline at the end");
 }
 
 static void test_top(void)
@@ -69,7 +70,8 @@ static void test_top(void)
     json_null(&j, NULL);
     json_array(&j, NULL);
     json_end(&j);
-    is_str(str_text(&out), "-9223372036854775808\n\"a\"\nnull\n[]\n", "values may stand alone");
+    is_str(str_text(&out), "-9223372036854775808\n\"a\"\nnull\n[]\n",
+           "values may stand outside of objects and arrays");
 }
 
 static void test_depth(void)
@@ -82,7 +84,7 @@ static void test_depth(void)
         json_array(&j, NULL);
     for (int i = 0; i < JSON_DEPTH_MAX; i++)
         json_end(&j);
-    is_int((long long)out.len, 2LL * JSON_DEPTH_MAX, "%d levels", JSON_DEPTH_MAX);
+    is_int((long long)out.len, 2LL * JSON_DEPTH_MAX, "json_array nests %d levels", JSON_DEPTH_MAX);
 }
 
 static void string(const char *value, const char *want, const char *what)
@@ -103,30 +105,34 @@ static void test_strings(void)
     struct json j = { .out = &out, .compact = true };
 
     string(NULL, "null", "no string is null");
-    string("", "\"\"", "an empty one is not");
-    string("a\"b\\c/d", "\"a\\\"b\\\\c/d\"", "quotes and backslashes");
-    string("\b\f\n\r\t", "\"\\b\\f\\n\\r\\t\"", "controls with a letter");
-    string("\x01\x1f\x7f", "\"\\u0001\\u001f\\u007f\"", "controls without one");
-    string("\xc2\x80\xc2\x9f\xc2\xa0", "\"\\u0080\\u009f\xc2\xa0\"", "and those behind ASCII");
+    string("", "\"\"", "an empty string is not null");
+    string("a\"b\\c/d", "\"a\\\"b\\\\c/d\"", "quotes and backslashes are escaped");
+    string("\b\f\n\r\t", "\"\\b\\f\\n\\r\\t\"",
+           "\\b, \\f, \\n, \\r and \\t are written with a letter");
+    string("\x01\x1f\x7f", "\"\\u0001\\u001f\\u007f\"",
+           "other control characters are written as \\u");
+    string("\xc2\x80\xc2\x9f\xc2\xa0", "\"\\u0080\\u009f\xc2\xa0\"",
+           "control characters behind ASCII are written as \\u");
     string("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"",
-           "UTF-8 of 2, 3 and 4 bytes");
+           "UTF-8 of 2, 3 and 4 bytes is kept");
     string("\xef\xbf\xbf\xee\x80\x80\xed\x9f\xbf", "\"\xef\xbf\xbf\xee\x80\x80\xed\x9f\xbf\"",
-           "beside the surrogates");
-    string("\xf4\x8f\xbf\xbf", "\"\xf4\x8f\xbf\xbf\"", "U+10FFFF");
+           "characters beside the surrogates are kept");
+    string("\xf4\x8f\xbf\xbf", "\"\xf4\x8f\xbf\xbf\"", "U+10FFFF is kept");
 
     string("a\xff"
            "b",
-           "\"a" BAD "b\"", "a byte that is never UTF-8");
-    string("\x80", "\"" BAD "\"", "a continuation alone");
-    string("\xc3", "\"" BAD "\"", "half a character at the end");
-    string("\xc3(", "\"" BAD "(\"", "half a character");
-    string("\xe2\x82", "\"" BAD BAD "\"", "two thirds of one: each byte is bad");
-    string("\xf0\x9f\x98", "\"" BAD BAD BAD "\"", "three quarters of one");
-    string("\xc0\xaf", "\"" BAD BAD "\"", "2 bytes for 1");
-    string("\xe0\x80\xaf", "\"" BAD BAD BAD "\"", "3 bytes for 1");
-    string("\xf0\x80\x80\xaf", "\"" BAD BAD BAD BAD "\"", "4 bytes for 1");
-    string("\xed\xa0\x80", "\"" BAD BAD BAD "\"", "a surrogate");
-    string("\xf4\x90\x80\x80", "\"" BAD BAD BAD BAD "\"", "above U+10FFFF");
+           "\"a" BAD "b\"", "a byte that is never UTF-8 is replaced");
+    string("\x80", "\"" BAD "\"", "a continuation alone is replaced");
+    string("\xc3", "\"" BAD "\"", "half a character at the end is replaced");
+    string("\xc3(", "\"" BAD "(\"", "half a character is replaced, and what follows is kept");
+    string("\xe2\x82", "\"" BAD BAD "\"", "each byte of two thirds of a character is replaced");
+    string("\xf0\x9f\x98", "\"" BAD BAD BAD "\"",
+           "each byte of three quarters of a character is replaced");
+    string("\xc0\xaf", "\"" BAD BAD "\"", "2 bytes for 1 are replaced");
+    string("\xe0\x80\xaf", "\"" BAD BAD BAD "\"", "3 bytes for 1 are replaced");
+    string("\xf0\x80\x80\xaf", "\"" BAD BAD BAD BAD "\"", "4 bytes for 1 are replaced");
+    string("\xed\xa0\x80", "\"" BAD BAD BAD "\"", "a surrogate is replaced");
+    string("\xf4\x90\x80\x80", "\"" BAD BAD BAD BAD "\"", "a character above U+10FFFF is replaced");
 
     json_object(&j, NULL);
     json_int(&j, "a\n\xff", 1);
@@ -140,7 +146,7 @@ static void number(double value, int digits, const char *want)
     struct json j = { .out = &out, .compact = true };
 
     json_number(&j, NULL, value, digits);
-    is_str(str_text(&out), want, "%.17g to %d digits", value, digits);
+    is_str(str_text(&out), want, "json_number writes %.17g to %d digits", value, digits);
 }
 
 static void test_numbers(void)
@@ -193,7 +199,7 @@ static void test_round(void)
     json_round(&j, NULL, (double)-INFINITY, 0);
     json_end(&j);
     is_str(str_text(&out), "[0.9877,0.5,0,0,-1.25,412000000,100,3,1e+17,0.000000001,null,null]",
-           "rounded");
+           "json_round rounds to decimals and drops zeros at the end");
 }
 
 int main(void)

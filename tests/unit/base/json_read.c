@@ -22,24 +22,31 @@ static void test_tree(void)
                        "\t\"s\": \"a\\n\\u00e9\\ud83d\\ude00\\u0000b\", \"n\": 7 }\n",
                        &root, &e);
 
-    if (!is_int(rc, 0, "a text is read") || !root)
+    if (!is_int(rc, 0, "json_read reads a text") || !root)
         return;
-    is_int(root->kind, JSON_OBJECT, "an object");
-    ok(root->line == 1 && root->column == 2, "starts behind the byte-order mark and a blank");
-    is_int((long long)root->n_items, 5, "with five members");
-    is_int(root->items[0].whole, -12, "the first of two equal keys is there");
+    is_int(root->kind, JSON_OBJECT, "the root is an object");
+    ok(root->line == 1 && root->column == 2,
+       "the root starts behind the byte-order mark and a blank");
+    is_int((long long)root->n_items, 5, "the root has five members");
+    is_int(root->items[0].whole, -12, "the first of two equal keys is an item");
     v = json_get(root, "n");
-    ok(v && v->is_whole && v->whole == 7, "but the last one counts");
+    ok(v && v->is_whole && v->whole == 7, "json_get finds the last of two equal keys");
     v = json_get(root, "x");
-    ok(v && !v->is_whole && v->number > 0.2499 && v->number < 0.2501, "a fraction");
+    ok(v && !v->is_whole && v->number > 0.2499 && v->number < 0.2501,
+       "a fraction is read as a number");
     v = json_get(root, "list");
-    ok(v && v->kind == JSON_ARRAY && v->line == 2 && v->column == 10, "an array and its place");
-    ok(v && v->n_items == 5 && v->items[0].boolean && !v->items[1].boolean, "true and false");
-    ok(v && v->items[2].kind == JSON_NULL && v->items[3].n_items == 0, "null and an empty array");
-    ok(v && v->items[4].kind == JSON_OBJECT && !v->items[4].items, "an empty object");
+    ok(v && v->kind == JSON_ARRAY && v->line == 2 && v->column == 10,
+       "an array has its line and column");
+    ok(v && v->n_items == 5 && v->items[0].boolean && !v->items[1].boolean,
+       "true and false are read as booleans");
+    ok(v && v->items[2].kind == JSON_NULL && v->items[3].n_items == 0,
+       "null and an empty array are read");
+    ok(v && v->items[4].kind == JSON_OBJECT && !v->items[4].items, "an empty object has no items");
     v = json_get(root, "s");
-    ok(v && v->len == 10 && memcmp(v->text, "a\n\xc3\xa9\xf0\x9f\x98\x80\0b", 11) == 0, "escapes");
-    ok(!json_get(root, "none") && !json_get(v, "n") && !json_get(NULL, "n"), "what is not there");
+    ok(v && v->len == 10 && memcmp(v->text, "a\n\xc3\xa9\xf0\x9f\x98\x80\0b", 11) == 0,
+       "escapes are read as their characters");
+    ok(!json_get(root, "none") && !json_get(v, "n") && !json_get(NULL, "n"),
+       "json_get is NULL for keys that are not there");
 }
 
 static void test_numbers(void)
@@ -66,10 +73,12 @@ static void test_numbers(void)
         const struct json_value *v = NULL;
         int rc = read_text(&a, cases[i].text, &v, NULL);
 
-        ok(rc == 0 && v->kind == JSON_NUMBER && v->is_whole == cases[i].is_whole, "%s",
+        ok(rc == 0 && v->kind == JSON_NUMBER && v->is_whole == cases[i].is_whole,
+           "json_read tells whether %s is whole", cases[i].text);
+        ok(rc == 0 && (!v->is_whole || v->whole == cases[i].whole), "%s has its whole value",
            cases[i].text);
-        ok(rc == 0 && (!v->is_whole || v->whole == cases[i].whole), "its whole value");
-        ok(rc == 0 && v->number >= cases[i].low && v->number <= cases[i].high, "its value");
+        ok(rc == 0 && v->number >= cases[i].low && v->number <= cases[i].high, "%s has its value",
+           cases[i].text);
     }
 }
 
@@ -111,18 +120,23 @@ static void test_refused(void)
     struct err e;
 
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-        is_int(read_text(&a, cases[i].text, &v, &e), -EINVAL, "refused: %s", cases[i].text);
-        is_str(e.text, cases[i].said, "the sentence");
+        is_int(read_text(&a, cases[i].text, &v, &e), -EINVAL, "json_read refuses: %s",
+               cases[i].text);
+        is_str(e.text, cases[i].said, "the error says where: %s", cases[i].said);
     }
     for (size_t i = 0; i < ARRAY_SIZE(no_numbers); i++) {
-        is_int(read_text(&a, no_numbers[i], &v, &e), -EINVAL, "no number: %s", no_numbers[i]);
-        ok(strstr(e.text, "f:1:1: this is no number"), "the sentence: %s", e.text);
+        is_int(read_text(&a, no_numbers[i], &v, &e), -EINVAL, "json_read refuses the number %s",
+               no_numbers[i]);
+        ok(strstr(e.text, "f:1:1: this is no number"),
+           "the error names the place of the number: %s", e.text);
     }
     for (size_t i = 0; i < ARRAY_SIZE(no_values); i++) {
-        is_int(read_text(&a, no_values[i], &v, &e), -EINVAL, "no value: %s", no_values[i]);
-        ok(strstr(e.text, ": no value starts here"), "the sentence: %s", e.text);
+        is_int(read_text(&a, no_values[i], &v, &e), -EINVAL, "json_read refuses the value %s",
+               no_values[i]);
+        ok(strstr(e.text, ": no value starts here"), "the error names the place of the value: %s",
+           e.text);
     }
-    ok(!v, "nothing is handed out");
+    ok(!v, "json_read hands out nothing on an error");
 }
 
 /* Nested n deep, with a value inside. */
@@ -143,13 +157,17 @@ static void test_limits(void)
     const struct json_value *v = NULL;
     struct err e = { "" };
 
-    is_int(nest(&a, JSON_READ_DEPTH, &e), 0, "64 brackets");
-    is_int(nest(&a, JSON_READ_DEPTH + 1, &e), -EINVAL, "65 brackets");
-    is_str(e.text, "f:1:65: brackets are nested over 64 deep", "the sentence");
-    is_int(json_read(&v, &a, "f", "12345", 2, &e), 0, "a text without its NUL");
-    is_int(v ? v->whole : 0, 12, "ends where it is said to");
-    is_int(json_read(&v, &a, "f", "tru", 3, &e), -EINVAL, "a word that is cut off");
-    is_int(json_read(&v, &a, "f", "1\0", 2, &e), -EINVAL, "a NUL behind the value");
+    is_int(nest(&a, JSON_READ_DEPTH, &e), 0, "json_read reads 64 nested brackets");
+    is_int(nest(&a, JSON_READ_DEPTH + 1, &e), -EINVAL, "json_read refuses 65 nested brackets");
+    is_str(e.text, "f:1:65: brackets are nested over 64 deep",
+           "the error names the place of the 65th bracket");
+    is_int(json_read(&v, &a, "f", "12345", 2, &e), 0,
+           "json_read reads a text without a NUL at its end");
+    is_int(v ? v->whole : 0, 12, "json_read reads no more bytes than it is given");
+    is_int(json_read(&v, &a, "f", "tru", 3, &e), -EINVAL,
+           "json_read refuses a word that is cut off");
+    is_int(json_read(&v, &a, "f", "1\0", 2, &e), -EINVAL,
+           "json_read refuses a NUL behind the value");
 }
 
 static void test_oom(void)
@@ -168,7 +186,8 @@ static void test_oom(void)
         oom_next();
         rc = read_text(&a, text, &v, &e);
         failed = oom_end();
-        ok(failed ? rc == -ENOMEM && !v && e.text[0] : rc == 0, "allocation %d: rc %d", oom_at, rc);
+        ok(failed ? rc == -ENOMEM && !v && e.text[0] : rc == 0,
+           "json_read with allocation %d failing returns %d", oom_at, rc);
     } while (failed);
 }
 

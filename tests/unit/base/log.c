@@ -21,17 +21,20 @@ static void test_prefixes(int fd)
     char buf[4096];
 
     log_error("cannot open %s", "/dev/x");
-    is_str(said(fd, buf, sizeof(buf)), "brim: error: cannot open /dev/x\n", "an error");
+    is_str(said(fd, buf, sizeof(buf)), "brim: error: cannot open /dev/x\n",
+           "log_error begins with 'brim: error:'");
     log_warning("%d GPUs are missing", 2);
-    is_str(said(fd, buf, sizeof(buf)), "brim: warning: 2 GPUs are missing\n", "a warning");
+    is_str(said(fd, buf, sizeof(buf)), "brim: warning: 2 GPUs are missing\n",
+           "log_warning begins with 'brim: warning:'");
     log_info("ready");
-    is_str(said(fd, buf, sizeof(buf)), "brim: info: ready\n", "an information");
+    is_str(said(fd, buf, sizeof(buf)), "brim: info: ready\n", "log_info begins with 'brim: info:'");
 
     log_set_journal(true);
     log_error("a");
     log_warning("b");
     log_info("c");
-    is_str(said(fd, buf, sizeof(buf)), "<3>a\n<4>b\n<6>c\n", "the journal gets numbers");
+    is_str(said(fd, buf, sizeof(buf)), "<3>a\n<4>b\n<6>c\n",
+           "lines for the journal begin with their priority");
     log_set_journal(false);
 }
 
@@ -43,16 +46,18 @@ static void test_levels(int fd)
     is_str(said(fd, buf, sizeof(buf)), "", "debug is not written at start");
     log_set_level("debug");
     log_debug("seen");
-    is_str(said(fd, buf, sizeof(buf)), "brim: debug: seen\n", "but when asked for");
+    is_str(said(fd, buf, sizeof(buf)), "brim: debug: seen\n", "debug is written at level debug");
     log_set_level("error");
     log_warning("unseen");
     log_info("unseen");
     log_error("seen");
-    is_str(said(fd, buf, sizeof(buf)), "brim: error: seen\n", "only errors when asked for");
+    is_str(said(fd, buf, sizeof(buf)), "brim: error: seen\n",
+           "only errors are written at level error");
     log_set_level("warning");
     log_info("unseen");
     log_warning("seen");
-    is_str(said(fd, buf, sizeof(buf)), "brim: warning: seen\n", "warnings when asked for");
+    is_str(said(fd, buf, sizeof(buf)), "brim: warning: seen\n",
+           "warnings are written at level warning");
     log_set_level("info");
     for (size_t i = 0; log_level_names[i]; i++) {
         log_set_level(log_level_names[i]);
@@ -71,20 +76,20 @@ static void test_text(int fd)
     is_str(said(fd, buf, sizeof(buf)), "brim: info: a?b?[2Jc?d?\n",
            "control characters are masked");
     log_info("%s", "\xc3\xa9");
-    is_str(said(fd, buf, sizeof(buf)), "brim: info: \xc3\xa9\n", "UTF-8 is not");
+    is_str(said(fd, buf, sizeof(buf)), "brim: info: \xc3\xa9\n", "UTF-8 is not masked");
 
     memset(long_text, 'x', sizeof(long_text) - 1);
     long_text[sizeof(long_text) - 1] = '\0';
     log_info("%s", long_text);
     said(fd, buf, sizeof(buf));
-    ok(strlen(buf) > 1000 && strlen(buf) < 1100, "a long line is cut");
-    is_str(buf + strlen(buf) - 5, "x...\n", "and says so");
+    ok(strlen(buf) > 1000 && strlen(buf) < 1100, "a line of 2,000 characters is cut");
+    is_str(buf + strlen(buf) - 5, "x...\n", "a line that is cut ends in dots");
 
     errno = ENOENT;
     log_info("cannot: %m");
-    is_int(errno, ENOENT, "errno is kept");
+    is_int(errno, ENOENT, "log_info keeps errno");
     is_str(said(fd, buf, sizeof(buf)), "brim: info: cannot: No such file or directory\n",
-           "and can be told");
+           "%%m in log_info is the caller's errno");
 }
 
 int main(void)

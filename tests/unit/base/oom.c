@@ -39,12 +39,13 @@ static void test_str(void)
         for (; added < 100 && !str_error(&s); added++)
             str_addf(&s, "%s", "0123456789");
         failed = oom_end();
-        ok(str_error(&s) == (failed ? -ENOMEM : 0), "str: allocation %d", oom_at);
+        ok(str_error(&s) == (failed ? -ENOMEM : 0),
+           "str tells of a lack of memory in allocation %d", oom_at);
         is_int((long long)strlen(str_text(&s)), 10LL * (added - failed), "str: whole texts only");
         str_add_char(&s, 'x');
         is_int((long long)s.len, 10LL * (added - failed) + !failed, "str: the error sticks");
     } while (failed);
-    ok(oom_at > 2, "str: %d rounds", oom_at);
+    ok(oom_at > 2, "str was tried in %d rounds", oom_at);
 }
 
 /* One of each; 0 or -ENOMEM. */
@@ -82,10 +83,11 @@ static void test_arena(void)
         oom_next();
         rc = fill_arena(&a);
         failed = oom_end();
-        is_int(rc, failed ? -ENOMEM : 0, "arena: allocation %d", oom_at);
+        is_int(rc, failed ? -ENOMEM : 0, "fill_arena returns -ENOMEM where allocation %d fails",
+               oom_at);
         arena_done(&a);
     } while (failed);
-    ok(oom_at > 4, "arena: %d rounds", oom_at);
+    ok(oom_at > 4, "the arena was tried in %d rounds", oom_at);
 }
 
 static void test_json(void)
@@ -110,9 +112,10 @@ static void test_json(void)
         opt_man(table, &out);
         opt_words(table, &out);
         failed = oom_end();
-        is_int(str_error(&out), failed ? -ENOMEM : 0, "renderers: allocation %d", oom_at);
+        is_int(str_error(&out), failed ? -ENOMEM : 0,
+               "renderers tell of a lack of memory in allocation %d", oom_at);
     } while (failed);
-    ok(oom_at > 4, "renderers: %d rounds", oom_at);
+    ok(oom_at > 4, "renderers were tried in %d rounds", oom_at);
 }
 
 static void write_conf(const char *path)
@@ -150,12 +153,13 @@ static void test_conf(void)
         if (conf_path(&a))
             rc = conf_load(&a, "brim.conf", "gpus", table, &v, &e);
         failed = oom_end();
-        ok(rc == (failed ? -ENOMEM : 0), "conf: allocation %d: %d %s", oom_at, rc, e.text);
+        ok(rc == (failed ? -ENOMEM : 0), "conf_load with allocation %d failing returns %d: %s",
+           oom_at, rc, e.text);
         if (failed && rc == -ENOMEM && e.text[0])
-            is_str(e.text, "out of memory", "conf: is told");
+            is_str(e.text, "out of memory", "conf_load says that memory is out");
         arena_done(&a);
     } while (failed);
-    ok(oom_at > 2, "conf: %d rounds", oom_at);
+    ok(oom_at > 2, "conf_load was tried in %d rounds", oom_at);
     unlink("brim.conf");
     rmdir(folder);
 }

@@ -72,8 +72,8 @@ static void operands(const char *text, const char *want)
     for (int i = l.rc; i >= 1 && i < l.argc; i++)
         str_addf(&got, "%s%s", i > l.rc ? " " : "", l.argv[i]);
     if (is_str(str_text(&got), want, "operands of '%s'", text) && l.rc < 0)
-        ok(false, "no error: %s", l.e.text);
-    ok(!l.argv[l.argc] && strcmp(l.argv[0], "brim") == 0, "the ends of argv stay");
+        ok(false, "opt_parse succeeds: %s", l.e.text);
+    ok(!l.argv[l.argc] && strcmp(l.argv[0], "brim") == 0, "opt_parse leaves both ends of argv");
 }
 
 static void usage(const char *text, const char *want)
@@ -81,8 +81,8 @@ static void usage(const char *text, const char *want)
     struct line l;
 
     parse(&l, text);
-    is_str(l.e.text, want, "%s", text);
-    is_int(l.rc, ERR_USAGE, "is wrong usage");
+    is_str(l.e.text, want, "opt_parse says what is wrong with '%s'", text);
+    is_int(l.rc, ERR_USAGE, "opt_parse returns wrong usage for '%s'", text);
 }
 
 static void test_values(void)
@@ -90,39 +90,42 @@ static void test_values(void)
     struct line l;
 
     parse(&l, "--json --from=a/b --count=3 --timeout=250ms --format=csv");
-    is_int(l.rc, 6, "long options with =");
-    ok(l.v.json && !l.v.verbose, "flags");
-    is_str(l.v.from, "a/b", "a string");
-    is_int((long long)l.v.count, 3, "a number");
-    is_int(l.v.timeout_ns, 250000000, "a duration");
-    is_str(l.v.format, "csv", "a choice");
-    ok(l.v.format == formats[2], "which is the table's own");
+    is_int(l.rc, 6, "opt_parse takes values behind =");
+    ok(l.v.json && !l.v.verbose, "a flag given with two dashes is set, another is not");
+    is_str(l.v.from, "a/b", "a string behind = is stored");
+    is_int((long long)l.v.count, 3, "a number behind = is stored");
+    is_int(l.v.timeout_ns, 250000000, "a duration behind = is stored");
+    is_str(l.v.format, "csv", "a choice behind = is stored");
+    ok(l.v.format == formats[2], "a choice is stored as the table's own text");
 
     parse(&l, "--from a/b --count 3 --timeout 2m --format json");
-    is_int(l.rc, 9, "long options with a word behind");
-    is_str(l.v.from, "a/b", "a string");
-    ok(l.v.count == 3 && l.v.timeout_ns == 120000000000, "numbers");
-    is_str(l.v.format, "json", "a choice");
+    is_int(l.rc, 9, "opt_parse takes values in the next word");
+    is_str(l.v.from, "a/b", "a string in the next word is stored");
+    ok(l.v.count == 3 && l.v.timeout_ns == 120000000000,
+       "a number and a duration in the next word are stored");
+    is_str(l.v.format, "json", "a choice in the next word is stored");
 
     parse(&l, "-j -v -n3 -t 10");
-    is_int(l.rc, 6, "letters");
-    ok(l.v.json && l.v.verbose && l.v.count == 3 && l.v.timeout_ns == 10000000000, "with values");
+    is_int(l.rc, 6, "opt_parse takes letters");
+    ok(l.v.json && l.v.verbose && l.v.count == 3 && l.v.timeout_ns == 10000000000,
+       "letters set flags and take values");
     parse(&l, "-jvn 7");
-    ok(l.rc == 3 && l.v.json && l.v.verbose && l.v.count == 7, "letters in one word");
+    ok(l.rc == 3 && l.v.json && l.v.verbose && l.v.count == 7, "letters may stand in one word");
     parse(&l, "-jvn7 x");
-    ok(l.rc == 2 && l.v.verbose && l.v.count == 7, "with a value in it");
+    ok(l.rc == 2 && l.v.verbose && l.v.count == 7,
+       "a letter's value may stand in the word of other letters");
 
     parse(&l, "--from=");
     is_str(l.v.from, "", "a string may be empty");
     parse(&l, "--from=a=b");
-    is_str(l.v.from, "a=b", "and have an =");
+    is_str(l.v.from, "a=b", "a string may have an = in it");
     parse(&l, "--from --json");
     ok(!l.v.json, "the word behind is the value, whatever it is");
-    is_str(l.v.from, "--json", "even with dashes");
+    is_str(l.v.from, "--json", "a value may begin with dashes");
     parse(&l, "--count=1 --count=2");
-    is_int((long long)l.v.count, 2, "the last one holds");
+    is_int((long long)l.v.count, 2, "the last of two values holds");
     parse(&l, "operand");
-    ok(!l.v.json && !l.v.from && l.v.count == 0, "what is not given is left alone");
+    ok(!l.v.json && !l.v.from && l.v.count == 0, "options that are not given are left alone");
 }
 
 static void test_list(void)
@@ -135,13 +138,14 @@ static void test_list(void)
 
     parse(&l, "--pin a=1 train --pin=b --count 2 --pin a=1");
     is_int((int)l.v.pins.n, FEW, "a list takes all its values");
-    is_str(l.v.pins.items[0], "a=1", "in their order");
-    is_str(l.v.pins.items[1], "b", "with '=' too");
-    is_str(l.v.pins.items[2], "a=1", "and the same once more");
+    is_str(l.v.pins.items[0], "a=1", "the first value of a list stands first");
+    is_str(l.v.pins.items[1], "b", "a list takes values behind '='");
+    is_str(l.v.pins.items[2], "a=1", "a list takes the same value twice");
     for (int i = 0; i < MANY && rc == 0; i++)
         rc = opt_set(table, &v, "pin", "x", &e);
-    ok(rc == ERR_USAGE && v.pins.n == OPT_LIST_MAX, "a list has an end");
-    is_str(e.text, "pin is given more than 32 times", "and says so");
+    ok(rc == ERR_USAGE && v.pins.n == OPT_LIST_MAX, "a list takes no more than its maximum");
+    is_str(e.text, "pin is given more than 32 times",
+           "the error says how often a list may be given");
 }
 
 static void test_limits(void)
@@ -193,7 +197,8 @@ static void test_output(void)
     usage("--page=", "--page: '' is not a file's name");
     ok(opt_set(table, &v, "page", "on", &e) == 0, "a configuration may turn an output on");
     is_str(v.page, "-", "an output that is on is standard output");
-    ok(opt_set(table, &v, "page", "no", &e) == 0 && !v.page, "a configuration may turn it off");
+    ok(opt_set(table, &v, "page", "no", &e) == 0 && !v.page,
+       "a configuration may turn an output off");
     ok(opt_set(table, &v, "page", "a/b", &e) == 0, "a configuration may name a file");
     is_str(v.page, "a/b", "an output of a configuration is its file");
 }
@@ -244,7 +249,7 @@ static void test_errors(void)
     parse(&l, "--count=3 --count=x");
     is_int((long long)l.v.count, 3, "a bad value is not stored");
     l.rc = opt_parse(l.argc, l.argv, table, &l.v, NULL);
-    is_int(l.rc, ERR_USAGE, "nobody need listen");
+    is_int(l.rc, ERR_USAGE, "opt_parse needs no struct err");
 }
 
 static void set_fails(const char *name, const char *text, const char *want)
@@ -252,8 +257,8 @@ static void set_fails(const char *name, const char *text, const char *want)
     struct values v = { 0 };
     struct err e = { "" };
 
-    is_int(opt_set(table, &v, name, text, &e), ERR_USAGE, "%s = %s", name, text);
-    is_str(e.text, want, "is told");
+    is_int(opt_set(table, &v, name, text, &e), ERR_USAGE, "opt_set refuses %s = %s", name, text);
+    is_str(e.text, want, "opt_set says what is wrong with %s = %s", name, text);
 }
 
 static void test_set(void)
@@ -265,15 +270,18 @@ static void test_set(void)
 
     for (size_t i = 0; i < ARRAY_SIZE(yes); i++) {
         v.json = false;
-        ok(opt_set(table, &v, "json", yes[i], &e) == 0 && v.json, "json = %s", yes[i]);
-        ok(opt_set(table, &v, "json", no[i], &e) == 0 && !v.json, "json = %s", no[i]);
+        ok(opt_set(table, &v, "json", yes[i], &e) == 0 && v.json,
+           "opt_set sets a flag by json = %s", yes[i]);
+        ok(opt_set(table, &v, "json", no[i], &e) == 0 && !v.json,
+           "opt_set clears a flag by json = %s", no[i]);
     }
-    ok(opt_set(table, &v, "count", "9", &e) == 0 && v.count == 9, "a number");
-    ok(opt_set(table, &v, "timeout", "1h", &e) == 0 && v.timeout_ns == 3600000000000, "a duration");
-    ok(opt_set(table, &v, "format", "json", &e) == 0, "a choice");
-    is_str(v.format, "json", "is set");
-    ok(opt_set(table, &v, "from", "here", &e) == 0, "a string");
-    is_str(v.from, "here", "is set");
+    ok(opt_set(table, &v, "count", "9", &e) == 0 && v.count == 9, "opt_set stores a number");
+    ok(opt_set(table, &v, "timeout", "1h", &e) == 0 && v.timeout_ns == 3600000000000,
+       "opt_set stores a duration");
+    ok(opt_set(table, &v, "format", "json", &e) == 0, "opt_set takes a choice");
+    is_str(v.format, "json", "opt_set stores a choice");
+    ok(opt_set(table, &v, "from", "here", &e) == 0, "opt_set takes a string");
+    is_str(v.from, "here", "opt_set stores a string");
 
     set_fails("jsn", "yes", "unknown key 'jsn' (did you mean 'json'?)");
     set_fails("j", "yes", "unknown key 'j' (keys are the long options of --help)");

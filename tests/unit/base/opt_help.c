@@ -55,11 +55,11 @@ static void test_help(void)
            "      --from=DIR        read a recording\n"
            "  -f, --format=FORMAT   print as (text, json-lines)\n"
            "  -p, --page[=FILE]     print it\n",
-           "help is aligned");
+           "opt_help aligns its texts");
     prints(opt_help, long_table,
            "  -q, --q                        be quiet\n"
            "      --a-rather-long-name=TIME  wait\n",
-           "a long name moves all texts");
+           "a long name moves all texts of the help");
     prints(opt_help, limits_table,
            "      --size=N          of it; 16 to 64 MiB\n"
            "      --rate=N          of it, in Gbit/s\n"
@@ -67,7 +67,7 @@ static void test_help(void)
            "      --every=TIME      of it; 1500ms to 2d\n"
            "      --budget=TIME     of it; at least 90m\n",
            "limits and units stand in the help");
-    prints(opt_help, empty_table, "", "no options, no help");
+    prints(opt_help, empty_table, "", "opt_help prints nothing without options");
     opt_help(table, &small);
     is_int(str_error(&small), -EFBIG, "a text too small says so");
 }
@@ -87,7 +87,7 @@ static void test_man(void)
            ".TP\n"
            "\\fB\\-p\\fR, \\fB\\-\\-page\\fR[=\\fIFILE\\fR]\n"
            "print it\n",
-           "manual page");
+           "opt_man prints an item for each option");
     prints(opt_man, hostile_table,
            ".TP\n"
            "\\fB\\-\\-no\\-wait\\fR=\\fIA\\-B\\fR\n"
@@ -96,13 +96,14 @@ static void test_man(void)
            "\\fB\\-'\\fR, \\fB\\-\\-quote\\fR\n"
            "\\&'twas\n",
            "what roff would act on is escaped");
-    prints(opt_man, empty_table, "", "no options, no items");
+    prints(opt_man, empty_table, "", "opt_man prints nothing without options");
 }
 
 static void test_words(void)
 {
-    prints(opt_words, table, "--json -j --from --format -f --page -p", "words for completion");
-    prints(opt_words, empty_table, "", "no options, no words");
+    prints(opt_words, table, "--json -j --from --format -f --page -p",
+           "opt_words prints all names and letters");
+    prints(opt_words, empty_table, "", "opt_words prints nothing without options");
 }
 
 int main(void)

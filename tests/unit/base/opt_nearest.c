@@ -16,22 +16,23 @@ static const char *word_at(const void *ctx, size_t i)
 
 static void nearest(const char *word, const char *want, const char *what)
 {
-    is_str(opt_nearest(word, ARRAY_SIZE(words), word_at, words), want, "%s: %s", word, what);
+    is_str(opt_nearest(word, ARRAY_SIZE(words), word_at, words), want,
+           "the nearest word to '%s': %s", word, what);
 }
 
 static void test_near(void)
 {
-    nearest("json", "json", "itself");
-    nearest("jsn", "json", "a letter dropped");
-    nearest("jsoon", "json", "a letter added");
-    nearest("jxon", "json", "a letter changed");
-    nearest("josn", "json", "two letters swapped");
-    nearest("JSON", "json", "case is no difference");
-    nearest("tiemot", "timeout", "two slips in six letters");
-    nearest("h100sxm", "H100-SXM", "a device without its dash");
-    nearest("H00-SXM", "H100-SXM", "the first of two equals");
-    nearest("H20-SXM", "H200-SXM", "the nearer, though later");
-    nearest("form", "form", "itself, though another is near");
+    nearest("json", "json", "a word of the list is its own nearest");
+    nearest("jsn", "json", "a letter may be dropped");
+    nearest("jsoon", "json", "a letter may be added");
+    nearest("jxon", "json", "a letter may be changed");
+    nearest("josn", "json", "two letters may be swapped");
+    nearest("JSON", "json", "case makes no difference");
+    nearest("tiemot", "timeout", "six letters allow two slips");
+    nearest("h100sxm", "H100-SXM", "a device is found without its dash");
+    nearest("H00-SXM", "H100-SXM", "the first of two equally near words is taken");
+    nearest("H20-SXM", "H200-SXM", "the nearer word is taken, though it stands later");
+    nearest("form", "form", "an exact word is taken, though another is near");
 }
 
 static void test_far(void)
@@ -39,16 +40,16 @@ static void test_far(void)
     char long_word[100];
 
     nearest("jn", NULL, "two letters allow no slip");
-    nearest("jsxx", NULL, "two slips in four letters");
-    nearest("xyz", NULL, "nothing like it");
+    nearest("jsxx", NULL, "four letters do not allow two slips");
+    nearest("xyz", NULL, "a word unlike all others has none");
     nearest("", NULL, "nothing is near to nothing");
-    is_str(opt_nearest("json", 0, word_at, words), NULL, "no words, no nearest");
+    is_str(opt_nearest("json", 0, word_at, words), NULL, "opt_nearest is NULL for an empty list");
 
     memset(long_word, 'a', sizeof(long_word));
     long_word[64] = '\0';
     nearest(long_word, NULL, "64 letters are too many");
     long_word[63] = '\0';
-    nearest(long_word, NULL, "63 are compared");
+    nearest(long_word, NULL, "63 letters are compared with each word");
 }
 
 static void test_long_candidates(void)
@@ -59,7 +60,8 @@ static void test_long_candidates(void)
     memset(long_word, 'a', sizeof(long_word));
     long_word[64] = '\0';
     is_str(opt_nearest("bb", 2, word_at, list), NULL, "a candidate too long is passed over");
-    is_str(opt_nearest("bbbb", 2, word_at, list), "bbb", "and the next one found");
+    is_str(opt_nearest("bbbb", 2, word_at, list), "bbb",
+           "a candidate behind one too long is found");
     long_word[63] = '\0';
     is_str(opt_nearest(long_word, 2, word_at, list), long_word, "63 letters find themselves");
 }
@@ -70,7 +72,7 @@ static void unknown(const char *word, const char *want)
     struct err e = { "" };
 
     is_int(opt_unknown("subcommand", word, list, &e), ERR_USAGE, "'%s' is wrong usage", word);
-    is_str(e.text, want, "the sentence about '%s'", word);
+    is_str(e.text, want, "opt_unknown says what could be meant by '%s'", word);
 }
 
 static void test_unknown(void)

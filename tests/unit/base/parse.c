@@ -12,21 +12,24 @@ static void is_u64(const char *text, int rc, uint64_t want)
 {
     uint64_t got = 99;
 
-    ok(parse_u64(text, &got) == rc && got == (rc ? 99 : want), "u64 '%s'", text);
+    ok(parse_u64(text, &got) == rc && got == (rc ? 99 : want),
+       "parse_u64 of '%s' has the right code and value", text);
 }
 
 static void is_i64(const char *text, int rc, int64_t want)
 {
     int64_t got = 99;
 
-    ok(parse_i64(text, &got) == rc && got == (rc ? 99 : want), "i64 '%s'", text);
+    ok(parse_i64(text, &got) == rc && got == (rc ? 99 : want),
+       "parse_i64 of '%s' has the right code and value", text);
 }
 
 static void is_hex(const char *text, int rc, uint64_t want)
 {
     uint64_t got = 99;
 
-    ok(parse_hex(text, &got) == rc && got == (rc ? 99 : want), "hex '%s'", text);
+    ok(parse_hex(text, &got) == rc && got == (rc ? 99 : want),
+       "parse_hex of '%s' has the right code and value", text);
 }
 
 /* Exactly: the nearest double is asked for, and 0 has a sign. */
@@ -39,14 +42,16 @@ static void is_double(const char *text, int rc, double want)
 {
     double got = 99;
 
-    ok(parse_double(text, &got) == rc && same(got, rc ? 99 : want), "double '%s'", text);
+    ok(parse_double(text, &got) == rc && same(got, rc ? 99 : want),
+       "parse_double of '%s' has the right code and value", text);
 }
 
 static void is_duration(const char *text, int rc, int64_t want)
 {
     int64_t got = 99;
 
-    ok(parse_duration_ns(text, &got) == rc && got == (rc ? 99 : want), "duration '%s'", text);
+    ok(parse_duration_ns(text, &got) == rc && got == (rc ? 99 : want),
+       "parse_duration_ns of '%s' has the right code and value", text);
 }
 
 static void test_u64(void)
@@ -102,14 +107,16 @@ static void test_digits(void)
 {
     uint64_t value = 7;
 
-    is_int(parse_digits("12.5", 10, 4, &value), 2, "the digits in front are read");
-    is_int((long long)value, 12, "as a number");
-    is_int(parse_digits("1bcd:", 16, 2, &value), 2, "at most so many");
-    is_int((long long)value, 0x1b, "of them");
-    is_int(parse_digits("x", 10, 4, &value), 0, "none");
-    is_int(parse_digits("", 16, 4, &value), 0, "not even text");
-    is_int(parse_digits("99999999999999999999", 10, 99, &value), 0, "too large a number");
-    is_int((long long)value, 0x1b, "leaves the value alone");
+    is_int(parse_digits("12.5", 10, 4, &value), 2, "parse_digits counts the digits in front");
+    is_int((long long)value, 12, "parse_digits reads the digits in front as a number");
+    is_int(parse_digits("1bcd:", 16, 2, &value), 2,
+           "parse_digits counts no more digits than asked for");
+    is_int((long long)value, 0x1b, "parse_digits reads no more digits than asked for");
+    is_int(parse_digits("x", 10, 4, &value), 0, "parse_digits is 0 where there is no digit");
+    is_int(parse_digits("", 16, 4, &value), 0, "parse_digits is 0 for an empty text");
+    is_int(parse_digits("99999999999999999999", 10, 99, &value), 0,
+           "parse_digits is 0 for a number too large");
+    is_int((long long)value, 0x1b, "parse_digits leaves the value alone where it reads nothing");
 }
 
 static void test_double(void)

@@ -46,17 +46,18 @@ int main(void)
     pthread_mutex_lock(&s.lock);
     while (thread_wait_until(&s.changed, &s.lock, begin + 20 * MS))
         ;
-    ok(now() - begin >= 20 * MS, "a wait lasts until its time");
-    ok(!thread_wait_until(&s.changed, &s.lock, begin), "a time that is over");
-    is_int(thread_start(&thread, run, &s), 0, "it starts");
+    ok(now() - begin >= 20 * MS, "thread_wait_until lasts until its time");
+    ok(!thread_wait_until(&s.changed, &s.lock, begin),
+       "thread_wait_until is false for a time that is over");
+    is_int(thread_start(&thread, run, &s), 0, "thread_start starts a thread");
     while (!s.ran && thread_wait_until(&s.changed, &s.lock, begin + 60000LL * MS))
         ;
-    ok(s.ran, "it ran");
+    ok(s.ran, "the thread ran its function");
     pthread_mutex_unlock(&s.lock);
     pthread_join(thread, NULL);
-    ok(s.blocked, "its signals are blocked");
+    ok(s.blocked, "signals are blocked in the thread");
     pthread_sigmask(SIG_SETMASK, NULL, &set);
-    is_int(sigismember(&set, SIGTERM), 0, "the caller's are not");
+    is_int(sigismember(&set, SIGTERM), 0, "signals are not blocked in the caller");
     pthread_cond_destroy(&s.changed);
     pthread_mutex_destroy(&s.lock);
     return done();

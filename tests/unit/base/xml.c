@@ -29,8 +29,8 @@ static void tokens(const char *text, const char *want, const char *what)
     int rc = tokens_of(text, strlen(text), &out, &e);
 
     is_str(str_text(&out), want, "%s", what);
-    is_str(e.text, "", "and no error");
-    is_int(rc, XML_END, "before the end");
+    is_str(e.text, "", "%s: xml_next writes no error", what);
+    is_int(rc, XML_END, "%s: xml_next reaches the end", what);
 }
 
 static void error_n(const char *text, size_t len, const char *want)
@@ -39,8 +39,8 @@ static void error_n(const char *text, size_t len, const char *want)
     struct err e = { "" };
     int rc = tokens_of(text, len, &out, &e);
 
-    is_str(e.text, want, "an error");
-    is_int(rc, -EINVAL, "has its code");
+    is_str(e.text, want, "xml_next refuses: %s", want);
+    is_int(rc, -EINVAL, "xml_next returns -EINVAL: %s", want);
 }
 
 static void error(const char *text, const char *want)
@@ -50,37 +50,43 @@ static void error(const char *text, const char *want)
 
 static void test_tags(void)
 {
-    tokens("<a></a>", "+a1;-a1;", "a root");
-    tokens("<a/>", "+a1;-a1;", "a root without content");
-    tokens("<a><b/><c><d/></c></a>", "+a1;+b2;-b2;+c2;+d3;-d3;-c2;-a1;", "depths");
-    tokens("<a >\n<b\n/>\n</a\n>\n", "+a1;+b2;-b2;-a1;", "blanks in tags");
-    tokens("<a>text &amp; <b/> more</a> end", "+a1;+b2;-b2;-a1;", "text is skipped");
-    tokens("<a-1.b:_c/>", "+a-1.b:_c1;-a-1.b:_c1;", "names");
+    tokens("<a></a>", "+a1;-a1;", "a root is opened and closed");
+    tokens("<a/>", "+a1;-a1;", "a root may have no content");
+    tokens("<a><b/><c><d/></c></a>", "+a1;+b2;-b2;+c2;+d3;-d3;-c2;-a1;", "each tag has its depth");
+    tokens("<a >\n<b\n/>\n</a\n>\n", "+a1;+b2;-b2;-a1;",
+           "tags may have blanks and newlines in them");
+    tokens("<a>text &amp; <b/> more</a> end", "+a1;+b2;-b2;-a1;", "text between tags is skipped");
+    tokens("<a-1.b:_c/>", "+a-1.b:_c1;-a-1.b:_c1;", "names may have '-', '.', ':' and '_' in them");
     tokens("<\xc3\xa9/>",
            "+\xc3\xa9"
            "1;-\xc3\xa9"
            "1;",
-           "beyond ASCII");
+           "names may go beyond ASCII");
     tokens("<?xml version=\"1.0\"?>\n<!DOCTYPE a SYSTEM \"a.dtd\">\n<!-- <b> -- --><a/>",
-           "+a1;-a1;", "declarations and comments");
-    tokens("<a><![CDATA[<b>]]><!----><?p <q>?></a>", "+a1;-a1;", "inside of tags too");
-    tokens("\xef\xbb\xbf<a/>", "+a1;-a1;", "a byte-order mark is text");
+           "+a1;-a1;", "declarations and comments are skipped");
+    tokens("<a><![CDATA[<b>]]><!----><?p <q>?></a>", "+a1;-a1;",
+           "CDATA, comments and instructions inside of tags are skipped");
+    tokens("\xef\xbb\xbf<a/>", "+a1;-a1;", "a byte-order mark is skipped as text");
 }
 
 static void test_attributes(void)
 {
-    tokens("<a b=\"1\" c='2'/>", "+a1 b=1 c=2;-a1;", "attributes in both quotes");
-    tokens("<a b=\"it's\" c='\"'/>", "+a1 b=it's c=\";-a1;", "each holds the other");
-    tokens("<a\n\tb = \"1\"\r\n c=\n'2' ></a>", "+a1 b=1 c=2;-a1;", "blanks between");
-    tokens("<a b=\"\"/>", "+a1 b=;-a1;", "an empty value");
+    tokens("<a b=\"1\" c='2'/>", "+a1 b=1 c=2;-a1;", "attributes stand in either quotes");
+    tokens("<a b=\"it's\" c='\"'/>", "+a1 b=it's c=\";-a1;",
+           "each kind of quotes may hold the other");
+    tokens("<a\n\tb = \"1\"\r\n c=\n'2' ></a>", "+a1 b=1 c=2;-a1;",
+           "blanks may stand around attributes and their =");
+    tokens("<a b=\"\"/>", "+a1 b=;-a1;", "a value may be empty");
     tokens("<a b=\"1>2/>\"/>", "+a1 b=1>2/>;-a1;", "> is allowed in values");
     tokens("<a b=\"x\ny\tz\"/>", "+a1 b=x y z;-a1;", "blanks in values are spaces");
-    tokens("<a b=\"&lt;&gt;&amp;&quot;&apos;\"/>", "+a1 b=<>&\"';-a1;", "named entities");
-    tokens("<a b=\"&#65;&#x42;&#x00000043;&#10;\"/>", "+a1 b=ABC\n;-a1;", "numeric entities");
+    tokens("<a b=\"&lt;&gt;&amp;&quot;&apos;\"/>", "+a1 b=<>&\"';-a1;",
+           "named entities are decoded");
+    tokens("<a b=\"&#65;&#x42;&#x00000043;&#10;\"/>", "+a1 b=ABC\n;-a1;",
+           "numeric entities are decoded");
     tokens("<a b=\"&#x7f;&#xe9;&#x20ac;&#x1F600;&#x10ffff;\"/>",
            "+a1 b=\x7f\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf;-a1;",
-           "in UTF-8 of 1 to 4 bytes");
-    tokens("<a b=\"&amp;amp;\"/>", "+a1 b=&amp;;-a1;", "are decoded once");
+           "numeric entities become UTF-8 of 1 to 4 bytes");
+    tokens("<a b=\"&amp;amp;\"/>", "+a1 b=&amp;;-a1;", "entities are decoded once");
 }
 
 static void test_attr(void)
@@ -90,16 +96,16 @@ static void test_attr(void)
     struct err e;
 
     xml_init(&x, "a.xml", text, strlen(text));
-    is_int(xml_next(&x, &e), XML_OPEN, "a tag opens");
-    is_str(xml_attr(&x, "busid"), "1a", "an attribute by its name");
-    is_str(xml_attr(&x, "bus"), NULL, "not by a part of it");
-    is_int(x.line, 1, "in line 1");
-    is_int(xml_next(&x, &e), XML_CLOSE, "and closes");
-    is_str(xml_attr(&x, "busid"), NULL, "and has no attributes then");
-    is_int(x.line, 3, "in line 3");
-    is_int(xml_next(&x, &e), XML_END, "then comes the end");
-    is_int(xml_next(&x, &e), XML_END, "and stays");
-    ok(x.depth == 0 && !x.tag, "without a tag");
+    is_int(xml_next(&x, &e), XML_OPEN, "xml_next tells of a tag that opens");
+    is_str(xml_attr(&x, "busid"), "1a", "xml_attr finds an attribute by its name");
+    is_str(xml_attr(&x, "bus"), NULL, "xml_attr finds none by a part of its name");
+    is_int(x.line, 1, "the tag opens in line 1");
+    is_int(xml_next(&x, &e), XML_CLOSE, "xml_next tells of a tag that closes");
+    is_str(xml_attr(&x, "busid"), NULL, "a tag that closes has no attributes");
+    is_int(x.line, 3, "the tag closes in line 3");
+    is_int(xml_next(&x, &e), XML_END, "xml_next tells of the end of the text");
+    is_int(xml_next(&x, &e), XML_END, "xml_next stays at the end of the text");
+    ok(x.depth == 0 && !x.tag, "there is no tag at the end of the text");
 }
 
 static void test_structure_errors(void)
@@ -167,7 +173,8 @@ static void test_attribute_limits(void)
     for (int i = 0; i < XML_ATTRS; i++)
         str_addf(&s, " b%d=\"\"", i);
     str_add(&s, "/>");
-    is_int(tokens_of(str_text(&s), s.len, &out, &e), XML_END, "%d attributes", XML_ATTRS);
+    is_int(tokens_of(str_text(&s), s.len, &out, &e), XML_END, "xml_next reads %d attributes",
+           XML_ATTRS);
     s.len -= 2;
     str_add(&s, " c=\"\"/>");
     error(str_text(&s), "a.xml:1: <a> has over 48 attributes");
@@ -177,7 +184,8 @@ static void test_attribute_limits(void)
     str_add(&s, "<a b=\"");
     str_fill(&s, 'x', XML_ROOM - 5);
     str_add(&s, "\"/>");
-    is_int(tokens_of(str_text(&s), s.len, &out, &e), XML_END, "%d bytes in a tag", XML_ROOM);
+    is_int(tokens_of(str_text(&s), s.len, &out, &e), XML_END, "xml_next reads a tag of %d bytes",
+           XML_ROOM);
     str_reset(&s);
     str_add(&s, "<a b=\"");
     str_fill(&s, 'x', XML_ROOM - 4);
@@ -206,7 +214,8 @@ static void test_depth_limit(void)
     error(str_text(&s), "a.xml:1: the text ends inside <a>");
     for (int i = 0; i < XML_DEPTH; i++)
         str_add(&s, "</a>");
-    is_int(tokens_of(str_text(&s), s.len, &out, &e), XML_END, "%d levels", XML_DEPTH);
+    is_int(tokens_of(str_text(&s), s.len, &out, &e), XML_END, "xml_next reads %d levels",
+           XML_DEPTH);
     str_reset(&s);
     for (int i = 0; i <= XML_DEPTH; i++)
         str_add(&s, "<a>");
