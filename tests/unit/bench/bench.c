@@ -39,13 +39,13 @@ static const struct {
       "vendor_id : AuthenticAMD\ncpu family : 26\nmodel : 2\nflags : avx avx2 fma avx512f\n",
       4000000, 4, 64, 0 },
     { "Sandy Bridge", "vendor_id : GenuineIntel\nflags : sse2 avx\n", 0, 0, 16, 0 },
-    { "an old one", "vendor_id : GenuineIntel\nflags : sse2\n", 0, 0, 8, 0 },
+    { "a CPU with SSE2 alone", "vendor_id : GenuineIntel\nflags : sse2\n", 0, 0, 8, 0 },
     { "Grace",
       "processor\t: 0\nBogoMIPS\t: 2000\nFeatures\t: fp asimd sve\nCPU implementer\t: 0x41\n"
       "CPU architecture: 8\nCPU part\t: 0xd4f\n\n",
       3400000, 3.4, 32, 0 },
     { "an Arm that nobody knows", "CPU implementer : 0x61\nCPU part : 0xd4f\n", 3000000, 3, 0, 0 },
-    { "nothing", "", 0, 0, 0, 0 },
+    { "an empty text", "", 0, 0, 0, 0 },
     { "flags of the second CPU only", "processor : 0\n\nflags : avx512f\n", 0, 0, 0, 0 },
 };
 
@@ -61,7 +61,8 @@ static void test_nominal(void)
 
         ok(same(n.ghz, cpus[i].ghz) && same(n.flop32, cpus[i].flop32) &&
                same(n.flop64, cpus[i].flop32 / 2) && same(n.flop_bf16, cpus[i].bf16),
-           "%s: %g GHz, %g and %g a cycle (%s)", cpus[i].what, n.ghz, n.flop32, n.flop64, n.how);
+           "nominal_read of %s: %g GHz, %g and %g a cycle (%s)", cpus[i].what, n.ghz, n.flop32,
+           n.flop64, n.how);
     }
 }
 
@@ -113,16 +114,17 @@ static void test_children(void)
     int results[5] = { 0 };
     struct err e = { "" };
 
-    is_int(run_children(GOOD, 5, results, &e), 0, "five copies");
+    is_int(run_children(GOOD, 5, results, &e), 0, "child_run gets the results of five copies");
     for (size_t i = 0; i < 5; i++)
         ok(results[i] > 0 && results[i] != results[(i + 1) % 5] && kill(results[i], 0) < 0,
-           "each is a process of its own, and gone");
+           "copy %zu is a process of its own, and gone", i);
     for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
-        is_int(run_children(ends[i].how, 3, results, &e), ends[i].rc, "%s", ends[i].text);
-        is_str(e.text, ends[i].text, "the sentence");
+        is_int(run_children(ends[i].how, 3, results, &e), ends[i].rc,
+               "child_run returns its code: %s", ends[i].text);
+        is_str(e.text, ends[i].text, "child_run says: %s", ends[i].text);
     }
-    is_int(run_children(ONE_DIES, 4, results, &e), -EIO, "the others do not wait for a dead one");
-    is_int(run_children(GOOD, 1, results, NULL), 0, "and no sentence is needed");
+    is_int(run_children(ONE_DIES, 4, results, &e), -EIO, "copies do not wait for a dead one");
+    is_int(run_children(GOOD, 1, results, NULL), 0, "child_run needs no struct err");
 }
 
 /* ---- what is kept ---- */
@@ -157,13 +159,14 @@ static void test_keep(void)
     folder_make(root);
     folder_path(root, "state/bench", folder);
     fill(&c, "");
-    is_int(results_notes(&a, folder, &c, &notes, &n), 0, "no folder");
-    is_int(results_keep(&c, folder, 0, &path, NULL), 0, "without a BLAS");
-    ok(n == 0 && path.len == 0, "nothing is kept");
-    is_int(keep_and_note(folder, &a, &notes, &n), 0, "a result");
+    is_int(results_notes(&a, folder, &c, &notes, &n), 0, "results_notes succeeds without a folder");
+    is_int(results_keep(&c, folder, 0, &path, NULL), 0, "results_keep succeeds without a BLAS");
+    ok(n == 0 && path.len == 0, "a result without a BLAS is not kept");
+    is_int(keep_and_note(folder, &a, &notes, &n), 0, "a result with a BLAS is kept and noted");
     ok(n == 1 && !strcmp(notes[0].name, "bench.blas.reference") &&
            !strcmp(notes[0].value, "2.71 of 160 GFLOP/s"),
-       "is kept: %s %s", n ? notes[0].name : "", n ? notes[0].value : "");
+       "the note has the BLAS and its speed: %s %s", n ? notes[0].name : "",
+       n ? notes[0].value : "");
     folder_text(folder, "compute-bad.ini", "[compute\n");
     folder_text(folder, "compute-worse.ini",
                 "[compute]\nhost = n1\ncpu = X\nblas = worse\n"
@@ -177,9 +180,10 @@ static void test_keep(void)
     n = 0;
     notes = NULL;
     fill(&c, "reference");
-    is_int(results_notes(&a, folder, &c, &notes, &n), 0, "beside others");
+    is_int(results_notes(&a, folder, &c, &notes, &n), 0,
+           "results_notes succeeds beside damaged files");
     ok(n == 2 && !strcmp(notes[0].name, "bench.blas.plain") && !strcmp(notes[0].value, "1 GFLOP/s"),
-       "damaged ones and other machines' are left out");
+       "results_notes leaves out damaged files and other machines' results");
     arena_done(&a);
     folder_remove(root);
 }
@@ -201,7 +205,8 @@ static void test_oom(void)
         oom_next();
         rc = keep_and_note(folder, &a, &notes, &n);
         failed = oom_end();
-        ok(failed ? rc == -ENOMEM : rc == 0 && n == 1, "allocation %d: rc %d", oom_at, rc);
+        ok(failed ? rc == -ENOMEM : rc == 0 && n == 1,
+           "results_keep and results_notes with allocation %d failing return %d", oom_at, rc);
         arena_done(&a);
     } while (failed);
     folder_remove(root);
