@@ -70,26 +70,33 @@ static void test_held(void)
 
     tried(&s, "malloc.arenas", "2", SESSION_LEFT, (double)NAN, RESTART);
     tried(&s, "loader.workers", "7", SESSION_ADOPTED, 2, "");
-    is_str(settle(&s, 0), "written: loader.workers=7 malloc.arenas=2", "what held, and the rest");
-    is_str(said, "", "of which there is nothing to be told");
-    is_str(settle(&s, JOB_MACHINE), "written: loader.workers=7", "elsewhere what held alone");
-    is_str(said, LEFT_OUT RESTART "\n", "and what would try the rest");
-    is_str(settle(&s, JOB_VERSIONS), "written: loader.workers=7", "with other versions, too");
-    is_str(settle(&s, JOB_COMMAND), "written: loader.workers=7", "and of another command");
+    is_str(settle(&s, 0), "written: loader.workers=7 malloc.arenas=2",
+           "a profile tried again keeps what held and what was not tried");
+    is_str(said, "", "nothing is said where a profile's settings hold");
+    is_str(settle(&s, JOB_MACHINE), "written: loader.workers=7",
+           "on another machine only what held is written");
+    is_str(said, LEFT_OUT RESTART "\n", "the sentence says what would try the rest");
+    is_str(settle(&s, JOB_VERSIONS), "written: loader.workers=7",
+           "with other versions only what held is written");
+    is_str(settle(&s, JOB_COMMAND), "written: loader.workers=7",
+           "of another command only what held is written");
     s.entries[0].outcome = SESSION_REJECTED;
     s.entries[0].note[0] = '\0';
     s.entries[0].effect.gain = -0.1;
-    is_str(settle(&s, 0), "written: loader.workers=7", "what was slower goes");
+    is_str(settle(&s, 0), "written: loader.workers=7", "a setting that was slower is taken out");
     is_str(said,
            "malloc.arenas=2 of the profile does not hold here and is taken out: -10.0 % steps/s\n",
-           "and is told");
+           "the sentence names the setting that was slower");
     s.n_entries = 0;
     tried(&s, "loader.workers", "7", SESSION_ADOPTED, 2, "");
     tried(&s, "loader.workers", "12", SESSION_ADOPTED, 1, "");
-    is_str(settle(&s, 0), "written: loader.workers=12 malloc.arenas=2", "the last value counts");
-    is_str(said, "", "that the first was held by it is no news");
-    is_str(settle(&s, JOB_MACHINE), "written: loader.workers=12", "what had no turn");
-    is_str(said, LEFT_OUT "it does not fit this job, or its turn did not come\n", "is told so");
+    is_str(settle(&s, 0), "written: loader.workers=12 malloc.arenas=2",
+           "the last value kept of a knob is written");
+    is_str(said, "", "nothing is said of a value that was replaced");
+    is_str(settle(&s, JOB_MACHINE), "written: loader.workers=12",
+           "on another machine a setting that had no turn is left out");
+    is_str(said, LEFT_OUT "it does not fit this job, or its turn did not come\n",
+           "the sentence says that the setting had no turn");
 }
 
 static void test_fell(void)
@@ -97,45 +104,54 @@ static void test_fell(void)
     struct session s = { .n_entries = 0 };
 
     tried(&s, "loader.workers", "7", SESSION_REJECTED, -0.25, "");
-    is_str(settle(&s, 0), "written: malloc.arenas=2", "where it was found: the other one stays");
-    is_str(settle(&s, JOB_VERSIONS), "written:", "with other versions it would have no proof");
+    is_str(settle(&s, 0), "written: malloc.arenas=2",
+           "a setting that fell goes and the one not tried stays");
+    is_str(settle(&s, JOB_VERSIONS),
+           "written:", "with other versions a setting not tried goes, too");
     is_str(said,
            "loader.workers=7 of the profile does not hold here and is taken out: -25.0 % "
            "steps/s\n" LEFT_OUT "it does not fit this job, or its turn did not come\n",
-           "and both are told");
-    is_str(settle(&s, JOB_MACHINE), "left:", "on another machine nothing is written");
+           "both sentences are told: what fell and what is left out");
+    is_str(settle(&s, JOB_MACHINE),
+           "left:", "a profile of another machine of which nothing held is not written");
     is_str(said, "loader.workers=7 of the profile does not hold here: -25.0 % steps/s\n" NOTHING,
-           "and nothing taken out");
-    is_str(settle(&s, JOB_COMMAND), "left:", "nor is that of another command");
+           "a profile of another machine loses no setting");
+    is_str(settle(&s, JOB_COMMAND),
+           "left:", "a profile of another command of which nothing held is not written");
     tried(&s, "loader.workers", "5", SESSION_ADOPTED, 1, "");
-    is_str(settle(&s, 0), "written: loader.workers=5 malloc.arenas=2", "another value held");
-    is_str(settle(&s, JOB_COMMAND), "written: loader.workers=5", "or held for another command");
+    is_str(settle(&s, 0), "written: loader.workers=5 malloc.arenas=2",
+           "another value that held replaces the one that fell");
+    is_str(settle(&s, JOB_COMMAND), "written: loader.workers=5",
+           "another value that held is written alone for another command");
     ok(!strncmp(said, "loader.workers=7 of the profile does not hold here: -25.0 %", 59),
-       "whose own profile stays: %s", said);
+       "the profile of another command stays as it is: %s", said);
     s.n_entries = 0;
     tried(&s, "loader.workers", "7", SESSION_BROKE, (double)NAN, "the job died");
-    is_str(settle(&s, 0), "written: malloc.arenas=2", "what broke goes");
+    is_str(settle(&s, 0), "written: malloc.arenas=2", "a setting that broke the job is taken out");
     is_str(said,
            "loader.workers=7 of the profile does not hold here and is taken out: the job died\n",
-           "with its reason");
+           "the sentence says why the setting broke");
     s.entries[0].outcome = SESSION_ROLLED_BACK;
-    is_str(settle(&s, 0), "written: malloc.arenas=2", "what did not last goes");
+    is_str(settle(&s, 0), "written: malloc.arenas=2", "a setting that did not last is taken out");
     s.entries[0].outcome = SESSION_UNDECIDED;
     s.entries[0].note[0] = '\0';
-    is_str(settle(&s, 0), "written: malloc.arenas=2", "and what used its pairs up");
+    is_str(settle(&s, 0), "written: malloc.arenas=2",
+           "a setting that used its pairs up is taken out");
 }
 
 static void test_open(void)
 {
     struct session s = { .n_entries = 0 };
 
-    is_str(settle(&s, 0), "left: loader.workers=7 malloc.arenas=2", "nothing was tried");
-    is_str(said, STAYS, "which is told");
-    is_str(settle(&s, JOB_MACHINE), "left:", "nor elsewhere");
-    is_str(said, STAYS, "and nothing is left out of a file that stays");
+    is_str(settle(&s, 0), "left: loader.workers=7 malloc.arenas=2",
+           "a profile of which nothing was tried is not written");
+    is_str(said, STAYS, "the sentence says that nothing was tried");
+    is_str(settle(&s, JOB_MACHINE),
+           "left:", "a profile of which nothing was tried is not written elsewhere");
+    is_str(said, STAYS, "nothing is said to be left out of a file that stays");
     tried(&s, "loader.workers", "7", SESSION_UNDECIDED, 0.5, "the job ended");
-    is_str(settle(&s, JOB_VERSIONS), "left:", "what was cut short is not decided");
-    is_str(said, STAYS, "either");
+    is_str(settle(&s, JOB_VERSIONS), "left:", "a trial that was cut short decides nothing");
+    is_str(said, STAYS, "the sentence says that no trial came to its end");
 }
 
 int main(void)
