@@ -57,23 +57,25 @@ static void test_rows(void)
     const struct signal_row *stage;
     size_t n = 0;
 
-    is_int(fed_open(&f), 0, "a feed");
-    is_int(fed_tick(&f, START, 1, 1), 0, "a tick");
+    is_int(fed_open(&f), 0, "feed_open makes a feed");
+    is_int(fed_tick(&f, START, 1, 1), 0, "feed_judge takes a tick of a disk");
     stage = tick_set(feed_tick(f.feed), "stage", &n);
-    is_int((long long)n, 5, "a row for each stage");
-    ok(stage && !strcmp(stage->thing, "storage"), "storage is the first");
-    ok(!tick_set(feed_tick(f.feed), "alert", &n), "and no alert");
-    is_int(fed_tick(&f, START + 1, 2, 9), 0, "a tick with something to say");
-    ok(tick_set(feed_tick(f.feed), "alert", &n) && n == 1, "an alert has a row");
-    is_int((long long)feed_tick(f.feed)->n_events, 1, "and an event");
+    is_int((long long)n, 5, "each of the five stages has a row");
+    ok(stage && !strcmp(stage->thing, "storage"), "storage is the first stage");
+    ok(!tick_set(feed_tick(f.feed), "alert", &n), "a disk that is not busy raises no alert");
+    is_int(fed_tick(&f, START + 1, 2, 9), 0, "feed_judge takes a tick of a busy disk");
+    ok(tick_set(feed_tick(f.feed), "alert", &n) && n == 1, "a busy disk's alert has a row");
+    is_int((long long)feed_tick(f.feed)->n_events, 1, "a busy disk's alert has an event");
     feed_metrics(f.feed, METRICS_PROMETHEUS, &out);
-    ok(strstr(str_text(&out), "\nbrim_stage_limiting{stage=\"storage\"} "), "stages are metrics");
+    ok(strstr(str_text(&out), "\nbrim_stage_limiting{stage=\"storage\"} "),
+       "feed_metrics writes stages");
     str_reset(&out);
     feed_live(f.feed, &out);
-    is_int(str_error(&out), 0, "the live view fits");
-    ok(strstr(str_text(&out), "\"schema\":\"brim.live.v1\""), "and names its schema");
-    ok(strstr(str_text(&out), "disk vda is \\\"high\\\""), "and has the alert");
-    ok(!strchr(str_text(&out), '\n'), "in one line");
+    is_int(str_error(&out), 0, "feed_live writes a text that fits");
+    ok(strstr(str_text(&out), "\"schema\":\"brim.live.v1\""), "feed_live names its schema");
+    ok(strstr(str_text(&out), "disk vda is \\\"high\\\""),
+       "feed_live writes the alert with its quotes escaped");
+    ok(!strchr(str_text(&out), '\n'), "feed_live writes one line");
     fed_close(&f);
 }
 
@@ -84,19 +86,20 @@ static void test_events(void)
     CLEANUP(str_done) struct str out = STR_INIT(1 << 20);
     char name[16];
 
-    is_int(fed_open(&f), 0, "a feed");
+    is_int(fed_open(&f), 0, "feed_open makes a feed for 50 events");
     for (int i = 0; i < 50; i++) {
         struct event *event;
 
         f.now = feed_next(f.feed, (START + i) * S_NS, i * S_NS);
         event = tick_event(f.now, "xid", SEVERITY_WARNING, i);
         snprintf(event->thing, sizeof(event->thing), "gpu-%d.", i);
-        is_int(feed_judge(f.feed), 0, "event %d", i);
+        is_int(feed_judge(f.feed), 0, "feed_judge succeeds with event %d", i);
     }
     feed_live(f.feed, &out);
     for (int i = 16; i < 20; i++) {
         snprintf(name, sizeof(name), "gpu-%d.", i);
-        ok(!strstr(str_text(&out), name) == (i < 18), "event %d", i);
+        ok(!strstr(str_text(&out), name) == (i < 18),
+           "feed_live has event %d exactly if it is one of the last 32", i);
     }
     fed_close(&f);
 }
@@ -120,13 +123,13 @@ static void check_stored(struct stored *s, int64_t from, int64_t seconds, int po
     int positive = 0, wrong = 0;
 
     values = calloc(n, sizeof(*values));
-    is_int(store_series(s->reader, &q, values, NULL), 0, "a series");
+    is_int(store_series(s->reader, &q, values, NULL), 0, "store_series reads the rates of a disk");
     for (size_t i = 0; i < n; i++) {
         positive += values[i] > 0;
         wrong += values[i] < 0 || values[i] > BYTES + 1;
     }
-    is_int(wrong, 0, "no rate is negative, and none higher than it was");
-    ok(positive >= positive_min, "%d rates are known", positive);
+    is_int(wrong, 0, "no rate is negative or above the real one");
+    ok(positive >= positive_min, "enough rates are known: %d", positive);
 }
 
 /* An hour back, to the start of a bucket (of one that begins before the first row its rate is
@@ -137,22 +140,24 @@ static void test_clock_steps(void)
     struct stored s;
 
     stored_make(&s);
-    is_int(fed_open(&f), 0, "a feed");
+    is_int(fed_open(&f), 0, "feed_open makes a feed for a clock that steps");
     for (int i = 0; i < TICKS; i++) {
         const struct signal_row *row;
 
-        is_int(fed_tick(&f, wall_at(i), i, 1), 0, "second %d", i);
-        is_int(store_tick(s.store, f.now, NULL), 0, "stored");
+        is_int(fed_tick(&f, wall_at(i), i, 1), 0, "feed_judge succeeds in second %d", i);
+        is_int(store_tick(s.store, f.now, NULL), 0, "store_tick stores second %d", i);
         row = tick_find(f.now, &disk_set, "vda");
         if (f.before)
-            is_int((long long)signal_rate(f.before, f.now, row, 1), BYTES, "the rate is as it was");
+            is_int((long long)signal_rate(f.before, f.now, row, 1), BYTES,
+                   "the rate is the real one in second %d", i);
     }
     stored_reader(&s);
     check_stored(&s, START - 10, 30, 3);
     check_stored(&s, START - HOUR - 10, 30, 3);
     check_stored(&s, START - HOUR + DAY - 10, 30, 3);
-    is_str(ask(&s, "SELECT count(*) FROM disk_1s"), "12", "every tick has its row");
-    is_str(ask(&s, "PRAGMA integrity_check"), "ok", "the file is whole");
+    is_str(ask(&s, "SELECT count(*) FROM disk_1s"), "12",
+           "every tick of a clock that steps has its row");
+    is_str(ask(&s, "PRAGMA integrity_check"), "ok", "the store's file passes its integrity check");
     fed_close(&f);
     stored_remove(&s);
 }
@@ -185,7 +190,8 @@ static void test_oom(void)
         oom_next();
         rc = walk(&f, &out);
         failed = oom_end();
-        is_int(rc, failed ? -ENOMEM : 0, "allocation %d", oom_at);
+        is_int(rc, failed ? -ENOMEM : 0, "a feed's walk returns -ENOMEM where allocation %d fails",
+               oom_at);
         fed_close(&f);
     } while (failed);
 }
@@ -196,14 +202,15 @@ static void test_after_failure(void)
     struct fed f = { .feed = NULL };
     size_t n;
 
-    is_int(fed_open(&f), 0, "a feed");
-    is_int(fed_tick(&f, START, 1, 1), 0, "a tick");
+    is_int(fed_open(&f), 0, "feed_open makes a feed whose tick will fail");
+    is_int(fed_tick(&f, START, 1, 1), 0, "feed_judge takes the tick before the failure");
     oom_restart();
     oom_next();
     (void)fed_tick(&f, START + 1, 2, 1);
     (void)oom_end();
-    is_int(fed_tick(&f, START + 2, 3, 1), 0, "the next");
-    ok(tick_set(feed_tick(f.feed), "stage", &n) && n == 5, "has its stages");
+    is_int(fed_tick(&f, START + 2, 3, 1), 0, "feed_judge takes the tick after the failure");
+    ok(tick_set(feed_tick(f.feed), "stage", &n) && n == 5,
+       "the tick after a failure has its five stages");
     fed_close(&f);
 }
 

@@ -54,9 +54,9 @@ static void past_open(struct past *p, const char *path)
 static void past_close(struct past *p)
 {
     uv_run(&p->loop, UV_RUN_DEFAULT);
-    ok(!history_busy(p->history), "nothing waits at the end");
+    ok(!history_busy(p->history), "no call waits when the loop has ended");
     history_close(p->history);
-    is_int(uv_loop_close(&p->loop), 0, "nothing of it is left in the loop");
+    is_int(uv_loop_close(&p->loop), 0, "a closed history leaves nothing in the loop");
 }
 
 /* Ask at second 1010, and wait for the answer. */
@@ -96,7 +96,8 @@ static void test_refused(void)
     past_open(&p, NULL);
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         say(&p, cases[i].fn, cases[i].query, &c);
-        ok(c.status == 400 && strstr(c.text, cases[i].why), "%.40s: %u", cases[i].query, c.status);
+        ok(c.status == 400 && strstr(c.text, cases[i].why), "history refuses %.40s with status %u",
+           cases[i].query, c.status);
     }
     past_close(&p);
 }
@@ -110,20 +111,22 @@ static void test_without_a_store(void)
     past_open(&p, NULL);
     say(&p, history_charts, "seconds=10", &c);
     ok(c.status == 200 && strstr(c.text, "\"time\":[]") && strstr(c.text, "\"disk_read\":[]"),
-       "charts are empty: %s", c.text);
+       "charts are empty without a store: %s", c.text);
     say(&p, history_events, "", &c);
-    ok(c.status == 200 && strstr(c.text, "\"events\":[]"), "so are events");
+    ok(c.status == 200 && strstr(c.text, "\"events\":[]"), "events are empty without a store");
     say(&p, history_series, "set=disk&thing=vda&signal=busy", &c);
-    ok(c.status == 404 && strstr(c.text, "no store"), "there is no series: %s", c.text);
+    ok(c.status == 404 && strstr(c.text, "no store"), "there is no series without a store: %s",
+       c.text);
     past_close(&p);
     folder_make(folder);
     snprintf(path, sizeof(path), "%s/store.db", folder);
     past_open(&p, path);
     say(&p, history_charts, "seconds=10", &c);
-    ok(c.status == 200 && strstr(c.text, "\"time\":[]"), "one that is not made yet is empty");
+    ok(c.status == 200 && strstr(c.text, "\"time\":[]"),
+       "charts are empty where the store is not made yet");
     folder_text(folder, "store.db", "this is no database, and long enough not to be taken for one");
     say(&p, history_events, "", &c);
-    is_int(c.status, 503, "one that is broken is told: %s", c.text);
+    is_int(c.status, 503, "a broken store is answered with status 503: %s", c.text);
     past_close(&p);
     folder_remove(folder);
 }
@@ -138,26 +141,29 @@ static void test_answers(void)
     for (int i = 0; i <= 10; i++)
         put(&s, 1000 + i, i, 100 * i);
     tick_begin(&s.tick, 1011 * S_NS, 1011 * S_NS);
-    ok(tick_event(&s.tick, "kmsg", SEVERITY_WARNING, 7) != NULL, "an event is kept");
+    ok(tick_event(&s.tick, "kmsg", SEVERITY_WARNING, 7) != NULL, "a tick takes an event");
     folder_need(store_tick(s.store, &s.tick, NULL), "store_tick");
     past_open(&p, s.path);
     say(&p, history_charts, "seconds=4&step=1", &c);
     ok(c.status == 200 && strstr(c.text, "\"time\":[1006000,1007000,1008000,1009000]"),
        "charts have times up to now: %.120s", c.text);
-    ok(strstr(c.text, "\"disk_read\":[100,100,100,100]"), "rates of counters");
-    ok(strstr(c.text, "\"gpu_busy\":[null,null,null,null]"), "what is not measured is no 0");
+    ok(strstr(c.text, "\"disk_read\":[100,100,100,100]"), "charts have the rates of counters");
+    ok(strstr(c.text, "\"gpu_busy\":[null,null,null,null]"),
+       "charts have null for what is not measured");
     say(&p, history_series, "set=disk&thing=vda&signal=busy&seconds=4&step=2", &c);
     ok(c.status == 200 && strstr(c.text, "\"rate\":false") &&
            strstr(c.text, "\"values\":[7.5,9.5]"),
-       "a gauge in means of two seconds: %s", c.text);
+       "a gauge is served in means of two seconds: %s", c.text);
     say(&p, history_series, "set=disk&thing=vda&signal=read_bytes_total&seconds=2&step=1", &c);
-    ok(strstr(c.text, "\"rate\":true") && strstr(c.text, "[100,100]"), "a counter as its rate");
+    ok(strstr(c.text, "\"rate\":true") && strstr(c.text, "[100,100]"),
+       "a counter is served as its rate");
     say(&p, history_series, "set=disk&thing=vdz&signal=busy", &c);
-    is_int(c.status, 404, "a thing that is not there: %s", c.text);
+    is_int(c.status, 404, "a thing that is not there is answered with 404: %s", c.text);
     say(&p, history_series, "set=disk&thing=vda&signal=nothing", &c);
-    is_int(c.status, 404, "a signal that is not there: %s", c.text);
+    is_int(c.status, 404, "a signal that is not there is answered with 404: %s", c.text);
     say(&p, history_events, "seconds=60&limit=5", &c);
-    ok(c.status == 200 && strstr(c.text, "\"kmsg\""), "an event: %s", c.text);
+    ok(c.status == 200 && strstr(c.text, "\"kmsg\""),
+       "history_events serves an event that was kept: %s", c.text);
     past_close(&p);
     stored_remove(&s);
 }
@@ -175,25 +181,25 @@ static void test_queue(void)
         calls[i] = (struct http_call){ .query = "seconds=10" };
         history_charts(p.history, 1000, &calls[i]);
     }
-    ok(history_busy(p.history) && answered == 0, "four wait");
+    ok(history_busy(p.history) && answered == 0, "four questions wait until the loop runs");
     uv_run(&p.loop, UV_RUN_DEFAULT);
     for (unsigned i = 0; i < 4; i++)
         in_order += calls[i].status == 200 && calls[i].order == i + 1;
-    is_int(in_order, 4, "all are answered in their order");
+    is_int(in_order, 4, "four questions are answered in their order");
     for (unsigned i = 0; i < 4; i++) {
         calls[i] = (struct http_call){ .query = "seconds=10" };
         history_charts(p.history, 1000, &calls[i]);
     }
     history_end(p.history);
     uv_run(&p.loop, UV_RUN_DEFAULT);
-    is_int(calls[0].status, 200, "the one that is being answered is finished");
+    is_int(calls[0].status, 200, "the question being answered at the end is finished");
     for (unsigned i = 1; i < 4; i++)
         late += calls[i].status == 503;
-    is_int(late, 3, "the others are refused");
+    is_int(late, 3, "the three questions that wait at the end are refused");
     past_close(&p);
     history_end(NULL);
     history_close(NULL);
-    ok(!history_busy(NULL), "no history is none");
+    ok(!history_busy(NULL), "NULL is a history that is not busy");
 }
 
 int main(void)

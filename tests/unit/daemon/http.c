@@ -16,10 +16,10 @@ struct guard_case {
 
 static const struct guard_case cases[] = {
     { "our own name", { "GET", "127.0.0.1:9410" }, false, false, 0 },
-    { "without a port", { "HEAD", "localhost" }, false, false, 0 },
-    { "IPv6", { "GET", "[::1]:9410" }, false, false, 0 },
-    { "no name at all", { "GET", NULL }, false, false, 403 },
-    { "another name", { "GET", "evil.example" }, false, false, 403 },
+    { "our own name without a port", { "HEAD", "localhost" }, false, false, 0 },
+    { "our own name in IPv6", { "GET", "[::1]:9410" }, false, false, 0 },
+    { "no name of a host", { "GET", NULL }, false, false, 403 },
+    { "another name of a host", { "GET", "evil.example" }, false, false, 403 },
     { "a name that begins like ours", { "GET", "127.0.0.1.evil.example" }, false, false, 403 },
     { "another method", { "POST", "127.0.0.1" }, false, false, 405 },
     { "our own page",
@@ -53,17 +53,17 @@ static const struct guard_case cases[] = {
     { "no token", { "GET", "node1:9410" }, true, false, 401 },
     { "an open page", { "GET", "node1:9410" }, true, true, 0 },
     { "the token", { "GET", "node1", .authorization = "Bearer 0123456789abcdef" }, true, false, 0 },
-    { "a part of it",
+    { "a part of the token",
       { "GET", "node1", .authorization = "Bearer 0123456789abcde" },
       true,
       false,
       401 },
-    { "more than it",
+    { "more than the token",
       { "GET", "node1", .authorization = "Bearer 0123456789abcdef0" },
       true,
       false,
       401 },
-    { "another scheme",
+    { "the token in another scheme",
       { "GET", "node1", .authorization = "Basic 0123456789abcdef" },
       true,
       false,
@@ -83,8 +83,9 @@ static void test_guard(void)
         const struct guard_case *c = &cases[i];
         struct http_refusal r = http_access(&c->claims, c->with_token ? token : NULL, c->open);
 
-        is_int(r.status, c->status, "%s", c->what);
-        ok(!r.status == !*r.sentence, "refused with a sentence");
+        is_int(r.status, c->status, "http_access answers %u to a request: %s", c->status, c->what);
+        ok(!r.status == !*r.sentence, "http_access gives a sentence exactly where it refuses: %s",
+           c->what);
     }
 }
 
@@ -111,10 +112,13 @@ static void test_addresses(void)
         struct err e = { "" };
         int rc = http_address_parse(texts[i].text, &at, &e);
 
-        is_int(rc, texts[i].good ? 0 : -EINVAL, "'%s'", texts[i].text);
-        ok(!rc == !*e.text, "or a sentence");
+        is_int(rc, texts[i].good ? 0 : -EINVAL, "http_address_parse of '%s' returns its code",
+               texts[i].text);
+        ok(!rc == !*e.text, "http_address_parse gives a sentence exactly where it fails: '%s'",
+           texts[i].text);
         if (rc == 0)
-            is_int(http_address_is_loopback(&at), texts[i].loopback, "'%s'", texts[i].text);
+            is_int(http_address_is_loopback(&at), texts[i].loopback,
+                   "http_address_is_loopback knows '%s'", texts[i].text);
     }
 }
 
@@ -123,12 +127,13 @@ static void test_listen(void)
     union http_address at;
     int first, second;
 
-    is_int(http_address_parse("127.0.0.1:0", &at, NULL), 0, "any port");
+    is_int(http_address_parse("127.0.0.1:0", &at, NULL), 0, "http_address_parse takes port 0");
     first = http_address_listen(&at, 1);
-    ok(first >= 0 && http_address_port(first) > 0, "a port was chosen");
+    ok(first >= 0 && http_address_port(first) > 0,
+       "http_address_listen chooses a port where 0 is asked for");
     at.v4.sin_port = htons((uint16_t)http_address_port(first));
     second = http_address_listen(&at, 1);
-    is_int(second, -EADDRINUSE, "a port in use");
+    is_int(second, -EADDRINUSE, "http_address_listen refuses a port in use");
     close(first);
 }
 
@@ -153,8 +158,9 @@ static void test_unescape(void)
         char text[16];
 
         snprintf(text, sizeof(text), "%s", texts[i][0]);
-        is_int((long long)http_unescape(text), (long long)strlen(texts[i][1]), "the length");
-        is_str(text, texts[i][1], "%s", texts[i][0]);
+        is_int((long long)http_unescape(text), (long long)strlen(texts[i][1]),
+               "http_unescape of '%s' returns the length", texts[i][0]);
+        is_str(text, texts[i][1], "http_unescape decodes '%s'", texts[i][0]);
     }
 }
 

@@ -18,7 +18,8 @@ static struct store_thread *open_keeper(struct stored *s)
     struct store_thread *k = NULL;
     struct err e = { "" };
 
-    ok(store_thread_open(&k, s->path, &s->config, &e) == 0, "a store_thread %s", e.text);
+    ok(store_thread_open(&k, s->path, &s->config, &e) == 0, "store_thread_open starts a thread: %s",
+       e.text);
     return k;
 }
 
@@ -29,7 +30,7 @@ static void push(struct stored *s, struct store_thread *k, int64_t second, bool 
     if (event) {
         struct event *added = tick_event(&s->tick, "xid", SEVERITY_WARNING, (int)second);
 
-        ok(added != NULL, "an event");
+        ok(added != NULL, "a tick takes an event");
     }
     store_thread_push(k, &s->tick);
 }
@@ -63,16 +64,16 @@ static void test_stores(void)
         wait_for(k, (uint64_t)i + 1);
     }
     store_thread_state(k, &state);
-    is_int((long long)state.stored, 100, "ticks are stored");
-    is_int((long long)state.dropped, 0, "none is dropped");
-    is_str(state.error.text, "", "there is no error");
-    ok(!store_thread_note(k, &note), "there is nothing to say");
+    is_int((long long)state.stored, 100, "store_thread stores all 100 ticks");
+    is_int((long long)state.dropped, 0, "store_thread drops none of 100 ticks");
+    is_str(state.error.text, "", "store_thread has no error after 100 ticks");
+    ok(!store_thread_note(k, &note), "store_thread has no note after 100 ticks");
     for (int i = 0; i < 5; i++)
         push(&s, k, 1100 + i, false);
     store_thread_close(k);
     is_str(ask(&s, "SELECT count(*) || ' ' || max(t) FROM disk_1s"), "105 1104000",
-           "closing writes what waits");
-    is_str(ask(&s, "SELECT count(*) FROM event"), "10", "events are stored");
+           "store_thread_close writes the ticks that wait");
+    is_str(ask(&s, "SELECT count(*) FROM event"), "10", "store_thread stores ten events");
     store_thread_close(NULL);
     stored_remove(&s);
 }
@@ -93,25 +94,26 @@ static void test_slow(void)
     wait_for(k, 1);
     ok(sqlite3_open(s.path, &db) == SQLITE_OK &&
            sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK,
-       "the disk gets slow");
+       "another writer locks the store");
     for (int i = 1; i <= 30; i++)
         push(&s, k, 1000 + i, true);
     store_thread_state(k, &state);
-    ok(state.dropped >= 20 && state.waiting <= KEEPER_QUEUE, "the queue has an end: %d dropped",
-       (int)state.dropped);
+    ok(state.dropped >= 20 && state.waiting <= KEEPER_QUEUE,
+       "the queue of ticks has an end: %d dropped", (int)state.dropped);
     ok(store_thread_note(k, &note) && note.warning && strstr(note.text.text, "slow"),
-       "that is said: %s", note.text.text);
+       "a note says that storing is slow: %s", note.text.text);
     sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
     sqlite3_close(db);
     state = wait_for(k, 31);
-    is_int((long long)(state.stored + state.dropped), 31, "each tick is counted once");
-    is_str(state.error.text, "", "it works again");
+    is_int((long long)(state.stored + state.dropped), 31,
+           "each tick is counted once as stored or dropped");
+    is_str(state.error.text, "", "store_thread has no error once the lock is gone");
     for (note.warning = true; note.warning && store_thread_note(k, &note);)
         ;
-    ok(!note.warning && strstr(note.text.text, "storing again"), "that is said too: %s",
-       note.text.text);
+    ok(!note.warning && strstr(note.text.text, "storing again"),
+       "a note says that it is storing again: %s", note.text.text);
     store_thread_close(k);
-    is_str(ask(&s, "SELECT count(*) FROM event"), "30", "no event is lost");
+    is_str(ask(&s, "SELECT count(*) FROM event"), "30", "no event of a dropped tick is lost");
     stored_remove(&s);
 }
 
@@ -130,18 +132,19 @@ static void test_cannot_open(void)
         wait_for(k, (uint64_t)i + 1);
     }
     store_thread_state(k, &state);
-    is_int((long long)state.dropped, 25, "nothing can be stored");
+    is_int((long long)state.dropped, 25, "no tick is stored while another agent has the store");
     ok(strstr(state.error.text, "another agent") != NULL && state.error_since_ns == 1000 * S_NS,
-       "the error is there: %s", state.error.text);
+       "the error names the other agent and its first second: %s", state.error.text);
     while (store_thread_note(k, &note))
         notes++;
-    is_int(notes, 1, "it is said once");
+    is_int(notes, 1, "a store that cannot be opened makes one note");
     stored_close(&s);
     push(&s, k, 1100, false);
     state = wait_for(k, 26);
-    is_int((long long)state.stored, 1, "it is tried again");
+    is_int((long long)state.stored, 1, "store_thread stores again once the other agent is gone");
     store_thread_close(k);
-    is_str(ask(&s, "SELECT count(*) FROM event"), "1", "the event has waited");
+    is_str(ask(&s, "SELECT count(*) FROM event"), "1",
+           "an event waits until the store can be opened");
     stored_remove(&s);
 }
 
@@ -159,13 +162,14 @@ static void test_patience(void)
     wait_for(k, 1);
     ok(sqlite3_open(s.path, &db) == SQLITE_OK &&
            sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK,
-       "the disk hangs");
+       "another writer locks the store for good");
     for (int i = 1; i < 8; i++)
         push(&s, k, 1000 + i, false);
     clock_gettime(CLOCK_MONOTONIC, &begin);
     store_thread_close(k);
     clock_gettime(CLOCK_MONOTONIC, &end);
-    ok(end.tv_sec - begin.tv_sec <= 3, "closing has an end");
+    ok(end.tv_sec - begin.tv_sec <= 3,
+       "store_thread_close ends within 3 s though the store is locked");
     sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
     sqlite3_close(db);
     sleep_ms(1500); /* the thread that was left to itself ends */
