@@ -16,28 +16,33 @@ static void test_finds(unsigned ranks)
 
     sim_init(&s, 3);
     s.ranks = ranks;
-    is_int(sim_start(&s, false), 0, "%u ranks", ranks);
+    is_int(sim_start(&s, false), 0, "the drive of a job with %u ranks starts", ranks);
     sim_run(&s, 0);
     sim_run(&s, 500);
     sim_end(&s, 0, &r);
     k = sim_entry(&r, "loader.workers");
-    ok(k && k->outcome == SESSION_ADOPTED && s.workers >= 11, "%d workers are kept", s.workers);
-    ok(k && k->effect.low > 0 && k->effect.high < 5, "the last one for %+.2f to %+.2f",
-       k->effect.low, k->effect.high);
-    ok(drive_steps_per_s(&r.after) > 7 * drive_steps_per_s(&r.before), "%.1f steps/s, then %.1f",
-       drive_steps_per_s(&r.before), drive_steps_per_s(&r.after));
+    ok(k && k->outcome == SESSION_ADOPTED && s.workers >= 11, "at least 11 workers are adopted: %d",
+       s.workers);
+    ok(k && k->effect.low > 0 && k->effect.high < 5,
+       "the last value's gain lies from %+.2f to %+.2f", k->effect.low, k->effect.high);
+    ok(drive_steps_per_s(&r.after) > 7 * drive_steps_per_s(&r.before),
+       "the job gets 7 times as fast: %.1f steps/s, then %.1f", drive_steps_per_s(&r.before),
+       drive_steps_per_s(&r.after));
     ok(fabs(drive_samples_per_s(&r.after) / drive_steps_per_s(&r.after) - 16 * ranks) < 0.01,
-       "samples are those of all ranks");
-    ok(r.before.resident_b == 1e9 && r.after.resident_b > 2e9, "memory before and after");
+       "samples of a step are those of all ranks");
+    ok(r.before.resident_b == 1e9 && r.after.resident_b > 2e9,
+       "the report has the resident memory before and after");
     ok(r.before.pss_b == 0.5e9 && r.after.pss_b > 0.6e9 && r.after.pss_b < 1e9,
-       "and what is shared counted once");
-    ok(isnan(r.after.device_b) && k && isnan(k->device_b), "of no devices");
+       "the report counts shared memory once, before and after");
+    ok(isnan(r.after.device_b) && k && isnan(k->device_b),
+       "device memory is not known without devices");
     ok(k && k->memory_b > 1e7 && k->memory_b < 2e8, "the last workers take %.0f MB",
        k ? k->memory_b / 1e6 : 0);
-    is_int((long long)r.ranks, ranks, "all were steered");
-    ok(strstr(s.said, "trying loader.workers=") && strstr(s.said, "times as fast"), "it is told");
+    is_int((long long)r.ranks, ranks, "the report counts all ranks");
+    ok(strstr(s.said, "trying loader.workers=") && strstr(s.said, "times as fast"),
+       "the trial's begin and gain are told");
     ok(strstr(s.said, "2 of ") && strstr(s.said, "trials changed something: no setting is left"),
-       "and how it ended");
+       "the session's trials and end are told");
     sim_done(&s);
 }
 
@@ -52,14 +57,16 @@ static void test_won(void)
 
     sim_init(&s, 3);
     s.won = &won;
-    is_int(sim_start(&s, false), 0, "a job with a profile");
+    is_int(sim_start(&s, false), 0, "the drive of a job with a profile starts");
     sim_run(&s, 0);
     sim_end(&s, 0, &r);
     k = &r.session->entries[0];
     ok(r.session->n_entries && !strcmp(k->value, "12") && k->outcome == SESSION_ADOPTED,
-       "has its setting tried first");
-    is_str(k->why, "the profile has it: 21 times as fast", "since it is there");
-    ok(k->effect.gain > 5 && k->effect.gain < 15, "and measured: %.2f", k->effect.gain);
+       "the setting of the profile is tried first and adopted");
+    is_str(k->why, "the profile has it: 21 times as fast",
+           "the reason names the gain in the profile");
+    ok(k->effect.gain > 5 && k->effect.gain < 15,
+       "the gain of the profile's setting is measured anew: %.2f", k->effect.gain);
     sim_done(&s);
 }
 
@@ -72,15 +79,15 @@ static void test_rare(void)
 
     sim_init(&s, 3);
     s.rare = true;
-    is_int(sim_start(&s, false), 0, "a job whose memory is read seldom");
+    is_int(sim_start(&s, false), 0, "the drive of a job whose memory is read seldom starts");
     sim_run(&s, 0);
     sim_run(&s, 500);
     sim_end(&s, 0, &r);
     ok(r.before.pss_b == 0.5e9 && r.after.pss_b > 0.6e9 && r.after.pss_b < 1e9,
-       "is known all the same: %.2f GB", r.after.pss_b / 1e9);
+       "memory that is read seldom is known at the end: %.2f GB", r.after.pss_b / 1e9);
     k = &r.session->entries[0];
-    ok(k->memory_b > 5e7 && k->memory_b < 5e8, "and what a setting takes: %.0f MB",
-       k->memory_b / 1e6);
+    ok(k->memory_b > 5e7 && k->memory_b < 5e8,
+       "memory that a setting takes is known though read seldom: %.0f MB", k->memory_b / 1e6);
     sim_done(&s);
 }
 
@@ -95,13 +102,16 @@ static void test_once(void)
     sim_init(&s, 3);
     s.once = true;
     s.fetch_s = 0.3;
-    is_int(sim_start(&s, false), 0, "a job whose memory is read before it trains");
+    is_int(sim_start(&s, false), 0,
+           "the drive of a job whose memory is read before it trains starts");
     sim_run(&s, 0);
     sim_run(&s, 500);
     sim_end(&s, 0, &r);
     k = &r.session->entries[0];
-    ok(r.before.pss_b == 0.5e9 && isnan(r.after.pss_b), "is known then, and not later");
-    ok(k->outcome == SESSION_ADOPTED && isnan(k->memory_b), "nor what its workers take");
+    ok(r.before.pss_b == 0.5e9 && isnan(r.after.pss_b),
+       "memory is known before the trials and not after");
+    ok(k->outcome == SESSION_ADOPTED && isnan(k->memory_b),
+       "memory that workers take is not known from one reading");
     sim_done(&s);
 }
 
@@ -114,12 +124,12 @@ static void test_soon(void)
 
     sim_init(&s, 3);
     s.compute_s = 0.004;
-    is_int(sim_start(&s, false), 0, "a job that waits for 97 %% of the time");
+    is_int(sim_start(&s, false), 0, "the drive of a job that waits for 97 %% of the time starts");
     sim_run(&s, 0);
     sim_end(&s, 0, &r);
     k = &r.session->entries[0];
     ok(r.session->n_entries && k->outcome == SESSION_ADOPTED && k->at_step <= 300 && k->at_s < 60,
-       "has %s workers after %u steps and %.0f s, %.1f times as fast", k->value, k->at_step,
+       "%s workers are adopted after %u steps and %.0f s, %.1f times as fast", k->value, k->at_step,
        k->at_s, 1 + k->effect.gain);
     sim_done(&s);
 }
@@ -133,14 +143,15 @@ static void test_bursts(void)
 
     sim_init(&s, 5);
     s.workers = 4;
-    is_int(sim_start(&s, false), 0, "a job with four workers");
+    is_int(sim_start(&s, false), 0, "the drive of a job with four workers starts");
     sim_note(&s, 0, "loader.workers=4");
     sim_run(&s, 0);
     sim_end(&s, 0, &r);
     k = sim_entry(&r, "loader.workers");
-    ok(k && k->outcome == SESSION_ADOPTED && s.workers >= 10, "gets %d", s.workers);
-    ok(k && k->effect.gain > 1.1 && k->effect.gain < 2.2, "for what they gain in the mean: %.2f",
-       k ? k->effect.gain : 0);
+    ok(k && k->outcome == SESSION_ADOPTED && s.workers >= 10, "at least 10 workers are adopted: %d",
+       s.workers);
+    ok(k && k->effect.gain > 1.1 && k->effect.gain < 2.2,
+       "the gain is that in the mean of all steps: %.2f", k ? k->effect.gain : 0);
     sim_done(&s);
 }
 
@@ -151,11 +162,13 @@ static void test_nothing(void)
 
     sim_init(&s, 1);
     s.fetch_s = 0.0001;
-    is_int(sim_start(&s, false), 0, "a job that only computes");
+    is_int(sim_start(&s, false), 0, "the drive of a job that only computes starts");
     sim_run(&s, 0);
     sim_end(&s, 0, &r);
-    ok(r.session->phase == PHASE_OVER && s.requests == 0, "is not touched");
-    ok(strstr(s.said, "nothing worth changing: no setting"), "and it is said: %s", s.said);
+    ok(r.session->phase == PHASE_OVER && s.requests == 0,
+       "a job that only computes is asked for nothing");
+    ok(strstr(s.said, "nothing worth changing: no setting"),
+       "the report says that nothing is worth changing: %s", s.said);
     sim_done(&s);
 }
 
@@ -172,14 +185,18 @@ static void test_refusals(void)
         s.ranks = 2;
         s.refuses[1] = true;
         s.refuses[0] = both;
-        is_int(sim_start(&s, false), 0, "%s", both ? "both refuse" : "one of two refuses");
+        is_int(sim_start(&s, false), 0, "the drive starts where %s",
+               both ? "both refuse" : "one of two refuses");
         sim_run(&s, 0);
         sim_end(&s, 0, &r);
         k = sim_entry(&r, "loader.workers");
-        ok(k && k->outcome == SESSION_BROKE && s.workers == 0, "none is changed");
-        is_str(k ? k->note : "", "it is iterable", "the reason is told");
-        is_str(r.session->reason, "no setting is left that promises enough", "all is well");
-        is_int(s.requests, both ? 1 : 2, "what was done is asked back, and nothing else");
+        ok(k && k->outcome == SESSION_BROKE && s.workers == 0,
+           "no rank keeps a setting that one of them refused");
+        is_str(k ? k->note : "", "it is iterable", "the entry has the reason of the refusal");
+        is_str(r.session->reason, "no setting is left that promises enough",
+               "a session goes on after a refusal");
+        is_int(s.requests, both ? 1 : 2,
+               "only the rank that obeyed is asked to take the setting back");
         sim_done(&s);
     }
 }
@@ -191,18 +208,20 @@ static void test_silence(void)
 
     sim_init(&s, 2);
     s.silent = true;
-    is_int(sim_start(&s, false), 0, "a job that does not listen");
+    is_int(sim_start(&s, false), 0, "the drive of a job that does not listen starts");
     sim_run(&s, 0);
     sim_end(&s, 0, &r);
-    is_str(r.session->reason, "the job does not listen to brim", "is left");
+    is_str(r.session->reason, "the job does not listen to brim",
+           "a job that does not listen ends the session");
     sim_done(&s);
 
     sim_init(&s, 2);
     s.hangs = true;
-    is_int(sim_start(&s, false), 0, "one that hangs");
+    is_int(sim_start(&s, false), 0, "the drive of a job that hangs starts");
     sim_run(&s, 0);
     sim_end(&s, 1, &r);
-    ok(strstr(s.said, "the job has made no mark for 60 s"), "is told of");
+    ok(strstr(s.said, "the job has made no mark for 60 s"),
+       "a job that makes no mark for 60 s is told of");
     sim_done(&s);
 }
 
@@ -214,22 +233,24 @@ static void test_death(void)
 
     sim_init(&s, 2);
     s.dies_at = 1;
-    is_int(sim_start(&s, false), 0, "a job that dies");
+    is_int(sim_start(&s, false), 0, "the drive of a job that dies starts");
     sim_run(&s, 5000);
     sim_end(&s, 3, &r);
     k = sim_entry(&r, "loader.workers");
-    ok(k && k->outcome == SESSION_BROKE, "blames the setting");
-    is_str(k ? k->note : "", "the job died (exit status 3) while it was tried", "as it was");
+    ok(k && k->outcome == SESSION_BROKE, "a job that dies in a trial breaks the setting");
+    is_str(k ? k->note : "", "the job died (exit status 3) while it was tried",
+           "the note has the exit status of the job that died");
     sim_done(&s);
 
     sim_init(&s, 2);
-    is_int(sim_start(&s, false), 0, "a job that is interrupted");
+    is_int(sim_start(&s, false), 0, "the drive of a job that is interrupted starts");
     while (!s.requests)
         sim_run(&s, 1);
     sim_run(&s, 30);
     sim_end(&s, 130, &r);
     k = sim_entry(&r, "loader.workers");
-    ok(k && k->outcome == SESSION_UNDECIDED, "does not");
+    ok(k && k->outcome == SESSION_UNDECIDED,
+       "a job that is interrupted leaves the setting undecided");
     sim_done(&s);
 }
 
@@ -240,20 +261,21 @@ static void test_restart(void)
 
     sim_init(&s, 2);
     s.restarts_at = 20;
-    is_int(sim_start(&s, false), 0, "processes that end before anything was tried");
+    is_int(sim_start(&s, false), 0, "the drive of a job whose first processes end starts");
     sim_run(&s, 0);
     sim_end(&s, 0, &r);
     ok(sim_entry(&r, "loader.workers") &&
            sim_entry(&r, "loader.workers")->outcome == SESSION_ADOPTED,
-       "have others optimised");
+       "processes that follow before any trial are optimised");
     sim_done(&s);
 
     sim_init(&s, 2);
     s.restarts_at = 90;
-    is_int(sim_start(&s, false), 0, "in mid-trial");
+    is_int(sim_start(&s, false), 0, "the drive of a job whose processes end in a trial starts");
     sim_run(&s, 1500);
     sim_end(&s, 0, &r);
-    is_str(r.session->reason, "other processes go on with the job", "they end it");
+    is_str(r.session->reason, "other processes go on with the job",
+           "processes that follow in a trial end the session");
     sim_done(&s);
 }
 
@@ -265,18 +287,18 @@ static void test_guard(void)
     struct drive_report r;
 
     sim_init(&s, 2);
-    is_int(sim_start(&s, false), 0, "what was kept");
+    is_int(sim_start(&s, false), 0, "the drive of a job whose gain will decay starts");
     sim_run(&s, 0);
-    ok(s.workers > 10, "is in force");
+    ok(s.workers > 10, "more than 10 workers are in force after the trials");
     s.decays_at = s.steps + 2000;
     sim_run(&s, 2000);
-    ok(s.workers > 10 || s.requests > 0, "and compared now and then");
+    ok(s.workers > 10 || s.requests > 0, "workers that still pay stay or are compared");
     sim_run(&s, 4000);
     sim_end(&s, 0, &r);
     ok(s.workers == 0 && sim_entry(&r, "loader.workers")->outcome == SESSION_ROLLED_BACK &&
            r.session->entries[0].outcome == SESSION_ROLLED_BACK,
-       "what stops paying goes, all of it");
-    ok(strstr(s.said, "it did not last"), "and that is told");
+       "workers that stop paying are rolled back, all of them");
+    ok(strstr(s.said, "it did not last"), "the report says that the gain did not last");
     sim_done(&s);
 }
 
@@ -293,18 +315,19 @@ static void test_suspects(void)
     s.compute_s = 0.06;
     s.gpu = s.losses = true;
     s.won = &won;
-    is_int(sim_start(&s, true), 0, "two settings that were kept");
+    is_int(sim_start(&s, true), 0, "the drive of a job with two settings starts");
     sim_run(&s, 0);
     sim_run(&s, 600);
-    ok(s.workers == 12 && s.half, "are workers and half precision");
+    ok(s.workers == 12 && s.half, "12 workers and half precision are in force");
     s.decays_at = s.steps;
     sim_run(&s, 3000);
     sim_end(&s, 0, &r);
     half = sim_entry(&r, "precision.autocast");
     workers = sim_entry(&r, "loader.workers");
-    ok(half && half->outcome == SESSION_ADOPTED && s.half, "of which one pays still");
+    ok(half && half->outcome == SESSION_ADOPTED && s.half,
+       "half precision, which still pays, stays");
     ok(workers && workers->outcome == SESSION_ROLLED_BACK && s.workers == 0,
-       "and the other one, which is why steps are slow, is looked at next: %s",
+       "workers, which do not pay any more, are rolled back: %s",
        workers ? session_outcome_name(workers->outcome) : "not tried");
     sim_done(&s);
 }
@@ -321,10 +344,11 @@ static void test_replaced(void)
 
     sim_init(&s, 2);
     s.won = &won;
-    is_int(sim_start(&s, false), 0, "workers that were kept");
+    is_int(sim_start(&s, false), 0, "the drive of a job with workers in its profile starts");
     sim_run(&s, 0);
     sim_run(&s, 500);
-    ok(s.drive->kept == 2 && s.workers > 10, "and more of them: %d", s.workers);
+    ok(s.drive->kept == 2 && s.workers > 10, "a second value of the knob is adopted: %d workers",
+       s.workers);
     s.compute_s = 0.03;
     for (int i = 0; i < 4000; i++) {
         sim_run(&s, 1);
@@ -332,8 +356,9 @@ static void test_replaced(void)
         again = again || s.drive->watch.doubtful;
     }
     sim_end(&s, 0, &r);
-    ok(looked, "are looked at when steps get slower");
-    ok(!again && sim_entry(&r, "loader.workers")->outcome == SESSION_ADOPTED, "once");
+    ok(looked, "workers are compared when steps get slower");
+    ok(!again && sim_entry(&r, "loader.workers")->outcome == SESSION_ADOPTED,
+       "workers are compared once and stay adopted");
     sim_done(&s);
 }
 
@@ -348,13 +373,13 @@ static void test_two_jobs(void)
     s.late = 4;
     s.fetch_s = 0.001;
     s.compute_s = 0.01;
-    is_int(sim_start(&s, false), 0, "two jobs in one");
+    is_int(sim_start(&s, false), 0, "the drive of two jobs in one starts");
     for (unsigned i = 0; i < s.ranks; i++)
         ((struct brim_ring_header *)(void *)s.map[i])->world = 1;
     sim_run(&s, 200);
     sim_end(&s, 0, &r);
     is_str(r.off ? r.off : "", "2 processes train on their own: the job is only observed",
-           "are not taken for one");
+           "two processes that train on their own are only observed");
     sim_done(&s);
 }
 
@@ -367,12 +392,12 @@ static void test_short(void)
     sim_init(&s, 2);
     s.fetch_s = 0.001;
     s.compute_s = 0.01;
-    is_int(sim_start(&s, false), 0, "a process");
+    is_int(sim_start(&s, false), 0, "the drive of a process that ends soon starts");
     sim_run(&s, 8);
-    ok(s.drive->first_ns > 0 && s.drive->state == DRIVE_WAITS, "that trains");
+    ok(s.drive->first_ns > 0 && s.drive->state == DRIVE_WAITS, "a process that trains is noticed");
     ((struct brim_ring_header *)(void *)s.map[0])->closed = 1;
     sim_run(&s, 1);
-    is_int(s.drive->first_ns, 0, "and ends is forgotten");
+    is_int(s.drive->first_ns, 0, "a process that ends is forgotten");
     sim_end(&s, 0, &r);
     sim_done(&s);
 }
@@ -383,15 +408,16 @@ static void test_stop(void)
     struct drive_report r;
 
     sim_init(&s, 2);
-    is_int(sim_start(&s, false), 0, "the user stops it");
+    is_int(sim_start(&s, false), 0, "the drive of a job that the user stops starts");
     while (!s.workers)
         sim_run(&s, 1);
     sim_run(&s, 20);
     drive_pilot(s.drive)->stop(s.drive);
     sim_run(&s, 200);
     sim_end(&s, 0, &r);
-    ok(s.workers == 0 && r.session->phase == PHASE_OVER, "what was on trial is taken back");
-    is_str(r.session->reason, "it was stopped", "why");
+    ok(s.workers == 0 && r.session->phase == PHASE_OVER,
+       "a setting on trial is taken back when the user stops");
+    is_str(r.session->reason, "it was stopped", "the reason says that the session was stopped");
     sim_done(&s);
 }
 
@@ -408,15 +434,18 @@ static void test_numeric(void)
         s.fetch_s = 0.0001;
         s.gpu = s.losses = true;
         s.hurts = hurts;
-        is_int(sim_start(&s, true), 0, "half precision that %s", hurts ? "hurts" : "helps");
+        is_int(sim_start(&s, true), 0, "the drive of a job that half precision %s starts",
+               hurts ? "hurts" : "helps");
         sim_run(&s, 0);
         sim_run(&s, 1000);
         sim_end(&s, 0, &r);
         k = sim_entry(&r, "precision.autocast");
         ok(k && k->outcome == (hurts ? SESSION_BROKE : SESSION_ADOPTED) && s.half == !hurts,
-           "is %s", k ? session_outcome_name(k->outcome) : "not tried");
+           "half precision is in force only if the loss allows it: %s",
+           k ? session_outcome_name(k->outcome) : "not tried");
         if (hurts)
-            ok(k && strstr(k->note, "the loss"), "for %s", k ? k->note : "?");
+            ok(k && strstr(k->note, "the loss"),
+               "the note of a setting that hurts names the loss: %s", k ? k->note : "?");
         sim_done(&s);
     }
 }
@@ -430,23 +459,26 @@ static void test_numeric_needs(void)
     sim_init(&s, 4);
     s.fetch_s = 0.0001;
     s.gpu = s.losses = true;
-    is_int(sim_start(&s, false), 0, "without a word");
+    is_int(sim_start(&s, false), 0, "the drive of a job starts without --allow numeric");
     sim_run(&s, 0);
     sim_end(&s, 0, &r);
     k = sim_entry(&r, "precision.autocast");
-    is_str(k ? k->note : "", "it changes numbers: --allow numeric", "it is left");
-    ok(k && k->outcome == SESSION_LEFT && !s.half && !s.requests, "and not tried");
+    is_str(k ? k->note : "", "it changes numbers: --allow numeric",
+           "the note names --allow numeric");
+    ok(k && k->outcome == SESSION_LEFT && !s.half && !s.requests,
+       "half precision is not tried without --allow numeric");
     sim_done(&s);
 
     sim_init(&s, 4);
     s.fetch_s = 0.0001;
     s.gpu = s.losses = true;
-    is_int(sim_start(&s, true), 0, "without a loss");
+    is_int(sim_start(&s, true), 0, "the drive of a job without losses starts");
     s.losses = false;
     sim_run(&s, 0);
     sim_end(&s, 0, &r);
     k = sim_entry(&r, "precision.autocast");
-    is_str(k ? k->note : "", "the job tells no loss that could be compared", "it is left, too");
+    is_str(k ? k->note : "", "the job tells no loss that could be compared",
+           "half precision is not tried without a loss to compare");
     sim_done(&s);
 }
 
@@ -487,7 +519,7 @@ static void test_oom(void)
         sim_done(&s);
         oom_at += oom_at / 16; /* all of the first ones, then some */
     } while (failed);
-    ok(wrong == 0, "%d of %d allocations that failed left something behind", wrong, rounds);
+    ok(wrong == 0, "no failed allocation leaves a setting behind: %d of %d do", wrong, rounds);
 }
 
 int main(void)

@@ -15,20 +15,24 @@ static void test_goal(struct goal g, double worker_watts, bool pays, const char 
     s.goal = g;
     s.watts = 300;
     s.worker_watts = worker_watts;
-    is_int(sim_start(&s, false), 0, "%s, %.0f W a worker", name, worker_watts);
+    is_int(sim_start(&s, false), 0, "the drive for %s starts at %.0f W a worker", name,
+           worker_watts);
     sim_run(&s, 0);
     sim_run(&s, 500);
     sim_end(&s, 0, &r);
     k = sim_entry(&r, "loader.workers");
-    ok(k && (k->outcome == SESSION_ADOPTED) == pays, "workers are %s", pays ? "kept" : "not kept");
-    is_int(s.workers > 0, pays, "and in force");
+    ok(k && (k->outcome == SESSION_ADOPTED) == pays, "workers are %s for %s at %.0f W each",
+       pays ? "kept" : "not kept", name, worker_watts);
+    is_int(s.workers > 0, pays, "workers are in force exactly if they pay for %s at %.0f W each",
+           name, worker_watts);
     watts = drive_watts(&r.before);
-    ok(!g.gpus || fabs(watts - 300) < 1, "%.0f W before", watts);
+    ok(!g.gpus || fabs(watts - 300) < 1, "the power before is 300 W where GPUs count: %.0f W",
+       watts);
     if (!k || !pays)
         goto out;
     gain = goal_price(&g, 1 / drive_steps_per_s(&r.before), watts) /
            goal_price(&g, 1 / drive_steps_per_s(&r.after), drive_watts(&r.after));
-    ok(gain > 1.5, "a step costs a %.1fth of what it did", gain);
+    ok(gain > 1.5, "a step costs at most two thirds of before: a %.1fth", gain);
 out:
     sim_done(&s);
 }
@@ -45,12 +49,15 @@ static void test_goals(void)
     test_goal(hours, 1000, true, "the price of an hour");
     test_goal(both, 10, true, "the price of hours and energy");
     test_goal(both, 1000, false, "the price of hours and energy");
-    ok(goal_price(&energy, 2, 300) == 600, "joules");
-    ok(fabs(goal_price(&both, 3600, 1000) - 0.4) < 1e-12, "an hour, and a kWh in it");
-    ok(goal_price(&hours, 900, (double)NAN) == 1, "without power a quarter of an hour");
-    ok(isnan(goal_watts(&energy, &none)) && isnan(goal_watts(&hours, &none)), "no power is none");
+    ok(goal_price(&energy, 2, 300) == 600, "the energy goal's price is in joules");
+    ok(fabs(goal_price(&both, 3600, 1000) - 0.4) < 1e-12,
+       "the price counts an hour and a kWh in it");
+    ok(goal_price(&hours, 900, (double)NAN) == 1,
+       "the price of a quarter of an hour needs no power");
+    ok(isnan(goal_watts(&energy, &none)) && isnan(goal_watts(&hours, &none)),
+       "goal_watts is not known where no power is");
     ok(!goal_needs_power(&hours) && goal_needs_power(&both) && goal_needs_power(&energy),
-       "who wants the power");
+       "goal_needs_power is false for the price of hours alone");
 }
 
 /* 690 W of 700: a lower limit, which costs nothing, much, or may not be set. */
@@ -69,23 +76,25 @@ static void test_limit(double slows, bool denies, bool pays)
     s.slows = slows;
     s.denies = denies;
     s.gpu = true;
-    is_int(sim_start(&s, false), 0, "a limit that slows by %g", slows);
+    is_int(sim_start(&s, false), 0, "the drive with a limit that slows by %g starts", slows);
     sim_run(&s, 0);
     sim_run(&s, 500);
     sim_end(&s, 0, &r);
     k = &r.session->entries[0];
     while (k->outcome == SESSION_LEFT && k < &r.session->entries[r.session->n_entries - 1])
         k++;
-    is_str(k->knob, "power.limit", "is tried");
-    is_str(k->before, "700", "from the one of now");
-    ok((k->outcome == SESSION_ADOPTED) == pays, "and %s: %s", session_outcome_name(k->outcome),
-       k->note);
-    ok(pays ? s.limit < SIM_LIMIT_W : s.limit == SIM_LIMIT_W, "%g W at the end", s.limit);
-    ok(denies || fabs(k->speed - (1 / (1 + slows * 0.2) - 1)) < 0.02, "its speed is told: %g",
-       k->speed);
-    is_int(s.requests, 0, "the job is asked for nothing");
+    is_str(k->knob, "power.limit", "the limit of power is tried");
+    is_str(k->before, "700", "the limit in force is the value before");
+    ok((k->outcome == SESSION_ADOPTED) == pays, "the limit is adopted exactly if it pays: %s: %s",
+       session_outcome_name(k->outcome), k->note);
+    ok(pays ? s.limit < SIM_LIMIT_W : s.limit == SIM_LIMIT_W,
+       "the limit is lower exactly if it pays: %g W at the end", s.limit);
+    ok(denies || fabs(k->speed - (1 / (1 + slows * 0.2) - 1)) < 0.02,
+       "the entry has the speed under a limit that was set: %g", k->speed);
+    is_int(s.requests, 0, "the job is asked for nothing under a limit of power");
     if (denies)
-        is_str(k->note, "power.limit is for root alone", "why it is not");
+        is_str(k->note, "power.limit is for root alone",
+               "the note says that the limit is for root alone");
     sim_done(&s);
 }
 

@@ -19,18 +19,20 @@ static void test_race(void)
     sim_init(&s, 3);
     declare(&s);
     s.may_restart = 12;
-    is_int(sim_start(&s, false), 0, "a job that may be started again");
+    is_int(sim_start(&s, false), 0, "the drive of a job that may be started again starts");
     sim_run(&s, 20);
-    ok(!sim_is_to_end(&s), "is not ended before it is judged");
+    ok(!sim_is_to_end(&s), "a job that may be started again is not ended before it is judged");
     sim_run(&s, 100);
-    ok(sim_is_to_end(&s) && s.requests == 0, "and then at once, with nothing tried");
+    ok(sim_is_to_end(&s) && s.requests == 0,
+       "a job that may be started again is ended before any trial");
     sim_end(&s, 0, &r);
-    ok(r.race && r.race->count == 2, "for as many settings as starts decide on");
+    ok(r.race && r.race->count == 2, "the race has as many settings as 12 starts decide on");
     ok(sim_entry(&r, "readers") && sim_entry(&r, "readers")->outcome == SESSION_LEFT,
-       "others are written down");
+       "a setting left out of the race has an entry");
     ok(r.start_s > 0.5 && r.start_s < 2 && r.step_s > 0.1 && r.step_s < 0.3,
-       "it had taken %.2f s to its first steps, and %.3f for one", r.start_s, r.step_s);
-    ok(strstr(s.said, "2 settings worth a trial take effect with a restart"), "it is told");
+       "the job took %.2f s to its first steps, and %.3f for one", r.start_s, r.step_s);
+    ok(strstr(s.said, "2 settings worth a trial take effect with a restart"),
+       "the report counts the settings that need a restart");
     sim_done(&s);
 }
 
@@ -42,15 +44,17 @@ static void test_larger_batches(void)
     struct drive_report r;
 
     sim_init(&s, 3);
-    is_int(knobs_declare(&s.knobs, "j", text, sizeof(text) - 1, NULL), 0, "a knob of the batch");
+    is_int(knobs_declare(&s.knobs, "j", text, sizeof(text) - 1, NULL), 0,
+           "a job's knob of larger batches is declared");
     s.may_restart = 12;
-    is_int(sim_start(&s, false), 0, "a job that may be started again");
+    is_int(sim_start(&s, false), 0, "the drive of a job with larger batches starts");
     sim_run(&s, 500);
-    ok(!sim_is_to_end(&s), "is not ended for larger batches");
+    ok(!sim_is_to_end(&s), "a job is not ended for larger batches");
     sim_end(&s, 0, &r);
     ok(sim_entry(&r, "batch.rows") &&
            strstr(sim_entry(&r, "batch.rows")->note, "makes batches larger"),
-       "which are named: %s", sim_entry(&r, "batch.rows") ? sim_entry(&r, "batch.rows")->note : "");
+       "the note of the knob names larger batches: %s",
+       sim_entry(&r, "batch.rows") ? sim_entry(&r, "batch.rows")->note : "");
     sim_done(&s);
 }
 
@@ -76,13 +80,15 @@ static void test_no_race(void)
         s.may_restart = all[i].restarts;
         s.observe = all[i].observe;
         s.saves = all[i].saves;
-        is_int(sim_start(&s, false), 0, "%s", all[i].what);
+        is_int(sim_start(&s, false), 0, "the drive starts where there is no race: %s", all[i].what);
         sim_run(&s, 500);
-        ok(!sim_is_to_end(&s) && s.requests > 0, "the job is not ended, but tuned as it runs");
+        ok(!sim_is_to_end(&s) && s.requests > 0, "the job is not ended, but tuned as it runs: %s",
+           all[i].what);
         sim_end(&s, 0, &r);
         ok(!r.race && sim_entry(&r, "readers") &&
                strstr(sim_entry(&r, "readers")->note, all[i].note),
-           "readers: %s", sim_entry(&r, "readers") ? sim_entry(&r, "readers")->note : "");
+           "the note of readers says why there is no race: %s",
+           sim_entry(&r, "readers") ? sim_entry(&r, "readers")->note : "");
         sim_done(&s);
     }
 }
@@ -107,31 +113,35 @@ static void test_past(void)
     declare(&s);
     s.may_restart = 12;
     s.past = &past;
-    is_int(sim_start(&s, false), 0, "a job that was started for good");
+    is_int(sim_start(&s, false), 0, "the drive of a job with a past race starts");
     sim_run(&s, 0);
     sim_run(&s, 3000);
-    ok(!sim_is_to_end(&s), "is not ended again");
+    ok(!sim_is_to_end(&s), "a job with a past race is not ended again");
     sim_end(&s, 0, &r);
-    ok(s.workers >= 8 && sim_entry(&r, "loader.workers"), "and tuned as it runs");
-    is_str(r.session->entries[0].value, "4", "what was found before comes first");
+    ok(s.workers >= 8 && sim_entry(&r, "loader.workers"),
+       "a job with a past race is tuned as it runs");
+    is_str(r.session->entries[0].value, "4", "the past race's winner is the first entry");
     ok(r.session->entries[0].outcome == SESSION_ADOPTED && r.session->entries[0].steps == 120,
-       "as it was found, and not taken back");
-    ok(!strstr(s.said, "readers=4") && !strstr(s.said, "readers=8"), "it is not told again");
+       "the past race's winner stays adopted with its steps");
+    ok(!strstr(s.said, "readers=4") && !strstr(s.said, "readers=8"),
+       "the report tells nothing of the past race again");
     ok(drive_steps_per_s(&r.before) == 5 && drive_steps_per_s(&r.after) > 20,
-       "the job before is the one as it came");
+       "the rates before are those before the past race");
     sim_done(&s);
 
     sim_init(&s, 1);
     declare(&s);
     s.fetch_s = 0.0001;
     s.past = &past;
-    is_int(sim_start(&s, false), 0, "one that only computes then");
+    is_int(sim_start(&s, false), 0,
+           "the drive of a job that only computes after a past race starts");
     sim_run(&s, 0);
     sim_run(&s, 6000);
     sim_end(&s, 0, &r);
     ok(r.session->entries[0].outcome == SESSION_ADOPTED && s.requests == 0,
-       "has what was found; that is not compared while it runs");
-    ok(strstr(s.said, "nothing else worth changing"), "and nothing else to change: %s", s.said);
+       "the past race's winner is not compared while the job runs");
+    ok(strstr(s.said, "nothing else worth changing"),
+       "the report says that nothing else is worth changing: %s", s.said);
     sim_done(&s);
 }
 

@@ -33,32 +33,34 @@ static void test_join(void)
     for (uint64_t i = 0; i < 6; i++)
         push(j, 0, i, 0.1);
     push(j, 2, 0, 9);
-    ok(!join_next(j, &s), "without members there is no step");
+    ok(!join_next(j, &s), "join_next has no step without members");
     in[2] = false;
     join_members(j, in);
-    ok(!join_next(j, &s), "nor until each has one");
+    ok(!join_next(j, &s), "join_next has no step until each member has one");
     push(j, 1, 4, 0.3);
-    ok(join_next(j, &s) && s.number == 4, "the first that all have");
-    ok(s.seconds == 0.3 && s.samples == 8 && s.loss == 2, "of the slowest, with all samples");
-    ok(!join_next(j, &s), "and no other");
+    ok(join_next(j, &s) && s.number == 4, "join_next has the first step that all members have");
+    ok(s.seconds == 0.3 && s.samples == 8 && s.loss == 2,
+       "a joined step is the slowest one's, with all samples");
+    ok(!join_next(j, &s), "join_next has no step that only one member has");
     join_switch(j, 0, 7);
     push(j, 0, 6, 0.2);
     push(j, 1, 5, 0.1);
-    ok(join_next(j, &s) && s.request == 0, "before it was asked");
+    ok(join_next(j, &s) && s.request == 0, "a step before the switch has no request");
     push(j, 1, 6, 0.1);
-    ok(join_next(j, &s) && s.request == 0, "while one has not answered");
+    ok(join_next(j, &s) && s.request == 0,
+       "a step where one member has not switched has no request");
     join_switch(j, 1, 7);
     push(j, 0, 7, 0.2);
     push(j, 1, 7, 0.1);
-    ok(join_next(j, &s) && s.request == 7, "when all have");
-    is_int((long long)join_newest(j), 7, "the newest");
+    ok(join_next(j, &s) && s.request == 7, "a step where all have switched has the request");
+    is_int((long long)join_newest(j), 7, "join_newest is the newest joined step");
     push(j, 2, 1, 1);
-    ok(!join_next(j, &s) && j->ranks[2].seen == 2, "others are counted, and left out");
+    ok(!join_next(j, &s) && j->ranks[2].seen == 2, "steps of others are counted and not joined");
     for (uint64_t i = 0; i < JOIN_ROOM + 1; i++)
         push(j, 0, 8 + i, 0.1);
-    ok(j->apart, "ranks that run away are noticed");
+    ok(j->apart, "join notices a member that runs ahead too far");
     push(j, 1, 9, 0.1);
-    ok(join_next(j, &s) && s.number == 9, "and what is left of them joined");
+    ok(join_next(j, &s) && s.number == 9, "join_next goes on with the steps left of members apart");
     join_done(j);
     free(j);
 }
@@ -79,7 +81,8 @@ static void test_join_oom(void)
         for (int i = 0; i < 300 && rc == 0; i++)
             rc = join_push(j, 0, &s);
         failed = oom_end();
-        ok(failed ? rc == -ENOMEM : rc == 0, "allocation %d: rc %d", oom_at, rc);
+        ok(failed ? rc == -ENOMEM : rc == 0, "join_push with allocation %d failing returns %d",
+           oom_at, rc);
         join_done(j);
     } while (failed);
     free(j);
@@ -90,28 +93,34 @@ static void test_order(void)
     struct job_request o = { .open = false };
     struct job_request_marks m = { .did = { false } };
 
-    ok(job_request_state(&o, 2) == ORDER_NONE, "nothing is asked");
+    ok(job_request_state(&o, 2) == ORDER_NONE, "a job request that is not open has no state");
     job_request_begin(&o, 5, true);
-    ok(!job_request_answer(&o, &m, 0, 4, BRIM_SWITCH_DONE, NULL), "an answer to another request");
-    ok(job_request_answer(&o, &m, 0, 5, BRIM_SWITCH_DONE, NULL), "one does it");
-    ok(!job_request_answer(&o, &m, 0, 5, BRIM_SWITCH_DONE, NULL), "once");
-    ok(job_request_state(&o, 2) == ORDER_WAITS, "the other is waited for");
-    ok(!job_request_answer(&o, &m, 1, 5, BRIM_SWITCH_REFUSED, "no"), "it refuses");
-    ok(job_request_state(&o, 2) == ORDER_BROKEN, "which is neither");
-    is_str(o.why, "no", "why");
+    ok(!job_request_answer(&o, &m, 0, 4, BRIM_SWITCH_DONE, NULL),
+       "an answer to another request is left alone");
+    ok(job_request_answer(&o, &m, 0, 5, BRIM_SWITCH_DONE, NULL),
+       "the first answer that it is done counts");
+    ok(!job_request_answer(&o, &m, 0, 5, BRIM_SWITCH_DONE, NULL), "the same answer counts once");
+    ok(job_request_state(&o, 2) == ORDER_WAITS, "a request waits for the other rank's answer");
+    ok(!job_request_answer(&o, &m, 1, 5, BRIM_SWITCH_REFUSED, "no"),
+       "a refusal changes nothing in a rank");
+    ok(job_request_state(&o, 2) == ORDER_BROKEN,
+       "a request that one did and one refused is broken");
+    is_str(o.why, "no", "the broken request has the refusal's reason");
     job_request_begin(&o, 6, false);
-    ok(job_request_answer(&o, &m, 1, 6, BRIM_SWITCH_REFUSED, "no"), "who did nothing has it back");
-    ok(job_request_answer(&o, &m, 0, 6, BRIM_SWITCH_DONE, NULL), "and who did it");
-    ok(job_request_state(&o, 2) == ORDER_DONE, "is where it was");
+    ok(job_request_answer(&o, &m, 1, 6, BRIM_SWITCH_REFUSED, "no"),
+       "a rank that did nothing may refuse to take it back");
+    ok(job_request_answer(&o, &m, 0, 6, BRIM_SWITCH_DONE, NULL),
+       "a rank that did it takes it back");
+    ok(job_request_state(&o, 2) == ORDER_DONE, "a request taken back by all is done");
     job_request_begin(&o, 7, true);
     job_request_answer(&o, &m, 0, 7, BRIM_SWITCH_REFUSED, NULL);
     job_request_answer(&o, &m, 1, 7, BRIM_SWITCH_REFUSED, NULL);
-    ok(job_request_state(&o, 2) == ORDER_REFUSED, "all refuse");
+    ok(job_request_state(&o, 2) == ORDER_REFUSED, "a request that all refuse is refused");
     job_request_begin(&o, 8, true);
     job_request_answer(&o, &m, 0, 8, BRIM_SWITCH_FAILED, "out of memory");
     job_request_begin(&o, 9, false);
     ok(!job_request_answer(&o, &m, 0, 9, BRIM_SWITCH_REFUSED, "no"),
-       "what broke has to be taken back");
+       "a rank that failed may not refuse to take it back");
 }
 
 /* ---- losses ---- */
@@ -164,25 +173,26 @@ static void test_losses(void)
         stopped += notices((uint64_t)i, 600, 600, 0, true);
     }
     ok(wrong <= n / 20, "%d of %d settings that leave the loss as it is are blamed", wrong, n);
-    ok(found >= n * 95 / 100, "%d of %d that add two deviations are found", found, n);
-    ok(stopped >= n * 95 / 100, "%d of %d with which it falls no more", stopped, n);
+    ok(found >= n * 95 / 100, "%d of %d settings that add two deviations are found", found, n);
+    ok(stopped >= n * 95 / 100, "%d of %d settings that stop the loss falling are found", stopped,
+       n);
     loss_check_init(&s);
     for (int i = 0; i < 100; i++)
         loss_check_step(&s, 1, i % 3 ? nan_value : 2);
-    ok(loss_check_ready(&s), "one loss in three steps is enough");
+    ok(loss_check_ready(&s), "loss_check is ready with one loss in three steps");
     loss_check_change(&s);
     for (int i = 0; i < 29; i++)
         loss_check_step(&s, 1, nan_value);
-    ok(!loss_check_worse(&s, why), "a while without one is nothing");
+    ok(!loss_check_worse(&s, why), "29 steps without a loss are not worse");
     for (int i = 0; i < 40; i++)
         loss_check_step(&s, 1, nan_value);
-    ok(loss_check_worse(&s, why), "but it is no number any more: %s", why);
+    ok(loss_check_worse(&s, why), "69 steps without a loss are worse: %s", why);
     loss_check_settle(&s, false);
     loss_check_change(&s);
     loss_check_step(&s, 1, (double)INFINITY);
-    ok(loss_check_worse(&s, why), "nor is infinity: %s", why);
+    ok(loss_check_worse(&s, why), "an infinite loss is worse: %s", why);
     loss_check_settle(&s, false);
-    ok(!loss_check_worse(&s, why), "what was undone is forgotten");
+    ok(!loss_check_worse(&s, why), "a loss that was undone is forgotten");
     for (int i = 0; i < 5000; i++)
         loss_check_step(&s, 1, 2);
     ok(s.before.n <= LOSSES_ROOM && s.before.per >= 32, "long runs have coarser points");
@@ -198,10 +208,10 @@ static void test_progress(void)
     const struct session_offer o = { "loader.workers", "13", "0", "fetching takes 163 ms" };
 
     s.offers[0] = o;
-    ok(progress_next(&p, &s, &out), "a trial begins");
+    ok(progress_next(&p, &s, &out), "progress has a line when a trial begins");
     is_str(str_text(&out), "trying loader.workers=13 instead of 0: fetching takes 163 ms",
-           "and why");
-    ok(!progress_next(&p, &s, &out), "once");
+           "the line of a trial has its values and reason");
+    ok(!progress_next(&p, &s, &out), "progress tells the begin of a trial once");
     s.entries[0] = (struct session_entry){ .knob = "a", .outcome = SESSION_LEFT };
     s.entries[1] = (struct session_entry){ .knob = "loader.workers",
                                            .value = "13",
@@ -209,22 +219,23 @@ static void test_progress(void)
                                            .effect = { 10.6, 9.1, 13.2 },
                                            .steps = 104 };
     s.n_entries = 2;
-    ok(progress_next(&p, &s, &out), "it ends");
+    ok(progress_next(&p, &s, &out), "progress has a line when a trial ends");
     is_str(str_text(&out),
            "loader.workers=13: 11.6 times as fast (10.1 to 14.2), kept after 104 steps",
-           "what it gained");
+           "the line of a setting kept has its gain and steps");
     s.entries[1].outcome = SESSION_ROLLED_BACK;
     s.entries[1].effect = (struct trial_effect){ 0.05, 0.02, 0.08 };
-    ok(progress_next(&p, &s, &out), "it does not last");
+    ok(progress_next(&p, &s, &out), "progress has a line when a gain does not last");
     is_str(str_text(&out),
            "loader.workers=13: +5.0 % steps/s (+2.0 to +8.0 %); it did not last, "
            "taken back after 104 steps",
-           "what came of it");
+           "the line of a gain that does not last has its steps");
     s.entries[1].outcome = SESSION_BROKE;
     snprintf(s.entries[1].note, sizeof(s.entries[1].note), "no room");
-    ok(progress_next(&p, &s, &out), "it breaks");
-    is_str(str_text(&out), "loader.workers=13: failed: no room, taken back after 104 steps", "why");
-    ok(!progress_next(&p, &s, &out), "no more");
+    ok(progress_next(&p, &s, &out), "progress has a line when a setting breaks");
+    is_str(str_text(&out), "loader.workers=13: failed: no room, taken back after 104 steps",
+           "the line of a setting that breaks has the reason");
+    ok(!progress_next(&p, &s, &out), "progress tells the end of a setting once");
 }
 
 int main(void)

@@ -45,35 +45,36 @@ static void test_heat(void)
     for (unsigned i = 0; i < 5; i++)
         give(h, 10, nan_value, nan_value);
     for (unsigned i = 0; i < 40; i++) {
-        ok(h->state == HEAT_RUNS, "it runs with %u steps", i);
+        ok(h->state == HEAT_RUNS, "a heat runs on after %u steps", i);
         give(h, i == 17 ? 3 : i % 4 ? 0.08 : 0.16, nan_value, nan_value);
     }
-    ok(h->state == HEAT_ENOUGH && h->n == 40, "40 steps of 0.1 s are enough");
+    ok(h->state == HEAT_ENOUGH && h->n == 40, "a heat ends after 40 steps of 0.1 s");
     ok(fabs(race_run_seconds(h, &per_sample) - 0.1) < 1e-9 && !per_sample,
-       "steps that come in fours count by their mean, and one that was disturbed does not");
+       "steps in fours count by their mean, without a disturbed one");
     free(h);
 
     h = new_heat(nan_value);
     for (unsigned i = 0; i < 5 + 999; i++)
         give(h, 0.001, 8, nan_value);
-    ok(h->state == HEAT_RUNS, "fast steps are measured for a second");
+    ok(h->state == HEAT_RUNS, "a heat of fast steps runs on before a second");
     give(h, 0.0011, 8, nan_value);
-    ok(h->state == HEAT_ENOUGH, "and no longer");
-    ok(fabs(race_run_seconds(h, &per_sample) - 0.001 / 8) < 1e-9 && per_sample, "by sample");
+    ok(h->state == HEAT_ENOUGH, "a heat of fast steps ends after a second");
+    ok(fabs(race_run_seconds(h, &per_sample) - 0.001 / 8) < 1e-9 && per_sample,
+       "a heat's time is that of a sample where samples are known");
     free(h);
 
     h = new_heat(nan_value);
     for (unsigned i = 0; i < 5 + 7; i++)
         give(h, 4, 8, nan_value);
-    ok(h->state == HEAT_RUNS, "8 steps are needed, however long they take");
+    ok(h->state == HEAT_RUNS, "a heat needs 8 steps, however long they take");
     give(h, 4, 8, nan_value);
-    ok(h->state == HEAT_ENOUGH, "and enough, if that takes 15 s");
+    ok(h->state == HEAT_ENOUGH, "a heat of slow steps ends after 8 steps");
     free(h);
 
     h = new_heat(0.1);
     for (unsigned i = 0; i < 5 + 8; i++)
         give(h, 0.4, 8, nan_value);
-    ok(h->state == HEAT_ENOUGH, "what is far slower than the job needs no more");
+    ok(h->state == HEAT_ENOUGH, "a heat far slower than the job ends after 8 steps");
     free(h);
 }
 
@@ -83,48 +84,51 @@ static void test_heat_fails(void)
     bool per_sample;
 
     race_run_tick(h, 129);
-    ok(h->state == HEAT_RUNS, "a start may take its time");
+    ok(h->state == HEAT_RUNS, "a heat waits 29 s for its first step");
     race_run_tick(h, 131);
-    ok(h->state == HEAT_FAILED, "but for ever");
-    is_str(h->why, "it has made no step for 31 s", "with the reason");
-    ok(isnan(race_run_seconds(h, &per_sample)), "it has no time");
+    ok(h->state == HEAT_FAILED, "a heat without a step for 31 s fails");
+    is_str(h->why, "it has made no step for 31 s",
+           "the reason says how long the heat made no step");
+    ok(isnan(race_run_seconds(h, &per_sample)), "a heat that failed has no time");
     free(h);
 
     h = new_heat(1);
     give(h, 1, 8, nan_value);
     race_run_tick(h, 105);
     race_run_tick(h, 204);
-    ok(h->state == HEAT_RUNS, "steps may stop for a while");
+    ok(h->state == HEAT_RUNS, "a heat waits 99 s after a step of 1 s");
     race_run_tick(h, 206);
-    is_str(h->why, "it has made no step for 101 s", "and not for 100 steps");
+    is_str(h->why, "it has made no step for 101 s",
+           "a heat fails after 100 times its step without one");
     free(h);
 
     h = new_heat(0.1);
     for (unsigned i = 0; i < 20; i++)
         give(h, 0.1, 8, nan_value);
     race_run_end(h, "exit status 3");
-    is_str(h->why, "it ended after 20 steps: exit status 3", "a job that dies");
+    is_str(h->why, "it ended after 20 steps: exit status 3",
+           "the reason has the exit status of a heat that dies");
     free(h);
 
     h = new_heat(0.1);
     for (unsigned i = 0; i < 12; i++)
         give(h, 0.1, 8, nan_value);
     race_run_end(h, NULL);
-    is_str(h->why, "it ended after 12 steps", "a job that is too short");
+    is_str(h->why, "it ended after 12 steps", "the reason says that a heat is too short");
     free(h);
 
     h = new_heat(0.1);
     for (unsigned i = 0; i < 13; i++)
         give(h, 0.1, 8, nan_value);
     race_run_end(h, NULL);
-    ok(h->state == HEAT_ENOUGH, "one that is long enough");
+    ok(h->state == HEAT_ENOUGH, "a heat that ends by itself after 13 steps is enough");
     race_run_fail(h, "too late");
-    ok(h->state == HEAT_ENOUGH, "what is over is over");
+    ok(h->state == HEAT_ENOUGH, "a heat that is over cannot fail");
     free(h);
 
     h = new_heat(0.1);
     race_run_step(h, &(const struct join_step){ .seconds = 0.1, .saves = true });
-    ok(h->state == HEAT_SAVED, "a checkpoint");
+    ok(h->state == HEAT_SAVED, "a checkpoint ends a heat as saved");
     free(h);
 }
 
@@ -140,7 +144,7 @@ static struct restart_race *new_contest(unsigned restarts, unsigned n)
     for (unsigned i = 0; i < n; i++)
         ok(restart_race_add(
                c, &(const struct candidate){ .knob = &knobs[i], .value = "b", .why = "" }),
-           "%s races", knobs[i].name);
+           "restart_race_add takes %s", knobs[i].name);
     restart_race_begin(c);
     return c;
 }
@@ -189,15 +193,16 @@ static void test_room(void)
 {
     struct restart_race c;
 
-    is_int(restart_race_room(6), 0, "six starts decide nothing");
-    is_int(restart_race_room(7), 1, "seven decide one setting");
-    is_int(restart_race_room(12), 2, "twelve two");
-    is_int(restart_race_room(1000), CONTEST_MOST, "and there is an end");
+    is_int(restart_race_room(6), 0, "six starts decide on no setting");
+    is_int(restart_race_room(7), 1, "seven starts decide on one setting");
+    is_int(restart_race_room(12), 2, "twelve starts decide on two settings");
+    is_int(restart_race_room(1000), CONTEST_MOST,
+           "a thousand starts decide on the maximum of settings");
     restart_race_init(&c, 7);
     ok(restart_race_add(&c,
                         &(const struct candidate){ .knob = &knobs[0], .value = "b", .why = "" }) &&
            !restart_race_add(&c, &(const struct candidate){ .knob = &knobs[1], .value = "b" }),
-       "who comes late has no room");
+       "restart_race_add refuses a setting without room");
 }
 
 static void test_winner(void)
@@ -206,12 +211,15 @@ static void test_winner(void)
     struct restart_race *c = new_contest(12, 2);
 
     run_contest(c, &j);
-    is_int(c->settings[0].entry.outcome, SESSION_ADOPTED, "what is faster is kept");
-    is_int(c->settings[1].entry.outcome, SESSION_REJECTED, "what is not is not");
-    ok(c->settings[0].entry.effect.gain > 3.5 && c->settings[0].entry.effect.low > 1, "its gain");
-    is_int(c->settings[0].entry.starts, 3, "after three starts");
-    is_int(c->heats, 9, "of nine");
-    ok(restart_race_has(c, 0, 0) && !restart_race_has(c, 1, 0), "the job is started with it");
+    is_int(c->settings[0].entry.outcome, SESSION_ADOPTED,
+           "a setting five times as fast is adopted");
+    is_int(c->settings[1].entry.outcome, SESSION_REJECTED, "a setting without a gain is rejected");
+    ok(c->settings[0].entry.effect.gain > 3.5 && c->settings[0].entry.effect.low > 1,
+       "the gain of the winner lies near its real one");
+    is_int(c->settings[0].entry.starts, 3, "the winner is adopted after three starts");
+    is_int(c->heats, 9, "the race takes nine heats");
+    ok(restart_race_has(c, 0, 0) && !restart_race_has(c, 1, 0),
+       "the job starts with the winner alone");
     free(c);
 }
 
@@ -223,17 +231,19 @@ static void test_both(void)
     run_contest(c, &j);
     ok(c->settings[0].entry.outcome == SESSION_ADOPTED &&
            c->settings[2].entry.outcome == SESSION_ADOPTED,
-       "a second race adds what also gains");
+       "a second race adopts a setting that also gains");
     ok(fabs(c->settings[2].entry.effect.gain - 1 / 0.7 + 1) < 0.1,
-       "its gain is that beside the first");
-    is_str(c->settings[2].entry.note, "beside what was kept first", "which is said");
-    is_int(c->settings[1].entry.outcome, SESSION_REJECTED, "and not what does not");
-    ok(c->heats <= 39, "within the starts that are allowed");
+       "the second winner's gain is that beside the first");
+    is_str(c->settings[2].entry.note, "beside what was kept first",
+           "the second winner's note says beside what it was tried");
+    is_int(c->settings[1].entry.outcome, SESSION_REJECTED,
+           "a setting without a gain is rejected in two races");
+    ok(c->heats <= 39, "two races keep within the starts allowed");
     free(c);
 
     c = new_contest(13, 3);
     run_contest(c, &j);
-    ok(c->heats <= 12, "without starts there is no second race");
+    ok(c->heats <= 12, "without enough starts there is no second race");
     free(c);
 }
 
@@ -258,7 +268,7 @@ static void test_nothing(void)
         free(c);
     }
     ok(kept <= 10, "of 200 contests of settings that gain nothing %u keep one", kept);
-    ok(most <= 29, "in %u heats at most", most);
+    ok(most <= 29, "a contest of settings that gain nothing takes %u heats at most", most);
 }
 
 /* A round in which each has run once compares; one that cannot be ended is not begun. */
@@ -288,30 +298,34 @@ static void test_failures(void)
 
     run_contest(c, &j);
     is_int(c->settings[0].entry.outcome, SESSION_BROKE, "a start that dies drops its setting");
-    is_str(c->settings[0].entry.note, "it ended after 0 steps: signal 11", "with the reason");
-    is_int(c->settings[0].entry.starts, 1, "at once");
-    is_int(c->settings[1].entry.outcome, SESSION_BROKE, "so does a loss that is higher");
-    ok(strstr(c->settings[1].entry.note, "above the job's") != NULL, "%s",
-       c->settings[1].entry.note);
-    is_int(c->settings[2].entry.outcome, SESSION_REJECTED, "others race on");
-    is_int(c->kept, 0, "and nothing wins");
+    is_str(c->settings[0].entry.note, "it ended after 0 steps: signal 11",
+           "the note has the signal that ended the heat");
+    is_int(c->settings[0].entry.starts, 1, "a setting that dies is dropped after one start");
+    is_int(c->settings[1].entry.outcome, SESSION_BROKE, "a higher loss drops its setting");
+    ok(strstr(c->settings[1].entry.note, "above the job's") != NULL,
+       "the note says that the loss is above the job's: %s", c->settings[1].entry.note);
+    is_int(c->settings[2].entry.outcome, SESSION_REJECTED,
+           "a setting beside broken ones is still decided");
+    is_int(c->kept, 0, "no setting without a gain wins beside broken ones");
     free(c);
 
     j = (struct job){ noise_start(7, false), { 0.5, 0.5 }, { 0, 0.001 }, -1 };
     c = new_contest(20, 2);
     run_contest(c, &j);
-    ok(c->settings[1].entry.outcome != SESSION_BROKE, "a loss that is about the same is none");
+    ok(c->settings[1].entry.outcome != SESSION_BROKE,
+       "a loss that is about the same breaks no setting");
     j.more_loss[1] = nan_value;
     free(c);
     c = new_contest(20, 2);
     run_contest(c, &j);
     is_str(c->settings[1].entry.note, "the loss is no number any more",
-           "and one that is no number");
+           "the note says that the loss is no number");
     free(c);
     j = (struct job){ noise_start(7, false), { 0.5, 0.5 }, { 0 }, -1, .sparse = true };
     c = new_contest(20, 2);
     run_contest(c, &j);
-    ok(c->settings[1].entry.outcome != SESSION_BROKE, "one that is told now and then is");
+    ok(c->settings[1].entry.outcome != SESSION_BROKE,
+       "a loss in every second step breaks no setting");
     free(c);
 }
 
@@ -322,13 +336,14 @@ static void test_ends(void)
     struct race_run *h = new_heat(nan_value);
 
     run_heat(c, &j, restart_race_want(c));
-    is_int(restart_race_want(c), 1, "the setting is next");
+    is_int(restart_race_want(c), 1, "the heat after the job's own is that of the setting");
     restart_race_stop(c, "it was stopped");
     restart_race_stop(c, "and again");
-    is_int(restart_race_want(c), -1, "nothing is run after that");
-    ok(!restart_race_again(c), "and nothing else begins");
-    is_int(c->settings[0].entry.outcome, SESSION_UNDECIDED, "it is undecided");
-    is_str(c->settings[0].entry.note, "it was stopped", "for the first reason");
+    is_int(restart_race_want(c), -1, "restart_race_want is -1 after a stop");
+    ok(!restart_race_again(c), "restart_race_again is false after a stop");
+    is_int(c->settings[0].entry.outcome, SESSION_UNDECIDED, "a stop leaves the setting undecided");
+    is_str(c->settings[0].entry.note, "it was stopped",
+           "the note has the first reason of two stops");
     free(c);
 
     c = new_contest(12, 1);
@@ -336,7 +351,7 @@ static void test_ends(void)
     restart_race_take(c, h);
     ok(restart_race_want(c) < 0 && !restart_race_again(c), "a job that fails as it is has no race");
     is_str(c->ended, "the job as it is failed: it ended after 0 steps: exit status 1",
-           "it is told");
+           "the reason says how the job failed as it is");
     free(c);
 
     c = new_contest(12, 1);
@@ -344,7 +359,7 @@ static void test_ends(void)
     h->state = HEAT_SAVED;
     restart_race_take(c, h);
     ok(restart_race_want(c) < 0 && !restart_race_again(c) && !c->kept,
-       "nor one that saves at once");
+       "a job that saves at once has no race");
     free(c);
     free(h);
 }
