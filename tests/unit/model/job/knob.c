@@ -56,8 +56,8 @@ static void test_refused(void)
         struct err e = { "" };
 
         is_int(knobs_load(&knobs, "f", refused[i].text, strlen(refused[i].text), &e), -EINVAL,
-               "refused: %s", refused[i].why);
-        is_str(e.text, refused[i].why, "the sentence");
+               "knobs_load refuses: %s", refused[i].why);
+        is_str(e.text, refused[i].why, "the error says: %s", refused[i].why);
     }
 }
 
@@ -65,8 +65,8 @@ static void load(struct knobs *k)
 {
     struct err e = { "" };
 
-    ok(knobs_load(k, "knobs.ini", data_knobs_ini, data_knobs_ini_len, &e) == 0, "knobs.ini: %s",
-       e.text);
+    ok(knobs_load(k, "knobs.ini", data_knobs_ini, data_knobs_ini_len, &e) == 0,
+       "knobs_load reads knobs.ini: %s", e.text);
 }
 
 static void test_table(void)
@@ -79,19 +79,21 @@ static void test_table(void)
     load(&k);
     workers = knobs_find(&k, "loader.workers");
     hook = knobs_find(&k, "ddp.hook");
-    ok(k.count >= 25 && workers && hook, "%zu knobs", k.count);
+    ok(k.count >= 25 && workers && hook, "knobs.ini has 25 knobs or more: %zu", k.count);
     ok(workers->kind == KNOB_MODEL && workers->effect == KNOB_LIVE && workers->risk == KNOB_SAFE,
        "workers are safe, live and proposed by a model");
     ok(!knob_value(workers, 0, buf), "a model's knob has no values of its own");
-    ok(hook->risk == KNOB_NUMERIC && hook->effect == KNOB_RESTART, "compression is numeric");
-    is_str(knob_value(hook, 2, buf), "bf16", "values in their order");
-    ok(!knob_value(hook, 4, buf), "and no more");
+    ok(hook->risk == KNOB_NUMERIC && hook->effect == KNOB_RESTART,
+       "a hook's compression is numeric and needs a restart");
+    is_str(knob_value(hook, 2, buf), "bf16", "knob_value has values in their order");
+    ok(!knob_value(hook, 4, buf), "knob_value is NULL behind the last value");
     for (size_t i = 0; i < k.count; i++)
         numeric += k.list[i].risk == KNOB_NUMERIC;
-    ok(numeric >= 7, "%zu numeric ones", numeric);
+    ok(numeric >= 7, "knobs.ini has seven numeric knobs or more: %zu", numeric);
     ok(knobs_find(&k, "power.limit")->risk == KNOB_PRIVILEGED, "power limits are privileged");
-    is_str(knobs_near(&k, "loader.worker"), "loader.workers", "near names");
-    ok(!knobs_find(&k, "loader"), "no part of a name");
+    is_str(knobs_near(&k, "loader.worker"), "loader.workers",
+           "knobs_near finds a name with a letter missing");
+    ok(!knobs_find(&k, "loader"), "knobs_find is NULL for a part of a name");
 }
 
 static void test_values(void)
@@ -103,17 +105,20 @@ static void test_values(void)
     char buf[KNOB_VALUE_MAX];
     struct err e;
 
-    ok(knobs_declare(&k, "f", text, strlen(text), &e) == 0, "ranges");
-    is_str(knob_value(&k.list[0], 3, buf), "16", "doubling");
-    ok(!knob_value(&k.list[0], 4, buf) && !knob_value(&k.list[0], (size_t)-1, buf), "to its end");
-    is_str(knob_value(&k.list[1], 2, buf), "5", "one by one");
-    ok(!knob_value(&k.list[1], 3, buf), "to its end");
+    ok(knobs_declare(&k, "f", text, strlen(text), &e) == 0, "knobs_declare reads ranges");
+    is_str(knob_value(&k.list[0], 3, buf), "16", "the fourth value of 2..20 x2 is 16");
+    ok(!knob_value(&k.list[0], 4, buf) && !knob_value(&k.list[0], (size_t)-1, buf),
+       "a doubling range has no value beyond its end");
+    is_str(knob_value(&k.list[1], 2, buf), "5", "the third value of 3..5 is 5");
+    ok(!knob_value(&k.list[1], 3, buf), "a range has no value behind its last");
     is_str(knob_value(&k.list[2], 3, buf), "16", "doubling reaches the last value");
     ok(!knob_value(&k.list[2], 4, buf), "behind a last value that doubling reaches there is none");
-    is_int(knob_check(&k.list[0], "20", &e), 0, "all between can be set");
-    is_int(knob_check(&k.list[0], "21", &e), -EINVAL, "and no more");
-    is_str(e.text, "r takes 2 to 20, not '21'", "the sentence");
-    is_int(knob_check(&k.list[0], "4x", &e), -EINVAL, "numbers only");
+    is_int(knob_check(&k.list[0], "20", &e), 0, "knob_check takes a number between two doublings");
+    is_int(knob_check(&k.list[0], "21", &e), -EINVAL,
+           "knob_check refuses a number above the range");
+    is_str(e.text, "r takes 2 to 20, not '21'", "the error names the knob's range and the value");
+    is_int(knob_check(&k.list[0], "4x", &e), -EINVAL,
+           "knob_check refuses a word that begins with a number");
 }
 
 static void test_declared(void)
@@ -130,21 +135,29 @@ static void test_declared(void)
 
     load(&k);
     before = k.count;
-    ok(knobs_declare(&k, "f", text, strlen(text), &e) == 0, "declared: %s", e.text);
+    ok(knobs_declare(&k, "f", text, strlen(text), &e) == 0, "knobs_declare reads a job's knob: %s",
+       e.text);
     r = knobs_find(&k, "readers");
     ok(r && r->declared && r->apply == KNOB_FLAG && r->risk == KNOB_SAFE &&
            r->effect == KNOB_RESTART && r->n_list == 3,
-       "a flag with three values, at a restart");
-    is_str(r->target, "--readers", "the flag");
-    is_int(knob_check(r, "2", &e), 0, "one of them");
-    is_int(knob_check(r, "3", &e), -EINVAL, "no other");
-    is_str(e.text, "readers does not take '3'; its first value is '0'", "the sentence");
-    is_int(knobs_declare(&k, "f", again, strlen(again), &e), -EINVAL, "a name of brim's");
-    is_str(e.text, "f:1: brim has a knob 'loader.workers': give yours another name", "is told");
-    is_int(knobs_declare(&k, "f", twice, strlen(twice), &e), -EINVAL, "declared twice");
-    is_int(knobs_declare(&k, "f", both, strlen(both), &e), -EINVAL, "two ways");
-    is_str(e.text, "f:1: [knob.x]: 'flag' stands for 'apply = flag' and its 'target'", "are told");
-    is_int((long long)k.count, (long long)before + 1, "errors leave what was there");
+       "a flag's knob has three values and needs a restart");
+    is_str(r->target, "--readers", "the target of a flag's knob is the flag");
+    is_int(knob_check(r, "2", &e), 0, "knob_check takes a value of the list");
+    is_int(knob_check(r, "3", &e), -EINVAL, "knob_check refuses a value that is not in the list");
+    is_str(e.text, "readers does not take '3'; its first value is '0'",
+           "the error names the knob, the value and the first one");
+    is_int(knobs_declare(&k, "f", again, strlen(again), &e), -EINVAL,
+           "knobs_declare refuses a name of brim's");
+    is_str(e.text, "f:1: brim has a knob 'loader.workers': give yours another name",
+           "the error names the knob that brim has");
+    is_int(knobs_declare(&k, "f", twice, strlen(twice), &e), -EINVAL,
+           "knobs_declare refuses a name declared before");
+    is_int(knobs_declare(&k, "f", both, strlen(both), &e), -EINVAL,
+           "knobs_declare refuses 'flag' beside 'apply'");
+    is_str(e.text, "f:1: [knob.x]: 'flag' stands for 'apply = flag' and its 'target'",
+           "the error says that 'flag' stands for 'apply'");
+    is_int((long long)k.count, (long long)before + 1,
+           "a declaration with an error leaves the knobs as they were");
 }
 
 /* A learning rate that follows the size of the batch. */
@@ -161,19 +174,23 @@ static void test_rate(void)
     struct err e = { "" };
 
     load(&k);
-    ok(knobs_declare(&k, "f", text, strlen(text), &e) == 0, "declared: %s", e.text);
-    is_str(knob_rate(knobs_find(&k, "rows"), "64", buf), "0.2", "twice for twice");
-    is_str(knob_rate(knobs_find(&k, "more"), "64", buf), "0.2", "or for four times");
-    ok(!knob_rate(knobs_find(&k, "rows"), "all", buf), "of no number there is none");
+    ok(knobs_declare(&k, "f", text, strlen(text), &e) == 0, "knobs_declare reads a rate: %s",
+       e.text);
+    is_str(knob_rate(knobs_find(&k, "rows"), "64", buf), "0.2", "twice the batch doubles the rate");
+    is_str(knob_rate(knobs_find(&k, "more"), "64", buf), "0.2",
+           "four times the batch doubles the rate by root");
+    ok(!knob_rate(knobs_find(&k, "rows"), "all", buf), "a value that is no number has no rate");
     for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
         snprintf(bad_text, sizeof(bad_text),
                  "[knob.x]\nflag = -x\nvalues = 1\nrisk = numeric\nrate = %s\n", wrong[i]);
-        is_int(knobs_declare(&k, "f", bad_text, strlen(bad_text), &e), -EINVAL, "not '%s'",
-               wrong[i]);
+        is_int(knobs_declare(&k, "f", bad_text, strlen(bad_text), &e), -EINVAL,
+               "knobs_declare refuses the rate '%s'", wrong[i]);
     }
     snprintf(bad_text, sizeof(bad_text), "[knob.x]\nflag = -x\nvalues = 1\nrate = --lr 1 at 1\n");
-    is_int(knobs_declare(&k, "f", bad_text, strlen(bad_text), &e), -EINVAL, "no word for numbers");
-    is_str(e.text, "f:1: [knob.x]: 'rate' goes with 'flag', and with 'risk = numeric'", "is told");
+    is_int(knobs_declare(&k, "f", bad_text, strlen(bad_text), &e), -EINVAL,
+           "knobs_declare refuses a rate without 'risk = numeric'");
+    is_str(e.text, "f:1: [knob.x]: 'rate' goes with 'flag', and with 'risk = numeric'",
+           "the error says what goes with 'rate'");
 }
 
 /* ---- conditions ---- */
@@ -217,9 +234,10 @@ static void test_conditions(void)
 
         ok(condition_parse(&n, &a, conditions[i].text, &e) == 0 &&
                condition_hold(&n, known, NULL) == conditions[i].want,
-           "%s: %d %s", conditions[i].text, conditions[i].want, e.text);
+           "the condition '%s' is %d: %s", conditions[i].text, conditions[i].want, e.text);
     }
-    ok(condition_hold(&(struct condition){ .count = 0 }, known, NULL), "no condition always holds");
+    ok(condition_hold(&(struct condition){ .count = 0 }, known, NULL),
+       "an empty condition always holds");
 }
 
 static const struct {
@@ -250,8 +268,9 @@ static void test_wrong_conditions(void)
         struct condition n;
         struct err e = { "" };
 
-        is_int(condition_parse(&n, &a, wrong[i].text, &e), -EINVAL, "refused: %s", wrong[i].text);
-        is_str(e.text, wrong[i].why, "the sentence");
+        is_int(condition_parse(&n, &a, wrong[i].text, &e), -EINVAL, "condition_parse refuses: %s",
+               wrong[i].text);
+        is_str(e.text, wrong[i].why, "condition_parse says: %s", wrong[i].why);
     }
 }
 
@@ -263,18 +282,22 @@ static void test_too_many(void)
 
     for (int i = 0; i < KNOBS_MAX; i++)
         str_addf(&text, "[knob.r%d]\nflag = -r\nvalues = 1\n", i);
-    is_int(knobs_declare(&k, "f", str_text(&text), text.len, &e), 0, "%d knobs", KNOBS_MAX);
+    is_int(knobs_declare(&k, "f", str_text(&text), text.len, &e), 0, "knobs_declare takes %d knobs",
+           KNOBS_MAX);
     str_reset(&text);
     str_add(&text, "[knob.more]\nflag = -r\nvalues = 1\n");
-    is_int(knobs_declare(&k, "f", str_text(&text), text.len, &e), -EINVAL, "and no more");
+    is_int(knobs_declare(&k, "f", str_text(&text), text.len, &e), -EINVAL,
+           "knobs_declare refuses a knob more than the maximum");
     str_reset(&text);
     str_add(&text, "[knob.v]\nflag = -r\nvalues = 0");
     for (int i = 1; i <= 32; i++)
         str_addf(&text, ",%d", i);
     str_add(&text, "\n");
     knobs_done(&k);
-    is_int(knobs_declare(&k, "f", str_text(&text), text.len, &e), -EINVAL, "33 values");
-    is_str(e.text, "f:3: there are more than 32 values", "the sentence");
+    is_int(knobs_declare(&k, "f", str_text(&text), text.len, &e), -EINVAL,
+           "knobs_declare refuses 33 values");
+    is_str(e.text, "f:3: there are more than 32 values",
+           "the error names the line with more than 32 values");
 }
 
 static void test_oom(void)
@@ -292,7 +315,8 @@ static void test_oom(void)
         if (rc == 0)
             rc = knobs_declare(&k, "f", text, strlen(text), NULL);
         failed = oom_end();
-        ok(failed ? rc == -ENOMEM : rc == 0, "allocation %d: rc %d", oom_at, rc);
+        ok(failed ? rc == -ENOMEM : rc == 0,
+           "knobs_load and knobs_declare with allocation %d failing return %d", oom_at, rc);
         knobs_done(&k);
     } while (failed);
 }

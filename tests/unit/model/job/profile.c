@@ -50,8 +50,8 @@ static void test_refused(void)
         struct err e = { "" };
 
         is_int(profile_read(&p, "f", refused[i].text, strlen(refused[i].text), &e), -EINVAL,
-               "refused: %s", refused[i].why);
-        is_str(e.text, refused[i].why, "the sentence");
+               "profile_read refuses: %s", refused[i].why);
+        is_str(e.text, refused[i].why, "profile_read says: %s", refused[i].why);
     }
 }
 
@@ -61,13 +61,15 @@ static void test_round_trip(void)
     CLEANUP(str_done) struct str out = STR_INIT(64 << 10);
     struct err e = { "" };
 
-    ok(profile_read(&p, "f", text, strlen(text), &e) == 0, "read: %s", e.text);
-    is_str(p.name, "resnet \"50\"", "the name");
-    ok(p.count == 2 && p.settings[0].steps == 104 && p.settings[0].line == 7, "two settings");
+    ok(profile_read(&p, "f", text, strlen(text), &e) == 0, "profile_read reads a profile: %s",
+       e.text);
+    is_str(p.name, "resnet \"50\"", "quotes in a profile's name are read");
+    ok(p.count == 2 && p.settings[0].steps == 104 && p.settings[0].line == 7,
+       "a profile's two settings are read with steps and line");
     ok(isnan(p.settings[1].gain) && !p.settings[1].before && !p.settings[1].date,
-       "what is absent is not known");
+       "keys that a setting lacks are absent");
     profile_write(&p, &out);
-    is_str(str_text(&out), text, "written as it was read");
+    is_str(str_text(&out), text, "profile_write writes a profile as it was read");
 }
 
 static void test_set(void)
@@ -76,15 +78,16 @@ static void test_set(void)
     struct profile_setting s = { .knob = "loader.workers", .value = "4", .gain = 1 };
     struct err e;
 
-    is_int(profile_init(&p, "n", "k", "m", "v"), 0, "made");
-    is_int(profile_set(&p, &s, &e), 0, "a setting");
+    is_int(profile_init(&p, "n", "k", "m", "v"), 0, "profile_init makes a profile");
+    is_int(profile_set(&p, &s, &e), 0, "profile_set adds a setting");
     s.value = "8";
-    is_int(profile_set(&p, &s, &e), 0, "another value");
-    ok(p.count == 1 && !strcmp(p.settings[0].value, "8"), "takes its place");
+    is_int(profile_set(&p, &s, &e), 0, "profile_set takes another value of a knob");
+    ok(p.count == 1 && !strcmp(p.settings[0].value, "8"),
+       "another value takes the place of the first");
     s.value = "a\nb";
-    is_int(profile_set(&p, &s, &e), -EINVAL, "no second line");
+    is_int(profile_set(&p, &s, &e), -EINVAL, "profile_set refuses a value of two lines");
     s.value = "";
-    is_int(profile_set(&p, &s, &e), -EINVAL, "not empty");
+    is_int(profile_set(&p, &s, &e), -EINVAL, "profile_set refuses an empty value");
     s.value = "1";
     for (int i = 0; i < PROFILE_MAX; i++) {
         char name[16];
@@ -94,9 +97,9 @@ static void test_set(void)
         s.knob = name;
         rc = profile_set(&p, &s, &e);
         if (i == PROFILE_MAX - 1)
-            is_int(rc, -EINVAL, "one too many");
+            is_int(rc, -EINVAL, "profile_set refuses the 65th setting");
     }
-    is_str(e.text, "there are more than 64 settings", "the sentence");
+    is_str(e.text, "there are more than 64 settings", "the error names the maximum of settings");
 }
 
 /* Quoting makes texts longer; what was read can be written and read again. */
@@ -108,16 +111,22 @@ static void test_long(void)
 
     str_add(&in, "[profile]\nname = x");
     str_fill(&in, '"', PROFILE_TEXT_MAX - 1);
-    is_int(profile_read(&p, "f", str_text(&in), in.len, &e), 0, "1,000 letters");
+    is_int(profile_read(&p, "f", str_text(&in), in.len, &e), 0,
+           "profile_read reads a name of 1,000 letters");
     profile_write(&p, &out);
-    ok(profile_read(&again, "f", str_text(&out), out.len, &e) == 0, "are written: %s", e.text);
-    is_str(again.name, p.name, "and read again");
+    ok(profile_read(&again, "f", str_text(&out), out.len, &e) == 0,
+       "profile_write makes a profile that can be read: %s", e.text);
+    is_str(again.name, p.name, "a name of 1,000 letters is read as it was written");
     str_add_char(&in, '"');
-    is_int(profile_read(&p, "f", str_text(&in), in.len, &e), -EINVAL, "no more are read");
-    is_str(e.text, "f:2: a text of a profile has 1000 letters at most", "why");
+    is_int(profile_read(&p, "f", str_text(&in), in.len, &e), -EINVAL,
+           "profile_read refuses a name of 1,001 letters");
+    is_str(e.text, "f:2: a text of a profile has 1000 letters at most",
+           "the error names the line and the maximum of letters");
     profile_done(&p);
-    is_int(profile_init(&p, str_text(&in), "", "", ""), 0, "made of a longer one");
-    is_int((long long)strlen(p.name), PROFILE_TEXT_MAX, "it is cut");
+    is_int(profile_init(&p, str_text(&in), "", "", ""), 0,
+           "profile_init takes a name that is too long");
+    is_int((long long)strlen(p.name), PROFILE_TEXT_MAX,
+           "profile_init cuts a name that is too long");
 }
 
 static void test_apply(void)
@@ -136,22 +145,25 @@ static void test_apply(void)
     ok(knobs_load(&k, "k", data_knobs_ini, data_knobs_ini_len, &e) == 0 &&
            knobs_declare(&k, "j", declared, strlen(declared), &e) == 0 &&
            profile_read(&p, "f", more, strlen(more), &e) == 0,
-       "knobs and profile: %s", e.text);
-    is_int(profile_check(&p, &k, "f", &e), 0, "it suits");
+       "the knobs and the profile are read: %s", e.text);
+    is_int(profile_check(&p, &k, "f", &e), 0, "profile_check accepts values that the knobs take");
     profile_env(&p, &k, &out);
     is_str(str_text(&out),
            "export OMP_NUM_THREADS='4'\n# flag --readers 2\nexport MODE='it'\\''s'\n"
            "export BRIM_KNOBS='loader.workers=13;loader.prefetch=2'\n",
-           "exports");
-    is_int(profile_set(&p, &s, &e), 0, "a knob that is not there");
-    is_int(profile_check(&p, &k, "f", &e), -EINVAL, "does not suit");
-    is_str(e.text, "f:0: unknown knob 'loader.worker' (did you mean loader.workers?)", "why");
+           "profile_env exports each setting in its way");
+    is_int(profile_set(&p, &s, &e), 0, "profile_set adds a knob that is not there");
+    is_int(profile_check(&p, &k, "f", &e), -EINVAL,
+           "profile_check refuses a knob that is not there");
+    is_str(e.text, "f:0: unknown knob 'loader.worker' (did you mean loader.workers?)",
+           "the error names the unknown knob and one near it");
     str_reset(&out);
     profile_env(&p, &k, &out);
-    ok(!strstr(str_text(&out), "worker=1"), "and is left out");
+    ok(!strstr(str_text(&out), "worker=1"), "profile_env leaves out a knob that is not there");
     p.settings[0].value = "65";
-    is_int(profile_check(&p, &k, "f", &e), -EINVAL, "a value out of range");
-    is_str(e.text, "f:2: loader.workers takes 0 to 64, not '65'", "why");
+    is_int(profile_check(&p, &k, "f", &e), -EINVAL, "profile_check refuses a value out of range");
+    is_str(e.text, "f:2: loader.workers takes 0 to 64, not '65'",
+           "the error names the line and the range");
 }
 
 static void test_oom(void)
@@ -170,7 +182,8 @@ static void test_oom(void)
         if (rc == 0)
             rc = profile_set(&made, &p.settings[0], NULL);
         failed = oom_end();
-        ok(failed ? rc == -ENOMEM : rc == 0, "allocation %d: rc %d", oom_at, rc);
+        ok(failed ? rc == -ENOMEM : rc == 0, "a profile with allocation %d failing returns %d",
+           oom_at, rc);
         profile_done(&p);
         profile_done(&made);
     } while (failed);

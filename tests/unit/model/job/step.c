@@ -84,27 +84,31 @@ static void test_plain(void)
     give(&f, (struct step_mark){ .kind = BRIM_RING_COLLECTIVE, .count = 9, .seconds = 1 }, 15);
     give(&f, (struct step_mark){ .kind = BRIM_RING_DEVICE, .stage = BRIM_STAGE_COPY, .seconds = 2 },
          1);
-    is_int(f.ended, 0, "no step yet");
+    is_int(f.ended, 0, "no step ends before its mark");
     step_end(&f, 50);
-    is_int(f.ended, 1, "a step");
-    is_ms(s->host_s[BRIM_STAGE_WAIT], 10, "wait");
-    is_ms(s->host_s[BRIM_STAGE_FORWARD], 6, "forward without what it waits for");
-    is_ms(s->host_s[BRIM_STAGE_COMMUNICATION], 3, "communication");
-    is_ms(s->host_s[BRIM_STAGE_BACKWARD], 20, "backward");
-    is_ms(s->host_s[BRIM_STAGE_OTHER], 11, "other");
-    ok(s->samples == 32 && s->loss == 0.5 && s->backwards == 1, "samples, loss, backwards");
-    ok(s->collectives == 1 && s->collective_b == 9 && s->collective_s == 1, "a collective");
-    ok(s->device_s[BRIM_STAGE_COPY] == 2 && isnan(s->device_s[BRIM_STAGE_FORWARD]), "the device");
+    is_int(f.ended, 1, "a step's end makes a step");
+    is_ms(s->host_s[BRIM_STAGE_WAIT], 10, "time of the stage wait");
+    is_ms(s->host_s[BRIM_STAGE_FORWARD], 6,
+          "time of the stage forward without the communication in it");
+    is_ms(s->host_s[BRIM_STAGE_COMMUNICATION], 3, "time of the stage communication");
+    is_ms(s->host_s[BRIM_STAGE_BACKWARD], 20, "time of the stage backward");
+    is_ms(s->host_s[BRIM_STAGE_OTHER], 11, "time of the stage other");
+    ok(s->samples == 32 && s->loss == 0.5 && s->backwards == 1,
+       "a step has its samples, loss and backward passes");
+    ok(s->collectives == 1 && s->collective_b == 9 && s->collective_s == 1,
+       "a step has its collective with bytes and seconds");
+    ok(s->device_s[BRIM_STAGE_COPY] == 2 && isnan(s->device_s[BRIM_STAGE_FORWARD]),
+       "a step has the device's time of the stage that was told");
     add_up(s);
     step_end(&f, 80);
-    ok(f.ended == 2 && s->number == 1, "the next begins where one ends");
-    is_ms(s->host_s[BRIM_STAGE_OTHER], 30, "all other");
+    ok(f.ended == 2 && s->number == 1, "the next step begins where one ends");
+    is_ms(s->host_s[BRIM_STAGE_OTHER], 30, "time of the stage other in a step without stages");
     ok(isnan(s->samples) && isnan(s->loss) && isnan(s->device_s[BRIM_STAGE_COPY]),
-       "what is not told is absent");
+       "what is not told of a step is absent");
     step_begin(&f, 100);
     step_end(&f, 101);
-    is_ms(step_seconds(s), 1, "what lies before a begin is no step's");
-    is_int(f.ended, 3, "three steps");
+    is_ms(step_seconds(s), 1, "time of a step behind a begin of its own");
+    is_int(f.ended, 3, "three ends make three steps");
 }
 
 static void test_sources(void)
@@ -118,19 +122,20 @@ static void test_sources(void)
     wait_for(&f, 2, 10, 30, 16);
     give(&f, (struct step_mark){ .kind = BRIM_RING_FEEDS, .source = 2 }, 31);
     step_end(&f, 40);
-    is_ms(s->host_s[BRIM_STAGE_WAIT], 20, "the wait for what feeds the step");
-    is_ms(s->host_s[BRIM_STAGE_OTHER], 20, "the rest");
-    ok(s->samples == 16, "its samples");
+    is_ms(s->host_s[BRIM_STAGE_WAIT], 20, "time of the wait for the source that feeds the step");
+    is_ms(s->host_s[BRIM_STAGE_OTHER], 20, "time of the stage other beside the wait that counts");
+    ok(s->samples == 16, "a step has the samples of the source that feeds it");
     add_up(s);
     wait_for(&f, 1, 40, 50, 8);
     step_end(&f, 60);
-    ok(isnan(s->samples), "no samples of another");
-    is_ms(s->host_s[BRIM_STAGE_OTHER], 20, "and no wait");
+    ok(isnan(s->samples), "a step has no samples of a source that does not feed it");
+    is_ms(s->host_s[BRIM_STAGE_OTHER], 20,
+          "time of the stage other with a wait that does not count");
     wait_for(&f, 2, 60, 61, 1);
     wait_for(&f, 2, 61, 63, 1);
     step_end(&f, 64);
-    ok(s->samples == 2, "two batches");
-    is_ms(s->host_s[BRIM_STAGE_WAIT], 3, "two waits");
+    ok(s->samples == 2, "a step has the samples of two batches");
+    is_ms(s->host_s[BRIM_STAGE_WAIT], 3, "time of two waits in a step");
     for (unsigned i = 10; i < 10 + STEP_SOURCES; i++)
         wait_for(&f, i, 64, 64, 1);
     step_end(&f, 70);
@@ -158,27 +163,27 @@ static void test_disorder(void)
     begin(&f, BRIM_STAGE_OPTIMIZER, 11); /* before what is accounted */
     end(&f, BRIM_STAGE_OPTIMIZER, 18);
     step_end(&f, 20);
-    is_ms(s->host_s[BRIM_STAGE_FORWARD], 2, "a stage across the border");
-    is_ms(s->host_s[BRIM_STAGE_BACKWARD], 2, "up to what is inside");
-    is_ms(s->host_s[BRIM_STAGE_COMMUNICATION], 1, "ended by the outer end");
-    is_ms(s->host_s[BRIM_STAGE_CHECKPOINT], 0, "nothing of a lone end");
-    is_ms(s->host_s[BRIM_STAGE_OPTIMIZER], 2, "of this thread alone");
+    is_ms(s->host_s[BRIM_STAGE_FORWARD], 2, "time of a stage that began before the step");
+    is_ms(s->host_s[BRIM_STAGE_BACKWARD], 2, "time of a stage up to the one inside it");
+    is_ms(s->host_s[BRIM_STAGE_COMMUNICATION], 1, "time of a stage that ends with the outer one");
+    is_ms(s->host_s[BRIM_STAGE_CHECKPOINT], 0, "time of a stage that has an end alone");
+    is_ms(s->host_s[BRIM_STAGE_OPTIMIZER], 2, "time of a stage by the marks of the step's thread");
     add_up(s);
     for (int i = 0; i < STEP_DEPTH + 5; i++)
         begin(&f, BRIM_STAGE_COPY, 20);
     step_end(&f, 30);
-    is_ms(s->host_s[BRIM_STAGE_COPY], 10, "stages deeper than there is room");
+    is_ms(s->host_s[BRIM_STAGE_COPY], 10, "time of a stage nested deeper than there is room");
     step_track_lost(&f.track);
     step_end(&f, 40);
-    is_int(f.ended, 2, "the step that lost marks is dropped");
+    is_int(f.ended, 2, "a step that lost marks is dropped");
     begin(&f, BRIM_STAGE_COPY, 42);
     give(&f, (struct step_mark){ .kind = BRIM_RING_STEP_END, .thread = BESIDE }, 50);
-    is_int(f.ended, 3, "the next is whole");
-    is_ms(s->host_s[BRIM_STAGE_COPY], 8, "its stage");
+    is_int(f.ended, 3, "the step behind a dropped one is whole");
+    is_ms(s->host_s[BRIM_STAGE_COPY], 8, "time of a stage in the step behind a dropped one");
     give(&f, (struct step_mark){ .kind = BRIM_RING_STEP_END, .thread = BESIDE }, 60);
-    is_ms(s->host_s[BRIM_STAGE_OTHER], 10, "with another thread the old one's stages are over");
+    is_ms(s->host_s[BRIM_STAGE_OTHER], 10, "time of the stage other once the thread has changed");
     give(&f, (struct step_mark){ .kind = BRIM_RING_STEP_END, .thread = BESIDE }, 55);
-    is_int(f.ended, 4, "a step of negative length is none");
+    is_int(f.ended, 4, "a step of negative length is dropped");
 }
 
 int main(void)
@@ -186,7 +191,8 @@ int main(void)
     test_plain();
     test_sources();
     test_disorder();
-    is_str(step_stage_name(BRIM_STAGE_WAIT), "wait", "a name");
-    ok(step_stage_name(BRIM_STAGES - 1) && !step_stage_name(BRIM_STAGES), "for each stage");
+    is_str(step_stage_name(BRIM_STAGE_WAIT), "wait", "the name of the stage wait is 'wait'");
+    ok(step_stage_name(BRIM_STAGES - 1) && !step_stage_name(BRIM_STAGES),
+       "each stage has a name, and no other number");
     return done();
 }

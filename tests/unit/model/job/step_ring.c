@@ -58,13 +58,13 @@ static void test_marks(void)
     int64_t t = brim_step_now();
 
     map_ring(&f, 3, getpid());
-    ok(s && f.map, "a ring of rank 3");
-    is_int(step_ring_attach(&r, f.map, f.len, &e), 0, "is one: %s", e.text);
-    is_str(r.framework, "unit 1.0", "the framework");
+    ok(s && f.map, "brim_step_open_at makes a ring of rank 3");
+    is_int(step_ring_attach(&r, f.map, f.len, &e), 0, "step_ring_attach takes a ring: %s", e.text);
+    is_str(r.framework, "unit 1.0", "the ring has the name of its framework");
     ok(step_ring_rank(&r) == 3 && step_ring_local_rank(&r) == 1 && step_ring_world(&r) == 8,
-       "the ranks");
-    is_int(r.pid, getpid(), "the process");
-    is_int(step_ring_next(&r, &m), 0, "no marks yet");
+       "the ring has its rank, local rank and world");
+    is_int(r.pid, getpid(), "the ring has its process");
+    is_int(step_ring_next(&r, &m), 0, "a new ring has no mark");
     brim_step_begin(s);
     brim_stage_begin(s, BRIM_STAGE_WAIT);
     brim_stage_end(s, BRIM_STAGE_WAIT);
@@ -79,34 +79,43 @@ static void test_marks(void)
     brim_step_mark(s, BRIM_RING_SWITCH | BRIM_SWITCH_REFUSED << 16, 77);
     brim_step_mark(s, BRIM_RING_SWITCH | 3 << 16, 78);
     brim_step_end(s);
-    ok(step_ring_next(&r, &m) == 1 && m.kind == BRIM_RING_STEP_BEGIN && m.t_ns >= t, "a begin");
+    ok(step_ring_next(&r, &m) == 1 && m.kind == BRIM_RING_STEP_BEGIN && m.t_ns >= t,
+       "the first mark is the begin of a step");
     ok(step_ring_next(&r, &m) == 1 && m.kind == BRIM_RING_STAGE_BEGIN && m.stage == BRIM_STAGE_WAIT,
-       "a stage's begin");
-    ok(step_ring_next(&r, &m) == 1 && m.kind == BRIM_RING_STAGE_END, "its end");
-    ok(step_ring_next(&r, &m) == 1 && m.count == 32, "samples");
-    ok(m.thread == BRIM_RING_THREAD(pthread_self()), "the thread");
-    ok(step_ring_next(&r, &m) == 1 && m.number == 0.5, "a loss");
+       "the second mark is the begin of the wait");
+    ok(step_ring_next(&r, &m) == 1 && m.kind == BRIM_RING_STAGE_END,
+       "the third mark is the end of a stage");
+    ok(step_ring_next(&r, &m) == 1 && m.count == 32, "the mark of samples has their number");
+    ok(m.thread == BRIM_RING_THREAD(pthread_self()), "the mark of samples has its thread");
+    ok(step_ring_next(&r, &m) == 1 && m.number == 0.5, "the mark of a loss has its value");
     ok(step_ring_next(&r, &m) == 1 && m.count == 1000 && m.seconds == 2 && m.t_ns == t &&
            m.collective == BRIM_COLLECTIVE_ALL_REDUCE,
-       "a collective");
-    ok(step_ring_next(&r, &m) == 1 && m.seconds == 0.5 && m.stage == BRIM_STAGE_COPY, "a device's");
-    ok(step_ring_next(&r, &m) == 1 && m.kind == BRIM_RING_NOTE, "a note");
-    is_str(m.text, "a sentence??", "its text");
-    ok(step_ring_next(&r, &m) == 1 && m.number == 0.25 && !strcmp(m.text, "lr"), "a value");
-    ok(step_ring_next(&r, &m) == 1 && m.number == 0.125 && !strcmp(m.text, "lr"), "another");
-    ok(((struct brim_ring_header *)f.map)->text_used == 13 + 3, "the name stands there once");
-    ok(step_ring_next(&r, &m) == 1 && m.kind == BRIM_RING_FEEDS && m.source == 7, "a source");
+       "the mark of a collective has kind, bytes, begin and seconds");
+    ok(step_ring_next(&r, &m) == 1 && m.seconds == 0.5 && m.stage == BRIM_STAGE_COPY,
+       "the mark of a device has stage and seconds");
+    ok(step_ring_next(&r, &m) == 1 && m.kind == BRIM_RING_NOTE, "a note is a mark");
+    is_str(m.text, "a sentence??", "control characters of a note are masked");
+    ok(step_ring_next(&r, &m) == 1 && m.number == 0.25 && !strcmp(m.text, "lr"),
+       "the mark of a value has its name and number");
+    ok(step_ring_next(&r, &m) == 1 && m.number == 0.125 && !strcmp(m.text, "lr"),
+       "the second mark of a value has the same name");
+    ok(((struct brim_ring_header *)f.map)->text_used == 13 + 3,
+       "the name of a value stands once in the ring");
+    ok(step_ring_next(&r, &m) == 1 && m.kind == BRIM_RING_FEEDS && m.source == 7,
+       "the mark of what feeds has its source");
     ok(step_ring_next(&r, &m) == 1 && m.kind == BRIM_RING_SWITCH &&
            m.outcome == BRIM_SWITCH_REFUSED && m.count == 77,
-       "what became of a request; one with an outcome that is none is passed over");
-    ok(step_ring_next(&r, &m) == 1 && m.kind == BRIM_RING_STEP_END, "an end");
-    is_int(step_ring_next(&r, &m), 0, "no more");
-    is_int((long long)step_ring_head(&r), 14, "the heartbeat");
+       "a request's outcome is a mark, and an unknown outcome is passed over");
+    ok(step_ring_next(&r, &m) == 1 && m.kind == BRIM_RING_STEP_END,
+       "the last mark is the end of the step");
+    is_int(step_ring_next(&r, &m), 0, "a ring that was read has no further mark");
+    is_int((long long)step_ring_head(&r), 14, "the ring's head counts 14 records");
     brim_step_set_rank(s, 5, 5, 16);
-    ok(step_ring_rank(&r) == 5 && step_ring_world(&r) == 16, "ranks known later");
-    ok(!step_ring_closed(&r), "open");
+    ok(step_ring_rank(&r) == 5 && step_ring_world(&r) == 16,
+       "brim_step_set_rank changes the rank and the world");
+    ok(!step_ring_closed(&r), "a ring is open until it is closed");
     brim_step_close(s);
-    ok(step_ring_closed(&r), "closed");
+    ok(step_ring_closed(&r), "brim_step_close closes the ring");
     unmap_ring(&f);
 }
 
@@ -122,13 +131,14 @@ static void test_texts_have_an_end(void)
     memset(text, 'x', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
     map_ring(&f, 0, getpid());
-    is_int(step_ring_attach(&r, f.map, f.len, NULL), 0, "a rank that is not known: in the name 0");
-    is_int(step_ring_rank(&r), -1, "in the header -1");
+    is_int(step_ring_attach(&r, f.map, f.len, NULL), 0, "an unknown rank is 0 in the file's name");
+    is_int(step_ring_rank(&r), -1, "an unknown rank is -1 in the header");
     for (int i = 0; i < 1000; i++)
         brim_step_note(s, text);
     while (step_ring_next(&r, &m) == 1)
         found += strlen(m.text) == BRIM_RING_TEXT_MAX;
-    is_int(found, BRIM_RING_TEXT_SIZE / (BRIM_RING_TEXT_MAX + 1), "notes, until there is no room");
+    is_int(found, BRIM_RING_TEXT_SIZE / (BRIM_RING_TEXT_MAX + 1),
+           "notes have their text until there is no room");
     brim_step_close(s);
     unmap_ring(&f);
 }
@@ -142,19 +152,21 @@ static void test_overrun(void)
     uint64_t got = 0;
 
     map_ring(&f, 0, getpid());
-    is_int(step_ring_attach(&r, f.map, f.len, NULL), 0, "a ring");
+    is_int(step_ring_attach(&r, f.map, f.len, NULL), 0,
+           "step_ring_attach takes a ring to be overrun");
     for (unsigned i = 0; i < BRIM_RING_CAPACITY; i++)
         brim_step_samples(s, i);
-    ok(step_ring_next(&r, &m) == 1 && m.count == 0, "a full ring has all");
+    ok(step_ring_next(&r, &m) == 1 && m.count == 0, "a full ring has its first mark");
     for (unsigned i = 0; i < BRIM_RING_CAPACITY; i++)
         brim_step_samples(s, BRIM_RING_CAPACITY + i);
-    is_int(step_ring_next(&r, &m), -EPIPE, "overtaken");
+    is_int(step_ring_next(&r, &m), -EPIPE, "a reader that was overtaken gets -EPIPE");
     while (step_ring_next(&r, &m) == 1)
         got++;
-    ok(got == BRIM_RING_CAPACITY - BRIM_RING_CAPACITY / 8, "the newer ones are there");
+    ok(got == BRIM_RING_CAPACITY - BRIM_RING_CAPACITY / 8,
+       "seven eighths of a ring are read after an overrun");
     is_int((long long)(got + r.lost + 1), 2LL * BRIM_RING_CAPACITY,
-           "each is found or counted lost");
-    ok(m.count == 2 * BRIM_RING_CAPACITY - 1, "to the last");
+           "each mark is found or counted lost");
+    ok(m.count == 2 * BRIM_RING_CAPACITY - 1, "the last mark is found after an overrun");
     brim_step_close(s);
     unmap_ring(&f);
 }
@@ -176,18 +188,21 @@ static void test_torn(void)
     records[3].kind = 999; /* of a later version */
     records[4].kind = BRIM_RING_STAGE_END;
     records[4].code = BRIM_STAGES;
-    ok(step_ring_next(&r, &m) == 1 && step_ring_next(&r, &m) == 1, "two marks");
-    is_int(step_ring_next(&r, &m), 0, "then one that is not whole yet");
-    is_int(step_ring_next(&r, &m), 0, "and still not");
+    ok(step_ring_next(&r, &m) == 1 && step_ring_next(&r, &m) == 1,
+       "two marks before a torn one are read");
+    is_int(step_ring_next(&r, &m), 0, "a mark that is not whole yet is not read");
+    is_int(step_ring_next(&r, &m), 0, "a mark that is still not whole is still not read");
     r.ended = true;
-    is_int(step_ring_next(&r, &m), -EPIPE, "with the writer gone it is lost");
-    is_int((long long)r.lost, 1, "that one alone");
-    ok(step_ring_next(&r, &m) == 1 && m.kind == BRIM_RING_SAMPLES, "unknown ones are skipped");
-    is_int(step_ring_next(&r, &m), 0, "no more");
+    is_int(step_ring_next(&r, &m), -EPIPE,
+           "a mark that is not whole is lost once its writer has ended");
+    is_int((long long)r.lost, 1, "one mark is counted lost");
+    ok(step_ring_next(&r, &m) == 1 && m.kind == BRIM_RING_SAMPLES,
+       "marks of unknown kinds and stages are skipped");
+    is_int(step_ring_next(&r, &m), 0, "no mark follows the last whole one");
     r.next = 0;
     records[0].seq = 77;
-    is_int(step_ring_next(&r, &m), -EPIPE, "a number from the future");
-    ok(step_ring_next(&r, &m) == 1, "costs that record");
+    is_int(step_ring_next(&r, &m), -EPIPE, "a record with a number from the future gets -EPIPE");
+    ok(step_ring_next(&r, &m) == 1, "the mark behind a record from the future is read");
     brim_step_close(s);
     unmap_ring(&f);
 }
@@ -275,8 +290,9 @@ static void test_threads(void)
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     ok(!bad, "no mark is torn");
-    is_int((long long)(got + r.lost), (long long)total, "all are there or counted");
-    is_int(step_ring_next(&r, &m), 0, "and no more");
+    is_int((long long)(got + r.lost), (long long)total,
+           "each mark of four threads is found or counted lost");
+    is_int(step_ring_next(&r, &m), 0, "no mark follows the last one of four threads");
     brim_step_close(s);
     unmap_ring(&f);
 }
@@ -301,11 +317,12 @@ static void test_fork(void)
         _exit(0);
     }
     waitpid(pid, &status, 0);
-    is_int(status, 0, "a child's marks do it no harm");
-    ok(step_ring_head(&r) == 1 && step_ring_rank(&r) == 0, "and do not reach the ring");
-    ok(!step_ring_closed(&r), "nor does its end");
+    is_int(status, 0, "a forked child ends well with its parent's ring");
+    ok(step_ring_head(&r) == 1 && step_ring_rank(&r) == 0,
+       "a child's marks do not reach the parent's ring");
+    ok(!step_ring_closed(&r), "a child's end does not close the parent's ring");
     brim_step_end(s);
-    ok(step_ring_head(&r) == 2, "the parent goes on");
+    ok(step_ring_head(&r) == 2, "the parent's marks go on after a fork");
     brim_step_close(s);
     unmap_ring(&f);
 }
@@ -318,9 +335,10 @@ static void test_without(void)
     unsetenv("BRIM_RING");
     errno = 0;
     s = brim_step_open("x");
-    ok(!s && errno == ENOENT, "no BRIM_RING, no ring");
+    ok(!s && errno == ENOENT, "brim_step_open makes no ring without BRIM_RING");
     setenv("BRIM_RING", "/nonexistent/folder", 1);
-    ok(!brim_step_open("x") && errno == ENOENT, "nor in a folder that is not there");
+    ok(!brim_step_open("x") && errno == ENOENT,
+       "brim_step_open makes no ring where the folder is missing");
     brim_step_begin(s);
     brim_step_end(s);
     brim_stage_begin(s, 1);
@@ -355,7 +373,8 @@ static void test_environment(void)
         setenv(cases[i].name, cases[i].value, 1);
         s = brim_step_open("env");
         map_ring(&f, cases[i].rank, getpid());
-        ok(s && f.map, "%s=%s: rank %d", cases[i].name, cases[i].value, cases[i].rank);
+        ok(s && f.map, "brim_step_open with %s=%s has rank %d", cases[i].name, cases[i].value,
+           cases[i].rank);
         brim_step_close(s);
         if (f.map)
             unmap_ring(&f);
@@ -367,8 +386,8 @@ static void expect_refused(struct brim_ring_header *h, size_t len, int rc, const
     struct step_ring r;
     struct err e = { "" };
 
-    is_int(step_ring_attach(&r, h, len, &e), rc, "refused");
-    is_str(e.text, text, "with a sentence");
+    is_int(step_ring_attach(&r, h, len, &e), rc, "step_ring_attach refuses: %s", text);
+    is_str(e.text, text, "step_ring_attach says: %s", text);
 }
 
 static void test_refused(void)
@@ -410,6 +429,6 @@ int main(void)
     test_without();
     test_environment();
     test_refused();
-    ok(rmdir(folder) == 0, "nothing else was left in the folder");
+    ok(rmdir(folder) == 0, "no file of a ring is left in the folder");
     return done();
 }

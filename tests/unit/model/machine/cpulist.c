@@ -30,7 +30,8 @@ static void test_count(void)
     for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
         is_int(cpulist_count(lists[i].list), lists[i].count, "'%s' has %d CPUs", lists[i].list,
                lists[i].count);
-        is_int(cpulist_first(lists[i].list), lists[i].first, "its first is %d", lists[i].first);
+        is_int(cpulist_first(lists[i].list), lists[i].first, "'%s' begins with CPU %d",
+               lists[i].list, lists[i].first);
     }
 }
 
@@ -41,7 +42,8 @@ static void test_huge(void)
 
     for (int i = 0; i < 40000; i++)
         str_add(&list, "0-65535,");
-    ok(cpulist_count(str_text(&list)) > INT_MAX - 100000, "the count does not overflow");
+    ok(cpulist_count(str_text(&list)) > INT_MAX - 100000,
+       "the count of a huge list does not overflow");
 }
 
 static void test_walk(void)
@@ -53,11 +55,13 @@ static void test_walk(void)
 
     for (int cpu = cpulist_first(list); cpu >= 0; cpu = cpulist_next(list, cpu))
         good = good && i < ARRAY_SIZE(cpus) && cpu == cpus[i++];
-    ok(good && i == ARRAY_SIZE(cpus), "the walk sees each CPU once, in order");
-    is_int(cpulist_next(list, 6), 9, "it may start between ranges");
-    is_int(cpulist_next(list, 13), -1, "and ends");
-    ok(cpulist_has(list, 2) && cpulist_has(list, 9) && cpulist_has(list, 13), "members are found");
-    ok(!cpulist_has(list, 1) && !cpulist_has(list, 5) && !cpulist_has(list, 14), "others are not");
+    ok(good && i == ARRAY_SIZE(cpus), "a walk sees each CPU once, in order");
+    is_int(cpulist_next(list, 6), 9, "a walk may start between ranges");
+    is_int(cpulist_next(list, 13), -1, "a walk ends with -1");
+    ok(cpulist_has(list, 2) && cpulist_has(list, 9) && cpulist_has(list, 13),
+       "cpulist_has finds all members");
+    ok(!cpulist_has(list, 1) && !cpulist_has(list, 5) && !cpulist_has(list, 14),
+       "cpulist_has finds no CPU beside the members");
     ok(!cpulist_has("", 0) && !cpulist_has(list, -1), "an empty list has no member");
 }
 
@@ -68,8 +72,8 @@ static void is_mask(const char *list, const char *want)
 
     cpulist_add_mask(&mask, list);
     is_str(str_text(&mask), want, "the mask of '%s'", list);
-    is_int(cpulist_from_mask(&back, str_text(&mask)), 0, "is read back");
-    is_str(str_text(&back), list, "as the list it was");
+    is_int(cpulist_from_mask(&back, str_text(&mask)), 0, "the mask of '%s' is read", list);
+    is_str(str_text(&back), list, "the mask of '%s' is read back as the list", list);
 }
 
 static void test_masks(void)
@@ -100,13 +104,14 @@ static void test_mask_texts(void)
         CLEANUP(str_done) struct str list = STR_INIT(100);
 
         is_int(cpulist_from_mask(&list, good[i].mask), 0, "'%s' is a mask", good[i].mask);
-        is_str(str_text(&list), good[i].list, "of %s", good[i].list);
+        is_str(str_text(&list), good[i].list, "the mask '%s' has CPUs %s", good[i].mask,
+               good[i].list);
     }
     for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
         CLEANUP(str_done) struct str list = STR_INIT(100);
 
-        is_int(cpulist_from_mask(&list, bad[i]), -EINVAL, "'%s' is none", bad[i]);
-        is_str(str_text(&list), "", "and adds nothing");
+        is_int(cpulist_from_mask(&list, bad[i]), -EINVAL, "'%s' is no mask", bad[i]);
+        is_str(str_text(&list), "", "'%s' adds nothing to a list", bad[i]);
     }
 }
 
@@ -117,18 +122,19 @@ static void test_mask_ceiling(void)
     CLEANUP(str_done) struct str list = STR_INIT(64 << 10);
 
     cpulist_add_mask(&mask, "0-8191");
-    is_int((long long)mask.len, CPULIST_CPUS / 32 * 9 - 1, "all CPUs make a mask");
-    is_int(cpulist_from_mask(&list, str_text(&mask)), 0, "that is read");
-    is_str(str_text(&list), "0-8191", "back");
+    is_int((long long)mask.len, CPULIST_CPUS / 32 * 9 - 1, "all 8,192 CPUs make a mask");
+    is_int(cpulist_from_mask(&list, str_text(&mask)), 0, "the mask of all CPUs is read");
+    is_str(str_text(&list), "0-8191", "the mask of all CPUs is read back as the list");
     str_reset(&mask);
     str_reset(&list);
     cpulist_add_mask(&mask, "0,8192-9000");
     is_str(str_text(&mask), "00000001", "CPUs from 8192 on are left out");
     for (int i = 0; i < CPULIST_CPUS / 32; i++)
         str_add(&long_mask, i ? ",0" : "0");
-    is_int(cpulist_from_mask(&list, str_text(&long_mask)), 0, "as many words as there are");
+    is_int(cpulist_from_mask(&list, str_text(&long_mask)), 0, "a mask may have 256 words");
     str_add(&long_mask, ",0");
-    is_int(cpulist_from_mask(&list, str_text(&long_mask)), -EINVAL, "and one too many");
+    is_int(cpulist_from_mask(&list, str_text(&long_mask)), -EINVAL,
+           "a mask of 257 words is refused");
 }
 
 int main(void)

@@ -37,19 +37,24 @@ static void test_real(void)
     struct err e = { "" };
     const struct fault *x;
 
-    is_int(load_real(&f, &e), 0, "the tables are read: %s", e.text);
-    ok(f.n_xids == 176 && f.n_sxids == 93 && f.n_links == 94, "all of their rows");
+    is_int(load_real(&f, &e), 0, "faults_load reads brim's tables: %s", e.text);
+    ok(f.n_xids == 176 && f.n_sxids == 93 && f.n_links == 94,
+       "faults_load reads all rows of brim's tables");
     x = fault_xid(&f, 79);
-    ok(x && x->class == FAULT_DRAIN && x->severity == SEVERITY_CRITICAL, "79 is for a drain");
-    is_str(x->name, "GPU_HAS_FALLEN_OFF_THE_BUS", "its name");
-    is_str(x->scope, "gpu", "its scope");
-    ok(strstr(x->action, "reboot") && strstr(x->meaning, "PCIe"), "its texts");
-    ok(fault_xid(&f, 1) && fault_xid(&f, 176), "the first and the last");
-    ok(!fault_xid(&f, 0) && !fault_xid(&f, 177) && !fault_xid(&f, -1), "none beyond them");
+    ok(x && x->class == FAULT_DRAIN && x->severity == SEVERITY_CRITICAL,
+       "XID 79 is critical and asks for a drain");
+    is_str(x->name, "GPU_HAS_FALLEN_OFF_THE_BUS", "XID 79 has its name");
+    is_str(x->scope, "gpu", "XID 79 is about a GPU");
+    ok(strstr(x->action, "reboot") && strstr(x->meaning, "PCIe"),
+       "XID 79 has its meaning and what to do");
+    ok(fault_xid(&f, 1) && fault_xid(&f, 176), "the first and the last XID are found");
+    ok(!fault_xid(&f, 0) && !fault_xid(&f, 177) && !fault_xid(&f, -1),
+       "no XID beyond the first and the last is found");
     x = fault_sxid(&f, 23017);
-    ok(x && x->class == FAULT_FATAL, "a fatal SXID");
-    is_str(fault_class_text(fault_sxid(&f, 20034)->class), "maybe-fatal", "class as text");
-    ok(!fault_sxid(&f, 79), "an XID is no SXID");
+    ok(x && x->class == FAULT_FATAL, "SXID 23017 is fatal");
+    is_str(fault_class_text(fault_sxid(&f, 20034)->class), "maybe-fatal",
+           "the class of SXID 20034 is 'maybe-fatal'");
+    ok(!fault_sxid(&f, 79), "a number of an XID is not found as SXID");
 }
 
 static void test_links(void)
@@ -58,25 +63,28 @@ static void test_links(void)
     const struct fault_link *l;
     struct err e = { "" };
 
-    is_int(load_real(&f, &e), 0, "the tables are read");
+    is_int(load_real(&f, &e), 0, "faults_load reads the tables of links");
     l = fault_link(&f, 149, 0x004505c6, 0);
-    ok(l && l->fatal && l->sub == 4 && l->severity == SEVERITY_CRITICAL, "first layout");
-    is_str(l->unit, "NETIR_LINK_DOWN", "its unit");
-    ok(fault_link(&f, 149, 0x00400011, 0) == l, "the same in the second layout");
+    ok(l && l->fatal && l->sub == 4 && l->severity == SEVERITY_CRITICAL,
+       "a code of XID 149 in the first layout is found");
+    is_str(l->unit, "NETIR_LINK_DOWN", "a code of XID 149 has its unit");
+    ok(fault_link(&f, 149, 0x00400011, 0) == l,
+       "a code of XID 149 in the second layout is the same");
     l = fault_link(&f, 149, 0x00000013, 2);
-    ok(l && !l->fatal && strstr(l->action, "cables"), "bit errors: look at the cables");
+    ok(l && !l->fatal && strstr(l->action, "cables"), "bit errors of XID 149 point to the cables");
     ok(fault_link(&f, 149, 0x14, 1)->fatal && !fault_link(&f, 149, 0x14, 3)->fatal,
-       "of 149 the status is a value");
-    ok(!fault_link(&f, 149, 0x14, 9), "and one that is not known has no rule");
-    ok(fault_link(&f, 145, 0x4, 0x40)->fatal && !fault_link(&f, 145, 0x4, 1)->fatal, "a bit each");
+       "the status of XID 149 is a value");
+    ok(!fault_link(&f, 149, 0x14, 9), "an unknown status of XID 149 has no rule");
+    ok(fault_link(&f, 145, 0x4, 0x40)->fatal && !fault_link(&f, 145, 0x4, 1)->fatal,
+       "the status of XID 145 is a bit");
     l = fault_link(&f, 145, 0x4, 0x41);
-    ok(l && l->fatal && l->status == 0x40, "of two bits the graver one counts");
-    ok(!fault_link(&f, 145, 0x4, 0x40000), "a bit that is not known");
-    ok(!fault_link(&f, 146, 0x4, 0x40), "a unit of another XID");
-    ok(!fault_link(&f, 145, 0x00100004, 0x40), "a sub-code that is not known");
-    ok(fault_link(&f, 150, 0, 0)->fatal, "150");
-    is_int(fault_link_sub(0x004505c6), 4, "bits 20 to 25");
-    is_int(fault_link_sub(0xfc0fffff), 0, "and no others");
+    ok(l && l->fatal && l->status == 0x40, "the graver of two bits of XID 145 counts");
+    ok(!fault_link(&f, 145, 0x4, 0x40000), "an unknown bit of XID 145 has no rule");
+    ok(!fault_link(&f, 146, 0x4, 0x40), "a unit of XID 145 has no rule with XID 146");
+    ok(!fault_link(&f, 145, 0x00100004, 0x40), "an unknown sub-code has no rule");
+    ok(fault_link(&f, 150, 0, 0)->fatal, "XID 150 without details is fatal");
+    is_int(fault_link_sub(0x004505c6), 4, "fault_link_sub reads bits 20 to 25");
+    is_int(fault_link_sub(0xfc0fffff), 0, "fault_link_sub reads no other bits");
 }
 
 static void refuses(const char *xid, const char *links, const char *what)
@@ -84,8 +92,9 @@ static void refuses(const char *xid, const char *links, const char *what)
     struct faults f = { .n_xids = 7 };
     struct err e = { "" };
 
-    is_int(load(&f, xid, links, HEAD, &e), -EINVAL, "%s", what);
-    ok(strstr(e.text, what) && f.n_xids == 7, "%s: says so: %s", what, e.text);
+    is_int(load(&f, xid, links, HEAD, &e), -EINVAL, "faults_load refuses: %s", what);
+    ok(strstr(e.text, what) && f.n_xids == 7, "the error has '%s' and the table stays: %s", what,
+       e.text);
 }
 
 static void test_bad(void)
@@ -117,7 +126,8 @@ static void test_oom(void)
         oom_next();
         rc = load_real(&f, &e);
         failed = oom_end();
-        ok(failed ? rc == -ENOMEM && !f.xids : rc == 0, "allocation %d: rc %d", oom_at, rc);
+        ok(failed ? rc == -ENOMEM && !f.xids : rc == 0,
+           "faults_load with allocation %d failing returns %d", oom_at, rc);
         faults_done(&f);
     } while (failed);
 }

@@ -19,28 +19,30 @@ static void test_absent(void)
     const struct socket *s = node_add_socket(n, 3);
     const struct link *l = node_add_link(n, LINK_XGMI, 0, 1);
 
-    ok(!n->name && !n->kernel && !n->board && !n->set.governor && !n->peers, "texts are NULL");
+    ok(!n->name && !n->kernel && !n->board && !n->set.governor && !n->peers,
+       "texts of a new node are NULL");
     ok(n->virtual_machine == ABSENT && n->memory_b == ABSENT && n->cpu_family == ABSENT &&
            n->cpu_number == ABSENT,
-       "numbers of the node are absent");
+       "numbers of a new node are absent");
     ok(n->set.numa_balancing == ABSENT && n->set.memlock_b == ABSENT && n->set.nofile == ABSENT &&
            n->set.shm_b == ABSENT && n->set.swap_b == ABSENT && n->set.iommu_groups == ABSENT &&
            n->set.peermem == ABSENT && n->set.dmabuf == ABSENT && n->set.open_driver == ABSENT,
-       "and those of its settings");
+       "settings of a new node are absent");
     ok(d->pci == ABSENT && d->numa == ABSENT && d->catalogue == ABSENT && d->capacity_b == ABSENT,
-       "and those of a device");
+       "numbers of a new device are absent");
     ok(d->acc.memory_b == ABSENT && d->acc.ecc == ABSENT && d->acc.fabric == ABSENT &&
            d->acc.links_up == ABSENT && d->acc.power_limit_mw == ABSENT && !d->acc.lost,
-       "and those of an accelerator");
+       "numbers of a new accelerator are absent");
     ok(f->kind == PCI_ENDPOINT && f->parent == ABSENT && f->numa == ABSENT && f->width == ABSENT &&
            f->acs == ABSENT && (int)f->gts == ABSENT && f->at.bus == 1,
-       "and those of a function");
+       "numbers of a new function are absent");
     ok(m->id == 7 && m->socket == ABSENT && m->memory_b == ABSENT && !*m->cpus && !m->distance,
-       "and those of a domain");
-    ok(s->id == 3 && s->cores == ABSENT && s->threads == ABSENT && !*s->cpus, "and of a socket");
+       "numbers of a new domain are absent but for its id");
+    ok(s->id == 3 && s->cores == ABSENT && s->threads == ABSENT && !*s->cpus,
+       "numbers of a new socket are absent but for its id");
     ok(l->kind == LINK_XGMI && l->a == 0 && l->b == 1 && l->numa == ABSENT && l->count == 1 &&
            (int)l->gbs == ABSENT,
-       "and those of a link");
+       "the rate of a new link is absent");
 }
 
 static void test_ports(void)
@@ -51,7 +53,7 @@ static void test_ports(void)
 
     ok(p->number == 1 && p->up == ABSENT && p->mtu == ABSENT && (int)p->gbps == ABSENT,
        "a port is absent but for its number");
-    ok(node_add_port(n, &d->nic) && d->nic.n_ports == 2, "a second one");
+    ok(node_add_port(n, &d->nic) && d->nic.n_ports == 2, "node_add_port adds a second port");
     is_int((long long)n->n_acc, 0, "a NIC is no accelerator");
 }
 
@@ -65,16 +67,18 @@ static void test_find(void)
     f->parent = 0;
     f = node_add_pci(n, at(2));
     f->parent = 1;
-    ok(node_add_device(n, DEVICE_NIC) && node_add_device(n, DEVICE_NVME), "two devices");
+    ok(node_add_device(n, DEVICE_NIC) && node_add_device(n, DEVICE_NVME),
+       "node_add_device adds two devices");
     n->devices[1].pci = 2;
-    ok(node_add_numa(n, 4) && node_add_numa(n, 0), "two domains");
+    ok(node_add_numa(n, 4) && node_add_numa(n, 0), "node_add_numa adds two domains");
 
-    is_int(node_find_pci(n, at(1)), 1, "a host bridge is no function");
-    is_int(node_find_pci(n, at(3)), ABSENT, "no such function");
-    is_int(node_find_device_at(n, at(2)), 1, "the device at an address");
-    is_int(node_find_device_at(n, at(1)), ABSENT, "no device there");
-    is_int(node_find_numa(n, 0), 1, "a domain by its number");
-    is_int(node_find_numa(n, 1), ABSENT, "no such domain");
+    is_int(node_find_pci(n, at(1)), 1, "node_find_pci passes over a host bridge");
+    is_int(node_find_pci(n, at(3)), ABSENT, "node_find_pci is ABSENT for an unknown address");
+    is_int(node_find_device_at(n, at(2)), 1, "node_find_device_at finds the device of a function");
+    is_int(node_find_device_at(n, at(1)), ABSENT,
+           "node_find_device_at is ABSENT where no device is");
+    is_int(node_find_numa(n, 0), 1, "node_find_numa finds a domain by its number");
+    is_int(node_find_numa(n, 1), ABSENT, "node_find_numa is ABSENT for an unknown domain");
 }
 
 static void test_machine(void)
@@ -92,7 +96,7 @@ static void test_machine(void)
         good = good && m.nodes[i]->memory_b == i;
     ok(good && m.n_nodes == 9, "a machine keeps its nodes in order");
     machine_done(&m);
-    ok(!m.nodes && !m.n_nodes, "and is empty after done");
+    ok(!m.nodes && !m.n_nodes, "a machine is empty after machine_done");
     machine_done(&m);
     node_free(NULL);
 }
@@ -130,11 +134,11 @@ static void test_settle(void)
     CLEANUP(node_freep) struct node *n = shuffled();
 
     n->devices[6].name = "mlx5_0";
-    is_int(node_settle(n), 0, "settle");
+    is_int(node_settle(n), 0, "node_settle succeeds on a shuffled node");
     for (int i = 0; i < 8; i++) {
-        is_int(n->devices[i].capacity_b, order[i], "place %d", i);
-        is_str(n->devices[i].name, names[i], "its name");
-        is_int(n->devices[i].index, indices[i], "its number");
+        is_int(n->devices[i].capacity_b, order[i], "place %d has the device that belongs there", i);
+        is_str(n->devices[i].name, names[i], "place %d has the name that belongs there", i);
+        is_int(n->devices[i].index, indices[i], "place %d has the number that belongs there", i);
     }
 }
 
@@ -144,11 +148,12 @@ static void test_settle_links(void)
 
     ok(node_add_link(n, LINK_NVLINK, 1, 5) && node_add_link(n, LINK_NVLINK, 5, ABSENT) &&
            node_add_link(n, LINK_NVLINK, 3, 4),
-       "three links");
-    is_int(node_settle(n), 0, "settle");
+       "node_add_link adds three links");
+    is_int(node_settle(n), 0, "node_settle succeeds on a node with links");
     ok(n->links[0].a == 1 && n->links[0].b == 0, "a link follows its devices");
-    ok(n->links[1].a == 0 && n->links[1].b == ABSENT, "also one without a second device");
-    ok(n->links[2].a == 2 && n->links[2].b == 7, "and one to a switch");
+    ok(n->links[1].a == 0 && n->links[1].b == ABSENT,
+       "a link without a second device follows its device");
+    ok(n->links[2].a == 2 && n->links[2].b == 7, "a link to a switch follows its devices");
 }
 
 /* peers[a][b] is 10 a + b by the first numbers of accelerators: 0 to 3 are devices 1, 3, 5, 7. */
@@ -161,7 +166,7 @@ static void test_settle_peers(void)
     n->peers = arena_alloc(&n->arena, 16);
     for (int i = 0; i < 16; i++)
         n->peers[i] = (uint8_t)(i / 4 * 10 + i % 4);
-    is_int(node_settle(n), 0, "settle");
+    is_int(node_settle(n), 0, "node_settle succeeds on a node with peers");
     for (int i = 0; i < 16; i++)
         good = good && n->peers[i] == was[i / 4] * 10 + was[i % 4];
     ok(good, "peers follow their accelerators");
@@ -172,7 +177,7 @@ static void test_settle_empty(void)
     CLEANUP(node_freep) struct node *n = node_new();
 
     is_int(node_settle(n), 0, "a node without devices settles");
-    is_int((long long)n->n_devices, 0, "and stays so");
+    is_int((long long)n->n_devices, 0, "a node without devices has none after it settles");
 }
 
 int main(void)

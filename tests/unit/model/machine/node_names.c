@@ -38,15 +38,18 @@ static void test_locate(void)
     struct node_names l;
     struct err e;
 
-    if (!ok(pool_parse(&p, "12x4/2/2", &e) == 0 && node_names_init(&l, &a, &p) == 0, "a pool"))
+    if (!ok(pool_parse(&p, "12x4/2/2", &e) == 0 && node_names_init(&l, &a, &p) == 0,
+            "a pool of 12 nodes is parsed"))
         return;
     for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
-        is_int(node_names_find(&l, good[i].text, &a, &x), 0, "%s", good[i].text);
-        ok(x.n == good[i].n && !memcmp(x.nodes, good[i].nodes, x.n * sizeof(*x.nodes)), "are %zu",
-           x.n);
+        is_int(node_names_find(&l, good[i].text, &a, &x), 0, "node_names_find knows '%s'",
+               good[i].text);
+        ok(x.n == good[i].n && !memcmp(x.nodes, good[i].nodes, x.n * sizeof(*x.nodes)),
+           "'%s' names %zu nodes", good[i].text, x.n);
     }
     for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
-        is_int(node_names_find(&l, bad[i], &a, &x), -ENOENT, "'%s' is nowhere", bad[i]);
+        is_int(node_names_find(&l, bad[i], &a, &x), -ENOENT, "node_names_find does not know '%s'",
+               bad[i]);
     pool_done(&p);
 }
 
@@ -187,8 +190,10 @@ static void test_places(void)
             nearer += is && count_near(&s, &s.with) > count_near(&s, &s.without);
             end(&s);
         }
-        ok(!wrong, "%s: %s", names[k], wrong ? wrong : "as good");
-        ok(found > ROUNDS / 3 && (nearer > ROUNDS / 30) == looks, "%d of %d nearer", nearer, found);
+        ok(!wrong, "%s with data nearby finds a place: %s", names[k], wrong ? wrong : "as good");
+        ok(found > ROUNDS / 3 && (nearer > ROUNDS / 30) == looks,
+           "%s looks for data unless it scatters: %d of %d places are nearer", names[k], nearer,
+           found);
     }
 }
 
@@ -205,14 +210,18 @@ static void test_shares(void)
     if (pool_parse(&s.pool, "24x4", NULL) < 0 || free_capacity_init(&s.room, &s.pool) < 0)
         return;
     s.room.near = &s.list;
-    ok(place->find(&s.room, &share, &s.with) && s.with.parts[0].node == 7, "where the data are");
+    ok(place->find(&s.room, &share, &s.with) && s.with.parts[0].node == 7,
+       "a share of a device goes where the data are");
     s.room.near = NULL;
-    ok(place->find(&s.room, &share, &s.with) && s.with.parts[0].node == 0, "else the first");
+    ok(place->find(&s.room, &share, &s.with) && s.with.parts[0].node == 0,
+       "a share of a device goes on the first node without data");
     if (free_capacity_take(&s.room, &share, &s.with, &part) < 0)
         return;
     s.room.near = &s.list;
-    ok(place->find(&s.room, &share, &s.with) && s.with.parts[0].node == 0, "a fuller one first");
-    ok(place->find(&s.room, &none, &s.with) && s.with.parts[0].node == 7, "without devices");
+    ok(place->find(&s.room, &share, &s.with) && s.with.parts[0].node == 0,
+       "a share of a device goes on a fuller node before one with data");
+    ok(place->find(&s.room, &none, &s.with) && s.with.parts[0].node == 7,
+       "a job without devices goes where the data are");
     end(&s);
 }
 

@@ -10,7 +10,7 @@ static void is_address(const char *text, const char *want)
     char buf[PCI_ADDRESS_TEXT];
     int rc = pci_address_parse(text, &at);
 
-    is_int(rc, want ? 0 : -EINVAL, "parse '%s'", text);
+    is_int(rc, want ? 0 : -EINVAL, "pci_address_parse of '%s' returns its code", text);
     is_str(pci_address_text(at, buf), want ? want : "0001:02:03.4", "'%s' is %s", text,
            want ? want : "no address, and nothing was set");
 }
@@ -65,7 +65,7 @@ static void test_round_trip(void)
             good = good && pci_address_parse(pci_address_text(at, buf), &back) == 0 &&
                    pci_address_cmp(at, back) == 0;
         }
-    ok(good, "what is written is read back");
+    ok(good, "each address that is written is read back");
 }
 
 static void test_order(void)
@@ -79,7 +79,7 @@ static void test_order(void)
     for (size_t a = 0; a < ARRAY_SIZE(sorted); a++)
         for (size_t b = 0; b < ARRAY_SIZE(sorted); b++)
             good = good && pci_address_cmp(sorted[a], sorted[b]) == (a > b) - (a < b);
-    ok(good, "domain, bus, device, function: in that order");
+    ok(good, "addresses are in order of domain, bus, device, function");
 }
 
 static void test_generations(void)
@@ -88,13 +88,15 @@ static void test_generations(void)
 
     for (int gen = 1; gen <= 7; gen++) {
         is_int(pcie_gen(rates[gen - 1]), gen, "%.1f GT/s is Gen%d", rates[gen - 1], gen);
-        is_int((long long)(pcie_gts(gen) * 10), (long long)(rates[gen - 1] * 10), "and back");
+        is_int((long long)(pcie_gts(gen) * 10), (long long)(rates[gen - 1] * 10),
+               "Gen%d is %.1f GT/s", gen, rates[gen - 1]);
     }
-    is_int(pcie_gen(0), 0, "no rate has no generation");
-    is_int(pcie_gen(ABSENT), 0, "an absent rate has none");
-    is_int(pcie_gen(12), 0, "a rate between two has none");
-    is_int(pcie_gen(256), 0, "a rate that is not yet specified has none");
-    ok(pcie_gts(0) <= 0 && pcie_gts(8) <= 0 && pcie_gts(-1) <= 0, "no rate for what is none");
+    is_int(pcie_gen(0), 0, "a rate of 0 has no generation");
+    is_int(pcie_gen(ABSENT), 0, "an absent rate has no generation");
+    is_int(pcie_gen(12), 0, "a rate between two has no generation");
+    is_int(pcie_gen(256), 0, "a rate that is not yet specified has no generation");
+    ok(pcie_gts(0) <= 0 && pcie_gts(8) <= 0 && pcie_gts(-1) <= 0,
+       "pcie_gts has no rate for unknown generations");
 }
 
 /* As PCI-SIG and vendors publish them, rounded to a hundredth of a GB/s: x16, one direction. */
@@ -107,10 +109,11 @@ static void test_rates(void)
                "Gen%d x16 moves %.2f GB/s", gen, hundredths[gen - 1] / 100.0);
     is_int((long long)(pcie_gbs(2.5, 1) * 1000 + 0.5), 250, "Gen1 x1 moves 0.25 GB/s");
     is_int((long long)(pcie_gbs(16, 4) * 100 + 0.5), 788, "Gen4 x4 moves 7.88 GB/s");
-    is_int((long long)pcie_gbs(ABSENT, 16), ABSENT, "an absent rate is no rate");
-    is_int((long long)pcie_gbs(16, ABSENT), ABSENT, "nor are absent lanes");
-    is_int((long long)pcie_gbs(16, 0), ABSENT, "nor no lanes");
-    is_int((long long)pcie_gbs(0, 16), ABSENT, "nor a rate of 0");
+    is_int((long long)pcie_gbs(ABSENT, 16), ABSENT,
+           "an absent rate moves an absent number of bytes");
+    is_int((long long)pcie_gbs(16, ABSENT), ABSENT, "absent lanes move an absent number of bytes");
+    is_int((long long)pcie_gbs(16, 0), ABSENT, "no lanes move an absent number of bytes");
+    is_int((long long)pcie_gbs(0, 16), ABSENT, "a rate of 0 moves an absent number of bytes");
 }
 
 int main(void)

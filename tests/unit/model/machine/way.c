@@ -9,9 +9,9 @@ static void is_way(const struct node *n, int a, int b, const char *want, int gbs
     char buf[WAY_TEXT];
 
     is_str(way_text(&w, buf), want, "the way of %d and %d is %s", a, b, want);
-    is_int((long long)w.gbs, gbs, "at %d GB/s", gbs);
-    is_str(way_text(&back, buf), want, "and so is the way back");
-    is_int((long long)back.gbs, gbs, "at the same rate");
+    is_int((long long)w.gbs, gbs, "the way of %d and %d moves %d GB/s", a, b, gbs);
+    is_str(way_text(&back, buf), want, "the way back of %d and %d is %s", b, a, want);
+    is_int((long long)back.gbs, gbs, "the way back of %d and %d moves %d GB/s", b, a, gbs);
 }
 
 /* A switch with two devices, one with a second function; a switch below it with two more; another
@@ -108,21 +108,21 @@ static void test_bottleneck(void)
     t.n->pcis[t.low].width = 8;
     w = way_between(t.n, t.gpu, t.deep);
     is_int(w.limit, t.low, "the narrow uplink of the lower switch limits");
-    is_int((long long)(w.gbs * 10), 315, "to 31.5 GB/s");
+    is_int((long long)(w.gbs * 10), 315, "the narrow uplink limits the way to 31.5 GB/s");
     w = way_between(t.n, t.deep, t.deep_too);
-    is_int((long long)w.gbs, 63, "but not what stays below it");
+    is_int((long long)w.gbs, 63, "the narrow uplink does not limit what stays below it");
     w = way_between(t.n, t.gpu, t.far);
-    is_int((long long)w.gbs, 63, "nor what does not pass it");
+    is_int((long long)w.gbs, 63, "the narrow uplink does not limit what does not pass it");
 
     t.n->pcis[far].gts = 16;
     t.n->pcis[far].width = 4;
     w = way_between(t.n, t.deep, t.far);
-    is_int(w.limit, far, "the slowest of two limits");
-    is_int((long long)(w.gbs * 100), 787, "to 7.87 GB/s");
+    is_int(w.limit, far, "the slower of two narrow links limits");
+    is_int((long long)(w.gbs * 100), 787, "the slower of two narrow links limits to 7.87 GB/s");
 
     t.n->pcis[t.top + 1].width = 1;
     w = way_between(t.n, t.gpu, t.nic);
-    is_int((long long)w.gbs, 63, "a port's own value is not asked: the function below tells");
+    is_int((long long)w.gbs, 63, "the rate of a port is that of the function below it");
 
     for (size_t i = 0; i < t.n->n_pcis; i++)
         t.n->pcis[i].gts = ABSENT;
@@ -131,7 +131,7 @@ static void test_bottleneck(void)
        "without any rate the class is known and the bottleneck is not");
     t.n->pcis[t.n->devices[t.nic].pci].gts = 8;
     w = way_between(t.n, t.gpu, t.nic);
-    is_int((long long)w.gbs, 15, "with one rate that one counts");
+    is_int((long long)w.gbs, 15, "one known rate on a way is its rate");
     node_free(t.n);
 }
 
@@ -140,13 +140,19 @@ static void test_meet(void)
     struct tree t = plant();
     const struct device *d = t.n->devices;
 
-    is_int(way_meet(t.n, d[t.gpu].pci, d[t.deep].pci), t.top, "at the switch above both");
-    is_int(way_meet(t.n, d[t.deep].pci, d[t.gpu].pci), t.top, "from either side");
-    is_int(way_meet(t.n, d[t.gpu].pci, d[t.audio].pci), t.top + 1, "at the port above both");
-    is_int(way_meet(t.n, d[t.gpu].pci, d[t.port].pci), 0, "at the host bridge");
-    is_int(way_meet(t.n, d[t.gpu].pci, d[t.far].pci), ABSENT, "nowhere below the CPU");
-    is_int(way_meet(t.n, d[t.gpu].pci, d[t.gpu].pci), d[t.gpu].pci, "at itself");
-    is_int(way_meet(t.n, d[t.gpu].pci, ABSENT), ABSENT, "not with nothing");
+    is_int(way_meet(t.n, d[t.gpu].pci, d[t.deep].pci), t.top,
+           "two functions meet at the switch above both");
+    is_int(way_meet(t.n, d[t.deep].pci, d[t.gpu].pci), t.top,
+           "two functions meet at the same place from either side");
+    is_int(way_meet(t.n, d[t.gpu].pci, d[t.audio].pci), t.top + 1,
+           "functions of one card meet at the port above both");
+    is_int(way_meet(t.n, d[t.gpu].pci, d[t.port].pci), 0,
+           "functions below two root ports meet at the host bridge");
+    is_int(way_meet(t.n, d[t.gpu].pci, d[t.far].pci), ABSENT,
+           "functions of two sockets do not meet below the CPU");
+    is_int(way_meet(t.n, d[t.gpu].pci, d[t.gpu].pci), d[t.gpu].pci,
+           "a function meets itself at itself");
+    is_int(way_meet(t.n, d[t.gpu].pci, ABSENT), ABSENT, "a function does not meet an absent one");
     node_free(t.n);
 }
 
@@ -172,10 +178,10 @@ static void test_nvlink_direct(void)
     is_way(t.n, t.gpu, t.deep, "NV6", 150);
     is_way(t.n, t.gpu, t.nic, "PIX", 63);
     w = way_over_pcie(t.n, t.gpu, t.deep);
-    is_int(w.class, WAY_PXB, "the PCIe way is still told");
+    is_int(w.class, WAY_PXB, "way_over_pcie tells the PCIe way beside NVLink");
     t.n->links[1].gbs = ABSENT;
     w = way_between(t.n, t.gpu, t.deep);
-    ok(w.class == WAY_NV && w.count == 6, "links of unknown rate are links");
+    ok(w.class == WAY_NV && w.count == 6, "links of unknown rate are still links");
     node_free(t.n);
 }
 

@@ -36,13 +36,14 @@ int main(void)
     add(&now, "sda", 5000);
     add(&now, "reset", 999);
     add(&now, "absent", 4);
-    ok(rate(&before, &now, "sda") == 2000, "growth over two seconds");
-    ok(isnan(rate(&before, &now, "reset")), "a counter that went back");
-    ok(isnan(rate(&before, &now, "absent")), "absent then");
-    ok(isnan(rate(&before, &now, "new")), "not there then");
-    ok(signal_growth(&before, &now, tick_find(&now, &disk, "sda"), 0) == 4000, "the growth itself");
+    ok(rate(&before, &now, "sda") == 2000, "a rate is the growth over two seconds");
+    ok(isnan(rate(&before, &now, "reset")), "a counter that went back has no rate");
+    ok(isnan(rate(&before, &now, "absent")), "a value that was absent before has no rate");
+    ok(isnan(rate(&before, &now, "new")), "a thing that was not there before has no rate");
+    ok(signal_growth(&before, &now, tick_find(&now, &disk, "sda"), 0) == 4000,
+       "signal_growth is the growth itself");
     now.monotonic_ns = before.monotonic_ns;
-    ok(isnan(rate(&before, &now, "sda")), "no time between them");
+    ok(isnan(rate(&before, &now, "sda")), "two ticks at one time have no rate");
     tick_done(&before);
     tick_done(&now);
     return done();

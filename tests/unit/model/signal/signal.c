@@ -25,23 +25,25 @@ static void test_rows(void)
     char name[100];
 
     tick_begin(&t, 5, 7);
-    ok(t.wall_ns == 5 && t.monotonic_ns == 7, "the two times");
+    ok(t.wall_ns == 5 && t.monotonic_ns == 7, "tick_begin keeps the two times");
     ok(!tick_find(&t, &host, ""), "nothing is found in an empty tick");
     row = tick_add(&t, &disk, "nvme0n1");
-    ok(row && isnan(row->values[0]) && isnan(row->values[1]), "a new row is absent");
+    ok(row && isnan(row->values[0]) && isnan(row->values[1]), "the values of a new row are absent");
     if (row)
         row->values[1] = 3;
-    ok(tick_add(&t, &host, "") != NULL, "a row without a thing");
-    ok(tick_find(&t, &disk, "nvme0n1") == &t.rows[0], "found by set and thing");
-    ok(tick_find(&t, &disk, "nvme0n1")->values[1] == 3, "with its value");
-    ok(tick_find(&t, &host, "") == &t.rows[1], "the other one");
-    ok(!tick_find(&t, &host, "nvme0n1") && !tick_find(&t, &disk, ""), "both must agree");
+    ok(tick_add(&t, &host, "") != NULL, "tick_add adds a row without a thing");
+    ok(tick_find(&t, &disk, "nvme0n1") == &t.rows[0], "tick_find finds a row by set and thing");
+    ok(tick_find(&t, &disk, "nvme0n1")->values[1] == 3, "tick_find finds a row with its value");
+    ok(tick_find(&t, &host, "") == &t.rows[1], "tick_find finds a row without a thing");
+    ok(!tick_find(&t, &host, "nvme0n1") && !tick_find(&t, &disk, ""),
+       "tick_find needs both set and thing to agree");
     memset(name, 'x', sizeof(name) - 1);
     name[sizeof(name) - 1] = 0;
     row = tick_add(&t, &disk, name);
-    is_int(row ? (long long)strlen(row->thing) : -1, SIGNAL_THING - 1, "a long name is cut");
+    is_int(row ? (long long)strlen(row->thing) : -1, SIGNAL_THING - 1,
+           "the long name of a thing is cut");
     tick_done(&t);
-    is_int((long long)t.n_rows, 0, "nothing is left");
+    is_int((long long)t.n_rows, 0, "tick_done leaves no rows");
 }
 
 static void test_again(void)
@@ -64,13 +66,14 @@ static void test_again(void)
         if (round == 0)
             total = t.arena.total;
     }
-    is_int((long long)t.n_rows, 200, "the rows of the last tick only");
+    is_int((long long)t.n_rows, 200, "a tick has the rows of the last round only");
     is_int((long long)t.arena.total, (long long)total, "99 more ticks take no more memory");
     row = tick_find(&t, &disk, "sd198");
     ok(row && row->values[0] == 198 && row->values[1] == 198,
-       "a row that was of another set is absent again at first");
+       "values of a row that was of another set are absent at first");
     row = tick_find(&t, &host, "sd1");
-    ok(row && row->values[2] == 1, "and in all its values");
+    ok(row && row->values[2] == 1,
+       "all values of a row that was of a smaller set are absent at first");
     tick_done(&t);
 }
 
@@ -83,8 +86,9 @@ static void test_wider(void)
     for (int round = 0; round < 3; round++) {
         tick_begin(&t, 0, 0);
         row = tick_add(&t, round ? &wide : &disk, "");
-        ok(row && row->values_room >= row->set->n_defs, "room for a set of any width");
-        ok(row && isnan(row->values[row->set->n_defs - 1]), "all absent");
+        ok(row && row->values_room >= row->set->n_defs, "a row has room for a set of any width");
+        ok(row && isnan(row->values[row->set->n_defs - 1]),
+           "the last value of a wide row is absent");
     }
     tick_done(&t);
 }
@@ -98,17 +102,17 @@ static void test_facts(void)
     size_t n;
 
     tick_begin(&t, 0, 0);
-    ok(tick_add(&t, &disk, "sda") != NULL, "a row without facts");
-    is_str(signal_fact(&t.rows[0], "uuid"), "", "which knows none");
+    ok(tick_add(&t, &disk, "sda") != NULL, "tick_add adds a row without facts");
+    is_str(signal_fact(&t.rows[0], "uuid"), "", "a row without facts has an empty fact");
     row = tick_add(&t, &gpu, "0");
     if (row)
         tick_fact(row, 1, "H100");
-    is_str(signal_fact(row, "uuid"), "", "unknown yet");
-    is_str(signal_fact(row, "model"), "H100", "known");
-    is_str(signal_fact(row, "colour"), "", "never known");
-    ok(tick_add(&t, &gpu, "1") != NULL, "another");
-    ok(tick_set(&t, "gpu", &n) == &t.rows[1] && n == 2, "the rows of a set");
-    ok(!tick_set(&t, "net", &n) && n == 0, "a set without rows");
+    is_str(signal_fact(row, "uuid"), "", "a fact that was not told is empty");
+    is_str(signal_fact(row, "model"), "H100", "a fact that was told is found");
+    is_str(signal_fact(row, "colour"), "", "a fact that the set lacks is empty");
+    ok(tick_add(&t, &gpu, "1") != NULL, "tick_add adds a second row with facts");
+    ok(tick_set(&t, "gpu", &n) == &t.rows[1] && n == 2, "tick_set finds the rows of a set");
+    ok(!tick_set(&t, "net", &n) && n == 0, "tick_set is NULL for a set without rows");
     tick_begin(&t, 0, 0);
     row = tick_add(&t, &gpu, "0");
     row = row ? tick_add(&t, &gpu, "1") : NULL;
@@ -126,14 +130,14 @@ static void test_group(void)
     for (size_t i = 0; i < ARRAY_SIZE(sets); i++) {
         char name[2] = { (char)('a' + i), 0 };
 
-        ok(tick_add(&t, sets[i], name) != NULL, "row %s", name);
+        ok(tick_add(&t, sets[i], name) != NULL, "tick_add adds row %s", name);
     }
     tick_group(&t);
     for (size_t i = 0; i < t.n_rows; i++)
         order[i] = t.rows[i].thing[0];
-    is_str(order, "acebd", "rows of a set together, each in its order");
+    is_str(order, "acebd", "tick_group brings rows of a set together, each in its order");
     tick_group(&t);
-    is_int(t.rows[2].thing[0], 'e', "and so they stay");
+    is_int(t.rows[2].thing[0], 'e', "tick_group leaves grouped rows as they are");
     tick_done(&t);
 }
 
@@ -146,10 +150,14 @@ static void test_index(void)
     };
     const struct signal_set set = { "cpu", NULL, defs, 3 };
 
-    is_int((long long)signal_index(&set, "seconds_total", "mode=\"idle\""), 1, "by label");
-    is_int((long long)signal_index(&set, "load", NULL), 2, "without one");
-    is_int((long long)signal_index(&set, "seconds_total", NULL), 3, "the label is missing");
-    is_int((long long)signal_index(&set, "load", "mode=\"idle\""), 3, "no such label");
+    is_int((long long)signal_index(&set, "seconds_total", "mode=\"idle\""), 1,
+           "signal_index finds a signal by its label");
+    is_int((long long)signal_index(&set, "load", NULL), 2,
+           "signal_index finds a signal without a label");
+    is_int((long long)signal_index(&set, "seconds_total", NULL), 3,
+           "signal_index finds no signal where the label is missing");
+    is_int((long long)signal_index(&set, "load", "mode=\"idle\""), 3,
+           "signal_index finds no signal with another label");
 }
 
 static void test_events(void)
@@ -159,14 +167,15 @@ static void test_events(void)
 
     tick_begin(&t, 42, 0);
     event = tick_event(&t, "xid", SEVERITY_CRITICAL, 79);
-    ok(event && event->wall_ns == 42 && event->code == 79 && !event->text[0], "an event");
+    ok(event && event->wall_ns == 42 && event->code == 79 && !event->text[0],
+       "an event has time and code and no text");
     for (int i = 1; i < EVENTS_MAX; i++)
         event = tick_event(&t, "xid", SEVERITY_CRITICAL, 79);
-    ok(event != NULL, "as many as are allowed");
-    ok(!tick_event(&t, "xid", SEVERITY_CRITICAL, 79), "and no more");
-    is_int((long long)t.n_events, EVENTS_MAX, "all are there");
+    ok(event != NULL, "a tick takes the maximum of events");
+    ok(!tick_event(&t, "xid", SEVERITY_CRITICAL, 79), "a tick refuses an event above the maximum");
+    is_int((long long)t.n_events, EVENTS_MAX, "a tick has the maximum of events");
     tick_begin(&t, 43, 0);
-    is_int((long long)t.n_events, 0, "gone with the next tick");
+    is_int((long long)t.n_events, 0, "events are gone with the next tick");
     tick_done(&t);
 }
 

@@ -22,7 +22,8 @@ static void test_quantiles(void)
     ok(sorted_quantile(values, 3, 1) == 20, "the quantile 1 is the largest value");
     ok(sorted_quantile(values, 3, 0.25) == 5, "a quantile between two values lies in proportion");
     ok(sorted_quantile(values, 4, 2.0 / 3) == 20, "a value beside INFINITY is met exactly");
-    ok(isinf(sorted_quantile(values, 4, 0.9)), "between a number and INFINITY is INFINITY");
+    ok(isinf(sorted_quantile(values, 4, 0.9)),
+       "a quantile between a number and INFINITY is INFINITY");
     ok(sorted_quantile(one, 1, 0.5) == 7, "every quantile of one value is that value");
 }
 
