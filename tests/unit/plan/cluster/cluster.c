@@ -28,7 +28,7 @@ static struct cluster good(const struct gpus *g, const char *spec)
     struct cluster c = { .nodes = 0 };
     struct err e = { "" };
 
-    is_int(cluster_from_spec(&c, g, spec, &e), 0, "%s: %s", spec, e.text);
+    is_int(cluster_from_spec(&c, g, spec, &e), 0, "cluster_from_spec reads %s: %s", spec, e.text);
     return c;
 }
 
@@ -36,36 +36,46 @@ static void test_spec(const struct gpus *g)
 {
     struct cluster c = good(g, "64x8xH100-SXM,nic=4x200G,domain=16,leaf=32,price=2.5");
 
-    is_str(c.gpu.name, "H100-SXM5-80GB", "its GPU");
-    ok(c.nodes == 64 && c.per_node == 8 && c.domain == 16 && c.leaf_nodes == 32, "counts");
-    ok(c.nics == 4 && near(c.nic_rate, 25e9) && near(c.price, 2.5), "ports and price");
-    ok(near(c.oversubscribed, 1) && isnan(c.mtbf_s), "what was not said");
-    is_str(c.assumed, "", "nothing is assumed about its ports");
+    is_str(c.gpu.name, "H100-SXM5-80GB", "the GPU of a spec has its full name");
+    ok(c.nodes == 64 && c.per_node == 8 && c.domain == 16 && c.leaf_nodes == 32,
+       "a spec has its nodes, GPUs, domain and leaf");
+    ok(c.nics == 4 && near(c.nic_rate, 25e9) && near(c.price, 2.5),
+       "a spec has its ports, their rate and the price");
+    ok(near(c.oversubscribed, 1) && isnan(c.mtbf_s), "what a spec lacks is usual or absent");
+    is_str(c.assumed, "", "nothing is assumed of ports that a spec states");
     c = good(g, "64x8xh100_80gb");
-    ok(c.nics == 8 && near(c.nic_rate, 50e9) && c.domain == 8, "as a DGX H100");
+    ok(c.nics == 8 && near(c.nic_rate, 50e9) && c.domain == 8,
+       "H100 nodes without ports in the spec are as a DGX H100");
     ok(near(c.link_rate, 450e9) && near(c.link_latency_s, 1.9e-6) && near(c.nic_latency_s, 4e-6),
-       "rates and latencies");
-    is_str(c.assumed, "8 ports of 400 Gbit/s a node, as in DGX H100", "which is told");
+       "H100 nodes have their links' rates and latencies");
+    is_str(c.assumed, "8 ports of 400 Gbit/s a node, as in DGX H100",
+           "the assumption of ports names DGX H100");
     c = good(g, "512xA100");
-    ok(c.nodes == 64 && c.per_node == 8 && near(c.nic_rate, 25e9), "GPUs in a vendor's nodes");
+    ok(c.nodes == 64 && c.per_node == 8 && near(c.nic_rate, 25e9),
+       "512 A100 make nodes as the vendor builds them");
     c = good(g, "16x4xA100");
     ok(c.nics == 4 && c.domain == 4, "half of a node has half of its ports");
     c = good(g, "8x1xV100");
-    is_str(c.assumed, "1 port of 100 Gbit/s a node, as in DGX-1", "and one at least");
+    is_str(c.assumed, "1 port of 100 Gbit/s a node, as in DGX-1",
+           "a node of one GPU has one port at least");
     c = good(g, "36xGB200");
-    ok(c.nodes == 9 && c.per_node == 4 && c.domain == 36 && c.nics == 0, "a part of a rack");
+    ok(c.nodes == 9 && c.per_node == 4 && c.domain == 36 && c.nics == 0,
+       "36 GB200 are a part of a rack without a network");
     c = good(g, "32x8xGB200");
-    ok(c.domain == 72 && c.nics == 8, "racks of nodes with eight");
+    ok(c.domain == 72 && c.nics == 8, "GB200 in nodes of eight have racks as domains");
     c = good(g, "H100");
-    ok(c.nodes == 1 && c.per_node == 1 && c.domain == 1 && c.nics == 0, "a single GPU");
+    ok(c.nodes == 1 && c.per_node == 1 && c.domain == 1 && c.nics == 0,
+       "a single GPU has no network");
     c = good(g, "8xL40S");
-    ok(c.nodes == 1 && c.domain == 8 && near(c.link_rate, 31e9), "without links there is PCIe");
-    ok(near(c.link_latency_s, 2.5e-6), "which takes longer");
+    ok(c.nodes == 1 && c.domain == 8 && near(c.link_rate, 31e9),
+       "GPUs without links have PCIe as link");
+    ok(near(c.link_latency_s, 2.5e-6), "PCIe has a longer latency than links");
     c = good(g, "2x8xH100-NVL,nic=100G,link=40,oversubscribed=2,nic_latency=3,link_latency=0,"
                 "memory=90,mtbf=50000,domain=2");
-    ok(c.domain == 2 && near(c.link_rate, 40e9) && c.nics == 1, "pairs with a bridge");
+    ok(c.domain == 2 && near(c.link_rate, 40e9) && c.nics == 1,
+       "pairs of H100-NVL are domains with the link's rate");
     ok(near(c.gpu.memory_b, 90e9) && near(c.mtbf_s, 1.8e8) && near(c.nic_latency_s, 3e-6),
-       "the other keys");
+       "a spec has its memory, MTBF and latency of ports");
 }
 
 static void test_spec_refused(const struct gpus *g)
@@ -116,9 +126,10 @@ static void test_spec_refused(const struct gpus *g)
         struct cluster c = { .nodes = 77 };
         struct err e = { "" };
 
-        is_int(cluster_from_spec(&c, g, cases[i].spec, &e), -EINVAL, "refused");
-        is_str(e.text, cases[i].said, "the sentence");
-        is_int(c.nodes, 77, "nothing is handed out");
+        is_int(cluster_from_spec(&c, g, cases[i].spec, &e), -EINVAL,
+               "cluster_from_spec refuses: %s", cases[i].said);
+        is_str(e.text, cases[i].said, "cluster_from_spec says: %s", cases[i].said);
+        is_int(c.nodes, 77, "the cluster is left alone after: %s", cases[i].said);
     }
 }
 
@@ -147,14 +158,19 @@ static void test_ini(const struct gpus *g)
                     "[other]\nanything = 1\n[cluster]\nnic = 8x400G\nprice = 2.5\ngpu = H100-SXM\n"
                     "nodes = 64\ngpus = 8\nleaf = 32\n",
                     &e),
-           0, "a file: %s", e.text);
-    ok(c.nodes == 64 && c.per_node == 8 && c.nics == 8 && c.leaf_nodes == 32, "counts");
-    ok(near(c.nic_rate, 50e9) && near(c.price, 2.5) && !c.assumed[0], "the rest");
-    is_int(from_ini(&c, g, "[cluster]\ngpu = B200\n", &e), 0, "a short one: %s", e.text);
-    ok(c.nodes == 1 && c.per_node == 8, "is one node as its vendor builds it");
+           0, "cluster_from_ini reads a file: %s", e.text);
+    ok(c.nodes == 64 && c.per_node == 8 && c.nics == 8 && c.leaf_nodes == 32,
+       "a file has its nodes, GPUs, ports and leaf");
+    ok(near(c.nic_rate, 50e9) && near(c.price, 2.5) && !c.assumed[0],
+       "a file has its rate and price, and nothing is assumed");
+    is_int(from_ini(&c, g, "[cluster]\ngpu = B200\n", &e), 0,
+           "cluster_from_ini reads a file with a GPU alone: %s", e.text);
+    ok(c.nodes == 1 && c.per_node == 8,
+       "a file with a GPU alone is one node as its vendor builds it");
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-        is_int(from_ini(&c, g, cases[i].text, &e), -EINVAL, "refused");
-        is_str(e.text, cases[i].said, "the sentence");
+        is_int(from_ini(&c, g, cases[i].text, &e), -EINVAL, "cluster_from_ini refuses: %s",
+               cases[i].said);
+        is_str(e.text, cases[i].said, "cluster_from_ini says: %s", cases[i].said);
     }
 }
 
@@ -164,37 +180,40 @@ static void test_check(const struct gpus *g)
     struct err e = { "" };
 
     c.gpu.memory_b = (double)NAN;
-    is_int(cluster_check(&c, &e), -EINVAL, "no memory");
-    is_str(e.text, "H100-SXM5-80GB: the size and the rate of its memory are not known", "it says");
+    is_int(cluster_check(&c, &e), -EINVAL, "cluster_check refuses a GPU without memory");
+    is_str(e.text, "H100-SXM5-80GB: the size and the rate of its memory are not known",
+           "the error names the GPU without memory");
     c = base;
     for (int i = 0; i < PLAN_PRECISIONS; i++)
         c.gpu.flops[i] = (double)NAN;
-    is_int(cluster_check(&c, &e), -EINVAL, "no speed");
-    is_str(e.text, "H100-SXM5-80GB: its speed is not known", "it says");
+    is_int(cluster_check(&c, &e), -EINVAL, "cluster_check refuses a GPU without speed");
+    is_str(e.text, "H100-SXM5-80GB: its speed is not known",
+           "the error names the GPU without speed");
     c.gpu.flops[0] = -1;
-    is_int(cluster_check(&c, NULL), -EINVAL, "a speed below 0");
+    is_int(cluster_check(&c, NULL), -EINVAL, "cluster_check refuses a speed below 0");
     c = base;
     c.domain = 17;
-    is_int(cluster_check(&c, &e), -EINVAL, "a domain beyond the cluster");
-    is_str(e.text, "a fast domain has 1 GPU to all 16 of the cluster, not 17", "it says");
+    is_int(cluster_check(&c, &e), -EINVAL, "cluster_check refuses a domain beyond the cluster");
+    is_str(e.text, "a fast domain has 1 GPU to all 16 of the cluster, not 17",
+           "the error names the domain's size and the cluster's");
     c = base;
     c.nic_latency_s = (double)NAN;
-    is_int(cluster_check(&c, NULL), -EINVAL, "a latency that is none");
+    is_int(cluster_check(&c, NULL), -EINVAL, "cluster_check refuses a latency that is no number");
     c = base;
     c.link_rate = (double)NAN;
-    is_int(cluster_check(&c, NULL), -EINVAL, "links without a rate");
+    is_int(cluster_check(&c, NULL), -EINVAL, "cluster_check refuses links without a rate");
     c = base;
     c.nics = -1;
-    is_int(cluster_check(&c, NULL), -EINVAL, "ports below 0");
+    is_int(cluster_check(&c, NULL), -EINVAL, "cluster_check refuses ports below 0");
     c = base;
     c.leaf_nodes = -1;
-    is_int(cluster_check(&c, NULL), -EINVAL, "nodes below 0");
+    is_int(cluster_check(&c, NULL), -EINVAL, "cluster_check refuses nodes of a leaf below 0");
     c = base;
     c.mtbf_s = 0;
-    is_int(cluster_check(&c, NULL), -EINVAL, "failures all the time");
+    is_int(cluster_check(&c, NULL), -EINVAL, "cluster_check refuses an MTBF of 0");
     c = base;
     c.price = -1;
-    is_int(cluster_check(&c, NULL), -EINVAL, "a price below 0");
+    is_int(cluster_check(&c, NULL), -EINVAL, "cluster_check refuses a price below 0");
 }
 
 /* ---- machines ---- */
@@ -238,31 +257,44 @@ static void test_machine(const struct gpus *g)
     struct node *n;
     struct err e = { "" };
 
-    is_int(cluster_from_machine(&c, g, &catalogue, &m, &e), -EINVAL, "no node");
-    is_str(e.text, "this machine has no GPUs: describe a cluster, such as 1x8xH100", "it says");
+    is_int(cluster_from_machine(&c, g, &catalogue, &m, &e), -EINVAL,
+           "cluster_from_machine refuses a machine without nodes");
+    is_str(e.text, "this machine has no GPUs: describe a cluster, such as 1x8xH100",
+           "the error says that the machine has no GPUs");
     add_node(&m, 8, "NVIDIA H100 80GB HBM3", 10, 400, true);
-    is_int(cluster_from_machine(&c, g, &catalogue, &m, &e), 0, "a node: %s", e.text);
-    is_str(c.gpu.name, "H100-SXM5-80GB", "its GPUs");
-    ok(c.nodes == 1 && c.per_node == 8 && c.domain == 8 && near(c.link_rate, 450e9), "its links");
-    ok(c.nics == 8 && near(c.nic_rate, 50e9) && !c.assumed[0], "a port for each GPU");
-    ok(near(c.gpu.memory_b, 85513809984), "the least memory");
+    is_int(cluster_from_machine(&c, g, &catalogue, &m, &e), 0,
+           "cluster_from_machine takes a node: %s", e.text);
+    is_str(c.gpu.name, "H100-SXM5-80GB", "the cluster has the machine's GPU by its full name");
+    ok(c.nodes == 1 && c.per_node == 8 && c.domain == 8 && near(c.link_rate, 450e9),
+       "the cluster has the machine's domain and rate of links");
+    ok(c.nics == 8 && near(c.nic_rate, 50e9) && !c.assumed[0],
+       "a machine with more ports than GPUs has a port for each GPU");
+    ok(near(c.gpu.memory_b, 85513809984), "the GPU with the least memory counts");
     add_node(&m, 8, "H100-SXM", 4, 200, true);
-    is_int(cluster_from_machine(&c, g, &catalogue, &m, &e), 0, "two nodes: %s", e.text);
-    ok(c.nodes == 2 && c.nics == 4 && near(c.nic_rate, 25e9), "the fewest ports, the slowest");
+    is_int(cluster_from_machine(&c, g, &catalogue, &m, &e), 0,
+           "cluster_from_machine takes two nodes: %s", e.text);
+    ok(c.nodes == 2 && c.nics == 4 && near(c.nic_rate, 25e9),
+       "the fewest and slowest ports of two nodes count");
     n = add_node(&m, 4, "H100-SXM", 4, 200, true);
-    is_int(cluster_from_machine(&c, g, &catalogue, &m, &e), -EINVAL, "a smaller one");
-    is_str(e.text, "n1 has 4 GPUs, where another node has 8", "it says");
+    is_int(cluster_from_machine(&c, g, &catalogue, &m, &e), -EINVAL,
+           "cluster_from_machine refuses a smaller node");
+    is_str(e.text, "n1 has 4 GPUs, where another node has 8",
+           "the error names the smaller node and both counts");
     d = &n->devices[0];
     d->product = "A100";
-    is_int(cluster_from_machine(&c, g, &catalogue, &m, &e), -EINVAL, "other GPUs");
+    is_int(cluster_from_machine(&c, g, &catalogue, &m, &e), -EINVAL,
+           "cluster_from_machine refuses other GPUs in a node");
     is_str(e.text, "n1 has a A100-SXM4-80GB beside H100-SXM5-80GB: plan for one kind at a time",
-           "it says");
+           "the error names the node and both kinds of GPU");
     d->product = "Tesla X";
-    is_int(cluster_from_machine(&c, g, &catalogue, &m, &e), -EINVAL, "an unknown one");
-    is_str(e.text, "n1: unknown GPU 'Tesla X'", "it says");
+    is_int(cluster_from_machine(&c, g, &catalogue, &m, &e), -EINVAL,
+           "cluster_from_machine refuses an unknown GPU");
+    is_str(e.text, "n1: unknown GPU 'Tesla X'", "the error names the node and the unknown GPU");
     d->product = NULL;
-    is_int(cluster_from_machine(&c, g, &catalogue, &m, &e), -EINVAL, "one without a name");
-    is_str(e.text, "n1: a GPU: its kind is not known", "it says");
+    is_int(cluster_from_machine(&c, g, &catalogue, &m, &e), -EINVAL,
+           "cluster_from_machine refuses a GPU without a name");
+    is_str(e.text, "n1: a GPU: its kind is not known",
+           "the error names the node of the GPU without a name");
 }
 
 static void test_plain_machine(const struct gpus *g)
@@ -275,12 +307,15 @@ static void test_plain_machine(const struct gpus *g)
     struct err e = { "" };
 
     n->devices[0].catalogue = n->devices[1].catalogue = 0;
-    is_int(cluster_from_machine(&c, g, &catalogue, &m, &e), 0, "by its row: %s", e.text);
-    is_str(c.gpu.name, "L40S", "its GPUs");
-    ok(c.domain == 2 && near(c.link_rate, 31e9) && c.nics == 0, "without links and ports");
+    is_int(cluster_from_machine(&c, g, &catalogue, &m, &e), 0,
+           "cluster_from_machine finds GPUs by their catalogue row: %s", e.text);
+    is_str(c.gpu.name, "L40S", "the cluster has the GPU of the catalogue's row");
+    ok(c.domain == 2 && near(c.link_rate, 31e9) && c.nics == 0,
+       "GPUs without links have PCIe, and there are no ports");
     n->devices[1].acc.lost = true;
-    is_int(cluster_from_machine(&c, g, &catalogue, &m, &e), 0, "a lost GPU: %s", e.text);
-    is_int(c.per_node, 1, "does not count");
+    is_int(cluster_from_machine(&c, g, &catalogue, &m, &e), 0,
+           "cluster_from_machine takes a node with a lost GPU: %s", e.text);
+    is_int(c.per_node, 1, "a lost GPU does not count in its node");
 }
 
 static void test_oom(const struct gpus *g)
@@ -296,7 +331,8 @@ static void test_oom(const struct gpus *g)
         oom_next();
         rc = cluster_from_spec(&c, g, "64x8xH100,nic=8x400G,price=2.5", &e);
         failed = oom_end();
-        ok(failed ? rc == -ENOMEM : rc == 0, "allocation %d: rc %d", oom_at, rc);
+        ok(failed ? rc == -ENOMEM : rc == 0,
+           "cluster_from_spec with allocation %d failing returns %d", oom_at, rc);
     } while (failed);
 }
 

@@ -37,20 +37,28 @@ static void test_row(void)
                 "X1,X-1 Xone,Maker,989.5,,80,3350,450,8,63,700,132,Box 1,8,4,400,?\n"
                 "X2,,,,,,,,,,,,,,,,\n",
                 &e),
-           0, "a table is read: %s", e.text);
-    is_int((long long)g.n_rows, 2, "with its rows");
+           0, "gpus_load reads a table: %s", e.text);
+    is_int((long long)g.n_rows, 2, "the table has its two rows");
     r = &g.rows[0];
-    ok(near(r->gpu.flops[PLAN_BF16], 989.5e12) && isnan(r->gpu.flops[PLAN_NVFP4]), "speeds");
-    ok(near(r->gpu.memory_b, 80e9) && near(r->gpu.memory_rate, 3350e9), "memory");
-    ok(near(r->gpu.link_rate, 450e9) && r->gpu.domain == 8 && near(r->pcie_rate, 63e9), "links");
-    ok(r->gpu.sms == 132 && near(r->gpu.tdp_w, 700) && !strcmp(r->vendor, "Maker"), "the rest");
-    ok(!strcmp(r->node, "Box 1") && r->node_gpus == 8 && r->node_nics == 4, "its node");
-    ok(near(r->node_nic_rate, 50e9), "Gbit/s become bytes");
-    ok(isnan(r->gpu.gemm_best[PLAN_BF16]) && isnan(r->gpu.launch_s), "nothing is fitted");
+    ok(near(r->gpu.flops[PLAN_BF16], 989.5e12) && isnan(r->gpu.flops[PLAN_NVFP4]),
+       "a GPU has its speed, and a blank speed is absent");
+    ok(near(r->gpu.memory_b, 80e9) && near(r->gpu.memory_rate, 3350e9),
+       "a GPU has the size and rate of its memory");
+    ok(near(r->gpu.link_rate, 450e9) && r->gpu.domain == 8 && near(r->pcie_rate, 63e9),
+       "a GPU has the rates of links and PCIe and its domain");
+    ok(r->gpu.sms == 132 && near(r->gpu.tdp_w, 700) && !strcmp(r->vendor, "Maker"),
+       "a GPU has its SMs, power and vendor");
+    ok(!strcmp(r->node, "Box 1") && r->node_gpus == 8 && r->node_nics == 4,
+       "a GPU has its vendor's node");
+    ok(near(r->node_nic_rate, 50e9), "Gbit/s of a port become bytes a second");
+    ok(isnan(r->gpu.gemm_best[PLAN_BF16]) && isnan(r->gpu.launch_s),
+       "nothing is fitted in a table of GPUs");
     r = &g.rows[1];
-    ok(isnan(r->gpu.flops[PLAN_BF16]) && isnan(r->gpu.memory_b) && isnan(r->pcie_rate), "blanks");
-    ok(r->gpu.domain == 1 && r->gpu.sms == 0 && !r->node, "blank counts");
-    is_str(called(&g, "x_one"), "X1", "names do without case, '-' and '_'");
+    ok(isnan(r->gpu.flops[PLAN_BF16]) && isnan(r->gpu.memory_b) && isnan(r->pcie_rate),
+       "blank figures of a GPU are absent");
+    ok(r->gpu.domain == 1 && r->gpu.sms == 0 && !r->node,
+       "a GPU with blank counts is alone in its domain");
+    is_str(called(&g, "x_one"), "X1", "a GPU is found without case, '-' and '_'");
 }
 
 static void test_fit(void)
@@ -62,17 +70,23 @@ static void test_fit(void)
     struct gpu *x = NULL;
     struct err e = { "" };
 
-    is_int(load(&g, "name\nX1\nX2\n", &e), 0, "a table");
-    is_int(gpus_fit(&g, "f.csv", fitted, strlen(fitted), &e), 0, "is fitted: %s", e.text);
+    is_int(load(&g, "name\nX1\nX2\n", &e), 0, "gpus_load reads two GPUs to be fitted");
+    is_int(gpus_fit(&g, "f.csv", fitted, strlen(fitted), &e), 0,
+           "gpus_fit reads what was fitted: %s", e.text);
     x = &g.rows[0].gpu;
-    ok(near(x->gemm_best[PLAN_BF16], 0.85) && isnan(x->gemm_best[PLAN_FP8]), "best");
-    ok(near(x->gemm_k0[PLAN_BF16], 128) && near(x->gemm_t0_s, 2e-6), "k0 and t0");
-    ok(near(x->memory_best, 0.9) && near(x->attention_best, 0.5) && isnan(x->launch_s), "others");
-    ok(isnan(g.rows[1].gpu.memory_best), "only of that GPU");
-    is_int(gpus_fit(&g, "f.csv", "name\nX3\n", 8, &e), -EINVAL, "another GPU");
-    is_str(e.text, "f.csv:2: unknown GPU 'X3'", "is refused");
-    is_int(gpus_fit(&g, "f.csv", "name,launch_us\nX1,-1\n", 21, &e), -EINVAL, "below 0");
-    is_str(e.text, "f.csv:2: '-1' is no launch_us", "is refused");
+    ok(near(x->gemm_best[PLAN_BF16], 0.85) && isnan(x->gemm_best[PLAN_FP8]),
+       "gpus_fit sets the best share of a precision");
+    ok(near(x->gemm_k0[PLAN_BF16], 128) && near(x->gemm_t0_s, 2e-6),
+       "gpus_fit sets k0 and t0 of products");
+    ok(near(x->memory_best, 0.9) && near(x->attention_best, 0.5) && isnan(x->launch_s),
+       "gpus_fit sets the best of memory and attention, not a blank");
+    ok(isnan(g.rows[1].gpu.memory_best), "gpus_fit leaves another GPU alone");
+    is_int(gpus_fit(&g, "f.csv", "name\nX3\n", 8, &e), -EINVAL, "gpus_fit refuses an unknown GPU");
+    is_str(e.text, "f.csv:2: unknown GPU 'X3'", "the error names the line and the unknown GPU");
+    is_int(gpus_fit(&g, "f.csv", "name,launch_us\nX1,-1\n", 21, &e), -EINVAL,
+           "gpus_fit refuses a figure below 0");
+    is_str(e.text, "f.csv:2: '-1' is no launch_us",
+           "the error names the line, the figure and its column");
 }
 
 static void test_refused(void)
@@ -97,8 +111,8 @@ static void test_refused(void)
         CLEANUP(gpus_done) struct gpus g = { .n_rows = 0 };
         struct err e = { "" };
 
-        is_int(load(&g, cases[i].text, &e), -EINVAL, "refused");
-        is_str(e.text, cases[i].said, "the sentence");
+        is_int(load(&g, cases[i].text, &e), -EINVAL, "gpus_load refuses: %s", cases[i].said);
+        is_str(e.text, cases[i].said, "gpus_load says: %s", cases[i].said);
     }
 }
 
@@ -134,15 +148,18 @@ static void test_table(void)
     const struct gpu_row *row = NULL;
     struct err e = { "" };
 
-    is_int(gpus_load(&g, data_gpus_csv, data_gpus_csv_len, &e), 0, "gpus.csv: %s", e.text);
-    ok(g.n_rows > 30, "has %zu rows", g.n_rows);
+    is_int(gpus_load(&g, data_gpus_csv, data_gpus_csv_len, &e), 0, "gpus_load reads gpus.csv: %s",
+           e.text);
+    ok(g.n_rows > 30, "gpus.csv has more than 30 rows: %zu", g.n_rows);
     for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-        is_str(called(&g, names[i].name), names[i].proper, "'%s'", names[i].name);
+        is_str(called(&g, names[i].name), names[i].proper, "gpus_find knows what '%s' is",
+               names[i].name);
     for (size_t i = 0; i < ARRAY_SIZE(misses); i++) {
-        is_int(gpus_find(&g, misses[i].name, &row, &e), -EINVAL, "there is no %s", misses[i].name);
-        is_str(e.text, misses[i].said, "the sentence");
+        is_int(gpus_find(&g, misses[i].name, &row, &e), -EINVAL, "gpus_find refuses %s",
+               misses[i].name);
+        is_str(e.text, misses[i].said, "gpus_find says: %s", misses[i].said);
     }
-    is_str(plan_precision_name(PLAN_MXFP8), "mxfp8", "the name of a precision");
+    is_str(plan_precision_name(PLAN_MXFP8), "mxfp8", "the name of PLAN_MXFP8 is 'mxfp8'");
 }
 
 static void test_oom(void)
@@ -160,7 +177,8 @@ static void test_oom(void)
         oom_next();
         rc = load(&g, text, &e);
         failed = oom_end();
-        ok(failed ? rc == -ENOMEM && e.text[0] : rc == 0, "allocation %d: rc %d", oom_at, rc);
+        ok(failed ? rc == -ENOMEM && e.text[0] : rc == 0,
+           "gpus_load with allocation %d failing returns %d", oom_at, rc);
         gpus_done(&g);
     } while (failed);
 }

@@ -45,7 +45,7 @@ static struct made make(const struct models *m, const char *model, int nodes, in
     pins_set_job(&p, &x.job);
     if (rc == 0)
         rc = pins_complete(&p, &x.job, &x.cluster, &x.l, &e);
-    ok(rc == 0, "%s with %s: %s", model, pins, e.text);
+    ok(rc == 0, "pins complete a layout of %s with '%s': %s", model, pins, e.text);
     return x;
 }
 
@@ -57,7 +57,7 @@ static int text_of(int target, const struct made *x, struct str *out, struct err
 
 static void has(const struct str *text, const char *part)
 {
-    ok(strstr(str_text(text), part), "it has: %s", part);
+    ok(strstr(str_text(text), part), "the text has: %s", part);
 }
 
 /* ---- golden texts ---- */
@@ -93,14 +93,15 @@ static void test_megatron(const struct models *m)
     CLEANUP(str_done) struct str out = STR_INIT(TEXT);
     struct made x = make(m, "Llama-3.1-70B", 16, 512, "tp=8,pp=4,vpp=5");
 
-    is_int(text_of(EMIT_MEGATRON, &x, &out, NULL), 0, "Megatron-LM");
+    is_int(text_of(EMIT_MEGATRON, &x, &out, NULL), 0, "emit_text writes for Megatron-LM");
     has(&out, "#!/bin/bash\n# Megatron-LM core_v0.15, by brim plan\n"
               "# Llama-3.1-70B on 128 x H100-SXM5-80GB, 512 sequences of 4096 tokens\n"
               "# tp=8,pp=4,vpp=5,dp=4,micro_batch=1,recompute=none,zero=1,stages=even\n");
     has(&out, megatron_args);
     has(&out, megatron_launch);
     x = make(m, "DeepSeek-V3", 32, 1024, "tp=2,pp=8,ep=16,recompute=full,stages=ends,zero=0");
-    is_int(text_of(EMIT_MEGATRON, &x, &out, NULL), 0, "with experts and uneven stages");
+    is_int(text_of(EMIT_MEGATRON, &x, &out, NULL), 0,
+           "Megatron-LM takes experts and uneven stages");
     has(&out, "    --multi-latent-attention --kv-lora-rank 512 --qk-head-dim 128 "
               "--qk-pos-emb-head-dim 64 --v-head-dim 128 --qk-layernorm --q-lora-rank 1536\n");
     has(&out, "--moe-layer-freq \"([0]*3+[1]*58)\"\n");
@@ -111,11 +112,12 @@ static void test_megatron(const struct models *m)
               "    --overlap-grad-reduce\n");
     has(&out, "--recompute-granularity full --recompute-method uniform --recompute-num-layers 1");
     x = make(m, "Mixtral-8x7B", 8, 512, "tp=2,ep=8");
-    is_int(text_of(EMIT_MEGATRON, &x, &out, NULL), 0, "with experts in all layers");
+    is_int(text_of(EMIT_MEGATRON, &x, &out, NULL), 0, "Megatron-LM takes experts in all layers");
     has(&out, "--num-layers 32 --hidden-size 4096 --ffn-hidden-size 14336\n");
     has(&out, "--num-experts 8 --moe-router-topk 2 --moe-ffn-hidden-size 14336 ");
     x = make(m, "Llama-3.1-405B", 16, 512, "tp=8,pp=16,stages=ends,cp=1,fused_loss=yes");
-    is_int(text_of(EMIT_MEGATRON, &x, &out, NULL), 0, "ends that come out");
+    is_int(text_of(EMIT_MEGATRON, &x, &out, NULL), 0,
+           "Megatron-LM takes stages with ends that come out even");
     has(&out, "--account-for-embedding-in-pipeline-split --account-for-loss-in-pipeline-split\n");
     has(&out, "--cross-entropy-loss-fusion --cross-entropy-fusion-impl te\n");
 }
@@ -199,7 +201,7 @@ static void test_torchtitan(const struct models *m)
     struct made x = make(m, "Llama-3.1-8B", 16, 512,
                          "tp=4,pp=2,vpp=2,zero=3,shard=8,recompute=full");
 
-    is_int(text_of(EMIT_TORCHTITAN, &x, &out, NULL), 0, "torchtitan");
+    is_int(text_of(EMIT_TORCHTITAN, &x, &out, NULL), 0, "emit_text writes for torchtitan");
     has(&out, "# torchtitan 0.2, by brim plan\n");
     has(&out, "#   torchrun --nnodes 16 --nproc-per-node 8 ");
     has(&out, "[model]\nname = \"llama3\"\nflavor = \"8B\"\n");
@@ -213,7 +215,7 @@ static void test_deepspeed(const struct models *m)
     struct made x = make(m, "Llama-3.1-8B", 2, 128,
                          "tp=2,zero=2,seq_parallel=no,gradient_bytes=2,micro_batch=4");
 
-    is_int(text_of(EMIT_DEEPSPEED, &x, &out, NULL), 0, "DeepSpeed");
+    is_int(text_of(EMIT_DEEPSPEED, &x, &out, NULL), 0, "emit_text writes for DeepSpeed");
     has(&out, "cat > ds_config.json <<'END'\n{\n");
     has(&out, "\"train_batch_size\": 128,\n  \"train_micro_batch_size_per_gpu\": 4,\n"
               "  \"gradient_accumulation_steps\": 4,\n");
@@ -227,14 +229,14 @@ static void test_nemo_and_fsdp(const struct models *m)
     CLEANUP(str_done) struct str out = STR_INIT(TEXT);
     struct made x = make(m, "Mixtral-8x7B", 8, 512, "tp=2,pp=4,vpp=2,ep=8,cp=2,context=gather");
 
-    is_int(text_of(EMIT_NEMO, &x, &out, NULL), 0, "NeMo");
+    is_int(text_of(EMIT_NEMO, &x, &out, NULL), 0, "emit_text writes for NeMo");
     has(&out, "llm.mixtral_8x7b.pretrain_recipe(name=\"mixtral_8x7b\", num_nodes=8, "
               "num_gpus_per_node=8)\n");
     has(&out, "strategy.virtual_pipeline_model_parallel_size = 2\n");
     has(&out, "strategy.expert_model_parallel_size = 8\n");
     has(&out, "config.cp_comm_type = \"all_gather\"\n");
     x = make(m, "Qwen3-8B", 4, 64, "zero=3,shard=8,recompute=full");
-    is_int(text_of(EMIT_FSDP, &x, &out, NULL), 0, "FSDP2");
+    is_int(text_of(EMIT_FSDP, &x, &out, NULL), 0, "emit_text writes for FSDP2");
     has(&out, "\"cuda\", (4, 8), mesh_dim_names=(\"replicate\", \"shard\")");
     has(&out, "        layer = checkpoint_wrapper(layer)\n        layer.compile()\n");
     has(&out, "ACCUMULATE = 2  #");
@@ -245,7 +247,8 @@ static void test_sbatch(const struct models *m)
     CLEANUP(str_done) struct str out = STR_INIT(TEXT);
     struct made x = make(m, "Llama-3.1-8B", 4, 256, "tp=4,zero=3");
 
-    is_int(text_of(EMIT_SBATCH | EMIT_TORCHTITAN, &x, &out, NULL), 0, "in a batch script");
+    is_int(text_of(EMIT_SBATCH | EMIT_TORCHTITAN, &x, &out, NULL), 0,
+           "emit_text writes a batch script");
     has(&out, "#!/bin/bash\n#SBATCH --job-name=Llama-3.1-8B\n#SBATCH --nodes=4\n"
               "#SBATCH --ntasks-per-node=1\n#SBATCH --gpus-per-node=8\n#SBATCH --exclusive\n");
     has(&out, "cat > torchtitan.toml <<'END'\n[job]\n");
@@ -255,8 +258,9 @@ static void test_sbatch(const struct models *m)
               "--rdzv-endpoint \"$MASTER_ADDR:${MASTER_PORT:-29500}\" \\\n"
               "    -m torchtitan.train --job.config_file torchtitan.toml \"$@\"\n");
     x = make(m, "Llama-3.2-1B", 1, 64, "dp=2");
-    is_int(text_of(EMIT_SBATCH | EMIT_MEGATRON, &x, &out, NULL), 0, "a part of a node");
-    ok(!strstr(str_text(&out), "exclusive"), "leaves the rest to others");
+    is_int(text_of(EMIT_SBATCH | EMIT_MEGATRON, &x, &out, NULL), 0,
+           "emit_text writes a batch script for a part of a node");
+    ok(!strstr(str_text(&out), "exclusive"), "a job on a part of a node leaves the rest to others");
 }
 
 /* ---- no field is lost ---- */
@@ -545,7 +549,8 @@ static void vary(int target, const struct made *base, struct tally *tally)
             tally->shown++;
         } else {
             tally->lost++;
-            ok(false, "%s: %s is lost", target_names[target], variants[i].field);
+            ok(false, "%s shows the field %s or refuses it", target_names[target],
+               variants[i].field);
         }
     }
 }
@@ -630,9 +635,10 @@ static void test_refused(const struct models *m)
         struct made x = make(m, cases[i].model, 4, 288, cases[i].pins);
         struct err e = { "" };
 
-        is_int(text_of(cases[i].target, &x, &out, &e), -EINVAL, "refused");
-        is_str(e.text, cases[i].said, "the sentence");
-        ok(!*str_text(&out), "and nothing is written");
+        is_int(text_of(cases[i].target, &x, &out, &e), -EINVAL, "emit_text refuses: %s",
+               cases[i].said);
+        is_str(e.text, cases[i].said, "emit_text says: %s", cases[i].said);
+        ok(!*str_text(&out), "nothing is written after: %s", cases[i].said);
     }
 }
 
@@ -642,17 +648,20 @@ static void test_names(void)
     struct err e = { "" };
 
     for (int i = 0; i < EMIT_TARGETS; i++)
-        ok(emit_find(target_names[i], &t, NULL) == 0 && (int)t == i, "%s is found by its name",
-           target_names[i]);
-    ok(emit_find("sbatch", &t, NULL) == 0 && (int)t == (EMIT_SBATCH | EMIT_MEGATRON), "sbatch");
-    ok(emit_find("sbatch+nemo", &t, NULL) == 0 && (int)t == (EMIT_SBATCH | EMIT_NEMO), "with nemo");
-    is_int(emit_find("megatrn", &t, &e), -EINVAL, "an unknown one");
-    is_str(e.text, "'megatrn' is no program to write for (did you mean megatron?)", "the nearest");
-    is_int(emit_find("pax", &t, &e), -EINVAL, "a stranger");
+        ok(emit_find(target_names[i], &t, NULL) == 0 && (int)t == i,
+           "emit_find finds %s by its name", target_names[i]);
+    ok(emit_find("sbatch", &t, NULL) == 0 && (int)t == (EMIT_SBATCH | EMIT_MEGATRON),
+       "emit_find takes sbatch for a script of Megatron-LM");
+    ok(emit_find("sbatch+nemo", &t, NULL) == 0 && (int)t == (EMIT_SBATCH | EMIT_NEMO),
+       "emit_find takes sbatch with nemo");
+    is_int(emit_find("megatrn", &t, &e), -EINVAL, "emit_find refuses an unknown name");
+    is_str(e.text, "'megatrn' is no program to write for (did you mean megatron?)",
+           "the error names the nearest program");
+    is_int(emit_find("pax", &t, &e), -EINVAL, "emit_find refuses a name unlike all others");
     is_str(e.text,
            "'pax' is no program to write for: there are megatron, torchtitan, deepspeed, nemo, "
            "torchrun-fsdp, and sbatch+ before one of them",
-           "the list");
+           "the error lists the programs that there are");
 }
 
 static void test_oom(const struct models *m)
@@ -669,7 +678,8 @@ static void test_oom(const struct models *m)
         oom_next();
         rc = text_of(EMIT_SBATCH | EMIT_DEEPSPEED, &x, &out, &e);
         failed = oom_end();
-        ok(failed ? rc == -ENOMEM && e.text[0] : rc == 0, "allocation %d: rc %d", oom_at, rc);
+        ok(failed ? rc == -ENOMEM && e.text[0] : rc == 0,
+           "emit_text with allocation %d failing returns %d", oom_at, rc);
         str_done(&out);
     } while (failed);
 }
@@ -678,7 +688,8 @@ int main(void)
 {
     CLEANUP(models_done) struct models m = { .n_rows = 0 };
 
-    is_int(models_load(&m, (const char *)data_models_csv, data_models_csv_len, NULL), 0, "models");
+    is_int(models_load(&m, (const char *)data_models_csv, data_models_csv_len, NULL), 0,
+           "models_load reads models.csv");
     test_megatron(&m);
     test_megatron_flags(&m);
     test_torchtitan(&m);

@@ -26,10 +26,10 @@ static void refuses(const char *text, const char *want)
     struct pins p = { .fixed = 0 }, was = p;
     struct err e = { "" };
 
-    is_int(pins_read(&p, text, &e), -EINVAL, "'%s' is refused", text);
-    is_str(e.text, want, "with a sentence");
+    is_int(pins_read(&p, text, &e), -EINVAL, "pins_read refuses '%s'", text);
+    is_str(e.text, want, "pins_read says what is wrong with '%s'", text);
     if (!strchr(text, ','))
-        ok(!memcmp(&p, &was, sizeof(p)), "and nothing is set");
+        ok(!memcmp(&p, &was, sizeof(p)), "pins_read sets nothing of '%s'", text);
 }
 
 static void test_reading(void)
@@ -38,16 +38,21 @@ static void test_reading(void)
     struct layout l = { .tp = 1, .pp = 3, .cp = 1 };
     struct plan_job job = small_job();
 
-    is_int(pins_read(&p, "tp=8,micro-batch=2,recompute=full,sp=no", NULL), 0, "parts of a layout");
-    is_int(pins_read(&p, "attention=plain,imbalance=1.5,schedule=any", NULL), 0, "more of them");
+    is_int(pins_read(&p, "tp=8,micro-batch=2,recompute=full,sp=no", NULL), 0,
+           "pins_read takes parts of a layout");
+    is_int(pins_read(&p, "attention=plain,imbalance=1.5,schedule=any", NULL), 0,
+           "pins_read takes more parts in a second text");
     pins_set_layout(&p, &l);
     pins_set_job(&p, &job);
-    ok(l.tp == 8 && l.micro_batch == 2 && l.recompute == RECOMPUTE_FULL, "are set");
-    ok(l.pp == 3 && l.cp == 1, "what is not named stays");
-    ok(job.attention == ATTENTION_PLAIN && job.imbalance == 1.5, "those of the job too");
-    ok(job.gradient_b == 4 && job.seq == 2048, "and no other");
-    ok(!pins_has(&p, PIN_SCHEDULE) && p.any >> PIN_SCHEDULE & 1, "any is no value");
-    ok(pins_has(&p, PIN_SEQ_PARALLEL) && !l.seq_parallel, "no is one");
+    ok(l.tp == 8 && l.micro_batch == 2 && l.recompute == RECOMPUTE_FULL,
+       "pins_set_layout sets degrees, micro-batch and recompute");
+    ok(l.pp == 3 && l.cp == 1, "pins_set_layout leaves what is not named");
+    ok(job.attention == ATTENTION_PLAIN && job.imbalance == 1.5,
+       "pins_set_job sets attention and imbalance");
+    ok(job.gradient_b == 4 && job.seq == 2048, "pins_set_job leaves what is not named");
+    ok(!pins_has(&p, PIN_SCHEDULE) && p.any >> PIN_SCHEDULE & 1,
+       "a part pinned as any has no value");
+    ok(pins_has(&p, PIN_SEQ_PARALLEL) && !l.seq_parallel, "a part pinned as no has that value");
 
     refuses("recompte=full", "unknown part of a layout 'recompte' (did you mean recompute?)");
     refuses("tq=8", "unknown part of a layout 'tq' (there are tp, pp, vpp, cp, ep, etp, dp, "
@@ -75,14 +80,17 @@ static void test_completing(void)
     struct layout l = { .tp = 0 };
     struct err e = { "" };
 
-    is_int(pins_read(&p, "tp=4,pp=2", NULL), 0, "two degrees");
-    is_int(pins_complete(&p, &job, &c, &l, &e), 0, "the rest follows");
+    is_int(pins_read(&p, "tp=4,pp=2", NULL), 0, "pins_read takes two degrees");
+    is_int(pins_complete(&p, &job, &c, &l, &e), 0, "pins_complete completes two degrees");
     ok(l.dp == 8 && l.micro_batch == 1 && l.zero == 1 && l.seq_parallel && l.overlap_tp,
-       "replicas on the GPUs that are left, and what is usual");
-    is_int(pins_read(&p, "dp=3", NULL), 0, "a degree that does not go");
-    is_int(pins_complete(&p, &job, &c, &l, &e), -EINVAL, "is refused");
-    is_str(e.text, "batch 512 does not divide by dp 3 x micro-batch 1", "as layout_check() does");
-    ok(l.dp == 8, "and nothing is returned");
+       "replicas take the GPUs that are left, and the rest is usual");
+    is_int(pins_read(&p, "dp=3", NULL), 0,
+           "pins_read takes a degree that does not divide the batch");
+    is_int(pins_complete(&p, &job, &c, &l, &e), -EINVAL,
+           "pins_complete refuses a degree that does not divide the batch");
+    is_str(e.text, "batch 512 does not divide by dp 3 x micro-batch 1",
+           "pins_complete says what layout_check says");
+    ok(l.dp == 8, "pins_complete returns nothing on an error");
 }
 
 static void test_words(void)
@@ -100,14 +108,15 @@ static void test_words(void)
         struct pins p = { .fixed = 0 };
         struct layout l = { .tp = 1, .pp = 1, .vpp = 1, .cp = 1, .ep = 1, .etp = 1 };
 
-        is_int(pins_read(&p, texts[i], NULL), 0, "a whole layout");
+        is_int(pins_read(&p, texts[i], NULL), 0, "pins_read reads a whole layout: %s", texts[i]);
         pins_set_layout(&p, &l);
         l.seq_parallel = l.tp > 1;
         pins_set_layout(&p, &l);
         layout_usual_overlaps(&l);
         pins_set_layout(&p, &l);
         layout_words(&l, &out);
-        is_str(str_text(&out), texts[i], "comes back in the same words");
+        is_str(str_text(&out), texts[i], "layout_words writes a layout as it was read: %s",
+               texts[i]);
     }
 }
 

@@ -47,14 +47,16 @@ static void test_row(const struct tables *t)
     struct plan_row *r = NULL;
     size_t n = 0;
 
-    is_int(read_rows(t, HEAD GPT, &a, &r, &n, NULL), 0, "a table");
-    is_int((long long)n, 1, "of one row");
-    is_str(r[0].reason, "", "that can be modelled");
-    is_int(r[0].layout.dp, 2, "dp follows from the GPUs");
-    is_int(r[0].job.shape.ffn, 4096, "ffn: 4 hidden");
-    is_int(r[0].job.shape.vocab, 50432, "GPT-2's vocabulary, padded for tp 2");
-    ok(r[0].job.attention == ATTENTION_PLAIN && r[0].job.shape.dropout, "as stacks of 2021 did");
-    ok(r[0].time_s == .5 && isnan(r[0].memory_b), "a time, no memory");
+    is_int(read_rows(t, HEAD GPT, &a, &r, &n, NULL), 0, "rows_read reads a table of one row");
+    is_int((long long)n, 1, "the table has one row");
+    is_str(r[0].reason, "", "the row can be modelled");
+    is_int(r[0].layout.dp, 2, "a row's dp follows from its GPUs");
+    is_int(r[0].job.shape.ffn, 4096, "a row's ffn is four times its hidden size");
+    is_int(r[0].job.shape.vocab, 50432, "a row's vocabulary is GPT-2's, padded for tp 2");
+    ok(r[0].job.attention == ATTENTION_PLAIN && r[0].job.shape.dropout,
+       "a row of 2021 has plain attention and dropout");
+    ok(r[0].time_s == .5 && isnan(r[0].memory_b),
+       "a row has its time, and its blank memory is absent");
 }
 
 /* Who trained, from words beside the row. */
@@ -87,7 +89,8 @@ static void test_engines(const struct tables *t)
         ok(read_rows(t, text, &a, &r, &n, NULL) == 0 && n == 1 && !r[0].reason[0] &&
                r[0].job.engine == rows[i].engine && r[0].layout.zero == rows[i].stage &&
                r[0].layout.overlap_dp == rows[i].overlap,
-           "zero '%s', notes '%s'", rows[i].zero, rows[i].notes);
+           "a row with zero '%s' and notes '%s' has its engine and stage", rows[i].zero,
+           rows[i].notes);
     }
 }
 
@@ -115,7 +118,8 @@ static void test_megascale(const struct tables *t)
                r[0].layout.overlap_dp == rows[i].overlaps &&
                r[0].job.shape.parallel == rows[i].overlaps &&
                (r[0].job.attention == ATTENTION_FLASH) == rows[i].overlaps,
-           "'%s', '%s'", rows[i].model, rows[i].notes);
+           "the model '%s' with notes '%s' is MegaScale exactly if it says so", rows[i].model,
+           rows[i].notes);
     }
 }
 
@@ -128,9 +132,9 @@ static void test_slice(const struct tables *t)
 
     is_int(read_rows(t, HEAD "DeepSeek-V3,2,,,4096,H100,8,1,1,8,1,64,,1,bf16,.5,,\n", &a, &r, &n,
                      NULL),
-           0, "a slice");
+           0, "rows_read takes two layers of DeepSeek-V3");
     ok(n == 1 && !r[0].reason[0] && r[0].job.shape.layers == 2 && r[0].job.shape.dense_first == 1,
-       "of two layers, one of which has experts");
+       "one of two layers of DeepSeek-V3 has experts");
 }
 
 static void reason(const struct tables *t, const char *text, const char *want)
@@ -139,8 +143,9 @@ static void reason(const struct tables *t, const char *text, const char *want)
     struct plan_row *r = NULL;
     size_t n = 0;
 
-    is_int(read_rows(t, text, &a, &r, &n, NULL), 0, "read: %s", want);
-    is_str(n == 1 ? r[0].reason : "", want, "the reason");
+    is_int(read_rows(t, text, &a, &r, &n, NULL), 0,
+           "rows_read reads a row that cannot be modelled: %s", want);
+    is_str(n == 1 ? r[0].reason : "", want, "the row's reason is: %s", want);
 }
 
 static void test_reasons(const struct tables *t)
@@ -171,8 +176,9 @@ static void test_network(const struct tables *t)
                      HEAD "GPT,24,1024,16,1024,H100,16,2,2,4,1,16,full,,bf16,0.5,,\"A100 400Gb/s, "
                           "H100 800Gb/s per node\"\n",
                      &a, &r, &n, NULL),
-           0, "a row that states its network");
-    ok(fabs(r[0].cluster.nics * r[0].cluster.nic_rate - 100e9) < 1, "800 Gbit/s, its own");
+           0, "rows_read reads a row that states its network");
+    ok(fabs(r[0].cluster.nics * r[0].cluster.nic_rate - 100e9) < 1,
+       "a row's network is that of its own GPU, 800 Gbit/s");
 }
 
 /* The only row of a table; false when it is left out. */
@@ -200,38 +206,43 @@ static void test_other_names(const struct tables *t)
                "PP,MBS,GBS,dtype,Tokens/s/GPU,mem_gib\n"
                "GPT,24,1024,16,1024,8xA100-SXM4 (80GB),8,2,2,1,16,bfloat16,\"1,024\",10\n",
                &a, &r),
-       "columns under other names");
-    ok(fabs(r.time_s - 2) < 1e-12, "1,024 tokens a second: 2 s for 16 x 1,024 on 8 GPUs");
-    ok(r.memory_b == 10.0 * (1 << 30), "GiB");
+       "columns under other names are read");
+    ok(fabs(r.time_s - 2) < 1e-12, "a rate of 1,024 tokens a second and GPU makes 2 s a step");
+    ok(r.memory_b == 10.0 * (1 << 30), "memory in the column mem_gib is in GiB");
     ok(one_row(t, HEAD "Llama-3.1-8B,,,,8192,H100-96GB 500W,8,1,1,8,2,16,selective,3,bf16,1,80,\n",
                &a, &r),
-       "a GPU with other memory, FSDP");
-    ok(r.cluster.gpu.memory_b == 96e9, "its memory");
-    ok(r.memory_b == 80.0 * (1 << 30), "GB of nvidia-smi are GiB");
+       "a row may have a GPU with other memory and power");
+    ok(r.cluster.gpu.memory_b == 96e9, "the memory in the GPU's name is the cluster's");
+    ok(r.memory_b == 80.0 * (1 << 30), "memory of nvidia-smi in GB is in GiB");
     power = r.cluster.gpu.gemm_sustained[PLAN_BF16];
     ok(one_row(t, HEAD "Llama-3.1-8B,,,,8192,H100,8,1,1,8,2,16,selective,3,bf16,1,,\n", &a, &r) &&
            fabs(power / r.cluster.gpu.gemm_sustained[PLAN_BF16] - cbrt(500 / 700.)) < 1e-6,
-       "its power: the clock falls with the cube root");
-    ok(r.job.again == .5 && r.job.attention == ATTENTION_SECOND, "as PyTorch recomputes");
+       "the clock falls with the cube root of the power in the name");
+    ok(r.job.again == .5 && r.job.attention == ATTENTION_SECOND,
+       "selective recompute with FSDP is PyTorch's");
 }
 
 static void test_networks(void)
 {
-    ok(fabs(words_network("4x100Gb/s Omni-Path", "A100", 8) - 50e9) < 1, "ports times rate");
-    ok(fabs(words_network("400 Gbps per GPU", "H100", 8) - 400e9) < 1, "for each GPU");
-    ok(fabs(words_network("Selene 8xHDR per node", "A100", 8) - 200e9) < 1, "InfiniBand by name");
-    ok(fabs(words_network("Omni-Path", "A100", 8) - 50e9) < 1, "a port for two GPUs");
+    ok(fabs(words_network("4x100Gb/s Omni-Path", "A100", 8) - 50e9) < 1,
+       "a network is its ports times their rate");
+    ok(fabs(words_network("400 Gbps per GPU", "H100", 8) - 400e9) < 1,
+       "a network for each GPU counts eight times");
+    ok(fabs(words_network("Selene 8xHDR per node", "A100", 8) - 200e9) < 1,
+       "a network is known by the names of InfiniBand");
+    ok(fabs(words_network("Omni-Path", "A100", 8) - 50e9) < 1, "Omni-Path has a port for two GPUs");
     ok(words_network("HDR", "A100", 8) == 0 && words_network("900 GB/s", "A100", 8) == 0,
-       "a count that is not stated, another unit");
+       "a network without a count or in GB/s is not known");
 }
 
 static void test_precisions(void)
 {
-    is_int(words_precision("amp_bf16"), PLAN_BF16, "amp_bf16");
-    is_int(words_precision("FP8-MX"), PLAN_MXFP8, "FP8-MX");
-    is_int(words_precision("FP8 (current scaling)"), PLAN_FP8, "FP8");
-    is_int(words_precision("NVFP4"), PLAN_NVFP4, "NVFP4");
-    is_int(words_precision("int8"), -1, "unknown");
+    is_int(words_precision("amp_bf16"), PLAN_BF16, "words_precision knows amp_bf16");
+    is_int(words_precision("FP8-MX"), PLAN_MXFP8, "words_precision knows FP8-MX");
+    is_int(words_precision("FP8 (current scaling)"), PLAN_FP8,
+           "words_precision knows FP8 with a note");
+    is_int(words_precision("NVFP4"), PLAN_NVFP4, "words_precision knows NVFP4");
+    is_int(words_precision("int8"), -1, "words_precision does not know int8");
 }
 
 /* Half of attention counted or all of it, as the first row shows; 24 layers of 1,024. */
@@ -248,17 +259,21 @@ static void test_counting(const struct tables *t)
         char text[600];
 
         snprintf(text, sizeof(text), "%sGPT,24,1024,16,8192,H100,1,1,1,1,1,x\n", head);
-        is_int(read_rows(t, text, &a, &r, &n, NULL), 0, "a time and a rate");
+        is_int(read_rows(t, text, &a, &r, &n, NULL), 0,
+               "rows_read reads a time and a rate, round %d", i);
         all = plan_step_flops(&r[0].job);
         half = all - plan_step_attention_flops(&r[0].job) / 2;
         snprintf(text, sizeof(text),
                  "%sGPT,24,1024,16,8192,H100,1,1,1,1,%.6f,x\nGPT,24,1024,16,8192,H100,1,1,1,,1,x\n",
                  head, (i ? half : all) / 1e12);
-        is_int(read_rows(t, text, &a, &r, &n, NULL), 0, "and one with a rate alone");
+        is_int(read_rows(t, text, &a, &r, &n, NULL), 0,
+               "rows_read reads a row with a rate alone, round %d", i);
         times[i] = n == 2 ? r[1].time_s : 0;
     }
-    ok(fabs(times[0] * 1e12 / all - 1) < 1e-6, "all of attention");
-    ok(fabs(times[1] * 1e12 / half - 1) < 1e-6, "half of it");
+    ok(fabs(times[0] * 1e12 / all - 1) < 1e-6,
+       "a rate counts all of attention where the first row does");
+    ok(fabs(times[1] * 1e12 / half - 1) < 1e-6,
+       "a rate counts half of attention where the first row does");
 }
 
 static void test_out(const struct tables *t)
@@ -268,10 +283,10 @@ static void test_out(const struct tables *t)
 
     ok(one_row(t, HEAD "GPT,24,1024,16,1024,A100,8,2,2,2,1,16,full,,fp16,,,OOM\n", &a, &r) &&
            r.out && isnan(r.time_s),
-       "a row that ran out of memory is one");
+       "a row that ran out of memory is marked as one");
     ok(one_row(t, HEAD "GPT,24,1024,16,1024,A100,8,2,2,2,1,16,full,,fp16,1,,BLOOM\n", &a, &r) &&
            !r.out,
-       "BLOOM is none");
+       "BLOOM in the notes does not mean out of memory");
 }
 
 static void test_table_errors(const struct tables *t)
@@ -281,12 +296,14 @@ static void test_table_errors(const struct tables *t)
     struct err e = { .text = "" };
     size_t n = 0;
 
-    is_int(read_rows(t, "a,b\n1,2\n", &a, &r, &n, &e), -EINVAL, "another table");
+    is_int(read_rows(t, "a,b\n1,2\n", &a, &r, &n, &e), -EINVAL,
+           "rows_read refuses a table without its columns");
     is_str(e.text, "the first line must name the columns gpu, n_gpus and global_batch",
-           "the sentence");
-    is_int(read_rows(t, HEAD "\"GPT,24\n", &a, &r, &n, &e), -EINVAL, "a quote that is not closed");
-    is_str(e.text, "line 2: no row of a table", "the line");
-    is_int(read_rows(t, "", &a, &r, &n, &e), -EINVAL, "nothing");
+           "the error names the columns that the first line lacks");
+    is_int(read_rows(t, HEAD "\"GPT,24\n", &a, &r, &n, &e), -EINVAL,
+           "rows_read refuses a quote that is not closed");
+    is_str(e.text, "line 2: no row of a table", "the error names the line that is no row");
+    is_int(read_rows(t, "", &a, &r, &n, &e), -EINVAL, "rows_read refuses an empty text");
 }
 
 static void test_score(void)
@@ -294,13 +311,14 @@ static void test_score(void)
     struct prediction_pair p[] = { { 1, 10, 11 }, { 1, 20, 10 }, { 1, 40, 44 }, { 2, 5, 5 } };
     struct prediction_error s = prediction_error_make(p, 4);
 
-    ok(fabs(s.mean - (.1 + .5 + .1 + 0) / 4) < 1e-12, "mean of absolute errors");
-    ok(fabs(s.median - .1) < 1e-12 && fabs(s.max - .5) < 1e-12, "median and largest");
-    ok(fabs(s.bias - (.1 - .5 + .1) / 4) < 1e-12, "bias");
+    ok(fabs(s.mean - (.1 + .5 + .1 + 0) / 4) < 1e-12, "the mean error is that of absolute errors");
+    ok(fabs(s.median - .1) < 1e-12 && fabs(s.max - .5) < 1e-12,
+       "the median and the largest error are known");
+    ok(fabs(s.bias - (.1 - .5 + .1) / 4) < 1e-12, "the bias is the mean of signed errors");
     is_int((long long)s.sweeps, 1, "a sweep has two rows or more");
-    ok(fabs(s.regret - 1) < 1e-12, "the one of 20 was chosen, 10 was the best");
-    ok(fabs(s.tau - 1 / 3.) < 1e-12, "two of three pairs in order");
-    ok(isnan(prediction_error_make(p, 0).mean), "nothing to say of nothing");
+    ok(fabs(s.regret - 1) < 1e-12, "the regret is that of choosing 20 where 10 was the best");
+    ok(fabs(s.tau - 1 / 3.) < 1e-12, "tau counts two of three pairs in order");
+    ok(isnan(prediction_error_make(p, 0).mean), "no pairs have no mean error");
 }
 
 static void test_oom(const struct tables *t)
@@ -317,7 +335,8 @@ static void test_oom(const struct tables *t)
         oom_next();
         rc = read_rows(t, HEAD GPT, &a, &r, &n, NULL);
         failed = oom_end();
-        ok(failed ? rc == -ENOMEM && !r : rc == 0, "allocation %d", oom_at);
+        ok(failed ? rc == -ENOMEM && !r : rc == 0,
+           "rows_read returns -ENOMEM where allocation %d fails", oom_at);
     } while (failed);
 }
 
@@ -325,7 +344,7 @@ int main(void)
 {
     struct tables t = { .gpus = { .n_rows = 0 } };
 
-    is_int(load(&t, NULL), 0, "the tables");
+    is_int(load(&t, NULL), 0, "the tables of GPUs and models are read");
     test_row(&t);
     test_engines(&t);
     test_megascale(&t);

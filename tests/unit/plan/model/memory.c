@@ -44,21 +44,23 @@ static void test_korthikanti(void)
     double sbh = 2048.0 * 4 * 12288;
 
     l.micro_batch = 4;
-    ok(near(memory_layer(&job, &l, false, RECOMPUTE_NONE), sbh * (34 + 80)), "no parallelism");
+    ok(near(memory_layer(&job, &l, false, RECOMPUTE_NONE), sbh * (34 + 80)),
+       "a layer keeps sbh (34 + 80) without parallelism");
     l.tp = 8;
     ok(near(memory_layer(&job, &l, false, RECOMPUTE_NONE), sbh * (10 + 24 / 8. + 80 / 8.)),
-       "tensor parallelism");
+       "tensor parallelism divides a part of a layer");
     ok(near(memory_layer(&job, &l, false, RECOMPUTE_SELECTIVE), sbh * (10 + 24 / 8.)),
-       "with selective recompute");
+       "selective recompute drops the scores of tensor parallelism");
     l.seq_parallel = true;
     ok(near(memory_layer(&job, &l, false, RECOMPUTE_NONE), sbh / 8 * (34 + 80)),
-       "with sequence parallelism");
+       "sequence parallelism divides all of a layer");
     ok(near(memory_layer(&job, &l, false, RECOMPUTE_SELECTIVE), sbh / 8 * 34),
-       "with both: 34 sbh / t");
+       "sequence parallelism and selective recompute keep 34 sbh / t");
     l.seq_parallel = false;
-    ok(near(memory_layer(&job, &l, false, RECOMPUTE_FULL), 2 * sbh), "full recompute: 2 sbh");
+    ok(near(memory_layer(&job, &l, false, RECOMPUTE_FULL), 2 * sbh), "full recompute keeps 2 sbh");
     l.cp = 2;
-    ok(near(memory_layer(&job, &l, false, RECOMPUTE_FULL), sbh), "divided by cp");
+    ok(near(memory_layer(&job, &l, false, RECOMPUTE_FULL), sbh),
+       "context parallelism of 2 halves what full recompute keeps");
 }
 
 static void test_variants(void)
@@ -70,10 +72,10 @@ static void test_variants(void)
     job.shape.dropout = false;
     job.attention = ATTENTION_FLASH;
     ok(near(memory_layer(&job, &l, false, RECOMPUTE_NONE), sb * (32 * h + 4 * 96)),
-       "flash: the sums of 96 heads in place of the scores");
+       "flash attention keeps the sums of 96 heads for the scores");
     job.again = 0.5;
     ok(near(memory_layer(&job, &l, false, RECOMPUTE_SELECTIVE), sb * (32 * h + 4 * 96) / 2),
-       "half of the forward pass again: half is kept");
+       "half of the forward pass again keeps half");
     job.again = 0;
     job.shape.kv_heads = 8; /* 16 kv d + ... : keys and values of 8 heads, not of 96 */
     ok(near(memory_layer(&job, &l, false, RECOMPUTE_NONE),
@@ -89,16 +91,18 @@ static void test_in_flight(void)
 {
     struct layout l = one();
 
-    ok(memory_in_flight(&l, 16, 0) == 1, "no pipeline: one");
+    ok(memory_in_flight(&l, 16, 0) == 1, "one micro-batch is in flight without a pipeline");
     l.pp = 8;
-    ok(memory_in_flight(&l, 16, 0) == 8, "1F1B: p on the first stage");
-    ok(memory_in_flight(&l, 16, 5) == 3, "p - i on stage i");
-    ok(memory_in_flight(&l, 4, 0) == 4, "never more than there are");
+    ok(memory_in_flight(&l, 16, 0) == 8,
+       "p micro-batches of 1F1B are in flight on the first stage");
+    ok(memory_in_flight(&l, 16, 5) == 3, "p - i micro-batches of 1F1B are in flight on stage i");
+    ok(memory_in_flight(&l, 4, 0) == 4, "no more micro-batches are in flight than there are");
     l.vpp = 3;
-    ok(near(memory_in_flight(&l, 16, 0), 8 * (1 + 7 / 24.)), "interleaved: p (1 + (p-1)/(p v))");
+    ok(near(memory_in_flight(&l, 16, 0), 8 * (1 + 7 / 24.)),
+       "interleaving keeps p (1 + (p-1)/(p v)) in flight");
     l.vpp = 1;
     l.schedule = SCHEDULE_GPIPE;
-    ok(memory_in_flight(&l, 16, 3) == 16, "GPipe: all");
+    ok(memory_in_flight(&l, 16, 3) == 16, "GPipe keeps all micro-batches in flight");
 }
 
 static struct memory make(const struct plan_job *job, const struct layout *l)
@@ -122,24 +126,25 @@ static void test_states(void)
     l.dp = 64;
     m = make(&job, &l);
     ok(near(m.weights, 2 * n) && near(m.gradients, 4 * n) && near(m.states, 12 * n),
-       "ZeRO 0: 2 + 4 + 12 bytes a parameter");
+       "ZeRO 0 keeps 2 + 4 + 12 bytes a parameter");
     l.zero = 1;
-    ok(near(make(&job, &l).states, 12 * n / 64), "ZeRO 1: states over 64");
+    ok(near(make(&job, &l).states, 12 * n / 64), "ZeRO 1 divides states over 64 replicas");
     l.zero = 2;
-    ok(near(make(&job, &l).gradients, 4 * n / 64), "ZeRO 2: gradients too");
+    ok(near(make(&job, &l).gradients, 4 * n / 64), "ZeRO 2 divides gradients too");
     l.zero = 3;
     m = make(&job, &l);
-    ok(near(m.weights, 2 * n / 64) && m.gathered > 0, "ZeRO 3: weights too, and what is gathered");
+    ok(near(m.weights, 2 * n / 64) && m.gathered > 0,
+       "ZeRO 3 divides weights too and gathers some");
     l.shard = 8;
-    ok(near(make(&job, &l).weights, 2 * n / 8), "HSDP: over its group only");
+    ok(near(make(&job, &l).weights, 2 * n / 8), "HSDP divides weights over its group only");
     job.engine = ENGINE_DEEPSPEED;
     l.shard = 0;
     l.zero = 1;
     m = make(&job, &l);
     ok(near(m.gradients, 6 * n) && near(m.gathered, 2 * 2 * 5e8),
-       "DeepSpeed: gradients of 16 bits beside their sums, and two buckets");
+       "DeepSpeed keeps gradients of 16 bits beside their sums, and two buckets");
     l.dp = 1;
-    ok(make(&job, &l).gathered == 0, "none without replicas");
+    ok(make(&job, &l).gathered == 0, "DeepSpeed gathers nothing without replicas");
 }
 
 static void test_experts(void)
@@ -158,11 +163,11 @@ static void test_experts(void)
     l.ep = 4;
     layer_bytes(&job, &l, &b);
     (void)memory_stage_params(&job, &l, &b, 0, &own);
-    ok(near(own, 96 * p.expert * 4), "ep 4 of 16 experts: 4 on a GPU");
+    ok(near(own, 96 * p.expert * 4), "ep 4 of 16 experts puts 4 on a GPU");
     l.zero = 1;
     ok(near(make(&job, &l).states,
             12 * ((p.total - 96 * 16 * p.expert) / 8 + 96 * 4 * p.expert / 2)),
-       "their states over the 2 that hold the same experts");
+       "states of experts are divided over the 2 that hold them");
 }
 
 static void test_uneven(void)
@@ -171,13 +176,13 @@ static void test_uneven(void)
 
     l.pp = 16;
     l.stages = STAGES_ENDS;
-    is_int(layout_layers(&l, 126, 0), 7, "126 layers on 16 stages with ends: 7 on the first");
-    is_int(layout_layers(&l, 126, 7), 8, "8 between");
-    is_int(layout_layers(&l, 126, 15), 7, "7 on the last");
+    is_int(layout_layers(&l, 126, 0), 7, "126 layers on 16 stages with ends put 7 on the first");
+    is_int(layout_layers(&l, 126, 7), 8, "126 layers on 16 stages with ends put 8 between");
+    is_int(layout_layers(&l, 126, 15), 7, "126 layers on 16 stages with ends put 7 on the last");
     l.pp = 4;
     l.stages = STAGES_EVEN;
-    is_int(layout_layers(&l, 10, 1), 3, "10 layers on 4 stages: the first two have 3");
-    is_int(layout_layers(&l, 10, 3), 2, "the last has 2");
+    is_int(layout_layers(&l, 10, 1), 3, "10 layers on 4 stages put 3 on the second");
+    is_int(layout_layers(&l, 10, 3), 2, "10 layers on 4 stages put 2 on the last");
 }
 
 static void refused(const struct layout *l, const struct plan_job *job, const char *why)
@@ -185,8 +190,8 @@ static void refused(const struct layout *l, const struct plan_job *job, const ch
     const struct cluster c = { .nodes = 16, .per_node = 8 };
     struct err e = { .text = "" };
 
-    is_int(layout_check(l, job, &c, &e), -EINVAL, "refused: %s", why);
-    is_str(e.text, why, "the sentence");
+    is_int(layout_check(l, job, &c, &e), -EINVAL, "layout_check refuses: %s", why);
+    is_str(e.text, why, "layout_check says: %s", why);
 }
 
 static void test_check(void)
@@ -199,7 +204,8 @@ static void test_check(void)
     l.pp = 8;
     l.vpp = 3;
     l.dp = 2;
-    is_int(layout_check(&l, &job, &c, NULL), 0, "one that Megatron would run");
+    is_int(layout_check(&l, &job, &c, NULL), 0,
+           "layout_check takes a layout that Megatron would run");
     l.tp = 5;
     refused(&l, &job, "96 heads do not divide by tp 5");
     l.tp = 8;
@@ -228,9 +234,10 @@ static void test_narrow(void)
     job.precision = PLAN_FP8;
     narrow = memory_layer(&job, &l, false, RECOMPUTE_NONE);
     inputs = (double)job.seq * (2 * job.shape.hidden + job.shape.hidden + job.shape.ffn);
-    ok(near(wide - narrow, inputs), "a byte less of each input of a product");
+    ok(near(wide - narrow, inputs), "8 bits keep a byte less of each input of a product");
     job.engine = ENGINE_TORCH;
-    ok(near(memory_layer(&job, &l, false, RECOMPUTE_NONE), wide), "torchao: as without");
+    ok(near(memory_layer(&job, &l, false, RECOMPUTE_NONE), wide),
+       "torchao keeps inputs of 16 bits");
 }
 
 static void test_grows(void)

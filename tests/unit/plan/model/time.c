@@ -76,20 +76,23 @@ static void test_gemm(void)
     struct gemm x = { 2560, 1280, 1024, 1 }; /* 10 x 10 tiles of 256 x 128: one full wave */
     double full = 100. * 256 * 128 * 2 * (1024 + 128) / 300e12;
 
-    ok(near(gemm_time(&c.gpu, PLAN_BF16, &x), 1e-6 + full), "a wave of the largest tiles");
-    ok(near(gemm_time(&c.gpu, PLAN_FP8, &x), 1e-6 + full), "8 bits that it lacks: 16 bits");
+    ok(near(gemm_time(&c.gpu, PLAN_BF16, &x), 1e-6 + full),
+       "a product takes a wave of the largest tiles");
+    ok(near(gemm_time(&c.gpu, PLAN_FP8, &x), 1e-6 + full),
+       "8 bits that a GPU lacks take as long as 16 bits");
     x = (struct gemm){ 256, 128, 64, 1000 };
     ok(gemm_time(&c.gpu, PLAN_BF16, &x) >=
            1e-6 + 1000. * 2 * (256 * 64 + 64 * 128 + 256 * 128) / 2e12,
-       "never faster than memory");
+       "a product is never faster than its memory");
     x = (struct gemm){ 2561, 1280, 1024, 1 };
-    ok(gemm_time(&c.gpu, PLAN_BF16, &x) > 1e-6 + full, "a row more begins another tile");
+    ok(gemm_time(&c.gpu, PLAN_BF16, &x) > 1e-6 + full, "a row more than a tile begins another");
     x = (struct gemm){ 2560, 1279, 1024, 1 };
-    ok(gemm_time(&c.gpu, PLAN_BF16, &x) > 2 * full, "rows that do not start on 16 bytes");
+    ok(gemm_time(&c.gpu, PLAN_BF16, &x) > 2 * full,
+       "rows that do not start on 16 bytes take twice as long");
     x = (struct gemm){ 2048, 2048, 108, 24 };
     full = gemm_time(&c.gpu, PLAN_BF16, &x);
     x.k = 112;
-    ok(full > 4 * gemm_time(&c.gpu, PLAN_BF16, &x), "nor can heads of 108 be padded");
+    ok(full > 4 * gemm_time(&c.gpu, PLAN_BF16, &x), "heads of 108 in a batch cannot be padded");
 }
 
 static void test_collectives(void)
@@ -99,15 +102,16 @@ static void test_collectives(void)
                             across = collective_group_make(&c, 8, 8),
                             both = collective_group_make(&c, 64, 1);
 
-    is_int(one_node.domains, 1, "8 GPUs in a domain");
-    is_int(across.domains, 8, "one of each node: 8 domains");
-    is_int(both.inside, 8, "64 beside each other: 8 in each domain");
+    is_int(one_node.domains, 1, "8 GPUs beside each other lie in one domain");
+    is_int(across.domains, 8, "8 GPUs, one of each node, lie in 8 domains");
+    is_int(both.inside, 8, "64 GPUs beside each other have 8 in each domain");
     ok(near(all_reduce_time(&one_node, 8e9), 2 * 7 / 8. * 8e9 / 300e9 + 9 * 2e-6),
-       "a ring on fast links: 2 (n-1)/n");
-    ok(near(1 / across.byte_s, 25e9 * .85), "a card for each GPU when the groups share the node");
-    ok(near(1 / both.byte_s, 200e9 * .85), "all cards when one group has the node");
-    ok(all_reduce_time(&(struct collective_group){ .size = 1 }, 1e9) == 0, "nothing to do alone");
-    ok(dispatch_time(&both, 1e9, 8) < all_to_all_time(&both, 1e9), "a row goes to a node once");
+       "a ring on fast links moves 2 (n-1)/n of the bytes");
+    ok(near(1 / across.byte_s, 25e9 * .85), "groups that share a node have a card for each GPU");
+    ok(near(1 / both.byte_s, 200e9 * .85), "a group that has the node uses all cards");
+    ok(all_reduce_time(&(struct collective_group){ .size = 1 }, 1e9) == 0,
+       "a group of one GPU takes no time");
+    ok(dispatch_time(&both, 1e9, 8) < all_to_all_time(&both, 1e9), "a row goes to each node once");
 }
 
 static struct plan_step make(const struct plan_job *job, const struct cluster *c,
@@ -130,20 +134,22 @@ static void test_pipeline(void)
 
     job.shape.vocab = 16; /* next to no head: all stages are alike */
     s = make(&job, &c, &l);
-    ok(s.part[PART_BUBBLE] == 0 && s.part[PART_PP] == 0, "no pipeline: no bubble");
+    ok(s.part[PART_BUBBLE] == 0 && s.part[PART_PP] == 0, "a step without a pipeline has no bubble");
     l.pp = 4;
     s = make(&job, &c, &l);
     {
         double work = s.time_s - s.part[PART_BUBBLE] - s.part[PART_OPTIMIZER] - s.part[PART_DP];
 
-        ok(fabs(s.part[PART_BUBBLE] / work - 3 / 512.) < 3e-4, "a bubble of (p - 1) / m");
+        ok(fabs(s.part[PART_BUBBLE] / work - 3 / 512.) < 3e-4,
+           "a pipeline has a bubble of (p - 1) / m");
     }
     l.vpp = 3;
     ok(fabs(make(&job, &c, &l).part[PART_BUBBLE] / s.part[PART_BUBBLE] - 1 / 3.) < .02,
-       "a third of it with 3 chunks");
+       "3 chunks leave a third of the bubble");
     l.vpp = 1;
     l.schedule = SCHEDULE_ZERO_BUBBLE;
-    ok(make(&job, &c, &l).part[PART_BUBBLE] < s.part[PART_BUBBLE], "less with weights put off");
+    ok(make(&job, &c, &l).part[PART_BUBBLE] < s.part[PART_BUBBLE],
+       "weights that are put off leave a smaller bubble");
 }
 
 /* Every legal layout of a small set: fn(layout). */
@@ -241,20 +247,23 @@ static void test_engines(void)
     plan_tables_make(&job, &c, &l, &t);
     plan_step_make(&job, &c, &l, &t, &a);
     plan_step_make(&deep, &c, &l, &t, &b);
-    ok(near(b.part[PART_PP], 2 * a.part[PART_PP]), "sends and receives one after the other");
+    ok(near(b.part[PART_PP], 2 * a.part[PART_PP]),
+       "DeepSpeed sends and receives one after the other");
     ok(near(b.part[PART_ACCUMULATE], 1.5 * a.part[PART_ACCUMULATE]),
-       "gradients of 16 bits are added in a kernel of its own");
+       "DeepSpeed adds gradients of 16 bits in a kernel of its own");
     deep.gradient_b = job.gradient_b = 2;
     plan_step_make(&job, &c, &l, &t, &a);
     plan_step_make(&deep, &c, &l, &t, &b);
-    ok(near(b.part[PART_ACCUMULATE], a.part[PART_ACCUMULATE]), "or in place");
+    ok(near(b.part[PART_ACCUMULATE], a.part[PART_ACCUMULATE]),
+       "DeepSpeed adds gradients of 2 bytes in place");
     l.pp = 1;
     l.dp = 64;
     l.zero = 3;
     plan_tables_make(&job, &c, &l, &t);
     plan_step_make(&job, &c, &l, &t, &a);
     plan_step_make(&deep, &c, &l, &t, &b);
-    ok(b.part[PART_DP] > 2 * a.part[PART_DP], "ZeRO-3 gathers over a port for each GPU");
+    ok(b.part[PART_DP] > 2 * a.part[PART_DP],
+       "DeepSpeed's ZeRO-3 gathers over a port for each GPU");
 }
 
 static struct plan_job expert_job(void)
@@ -294,7 +303,7 @@ static void test_trades(void)
         plan_step_make(&job, &c, &l, &t, &b);
         memory_make(&job, &l, &t.bytes, &n);
         ok(i == 0 || (b.time_s > a.time_s && n.activations < m.activations),
-           "recompute %zu: slower, and less is kept", i);
+           "recompute %zu is slower than the one before and keeps less", i);
         a = b;
         m = n;
     }
@@ -305,15 +314,16 @@ static void test_trades(void)
     b = make(&job, &c, &l);
     n = memory_of(&job, &c, &l);
     ok(b.part[PART_EP] < a.part[PART_EP] && b.part[PART_GEMM] == a.part[PART_GEMM],
-       "experts' collectives beside another micro-batch: shorter");
-    ok(n.activations > m.activations, "of which a chunk more is kept");
+       "experts' collectives beside another micro-batch are shorter");
+    ok(n.activations > m.activations, "overlapped experts keep a chunk more");
     l.overlap_ep = false;
     l.offload = true;
     b = make(&job, &c, &l);
     n = memory_of(&job, &c, &l);
     ok(n.states == 0 && n.weights == m.weights && n.gradients == m.gradients,
-       "states in the host's memory");
-    ok(b.part[PART_OPTIMIZER] > a.part[PART_OPTIMIZER], "are slower to step");
+       "offload keeps states in the host's memory");
+    ok(b.part[PART_OPTIMIZER] > a.part[PART_OPTIMIZER],
+       "states in the host's memory are slower to step");
 }
 
 static void test_properties(void)
@@ -349,7 +359,7 @@ static void test_narrow(void)
     wide = make(&job, &c, &l).part[PART_TP];
     job.precision = PLAN_FP8;
     narrow = make(&job, &c, &l).part[PART_TP];
-    ok(narrow < wide && narrow > wide / 2, "inputs are gathered in 8 bits, sums in 16");
+    ok(narrow < wide && narrow > wide / 2, "8 bits are used for gathered inputs, 16 for sums");
 }
 
 static void test_key(void)
@@ -374,7 +384,8 @@ static void test_flops(void)
 
     /* SC'21 (Narayanan et al.), eq. 3 without recompute: 72 B s L h^2 (1 + s/6h + V/12Lh). */
     want = 72 * 512. * s * layers * h * h * (1 + s / (6 * h) + v / (12 * layers * h));
-    ok(fabs(plan_step_flops(&job) / want - 1) < 2e-4, "FLOPs of a step as Megatron counts them");
+    ok(fabs(plan_step_flops(&job) / want - 1) < 2e-4,
+       "FLOPs of a step are as Megatron counts them");
 }
 
 int main(void)

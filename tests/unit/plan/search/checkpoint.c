@@ -117,10 +117,10 @@ static void test_simulation(void)
 
         ok(near(share.useful, s.useful / s.now, 0.01), "%s: useful %.4f, simulated %.4f",
            cases[i].name, share.useful, s.useful / s.now);
-        ok(fabs(share.restart - s.restart / s.now) < 0.005, "restart %.4f, simulated %.4f",
-           share.restart, s.restart / s.now);
+        ok(fabs(share.restart - s.restart / s.now) < 0.005, "%s: restart %.4f, simulated %.4f",
+           cases[i].name, share.restart, s.restart / s.now);
         ok(near(share.useful + share.saving + share.repeated + share.restart, 1, 1e-12),
-           "the shares are all of the time");
+           "%s: the shares are all of the time", cases[i].name);
     }
 }
 
@@ -136,7 +136,7 @@ static void test_best(void)
 
         ok(checkpoint_share(&c, m, best * 1.01).useful < top &&
                checkpoint_share(&c, m, best / 1.01).useful < top,
-           "MTBF %.3g s: %.4g s is better than 1 %% beside it", m, best);
+           "an MTBF of %.3g s has its best interval, %.4g s, not 1 %% beside it", m, best);
     }
 }
 
@@ -146,18 +146,19 @@ static void test_limits(void)
     struct checkpoint_interval i = checkpoint_interval(&c, 1e12);
 
     ok(near(i.daly_s, i.young_s, 1e-5) && near(i.best_s, i.young_s, 1e-5),
-       "a save far below the MTBF: all three agree");
+       "for a save far below the MTBF all three intervals agree");
     for (int k = 1; k < 6; k++) {
         double m = pow(10, k), off;
 
         i = checkpoint_interval(&c, m);
         off = fabs(i.daly_s / i.best_s - 1);
         ok(off < 0.02 * pow(m, -1.5) && off < fabs(i.young_s / i.best_s - 1),
-           "MTBF %g saves: Daly is %.2g off, the next term, and less than Young", m, off);
+           "for an MTBF of %g saves Daly is %.2g off, the next term, and less than Young", m, off);
     }
     i = checkpoint_interval(&c, 0.3);
-    ok(i.daly_s > 0.29 && i.daly_s < 0.31, "a save longer than two MTBF: Daly says the MTBF");
-    ok(i.best_s > 0 && i.best_s <= 0.3, "the exact one is below it");
+    ok(i.daly_s > 0.29 && i.daly_s < 0.31, "for a save longer than two MTBF Daly says the MTBF");
+    ok(i.best_s > 0 && i.best_s <= 0.3,
+       "for a save longer than two MTBF the best is below the MTBF");
 }
 
 static void test_storage(void)
@@ -165,11 +166,12 @@ static void test_storage(void)
     const struct checkpoint_cost c = { .stall_s = 1, .write_s = 1800, .restart_s = 60 };
     struct checkpoint_interval i = checkpoint_interval(&c, 36000);
 
-    ok(i.by_storage && near(i.best_s, 1800, 1e-12), "saves do not overtake each other");
+    ok(i.by_storage && near(i.best_s, 1800, 1e-12),
+       "the best interval lets no save overtake another");
     ok(near(checkpoint_share(&c, 36000, 10).useful, checkpoint_share(&c, 36000, 1800).useful,
             1e-12),
-       "an interval below that counts as that");
-    ok(!checkpoint_interval(&c, 36000000).by_storage, "rare failures: storage is no limit");
+       "an interval shorter than a write counts as the write");
+    ok(!checkpoint_interval(&c, 36000000).by_storage, "with rare failures storage is no limit");
 }
 
 /* ---- sizes and rates ---- */
@@ -179,8 +181,8 @@ static void test_state(void)
 {
     double bloom = 176247271424, all = checkpoint_state_b(bloom);
 
-    is_int((long long)ceil(2 * bloom / (1 << 30)), 329, "weights of BLOOM, GiB");
-    is_int((long long)ceil(10 * all / 1024 / (1 << 30)), 23, "all of it: 2.3 TiB");
+    is_int((long long)ceil(2 * bloom / (1 << 30)), 329, "the weights of BLOOM take 329 GiB");
+    is_int((long long)ceil(10 * all / 1024 / (1 << 30)), 23, "the state of BLOOM takes 2.3 TiB");
 }
 
 static double gpu_days(const struct failures *f, const char *name)
@@ -196,15 +198,18 @@ static void test_rates(void)
     struct err e = { "" };
 
     is_int(failures_load(&f, (const char *)data_failures_csv, data_failures_csv_len, &e), 0,
-           "the table is read: %s", e.text);
-    ok(near(gpu_days(&f, "llama_3"), 16384. * 54 / 419, 1e-12), "Llama 3: 2,112 GPU days");
+           "failures_load reads failures.csv: %s", e.text);
+    ok(near(gpu_days(&f, "llama_3"), 16384. * 54 / 419, 1e-12),
+       "Llama 3 has a failure in 2,112 GPU days");
     ok(near(gpu_days(&f, f.rows[0].name) / 16384 * 24, 3.1, 0.01),
-       "the default: a failure each 3.1 hours on 16,384 GPUs");
-    ok(near(gpu_days(&f, "RSC-1"), 8000 / 6.5, 1e-12), "RSC-1: 6.5 in 1,000 node days");
-    ok(near(gpu_days(&f, "rsc1") / 16384 * 24, 1.8, 0.01), "16,384 GPUs: 1.8 hours, as they say");
+       "the default is a failure each 3.1 hours on 16,384 GPUs");
+    ok(near(gpu_days(&f, "RSC-1"), 8000 / 6.5, 1e-12), "RSC-1 has 6.5 failures in 1,000 node days");
+    ok(near(gpu_days(&f, "rsc1") / 16384 * 24, 1.8, 0.01),
+       "RSC-1 on 16,384 GPUs has a failure each 1.8 hours");
     is_int(failures_find(&f, "RSC-3", &(const struct failure_row *){ NULL }, &e), -EINVAL,
-           "an unknown one");
-    is_str(e.text, "unknown failure rate 'RSC-3' (did you mean RSC-1?)", "the sentence");
+           "failures_find refuses an unknown name");
+    is_str(e.text, "unknown failure rate 'RSC-3' (did you mean RSC-1?)",
+           "the error names a name near the unknown one");
 }
 
 #define HEADER "name,aliases,gpu,node_gpus,gpus,days,failures,per_1000_node_days,source,notes\n"
@@ -228,8 +233,9 @@ static void test_refused(void)
         CLEANUP(failures_done) struct failures f = { .n_rows = 0 };
         struct err e = { "" };
 
-        is_int(failures_load(&f, cases[i].text, strlen(cases[i].text), &e), -EINVAL, "refused");
-        is_str(e.text, cases[i].said, "the sentence");
+        is_int(failures_load(&f, cases[i].text, strlen(cases[i].text), &e), -EINVAL,
+               "failures_load refuses: %s", cases[i].said);
+        is_str(e.text, cases[i].said, "failures_load says: %s", cases[i].said);
     }
 }
 
@@ -246,7 +252,8 @@ static void test_oom(void)
         oom_next();
         rc = failures_load(&f, (const char *)data_failures_csv, data_failures_csv_len, &e);
         failed = oom_end();
-        ok(failed ? rc == -ENOMEM && e.text[0] : rc == 0, "allocation %d: rc %d", oom_at, rc);
+        ok(failed ? rc == -ENOMEM && e.text[0] : rc == 0,
+           "failures_load with allocation %d failing returns %d", oom_at, rc);
         failures_done(&f);
     } while (failed);
 }

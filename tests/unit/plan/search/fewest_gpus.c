@@ -20,7 +20,7 @@ static struct plan_job make(const struct models *m, const char *name)
                             .fused = true,
                             .imbalance = 1 };
 
-    ok(models_find(m, name, &row, NULL) == 0, "%s", name);
+    ok(models_find(m, name, &row, NULL) == 0, "models_find finds %s", name);
     if (row)
         job.shape = row->shape;
     return job;
@@ -73,12 +73,13 @@ static void test_fewest(const struct models *m)
         struct memory memory = { .total = 0 };
         int gpus, half;
 
-        ok(fewest_gpus_find(&job, &h100, &none, false, &l, &memory), "it fits somewhere");
+        ok(fewest_gpus_find(&job, &h100, &none, false, &l, &memory),
+           "%s fits on some number of GPUs", names[i]);
         gpus = layout_gpus(&l);
-        ok(memory.total <= h100.gpu.memory_b && memory.total > 0, "%d GPUs, %.1f GB", gpus,
-           memory.total / 1e9);
+        ok(memory.total <= h100.gpu.memory_b && memory.total > 0, "%s fits on %d GPUs with %.1f GB",
+           names[i], gpus, memory.total / 1e9);
         half = gpus / 2;
-        ok(half < 1 || !any_fits(job, half), "and on %d it does not", half);
+        ok(half < 1 || !any_fits(job, half), "%s does not fit on %d GPUs", names[i], half);
     }
 }
 
@@ -90,9 +91,10 @@ static void test_order(const struct models *m)
     struct layout l = { .tp = 0 };
     struct memory memory;
 
-    ok(fewest_gpus_find(&job, &h100, &none, false, &l, &memory), "it fits");
-    ok(l.zero == 3 && l.recompute == RECOMPUTE_NONE && l.ep > 1, "zero %d, recompute %d, ep %d",
-       l.zero, l.recompute, l.ep);
+    ok(fewest_gpus_find(&job, &h100, &none, false, &l, &memory),
+       "DeepSeek-V3 fits on some number of GPUs");
+    ok(l.zero == 3 && l.recompute == RECOMPUTE_NONE && l.ep > 1,
+       "ZeRO-3 is tried before recompute: zero %d, recompute %d, ep %d", l.zero, l.recompute, l.ep);
 }
 
 static void test_pins(const struct models *m)
@@ -102,24 +104,29 @@ static void test_pins(const struct models *m)
     struct layout l = { .tp = 0 };
     struct memory memory;
 
-    is_int(pins_read(&p, "tp=8,zero=1,recompute=none,micro_batch=2", NULL), 0, "pins");
-    ok(fewest_gpus_find(&job, &h100, &p, false, &l, &memory), "with pins");
+    is_int(pins_read(&p, "tp=8,zero=1,recompute=none,micro_batch=2", NULL), 0,
+           "pins_read takes four pins");
+    ok(fewest_gpus_find(&job, &h100, &p, false, &l, &memory), "Llama-3.1-70B fits with four pins");
     ok(l.tp == 8 && l.zero == 1 && l.recompute == RECOMPUTE_NONE && l.micro_batch == 2,
-       "they stay: tp %d, dp %d", l.tp, l.dp);
+       "the four pins stay: tp %d, dp %d", l.tp, l.dp);
     job.global_batch = 6; /* with dp 4 and more it does not come out */
-    ok(!fewest_gpus_find(&job, &h100, &p, true, &l, &memory), "a batch that was said is kept");
+    ok(!fewest_gpus_find(&job, &h100, &p, true, &l, &memory),
+       "a batch that was said is kept, though none fits");
     p.fixed = 0;
-    is_int(pins_read(&p, "micro_batch=64,recompute=none,sp=no,zero=0", NULL), 0, "pins");
-    ok(!fewest_gpus_find(&job, &h100, &p, false, &l, &memory), "no number of GPUs is enough");
+    is_int(pins_read(&p, "micro_batch=64,recompute=none,sp=no,zero=0", NULL), 0,
+           "pins_read takes pins that need too much memory");
+    ok(!fewest_gpus_find(&job, &h100, &p, false, &l, &memory),
+       "no number of GPUs is enough for pins that need too much");
     is_int(fewest_gpus_batch(&(struct layout){ .dp = 4, .micro_batch = 2, .pp = 3 }), 24,
-           "a step in which each stage works");
+           "a batch gives each of three stages work");
 }
 
 int main(void)
 {
     CLEANUP(models_done) struct models m = { .n_rows = 0 };
 
-    is_int(models_load(&m, (const char *)data_models_csv, data_models_csv_len, NULL), 0, "models");
+    is_int(models_load(&m, (const char *)data_models_csv, data_models_csv_len, NULL), 0,
+           "models_load reads models.csv");
     test_fewest(&m);
     test_order(&m);
     test_pins(&m);

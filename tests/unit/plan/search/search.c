@@ -252,15 +252,14 @@ static void compare(const struct trial *t, const struct search_opts *opts)
         ok(pruned->s.n_best == MIN(b->all.n_best, opts->best) &&
                same_list(pruned->s.best, b->all.best, pruned->s.n_best) &&
                same_list(all->s.best, b->all.best, pruned->s.n_best),
-           "%s: the best %d of them are those of brute force (%zu hands)", t->name, opts->best,
-           hands);
+           "%s: the best %d are those of brute force, with %zu hands", t->name, opts->best, hands);
         ok(!opts->front ||
                (pruned->s.front.n == b->all.front.n &&
                 same_list(pruned->s.front.list, b->all.front.list, (int)b->all.front.n)),
-           "%s: the front is too, of %zu", t->name, b->all.front.n);
+           "%s: the front of %zu is that of brute force", t->name, b->all.front.n);
         if (hands == 1)
             ok(opts->front || pruned->s.made < .7 * b->n || b->n < 300,
-               "%s: %.0f of %.0f were computed", t->name, pruned->s.made, b->n);
+               "%s: %.0f of %.0f layouts were computed", t->name, pruned->s.made, b->n);
         done_with(pruned);
     }
     done_with(all);
@@ -338,7 +337,7 @@ static double tightest(const char *name, const struct plan_job *job, const struc
         }
         search_free(s);
     }
-    ok(over == 0, "%s: in none of %zu cells is a step shorter than the cell's bound", name,
+    ok(over == 0, "%s: in none of %zu cells a step is shorter than the cell's bound", name,
        cells.n);
     search_cells_done(&cells);
     free(s);
@@ -352,7 +351,7 @@ static void test_tightness(void)
     const struct cluster one = make_cluster(1, 1, 80), many = make_cluster(2, 4, 40);
     double share = tightest("one GPU", &much, &one);
 
-    ok(share > .97, "one GPU that waits for nobody: the bound is %.4f of the step", share);
+    ok(share > .97, "the bound of one GPU, which waits for nobody, is %.4f of the step", share);
     tightest("eight GPUs", &little, &many);
 }
 
@@ -384,25 +383,26 @@ static void test_more_is_never_worse(void)
     struct cluster c = make_cluster(4, 8, 40), more = c;
     double t = best_of(&job, &c, "", false).time_s;
 
-    ok(isfinite(t), "a plan");
+    ok(isfinite(t), "a dense model has a plan on 32 GPUs");
     more.nic_rate *= 2;
-    ok(best_of(&job, &more, "", false).time_s <= t, "a faster network is not slower");
+    ok(best_of(&job, &more, "", false).time_s <= t, "a faster network makes no plan slower");
     more = c;
     more.link_rate *= 2;
-    ok(best_of(&job, &more, "", false).time_s <= t, "nor are faster links");
+    ok(best_of(&job, &more, "", false).time_s <= t, "faster links make no plan slower");
     more = c;
     more.gpu.memory_rate *= 2;
-    ok(best_of(&job, &more, "", false).time_s <= t, "nor is faster memory");
+    ok(best_of(&job, &more, "", false).time_s <= t, "faster memory makes no plan slower");
     more = c;
     more.gpu.memory_b *= 2;
-    ok(best_of(&job, &more, "", false).time_s <= t, "nor is more of it");
+    ok(best_of(&job, &more, "", false).time_s <= t, "more memory makes no plan slower");
     more = c;
     more.nodes = 8;
-    ok(best_of(&job, &more, "", true).time_s <= t, "nor are more GPUs that may be left idle");
+    ok(best_of(&job, &more, "", true).time_s <= t,
+       "more GPUs that may be left idle make no plan slower");
     more = c;
     more.gpu.flops[PLAN_BF16] *= 2;
-    ok(best_of(&job, &more, "", false).time_s <= t, "nor is a faster GPU");
-    ok(best_of(&job, &c, "tp=2", false).time_s >= t, "a pin is never faster");
+    ok(best_of(&job, &more, "", false).time_s <= t, "a faster GPU makes no plan slower");
+    ok(best_of(&job, &c, "tp=2", false).time_s >= t, "a pin makes no plan faster");
 }
 
 /* Memory with a larger micro-batch, which the pruning rests on. */
@@ -494,15 +494,17 @@ static void test_near(void)
     if (!space || !b)
         abort();
     space_init(space, &job, &c, NULL, false);
-    ok(isinf(best_of(&job, &c, "", false).time_s), "a model that does not fit");
-    ok(search_near(space, &near), "has a layout that is nearest to it");
+    ok(isinf(best_of(&job, &c, "", false).time_s), "a model too large for its GPUs has no plan");
+    ok(search_near(space, &near), "search_near finds the layout nearest to fitting");
     c.gpu.memory_b = near.memory_b;
-    ok(isfinite(best_of(&job, &c, "", false).time_s), "it fits when there is as much memory");
+    ok(isfinite(best_of(&job, &c, "", false).time_s),
+       "a model fits with the memory of the nearest layout");
     c.gpu.memory_b = near.memory_b * (1 - 1e-9);
-    ok(isinf(best_of(&job, &c, "", false).time_s), "and not with a byte less");
+    ok(isinf(best_of(&job, &c, "", false).time_s),
+       "a model does not fit with a byte less than the nearest layout");
     job.global_batch = 3;
     space_init(space, &job, &c, &(struct pins){ .layout.dp = 4, .fixed = 1U << PIN_DP }, false);
-    ok(!search_near(space, &near), "no layout at all: none is near");
+    ok(!search_near(space, &near), "search_near finds nothing where there is no layout");
     free(b);
     free(space);
 }
@@ -527,19 +529,25 @@ static bool has(const char *pins_words, const char *words)
 
 static void test_rules(void)
 {
-    ok(has("", "tp=2,pp=2,vpp=3,micro_batch=2"), "chunks of two layers each");
-    ok(!has("", "tp=2,pp=2,vpp=5,micro_batch=2"), "none of one and of two");
-    ok(has("vpp=any", "tp=2,pp=2,vpp=5,micro_batch=2"), "unless asked for");
-    ok(!has("vpp=3", "tp=2,pp=2,micro_batch=2"), "a pin is kept");
+    ok(has("", "tp=2,pp=2,vpp=3,micro_batch=2"), "a space has chunks of two layers each");
+    ok(!has("", "tp=2,pp=2,vpp=5,micro_batch=2"), "a space has no chunks of one and of two layers");
+    ok(has("vpp=any", "tp=2,pp=2,vpp=5,micro_batch=2"),
+       "a space has uneven chunks where any is asked for");
+    ok(!has("vpp=3", "tp=2,pp=2,micro_batch=2"), "a space lacks what a pin excludes");
     ok(has("", "zero=2,micro_batch=2") && !has("", "zero=2,micro_batch=1"),
-       "ZeRO-2 with one micro-batch");
-    ok(has("zero=2", "zero=2,micro_batch=1"), "or pinned");
-    ok(has("", "tp=4,cp=2,context=ring") && !has("tp=1", "tp=4"), "tp over a node");
-    ok(!has("", "tp=2,recompute=selective"), "selective recompute is none with fused attention");
-    ok(!has("", "tp=2,sp=no") && has("sp=any", "tp=2,sp=no"), "sequence parallelism");
-    ok(!has("", "pp=2,schedule=gpipe") && has("schedule=any", "pp=2,schedule=gpipe"), "schedules");
-    ok(!has("", "overlap_dp=no") && has("overlap_dp=no", "overlap_dp=no"), "overlaps");
-    ok(!has("", "tp=2,dp=2"), "all GPUs");
+       "a space has ZeRO-2 only with several micro-batches");
+    ok(has("zero=2", "zero=2,micro_batch=1"), "a space has a pinned ZeRO-2 with one micro-batch");
+    ok(has("", "tp=4,cp=2,context=ring") && !has("tp=1", "tp=4"),
+       "a space has tp over a node unless it is pinned");
+    ok(!has("", "tp=2,recompute=selective"),
+       "a space has no selective recompute with fused attention");
+    ok(!has("", "tp=2,sp=no") && has("sp=any", "tp=2,sp=no"),
+       "a space has tp without sequence parallelism only where asked");
+    ok(!has("", "pp=2,schedule=gpipe") && has("schedule=any", "pp=2,schedule=gpipe"),
+       "a space has other schedules only where asked");
+    ok(!has("", "overlap_dp=no") && has("overlap_dp=no", "overlap_dp=no"),
+       "a space has no overlap off unless pinned");
+    ok(!has("", "tp=2,dp=2"), "a space has only layouts of all GPUs");
 }
 
 static void test_groups(void)
@@ -554,10 +562,10 @@ static void test_groups(void)
     l.seq_parallel = l.overlap_tp = l.overlap_dp = true;
     space_init(space, &job, &c, NULL, false);
     ok(layout_check(&l, &job, &c, NULL) == 0 && !space_has(space, &l),
-       "groups of 4 in nodes of 6 would lie across two");
+       "a space has no groups of 4 in nodes of 6");
     l.tp = 2;
     l.dp = 6;
-    ok(space_has(space, &l), "those of 2 do not");
+    ok(space_has(space, &l), "a space has groups of 2 in nodes of 6");
     free(space);
 }
 
@@ -604,9 +612,10 @@ static void test_first_zero(void)
     job.shape.vocab = 512000;
     job.shape.tied = true;
     space_init(space, &job, &c, &pins, false);
-    ok(search_near(space, &near) && near.layout.zero == 1, "ZeRO-1 needs least");
+    ok(search_near(space, &near) && near.layout.zero == 1,
+       "ZeRO-1 needs the least memory with a large embedding");
     c.gpu.memory_b = near.memory_b;
-    ok(best_of(&job, &c, words, false).layout.zero == 1, "and is found where only it fits");
+    ok(best_of(&job, &c, words, false).layout.zero == 1, "ZeRO-1 is found where it alone fits");
     free(space);
 }
 
@@ -623,9 +632,9 @@ static void test_one_replica(void)
     if (!space || pins_read(&pins, words, NULL) < 0)
         abort();
     space_init(space, &job, &c, &pins, true);
-    ok(search_near(space, &near) && near.layout.dp == 1, "one replica needs least");
+    ok(search_near(space, &near) && near.layout.dp == 1, "one replica needs the least memory");
     c.gpu.memory_b = near.memory_b;
-    ok(best_of(&job, &c, words, true).layout.dp == 1, "and is found where only it fits");
+    ok(best_of(&job, &c, words, true).layout.dp == 1, "one replica is found where it alone fits");
     free(space);
 }
 

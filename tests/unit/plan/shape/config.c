@@ -80,7 +80,7 @@ static void test_published(const char *folder)
         struct shape s = { .name = "" };
         double total = 0;
 
-        if (is_int(from_file(folder, p->file, &s, &e), 0, "%s is read: %s", p->file, e.text))
+        if (is_int(from_file(folder, p->file, &s, &e), 0, "%s.json is read: %s", p->file, e.text))
             total = shape_count(&s).total;
         is_int((long long)total, (long long)p->total, "%s has as many parameters as %s", p->file,
                p->source);
@@ -91,32 +91,40 @@ static void test_traits(const char *folder)
 {
     struct shape s = { .name = "" };
 
-    is_int(from_file(folder, "llama-2-7b", &s, NULL), 0, "Llama 2");
-    is_str(s.name, "Llama-2-7b-hf", "its name is the last part of where it came from");
-    ok(s.gated && !s.tied && !s.dropout && !s.window && s.positions == 4096, "its traits");
-    is_int(from_file(folder, "gpt2", &s, NULL), 0, "GPT-2");
-    is_str(s.name, "gpt2", "the family stands in for a name");
-    ok(!s.gated && s.tied && s.dropout && s.learned_positions && s.ffn == 3072, "its traits");
-    is_int(from_file(folder, "gpt-j-6b", &s, NULL), 0, "GPT-J");
-    ok(s.parallel && !s.dropout && s.mlp_biases && !s.biases, "its traits");
-    is_int(from_file(folder, "mistral-7b", &s, NULL), 0, "Mistral");
-    ok(s.window == 4096 && s.full_every == 0, "looks back 4096 tokens in all layers");
-    is_int(from_file(folder, "gemma-2-9b", &s, NULL), 0, "Gemma 2");
-    ok(s.window == 4096 && s.full_every == 2, "looks back 4096 tokens in every second layer");
-    is_int(from_file(folder, "qwen2.5-7b", &s, NULL), 0, "Qwen2.5");
+    is_int(from_file(folder, "llama-2-7b", &s, NULL), 0, "the config of Llama 2 is read");
+    is_str(s.name, "Llama-2-7b-hf", "a shape's name is the last part of where it came from");
+    ok(s.gated && !s.tied && !s.dropout && !s.window && s.positions == 4096,
+       "Llama 2 is gated and has 4096 positions");
+    is_int(from_file(folder, "gpt2", &s, NULL), 0, "the config of GPT-2 is read");
+    is_str(s.name, "gpt2", "a config's family stands in for a name");
+    ok(!s.gated && s.tied && s.dropout && s.learned_positions && s.ffn == 3072,
+       "GPT-2 is tied, with dropout and learned positions");
+    is_int(from_file(folder, "gpt-j-6b", &s, NULL), 0, "the config of GPT-J is read");
+    ok(s.parallel && !s.dropout && s.mlp_biases && !s.biases,
+       "GPT-J is parallel with biases of MLPs");
+    is_int(from_file(folder, "mistral-7b", &s, NULL), 0, "the config of Mistral is read");
+    ok(s.window == 4096 && s.full_every == 0, "Mistral looks back 4096 tokens in all layers");
+    is_int(from_file(folder, "gemma-2-9b", &s, NULL), 0, "the config of Gemma 2 is read");
+    ok(s.window == 4096 && s.full_every == 2,
+       "Gemma 2 looks back 4096 tokens in every second layer");
+    is_int(from_file(folder, "qwen2.5-7b", &s, NULL), 0, "the config of Qwen2.5 is read");
     ok(s.window == 0 && s.qkv_biases && !s.biases, "a window that is not in use is none");
-    is_int(from_file(folder, "falcon-7b", &s, NULL), 0, "Falcon 7B");
-    is_int(s.kv_heads, 1, "multi_query wins over num_kv_heads");
-    is_int(from_file(folder, "falcon-40b", &s, NULL), 0, "Falcon 40B");
-    is_int(s.kv_heads, 8, "but not with the new architecture");
-    is_int(from_file(folder, "deepseek-v2-lite", &s, NULL), 0, "DeepSeek V2 lite");
+    is_int(from_file(folder, "falcon-7b", &s, NULL), 0, "the config of Falcon 7B is read");
+    is_int(s.kv_heads, 1, "multi_query of Falcon 7B wins over num_kv_heads");
+    is_int(from_file(folder, "falcon-40b", &s, NULL), 0, "the config of Falcon 40B is read");
+    is_int(s.kv_heads, 8, "Falcon 40B has its num_kv_heads with the new architecture");
+    is_int(from_file(folder, "deepseek-v2-lite", &s, NULL), 0,
+           "the config of DeepSeek V2 lite is read");
     ok(s.attention == SHAPE_LATENT && s.q_rank == 0 && s.head_dim == 192 && s.shared_ffn == 2816 &&
            s.dense_first == 1 && !s.router_biases,
-       "its traits");
-    is_int(from_file(folder, "qwen1.5-moe-a2.7b", &s, NULL), 0, "Qwen1.5-MoE");
-    ok(s.experts == 60 && s.active == 4 && s.shared == 1 && s.shared_gate, "its traits");
-    is_int(from_file(folder, "gpt-oss-20b", &s, NULL), 0, "gpt-oss");
-    ok(s.sinks && s.window == 128 && s.full_every == 2 && s.expert_ffn == 2880, "its traits");
+       "DeepSeek V2 lite has latent attention and a dense layer");
+    is_int(from_file(folder, "qwen1.5-moe-a2.7b", &s, NULL), 0,
+           "the config of Qwen1.5-MoE is read");
+    ok(s.experts == 60 && s.active == 4 && s.shared == 1 && s.shared_gate,
+       "Qwen1.5-MoE has 60 experts and a gated shared one");
+    is_int(from_file(folder, "gpt-oss-20b", &s, NULL), 0, "the config of gpt-oss is read");
+    ok(s.sinks && s.window == 128 && s.full_every == 2 && s.expert_ffn == 2880,
+       "gpt-oss has sinks and a window in every second layer");
 }
 
 #define SIZES \
@@ -131,34 +139,42 @@ static void test_variants(void)
     struct err e = { "" };
     struct shape s = { .name = "" };
 
-    is_int(from_text(LLAMA ", \"attention_bias\": true, \"mlp_bias\": true}", &s, &e), 0, "biases");
-    ok(s.qkv_biases && s.out_biases && s.mlp_biases && !s.biases && s.kv_heads == 4, "of a Llama");
-    is_int(from_text(LLAMA ", \"attention_dropout\": 0.1}", &s, &e), 0, "dropout");
-    ok(s.dropout && s.head_dim == 16, "is taken over");
-    is_int(from_text(LLAMA ", \"_name_or_path\": \"a/b\\u0007\\u00e9\"}", &s, &e), 0, "a name");
-    is_str(s.name, "b???", "has letters that a terminal can show");
+    is_int(from_text(LLAMA ", \"attention_bias\": true, \"mlp_bias\": true}", &s, &e), 0,
+           "a Llama's config may have biases");
+    ok(s.qkv_biases && s.out_biases && s.mlp_biases && !s.biases && s.kv_heads == 4,
+       "a Llama has the biases of its config");
+    is_int(from_text(LLAMA ", \"attention_dropout\": 0.1}", &s, &e), 0,
+           "a Llama's config may have dropout");
+    ok(s.dropout && s.head_dim == 16, "a Llama has the dropout of its config");
+    is_int(from_text(LLAMA ", \"_name_or_path\": \"a/b\\u0007\\u00e9\"}", &s, &e), 0,
+           "a config's name may have a control character");
+    is_str(s.name, "b???", "a name has letters alone that a terminal can show");
     is_int(from_text(LLAMA ", \"_name_or_path\": \"A-1.b_c --x=`$(y)` coding:z;'\\\"#\"}", &s, &e),
-           0, "another");
-    is_str(s.name, "A-1.b_c?--x????y???coding?z????", "and that a script can be trusted with");
+           0, "a config's name may have letters of a shell");
+    is_str(s.name, "A-1.b_c?--x????y???coding?z????",
+           "a name has letters alone that a script can be trusted with");
     snprintf(text, sizeof(text), "%s, \"n_ctx\": 32}", gpt);
-    is_int(from_text(text, &s, &e), 0, "no model_type: %s", e.text);
+    is_int(from_text(text, &s, &e), 0, "a config without model_type is read: %s", e.text);
     ok(s.learned_positions && s.positions == 32 && s.tied && s.ffn == 256 && s.biases,
-       "is a plain GPT");
+       "a config without model_type is a plain GPT");
     snprintf(text, sizeof(text), "%s, \"num_moe_experts\": 4, \"moe_router_topk\": 2}", gpt);
-    is_int(from_text(text, &s, &e), 0, "a plain GPT with experts: %s", e.text);
-    ok(s.experts == 4 && s.active == 2 && s.expert_ffn == 256 && !s.learned_positions, "has them");
+    is_int(from_text(text, &s, &e), 0, "the config of a plain GPT with experts is read: %s",
+           e.text);
+    ok(s.experts == 4 && s.active == 2 && s.expert_ffn == 256 && !s.learned_positions,
+       "a plain GPT has the experts of its config");
     is_int(from_text("{\"model_type\": \"qwen3_moe\", " SIZES ", \"num_attention_heads\": 4, "
                      "\"num_experts\": 4, \"num_experts_per_tok\": 1, \"mlp_only_layers\": [0]}",
                      &s, &e),
-           0, "a dense layer: %s", e.text);
-    is_int(s.dense_first, 1, "at the beginning");
+           0, "a config with a dense layer is read: %s", e.text);
+    is_int(s.dense_first, 1, "a dense layer stands at the beginning");
     is_int(from_text("{\"model_type\": \"gpt_neox\", " SIZES ", \"num_attention_heads\": 4, "
                      "\"attention_bias\": false, \"use_parallel_residual\": false}",
                      &s, &e),
-           0, "a NeoX: %s", e.text);
-    ok(!s.biases && !s.qkv_biases && s.mlp_biases && !s.parallel, "with other traits");
-    is_str(shape_family(0), "llama", "the first family");
-    ok(!shape_family(1000), "and none behind the last");
+           0, "the config of a NeoX is read: %s", e.text);
+    ok(!s.biases && !s.qkv_biases && s.mlp_biases && !s.parallel,
+       "a NeoX has the traits of its config");
+    is_str(shape_family(0), "llama", "the first family is 'llama'");
+    ok(!shape_family(1000), "no family stands behind the last");
 }
 
 static void test_refused(void)
@@ -215,9 +231,10 @@ static void test_refused(void)
         struct shape s = { .name = "as it was" };
         struct err e = { "" };
 
-        is_int(from_text(cases[i].text, &s, &e), -EINVAL, "refused");
-        is_str(e.text, cases[i].said, "the sentence");
-        is_str(s.name, "as it was", "nothing is handed out");
+        is_int(from_text(cases[i].text, &s, &e), -EINVAL, "shape_from_config refuses: %s",
+               cases[i].said);
+        is_str(e.text, cases[i].said, "shape_from_config says: %s", cases[i].said);
+        is_str(s.name, "as it was", "the shape is left alone after: %s", cases[i].said);
     }
 }
 
@@ -226,15 +243,17 @@ static void test_unknown_family(void)
     struct shape s;
     struct err e = { "" };
 
-    is_int(from_text("{\"model_type\": \"mamba\"}", &s, &e), -EINVAL, "an unknown family");
+    is_int(from_text("{\"model_type\": \"mamba\"}", &s, &e), -EINVAL,
+           "shape_from_config refuses an unknown family");
     ok(strstr(e.text, "config.json:1:16: model_type 'mamba' is not known (known are llama, "
                       "mistral, mixtral,"),
-       "the sentence: %s", e.text);
-    ok(strstr(e.text, "kimi_k2); without model_type the file is read as a plain GPT"), "ends: %s",
-       e.text);
+       "the error lists the families that are known: %s", e.text);
+    ok(strstr(e.text, "kimi_k2); without model_type the file is read as a plain GPT"),
+       "the error says how to read a plain GPT: %s", e.text);
     is_int(from_text("{\"model_type\": \"x\", \"text_config\": {\"model_type\": \"y\"}}", &s, &e),
-           -EINVAL, "an unknown part");
-    ok(strstr(e.text, "model_type 'y' is not known"), "is the one that is named: %s", e.text);
+           -EINVAL, "shape_from_config refuses an unknown family of a part");
+    ok(strstr(e.text, "model_type 'y' is not known"), "the error names the family of the part: %s",
+       e.text);
 }
 
 static void test_oom(void)
@@ -250,7 +269,8 @@ static void test_oom(void)
         oom_next();
         rc = from_text(LLAMA ", \"attention_dropout\": 0.1}", &s, &e);
         failed = oom_end();
-        ok(failed ? rc == -ENOMEM : rc == 0, "allocation %d: rc %d", oom_at, rc);
+        ok(failed ? rc == -ENOMEM : rc == 0,
+           "shape_from_config with allocation %d failing returns %d", oom_at, rc);
     } while (failed);
 }
 

@@ -33,16 +33,20 @@ static void test_row(void)
                 HEADER "A-1B,a1 Mini,2,64,4,,,256,100,gated  tied,,,,1234\n"
                        "B,,2,64,4,2,32,256,100,,8,16,16,\n",
                 &e),
-           0, "a table is read: %s", e.text);
+           0, "models_load reads a table: %s", e.text);
     s = &m.rows[0].shape;
-    ok(s->layers == 2 && s->hidden == 64 && s->ffn == 256 && s->vocab == 100, "sizes");
-    ok(s->kv_heads == 4 && s->head_dim == 16 && s->gated && s->tied && !s->biases, "the rest");
-    ok(s->attention == SHAPE_HEADS && m.rows[0].parameters > 1233.9, "its parameters");
+    ok(s->layers == 2 && s->hidden == 64 && s->ffn == 256 && s->vocab == 100,
+       "a model has its layers, hidden size, ffn and vocabulary");
+    ok(s->kv_heads == 4 && s->head_dim == 16 && s->gated && s->tied && !s->biases,
+       "a model has its heads and traits");
+    ok(s->attention == SHAPE_HEADS && m.rows[0].parameters > 1233.9,
+       "a model has its attention and published parameters");
     s = &m.rows[1].shape;
-    ok(s->kv_heads == 2 && s->head_dim == 32 && s->attention == SHAPE_LATENT, "another one");
-    ok(isnan(m.rows[1].parameters), "a blank is absent");
-    is_str(called(&m, "org/a_1b"), "A-1B", "with an owner");
-    is_str(called(&m, "mini"), "A-1B", "by another name");
+    ok(s->kv_heads == 2 && s->head_dim == 32 && s->attention == SHAPE_LATENT,
+       "a model with a kv_rank has latent attention");
+    ok(isnan(m.rows[1].parameters), "a blank number of parameters is absent");
+    is_str(called(&m, "org/a_1b"), "A-1B", "a model is found with an owner and '_'");
+    is_str(called(&m, "mini"), "A-1B", "a model is found by another name");
 }
 
 static void test_refused(void)
@@ -65,8 +69,8 @@ static void test_refused(void)
         CLEANUP(models_done) struct models m = { .n_rows = 0 };
         struct err e = { "" };
 
-        is_int(load(&m, cases[i].text, &e), -EINVAL, "refused");
-        is_str(e.text, cases[i].said, "the sentence");
+        is_int(load(&m, cases[i].text, &e), -EINVAL, "models_load refuses: %s", cases[i].said);
+        is_str(e.text, cases[i].said, "models_load says: %s", cases[i].said);
     }
 }
 
@@ -81,10 +85,10 @@ static void test_counts(const struct models *m)
         if (isnan(r->parameters))
             continue;
         counted++;
-        is_int((long long)shape_count(&r->shape).total, (long long)r->parameters, "%s",
-               r->shape.name);
+        is_int((long long)shape_count(&r->shape).total, (long long)r->parameters,
+               "shape_count has the published parameters of %s", r->shape.name);
     }
-    ok(counted > 70, "%zu models are compared", counted);
+    ok(counted > 70, "more than 70 models are compared: %zu", counted);
 }
 
 /* Sizes that papers and names state in billions. */
@@ -125,10 +129,10 @@ static void test_rounded(const struct models *m)
 
         if (models_find(m, stated[i].name, &r, NULL) == 0)
             p = shape_count(&r->shape);
-        ok(fabs(p.total / 1e9 - stated[i].total) < 0.03 * stated[i].total, "%s: %.1f B",
-           stated[i].name, p.total / 1e9);
-        ok(fabs(p.active / 1e9 - stated[i].active) < 0.03 * stated[i].active, "active: %.1f B",
-           p.active / 1e9);
+        ok(fabs(p.total / 1e9 - stated[i].total) < 0.03 * stated[i].total,
+           "%s has the stated size: %.1f B", stated[i].name, p.total / 1e9);
+        ok(fabs(p.active / 1e9 - stated[i].active) < 0.03 * stated[i].active,
+           "%s has the stated active size: %.1f B", stated[i].name, p.active / 1e9);
     }
 }
 
@@ -146,17 +150,21 @@ static void test_table(void)
     const struct model_row *r = NULL;
     struct err e = { "" };
 
-    is_int(models_load(&m, data_models_csv, data_models_csv_len, &e), 0, "models.csv: %s", e.text);
-    ok(m.n_rows > 100, "has %zu rows", m.n_rows);
+    is_int(models_load(&m, data_models_csv, data_models_csv_len, &e), 0,
+           "models_load reads models.csv: %s", e.text);
+    ok(m.n_rows > 100, "models.csv has more than 100 rows: %zu", m.n_rows);
     test_counts(&m);
     test_rounded(&m);
-    is_str(called(&m, "llama-3.1-8b"), "Llama-3.1-8B", "in small letters");
-    is_str(called(&m, "meta-llama/Meta-Llama-3.1-405B"), "Llama-3.1-405B", "as a repository");
-    is_str(called(&m, "deepseek-ai/DeepSeek-R1"), "DeepSeek-V3", "a model of the same shape");
-    is_str(called(&m, "gpt2"), "GPT-2", "without its dash");
+    is_str(called(&m, "llama-3.1-8b"), "Llama-3.1-8B", "a model is found in small letters");
+    is_str(called(&m, "meta-llama/Meta-Llama-3.1-405B"), "Llama-3.1-405B",
+           "a model is found by its repository");
+    is_str(called(&m, "deepseek-ai/DeepSeek-R1"), "DeepSeek-V3",
+           "a name finds a model of the same shape");
+    is_str(called(&m, "gpt2"), "GPT-2", "a model is found without its dash");
     for (size_t i = 0; i < ARRAY_SIZE(misses); i++) {
-        is_int(models_find(&m, misses[i].name, &r, &e), -EINVAL, "there is no %s", misses[i].name);
-        is_str(e.text, misses[i].said, "the sentence");
+        is_int(models_find(&m, misses[i].name, &r, &e), -EINVAL, "models_find refuses %s",
+               misses[i].name);
+        is_str(e.text, misses[i].said, "models_find says: %s", misses[i].said);
     }
 }
 
@@ -173,7 +181,8 @@ static void test_oom(void)
         oom_next();
         rc = load(&m, HEADER "A,b c,2,64,4,,,256,100,gated,,,,10\n", &e);
         failed = oom_end();
-        ok(failed ? rc == -ENOMEM && e.text[0] : rc == 0, "allocation %d: rc %d", oom_at, rc);
+        ok(failed ? rc == -ENOMEM && e.text[0] : rc == 0,
+           "models_load with allocation %d failing returns %d", oom_at, rc);
         models_done(&m);
     } while (failed);
 }

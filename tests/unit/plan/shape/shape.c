@@ -70,36 +70,43 @@ static void test_parts(void)
 {
     struct shape_params p = shape_count(&llama);
 
-    ok(is(p.embedding, 128256.0 * 4096) && is(p.head, 128256.0 * 4096), "embedding and head");
-    ok(is(p.attention, 4096.0 * (4096 + 1024 + 1024 + 4096)), "attention with grouped heads");
+    ok(is(p.embedding, 128256.0 * 4096) && is(p.head, 128256.0 * 4096),
+       "the embedding and the head of Llama are counted");
+    ok(is(p.attention, 4096.0 * (4096 + 1024 + 1024 + 4096)),
+       "attention with grouped heads is counted");
     ok(is(p.mlp, 3 * 4096.0 * 14336) && is(p.norms, 2 * 4096) && is(p.final_norm, 4096),
-       "the rest");
-    ok(is(p.dense_layers, 32) && is(p.expert_layers, 0) && is(p.active, p.total), "dense");
+       "the MLP and the norms of Llama are counted");
+    ok(is(p.dense_layers, 32) && is(p.expert_layers, 0) && is(p.active, p.total),
+       "all layers of Llama are dense and active");
     p = shape_count(&gpt2);
-    ok(is(p.embedding, 768.0 * (50257 + 1024)) && is(p.head, 0), "positions; a tied head");
-    ok(is(p.attention, 4 * 768.0 * 768 + 4 * 768), "biases of attention");
-    ok(is(p.mlp, 2 * 768.0 * 3072 + 3072 + 768), "biases of an MLP");
-    ok(is(p.norms, 4 * 768) && is(p.final_norm, 2 * 768), "biases of norms");
+    ok(is(p.embedding, 768.0 * (50257 + 1024)) && is(p.head, 0),
+       "learned positions are counted, a tied head is not");
+    ok(is(p.attention, 4 * 768.0 * 768 + 4 * 768), "biases of attention are counted");
+    ok(is(p.mlp, 2 * 768.0 * 3072 + 3072 + 768), "biases of an MLP are counted");
+    ok(is(p.norms, 4 * 768) && is(p.final_norm, 2 * 768), "biases of norms are counted");
     p = shape_count(&mixtral);
-    ok(is(p.router, 4096 * 8) && is(p.expert, 3 * 4096.0 * 14336) && is(p.mlp, 0), "experts");
-    ok(is(p.total - p.active, 32 * 6 * p.expert), "six of eight do not take a token");
+    ok(is(p.router, 4096 * 8) && is(p.expert, 3 * 4096.0 * 14336) && is(p.mlp, 0),
+       "a router and an expert are counted, a dense MLP is not");
+    ok(is(p.total - p.active, 32 * 6 * p.expert), "six of eight experts do not take a token");
     p = shape_count(&latent);
     ok(is(p.attention, 7168.0 * 1536 + 1536.0 * 128 * 192 + 7168.0 * 576 + 512.0 * 128 * 256 +
                            128.0 * 128 * 7168),
-       "latent attention");
-    ok(is(p.norms, 2 * 7168 + 1536 + 512), "its norms");
-    ok(is(p.dense_layers, 3) && is(p.expert_layers, 58), "dense layers first");
-    ok(is(p.router, 7168 * 256 + 256), "a router with biases");
+       "latent attention is counted");
+    ok(is(p.norms, 2 * 7168 + 1536 + 512), "norms of latent attention are counted");
+    ok(is(p.dense_layers, 3) && is(p.expert_layers, 58),
+       "3 dense layers stand before 58 with experts");
+    ok(is(p.router, 7168 * 256 + 256), "a router with biases is counted");
 }
 
 /* Counted by others: see config.c for the sources and more of them. */
 static void test_totals(void)
 {
-    ok(is(shape_count(&llama).total, 8030261248), "Llama 3.1 8B");
-    ok(is(shape_count(&gpt2).total, 124439808), "GPT-2");
-    ok(is(shape_count(&mixtral).total, 46702792704), "Mixtral 8x7B");
-    ok(is(shape_count(&latent).total, 671026419200), "DeepSeek-V3");
-    ok(is(shape_count(&latent).active, 37552297472), "of which 37.6e9 are active");
+    ok(is(shape_count(&llama).total, 8030261248), "Llama 3.1 8B has 8,030,261,248 parameters");
+    ok(is(shape_count(&gpt2).total, 124439808), "GPT-2 has 124,439,808 parameters");
+    ok(is(shape_count(&mixtral).total, 46702792704), "Mixtral 8x7B has 46,702,792,704 parameters");
+    ok(is(shape_count(&latent).total, 671026419200), "DeepSeek-V3 has 671,026,419,200 parameters");
+    ok(is(shape_count(&latent).active, 37552297472),
+       "DeepSeek-V3 has 37,552,297,472 active parameters");
 }
 
 static void test_rare_parts(void)
@@ -108,25 +115,29 @@ static void test_rare_parts(void)
     double attention = shape_count(&llama).attention;
 
     s.qkv_biases = true;
-    ok(is(shape_count(&s).attention, attention + 4096 + 2048), "biases of queries, keys, values");
+    ok(is(shape_count(&s).attention, attention + 4096 + 2048),
+       "biases of queries, keys and values are counted");
     s.out_biases = s.sinks = true;
-    ok(is(shape_count(&s).attention, attention + 4096 + 2048 + 4096 + 32), "of the way out; sinks");
+    ok(is(shape_count(&s).attention, attention + 4096 + 2048 + 4096 + 32),
+       "biases of the way out and sinks are counted");
     s.mlp_biases = s.head_bias = true;
-    ok(is(shape_count(&s).mlp, 3 * 4096.0 * 14336 + 2 * 14336 + 4096), "of MLPs");
-    ok(is(shape_count(&s).head, 128256.0 * 4096 + 128256), "of the head");
+    ok(is(shape_count(&s).mlp, 3 * 4096.0 * 14336 + 2 * 14336 + 4096),
+       "biases of a gated MLP are counted");
+    ok(is(shape_count(&s).head, 128256.0 * 4096 + 128256), "the bias of the head is counted");
     s.parallel = true;
-    ok(is(shape_count(&s).norms, 4096), "one norm where attention and MLP stand side by side");
+    ok(is(shape_count(&s).norms, 4096), "attention and MLP side by side have one norm");
     s.norms = 4;
     s.qk_norms = 256;
-    ok(is(shape_count(&s).norms, 4 * 4096 + 256), "or as many as are said");
+    ok(is(shape_count(&s).norms, 4 * 4096 + 256), "as many norms are counted as are said");
     s.embedding_norm = true;
-    ok(is(shape_count(&s).embedding, 128256.0 * 4096 + 4096), "a norm behind the embedding");
+    ok(is(shape_count(&s).embedding, 128256.0 * 4096 + 4096),
+       "a norm behind the embedding is counted");
     s = latent;
     s.q_rank = 0;
     s.biases = true;
     ok(is(shape_count(&s).attention,
           7168.0 * 128 * 192 + 7168.0 * 576 + 576 + 512.0 * 128 * 256 + 128.0 * 128 * 7168 + 7168),
-       "latent attention without a rank of queries, with biases");
+       "latent attention with biases and no rank of queries is counted");
     s = mixtral;
     s.expert_every = 4;
     s.ffn = 14336;
@@ -134,8 +145,9 @@ static void test_rare_parts(void)
     s.shared_ffn = 1000;
     s.shared_gate = true;
     ok(is(shape_count(&s).expert_layers, 8) && is(shape_count(&s).dense_layers, 24),
-       "experts in every fourth layer");
-    ok(is(shape_count(&s).shared, 3 * 4096.0 * 1000 + 4096), "shared ones behind a gate");
+       "experts stand in every fourth layer");
+    ok(is(shape_count(&s).shared, 3 * 4096.0 * 1000 + 4096),
+       "shared experts behind a gate are counted");
 }
 
 /* A good shape with one number, at that place in it, that is not. */
@@ -145,8 +157,8 @@ static void refused(const struct shape *good, size_t offset, int value, const ch
     struct err e = { "" };
 
     *(int *)(void *)((char *)&s + offset) = value;
-    is_int(shape_check(&s, &e), -EINVAL, "refused");
-    is_str(e.text, sentence, "the sentence");
+    is_int(shape_check(&s, &e), -EINVAL, "shape_check refuses: %s", sentence);
+    is_str(e.text, sentence, "shape_check says: %s", sentence);
 }
 #define AT(field) offsetof(struct shape, field)
 
@@ -157,7 +169,7 @@ static void test_check(void)
     struct err e = { "" };
 
     for (size_t i = 0; i < ARRAY_SIZE(good); i++)
-        is_int(shape_check(good[i], &e), 0, "a shape that can be: %s", e.text);
+        is_int(shape_check(good[i], &e), 0, "shape_check takes a shape that can be: %s", e.text);
     refused(&llama, AT(layers), 0, "layers is 0: it must be 1 to 10000");
     refused(&llama, AT(hidden), -1, "hidden is -1: it must be 1 to 1000000");
     refused(&llama, AT(vocab), 2000000000, "vocab is 2000000000: it must be 1 to 100000000");
