@@ -62,10 +62,13 @@ static const struct catalogue no_catalogue = { .n_products = 0 };
 
 static void is_tiny(const struct node *n, const char *name)
 {
-    is_str(n->name, name, "it is %s", name);
-    ok(n->n_sockets == 1 && n->sockets[0].cores == 2 && n->n_numas == 1, "with a socket");
-    ok(n->n_acc == 1 && n->n_devices == 1 && n->devices[0].numa == 0, "with a GPU");
-    ok(n->n_pcis == 3 && n->pcis[2].width == 16 && (int)n->pcis[2].gts == 32, "on its link");
+    is_str(n->name, name, "the node's name is %s", name);
+    ok(n->n_sockets == 1 && n->sockets[0].cores == 2 && n->n_numas == 1,
+       "%s has a socket of two cores and a domain", name);
+    ok(n->n_acc == 1 && n->n_devices == 1 && n->devices[0].numa == 0, "%s has a GPU in its domain",
+       name);
+    ok(n->n_pcis == 3 && n->pcis[2].width == 16 && (int)n->pcis[2].gts == 32,
+       "%s has its GPU's link", name);
 }
 
 /* Load root/path, which must hold one machine of that name. */
@@ -77,10 +80,10 @@ static void is_loaded(const char *root, const char *path, const char *name)
     char full[PATH_MAX];
 
     folder_path(root, path, full);
-    is_int(recording_load(&p, full, &m, &e), 0, "'%s' loads: %s", path, e.text);
-    is_int((long long)m.n_nodes, 1, "one node");
-    is_int((long long)p.n_troubles, 0, "no trouble");
-    ok(!p.tree, "the tree is closed");
+    is_int(recording_load(&p, full, &m, &e), 0, "recording_load loads '%s': %s", path, e.text);
+    is_int((long long)m.n_nodes, 1, "'%s' has one node", path);
+    is_int((long long)p.n_troubles, 0, "'%s' makes no trouble", path);
+    ok(!p.tree, "'%s' leaves no tree open", path);
     if (m.n_nodes)
         is_tiny(m.nodes[0], name);
 }
@@ -117,8 +120,9 @@ static void test_xml(void)
     folder_make(root);
     folder_text(root, "topo.xml", "<system version=\"1\"><cpu numaid=\"0\"/></system>");
     folder_path(root, "topo.xml", path);
-    is_int(recording_load(&p, path, &m, &e), 0, "a topology loads: %s", e.text);
-    is_str(m.n_nodes ? m.nodes[0]->name : NULL, "topo.xml", "named as its file");
+    is_int(recording_load(&p, path, &m, &e), 0, "recording_load loads a topology: %s", e.text);
+    is_str(m.n_nodes ? m.nodes[0]->name : NULL, "topo.xml",
+           "a topology's node is named as its file");
     folder_remove(root);
 }
 
@@ -140,20 +144,20 @@ static void test_fleet(void)
     folder_text(root, "notes.txt", "no recording\n");
     folder_folder(root, "empty");
     write_pack(root, ".hidden/machine.pack", "hidden");
-    is_int(recording_load(&p, root, &m, &e), 0, "a fleet loads: %s", e.text);
-    is_int((long long)m.n_nodes, 39, "all but the damaged one");
+    is_int(recording_load(&p, root, &m, &e), 0, "recording_load loads 40 nodes: %s", e.text);
+    is_int((long long)m.n_nodes, 39, "the 39 nodes that are whole are loaded");
     for (size_t i = 0; i < m.n_nodes; i++) {
         snprintf(want, sizeof(want), "host-%02zu", i + (i >= 7));
         good = good && !strcmp(m.nodes[i]->name, want);
     }
-    ok(good, "in the order of their names");
-    is_int((long long)p.n_troubles, 1, "the damaged one is a trouble");
-    is_str(p.troubles[0].source, "recording", "of the recording");
+    ok(good, "nodes are in the order of their names");
+    is_int((long long)p.n_troubles, 1, "the damaged node is a trouble");
+    is_str(p.troubles[0].source, "recording", "the trouble is of the recording");
     snprintf(want, sizeof(want),
              "%s/node07/machine.pack: is cut off (the last line is not 'end COUNT'); record it "
              "again",
              root);
-    is_str(p.troubles[0].text, want, "with its sentence");
+    is_str(p.troubles[0].text, want, "the trouble has the damaged node's file and sentence");
     folder_remove(root);
 }
 
@@ -171,9 +175,9 @@ static void test_fleet_troubles(void)
     folder_text(root, "b/machine.pack",
                 "brim-pack 1\ne 2 proc/cpuinfo\n13\ne 2 proc/meminfo\n13\nend 2\n");
     probe_trouble(&p, "before", "told already");
-    is_int(recording_load(&p, root, &m, &e), 0, "a fleet loads: %s", e.text);
-    is_int((long long)p.n_troubles, 2, "one trouble before, one more");
-    is_str(p.troubles[1].source, "files", "of the files");
+    is_int(recording_load(&p, root, &m, &e), 0, "recording_load loads two nodes: %s", e.text);
+    is_int((long long)p.n_troubles, 2, "a trouble from before is not told again");
+    is_str(p.troubles[1].source, "files", "the trouble is of the files");
     {
         char want[PATH_MAX + 200];
 
@@ -181,7 +185,7 @@ static void test_fleet_troubles(void)
                  "%s/b/machine.pack: /proc/cpuinfo: Permission denied (and others); what they say "
                  "is unknown here (root may read them)",
                  root);
-        is_str(p.troubles[1].text, want, "with its sentence");
+        is_str(p.troubles[1].text, want, "the trouble has the node's file and sentence");
     }
     folder_remove(root);
 }
@@ -192,9 +196,9 @@ static void is_error(const char *path, int error, const char *want)
     struct machine m = { .n_nodes = 7 };
     struct err e = { "" };
 
-    is_int(recording_load(&p, path, &m, &e), -error, "%s", want);
-    is_str(e.text, want, "the sentence");
-    ok(m.n_nodes == 7 && !m.nodes && !p.tree, "nothing is set");
+    is_int(recording_load(&p, path, &m, &e), -error, "recording_load returns its error: %s", want);
+    is_str(e.text, want, "recording_load says: %s", want);
+    ok(m.n_nodes == 7 && !m.nodes && !p.tree, "recording_load sets nothing: %s", want);
 }
 
 static void test_errors(void)
@@ -250,21 +254,28 @@ static void test_make(void)
 
     folder_make(root);
     folder_path(root, "made", path);
-    is_int(recording_live(&p, &live, &e), 0, "this machine: %s", e.text);
-    is_int(recording_make(&p, path, &made, &e), 0, "is recorded: %s", e.text);
-    is_int(recording_load(&again, path, &m, &e), 0, "and loaded: %s", e.text);
+    is_int(recording_live(&p, &live, &e), 0, "recording_live reads this machine: %s", e.text);
+    is_int(recording_make(&p, path, &made, &e), 0, "recording_make records this machine: %s",
+           e.text);
+    is_int(recording_load(&again, path, &m, &e), 0, "recording_load loads this machine: %s",
+           e.text);
     if (m.n_nodes == 1 && live && made) {
         const struct node *n = m.nodes[0];
 
-        is_str(n->name, live->name, "its name");
-        is_str(n->cpu_model, live->cpu_model, "its CPU");
-        is_int((long long)n->n_devices, (long long)live->n_devices, "its devices");
-        is_int((long long)n->n_pcis, (long long)live->n_pcis, "its functions");
-        is_int((long long)n->n_slots, (long long)live->n_slots, "its slots");
-        is_int((long long)n->n_numas, (long long)live->n_numas, "its domains");
-        is_int(n->memory_b, live->memory_b, "its memory");
-        is_int(n->set.shm_b, live->set.shm_b, "its settings");
-        is_int((long long)made->n_devices, (long long)live->n_devices, "as recording said");
+        is_str(n->name, live->name, "the recording has this machine's name");
+        is_str(n->cpu_model, live->cpu_model, "the recording has this machine's CPU");
+        is_int((long long)n->n_devices, (long long)live->n_devices,
+               "the recording has this machine's devices");
+        is_int((long long)n->n_pcis, (long long)live->n_pcis,
+               "the recording has this machine's functions");
+        is_int((long long)n->n_slots, (long long)live->n_slots,
+               "the recording has this machine's slots");
+        is_int((long long)n->n_numas, (long long)live->n_numas,
+               "the recording has this machine's domains");
+        is_int(n->memory_b, live->memory_b, "the recording has this machine's memory");
+        is_int(n->set.shm_b, live->set.shm_b, "the recording has this machine's settings");
+        is_int((long long)made->n_devices, (long long)live->n_devices,
+               "the node that was recorded has this machine's devices");
     }
     folder_remove(root);
 }
@@ -275,9 +286,11 @@ static void test_make_errors(void)
     struct node *n = NULL;
     struct err e = { "" };
 
-    is_int(recording_make(&p, "/proc/no/such", &n, &e), -ENOENT, "a place that cannot be");
-    is_str(e.text, "/proc/no/such: No such file or directory", "the sentence");
-    ok(!n && !p.tree, "nothing is set");
+    is_int(recording_make(&p, "/proc/no/such", &n, &e), -ENOENT,
+           "recording_make fails where no folder can be");
+    is_str(e.text, "/proc/no/such: No such file or directory",
+           "the error names the folder that cannot be");
+    ok(!n && !p.tree, "recording_make sets nothing on an error");
 }
 
 int main(void)

@@ -59,13 +59,17 @@ static void check_text(void)
     CLEANUP(str_done) struct str out = STR_INIT(DCMI_TEXT_MAX);
     struct err e = { "" };
 
-    is_int(dcmi_text_read("d.ini", chips, strlen(chips), &reading, &e), 0, "reads: %s", e.text);
+    is_int(dcmi_text_read("d.ini", chips, strlen(chips), &reading, &e), 0,
+           "dcmi_text_read reads three NPUs: %s", e.text);
     dcmi_text_write(&reading, &out);
-    is_str(str_text(&out), chips, "writes what it read");
-    is_int(dcmi_text_read("d.ini", "[npu 0]\ncard = x\n", 17, &reading, &e), -EINVAL, "refused");
-    is_str(e.text, "d.ini:2: card: 'x' is not a number", "the sentence");
-    is_int(dcmi_text_read("d.ini", "[npu 64]\n", 9, &reading, &e), -EINVAL, "refused");
-    is_str(e.text, "d.ini:1: [npu 64]: these are numbered from 0 to 63", "the sentence");
+    is_str(str_text(&out), chips, "dcmi_text_write writes what was read");
+    is_int(dcmi_text_read("d.ini", "[npu 0]\ncard = x\n", 17, &reading, &e), -EINVAL,
+           "dcmi_text_read refuses a card that is no number");
+    is_str(e.text, "d.ini:2: card: 'x' is not a number", "the error names the line and the card");
+    is_int(dcmi_text_read("d.ini", "[npu 64]\n", 9, &reading, &e), -EINVAL,
+           "dcmi_text_read refuses NPU 64");
+    is_str(e.text, "d.ini:1: [npu 64]: these are numbered from 0 to 63",
+           "the error names the numbers that NPUs may have");
 }
 
 static void check_round_trip(void)
@@ -75,9 +79,9 @@ static void check_round_trip(void)
     struct err e = { "" };
 
     fixture_script(FAKE, script);
-    is_int(dcmi_lib_read(&reading, NULL, &e), 0, "eight 910B: %s", e.text);
+    is_int(dcmi_lib_read(&reading, NULL, &e), 0, "dcmi_lib_read reads eight 910B: %s", e.text);
     dcmi_text_write(&reading, &out);
-    is_str(str_text(&out), script, "reads what the driver knows");
+    is_str(str_text(&out), script, "dcmi_lib_read reads what the driver knows of eight 910B");
 }
 
 static void check_library(void)
@@ -85,25 +89,28 @@ static void check_library(void)
     CLEANUP(str_done) struct str out = STR_INIT(DCMI_TEXT_MAX);
     struct err e = { "" };
 
-    is_int(play("", &e), 0, "reads: %s", e.text);
+    is_int(play("", &e), 0, "dcmi_lib_read reads three NPUs: %s", e.text);
     dcmi_text_write(&reading, &out);
-    is_str(str_text(&out), chips, "reads what the driver knows, from MiB and from KiB");
+    is_str(str_text(&out), chips, "dcmi_lib_read reads memory from MiB and from KiB");
 
     is_int(play("dcmi_get_device_pcie_info_v2.0 = lost\ndcmi_get_device_hbm_info.1 = -8255\n"
                 "dcmi_get_device_chip_info.1 = no_permission\n",
                 &e),
-           0, "reads");
-    ok(reading.chips[0].lost, "a chip that does not exist");
-    is_int(reading.chips[0].memory_b, ABSENT, "is not asked again");
-    is_int(reading.chips[1].memory_b, ABSENT, "not supported");
-    is_str(reading.chips[1].name, "", "not permitted");
-    is_str(reading.chips[1].bdf, "0000:01:00.0", "but its address");
+           0, "dcmi_lib_read goes on where calls fail");
+    ok(reading.chips[0].lost, "a chip that does not exist is lost");
+    is_int(reading.chips[0].memory_b, ABSENT, "a lost chip has no memory");
+    is_int(reading.chips[1].memory_b, ABSENT, "memory that is not supported is absent");
+    is_str(reading.chips[1].name, "", "a name that is not permitted is empty");
+    is_str(reading.chips[1].bdf, "0000:01:00.0", "a chip without a name has its address");
 
-    is_int(play("dcmi_init = -8005\n", &e), -ENODEV, "no driver");
+    is_int(play("dcmi_init = -8005\n", &e), -ENODEV,
+           "dcmi_lib_read fails where the driver does not start");
     is_str(e.text, "dcmi_init answers error -8005: is the Ascend driver loaded? see npu-smi info",
-           "the sentence");
-    is_int(play("dcmi_get_card_list = -8006\n", &e), -EIO, "no list");
-    is_str(e.text, "dcmi_get_card_list answers error -8006: see npu-smi info", "the sentence");
+           "the error has the driver's code and the way out");
+    is_int(play("dcmi_get_card_list = -8006\n", &e), -EIO,
+           "dcmi_lib_read fails without a list of cards");
+    is_str(e.text, "dcmi_get_card_list answers error -8006: see npu-smi info",
+           "the error names the call that has no list");
 }
 
 static struct node *machine_with_npu(void)
@@ -118,15 +125,15 @@ static struct node *machine_with_npu(void)
 
 static void is_applied(const struct node *n)
 {
-    is_int(n->n_devices, 3, "devices");
-    is_str(n->devices[0].product, "Ascend 910B1", "product");
-    is_str(n->devices[0].acc.arch, "Ascend910B1", "architecture");
-    is_int(n->devices[0].acc.memory_b, 64ll << 30, "memory");
-    is_int(n->devices[0].pci, 0, "the device that was there");
-    ok(!n->devices[0].acc.lost, "not lost");
-    is_str(n->devices[1].product, "910A", "product, the type is not known");
-    is_int(n->devices[2].acc.memory_b, ABSENT, "no memory was read");
-    ok(n->devices[2].acc.lost, "lost");
+    is_int(n->n_devices, 3, "the node has the three devices of the driver");
+    is_str(n->devices[0].product, "Ascend 910B1", "a device has type and name as its product");
+    is_str(n->devices[0].acc.arch, "Ascend910B1", "a device has type and name as its architecture");
+    is_int(n->devices[0].acc.memory_b, 64ll << 30, "a device has its memory in bytes");
+    is_int(n->devices[0].pci, 0, "the device that was there keeps its function");
+    ok(!n->devices[0].acc.lost, "the device that was there is not lost");
+    is_str(n->devices[1].product, "910A", "a device without a type has its name as product");
+    is_int(n->devices[2].acc.memory_b, ABSENT, "a device whose memory was not read has none");
+    ok(n->devices[2].acc.lost, "a device that the driver lost is lost");
 }
 
 static int probe_live(struct probe *p, struct node *n, struct str *record, struct err *e)
@@ -155,11 +162,12 @@ static void check_source(void)
     struct err e = { "" };
 
     play("", &e);
-    is_int(probe_live(&p, n, &record, &e), 0, "live: %s", e.text);
+    is_int(probe_live(&p, n, &record, &e), 0, "source_dcmi reads the live driver: %s", e.text);
     is_applied(n);
-    is_int(tree_open_pack(&t, "pack", record.data, record.len, &e), 0, "a recording");
+    is_int(tree_open_pack(&t, "pack", record.data, record.len, &e), 0,
+           "a recording of the driver's answers opens");
     p.tree = t;
-    is_int(source_dcmi.read(&p, again, &e), 0, "recorded: %s", e.text);
+    is_int(source_dcmi.read(&p, again, &e), 0, "source_dcmi reads the recording: %s", e.text);
     is_applied(again);
 }
 
@@ -179,7 +187,8 @@ static void check_oom(void)
         oom_next();
         rc = rc < 0 ? rc : source_dcmi.read(&p, n, &e);
         failed = oom_end();
-        is_int(rc, failed ? -ENOMEM : 0, "allocation %d", oom_at);
+        is_int(rc, failed ? -ENOMEM : 0, "source_dcmi returns -ENOMEM where allocation %d fails",
+               oom_at);
     } while (failed);
 }
 
@@ -193,11 +202,11 @@ static void check_hang(void)
 
     str_addf(&script, "[fake]\ndcmi_get_device_health.1 = hang\n%s", chips);
     fixture_script(FAKE, str_text(&script));
-    is_int(probe_live(&p, n, NULL, &e), -ETIMEDOUT, "hangs");
+    is_int(probe_live(&p, n, NULL, &e), -ETIMEDOUT, "source_dcmi gives up on a driver that hangs");
     is_str(e.text,
            "dcmi_get_device_health of NPU 1 has not answered for 0.2 s: look at npu-smi info and "
            "dmesg; an NPU whose driver hangs needs a reset or a reboot",
-           "the sentence");
+           "the error names the call, the NPU and the way out");
 }
 
 static void check_absent(void)
@@ -209,13 +218,14 @@ static void check_absent(void)
 
     if (library) {
         dlclose(library);
-        ok(true, "no library # SKIP this machine has one");
+        ok(true, "the driver library is absent # SKIP this machine has one");
         return;
     }
-    is_int(dcmi_lib_read(&reading, NULL, &e), -ENODEV, "no library");
-    ok(strstr(e.text, "no Ascend driver library: libdcmi.so: ") == e.text, "%s", e.text);
-    is_int(probe_live(&p, n, NULL, &e), 0, "no library, an NPU");
-    is_int(p.n_troubles, 1, "it is missed");
+    is_int(dcmi_lib_read(&reading, NULL, &e), -ENODEV, "dcmi_lib_read fails without a library");
+    ok(strstr(e.text, "no Ascend driver library: libdcmi.so: ") == e.text,
+       "the error names the missing library: %s", e.text);
+    is_int(probe_live(&p, n, NULL, &e), 0, "source_dcmi succeeds on an NPU without a library");
+    is_int(p.n_troubles, 1, "a library that is missing for an NPU is a trouble");
 }
 
 int main(int argc, char **argv)

@@ -68,9 +68,10 @@ static void test_values(struct sampled *s)
     struct err e = { "" };
 
     play("");
-    is_int(start(s, PATIENCE_NS, &e), 0, "it opens: %s", e.text);
-    is_int(sampled_at(s, 0), 5, "three NPUs, two with errors");
-    ok(s->tick.rows[2].set == &gpu_set && s->tick.rows[3].set == &gpu_error_set, "sets");
+    is_int(start(s, PATIENCE_NS, &e), 0, "the sampler opens with three NPUs: %s", e.text);
+    is_int(sampled_at(s, 0), 5, "three NPUs make three rows and two of errors");
+    ok(s->tick.rows[2].set == &gpu_set && s->tick.rows[3].set == &gpu_error_set,
+       "the rows of a set stand together");
     is_value(s, "ascend0", "busy_ratio", "0.85");
     is_value(s, "ascend0", "dram_active_ratio", "0.25");
     is_value(s, "ascend0", "sm_clock_hertz", "1650000000");
@@ -87,22 +88,25 @@ static void test_values(struct sampled *s)
     is_value(s, "ascend2", "lost", "1");
     is_value(s, "ascend2", "temperature_celsius", "absent");
     is_value(s, "ascend0", "energy_joules_total", "absent");
-    ok(error_of(s, "ascend0", GPU_ECC_CORRECTED) == 3, "corrected");
-    ok(error_of(s, "ascend0", GPU_ECC_UNCORRECTED) == 1, "uncorrected");
-    ok(error_of(s, "ascend0", GPU_ECC_CORRECTED_EVER) == 30, "corrected ever");
-    ok(error_of(s, "ascend0", GPU_ECC_UNCORRECTED_EVER) == 10, "uncorrected ever");
-    ok(error_of(s, "ascend0", GPU_PAGES_RETIRED) == 6, "pages");
+    ok(error_of(s, "ascend0", GPU_ECC_CORRECTED) == 3, "the row has the corrected errors");
+    ok(error_of(s, "ascend0", GPU_ECC_UNCORRECTED) == 1, "the row has the uncorrected errors");
+    ok(error_of(s, "ascend0", GPU_ECC_CORRECTED_EVER) == 30,
+       "the row has the corrected errors of all times");
+    ok(error_of(s, "ascend0", GPU_ECC_UNCORRECTED_EVER) == 10,
+       "the row has the uncorrected errors of all times");
+    ok(error_of(s, "ascend0", GPU_PAGES_RETIRED) == 6, "the row has the retired pages");
     row = tick_find(&s->tick, &gpu_set, "ascend0");
-    is_str(signal_fact(row, "model"), "Ascend 910B1", "model");
-    is_str(signal_fact(row, "pci"), "0000:c1:00.0", "pci");
-    is_str(signal_fact(row, "vendor"), "huawei", "vendor");
-    is_int(s->tick.n_events, 1, "one NPU has an alarm");
-    is_str(s->tick.events[0].kind, "health", "its kind");
-    is_str(s->tick.events[0].thing, "ascend1", "its thing");
-    is_str(s->tick.events[0].text, "the driver reports a major alarm of NPU 1", "its text");
-    is_int(s->tick.events[0].severity, SEVERITY_CRITICAL, "its severity");
-    is_int(sampled_at(s, 1), 5, "the next tick");
-    is_int(s->tick.n_events, 0, "it is told once");
+    is_str(signal_fact(row, "model"), "Ascend 910B1", "the row has the NPU's model");
+    is_str(signal_fact(row, "pci"), "0000:c1:00.0", "the row has the NPU's address");
+    is_str(signal_fact(row, "vendor"), "huawei", "the row has the vendor huawei");
+    is_int(s->tick.n_events, 1, "one NPU of three has an alarm");
+    is_str(s->tick.events[0].kind, "health", "an alarm is an event of kind health");
+    is_str(s->tick.events[0].thing, "ascend1", "an alarm's event names the NPU");
+    is_str(s->tick.events[0].text, "the driver reports a major alarm of NPU 1",
+           "an alarm's event has its text");
+    is_int(s->tick.events[0].severity, SEVERITY_CRITICAL, "a major alarm is critical");
+    is_int(sampled_at(s, 1), 5, "the next tick has as many rows");
+    is_int(s->tick.n_events, 0, "an alarm is told once");
 }
 
 static void test_unsupported(struct sampled *s)
@@ -114,8 +118,9 @@ static void test_unsupported(struct sampled *s)
          "dcmi_get_device_hbm_info.1 = not_supported\n"
          "dcmi_get_device_ecc_info = not_supported\n"
          "dcmi_get_device_temperature.1 = lost\n");
-    is_int(start(s, PATIENCE_NS, &e), 0, "it opens: %s", e.text);
-    is_int(sampled_at(s, 0), 3, "no errors are told");
+    is_int(start(s, PATIENCE_NS, &e), 0, "the sampler opens where values are not supported: %s",
+           e.text);
+    is_int(sampled_at(s, 0), 3, "NPUs without ECC have no rows of errors");
     is_value(s, "ascend0", "busy_ratio", "absent");
     is_value(s, "ascend0", "power_watts", "absent");
     is_value(s, "ascend0", "temperature_celsius", "40");
@@ -123,9 +128,9 @@ static void test_unsupported(struct sampled *s)
     is_value(s, "ascend1", "lost", "1");
     is_value(s, "ascend1", "sm_clock_hertz", "absent");
     play("dcmi_init = -8005\n");
-    is_int(start(s, PATIENCE_NS, &e), -ENOENT, "no driver");
+    is_int(start(s, PATIENCE_NS, &e), -ENOENT, "the sampler does not open without a driver");
     fixture_script(FAKE, "[fake]\n");
-    is_int(start(s, PATIENCE_NS, &e), -ENOENT, "no NPU");
+    is_int(start(s, PATIENCE_NS, &e), -ENOENT, "the sampler does not open without an NPU");
 }
 
 /* A call that is late by more than the patience, and answers in the end. */
@@ -136,9 +141,10 @@ static void test_recovery(struct sampled *s)
     bool hidden = false;
 
     play("dcmi_get_device_power_info.0 = 60ms\n");
-    is_int(start(s, PATIENCE_NS, &e), 0, "it opens: %s", e.text);
+    is_int(start(s, PATIENCE_NS, &e), 0, "the sampler opens within its patience: %s", e.text);
     sampled_close(s);
-    is_int(start(s, 20 * MS, &e), 0, "it opens though nothing was read: %s", e.text);
+    is_int(start(s, 20 * MS, &e), 0, "the sampler opens though nothing was read in time: %s",
+           e.text);
     for (int i = 0; i < 400 && ends < 2; i++) {
         int rows = sampled_at(s, i);
 
@@ -149,7 +155,7 @@ static void test_recovery(struct sampled *s)
                 continue;
             begins += !event->over;
             ends += event->over;
-            ok(!strcmp(event->thing, "ascend0"), "NPU 0: %s", event->text);
+            ok(!strcmp(event->thing, "ascend0"), "the event is about NPU 0: %s", event->text);
         }
         if (begins > ends && rows > 0) {
             is_value(s, "ascend0", "temperature_celsius", "absent");
@@ -157,9 +163,9 @@ static void test_recovery(struct sampled *s)
         }
         sleep_ms(5);
     }
-    is_int(begins, 2, "it hung");
-    is_int(ends, 2, "it answered again");
-    ok(hidden, "what was read before is not shown then");
+    is_int(begins, 2, "a late call begins two events");
+    is_int(ends, 2, "a call that answers again ends both events");
+    ok(hidden, "a call that hangs hides what was read before");
 }
 
 static void test_oom(struct sampled *s)
@@ -180,7 +186,8 @@ static void test_oom(struct sampled *s)
         if (rc == 0)
             rc = sampled_at(s, 0);
         failed = oom_end();
-        ok(failed ? rc == -ENOMEM : rc > 0, "allocation %d: rc %d", oom_at, rc);
+        ok(failed ? rc == -ENOMEM : rc > 0, "the sampler with allocation %d failing returns %d",
+           oom_at, rc);
     } while (failed);
 }
 
@@ -191,21 +198,22 @@ static void test_hang(struct sampled *s)
     int events = 0;
 
     play("dcmi_get_device_temperature.1 = hang\n");
-    is_int(start(s, 50 * MS, &e), 0, "it opens: %s", e.text);
+    is_int(start(s, 50 * MS, &e), 0, "the sampler opens though a call hangs: %s", e.text);
     for (int i = 0; i < 100; i++) {
-        is_int(sampled_at(s, i), 0, "nothing was ever read");
+        is_int(sampled_at(s, i), 0, "nothing was read of a driver that hangs");
         for (size_t k = 0; k < s->tick.n_events; k++, events++) {
-            is_str(s->tick.events[k].thing, "ascend1", "thing");
+            is_str(s->tick.events[k].thing, "ascend1", "the event names the NPU whose call hangs");
             ok(strstr(s->tick.events[k].text, "dcmi_get_device_temperature of NPU 1 has not "
                                               "answered for 0.0") != NULL,
-               "%s", s->tick.events[k].text);
-            ok(strstr(s->tick.events[k].action, "npu-smi") != NULL, "a way out");
+               "the event names the call that hangs: %s", s->tick.events[k].text);
+            ok(strstr(s->tick.events[k].action, "npu-smi") != NULL,
+               "the event of a call that hangs has a way out");
         }
         sleep_ms(2);
     }
-    is_int(events, 1, "one event");
+    is_int(events, 1, "a call that hangs makes one event");
     sampled_close(s);
-    ok(true, "closing does not wait");
+    ok(true, "the sampler closes without waiting for the call");
 }
 
 static void test_absent(struct sampled *s)
@@ -213,13 +221,13 @@ static void test_absent(struct sampled *s)
     void *library = dlopen("libdcmi.so", RTLD_LAZY);
     struct err e = { "" };
 
-    is_int(sampled_open(s), -ENOENT, "a copy of a machine has no driver");
+    is_int(sampled_open(s), -ENOENT, "the sampler does not open on a copy of a machine");
     if (library) {
         dlclose(library);
-        ok(true, "no library # SKIP this machine has one");
+        ok(true, "the driver library is absent # SKIP this machine has one");
         return;
     }
-    is_int(start(s, PATIENCE_NS, &e), -ENOENT, "no library");
+    is_int(start(s, PATIENCE_NS, &e), -ENOENT, "the sampler does not open without a library");
 }
 
 int main(int argc, char **argv)

@@ -219,16 +219,19 @@ static void test_lines(void)
         struct event e = { .kind = "unset" };
         bool is = kmsg_event(&k, &faults, &e);
 
-        ok(is == (lines[i].kind != NULL), "%s", lines[i].line);
+        ok(is == (lines[i].kind != NULL), "kmsg_event knows whether this is an event: %s",
+           lines[i].line);
         if (!is || !lines[i].kind)
             continue;
-        is_str(e.kind, lines[i].kind, "its kind");
-        is_int((int)e.severity, lines[i].severity, "its severity");
-        is_int(e.code, lines[i].code, "its code");
-        ok(e.over == lines[i].over, "whether it is over");
-        is_str(e.thing, lines[i].thing, "its thing");
-        ok(strstr(e.text, lines[i].text) && e.text[0], "its text: %s", e.text);
-        ok(strstr(e.action, lines[i].action) != NULL, "its action: %s", e.action);
+        is_str(e.kind, lines[i].kind, "the event has its kind: %s", lines[i].line);
+        is_int((int)e.severity, lines[i].severity, "the event has its severity: %s", lines[i].line);
+        is_int(e.code, lines[i].code, "the event has its code: %s", lines[i].line);
+        ok(e.over == lines[i].over, "the event says whether it is over: %s", lines[i].line);
+        is_str(e.thing, lines[i].thing, "the event has its thing: %s", lines[i].line);
+        ok(strstr(e.text, lines[i].text) && e.text[0], "the event has its text: %s: %s",
+           lines[i].line, e.text);
+        ok(strstr(e.action, lines[i].action) != NULL, "the event has its action: %s: %s",
+           lines[i].line, e.action);
     }
 }
 
@@ -243,14 +246,14 @@ static void test_kinds(void)
             found = found || !strcmp(kmsg_kind(j), lines[i].kind);
         all = all && found;
     }
-    ok(all, "every kind is listed");
-    ok(kmsg_kind(KMSG_KINDS) == NULL, "and no more");
+    ok(all, "each kind of the lines is listed");
+    ok(kmsg_kind(KMSG_KINDS) == NULL, "kmsg_kind is NULL behind the last kind");
     for (size_t j = 0; j < KMSG_KINDS; j++) {
         bool found = false;
 
         for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
             found = found || (lines[i].kind && !strcmp(kmsg_kind(j), lines[i].kind));
-        ok(found, "%s: there is a line of it", kmsg_kind(j));
+        ok(found, "the kind %s has a line", kmsg_kind(j));
     }
 }
 
@@ -279,18 +282,21 @@ static void test_records(void)
     struct kmsg k;
 
     is_int(parse("6,1234,5678901,-;a text\n SUBSYSTEM=pci\n DEVICE=+pci:0000:05:00.0\n", &k, buf),
-           0, "a record");
-    ok(k.level == 6 && k.facility == 0 && k.sequence == 1234 && k.us == 5678901, "its numbers");
-    is_str(k.text, "a text", "its text");
-    is_str(k.device, "0000:05:00.0", "its device");
-    is_int(parse("11,5,7,c,caller=T12;x\x01y\x80;z", &k, buf), 0, "flags, a caller, no newline");
-    ok(k.level == 3 && k.facility == 1, "a user's");
-    is_str(k.text, "x?y?;z", "what cannot be printed is replaced");
-    is_str(k.device, "", "no device");
-    is_int(parse("6,1,2,-;t\n SUBSYSTEM=x\n DEVICE=c189:0\n", &k, buf), 0, "a device number");
-    is_str(k.device, "", "is no name");
+           0, "kmsg_parse reads a record");
+    ok(k.level == 6 && k.facility == 0 && k.sequence == 1234 && k.us == 5678901,
+       "a record has its level, facility, number and time");
+    is_str(k.text, "a text", "a record has its text");
+    is_str(k.device, "0000:05:00.0", "a record has its device's address");
+    is_int(parse("11,5,7,c,caller=T12;x\x01y\x80;z", &k, buf), 0,
+           "kmsg_parse reads flags, a caller and no newline");
+    ok(k.level == 3 && k.facility == 1, "a record of a user has its level and facility");
+    is_str(k.text, "x?y?;z", "letters that cannot be printed are replaced");
+    is_str(k.device, "", "a record without a device has an empty one");
+    is_int(parse("6,1,2,-;t\n SUBSYSTEM=x\n DEVICE=c189:0\n", &k, buf), 0,
+           "kmsg_parse reads a record with a device number");
+    is_str(k.device, "", "a device number is no device's name");
     for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
-        is_int(parse(bad[i], &k, buf), -EINVAL, "no record: '%s'", bad[i]);
+        is_int(parse(bad[i], &k, buf), -EINVAL, "kmsg_parse refuses '%s'", bad[i]);
 }
 
 static void test_sources(void)
@@ -298,12 +304,12 @@ static void test_sources(void)
     struct kmsg k = { .text = "nfs: server x OK", .facility = 1 };
     struct event e;
 
-    ok(kmsg_event(&k, &faults, &e), "a user's line is taken");
+    ok(kmsg_event(&k, &faults, &e), "a line of a user may be an event");
     k.facility = 3;
-    ok(!kmsg_event(&k, &faults, &e), "a daemon's is not");
+    ok(!kmsg_event(&k, &faults, &e), "a line of a daemon is no event");
     k = (struct kmsg){ .text = "amdgpu: GPU reset begin!", .device = "0000:0c:00.0" };
-    ok(kmsg_event(&k, &faults, &e), "a line without an address");
-    is_str(e.thing, "0000:0c:00.0", "has the record's device");
+    ok(kmsg_event(&k, &faults, &e), "a line without an address may be an event");
+    is_str(e.thing, "0000:0c:00.0", "an event without an address has the record's device");
 }
 
 static void test_long(void)
@@ -315,10 +321,11 @@ static void test_long(void)
     memset(line, 'x', sizeof(line));
     memcpy(line, "nfs: server ", 12);
     memcpy(line + sizeof(line) - 4, " OK", 4);
-    ok(kmsg_event(&k, &faults, &e), "a long name");
-    ok(strlen(e.thing) == EVENT_THING - 1, "is cut");
+    ok(kmsg_event(&k, &faults, &e), "a line with a long name is an event");
+    ok(strlen(e.thing) == EVENT_THING - 1, "the long name of a thing is cut");
     memcpy(line, GPU "31, pid=", 36);
-    ok(kmsg_event(&k, &faults, &e) && strlen(e.text) < EVENT_TEXT, "long values too");
+    ok(kmsg_event(&k, &faults, &e) && strlen(e.text) < EVENT_TEXT,
+       "long values of an event are cut");
 }
 
 static struct event an_event(const char *thing, int severity, bool over)
@@ -347,32 +354,36 @@ static void test_fold(void)
     struct kmsg_fold f = { 0 };
     char text[EVENT_TEXT], name[16];
 
-    ok(!folds(&f, "a", 2, false, 100, text), "the first is told");
-    ok(folds(&f, "a", 2, false, 100, text) && folds(&f, "a", 2, false, 159, text), "more are not");
-    ok(!folds(&f, "b", 2, false, 110, text), "another thing is");
-    ok(!folds(&f, "a", 3, false, 110, text), "a graver one is");
-    ok(!folds(&f, "a", 2, false, 160, text), "and the next after a minute,");
-    is_str(text, "text (2 more since the last one told)", "with the number of those folded");
-    ok(!folds(&f, "a", 2, false, 221, text), "the next");
-    is_str(text, "text", "which had none");
-    ok(!folds(&f, "a", 1, true, 222, text), "the end is told");
-    ok(!folds(&f, "a", 2, false, 223, text), "and a new begin");
-    ok(folds(&f, "a", 2, false, 224, text), "which folds again");
+    ok(!folds(&f, "a", 2, false, 100, text), "kmsg_fold tells the first event");
+    ok(folds(&f, "a", 2, false, 100, text) && folds(&f, "a", 2, false, 159, text),
+       "kmsg_fold folds the same event within a minute");
+    ok(!folds(&f, "b", 2, false, 110, text), "kmsg_fold tells the event of another thing");
+    ok(!folds(&f, "a", 3, false, 110, text), "kmsg_fold tells a graver event");
+    ok(!folds(&f, "a", 2, false, 160, text), "kmsg_fold tells the same event after a minute");
+    is_str(text, "text (2 more since the last one told)",
+           "the event told has the number of those folded");
+    ok(!folds(&f, "a", 2, false, 221, text), "kmsg_fold tells the same event a minute later");
+    is_str(text, "text", "the event told says nothing where none was folded");
+    ok(!folds(&f, "a", 1, true, 222, text), "kmsg_fold tells the end of an event");
+    ok(!folds(&f, "a", 2, false, 223, text), "kmsg_fold tells a new begin behind an end");
+    ok(folds(&f, "a", 2, false, 224, text), "kmsg_fold folds again behind a new begin");
     for (int i = 0; i < KMSG_RECENT + 5; i++) {
         snprintf(name, sizeof(name), "t%d", i);
-        ok(!folds(&f, name, 2, false, 300 + i % 7, text), "many things: %d", i);
+        ok(!folds(&f, name, 2, false, 300 + i % 7, text), "kmsg_fold tells the event of thing %d",
+           i);
     }
-    ok(!folds(&f, "a", 2, false, 301, text), "the oldest was forgotten");
+    ok(!folds(&f, "a", 2, false, 301, text), "kmsg_fold forgets the oldest of many things");
     f = (struct kmsg_fold){ 0 };
     for (int i = 0; i < KMSG_RECENT; i++) {
         snprintf(name, sizeof(name), "t%d", i);
         (void)folds(&f, name, 2, false, i == 9 ? 100 : 110, text);
     }
-    ok(!folds(&f, "new", 2, false, 111, text), "one more than there is room for");
+    ok(!folds(&f, "new", 2, false, 111, text),
+       "kmsg_fold tells an event that there is no room for");
     ok(folds(&f, "t0", 2, false, 112, text) && folds(&f, "t63", 2, false, 112, text) &&
            folds(&f, "t8", 2, false, 112, text),
-       "has the room of the oldest");
-    ok(!folds(&f, "t9", 2, false, 112, text), "which is forgotten");
+       "kmsg_fold still folds all but the oldest");
+    ok(!folds(&f, "t9", 2, false, 112, text), "kmsg_fold has forgotten the oldest");
 }
 
 int main(void)
@@ -381,7 +392,7 @@ int main(void)
     const struct fault_text l = { data_nvlink5_csv, data_nvlink5_csv_len };
     const struct fault_text s = { data_sxid_csv, data_sxid_csv_len };
 
-    is_int(faults_load(&faults, &x, &l, &s, NULL), 0, "the tables");
+    is_int(faults_load(&faults, &x, &l, &s, NULL), 0, "the tables of faults are read");
     test_lines();
     test_kinds();
     test_records();

@@ -32,9 +32,10 @@ static void test_rates(void)
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-        is_int(hundredths(kparse_gts(texts[i].text)), texts[i].gts, "'%s' as GT/s", texts[i].text);
-        is_int(hundredths(kparse_gbps(texts[i].text)), texts[i].gbps, "'%s' as Gb/s",
+        is_int(hundredths(kparse_gts(texts[i].text)), texts[i].gts, "kparse_gts of '%s' is right",
                texts[i].text);
+        is_int(hundredths(kparse_gbps(texts[i].text)), texts[i].gbps,
+               "kparse_gbps of '%s' is right", texts[i].text);
     }
 }
 
@@ -46,21 +47,29 @@ static void test_meminfo(void)
     static const char domain[] = "Node 0 MemTotal:       268435456 kB\n"
                                  "Node 0 MemFree:        241591910 kB\n";
 
-    is_int(kparse_meminfo(host, "MemTotal"), 512LL << 30, "of the host");
-    is_int(kparse_meminfo(host, "MemFree"), 483183820LL << 10, "the second line");
-    is_int(kparse_meminfo(domain, "MemTotal"), 256LL << 30, "of a domain");
-    is_int(kparse_meminfo(domain, "MemFree"), 241591910LL << 10, "its second line");
-    is_int(kparse_meminfo("Node 12 MemTotal: 1 kB", "MemTotal"), 1024, "of domain 12");
-    is_int(kparse_meminfo(host, "Mem"), -1, "the whole key");
-    is_int(kparse_meminfo(host, "Swap"), -1, "no such line");
-    is_int(kparse_meminfo("MemTotal: many kB\n", "MemTotal"), -1, "no number");
-    is_int(kparse_meminfo("MemTotal: -1 kB\n", "MemTotal"), -1, "no sign");
-    is_int(kparse_meminfo("MemTotal: 9007199254740992 kB\n", "MemTotal"), -1, "too many bytes");
+    is_int(kparse_meminfo(host, "MemTotal"), 512LL << 30,
+           "kparse_meminfo reads MemTotal of the host");
+    is_int(kparse_meminfo(host, "MemFree"), 483183820LL << 10,
+           "kparse_meminfo reads the second line of the host");
+    is_int(kparse_meminfo(domain, "MemTotal"), 256LL << 30,
+           "kparse_meminfo reads MemTotal of a domain");
+    is_int(kparse_meminfo(domain, "MemFree"), 241591910LL << 10,
+           "kparse_meminfo reads the second line of a domain");
+    is_int(kparse_meminfo("Node 12 MemTotal: 1 kB", "MemTotal"), 1024,
+           "kparse_meminfo reads MemTotal of domain 12");
+    is_int(kparse_meminfo(host, "Mem"), -1, "kparse_meminfo finds no part of a key");
+    is_int(kparse_meminfo(host, "Swap"), -1, "kparse_meminfo is -1 where there is no such line");
+    is_int(kparse_meminfo("MemTotal: many kB\n", "MemTotal"), -1,
+           "kparse_meminfo is -1 for a word");
+    is_int(kparse_meminfo("MemTotal: -1 kB\n", "MemTotal"), -1,
+           "kparse_meminfo is -1 for a number with a sign");
+    is_int(kparse_meminfo("MemTotal: 9007199254740992 kB\n", "MemTotal"), -1,
+           "kparse_meminfo is -1 for too many bytes");
     is_int(kparse_meminfo("MemTotal: 99999999999999999999999999999999999999 kB", "MemTotal"), -1,
-           "too many digits");
-    is_int(kparse_meminfo("", "MemTotal"), -1, "nothing");
-    is_int(kparse_meminfo("\n\n\n", "MemTotal"), -1, "empty lines");
-    is_int(kparse_meminfo("Node ", "MemTotal"), -1, "half a line");
+           "kparse_meminfo is -1 for too many digits");
+    is_int(kparse_meminfo("", "MemTotal"), -1, "kparse_meminfo is -1 for an empty text");
+    is_int(kparse_meminfo("\n\n\n", "MemTotal"), -1, "kparse_meminfo is -1 for empty lines");
+    is_int(kparse_meminfo("Node ", "MemTotal"), -1, "kparse_meminfo is -1 for half a line");
 }
 
 static void test_limit(void)
@@ -71,13 +80,17 @@ static void test_limit(void)
         "Max open files            1024                 1048576              files     \n"
         "Max locked memory         8388608              unlimited            bytes     \n";
 
-    is_int(kparse_limit(limits, "Max open files"), 1024, "the soft limit");
-    is_int(kparse_limit(limits, "Max locked memory"), 8388608, "the last line");
-    ok(kparse_limit(limits, "Max cpu time") == INT64_MAX, "unlimited");
-    is_int(kparse_limit(limits, "Max nothing"), -1, "no such limit");
-    is_int(kparse_limit("Max open files\n", "Max open files"), -1, "no value");
-    is_int(kparse_limit("Max open files  -5\n", "Max open files"), -1, "no number");
-    is_int(kparse_limit("", "Max open files"), -1, "nothing");
+    is_int(kparse_limit(limits, "Max open files"), 1024, "kparse_limit reads the soft limit");
+    is_int(kparse_limit(limits, "Max locked memory"), 8388608, "kparse_limit reads the last line");
+    ok(kparse_limit(limits, "Max cpu time") == INT64_MAX,
+       "kparse_limit is INT64_MAX for unlimited");
+    is_int(kparse_limit(limits, "Max nothing"), -1,
+           "kparse_limit is -1 where there is no such limit");
+    is_int(kparse_limit("Max open files\n", "Max open files"), -1,
+           "kparse_limit is -1 for a limit without a value");
+    is_int(kparse_limit("Max open files  -5\n", "Max open files"), -1,
+           "kparse_limit is -1 for a number with a sign");
+    is_int(kparse_limit("", "Max open files"), -1, "kparse_limit is -1 for an empty text");
 }
 
 static void test_tmpfs(void)
@@ -108,14 +121,16 @@ static void test_tmpfs(void)
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-        is_int(kparse_tmpfs(texts[i].mounts, "/dev/shm", 1024LL << 30), texts[i].want, "tmpfs: %s",
-               texts[i].what);
-    is_int(kparse_tmpfs(texts[5].mounts, "/dev/shm", -1), -1, "half of unknown memory");
-    is_int(kparse_tmpfs(texts[4].mounts, "/dev/shm", -1), -1, "a part of unknown memory");
+        is_int(kparse_tmpfs(texts[i].mounts, "/dev/shm", 1024LL << 30), texts[i].want,
+               "kparse_tmpfs knows the size: %s", texts[i].what);
+    is_int(kparse_tmpfs(texts[5].mounts, "/dev/shm", -1), -1,
+           "kparse_tmpfs is -1 for half of unknown memory");
+    is_int(kparse_tmpfs(texts[4].mounts, "/dev/shm", -1), -1,
+           "kparse_tmpfs is -1 for a part of unknown memory");
     ok(kparse_tmpfs("t /dev/shm tmpfs size=9000000000000000000g 0 0", "/dev/shm", 1) == INT64_MAX,
-       "too many bytes");
+       "kparse_tmpfs is INT64_MAX for too many bytes");
     ok(kparse_tmpfs("t /dev/shm tmpfs size=1000% 0 0", "/dev/shm", INT64_MAX) > 0,
-       "a multiple of too much memory");
+       "kparse_tmpfs does not overflow with a multiple of memory");
 }
 
 static void test_swaps(void)
@@ -123,12 +138,14 @@ static void test_swaps(void)
     is_int(kparse_swaps("Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
                         "/swap.img                               file\t\t8388604\t\t0\t\t-2\n"
                         "/dev/sda2                               partition\t4\t\t0\t\t-3\n"),
-           8388608LL << 10, "two of them");
-    is_int(kparse_swaps("Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"), 0, "none");
-    is_int(kparse_swaps(""), 0, "nothing");
-    is_int(kparse_swaps("h\n/swap file many 0 -2\n/swap\n"), 0, "no number");
+           8388608LL << 10, "kparse_swaps adds two swaps up");
+    is_int(kparse_swaps("Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"), 0,
+           "kparse_swaps is 0 without swaps");
+    is_int(kparse_swaps(""), 0, "kparse_swaps is 0 for an empty text");
+    is_int(kparse_swaps("h\n/swap file many 0 -2\n/swap\n"), 0,
+           "kparse_swaps is 0 for a swap without a number");
     ok(kparse_swaps("h\n/a f 9007199254740991 0 0\n/b f 9007199254740991 0 0\n") > 0,
-       "too many bytes");
+       "kparse_swaps does not overflow");
 }
 
 static void test_choice(void)
@@ -148,7 +165,7 @@ static void test_choice(void)
 
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         kparse_choice(texts[i].text, buf, sizeof(buf));
-        is_str(buf, texts[i].want, "'%s'", texts[i].text);
+        is_str(buf, texts[i].want, "kparse_choice reads '%s'", texts[i].text);
     }
 }
 
@@ -167,30 +184,40 @@ static void test_field(void)
 {
     char buf[64] = "as it was";
 
-    is_int(kparse_field(cpuinfo, "model name", buf, sizeof(buf)), 1, "a field");
-    is_str(buf, "AMD EPYC 9654 96-Core Processor", "without blanks at its end");
-    is_int(kparse_field(cpuinfo, "model", buf, sizeof(buf)), 1, "the whole key");
-    is_str(buf, "97", "of the first processor");
-    is_int(kparse_field(cpuinfo, "empty", buf, sizeof(buf)), 1, "an empty one");
-    is_str(buf, "", "is empty");
-    is_int(kparse_field(cpuinfo, "mode", buf, sizeof(buf)), 0, "no such field");
-    is_int(kparse_field("", "model", buf, sizeof(buf)), 0, "nothing");
-    is_int(kparse_field("model", "model", buf, sizeof(buf)), 0, "half a line");
-    is_int(kparse_field("model\n: 5\n", "model", buf, sizeof(buf)), 0, "on one line");
-    is_int(kparse_field(cpuinfo, "vendor_id", buf, 5), 1, "a small buffer");
-    is_str(buf, "Auth", "gets the start");
+    is_int(kparse_field(cpuinfo, "model name", buf, sizeof(buf)), 1, "kparse_field finds a field");
+    is_str(buf, "AMD EPYC 9654 96-Core Processor", "a field has no blanks at its end");
+    is_int(kparse_field(cpuinfo, "model", buf, sizeof(buf)), 1,
+           "kparse_field finds a key that begins another");
+    is_str(buf, "97", "a field is that of the first processor");
+    is_int(kparse_field(cpuinfo, "empty", buf, sizeof(buf)), 1,
+           "kparse_field finds an empty field");
+    is_str(buf, "", "an empty field is read as empty");
+    is_int(kparse_field(cpuinfo, "mode", buf, sizeof(buf)), 0,
+           "kparse_field finds no part of a key");
+    is_int(kparse_field("", "model", buf, sizeof(buf)), 0,
+           "kparse_field finds nothing in an empty text");
+    is_int(kparse_field("model", "model", buf, sizeof(buf)), 0,
+           "kparse_field finds nothing in half a line");
+    is_int(kparse_field("model\n: 5\n", "model", buf, sizeof(buf)), 0,
+           "kparse_field wants key and colon on one line");
+    is_int(kparse_field(cpuinfo, "vendor_id", buf, 5), 1,
+           "kparse_field succeeds with a small buffer");
+    is_str(buf, "Auth", "a small buffer gets the start of a field");
 }
 
 static void test_flags(void)
 {
-    ok(kparse_has_flag(cpuinfo, "flags", "hypervisor"), "in the middle");
-    ok(kparse_has_flag(cpuinfo, "flags", "fpu"), "the first");
-    ok(kparse_has_flag(cpuinfo, "flags", "lm"), "the last");
-    ok(!kparse_has_flag(cpuinfo, "flags", "hyper"), "the whole word");
-    ok(!kparse_has_flag(cpuinfo, "flags", "processor"), "of that line only");
-    ok(!kparse_has_flag(cpuinfo, "empty", "processor"), "none of an empty line");
-    ok(!kparse_has_flag(cpuinfo, "none", "fpu"), "no such line");
-    ok(!kparse_has_flag("", "flags", "fpu"), "nothing");
+    ok(kparse_has_flag(cpuinfo, "flags", "hypervisor"),
+       "kparse_has_flag finds a flag in the middle");
+    ok(kparse_has_flag(cpuinfo, "flags", "fpu"), "kparse_has_flag finds the first flag");
+    ok(kparse_has_flag(cpuinfo, "flags", "lm"), "kparse_has_flag finds the last flag");
+    ok(!kparse_has_flag(cpuinfo, "flags", "hyper"), "kparse_has_flag finds no part of a flag");
+    ok(!kparse_has_flag(cpuinfo, "flags", "processor"),
+       "kparse_has_flag finds no word of another line");
+    ok(!kparse_has_flag(cpuinfo, "empty", "processor"),
+       "kparse_has_flag finds no flag in an empty line");
+    ok(!kparse_has_flag(cpuinfo, "none", "fpu"), "kparse_has_flag finds no flag without its line");
+    ok(!kparse_has_flag("", "flags", "fpu"), "kparse_has_flag finds no flag in an empty text");
 }
 
 static void test_property(void)
@@ -202,15 +229,17 @@ static void test_property(void)
                                "gfx_target_version 90402\n"
                                "unique_id 18446744073709551615\n";
 
-    is_int(kparse_property(text, "simd_count"), 1216, "a property");
-    is_int(kparse_property(text, "gfx_target_version"), 90402, "another");
-    is_int(kparse_property(text, "cpu_cores_count"), 0, "of 0");
-    is_int(kparse_property(text, "unique_id"), -1, "too large");
-    is_int(kparse_property(text, "simd"), -1, "the whole name");
-    is_int(kparse_property(text, "domain"), -1, "no such property");
-    is_int(kparse_property("", "domain"), -1, "nothing");
-    is_int(kparse_property("domain", "domain"), -1, "half a line");
-    is_int(kparse_property("domain x", "domain"), -1, "no number");
+    is_int(kparse_property(text, "simd_count"), 1216, "kparse_property reads a property");
+    is_int(kparse_property(text, "gfx_target_version"), 90402,
+           "kparse_property reads a property behind others");
+    is_int(kparse_property(text, "cpu_cores_count"), 0, "kparse_property reads a property of 0");
+    is_int(kparse_property(text, "unique_id"), -1, "kparse_property is -1 for a number too large");
+    is_int(kparse_property(text, "simd"), -1, "kparse_property finds no part of a name");
+    is_int(kparse_property(text, "domain"), -1,
+           "kparse_property is -1 where there is no such property");
+    is_int(kparse_property("", "domain"), -1, "kparse_property is -1 for an empty text");
+    is_int(kparse_property("domain", "domain"), -1, "kparse_property is -1 for half a line");
+    is_int(kparse_property("domain x", "domain"), -1, "kparse_property is -1 for a word");
 }
 
 int main(void)

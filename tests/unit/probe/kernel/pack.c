@@ -24,7 +24,7 @@ static void test_format(void)
            "d 4 sys\na\nb\n\n"
            "e 2 sys/secret\n13\n"
            "end 5\n",
-           "five entries as text");
+           "a pack of five entries is this text");
 }
 
 /* Write one file, read it back; the type that was chosen for it comes back too. */
@@ -56,8 +56,8 @@ static void is_round(const void *data, size_t len, char type, const char *what)
 {
     bool same;
 
-    is_int(round_trip(data, len, &same), type, "%s: type %c", what, type);
-    ok(same, "comes back as it was");
+    is_int(round_trip(data, len, &same), type, "%s is packed with type %c", what, type);
+    ok(same, "%s comes back as it was", what);
 }
 
 static void test_round_trip(void)
@@ -95,8 +95,9 @@ static void test_find(void)
         pack_add(&out, 'f', path, path, strlen(path));
     }
     pack_end(&out, 1000);
-    is_int(pack_open(&p, "p", str_text(&out), out.len, &e), 0, "a thousand entries");
-    is_int((long long)pack_count(p), 1000, "are counted");
+    is_int(pack_open(&p, "p", str_text(&out), out.len, &e), 0,
+           "pack_open opens a pack of a thousand entries");
+    is_int((long long)pack_count(p), 1000, "pack_count counts a thousand entries");
     for (int i = 0; i < 1000; i++) {
         const struct pack_entry *at;
 
@@ -104,9 +105,9 @@ static void test_find(void)
         at = pack_find(p, path);
         good = good && at && at->data_len == strlen(path) && !memcmp(at->data, path, at->data_len);
     }
-    ok(good, "each is found");
+    ok(good, "pack_find finds each of a thousand entries");
     ok(!pack_find(p, "sys/0/1000") && !pack_find(p, "sys/0") && !pack_find(p, ""),
-       "what is not there is not");
+       "pack_find finds no path that is not there");
 }
 
 static void test_duplicates(void)
@@ -115,9 +116,10 @@ static void test_duplicates(void)
     CLEANUP(pack_closep) struct pack *p = NULL;
     struct err e = { "" };
 
-    is_int(pack_open(&p, "p", text, strlen(text), &e), 0, "a path that stands twice");
-    ok(pack_find(p, "a")->data[0] == '1', "counts when it comes first");
-    is_int((long long)pack_count(p), 3, "all are counted");
+    is_int(pack_open(&p, "p", text, strlen(text), &e), 0,
+           "pack_open opens a pack with a path that stands twice");
+    ok(pack_find(p, "a")->data[0] == '1', "the first entry of a path counts");
+    is_int((long long)pack_count(p), 3, "pack_count counts both entries of a path");
 }
 
 /* To know that a path is there is less than to know what is in it. */
@@ -130,9 +132,9 @@ static void test_bare(void)
     CLEANUP(pack_closep) struct pack *p = NULL;
     struct err e = { "" };
 
-    is_int(pack_open(&p, "p", text, strlen(text), &e), 0, "a path that is there, then read");
-    is_int(pack_find(p, "a")->type, 'f', "is what was read");
-    is_int(pack_find(p, "b")->data_len, 1, "and so is one that was read, then there");
+    is_int(pack_open(&p, "p", text, strlen(text), &e), 0, "pack_open opens a pack of bare paths");
+    is_int(pack_find(p, "a")->type, 'f', "a path that is there, then read, is a file");
+    is_int(pack_find(p, "b")->data_len, 1, "a path that was read, then there, keeps its data");
 }
 
 static void test_empty(void)
@@ -141,8 +143,8 @@ static void test_empty(void)
     CLEANUP(pack_closep) struct pack *p = NULL;
     struct err e = { "" };
 
-    is_int(pack_open(&p, "p", text, strlen(text), &e), 0, "a pack without entries");
-    ok(!pack_find(p, "a"), "holds nothing");
+    is_int(pack_open(&p, "p", text, strlen(text), &e), 0, "pack_open opens a pack without entries");
+    ok(!pack_find(p, "a"), "pack_find finds nothing in a pack without entries");
     pack_close(NULL);
 }
 
@@ -194,9 +196,9 @@ static void test_damage(void)
         struct err e = { "" };
 
         memcpy(exact, packs[i].text, len);
-        is_int(pack_open(&p, "p", exact, len, &e), -EINVAL, "damage %zu", i);
-        is_str(e.text, packs[i].want, "is told");
-        ok(!p, "nothing is set");
+        is_int(pack_open(&p, "p", exact, len, &e), -EINVAL, "pack_open refuses damage %zu", i);
+        is_str(e.text, packs[i].want, "pack_open says: %s", packs[i].want);
+        ok(!p, "pack_open sets nothing of damage %zu", i);
         pack_close(p);
     }
 }
@@ -227,7 +229,8 @@ static void test_paths(void)
     str_add(&out, "f 0 ");
     str_fill(&out, 'a', 511);
     str_add(&out, "\n\nend 1\n");
-    is_int(pack_open(&p, "p", str_text(&out), out.len, &e), 0, "a path of 511 bytes");
+    is_int(pack_open(&p, "p", str_text(&out), out.len, &e), 0,
+           "pack_open takes a path of 511 bytes");
     pack_close(p);
     p = NULL;
     str_reset(&out);
@@ -235,7 +238,8 @@ static void test_paths(void)
     str_add(&out, "f 0 ");
     str_fill(&out, 'a', 512);
     str_add(&out, "\n\nend 1\n");
-    is_int(pack_open(&p, "p", str_text(&out), out.len, &e), -EINVAL, "and one of 512");
+    is_int(pack_open(&p, "p", str_text(&out), out.len, &e), -EINVAL,
+           "pack_open refuses a path of 512 bytes");
     pack_close(p);
 }
 
@@ -259,7 +263,8 @@ static void test_unhex(void)
         struct pack_entry at = { .data = exact, .data_len = (uint32_t)len, .type = 'x' };
 
         memcpy(exact, texts[i].text, len);
-        is_int(pack_unhex(&at, buf, sizeof(buf)), texts[i].len, "unhex '%s'", texts[i].text);
+        is_int(pack_unhex(&at, buf, sizeof(buf)), texts[i].len,
+               "pack_unhex of '%s' has its length or error", texts[i].text);
     }
 }
 
@@ -268,13 +273,13 @@ static void test_unhex_cut(void)
     struct pack_entry at = { .data = "0102(99)03", .data_len = 10, .type = 'x' };
     char buf[8] = "1234567";
 
-    is_int(pack_unhex(&at, buf, 4), 4, "what is longer is cut");
+    is_int(pack_unhex(&at, buf, 4), 4, "pack_unhex cuts what is longer than the buffer");
     ok(!memcmp(buf,
                "\1\2\0\0"
                "567",
                7),
-       "at the size");
-    is_int(pack_unhex(&at, buf, 0), 0, "even at none");
+       "pack_unhex writes nothing behind the buffer");
+    is_int(pack_unhex(&at, buf, 0), 0, "pack_unhex takes a buffer of no bytes");
 }
 
 /* What does not fit a pack must not become one that cannot be opened. */
@@ -286,13 +291,13 @@ static void test_too_large(void)
     memset(text, 'a', 2 << 20);
     pack_begin(&out);
     pack_add(&out, 'f', "a", text, 1 << 20);
-    is_int(str_error(&out), 0, "an entry of 1 MiB");
+    is_int(str_error(&out), 0, "pack_add takes an entry of 1 MiB");
     pack_add(&out, 'f', "b", text, (1 << 20) + 1);
-    is_int(str_error(&out), -EFBIG, "is the largest");
+    is_int(str_error(&out), -EFBIG, "pack_add refuses an entry of 1 MiB and a byte");
     str_reset(&out);
     text[0] = 0;
     pack_add(&out, 'f', "c", text, 1 << 20);
-    is_int(str_error(&out), -EFBIG, "also in hexadecimal");
+    is_int(str_error(&out), -EFBIG, "pack_add refuses an entry too large in hexadecimal");
 }
 
 int main(void)

@@ -54,20 +54,22 @@ static void test_fields(void)
     struct taskstats_usage u = { .pid = 7, .rc = 3 };
     struct answer a = make_answer(16, 560);
 
-    is_int(taskstats_parse(a.bytes, a.len, &u), 0, "an answer of Linux 6.18");
-    is_int((long long)u.run_ns, 64, "cpu_run_real_total");
-    is_int((long long)u.run_wait_ns, 24, "cpu_delay_total");
-    is_int((long long)u.block_io_wait_ns, 40, "blkio_delay_total");
-    is_int((long long)u.swap_in_wait_ns, 56, "swapin_delay_total");
-    is_int((long long)u.reclaim_wait_ns, 320, "freepages_delay_total");
-    is_int((long long)u.thrashing_wait_ns, 336, "thrashing_delay_total");
-    is_int((long long)u.compact_wait_ns, 360, "compact_delay_total");
-    is_int((long long)u.voluntary_switches, 272, "nvcsw");
-    is_int((long long)u.involuntary_switches, 280, "nivcsw");
-    ok(u.pid == 7 && u.rc == 3, "the question stays as it was");
-    is_int(offsetof(struct taskstats, blkio_delay_total), 40, "as in the header");
-    is_int(offsetof(struct taskstats, nvcsw), 272, "as in the header");
-    is_int(offsetof(struct taskstats, freepages_delay_total), 320, "as in the header");
+    is_int(taskstats_parse(a.bytes, a.len, &u), 0, "taskstats_parse reads an answer of Linux 6.18");
+    is_int((long long)u.run_ns, 64, "run_ns is cpu_run_real_total");
+    is_int((long long)u.run_wait_ns, 24, "run_wait_ns is cpu_delay_total");
+    is_int((long long)u.block_io_wait_ns, 40, "block_io_wait_ns is blkio_delay_total");
+    is_int((long long)u.swap_in_wait_ns, 56, "swap_in_wait_ns is swapin_delay_total");
+    is_int((long long)u.reclaim_wait_ns, 320, "reclaim_wait_ns is freepages_delay_total");
+    is_int((long long)u.thrashing_wait_ns, 336, "thrashing_wait_ns is thrashing_delay_total");
+    is_int((long long)u.compact_wait_ns, 360, "compact_wait_ns is compact_delay_total");
+    is_int((long long)u.voluntary_switches, 272, "voluntary_switches is nvcsw of the answer");
+    is_int((long long)u.involuntary_switches, 280, "involuntary_switches is nivcsw of the answer");
+    ok(u.pid == 7 && u.rc == 3, "the pid and rc of the question stay as they were");
+    is_int(offsetof(struct taskstats, blkio_delay_total), 40,
+           "blkio_delay_total stands where the kernel's header has it");
+    is_int(offsetof(struct taskstats, nvcsw), 272, "nvcsw stands where the kernel's header has it");
+    is_int(offsetof(struct taskstats, freepages_delay_total), 320,
+           "freepages_delay_total stands where the kernel's header has it");
 }
 
 static void test_layouts(void)
@@ -75,16 +77,18 @@ static void test_layouts(void)
     struct taskstats_usage u = { .pid = 7 };
     struct answer a = make_answer(8, 328);
 
-    is_int(taskstats_parse(a.bytes, a.len, &u), 0, "an old kernel");
-    is_int((long long)u.reclaim_wait_ns, 320, "its last field");
-    is_int((long long)u.thrashing_wait_ns, 0, "a field that it lacks");
+    is_int(taskstats_parse(a.bytes, a.len, &u), 0, "taskstats_parse reads an answer of version 8");
+    is_int((long long)u.reclaim_wait_ns, 320, "the last field of version 8 is read");
+    is_int((long long)u.thrashing_wait_ns, 0, "a field that version 8 lacks is 0");
     a = make_answer(2, 320);
-    is_int(taskstats_parse(a.bytes, a.len, &u), -EBADMSG, "one that is too old");
+    is_int(taskstats_parse(a.bytes, a.len, &u), -EBADMSG,
+           "taskstats_parse refuses an answer of version 2");
     a = make_answer(40, 1600);
-    is_int(taskstats_parse(a.bytes, a.len, &u), 0, "a newer one");
-    is_int((long long)u.compact_wait_ns, 360, "its fields");
+    is_int(taskstats_parse(a.bytes, a.len, &u), 0, "taskstats_parse reads an answer of version 40");
+    is_int((long long)u.compact_wait_ns, 360, "the fields of version 40 are where they were");
     a = make_answer(15, 560);
-    is_int(taskstats_parse(a.bytes, a.len, &u), -EPROTONOSUPPORT, "the one that moved fields");
+    is_int(taskstats_parse(a.bytes, a.len, &u), -EPROTONOSUPPORT,
+           "taskstats_parse refuses version 15, which moved fields");
 }
 
 static void test_hostile(void)
@@ -104,14 +108,15 @@ static void test_hostile(void)
         a.bytes[i] = (char)0xff;
         wrong += taskstats_parse(a.bytes, a.len, &u) > 0;
     }
-    is_int(wrong, 0, "any byte may be wrong");
+    is_int(wrong, 0, "an answer with any byte wrong is never a count");
     memcpy(bytes, &h, sizeof(h));
     memcpy(bytes + NLMSG_HDRLEN, &error, sizeof(error));
-    is_int(taskstats_parse(bytes, 36, &u), -ESRCH, "what the kernel said was wrong");
-    is_int(taskstats_parse(bytes, NLMSG_HDRLEN, &u), -EBADMSG, "an error without a number");
+    is_int(taskstats_parse(bytes, 36, &u), -ESRCH, "taskstats_parse returns the kernel's error");
+    is_int(taskstats_parse(bytes, NLMSG_HDRLEN, &u), -EBADMSG,
+           "taskstats_parse refuses an error without a number");
     error = 1;
     memcpy(bytes + NLMSG_HDRLEN, &error, sizeof(error));
-    is_int(taskstats_parse(bytes, 36, &u), -EBADMSG, "an error that is none");
+    is_int(taskstats_parse(bytes, 36, &u), -EBADMSG, "taskstats_parse refuses an error above 0");
 }
 
 static uint64_t cpu_ns(void)
@@ -152,8 +157,8 @@ static void test_many(struct taskstats_client *c)
         right += i % 3 && many[i].rc == 0 && many[i].run_ns > 0;
         gone += i % 3 == 0 && many[i].rc == -ESRCH;
     }
-    is_int(right, 200, "of 300 asked at once those that live");
-    is_int(gone, 100, "and those that do not");
+    is_int(right, 200, "200 processes of 300 asked at once are known");
+    is_int(gone, 100, "100 processes of 300 asked at once do not live");
 }
 
 static void test_live(void)
@@ -166,7 +171,8 @@ static void test_live(void)
     int rc = taskstats_open(&c, &e);
 
     if (rc < 0) {
-        ok(!c && *e.text, "# SKIP the kernel does not answer here: %s", e.text);
+        ok(!c && *e.text,
+           "this process can be asked about # SKIP the kernel does not answer here: %s", e.text);
         return;
     }
     while (cpu_ns() < 60000000)
@@ -174,21 +180,23 @@ static void test_live(void)
     before = cpu_ns();
     taskstats_ask(c, &u, 1);
     getrusage(RUSAGE_SELF, &usage);
-    is_int(u.rc, 0, "this process");
+    is_int(u.rc, 0, "taskstats_ask answers about this process");
     /* the kernel counts it by its own clock's ticks: about the same is all that can be asked for */
-    ok(u.run_ns >= before / 2 && u.run_ns <= cpu_ns() * 2, "its CPU time, about");
+    ok(u.run_ns >= before / 2 && u.run_ns <= cpu_ns() * 2,
+       "the CPU time of this process is about right");
     ok((long)u.voluntary_switches <= usage.ru_nvcsw && (long)u.voluntary_switches >= 0,
-       "its switches");
+       "the voluntary switches of this process are at most getrusage's");
     test_many(c);
-    is_int(open_without_right(), 0, "without CAP_NET_ADMIN it is -EPERM and a sentence");
+    is_int(open_without_right(), 0, "without CAP_NET_ADMIN taskstats_open says -EPERM");
     taskstats_close(steal(&c));
     oom_next();
     rc = taskstats_open(&c, &e);
-    ok(oom_end() && rc == -ENOMEM && !c, "out of memory");
+    ok(oom_end() && rc == -ENOMEM && !c,
+       "taskstats_open returns -ENOMEM where its allocation fails");
     oom_next();
     oom_next();
     rc = taskstats_open(&c, NULL);
-    ok(!oom_end() && rc == 0, "no other allocation");
+    ok(!oom_end() && rc == 0, "taskstats_open makes no second allocation");
 }
 
 int main(void)

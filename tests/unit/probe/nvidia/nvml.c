@@ -46,9 +46,9 @@ static void check_round_trip(const char *machine)
     struct err e = { "" };
 
     fixture_script(FAKE, script);
-    is_int(nvml_lib_read(&reading, NULL, &e), 0, "%s: %s", machine, e.text);
+    is_int(nvml_lib_read(&reading, NULL, &e), 0, "nvml_lib_read reads %s: %s", machine, e.text);
     nvml_text_write(&reading, &out);
-    is_str(str_text(&out), script, "%s: reads what the driver knows", machine);
+    is_str(str_text(&out), script, "nvml_lib_read reads what the driver of %s knows", machine);
 }
 
 static void check_errors(void)
@@ -75,8 +75,9 @@ static void check_errors(void)
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct err e = { "" };
 
-        is_int(play(cases[i].lines, &e), cases[i].rc, "refused");
-        is_str(e.text, cases[i].said, "the sentence");
+        is_int(play(cases[i].lines, &e), cases[i].rc, "nvml_lib_read returns its code: %s",
+               cases[i].said);
+        is_str(e.text, cases[i].said, "nvml_lib_read says: %s", cases[i].said);
     }
 }
 
@@ -88,49 +89,52 @@ static void check_absent_fields(void)
                 "nvmlDeviceGetMemoryInfo = 25\nnvmlDeviceGetNvLinkVersion = 2\n"
                 "nvmlDeviceGetCudaComputeCapability.0 = 999\nnvmlDeviceGetP2PStatus.1 = 3\n",
                 &e),
-           0, "reads");
-    is_str(reading.gpus[0].uuid, "", "not supported: no uuid");
-    is_int(reading.gpus[0].minor, 0, "a number");
-    is_int(reading.gpus[1].minor, ABSENT, "no permission: no number");
-    is_int(reading.gpus[0].memory_b, ABSENT, "no memory");
-    is_int(reading.gpus[0].capability, ABSENT, "no capability");
-    is_int(reading.gpus[1].capability, 90, "but of the other one");
-    is_int(reading.gpus[0].links[0].version, ABSENT, "no version of the link");
-    is_str(reading.gpus[0].links[0].bdf, "0000:02:00.0", "but its other end");
-    is_int(reading.gpus[0].ecc, ABSENT, "what the script does not say");
-    is_int(reading.gpus[0].peers[1], NVML_P2P_OK, "peer access");
-    is_int(reading.gpus[1].peers[0], NVML_PEER_ABSENT, "not known the other way round");
-    ok(!reading.gpus[0].lost, "none is lost");
+           0, "nvml_lib_read goes on where calls fail");
+    is_str(reading.gpus[0].uuid, "", "a uuid that is not supported is empty");
+    is_int(reading.gpus[0].minor, 0, "the number of GPU 0 is read");
+    is_int(reading.gpus[1].minor, ABSENT, "a number without permission is absent");
+    is_int(reading.gpus[0].memory_b, ABSENT, "memory whose call fails is absent");
+    is_int(reading.gpus[0].capability, ABSENT, "a capability whose call fails is absent");
+    is_int(reading.gpus[1].capability, 90, "the capability of the other GPU is read");
+    is_int(reading.gpus[0].links[0].version, ABSENT, "a link's version whose call fails is absent");
+    is_str(reading.gpus[0].links[0].bdf, "0000:02:00.0",
+           "a link without a version has its other end");
+    is_int(reading.gpus[0].ecc, ABSENT, "ECC, which the script lacks, is absent");
+    is_int(reading.gpus[0].peers[1], NVML_P2P_OK, "GPU 0 has peer access to GPU 1");
+    is_int(reading.gpus[1].peers[0], NVML_PEER_ABSENT, "peer access whose call fails is absent");
+    ok(!reading.gpus[0].lost, "a GPU whose calls fail is not lost");
 }
 
 static void check_lost(void)
 {
     struct err e = { "" };
 
-    is_int(play("nvmlDeviceGetHandleByIndex_v2.0 = lost\n", &e), 0, "reads");
-    ok(reading.gpus[0].lost, "GPU 0 is lost");
-    is_str(reading.gpus[0].bdf, "", "and has no address");
-    is_str(reading.gpus[1].name, "H100", "GPU 1 is read");
-    is_int(reading.gpus[1].peers[0], NVML_PEER_ABSENT, "not asked about the lost one");
+    is_int(play("nvmlDeviceGetHandleByIndex_v2.0 = lost\n", &e), 0,
+           "nvml_lib_read goes on without GPU 0");
+    ok(reading.gpus[0].lost, "GPU 0 without a handle is lost");
+    is_str(reading.gpus[0].bdf, "", "a lost GPU has no address");
+    is_str(reading.gpus[1].name, "H100", "GPU 1 is read beside a lost one");
+    is_int(reading.gpus[1].peers[0], NVML_PEER_ABSENT, "GPU 1 is not asked about the lost one");
 
     is_int(play("nvmlDeviceGetMinorNumber.1 = lost\nnvmlDeviceGetMemoryInfo.1 = hang\n"
                 "nvmlDeviceGetNvLinkState.1 = hang\nnvmlDeviceGetP2PStatus.1 = hang\n",
                 &e),
-           0, "reads");
+           0, "nvml_lib_read goes on when GPU 1 is lost on the way");
     ok(reading.gpus[1].lost, "GPU 1 is lost on the way");
-    is_str(reading.gpus[1].bdf, "0000:02:00.0", "what was read before is kept");
-    is_int(reading.gpus[1].memory_b, ABSENT, "and nothing asked after that");
-    is_int(reading.gpus[0].memory_b, 1000, "GPU 0 is read");
+    is_str(reading.gpus[1].bdf, "0000:02:00.0", "what was read before a GPU was lost is kept");
+    is_int(reading.gpus[1].memory_b, ABSENT, "nothing is asked of a GPU that was lost");
+    is_int(reading.gpus[0].memory_b, 1000, "GPU 0 is read beside one lost on the way");
 }
 
 static void check_withheld(void)
 {
     struct err e = { "" };
 
-    is_int(play("nvmlDeviceGetHandleByIndex_v2.1 = no_permission\n", &e), 0, "reads");
-    is_int(reading.gpus[1].error, NVML_NO_PERMISSION, "GPU 1 is withheld");
-    ok(!reading.gpus[1].lost, "not lost");
-    is_int(reading.gpus[0].error, ABSENT, "GPU 0 is not");
+    is_int(play("nvmlDeviceGetHandleByIndex_v2.1 = no_permission\n", &e), 0,
+           "nvml_lib_read goes on without permission for GPU 1");
+    is_int(reading.gpus[1].error, NVML_NO_PERMISSION, "GPU 1 has the error of its permission");
+    ok(!reading.gpus[1].lost, "a GPU without permission is not lost");
+    is_int(reading.gpus[0].error, ABSENT, "GPU 0 has no error beside one without permission");
 }
 
 /* More GPUs than there is room for. */
@@ -139,29 +143,33 @@ static void check_many(void)
     struct err e = { "" };
 
     fixture_script(FAKE, "[nvml]\ncount = 70\n[gpu 63]\nname = last\n");
-    is_int(nvml_lib_read(&reading, NULL, &e), 0, "reads");
-    is_int(reading.count, 70, "counted");
-    is_int(reading.n_gpus, NVML_GPUS, "those that there is room for");
-    is_str(reading.gpus[63].name, "last", "the last of them");
+    is_int(nvml_lib_read(&reading, NULL, &e), 0, "nvml_lib_read reads 70 GPUs");
+    is_int(reading.count, 70, "all 70 GPUs are counted");
+    is_int(reading.n_gpus, NVML_GPUS, "64 GPUs, as there is room for, are read");
+    is_str(reading.gpus[63].name, "last", "the last GPU that there is room for has its name");
 }
 
 static void check_old(void)
 {
     struct err e = { "" };
 
-    is_int(play("", &e), 0, "an old driver: %s", e.text);
-    is_int(reading.n_gpus, 2, "GPUs");
-    is_str(reading.driver, "550", "its version");
-    is_int(reading.cuda, 12040, "CUDA");
-    is_str(reading.gpus[1].bdf, "0000:02:00.0", "address, from the short structure");
-    is_str(reading.gpus[1].name, "H100", "name");
-    is_int(reading.gpus[1].power_limit_mw, 7, "power limit");
-    is_int(reading.gpus[1].mig, ABSENT, "it knows no MIG");
-    is_int(reading.gpus[1].fabric, ABSENT, "no fabric");
-    is_int(reading.gpus[1].gpu_gen_max, ABSENT, "not what the GPU alone can do");
-    is_int(reading.gpus[1].links[0].kind, ABSENT, "not what a link leads to");
-    is_str(reading.gpus[1].links[0].bdf, "0000:01:00.0", "but where");
-    is_int(reading.gpus[1].peers[0], NVML_P2P_OK, "peer access");
+    is_int(play("", &e), 0, "nvml_lib_read reads an old driver: %s", e.text);
+    is_int(reading.n_gpus, 2, "an old driver has its two GPUs");
+    is_str(reading.driver, "550", "an old driver has its version");
+    is_int(reading.cuda, 12040, "an old driver has its CUDA version");
+    is_str(reading.gpus[1].bdf, "0000:02:00.0",
+           "an old driver has addresses in the short structure");
+    is_str(reading.gpus[1].name, "H100", "an old driver has a GPU's name");
+    is_int(reading.gpus[1].power_limit_mw, 7, "an old driver has a GPU's power limit");
+    is_int(reading.gpus[1].mig, ABSENT, "an old driver knows no MIG");
+    is_int(reading.gpus[1].fabric, ABSENT, "an old driver knows no fabric");
+    is_int(reading.gpus[1].gpu_gen_max, ABSENT,
+           "an old driver does not know what the GPU alone can do");
+    is_int(reading.gpus[1].links[0].kind, ABSENT,
+           "an old driver does not know what a link leads to");
+    is_str(reading.gpus[1].links[0].bdf, "0000:01:00.0",
+           "an old driver knows the address that a link leads to");
+    is_int(reading.gpus[1].peers[0], NVML_P2P_OK, "an old driver knows peer access");
 }
 
 /* ---- as a source ---- */
@@ -212,18 +220,18 @@ static void check_record(void)
     struct err e = { "" };
 
     play("nvmlDeviceGetName = 100ms\n", &e);
-    is_int(probe_live(&p, n, &record, &e), 0, "live: %s", e.text);
-    is_int(p.n_troubles, 0, "no trouble");
-    is_int(n->n_devices, 2, "devices");
+    is_int(probe_live(&p, n, &record, &e), 0, "source_nvml reads the live driver: %s", e.text);
+    is_int(p.n_troubles, 0, "a driver that answers makes no trouble");
+    is_int(n->n_devices, 2, "the node has both GPUs of the driver");
     is_str(n->devices[0].product, "H100", "a call that comes late is waited for");
-    is_int(n->devices[0].acc.memory_b, 1000, "memory");
-    is_int(n->n_links, 1, "links");
+    is_int(n->devices[0].acc.memory_b, 1000, "the device has the driver's memory");
+    is_int(n->n_links, 1, "two GPUs have one bundle of links");
     setenv(FAKE, "/nowhere", 1);
-    is_int(probe_recorded(&record, again, &e), 0, "recorded: %s", e.text);
-    is_int(again->n_devices, 2, "devices");
-    is_str(again->devices[1].acc.uuid, "U1", "uuid");
-    is_int(again->n_links, 1, "links");
-    is_int(again->peers[1], PEER_OK, "peers");
+    is_int(probe_recorded(&record, again, &e), 0, "source_nvml reads the recording: %s", e.text);
+    is_int(again->n_devices, 2, "the recorded node has both GPUs");
+    is_str(again->devices[1].acc.uuid, "U1", "the recorded device has its uuid");
+    is_int(again->n_links, 1, "the recorded GPUs have their bundle of links");
+    is_int(again->peers[1], PEER_OK, "the recorded GPUs have their peer access");
 }
 
 static void check_recordings(void)
@@ -235,14 +243,16 @@ static void check_recordings(void)
 
     pack_begin(&record);
     pack_end(&record, 0);
-    is_int(probe_recorded(&record, n, &e), 0, "a recording without the driver's answers");
-    is_int(n->n_devices, 1, "adds nothing");
+    is_int(probe_recorded(&record, n, &e), 0, "source_nvml succeeds without the driver's answers");
+    is_int(n->n_devices, 1, "a recording without answers adds no device");
     str_reset(&record);
     pack_begin(&record);
     pack_add(&record, 'f', "brim/nvml.ini", broken, strlen(broken));
     pack_end(&record, 1);
-    is_int(probe_recorded(&record, n, &e), -EINVAL, "broken answers");
-    is_str(e.text, "brim/nvml.ini:2: cuda: '?' is not a number", "the sentence");
+    is_int(probe_recorded(&record, n, &e), -EINVAL,
+           "source_nvml refuses broken answers of a recording");
+    is_str(e.text, "brim/nvml.ini:2: cuda: '?' is not a number",
+           "the error names the line of the broken answers");
 }
 
 static void check_troubles(void)
@@ -254,17 +264,20 @@ static void check_troubles(void)
     play("nvmlDeviceGetHandleByIndex_v2.0 = no_permission\n"
          "nvmlDeviceGetHandleByIndex_v2.1 = 16\n",
          &e);
-    is_int(probe_live(&p, n, NULL, &e), 0, "goes on");
-    is_int(p.n_troubles, 2, "troubles");
+    is_int(probe_live(&p, n, NULL, &e), 0, "source_nvml goes on where GPUs are withheld");
+    is_int(p.n_troubles, 2, "each GPU that is withheld is a trouble");
     is_str(p.troubles[0].text,
-           "GPU 0: no permission: a container or job that was not given this GPU", "the first");
+           "GPU 0: no permission: a container or job that was not given this GPU",
+           "the first trouble is the missing permission");
     is_str(p.troubles[1].text,
-           "GPU 1: the driver answers error 16: look at dmesg for lines with NVRM", "the second");
-    is_int(n->n_devices, 1, "no device is invented");
+           "GPU 1: the driver answers error 16: look at dmesg for lines with NVRM",
+           "the second trouble is the driver's error");
+    is_int(n->n_devices, 1, "no device is made of a GPU that is withheld");
 
     fixture_script(FAKE, "[nvml]\ncount = 70\n");
-    is_int(probe_live(&p, n, NULL, &e), 0, "goes on");
-    is_str(p.troubles[2].text, "the driver has 70 GPUs, only the first 64 were asked", "the third");
+    is_int(probe_live(&p, n, NULL, &e), 0, "source_nvml goes on with 70 GPUs");
+    is_str(p.troubles[2].text, "the driver has 70 GPUs, only the first 64 were asked",
+           "the third trouble is that only 64 GPUs were asked");
 }
 
 /* No driver is no trouble, but where there are GPUs. */
@@ -275,12 +288,13 @@ static void check_no_driver(const char *said)
     struct probe p = { .patience_ns = 10000ll * MS };
     struct err e = { "" };
 
-    is_int(probe_live(&p, without, NULL, &e), 0, "no driver");
-    is_int(p.n_troubles, 0, "none is missed");
-    is_int(probe_live(&p, with, NULL, &e), 0, "no driver, a GPU");
-    is_int(p.n_troubles, 1, "it is missed");
-    ok(strstr(p.troubles[0].text, said) != NULL, "the sentence: %s", p.troubles[0].text);
-    is_int(with->n_devices, 1, "the GPU is there");
+    is_int(probe_live(&p, without, NULL, &e), 0, "source_nvml succeeds without a driver and a GPU");
+    is_int(p.n_troubles, 0, "a driver is not missed without a GPU");
+    is_int(probe_live(&p, with, NULL, &e), 0, "source_nvml succeeds on a GPU without a driver");
+    is_int(p.n_troubles, 1, "a driver that a GPU lacks is a trouble");
+    ok(strstr(p.troubles[0].text, said) != NULL, "the trouble names what is missing: %s",
+       p.troubles[0].text);
+    is_int(with->n_devices, 1, "the GPU without a driver is a device");
 }
 
 static void check_oom(void)
@@ -299,7 +313,8 @@ static void check_oom(void)
         oom_next();
         rc = rc < 0 ? rc : source_nvml.read(&p, n, &e);
         failed = oom_end();
-        is_int(rc, failed ? -ENOMEM : 0, "live, allocation %d", oom_at);
+        is_int(rc, failed ? -ENOMEM : 0,
+               "source_nvml on a live driver returns -ENOMEM where allocation %d fails", oom_at);
     } while (failed);
 }
 
@@ -312,7 +327,7 @@ static void check_oom_recorded(void)
     bool failed;
 
     play("", NULL);
-    is_int(probe_live(&p, live, &record, &e), 0, "recorded");
+    is_int(probe_live(&p, live, &record, &e), 0, "source_nvml records a live driver");
     oom_restart();
     do {
         CLEANUP(node_freep) struct node *n = machine_with_gpu();
@@ -323,7 +338,8 @@ static void check_oom_recorded(void)
         oom_next();
         rc = rc < 0 ? rc : source_nvml.read(&p, n, &e);
         failed = oom_end();
-        is_int(rc, failed ? -ENOMEM : 0, "recorded, allocation %d", oom_at);
+        is_int(rc, failed ? -ENOMEM : 0,
+               "source_nvml on a recording returns -ENOMEM where allocation %d fails", oom_at);
     } while (failed);
 }
 
@@ -337,9 +353,9 @@ static void check_hang(const char *call, const char *said)
 
     str_addf(&script, "[fake]\n%s = hang\n[gpu 3]\nname = H100\nlink0 = up\n", call);
     fixture_script(FAKE, str_text(&script));
-    is_int(probe_live(&p, n, NULL, &e), -ETIMEDOUT, "%s hangs", call);
-    is_str(e.text, said, "the sentence");
-    is_int(n->n_devices, 1, "the node is left as it was");
+    is_int(probe_live(&p, n, NULL, &e), -ETIMEDOUT, "source_nvml gives up where %s hangs", call);
+    is_str(e.text, said, "the error names %s and the way out", call);
+    is_int(n->n_devices, 1, "the node is left as it was where %s hangs", call);
 }
 
 #define WAY_OUT \
@@ -385,11 +401,12 @@ static void check_absent(void)
 
     if (library) {
         dlclose(library);
-        ok(true, "no library # SKIP this machine has one");
+        ok(true, "the driver library is absent # SKIP this machine has one");
         return;
     }
-    is_int(nvml_lib_read(&reading, NULL, &e), -ENODEV, "no library");
-    ok(strstr(e.text, "no NVIDIA driver library: libnvidia-ml.so.1: ") == e.text, "%s", e.text);
+    is_int(nvml_lib_read(&reading, NULL, &e), -ENODEV, "nvml_lib_read fails without a library");
+    ok(strstr(e.text, "no NVIDIA driver library: libnvidia-ml.so.1: ") == e.text,
+       "the error names the missing library: %s", e.text);
     check_no_driver("no NVIDIA driver library: libnvidia-ml.so.1: ");
 }
 

@@ -50,12 +50,12 @@ static void connect(struct nvml_gpu *g, int from, int to, int kind, uint8_t bus)
 
 static void is_link(const struct node *n, size_t i, int a, int b, int count)
 {
-    if (!ok(i < n->n_links, "link %zu is there", i))
+    if (!ok(i < n->n_links, "the node has link %zu", i))
         return;
-    is_int(n->links[i].kind, LINK_NVLINK, "link %zu: NVLink", i);
-    is_int(n->links[i].a, a, "link %zu: from", i);
-    is_int(n->links[i].b, b, "link %zu: to", i);
-    is_int(n->links[i].count, count, "link %zu: count", i);
+    is_int(n->links[i].kind, LINK_NVLINK, "link %zu is an NVLink", i);
+    is_int(n->links[i].a, a, "link %zu begins at its device", i);
+    is_int(n->links[i].b, b, "link %zu ends at its device", i);
+    is_int(n->links[i].count, count, "link %zu counts its ports", i);
 }
 
 static void check_fields(void)
@@ -76,26 +76,26 @@ static void check_fields(void)
     g->ecc_pending = 0;
     g->links[0].up = 0;
     g->links[1].up = 1;
-    is_int(nvml_apply(&reading, n), 0, "applied");
-    is_int(n->n_devices, 1, "the device that was there");
+    is_int(nvml_apply(&reading, n), 0, "nvml_apply sets the fields of a GPU");
+    is_int(n->n_devices, 1, "nvml_apply adds no device to the one that was there");
     a = &n->devices[d].acc;
-    is_str(n->devices[d].product, "NVIDIA H100 80GB HBM3", "product");
-    is_str(n->set.gpu_driver, "550.90.07", "driver");
-    is_str(a->arch, "sm90", "architecture");
-    is_str(a->uuid, NULL, "no uuid was read");
-    is_int(a->memory_b, 80ll << 30, "memory");
-    is_int(a->power_limit_mw, 650000, "power limit");
-    is_int(a->power_default_mw, ABSENT, "no default was read");
-    is_int(a->gen_max, 5, "PCIe generation of the board");
-    is_int(a->width_max, 16, "what was there is kept");
-    is_int(a->ecc, 1, "ECC on");
-    is_int(a->ecc_pending, 0, "off after the next boot");
-    is_int(a->mig, ABSENT, "MIG was not read");
-    is_int(a->links_up, 1, "links up");
-    is_int(a->links_down, 1, "links down");
-    is_int(a->fabric, ABSENT, "no fabric");
+    is_str(n->devices[d].product, "NVIDIA H100 80GB HBM3", "a device has the driver's product");
+    is_str(n->set.gpu_driver, "550.90.07", "a node has the version of its driver");
+    is_str(a->arch, "sm90", "a capability of 90 is the architecture sm90");
+    is_str(a->uuid, NULL, "a uuid that was not read is NULL");
+    is_int(a->memory_b, 80ll << 30, "a device has the memory of the driver");
+    is_int(a->power_limit_mw, 650000, "a device has the power limit of the driver");
+    is_int(a->power_default_mw, ABSENT, "a default limit that was not read is absent");
+    is_int(a->gen_max, 5, "a device has the PCIe generation of its board");
+    is_int(a->width_max, 16, "a width that was there is kept");
+    is_int(a->ecc, 1, "a device has ECC on now");
+    is_int(a->ecc_pending, 0, "a device has ECC off after the next boot");
+    is_int(a->mig, ABSENT, "MIG that was not read is absent");
+    is_int(a->links_up, 1, "a link that is up counts as up");
+    is_int(a->links_down, 1, "a link that is down counts as down");
+    is_int(a->fabric, ABSENT, "a fabric that was not read is absent");
     is_int(n->n_links, 0, "a link that leads nowhere known is no link");
-    ok(!n->peers, "no peers were read");
+    ok(!n->peers, "peers that were not read are NULL");
 }
 
 static void check_fabric(void)
@@ -114,9 +114,9 @@ static void check_fabric(void)
 
         g->fabric = cases[i].state;
         g->fabric_status = cases[i].status;
-        is_int(nvml_apply(&reading, n), 0, "applied");
-        is_int(n->devices[0].acc.fabric, cases[i].want, "fabric state %d, status %d",
-               cases[i].state, cases[i].status);
+        is_int(nvml_apply(&reading, n), 0, "nvml_apply succeeds, round %zu", i);
+        is_int(n->devices[0].acc.fabric, cases[i].want,
+               "fabric state %d with status %d is told rightly", cases[i].state, cases[i].status);
     }
 }
 
@@ -136,16 +136,16 @@ static void check_switches(void)
     g->links[3].up = 0;
     g = driver_has(0x43);
     connect(g, 0, 9, ABSENT, 5); /* an old driver does not say what is there: the address does */
-    is_int(nvml_apply(&reading, n), 0, "applied");
-    is_int(n->n_links, 3, "bundles");
+    is_int(nvml_apply(&reading, n), 0, "nvml_apply succeeds with two switches");
+    is_int(n->n_links, 3, "each GPU has a bundle to each switch it has ports to");
     is_link(n, 0, gpu0, switch0, 9);
     is_link(n, 1, gpu0, switch1, 8);
     is_link(n, 2, gpu1, switch0, 10);
-    ok(n->links[0].gbs == 25, "25 GB/s each");
-    is_int(n->devices[gpu0].acc.links_up, 17, "links up");
-    is_int(n->devices[gpu0].acc.links_down, 1, "links down");
-    is_int(node_settle(n), 0, "settled");
-    is_int(n->links[0].b, 2, "the switch is behind the GPUs then");
+    ok(n->links[0].gbs == 25, "each port to a switch moves 25 GB/s");
+    is_int(n->devices[gpu0].acc.links_up, 17, "17 ports of GPU 0 are up");
+    is_int(n->devices[gpu0].acc.links_down, 1, "a port of GPU 0 is down");
+    is_int(node_settle(n), 0, "node_settle succeeds with two switches");
+    is_int(n->links[0].b, 2, "a settled bundle leads to the switch behind the GPUs");
 }
 
 /* Switches that are no PCI functions here: of a later generation, or outside this guest. */
@@ -157,8 +157,8 @@ static void check_unseen_switches(void)
 
     connect(g, 0, 9, NVML_REMOTE_SWITCH, 0);
     connect(g, 10, 17, NVML_REMOTE_SWITCH, 0xe0);
-    is_int(nvml_apply(&reading, n), 0, "applied");
-    is_int(n->n_links, 1, "one bundle");
+    is_int(nvml_apply(&reading, n), 0, "nvml_apply succeeds with switches that are no functions");
+    is_int(n->n_links, 1, "all ports to unseen switches are one bundle");
     is_link(n, 0, gpu, ABSENT, 18);
 }
 
@@ -176,8 +176,8 @@ static void check_guest(void)
     g = driver_has(2);
     connect(g, 0, 17, ABSENT, 0);
     g->fabric = NVML_FABRIC_NOT_SUPPORTED;
-    is_int(nvml_apply(&reading, n), 0, "applied");
-    is_int(n->n_links, 1, "one bundle: of the other GPU's ports nothing is known");
+    is_int(nvml_apply(&reading, n), 0, "nvml_apply succeeds in a guest");
+    is_int(n->n_links, 1, "a guest's GPU has a bundle on a fabric alone");
     is_link(n, 0, gpu0, ABSENT, 18);
 }
 
@@ -198,8 +198,8 @@ static void check_direct(void)
     connect(g[1], 0, 3, NVML_REMOTE_GPU, 1);
     connect(g[2], 0, 0, NVML_REMOTE_GPU, 1);
     connect(g[2], 1, 2, NVML_REMOTE_NPU, 0);
-    is_int(nvml_apply(&reading, n), 0, "applied");
-    is_int(n->n_links, 2, "one bundle a pair");
+    is_int(nvml_apply(&reading, n), 0, "nvml_apply succeeds with GPUs that are linked directly");
+    is_int(n->n_links, 2, "each pair of linked GPUs has one bundle");
     is_link(n, 0, 0, 1, 4);
     is_link(n, 1, 0, 2, 2);
     is_int(n->devices[2].acc.links_up, 3, "ports to elsewhere count as up");
@@ -213,19 +213,19 @@ static void check_c2c(void)
     struct nvml_gpu *g = driver_has(1);
     int d = add(n, DEVICE_ACCELERATOR, 1, NVIDIA);
 
-    ok(node_add_numa(n, 0) && node_add_numa(n, 1), "two NUMA domains");
+    ok(node_add_numa(n, 0) && node_add_numa(n, 1), "node_add_numa adds two domains");
     n->devices[d].numa = 1;
     g->c2c_links = 1;
     g->c2c_mbps = 447000;
-    is_int(nvml_apply(&reading, n), 0, "applied");
-    if (ok(n->n_links == 1, "one bundle")) {
-        is_int(n->links[0].kind, LINK_C2C, "chip to chip");
-        is_int(n->links[0].numa, 1, "to the GPU's NUMA domain");
-        is_int(n->links[0].b, ABSENT, "to no device");
-        ok(n->links[0].gbs == 447, "447 GB/s");
+    is_int(nvml_apply(&reading, n), 0, "nvml_apply succeeds with a link to the CPU");
+    if (ok(n->n_links == 1, "a GPU has one bundle to its CPU")) {
+        is_int(n->links[0].kind, LINK_C2C, "the bundle to the CPU is chip to chip");
+        is_int(n->links[0].numa, 1, "the bundle to the CPU leads to the GPU's NUMA domain");
+        is_int(n->links[0].b, ABSENT, "the bundle to the CPU leads to no device");
+        ok(n->links[0].gbs == 447, "the bundle to the CPU moves 447 GB/s");
     }
-    is_int(nvml_apply(&reading, bare), 0, "applied to a node without NUMA domains");
-    is_int(bare->links[0].numa, ABSENT, "there it ends nowhere");
+    is_int(nvml_apply(&reading, bare), 0, "nvml_apply succeeds on a node without NUMA domains");
+    is_int(bare->links[0].numa, ABSENT, "a bundle to the CPU ends nowhere without NUMA domains");
 }
 
 static void check_rates(void)
@@ -247,9 +247,11 @@ static void check_rates(void)
         connect(g, 0, 0, NVML_REMOTE_SWITCH, 0);
         g->links[0].version = cases[i].version;
         g->capability = cases[i].capability;
-        is_int(nvml_apply(&reading, n), 0, "applied");
-        ok(n->n_links == 1 && n->links[0].gbs == cases[i].gbs, "version %d of sm%d: %g GB/s",
-           cases[i].version, cases[i].capability, cases[i].gbs);
+        is_int(nvml_apply(&reading, n), 0, "nvml_apply succeeds with NVLink version %d",
+               cases[i].version);
+        ok(n->n_links == 1 && n->links[0].gbs == cases[i].gbs,
+           "a port of NVLink version %d on sm%d moves %g GB/s", cases[i].version,
+           cases[i].capability, cases[i].gbs);
     }
 }
 
@@ -268,17 +270,17 @@ static void check_peers(void)
     a->peers[0] = b->peers[1] = NVML_PEER_SELF;
     a->peers[1] = NVML_P2P_OK;
     b->peers[0] = NVML_P2P_CHIPSET;
-    is_int(nvml_apply(&reading, n), 0, "applied");
-    is_int(n->n_acc, 3, "accelerators");
-    is_int(n->peers[2 * 3 + 1], PEER_OK, "the third reads the second");
-    is_int(n->peers[1 * 3 + 2], PEER_CHIPSET, "not the other way round");
-    is_int(n->peers[0 * 3 + 1], PEER_UNKNOWN, "of the other vendor's nothing is known");
-    is_int(n->peers[2 * 3 + 2], PEER_UNKNOWN, "nor of one with itself");
+    is_int(nvml_apply(&reading, n), 0, "nvml_apply succeeds with peers among others");
+    is_int(n->n_acc, 3, "the node has three accelerators");
+    is_int(n->peers[2 * 3 + 1], PEER_OK, "the third accelerator has access to the second");
+    is_int(n->peers[1 * 3 + 2], PEER_CHIPSET, "the second accelerator has no access to the third");
+    is_int(n->peers[0 * 3 + 1], PEER_UNKNOWN, "nothing is known of another vendor's peers");
+    is_int(n->peers[2 * 3 + 2], PEER_UNKNOWN, "nothing is known of a GPU with itself");
     add(n, DEVICE_ACCELERATOR, 5, AMD);
-    is_int(n->n_acc, 4, "one more accelerator");
-    is_int(n->peers[2 * 4 + 1], PEER_OK, "the matrix grew");
-    is_int(n->peers[1 * 4 + 2], PEER_CHIPSET, "and kept its rows");
-    is_int(n->peers[3 * 4 + 1], PEER_UNKNOWN, "the new row");
+    is_int(n->n_acc, 4, "the node has one accelerator more");
+    is_int(n->peers[2 * 4 + 1], PEER_OK, "a matrix that grew has the access of the third");
+    is_int(n->peers[1 * 4 + 2], PEER_CHIPSET, "a matrix that grew has the refusal of the second");
+    is_int(n->peers[3 * 4 + 1], PEER_UNKNOWN, "the new row of a matrix that grew is unknown");
 }
 
 static void check_peer_words(void)
@@ -301,8 +303,9 @@ static void check_peer_words(void)
 
         driver_has(1)->peers[1] = cases[i].status;
         driver_has(2);
-        is_int(nvml_apply(&reading, n), 0, "applied");
-        is_int(n->peers[1], cases[i].want, "answer %d", cases[i].status);
+        is_int(nvml_apply(&reading, n), 0, "nvml_apply succeeds with answer %d", cases[i].status);
+        is_int(n->peers[1], cases[i].want, "the driver's answer %d about peers is told rightly",
+               cases[i].status);
     }
 }
 
@@ -313,11 +316,11 @@ static void check_unknown_to_sysfs(void)
     driver_has(0x1b)->minor = 3;
     driver_has(0)->minor = 4;
     driver_has(0)->error = NVML_NO_PERMISSION;
-    is_int(nvml_apply(&reading, n), 0, "applied");
-    is_int(n->n_devices, 2, "devices that only the driver knows, less the one that it withholds");
-    is_int(n->devices[0].pci, ABSENT, "no PCI function");
-    is_int(n->devices[0].acc.minor, 3, "its values");
-    is_int(n->devices[1].acc.minor, 4, "of the one without an address, too");
+    is_int(nvml_apply(&reading, n), 0, "nvml_apply succeeds with GPUs that sysfs lacks");
+    is_int(n->n_devices, 2, "GPUs that the driver alone knows are devices, but for one withheld");
+    is_int(n->devices[0].pci, ABSENT, "a GPU that the driver alone knows has no function");
+    is_int(n->devices[0].acc.minor, 3, "a GPU that the driver alone knows has its values");
+    is_int(n->devices[1].acc.minor, 4, "a GPU without an address has its values");
 }
 
 static void check_lost(void)
@@ -332,11 +335,12 @@ static void check_lost(void)
     n->pcis[3].driver = "nvidia";
     driver_has(0)->lost = true;
     driver_has(1);
-    is_int(nvml_apply(&reading, n), 0, "applied");
-    is_int(n->n_devices, 4, "no device was added");
-    ok(n->devices[gone].acc.lost, "the one left over is the one that is lost");
-    ok(!n->devices[here].acc.lost && !n->devices[other].acc.lost, "the others are not");
-    ok(!n->devices[lent].acc.lost, "nor the one lent to a virtual machine");
+    is_int(nvml_apply(&reading, n), 0, "nvml_apply succeeds with a lost GPU");
+    is_int(n->n_devices, 4, "a lost GPU adds no device");
+    ok(n->devices[gone].acc.lost, "the device left over is the lost one");
+    ok(!n->devices[here].acc.lost && !n->devices[other].acc.lost,
+       "devices that the driver has are not lost");
+    ok(!n->devices[lent].acc.lost, "a device lent to a virtual machine is not lost");
 }
 
 static void check_lost_somewhere(void)
@@ -346,9 +350,10 @@ static void check_lost_somewhere(void)
     add(n, DEVICE_ACCELERATOR, 1, NVIDIA);
     add(n, DEVICE_ACCELERATOR, 2, NVIDIA);
     driver_has(0)->lost = true;
-    is_int(nvml_apply(&reading, n), 0, "applied");
-    is_int(n->n_devices, 3, "a device of its own: it is not known which of two is lost");
-    ok(n->devices[2].acc.lost && !n->devices[0].acc.lost && !n->devices[1].acc.lost, "is lost");
+    is_int(nvml_apply(&reading, n), 0, "nvml_apply succeeds with one lost of two");
+    is_int(n->n_devices, 3, "a lost GPU of two is a device of its own");
+    ok(n->devices[2].acc.lost && !n->devices[0].acc.lost && !n->devices[1].acc.lost,
+       "the device of its own is lost, the others are not");
 }
 
 static void check_oom(void)
@@ -377,7 +382,8 @@ static void check_oom(void)
         oom_next();
         rc = nvml_apply(&reading, n);
         failed = oom_end();
-        is_int(rc, failed ? -ENOMEM : 0, "allocation %d", oom_at);
+        is_int(rc, failed ? -ENOMEM : 0, "nvml_apply returns -ENOMEM where allocation %d fails",
+               oom_at);
     } while (failed);
 }
 

@@ -21,13 +21,13 @@ static void check_absent(void)
     CLEANUP(str_done) struct str out = STR_INIT(NVML_TEXT_MAX);
 
     nvml_reading_init(&reading);
-    is_int(reading.cuda, ABSENT, "no CUDA version");
-    is_int(reading.gpus[5].memory_b, ABSENT, "no memory");
-    is_int(reading.gpus[5].links[35].up, ABSENT, "no link");
-    is_int(reading.gpus[5].peers[63], NVML_PEER_ABSENT, "no peer");
+    is_int(reading.cuda, ABSENT, "a new reading has no CUDA version");
+    is_int(reading.gpus[5].memory_b, ABSENT, "a new reading has no memory");
+    is_int(reading.gpus[5].links[35].up, ABSENT, "a new reading has no link");
+    is_int(reading.gpus[5].peers[63], NVML_PEER_ABSENT, "a new reading has no peer");
     reading.n_gpus = 1;
     nvml_text_write(&reading, &out);
-    is_str(str_text(&out), "[nvml]\n\n[gpu 0]\n", "what is absent is not written");
+    is_str(str_text(&out), "[nvml]\n\n[gpu 0]\n", "nvml_text_write writes nothing that is absent");
 }
 
 /* A whole machine comes back as it was, byte by byte. */
@@ -37,15 +37,17 @@ static void check_round_trip(void)
     CLEANUP(str_done) struct str out = STR_INIT(NVML_TEXT_MAX);
     struct err e = { "" };
 
-    is_int(nvml_text_read("dgx", text, strlen(text), &reading, &e), 0, "reads: %s", e.text);
-    is_int(reading.n_gpus, 8, "GPUs");
-    is_int(reading.gpus[7].capability, 90, "compute capability 9.0");
-    is_str(reading.gpus[7].bdf, "0000:df:00.0", "address");
-    is_int(reading.gpus[7].links[17].kind, NVML_REMOTE_SWITCH, "a link to a switch");
-    ok(reading.gpus[7].links[17].bdf[0] != 0, "its address");
-    is_int(reading.gpus[7].links[18].up, ABSENT, "18 links, no more");
+    is_int(nvml_text_read("dgx", text, strlen(text), &reading, &e), 0,
+           "nvml_text_read reads a DGX H100: %s", e.text);
+    is_int(reading.n_gpus, 8, "a DGX H100 has eight GPUs");
+    is_int(reading.gpus[7].capability, 90, "an H100 has compute capability 9.0");
+    is_str(reading.gpus[7].bdf, "0000:df:00.0", "the last H100 has its address");
+    is_int(reading.gpus[7].links[17].kind, NVML_REMOTE_SWITCH,
+           "the last link of an H100 leads to a switch");
+    ok(reading.gpus[7].links[17].bdf[0] != 0, "the last link of an H100 has an address");
+    is_int(reading.gpus[7].links[18].up, ABSENT, "an H100 has 18 links");
     nvml_text_write(&reading, &out);
-    is_str(str_text(&out), text, "writes what it read");
+    is_str(str_text(&out), text, "nvml_text_write writes what it read of a DGX H100");
 }
 
 static void check_values(void)
@@ -65,17 +67,19 @@ static void check_values(void)
     CLEANUP(str_done) struct str out = STR_INIT(NVML_TEXT_MAX);
     struct err e = { "" };
 
-    is_int(read_text(text, &e), 0, "reads: %s", e.text);
-    is_str(reading.driver, "a # b \"c\" \\", "quotes are taken off");
-    is_str(reading.gpus[0].name, " blank", "a blank is kept");
-    is_int(reading.gpus[0].capability, 121, "12.1");
-    ok(reading.gpus[0].lost, "lost");
-    is_int(reading.gpus[0].links[0].up, 0, "a link that is down");
-    is_int(reading.gpus[0].peers[0], NVML_PEER_SELF, "itself");
-    is_int(reading.gpus[0].peers[5], NVML_P2P_DISABLED, "peer access is disabled");
-    is_int(reading.gpus[0].peers[8], NVML_PEER_ABSENT, "not asked");
+    is_int(read_text(text, &e), 0, "nvml_text_read reads rare values: %s", e.text);
+    is_str(reading.driver, "a # b \"c\" \\", "nvml_text_read takes quotes off");
+    is_str(reading.gpus[0].name, " blank", "nvml_text_read keeps a blank in quotes");
+    is_int(reading.gpus[0].capability, 121, "nvml_text_read reads capability 12.1");
+    ok(reading.gpus[0].lost, "nvml_text_read reads that a GPU is lost");
+    is_int(reading.gpus[0].links[0].up, 0, "nvml_text_read reads a link that is down");
+    is_int(reading.gpus[0].peers[0], NVML_PEER_SELF, "nvml_text_read reads a GPU as its own peer");
+    is_int(reading.gpus[0].peers[5], NVML_P2P_DISABLED,
+           "nvml_text_read reads peer access that is disabled");
+    is_int(reading.gpus[0].peers[8], NVML_PEER_ABSENT,
+           "nvml_text_read reads peer access that was not asked");
     nvml_text_write(&reading, &out);
-    is_str(str_text(&out), text, "writes what it read");
+    is_str(str_text(&out), text, "nvml_text_write writes rare values as it read them");
 }
 
 /* A driver may say what INI cannot hold. */
@@ -86,7 +90,8 @@ static void check_control_characters(void)
     nvml_reading_init(&reading);
     snprintf(reading.driver, sizeof(reading.driver), "a\nb\x7f\xc3\xa9");
     nvml_text_write(&reading, &out);
-    is_str(str_text(&out), "[nvml]\ndriver = a?b?\xc3\xa9\n", "control characters are replaced");
+    is_str(str_text(&out), "[nvml]\ndriver = a?b?\xc3\xa9\n",
+           "nvml_text_write replaces control characters");
 }
 
 static void check_skipped(void)
@@ -96,10 +101,10 @@ static void check_skipped(void)
     is_int(read_text("[fake]\nnvmlInit_v2 = hang\n[later]\nx = y\n[nvml]\nnew = 1\ncuda = 5\n"
                      "[gpu 1]\nlink36 = up\nlinkage = 2\nlink = 3\nbdfs = 4\nname =\n",
                      &e),
-           0, "what is not known is skipped: %s", e.text);
-    is_int(reading.cuda, 5, "what is known is read");
-    is_int(reading.n_gpus, 2, "GPU 0 is there, absent");
-    is_str(reading.gpus[0].bdf, "", "GPU 0 has no address");
+           0, "nvml_text_read skips what is not known: %s", e.text);
+    is_int(reading.cuda, 5, "nvml_text_read reads what is known beside it");
+    is_int(reading.n_gpus, 2, "nvml_text_read has GPU 0 where GPU 1 is");
+    is_str(reading.gpus[0].bdf, "", "a GPU that the text lacks has no address");
 }
 
 static void check_errors(void)
@@ -134,8 +139,8 @@ static void check_errors(void)
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct err e = { "" };
 
-        is_int(read_text(cases[i].text, &e), -EINVAL, "refused");
-        is_str(e.text, cases[i].said, "the sentence");
+        is_int(read_text(cases[i].text, &e), -EINVAL, "nvml_text_read refuses: %s", cases[i].said);
+        is_str(e.text, cases[i].said, "nvml_text_read says: %s", cases[i].said);
     }
 }
 
@@ -150,7 +155,8 @@ static void check_oom(void)
         oom_next();
         nvml_text_write(&reading, &out);
         failed = oom_end();
-        is_int(str_error(&out), failed ? -ENOMEM : 0, "allocation %d", oom_at);
+        is_int(str_error(&out), failed ? -ENOMEM : 0,
+               "nvml_text_write returns -ENOMEM where allocation %d fails", oom_at);
     } while (failed);
 }
 

@@ -109,7 +109,8 @@ static const char *text(const struct signal_set *set, const char *thing, size_t 
 }
 
 #define is_value(set, thing, i, want) \
-    is_str(text(&(set), (thing), (i), (char[32]){ "" }), (want), "%s %s", (thing), #i)
+    is_str(text(&(set), (thing), (i), (char[32]){ "" }), (want), "thing %s has %s at %s", (thing), \
+           #i, (want))
 
 /* Sample until a value is that; the readings that are asked for come in their own time. */
 static bool until(const struct signal_set *set, const char *thing, size_t i, const char *want)
@@ -123,7 +124,7 @@ static bool until(const struct signal_set *set, const char *thing, size_t i, con
 }
 
 #define becomes(set, thing, i, want) \
-    ok(until(&(set), (thing), (i), (want)), "%s %s becomes %s", (thing), #i, (want))
+    ok(until(&(set), (thing), (i), (want)), "the value of %s in %s becomes %s", (thing), #i, (want))
 
 static const struct event *event_of(const char *kind)
 {
@@ -173,17 +174,18 @@ static void readings(unsigned n)
 static void check_values(void)
 {
     play("", USUAL);
-    is_int(open_with(&seldom, 10000 * MS), 0, "open");
-    is_int(sample(), 6, "a row of each set at once");
+    is_int(open_with(&seldom, 10000 * MS), 0, "the sampler opens with two GPUs");
+    is_int(sample(), 6, "two GPUs have a row of each set at once");
     for (size_t i = 0; i < 6; i++)
         ok(its.tick.rows[i].set == (i < 2   ? &gpu_set
                                     : i < 4 ? &gpu_throttle_set
                                             : &gpu_error_set),
-           "the sets stand together");
-    is_str(signal_fact(&its.tick.rows[1], "uuid"), "GPU-1", "uuid");
-    is_str(signal_fact(&its.tick.rows[1], "model"), "H100", "model");
-    is_str(signal_fact(&its.tick.rows[1], "pci"), "0000:27:00.0", "pci");
-    is_str(signal_fact(&its.tick.rows[1], "vendor"), "nvidia", "vendor");
+           "row %zu stands with its set", i);
+    is_str(signal_fact(&its.tick.rows[1], "uuid"), "GPU-1", "a row has the uuid of its GPU");
+    is_str(signal_fact(&its.tick.rows[1], "model"), "H100", "a row has the model of its GPU");
+    is_str(signal_fact(&its.tick.rows[1], "pci"), "0000:27:00.0",
+           "a row has the address of its GPU");
+    is_str(signal_fact(&its.tick.rows[1], "vendor"), "nvidia", "a row has the vendor nvidia");
     is_value(gpu_set, "1", GPU_BUSY, "0.93");
     is_value(gpu_set, "1", GPU_MEMORY_BUSY, "0.41");
     is_value(gpu_set, "1", GPU_ENCODER_BUSY, "0.03");
@@ -219,7 +221,7 @@ static void check_values(void)
     is_value(gpu_error_set, "0", GPU_PAGES_RETIRED, "5");
     is_value(gpu_error_set, "0", GPU_REMAP_PENDING, "1");
     is_value(gpu_error_set, "0", GPU_RECOVERY_ACTION, "2");
-    is_int(its.tick.n_events, 0, "no event");
+    is_int(its.tick.n_events, 0, "two GPUs that work make no event");
     end();
 }
 
@@ -228,7 +230,7 @@ static void check_substitutes(void)
 {
     play("nvmlDeviceGetMemoryInfo_v2 = not_supported\nnvmlDeviceGetUtilizationRates.1 = 999\n",
          "temperature = 61\nslowdown = 90\npower_mw = 1500\n");
-    is_int(open_with(&seldom, 10000 * MS), 0, "open");
+    is_int(open_with(&seldom, 10000 * MS), 0, "the sampler opens where calls are not supported");
     sample();
     is_value(gpu_set, "0", GPU_POWER, "1.5");
     is_value(gpu_set, "0", GPU_TEMPERATURE_MARGIN, "29");
@@ -255,11 +257,12 @@ static void check_reasons(void)
 
         snprintf(live, sizeof(live), "reasons = %u\n", cases[i].bits);
         play("", live);
-        is_int(open_with(&seldom, 10000 * MS), 0, "open");
+        is_int(open_with(&seldom, 10000 * MS), 0, "the sampler opens with reasons 0x%x",
+               cases[i].bits);
         sample();
         for (size_t k = 0; k < 5; k++)
             got[k] = value(&gpu_throttle_set, "0", GPU_THROTTLED_POWER + k) > 0 ? '1' : '0';
-        is_str(got, cases[i].want, "reasons 0x%x", cases[i].bits);
+        is_str(got, cases[i].want, "reasons 0x%x are told as what throttles", cases[i].bits);
         end();
     }
 }
@@ -269,7 +272,7 @@ static void check_reasons(void)
 static void check_links(void)
 {
     play("", "field 138 = 3\nfield 139 = 4\nfield 202 = 1000\n");
-    is_int(open_with(&seldom, 10000 * MS), 0, "open");
+    is_int(open_with(&seldom, 10000 * MS), 0, "the sampler opens with sums of links");
     sample();
     is_value(gpu_set, "0", GPU_LINK_SENT, "3072");
     is_value(gpu_set, "0", GPU_LINK_RECEIVED, "4096");
@@ -277,7 +280,7 @@ static void check_links(void)
 
     play("", "field 202.0 = 1000\nfield 202.17 = 10\nfield 204.2 = 7\nfield 163.1 = 2\n"
              "field 163.5 = 1\nfield 38 = 100\n");
-    is_int(open_with(&seldom, 10000 * MS), 0, "open");
+    is_int(open_with(&seldom, 10000 * MS), 0, "the sampler opens with single links");
     sample();
     is_value(gpu_set, "0", GPU_LINK_SENT, "1010");
     is_value(gpu_set, "0", GPU_LINK_RECEIVED, "7");
@@ -296,7 +299,7 @@ static void check_calls(void)
     unsigned all, fields, reasons, before;
 
     play("", USUAL);
-    is_int(open_with(&seldom, 10000 * MS), 0, "open");
+    is_int(open_with(&seldom, 10000 * MS), 0, "the sampler opens to count its calls");
     readings(2);
     all = its.calls(NULL, 1);
     fields = its.calls("nvmlDeviceGetFieldValues", 1);
@@ -304,18 +307,20 @@ static void check_calls(void)
     reasons = its.calls("nvmlDeviceGetCurrentClocksEventReasons", 1);
     readings(10);
     reasons = its.calls("nvmlDeviceGetCurrentClocksEventReasons", 1) - reasons;
-    ok(reasons >= 10, "readings");
-    is_int(its.calls("nvmlDeviceGetFieldValues", 1) - fields, reasons, "calls for fields");
-    is_int(its.calls(NULL, 1) - all, 8 * reasons, "calls in all");
-    is_int(its.asked(253) - before, 2 * reasons, "a field that two GPUs have");
+    ok(reasons >= 10, "ten readings have been made or more");
+    is_int(its.calls("nvmlDeviceGetFieldValues", 1) - fields, reasons,
+           "a reading takes one call for fields");
+    is_int(its.calls(NULL, 1) - all, 8 * reasons, "a reading takes eight calls in all");
+    is_int(its.asked(253) - before, 2 * reasons,
+           "a field is asked for once of each GPU that has it");
     before = its.asked(144);
     for (size_t i = 0; i < ARRAY_SIZE(absent); i++)
         all = i == 0 ? its.asked(absent[i]) : all + its.asked(absent[i]);
     readings(5);
-    is_int(its.asked(144) - before, 0, "a slow one, before it is due");
+    is_int(its.asked(144) - before, 0, "a slow field is not asked for before it is due");
     for (size_t i = 0; i < ARRAY_SIZE(absent); i++)
         all -= its.asked(absent[i]);
-    is_int(all, 0, "fields that they do not have");
+    is_int(all, 0, "fields that GPUs lack are not asked for");
     end();
 }
 
@@ -325,12 +330,12 @@ static void check_again(void)
     unsigned before;
 
     play("", "temperature = 1\nreasons = 0\n");
-    is_int(open_with(&often, 10000 * MS), 0, "open");
+    is_int(open_with(&often, 10000 * MS), 0, "the sampler opens where fields are missing");
     sample();
     is_value(gpu_set, "0", GPU_ENERGY, "absent");
     before = its.asked(76);
     readings(2);
-    ok(its.asked(76) > before, "asked again");
+    ok(its.asked(76) > before, "a field that was missing is asked for again");
     play("", USUAL);
     its.reload();
     becomes(gpu_set, "0", GPU_ENERGY, "2.5");
@@ -350,7 +355,7 @@ static void check_slow_fields(void)
 
     paces.slow_ns = 200 * MS;
     play("", USUAL);
-    is_int(open_with(&paces, 10000 * MS), 0, "open");
+    is_int(open_with(&paces, 10000 * MS), 0, "the sampler opens with slow fields");
     play("", USUAL "[live 1]\nfield 3 = 6\n");
     its.reload();
     becomes(gpu_error_set, "1", GPU_ECC_CORRECTED, "6");
@@ -368,7 +373,7 @@ static void check_gpm(void)
     double first;
 
     play("", GPM "field 139 = 9\nnarrow = 197\nfield 197 = 77\nfield 198 = 123\n");
-    is_int(open_with(&seldom, 10000 * MS), 0, "open");
+    is_int(open_with(&seldom, 10000 * MS), 0, "the sampler opens with counters of units");
     sample();
     is_value(gpu_set, "0", GPU_SM_ACTIVE, "absent");
     becomes(gpu_set, "0", GPU_SM_ACTIVE, "0.8");
@@ -381,12 +386,13 @@ static void check_gpm(void)
     is_value(gpu_set, "0", GPU_LINK_RECEIVED, "9216");
     is_value(gpu_set, "0", GPU_LINK_SENT, "absent");
     first = value(&gpu_set, "0", GPU_PCIE_SENT);
-    ok(first >= 100 * 1048576 * 0.09 && first < 100 * 1048576 * 5.0, "a rate, added up: %g", first);
+    ok(first >= 100 * 1048576 * 0.09 && first < 100 * 1048576 * 5.0,
+       "a rate of PCIe is added up: %g", first);
     for (int k = 0; k < 200 && value(&gpu_set, "0", GPU_PCIE_SENT) <= first; k++) {
         sleep_ms(20);
         sample();
     }
-    ok(value(&gpu_set, "0", GPU_PCIE_SENT) > first, "and on");
+    ok(value(&gpu_set, "0", GPU_PCIE_SENT) > first, "a rate of PCIe is added up further");
     play("nvmlGpmMetricsGet = 999\n", GPM);
     its.reload();
     becomes(gpu_set, "0", GPU_SM_ACTIVE, "absent");
@@ -398,9 +404,9 @@ static void check_gpm(void)
 static void check_processes(void)
 {
     play("", "process 12 = 1000 0.5\nprocess 7 = -1 0\n[live 1]\nprocesses = 600\n");
-    is_int(open_with(&often, 10000 * MS), 0, "open");
-    is_int(sample(), 8, "rows");
-    ok(its.tick.rows[6].set == &gpu_process_set, "they come last");
+    is_int(open_with(&often, 10000 * MS), 0, "the sampler opens with processes");
+    is_int(sample(), 8, "two processes make two rows more");
+    ok(its.tick.rows[6].set == &gpu_process_set, "rows of processes come last");
     is_value(gpu_process_set, "0:12", GPU_PROCESS_MEMORY, "1000");
     is_value(gpu_process_set, "0:12", GPU_PROCESS_BUSY, "0.5");
     is_value(gpu_process_set, "0:7", GPU_PROCESS_MEMORY, "absent");
@@ -425,18 +431,19 @@ static void check_lost(void)
     const struct event *event;
 
     play("", USUAL);
-    is_int(open_with(&often, 10000 * MS), 0, "open");
+    is_int(open_with(&often, 10000 * MS), 0, "the sampler opens with a GPU to be lost");
     play("any.1 = lost\n", USUAL);
     its.reload();
     event = wait_for("gpu-lost");
-    ok(event != NULL, "an event");
+    ok(event != NULL, "a GPU that is lost makes an event");
     if (event) {
-        is_int(event->severity, SEVERITY_CRITICAL, "critical");
-        is_str(event->thing, "0000:27:00.0", "of its address");
-        is_str(event->text, "GPU 1 is lost: the driver does not reach it", "text");
+        is_int(event->severity, SEVERITY_CRITICAL, "the event of a lost GPU is critical");
+        is_str(event->thing, "0000:27:00.0", "the event of a lost GPU has its address");
+        is_str(event->text, "GPU 1 is lost: the driver does not reach it",
+               "the event of a lost GPU has its text");
         is_str(event->action, "reboot the node, then inspect the GPU: XID 79 in dmesg tells more",
-               "action");
-        ok(!event->over, "begins");
+               "the event of a lost GPU has the way out");
+        ok(!event->over, "the event of a lost GPU begins");
     }
     is_value(gpu_set, "1", GPU_LOST, "1");
     is_value(gpu_set, "1", GPU_TEMPERATURE, "absent");
@@ -450,11 +457,11 @@ static void check_lost(void)
         if (its.tick.n_events)
             break;
     }
-    is_int(its.tick.n_events, 0, "told once");
+    is_int(its.tick.n_events, 0, "a lost GPU is told once");
     play("", USUAL);
     its.reload();
     event = wait_for("gpu-lost");
-    ok(event && event->over, "over");
+    ok(event && event->over, "a GPU that is back ends the event");
     becomes(gpu_set, "1", GPU_TEMPERATURE, "61");
     end();
 }
@@ -465,25 +472,25 @@ static void check_lost_calls(void)
     unsigned before;
 
     play("nvmlDeviceGetTemperature.1 = lost\n", USUAL);
-    is_int(open_with(&seldom, 10000 * MS), 0, "open");
-    ok(wait_for("gpu-lost") != NULL, "an event");
+    is_int(open_with(&seldom, 10000 * MS), 0, "the sampler opens with a GPU that is lost soon");
+    ok(wait_for("gpu-lost") != NULL, "a GPU that is lost soon makes an event");
     before = its.calls(NULL, 1);
     for (int i = 0; i < 10; i++) {
         sample();
         sleep_ms(5);
     }
-    is_int(its.calls(NULL, 1) - before, 0, "no call about it");
+    is_int(its.calls(NULL, 1) - before, 0, "a lost GPU is not called");
     end();
 }
 
 static void check_reload(void)
 {
     play("", USUAL);
-    is_int(open_with(&often, 10000 * MS), 0, "open");
+    is_int(open_with(&often, 10000 * MS), 0, "the sampler opens with a driver to be unloaded");
     play("any = not_loaded\nnvmlInit_v2 = not_loaded\n", USUAL);
     its.reload();
     becomes(gpu_set, "0", GPU_TEMPERATURE, "no row");
-    is_int(its.tick.n_rows, 0, "no rows while the driver is away");
+    is_int(its.tick.n_rows, 0, "there are no rows while the driver is away");
     play("", USUAL);
     becomes(gpu_set, "1", GPU_TEMPERATURE, "61");
     end();
@@ -493,8 +500,8 @@ static void check_reload(void)
 static void check_late_driver(void)
 {
     play("any = not_loaded\nnvmlInit_v2 = not_loaded\n", USUAL);
-    is_int(open_with(&often, 10000 * MS), 0, "open");
-    is_int(sample(), 0, "no rows yet");
+    is_int(open_with(&often, 10000 * MS), 0, "the sampler opens before its driver");
+    is_int(sample(), 0, "there are no rows before the driver");
     play("", USUAL);
     becomes(gpu_set, "1", GPU_TEMPERATURE, "61");
     end();
@@ -508,7 +515,7 @@ static void check_reload_pace(const char *rules)
 
     paces.reload_ns = 200 * MS;
     play("", USUAL);
-    is_int(open_with(&paces, 10000 * MS), 0, "open");
+    is_int(open_with(&paces, 10000 * MS), 0, "the sampler opens with a driver that goes away");
     play(rules, USUAL);
     its.reload();
     becomes(gpu_set, "0", GPU_TEMPERATURE, "no row");
@@ -517,9 +524,10 @@ static void check_reload_pace(const char *rules)
         sleep_ms(10);
         sample();
     }
-    ok(its.calls("nvmlInit_v2", 0) - before <= 10, "%u times",
+    ok(its.calls("nvmlInit_v2", 0) - before <= 10,
+       "a driver that is away is tried 10 times at most: %u times",
        its.calls("nvmlInit_v2", 0) - before);
-    ok(its.calls("nvmlInit_v2", 0) > before, "but now and then");
+    ok(its.calls("nvmlInit_v2", 0) > before, "a driver that is away is tried now and then");
     end();
 }
 
@@ -529,33 +537,36 @@ static void check_late(void)
     const struct event *event;
 
     play("", USUAL);
-    is_int(open_with(&seldom, 150 * MS), 0, "open");
+    is_int(open_with(&seldom, 150 * MS), 0, "the sampler opens with a GPU that will be late");
     play("nvmlDeviceGetTemperature.1 = 1s\n", USUAL);
     its.reload();
     sample();
     is_value(gpu_set, "1", GPU_TEMPERATURE, "61");
     event = wait_for("probe");
-    ok(event != NULL, "an event");
+    ok(event != NULL, "a call that is late makes an event");
     if (event) {
-        is_int(event->severity, SEVERITY_WARNING, "a warning");
-        is_str(event->thing, "0000:27:00.0", "of the GPU");
+        is_int(event->severity, SEVERITY_WARNING, "the event of a late call is a warning");
+        is_str(event->thing, "0000:27:00.0", "the event of a late call has the GPU's address");
         is_str(event->text, "nvmlDeviceGetTemperature of GPU 1 has not answered for 0.15 s",
-               "text");
+               "the event of a late call names it");
         is_str(event->action,
-               "look at dmesg for lines with NVRM; the GPU may have fallen off the bus", "action");
-        ok(!event->over, "begins");
+               "look at dmesg for lines with NVRM; the GPU may have fallen off the bus",
+               "the event of a late call has the way out");
+        ok(!event->over, "the event of a late call begins");
     }
     is_value(gpu_set, "0", GPU_TEMPERATURE, "absent");
-    is_int(its.tick.n_rows, 2, "only what the GPUs are");
-    is_str(signal_fact(&its.tick.rows[0], "model"), "H100", "model");
+    is_int(its.tick.n_rows, 2, "only the rows of what the GPUs are stay");
+    is_str(signal_fact(&its.tick.rows[0], "model"), "H100",
+           "a row without values has the GPU's model");
     sample();
-    is_int(its.tick.n_events, 0, "told once");
+    is_int(its.tick.n_events, 0, "a late call is told once");
     play("", USUAL);
     its.reload();
     event = wait_for("probe");
-    ok(event && event->over, "over");
+    ok(event && event->over, "a call that answers ends the event");
     if (event)
-        is_str(event->text, "nvmlDeviceGetTemperature of GPU 1 answers again", "text");
+        is_str(event->text, "nvmlDeviceGetTemperature of GPU 1 answers again",
+               "the event's end says that the call answers again");
     becomes(gpu_set, "1", GPU_TEMPERATURE, "61");
     end();
 }
@@ -566,7 +577,7 @@ static void check_slow(void)
     unsigned events = 0;
 
     play("", USUAL);
-    is_int(open_with(&seldom, 300 * MS), 0, "open");
+    is_int(open_with(&seldom, 300 * MS), 0, "the sampler opens with calls that will be slow");
     play("any = 40ms\n", USUAL);
     its.reload();
     for (int k = 0; k < 1000; k++) {
@@ -578,7 +589,7 @@ static void check_slow(void)
     }
     is_value(gpu_set, "1", GPU_TEMPERATURE, "absent");
     becomes(gpu_set, "1", GPU_TEMPERATURE, "61");
-    is_int(events, 0, "no call hung");
+    is_int(events, 0, "slow calls that are each in time make no event");
     end();
 }
 
@@ -586,11 +597,13 @@ static void check_slow(void)
 static void check_full(void)
 {
     play("any.1 = lost\n", USUAL);
-    is_int(open_with(&seldom, 10000 * MS), 0, "open");
+    is_int(open_with(&seldom, 10000 * MS), 0,
+           "the sampler opens with a GPU that is lost from the start");
     tick_begin(&its.tick, 7, 0);
     while (its.tick.n_events < EVENTS_MAX)
-        ok(tick_event(&its.tick, "other", SEVERITY_NOTE, -1) != NULL, "an event");
-    is_int(sampler_nvml.sample(its.state, &its.tick), 0, "sample");
+        ok(tick_event(&its.tick, "other", SEVERITY_NOTE, -1) != NULL, "a tick takes an event");
+    is_int(sampler_nvml.sample(its.state, &its.tick), 0,
+           "the sampler succeeds in a tick full of events");
     is_value(gpu_set, "1", GPU_LOST, "1");
     end();
 }
@@ -612,7 +625,8 @@ static void check_oom(void)
         if (rc >= 0)
             rc = sample();
         failed = oom_end();
-        ok(failed ? rc == -ENOMEM : rc > 0, "allocation %d: rc %d", oom_at, rc);
+        ok(failed ? rc == -ENOMEM : rc > 0, "the sampler with allocation %d failing returns %d",
+           oom_at, rc);
     } while (failed);
     end();
 }
@@ -623,20 +637,21 @@ static void check_nothing(void)
     struct err e = { "" };
 
     play("", USUAL);
-    is_int(sampler_nvml.open(&its.state, &copy, &e), -ENOENT, "not this machine");
+    is_int(sampler_nvml.open(&its.state, &copy, &e), -ENOENT,
+           "the sampler does not open on another machine");
     fixture_script(FAKE, "[nvml]\ncount = 0\n");
-    is_int(open_with(&seldom, 10000 * MS), 0, "no GPU");
-    is_int(sample(), 0, "has no rows");
+    is_int(open_with(&seldom, 10000 * MS), 0, "the sampler opens without a GPU");
+    is_int(sample(), 0, "a driver without GPUs makes no rows");
     end();
     play("nvmlDeviceGetHandleByIndex_v2.1 = no_permission\n", USUAL);
-    is_int(open_with(&seldom, 10000 * MS), 0, "a GPU that is not ours");
-    is_int(sample(), 3, "has no rows");
+    is_int(open_with(&seldom, 10000 * MS), 0, "the sampler opens with a GPU that is not ours");
+    is_int(sample(), 3, "a GPU that is not ours has no rows");
     end();
     play("nvmlDeviceGetHandleByIndex_v2.1 = lost\n", USUAL);
-    is_int(open_with(&seldom, 10000 * MS), 0, "a GPU that was lost before");
+    is_int(open_with(&seldom, 10000 * MS), 0, "the sampler opens with a GPU that was lost before");
     sample();
     is_value(gpu_set, "1", GPU_LOST, "1");
-    is_str(signal_fact(&its.tick.rows[1], "pci"), "", "without an address");
+    is_str(signal_fact(&its.tick.rows[1], "pci"), "", "a GPU that was lost before has no address");
     end();
 }
 
@@ -671,28 +686,33 @@ static void check_hangs(void)
     const struct event *event;
 
     play("nvmlInit_v2 = hang\n", USUAL);
-    is_int(open_with(&seldom, 200 * MS), 0, "open");
-    ok(clock_monotonic_ns(&clock_system) - begin < 1500 * MS, "waits no longer than the patience");
+    is_int(open_with(&seldom, 200 * MS), 0, "the sampler opens though the driver hangs");
+    ok(clock_monotonic_ns(&clock_system) - begin < 1500 * MS,
+       "the sampler opens within its patience, and a bit");
     event = wait_for("probe"); /* it may come with the first sample */
-    is_int(its.tick.n_rows, 0, "no rows");
-    ok(event && strcmp(event->text, "nvmlInit_v2 has not answered for 0.2 s") == 0, "event");
-    ok(event && !event->thing[0], "of no GPU");
+    is_int(its.tick.n_rows, 0, "a driver that hangs makes no rows");
+    ok(event && strcmp(event->text, "nvmlInit_v2 has not answered for 0.2 s") == 0,
+       "the event names the call that hangs");
+    ok(event && !event->thing[0], "the event of a driver that hangs is of no GPU");
     begin = clock_monotonic_ns(&clock_system);
     end();
-    ok(clock_monotonic_ns(&clock_system) - begin < 500 * MS, "close does not wait for it");
+    ok(clock_monotonic_ns(&clock_system) - begin < 500 * MS,
+       "the sampler closes without waiting for the driver");
 
     play("nvmlDeviceGetUtilizationRates.0 = hang\n", USUAL);
-    is_int(open_with(&seldom, 60000 * MS), 0, "open, with more patience");
+    is_int(open_with(&seldom, 60000 * MS), 0,
+           "the sampler opens though a GPU hangs, with more patience");
     begin = clock_monotonic_ns(&clock_system);
     end();
-    ok(clock_monotonic_ns(&clock_system) - begin < 2500 * MS, "close waits a second");
+    ok(clock_monotonic_ns(&clock_system) - begin < 2500 * MS,
+       "the sampler closes after a second at most, and a bit");
 }
 
 static void check_old(void)
 {
     play("", USUAL "process 12 = 1000 0.5\nprocess 13 = 2000 0.5\n");
-    is_int(open_with(&seldom, 10000 * MS), 0, "open");
-    is_int(sample(), 10, "rows");
+    is_int(open_with(&seldom, 10000 * MS), 0, "the sampler opens with an old driver");
+    is_int(sample(), 10, "an old driver has ten rows");
     is_value(gpu_set, "1", GPU_BUSY, "0.93");
     is_value(gpu_set, "1", GPU_POWER, "1");
     is_value(gpu_set, "1", GPU_MEMORY_USED, "250");
@@ -711,10 +731,10 @@ static void check_absent(void)
 
     if (library) {
         dlclose(library);
-        ok(true, "no library # SKIP this machine has one");
+        ok(true, "the driver library is absent # SKIP this machine has one");
         return;
     }
-    is_int(open_with(&seldom, 10000 * MS), -ENOENT, "no library");
+    is_int(open_with(&seldom, 10000 * MS), -ENOENT, "the sampler does not open without a library");
 }
 
 int main(int argc, char **argv)

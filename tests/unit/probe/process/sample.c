@@ -80,8 +80,8 @@ static void test_values(struct sampled *s)
     folder_folder(s->folder, "proc/50");
     folder_folder(s->folder, "proc/60x");
     folder_folder(s->folder, "proc/99999999999");
-    is_int(sampled_open(s), 0, "it opens");
-    is_int(sampled_at(s, 0), 2, "processes, and no thread of the kernel");
+    is_int(sampled_open(s), 0, "the sampler opens on made processes");
+    is_int(sampled_at(s, 0), 2, "two processes have rows, a thread of the kernel has none");
     is_labelled(s, "100", "cpu_seconds_total", "mode=\"user\"", "1.1");
     is_labelled(s, "100", "cpu_seconds_total", "mode=\"system\"", "2.2");
     is_value(s, "100", "io_wait_seconds_total", "0.3");
@@ -94,19 +94,20 @@ static void test_values(struct sampled *s)
     is_value(s, "100", "write_bytes_total", "6");
     ok(strtol(sampled_value(s, "100", "resident_bytes", NULL, (char[32]){ "" }), NULL, 10) ==
            25 * sysconf(_SC_PAGESIZE),
-       "resident");
+       "resident memory is 25 pages");
     is_value(s, "100", "threads", "1");
     is_value(s, "100", "major_faults_total", "7");
     is_value(s, "100", "start_time_seconds", "1700000050");
     is_value(s, "100", "blocked", "1");
-    is_str(fact_of(s, "100", "comm"), ") R 1 (\n", "its name");
-    is_str(fact_of(s, "100", "cgroup"), "ssh.service", "its group");
+    is_str(fact_of(s, "100", "comm"), ") R 1 (\n",
+           "a process has its name with a newline and brackets");
+    is_str(fact_of(s, "100", "cgroup"), "ssh.service", "a process has its control group");
     snprintf(uid, sizeof(uid), "%u", getuid());
-    is_str(fact_of(s, "100", "uid"), uid, "its owner");
+    is_str(fact_of(s, "100", "uid"), uid, "a process has its owner");
     is_value(s, "30", "io_wait_seconds_total", "absent");
     is_value(s, "30", "io_read_bytes_total", "absent");
     is_value(s, "30", "blocked", "0");
-    is_int((long long)s->tick.n_events, 0, "nothing to tell");
+    is_int((long long)s->tick.n_events, 0, "two processes make no event");
 }
 
 static void test_changes(struct sampled *s)
@@ -115,22 +116,24 @@ static void test_changes(struct sampled *s)
     write_io(s, 100, 2000);
     remove_process(s, 30);
     write_stat(s, (struct fake){ 200, 9000, "new", 'R', 1, 0 });
-    is_int(sampled_at(s, 1), 2, "one ended, one came");
+    is_int(sampled_at(s, 1), 2, "the sampler follows one that ended and one that came");
     is_labelled(s, "100", "cpu_seconds_total", "mode=\"user\"", "1.2");
     is_value(s, "100", "io_read_bytes_total", "2000");
-    is_str(fact_of(s, "100", "comm"), "renamed", "its new name");
+    is_str(fact_of(s, "100", "comm"), "renamed", "a process has its new name");
     is_value(s, "30", "threads", "no row");
     is_value(s, "200", "threads", "1");
     write_stat(s, (struct fake){ 200, 9999, "reused", 'R', 500, 0 });
     is_int(sampled_at(s, 2), 1, "a pid that another process has is none for a moment");
     is_value(s, "200", "threads", "no row");
-    is_int(sampled_at(s, 3), 2, "and then that process");
-    is_str(fact_of(s, "200", "comm"), "reused", "its name");
+    is_int(sampled_at(s, 3), 2, "a pid that another process has is that process then");
+    is_str(fact_of(s, "200", "comm"), "reused", "the other process has its own name");
     write_file(s, 100, "cgroup", "0::/docker.service\n");
-    is_int(sampled_at(s, 20), 2, "later");
-    is_str(fact_of(s, "100", "cgroup"), "ssh.service", "the group as it was");
-    is_int(sampled_at(s, 45), 2, "half a minute later");
-    is_str(fact_of(s, "100", "cgroup"), "docker.service", "it is read again");
+    is_int(sampled_at(s, 20), 2, "the sampler has both processes 20 s later");
+    is_str(fact_of(s, "100", "cgroup"), "ssh.service",
+           "a control group is not read again within half a minute");
+    is_int(sampled_at(s, 45), 2, "the sampler has both processes half a minute later");
+    is_str(fact_of(s, "100", "cgroup"), "docker.service",
+           "a control group is read again after half a minute");
 }
 
 /* Those that do nothing are read less often. */
@@ -139,14 +142,14 @@ static void test_quiet(struct sampled *s)
     int waited = 0;
 
     for (int i = 50; i < 56; i++)
-        is_int(sampled_at(s, i), 2, "second %d", i);
+        is_int(sampled_at(s, i), 2, "the sampler has both processes in second %d", i);
     write_stat(s, (struct fake){ 100, 5000, "renamed", 'R', 180, 220 });
     do
         (void)sampled_at(s, 56 + waited++);
     while (waited < 10 &&
            strcmp(sampled_value(s, "100", "cpu_seconds_total", "mode=\"user\"", (char[32]){ "" }),
                   "1.8") != 0);
-    ok(waited <= 4, "a quiet one is looked at in %d ticks", waited);
+    ok(waited <= 4, "a quiet process that works is noticed after %d ticks, 4 at most", waited);
     write_stat(s, (struct fake){ 100, 5000, "renamed", 'R', 190, 220 });
     (void)sampled_at(s, 70);
     is_labelled(s, "100", "cpu_seconds_total", "mode=\"user\"", "1.9");
@@ -158,15 +161,16 @@ static void test_delays(struct sampled *s)
     sampled_close(s);
     folder_text(s->folder, "proc/sys/kernel/task_delayacct", "0\n");
     write_stat(s, (struct fake){ 100, 5000, "old", 'R', 1, 0 });
-    is_int(sampled_open(s), 0, "without delay accounting");
-    is_int(sampled_at(s, 100), 2, "processes");
-    is_int((long long)s->tick.n_events, 1, "one event");
-    is_str(s->tick.events[0].kind, "probe", "its kind");
-    is_int(s->tick.events[0].severity, SEVERITY_NOTE, "a note");
-    is_str(s->tick.events[0].action, "sysctl -w kernel.task_delayacct=1", "what to do");
+    is_int(sampled_open(s), 0, "the sampler opens without delay accounting");
+    is_int(sampled_at(s, 100), 2, "the sampler has both processes without delay accounting");
+    is_int((long long)s->tick.n_events, 1, "a lack of delay accounting makes one event");
+    is_str(s->tick.events[0].kind, "probe", "the event is of kind probe");
+    is_int(s->tick.events[0].severity, SEVERITY_NOTE, "the event of delay accounting is a note");
+    is_str(s->tick.events[0].action, "sysctl -w kernel.task_delayacct=1",
+           "the event says how to turn delay accounting on");
     is_value(s, "100", "io_wait_seconds_total", "absent");
     (void)sampled_at(s, 101);
-    is_int((long long)s->tick.n_events, 0, "no second event");
+    is_int((long long)s->tick.n_events, 0, "a lack of delay accounting is told once");
     folder_text(s->folder, "proc/sys/kernel/task_delayacct", "1\n");
     write_stat(s, (struct fake){ 200, (int)(103 * hz), "young", 'R', 1, 0 });
     (void)sampled_at(s, 102);
@@ -183,17 +187,17 @@ static void test_many(struct sampled *s)
 {
     for (int i = 0; i < 300; i++)
         write_stat(s, (struct fake){ 1000 + i, 10000, "idle", 'S', 1, 0 });
-    is_int(sampled_at(s, 200), 256, "a limit");
+    is_int(sampled_at(s, 200), 256, "the sampler has 256 rows at most");
     is_value(s, "1299", "threads", "no row");
     for (int second = 201; second < 216; second++) {
         write_stat(s, (struct fake){ 1299, 10000, "busy", 'R', second * 50, 0 });
-        is_int(sampled_at(s, second), 256, "second %d", second);
+        is_int(sampled_at(s, second), 256, "the sampler has 256 rows in second %d", second);
     }
     is_labelled(s, "1299", "cpu_seconds_total", "mode=\"user\"", "107.5");
     is_value(s, "100", "threads", "1");
     for (int i = 0; i < 300; i++)
         remove_process(s, 1000 + i);
-    is_int(sampled_at(s, 220), 2, "they are gone");
+    is_int(sampled_at(s, 220), 2, "processes that ended have no rows");
 }
 
 /* A child that reads a disk past the cache until it has waited, and what the agent says of it. */
@@ -229,35 +233,39 @@ static void test_live(void)
     pid_t child;
 
     if (taskstats_open(&client, NULL) < 0 || fd < 0 || !f || (off = fgetc(f)) == EOF) {
-        ok(true, "# SKIP without CAP_NET_ADMIN or the kernel's accounting");
+        ok(true, "waits of this machine are read # SKIP without CAP_NET_ADMIN or the kernel's "
+                 "accounting");
         return;
     }
     fclose(f);
     taskstats_close(client);
     off = off == '1';
-    ok(write(fd, block, sizeof(block)) == sizeof(block) && fsync(fd) == 0, "a file");
+    ok(write(fd, block, sizeof(block)) == sizeof(block) && fsync(fd) == 0,
+       "a file is written to the disk");
     close(fd);
     fd = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
     unlink(path);
     f = off ? NULL : fopen(knob, "we");
     if (fd < 0 || (!off && (!f || fputs("1\n", f) < 0 || fclose(f) != 0))) {
-        ok(true, "# SKIP direct I/O or the switch is not to be had here");
+        ok(true, "a reader can wait # SKIP direct I/O or the switch is not to be had here");
         return;
     }
     child = fork();
     if (child == 0)
         read_disk(fd);
-    is_int(sampler_process.open(&s.state, &env, NULL), 0, "open this machine");
+    is_int(sampler_process.open(&s.state, &env, NULL), 0, "the sampler opens on this machine");
     usleep(500000);
-    ok(sampled_at(&s, 1) > 0, "sample it");
+    ok(sampled_at(&s, 1) > 0, "the sampler has rows of this machine");
     ok(live_value(&s, child, "io_wait_seconds_total") > 0.01, "a reader of a disk has waited %g s",
        live_value(&s, child, "io_wait_seconds_total"));
-    ok(live_value(&s, child, "read_bytes_total") >= 4096, "and its bytes are counted");
-    ok(live_value(&s, getpid(), "run_wait_seconds_total") >= 0, "this process waited for a CPU");
+    ok(live_value(&s, child, "read_bytes_total") >= 4096,
+       "the bytes of a reader of a disk are counted");
+    ok(live_value(&s, getpid(), "run_wait_seconds_total") >= 0,
+       "the time that this process waited for a CPU is known");
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
-    ok(sampled_at(&s, 2) > 0, "sample it again");
-    ok(live_value(&s, child, "threads") < 0, "it is gone");
+    ok(sampled_at(&s, 2) > 0, "the sampler has rows once the reader is killed");
+    ok(live_value(&s, child, "threads") < 0, "a reader that was killed has no row");
     if (!off && (f = fopen(knob, "we")) != NULL) {
         fputs("0\n", f);
         fclose(f);
@@ -273,7 +281,7 @@ int main(void)
     struct sampled s;
 
     sampled_make(&s, &sampler_process);
-    is_int(sampled_open(&s), -ENOENT, "nothing there");
+    is_int(sampled_open(&s), -ENOENT, "the sampler does not open on an empty folder");
     if (sysconf(_SC_CLK_TCK) == (long)hz) {
         test_values(&s);
         test_changes(&s);

@@ -15,9 +15,10 @@ static void is_comm(const char *text, const char *want)
 {
     struct process_stat s;
 
-    is_int(process_parse_stat(text, &s), 0, "a name: %s", want);
-    is_str(s.comm, want, "the name");
-    ok(s.state == 'S' && s.start_ticks == 1234567, "and what is behind it");
+    is_int(process_parse_stat(text, &s), 0, "process_parse_stat reads the name '%s'", want);
+    is_str(s.comm, want, "the name is '%s'", want);
+    ok(s.state == 'S' && s.start_ticks == 1234567, "what stands behind the name '%s' is read",
+       want);
 }
 
 static void test_stat(void)
@@ -27,16 +28,17 @@ static void test_stat(void)
     char cut[sizeof(text)];
     int wrong = 0;
 
-    is_int(process_parse_stat(text, &s), 0, "a process");
-    is_str(s.comm, "python3", "name");
-    ok(s.state == 'S' && !s.kernel_thread, "state and flags");
-    is_int((long long)s.threads, 5, "threads");
-    is_int((long long)s.user_ticks, 110, "user");
-    is_int((long long)s.system_ticks, 120, "system");
-    is_int((long long)s.major_faults, 9, "major faults");
-    is_int((long long)s.start_ticks, 1234567, "start");
-    is_int((long long)s.resident_pages, 777, "resident");
-    is_int((long long)s.block_io_ticks, 42, "block I/O");
+    is_int(process_parse_stat(text, &s), 0, "process_parse_stat reads a process");
+    is_str(s.comm, "python3", "a process has its name");
+    ok(s.state == 'S' && !s.kernel_thread,
+       "a process has its state, and is no thread of the kernel");
+    is_int((long long)s.threads, 5, "a process has its five threads");
+    is_int((long long)s.user_ticks, 110, "a process has its time in user mode");
+    is_int((long long)s.system_ticks, 120, "a process has its time in the kernel");
+    is_int((long long)s.major_faults, 9, "a process has its major faults");
+    is_int((long long)s.start_ticks, 1234567, "a process has its start");
+    is_int((long long)s.resident_pages, 777, "a process has its resident pages");
+    is_int((long long)s.block_io_ticks, 42, "a process has its wait for block I/O");
     is_comm("7 () R 1 ()" REST, ") R 1 (");
     is_comm("7 (a\n8 (b) S 1 2\n)" REST, "a\n8 (b) S 1 2\n");
     is_comm("7 ()" REST, "");
@@ -46,15 +48,17 @@ static void test_stat(void)
                           "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
                           &s) == 0 &&
            s.kernel_thread,
-       "a thread of the kernel");
+       "a thread of the kernel is known by its flags");
     for (size_t n = 0; n < strlen(text); n++) {
         snprintf(cut, sizeof(cut), "%.*s", (int)n, text);
         if (process_parse_stat(cut, &untouched) == 0 && (long)n < strstr(text, " 42 ") - text + 2)
             wrong++;
     }
-    is_int(wrong, 0, "a text that is cut before the last number is none");
-    is_int(process_parse_stat(")(" REST, &s), -EINVAL, "the wrong way round");
-    is_int(process_parse_stat("7 (a) S x", &s), -EINVAL, "no number");
+    is_int(wrong, 0, "a text that is cut before the last number is refused");
+    is_int(process_parse_stat(")(" REST, &s), -EINVAL,
+           "process_parse_stat refuses brackets in the wrong order");
+    is_int(process_parse_stat("7 (a) S x", &s), -EINVAL,
+           "process_parse_stat refuses a word for a number");
 }
 
 static void test_io(void)
@@ -64,13 +68,16 @@ static void test_io(void)
     process_parse_io("rchar: 11\nwchar: 12\nsyscr: 13\nsyscw: 14\nread_bytes: 15\n"
                      "write_bytes: 16\ncancelled_write_bytes: 17\n",
                      &io);
-    ok(io.read_bytes == 11 && io.written_bytes == 12, "of reads and writes");
-    ok(io.disk_read_bytes == 15 && io.disk_written_bytes == 16, "of disks");
+    ok(io.read_bytes == 11 && io.written_bytes == 12,
+       "process_parse_io reads bytes of reads and writes");
+    ok(io.disk_read_bytes == 15 && io.disk_written_bytes == 16,
+       "process_parse_io reads bytes of disks");
     process_parse_io("rchar: 18446744073709551616\nread_bytes:\nwrite_bytesx: 1\nwchar: 5", &io);
-    ok(isnan(io.read_bytes) && isnan(io.disk_read_bytes) && isnan(io.disk_written_bytes), "absent");
-    ok(io.written_bytes == 5, "one that is there");
+    ok(isnan(io.read_bytes) && isnan(io.disk_read_bytes) && isnan(io.disk_written_bytes),
+       "bytes that are no number are absent");
+    ok(io.written_bytes == 5, "bytes beside wrong ones are read");
     process_parse_io("", &io);
-    ok(isnan(io.written_bytes), "nothing");
+    ok(isnan(io.written_bytes), "bytes of an empty text are absent");
 }
 
 static void test_pss(void)
@@ -78,11 +85,11 @@ static void test_pss(void)
     is_int((long long)process_parse_pss("5583e000-7ffd000 ---p 00000000 00:00 0  [rollup]\n"
                                         "Rss:     1062268 kB\nPss:     1060049 kB\n"
                                         "Pss_Anon:      7 kB\n"),
-           1060049LL * 1024, "the proportional size");
+           1060049LL * 1024, "process_parse_pss reads the proportional size");
     ok(process_parse_pss("Rss: 5 kB\nPss_Anon: 7 kB\nSwapPss: 3 kB\n") == 0,
-       "none of another name");
+       "process_parse_pss finds no size of another name");
     ok(process_parse_pss("") == 0 && process_parse_pss("Pss:\n") == 0,
-       "of a process that has ended");
+       "process_parse_pss is 0 for a process that has ended");
 }
 
 #define HEX16 "0123456789abcdef"
@@ -125,8 +132,9 @@ static void test_names(void)
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         char name[SIGNAL_THING];
 
-        is_int(cgroup_name(cases[i].path, name), cases[i].kind, "kind of %s", cases[i].path);
-        is_str(name, cases[i].name, "name of %s", cases[i].path);
+        is_int(cgroup_name(cases[i].path, name), cases[i].kind, "cgroup_name knows the kind of %s",
+               cases[i].path);
+        is_str(name, cases[i].name, "cgroup_name knows the name of %s", cases[i].path);
     }
 }
 
@@ -140,18 +148,20 @@ static void test_processes(void)
 {
     char out[SIGNAL_THING];
 
-    is_str(name_of("0::/system.slice/ssh.service\n", out), "ssh.service", "version 2");
+    is_str(name_of("0::/system.slice/ssh.service\n", out), "ssh.service",
+           "a process has its group of version 2");
     is_str(name_of("4:memory:/slurm/uid_0/job_7/step_0/task_0\n1:cpu:/\n0::/a.service\n", out),
-           "job_7/step_0", "the name that tells most");
-    is_str(name_of("4:memory:/x/y\n0::/docker/" ID "\n", out), "docker/0123456789ab", "last");
-    is_str(name_of("4:memory:/\n0::/\n", out), "", "only roots");
-    is_str(name_of("nothing\n::\n:::\n0::", out), "", "no paths");
+           "job_7/step_0", "a process has the group whose name tells most");
+    is_str(name_of("4:memory:/x/y\n0::/docker/" ID "\n", out), "docker/0123456789ab",
+           "a process has its container's group in the last line");
+    is_str(name_of("4:memory:/\n0::/\n", out), "", "a process in root groups has no name");
+    is_str(name_of("nothing\n::\n:::\n0::", out), "", "lines without paths have no name");
     cgroup_path("4:cpu,cpuacct:/a:b\n3:memory:/m\n0::/u\n", "cpuacct", out, sizeof(out));
-    is_str(out, "/a:b", "by the second controller");
+    is_str(out, "/a:b", "cgroup_path finds the path of the second controller");
     cgroup_path("4:cpu,cpuacct:/a\n3:memory:/m\n0::/u\n", NULL, out, sizeof(out));
-    is_str(out, "/u", "version 2");
+    is_str(out, "/u", "cgroup_path finds the path of version 2");
     cgroup_path("4:cpu,cpuacct:/a\n3:memory:/m\n0::/u\n", "cp", out, sizeof(out));
-    is_str(out, "", "no such controller");
+    is_str(out, "", "cgroup_path finds no part of a controller");
 }
 
 int main(void)

@@ -19,7 +19,8 @@ static const char *value_of(const struct sampled *s, const struct signal_set *se
     return buf;
 }
 #define is_of(s, set, thing, i, want) \
-    is_str(value_of((s), &(set), (thing), (i), (char[32]){ "" }), (want), "%s %s", (thing), #i)
+    is_str(value_of((s), &(set), (thing), (i), (char[32]){ "" }), (want), "thing %s has %s at %s", \
+           (thing), #i, (want))
 
 /* Little-endian numbers of a table. */
 static void put(uint8_t *table, size_t at, size_t size, uint64_t n)
@@ -171,11 +172,14 @@ static void test_mi300x(struct sampled *s)
     is_of(s, gpu_error_set, "amd1", GPU_PAGES_RETIRED, "2");
     is_of(s, gpu_error_set, "amd1", GPU_PAGES_PENDING, "1");
     is_of(s, gpu_error_set, "amd1", GPU_PCIE_REPLAYS, "4");
-    is_str(signal_fact(tick_find(&s->tick, &gpu_set, "amd1"), "uuid"), "1d2b3c4d5e6f7081", "uuid");
+    is_str(signal_fact(tick_find(&s->tick, &gpu_set, "amd1"), "uuid"), "1d2b3c4d5e6f7081",
+           "a card's unique_id is its uuid");
     is_str(signal_fact(tick_find(&s->tick, &gpu_set, "amd1"), "model"), "AMD Instinct MI300X OAM",
-           "model");
-    is_str(signal_fact(tick_find(&s->tick, &gpu_set, "amd1"), "pci"), "0000:05:00.0", "pci");
-    is_str(signal_fact(tick_find(&s->tick, &gpu_set, "amd1"), "vendor"), "amd", "vendor");
+           "a card's product_name is its model");
+    is_str(signal_fact(tick_find(&s->tick, &gpu_set, "amd1"), "pci"), "0000:05:00.0",
+           "a card has its PCI address");
+    is_str(signal_fact(tick_find(&s->tick, &gpu_set, "amd1"), "vendor"), "amd",
+           "a card has the vendor amd");
 }
 
 static void test_values(struct sampled *s)
@@ -187,9 +191,10 @@ static void test_values(struct sampled *s)
     folder_text(s->folder, "sys/class/drm/card1-DP-1/device/uevent",
                 "PCI_ID=1002:1\nPCI_SLOT_NAME=0000:06:00.0\n");
     folder_text(s->folder, "sys/class/drm/card7/device/uevent", "DRIVER=amdgpu_xcp\n");
-    is_int(sampled_open(s), 0, "it opens");
-    is_int(sampled_at(s, 0), 4, "two cards, one with throttling and errors");
-    ok(s->tick.rows[0].set == &gpu_set && s->tick.rows[1].set == &gpu_set, "a set stands together");
+    is_int(sampled_open(s), 0, "the sampler opens with two cards");
+    is_int(sampled_at(s, 0), 4, "two cards have rows, and one has throttling and errors");
+    ok(s->tick.rows[0].set == &gpu_set && s->tick.rows[1].set == &gpu_set,
+       "the rows of a set stand together");
     test_mi300x(s);
     is_of(s, gpu_set, "amd0", GPU_MEMORY_TOTAL, "34342961152");
     is_of(s, gpu_set, "amd0", GPU_MEMORY_FREE, "absent");
@@ -206,10 +211,10 @@ static void test_slow(struct sampled *s)
 {
     folder_text(s->folder, CARD(1) "ras/umc_err_count", "ue: 1\nce: 8\n");
     folder_text(s->folder, CARD(1) "gpu_busy_percent", "12\n");
-    is_int(sampled_at(s, 9), 4, "rows");
+    is_int(sampled_at(s, 9), 4, "the sampler has four rows after nine seconds");
     is_of(s, gpu_set, "amd1", GPU_BUSY, "0.12");
     is_of(s, gpu_error_set, "amd1", GPU_ECC_CORRECTED, "7");
-    is_int(sampled_at(s, 10), 4, "rows");
+    is_int(sampled_at(s, 10), 4, "the sampler has four rows after ten seconds");
     is_of(s, gpu_error_set, "amd1", GPU_ECC_CORRECTED, "8");
 }
 
@@ -217,15 +222,15 @@ static void test_slow(struct sampled *s)
 static void test_cycles(struct sampled *s)
 {
     table_8(s, 0xfffffff0, 1000, 500);
-    is_int(sampled_at(s, 20), 4, "rows");
+    is_int(sampled_at(s, 20), 4, "the sampler has four rows with a table of 1.8");
     is_of(s, gpu_throttle_set, "amd1", GPU_THROTTLED_POWER, "absent");
     is_of(s, gpu_throttle_set, "amd1", GPU_THROTTLE_POWER_SECONDS, "0");
     table_8(s, 0xfffffff0, 1000, 500);
-    is_int(sampled_at(s, 21), 4, "rows");
+    is_int(sampled_at(s, 21), 4, "the sampler has four rows with the same table of 1.8");
     is_of(s, gpu_throttle_set, "amd1", GPU_THROTTLED_POWER, "0");
     is_of(s, gpu_throttle_set, "amd1", GPU_THROTTLE_POWER_SECONDS, "0");
     table_8(s, 84, 1050, 525); /* 100 cycles later, in 2 s */
-    is_int(sampled_at(s, 23), 4, "rows");
+    is_int(sampled_at(s, 23), 4, "the sampler has four rows two seconds of cycles later");
     is_of(s, gpu_throttle_set, "amd1", GPU_THROTTLED_POWER, "1");
     is_of(s, gpu_throttle_set, "amd1", GPU_THROTTLED_THERMAL, "1");
     is_of(s, gpu_throttle_set, "amd1", GPU_THROTTLED_BRAKE, "0");
@@ -233,10 +238,10 @@ static void test_cycles(struct sampled *s)
     is_of(s, gpu_throttle_set, "amd1", GPU_THROTTLE_POWER_SECONDS, "1");
     is_of(s, gpu_throttle_set, "amd1", GPU_THROTTLE_THERMAL_SECONDS, "0.5");
     table_8(s, 10, 5, 5); /* a reset */
-    is_int(sampled_at(s, 24), 4, "rows");
+    is_int(sampled_at(s, 24), 4, "the sampler has four rows after the counts were reset");
     is_of(s, gpu_throttle_set, "amd1", GPU_THROTTLE_POWER_SECONDS, "1");
     table_8(s, 110, 3, 55); /* one count went back */
-    is_int(sampled_at(s, 24), 4, "rows");
+    is_int(sampled_at(s, 24), 4, "the sampler has four rows with a count that went back");
     is_of(s, gpu_throttle_set, "amd1", GPU_THROTTLED_POWER, "0");
     is_of(s, gpu_throttle_set, "amd1", GPU_THROTTLED_THERMAL, "1");
     is_of(s, gpu_set, "amd1", GPU_ENERGY, "1");
@@ -255,13 +260,13 @@ static void remove_file(struct sampled *s, const char *path)
 static void test_gone(struct sampled *s)
 {
     remove_file(s, CARD(2) "uevent");
-    is_int(sampled_at(s, 25), 4, "it is looked for every half a minute");
-    is_int(sampled_at(s, 30), 3, "a card is gone");
+    is_int(sampled_at(s, 25), 4, "a card that is gone is not missed before half a minute");
+    is_int(sampled_at(s, 30), 3, "a card that is gone has no row after half a minute");
     is_of(s, gpu_set, "amd0", GPU_POWER, "no row");
     is_of(s, gpu_set, "amd1", GPU_POWER, "600.5");
     uevent(s, 2, "amdgpu", "1002:66A1", "0000:03:00.0");
     uevent(s, 5, "amdgpu", "1002:66A1", "0000:02:00.0");
-    is_int(sampled_at(s, 60), 5, "it is back, and another is new");
+    is_int(sampled_at(s, 60), 5, "a card is back, and another is new");
     is_of(s, gpu_set, "amd0", GPU_POWER, "26");
     is_of(s, gpu_set, "amd2", GPU_POWER, "absent");
 }
@@ -285,8 +290,8 @@ static void test_lost(struct sampled *s)
     is_of(s, gpu_set, "amd0", GPU_LOST, "0");
     remove_file(s, CARD(1) "mem_info_vram_total");
     folder_text(s->folder, CARD(1) "mem_info_vram_total", "206141652992\n");
-    is_int(sampled_at(s, 119), 3, "still lost");
-    is_int(sampled_at(s, 120), 5, "it answers again");
+    is_int(sampled_at(s, 119), 3, "a card is still lost before half a minute");
+    is_int(sampled_at(s, 120), 5, "a card that answers again has all its rows");
     is_of(s, gpu_set, "amd1", GPU_LOST, "0");
     is_of(s, gpu_set, "amd1", GPU_MEMORY_TOTAL, "206141652992");
 }
@@ -301,7 +306,7 @@ static void test_hostile(struct sampled *s)
     folder_text(s->folder, CARD(1) "ras/gpu_vram_bad_pages", "R\nP");
     folder_text(s->folder, CARD(1) "pp_dpm_sclk", ":\n0: \n9");
     folder_text(s->folder, CARD(1) "mem_info_vram_total", "-5\n");
-    is_int(sampled_at(s, 140), 4, "rows");
+    is_int(sampled_at(s, 140), 4, "the sampler has four rows with broken files");
     is_of(s, gpu_set, "amd1", GPU_ENERGY, "absent");
     is_of(s, gpu_set, "amd1", GPU_MEMORY_TOTAL, "absent");
     is_of(s, gpu_set, "amd1", GPU_SM_CLOCK_MAX, "absent");
@@ -311,7 +316,7 @@ static void test_hostile(struct sampled *s)
     put(table, 0, 2, 384);
     put(table, 2, 2, 0x0601);
     folder_file(s->folder, CARD(1) "gpu_metrics", table, sizeof(table));
-    is_int(sampled_at(s, 141), 4, "a table of 1.6 as it was first");
+    is_int(sampled_at(s, 141), 4, "the sampler has four rows with a table of 1.6 as it was first");
     is_of(s, gpu_set, "amd1", GPU_ENERGY, "absent");
 }
 
@@ -320,7 +325,7 @@ int main(void)
     struct sampled s;
 
     sampled_make(&s, &sampler_amd);
-    is_int(sampled_open(&s), -ENOENT, "nothing there");
+    is_int(sampled_open(&s), -ENOENT, "the sampler does not open without a card");
     test_values(&s);
     test_slow(&s);
     test_cycles(&s);

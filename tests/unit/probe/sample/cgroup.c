@@ -31,8 +31,8 @@ static void test_v2(struct sampled *s)
     folder_text(s->folder, V2 "/system.slice/a.service/cpu.stat", "usage_usec 1000000\n");
     folder_text(s->folder, V2 "/agent.slice/x.scope/memory.current", "77\n");
     folder_text(s->folder, "proc/self/cgroup", "0::/agent.slice/x.scope\n");
-    is_int(sampled_open(s), 0, "it opens");
-    is_int(sampled_at(s, 0), 3, "a job, its step, the agent's own");
+    is_int(sampled_open(s), 0, "the sampler opens with groups of version 2");
+    is_int(sampled_at(s, 0), 3, "a job, its step and the agent's own group have rows");
     is_value(s, "job_7", "cpu_seconds_total", "2.5");
     is_value(s, "job_7", "cpu_limit_cores", "1.5");
     is_value(s, "job_7", "periods_total", "10");
@@ -60,20 +60,20 @@ static void test_v2_changes(struct sampled *s)
     folder_text(s->folder, JOB "/memory.max", "4194304\n");
     folder_text(s->folder, JOB "/memory.current", "6\n");
     folder_text(s->folder, V2 "/system.slice/a.service/cpu.stat", "usage_usec 1050000\n");
-    is_int(sampled_at(s, 9), 3, "the same");
+    is_int(sampled_at(s, 9), 3, "the same groups have rows nine seconds later");
     is_value(s, "job_7", "memory_bytes", "6");
     is_value(s, "job_7", "memory_limit_bytes", "2097152");
-    is_int(sampled_at(s, 10), 3, "a service that does little");
+    is_int(sampled_at(s, 10), 3, "a service that does little has no row");
     is_value(s, "job_7", "memory_limit_bytes", "4194304");
     folder_text(s->folder, V2 "/system.slice/a.service/cpu.stat", "usage_usec 1250000\n");
-    is_int(sampled_at(s, 20), 4, "one that does something");
+    is_int(sampled_at(s, 20), 4, "a service that does something has a row");
     is_value(s, "a.service", "cpu_seconds_total", "1.25");
-    is_int(sampled_at(s, 79), 4, "a while later");
-    is_int(sampled_at(s, 90), 3, "and when it has done nothing for a minute");
+    is_int(sampled_at(s, 79), 4, "a service has a row for less than a minute without work");
+    is_int(sampled_at(s, 90), 3, "a service has no row after a minute without work");
     folder_path(s->folder, JOB, path);
     folder_remove(path);
     is_int(sampled_at(s, 91), 1, "a job that ended has no row");
-    is_int(sampled_at(s, 100), 1, "nor after the next walk");
+    is_int(sampled_at(s, 100), 1, "a job that ended has no row after the next walk");
     for (int i = 0; i < 70; i++) {
         char name[128];
 
@@ -81,7 +81,7 @@ static void test_v2_changes(struct sampled *s)
                  i);
         folder_text(s->folder, name, "usage_usec 1\n");
     }
-    is_int(sampled_at(s, 120), 64, "a limit");
+    is_int(sampled_at(s, 120), 64, "the sampler has 64 rows at most");
     is_value(s, "docker/000123456789", "cpu_seconds_total", "1e-06");
     is_value(s, "x.scope", "memory_bytes", "77");
 }
@@ -94,14 +94,14 @@ static void test_container(void)
     folder_text(s.folder, V2 "/cgroup.controllers", "cpu\n");
     folder_text(s.folder, V2 "/memory.current", "9\n");
     folder_text(s.folder, "proc/self/cgroup", "0::/\n");
-    is_int(sampled_open(&s), 0, "it opens");
-    is_int(sampled_at(&s, 0), 0, "the root is no group");
+    is_int(sampled_open(&s), 0, "the sampler opens in a container");
+    is_int(sampled_at(&s, 0), 0, "the root group has no row without a limit");
     folder_text(s.folder, V2 "/cpu.max", "50000 100000\n");
-    is_int(sampled_at(&s, 10), 1, "but that of a container is");
+    is_int(sampled_at(&s, 10), 1, "the root group with a limit, a container's, has a row");
     is_value(&s, "/", "cpu_limit_cores", "0.5");
     folder_text(s.folder, "sys/other/cpu.stat", "usage_usec 1\n");
     folder_text(s.folder, "proc/self/cgroup", "0::/../../other\n");
-    is_int(sampled_at(&s, 20), 0, "one outside is not to be seen");
+    is_int(sampled_at(&s, 20), 0, "a group outside of the container is not to be seen");
     sampled_remove(&s);
 }
 
@@ -133,8 +133,8 @@ static void test_v1(void)
     folder_text(s.folder, V2 "/blkio" V1JOB "/blkio.throttle.io_service_bytes",
                 "254:0 Read 14\n254:0 Write 15\n254:0 Sync 3\n8:0 Read 1\n8:0 Write 2\nTotal 32\n");
     folder_text(s.folder, "proc/self/cgroup", "3:memory:/own\n2:cpu,cpuacct:/own\n0::/\n");
-    is_int(sampled_open(&s), 0, "version 1 opens");
-    is_int(sampled_at(&s, 0), 2, "groups");
+    is_int(sampled_open(&s), 0, "the sampler opens with groups of version 1");
+    is_int(sampled_at(&s, 0), 2, "a job and the agent's own group have rows");
     is_value(&s, "job_8", "cpu_seconds_total", "1.5");
     is_value(&s, "job_8", "cpu_limit_cores", "2");
     is_value(&s, "job_8", "periods_total", "6");
@@ -158,7 +158,7 @@ int main(void)
     struct sampled s;
 
     sampled_make(&s, &sampler_cgroup);
-    is_int(sampled_open(&s), -ENOENT, "nothing there");
+    is_int(sampled_open(&s), -ENOENT, "the sampler does not open without control groups");
     test_v2(&s);
     test_v2_changes(&s);
     sampled_oom(&s);

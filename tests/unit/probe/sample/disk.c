@@ -24,8 +24,8 @@ static void test_values(struct sampled *s)
                 " 253      10 dm-10 61 2 3 4 5 6 7 8 9 10 11\n"
                 " 179       0 mmcblk0 71 2 3 4 5 6 7 8 9 10 11\n"
                 " 179       8 mmcblk0boot0 81 2 3 4 5 6 7 8 9 10 11\n");
-    is_int(sampled_open(s), 0, "it opens");
-    is_int(sampled_at(s, 0), 9, "whole disks only");
+    is_int(sampled_open(s), 0, "the sampler opens with sixteen lines of disks");
+    is_int(sampled_at(s, 0), 9, "whole disks alone have rows");
     is_value(s, "nvme0n1", "reads_total", "5000000000");
     is_value(s, "nvme0n1", "read_bytes_total", "40960000000000");
     is_value(s, "nvme0n1", "read_seconds_total", "123.456");
@@ -56,10 +56,10 @@ static void test_changes(struct sampled *s)
     folder_text(s->folder, STATS,
                 " 8 0 sda 1 2 3 4 5 6 7 8 9 10 11\n"
                 " 8 16 sdb 2 2 3 4 5 6 7 8 9 10 11\n");
-    is_int(sampled_at(s, 1), 2, "a disk more");
+    is_int(sampled_at(s, 1), 2, "a disk that came has a row");
     is_value(s, "sdb", "reads_total", "2");
     folder_text(s->folder, STATS, "");
-    is_int(sampled_at(s, 2), 0, "none any more");
+    is_int(sampled_at(s, 2), 0, "an empty table has no rows");
 }
 
 static void test_hostile(struct sampled *s)
@@ -98,7 +98,7 @@ static void test_many(struct sampled *s)
         fprintf(f, " 253 %d dm-%d %d 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 1000000000000\n", i, i,
                 i);
     fclose(f);
-    is_int(sampled_at(s, 4), 512, "a text that is longer than its first room, and a limit");
+    is_int(sampled_at(s, 4), 512, "a text longer than its first room is read, up to 512 disks");
     is_value(s, "dm-511", "flush_seconds_total", "1000000000");
 }
 
@@ -107,7 +107,7 @@ int main(void)
     struct sampled s;
 
     sampled_make(&s, &sampler_disk);
-    is_int(sampled_open(&s), -ENOENT, "nothing there");
+    is_int(sampled_open(&s), -ENOENT, "the sampler does not open without disk statistics");
     test_values(&s);
     test_changes(&s);
     test_hostile(&s);

@@ -45,65 +45,74 @@ static double value(const struct sampled *s, const struct signal_set *set, const
 static void test_rows(struct sampled *s)
 {
     folder_text(s->folder, "fake.ini", script);
-    is_int(sampled_open(s), 0, "it opens");
-    is_int(sampled_at(s, 1000), 9, "three accelerators, three sets");
+    is_int(sampled_open(s), 0, "the sampler opens with a script");
+    is_int(sampled_at(s, 1000), 9, "three accelerators have nine rows of three sets");
     ok(s->tick.rows[2].set == &gpu_set && s->tick.rows[3].set == &gpu_throttle_set,
-       "sets stand together");
+       "the rows of a set stand together");
     is_value(s, "fake0", "busy_ratio", "0.9");
     is_value(s, "fake1", "busy_ratio", "0");
     is_value(s, "fake2", "power_watts", "420");
     is_value(s, "fake0", "pcie_received_bytes_total", "0");
     is_value(s, "fake0", "memory_used_bytes", "absent");
     is_value(s, "fake0", "lost", "0");
-    is_str(signal_fact(&s->tick.rows[0], "model"), "H100", "model");
-    is_str(signal_fact(&s->tick.rows[0], "uuid"), "fake-0", "uuid");
-    is_str(signal_fact(&s->tick.rows[1], "uuid"), "GPU-7", "uuid");
-    is_str(signal_fact(&s->tick.rows[1], "pci"), "0000:17:00.0", "pci");
-    is_str(signal_fact(&s->tick.rows[1], "vendor"), "fake", "vendor");
-    ok(value(s, &gpu_throttle_set, "fake2", GPU_THROTTLED_THERMAL) == 1, "throttled");
-    ok(isnan(value(s, &gpu_throttle_set, "fake2", GPU_THROTTLED_POWER)), "absent");
+    is_str(signal_fact(&s->tick.rows[0], "model"), "H100",
+           "an accelerator has its model of the script");
+    is_str(signal_fact(&s->tick.rows[0], "uuid"), "fake-0",
+           "an accelerator without a uuid has a made-up one");
+    is_str(signal_fact(&s->tick.rows[1], "uuid"), "GPU-7",
+           "an accelerator has its own uuid of the script");
+    is_str(signal_fact(&s->tick.rows[1], "pci"), "0000:17:00.0",
+           "an accelerator has its address of the script");
+    is_str(signal_fact(&s->tick.rows[1], "vendor"), "fake", "an accelerator has the vendor fake");
+    ok(value(s, &gpu_throttle_set, "fake2", GPU_THROTTLED_THERMAL) == 1,
+       "an accelerator is throttled as the script says");
+    ok(isnan(value(s, &gpu_throttle_set, "fake2", GPU_THROTTLED_POWER)),
+       "throttling that the script lacks is absent");
 }
 
 static void test_time(struct sampled *s)
 {
-    is_int(sampled_at(s, 1029), 9, "29 s");
+    is_int(sampled_at(s, 1029), 9, "the script has nine rows at 29 s");
     is_value(s, "fake0", "busy_ratio", "0.9");
     is_value(s, "fake0", "pcie_received_bytes_total", "58000000000");
     is_value(s, "fake0", "energy_joules_total", "1200");
-    ok(value(s, &gpu_error_set, "fake0", GPU_ECC_CORRECTED) > 2.89, "2.9 errors");
-    is_int(sampled_at(s, 1030), 9, "30 s");
+    ok(value(s, &gpu_error_set, "fake0", GPU_ECC_CORRECTED) > 2.89,
+       "an accelerator has 2.9 errors after 29 s");
+    is_int(sampled_at(s, 1030), 9, "the script has nine rows at 30 s");
     is_value(s, "fake0", "busy_ratio", "0.1");
     is_value(s, "fake0", "energy_joules_total", "1200");
-    is_int(sampled_at(s, 1031), 9, "31 s");
+    is_int(sampled_at(s, 1031), 9, "the script has nine rows at 31 s");
     is_value(s, "fake0", "energy_joules_total", "1300");
-    is_int(sampled_at(s, 1040), 9, "40 s");
+    is_int(sampled_at(s, 1040), 9, "the script has nine rows at 40 s");
     is_value(s, "fake0", "busy_ratio", "0.5");
-    is_int(sampled_at(s, 1041), 9, "it starts over");
+    is_int(sampled_at(s, 1041), 9, "the script starts over at 41 s");
     is_value(s, "fake0", "busy_ratio", "0.9");
-    is_int(sampled_at(s, 900), 9, "a clock that goes back");
+    is_int(sampled_at(s, 900), 9, "a clock that goes back starts the script over");
     is_value(s, "fake0", "pcie_received_bytes_total", "0");
 }
 
 static void test_events(struct sampled *s)
 {
     sampled_close(s);
-    is_int(sampled_open(s), 0, "it opens");
-    is_int(sampled_at(s, 5), 9, "the first tick");
-    is_int(s->tick.n_events, 1, "an event at once");
-    is_str(s->tick.events[0].kind, "note", "its kind");
-    is_int(s->tick.events[0].code, -1, "its code");
-    is_int(sampled_at(s, 16), 9, "rows");
-    is_int(s->tick.n_events, 0, "not yet");
-    is_int(sampled_at(s, 17), 9, "rows");
-    is_int(s->tick.n_events, 1, "an event");
-    is_str(s->tick.events[0].kind, "xid", "its kind");
-    is_str(s->tick.events[0].thing, "fake1", "its thing");
-    is_str(s->tick.events[0].text, "GPU has fallen off the bus", "its text");
-    is_str(s->tick.events[0].action, "reset it", "its action");
-    is_int(s->tick.events[0].severity, SEVERITY_CRITICAL, "its severity");
-    is_int(s->tick.events[0].code, 79, "its code");
-    is_int(sampled_at(s, 18), 9, "rows");
-    is_int(s->tick.n_events, 0, "once");
+    is_int(sampled_open(s), 0, "the sampler opens with a script of events");
+    is_int(sampled_at(s, 5), 9, "the first tick of the script has nine rows");
+    is_int(s->tick.n_events, 1, "an event without a time comes at once");
+    is_str(s->tick.events[0].kind, "note", "the event at once has its kind");
+    is_int(s->tick.events[0].code, -1, "an event without a code has -1");
+    is_int(sampled_at(s, 16), 9, "the script has nine rows after 11 s");
+    is_int(s->tick.n_events, 0, "an event after 12 s does not come after 11 s");
+    is_int(sampled_at(s, 17), 9, "the script has nine rows after 12 s");
+    is_int(s->tick.n_events, 1, "an event after 12 s comes after 12 s");
+    is_str(s->tick.events[0].kind, "xid", "the event of the script has its kind");
+    is_str(s->tick.events[0].thing, "fake1", "the event of the script has its thing");
+    is_str(s->tick.events[0].text, "GPU has fallen off the bus",
+           "the event of the script has its text");
+    is_str(s->tick.events[0].action, "reset it", "the event of the script has its action");
+    is_int(s->tick.events[0].severity, SEVERITY_CRITICAL,
+           "the event of the script has its severity");
+    is_int(s->tick.events[0].code, 79, "the event of the script has its code");
+    is_int(sampled_at(s, 18), 9, "the script has nine rows after 13 s");
+    is_int(s->tick.n_events, 0, "an event of the script comes once");
 }
 
 /* The sentence behind "PATH:". */
@@ -114,11 +123,12 @@ static void refused(struct sampled *s, const char *text, const char *sentence)
     void *state = NULL;
 
     folder_text(s->folder, "fake.ini", text);
-    is_int(sampler_fake.open(&state, &env, &e), -EINVAL, "refused");
+    is_int(sampler_fake.open(&state, &env, &e), -EINVAL, "the sampler refuses a script: %s",
+           sentence);
     if (strncmp(e.text, path, strlen(path)) != 0)
-        ok(false, "%s", e.text);
+        ok(false, "the error begins with the script's path: %s", e.text);
     else
-        is_str(e.text + strlen(path), sentence, "the sentence");
+        is_str(e.text + strlen(path), sentence, "the error says: %s", sentence);
 }
 
 static void test_refused(struct sampled *s)
@@ -127,8 +137,10 @@ static void test_refused(struct sampled *s)
     struct err e = { "" };
     void *state = NULL;
 
-    is_int(sampler_fake.open(&state, &none, &e), -EINVAL, "no script");
-    is_str(e.text, "cannot read /nonexistent/fake.ini: No such file or directory", "the sentence");
+    is_int(sampler_fake.open(&state, &none, &e), -EINVAL,
+           "the sampler refuses a script that is not there");
+    is_str(e.text, "cannot read /nonexistent/fake.ini: No such file or directory",
+           "the error names the script that is not there");
     refused(s, "", ":1: there is no section [gpu *] or [gpu 0]");
     refused(s, "[gpu *]\nbusy_ration = 1\n",
             ":2: an accelerator has no signal 'busy_ration' (did you mean 'busy_ratio'?)");
@@ -176,7 +188,7 @@ int main(void)
 
     sampled_make(&s, &sampler_fake);
     folder_path(s.folder, "fake.ini", path);
-    is_int(sampled_open(&s), -ENOENT, "no script");
+    is_int(sampled_open(&s), -ENOENT, "the sampler does not open without a script");
     s.fake = path;
     test_rows(&s);
     test_time(&s);

@@ -35,15 +35,16 @@ static void test_values(struct sampled *s)
                 "sshfs /ssh fuse.sshfs rw 0 0\n"
                 "gvfs /gvfs fuse.gvfsd-fuse rw 0 0\n");
     folder_folder(s->folder, "home");
-    is_int(sampled_open(s), 0, "it opens");
-    is_int(sampled_at(s, 0), 8, "real file systems");
+    is_int(sampled_open(s), 0, "the sampler opens with thirteen mounts");
+    is_int(sampled_at(s, 0), 8, "real file systems alone have rows");
     folder_path(s->folder, "mnt/my data", path);
     folder_need(statvfs(path, &fs), path);
     is_value(s, "/mnt/my data", "size_bytes",
              number((double)fs.f_blocks * (double)fs.f_frsize, want));
-    ok(strcmp(sampled_value(s, "/", "free_bytes", NULL, want), "absent") != 0, "/ has a value");
+    ok(strcmp(sampled_value(s, "/", "free_bytes", NULL, want), "absent") != 0,
+       "the file system of / has its free bytes");
     ok(strcmp(sampled_value(s, "/dev/shm", "size_bytes", NULL, want), "absent") != 0,
-       "/dev/shm has a value");
+       "the file system of /dev/shm has its size");
     is_value(s, "/mnt/my data", "files", fs.f_files ? number((double)fs.f_files, want) : "absent");
     is_value(s, "/etc/hosts", "size_bytes", "no row");
     is_value(s, "/run", "size_bytes", "no row");
@@ -72,19 +73,20 @@ static void test_covers(struct sampled *s)
                 "tmpfs /mnt tmpfs rw 0 0\n"
                 "fs1:/a /dev/shm nfs rw 0 0\n"
                 "tmpfs /dev/shm tmpfs rw 0 0\n");
-    is_int(sampled_at(s, 1), 5, "each point once");
-    ok(strcmp(sampled_value(s, "/", "size_bytes", NULL, buf), "absent") != 0, "/ has a value");
+    is_int(sampled_at(s, 1), 5, "each mount point has one row");
+    ok(strcmp(sampled_value(s, "/", "size_bytes", NULL, buf), "absent") != 0,
+       "the file system that covers / has its size");
     is_value(s, "/home/scratch", "size_bytes", "absent");
     ok(strcmp(sampled_value(s, "/homes", "size_bytes", NULL, buf), "absent") != 0,
        "/homes is not below /home");
     is_value(s, "/mnt", "size_bytes", "no row");
     ok(strcmp(sampled_value(s, "/dev/shm", "size_bytes", NULL, buf), "absent") != 0,
-       "/dev/shm has a value");
+       "the file system that covers NFS on /dev/shm has its size");
     folder_text(s->folder, MOUNTS, "fs1:/root / nfs rw 0 0\n/dev/sdc1 /homes xfs rw 0 0\n");
-    is_int(sampled_at(s, 2), 2, "a root of NFS");
+    is_int(sampled_at(s, 2), 2, "two file systems have rows with a root of NFS");
     is_value(s, "/homes", "size_bytes", "absent");
     folder_text(s->folder, MOUNTS, "");
-    is_int(sampled_at(s, 3), 0, "an empty table");
+    is_int(sampled_at(s, 3), 0, "an empty table of mounts has no rows");
 }
 
 static void test_hostile(struct sampled *s)
@@ -116,7 +118,7 @@ int main(void)
     struct sampled s;
 
     sampled_make(&s, &sampler_filesystem);
-    is_int(sampled_open(&s), -ENOENT, "nothing there");
+    is_int(sampled_open(&s), -ENOENT, "the sampler does not open without mounts");
     test_values(&s);
     test_covers(&s);
     test_hostile(&s);

@@ -121,8 +121,8 @@ static void test_values(struct sampled *s)
         add_mlx5(s, i);
     add_mlx5(s, 10);
     add_bnxt(s);
-    is_int(sampled_open(s), 0, "it opens");
-    is_int(sampled_at(s, 0), 10, "ports");
+    is_int(sampled_open(s), 0, "the sampler opens with ten ports");
+    is_int(sampled_at(s, 0), 10, "ten ports have rows");
     is_value(s, "mlx5_2:1", "received_bytes_total", "12000");
     is_value(s, "mlx5_2:1", "sent_bytes_total", "10000");
     is_value(s, "mlx5_2:1", "received_packets_total", "70000000001");
@@ -152,11 +152,14 @@ static void test_values(struct sampled *s)
     is_labelled(s, "bnxt_re0:1", "errors_total", "kind=\"ack_timeout\"", "8");
     is_labelled(s, "bnxt_re0:1", "errors_total", "kind=\"out_of_sequence\"", "9");
     row = tick_find(&s->tick, s->ops->set, "mlx5_0:1");
-    is_str(row ? signal_fact(row, "link_layer") : "", "InfiniBand", "a fact");
-    is_str(row ? signal_fact(row, "firmware") : "", "28.39.1002", "another");
-    is_str(row ? signal_fact(row, "board") : "", "MT_0000000838", "and another");
-    is_str(s->tick.rows[3].thing, "mlx5_2:1", "in their order");
-    is_str(s->tick.rows[9].thing, "mlx5_10:1", "of numbers, not letters");
+    is_str(row ? signal_fact(row, "link_layer") : "", "InfiniBand",
+           "a port has the layer of its link");
+    is_str(row ? signal_fact(row, "firmware") : "", "28.39.1002",
+           "a port has the firmware of its adapter");
+    is_str(row ? signal_fact(row, "board") : "", "MT_0000000838",
+           "a port has the board of its adapter");
+    is_str(s->tick.rows[3].thing, "mlx5_2:1", "ports are in the order of their numbers");
+    is_str(s->tick.rows[9].thing, "mlx5_10:1", "port mlx5_10 stands behind mlx5_7");
 }
 
 /* bnxt_re0:1 is the first thing, mlx5_0:1 the second, whose slow files come 1 s earlier. */
@@ -165,18 +168,18 @@ static void test_periods(struct sampled *s)
     put(s, IB "mlx5_0/ports/1/counters/port_xmit_data", "%d\n", 3000);
     put(s, IB "mlx5_0/ports/1/counters/symbol_error", "%d\n", 50);
     put(s, IB "mlx5_1/ports/1/counters/symbol_error", "%d\n", 60);
-    is_int(sampled_at(s, 1), 10, "a second later");
+    is_int(sampled_at(s, 1), 10, "ten ports have rows a second later");
     is_value(s, "mlx5_0:1", "sent_bytes_total", "12000");
     is_labelled(s, "mlx5_0:1", "errors_total", "kind=\"symbol\"", "1");
-    is_int(sampled_at(s, 8), 10, "eight seconds later");
+    is_int(sampled_at(s, 8), 10, "ten ports have rows eight seconds later");
     is_labelled(s, "mlx5_1:1", "errors_total", "kind=\"symbol\"", "60");
     is_labelled(s, "mlx5_0:1", "errors_total", "kind=\"symbol\"", "1");
-    is_int(sampled_at(s, 9), 10, "nine seconds later");
+    is_int(sampled_at(s, 9), 10, "ten ports have rows nine seconds later");
     is_labelled(s, "mlx5_0:1", "errors_total", "kind=\"symbol\"", "50");
     put(s, IB "mlx5_0/ports/1/counters/symbol_error", "%d\n", 51);
-    is_int(sampled_at(s, 18), 10, "ten seconds are not over");
+    is_int(sampled_at(s, 18), 10, "ten ports have rows before ten seconds are over");
     is_labelled(s, "mlx5_0:1", "errors_total", "kind=\"symbol\"", "50");
-    is_int(sampled_at(s, 19), 10, "now they are");
+    is_int(sampled_at(s, 19), 10, "ten ports have rows when ten seconds are over");
     is_labelled(s, "mlx5_0:1", "errors_total", "kind=\"symbol\"", "51");
 }
 
@@ -193,45 +196,45 @@ static void test_changes(struct sampled *s)
     remove_below(s, IB "mlx5_1");
     is_int(sampled_at(s, 29), 10, "a port that is gone is not missed before 30 s");
     add_mlx5(s, 12);
-    is_int(sampled_at(s, 30), 10, "one is gone, one came");
+    is_int(sampled_at(s, 30), 10, "one port is gone and one came after 30 s");
     is_value(s, "mlx5_1:1", "sent_bytes_total", "no row");
     is_value(s, "mlx5_12:1", "received_bytes_total", "52000");
     is_labelled(s, "mlx5_0:1", "errors_total", "kind=\"symbol\"", "51");
 
     refused = "mlx5_0/ports/1/counters/port_xmit_wait";
     refusal = EINVAL;
-    is_int(sampled_at(s, 31), 10, "a file is refused");
+    is_int(sampled_at(s, 31), 10, "ten ports have rows though a file is refused");
     is_value(s, "mlx5_0:1", "xmit_wait_total", "absent");
     is_value(s, "mlx5_0:1", "sent_bytes_total", "12000");
-    is_int(sampled_at(s, 32), 10, "and not asked again");
-    is_int(refusals, 1, "that was once");
+    is_int(sampled_at(s, 32), 10, "ten ports have rows the second after a file was refused");
+    is_int(refusals, 1, "a file that was refused is not asked again");
 
     refused = "mlx5_2/ports/1/hw_counters/out_of_sequence";
     refusal = EOPNOTSUPP;
     refusals = 0;
-    is_int(sampled_at(s, 50), 10, "a slow one is refused");
+    is_int(sampled_at(s, 50), 10, "ten ports have rows though a slow file is refused");
     is_labelled(s, "mlx5_2:1", "errors_total", "kind=\"out_of_sequence\"", "absent");
     is_labelled(s, "mlx5_2:1", "errors_total", "kind=\"packet_sequence\"", "10");
-    is_int(sampled_at(s, 70), 10, "and not asked again either");
-    is_int(refusals, 1, "once, too");
+    is_int(sampled_at(s, 70), 10, "ten ports have rows twenty seconds after a slow refusal");
+    is_int(refusals, 1, "a slow file that was refused is not asked again");
 
     refused = "mlx5_3/ports/1/state";
     refusal = ENODEV;
-    is_int(sampled_at(s, 71), 10, "a device fails");
+    is_int(sampled_at(s, 71), 10, "ten ports have rows though a device fails");
     is_value(s, "mlx5_3:1", "active", "absent");
     refused = NULL;
-    is_int(sampled_at(s, 72), 10, "it is back under its name, but not known to be");
+    is_int(sampled_at(s, 72), 10, "a device that is back under its name is not known to be");
     is_value(s, "mlx5_3:1", "active", "absent");
-    is_int(sampled_at(s, 100), 10, "now it is");
+    is_int(sampled_at(s, 100), 10, "a device that is back is known after 30 s");
     is_value(s, "mlx5_3:1", "active", "1");
     is_value(s, "mlx5_0:1", "xmit_wait_total", "absent");
 
     refused = "mlx5_4/ports/1/state";
     refusal = EIO;
-    is_int(sampled_at(s, 101), 10, "a file fails for a moment");
+    is_int(sampled_at(s, 101), 10, "ten ports have rows though a file fails for a moment");
     is_value(s, "mlx5_4:1", "active", "absent");
     refused = NULL;
-    is_int(sampled_at(s, 102), 10, "and works again");
+    is_int(sampled_at(s, 102), 10, "a file that failed for a moment works again");
     is_value(s, "mlx5_4:1", "active", "1");
 }
 
@@ -244,11 +247,11 @@ static void test_no_descriptors(struct sampled *s)
     few = many;
     few.rlim_cur = 3;
     folder_need(setrlimit(RLIMIT_NOFILE, &few), "setrlimit");
-    is_int(sampled_at(s, 112), 10, "no descriptor is free");
+    is_int(sampled_at(s, 112), 10, "ten ports have rows though no descriptor is free");
     is_value(s, "mlx5_0:1", "sent_bytes_total", "12000");
     is_labelled(s, "mlx5_0:1", "errors_total", "kind=\"symbol\"", "absent");
     folder_need(setrlimit(RLIMIT_NOFILE, &many), "setrlimit");
-    is_int(sampled_at(s, 122), 10, "some are again");
+    is_int(sampled_at(s, 122), 10, "ten ports have rows once descriptors are free");
     is_labelled(s, "mlx5_0:1", "errors_total", "kind=\"symbol\"", "51");
 }
 
@@ -263,7 +266,7 @@ static void test_hostile(struct sampled *s)
     folder_text(s->folder, IB "odd/ports/1/counters/port_xmit_data", "abc\n");
     folder_text(s->folder, IB "odd/ports/1/counters/port_xmit_wait", "");
     folder_text(s->folder, IB "odd/ports/1/counters/port_rcv_packets", "18446744073709551615\n");
-    is_int(sampled_at(s, 140), 11, "odd devices");
+    is_int(sampled_at(s, 140), 11, "odd devices have rows beside ten ports");
     is_value(s, "odd:1", "active", "0");
     is_value(s, "odd:1", "rate_bytes_per_second", "absent");
     is_value(s, "odd:1", "received_bytes_total", "absent");
@@ -287,8 +290,9 @@ static void test_again(struct sampled *s)
         oom_next();
         rc = sampled_at(s, 200);
         failed = oom_end();
-        is_int(rc, failed ? -ENOMEM : 11, "allocation %d", oom_at);
-        is_int(sampled_at(s, 201), 11, "and then");
+        is_int(rc, failed ? -ENOMEM : 11, "a sample returns -ENOMEM where allocation %d fails",
+               oom_at);
+        is_int(sampled_at(s, 201), 11, "a sample after allocation %d failed has all rows", oom_at);
     } while (failed);
 }
 
@@ -301,7 +305,7 @@ static void test_many(struct sampled *s)
         snprintf(path, sizeof(path), IB "vf%d/ports/1/rate", i);
         folder_text(s->folder, path, "1 Gb/sec (1X SDR)\n");
     }
-    is_int(sampled_at(s, 180), 1024, "a limit of things");
+    is_int(sampled_at(s, 180), 1024, "the sampler has 1,024 rows at most");
 }
 
 int main(void)
@@ -309,7 +313,7 @@ int main(void)
     struct sampled s;
 
     sampled_make(&s, &sampler_infiniband);
-    is_int(sampled_open(&s), -ENOENT, "nothing there");
+    is_int(sampled_open(&s), -ENOENT, "the sampler does not open without InfiniBand");
     test_values(&s);
     test_periods(&s);
     test_changes(&s);
@@ -318,7 +322,7 @@ int main(void)
     sampled_oom(&s);
     test_again(&s);
     sampled_close(&s);
-    is_int(sampled_open(&s), 0, "it opens again");
+    is_int(sampled_open(&s), 0, "the sampler opens again for many ports");
     test_many(&s);
     sampled_remove(&s);
     return done();

@@ -19,7 +19,8 @@ static const char *throttled(const struct sampled *s, const char *thing, size_t 
     return buf;
 }
 #define is_throttled(s, thing, i, want) \
-    is_str(throttled((s), (thing), (i), (char[32]){ "" }), (want), "%s %s", (thing), #i)
+    is_str(throttled((s), (thing), (i), (char[32]){ "" }), (want), "thing %s has %s at %s", \
+           (thing), #i, (want))
 
 static void build(struct sampled *s)
 {
@@ -56,8 +57,8 @@ static void build(struct sampled *s)
 
 static void test_values(struct sampled *s)
 {
-    is_int(sampled_open(s), 0, "it opens");
-    is_int(sampled_at(s, 100), 4, "two accelerators, no processor graphics");
+    is_int(sampled_open(s), 0, "the sampler opens with i915 and xe");
+    is_int(sampled_at(s, 100), 4, "two accelerators have rows, processor graphics have none");
     is_value(s, "intel0", "sm_clock_hertz", "1550000000");
     is_value(s, "intel0", "sm_clock_max_hertz", "1600000000");
     is_value(s, "intel0", "energy_joules_total", "7");
@@ -67,8 +68,10 @@ static void test_values(struct sampled *s)
     is_value(s, "intel0", "temperature_celsius", "absent");
     is_value(s, "intel0", "memory_used_bytes", "absent");
     is_value(s, "intel0", "lost", "0");
-    is_str(signal_fact(tick_find(&s->tick, &gpu_set, "intel0"), "vendor"), "intel", "vendor");
-    is_str(signal_fact(tick_find(&s->tick, &gpu_set, "intel0"), "pci"), "0000:2a:00.0", "pci");
+    is_str(signal_fact(tick_find(&s->tick, &gpu_set, "intel0"), "vendor"), "intel",
+           "an accelerator has the vendor intel");
+    is_str(signal_fact(tick_find(&s->tick, &gpu_set, "intel0"), "pci"), "0000:2a:00.0",
+           "an accelerator has its PCI address");
     is_throttled(s, "intel0", GPU_THROTTLED_POWER, "0");
     is_throttled(s, "intel0", GPU_THROTTLED_SYNC, "absent");
     is_value(s, "intel1", "sm_clock_hertz", "900000000");
@@ -90,7 +93,7 @@ static void test_rates(struct sampled *s)
     folder_text(s->folder, XE "tile0/gt0/gtidle/idle_residency_ms", "2600\n");
     folder_text(s->folder, XE "tile0/gt0/freq0/throttle/reason_thermal", "0\n");
     folder_text(s->folder, XE "hwmon/hwmon6/energy2_input", "5\n");
-    is_int(sampled_at(s, 102), 4, "two seconds later");
+    is_int(sampled_at(s, 102), 4, "two accelerators have rows two seconds later");
     is_value(s, "intel0", "power_watts", "500");
     is_value(s, "intel0", "busy_ratio", "0.75");
     is_throttled(s, "intel0", GPU_THROTTLED_POWER, "1");
@@ -101,11 +104,11 @@ static void test_rates(struct sampled *s)
     is_throttled(s, "intel1", GPU_THROTTLED_OTHER, "1");
     folder_text(s->folder, XE "tile0/gt0/freq0/throttle/reason_new", "1\n");
     folder_text(s->folder, XE "tile0/gt0/gtidle/idle_residency_ms", "100\n");
-    is_int(sampled_at(s, 103), 4, "another second");
+    is_int(sampled_at(s, 103), 4, "two accelerators have rows another second later");
     is_value(s, "intel1", "busy_ratio", "absent");
     is_throttled(s, "intel1", GPU_THROTTLED_OTHER, "1");
     folder_text(s->folder, I915 "device/hwmon/hwmon5/energy1_input", "1008000000\n");
-    is_int(sampled_at(s, 103), 4, "no time at all");
+    is_int(sampled_at(s, 103), 4, "two accelerators have rows though no time has passed");
     is_value(s, "intel0", "power_watts", "absent");
     is_value(s, "intel0", "busy_ratio", "absent");
 }
@@ -116,11 +119,11 @@ static void test_gone(struct sampled *s)
 
     folder_path(s->folder, XE "uevent", path);
     folder_need(remove(path), path);
-    is_int(sampled_at(s, 131), 2, "one is gone");
+    is_int(sampled_at(s, 131), 2, "an accelerator that is gone has no rows");
     is_value(s, "intel1", "lost", "no row");
     folder_text(s->folder, XE "uevent",
                 "DRIVER=xe\nPCI_ID=8086:0BD5\nPCI_SLOT_NAME=0000:3a:00.0\n");
-    is_int(sampled_at(s, 161), 4, "and back");
+    is_int(sampled_at(s, 161), 4, "an accelerator that is back has its rows");
     is_value(s, "intel1", "power_watts", "absent");
     is_value(s, "intel1", "sm_clock_hertz", "900000000");
 }
@@ -130,7 +133,7 @@ int main(void)
     struct sampled s;
 
     sampled_make(&s, &sampler_intel);
-    is_int(sampled_open(&s), -ENOENT, "nothing there");
+    is_int(sampled_open(&s), -ENOENT, "the sampler does not open without an accelerator");
     build(&s);
     test_values(&s);
     test_rates(&s);

@@ -46,8 +46,8 @@ static void test_lustre(struct sampled *s)
                 "write_bytes               1 samples [bytes] 5 5 5\n");
     folder_text(s->folder, PROC "osc/num_refs", "5\n");
     folder_text(s->folder, PROC "osc/other/stats", "req_waittime 1 samples [usec] 1 1 1\n");
-    is_int(sampled_open(s), 0, "it opens");
-    is_int(sampled_at(s, 0), 2, "file systems");
+    is_int(sampled_open(s), 0, "the sampler opens with two file systems of Lustre");
+    is_int(sampled_at(s, 0), 2, "two file systems of Lustre have rows");
     is_value(s, "scratch", "reads_total", "25673");
     is_value(s, "scratch", "read_bytes_total", "145121869");
     is_value(s, "scratch", "writes_total", "13641");
@@ -76,7 +76,7 @@ static void test_lustre_hostile(struct sampled *s)
                 "write_bytes 1 samples [bytes] -1 -2 -3\nread_bytesx 100 samples [bytes] 1 1 1\n"
                 "getattr 99999999999999999999999 samples [regs]\n");
     add_import(s, PROC "osc/scratch-OST0000-osc-" MOUNT "/import", "EVICTED");
-    is_int(sampled_at(s, 10), 2, "garbage");
+    is_int(sampled_at(s, 10), 2, "two file systems have rows with broken statistics");
     is_value(s, "home", "reads_total", "9");
     is_value(s, "home", "read_bytes_total", "absent");
     is_value(s, "home", "writes_total", "1");
@@ -125,8 +125,8 @@ static void test_ceph(struct sampled *s)
                 "REQUESTS 3 homeless 0\n1\tosd2\nLINGER REQUESTS\nBACKOFFS\n");
     folder_text(s->folder, NEW "mdsc", "11\tmds0\tgetattr\t #100\n");
     folder_text(s->folder, CEPH "meta/osdc", "REQUESTS 1 homeless 0\n");
-    is_int(sampled_open(s), 0, "it opens");
-    is_int(sampled_at(s, 0), 2, "clients");
+    is_int(sampled_open(s), 0, "the sampler opens with two clients of Ceph");
+    is_int(sampled_at(s, 0), 2, "two clients of Ceph have rows");
     is_labelled(s, "9a972bfc.client52904", "operations_total", "op=\"read\"", "798");
     is_labelled(s, "9a972bfc.client52904", "wait_seconds_total", "op=\"read\"", "25.536");
     is_labelled(s, "9a972bfc.client52904", "wait_seconds_total", "op=\"write\"", "1407.672");
@@ -144,7 +144,8 @@ static void test_ceph(struct sampled *s)
     is_labelled(s, "0c93a60d.client4267001", "requests_now", "to=\"osd\"", "3");
     is_labelled(s, "0c93a60d.client4267001", "requests_now", "to=\"mds\"", "1");
     row = tick_find(&s->tick, s->ops->set, "0c93a60d.client4267001");
-    is_str(row ? signal_fact(row, "fsid") : "", "0c93a60d-5645-4c46-8568-4c8f63db4c7f", "whose");
+    is_str(row ? signal_fact(row, "fsid") : "", "0c93a60d-5645-4c46-8568-4c8f63db4c7f",
+           "a client has the id of its file system");
 }
 
 static void test_ceph_changes(struct sampled *s)
@@ -152,20 +153,20 @@ static void test_ceph_changes(struct sampled *s)
     folder_text(s->folder, NEW "metrics/latency",
                 LATENCY "read          11          900             1 2 3\n"
                         "copyfrom      3           500000          1 2 3\n");
-    is_int(sampled_at(s, 1), 2, "a second later");
+    is_int(sampled_at(s, 1), 2, "two clients have rows a second later");
     is_labelled(s, "0c93a60d.client4267001", "operations_total", "op=\"read\"", "11");
     is_labelled(s, "0c93a60d.client4267001", "wait_seconds_total", "op=\"read\"", "0.01");
     is_labelled(s, "0c93a60d.client4267001", "wait_seconds_total", "op=\"copy\"", "1.5");
     folder_text(s->folder, NEW "metrics/latency",
                 "read 5 5\nitem\nitem total\nread 6\n" LATENCY "read x y\nwrite 5\n");
     folder_text(s->folder, NEW "metrics/caps", HITS "caps");
-    is_int(sampled_at(s, 2), 2, "garbage");
+    is_int(sampled_at(s, 2), 2, "two clients have rows with broken latencies");
     is_labelled(s, "0c93a60d.client4267001", "operations_total", "op=\"read\"", "absent");
     is_labelled(s, "0c93a60d.client4267001", "operations_total", "op=\"write\"", "5");
     is_labelled(s, "0c93a60d.client4267001", "wait_seconds_total", "op=\"write\"", "absent");
     is_value(s, "0c93a60d.client4267001", "cap_hits_total", "absent");
     folder_text(s->folder, OLD "metrics", "");
-    is_int(sampled_at(s, 3), 2, "a file is empty");
+    is_int(sampled_at(s, 3), 2, "two clients have rows though a file is empty");
     is_labelled(s, "9a972bfc.client52904", "operations_total", "op=\"write\"", "absent");
 }
 
@@ -174,13 +175,13 @@ int main(void)
     struct sampled s;
 
     sampled_make(&s, &sampler_lustre);
-    is_int(sampled_open(&s), -ENOENT, "no Lustre");
+    is_int(sampled_open(&s), -ENOENT, "the sampler does not open without Lustre");
     test_lustre(&s);
     test_lustre_hostile(&s);
     sampled_oom(&s);
     sampled_remove(&s);
     sampled_make(&s, &sampler_ceph);
-    is_int(sampled_open(&s), -ENOENT, "no Ceph");
+    is_int(sampled_open(&s), -ENOENT, "the sampler does not open without Ceph");
     test_ceph(&s);
     test_ceph_changes(&s);
     sampled_oom(&s);

@@ -25,8 +25,8 @@ static void test_values(struct sampled *s)
     folder_text(s->folder, "sys/class/net/eth0/speed", "100000\n");
     folder_text(s->folder, "sys/class/net/down0/speed", "-1\n");
     folder_text(s->folder, "sys/class/net/old0/speed", "4294967295\n");
-    is_int(sampled_open(s), 0, "it opens");
-    is_int(sampled_at(s, 0), 4, "interfaces that lead out");
+    is_int(sampled_open(s), 0, "the sampler opens with ten interfaces");
+    is_int(sampled_at(s, 0), 4, "interfaces that lead out alone have rows");
     is_value(s, "eth0", "receive_bytes_total", "987654321012");
     is_value(s, "eth0", "receive_packets_total", "70000000001");
     is_value(s, "eth0", "receive_errors_total", "3");
@@ -53,23 +53,23 @@ static void test_changes(struct sampled *s)
                        "eth1: 2 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n");
     folder_text(s->folder, "sys/class/net/eth0/speed", "25000\n");
     folder_text(s->folder, "sys/class/net/eth1/speed", "1000\n");
-    is_int(sampled_at(s, 9), 2, "a device comes");
+    is_int(sampled_at(s, 9), 2, "an interface that came has a row");
     is_value(s, "eth1", "speed_bytes", "125000000");
     is_value(s, "eth0", "speed_bytes", "12500000000");
     is_int(sampled_at(s, 10), 2, "ten seconds later the speed is asked again");
     is_value(s, "eth0", "speed_bytes", "3125000000");
     folder_text(s->folder, DEV, HEADER);
-    is_int(sampled_at(s, 11), 0, "all are gone");
+    is_int(sampled_at(s, 11), 0, "interfaces that are gone have no rows");
     folder_path(s->folder, "sys/class/net/eth0/speed", path);
     folder_need(remove(path), path);
     folder_text(s->folder, DEV, HEADER "eth0: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n");
-    is_int(sampled_at(s, 12), 1, "one is back without a speed");
+    is_int(sampled_at(s, 12), 1, "an interface that is back has a row without a speed");
     is_value(s, "eth0", "speed_bytes", "absent");
     folder_text(s->folder, "sys/class/net/eth0/speed", "10000\n");
-    is_int(sampled_at(s, 22), 1, "and then has one");
+    is_int(sampled_at(s, 22), 1, "an interface has its speed ten seconds later");
     is_value(s, "eth0", "speed_bytes", "1250000000");
     folder_text(s->folder, DEV, "");
-    is_int(sampled_at(s, 23), 0, "an empty table");
+    is_int(sampled_at(s, 23), 0, "an empty table of interfaces has no rows");
 }
 
 static void test_hostile(struct sampled *s)
@@ -109,8 +109,8 @@ static void test_many(struct sampled *s)
             folder_text(s->folder, speed, "1000\n");
     }
     fclose(f);
-    is_int(sampled_at(s, 50), 256, "a limit of devices");
-    is_int(sampled_at(s, 51), 256, "those that are gone have left their places");
+    is_int(sampled_at(s, 50), 256, "the sampler has 256 rows at most");
+    is_int(sampled_at(s, 51), 256, "interfaces that are gone have left their places");
     is_value(s, "vf63", "speed_bytes", "125000000");
     is_value(s, "vf64", "speed_bytes", "absent");
     is_value(s, "vf255", "receive_bytes_total", "255");
@@ -121,7 +121,7 @@ int main(void)
     struct sampled s;
 
     sampled_make(&s, &sampler_net);
-    is_int(sampled_open(&s), -ENOENT, "nothing there");
+    is_int(sampled_open(&s), -ENOENT, "the sampler does not open without interfaces");
     test_values(&s);
     test_changes(&s);
     test_hostile(&s);

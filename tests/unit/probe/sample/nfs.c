@@ -45,8 +45,8 @@ static const char real[] =
 static void test_values(struct sampled *s)
 {
     folder_text(s->folder, STATS, real);
-    is_int(sampled_open(s), 0, "it opens");
-    is_int(sampled_at(s, 0), 2, "mounts of NFS");
+    is_int(sampled_open(s), 0, "the sampler opens with two mounts of NFS");
+    is_int(sampled_at(s, 0), 2, "two mounts of NFS have rows");
     is_labelled(s, "/mnt/my data", "operations_total", "op=\"read\"", "6000000000");
     is_labelled(s, "/mnt/my data", "transmissions_total", "op=\"read\"", "6000000003");
     is_labelled(s, "/mnt/my data", "timeouts_total", "op=\"read\"", "1");
@@ -71,17 +71,17 @@ static void test_values(struct sampled *s)
 static void test_changes(struct sampled *s)
 {
     folder_text(s->folder, STATS, "device proc mounted on /proc with fstype proc\n");
-    is_int(sampled_at(s, 1), 0, "no mount of NFS");
+    is_int(sampled_at(s, 1), 0, "a table without NFS has no rows");
     folder_text(s->folder, STATS,
                 "device a:/b mounted on /b with fstype nfs4 statvers=1.1\n"
                 "\tper-op statistics\n\tREAD: 1 1 0 0 0 0 0 0 0\n\tWRITE: 5 5 0 0 0 0 0 0 0\n"
                 "device c:/d mounted on /b with fstype nfs4 statvers=1.1\n"
                 "\tper-op statistics\n\tREAD: 2 2 0 0 0 0 0 0 0\n");
-    is_int(sampled_at(s, 2), 1, "two on one point");
+    is_int(sampled_at(s, 2), 1, "two mounts on one point have one row");
     is_labelled(s, "/b", "operations_total", "op=\"read\"", "2");
     is_labelled(s, "/b", "operations_total", "op=\"write\"", "absent");
     folder_text(s->folder, STATS, "");
-    is_int(sampled_at(s, 3), 0, "an empty table");
+    is_int(sampled_at(s, 3), 0, "an empty table of mounts has no rows");
 }
 
 #define LONG "/var/lib/kubelet/pods/6e1e40fd-8a1b-4b5e-9d33-0123456789ab/volumes/kubernetes.io~nfs/"
@@ -126,14 +126,14 @@ static void test_mounts(struct sampled *s)
     folder_link(s->folder, "proc/self/mounts", "/proc/self/mounts");
     sampled_close(s);
     folder_text(s->folder, STATS, "device proc mounted on /proc with fstype proc\n");
-    is_int(sampled_open(s), 0, "it opens");
-    is_int(sampled_at(s, 5), 0, "no mount of NFS");
+    is_int(sampled_open(s), 0, "the sampler opens with the kernel's table of mounts");
+    is_int(sampled_at(s, 5), 0, "a table without NFS has no rows yet");
     folder_text(s->folder, STATS, real);
-    is_int(sampled_at(s, 6), 0, "and none is looked for");
+    is_int(sampled_at(s, 6), 0, "no mount is looked for until something is mounted");
     folder_path(s->folder, "mnt/", path);
     folder_need(mount("none", path, "tmpfs", 0, NULL), path);
-    is_int(sampled_at(s, 7), 2, "until something was mounted");
-    is_int(sampled_at(s, 8), 2, "and on, while there is some");
+    is_int(sampled_at(s, 7), 2, "mounts of NFS are found once something is mounted");
+    is_int(sampled_at(s, 8), 2, "mounts of NFS are read while there are some");
     folder_need(umount(path), path);
 }
 
@@ -142,7 +142,7 @@ int main(void)
     struct sampled s;
 
     sampled_make(&s, &sampler_nfs);
-    is_int(sampled_open(&s), -ENOENT, "nothing there");
+    is_int(sampled_open(&s), -ENOENT, "the sampler does not open without mounts");
     test_values(&s);
     test_changes(&s);
     test_hostile(&s);

@@ -21,7 +21,7 @@ static void is(const struct sampled *s, const char *name, const char *want)
 {
     char buf[32];
 
-    is_str(value(s, name, buf), want, "%s", name);
+    is_str(value(s, name, buf), want, "signal %s is %s", name, want);
 }
 
 static void write_all(const struct sampled *s)
@@ -49,8 +49,8 @@ static void test_values(struct sampled *s)
     char page[32];
 
     write_all(s);
-    is_int(sampled_open(s), 0, "it opens");
-    is_int(sampled_at(s, 0), 1, "one row");
+    is_int(sampled_open(s), 0, "the sampler opens with files of node_exporter's sets");
+    is_int(sampled_at(s, 0), 1, "node_exporter's sets make one row");
     is(s, "memory_MemTotal_bytes", "102400");
     is(s, "memory_Active_anon_bytes", "7168");
     is(s, "memory_HugePages_Total", "3");
@@ -95,8 +95,8 @@ static void test_hostile(struct sampled *s)
     for (size_t i = 0; i < ARRAY_SIZE(broken); i++) {
         for (size_t k = 0; k < ARRAY_SIZE(paths); k++)
             folder_text(s->folder, paths[k], broken[i]);
-        is_int(sampled_open(s), 0, "broken file %zu: it opens", i);
-        is_int(sampled_at(s, 0), 1, "one row");
+        is_int(sampled_open(s), 0, "the sampler opens with broken file %zu", i);
+        is_int(sampled_at(s, 0), 1, "broken file %zu makes one row", i);
         is(s, "netstat_Tcp_ActiveOpens", "absent");
         is(s, "sockstat_TCP_tw", "absent");
         is(s, "memory_MemTotal_bytes", "absent");
@@ -109,8 +109,8 @@ int main(void)
     struct sampled s;
 
     sampled_make(&s, &sampler_compat);
-    is_int(sampled_open(&s), 0, "nothing there: it opens");
-    is_int(sampled_at(&s, 0), 1, "with a row");
+    is_int(sampled_open(&s), 0, "the sampler opens on an empty folder");
+    is_int(sampled_at(&s, 0), 1, "an empty folder makes a row");
     is(&s, "vmstat_pgfault", "absent");
     sampled_close(&s);
     test_values(&s);

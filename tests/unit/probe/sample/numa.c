@@ -16,8 +16,8 @@ static void test_values(struct sampled *s)
     folder_text(s->folder, NODE "17/meminfo",
                 "Node 17 MemTotal: 18446744073709551616 kB\n\nNode\n"
                 "Node x MemFree: 1 kB\nNode 17 AnonPages:");
-    is_int(sampled_open(s), 0, "it opens");
-    is_int(sampled_at(s, 0), 2, "nodes");
+    is_int(sampled_open(s), 0, "the sampler opens with two nodes");
+    is_int(sampled_at(s, 0), 2, "two nodes have rows");
     is_value(s, "0", "total_bytes", "9221386240");
     is_value(s, "0", "free_bytes", "7865303040");
     is_value(s, "0", "file_bytes", "937082880");
@@ -39,7 +39,7 @@ int main(void)
     struct sampled s;
 
     sampled_make(&s, &sampler_numa);
-    is_int(sampled_open(&s), -ENOENT, "nothing there");
+    is_int(sampled_open(&s), -ENOENT, "the sampler does not open without nodes");
     test_values(&s);
     sampled_oom(&s);
     sampled_remove(&s);

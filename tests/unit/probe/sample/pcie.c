@@ -61,8 +61,8 @@ static void test_values(struct sampled *s)
     const struct signal_row *row;
 
     make(s);
-    is_int(sampled_open(s), 0, "it opens");
-    is_int(sampled_at(s, 0), 7, "devices that matter and the ports above them");
+    is_int(sampled_open(s), 0, "the sampler opens with a tree of devices");
+    is_int(sampled_at(s, 0), 7, "devices that matter and the ports above them have rows");
     is_value(s, "0000:18:00.0", "speed_gts", "2.5");
     is_value(s, "0000:18:00.0", "speed_max_gts", "32");
     is_value(s, "0000:18:00.0", "width_lanes", "8");
@@ -85,13 +85,14 @@ static void test_values(struct sampled *s)
     is_value(s, "0000:40:03.0", "width_lanes", "no row");
     is_value(s, "0000:19:00.1", "width_lanes", "no row");
     row = tick_find(&s->tick, s->ops->set, "0000:18:00.0");
-    is_str(row ? signal_fact(row, "class") : "", "accelerator", "what it is");
-    is_str(row ? signal_fact(row, "parent") : "", "0000:17:00.0", "where it is");
+    is_str(row ? signal_fact(row, "class") : "", "accelerator", "a GPU is an accelerator");
+    is_str(row ? signal_fact(row, "parent") : "", "0000:17:00.0", "a GPU has the port above it");
     row = tick_find(&s->tick, s->ops->set, "0000:15:01.0");
-    is_str(row ? signal_fact(row, "class") : "", "port", "a root port");
-    is_str(row ? signal_fact(row, "parent") : "none", "", "has no parent");
+    is_str(row ? signal_fact(row, "class") : "", "port", "a root port is a port");
+    is_str(row ? signal_fact(row, "parent") : "none", "", "a root port has no parent");
     row = tick_find(&s->tick, s->ops->set, "0000:19:00.0");
-    is_str(row ? signal_fact(row, "class") : "", "infiniband", "an adapter");
+    is_str(row ? signal_fact(row, "class") : "", "infiniband",
+           "an InfiniBand adapter is told as one");
 }
 
 static void test_hostile(struct sampled *s)
@@ -100,7 +101,7 @@ static void test_hostile(struct sampled *s)
                 "RxErr\nRxErr x\nBadTLPs 9\n\n\nBadDLLP 18446744073709551616\nTimeout 12\n 5 6\n");
     folder_text(s->folder, "sys/devices/" GPU "/current_link_speed", "99999 furlongs\n");
     folder_text(s->folder, "sys/devices/" GPU "/current_link_width", "999999\n");
-    is_int(sampled_at(s, 20), 7, "garbage");
+    is_int(sampled_at(s, 20), 7, "seven devices have rows with broken files");
     is_labelled(s, "0000:18:00.0", "correctable_errors_total", "type=\"receiver\"", "absent");
     is_labelled(s, "0000:18:00.0", "correctable_errors_total", "type=\"bad_tlp\"", "absent");
     is_labelled(s, "0000:18:00.0", "correctable_errors_total", "type=\"bad_dllp\"", "absent");
@@ -120,7 +121,7 @@ static void test_many(struct sampled *s)
         snprintf(path, sizeof(path), "pci0000:15/0000:15:01.0/%04x:00:00.0", i + 16);
         add(s, path, "0x010802\n", "16.0 GT/s PCIe\n", "4\n");
     }
-    is_int(sampled_at(s, 60), 1007, "many drives");
+    is_int(sampled_at(s, 60), 1007, "a thousand drives below one port have rows");
 }
 
 int main(void)
@@ -128,7 +129,7 @@ int main(void)
     struct sampled s;
 
     sampled_make(&s, &sampler_pcie);
-    is_int(sampled_open(&s), -ENOENT, "nothing there");
+    is_int(sampled_open(&s), -ENOENT, "the sampler does not open without devices");
     test_values(&s);
     test_hostile(&s);
     sampled_oom(&s);

@@ -97,7 +97,8 @@ static void bench_open(struct bench *b)
     struct err e = { "" };
 
     b->fd = open(b->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    is_int(samplers_open(&b->samplers, &(struct sampler_env){ .root = b->fd }, &e), 0, "open");
+    is_int(samplers_open(&b->samplers, &(struct sampler_env){ .root = b->fd }, &e), 0,
+           "the samplers open on a folder");
 }
 
 static void bench_make(struct bench *b)
@@ -110,7 +111,7 @@ static void bench_make(struct bench *b)
 static void bench_sample(struct bench *b)
 {
     tick_begin(&b->tick, 0, 0);
-    is_int(samplers_sample(b->samplers, &b->tick), 0, "sample");
+    is_int(samplers_sample(b->samplers, &b->tick), 0, "the samplers sample a folder");
 }
 
 static void bench_done(struct bench *b)
@@ -151,8 +152,8 @@ static void tap_is_value(double got, double want, struct tap_place at, const cha
     char detail[96];
 
     snprintf(detail, sizeof(detail), "got %.17g, want %.17g", got, want);
-    tap_ok(isnan(want) ? isnan(got) : fabs(got - want) <= 1e-15 * fabs(want), detail, at, "%s",
-           what);
+    tap_ok(isnan(want) ? isnan(got) : fabs(got - want) <= 1e-15 * fabs(want), detail, at,
+           "the value is right: %s", what);
 }
 
 static void test_scan(void)
@@ -160,25 +161,30 @@ static void test_scan(void)
     const char *at = " \t12 x3.25y\n18446744073709551615 18446744073709551616 5. .5 -1";
     const char *end = "last";
 
-    ok(scan_number(&at) == 12 && *at == ' ', "digits, up to a blank");
-    ok(isnan(scan_number(&at)) && *at == 'x', "no digits, blanks are passed");
+    ok(scan_number(&at) == 12 && *at == ' ', "scan_number reads digits up to a blank");
+    ok(isnan(scan_number(&at)) && *at == 'x',
+       "scan_number is NAN without digits, and blanks are passed");
     at++;
-    ok(scan_number(&at) == 3.25 && *at == 'y', "a fraction");
-    ok(!scan_word(&at, "yy") && !scan_word(&at, "") && *at == 'y', "not the word");
-    ok(scan_word(&at, "y") && *at == '\n', "the word");
-    ok(isnan(scan_number(&at)) && *at == '\n', "a number does not pass the line");
-    ok(scan_line(&at) == 1 && *at == '1', "the next line");
-    ok(scan_number(&at) == 18446744073709551616.0, "the largest number of 64 bits");
-    ok(isnan(scan_number(&at)) && *at == ' ', "a larger one is none, and is passed");
-    ok(scan_number(&at) == 5 && *at == '.', "a point without digits is not of it");
+    ok(scan_number(&at) == 3.25 && *at == 'y', "scan_number reads a fraction");
+    ok(!scan_word(&at, "yy") && !scan_word(&at, "") && *at == 'y',
+       "scan_word passes no other word");
+    ok(scan_word(&at, "y") && *at == '\n', "scan_word passes the word");
+    ok(isnan(scan_number(&at)) && *at == '\n', "scan_number does not pass the end of a line");
+    ok(scan_line(&at) == 1 && *at == '1', "scan_line goes to the next line");
+    ok(scan_number(&at) == 18446744073709551616.0,
+       "scan_number reads the largest number of 64 bits");
+    ok(isnan(scan_number(&at)) && *at == ' ', "scan_number passes a larger number as none");
+    ok(scan_number(&at) == 5 && *at == '.', "scan_number leaves a point without digits");
     at++;
-    ok(isnan(scan_number(&at)) && *at == '.', "nor one in front");
+    ok(isnan(scan_number(&at)) && *at == '.', "scan_number reads no number behind a point alone");
     at += 2;
-    ok(isnan(scan_number(&at)) && *at == '-', "no signs");
-    ok(scan_line(&at) == 0 && *at == 0 && scan_line(&at) == 0, "the end, and again");
-    ok(!scan_word(&end, "las") && !scan_word(&end, "lastly") && scan_word(&end, "last"), "whole");
+    ok(isnan(scan_number(&at)) && *at == '-', "scan_number reads no sign");
+    ok(scan_line(&at) == 0 && *at == 0 && scan_line(&at) == 0,
+       "scan_line stays at the end of the text");
+    ok(!scan_word(&end, "las") && !scan_word(&end, "lastly") && scan_word(&end, "last"),
+       "scan_word wants the whole word");
     at = "1.00000000000000000000000005";
-    ok(scan_number(&at) == 1 && *at == 0, "digits beyond a double are passed");
+    ok(scan_number(&at) == 1 && *at == 0, "scan_number passes digits beyond a double");
 }
 
 static void test_kept(void)
@@ -192,21 +198,22 @@ static void test_kept(void)
     folder_text(b.root, "proc/x", "one 1\ntwo 2\nthree 3\n");
     fd = open(b.root, O_PATH | O_DIRECTORY | O_CLOEXEC);
     kept_open(&k, fd, "proc/none");
-    is_int(kept_read(&k, buf, sizeof(buf)), -ENOENT, "a file that is not there");
+    is_int(kept_read(&k, buf, sizeof(buf)), -ENOENT, "kept_read is -ENOENT where there is no file");
     kept_close(&k);
     kept_open(&k, fd, "proc");
-    is_int(kept_read(&k, buf, sizeof(buf)), -EISDIR, "a folder");
+    is_int(kept_read(&k, buf, sizeof(buf)), -EISDIR, "kept_read is -EISDIR for a folder");
     kept_close(&k);
     kept_open(&k, fd, "proc/x");
-    is_int(kept_read(&k, buf, sizeof(buf)), 12, "a text that is too long");
-    is_str(buf, "one 1\ntwo 2\n", "whole lines of it");
+    is_int(kept_read(&k, buf, sizeof(buf)), 12,
+           "kept_read reads a part of a text that is too long");
+    is_str(buf, "one 1\ntwo 2\n", "kept_read reads whole lines of a text that is too long");
     folder_text(b.root, "proc/x", "one 2\n");
-    is_int(kept_read(&k, buf, sizeof(buf)), 6, "once more");
-    is_str(buf, "one 2\n", "what it says now");
-    is_int(kept_read(&k, buf, 4), 0, "not even one line fits");
-    is_str(buf, "", "nothing");
+    is_int(kept_read(&k, buf, sizeof(buf)), 6, "kept_read reads the same file once more");
+    is_str(buf, "one 2\n", "kept_read reads what the file says now");
+    is_int(kept_read(&k, buf, 4), 0, "kept_read is 0 where not even one line fits");
+    is_str(buf, "", "kept_read leaves an empty text where no line fits");
     kept_close(&k);
-    is_int(kept_read(&k, buf, sizeof(buf)), -ENOENT, "a closed one");
+    is_int(kept_read(&k, buf, sizeof(buf)), -ENOENT, "kept_read is -ENOENT once it is closed");
     close(fd);
     bench_done(&b);
 }
@@ -297,7 +304,7 @@ static void test_values(void)
     write_all(b.root);
     bench_open(&b);
     bench_sample(&b);
-    is_int((long long)b.tick.n_rows, 9, "rows");
+    is_int((long long)b.tick.n_rows, 9, "all files of a machine make nine rows");
     check_cpu(&b);
     check_host(&b);
     check_memory(&b);
@@ -331,10 +338,10 @@ static void test_change(void)
     for (int i = 0; i < 100; i++) {
         tick_begin(&b.tick, i, i);
         if (samplers_sample(b.samplers, &b.tick) != 0)
-            ok(false, "sample %d", i);
+            ok(false, "the samplers succeed in sample %d", i);
     }
     is_int(open_fds(), opened, "100 samples open no file");
-    is_int((long long)b.tick.n_rows, 9, "rows of the last only");
+    is_int((long long)b.tick.n_rows, 9, "a tick has the rows of the last sample only");
     folder_text(b.root, "proc/loadavg", "7.00 1.05 12.50 4/331 131569\n");
     folder_text(b.root, "proc/stat", "cpu  1 2 3 4\ncpu0 1\nctxt 9\n");
     folder_text(b.root, "proc/meminfo", "");
@@ -348,14 +355,14 @@ static void test_change(void)
     is_value((double)NAN, &b, "cpu", "", "mode=\"iowait\"");
     is_value((double)NAN, &b, "core", "0", "mode=\"nice\"");
     ok(!row_of(&b, "core", "17"), "a CPU that went offline has no row");
-    ok(!row_of(&b, "memory", ""), "nor has a file without text");
+    ok(!row_of(&b, "memory", ""), "a file without text has no row");
     is_value(4294967297, &b, "vmstat", "", "page_faults_total");
     is_value((double)NAN, &b, "vmstat", "", "major_faults_total");
     is_value((double)NAN, &b, "vmstat", "", "direct_reclaim_stalls_total");
     is_value((double)NAN, &b, "pressure", "io", "waiting_share");
     is_value((double)NAN, &b, "pressure", "io", "waiting_seconds_total");
     bench_done(&b);
-    is_int(open_fds(), before, "all files are closed");
+    is_int(open_fds(), before, "no file is open once the samplers are closed");
 }
 
 static void test_missing(void)
@@ -365,7 +372,7 @@ static void test_missing(void)
     bench_make(&b);
     bench_open(&b);
     bench_sample(&b);
-    is_int((long long)b.tick.n_rows, 0, "a machine without anything");
+    is_int((long long)b.tick.n_rows, 0, "a machine without files has no rows");
     bench_done(&b);
 
     bench_make(&b);
@@ -374,7 +381,7 @@ static void test_missing(void)
     folder_text(b.root, "proc/vmstat", "allocstall 6\n");
     bench_open(&b);
     bench_sample(&b);
-    is_int((long long)b.tick.n_rows, 3, "rows of what is there");
+    is_int((long long)b.tick.n_rows, 3, "the files that are there have rows");
     is_value(3, &b, "host", "", "context_switches_total");
     is_value((double)NAN, &b, "host", "", "load1");
     is_value(2, &b, "pressure", "memory", "stalled_seconds_total");
@@ -398,10 +405,10 @@ static void test_cut(void)
         folder_file(b.root, "proc/pressure/io", io_text, MIN(n, strlen(io_text)));
         tick_begin(&b.tick, 0, 0);
         if (samplers_sample(b.samplers, &b.tick) != 0)
-            ok(false, "cut at %zu", n);
+            ok(false, "the samplers succeed with files cut at %zu", n);
         rows = MAX(rows, b.tick.n_rows);
     }
-    is_int((long long)rows, 9, "cut at every byte");
+    is_int((long long)rows, 9, "files cut at any byte make nine rows at most");
     bench_done(&b);
 }
 
@@ -422,18 +429,20 @@ static void test_oom(void)
 
         oom_next();
         rc = samplers_open(&s, &(struct sampler_env){ .root = b.fd }, &e);
-        ok(!rc == (s != NULL) && !rc == !*e.text, "opened, or a sentence");
+        ok(!rc == (s != NULL) && !rc == !*e.text,
+           "samplers_open gives samplers or a sentence with allocation %d failing", oom_at);
         tick_begin(&t, 0, 0);
         if (rc == 0)
             rc = samplers_sample(s, &t);
         failed = oom_end();
-        is_int(rc, failed ? -ENOMEM : 0, "allocation %d", oom_at);
+        is_int(rc, failed ? -ENOMEM : 0, "the samplers return -ENOMEM where allocation %d fails",
+               oom_at);
         tick_done(&t);
         samplers_close(s);
     } while (failed);
-    ok(oom_at > 10, "%d rounds", oom_at);
+    ok(oom_at > 10, "the samplers make more than ten allocations: %d", oom_at);
     bench_done(&b);
-    is_int(open_fds(), before, "all files are closed");
+    is_int(open_fds(), before, "no file is open after all failures");
 }
 
 /* The machine that this runs on. */
@@ -444,10 +453,10 @@ static void test_live(void)
     int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     const struct sampler_env env = { .root = fd, .live = true, .patience_ns = SAMPLER_PATIENCE_NS };
 
-    is_int(samplers_open(&s, &env, NULL), 0, "open this machine");
+    is_int(samplers_open(&s, &env, NULL), 0, "the samplers open on this machine");
     for (int i = 0; i < 3; i++) {
         tick_begin(&t, 0, 0);
-        is_int(samplers_sample(s, &t), 0, "sample it");
+        is_int(samplers_sample(s, &t), 0, "the samplers succeed in sample %d of this machine", i);
     }
     samplers_close(s);
     tick_done(&t);

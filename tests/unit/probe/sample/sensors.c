@@ -34,8 +34,8 @@ static void test_sensors(struct sampled *s)
     folder_text(s->folder, HWMON "hwmon4/temp_input", "1\n");
     folder_text(s->folder, HWMON "hwmon4/temp1x_input", "1\n");
     folder_text(s->folder, HWMON "hwmon4/tempo1_input", "1\n");
-    is_int(sampled_open(s), 0, "it opens");
-    is_int(sampled_at(s, 0), 7, "sensors");
+    is_int(sampled_open(s), 0, "the sampler opens with five chips");
+    is_int(sampled_at(s, 0), 7, "seven sensors have rows");
     is_value(s, "coretemp:Package id 0", "temperature_celsius", "61");
     is_value(s, "coretemp:Package id 0", "temperature_max_celsius", "90");
     is_value(s, "coretemp:Package id 0", "temperature_critical_celsius", "100");
@@ -49,7 +49,7 @@ static void test_sensors(struct sampled *s)
     is_value(s, "acpi:power1", "power_cap_watts", "2000");
     is_value(s, "acpi:power2", "power_watts", "5");
     folder_text(s->folder, HWMON "hwmon4/fan2_input", "-\n");
-    is_int(sampled_at(s, 40), 6, "a sensor that says nothing");
+    is_int(sampled_at(s, 40), 6, "a sensor that says nothing has no row");
     is_value(s, "acpi:fan2", "fan_rpm", "no row");
 }
 
@@ -57,7 +57,7 @@ static void test_same_names(struct sampled *s)
 {
     folder_text(s->folder, HWMON "hwmon7/name", "acpi\n");
     folder_text(s->folder, HWMON "hwmon7/power1_average", "1\n");
-    is_int(sampled_at(s, 80), 6, "of two sensors of one name");
+    is_int(sampled_at(s, 80), 6, "two sensors of one name have one row");
     is_value(s, "acpi:power1", "power_watts", "1250");
 }
 
@@ -77,8 +77,8 @@ static void test_rapl(struct sampled *s)
     folder_text(s->folder, RAPL ":1/energy_uj", "7000000\n");
     folder_text(s->folder, "sys/class/powercap/intel-rapl-mmio:0/name", "package-0\n");
     folder_text(s->folder, "sys/class/powercap/intel-rapl-mmio:0/energy_uj", "1\n");
-    is_int(sampled_open(s), 0, "it opens");
-    is_int(sampled_at(s, 0), 3, "domains");
+    is_int(sampled_open(s), 0, "the sampler opens with domains of energy");
+    is_int(sampled_at(s, 0), 3, "three domains have rows");
     is_value(s, "package-0", "energy_joules_total", "262000");
     is_labelled(s, "package-0", "power_limit_watts", "term=\"long\"", "350");
     is_labelled(s, "package-0", "power_limit_watts", "term=\"short\"", "420");
@@ -86,14 +86,14 @@ static void test_rapl(struct sampled *s)
     is_value(s, "psys", "energy_joules_total", "7");
     folder_text(s->folder, RAPL ":0/energy_uj", "1000000\n");
     folder_text(s->folder, RAPL ":1/energy_uj", "1000000\n");
-    is_int(sampled_at(s, 1), 3, "counters begin anew");
+    is_int(sampled_at(s, 1), 3, "three domains have rows when counters begin anew");
     is_value(s, "package-0", "energy_joules_total", "262144.32885");
     is_value(s, "psys", "energy_joules_total", "8");
     folder_text(s->folder, RAPL ":0/energy_uj", "\n");
-    is_int(sampled_at(s, 31), 3, "one that cannot be read, found anew");
+    is_int(sampled_at(s, 31), 3, "a domain that cannot be read has a row");
     is_value(s, "package-0", "energy_joules_total", "absent");
     folder_text(s->folder, RAPL ":0/energy_uj", "500000\n");
-    is_int(sampled_at(s, 32), 3, "it went round once more");
+    is_int(sampled_at(s, 32), 3, "three domains have rows when a counter goes round again");
     is_value(s, "package-0", "energy_joules_total", "524287.1577");
 }
 
@@ -112,8 +112,8 @@ static void test_edac(struct sampled *s)
     folder_text(s->folder, MC "mc0/dimm0/dimm_ue_count", "0\n");
     folder_text(s->folder, MC "mc1/rank2/dimm_ce_count", "3\n");
     folder_text(s->folder, MC "power/control", "auto\n");
-    is_int(sampled_open(s), 0, "it opens");
-    is_int(sampled_at(s, 0), 3, "controllers and DIMMs that have counts");
+    is_int(sampled_open(s), 0, "the sampler opens with memory controllers");
+    is_int(sampled_at(s, 0), 3, "controllers and DIMMs that have counts have rows");
     is_value(s, "mc0", "corrected_total", "12");
     is_value(s, "mc0", "uncorrected_total", "1");
     is_value(s, "mc0/dimm0", "corrected_total", "11");
@@ -121,8 +121,9 @@ static void test_edac(struct sampled *s)
     is_value(s, "mc1/rank2", "corrected_total", "3");
     is_value(s, "mc1/rank2", "uncorrected_total", "absent");
     row = tick_find(&s->tick, s->ops->set, "mc0/dimm0");
-    is_str(row ? signal_fact(row, "label") : "", "CPU_SrcID#0_MC#0_Chan#0_DIMM#0", "its label");
-    is_str(row ? signal_fact(row, "location") : "", "channel 0 slot 0", "and place");
+    is_str(row ? signal_fact(row, "label") : "", "CPU_SrcID#0_MC#0_Chan#0_DIMM#0",
+           "a DIMM has its label");
+    is_str(row ? signal_fact(row, "location") : "", "channel 0 slot 0", "a DIMM has its place");
 }
 
 /* 256 CPUs on two sockets: 0, 16, 32 ... are asked. */
@@ -148,8 +149,8 @@ static void test_cpufreq(struct sampled *s)
                 "1500\n");
     folder_text(s->folder, "sys/devices/system/cpu/cpu144/thermal_throttle/package_throttle_count",
                 "42\n");
-    is_int(sampled_open(s), 0, "it opens");
-    is_int(sampled_at(s, 0), 2, "packages");
+    is_int(sampled_open(s), 0, "the sampler opens with 256 CPUs");
+    is_int(sampled_at(s, 0), 2, "two packages have rows");
     is_value(s, "0", "cpus", "8");
     is_value(s, "0", "min_hertz", "2000000000");
     is_value(s, "0", "mean_hertz", "2056000000");
@@ -163,7 +164,7 @@ static void test_cpufreq(struct sampled *s)
     is_value(s, "1", "throttled_seconds_total", "1.5");
     folder_text(s->folder, "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "<unknown>\n");
     folder_text(s->folder, "sys/devices/system/cpu/cpu112/cpufreq/scaling_cur_freq", "\n");
-    is_int(sampled_at(s, 10), 2, "two are not known");
+    is_int(sampled_at(s, 10), 2, "two packages have rows though two CPUs are not known");
     is_value(s, "0", "cpus", "6");
     is_value(s, "0", "min_hertz", "2016000000");
     is_value(s, "0", "mean_hertz", "2056000000");
@@ -176,7 +177,7 @@ static void run(const struct sampler_ops *ops, void (*test)(struct sampled *s),
     struct sampled s;
 
     sampled_make(&s, ops);
-    is_int(sampled_open(&s), -ENOENT, "nothing there");
+    is_int(sampled_open(&s), -ENOENT, "the sampler does not open on an empty folder");
     test(&s);
     if (more)
         more(&s);

@@ -20,8 +20,8 @@ static void test_values(struct sampled *s)
     folder_text(s->folder, "proc/net/sockstat",
                 "sockets: used 17\nTCP: inuse 7 orphan 8 tw 9 alloc 10 mem 168\n"
                 "UDP: inuse 11 mem 0\nUDPLITE: inuse 0\n");
-    is_int(sampled_open(s), 0, "it opens");
-    is_int(sampled_at(s, 0), 1, "one row");
+    is_int(sampled_open(s), 0, "the sampler opens with tables of the network");
+    is_int(sampled_at(s, 0), 1, "the tables of the network make one row");
     is_value(s, "", "backlog_processed_total", "4294991267");
     is_value(s, "", "backlog_dropped_total", "3");
     is_value(s, "", "backlog_squeezed_total", "15");
@@ -44,10 +44,10 @@ static void test_slow(struct sampled *s)
 {
     folder_text(s->folder, "proc/net/netstat", "TcpExt: TCPTimeouts\nTcpExt: 24\n");
     folder_text(s->folder, "proc/net/sockstat", "sockets: used 18\n");
-    is_int(sampled_at(s, 9), 1, "a few seconds later");
+    is_int(sampled_at(s, 9), 1, "the tables make one row a few seconds later");
     is_value(s, "", "sockets", "18");
     is_value(s, "", "timeouts_total", "23");
-    is_int(sampled_at(s, 10), 1, "ten seconds later");
+    is_int(sampled_at(s, 10), 1, "the tables make one row ten seconds later");
     is_value(s, "", "timeouts_total", "24");
 }
 
@@ -60,7 +60,7 @@ static void test_hostile(struct sampled *s)
                 "Tcp: InErrs\nTcp:\nTcp: CurrEstab");
     folder_text(s->folder, "proc/net/netstat", "");
     folder_text(s->folder, "proc/net/sockstat", "\nTCP:\nTCP: inuse\nused 5\nsockets: used used\n");
-    is_int(sampled_at(s, 20), 1, "garbage");
+    is_int(sampled_at(s, 20), 1, "broken tables make one row");
     is_value(s, "", "backlog_processed_total", "4");
     is_value(s, "", "backlog_dropped_total", "absent");
     is_value(s, "", "sent_segments_total", "7");
@@ -74,7 +74,7 @@ static void test_hostile(struct sampled *s)
     folder_text(s->folder, "proc/net/softnet_stat", "");
     folder_text(s->folder, "proc/net/snmp", "");
     folder_text(s->folder, "proc/net/sockstat", "");
-    is_int(sampled_at(s, 30), 0, "nothing, no row");
+    is_int(sampled_at(s, 30), 0, "empty tables make no row");
 }
 
 int main(void)
@@ -82,7 +82,7 @@ int main(void)
     struct sampled s;
 
     sampled_make(&s, &sampler_softnet);
-    is_int(sampled_open(&s), -ENOENT, "nothing there");
+    is_int(sampled_open(&s), -ENOENT, "the sampler does not open without tables");
     test_values(&s);
     test_slow(&s);
     test_hostile(&s);

@@ -32,7 +32,7 @@ static struct node *good_xml(const char *text)
     int rc;
     struct node *n = read_xml("some/where/topo.xml", text, &rc, &e);
 
-    is_int(rc, 0, "a topology is read: %s", e.text);
+    is_int(rc, 0, "nccl_xml_read reads a topology: %s", e.text);
     if (!n)
         exit(1);
     return n;
@@ -43,7 +43,8 @@ static void is_way(const struct node *n, int a, int b, const char *want)
     struct way w = way_between(n, a, b);
     char buf[WAY_TEXT];
 
-    is_str(way_text(&w, buf), want, "%s to %s", n->devices[a].name, n->devices[b].name);
+    is_str(way_text(&w, buf), want, "the way of %s to %s is as NCCL's", n->devices[a].name,
+           n->devices[b].name);
 }
 
 /* As NCCL 2.20 dumps a DGX H100, less of everything: two GPUs on switches, NVSwitches unseen. */
@@ -84,17 +85,17 @@ static void test_host(void)
 {
     CLEANUP(node_freep) struct node *n = good_xml(nvidia);
 
-    is_str(n->name, "topo.xml", "the node is named as its file");
-    is_str(n->cpu_arch, "x86_64", "architecture");
-    is_str(n->cpu_vendor, "GenuineIntel", "vendor");
-    is_int((long long)n->n_numas, 2, "two domains");
-    is_int(n->numas[1].id, 1, "the second one");
-    is_str(n->numas[0].cpus, "0-3,32-35", "the CPUs of the first");
-    is_int(n->numas[0].threads, 8, "are counted");
-    is_str(n->numas[1].cpus, "64-95", "and those of the second");
-    is_int((long long)n->n_acc, 2, "two GPUs");
-    is_int((long long)n->n_devices, 3, "and a NIC");
-    is_int((long long)n->n_pcis, 6, "on four functions and two host bridges");
+    is_str(n->name, "topo.xml", "the node is named as the topology's file");
+    is_str(n->cpu_arch, "x86_64", "the node has the architecture of its CPUs");
+    is_str(n->cpu_vendor, "GenuineIntel", "the node has the vendor of its CPUs");
+    is_int((long long)n->n_numas, 2, "the node has two domains");
+    is_int(n->numas[1].id, 1, "the second domain has its number");
+    is_str(n->numas[0].cpus, "0-3,32-35", "the first domain has its CPUs");
+    is_int(n->numas[0].threads, 8, "the CPUs of the first domain are counted");
+    is_str(n->numas[1].cpus, "64-95", "the second domain has its CPUs");
+    is_int((long long)n->n_acc, 2, "the node has two GPUs");
+    is_int((long long)n->n_devices, 3, "the node has a NIC beside its GPUs");
+    is_int((long long)n->n_pcis, 6, "devices lie on four functions and two host bridges");
 }
 
 static void test_nvidia(void)
@@ -103,24 +104,26 @@ static void test_nvidia(void)
     const struct device *gpu = &n->devices[0], *nic = &n->devices[2];
     const struct pci *f = &n->pcis[gpu->pci];
 
-    is_str(gpu->name, "GPU0", "a GPU");
-    is_str(gpu->product, "H100", "of a known product");
-    is_str(gpu->acc.arch, "sm90", "its architecture");
-    ok(gpu->numa == 0 && n->devices[1].numa == 1, "each in its domain");
-    is_int(gpu->acc.links_up, 18, "with its links");
+    is_str(gpu->name, "GPU0", "the first GPU is named GPU0");
+    is_str(gpu->product, "H100", "a GPU of a known id has its product");
+    is_str(gpu->acc.arch, "sm90", "a GPU has its architecture");
+    ok(gpu->numa == 0 && n->devices[1].numa == 1, "each GPU lies in its domain");
+    is_int(gpu->acc.links_up, 18, "a GPU has 18 links");
     ok((int)f->gts == 32 && f->width == 16 && f->vendor == 0x10de && f->sub_device == 0x16c1,
-       "and its function");
-    is_int(n->pcis[f->parent].kind, PCI_SWITCH_UP, "below a switch");
-    is_int(n->pcis[n->pcis[f->parent].parent].kind, PCI_HOST_BRIDGE, "below a host bridge");
+       "the function of a GPU has its rate and ids");
+    is_int(n->pcis[f->parent].kind, PCI_SWITCH_UP, "a GPU lies below a switch");
+    is_int(n->pcis[n->pcis[f->parent].parent].kind, PCI_HOST_BRIDGE,
+           "the switch of a GPU lies below a host bridge");
     f = &n->pcis[n->devices[1].pci];
     ok((int)f->gts == ABSENT && f->width == 8, "an unknown rate is absent");
-    is_str(nic->name, "mlx5_0", "a NIC");
-    is_str(nic->nic.rdma, "mlx5_0", "an RDMA device");
-    is_str(nic->nic.ports[0].guid, "0x6d2e0003b2daf9a0", "its GUID");
-    ok((int)nic->nic.ports[0].gbps == 400 && nic->nic.ports[0].number == 1, "its port");
-    is_int((long long)n->n_links, 2, "a link each");
+    is_str(nic->name, "mlx5_0", "a NIC has its name");
+    is_str(nic->nic.rdma, "mlx5_0", "a NIC has its RDMA device");
+    is_str(nic->nic.ports[0].guid, "0x6d2e0003b2daf9a0", "a NIC's port has its GUID");
+    ok((int)nic->nic.ports[0].gbps == 400 && nic->nic.ports[0].number == 1,
+       "a NIC's port has its rate and number");
+    is_int((long long)n->n_links, 2, "each GPU has one bundle of links");
     ok(n->links[0].b == ABSENT && n->links[0].numa == ABSENT && (int)n->links[0].gbs == 25,
-       "to switches that are not seen");
+       "links to switches that are not seen lead nowhere");
     is_way(n, 0, 1, "NV18");
     is_way(n, 0, 2, "PIX");
     is_way(n, 1, 2, "SYS");
@@ -143,7 +146,7 @@ static void test_direct(void)
     is_way(n, 1, 2, "NV2");
     is_way(n, 0, 2, "PHB");
     is_int(n->devices[1].acc.links_up, 6, "links are counted at each end");
-    is_int(n->devices[0].acc.links_up, 4, "of the other one too");
+    is_int(n->devices[0].acc.links_up, 4, "links of the other GPU are counted too");
 }
 
 /* One of the two was cut from the file by hand, or does not name its end. */
@@ -162,9 +165,9 @@ static void test_switches(void)
                                           GPU("03", LINK("c1", "6") LINK("c2", "6")));
     CLEANUP(node_freep) struct node *n = good_xml(text);
 
-    is_int((long long)n->n_links, 4, "links to switches that are no devices of the file");
+    is_int((long long)n->n_links, 4, "links to switches that are no devices of the file are kept");
     is_way(n, 0, 1, "NV12");
-    is_int((int)n->links[0].gbs, 25, "NVLink3: 25 GB/s each");
+    is_int((int)n->links[0].gbs, 25, "NVLink3 moves 25 GB/s a link");
 }
 
 static void test_rates(void)
@@ -182,7 +185,7 @@ static void test_rates(void)
                  SYSTEM("<pci busid=\"2:00.0\"><gpu sm=\"%s\"><nvlink target=\"x\"/></gpu></pci>"),
                  rates[i].sm);
         n = good_xml(text);
-        is_int((int)n->links[0].gbs, rates[i].gbs, "a link of sm%s", rates[i].sm);
+        is_int((int)n->links[0].gbs, rates[i].gbs, "a link of sm%s has its rate", rates[i].sm);
     }
 }
 
@@ -197,10 +200,10 @@ static void test_amd(void)
         "</pci></cpu></system>";
     CLEANUP(node_freep) struct node *n = good_xml(text);
 
-    is_str(n->devices[0].acc.arch, "gfx942", "the architecture of AMD");
-    is_str(n->devices[0].product, "MI300X", "a known product");
-    is_int((long long)n->n_links, 1, "one xGMI link");
-    is_int((int)n->links[0].gbs, ABSENT, "of unknown rate");
+    is_str(n->devices[0].acc.arch, "gfx942", "a GPU of AMD has its gcn as architecture");
+    is_str(n->devices[0].product, "MI300X", "a GPU of AMD has its product");
+    is_int((long long)n->n_links, 1, "two GPUs of AMD have one xGMI link");
+    is_int((int)n->links[0].gbs, ABSENT, "an xGMI link has no known rate");
     is_way(n, 0, 1, "XG1");
 }
 
@@ -210,9 +213,9 @@ static void test_c2c(void)
                                           GPU("03", "<c2c count=\"1\"/>"));
     CLEANUP(node_freep) struct node *n = good_xml(text);
 
-    ok(n->n_links == 2 && n->links[0].kind == LINK_C2C, "two links to the CPU");
-    ok(n->links[0].b == ABSENT && n->links[0].numa == 0, "of their domain");
-    is_int(n->devices[0].acc.links_up, 0, "are no links to accelerators");
+    ok(n->n_links == 2 && n->links[0].kind == LINK_C2C, "two GPUs have links to their CPU");
+    ok(n->links[0].b == ABSENT && n->links[0].numa == 0, "a link to the CPU leads to its domain");
+    is_int(n->devices[0].acc.links_up, 0, "links to the CPU are no links to accelerators");
     is_way(n, 0, 1, "PHB");
 }
 
@@ -223,13 +226,14 @@ static void test_loose(void)
         "<system version=\"1\"><cpu><nic><net name=\"eth0\" speed=\"\"/></nic>"
         "<unknown><gpu/></unknown></cpu></system>");
 
-    is_int(n->numas[0].id, 0, "without a number the domain is 0");
-    is_str(n->numas[0].cpus, "", "without an affinity it has no CPUs");
+    is_int(n->numas[0].id, 0, "a domain without a number is 0");
+    is_str(n->numas[0].cpus, "", "a domain without an affinity has no CPUs");
     ok(n->n_devices == 2 && n->devices[0].pci == ABSENT && n->devices[1].pci == ABSENT,
-       "devices without a function");
-    ok(!n->devices[0].acc.arch, "and without an architecture");
-    is_str(n->devices[1].name, "eth0", "a socket interface");
-    is_int((long long)n->devices[1].nic.ports[0].gbps, ABSENT, "of unknown rate");
+       "devices may have no function");
+    ok(!n->devices[0].acc.arch, "a GPU without sm has no architecture");
+    is_str(n->devices[1].name, "eth0", "a socket interface has its name");
+    is_int((long long)n->devices[1].nic.ports[0].gbps, ABSENT,
+           "a port without a speed has an absent rate");
 }
 
 /* All CPUs of the largest machine, every other one: a long list. */
@@ -243,7 +247,7 @@ static void test_long_affinity(void)
         str_addf(&text, "%s55555555", i ? "," : "");
     str_add(&text, "\"/></system>");
     n = good_xml(str_text(&text));
-    is_int(n->numas[0].threads, 2048, "2,048 CPUs");
+    is_int(n->numas[0].threads, 2048, "an affinity of 4,096 bits has 2,048 CPUs");
 }
 
 /* A guest: the firmware does not say where anything is. */
@@ -257,11 +261,11 @@ static void test_unknown_domain(void)
         "02", "") "</cpu><cpu numaid=\"0\" affinity=\"f0\">" GPU("03", "") "</cpu></system>");
 
     ok(n->n_numas == 1 && n->numas[0].id == 0, "the only domain has number 0");
-    is_str(n->numas[0].cpus, "0-3", "and its CPUs");
-    ok(n->devices[0].numa == 0 && n->devices[1].numa == 0, "and all devices");
+    is_str(n->numas[0].cpus, "0-3", "the only domain has its CPUs");
+    ok(n->devices[0].numa == 0 && n->devices[1].numa == 0, "the only domain has all devices");
     ok(two->n_numas == 1 && two->devices[0].numa == ABSENT && two->devices[1].numa == 0,
-       "beside a known domain it stays unknown");
-    is_str(two->numas[0].cpus, "4-7", "which keeps its CPUs");
+       "a domain of number -1 beside a known one stays unknown");
+    is_str(two->numas[0].cpus, "4-7", "the known domain keeps its CPUs");
 }
 
 #define IN_CPU(tag) "<system>\n<cpu>" tag "</cpu></system>"
@@ -313,9 +317,9 @@ static void test_errors(void)
         int rc;
         struct node *n = read_xml("t.xml", files[i].text, &rc, &e);
 
-        is_int(rc, -EINVAL, "%s", files[i].want);
-        is_str(e.text, files[i].want, "the sentence");
-        ok(!n, "nothing is set");
+        is_int(rc, -EINVAL, "nccl_xml_read refuses: %s", files[i].want);
+        is_str(e.text, files[i].want, "nccl_xml_read says: %s", files[i].want);
+        ok(!n, "no node is handed out after: %s", files[i].want);
     }
 }
 

@@ -35,7 +35,7 @@ static void walk(const struct walk *w)
     int rc = w->work(w, &full), rounds = 0, poorer = 0, other = 0;
     bool failed;
 
-    is_int(rc, 0, "%s: without a failure", w->what);
+    is_int(rc, 0, "%s: it succeeds without a failure", w->what);
     oom_restart();
     do {
         CLEANUP(str_done) struct str text = STR_INIT(TEXT_MAX);
@@ -49,9 +49,9 @@ static void walk(const struct walk *w)
         if (rc != 0 && (rc != -ENOMEM || !failed) && !other++)
             printf("# %s: allocation %d failing makes error %d\n", w->what, oom_at, rc);
     } while (failed);
-    is_int(poorer, 0, "%s: %d allocations, no poorer result", w->what, rounds);
-    is_int(other, 0, "%s: no other error than -ENOMEM", w->what);
-    ok(rounds > 0, "%s: it allocates", w->what);
+    is_int(poorer, 0, "%s: none of %d failed allocations makes a poorer result", w->what, rounds);
+    is_int(other, 0, "%s: a failed allocation makes no error but -ENOMEM", w->what);
+    ok(rounds > 0, "%s: it allocates at least once", w->what);
 }
 
 /* Texts of results are made without failures. */

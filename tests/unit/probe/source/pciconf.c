@@ -57,22 +57,23 @@ static void test_whole(void)
 
     make(space);
     pciconf_parse(space, sizeof(space), &c);
-    is_int(c.port_type, 6, "a downstream port");
-    is_int(c.slot, 1, "with a slot");
-    is_int(c.max_payload_cap_b, 512, "that can packets of 512 bytes");
-    is_int(c.max_payload_b, 256, "and is set to 256");
-    is_int(c.max_read_b, 4096, "reads");
-    is_int(c.relaxed_ordering, 1, "relaxed ordering");
-    is_int(c.acs, 0x1d, "ACS");
-    is_int(c.extended, 1, "from the extended space");
+    is_int(c.port_type, 6, "a downstream port has its type");
+    is_int(c.slot, 1, "a downstream port has a slot");
+    is_int(c.max_payload_cap_b, 512, "a port can packets of 512 bytes");
+    is_int(c.max_payload_b, 256, "a port is set to packets of 256 bytes");
+    is_int(c.max_read_b, 4096, "a port reads 4,096 bytes at once");
+    is_int(c.relaxed_ordering, 1, "a port has relaxed ordering on");
+    is_int(c.acs, 0x1d, "a port has its ACS control");
+    is_int(c.extended, 1, "a whole space has its extended part");
 
     put16(space, 0x6a, 0x0002);
     put16(space, 0x6c, 5);
     put16(space, 0x70, 0);
     pciconf_parse(space, sizeof(space), &c);
-    ok(c.port_type == 0 && c.slot == 0, "an endpoint");
-    ok(c.max_payload_cap_b == 4096 && c.max_payload_b == 128 && c.max_read_b == 128, "its sizes");
-    is_int(c.relaxed_ordering, 0, "ordering is off");
+    ok(c.port_type == 0 && c.slot == 0, "an endpoint has its type and no slot");
+    ok(c.max_payload_cap_b == 4096 && c.max_payload_b == 128 && c.max_read_b == 128,
+       "an endpoint has its sizes of packets and reads");
+    is_int(c.relaxed_ordering, 0, "an endpoint has relaxed ordering off");
 }
 
 /* What a process without rights sees: 64 bytes; and other lengths at which a space may end. */
@@ -110,15 +111,16 @@ static void test_without(void)
     make(space);
     put16(space, 6, 0);
     pciconf_parse(space, sizeof(space), &c);
-    is_nothing(&c, "no capability list, nothing known");
+    is_nothing(&c, "a space without a capability list says nothing");
     make(space);
     put_cap(space, 0x40, 0x01, 0);
     pciconf_parse(space, sizeof(space), &c);
-    ok(c.port_type == ABSENT && c.acs == 0x1d, "no PCI Express capability");
+    ok(c.port_type == ABSENT && c.acs == 0x1d, "a space without PCI Express may have ACS");
     make(space);
     put_extended(space, 0x100, 0x0001, 0);
     pciconf_parse(space, sizeof(space), &c);
-    ok(c.port_type == 6 && c.acs == ABSENT && c.extended == 1, "no ACS, and that is known");
+    ok(c.port_type == 6 && c.acs == ABSENT && c.extended == 1,
+       "a whole space without ACS is known to have none");
 }
 
 /* A function that fell off the bus answers every read with ones. */
@@ -138,7 +140,7 @@ static void test_gone(void)
     make(space);
     put16(space, 0x100, 0xffff);
     pciconf_parse(space, sizeof(space), &c);
-    ok(c.acs == ABSENT && !c.extended, "and nothing is read from behind its first header");
+    ok(c.acs == ABSENT && !c.extended, "nothing is read behind a first extended header of ones");
 }
 
 static void test_loops(void)
@@ -153,15 +155,15 @@ static void test_loops(void)
     make(space);
     put_cap(space, 0x68, 0x10, 0x40);
     pciconf_parse(space, sizeof(space), &c);
-    is_int(c.port_type, 6, "also behind what it has");
+    is_int(c.port_type, 6, "a list that loops behind PCI Express keeps it");
     make(space);
     put_extended(space, 0x148, 0x000d, 0x100);
     pciconf_parse(space, sizeof(space), &c);
-    is_int(c.acs, 0x1d, "as does an extended one");
+    is_int(c.acs, 0x1d, "an extended list that loops behind ACS keeps it");
     make(space);
     put_extended(space, 0x100, 0x0001, 0x100);
     pciconf_parse(space, sizeof(space), &c);
-    is_int(c.acs, ABSENT, "that leads to itself");
+    is_int(c.acs, ABSENT, "an extended list that leads to itself ends");
 }
 
 static void test_bad_pointers(void)
@@ -182,7 +184,7 @@ static void test_bad_pointers(void)
     put_cap(space, 0x40, 0x01, 0xfc);
     put_cap(space, 0xfc, 0x10, 0);
     pciconf_parse(space, 256, &c);
-    is_int(c.port_type, ABSENT, "a capability that ends behind the space");
+    is_int(c.port_type, ABSENT, "a capability that ends behind the space is none");
     make(space);
     put_extended(space, 0x100, 0x0001, 0x040);
     pciconf_parse(space, sizeof(space), &c);
@@ -191,7 +193,7 @@ static void test_bad_pointers(void)
     put_extended(space, 0x100, 0x0001, 0xffc);
     put_extended(space, 0xffc, 0x000d, 0);
     pciconf_parse(space, sizeof(space), &c);
-    is_int(c.acs, ABSENT, "an extended capability that ends behind the space");
+    is_int(c.acs, ABSENT, "an extended capability that ends behind the space is none");
 }
 
 int main(void)

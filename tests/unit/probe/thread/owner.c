@@ -97,28 +97,29 @@ static void check_readings(void)
     struct driver d;
 
     driver_init(&d, true);
-    is_int(owner_start(&o, &work, &d, &e), 0, "it starts");
+    is_int(owner_start(&o, &work, &d, &e), 0, "owner_start starts a thread");
     sem_wait(&d.entered);
-    is_int(owner_newest(o, &r, &e), 0, "no reading yet");
-    ok(!owner_wait(o, 2 * MS), "and none comes in a while");
+    is_int(owner_newest(o, &r, &e), 0, "owner_newest is 0 before the first reading");
+    ok(!owner_wait(o, 2 * MS), "owner_wait ends without a reading");
     atomic_store(&d.gated, false);
     sem_post(&d.go);
-    ok(owner_wait(o, LONG), "the first one is made without being asked for");
-    is_int(owner_newest(o, &r, &e), 1, "it is there");
-    is_int(r.count, 1, "the first");
-    is_int(owner_newest(o, &r, &e), 1, "and stays");
-    is_int(newest(o, 2, &r, &e), 1, "the next one");
-    is_int(r.count, 2, "the second");
+    ok(owner_wait(o, LONG), "the first reading is made without being asked for");
+    is_int(owner_newest(o, &r, &e), 1, "owner_newest has the first reading");
+    is_int(r.count, 1, "the first reading has number 1");
+    is_int(owner_newest(o, &r, &e), 1, "owner_newest still has the first reading");
+    is_int(newest(o, 2, &r, &e), 1, "owner_newest has a reading that was asked for");
+    is_int(r.count, 2, "the reading asked for has number 2");
     is_int(r.before, 1, "a reading starts from the last one");
     atomic_store(&d.fails, true);
-    is_int(newest(o, 1 << 30, &r, &e), -EIO, "a reading that fails");
-    is_str(e.text, "it broke", "its sentence");
-    is_int(owner_newest(o, &r, NULL), -EIO, "without anyone to tell");
-    ok(owner_wait(o, 0), "that is a finished one, too");
+    is_int(newest(o, 1 << 30, &r, &e), -EIO,
+           "owner_newest returns the error of a reading that fails");
+    is_str(e.text, "it broke", "owner_newest has the sentence of a reading that fails");
+    is_int(owner_newest(o, &r, NULL), -EIO, "owner_newest needs no struct err");
+    ok(owner_wait(o, 0), "a reading that failed counts as finished");
     atomic_store(&d.fails, false);
     ok(!owner_hung(o, 1, &stuck), "an idle thread does not hang");
     owner_stop(o);
-    ok(atomic_load(&d.freed), "it ends when it is told to");
+    ok(atomic_load(&d.freed), "owner_stop frees the state of an idle thread");
 }
 
 static bool hangs(struct owner *o, struct tick *t, bool want)
@@ -144,36 +145,37 @@ static void check_hang(void)
     struct driver d;
 
     driver_init(&d, true);
-    is_int(owner_start(&o, &work, &d, &e), 0, "it starts");
+    is_int(owner_start(&o, &work, &d, &e), 0, "owner_start starts a thread that will hang");
     sem_wait(&d.entered);
-    ok(!owner_hung(o, LONG * (int64_t)60, &stuck), "patience");
-    ok(!owner_hung(o, 0, &stuck), "without end");
-    ok(hangs(o, &t, true), "a call hangs");
-    is_int(t.n_events, 1, "an event");
-    is_str(t.events[0].kind, "probe", "its kind");
-    is_str(t.events[0].thing, "thing3", "its thing");
-    is_str(t.events[0].action, "shake it", "its way out");
+    ok(!owner_hung(o, LONG * (int64_t)60, &stuck), "a call does not hang within the patience");
+    ok(!owner_hung(o, 0, &stuck), "a call never hangs where the patience has no end");
+    ok(hangs(o, &t, true), "a call that does not answer hangs");
+    is_int(t.n_events, 1, "a call that hangs makes one event");
+    is_str(t.events[0].kind, "probe", "the event is of kind probe");
+    is_str(t.events[0].thing, "thing3", "the event names the device");
+    is_str(t.events[0].action, "shake it", "the event has the way out");
     ok(strstr(t.events[0].text, "thing_get of thing 3 has not answered for 0.") == t.events[0].text,
-       "%s", t.events[0].text);
-    ok(!t.events[0].over, "it begins");
-    ok(owner_hung(o, 20 * MS, &stuck), "it still hangs");
-    is_str(stuck.call, "thing_get", "which call");
-    is_int(stuck.device, 3, "of which device");
-    ok(stuck.ns >= 20 * MS, "for how long");
+       "the event names the call: %s", t.events[0].text);
+    ok(!t.events[0].over, "the event of a call that hangs begins");
+    ok(owner_hung(o, 20 * MS, &stuck), "owner_hung knows that the call still hangs");
+    is_str(stuck.call, "thing_get", "owner_hung names the call");
+    is_int(stuck.device, 3, "owner_hung names the device");
+    ok(stuck.ns >= 20 * MS, "owner_hung knows how long the call hangs");
     tick_begin(&t, 0, 0);
-    ok(owner_report(o, &t, 20 * MS), "it still hangs");
-    is_int(t.n_events, 0, "is told once");
+    ok(owner_report(o, &t, 20 * MS), "owner_report knows that the call still hangs");
+    is_int(t.n_events, 0, "a call that still hangs is told once");
     owner_ask(o);
     atomic_store(&d.gated, false);
     sem_post(&d.go);
-    ok(hangs(o, &t, false), "it answers");
-    is_int(t.n_events, 1, "an event");
-    ok(t.events[0].over, "it is over");
-    is_str(t.events[0].thing, "thing3", "its thing");
-    is_str(t.events[0].text, "the driver of the things answers again", "its sentence");
+    ok(hangs(o, &t, false), "a call that answers does not hang");
+    is_int(t.n_events, 1, "a call that answers makes one event");
+    ok(t.events[0].over, "the event of a call that answers ends the other");
+    is_str(t.events[0].thing, "thing3", "the event of a call that answers names the device");
+    is_str(t.events[0].text, "the driver of the things answers again",
+           "the event of a call that answers has its sentence");
     tick_begin(&t, 0, 0);
-    ok(!owner_report(o, &t, 20 * MS) && t.n_events == 0, "is told once");
-    is_int(newest(o, 2, &r, &e), 1, "it goes on");
+    ok(!owner_report(o, &t, 20 * MS) && t.n_events == 0, "a call that answers is told once");
+    is_int(newest(o, 2, &r, &e), 1, "readings go on after a call that hung");
     owner_stop(o);
     tick_done(&t);
 }
@@ -200,27 +202,27 @@ static void check_late(void)
     struct driver d;
 
     driver_init(&d, false);
-    is_int(owner_start(&o, &work, &d, &e), 0, "it starts");
-    is_int(newest(o, 1, &r, &e), 1, "a reading");
-    ok(gets_late(o, false), "in time");
+    is_int(owner_start(&o, &work, &d, &e), 0, "owner_start starts a thread that will be late");
+    is_int(newest(o, 1, &r, &e), 1, "owner_newest has a first reading");
+    ok(gets_late(o, false), "a reading that has come is in time");
     atomic_store(&d.naps, 10);
     owner_ask(o);
-    ok(gets_late(o, true), "late");
-    ok(!owner_late(o, LONG * (int64_t)60), "patience");
-    ok(!owner_late(o, 0), "without end");
-    ok(gets_late(o, false), "not when it has come");
+    ok(gets_late(o, true), "a reading of many calls is late");
+    ok(!owner_late(o, LONG * (int64_t)60), "a reading is not late within the patience");
+    ok(!owner_late(o, 0), "a reading is never late where the patience has no end");
+    ok(gets_late(o, false), "a reading is not late once it has come");
     atomic_store(&d.naps, 5);
     owner_ask(o);
     nanosleep(&nap, NULL);
     owner_stop(o);
-    ok(atomic_load(&d.freed), "stopping waits for calls that answer");
+    ok(atomic_load(&d.freed), "owner_stop waits for calls that answer");
     atomic_store(&d.freed, false);
     atomic_store(&d.naps, 0);
-    is_int(owner_start(&o, &work, &d, &e), 0, "it starts");
-    ok(owner_wait(o, LONG), "a reading");
+    is_int(owner_start(&o, &work, &d, &e), 0, "owner_start starts a thread that will be idle");
+    ok(owner_wait(o, LONG), "owner_wait has the reading of the idle thread");
     nanosleep(&idle, NULL);
     owner_stop(o);
-    ok(atomic_load(&d.freed), "and for a thread that has been idle");
+    ok(atomic_load(&d.freed), "owner_stop waits for a thread that has been idle");
 }
 
 /* A reading of 4 s. */
@@ -233,12 +235,12 @@ static void check_stop_slow(void)
 
     driver_init(&d, false);
     atomic_store(&d.naps, 100);
-    is_int(owner_start(&o, &work, &d, &e), 0, "it starts");
-    ok(!owner_wait(o, 20 * MS), "and is slow");
+    is_int(owner_start(&o, &work, &d, &e), 0, "owner_start starts a thread with a reading of 4 s");
+    ok(!owner_wait(o, 20 * MS), "a reading of 4 s does not come in 20 ms");
     owner_stop(o);
-    ok(now() - begin < 3 * (int64_t)LONG, "stopping does not wait for all calls");
+    ok(now() - begin < 3 * (int64_t)LONG, "owner_stop does not wait for all calls of a reading");
     sem_wait(&d.gone);
-    ok(atomic_load(&d.freed), "the thread comes to its end");
+    ok(atomic_load(&d.freed), "a thread that was left frees its state in the end");
 }
 
 /* Nothing may be freed under the thread, or twice: for the sanitizers to see. */
@@ -251,15 +253,15 @@ static void check_stop(void)
     int64_t begin;
 
     driver_init(&d, true);
-    is_int(owner_start(&o, &work, &d, &e), 0, "it starts");
+    is_int(owner_start(&o, &work, &d, &e), 0, "owner_start starts a thread whose call waits");
     sem_wait(&d.entered);
     begin = now();
     owner_stop(o);
-    ok(now() - begin < LONG, "stopping does not wait for a call");
-    ok(!atomic_load(&d.freed), "which has its state still");
+    ok(now() - begin < LONG, "owner_stop does not wait for a call that hangs");
+    ok(!atomic_load(&d.freed), "a call that hangs still has its state");
     sem_post(&d.go);
     sem_wait(&d.gone);
-    ok(atomic_load(&d.freed), "and frees it when it returns");
+    ok(atomic_load(&d.freed), "a call that returns after the stop frees its state");
     nanosleep(&nap, NULL); /* for the thread to end, too */
     owner_stop(NULL);
 }
@@ -277,10 +279,11 @@ static void check_oom(void)
         oom_next();
         rc = owner_start(&o, &work, &d, NULL);
         failed = oom_end();
-        is_int(rc, failed ? -ENOMEM : 0, "allocation %d", oom_at);
-        ok(!o == failed, "and nothing is returned then");
+        is_int(rc, failed ? -ENOMEM : 0, "owner_start returns -ENOMEM where allocation %d fails",
+               oom_at);
+        ok(!o == failed, "owner_start returns no thread where allocation %d fails", oom_at);
         if (o && !owner_wait(o, LONG))
-            ok(false, "a reading");
+            ok(false, "a thread that started has a reading");
         owner_stop(o);
     } while (failed);
 }

@@ -93,16 +93,17 @@ static void check_ends(void)
     struct err e = { "" };
     int number = 0;
 
-    is_int(run(succeed, S, &number, &e), 7, "returns what the work returned");
-    is_int(number, 42, "the result, which was zero before");
+    is_int(run(succeed, S, &number, &e), 7, "watch_run returns what the work returned");
+    is_int(number, 42, "the result was zero before the work");
     number = 0;
-    is_int(run(succeed, 0, &number, &e), 7, "without limit");
-    is_int(number, 42, "the result");
+    is_int(run(succeed, 0, &number, &e), 7,
+           "watch_run without a limit returns what the work returned");
+    is_int(number, 42, "watch_run without a limit has the result");
     number = 0;
-    is_int(run(fail, S, &number, &e), -EIO, "an error");
-    is_str(e.text, "it broke", "its sentence");
-    is_int(number, 0, "no result then");
-    is_int(run(fail, S, &number, NULL), -EIO, "without anyone to tell");
+    is_int(run(fail, S, &number, &e), -EIO, "watch_run returns the error of the work");
+    is_str(e.text, "it broke", "watch_run has the sentence of the work");
+    is_int(number, 0, "watch_run has no result on an error");
+    is_int(run(fail, S, &number, NULL), -EIO, "watch_run needs no struct err");
 }
 
 static void check_progress(void)
@@ -110,8 +111,8 @@ static void check_progress(void)
     struct err e = { "" };
     int number = 0;
 
-    is_int(run(crawl, 300 * MS, &number, &e), 7, "progress renews the deadline: %s", e.text);
-    is_int(number, 42, "the result");
+    is_int(run(crawl, 300 * MS, &number, &e), 7, "signs of life renew the deadline: %s", e.text);
+    is_int(number, 42, "work with signs of life has its result");
 }
 
 static void check_hang(void)
@@ -119,11 +120,14 @@ static void check_hang(void)
     struct err e = { "" };
     int number = 0;
 
-    is_int(run(hang, 50 * MS, &number, &e), -ETIMEDOUT, "given up");
-    is_str(e.text, "thing_get of thing 3 has not answered for 0.05 s: shake it", "the sentence");
-    is_int(run(hang_at_start, 50 * MS, &number, &e), -ETIMEDOUT, "given up");
-    is_str(e.text, "thing_init has not answered for 0.05 s: shake it", "no device, the sentence");
-    is_int(number, 0, "no result");
+    is_int(run(hang, 50 * MS, &number, &e), -ETIMEDOUT, "watch_run gives up on a call that hangs");
+    is_str(e.text, "thing_get of thing 3 has not answered for 0.05 s: shake it",
+           "the error names the call, the device and the way out");
+    is_int(run(hang_at_start, 50 * MS, &number, &e), -ETIMEDOUT,
+           "watch_run gives up on a call without a device");
+    is_str(e.text, "thing_init has not answered for 0.05 s: shake it",
+           "the error names the call without a device");
+    is_int(number, 0, "watch_run has no result of a call that hangs");
 }
 
 /* Nothing may be freed under the thread, or twice: for the sanitizers and valgrind to see. */
@@ -134,11 +138,12 @@ static void check_late(void)
 
     sem_init(&resume, 0, 0);
     sem_init(&resumed, 0, 0);
-    is_int(run(come_back, 50 * MS, &number, &e), -ETIMEDOUT, "given up");
+    is_int(run(come_back, 50 * MS, &number, &e), -ETIMEDOUT,
+           "watch_run gives up on a call that comes late");
     sem_post(&resume);
     sem_wait(&resumed);
     sleep_ms(50);
-    is_int(number, 0, "what comes late is not seen");
+    is_int(number, 0, "a result that comes late is not seen");
 }
 
 static void check_oom(void)
@@ -151,7 +156,8 @@ static void check_oom(void)
         oom_next();
         rc = run(succeed, S, &number, NULL);
         failed = oom_end();
-        is_int(rc, failed ? -ENOMEM : 7, "allocation %d", oom_at);
+        is_int(rc, failed ? -ENOMEM : 7, "watch_run returns -ENOMEM where allocation %d fails",
+               oom_at);
     } while (failed);
 }
 
