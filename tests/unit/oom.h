@@ -4,7 +4,7 @@
  *         oom_next();
  *         rc = thing_open(&thing);
  *         failed = oom_end();
- *         ok(failed ? rc == -ENOMEM : rc == 0, "allocation %d", oom_at);
+ *         ok(failed ? rc == -ENOMEM : rc == 0, "it fails with allocation %d", oom_at);
  *         thing_close(thing);
  *     } while (failed);
  *

@@ -81,11 +81,11 @@ static inline const char *sampled_value(const struct sampled *s, const char *thi
 }
 
 #define is_value(s, thing, signal, want) \
-    is_str(sampled_value((s), (thing), (signal), NULL, (char[32]){ "" }), (want), "%s %s", \
-           (thing), (signal))
+    is_str(sampled_value((s), (thing), (signal), NULL, (char[32]){ "" }), (want), \
+           "thing '%s' has signal %s at %s", (thing), (signal), (want))
 #define is_labelled(s, thing, signal, label, want) \
-    is_str(sampled_value((s), (thing), (signal), (label), (char[32]){ "" }), (want), "%s %s %s", \
-           (thing), (signal), (label))
+    is_str(sampled_value((s), (thing), (signal), (label), (char[32]){ "" }), (want), \
+           "thing '%s' has signal %s of %s at %s", (thing), (signal), (label), (want))
 
 /* Every allocation of opening and of two samples failing once; what it writes stays the same. */
 static inline void sampled_oom(struct sampled *s)
@@ -105,7 +105,8 @@ static inline void sampled_oom(struct sampled *s)
         if (rc >= 0)
             rc = sampled_at(s, 20);
         failed = oom_end();
-        ok(failed ? rc == -ENOMEM : rc > 0, "allocation %d: rc %d", oom_at, rc);
+        ok(failed ? rc == -ENOMEM : rc > 0, "the sampler with allocation %d failing returns %d",
+           oom_at, rc);
     } while (failed);
 }
 

@@ -91,7 +91,8 @@ static inline void stored_reader(struct stored *s)
 {
     struct err e = { "" };
 
-    ok(store_reader_open(&s->reader, s->path, &e) == 0, "a reader %s", e.text);
+    ok(store_reader_open(&s->reader, s->path, &e) == 0, "store_reader_open opens a reader: %s",
+       e.text);
 }
 
 /* The first value that a statement says, with a connection of its own. */
@@ -138,7 +139,7 @@ static inline void put(struct stored *s, int64_t second, double busy, double byt
     int rc = stored_tick(s, second, busy, bytes, &e);
 
     if (rc < 0)
-        ok(false, "second %d: %s", (int)second, e.text);
+        ok(false, "store_tick stores second %d: %s", (int)second, e.text);
 }
 
 /* One tick with something else only. */
@@ -155,7 +156,7 @@ static inline int put_slow(struct stored *s, int64_t second, double x)
 
 static inline void put_other(struct stored *s, int64_t second)
 {
-    ok(put_slow(s, second, 0) == 0, "a tick without the disk");
+    ok(put_slow(s, second, 0) == 0, "store_tick stores a tick without the disk");
 }
 
 #endif

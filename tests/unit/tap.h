@@ -2,9 +2,9 @@
  *
  *     int main(void)
  *     {
- *         ok(ptr != NULL, "it opens %s", name);
- *         is_int(count, 3, "three lines");
- *         is_str(e.text, "a.ini:1: ...", "the sentence");
+ *         ok(ptr != NULL, "the file %s opens", name);
+ *         is_int(count, 3, "the file has three lines");
+ *         is_str(e.text, "a.ini:1: ...", "the error names file and line");
  *         return done();
  *     }
  *
