@@ -208,7 +208,7 @@ static bool peer_check(struct audit *a)
     for (size_t i = 0; i < ARRAY_SIZE(reasons); i++) {
         struct finding *f;
 
-        if (!pairs[i])
+        if (!pairs[i] || !reasons[i])
             continue;
         f = check_add(a, SEVERITY_WARNING,
                       "%zu pair%s of GPUs cannot reach each other's memory, such as %s", pairs[i],
