@@ -19,7 +19,8 @@ import mutate_text
 import mutate_work
 
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "brim/mutate"
-IDLE = re.compile(r"\.md$|^script/mutate|(^|/)meson\.build$")  # files of which no reach depends
+# Files of which no reach depends: what outputs are compared with is one of them.
+IDLE = re.compile(r"\.md$|^script/mutate|(^|/)meson\.build$|^tests/fixtures/golden/")
 KEPT_S = 30 * 86400
 LIMIT_S = 300  # for a test that counts; one that takes longer is not asked
 
@@ -37,7 +38,8 @@ def counted(build, folder):
     lines = collections.defaultdict(lambda: (set(), set()))
     groups = collections.defaultdict(list)
     for path in folder.rglob("*.gcda"):
-        groups[path.parent].append(path)
+        if path.stat().st_size:
+            groups[path.parent].append(path)
     for parent, paths in groups.items():
         notes = pathlib.Path("/") / parent.relative_to(folder)
         for path in paths:
@@ -84,7 +86,7 @@ def load(path):
         with gzip.open(path, "rt") as f:
             kept = json.load(f)
         os.utime(path)
-        return kept
+        return kept if "guessed" in kept else None  # one of before has what failed tests reached
     except (OSError, ValueError):
         return None
 
@@ -97,8 +99,8 @@ def keep(path, kept):
 
 
 def look(copy, plain, tests, own, at_a_time, say):
-    """Run each test and keep what it reached: {name: {"seconds", "wrong", "lines"}}. One that fails
-    with counters, which some programs say on stderr, must pass in the plain build."""
+    """Run each test and keep what it reached: {name: {"seconds", "wrong", "guessed", "lines"}}. One
+    that fails with counters, which some programs say on stderr, must pass in the plain build."""
     clean_up()
     paths = {test.name: CACHE / (key(copy, test, own) + ".json.gz") for test in tests}
     found = {test.name: load(paths[test.name]) for test in tests}
@@ -110,20 +112,13 @@ def look(copy, plain, tests, own, at_a_time, say):
         if not build.make(sorted({name for test in left for name in test.targets})):
             raise mutate_work.NoWork("the build with counters failed:\n" + build.log[-3000:])
         left.sort(key=lambda test: (not test.files or test.files[0].endswith(".py"), test.name))
-        for test in left:
-            make_room(build, counters(copy, test))
         moved = [mutate_work.moved(test, copy, "plain", "reach") for test in left]
         for running, wrong in mutate_work.run_all(
-            copy, moved, at_a_time, lambda test: LIMIT_S, lambda test: prefix(copy, test)
+            copy, moved, at_a_time, lambda test: LIMIT_S, lambda test: prefix(copy, build, test)
         ):
             name, folder = running.test.name, counters(copy, running.test)
-            lines = counted(build, folder) if folder.exists() else {}
+            found[name] = reached(counted(build, folder), running.seconds(), wrong)
             shutil.rmtree(folder, ignore_errors=True)
-            found[name] = {
-                "seconds": round(running.seconds(), 3),
-                "wrong": wrong,
-                "lines": {p: [sorted(ran), sorted(idle - ran)] for p, (ran, idle) in lines.items()},
-            }
             if not wrong:
                 keep(paths[name], found[name])
         again = [test for test in left if found[test.name]["wrong"]]
@@ -137,6 +132,8 @@ def look(copy, plain, tests, own, at_a_time, say):
                 say(running.words()[-800:])
             else:
                 keep(paths[name], found[name])
+    for name in sorted(name for name, one in found.items() if one["guessed"] and not one["wrong"]):
+        say("%s fails with counters: it is asked for all lines of what it runs" % name)
     return found
 
 
@@ -144,16 +141,34 @@ def counters(copy, test):
     return copy.folder / "counters" / test.name.replace("/", "_")
 
 
+def reached(lines, seconds, wrong):
+    """What is kept of a test. One that failed went another way than it goes without counters: what
+    it reaches is then all of each file that it ran a line of."""
+    kept = {}
+    for path, (ran, idle) in lines.items():
+        if wrong and ran:
+            ran = ran | idle
+        kept[path] = [sorted(ran), sorted(idle - ran)]
+    return {"seconds": round(seconds, 3), "wrong": wrong, "guessed": bool(wrong), "lines": kept}
+
+
 def make_room(build, folder):
-    """A folder for counters that any user can write to: a program may change who it is."""
-    below = {path.parent for path in build.path.rglob("*.gcno")}
-    for path in below:
-        (folder / path.relative_to("/")).mkdir(parents=True, exist_ok=True)
+    """A folder with the files of counters, empty, that any user can write to: a program may change
+    who it is. The mask of the test stays its own, for what it tests makes files."""
+    notes = [path.relative_to("/") for path in build.path.rglob("*.gcno")]
+    for below in {path.parent for path in notes}:
+        (folder / below).mkdir(parents=True, exist_ok=True)
     for path, _, _ in os.walk(folder):
         os.chmod(path, 0o777)
+    for note in notes:
+        path = (folder / note).with_suffix(".gcda")
+        path.touch()
+        path.chmod(0o666)
 
 
-def prefix(copy, test):
+def prefix(copy, build, test):
+    """What makes the counters of a test go to a folder of its own, which it makes."""
+    make_room(build, counters(copy, test))
     return {"GCOV_PREFIX": str(counters(copy, test))}
 
 

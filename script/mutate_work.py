@@ -255,7 +255,6 @@ class Running:
             cwd=test.folder,
             env=environment(test, more or {}),
             start_new_session=True,
-            preexec_fn=(lambda: os.umask(0)) if more else None,  # others write there, too
         )
 
     def seconds(self):

@@ -1,7 +1,10 @@
 """What script/mutate breaks in a text, and which tests it takes for those that reach a line."""
 
 import os
+import pathlib
+import stat
 import sys
+import types
 
 import pytest
 import tree
@@ -130,6 +133,36 @@ def test_who_reaches_a_line():
     assert by[10, "constant"] == set()
     assert by[2, "row"] == {"one", "two"}
     assert reach.of_name(None, "v", set()) == {"two"}
+
+
+def test_what_a_failed_test_reaches():
+    """A test that fails with counters is asked for all lines of a file that it ran a line of."""
+    lines = {"a.c": ({7}, {8, 9}), "b.c": (set(), {3})}
+    assert mutate_reach.reached(lines, 1, "")["lines"] == {"a.c": [[7], [8, 9]], "b.c": [[], [3]]}
+    kept = mutate_reach.reached(lines, 1, "a failure")
+    assert kept["lines"] == {"a.c": [[7, 8, 9], []], "b.c": [[], [3]]}
+    assert kept["guessed"]
+
+
+def test_counters_leave_the_mask_of_a_test_alone(tmp_path):
+    """Any user may write the counters of a test, and its own files have the rights they always
+    have."""
+    build = types.SimpleNamespace(path=tmp_path / "build")
+    (build.path / "x.p").mkdir(parents=True)
+    (build.path / "x.p/a.c.gcno").touch()
+    copy = types.SimpleNamespace(folder=tmp_path, room=[])
+    test = mutate_work.Test("x/y", ["sh", "-c", "umask"], {}, str(tmp_path), set(), [], [], None)
+    more = mutate_reach.prefix(copy, build, test)
+    counter = pathlib.Path(more["GCOV_PREFIX"] + str(build.path)) / "x.p/a.c.gcda"
+    assert stat.S_IMODE(counter.stat().st_mode) == 0o666
+    assert stat.S_IMODE(counter.parent.stat().st_mode) == 0o777
+    assert mutate_reach.counted(build, pathlib.Path(more["GCOV_PREFIX"])) == {}
+    mask = os.umask(0o027)
+    try:
+        ((running, wrong),) = mutate_work.run_all(copy, [test], 1, lambda t: 60, lambda t: more)
+    finally:
+        os.umask(mask)
+    assert (running.words(), wrong) == ("0027\n", "")
 
 
 @pytest.mark.parametrize(
