@@ -13,7 +13,6 @@ LEFT = {
     "render": 88,
     "run": 112,
     "sched": 52,
-    "sim": 7,
     "store": 19,
     "trace": 9,
     "tune": 37,

@@ -112,11 +112,12 @@ static void test_read(void)
     struct err e;
 
     ok(capacity_target_read(&t, "p90-wait=1h", &e) == 0 && t.metric == CAPACITY_P90_WAIT,
-       "a metric");
-    is_int((int)t.most_s, 3600, "a time");
-    ok(capacity_target_read(&t, "p90-wait=soon", &e) < 0 && strstr(e.text, "a time is"), "no time");
+       "capacity_target_read reads the metric p90-wait");
+    is_int((int)t.most_s, 3600, "capacity_target_read reads 1h as 3600 seconds");
+    ok(capacity_target_read(&t, "p90-wait=soon", &e) < 0 && strstr(e.text, "a time is"),
+       "a target refuses a word that is no time");
     ok(capacity_target_read(&t, "p95-wait=1h", &e) < 0 && strstr(e.text, "as p90-wait=1h"),
-       "no metric");
+       "a target refuses the metric p95-wait");
     ok(capacity_target_read(&t, "p90-wait", &e) < 0, "nothing asked for");
 }
 

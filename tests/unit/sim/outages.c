@@ -307,12 +307,13 @@ static void test_lists(void)
     for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
         struct outage_text text = { "l.csv", bad[i].text, strlen(bad[i].text) };
 
-        ok(outages_read(&a, &pool, &text, &list, &n, &e) < 0, "refused");
-        is_str(e.text, bad[i].why, "why");
+        ok(outages_read(&a, &pool, &text, &list, &n, &e) < 0, "outages_read refuses bad list %zu",
+           i);
+        is_str(e.text, bad[i].why, "the error explains what is wrong in bad list %zu", i);
     }
     is_int(outages_read(&a, &pool, &(struct outage_text){ "l.csv", good, strlen(good) }, &list, &n,
                         &e),
-           0, "a list");
+           0, "outages_read reads a list of two failures");
     ok(n == 2 && list[0].at_ms == 5500 && list[0].node == 0 && list[0].lasts_ms == 1000000,
        "by its times");
     pool_done(&pool);
