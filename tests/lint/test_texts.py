@@ -13,7 +13,6 @@ LEFT = {
     "render": 88,
     "run": 112,
     "sched": 52,
-    "store": 19,
     "trace": 9,
     "tune": 37,
 }

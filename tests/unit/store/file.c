@@ -59,7 +59,8 @@ static void test_damaged(void)
         rc = stored_tick(&s, 5000 + i, i, i, &e);
     ok(rc == -EUCLEAN || rc == 0, "one that is found broken later: %d %s", rc, e.text);
     ok(stored_tick(&s, 5010, 1, 1, &e) == 0, "is begun anew %s", e.text);
-    is_str(ask(&s, "PRAGMA quick_check"), "ok", "and whole");
+    is_str(ask(&s, "PRAGMA quick_check"), "ok",
+           "the file that was begun anew passes SQLite's quick check");
     stored_remove(&s);
 }
 
@@ -89,7 +90,8 @@ static void test_deleted(void)
     ok(unlink(s.path) == 0, "the file is deleted");
     put(&s, 1061, 2, 2);
     ok(strstr(store_note(s.store), "was deleted") != NULL, "that is noticed");
-    is_str(ask(&s, "SELECT group_concat(busy) FROM disk_1s"), "2.0", "and a new one begun");
+    is_str(ask(&s, "SELECT group_concat(busy) FROM disk_1s"), "2.0",
+           "a new file replaces the deleted one and has the next tick");
     ok(store_series(s.reader,
                     &(struct store_query){ "disk", "vda", "busy", NULL, 1060000, 1061000, 1000 },
                     &(double){ 0 }, NULL) == 0,
@@ -175,11 +177,12 @@ static void test_read_only(void)
     }
     rc = stored_open(&s, &e);
     is_int(rc, -EROFS, "a folder that cannot be made: %s", e.text);
-    ok(mount("none", s.folder, "tmpfs", MS_REMOUNT, NULL) == 0, "it can");
+    ok(mount("none", s.folder, "tmpfs", MS_REMOUNT, NULL) == 0, "the disk becomes writable again");
     stored_must_open(&s);
     put(&s, 1000, 1, 1);
     stored_close(&s);
-    ok(mount("none", s.folder, "tmpfs", MS_REMOUNT | MS_RDONLY, NULL) == 0, "no more");
+    ok(mount("none", s.folder, "tmpfs", MS_REMOUNT | MS_RDONLY, NULL) == 0,
+       "the disk becomes read-only again");
     is_int(stored_open(&s, &e), -EROFS, "a file that cannot be written: %s", e.text);
     umount2(s.folder, MNT_DETACH);
     stored_remove(&s);
@@ -198,7 +201,8 @@ static void test_age(void)
            "rows go when they are too old");
     is_str(ask(&s, "SELECT min(t) / 1000 BETWEEN 2430 AND 2500 FROM disk_10s"), "1",
            "rows of 10 s later");
-    is_str(ask(&s, "SELECT min(t) / 1000 BETWEEN 2010 AND 2100 FROM disk_1m"), "1", "minutes last");
+    is_str(ask(&s, "SELECT min(t) / 1000 BETWEEN 2010 AND 2100 FROM disk_1m"), "1",
+           "rows of one minute stay longest");
     stored_remove(&s);
 }
 

@@ -67,7 +67,7 @@ static void test_write(int stride)
     tick_begin(&s.tick, 0, 0);
     stored_row(&s, "vda", 0, 0);
     stored_row(&s, "vdb", 0, 0); /* the tick's own memory is there */
-    ok(tick_event(&s.tick, "oom", SEVERITY_NOTE, 0) != NULL, "an event");
+    ok(tick_event(&s.tick, "oom", SEVERITY_NOTE, 0) != NULL, "tick_event adds an event");
     oom_restart();
     do {
         struct err e = { "" };

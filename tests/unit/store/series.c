@@ -69,7 +69,7 @@ static void test_gaps(void)
         tick_begin(&s.tick, (1000 + i) * S_NS, (1000 + i) * S_NS);
         stored_row(&s, "vda", 8, 600);
         stored_row(&s, "vdb", i, i); /* it shows that somebody looked */
-        ok(store_tick(s.store, &s.tick, NULL) == 0, "second %d", 1000 + i);
+        ok(store_tick(s.store, &s.tick, NULL) == 0, "store_tick stores second %d", 1000 + i);
     }
     is_str(series(&s, GAUGE(1030, 1042, 2)), "8 8 8 8 8 -", "up to the newest row of any thing");
     put_other(&s, 1040);
@@ -124,14 +124,17 @@ static void test_lists(void)
     put(&s, 1000, 1, 1);
     put_other(&s, 1001);
     stored_reader(&s);
-    is_int(store_things(s.reader, "disk", see_text, &out, &e), 0, "things");
-    is_str(str_text(&out), "vda {\"serial\":\"S1\"};", "their facts");
+    is_int(store_things(s.reader, "disk", see_text, &out, &e), 0,
+           "store_things lists the things of a set");
+    is_str(str_text(&out), "vda {\"serial\":\"S1\"};",
+           "store_things gives each thing with its facts");
     is_int(store_things(s.reader, "disk", stop, &out, &e), 7, "a callback ends the listing");
     is_str(series(&s, &(struct store_query){ "disk", "vdx", "busy", NULL, 0, 1000, 1000 }),
            "-2 nothing is stored of signal busy of disk 'vdx'", "no such thing");
-    is_int((long long)store_points(GAUGE(5, 5, 1)), 0, "no time");
+    is_int((long long)store_points(GAUGE(5, 5, 1)), 0, "a query of no time has no points");
     is_int((long long)store_points(GAUGE(0, 9999999, 1)), 0, "too many steps");
-    is_int(store_series(s.reader, GAUGE(5, 5, 1), NULL, &e), -EINVAL, "are refused");
+    is_int(store_series(s.reader, GAUGE(5, 5, 1), NULL, &e), -EINVAL,
+           "store_series refuses a query of no time");
     stored_remove(&s);
     is_int(store_reader_open(&s.reader, "/nowhere/at/all", &e), -ENOENT, "no file: %s", e.text);
 }

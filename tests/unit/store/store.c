@@ -18,10 +18,11 @@ static void test_layout(void)
     is_str(ask(&s, "SELECT group_concat(name || label || kind || col) FROM signal"),
            "busy0busy,read_bytes_total1read_bytes_total,"
            "seconds_totalmode=\"idle\"1seconds_total_idle",
-           "the signals");
-    is_str(ask(&s, "SELECT name || label || keep_s FROM sets"), "diskdevice0", "the set");
-    is_str(ask(&s, "PRAGMA user_version"), "1", "a version");
-    is_str(ask(&s, "PRAGMA auto_vacuum"), "2", "incremental vacuum");
+           "the table of signals has name, label, kind and column");
+    is_str(ask(&s, "SELECT name || label || keep_s FROM sets"), "diskdevice0",
+           "the table of sets has the set's label and time to keep");
+    is_str(ask(&s, "PRAGMA user_version"), "1", "the file has schema version 1");
+    is_str(ask(&s, "PRAGMA auto_vacuum"), "2", "the file has incremental vacuum");
     is_str(ask(&s, "PRAGMA application_id"), "1651665261", "an application id");
     ok(stat(s.path, &st) == 0 && (st.st_mode & 0777) == 0640, "nobody else reads the file");
     stored_remove(&s);
@@ -48,7 +49,7 @@ static void test_migration(void)
     stored_close(&s);
     ok(stored_open(&s, &e) == 0, "a file of a later version does not stop the store");
     ok(strstr(store_note(s.store), "later version") != NULL, "it says so");
-    is_str(store_note(s.store), "", "once");
+    is_str(store_note(s.store), "", "the note about a later version is given once");
     is_str(ask(&s, "SELECT count(*) FROM sets"), "0", "a new one is begun");
     stored_remove(&s);
 }
@@ -114,7 +115,7 @@ static void test_roll(void)
     is_str(ask(&s, "SELECT busy || ':' || read_bytes_total FROM disk_10s WHERE t = 1220000"),
            "24.5:2900.0", "a bucket that a restart broke is made of all its rows");
     is_str(ask(&s, "SELECT t || ':' || busy || ':' || read_bytes_total FROM disk_1m"),
-           "1200000:29.5:5900.0", "and so is the minute");
+           "1200000:29.5:5900.0", "a minute that a restart broke is made of all its rows");
     stored_remove(&s);
 
     stored_make(&s);
@@ -181,7 +182,7 @@ static void add_event(struct stored *s, int64_t second, const char *thing)
     event = tick_event(&s->tick, "xid", SEVERITY_CRITICAL, 79);
     snprintf(event->thing, sizeof(event->thing), "%s", thing);
     snprintf(event->text, sizeof(event->text), "it fell off at %d", (int)second);
-    ok(store_tick(s->store, &s->tick, NULL) == 0, "an event");
+    ok(store_tick(s->store, &s->tick, NULL) == 0, "store_tick stores an event");
 }
 
 static int see_event(void *arg, const struct event *event)
@@ -208,7 +209,8 @@ static void test_events(void)
     is_str(ask(&s, "SELECT count(*) FROM event"), "4", "an event is there once");
     is_str(ask(&s, "SELECT count(*) FROM disk_1s"), "1", "a tick without rows ends no thing");
     stored_reader(&s);
-    is_int(store_events(s.reader, 1001000, 2, see_event, &out, NULL), 0, "events");
+    is_int(store_events(s.reader, 1001000, 2, see_event, &out, NULL), 0,
+           "store_events reads two events back");
     ok(strstr(str_text(&out), "1002 xid 79 vdb it fell off at 1002 3;") != NULL &&
            strstr(str_text(&out), "1001") == NULL,
        "the newest first: %s", str_text(&out));
