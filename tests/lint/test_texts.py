@@ -13,7 +13,6 @@ LEFT = {
     "render": 88,
     "run": 112,
     "sched": 52,
-    "trace": 9,
     "tune": 37,
 }
 

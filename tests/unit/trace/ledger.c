@@ -44,22 +44,23 @@ static void test_sacct(void)
     struct ledger_sums s;
     struct err e;
 
-    is_int(read_text(&l, sacct, &e), 0, "accounting");
+    is_int(read_text(&l, sacct, &e), 0, "ledger_read reads a table of sacct");
     is_int((int)l.n, 2, "jobs that had devices");
     is_int((int)l.skipped, 5, "steps, one that waits, one without devices");
     is_int((int)l.bad, 1, "one without a time");
-    is_str(l.note, "f:9: no time that it took", "which");
+    is_str(l.note, "f:9: no time that it took", "the note names the line without a time");
     is_str(l.jobs[0].kind, "h100", "the kind of its devices");
     ok(near(l.jobs[0].busy, 0.5), "half of an hour and a quarter of another: of two");
     ok(near(l.jobs[0].kwh, 2), "energy in kWh");
     is_int((int)(l.jobs[0].begin_s % 86400), 36000, "when it began");
     ok(isnan(l.jobs[1].kwh) && isnan(l.jobs[1].busy), "0 joules are none that were measured");
-    is_int(ledger_sum_by(&s, &l, LEDGER_CAUSE, &e), 0, "causes");
+    is_int(ledger_sum_by(&s, &l, LEDGER_CAUSE, &e), 0,
+           "ledger_sum_by adds up causes of a table of sacct");
     is_int((int)s.n, 2, "two of them");
-    is_str(s.list[0].name, "idle, cause not known", "the larger");
-    ok(near(s.list[0].hours, 4), "its device-hours");
-    is_str(s.list[1].name, "cancelled", "the other");
-    ok(near(s.list[1].hours, 2), "its device-hours");
+    is_str(s.list[0].name, "idle, cause not known", "the cause with most device-hours comes first");
+    ok(near(s.list[0].hours, 4), "idle jobs took four device-hours");
+    is_str(s.list[1].name, "cancelled", "the cause with fewer device-hours comes second");
+    ok(near(s.list[1].hours, 2), "cancelled jobs took two device-hours");
     ledger_sums_done(&s);
     ledger_done(&l);
     ok(read_text(&l, "JobID|User\n1|a\n", &e) == -EINVAL && strstr(e.text, "sacct must print"),
@@ -80,11 +81,12 @@ static void test_own(void)
     ok(near(all.hours, 8.5) && near(all.measured, 8.5) && near(all.idle, 6.375), "idle of all");
     ok(near(all.wasted, 6.5), "wasted: what was idle of the one, all of the other");
     ok(isnan(all.usd), "no price, no sum");
-    is_int(ledger_sum_by(&s, &l, LEDGER_CAUSE, NULL), 0, "causes");
+    is_int(ledger_sum_by(&s, &l, LEDGER_CAUSE, NULL), 0,
+           "ledger_sum_by adds up causes of brim's own table");
     is_str(s.list[0].name, "idle: small-files", "why it was idle");
     is_str(s.list[1].name, "out of memory", "how it ended");
     ledger_sums_done(&s);
-    is_int(ledger_sum_by(&s, &l, LEDGER_TEAM, NULL), 0, "teams");
+    is_int(ledger_sum_by(&s, &l, LEDGER_TEAM, NULL), 0, "ledger_sum_by adds up teams");
     ok(s.n == 1 && !strcmp(s.list[0].name, "-"), "nobody named one");
     ledger_sums_done(&s);
     ledger_done(&l);
