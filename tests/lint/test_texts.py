@@ -12,7 +12,6 @@ LEFT = {
     "queue": 73,
     "render": 88,
     "run": 112,
-    "sched": 52,
     "tune": 37,
 }
 

@@ -137,7 +137,7 @@ static void test_optimal(void)
     }
     ok(feasible > ROUNDS / 10 && feasible < ROUNDS * 9 / 10, "%d of %d sets can be met", feasible,
        ROUNDS);
-    is_int(missed, 0, "and all of those are");
+    is_int(missed, 0, "deadlines are all met where all can be met");
     is_int(too_many, 0, "nothing is met that cannot be");
     ok(sum * 100 >= most * 99 && sum > srtf, "of all %d at best %d are met (srtf: %d)", most, sum,
        srtf);
@@ -167,7 +167,7 @@ static void test_no_domino(void)
         tried++;
         pushed += met(&s, preempts, n) != n;
     }
-    ok(tried > ROUNDS / 10, "%d sets", tried);
+    ok(tried > ROUNDS / 10, "%d sets have jobs that can meet all deadlines", tried);
     is_int(pushed, 0, "nobody is pushed over a deadline by one that cannot meet its own");
 }
 
@@ -189,7 +189,8 @@ static void test_waiting(void)
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
-        is_int(met(&cases[i].set, text, 0), cases[i].met, "%s", cases[i].what);
+        is_int(met(&cases[i].set, text, 0), cases[i].met, "the jobs of case '%s' meet %d deadlines",
+               cases[i].what, cases[i].met);
 }
 
 /* What is told of them. */
@@ -209,7 +210,8 @@ static void test_stats(void)
     if (policy_named(&p, "fifo", &e) < 0 || pool_parse(&pool, "1x1", &e) < 0 ||
         workload_settle(&w, &e) < 0 || sim_run(&r, &p, &pool, &w, NULL, &e) < 0)
         return;
-    if (is_int(sim_stats_make(&stats, &r, &pool, &w, &e), 0, "figures")) {
+    if (is_int(sim_stats_make(&stats, &r, &pool, &w, &e), 0,
+               "sim_stats_make makes figures of four jobs")) {
         const struct sim_group *g = &stats.all;
 
         ok(g->due == 3 && g->due_ended == 3 && g->met == 1, "one of three");

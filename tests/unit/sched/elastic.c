@@ -520,14 +520,14 @@ static void test_taken_up(void)
     job.restart_ms = -1;
     if (!ok(read_policy(&p, ELASTIC) && pool_parse(&pool, "1x8", &e) == 0 &&
                 sched_open(&s, &p, &pool, &w, &e) == 0 && sched_resizes(s),
-            "a scheduler"))
+            "sched_open opens a scheduler that resizes jobs"))
         return;
     is_int(sched_take_up(s, 0, 1000, &was, &where), 0, "a job that runs on four of its eight");
     is_int(sched_devices(s, 0), 4, "it has four");
     ok(sched_pass(s, 1000, &again_ms) == 0 && again_ms == EVERY, "asks when it may grow");
     ok(sched_pass(s, EVERY, &again_ms) == 0 && sched_devices(s, 0) == 8, "then it has eight");
     sched_end(s, 0, EVERY + 1000);
-    is_int(sched_capacity(s)->whole, 8, "and all are free when it ends");
+    is_int(sched_capacity(s)->whole, 8, "all devices are free when the job ends");
     sched_close(s);
     pool_done(&pool);
 }

@@ -78,7 +78,8 @@ static void test_oom(void)
         oom_next();
         rc = forecast_init(&f, &a, &work);
         failed = oom_end();
-        ok(failed ? rc == -ENOMEM : rc == 0, "allocation %d", oom_at);
+        ok(failed ? rc == -ENOMEM : rc == 0,
+           "forecast_init with allocation %d failing returns -ENOMEM", oom_at);
         arena_done(&a);
     } while (failed);
 }

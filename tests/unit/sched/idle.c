@@ -442,11 +442,14 @@ static void test_drawn(void)
         bool adds_up;
         struct err e;
 
-        ok(add_long(&w, 4000) == 0 && activity_draw(&w, a, 3600000, 7, &e) == 0, "%s", a->name);
+        ok(add_long(&w, 4000) == 0 && activity_draw(&w, a, 3600000, 7, &e) == 0,
+           "activity_draw draws the activity of %s", a->name);
         measure(&w, &idle, &busy, &adds_up);
         ok(adds_up, "stretches add up to lengths");
-        ok(idle > a->idle - 0.01 && idle < a->idle + 0.01, "idle %.3f", idle);
-        ok(busy > means[i] - 0.01 && busy < means[i] + 0.01, "busy %.3f", busy);
+        ok(idle > a->idle - 0.01 && idle < a->idle + 0.01,
+           "jobs of %s are idle for the share %.3f of their time", a->name, idle);
+        ok(busy > means[i] - 0.01 && busy < means[i] + 0.01,
+           "the devices of jobs of %s are busy by %.3f on average", a->name, busy);
         workload_done(&w);
     }
     ok(!activity_named("none"), "no cluster has the name none");

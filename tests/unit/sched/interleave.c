@@ -50,9 +50,11 @@ static void test_steps(void)
     const struct work reads = job_of(100, 0, 0), computes = job_of(0, 100, 0);
     const struct work talks = job_of(0, 0, 100);
 
-    ok(near(period(&reads, NULL, NULL, NULL), 101.5, 1e-6), "alone");
+    ok(near(period(&reads, NULL, NULL, NULL), 101.5, 1e-6),
+       "a job alone takes little more than its stage");
     ok(near(period(&reads, &computes, NULL, NULL), 100 * 1.33 / 1.015, 1e-6), "two that differ");
-    ok(near(period(&computes, &computes, NULL, NULL), 200 * 1.33 / 1.015, 1e-6), "two alike");
+    ok(near(period(&computes, &computes, NULL, NULL), 200 * 1.33 / 1.015, 1e-6),
+       "two jobs with the same stage take turns");
     ok(near(period(&computes, &talks, &computes, &talks), 200 * 1.37 / 1.015, 1e-6), "two and two");
     ok(near(period(&reads, &reads, &reads, &reads), 200 * 1.37 / 1.015, 1e-6),
        "two may read at a time");
@@ -185,7 +187,7 @@ static void test_plans(const struct policy *policy)
         interleave_done(&x);
         workload_done(&w);
     }
-    ok(!wrong, "plans: %s", wrong ? wrong : "hold");
+    ok(!wrong, "plans of random jobs keep the rules: %s", wrong ? wrong : "hold");
     ok(shared > ROUNDS, "jobs share (%d)", shared);
 }
 
@@ -253,7 +255,7 @@ static bool run_seen(struct workload *w, struct sim_result *r)
     runs = workload_settle(w, &e) == 0 && pool_parse(&pool, "1x1", &e) == 0 &&
            policy_named(&p, "interleave-steps", &e) == 0 && sim_run(r, &p, &pool, w, NULL, &e) == 0;
     pool_done(&pool);
-    return ok(runs, "they run");
+    return ok(runs, "the simulator runs the jobs on one device");
 }
 
 /* The first of a kind has the device for itself until a minute of its work was seen; then those of
@@ -292,7 +294,7 @@ static void test_unlike(void)
     }
     if (run_seen(&w, &r)) {
         is_int(r.jobs[1].start_ms, 100000, "though it is the longer one");
-        is_int(r.jobs[1].starts, 2, "and waits for the other one behind that minute");
+        is_int(r.jobs[1].starts, 2, "the second job waits for the other one behind its own minute");
     }
     sim_result_done(&r);
     workload_done(&w);
@@ -311,12 +313,13 @@ int main(void)
         struct policy p;
         struct err e;
 
-        if (!ok(policy_named(&p, names[i], &e) == 0, "%s", names[i]))
+        if (!ok(policy_named(&p, names[i], &e) == 0, "policy_named finds the policy %s", names[i]))
             continue;
         test_plans(&p);
         for (uint64_t seed = 1; seed <= ROUNDS && !wrong; seed++)
             wrong = check(&p, seed);
-        ok(!wrong, "%s: %s", names[i], wrong ? wrong : "holds");
+        ok(!wrong, "policy %s keeps the rules on random jobs: %s", names[i],
+           wrong ? wrong : "holds");
     }
     return done();
 }

@@ -19,15 +19,16 @@ static void test_words(void)
 {
     static const char *const bad[] = { "", "g", "0g", "5g", "6g", "8g", "1", "1gb", "3g.40gb" };
 
-    is_int(mig_slices("1g"), 1, "1g");
-    is_int(mig_slices("4g"), 4, "4g");
-    is_int(mig_slices("7g"), 7, "7g");
+    is_int(mig_slices("1g"), 1, "1g has one slice");
+    is_int(mig_slices("4g"), 4, "4g has four slices");
+    is_int(mig_slices("7g"), 7, "7g has seven slices");
     for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
         is_int(mig_slices(bad[i]), 0, "no instance: '%s'", bad[i]);
-    ok(mig_divides("A100-SXM4-80GB"), "A100");
-    ok(mig_divides("NVIDIA GH200 480GB"), "GH200");
+    ok(mig_divides("A100-SXM4-80GB"), "MIG divides an A100");
+    ok(mig_divides("NVIDIA GH200 480GB"), "MIG divides a GH200");
     ok(mig_divides(""), "a kind without a name");
-    ok(mig_divides("H200") && mig_divides("H20") && !mig_divides("RTX A1000"), "whole numbers");
+    ok(mig_divides("H200") && mig_divides("H20") && !mig_divides("RTX A1000"),
+       "the model's whole number decides whether MIG divides it");
     ok(!mig_divides("V100M32") && !mig_divides("L40S") && !mig_divides("A10"), "others are not");
 }
 
@@ -52,7 +53,7 @@ static void test_places(void)
 {
     is_int(holds("11111111"), 7, "seven of one slice, and no eighth");
     is_int(holds("2222"), 3, "three of two");
-    is_int(holds("2221"), 4, "and one of one beside them");
+    is_int(holds("2221"), 4, "three of two slices leave room for one of one");
     is_int(holds("333"), 2, "two of three take all memory");
     is_int(holds("331"), 2, "so that none of one is left");
     is_int(holds("34"), 2, "three and four");

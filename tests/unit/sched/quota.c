@@ -250,7 +250,8 @@ static void test_youngest(void)
     struct world t;
     size_t n;
 
-    if (!ok(make(&t, "order = fifo\n" SHARES "borrow = yes\n", 1) == 0, "made"))
+    if (!ok(make(&t, "order = fifo\n" SHARES "borrow = yes\n", 1) == 0,
+            "a scheduler with shares is made"))
         return;
     for (int i = 0; i < 5; i++) {
         t.work.jobs[i].class = i < 4 ? 1 : 0;
@@ -272,7 +273,7 @@ static void test_youngest(void)
         is_str(str_text(&why),
                "job j gives up 8 devices: it is above the share of class b (8), and job j, which "
                "waits for 8 devices, is within the share of class a (12)",
-               "its reason");
+               "the reason names both jobs, their classes and shares");
     }
     str_done(&why);
     drop(&t);
@@ -288,9 +289,10 @@ static void test_too_much(void)
     struct err e;
 
     ok(policy_read(&p, "p", text, strlen(text), &e) == 0 && pool_parse(&pool, "24x1", &e) == 0,
-       "a policy");
+       "a policy with shares and its nodes are read");
     ok(sched_open(&s, &p, &pool, &w, &e) == -EINVAL, "more shares than devices");
-    is_str(e.text, "p: the shares are 26 devices, and there are 24", "says so");
+    is_str(e.text, "p: the shares are 26 devices, and there are 24",
+           "the error counts the shares' devices and those that exist");
     pool_done(&pool);
     workload_done(&w);
 }

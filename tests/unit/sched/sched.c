@@ -472,8 +472,9 @@ static void test_mixtures(void)
         for (int k = 0; k < 3 && !wrong; k++)
             wrong = check_one(&p, next(&chance) >> 8, k == 2);
     }
-    ok(!wrong, "%s: %s", text, wrong ? wrong : "mixtures hold");
-    ok(good > ROUNDS, "%d mixtures", good);
+    ok(!wrong, "random mixtures of jobs run well under policy %s: %s", text,
+       wrong ? wrong : "mixtures hold");
+    ok(good > ROUNDS, "%d of the random policies are good ones", good);
 }
 
 /* A gang behind a stream of small jobs: it waits for as long as they come, unless it ages. */

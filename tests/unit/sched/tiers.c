@@ -374,15 +374,18 @@ static void test_too_little(void)
     struct policy p;
     struct err e;
 
-    ok(make(&w, 1, ALL, 6) == 0 && pool_parse(&pool, "2x8", &e) == 0, "made");
+    ok(make(&w, 1, ALL, 6) == 0 && pool_parse(&pool, "2x8", &e) == 0,
+       "six jobs and two nodes are made");
     ok(read_policy(&p, "[power]\ncap = 800W\n") &&
            sim_run(&r, &p, &pool, &w, &options, &e) == -EINVAL,
        "a cap below what idle nodes draw");
-    is_str(e.text, "test: the cap is 0.8 kW, and idle nodes draw 0.8 kW", "says so");
+    is_str(e.text, "test: the cap is 0.8 kW, and idle nodes draw 0.8 kW",
+           "the error names the cap and what idle nodes draw");
     ok(sim_run(&r, &p, &pool, &w, NULL, &e) == -EINVAL, "a cap without watts");
     ok(read_policy(&p, SERVICE "reserve = 17\n") && sim_run(&r, &p, &pool, &w, NULL, &e) == -EINVAL,
        "a reserve of more than there is");
-    is_str(e.text, "test: a reserve is 17 devices, and only 16 suit and are left", "says so");
+    is_str(e.text, "test: a reserve is 17 devices, and only 16 suit and are left",
+           "the error names the reserve and the devices that suit");
     workload_done(&w);
     pool_done(&pool);
 }

@@ -171,7 +171,7 @@ static void test_levels(void)
 
     if (!ok(make(&t, "32x4=2/4/4"), "domains of 2, leaves of 4, spines of 16 nodes"))
         return;
-    is_int(t.wiring.n_levels, 3, "three levels");
+    is_int(t.wiring.n_levels, 3, "the wiring of domains, leaves and spines has three levels");
     for (int leaf = 0; leaf < 4; leaf++)
         occupy(&t, (uint32_t)(leaf * OF_LEAF), 4);
     ok(place_topology(&t.room, &w, &t.fit) && units(&t, true) == 1 && units(&t, false) == 2,
@@ -195,10 +195,11 @@ static void test_none(void)
     struct work w = job_of(9);
     struct world t;
 
-    if (!ok(make(&t, "8x4"), "nobody says"))
+    if (!ok(make(&t, "8x4"), "nodes without wiring make a world"))
         return;
-    is_int(t.wiring.n_levels, 0, "no level");
-    ok(place_topology(&t.room, &w, &t.fit) && t.fit.n == 3, "three nodes");
+    is_int(t.wiring.n_levels, 0, "nodes without wiring have no level");
+    ok(place_topology(&t.room, &w, &t.fit) && t.fit.n == 3,
+       "place_topology spreads nine devices over three nodes without wiring");
     drop(&t);
 }
 

@@ -46,11 +46,14 @@ static void test_pool(void)
     struct pool p = { .n_nodes = 0 };
     struct err e = { "" };
 
-    is_int(pool_parse(&p, "32x8/16:A100,4x4:T4", &e), 0, "two kinds");
-    ok(p.n_nodes == 36 && p.devices == 272 && p.most == 8 && p.n_kinds == 2, "counted");
-    ok(p.nodes[15].leaf == 1 && p.nodes[16].leaf == 2 && p.nodes[32].leaf == 0, "leaves");
-    ok(p.nodes[35].kind == 1 && pool_kind(&p, "T4") == 1 && pool_kind(&p, "H9") == -1, "kinds");
-    is_str(p.nodes[35].name, "n35", "a name");
+    is_int(pool_parse(&p, "32x8/16:A100,4x4:T4", &e), 0, "pool_parse reads two kinds of nodes");
+    ok(p.n_nodes == 36 && p.devices == 272 && p.most == 8 && p.n_kinds == 2,
+       "the pool counts nodes, devices and kinds");
+    ok(p.nodes[15].leaf == 1 && p.nodes[16].leaf == 2 && p.nodes[32].leaf == 0,
+       "nodes of the first kind have leaves of 16");
+    ok(p.nodes[35].kind == 1 && pool_kind(&p, "T4") == 1 && pool_kind(&p, "H9") == -1,
+       "nodes of the second kind have the kind T4");
+    is_str(p.nodes[35].name, "n35", "the last node is called n35");
     for (size_t i = 0; i < 8; i++) {
         static const char *const bad[] = { "",      "8",     "0x8",  "8x17",
                                            "8x8/x", "8x8/0", "8x8=", "8x8/2/" };
@@ -61,7 +64,7 @@ static void test_pool(void)
     is_int(pool_parse(&p, "72x4=18/36/2:B200", &e), 0, "domains, leaves, spines");
     ok(p.nodes[17].domain == 1 && p.nodes[18].domain == 2 && p.nodes[35].leaf == 1 &&
            p.nodes[36].leaf == 2 && p.nodes[71].spine == 1 && p.nodes[71].domain == 4,
-       "numbered");
+       "nodes have numbers of domain, leaf and spine");
     pool_done(&p);
 }
 
@@ -82,20 +85,23 @@ static void test_rows(void)
     given(&g, text);
     ok(g.notes.rows == 8 && g.notes.bad == 5, "%zu rows, %zu bad", g.notes.rows, g.notes.bad);
     is_str(g.notes.text[0], "line 5: it takes less than no time", "the first bad one");
-    is_str(g.notes.text[2], "line 7: 3 devices are not whole nodes of 2", "the third");
-    is_int((long long)g.work.n_jobs, 3, "three jobs");
+    is_str(g.notes.text[2], "line 7: 3 devices are not whole nodes of 2",
+           "the third note names the devices that are not whole nodes");
+    is_int((long long)g.work.n_jobs, 3, "three good rows make three jobs");
     if (g.work.n_jobs != 3 || !g.work.jobs)
         return;
-    ok(!strcmp(g.work.jobs[0].name, "a") && !strcmp(g.work.jobs[1].name, "b"), "in order");
+    ok(!strcmp(g.work.jobs[0].name, "a") && !strcmp(g.work.jobs[1].name, "b"),
+       "jobs stand in the order of their submission");
     ok(g.work.jobs[0].submit_ms == 0 && g.work.jobs[1].submit_ms == 9500 &&
            g.work.first_ms == 10500,
-       "times");
-    ok(g.work.jobs[0].length_ms == 5250 && g.work.jobs[0].per_node == 1, "its numbers");
+       "times of submission count from the first job");
+    ok(g.work.jobs[0].length_ms == 5250 && g.work.jobs[0].per_node == 1,
+       "a job has its row's duration and devices per node");
     ok(g.work.jobs[1].shape == g.work.jobs[2].shape && g.work.jobs[0].shape != g.work.jobs[1].shape,
-       "shapes");
+       "jobs that ask for the same have the same shape");
     ok(g.work.users.n == 2 && g.work.jobs[1].user == g.work.jobs[2].user &&
            g.work.jobs[1].priority == 3,
-       "groups");
+       "users are counted, and a job has its user and priority");
     given_done(&g);
 }
 
@@ -154,7 +160,8 @@ static void test_elastic(void)
     if (g.work.n_jobs == 4) {
         const struct work *j = g.work.jobs;
 
-        ok(j[0].least == 4 && j[0].most == 16 && j[1].least == 4 && j[1].most == 8, "ranges");
+        ok(j[0].least == 4 && j[0].most == 16 && j[1].least == 4 && j[1].most == 8,
+           "jobs have the range of devices that their rows give");
         ok(j[2].most == 0 && j[3].most == 0, "those that are none");
         ok(j[0].shape == j[1].shape && j[0].shape != j[3].shape && j[2].shape == j[3].shape,
            "shapes: by the fewest");
@@ -183,7 +190,8 @@ static void test_deadlines(void)
     ok(n.rows == 5 && n.bad == 2 && w.n_jobs == 3, "%zu rows, %zu bad", n.rows, n.bad);
     is_str(n.text[0], "line 4: its deadline is no time after its submission", "the first bad one");
     if (w.n_jobs == 3) {
-        ok(!w.jobs[0].wish && work_deadline(&w.jobs[0]) == WORK_UNKNOWN, "none");
+        ok(!w.jobs[0].wish && work_deadline(&w.jobs[0]) == WORK_UNKNOWN,
+           "a job without a deadline has none");
         is_int(work_deadline(&w.jobs[1]), 5001, "from the first submission on");
         is_int(work_deadline(&w.jobs[2]), 40500, "of the last one");
     }
