@@ -1,5 +1,6 @@
 """The command line itself: help, usage errors, configuration, completion, manual page."""
 
+import contextlib
 import os
 import re
 import socket
@@ -104,9 +105,13 @@ def test_lines_for_the_journal_have_their_priority(brim, tmp_path):
             assert path.read_text() == want
 
 
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
+@contextlib.contextmanager
+def held_port():
+    """A port that nobody else is given: bound here, so that only who reuses addresses can listen."""
+    with socket.socket() as s:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        s.bind(("127.0.0.1", 0))
+        yield s.getsockname()[1]
 
 
 def answers(port):
@@ -122,15 +127,15 @@ def answers(port):
 def test_the_log_of_an_agent_has_a_least_level(brim, tmp_path, level, begins):
     path = tmp_path / "log"
     path.touch()
-    port = free_port()
-    words = ["agent", "--listen", f"127.0.0.1:{port}", "--store", "none", "--log", level]
-    with open(path, "w") as to:
-        env = {**os.environ, "JOURNAL_STREAM": journal_of(path)}
-        agent = subprocess.Popen([brim.program, *words], env=env, stderr=to)
-    try:
-        wait_until(lambda: answers(port), 30)  # it has written that line before, or never will
-    finally:
-        agent.terminate()
+    with held_port() as port:
+        words = ["agent", "--listen", f"127.0.0.1:{port}", "--store", "none", "--log", level]
+        with open(path, "w") as to:
+            env = {**os.environ, "JOURNAL_STREAM": journal_of(path)}
+            agent = subprocess.Popen([brim.program, *words], env=env, stderr=to)
+        try:
+            wait_until(lambda: answers(port), 30)  # it has written that line before, or never will
+        finally:
+            agent.terminate()
     assert agent.wait(60) == 0
     said = path.read_text()
     assert said.startswith(begins) and ("sampling" in said) == bool(begins)

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from control_file import ControlFile
-from test_shim import SHIM, Job, Ring, free_port, has_torch, job  # noqa: F401
+from test_shim import SHIM, Job, Ring, has_torch, job, ranks  # noqa: F401
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DONE, REFUSED, FAILED = range(3)
@@ -674,12 +674,9 @@ def test_two_ranks(job):
     path = os.path.join(job.folder, "job.py")
     with open(path, "w", encoding="utf-8") as f:
         f.write(RANKS % (SHIM, HERE))
-    group = dict(WORLD_SIZE="2", MASTER_ADDR="127.0.0.1", MASTER_PORT=str(free_port()))
-    started = [job.start(path, RANK=str(r), PYTHONPATH=None, **group) for r in range(2)]
-    said = [process.communicate(timeout=100) for process in started]
-    assert all(p.returncode == 0 for p in started), said
-    assert said[0][0] == said[1][0] and not any("brim:" in err for _, err in said), said
-    lines = [line.split() for line in said[0][0].splitlines()]
+    said = ranks(job, 2, path, PYTHONPATH=None)
+    assert said[0] == said[1]
+    lines = [line.split() for line in said[0].splitlines()]
     assert [line[0] for line in lines] == "same hook own late refused pairs threads".split()
     assert [line[1] for line in lines] == ["True"] * 6 + ["2"], lines
     for rank in range(2):

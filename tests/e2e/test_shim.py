@@ -1,5 +1,7 @@
 """The PyTorch shim on whole jobs: it changes nothing, and its marks are right."""
 
+import concurrent.futures
+import contextlib
 import glob
 import importlib.util
 import json
@@ -144,30 +146,40 @@ def results(out):
     return re.sub(r", [\d.]+ steps/s", "", out)
 
 
-def free_port():
+@contextlib.contextmanager
+def held_port():
+    """A port that nobody else is given: bound here, so that only who reuses addresses can listen."""
     with socket.socket() as s:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+        yield str(s.getsockname()[1])
 
 
-def train_ddp(job, world, *arguments, **more):
-    port = str(free_port())
-    started = [
-        job.start(
-            os.path.join(EXAMPLES, "train_ddp.py"),
-            *arguments,
-            RANK=str(rank),
-            WORLD_SIZE=str(world),
-            MASTER_ADDR="127.0.0.1",
-            MASTER_PORT=port,
-            **more,
-        )
-        for rank in range(world)
-    ]
-    said = [process.communicate(timeout=240) for process in started]
+def end_of_ranks(started, timeout):
+    """(out, err) of each process. When one fails, the others, which would wait for it, are killed."""
+    with concurrent.futures.ThreadPoolExecutor(len(started)) as pool:
+        said = {pool.submit(p.communicate, timeout=timeout): p for p in started}
+        for done in concurrent.futures.as_completed(said):
+            if said[done].returncode != 0:
+                for process in started:
+                    with contextlib.suppress(ProcessLookupError):
+                        process.kill()
+    said = [done.result() for done in said]
     assert all(p.returncode == 0 for p in started), said
     assert not any("brim:" in err for _, err in said), said
     return [out for out, _ in said]
+
+
+def ranks(job, world, *command, timeout=240, **more):
+    """What each rank of a job prints."""
+    with held_port() as port:
+        group = dict(WORLD_SIZE=str(world), MASTER_ADDR="127.0.0.1", MASTER_PORT=port, **more)
+        started = [job.start(*command, RANK=str(rank), **group) for rank in range(world)]
+        return end_of_ranks(started, timeout)
+
+
+def train_ddp(job, world, *arguments, **more):
+    return ranks(job, world, os.path.join(EXAMPLES, "train_ddp.py"), *arguments, **more)
 
 
 EQUAL = [

@@ -7,6 +7,8 @@ called with torch. So it differs from a job that a user starts in how the shim c
 process, and in nothing behind that: what tests that is started cold (test_shim.Job)."""
 
 import builtins
+import contextlib
+import faulthandler
 import json
 import os
 import selectors
@@ -18,6 +20,7 @@ import time
 import types
 
 MOST = 1 << 17  # bytes of an order
+TELL = signal.SIGSTKFLT  # a job that gets it prints where its threads are
 
 
 # ---- here: the side of the tests
@@ -68,7 +71,7 @@ class Started:
             while selector.get_map():
                 ready = selector.select(limit - time.monotonic())
                 if not ready:
-                    raise subprocess.TimeoutExpired(self.args, timeout)
+                    raise AssertionError(f"{self.args} runs after {timeout} s: {self.last_words()}")
                 for key, _ in ready:
                     data = os.read(key.fd, 1 << 16)
                     self.streams[key.fd] += data
@@ -79,6 +82,19 @@ class Started:
         for fd in self.streams:
             os.close(fd)
         return tuple(text.decode("utf-8") for text in self.streams.values())
+
+    def last_words(self):
+        """What it has said that nobody read, and where each of its threads is; it is killed."""
+        with contextlib.suppress(ProcessLookupError):
+            self.send_signal(TELL)
+            time.sleep(1)
+            self.kill()
+        said = list(self.streams.values())
+        for fd in self.streams:
+            os.set_blocking(fd, False)
+            with contextlib.suppress(BlockingIOError):
+                said.append(os.read(fd, 1 << 16))
+        return b"".join(said).decode("utf-8", "replace")
 
 
 SERVER = []  # of this process; it ends with it
@@ -142,6 +158,7 @@ def become(order, fds):
 
 
 def run(script):
+    faulthandler.register(TELL)
     main = sys.modules["__main__"] = types.ModuleType("__main__")
     main.__file__, main.__builtins__ = script, builtins
     with open(script, encoding="utf-8") as f:
