@@ -40,24 +40,33 @@ def test_json_is_versioned_and_has_no_sentinels(brim):
     assert not re.search(r": -1\b", text)
 
 
+def shown(brim, *words, **more):
+    """What brim machine shows, but for the host's memory: a virtual machine gets more as it runs."""
+    machine = json.loads(brim.out("machine", "--json", *words, **more))
+    for node in machine["nodes"]:
+        cpus = [d for d in node["devices"] if "cpu_cores" in d]
+        for part in [node, *node["numa_domains"], *cpus]:
+            del part["memory_b"]
+    return machine
+
+
 def test_a_recording_shows_what_the_machine_showed(brim, tmp_path):
-    live = json.loads(brim.out("machine", "--json"))
+    live = shown(brim)
     done = brim("machine", "--record", tmp_path / "rec")
     assert done.returncode == 0 and "recorded" in done.stderr
     assert [f.name for f in (tmp_path / "rec").iterdir()] == ["machine.pack"]
-    again = json.loads(brim.out("machine", "--json", "--from", tmp_path / "rec"))
-    assert again == live
+    assert shown(brim, "--from", tmp_path / "rec") == live
     file = tmp_path / "rec" / "machine.pack"
-    assert json.loads(brim.out("machine", "--json", "--from", file)) == live
+    assert shown(brim, "--from", file) == live
 
 
 def test_a_driver_is_shown_and_recorded(brim, tmp_path):
     env = nvml_env(tmp_path, TWO)
-    live = brim.out("machine", "--json", env=env)
-    names = [d["name"] for d in json.loads(live)["nodes"][0]["devices"]]
+    live = shown(brim, env=env)
+    names = [d["name"] for d in live["nodes"][0]["devices"]]
     assert {"GPU0", "GPU1"} <= set(names)
     brim("machine", "--record", tmp_path / "rec", env=env)
-    assert brim.out("machine", "--json", "--from", tmp_path / "rec") == live
+    assert shown(brim, "--from", tmp_path / "rec") == live
     assert "persistence" in brim.out("machine", "--audit", "--from", tmp_path / "rec")
 
 
