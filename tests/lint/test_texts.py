@@ -10,7 +10,6 @@ import tree
 LEFT = {
     "diagnose": 181,
     "queue": 73,
-    "render": 88,
     "run": 112,
     "tune": 37,
 }

@@ -32,7 +32,8 @@ static void test_clean(void)
     is_str(clean("plain text"), "plain text", "plain text stays");
     is_str(clean(NULL), "", "NULL adds nothing");
     is_str(clean("a\033[2Jb\r\n\tc\x7f"), "a?[2Jb???c?", "controls are replaced");
-    is_str(clean("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"), "café € 😀", "UTF-8 stays");
+    is_str(clean("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"), "café € 😀",
+           "UTF-8 characters stay as they are");
     is_str(clean("\xc3"), "?", "a cut character");
     is_str(clean("\xc0\xaf \xed\xa0\x80 \xf5\x80\x80\x80"), "?? ??? ????", "what is no UTF-8");
     is_str(clean("\xf4\x90\x80\x80 \xe0\x80\x80"), "???? ???", "too large, too long");
@@ -45,16 +46,16 @@ static void test_clean(void)
 static void test_xml(void)
 {
     is_str(xml("<a href=\"x\" b='y'>&\x01"), "&lt;a href=&quot;x&quot; b=&apos;y&apos;&gt;&amp;?",
-           "entities");
+           "XML's characters are written as entities");
 }
 
 static void test_clipped(void)
 {
-    is_str(clipped("abcdef", 6), "abcdef", "fits");
-    is_str(clipped("abcdef", 5), "abcd…", "is cut");
+    is_str(clipped("abcdef", 6), "abcdef", "a text that fits stays whole");
+    is_str(clipped("abcdef", 5), "abcd…", "a text too long is cut and gets an ellipsis");
     is_str(clipped("éééé", 3), "éé…", "is cut between characters");
-    is_str(clipped("abc", 1), "…", "one column");
-    is_str(clipped("abc", 0), "", "no room");
+    is_str(clipped("abc", 1), "…", "one column holds the ellipsis alone");
+    is_str(clipped("abc", 0), "", "no columns hold no text");
     is_int((long long)text_columns("é\033€"), 3, "columns are characters");
 }
 
@@ -69,7 +70,7 @@ static void test_wrapped(void)
     is_str(str_text(&out), "a\nincomprehensible\nb", "a long word stays whole");
     str_reset(&out);
     text_add_wrapped(&out, "  ", 0, 6);
-    is_str(str_text(&out), "", "blanks alone");
+    is_str(str_text(&out), "", "blanks alone make no line");
 }
 
 static void test_small(void)
@@ -81,7 +82,7 @@ static void test_small(void)
     str_reset(&out);
     text_count(&out, 1, "note");
     text_count(&out, 0, "note");
-    is_str(str_text(&out), "1 note0 notes", "plurals");
+    is_str(str_text(&out), "1 note0 notes", "a noun has its plural unless the count is one");
     text_fail(&out, 0);
     is_int(str_error(&out), 0, "0 is no failure");
     text_fail(&out, -ENOMEM);

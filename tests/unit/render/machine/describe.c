@@ -10,7 +10,7 @@ static struct str out = STR_INIT(4096);
     do { \
         str_reset(&out); \
         call; \
-        is_str(str_text(&out), want, "%s", #call); \
+        is_str(str_text(&out), want, "%s writes '%s'", #call, want); \
     } while (0)
 
 static void test_sizes(void)
@@ -63,11 +63,12 @@ static void test_links(void)
     struct node *n = test_node("n1");
 
     is_str(link_text(n, F_UP), "Gen5 x16", "as fast as it can");
-    is_str(link_text(n, F_GPU0), "Gen5 x8, could be Gen5 x16", "narrow");
+    is_str(link_text(n, F_GPU0), "Gen5 x8, could be Gen5 x16",
+           "a link of half its lanes has both rates in its text");
     is_str(link_text(n, F_GPU1), "Gen1 x16 (idle; Gen4 able)", "idle; the port sets the best");
     n->pcis[F_GPU1].vendor = 0x8086;
     is_str(link_text(n, F_GPU1), "Gen1 x16, could be Gen4 x16", "others do not go idle");
-    is_str(link_text(n, F_NIC1), "", "not known");
+    is_str(link_text(n, F_NIC1), "", "a link of unknown rate has no text");
     n->pcis[F_NIC0].gts = 8;
     is_str(link_text(n, F_NIC0), "Gen3 x16, could be Gen5 x16", "NICs do not go idle");
     n->pcis[F_DOWN1].gts_max = 8;
@@ -91,7 +92,8 @@ static void test_board(void)
     n->pcis[4].vendor = 0x1002;
     is_int(pcie_link_board_port(n, &n->devices[0]), 2, "the board's port counts");
     n->pcis[2].gts = 2.5;
-    is_int(pcie_link_text_of(n, &n->devices[0]).state, LINK_IDLE, "and goes idle with it");
+    is_int(pcie_link_text_of(n, &n->devices[0]).state, LINK_IDLE,
+           "the link is idle when the board's port is idle");
     n->pcis[4].vendor = 0x10de;
     is_int(pcie_link_board_port(n, &n->devices[0]), 4, "NVIDIA's have none");
     node_free(n);
@@ -104,7 +106,7 @@ static void test_node_lines(void)
     DESCRIBE(describe_host(&out, n), "ACME X1, bare metal, Linux 6.1.0");
     DESCRIBE(describe_cpus(&out, n), "2x Intel(R) Xeon(R) Gold 6430, 8 cores, 8 threads, 1.0 TiB");
     DESCRIBE(describe_cpus_short(&out, n), "2x Xeon Gold 6430");
-    is_int(describe_only_cores(n), false, "real accelerators");
+    is_int(describe_only_cores(n), false, "a node with accelerators has more than cores");
     node_free(n);
 }
 
@@ -127,7 +129,8 @@ static void test_node_parts(void)
     DESCRIBE(describe_address(&out, n, F_NIC0), "0000:06:00.0");
     is_int(describe_memory_owner(n, 2), 0, "the memory of the first accelerator");
     n->numas[2].memory_b = 1 << 30;
-    is_int(describe_memory_owner(n, 2), ABSENT, "nobody's");
+    is_int(describe_memory_owner(n, 2), ABSENT,
+           "memory of a domain without an accelerator has no owner");
     node_free(n);
 }
 
@@ -138,7 +141,7 @@ static void test_pairs(void)
 
     for (int i = 0; i < 4; i++)
         add_device(n, DEVICE_ACCELERATOR, ABSENT, ABSENT);
-    is_int(node_settle(n), 0, "node_settle");
+    is_int(node_settle(n), 0, "node_settle settles a node of four accelerators");
     l = node_add_link(n, LINK_NVLINK, 0, 1);
     assert(l);
     l->count = 12;

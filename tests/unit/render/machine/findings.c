@@ -33,7 +33,8 @@ static void test_one(void)
     struct findings f = { .passed = 27 };
 
     fill(&f, "n1");
-    is_int(findings_render_text(&f, &v, false, &out), 0, "text");
+    is_int(findings_render_text(&f, &v, false, &out), 0,
+           "findings_render_text writes the findings of one node");
     is_str(str_text(&out),
            "n1: 1 critical, 1 note; 27 checks passed, 3 could not be made\n"
            "\n"
@@ -47,7 +48,7 @@ static void test_one(void)
            "not checked\n"
            "  needs root: acs, vbios\n"
            "  no driver: fabric\n",
-           "one node");
+           "the text of one node has each finding once");
     str_reset(&out);
     is_int(findings_render_text(&f, &v, true, &out), 0, "text with all reasons");
     ok(strstr(str_text(&out), "not checked\n  acs: needs root\n  vbios: needs root\n"
@@ -65,13 +66,14 @@ static void test_many(void)
     struct findings f = { .passed = 1 };
 
     for (int i = 0; i < 3; i++) {
-        is_int(machine_add(&m, test_node(names[i])), 0, "machine_add");
+        is_int(machine_add(&m, test_node(names[i])), 0, "machine_add adds node %d", i);
         if (i != 1)
             fill(&f, names[i]);
     }
     add(&f, "fleet", SEVERITY_WARNING, NULL, "kernels differ");
     str_reset(&out);
-    is_int(findings_render_text(&f, &v, true, &out), 0, "three nodes");
+    is_int(findings_render_text(&f, &v, true, &out), 0,
+           "findings_render_text writes the findings of three nodes");
     is_str(str_text(&out),
            "n[1-3]: 1 critical, 1 warning, 1 note; 1 check passed, 6 could not be made\n"
            "\n"
@@ -93,10 +95,13 @@ static void test_many(void)
            "  fabric: no driver (n[1,3])\n",
            "what holds for several is said once");
     str_reset(&out);
-    is_int(findings_render_json(&f, &v, &out), 0, "json");
-    ok(strstr(str_text(&out), "\"schema\": \"brim.audit.v1\"") != NULL, "the schema");
+    is_int(findings_render_json(&f, &v, &out), 0,
+           "findings_render_json writes the findings of three nodes");
+    ok(strstr(str_text(&out), "\"schema\": \"brim.audit.v1\"") != NULL,
+       "the JSON names its schema");
     ok(strstr(str_text(&out), "\"critical\": 2") != NULL, "each finding counts");
-    ok(strstr(str_text(&out), "\"not_checked\": 6") != NULL, "and each that was not made");
+    ok(strstr(str_text(&out), "\"not_checked\": 6") != NULL,
+       "each check that could not be made counts in the JSON");
     findings_done(&f);
     machine_done(&m);
 }
@@ -108,7 +113,8 @@ static void test_none(void)
     struct findings f = { .passed = 2 };
 
     str_reset(&out);
-    is_int(findings_render_text(&f, &v, false, &out), 0, "text");
+    is_int(findings_render_text(&f, &v, false, &out), 0,
+           "findings_render_text writes a node without findings");
     is_str(str_text(&out), "n1: nothing found; 2 checks passed\n", "all is well");
     findings_done(&f);
     machine_done(&m);

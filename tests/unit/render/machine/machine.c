@@ -65,7 +65,8 @@ static bool has(const char *part)
 static void test_find(void)
 {
     for (size_t i = 0; i < ARRAY_SIZE(all_names); i++)
-        is_str(machine_renderer_find(all_names[i])->name, all_names[i], "finds %s", all_names[i]);
+        is_str(machine_renderer_find(all_names[i])->name, all_names[i],
+               "machine_renderer_find finds the renderer '%s'", all_names[i]);
     ok(!machine_renderer_find("html"), "finds no other");
 }
 
@@ -74,7 +75,7 @@ static void test_tree(void)
     struct machine m = machine_of(test_node("n1"));
     struct machine_view v = { .machine = &m, .colour = true };
 
-    is_int(render_as("tree", &m, &out), 0, "tree");
+    is_int(render_as("tree", &m, &out), 0, "the tree of one node is written");
     is_str(str_text(&out), tree_text, "the tree of one node");
     str_reset(&out);
     is_int(machine_renderer_find("tree")->render(&v, &out), 0, "tree in colour");
@@ -87,8 +88,8 @@ static void test_table(void)
     struct machine m = { .n_nodes = 0 };
     char names[5][8];
 
-    is_int(render_as("tree", &m, &out), 0, "no nodes");
-    is_str(str_text(&out), "no nodes\n", "says so");
+    is_int(render_as("tree", &m, &out), 0, "the tree of no nodes is written");
+    is_str(str_text(&out), "no nodes\n", "the tree of no nodes says so");
     for (int i = 0; i < 5; i++) {
         struct node *n;
 
@@ -98,13 +99,13 @@ static void test_table(void)
             n->memory_b /= 2;
         if (i == 4)
             add_nvlink(n);
-        is_int(machine_add(&m, n), 0, "machine_add");
+        is_int(machine_add(&m, n), 0, "machine_add adds node %d", i);
     }
-    is_int(render_as("tree", &m, &out), 0, "five nodes");
+    is_int(render_as("tree", &m, &out), 0, "the tree of five nodes is written");
     is_str(str_text(&out), table_text, "a line per kind of node");
-    is_int(render_as("matrix", &m, &out), 0, "matrices");
+    is_int(render_as("matrix", &m, &out), 0, "the matrices of five nodes are written");
     ok(has("n[08-10]:\n") && has("\nn11:\n") && has("\nn12:\n"), "one per kind");
-    is_int(render_as("svg", &m, &out), 0, "drawings");
+    is_int(render_as("svg", &m, &out), 0, "the drawings of five nodes are written");
     ok(has("n[08-10] (3 nodes)") && has(">n12<"), "one per kind");
     machine_done(&m);
 }
@@ -116,8 +117,8 @@ static void test_wiring(void)
     struct node *n = test_node("b");
 
     n->pcis[F_DOWN1].parent = F_BRIDGE0;
-    is_int(machine_add(&m, n), 0, "machine_add");
-    is_int(render_as("tree", &m, &out), 0, "two nodes");
+    is_int(machine_add(&m, n), 0, "machine_add adds the node that is wired otherwise");
+    is_int(render_as("tree", &m, &out), 0, "the tree of two nodes is written");
     ok(has("2 nodes of 2 kinds") && has("wired otherwise (2): b"), "are told apart");
     machine_done(&m);
 }
@@ -127,12 +128,12 @@ static void test_matrix(void)
     struct machine m = machine_of(test_node("n1"));
 
     add_nvlink(m.nodes[0]);
-    is_int(render_as("matrix", &m, &out), 0, "matrix");
+    is_int(render_as("matrix", &m, &out), 0, "the matrix of one node is written");
     is_str(str_text(&out), matrix_text, "the matrix of one node");
     machine_done(&m);
     m = machine_of(node_new());
     is_int(render_as("matrix", &m, &out), 0, "an empty node");
-    is_str(str_text(&out), "no accelerators and no NICs\n", "says so");
+    is_str(str_text(&out), "no accelerators and no NICs\n", "the matrix of an empty node says so");
     machine_done(&m);
 }
 
@@ -141,12 +142,12 @@ static void test_json(void)
     struct machine m = machine_of(test_node("n1"));
     CLEANUP(str_done) struct str again = STR_INIT(1 << 20);
 
-    is_int(render_as("json", &m, &out), 0, "json");
-    ok(has("\"schema\": \"brim.machine.v1\""), "the schema");
+    is_int(render_as("json", &m, &out), 0, "the JSON of one node is written");
+    ok(has("\"schema\": \"brim.machine.v1\""), "the JSON names its schema");
     ok(has("\"class\": \"PIX\"") && has("\"rate_gbps\": 2.5"), "ways and rates");
-    ok(has("\"bottleneck\": \"0000:04:00.0\""), "the bottleneck");
+    ok(has("\"bottleneck\": \"0000:04:00.0\""), "the JSON names the bottleneck of a way");
     ok(!has("-1") && !has("null"), "what is absent is not there");
-    is_int(render_as("json", &m, &again), 0, "json again");
+    is_int(render_as("json", &m, &again), 0, "the JSON of one node is written again");
     is_str(str_text(&again), str_text(&out), "is the same");
     machine_done(&m);
 }
@@ -173,11 +174,12 @@ static void test_svg(void)
     struct machine m = machine_of(test_node("n1"));
 
     add_nvlink(m.nodes[0]);
-    is_int(render_as("svg", &m, &out), 0, "svg");
+    is_int(render_as("svg", &m, &out), 0, "the drawing of one node is written");
     check_xml("svg");
     ok(has("Gen5 x16 63 GB/s") && has("could be Gen5 x16"), "labels of links");
     ok(has(">NV4<") && has(">100 GB/s<") && has(">UPI<"), "NVLink and UPI");
-    ok(has(">NUMA not known<") && has("behind the chipset"), "odd places");
+    ok(has(">NUMA not known<") && has("behind the chipset"),
+       "the drawing names places that are odd or not known");
     ok(has("prefers-color-scheme:dark"), "a dark theme");
     machine_done(&m);
     is_int(render_as("svg", &m, &out), 0, "an empty machine");

@@ -6,8 +6,8 @@ static void check(const char *const *names, size_t count, const char *want)
 {
     CLEANUP(str_done) struct str out = STR_INIT(4096);
 
-    is_int(names_compress(&out, names, count), 0, "names_compress succeeds");
-    is_str(str_text(&out), want, "%zu names", count);
+    is_int(names_compress(&out, names, count), 0, "names_compress compresses %zu names", count);
+    is_str(str_text(&out), want, "%zu names compress into '%s'", count, want);
 }
 
 #define CHECK(want, ...) \

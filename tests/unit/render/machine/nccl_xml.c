@@ -17,7 +17,7 @@ static struct node *read_back(const struct machine *m)
     struct err e = { "" };
     struct node *n = NULL;
 
-    is_int(render_as("nccl-xml", m, &out), 0, "is written");
+    is_int(render_as("nccl-xml", m, &out), 0, "the NCCL file is written");
     is_int(nccl_xml_read("n1.xml", str_text(&out), out.len, &c, &n, &e), 0, "is read: %s", e.text);
     return n;
 }
@@ -66,8 +66,9 @@ static void test_round(void)
     compare(m.nodes[0], again);
     ok(has("<cpu numaid=\"0\" affinity=\"0000000f\" arch=\"x86_64\" vendor=\"GenuineIntel\""
            " familyid=\"6\" modelid=\"143\">"),
-       "the CPU");
-    ok(has("<gpu dev=\"0\" sm=\"90\" rank=\"0\" gdr=\"1\">"), "the GPU");
+       "the CPU stands in the NCCL file");
+    ok(has("<gpu dev=\"0\" sm=\"90\" rank=\"0\" gdr=\"1\">"),
+       "the first GPU stands in the NCCL file");
     ok(has("<nvlink target=\"0000:82:00.0\" count=\"4\" tclass=\"0x030200\"/>") &&
            has("<nvlink target=\"0000:04:00.0\" count=\"4\""),
        "links are named from both ends");
@@ -75,8 +76,8 @@ static void test_round(void)
        "the port's best, not today's speed");
     ok(has("<net name=\"mlx5_0\" dev=\"0\" latency=\"0.000000\" speed=\"400000\" port=\"1\""
            " maxconn=\"131072\" gdr=\"1\"/>"),
-       "the NIC");
-    ok(!has("disk") && !has("0000:08:00.0"), "no NVMe");
+       "the NIC stands in the NCCL file");
+    ok(!has("disk") && !has("0000:08:00.0"), "the NVMe disk is left out of the NCCL file");
     node_free(again);
     machine_done(&m);
 }
@@ -99,8 +100,9 @@ static void test_links(void)
     l->gbs = 450;
     again = read_back(&m);
     compare(n, again);
-    ok(has("target=\"fffffff:ffff:ff\" count=\"18\" tclass=\"0x068000\""), "unseen switches");
-    ok(has("<c2c bw=\"450000\" count=\"1\"/>"), "C2C");
+    ok(has("target=\"fffffff:ffff:ff\" count=\"18\" tclass=\"0x068000\""),
+       "links to unseen switches go to the address fffffff:ffff:ff");
+    ok(has("<c2c bw=\"450000\" count=\"1\"/>"), "the NCCL file has the C2C link");
     node_free(again);
     n->n_links = 0;
     l = node_add_link(n, LINK_XGMI, 0, 1);
@@ -108,7 +110,8 @@ static void test_links(void)
     n->devices[0].acc.arch = n->devices[1].acc.arch = "gfx942";
     again = read_back(&m);
     compare(n, again);
-    ok(has("<xgmi target=") && has("sm=\"94\"") && has("gcn=\"gfx942\""), "AMD");
+    ok(has("<xgmi target=") && has("sm=\"94\"") && has("gcn=\"gfx942\""),
+       "AMD accelerators have XGMI links and an architecture");
     node_free(again);
     machine_done(&m);
 }
@@ -122,7 +125,7 @@ static void test_bare(void)
     n->name = "bare";
     m = machine_of(n);
     n = read_back(&m);
-    ok(n && n->n_devices == 0, "nothing there");
+    ok(n && n->n_devices == 0, "a file without devices reads as none");
     node_free(n);
     machine_done(&m);
 }

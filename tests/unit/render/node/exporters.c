@@ -25,7 +25,7 @@ static void add_gpu(struct tick *t, const char *thing)
 
 static void has(const struct str *out, const char *want)
 {
-    ok(strstr(str_text(out), want) != NULL, "%s", want);
+    ok(strstr(str_text(out), want) != NULL, "the exporters' page has: %s", want);
 }
 
 static void test_gpu(void)

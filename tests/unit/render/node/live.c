@@ -70,10 +70,10 @@ static void test_json(void)
     CLEANUP(str_done) struct str out = STR_INIT(1 << 20);
 
     live_json(&live, &extra, &out);
-    is_int(str_error(&out), 0, "written");
-    ok(!strchr(str_text(&out), '\n'), "one line");
+    is_int(str_error(&out), 0, "live_json writes without an error");
+    ok(!strchr(str_text(&out), '\n'), "the JSON is one line");
     for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-        ok(has(&out, parts[i]), "%s", parts[i]);
+        ok(has(&out, parts[i]), "live_json writes %s", parts[i]);
 }
 
 /* The longest line, in bytes without those of UTF-8's tails; the count of lines. */
@@ -102,13 +102,13 @@ static void test_text(void)
     live_text(&live, &extra, &look, &out);
     ok(!strncmp(str_text(&out), "storage limits this node: disk vda is 98 % busy", 40),
        "the sentence comes first");
-    ok(has(&out, "\nwaste: 0.6 of 1 GPU idle\n"), "waste");
+    ok(has(&out, "\nwaste: 0.6 of 1 GPU idle\n"), "the page counts the idle GPUs as waste");
     ok(has(&out, "\ndo: look at process 17 (a?[31m ?\"b): it writes 1.0 MB/s\n"),
        "what to do, made harmless");
     ok(has(&out, "▶storage █████▉ 98% → cpu █▎     20% → pcie - "), "the bottleneck is marked");
     ok(has(&out, "\n17       a?[31m??\"b "), "a hostile name");
     ok(!strchr(str_text(&out), '\033'), "no escapes without colour");
-    ok(has(&out, "critical: it is full"), "alerts");
+    ok(has(&out, "critical: it is full"), "the page shows the alerts");
     str_reset(&out);
     look.unicode = false;
     umlaut.host = "n\xc3\xb6";
@@ -119,7 +119,8 @@ static void test_text(void)
             ok(false, "byte %d is not ASCII", (unsigned char)*c);
             break;
         }
-    ok(has(&out, "*storage ###### 98% > cpu "), "in ASCII");
+    ok(has(&out, "*storage ###### 98% > cpu "),
+       "the page without Unicode marks the bottleneck in ASCII");
     str_reset(&out);
     look.colour = true;
     live_text(&live, &extra, &look, &out);
@@ -137,8 +138,8 @@ static void test_sizes(void)
 
             live_text(&live, &extra, &look, &out);
             most = widest(str_text(&out), &n);
-            ok(n <= rows && (most <= columns || columns < 20), "%ux%u: %zux%zu", columns, rows,
-               most, n);
+            ok(n <= rows && (most <= columns || columns < 20),
+               "a page of %ux%u takes %zu lines of %zu columns at most", columns, rows, n, most);
         }
 }
 

@@ -60,7 +60,7 @@ static void test_formats(void)
     metrics_render(&t, METRICS_OPENMETRICS, &out);
     ok(strstr(str_text(&out), "# TYPE brim_disk_read_bytes counter\n"), "a family without _total");
     ok(strstr(str_text(&out), "brim_disk_read_bytes_total{device=\"sda\"} "), "a sample with it");
-    ok(strstr(str_text(&out), "0.33\n# EOF\n"), "and an end");
+    ok(strstr(str_text(&out), "0.33\n# EOF\n"), "OpenMetrics ends with its end mark");
 }
 
 /* Samplers of two vendors fill one set each with rows of their own, with others between. */
@@ -118,7 +118,7 @@ static void test_json(void)
     fill(&t);
     metrics_render_json(&t, &out);
     ok(strstr(str_text(&out), "\"schema\": \"brim.sample.v1\""), "JSON has a schema");
-    ok(strstr(str_text(&out), "\"time\": \"1970-01-01T00:00:01Z\""), "and a time");
+    ok(strstr(str_text(&out), "\"time\": \"1970-01-01T00:00:01Z\""), "JSON has a time");
     ok(strstr(str_text(&out), "\"seconds_total:op=\\\"read\\\"\": 1.25"), "labels tell keys apart");
     ok(!strstr(str_text(&out), "nan"), "absent values are left out");
 }

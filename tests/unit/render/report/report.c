@@ -369,7 +369,8 @@ static void test_no_memory(void)
         report_html(&r, &v, &r, &out);
         failed = oom_end();
         if (!failed || str_error(&out) != -ENOMEM)
-            is_int(str_error(&out), failed ? -ENOMEM : 0, "allocation %d", oom_at);
+            is_int(str_error(&out), failed ? -ENOMEM : 0,
+                   "report_html with allocation %d failing fails with -ENOMEM", oom_at);
     } while (failed);
     ok(oom_at > 50, "%d allocations fail one by one", oom_at - 1);
 }
