@@ -15,7 +15,7 @@ static void test_lost(void)
            "drain the node and reboot it; if it comes back lost, reseat or replace the card",
            "what to do");
     s.n->n_devices = 0;
-    is_str(scene_check(&s, "lost"), "silent", "without accelerators");
+    is_str(scene_check(&s, "lost"), "silent", "a node without accelerators cannot have lost one");
 }
 
 static void test_driver(void)
@@ -32,7 +32,7 @@ static void test_driver(void)
     is_str(scene_told(&s, 0),
            "kernel driver: none bound\nno job can use it\n"
            "install the vendor's driver; if it is there: dmesg | grep -iE 'nvrm|amdgpu|10de'",
-           "none");
+           "the finding names that no driver is bound");
     is_str(scene_told(&s, 1),
            "kernel driver: nouveau\nno job can use it\n"
            "install the vendor's driver; if it is there: dmesg | grep -iE 'nvrm|amdgpu|10de'",
@@ -76,7 +76,8 @@ static void test_links(void)
     s.gpu[1]->acc.lost = false;
     s.gpu[0]->acc.links_up = s.gpu[1]->acc.links_up = ABSENT;
     is_str(scene_check(&s, "links"),
-           "not checked: the driver does not show the links between accelerators", "absent");
+           "not checked: the driver does not show the links between accelerators",
+           "links that the driver does not show are not checked");
     s.gpu[0]->acc.links_up = s.gpu[1]->acc.links_up = 0;
     is_str(scene_check(&s, "links"), "passed", "no bridge is fitted: a choice");
     s.gpu[0]->acc.links_down = 4;
@@ -112,10 +113,10 @@ static void test_fabric(void)
 
     scene_init(&s);
     s.gpu[0]->acc.fabric = s.gpu[1]->acc.fabric = 1;
-    is_str(scene_check(&s, "fabric"), "passed", "ready");
+    is_str(scene_check(&s, "fabric"), "passed", "a fabric that is ready passes");
     s.gpu[0]->acc.fabric = s.gpu[1]->acc.fabric = 0;
     is_str(scene_check(&s, "fabric"), "critical: the NVSwitch fabric is not ready for GPU0, GPU1",
-           "not ready");
+           "a fabric that is not ready is critical");
     is_str(scene_told(&s, 0),
            "the driver reports the fabric registration as incomplete\n"
            "CUDA fails to initialise, or traffic falls back to PCIe\n"
@@ -146,14 +147,15 @@ static void test_peer_access(void)
         s.n->peers[1] = s.n->peers[2] = reasons[i].peer;
         is_str(scene_check(&s, "peer-access"),
                "warning: 1 pair of GPUs cannot reach each other's memory, such as GPU0 and GPU1",
-               "%s", reasons[i].why);
+               "a pair of GPUs without peer access is found: %s", reasons[i].why);
         snprintf(told, sizeof(told),
                  "the driver says: %s\n"
                  "their exchanges are copied through host memory, at half the rate or less\n"
                  "nvidia-smi topo -p2p r; then check the IOMMU and ACS findings and the firmware's "
                  "peer-to-peer option",
                  reasons[i].why);
-        is_str(scene_told(&s, 0), told, "says so");
+        is_str(scene_told(&s, 0), told, "the finding gives the driver's reason: %s",
+               reasons[i].why);
     }
     s.n->peers[1] = PEER_GPU;
     is_str(scene_check(&s, "peer-access"), "passed", "a product that has no peer access");
@@ -162,7 +164,7 @@ static void test_peer_access(void)
     s.n->peers = NULL;
     is_str(scene_check(&s, "peer-access"),
            "not checked: the driver does not say which GPUs can reach each other's memory",
-           "absent");
+           "peer access that the driver does not show is not checked");
     s.gpu_pci[1]->vendor = 0x1002;
     is_str(scene_check(&s, "peer-access"), "silent", "with one NVIDIA GPU");
 }
@@ -197,7 +199,8 @@ static void test_flags(void)
            "nvidia-smi -i 0 -pm 1  (for good: systemctl enable --now nvidia-persistenced)",
            "what to do");
     s.gpu[1]->acc.persistence = ABSENT;
-    is_str(scene_check(&s, "persistence"), "not checked: the driver does not show it", "absent");
+    is_str(scene_check(&s, "persistence"), "not checked: the driver does not show it",
+           "persistence mode that the driver does not show is not checked");
     s.gpu[1]->acc.lost = true;
     is_str(scene_check(&s, "persistence"), "passed", "a lost one is not asked");
     s.gpu_pci[0]->vendor = s.gpu_pci[1]->vendor = 0x1002;
@@ -217,7 +220,8 @@ static void test_ecc(void)
 
     scene_init(&s);
     s.gpu[0]->acc.ecc = s.gpu[0]->acc.ecc_pending = 0;
-    is_str(scene_check(&s, "ecc"), "warning: GPU0 (0000:12:00.0) runs without ECC", "off");
+    is_str(scene_check(&s, "ecc"), "warning: GPU0 (0000:12:00.0) runs without ECC",
+           "a GPU whose ECC is off is found");
     is_str(scene_told(&s, 0),
            "the driver reports the current ECC mode as disabled\n"
            "bit flips in its memory go unseen and change results\n"
@@ -225,7 +229,8 @@ static void test_ecc(void)
            "what to do");
     s.gpu[0]->acc.ecc = 1;
     is_str(scene_check(&s, "ecc"),
-           "note: ECC of GPU0 (0000:12:00.0) will be off after the next reset", "soon off");
+           "note: ECC of GPU0 (0000:12:00.0) will be off after the next reset",
+           "a GPU whose ECC goes off at the next reset is found");
     is_str(scene_told(&s, 0),
            "ECC is on now and off as pending mode\n"
            "the GPU changes its memory size and rate in the middle of a run of jobs, when somebody "
@@ -233,7 +238,8 @@ static void test_ecc(void)
            "nvidia-smi -i 0 --gpu-reset  (no job may run on it)",
            "what to do then");
     s.gpu[0]->acc.ecc = s.gpu[0]->acc.ecc_pending = ABSENT;
-    is_str(scene_check(&s, "ecc"), "not checked: the driver does not show it", "absent");
+    is_str(scene_check(&s, "ecc"), "not checked: the driver does not show it",
+           "ECC that the driver does not show is not checked");
 }
 
 static void test_mig(void)
@@ -262,7 +268,8 @@ static void test_clocks(void)
     scene_init(&s);
     s.gpu[0]->acc.app_clock_mhz = 990;
     is_str(scene_check(&s, "clocks"),
-           "warning: GPU0 (0000:12:00.0) is held at 990 MHz by an application clock", "half");
+           "warning: GPU0 (0000:12:00.0) is held at 990 MHz by an application clock",
+           "a GPU at half of its clock is found");
     is_str(scene_told(&s, 0),
            "default 1980 MHz, maximum 1980 MHz\n"
            "computing is up to 50 % slower, and so is every job that spans it\n"
@@ -281,7 +288,7 @@ static void test_power(void)
     scene_init(&s);
     s.gpu[1]->acc.power_limit_mw = 250000;
     is_str(scene_check(&s, "power-limit"), "note: GPU1 (0000:92:00.0) is limited to 250 W of 350 W",
-           "250 W");
+           "a GPU with a power limit of 250 W is found");
     is_str(scene_told(&s, 0),
            "power limit 250000 mW, default 350000 mW\n"
            "under full load its clock falls; one limited GPU slows all that it works with\n"

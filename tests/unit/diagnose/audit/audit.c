@@ -30,8 +30,9 @@ static void test_scene(void)
     }
     findings_done(&s.found);
     is_int(audit_node(s.n, &s.catalogue, &s.found), 0, "all at once");
-    is_int((long long)s.found.count, 0, "no finding");
-    is_int((long long)s.found.passed, (long long)(checks - ARRAY_SIZE(silent)), "all passed");
+    is_int((long long)s.found.count, 0, "a good machine has no finding");
+    is_int((long long)s.found.passed, (long long)(checks - ARRAY_SIZE(silent)),
+           "a good machine passes all checks that apply");
 }
 
 static void test_names(void)
@@ -54,8 +55,8 @@ static void test_findings(void)
     s.n->set.nofile = ABSENT;
     is_int(audit_node(s.n, &s.catalogue, &s.found), 0, "a machine with faults");
     is_int((long long)s.found.count, 3, "has as many findings");
-    is_str(s.found.list[0].check, "pcie-width", "wires first");
-    is_str(s.found.list[1].check, "governor", "settings last");
+    is_str(s.found.list[0].check, "pcie-width", "findings about wires come first");
+    is_str(s.found.list[1].check, "governor", "findings about settings come last");
     is_int(s.found.list[2].severity, SEVERITY_UNKNOWN, "what is absent is not good");
     is_str(s.found.list[0].node, "n1", "a finding names its node");
 }
@@ -70,7 +71,7 @@ static void test_empty(void)
     node_free(s.n);
     s.n = nodes_new(0);
     is_int(audit_node(s.n, &s.catalogue, &s.found), 0, "a node without anything");
-    is_int((long long)s.found.passed, 0, "passes nothing");
+    is_int((long long)s.found.passed, 0, "a node without anything passes nothing");
     for (size_t i = 0; i < s.found.count; i++)
         good = good && s.found.list[i].severity == SEVERITY_UNKNOWN;
     ok(good && s.found.count == 6, "what would apply could not be checked: %zu", s.found.count);
@@ -88,7 +89,8 @@ static void test_guest(void)
     s.n->set.governor = NULL;
     for (size_t i = 0; i < ARRAY_SIZE(hosts); i++)
         is_str(scene_check(&s, hosts[i]), "silent", "%s is the host's business", hosts[i]);
-    is_str(scene_check(&s, "governor"), "silent", "and so is the governor that it does not show");
+    is_str(scene_check(&s, "governor"), "silent",
+           "the governor that a guest does not show is the host's business");
 }
 
 int main(void)

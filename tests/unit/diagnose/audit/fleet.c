@@ -58,10 +58,10 @@ static void test_alike(void)
 
     make(&m, 3);
     make(&one, 1);
-    is_audit(&m, NULL, "", "like nodes");
-    is_audit(&one, NULL, "", "one node");
-    is_audit(&none, NULL, "", "no node");
-    is_int(audit_fleet(&m, NULL, &found), 0, "again");
+    is_audit(&m, NULL, "", "nodes that are alike make no finding");
+    is_audit(&one, NULL, "", "one node alone makes no finding");
+    is_audit(&none, NULL, "", "a machine without nodes makes no finding");
+    is_int(audit_fleet(&m, NULL, &found), 0, "audit_fleet audits nodes that are alike");
     is_int((long long)found.passed, 14, "every trait that could be compared passes");
 }
 

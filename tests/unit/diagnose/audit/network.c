@@ -10,7 +10,7 @@ static void test_port(void)
     p = s.nic[0]->nic.ports;
     p->up = 0;
     p->state = "1: DOWN";
-    is_str(scene_check(&s, "port-down"), "warning: mlx5_0 is down", "down");
+    is_str(scene_check(&s, "port-down"), "warning: mlx5_0 is down", "a port that is down is found");
     is_str(scene_told(&s, 0),
            "state: 1: DOWN; interface: eth0\n"
            "collectives use the remaining ports, or go the long way round\n"
@@ -22,11 +22,12 @@ static void test_port(void)
            "state: unknown; interface: unknown\n"
            "collectives use the remaining ports, or go the long way round\n"
            "ibstat mlx5_0; check the cable and the switch port",
-           "without one");
+           "a port without an interface has advice about its NIC");
     p->up = ABSENT;
     is_str(scene_check(&s, "port-down"), "passed", "what is absent is not down");
     s.n->n_devices = 2;
-    is_str(scene_check(&s, "port-down"), "silent", "without NICs");
+    is_str(scene_check(&s, "port-down"), "silent",
+           "ports that are down do not matter without NICs");
 }
 
 static void test_port_of_two(void)
@@ -72,7 +73,7 @@ static void test_rate(void)
     s.nic[0]->catalogue = s.nic[1]->catalogue = ABSENT;
     is_str(scene_check(&s, "port-rate"), "passed", "nothing to compare with");
     p->gbps = ABSENT;
-    is_str(scene_check(&s, "port-rate"), "silent", "absent");
+    is_str(scene_check(&s, "port-rate"), "silent", "a port whose rate is absent makes no finding");
 }
 
 static void test_mtu(void)
@@ -83,7 +84,8 @@ static void test_mtu(void)
     scene_init(&s);
     p = s.nic[0]->nic.ports;
     p->mtu = 1500;
-    is_str(scene_check(&s, "mtu"), "note: mlx5_0 has an MTU of 1500", "1500");
+    is_str(scene_check(&s, "mtu"), "note: mlx5_0 has an MTU of 1500",
+           "a port with an MTU of 1500 is found");
     is_str(scene_told(&s, 0),
            "interface eth0; 9000 is usual on a fabric of this kind\n"
            "RoCE packets of 1,024 instead of 4,096 bytes, and more work per byte for TCP\n"
@@ -96,7 +98,7 @@ static void test_mtu(void)
     p->up = 0;
     is_str(scene_check(&s, "mtu"), "passed", "a port that is down is not asked");
     s.nic[1]->nic.ports[0].mtu = ABSENT;
-    is_str(scene_check(&s, "mtu"), "silent", "absent");
+    is_str(scene_check(&s, "mtu"), "silent", "a port whose MTU is absent makes no finding");
 }
 
 int main(void)

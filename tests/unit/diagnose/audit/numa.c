@@ -32,7 +32,7 @@ static void test_sockets(void)
            "its exchanges with the others cross the link between the sockets, without "
            "peer-to-peer\n"
            "move the card to the slot behind port 0000:00:03.0",
-           "where to");
+           "the finding names the slot to move the card to");
     s.n->slots->width_max = 8;
     is_str(scene_check(&s, "sockets"), "passed", "a slot of half the lanes is no offer");
     s.n->slots->width_max = 16;
@@ -91,7 +91,7 @@ static void test_near_nic(void)
            "memory\n"
            "put a NIC below the same switch or CPU as GPU1; until then bind its rank to mlx5_0's "
            "side and set NCCL_NET_GDR_LEVEL=SYS only after measuring",
-           "which");
+           "the finding names the nearest NIC and the way to it");
     s.gpu[1]->numa = 0;
     is_str(scene_check(&s, "near-nic"), "passed", "another host bridge of the same domain is near");
     s.gpu[1]->numa = ABSENT;
@@ -102,10 +102,10 @@ static void test_near_nic(void)
            "not checked: the firmware does not say on which NUMA domain devices are",
            "nobody knows where it is");
     s.n->n_devices = 2;
-    is_str(scene_check(&s, "near-nic"), "silent", "without NICs");
+    is_str(scene_check(&s, "near-nic"), "silent", "near NICs do not matter without NICs");
     s.gpu[0]->kind = s.gpu[1]->kind = DEVICE_NVME;
     s.n->n_devices = 4;
-    is_str(scene_check(&s, "near-nic"), "silent", "without accelerators");
+    is_str(scene_check(&s, "near-nic"), "silent", "near NICs do not matter without accelerators");
 }
 
 /* Sub-NUMA clustering: two domains on one socket are near enough. */
@@ -137,19 +137,20 @@ static void test_shared_nic(void)
            "accelerators in this node: 2, fast NICs: 1\n"
            "they share one port of 400 Gb/s when all send at once\n"
            "add NICs, one near each accelerator, if jobs span nodes",
-           "too few");
+           "the advice is more NICs where there are too few");
 
     s.n->n_devices = 4;
     s.nic[1]->numa = s.gpu[1]->numa = 1;
     s.gpu[1]->pci = nodes_pci(s.n, PCI_ENDPOINT, s.n->pcis[s.gpu_pci[0]->parent].parent, "14:00.0");
     scene_look(&s);
     is_str(scene_check(&s, "shared-nic"),
-           "warning: mlx5_0 is the nearest NIC of 2 accelerators: GPU0, GPU1", "badly spread");
+           "warning: mlx5_0 is the nearest NIC of 2 accelerators: GPU0, GPU1",
+           "two accelerators with one nearest NIC of two are found");
     is_str(scene_told(&s, 0),
            "accelerators in this node: 2, fast NICs: 2\n"
            "they share one port of 400 Gb/s when all send at once\n"
            "spread the NICs so that each accelerator has one below its own switch",
-           "enough");
+           "the advice is to spread the NICs where there are enough");
     s.nic[1]->pci = nodes_pci(s.n, PCI_ENDPOINT, s.n->pcis[s.gpu_pci[0]->parent].parent, "15:00.0");
     is_str(scene_check(&s, "shared-nic"), "passed", "two equally near ones are dealt out");
 }
@@ -162,7 +163,7 @@ static void test_shared_nic_where(void)
     s.n->n_devices = 3;
     is_str(scene_check(&s, "shared-nic"), "passed", "a NIC across the sockets is not dealt out");
     s.n->n_devices = 2;
-    is_str(scene_check(&s, "shared-nic"), "silent", "without NICs");
+    is_str(scene_check(&s, "shared-nic"), "silent", "shared NICs do not matter without NICs");
     s.n->n_devices = 4;
     s.gpu[1]->kind = DEVICE_NVME;
     is_str(scene_check(&s, "shared-nic"), "silent", "one accelerator shares with nobody");
@@ -175,7 +176,8 @@ static void test_numa_known(void)
     scene_init(&s);
     s.gpu[0]->numa = s.gpu[1]->numa = ABSENT;
     is_str(scene_check(&s, "numa-known"),
-           "warning: the firmware does not say to which NUMA domain GPU0, GPU1 belong", "unknown");
+           "warning: the firmware does not say to which NUMA domain GPU0, GPU1 belong",
+           "accelerators of unknown NUMA domain are found");
     is_str(scene_told(&s, 0),
            "numa_node is -1 with 2 domains\n"
            "processes and buffers are placed by chance, half of them on the far side\n"

@@ -8,7 +8,8 @@ static void test_governor(void)
     scene_init(&s);
     s.n->set.governor = "powersave";
     is_str(scene_check(&s, "governor"),
-           "warning: CPUs run under the 'powersave' frequency governor", "powersave");
+           "warning: CPUs run under the 'powersave' frequency governor",
+           "the governor powersave is found");
     is_str(scene_told(&s, 0),
            "scaling_governor of the first CPU of each NUMA domain: powersave\n"
            "short work between GPU launches runs at a low clock: launches, loaders and network "
@@ -20,7 +21,7 @@ static void test_governor(void)
            "of several kinds");
     s.n->set.governor = NULL;
     is_str(scene_check(&s, "governor"), "not checked: the kernel shows no frequency governor",
-           "absent");
+           "a governor that is absent is not checked");
     s.n->virtual_machine = 1;
     is_str(scene_check(&s, "governor"), "silent", "absent in a guest");
 }
@@ -34,10 +35,11 @@ static void test_clocksource(void)
     scene_init(&s);
     for (size_t i = 0; i < ARRAY_SIZE(fast); i++) {
         s.n->set.clocksource = fast[i];
-        is_str(scene_check(&s, "clocksource"), "passed", "%s", fast[i]);
+        is_str(scene_check(&s, "clocksource"), "passed", "the clock source %s passes", fast[i]);
     }
     s.n->set.clocksource = "hpet";
-    is_str(scene_check(&s, "clocksource"), "warning: the clock source is 'hpet'", "hpet");
+    is_str(scene_check(&s, "clocksource"), "warning: the clock source is 'hpet'",
+           "the clock source hpet is found");
     is_str(scene_told(&s, 0),
            "current_clocksource is hpet, which a program cannot read by itself\n"
            "every reading of the time is a system call and a device access, 10 to 100 times "
@@ -47,7 +49,7 @@ static void test_clocksource(void)
            "why and how");
     s.n->set.clocksource = NULL;
     is_str(scene_check(&s, "clocksource"), "not checked: the kernel does not show its clock source",
-           "absent");
+           "a clock source that is absent is not checked");
 }
 
 static void test_numa_balancing(void)
@@ -56,7 +58,8 @@ static void test_numa_balancing(void)
 
     scene_init(&s);
     s.n->set.numa_balancing = 1;
-    is_str(scene_check(&s, "numa-balancing"), "warning: automatic NUMA balancing is on", "on");
+    is_str(scene_check(&s, "numa-balancing"), "warning: automatic NUMA balancing is on",
+           "NUMA balancing that is on is found");
     is_str(scene_told(&s, 0),
            "kernel.numa_balancing is 1\n"
            "the kernel unmaps pages to watch their use: latency spikes in loaders, and pinned GPU "
@@ -65,7 +68,8 @@ static void test_numa_balancing(void)
            "why and how");
     s.n->set.numa_balancing = ABSENT;
     is_str(scene_check(&s, "numa-balancing"),
-           "not checked: the kernel does not show numa_balancing", "absent");
+           "not checked: the kernel does not show numa_balancing",
+           "NUMA balancing that is absent is not checked");
     s.n->n_numas = 1;
     is_str(scene_check(&s, "numa-balancing"), "silent", "with one domain");
 }
@@ -76,9 +80,10 @@ static void test_huge_pages(void)
 
     scene_init(&s);
     s.n->set.thp = "always";
-    is_str(scene_check(&s, "huge-pages"), "passed", "always");
+    is_str(scene_check(&s, "huge-pages"), "passed", "huge pages that are always on pass");
     s.n->set.thp = "never";
-    is_str(scene_check(&s, "huge-pages"), "note: transparent huge pages are off", "never");
+    is_str(scene_check(&s, "huge-pages"), "note: transparent huge pages are off",
+           "huge pages that are off are found");
     is_str(scene_told(&s, 0),
            "transparent_hugepage/enabled is never\n"
            "large buffers of loaders and optimizers offloaded to the host take more TLB misses\n"
@@ -87,7 +92,7 @@ static void test_huge_pages(void)
     s.n->set.thp = NULL;
     is_str(scene_check(&s, "huge-pages"),
            "not checked: the kernel has no transparent huge pages, or does not show them",
-           "absent");
+           "huge pages that are absent are not checked");
 }
 
 static void test_memlock(void)
@@ -98,7 +103,8 @@ static void test_memlock(void)
     s.n->set.memlock_b = s.n->memory_b / 2;
     is_str(scene_check(&s, "memlock"), "passed", "half of the memory");
     s.n->set.memlock_b = 8 << 20;
-    is_str(scene_check(&s, "memlock"), "warning: a process may lock only 8 MiB of memory", "8 MiB");
+    is_str(scene_check(&s, "memlock"), "warning: a process may lock only 8 MiB of memory",
+           "a limit of 8 MiB of locked memory is found");
     is_str(scene_told(&s, 0),
            "soft limit of locked memory where this was run: 8388608 bytes\n"
            "registering memory with NICs fails: NCCL and MPI jobs abort or fall back to TCP\n"
@@ -110,9 +116,10 @@ static void test_memlock(void)
            "0 is a value");
     s.n->set.memlock_b = ABSENT;
     is_str(scene_check(&s, "memlock"), "not checked: the limit of locked memory is not readable",
-           "absent");
+           "a limit of locked memory that is absent is not checked");
     s.nic[0]->nic.rdma = s.nic[1]->nic.rdma = NULL;
-    is_str(scene_check(&s, "memlock"), "silent", "without RDMA");
+    is_str(scene_check(&s, "memlock"), "silent",
+           "the limit of locked memory does not matter without RDMA");
 }
 
 static void test_nofile(void)
@@ -121,9 +128,10 @@ static void test_nofile(void)
 
     scene_init(&s);
     s.n->set.nofile = 65536;
-    is_str(scene_check(&s, "nofile"), "passed", "65536");
+    is_str(scene_check(&s, "nofile"), "passed", "a limit of 65536 open files passes");
     s.n->set.nofile = 1024;
-    is_str(scene_check(&s, "nofile"), "note: a process may open only 1024 files", "1024");
+    is_str(scene_check(&s, "nofile"), "note: a process may open only 1024 files",
+           "a limit of 1024 open files is found");
     is_str(scene_told(&s, 0),
            "soft limit of open files where this was run: 1024; clusters usually have 65536 or "
            "more\n"
@@ -132,7 +140,7 @@ static void test_nofile(void)
            "why and how");
     s.n->set.nofile = ABSENT;
     is_str(scene_check(&s, "nofile"), "not checked: the limit of open files is not readable",
-           "absent");
+           "a limit of open files that is absent is not checked");
 }
 
 static void test_shm(void)
@@ -149,7 +157,8 @@ static void test_shm(void)
            "why and how");
     s.n->set.shm_b = ABSENT;
     is_str(scene_check(&s, "shm"),
-           "not checked: /dev/shm is not mounted, or the size of memory is not known", "absent");
+           "not checked: /dev/shm is not mounted, or the size of memory is not known",
+           "a size of /dev/shm that is absent is not checked");
     s.n->set.shm_b = 64 << 20;
     s.n->memory_b = ABSENT;
     is_str(scene_check(&s, "shm"),
@@ -163,7 +172,7 @@ static void test_swap(void)
 
     scene_init(&s);
     s.n->set.swap_b = 2LL << 30;
-    is_str(scene_check(&s, "swap"), "note: swap is on", "2 GiB");
+    is_str(scene_check(&s, "swap"), "note: swap is on", "2 GiB of swap are found");
     is_str(
         scene_told(&s, 0),
         "2048 MiB of swap\n"
@@ -172,7 +181,8 @@ static void test_swap(void)
         "swapoff -a, and remove it from /etc/fstab",
         "why and how");
     s.n->set.swap_b = ABSENT;
-    is_str(scene_check(&s, "swap"), "not checked: /proc/swaps is not readable", "absent");
+    is_str(scene_check(&s, "swap"), "not checked: /proc/swaps is not readable",
+           "swap that is absent is not checked");
 }
 
 int main(void)

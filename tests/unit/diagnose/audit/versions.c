@@ -16,7 +16,7 @@ static void test_vbios(void)
     CLEANUP(scene_done) struct scene s;
 
     three(&s);
-    is_str(scene_check(&s, "vbios"), "passed", "all alike");
+    is_str(scene_check(&s, "vbios"), "passed", "accelerators with the same VBIOS pass");
     s.gpu[0]->acc.vbios = "95.00";
     is_str(scene_check(&s, "vbios"), "note: GPU0 (0000:12:00.0) has another VBIOS than its like",
            "one of three");
@@ -33,7 +33,8 @@ static void test_vbios(void)
     s.gpu[1]->acc.vbios = NULL;
     is_str(scene_check(&s, "vbios"), "silent", "one alone has no like");
     s.gpu[0]->acc.vbios = NULL;
-    is_str(scene_check(&s, "vbios"), "silent", "absent");
+    is_str(scene_check(&s, "vbios"), "silent",
+           "accelerators whose VBIOS is absent make no finding");
 }
 
 static void test_nic_firmware(void)
