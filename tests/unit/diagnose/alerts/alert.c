@@ -98,19 +98,20 @@ static void test_time(void)
     const struct event *ev;
     size_t n;
 
-    is_int(world_open(&w), 0, "rules");
+    is_int(world_open(&w), 0, "the world has its rules");
     after(&w, 0, 6, 0, "");
     after(&w, 29, 7, 0, "");
     after(&w, 30, 8, 0, "high/a");
     ev = w.ticks[w.at % 2].events;
-    is_int((long long)w.ticks[w.at % 2].n_events, 1, "one event");
+    is_int((long long)w.ticks[w.at % 2].n_events, 1, "an alert that begins is one event");
     ok(!strcmp(ev->kind, "alert") && !strcmp(ev->thing, "a") && !ev->over &&
            ev->severity == SEVERITY_WARNING && !strcmp(ev->action, "look"),
        "it says that it began");
-    is_str(ev->text, "a has 8", "and what");
-    is_int((long long)alerts_firing(w.alerts, &n)->since_ns, 1030 * TICK_S, "since when");
+    is_str(ev->text, "a has 8", "the event has the rule's words and the value");
+    is_int((long long)alerts_firing(w.alerts, &n)->since_ns, 1030 * TICK_S,
+           "the alert counts from the moment when it fired");
     after(&w, 31, 9, 0, "high/a");
-    is_int((long long)w.ticks[w.at % 2].n_events, 0, "nothing new");
+    is_int((long long)w.ticks[w.at % 2].n_events, 0, "an alert that goes on is no new event");
     is_str(alerts_firing(w.alerts, &n)->text, "a has 9", "the value of now");
     after(&w, 40, 1, 0, "high/a");
     after(&w, 44, 6, 0, "high/a");
@@ -148,7 +149,7 @@ static void test_events(void)
     char buf[256];
     size_t n;
 
-    is_int(world_open(&w), 0, "rules");
+    is_int(world_open(&w), 0, "the world has its rules");
     (void)begin(&w, 0, 0, 0);
     add_event(&w, "xid", SEVERITY_CRITICAL, 79, false);
     add_event(&w, "xid", SEVERITY_NOTE, 43, false);
@@ -164,14 +165,14 @@ static void test_events(void)
     is_str(alerts_firing(w.alerts, &n)->text, "xid 79", "in its words");
     (void)begin(&w, 30, 0, 0);
     add_event(&w, "xid", SEVERITY_WARNING, 31, false);
-    is_int(step(&w), 0, "again");
+    is_int(step(&w), 0, "a step with the same event is taken");
     is_int((long long)now_of(&w)->n_events, 1, "which is nothing new");
     after(&w, 59, 0, 0, "xid/gpu,xid/gpu,kernel/gpu");
     after(&w, 60, 0, 0, "xid/gpu,kernel/gpu");
     after(&w, 90, 0, 0, "kernel/gpu");
     (void)begin(&w, 91, 0, 0);
     add_event(&w, "oom", SEVERITY_NOTE, -1, true);
-    is_int(step(&w), 0, "an end");
+    is_int(step(&w), 0, "a step with an event that is over is taken");
     is_str(firing(&w, buf), "", "over before its time");
     world_close(&w);
 }
@@ -183,7 +184,7 @@ static void test_past_events(void)
     char buf[256];
     size_t n;
 
-    is_int(world_open(&w), 0, "rules");
+    is_int(world_open(&w), 0, "the world has its rules");
     (void)begin(&w, 0, 0, 0);
     add_event(&w, "xid", SEVERITY_CRITICAL, 79, false);
     now_of(&w)->events[0].wall_ns -= 59 * TICK_S;
@@ -201,7 +202,7 @@ static void test_bounds(void)
     struct world w = { .at = 0 };
     size_t n;
 
-    is_int(world_open(&w), 0, "rules");
+    is_int(world_open(&w), 0, "the world has its rules");
     for (int64_t second = 0; second <= 120; second += 30) {
         (void)begin(&w, second, (double)NAN, 0);
         for (int i = 0; i < 80; i++) {
@@ -210,7 +211,7 @@ static void test_bounds(void)
             snprintf(name, sizeof(name), "%s%d", second < 90 ? "sd" : "vd", i);
             ticks_row(now_of(&w), &ticks_disk, name, 0, 9, 0);
         }
-        is_int(step(&w), 0, "80 disks");
+        is_int(step(&w), 0, "a step with 80 disks is taken");
         ok(alerts_dropped(w.alerts) > 0, "some are too many");
         (void)alerts_firing(w.alerts, &n);
         ok(n <= 64, "%lld s: %zu fire", (long long)second, n);
@@ -219,10 +220,10 @@ static void test_bounds(void)
         (void)begin(&w, 130, 0, 0);
         for (int k = 0; k < 60; k++)
             add_event(&w, i % 2 ? "xid" : "oom", SEVERITY_WARNING, i * 100 + k, false);
-        is_int(step(&w), 0, "60 events");
+        is_int(step(&w), 0, "a step with 60 events is taken");
     }
     (void)alerts_firing(w.alerts, &n);
-    ok(n <= ALERTS_FIRING_MAX, "%zu fire", n);
+    ok(n <= ALERTS_FIRING_MAX, "%zu alerts fire at most", n);
     world_close(&w);
 }
 
@@ -240,7 +241,7 @@ static void test_too_many(void)
                  i);
     ok(rules_load(&w.rules, "f", str_text(&text), text.len, NULL) == 0 &&
            alerts_new(&w.alerts, &w.rules) == 0,
-       "rules");
+       "six rules are loaded");
     for (int64_t second = 0; second < 2; second++) {
         (void)begin(&w, second, (double)NAN, 0);
         for (int i = 0; i < 64; i++) {
@@ -249,10 +250,11 @@ static void test_too_many(void)
             snprintf(name, sizeof(name), "sd%d", i);
             ticks_row(now_of(&w), &ticks_disk, name, 0, 9, 0);
         }
-        is_int(step(&w), 0, "a step");
+        is_int(step(&w), 0, "a step with 64 disks is taken");
         (void)alerts_firing(w.alerts, &n);
         is_int((long long)n, ALERTS_FIRING_MAX, "as many as there may be");
-        is_int((long long)alerts_dropped(w.alerts), 6 * 64 - ALERTS_FIRING_MAX, "the rest");
+        is_int((long long)alerts_dropped(w.alerts), 6 * 64 - ALERTS_FIRING_MAX,
+               "alerts that are too many are counted as dropped");
     }
     world_close(&w);
 }
@@ -263,7 +265,7 @@ static void test_change(void)
     struct world w = { .at = 0 };
     size_t n;
 
-    is_int(world_open(&w), 0, "rules");
+    is_int(world_open(&w), 0, "the world has its rules");
     for (int64_t second = 0; second <= 200; second += 10) {
         (void)begin(&w, second, (double)NAN, 0);
         for (int i = 0; i < 64; i++) {
@@ -272,7 +274,7 @@ static void test_change(void)
             snprintf(name, sizeof(name), "%s%d", second < 20 ? "sd" : "vd", i);
             ticks_row(now_of(&w), &ticks_disk, name, 0, second < 20 ? 1 : 9, 0);
         }
-        is_int(step(&w), 0, "64 disks");
+        is_int(step(&w), 0, "a step with 64 disks is taken");
     }
     (void)alerts_firing(w.alerts, &n);
     is_int((long long)n, 64, "all of the new ones");
@@ -320,18 +322,18 @@ static void test_rows(void)
     struct world w = { .at = 0 };
     struct tick t = { .n_rows = 0 };
 
-    is_int(world_open(&w), 0, "rules");
+    is_int(world_open(&w), 0, "the world has its rules");
     after(&w, 0, 9, 3, "loaded");
     after(&w, 30, 9, 3, "loaded,high/a");
     ticks_begin(&t, 30);
-    is_int(alerts_rows(w.alerts, &t), 0, "rows");
+    is_int(alerts_rows(w.alerts, &t), 0, "alerts_rows adds rows to the tick");
     metrics_render(&t, METRICS_PROMETHEUS, &out);
     is_str(str_text(&out),
            "# HELP brim_alert_firing 1 while the alert fires\n"
            "# TYPE brim_alert_firing gauge\n"
            "brim_alert_firing{id=\"loaded\",alert=\"loaded\",thing=\"\",severity=\"critical\"} 1\n"
            "brim_alert_firing{id=\"high/a\",alert=\"high\",thing=\"a\",severity=\"warning\"} 1\n",
-           "metrics");
+           "alerts that fire are metrics");
     tick_done(&t);
     world_close(&w);
 }
@@ -388,7 +390,7 @@ static void test_cost(void)
     if (!ok(rules_load(&rules, "alerts.ini", data_alerts_ini, data_alerts_ini_len, NULL) == 0,
             "brim's own rules"))
         return;
-    ok(alerts_new(&alerts, &rules) == 0, "%zu rules", rules.count);
+    ok(alerts_new(&alerts, &rules) == 0, "alerts_new takes %zu rules", rules.count);
     clock_gettime(CLOCK_MONOTONIC, &from);
     for (int i = 0; i < ROUNDS; i++) {
         struct tick *t = &ticks[i % 2];

@@ -44,7 +44,7 @@ static void evaluate(const struct pair *p, const char *set, const char *text, co
     double left = (double)NAN;
     struct err e = { "" };
 
-    if (!ok(expr_parse(&x, &a, text, set, by, &e) == 0, "%s: %s", text, e.text))
+    if (!ok(expr_parse(&x, &a, text, set, by, &e) == 0, "expr_parse reads '%s': %s", text, e.text))
         return;
     expr_index(&sets, &p->now);
     if (by)
@@ -147,9 +147,9 @@ static void test_refused(void)
         struct err e = { "" };
         struct expr x;
 
-        is_int(expr_parse(&x, &a, refused[i].text, "disk", true, &e), -EINVAL, "%s",
-               refused[i].text);
-        is_str(e.text, refused[i].why, "%s", refused[i].text);
+        is_int(expr_parse(&x, &a, refused[i].text, "disk", true, &e), -EINVAL,
+               "expr_parse refuses '%s'", refused[i].text);
+        is_str(e.text, refused[i].why, "the error explains why '%s' is refused", refused[i].text);
     }
 }
 
@@ -181,7 +181,8 @@ static void test_limits(void)
             rc = expr_parse(&x, &a, str_text(&text), "disk", true, &e);
             is_int(rc, limits[i].most >= 0 && n == limits[i].most ? 0 : -EINVAL, "%d of '%s'", n,
                    limits[i].part);
-            ok(rc == 0 || !strncmp(e.text, limits[i].why, strlen(limits[i].why)), "%s", e.text);
+            ok(rc == 0 || !strncmp(e.text, limits[i].why, strlen(limits[i].why)),
+               "an error begins with '%s': %s", limits[i].why, e.text);
         }
     }
 }
@@ -223,21 +224,22 @@ static void test_increase(void)
     struct series s = { .second = 100 };
 
     ok(expr_parse(&s.x, &s.arena, "increase(reads_total, 10m) > 0", "disk", true, NULL) == 0,
-       "increase");
-    ok(expr_memory(&s.x) > 0 && expr_memory(&s.x) <= sizeof(s.memory), "it remembers");
+       "expr_parse reads an expression with increase()");
+    ok(expr_memory(&s.x) > 0 && expr_memory(&s.x) <= sizeof(s.memory),
+       "increase() needs memory, and no more than there is");
     is_int((long long)next(&s, 50, 0, 1), 0, "what was counted before is not growth");
-    is_int((long long)next(&s, 50, 0, 1), 0, "nothing");
-    is_int((long long)next(&s, 53, 0, 1), 3, "at once");
+    is_int((long long)next(&s, 50, 0, 1), 0, "a counter that stays has no increase");
+    is_int((long long)next(&s, 53, 0, 1), 3, "an increase counts at once");
     for (int i = 0; i < 500; i++)
-        is_int((long long)next(&s, 53, 0, 1), 3, "it stays");
+        is_int((long long)next(&s, 53, 0, 1), 3, "an increase stays within its window");
     for (int i = 0; i < 110; i++)
         (void)next(&s, 53, 0, 1);
     is_int((long long)next(&s, 53, 0, 1), 0, "until it is older than the window");
-    is_int((long long)next(&s, 60, 0, 1), 7, "again");
+    is_int((long long)next(&s, 60, 0, 1), 7, "a counter that grows again has an increase");
     is_int((long long)next(&s, 2, 0, 1), 0, "counted anew: nothing");
-    is_int((long long)next(&s, 4, 0, 1), 2, "from there");
-    ok(isnan(next(&s, (double)NAN, 0, 1)), "absent");
-    is_int((long long)next(&s, 5, 0, 1), 3, "and back");
+    is_int((long long)next(&s, 4, 0, 1), 2, "increase() counts on from a counter's new start");
+    ok(isnan(next(&s, (double)NAN, 0, 1)), "a value that is absent has no increase");
+    is_int((long long)next(&s, 5, 0, 1), 3, "a value that comes back adds to the increase");
     is_int((long long)next(&s, 9, 0, 100000), 0, "after a gap longer than the window");
     for (int i = 1; i <= 3000; i++)
         (void)next(&s, 9 + i, 0, 1);
@@ -252,7 +254,8 @@ static void test_past(void)
     struct series s = { .second = 100 };
     double value = 0;
 
-    ok(expr_parse(&s.x, &s.arena, "past(now) > 0", "disk", true, NULL) == 0, "past");
+    ok(expr_parse(&s.x, &s.arena, "past(now) > 0", "disk", true, NULL) == 0,
+       "expr_parse reads an expression with past()");
     for (int i = 0; i < 600; i++)
         ok(isnan(next(&s, 0, 10, 1)), "%d s are too few", i);
     ok(near(next(&s, 0, 10, 1), 10, 1e-9), "10 minutes are enough");

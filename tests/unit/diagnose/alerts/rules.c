@@ -46,8 +46,8 @@ static void test_refused(void)
         struct err e = { "" };
 
         is_int(rules_load(&rules, "f", refused[i].text, strlen(refused[i].text), &e), -EINVAL,
-               "refused: %s", refused[i].why);
-        is_str(e.text, refused[i].why, "the sentence");
+               "rules_load refuses rule file %zu: %s", i, refused[i].why);
+        is_str(e.text, refused[i].why, "the error explains what is wrong in rule file %zu", i);
     }
 }
 
@@ -91,7 +91,7 @@ static void test_say(void)
         CLEANUP(str_done) struct str out = STR_INIT(256);
 
         rule_say(said[i].template, "vda", said[i].value, &out);
-        is_str(str_text(&out), said[i].want, "%s", said[i].template);
+        is_str(str_text(&out), said[i].want, "rule_say fills in '%s'", said[i].template);
     }
 }
 
@@ -100,8 +100,10 @@ static void test_takes(void)
     const struct rule two = { .event = "xid \tsxid" }, all = { .event = "*" }, none = { 0 };
 
     ok(rule_takes(&two, "xid") && rule_takes(&two, "sxid"), "either of two");
-    ok(!rule_takes(&two, "xi") && !rule_takes(&two, "sxidx") && !rule_takes(&two, ""), "no part");
-    ok(rule_takes(&all, "oom") && !rule_takes(&none, "oom"), "all, none");
+    ok(!rule_takes(&two, "xi") && !rule_takes(&two, "sxidx") && !rule_takes(&two, ""),
+       "a rule takes no event whose name is only alike");
+    ok(rule_takes(&all, "oom") && !rule_takes(&none, "oom"),
+       "a star takes all events, and a rule without events none");
 }
 
 static const struct {
@@ -137,9 +139,10 @@ static void test_promql(void)
         struct err e = { "" };
 
         ok(expr_parse(&r.when, &a, translated[i].when, translated[i].set, r.by != NULL, &e) == 0,
-           "%s: %s", translated[i].when, e.text);
+           "expr_parse reads '%s': %s", translated[i].when, e.text);
         promql_add(&r, &out);
-        is_str(str_text(&out), translated[i].want, "%s", translated[i].when);
+        is_str(str_text(&out), translated[i].want, "promql_add translates '%s'",
+               translated[i].when);
     }
 }
 
@@ -159,7 +162,8 @@ static void test_yaml(void)
     struct rules rules;
     struct err e = { "" };
 
-    ok(rules_load(&rules, "f", text, strlen(text), &e) == 0, "%s", e.text);
+    ok(rules_load(&rules, "f", text, strlen(text), &e) == 0, "rules_load reads two rules: %s",
+       e.text);
     promql_rules(&rules, "f", &out);
     is_str(strstr(str_text(&out), "groups:"), want, "a rule file");
     rules_done(&rules);

@@ -24,10 +24,11 @@ static void test_first(void)
 
     live = (struct live){ .n_gpus = 0 };
     live_update(&live, &empty, &empty);
-    is_str(live.verdict.sentence, "nothing is known yet: it takes a second sample", "no tick");
+    is_str(live.verdict.sentence, "nothing is known yet: it takes a second sample",
+           "without a tick nothing is known yet");
     made_ticks(lines, 1, ticks);
     live_update(&live, &empty, &ticks[1]);
-    is_int(live.verdict.state, LIVE_UNKNOWN, "one tick");
+    is_int(live.verdict.state, LIVE_UNKNOWN, "the state is unknown after one tick");
     ok(live.gpus[0].busy == 0.5 && isnan(live.cpu.busy), "gauges are known, rates are not");
     live_update(&live, &ticks[1], &ticks[1]);
     is_int(live.verdict.state, LIVE_UNKNOWN, "no time between the two");
@@ -47,7 +48,7 @@ static void test_hysteresis(void)
     live = (struct live){ .n_gpus = 0 };
     for (; second < 5; second++)
         update(calm, second);
-    is_int(live.verdict.bottleneck, LIVE_NONE, "calm");
+    is_int(live.verdict.bottleneck, LIVE_NONE, "a calm node has no bottleneck");
     update(full, second++);
     is_int(live.verdict.bottleneck, LIVE_NONE, "one second says little");
     while (live.verdict.bottleneck != LIVE_STORAGE && second < 20)
@@ -59,7 +60,7 @@ static void test_hysteresis(void)
     is_int(live.verdict.bottleneck, LIVE_STORAGE, "a second of calm does not end it");
     for (int i = 0; i < 2; i++)
         update(calm, second++);
-    is_int(live.verdict.bottleneck, LIVE_NONE, "three do");
+    is_int(live.verdict.bottleneck, LIVE_NONE, "three seconds of calm end a bottleneck");
     for (int i = 0; i < 10; i++)
         update(both, second++);
     is_int(live.verdict.bottleneck, LIVE_STORAGE, "the first of two");
@@ -82,7 +83,7 @@ static void test_two_disks(void)
     update(first, 1);
     is_str(live.stages[LIVE_STORAGE].thing, "vda", "the busier one");
     update(second, 2);
-    is_str(live.stages[LIVE_STORAGE].thing, "vda", "stays");
+    is_str(live.stages[LIVE_STORAGE].thing, "vda", "the disk that was named stays named");
     update(clear, 3);
     is_str(live.stages[LIVE_STORAGE].thing, "vdb", "until the other is clearly busier");
     is_str(live.verdict.sentence,
@@ -110,24 +111,28 @@ static void test_tables(void)
     live = (struct live){ .sort = LIVE_BY_CPU };
     made_ticks(lines, 1, ticks);
     live_update(&live, &ticks[0], &ticks[1]);
-    is_int((long long)(live.cpu.busy * 1000 + 0.5), 300, "busy");
-    is_int((long long)(live.cpu.iowait * 1000 + 0.5), 100, "iowait");
-    is_int((long long)(live.cpu.busiest * 1000 + 0.5), 500, "busiest");
-    is_int((long long)(live.disks[0].await * 1e6 + 0.5), 20000, "await");
-    is_int((long long)live.disks[0].read, 10000000, "read");
-    is_int((long long)live.filesystems[0].used, 70, "used");
-    is_int((long long)(live.nfs[0].rtt * 1e6 + 0.5), 30000, "rtt");
-    is_int((long long)(live.nfs[0].queue * 1e6 + 0.5), 10000, "queue");
+    is_int((long long)(live.cpu.busy * 1000 + 0.5), 300, "the CPUs are busy for 0.3 of the time");
+    is_int((long long)(live.cpu.iowait * 1000 + 0.5), 100,
+           "the CPUs wait for disks for 0.1 of the time");
+    is_int((long long)(live.cpu.busiest * 1000 + 0.5), 500,
+           "the busiest CPU is busy for half of the time");
+    is_int((long long)(live.disks[0].await * 1e6 + 0.5), 20000,
+           "a request of the disk takes 20 ms");
+    is_int((long long)live.disks[0].read, 10000000, "the disk reads 10 MB/s");
+    is_int((long long)live.filesystems[0].used, 70, "the file system has used 70 of 100 bytes");
+    is_int((long long)(live.nfs[0].rtt * 1e6 + 0.5), 30000, "a round trip of NFS takes 30 ms");
+    is_int((long long)(live.nfs[0].queue * 1e6 + 0.5), 10000,
+           "a call of NFS waits for 10 ms in its queue");
     ok(live.io_pressure == 1, "no more than always");
     is_int(live.stages[LIVE_NETWORK].state, LIVE_IDLE, "some talk is always there");
     is_str(live.stages[LIVE_NETWORK].detail,
            "10 kB/s received, 10 kB/s sent; what the links can carry is not known",
            "few packets that are lost are no matter");
-    is_str(live.processes[0].pid, "2", "by CPU");
+    is_str(live.processes[0].pid, "2", "the process with most CPU time comes first");
     live.sort = LIVE_BY_WRITE;
     live_resort(&live, &ticks[0], &ticks[1]);
-    is_str(live.processes[0].pid, "10", "by writes");
-    is_int((long long)live.n_processes, 2, "each once");
+    is_str(live.processes[0].pid, "10", "the process that writes most comes first");
+    is_int((long long)live.n_processes, 2, "each of the two processes stands in the list once");
     tick_done(&ticks[0]);
     tick_done(&ticks[1]);
 }
@@ -217,7 +222,7 @@ static void test_many_processes(void)
         made_value(&ticks[1], &g, i * 7 % 100);
     }
     live_update(&live, &ticks[0], &ticks[1]);
-    is_int((long long)live.n_processes, LIVE_PROCESSES_MAX, "full");
+    is_int((long long)live.n_processes, LIVE_PROCESSES_MAX, "the list of processes is full");
     ok(live.processes[0].cpu == 99 && live.processes[LIVE_PROCESSES_MAX - 1].cpu == 50,
        "the half that uses more");
     tick_done(&ticks[0]);

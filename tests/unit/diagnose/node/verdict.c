@@ -373,12 +373,13 @@ static void test_scenarios(void)
 
         live = (struct live){ .n_gpus = 0 };
         update(s->lines, 1);
-        is_str(v->sentence, s->sentence, "%s: sentence", s->name);
-        is_str(v->waste, s->waste, "%s: waste", s->name);
-        is_str(v->action, s->action, "%s: action", s->name);
-        is_str(live_state_name(v->state), live_state_name(s->state), "%s: state", s->name);
-        is_int(v->severity, s->severity, "%s: severity", s->name);
-        is_int(v->bottleneck, s->bottleneck, "%s: bottleneck", s->name);
+        is_str(v->sentence, s->sentence, "scenario '%s' has its sentence", s->name);
+        is_str(v->waste, s->waste, "scenario '%s' has its waste", s->name);
+        is_str(v->action, s->action, "scenario '%s' has its action", s->name);
+        is_str(live_state_name(v->state), live_state_name(s->state), "scenario '%s' has its state",
+               s->name);
+        is_int(v->severity, s->severity, "scenario '%s' has its severity", s->name);
+        is_int(v->bottleneck, s->bottleneck, "scenario '%s' has its bottleneck", s->name);
     }
 }
 

@@ -153,7 +153,7 @@ static void test_made(const struct made_trace *m, enum straggler_class want, con
     struct err e = { "" };
 
     made_text(&text, m);
-    is_int(judge_text(&text, &r, &e), 0, "%s: %s", what, e.text);
+    is_int(judge_text(&text, &r, &e), 0, "straggler_judge judges the trace '%s': %s", what, e.text);
     is_int(r.class, want, "%s: S %.3f M_W %.2f M_S %.2f correlation %.2f", what, r.slowdown,
            r.worker, r.stage, r.correlation);
     if (want == STRAGGLER_WORKER)
@@ -207,7 +207,8 @@ static void test_public(const char *shared)
             continue;
         }
         began = clock();
-        is_int(judge_text(&text, &r, &e), 0, "%s: %s", known[i].name, e.text);
+        is_int(judge_text(&text, &r, &e), 0, "straggler_judge judges the published trace %s: %s",
+               known[i].name, e.text);
         ok(fabs(r.slowdown / known[i].slowdown - 1) < 0.01, "S %.4f, published %.4f (%.2f s)",
            r.slowdown, known[i].slowdown, (double)(clock() - began) / CLOCKS_PER_SEC);
         ok(fabs(r.worker - known[i].worker) < 0.03, "M_W %.3f, published %.3f", r.worker,
@@ -255,7 +256,7 @@ static void test_bad(void)
         str_add(&text, header);
         str_add(&text, bad[i].rows);
         is_int(judge_text(&text, &r, &e), bad[i].rc, "bad trace %d", (int)i);
-        is_str(e.text, bad[i].sentence, "its sentence");
+        is_str(e.text, bad[i].sentence, "the error explains what is wrong in bad trace %d", (int)i);
     }
 }
 
@@ -275,8 +276,9 @@ static void test_circle(void)
     add_op(&text, 0, 1, 1, "forward-compute", 3, 1, 0);
     add_op(&text, 0, 1, 1, "backward-compute", 4, 1, 0);
     add_op(&text, 0, 1, 1, "backward-send", 5, 1, 0);
-    is_int(judge_text(&text, &r, &e), -EINVAL, "a circle");
-    is_str(e.text, "the operations wait for each other in a circle", "the sentence");
+    is_int(judge_text(&text, &r, &e), -EINVAL, "straggler_judge refuses operations in a circle");
+    is_str(e.text, "the operations wait for each other in a circle",
+           "the error names the circle of operations");
 }
 
 static void test_oom(void)

@@ -88,7 +88,9 @@ static void test_false_alarms(void)
         int n = false_alarms(noises[i], 0), spiky = false_alarms(noises[i], 0.01);
 
         ok(n <= DAYS, "noise %.1f %%: %d false alarms in %d days", 100 * noises[i], n, DAYS);
-        ok(spiky <= DAYS, "and %d where one step in a hundred takes three times as long", spiky);
+        ok(spiky <= DAYS,
+           "noise %.1f %% with a spike in a hundred steps: %d false alarms in %d days",
+           100 * noises[i], spiky, DAYS);
     }
 }
 
@@ -111,8 +113,8 @@ static void test_changes(void)
        (int)up.step, (int)up.found);
     ok(fabs(up.before - 1) < 0.03 && fabs(up.after - 1.5) < 0.1, "from %.2f to %.2f s", up.before,
        up.after);
-    ok(down.step >= 598 && down.step <= 600 && down.after < down.before, "and ended at %d",
-       (int)down.step);
+    ok(down.step >= 598 && down.step <= 600 && down.after < down.before,
+       "the slow time ended at step %d", (int)down.step);
     failslow_init(&f);
     for (int i = 0; i < 100; i++)
         ok(!failslow_step(&f,
@@ -161,7 +163,7 @@ static void test_alibaba(const char *shared)
         }
     }
     fclose(f);
-    ok(rows > 2000, "%d rows", rows);
+    ok(rows > 2000, "the trace has %d rows", rows);
     ok(slowed[6] > 0, "worker 6 is found");
     is_int(first, 6, "nothing before it");
 }

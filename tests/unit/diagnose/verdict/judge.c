@@ -146,7 +146,7 @@ static void test_few_steps(void)
     m.steps = 1;
     is_int(judge_made(&m, &few), CAUSE_UNKNOWN, "one step is not");
     is_int(judge_run(&empty, NULL, &none), 0, "a run without anything is judged");
-    is_int(none.items[0].cause, CAUSE_UNKNOWN, "as unknown");
+    is_int(none.items[0].cause, CAUSE_UNKNOWN, "a run without anything has an unknown cause");
     ok(is_whole(&none), "in a sentence: %s", none.sentence);
     verdict_done(&v);
     verdict_done(&few);
@@ -166,7 +166,8 @@ static void test_texts(void)
     m.slow_from = 90;
     judge_made(&m, &v);
     is_int(v.items[0].rank, 2, "the slow rank");
-    ok(strstr(v.sentence, "rank 2 on n1 is slow since step 9"), "%s", v.sentence);
+    ok(strstr(v.sentence, "rank 2 on n1 is slow since step 9"),
+       "the sentence names the slow rank: %s", v.sentence);
     verdict_done(&v);
     m.slow[2] = 1.15;
     m.steps = 100;
@@ -253,7 +254,7 @@ static void test_one_loader(void)
         }
     is_int(judge_run(&r, NULL, &v), 0, "one rank waits for data");
     is_int(v.items[0].cause, CAUSE_SLOW_RANK, "it is a slow rank");
-    is_int(v.items[0].rank, 1, "that one");
+    is_int(v.items[0].rank, 1, "the rank that waits for data is the slow one");
     ok(strstr(v.items[0].action, "loader"), "with a look at its loader: %s", v.items[0].action);
     verdict_done(&v);
     run_done(&r);
@@ -273,8 +274,8 @@ static enum cause judge_nfs(double queue_s, double round_trip_s, double calls)
     m.s[RUN_JOB_READ_CALLS] = calls;
     m.s[RUN_JOB_BLOCKED] = 2 * (double)m.ranks;
     found = judge_made(&m, &v);
-    ok(strstr(v.items[0].evidence, "NFS: ") || found == CAUSE_LOADER_WAITS, "%s",
-       v.items[0].evidence);
+    ok(strstr(v.items[0].evidence, "NFS: ") || found == CAUSE_LOADER_WAITS,
+       "the evidence names NFS unless nothing more is known: %s", v.items[0].evidence);
     verdict_done(&v);
     return found;
 }
@@ -283,7 +284,8 @@ static void test_nfs(void)
 {
     is_int(judge_nfs(0.001, 0.030, 40), CAUSE_STORAGE_LATENCY, "a slow server");
     is_int(judge_nfs(0.080, 0.030, 40), CAUSE_STORAGE_BANDWIDTH, "the client's slots are full");
-    is_int(judge_nfs(0.001, 0.002, 4000), CAUSE_SMALL_FILES, "little reads");
+    is_int(judge_nfs(0.001, 0.002, 4000), CAUSE_SMALL_FILES,
+           "many reads with quick answers are small files");
 }
 
 /* What is said depends on how much it costs, and whether CPUs are free. */
@@ -373,15 +375,19 @@ static void test_limits(void)
         n++;
     is_int((long long)n, (long long)(sizeof(l) / sizeof(double)), "one for each member");
     is_int(judge_limits_load(&l, "t", "[x]\n", 4, &e), -EINVAL, "an unknown one");
-    is_str(e.text, "t:1: unknown threshold 'x'", "the sentence");
+    is_str(e.text, "t:1: unknown threshold 'x'", "the error names the unknown threshold");
     is_int(judge_limits_load(&l, "t", "[gc]\nvalue=a\n", 13, &e), -EINVAL, "not a number");
-    is_str(e.text, "t:2: 'a' is no number", "the sentence");
-    is_int(judge_limits_load(&l, "t", "[gc]\nvalue=1\nvalue=2\n", 21, &e), -EINVAL, "twice");
-    is_str(e.text, "t:3: 'value' of [gc] stands twice", "the sentence");
-    is_int(judge_limits_load(&l, "t", "[gc]\nvalue=1\nunit=share\n", 24, &e), -EINVAL, "no source");
-    ok(strstr(e.text, "needs value, unit and source"), "%s", e.text);
+    is_str(e.text, "t:2: 'a' is no number", "the error names the text that is no number");
+    is_int(judge_limits_load(&l, "t", "[gc]\nvalue=1\nvalue=2\n", 21, &e), -EINVAL,
+           "judge_limits_load refuses a value that stands twice");
+    is_str(e.text, "t:3: 'value' of [gc] stands twice",
+           "the error names the key that stands twice");
+    is_int(judge_limits_load(&l, "t", "[gc]\nvalue=1\nunit=share\n", 24, &e), -EINVAL,
+           "judge_limits_load refuses a threshold without a source");
+    ok(strstr(e.text, "needs value, unit and source"), "the error names what a threshold needs: %s",
+       e.text);
     is_int(judge_limits_load(&l, "t", "[gc]\nx=1\n", 9, &e), -EINVAL, "an unknown key");
-    is_str(e.text, "t:2: unknown key 'x'", "the sentence");
+    is_str(e.text, "t:2: unknown key 'x'", "the error names the unknown key");
     is_int(judge_limits_load(&l, "t", "[gc]\nunit=\n", 11, &e), -EINVAL, "an empty one");
 }
 
@@ -426,7 +432,7 @@ static void test_measured_blas(void)
     verdict_done(&v);
     note.name = "bench.blas.openblas";
     is_int(judge_run(&r, NULL, &v), 0, "one of another BLAS");
-    ok(!strstr(v.items[0].evidence, "GFLOP/s"), "is not");
+    ok(!strstr(v.items[0].evidence, "GFLOP/s"), "the figure of another BLAS is not cited");
     verdict_done(&v);
     run_done(&r);
 }

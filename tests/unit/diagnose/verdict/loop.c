@@ -42,7 +42,8 @@ static void says(struct made *m, enum cause cause, const char *words)
 
     made_build(m, &r);
     judge_built(&r, &v);
-    ok(v.items[0].cause == cause && strstr(v.sentence, words), "%s", v.sentence);
+    ok(v.items[0].cause == cause && strstr(v.sentence, words),
+       "the run has its cause, and its sentence has '%s': %s", words, v.sentence);
     verdict_done(&v);
 }
 
@@ -146,10 +147,10 @@ static void test_growing(void)
 
     is_int(judge_growth(160, 4, 0, said), CAUSE_SLOWER_THAN_BEFORE,
            "four times as long at the end");
-    ok(strstr(said, "longer all the time"), "%s", said);
+    ok(strstr(said, "longer all the time"), "steps four times as long grow all the time: %s", said);
     is_int(judge_growth(160, 1.02, 0, said), CAUSE_NONE, "two in a hundred is nothing");
     is_int(judge_growth(70, 4, 0, said), CAUSE_SLOWER_THAN_BEFORE, "so much shows in few steps");
-    ok(strstr(said, "longer all the time"), "%s", said);
+    ok(strstr(said, "longer all the time"), "70 steps are enough to see growth: %s", said);
     (void)judge_growth(70, 1.8, 0, said);
     ok(!strstr(said, "longer all the time"), "less does not: %s", said);
     (void)judge_growth(160, 1.6, 0.4, said);

@@ -36,12 +36,12 @@ static void test_remote(void)
     m.s[RUN_JOB_BLOCKED] = 0.5;
     is_int(judge_made(&m), CAUSE_STORAGE_LATENCY, "files that no disk of the node has");
     m.s[RUN_JOB_READ_CALLS] = 20000;
-    is_int(judge_made(&m), CAUSE_SMALL_FILES, "small ones");
+    is_int(judge_made(&m), CAUSE_SMALL_FILES, "small files that no disk of the node has are named");
     m.s[RUN_JOB_BLOCKED] = 0.02;
     is_int(judge_made(&m), CAUSE_LOADER_WAITS, "files that are not waited for");
     m.s[RUN_JOB_BLOCKED] = 0.5;
     m.s[RUN_JOB_IO_READ] = m.s[RUN_JOB_READ_CALLS] = 0;
-    is_int(judge_made(&m), CAUSE_LOADER_WAITS, "no files");
+    is_int(judge_made(&m), CAUSE_LOADER_WAITS, "a loader without files waits for something else");
 }
 
 /* A limit on requests holds the job back; no delays of processes are accounted, and the disk is
@@ -65,7 +65,8 @@ static void test_held_back(void)
     m.s[RUN_IO_PRESSURE] = 0.43;
     is_int(judge_made(&m), CAUSE_SMALL_FILES, "requests that are held back");
     m.s[RUN_IO_PRESSURE] = 0.05;
-    is_int(judge_made(&m), CAUSE_LOADER_WAITS, "and those that are not");
+    is_int(judge_made(&m), CAUSE_LOADER_WAITS,
+           "requests that are not held back are no small files");
     made_stage(&m, BRIM_STAGE_WAIT, 0.21);
     m.s[RUN_RANK_CPU] = m.s[RUN_JOB_CPU] = 1.58;
     m.s[RUN_JOB_BLOCKED] = 0;
@@ -249,7 +250,8 @@ static void test_taken(void)
     m.s[RUN_OTHER_CPU] = 0.05;
     made_stage(&m, BRIM_STAGE_WAIT, 0.12);
     m.s[RUN_WORKER_CPU] = 0.43;
-    is_int(judge_made(&m), CAUSE_LOADER_CPU, "and are a little late as well: both together count");
+    is_int(judge_made(&m), CAUSE_LOADER_CPU,
+           "a short wait and workers that are a little late count together");
     made_stage(&m, BRIM_STAGE_WAIT, 0);
     m.s[RUN_WORKER_CPU] = 0.05;
     ok(judge_made(&m) != CAUSE_LOADER_CPU, "not those that do little");
@@ -331,7 +333,7 @@ static void test_bursts(void)
     struct verdict v;
 
     is_int(judge_bursts(0, &v), CAUSE_SLOW_RANK, "stopped now and then: a slow rank");
-    is_int(v.items[0].rank, 1, "that one");
+    is_int(v.items[0].rank, 1, "the rank that stops now and then is the slow one");
     verdict_done(&v);
     is_int(judge_bursts(0.025, &v), CAUSE_SLOW_RANK, "also where the other one is late at times");
     verdict_done(&v);
@@ -510,14 +512,15 @@ static void test_tiny(void)
     m.s[RUN_RANK_CPU] = m.s[RUN_JOB_CPU] = 1.98;
     made_build(&m, &r);
     is_int(judge_built(&r, &v), CAUSE_SMALL_BATCH, "a step of 0.7 ms");
-    ok(v.count == 1, "and not its loader");
+    ok(v.count == 1, "the loader of a tiny step is not named");
     verdict_done(&v);
     run_done(&r);
     m.s[RUN_RANK_CPU] = m.s[RUN_JOB_CPU] = m.s[RUN_RANK_THREAD_CPU] = 0.86;
     m.s[RUN_RANK_THREAD_WAIT] = 0.11;
     is_int(judge_made(&m), CAUSE_SMALL_BATCH, "also where others leave it less of a CPU");
     m.s[RUN_RANK_THREAD_WAIT] = 0;
-    is_int(judge_made(&m), CAUSE_SMALL_BATCH, "and where its threads wait for each other");
+    is_int(judge_made(&m), CAUSE_SMALL_BATCH,
+           "a tiny step whose threads wait for each other is a small batch");
     m = small_node();
     made_note(&m, "loader.workers", "0");
     made_stage(&m, BRIM_STAGE_WAIT, 0.16);
@@ -559,7 +562,8 @@ static void test_unmarked(void)
     m.s[RUN_RANK_CPU] = m.s[RUN_JOB_CPU] = 0.3;
     m.s[RUN_RANK_THREAD_CPU] = 0.3;
     m.s[RUN_CPU_BUSY] = 0.2;
-    is_int(judge_unmarked(&m, &v), CAUSE_LOADER_WAITS, "it sleeps");
+    is_int(judge_unmarked(&m, &v), CAUSE_LOADER_WAITS,
+           "a job without marks that sleeps waits for its loader");
     ok(!strstr(v.items[0].evidence, "of the step"), "of the time: %s", v.items[0].evidence);
     verdict_done(&v);
     m.s[RUN_WORKERS] = 2;
@@ -592,7 +596,8 @@ static void test_memory_limit(void)
     m.s[RUN_MEMORY_PRESSURE] = 0.02;
     made_build(&m, &r);
     is_int(judge_built(&r, &v), CAUSE_MEMORY_PRESSURE, "its limit, not the disk");
-    ok(v.count == 1 && strstr(v.sentence, "limit is too low"), "%s", v.sentence);
+    ok(v.count == 1 && strstr(v.sentence, "limit is too low"),
+       "the sentence names the limit of memory alone: %s", v.sentence);
     verdict_done(&v);
     r.moments[0].values[RUN_REFAULTS] = 0; /* a first pass over 50 GB */
     r.moments[0].values[RUN_JOB_READ] = 50e9 / r.moments[0].seconds;
@@ -620,19 +625,22 @@ static void test_lacks_a_cpu(void)
     m.s[RUN_OTHER_CPU] = 0.4;
     made_build(&m, &r);
     is_int(judge_built(&r, &v), CAUSE_SLOW_RANK, "a rank beside others");
-    ok(strstr(v.items[0].evidence, "other processes use 0.4"), "%s", v.items[0].evidence);
+    ok(strstr(v.items[0].evidence, "other processes use 0.4"),
+       "the evidence names what other processes use: %s", v.items[0].evidence);
     verdict_done(&v);
     run_done(&r);
     m.s[RUN_OTHER_CPU] = 0.02;
     made_build(&m, &r);
     is_int(judge_built(&r, &v), CAUSE_SLOW_RANK, "a rank that may use less");
-    ok(strstr(v.items[0].evidence, "no other process uses them"), "%s", v.items[0].evidence);
+    ok(strstr(v.items[0].evidence, "no other process uses them"),
+       "the evidence has that no other process uses the CPUs: %s", v.items[0].evidence);
     verdict_done(&v);
     run_done(&r);
     m.s[RUN_RANK_THREAD_WAIT] = 0.02;
     made_build(&m, &r);
     is_int(judge_built(&r, &v), CAUSE_SLOW_RANK, "a rank that has more to do");
-    ok(!strstr(v.items[0].evidence, "lacks"), "%s", v.items[0].evidence);
+    ok(!strstr(v.items[0].evidence, "lacks"),
+       "the evidence does not have that the rank lacks a CPU: %s", v.items[0].evidence);
     verdict_done(&v);
     run_done(&r);
 }
@@ -663,7 +671,7 @@ static void test_bound(void)
     is_int(judge_made(&m), CAUSE_NONE, "nor of two ranks that wait for none");
     m.ranks = 1;
     m.s[RUN_RANK_CPU] = m.s[RUN_JOB_CPU] = 0.5;
-    is_int(judge_made(&m), CAUSE_NONE, "and does not need more");
+    is_int(judge_made(&m), CAUSE_NONE, "a binding does not matter where the job needs no more CPU");
 }
 
 /* A loader waits for a store, and its job may use one CPU of two. */

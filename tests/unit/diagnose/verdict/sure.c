@@ -157,10 +157,11 @@ static void test_first(void)
     char said[256];
 
     is_int(judge_waits(0.109, 0, 0, 0, said), CAUSE_NONE, "11 %% of the step");
-    ok(strstr(said, "nothing limits it much"), "%s", said);
+    ok(strstr(said, "nothing limits it much"), "waits for 11 %% of the step limit nothing much: %s",
+       said);
     ok(judge_waits(0.16, 0, 0, 0, said) != CAUSE_NONE, "16 %%: %s", said);
     is_int(judge_waits(0.02, 150, 158, 0.4, said), CAUSE_NONE, "a quarter of the time, once");
-    ok(strstr(said, "now and then"), "%s", said);
+    ok(strstr(said, "now and then"), "waits for a quarter of the time come now and then: %s", said);
     ok(judge_waits(0.02, 20, 120, 0.05, said) != CAUSE_NONE, "for half of the run: %s", said);
 }
 
