@@ -13,7 +13,7 @@
 #define GONE_NS (600 * NS_PER_S)
 #define GONE_FULL_NS (60 * NS_PER_S)
 
-enum { FACT_ALERT, FACT_THING, FACT_SEVERITY };
+enum { FACT_ALERT, FACT_THING, FACT_SEVERITY, FACT_CODE };
 
 /* What is known of one thing under one rule. */
 struct watch {
@@ -315,6 +315,7 @@ static int take_event(struct alerts *a, struct ruled *r, const struct event *eve
     if (!alert)
         return 0;
     alert->severity = event->severity;
+    alert->kind = event->kind;
     alert->since_ns = event->wall_ns;
     snprintf(alert->text, sizeof(alert->text), "%s", event->text);
     snprintf(alert->action, sizeof(alert->action), "%s", event->action);
@@ -379,15 +380,27 @@ const struct alert *alerts_firing(const struct alerts *a, size_t *n)
     return a->firing;
 }
 
+/* What fault it is, as a label: the number of an XID and its like, else the kind of event; "" of a
+ * rule that has a condition. */
+static void add_code(const struct alert *alert, char code[SIGNAL_THING])
+{
+    code[0] = '\0';
+    if (alert->code >= 0)
+        snprintf(code, SIGNAL_THING, "%d", alert->code);
+    else if (alert->kind)
+        snprintf(code, SIGNAL_THING, "%s", alert->kind);
+}
+
 int alerts_rows(const struct alerts *a, struct tick *t)
 {
     for (size_t i = 0; i < a->n_firing; i++) {
         const struct alert *alert = &a->firing[i];
         struct signal_row *row;
-        char id[2 * SIGNAL_THING];
+        char id[3 * SIGNAL_THING], code[SIGNAL_THING];
 
-        snprintf(id, sizeof(id), "%s%s%s", alert->rule->name, *alert->thing ? "/" : "",
-                 alert->thing);
+        add_code(alert, code);
+        snprintf(id, sizeof(id), "%s%s%s%s%s", alert->rule->name, *code ? "/" : "", code,
+                 *alert->thing ? "/" : "", alert->thing);
         row = tick_add(t, &alert_set, id);
         if (!row)
             return -ENOMEM;
@@ -395,6 +408,7 @@ int alerts_rows(const struct alerts *a, struct tick *t)
         tick_fact(row, FACT_ALERT, alert->rule->name);
         tick_fact(row, FACT_THING, alert->thing);
         tick_fact(row, FACT_SEVERITY, severity_text(alert->severity));
+        tick_fact(row, FACT_CODE, code);
     }
     return 0;
 }
@@ -407,9 +421,11 @@ size_t alerts_dropped(const struct alerts *a)
 static const struct signal_def alert_defs[] = {
     { "firing", "1 while the alert fires", SIGNAL_GAUGE },
 };
-static const char *const alert_facts[] = {
-    [FACT_ALERT] = "alert", [FACT_THING] = "thing", [FACT_SEVERITY] = "severity", NULL
-};
+static const char *const alert_facts[] = { [FACT_ALERT] = "alert",
+                                           [FACT_THING] = "thing",
+                                           [FACT_SEVERITY] = "severity",
+                                           [FACT_CODE] = "code",
+                                           NULL };
 
 const struct signal_set alert_set = {
     .name = "alert",

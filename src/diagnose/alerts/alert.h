@@ -11,6 +11,7 @@ enum { ALERTS_FIRING_MAX = 256 };
 struct alert {
     const struct rule *rule;
     char thing[SIGNAL_THING]; /* "" for the host */
+    const char *kind;         /* of the event, "oom"; NULL: the alert is of a condition */
     int code;                 /* of the event, -1: none */
     enum severity severity;
     int64_t since_ns; /* when it fired, since 1970 */
@@ -33,7 +34,8 @@ int alerts_step(struct alerts *a, const struct tick *before, struct tick *now) C
 /* Those that fire, oldest first. Valid until the next step. */
 const struct alert *alerts_firing(const struct alerts *a, size_t *n);
 
-/* Add a row of the set "alert" for each that fires. */
+/* Add a row of the set "alert" for each that fires, called RULE/THING; of an event RULE/CODE/THING:
+ * two faults of one GPU are two rows. */
 extern const struct signal_set alert_set;
 int alerts_rows(const struct alerts *a, struct tick *t) CHECK_RESULT;
 

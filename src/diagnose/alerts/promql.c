@@ -9,6 +9,15 @@
 
 enum { TEXT_MAX = 16 << 10 };
 
+static const char fault_rest[] =
+    "\\\"} == 1\"\n    annotations:\n"
+    "      summary: \"fault {{ $labels.code }}{{ with $labels.thing }} of {{ . }}{{ end }}\"\n"
+    "      description: \"The kernel's log of {{ $labels.instance }} told of it in the last "
+    "minutes;"
+    " the agent there has the line.\"\n"
+    "      action: \"{{ if match \\\"^[0-9]+$\\\" $labels.code }}brim xid {{ $labels.code }}"
+    "{{ else }}journalctl -k{{ end }}\"\n";
+
 struct writer {
     const struct rule *rule;
     struct str stack[EXPR_DEPTH_MAX + 1];
@@ -199,15 +208,33 @@ static void add_rule(struct str *out, const struct rule *r)
         out->error = str_error(&expr);
 }
 
+/* Prometheus sees no events, but the alerts that the agent makes of them: one rule passes on those
+ * of all rules of events, with the severity that they have. */
+static void add_faults(struct str *out, const struct rules *rules)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < rules->count; i++)
+        if (rules->list[i].event)
+            str_addf(out, "%s%s",
+                     n++ ? "|" : "  - alert: fault\n    expr: \"brim_alert_firing{alert=~\\\"",
+                     rules->list[i].name);
+    if (n)
+        str_add(out, fault_rest);
+}
+
 void promql_rules(const struct rules *rules, const char *file, struct str *out)
 {
-    str_addf(out,
-             "# Alert rules for the metrics of brim, made from %s by\n#\n"
-             "#     brim alerts --prometheus\n#\n"
-             "# Rules for events (XIDs, the kernel's log) are only in the agent.\n"
-             "groups:\n- name: brim\n  rules:\n",
-             file);
+    str_addf(
+        out,
+        "# Alert rules for the metrics of brim, made from %s by\n#\n"
+        "#     brim alerts --prometheus\n#\n"
+        "# Events (XIDs, the kernel's log) are seen by the agent; its alerts of them are the last"
+        " rule.\n"
+        "groups:\n- name: brim\n  rules:\n",
+        file);
     for (size_t i = 0; i < rules->count; i++)
         if (!rules->list[i].event)
             add_rule(out, &rules->list[i]);
+    add_faults(out, rules);
 }

@@ -8,8 +8,8 @@
  * told apart by its labels is compared within one instance. */
 void promql_add(const struct rule *r, struct str *out);
 
-/* A rule file for Prometheus, with every rule that has a condition. file: where they stand, for its
- * head. */
+/* A rule file for Prometheus: every rule that has a condition, and one, "fault", for what agents
+ * make of events. file: where they stand, for its head. */
 void promql_rules(const struct rules *rules, const char *file, struct str *out);
 
 #endif

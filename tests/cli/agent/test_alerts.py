@@ -106,8 +106,26 @@ def case(lines, expected):
     return out
 
 
+@pytest.mark.parametrize("alert, code, thing, summary, action", [
+    ("xid", "79", "0000:05:00.0", "fault 79 of 0000:05:00.0", "brim xid 79"),
+    ("kernel", "memory_failure", "", "fault memory_failure", "journalctl -k"),
+])
+def test_fault_is_told_with_its_code(tmp_path, alert, code, thing, summary, action):
+    labels = {"id": "a", "alert": alert, "thing": thing, "severity": "critical", "code": code}
+    full = dict({k: v for k, v in labels.items() if v}, job="brim", instance="n1")
+    said = {"summary": summary, "action": action, "description": "The kernel's log of n1 told of "
+            "it in the last minutes; the agent there has the line."}
+    test = tmp_path / "test.yml"
+    test.write_text("\n".join([
+        "rule_files: ['%s']" % RULES, "tests:", "- interval: 15s", "  input_series:",
+        series("brim_alert_firing", "1+0x8", **labels), "  alert_rule_test:",
+        "  - {eval_time: 1m, alertname: fault, exp_alerts: [{exp_labels: %s, exp_annotations: %s}]}"
+        % (json.dumps(full), json.dumps(said))]) + "\n")
+    promtool("test", "rules", test)
+
+
 def test_prometheus_means_the_same(tmp_path):
-    """Five rules over made-up series: rates, a label, peers, the past, a join of two sets."""
+    """Six rules over made-up series: rates, a label, peers, the past, a join of sets, events."""
     node = {"job": "brim", "instance": "n1"}
     lines = case(
         [
@@ -152,6 +170,17 @@ def test_prometheus_means_the_same(tmp_path):
         + [series("brim_gpu_pcie_%s" % name, "%d+0x100" % value, gpu=gpu)
            for gpu in "01" for name, value in (("width", 16), ("generation", 5))],
         [("10m", "gpu-pcie-replays-gen5", [dict(node, severity="warning", gpu="0")])],
+    )
+    faults = {"79": "critical", "31": "warning"}
+    lines += case(  # an alert of the agent that is of a condition has a rule of its own
+        [series("brim_alert_firing", "_ 1+0x8 stale", id="xid/%s/g" % code, alert="xid", thing="g",
+                severity=severity, code=code) for code, severity in faults.items()]
+        + [series("brim_alert_firing", "1+0x20", id="disk-slow/a", alert="disk-slow", thing="a",
+                  severity="warning", code="")],
+        [("0s", "fault", []),
+         ("30s", "fault", [dict(node, severity=severity, code=code, id="xid/%s/g" % code,
+                                alert="xid", thing="g") for code, severity in faults.items()]),
+         ("4m", "fault", [])],
     )
     # Annotations are compared too: take them out, so that the test says when, not how it is told.
     plain, skip = [], False

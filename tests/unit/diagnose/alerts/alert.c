@@ -331,9 +331,38 @@ static void test_rows(void)
     is_str(str_text(&out),
            "# HELP brim_alert_firing 1 while the alert fires\n"
            "# TYPE brim_alert_firing gauge\n"
-           "brim_alert_firing{id=\"loaded\",alert=\"loaded\",thing=\"\",severity=\"critical\"} 1\n"
-           "brim_alert_firing{id=\"high/a\",alert=\"high\",thing=\"a\",severity=\"warning\"} 1\n",
-           "alerts that fire are metrics");
+           "brim_alert_firing{id=\"loaded\",alert=\"loaded\",thing=\"\",severity=\"critical\","
+           "code=\"\"} 1\n"
+           "brim_alert_firing{id=\"high/a\",alert=\"high\",thing=\"a\",severity=\"warning\","
+           "code=\"\"} 1\n",
+           "the metrics have each alert that fires, and no code where there is no event");
+    tick_done(&t);
+    world_close(&w);
+}
+
+/* Two series of the same labels are one to Prometheus, and refused by some scrapers. */
+static void test_fault_rows(void)
+{
+    CLEANUP(str_done) struct str out = STR_INIT(8192);
+    struct world w = { .at = 0 };
+    struct tick t = { .n_rows = 0 };
+
+    is_int(world_open(&w), 0, "the rules of the test are read");
+    (void)begin(&w, 0, 0, 0);
+    add_event(&w, "xid", SEVERITY_CRITICAL, 79, false);
+    add_event(&w, "xid", SEVERITY_WARNING, 31, false);
+    add_event(&w, "oom", SEVERITY_WARNING, -1, false);
+    is_int(step(&w), 0, "a step takes three events");
+    ticks_begin(&t, 0);
+    is_int(alerts_rows(w.alerts, &t), 0, "the alerts of events become rows");
+    metrics_render(&t, METRICS_PROMETHEUS, &out);
+    is_str(strchr(str_text(&out), '{'),
+           "{id=\"xid/79/gpu\",alert=\"xid\",thing=\"gpu\",severity=\"critical\",code=\"79\"} 1\n"
+           "brim_alert_firing{id=\"xid/31/gpu\",alert=\"xid\",thing=\"gpu\","
+           "severity=\"warning\",code=\"31\"} 1\n"
+           "brim_alert_firing{id=\"kernel/oom/gpu\",alert=\"kernel\",thing=\"gpu\","
+           "severity=\"warning\",code=\"oom\"} 1\n",
+           "each fault of a GPU is a series of its own, with its code");
     tick_done(&t);
     world_close(&w);
 }
@@ -430,6 +459,7 @@ int main(void)
     test_change();
     test_gone();
     test_rows();
+    test_fault_rows();
     test_oom();
     test_cost();
     return done();

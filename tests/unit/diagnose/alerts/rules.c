@@ -151,13 +151,16 @@ static void test_yaml(void)
     static const char text[] =
         "[a-b]\nset = disk\nby = device\nwhen = a > 1\nfor = 2m\n"
         "severity = critical\nsay = \"the \\\"{thing}\\\" {value:percent}\"\n"
-        "why = a\\b\n[x]\nevent = xid\nkeep = 1m\n";
+        "why = a\\b\n[x]\nevent = xid\nkeep = 1m\n[y-2]\nevent = *\nkeep = 1m\n";
     static const char want[] = "groups:\n- name: brim\n  rules:\n"
                                "  - alert: a-b\n    expr: \"brim_disk_a > 1\"\n    for: 120s\n"
                                "    labels:\n      severity: critical\n    annotations:\n"
                                "      summary: \"the \\\"{{ $labels.device }}\\\" "
                                "{{ $value | humanizePercentage }}\"\n"
-                               "      description: \"a\\\\b\"\n";
+                               "      description: \"a\\\\b\"\n"
+                               "  - alert: fault\n"
+                               "    expr: \"brim_alert_firing{alert=~\\\"x|y-2\\\"} == 1\"\n"
+                               "    annotations:\n";
     CLEANUP(str_done) struct str out = STR_INIT(4096);
     struct rules rules;
     struct err e = { "" };
@@ -165,7 +168,22 @@ static void test_yaml(void)
     ok(rules_load(&rules, "f", text, strlen(text), &e) == 0, "rules_load reads two rules: %s",
        e.text);
     promql_rules(&rules, "f", &out);
-    is_str(strstr(str_text(&out), "groups:"), want, "a rule file");
+    ok(!strncmp(strstr(str_text(&out), "groups:"), want, strlen(want)),
+       "a rule file has the rules with conditions, and one for all events: %s", str_text(&out));
+    rules_done(&rules);
+}
+
+static void test_no_events(void)
+{
+    static const char text[] = "[a]\nset = disk\nwhen = a > 1\nseverity = note\nsay = x\n";
+    CLEANUP(str_done) struct str out = STR_INIT(4096);
+    struct rules rules;
+    struct err e = { "" };
+
+    ok(rules_load(&rules, "f", text, strlen(text), &e) == 0, "rules without events: %s", e.text);
+    promql_rules(&rules, "f", &out);
+    ok(!strstr(str_text(&out), "brim_alert_firing"),
+       "a file without rules of events makes no rule of faults");
     rules_done(&rules);
 }
 
@@ -177,5 +195,6 @@ int main(void)
     test_takes();
     test_promql();
     test_yaml();
+    test_no_events();
     return done();
 }
