@@ -13,6 +13,7 @@
  *     hurt     "autocast=bf16" makes steps twice as fast, and the loss grow
  *     help     the same, and the loss is as it was
  *     save     writes a checkpoint in step 20
+ *     cut      cuts the control file off in step 5, and reads nothing more of it
  *     deaf     ends in order 5 steps after SIGTERM or SIGINT, with status 9
  *
  * "--readers N" behind the rest has N batches fetched at a time from the start. TUNED_START says
@@ -119,6 +120,16 @@ static void carry_out(struct job *j, const struct brim_control *c)
     answer(j, c->number, BRIM_SWITCH_DONE, NULL);
 }
 
+static void cut(struct job *j)
+{
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof(path), "%s/" BRIM_CONTROL_NAME, getenv("BRIM_RING"));
+    j->control = NULL;
+    if (truncate(path, 0) < 0)
+        perror(path);
+}
+
 /* At the end of a step. */
 static void look(struct job *j)
 {
@@ -213,6 +224,8 @@ int main(int argc, char **argv)
         brim_step_note(j.s, "process.torch=2.4.0");
     while (j.step < steps && (!j.dies_at || j.step < j.dies_at)) {
         make_step(&j);
+        if (j.control && is(&j, "cut") && j.step == 5)
+            cut(&j);
         look(&j);
         if (asked && !j.dies_at)
             j.dies_at = j.step + 5;

@@ -1,4 +1,5 @@
 /* Asking the job for a setting. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +26,7 @@ bool drive_request(struct drive *d, const char *knob, const char *value, bool ap
     const struct knob *k = knobs_find(d->c.knobs, knob);
     char text[KNOB_NAME_MAX + KNOB_VALUE_MAX + 2];
     uint64_t number, at_step = 0;
+    int rc;
 
     *why = "only jobs with brim's shim can change it while they run";
     if (!k || k->apply != KNOB_SHIM || !d->control)
@@ -35,8 +37,10 @@ bool drive_request(struct drive *d, const char *knob, const char *value, bool ap
     snprintf(text, sizeof(text), "%s=%s", k->target, value);
     if (d->join.members > 1 && !drive_is_loader(knob))
         at_step = common_step(d);
-    *why = "its request is too long";
-    if (control_ask(d->control, text, at_step, &number) < 0)
+    rc = control_ask(d->control, text, at_step, &number);
+    *why = rc == -EINVAL ? "its request is too long"
+                         : "the file by which the job is asked was cut off or can not be written";
+    if (rc < 0)
         return false;
     job_request_begin(&d->order, number, apply);
     d->asked = true;

@@ -6,38 +6,59 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "brim/control.h"
 
-enum { WORDS = BRIM_CONTROL_TEXT / 8 };
-
 _Static_assert(offsetof(struct brim_control, seq) == 24, "the layout of brim/control.h");
+_Static_assert(offsetof(struct brim_control, number) == 32, "the layout of brim/control.h");
 _Static_assert(offsetof(struct brim_control, text) == 48, "the layout of brim/control.h");
 _Static_assert(sizeof(struct brim_control) <= BRIM_CONTROL_SIZE, "it fits the file");
 
+/* What was written last is known here: the job, whose file it is as well, may have changed it. */
 struct control {
-    struct brim_control *map;
+    int fd;
+    uint64_t seq, number;
 };
 
-/* A file of that size and no more, all of whose blocks are there: a full file system shows here,
- * and not as a signal when the mapping is written. */
-static int make_file(const char *path, struct brim_control **ret)
+/* All of it, in a file that has it already: 0, or a negative errno. */
+static int write_at(int fd, const void *data, size_t len, off_t at)
 {
-    CLEANUP(closep) int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    void *map;
+    const char *bytes = data;
+
+    while (len) {
+        ssize_t n = pwrite(fd, bytes, len, at);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? -errno : -EIO;
+        bytes += n;
+        at += n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
+/* A file of that size and no more. */
+static int make_file(const char *path, int *ret)
+{
+    static const union {
+        struct brim_control head;
+        char bytes[BRIM_CONTROL_SIZE];
+    } empty;
+    struct brim_control head = { .major = BRIM_CONTROL_MAJOR,
+                                 .minor = BRIM_CONTROL_MINOR,
+                                 .size = BRIM_CONTROL_SIZE,
+                                 .pid = (int32_t)getpid() };
     int rc;
 
-    if (fd < 0)
+    *ret = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (*ret < 0)
         return -errno;
-    rc = -posix_fallocate(fd, 0, BRIM_CONTROL_SIZE);
-    if (rc < 0)
-        return rc;
-    map = mmap(NULL, BRIM_CONTROL_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (map == MAP_FAILED)
-        return -errno;
-    *ret = map;
-    return 0;
+    memcpy(head.magic, BRIM_CONTROL_MAGIC, sizeof(head.magic));
+    rc = write_at(*ret, &empty, sizeof(empty), 0);
+    return rc < 0 ? rc : write_at(*ret, &head, sizeof(head), 0);
 }
 
 int control_make(struct control **ret, const char *folder, struct err *e)
@@ -48,16 +69,12 @@ int control_make(struct control **ret, const char *folder, struct err *e)
 
     if (!c)
         return err_nomem(e);
+    c->fd = -1;
     if (snprintf(path, sizeof(path), "%s/" BRIM_CONTROL_NAME, folder) >= (int)sizeof(path))
         return err_set(e, -ENAMETOOLONG, "%s: %s", folder, strerror(ENAMETOOLONG));
-    rc = make_file(path, &c->map);
-    if (rc < 0 || !c->map)
+    rc = make_file(path, &c->fd);
+    if (rc < 0)
         return err_set(e, rc, "%s: %s", path, strerror(-rc));
-    memcpy(c->map->magic, BRIM_CONTROL_MAGIC, sizeof(c->map->magic));
-    c->map->major = BRIM_CONTROL_MAJOR;
-    c->map->minor = BRIM_CONTROL_MINOR;
-    c->map->size = BRIM_CONTROL_SIZE;
-    c->map->pid = (int32_t)getpid();
     *ret = steal(&c);
     return 0;
 }
@@ -66,35 +83,39 @@ void control_close(struct control *c)
 {
     if (!c)
         return;
-    if (c->map)
-        munmap(c->map, BRIM_CONTROL_SIZE);
+    closep(&c->fd);
     free(c);
 }
 
-/* Readers copy the words while they change, and find out by seq. */
-static void put_text(struct brim_control *m, const char *text)
+static int put_seq(const struct control *c, uint64_t seq)
 {
-    uint64_t words[WORDS] = { 0 };
-    uint64_t *to = (uint64_t *)(void *)m->text;
-
-    memcpy(words, text, strlen(text));
-    for (size_t i = 0; i < WORDS; i++)
-        __atomic_store_n(&to[i], words[i], __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    return write_at(c->fd, &seq, sizeof(seq), offsetof(struct brim_control, seq));
 }
 
 int control_ask(struct control *c, const char *text, uint64_t at_step, uint64_t *number)
 {
-    struct brim_control *m = c->map;
-    uint64_t next = m->number + 1;
+    struct {
+        uint64_t number, at_step;
+        char text[BRIM_CONTROL_TEXT];
+    } request = { .number = c->number + 1, .at_step = at_step };
+    struct stat st;
+    int rc;
 
     if (strlen(text) >= BRIM_CONTROL_TEXT)
         return -EINVAL;
-    __atomic_store_n(&m->seq, m->seq + 1, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_RELEASE);
-    __atomic_store_n(&m->number, next, __ATOMIC_RELAXED);
-    __atomic_store_n(&m->at_step, at_step, __ATOMIC_RELAXED);
-    put_text(m, text);
-    __atomic_store_n(&m->seq, m->seq + 1, __ATOMIC_RELEASE);
-    *number = next;
+    if (fstat(c->fd, &st) < 0 || st.st_size < BRIM_CONTROL_SIZE)
+        return -ENODATA;
+    memcpy(request.text, text, strlen(text));
+    rc = put_seq(c, c->seq + 1);
+    if (rc == 0)
+        rc = write_at(c->fd, &request, sizeof(request), offsetof(struct brim_control, number));
+    if (rc == 0)
+        rc = put_seq(c, c->seq + 2);
+    if (rc < 0)
+        return rc;
+    c->seq += 2;
+    c->number++;
+    *number = c->number;
     return 0;
 }

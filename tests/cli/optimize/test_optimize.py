@@ -220,6 +220,14 @@ def test_a_refusal_is_told(brim):
     assert done.stderr.count("could not be taken back") == 0
 
 
+def test_a_control_file_that_is_cut_off_costs_the_trial_alone(brim):
+    done = brim.run(JOB, 800, 4000, 1000, options=TRY, mode="cut")
+    assert done.returncode == 0, done.stderr
+    (one,) = done.settings
+    assert one["outcome"] == "failed" and "was cut off" in one["note"], one
+    assert last(done)[2] == 0 and done.stderr.count("took") >= 1, done.stderr
+
+
 def test_a_rank_that_refuses_has_the_others_go_back(brim):
     done = brim.run("sh", "-c", TWO_RANKS, JOB, 800, 4000, 1000, options=TRY, mode="half")
     one = done.settings[0]

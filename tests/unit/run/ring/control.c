@@ -113,6 +113,37 @@ static void test_file(const char *root)
     is_int(control_make(&c, "/nowhere", &e), -ENOENT, "no folder");
 }
 
+/* What the job may do to its file, which is ours as well. */
+static void test_cut(const char *root)
+{
+    CLEANUP(control_closep) struct control *c = NULL;
+    const uint64_t high = 1 << 20;
+    uint64_t number = 0, seen = 0;
+    const struct brim_control *m;
+    struct brim_control got;
+    char path[PATH_MAX];
+    struct stat st;
+    int fd;
+
+    folder_need(control_make(&c, root, NULL), root);
+    folder_need(control_ask(c, "a=1", 0, &number), root);
+    snprintf(path, sizeof(path), "%s/control", root);
+    folder_need(truncate(path, 100), path);
+    is_int(control_ask(c, "a=2", 0, &number), -ENODATA, "a file that was cut off takes no request");
+    folder_need(stat(path, &st), path);
+    is_int(st.st_size, 100, "a file that was cut off stays as it is");
+    folder_need(truncate(path, BRIM_CONTROL_SIZE), path);
+    fd = open(path, O_WRONLY);
+    folder_need(fd, path);
+    is_int(pwrite(fd, &high, sizeof(high), 32), sizeof(high), "the job writes a number of its own");
+    close(fd);
+    m = map_control(root, &st);
+    is_int(control_ask(c, "a=3", 0, &number), 0, "a file of its size takes requests again");
+    is_int((long long)number, 2, "our requests are counted by us alone");
+    ok(read_control(m, &seen, &got) && got.number == 2 && !strcmp(got.text, "a=3"),
+       "the request is whole after the file was cut off");
+}
+
 static void test_torn(const char *root)
 {
     CLEANUP(control_closep) struct control *c = NULL;
@@ -232,7 +263,7 @@ static void test_oom(const char *root)
 
 int main(void)
 {
-    void (*const tests[])(const char *) = { test_file, test_torn, test_stream, test_oom };
+    void (*const tests[])(const char *) = { test_file, test_cut, test_torn, test_stream, test_oom };
     char root[PATH_MAX];
 
     for (size_t i = 0; i < ARRAY_SIZE(tests); i++) {
