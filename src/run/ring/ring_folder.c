@@ -7,23 +7,28 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
 
-#include "base/parse.h"
 #include "probe/process/files.h"
 #include "probe/process/text.h"
 
-static const char prefix[] = "brim-run-";
+/* A folder without a lock is being made; after so long its maker has died. */
+enum { MAKING_S = 60, NAMES_MAX = 64, BASES_MAX = 8 };
 
-/* When a process was started; 0 when there is none of the number. */
-static uint64_t start_of(int pid)
+static const char prefix[] = "brim-run-", lock_name[] = "lock", lock_draft[] = "lock.new";
+
+/* When our own process was started; 0 where /proc does not tell. */
+static unsigned long long own_start(void)
 {
     struct process_stat stat;
 
-    return process_stat_here(pid, &stat) == 0 ? stat.start_ticks : 0;
+    return process_stat_here((int)getpid(), &stat) == 0 ? stat.start_ticks : 0;
 }
 
-void ring_folder_remove(const char *path)
+static void remove_folder(const char *path)
 {
     const struct dirent *entry;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -40,24 +45,41 @@ void ring_folder_remove(const char *path)
     (void)rmdir(path);
 }
 
-/* "brim-run-PID-START" of a process of that user that is no more. */
-static bool is_left_over(const char *base, const char *name)
+/* ---- what others have left ---- */
+
+/* A folder of that user, open; -1. */
+static int open_own(int base, const char *name, struct stat *st)
 {
-    char path[PATH_MAX];
-    struct stat st;
-    uint64_t pid, start;
-    const char *at = name + sizeof(prefix) - 1;
-    int n;
+    int fd;
 
     if (strncmp(name, prefix, sizeof(prefix) - 1) != 0)
-        return false;
-    n = parse_digits(at, 10, 10, &pid);
-    if (n == 0 || at[n] != '-' || parse_u64(at + n + 1, &start) < 0 || pid > INT32_MAX)
-        return false;
-    if (snprintf(path, sizeof(path), "%s/%s", base, name) >= (int)sizeof(path) ||
-        lstat(path, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid())
-        return false;
-    return start_of((int)pid) != start;
+        return -1;
+    fd = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0 && (fstat(fd, st) < 0 || st->st_uid != geteuid())) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* Whoever holds its lock lives. With the lock nobody else removes it, whose path may be another
+ * one's then. */
+static void remove_left_over(const char *base, int at, const char *name)
+{
+    CLEANUP(closep) int lock = -1;
+    char path[PATH_MAX];
+    struct stat st;
+    CLEANUP(closep) int fd = open_own(at, name, &st);
+
+    if (fd < 0 || snprintf(path, sizeof(path), "%s/%s", base, name) >= (int)sizeof(path))
+        return;
+    lock = openat(fd, lock_name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0) {
+        remove_folder(path);
+    } else if (lock < 0 && errno == ENOENT && time(NULL) - st.st_mtime > MAKING_S) {
+        (void)unlinkat(fd, lock_draft, 0);
+        (void)rmdir(path); /* only an empty one */
+    }
 }
 
 static void remove_left_overs(const char *base)
@@ -65,31 +87,94 @@ static void remove_left_overs(const char *base)
     const struct dirent *entry;
     DIR *dir = opendir(base);
 
-    while (dir && (entry = readdir(dir)) != NULL) {
-        char path[PATH_MAX];
-
-        if (is_left_over(base, entry->d_name) &&
-            snprintf(path, sizeof(path), "%s/%s", base, entry->d_name) < (int)sizeof(path))
-            ring_folder_remove(path);
-    }
+    while (dir && (entry = readdir(dir)) != NULL)
+        remove_left_over(base, dirfd(dir), entry->d_name);
     if (dir)
         closedir(dir);
 }
 
-int ring_folder_make(const char *const *bases, struct str *out, struct err *e)
-{
-    int rc = -ENOENT;
+/* ---- one of our own ---- */
 
-    for (; *bases; bases++) {
-        remove_left_overs(*bases);
-        str_reset(out);
-        str_addf(out, "%s/%s%d-%llu", *bases, prefix, (int)getpid(),
-                 (unsigned long long)start_of((int)getpid()));
-        if (str_error(out))
+/* A file that appears locked: nobody finds it between its making and its locking. */
+static int make_lock(const char *folder, int *ret)
+{
+    CLEANUP(closep) int dir = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    CLEANUP(closep) int fd = -1;
+
+    if (dir < 0)
+        return -errno;
+    fd = openat(dir, lock_draft, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || renameat(dir, lock_draft, dir, lock_name) < 0)
+        return -errno;
+    *ret = steal_fd(&fd);
+    return 0;
+}
+
+/* In another container there may be a process of our number that was started as we were. */
+static int make_in(const char *base, struct ring_folder *out, struct err *e)
+{
+    unsigned long long start = own_start();
+    int rc = -EEXIST;
+
+    for (int i = 0; rc == -EEXIST && i < NAMES_MAX; i++) {
+        str_reset(&out->path);
+        str_addf(&out->path, "%s/%s%d-%llu", base, prefix, (int)getpid(), start);
+        if (i)
+            str_addf(&out->path, "-%d", i);
+        if (str_error(&out->path))
             return err_nomem(e);
-        if (mkdir(str_text(out), 0700) == 0)
-            return 0;
-        rc = err_set(e, -errno, "%s: %s", str_text(out), strerror(errno));
+        rc = mkdir(str_text(&out->path), 0700) < 0 ? -errno : 0;
+    }
+    if (rc == 0) {
+        rc = make_lock(str_text(&out->path), &out->lock);
+        if (rc < 0)
+            remove_folder(str_text(&out->path));
+    }
+    if (rc < 0) {
+        err_set(e, rc, "%s: %s", str_text(&out->path), strerror(-rc));
+        str_reset(&out->path);
     }
     return rc;
+}
+
+/* Bytes that are free for rings; 0 where there is no room for their names. */
+static uint64_t room_in(const char *base)
+{
+    struct statvfs vfs;
+
+    if (statvfs(base, &vfs) < 0 || (vfs.f_files && vfs.f_favail <= RING_FOLDER_RINGS))
+        return 0;
+    return (uint64_t)vfs.f_bavail * vfs.f_frsize;
+}
+
+int ring_folder_make(const char *const *bases, struct ring_folder *out, struct err *e)
+{
+    uint64_t room[BASES_MAX];
+    bool tried[BASES_MAX] = { false };
+    size_t n = 0;
+    int rc = -ENOENT;
+
+    for (; n < BASES_MAX && bases[n]; n++) {
+        remove_left_overs(bases[n]);
+        room[n] = MIN(room_in(bases[n]), (uint64_t)RING_FOLDER_ROOM_B);
+    }
+    for (size_t i = 0; rc < 0 && rc != -ENOMEM && i < n; i++) {
+        size_t best = n;
+
+        for (size_t k = 0; k < n; k++)
+            if (!tried[k] && (best == n || room[k] > room[best]))
+                best = k;
+        tried[best] = true;
+        rc = make_in(bases[best], out, e);
+    }
+    return rc;
+}
+
+void ring_folder_done(struct ring_folder *f)
+{
+    if (f->path.len)
+        remove_folder(str_text(&f->path));
+    closep(&f->lock);
+    f->lock = -1;
+    str_done(&f->path);
 }

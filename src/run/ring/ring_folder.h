@@ -1,15 +1,30 @@
-/* The folder in which a job's processes make their rings of marks. */
+/* The folder in which a job's processes make their rings of marks. Its maker holds a lock on a file
+ * in it for as long as it lives: containers may share the folder above it and not their numbers of
+ * processes, so that no number tells who lives. */
 #ifndef BRIM_RUN_RING_RING_FOLDER_H
 #define BRIM_RUN_RING_RING_FOLDER_H
 #include "base/str.h"
 #include "base/err.h"
 
-/* Make one that no one else may read, in the first of the bases that takes it (ends with NULL;
- * NULL entries in front of the end are not allowed): its path into out. What observers left
- * there that died is removed first. 0 or a negative errno with a sentence. */
-int ring_folder_make(const char *const *bases, struct str *out, struct err *e) CHECK_RESULT;
+struct ring_folder {
+    struct str path; /* empty: there is none */
+    int lock;        /* -1 */
+};
 
-/* Remove it with the rings in it. */
-void ring_folder_remove(const char *path);
+#define RING_FOLDER_INIT \
+    { \
+        .path = STR_INIT(4096), .lock = -1 \
+    }
+
+/* Rings of so many processes should find room in a folder. */
+enum { RING_FOLDER_RINGS = 8, RING_FOLDER_ROOM_B = RING_FOLDER_RINGS * (2 << 20) };
+
+/* Make one that no one else may read, in the first of the bases that takes it and has room (ends
+ * with NULL); where none has room, in the one that has most. What observers left there that died is
+ * removed first. 0 or a negative errno with a sentence; ring_folder_done() in any case. */
+int ring_folder_make(const char *const *bases, struct ring_folder *out, struct err *e) CHECK_RESULT;
+
+/* Remove it with the rings in it, and give up the lock. */
+void ring_folder_done(struct ring_folder *f);
 
 #endif

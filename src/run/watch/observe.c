@@ -55,7 +55,7 @@ struct observer {
     struct family *family;
     struct rings *rings;
     struct archive_retry keep;
-    struct str folder; /* of the rings */
+    struct ring_folder folder;
     struct tick ticks[2];
     int now;
     int64_t begin_ns, due_ns, glance_ns, inferred_ns; /* monotonic */
@@ -90,9 +90,7 @@ static void observer_done(struct observer *o)
     rings_close(o->rings);
     control_close(o->control);
     archive_retry_done(&o->keep);
-    if (o->folder.len)
-        ring_folder_remove(str_text(&o->folder));
-    str_done(&o->folder);
+    ring_folder_done(&o->folder);
     tick_done(&o->ticks[0]);
     tick_done(&o->ticks[1]);
     rank_steps_done(&o->inferred);
@@ -242,7 +240,7 @@ static struct about about_of(const struct observer *o)
                            .name = o->c->name,
                            .argv = o->c->argv,
                            .env = o->c->env,
-                           .ring = str_text(&o->folder),
+                           .ring = str_text(&o->folder.path),
                            .plugins = o->c->plugins,
                            .libraries = o->c->libraries,
                            .root = o->root };
@@ -271,7 +269,7 @@ static int board(struct observer *o, struct err *e)
         o->stop = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
     if (o->stop < 0)
         return err_set(e, -errno, "signals: %s", strerror(errno));
-    return control_make(&o->control, str_text(&o->folder), e);
+    return control_make(&o->control, str_text(&o->folder.path), e);
 }
 
 static int prepare(struct observer *o, struct err *e)
@@ -290,7 +288,7 @@ static int prepare(struct observer *o, struct err *e)
         return err_set(e, -errno, "/proc: %s", strerror(errno));
     rc = ring_folder_make(bases, &o->folder, e);
     if (rc == 0)
-        rc = rings_open(&o->rings, str_text(&o->folder), e);
+        rc = rings_open(&o->rings, str_text(&o->folder.path), e);
     if (rc == 0)
         rc = board(o, e);
     if (rc == 0)
@@ -524,7 +522,7 @@ int observe(const struct observe_config *c, struct observed *ret, struct err *e)
     o->keep = (struct archive_retry){ .say = c->say, .arg = c->arg };
     o->root = o->proc = o->timer = o->stop = -1;
     o->launch.signals = o->launch.tty = -1;
-    o->folder = (struct str)STR_INIT(PATH_MAX);
+    o->folder = (struct ring_folder)RING_FOLDER_INIT;
     rank_steps_init(&o->inferred);
     rc = observe_all(o, e);
     observer_done(o);

@@ -2,51 +2,124 @@
 #include "run/ring/ring_folder.h"
 
 #include <errno.h>
-#include <limits.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 
+#include "folder.h"
 #include "tap.h"
 
-static char base[] = "/tmp/brim-folder-XXXXXX";
-
-static const char *below(const char *name, char path[PATH_MAX])
+static bool is_there(const char *root, const char *name)
 {
-    snprintf(path, PATH_MAX, "%s/%s", base, name);
-    return path;
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof(path), "%s/%s", root, name);
+    return access(path, F_OK) == 0;
+}
+
+static void make_older(const char *root, const char *name, int seconds)
+{
+    const struct timespec then[2] = { { .tv_nsec = UTIME_OMIT },
+                                      { .tv_sec = time(NULL) - seconds } };
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof(path), "%s/%s", root, name);
+    folder_need(utimensat(AT_FDCWD, path, then, 0), path);
+}
+
+static void test_make(const char *root)
+{
+    const char *bases[] = { "/nonexistent/brim", root, NULL }, *nowhere[] = { bases[0], NULL };
+    struct ring_folder f = RING_FOLDER_INIT, again = RING_FOLDER_INIT, none = RING_FOLDER_INIT;
+    struct err e = { "" };
+    struct stat st;
+
+    is_int(ring_folder_make(bases, &f, &e), 0, "a folder is made where there can be one");
+    ok(stat(str_text(&f.path), &st) == 0 && (st.st_mode & 0777) == 0700,
+       "the folder %s is for its owner alone", str_text(&f.path));
+    ok(is_there(str_text(&f.path), "lock"), "the folder has its lock");
+    is_int(ring_folder_make(bases, &again, &e), 0, "this process makes a second folder");
+    ok(access(str_text(&f.path), F_OK) == 0 && strcmp(str_text(&f.path), str_text(&again.path)),
+       "the first folder stays beside the second one");
+    ring_folder_done(&again);
+    ok(!again.path.len && again.lock < 0, "a folder that is done is forgotten");
+    ok(access(str_text(&f.path), F_OK) == 0, "only the second folder is removed");
+    ring_folder_done(&f);
+    ok(ring_folder_make(nowhere, &none, &e) < 0 && strstr(e.text, "/nonexistent"),
+       "a place that is missing is named: %s", e.text);
+    ring_folder_done(&none);
+}
+
+/* One that was made by a process whose number says nothing here: only its lock does. */
+static void test_left(const char *root)
+{
+    const char *bases[] = { root, NULL };
+    struct ring_folder mine = RING_FOLDER_INIT, f = RING_FOLDER_INIT;
+    char path[PATH_MAX];
+    int ends[2], status;
+    pid_t child;
+    char c;
+
+    folder_need(pipe(ends), "pipe");
+    child = fork();
+    folder_need(child, "fork");
+    if (child == 0) {
+        if (ring_folder_make(bases, &mine, NULL) < 0 ||
+            snprintf(path, sizeof(path), "%s/brim-run-999999999-5", root) < 0 ||
+            rename(str_text(&mine.path), path) < 0 || write(ends[1], "x", 1) != 1)
+            _exit(1);
+        pause();
+        _exit(0);
+    }
+    close(ends[1]);
+    is_int(read(ends[0], &c, 1), 1, "another process makes a folder of rings");
+    close(ends[0]);
+    folder_text(root, "brim-run-999999999-5/rank-0-1.ring", "x");
+    is_int(ring_folder_make(bases, &f, NULL), 0, "a folder is made beside that of another process");
+    ok(is_there(root, "brim-run-999999999-5/rank-0-1.ring"),
+       "a folder whose lock is held stays, whatever its number says");
+    ring_folder_done(&f);
+    kill(child, SIGKILL);
+    is_int(waitpid(child, &status, 0), child, "the other process is killed");
+    f = (struct ring_folder)RING_FOLDER_INIT;
+    is_int(ring_folder_make(bases, &f, NULL), 0, "a folder is made after the other process died");
+    ok(!is_there(root, "brim-run-999999999-5"), "the folder of a dead process goes with its rings");
+    ring_folder_done(&f);
+}
+
+static void test_others(const char *root)
+{
+    const char *bases[] = { root, NULL };
+    struct ring_folder f = RING_FOLDER_INIT;
+
+    folder_folder(root, "brim-run-1-1");
+    folder_folder(root, "brim-run-1-2");
+    make_older(root, "brim-run-1-2", 3600);
+    folder_text(root, "brim-run-1-3/rank-0-1.ring", "x");
+    make_older(root, "brim-run-1-3", 3600);
+    folder_text(root, "other/lock", "");
+    folder_text(root, "brim-run-file", "");
+    is_int(ring_folder_make(bases, &f, NULL), 0, "a folder is made among others");
+    ok(is_there(root, "brim-run-1-1"), "a folder that is being made stays");
+    ok(!is_there(root, "brim-run-1-2"), "an old folder without a lock and without rings goes");
+    ok(is_there(root, "brim-run-1-3"), "rings without a lock stay");
+    ok(is_there(root, "other") && is_there(root, "brim-run-file"), "what is no such folder stays");
+    ring_folder_done(&f);
 }
 
 int main(void)
 {
-    const char *bases[] = { "/nonexistent/brim", base, NULL }, *nowhere[] = { bases[0], NULL };
-    char old[PATH_MAX], ring[PATH_MAX], other[PATH_MAX];
-    struct str path = STR_INIT(PATH_MAX);
-    struct err e = { "" };
-    struct stat st;
-    FILE *f;
+    void (*const tests[])(const char *) = { test_make, test_left, test_others };
+    char root[PATH_MAX];
 
-    if (!mkdtemp(base) || mkdir(below("brim-run-999999999-5", old), 0700) < 0 ||
-        mkdir(below("brim-run-x", other), 0700) < 0 ||
-        !(f = fopen(below("brim-run-999999999-5/rank-0-1.ring", ring), "we"))) {
-        printf("Bail out! %s: %m\n", base);
-        return 1;
+    for (size_t i = 0; i < ARRAY_SIZE(tests); i++) {
+        folder_make(root);
+        tests[i](root);
+        folder_remove(root);
     }
-    fclose(f);
-    is_int(ring_folder_make(bases, &path, &e), 0, "a folder where there can be one %s", e.text);
-    ok(stat(str_text(&path), &st) == 0 && (st.st_mode & 0777) == 0700, "for its owner alone: %s",
-       str_text(&path));
-    ok(access(old, F_OK) < 0, "one of a process that is no more goes, with its rings");
-    ok(access(other, F_OK) == 0, "what has no such name stays");
-    is_int(ring_folder_make(bases, &path, &e), -EEXIST, "another one of this process: %s", e.text);
-    ring_folder_remove(str_text(&path));
-    ok(access(str_text(&path), F_OK) < 0, "it is gone");
-    ring_folder_remove("/nonexistent/brim");
-    ok(ring_folder_make(nowhere, &path, &e) < 0 && strstr(e.text, "/nonexistent"), "nowhere: %s",
-       e.text);
-    str_done(&path);
-    (void)rmdir(other);
-    (void)rmdir(base);
     return done();
 }
