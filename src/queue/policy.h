@@ -16,7 +16,7 @@ struct queue_policy_text {
 
 /* 0, or -EINVAL with a sentence that names the line and what to write instead. What is not known
  * here (a section or a key that came later) is refused, too: whoever makes it work adds it to the
- * tables in queue_policy.c. */
+ * tables in policy.c. */
 int queue_policy_check(const struct policy *p, const struct queue_policy_text *from, struct err *e)
     CHECK_RESULT;
 

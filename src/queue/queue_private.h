@@ -64,7 +64,7 @@ static inline int64_t queue_now_ms(const struct local *l)
     return clock_monotonic_ns(l->c->clock) / NS_PER_MS;
 }
 
-/* ---- queue_life.c: what becomes of jobs ---- */
+/* ---- lifecycle.c: what becomes of jobs ---- */
 
 /* Read the jobs that have not ended, and look after those that run. */
 int life_load(struct local *l, struct err *e) CHECK_RESULT;
@@ -96,7 +96,7 @@ void life_sweep(struct local *l);
 /* A failure of the store: said once, tried again later. */
 void life_trouble(struct local *l, const struct err *e);
 
-/* ---- queue_decide.c ---- */
+/* ---- decide.c ---- */
 
 /* Ask the scheduler, store what it says, and do it. */
 void queue_decide(struct local *l);
@@ -105,7 +105,7 @@ void queue_decide(struct local *l);
  * + 1. */
 int queue_decide_items(struct local *l, struct queue_item *ret, struct err *e) CHECK_RESULT;
 
-/* ---- queue_carry.c ---- */
+/* ---- apply.c ---- */
 
 /* Store what a pass decided, and do it. */
 int queue_carry(struct local *l, const struct queue_plan *p, struct err *e) CHECK_RESULT;
@@ -113,7 +113,7 @@ int queue_carry(struct local *l, const struct queue_plan *p, struct err *e) CHEC
 /* A job that runs and has one of the slots; NULL. */
 const struct queue_job *queue_holder(const struct local *l, const char *slots);
 
-/* ---- queue_look.c ---- */
+/* ---- idle_watch.c ---- */
 
 /* Look at how busy jobs are, when it is time, and where the policy asks for that. */
 void queue_look(struct local *l);
@@ -121,7 +121,7 @@ int64_t queue_look_due(const struct local *l); /* monotonic; INT64_MAX */
 void queue_look_take(struct local *l);         /* the sensor has something to read */
 void queue_look_done(struct local *l);
 
-/* ---- queue_requests.c ---- */
+/* ---- requests.c ---- */
 
 /* Answer what a client asks. */
 void queue_request(struct local *l, const struct queue_client *client, struct str *answer);
@@ -129,18 +129,18 @@ void queue_request(struct local *l, const struct queue_client *client, struct st
 /* Whether a client asks to be answered when jobs have ended, and one of them has not. */
 bool queue_request_waits(const struct local *l, const struct queue_client *client);
 
-/* ---- queue_submit.c ---- */
+/* ---- submit.c ---- */
 
 int queue_submit(struct local *l, const struct queue_client *client, struct str *answer,
                  struct err *e) CHECK_RESULT;
 
-/* ---- queue_show.c ---- */
+/* ---- show.c ---- */
 
 /* A job as JSON. Its command and environment are not told: they may hold secrets. */
 struct json;
 void queue_show_job(struct json *json, const struct queue_job *j, int64_t now_ms);
 
-/* ---- queue_clients.c ---- */
+/* ---- clients.c ---- */
 
 int clients_open(struct local *l, struct err *e) CHECK_RESULT;
 void clients_accept(struct local *l);

@@ -8,7 +8,7 @@
 enum { INTERLEAVE_JOBS = 4 };
 
 /* How long one step of each of n jobs takes when they share their devices, in ms; all advance by
- * one step in that time. Jobs have to say how long their stages take (work.h). */
+ * one step in that time. Jobs have to say how long their stages take (model/job/job_spec.h). */
 double interleave_period(const struct work *const *jobs, int n);
 
 /* What a step of a job takes alone, in ms. */

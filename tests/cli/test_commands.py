@@ -107,7 +107,7 @@ def test_lines_for_the_journal_have_their_priority(brim, tmp_path):
 
 @contextlib.contextmanager
 def held_port():
-    """A port that nobody else is given: bound here, so that only who reuses addresses can listen."""
+    """A port that nobody else is given: bound here, so that who reuses addresses can listen."""
     with socket.socket() as s:
         s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         s.bind(("127.0.0.1", 0))

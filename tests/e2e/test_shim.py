@@ -148,7 +148,7 @@ def results(out):
 
 @contextlib.contextmanager
 def held_port():
-    """A port that nobody else is given: bound here, so that only who reuses addresses can listen."""
+    """A port that nobody else is given: bound here, so that who reuses addresses can listen."""
     with socket.socket() as s:
         s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         s.bind(("127.0.0.1", 0))
@@ -156,7 +156,7 @@ def held_port():
 
 
 def end_of_ranks(started, timeout):
-    """(out, err) of each process. When one fails, the others, which would wait for it, are killed."""
+    """What each process prints. When one fails, the others, which wait for it, are killed."""
     with concurrent.futures.ThreadPoolExecutor(len(started)) as pool:
         said = {pool.submit(p.communicate, timeout=timeout): p for p in started}
         for done in concurrent.futures.as_completed(said):

@@ -87,3 +87,23 @@ def test_files_that_are_named_are_there():
             if not any(file.endswith("/" + name) for file in there):
                 bad.append(f"{path}: there is no {name}")
     assert not bad, "\n" + "\n".join(bad)
+
+
+NAMED = re.compile(r"(?<![\w<./-])(?:\w+/)?\w\w+\.[ch]\b(?!/)")
+# Named in comments as the sources of facts: they are other projects'.
+ELSEWHERE = {"bnxt_re/hw_counters.c", "lprocfs_status.c", "smu_v13_0_6_pmfw.h"}
+
+
+def test_files_that_comments_name_are_there():
+    """`x.c` or `room/x.h` in a comment of the program, where it is not a path of another one."""
+    there = ["/" + path for path in tree.files()]
+    bad = []
+    for path in tree.files():
+        if not re.match(r"(src|include|plugins)/.*\.[ch]$", path):
+            continue
+        for comment in re.findall(r"/\*.*?\*/|//[^\n]*", tree.read(path), re.S):
+            for name in NAMED.findall(comment):
+                named = not re.search(r"NAME|\bX\b", name) and name not in ELSEWHERE
+                if named and not any(file.endswith("/" + name) for file in there):
+                    bad.append(f"{path}: there is no {name}")
+    assert not bad, "\n" + "\n".join(bad)

@@ -39,16 +39,16 @@ bool plan_memory_part(const struct memory *m, size_t i, struct plan_memory_part 
 
 /* --compare: layouts beside each other, part by part; --why: one against the fastest. The words are
  * parts of layouts, of which the fastest that has them is taken. 0 or a negative errno with a
- * sentence. (plan_layouts.c) */
+ * sentence. (layouts.c) */
 int plan_compare(const struct plan_train *t, char *const *more, struct str *out, struct err *e)
     CHECK_RESULT;
 int plan_why(const struct plan_train *t, struct str *out, struct err *e) CHECK_RESULT;
 
 /* --emit: the fastest layout that a program can be told, as brim plan emit writes it. 0, or -EINVAL
- * with a sentence when it can do none of those that were kept. (plan_emit.c) */
+ * with a sentence when it can do none of those that were kept. (emit.c) */
 int plan_emit_best(const struct plan_train *t, struct str *out, struct err *e) CHECK_RESULT;
 
-/* --svg: memory of every stage, the step by parts, and the pipeline. (plan_svg.c) */
+/* --svg: memory of every stage, the step by parts, and the pipeline. (svg.c) */
 void plan_svg(const struct plan_train *t, struct str *out);
 
 #endif

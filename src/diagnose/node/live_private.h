@@ -42,7 +42,7 @@ extern const struct live_stage_ops live_storage, live_cpu, live_pcie, live_gpu, 
 enum { LIVE_GPU_WORKS = 1, LIVE_GPU_THROTTLED, LIVE_GPU_LOST };
 enum { LIVE_GPU_MEAN, LIVE_GPU_IDLE, LIVE_GPU_KNOWN, LIVE_GPU_SM_ACTIVE, LIVE_GPU_SHARE };
 
-/* ---- limits (live_limits.c has the sources) ---- */
+/* ---- limits (limits.c has the sources) ---- */
 
 struct live_limits {
     double load_limit;        /* a load from here on is at its limit */

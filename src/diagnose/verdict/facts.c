@@ -67,7 +67,8 @@ static void sum_up(struct judge_rank *to, double *room)
     to->samples = samples / (double)to->n;
 }
 
-static int look_at_rank(struct judge *j, const struct run_rank *r, double *room)
+/* Add a rank that has steady steps. */
+static void look_at_rank(struct judge *j, const struct run_rank *r, double *room)
 {
     size_t first = 0, end = r->n_steps;
     struct judge_rank *to;
@@ -77,11 +78,10 @@ static int look_at_rank(struct judge *j, const struct run_rank *r, double *room)
         end--;
     }
     if (first >= end)
-        return 0;
+        return;
     to = &j->ranks[j->n_ranks++];
     *to = (struct judge_rank){ .r = r, .steps = r->steps + first, .n = end - first };
     sum_up(to, room);
-    return 0;
 }
 
 /* Of the rank whose share is that of all. */

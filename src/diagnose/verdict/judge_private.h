@@ -39,7 +39,7 @@ struct judge {
     /* Shares of the step. */
     double wait;    /* for data, of the middle rank (the lower one of two) */
     double exposed; /* in communication, of the rank that waits least for others */
-    double wait_least, exposed_least; /* of both, at least (judge_sure.h); NaN */
+    double wait_least, exposed_least; /* of both, at least (sure.h); NaN */
     double compute;                   /* forward, backward and optimizer, mean over ranks */
     double samples;                   /* of all ranks in a step; NaN */
     double bytes;                     /* of collectives, of a rank in a step; NaN: none */

@@ -110,7 +110,7 @@ struct slow {
     double steady; /* share of the steps since then in which it is the slowest */
     double loss;   /* share of what steps lose to their slowest rank that is lost to this one */
     double cost;   /* share of the step */
-    double least;  /* the same, at least: judge_sure.h */
+    double least;  /* the same, at least: sure.h */
     double lost_s; /* by which it took longer since then, in all */
 };
 

@@ -72,7 +72,7 @@ void sample_files_line(const struct sample_files *s, const char *prefix, const c
 /* For find(): the target of a symbolic link; "" when it is none. */
 void sample_files_link(const struct sample_files *s, const char *path, char *buf, size_t size);
 
-/* A read() for lines "KEY NUMBER": arg is a table of struct sample_key (sample_table.h). Numbers
+/* A read() for lines "KEY NUMBER": arg is a table of struct sample_key (table.h). Numbers
  * that go to the same value are added. */
 void sample_read_keys(const struct sample_file *f, const char *text, double *values);
 

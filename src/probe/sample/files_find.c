@@ -1,4 +1,4 @@
-/* What samplers of many small files find their things with, and read them with (sample_files.h). */
+/* What samplers of many small files find their things with, and read them with (files.h). */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -79,7 +79,7 @@ struct queue_job {
     int64_t ticks_ms;
 };
 
-/* What a guard tells of an attempt (queue_files.h). */
+/* What a guard tells of an attempt (queue/guard/files.h). */
 struct queue_end {
     int32_t status; /* of waitpid() */
     uint8_t stop;   /* enum queue_stop: what the guard had begun by then */

@@ -41,7 +41,7 @@ def test_json_is_versioned_and_has_no_sentinels(brim):
 
 
 def shown(brim, *words, **more):
-    """What brim machine shows, but for the host's memory: a virtual machine gets more as it runs."""
+    """What brim machine shows, but for host memory: a virtual machine gets more as it runs."""
     machine = json.loads(brim.out("machine", "--json", *words, **more))
     for node in machine["nodes"]:
         cpus = [d for d in node["devices"] if "cpu_cores" in d]
