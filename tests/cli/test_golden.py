@@ -4,11 +4,14 @@ A file there is a transcript: a line "$ brim ..." and below it what that prints,
 line of stderr, "[1]" the exit status when it is not 0, and "> NAME" what was written to $OUT/NAME.
 BRIM_REGENERATE=1 (script/regenerate) writes what the program prints today; to add a case, add its
 line and do that. Commands run in that folder; nothing in them may depend on a time or a machine.
+The runs that are kept are those of made_runs.c, the profiles those of golden/profiles.
 """
 
 import os
 import pathlib
 import shlex
+import shutil
+import subprocess
 
 import pytest
 from conftest import ROOT
@@ -21,7 +24,7 @@ def commands(text):
     return [line for line in text.splitlines() if line.startswith("$ brim ")]
 
 
-def said(brim, line, folder, env=None):
+def said(brim, line, folder, env):
     """The lines of one command."""
     folder.mkdir()
     words = shlex.split(line[len("$ brim "):].replace("$OUT", str(folder)))
@@ -31,7 +34,17 @@ def said(brim, line, folder, env=None):
     out += ["[%d]" % done.returncode] if done.returncode else []
     for path in sorted(pathlib.Path(folder).iterdir()):
         out += ["> " + path.name] + path.read_text(encoding="utf-8").splitlines()
-    return "".join(each + "\n" for each in out).replace(str(folder), "$OUT")
+    text = "".join(each + "\n" for each in out)
+    return text.replace(str(folder), "$OUT").replace(env["STATE_DIRECTORY"], "$STATE")
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory):
+    """Where brim finds runs and profiles."""
+    folder = tmp_path_factory.mktemp("state")
+    subprocess.run([os.environ["MADE_RUNS"], str(folder / "runs")], check=True)
+    shutil.copytree(str(GOLDEN / "profiles"), str(folder / "profiles"))
+    return {"STATE_DIRECTORY": str(folder)}
 
 
 def test_there_are_transcripts():
@@ -42,10 +55,10 @@ def test_there_are_transcripts():
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_transcript(brim, tmp_path, name):
+def test_transcript(brim, tmp_path, state, name):
     file = GOLDEN / name
     want = file.read_text(encoding="utf-8")
-    parts = [said(brim, line, tmp_path / str(i)) for i, line in enumerate(commands(want))]
+    parts = [said(brim, line, tmp_path / str(i), state) for i, line in enumerate(commands(want))]
     if os.environ.get("BRIM_REGENERATE"):
         file.write_text("".join(parts), encoding="utf-8")
         want = file.read_text(encoding="utf-8")

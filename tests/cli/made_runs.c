@@ -1,0 +1,98 @@
+/* Write made runs into a folder, for the commands that look at runs which are kept: of each cause
+ * one, without noise, and an earlier one of the same name for every second of them.
+ *
+ *     made_runs FOLDER */
+#include <stdio.h>
+#include <string.h>
+
+#include "../unit/run_made.h"
+#include "run/archive/archive.h"
+
+#define DAY ((int64_t)86400 * 1000 * 1000 * 1000)
+#define BEGIN ((int64_t)1793491200 * 1000 * 1000 * 1000) /* 2026-11-01 00:00 UTC */
+
+static int write_rank(struct archive *a, size_t i, const struct run_rank *k, struct err *e)
+{
+    struct rank_steps lane;
+    int rc = 0;
+
+    rank_steps_init(&lane);
+    lane.rank = k->rank;
+    lane.local_rank = k->local_rank;
+    lane.world = k->world;
+    lane.pid = 4000 + k->rank;
+    snprintf(lane.host, sizeof(lane.host), "%s", k->host);
+    snprintf(lane.framework, sizeof(lane.framework), "torch 2.5.0");
+    for (size_t n = 0; n < k->n_notes && rc == 0; n++)
+        rc = rank_steps_note(&lane, k->notes[n].name, k->notes[n].value);
+    for (size_t n = 0; n < k->n_steps && rc == 0; n++)
+        rc = rank_steps_step(&lane, &k->steps[n]);
+    if (rc == 0)
+        rc = archive_lane(a, i, &lane, e);
+    rank_steps_done(&lane);
+    return rc;
+}
+
+static int write_run(const char *folder, struct run *r, struct err *e)
+{
+    CLEANUP(archive_closep) struct archive *a = NULL;
+    int rc = archive_create(&a, folder, r, 0, e);
+
+    for (size_t i = 0; i < r->n_ranks && rc == 0; i++)
+        rc = write_rank(a, i, &r->ranks[i], e);
+    for (size_t i = 0; i < r->n_moments && rc == 0; i++) {
+        r->moments[i].wall_ns += r->begin_ns;
+        rc = archive_moment(a, &r->moments[i], e);
+        r->end_ns = r->moments[i].wall_ns;
+    }
+    return rc < 0 ? rc : archive_about(a, r, e);
+}
+
+/* A run of a cause; an earlier one is faster, and of another version. */
+static int write_cause(const char *folder, enum cause cause, bool earlier, struct err *e)
+{
+    static struct run_note notes[] = { { "torch", NULL },
+                                       { "kernel", "6.1.0-18-amd64" },
+                                       { "env.OMP_NUM_THREADS", "8" } };
+    struct made m = made_like(cause, 3);
+    CLEANUP(run_done) struct run r = { .id = NULL };
+    char id[64];
+
+    m.noise = 0;
+    m.steps = m.steps > 60 && !m.pause_every ? 60 : m.steps;
+    m.slow_from = m.slow_from ? m.steps / 2 : 0;
+    m.step_s /= earlier ? 1.3 : 1;
+    for (int s = 0; s < RUN_SIGNALS; s++)
+        m.wild[s] = 0;
+    made_build(&m, &r);
+    r.begin_ns = BEGIN + (int64_t)cause * DAY / 4 - (earlier ? DAY / 8 : 0);
+    snprintf(id, sizeof(id), "202611%02d-%02d0000-%04x", 1 + (int)cause / 4,
+             6 * ((int)cause % 4) + (earlier ? 0 : 3), (unsigned)cause);
+    r.id = id;
+    r.name = cause_name(cause);
+    r.command = "python train.py --data /data";
+    r.folder = "/home/ana";
+    r.user = "ana";
+    notes[0].value = earlier ? "1.13.1" : "2.5.0";
+    r.environment = notes;
+    r.n_environment = ARRAY_SIZE(notes);
+    r.end = cause % 5 == 4 ? RUN_KILLED : RUN_EXITED;
+    r.status = cause % 5 == 4 ? 9 : cause % 7 == 6;
+    return write_run(folder, &r, e);
+}
+
+int main(int argc, char **argv)
+{
+    struct err e = { "" };
+    int rc = argc == 2 ? runs_make(argv[1], &e) : -1;
+
+    for (enum cause c = CAUSE_NONE; c < CAUSE_UNKNOWN && rc == 0; c++) {
+        if (c % 2)
+            rc = write_cause(argv[1], c, true, &e);
+        if (rc == 0)
+            rc = write_cause(argv[1], c, false, &e);
+    }
+    if (rc < 0)
+        fprintf(stderr, "made_runs: %s\n", e.text);
+    return rc < 0;
+}
