@@ -11,6 +11,7 @@ import traceback
 
 import loader_alone
 import loader_late  # noqa: F401
+import loader_memory  # noqa: F401
 import loader_readahead  # noqa: F401
 import loader_refused  # noqa: F401
 import loader_scripts  # noqa: F401

@@ -209,9 +209,11 @@ def no_room():
     from brim_torch.loader import resource_limits as limits
 
     free, shm, files = limits.free_memory, limits.free_shm, limits.free_descriptors
+    anonymous, limits.anonymous_memory = limits.anonymous_memory, lambda: 0
     said = []
     for name, value in (("free_memory", 1 << 20), ("free_shm", 4096), ("free_descriptors", 20)):
         setattr(limits, name, lambda *a, v=value: v)
         said.append(refused(plan={3: "8"}))
         limits.free_memory, limits.free_shm, limits.free_descriptors = free, shm, files
+    limits.anonymous_memory = anonymous
     return {"same": all(s["same"] for s in said), "said": [s["said"][0] for s in said]}

@@ -100,6 +100,10 @@ REFUSED = {
         "the files of 4 batches take 0 MiB of memory, and a quarter of what is free is 0 MiB",
         "'65' is not from 0 to 64 batches",
     ],
+    "copies_have_no_room": [
+        "3 more workers take 4004 MiB of memory, and half of what is free is 2048 MiB",
+        "done",
+    ],
     "no_room": [
         "7 more workers take 224 MiB of memory, and half of what is free is 0 MiB",
         "16 batches on their way take 0 MiB of /dev/shm, and half of what is free is 0 MiB",
@@ -158,6 +162,24 @@ def test_details(results):
     random = results["draws_allowed"]
     assert set(random["said"]) == {"done"} and not random["same"] and not random["told"]
     assert results["next_of_a_variable"]["extra"] == "('_SingleProcessDataLoaderIter', 0, False)"
+
+
+def test_memory_that_runs_low(results):
+    went = results["memory_runs_low"]
+    assert went["same"] and went["there"] == [4, 2, 1], went
+    low = "memory ran low with %d workers: so it was said"
+    assert went["said"][-2:] == [low % 2, "done"], went
+    assert [note.partition(": ")[2] for note in went["low"]] == [
+        "workers %d, prefetch 2 in force, for %s" % (left, low % n) for left, n in ((2, 4), (1, 2))
+    ], went
+    stream = results["stream_memory_runs_low"]
+    assert stream["same"] and "its worker: so it was said" in stream["told"][0], stream
+
+
+def test_workers_go_first_where_memory_runs_out(results):
+    said = results["first_to_go"]
+    assert said["same"] and said["workers"] == [1000] * 4, said
+    assert said["job"] == said["job_after"] and said["job"] < 1000, said
 
 
 def test_each_switch_is_made(results):
@@ -268,6 +290,76 @@ def test_memory_that_is_free(tmp_path, files, free):
         [sys.executable, "-c", ROOM % SHIM, str(tmp_path)], capture_output=True, encoding="utf-8"
     )
     assert said.stdout.strip() == str(free), said.stderr
+
+
+WATCH = """
+import sys
+sys.path.insert(0, %r)
+from brim_torch.loader import memory_watch
+watch, now = memory_watch.Watch(sys.argv[1]), 100.0
+for change in sys.stdin:
+    path, _, text = change.rstrip("\\n").partition("=")
+    if path:
+        with open(sys.argv[1] + "/" + path, "w") as f:
+            f.write(text.replace(";", "\\n"))
+    now += 11
+    print(watch.low(now))
+print(watch.low(now + 0.01))
+"""
+
+GIB = 1 << 30
+GROUPS = {
+    "v2": {
+        "folder": "sys/fs/cgroup/a/",
+        "limit": "memory.max",
+        "use": "memory.current",
+        "kills": "memory.events=low 0;high 3;max 9;oom 4;oom_kill 1;oom_group_kill 0",
+        "proc/self/cgroup": "0::/a\n",
+    },
+    "v1": {
+        "folder": "sys/fs/cgroup/memory/a/",
+        "limit": "memory.limit_in_bytes",
+        "use": "memory.usage_in_bytes",
+        "kills": "memory.oom_control=oom_kill_disable 0;under_oom 0;oom_kill 1",
+        "proc/self/cgroup": "4:memory:/a\n1:cpu:/\n",
+    },
+}
+
+
+@pytest.mark.parametrize("version", GROUPS)
+def test_memory_low_is_told_once_with_the_reason(tmp_path, version):
+    """The same changes of files under either version of control groups."""
+    group = GROUPS[version]
+    folder = tmp_path / group["folder"]
+    folder.mkdir(parents=True)
+    (tmp_path / "proc/self").mkdir(parents=True)
+    (tmp_path / "proc/pressure").mkdir()
+    (tmp_path / "proc/meminfo").write_text("MemTotal: 67108864 kB\nMemAvailable: 33554432 kB\n")
+    (tmp_path / "proc/self/cgroup").write_text(group["proc/self/cgroup"])
+    (folder / group["limit"]).write_text("%d\n" % (4 * GIB))
+    (folder / group["use"]).write_text("%d\n" % GIB)
+    name, _, kills = group["kills"].partition("=")
+    (folder / name).write_text(kills.replace("oom_kill 1", "oom_kill 0"))
+    use = group["folder"] + group["use"] + "=%d"
+    pressure = "proc/pressure/memory=some avg10=%d.50 avg60=0.00 total=9;full avg10=0.00 total=0"
+    changes = [
+        (use % (GIB + 1), ""),
+        (use % (4 * GIB - (257 << 20)), "257 MiB of memory are free"),  # five times that was taken
+        ("", ""),  # more than a sixteenth is free, and it does not get less
+        (use % (4 * GIB - (255 << 20)), "255 MiB of memory are free"),
+        (use % GIB, ""),
+        (group["folder"] + group["kills"], "a process was killed for want of memory"),
+        (pressure % 19, ""),
+        (pressure % 20, "processes wait for memory in 20 % of the time"),
+        (pressure % 0, ""),
+    ]
+    said = subprocess.run(
+        [sys.executable, "-c", WATCH % SHIM, str(tmp_path)],
+        input="".join(change + "\n" for change, _ in changes),
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert said.stdout.split("\n")[:-2] == [want for _, want in changes], said.stderr
 
 
 REOPEN = """

@@ -312,7 +312,18 @@ def quiet_signals(signals: Any) -> None:
             signal.signal(number, ignore)
 
 
+def first_to_go() -> None:
+    """Where memory runs out the kernel ends this process and not the job, which fetches by itself
+    what was asked of it. More may be said of a process by itself, less by root alone."""
+    try:
+        with open("/proc/self/oom_score_adj", "w") as f:
+            f.write("1000")
+    except OSError:
+        pass
+
+
 def main(spec: Spec, conn: Any, others: List[Any], parent: int, number: int) -> None:
+    first_to_go()
     gc.freeze()  # the collector would copy the job's pages by looking at them
     quiet_signals(sys.modules["torch.utils.data._utils.signal_handling"])
     for other in others:

@@ -91,6 +91,8 @@ class Feed:
         self.pin: Optional[Callable[[Any], Any]] = None
         self.fetcher: Any = None
         self.fell_back: Optional[Callable[[str], None]] = None
+        self.low: Callable[[], str] = str  # why memory is low; "": it is not
+        self.took_back: Optional[Callable[["Feed", str], None]] = None
 
     # ---- what the iterator calls
 
@@ -111,6 +113,8 @@ class Feed:
     def one(self, it: Any) -> Any:
         if self.held and it._rcvd_idx < it._send_idx:
             return self.kind._next_data(it)
+        if self.pooled():
+            self.spare_memory()
         if self.pooled():
             self.fill(it)
         if not self.ahead:
@@ -137,6 +141,12 @@ class Feed:
     def pooled(self) -> bool:
         """Whether brim's workers are to fetch."""
         return self.workers > self.own
+
+    def spare_memory(self) -> None:
+        """Fewer workers where memory is low."""
+        why = self.low()
+        if why and self.took_back is not None:
+            self.took_back(self, why)
 
     def plain(self, it: Any) -> Any:
         """Nothing is on its way: torch's own, or here where its engine is held."""

@@ -87,6 +87,13 @@ class Pool:
         self.workers.append(Worker(process, mine))
         return mine
 
+    def shrink(self, count: int) -> None:
+        """Only the first count live workers stay. The others end at once, for their memory is
+        wanted; what they had is lost."""
+        for worker in self.live()[count:]:
+            worker.end(kill=True)
+        self.active = min(self.active, count)
+
     def give(self, index: Any) -> Tuple[Optional[Worker], int]:
         """Hand a batch's indices to the worker with the least to do; None: there is nobody."""
         self.numbers += 1

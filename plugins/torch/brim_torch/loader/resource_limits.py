@@ -1,9 +1,13 @@
 """Whether this machine has room for more workers: memory, /dev/shm, descriptors. Each takes at
-most half of what is free, of which ranks on the same node have a part each."""
+most half of what is free, of which ranks on the same node have a part each.
+
+A worker that is forked shares the job's pages until one of both writes to them, and Python writes
+to whatever it looks at: it counts references. So a worker may come to have a copy of all that the
+job has in memory beside files, and that is what is reckoned with."""
 
 import os
 import re
-from typing import List, Optional, Tuple
+from typing import List, NamedTuple, Optional, Tuple
 
 from brim_torch.marks import ring
 from brim_torch.refused import Refused
@@ -26,26 +30,41 @@ def number(text: str, name: str = r"\A") -> Optional[int]:
     return int(found.group(1)) if found else None
 
 
-def cgroups(root: str = "") -> List[Tuple[str, str, str, str]]:
-    """(limit, use, statistics, key of what can be given back) of the process's memory cgroups, and
-    of those above them."""
+class Group(NamedTuple):
+    """Files of a memory cgroup, by the version's names."""
+
+    limit: str
+    use: str
+    statistics: str
+    inactive: str  # keys there, of cached files
+    active: str
+    events: str  # where kills are counted
+    pressure: str
+
+
+def cgroups(root: str = "") -> List[Group]:
+    """Those of the process, and those above them."""
     found = []
     for line in read(root + "/proc/self/cgroup").splitlines():
         _, controllers, path = (line.split(":", 2) + ["", ""])[:3]
         if controllers == "":
             base, names = root + "/sys/fs/cgroup", ("memory.max", "memory.current")
-            key = "inactive_file"
+            prefix, events = "", "memory.events"
         elif "memory" in controllers.split(","):
             base = root + "/sys/fs/cgroup/memory"
             names = ("memory.limit_in_bytes", "memory.usage_in_bytes")
-            key = "total_inactive_file"
+            prefix, events = "total_", "memory.oom_control"
         else:
             continue
         path = path.strip("/")
         while True:
             folder = os.path.join(base, path)
-            limit, use = (os.path.join(folder, n) for n in names)
-            found.append((limit, use, os.path.join(folder, "memory.stat"), key))
+            files = [
+                os.path.join(folder, name)
+                for name in (*names, "memory.stat", events, "memory.pressure")
+            ]
+            keys = prefix + "inactive_file", prefix + "active_file"
+            found.append(Group(*files[:3], *keys, *files[3:]))
             if not path:
                 break
             path = os.path.dirname(path)
@@ -56,11 +75,14 @@ def free_memory(root: str = "") -> Optional[int]:
     """Bytes that can be used before the kernel or a cgroup takes them back; None: unknown."""
     kib = number(read(root + "/proc/meminfo"), r"^MemAvailable:")
     free = None if kib is None else kib * 1024
-    for limit_path, use_path, statistics, key in cgroups(root):
-        limit, use = number(read(limit_path)), number(read(use_path))
+    for group in cgroups(root):
+        limit, use = number(read(group.limit)), number(read(group.use))
         if limit is None or use is None:
             continue
-        reclaimable = number(read(statistics), "^%s" % key) or 0
+        cached = read(group.statistics)
+        # of the files in use the kernel gives back half, as it reckons for MemAvailable
+        reclaimable = number(cached, "^%s" % group.inactive) or 0
+        reclaimable += (number(cached, "^%s" % group.active) or 0) // 2
         left = max(limit - use + reclaimable, 0)
         free = left if free is None else min(free, left)
     return free
@@ -71,6 +93,11 @@ def private_memory(pid: int) -> int:
     text = read("/proc/%d/smaps_rollup" % pid)
     kib = sum(number(text, "^%s:" % name) or 0 for name in ("Private_Dirty", "Private_Clean"))
     return kib * 1024
+
+
+def anonymous_memory(root: str = "") -> int:
+    """Bytes that this process has beside files, and that a worker may come to copy."""
+    return 1024 * (number(read(root + "/proc/self/status"), r"^RssAnon:") or 0)
 
 
 def free_shm(path: str = "/dev/shm") -> Optional[int]:
@@ -93,12 +120,16 @@ def mib(size: int) -> str:
     return "%d MiB" % (max(size, 0) // MIB)
 
 
-def check(more: int, worker_b: int, batches: int, batch_b: int, tensors: int) -> None:
-    """More workers of worker_b each, and batches more on their way: Refused where they would take
-    more than half of what is free."""
+def check(
+    more: int, live: int, worker_b: int, batches: int, batch_b: int, tensors: int
+) -> None:
+    """More workers beside live ones, which have worker_b of their own each, and batches more on
+    their way: Refused where they would take more than half of what is free."""
     ranks = max(ring.from_environment(LOCAL_WORLDS), 1)
     shm_b = batches * batch_b
-    need = more * max(2 * worker_b, WORKER) + shm_b
+    anonymous = anonymous_memory()
+    need = more * max(2 * worker_b, WORKER, anonymous) + shm_b
+    need += live * max(anonymous - worker_b, 0)  # what those may still copy
     free = free_memory()
     if free is not None and need > free // (2 * ranks):
         raise Refused(

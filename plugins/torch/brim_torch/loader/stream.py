@@ -69,6 +69,9 @@ class Stream(Feed):
 
     def from_worker(self, it: Any) -> Any:
         assert self.pool is not None
+        why = self.low()
+        if why:
+            return self.alone(it, "memory ran low with its worker: %s" % (why,))
         self.fill(it)
         if not self.ahead:
             self.give(it)
@@ -270,7 +273,7 @@ def lead(loaders: Any, source: int, feed: Stream, verdict: Any) -> None:
         if not verdict.compared and not loaders.canary(feed, pool, verdict, True):
             loaders.stop(pool)
             return
-        resource_limits.check(1, pool.memory(), feed.depth, verdict.size_b, verdict.tensors)
+        resource_limits.check(1, 0, pool.memory(), feed.depth, verdict.size_b, verdict.tensors)
         pool.grow(1)
     except BaseException:
         loaders.stop(pool)

@@ -10,7 +10,7 @@ import weakref
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from brim_torch.loader import pool as pools
-from brim_torch.loader import readahead, resource_limits, stream
+from brim_torch.loader import memory_watch, readahead, resource_limits, stream
 from brim_torch.loader.dataset_fingerprint import connection
 from brim_torch.loader.digest import Digest, Unknown
 from brim_torch.loader.feed import Feed
@@ -53,6 +53,8 @@ class Verdict:
         self.alike = False  # workers fetch what other workers fetch
         self.compared = False  # and what the job itself fetches
         self.never = ""
+        self.most: Optional[int] = None  # workers, since with more of them memory ran low
+        self.low = ""  # what was seen of it
         self.size_b = self.tensors = 0
         self.tried: Optional[int] = None  # batches; None: all that the sampler has
 
@@ -95,6 +97,7 @@ class Loaders:
         self.feeds: Any = weakref.WeakSet()
         self.ending: List[Pool] = []
         self.reader = readahead.Reader(self.tell)
+        self.watch: Optional[memory_watch.Watch] = None
         loop.began = self.begin
 
     def tell(self, text: str) -> None:
@@ -142,6 +145,8 @@ class Loaders:
             feed.random = allowed()
             feed.free_pool = lambda pool: self.free(source, pool)
         feed.fell_back = lambda why: self.fell_back(source, why)
+        feed.low = self.low
+        feed.took_back = lambda feed, why: self.took_back(source, feed, why)
         it.__dict__["_brim_feed"] = feed
         self.feeds.add(feed)
         return feed
@@ -205,6 +210,8 @@ class Loaders:
             stream.switch(self, source, feed, verdict, workers, depth)
             self.tell("loader %d: workers %d, prefetch %d in force" % (source, workers, depth))
             return
+        if verdict.most is not None and workers > verdict.most:
+            raise Refused(verdict.low)
         back = workers == feed.own and (not workers or depth <= feed.own_depth)
         if verdict.never and not back:
             raise Refused(verdict.never)
@@ -254,10 +261,11 @@ class Loaders:
                 if not self.canary(feed, pool, verdict, compare):
                     self.stop(pool)
                     return
-            more = max(workers - len(pool.live()), 0)
+            live = len(pool.live())
+            more = max(workers - live, 0)
             if more or depth > feed.depth:
                 resource_limits.check(
-                    more, pool.memory(), workers * depth, verdict.size_b, verdict.tensors
+                    more, live, pool.memory(), workers * depth, verdict.size_b, verdict.tensors
                 )
             pool.grow(workers)
         except BaseException:
@@ -398,6 +406,32 @@ class Loaders:
         if wish is not None:
             self.wishes[source] = wish.but(workers=None, depth=None)
         self.tell("loader %d: as the job has it again: %s" % (source, why))
+
+    # ---- memory
+
+    def low(self) -> str:
+        if self.watch is None:
+            self.watch = memory_watch.Watch()
+        return self.watch.low()
+
+    def took_back(self, source: int, feed: Feed, why: str) -> None:
+        """Half of the workers go, and what they have for themselves with them: from here on the
+        loader has no more than the others."""
+        verdict = self.verdicts.setdefault(source, Verdict())
+        before = feed.workers
+        left = feed.own + (before - feed.own) // 2
+        verdict.most, verdict.low = left, "memory ran low with %d workers: %s" % (before, why)
+        if feed.pool is not None:
+            feed.pool.shrink(left if left > feed.own else 0)
+        feed.set(left, feed.depth)
+        feed.workers = left  # where the sampler has ended, too
+        wish = self.wishes.get(source)
+        if wish is not None:
+            self.wishes[source] = wish.but(workers=left)
+        self.tell(
+            "loader %d: workers %d, prefetch %d in force, for %s"
+            % (source, left, feed.depth, verdict.low)
+        )
 
     # ---- pools that nobody uses
 
