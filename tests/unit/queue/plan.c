@@ -53,11 +53,11 @@ static void test_cpus(void)
     is_int(queue_pool_make(&p, n, "0-2", &e), 0, "a machine without accelerators %s", e.text);
     ok(p.cpus && p.n_slots == 3 && p.pool.n_nodes == 2, "its CPUs are given, by NUMA domain");
     is_int(queue_pool_ask(&p, &j, &e), 0, "a job that asks for nothing");
-    is_int(j.cpus, 1, "gets one");
+    is_int(j.cpus, 1, "a job that asks for nothing gets one CPU");
     is_int(queue_pool_ask(&p, &many, &e), -EINVAL, "too many: %s", e.text);
     is_int(queue_pool_ask(&p, &gpu, &e), -EINVAL, "an accelerator: %s", e.text);
     queue_pool_place(&p, "0,2", place);
-    is_str(place, "CPU0,CPU2", "where");
+    is_str(place, "CPU0,CPU2", "CPUs are placed by their numbers");
     queue_pool_done(&p);
 }
 
@@ -85,11 +85,12 @@ static void test_devices(void)
     other.cpus = 2;
     queue_pool_give(&p, &other, taken, cpus);
     is_str(cpus, "0-1", "elsewhere when there are none left");
-    is_int(queue_pool_variables(&p, "1,3", &a, give), 0, "its variables");
-    is_str(give[0], "CUDA_VISIBLE_DEVICES", "name them");
-    is_str(give[1], "1,3", "by number");
-    is_str(give[2], "CUDA_DEVICE_ORDER", "and say how they are counted");
-    ok(!give[4], "no more");
+    is_int(queue_pool_variables(&p, "1,3", &a, give), 0,
+           "queue_pool_variables makes the variables of two devices");
+    is_str(give[0], "CUDA_VISIBLE_DEVICES", "the first variable is CUDA_VISIBLE_DEVICES");
+    is_str(give[1], "1,3", "the first variable has the devices' numbers");
+    is_str(give[2], "CUDA_DEVICE_ORDER", "the second variable is CUDA_DEVICE_ORDER");
+    ok(!give[4], "there are two variables and no more");
     is_int(queue_pool_variables(&p, "", &a, give), 0, "of a job without devices");
     is_str(give[1], "", "they hide all");
     queue_pool_done(&p);
@@ -112,10 +113,12 @@ static void test_makers(void)
         const char *give[2 * (QUEUE_GIVEN + 1) + 1];
         struct queue_pool p;
 
-        is_int(queue_pool_make(&p, n, "0-3", NULL), 0, "another maker");
-        is_int(queue_pool_variables(&p, "1", &a, give), 0, "its variable");
+        is_int(queue_pool_make(&p, n, "0-3", NULL), 0,
+               "queue_pool_make makes a pool of maker 0x%04x", makers[i].vendor);
+        is_int(queue_pool_variables(&p, "1", &a, give), 0,
+               "queue_pool_variables makes the variable of maker 0x%04x", makers[i].vendor);
         is_str(give[0], makers[i].variable, "is its own");
-        ok(!strcmp(give[1], "1") && !give[2], "alone");
+        ok(!strcmp(give[1], "1") && !give[2], "maker 0x%04x has one variable", makers[i].vendor);
         queue_pool_done(&p);
     }
 }
@@ -173,7 +176,7 @@ static void test_preempt(void)
 
     set_scene(&s, n, "priority");
     is_int(make(&p, &s, 2, &e), 0, "a plan %s", e.text);
-    is_int(queue_plan_pass(&p, 1000100, &again), 0, "is decided");
+    is_int(queue_plan_pass(&p, 1000100, &again), 0, "the plan by priority is decided");
     actions = sched_actions(p.sched, &count);
     ok(count == 2 && actions[0].kind == ACTION_PREEMPT && actions[1].kind == ACTION_START,
        "the low one gives way to the high one");
@@ -183,9 +186,10 @@ static void test_preempt(void)
     queue_plan_done(&p);
     s.low.requeue = false;
     is_int(make(&p, &s, 2, &e), 0, "one that may not");
-    is_int(queue_plan_pass(&p, 1000100, &again), 0, "be stopped");
+    is_int(queue_plan_pass(&p, 1000100, &again), 0,
+           "the plan with a job that may not be requeued is decided");
     (void)sched_actions(p.sched, &count);
-    is_int((long long)count, 0, "is not");
+    is_int((long long)count, 0, "a job that may not be requeued is not stopped");
     queue_plan_done(&p);
     queue_pool_done(&s.pool);
 }
@@ -206,7 +210,7 @@ static void test_deadline(void)
     s.high.deadline_ms = 1000000 + 7200000;
     s.later.deadline_ms = 1000000 + 3600000;
     is_int(make(&p, &s, 3, &e), 0, "a plan %s", e.text);
-    is_int(queue_plan_pass(&p, 1000100, &again), 0, "is decided");
+    is_int(queue_plan_pass(&p, 1000100, &again), 0, "the plan by deadline is decided");
     actions = sched_actions(p.sched, &count);
     ok(count == 2 && actions[0].kind == ACTION_PREEMPT && actions[1].kind == ACTION_START,
        "one without a deadline gives way");
@@ -215,9 +219,11 @@ static void test_deadline(void)
     queue_plan_done(&p);
     s.later.deadline_ms = 1000000 - 5;
     is_int(make(&p, &s, 3, &e), 0, "one that was due before it was submitted");
-    is_int(queue_plan_pass(&p, 1000100, &again), 0, "is there");
+    is_int(queue_plan_pass(&p, 1000100, &again), 0,
+           "the plan with a job that was due before is decided");
     actions = sched_actions(p.sched, &count);
-    is_int((long long)queue_plan_item(&p, actions[1].job), 1, "and goes behind the other one");
+    is_int((long long)queue_plan_item(&p, actions[1].job), 1,
+           "a job that was due before it was submitted goes behind");
     queue_plan_done(&p);
     queue_pool_done(&s.pool);
 }
@@ -240,11 +246,12 @@ static void test_foresee(void)
     s.low.limit_ms = 0;
     is_int(make(&p, &s, 3, &e), 0, "without a limit");
     is_int(queue_plan_foresee(&p, 2, 1000100, &start, slots), 0, "of the first");
-    ok(start == INT64_MAX, "nobody knows");
+    ok(start == INT64_MAX, "a start behind a job without a limit cannot be foreseen");
     queue_plan_done(&p);
     s.later.devices = 5;
     is_int(queue_plan_possible(&s.pool, &s.policy, &s.later, &e), 0, "five are never there");
-    is_int(queue_plan_possible(&s.pool, &s.policy, &s.low, &e), 1, "four are");
+    is_int(queue_plan_possible(&s.pool, &s.policy, &s.low, &e), 1,
+           "a job for four devices of four is possible");
     queue_pool_done(&s.pool);
 }
 
@@ -263,7 +270,7 @@ static void test_ready(void)
     s.low.stop = QUEUE_CANCEL;
     is_int(make(&p, &s, 3, &e), 0, "a plan %s", e.text);
     is_int((long long)p.work.n_jobs, 2, "without the one that is held");
-    is_int(queue_plan_pass(&p, 1000100, &again), 0, "is decided");
+    is_int(queue_plan_pass(&p, 1000100, &again), 0, "the plan with a job that is held is decided");
     (void)sched_actions(p.sched, &count);
     is_int((long long)count, 0, "devices are taken until their job has gone");
     queue_plan_done(&p);
@@ -311,9 +318,11 @@ static void test_idle(void)
         snprintf(s.low.used, sizeof(s.low.used), "%s", cases[i].used);
         is_int(make_at(&p, &s, cases[i].waits ? 2 : 1, cases[i].now_ms, &e), 0, "a plan %s",
                e.text);
-        is_int(queue_plan_pass(&p, cases[i].now_ms, &again), 0, "is decided");
+        is_int(queue_plan_pass(&p, cases[i].now_ms, &again), 0, "the plan of case '%s' is decided",
+               cases[i].what);
         actions = sched_actions(p.sched, &count);
-        is_int((long long)count, (long long)cases[i].actions, "%s", cases[i].what);
+        is_int((long long)count, (long long)cases[i].actions,
+               "the plan of case '%s' has its actions", cases[i].what);
         ok(count == 0 || actions[MIN(count, 2) - 1].kind == cases[i].kind, "what is done");
         queue_plan_done(&p);
     }
@@ -329,7 +338,7 @@ static void test_bound(void)
     char cpus[QUEUE_SLOTS];
     struct queue_pool p;
 
-    is_int(queue_pool_make(&p, n, "0-3", NULL), 0, "a machine");
+    is_int(queue_pool_make(&p, n, "0-3", NULL), 0, "queue_pool_make makes a pool of four devices");
     snprintf(other.slots, sizeof(other.slots), "1");
     snprintf(other.bound, sizeof(other.bound), "0");
     snprintf(j.slots, sizeof(j.slots), "0");

@@ -41,9 +41,11 @@ static void test_refused(void)
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct err e = { "" };
 
-        is_int(check(cases[i].text, &e), -EINVAL, "refused");
-        ok(!strncmp(e.text, cases[i].where, strlen(cases[i].where)), "where: %s", e.text);
-        ok(strstr(e.text, cases[i].way_out) != NULL, "and the way out");
+        is_int(check(cases[i].text, &e), -EINVAL, "the queue refuses policy %zu", i);
+        ok(!strncmp(e.text, cases[i].where, strlen(cases[i].where)),
+           "the error of policy %zu begins with its place: %s", i, e.text);
+        ok(strstr(e.text, cases[i].way_out) != NULL, "the error of policy %zu names the way out",
+           i);
         ok(strlen(e.text) < sizeof(e.text) - 1, "in a whole sentence");
     }
 }
@@ -72,10 +74,10 @@ static void test_named(void)
         struct err e = { "" };
         bool refused;
 
-        is_int(policy_named(&p, from.name, &e), 0, "%s", from.name);
+        is_int(policy_named(&p, from.name, &e), 0, "policy_named finds the policy %s", from.name);
         refused = p.preempt == PREEMPT_REBUILD || p.restart_each_pass || p.length == LENGTH_STEPS;
-        is_int(queue_policy_check(&p, &from, &e), refused ? -EINVAL : 0, "%s %s", from.name,
-               e.text);
+        is_int(queue_policy_check(&p, &from, &e), refused ? -EINVAL : 0,
+               "the queue takes policy %s unless it moves jobs: %s", from.name, e.text);
         ok(!refused || strstr(e.text, from.name), "by its name");
     }
 }
@@ -98,14 +100,15 @@ static void test_later_ones(void)
         const struct queue_policy_text from = { "p.ini", cases[i].text, strlen(cases[i].text) };
 
         is_int(queue_policy_check(&p, &from, &e), -EINVAL, "what is not known is refused");
-        ok(!strncmp(e.text, cases[i].where, strlen(cases[i].where)), "where: %s", e.text);
+        ok(!strncmp(e.text, cases[i].where, strlen(cases[i].where)),
+           "the error of policy %zu begins with its place: %s", i, e.text);
     }
 }
 
 static void test_deeds(void)
 {
-    is_int(queue_deed(ACTION_START), DEED_START, "a start");
-    is_int(queue_deed(ACTION_PREEMPT), DEED_STOP, "a preemption");
+    is_int(queue_deed(ACTION_START), DEED_START, "starting is the queue's deed for a start");
+    is_int(queue_deed(ACTION_PREEMPT), DEED_STOP, "stopping is the queue's deed for a preemption");
     is_int(queue_deed(ACTION_WARN), DEED_TELL, "a warning is no preemption");
     for (int kind = 0; kind < 256; kind++)
         if (kind != ACTION_START && kind != ACTION_PREEMPT && kind != ACTION_WARN)

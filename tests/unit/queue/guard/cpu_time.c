@@ -42,10 +42,11 @@ int main(void)
     ok(of[0].there && of[1].there, "two guards live");
     is_int((long long)of[0].ticks, 400 + 5 + 60 + 7 + 8000,
            "all below one, and what it waited for");
-    is_int((long long)of[1].ticks, 1, "and below the other");
+    is_int((long long)of[1].ticks, 1,
+           "the second guard has the CPU time of all processes below it");
     ok(!of[2].there && !of[2].ticks && !of[3].there, "one that is gone");
     is_int(cpu_time_read(-1, of, 1) < 0, 1, "no such folder");
-    ok(!of[0].there, "tells nothing");
+    ok(!of[0].there, "a folder that is missing leaves no guard there");
     close(proc);
     folder_remove(root);
     return done();

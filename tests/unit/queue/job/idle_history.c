@@ -19,16 +19,17 @@ static void test_notes(void)
     struct queue_job j = runs();
 
     is_str(j.used, "1000000-", "it starts busy");
-    ok(!idle_history_note(&j, START + 10 * SECOND, 500), "and goes on so");
+    ok(!idle_history_note(&j, START + 10 * SECOND, 500), "a job that stays busy makes no new note");
     is_int(idle_history_idle_ms(&j, START + 10 * SECOND), 0, "which is not idle");
     ok(idle_history_note(&j, START + 20 * SECOND, 10), "it leaves off");
     is_str(j.used, "1000000-1020000", "which is noted");
-    ok(!idle_history_note(&j, START + 30 * SECOND, 0), "still");
-    is_int(idle_history_idle_ms(&j, START + 35 * SECOND), START + 20 * SECOND, "since then");
+    ok(!idle_history_note(&j, START + 30 * SECOND, 0), "a job that stays idle makes no new note");
+    is_int(idle_history_idle_ms(&j, START + 35 * SECOND), START + 20 * SECOND,
+           "a job is idle since it left off");
     ok(idle_history_note(&j, START + 40 * SECOND, 11), "it works again");
     is_str(j.used, "1000000-1020000 1040000-", "a second time");
     ok(!idle_history_note(&j, START + 50 * SECOND, -1) && j.milli == -1, "what is not known");
-    is_str(j.used, "1000000-1020000 1040000-", "changes nothing");
+    is_str(j.used, "1000000-1020000 1040000-", "an unknown share of use changes no note");
 }
 
 static void test_many(void)
@@ -37,7 +38,8 @@ static void test_many(void)
 
     for (int i = 1; i <= 10; i++) {
         ok(idle_history_note(&j, START + 2 * i * SECOND, 0), "it leaves off %d times", i);
-        ok(idle_history_note(&j, START + (2 * i + 1) * SECOND, 900), "and begins again");
+        ok(idle_history_note(&j, START + (2 * i + 1) * SECOND, 900), "a job begins again %d times",
+           i);
     }
     is_str(j.used, "1000000-1016000 1017000-1018000 1019000-1020000 1021000-",
            "the first ones are one");
@@ -49,8 +51,10 @@ static void test_what_nobody_saw(void)
 
     (void)idle_history_note(&j, START + 10 * SECOND, 0);
     is_int(idle_history_idle_ms(&j, START + 130 * SECOND), START + 10 * SECOND, "for two minutes");
-    is_int(idle_history_idle_ms(&j, START + 131 * SECOND), 0, "and no longer than was looked");
-    ok(!idle_history_note(&j, START + 131 * SECOND, 0), "idle again");
+    is_int(idle_history_idle_ms(&j, START + 131 * SECOND), 0,
+           "a job is idle no longer than somebody looked");
+    ok(!idle_history_note(&j, START + 131 * SECOND, 0),
+       "a job that is idle after a gap makes no new note");
     is_str(j.used, "1000000-1010000 1010000-1131000", "the time between counts as work");
     (void)idle_history_note(&j, START + 60 * SECOND, 0);
     is_str(j.used, "1060000-1060000", "a clock that went back lets it start anew");
@@ -68,7 +72,7 @@ static void test_storing(void)
     ok(idle_history_due(&j), "one that leaves off does");
     j.kept_ms = j.seen_ms;
     (void)idle_history_note(&j, START + 160 * SECOND, 0);
-    ok(!idle_history_due(&j), "then not");
+    ok(!idle_history_due(&j), "a job that stays idle for 50 s is not due");
     (void)idle_history_note(&j, START + 170 * SECOND, 0);
     ok(idle_history_due(&j), "for a minute");
 }

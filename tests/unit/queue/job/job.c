@@ -39,9 +39,9 @@ static void test_arrays(void)
             ok(rc == -EINVAL && *e.text, "array '%s' is refused: %s", arrays[i].text, e.text);
             continue;
         }
-        is_int(rc, 0, "array '%s'", arrays[i].text);
-        is_str(str_text(&tasks), arrays[i].tasks, "its numbers");
-        is_int(width, arrays[i].width, "its width");
+        is_int(rc, 0, "queue_array reads the array '%s'", arrays[i].text);
+        is_str(str_text(&tasks), arrays[i].tasks, "the array '%s' has its numbers", arrays[i].text);
+        is_int(width, arrays[i].width, "the array '%s' has its width", arrays[i].text);
     }
 }
 
@@ -76,7 +76,7 @@ static void test_afters(void)
         while ((rc = queue_after_next(&at, &kind, &id, &e)) > 0)
             str_addf(&said, "%s:%lld ", queue_after_name(kind), (long long)id);
         if (afters[i].said) {
-            is_int(rc, 0, "after '%s'", afters[i].text);
+            is_int(rc, 0, "queue_after_next reads the dependencies '%s'", afters[i].text);
             is_str(str_text(&said), afters[i].said, "what it says");
         } else {
             ok(rc == -EINVAL && *e.text, "after '%s' is refused: %s", afters[i].text, e.text);
@@ -156,7 +156,8 @@ static void test_ends(void)
                                        .text = "why" };
 
         queue_job_end(&j, &end);
-        is_str(queue_job_word(&j), ends[i].word, "%s: %s", ends[i].what, j.reason);
+        is_str(queue_job_word(&j), ends[i].word, "the job of case '%s' has its state: %s",
+               ends[i].what, j.reason);
         ok(!*j.slots && *j.reason, "its devices are free, and there is a reason");
         is_int(j.ran_ms, ends[i].unstarted ? 0 : 2000, "how long it ran");
         ok(j.state == QUEUE_ENDED || (j.stop == QUEUE_GO && j.end_ms == 0), "it may start again");
@@ -244,15 +245,17 @@ static void test_labels(void)
     int64_t id = 0;
     int32_t task = 0;
 
-    is_int(queue_label_read("12", &id, &task, &e), 0, "12");
-    ok(id == 12 && task == -1, "a job");
-    is_int(queue_label_read("12_3", &id, &task, &e), 0, "12_3");
+    is_int(queue_label_read("12", &id, &task, &e), 0, "queue_label_read reads the label 12");
+    ok(id == 12 && task == -1, "the label 12 is a whole job");
+    is_int(queue_label_read("12_3", &id, &task, &e), 0, "queue_label_read reads the label 12_3");
     ok(id == 12 && task == 3, "one of an array");
-    is_int(queue_label_read("12_", &id, &task, &e), -EINVAL, "12_");
-    is_int(queue_label_read("", &id, &task, &e), -EINVAL, "nothing");
-    is_int(queue_label_read("twelve", &id, &task, &e), -EINVAL, "a word");
+    is_int(queue_label_read("12_", &id, &task, &e), -EINVAL,
+           "queue_label_read refuses the label 12_");
+    is_int(queue_label_read("", &id, &task, &e), -EINVAL,
+           "queue_label_read refuses an empty label");
+    is_int(queue_label_read("twelve", &id, &task, &e), -EINVAL, "queue_label_read refuses a word");
     is_int(queue_signal("SIGUSR1", &e), SIGUSR1, "a signal by its name");
-    is_int(queue_signal("15", &e), SIGTERM, "and by its number");
+    is_int(queue_signal("15", &e), SIGTERM, "queue_signal takes a signal by its number");
     is_int(queue_signal("KILL", &e), -EINVAL, "but none that cannot be caught");
 }
 
@@ -267,12 +270,12 @@ static void test_messages(void)
     wire_add(&m, "env", "A=B=\xff");
     wire_add(&m, "verb", "last");
     is_str(wire_get(&m, "verb"), "last", "the last one counts");
-    is_int(wire_int(&m, "n", 0), -5, "a number");
-    is_str(wire_get(&m, "env"), "A=B=\xff", "any byte");
+    is_int(wire_int(&m, "n", 0), -5, "wire_int reads a negative number");
+    is_str(wire_get(&m, "env"), "A=B=\xff", "a field may hold any byte");
     ok(!wire_get(&m, "ver") && wire_int(&m, "verb", 7) == 7, "what is not there");
     m.len--; /* broken off */
     while (wire_next(&m, &at, &key, &len, &value))
-        ok(len > 0, "a field");
+        ok(len > 0, "a field has a length");
     ok(at < m.len, "a message that is broken off ends before that");
 }
 

@@ -144,7 +144,7 @@ static void test_sent(void)
         abort();
     wire_add(&m, "a", "b");
     is_int(wire_send(pair[0], &m), 0, "a message is sent");
-    is_int(wire_receive(pair[1], &got), 0, "it arrives");
+    is_int(wire_receive(pair[1], &got), 0, "wire_receive receives the message that was sent");
     is_str(wire_get(&got, "a"), "b", "it says what was sent");
     wire_add(&full, "much", "more than there is room for");
     ok(wire_send(pair[0], &full) < 0, "a message that did not fit its text is not sent");
