@@ -103,21 +103,23 @@ static void test_round_trip(uint64_t n)
     struct err e = { "" };
 
     is_int(write_run(&r, n), 0, "%d steps are written", (int)n);
-    is_int(run_load(folder(), &got, &e), 0, "and read: %s", e.text);
-    is_str(got.name, r.name, "the name");
-    is_str(got.command, r.command, "the command");
-    is_int(got.end, RUN_EXITED, "the end");
-    is_int(got.status, 5, "the status");
-    is_int((long long)got.n_moments, 3, "moments");
+    is_int(run_load(folder(), &got, &e), 0, "run_load reads the run back: %s", e.text);
+    is_str(got.name, r.name, "the run has its name");
+    is_str(got.command, r.command, "the run has its command");
+    is_int(got.end, RUN_EXITED, "the run has its end");
+    is_int(got.status, 5, "the run has its exit status");
+    is_int((long long)got.n_moments, 3, "the run has its three moments");
     ok(got.moments[2].values[RUN_JOB_CPU] == 1.5, "with their values");
-    ok(isnan(got.moments[2].values[RUN_GPUS]), "and without what is absent");
-    is_str(got.environment[0].value, "a=b # c", "a note");
-    is_int((long long)got.n_ranks, 1, "ranks");
-    is_int(got.ranks[0].rank, 3, "its number");
+    ok(isnan(got.moments[2].values[RUN_GPUS]), "an absent value stays absent in a moment");
+    is_str(got.environment[0].value, "a=b # c", "a note keeps its value");
+    is_int((long long)got.n_ranks, 1, "the run has its one rank");
+    is_int(got.ranks[0].rank, 3, "the rank has its number");
     is_int((long long)got.ranks[0].n_steps, (long long)kept, "steps that are kept");
-    is_int((long long)got.ranks[0].dropped, (long long)(n - kept), "and those that are summed");
+    is_int((long long)got.ranks[0].dropped, (long long)(n - kept),
+           "%d steps that are only summed are counted", (int)(n - kept));
     is_int((long long)got.ranks[0].total.number, (long long)n, "all in the total");
-    ok(fabs(got.ranks[0].total.host_s[BRIM_STAGE_WAIT] - 0.25 * (double)n) < 1e-6, "its sums");
+    ok(fabs(got.ranks[0].total.host_s[BRIM_STAGE_WAIT] - 0.25 * (double)n) < 1e-6,
+       "the total has the time that all steps waited");
     is_int((long long)got.ranks[0].steps[kept - 1].number, (long long)n - 1, "the last one");
     is_int((long long)got.ranks[0].steps[kept > 2000 ? 2000 : 0].number,
            n > 22000     ? (long long)n - 20000
@@ -158,11 +160,13 @@ static void test_broken(void)
 
     is_int(archive_parse_about("", 0, &r, &part, &e), -EINVAL, "nothing is no run");
     is_int(archive_parse_about("[run]\nversion = 2\n", 18, &r, &part, &e), -EPROTONOSUPPORT,
-           "another version");
-    is_int(archive_parse_moments(header, sizeof(header), &r, &e), -EPROTONOSUPPORT, "no order");
-    is_int(archive_parse_moments(header, 3, &r, &e), -EINVAL, "too short");
+           "a run of another version is refused");
+    is_int(archive_parse_moments(header, sizeof(header), &r, &e), -EPROTONOSUPPORT,
+           "moments without a byte order are refused");
+    is_int(archive_parse_moments(header, 3, &r, &e), -EINVAL,
+           "moments that are too short are refused");
     is_int(archive_parse_steps(header, sizeof(header), &r, &e), -EINVAL, "too short for steps");
-    is_int(run_load("/nonexistent", &r, &e), -ENOENT, "no folder");
+    is_int(run_load("/nonexistent", &r, &e), -ENOENT, "a folder that does not exist is no run");
     run_done(&r);
 }
 
@@ -172,14 +176,14 @@ static void test_find(void)
     struct run_note notes[1];
     struct run r = a_run(notes);
 
-    is_int(write_run(&r, 5), 0, "a run");
+    is_int(write_run(&r, 5), 0, "a run is written to be found");
     is_int(runs_find(runs, "2026", &found, NULL), 0, "by the start of its id");
-    is_str(str_text(&found), folder(), "its folder");
+    is_str(str_text(&found), folder(), "the run found by its id is in its folder");
     is_int(runs_find(runs, "last", &found, NULL), 0, "the last one");
     is_int(runs_find(runs, r.name, &found, NULL), 0, "by its name");
-    is_str(str_text(&found), folder(), "the same");
-    is_int(runs_find(runs, "x", &found, NULL), -ENOENT, "none");
-    is_int(run_remove(folder(), NULL), 0, "removed");
+    is_str(str_text(&found), folder(), "the run found by its name is in its folder");
+    is_int(runs_find(runs, "x", &found, NULL), -ENOENT, "runs_find finds no run of another name");
+    is_int(run_remove(folder(), NULL), 0, "run_remove removes the run");
     is_int(runs_find(runs, "last", &found, NULL), -ENOENT, "there is none any more");
 }
 

@@ -43,11 +43,12 @@ static void test_identity(void)
     is_str(key_of(none, 1, &i), "", "nobody else observes it");
     ok(i.rank == -1 && i.world == -1, "ranks are not known");
     is_str(key_of(torch, 42, &i), "torch-a_b_c-29500-42", "torchrun, as a part of a file's name");
-    ok(i.rank == 3 && i.local_rank == 1 && i.world == 8 && !i.unique, "and its rank");
+    ok(i.rank == 3 && i.local_rank == 1 && i.world == 8 && !i.unique,
+       "the variables of torchrun have its rank");
     is_str(key_of(slurm, 42, &i), "slurm-7.0", "a step of Slurm");
     ok(i.rank == 2 && i.unique, "which is the same on all nodes");
     is_str(key_of(batch, 42, &i), "", "not its batch script");
-    is_str(key_of(mpi, 42, &i), "mpi-prterun-1@1", "PMIx");
+    is_str(key_of(mpi, 42, &i), "mpi-prterun-1@1", "the variables of PMIx make a key");
     is_str(key_of(alone, 42, &i), "", "one rank alone");
     is_str(key_of(broken, 42, &i), "", "a rank that is no number");
 }
@@ -70,7 +71,7 @@ static void test_shared_id(void)
     identity_make(&c, 1700000000 * S, 0xbeef);
     is_int(identity_share(&a, folder, now_ns, NULL), 0, "the first one sets it");
     is_int(identity_share(&b, folder, now_ns, NULL), 0, "the second one");
-    is_str(b.id, a.id, "takes it");
+    is_str(b.id, a.id, "the second observer takes the first one's id");
     is_int(identity_share(&c, folder, now_ns, NULL), 0, "who has no key");
     is_str(c.id, "20231114-221320-beef", "keeps its own");
     identity_make(&b, 1700000000 * S, 0xbeef);
@@ -118,7 +119,7 @@ static void test_parts(void)
     b.status = 9;
     is_int(merge_runs_add(&a, &here, &b, &here), 0, "two observers on one node");
     ok(a.n_ranks == 2 && a.ranks[1].rank == 1 && a.ranks[1].steps[0].begin_ns == 5 * S,
-       "two ranks");
+       "the run of two observers has both ranks");
     ok(a.n_moments == 10 && a.moments[3].values[RUN_JOB_CPU] == 3, "their processes together");
     ok(a.moments[3].values[RUN_JOB_PSS] == 2e9 && isnan(a.moments[4].values[RUN_JOB_PSS]),
        "memory where both tell it");
@@ -130,7 +131,7 @@ static void test_parts(void)
     run_done(&a);
     make_part(&a, 0, 1000 * S, 1);
     there.offset_ns = here.offset_ns + 7 * S;
-    is_int(merge_runs_add(&a, &here, &b, &there), 0, "another node");
+    is_int(merge_runs_add(&a, &here, &b, &there), 0, "the part of another node is merged");
     is_int(a.ranks[1].steps[0].begin_ns / S, 12, "its steps get times of the first one's clock");
     ok(a.moments[3].values[RUN_JOB_CPU] == 1, "its moments are left out");
     there.offset_ns = INT64_MIN;
@@ -191,7 +192,7 @@ static void test_power(void)
     made_ticks(all, 10, ticks);
     moment_make(&ticks[0], &ticks[1], &growth, &job, &m);
     ok(m.values[RUN_GPU_WATTS] == 400, "both accelerators: %g W", m.values[RUN_GPU_WATTS]);
-    ok(m.values[RUN_GPU_MEMORY_USED] == 6e9, "and their memory");
+    ok(m.values[RUN_GPU_MEMORY_USED] == 6e9, "the memory of both accelerators is added up");
     ok(fabs(m.values[RUN_CPU_WATTS] - 60) < 1e-6,
        "processors and memory, not their parts once more: %g W", m.values[RUN_CPU_WATTS]);
     made_ticks(some, 20, ticks);

@@ -43,8 +43,9 @@ static void test_window(void)
        r.ranks[0].n_steps);
     is_int((int)r.ranks[0].steps[0].number, 410, "the last ones");
     is_int((int)r.ranks[0].dropped, 410, "the others count as dropped");
-    is_int((int)r.n_moments, 59, "and its moments");
-    ok(fabs(w.seconds - 60) < 1e-6 && fabs(w.longest_s - 0.1) < 1e-6, "%g s", w.seconds);
+    is_int((int)r.n_moments, 59, "moments of the last minute are kept");
+    ok(fabs(w.seconds - 60) < 1e-6 && fabs(w.longest_s - 0.1) < 1e-6,
+       "the window has %g s and the longest step", w.seconds);
     ok(w.still_s < 1e-6, "what is behind the last moment is not kept yet");
     run_done(&r);
     build(&r, 1, 100, 10, 1000 * S);
@@ -115,7 +116,7 @@ static void test_ranks(void)
     is_str(ranks_of(deep, 4, text), "3", "behind a shell, without what sleeps beside");
     is_str(ranks_of(idle, 2, text), "2", "who sleeps alone is one");
     is_str(ranks_of(circle, 2, text), "", "a circle ends");
-    is_str(ranks_of(one, 0, text), "", "nobody");
+    is_str(ranks_of(one, 0, text), "", "no processes have no rank");
 }
 
 int main(void)

@@ -37,7 +37,7 @@ static void test_computing(void)
     start(&j);
     ok(!pass(&j, 10, 0.01, 1000), "it is not believed at once");
     ok(pass(&j, 1, 0.01, 1000), "ten seconds of computing");
-    ok(pass(&j, 100, 0.01, 1000), "and on");
+    ok(pass(&j, 100, 0.01, 1000), "a rank that goes on computing stays calm");
 }
 
 static void test_waiting(void)
@@ -51,7 +51,7 @@ static void test_waiting(void)
     j.look.blocked = 0.1;
     ok(!pass(&j, 1, 0, 1000), "a process waits for a disk");
     j.look.blocked = 0;
-    ok(!pass(&j, 9, 0, 1000), "and may do so again");
+    ok(!pass(&j, 9, 0, 1000), "a process that waited for a disk may do so again");
     ok(pass(&j, 1, 0, 1000), "but did not");
 }
 
@@ -64,7 +64,7 @@ static void test_unmarked(void)
     ok(!pass(&j, 60, 0, 0), "without marks there is a rhythm to be found");
     j.look.ranks = 1;
     ok(!pass(&j, 9, 0, 10), "the first marks");
-    ok(pass(&j, 1, 0, 10), "are enough");
+    ok(pass(&j, 1, 0, 10), "ten seconds with marks are enough");
 }
 
 static void test_ring(void)

@@ -16,7 +16,7 @@ static void is_command(const char *want, const char *const *argv)
         copy[i] = one.data ? one.data : calloc(1, 1);
     }
     secret_add_command(&out, copy);
-    is_str(str_text(&out), want, "%s", want);
+    is_str(str_text(&out), want, "secret_add_command writes: %s", want);
     for (size_t i = 0; copy[i]; i++)
         free(copy[i]);
     str_done(&out);

@@ -13,16 +13,16 @@ static void test_times(void)
 
     is_int(thread_parse_times("957258713 238892 16\n", &t), 0, "a line of schedstat");
     is_int((long long)t.ran_ns, 957258713, "on a CPU");
-    is_int((long long)t.waited_ns, 238892, "for one");
+    is_int((long long)t.waited_ns, 238892, "the thread waited for a CPU for 238892 ns");
     for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
-        is_int(thread_parse_times(bad[i], &t), -EINVAL, "refused: '%s'", bad[i]);
-    is_int((long long)t.ran_ns, 957258713, "and nothing is set");
+        is_int(thread_parse_times(bad[i], &t), -EINVAL, "thread_parse_times refuses '%s'", bad[i]);
+    is_int((long long)t.ran_ns, 957258713, "a line that is refused sets nothing");
 }
 
 static void test_file_wait(void)
 {
-    ok(thread_is_file_wait("request_wait_answer"), "FUSE");
-    ok(thread_is_file_wait("ptlrpc_set_wait"), "Lustre");
+    ok(thread_is_file_wait("request_wait_answer"), "a thread waits for a file in FUSE's function");
+    ok(thread_is_file_wait("ptlrpc_set_wait"), "a thread waits for a file in Lustre's function");
     ok(!thread_is_file_wait("hrtimer_nanosleep"), "no file is waited for in a sleep");
     ok(!thread_is_file_wait("0"), "nor where nothing is told");
     ok(!thread_is_file_wait(""), "nor where that is empty");

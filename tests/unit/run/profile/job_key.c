@@ -63,7 +63,7 @@ static const char *key_of(const struct bench *b, struct arena *a, const char *co
 
     for (size_t i = 0; i < WORDS && words[i]; i++)
         argv[i] = arena_strdup(a, words[i]);
-    is_int(job_key_make(a, &about, &key), 0, "a key");
+    is_int(job_key_make(a, &about, &key), 0, "job_key_make makes a key of the command");
     return key.key;
 }
 
@@ -90,7 +90,7 @@ static void test_keys(const struct bench *b)
     folder_text(b->root, "a.yaml", "x: 1\n");
     folder_text(b->root, "train.py", "print(2)\n");
     other = key_of(b, &a, (const char *[WORDS]){ "python3", script, "--epochs", "3", config });
-    ok(strcmp(other, first) != 0, "and another script");
+    ok(strcmp(other, first) != 0, "another script is another job");
     folder_text(b->root, "train.py", "print(1)\n");
     other = key_of(b, &a, (const char *[WORDS]){ "python3", script, "--epochs", "3", config });
     is_str(other, first, "which comes back");
@@ -113,10 +113,10 @@ static void test_machine(const struct bench *b)
     };
     struct job_key key;
 
-    is_int(job_key_make(&a, &about, &key), 0, "a machine");
+    is_int(job_key_make(&a, &about, &key), 0, "job_key_make makes a key of the machine");
     is_str(key.machine, "Intel(R) Xeon(R) ?? 8480, 5 CPUs, 2000 GiB, 2 x H100-SXM5-80GB",
            "in words, the card for the screen left out");
-    is_str(key.versions, "nvidia driver 550.54.15", "its driver");
+    is_str(key.versions, "nvidia driver 550.54.15", "the versions have the driver's");
     about.devices = NULL;
     env[0] = visible;
     is_int(job_key_make(&a, &about, &key), 0, "without the catalogue");
@@ -193,8 +193,9 @@ static void test_versions(const struct bench *b)
             argv[k] = arena_strdup(&a, pythons[i].argv[k]);
         env[0] = arena_strdup(&a, "PATH=/nowhere");
         env[1] = pythons[i].env[0] ? arena_strdup(&a, pythons[i].env[0]) : NULL;
-        is_int(python_versions(argv, env, &out), 0, "%s", pythons[i].what);
-        is_str(str_text(&out), pythons[i].want, "its versions");
+        is_int(python_versions(argv, env, &out), 0, "python_versions looks at %s", pythons[i].what);
+        is_str(str_text(&out), pythons[i].want, "the versions of case '%s' are found",
+               pythons[i].what);
         arena_done(&a);
     }
     folder_need(chdir(here), here);
@@ -208,7 +209,7 @@ static void test_differs(void)
     is_int(job_key_differs(&p, &now), 0, "alike, and what is not known does not differ");
     p.key = "b";
     p.machine = "";
-    is_int(job_key_differs(&p, &now), JOB_COMMAND, "another job");
+    is_int(job_key_differs(&p, &now), JOB_COMMAND, "another command makes another job");
     {
         CLEANUP(str_done) struct str out = STR_INIT(4096);
         const struct job_key then = { .key = "a", .machine = "m", .versions = "w" };
@@ -250,46 +251,52 @@ static void test_profiles(const struct bench *b)
     struct err e = { "" };
 
     folder_path(b->root, "state/profiles", folder);
-    is_int(profiles_list(folder, &list, &e), 0, "no folder");
+    is_int(profiles_list(folder, &list, &e), 0, "profiles_list lists a folder that does not exist");
     ok(list.len == 0, "has no profiles");
     ok(profile_init(&p, "../res net", "00ff", "m", "v") == 0 && profile_set(&p, &s, &e) == 0,
        "a profile with a hostile name");
-    is_int(profiles_save(folder, &p, &path, &e), 0, "is kept");
+    is_int(profiles_save(folder, &p, &path, &e), 0,
+           "profiles_save saves a profile with a hostile name");
     snprintf(want, sizeof(want), "%s/_._res_net-00ff.ini", folder);
     is_str(str_text(&path), want, "in its folder");
     ok(profiles_load(&again, str_text(&path), &e) == 0 && !strcmp(again.name, "../res net") &&
            again.count == 1,
-       "and read again: %s", e.text);
+       "a profile with a hostile name is read again: %s", e.text);
     folder_text(folder, "resnet-aa.ini", "[profile]\n");
     folder_text(folder, "resnet-bb.ini", "[profile]\n");
     folder_text(folder, "other.txt", "x");
-    is_int(profiles_list(folder, &list, &e), 0, "a list");
-    ok(list.len == sizeof("_._res_net-00ff") + 2 * sizeof("resnet-aa"), "of three");
+    is_int(profiles_list(folder, &list, &e), 0, "profiles_list lists a folder with three profiles");
+    ok(list.len == sizeof("_._res_net-00ff") + 2 * sizeof("resnet-aa"),
+       "the list has three profiles");
     is_int(profiles_find(folder, "resnet", "aa", &path, &e), 0, "by its name");
     ok(strstr(str_text(&path), "resnet-aa.ini"), "the job's own");
     is_int(profiles_find(folder, "resnet", "cc", &path, &e), 0, "for another job");
-    ok(strstr(str_text(&path), "/resnet-"), "the youngest");
+    ok(strstr(str_text(&path), "/resnet-"), "the youngest profile stands in for another job's");
     is_int(profiles_find(folder, "resnet-bb", NULL, &path, &e), 0, "by its file");
-    ok(strstr(str_text(&path), "resnet-bb.ini"), "that one");
-    is_int(profiles_find(folder, "./x", NULL, &path, &e), 0, "a path");
+    ok(strstr(str_text(&path), "resnet-bb.ini"), "the profile found by its file is that file");
+    is_int(profiles_find(folder, "./x", NULL, &path, &e), 0,
+           "profiles_find takes a path without a look");
     is_str(str_text(&path), "./x", "as it is");
-    is_int(profiles_find(folder, "resnt", NULL, &path, &e), -ENOENT, "none");
-    is_str(e.text, "there is no profile 'resnt' (did you mean resnet?)", "the nearest");
+    is_int(profiles_find(folder, "resnt", NULL, &path, &e), -ENOENT,
+           "profiles_find finds no profile of a misspelt name");
+    is_str(e.text, "there is no profile 'resnt' (did you mean resnet?)",
+           "the error names the nearest profile");
     is_int(profiles_find(folder, "", NULL, &path, &e), -ENOENT, "an empty name");
     is_int(profiles_of(folder, "bb", &path, &e), 0, "by the job's key alone");
     ok(strstr(str_text(&path), "/resnet-bb.ini"), "whatever its name");
     folder_text(folder, "net-bb.ini", "[profile]\n");
     set_time(folder, "resnet-bb.ini", 2000);
     set_time(folder, "net-bb.ini", 1000);
-    is_int(profiles_of(folder, "bb", &path, &e), 0, "of two");
+    is_int(profiles_of(folder, "bb", &path, &e), 0,
+           "profiles_of finds one of a job's two profiles");
     ok(strstr(str_text(&path), "/resnet-bb.ini"), "the younger one");
     set_time(folder, "net-bb.ini", 3000);
     is_int(profiles_of(folder, "bb", &path, &e), 0, "in whatever order");
     ok(strstr(str_text(&path), "/net-bb.ini"), "they are listed");
-    is_int(profiles_of(folder, "ff", &path, &e), 0, "of another");
+    is_int(profiles_of(folder, "ff", &path, &e), 0, "profiles_of looks for a job that has none");
     ok(path.len == 0, "there is none");
-    is_int(profiles_of(folder, "", &path, &e), 0, "and without a key");
-    ok(path.len == 0, "neither");
+    is_int(profiles_of(folder, "", &path, &e), 0, "profiles_of looks for a job without a key");
+    ok(path.len == 0, "a job without a key has no profile");
 }
 
 /* What decides how a job is started is not anybody's, and not what never ends. */

@@ -262,14 +262,17 @@ static void test_ones(const struct bench *b)
         for (size_t k = 0; k < 4 && o->argv[k]; k++)
             argv[k] = arena_strdup(&r.a, o->argv[k]);
         r.job = (struct profile_settings){ .env = env, .argv = argv };
-        is_int(apply(&r, b, o->knob, o->value, how), 0, "%s=%s", o->knob, o->value);
+        is_int(apply(&r, b, o->knob, o->value, how), 0, "profile_settings takes %s=%s", o->knob,
+               o->value);
         if (o->left)
-            is_str(r.job.n_left == 1 ? r.job.left[0] : "(nothing)", o->left, "is left");
+            is_str(r.job.n_left == 1 ? r.job.left[0] : "(nothing)", o->left,
+                   "%s=%s is left with its reason", o->knob, o->value);
         else
             ok(r.job.n_applied == 1 && !r.job.n_left, "is applied: %s",
                r.job.n_left ? r.job.left[0] : "");
         got = o->var ? environ_get(r.job.env, o->var) : NULL;
-        is_str(got ? got : "(none)", o->want ? o->want : "(none)", "the variable");
+        is_str(got ? got : "(none)", o->want ? o->want : "(none)", "%s=%s sets its variable",
+               o->knob, o->value);
         ok(!r.job.argv[1] || r.job.argv == (char *const *)argv, "the command is as it was");
         arena_done(&r.a);
     }
@@ -281,11 +284,11 @@ static void test_flag(const struct bench *b)
     struct result r = { .a = ARENA_INIT, .job = { .env = env, .argv = argv } };
 
     is_int(apply(&r, b, "readers", "2", (struct profile_settings_about){ .shim = true }), 0,
-           "a flag");
+           "a setting with a flag is taken");
     ok(r.job.argv != argv && !strcmp(r.job.argv[1], "x") && !strcmp(r.job.argv[2], "--readers") &&
            !strcmp(r.job.argv[3], "2") && !r.job.argv[4],
        "goes behind the command");
-    ok(!argv[2], "and the one handed in is as it was");
+    ok(!argv[2], "the command that was handed in stays as it was");
     arena_done(&r.a);
     r = (struct result){ .a = ARENA_INIT, .job = { .env = env, .argv = argv } };
     is_int(apply(&r, b, "rows", "64", (struct profile_settings_about){ .shim = true }), 0,
@@ -304,15 +307,17 @@ static void test_shim_and_risk(const struct bench *b)
 
     is_int(apply(&r, b, "loader.workers", "2", how), 0, "without the shim");
     is_str(r.job.left[0],
-           "loader.workers=2 is left: the shim for Python that sets it was not found", "is left");
+           "loader.workers=2 is left: the shim for Python that sets it was not found",
+           "a setting without the shim is left with its reason");
     how = (struct profile_settings_about){ .shim = true, .safe_only = true };
-    is_int(apply(&r, b, "torch.compile", "yes", how), 0, "numeric");
+    is_int(apply(&r, b, "torch.compile", "yes", how), 0,
+           "a numeric setting is taken where only safe ones are wanted");
     is_str(
         r.job.left[1],
         "torch.compile=yes is left: it may change what is computed, and was found for another job",
         "is left where only safe ones are wanted");
     is_int(apply(&r, b, "torch.compile", "yes", (struct profile_settings_about){ .shim = true }), 0,
-           "else");
+           "a numeric setting is taken where all are wanted");
     is_str(environ_get(r.job.env, "BRIM_KNOBS"), "compile=yes", "it is applied");
     arena_done(&r.a);
 }
@@ -336,7 +341,8 @@ static void test_blas(const struct bench *b)
     r.job = (struct profile_settings){ .env = env, .argv = argv };
     is_int(apply(&r, b, "blas.library", "openblas", how), 0, "with folders of the user's");
     snprintf(want, sizeof(want), "%s/openblas-pthread:/nowhere", b->root);
-    is_str(environ_get(r.job.env, "LD_LIBRARY_PATH"), want, "which stay");
+    is_str(environ_get(r.job.env, "LD_LIBRARY_PATH"), want,
+           "folders of the user's stay behind the one of the BLAS");
     snprintf(other, sizeof(other), "LD_LIBRARY_PATH=%s/blas", b->root);
     r.job = (struct profile_settings){ .env = env, .argv = argv };
     is_int(apply(&r, b, "blas.library", "openblas", how), 0, "with another BLAS of the user's");
@@ -346,7 +352,7 @@ static void test_blas(const struct bench *b)
     ok(r.job.n_applied == 1 && !strcmp(environ_get(r.job.env, "LD_LIBRARY_PATH"), other + 16),
        "nothing is to be done");
     r.job = (struct profile_settings){ .env = none, .argv = argv };
-    is_int(apply(&r, b, "blas.library", "mkl", how), 0, "MKL");
+    is_int(apply(&r, b, "blas.library", "mkl", how), 0, "MKL is taken as a BLAS");
     ok(r.job.n_left == 1 && strstr(r.job.left[0], "update-alternatives"), "is chosen elsewhere");
     arena_done(&r.a);
 }
@@ -363,11 +369,12 @@ static void test_malloc(const struct bench *b)
     folder_text(b->root, "libtcmalloc_minimal.so.4", "elf");
     is_int(apply(&r, b, "malloc.library", "tcmalloc", how), 0, "an allocator that is there");
     snprintf(want, sizeof(want), "%s/libtcmalloc_minimal.so.4", b->root);
-    is_str(environ_get(r.job.env, "LD_PRELOAD"), want, "is preloaded");
+    is_str(environ_get(r.job.env, "LD_PRELOAD"), want, "an allocator that is there is preloaded");
     r.job = (struct profile_settings){ .env = env, .argv = argv };
     is_int(apply(&r, b, "malloc.library", "tcmalloc", how), 0, "beside another library");
     snprintf(want, sizeof(want), "/x/libasan.so:%s/libtcmalloc_minimal.so.4", b->root);
-    is_str(environ_get(r.job.env, "LD_PRELOAD"), want, "behind it");
+    is_str(environ_get(r.job.env, "LD_PRELOAD"), want,
+           "the allocator is preloaded behind another library");
     env[0] = jemalloc;
     r.job = (struct profile_settings){ .env = env, .argv = argv };
     is_int(apply(&r, b, "malloc.library", "tcmalloc", how), 0, "beside another allocator");
@@ -486,10 +493,12 @@ static void test_bindings(const struct bench *b)
             env[k] = bindings[i].env[k] ? arena_strdup(&a, bindings[i].env[k]) : NULL;
             argv[k] = bindings[i].argv[k] ? arena_strdup(&a, bindings[i].argv[k]) : NULL;
         }
-        is_int(binding_cpus(&a, &about, bindings[i].how, &cpus, why), 0, "%s", bindings[i].what);
-        is_str(cpus ? cpus : "(none)", bindings[i].want ? bindings[i].want : "(none)", "its CPUs");
+        is_int(binding_cpus(&a, &about, bindings[i].how, &cpus, why), 0,
+               "binding_cpus binds in case '%s'", bindings[i].what);
+        is_str(cpus ? cpus : "(none)", bindings[i].want ? bindings[i].want : "(none)",
+               "the job of case '%s' has its CPUs", bindings[i].what);
         if (bindings[i].why)
-            is_str(why, bindings[i].why, "why");
+            is_str(why, bindings[i].why, "the job of case '%s' has its reason", bindings[i].what);
         arena_done(&a);
     }
 }
@@ -537,9 +546,9 @@ static void test_all(const struct bench *b)
             is_str(str_text(&said),
                    "loader.workers=13, threads.openmp=4, readers=2, blas.library=openblas, "
                    "malloc.library=tcmalloc, cpu.binding=numa",
-                   "applied");
-            is_int((long long)to.n_left, 2, "and left");
-            is_str(to.cpus, "0-1,4-5", "bound");
+                   "settings of all kinds are applied together");
+            is_int((long long)to.n_left, 2, "two of all settings are left");
+            is_str(to.cpus, "0-1,4-5", "the job is bound to one domain's CPUs");
         }
         arena_done(&a);
     } while (failed);

@@ -89,13 +89,14 @@ static void test_file(const char *root)
     m = map_control(root, &st);
     is_int(st.st_size, 4096, "of 4,096 bytes");
     is_int(st.st_mode & 0777, 0600, "for its owner");
-    ok(!memcmp(m->magic, "BRIMCTRL", 8) && m->size == 4096 && m->pid == getpid(), "its header");
+    ok(!memcmp(m->magic, "BRIMCTRL", 8) && m->size == 4096 && m->pid == getpid(),
+       "the file has magic, size and owner in its header");
     is_int(read_control(m, &seen, &got), 0, "with no request");
     is_int(control_ask(c, "loader.workers=13", 0, &number), 0, "one is asked");
-    is_int((long long)number, 1, "the first");
+    is_int((long long)number, 1, "the first request has the number 1");
     ok(read_control(m, &seen, &got) && got.number == 1 && got.at_step == 0, "it is read");
     is_str(got.text, "loader.workers=13", "as it was asked");
-    is_int(read_control(m, &seen, &got), 0, "once");
+    is_int(read_control(m, &seen, &got), 0, "a request is read once");
     memset(text, 'x', sizeof(text));
     text[BRIM_CONTROL_TEXT] = 0;
     is_int(control_ask(c, text, 0, &number), -EINVAL, "a text that is too long");
@@ -104,13 +105,15 @@ static void test_file(const char *root)
     is_int(control_ask(c, text, 0, &number), 0, "the longest is");
     ok(read_control(m, &seen, &got) && strlen(got.text) == BRIM_CONTROL_TEXT - 1, "with its end");
     is_int(control_ask(c, "a=b", 7, &number), 0, "a shorter one behind it");
-    ok(read_control(m, &seen, &got) && !strcmp(got.text, "a=b") && got.at_step == 7, "is alone");
+    ok(read_control(m, &seen, &got) && !strcmp(got.text, "a=b") && got.at_step == 7,
+       "a shorter text leaves nothing of the longer one");
     m = map_control(root, &st);
     is_int(st.st_size, 4096, "it never grows");
     c = (control_close(c), NULL);
     is_int(control_make(&c, root, &e), -EEXIST, "one that is there stays");
     ok(strstr(e.text, "/control: "), "the sentence names it: %s", e.text);
-    is_int(control_make(&c, "/nowhere", &e), -ENOENT, "no folder");
+    is_int(control_make(&c, "/nowhere", &e), -ENOENT,
+           "control_make makes no file where there is no folder");
 }
 
 /* What the job may do to its file, which is ours as well. */
@@ -222,14 +225,14 @@ static void test_stream(const char *root)
     is_str(h.text, "0:step 0, 0:step 1, 0:1 0 -, 0:step 2, 0:2 1 no room, ",
            "steps and answers, in their order");
     h.text[0] = 0;
-    is_int(rings_read(rings, NULL), 0, "again");
+    is_int(rings_read(rings, NULL), 0, "a ring without news is read");
     is_str(h.text, "", "nothing is told twice");
     marks = rings_marks(rings);
     step(s);
     is_int(rings_read(rings, NULL), 0, "the last ones");
     ok(rings_marks(rings) == marks + 3, "marks are counted");
     brim_step_close(s);
-    is_int(rings_read(rings, NULL), 0, "and the end");
+    is_int(rings_read(rings, NULL), 0, "a ring that was closed is read");
     is_str(h.text, "0:step 3, 0:closed, ", "which is told");
     w.rings = rings;
     is_int(run_snapshot(&now, &w, 0, 2), 0, "the run as it is now");
@@ -237,7 +240,7 @@ static void test_stream(const char *root)
            now.ranks[0].total.samples == 8,
        "has its last steps");
     run_done(&now);
-    is_int(run_snapshot(&now, &w, INT64_MAX, 9), 0, "without steps");
+    is_int(run_snapshot(&now, &w, INT64_MAX, 9), 0, "run_snapshot takes a run without steps");
     is_int((long long)now.n_ranks, 0, "there is no rank");
     run_done(&now);
 }

@@ -47,13 +47,13 @@ static void test_steps(void)
     brim_step_note(s, "loader.workers=3");
     brim_step_begin(s);
     mark_steps(s, 10);
-    is_int(rings_read(rings, &e), 0, "is read");
+    is_int(rings_read(rings, &e), 0, "the ring of ten steps is read");
     is_int((int)rings_count(rings), 1, "one has steps");
     is_int((int)rings_lane(rings, 0)->count, 10, "ten of them");
     ok(rings_lane(rings, 0)->n_notes == 1 && !strcmp(rings_lane(rings, 0)->notes[0].value, "3"),
        "a note with its text");
     mark_steps(s, 5);
-    is_int(rings_read(rings, &e), 0, "and again");
+    is_int(rings_read(rings, &e), 0, "the ring of five more steps is read");
     is_int((int)rings_lane(rings, 0)->count, 15, "what is new");
     ok(!e.text[0] && rings_lost(rings) == 0, "nothing is missing");
     for (int i = 0; i < 5; i++)
@@ -84,13 +84,13 @@ static void test_cut(off_t size)
     is_int(rings_read(rings, &e), 0, "steps before it is cut to %d bytes", (int)size);
     mark_steps(s, 3);
     folder_need(ftruncate(fd, size), path);
-    is_int(rings_read(rings, &e), 0, "and after");
+    is_int(rings_read(rings, &e), 0, "a ring that is cut to %d bytes is read", (int)size);
     ok(strstr(e.text, "cut off"), "it is told: %s", e.text);
     ok(rings_count(rings) == 1 && rings_lane(rings, 0)->count == 2, "what was read is kept");
     e.text[0] = 0;
     folder_need(ftruncate(fd, st.st_size), path); /* its writer has it mapped, too */
     mark_steps(s, 3);
-    ok(rings_read(rings, &e) == 0 && !e.text[0], "once");
+    ok(rings_read(rings, &e) == 0 && !e.text[0], "a ring that was cut off is reported once");
     is_int((int)rings_lane(rings, 0)->count, 2, "it is not read any more");
     rings_close(rings);
     brim_step_close(s);
@@ -138,7 +138,8 @@ static void test_threads(void)
     int fd = open_file(path);
 
     folder_need(fstat(fd, &st), path);
-    is_int(ring_copy_open(&copy, fd, (size_t)st.st_size), 0, "a copy");
+    is_int(ring_copy_open(&copy, fd, (size_t)st.st_size), 0,
+           "ring_copy_open makes a copy of the ring");
     is_int(step_ring_attach(&r, copy.bytes, copy.size, NULL), 0, "is a ring");
     for (int i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, mark_many, s);

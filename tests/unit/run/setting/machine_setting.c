@@ -45,7 +45,8 @@ static void is_read(struct machine_settings *l, const char *target, const char *
     CLEANUP(str_done) struct str out = STR_INIT(4096);
     struct err e = { "" };
 
-    is_int(machine_setting_read(l, target, &out, &e), 0, "%s: %s", target, e.text);
+    is_int(machine_setting_read(l, target, &out, &e), 0, "machine_setting_read reads '%s': %s",
+           target, e.text);
     is_str(str_text(&out), want, "%s as it is", target);
 }
 
@@ -75,7 +76,8 @@ static void check_disks(const char *root)
     is_read(&l, "disk.readahead", "disk.readahead nvme0n1 128\n");
     folder_text(root, "sys/block/dm-0/stat", "90 0 50000 0 0\n");
     is_read(&l, "disk.readahead", "disk.readahead nvme0n1 128\n");
-    is_int(put(&l, "disk.readahead", "nvme0n1", "4096", &e), 0, "set: %s", e.text);
+    is_int(put(&l, "disk.readahead", "nvme0n1", "4096", &e), 0, "read-ahead of a disk is set: %s",
+           e.text);
     is_str(text_of(root, "sys/block/nvme0n1/" KB), "4096", "the kernel has it");
     ok(put(&l, "disk.readahead", "../x", "1", &e) < 0, "a path is no disk: %s", e.text);
     ok(put(&l, "disk.readahead", "nvme0n1", "lots", &e) < 0, "a word is no number: %s", e.text);
@@ -95,7 +97,8 @@ static void check_governors(const char *root)
     is_absent(&l, "cpu.governor", "have no governor");
     folder_text(root, POLICY "0/scaling_governor", "powersave\n");
     is_read(&l, "cpu.governor", "cpu.governor policy0 powersave\n");
-    is_int(put(&l, "cpu.governor", "policy0", "performance", &e), 0, "set: %s", e.text);
+    is_int(put(&l, "cpu.governor", "policy0", "performance", &e), 0,
+           "the governor of a policy is set: %s", e.text);
     is_str(text_of(root, POLICY "0/scaling_governor"), "performance", "the kernel has it");
     ok(put(&l, "cpu.governor", "policy9", "performance", &e) < 0 && strstr(e.text, "policy9"),
        "CPUs that there are not: %s", e.text);
@@ -114,9 +117,10 @@ static void check_power(void)
     fixture_script(FAKE, gpus);
     machine_settings_init(&l, &(const struct machine_setting_about){ .root = "" });
     is_read(&l, "power.limit", "power.limit 0 700\npower.limit 1 287.5\n");
-    is_int(put(&l, "power.limit", "1", "250", &e), 0, "set: %s", e.text);
+    is_int(put(&l, "power.limit", "1", "250", &e), 0, "a lower limit of power is set: %s", e.text);
     is_read(&l, "power.limit", "power.limit 0 700\npower.limit 1 250\n");
-    is_int(put(&l, "power.limit", "1", "287.5", &e), 0, "and back: %s", e.text);
+    is_int(put(&l, "power.limit", "1", "287.5", &e), 0, "the first limit of power is set again: %s",
+           e.text);
     ok(put(&l, "power.limit", "0", "100", &e) < 0, "less than it takes");
     is_str(e.text, "GPU 0 takes limits of power from 200 to 700 W", "it says so");
     ok(put(&l, "power.limit", "7", "300", &e) < 0, "a GPU that there is not: %s", e.text);

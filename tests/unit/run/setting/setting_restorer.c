@@ -83,23 +83,26 @@ static void check_life(const struct bench *b)
     char value[LEVER_WORD] = "", boot[64], text[256], want[256];
     struct err e = { "" };
 
-    ok(setting_restorer_now(w, "disk.readahead", value), "it tells");
-    is_str(value, "128", "the value");
+    ok(setting_restorer_now(w, "disk.readahead", value),
+       "the restorer reads a value that is in force");
+    is_str(value, "128", "the value in force is the disk's");
     is_int(setting_restorer_set(w, "disk.readahead", "4096", &e), 0, "it sets: %s", e.text);
     is_str(now(b), "4096", "it is set");
     read_boot(boot);
     read_note(b, text);
     snprintf(want, sizeof(want), "boot %s\ndisk.readahead sda 128\n", boot);
     is_str(text, want, "the note says what was there before, and in which boot");
-    is_int(setting_restorer_set(w, "disk.readahead", "128", &e), 0, "and back: %s", e.text);
-    is_int(setting_restorer_set(w, "disk.readahead", "512", &e), 0, "and again: %s", e.text);
+    is_int(setting_restorer_set(w, "disk.readahead", "128", &e), 0,
+           "the restorer sets the first value again: %s", e.text);
+    is_int(setting_restorer_set(w, "disk.readahead", "512", &e), 0,
+           "the restorer sets a third value: %s", e.text);
     ok(setting_restorer_set(w, "cpu.governor", "performance", &e) < 0, "what there is not: %s",
        e.text);
     is_int(setting_restorer_start(&other, b->state, &b->about, &e), -EBUSY, "one at a time: %s",
            e.text);
     is_int(setting_restorer_undo(b->state, &b->about, NULL, &e), -EBUSY, "what it has is its own");
     is_int(setting_restorer_end(w, &e), 0, "it ends: %s", e.text);
-    is_str(now(b), "128", "and puts back what was there first");
+    is_str(now(b), "128", "the end of the restorer puts back the first value");
     ok(access(b->note, F_OK) < 0, "the note is gone");
     is_int(setting_restorer_undo(b->state, &b->about, NULL, &e), 0, "nothing is left to do");
 }
@@ -160,11 +163,11 @@ static void check_left(const struct bench *b)
     read_boot(boot);
     leave(b, boot);
     is_int(setting_restorer_undo(b->state, &b->about, &told, &e), 1, "one is put back: %s", e.text);
-    is_str(now(b), "128", "it is");
+    is_str(now(b), "128", "undo puts back the first value");
     is_str(str_text(&told), "disk.readahead of sda is 128 again\n", "it is told");
     leave(b, boot);
     is_int(setting_restorer_end(start(b), &e), 0, "the next one does it, too");
-    is_str(now(b), "128", "it is");
+    is_str(now(b), "128", "the next restorer puts back the first value");
     leave(b, "of-another-day");
     is_int(setting_restorer_undo(b->state, &b->about, NULL, &e), 0, "after a boot nothing is");
     is_str(now(b), "4096", "left as it is");
@@ -173,7 +176,7 @@ static void check_left(const struct bench *b)
     folder_need(unlink(gone), gone);
     ok(setting_restorer_undo(b->state, &b->about, NULL, &e) < 0, "what can not be put back");
     ok(strstr(e.text, "disk.readahead of sda could not be put back to 128"), "says so: %s", e.text);
-    ok(access(b->note, F_OK) == 0, "and the note stays");
+    ok(access(b->note, F_OK) == 0, "the note stays when a value cannot be put back");
     leave(b, boot);
 }
 

@@ -46,8 +46,8 @@ static void test_loops(void)
         found = look(N);
         ok(fabs(found.period_s / periods[i] - 1) < 0.03, "%.2f s is found as %.3f", periods[i],
            found.period_s);
-        ok(found.confidence >= INFER_CONFIDENCE && found.confidence <= 1, "confidence %.2f",
-           found.confidence);
+        ok(found.confidence >= INFER_CONFIDENCE && found.confidence <= 1,
+           "a period of %.2f s is found with confidence %.2f", periods[i], found.confidence);
     }
 }
 
