@@ -145,12 +145,15 @@ static void job_run(struct job *j)
     }
 }
 
+static const struct session_entry nothing = { .outcome = SESSION_LEFT };
+
+/* What the session has noted of a knob; nothing, without a name and a note, where it has not. */
 static const struct session_entry *entry(const struct job *j, const char *knob)
 {
     for (unsigned i = 0; i < j->session.n_entries; i++)
         if (!strcmp(j->session.entries[i].knob, knob))
             return &j->session.entries[i];
-    return NULL;
+    return &nothing;
 }
 
 static void test_finds(void)
@@ -180,15 +183,15 @@ static void test_tells(void)
 
     job_run(&j);
     k = entry(&j, "loader.workers");
-    ok(k && k->outcome == SESSION_ADOPTED && k->effect.gain > 5 && k->effect.low > 0,
-       "workers are adopted, %+.1f", k ? k->effect.gain : 0);
+    ok(k->outcome == SESSION_ADOPTED && k->effect.gain > 5 && k->effect.low > 0,
+       "workers are adopted, %+.1f", k->effect.gain);
     k = entry(&j, "precision.autocast");
-    ok(k && k->outcome == SESSION_LEFT, "autocast is not tried");
-    is_str(k ? k->note : "", "it changes numbers: --allow numeric", "why not");
+    ok(*k->knob && k->outcome == SESSION_LEFT, "autocast is not tried");
+    is_str(k->note, "it changes numbers: --allow numeric", "why not");
     k = entry(&j, "malloc.arenas");
-    is_str(k ? k->note : "", "it takes effect with a restart", "nor arenas");
+    is_str(k->note, "it takes effect with a restart", "nor arenas");
     k = entry(&j, "loader.readahead");
-    ok(k && (k->outcome == SESSION_REJECTED || k->outcome == SESSION_UNDECIDED),
+    ok(k->outcome == SESSION_REJECTED || k->outcome == SESSION_UNDECIDED,
        "reading ahead is not adopted");
     is_int(profile_init(&j.profile, "n", "k", "m", "v"), 0, "a profile");
     is_int(session_profile(&j.session, "2026-11-21", &j.profile, &e), 0, "takes what won");
@@ -233,8 +236,8 @@ static void test_breaks(void)
     j.breaks_at = 13;
     job_run(&j);
     k = entry(&j, "loader.workers");
-    ok(j.workers == 0 && k && k->outcome == SESSION_BROKE, "a candidate that breaks is undone");
-    is_str(k ? k->note : "", "no memory for workers", "with its reason");
+    ok(j.workers == 0 && k->outcome == SESSION_BROKE, "a candidate that breaks is undone");
+    is_str(k->note, "no memory for workers", "with its reason");
     ok(entry(&j, "loader.readahead")->outcome != SESSION_LEFT, "and the next one is tried");
     job_end(&j);
 
@@ -293,8 +296,7 @@ static void test_budgets(void)
 
         j.session.plan.steps = most;
         job_run(&j);
-        left += (j.workers != 0) != (entry(&j, "loader.workers") &&
-                                     entry(&j, "loader.workers")->outcome == SESSION_ADOPTED);
+        left += (j.workers != 0) != (entry(&j, "loader.workers")->outcome == SESSION_ADOPTED);
         overrun += j.steps > most + 380; /* the guard's 300, a look at the old setting, a switch */
         left += j.dud != 0;
         job_end(&j);
@@ -351,10 +353,10 @@ static void test_stop(void)
         if (at % 2)
             job_run(&j);
         k = entry(&j, "loader.workers");
-        left += at % 2 && (j.workers != 0) != (k && k->outcome == SESSION_ADOPTED);
+        left += at % 2 && (j.workers != 0) != (k->outcome == SESSION_ADOPTED);
         wrong += j.session.phase != PHASE_OVER ||
                  strcmp(j.session.reason, at % 2 ? stop.why : ended.why) != 0;
-        wrong += k && k->outcome == SESSION_UNDECIDED && strcmp(k->note, j.session.reason) != 0;
+        wrong += k->outcome == SESSION_UNDECIDED && strcmp(k->note, j.session.reason) != 0;
         job_end(&j);
     }
     is_int(left, 0, "nothing stays that was not adopted when it is stopped");
