@@ -187,17 +187,19 @@ static void test_tells(void)
        "workers are adopted, %+.1f", k->effect.gain);
     k = entry(&j, "precision.autocast");
     ok(*k->knob && k->outcome == SESSION_LEFT, "autocast is not tried");
-    is_str(k->note, "it changes numbers: --allow numeric", "why not");
+    is_str(k->note, "it changes numbers: --allow numeric",
+           "the note names the word that autocast wants");
     k = entry(&j, "malloc.arenas");
-    is_str(k->note, "it takes effect with a restart", "nor arenas");
+    is_str(k->note, "it takes effect with a restart",
+           "the note names that arenas take effect with a restart");
     k = entry(&j, "loader.readahead");
     ok(k->outcome == SESSION_REJECTED || k->outcome == SESSION_UNDECIDED,
        "reading ahead is not adopted");
-    is_int(profile_init(&j.profile, "n", "k", "m", "v"), 0, "a profile");
+    is_int(profile_init(&j.profile, "n", "k", "m", "v"), 0, "a profile is made for what won");
     is_int(session_profile(&j.session, "2026-11-21", &j.profile, &e), 0, "takes what won");
     ok(j.profile.count == 1 && !strcmp(j.profile.settings[0].value, "13") &&
            j.profile.settings[0].gain > 5 && j.profile.settings[0].steps > 0,
-       "and only that");
+       "the profile has the workers alone, with gain and steps");
     job_end(&j);
 }
 
@@ -211,7 +213,7 @@ static void test_once(void)
     for (unsigned i = 0; i < j.session.n_entries; i++)
         tried += !strcmp(j.session.entries[i].knob, "loader.readahead");
     is_int(tried, 1, "what was rejected is not tried again when it is offered again");
-    is_int(j.workers, 13, "and the next one is adopted");
+    is_int(j.workers, 13, "the next candidate is adopted after one that is rejected");
     job_end(&j);
 }
 
@@ -238,7 +240,8 @@ static void test_breaks(void)
     k = entry(&j, "loader.workers");
     ok(j.workers == 0 && k->outcome == SESSION_BROKE, "a candidate that breaks is undone");
     is_str(k->note, "no memory for workers", "with its reason");
-    ok(entry(&j, "loader.readahead")->outcome != SESSION_LEFT, "and the next one is tried");
+    ok(entry(&j, "loader.readahead")->outcome != SESSION_LEFT,
+       "the next candidate is tried after one that breaks");
     job_end(&j);
 
     j = job_start(1);
@@ -266,9 +269,10 @@ static void test_decay(void)
     job_run(&j);
     ok(entry(&j, "loader.workers")->outcome == SESSION_ROLLED_BACK && j.workers == 0,
        "a setting that stops paying is rolled back");
-    is_int(profile_init(&j.profile, "n", "k", "m", "v"), 0, "its profile");
-    is_int(session_profile(&j.session, NULL, &j.profile, NULL), 0, "is made");
-    is_int((long long)j.profile.count, 0, "and empty");
+    is_int(profile_init(&j.profile, "n", "k", "m", "v"), 0, "a profile is made for what stays");
+    is_int(session_profile(&j.session, NULL, &j.profile, NULL), 0,
+           "session_profile makes a profile without a winner");
+    is_int((long long)j.profile.count, 0, "the profile of a setting that was rolled back is empty");
     job_end(&j);
 }
 
@@ -302,7 +306,7 @@ static void test_budgets(void)
         job_end(&j);
     }
     is_int(left, 0, "nothing stays that was not adopted");
-    is_int(overrun, 0, "and it ends soon");
+    is_int(overrun, 0, "the session ends soon after its budget");
 }
 
 static void test_time(void)
@@ -314,11 +318,11 @@ static void test_time(void)
     s.plan.seconds = 60;
     is_int(session_event(&s, &e).what, SESSION_GO_ON, "time begins with the first tick");
     e.seconds = 159;
-    is_int(session_event(&s, &e).what, SESSION_GO_ON, "still");
+    is_int(session_event(&s, &e).what, SESSION_GO_ON, "a session goes on before its time is over");
     e.seconds = 161;
     is_int(session_event(&s, &e).what, SESSION_FINISH, "the time is over");
-    is_int(session_event(&s, &e).what, SESSION_FINISH, "and stays over");
-    is_str(s.reason, "the budget is used up", "why");
+    is_int(session_event(&s, &e).what, SESSION_FINISH, "a session that is over stays over");
+    is_str(s.reason, "the budget is used up", "the reason names the budget");
     session_init(&s, NULL);
     e = (struct session_event){ .kind = SESSION_FAILED, .why = "x" };
     is_int(session_event(&s, &e).what, SESSION_FINISH, "a job that fails by itself ends it");
@@ -373,7 +377,8 @@ static void test_leave(void)
     session_leave(&j.session, &c, "the job tells no loss");
     is_int((int)j.session.n_entries, 1, "what a driver leaves is written down once");
     is_str(j.session.entries[0].note, "the job tells no loss", "with its reason");
-    is_int(j.session.entries[0].outcome, SESSION_LEFT, "as left");
+    is_int(j.session.entries[0].outcome, SESSION_LEFT,
+           "a candidate that the driver leaves is noted as left");
     job_end(&j);
 }
 

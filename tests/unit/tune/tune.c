@@ -120,7 +120,7 @@ static void test_fast(void)
     trial_init(&t, &plan);
     run_blocks(&t, 0.1001, 0.005, 0.1001, text);
     is_str(text, "A12-2 B12-2 B10-0 A12-2 ", "as many steps of B as A takes in its seconds");
-    is_int(t.verdict, TRIAL_ACCEPT, "and that is enough");
+    is_int(t.verdict, TRIAL_ACCEPT, "as many steps of B as of A are enough to accept it");
     plan.at_once = false;
     trial_init(&t, &plan);
     run_blocks(&t, 0.1001, 0.2501, 0.1001, text);
@@ -175,15 +175,15 @@ static void test_verdicts(void)
     effect = trial_effect(&t);
     ok(t.pairs.n == 2 && effect.low > 0.5 && effect.gain > 0.9 && effect.high < 2,
        "at once: %.2f to %.2f", effect.low, effect.high);
-    is_int(trial_steps(&t, false, 1, 1), TRIAL_ACCEPT, "and it stays so");
+    is_int(trial_steps(&t, false, 1, 1), TRIAL_ACCEPT, "a verdict stays when more steps come");
     plan.at_once = false;
     trial_init(&t, &plan);
     ok(run(&t, 0.2, 0.1, 0.01) == TRIAL_ACCEPT && t.pairs.n > 2, "without that, later");
     plan.at_once = true;
     trial_init(&t, &plan);
-    is_int(run(&t, 0.1, 0.12, 0.01), TRIAL_REJECT, "slower");
+    is_int(run(&t, 0.1, 0.12, 0.01), TRIAL_REJECT, "a slower setting is rejected");
     trial_init(&t, &plan);
-    is_int(run(&t, 0.1, 0.1, 0.01), TRIAL_REJECT, "the same");
+    is_int(run(&t, 0.1, 0.1, 0.01), TRIAL_REJECT, "a setting that changes nothing is rejected");
     trial_init(&t, &plan);
     is_int(run(&t, 0.101, 0.1, 0.001), TRIAL_REJECT, "faster by 1 %%, for sure, is not worth it");
     plan.futile = 1e-300;
@@ -208,7 +208,7 @@ static enum recheck_verdict checked(double faster, bool slower)
     recheck_init(&g, slower ? 0.05 : 0.1, NULL);
     for (int i = 0; i < 1000 && !g.checking; i++)
         recheck_steps(&g, true, 0.1, 1);
-    ok(g.checking && g.alarmed == slower, "a check");
+    ok(g.checking && g.alarmed == slower, "the guard checks a setting that may have got slower");
     for (int i = 0; g.checking && i < 9999; i++)
         recheck_steps(&g, recheck_want(&g),
                       0.1 * (1 + 0.05 * (i / 4 * i % 9)) / (recheck_want(&g) ? faster : 1), 1);
@@ -240,7 +240,8 @@ static void test_guard(void)
     for (i = 0; i < 999 && g.verdict == GUARD_KEEP; i++)
         recheck_steps(&g, recheck_want(&g), recheck_want(&g) ? 0.16 + i % 3 * 1e-3 : 0.15, 1);
     is_int(g.verdict, GUARD_ROLL_BACK, "slower than the old one: rolled back");
-    is_int(recheck_steps(&g, true, 0.01, 1), GUARD_ROLL_BACK, "for good");
+    is_int(recheck_steps(&g, true, 0.01, 1), GUARD_ROLL_BACK,
+           "a setting that was rolled back stays so");
     recheck_init(&g, 0.05, NULL);
     for (i = 0; i < 999 && (!g.checks || g.checking); i++)
         recheck_steps(&g, recheck_want(&g), recheck_want(&g) ? 0.1 : 0.5 + i % 3 * 1e-3, 1);

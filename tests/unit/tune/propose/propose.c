@@ -144,7 +144,7 @@ static void test_healthy(void)
         close_made(&p);
     }
     ok(none >= SEEDS * 9 / 10, "%d of %d healthy runs have nothing to try", none, SEEDS);
-    is_int(said, none, "and that is said");
+    is_int(said, none, "a healthy run's sentence names the gain that nothing promises");
 }
 
 /* ---- workers: a rank that waits 80 % of 100 ms without workers, on 64 CPUs ---- */
@@ -186,7 +186,7 @@ static void test_workers(void)
     open_made(&p, &m);
     is_str(workers(&p), "5", "1.15 x 80 ms / 20 ms, rounded up");
     c = allowed(&p, "loader.workers");
-    is_str(c->before, "0", "from none");
+    is_str(c->before, "0", "workers are proposed in place of none");
     ok(c->gain > 4.9 && c->gain < 5.1, "which is %.2f times as fast", c->gain);
     for (size_t i = 0; i < p.run.n_moments; i++)
         p.run.moments[i].values[RUN_MEMORY_AVAILABLE] = 2e9;
@@ -201,9 +201,10 @@ static void test_workers(void)
     p.run.ranks[0].notes[0].value = "loader 1: workers 0, batch 16, kind iterable";
     is_str(workers(&p), "1", "one for data that come as a stream");
     c = allowed(&p, "loader.workers");
-    ok(c && strstr(c->why, "1 worker can read a stream ahead"), "and why: %s", c ? c->why : "");
+    ok(c && strstr(c->why, "1 worker can read a stream ahead"),
+       "the reason names one worker for a stream: %s", c ? c->why : "");
     p.run.ranks[0].notes[0].value = "loader 1: workers 1, batch 16, kind iterable";
-    is_str(workers(&p), NULL, "and no more");
+    is_str(workers(&p), NULL, "a stream that has a worker gets no more");
     close_made(&p);
 
     m.s[RUN_CPUS] = 2;
@@ -250,7 +251,7 @@ static void test_prefetch(void)
     c = allowed(&p, "loader.prefetch");
     ok(c && !strcmp(c->before, "2") && strtol(c->value, NULL, 10) >= 4,
        "waits of ten steps, once in twenty: %s ahead", c ? c->value : "none");
-    ok(!allowed(&p, "loader.workers"), "and no more workers");
+    ok(!allowed(&p, "loader.workers"), "short waits do not bring more workers");
     close_made(&p);
 }
 
@@ -302,7 +303,8 @@ static void test_communication(void)
        "smaller buckets leave less behind: %s MiB",
        allowed(&p, "ddp.bucket") ? allowed(&p, "ddp.bucket")->value : "none");
     ok(!allowed(&p, "ddp.hook") && barred(&p, "ddp.hook"), "compression only with a word");
-    ok(allowed(&p, "nccl.channels") && allowed(&p, "nccl.algorithm"), "NCCL's settings");
+    ok(allowed(&p, "nccl.channels") && allowed(&p, "nccl.algorithm"),
+       "NCCL's channels and algorithm are proposed");
     p.about.exact = true;
     again(&p);
     ok(allowed(&p, "nccl.channels") && !allowed(&p, "nccl.algorithm"), "but exact ones if so");
@@ -329,7 +331,7 @@ static void test_gradients(void)
     again(&p);
     ok(allowed(&p, "ddp.hook") && !strcmp(allowed(&p, "ddp.hook")->value, "fp16"),
        "gloo is offered the half precision that it sends");
-    ok(allowed(&p, "ddp.bucket") != NULL, "and other buckets");
+    ok(allowed(&p, "ddp.bucket") != NULL, "other buckets are proposed with gloo");
     ok(allowed(&p, "batch.accumulation") && !strcmp(allowed(&p, "batch.accumulation")->value, "2"),
        "communication half as often");
     p.about.numeric = false;
@@ -356,17 +358,20 @@ static void test_others(void)
     p.about.mtbf_s = 11160;
     again(&p);
     ok(!allowed(&p, "checkpoint.interval"), "nobody but the job can set how often it saves");
-    ok(knobs_declare(&p.knobs, "j", declared, strlen(declared), &e) == 0, "declared ones");
+    ok(knobs_declare(&p.knobs, "j", declared, strlen(declared), &e) == 0,
+       "knobs_declare takes what the job declares");
     again(&p);
     ok(allowed(&p, "checkpoint.interval") &&
            !strcmp(allowed(&p, "checkpoint.interval")->value, "518"),
        "Young: sqrt(2 x 12 s x 3.1 h)");
     ok(p.out.count == 5 && p.out.list[4].knob->declared && isnan(p.out.list[4].gain),
        "those come last of which nothing is known");
-    is_str(p.out.sentence, "5 settings are worth a trial", "the sentence");
+    is_str(p.out.sentence, "5 settings are worth a trial",
+           "the sentence counts the settings that are worth a trial");
     p.verdict.step_s = (double)NAN;
     again(&p);
-    is_str(p.out.sentence, "no steps were seen, so nothing can be compared", "without steps");
+    is_str(p.out.sentence, "no steps were seen, so nothing can be compared",
+           "the sentence names that no steps were seen");
     close_made(&p);
 }
 
@@ -440,7 +445,8 @@ static void test_memory(void)
     ok(c && !strcmp(c->value, "8") && strstr(c->why, "up to 38 GB"), "half the batch: %s",
        c ? c->why : "");
     c = allowed(&p, "model.recompute");
-    ok(c && strstr(c->why, "up to 76 GB"), "recomputing: %s", c ? c->why : "");
+    ok(c && strstr(c->why, "up to 76 GB"), "the reason for recomputing names the memory: %s",
+       c ? c->why : "");
     close_made(&p);
     m.s[RUN_GPU_MEMORY] = 0.5;
     m.s[RUN_MEMORY_PRESSURE] = 0.5;
@@ -466,13 +472,16 @@ static void test_named(void)
 
     made_note(&m, "process.openmp", "yes");
     open_made(&p, &m);
-    is_int(propose_check(&p.knobs, "malloc.library", &e), 0, "a knob");
+    is_int(propose_check(&p.knobs, "malloc.library", &e), 0,
+           "propose_check takes a knob by its name");
     is_int(propose_check(&p.knobs, "threads.openmp=3", &e), 0, "with a value");
     is_int(propose_check(&p.knobs, "threads.openmp", &e), -EINVAL, "one that needs a value");
-    is_str(e.text, "threads.openmp takes 1 to 256: name one, threads.openmp=256", "says so");
+    is_str(e.text, "threads.openmp takes 1 to 256: name one, threads.openmp=256",
+           "the error names the values that the knob takes");
     is_int(propose_check(&p.knobs, "malloc.library=x", &e), -EINVAL, "no such value");
     is_int(propose_check(&p.knobs, "maloc.library", &e), -EINVAL, "no such knob");
-    is_str(e.text, "there is no knob 'maloc.library' (did you mean malloc.library?)", "says so");
+    is_str(e.text, "there is no knob 'maloc.library' (did you mean malloc.library?)",
+           "the error names the nearest knob");
     p.about.named = named;
     again(&p);
     ok(allowed(&p, "malloc.library") && allowed(&p, "threads.openmp"), "both are tried");
@@ -505,18 +514,20 @@ static void test_won(void)
     c = p.out.list;
     ok(p.out.count >= 3 && !strcmp(c[0].knob->name, "loader.workers") && !strcmp(c[0].value, "9"),
        "what gained most is the first");
-    is_str(c[0].why, "the profile has it: 4 times as fast on 2026-11-21", "and why");
+    is_str(c[0].why, "the profile has it: 4 times as fast on 2026-11-21",
+           "the reason names what the profile gained, and when");
     is_str(c[0].before, "0", "from what the job has now");
     is_str(c[1].knob->name, "threads.intra",
            "then what has no gain, before all that models propose");
     is_str(c[1].why, "the profile has it", "whatever that promises");
     is_str(c[1].before, "8", "from what this process has, not the one of the profile");
-    ok(!strcmp(c[2].knob->name, "loader.workers") && !strcmp(c[2].value, "5"), "then those");
+    ok(!strcmp(c[2].knob->name, "loader.workers") && !strcmp(c[2].value, "5"),
+       "what models propose comes behind the profile");
     ok(p.out.n_barred && !strcmp(p.out.barred[0].knob->name, "precision.autocast"),
        "numeric ones want the word");
     is_str(p.out.n_barred ? p.out.barred[0].before : "", "none", "from what the profile tells");
     ok(!allowed(&p, "loader.prefetch"), "what does not fit the job is left out");
-    ok(!allowed(&p, "loader.readahead"), "and values that there are not");
+    ok(!allowed(&p, "loader.readahead"), "a value that does not exist is not proposed");
     settings[1].value = "0";
     again(&p);
     is_str(allowed(&p, "loader.workers")->value, "5", "nor what the job has already");
