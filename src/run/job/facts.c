@@ -13,7 +13,13 @@
 #include "probe/kernel/kept_file.h"
 #include "run/job/secret.h"
 
-enum { TEXT = 8192, VALUE = 1024, GIT_MAX = 4096, GIT_PACKED_MAX = 4 << 20 };
+enum {
+    TEXT = 8192,
+    VALUE = 1024,
+    VARIABLE_MAX = 256 << 10,
+    GIT_MAX = 4096,
+    GIT_PACKED_MAX = 4 << 20
+};
 
 int facts_add(struct run *r, const char *name, const char *value)
 {
@@ -59,6 +65,7 @@ static int take_variables(struct run *r, char *const *env)
     int rc = 0;
 
     for (; *env && rc == 0; env++) {
+        CLEANUP(str_done) struct str text = STR_INIT(VARIABLE_MAX);
         const char *equals = strchr(*env, '=');
         char name[VALUE], value[VALUE];
 
@@ -67,7 +74,10 @@ static int take_variables(struct run *r, char *const *env)
         snprintf(name, sizeof(name), "env.%.*s", (int)(equals - *env), *env);
         if (secret_variable(name))
             continue;
-        snprintf(value, sizeof(value), "%s", equals + 1);
+        secret_add_text(&text, equals + 1);
+        if (str_error(&text) == -ENOMEM)
+            return -ENOMEM;
+        snprintf(value, sizeof(value), "%s", str_error(&text) ? "(too long)" : str_text(&text));
         rc = facts_add(r, name, value);
     }
     return rc;

@@ -456,8 +456,10 @@ def test_two_jobs_are_two_runs(runs):
 
 def test_no_secret_is_kept(runs):
     env = dict(WANDB_API_KEY="hunter1", NCCL_TOKEN="hunter2", OMP_NUM_THREADS="3")
+    env.update(SLURM_JWT="hunter7", TORCH_PROXY="http://me:hunter8@host/", MASTER_AUTH="hunter9")
     command = ["true", "--api-key", "hunter3", "--token=hunter4", "PASSWORD=hunter5"]
-    command += ["http://me:hunter6@host/", "--tokenizer", "bpe"]
+    command += ["http://me:hunter6@host/", "--tokenizer", "bpe", "--jwt", "hunter10"]
+    command += ["Authorization: Bearer hunter11", '{"token": "hunter12"}', "COOKIE=hunter13"]
     assert runs.run(*command, env=env).returncode == 0
     text = b"".join(p.read_bytes() for p in runs.folder.rglob("part-*"))
     assert b"hunter" not in text
