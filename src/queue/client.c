@@ -11,8 +11,8 @@
 #include <sys/time.h>
 #include <sys/un.h>
 
+#include "queue/guard/engine_start.h"
 #include "queue/guard/files.h"
-#include "queue/guard/guard.h"
 #include "queue/job/wire.h"
 
 enum {

@@ -69,6 +69,7 @@ void life_free(struct local *l)
     for (size_t i = 0; i < l->n; i++)
         free(l->jobs[i]);
     free(l->jobs);
+    orphans_free(l);
     l->jobs = NULL;
     l->n = l->room = 0;
 }
@@ -95,35 +96,33 @@ static void end(struct local *l, struct queue_job *j, const struct queue_end *wo
         life_trouble(l, &e);
         return;
     }
+    orphans_forget(l, &was);
     queue_attempt_forget(l->dir, j->id, j->attempt);
     l->changed = true;
 }
 
-/* A guard that went without a word: killed, or the machine went down. */
+/* A guard that went without a word: killed, or the machine went down. Its devices are not free
+ * before the last process of the job has gone. */
 static void miss(struct local *l, struct queue_job *j)
 {
     struct queue_end word = { .end_ms = queue_wall_ms(l) };
     pid_t pid;
 
-    switch (queue_start_look(l->dir, j->id, j->attempt, &pid)) {
-    case START_NONE:
+    if (orphans_keep(l, j, &word.stop)) {
+        snprintf(j->reason, sizeof(j->reason),
+                 "its guard was killed: how it ends will not be known");
+        return;
+    }
+    if (queue_start_look(l->dir, j->id, j->attempt, &pid) == START_NONE) {
         word.unstarted = true;
         word.status = QUEUE_REQUEUED << 8;
         snprintf(word.text, sizeof(word.text), "its guard was killed before it started the job");
-        end(l, j, &word);
-        break;
-    case START_LIVES: /* nobody will see its status, but its devices are not free yet */
-        snprintf(j->reason, sizeof(j->reason),
-                 "its guard was killed: how it ends will not be known");
-        if (j->stop != QUEUE_GO)
-            kill(-pid, SIGKILL);
-        break;
-    default:
+    } else {
         word.lost = true;
         snprintf(word.text, sizeof(word.text),
                  "nobody saw how it ended: its guard was killed, or the machine went down");
-        end(l, j, &word);
     }
+    end(l, j, &word);
 }
 
 /* Whether a guard that was started long ago should be there by now. A clock that was set back is

@@ -35,6 +35,13 @@ struct queue_look {
     bool unstored;  /* the last look could not be stored, which was said */
 };
 
+/* Attempts without a guard (orphans.c). */
+struct queue_orphan;
+struct orphans {
+    struct queue_orphan *all;
+    size_t n;
+};
+
 struct local {
     const struct queue_config *c;
     int dir, lock, listener, notify, signals;
@@ -50,6 +57,7 @@ struct local {
     int64_t idle_ms;  /* monotonic: since when there is nothing to do; 0: there is */
     bool stop;
     struct queue_look look;
+    struct orphans orphans;
     struct queue_client clients[QUEUE_CLIENTS];
 };
 
@@ -95,6 +103,17 @@ void life_sweep(struct local *l);
 
 /* A failure of the store: said once, tried again later. */
 void life_trouble(struct local *l, const struct err *e);
+
+/* ---- orphans.c ---- */
+
+/* See to an attempt whose guard was killed: its time limit, its being stopped, and those that its
+ * first process leaves behind. Whether any of its processes is left; *stop (enum queue_stop): why
+ * it was being ended. */
+bool orphans_keep(struct local *l, const struct queue_job *j, uint8_t *stop);
+
+/* The attempt has ended. */
+void orphans_forget(struct local *l, const struct queue_job *j);
+void orphans_free(struct local *l);
 
 /* ---- decide.c ---- */
 

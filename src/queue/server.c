@@ -15,8 +15,8 @@
 #include "base/log.h"
 #include "base/parse.h"
 #include "queue/client.h"
+#include "queue/guard/engine_start.h"
 #include "queue/guard/files.h"
-#include "queue/guard/guard.h"
 #include "queue/queue_private.h"
 
 enum {

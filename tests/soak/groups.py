@@ -8,7 +8,7 @@ import re
 
 def drop(state):
     """Remove those of the jobs of a queue, by the numbers of guards that its claims tell."""
-    guards = {(claim.parent.name, claim.read_text().strip())
+    guards = {(claim.parent.name, claim.read_text().split()[0])
               for claim in pathlib.Path(state).glob("jobs/*/claim.*")}
     for folder, names, _ in os.walk("/sys/fs/cgroup"):
         for name in names:

@@ -10,11 +10,12 @@
 #include <sys/stat.h>
 
 #include "base/parse.h"
+#include "queue/guard/strays.h"
 #include "queue/job/wire.h"
 #include "run/job/binding.h"
 #include "run/job/environ.h"
 
-enum { OWN_VARIABLES = 4, PATH_TEXT = 4096 };
+enum { OWN_VARIABLES = 5, PATH_TEXT = 4096 };
 
 /* brim itself, also when its file was replaced meanwhile. */
 static const char program[] = "/proc/self/exe";
@@ -80,11 +81,12 @@ static int make_env(struct queue_command *c, struct arena *a, const struct queue
 {
     size_t n = count(order, "env"), more = OWN_VARIABLES;
     char **env = arena_alloc(a, (n + 1) * sizeof(*env));
-    char id[24], array[24], task[24], attempt[24];
+    char id[24], array[24], task[24], attempt[24], mark[STRAYS_MARK];
     const char *own[OWN_VARIABLES][2] = { { "BRIM_JOB", id },
                                           { "BRIM_ARRAY", array },
                                           { "BRIM_ARRAY_TASK", task },
-                                          { "BRIM_ATTEMPT", attempt } };
+                                          { "BRIM_ATTEMPT", attempt },
+                                          { QUEUE_GUARD_VARIABLE, mark } };
 
     if (!env)
         return -ENOMEM;
@@ -99,6 +101,7 @@ static int make_env(struct queue_command *c, struct arena *a, const struct queue
     snprintf(array, sizeof(array), "%lld", (long long)g->job->array);
     snprintf(task, sizeof(task), "%d", (int)g->job->task);
     snprintf(attempt, sizeof(attempt), "%d", (int)g->job->attempt);
+    strays_mark(mark, g->job->id, getpid());
     for (size_t i = 0; i < OWN_VARIABLES; i++)
         if ((g->job->task >= 0 || (i != 1 && i != 2)) &&
             environ_set(a, c->env, own[i][0], own[i][1]) < 0)

@@ -165,12 +165,14 @@ int queue_order_read(int dir, int64_t array, struct str *ret, struct err *e)
 
 /* ---- claims ---- */
 
-int queue_claim(int dir, int64_t id, int32_t attempt)
+int queue_claim(int dir, int64_t id, int32_t attempt, const char *group)
 {
-    char name[NAME], beside[NAME + 16], text[16];
+    char name[NAME], beside[NAME + 16], boot[BOOT_ID], text[CONTROL_GROUP + BOOT_ID + 16];
     CLEANUP(closep) int fd = -1;
-    int len = snprintf(text, sizeof(text), "%d\n", (int)getpid()), rc = 0;
+    int len, rc = 0;
 
+    boot_id_read(boot);
+    len = snprintf(text, sizeof(text), "%d\n%s\n%s\n", (int)getpid(), boot, group);
     name_of(name, id, "claim", attempt);
     snprintf(beside, sizeof(beside), "%s.%d", name, (int)getpid());
     fd = openat(dir, beside, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -219,7 +221,7 @@ static uint64_t start_time(pid_t pid)
     return process_stat_here(pid, &stat) == 0 && stat.state != 'Z' ? stat.start_ticks : 0;
 }
 
-int queue_start_write(int dir, int64_t id, int32_t attempt, pid_t pid)
+int queue_start_write(int dir, int64_t id, int32_t attempt, pid_t pid, const char *group)
 {
     CLEANUP(str_done) struct str text = STR_INIT(RECORD_MAX);
     char name[NAME], boot[BOOT_ID];
@@ -228,6 +230,7 @@ int queue_start_write(int dir, int64_t id, int32_t attempt, pid_t pid)
     wire_add(&text, "boot", boot);
     wire_add_int(&text, "pid", pid);
     wire_add_int(&text, "started", (int64_t)start_time(pid));
+    wire_add(&text, "group", group);
     name_of(name, id, "start", attempt);
     return write_whole(dir, name, &text);
 }
@@ -251,6 +254,47 @@ enum queue_started queue_start_look(int dir, int64_t id, int32_t attempt, pid_t 
         start_time(*pid) != (uint64_t)started)
         return START_GONE;
     return START_LIVES;
+}
+
+/* ---- control groups ---- */
+
+/* Of a claim: its lines are the guard, the boot and the group. */
+static void claimed_group(int dir, int64_t id, int32_t attempt, char ret[CONTROL_GROUP])
+{
+    CLEANUP(str_done) struct str text = STR_INIT(RECORD_MAX);
+    char name[NAME], boot[BOOT_ID];
+    char *at, *was;
+
+    name_of(name, id, "claim", attempt);
+    if (read_whole(dir, name, &text) < 0 || text.len == 0)
+        return;
+    at = text.data;
+    boot_id_read(boot);
+    (void)strsep(&at, "\n");
+    was = strsep(&at, "\n");
+    if (was && at && !strcmp(was, boot))
+        snprintf(ret, CONTROL_GROUP, "%.*s", (int)strcspn(at, "\n"), at);
+}
+
+void queue_group_look(int dir, int64_t id, int32_t attempt, char ret[CONTROL_GROUP])
+{
+    CLEANUP(str_done) struct str text = STR_INIT(RECORD_MAX);
+    char name[NAME], boot[BOOT_ID];
+    const char *was, *group;
+
+    ret[0] = 0;
+    name_of(name, id, "start", attempt);
+    boot_id_read(boot);
+    if (read_whole(dir, name, &text) < 0) {
+        claimed_group(dir, id, attempt, ret);
+    } else {
+        was = wire_get(&text, "boot");
+        group = wire_get(&text, "group");
+        if (was && group && !strcmp(was, boot))
+            snprintf(ret, CONTROL_GROUP, "%s", group);
+    }
+    if (!control_group_is_of(ret, id))
+        ret[0] = 0;
 }
 
 /* ---- ends ---- */

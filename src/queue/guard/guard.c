@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "queue/guard/command.h"
+#include "queue/guard/engine_start.h"
 #include "queue/guard/files.h"
 #include "queue/guard/group.h"
 #include "queue/guard/stop_sequence.h"
@@ -28,6 +29,7 @@ enum { RETRY_MS = 1000, NAME = 64 };
 struct hold {
     const struct queue_guard *g;
     int dir, claim, signals;
+    char planned[CONTROL_GROUP]; /* where the job's control group is to be */
     struct queue_group group;
     struct stop_sequence course;
     struct queue_end end;
@@ -61,8 +63,8 @@ static void become(const struct hold *h, const struct queue_command *c, int go, 
     struct err e = { "" };
     char byte;
 
+    close(h->claim); /* a lock that only a guard holds */
     setpgid(0, 0);
-    queue_group_join(&h->group);
     if (read(go, &byte, 1) != 1)
         _exit(1); /* the guard died, or could not write: nothing is to be executed */
     said.error = -queue_command_become(c, h->g, &e);
@@ -96,9 +98,11 @@ static int let_go(struct hold *h, int go, int told, struct err *e)
 {
     const struct queue_job *j = h->g->job;
     struct said said = { .error = 0 };
-    int rc = queue_start_write(h->dir, j->id, j->attempt, h->pid);
     ssize_t n;
+    int rc;
 
+    queue_group_take(&h->group, h->pid);
+    rc = queue_start_write(h->dir, j->id, j->attempt, h->pid, h->group.path);
     if (rc < 0)
         return err_set(e, rc, "cannot write into the queue's folder: %s", strerror(-rc));
     if (write(go, "", 1) != 1)
@@ -148,7 +152,7 @@ static int launch(struct hold *h, struct err *e)
     if (rc == 0)
         rc = c.output = open_output(h, e);
     if (rc >= 0)
-        rc = queue_group_open(&h->group, h->g->job->id, e);
+        rc = queue_group_open(&h->group, h->planned, e);
     if (rc >= 0)
         rc = start(h, &c, e);
     closep(&c.output);
@@ -287,7 +291,8 @@ static void guard(const struct queue_guard *g)
 
     if (rc < 0)
         _exit(1);
-    h.claim = queue_claim(h.dir, g->job->id, g->job->attempt);
+    control_group_plan(h.planned, g->job->id);
+    h.claim = queue_claim(h.dir, g->job->id, g->job->attempt, h.planned);
     if (h.claim < 0)
         _exit(h.claim != -EEXIST);
     h.wanted = queue_stop_read(h.dir, g->job->id, g->job->attempt);
@@ -310,51 +315,4 @@ pid_t queue_guard_start(const struct queue_guard *g)
     if (pid == 0)
         guard(g);
     return pid < 0 ? -errno : pid;
-}
-
-/* ---- the engine ---- */
-
-bool queue_engine_lives(int dir)
-{
-    CLEANUP(closep) int fd = openat(dir, QUEUE_LOCK, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-
-    return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;
-}
-
-/* In a child of a child, so that nobody has to wait for it. */
-static void become_engine(const char *folder)
-{
-    char path[PATH_MAX];
-    sigset_t none;
-    int log;
-
-    setsid();
-    if (fork() != 0)
-        _exit(0);
-    snprintf(path, sizeof(path), "%s/" QUEUE_LOG, folder);
-    log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (queue_fds_null(QUEUE_LOW_FDS) < 0)
-        _exit(1);
-    if (log >= 0)
-        dup2(log, 2);
-    queue_fds_close(QUEUE_LOW_FDS);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    if (chdir("/") < 0)
-        _exit(1);
-    execl("/proc/self/exe", "brim", "queue", "--on-demand", "--directory", folder, (char *)NULL);
-    _exit(1);
-}
-
-int queue_engine_start(const char *folder)
-{
-    pid_t pid = fork();
-
-    if (pid == 0)
-        become_engine(folder);
-    if (pid < 0)
-        return -errno;
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        ;
-    return 0;
 }

@@ -191,12 +191,12 @@ static void lose(struct queue_job *j, const struct queue_end *end)
     char why[sizeof(end->text) + 32];
 
     snprintf(why, sizeof(why), "queued again: %s", end->text);
-    if (j->requeue && j->stop != QUEUE_CANCEL) {
+    if (j->requeue && j->stop != QUEUE_CANCEL && end->stop != QUEUE_LIMIT) {
         wait_again(j, why);
         return;
     }
     j->state = QUEUE_ENDED;
-    j->outcome = QUEUE_LOST;
+    j->outcome = end->stop == QUEUE_LIMIT ? QUEUE_TIMEOUT : QUEUE_LOST;
     memcpy(j->reason, end->text, sizeof(j->reason));
 }
 

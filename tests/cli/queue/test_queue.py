@@ -242,7 +242,7 @@ def test_an_engine_comes_back_by_itself(queue):
 
 
 def guard_of(queue, number, attempt=1):
-    return int((queue.state / "jobs" / str(number) / ("claim.%d" % attempt)).read_text())
+    return int((queue.state / "jobs" / str(number) / ("claim.%d" % attempt)).read_text().split()[0])
 
 
 def test_a_guard_that_is_killed(queue):

@@ -34,7 +34,7 @@ static void test_command(int dir)
 
     is_int(queue_start_look(dir, JOB, ATTEMPT, &noted), START_NONE,
            "an attempt without a note has not started");
-    is_int(queue_start_write(dir, JOB, ATTEMPT, pid), 0, "the start of a command is noted");
+    is_int(queue_start_write(dir, JOB, ATTEMPT, pid, ""), 0, "the start of a command is noted");
     is_int(queue_start_look(dir, JOB, ATTEMPT, &noted), START_LIVES, "a command that waits lives");
     is_int(noted, pid, "the note names the command's process");
     kill(pid, SIGKILL);
@@ -57,7 +57,8 @@ static void test_another_process(int dir)
     pid_t noted;
     int fd;
 
-    is_int(queue_start_write(dir, JOB, ATTEMPT, getpid()), 0, "the start of this process is noted");
+    is_int(queue_start_write(dir, JOB, ATTEMPT, getpid(), ""), 0,
+           "the start of this process is noted");
     is_int(queue_start_look(dir, JOB, ATTEMPT, &noted), START_LIVES, "this process lives");
     fd = openat(dir, "jobs/7/start.1", O_RDWR);
     n = fd < 0 ? -1 : read(fd, text, sizeof(text));

@@ -164,7 +164,7 @@ static void test_claims(int dir)
     folder_need(pipe(claimed), "pipe");
     pid = fork();
     if (pid == 0) {
-        int fd = queue_claim(dir, 5, 1);
+        int fd = queue_claim(dir, 5, 1, "");
 
         if (fd < 0 || write(claimed[1], "", 1) != 1)
             _exit(1);
@@ -173,13 +173,14 @@ static void test_claims(int dir)
     is_int(read(claimed[0], &byte, 1), 1, "another process claims it");
     is_int(queue_claim_look(dir, 5, 1, &told), CLAIM_HELD, "the other process holds the claim");
     is_int(told, pid, "which it is");
-    is_int(queue_claim(dir, 5, 1), -EEXIST, "a claim that another process holds cannot be taken");
+    is_int(queue_claim(dir, 5, 1, ""), -EEXIST,
+           "a claim that another process holds cannot be taken");
     kill(pid, SIGKILL);
     waitpid(pid, &status, 0);
     is_int(queue_claim_look(dir, 5, 1, &told), CLAIM_LEFT, "until it is killed");
-    is_int(queue_claim(dir, 5, 1), -EEXIST, "a claim whose process was killed cannot be taken");
+    is_int(queue_claim(dir, 5, 1, ""), -EEXIST, "a claim whose process was killed cannot be taken");
     queue_attempt_forget(dir, 5, 1);
-    is_int(queue_claim(dir, 5, 1), -EEXIST, "nor when the rest is forgotten");
+    is_int(queue_claim(dir, 5, 1, ""), -EEXIST, "nor when the rest is forgotten");
     close(claimed[0]);
     close(claimed[1]);
 }
@@ -233,7 +234,7 @@ static void test_records(int dir)
         _exit(0);
     }
     is_int(queue_start_look(dir, 5, 1, &told), START_NONE, "nothing was started");
-    is_int(queue_start_write(dir, 5, 1, pid), 0, "queue_start_write writes down the process");
+    is_int(queue_start_write(dir, 5, 1, pid, ""), 0, "queue_start_write writes down the process");
     is_int(queue_start_look(dir, 5, 1, &told), START_LIVES, "a process that was started lives");
     is_int(told, pid, "as that process");
     kill(pid, SIGKILL);
@@ -255,7 +256,8 @@ static void test_records(int dir)
     queue_attempt_forget(dir, 5, 1);
     is_int(queue_end_read(dir, 5, 1, &got), -ENOENT, "an attempt that is forgotten has no end");
     queue_folder_remove(dir, 5);
-    is_int(queue_claim(dir, 5, 1), -ENOENT, "of a job that is removed there is nothing to claim");
+    is_int(queue_claim(dir, 5, 1, ""), -ENOENT,
+           "of a job that is removed there is nothing to claim");
 }
 
 int main(void)
