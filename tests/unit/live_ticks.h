@@ -123,7 +123,9 @@ static const struct signal_def made_throttle[] = { CL("active", "reason=\"power\
                                                    CL("active", "reason=\"thermal\""),
                                                    CL(SEC, "reason=\"thermal\"") };
 static const struct signal_def made_process[] = { CL("cpu_seconds_total", "mode=\"user\""),
-                                                  C("write_bytes_total"), C("resident_bytes") };
+                                                  C("write_bytes_total"), C("resident_bytes"),
+                                                  C("io_read_bytes_total"),
+                                                  C("children_cpu_seconds_total") };
 static const struct signal_def made_pressure[] = { C("waiting_seconds_total") };
 static const struct signal_def made_cgroup[] = { C("throttled_seconds_total") };
 static const struct signal_def made_lustre[] = { C("rpc_wait_seconds_total"), C("rpcs_total"),
@@ -171,13 +173,20 @@ static inline struct signal_row *made_row(struct tick *t, const struct given *g)
     return tick_add(t, set, g->thing);
 }
 
+/* Pids that begin with 1 are python's; those with 2 are of one job, each of another command. */
+static inline void made_names(struct signal_row *row, const char *pid)
+{
+    tick_fact(row, 0, *pid == '1' ? "python" : *pid == '2' ? pid : "dd");
+    tick_fact(row, 2, *pid == '2' ? "/job_7" : "/");
+}
+
 static inline void made_value(struct tick *t, const struct given *g, double value)
 {
     struct signal_row *row = made_row(t, g);
 
     row->values[signal_index(row->set, g->signal, g->label)] = value;
     if (!strcmp(g->set, "process"))
-        tick_fact(row, 0, g->thing[0] == '1' ? "python" : "dd");
+        made_names(row, g->thing);
 }
 
 /* The ticks of second - 1 and of second. */

@@ -86,16 +86,30 @@ static void measure_cpu(const struct live_view *v, struct live_measure *m)
     measure_core(v, m);
 }
 
-static void describe_core(const struct live_view *v, struct live_stage *s)
+/* What the CPUs do, in CPUs. */
+static double used_cpus(const struct live_view *v)
+{
+    return v->l->cpu.busy * v->l->cpu.cores;
+}
+
+/* The process that uses most CPUs, where that is enough to be named; NULL. */
+static const struct live_process *busiest(const struct live_view *v)
 {
     const struct live_process *p = &v->most[LIVE_BY_CPU];
+
+    return p->pid && !(p->cpu < live_limits.named * used_cpus(v)) ? p : NULL;
+}
+
+static void describe_core(const struct live_view *v, struct live_stage *s)
+{
+    const struct live_process *p = busiest(v);
 
     if (s->figures[CORE_FULL] < 1.5)
         live_say(s->detail, sizeof(s->detail), "one CPU core is at its limit");
     else
         live_say(s->detail, sizeof(s->detail), "%.0f of %.0f CPU cores are at their limit",
                  s->figures[CORE_FULL], s->figures[CORE_CORES]);
-    if (p->pid)
+    if (p)
         live_add(s->detail, " (%s, pid %s)", p->comm[0] ? p->comm : "?", p->pid);
 }
 
@@ -134,28 +148,48 @@ static void describe_cpu(const struct live_view *v, struct live_stage *s)
     }
 }
 
+/* Who holds the memory, or else where to look. */
+static void advise_memory(const struct live_view *v, char *action)
+{
+    const struct live_memory *m = &v->l->memory;
+    struct live_user u;
+
+    if (live_find_user(v, LIVE_BY_MEMORY, m->total - m->available, &u))
+        live_advise_user(action, &u, "hold", quantity_bytes(u.amount).text);
+    else
+        live_say(action, LIVE_TEXT, "brim top --sort memory");
+}
+
+/* Who uses the CPUs, or else where to look. */
+static void advise_users(const struct live_view *v, char *action)
+{
+    struct live_user u;
+    char amount[32];
+
+    if (!live_find_user(v, LIVE_BY_CPU, used_cpus(v), &u)) {
+        live_say(action, LIVE_TEXT, "brim top --sort cpu");
+        return;
+    }
+    live_say(amount, sizeof(amount), "%.1f CPUs", u.amount);
+    live_advise_user(action, &u, "use", amount);
+}
+
 static void advise_cpu(const struct live_view *v, const struct live_stage *s, char *action)
 {
-    const struct live_process *p = &v->most[LIVE_BY_CPU], *m = &v->most[LIVE_BY_MEMORY];
+    const struct live_process *p = busiest(v);
 
     if (s->cause == CPU_THROTTLED)
         live_say(action, LIVE_TEXT, "raise cpu.max of %s", s->thing);
     else if (s->cause == CPU_STEAL)
         live_say(action, LIVE_TEXT,
                  "ask the operator of this virtual machine: other guests use its CPUs");
-    else if (s->cause == CPU_MEMORY && m->pid)
-        live_say(action, LIVE_TEXT, "look at %s: it holds %s", live_process_name(m).text,
-                 quantity_bytes(m->resident).text);
     else if (s->cause == CPU_MEMORY)
-        live_say(action, LIVE_TEXT, "brim top --sort memory");
-    else if (!p->pid)
-        live_say(action, LIVE_TEXT, "brim top --sort cpu");
-    else if (s->cause == CPU_CORE)
+        advise_memory(v, action);
+    else if (s->cause == CPU_CORE && p)
         live_say(action, LIVE_TEXT, "spread the work of %s over more processes: it uses %.1f CPUs",
                  live_process_name(p).text, p->cpu);
     else
-        live_say(action, LIVE_TEXT, "look at %s: it uses %.1f CPUs", live_process_name(p).text,
-                 p->cpu);
+        advise_users(v, action);
 }
 
 const struct live_stage_ops live_cpu = { "the CPU limits this node", measure_cpu, describe_cpu,

@@ -108,6 +108,36 @@ void live_fill_gpus(struct live_view *v)
 
 /* ---- the stage "gpu" ---- */
 
+/* One GPU that is idle for much longer than each of the others: the mean would hide it. */
+static void find_uneven(const struct live_view *v, struct live_measure *m)
+{
+    double most = -1, next = -1, sum = 0, n = 0;
+    const char *thing = NULL;
+
+    for (size_t i = 0; i < v->l->n_gpus; i++) {
+        const struct live_gpu *g = &v->l->gpus[i];
+        double idle = 1 - MIN(g->busy, 1.0);
+
+        if (isnan(g->busy))
+            continue;
+        sum += idle;
+        n++;
+        if (idle > most) {
+            next = most;
+            most = idle;
+            thing = g->gpu;
+        } else if (idle > next) {
+            next = idle;
+        }
+    }
+    if (n < 2 || most - next < live_limits.gpu_uneven)
+        return;
+    m->cause = LIVE_GPU_UNEVEN;
+    m->thing = thing;
+    m->figures[LIVE_GPU_SHARE] = most;
+    m->figures[LIVE_GPU_REST] = (sum - most) / (n - 1);
+}
+
 /* A lost one does nothing; another whose business is not known does not count. */
 static void measure_gpu(const struct live_view *v, struct live_measure *m)
 {
@@ -137,8 +167,10 @@ static void measure_gpu(const struct live_view *v, struct live_measure *m)
     }
     if (!known)
         return;
-    if (!m->cause)
+    if (!m->cause) {
         m->cause = LIVE_GPU_WORKS;
+        find_uneven(v, m);
+    }
     m->load = m->figures[LIVE_GPU_MEAN] = 1 - idle / known;
     m->figures[LIVE_GPU_IDLE] = idle;
     m->figures[LIVE_GPU_KNOWN] = known;
@@ -178,6 +210,9 @@ static void describe_gpu(const struct live_view *v, struct live_stage *s)
                  str_plural(v->l->n_gpus), quantity_share(s->figures[LIVE_GPU_MEAN]).text);
     if (s->cause == LIVE_GPU_LOST || s->cause == LIVE_GPU_THROTTLED)
         return;
+    if (s->cause == LIVE_GPU_UNEVEN)
+        live_add(s->detail, ", GPU %s %s", s->thing,
+                 quantity_share(1 - s->figures[LIVE_GPU_SHARE]).text);
     if (!isnan(s->figures[LIVE_GPU_SM_ACTIVE]))
         live_add(s->detail, ", %s of their multiprocessors at work",
                  quantity_share(s->figures[LIVE_GPU_SM_ACTIVE]).text);

@@ -150,6 +150,7 @@ void live_fill_host(struct live_view *v)
 static const struct live_field process_fields[] = {
     LIVE_FIELD_OF(live_process, "cpu_seconds_total", "mode=\"user\"", LIVE_RATE, cpu),
     LIVE_FIELD_OF(live_process, "cpu_seconds_total", "mode=\"system\"", LIVE_RATE, cpu),
+    PROCESS("children_cpu_seconds_total", LIVE_RATE, children),
     PROCESS("run_wait_seconds_total", LIVE_RATE, run_wait),
     PROCESS("io_wait_seconds_total", LIVE_RATE, io_wait),
     PROCESS("read_bytes_total", LIVE_RATE, read),
@@ -164,7 +165,7 @@ static const struct live_field process_fields[] = {
 
 /* What a process is sorted by. Use counts 100 MB/s as much as one CPU, and a thread that waits for
  * input or output, too; memory decides between those that do nothing. */
-static double key(const struct live_process *p, enum live_sort sort)
+double live_process_key(const struct live_process *p, enum live_sort sort)
 {
     double bytes = or_zero(p->read) + or_zero(p->write);
 
@@ -187,18 +188,35 @@ static double key(const struct live_process *p, enum live_sort sort)
 /* Put it where it belongs in the sorted table; the last one falls out of a full one. */
 static void insert(struct live *l, const struct live_process *p)
 {
-    double mine = key(p, l->sort);
+    double mine = live_process_key(p, l->sort);
     size_t i = l->n_processes;
 
-    if (i == LIVE_PROCESSES_MAX && !(mine > key(&l->processes[i - 1], l->sort)))
+    if (i == LIVE_PROCESSES_MAX && !(mine > live_process_key(&l->processes[i - 1], l->sort)))
         return;
     if (i < LIVE_PROCESSES_MAX)
         l->n_processes++;
     else
         i--;
-    for (; i > 0 && mine > key(&l->processes[i - 1], l->sort); i--)
+    for (; i > 0 && mine > live_process_key(&l->processes[i - 1], l->sort); i--)
         l->processes[i] = l->processes[i - 1];
     l->processes[i] = *p;
+}
+
+void live_process_rows(const struct live_view *v, struct live_rows *ret)
+{
+    live_rows_of(v, "process", process_fields, ret);
+}
+
+struct live_process live_process_at(const struct live_rows *rows, size_t i)
+{
+    const struct signal_row *row = &rows->rows[i];
+    struct live_process p = { .pid = row->thing,
+                              .comm = signal_fact(row, "comm"),
+                              .uid = signal_fact(row, "uid"),
+                              .cgroup = signal_fact(row, "cgroup") };
+
+    live_fill(rows, i, &p);
+    return p;
 }
 
 void live_fill_processes(struct live_view *v)
@@ -206,20 +224,16 @@ void live_fill_processes(struct live_view *v)
     struct live_rows rows;
 
     v->l->n_processes = 0;
-    live_rows_of(v, "process", process_fields, &rows);
+    live_process_rows(v, &rows);
     for (size_t i = 0; i < rows.n; i++) {
-        const struct signal_row *row = &rows.rows[i];
-        struct live_process p = { .pid = row->thing,
-                                  .comm = signal_fact(row, "comm"),
-                                  .uid = signal_fact(row, "uid"),
-                                  .cgroup = signal_fact(row, "cgroup") };
+        struct live_process p = live_process_at(&rows, i);
 
-        live_fill(&rows, i, &p);
         insert(v->l, &p);
         for (int s = 0; s < LIVE_SORTS; s++) {
-            double mine = key(&p, (enum live_sort)s);
+            double mine = live_process_key(&p, (enum live_sort)s);
 
-            if (mine > 0 && (!v->most[s].pid || mine > key(&v->most[s], (enum live_sort)s)))
+            if (mine > 0 &&
+                (!v->most[s].pid || mine > live_process_key(&v->most[s], (enum live_sort)s)))
                 v->most[s] = p;
         }
     }

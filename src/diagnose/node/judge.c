@@ -12,7 +12,26 @@ struct gpus {
     double sm_active; /* NaN */
     double processes; /* NaN: not known */
     bool used;        /* by a program, or not known to be by none */
+    /* One that is idle for much longer than the others. */
+    const char *uneven;            /* its name; NULL: there is none */
+    bool uneven_used;              /* as 'used' */
+    double uneven_idle, rest_idle; /* shares of the time, of it and of the others */
 };
+
+/* Find the GPU of a stage that says that one is unlike the others. */
+static void look_at_uneven(const struct live *l, struct gpus *g)
+{
+    const struct live_stage *s = &l->stages[LIVE_GPU];
+
+    if (s->cause != LIVE_GPU_UNEVEN)
+        return;
+    g->uneven = s->thing;
+    g->uneven_idle = s->figures[LIVE_GPU_SHARE];
+    g->rest_idle = s->figures[LIVE_GPU_REST];
+    for (size_t i = 0; i < l->n_gpus; i++)
+        if (!strcmp(l->gpus[i].gpu, s->thing))
+            g->uneven_used = !(l->gpus[i].processes <= 0);
+}
 
 static struct gpus look_at_gpus(const struct live *l)
 {
@@ -29,6 +48,7 @@ static struct gpus look_at_gpus(const struct live *l)
     g.idle = s->figures[LIVE_GPU_IDLE];
     g.sm_active = s->figures[LIVE_GPU_SM_ACTIVE];
     g.used = !(g.processes <= 0) || s->state > LIVE_IDLE;
+    look_at_uneven(l, &g);
     return g;
 }
 
@@ -60,13 +80,38 @@ static enum severity of_wait(const struct gpus *g)
     return g->wait >= live_limits.wait_warning ? SEVERITY_WARNING : SEVERITY_NOTE;
 }
 
+/* "2 GPUs wait 62 % of the time"; of one that is unlike the others, and of these. */
+static void add_waiting(struct live_verdict *to, const struct gpus *g)
+{
+    const char *rest_s = g->n > 2.5 ? "" : "s";
+
+    if (!g->uneven) {
+        live_add(to->sentence, "%s wait%s %s of the time", gpus_text(g).text, g->n > 1.5 ? "" : "s",
+                 quantity_share(g->wait).text);
+        return;
+    }
+    if (!g->uneven_used)
+        live_add(to->sentence, "no program uses GPU %s, and ", g->uneven);
+    else
+        live_add(to->sentence, "GPU %s waits %s of the time, ", g->uneven,
+                 quantity_share(g->uneven_idle).text);
+    if (g->n > 2.5)
+        live_add(to->sentence, "the %.0f others", g->n - 1);
+    else
+        live_add(to->sentence, "the other one");
+    if (!g->uneven_used)
+        live_add(to->sentence, " wait%s", rest_s);
+    live_add(to->sentence, " %s", quantity_share(g->rest_idle).text);
+}
+
 static void add_wait(struct live_verdict *to, const struct gpus *g)
 {
     if (g->n && !g->used)
         live_add(to->sentence, "; no program uses %s", gpus_text(g).text);
-    else if (g->n)
-        live_add(to->sentence, "; %s wait%s %s of the time", gpus_text(g).text,
-                 g->n > 1.5 ? "" : "s", quantity_share(g->wait).text);
+    if (!g->n || !g->used)
+        return;
+    live_add(to->sentence, "; ");
+    add_waiting(to, g);
 }
 
 /* One that is lost, or slowed down, or all are busy: what the GPUs say of themselves. */
@@ -76,7 +121,7 @@ static void judge_gpus(struct live_view *v, const struct gpus *g, const struct l
     struct live_verdict *to = &v->l->verdict;
     struct quantity busy = quantity_share(1 - g->wait);
 
-    if (s->cause != LIVE_GPU_WORKS) {
+    if (s->cause == LIVE_GPU_LOST || s->cause == LIVE_GPU_THROTTLED) {
         set(to, LIVE_LIMIT, s->cause == LIVE_GPU_LOST ? SEVERITY_CRITICAL : SEVERITY_WARNING,
             LIVE_GPU);
         live_say(to->sentence, LIVE_TEXT, "%s", s->detail);
@@ -89,6 +134,13 @@ static void judge_gpus(struct live_view *v, const struct gpus *g, const struct l
                  busy.text, quantity_share(g->sm_active).text);
         live_say(to->action, LIVE_TEXT,
                  "raise the batch size, or launch less often: torch.compile, CUDA graphs");
+    } else if (g->uneven) {
+        set(to, LIVE_OK, SEVERITY_WARNING, LIVE_GPU);
+        add_waiting(to, g);
+        if (g->uneven_used)
+            live_say(to->action, LIVE_TEXT,
+                     "see what the program on GPU %s waits for: nvidia-smi -i %s", g->uneven,
+                     g->uneven);
     } else {
         set(to, LIVE_OK, SEVERITY_NOTE, LIVE_GPU);
         live_say(to->sentence, LIVE_TEXT,
@@ -188,9 +240,8 @@ static void judge_rest(struct live_view *v, const struct gpus *g)
     }
     if (g->n && g->used && g->wait >= 1 - live_limits.gpu_busy) {
         set(to, LIVE_LIMIT, of_wait(g), LIVE_NONE);
-        live_say(to->sentence, LIVE_TEXT,
-                 "%s wait%s %s of the time, and nothing here is at its limit", gpus_text(g).text,
-                 g->n > 1.5 ? "" : "s", quantity_share(g->wait).text);
+        add_waiting(to, g);
+        live_add(to->sentence, ", and nothing here is at its limit");
         live_say(to->action, LIVE_TEXT,
                  "look at the program itself, or at the nodes it waits for: "
                  "brim top --sort cpu");

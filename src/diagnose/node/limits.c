@@ -11,6 +11,7 @@ const struct live_limits live_limits = {
     .load_nothing = 0.1,
     .gpu_busy = 0.85, /* input-bound below it: the rule of thumb of GPU utilisation */
     .gpu_idle = 0.02,
+    .gpu_uneven = 0.3,
     .sm_active = 0.3,      /* launch-bound below */
     .wait_warning = 0.1,   /* TraceML: input wait of 10 % of a step warns, */
     .wait_critical = 0.2,  /* of 20 % is critical */
@@ -29,6 +30,7 @@ const struct live_limits live_limits = {
     .link_share = 0.8,      /* of the rate after line encoding: the rest is packet overhead */
     .gpu_throttled = 0.05,  /* of the time, the power limit not counted */
     .drops = 0.001,
+    .named = 0.2,
 };
 
 double live_near(double value, double limit)

@@ -39,8 +39,15 @@ struct live_stage_ops {
 extern const struct live_stage_ops live_storage, live_cpu, live_pcie, live_gpu, live_network;
 
 /* Of the stage "gpu", which the verdict looks at: its causes, and its figures. */
-enum { LIVE_GPU_WORKS = 1, LIVE_GPU_THROTTLED, LIVE_GPU_LOST };
-enum { LIVE_GPU_MEAN, LIVE_GPU_IDLE, LIVE_GPU_KNOWN, LIVE_GPU_SM_ACTIVE, LIVE_GPU_SHARE };
+enum { LIVE_GPU_WORKS = 1, LIVE_GPU_UNEVEN, LIVE_GPU_THROTTLED, LIVE_GPU_LOST };
+enum {
+    LIVE_GPU_MEAN,
+    LIVE_GPU_IDLE,
+    LIVE_GPU_KNOWN,
+    LIVE_GPU_SM_ACTIVE,
+    LIVE_GPU_SHARE, /* of the time that it is slowed down; of LIVE_GPU_UNEVEN: that it is idle */
+    LIVE_GPU_REST   /* that the others are idle */
+};
 
 /* ---- limits (limits.c has the sources) ---- */
 
@@ -54,6 +61,7 @@ struct live_limits {
     double load_nothing;      /* below, of all stages: nothing is running */
     double gpu_busy;          /* GPUs that are busy for this share are not waiting */
     double gpu_idle;          /* and below this do nothing */
+    double gpu_uneven;        /* one GPU is idle for so much longer than any other */
     double sm_active;         /* below, GPUs that are busy do little at a time */
     double wait_warning;      /* share of GPU time lost: a warning */
     double wait_critical;     /* critical */
@@ -72,6 +80,7 @@ struct live_limits {
     double link_share;    /* of what a PCIe or network link can carry */
     double gpu_throttled; /* share of time */
     double drops;         /* share of packets that are dropped or broken */
+    double named;         /* share of what is used, below which nobody is named */
 };
 
 extern const struct live_limits live_limits;
@@ -127,6 +136,34 @@ void live_fill_gpus(struct live_view *v);
 void live_fill_devices(struct live_view *v);
 void live_fill_host(struct live_view *v);
 void live_fill_processes(struct live_view *v);
+
+/* The rows of processes, and one of them. */
+void live_process_rows(const struct live_view *v, struct live_rows *ret);
+struct live_process live_process_at(const struct live_rows *rows, size_t i);
+
+/* What processes are sorted by, as a number. */
+double live_process_key(const struct live_process *p, enum live_sort sort);
+
+/* Who uses something: processes of one command, of one control group, or children of a process that
+ * ended before they were seen. */
+struct live_user {
+    const char *name; /* of the command or the control group */
+    const char *pid;  /* of the first of them, or of the parent */
+    size_t n;
+    double amount;        /* that all of them use */
+    double reads, writes; /* bytes a second */
+    bool is_cgroup, of_children;
+};
+
+/* Whoever uses most of it, where that is live_limits.named of all at least: a command, else a
+ * parent of such children, else a control group. used: what is known to be used in all, NaN for
+ * what the processes use. False: nobody stands out. */
+bool live_find_user(const struct live_view *v, enum live_sort by, double used,
+                    struct live_user *ret);
+
+/* "look at process 4711 (dd): it writes 400 MB/s": verb is "write". action: LIVE_TEXT bytes. */
+void live_advise_user(char *action, const struct live_user *u, const char *verb,
+                      const char *amount);
 
 /* The client of a parallel file system that lost most targets or, where none did, waits most. */
 struct live_remote {

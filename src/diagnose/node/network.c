@@ -77,10 +77,11 @@ static void describe_network(const struct live_view *v, struct live_stage *s)
 static void advise_network(const struct live_view *v, const struct live_stage *s, char *action)
 {
     const struct live_process *p = &v->most[LIVE_BY_IO];
+    double moves = p->io_read + p->io_written;
 
-    if (p->pid && p->io_read + p->io_written > 0)
+    if (p->pid && s->cause == NET_LINK && moves >= live_limits.named * s->figures[LINK_RATE])
         live_say(action, LIVE_TEXT, "look at what uses %s: ss -tip; %s moves %s", s->thing,
-                 live_process_name(p).text, quantity_rate(p->io_read + p->io_written).text);
+                 live_process_name(p).text, quantity_rate(moves).text);
     else
         live_say(action, LIVE_TEXT, "look at what uses %s: ss -tip", s->thing);
 }

@@ -170,8 +170,7 @@ static void describe_storage(const struct live_view *v, struct live_stage *s)
 
 static void advise_storage(const struct live_view *v, const struct live_stage *s, char *action)
 {
-    const struct live_process *p = &v->most[LIVE_BY_IO];
-    double reads, writes;
+    struct live_user u;
 
     if (s->cause == STORAGE_NFS) {
         live_say(action, LIVE_TEXT,
@@ -185,18 +184,12 @@ static void advise_storage(const struct live_view *v, const struct live_stage *s
                  "lfs check all; the kernel says since when: dmesg | grep Lustre");
         return;
     }
-    if (!p->pid) {
+    if (!live_find_user(v, LIVE_BY_IO, flow(v->l), &u))
         live_say(action, LIVE_TEXT, "brim top --sort io");
-        return;
-    }
-    reads = p->read > 0 ? p->read : p->io_read;
-    writes = p->write > 0 ? p->write : p->io_written;
-    if (isnan(reads) || writes > reads)
-        live_say(action, LIVE_TEXT, "look at %s: it writes %s", live_process_name(p).text,
-                 quantity_rate(writes).text);
+    else if (u.writes > u.reads)
+        live_advise_user(action, &u, "write", quantity_rate(u.writes).text);
     else
-        live_say(action, LIVE_TEXT, "look at %s: it reads %s", live_process_name(p).text,
-                 quantity_rate(reads).text);
+        live_advise_user(action, &u, "read", quantity_rate(u.reads).text);
 }
 
 const struct live_stage_ops live_storage = { "storage limits this node", measure_storage,

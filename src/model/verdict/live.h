@@ -111,6 +111,7 @@ struct live_net {
 struct live_process {
     const char *pid, *comm, *uid, *cgroup;
     double cpu;                 /* CPUs used */
+    double children;            /* CPUs used by children, counted when they have ended */
     double run_wait, io_wait;   /* threads that wait, in the mean */
     double read, write;         /* of block devices */
     double io_read, io_written; /* by system calls: from caches and networks, too */

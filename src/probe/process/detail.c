@@ -38,6 +38,9 @@ static const struct signal_def defs[PROCESS_VALUES] = {
     [PROCESS_START] = { "start_time_seconds", "when it was started, since 1970", SIGNAL_GAUGE },
     [PROCESS_BLOCKED] = { "blocked", "1 while its main thread waits and cannot be interrupted",
                           SIGNAL_GAUGE },
+    [PROCESS_CHILDREN] = { "children_cpu_seconds_total",
+                           "CPU time of its children that ended and were waited for, and of theirs",
+                           SIGNAL_COUNTER },
 };
 
 static const char *const facts[] = { "comm", "uid", "cgroup", NULL };
@@ -63,6 +66,7 @@ void process_detail_stat(struct process_detail *d, const struct process_stat *st
     d->values[PROCESS_MAJOR_FAULTS] = (double)stat->major_faults;
     d->values[PROCESS_START] = units->boot_s + (double)stat->start_ticks * units->tick_s;
     d->values[PROCESS_BLOCKED] = stat->state == 'D';
+    d->values[PROCESS_CHILDREN] = (double)stat->waited_ticks * units->tick_s;
 }
 
 void process_detail_io(struct process_detail *d, const struct process_io *io)

@@ -253,6 +253,19 @@ static bool packets_are_lost(double x)
 
 /* ---- all of them ---- */
 
+static bool user_is_named(double x)
+{
+    look((const struct given[]){ CPU(0.99, 0), CORE("0", 1), CORE("1", 1), CORE("2", 1),
+                                 CORE("3", 1), PROCESS("1234", 4 * 0.99 * x, 0), END });
+    return strstr(live.verdict.action, "python") != NULL;
+}
+
+static bool gpu_is_uneven(double x)
+{
+    look((const struct given[]){ CPU(0.1, 0), GPU("0", 0.95, 1), GPU("1", 0.95 - x, 1), END });
+    return strstr(live.verdict.sentence, "GPU 1") != NULL;
+}
+
 #define LIMIT(member) #member, offsetof(struct live_limits, member)
 
 static const struct row {
@@ -272,6 +285,7 @@ static const struct row {
     { LIMIT(load_nothing), 0.099, 0.101, something_runs, "so busy CPUs mean that something runs" },
     { LIMIT(gpu_busy), 0.845, 0.855, gpu_is_the_limit, "so busy a GPU is the limit" },
     { LIMIT(gpu_idle), 0.0205, 0.0195, gpu_does_nothing, "so busy a GPU does nothing" },
+    { LIMIT(gpu_uneven), 0.295, 0.305, gpu_is_uneven, "a GPU that waits so much longer is named" },
     { LIMIT(sm_active), 0.305, 0.295, kernels_are_small,
       "so many multiprocessors at work mean small kernels" },
     { LIMIT(wait_warning), 0.099, 0.101, wait_warns, "so much waiting of a GPU warns" },
@@ -303,6 +317,7 @@ static const struct row {
     { LIMIT(gpu_throttled), 0.0495, 0.0505, gpu_is_slowed_down,
       "a GPU that is held so long is slowed down" },
     { LIMIT(drops), 0.00099, 0.00101, packets_are_lost, "so many lost packets are told" },
+    { LIMIT(named), 0.199, 0.201, user_is_named, "whoever uses so much is named" },
 };
 
 /* Which row is the first of a limit, by its place among them; -1: none. */

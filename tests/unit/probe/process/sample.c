@@ -15,7 +15,7 @@ struct fake {
     int pid, start;
     const char *comm;
     char state;
-    int user, system, flags, threads, block_io;
+    int user, system, flags, threads, block_io, waited;
 };
 
 static void write_stat(const struct sampled *s, struct fake f)
@@ -25,10 +25,10 @@ static void write_stat(const struct sampled *s, struct fake f)
     snprintf(path, sizeof(path), "proc/%d/stat", f.pid);
     snprintf(
         text, sizeof(text),
-        "%d (%s) %c 1 1 1 0 -1 %d 0 0 7 0 %d %d 0 0 20 0 %d 0 %d 1000 25 1 1 1 0 0 0 0 0 0 0 0 "
+        "%d (%s) %c 1 1 1 0 -1 %d 0 0 7 0 %d %d %d 0 20 0 %d 0 %d 1000 25 1 1 1 0 0 0 0 0 0 0 0 "
         "0 0 17 1 0 0 %d 0 0 0 0 0 0 0 0 0 0\n",
-        f.pid, f.comm, f.state, f.flags, f.user, f.system, f.threads ? f.threads : 1, f.start,
-        f.block_io);
+        f.pid, f.comm, f.state, f.flags, f.user, f.system, f.waited, f.threads ? f.threads : 1,
+        f.start, f.block_io);
     folder_text(s->folder, path, text);
 }
 
@@ -71,7 +71,7 @@ static void test_values(struct sampled *s)
 
     folder_text(s->folder, "proc/stat", "cpu 1 2 3\nbtime 1700000000\n");
     folder_text(s->folder, "proc/sys/kernel/task_delayacct", "1\n");
-    write_stat(s, (struct fake){ 100, 5000, ") R 1 (\n", 'D', 110, 220, 0, 1, 30 });
+    write_stat(s, (struct fake){ 100, 5000, ") R 1 (\n", 'D', 110, 220, 0, 1, 30, 70 });
     write_io(s, 100, 1000);
     write_file(s, 100, "cgroup", "0::/system.slice/ssh.service\n");
     write_stat(s, (struct fake){ 2, 0, "kthreadd", 'S', 1, 1, 0x200000 });
@@ -84,6 +84,7 @@ static void test_values(struct sampled *s)
     is_int(sampled_at(s, 0), 2, "two processes have rows, a thread of the kernel has none");
     is_labelled(s, "100", "cpu_seconds_total", "mode=\"user\"", "1.1");
     is_labelled(s, "100", "cpu_seconds_total", "mode=\"system\"", "2.2");
+    is_value(s, "100", "children_cpu_seconds_total", "0.7");
     is_value(s, "100", "io_wait_seconds_total", "0.3");
     is_value(s, "100", "run_wait_seconds_total", "absent");
     is_value(s, "100", "memory_wait_seconds_total", "absent");
