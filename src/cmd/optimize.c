@@ -12,6 +12,7 @@
 #include "cmd/optimize/goal_option.h"
 #include "cmd/optimize/job.h"
 #include "cmd/optimize/machine.h"
+#include "cmd/run/live_status.h"
 #include "run/job/binding.h"
 #include "run/job/environ.h"
 
@@ -117,6 +118,7 @@ static int begin(struct arena *a, struct optimize_ending *x, struct optimize_beg
 static int run(const struct app *app, const void *values, char **operands, struct err *e)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    CLEANUP(live_status_done) struct live_status live;
     const struct optimize_opts *o = values;
     struct job_talk talk = { "brim optimize", o->quiet };
     const struct shim shim = find_shim(&a, environ_get(conf_environment(), "BRIM_PLUGINS"));
@@ -139,6 +141,8 @@ static int run(const struct app *app, const void *values, char **operands, struc
     struct optimize_machine machine;
     int rc = optimize_check(o, operands, e);
 
+    live_status_init(&live, app->clock);
+    b.job.teller = &live.teller;
     x.came = x.job;
     if (rc != 0)
         return rc;

@@ -14,6 +14,7 @@
 #include "cmd/common/terminal_text.h"
 #include "cmd/optimize/machine.h"
 #include "cmd/run/card.h"
+#include "cmd/run/live_status.h"
 #include "cmd/run/profile.h"
 #include "cmd/run/start_job.h"
 #include "run/archive/archive.h"
@@ -175,6 +176,7 @@ static int finish(const struct run_opts *o, const struct profile_settings *job,
 static int run(const struct app *app, const void *values, char **operands, struct err *e)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    CLEANUP(live_status_done) struct live_status live;
     const struct run_opts *o = values;
     struct job_talk talk = { "brim run", o->quiet };
     const struct shim shim = find_shim(&a, environ_get(conf_environment(), "BRIM_PLUGINS"));
@@ -192,6 +194,8 @@ static int run(const struct app *app, const void *values, char **operands, struc
     struct err why = { "" };
     int rc = check(o, operands, e);
 
+    live_status_init(&live, app->clock);
+    config.teller = &live.teller;
     if (rc == 0)
         rc = take_profile(&a, o, &talk, shim.folder != NULL, &b, e);
     if (rc != 0)

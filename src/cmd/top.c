@@ -11,9 +11,11 @@
 #include "cmd/common/fake_option.h"
 #include "cmd/common/terminal.h"
 #include "diagnose/node/live.h"
+#include "diagnose/node/run_limit.h"
 #include "probe/samplers.h"
 #include "render/node/live_json.h"
 #include "render/node/live_text.h"
+#include "run/watch/live_runs.h"
 
 enum { OUTPUT_MAX = 8 << 20, HOST_MAX = 65 };
 
@@ -60,6 +62,7 @@ struct top {
     struct samplers *samplers;
     struct tick ticks[2]; /* by turns: the earlier one and that of now */
     struct live *live;
+    struct live_runs *runs;
     int now; /* which tick is the one of now */
     int64_t interval_ns;
     bool paused, helping;
@@ -72,6 +75,7 @@ static void top_done(struct top *t)
     tick_done(&t->ticks[0]);
     tick_done(&t->ticks[1]);
     free(t->live);
+    free(t->runs);
 }
 
 static enum live_sort sort_of(const char *name)
@@ -90,7 +94,8 @@ static int top_open(struct top *t, int root, const struct top_opts *o, struct er
     };
 
     t->live = calloc(1, sizeof(*t->live));
-    if (!t->live)
+    t->runs = calloc(1, sizeof(*t->runs));
+    if (!t->live || !t->runs)
         return err_nomem(e);
     t->live->sort = sort_of(o->sort);
     t->interval_ns = o->interval_ns;
@@ -109,6 +114,8 @@ static int sample(struct top *t, struct err *e)
         return err_nomem(e);
     t->now = !t->now;
     live_update(t->live, &t->ticks[!t->now], now);
+    live_runs_look(t->runs, NULL);
+    run_limit(t->live, t->runs->runs, t->runs->n);
     return 0;
 }
 
@@ -116,7 +123,11 @@ static struct live_extra extra_of(const struct top *t)
 {
     const struct tick *now = &t->ticks[t->now];
 
-    return (struct live_extra){ .host = t->host, .events = now->events, .n_events = now->n_events };
+    return (struct live_extra){ .host = t->host,
+                                .events = now->events,
+                                .n_events = now->n_events,
+                                .runs = t->runs->runs,
+                                .n_runs = t->runs->n };
 }
 
 /* ---- one page ---- */

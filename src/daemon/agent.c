@@ -18,6 +18,7 @@
 #include "daemon/store_thread.h"
 #include "diagnose/alerts/alert.h"
 #include "probe/samplers.h"
+#include "run/watch/live_runs.h"
 #include "site.h"
 
 enum { PAGE_MAX = 8 << 20, TICKS_TO_SETTLE = 4 };
@@ -65,6 +66,7 @@ struct agent {
     struct history *history;
     struct http *http;
     struct http_page pages[HTTP_PAGES];
+    struct live_runs runs;
     struct str text; /* what is rendered, page after page */
     bool failed;     /* the last tick; the next may work */
     size_t dropped;  /* alerts of the last tick that are not shown */
@@ -201,6 +203,8 @@ static void sample(struct agent *a)
     a->ticks++;
     if (rc == 0)
         rc = add_self(a, t);
+    live_runs_look(&a->runs, NULL);
+    feed_runs(a->feed, a->runs.runs, a->runs.n);
     if (rc == 0)
         rc = feed_judge(a->feed);
     if (rc == 0)

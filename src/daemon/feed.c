@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "diagnose/alerts/alert.h"
 #include "diagnose/node/live.h"
+#include "diagnose/node/run_limit.h"
 #include "render/node/live_json.h"
 
 enum { EVENTS_KEPT = 32, ALERTS_SHOWN = 64 };
@@ -18,6 +19,8 @@ struct feed {
     struct live live;
     struct event events[EVENTS_KEPT]; /* the last ones, the oldest first */
     size_t n_events;
+    const struct live_run *runs;
+    size_t n_runs;
 };
 
 static const struct signal_def stage_defs[] = {
@@ -59,6 +62,12 @@ const struct tick *feed_tick(const struct feed *f)
     return &f->ticks[f->now];
 }
 
+void feed_runs(struct feed *f, const struct live_run *runs, size_t n)
+{
+    f->runs = runs;
+    f->n_runs = n;
+}
+
 static void keep(struct feed *f, const struct event *event)
 {
     if (f->n_events == EVENTS_KEPT)
@@ -87,6 +96,7 @@ int feed_judge(struct feed *f)
     int rc = alerts_step(f->alerts, before->n_rows ? before : NULL, now);
 
     live_update(&f->live, before, now);
+    run_limit(&f->live, f->runs, f->n_runs);
     if (rc == 0)
         rc = alerts_rows(f->alerts, now);
     if (rc == 0)
@@ -109,9 +119,12 @@ void feed_metrics(const struct feed *f, enum metrics_format format, struct str *
 void feed_live(const struct feed *f, struct str *out)
 {
     struct live_alert shown[ALERTS_SHOWN];
-    struct live_extra extra = {
-        .host = f->host, .alerts = shown, .events = f->events, .n_events = f->n_events
-    };
+    struct live_extra extra = { .host = f->host,
+                                .alerts = shown,
+                                .events = f->events,
+                                .n_events = f->n_events,
+                                .runs = f->runs,
+                                .n_runs = f->n_runs };
     size_t n;
     const struct alert *firing = alerts_firing(f->alerts, &n);
 

@@ -21,6 +21,9 @@ DEFINE_CLEANUP(struct feed, feed_close)
 /* The tick to fill next; the one before it is kept for rates. */
 struct tick *feed_next(struct feed *f, int64_t wall_ns, int64_t monotonic_ns);
 
+/* The runs that go on now, borrowed until the next call; of those that are shown. */
+void feed_runs(struct feed *f, const struct live_run *runs, size_t n);
+
 /* Add alerts and the load of each stage to the tick, and keep its events. 0 or -ENOMEM. */
 int feed_judge(struct feed *f) CHECK_RESULT;
 

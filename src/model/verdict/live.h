@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "model/signal/signal.h"
+#include "model/verdict/live_run.h"
 
 enum live_stage_id {
     LIVE_STORAGE,
@@ -62,6 +63,7 @@ struct live_verdict {
     char sentence[LIVE_TEXT];
     char waste[LIVE_VALUE_TEXT]; /* "5.0 of 8 GPUs idle"; "" */
     char action[LIVE_TEXT];      /* a command to paste or what to do; "" */
+    char run[LIVE_RUN_NAME];     /* the id of the run whose sentence it is; "": the node's own */
 };
 
 /* Reasons that hold a GPU's clock down, as bits. */
@@ -165,6 +167,8 @@ struct live_extra {
     size_t n_alerts;
     const struct event *events;
     size_t n_events;
+    const struct live_run *runs; /* that go on here */
+    size_t n_runs;
 };
 
 /* "storage", "Storage"; "limit"; "cpu" */

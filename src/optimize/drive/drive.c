@@ -172,6 +172,19 @@ static bool weighs(void *arg)
     return d->memory.asked;
 }
 
+static void tries(void *arg, char *text, size_t size)
+{
+    const struct drive *d = arg;
+    const struct session *s = &d->session;
+    const struct session_offer *o = &s->offers[0];
+    bool on = d->state == DRIVE_RUNS && s->n_offers &&
+              (s->phase == PHASE_CANARY || s->phase == PHASE_TRIAL || s->phase == PHASE_ADOPT ||
+               s->phase == PHASE_GUARD);
+
+    snprintf(text, size, "%s%s%s%s%s", on ? o->knob : "", on ? "=" : "", on ? o->value : "",
+             on && *o->before ? " instead of " : "", on ? o->before : "");
+}
+
 /* ---- from begin to end ---- */
 
 int drive_new(struct drive **ret, const struct drive_config *c)
@@ -181,7 +194,7 @@ int drive_new(struct drive **ret, const struct drive_config *c)
     if (!d)
         return -ENOMEM;
     d->c = *c;
-    d->pilot = (struct observe_pilot){ d, start, take_event, turn, stop, end, over, weighs };
+    d->pilot = (struct observe_pilot){ d, start, take_event, turn, stop, end, over, weighs, tries };
     d->workers = d->prefetch = (double)NAN;
     d->before = d->after = d->without = drive_stretch_none;
     d->last = SESSION_ENTRIES;

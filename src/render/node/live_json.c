@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/parse.h"
 #include "render/node/event_json.h"
+#include "render/node/live_runs_json.h"
 
 /* ---- numbers: no more digits than mean something; a tick has a thousand of them ---- */
 
@@ -46,6 +47,7 @@ static void add_verdict(struct json *j, const struct live_verdict *v)
     add_text(j, "waste", v->waste);
     add_text(j, "action", v->action);
     json_string(j, "bottleneck", v->bottleneck < LIVE_NONE ? live_stage_name(v->bottleneck) : NULL);
+    add_text(j, "run", v->run);
     json_end(j);
 }
 
@@ -278,6 +280,7 @@ void live_json(const struct live *l, const struct live_extra *x, struct str *out
     add_storage(&j, l);
     add_nets(&j, l);
     add_processes(&j, l);
+    live_runs_json(&j, "runs", x->runs, x->n_runs);
     add_alerts(&j, x);
     add_events(&j, x);
     json_end(&j);

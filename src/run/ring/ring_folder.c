@@ -45,6 +45,11 @@ static void remove_folder(const char *path)
     (void)rmdir(path);
 }
 
+bool ring_folder_is(const char *name)
+{
+    return !strncmp(name, prefix, sizeof(prefix) - 1);
+}
+
 /* ---- what others have left ---- */
 
 /* A folder of that user, open; -1. */
@@ -52,7 +57,7 @@ static int open_own(int base, const char *name, struct stat *st)
 {
     int fd;
 
-    if (strncmp(name, prefix, sizeof(prefix) - 1) != 0)
+    if (!ring_folder_is(name))
         return -1;
     fd = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd >= 0 && (fstat(fd, st) < 0 || st->st_uid != geteuid())) {

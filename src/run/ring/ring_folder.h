@@ -3,6 +3,8 @@
  * processes, so that no number tells who lives. */
 #ifndef BRIM_RUN_RING_RING_FOLDER_H
 #define BRIM_RUN_RING_RING_FOLDER_H
+#include <stdbool.h>
+
 #include "base/str.h"
 #include "base/err.h"
 
@@ -26,5 +28,8 @@ int ring_folder_make(const char *const *bases, struct ring_folder *out, struct e
 
 /* Remove it with the rings in it, and give up the lock. */
 void ring_folder_done(struct ring_folder *f);
+
+/* Whether a name in one of the bases is such a folder's. */
+bool ring_folder_is(const char *name);
 
 #endif

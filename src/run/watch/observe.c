@@ -143,6 +143,27 @@ static void keep_pace(struct observer *o, int64_t now_ns, double blocked)
     (void)set_timer(o, glance_period(o));
 }
 
+static struct run_snapshot watched(const struct observer *o, int64_t now_ns)
+{
+    return (struct run_snapshot){
+        .rings = o->rings, .run = &o->out->run, .now_ns = now_ns, .asked = o->launch.asked
+    };
+}
+
+static void tell(const struct observer *o, int64_t now_ns)
+{
+    enum { TRYING = 320 };
+    const struct observe_pilot *p = o->c->pilot;
+    const struct run_snapshot now = watched(o, now_ns);
+    char trying[TRYING] = "";
+
+    if (!o->c->teller)
+        return;
+    if (p && p->tries)
+        p->tries(p->arg, trying, sizeof(trying));
+    o->c->teller->look(o->c->teller->arg, &now, str_text(&o->folder.path), trying);
+}
+
 static int sample(struct observer *o, int64_t now_ns)
 {
     struct tick *before = &o->ticks[o->now], *now = &o->ticks[!o->now];
@@ -184,14 +205,10 @@ static int sample(struct observer *o, int64_t now_ns)
     if (!rings_count(o->rings))
         find_ranks_look(&o->kin, o->proc, o->family, m.seconds);
     archive_retry_now(&o->keep, &m, o->rings, &o->inferred, now_ns);
-    return archive_retry_in_memory(&o->out->run, &m);
-}
-
-static struct run_snapshot watched(const struct observer *o, int64_t now_ns)
-{
-    return (struct run_snapshot){
-        .rings = o->rings, .run = &o->out->run, .now_ns = now_ns, .asked = o->launch.asked
-    };
+    rc = archive_retry_in_memory(&o->out->run, &m);
+    if (rc == 0)
+        tell(o, now_ns);
+    return rc;
 }
 
 static int read_marks(struct observer *o, int64_t now_ns)

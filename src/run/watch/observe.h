@@ -26,6 +26,15 @@ struct observe_pilot {
     /* Whether memory is to be read in the next moment, which costs more than the rest of it
      * together: else it is now and then. NULL: never. */
     bool (*weighs)(void *arg);
+    /* What is on trial now, as text of that size: "" when nothing is. NULL: nothing ever is. */
+    void (*tries)(void *arg, char *text, size_t size);
+};
+
+/* One that tells others of the job while it goes on; called after each sample, by the loop that
+ * observes. rings: the folder of the rings; trying: what a pilot has on trial, or "". */
+struct observe_teller {
+    void *arg;
+    void (*look)(void *arg, const struct run_snapshot *w, const char *rings, const char *trying);
 };
 
 struct observe_config {
@@ -43,7 +52,8 @@ struct observe_config {
     size_t n_notes;
     bool shared;     /* see struct launch: Ctrl-C is told to us as well as to the job */
     unsigned chance; /* 16 random bits */
-    const struct observe_pilot *pilot; /* NULL: the job is only watched */
+    const struct observe_pilot *pilot;   /* NULL: the job is only watched */
+    const struct observe_teller *teller; /* NULL: nobody is told of it */
     /* Tell the user a sentence, at most once each. */
     void (*say)(void *arg, const char *sentence);
     void *arg;

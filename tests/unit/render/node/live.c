@@ -28,7 +28,24 @@ static struct tick ticks[2];
 static const struct live_alert alerts[] = { { "disk-full", "critical", "/", "it is full", NULL,
                                               5 } };
 static struct event events[] = { { .wall_ns = 3000000, .kind = "xid", .code = 79 } };
-static const struct live_extra extra = { "n1", alerts, 1, events, 1 };
+static const struct live_run runs[] = { {
+    .id = "20261125-1",
+    .name = "train.py",
+    .user = "alice",
+    .since_ms = 7,
+    .ranks = 8,
+    .steps = 400,
+    .steps_per_s = 31.25,
+    .samples_per_s = (double)NAN,
+    .split = { [BRIM_STAGE_WAIT] = 0.93, [BRIM_STAGE_FORWARD] = 0.07 },
+    .severity = SEVERITY_CRITICAL,
+    .cause = "few-workers",
+    .limited = true,
+    .share = 0.93,
+    .sentence = "one worker loads",
+    .trying = "loader.workers=4",
+} };
+static const struct live_extra extra = { "n1", alerts, 1, events, 1, runs, 1 };
 
 static void fill(void)
 {
@@ -49,7 +66,7 @@ static void test_json(void)
         "{\"schema\":\"brim.live.v1\",\"time\":\"1970-01-01T00:00:00Z\",\"time_ms\":0,\"host\":"
         "\"n1\","
         "\"interval_s\":1,\"verdict\":{\"state\":\"limit\",\"severity\":\"critical\",",
-        "\"bottleneck\":\"storage\"}",
+        "\"bottleneck\":\"storage\",\"run\":null}",
         "{\"id\":\"storage\",\"title\":\"Storage\",\"load\":0.98,\"state\":\"limit\",",
         "\"thing\":\"vda\"}",
         "{\"id\":\"pcie\",\"title\":\"PCIe\",\"load\":null,\"state\":\"unknown\",",
@@ -63,6 +80,11 @@ static void test_json(void)
         "\"queue\":0.01,\"execute\":0.04}",
         "\"speed\":1250000000,\"errors\":null,",
         "\"processes\":[{\"pid\":17,\"comm\":\"a\\u001b[31m\\n\xef\xbf\xbd\\\"b\",",
+        "\"runs\":[{\"id\":\"20261125-1\",\"name\":\"train.py\",\"user\":\"alice\","
+        "\"since_ms\":7,\"ranks\":8,\"steps\":400,\"steps_per_s\":31.25,\"samples_per_s\":null,"
+        "\"split\":{\"other\":0,\"wait\":0.93,\"copy\":0,\"forward\":0.07,",
+        "\"severity\":\"critical\",\"cause\":\"few-workers\",\"limited\":true,\"share\":0.93,"
+        "\"sentence\":\"one worker loads\",\"action\":null,\"trying\":\"loader.workers=4\"}]",
         "\"alerts\":[{\"name\":\"disk-full\",\"severity\":\"critical\",\"thing\":\"/\","
         "\"text\":\"it is full\",\"action\":null,\"since_ms\":5}]",
         "\"events\":[{\"time_ms\":3,\"kind\":\"xid\",\"severity\":\"not checked\",\"code\":79,",

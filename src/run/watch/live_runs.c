@@ -1,0 +1,231 @@
+#include "run/watch/live_runs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/parse.h"
+#include "run/ring/live_file.h"
+#include "run/ring/ring_folder.h"
+
+/* What one look may cost, whatever users put into folders that are everybody's. */
+enum { ENTRIES = 4096, FOLDERS = 512, USERS = 256, ACCOUNTS_MAX = 1 << 20 };
+
+struct look {
+    struct live_runs *to;
+    unsigned entries, folders, users;
+};
+
+/* ---- one run ---- */
+
+/* Whether its observer is still there: it holds a lock. */
+static bool is_held(int fd)
+{
+    return flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+}
+
+/* The text of the file in that folder, which is a run's. */
+static int read_file(int base, const char *folder, struct live_run *r)
+{
+    const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    CLEANUP(closep) int at = openat(base, folder, flags | O_DIRECTORY);
+    CLEANUP(closep) int fd = at < 0 ? -1 : openat(at, LIVE_FILE_NAME, flags);
+    char text[LIVE_RUN_FILE];
+    struct stat st, parent;
+    ssize_t n;
+    int rc;
+
+    if (fd < 0)
+        return -errno;
+    if (fstat(fd, &st) < 0 || fstat(at, &parent) < 0)
+        return -errno;
+    if (!S_ISREG(st.st_mode) || st.st_uid != parent.st_uid || !is_held(fd))
+        return -ENOENT;
+    n = read(fd, text, sizeof(text));
+    if (n <= 0)
+        return -ENOENT;
+    rc = live_run_read(r, text, (size_t)n);
+    r->uid = (int64_t)st.st_uid;
+    return rc;
+}
+
+/* ---- who runs it ---- */
+
+/* A line of /etc/passwd: "name:x:uid:...". False for what is none. */
+static bool read_account(const char *line, char *name, size_t size, uint64_t *uid)
+{
+    const size_t len = strcspn(line, ":\n");
+    const char *at = line + len;
+    int n;
+
+    if (*at != ':' || len >= size)
+        return false;
+    memcpy(name, line, len);
+    name[len] = '\0';
+    at++;
+    at += strcspn(at, ":\n");
+    n = *at == ':' ? parse_digits(at + 1, 10, 10, uid) : 0;
+    return n > 0 && at[1 + n] == ':';
+}
+
+/* The name of r's owner in the text of /etc/passwd; false when it has none of that number. taken:
+ * whether what r says is the name of an account there. */
+static bool find_account(const char *accounts, const struct live_run *r, char *name, size_t size,
+                         bool *taken)
+{
+    bool found = false;
+
+    *taken = false;
+    for (const char *line = accounts; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        char each[LIVE_RUN_NAME];
+        uint64_t uid;
+
+        if (!read_account(line, each, sizeof(each), &uid))
+            continue;
+        *taken = *taken || !strcmp(each, r->user);
+        if (found || uid != (uint64_t)r->uid)
+            continue;
+        live_run_text(name, size, each);
+        found = true;
+    }
+    return found;
+}
+
+/* An account of a directory service has no line there, and asking the service may take long: what
+ * the run says is shown with its number, unless it is the name of somebody else. */
+static void name_user(struct live_run *r, const char *accounts)
+{
+    char name[LIVE_RUN_NAME];
+    bool taken;
+
+    if (find_account(accounts, r, name, sizeof(name), &taken)) {
+        memcpy(r->user, name, sizeof(r->user));
+        return;
+    }
+    memcpy(name, r->user, sizeof(name));
+    if (*name && !taken)
+        snprintf(r->user, sizeof(r->user), "%.40s (%lld)", name, (long long)r->uid);
+    else
+        snprintf(r->user, sizeof(r->user), "%lld", (long long)r->uid);
+}
+
+/* ---- all of them ---- */
+
+static size_t count_of(const struct live_runs *s, int64_t uid)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        n += s->runs[i].uid == uid;
+    return n;
+}
+
+/* Where the list is full, a place for a user that is one of whoever has most; s->n: there is
+ * none. */
+static size_t make_room(const struct live_runs *s, int64_t uid)
+{
+    size_t most = count_of(s, uid) + 1, at = s->n;
+
+    for (size_t i = 0; i < s->n; i++) {
+        size_t n = count_of(s, s->runs[i].uid);
+
+        if (n > most || (n == most && at < s->n && s->runs[at].uid == s->runs[i].uid)) {
+            most = n;
+            at = i;
+        }
+    }
+    return at;
+}
+
+static void add(struct live_runs *s, const struct live_run *r)
+{
+    size_t at = s->n;
+
+    if (s->n < LIVE_RUNS_MAX) {
+        s->n++;
+    } else {
+        s->left_out++;
+        at = make_room(s, r->uid);
+        if (at == s->n)
+            return;
+    }
+    s->runs[at] = *r;
+}
+
+static void look_at(struct look *l, const char *path)
+{
+    const struct dirent *entry;
+    DIR *dir = opendir(path);
+
+    while (dir && l->entries < ENTRIES && l->folders < FOLDERS && (entry = readdir(dir)) != NULL) {
+        struct live_run r;
+
+        l->entries++;
+        if (!ring_folder_is(entry->d_name))
+            continue;
+        l->folders++;
+        if (read_file(dirfd(dir), entry->d_name, &r) == 0)
+            add(l->to, &r);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+static void look_at_users(struct look *l, const char *base)
+{
+    const struct dirent *entry;
+    DIR *dir = opendir(base);
+
+    while (dir && l->users < USERS && (entry = readdir(dir)) != NULL) {
+        char path[sizeof("/run/user/") + NAME_MAX + 1];
+
+        l->users++;
+        if (entry->d_name[0] != '.' &&
+            snprintf(path, sizeof(path), "%s/%s", base, entry->d_name) < (int)sizeof(path))
+            look_at(l, path);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+/* The oldest first, so that rows stay where they are. */
+static int by_age(const void *a, const void *b)
+{
+    const struct live_run *x = a, *y = b;
+
+    if (x->since_ms != y->since_ms)
+        return x->since_ms < y->since_ms ? -1 : 1;
+    return strcmp(x->id, y->id);
+}
+
+static void finish(struct live_runs *s)
+{
+    CLEANUP(str_done) struct str accounts = STR_INIT(ACCOUNTS_MAX);
+
+    /* without it users are numbers */
+    if (s->n)
+        (void)!file_read("/etc/passwd", &accounts, NULL);
+    for (size_t i = 0; i < s->n; i++)
+        name_user(&s->runs[i], str_text(&accounts));
+    qsort(s->runs, s->n, sizeof(s->runs[0]), by_age);
+}
+
+void live_runs_look(struct live_runs *ret, const char *const *folders)
+{
+    struct look l = { .to = ret };
+
+    ret->n = ret->left_out = 0;
+    if (!folders) {
+        look_at(&l, "/dev/shm");
+        look_at_users(&l, "/run/user");
+        look_at(&l, "/tmp");
+    }
+    for (; folders && *folders; folders++)
+        look_at(&l, *folders);
+    finish(ret);
+}
