@@ -98,7 +98,8 @@ static void add_workers(struct proposer *p, double workers)
                    quantity_seconds(fetch_s).text, quantity_share(share).text,
                    quantity_seconds(compute_s).text, n,
                    is_stream(p) ? "worker can read a stream ahead"
-                                : "workers keep up, as far as CPUs and memory carry them",
+                   : n > 1      ? "workers keep up, as far as CPUs and memory carry them"
+                                : "worker keeps up, as far as CPUs and memory carry it",
                    takes);
 }
 
