@@ -5,11 +5,10 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
-import urllib.request
 
 import pytest
 from conftest import one_line
+from prometheus import PROGRAM, Prometheus
 from served import wait_until
 
 OPENMETRICS = "application/openmetrics-text; version=1.0.0"
@@ -88,8 +87,7 @@ def test_metrics_change_with_time(agent):
 
 def test_prometheus_scrapes_it(agent, tmp_path):
     """A real Prometheus takes both formats and answers with our series."""
-    program = shutil.which("prometheus")
-    if not program:
+    if not PROGRAM:
         pytest.skip("no prometheus (Debian: prometheus)")
     tool = shutil.which("promtool")
     checked = subprocess.run(
@@ -97,33 +95,13 @@ def test_prometheus_scrapes_it(agent, tmp_path):
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
     assert checked.returncode in (0, 3), checked.stdout  # 3: advice about names
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
-    config = tmp_path / "prometheus.yml"
-    config.write_text(
+    config = (
         "scrape_configs:\n- job_name: brim\n  scrape_interval: 1s\n"
         "  static_configs: [{targets: ['127.0.0.1:%d']}]\n" % agent.port
     )
-    server = subprocess.Popen(
-        [program, "--config.file=%s" % config, "--storage.tsdb.path=%s" % (tmp_path / "tsdb"),
-         "--web.listen-address=127.0.0.1:%d" % port, "--log.level=error"]
-    )
-    try:
-        url = "http://127.0.0.1:%d/api/v1/query?query=brim_memory_total_bytes" % port
-        for _ in range(240):
-            time.sleep(0.5)
-            try:
-                with urllib.request.urlopen(url, timeout=60) as answer:
-                    result = json.load(answer)["data"]["result"]
-            except OSError:
-                continue
-            if result:
-                break
+    with Prometheus(tmp_path, config) as server:
+        result = server.wait("brim_memory_total_bytes")
         assert float(result[0]["value"][1]) > 1 << 20
-    finally:
-        server.terminate()
-        server.wait(timeout=60)
 
 
 RULE = "[%s]\nset = gpu\nby = gpu\nseverity = note\nsay = x\nwhen = power_watts > 100\n"
