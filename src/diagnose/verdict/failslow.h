@@ -16,18 +16,18 @@ enum { FAILSLOW_BASE = 40 /* steps of which a baseline is made */, FAILSLOW_KEPT
 /* A change of level. */
 struct failslow_change {
     uint64_t step;        /* the first of the new level, counted from 0 */
-    uint64_t found;       /* where it was sure */
+    uint64_t found;       /* the step at which the change was sure */
     double before, after; /* seconds */
 };
 
 struct failslow {
-    uint64_t n;                 /* steps seen */
-    double last[FAILSLOW_KEPT]; /* logarithms, a ring by n */
-    uint64_t base_from;         /* the first step of the level */
-    unsigned learned;           /* of the level's first FAILSLOW_BASE steps */
-    double median, deviation;   /* of logarithms; the deviation as that of a normal distribution */
-    double up, down;            /* the sums */
-    uint64_t up_from, down_from;
+    uint64_t n;                  /* steps seen */
+    double last[FAILSLOW_KEPT];  /* logarithms, a ring by n */
+    uint64_t base_from;          /* the first step of the level */
+    unsigned learned;            /* of the level's first FAILSLOW_BASE steps */
+    double median, deviation;    /* of logarithms; the deviation as that of a normal distribution */
+    double up, down;             /* sums of what steps are above and below the baseline */
+    uint64_t up_from, down_from; /* the steps at which the sums left 0 */
 };
 
 void failslow_init(struct failslow *f);

@@ -13,129 +13,176 @@ struct judge_rank {
     const struct run_rank *r;
     const struct step *steps; /* the steady ones, of r */
     size_t n;
-    double step_s;             /* median */
-    double own_s;              /* median of what is not waiting for other ranks */
-    double share[BRIM_STAGES]; /* of the steady time */
-    double samples;            /* mean per step; NaN */
+    double step_s;             /* median of a step */
+    double own_s;              /* median of a step without its communication */
+    double share[BRIM_STAGES]; /* of the steady time, by stage */
+    double samples;            /* mean of a step; NaN */
 };
 
 /* What a signal was while the steps were steady. */
 struct judge_signal {
     double mean;      /* NaN: never measured */
-    double variation; /* deviation to mean; NaN with less than 5 moments */
+    double variation; /* standard deviation to mean; NaN with less than 5 moments */
 };
 
+/* One judgement: what the rules look at, and the verdict that they add items to. */
 struct judge {
-    const struct run *r, *earlier;
+    const struct run *r, *earlier; /* earlier: of the same job; NULL */
     struct judge_limits l;
-    struct arena scratch;
+    struct arena scratch; /* for as long as the judgement takes */
     struct verdict *v;
-    struct judge_rank *ranks; /* those with steady steps */
+    struct judge_rank *ranks; /* those that have steady steps */
     size_t n_ranks;
-    size_t steps; /* steady ones, of the rank with the fewest */
+    size_t steps; /* steady ones, of the rank that has fewest */
     struct judge_signal s[RUN_SIGNALS];
-    size_t n_moments, n_whole; /* that touch the steady time, and lie in it */
-    bool marked;               /* the steps have stages */
-    /* Shares of the step. */
-    double wait;    /* for data, of the middle rank (the lower one of two) */
-    double exposed; /* in communication, of the rank that waits least for others */
-    double wait_least, exposed_least; /* of both, at least (sure.h); NaN */
-    double compute;                   /* forward, backward and optimizer, mean over ranks */
-    double samples;                   /* of all ranks in a step; NaN */
-    double bytes;                     /* of collectives, of a rank in a step; NaN: none */
-    double workers;                   /* that the loader has; NaN: not known */
-    double threads;                   /* that a rank's operators run on; NaN */
-    double cpus;                      /* that the job may use: the node's, or its cgroup's; NaN */
-    double cpu_waiting; /* threads in the loader's place that are on a CPU while it is waited
-                             for: 0 to 1; NaN */
-    bool guessed;       /* that is not sure: its own process computes, too */
-    double starved;     /* of the time in which threads want to run, they wait for a CPU; NaN */
+    size_t n_moments; /* that touch the steady time */
+    size_t n_whole;   /* of these, the ones that lie in it */
+    bool marked;      /* the steps have stages */
     bool has_gpus;
-    struct verdict_item lost; /* what is written to when there is no memory */
+
+    /* Shares of the step. */
+    double wait;          /* for data, of the middle rank (the lower one of two); NaN */
+    double wait_least;    /* the same, at least (sure.h); NaN */
+    double exposed;       /* in communication, of the rank that waits least for others; NaN */
+    double exposed_least; /* the same, at least; NaN */
+    double compute;       /* in forward, backward and optimizer, mean over ranks; NaN */
+
+    /* What a step has, and what a job may use. */
+    double samples; /* of all ranks in a step; NaN */
+    double bytes;   /* of collectives, of a rank in a step; NaN: none */
+    double workers; /* of the loader, of one rank; NaN: not known */
+    double threads; /* that a rank's operators run on; NaN */
+    double cpus;    /* that the job may use: the node's, or its cgroup's; NaN */
+
+    /* Of the time in which a rank waits for data, the share in which its loader is on a CPU or
+     * waits for one: 0 to 1; NaN. */
+    double cpu_waiting;
+    bool guessed;   /* cpu_waiting is a guess: loader and training are one process */
+    double starved; /* of the time in which threads want to run, they wait for a CPU; NaN */
+
+    struct verdict_item lost; /* what the rules write to when there is no memory for an item */
 };
 
-/* Find the steady part and what was measured in it. 0 or -ENOMEM. */
+/* Fill j, of which r, earlier, l and v are set: find the steady part of the run, and what was
+ * measured in it. 0 or -ENOMEM. */
 int judge_look(struct judge *j) CHECK_RESULT;
 
-/* Mean over the steady part. */
+/* The mean of a signal over the steady part; NaN: never measured. */
 static inline double judge_mean(const struct judge *j, enum run_signal s)
 {
     return j->s[s].mean;
 }
 
-/* The same between two times of the steps' clock; NaN where it is not known then. */
+/* The mean of a signal between two times of the steps' clock; NaN: not measured then. */
 double judge_mean_between(const struct judge *j, enum run_signal s, int64_t begin, int64_t end);
 
-/* The word behind a key in what a rank told once: judge_setting(j, "loader", "workers") is that of
- * the note "loader.workers", else the word behind "workers" in a note "loader...: workers 4, ...".
- * In scratch memory; NULL when it was not told. */
+/* A setting in the notes of a rank: judge_setting(j, r, "loader", "workers") is the value of the
+ * note "loader.workers", else the word behind "workers" in a note "loader...: workers 4, ...".
+ * Owned by the run or by j's scratch memory; NULL: the rank has no such note. */
 const char *judge_setting(struct judge *j, const struct run_rank *r, const char *group,
                           const char *key);
 
-/* The same as a number, of the first rank that told it; NaN. */
+/* The same as a number, of the first rank that has it; NaN. */
 double judge_number(struct judge *j, const char *group, const char *key);
 
-/* What a run tells of its surroundings; NULL. */
+/* The value of a name in the environment of a run ("cpus.smt", "env.OMP_WAIT_POLICY"); NULL. */
 const char *judge_environment(const struct run *r, const char *name);
 
-/* A rank's checkpoints. */
+/* The checkpoints of a rank. */
 struct judge_saving {
-    size_t n, flushed; /* flushed: with time behind them that is in no stage */
-    double share;      /* of the time, with the flushes */
+    size_t n;       /* steps that save */
+    size_t flushed; /* of these, the ones whose time outside of all stages is unusually long */
+    double share;   /* of the steady time, with these flushes */
     double longest_s;
 };
 struct judge_saving judge_saving(const struct judge_rank *r);
 
 /* ---- items ---- */
 
-/* A cause that costs this share of the step; rank -1: of all. Until the end its confidence is the
- * number of signals that agree. Never NULL. */
+/* Add an item to the verdict: a cause that costs this share of the step (NaN: not known), of a rank
+ * (-1: of all). While rules run, its confidence is the number of signals that agree. The item is
+ * valid until the next one is added. Never NULL: see lost. */
 struct verdict_item *judge_add(struct judge *j, enum cause cause, int rank, double share);
 
-/* A signal that agrees, as a part of the evidence. */
+/* Add to the evidence of an item: a signal that agrees with the cause, which makes it surer. */
 void judge_agrees(struct judge *j, struct verdict_item *to, const char *fmt, ...) PRINTF(3, 4);
 
-/* A number for the evidence that does not make it surer. */
+/* Add to the evidence of an item: a figure that does not make the cause surer. */
 void judge_tells(struct judge *j, struct verdict_item *to, const char *fmt, ...) PRINTF(3, 4);
 
+/* Set the sentence of an item: what limits the run. */
 void judge_says(struct judge *j, struct verdict_item *to, const char *fmt, ...) PRINTF(3, 4);
+
+/* Set the action of an item: the next command, or what to change. */
 void judge_advises(struct judge *j, struct verdict_item *to, const char *fmt, ...) PRINTF(3, 4);
 
-/* The item of a cause, or NULL. */
+/* The first item of a cause; NULL: none. */
 struct verdict_item *judge_find(const struct judge *j, enum cause cause);
 
-/* How much faster all would be without this share of the time, at most. */
+/* How many times as fast the run would be without this share of the step, at most; NaN. */
 double judge_gain(double share);
 
-/* How much is waited for data, as evidence: of steps that are marked, or as far as it can be told
- * without. */
+/* Add to the evidence how long ranks wait for data. Where steps are not marked, the evidence is how
+ * long GPUs or the ranks' processes are idle. */
 void judge_tells_wait(struct judge *j, struct verdict_item *to);
 
-/* The share of the time in which ranks lack CPUs because loader workers have them; 0 when it is not
- * these. The same as evidence. */
+/* The share of the step in which ranks lack CPUs because loader workers use them; 0: something else
+ * keeps the ranks off, or nothing does. */
 double judge_taken(const struct judge *j);
+
+/* Add to the evidence what judge_taken() is made of. */
 void judge_tells_taken(struct judge *j, struct verdict_item *to);
 
-/* ---- rules: each adds what it finds ---- */
+/* Whether ranks wait next to nothing, for workers that have time: a worker hands a batch over. */
+bool judge_is_handing_over(const struct judge *j);
 
-void judge_loader(struct judge *j); /* why data is waited for */
+/* ---- rules: each adds an item for each cause of its area that it finds ---- */
+
+/* Ranks wait for data, and storage is why: *found is set to true then, and left alone else. */
 void judge_storage(struct judge *j, bool *found);
+
+/* Ranks wait for data, and storage is not why: decoding, too few workers, or something remote. */
+void judge_loader(struct judge *j);
+
+/* Something keeps threads from CPUs: a quota, other processes, a hypervisor, a binding, workers. */
 void judge_cpus(struct judge *j);
+
+/* Threads use CPUs badly: too many or too few of them, spinning, a slow BLAS, remote memory. */
+void judge_numerics(struct judge *j);
+
+/* Memory is full or short, or its limit is too low for files that are read again. */
 void judge_memory(struct judge *j);
+
+/* Copies to devices take long: PCIe, or memory that is not pinned. */
 void judge_copies(struct judge *j);
+
+/* GPUs run below their clock: heat, or a limit of power. */
 void judge_gpus(struct judge *j);
+
+/* Kernels or operators are so small that calling them costs most. */
 void judge_launches(struct judge *j);
-void judge_numerics(struct judge *j); /* BLAS and threads */
+
+/* One rank is slower than its peers, or the ranks have unequal work. Sets j->exposed and
+ * j->exposed_least, so that it goes before judge_communication(). */
 void judge_slow_ranks(struct judge *j);
 
+/* Every rank waits for communication: a slow link, a lossy network, or no overlap. */
 void judge_communication(struct judge *j);
-void judge_pauses(struct judge *j); /* checkpoints, GC */
-void judge_loop(struct judge *j);   /* behind judge_pauses() and judge_past() */
-void judge_python_lock(struct judge *j);
-void judge_past(struct judge *j);
-void judge_room(struct judge *j); /* for larger batches */
 
-/* What is waited for is next to nothing, by workers that have time: a batch is handed over. */
-bool judge_is_handing_over(const struct judge *j);
+/* Checkpoints and collections of garbage stop the training now and then. */
+void judge_pauses(struct judge *j);
+
+/* Steps are longer than earlier in the run or, where that is not so, than in the earlier run. */
+void judge_past(struct judge *j);
+
+/* The loop does something else than loading and training. Goes behind judge_pauses() and
+ * judge_past(), whose time is not the loop's. */
+void judge_loop(struct judge *j);
+
+/* Another thread of the process keeps the first one from running. */
+void judge_python_lock(struct judge *j);
+
+/* Memory of the GPUs is free: advice, no limit. */
+void judge_room(struct judge *j);
 
 #endif

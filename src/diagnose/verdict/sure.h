@@ -2,7 +2,7 @@
  *
  * A run is cut into parts of equally many steps. What limits it is there in most of them: what
  * happened in one of them only (another process, a cold cache, a stop of the virtual machine) makes
- * the parts differ, and the share is told with that much less certainty. */
+ * the parts differ, and the share is that much less certain. */
 #ifndef BRIM_DIAGNOSE_VERDICT_SURE_H
 #define BRIM_DIAGNOSE_VERDICT_SURE_H
 #include <stddef.h>
