@@ -10,7 +10,8 @@ static double cpu_part(const struct judge *j)
     return j->has_gpus ? fmin(1, j->wait + j->v->share[BRIM_STAGE_OTHER]) : 1;
 }
 
-/* What starving costs: a job that sleeps most of the time loses little. */
+/* The share of the step that waiting for CPUs costs: a job that sleeps most of the time loses
+ * little. */
 static double starving(const struct judge *j)
 {
     double threads = judge_mean(j, RUN_JOB_CPU) + judge_mean(j, RUN_JOB_RUN_WAIT);
@@ -84,8 +85,8 @@ static void judge_stolen(struct judge *j)
     judge_advises(j, to, "ask for a machine whose CPUs are its own, or for another host");
 }
 
-/* What it costs that a rank may use so many CPUs only: threads wait for them, or a rank alone uses
- * all of them, has threads for more and computes. */
+/* The share of the step that a binding to so many CPUs costs: threads wait for them; or the only
+ * rank computes on all of them, and has threads for more. */
 static double bound_cost(const struct judge *j, double bound, double cpus)
 {
     double waits = j->starved >= j->l.cpu_starved ? starving(j) : 0;
@@ -96,8 +97,8 @@ static double bound_cost(const struct judge *j, double bound, double cpus)
     return fmax(waits, j->compute * (1 - bound / fmin(cpus, j->threads)));
 }
 
-/* Ranks are bound to few CPUs while others are idle. One rank of which others wait may have a
- * neighbour on its CPU: that is told as a slow rank. */
+/* Ranks are bound to few CPUs while others are idle. A rank that others wait for may have a
+ * neighbour on its CPU: the cause is a slow rank then. */
 static void judge_binding(struct judge *j)
 {
     double bound = judge_number(j, "process", "cpus"), cpus = judge_mean(j, RUN_CPUS), cost;
@@ -129,8 +130,8 @@ static void judge_binding(struct judge *j)
                   "(srun), cpuset, numactl");
 }
 
-/* More workers than CPUs, which wait for each other: not those that sleep most of the time. Of
- * those that a job tells of, the ones that are processes count. */
+/* More workers than CPUs, which wait for each other: not those that sleep most of the time. Of the
+ * workers in the job's notes, only as many count as there are processes. */
 static void judge_many_workers(struct judge *j)
 {
     double workers = fmin(j->workers * (double)j->n_ranks, judge_mean(j, RUN_WORKERS));
@@ -216,8 +217,8 @@ static void judge_many_threads(struct judge *j)
 }
 
 /* Threads of one pool wait for work by spinning, on the CPU that a thread of another pool needs:
- * OpenMP's, and those of a BLAS that has its own. There are not more of either than CPUs, nobody
- * else is there, and still one waits for a CPU always. */
+ * OpenMP's, and those of a BLAS that has its own. There are not more of either than CPUs, no other
+ * process uses these, and still a thread waits for a CPU always. */
 static void judge_spinning(struct judge *j)
 {
     const char *policy = judge_environment(j->r, "env.OMP_WAIT_POLICY");
@@ -248,7 +249,7 @@ static void judge_few_threads(struct judge *j)
     const char *smt = judge_environment(j->r, "cpus.smt");
     /* half of the CPUs is all cores where two CPUs share one */
     bool few = smt && *smt == '0' ? share <= j->l.threads_few : share < j->l.threads_few;
-    /* a BLAS has threads of its own that nobody tells of */
+    /* a BLAS may have threads of its own, which no note counts */
     double used = judge_mean(j, RUN_RANK_CPU) * (double)j->n_ranks / j->cpus;
     struct verdict_item *to;
 
@@ -265,7 +266,7 @@ static void judge_few_threads(struct judge *j)
     judge_advises(j, to, "OMP_NUM_THREADS=%.0f", floor(j->cpus / (double)j->n_ranks));
 }
 
-/* Whether that is the name of a BLAS without optimised kernels. */
+/* Whether a BLAS of this name has no optimised kernels. */
 static bool is_slow_blas(const char *name)
 {
     static const char *const slow[] = { "generic", "reference", "ref", "netlib", "none", "eigen" };

@@ -1,10 +1,10 @@
-/* Memory, copies to devices, and what the devices say of themselves. */
+/* Memory, copies to devices, clocks of devices, and steps with too little to do. */
 #include <string.h>
 
 #include "diagnose/verdict/judge_private.h"
 
-/* What the job read from disks until it began to read again what it had read: about what it works
- * on, as long as that was seen from the begin. */
+/* Bytes that the job read from disks before it began to read the same ones again: about all that it
+ * works on, where it was observed from the begin. */
 static double worked_on(const struct judge *j)
 {
     double sum = 0;
@@ -21,7 +21,8 @@ static double worked_on(const struct judge *j)
     return sum;
 }
 
-/* Files that would stay in memory, had its cgroup more of it, and the node has. */
+/* Whether the job reads files again that would stay in memory under a higher limit of its cgroup.
+ * The node has the memory for it. */
 static bool is_read_again(const struct judge *j)
 {
     double again = judge_mean(j, RUN_REFAULTS), limit = judge_mean(j, RUN_JOB_MEMORY_LIMIT);
@@ -177,14 +178,14 @@ static void tell_launches(struct judge *j, struct verdict_item *to)
     judge_advises(j, to, "a larger batch if the memory has room; torch.compile or CUDA graphs");
 }
 
-/* So short that threads which share an operator do not make it longer: on all CPUs or on one. */
+/* Whether a step is so short that calls cost most, on however many CPUs its operators run. */
 static bool is_tiny(const struct judge *j)
 {
     return !j->has_gpus && j->v->step_s < j->l.tiny_step;
 }
 
-/* What of a step are calls: computing, and in a tiny one the loader's call as well, unless it takes
- * longer than computing: then it does work. */
+/* The share of the step that calls take: computing and, in a tiny step, the call of the loader as
+ * well. A loader that takes longer than computing does more than be called. */
 static double calling(const struct judge *j)
 {
     bool loads = is_tiny(j) && !(j->workers > 0) && j->wait < j->compute;
@@ -192,7 +193,7 @@ static double calling(const struct judge *j)
     return j->compute + (loads ? j->wait : 0);
 }
 
-/* CPUs that a rank uses, or that its first thread would if others left it one. */
+/* CPUs that a rank uses, or that its first thread would use if other threads left it one. */
 static double wanted_cpus(const struct judge *j)
 {
     return fmax(judge_mean(j, RUN_RANK_CPU),

@@ -57,10 +57,9 @@ static const struct {
     { CAUSE_THERMAL, CAUSE_POWER_CAP },
 };
 
-/* Others on the CPUs, and too few of these, explain a loader's waiting or communication only where
- * they cost as much as half of it; a hypervisor, where it costs as much. What calls cost explains
- * the call of the loader in a step that is short, not one that decodes for longer than all other
- * calls take. */
+/* Whether a cause costs enough to explain another one. Other processes, a quota and a binding have
+ * to cost half as much; a hypervisor has to cost as much. So have short steps: their calls explain
+ * the call of the loader, but not a loader that decodes for longer than all other calls take. */
 static bool is_enough(const struct verdict_item *why, const struct verdict_item *seen, bool stolen)
 {
     if (why->cause == CAUSE_SMALL_BATCH || (why->cause == CAUSE_CPU_NEIGHBOURS && stolen))

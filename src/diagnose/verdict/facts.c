@@ -20,8 +20,8 @@ static const double marked_least = 0.01; /* of the time, in any stage */
 
 /* ---- steps ---- */
 
-/* Where the steps are settled: behind the windows of five at the begin whose median is above that
- * of the second half, at most half of them; the first step is never steady. */
+/* The index of the first steady step. A job warms up while the median of five steps is above that
+ * of the second half, and for half of the run at most. The first step is never steady. */
 static size_t settle(const struct step *steps, size_t n, double *room)
 {
     double half, window[WARM_UP_LEAST];
@@ -40,7 +40,7 @@ static size_t settle(const struct step *steps, size_t n, double *room)
     return at;
 }
 
-/* What of a step is the rank's own: all but waiting for others. */
+/* Seconds of a step without those in which the rank waits for others. */
 static double own_seconds(const struct step *s)
 {
     return step_seconds(s) - s->host_s[BRIM_STAGE_COMMUNICATION];
@@ -84,7 +84,7 @@ static void look_at_rank(struct judge *j, const struct run_rank *r, double *room
     sum_up(to, room);
 }
 
-/* Of the rank whose share is that of all. */
+/* What j->wait is at least: of the rank whose share it is. */
 static double wait_least(const struct judge *j)
 {
     for (size_t i = 0; i < j->n_ranks; i++) {
@@ -188,7 +188,7 @@ static void steady_time(const struct judge *j, int64_t *begin, int64_t *end)
     }
 }
 
-/* How much of a moment lies in that time, in seconds. */
+/* Seconds of a moment that lie between begin and end; all of them where nothing is steady. */
 static double overlap(const struct run_moment *m, int64_t begin, int64_t end)
 {
     double first = (double)m->monotonic_ns - m->seconds * 1e9;
@@ -197,8 +197,8 @@ static double overlap(const struct run_moment *m, int64_t begin, int64_t end)
     return begin > end ? m->seconds : fmax(0, to - from) / 1e9;
 }
 
-/* Whether a moment counts: where there are enough that lie in that time as a whole, those at its
- * ends do not, in which a job starts and imports. */
+/* Whether a moment counts of which so many seconds are steady. Those at the ends, in which a job
+ * starts and imports, do not where enough others lie in the steady time as a whole. */
 static bool counts(const struct judge *j, const struct run_moment *m, double seconds)
 {
     return seconds > 0 && (seconds >= whole * m->seconds || j->n_whole < WHOLE_LEAST);
@@ -276,7 +276,7 @@ static const char *word_behind(struct arena *a, const char *text, const char *ke
     return NULL;
 }
 
-/* The word behind a key in the last sentence that begins with that. */
+/* The word behind a key in the last note that has it and begins with these words; NULL. */
 static const char *word_in(struct judge *j, const struct run_rank *r, const char *begin,
                            const char *key)
 {
@@ -334,11 +334,10 @@ const char *judge_environment(const struct run *r, const char *name)
 
 /* ---- what follows from them ---- */
 
-/* How much of the time in which data is waited for something works on it on a CPU. Workers do so
- * all the time; without them the rank's first thread does, which computes the rest of the time.
- * Where that thread was not measured, the process is: it computes on one CPU at least and on as
- * many as it has threads at most, so in the middle of them; where both ends would tell something
- * else, it is a guess. */
+/* Find j->cpu_waiting. Workers load all the time; without them the rank's first thread loads, and
+ * computes the rest of the time. Where that thread was not measured, its process was: the rest of
+ * the time it computes on one CPU at least, and on as many as it has threads at most. The middle
+ * counts, and is a guess where the loader would sleep at one end and work at the other. */
 static void look_at_waiting(struct judge *j)
 {
     double wants = j->starved < 0.95 ? 1 / (1 - j->starved) : 1; /* to run, not only running */
@@ -382,9 +381,9 @@ static void look_at_settings(struct judge *j)
     look_at_waiting(j);
 }
 
-/* Steps that were found without marks tell nothing of their parts: what the GPUs do not do is taken
- * as waiting; without GPUs, what neither the process as a whole nor its first thread do, which may
- * wait for threads that compute. */
+/* Steps that were found without marks have no stages: the time in which GPUs are idle counts as
+ * waiting; without GPUs, the time in which the process runs on no CPU, and its first thread neither
+ * runs nor waits for one. */
 static void look_at_unmarked(struct judge *j)
 {
     double thread = judge_mean(j, RUN_RANK_THREAD_CPU) + judge_mean(j, RUN_RANK_THREAD_WAIT);

@@ -5,8 +5,8 @@
 #include "base/compiler.h"
 #include "model/signal/sorted.h"
 
-/* What is to be found, and how often nothing may be: the theory of CUSUM (Siegmund 1985) gives the
- * threshold for a mean time between false alarms out of the drift. */
+/* The least change to find, and the mean number of steps between false alarms: out of these the
+ * theory of CUSUM (Siegmund 1985) gives the threshold of the sums. */
 static const double shift = 0.0953;       /* log(1.1) */
 static const double between_alarms = 2e6; /* steps */
 static const double least_sum = 6;
@@ -49,7 +49,8 @@ static void learn(struct failslow *f)
     f->up = f->down = 0;
 }
 
-/* Follow slowly: each step moves the median by a share of the deviation, and that one likewise. */
+/* Follow slowly: each step moves the median by a share of the deviation, and the deviation by a
+ * share of itself. */
 static void follow(struct failslow *f, double x)
 {
     double gain = fmax(slowest, 1.0 / (double)f->learned), off = fabs(x - f->median);

@@ -10,7 +10,7 @@ enum { AGREE_MANY = 4 };
 
 /* ---- the end ---- */
 
-/* Each signal that agrees halves the doubt, and so few steps add to it. */
+/* Each signal that agrees halves the doubt; fewer than steps-sure steps add to it. */
 static double confidence(const struct judge *j, double agree)
 {
     double seen = fmin(1, (double)j->steps / j->l.steps_sure);
@@ -28,9 +28,9 @@ static enum severity severity(const struct judge *j, const struct verdict_item *
     return i->share >= j->l.wait_warning ? SEVERITY_WARNING : SEVERITY_NOTE;
 }
 
-/* What an item is ordered by. That a run is slower than before is seen, not why: a cause that costs
- * a third as much goes before it. Of communication a part stays whatever is done, and a part is
- * what ranks that are not equal add to it. */
+/* What an item is ordered by. A run that is slower than before has a reason, and a cause that costs
+ * a third as much goes before it. A part of communication stays whatever a user does, and ranks
+ * that are not equal cause another part. */
 static double weight(const struct verdict_item *i)
 {
     switch (i->cause) {
@@ -43,8 +43,8 @@ static double weight(const struct verdict_item *i)
     }
 }
 
-/* That nothing limits first, advice last, then by cost; what costs nothing that is known is behind
- * what does. */
+/* 'Nothing limits it' goes first and advice last; of the others the one that costs more, and one of
+ * unknown cost behind one of known cost. */
 static bool is_before(const struct verdict_item *a, const struct verdict_item *b)
 {
     bool advice_a = a->cause == CAUSE_MEMORY_UNUSED, advice_b = b->cause == CAUSE_MEMORY_UNUSED;
@@ -99,9 +99,9 @@ static void say_all(struct judge *j)
 
 /* ---- nothing, or nothing known ---- */
 
-/* Whether that share of the time is more than chance or what jobs are like: in most parts of the
- * run, or of nearly half of it, whenever that was. Less is enough where four measurements agree on
- * the cause. */
+/* Whether a share of the time is more than chance, and more than what healthy jobs lose: it is
+ * large (threshold 'mostly'); or less ('agreed'), and four signals agree on the cause; or still
+ * less ('named'), and there in most parts of the run. */
 static bool is_for_sure(const struct judge *j, double share, double least, double agree)
 {
     return share >= j->l.mostly || (share >= j->l.agreed && agree >= AGREE_MANY) ||
@@ -143,7 +143,7 @@ static void add_unknown(struct judge *j)
     }
 }
 
-/* The highest cost of those items that were found. */
+/* The highest cost of an item; 0: there is none of known cost. */
 static double costliest(const struct judge *j)
 {
     double most = 0;
@@ -180,7 +180,8 @@ static void add_none(struct judge *j)
     judge_advises(j, to, "compare with other batch sizes and precisions: brim optimize");
 }
 
-/* What an item costs at least: as its share is of what is waited for, or as its rule told. */
+/* Set what items cost at least, where their share is the waiting or the communication of the run.
+ * The rules of other causes have set it. */
 static void look_at_least(struct judge *j)
 {
     for (size_t i = 0; i < j->v->count; i++) {
@@ -231,7 +232,7 @@ static bool limits(const struct judge *j, const struct verdict_item *i)
     }
 }
 
-/* Whether an item that costs something was found. */
+/* Whether there is an item that may stand first. */
 static bool is_limited(const struct judge *j)
 {
     for (size_t i = 0; i < j->v->count; i++)

@@ -8,8 +8,8 @@ static double known(double x)
     return isnan(x) ? 0 : x;
 }
 
-/* How many workers keep up: what fetching takes to what the rest takes. Workers work all the time
- * when data is waited for; without them, fetching is the waiting. */
+/* How many workers keep up: the time that fetching takes over that of the rest of the step, with a
+ * margin. While ranks wait for data all workers fetch; without workers, fetching is the waiting. */
 static int workers_wanted(const struct judge *j, double most)
 {
     double work = j->workers > 0 ? j->workers : j->wait;
@@ -19,6 +19,7 @@ static int workers_wanted(const struct judge *j, double most)
     return n >= 1 && n <= WORKERS_MAX + 1 ? (int)n : WORKERS_MAX;
 }
 
+/* CPUs for each rank. */
 static double cpus_left(const struct judge *j)
 {
     return j->cpus / (double)j->n_ranks;
@@ -70,7 +71,8 @@ static void tell_cpus(struct judge *j, struct verdict_item *to)
                      judge_mean(j, RUN_RANK_CPU));
 }
 
-/* Decoding costs the waiting, and the CPUs that it takes from the training meanwhile. */
+/* The loader computes: it costs the waiting, and the CPUs that it takes from the training
+ * meanwhile. */
 static void add_decoding(struct judge *j)
 {
     double taken = j->workers > 0 && !judge_find(j, CAUSE_MANY_WORKERS) ? judge_taken(j) : 0;
@@ -98,6 +100,7 @@ static void add_decoding(struct judge *j)
     advise_workers(j, few, floor(cpus_left(j)));
 }
 
+/* The loader waits for something that was not measured. */
 static void add_waiting(struct judge *j)
 {
     struct verdict_item *to = judge_add(j, CAUSE_LOADER_WAITS, -1, j->wait);
@@ -139,7 +142,7 @@ static void add_few(struct judge *j)
 
 bool judge_is_handing_over(const struct judge *j)
 {
-    /* of several tensors, each takes its time: as long as that is little of the step */
+    /* a batch of several tensors takes longer: that counts, too, while it is little of the step */
     double most = j->l.handing_over * (j->wait < j->l.wait_critical ? 2 : 1);
 
     return j->wait >= j->l.wait_warning && j->cpu_waiting <= j->l.loader_asleep && j->workers > 0 &&

@@ -5,9 +5,10 @@
 
 #include "diagnose/verdict/judge_private.h"
 
-static const double rare_factor = 5;  /* of the median: a step with something special in it */
-static const double mostly = 0.6;     /* of the time outside of stages, for it to be told by that */
-static const double awake_most = 0.6; /* of computing, by a first thread that a lock keeps off */
+static const double rare_factor = 5; /* of the median: a step with something special in it */
+static const double mostly = 0.6;    /* of the time outside of stages: what has it is the reason */
+/* Of computing, on a CPU: a first thread that has more is not kept off by a lock. */
+static const double awake_most = 0.6;
 
 static double known(double x)
 {
@@ -77,13 +78,16 @@ static bool waits_for_disks(const struct judge *j, double share)
     return waits >= j->l.io_waiting * share || judge_mean(j, RUN_IO_PRESSURE) >= share / 2;
 }
 
-/* Whether that is for what it writes: healthy jobs have no such time. */
+/* Whether the loop waits for disks that it writes to: healthy jobs have no such time, so that less
+ * of it counts. */
 static bool writes(const struct judge *j, double share)
 {
     return judge_mean(j, RUN_JOB_WRITE) > known(judge_mean(j, RUN_JOB_READ)) &&
            waits_for_disks(j, share);
 }
 
+/* Add to the evidence what the loop does outside of stages, and return the words for the sentence;
+ * "" where that is not known. */
 static const char *tell_kind(struct judge *j, struct verdict_item *to, double share)
 {
     double cpu = on_cpu(j, share), processes = started(j);
@@ -140,8 +144,8 @@ static void add_loop(struct judge *j, double share, double least)
                       "or in the loader's workers");
 }
 
-/* Where saving is flushed, collections of garbage run or steps get longer and longer, these are
- * told. */
+/* Time of flushes and of collections of garbage is not the loop's. Where steps got slower, that is
+ * the cause, unless the loop costs more than twice as much. */
 void judge_loop(struct judge *j)
 {
     const struct judge_rank *r = &j->ranks[0];

@@ -11,11 +11,11 @@ enum { STEPS_MAX = 2000 /* that are compared */, RANKS_LEAST = 2, STEPS_LEAST = 
 /* What the ranks did in the same steps, without waiting for each other. */
 struct race {
     size_t n;       /* steps */
-    double *own;    /* seconds, n rows of n_ranks */
+    double *own;    /* seconds without communication and checkpoints, n rows of n_ranks */
     uint64_t first; /* number of the first */
-    double exposed; /* seconds in communication of the rank that waits least in each step, in all */
+    double exposed; /* seconds in communication, of the rank that waits least in each step; sum */
     struct judge_parts parts; /* the same */
-    double seconds;           /* of the steps, in all */
+    double seconds;           /* of the steps; sum */
 };
 
 /* The step of that number; NULL when the rank does not have it. */
@@ -43,7 +43,7 @@ static void fill_row(const struct judge *j, uint64_t number, struct race *race)
 
         if (!s)
             return;
-        /* that one rank saves for all is told as checkpoints */
+        /* checkpoints are a cause of their own: one rank may save for all */
         row[i] = step_seconds(s) - s->host_s[BRIM_STAGE_COMMUNICATION] -
                  s->host_s[BRIM_STAGE_CHECKPOINT];
         least = fmin(least, s->host_s[BRIM_STAGE_COMMUNICATION]);
@@ -192,7 +192,8 @@ static struct slow compare_since(const struct judge *j, const struct race *race,
     return s;
 }
 
-/* Since its last change to the worse, unless that has cost next to nothing: it may be chance. */
+/* The slowest rank against the others: since its last change to the worse, or in all steps where
+ * that change has cost next to nothing, and may be chance. */
 static struct slow compare(const struct judge *j, const struct race *race, double *room)
 {
     size_t rank = find_last(j, race, room);
@@ -243,8 +244,8 @@ static const char *host_of(const struct judge *j, const struct run_rank *r)
     return j->r->host ? j->r->host : "its host";
 }
 
-/* Whether it is CPUs that the rank lacks. What its threads wait for one is known of all ranks
- * together: there has to be as much of it as the rank is behind, or half of that. */
+/* Whether the rank lacks CPUs: then write that, and what to do. How long threads wait for a CPU is
+ * known of all ranks together: it has to be half as much as the slow rank costs. */
 static bool say_cpus(struct judge *j, struct verdict_item *to, const char *host)
 {
     double waits = judge_mean(j, RUN_RANK_THREAD_WAIT) * (double)j->n_ranks;
@@ -278,7 +279,8 @@ static bool say_cpus(struct judge *j, struct verdict_item *to, const char *host)
     return true;
 }
 
-/* Whether it is CPUs that the rank lacks. */
+/* Write why the rank is slow, as far as anything was measured, and what to do. Returns whether it
+ * lacks CPUs. */
 static bool say_why(struct judge *j, struct verdict_item *to, unsigned stage, const char *host)
 {
     double worst = judge_mean(j, RUN_GPU_WORST_CLOCK), hot = judge_mean(j, RUN_GPU_THROTTLED);
@@ -379,7 +381,8 @@ static void add_imbalance(struct judge *j, double cost, double least, double sam
     judge_advises(j, to, "equal batches by length: sort or bucket samples, drop_last=True");
 }
 
-/* Always the slowest, or the one of which the others wait most, all the time that it is seen. */
+/* Whether a rank is slow: it takes longer than the others, and is the slowest in nearly all steps
+ * or the one that the others wait for most. */
 static bool is_slow(const struct judge *j, const struct slow *s)
 {
     bool loses = s->loss >= j->l.slow_rank_loss && !(s->least < j->l.wait_warning / 2);
@@ -431,8 +434,8 @@ static double collective_rate(const struct judge *j)
     return bytes > 0 && seconds > 0 ? bytes / seconds : (double)NAN;
 }
 
-/* Bytes a second on the network while every rank communicates, and those of a step; NaN. What goes
- * over loopback is not among them. */
+/* Bytes a second on the network while every rank communicates; NaN: a step has few, as over
+ * loopback, which is not the network. *step_b: bytes of a step. */
 static double network_rate(const struct judge *j, double *step_b)
 {
     double sent = fmax(judge_mean(j, RUN_NET_SENT), judge_mean(j, RUN_NET_RECEIVED));

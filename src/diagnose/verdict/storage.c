@@ -3,13 +3,13 @@
 
 /* What the disks do for the job. */
 struct storage {
-    double waiting;   /* of the time that data is waited for, in the disks' or NFS's queues; NaN */
+    double waiting;   /* share of the waiting for data in which the loader waits for files; NaN */
     double request;   /* bytes of a request of the disks; NaN */
     double call;      /* bytes of a read; NaN */
-    double others;    /* share of the bytes; NaN */
+    double others;    /* share of the disks' bytes that other processes move; NaN */
     double nfs_share; /* of an operation's time, in the client's queue; NaN */
     bool nfs;
-    bool remote; /* no disk of this node has a part in it, nor has NFS */
+    bool remote; /* the files are on no disk of this node, and not on NFS */
 };
 
 static double ratio(double a, double b)
@@ -22,8 +22,8 @@ static double known_or_zero(double x)
     return isnan(x) ? 0 : x;
 }
 
-/* A process that waits for files while none of their bytes come from disks is on another file
- * system: FUSE, Lustre, Ceph. */
+/* Whether the files are on another file system (FUSE, Lustre, Ceph): the job reads and waits for
+ * files, and no bytes come from disks or NFS. */
 static bool is_remote(const struct judge *j, const struct storage *s)
 {
     return !s->nfs && judge_mean(j, RUN_JOB_READ) < j->l.bytes_some / 10 &&
@@ -57,8 +57,8 @@ static struct storage look(const struct judge *j)
     return s;
 }
 
-/* While data is waited for, much of it comes from disks, for which somebody waits a part of that
- * time at least: the rest are calls and copies. */
+/* Whether ranks wait for data that comes from disks: much comes from there, and processes wait for
+ * disks a quarter of that time at least. The rest of it goes to calls and copies. */
 static bool is_streaming(const struct judge *j)
 {
     return judge_mean(j, RUN_JOB_READ) >= j->l.streaming * j->wait &&
@@ -96,7 +96,7 @@ static bool is_latency(const struct judge *j, const struct storage *s)
            !(s->request >= j->l.request_large);
 }
 
-/* More comes from disks than calls have read: pages of files that are mapped into memory. */
+/* Whether files are mapped into memory: more bytes come from disks than calls have read. */
 static bool is_mapped(const struct judge *j)
 {
     return judge_mean(j, RUN_JOB_IO_READ) < judge_mean(j, RUN_JOB_READ) / 2;
@@ -120,7 +120,7 @@ static bool is_flat(const struct judge *j)
            judge_mean(j, RUN_JOB_READ) >= j->l.bytes_some;
 }
 
-/* Waited for with an idle disk, at a rate that does not change: something else holds it down. */
+/* Whether a limit holds the rate down: the disk is idle, and the rate does not change. */
 static bool is_held_down(const struct judge *j, const struct storage *s)
 {
     return !s->nfs && judge_mean(j, RUN_DISK_BUSY) < j->l.disk_idle && is_flat(j) &&

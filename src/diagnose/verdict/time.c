@@ -12,8 +12,8 @@ enum { SPIKES_LEAST = 8, ENVIRONMENT_SHOWN = 4, WHOLE_STEP = BRIM_STAGES };
 
 /* ---- pauses ---- */
 
-/* Saving, and what flushes to disks behind it outside of the stages: that is in the same step, of
- * those that save, as what they have in no stage and others have not. */
+/* A flush to disks behind a checkpoint is in no stage. It is what a step that saves has outside of
+ * all stages, beyond the mean of the steps that do not save. */
 struct judge_saving judge_saving(const struct judge_rank *r)
 {
     struct judge_saving c = { .n = 0 };
@@ -66,8 +66,8 @@ static void judge_checkpoints(struct judge *j)
                   "(torch.distributed.checkpoint.async_save)");
 }
 
-/* Steps that are longer than the median for no stage that could tell. Those that save are not among
- * them: what they flush is in no stage. */
+/* Steps that are much longer than the median, and not by waiting, copies or communication. Steps
+ * that save are none: their flushes are in no stage. */
 struct spikes {
     size_t n;
     double share;   /* of the time, what is above the median */
@@ -110,14 +110,15 @@ static struct spikes find_spikes(const struct judge *j, const struct judge_rank 
     return s;
 }
 
-/* Pauses that the job told of itself; of one that tells nothing, regular long steps on a CPU. */
+/* Pauses of the garbage collector, as the shim has counted them; of a job that counts none, steps
+ * that are long at equal distances, on a CPU. */
 static void judge_gc(struct judge *j)
 {
     const struct judge_rank *r = &j->ranks[0];
     double told = judge_number(j, "gc", "seconds") * j->v->steps_per_s /
                   (double)(r->r->n_steps + r->r->dropped);
     struct spikes s = find_spikes(j, r);
-    /* the shim counts collections: where it tells of none, there was none */
+    /* the shim counts collections: without a count there was none */
     bool watched = r->r->framework && !strncmp(r->r->framework, "torch", 5);
     bool seen = isnan(told) && !watched && s.regular <= j->l.spike_regular && s.share >= j->l.gc &&
                 judge_mean(j, RUN_RANK_CPU) >= j->l.launch_cpu - 0.1 &&
@@ -175,8 +176,8 @@ struct past {
     double busy;                      /* the CPUs now, share */
 };
 
-/* Whether others are why: what they take more of the CPUs is a quarter of the slowdown or more, and
- * there is no room left beside them. */
+/* Whether other processes or a hypervisor are why: they take more of the CPUs than before, by a
+ * quarter of the slowdown at least, and no CPUs are left beside them. */
 static bool is_by_others(const struct judge *j, const struct past *p)
 {
     double more = (p->others_now - p->others_before) / j->cpus;
@@ -197,8 +198,8 @@ static void tell_others(struct judge *j, struct verdict_item *to, const struct p
                      quantity_share(p->steal_now).text, quantity_share(p->steal_before).text);
 }
 
-/* The item to say it in: the cause, where others are it. One that is there already costs as much at
- * least. */
+/* The item for a slowdown: of the other processes, where these are why, else of its own. An item of
+ * other processes that is there already costs as much as the slowdown at least. */
 static struct verdict_item *add_past(struct judge *j, const struct past *p)
 {
     double share = 1 - p->before_s / p->now_s;
@@ -212,8 +213,8 @@ static struct verdict_item *add_past(struct judge *j, const struct past *p)
     return to;
 }
 
-/* The median of the steps from one to before another, or of a stage of them; what a quarter of them
- * stays below, where that is asked for. */
+/* The median of the steps from one to before another, or of a stage of them; NaN without memory.
+ * *quarter: what a quarter of them stays below; NULL: not wanted. */
 static double median_of(struct judge *j, const struct judge_rank *r, size_t from, size_t to,
                         unsigned stage, double *quarter)
 {
@@ -256,7 +257,7 @@ static size_t slower_since(struct judge *j, const struct judge_rank *r, struct p
                                                                                                : 0;
 }
 
-/* What others took of the CPUs before a step, and since then. */
+/* Fill in what other processes and the hypervisor took of the CPUs before a step and since. */
 static void look_at_others(const struct judge *j, const struct judge_rank *r, size_t at,
                            struct past *p)
 {
@@ -310,7 +311,7 @@ static bool is_growing(struct judge *j, const struct judge_rank *r, struct past 
     return found && !is_by_others(j, p);
 }
 
-/* What grows in a job is its own. */
+/* Steps that get longer all the time: for a reason of the job's own. */
 static void add_growing(struct judge *j, const struct judge_rank *r, const struct past *p)
 {
     struct verdict_item *to = judge_add(j, CAUSE_SLOWER_THAN_BEFORE, -1,
@@ -363,7 +364,7 @@ static void judge_own_past(struct judge *j)
     judge_advises(j, to, "see what changed on the node then: brim alerts, brim top");
 }
 
-/* What differs in the surroundings of both runs. */
+/* Add to the evidence what differs in the environments of both runs. */
 static void tell_differences(struct judge *j, struct verdict_item *to)
 {
     int shown = 0;
@@ -379,7 +380,7 @@ static void tell_differences(struct judge *j, struct verdict_item *to)
     }
 }
 
-/* Against an earlier run, looked at in the same way. */
+/* Compare with the earlier run, whose steady part is found in the same way. */
 static void judge_earlier(struct judge *j)
 {
     struct verdict past = { .count = 0 };
