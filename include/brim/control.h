@@ -38,7 +38,8 @@ struct brim_control {
     uint64_t seq;          /* 24: odd while it is written */
     uint64_t number;       /* 32: of the request, from 1; 0: there was none yet */
     uint64_t at_step;      /* 40: of the process's own count from 0; 0: as soon as it is seen */
-    char text[BRIM_CONTROL_TEXT]; /* 48: "target=value"; ends in 0 */
+    char
+        text[BRIM_CONTROL_TEXT]; /* 48: "target=value", or several by ";": all or none; ends in 0 */
 };
 
 /* What a process did with a request: code of BRIM_RING_SWITCH. */

@@ -44,7 +44,10 @@ void progress_outcome(const struct session_entry *k, enum session_goal goal, str
     };
     bool broke = k->outcome == SESSION_BROKE;
 
-    str_addf(out, "%s=%s: ", k->knob, k->value);
+    str_addf(out, "%s=%s", k->knob, k->value);
+    if (*k->also)
+        str_addf(out, " with %s=yes", k->also);
+    str_add(out, ": ");
     if (broke)
         str_addf(out, "failed: %s", k->note);
     else if (k->outcome == SESSION_REJECTED && isnan(k->effect.gain) && *k->note)
@@ -87,6 +90,8 @@ bool progress_next(struct progress *p, const struct session *s, struct str *out)
         return false;
     p->trials = s->trials;
     str_addf(out, "trying %s=%s", s->offers[0].knob, s->offers[0].value);
+    if (*s->offers[0].also)
+        str_addf(out, " with %s=yes", s->offers[0].also);
     if (*s->offers[0].before)
         str_addf(out, " instead of %s", s->offers[0].before);
     str_addf(out, ": %s", s->offers[0].why);

@@ -57,6 +57,7 @@ static struct session_entry *write_down(struct session *s, const struct session_
     set(to->knob, sizeof(to->knob), o->knob);
     set(to->value, sizeof(to->value), o->value);
     set(to->before, sizeof(to->before), o->before);
+    set(to->also, sizeof(to->also), o->also);
     set(to->why, sizeof(to->why), o->why);
     set(to->note, sizeof(to->note), note);
     return to;
@@ -83,12 +84,19 @@ static void write_left(struct session *s, const struct session_offer *o, const c
 
 static struct session_command want(struct session *s, bool candidate)
 {
+    struct session_offer *o = &s->offers[0];
     struct session_command c = { .what = candidate ? SESSION_APPLY : SESSION_REVERT,
-                                 .knob = s->offers[0].knob,
-                                 .value = candidate ? s->offers[0].value : s->offers[0].before };
+                                 .knob = o->knob,
+                                 .value = candidate ? o->value : o->before };
 
-    if (s->switching || s->in_force == candidate)
+    bool last = s->phase == PHASE_UNDO;
+
+    if (s->switching || (s->in_force == candidate && !(last && s->also)))
         return go_on;
+    if (*o->also && (candidate || last)) {
+        c.also = o->also;
+        c.also_value = candidate ? "yes" : "no";
+    }
     s->switching = true;
     s->switching_to = candidate;
     s->waited = 0;
@@ -121,7 +129,7 @@ static struct session_command begin_candidate(struct session *s)
     s->trials++;
     s->begun_at = s->steps;
     s->phase = PHASE_CANARY;
-    s->in_force = false;
+    s->in_force = s->also = false;
     s->n = s->counted = s->skipped = 0;
     return want(s, true);
 }
@@ -140,7 +148,7 @@ static struct session_command undo(struct session *s)
     s->begun = false;
     if (s->switching)
         return go_on;
-    if (!s->in_force)
+    if (!s->in_force && !s->also)
         return next_candidate(s);
     return want(s, false);
 }
@@ -348,6 +356,8 @@ static struct session_command switched(struct session *s)
         return go_on;
     s->switching = false;
     s->in_force = s->switching_to;
+    if (*s->offers[0].also && (s->in_force || s->phase == PHASE_UNDO))
+        s->also = s->in_force;
     if (s->phase == PHASE_ADOPT)
         return s->in_force ? adopt(s) : want(s, true);
     return s->phase == PHASE_UNDO ? undo(s) : go_on;
@@ -390,6 +400,7 @@ static struct session_offer offer_of(const struct candidate *c)
     set(o.knob, sizeof(o.knob), c->knob->name);
     set(o.value, sizeof(o.value), c->value);
     set(o.before, sizeof(o.before), c->before);
+    set(o.also, sizeof(o.also), c->also ? c->also->name : NULL);
     set(o.why, sizeof(o.why), c->why);
     return o;
 }

@@ -62,7 +62,8 @@ enum session_do {
 
 struct session_command {
     enum session_do what;
-    const char *knob, *value; /* of apply and revert; valid until the next event */
+    const char *knob, *value;      /* of apply and revert; valid until the next event */
+    const char *also, *also_value; /* to be set with it; NULL: nothing */
 };
 
 enum session_outcome {
@@ -89,12 +90,14 @@ struct session_entry {
     /* When it was decided, since the job's first steps; 0: not while it ran. */
     unsigned at_step;
     double at_s;
+    char also[KNOB_NAME_MAX]; /* a knob that is yes with it and was no before; "" */
 };
 
 struct session_offer {
     char knob[KNOB_NAME_MAX];
     char value[KNOB_VALUE_MAX], before[KNOB_VALUE_MAX];
     char why[SESSION_TEXT];
+    char also[KNOB_NAME_MAX];
 };
 
 enum session_phase {
@@ -116,6 +119,7 @@ struct session {
     struct session_offer offers[SESSION_OFFERS]; /* still to try; the first is the one on trial */
     unsigned n_offers;
     bool in_force; /* the candidate is, not the value of before */
+    bool also;     /* what goes with it is, which stays while a trial goes to and fro */
     bool switching, switching_to;
     unsigned waited;                  /* steps since the switch was asked for */
     double waited_s;                  /* and their seconds */

@@ -14,6 +14,21 @@ const char *session_outcome_name(enum session_outcome o)
     return names[o];
 }
 
+/* A setting, and what goes with it: one proof for both. */
+static int add_setting(struct profile *to, const struct profile_setting *s, const char *also,
+                       struct err *e)
+{
+    struct profile_setting with = *s;
+    int rc = profile_set(to, s, e);
+
+    if (rc < 0 || !*also)
+        return rc;
+    with.knob = also;
+    with.value = "yes";
+    with.before = "no";
+    return profile_set(to, &with, e);
+}
+
 int session_profile(const struct session *s, const char *date, struct profile *to, struct err *e)
 {
     /* A profile's gain is of steps in a second. */
@@ -31,7 +46,7 @@ int session_profile(const struct session *s, const char *date, struct profile *t
             .steps = k->steps,
             .date = date,
         };
-        int rc = k->outcome == SESSION_ADOPTED ? profile_set(to, &setting, e) : 0;
+        int rc = k->outcome == SESSION_ADOPTED ? add_setting(to, &setting, k->also, e) : 0;
 
         if (rc < 0)
             return rc;

@@ -163,6 +163,17 @@ class Bench:
             more = after[what] - before[what]
             line("optimize: latency-bound loader, memory", more / 1e6, "MB", "", note + ", more")
 
+    def case_epochs(self):
+        """Workers that would start anew in each epoch of 16 steps. The job tells its steps of each
+        second: those before anything was tried, and the last ones."""
+        job = [PYTHON, os.path.join(HERE, "jobs", "short_epochs.py"), "--seconds", "60"]
+        card, said = self.optimize(job, self.environment())
+        rates = [float(x) for x in said.split()]
+        gain = statistics.median(rates[-20:]) / rates[0]
+        line("optimize: short epochs", gain, "times", ">= 9", told(card))
+        lost = sum(t["steps"] for t in tried(card["optimize"]) if t["outcome"] != "adopted")
+        line("optimize: short epochs, on trials that lose", lost, "steps", "<= 100", "")
+
     def case_cpu(self):
         options = ["--model", "mlp", "--width", "128", "--batch", "16", "--decode-ms", "2"]
         self.loader("CPU-bound loader", options, [1, 2, 3, 4], 1.7, 60)
@@ -275,7 +286,7 @@ class Bench:
         line("optimize: samples that came out wrong", said["wrong"], "", "<= 0", note)
 
 
-CASES = ["latency", "cpu", "blas", "link", "fast_link", "well", "demo", "equal", "wrong"]
+CASES = ["latency", "epochs", "cpu", "blas", "link", "fast_link", "well", "demo", "equal", "wrong"]
 
 
 def main():

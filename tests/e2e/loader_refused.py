@@ -185,6 +185,15 @@ def short_epochs():
 
 
 @case
+def short_epochs_with_workers_that_stay():
+    def run(job):
+        loader = DataLoader(Data(16), batch_size=8, shuffle=True)
+        job.train(loader, 20)
+
+    return compare({10: "persistent=yes;2", 30: "persistent=no;0"}, run)
+
+
+@case
 def another_thread_reads():
     class Ahead(DataLoader):
         def __iter__(self):

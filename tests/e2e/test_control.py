@@ -241,6 +241,31 @@ def test_a_child_does_not_answer(folder):
     assert fake.answers() == [(1, DONE)]
 
 
+def test_several_settings_are_made_or_none(folder, monkeypatch):
+    """Of one request: what was set before another one was refused is taken back."""
+    done = []
+    words = dict(check=lambda text: True, values="a word")
+    for name in ("a", "b"):
+        set_it = lambda fake, value, name=name: done.append("%s=%s" % (name, value))
+        monkeypatch.setitem(knobs.TABLE, name, knobs.Knob(set=set_it, **words))
+
+    def refuse(fake, value):
+        raise refused.Refused("not here")
+
+    monkeypatch.setitem(knobs.TABLE, "c", knobs.Knob(set=refuse, **words))
+    file = ControlFile(folder)
+    fake = FakeLoop(folder)
+    file.ask("a=yes;b=3")
+    fake.end_steps(200)
+    file.ask("b=5;a=yes;c=1")
+    fake.end_steps(200)
+    file.ask("a=yes;d=1")
+    fake.end_steps(200)
+    assert fake.answers() == [(1, DONE), (2, REFUSED), (3, REFUSED)]
+    assert done == ["a=yes", "b=3", "b=5", "a=yes", "a=yes", "b=3"]
+    assert fake.in_force["b"] == "3"
+
+
 def test_settings_of_the_start():
     read = start.read("threads.intra=2; ddp.comm_hook=fp16;;autocast=none;")
     assert read == {"threads.intra": "2", "ddp.comm_hook": "fp16", "autocast": "none"}

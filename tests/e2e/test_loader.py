@@ -25,6 +25,7 @@ DONE = """up_and_down to_and_fro own_workers own_workers_that_stay own_workers_t
     subclass_and_collate generator_given next_of_a_variable stay_from_epoch_to_epoch
     a_validation_loader samples_fail the_job_forks sampler_of_an_unknown_length
     dataset_changes_between_epochs
+    short_epochs_with_workers_that_stay
     a_lock no_worker_seeds is_traced the_script_sets_workers
     readahead readahead_tells
     stream_up_and_down stream_of_a_file stream_ends_soon stream_the_job_forks"""

@@ -7,13 +7,26 @@ from typing import Any, Callable, Iterator
 from brim_torch.settings import precision
 
 
+def epoch(sampler: Any) -> str:
+    """Batches of an epoch, of torch's own samplers: others may count by reading themselves."""
+    inner = getattr(sampler, "sampler", None)
+    modules = "torch.utils.data.sampler", "torch.utils.data.distributed"
+    if not all(type(each).__module__ in modules for each in (sampler, inner)):
+        return "none"
+    try:
+        return "%d" % (len(sampler),)
+    except Exception:
+        return "none"
+
+
 def loader(it: Any, number: int) -> str:
     """An iterator's loader, from the iterator: it keeps no way back to the loader."""
     workers = getattr(it, "_num_workers", None)
     prefetch = getattr(it, "_prefetch_factor", None)
     sampler = getattr(it, "_index_sampler", None)
     return (
-        "loader %d: workers %s, batch %s, prefetch %s, pin %s, persistent %s, dataset %s, kind %s"
+        "loader %d: workers %s, batch %s, prefetch %s, pin %s, persistent %s, dataset %s, kind %s, "
+        "epoch %s"
         % (
             number,
             workers,
@@ -23,6 +36,7 @@ def loader(it: Any, number: int) -> str:
             "yes" if getattr(it, "_persistent_workers", False) else "no",
             type(getattr(it, "_dataset", None)).__name__,
             "iterable" if getattr(it, "_dataset_kind", 0) == 1 else "map",
+            epoch(sampler),
         )
     )
 

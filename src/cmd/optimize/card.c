@@ -187,7 +187,10 @@ static void add_entry(const struct session_entry *k, enum session_goal goal, uns
 {
     CLEANUP(str_done) struct str line = STR_INIT(LINE_MOST);
 
-    str_addf(&line, "%s %s -> %s: ", k->knob, *k->before ? k->before : "?", k->value);
+    str_addf(&line, "%s %s -> %s", k->knob, *k->before ? k->before : "?", k->value);
+    if (*k->also)
+        str_addf(&line, " with %s no -> yes", k->also);
+    str_add(&line, ": ");
     if (k->outcome == SESSION_LEFT || isnan(k->effect.gain)) {
         str_add(&line, *k->note ? k->note : "not measured");
     } else {
@@ -299,6 +302,7 @@ static void json_entry(struct json *j, const struct session_entry *k)
     json_string(j, "knob", k->knob);
     json_string(j, "value", k->value);
     json_string(j, "before", *k->before ? k->before : NULL);
+    json_string(j, "also", *k->also ? k->also : NULL);
     json_string(j, "outcome", session_outcome_name(k->outcome));
     json_number(j, "gain", k->effect.gain, 5);
     json_number(j, "low", isnan(k->effect.gain) ? (double)NAN : k->effect.low, 5);

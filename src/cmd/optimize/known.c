@@ -89,7 +89,8 @@ static const struct session_entry *entry_of(const struct session *s, const char 
                                             const char *value)
 {
     for (unsigned i = s->n_entries; i-- > 0;)
-        if (!strcmp(s->entries[i].knob, knob) && !strcmp(s->entries[i].value, value))
+        if ((!strcmp(s->entries[i].knob, knob) && !strcmp(s->entries[i].value, value)) ||
+            (!strcmp(s->entries[i].also, knob) && !strcmp(value, "yes")))
             return &s->entries[i];
     return NULL;
 }

@@ -26,6 +26,11 @@ static int add_kept(const struct session *s, struct run *r)
             if (!note)
                 return -ENOMEM;
             *note = (struct run_note){ k->knob, k->value };
+            note = *k->also ? ARENA_PUSH(&r->arena, &rank->notes, &rank->n_notes) : note;
+            if (!note)
+                return -ENOMEM;
+            if (*k->also)
+                *note = (struct run_note){ k->also, "yes" };
         }
     }
     return 0;
@@ -69,6 +74,7 @@ static int learn(struct drive *d, const struct run *r)
 
     d->workers = facts_number(&f, "loader.workers");
     d->prefetch = facts_number(&f, "loader.prefetch");
+    d->epoch = facts_number(&f, "loader.epoch");
     /* Batches of several workers come in bursts: the median of steps is not what they take. */
     if (d->verdict.steps_per_s > 0)
         d->verdict.step_s = 1 / d->verdict.steps_per_s;

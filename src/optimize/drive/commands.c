@@ -19,6 +19,7 @@ static struct session_event set_machine(struct drive *d, const struct session_co
 static bool is_answered(struct drive *d, const struct session_command *c, struct session_event *e,
                         char *text)
 {
+    const struct drive_wish wish = { c->knob, c->value, c->also, c->also_value };
     bool apply = c->what == SESSION_APPLY;
     const char *why;
 
@@ -33,7 +34,7 @@ static bool is_answered(struct drive *d, const struct session_command *c, struct
         *e = set_machine(d, c, text);
         return true;
     }
-    if (drive_request(d, c->knob, c->value, apply, &why))
+    if (drive_request(d, &wish, apply, &why))
         return false;
     d->unheard = apply;
     *e = event(SESSION_FAILED, why);

@@ -195,7 +195,7 @@ int drive_new(struct drive **ret, const struct drive_config *c)
         return -ENOMEM;
     d->c = *c;
     d->pilot = (struct observe_pilot){ d, start, take_event, turn, stop, end, over, weighs, tries };
-    d->workers = d->prefetch = (double)NAN;
+    d->workers = d->prefetch = d->epoch = (double)NAN;
     d->before = d->after = d->without = drive_stretch_none;
     d->last = SESSION_ENTRIES;
     d->group = 1;

@@ -71,6 +71,7 @@ struct drive {
     bool asking;                 /* the session wants candidates */
     int64_t since_ns, asking_ns; /* when what is in force now came into force */
     double workers, prefetch;    /* of the loader, as it was kept; NaN: not known */
+    double epoch;                /* its batches in an epoch; NaN: not known */
     unsigned kept;               /* settings */
     struct verdict verdict;
     bool judged;
@@ -99,9 +100,14 @@ void drive_say(struct drive *d, const char *fmt, ...) PRINTF(2, 3);
 void drive_obey(struct drive *d, struct session_command c);
 void drive_send(struct drive *d, enum session_event_kind kind, const char *why);
 
-/* Ask all ranks for knob = value. False when that cannot be asked, with why. */
-bool drive_request(struct drive *d, const char *knob, const char *value, bool apply,
-                   const char **why);
+/* A setting, and a knob that is set with it; also NULL: none. */
+struct drive_wish {
+    const char *knob, *value;
+    const char *also, *also_value;
+};
+
+/* Ask all ranks for it. False when that cannot be asked, with why. */
+bool drive_request(struct drive *d, const struct drive_wish *w, bool apply, const char **why);
 
 /* The same of a setting of this machine, which is in force when this returns; with why, of
  * SESSION_TEXT letters. */

@@ -40,7 +40,8 @@ static void workers_of(const struct drive *d, const struct subject *s, double *w
 }
 
 /* Workers that load one batch each end at about the same time, so that steps come in bursts: as
- * many steps as there are workers are taken into one, of which the mean counts. */
+ * many steps as there are workers are taken into one, of which the mean counts. A short epoch is
+ * taken whole: its first step waits for a batch whoever loads it. */
 static unsigned group_of(const struct drive *d)
 {
     struct subject s;
@@ -51,19 +52,23 @@ static unsigned group_of(const struct drive *d)
     most = fmax(with, without);
     if ((subject && !s.in_force && without < 1) || most < 2)
         return 1; /* without workers there are no bursts */
+    if (d->epoch > most && d->epoch <= DRIVE_GROUP_MOST)
+        most = d->epoch;
     return (unsigned)fmin(most, DRIVE_GROUP_MOST);
 }
 
 unsigned drive_settle(const struct drive *d)
 {
     struct subject s;
-    double with, without;
+    double with, without, ready;
 
     if (!find_subject(d, &s) || !drive_is_loader(s.knob))
         return 0;
     workers_of(d, &s, &with, &without);
-    return (unsigned)fmin((s.in_force ? without : with) * (d->prefetch > 0 ? d->prefetch : 2),
-                          4.0 * DRIVE_GROUP_MOST);
+    ready = (s.in_force ? without : with) * (d->prefetch > 0 ? d->prefetch : 2);
+    if (d->epoch > 0)
+        ready = fmin(ready, d->epoch);
+    return (unsigned)fmin(ready, 4.0 * DRIVE_GROUP_MOST);
 }
 
 void drive_begin_group(struct drive *d)

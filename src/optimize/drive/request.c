@@ -20,11 +20,11 @@ static uint64_t common_step(const struct drive *d)
     return join_newest(&d->join) + 3 + (uint64_t)fmin(ahead, 1000);
 }
 
-bool drive_request(struct drive *d, const char *knob, const char *value, bool apply,
-                   const char **why)
+bool drive_request(struct drive *d, const struct drive_wish *w, bool apply, const char **why)
 {
-    const struct knob *k = knobs_find(d->c.knobs, knob);
-    char text[KNOB_NAME_MAX + KNOB_VALUE_MAX + 2];
+    const struct knob *k = knobs_find(d->c.knobs, w->knob);
+    const struct knob *also = w->also ? knobs_find(d->c.knobs, w->also) : NULL;
+    char text[2 * (KNOB_NAME_MAX + KNOB_VALUE_MAX + 2)];
     uint64_t number, at_step = 0;
     int rc;
 
@@ -32,10 +32,15 @@ bool drive_request(struct drive *d, const char *knob, const char *value, bool ap
     if (!k || k->apply != KNOB_SHIM || !d->control)
         return false;
     *why = "marks of a rank were lost, so that ranks can not be told to change at the same step";
-    if (d->lost && d->join.members > 1 && !drive_is_loader(knob))
+    if (d->lost && d->join.members > 1 && !drive_is_loader(w->knob))
         return false;
-    snprintf(text, sizeof(text), "%s=%s", k->target, value);
-    if (d->join.members > 1 && !drive_is_loader(knob))
+    /* What goes with it first: workers that stay are worth starting where others are not. */
+    if (also)
+        snprintf(text, sizeof(text), "%s=%s;%s=%s", also->target, w->also_value, k->target,
+                 w->value);
+    else
+        snprintf(text, sizeof(text), "%s=%s", k->target, w->value);
+    if (d->join.members > 1 && !drive_is_loader(w->knob))
         at_step = common_step(d);
     rc = control_ask(d->control, text, at_step, &number);
     *why = rc == -EINVAL ? "its request is too long"

@@ -76,6 +76,7 @@ static void give_up(struct drive *d, unsigned entry, const char *why)
 static void want(struct drive *d, bool in_force)
 {
     const struct session_entry *k = &d->session.entries[d->watch.entry];
+    struct drive_wish wish = { k->knob, in_force ? k->value : k->before, NULL, NULL };
     const char *why = NULL;
     char text[SESSION_TEXT];
 
@@ -84,7 +85,11 @@ static void want(struct drive *d, bool in_force)
                          text);
         return;
     }
-    if (!drive_request(d, k->knob, in_force ? k->value : k->before, in_force, &why))
+    if (*k->also && (in_force || d->watch.undoing)) {
+        wish.also = k->also;
+        wish.also_value = in_force ? "yes" : "no";
+    }
+    if (!drive_request(d, &wish, in_force, &why))
         give_up(d, d->watch.entry, why);
 }
 

@@ -68,6 +68,8 @@ static void consider(struct proposer *p, const char *knob, struct candidate *c, 
 {
     char why[WHY_MAX];
 
+    c->also = p->also;
+    p->also = NULL;
     /* Nothing is added to lists whose last texts may be missing. */
     if (p->no_memory || (c->gain < 1 + p->about->least_gain))
         return;

@@ -17,7 +17,10 @@ static const double waits_least = 0.05;  /* share of the step, for workers to be
 static const double tail = 3;            /* p99 to median of waiting, from where bursts count */
 static const double cache_least_b = 1e9; /* for files that are read early to stay until wanted */
 static const double hidden = 0.5; /* of the wait: opening a file still takes its time (measured) */
+static const double start_s = 0.01;    /* of a worker, by fork: nine in 90 ms (docs/shim.md) */
+static const double short_part = 0.05; /* of an epoch, that the start of workers takes */
 enum { READAHEAD = 4 /* batches */, TAKES = 48 };
+enum { EPOCH_MOST = 500 };
 enum { WORKERS_MAX = 64, PREFETCH_USUAL = 2 /* torch's */, PREFETCH_MAX = 32, WAITS_LEAST = 20 };
 
 /* How much of the time that fetching takes is on a CPU. */
@@ -74,32 +77,83 @@ static void say_memory(struct proposer *p, double more, char text[TAKES])
                  quantity_bytes(more * (forked_b + fmax(0, batch) * (PREFETCH_USUAL + 1))).text);
 }
 
+/* Whether so many workers, started anew in each epoch of steps of then_s, take much of it: they are
+ * to stay then. Those of the job itself stay or end as it says. */
+static bool is_epoch_short(const struct proposer *p, double n, double workers, double then_s)
+{
+    double epoch = facts_number(&p->facts, "loader.epoch");
+    const char *persistent = facts_look(&p->facts, "loader.persistent");
+
+    return workers < 1 && epoch > 0 && !(persistent && !strcmp(persistent, "yes")) &&
+           !is_stream(p) && n * start_s > short_part * epoch * then_s;
+}
+
+/* Seconds of a step that go into the start of workers of the job's own, in short epochs of which
+ * each starts them anew: its longest wait, beyond the others. Wherever the count of steps begins,
+ * so many in a row have one such wait. */
+static double starting_s(struct proposer *p, double workers)
+{
+    const struct run_rank *r = &p->about->run->ranks[0];
+    double epoch = facts_number(&p->facts, "loader.epoch"), longest = 0, rest = 0;
+    const char *stays = facts_look(&p->facts, "loader.persistent");
+    size_t each = epoch >= 2 && epoch <= EPOCH_MOST ? (size_t)epoch : 0, n;
+
+    if (!each || workers < 1 || (stays && !strcmp(stays, "yes")))
+        return 0;
+    n = r->n_steps / each;
+    for (size_t i = 0; i < n * each; i += each) {
+        double most = 0, sum = 0;
+
+        for (size_t k = i; k < i + each; k++) {
+            most = fmax(most, r->steps[k].host_s[BRIM_STAGE_WAIT]);
+            sum += fmax(0, r->steps[k].host_s[BRIM_STAGE_WAIT]);
+        }
+        longest += most;
+        rest += (sum - most) / (epoch - 1);
+    }
+    return n ? fmax(0, longest - rest) / (double)n / epoch : 0;
+}
+
 static void add_workers(struct proposer *p, double workers)
 {
     double wait = p->wait_s / p->step_s, fetch_s, compute_s, share, n, then_s;
+    double epoch = facts_number(&p->facts, "loader.epoch"), starting;
     char takes[TAKES];
+    bool stay;
 
     if (workers > 0 && (wait < waits_least || propose_item(p, CAUSE_MEMORY_PRESSURE)))
         return;
-    fetch_s = workers > 0 ? workers * p->step_s : p->wait_s;
+    starting = starting_s(p, workers);
+    if (workers > 0 && (p->wait_s - starting) / p->step_s < waits_least)
+        return;
+    fetch_s = workers > 0 ? workers * (p->step_s - starting) : p->wait_s;
     compute_s = fmax(p->compute_s, 0.001 * p->step_s);
     share = cpu_share(p, workers, wait);
     n = fmin(ceil(margin * fetch_s / compute_s), most_workers(p, share));
+    n = epoch >= 1 ? fmin(n, epoch) : n; /* there are no more batches to load at a time */
     if (!(n > workers))
         return;
-    then_s = fmax(p->compute_s, fetch_s / n);
+    then_s = fmax(p->compute_s, fetch_s / n) + starting;
     /* Loading and computing share the CPUs. */
     if (p->cpus > 0)
         then_s = fmax(then_s, (share * fetch_s + p->compute_s) / p->cpus);
+    /* The first batch of an epoch is waited for whole. */
+    if (epoch >= 1)
+        then_s = fmin(p->step_s, then_s + fetch_s / epoch);
+    stay = is_epoch_short(p, n, workers, then_s);
+    p->also = stay ? knobs_find(p->about->knobs, "loader.persistent") : NULL;
     say_memory(p, n - workers, takes);
     propose_number(p, "loader.workers", n, workers, p->step_s / then_s,
                    "fetching a batch takes %s, %s of it on a CPU, and the rest of a step %s: %.0f "
-                   "%s%s",
+                   "%s%s%s",
                    quantity_seconds(fetch_s).text, quantity_share(share).text,
                    quantity_seconds(compute_s).text, n,
                    is_stream(p) ? "worker can read a stream ahead"
                    : n > 1      ? "workers keep up, as far as CPUs and memory carry them"
                                 : "worker keeps up, as far as CPUs and memory carry it",
+                   stay ? (n > 1 ? ", and stay from one short epoch to the next"
+                                 : ", and stays from one short epoch to the next")
+                        : "",
                    takes);
 }
 

@@ -19,6 +19,18 @@ static const char *before_of(struct proposer *p, const struct profile_setting *s
     return s->before;
 }
 
+/* Workers of a profile that stay from epoch to epoch do so in their trial. */
+static const struct knob *goes_along(const struct proposer *p, const struct profile_setting *s)
+{
+    const struct profile *won = p->about->won;
+
+    for (size_t i = 0; !strcmp(s->knob, "loader.workers") && i < won->count; i++)
+        if (!strcmp(won->settings[i].knob, "loader.persistent") &&
+            !strcmp(won->settings[i].value, "yes"))
+            return knobs_find(p->about->knobs, "loader.persistent");
+    return NULL;
+}
+
 void propose_won(struct proposer *p)
 {
     const struct profile *won = p->about->won;
@@ -30,6 +42,7 @@ void propose_won(struct proposer *p)
 
         if (s->date)
             snprintf(since, sizeof(since), " on %.16s", s->date);
+        p->also = goes_along(p, s);
         if (told)
             propose_add(p, s->knob, s->value, before_of(p, s), 1 + s->gain,
                         "the profile has it: %.3g times as fast%s", 1 + s->gain, since);

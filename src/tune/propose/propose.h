@@ -31,6 +31,8 @@ struct candidate {
     const char *before; /* NULL: not known */
     double gain;        /* expected speed-up, 1.8; NaN: not known (declared by the user) */
     const char *why;    /* "fetching takes 163 ms and computing 16 ms: 12 workers keep up" */
+    /* A knob that is set to yes with it, and back to no: alone it would change nothing. NULL. */
+    const struct knob *also;
 };
 
 struct proposals {

@@ -13,6 +13,7 @@ struct proposer {
     double step_s, wait_s, compute_s; /* of a step; compute_s is all but waiting for data */
     double exposed;                   /* share of communication that is waited for */
     double cpus;                      /* that a rank may use; NaN */
+    const struct knob *also;          /* of the next one; NULL */
 };
 
 /* A setting worth a trial if the knob is there, its condition holds, the value is another than the

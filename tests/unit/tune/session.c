@@ -382,6 +382,46 @@ static void test_leave(void)
     job_end(&j);
 }
 
+/* What goes with a setting comes and goes with it, and stays while a trial goes to and fro. */
+static void test_also(void)
+{
+    struct job j = job_start(1);
+    const struct candidate c = { knobs_find(&j.knobs, "loader.workers"),   "4", "0", 5, "why",
+                                 knobs_find(&j.knobs, "loader.persistent") };
+    const struct session_event switched = { .kind = SESSION_SWITCHED };
+    struct session_command d = { .what = SESSION_GO_ON };
+    int kept = 0, gone = 0;
+
+    j.session.phase = PHASE_ASK;
+    j.session.observed_s = 0.1;
+    d = session_offer(&j.session, &c, 1);
+    ok(d.what == SESSION_APPLY && d.also && !strcmp(d.also, "loader.persistent") &&
+           !strcmp(d.also_value, "yes"),
+       "a setting is applied with what goes along");
+    for (int i = 0; i < 1000 && !gone; i++) {
+        if (d.what == SESSION_REVERT) {
+            gone += d.also && !strcmp(d.also_value, "no") && j.session.phase == PHASE_UNDO;
+            kept += !d.also && j.session.phase == PHASE_TRIAL;
+        }
+        d = d.what == SESSION_APPLY || d.what == SESSION_REVERT
+                ? session_event(&j.session, &switched)
+                : session_event(&j.session,
+                                &(const struct session_event){ .kind = SESSION_STEP,
+                                                               .seconds = 0.1 + 0.001 * (i % 7) });
+    }
+    ok(kept > 0, "blocks without a setting leave what goes along: %d of them", kept);
+    is_int(gone, 1, "a setting that loses takes along what went with it");
+    is_str(j.session.entries[0].also, "loader.persistent", "an entry names what went along");
+    j.session.entries[0].outcome = SESSION_ADOPTED;
+    if (profile_init(&j.profile, "n", "k", "m", "v") < 0 ||
+        session_profile(&j.session, "2026-11-25", &j.profile, NULL) < 0)
+        abort();
+    ok(j.profile.count == 2 && !strcmp(j.profile.settings[1].knob, "loader.persistent") &&
+           !strcmp(j.profile.settings[1].value, "yes"),
+       "a profile has both settings");
+    job_end(&j);
+}
+
 static void test_oom(void)
 {
     struct job j = job_start(3);
@@ -417,6 +457,7 @@ int main(void)
     test_time();
     test_stop();
     test_leave();
+    test_also();
     test_oom();
     return done();
 }

@@ -193,7 +193,9 @@ class Loaders:
 
     def epochs_last(self, source: int, wish: Wish) -> None:
         before, begun = self.loop.begun.get(source, (None, 0))
-        if wish.workers and before is not None and begun - before < SHORT:
+        if wish.persistent or not wish.workers:
+            return
+        if before is not None and begun - before < SHORT:
             raise Refused(
                 "its epochs are %d steps long: workers would start anew in each"
                 % (begun - before,)

@@ -1,6 +1,6 @@
 """What can be changed of a job: data/knobs.ini names these as targets of what the shim applies."""
 
-from typing import Callable, Dict, NamedTuple, Optional, Tuple
+from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from brim_torch.marks import codes
 from brim_torch.marks.loop import Loop
@@ -90,15 +90,28 @@ def what_is_in_force(loop: Loop, target: str, knob: Knob) -> str:
     return "%s=%s is in force" % (target, value) if value else "what is in force is not known"
 
 
+def take_back(loop: Loop, done: List[Tuple[str, Knob, Optional[str]]]) -> None:
+    """What was set before another one was refused. Of what brim had not set it is known for those
+    that are yes or no."""
+    for target, knob, before in reversed(done):
+        change(loop, target, knob, "no" if before is None else before)
+
+
 def carry_out(loop: Loop, text: str) -> Tuple[int, str]:
-    """A request: how it went, and why not."""
+    """A request, of settings that are all made or none: how it went, and why not."""
+    done: List[Tuple[str, Knob, Optional[str]]] = []
     try:
-        target, knob, value = parse(text)
+        asked = [parse(each) for each in text.split(";")]
     except Refused as e:
         return codes.REFUSED, str(e)
+    target, knob, value = asked[0]
     try:
-        change(loop, target, knob, value)
+        for target, knob, value in asked:
+            before = loop.in_force.get(target)
+            change(loop, target, knob, value)
+            done.append((target, knob, before))
     except Refused as e:
+        take_back(loop, done)
         return codes.REFUSED, str(e)
     except Exception as e:
         why = "%s: %s" % (type(e).__name__, str(e)[:100])

@@ -235,6 +235,59 @@ static void test_busy_workers(void)
     close_made(&p);
 }
 
+/* Epochs of 16 steps: workers that stay, and no more of them than an epoch has batches. */
+static void test_short_epochs(void)
+{
+    struct made m = waiting();
+    struct proposed p;
+    const struct candidate *c;
+
+    m.notes[0][1] = "loader 1: workers 0, batch 16, persistent no, kind map, epoch 4";
+    open_made(&p, &m);
+    is_str(workers(&p), "4", "an epoch of four batches has work for four workers");
+    c = allowed(&p, "loader.workers");
+    ok(c->also && !strcmp(c->also->name, "loader.persistent"), "workers of short epochs stay");
+    ok(strstr(c->why, ", and stay from one short epoch to the next") != NULL,
+       "a proposal tells that workers stay: %s", c->why);
+    /* 20 ms to compute, and a fourth of the 80 ms that the first batch is waited for. */
+    ok(c->gain > 2.4 && c->gain < 2.6, "the first batch of an epoch is waited for: %.2f", c->gain);
+    p.run.ranks[0].notes[0].value = "loader 1: workers 0, batch 16, persistent no, kind map, "
+                                    "epoch 49";
+    is_str(workers(&p), "5", "a longer epoch has work for all that keep up");
+    c = allowed(&p, "loader.workers");
+    ok(c && !c->also, "five workers start in 5 %% of 49 steps, and may start anew");
+    p.run.ranks[0].notes[0].value = "loader 1: workers 0, batch 16, persistent no, kind map, "
+                                    "epoch 40";
+    again(&p);
+    c = allowed(&p, "loader.workers");
+    ok(c && c->also, "five workers start in more than 5 %% of 40 steps, and stay");
+    p.run.ranks[0].notes[0].value = "loader 1: workers 0, batch 16, persistent no, kind iterable, "
+                                    "epoch 40";
+    again(&p);
+    c = allowed(&p, "loader.workers");
+    ok(c && !c->also, "the worker of a stream ends with it");
+    close_made(&p);
+}
+
+/* Two workers of the job's, whose start is waited for 1.6 s in each epoch of 16 steps. */
+static void test_start_of_workers(void)
+{
+    struct made m = waiting();
+    struct proposed p;
+
+    m.share[BRIM_STAGE_WAIT] = 0.52;
+    m.share[BRIM_STAGE_BACKWARD] = 0.48;
+    m.notes[0][1] = "loader 1: workers 2, batch 16, persistent no, kind map, epoch 16";
+    open_made(&p, &m);
+    for (size_t i = 0; i < p.run.ranks[0].n_steps; i++)
+        p.run.ranks[0].steps[i].host_s[BRIM_STAGE_WAIT] = i % 16 == 5 ? 0.8 : 0.002;
+    is_str(workers(&p), NULL, "the start of workers is no fetching, and more of them help nothing");
+    p.run.ranks[0].notes[0].value = "loader 1: workers 2, batch 16, persistent yes, kind map, "
+                                    "epoch 16";
+    is_str(workers(&p), "5", "workers that stay and are waited for are too few");
+    close_made(&p);
+}
+
 static void test_prefetch(void)
 {
     struct made m = waiting();
@@ -583,6 +636,8 @@ int main(void)
     test_healthy();
     test_workers();
     test_busy_workers();
+    test_short_epochs();
+    test_start_of_workers();
     test_prefetch();
     test_communication();
     test_gradients();
