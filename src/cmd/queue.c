@@ -14,13 +14,14 @@
 #include "probe/recording.h"
 #include "queue/client.h"
 #include "queue/policy.h"
+#include "queue/retire.h"
 #include "queue/server.h"
 #include "run/job/binding.h"
 
 enum { POLICY_MAX = 64 << 10 };
 
 struct queue_opts {
-    bool on_demand, private;
+    bool on_demand, private, retire;
     const char *policy, *directory, *fake, *play, *log;
     int64_t idle_ns, keep_ns, interval_ns;
 };
@@ -32,6 +33,8 @@ static const struct opt opts[] = {
       "the queue's folder" },
     { OPT_FLAG, 0, "private", offsetof(struct queue_opts, private), NULL,
       "as root: for root alone, not for all users of this machine" },
+    { OPT_FLAG, 0, "retire", offsetof(struct queue_opts, retire), NULL,
+      "end a queue for all users, which nobody runs: each has their own again" },
     FAKE_OPTION(offsetof(struct queue_opts, fake)),
     { OPT_STRING, 0, "play", offsetof(struct queue_opts, play), "FILE",
       "a script of what invented accelerators do, as brim run --fake has it" },
@@ -127,6 +130,11 @@ static int run(const struct app *app, const void *values, char **operands, struc
 
     (void)operands;
     log_set_level(o->log);
+    c.folder = queue_client_folder(&a, o->directory);
+    if (!c.folder)
+        return err_nomem(e);
+    if (o->retire)
+        return queue_retire(c.folder, e);
     if (rc == 0)
         rc = load_policy(&policy, o->policy, e);
     if (rc < 0)
@@ -136,9 +144,11 @@ static int run(const struct app *app, const void *values, char **operands, struc
         return rc;
     c.node = node;
     c.cpus = binding_allowed(&a);
-    c.folder = queue_client_folder(&a, o->directory);
-    if (!c.cpus || !c.folder)
+    if (!c.cpus)
         return err_nomem(e);
+    if (o->private && queue_is_shared(c.folder))
+        return err_set(e, -EEXIST,
+                       "the queue in %s is for all users: brim queue --retire ends that", c.folder);
     c.shared = geteuid() == 0 && !o->private && (!o->on_demand || queue_is_shared(c.folder));
     rc = queue_serve(&c, e);
     if (rc == -EBUSY && o->on_demand) { /* somebody else was faster */
@@ -156,7 +166,9 @@ const struct cmd cmd_queue = {
         "Decides which jobs of the queue start, on which devices, and sees to them. There is no\n"
         "need to start it: brim submit does when it is not there. Run it as root, by systemd for\n"
         "one, and all users of the machine share one queue. It may be killed at any time: jobs\n"
-        "go on, and the next one takes up where it stopped. SIGTERM ends it, and not the jobs.",
+        "go on, and the next one takes up where it stopped. SIGTERM ends it, and not the jobs: a\n"
+        "queue for all users stays one, and their commands say that nobody runs it, until the\n"
+        "next one comes or --retire ends it.",
     .opts = opts,
     .defaults = &defaults,
     .size = sizeof(struct queue_opts),

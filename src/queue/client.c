@@ -161,7 +161,9 @@ static int open_connection(const char *folder, struct err *e)
     int fd = await(folder, shared ? SERVICE_MS : 0);
 
     if (is_nobody(fd) && shared && access(folder, W_OK) < 0)
-        return err_set(e, fd, "nobody runs the queue of this machine: root does, with brim queue");
+        return err_set(e, fd,
+                       "nobody runs the queue of this machine now: its operator does, with brim "
+                       "queue");
     if (is_nobody(fd))
         return start_engine(folder, e);
     if (fd == -EACCES)

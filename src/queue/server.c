@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/signalfd.h>
 
@@ -17,45 +16,17 @@
 #include "queue/client.h"
 #include "queue/guard/engine_start.h"
 #include "queue/guard/files.h"
+#include "queue/lock.h"
 #include "queue/queue_private.h"
 
 enum {
     LOOK_MS = 1000,    /* guards that died leave no word */
     CLIENT_MS = 60000, /* that a client may take */
-    LOCK_TRIES = 20,   /* somebody may only look whether it is held */
-    LOCK_WAIT_MS = 20,
-    LOW = 4, /* descriptors that are no client's */
+    LOW = 4,           /* descriptors that are no client's */
     FDS = QUEUE_CLIENTS + LOW,
 };
 
 /* ---- open and close ---- */
-
-/* For people: which process it is. A full disk leaves it empty. */
-static void note_pid(int fd)
-{
-    char text[16];
-    int len = snprintf(text, sizeof(text), "%d\n", (int)getpid());
-
-    if (ftruncate(fd, 0) < 0 || pwrite(fd, text, (size_t)len, 0) != len)
-        log_debug("the lock does not tell our process");
-}
-
-static int take_lock(struct local *l, struct err *e)
-{
-    l->lock = openat(l->dir, QUEUE_LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
-                     l->c->shared ? 0644 : 0600);
-    if (l->lock < 0)
-        return err_set(e, -errno, "cannot open %s/" QUEUE_LOCK ": %s", l->c->folder,
-                       strerror(errno));
-    for (int i = 0; i < LOCK_TRIES; i++) {
-        if (flock(l->lock, LOCK_EX | LOCK_NB) == 0) {
-            note_pid(l->lock);
-            return 0;
-        }
-        (void)poll(NULL, 0, LOCK_WAIT_MS);
-    }
-    return err_set(e, -EBUSY, "another engine runs the queue in %s", l->c->folder);
-}
 
 static void watch_ends(struct local *l)
 {
@@ -99,9 +70,9 @@ static void mark(const struct local *l, const char *name, bool there)
 static int open_all(struct local *l, struct err *e)
 {
     char path[PATH_MAX];
-    int rc = take_lock(l, e);
+    int rc = l->lock = queue_lock_take(l->dir, l->c->folder, e);
 
-    if (rc == 0)
+    if (rc >= 0)
         rc = take_signals(l, e);
     if (rc < 0)
         return rc;
@@ -119,7 +90,8 @@ static int open_all(struct local *l, struct err *e)
     if (rc < 0)
         return rc;
     mark(l, QUEUE_STOPPED, !l->c->on_demand);
-    mark(l, QUEUE_SHARED, l->c->shared);
+    if (l->c->shared)
+        mark(l, QUEUE_SHARED, true); /* until queue_retire() */
     return 0;
 }
 
@@ -183,10 +155,8 @@ static void leave(struct local *l)
 
     while (read(l->signals, &s, sizeof(s)) == sizeof(s))
         l->stop |= s.ssi_signo != SIGHUP;
-    if (!l->stop)
-        return;
-    mark(l, QUEUE_STOPPED, true);
-    mark(l, QUEUE_SHARED, false);
+    if (l->stop)
+        mark(l, QUEUE_STOPPED, true);
 }
 
 /* How long until something is to be done without anybody asking, in ms; -1: never. */

@@ -5,11 +5,9 @@ import os
 import pathlib
 import re
 import resource
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 import pytest
@@ -371,46 +369,3 @@ def test_a_full_disk(queue, tmp_path):
     told = [1] + [int(n) for n in pathlib.Path(str(said) + ".ids").read_text().split()]
     assert [j["id"] for j in jobs] == told
     assert {j["state"] for j in jobs} == {"held"}
-
-
-@pytest.fixture
-def shared(brim):
-    """A queue of root's for all users, in a folder that they can get to."""
-    if os.geteuid() != 0:
-        pytest.skip("only root has a queue for all users")
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="brim-queue-"))
-    folder.chmod(0o755)
-    queue = Queue(brim, folder)
-    engine = subprocess.Popen([brim.program, "queue"], env=dict(os.environ, **queue.env),
-                              stderr=subprocess.DEVNULL)
-    wait_until(lambda: (queue.state / "socket").exists())
-    queue.work.chmod(0o777)
-    yield queue
-    queue.end()
-    engine.wait(60)
-    shutil.rmtree(str(folder))
-
-
-def test_another_user(shared):
-    nobody = {"user": 65534, "group": 65534, "extra_groups": []}
-    try:
-        theirs = shared("submit", "id", "-u", **nobody)
-    except (PermissionError, TypeError):
-        pytest.skip("the program cannot be run as another user here")
-    if "Permission denied" in theirs.stderr:
-        pytest.skip(theirs.stderr)
-    number = int(theirs.stdout)
-    shared.until(number, "done")
-    assert shared.output(number) == "65534\n"
-    assert shared.job(number)["user"] == "nobody"
-    ours = shared.submit("--hold", "sh", "-c", "echo secret")
-    for verb in (("cancel",), ("hold",), ("release",), ("priority", "0")):
-        done = shared(*verb, str(ours), **nobody)
-        one_line(done, 1)
-        assert "another user's" in done.stderr
-    assert shared.job(ours)["state"] == "held"
-    one_line(shared("submit", "-p", "1", "true", **nobody), 1)
-    listed = shared("jobs", "--all", "--json", **nobody)
-    assert "secret" not in listed.stdout
-    order = shared.state / "jobs" / str(ours) / "order"
-    assert order.stat().st_mode & 0o077 == 0

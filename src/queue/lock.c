@@ -1,0 +1,45 @@
+#include "queue/lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "queue/guard/engine_start.h"
+
+enum {
+    TRIES = 20, /* somebody may only look whether it is held */
+    WAIT_MS = 20,
+};
+
+/* For people: which process it is. A full disk leaves it empty. */
+static void note_pid(int fd)
+{
+    char text[16];
+    int len = snprintf(text, sizeof(text), "%d\n", (int)getpid());
+
+    if (ftruncate(fd, 0) < 0 || pwrite(fd, text, (size_t)len, 0) != len)
+        log_debug("the lock does not tell our process");
+}
+
+int queue_lock_take(int dir, const char *folder, struct err *e)
+{
+    CLEANUP(closep)
+    int fd = openat(dir, QUEUE_LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+    /* An earlier brim made it readable for all, and whoever may read may lock. */
+    if (fd < 0 || fchmod(fd, 0600) < 0)
+        return err_set(e, -errno, "cannot open %s/" QUEUE_LOCK ": %s", folder, strerror(errno));
+    for (int i = 0; i < TRIES; i++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+            note_pid(fd);
+            return steal_fd(&fd);
+        }
+        (void)poll(NULL, 0, WAIT_MS);
+    }
+    return err_set(e, -EBUSY, "another engine runs the queue in %s", folder);
+}

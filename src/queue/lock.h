@@ -1,0 +1,10 @@
+/* The lock of a queue's folder: who has it is its engine. */
+#ifndef BRIM_QUEUE_LOCK_H
+#define BRIM_QUEUE_LOCK_H
+#include "base/err.h"
+
+/* Take it. Nobody else may open its file, so that nobody else can hold it. A descriptor, -EBUSY
+ * when another engine has it, or another negative errno; with a sentence. */
+int queue_lock_take(int dir, const char *folder, struct err *e) CHECK_RESULT;
+
+#endif
