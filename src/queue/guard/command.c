@@ -165,11 +165,15 @@ static int become_user(const struct queue_job *j, struct err *e)
     return 0;
 }
 
+/* A pipe that nobody reads would be waited for: that is told instead. */
 static int open_output(const char *name, int to, struct err *e)
 {
-    int fd = open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    int fd = open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+    int flags = fd < 0 ? -1 : fcntl(fd, F_GETFL);
 
-    if (fd < 0 || dup2(fd, to) < 0)
+    if (fd < 0 && errno == ENXIO)
+        return err_set(e, -ENXIO, "cannot write its output to %s: nobody reads that pipe", name);
+    if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) < 0 || dup2(fd, to) < 0)
         return err_set(e, -errno, "cannot write its output to %s: %s", name, strerror(errno));
     close(fd);
     return 0;
@@ -228,8 +232,10 @@ static void reset_signals(void)
 
 int queue_command_become(const struct queue_command *c, const struct queue_guard *g, struct err *e)
 {
-    int rc = become_user(g->job, e);
+    int rc;
 
+    reset_signals(); /* first: what hangs below is ended by the signals that end the job */
+    rc = become_user(g->job, e);
     if (rc < 0)
         return rc;
     umask((mode_t)c->umask & 0777);
@@ -242,7 +248,6 @@ int queue_command_become(const struct queue_command *c, const struct queue_guard
     if (*g->cpus)
         (void)binding_bind(g->cpus); /* else it runs where it may */
     set_limits(c->order);
-    reset_signals();
     execvpe(c->argv[0], c->argv, c->env);
     return err_set(e, -errno, "%s: %s", c->argv[0],
                    errno == ENOENT && !strchr(c->argv[0], '/') ? "command not found"

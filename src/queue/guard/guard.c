@@ -25,6 +25,12 @@
 
 enum { RETRY_MS = 1000, NAME = 64 };
 
+/* What a child that could not become the command says to its parent. */
+struct said {
+    int error;
+    char text[QUEUE_REASON];
+};
+
 /* What a guard holds. */
 struct hold {
     const struct queue_guard *g;
@@ -34,7 +40,10 @@ struct hold {
     struct stop_sequence course;
     struct queue_end end;
     pid_t pid;
-    bool gone; /* the first process, whose status is in end */
+    int told; /* where a child tells that it could not become the command; -1: it was heard */
+    struct said said;
+    bool refused; /* that is in said */
+    bool gone;    /* the first process, whose status is in end */
     enum queue_stop wanted;
 };
 
@@ -49,12 +58,6 @@ static int64_t now_ms(void)
 }
 
 /* ---- the command ---- */
-
-/* What a child that could not become the command says to its parent. */
-struct said {
-    int error;
-    char text[QUEUE_REASON];
-};
 
 /* In the child: wait until the start is on the disk, then become the command. */
 static void become(const struct hold *h, const struct queue_command *c, int go, int told)
@@ -93,34 +96,28 @@ static int open_output(const struct hold *h, struct err *e)
     return fd;
 }
 
-/* Let the child go once its start is on the disk; hear whether it became the command. */
-static int let_go(struct hold *h, int go, int told, struct err *e)
+/* Let the child go once its start is on the disk. */
+static int let_go(struct hold *h, int go, struct err *e)
 {
     const struct queue_job *j = h->g->job;
-    struct said said = { .error = 0 };
-    ssize_t n;
     int rc;
 
+    (void)setpgid(h->pid, h->pid);
     queue_group_take(&h->group, h->pid);
     rc = queue_start_write(h->dir, j->id, j->attempt, h->pid, h->group.path);
     if (rc < 0)
         return err_set(e, rc, "cannot write into the queue's folder: %s", strerror(-rc));
     if (write(go, "", 1) != 1)
         return err_set(e, -errno, "cannot start a process: %s", strerror(errno));
-    do
-        n = read(told, &said, sizeof(said));
-    while (n < 0 && errno == EINTR);
-    if (n != (ssize_t)sizeof(said))
-        return 0;
-    said.text[sizeof(said.text) - 1] = 0;
-    return err_set(e, said.error ? -said.error : -EIO, "%s", said.text);
+    return 0;
 }
 
+/* Nothing here waits for the child: what it opens may hang, and it is under the job's times. */
 static int start(struct hold *h, const struct queue_command *c, struct err *e)
 {
     int go[2] = { -1, -1 }, told[2] = { -1, -1 }, rc = 0;
 
-    if (pipe2(go, O_CLOEXEC) < 0 || pipe2(told, O_CLOEXEC) < 0)
+    if (pipe2(go, O_CLOEXEC) < 0 || pipe2(told, O_CLOEXEC | O_NONBLOCK) < 0)
         rc = -errno;
     h->pid = rc == 0 ? fork() : -1;
     if (h->pid == 0) {
@@ -131,10 +128,12 @@ static int start(struct hold *h, const struct queue_command *c, struct err *e)
         rc = -errno;
     closep(&go[0]);
     closep(&told[1]);
-    rc = rc < 0 ? err_set(e, rc, "cannot start a process: %s", strerror(-rc))
-                : let_go(h, go[1], told[0], e);
+    rc = rc < 0 ? err_set(e, rc, "cannot start a process: %s", strerror(-rc)) : let_go(h, go[1], e);
     closep(&go[1]);
-    closep(&told[0]);
+    if (rc < 0)
+        closep(&told[0]);
+    else
+        h->told = told[0];
     if (rc < 0 && h->pid > 0)
         waitpid(h->pid, NULL, 0);
     return rc;
@@ -160,6 +159,19 @@ static int launch(struct hold *h, struct err *e)
 }
 
 /* ---- while it runs ---- */
+
+/* Whether the child became the command, which closes its end, or tells why not. */
+static void hear(struct hold *h)
+{
+    ssize_t n = h->told < 0 ? -1 : read(h->told, &h->said, sizeof(h->said));
+
+    if (h->told < 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
+        return;
+    h->refused = n == (ssize_t)sizeof(h->said);
+    h->said.text[sizeof(h->said.text) - 1] = 0;
+    closep(&h->told);
+    h->told = -1;
+}
 
 static void reap(struct hold *h)
 {
@@ -195,13 +207,14 @@ static void send(struct hold *h, struct stop_step step)
 
 static void rest(const struct hold *h)
 {
-    struct pollfd fd = { .fd = h->signals, .events = POLLIN };
+    struct pollfd fds[] = { { .fd = h->signals, .events = POLLIN },
+                            { .fd = h->told, .events = POLLIN } };
     int64_t due = h->course.due_ms, now = now_ms();
     int64_t wait = due == INT64_MAX ? -1 : MIN(MAX(due - now, 0), INT_MAX);
 
     if (h->gone) /* others may end without a word to us */
         wait = wait < 0 ? COURSE_AGAIN_MS : MIN(wait, COURSE_AGAIN_MS);
-    (void)poll(&fd, 1, (int)wait);
+    (void)poll(fds, ARRAY_SIZE(fds), (int)wait);
 }
 
 static void keep(struct hold *h)
@@ -211,6 +224,7 @@ static void keep(struct hold *h)
         struct stop_step step;
 
         take_signals(h);
+        hear(h);
         if (h->gone && queue_group_send(&h->group, 0) == 0)
             break;
         while ((step = stop_sequence_next(&h->course, h->wanted, h->gone, now_ms())).signal) {
@@ -285,7 +299,9 @@ static void say_unstarted(struct hold *h, int rc, const char *why)
 
 static void guard(const struct queue_guard *g)
 {
-    struct hold h = { .g = g, .dir = -1, .claim = -1, .signals = -1, .group = { .proc = -1 } };
+    struct hold h = {
+        .g = g, .dir = -1, .claim = -1, .signals = -1, .told = -1, .group = { .proc = -1 }
+    };
     struct err e = { "" };
     int rc = prepare(&h);
 
@@ -301,6 +317,8 @@ static void guard(const struct queue_guard *g)
         say_unstarted(&h, rc, e.text);
     else
         keep(&h);
+    if (h.refused)
+        say_unstarted(&h, h.said.error ? -h.said.error : -EIO, h.said.text);
     queue_group_close(&h.group);
     leave_word(&h);
     close(h.claim);
