@@ -188,6 +188,12 @@ static int parse_int(const struct opt *o, const char *text, int64_t *ret)
     return rc;
 }
 
+static int is_empty(const struct opt *o, const char *dashes, struct err *e)
+{
+    return err_usage(e, "%s%s needs a value, such as %s%s=%s; an empty one was given", dashes,
+                     o->name, dashes, o->name, o->arg);
+}
+
 /* Set the value of o; dashes is how a message writes its name. */
 static int store(const struct opt *o, void *values, const char *text, const char *dashes,
                  struct err *e)
@@ -196,6 +202,8 @@ static int store(const struct opt *o, void *values, const char *text, const char
     const char *wanted = "";
     int rc = 0;
 
+    if ((o->kind == OPT_STRING || o->kind == OPT_LIST) && !*text)
+        return is_empty(o, dashes, e);
     switch (o->kind) {
     case OPT_FLAG:
         wanted = "yes or no";

@@ -22,13 +22,23 @@
 enum opt_kind {
     OPT_END,
     OPT_FLAG,     /* bool */
-    OPT_STRING,   /* const char *, borrowed from argv or from the arena of the configuration */
+    OPT_STRING,   /* const char *, borrowed from argv or from the arena of the configuration; never
+                   * empty */
     OPT_UINT,     /* uint64_t */
     OPT_INT,      /* int64_t */
     OPT_DURATION, /* int64_t nanoseconds, see parse_duration_ns() */
     OPT_CHOICE,   /* const char *, one of 'choices' */
     OPT_OUTPUT,   /* const char *: "-" for --name, which is standard output; FILE for --name=FILE */
     OPT_LIST,     /* struct opt_list: all values that are given, borrowed as those of OPT_STRING */
+};
+
+/* What is written to the file that an OPT_STRING names. */
+enum opt_file {
+    OPT_NO_FILE, /* it names none, or one that is read */
+    OPT_PAGE,    /* HTML or SVG */
+    OPT_JSON,    /* what OPT_OUTPUT names, too */
+    OPT_SCRIPT,
+    OPT_PROFILE,
 };
 
 enum { OPT_LIST_MAX = 32 };
@@ -55,6 +65,7 @@ struct opt {
     int64_t least, most;        /* of a number, or of a duration in ns; most 0: there is no limit
                                  * but least; both are in the help text */
     const char *unit;           /* of a number: "MiB"; NULL: none */
+    enum opt_file file;         /* OPT_STRING */
 };
 
 /* Read options from argv[1..] (NULL-terminated, as main() gets it) into *values, which holds the
@@ -83,6 +94,11 @@ int opt_set(const struct opt *table, void *values, const char *name, const char 
  * candidate. */
 const char *opt_nearest(const char *word, size_t n,
                         const char *(*word_at)(const void *ctx, size_t i), const void *ctx);
+
+/* The same, where what counts of a candidate is its part before the first dash: of "H1000" the
+ * first that begins with "H100-", or is "H100". */
+const char *opt_nearest_family(const char *word, size_t n,
+                               const char *(*word_at)(const void *ctx, size_t i), const void *ctx);
 
 /* ERR_USAGE for a word that is none of those there are (NULL-terminated): "unknown WHAT 'WORD' (did
  * you mean 'X'?)", or "(there are A, B, C)" where none is near. */

@@ -1,5 +1,7 @@
 #include "base/opt.h"
 
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { WORD_MAX = 63 };
@@ -43,8 +45,19 @@ static size_t edit_distance(const char *a, const char *b)
     return row[b_len];
 }
 
-const char *opt_nearest(const char *word, size_t n,
-                        const char *(*word_at)(const void *ctx, size_t i), const void *ctx)
+/* To the candidate, or to its part before the first dash. */
+static size_t distance_to(const char *word, const char *candidate, bool family)
+{
+    char head[WORD_MAX + 1];
+
+    snprintf(head, sizeof(head), "%.*s", (int)(family ? strcspn(candidate, "-") : WORD_MAX),
+             candidate);
+    return edit_distance(word, head);
+}
+
+static const char *nearest_of(const char *word, size_t n,
+                              const char *(*word_at)(const void *ctx, size_t i), const void *ctx,
+                              bool family)
 {
     size_t limit = strlen(word) / 3;
     const char *nearest = NULL;
@@ -57,13 +70,25 @@ const char *opt_nearest(const char *word, size_t n,
 
         if (strlen(candidate) > WORD_MAX)
             continue;
-        distance = edit_distance(word, candidate);
+        distance = distance_to(word, candidate, family);
         if (nearest ? distance < limit : distance <= limit) {
             nearest = candidate;
             limit = distance;
         }
     }
     return nearest;
+}
+
+const char *opt_nearest(const char *word, size_t n,
+                        const char *(*word_at)(const void *ctx, size_t i), const void *ctx)
+{
+    return nearest_of(word, n, word_at, ctx, false);
+}
+
+const char *opt_nearest_family(const char *word, size_t n,
+                               const char *(*word_at)(const void *ctx, size_t i), const void *ctx)
+{
+    return nearest_of(word, n, word_at, ctx, true);
 }
 
 static const char *word_of(const void *words, size_t i)

@@ -211,8 +211,6 @@ static int run(const struct app *app, const void *values, char **operands, struc
     (void)operands;
     if ((o->json != NULL) + o->prometheus + o->check + o->signals > 1)
         return err_usage(e, "--json, --prometheus, --check and --signals: give one of them");
-    if (o->file && !*o->file)
-        return err_usage(e, "an empty name was given where a path is needed");
     if (o->file)
         rc = file_read(o->file, &text, e);
     if (rc == 0)

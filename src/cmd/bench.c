@@ -88,8 +88,6 @@ static int run(const struct app *app, const void *values, char **operands, struc
         return err_usage(e, "say what to measure: brim bench compute");
     if (strcmp(operands[0], "compute") != 0)
         return opt_unknown("measurement", operands[0], measurements, e);
-    if ((o->blas && !*o->blas) || (o->cublas && !*o->cublas))
-        return err_usage(e, "an empty name was given where a path is needed");
     return compute(app, o, e);
 }
 

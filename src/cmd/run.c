@@ -76,8 +76,6 @@ static int check(const struct run_opts *o, char **argv, struct err *e)
 {
     if (!argv[0] || !*argv[0])
         return err_usage(e, "a command is needed: brim run -- COMMAND...");
-    if ((o->knobs && !*o->knobs) || (o->profile && !*o->profile))
-        return err_usage(e, "an empty name was given where a path is needed");
     return fake_option_check(o->fake, e);
 }
 

@@ -92,8 +92,6 @@ static int run(const struct app *app, const void *values, char **operands, struc
         return live(app, o, operands, e);
     if (o->trace && (operands[0] || o->with))
         return err_usage(e, "--trace takes neither a run nor --with");
-    if (o->trace && !*o->trace)
-        return err_usage(e, "an empty name was given where a path is needed");
     return o->trace ? judge_trace(o, e) : judge(app, o, operands[0], e);
 }
 

@@ -149,5 +149,5 @@ def test_a_full_disk_leaves_nothing_behind(brim, tmp_path):
 @pytest.mark.parametrize("once", [(), ("--once",)])
 @pytest.mark.parametrize("option", ["--store", "--rules", "--fake", "--token-file"])
 def test_an_agent_with_empty_names(brim, option, once):
-    one_line(brim("agent", option, "", *once), 2, "empty name")
-    one_line(brim("up", option, ""), 2, "empty name")
+    one_line(brim("agent", option, "", *once), 2, f"{option} needs a value")
+    one_line(brim("up", option, ""), 2, f"{option} needs a value")

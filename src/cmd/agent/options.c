@@ -78,11 +78,6 @@ static int load_token(const char *path, struct str *token, struct err *e)
 
 int agent_options_check(const struct agent_options *o, struct err *e)
 {
-    const char *const paths[] = { o->token_file, o->store, o->rules };
-
-    for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
-        if (paths[i] && !*paths[i])
-            return err_usage(e, "an empty name was given where a path is needed");
     return fake_option_check(o->fake, e);
 }
 

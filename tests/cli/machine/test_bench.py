@@ -72,7 +72,7 @@ def test_what_is_no_blas(bench, tmp_path):
     text.write_text("x")
     one_line(bench("--blas", text), 1, str(text))
     one_line(bench("--blas", "/nowhere/x.so"), 1, "/nowhere/x.so", "No such file")
-    one_line(bench("--blas", ""), 2, "empty name")
+    one_line(bench("--blas", ""), 2, "--blas needs a value")
 
 
 @pytest.mark.skipif(not BROKEN, reason="needs the fake BLAS")

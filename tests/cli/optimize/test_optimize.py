@@ -357,7 +357,7 @@ def test_nothing_is_left(brim):
         (("--budget", "soon"), "soon"),
         (("--budget", "0"), "--budget"),
         (("--interval", "1ms"), "--interval"),
-        (("--save-profile", ""), "empty name"),
+        (("--save-profile", ""), "--save-profile needs a value"),
         (("--bugdet", "1m"), "budget"),
     ],
 )

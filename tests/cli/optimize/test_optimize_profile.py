@@ -205,7 +205,7 @@ def test_named(known, tmp_path):
 @pytest.mark.parametrize("options, status, words", [
     (("--profile", "nosuch"), 1, "there is no profile 'nosuch'"),
     (("--profile", "/nowhere/x.ini"), 1, "/nowhere/x.ini: No such file"),
-    (("--profile", ""), 2, "an empty name was given"),
+    (("--profile", ""), 2, "--profile needs a value"),
 ])
 def test_one_that_is_not_there(known, options, status, words):
     done = known.run("touch", known.folder / "started", options=options)

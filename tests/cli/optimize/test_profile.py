@@ -209,7 +209,7 @@ def test_a_damaged_profile(state, text, words):
 def test_names_that_are_not_there(state):
     state.add("resnet")
     one_line(state.brim("run", "-p", "resnt", "true"), 1, "did you mean resnet?")
-    one_line(state.brim("run", "-p", "", "true"), 2, "empty name")
+    one_line(state.brim("run", "-p", "", "true"), 2, "--profile needs a value")
     one_line(state.brim("run", "-p", "/nowhere/x.ini", "true"), 1, "/nowhere/x.ini", "No such file")
     one_line(state.brim("profile", "show", "resnt"), 1, "did you mean resnet?")
     one_line(state.brim("profile", "shw", "resnet"), 2, "did you mean 'show'?")
@@ -316,7 +316,7 @@ def test_export_torchrun(state, tmp_path, versions, binds):
     (["export", "net", "--env", "--slurm"], "one of"),
     (["list", "--env"], "for export"),
     (["show"], "takes one profile"),
-    (["export", "net", "--env", "-o", ""], "empty name"),
+    (["export", "net", "--env", "-o", ""], "--output needs a value"),
     (["remove", "net", "--json"], "--json is for"),
     (["list", "net"], "list takes no name"),
 ])

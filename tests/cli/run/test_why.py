@@ -51,7 +51,7 @@ def test_trace_json(brim):
         (("--trace", os.path.join(TRACES, "interleaved.tsv")), 1, "interleaved schedules"),
         (("--trace", os.path.join(TRACES, "circle.tsv")), 1, "in a circle"),
         (("--trace", os.path.join(TRACES, "absent.tsv")), 1, "absent.tsv"),
-        (("--trace", ""), 2, "empty name"),
+        (("--trace", ""), 2, "--trace needs a value"),
         (("--trace", TRACE, "x"), 2, "neither a run"),
         (("--trace", TRACE, "--with", "x"), 2, "neither a run"),
         (("x", "y"), 2, "y"),
@@ -143,8 +143,8 @@ def test_with_another_run(brim, state):
 
 
 def test_no_run(brim, state):
-    one_line(brim("why", env=state), 1, "there is no run 'last'")
-    one_line(brim("why", "nothing", env=state), 1, "there is no run 'nothing'")
+    one_line(brim("why", env=state), 1, "no run is kept yet: brim run")
+    one_line(brim("why", "nothing", env=state), 1, "no run is kept yet: brim run")
     one_line(brim("why", "/nonexistent/x", env=state), 1, "/nonexistent/x")
     run_job(brim, state, 20, 1000, 1000)
     one_line(brim("why", "--with", "nothing", env=state), 1, "there is no run 'nothing'")

@@ -20,6 +20,18 @@ static void nearest(const char *word, const char *want, const char *what)
            "the nearest word to '%s': %s", word, what);
 }
 
+static void test_family(void)
+{
+    is_str(opt_nearest_family("H1000", ARRAY_SIZE(words), word_at, words), "H100-SXM",
+           "the part before a dash is near to a word that has none");
+    is_str(opt_nearest_family("H100", ARRAY_SIZE(words), word_at, words), "H100-SXM",
+           "the part before a dash names the whole word");
+    is_str(opt_nearest_family("jsn", ARRAY_SIZE(words), word_at, words), "json",
+           "a word without a dash is a family of its own");
+    is_str(opt_nearest_family("XYZ", ARRAY_SIZE(words), word_at, words), NULL,
+           "a word unlike all families has none");
+}
+
 static void test_near(void)
 {
     nearest("json", "json", "a word of the list is its own nearest");
@@ -87,6 +99,7 @@ static void test_unknown(void)
 int main(void)
 {
     test_near();
+    test_family();
     test_far();
     test_long_candidates();
     test_unknown();
