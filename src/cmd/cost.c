@@ -125,7 +125,8 @@ static int run(const struct app *app, const void *values, char **operands, struc
     CLEANUP(device_prices_done) struct device_prices rates = { .n = 0 };
     CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX);
     struct cost_report report = { .ledger = &l, .rates = &rates, .by_name = o->by };
-    int rc = device_prices_open(&rates, &o->rates, e);
+    int rc = o->json && o->csv ? err_usage(e, "--json and --csv: give one of them")
+                               : device_prices_open(&rates, &o->rates, e);
 
     while (strcmp(by[report.by], o->by) != 0)
         report.by++;

@@ -34,7 +34,8 @@ static const struct opt opts[] = {
     { OPT_STRING, 0, "against", offsetof(struct machine_opts, against), "PATH",
       "with --audit: compare with the recordings of a fleet" },
     CMD_JSON(offsetof(struct machine_opts, json)),
-    { OPT_STRING, 0, "svg", offsetof(struct machine_opts, svg), "FILE", "draw it into a file" },
+    { OPT_STRING, 0, "svg", offsetof(struct machine_opts, svg), "FILE", "draw it into a file",
+      .file = OPT_PAGE },
     { OPT_FLAG, 0, "nccl-xml", offsetof(struct machine_opts, nccl_xml), NULL,
       "print NCCL's topology XML (for NCCL_TOPO_FILE)" },
     { OPT_STRING, 0, "record", offsetof(struct machine_opts, record), "DIR",
@@ -63,9 +64,6 @@ static int check_options(const struct machine_opts *o, struct err *e)
         return err_usage(e, "--json does not go with --svg or --nccl-xml");
     if ((o->fail_on || o->against || o->all) && !o->audit)
         return err_usage(e, "--fail-on, --against and --all are for --audit");
-    if ((o->from && !*o->from) || (o->record && !*o->record) || (o->svg && !*o->svg) ||
-        (o->against && !*o->against))
-        return err_usage(e, "an empty name was given where a path is needed");
     return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/conf.h"
 #include "base/log.h"
+#include "cmd/common/output.h"
 #include "cmd/common/terminal_text.h"
 #include "cmd/table.h"
 
@@ -44,6 +45,14 @@ static bool wants_help(const struct cmd *c, int argc, char **argv)
     return false;
 }
 
+static int too_many(const struct cmd *c, const char *word, struct err *e)
+{
+    if (c->max_operands == 0)
+        return err_usage(e, "takes no argument, not '%.100s'", word);
+    return err_usage(e, "takes no further argument, not '%.100s': brim %s %s", word, c->name,
+                     c->args);
+}
+
 /* Options from brim.conf, then from the command line, then the command itself. */
 static int run(const struct app *app, const struct cmd *c, int argc, char **argv, struct err *e)
 {
@@ -64,9 +73,24 @@ static int run(const struct app *app, const struct cmd *c, int argc, char **argv
     if (first < 0)
         return first;
     if (argc - first > c->max_operands)
-        return err_usage(e, "does not know what to do with '%s' (see brim %s --help)",
-                         argv[first + c->max_operands], c->name);
-    return c->run(app, values, argv + first, e);
+        return too_many(c, argv[first + c->max_operands], e);
+    rc = c->runs_program ? output_check_apart(c->opts, values, argv + first, e) : 0;
+    if (rc == 0)
+        rc = output_check(c->opts, values, e);
+    return rc == 0 ? c->run(app, values, argv + first, e) : rc;
+}
+
+/* The command of the first word; NULL: there is none of that name. */
+static const struct cmd *find(const char *word)
+{
+    static const char *const versions[] = { "--version", "-V", "-v" };
+
+    if (!strcmp(word, "--help") || !strcmp(word, "-h"))
+        return cmd_find("help");
+    for (size_t i = 0; i < ARRAY_SIZE(versions); i++)
+        if (!strcmp(word, versions[i]))
+            return cmd_find("version");
+    return cmd_find(word);
 }
 
 /* A file that is opened while 0, 1 or 2 is closed would get that number, and then what is meant for
@@ -103,10 +127,7 @@ int main(int argc, char **argv)
         fputs(str_text(&out), stderr);
         return EXIT_USAGE;
     }
-    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
-        argv[1][0] = 0, c = cmd_find("help");
-    else
-        c = cmd_find(!strcmp(argv[1], "--version") ? "version" : argv[1]);
+    c = find(argv[1]);
     if (!c)
         return finish(NULL, cmd_unknown(argv[1], &e), &e);
     if (wants_help(c, argc - 1, argv + 1)) {

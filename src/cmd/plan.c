@@ -39,7 +39,8 @@ static const struct opt opts[] = {
     { OPT_FLAG, 0, "fewer", AT(fewer), NULL, "train: layouts that leave GPUs idle too" },
     { OPT_FLAG, 0, "pareto", AT(pareto), NULL,
       "train: all that nothing beats in time, memory and GPUs" },
-    { OPT_STRING, 0, "svg", AT(svg), "FILE", "train: draw memory by stage and the step" },
+    { OPT_STRING, 0, "svg", AT(svg), "FILE", "train: draw memory by stage and the step",
+      .file = OPT_PAGE },
     { OPT_STRING, 0, "emit", AT(emit), "TARGET",
       "train: the fastest that a program can do, in its words: megatron" },
     { OPT_UINT, 0, "threads", AT(threads), "N", "train: one for each core if not said" },
@@ -89,7 +90,8 @@ const struct cmd cmd_plan = {
     .summary = "predict time and memory of training runs",
     .about =
         "train searches all layouts of a model on a cluster for the one with the shortest step.\n"
-        "memory says what a layout takes of each GPU, by parts, and on how few GPUs a model fits.\n"
+        "memory says what a layout takes of each GPU, by parts, and on how few GPUs a model fits;\n"
+        "its exit status is 1 where one does not fit the cluster, or any number of GPUs.\n"
         "checkpoint says how often to save so that failures cost least.\n"
         "emit writes a layout as flags and files of a program that trains: megatron, torchtitan,\n"
         "deepspeed, nemo, torchrun-fsdp, and sbatch+ before one of them for Slurm.\n"

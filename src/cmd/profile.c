@@ -28,7 +28,7 @@ static const struct opt opts[] = {
     { OPT_FLAG, 0, "torchrun", offsetof(struct profile_opts, torchrun), NULL,
       "with export: a script that starts torchrun so" },
     { OPT_STRING, 'o', "output", offsetof(struct profile_opts, output), "FILE",
-      "with export: write it to a file" },
+      "with export: write it to a file", .file = OPT_SCRIPT },
     { OPT_STRING, 0, "knobs", offsetof(struct profile_opts, knobs), "FILE",
       "more knobs that profiles may set" },
     { .kind = OPT_END },
@@ -158,8 +158,6 @@ static int check(const struct profile_opts *o, const char *word, char **operands
     bool is_list = !strcmp(word, "list"), exports = !strcmp(word, "export");
     int forms = o->env + o->slurm + o->torchrun;
 
-    if ((o->output && !*o->output) || (o->knobs && !*o->knobs))
-        return err_usage(e, "an empty name was given where a path is needed");
     if ((forms || o->output) && !exports)
         return err_usage(e, "--env, --slurm, --torchrun and --output are for export");
     if (exports && forms != 1)

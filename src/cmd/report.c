@@ -10,7 +10,7 @@ struct report_opts {
 
 static const struct opt opts[] = {
     { OPT_STRING, 'o', "output", offsetof(struct report_opts, output), "FILE",
-      "write the page to FILE instead of standard output" },
+      "write the page to FILE instead of standard output", .file = OPT_PAGE },
     { .kind = OPT_END },
 };
 

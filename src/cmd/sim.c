@@ -55,7 +55,7 @@ static const struct opt opts[] = {
     { OPT_STRING, 0, "with", AT(with), "D:KIND,...",
       "target: nodes that may be added (else of each kind there is)" },
     { OPT_STRING, 0, "html", AT(html), "FILE",
-      "write one page with pictures: occupancy, queue and teams over time" },
+      "write one page with pictures: occupancy, queue and teams over time", .file = OPT_PAGE },
     { OPT_CHOICE, 0, "by", AT(by), "WHAT", "the second table is by these", .choices = by },
     RATE_GPU(struct sim_opts, "what devices without a kind are, for energy and money"),
     RATE_PRICE(struct sim_opts),
@@ -182,15 +182,18 @@ static int load_policies(struct session *s, const struct sim_opts *o, struct err
 
     if (!rest)
         return err_nomem(e);
-    while (rc == 0 && (name = strsep(&rest, ",")))
-        if (*name)
-            rc = load_policy(s, "compare", name, e);
+    while (rc == 0 && o->compare && (name = strsep(&rest, ",")))
+        rc = *name ? load_policy(s, "compare", name, e)
+                   : err_usage(e,
+                               "--compare must be policies with commas between, such as "
+                               "easy,srtf, not '%.100s'",
+                               o->compare);
     return rc;
 }
 
 static int load_trace(struct session *s, const char *path, struct err *e)
 {
-    struct trace_text t = { .file = file_input_name(path) };
+    struct trace_text t = { .file = file_input_name(path), .command = "brim sim" };
     int rc = file_read_input(path, &s->text, e);
 
     if (rc < 0)
@@ -338,6 +341,8 @@ static int run(const struct app *app, const void *values, char **operands, struc
         list_policies(&s->out);
         return cmd_print(&s->out, NULL, e);
     }
+    if (o->with && !o->target)
+        return err_usage(e, "--with is for --target: --target p90-wait=1h --with %.60s", o->with);
     if (!operands[0])
         return err_usage(e, "say which trace: brim sim TRACE, or - for standard input");
     rc = load_pool(s, o->nodes, e);

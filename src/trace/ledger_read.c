@@ -277,7 +277,7 @@ static int read_trace(struct ledger *l, const char *file, const char *text, size
                       struct err *e)
 {
     const struct pool pool = { .kinds = { "" }, .n_kinds = 1 };
-    const struct trace_text t = { file, text, len };
+    const struct trace_text t = { file, text, len, "brim cost" };
     struct workload w = { .n_jobs = 0 };
     struct trace_notes notes;
     int rc = trace_read(&w, &notes, &pool, &t, e);

@@ -33,6 +33,27 @@ static const struct reader_ops *find_reader(const char *first)
     return NULL;
 }
 
+/* ERR for one that is compressed: what unpacks it, as the first bytes tell. */
+static int check_packed(const struct trace_text *t, struct err *e)
+{
+    static const struct {
+        const char *magic, *program;
+    } packed[] = { { "\x1f\x8b", "zcat" },
+                   { "\x28\xb5\x2f\xfd", "zstdcat" },
+                   { "\xfd"
+                     "7zXZ",
+                     "xzcat" },
+                   { "BZh", "bzcat" } };
+
+    for (size_t i = 0; i < ARRAY_SIZE(packed); i++)
+        if (t->len >= strlen(packed[i].magic) &&
+            !memcmp(t->text, packed[i].magic, strlen(packed[i].magic)))
+            return err_set(e, -EINVAL, "%s is compressed: %s %s | %s -", t->file, packed[i].program,
+                           strchr(t->file, ' ') ? "FILE" : t->file, /* as "standard input" has */
+                           t->command);
+    return 0;
+}
+
 int trace_read(struct workload *ret, struct trace_notes *notes, const struct pool *pool,
                const struct trace_text *t, struct err *e)
 {
@@ -42,13 +63,14 @@ int trace_read(struct workload *ret, struct trace_notes *notes, const struct poo
     int rc;
 
     *notes = (struct trace_notes){ .rows = 0 };
-    if (t->len >= 2 && memcmp(t->text, "\x1f\x8b", 2) == 0)
-        return err_set(e, -EINVAL, "%s is compressed: zcat %s | brim sim - ...", t->file,
-                       strchr(t->file, ' ') ? "FILE" : t->file); /* as "standard input" has */
+    rc = check_packed(t, e);
+    if (rc < 0)
+        return rc;
     first_line(t->text, t->len, first);
     reader = find_reader(first);
     if (!reader)
-        return err_set(e, -EINVAL, "%s is no trace that brim knows: see brim sim --help", t->file);
+        return err_set(e, -EINVAL, "%s is no trace that brim knows: see %s --help", t->file,
+                       t->command);
     if (reader != &reader_csv)
         notes->kind = reader->name;
     rc = reader->read(&r, t->text, t->len, e);

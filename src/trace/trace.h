@@ -21,6 +21,7 @@ struct trace_text {
     const char *file; /* for messages */
     const char *text;
     size_t len;
+    const char *command; /* for messages: what reads it, "brim sim" */
 };
 
 /* Read a trace and settle it. Names of kinds of devices are those of the

@@ -103,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(pool_parse(&pool, "2x8:T4,1x4:V100", NULL) == 0);
     read_ledger(text, size);
     read_outages(text, size, &pool);
-    rc = trace_read(&w, &notes, &pool, &(struct trace_text){ "f", text, size }, NULL);
+    rc = trace_read(&w, &notes, &pool, &(struct trace_text){ "f", text, size, "brim sim" }, NULL);
     check(rc == 0 || rc == -EINVAL || rc == -E2BIG);
     for (size_t i = 0; rc == 0 && i < ARRAY_SIZE(names); i++) {
         check(policy_named(&policy, names[i], NULL) == 0);

@@ -116,12 +116,15 @@ int device_prices_open(struct device_prices *r, const struct device_price_opts *
 {
     *r = (struct device_prices){ .o = *o };
     if (o->price && !all_given(o->price, false))
-        return err_usage(e, "--price %s: dollars an hour, 2.5 or H100=2.5,A100=1.2", o->price);
+        return err_usage(e,
+                         "--price must be dollars an hour, 2.5 or H100=2.5,A100=1.2, each up to "
+                         "%.0f, not '%.100s'",
+                         most_usd, o->price);
     if (o->power && !all_given(o->power, true))
         return err_usage(e,
-                         "--power %s: watts of a device, 700 or 700:75 (busy:idle) or "
-                         "H100=700:75,A100=400:53",
-                         o->power);
+                         "--power must be watts of a device, 700, 700:75 (busy:idle) or "
+                         "H100=700:75,A100=400:53, each up to %.0f, not '%.100s'",
+                         most_w, o->power);
     return o->gpu ? check_gpu(o->gpu, e) : 0;
 }
 

@@ -30,7 +30,7 @@ const struct opt optimize_options[] = {
     { OPT_STRING, 'p', "profile", offsetof(struct optimize_opts, profile), "PROFILE",
       "try its settings first, again (the one of this job, if there is one)" },
     { OPT_STRING, 0, "save-profile", offsetof(struct optimize_opts, save), "FILE",
-      "write what was kept there, not to the state folder" },
+      "write what was kept there, not to the state folder", .file = OPT_PROFILE },
     { OPT_STRING, 0, "knobs", offsetof(struct optimize_opts, knobs), "FILE",
       "also try knobs that this file declares" },
     { OPT_OUTPUT, 'j', "json", offsetof(struct optimize_opts, json), "FILE",
@@ -103,7 +103,5 @@ int optimize_check(const struct optimize_opts *o, char **argv, struct err *e)
     if (o->restarts && o->goal && strcmp(o->goal, "throughput") != 0)
         return err_usage(
             e, "--restarts decides by steps a second: leave --goal %s out, or --restarts", o->goal);
-    if ((o->save && !*o->save) || (o->knobs && !*o->knobs) || (o->profile && !*o->profile))
-        return err_usage(e, "an empty name was given where a path is needed");
     return fake_option_check(o->fake, e);
 }

@@ -164,6 +164,15 @@ static void add_table(struct str *out, const struct memory *columns, int n, doub
     }
 }
 
+/* Whether all fit the cluster that was named; without one, some number of GPUs. */
+static bool all_fit(const struct models_shown *all, bool named)
+{
+    for (int i = 0; i < all->n; i++)
+        if (!all->list[i].fits && (named || !all->list[i].found))
+            return false;
+    return true;
+}
+
 static void add_text(struct str *out, const struct models_shown *all)
 {
     const struct model *first = all->list;
@@ -260,6 +269,7 @@ static int run(const struct app *app, const struct plan_opts *o, char **operands
 {
     CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX);
     CLEANUP(models_shown_done) struct models_shown all = { .n = 0 };
+    int rc;
 
     (void)app;
     if (!operands[0])
@@ -268,8 +278,6 @@ static int run(const struct app *app, const struct plan_opts *o, char **operands
     if (!all.list)
         return err_nomem(e);
     for (; operands[all.n];) {
-        int rc;
-
         if (all.n == MODELS)
             return err_usage(e, "that is more than the %d models that fit side by side", MODELS);
         rc = read_model(o, operands[all.n], &all.list[all.n], e);
@@ -281,7 +289,8 @@ static int run(const struct app *app, const struct plan_opts *o, char **operands
         add_json(&out, &all);
     else
         add_text(&out, &all);
-    return cmd_print(&out, o->json, e);
+    rc = cmd_print(&out, o->json, e);
+    return rc < 0 || all_fit(&all, o->cluster != NULL) ? rc : EXIT_FAILED;
 }
 
 const struct plan_command plan_memory = {

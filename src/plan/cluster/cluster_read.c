@@ -109,7 +109,8 @@ static int set_value(struct reading *r, const struct key *k, const char *text, s
     default:
         if (to_count(text, (int *)(void *)((char *)&r->wish + k->offset)))
             return 0;
-        return err_set(e, -EINVAL, "%s is a whole number from 1 on, not '%.40s'", k->name, text);
+        return err_set(e, -EINVAL, "%s is a whole number from 1 to %d, not '%.40s'", k->name,
+                       INT32_MAX, text);
     }
 }
 
@@ -175,7 +176,8 @@ static int take_count(struct spec *s, const char *end, int *ret, struct err *e)
     if (rc < 0)
         return rc;
     if (!to_count(word, ret))
-        return err_set(e, -EINVAL, "a count is a whole number from 1 on, not '%s'", word);
+        return err_set(e, -EINVAL, "a count is a whole number from 1 to %d, not '%s'", INT32_MAX,
+                       word);
     s->at += digits + 1;
     return 1;
 }

@@ -8,11 +8,11 @@
 #include "probe/gpu/fake_spec.h"
 #include "probe/source/source.h"
 
-static const char *product_name(const void *catalogue, size_t i)
+static const char *accelerator_name(const void *catalogue, size_t i)
 {
-    const struct catalogue *c = catalogue;
+    const struct product *p = &((const struct catalogue *)catalogue)->products[i];
 
-    return c->products[i].name;
+    return p->kind == PRODUCT_ACCELERATOR ? p->name : "";
 }
 
 /* "8xNAME" or "NAME": the count and the row of the catalogue; ERR_USAGE with a sentence. */
@@ -25,9 +25,12 @@ static int parse(const struct catalogue *c, const char *spec, int *count, int *r
     *row = catalogue_find_name(c, name);
     if (*row >= 0 && c->products[*row].kind == PRODUCT_ACCELERATOR)
         return 0;
-    near = opt_nearest(name, c->n_products, product_name, c);
-    return err_usage(e, "--fake: no accelerator '%s' in the catalogue%s%s%s", name,
-                     near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+    near = opt_nearest(name, c->n_products, accelerator_name, c);
+    if (!near)
+        near = opt_nearest_family(name, c->n_products, accelerator_name, c);
+    return err_usage(e, "--fake: no accelerator '%s' in the catalogue (%s%s%s)", name,
+                     near ? "did you mean '" : "data/devices.csv lists them", near ? near : "",
+                     near ? "'?" : "");
 }
 
 int probe_fake_check(const struct catalogue *c, const char *spec, struct err *e)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/opt.h"
 #include "run/archive/archive.h"
 
 enum { RUNS_MAX = 100000 };
@@ -101,6 +102,36 @@ static bool has_name(const char *runs, const char *id, const char *name)
     return is;
 }
 
+static const char *name_at(const void *names, size_t i)
+{
+    return ((const struct names *)names)->all[i];
+}
+
+/* The nearest of their names and ids. */
+static int not_found(const char *runs, const struct str *list, const char *which, struct err *e)
+{
+    CLEANUP(names_done) struct names names = { .n = 0 };
+    const char *near;
+
+    if (!list->len)
+        return err_set(e, -ENOENT, "no run is kept yet: brim run -- COMMAND keeps one");
+    for (const char *id = str_text(list); id < str_text(list) + list->len; id += strlen(id) + 1) {
+        CLEANUP(run_done) struct run r = { .id = NULL };
+        char folder[PATH_MAX];
+
+        if (snprintf(folder, sizeof(folder), "%s/%s", runs, id) >= (int)sizeof(folder) ||
+            run_load_about(folder, &r, NULL) < 0)
+            continue;
+        if (add_name(&names, id) < 0 || (r.name && add_name(&names, r.name) < 0))
+            return err_nomem(e);
+    }
+    near = opt_nearest(which, names.n, name_at, &names);
+    if (near)
+        return err_set(e, -ENOENT, "there is no run '%.100s' (did you mean '%.100s'?)", which,
+                       near);
+    return err_set(e, -ENOENT, "there is no run '%.100s' ('brim runs' lists them)", which);
+}
+
 int runs_find(const char *runs, const char *which, struct str *folder, struct err *e)
 {
     CLEANUP(str_done) struct str list = STR_INIT(8 << 20);
@@ -136,8 +167,7 @@ int runs_find(const char *runs, const char *which, struct str *folder, struct er
     if (!found)
         found = same;
     if (!found)
-        return err_set(e, -ENOENT, "there is no run '%s' ('brim runs' lists them)",
-                       *which ? which : "last");
+        return not_found(runs, &list, which, e);
     str_addf(folder, "%s/%s", runs, found);
     return str_error(folder) ? err_nomem(e) : 0;
 }

@@ -12,7 +12,7 @@
 static int read_text(struct workload *w, struct trace_notes *n, const struct pool *p,
                      const char *text, struct err *e)
 {
-    const struct trace_text t = { "f", text, strlen(text) };
+    const struct trace_text t = { "f", text, strlen(text), "brim sim" };
 
     *w = (struct workload){ .n_jobs = 0 };
     return trace_read(w, n, p, &t, e);

@@ -88,10 +88,11 @@ static void test_spec_refused(const struct gpus *g)
         { "64x8x", "cluster '64x8x', character 6: the kind of GPU is missing: write "
                    "64x8xH100-SXM, say" },
         { "", "cluster '', character 1: the kind of GPU is missing: write 64x8xH100-SXM, say" },
-        { "0x8xH100", "cluster '0x8xH100', character 1: a count is a whole number from 1 on, not "
-                      "'0'" },
+        { "0x8xH100",
+          "cluster '0x8xH100', character 1: a count is a whole number from 1 to 2147483647, not "
+          "'0'" },
         { "64x99999999999xH100", "cluster '64x99999999999xH100', character 4: a count is a whole "
-                                 "number from 1 on, not '99999999999'" },
+                                 "number from 1 to 2147483647, not '99999999999'" },
         { "12xH100", "cluster '12xH100', character 4: 12 GPUs are no whole number of nodes with "
                      "8: write nodes x GPUs, such as 1x8" },
         { "8xH100,", "cluster '8xH100,', character 8: behind the GPUs stand key=value, parted by "
@@ -104,7 +105,7 @@ static void test_spec_refused(const struct gpus *g)
         { "8xH100,nic=ax1", "cluster '8xH100,nic=ax1', character 8: nic is ports x Gbit/s, such as "
                             "8x400G, not 'ax1'" },
         { "8xH100,leaf=x", "cluster '8xH100,leaf=x', character 8: leaf is a whole number from 1 "
-                           "on, not 'x'" },
+                           "to 2147483647, not 'x'" },
         { "8xH100,price=-1", "cluster '8xH100,price=-1', character 8: price is a number from 0 on, "
                              "not '-1'" },
         { "8xH100,leaf=1,leaf=2", "cluster '8xH100,leaf=1,leaf=2', character 15: 'leaf' stands "

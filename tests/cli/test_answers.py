@@ -1,0 +1,134 @@
+"""What brim answers where something is missing, wrong or left out: one clear sentence, and the
+status that a script can trust: 0 it went well, 1 it failed, 2 it cannot be meant so."""
+
+import bz2
+import gzip
+import lzma
+
+import pytest
+from conftest import one_line
+
+TRACE = "job_id,submit_s,gpus,duration_s\na,0,8,3600\n"
+PLAN = ["Llama-3.1-8B", "--cluster=8xH100-SXM", "--batch=128"]
+LARGE = ["Llama-3.1-405B", "--cluster=1xH100-SXM", "--batch=8"]
+
+# In a folder with the file trace.csv: the words, the status, what the sentence has.
+ANSWERS = [
+    # words that are none, or too many
+    (["help", "tpo"], 2, "no command 'tpo' (did you mean 'top'?)"),
+    (["plan", "tran"], 2, "unknown subcommand 'tran' (did you mean 'train'?)"),
+    (["version", "extra"], 2, "brim version: takes no argument, not 'extra'\n"),
+    (["man", "rnu"], 2, "no command 'rnu' (did you mean 'run'?)"),
+    (["completion", "tcsh"], 2, "unknown shell 'tcsh' (there are bash, zsh, fish)"),
+    (["machine", "--fake", "8xH100"], 2, "(did you mean 'H100-SXM5-80GB'?)"),
+    (["machine", "--fake", "8xH1000"], 2, "(did you mean 'H100-SXM5-80GB'?)"),
+    (["top", "--fake", "8xH100"], 2, "(did you mean 'H100-SXM5-80GB'?)"),
+    (["run", "--fake", "8xH100", "--", "true"], 2, "(did you mean 'H100-SXM5-80GB'?)"),
+    (["agent", "--fake", "8xH100"], 2, "(did you mean 'H100-SXM5-80GB'?)"),
+    (["queue", "--fake", "8xH100"], 2, "(did you mean 'H100-SXM5-80GB'?)"),
+    (["machine", "--fake", "8xZZZZZZ"], 2, "(data/devices.csv lists them)"),
+    # values that cannot be meant
+    (["run", "--name", "", "--", "true"], 2, "--name needs a value, such as --name=NAME"),
+    (["optimize", "--name", "", "--", "true"], 2, "--name needs a value"),
+    (["submit", "--name", "", "--", "true"], 2, "--name needs a value"),
+    (["jobs", "--directory", ""], 2, "--directory needs a value, such as --directory=DIR"),
+    (["queue", "--directory", ""], 2, "--directory needs a value, such as --directory=DIR"),
+    (["why", "--with", ""], 2, "--with needs a value"),
+    (["plan", "train", *PLAN, "--pin", ""], 2, "--pin needs a value"),
+    (["plan", "train", *PLAN, "--best", "0"], 2, "--best must be from 1 to 64, not '0'"),
+    (["plan", "train", "Llama-3.1-8B", "--cluster=99999999999xH100-SXM", "--batch=8"], 2,
+     "a whole number from 1 to 2147483647, not '99999999999'"),
+    (["sim", "trace.csv", "--compare", ",,"], 2, "policies with commas between, such as easy,srtf"),
+    (["sim", "trace.csv", "--compare", "easy,"], 2, "policies with commas between"),
+    (["sim", "trace.csv", "--with", "8:A100"], 2, "--with is for --target"),
+    (["sim", "trace.csv", "--price", "1e308"], 2, "each up to 1000000, not '1e308'"),
+    (["cost", "--price", "1e308"], 2, "--price must be dollars an hour"),
+    (["cost", "--power", "1e308"], 2, "--power must be watts of a device"),
+    (["cost", "--json", "--csv"], 2, "--json and --csv: give one of them"),
+    # what is not there
+    (["why"], 1, "brim why: no run is kept yet: brim run -- COMMAND keeps one\n"),
+    (["why", "mytrain"], 1, "no run is kept yet"),
+    (["report"], 1, "brim report: no run is kept yet: brim run -- COMMAND keeps one\n"),
+    (["runs", "diff", "a", "b"], 1, "no run is kept yet"),
+    (["plan", "train", *LARGE], 1, "does not fit 1 H100-SXM5-80GB"),
+    # files for what is written
+    (["run", "--json=/missing/x", "--", "touch", "started"], 1, "cannot write /missing/x: No such"),
+    (["optimize", "--json=/missing/x", "--", "touch", "started"], 1, "cannot write /missing/x"),
+    (["run", "--json", "/missing/x", "--", "touch", "started"], 2,
+     "a file of --json stands behind '=': --json=/missing/x"),
+    (["sim", "trace.csv", "--html", "none/x.html"], 1, "--html: cannot write none/x.html: No such"),
+    (["sim", "trace.csv", "--html", "trace.csv"], 1, "trace.csv is there and is nothing that brim"),
+    (["sim", "trace.csv", "--json=trace.csv"], 1, "trace.csv is there and is nothing that brim"),
+    (["report", "--output", "trace.csv"], 1, "trace.csv is there and is nothing that brim wrote"),
+    (["machine", "--svg", "trace.csv"], 1, "trace.csv is there and is nothing that brim wrote"),
+    (["plan", "train", *PLAN, "--svg", "trace.csv"], 1, "trace.csv is there and is nothing that"),
+    (["machine", "--svg", "."], 1, "--svg: cannot write .: Is a directory"),
+]
+
+
+@pytest.fixture
+def here(brim, tmp_path):
+    """Calls in a folder of their own, with a state of their own."""
+    (tmp_path / "trace.csv").write_text(TRACE)
+
+    def call(*words):
+        return brim(*words, cwd=tmp_path, env={"STATE_DIRECTORY": str(tmp_path / "state")})
+
+    return call
+
+
+@pytest.mark.parametrize("words, status, sentence", ANSWERS, ids=[" ".join(a[0]) for a in ANSWERS])
+def test_an_answer(here, tmp_path, words, status, sentence):
+    one_line(here(*words), status, sentence)
+    assert [path.name for path in tmp_path.iterdir()] == ["trace.csv"]
+    assert (tmp_path / "trace.csv").read_text() == TRACE
+
+
+def test_the_version_has_three_names(brim):
+    for word in ("--version", "-V", "-v"):
+        assert brim.out(word) == brim.out("version")
+
+
+def test_a_command_has_a_manual_page_of_its_own(brim):
+    page = brim.out("man", "why")
+    assert page.startswith(".TH BRIM-why 1") and "\\-\\-live" in page and "\\-\\-pareto" not in page
+
+
+def test_memory_that_does_not_fit_is_status_1(brim):
+    done = brim("plan", "memory", *LARGE)
+    assert done.returncode == 1 and done.stdout.startswith("Llama-3.1-405B does not fit on")
+    done = brim("plan", "memory", *LARGE, "--json")
+    assert done.returncode == 1 and '"brim.plan.memory' in done.stdout
+    assert "it fits, with" in brim.out("plan", "memory", "Llama-3.1-8B"), "no cluster was named"
+    assert brim.out("plan", "memory", "Llama-3.2-1B").startswith("Llama-3.2-1B fits on")
+    both = brim("plan", "memory", "Llama-3.2-1B", "Llama-3.1-405B", "--cluster=8xH100-SXM")
+    assert both.returncode == 1
+
+
+@pytest.mark.parametrize("ending, pack, program", [
+    ("gz", gzip.compress, "zcat"), ("xz", lzma.compress, "xzcat"), ("bz2", bz2.compress, "bzcat"),
+    ("zst", lambda data: b"\x28\xb5\x2f\xfd" + data, "zstdcat"),
+])
+def test_a_compressed_trace_says_what_unpacks_it(here, tmp_path, ending, pack, program):
+    name = f"x.csv.{ending}"
+    (tmp_path / name).write_bytes(pack(TRACE.encode()))
+    for command in ("sim", "cost"):
+        one_line(here(command, name), 1,
+                 f"brim {command}: {name} is compressed: {program} {name} | brim {command} -\n")
+
+
+def test_a_page_may_be_written_again(here, tmp_path):
+    page = tmp_path / "page.html"
+    page.write_text("")  # as mktemp makes it
+    for _ in range(2):
+        assert here("sim", "trace.csv", "--html", "page.html").returncode == 0
+        assert "brim sim" in page.read_text()
+    for _ in range(2):
+        assert here("machine", "--json=machine.json").returncode == 0
+    one_line(here("machine", "--svg", "machine.json"), 1, "machine.json is there")
+
+
+def test_a_run_that_is_none_proposes_the_nearest(here):
+    assert here("run", "--name", "mytrain", "--", "true").returncode == 0
+    one_line(here("why", "mytrian"), 1, "there is no run 'mytrian' (did you mean 'mytrain'?)")
+    one_line(here("why", "nothing"), 1, "there is no run 'nothing' ('brim runs' lists them)")
