@@ -51,7 +51,8 @@ static void test_cpus(void)
     char place[QUEUE_SLOTS];
 
     is_int(queue_pool_make(&p, n, "0-2", &e), 0, "a machine without accelerators %s", e.text);
-    ok(p.cpus && p.n_slots == 3 && p.pool.n_nodes == 2, "its CPUs are given, by NUMA domain");
+    ok(p.cpus && p.n_slots == 3 && p.pool.n_nodes == 2,
+       "the CPUs of a machine without accelerators are given, by NUMA domain");
     is_int(queue_pool_ask(&p, &j, &e), 0, "a job that asks for nothing");
     is_int(j.cpus, 1, "a job that asks for nothing gets one CPU");
     is_int(queue_pool_ask(&p, &many, &e), -EINVAL, "too many: %s", e.text);
@@ -73,15 +74,15 @@ static void test_devices(void)
     struct err e = { "" };
 
     is_int(queue_pool_make(&p, n, "0-3", &e), 0, "a machine with four %s", e.text);
-    ok(!p.cpus && p.n_slots == 4 && p.pool.n_nodes == 1, "they are given");
+    ok(!p.cpus && p.n_slots == 4 && p.pool.n_nodes == 1, "the accelerators of a machine are given");
     is_int(queue_pool_ask(&p, &j, &e), 0, "a job with one");
-    is_int(j.cpus, 1, "has its share of the CPUs");
+    is_int(j.cpus, 1, "a job with one accelerator has its share of the CPUs");
     snprintf(j.slots, sizeof(j.slots), "3");
     queue_pool_give(&p, &j, taken, cpus);
     is_str(cpus, "2", "near its device");
     snprintf(other.slots, sizeof(other.slots), "2");
     queue_pool_give(&p, &other, taken, cpus);
-    is_str(cpus, "3", "which nobody else has");
+    is_str(cpus, "3", "a job gets a CPU that no other job has");
     other.cpus = 2;
     queue_pool_give(&p, &other, taken, cpus);
     is_str(cpus, "0-1", "elsewhere when there are none left");
@@ -92,7 +93,7 @@ static void test_devices(void)
     is_str(give[2], "CUDA_DEVICE_ORDER", "the second variable is CUDA_DEVICE_ORDER");
     ok(!give[4], "there are two variables and no more");
     is_int(queue_pool_variables(&p, "", &a, give), 0, "of a job without devices");
-    is_str(give[1], "", "they hide all");
+    is_str(give[1], "", "the variables of a job without devices hide all devices");
     queue_pool_done(&p);
 }
 
@@ -117,7 +118,8 @@ static void test_makers(void)
                "queue_pool_make makes a pool of maker 0x%04x", makers[i].vendor);
         is_int(queue_pool_variables(&p, "1", &a, give), 0,
                "queue_pool_variables makes the variable of maker 0x%04x", makers[i].vendor);
-        is_str(give[0], makers[i].variable, "is its own");
+        is_str(give[0], makers[i].variable, "the variable of maker 0x%04x is its own",
+               makers[i].vendor);
         ok(!strcmp(give[1], "1") && !give[2], "maker 0x%04x has one variable", makers[i].vendor);
         queue_pool_done(&p);
     }
@@ -180,7 +182,7 @@ static void test_preempt(void)
     actions = sched_actions(p.sched, &count);
     ok(count == 2 && actions[0].kind == ACTION_PREEMPT && actions[1].kind == ACTION_START,
        "the low one gives way to the high one");
-    is_int((long long)queue_plan_item(&p, actions[1].job), 1, "which it is");
+    is_int((long long)queue_plan_item(&p, actions[1].job), 1, "the high job starts");
     queue_plan_slots(&p, actions[1].job, slots);
     is_str(slots, "0,1", "on two of its devices");
     queue_plan_done(&p);
@@ -214,8 +216,8 @@ static void test_deadline(void)
     actions = sched_actions(p.sched, &count);
     ok(count == 2 && actions[0].kind == ACTION_PREEMPT && actions[1].kind == ACTION_START,
        "one without a deadline gives way");
-    is_int((long long)queue_plan_item(&p, actions[1].job), 2, "to the one that is due first");
-    is_int(again, 1000000 + 3600000 + 1, "which is looked at again when it is due");
+    is_int((long long)queue_plan_item(&p, actions[1].job), 2, "the job that is due first starts");
+    is_int(again, 1000000 + 3600000 + 1, "the plan is looked at again when that job is due");
     queue_plan_done(&p);
     s.later.deadline_ms = 1000000 - 5;
     is_int(make(&p, &s, 3, &e), 0, "one that was due before it was submitted");

@@ -53,7 +53,7 @@ static void test_clipped(void)
 {
     is_str(clipped("abcdef", 6), "abcdef", "a text that fits stays whole");
     is_str(clipped("abcdef", 5), "abcd…", "a text too long is cut and gets an ellipsis");
-    is_str(clipped("éééé", 3), "éé…", "is cut between characters");
+    is_str(clipped("éééé", 3), "éé…", "a text is cut between characters");
     is_str(clipped("abc", 1), "…", "one column holds the ellipsis alone");
     is_str(clipped("abc", 0), "", "no columns hold no text");
     is_int((long long)text_columns("é\033€"), 3, "columns are characters");

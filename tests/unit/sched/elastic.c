@@ -523,9 +523,10 @@ static void test_taken_up(void)
             "sched_open opens a scheduler that resizes jobs"))
         return;
     is_int(sched_take_up(s, 0, 1000, &was, &where), 0, "a job that runs on four of its eight");
-    is_int(sched_devices(s, 0), 4, "it has four");
+    is_int(sched_devices(s, 0), 4, "the job that was taken up has four devices");
     ok(sched_pass(s, 1000, &again_ms) == 0 && again_ms == EVERY, "asks when it may grow");
-    ok(sched_pass(s, EVERY, &again_ms) == 0 && sched_devices(s, 0) == 8, "then it has eight");
+    ok(sched_pass(s, EVERY, &again_ms) == 0 && sched_devices(s, 0) == 8,
+       "the job that may grow has eight devices");
     sched_end(s, 0, EVERY + 1000);
     is_int(sched_capacity(s)->whole, 8, "all devices are free when the job ends");
     sched_close(s);

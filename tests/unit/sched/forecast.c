@@ -36,14 +36,14 @@ static void test_levels(void)
         abort();
     is_int(forecast_left(&f, 0, 0), WORK_UNKNOWN, "nothing is known of the first");
     learn(&f, 0, small, 2);
-    is_int(forecast_left(&f, 1, 0), WORK_UNKNOWN, "nor after two");
+    is_int(forecast_left(&f, 1, 0), WORK_UNKNOWN, "nothing is known after two jobs");
     learn(&f, 0, small + 2, 1);
     is_int(forecast_left(&f, 1, 0), 20 * SECOND, "the middle one of three");
     is_int(forecast_left(&f, 2, 0), 20 * SECOND, "of its user, where none was as large");
     is_int(forecast_left(&f, 3, 0), 20 * SECOND, "of anybody, where its user had none");
     learn(&f, 2, large, 3);
     is_int(forecast_left(&f, 1, 0), 20 * SECOND, "larger ones do not count");
-    is_int(forecast_left(&f, 2, 0), 500 * SECOND, "they have their own");
+    is_int(forecast_left(&f, 2, 0), 500 * SECOND, "large jobs have a forecast of their own");
     learn(&f, 6, large, 3);
     is_int(forecast_left(&f, 7, 0), 500 * SECOND, "of its class and size");
 }
@@ -60,7 +60,8 @@ static void test_runs_on(void)
     is_int(forecast_left(&f, 3, 0), 30 * SECOND, "half of them took longer");
     is_int(forecast_left(&f, 3, 15 * SECOND), 85 * SECOND, "of those that took more than 15 s");
     is_int(forecast_left(&f, 3, 100 * SECOND), 900 * SECOND, "of the last one");
-    is_int(forecast_left(&f, 3, 5000 * SECOND), 5000 * SECOND, "as long again as it has run");
+    is_int(forecast_left(&f, 3, 5000 * SECOND), 5000 * SECOND,
+           "a job beyond all others runs as long again as it has run");
     for (int i = 0; i < FORECAST_KEPT; i++)
         forecast_learn(&f, 3, 7 * SECOND);
     is_int(forecast_left(&f, 3, 0), 7 * SECOND, "old ones are forgotten");

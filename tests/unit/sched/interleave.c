@@ -273,7 +273,8 @@ static void test_seen(void)
         for (int i = 0; i < 3; i++)
             is_int(r.jobs[i].start_ms, started_ms[i], "job %d begins", i);
         is_int(r.jobs[0].wait_ms, 60000, "the first waits while the third is seen");
-        is_int(r.jobs[1].wait_ms, 50000 + 60000, "so does the second, which shared with it");
+        is_int(r.jobs[1].wait_ms, 50000 + 60000,
+               "the second job, which shared with the first, waits as well");
     }
     sim_result_done(&r);
     workload_done(&w);

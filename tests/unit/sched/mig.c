@@ -55,7 +55,7 @@ static void test_places(void)
     is_int(holds("2222"), 3, "three of two");
     is_int(holds("2221"), 4, "three of two slices leave room for one of one");
     is_int(holds("333"), 2, "two of three take all memory");
-    is_int(holds("331"), 2, "so that none of one is left");
+    is_int(holds("331"), 2, "three slices twice leave no memory for one slice");
     is_int(holds("34"), 2, "three and four");
     is_int(holds("43"), 2, "four and three");
     is_int(holds("44"), 1, "four begins at the first slice only");

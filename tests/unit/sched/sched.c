@@ -179,8 +179,10 @@ static void test_same(void)
                 preempted += m.jobs[i].preempted;
             workload_done(&w);
         }
-        is_int(differ, 0, "as the naive one on %d workloads: %.20s", ROUNDS, same[k].text);
-        ok(!same[k].preempts || preempted > ROUNDS, "which preempts (%d)", preempted);
+        is_int(differ, 0, "the scheduler does as the naive one on %d workloads: %.20s", ROUNDS,
+               same[k].text);
+        ok(!same[k].preempts || preempted > ROUNDS, "a policy that preempts does so (%d)",
+           preempted);
     }
 }
 
@@ -513,7 +515,7 @@ static void test_ageing(void)
 
         snprintf(text, sizeof(text), "%sageing = 300s\n", orders[i]);
         waits = gang_waits(text);
-        ok(gang_waits(orders[i]) > 2000, "it starves: %s", orders[i]);
+        ok(gang_waits(orders[i]) > 2000, "a gang starves without ageing: %s", orders[i]);
         ok(waits >= 300 && waits <= 400, "with ageing it waits for %d s", (int)waits);
     }
 }

@@ -32,7 +32,7 @@ static void given(struct given *g, const char *text)
     *g = (struct given){ .pool.n_nodes = 0 };
     ok(pool_parse(&g->pool, "2x8", &e) == 0 &&
            read_text(&g->work, &g->notes, &g->pool, text, &e) == 0,
-       "it is read");
+       "the nodes and the trace are read");
 }
 
 static void given_done(struct given *g)
@@ -162,7 +162,7 @@ static void test_elastic(void)
 
         ok(j[0].least == 4 && j[0].most == 16 && j[1].least == 4 && j[1].most == 8,
            "jobs have the range of devices that their rows give");
-        ok(j[2].most == 0 && j[3].most == 0, "those that are none");
+        ok(j[2].most == 0 && j[3].most == 0, "jobs without a range of devices have none");
         ok(j[0].shape == j[1].shape && j[0].shape != j[3].shape && j[2].shape == j[3].shape,
            "shapes: by the fewest");
         ok(work_pace(&j[0], 8, 2) == 0.5 && work_pace(&j[2], 8, 2) == 0.25 &&
@@ -186,7 +186,8 @@ static void test_deadlines(void)
     struct workload w = { .n_jobs = 0 };
     struct err e = { "" };
 
-    ok(pool_parse(&p, "2x8", &e) == 0 && read_text(&w, &n, &p, text, &e) == 0, "it is read");
+    ok(pool_parse(&p, "2x8", &e) == 0 && read_text(&w, &n, &p, text, &e) == 0,
+       "the nodes and the trace with deadlines are read");
     ok(n.rows == 5 && n.bad == 2 && w.n_jobs == 3, "%zu rows, %zu bad", n.rows, n.bad);
     is_str(n.text[0], "line 4: its deadline is no time after its submission", "the first bad one");
     if (w.n_jobs == 3) {

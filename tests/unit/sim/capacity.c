@@ -101,7 +101,7 @@ static void test_find(void)
         workload_done(&w);
         pool_done(&pool);
     }
-    is_int(wrong, 0, "it meets the target, and one less does not");
+    is_int(wrong, 0, "the number of nodes meets the target, and one less does not");
     is_int(unlike, 0, "with one thread and with four");
     ok(found > 5 && none > 1, "some need nodes (%d), for some none are enough (%d)", found, none);
 }

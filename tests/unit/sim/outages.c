@@ -250,7 +250,7 @@ static void test_policy(const char *text, size_t kind)
     }
     is_str(wrong ? wrong : "nothing", "nothing", "failures %s: %.30s", cases[kind].name, text);
     ok(downs > ROUNDS && (stands > 0) == (o.spares > 0) && (leaves > 0) == cases[kind].windows,
-       "which happen (%d, %d stood in for, %d leave)", downs, stands, leaves);
+       "failures happen (%d), spares stand in for %d nodes, and %d leave", downs, stands, leaves);
 }
 
 /* A job that the failures let never end is given up. */

@@ -45,12 +45,14 @@ static void test_damaged(void)
     stored_close(&s);
     folder_text(s.folder, "a/b/store.db", "this is a letter and no database, for all that we know");
     ok(stored_open(&s, &e) == 0, "a file that is no database does not stop the store %s", e.text);
-    is_int(count_files(&s, ".damaged-1000"), 1, "it is kept");
-    ok(strstr(store_note(s.store), ".damaged-1000, and a new one begun") != NULL, "that is said");
+    is_int(count_files(&s, ".damaged-1000"), 1,
+           "a file that is no database is kept under another name");
+    ok(strstr(store_note(s.store), ".damaged-1000, and a new one begun") != NULL,
+       "the note names the file that is kept and the new one");
     fill(&s, 400);
     stored_close(&s);
     overwrite(&s, 0, 200);
-    ok(stored_open(&s, &e) == 0, "nor does one whose head is broken");
+    ok(stored_open(&s, &e) == 0, "a file with a broken head does not stop the store");
     fill(&s, 2000);
     stored_close(&s);
     overwrite(&s, 4096, 300000);
@@ -58,7 +60,8 @@ static void test_damaged(void)
     for (int i = 0; i < 3 && rc == 0; i++)
         rc = stored_tick(&s, 5000 + i, i, i, &e);
     ok(rc == -EUCLEAN || rc == 0, "one that is found broken later: %d %s", rc, e.text);
-    ok(stored_tick(&s, 5010, 1, 1, &e) == 0, "is begun anew %s", e.text);
+    ok(stored_tick(&s, 5010, 1, 1, &e) == 0, "a file that is found broken later is begun anew: %s",
+       e.text);
     is_str(ask(&s, "PRAGMA quick_check"), "ok",
            "the file that was begun anew passes SQLite's quick check");
     stored_remove(&s);
@@ -76,7 +79,8 @@ static void test_foreign(void)
     unlink(s.path);
     stored_query(&s, "CREATE TABLE mine(x)");
     is_int(stored_open(&s, &e), -EEXIST, "another program's database is left alone: %s", e.text);
-    is_str(ask(&s, "SELECT count(*) FROM mine"), "0", "it is as it was");
+    is_str(ask(&s, "SELECT count(*) FROM mine"), "0",
+           "the database of another program stays as it was");
     stored_remove(&s);
 }
 
@@ -89,7 +93,8 @@ static void test_deleted(void)
     stored_reader(&s);
     ok(unlink(s.path) == 0, "the file is deleted");
     put(&s, 1061, 2, 2);
-    ok(strstr(store_note(s.store), "was deleted") != NULL, "that is noticed");
+    ok(strstr(store_note(s.store), "was deleted") != NULL,
+       "the note names that the file was deleted");
     is_str(ask(&s, "SELECT group_concat(busy) FROM disk_1s"), "2.0",
            "a new file replaces the deleted one and has the next tick");
     ok(store_series(s.reader,
@@ -144,7 +149,7 @@ static void test_full(void)
         last = rc == 0 ? 1000 + i : last;
     }
     is_int(rc, -ENOSPC, "a full disk: %s", e.text);
-    is_int(tick_new(&s, 300000), -ENOSPC, "it stays full");
+    is_int(tick_new(&s, 300000), -ENOSPC, "a full disk stays full");
     {
         char want[32];
 

@@ -74,7 +74,7 @@ static void test_gaps(void)
     is_str(series(&s, GAUGE(1030, 1042, 2)), "8 8 8 8 8 -", "up to the newest row of any thing");
     put_other(&s, 1040);
     put_other(&s, 1041);
-    is_str(series(&s, GAUGE(1036, 1042, 1)), "8 8 8 - - -", "but not when it has gone");
+    is_str(series(&s, GAUGE(1036, 1042, 1)), "8 8 8 - - -", "a gauge ends when its thing has gone");
     put(&s, 1100, 1, 700); /* nobody looked for a minute */
     is_str(series(&s, GAUGE(1097, 1100, 1)), "- - 1", "a gap of the agent is a gap");
     is_str(series(&s, RATE(1097, 1100, 1)), "- - -", "in rates too");

@@ -48,7 +48,7 @@ static void test_migration(void)
     stored_query(&s, "PRAGMA user_version = 99");
     stored_close(&s);
     ok(stored_open(&s, &e) == 0, "a file of a later version does not stop the store");
-    ok(strstr(store_note(s.store), "later version") != NULL, "it says so");
+    ok(strstr(store_note(s.store), "later version") != NULL, "the note names the later version");
     is_str(store_note(s.store), "", "the note about a later version is given once");
     is_str(ask(&s, "SELECT count(*) FROM sets"), "0", "a new one is begun");
     stored_remove(&s);
@@ -91,10 +91,10 @@ static void test_keep(void)
     is_str(ask(&s, "SELECT group_concat(t / 1000) FROM slow_1s"), "1200,1230,1260,1290",
            "a set is stored as seldom as it says");
     is_str(ask(&s, "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'slow_10s'"), "0",
-           "it has no 10 s tier");
+           "a set that is stored seldom has no 10 s tier");
     put_slow(&s, 1320, 0);
     is_str(ask(&s, "SELECT group_concat(x) FROM slow_1m"), "29.5,89.5",
-           "its minutes are of all ticks");
+           "minutes of a set that is stored seldom are of all ticks");
     stored_remove(&s);
 }
 

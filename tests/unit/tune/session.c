@@ -255,7 +255,8 @@ static void test_breaks(void)
     j = job_start(1);
     j.hangs = true;
     job_run(&j);
-    is_str(j.session.reason, "a setting could not be taken back", "so do switches that hang");
+    is_str(j.session.reason, "a setting could not be taken back",
+           "a switch that hangs ends the session");
     is_str(entry(&j, "loader.workers")->note, "the switch was never done", "with their reason");
     is_int((int)j.switches, 2, "after one attempt to undo");
     job_end(&j);
@@ -286,7 +287,7 @@ static void test_slow_canary(void)
     j.session.plan.canary_slow = 1.5;
     job_run(&j);
     is_str(entry(&j, "loader.workers")->note, "its first steps were far slower", "canaries end it");
-    is_int(j.workers, 0, "it is undone");
+    is_int(j.workers, 0, "a setting whose first steps are slow is undone");
     job_end(&j);
 }
 

@@ -249,7 +249,7 @@ static void test_fast(void)
     ok(idle <= n / 20, "steps of 5 ms: %d of %d idle ones accepted", idle, n);
     ok(found == n && steps < 300, "%d of %d four times as fast found, in %.0f steps", found, n,
        steps);
-    ok(right >= n * 9 / 10, "whose bounds hold in %d", right);
+    ok(right >= n * 9 / 10, "the bounds of the effect hold in %d", right);
 }
 
 /* Guards of settings that pay 10 %, nothing, or stop paying after 1,000 of 4,000 steps. */

@@ -27,7 +27,7 @@ static void test_sequence(void)
     sequence_add(&s, (double)INFINITY);
     is_int((long long)s.n, 1, "what is not finite is left out");
     sequence_add(&s, 0.1);
-    ok(isinf(sequence_half(&s, 0.05, 1)), "nor do two");
+    ok(isinf(sequence_half(&s, 0.05, 1)), "two differences prove nothing");
     for (int i = 0; i < 4; i++)
         sequence_add(&s, i % 2 ? 0.12 : 0.08);
     first = sequence_half(&s, 0.05, 1);
@@ -69,7 +69,7 @@ static void test_left_out(void)
     trial_steps(&t, false, 0, 1);
     trial_steps(&t, false, (double)NAN, 1);
     trial_steps(&t, false, -1, 1);
-    is_int(t.n, 0, "nor do the first two, and times that are none");
+    is_int(t.n, 0, "the first two steps and times that are none do not count");
     for (int i = 0; i < 3; i++)
         trial_steps(&t, false, 0.1, 1);
     ok(t.blocks == 1 && t.without > 0.099 && t.without < 0.101, "three others are a block");
@@ -80,11 +80,11 @@ static void test_left_out(void)
     is_int(t.blocks, 0, "a block lasts its time");
     for (int i = 0; i < 2; i++)
         trial_steps(&t, false, 0.1, 1);
-    is_int(t.blocks, 1, "then it ends");
+    is_int(t.blocks, 1, "a block ends after its time");
     trial_init(&t, &plan);
     for (int i = 0; i < 2 + TRIAL_BLOCK_MOST; i++)
         trial_steps(&t, false, 1e-6, 1);
-    is_int(t.blocks, 1, "or with %d steps", TRIAL_BLOCK_MOST);
+    is_int(t.blocks, 1, "a block ends with %d steps", TRIAL_BLOCK_MOST);
 }
 
 static int add_block(char *to, bool b, unsigned steps, unsigned skipped)
@@ -138,7 +138,7 @@ static void test_hurry(void)
     trial_init(&t, &plan);
     run_blocks(&t, 0.1001, 0.005, 0.1101, text);
     is_str(text, "A12-2 B12-2 A12-2 ", "a B that is far ahead is left for another look at A");
-    is_int(t.verdict, TRIAL_ACCEPT, "which does when that is as it was");
+    is_int(t.verdict, TRIAL_ACCEPT, "a B that is far ahead is accepted when A is as it was");
     effect = trial_effect(&t);
     ok(effect.low > 15 && effect.gain > 19 && effect.gain < 21 && effect.high < 25,
        "%.1f times as fast, %.1f to %.1f", 1 + effect.gain, 1 + effect.low, 1 + effect.high);
@@ -250,7 +250,8 @@ static void test_guard(void)
     is_int(checked(1.0, false), GUARD_ROLL_BACK, "the same as the old one, in noise: rolled back");
     is_int(checked(1.03, false), GUARD_KEEP, "3 %% faster, in noise that hides it: kept");
     is_int(checked(1.02, true), GUARD_ROLL_BACK, "2 %% are too few when steps had got slower");
-    is_int(checked(1.05, true), GUARD_KEEP, "not 5 %%");
+    is_int(checked(1.05, true), GUARD_KEEP,
+           "a setting that is 5 %% faster is kept though steps had got slower");
     recheck_init(&g, (double)NAN, NULL);
     recheck_steps(&g, true, (double)NAN, 1);
     recheck_steps(&g, false, 0.1, 1);
@@ -287,7 +288,7 @@ static void test_race(void)
     ok(isnan(race_effect(&r, 1).gain), "of what never ran nothing is known");
     race_init(&r, 2, NULL);
     race_run(&r, (double)NAN);
-    is_int(race_want(&r), -1, "nor is there one without the old setting");
+    is_int(race_want(&r), -1, "a race without the old setting has nobody to run");
     race_init(&r, 1, NULL);
     is_int(race_want(&r), -1, "one alone does not race");
 }

@@ -53,10 +53,10 @@ static void test_there_and_back(void)
     is_int(back.since_ms, r.since_ms, "the time of its start is read back");
     is_int(back.uid, -1, "the owner's number is not of the text");
     ok(back.steps_per_s == 31.25 && back.steps == 1200 && back.ranks == 8,
-       "its numbers are read back");
+       "steps, their rate and ranks are read back");
     ok(back.split[BRIM_STAGE_WAIT] == 0.93 && isnan(back.split[BRIM_STAGE_COPY]),
        "shares are read back, absent ones as absent");
-    ok(back.limited && back.severity == SEVERITY_CRITICAL, "its severity is read back");
+    ok(back.limited && back.severity == SEVERITY_CRITICAL, "the severity is read back");
 }
 
 #define HEAD "{\"schema\":\"brim.live_run.v1\",\"id\":\"a\",\"name\":\"b\""

@@ -18,15 +18,15 @@ static void test_notes(void)
 {
     struct queue_job j = runs();
 
-    is_str(j.used, "1000000-", "it starts busy");
+    is_str(j.used, "1000000-", "a job starts busy");
     ok(!idle_history_note(&j, START + 10 * SECOND, 500), "a job that stays busy makes no new note");
-    is_int(idle_history_idle_ms(&j, START + 10 * SECOND), 0, "which is not idle");
-    ok(idle_history_note(&j, START + 20 * SECOND, 10), "it leaves off");
-    is_str(j.used, "1000000-1020000", "which is noted");
+    is_int(idle_history_idle_ms(&j, START + 10 * SECOND), 0, "a job that stays busy is not idle");
+    ok(idle_history_note(&j, START + 20 * SECOND, 10), "a job that leaves off makes a note");
+    is_str(j.used, "1000000-1020000", "the note has the time when the job left off");
     ok(!idle_history_note(&j, START + 30 * SECOND, 0), "a job that stays idle makes no new note");
     is_int(idle_history_idle_ms(&j, START + 35 * SECOND), START + 20 * SECOND,
            "a job is idle since it left off");
-    ok(idle_history_note(&j, START + 40 * SECOND, 11), "it works again");
+    ok(idle_history_note(&j, START + 40 * SECOND, 11), "a job that works again makes a note");
     is_str(j.used, "1000000-1020000 1040000-", "a second time");
     ok(!idle_history_note(&j, START + 50 * SECOND, -1) && j.milli == -1, "what is not known");
     is_str(j.used, "1000000-1020000 1040000-", "an unknown share of use changes no note");
@@ -37,7 +37,7 @@ static void test_many(void)
     struct queue_job j = runs();
 
     for (int i = 1; i <= 10; i++) {
-        ok(idle_history_note(&j, START + 2 * i * SECOND, 0), "it leaves off %d times", i);
+        ok(idle_history_note(&j, START + 2 * i * SECOND, 0), "a job leaves off %d times", i);
         ok(idle_history_note(&j, START + (2 * i + 1) * SECOND, 900), "a job begins again %d times",
            i);
     }

@@ -158,9 +158,10 @@ static void test_ends(void)
         queue_job_end(&j, &end);
         is_str(queue_job_word(&j), ends[i].word, "the job of case '%s' has its state: %s",
                ends[i].what, j.reason);
-        ok(!*j.slots && *j.reason, "its devices are free, and there is a reason");
+        ok(!*j.slots && *j.reason, "a job that ended has no devices and a reason");
         is_int(j.ran_ms, ends[i].unstarted ? 0 : 2000, "how long it ran");
-        ok(j.state == QUEUE_ENDED || (j.stop == QUEUE_GO && j.end_ms == 0), "it may start again");
+        ok(j.state == QUEUE_ENDED || (j.stop == QUEUE_GO && j.end_ms == 0),
+           "a job that is not over may start again");
     }
 }
 
@@ -194,9 +195,9 @@ static void test_limit(void)
     step(&c, QUEUE_GO, false, 699, 0, 0, "nothing before");
     step(&c, QUEUE_GO, false, 700, SIGUSR1, COURSE_FIRST, "the warning");
     step(&c, QUEUE_GO, false, 701, 0, 0, "once");
-    is_int(c.due_ms, 1000, "then the limit");
+    is_int(c.due_ms, 1000, "the limit is due after the warning");
     step(&c, QUEUE_GO, false, 1000, SIGTERM, COURSE_GROUP, "the limit");
-    is_int(c.stop, QUEUE_LIMIT, "which is why");
+    is_int(c.stop, QUEUE_LIMIT, "the limit is why the job is stopped");
     step(&c, QUEUE_GO, false, 1001, 0, 0, "time to end");
     step(&c, QUEUE_GO, false, 1000 + COURSE_KILL_MS, SIGKILL, COURSE_ALL, "no more time");
     step(&c, QUEUE_GO, false, 1000 + COURSE_KILL_MS + COURSE_AGAIN_MS, SIGKILL, COURSE_ALL,
@@ -217,7 +218,7 @@ static void test_preempt(void)
     stop_sequence_begin(&c, &j, 0);
     step(&c, QUEUE_PREEMPT, false, 0, SIGUSR2, COURSE_FIRST, "the checkpoint");
     step(&c, QUEUE_CANCEL, false, 1, SIGTERM, COURSE_GROUP, "cancelled meanwhile");
-    is_int(c.stop, QUEUE_CANCEL, "which is why");
+    is_int(c.stop, QUEUE_CANCEL, "the cancelling is why the job is stopped");
 }
 
 static void test_rest(void)
@@ -227,7 +228,7 @@ static void test_rest(void)
 
     stop_sequence_begin(&c, &j, 0);
     step(&c, QUEUE_GO, true, 10, SIGTERM, COURSE_ALL, "what it left behind");
-    is_int(c.stop, QUEUE_GO, "it ended by itself");
+    is_int(c.stop, QUEUE_GO, "a job that ended by itself is not stopped for a reason");
     step(&c, QUEUE_GO, true, 11, 0, 0, "time to end");
     step(&c, QUEUE_GO, true, 10 + COURSE_REST_MS, SIGKILL, COURSE_ALL, "no more time");
     stop_sequence_begin(&c, &j, 0);
@@ -256,7 +257,8 @@ static void test_labels(void)
     is_int(queue_label_read("twelve", &id, &task, &e), -EINVAL, "queue_label_read refuses a word");
     is_int(queue_signal("SIGUSR1", &e), SIGUSR1, "a signal by its name");
     is_int(queue_signal("15", &e), SIGTERM, "queue_signal takes a signal by its number");
-    is_int(queue_signal("KILL", &e), -EINVAL, "but none that cannot be caught");
+    is_int(queue_signal("KILL", &e), -EINVAL,
+           "queue_signal refuses a signal that cannot be caught");
 }
 
 static void test_messages(void)

@@ -47,7 +47,7 @@ static void test_rows(void)
     is_int(s.milli[1], -1, "one that does not tell");
     is_int(s.milli[2], 600, "units at work count where no kernel was seen");
     is_int(s.milli[3], -1, "one that is not there");
-    is_int(s.milli[SLOTS], -1, "nor any more");
+    is_int(s.milli[SLOTS], -1, "a slot beyond the last one has no share");
     make(&p, slots, false);
     queue_sensor_map(&p, &t, &s);
     ok(s.milli[0] == 600 && s.milli[2] == 250, "by its number where there is no address");
@@ -84,10 +84,10 @@ static void test_process(const char *root)
     fd = queue_sensor_start(&p, script, 10);
     ok(fd >= 0, "a process that reads");
     for (int i = 0; i < 3; i++)
-        is_int(next(fd, &s), 1, "it tells again and again");
+        is_int(next(fd, &s), 1, "the sensor's process writes again and again");
     ok(s.milli[0] == 500 && s.milli[1] == 0 && s.milli[2] == -1, "what the script says");
     close(fd);
-    ok(waitpid(-1, NULL, 0) > 0, "it ends when nobody listens");
+    ok(waitpid(-1, NULL, 0) > 0, "the sensor's process ends when nobody reads");
     fd = queue_sensor_start(&p, "/nonexistent", 10);
     is_int(next(fd, &s), -EPIPE, "one that cannot read ends by itself");
     close(fd);

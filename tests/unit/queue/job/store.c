@@ -96,7 +96,7 @@ static void test_rows(const char *root)
     two.array = one.id;
     two.task = 4;
     is_int(queue_store_add(s, &two, &e), 0, "queue_store_add adds a task of an array");
-    ok(one.id > 0 && two.id > one.id, "their numbers grow");
+    ok(one.id > 0 && two.id > one.id, "numbers of jobs grow");
     one.state = QUEUE_ENDED;
     one.outcome = QUEUE_DONE;
     one.end_ms = one.ran_ms = 5000;
@@ -105,14 +105,15 @@ static void test_rows(const char *root)
     is_int(queue_store_put(s, &one, &e), 0, "queue_store_put stores a job that ended");
     queue_store_close(steal(&s));
     is_int(queue_store_open(&s, path, &e), 0, "queue_store_open opens the file again: %s", e.text);
-    is_int(queue_store_list(s, QUEUE_LIVE, 0, find, &f, &e), 0, "those that have not ended");
+    is_int(queue_store_list(s, QUEUE_LIVE, 0, find, &f, &e), 0,
+           "queue_store_list lists the jobs that have not ended");
     ok(f.n == 1 && f.job.id == two.id && f.job.task == 4 && f.job.requeue && f.job.watch == -1 &&
            f.job.priority == -3 && f.job.uid == 7,
        "all of it is there");
-    is_str(f.job.name, "two", "its name too");
+    is_str(f.job.name, "two", "the name of the job is stored");
     is_int(queue_store_list(s, QUEUE_OF_ARRAY, one.id, find, &f, &e), 0,
            "queue_store_list lists the jobs of the array");
-    is_int((long long)f.n, 3, "is both of them");
+    is_int((long long)f.n, 3, "the list has both jobs of the array");
     is_int(queue_store_met(s, one.id, &met, &e), 0,
            "queue_store_met reads a dependency on the array");
     ok(met.all == 2 && met.ended == 1 && met.done == 1 && met.started == 0,
@@ -120,18 +121,20 @@ static void test_rows(const char *root)
     is_int(queue_store_met(s, 99, &met, &e), 0, "queue_store_met reads a dependency on no job");
     is_int(met.all, 0, "a dependency on no job counts no job");
     is_int(queue_store_token(s, "token of two", 7, &id, &e), 0, "by a token");
-    is_int(id, two.id, "it is found");
-    is_int(queue_store_token(s, "token of two", 8, &id, &e), 0, "but of another user");
-    is_int(id, 0, "it is not");
+    is_int(id, two.id, "the job of a token is found");
+    is_int(queue_store_token(s, "token of two", 8, &id, &e), 0,
+           "queue_store_token looks for a token of another user");
+    is_int(id, 0, "the token of another user has no job");
     is_int(queue_store_had(s, 6000, 1000, add_had, &had, &e), 0, "what a user had");
-    ok(had > 4999 && had < 5001, "is halved in a second: %g", had);
+    ok(had > 4999 && had < 5001, "what a user had is halved in a second: %g", had);
     is_int(queue_store_begin(s, &e), 0, "queue_store_begin begins a change");
     is_int(queue_store_remove(s, one.id, &e), 0,
            "queue_store_remove removes a job within the change");
     queue_store_rollback(s);
     f.n = 0;
-    is_int(queue_store_list(s, QUEUE_OLD, 6000, find, &f, &e), 0, "that was taken back");
-    ok(f.n == 1 && f.job.id == one.id, "it is there");
+    is_int(queue_store_list(s, QUEUE_OLD, 6000, find, &f, &e), 0,
+           "queue_store_list lists the old jobs");
+    ok(f.n == 1 && f.job.id == one.id, "a job whose removal was rolled back is still there");
 }
 
 static void test_damaged(const char *root)
@@ -172,15 +175,17 @@ static void test_claims(int dir)
     }
     is_int(read(claimed[0], &byte, 1), 1, "another process claims it");
     is_int(queue_claim_look(dir, 5, 1, &told), CLAIM_HELD, "the other process holds the claim");
-    is_int(told, pid, "which it is");
+    is_int(told, pid, "the claim has the number of the other process");
     is_int(queue_claim(dir, 5, 1, ""), -EEXIST,
            "a claim that another process holds cannot be taken");
     kill(pid, SIGKILL);
     waitpid(pid, &status, 0);
-    is_int(queue_claim_look(dir, 5, 1, &told), CLAIM_LEFT, "until it is killed");
+    is_int(queue_claim_look(dir, 5, 1, &told), CLAIM_LEFT,
+           "a claim whose process was killed is left");
     is_int(queue_claim(dir, 5, 1, ""), -EEXIST, "a claim whose process was killed cannot be taken");
     queue_attempt_forget(dir, 5, 1);
-    is_int(queue_claim(dir, 5, 1, ""), -EEXIST, "nor when the rest is forgotten");
+    is_int(queue_claim(dir, 5, 1, ""), -EEXIST,
+           "a claim cannot be taken after the attempt is forgotten");
     close(claimed[0]);
     close(claimed[1]);
 }
@@ -236,23 +241,25 @@ static void test_records(int dir)
     is_int(queue_start_look(dir, 5, 1, &told), START_NONE, "nothing was started");
     is_int(queue_start_write(dir, 5, 1, pid, ""), 0, "queue_start_write writes down the process");
     is_int(queue_start_look(dir, 5, 1, &told), START_LIVES, "a process that was started lives");
-    is_int(told, pid, "as that process");
+    is_int(told, pid, "the process that lives is the one that was started");
     kill(pid, SIGKILL);
     folder_need(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), "waitid");
     is_int(queue_start_look(dir, 5, 1, &told), START_GONE, "a zombie has gone");
     waitpid(pid, &status, 0);
-    is_int(queue_start_look(dir, 5, 1, &told), START_GONE, "until it has gone");
+    is_int(queue_start_look(dir, 5, 1, &told), START_GONE,
+           "a process that was waited for has gone");
     another_boot(dir);
     another_process(dir);
-    is_int(queue_end_read(dir, 5, 1, &got), -ENOENT, "it left no word");
+    is_int(queue_end_read(dir, 5, 1, &got), -ENOENT,
+           "an attempt without a guard's word has no end");
     is_int(queue_end_write(dir, 5, 1, &end), 0, "a guard leaves one");
-    is_int(queue_end_read(dir, 5, 1, &got), 0, "it is read");
+    is_int(queue_end_read(dir, 5, 1, &got), 0, "queue_end_read reads the end that the guard wrote");
     ok(got.status == end.status && got.stop == end.stop && got.lost && !got.unstarted &&
            got.end_ms == 77 && !strcmp(got.text, end.text),
-       "as it was");
+       "the end is read as it was written");
     is_int(queue_stop_read(dir, 5, 1), QUEUE_GO, "nobody asks it to stop");
     is_int(queue_stop_write(dir, 5, 1, QUEUE_CANCEL), 0, "queue_stop_write asks the job to stop");
-    is_int(queue_stop_read(dir, 5, 1), QUEUE_CANCEL, "that is read");
+    is_int(queue_stop_read(dir, 5, 1), QUEUE_CANCEL, "queue_stop_read reads the wish to cancel");
     queue_attempt_forget(dir, 5, 1);
     is_int(queue_end_read(dir, 5, 1, &got), -ENOENT, "an attempt that is forgotten has no end");
     queue_folder_remove(dir, 5);

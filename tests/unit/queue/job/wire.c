@@ -73,7 +73,7 @@ static void test_added(void)
     wire_add_int(&m, "id", INT64_MIN);
     is_int((long long)m.len, 9 + 24, "a message has its keys, values and the ends of these");
     is_str(wire_get(&m, "user"), "a b", "a text is read as it was added");
-    ok(wire_int(&m, "id", 0) == INT64_MIN, "so is the least number");
+    ok(wire_int(&m, "id", 0) == INT64_MIN, "the least number is read as it was added");
 }
 
 static void test_head(void)
@@ -123,7 +123,7 @@ static void test_received(void)
 
     head_of(10000, head);
     is_int(received(head, sizeof(head), 10000, &m), 0, "a message of several parts arrives");
-    ok(m.len == 10000 && str_text(&m)[9999] == 'y', "it arrives whole");
+    ok(m.len == 10000 && str_text(&m)[9999] == 'y', "a message of several parts is whole");
     is_int(received(head, sizeof(head), 9999, &m), -EPIPE, "a message that is cut off is none");
     is_int(received(head, sizeof(head) - 1, 0, &m), -EPIPE, "a head that is cut off is none");
     is_int((long long)m.len, 0, "nothing is left of the message before");
@@ -145,7 +145,7 @@ static void test_sent(void)
     wire_add(&m, "a", "b");
     is_int(wire_send(pair[0], &m), 0, "a message is sent");
     is_int(wire_receive(pair[1], &got), 0, "wire_receive receives the message that was sent");
-    is_str(wire_get(&got, "a"), "b", "it says what was sent");
+    is_str(wire_get(&got, "a"), "b", "the message has the text that was sent");
     wire_add(&full, "much", "more than there is room for");
     ok(wire_send(pair[0], &full) < 0, "a message that did not fit its text is not sent");
     close(pair[1]);

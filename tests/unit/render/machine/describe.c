@@ -62,7 +62,8 @@ static void test_links(void)
 {
     struct node *n = test_node("n1");
 
-    is_str(link_text(n, F_UP), "Gen5 x16", "as fast as it can");
+    is_str(link_text(n, F_UP), "Gen5 x16",
+           "a link that is as fast as it can be has its rate alone");
     is_str(link_text(n, F_GPU0), "Gen5 x8, could be Gen5 x16",
            "a link of half its lanes has both rates in its text");
     is_str(link_text(n, F_GPU1), "Gen1 x16 (idle; Gen4 able)", "idle; the port sets the best");

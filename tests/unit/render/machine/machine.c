@@ -119,7 +119,8 @@ static void test_wiring(void)
     n->pcis[F_DOWN1].parent = F_BRIDGE0;
     is_int(machine_add(&m, n), 0, "machine_add adds the node that is wired otherwise");
     is_int(render_as("tree", &m, &out), 0, "the tree of two nodes is written");
-    ok(has("2 nodes of 2 kinds") && has("wired otherwise (2): b"), "are told apart");
+    ok(has("2 nodes of 2 kinds") && has("wired otherwise (2): b"),
+       "nodes that are wired differently are two kinds");
     machine_done(&m);
 }
 
@@ -148,7 +149,7 @@ static void test_json(void)
     ok(has("\"bottleneck\": \"0000:04:00.0\""), "the JSON names the bottleneck of a way");
     ok(!has("-1") && !has("null"), "what is absent is not there");
     is_int(render_as("json", &m, &again), 0, "the JSON of one node is written again");
-    is_str(str_text(&again), str_text(&out), "is the same");
+    is_str(str_text(&again), str_text(&out), "the JSON is the same when it is written again");
     machine_done(&m);
 }
 

@@ -18,7 +18,8 @@ static struct node *read_back(const struct machine *m)
     struct node *n = NULL;
 
     is_int(render_as("nccl-xml", m, &out), 0, "the NCCL file is written");
-    is_int(nccl_xml_read("n1.xml", str_text(&out), out.len, &c, &n, &e), 0, "is read: %s", e.text);
+    is_int(nccl_xml_read("n1.xml", str_text(&out), out.len, &c, &n, &e), 0,
+           "the NCCL file is read back: %s", e.text);
     return n;
 }
 

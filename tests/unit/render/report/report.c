@@ -172,7 +172,8 @@ static void test_alone(void)
     made_verdict(&v, &r, &two);
     r.ranks[1].n_steps = 0;
     page = page_of(&r, &v, NULL, "one rank of two");
-    ok(has(&page, "Steps of two ranks at the same time were not seen"), "it is said");
+    ok(has(&page, "Steps of two ranks at the same time were not seen"),
+       "the report names that two ranks were not seen together");
 }
 
 static void test_empty(void)
@@ -189,7 +190,8 @@ static void test_long(void)
 {
     CLEANUP(str_done) struct str page = made_page(&runs[6].made, "100,000 steps of 8 ranks");
 
-    ok(has(&page, "of 600 columns are higher") || page.len > 50000, "it is a picture");
+    ok(has(&page, "of 600 columns are higher") || page.len > 50000,
+       "the steps of a long run are a picture");
     ok(has(&page, ">10 h<") || has(&page, ">12 h<"), "the axis counts hours");
 }
 
@@ -349,7 +351,8 @@ static void test_dropped(void)
     r.ranks[0].n_steps = 40;
     r.ranks[0].dropped = 80;
     page = page_of(&r, &v, NULL, "dropped steps");
-    ok(has(&page, "80 steps between the first and the last ones were not kept"), "it is said");
+    ok(has(&page, "80 steps between the first and the last ones were not kept"),
+       "the report counts the steps that were not kept");
     ok(count(&page, "V1000zM") >= BRIM_STAGES, "areas have two parts");
 }
 

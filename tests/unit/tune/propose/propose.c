@@ -187,17 +187,17 @@ static void test_workers(void)
     is_str(workers(&p), "5", "1.15 x 80 ms / 20 ms, rounded up");
     c = allowed(&p, "loader.workers");
     is_str(c->before, "0", "workers are proposed in place of none");
-    ok(c->gain > 4.9 && c->gain < 5.1, "which is %.2f times as fast", c->gain);
+    ok(c->gain > 4.9 && c->gain < 5.1, "the workers promise to be %.2f times as fast", c->gain);
     for (size_t i = 0; i < p.run.n_moments; i++)
         p.run.moments[i].values[RUN_MEMORY_AVAILABLE] = 2e9;
-    is_str(workers(&p), "3", "as many as 1 GB carries at 300 MB");
+    is_str(workers(&p), "3", "workers are proposed for the memory that is free");
     for (size_t i = 0; i < p.run.n_moments; i++)
         p.run.moments[i].values[RUN_MEMORY_AVAILABLE] = (double)NAN;
     p.run.ranks[0].notes[0] = (struct run_note){
         "note.0", "loader 1: workers 0, batch 16, batch_bytes 1000000, kind map"
     };
     p.about.shm_free_b = 13e6;
-    is_str(workers(&p), "2", "as many as /dev/shm carries");
+    is_str(workers(&p), "2", "workers are proposed for the room in /dev/shm");
     p.run.ranks[0].notes[0].value = "loader 1: workers 0, batch 16, kind iterable";
     is_str(workers(&p), "1", "one for data that come as a stream");
     c = allowed(&p, "loader.workers");
@@ -212,7 +212,8 @@ static void test_workers(void)
     open_made(&p, &m);
     is_str(workers(&p), "2", "decoding takes CPUs, of which there are two");
     c = allowed(&p, "loader.workers");
-    ok(c && c->gain <= 2.01, "which is %.2f times as fast at most", c ? c->gain : 0);
+    ok(c && c->gain <= 2.01, "workers that decode promise to be %.2f times as fast at most",
+       c ? c->gain : 0);
     close_made(&p);
 }
 
@@ -360,7 +361,8 @@ static void test_communication(void)
        "NCCL's channels and algorithm are proposed");
     p.about.exact = true;
     again(&p);
-    ok(allowed(&p, "nccl.channels") && !allowed(&p, "nccl.algorithm"), "but exact ones if so");
+    ok(allowed(&p, "nccl.channels") && !allowed(&p, "nccl.algorithm"),
+       "NCCL's algorithm is not proposed where results have to be exact");
     p.about.numeric = true;
     again(&p);
     ok(allowed(&p, "ddp.hook") && !barred(&p, "ddp.hook"), "with it, it is proposed");
@@ -418,7 +420,7 @@ static void test_others(void)
            !strcmp(allowed(&p, "checkpoint.interval")->value, "518"),
        "Young: sqrt(2 x 12 s x 3.1 h)");
     ok(p.out.count == 5 && p.out.list[4].knob->declared && isnan(p.out.list[4].gain),
-       "those come last of which nothing is known");
+       "declared settings of which nothing is known come last");
     is_str(p.out.sentence, "5 settings are worth a trial",
            "the sentence counts the settings that are worth a trial");
     p.verdict.step_s = (double)NAN;
@@ -476,7 +478,7 @@ static void test_machine(void)
     ok(allowed(&p, "cpu.governor"), "with it, it is tried");
     p.about.energy = true;
     again(&p);
-    ok(!allowed(&p, "cpu.governor"), "but not where joules count");
+    ok(!allowed(&p, "cpu.governor"), "a governor is not tried where joules count");
     close_made(&p);
 }
 
@@ -570,8 +572,7 @@ static void test_won(void)
     is_str(c[0].why, "the profile has it: 4 times as fast on 2026-11-21",
            "the reason names what the profile gained, and when");
     is_str(c[0].before, "0", "from what the job has now");
-    is_str(c[1].knob->name, "threads.intra",
-           "then what has no gain, before all that models propose");
+    is_str(c[1].knob->name, "threads.intra", "settings without a gain come behind those with one");
     is_str(c[1].why, "the profile has it", "whatever that promises");
     is_str(c[1].before, "8", "from what this process has, not the one of the profile");
     ok(!strcmp(c[2].knob->name, "loader.workers") && !strcmp(c[2].value, "5"),
@@ -583,7 +584,8 @@ static void test_won(void)
     ok(!allowed(&p, "loader.readahead"), "a value that does not exist is not proposed");
     settings[1].value = "0";
     again(&p);
-    is_str(allowed(&p, "loader.workers")->value, "5", "nor what the job has already");
+    is_str(allowed(&p, "loader.workers")->value, "5",
+           "a value that the job has already is not proposed");
     settings[2].before = "";
     settings[0].gain = 0.001;
     again(&p);
