@@ -128,7 +128,7 @@ static void test_round_trip(uint64_t n)
            "the first behind the gap");
     is_str(run_note(&got.ranks[0], "loader.workers"), "4", "a note of the rank");
     run_done(&got);
-    is_int(run_remove(folder(), NULL), 0, "it is removed");
+    is_int(run_remove(folder(), NULL), 0, "run_remove removes the run that was read");
 }
 
 static void test_oom(void)

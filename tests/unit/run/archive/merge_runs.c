@@ -46,8 +46,8 @@ static void test_identity(void)
     ok(i.rank == 3 && i.local_rank == 1 && i.world == 8 && !i.unique,
        "the variables of torchrun have its rank");
     is_str(key_of(slurm, 42, &i), "slurm-7.0", "a step of Slurm");
-    ok(i.rank == 2 && i.unique, "which is the same on all nodes");
-    is_str(key_of(batch, 42, &i), "", "not its batch script");
+    ok(i.rank == 2 && i.unique, "the identity of a Slurm step is the same on all nodes");
+    is_str(key_of(batch, 42, &i), "", "the batch script of Slurm has no key");
     is_str(key_of(mpi, 42, &i), "mpi-prterun-1@1", "the variables of PMIx make a key");
     is_str(key_of(alone, 42, &i), "", "one rank alone");
     is_str(key_of(broken, 42, &i), "", "a rank that is no number");
@@ -72,7 +72,7 @@ static void test_shared_id(void)
     is_int(identity_share(&a, folder, now_ns, NULL), 0, "the first one sets it");
     is_int(identity_share(&b, folder, now_ns, NULL), 0, "the second one");
     is_str(b.id, a.id, "the second observer takes the first one's id");
-    is_int(identity_share(&c, folder, now_ns, NULL), 0, "who has no key");
+    is_int(identity_share(&c, folder, now_ns, NULL), 0, "an observer without a key shares no id");
     is_str(c.id, "20231114-221320-beef", "keeps its own");
     identity_make(&b, 1700000000 * S, 0xbeef);
     is_int(identity_share(&b, folder, now_ns + 300 * S, NULL), 0, "a later job");
@@ -120,10 +120,12 @@ static void test_parts(void)
     is_int(merge_runs_add(&a, &here, &b, &here), 0, "two observers on one node");
     ok(a.n_ranks == 2 && a.ranks[1].rank == 1 && a.ranks[1].steps[0].begin_ns == 5 * S,
        "the run of two observers has both ranks");
-    ok(a.n_moments == 10 && a.moments[3].values[RUN_JOB_CPU] == 3, "their processes together");
+    ok(a.n_moments == 10 && a.moments[3].values[RUN_JOB_CPU] == 3,
+       "processes of both observers are added up");
     ok(a.moments[3].values[RUN_JOB_PSS] == 2e9 && isnan(a.moments[4].values[RUN_JOB_PSS]),
        "memory where both tell it");
-    ok(a.moments[3].values[RUN_OTHER_CPU] == 1, "which are no others");
+    ok(a.moments[3].values[RUN_OTHER_CPU] == 1,
+       "processes of one observer are no others to the second");
     ok(a.moments[3].values[RUN_CPU_BUSY] == 0.5, "the node counts once");
     ok(fabs(a.moments[3].values[RUN_WORKER_CPU] - 0.4) < 1e-9, "means by how many there are: %g",
        a.moments[3].values[RUN_WORKER_CPU]);
@@ -132,11 +134,12 @@ static void test_parts(void)
     make_part(&a, 0, 1000 * S, 1);
     there.offset_ns = here.offset_ns + 7 * S;
     is_int(merge_runs_add(&a, &here, &b, &there), 0, "the part of another node is merged");
-    is_int(a.ranks[1].steps[0].begin_ns / S, 12, "its steps get times of the first one's clock");
-    ok(a.moments[3].values[RUN_JOB_CPU] == 1, "its moments are left out");
+    is_int(a.ranks[1].steps[0].begin_ns / S, 12,
+           "steps of another node get times of the first one's clock");
+    ok(a.moments[3].values[RUN_JOB_CPU] == 1, "moments of another node are left out");
     there.offset_ns = INT64_MIN;
     is_int(merge_runs_add(&a, &here, &b, &there), 0, "a clock that cannot be");
-    is_int(a.ranks[2].steps[0].begin_ns / S, 5, "is not used");
+    is_int(a.ranks[2].steps[0].begin_ns / S, 5, "a clock that cannot be is not used");
     run_done(&a);
     run_done(&b);
 }
@@ -158,7 +161,8 @@ static void test_merge(void)
     ok(a.values[RUN_JOB_CPU] == 4, "means by length: %g", a.values[RUN_JOB_CPU]);
     ok(a.values[RUN_SWAP] == 7 && a.values[RUN_CPUS] == 2, "of one where the other lacks it");
     ok(isnan(a.values[RUN_GPUS]), "of none where both do");
-    ok(a.wall_ns == 20 && a.monotonic_ns == 2 && a.seconds == 4, "it ends when the later one does");
+    ok(a.wall_ns == 20 && a.monotonic_ns == 2 && a.seconds == 4,
+       "merged moments end when the later one does");
 }
 
 #define GAUGED(thing, signal, value) \

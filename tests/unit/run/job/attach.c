@@ -67,13 +67,13 @@ static void test_still(void)
     run_tail_cut(&r, 60, INT64_MIN, &w);
     ok(fabs(w.still_s - 90) < 1e-6, "no step since %g s", w.still_s);
     is_int((int)r.ranks[0].n_steps, WINDOW_STEPS, "the last ones are judged");
-    is_int((int)r.ranks[1].n_steps, 0, "not those of a rank that ended before");
+    is_int((int)r.ranks[1].n_steps, 0, "steps of a rank that ended before are not judged");
     run_done(&r);
     r = (struct run){ .id = "x" };
     run_tail_cut(&r, 60, 1000 * S, &w);
     ok(isnan(w.still_s) && isnan(w.longest_s), "a run without anything");
     run_tail_cut(&r, 60, INT64_MIN, &w);
-    ok(isnan(w.seconds), "not even a time");
+    ok(isnan(w.seconds), "a run without anything has no time");
     run_done(&r);
 }
 
@@ -111,10 +111,11 @@ static void test_ranks(void)
 
     is_str(ranks_of(one, 1, text), "1", "a process alone is the rank");
     is_str(ranks_of(forked, 3, text), "1", "one with forked workers is, though they work");
-    is_str(ranks_of(spawned, 2, text), "1", "so is one with a helper of multiprocessing");
+    is_str(ranks_of(spawned, 2, text), "1",
+           "a process with a helper of multiprocessing is the rank");
     is_str(ranks_of(two, 4, text), "2 3", "a launcher is none, its children are");
     is_str(ranks_of(deep, 4, text), "3", "behind a shell, without what sleeps beside");
-    is_str(ranks_of(idle, 2, text), "2", "who sleeps alone is one");
+    is_str(ranks_of(idle, 2, text), "2", "a process that sleeps alone is the rank");
     is_str(ranks_of(circle, 2, text), "", "a circle ends");
     is_str(ranks_of(one, 0, text), "", "no processes have no rank");
 }

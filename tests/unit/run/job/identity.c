@@ -128,7 +128,7 @@ static void test_shared(const char *folder)
     is_str(two.id, "20260101-000001-bbbb", "the other job has an id of its own");
     one = observer("20260101-000002-cccc", true);
     is_int(identity_share(&one, folder, INT64_MAX, &e), 0, "a key of one job alone stays");
-    is_str(one.id, "20260101-000001-bbbb", "it is never too old");
+    is_str(one.id, "20260101-000001-bbbb", "a key of one job alone is never too old");
 }
 
 /* A file in which another program wrote, and folders that are not there. */

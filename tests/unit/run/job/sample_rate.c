@@ -35,7 +35,7 @@ static void test_computing(void)
     struct job j;
 
     start(&j);
-    ok(!pass(&j, 10, 0.01, 1000), "it is not believed at once");
+    ok(!pass(&j, 10, 0.01, 1000), "computing is not believed at once");
     ok(pass(&j, 1, 0.01, 1000), "ten seconds of computing");
     ok(pass(&j, 100, 0.01, 1000), "a rank that goes on computing stays calm");
 }
@@ -46,13 +46,13 @@ static void test_waiting(void)
 
     start(&j);
     ok(!pass(&j, 60, 0.05, 1000), "ranks that wait for data");
-    ok(!pass(&j, 10, 0, 1000), "they have just ended to");
+    ok(!pass(&j, 10, 0, 1000), "ranks that have just ended to wait are not calm");
     ok(pass(&j, 1, 0, 1000), "ten seconds ago");
     j.look.blocked = 0.1;
     ok(!pass(&j, 1, 0, 1000), "a process waits for a disk");
     j.look.blocked = 0;
     ok(!pass(&j, 9, 0, 1000), "a process that waited for a disk may do so again");
-    ok(pass(&j, 1, 0, 1000), "but did not");
+    ok(pass(&j, 1, 0, 1000), "a process that did not wait again is calm");
 }
 
 static void test_unmarked(void)
@@ -76,7 +76,8 @@ static void test_ring(void)
     ok(!pass(&j, 60, 0, BRIM_RING_CAPACITY / 4 + 1), "one that fills");
     start(&j);
     j.look.next_s = 10;
-    ok(!pass(&j, 60, 0, BRIM_RING_CAPACITY / 8), "or would until the next sample");
+    ok(!pass(&j, 60, 0, BRIM_RING_CAPACITY / 8),
+       "a ring that would fill until the next sample is read sooner");
 }
 
 int main(void)

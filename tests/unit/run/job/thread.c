@@ -24,8 +24,8 @@ static void test_file_wait(void)
     ok(thread_is_file_wait("request_wait_answer"), "a thread waits for a file in FUSE's function");
     ok(thread_is_file_wait("ptlrpc_set_wait"), "a thread waits for a file in Lustre's function");
     ok(!thread_is_file_wait("hrtimer_nanosleep"), "no file is waited for in a sleep");
-    ok(!thread_is_file_wait("0"), "nor where nothing is told");
-    ok(!thread_is_file_wait(""), "nor where that is empty");
+    ok(!thread_is_file_wait("0"), "a thread without a known function waits for no file");
+    ok(!thread_is_file_wait(""), "a thread with an empty function waits for no file");
 }
 
 int main(void)

@@ -86,14 +86,14 @@ static void test_keys(const struct bench *b)
     ok(strcmp(other, first) != 0, "another argument is another job");
     folder_text(b->root, "a.yaml", "x: 2\n");
     other = key_of(b, &a, (const char *[WORDS]){ "python3", script, "--epochs", "3", config });
-    ok(strcmp(other, first) != 0, "so is another configuration");
+    ok(strcmp(other, first) != 0, "another configuration is another job");
     folder_text(b->root, "a.yaml", "x: 1\n");
     folder_text(b->root, "train.py", "print(2)\n");
     other = key_of(b, &a, (const char *[WORDS]){ "python3", script, "--epochs", "3", config });
     ok(strcmp(other, first) != 0, "another script is another job");
     folder_text(b->root, "train.py", "print(1)\n");
     other = key_of(b, &a, (const char *[WORDS]){ "python3", script, "--epochs", "3", config });
-    is_str(other, first, "which comes back");
+    is_str(other, first, "the first script makes the first key again");
     ok(strcmp(key_of(b, &a, (const char *[WORDS]){ "a", "bc" }),
               key_of(b, &a, (const char *[WORDS]){ "a", "b", "c" })) != 0,
        "words have ends");
@@ -225,7 +225,8 @@ static void test_differs(void)
         p.machine = "m";
         str_reset(&out);
         job_key_tell(&p, &now, &out);
-        is_str(str_text(&out), "for another command, or its script has changed", "or one thing");
+        is_str(str_text(&out), "for another command, or its script has changed",
+               "a command that differs alone is named alone");
     }
     p.machine = "k";
     is_int(job_key_differs(&p, &now), JOB_COMMAND | JOB_MACHINE, "on another machine");
@@ -252,7 +253,7 @@ static void test_profiles(const struct bench *b)
 
     folder_path(b->root, "state/profiles", folder);
     is_int(profiles_list(folder, &list, &e), 0, "profiles_list lists a folder that does not exist");
-    ok(list.len == 0, "has no profiles");
+    ok(list.len == 0, "a folder that does not exist has no profiles");
     ok(profile_init(&p, "../res net", "00ff", "m", "v") == 0 && profile_set(&p, &s, &e) == 0,
        "a profile with a hostile name");
     is_int(profiles_save(folder, &p, &path, &e), 0,
@@ -276,7 +277,7 @@ static void test_profiles(const struct bench *b)
     ok(strstr(str_text(&path), "resnet-bb.ini"), "the profile found by its file is that file");
     is_int(profiles_find(folder, "./x", NULL, &path, &e), 0,
            "profiles_find takes a path without a look");
-    is_str(str_text(&path), "./x", "as it is");
+    is_str(str_text(&path), "./x", "profiles_find leaves a path as it is");
     is_int(profiles_find(folder, "resnt", NULL, &path, &e), -ENOENT,
            "profiles_find finds no profile of a misspelt name");
     is_str(e.text, "there is no profile 'resnt' (did you mean resnet?)",
@@ -292,7 +293,8 @@ static void test_profiles(const struct bench *b)
     ok(strstr(str_text(&path), "/resnet-bb.ini"), "the younger one");
     set_time(folder, "net-bb.ini", 3000);
     is_int(profiles_of(folder, "bb", &path, &e), 0, "in whatever order");
-    ok(strstr(str_text(&path), "/net-bb.ini"), "they are listed");
+    ok(strstr(str_text(&path), "/net-bb.ini"),
+       "profiles are compared by their time, in whatever order they are listed");
     is_int(profiles_of(folder, "ff", &path, &e), 0, "profiles_of looks for a job that has none");
     ok(path.len == 0, "there is none");
     is_int(profiles_of(folder, "", &path, &e), 0, "profiles_of looks for a job without a key");
@@ -311,7 +313,8 @@ static void test_refused(const struct bench *b)
     folder_path(b->root, "state/profiles/resnet-aa.ini", path);
     folder_need(chmod(path, 0666), path);
     is_int(profiles_load(&p, path, &e), -EPERM, "a profile that any user may write to");
-    ok(strstr(e.text, "any user may write to it: chmod o-w"), "is not used: %s", e.text);
+    ok(strstr(e.text, "any user may write to it: chmod o-w"),
+       "a profile that any user may write to is not used: %s", e.text);
     folder_need(chmod(path, 0664), path);
     is_int(profiles_load(&p, path, &e), 0, "a group may");
     profile_done(&p);

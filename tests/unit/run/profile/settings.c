@@ -268,7 +268,7 @@ static void test_ones(const struct bench *b)
             is_str(r.job.n_left == 1 ? r.job.left[0] : "(nothing)", o->left,
                    "%s=%s is left with its reason", o->knob, o->value);
         else
-            ok(r.job.n_applied == 1 && !r.job.n_left, "is applied: %s",
+            ok(r.job.n_applied == 1 && !r.job.n_left, "%s=%s is applied: %s", o->knob, o->value,
                r.job.n_left ? r.job.left[0] : "");
         got = o->var ? environ_get(r.job.env, o->var) : NULL;
         is_str(got ? got : "(none)", o->want ? o->want : "(none)", "%s=%s sets its variable",
@@ -287,7 +287,7 @@ static void test_flag(const struct bench *b)
            "a setting with a flag is taken");
     ok(r.job.argv != argv && !strcmp(r.job.argv[1], "x") && !strcmp(r.job.argv[2], "--readers") &&
            !strcmp(r.job.argv[3], "2") && !r.job.argv[4],
-       "goes behind the command");
+       "the flag of a setting goes behind the command");
     ok(!argv[2], "the command that was handed in stays as it was");
     arena_done(&r.a);
     r = (struct result){ .a = ARENA_INIT, .job = { .env = env, .argv = argv } };
@@ -295,7 +295,7 @@ static void test_flag(const struct bench *b)
            "with a rate");
     ok(!strcmp(r.job.argv[3], "64") && !strcmp(r.job.argv[4], "--lr") &&
            !strcmp(r.job.argv[5], "0.2") && !r.job.argv[6],
-       "which follows it");
+       "the rate goes behind the flag");
     arena_done(&r.a);
 }
 
@@ -315,10 +315,11 @@ static void test_shim_and_risk(const struct bench *b)
     is_str(
         r.job.left[1],
         "torch.compile=yes is left: it may change what is computed, and was found for another job",
-        "is left where only safe ones are wanted");
+        "a numeric setting is left where only safe ones are wanted");
     is_int(apply(&r, b, "torch.compile", "yes", (struct profile_settings_about){ .shim = true }), 0,
            "a numeric setting is taken where all are wanted");
-    is_str(environ_get(r.job.env, "BRIM_KNOBS"), "compile=yes", "it is applied");
+    is_str(environ_get(r.job.env, "BRIM_KNOBS"), "compile=yes",
+           "a numeric setting is applied where all are wanted");
     arena_done(&r.a);
 }
 
@@ -336,7 +337,8 @@ static void test_blas(const struct bench *b)
     folder_text(b->root, "blas/libblas.so.3", "elf");
     is_int(apply(&r, b, "blas.library", "openblas", how), 0, "a BLAS that is there");
     snprintf(want, sizeof(want), "%s/openblas-pthread", b->root);
-    is_str(environ_get(r.job.env, "LD_LIBRARY_PATH"), want, "is led to");
+    is_str(environ_get(r.job.env, "LD_LIBRARY_PATH"), want,
+           "the path of libraries leads to the BLAS");
     snprintf(other, sizeof(other), "LD_LIBRARY_PATH=/nowhere");
     r.job = (struct profile_settings){ .env = env, .argv = argv };
     is_int(apply(&r, b, "blas.library", "openblas", how), 0, "with folders of the user's");
@@ -346,14 +348,16 @@ static void test_blas(const struct bench *b)
     snprintf(other, sizeof(other), "LD_LIBRARY_PATH=%s/blas", b->root);
     r.job = (struct profile_settings){ .env = env, .argv = argv };
     is_int(apply(&r, b, "blas.library", "openblas", how), 0, "with another BLAS of the user's");
-    ok(r.job.n_left == 1 && strstr(r.job.left[0], "LD_LIBRARY_PATH leads to"), "it is left");
+    ok(r.job.n_left == 1 && strstr(r.job.left[0], "LD_LIBRARY_PATH leads to"),
+       "a BLAS is left where the user's path has another one");
     r.job = (struct profile_settings){ .env = env, .argv = argv };
     is_int(apply(&r, b, "blas.library", "reference", how), 0, "with the same one");
     ok(r.job.n_applied == 1 && !strcmp(environ_get(r.job.env, "LD_LIBRARY_PATH"), other + 16),
        "nothing is to be done");
     r.job = (struct profile_settings){ .env = none, .argv = argv };
     is_int(apply(&r, b, "blas.library", "mkl", how), 0, "MKL is taken as a BLAS");
-    ok(r.job.n_left == 1 && strstr(r.job.left[0], "update-alternatives"), "is chosen elsewhere");
+    ok(r.job.n_left == 1 && strstr(r.job.left[0], "update-alternatives"),
+       "MKL is left, as the system chooses it");
     arena_done(&r.a);
 }
 
@@ -379,7 +383,7 @@ static void test_malloc(const struct bench *b)
     r.job = (struct profile_settings){ .env = env, .argv = argv };
     is_int(apply(&r, b, "malloc.library", "tcmalloc", how), 0, "beside another allocator");
     is_str(r.job.left[0], "malloc.library=tcmalloc is left: LD_PRELOAD has '/x/libjemalloc.so.2'",
-           "it is left");
+           "an allocator is left where another one is preloaded");
     arena_done(&r.a);
 }
 

@@ -85,7 +85,7 @@ static void test_file(const char *root)
     struct stat st;
     uint64_t number = 0, seen = 0;
 
-    is_int(control_make(&c, root, &e), 0, "it is made");
+    is_int(control_make(&c, root, &e), 0, "control_make makes the file");
     m = map_control(root, &st);
     is_int(st.st_size, 4096, "of 4,096 bytes");
     is_int(st.st_mode & 0777, 0600, "for its owner");
@@ -94,13 +94,14 @@ static void test_file(const char *root)
     is_int(read_control(m, &seen, &got), 0, "with no request");
     is_int(control_ask(c, "loader.workers=13", 0, &number), 0, "one is asked");
     is_int((long long)number, 1, "the first request has the number 1");
-    ok(read_control(m, &seen, &got) && got.number == 1 && got.at_step == 0, "it is read");
-    is_str(got.text, "loader.workers=13", "as it was asked");
+    ok(read_control(m, &seen, &got) && got.number == 1 && got.at_step == 0,
+       "the first request is read");
+    is_str(got.text, "loader.workers=13", "the request has the text that was asked");
     is_int(read_control(m, &seen, &got), 0, "a request is read once");
     memset(text, 'x', sizeof(text));
     text[BRIM_CONTROL_TEXT] = 0;
     is_int(control_ask(c, text, 0, &number), -EINVAL, "a text that is too long");
-    is_int(read_control(m, &seen, &got), 0, "is not written");
+    is_int(read_control(m, &seen, &got), 0, "a text that is too long is not written");
     text[BRIM_CONTROL_TEXT - 1] = 0;
     is_int(control_ask(c, text, 0, &number), 0, "the longest is");
     ok(read_control(m, &seen, &got) && strlen(got.text) == BRIM_CONTROL_TEXT - 1, "with its end");
@@ -108,7 +109,7 @@ static void test_file(const char *root)
     ok(read_control(m, &seen, &got) && !strcmp(got.text, "a=b") && got.at_step == 7,
        "a shorter text leaves nothing of the longer one");
     m = map_control(root, &st);
-    is_int(st.st_size, 4096, "it never grows");
+    is_int(st.st_size, 4096, "the file never grows");
     c = (control_close(c), NULL);
     is_int(control_make(&c, root, &e), -EEXIST, "one that is there stays");
     ok(strstr(e.text, "/control: "), "the sentence names it: %s", e.text);
@@ -233,12 +234,12 @@ static void test_stream(const char *root)
     ok(rings_marks(rings) == marks + 3, "marks are counted");
     brim_step_close(s);
     is_int(rings_read(rings, NULL), 0, "a ring that was closed is read");
-    is_str(h.text, "0:step 3, 0:closed, ", "which is told");
+    is_str(h.text, "0:step 3, 0:closed, ", "the end of the ring is read");
     w.rings = rings;
     is_int(run_snapshot(&now, &w, 0, 2), 0, "the run as it is now");
     ok(now.n_ranks == 1 && now.ranks[0].n_steps == 2 && now.ranks[0].steps[1].number == 3 &&
            now.ranks[0].total.samples == 8,
-       "has its last steps");
+       "the snapshot has the last steps");
     run_done(&now);
     is_int(run_snapshot(&now, &w, INT64_MAX, 9), 0, "run_snapshot takes a run without steps");
     is_int((long long)now.n_ranks, 0, "there is no rank");

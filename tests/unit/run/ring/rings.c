@@ -85,13 +85,13 @@ static void test_cut(off_t size)
     mark_steps(s, 3);
     folder_need(ftruncate(fd, size), path);
     is_int(rings_read(rings, &e), 0, "a ring that is cut to %d bytes is read", (int)size);
-    ok(strstr(e.text, "cut off"), "it is told: %s", e.text);
+    ok(strstr(e.text, "cut off"), "the error names the ring that was cut off: %s", e.text);
     ok(rings_count(rings) == 1 && rings_lane(rings, 0)->count == 2, "what was read is kept");
     e.text[0] = 0;
     folder_need(ftruncate(fd, st.st_size), path); /* its writer has it mapped, too */
     mark_steps(s, 3);
     ok(rings_read(rings, &e) == 0 && !e.text[0], "a ring that was cut off is reported once");
-    is_int((int)rings_lane(rings, 0)->count, 2, "it is not read any more");
+    is_int((int)rings_lane(rings, 0)->count, 2, "a ring that was cut off is not read any more");
     rings_close(rings);
     brim_step_close(s);
     unlink(path);
@@ -110,7 +110,8 @@ static void test_no_ring(void)
     folder_need(rings_open(&rings, folder, NULL), folder);
     ok(rings_read(rings, &e) == 0 && strstr(e.text, "rank-0-77.ring"), "an empty file: %s", e.text);
     e.text[0] = 0;
-    ok(rings_read(rings, &e) == 0 && !e.text[0] && rings_count(rings) == 0, "is told once");
+    ok(rings_read(rings, &e) == 0 && !e.text[0] && rings_count(rings) == 0,
+       "an empty file is reported once");
     rings_close(rings);
     close(fd);
     unlink(path);
@@ -140,7 +141,7 @@ static void test_threads(void)
     folder_need(fstat(fd, &st), path);
     is_int(ring_copy_open(&copy, fd, (size_t)st.st_size), 0,
            "ring_copy_open makes a copy of the ring");
-    is_int(step_ring_attach(&r, copy.bytes, copy.size, NULL), 0, "is a ring");
+    is_int(step_ring_attach(&r, copy.bytes, copy.size, NULL), 0, "the copy of a ring is a ring");
     for (int i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, mark_many, s);
     while (got + r.lost < THREADS * EACH) {

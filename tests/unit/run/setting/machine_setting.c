@@ -56,7 +56,7 @@ static void is_absent(struct machine_settings *l, const char *target, const char
     struct err e = { "" };
 
     ok(machine_setting_read(l, target, &out, &e) < 0, "%s: there is none", target);
-    ok(strstr(e.text, why), "it says so: %s", e.text);
+    ok(strstr(e.text, why), "the error of %s names what is missing: %s", target, e.text);
 }
 
 static void check_disks(const char *root)
@@ -104,7 +104,7 @@ static void check_governors(const char *root)
        "CPUs that there are not: %s", e.text);
     is_absent(&l, "fan.speed", "no setting 'fan.speed'");
     ok(!machine_setting_same("a x 1\na y 2\n", value), "things that differ have no value");
-    is_str(machine_setting_same("a x 1\na y 1\n", value), "1", "those that agree have");
+    is_str(machine_setting_same("a x 1\na y 1\n", value), "1", "things that agree have one value");
     ok(!machine_setting_same("", value), "nothing has none");
 }
 
@@ -122,7 +122,8 @@ static void check_power(void)
     is_int(put(&l, "power.limit", "1", "287.5", &e), 0, "the first limit of power is set again: %s",
            e.text);
     ok(put(&l, "power.limit", "0", "100", &e) < 0, "less than it takes");
-    is_str(e.text, "GPU 0 takes limits of power from 200 to 700 W", "it says so");
+    is_str(e.text, "GPU 0 takes limits of power from 200 to 700 W",
+           "the error names the limits that the GPU takes");
     ok(put(&l, "power.limit", "7", "300", &e) < 0, "a GPU that there is not: %s", e.text);
     machine_settings_done(&l);
     machine_settings_init(&l, &(const struct machine_setting_about){ .root = "", .gpus = "1" });
@@ -131,8 +132,10 @@ static void check_power(void)
     fixture_script(FAKE, "[fake]\nnvmlDeviceSetPowerManagementLimit = no_permission\n"
                          "[gpu 0]\nbdf = 1:00.0\npower_limit_mw = 700000\n");
     machine_settings_init(&l, &(const struct machine_setting_about){ .root = "" });
-    ok(put(&l, "power.limit", "0", "300", &e) < 0, "not for everybody");
-    is_str(e.text, "the limit of power of GPU 0 can be set by root alone", "it says so");
+    ok(put(&l, "power.limit", "0", "300", &e) < 0,
+       "a limit of power cannot be set without permission");
+    is_str(e.text, "the limit of power of GPU 0 can be set by root alone",
+           "the error names that root alone sets the limit");
     machine_settings_done(&l);
     snprintf(limits, sizeof(limits), "%s.limits", getenv(FAKE));
     unlink(limits);

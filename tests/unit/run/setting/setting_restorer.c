@@ -49,7 +49,8 @@ static struct setting_restorer *start(const struct bench *b)
     struct err e = { "" };
 
     folder_text(b->root, DISK "stat", "1 0 100 0 0\n");
-    is_int(setting_restorer_start(&w, b->state, &b->about, &e), 0, "it starts: %s", e.text);
+    is_int(setting_restorer_start(&w, b->state, &b->about, &e), 0,
+           "setting_restorer_start starts a restorer: %s", e.text);
     /* It has looked at its disks when it answers. */
     ok(w && !setting_restorer_now(w, "disk.readahead", (char[LEVER_WORD]){ 0 }),
        "nothing is read yet");
@@ -86,8 +87,9 @@ static void check_life(const struct bench *b)
     ok(setting_restorer_now(w, "disk.readahead", value),
        "the restorer reads a value that is in force");
     is_str(value, "128", "the value in force is the disk's");
-    is_int(setting_restorer_set(w, "disk.readahead", "4096", &e), 0, "it sets: %s", e.text);
-    is_str(now(b), "4096", "it is set");
+    is_int(setting_restorer_set(w, "disk.readahead", "4096", &e), 0,
+           "setting_restorer_set sets read-ahead: %s", e.text);
+    is_str(now(b), "4096", "the disk has the read-ahead that was set");
     read_boot(boot);
     read_note(b, text);
     snprintf(want, sizeof(want), "boot %s\ndisk.readahead sda 128\n", boot);
@@ -101,7 +103,7 @@ static void check_life(const struct bench *b)
     is_int(setting_restorer_start(&other, b->state, &b->about, &e), -EBUSY, "one at a time: %s",
            e.text);
     is_int(setting_restorer_undo(b->state, &b->about, NULL, &e), -EBUSY, "what it has is its own");
-    is_int(setting_restorer_end(w, &e), 0, "it ends: %s", e.text);
+    is_int(setting_restorer_end(w, &e), 0, "setting_restorer_end ends the restorer: %s", e.text);
     is_str(now(b), "128", "the end of the restorer puts back the first value");
     ok(access(b->note, F_OK) < 0, "the note is gone");
     is_int(setting_restorer_undo(b->state, &b->about, NULL, &e), 0, "nothing is left to do");
@@ -164,7 +166,8 @@ static void check_left(const struct bench *b)
     leave(b, boot);
     is_int(setting_restorer_undo(b->state, &b->about, &told, &e), 1, "one is put back: %s", e.text);
     is_str(now(b), "128", "undo puts back the first value");
-    is_str(str_text(&told), "disk.readahead of sda is 128 again\n", "it is told");
+    is_str(str_text(&told), "disk.readahead of sda is 128 again\n",
+           "undo names the value that it put back");
     leave(b, boot);
     is_int(setting_restorer_end(start(b), &e), 0, "the next one does it, too");
     is_str(now(b), "128", "the next restorer puts back the first value");
@@ -193,7 +196,7 @@ static void check_memory(const struct bench *b)
         failed = oom_end();
         ok(failed ? rc == -ENOMEM : rc >= 0, "allocation %d: %d %s", oom_at, rc, e.text);
     } while (failed);
-    is_str(now(b), "128", "it is put back in the end");
+    is_str(now(b), "128", "the first value is back when no allocation fails");
 }
 
 int main(void)

@@ -68,14 +68,14 @@ static void test_nothing(void)
     ok(isnan(look(N).period_s), "what never changes has no period");
     for (size_t i = 0; i < N; i++)
         series[i] = (double)i;
-    ok(isnan(look(N).period_s), "nor has a slope");
+    ok(isnan(look(N).period_s), "a slope has no period");
     for (size_t i = 0; i < N; i++)
         series[i] = i > N / 2;
-    ok(isnan(look(N).period_s), "nor a single step");
+    ok(isnan(look(N).period_s), "a single step has no period");
     make_loop(1, 0.5, 0, 1);
     ok(isnan(look(59).period_s), "a series may be too short");
     series[7] = (double)NAN;
-    ok(isnan(look(N).period_s), "or have a gap");
+    ok(isnan(look(N).period_s), "a series with a gap has no period");
 }
 
 int main(void)
