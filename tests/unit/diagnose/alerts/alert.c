@@ -106,7 +106,7 @@ static void test_time(void)
     is_int((long long)w.ticks[w.at % 2].n_events, 1, "an alert that begins is one event");
     ok(!strcmp(ev->kind, "alert") && !strcmp(ev->thing, "a") && !ev->over &&
            ev->severity == SEVERITY_WARNING && !strcmp(ev->action, "look"),
-       "it says that it began");
+       "the event has kind, thing, severity and action of the alert");
     is_str(ev->text, "a has 8", "the event has the rule's words and the value");
     is_int((long long)alerts_firing(w.alerts, &n)->since_ns, 1030 * TICK_S,
            "the alert counts from the moment when it fired");
@@ -118,7 +118,8 @@ static void test_time(void)
     after(&w, 58, 1, 0, "high/a");
     after(&w, 59, 1, 0, "");
     ev = w.ticks[w.at % 2].events;
-    ok(w.ticks[w.at % 2].n_events == 1 && ev->over && !strcmp(ev->thing, "a"), "it is over");
+    ok(w.ticks[w.at % 2].n_events == 1 && ev->over && !strcmp(ev->thing, "a"),
+       "an alert that ends is one event that is over");
     after(&w, 60, 6, 0, "");
     after(&w, 80, 1, 0, "");
     after(&w, 81, 6, 0, "");
@@ -157,16 +158,16 @@ static void test_events(void)
     add_event(&w, "oom", SEVERITY_WARNING, -1, false);
     add_event(&w, "alert", SEVERITY_WARNING, 5, false);
     is_int(step(&w), 0, "a step with events");
-    is_str(firing(&w, buf), "xid/gpu,xid/gpu,kernel/gpu", "those that matter");
+    is_str(firing(&w, buf), "xid/gpu,xid/gpu,kernel/gpu", "events that matter fire alerts");
     is_int((long long)now_of(&w)->n_events, 8, "each is told");
     ok(alerts_firing(w.alerts, &n)->severity == SEVERITY_CRITICAL &&
            alerts_firing(w.alerts, &n)->code == 79,
-       "as bad as the event");
+       "the alert has severity and code of its event");
     is_str(alerts_firing(w.alerts, &n)->text, "xid 79", "in its words");
     (void)begin(&w, 30, 0, 0);
     add_event(&w, "xid", SEVERITY_WARNING, 31, false);
     is_int(step(&w), 0, "a step with the same event is taken");
-    is_int((long long)now_of(&w)->n_events, 1, "which is nothing new");
+    is_int((long long)now_of(&w)->n_events, 1, "an event that comes again starts no new alert");
     after(&w, 59, 0, 0, "xid/gpu,xid/gpu,kernel/gpu");
     after(&w, 60, 0, 0, "xid/gpu,kernel/gpu");
     after(&w, 90, 0, 0, "kernel/gpu");
@@ -252,7 +253,7 @@ static void test_too_many(void)
         }
         is_int(step(&w), 0, "a step with 64 disks is taken");
         (void)alerts_firing(w.alerts, &n);
-        is_int((long long)n, ALERTS_FIRING_MAX, "as many as there may be");
+        is_int((long long)n, ALERTS_FIRING_MAX, "alerts fire up to their greatest number");
         is_int((long long)alerts_dropped(w.alerts), 6 * 64 - ALERTS_FIRING_MAX,
                "alerts that are too many are counted as dropped");
     }

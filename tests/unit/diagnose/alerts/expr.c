@@ -234,7 +234,8 @@ static void test_increase(void)
         is_int((long long)next(&s, 53, 0, 1), 3, "an increase stays within its window");
     for (int i = 0; i < 110; i++)
         (void)next(&s, 53, 0, 1);
-    is_int((long long)next(&s, 53, 0, 1), 0, "until it is older than the window");
+    is_int((long long)next(&s, 53, 0, 1), 0,
+           "an increase that is older than the window does not count");
     is_int((long long)next(&s, 60, 0, 1), 7, "a counter that grows again has an increase");
     is_int((long long)next(&s, 2, 0, 1), 0, "counted anew: nothing");
     is_int((long long)next(&s, 4, 0, 1), 2, "increase() counts on from a counter's new start");
@@ -265,7 +266,7 @@ static void test_past(void)
     (void)next(&s, 0, (double)NAN, 1);
     ok(near(next(&s, 0, (double)NAN, 1), value, 1e-9), "absent changes nothing");
     (void)next(&s, 0, (double)INFINITY, 1);
-    ok(near(next(&s, 0, 20, 1), 15, 0.2), "nor does what is not finite");
+    ok(near(next(&s, 0, 20, 1), 15, 0.2), "a value that is not finite changes no past");
     for (int i = 0; i < 36000; i++)
         (void)next(&s, 0, 40, 1);
     ok(near(next(&s, 0, 40, 1), 40, 0.01), "ten hours later the old is forgotten");

@@ -54,7 +54,7 @@ static void test_findings(void)
     s.n->set.governor = "powersave";
     s.n->set.nofile = ABSENT;
     is_int(audit_node(s.n, &s.catalogue, &s.found), 0, "a machine with faults");
-    is_int((long long)s.found.count, 3, "has as many findings");
+    is_int((long long)s.found.count, 3, "a machine with three faults has three findings");
     is_str(s.found.list[0].check, "pcie-width", "findings about wires come first");
     is_str(s.found.list[1].check, "governor", "findings about settings come last");
     is_int(s.found.list[2].severity, SEVERITY_UNKNOWN, "what is absent is not good");

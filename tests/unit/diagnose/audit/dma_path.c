@@ -90,7 +90,7 @@ static void test_iommu(void)
     scene_init(&s);
     s.n->set.iommu_groups = 40;
     s.n->set.iommu_type = "identity";
-    is_str(scene_check(&s, "iommu"), "passed", "it passes through");
+    is_str(scene_check(&s, "iommu"), "passed", "an IOMMU that passes addresses through passes");
     s.n->set.iommu_type = "DMA-FQ";
     is_str(scene_check(&s, "iommu"),
            "warning: the IOMMU translates the addresses of accelerators and NICs",

@@ -224,9 +224,10 @@ static void test_many_values(void)
         CLEANUP(findings_done) struct findings found = { .count = 0 };
 
         is_int(audit_fleet(&m, NULL, &found), 0, "twenty other drivers");
-        is_int((long long)found.count, 20, "are twenty findings");
+        is_int((long long)found.count, 20, "twenty other drivers make twenty findings");
         is_str(found.list[19].sentence,
-               "the accelerator driver differs from that of the fleet: 535.19", "to the last");
+               "the accelerator driver differs from that of the fleet: 535.19",
+               "the last finding names the last driver");
     }
 }
 

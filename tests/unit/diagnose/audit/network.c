@@ -69,7 +69,7 @@ static void test_rate(void)
            "the fastest model of HCA\n"
            "50 % of the port's rate\n"
            "check cable, transceiver and switch port: mlxlink -d mlx5_0 -m",
-           "which may be another model");
+           "the finding allows for another model of the product");
     s.nic[0]->catalogue = s.nic[1]->catalogue = ABSENT;
     is_str(scene_check(&s, "port-rate"), "passed", "nothing to compare with");
     p->gbps = ABSENT;

@@ -37,12 +37,12 @@ static void test_sockets(void)
     is_str(scene_check(&s, "sockets"), "passed", "a slot of half the lanes is no offer");
     s.n->slots->width_max = 16;
     s.n->slots->gts_max = 16;
-    is_str(scene_check(&s, "sockets"), "passed", "nor one of a lower generation");
+    is_str(scene_check(&s, "sockets"), "passed", "a slot of a lower generation is no offer");
     s.n->slots->gts_max = 32;
     s.n->slots->numa = 1;
-    is_str(scene_check(&s, "sockets"), "passed", "nor one on its own socket");
+    is_str(scene_check(&s, "sockets"), "passed", "a slot on the card's own socket is no offer");
     s.n->slots->numa = ABSENT;
-    is_str(scene_check(&s, "sockets"), "passed", "nor one that is nobody knows where");
+    is_str(scene_check(&s, "sockets"), "passed", "a slot on an unknown socket is no offer");
     s.n->slots->numa = 0;
     s.gpu[1]->acc.links_up = 18;
     is_str(scene_check(&s, "sockets"), "passed", "a module with links of its own stays");

@@ -149,7 +149,8 @@ static void test_shm(void)
 
     scene_init(&s);
     s.n->set.shm_b = 64 << 20;
-    is_str(scene_check(&s, "shm"), "warning: /dev/shm holds only 64 MiB", "as containers have it");
+    is_str(scene_check(&s, "shm"), "warning: /dev/shm holds only 64 MiB",
+           "/dev/shm of 64 MiB, as containers have it, is found");
     is_str(scene_told(&s, 0),
            "0.0 % of the 1024 GiB of memory; half is the kernel's default\n"
            "data-loader workers die with a bus error, or batches travel through pipes\n"

@@ -44,7 +44,7 @@ static void test_switch_width(void)
            "31.5 of 63.0 GB/s in each direction, shared by GPU0, mlx5_0; mending the link restores "
            "it\n"
            "reseat the card or cable, then compare: lspci -s 0000:10:00.0 -vv | grep LnkSta",
-           "which devices share");
+           "the finding names the devices that share the uplink");
 }
 
 static void test_built_in(void)

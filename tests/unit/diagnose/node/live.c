@@ -85,7 +85,8 @@ static void test_two_disks(void)
     update(second, 2);
     is_str(live.stages[LIVE_STORAGE].thing, "vda", "the disk that was named stays named");
     update(clear, 3);
-    is_str(live.stages[LIVE_STORAGE].thing, "vdb", "until the other is clearly busier");
+    is_str(live.stages[LIVE_STORAGE].thing, "vdb",
+           "another disk is named when it is clearly busier");
     is_str(live.verdict.sentence,
            "storage limits this node: disk vdb is 97 % busy and takes 100 ms a request",
            "with figures of its own");

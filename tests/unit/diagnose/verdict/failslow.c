@@ -109,8 +109,8 @@ static void test_changes(void)
             down = c;
         }
     is_int(n, 2, "a slow time begins and ends");
-    ok(up.step >= 298 && up.step <= 300 && up.found < 310, "it began at %d, found at %d",
-       (int)up.step, (int)up.found);
+    ok(up.step >= 298 && up.step <= 300 && up.found < 310,
+       "the slow time began at step %d, found at step %d", (int)up.step, (int)up.found);
     ok(fabs(up.before - 1) < 0.03 && fabs(up.after - 1.5) < 0.1, "from %.2f to %.2f s", up.before,
        up.after);
     ok(down.step >= 598 && down.step <= 600 && down.after < down.before,

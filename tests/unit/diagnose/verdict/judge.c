@@ -140,7 +140,7 @@ static void test_few_steps(void)
     m = made_like(CAUSE_LOADER_CPU, 1);
     m.steps = 8;
     is_int(judge_made(&m, &few), CAUSE_LOADER_CPU, "eight steps are enough to name it");
-    ok(few.items[0].confidence < v.items[0].confidence, "but not to be as sure");
+    ok(few.items[0].confidence < v.items[0].confidence, "eight steps are not enough to be as sure");
     verdict_done(&few);
     m = made_like(CAUSE_LOADER_CPU, 1);
     m.steps = 1;
@@ -215,8 +215,9 @@ static void test_edges(void)
     r.ranks[0].steps[39].end_ns += 5000000000;
     r.ranks[0].steps[39].host_s[BRIM_STAGE_WAIT] += 5;
     is_int(judge_run(&r, NULL, &v), 0, "a slow begin and a long end");
-    is_int(v.items[0].cause, CAUSE_NONE, "are no cause");
-    ok(fabs(v.steps_per_s - 10) < 0.01, "nor in the rate: %.3f", v.steps_per_s);
+    is_int(v.items[0].cause, CAUSE_NONE, "a slow begin and a long end are no cause");
+    ok(fabs(v.steps_per_s - 10) < 0.01, "a slow begin and a long end are not in the rate: %.3f",
+       v.steps_per_s);
     verdict_done(&v);
     run_done(&r);
 
@@ -229,7 +230,8 @@ static void test_edges(void)
         ;
     m.s[RUN_GPU_MEMORY] = 0.2;
     is_int(judge_made(&m, &v), CAUSE_NONE, "free memory is never first");
-    ok(v.count == 2 && v.items[1].cause == CAUSE_MEMORY_UNUSED, "but it is told");
+    ok(v.count == 2 && v.items[1].cause == CAUSE_MEMORY_UNUSED,
+       "free memory is an item behind the first");
     verdict_done(&v);
 }
 
@@ -253,7 +255,8 @@ static void test_one_loader(void)
             s->end_ns += (int64_t)((double)(i + 1) * wait * 1e9);
         }
     is_int(judge_run(&r, NULL, &v), 0, "one rank waits for data");
-    is_int(v.items[0].cause, CAUSE_SLOW_RANK, "it is a slow rank");
+    is_int(v.items[0].cause, CAUSE_SLOW_RANK,
+           "the cause is a slow rank where one rank waits for data");
     is_int(v.items[0].rank, 1, "the rank that waits for data is the slow one");
     ok(strstr(v.items[0].action, "loader"), "with a look at its loader: %s", v.items[0].action);
     verdict_done(&v);
@@ -321,7 +324,8 @@ static void test_sleeper(void)
     m.s[RUN_OTHER_CPU] = 1.8;
     m.s[RUN_JOB_CPU] = m.s[RUN_RANK_CPU] = 0.15;
     m.s[RUN_JOB_RUN_WAIT] = 0.075;
-    is_int(judge_made(&m, &v), CAUSE_LOADER_WAITS, "its sleep costs more");
+    is_int(judge_made(&m, &v), CAUSE_LOADER_WAITS,
+           "the job's sleep costs more than its neighbours");
     ok(v.count == 1, "the others are no cause");
     verdict_done(&v);
 }
@@ -343,7 +347,7 @@ static void test_sleeping_crowd(void)
         m.s[RUN_JOB_CPU] = m.s[RUN_RANK_CPU] = m.s[RUN_WORKER_CPU] = 0.0002;
         m.s[RUN_JOB_RUN_WAIT] = 0.02;
         ok(judge_made(&m, &v) != CAUSE_MANY_WORKERS, "%s: starved when awake", told[i][0]);
-        ok(v.items[0].cause != CAUSE_CPU_THREADS, "which is seldom");
+        ok(v.items[0].cause != CAUSE_CPU_THREADS, "threads that are seldom awake are not too many");
         describe(&v);
         verdict_done(&v);
     }
@@ -376,7 +380,8 @@ static void test_limits(void)
     is_int((long long)n, (long long)(sizeof(l) / sizeof(double)), "one for each member");
     is_int(judge_limits_load(&l, "t", "[x]\n", 4, &e), -EINVAL, "an unknown one");
     is_str(e.text, "t:1: unknown threshold 'x'", "the error names the unknown threshold");
-    is_int(judge_limits_load(&l, "t", "[gc]\nvalue=a\n", 13, &e), -EINVAL, "not a number");
+    is_int(judge_limits_load(&l, "t", "[gc]\nvalue=a\n", 13, &e), -EINVAL,
+           "judge_limits_load refuses a value that is no number");
     is_str(e.text, "t:2: 'a' is no number", "the error names the text that is no number");
     is_int(judge_limits_load(&l, "t", "[gc]\nvalue=1\nvalue=2\n", 21, &e), -EINVAL,
            "judge_limits_load refuses a value that stands twice");

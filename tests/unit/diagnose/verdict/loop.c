@@ -149,7 +149,8 @@ static void test_growing(void)
            "four times as long at the end");
     ok(strstr(said, "longer all the time"), "steps four times as long grow all the time: %s", said);
     is_int(judge_growth(160, 1.02, 0, said), CAUSE_NONE, "two in a hundred is nothing");
-    is_int(judge_growth(70, 4, 0, said), CAUSE_SLOWER_THAN_BEFORE, "so much shows in few steps");
+    is_int(judge_growth(70, 4, 0, said), CAUSE_SLOWER_THAN_BEFORE,
+           "steps four times as long show in 70 steps");
     ok(strstr(said, "longer all the time"), "70 steps are enough to see growth: %s", said);
     (void)judge_growth(70, 1.8, 0, said);
     ok(!strstr(said, "longer all the time"), "less does not: %s", said);

@@ -18,7 +18,8 @@ static void test_stolen(void)
     m.s[RUN_RANK_THREAD_CPU] = 0.75;
     is_int(judge_made(&m), CAUSE_LOADER_WAITS, "a worker that sleeps");
     m.s[RUN_CPU_STEAL] = 0.12;
-    is_int(judge_made(&m), CAUSE_CPU_NEIGHBOURS, "not where the hypervisor has the CPUs");
+    is_int(judge_made(&m), CAUSE_CPU_NEIGHBOURS,
+           "a worker that the hypervisor keeps off does not sleep");
     made_stage(&m, BRIM_STAGE_WAIT, 0.25);
     is_int(judge_made(&m), CAUSE_LOADER_WAITS, "what costs more than they do goes first");
 }
@@ -44,7 +45,7 @@ static void test_mapped(void)
     is_int(judge_made(&m), CAUSE_SMALL_FILES, "small reads of small files");
     m.s[RUN_JOB_READ_CALLS] = 1;
     m.s[RUN_JOB_IO_READ] = 100;
-    is_int(judge_made(&m), CAUSE_STORAGE_BANDWIDTH, "not where nothing is read by calls");
+    is_int(judge_made(&m), CAUSE_STORAGE_BANDWIDTH, "files that no calls read are no small files");
 }
 
 /* Data that is waited for in one half of the run: chance, or many measurements agree. */

@@ -76,13 +76,14 @@ static void test_held_back(void)
     m.s[RUN_IO_PRESSURE] = 0.06;
     is_int(judge_made(&m), CAUSE_STORAGE_BANDWIDTH, "at 430 MB/s while it waits it is the disk");
     m.s[RUN_IO_PRESSURE] = 0.01;
-    is_int(judge_made(&m), CAUSE_LOADER_WAITS, "not where nobody waits for that");
+    is_int(judge_made(&m), CAUSE_LOADER_WAITS, "a fast disk that nobody waits for is no limit");
     m.s[RUN_IO_PRESSURE] = 0.06;
     m.s[RUN_JOB_READ] = m.s[RUN_DISK_READ] = 15e6;
-    is_int(judge_made(&m), CAUSE_LOADER_WAITS, "nor at 70 MB/s");
+    is_int(judge_made(&m), CAUSE_LOADER_WAITS, "a disk that gives 70 MB/s is no limit");
     m.s[RUN_JOB_READ] = m.s[RUN_DISK_READ] = 90e6;
     m.s[RUN_RANK_THREAD_CPU] = 0.97;
-    is_int(judge_made(&m), CAUSE_LOADER_CPU, "nor where it is on a CPU meanwhile");
+    is_int(judge_made(&m), CAUSE_LOADER_CPU,
+           "a loader that is on a CPU while it reads is the limit");
 }
 
 /* Twenty workers that sleep keep two CPUs busy by handing over; a number is no help. */
@@ -100,7 +101,7 @@ static void test_sleeping_workers(void)
     m.s[RUN_JOB_RUN_WAIT] = 0.5;
     ok(judge_made(&m) != CAUSE_MANY_WORKERS, "workers that sleep are not too many");
     m.s[RUN_JOB_RUN_WAIT] = 12;
-    is_int(judge_made(&m), CAUSE_MANY_WORKERS, "those that wait for CPUs are");
+    is_int(judge_made(&m), CAUSE_MANY_WORKERS, "workers that wait for CPUs are too many");
 }
 
 /* A worker's queue takes half a millisecond, which is much of a step of four. */
@@ -122,7 +123,8 @@ static void test_handing_over(void)
     m.step_s = 0.0083;
     is_int(judge_made(&m), CAUSE_NONE, "of several tensors, while it is little");
     made_stage(&m, BRIM_STAGE_WAIT, 0.25);
-    is_int(judge_made(&m), CAUSE_LOADER_WAITS, "not a quarter of the step");
+    is_int(judge_made(&m), CAUSE_LOADER_WAITS,
+           "a wait of a quarter of the step is no handing over");
 }
 
 /* Of a node of which one note is known; value NULL: it is not. */
@@ -176,9 +178,12 @@ static enum cause judge_waiting(const char *policy, double others)
 static void test_spinning(void)
 {
     is_int(judge_waiting(NULL, 0.02), CAUSE_CPU_SPINNING, "threads that spin");
-    is_int(judge_waiting("active", 0.02), CAUSE_CPU_SPINNING, "as they are told");
-    ok(judge_waiting("PASSIVE", 0.02) != CAUSE_CPU_SPINNING, "those that sleep do not");
-    is_int(judge_waiting(NULL, 0.9), CAUSE_CPU_NEIGHBOURS, "or others have the CPUs");
+    is_int(judge_waiting("active", 0.02), CAUSE_CPU_SPINNING,
+           "threads that are set to spin do spin");
+    ok(judge_waiting("PASSIVE", 0.02) != CAUSE_CPU_SPINNING,
+       "threads that are set to sleep do not spin");
+    is_int(judge_waiting(NULL, 0.9), CAUSE_CPU_NEIGHBOURS,
+           "threads that starve beside other processes do not spin");
 }
 
 static void test_network(void)
@@ -192,15 +197,16 @@ static void test_network(void)
     m.s[RUN_NET_SENT] = m.s[RUN_NET_RECEIVED] = 20e6;
     is_int(judge_made(&m), CAUSE_SLOW_LINK, "DDP tells no bytes: the network does");
     m.s[RUN_JOB_RUN_WAIT] = 1;
-    is_int(judge_made(&m), CAUSE_SLOW_LINK, "also where threads wait for CPUs, but not for long");
+    is_int(judge_made(&m), CAUSE_SLOW_LINK, "a short wait for CPUs does not excuse a slow link");
     m.s[RUN_RANK_THREAD_WAIT] = 0.4;
-    is_int(judge_made(&m), CAUSE_COMMUNICATION, "not where that may be why it is slow");
+    is_int(judge_made(&m), CAUSE_COMMUNICATION,
+           "threads that starve may be why communication is slow");
     m.s[RUN_RANK_THREAD_WAIT] = 0.02;
     m.s[RUN_JOB_RUN_WAIT] = 0.05;
     m.s[RUN_NET_SENT] = m.s[RUN_NET_RECEIVED] = 200e6;
     is_int(judge_made(&m), CAUSE_COMMUNICATION, "at 400 MB/s the link is none to blame");
     m.s[RUN_NET_SENT] = m.s[RUN_NET_RECEIVED] = 0.5e6;
-    is_int(judge_made(&m), CAUSE_COMMUNICATION, "nor is it where little is sent");
+    is_int(judge_made(&m), CAUSE_COMMUNICATION, "a link is not slow where little is sent");
 }
 
 /* A flush lies behind saving, where no stage is. */
@@ -246,7 +252,7 @@ static void test_taken(void)
     m.s[RUN_RANK_THREAD_WAIT] = 0.53;
     is_int(judge_made(&m), CAUSE_LOADER_CPU, "workers take the CPUs");
     m.s[RUN_OTHER_CPU] = 0.6;
-    is_int(judge_made(&m), CAUSE_CPU_NEIGHBOURS, "not where others may");
+    is_int(judge_made(&m), CAUSE_CPU_NEIGHBOURS, "workers do not take the CPUs that others use");
     m.s[RUN_OTHER_CPU] = 0.05;
     made_stage(&m, BRIM_STAGE_WAIT, 0.12);
     m.s[RUN_WORKER_CPU] = 0.43;
@@ -254,11 +260,11 @@ static void test_taken(void)
            "a short wait and workers that are a little late count together");
     made_stage(&m, BRIM_STAGE_WAIT, 0);
     m.s[RUN_WORKER_CPU] = 0.05;
-    ok(judge_made(&m) != CAUSE_LOADER_CPU, "not those that do little");
+    ok(judge_made(&m) != CAUSE_LOADER_CPU, "workers that do little do not take the CPUs");
     m.s[RUN_WORKER_CPU] = 0.3;
     m.s[RUN_RANK_THREAD_CPU] = 0.9;
     m.s[RUN_RANK_THREAD_WAIT] = 0.05;
-    is_int(judge_made(&m), CAUSE_NONE, "nor where there are CPUs left");
+    is_int(judge_made(&m), CAUSE_NONE, "workers do not take CPUs where some are left");
 }
 
 enum { PATTERN = 12 }; /* steps, which come again and again */
@@ -335,9 +341,11 @@ static void test_bursts(void)
     is_int(judge_bursts(0, &v), CAUSE_SLOW_RANK, "stopped now and then: a slow rank");
     is_int(v.items[0].rank, 1, "the rank that stops now and then is the slow one");
     verdict_done(&v);
-    is_int(judge_bursts(0.025, &v), CAUSE_SLOW_RANK, "also where the other one is late at times");
+    is_int(judge_bursts(0.025, &v), CAUSE_SLOW_RANK,
+           "a rank that stops at times is slow though the other one is late");
     verdict_done(&v);
-    is_int(judge_bursts(0.07, &v), CAUSE_IMBALANCE, "not as much as that one");
+    is_int(judge_bursts(0.07, &v), CAUSE_IMBALANCE,
+           "a rank is not slow where the other one is late as much");
     verdict_done(&v);
 }
 
@@ -422,7 +430,8 @@ static void test_order(void)
     m.s[RUN_JOB_RUN_WAIT] = 0.5;
     made_build(&m, &r);
     is_int(judge_built(&r, &v), CAUSE_CPU_NEIGHBOURS, "others, since when it is slower");
-    ok(v.count == 2 && v.items[1].cause == CAUSE_SLOWER_THAN_BEFORE, "which is told behind it");
+    ok(v.count == 2 && v.items[1].cause == CAUSE_SLOWER_THAN_BEFORE,
+       "the slowdown stands behind the neighbours");
     verdict_done(&v);
     run_done(&r);
 }
@@ -455,7 +464,8 @@ static void test_turns(void)
     m.step_s = 0.05;
     made_build(&m, &r);
     is_int(judge_built(&r, &v), CAUSE_NONE, "a level that rose for 4 s may fall again");
-    ok(v.count > 1 && v.items[1].cause == CAUSE_SLOWER_THAN_BEFORE, "it is told all the same");
+    ok(v.count > 1 && v.items[1].cause == CAUSE_SLOWER_THAN_BEFORE,
+       "a level that rose for 4 s stands behind 'none'");
     verdict_done(&v);
     run_done(&r);
     m.step_s = 0.1;
@@ -493,7 +503,8 @@ static void test_since_others(void)
     verdict_done(&v);
     for (size_t i = 0; i < r.n_moments; i++)
         r.moments[i].values[RUN_CPU_BUSY] = 0.5;
-    is_int(judge_built(&r, &v), CAUSE_SLOWER_THAN_BEFORE, "not where CPUs are free beside them");
+    is_int(judge_built(&r, &v), CAUSE_SLOWER_THAN_BEFORE,
+           "other processes do not slow a job where CPUs are free");
     verdict_done(&v);
     run_done(&r);
 }
@@ -517,7 +528,8 @@ static void test_tiny(void)
     run_done(&r);
     m.s[RUN_RANK_CPU] = m.s[RUN_JOB_CPU] = m.s[RUN_RANK_THREAD_CPU] = 0.86;
     m.s[RUN_RANK_THREAD_WAIT] = 0.11;
-    is_int(judge_made(&m), CAUSE_SMALL_BATCH, "also where others leave it less of a CPU");
+    is_int(judge_made(&m), CAUSE_SMALL_BATCH,
+           "a tiny step is a small batch where others take some of its CPU");
     m.s[RUN_RANK_THREAD_WAIT] = 0;
     is_int(judge_made(&m), CAUSE_SMALL_BATCH,
            "a tiny step whose threads wait for each other is a small batch");
@@ -595,7 +607,8 @@ static void test_memory_limit(void)
     m.wild[RUN_JOB_MEMORY] = m.wild[RUN_JOB_MEMORY_LIMIT] = 0;
     m.s[RUN_MEMORY_PRESSURE] = 0.02;
     made_build(&m, &r);
-    is_int(judge_built(&r, &v), CAUSE_MEMORY_PRESSURE, "its limit, not the disk");
+    is_int(judge_built(&r, &v), CAUSE_MEMORY_PRESSURE,
+           "the job's memory limit is the cause, not its disk");
     ok(v.count == 1 && strstr(v.sentence, "limit is too low"),
        "the sentence names the limit of memory alone: %s", v.sentence);
     verdict_done(&v);
@@ -608,7 +621,8 @@ static void test_memory_limit(void)
     is_int(judge_made(&m), CAUSE_STORAGE_BANDWIDTH, "most of them are read for the first time");
     m.s[RUN_REFAULTS] = 68e6;
     m.s[RUN_JOB_MEMORY] = 100e6;
-    is_int(judge_made(&m), CAUSE_STORAGE_BANDWIDTH, "its cgroup has room");
+    is_int(judge_made(&m), CAUSE_STORAGE_BANDWIDTH,
+           "a cgroup that has room does not make files be read again");
 }
 
 /* One rank shares its CPU: that is said, and of whom it is, as far as is known. */
@@ -656,19 +670,21 @@ static void test_bound(void)
     made_note(&m, "process.cpus", "1");
     is_int(judge_made(&m), CAUSE_CPU_BINDING, "one with two threads that may use one");
     m.s[RUN_CPU_BUSY] = 0.9;
-    is_int(judge_made(&m), CAUSE_NONE, "not where the other one is busy");
+    is_int(judge_made(&m), CAUSE_NONE, "a binding does not matter where the other CPU is busy");
     m.s[RUN_CPU_BUSY] = 0.52;
     m.s[RUN_OTHER_CPU] = 0.6;
-    is_int(judge_made(&m), CAUSE_NONE, "nor where others may be on its own");
+    is_int(judge_made(&m), CAUSE_NONE, "a binding does not matter where others may be on the CPU");
     m.s[RUN_CPUS] = 64;
     is_int(judge_made(&m), CAUSE_CPU_BINDING, "of 64 that is little");
     m.s[RUN_CPUS] = 2;
     m.s[RUN_OTHER_CPU] = 0.05;
     m.s[RUN_JOB_THROTTLED] = 0.3;
-    is_int(judge_made(&m), CAUSE_CPU_QUOTA, "nor where it may not use more of any");
+    is_int(judge_made(&m), CAUSE_CPU_QUOTA,
+           "a quota is the cause where the job may not use more of any CPU");
     m.s[RUN_JOB_THROTTLED] = 0;
     m.ranks = 2;
-    is_int(judge_made(&m), CAUSE_NONE, "nor of two ranks that wait for none");
+    is_int(judge_made(&m), CAUSE_NONE,
+           "a binding does not matter to two ranks that wait for no CPU");
     m.ranks = 1;
     m.s[RUN_RANK_CPU] = m.s[RUN_JOB_CPU] = 0.5;
     is_int(judge_made(&m), CAUSE_NONE, "a binding does not matter where the job needs no more CPU");
@@ -691,9 +707,10 @@ static void test_bound_and_waits(void)
     is_int(judge_made(&m), CAUSE_LOADER_WAITS, "threads wait a little for that CPU: not for data");
     m.s[RUN_JOB_CPU] = 0.9;
     m.s[RUN_JOB_RUN_WAIT] = 1.2;
-    is_int(judge_made(&m), CAUSE_CPU_BINDING, "they wait for it most of the time: for data, too");
+    is_int(judge_made(&m), CAUSE_CPU_BINDING,
+           "threads that wait most of the time for their CPU are bound");
     m.notes[1][1] = "2";
-    ok(judge_made(&m) != CAUSE_CPU_BINDING, "not where these are all");
+    ok(judge_made(&m) != CAUSE_CPU_BINDING, "threads that may use all CPUs are not bound");
 }
 
 /* What stops it stops it while it communicates, too. */
