@@ -8,6 +8,11 @@ import tree
 
 CHECKS = {"ok": 1, "is_int": 2, "is_str": 2, "tap_ok": 3, "tap_is_int": 3, "tap_is_str": 3}
 WORDS = 3  # at least
+# A text that begins with these goes on with the one before it, or with a subject from there.
+GOES_ON = re.compile(
+    r"(and|but|nor|or|also|so|then|until|not|which|who|whose|that|those|they|it|its|their|"
+    r"is|are|has|have|had|does|do|goes|to)\b(?!')"
+)
 LITERAL = r'"(?:[^"\\\n]|\\.)*"'
 TOKEN = re.compile(r"//[^\n]*|/\*.*?\*/|" + LITERAL + r"|'(?:[^'\\\n]|\\.)*'|\w+|.", re.S)
 # Literals side by side are one, with names of macros such as PRIu64 between them.
@@ -93,7 +98,7 @@ def helpers(source, checks):
 
 def is_alone(text):
     """Whether a text stands alone."""
-    return len(text.split()) >= WORDS and not text.startswith("and ")
+    return len(text.split()) >= WORDS and not GOES_ON.match(text)
 
 
 def poor(source, checks):
@@ -170,10 +175,15 @@ def test_what_is_found():
             is_good(true, "a macro passes its text on");
             ok(true, "%s: x", name);
             ok(true, "the file %s", name);
+            ok(true, "which has no subject");
+            ok(true, "items of a list stay");
         }
         """
     )
     found = poor(without_comments(source), CHECKS)
     texts = [text for _, text in found]
-    assert texts == ["it has", "and so on it goes", "", "%s", "one", "good", "%s: x"]
+    assert texts == [
+        *("it has", "and so on it goes", "", "%s", "one", "good", "%s: x"),
+        "which has no subject",
+    ]
     assert found[0][0] == source[: source.index("it has")].count("\n") + 1
