@@ -18,7 +18,7 @@ static const struct given lines[] = {
     GPU("0", 0.38, 1),
     ONE("gpu", "0", "power_watts", 300),
     { "gpu_throttle", "0", "active", "reason=\"power\"", 1, 1 },
-    PROCESS("17", 0.5, 1e6),
+    PROCESS("17", 0.5, 200e6),
     ONE("memory", "", "total_bytes", 64e9),
     END,
 };
@@ -125,7 +125,7 @@ static void test_text(void)
     ok(!strncmp(str_text(&out), "storage limits this node: disk vda is 98 % busy", 40),
        "the sentence comes first");
     ok(has(&out, "\nwaste: 0.6 of 1 GPU idle\n"), "the page counts the idle GPUs as waste");
-    ok(has(&out, "\ndo: look at process 17 (a?[31m ?\"b): it writes 1.0 MB/s\n"),
+    ok(has(&out, "\ndo: look at process 17 (a?[31m ?\"b): it writes 200 MB/s\n"),
        "what to do, made harmless");
     ok(has(&out, "▶storage █████▉ 98% → cpu █▎     20% → pcie - "), "the bottleneck is marked");
     ok(has(&out, "\n17       a?[31m??\"b "), "a hostile name");
