@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -12,6 +13,8 @@ from served import Agent, wait_until
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "script"))
 MACHINES = ROOT / "tests" / "fixtures" / "machines"
+# Whole outputs, and what they are made of.
+GOLDEN = ROOT / "tests" / "fixtures" / "golden"
 # Made-up traces; the same in public ones is others' data (the fixture below).
 TRACES = ROOT / "tests" / "fixtures" / "traces"
 DAYS, TURNS = TRACES / "days.csv", TRACES / "turns.csv"
@@ -96,6 +99,15 @@ def queue(brim, tmp_path):
     made = Queue(brim, tmp_path)
     yield made
     made.end()
+
+
+@pytest.fixture(scope="module")
+def made_state(tmp_path_factory):
+    """Where brim finds runs and profiles."""
+    folder = tmp_path_factory.mktemp("state")
+    subprocess.run([os.environ["MADE_RUNS"], str(folder / "runs")], check=True)
+    shutil.copytree(str(GOLDEN / "profiles"), str(folder / "profiles"))
+    return {"STATE_DIRECTORY": str(folder)}
 
 
 @pytest.fixture

@@ -10,13 +10,10 @@ The runs that are kept are those of made_runs.c, the profiles those of golden/pr
 import os
 import pathlib
 import shlex
-import shutil
-import subprocess
 
 import pytest
-from conftest import ROOT
+from conftest import GOLDEN
 
-GOLDEN = ROOT / "tests" / "fixtures" / "golden"
 FILES = sorted(path.name for path in GOLDEN.glob("*.txt"))
 
 
@@ -38,15 +35,6 @@ def said(brim, line, folder, env):
     return text.replace(str(folder), "$OUT").replace(env["STATE_DIRECTORY"], "$STATE")
 
 
-@pytest.fixture(scope="module")
-def state(tmp_path_factory):
-    """Where brim finds runs and profiles."""
-    folder = tmp_path_factory.mktemp("state")
-    subprocess.run([os.environ["MADE_RUNS"], str(folder / "runs")], check=True)
-    shutil.copytree(str(GOLDEN / "profiles"), str(folder / "profiles"))
-    return {"STATE_DIRECTORY": str(folder)}
-
-
 def test_there_are_transcripts():
     assert len(FILES) >= 5
     for name in FILES:
@@ -55,10 +43,12 @@ def test_there_are_transcripts():
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_transcript(brim, tmp_path, state, name):
+def test_transcript(brim, tmp_path, made_state, name):
     file = GOLDEN / name
     want = file.read_text(encoding="utf-8")
-    parts = [said(brim, line, tmp_path / str(i), state) for i, line in enumerate(commands(want))]
+    parts = [
+        said(brim, line, tmp_path / str(i), made_state) for i, line in enumerate(commands(want))
+    ]
     if os.environ.get("BRIM_REGENERATE"):
         file.write_text("".join(parts), encoding="utf-8")
         want = file.read_text(encoding="utf-8")
