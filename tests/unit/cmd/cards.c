@@ -87,6 +87,7 @@ static void add_entry(struct session *s, const char *knob, enum session_outcome 
     snprintf(k->knob, sizeof(k->knob), "%s", knob);
     snprintf(k->value, sizeof(k->value), "%u", 8 + n);
     snprintf(k->before, sizeof(k->before), "%s", n % 5 == 4 ? "" : "2");
+    snprintf(k->also, sizeof(k->also), "%s", n % 4 == 1 ? "loader.persistent" : "");
     snprintf(k->why, sizeof(k->why),
              "2 loader workers cannot hide reads of 30 ms a request from nvme0n1, and there are %u "
              "CPUs that nobody uses",
