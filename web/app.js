@@ -4,6 +4,7 @@ import { addPoint, hold, loadHistory, pastSeconds, redraw, setRange, startCharts
 import { at, mark, say } from "./dom.js";
 import { clock } from "./format.js";
 import { showGpus } from "./gpus.js";
+import { showRuns } from "./runs.js";
 import { listen } from "./stream.js";
 import { showTables, startTables } from "./tables.js";
 import { nextTheme, startTheme } from "./theme.js";
@@ -24,6 +25,7 @@ function showAll() {
   showVerdict(verdict);
   showStages(latest);
   showHost(latest);
+  showRuns(latest);
   showGpus(latest.gpus);
   showTables(latest);
   showAlerts(latest);

@@ -1,5 +1,6 @@
 """The dashboard: what it shows, in both themes, on a narrow screen, by keyboard, over a restart."""
 
+import os
 import pathlib
 import subprocess
 import sys
@@ -242,3 +243,76 @@ def test_it_comes_back_when_the_agent_does(start, browse):
         assert page.text("#connection") == "live"
     finally:
         again.stop()
+
+
+STEPS = """
+import ctypes, os, sys, time
+step = ctypes.CDLL(os.path.join(os.environ["BRIM_LIB"].split(":")[0], "libbrim-step.so"))
+step.brim_step_open.restype = ctypes.c_void_p
+handle = ctypes.c_void_p(step.brim_step_open(b"test"))
+while True:
+    step.brim_step_begin(handle)
+    step.brim_stage_begin(handle, 1)
+    time.sleep(0.018)
+    step.brim_stage_end(handle, 1)
+    step.brim_stage_begin(handle, 3)
+    time.sleep(0.002)
+    step.brim_stage_end(handle, 3)
+    step.brim_step_end(handle)
+"""
+
+
+@pytest.fixture
+def observed(tmp_path):
+    """observed(name): a job under 'brim run' that waits for data nine tenths of its time."""
+    started = []
+    library = pathlib.Path(os.environ.get("BRIM_LIB", "").split(":")[0]) / "libbrim-step.so"
+    if not library.exists():
+        pytest.skip("the library of marks is not built here")
+
+    def one(name):
+        env = {k: v for k, v in os.environ.items() if not k.startswith("SLURM_")}
+        env.update(STATE_DIRECTORY=str(tmp_path), BRIM_CONF="/nonexistent/brim.conf")
+        started.append(subprocess.Popen(
+            [os.environ["BRIM"], "run", "--quiet", "--name", name, "--", sys.executable, "-c",
+             STEPS],
+            env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        ))
+        return started[-1]
+
+    yield one
+    for process in started:
+        process.terminate()
+        process.wait(timeout=60)
+
+
+def test_runs(start, browse, observed):
+    """A job that is observed while the page is open: its row, its sentence; then it ends."""
+    name = "train <b>me</b>"
+    page = browse(start().url).live()
+    row = "[...document.querySelectorAll('#runs .run')].find((run) => " \
+        "run.querySelector('.thing').textContent === %r)" % name
+    process = observed(name)
+    page.wait("%s?.querySelector('.sentence').textContent.includes('of the step')" % row)
+    text = page.get(row + ".innerText")
+    assert "steps/s" in text and "wait " in text and "since" in text, text
+    assert page.get(row + ".dataset.severity") in ("warning", "critical")
+    assert page.get(row + ".querySelector('.trying').hidden")
+    wide = "[...%s.querySelectorAll('.split i')].map((part) => part.offsetWidth)" % row
+    widths = page.get(wide)
+    assert widths[0] > 4 * widths[2] > 0 and widths[1] == 0, widths
+    for scheme in ("light", "dark"):
+        page("click", selector="#theme")
+        assert page.text("#theme") == "theme: " + scheme
+        assert page.get(CONTRAST) == []
+    process.terminate()
+    page.wait("!%s" % row)
+    assert page("said") == []
+
+
+def test_runs_fit_a_phone(start, browse, observed):
+    page = browse(start().url, viewport={"width": 390, "height": 800}).live()
+    observed("a-name-of-a-run-that-is-as-long-as-names-may-get-and-a-little-longer-than-that")
+    page.wait("[...document.querySelectorAll('#runs .sentence')].some((p) => "
+              "p.textContent.includes('of the step'))")
+    assert page.get("document.documentElement.scrollWidth") == 390

@@ -4,6 +4,7 @@
 
 #include "base/str.h"
 #include "base/utf8.h"
+#include "model/job/step.h"
 #include "model/signal/quantity.h"
 #include "render/node/page_private.h"
 
@@ -313,6 +314,49 @@ static void add_processes(struct page *p, const struct live *l, size_t n)
     }
 }
 
+/* "train.py of alice: 31.3 steps/s, wait 93 %": the stage that takes most beside it. */
+static void add_run(struct page *p, const struct live_run *r)
+{
+    unsigned most = 0;
+
+    for (unsigned i = 0; i < BRIM_STAGES; i++)
+        if (isnan(r->split[most]) || r->split[i] > r->split[most])
+            most = i;
+    page_word(p, r->name, 24);
+    page_word(p, r->user, 12);
+    add_cell(p, r->steps_per_s, quantity_count(r->steps_per_s), 8);
+    add_share(p, r->split[BRIM_STAGE_WAIT], 6);
+    page_number(p, isnan(r->split[most]) ? "-" : step_stage_name(most), 14);
+    page_end(p, INK_PLAIN);
+}
+
+/* A row for each run, and below it what limits it and what is on trial. */
+static void add_runs(struct page *p, const struct live_extra *x, size_t n)
+{
+    static const struct column heads[] = {
+        { "run", 24, true },   { "user", 12, true },       { "steps/s", 8, false },
+        { "waits", 6, false }, { "most time", 14, false },
+    };
+
+    if (!n)
+        return;
+    add_head(p, heads, ARRAY_SIZE(heads));
+    for (size_t i = 0; i < n; i++) {
+        const struct live_run *r = &x->runs[i];
+        const char *sentence = r->sentence[0] ? r->sentence : "nothing is known yet";
+
+        add_run(p, r);
+        str_add(&p->line, "  ");
+        if (r->trying[0]) {
+            str_add(&p->line, "tries ");
+            page_add(p, r->trying, PAGE_LINE_MAX);
+            str_add(&p->line, "; ");
+        }
+        page_add(p, sentence, PAGE_LINE_MAX);
+        page_end(p, r->limited ? INK_YELLOW : INK_DIM);
+    }
+}
+
 static void add_alerts(struct page *p, const struct live_extra *x, size_t n)
 {
     if (n)
@@ -331,7 +375,7 @@ static void add_alerts(struct page *p, const struct live_extra *x, size_t n)
 
 /* Lines that each table gets. */
 struct share_of_page {
-    size_t gpus, disks, nets, processes, alerts;
+    size_t gpus, disks, nets, processes, alerts, runs;
 };
 
 /* Take lines for a table of n rows, which has two lines above them: 'most' rows at most, and as
@@ -347,14 +391,15 @@ static size_t take(size_t *left, size_t n, size_t most)
     return rows;
 }
 
-/* Alerts and a few processes come first, then devices; processes get what is left. */
+/* Alerts, runs and a few processes come first, then devices; processes get what is left. */
 static struct share_of_page share_page(const struct live *l, const struct live_extra *x,
                                        size_t left)
 {
-    enum { PROCESSES_LEAST = 3, ALERTS_MOST = 4, DEVICES_MOST = 6 };
+    enum { PROCESSES_LEAST = 3, ALERTS_MOST = 4, DEVICES_MOST = 6, RUN_LINES_MOST = 8 };
     struct share_of_page s;
 
     s.alerts = take(&left, x->n_alerts, ALERTS_MOST);
+    s.runs = take(&left, 2 * x->n_runs, RUN_LINES_MOST) / 2;
     s.gpus = take(&left, l->n_gpus, l->n_gpus);
     s.processes = take(&left, l->n_processes, PROCESSES_LEAST);
     s.disks = take(&left, l->n_disks + l->n_nfs, DEVICES_MOST);
@@ -377,6 +422,7 @@ void live_text(const struct live *l, const struct live_extra *x, const struct li
     add_pipeline(&p, l);
     add_host(&p, l, x);
     s = share_page(l, x, p.left);
+    add_runs(&p, x, s.runs);
     add_gpus(&p, l, s.gpus);
     add_disks(&p, l, s.disks);
     add_nets(&p, l, s.nets);

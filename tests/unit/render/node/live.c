@@ -131,6 +131,10 @@ static void test_text(void)
     ok(has(&out, "\n17       a?[31m??\"b "), "a hostile name");
     ok(!strchr(str_text(&out), '\033'), "no escapes without colour");
     ok(has(&out, "critical: it is full"), "the page shows the alerts");
+    ok(has(&out, "\nrun                     user          steps/s  waits      most time\n"
+                 "train.py                alice              31   93 %           wait\n"
+                 "  tries loader.workers=4; one worker loads\n"),
+       "a run has a row, and a line that says what limits it");
     str_reset(&out);
     look.unicode = false;
     umlaut.host = "n\xc3\xb6";
