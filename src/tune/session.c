@@ -245,11 +245,14 @@ static struct session_command step_canary(struct session *s, struct session_step
         return undo(s);
     }
     s->phase = PHASE_TRIAL;
+    if (!s->begun)
+        init_trial(s);
+    /* Of power and money moments are few, and each is a mean of many steps. */
+    if (s->plan.goal == GOAL_THROUGHPUT)
+        s->trial.plan.promise = s->offers[0].gain > 1 ? s->offers[0].gain - 1 : 0;
     if (s->begun)
         for (unsigned i = 0; i < s->n; i++) /* they are the trial's first with the candidate */
             trial_steps(&s->trial, true, s->values[i], x.n);
-    else
-        init_trial(s);
     s->begun = false;
     return want(s, trial_want(&s->trial));
 }
@@ -400,6 +403,7 @@ static struct session_offer offer_of(const struct candidate *c)
     set(o.knob, sizeof(o.knob), c->knob->name);
     set(o.value, sizeof(o.value), c->value);
     set(o.before, sizeof(o.before), c->before);
+    o.gain = c->gain;
     set(o.also, sizeof(o.also), c->also ? c->also->name : NULL);
     set(o.why, sizeof(o.why), c->why);
     return o;

@@ -98,6 +98,7 @@ struct session_offer {
     char value[KNOB_VALUE_MAX], before[KNOB_VALUE_MAX];
     char why[SESSION_TEXT];
     char also[KNOB_NAME_MAX];
+    double gain; /* expected speed-up; NaN: not known */
 };
 
 enum session_phase {

@@ -138,6 +138,7 @@ static void judge_many_workers(struct judge *j)
     struct verdict_item *to;
 
     if (!(workers > j->cpus) ||
+        judge_mean(j, RUN_WORKER_CPU) * workers < j->l.workers_busy * j->cpus ||
         judge_mean(j, RUN_JOB_RUN_WAIT) < (workers - j->cpus) * j->l.workers_waiting ||
         !(j->starved >= j->l.cpu_starved) || !(starving(j) >= j->l.wait_warning) ||
         judge_mean(j, RUN_OTHER_CPU) >= j->l.others_cpu * j->cpus)

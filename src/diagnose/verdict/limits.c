@@ -53,6 +53,7 @@ static const struct row rows[] = {
     ROW("cpu-stolen", cpu_stolen),
     ROW("cpu-starved", cpu_starved),
     ROW("workers-waiting", workers_waiting),
+    ROW("workers-busy", workers_busy),
     ROW("others-cpu", others_cpu),
     ROW("cpu-throttled", cpu_throttled),
     ROW("threads-many", threads_many),

@@ -15,8 +15,8 @@ struct judge_limits {
     double request_large, request_small, call_small, calls_many, flat, bytes_some, streaming,
         others_storage;
     double nfs_round_trip, nfs_queue, nfs_operations;
-    double cpu_stolen, cpu_starved, workers_waiting, others_cpu, cpu_throttled, threads_many,
-        threads_few, compute_most;
+    double cpu_stolen, cpu_starved, workers_waiting, workers_busy, others_cpu, cpu_throttled,
+        threads_many, threads_few, compute_most;
     double numa_remote, numa_cost;
     double copy_warning, pcie_load, pcie_width, short_step, tiny_step, launch_cpu, launch_cost,
         blas_cost;

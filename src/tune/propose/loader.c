@@ -18,6 +18,7 @@ static const double tail = 3;            /* p99 to median of waiting, from where
 static const double cache_least_b = 1e9; /* for files that are read early to stay until wanted */
 static const double hidden = 0.5; /* of the wait: opening a file still takes its time (measured) */
 static const double start_s = 0.01;    /* of a worker, by fork: nine in 90 ms (docs/shim.md) */
+static const double busy_part = 0.5;   /* of the CPUs, for workers to be too many for them */
 static const double short_part = 0.05; /* of an epoch, that the start of workers takes */
 enum { READAHEAD = 4 /* batches */, TAKES = 48 };
 enum { EPOCH_MOST = 500 };
@@ -26,12 +27,17 @@ enum { WORKERS_MAX = 64, PREFETCH_USUAL = 2 /* torch's */, PREFETCH_MAX = 32, WA
 /* How much of the time that fetching takes is on a CPU. */
 static double cpu_share(const struct proposer *p, double workers, double wait)
 {
-    double share = (facts_signal(&p->facts, RUN_RANK_CPU) - (1 - wait)) / wait;
+    double thread = facts_signal(&p->facts, RUN_RANK_THREAD_CPU);
+    double process = facts_signal(&p->facts, RUN_RANK_CPU);
+    /* The first thread fetches; others of a BLAS may spin meanwhile. */
+    double share = ((isnan(thread) ? process : thread) - (1 - wait)) / wait;
 
     if (workers > 0)
         share = facts_signal(&p->facts, RUN_WORKER_CPU);
     else if (propose_item(p, CAUSE_LOADER_WAITS))
         share = isnan(share) ? 0.1 : fmax(handing_over, fmin(0.1, share));
+    else if (!isnan(thread))
+        share = fmax(handing_over, share);
     else if (propose_item(p, CAUSE_LOADER_CPU))
         share = 1;
     return isnan(share) ? 1 : fmax(0, fmin(1, share));
@@ -161,7 +167,11 @@ static void add_fewer(struct proposer *p, double workers)
 {
     const struct verdict_item *item = propose_item(p, CAUSE_MANY_WORKERS);
     double n = fmax(1, floor(p->cpus) - 1);
+    double busy = workers * facts_signal(&p->facts, RUN_WORKER_CPU);
 
+    /* Those that sleep share nothing. */
+    if (busy < busy_part * p->cpus)
+        return;
     if (item && p->cpus > 0 && n < workers)
         propose_number(p, "loader.workers", n, workers, item->gain,
                        "%.0f workers of a rank share %.0f CPUs with it", workers, p->cpus);

@@ -15,6 +15,9 @@ static const double between = 2;
 static const double median_cost = 1.5708;
 /* Of the middle half of a normal distribution to its deviation. */
 static const double quartiles = 1.349;
+static const double promise_part = 0.05; /* of what B promised, that it has to have soon */
+static const double lost_part = 0.05;    /* probability that a B which has it is given up */
+static const double spread_least = 0.02; /* of a pair, where a few steps were alike by chance */
 
 struct trial_plan trial_plan_usual(unsigned candidates)
 {
@@ -28,6 +31,7 @@ struct trial_plan trial_plan_usual(unsigned candidates)
         .least_gain = 0.02,
         .spread = 1,
         .at_once = true,
+        .promise = (double)NAN,
         .hurry = 3,
     };
 }
@@ -106,6 +110,21 @@ static bool is_to_hurry(const struct trial *t)
     return t->plan.hurry > 1 && !t->hurried && t->blocks == 2 && is_far(t);
 }
 
+/* Whether B loses so clearly that no more of it is to be run: after one or two pairs it has less
+ * than a twentieth of what it promised (or than the least gain, if that is more), where the mean of
+ * so many pairs would be that low with probability 5 % if it had as much. The spread is that within
+ * blocks, as above: so few pairs tell nothing of the spread between them. The price is power. */
+static bool is_lost(const struct trial *t)
+{
+    double worth = log1p(fmax(t->plan.least_gain, t->plan.promise * promise_part));
+    double n = (double)t->pairs.n;
+
+    if (isnan(t->plan.promise) || n < 1 || n > 2 || t->blocks != 2 * t->pairs.n)
+        return false;
+    return beyond((worth - t->pairs.mean) * sqrt(n) / fmax(pair_deviation(t), spread_least)) <=
+           lost_part;
+}
+
 /* What came of that: else all begins anew, as if nothing had been measured. */
 static enum trial_verdict end_hurry(struct trial *t)
 {
@@ -127,6 +146,8 @@ static enum trial_verdict decide(struct trial *t)
 {
     double least = log1p(t->plan.least_gain), half;
 
+    if (is_lost(t))
+        return TRIAL_REJECT;
     if (t->pairs.n % 2 || !t->pairs.n)
         return TRIAL_RUNS;
     t->at_once = is_clear(t);

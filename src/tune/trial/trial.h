@@ -36,6 +36,8 @@ struct trial_plan {
     double least_gain; /* 0.02 */
     double spread;     /* of the gain to be found, see sequence_half() */
     bool at_once;      /* two pairs may do, see trial.c */
+    double promise;    /* gain that B was proposed with; a B that is far below it after one or two
+                        * pairs is given up, see trial.c. 0: not known; NaN: never */
     double hurry;      /* a first pair beyond this factor has A looked at next, and that may do */
 };
 

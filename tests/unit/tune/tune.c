@@ -2,6 +2,7 @@
  * leave out, when they stop. How often they are wrong is in stats.c. */
 #include <math.h>
 
+#include "noise.h"
 #include "tap.h"
 #include "tune/trial/race.h"
 #include "tune/trial/recheck.h"
@@ -164,6 +165,44 @@ static enum trial_verdict run(struct trial *t, double a, double b, double wave)
     return t->verdict;
 }
 
+/* Steps that a trial takes whose steps of A take 0.1 s, give or take a tenth, and of B so many
+ * times that; accepted: whether B was. */
+static unsigned steps_spent(double promise, double times, bool *accepted)
+{
+    struct trial_plan plan = trial_plan_usual(5);
+    struct noise n = noise_start(7, false);
+    struct trial t;
+
+    plan.promise = promise;
+    trial_init(&t, &plan);
+    while (t.verdict == TRIAL_RUNS) {
+        bool b = trial_want(&t);
+
+        trial_steps(&t, b, 0.1 * noise_next(&n) * (b ? times : 1), 1);
+    }
+    *accepted = t.verdict == TRIAL_ACCEPT;
+    return t.steps;
+}
+
+static void test_lost(void)
+{
+    bool accepted;
+    unsigned steps;
+
+    steps = steps_spent((double)NAN, 1.6, &accepted);
+    ok(steps > 50 && !accepted, "a trial that may not give up takes %u steps", steps);
+    steps = steps_spent(0, 1.6, &accepted);
+    ok(steps <= 20 && !accepted, "a B that is far slower is given up after %u steps", steps);
+    steps = steps_spent(4, 1, &accepted);
+    ok(steps <= 50 && !accepted, "a B that changes nothing and promised 5 times: %u steps", steps);
+    steps = steps_spent(0.1, 1, &accepted);
+    ok(steps > 50 && !accepted, "a B that promised 10 %% is looked at longer: %u steps", steps);
+    steps_spent(4, 1 / 1.3, &accepted);
+    ok(accepted, "a B that promised 5 times and is faster by 30 %% is taken");
+    steps_spent(0, 1 / 1.1, &accepted);
+    ok(accepted, "a B that is faster by 10 %% is taken");
+}
+
 static void test_verdicts(void)
 {
     struct trial_plan plan = small_plan();
@@ -300,6 +339,7 @@ int main(void)
     test_left_out();
     test_fast();
     test_hurry();
+    test_lost();
     test_verdicts();
     test_guard();
     test_race();

@@ -270,6 +270,33 @@ static void test_short_epochs(void)
     close_made(&p);
 }
 
+/* The thread that fetches counts, not those of a BLAS that spin meanwhile; workers that sleep do
+ * not share CPUs. */
+static void test_who_fetches(void)
+{
+    struct made m = waiting();
+    struct proposed p;
+
+    m.s[RUN_CPUS] = 2;
+    m.s[RUN_RANK_CPU] = 1.9;
+    m.s[RUN_RANK_THREAD_CPU] = 0.24;
+    open_made(&p, &m);
+    is_str(workers(&p), "5", "a thread that sleeps as it fetches leaves room for all workers");
+    close_made(&p);
+    m.s[RUN_RANK_THREAD_CPU] = 0.9;
+    open_made(&p, &m);
+    is_str(workers(&p), "2", "a thread that decodes leaves room for two workers on two CPUs");
+    close_made(&p);
+    m = made_like(CAUSE_MANY_WORKERS, 1);
+    m.s[RUN_CPUS] = 4;
+    m.s[RUN_WORKERS] = 128 * (double)m.ranks;
+    m.s[RUN_WORKER_CPU] = 0.0004;
+    open_made(&p, &m);
+    again(&p);
+    ok(!allowed(&p, "loader.workers"), "many workers that sleep are left as they are");
+    close_made(&p);
+}
+
 /* Two workers of the job's, whose start is waited for 1.6 s in each epoch of 16 steps. */
 static void test_start_of_workers(void)
 {
@@ -640,6 +667,7 @@ int main(void)
     test_busy_workers();
     test_short_epochs();
     test_start_of_workers();
+    test_who_fetches();
     test_prefetch();
     test_communication();
     test_gradients();

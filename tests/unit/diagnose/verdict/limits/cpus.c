@@ -163,7 +163,7 @@ static struct made crowded(void)
     m.notes[0][1] = "1";
     m.notes[1][1] = "22";
     m.s[RUN_WORKERS] = 22;
-    m.s[RUN_WORKER_CPU] = 0.02;
+    m.s[RUN_WORKER_CPU] = 0.08;
     m.s[RUN_JOB_RUN_WAIT] = 2;
     return m;
 }
@@ -173,6 +173,14 @@ static bool waits_in_a_crowd(double x)
     struct made m = crowded();
 
     m.s[RUN_JOB_RUN_WAIT] = 20 * x; /* of 22 workers on 2 CPUs */
+    return limits_finds(&m, CAUSE_MANY_WORKERS);
+}
+
+static bool works_in_a_crowd(double x)
+{
+    struct made m = crowded();
+
+    m.s[RUN_WORKER_CPU] = 2 * x / 22;
     return limits_finds(&m, CAUSE_MANY_WORKERS);
 }
 
@@ -490,6 +498,8 @@ static const struct limit_row rows[] = {
       "so much of the time without a CPU is for the binding", AT_HOLDS_NOT },
     { "workers-waiting", 0.0495, 0.0505, waits_in_a_crowd,
       "so much of workers beyond the CPUs are too many", AT_HOLDS },
+    { "workers-busy", 0.495, 0.505, works_in_a_crowd,
+      "so much of the CPUs used by workers makes them too many", AT_HOLDS },
     { "cpu-starved", 0.199, 0.201, starves_in_a_crowd,
       "so much of the time without a CPU is for many workers", AT_HOLDS },
     { "others-cpu", 0.255, 0.245, is_alone_in_a_crowd,
