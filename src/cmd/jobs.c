@@ -89,7 +89,7 @@ static void add_row(struct str *out, const struct json_value *job, bool cpus)
     cell(out, NAME);
     add_cut(out, queue_client_text(job, "name"), NAME_WIDTH);
     cell(out, USER);
-    str_add(out, queue_client_text(job, "user"));
+    add_cut(out, queue_client_text(job, "user"), NAME_WIDTH);
     cell(out, STATE);
     str_add(out, queue_client_text(job, "state"));
     cell(out, PRIORITY);

@@ -48,13 +48,19 @@ static int take_numbers(struct queue_job *j, const struct str *in, struct err *e
     return 0;
 }
 
+/* Letters of a name that is too long: '~' and ten digits follow. */
+enum { CUT_NAME = QUEUE_USER - 12 };
+
 static void take_user(struct queue_job *j, const struct queue_client *client)
 {
     const struct passwd *p = getpwuid(client->uid);
 
     j->uid = client->uid;
     j->gid = client->gid;
-    if (p)
+    /* a name that is cut could be that of another one, too */
+    if (p && strlen(p->pw_name) >= sizeof(j->user))
+        snprintf(j->user, sizeof(j->user), "%.*s~%u", CUT_NAME, p->pw_name, (unsigned)client->uid);
+    else if (p)
         snprintf(j->user, sizeof(j->user), "%s", p->pw_name);
     else
         snprintf(j->user, sizeof(j->user), "%u", (unsigned)client->uid);
