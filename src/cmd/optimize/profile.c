@@ -1,5 +1,7 @@
 #include "cmd/optimize/profile.h"
 
+#include <errno.h>
+
 #include "base/conf.h"
 #include "base/file.h"
 #include "run/profile/profiles.h"
@@ -54,6 +56,10 @@ int optimize_profile(const struct optimize_profile_about *about, struct str *pat
         rc = optimize_known_settle(about->known, about->session, about->talk, &p, &write, e);
     if (rc == 0 && write)
         rc = save(&p, file, path, e);
+    if ((rc == -EACCES || rc == -EPERM) && !about->file && file) {
+        str_reset(path); /* what is known belongs to somebody else */
+        rc = save(&p, NULL, path, e);
+    }
     if (!p.count)
         str_reset(path); /* with nothing in it it is nothing to run the job with */
     profile_done(&p);

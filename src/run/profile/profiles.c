@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -192,6 +193,16 @@ static int check_kind(const char *path, struct stat *ret, struct err *e)
     return 0;
 }
 
+static int belongs_to_another(const char *path, uid_t uid, struct err *e)
+{
+    const struct passwd *user = getpwuid(uid);
+    char number[32];
+
+    snprintf(number, sizeof(number), "user %u", (unsigned)uid);
+    return err_set(e, -EPERM, "%s is not used, since it belongs to %s: a copy of it is yours", path,
+                   user ? user->pw_name : number);
+}
+
 /* A profile decides how a job is started: nobody else writes it, and it has an end. */
 static int check_file(const char *path, struct err *e)
 {
@@ -204,6 +215,8 @@ static int check_file(const char *path, struct err *e)
         return err_set(e, -EPERM,
                        "%s is not used, since any user may write to it: chmod o-w makes it yours",
                        path);
+    if (S_ISREG(st.st_mode) && st.st_uid != geteuid() && st.st_uid != 0)
+        return belongs_to_another(path, st.st_uid, e);
     return 0;
 }
 
@@ -231,17 +244,19 @@ static void add_file_name(struct str *out, const char *text)
         str_add(out, "profile");
 }
 
-int profiles_save(const char *folder, const struct profile *p, struct str *path, struct err *e)
+/* own: in a file beside that of somebody else, which may not be written. */
+static int save_as(const char *folder, const struct profile *p, bool own, struct str *path,
+                   struct err *e)
 {
     CLEANUP(str_done) struct str text = STR_INIT(FILE_MAX);
     struct stat there;
-    int rc = runs_make(folder, e);
+    int rc;
 
-    if (rc < 0)
-        return rc;
     str_reset(path);
     str_addf(path, "%s/", folder);
     add_file_name(path, p->name);
+    if (own)
+        str_addf(path, "-u%u", (unsigned)geteuid());
     if (*p->key) {
         str_add_char(path, '-');
         add_file_name(path, p->key);
@@ -252,4 +267,21 @@ int profiles_save(const char *folder, const struct profile *p, struct str *path,
         return err_nomem(e);
     rc = check_kind(str_text(path), &there, e);
     return rc < 0 ? rc : file_write(str_text(path), str_text(&text), text.len, e);
+}
+
+int profiles_save(const char *folder, const struct profile *p, struct str *path, struct err *e)
+{
+    int rc = runs_make(folder, e);
+
+    if (rc < 0)
+        return rc;
+    rc = save_as(folder, p, false, path, e);
+    if (rc == -EACCES || rc == -EPERM)
+        rc = save_as(folder, p, true, path, e);
+    if (rc == -EACCES || rc == -EPERM)
+        return err_set(e, rc,
+                       "%s may not be written by this user: --save-profile FILE keeps the "
+                       "profile elsewhere",
+                       folder);
+    return rc;
 }
