@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/conf.h"
 #include "base/json.h"
@@ -72,6 +73,8 @@ static int list_one(const struct runs *r, const char *id, struct json *j, struct
         rc = run_load(path, &run, &e);
     if (rc == -ENOMEM)
         return rc;
+    if (rc == -ENODATA)
+        return 0; /* its observer found the disk full */
     if (rc < 0) {
         say("brim runs", e.text);
         return 0;
@@ -171,10 +174,17 @@ static int remove_older(const struct runs *r, struct err *e)
     {
         CLEANUP(run_done) struct run run = { .id = NULL };
         char path[PATH_LEN];
+        struct stat st;
+        int loaded;
 
-        if (rc < 0 || path_of(r, id, path) < 0 || run_load_about(path, &run, NULL) < 0)
+        if (rc < 0 || path_of(r, id, path) < 0)
             continue;
-        if (run.end != RUN_RUNNING && run.begin_ns < limit_ns)
+        loaded = run_load_about(path, &run, NULL);
+        if (loaded == -ENODATA && stat(path, &st) == 0)
+            run.begin_ns = (int64_t)st.st_mtim.tv_sec * NS_PER_S;
+        else if (loaded < 0)
+            continue;
+        if ((loaded < 0 || run.end != RUN_RUNNING) && run.begin_ns < limit_ns)
             rc = run_remove(path, e);
     }
     return rc;

@@ -38,7 +38,7 @@ static int find_earlier(const struct run *r, const char *runs, struct str *found
         char path[PATH_BYTES];
         int len = snprintf(path, sizeof(path), "%s/%s", runs, id);
 
-        if (len < 0 || len >= (int)sizeof(path) || run_load_about(path, &o, e) < 0 ||
+        if (len < 0 || len >= (int)sizeof(path) || run_load_about(path, &o, NULL) < 0 ||
             !is_earlier(r, &o))
             continue; /* what cannot be read is nothing to compare with */
         str_reset(found);

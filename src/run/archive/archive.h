@@ -40,7 +40,7 @@ const char *archive_folder(const struct archive *a);
 /* ---- reading ---- */
 
 /* Read the run in that folder, all its parts. run_done(out) in any case. -EINVAL for what is no
- * run; what is broken in it is left out. */
+ * run, -ENODATA for a folder of which nothing was stored; what is broken in it is left out. */
 int run_load(const char *folder, struct run *out, struct err *e) CHECK_RESULT;
 
 /* Only what the .ini files say: no moments and no steps. */

@@ -114,9 +114,10 @@ static int read_parts(struct parts *all, const char *folder, struct err *e)
     closedir(dir);
     if (rc == -ENOMEM)
         return err_nomem(e);
+    if (all->n == 0 && broken.text[0])
+        return err_set(e, -EINVAL, "%s", broken.text);
     if (all->n == 0)
-        return err_set(e, -EINVAL, "%s%s%s", broken.text[0] ? broken.text : folder,
-                       broken.text[0] ? "" : " holds no run", "");
+        return err_set(e, -ENODATA, "%s holds no run: nothing could be stored of it", folder);
     qsort(all->all, all->n, sizeof(*all->all), by_begin);
     return 0;
 }

@@ -10,7 +10,16 @@
 #include "run/archive/archive_format.h"
 #include "run/moment/moment.h"
 
-enum { ABOUT_MAX = 1 << 20, VALUE_PIECE = 1000, LANES_MAX = 256, STEPS_AT_ONCE = 256 };
+enum {
+    ABOUT_MAX = 1 << 20,
+    VALUE_PIECE = 1000,
+    LANES_MAX = 256,
+    STEPS_AT_ONCE = 256,
+    RESERVE = 16 << 10
+};
+
+/* Of what is written beside a file and takes its name then. */
+static const char draft_suffix[] = ".new";
 
 struct archive_lane {
     int fd; /* -1: not made yet */
@@ -122,6 +131,20 @@ static int create_moments(struct archive *a, struct err *e)
     return rc < 0 ? err_set(e, rc, "%s.moments: %s", a->stem, strerror(-rc)) : 0;
 }
 
+/* What begins no run is none: on a full disk an empty folder would stay, and be told each time. */
+static void remove_own(const struct archive *a)
+{
+    static const char *const suffixes[] = { ".ini", ".ini.new", ".moments" };
+
+    for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++) {
+        CLEANUP(freep) char *path = join(a->stem, suffixes[i]);
+
+        if (path)
+            unlink(path);
+    }
+    (void)rmdir(a->folder); /* it has parts of others, or goes */
+}
+
 int archive_create(struct archive **ret, const char *runs, const struct run *r,
                    int64_t monotonic_ns, struct err *e)
 {
@@ -150,8 +173,10 @@ int archive_create(struct archive **ret, const char *runs, const struct run *r,
         rc = archive_about(a, r, e);
     if (rc == 0)
         rc = create_moments(a, e);
-    if (rc < 0)
+    if (rc < 0) {
+        remove_own(a);
         return rc;
+    }
     *ret = steal(&a);
     return 0;
 }
@@ -194,18 +219,34 @@ static void add_note(struct str *out, const struct run_note *note)
         out->error = str_error(&both);
 }
 
+/* A draft of twice the size, whose blocks are there: on a disk that is full by then the run's end
+ * can still be written. Where there is no room for it the end may have none. */
+static void reserve(const char *path, size_t len)
+{
+    CLEANUP(freep) char *draft = join(path, draft_suffix);
+    CLEANUP(closep) int fd = -1;
+
+    if (!draft)
+        return;
+    fd = open(draft, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd >= 0 && posix_fallocate(fd, 0, (off_t)MAX(2 * len, (size_t)RESERVE)) != 0)
+        unlink(draft);
+}
+
 /* There whole or not at all, but not flushed to the disk: that may take seconds, in which signals
  * to the job would wait. */
 static int put_text(const char *path, const struct str *text, struct err *e)
 {
-    CLEANUP(freep) char *draft = join(path, ".new");
+    CLEANUP(freep) char *draft = join(path, draft_suffix);
     CLEANUP(closep) int fd = -1;
     int rc;
 
     if (!draft)
         return err_nomem(e);
-    fd = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    fd = open(draft, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     rc = fd < 0 ? -errno : write_at(fd, str_text(text), text->len, 0);
+    if (rc == 0 && ftruncate(fd, (off_t)text->len) < 0)
+        rc = -errno;
     if (rc == 0 && rename(draft, path) < 0)
         rc = -errno;
     if (rc < 0)
@@ -218,6 +259,7 @@ int archive_about(struct archive *a, const struct run *r, struct err *e)
     static const char *const ends[] = { "running", "exited", "killed", "lost" };
     CLEANUP(str_done) struct str out = STR_INIT(ABOUT_MAX);
     CLEANUP(freep) char *path = join(a->stem, ".ini");
+    int rc;
 
     str_addf(&out, "[run]\nversion = %d\n", ARCHIVE_VERSION);
     add_value(&out, "id", r->id);
@@ -237,7 +279,10 @@ int archive_about(struct archive *a, const struct run *r, struct err *e)
         add_note(&out, &r->environment[i]);
     if (!path || str_error(&out))
         return err_nomem(e);
-    return put_text(path, &out, e);
+    rc = put_text(path, &out, e);
+    if (rc == 0 && r->end == RUN_RUNNING)
+        reserve(path, out.len);
+    return rc;
 }
 
 static int put_moment(struct archive *a, const struct run_moment *m, struct err *e)

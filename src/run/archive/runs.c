@@ -113,7 +113,7 @@ static int not_found(const char *runs, const struct str *list, const char *which
     CLEANUP(names_done) struct names names = { .n = 0 };
     const char *near;
 
-    if (!list->len)
+    if (!list->len || !*which || !strcmp(which, "last")) /* there may be empty folders */
         return err_set(e, -ENOENT, "no run is kept yet: brim run -- COMMAND keeps one");
     for (const char *id = str_text(list); id < str_text(list) + list->len; id += strlen(id) + 1) {
         CLEANUP(run_done) struct run r = { .id = NULL };
@@ -132,6 +132,37 @@ static int not_found(const char *runs, const struct str *list, const char *which
     return err_set(e, -ENOENT, "there is no run '%.100s' ('brim runs' lists them)", which);
 }
 
+/* Whether anything was stored of a run: not where its observer found the disk full. */
+static bool holds_run(const char *runs, const char *id)
+{
+    const struct dirent *entry;
+    char folder[PATH_MAX];
+    bool holds = false;
+    DIR *dir = NULL;
+
+    if (snprintf(folder, sizeof(folder), "%s/%s", runs, id) < (int)sizeof(folder))
+        dir = opendir(folder);
+    while (dir && !holds && (entry = readdir(dir)) != NULL)
+        holds = strncmp(entry->d_name, "part-", 5) == 0;
+    if (dir)
+        closedir(dir);
+    return holds;
+}
+
+/* The youngest of a list that holds something; NULL. */
+static const char *find_last(const char *runs, const struct str *list)
+{
+    const char *begin = str_text(list), *id = begin + list->len;
+
+    while (id > begin) {
+        for (id--; id > begin && id[-1];)
+            id--;
+        if (holds_run(runs, id))
+            return id;
+    }
+    return NULL;
+}
+
 int runs_find(const char *runs, const char *which, struct str *folder, struct err *e)
 {
     CLEANUP(str_done) struct str list = STR_INIT(8 << 20);
@@ -147,14 +178,15 @@ int runs_find(const char *runs, const char *which, struct str *folder, struct er
     rc = runs_list(runs, &list, e);
     if (rc < 0)
         return rc;
-    for (const char *id = str_text(&list); id < str_text(&list) + list.len; id += strlen(id) + 1) {
-        bool last = !*which || !strcmp(which, "last");
-
+    if (!*which || !strcmp(which, "last"))
+        found = find_last(runs, &list);
+    for (const char *id = str_text(&list); *which && id < str_text(&list) + list.len;
+         id += strlen(id) + 1) {
         if (!strcmp(id, which))
             same = id;
-        if (last || !strncmp(id, which, strlen(which))) {
+        if (!strncmp(id, which, strlen(which))) {
             found = id;
-            n += last ? 0 : 1;
+            n++;
         }
     }
     if (same)
