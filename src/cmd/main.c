@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -6,6 +7,7 @@
 #include "base/conf.h"
 #include "base/log.h"
 #include "cmd/common/output.h"
+#include "cmd/common/own_stack.h"
 #include "cmd/common/terminal_text.h"
 #include "cmd/table.h"
 
@@ -112,7 +114,23 @@ static struct app app_of_terminal(void)
     return app;
 }
 
-int main(int argc, char **argv)
+/* The call that wrote too much returns EFBIG, and whoever wrote tells. */
+static void take_file_limit(int number)
+{
+    (void)number;
+}
+
+/* A file that would grow beyond a limit (ulimit -f) is to end what is written, not us. A handler,
+ * and not SIG_IGN, which those whom we start would inherit. */
+static void survive_file_limit(void)
+{
+    struct sigaction was, now = { .sa_handler = take_file_limit, .sa_flags = SA_RESTART };
+
+    if (sigaction(SIGXFSZ, NULL, &was) == 0 && was.sa_handler == SIG_DFL)
+        (void)sigaction(SIGXFSZ, &now, NULL);
+}
+
+static int brim(int argc, char **argv)
 {
     CLEANUP(str_done) struct str out = STR_INIT(1 << 20);
     struct app app = app_of_terminal();
@@ -121,6 +139,7 @@ int main(int argc, char **argv)
     int rc;
 
     close_gaps();
+    survive_file_limit();
     log_set_journal(conf_journal(STDERR_FILENO));
     if (argc < 2) {
         cmd_help_all(&out);
@@ -137,4 +156,9 @@ int main(int argc, char **argv)
         rc = run(&app, c, argc - 1, argv + 1, &e);
     }
     return finish(c->name, rc, &e);
+}
+
+int main(int argc, char **argv)
+{
+    return own_stack_call(brim, argc, argv);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -56,9 +57,13 @@ static int make_names(struct names *n, const char *folder, int rank)
  * goes away; its reader keeps its mapping. */
 static int make_file(const char *path, void **ret)
 {
+    struct rlimit limit;
     void *map;
     int fd, rc;
 
+    /* ulimit -f: the kernel would send SIGXFSZ, which ends a job */
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < RING_SIZE)
+        return -EFBIG;
     unlink(path);
     fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)

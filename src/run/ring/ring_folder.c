@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <time.h>
@@ -36,6 +37,7 @@ static void remove_folder(const char *path)
 
     if (!dir) {
         closep(&fd);
+        (void)rmdir(path); /* without a descriptor left an empty one can go */
         return;
     }
     while ((entry = readdir(dir)) != NULL)
@@ -173,6 +175,28 @@ int ring_folder_make(const char *const *bases, struct ring_folder *out, struct e
         rc = make_in(bases[best], out, e);
     }
     return rc;
+}
+
+bool ring_folder_lacks_room(const struct ring_folder *f, struct err *why)
+{
+    uint64_t room = room_in(str_text(&f->path));
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+        limit.rlim_cur < RING_FOLDER_ROOM_B / RING_FOLDER_RINGS) {
+        err_set(why, -EFBIG,
+                "files may have %llu bytes (ulimit -f), marks of a process need 2 MiB: steps are "
+                "not told, but inferred",
+                (unsigned long long)limit.rlim_cur);
+        return true;
+    }
+    if (room >= RING_FOLDER_ROOM_B / RING_FOLDER_RINGS)
+        return false;
+    err_set(why, -ENOSPC,
+            "%s has %llu bytes free, marks of a process need 2 MiB: steps are not told, but "
+            "inferred",
+            str_text(&f->path), (unsigned long long)room);
+    return true;
 }
 
 void ring_folder_done(struct ring_folder *f)

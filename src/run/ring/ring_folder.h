@@ -5,8 +5,8 @@
 #define BRIM_RUN_RING_RING_FOLDER_H
 #include <stdbool.h>
 
-#include "base/str.h"
 #include "base/err.h"
+#include "base/str.h"
 
 struct ring_folder {
     struct str path; /* empty: there is none */
@@ -25,6 +25,9 @@ enum { RING_FOLDER_RINGS = 8, RING_FOLDER_ROOM_B = RING_FOLDER_RINGS * (2 << 20)
  * with NULL); where none has room, in the one that has most. What observers left there that died is
  * removed first. 0 or a negative errno with a sentence; ring_folder_done() in any case. */
 int ring_folder_make(const char *const *bases, struct ring_folder *out, struct err *e) CHECK_RESULT;
+
+/* Whether not even one process can make its ring there, and why. */
+bool ring_folder_lacks_room(const struct ring_folder *f, struct err *why);
 
 /* Remove it with the rings in it, and give up the lock. */
 void ring_folder_done(struct ring_folder *f);

@@ -105,8 +105,13 @@ static int take_file(struct rings *s, const char *name, struct err *e)
         !S_ISREG(st.st_mode) || is_known(s, &st))
         return 0;
     fd = openat(dirfd(s->dir), name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
+    if (fd < 0) {
+        if (!s->told && (errno == EMFILE || errno == ENFILE)) {
+            s->told = true;
+            err_set(e, -errno, "%s: %s: steps of this process are missing", name, strerror(errno));
+        }
         return 0;
+    }
     r = calloc(1, sizeof(*r));
     if (!r)
         return -ENOMEM;

@@ -501,6 +501,8 @@ static int observe_all(struct observer *o, struct err *e)
         rc = prepare(o, e);
     if (rc < 0)
         return rc;
+    if (ring_folder_lacks_room(&o->folder, &why))
+        say(o, why.text);
     identity_read(&o->identity, o->c->env, (int)getppid());
     identity_make(&o->identity, clock_wall_ns(o->c->clock), o->c->chance);
     if (o->identity.key[0] && o->c->runs) {
