@@ -12,7 +12,7 @@ struct child;
 /* Wait, in a child, until all copies are ready: they begin together. */
 void child_ready(struct child *c);
 
-enum { CHILD_COPIES = 4096, CHILD_RESULT = 4096 };
+enum { CHILD_COPIES = 4096, CHILD_RESULT = 16384 };
 
 struct child_work {
     /* In the child: 0 with *result filled (size bytes, zeroed before), or a negative errno. */

@@ -151,6 +151,7 @@ static int measure_blas(const struct compute_about *about, const struct cpus *cp
 
     if (rc == 0)
         rc = measure_all(about, cpus, c, &c->blas_why);
+    c->blas_wrong = rc == -EBADMSG;
     if (rc < 0)
         return rc;
     name = job_library_blas_name(&a, c->library);

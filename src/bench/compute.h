@@ -24,6 +24,7 @@ struct compute {
     char blas[COMPUTE_TEXT]; /* "openblas"; "": there is none, blas_why says more */
     char library[512];       /* its file */
     struct err blas_why;
+    bool blas_wrong;         /* blas_why is of a product that was wrong */
     double f32_one, f32_all; /* GFLOP/s on one core, and on all */
     double f64_one, f64_all;
     bool threaded;             /* on all by threads of the library, else by copies */

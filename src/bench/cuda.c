@@ -9,8 +9,9 @@
 
 #include "base/compiler.h"
 #include "bench/cuda_abi.h"
+#include "bench/exact.h"
 
-enum { SIDE = 8192, SIDE_SMALL = 2048, BLOCK = 4 << 20, BATCH = 4, BATCHES_MIN = 3 };
+enum { SIDE = EXACT_SIDE, SIDE_SMALL = 256, BLOCK = 4 << 20, BATCH = 4, BATCHES_MIN = 3 };
 
 struct cuda {
     void *driver, *library;
@@ -180,7 +181,8 @@ static void *address(uintptr_t number)
     return at;
 }
 
-static int once(const struct gpu *g, enum kind kind, struct err *e)
+/* One product or copy; wide is the kind of number in a product of bfloat16. */
+static int once(const struct gpu *g, enum kind kind, int wide, struct err *e)
 {
     static const float one32 = 1, zero32 = 0;
     static const double one64 = 1, zero64 = 0;
@@ -200,7 +202,7 @@ static int once(const struct gpu *g, enum kind kind, struct err *e)
                          to, n);
     else
         rc = g->c->gemm_ex(g->blas, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one32, a, CUDA_R_16BF, n, b,
-                           CUDA_R_16BF, n, &zero32, to, CUDA_R_16BF, n, CUBLAS_COMPUTE_32F,
+                           CUDA_R_16BF, n, &zero32, to, wide, n, CUBLAS_COMPUTE_32F,
                            CUBLAS_GEMM_DEFAULT);
     return rc ? err_set(e, -EIO, "cuBLAS: status %d", rc) : 0;
 }
@@ -213,7 +215,7 @@ static int time_some(const struct gpu *g, enum kind kind, double *seconds, struc
 
     CALL(g->c, record, "cuEventRecord", g->begin, NULL);
     for (int i = 0; i < BATCH && rc == 0; i++)
-        rc = once(g, kind, e);
+        rc = once(g, kind, CUDA_R_16BF, e);
     if (rc < 0)
         return rc;
     CALL(g->c, record, "cuEventRecord", g->end, NULL);
@@ -223,24 +225,64 @@ static int time_some(const struct gpu *g, enum kind kind, double *seconds, struc
     return 0;
 }
 
-/* What the first product was, of numbers from 1 to 2, lies between its number of terms and four
- * times that. */
-static int check_first(const struct gpu *g, enum kind kind, struct err *e)
-{
-    unsigned char bytes[8] = { 0 };
-    double value;
-    float f;
+/* ---- is it right ---- */
 
-    if (kind == COPY || kind == BFLOAT16)
-        return 0;
-    CALL(g->c, to_host, "cuMemcpyDtoH", bytes, g->to, kind == FLOAT64 ? 8 : 4);
-    memcpy(&f, bytes, sizeof(f));
-    memcpy(&value, bytes, sizeof(value));
-    value = kind == FLOAT64 ? value : (double)f;
-    if (value < g->side || value > 4.0 * g->side)
-        return err_set(e, -EIO, "its product of matrices is wrong: %g", value);
+static const struct {
+    const char *name;
+    enum exact_kind exact;
+} kinds[] = { [FLOAT32] = { "float32", EXACT_FLOAT32 },
+              [FLOAT64] = { "float64", EXACT_FLOAT64 },
+              [BFLOAT16] = { "bfloat16", EXACT_BFLOAT16 } };
+
+static int upload_exact(const struct gpu *g, enum exact_kind kind, unsigned char *block,
+                        struct err *e)
+{
+    size_t size = exact_size(kind), count = (size_t)g->side * (size_t)g->side;
+
+    for (size_t done = 0, n; done < count; done += n) {
+        n = MIN(BLOCK / size, count - done);
+        exact_fill(EXACT_A, kind, done, n, block);
+        CALL(g->c, to_device, "cuMemcpyHtoD", g->a + done * size, block, n * size);
+        exact_fill(EXACT_B, kind, done, n, block);
+        CALL(g->c, to_device, "cuMemcpyHtoD", g->b + done * size, block, n * size);
+    }
     return 0;
 }
+
+static int take_product(const struct gpu *g, enum exact_kind kind, unsigned char *block,
+                        struct exact *x, struct err *e)
+{
+    size_t size = exact_size(kind == EXACT_FLOAT64 ? kind : EXACT_FLOAT32);
+    size_t count = (size_t)g->side * (size_t)g->side;
+
+    for (size_t done = 0, n; done < count; done += n) {
+        n = MIN(BLOCK / size, count - done);
+        CALL(g->c, to_host, "cuMemcpyDtoH", block, g->to + done * size, n * size);
+        exact_add(x, kind, done, n, block);
+    }
+    return 0;
+}
+
+/* One product of whole numbers, right behind those that were timed, when the device is hot. A wrong
+ * one is kept in to->wrong, and the rest goes on. */
+static int check(const struct gpu *g, enum kind kind, struct exact *x, struct cuda_gpu *to,
+                 struct err *e)
+{
+    CLEANUP(freep) unsigned char *block = malloc(BLOCK);
+    enum exact_kind exact = kinds[kind].exact;
+    struct err why = { "" };
+    int rc = block ? upload_exact(g, exact, block, e) : err_nomem(e);
+
+    if (rc == 0)
+        rc = once(g, kind, CUDA_R_32F, e);
+    if (rc == 0)
+        rc = take_product(g, exact, block, x, e);
+    if (rc == 0 && exact_verdict(x, &why) < 0 && !*to->wrong)
+        snprintf(to->wrong, sizeof(to->wrong), "in %s, %s", kinds[kind].name, why.text);
+    return rc;
+}
+
+/* ---- figures ---- */
 
 /* The least seconds of one. */
 static int measure(const struct gpu *g, enum kind kind, int64_t window_ns, double *ret,
@@ -257,7 +299,7 @@ static int measure(const struct gpu *g, enum kind kind, int64_t window_ns, doubl
         best = rc == 0 && (best <= 0 || seconds < best) ? seconds : best;
     }
     *ret = best;
-    return rc < 0 ? rc : check_first(g, kind, e);
+    return rc;
 }
 
 static double tera(double side, double seconds)
@@ -265,24 +307,38 @@ static double tera(double side, double seconds)
     return seconds > 0 ? 2 * side * side * side / seconds / 1e12 : 0;
 }
 
-static int measure_all(const struct gpu *g, int64_t window_ns, struct cuda_gpu *to, struct err *e)
+/* A kind of product: its rate, and whether it is right. */
+static int measure_kind(const struct gpu *g, enum kind kind, struct exact *x, int64_t window_ns,
+                        struct cuda_gpu *to, double *tflops, struct err *e)
 {
-    double s32 = 0, s64 = 0, bf16 = 0, copied = 0;
-    int rc = measure(g, FLOAT32, window_ns, &s32, e);
+    double seconds = 0;
+    int rc = measure(g, kind, window_ns, &seconds, e);
 
     if (rc == 0)
-        rc = measure(g, FLOAT64, window_ns, &s64, e);
+        rc = check(g, kind, x, to, e);
+    if (rc == 0)
+        *tflops = tera(g->side, seconds);
+    return rc;
+}
+
+static int measure_all(const struct gpu *g, int64_t window_ns, struct cuda_gpu *to, struct err *e)
+{
+    CLEANUP(exact_done) struct exact x = { .side = 0 };
+    double copied = 0;
+    int rc = exact_open(&x, g->side, e);
+
+    if (rc == 0)
+        rc = measure_kind(g, FLOAT32, &x, window_ns, to, &to->tflops32, e);
+    if (rc == 0)
+        rc = measure_kind(g, FLOAT64, &x, window_ns, to, &to->tflops64, e);
     if (rc == 0)
         rc = measure(g, COPY, window_ns, &copied, e);
     if (rc < 0)
         return rc;
     to->side = g->side;
-    to->tflops32 = tera(g->side, s32);
-    to->tflops64 = tera(g->side, s64);
     to->copy_gbs = copied > 0 ? 2 * (double)g->bytes / copied / 1e9 : 0;
     /* devices before Ampere have none */
-    if (measure(g, BFLOAT16, window_ns, &bf16, NULL) == 0)
-        to->tflops_bf16 = tera(g->side, bf16);
+    (void)measure_kind(g, BFLOAT16, &x, window_ns, to, &to->tflops_bf16, NULL);
     return 0;
 }
 

@@ -15,6 +15,7 @@ struct cuda_gpu {
     double tflops32, tflops64, tflops_bf16; /* the best of some products; 0: not measured */
     double copy_gbs;                        /* read and written */
     int side;
+    char wrong[128]; /* "in float32, its product of matrices is wrong in row 17"; "": none is */
 };
 
 struct cuda_gpus {
@@ -23,7 +24,8 @@ struct cuda_gpus {
 };
 
 /* For child_run(); arg is a struct cuda_about, result a struct cuda_gpus. Without a driver or a GPU
- * there are none. -ENOENT when there are GPUs and no cuBLAS. */
+ * there are none. -ENOENT when there are GPUs and no cuBLAS. A product that is not exactly what it
+ * must be (bench/exact.h) is told in 'wrong' of its GPU. */
 int cuda_child(struct child *c, const void *arg, void *result, struct err *e);
 
 #endif

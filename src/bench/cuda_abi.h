@@ -43,6 +43,7 @@ typedef int cublas_gemm_ex_fn(void *handle, int ta, int tb, int m, int n, int k,
 enum {
     CUDA_ERROR_NO_DEVICE = 100,
     CUBLAS_OP_N = 0,
+    CUDA_R_32F = 0,
     CUDA_R_16BF = 14,
     CUBLAS_COMPUTE_32F = 68,
     CUBLAS_GEMM_DEFAULT = -1,

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "bench/exact.h"
 
 enum { SIDE_MIN = 128, CALLS_MIN = 3, PASSES = 4 };
 
@@ -98,14 +99,9 @@ static int open_blas(const struct blas_gemm_about *about, struct blas *b, struct
     return 0;
 }
 
-/* Ones times halves. */
-static void fill(void *to, size_t size, size_t count, double value)
+static enum exact_kind kind_of(const struct matrices *m)
 {
-    for (size_t i = 0; i < count; i++)
-        if (size == sizeof(float))
-            ((float *)to)[i] = (float)value;
-        else
-            ((double *)to)[i] = value;
+    return m->size == sizeof(float) ? EXACT_FLOAT32 : EXACT_FLOAT64;
 }
 
 static int make(struct matrices *m, int side_max, struct err *e)
@@ -117,8 +113,8 @@ static int make(struct matrices *m, int side_max, struct err *e)
     m->c = calloc(count, m->size);
     if (!m->a || !m->b || !m->c)
         return err_nomem(e);
-    fill(m->a, m->size, count, 1);
-    fill(m->b, m->size, count, 0.5);
+    exact_fill(EXACT_A, kind_of(m), 0, count, m->a);
+    exact_fill(EXACT_B, kind_of(m), 0, count, m->b);
     return 0;
 }
 
@@ -127,11 +123,6 @@ static void matrices_done(struct matrices *m)
     free(m->a);
     free(m->b);
     free(m->c);
-}
-
-static double at(const struct matrices *m, size_t i)
-{
-    return m->size == sizeof(float) ? (double)((const float *)m->c)[i] : ((const double *)m->c)[i];
 }
 
 /* Seconds of one product. */
@@ -149,8 +140,20 @@ static double multiply(const struct matrices *m, int side)
     return (double)(clock_monotonic_ns(&clock_system) - begin) / 1e9;
 }
 
-/* The best rate within the window, in GFLOP/s; -EIO for wrong numbers. The matrices grow until a
- * product takes a quarter of the window. */
+/* Whether the last product is what it must be. */
+static int check(const struct matrices *m, int side, struct err *e)
+{
+    CLEANUP(exact_done) struct exact x = { .side = 0 };
+    int rc = exact_open(&x, side, e);
+
+    if (rc < 0)
+        return rc;
+    exact_add(&x, kind_of(m), 0, (size_t)side * (size_t)side, m->c);
+    return exact_verdict(&x, e);
+}
+
+/* The best rate within the window, in GFLOP/s; -EBADMSG for wrong numbers. The matrices grow until
+ * a product takes a quarter of the window. */
 static int measure(const struct matrices *m, const struct blas_gemm_about *about, int *side_out,
                    double *ret, struct err *e)
 {
@@ -171,13 +174,9 @@ static int measure(const struct matrices *m, const struct blas_gemm_about *about
         if (seconds > 0 && flop / seconds / 1e9 > best)
             best = flop / seconds / 1e9;
     }
-    for (size_t i = 0; i < (size_t)side * (size_t)side; i += (size_t)side + 1)
-        if (at(m, i) != side / 2.0)
-            return err_set(e, -EIO, "its product of matrices is wrong: %g instead of %g", at(m, i),
-                           side / 2.0);
     *side_out = side;
     *ret = best;
-    return 0;
+    return check(m, side, e);
 }
 
 int blas_gemm_child(struct child *c, const void *arg, void *result, struct err *e)

@@ -17,8 +17,8 @@ struct blas_gemm {
     char library[512];         /* the file */
 };
 
-/* For child_run(); arg is a struct blas_gemm_about, result a struct blas_gemm. Matrices of ones and
- * halves: a product that is not exactly what it must be is -EIO. */
+/* For child_run(); arg is a struct blas_gemm_about, result a struct blas_gemm. A product
+ * that is not exactly what it must be (bench/exact.h) is -EBADMSG. */
 int blas_gemm_child(struct child *c, const void *arg, void *result, struct err *e);
 
 #endif

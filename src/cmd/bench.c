@@ -58,6 +58,25 @@ static int measure(const struct bench_opts *o, struct compute *c, struct err *e)
     return rc;
 }
 
+/* Tell of each product that was wrong: EXIT_FAILED when there was one, 0. */
+static int tell_wrong(const struct compute *c)
+{
+    int rc = c->blas_wrong ? EXIT_FAILED : 0;
+
+    for (int i = 0; i < c->gpus.count; i++) {
+        const struct cuda_gpu *g = &c->gpus.gpus[i];
+        char text[256];
+
+        if (!*g->wrong)
+            continue;
+        snprintf(text, sizeof(text), "GPU%d (%s): %s; give it no work until it was looked at", i,
+                 g->bus, g->wrong);
+        tell(text);
+        rc = EXIT_FAILED;
+    }
+    return rc;
+}
+
 static int compute(const struct app *app, const struct bench_opts *o, struct err *e)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
@@ -65,7 +84,7 @@ static int compute(const struct app *app, const struct bench_opts *o, struct err
     const char *folder = conf_state(&a, "bench");
     struct err why = { "" };
     struct compute c = { .blas = "" };
-    int rc = folder ? measure(o, &c, e) : err_nomem(e);
+    int rc = folder ? measure(o, &c, e) : err_nomem(e), wrong;
 
     if (rc < 0)
         return rc;
@@ -73,10 +92,12 @@ static int compute(const struct app *app, const struct bench_opts *o, struct err
         return err_set(e, -ENOENT, "%s", c.blas_why.text);
     tell(c.blas_why.text);
     tell(c.gpus_why.text);
+    wrong = tell_wrong(&c);
     if (results_keep(&c, folder, clock_wall_ns(app->clock), &path, &why) < 0)
         tell(why.text); /* the figures are there all the same */
     (o->json ? bench_show_json : bench_show)(&c, &out);
-    return cmd_print(&out, o->json, e);
+    rc = cmd_print(&out, o->json, e);
+    return rc < 0 ? rc : wrong;
 }
 
 static int run(const struct app *app, const void *values, char **operands, struct err *e)
@@ -98,7 +119,8 @@ const struct cmd cmd_bench = {
     .about =
         "compute: products of matrices by the BLAS that a job gets, on one core and on all,\n"
         "copies of memory, and the same on NVIDIA GPUs; each beside what is nominal. The result\n"
-        "is kept: 'brim why' cites it where a job's BLAS is slow.",
+        "is kept: 'brim why' cites it where a job's BLAS is slow. Every product is checked: one\n"
+        "that is wrong is told, and ends it with status 1.",
     .opts = opts,
     .defaults = &defaults,
     .size = sizeof(struct bench_opts),

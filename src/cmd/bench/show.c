@@ -66,6 +66,8 @@ static void add_gpu(const struct compute *c, int i, struct str *out)
         str_addf(out, " (%.0f %% of %.4g)", 100 * g->copy_gbs / c->memory_peak[i],
                  c->memory_peak[i]);
     str_add_char(out, '\n');
+    if (*g->wrong)
+        str_addf(out, "  WRONG: %s\n", g->wrong);
 }
 
 void bench_show(const struct compute *c, struct str *out)
@@ -124,6 +126,7 @@ static void add_gpus(struct json *j, const struct compute *c)
         add_measured(j, "copy_gbs", g->copy_gbs);
         json_number(j, "memory_peak_gbs", c->memory_peak[i], 6);
         json_int(j, "side", g->side);
+        json_string(j, "wrong", *g->wrong ? g->wrong : NULL);
         json_end(j);
     }
     json_end(j);

@@ -3,6 +3,7 @@
 import glob
 import json
 import os
+import re
 
 import pytest
 from conftest import one_line
@@ -78,7 +79,20 @@ def test_what_is_no_blas(bench, tmp_path):
 @pytest.mark.skipif(not BROKEN, reason="needs the fake BLAS")
 def test_a_broken_blas(bench):
     one_line(bench("--blas", BROKEN, env=dict(FAKE_BLAS="crash")), 1, "killed by signal 9")
-    one_line(bench("--blas", BROKEN), 1, "its product of matrices is wrong: 42 instead of")
+    one_line(bench("--blas", BROKEN), 1, "its product of matrices is wrong")
+    said = bench("--blas", BROKEN, env=dict(FAKE_BLAS="bit"))
+    one_line(said, 1, "its product of matrices is wrong in row 17 of 128")
+
+
+@pytest.mark.skipif(not BROKEN, reason="needs the fake BLAS")
+def test_a_wrong_product_of_the_blas_that_is_found(bench, tmp_path):
+    """Nobody asked for that library: the other figures are shown, and the status tells."""
+    (tmp_path / "libblas.so.3").symlink_to(BROKEN)
+    done = bench("--json", env=dict(LD_LIBRARY_PATH=str(tmp_path), FAKE_BLAS="bit"))
+    assert done.returncode == 1 and "wrong in row 17" in done.stderr
+    assert done.stderr.count("\n") == 1
+    seen = json.loads(done.stdout)
+    assert seen["float32_gflops"]["one_core"] is None and seen["copy_gbs"]["one_core"] > 0
 
 
 def test_usage(bench, brim):
@@ -98,12 +112,33 @@ def test_gpus(bench):
     gpus = figures(done)["gpus"]
     assert [g["name"] for g in gpus] == ["Fake GPU 0", "Fake GPU 1"], done.stderr
     for g in gpus:
-        assert g["bus"].startswith("0000:A") and g["side"] == 2048
+        assert g["bus"].startswith("0000:A") and g["side"] == 256
+        assert g["wrong"] is None
         assert abs(g["float32_tflops"] - 50) < 0.1 and abs(g["float64_tflops"] - 25) < 0.1
         assert abs(g["bfloat16_tflops"] - 700) < 2 and abs(g["copy_gbs"] - 2400) < 5
         assert g["bfloat16_peak_tflops"] is None
     text = bench("--cublas", cublas, env=env).stdout
     assert "GPU1  Fake GPU 1, 0000:A1:00.0" in text and "bfloat16 700 TFLOP/s" in text
+
+
+@pytest.mark.skipif(not CUDA, reason="needs the fake driver")
+@pytest.mark.parametrize("kind, how, words", [
+    ("float32", "bit", r"\d\.\d+ in row 5, column 1 cannot be"),
+    ("float64", "bit", r"\d\.\d+ in row 5, column 1 cannot be"),
+    ("bfloat16", "nan", "nan in row 5, column 1 cannot be"),
+])
+def test_a_gpu_that_computes_wrong_numbers(bench, kind, how, words):
+    """The last bit of one number of 65,536, or one that is none; the other figures are shown."""
+    cublas = os.path.join(CUDA, "libcublas.so.12")
+    env = dict(LD_LIBRARY_PATH=CUDA, FAKE_CUBLAS="%s %s" % (kind, how))
+    done = bench("--cublas", cublas, "--json", env=env)
+    assert done.returncode == 1
+    assert "GPU1 (0000:A1:00.0): in %s, its product of matrices is wrong" % kind in done.stderr
+    good, bad = json.loads(done.stdout)["gpus"]
+    assert good["wrong"] is None and re.search(words, bad["wrong"]), bad
+    assert bad["%s_tflops" % kind] > 0 and bad["copy_gbs"] > 0
+    if kind == "bfloat16":
+        assert "  WRONG: in bfloat16" in bench("--cublas", cublas, env=env).stdout
 
 
 @pytest.mark.skipif(not CUDA, reason="needs the fake driver")

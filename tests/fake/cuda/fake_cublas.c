@@ -1,6 +1,11 @@
-/* A libcublas.so.12 that computes the first number of a product, and takes as long as a device with
- * 50 TFLOP/s in float32, 25 in float64 and 700 in bfloat16 would. */
+/* A libcublas.so.12 that computes a product when somebody reads it, and takes as long as a device
+ * with 50 TFLOP/s in float32, 25 in float64 and 700 in bfloat16 would. On GPU 1 FAKE_CUBLAS makes
+ * the products in one kind of number wrong: "float64 bit" changes the last bit of a number,
+ * "bfloat16 nan" makes one none. */
+#include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/compiler.h"
@@ -32,18 +37,92 @@ static void work(int m, int n, int k, double rate)
     fake_cuda_work(2.0 * m * n * k / rate);
 }
 
+enum kind { FLOAT32, FLOAT64, BFLOAT16 };
+
+/* The last product that was asked for. */
+static struct {
+    enum kind kind;
+    int side;
+    const void *a, *b;
+    void *c;
+} last;
+
+static double number(const void *from, size_t i)
+{
+    uint32_t bits;
+    float value;
+
+    if (last.kind == FLOAT64)
+        return ((const double *)from)[i];
+    if (last.kind == FLOAT32)
+        return (double)((const float *)from)[i];
+    bits = (uint32_t)((const uint16_t *)from)[i] << 16;
+    memcpy(&value, &bits, sizeof(value));
+    return (double)value;
+}
+
+static void put(size_t i, double value)
+{
+    if (last.kind == FLOAT64)
+        ((double *)last.c)[i] = value;
+    else
+        ((float *)last.c)[i] = (float)value;
+}
+
+static void spoil(void)
+{
+    static const char *const names[] = { "float32", "float64", "bfloat16" };
+    const char *how = getenv("FAKE_CUBLAS");
+    size_t len = strlen(names[last.kind]);
+    unsigned char *at = last.c;
+
+    at += (size_t)(last.side + 5) * (last.kind == FLOAT64 ? sizeof(double) : sizeof(float));
+    if (!how || fake_cuda_device() != 1 || strncmp(how, names[last.kind], len) != 0)
+        return;
+    if (!strcmp(how + len, " nan"))
+        put((size_t)last.side + 5, (double)NAN);
+    else
+        *at ^= 1;
+}
+
+static void make(void)
+{
+    size_t n = (size_t)last.side;
+
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < n; i++) {
+            double sum = 0;
+
+            for (size_t k = 0; k < n; k++)
+                sum += number(last.a, k * n + i) * number(last.b, j * n + k);
+            put(j * n + i, sum);
+        }
+    spoil();
+}
+
+static void ask(enum kind kind, int side, const void *a, const void *b, void *c)
+{
+    last.kind = kind;
+    last.side = side;
+    last.a = a;
+    last.b = b;
+    last.c = c;
+    fake_cuda_later(make);
+}
+
+static bool is_plain(const void *handle, int ta, int tb, int m, int n, int k)
+{
+    return handle && !ta && !tb && m == n && n == k;
+}
+
 int cublasSgemm_v2(void *handle, int ta, int tb, int m, int n, int k, const float *alpha,
                    const void *a, int lda, const void *b, int ldb, const float *beta, void *c,
                    int ldc)
 {
-    const float *x = a, *y = b;
-    double sum = 0;
-
-    if (!handle || ta || tb || lda < m || ldb < k || ldc < m || *beta != 0.0F)
+    if (!is_plain(handle, ta, tb, m, n, k) || lda != m || ldb != m || ldc != m || *alpha != 1.0F ||
+        *beta != 0.0F)
         return INVALID_VALUE;
-    for (int i = 0; i < k; i++)
-        sum += (double)x[(size_t)i * (size_t)lda] * (double)y[i];
-    *(float *)c = (float)(sum * (double)*alpha);
+    ask(FLOAT32, m, a, b, c);
     work(m, n, k, 50e12);
     return 0;
 }
@@ -52,14 +131,10 @@ int cublasDgemm_v2(void *handle, int ta, int tb, int m, int n, int k, const doub
                    const void *a, int lda, const void *b, int ldb, const double *beta, void *c,
                    int ldc)
 {
-    const double *x = a, *y = b;
-    double sum = 0;
-
-    if (!handle || ta || tb || lda < m || ldb < k || ldc < m || *beta != 0)
+    if (!is_plain(handle, ta, tb, m, n, k) || lda != m || ldb != m || ldc != m || *alpha != 1 ||
+        *beta != 0)
         return INVALID_VALUE;
-    for (int i = 0; i < k; i++)
-        sum += x[(size_t)i * (size_t)lda] * y[i];
-    *(double *)c = sum * *alpha;
+    ask(FLOAT64, m, a, b, c);
     work(m, n, k, 25e12);
     return 0;
 }
@@ -68,9 +143,13 @@ int cublasGemmEx(void *handle, int ta, int tb, int m, int n, int k, const void *
                  const void *a, int a_type, int lda, const void *b, int b_type, int ldb,
                  const void *beta, void *c, int c_type, int ldc, int compute, int algorithm)
 {
-    if (!handle || ta || tb || lda < m || ldb < k || ldc < m || !alpha || !beta || !a || !b || !c ||
-        a_type != CUDA_R_16BF || b_type != CUDA_R_16BF || c_type != CUDA_R_16BF ||
+    if (!is_plain(handle, ta, tb, m, n, k) || lda != m || ldb != m || ldc != m || !alpha || !beta ||
+        !a || !b || !c || a_type != CUDA_R_16BF || b_type != CUDA_R_16BF ||
         compute != CUBLAS_COMPUTE_32F || algorithm != CUBLAS_GEMM_DEFAULT)
+        return INVALID_VALUE;
+    if (c_type == CUDA_R_32F)
+        ask(BFLOAT16, m, a, b, c);
+    else if (c_type != CUDA_R_16BF)
         return INVALID_VALUE;
     work(m, n, k, 700e12);
     return 0;

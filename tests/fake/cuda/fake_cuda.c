@@ -15,7 +15,19 @@ enum { GPUS = 2, INVALID_VALUE = 1, NOT_INITIALIZED = 3, NO_CONTEXT = 201 };
 static const double copy_rate = 1.2e12; /* bytes a second, each way */
 
 static bool begun, retained[GPUS], current;
+static int device_now;
 static double device_s;
+static void (*later)(void);
+
+void EXPORT fake_cuda_later(void (*make)(void))
+{
+    later = make;
+}
+
+int EXPORT fake_cuda_device(void)
+{
+    return device_now;
+}
 
 void EXPORT fake_cuda_work(double seconds)
 {
@@ -92,6 +104,7 @@ int cuDevicePrimaryCtxRelease_v2(cuda_device device)
 int cuCtxSetCurrent(void *context)
 {
     current = context && *(bool *)context;
+    device_now = current ? (int)((bool *)context - retained) : 0;
     return current ? 0 : NO_CONTEXT;
 }
 
@@ -102,7 +115,7 @@ int cuCtxSynchronize(void)
 
 int cuMemGetInfo_v2(size_t *left, size_t *total)
 {
-    *left = *total = (size_t)256 << 20;
+    *left = *total = (size_t)4 << 20;
     return current ? 0 : NO_CONTEXT;
 }
 
@@ -120,18 +133,23 @@ int cuMemFree_v2(cuda_pointer pointer)
 
 int cuMemcpyHtoD_v2(cuda_pointer to, const void *from, size_t bytes)
 {
+    later = NULL;
     memcpy((void *)(size_t)to, from, bytes);
     return current ? 0 : NO_CONTEXT;
 }
 
 int cuMemcpyDtoH_v2(void *to, cuda_pointer from, size_t bytes)
 {
+    if (later)
+        later();
+    later = NULL;
     memcpy(to, (const void *)(size_t)from, bytes);
     return current ? 0 : NO_CONTEXT;
 }
 
 int cuMemcpyDtoD_v2(cuda_pointer to, cuda_pointer from, size_t bytes)
 {
+    later = NULL;
     memcpy((void *)(size_t)to, (const void *)(size_t)from, bytes);
     fake_cuda_work((double)bytes / copy_rate);
     return current ? 0 : NO_CONTEXT;

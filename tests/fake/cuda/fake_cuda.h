@@ -5,4 +5,10 @@
 /* Work of so many seconds on the device: its clock goes on. */
 void fake_cuda_work(double seconds);
 
+/* Call it when what it makes is read; what is written to the device before is a reason not to. */
+void fake_cuda_later(void (*make)(void));
+
+/* The device whose context is the current one. */
+int fake_cuda_device(void);
+
 #endif
