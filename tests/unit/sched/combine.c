@@ -552,7 +552,8 @@ int main(void)
             wrong = "it cannot be read";
         while (!wrong && seed++ < ROUNDS)
             wrong = check_one(&sum, &p, pools[seed % 2], seed);
-        ok(!wrong, "%s: %s (seed %d)", policies[k].text, wrong ? wrong : "holds", (int)seed);
+        ok(!wrong, "policy %s keeps the rules: %s (seed %d)", policies[k].text,
+           wrong ? wrong : "holds", (int)seed);
         ok(what_of(&sum) == policies[k].what,
            "%d promises, %d gave way, %d stopped for replicas, %d for shares, %d borrowed, %d were "
            "idle, %d started late",

@@ -214,7 +214,7 @@ static void test_stats(void)
                "sim_stats_make makes figures of four jobs")) {
         const struct sim_group *g = &stats.all;
 
-        ok(g->due == 3 && g->due_ended == 3 && g->met == 1, "one of three");
+        ok(g->due == 3 && g->due_ended == 3 && g->met == 1, "one of three deadlines is met");
         ok(g->tardiness == (5 + 9) / 3.0 && g->tardiness_max == 9, "how late they are");
         sim_stats_done(&stats);
     }

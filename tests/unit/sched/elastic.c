@@ -422,8 +422,8 @@ static void test_all(bool fails)
             wrong = "it cannot be read";
         while (!wrong && seed++ < ROUNDS)
             wrong = check_one(&p, seed, fails, false, moves);
-        ok(!wrong, "%s%s: %s (seed %d)", policies[k], fails ? "with failures" : "",
-           wrong ? wrong : "holds", (int)seed);
+        ok(!wrong, "policy %s%s keeps the rules: %s (seed %d)", policies[k],
+           fails ? "with failures" : "", wrong ? wrong : "holds", (int)seed);
         ok((!p.elastic.grow || moves[0] > ROUNDS / 4) && (!p.elastic.give || moves[1] > 5) &&
                (!p.elastic.start || moves[2] > 5),
            "%d to more, %d to fewer, %d started on fewer", moves[0], moves[1], moves[2]);
@@ -449,7 +449,8 @@ static void test_told(void)
             wrong = "it cannot be read";
         while (!wrong && seed++ < ROUNDS)
             wrong = check_one(&p, seed, false, true, moves);
-        ok(!wrong, "%s: %s (seed %d)", orders[k], wrong ? wrong : "holds", (int)seed);
+        ok(!wrong, "order %s keeps the rules where more is told: %s (seed %d)", orders[k],
+           wrong ? wrong : "holds", (int)seed);
         ok(moves[3] > ROUNDS / 4, "%d times after more was told", moves[3]);
     }
 }

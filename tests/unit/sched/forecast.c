@@ -38,14 +38,15 @@ static void test_levels(void)
     learn(&f, 0, small, 2);
     is_int(forecast_left(&f, 1, 0), WORK_UNKNOWN, "nothing is known after two jobs");
     learn(&f, 0, small + 2, 1);
-    is_int(forecast_left(&f, 1, 0), 20 * SECOND, "the middle one of three");
+    is_int(forecast_left(&f, 1, 0), 20 * SECOND, "the forecast is the middle one of three jobs");
     is_int(forecast_left(&f, 2, 0), 20 * SECOND, "of its user, where none was as large");
     is_int(forecast_left(&f, 3, 0), 20 * SECOND, "of anybody, where its user had none");
     learn(&f, 2, large, 3);
     is_int(forecast_left(&f, 1, 0), 20 * SECOND, "larger ones do not count");
     is_int(forecast_left(&f, 2, 0), 500 * SECOND, "large jobs have a forecast of their own");
     learn(&f, 6, large, 3);
-    is_int(forecast_left(&f, 7, 0), 500 * SECOND, "of its class and size");
+    is_int(forecast_left(&f, 7, 0), 500 * SECOND,
+           "the forecast is that of jobs of its class and size");
 }
 
 static void test_runs_on(void)
@@ -57,8 +58,9 @@ static void test_runs_on(void)
     if (forecast_init(&f, &a, &work) < 0)
         abort();
     learn(&f, 3, took, ARRAY_SIZE(took));
-    is_int(forecast_left(&f, 3, 0), 30 * SECOND, "half of them took longer");
-    is_int(forecast_left(&f, 3, 15 * SECOND), 85 * SECOND, "of those that took more than 15 s");
+    is_int(forecast_left(&f, 3, 0), 30 * SECOND, "the forecast is what half of the jobs took");
+    is_int(forecast_left(&f, 3, 15 * SECOND), 85 * SECOND,
+           "the forecast is that of jobs that took more than 15 s");
     is_int(forecast_left(&f, 3, 100 * SECOND), 900 * SECOND, "of the last one");
     is_int(forecast_left(&f, 3, 5000 * SECOND), 5000 * SECOND,
            "a job beyond all others runs as long again as it has run");

@@ -272,11 +272,13 @@ static void test_holds(void)
             warned += m.warned;
             quick += m.quick;
         }
-        ok(!wrong, "%s: %s (seed %d)", policies[k], wrong ? wrong : "holds", (int)seed);
+        ok(!wrong, "policy %s keeps the rules on idle devices: %s (seed %d)", policies[k],
+           wrong ? wrong : "holds", (int)seed);
         ok((reclaimed > ROUNDS / 4) == (p.idle.reclaim_ms && p.idle.action != IDLE_WARN) &&
                (warned > ROUNDS) == (p.idle.warn_ms > 0),
            "%d jobs gave up idle devices, %d were warned", reclaimed, warned);
-        ok((quick > ROUNDS / 4) == (p.idle.again_ms > 0), "%d of them early", quick);
+        ok((quick > ROUNDS / 4) == (p.idle.again_ms > 0), "%d of them gave devices up early",
+           quick);
     }
 }
 
@@ -384,7 +386,8 @@ static void test_sharing(void)
             wrong = e.text;
         while (!wrong && seed++ < ROUNDS)
             wrong = share_one(&p, seed, &joined);
-        ok(!wrong, "%s: %s (seed %d)", sharing[k], wrong ? wrong : "holds", (int)seed);
+        ok(!wrong, "sharing %s keeps the rules: %s (seed %d)", sharing[k], wrong ? wrong : "holds",
+           (int)seed);
         ok(joined > ROUNDS / 2, "%d jobs went to others", joined);
     }
 }

@@ -55,7 +55,8 @@ static void test_steps(void)
     ok(near(period(&reads, &computes, NULL, NULL), 100 * 1.33 / 1.015, 1e-6), "two that differ");
     ok(near(period(&computes, &computes, NULL, NULL), 200 * 1.33 / 1.015, 1e-6),
        "two jobs with the same stage take turns");
-    ok(near(period(&computes, &talks, &computes, &talks), 200 * 1.37 / 1.015, 1e-6), "two and two");
+    ok(near(period(&computes, &talks, &computes, &talks), 200 * 1.37 / 1.015, 1e-6),
+       "two jobs of each of two kinds take twice as long");
     ok(near(period(&reads, &reads, &reads, &reads), 200 * 1.37 / 1.015, 1e-6),
        "two may read at a time");
 }

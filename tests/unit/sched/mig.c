@@ -23,7 +23,7 @@ static void test_words(void)
     is_int(mig_slices("4g"), 4, "4g has four slices");
     is_int(mig_slices("7g"), 7, "7g has seven slices");
     for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
-        is_int(mig_slices(bad[i]), 0, "no instance: '%s'", bad[i]);
+        is_int(mig_slices(bad[i]), 0, "'%s' is no instance", bad[i]);
     ok(mig_divides("A100-SXM4-80GB"), "MIG divides an A100");
     ok(mig_divides("NVIDIA GH200 480GB"), "MIG divides a GH200");
     ok(mig_divides(""), "a kind without a name");
@@ -51,18 +51,18 @@ static int holds(const char *instances)
 
 static void test_places(void)
 {
-    is_int(holds("11111111"), 7, "seven of one slice, and no eighth");
-    is_int(holds("2222"), 3, "three of two");
+    is_int(holds("11111111"), 7, "seven of one slice fit, and no eighth");
+    is_int(holds("2222"), 3, "three of two slices fit");
     is_int(holds("2221"), 4, "three of two slices leave room for one of one");
     is_int(holds("333"), 2, "two of three take all memory");
     is_int(holds("331"), 2, "three slices twice leave no memory for one slice");
-    is_int(holds("34"), 2, "three and four");
-    is_int(holds("43"), 2, "four and three");
+    is_int(holds("34"), 2, "three slices and four slices fit");
+    is_int(holds("43"), 2, "four slices and three slices fit");
     is_int(holds("44"), 1, "four begins at the first slice only");
     is_int(holds("1114"), 4, "small ones leave that free");
-    is_int(holds("124"), 3, "of both sizes");
-    is_int(holds("322"), 3, "three and two of two");
-    is_int(holds("31111"), 5, "three and four small ones");
+    is_int(holds("124"), 3, "instances of one, two and four slices fit");
+    is_int(holds("322"), 3, "one of three slices and two of two fit");
+    is_int(holds("31111"), 5, "one of three slices and four of one fit");
     is_int(mig_place(0x04, 1), 0x08, "beside another one, so that four slices are left");
     is_int(holds("223"), 2, "what came first does not move");
 }
@@ -212,7 +212,7 @@ static void test_room(const char *name)
     t->room.scores = &t->scores;
     while (good < ROUNDS && turn(t, place_named(name), &chance))
         good++;
-    is_int(good, ROUNDS, "%s: rounds of coming and going", name);
+    is_int(good, ROUNDS, "place %s keeps its books over rounds of coming and going", name);
     free_capacity_done(&t->room);
     pool_done(&t->pool);
     arena_done(&t->arena);

@@ -225,7 +225,8 @@ static void test_holds(void)
             lent += t.lent;
             drop(&t);
         }
-        ok(!wrong, "%s: %s (seed %d)", quotas[q].text, wrong ? wrong : "holds", (int)seed);
+        ok(!wrong, "quota %s keeps the rules: %s (seed %d)", quotas[q].text,
+           wrong ? wrong : "holds", (int)seed);
         ok(quotas[q].borrows ? reclaimed > ROUNDS && lent > ROUNDS : reclaimed + lent == 0,
            "%d jobs borrowed, %d gave back", lent, reclaimed);
     }
@@ -240,7 +241,7 @@ static void submit(struct world *t, int from, int to, int64_t now_ms)
 
     for (int i = from; i <= to; i++)
         sched_submit(t->sched, (uint32_t)i, now_ms, WORK_UNKNOWN);
-    ok(sched_pass(t->sched, now_ms, &again) == 0, "a pass at %d", (int)now_ms);
+    ok(sched_pass(t->sched, now_ms, &again) == 0, "the scheduler makes a pass at %d", (int)now_ms);
 }
 
 static void test_youngest(void)
@@ -268,7 +269,7 @@ static void test_youngest(void)
     is_int((int)n, 2, "one stops, one starts");
     if (n == 2) {
         is_int((int)a[0].job, 2, "the youngest that is enough stops");
-        is_int(a[0].why, WHY_RECLAIM, "for an owner");
+        is_int(a[0].why, WHY_RECLAIM, "the job stops for the owner of the devices");
         sched_reason(t.sched, &a[0], 4, &why);
         is_str(str_text(&why),
                "job j gives up 8 devices: it is above the share of class b (8), and job j, which "
@@ -290,7 +291,8 @@ static void test_too_much(void)
 
     ok(policy_read(&p, "p", text, strlen(text), &e) == 0 && pool_parse(&pool, "24x1", &e) == 0,
        "a policy with shares and its nodes are read");
-    ok(sched_open(&s, &p, &pool, &w, &e) == -EINVAL, "more shares than devices");
+    ok(sched_open(&s, &p, &pool, &w, &e) == -EINVAL,
+       "shares of more devices than there are are refused");
     is_str(e.text, "p: the shares are 26 devices, and there are 24",
            "the error counts the shares' devices and those that exist");
     pool_done(&pool);

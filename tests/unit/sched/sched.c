@@ -416,7 +416,8 @@ static void test_any(void)
             wrong = "it cannot be read";
         while (!wrong && seed++ < ROUNDS)
             wrong = check_one(&p, seed, seed % 3 == 0);
-        ok(!wrong, "%s: %s (seed %d)", any[k], wrong ? wrong : "holds", (int)seed);
+        ok(!wrong, "policy %s keeps the rules: %s (seed %d)", any[k], wrong ? wrong : "holds",
+           (int)seed);
     }
 }
 
@@ -435,7 +436,8 @@ static void test_named(void)
             continue;
         while (!wrong && seed++ < ROUNDS / 3)
             wrong = check_one(&p, seed, seed % 3 == 0);
-        ok(!wrong, "%s: %s (seed %d)", policy_name_at(k), wrong ? wrong : "holds", (int)seed);
+        ok(!wrong, "policy %s keeps the rules on mixtures: %s (seed %d)", policy_name_at(k),
+           wrong ? wrong : "holds", (int)seed);
     }
 }
 
@@ -564,7 +566,7 @@ static void test_waiting(void)
         differ += waiting_next(&q, 0, &keys[job], longest) !=
                   slow_next(keys, lengths, there, &keys[job], longest);
     }
-    is_int(differ, 0, "the next one, as by looking at all");
+    is_int(differ, 0, "waiting_next finds the same job as a look at all does");
     arena_done(&a);
 }
 

@@ -274,8 +274,9 @@ static void test_holds(void)
             wrong = "it cannot be read";
         while (!wrong && seed++ < ROUNDS)
             wrong = check_one(&sum, &p, pools[seed % 3], seed);
-        ok(!wrong, "%s: %s (seed %d)", policies[k].text, wrong ? wrong : "holds", (int)seed);
-        ok(sum.failures > ROUNDS, "%d failures of nodes meanwhile", sum.failures);
+        ok(!wrong, "policy %s keeps the rules: %s (seed %d)", policies[k].text,
+           wrong ? wrong : "holds", (int)seed);
+        ok(sum.failures > ROUNDS, "%d nodes fail meanwhile", sum.failures);
         ok((sum.way > ROUNDS) == policies[k].way && (sum.replicas > 10) == policies[k].replicas &&
                (sum.held > 10) == policies[k].held && (sum.late > 10) == policies[k].late,
            "%d gave way, %d stopped for replicas, %d waited for power, %d started late", sum.way,
@@ -378,10 +379,10 @@ static void test_too_little(void)
        "six jobs and two nodes are made");
     ok(read_policy(&p, "[power]\ncap = 800W\n") &&
            sim_run(&r, &p, &pool, &w, &options, &e) == -EINVAL,
-       "a cap below what idle nodes draw");
+       "a cap below what idle nodes draw is refused");
     is_str(e.text, "test: the cap is 0.8 kW, and idle nodes draw 0.8 kW",
            "the error names the cap and what idle nodes draw");
-    ok(sim_run(&r, &p, &pool, &w, NULL, &e) == -EINVAL, "a cap without watts");
+    ok(sim_run(&r, &p, &pool, &w, NULL, &e) == -EINVAL, "a cap without watts is refused");
     ok(read_policy(&p, SERVICE "reserve = 17\n") && sim_run(&r, &p, &pool, &w, NULL, &e) == -EINVAL,
        "a reserve of more than there is");
     is_str(e.text, "test: a reserve is 17 devices, and only 16 suit and are left",

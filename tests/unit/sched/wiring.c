@@ -160,7 +160,8 @@ static void test_fewest(void)
 
         while (!wrong && seed++ < ROUNDS)
             wrong = check(seed, spines);
-        ok(!wrong, "gangs: %s (seed %d)", wrong ? wrong : "on the fewest", (int)seed);
+        ok(!wrong, "gangs are placed right: %s (seed %d)", wrong ? wrong : "on the fewest",
+           (int)seed);
     }
 }
 
@@ -179,13 +180,14 @@ static void test_levels(void)
     w.devices = 8;
     ok(place_topology(&t.room, &w, &t.fit) && t.fit.n == 2 &&
            t.pool.nodes[t.parts[0].node].domain == t.pool.nodes[t.parts[1].node].domain,
-       "two nodes of a domain");
+       "eight devices go to two nodes of a domain");
     ok(t.parts[0].node < 16, "where less is free");
     w.devices = 1;
-    ok(place_topology(&t.room, &w, &t.fit) && t.parts[0].node == 1, "one device beside them");
+    ok(place_topology(&t.room, &w, &t.fit) && t.parts[0].node == 1,
+       "one device goes beside those that are taken");
     w.devices = 10;
     ok(place_topology(&t.room, &w, &t.fit) && t.fit.n == 3 && units(&t, false) == 1,
-       "the rest on the same leaf");
+       "ten devices go to the same leaf");
     drop(&t);
 }
 

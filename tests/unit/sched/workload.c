@@ -83,8 +83,10 @@ static void test_rows(void)
     struct given g;
 
     given(&g, text);
-    ok(g.notes.rows == 8 && g.notes.bad == 5, "%zu rows, %zu bad", g.notes.rows, g.notes.bad);
-    is_str(g.notes.text[0], "line 5: it takes less than no time", "the first bad one");
+    ok(g.notes.rows == 8 && g.notes.bad == 5, "the trace has %zu rows, of which %zu are bad",
+       g.notes.rows, g.notes.bad);
+    is_str(g.notes.text[0], "line 5: it takes less than no time",
+           "the first note names the time that is less than none");
     is_str(g.notes.text[2], "line 7: 3 devices are not whole nodes of 2",
            "the third note names the devices that are not whole nodes");
     is_int((long long)g.work.n_jobs, 3, "three good rows make three jobs");
@@ -120,11 +122,11 @@ static void test_activity(void)
     struct given g;
 
     given(&g, text);
-    ok(g.notes.rows == 9 && g.notes.bad == 5 && g.work.n_jobs == 4, "%zu rows, %zu bad",
-       g.notes.rows, g.notes.bad);
+    ok(g.notes.rows == 9 && g.notes.bad == 5 && g.work.n_jobs == 4,
+       "the trace of activities has %zu rows, of which %zu are bad", g.notes.rows, g.notes.bad);
     is_str(g.notes.text[0],
            "line 6: its activity is not seconds:per cent that add up to its length",
-           "the first bad one");
+           "the first note names the activity that does not add up");
     if (g.work.n_jobs == 4) {
         const struct work_stretch *s = g.work.stretches + g.work.jobs[0].stretch;
 
@@ -133,7 +135,8 @@ static void test_activity(void)
            "two of the same are one");
         ok(g.work.jobs[2].n_stretches == 0, "nothing was said");
         s = g.work.stretches + g.work.jobs[3].stretch;
-        ok(g.work.jobs[3].n_stretches == 1 && s->ms == 100000 && s->milli == 700, "all of it");
+        ok(g.work.jobs[3].n_stretches == 1 && s->ms == 100000 && s->milli == 700,
+           "an activity may last for the whole job");
     }
     given_done(&g);
 }
@@ -153,10 +156,10 @@ static void test_elastic(void)
     struct given g;
 
     given(&g, text);
-    ok(g.notes.rows == 7 && g.notes.bad == 3 && g.work.n_jobs == 4, "%zu rows, %zu bad",
-       g.notes.rows, g.notes.bad);
+    ok(g.notes.rows == 7 && g.notes.bad == 3 && g.work.n_jobs == 4,
+       "the trace of ranges has %zu rows, of which %zu are bad", g.notes.rows, g.notes.bad);
     is_str(g.notes.text[0], "line 6: gpus is not between gpus_min and gpus_max",
-           "the first bad one");
+           "the first note names the gpus outside of their range");
     if (g.work.n_jobs == 4) {
         const struct work *j = g.work.jobs;
 
@@ -164,10 +167,10 @@ static void test_elastic(void)
            "jobs have the range of devices that their rows give");
         ok(j[2].most == 0 && j[3].most == 0, "jobs without a range of devices have none");
         ok(j[0].shape == j[1].shape && j[0].shape != j[3].shape && j[2].shape == j[3].shape,
-           "shapes: by the fewest");
+           "jobs with the same fewest devices have the same shape");
         ok(work_pace(&j[0], 8, 2) == 0.5 && work_pace(&j[2], 8, 2) == 0.25 &&
                work_pace(&j[1], 8, 8) == 1,
-           "how they scale");
+           "a job's pace follows from its devices");
     }
     given_done(&g);
 }
@@ -188,12 +191,14 @@ static void test_deadlines(void)
 
     ok(pool_parse(&p, "2x8", &e) == 0 && read_text(&w, &n, &p, text, &e) == 0,
        "the nodes and the trace with deadlines are read");
-    ok(n.rows == 5 && n.bad == 2 && w.n_jobs == 3, "%zu rows, %zu bad", n.rows, n.bad);
-    is_str(n.text[0], "line 4: its deadline is no time after its submission", "the first bad one");
+    ok(n.rows == 5 && n.bad == 2 && w.n_jobs == 3,
+       "the trace of deadlines has %zu rows, of which %zu are bad", n.rows, n.bad);
+    is_str(n.text[0], "line 4: its deadline is no time after its submission",
+           "the first note names the deadline before its submission");
     if (w.n_jobs == 3) {
         ok(!w.jobs[0].wish && work_deadline(&w.jobs[0]) == WORK_UNKNOWN,
            "a job without a deadline has none");
-        is_int(work_deadline(&w.jobs[1]), 5001, "from the first submission on");
+        is_int(work_deadline(&w.jobs[1]), 5001, "a deadline counts from the first submission on");
         is_int(work_deadline(&w.jobs[2]), 40500, "of the last one");
     }
     ok(sizeof(struct work) <= 128, "a job takes %zu bytes", sizeof(struct work));

@@ -102,7 +102,7 @@ static void test_find(void)
         pool_done(&pool);
     }
     is_int(wrong, 0, "the number of nodes meets the target, and one less does not");
-    is_int(unlike, 0, "with one thread and with four");
+    is_int(unlike, 0, "one thread finds the same capacity as four");
     ok(found > 5 && none > 1, "some need nodes (%d), for some none are enough (%d)", found, none);
 }
 
@@ -118,7 +118,7 @@ static void test_read(void)
        "a target refuses a word that is no time");
     ok(capacity_target_read(&t, "p95-wait=1h", &e) < 0 && strstr(e.text, "as p90-wait=1h"),
        "a target refuses the metric p95-wait");
-    ok(capacity_target_read(&t, "p90-wait", &e) < 0, "nothing asked for");
+    ok(capacity_target_read(&t, "p90-wait", &e) < 0, "a target without a time is refused");
 }
 
 static void test_oom(void)

@@ -311,7 +311,8 @@ static void test_holds(void)
             losses += m.losses;
             left += m.left;
         }
-        ok(!wrong, "%s: %s (seed %d)", policies[k], wrong ? wrong : "holds", (int)seed);
+        ok(!wrong, "policy %s keeps the rules on lost work: %s (seed %d)", policies[k],
+           wrong ? wrong : "holds", (int)seed);
         ok(losses > ROUNDS && left > ROUNDS && (joined > ROUNDS / 2) == (p.share.below > 0),
            "%d jobs lost work, %d left for a window, %d went to others", losses, left, joined);
     }

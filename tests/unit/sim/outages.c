@@ -248,7 +248,8 @@ static void test_policy(const char *text, size_t kind)
         workload_done(&w);
         pool_done(&pool);
     }
-    is_str(wrong ? wrong : "nothing", "nothing", "failures %s: %.30s", cases[kind].name, text);
+    is_str(wrong ? wrong : "nothing", "nothing",
+           "failures %s leave nothing wrong under policy: %.30s", cases[kind].name, text);
     ok(downs > ROUNDS && (stands > 0) == (o.spares > 0) && (leaves > 0) == cases[kind].windows,
        "failures happen (%d), spares stand in for %d nodes, and %d leave", downs, stands, leaves);
 }
@@ -274,7 +275,7 @@ static void test_endless(void)
         sim_run(&r, &p, &pool, &w, &options, NULL) < 0)
         return;
     is_int(r.jobs[0].fate, SIM_ENDLESS, "a job that is lost again and again is given up");
-    is_int(r.jobs[0].losses, SIM_LOSSES, "after so many times");
+    is_int(r.jobs[0].losses, SIM_LOSSES, "a job is given up after so many losses");
     sim_result_done(&r);
     workload_done(&w);
     pool_done(&pool);
@@ -315,7 +316,7 @@ static void test_lists(void)
                         &e),
            0, "outages_read reads a list of two failures");
     ok(n == 2 && list[0].at_ms == 5500 && list[0].node == 0 && list[0].lasts_ms == 1000000,
-       "by its times");
+       "failures of a list stand in the order of their times");
     pool_done(&pool);
 }
 

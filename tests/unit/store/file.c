@@ -74,7 +74,8 @@ static void test_foreign(void)
     struct store *other = NULL;
 
     stored_make(&s);
-    is_int(store_open(&other, s.path, NULL, 0, &e), -EBUSY, "one agent for a file: %s", e.text);
+    is_int(store_open(&other, s.path, NULL, 0, &e), -EBUSY, "one agent alone opens a file: %s",
+           e.text);
     stored_close(&s);
     unlink(s.path);
     stored_query(&s, "CREATE TABLE mine(x)");
@@ -148,7 +149,7 @@ static void test_full(void)
         rc = stored_tick(&s, 1000 + i, i, i, &e);
         last = rc == 0 ? 1000 + i : last;
     }
-    is_int(rc, -ENOSPC, "a full disk: %s", e.text);
+    is_int(rc, -ENOSPC, "a full disk stops the store: %s", e.text);
     is_int(tick_new(&s, 300000), -ENOSPC, "a full disk stays full");
     {
         char want[32];
@@ -205,7 +206,7 @@ static void test_age(void)
     is_str(ask(&s, "SELECT min(t) / 1000 BETWEEN 2530 AND 2600 FROM disk_1s"), "1",
            "rows go when they are too old");
     is_str(ask(&s, "SELECT min(t) / 1000 BETWEEN 2430 AND 2500 FROM disk_10s"), "1",
-           "rows of 10 s later");
+           "rows of 10 s go later than those of 1 s");
     is_str(ask(&s, "SELECT min(t) / 1000 BETWEEN 2010 AND 2100 FROM disk_1m"), "1",
            "rows of one minute stay longest");
     stored_remove(&s);

@@ -71,7 +71,7 @@ static int64_t round_of(struct stored *s, int64_t first, long wait_us)
     if (!WIFSIGNALED(status))
         ok(false, "the child ended by itself: %d", WEXITSTATUS(status));
     if (strcmp(ask(s, "PRAGMA integrity_check"), "ok") != 0)
-        ok(false, "after %ld us: %s", wait_us, s->answer);
+        ok(false, "the file is whole after a kill behind %ld us: %s", wait_us, s->answer);
     snprintf(sql, sizeof(sql), "SELECT count(DISTINCT t) FROM disk_1s WHERE t >= %lld",
              (long long)first * 1000);
     there = last >= first ? strtoll(ask(s, sql), NULL, 10) : 0;
@@ -99,7 +99,7 @@ int main(int argc, char **argv)
         ticks += last - first + 1;
         first = last + 2; /* the one that was not acknowledged may be there */
     }
-    ok(ticks > 0, "%d kills in %lld ticks", (int)rounds, (long long)ticks);
+    ok(ticks > 0, "the store had %d kills in %lld ticks", (int)rounds, (long long)ticks);
     ok(stored_open(&s, &e) == 0, "the file opens %s", e.text);
     is_str(store_note(s.store), "", "nothing was moved aside");
     put(&s, first, 1, 1);

@@ -82,7 +82,8 @@ static void test_write(int stride)
         if (s.store)
             again = tick_at(&s, 1100, &e);
         if ((rc != 0 && rc != -ENOMEM) || (!failed && rc != 0) || again != 0)
-            ok(false, "allocation %d: rc %d, then %d %s", oom_at, rc, again, e.text);
+            ok(false, "the store with allocation %d failing returns %d, then %d: %s", oom_at, rc,
+               again, e.text);
     } while (failed);
     ok(oom_at > 100, "of %d allocations each may fail, in steps of %d", oom_at - 1, stride);
     is_str(ask(&s, "SELECT count(*) FROM disk_1s"), "7", "at the end all is there");
@@ -131,7 +132,7 @@ static void test_read(int stride)
         store_reader_close(s.reader);
         s.reader = NULL;
         if ((rc != 0 && rc != -ENOMEM) || (!failed && rc != 0))
-            ok(false, "allocation %d: rc %d %s", oom_at, rc, e.text);
+            ok(false, "the reader with allocation %d failing returns %d: %s", oom_at, rc, e.text);
     } while (failed);
     ok(oom_at > 20, "of %d allocations of a reader each may fail", oom_at - 1);
     stored_remove(&s);

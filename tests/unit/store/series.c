@@ -41,10 +41,12 @@ static void test_steps(void)
     stored_make(&s);
     for (int i = 0; i < 8; i++)
         put(&s, 1001 + i, i, 100 * i);
-    is_str(series(&s, GAUGE(1000, 1010, 1)), "0 1 2 3 4 5 6 7 - -", "a value a second");
+    is_str(series(&s, GAUGE(1000, 1010, 1)), "0 1 2 3 4 5 6 7 - -",
+           "a gauge has a value for each second");
     is_str(series(&s, GAUGE(1000, 1010, 4)), "1.5 5.5 -", "means of longer steps");
-    is_str(series(&s, RATE(1000, 1010, 2)), "100 100 100 100 -", "growth per second");
-    is_str(series(&s, GAUGE(900, 904, 2)), "- -", "before the first");
+    is_str(series(&s, RATE(1000, 1010, 2)), "100 100 100 100 -",
+           "a rate is the growth of a counter per second");
+    is_str(series(&s, GAUGE(900, 904, 2)), "- -", "a gauge has no value before its first row");
     put(&s, 1009, 9, 50); /* it was started anew */
     put(&s, 1010, 9, 60);
     is_str(series(&s, RATE(1006, 1010, 1)), "100 100 - 10", "a counter that went back is a gap");
@@ -71,13 +73,14 @@ static void test_gaps(void)
         stored_row(&s, "vdb", i, i); /* it shows that somebody looked */
         ok(store_tick(s.store, &s.tick, NULL) == 0, "store_tick stores second %d", 1000 + i);
     }
-    is_str(series(&s, GAUGE(1030, 1042, 2)), "8 8 8 8 8 -", "up to the newest row of any thing");
+    is_str(series(&s, GAUGE(1030, 1042, 2)), "8 8 8 8 8 -",
+           "a gauge goes on up to the newest row of any thing");
     put_other(&s, 1040);
     put_other(&s, 1041);
     is_str(series(&s, GAUGE(1036, 1042, 1)), "8 8 8 - - -", "a gauge ends when its thing has gone");
     put(&s, 1100, 1, 700); /* nobody looked for a minute */
     is_str(series(&s, GAUGE(1097, 1100, 1)), "- - 1", "a gap of the agent is a gap");
-    is_str(series(&s, RATE(1097, 1100, 1)), "- - -", "in rates too");
+    is_str(series(&s, RATE(1097, 1100, 1)), "- - -", "a gap of the agent is a gap in rates");
     stored_remove(&s);
 }
 
@@ -90,7 +93,8 @@ static void test_tiers(void)
         put(&s, 1200 + i, i, 10 * i);
     is_str(series(&s, GAUGE(1200, 1400, 60)), "29.5 89.5 149.5 189.5",
            "minutes, and finer rows at the end");
-    is_str(series(&s, RATE(1200, 1400, 60)), "- 10 10 10", "rates of minutes, from the second on");
+    is_str(series(&s, RATE(1200, 1400, 60)), "- 10 10 10",
+           "rates of minutes begin with the second one");
     ask(&s, "DELETE FROM disk_1s WHERE t < 1350000");
     ask(&s, "DELETE FROM disk_10s WHERE t < 1290000");
     is_str(series(&s, GAUGE(1260, 1360, 5)),
@@ -130,13 +134,16 @@ static void test_lists(void)
            "store_things gives each thing with its facts");
     is_int(store_things(s.reader, "disk", stop, &out, &e), 7, "a callback ends the listing");
     is_str(series(&s, &(struct store_query){ "disk", "vdx", "busy", NULL, 0, 1000, 1000 }),
-           "-2 nothing is stored of signal busy of disk 'vdx'", "no such thing");
+           "-2 nothing is stored of signal busy of disk 'vdx'",
+           "store_series names the thing of which nothing is stored");
     is_int((long long)store_points(GAUGE(5, 5, 1)), 0, "a query of no time has no points");
-    is_int((long long)store_points(GAUGE(0, 9999999, 1)), 0, "too many steps");
+    is_int((long long)store_points(GAUGE(0, 9999999, 1)), 0,
+           "a query of too many steps has no points");
     is_int(store_series(s.reader, GAUGE(5, 5, 1), NULL, &e), -EINVAL,
            "store_series refuses a query of no time");
     stored_remove(&s);
-    is_int(store_reader_open(&s.reader, "/nowhere/at/all", &e), -ENOENT, "no file: %s", e.text);
+    is_int(store_reader_open(&s.reader, "/nowhere/at/all", &e), -ENOENT,
+           "store_reader_open finds no file: %s", e.text);
 }
 
 int main(void)

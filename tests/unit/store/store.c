@@ -14,7 +14,7 @@ static void test_layout(void)
                    " FROM disk_1s"),
            "1000000,1.0,null", "a row, absent is NULL");
     is_str(ask(&s, "SELECT set_name || name || facts FROM thing"), "diskvda{\"serial\":\"S1\"}",
-           "a thing with its facts");
+           "a thing is stored with its facts");
     is_str(ask(&s, "SELECT group_concat(name || label || kind || col) FROM signal"),
            "busy0busy,read_bytes_total1read_bytes_total,"
            "seconds_totalmode=\"idle\"1seconds_total_idle",
@@ -23,7 +23,7 @@ static void test_layout(void)
            "the table of sets has the set's label and time to keep");
     is_str(ask(&s, "PRAGMA user_version"), "1", "the file has schema version 1");
     is_str(ask(&s, "PRAGMA auto_vacuum"), "2", "the file has incremental vacuum");
-    is_str(ask(&s, "PRAGMA application_id"), "1651665261", "an application id");
+    is_str(ask(&s, "PRAGMA application_id"), "1651665261", "the file has brim's application id");
     ok(stat(s.path, &st) == 0 && (st.st_mode & 0777) == 0640, "nobody else reads the file");
     stored_remove(&s);
 }
@@ -44,7 +44,8 @@ static void test_migration(void)
     put(&s, 1000, 1, 100);
     is_str(ask(&s, "SELECT group_concat(busy || ifnull(read_bytes_total, '-')) FROM disk_1s"),
            "7.0-,1.0100.0", "signals that a later version adds become columns");
-    is_str(ask(&s, "SELECT count(*) FROM pragma_table_info('disk_1m')"), "5", "in each tier");
+    is_str(ask(&s, "SELECT count(*) FROM pragma_table_info('disk_1m')"), "5",
+           "a new signal becomes a column in each tier");
     stored_query(&s, "PRAGMA user_version = 99");
     stored_close(&s);
     ok(stored_open(&s, &e) == 0, "a file of a later version does not stop the store");
@@ -213,7 +214,7 @@ static void test_events(void)
            "store_events reads two events back");
     ok(strstr(str_text(&out), "1002 xid 79 vdb it fell off at 1002 3;") != NULL &&
            strstr(str_text(&out), "1001") == NULL,
-       "the newest first: %s", str_text(&out));
+       "store_events gives the newest event first: %s", str_text(&out));
     stored_remove(&s);
 }
 

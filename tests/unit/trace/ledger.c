@@ -47,16 +47,16 @@ static void test_sacct(void)
     is_int(read_text(&l, sacct, &e), 0, "ledger_read reads a table of sacct");
     is_int((int)l.n, 2, "jobs that had devices");
     is_int((int)l.skipped, 5, "steps, one that waits, one without devices");
-    is_int((int)l.bad, 1, "one without a time");
+    is_int((int)l.bad, 1, "one row has no time that it took");
     is_str(l.note, "f:9: no time that it took", "the note names the line without a time");
-    is_str(l.jobs[0].kind, "h100", "the kind of its devices");
+    is_str(l.jobs[0].kind, "h100", "the job has the kind of its devices");
     ok(near(l.jobs[0].busy, 0.5), "half of an hour and a quarter of another: of two");
-    ok(near(l.jobs[0].kwh, 2), "energy in kWh");
-    is_int((int)(l.jobs[0].begin_s % 86400), 36000, "when it began");
+    ok(near(l.jobs[0].kwh, 2), "the job has its energy in kWh");
+    is_int((int)(l.jobs[0].begin_s % 86400), 36000, "the job begins at ten o'clock");
     ok(isnan(l.jobs[1].kwh) && isnan(l.jobs[1].busy), "0 joules are none that were measured");
     is_int(ledger_sum_by(&s, &l, LEDGER_CAUSE, &e), 0,
            "ledger_sum_by adds up causes of a table of sacct");
-    is_int((int)s.n, 2, "two of them");
+    is_int((int)s.n, 2, "the two jobs have two causes");
     is_str(s.list[0].name, "idle, cause not known", "the cause with most device-hours comes first");
     ok(near(s.list[0].hours, 4), "idle jobs took four device-hours");
     is_str(s.list[1].name, "cancelled", "the cause with fewer device-hours comes second");
@@ -74,20 +74,22 @@ static void test_own(void)
     struct ledger_sums s;
     struct ledger_sum all;
 
-    is_int(read_text(&l, own, NULL), 0, "brim's own table");
-    ok(l.n == 2 && l.bad == 2 && l.skipped == 1, "good rows, bad ones, one without devices");
-    ok(near(l.jobs[1].devices, 0.5), "half of a device");
+    is_int(read_text(&l, own, NULL), 0, "ledger_read reads brim's own table");
+    ok(l.n == 2 && l.bad == 2 && l.skipped == 1,
+       "good rows, bad ones and one without devices are counted");
+    ok(near(l.jobs[1].devices, 0.5), "the second job has half of a device");
     all = ledger_total(&l);
-    ok(near(all.hours, 8.5) && near(all.measured, 8.5) && near(all.idle, 6.375), "idle of all");
+    ok(near(all.hours, 8.5) && near(all.measured, 8.5) && near(all.idle, 6.375),
+       "the total has the idle hours of all jobs");
     ok(near(all.wasted, 6.5), "wasted: what was idle of the one, all of the other");
-    ok(isnan(all.usd), "no price, no sum");
+    ok(isnan(all.usd), "a ledger without prices has no sum of money");
     is_int(ledger_sum_by(&s, &l, LEDGER_CAUSE, NULL), 0,
            "ledger_sum_by adds up causes of brim's own table");
     is_str(s.list[0].name, "idle: small-files", "why it was idle");
-    is_str(s.list[1].name, "out of memory", "how it ended");
+    is_str(s.list[1].name, "out of memory", "the job's end is the second cause");
     ledger_sums_done(&s);
     is_int(ledger_sum_by(&s, &l, LEDGER_TEAM, NULL), 0, "ledger_sum_by adds up teams");
-    ok(s.n == 1 && !strcmp(s.list[0].name, "-"), "nobody named one");
+    ok(s.n == 1 && !strcmp(s.list[0].name, "-"), "jobs without a team count for no name");
     ledger_sums_done(&s);
     ledger_done(&l);
 }

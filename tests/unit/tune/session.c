@@ -172,7 +172,7 @@ static void test_finds(void)
     }
     ok(good == n, "%d of %d reach 85 %% of the best static setting", good, n);
     ok(neutral >= n - 1, "%d of %d leave the knob that changes nothing", neutral, n);
-    ok(steps / n <= 2500, "in %.0f steps", steps / n);
+    ok(steps / n <= 2500, "sessions end in %.0f steps on average", steps / n);
 }
 
 static void test_tells(void)
@@ -225,7 +225,8 @@ static void test_neutral(void)
     j.workers = 2;
     job_run(&j);
     ok(j.workers == 2 && j.dud == 0, "a job that only computes is left alone");
-    ok(j.session.phase == PHASE_OVER && j.steps < 2000, "after %u steps: %s", j.steps,
+    ok(j.session.phase == PHASE_OVER && j.steps < 2000,
+       "the session of a job that only computes ends after %u steps: %s", j.steps,
        j.session.reason);
     job_end(&j);
 }
@@ -239,7 +240,7 @@ static void test_breaks(void)
     job_run(&j);
     k = entry(&j, "loader.workers");
     ok(j.workers == 0 && k->outcome == SESSION_BROKE, "a candidate that breaks is undone");
-    is_str(k->note, "no memory for workers", "with its reason");
+    is_str(k->note, "no memory for workers", "the note names why the candidate broke");
     ok(entry(&j, "loader.readahead")->outcome != SESSION_LEFT,
        "the next candidate is tried after one that breaks");
     job_end(&j);
@@ -249,7 +250,8 @@ static void test_breaks(void)
     j.sticks = true;
     job_run(&j);
     is_str(j.session.reason, "a setting could not be taken back", "what cannot be undone ends it");
-    ok(j.session.phase == PHASE_OVER && j.failures == 2, "after one more attempt");
+    ok(j.session.phase == PHASE_OVER && j.failures == 2,
+       "the session ends after one more attempt to undo");
     job_end(&j);
 
     j = job_start(1);
@@ -257,8 +259,9 @@ static void test_breaks(void)
     job_run(&j);
     is_str(j.session.reason, "a setting could not be taken back",
            "a switch that hangs ends the session");
-    is_str(entry(&j, "loader.workers")->note, "the switch was never done", "with their reason");
-    is_int((int)j.switches, 2, "after one attempt to undo");
+    is_str(entry(&j, "loader.workers")->note, "the switch was never done",
+           "the note names that the switch was never done");
+    is_int((int)j.switches, 2, "a switch that hangs is undone once");
     job_end(&j);
 }
 
@@ -377,7 +380,8 @@ static void test_leave(void)
     session_leave(&j.session, &c, "the job tells no loss");
     session_leave(&j.session, &c, "the job tells no loss");
     is_int((int)j.session.n_entries, 1, "what a driver leaves is written down once");
-    is_str(j.session.entries[0].note, "the job tells no loss", "with its reason");
+    is_str(j.session.entries[0].note, "the job tells no loss",
+           "the note names why the driver left the candidate");
     is_int(j.session.entries[0].outcome, SESSION_LEFT,
            "a candidate that the driver leaves is noted as left");
     job_end(&j);
@@ -439,7 +443,8 @@ static void test_oom(void)
         if (rc == 0)
             rc = session_profile(&j.session, "2026-11-21", &p, NULL);
         failed = oom_end();
-        ok(failed ? rc == -ENOMEM : rc == 0, "allocation %d: rc %d", oom_at, rc);
+        ok(failed ? rc == -ENOMEM : rc == 0,
+           "session_profile with allocation %d failing returns %d", oom_at, rc);
         profile_done(&p);
     } while (failed);
     job_end(&j);

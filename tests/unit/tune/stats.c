@@ -169,7 +169,7 @@ static void test_trials(bool drifts)
     struct outcome five = simulate(by_trial, drifts, 0.05, 1);
     struct outcome ten = simulate(by_trial, drifts, 0.10, 1);
 
-    ok(idle.accepted <= 0.05, "%s: %.1f %% false accepts", how, idle.accepted * 100);
+    ok(idle.accepted <= 0.05, "%s: %.1f %% of trials accept falsely", how, idle.accepted * 100);
     ok(begun.accepted <= 0.05, "%s: %.1f %% with the first block from before", how,
        begun.accepted * 100);
     ok(idle.covered >= 0.90, "%s: the bounds hold 0 %% in %.1f %% of the trials", how,
@@ -218,7 +218,7 @@ static void test_at_once(double spread)
     }
     ok(accepted <= IDLE / 20, "steps that spread %.0f %%: %d of %d accepted", spread * 100,
        accepted, IDLE);
-    ok(at_once <= IDLE / 200, "%d of them at once", at_once);
+    ok(at_once <= IDLE / 200, "%d of the trials are accepted at once", at_once);
 }
 
 /* Steps of 5 ms, of which a block has 60: B's blocks end by what their steps take with A. */

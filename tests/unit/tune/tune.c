@@ -54,7 +54,7 @@ static void test_order(void)
     }
     is_str(order, "AAAAABBBBBBBBAAAAAAAABBBBBBBBAAAAAAA",
            "A B B A: two are left out after each change, none where nothing changes");
-    is_int((long long)t.pairs.n, 4, "four pairs of eight whole blocks");
+    is_int((long long)t.pairs.n, 4, "eight whole blocks make four pairs");
 }
 
 static void test_left_out(void)
@@ -142,12 +142,13 @@ static void test_hurry(void)
     is_int(t.verdict, TRIAL_ACCEPT, "a B that is far ahead is accepted when A is as it was");
     effect = trial_effect(&t);
     ok(effect.low > 15 && effect.gain > 19 && effect.gain < 21 && effect.high < 25,
-       "%.1f times as fast, %.1f to %.1f", 1 + effect.gain, 1 + effect.low, 1 + effect.high);
+       "B is %.1f times as fast, between %.1f and %.1f", 1 + effect.gain, 1 + effect.low,
+       1 + effect.high);
     trial_init(&t, &plan);
     run_blocks(&t, 0.1001, 0.005, 0.005, text);
     ok(t.verdict == TRIAL_RUNS && t.hurried && t.blocks == 3 && t.pairs.n == 1,
        "when all has become as fast it begins anew: %s", text);
-    ok(t.steps > 200, "with its steps counted");
+    ok(t.steps > 200, "the steps of all blocks are counted");
     trial_init(&t, &plan);
     run_blocks(&t, 0.1001, 0.04, 0.1001, text);
     is_str(text, "A12-2 B12-2 B10-0 A12-2 ", "2.5 times is not far");
@@ -210,14 +211,15 @@ static void test_verdicts(void)
     struct trial t;
 
     trial_init(&t, &plan);
-    is_int(run(&t, 0.2, 0.1, 0.01), TRIAL_ACCEPT, "twice as fast");
+    is_int(run(&t, 0.2, 0.1, 0.01), TRIAL_ACCEPT, "a setting twice as fast is accepted");
     effect = trial_effect(&t);
     ok(t.pairs.n == 2 && effect.low > 0.5 && effect.gain > 0.9 && effect.high < 2,
-       "at once: %.2f to %.2f", effect.low, effect.high);
+       "a setting twice as fast is accepted at once: %.2f to %.2f", effect.low, effect.high);
     is_int(trial_steps(&t, false, 1, 1), TRIAL_ACCEPT, "a verdict stays when more steps come");
     plan.at_once = false;
     trial_init(&t, &plan);
-    ok(run(&t, 0.2, 0.1, 0.01) == TRIAL_ACCEPT && t.pairs.n > 2, "without that, later");
+    ok(run(&t, 0.2, 0.1, 0.01) == TRIAL_ACCEPT && t.pairs.n > 2,
+       "a setting twice as fast is accepted later where nothing is at once");
     plan.at_once = true;
     trial_init(&t, &plan);
     is_int(run(&t, 0.1, 0.12, 0.01), TRIAL_REJECT, "a slower setting is rejected");
@@ -278,7 +280,7 @@ static void test_guard(void)
     is_int(i, 999, "what is normal now is learnt");
     for (i = 0; i < 999 && g.verdict == GUARD_KEEP; i++)
         recheck_steps(&g, recheck_want(&g), recheck_want(&g) ? 0.16 + i % 3 * 1e-3 : 0.15, 1);
-    is_int(g.verdict, GUARD_ROLL_BACK, "slower than the old one: rolled back");
+    is_int(g.verdict, GUARD_ROLL_BACK, "a setting slower than the old one is rolled back");
     is_int(recheck_steps(&g, true, 0.01, 1), GUARD_ROLL_BACK,
            "a setting that was rolled back stays so");
     recheck_init(&g, 0.05, NULL);
@@ -311,7 +313,8 @@ static void test_race(void)
     }
     is_int(r.winner, 2, "the fastest wins, after %d runs", runs);
     ok(!r.in[1] && !r.in[3], "the others were dropped");
-    ok(race_effect(&r, 2).low > 0 && race_effect(&r, 1).high < 0.02, "with their bounds");
+    ok(race_effect(&r, 2).low > 0 && race_effect(&r, 1).high < 0.02,
+       "the winner's bounds exclude the loser's");
     race_run(&r, 0.1);
     is_int(r.winner, 2, "more runs change nothing");
 
@@ -323,7 +326,7 @@ static void test_race(void)
     is_int(race_want(&r), 2, "the next round goes the other way");
     race_run(&r, 0);
     is_int(race_want(&r), -1, "with one left it is over");
-    is_int(r.winner, 0, "without a winner");
+    is_int(r.winner, 0, "a race with one left has no winner");
     ok(isnan(race_effect(&r, 1).gain), "of what never ran nothing is known");
     race_init(&r, 2, NULL);
     race_run(&r, (double)NAN);

@@ -122,8 +122,8 @@ static void test_fits(void)
         }
         ok(hits >= SEEDS * 9 / 10, "%s: %s is proposed in %d of %d, first in %d",
            cause_name(fits[i].cause), fits[i].knob, hits, SEEDS, first);
-        is_int(unasked, 0, "never a numeric one unasked");
-        is_int(ranked, SEEDS, "ranked, with reasons");
+        is_int(unasked, 0, "a numeric setting is never proposed without the word");
+        is_int(ranked, SEEDS, "proposals are ranked and have reasons");
     }
 }
 
@@ -367,7 +367,7 @@ static void test_what_is_there(void)
     p.about.numeric = true;
     again(&p);
     ok(allowed(&p, "ddp.bucket") && !strcmp(allowed(&p, "ddp.bucket")->before, "50"),
-       "buckets of before, by the job's notes");
+       "the buckets of before are those of the job's notes");
     ok(!allowed(&p, "ddp.view") && !allowed(&p, "ddp.hook"),
        "views are there, and a hook of the job's own");
     close_made(&p);
@@ -383,7 +383,8 @@ static void test_communication(void)
     ok(allowed(&p, "ddp.bucket") && strtol(allowed(&p, "ddp.bucket")->value, NULL, 10) < 25,
        "smaller buckets leave less behind: %s MiB",
        allowed(&p, "ddp.bucket") ? allowed(&p, "ddp.bucket")->value : "none");
-    ok(!allowed(&p, "ddp.hook") && barred(&p, "ddp.hook"), "compression only with a word");
+    ok(!allowed(&p, "ddp.hook") && barred(&p, "ddp.hook"),
+       "compression of gradients needs the word");
     ok(allowed(&p, "nccl.channels") && allowed(&p, "nccl.algorithm"),
        "NCCL's channels and algorithm are proposed");
     p.about.exact = true;
@@ -415,10 +416,11 @@ static void test_gradients(void)
        "gloo is offered the half precision that it sends");
     ok(allowed(&p, "ddp.bucket") != NULL, "other buckets are proposed with gloo");
     ok(allowed(&p, "batch.accumulation") && !strcmp(allowed(&p, "batch.accumulation")->value, "2"),
-       "communication half as often");
+       "communication half as often is proposed");
     p.about.numeric = false;
     again(&p);
-    ok(!allowed(&p, "batch.accumulation") && barred(&p, "batch.accumulation"), "with a word alone");
+    ok(!allowed(&p, "batch.accumulation") && barred(&p, "batch.accumulation"),
+       "communication half as often needs the word");
     close_made(&p);
 }
 
@@ -445,7 +447,7 @@ static void test_others(void)
     again(&p);
     ok(allowed(&p, "checkpoint.interval") &&
            !strcmp(allowed(&p, "checkpoint.interval")->value, "518"),
-       "Young: sqrt(2 x 12 s x 3.1 h)");
+       "the interval of checkpoints is Young's");
     ok(p.out.count == 5 && p.out.list[4].knob->declared && isnan(p.out.list[4].gain),
        "declared settings of which nothing is known come last");
     is_str(p.out.sentence, "5 settings are worth a trial",
@@ -477,7 +479,7 @@ static void test_power(void)
     ok(c && !allowed(&p, "power.limit"), "where joules count it needs a word");
     ok(c && labs(strtol(c->before, NULL, 10) - 700) < 5 &&
            labs(strtol(c->value, NULL, 10) - 560) < 5,
-       "%s W to %s", c ? c->before : "no", c ? c->value : "nothing");
+       "the limit of power goes from %s W to %s", c ? c->before : "no", c ? c->value : "nothing");
     close_made(&p);
     m.s[RUN_GPU_POWER] = 0.5;
     open_made(&p, &m);
@@ -524,8 +526,8 @@ static void test_memory(void)
     open_made(&p, &m);
     again(&p);
     c = barred(&p, "batch.size");
-    ok(c && !strcmp(c->value, "8") && strstr(c->why, "up to 38 GB"), "half the batch: %s",
-       c ? c->why : "");
+    ok(c && !strcmp(c->value, "8") && strstr(c->why, "up to 38 GB"),
+       "half the batch is named for want of memory: %s", c ? c->why : "");
     c = allowed(&p, "model.recompute");
     ok(c && strstr(c->why, "up to 76 GB"), "the reason for recomputing names the memory: %s",
        c ? c->why : "");
@@ -539,7 +541,7 @@ static void test_memory(void)
     ok(!barred(&p, "batch.size") && !allowed(&p, "model.recompute"), "with room none is named");
     c = allowed(&p, "loader.workers");
     ok(c && !strcmp(c->value, "4") && strstr(c->why, "4 workers less give back up to 4.0 GB"),
-       "fewer workers: %s", c ? c->why : "");
+       "fewer workers are proposed for want of memory: %s", c ? c->why : "");
     close_made(&p);
 }
 
@@ -556,19 +558,23 @@ static void test_named(void)
     open_made(&p, &m);
     is_int(propose_check(&p.knobs, "malloc.library", &e), 0,
            "propose_check takes a knob by its name");
-    is_int(propose_check(&p.knobs, "threads.openmp=3", &e), 0, "with a value");
+    is_int(propose_check(&p.knobs, "threads.openmp=3", &e), 0,
+           "propose_check takes a knob with a value");
     is_int(propose_check(&p.knobs, "threads.openmp", &e), -EINVAL, "one that needs a value");
     is_str(e.text, "threads.openmp takes 1 to 256: name one, threads.openmp=256",
            "the error names the values that the knob takes");
-    is_int(propose_check(&p.knobs, "malloc.library=x", &e), -EINVAL, "no such value");
-    is_int(propose_check(&p.knobs, "maloc.library", &e), -EINVAL, "no such knob");
+    is_int(propose_check(&p.knobs, "malloc.library=x", &e), -EINVAL,
+           "propose_check refuses a value that the knob has not");
+    is_int(propose_check(&p.knobs, "maloc.library", &e), -EINVAL,
+           "propose_check refuses a knob that does not exist");
     is_str(e.text, "there is no knob 'maloc.library' (did you mean malloc.library?)",
            "the error names the nearest knob");
     p.about.named = named;
     again(&p);
     ok(allowed(&p, "malloc.library") && allowed(&p, "threads.openmp"), "both are tried");
     ok(!allowed(&p, "nccl.buffer"), "what the job has no use for is not");
-    ok(isnan(p.out.list[p.out.count - 1].gain), "behind what promises something");
+    ok(isnan(p.out.list[p.out.count - 1].gain),
+       "what the user names comes behind what promises something");
     close_made(&p);
 }
 
@@ -600,12 +606,12 @@ static void test_won(void)
            "the reason names what the profile gained, and when");
     is_str(c[0].before, "0", "from what the job has now");
     is_str(c[1].knob->name, "threads.intra", "settings without a gain come behind those with one");
-    is_str(c[1].why, "the profile has it", "whatever that promises");
+    is_str(c[1].why, "the profile has it", "the reason of a setting without a gain is the profile");
     is_str(c[1].before, "8", "from what this process has, not the one of the profile");
     ok(!strcmp(c[2].knob->name, "loader.workers") && !strcmp(c[2].value, "5"),
        "what models propose comes behind the profile");
     ok(p.out.n_barred && !strcmp(p.out.barred[0].knob->name, "precision.autocast"),
-       "numeric ones want the word");
+       "a numeric setting of the profile needs the word");
     is_str(p.out.n_barred ? p.out.barred[0].before : "", "none", "from what the profile tells");
     ok(!allowed(&p, "loader.prefetch"), "what does not fit the job is left out");
     ok(!allowed(&p, "loader.readahead"), "a value that does not exist is not proposed");
@@ -632,8 +638,8 @@ static void test_takes(void)
     open_made(&p, &m);
     again(&p);
     c = allowed(&p, "loader.workers");
-    ok(c && strstr(c->why, "carry them, with some 72 MB of memory"), "five of 14.5 MB: %s",
-       c ? c->why : "");
+    ok(c && strstr(c->why, "carry them, with some 72 MB of memory"),
+       "five workers of 14.5 MB are proposed: %s", c ? c->why : "");
     close_made(&p);
 }
 
@@ -653,7 +659,8 @@ static void test_oom(void)
         oom_next();
         rc = propose(&p.out, &p.about);
         failed = oom_end();
-        ok(failed ? rc == -ENOMEM && !p.out.list : rc == 0, "allocation %d: rc %d", oom_at, rc);
+        ok(failed ? rc == -ENOMEM && !p.out.list : rc == 0,
+           "propose with allocation %d failing returns %d", oom_at, rc);
     } while (failed);
     ok(p.out.count > 0, "there were some");
     close_made(&p);
