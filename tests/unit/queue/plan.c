@@ -50,13 +50,16 @@ static void test_cpus(void)
     struct err e = { "" };
     char place[QUEUE_SLOTS];
 
-    is_int(queue_pool_make(&p, n, "0-2", &e), 0, "a machine without accelerators %s", e.text);
+    is_int(queue_pool_make(&p, n, "0-2", &e), 0,
+           "queue_pool_make takes a machine without accelerators: %s", e.text);
     ok(p.cpus && p.n_slots == 3 && p.pool.n_nodes == 2,
        "the CPUs of a machine without accelerators are given, by NUMA domain");
     is_int(queue_pool_ask(&p, &j, &e), 0, "a job that asks for nothing");
     is_int(j.cpus, 1, "a job that asks for nothing gets one CPU");
-    is_int(queue_pool_ask(&p, &many, &e), -EINVAL, "too many: %s", e.text);
-    is_int(queue_pool_ask(&p, &gpu, &e), -EINVAL, "an accelerator: %s", e.text);
+    is_int(queue_pool_ask(&p, &many, &e), -EINVAL,
+           "a job for more CPUs than there are is refused: %s", e.text);
+    is_int(queue_pool_ask(&p, &gpu, &e), -EINVAL,
+           "a job for an accelerator is refused where there is none: %s", e.text);
     queue_pool_place(&p, "0,2", place);
     is_str(place, "CPU0,CPU2", "CPUs are placed by their numbers");
     queue_pool_done(&p);
@@ -73,13 +76,14 @@ static void test_devices(void)
     struct queue_pool p;
     struct err e = { "" };
 
-    is_int(queue_pool_make(&p, n, "0-3", &e), 0, "a machine with four %s", e.text);
+    is_int(queue_pool_make(&p, n, "0-3", &e), 0,
+           "queue_pool_make takes a machine with four accelerators: %s", e.text);
     ok(!p.cpus && p.n_slots == 4 && p.pool.n_nodes == 1, "the accelerators of a machine are given");
-    is_int(queue_pool_ask(&p, &j, &e), 0, "a job with one");
+    is_int(queue_pool_ask(&p, &j, &e), 0, "a job for one accelerator is taken");
     is_int(j.cpus, 1, "a job with one accelerator has its share of the CPUs");
     snprintf(j.slots, sizeof(j.slots), "3");
     queue_pool_give(&p, &j, taken, cpus);
-    is_str(cpus, "2", "near its device");
+    is_str(cpus, "2", "a job gets a CPU near its device");
     snprintf(other.slots, sizeof(other.slots), "2");
     queue_pool_give(&p, &other, taken, cpus);
     is_str(cpus, "3", "a job gets a CPU that no other job has");
@@ -92,7 +96,8 @@ static void test_devices(void)
     is_str(give[1], "1,3", "the first variable has the devices' numbers");
     is_str(give[2], "CUDA_DEVICE_ORDER", "the second variable is CUDA_DEVICE_ORDER");
     ok(!give[4], "there are two variables and no more");
-    is_int(queue_pool_variables(&p, "", &a, give), 0, "of a job without devices");
+    is_int(queue_pool_variables(&p, "", &a, give), 0,
+           "queue_pool_variables makes the variables of a job without devices");
     is_str(give[1], "", "the variables of a job without devices hide all devices");
     queue_pool_done(&p);
 }
@@ -177,14 +182,14 @@ static void test_preempt(void)
     size_t count;
 
     set_scene(&s, n, "priority");
-    is_int(make(&p, &s, 2, &e), 0, "a plan %s", e.text);
+    is_int(make(&p, &s, 2, &e), 0, "the plan by priority is made: %s", e.text);
     is_int(queue_plan_pass(&p, 1000100, &again), 0, "the plan by priority is decided");
     actions = sched_actions(p.sched, &count);
     ok(count == 2 && actions[0].kind == ACTION_PREEMPT && actions[1].kind == ACTION_START,
        "the low one gives way to the high one");
     is_int((long long)queue_plan_item(&p, actions[1].job), 1, "the high job starts");
     queue_plan_slots(&p, actions[1].job, slots);
-    is_str(slots, "0,1", "on two of its devices");
+    is_str(slots, "0,1", "the high job starts on two of the low one's devices");
     queue_plan_done(&p);
     s.low.requeue = false;
     is_int(make(&p, &s, 2, &e), 0, "one that may not");
@@ -211,7 +216,7 @@ static void test_deadline(void)
     s.high.devices = s.later.devices = 4;
     s.high.deadline_ms = 1000000 + 7200000;
     s.later.deadline_ms = 1000000 + 3600000;
-    is_int(make(&p, &s, 3, &e), 0, "a plan %s", e.text);
+    is_int(make(&p, &s, 3, &e), 0, "the plan by deadline is made: %s", e.text);
     is_int(queue_plan_pass(&p, 1000100, &again), 0, "the plan by deadline is decided");
     actions = sched_actions(p.sched, &count);
     ok(count == 2 && actions[0].kind == ACTION_PREEMPT && actions[1].kind == ACTION_START,
@@ -240,14 +245,15 @@ static void test_foresee(void)
     int64_t start;
 
     set_scene(&s, n, "queue");
-    is_int(make(&p, &s, 3, &e), 0, "a plan %s", e.text);
+    is_int(make(&p, &s, 3, &e), 0, "the plan of a queue is made: %s", e.text);
     is_int(queue_plan_foresee(&p, 2, 1000100, &start, slots), 0, "of the last one");
     is_int(start, 1000001 + 60000, "starts when the first one has reached its limit");
-    is_str(slots, "2,3", "beside the one before it");
+    is_str(slots, "2,3", "the last job starts beside the one before it");
     queue_plan_done(&p);
     s.low.limit_ms = 0;
     is_int(make(&p, &s, 3, &e), 0, "without a limit");
-    is_int(queue_plan_foresee(&p, 2, 1000100, &start, slots), 0, "of the first");
+    is_int(queue_plan_foresee(&p, 2, 1000100, &start, slots), 0,
+           "queue_plan_foresee looks for a start behind a job without a limit");
     ok(start == INT64_MAX, "a start behind a job without a limit cannot be foreseen");
     queue_plan_done(&p);
     s.later.devices = 5;
@@ -270,7 +276,7 @@ static void test_ready(void)
     set_scene(&s, n, "fifo");
     s.items[1].ready = false;
     s.low.stop = QUEUE_CANCEL;
-    is_int(make(&p, &s, 3, &e), 0, "a plan %s", e.text);
+    is_int(make(&p, &s, 3, &e), 0, "the plan with a job that is held is made: %s", e.text);
     is_int((long long)p.work.n_jobs, 2, "without the one that is held");
     is_int(queue_plan_pass(&p, 1000100, &again), 0, "the plan with a job that is held is decided");
     (void)sched_actions(p.sched, &count);
@@ -308,7 +314,8 @@ static void test_idle(void)
     struct err e = { "" };
 
     set_scene(&s, n, "fifo");
-    is_int(policy_read(&s.policy, "idle", text, strlen(text), &e), 0, "a policy %s", e.text);
+    is_int(policy_read(&s.policy, "idle", text, strlen(text), &e), 0,
+           "a policy with idle devices is read: %s", e.text);
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         const struct action *actions;
         struct queue_plan p;
@@ -318,8 +325,8 @@ static void test_idle(void)
         s.low.requeue = cases[i].requeue;
         s.low.seen_ms = cases[i].seen_ms;
         snprintf(s.low.used, sizeof(s.low.used), "%s", cases[i].used);
-        is_int(make_at(&p, &s, cases[i].waits ? 2 : 1, cases[i].now_ms, &e), 0, "a plan %s",
-               e.text);
+        is_int(make_at(&p, &s, cases[i].waits ? 2 : 1, cases[i].now_ms, &e), 0,
+               "the plan of idle devices is made: %s", e.text);
         is_int(queue_plan_pass(&p, cases[i].now_ms, &again), 0, "the plan of case '%s' is decided",
                cases[i].what);
         actions = sched_actions(p.sched, &count);
@@ -346,7 +353,7 @@ static void test_bound(void)
     snprintf(j.slots, sizeof(j.slots), "0");
     queue_pool_hold(&p, &other, taken);
     queue_pool_give(&p, &j, taken, cpus);
-    is_str(cpus, "1", "the other CPU of the node");
+    is_str(cpus, "1", "a job gets the other CPU of the node");
     memset(taken, 0, sizeof(*taken));
     other.bound[0] = 0;
     queue_pool_hold(&p, &other, taken);
@@ -382,7 +389,8 @@ static void test_oom(void)
             queue_pool_done(&pool);
         }
         failed = oom_end();
-        ok(failed ? rc == -ENOMEM : rc == 0, "allocation %d: %d", oom_at, rc);
+        ok(failed ? rc == -ENOMEM : rc == 0, "the plan with allocation %d failing returns %d",
+           oom_at, rc);
     } while (failed);
     queue_pool_done(&s.pool);
 }

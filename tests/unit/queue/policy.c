@@ -46,7 +46,7 @@ static void test_refused(void)
            "the error of policy %zu begins with its place: %s", i, e.text);
         ok(strstr(e.text, cases[i].way_out) != NULL, "the error of policy %zu names the way out",
            i);
-        ok(strlen(e.text) < sizeof(e.text) - 1, "in a whole sentence");
+        ok(strlen(e.text) < sizeof(e.text) - 1, "the error is a whole sentence");
     }
 }
 
@@ -62,7 +62,8 @@ static void test_carried_out(void)
     struct err e = { "" };
 
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-        is_int(check(texts[i], &e), 0, "carried out %s", e.text);
+        is_int(check(texts[i], &e), 0, "the queue takes a policy that it can carry out: %s",
+               e.text);
 }
 
 /* All that have a name: those that move jobs or count steps are refused, also without a text. */

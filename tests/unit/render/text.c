@@ -34,13 +34,14 @@ static void test_clean(void)
     is_str(clean("a\033[2Jb\r\n\tc\x7f"), "a?[2Jb???c?", "controls are replaced");
     is_str(clean("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"), "café € 😀",
            "UTF-8 characters stay as they are");
-    is_str(clean("\xc3"), "?", "a cut character");
+    is_str(clean("\xc3"), "?", "a cut character is replaced");
     is_str(clean("\xc0\xaf \xed\xa0\x80 \xf5\x80\x80\x80"), "?? ??? ????", "what is no UTF-8");
-    is_str(clean("\xf4\x90\x80\x80 \xe0\x80\x80"), "???? ???", "too large, too long");
+    is_str(clean("\xf4\x90\x80\x80 \xe0\x80\x80"), "???? ???",
+           "characters that are too large or too long are replaced");
     is_str(clean("a\xe2\x80\xae"
                  "b\xc2\x9b"
                  "c\xef\xbb\xbf"),
-           "a?b?c?", "direction, C1 controls, byte-order mark");
+           "a?b?c?", "marks of direction, C1 controls and byte-order marks are replaced");
 }
 
 static void test_xml(void)
@@ -64,7 +65,7 @@ static void test_wrapped(void)
     str_reset(&out);
     str_add(&out, "  ");
     text_add_wrapped(&out, "one two three four", 2, 10);
-    is_str(str_text(&out), "  one two\n  three\n  four", "breaks at blanks");
+    is_str(str_text(&out), "  one two\n  three\n  four", "a text is broken at blanks");
     str_reset(&out);
     text_add_wrapped(&out, "a incomprehensible\nb", 0, 6);
     is_str(str_text(&out), "a\nincomprehensible\nb", "a long word stays whole");
@@ -78,7 +79,7 @@ static void test_small(void)
     str_reset(&out);
     text_ink(&out, false, INK_RED, "x");
     text_ink(&out, true, INK_RED, "y");
-    is_str(str_text(&out), "x\033[1;31my\033[0m", "colour on request");
+    is_str(str_text(&out), "x\033[1;31my\033[0m", "text_ink adds colour on request");
     str_reset(&out);
     text_count(&out, 1, "note");
     text_count(&out, 0, "note");

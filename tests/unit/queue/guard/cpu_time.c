@@ -41,11 +41,11 @@ int main(void)
     is_int(cpu_time_read(proc, of, ARRAY_SIZE(of)), 0, "a look at all processes");
     ok(of[0].there && of[1].there, "two guards live");
     is_int((long long)of[0].ticks, 400 + 5 + 60 + 7 + 8000,
-           "all below one, and what it waited for");
+           "the first guard has the time of all below it and of those it waited for");
     is_int((long long)of[1].ticks, 1,
            "the second guard has the CPU time of all processes below it");
     ok(!of[2].there && !of[2].ticks && !of[3].there, "one that is gone");
-    is_int(cpu_time_read(-1, of, 1) < 0, 1, "no such folder");
+    is_int(cpu_time_read(-1, of, 1) < 0, 1, "cpu_time_read refuses a folder that is missing");
     ok(!of[0].there, "a folder that is missing leaves no guard there");
     close(proc);
     folder_remove(root);

@@ -27,7 +27,7 @@ static void test_notes(void)
     is_int(idle_history_idle_ms(&j, START + 35 * SECOND), START + 20 * SECOND,
            "a job is idle since it left off");
     ok(idle_history_note(&j, START + 40 * SECOND, 11), "a job that works again makes a note");
-    is_str(j.used, "1000000-1020000 1040000-", "a second time");
+    is_str(j.used, "1000000-1020000 1040000-", "the note has the second time of work");
     ok(!idle_history_note(&j, START + 50 * SECOND, -1) && j.milli == -1, "what is not known");
     is_str(j.used, "1000000-1020000 1040000-", "an unknown share of use changes no note");
 }
@@ -50,7 +50,8 @@ static void test_what_nobody_saw(void)
     struct queue_job j = runs();
 
     (void)idle_history_note(&j, START + 10 * SECOND, 0);
-    is_int(idle_history_idle_ms(&j, START + 130 * SECOND), START + 10 * SECOND, "for two minutes");
+    is_int(idle_history_idle_ms(&j, START + 130 * SECOND), START + 10 * SECOND,
+           "a job is idle for two minutes without a look");
     is_int(idle_history_idle_ms(&j, START + 131 * SECOND), 0,
            "a job is idle no longer than somebody looked");
     ok(!idle_history_note(&j, START + 131 * SECOND, 0),
@@ -58,7 +59,8 @@ static void test_what_nobody_saw(void)
     is_str(j.used, "1000000-1010000 1010000-1131000", "the time between counts as work");
     (void)idle_history_note(&j, START + 60 * SECOND, 0);
     is_str(j.used, "1060000-1060000", "a clock that went back lets it start anew");
-    is_int(idle_history_idle_ms(&j, START + 70 * SECOND), START + 60 * SECOND, "from then on");
+    is_int(idle_history_idle_ms(&j, START + 70 * SECOND), START + 60 * SECOND,
+           "a job counts as idle from the new clock on");
 }
 
 static void test_storing(void)
@@ -74,7 +76,7 @@ static void test_storing(void)
     (void)idle_history_note(&j, START + 160 * SECOND, 0);
     ok(!idle_history_due(&j), "a job that stays idle for 50 s is not due");
     (void)idle_history_note(&j, START + 170 * SECOND, 0);
-    ok(idle_history_due(&j), "for a minute");
+    ok(idle_history_due(&j), "a job that stays idle for a minute is due");
 }
 
 static void test_damage(void)

@@ -103,8 +103,8 @@ static void test_met(void)
 {
     for (size_t i = 0; i < ARRAY_SIZE(mets); i++)
         is_int(queue_after_met(mets[i].kind, &mets[i].met), mets[i].want,
-               "%s of %d, %d of them ended", queue_after_name(mets[i].kind), (int)mets[i].met.all,
-               (int)mets[i].met.ended);
+               "the dependency %s of %d jobs is met as it should with %d ended",
+               queue_after_name(mets[i].kind), (int)mets[i].met.all, (int)mets[i].met.ended);
 }
 
 /* ---- ends ---- */
@@ -159,7 +159,8 @@ static void test_ends(void)
         is_str(queue_job_word(&j), ends[i].word, "the job of case '%s' has its state: %s",
                ends[i].what, j.reason);
         ok(!*j.slots && *j.reason, "a job that ended has no devices and a reason");
-        is_int(j.ran_ms, ends[i].unstarted ? 0 : 2000, "how long it ran");
+        is_int(j.ran_ms, ends[i].unstarted ? 0 : 2000,
+               "a job that started has run for two seconds");
         ok(j.state == QUEUE_ENDED || (j.stop == QUEUE_GO && j.end_ms == 0),
            "a job that is not over may start again");
     }
@@ -181,8 +182,9 @@ static void step(struct stop_sequence *c, enum queue_stop wanted, bool gone, int
 {
     struct stop_step s = stop_sequence_next(c, wanted, gone, now_ms);
 
-    ok(s.signal == signal && (!signal || s.whom == whom), "%s at %lld: signal %d to %d", what,
-       (long long)now_ms, s.signal, (int)s.whom);
+    ok(s.signal == signal && (!signal || s.whom == whom),
+       "the stop '%s' at %lld ms sends signal %d to %d", what, (long long)now_ms, s.signal,
+       (int)s.whom);
 }
 
 static void test_limit(void)
@@ -191,7 +193,7 @@ static void test_limit(void)
     struct stop_sequence c;
 
     stop_sequence_begin(&c, &j, 0);
-    is_int(c.due_ms, 700, "first the warning");
+    is_int(c.due_ms, 700, "the warning is due before the limit");
     step(&c, QUEUE_GO, false, 699, 0, 0, "nothing before");
     step(&c, QUEUE_GO, false, 700, SIGUSR1, COURSE_FIRST, "the warning");
     step(&c, QUEUE_GO, false, 701, 0, 0, "once");
@@ -249,7 +251,7 @@ static void test_labels(void)
     is_int(queue_label_read("12", &id, &task, &e), 0, "queue_label_read reads the label 12");
     ok(id == 12 && task == -1, "the label 12 is a whole job");
     is_int(queue_label_read("12_3", &id, &task, &e), 0, "queue_label_read reads the label 12_3");
-    ok(id == 12 && task == 3, "one of an array");
+    ok(id == 12 && task == 3, "the label 12_3 is one of an array");
     is_int(queue_label_read("12_", &id, &task, &e), -EINVAL,
            "queue_label_read refuses the label 12_");
     is_int(queue_label_read("", &id, &task, &e), -EINVAL,

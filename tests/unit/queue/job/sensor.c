@@ -43,7 +43,7 @@ static void test_rows(void)
     add(&t, "1", "0000:11:00.0", (double)NAN, (double)NAN);
     add(&t, "0", "0000:12:00.0", 0, 0.6);
     queue_sensor_map(&p, &t, &s);
-    is_int(s.milli[0], 250, "by its address");
+    is_int(s.milli[0], 250, "a device is found by its address");
     is_int(s.milli[1], -1, "one that does not tell");
     is_int(s.milli[2], 600, "units at work count where no kernel was seen");
     is_int(s.milli[3], -1, "one that is not there");

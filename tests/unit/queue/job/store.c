@@ -74,8 +74,8 @@ static void test_oom(const char *root)
         oom_next();
         rc = use(path, &e);
         failed = oom_end();
-        ok(failed ? rc == -ENOMEM && *e.text : rc == 0, "allocation %d: %d, '%s'", oom_at, rc,
-           e.text);
+        ok(failed ? rc == -ENOMEM && *e.text : rc == 0,
+           "the store with allocation %d failing returns %d: '%s'", oom_at, rc, e.text);
     } while (failed);
 }
 
@@ -91,8 +91,8 @@ static void test_rows(const char *root)
     double had = 0;
 
     snprintf(path, sizeof(path), "%.4000s/queue.db", root);
-    is_int(queue_store_open(&s, path, &e), 0, "a new file %s", e.text);
-    is_int(queue_store_add(s, &one, &e), 0, "a job %s", e.text);
+    is_int(queue_store_open(&s, path, &e), 0, "queue_store_open makes a new file: %s", e.text);
+    is_int(queue_store_add(s, &one, &e), 0, "queue_store_add adds a job: %s", e.text);
     two.array = one.id;
     two.task = 4;
     is_int(queue_store_add(s, &two, &e), 0, "queue_store_add adds a task of an array");
@@ -120,7 +120,8 @@ static void test_rows(const char *root)
        "a dependency on an array counts each of its jobs");
     is_int(queue_store_met(s, 99, &met, &e), 0, "queue_store_met reads a dependency on no job");
     is_int(met.all, 0, "a dependency on no job counts no job");
-    is_int(queue_store_token(s, "token of two", 7, &id, &e), 0, "by a token");
+    is_int(queue_store_token(s, "token of two", 7, &id, &e), 0,
+           "queue_store_token looks for a token");
     is_int(id, two.id, "the job of a token is found");
     is_int(queue_store_token(s, "token of two", 8, &id, &e), 0,
            "queue_store_token looks for a token of another user");
@@ -162,7 +163,8 @@ static void test_claims(int dir)
     pid_t pid, told;
     char byte;
 
-    is_int(queue_folder_make(dir, 5, &e), 0, "a job's folder %s", e.text);
+    is_int(queue_folder_make(dir, 5, &e), 0, "queue_folder_make makes the folder of a job: %s",
+           e.text);
     is_int(queue_claim_look(dir, 5, 1, &told), CLAIM_NONE, "nobody has claimed it");
     folder_need(pipe(claimed), "pipe");
     pid = fork();

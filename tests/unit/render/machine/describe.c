@@ -128,7 +128,7 @@ static void test_node_parts(void)
     DESCRIBE(describe_address(&out, n, F_NIC0), "06:00.0");
     n->pcis[0].at.domain = 1;
     DESCRIBE(describe_address(&out, n, F_NIC0), "0000:06:00.0");
-    is_int(describe_memory_owner(n, 2), 0, "the memory of the first accelerator");
+    is_int(describe_memory_owner(n, 2), 0, "memory beside the first accelerator has it as owner");
     n->numas[2].memory_b = 1 << 30;
     is_int(describe_memory_owner(n, 2), ABSENT,
            "memory of a domain without an accelerator has no owner");

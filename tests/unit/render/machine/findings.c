@@ -50,7 +50,8 @@ static void test_one(void)
            "  no driver: fabric\n",
            "the text of one node has each finding once");
     str_reset(&out);
-    is_int(findings_render_text(&f, &v, true, &out), 0, "text with all reasons");
+    is_int(findings_render_text(&f, &v, true, &out), 0,
+           "findings_render_text writes all reasons of one node");
     ok(strstr(str_text(&out), "not checked\n  acs: needs root\n  vbios: needs root\n"
                               "  fabric: no driver\n"),
        "each check has its reason");

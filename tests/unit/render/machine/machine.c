@@ -76,9 +76,10 @@ static void test_tree(void)
     struct machine_view v = { .machine = &m, .colour = true };
 
     is_int(render_as("tree", &m, &out), 0, "the tree of one node is written");
-    is_str(str_text(&out), tree_text, "the tree of one node");
+    is_str(str_text(&out), tree_text, "the tree of one node is as it was pinned");
     str_reset(&out);
-    is_int(machine_renderer_find("tree")->render(&v, &out), 0, "tree in colour");
+    is_int(machine_renderer_find("tree")->render(&v, &out), 0,
+           "the tree of one node is written in colour");
     ok(has("\033[1;31mGen5 x8, could be Gen5 x16\033[0m"), "a narrow link is marked");
     machine_done(&m);
 }
@@ -102,11 +103,12 @@ static void test_table(void)
         is_int(machine_add(&m, n), 0, "machine_add adds node %d", i);
     }
     is_int(render_as("tree", &m, &out), 0, "the tree of five nodes is written");
-    is_str(str_text(&out), table_text, "a line per kind of node");
+    is_str(str_text(&out), table_text, "the tree of five nodes has a line for each kind of node");
     is_int(render_as("matrix", &m, &out), 0, "the matrices of five nodes are written");
-    ok(has("n[08-10]:\n") && has("\nn11:\n") && has("\nn12:\n"), "one per kind");
+    ok(has("n[08-10]:\n") && has("\nn11:\n") && has("\nn12:\n"),
+       "there is one matrix for each kind of node");
     is_int(render_as("svg", &m, &out), 0, "the drawings of five nodes are written");
-    ok(has("n[08-10] (3 nodes)") && has(">n12<"), "one per kind");
+    ok(has("n[08-10] (3 nodes)") && has(">n12<"), "there is one drawing for each kind of node");
     machine_done(&m);
 }
 
@@ -130,10 +132,10 @@ static void test_matrix(void)
 
     add_nvlink(m.nodes[0]);
     is_int(render_as("matrix", &m, &out), 0, "the matrix of one node is written");
-    is_str(str_text(&out), matrix_text, "the matrix of one node");
+    is_str(str_text(&out), matrix_text, "the matrix of one node is as it was pinned");
     machine_done(&m);
     m = machine_of(node_new());
-    is_int(render_as("matrix", &m, &out), 0, "an empty node");
+    is_int(render_as("matrix", &m, &out), 0, "the matrix of an empty node is written");
     is_str(str_text(&out), "no accelerators and no NICs\n", "the matrix of an empty node says so");
     machine_done(&m);
 }
@@ -145,7 +147,8 @@ static void test_json(void)
 
     is_int(render_as("json", &m, &out), 0, "the JSON of one node is written");
     ok(has("\"schema\": \"brim.machine.v1\""), "the JSON names its schema");
-    ok(has("\"class\": \"PIX\"") && has("\"rate_gbps\": 2.5"), "ways and rates");
+    ok(has("\"class\": \"PIX\"") && has("\"rate_gbps\": 2.5"),
+       "the JSON has classes and rates of ways");
     ok(has("\"bottleneck\": \"0000:04:00.0\""), "the JSON names the bottleneck of a way");
     ok(!has("-1") && !has("null"), "what is absent is not there");
     is_int(render_as("json", &m, &again), 0, "the JSON of one node is written again");
@@ -164,7 +167,7 @@ static void check_xml(const char *what)
     while ((rc = xml_next(&x, &e)) > 0) {
         tags++;
         if (rc == XML_OPEN)
-            ok(strcmp(x.tag, "script") != 0, "<%s> in %s", x.tag, what);
+            ok(strcmp(x.tag, "script") != 0, "the tag <%s> in %s runs nothing", x.tag, what);
     }
     is_int(rc, XML_END, "%s is XML: %s", what, e.text);
     ok(tags > 0, "%s has tags", what);
@@ -177,13 +180,14 @@ static void test_svg(void)
     add_nvlink(m.nodes[0]);
     is_int(render_as("svg", &m, &out), 0, "the drawing of one node is written");
     check_xml("svg");
-    ok(has("Gen5 x16 63 GB/s") && has("could be Gen5 x16"), "labels of links");
-    ok(has(">NV4<") && has(">100 GB/s<") && has(">UPI<"), "NVLink and UPI");
+    ok(has("Gen5 x16 63 GB/s") && has("could be Gen5 x16"),
+       "the drawing has rates as labels of links");
+    ok(has(">NV4<") && has(">100 GB/s<") && has(">UPI<"), "the drawing has NVLink and UPI");
     ok(has(">NUMA not known<") && has("behind the chipset"),
        "the drawing names places that are odd or not known");
-    ok(has("prefers-color-scheme:dark"), "a dark theme");
+    ok(has("prefers-color-scheme:dark"), "the drawing has a dark theme");
     machine_done(&m);
-    is_int(render_as("svg", &m, &out), 0, "an empty machine");
+    is_int(render_as("svg", &m, &out), 0, "the drawing of an empty machine is written");
     check_xml("empty svg");
 }
 
@@ -207,7 +211,7 @@ static void test_hostile(void)
         const char *name = all_names[i];
 
         is_int(render_as(name, &m, &out), 0, "hostile names as %s", name);
-        ok(!has("\033") && !has("\xff") && !has("2J\n"), "no controls in %s", name);
+        ok(!has("\033") && !has("\xff") && !has("2J\n"), "renderer %s writes no controls", name);
         if (!strcmp(name, "svg") || !strcmp(name, "nccl-xml"))
             check_xml(name);
     }

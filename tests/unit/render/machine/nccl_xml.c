@@ -53,7 +53,8 @@ static void compare(const struct node *was, const struct node *is)
             before = way_between(was, a, b);
             after = way_between(is, device_named(is, x->name), device_named(is, y->name));
             ok(alike(before.class, after.class) && before.count == after.count,
-               "%s to %s: class %d, then %d", x->name, y->name, before.class, after.class);
+               "the way from %s to %s has class %d, then %d", x->name, y->name, before.class,
+               after.class);
         }
 }
 
@@ -74,7 +75,7 @@ static void test_round(void)
            has("<nvlink target=\"0000:04:00.0\" count=\"4\""),
        "links are named from both ends");
     ok(has("busid=\"0000:82:00.0\" class=\"0x030200\"") && has("link_speed=\"16.0 GT/s PCIe\""),
-       "the port's best, not today's speed");
+       "the link of the port has its best speed, not today's");
     ok(has("<net name=\"mlx5_0\" dev=\"0\" latency=\"0.000000\" speed=\"400000\" port=\"1\""
            " maxconn=\"131072\" gdr=\"1\"/>"),
        "the NIC stands in the NCCL file");

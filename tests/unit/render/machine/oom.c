@@ -30,8 +30,8 @@ static void walk(const struct machine_renderer *r, const struct machine *m)
         oom_next();
         rc = r->render(&v, &out);
         failed = oom_end();
-        ok(rc == (failed ? -ENOMEM : 0) && str_error(&out) == rc, "%s: allocation %d: %d", r->name,
-           oom_at, rc);
+        ok(rc == (failed ? -ENOMEM : 0) && str_error(&out) == rc,
+           "renderer %s with allocation %d failing returns %d", r->name, oom_at, rc);
     } while (failed);
 }
 
@@ -48,8 +48,8 @@ static void walk_findings(const struct findings *f, const struct machine *m, boo
         oom_next();
         rc = findings_render_text(f, &v, all, &out);
         failed = oom_end();
-        ok(rc == (failed ? -ENOMEM : 0) && str_error(&out) == rc, "findings: allocation %d: %d",
-           oom_at, rc);
+        ok(rc == (failed ? -ENOMEM : 0) && str_error(&out) == rc,
+           "findings_render_text with allocation %d failing returns %d", oom_at, rc);
     } while (failed);
 }
 

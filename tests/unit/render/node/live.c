@@ -129,7 +129,7 @@ static void test_text(void)
        "what to do, made harmless");
     ok(has(&out, "▶storage █████▉ 98% → cpu █▎     20% → pcie - "), "the bottleneck is marked");
     ok(has(&out, "\n17       a?[31m??\"b "), "a hostile name");
-    ok(!strchr(str_text(&out), '\033'), "no escapes without colour");
+    ok(!strchr(str_text(&out), '\033'), "the page has no escapes without colour");
     ok(has(&out, "critical: it is full"), "the page shows the alerts");
     ok(has(&out, "\nrun                     user          steps/s  waits      most time\n"
                  "train.py                alice              31   93 %           wait\n"
@@ -150,8 +150,9 @@ static void test_text(void)
     str_reset(&out);
     look.colour = true;
     live_text(&live, &extra, &look, &out);
-    ok(has(&out, "\033[1;31mstorage ###### 98%\033[0m"), "the bottleneck in red");
-    ok(!has(&out, "a\033[31m"), "no escapes of others");
+    ok(has(&out, "\033[1;31mstorage ###### 98%\033[0m"),
+       "the page in colour has the bottleneck in red");
+    ok(!has(&out, "a\033[31m"), "the page has no escapes of others");
 }
 
 static void test_sizes(void)
@@ -191,7 +192,7 @@ static void test_oom(void)
         rc = render();
         failed = oom_end();
         if (failed ? rc != -ENOMEM : rc != 0)
-            ok(false, "allocation %d: rc %d", oom_at, rc);
+            ok(false, "the live view with allocation %d failing returns %d", oom_at, rc);
     } while (failed);
     ok(oom_at > 10, "%d allocations failed once each", oom_at - 1);
 }

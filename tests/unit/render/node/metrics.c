@@ -58,8 +58,10 @@ static void test_formats(void)
     is_str(str_text(&out), prometheus, "families stand together, what is absent is left out");
     str_reset(&out);
     metrics_render(&t, METRICS_OPENMETRICS, &out);
-    ok(strstr(str_text(&out), "# TYPE brim_disk_read_bytes counter\n"), "a family without _total");
-    ok(strstr(str_text(&out), "brim_disk_read_bytes_total{device=\"sda\"} "), "a sample with it");
+    ok(strstr(str_text(&out), "# TYPE brim_disk_read_bytes counter\n"),
+       "OpenMetrics names a family without _total");
+    ok(strstr(str_text(&out), "brim_disk_read_bytes_total{device=\"sda\"} "),
+       "OpenMetrics names a sample with _total");
     ok(strstr(str_text(&out), "0.33\n# EOF\n"), "OpenMetrics ends with its end mark");
 }
 
@@ -140,7 +142,7 @@ static void test_values(void)
         tick_add(&t, &host, "")->values[0] = values[i];
         metrics_render(&t, METRICS_PROMETHEUS, &out);
         snprintf(want, sizeof(want), "\nbrim_host_load1 %.15g\n", values[i]);
-        ok(strstr(str_text(&out), want), "%s in %s", want, str_text(&out));
+        ok(strstr(str_text(&out), want), "the value '%s' stands in %s", want, str_text(&out));
     }
 }
 
@@ -150,7 +152,7 @@ static void test_nothing(void)
     CLEANUP(tick_done) struct tick t = { .n_rows = 0 };
 
     metrics_render(&t, METRICS_PROMETHEUS, &out);
-    is_str(str_text(&out), "", "no rows, no text");
+    is_str(str_text(&out), "", "a tick without rows makes no text");
     fill(&t);
     metrics_render(&t, METRICS_PROMETHEUS, &small);
     ok(str_error(&small) != 0, "a ceiling is told");
@@ -180,7 +182,7 @@ static void test_fractions(void)
         metrics_render(&t, METRICS_PROMETHEUS, &out);
         wrong += !strstr(str_text(&out), want);
     }
-    is_int(wrong, 0, "fractions of every size");
+    is_int(wrong, 0, "fractions of every size are written exactly");
 }
 
 int main(void)

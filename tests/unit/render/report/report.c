@@ -32,9 +32,9 @@ static struct str page_of(const struct run *r, const struct verdict *v, const st
 
     report_html(r, v, last, &out);
     text = str_text(&out);
-    is_int(str_error(&out), 0, "%s: no error", what);
+    is_int(str_error(&out), 0, "%s: the page is written without an error", what);
     is_str(html_check(text), NULL, "%s: the page is well-formed", what);
-    ok(out.len <= REPORT_MAX, "%s: %zu bytes", what, out.len);
+    ok(out.len <= REPORT_MAX, "%s: the page takes %zu bytes at most", what, out.len);
     ok(!strstr(text, "http") && !strstr(text, "url(") && !strstr(text, "@import") &&
            !strstr(text, "src=") && !strstr(text, "href="),
        "%s: nothing is fetched", what);
@@ -114,7 +114,8 @@ static void test_absent(void)
     CLEANUP(str_done) struct str many = made_page(&runs[4].made, "96 ranks");
     CLEANUP(str_done) struct str none = made_page(&runs[5].made, "no steps");
 
-    ok(!has(&one, "Ranks over time") && !has(&one, "<h2>Ranks"), "one rank: nothing to compare");
+    ok(!has(&one, "Ranks over time") && !has(&one, "<h2>Ranks"),
+       "a page of one rank has nothing to compare");
     ok(has(&one, "<dt>GPU use</dt><dd><small>not known"),
        "GPU use is not zero where it is not known");
     ok(has(&step, "Seconds of a step by stage"), "one step is a picture");
@@ -298,7 +299,8 @@ static void test_changes(void)
     ok(has(&page, "Against 20261120-010101-0001."), "the last run is named");
     ok(has(&page, "<td class=\"n worse\">+100.0 %</td>"), "twice the time is worse");
     ok(has(&page, "<td class=\"n worse\">-50.0 %</td>"), "half the rate is worse");
-    ok(has(&page, "torch</th><td>1.13.1</td><td>2.0.0</td>"), "a value that changed");
+    ok(has(&page, "torch</th><td>1.13.1</td><td>2.0.0</td>"),
+       "a value that changed has both of its values");
     ok(has(&page, "NCCL_DEBUG</th><td><span class=\"absent\">not set</span></td><td>INFO"),
        "one that is new");
     ok(has(&page, "TF32</th><td>1</td><td><span class=\"absent\">not set"), "one that is gone");

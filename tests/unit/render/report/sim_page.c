@@ -51,7 +51,7 @@ static void test_page(void)
     is_str(html_check(str_text(&out)), NULL, "the page is well-formed");
     for (at = str_text(&out); (at = strstr(at, "<svg")); at++)
         pictures++;
-    is_int(pictures, 6, "three pictures of each policy");
+    is_int(pictures, 6, "each policy has three pictures");
     ok(strstr(str_text(&out), "in the mean 20.6, at most 100"), "a picture is told in words, too");
 }
 
@@ -105,7 +105,8 @@ static void test_columns(void)
             waits[ms / PER] += runs ? 0 : 1.0 / PER;
         }
     }
-    if (!ok(timeline_groups_make(&g, &w, NULL) == 0 && !g.by, "a trace without groups"))
+    if (!ok(timeline_groups_make(&g, &w, NULL) == 0 && !g.by,
+            "a trace without groups makes no groups"))
         return;
     timeline_make(&t, &r, &w, &g, TICKS);
     for (int i = 0; i < TIMELINE_COLUMNS; i++)

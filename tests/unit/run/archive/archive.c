@@ -109,7 +109,7 @@ static void test_round_trip(uint64_t n)
     is_int(got.end, RUN_EXITED, "the run has its end");
     is_int(got.status, 5, "the run has its exit status");
     is_int((long long)got.n_moments, 3, "the run has its three moments");
-    ok(got.moments[2].values[RUN_JOB_CPU] == 1.5, "with their values");
+    ok(got.moments[2].values[RUN_JOB_CPU] == 1.5, "moments keep their values");
     ok(isnan(got.moments[2].values[RUN_GPUS]), "an absent value stays absent in a moment");
     is_str(got.environment[0].value, "a=b # c", "a note keeps its value");
     is_int((long long)got.n_ranks, 1, "the run has its one rank");
@@ -117,7 +117,7 @@ static void test_round_trip(uint64_t n)
     is_int((long long)got.ranks[0].n_steps, (long long)kept, "steps that are kept");
     is_int((long long)got.ranks[0].dropped, (long long)(n - kept),
            "%d steps that are only summed are counted", (int)(n - kept));
-    is_int((long long)got.ranks[0].total.number, (long long)n, "all in the total");
+    is_int((long long)got.ranks[0].total.number, (long long)n, "the total counts all steps");
     ok(fabs(got.ranks[0].total.host_s[BRIM_STAGE_WAIT] - 0.25 * (double)n) < 1e-6,
        "the total has the time that all steps waited");
     is_int((long long)got.ranks[0].steps[kept - 1].number, (long long)n - 1, "the last one");
@@ -125,8 +125,8 @@ static void test_round_trip(uint64_t n)
            n > 22000     ? (long long)n - 20000
            : kept > 2000 ? 2000
                          : 0,
-           "the first behind the gap");
-    is_str(run_note(&got.ranks[0], "loader.workers"), "4", "a note of the rank");
+           "the first step behind the gap is the right one");
+    is_str(run_note(&got.ranks[0], "loader.workers"), "4", "the rank keeps its note");
     run_done(&got);
     is_int(run_remove(folder(), NULL), 0, "run_remove removes the run that was read");
 }
@@ -145,7 +145,8 @@ static void test_oom(void)
         if (rc == 0)
             rc = run_load(folder(), &got, NULL);
         failed = oom_end();
-        ok(failed ? rc == -ENOMEM || rc == 0 : rc == 0, "allocation %d: %d", oom_at, rc);
+        ok(failed ? rc == -ENOMEM || rc == 0 : rc == 0,
+           "the archive with allocation %d failing returns %d", oom_at, rc);
         run_done(&got);
         (void)!run_remove(folder(), NULL);
     }
@@ -165,7 +166,8 @@ static void test_broken(void)
            "moments without a byte order are refused");
     is_int(archive_parse_moments(header, 3, &r, &e), -EINVAL,
            "moments that are too short are refused");
-    is_int(archive_parse_steps(header, sizeof(header), &r, &e), -EINVAL, "too short for steps");
+    is_int(archive_parse_steps(header, sizeof(header), &r, &e), -EINVAL,
+           "steps that are too short are refused");
     is_int(run_load("/nonexistent", &r, &e), -ENOENT, "a folder that does not exist is no run");
     run_done(&r);
 }

@@ -40,16 +40,16 @@ static void test_identity(void)
                        (char[]){ "WORLD_SIZE=2" }, NULL };
     struct identity i;
 
-    is_str(key_of(none, 1, &i), "", "nobody else observes it");
+    is_str(key_of(none, 1, &i), "", "a process without variables has no key");
     ok(i.rank == -1 && i.world == -1, "ranks are not known");
     is_str(key_of(torch, 42, &i), "torch-a_b_c-29500-42", "torchrun, as a part of a file's name");
     ok(i.rank == 3 && i.local_rank == 1 && i.world == 8 && !i.unique,
        "the variables of torchrun have its rank");
-    is_str(key_of(slurm, 42, &i), "slurm-7.0", "a step of Slurm");
+    is_str(key_of(slurm, 42, &i), "slurm-7.0", "a step of Slurm has a key of job and step");
     ok(i.rank == 2 && i.unique, "the identity of a Slurm step is the same on all nodes");
     is_str(key_of(batch, 42, &i), "", "the batch script of Slurm has no key");
     is_str(key_of(mpi, 42, &i), "mpi-prterun-1@1", "the variables of PMIx make a key");
-    is_str(key_of(alone, 42, &i), "", "one rank alone");
+    is_str(key_of(alone, 42, &i), "", "one rank alone has no key");
     is_str(key_of(broken, 42, &i), "", "a rank that is no number");
 }
 
@@ -66,16 +66,17 @@ static void test_shared_id(void)
     folder_need(stat(path, &st), path);
     now_ns = (int64_t)st.st_mtim.tv_sec * S;
     identity_make(&a, 0, 0x12345);
-    is_str(a.id, "19700101-000000-2345", "an id of a time and chance");
+    is_str(a.id, "19700101-000000-2345", "an id is made of a time and chance");
     identity_make(&b, 1700000000 * S, 0xbeef);
     identity_make(&c, 1700000000 * S, 0xbeef);
     is_int(identity_share(&a, folder, now_ns, NULL), 0, "the first one sets it");
-    is_int(identity_share(&b, folder, now_ns, NULL), 0, "the second one");
+    is_int(identity_share(&b, folder, now_ns, NULL), 0, "the second observer shares the key");
     is_str(b.id, a.id, "the second observer takes the first one's id");
     is_int(identity_share(&c, folder, now_ns, NULL), 0, "an observer without a key shares no id");
     is_str(c.id, "20231114-221320-beef", "keeps its own");
     identity_make(&b, 1700000000 * S, 0xbeef);
-    is_int(identity_share(&b, folder, now_ns + 300 * S, NULL), 0, "a later job");
+    is_int(identity_share(&b, folder, now_ns + 300 * S, NULL), 0,
+           "a later job shares the key of an earlier one");
     is_str(b.id, "20231114-221320-beef", "with a key that was used before has one of its own");
     ok(identity_share(&a, "/nonexistent/brim", now_ns, NULL) < 0, "a folder that is not there");
     folder_remove(folder);
@@ -117,7 +118,8 @@ static void test_parts(void)
     make_part(&b, 1, 1000 * S + S / 10, 2);
     b.end = RUN_KILLED;
     b.status = 9;
-    is_int(merge_runs_add(&a, &here, &b, &here), 0, "two observers on one node");
+    is_int(merge_runs_add(&a, &here, &b, &here), 0,
+           "the parts of two observers on one node are merged");
     ok(a.n_ranks == 2 && a.ranks[1].rank == 1 && a.ranks[1].steps[0].begin_ns == 5 * S,
        "the run of two observers has both ranks");
     ok(a.n_moments == 10 && a.moments[3].values[RUN_JOB_CPU] == 3,
@@ -195,7 +197,8 @@ static void test_power(void)
 
     made_ticks(all, 10, ticks);
     moment_make(&ticks[0], &ticks[1], &growth, &job, &m);
-    ok(m.values[RUN_GPU_WATTS] == 400, "both accelerators: %g W", m.values[RUN_GPU_WATTS]);
+    ok(m.values[RUN_GPU_WATTS] == 400, "the power of both accelerators is added up: %g W",
+       m.values[RUN_GPU_WATTS]);
     ok(m.values[RUN_GPU_MEMORY_USED] == 6e9, "the memory of both accelerators is added up");
     ok(fabs(m.values[RUN_CPU_WATTS] - 60) < 1e-6,
        "processors and memory, not their parts once more: %g W", m.values[RUN_CPU_WATTS]);

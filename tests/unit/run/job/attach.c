@@ -51,7 +51,7 @@ static void test_window(void)
     build(&r, 1, 100, 10, 1000 * S);
     run_tail_cut(&r, 60, 1000 * S, &w);
     is_int((int)r.ranks[0].n_steps, WINDOW_STEPS, "long steps: as many as a verdict needs");
-    ok(fabs(w.seconds - 200) < 1e-6, "in %g s", w.seconds);
+    ok(fabs(w.seconds - 200) < 1e-6, "the window of long steps takes %g s", w.seconds);
     run_done(&r);
 }
 
@@ -65,7 +65,7 @@ static void test_still(void)
         r.moments[i].monotonic_ns += 90 * S;
     r.ranks[1].n_steps = 100; /* ended long ago */
     run_tail_cut(&r, 60, INT64_MIN, &w);
-    ok(fabs(w.still_s - 90) < 1e-6, "no step since %g s", w.still_s);
+    ok(fabs(w.still_s - 90) < 1e-6, "the job has made no step for %g s", w.still_s);
     is_int((int)r.ranks[0].n_steps, WINDOW_STEPS, "the last ones are judged");
     is_int((int)r.ranks[1].n_steps, 0, "steps of a rank that ended before are not judged");
     run_done(&r);

@@ -36,7 +36,7 @@ static void test_computing(void)
 
     start(&j);
     ok(!pass(&j, 10, 0.01, 1000), "computing is not believed at once");
-    ok(pass(&j, 1, 0.01, 1000), "ten seconds of computing");
+    ok(pass(&j, 1, 0.01, 1000), "ten seconds of computing are believed");
     ok(pass(&j, 100, 0.01, 1000), "a rank that goes on computing stays calm");
 }
 
@@ -47,7 +47,7 @@ static void test_waiting(void)
     start(&j);
     ok(!pass(&j, 60, 0.05, 1000), "ranks that wait for data");
     ok(!pass(&j, 10, 0, 1000), "ranks that have just ended to wait are not calm");
-    ok(pass(&j, 1, 0, 1000), "ten seconds ago");
+    ok(pass(&j, 1, 0, 1000), "ranks that ended to wait ten seconds ago are calm");
     j.look.blocked = 0.1;
     ok(!pass(&j, 1, 0, 1000), "a process waits for a disk");
     j.look.blocked = 0;
@@ -63,7 +63,7 @@ static void test_unmarked(void)
     j.look.ranks = 0;
     ok(!pass(&j, 60, 0, 0), "without marks there is a rhythm to be found");
     j.look.ranks = 1;
-    ok(!pass(&j, 9, 0, 10), "the first marks");
+    ok(!pass(&j, 9, 0, 10), "the first marks are not believed at once");
     ok(pass(&j, 1, 0, 10), "ten seconds with marks are enough");
 }
 
@@ -73,7 +73,7 @@ static void test_ring(void)
 
     start(&j);
     ok(pass(&j, 60, 0, BRIM_RING_CAPACITY / 4), "a ring that is read in time");
-    ok(!pass(&j, 60, 0, BRIM_RING_CAPACITY / 4 + 1), "one that fills");
+    ok(!pass(&j, 60, 0, BRIM_RING_CAPACITY / 4 + 1), "a ring that fills is read sooner");
     start(&j);
     j.look.next_s = 10;
     ok(!pass(&j, 60, 0, BRIM_RING_CAPACITY / 8),

@@ -11,8 +11,9 @@ static void test_times(void)
     };
     struct thread_times t = { 7, 7 };
 
-    is_int(thread_parse_times("957258713 238892 16\n", &t), 0, "a line of schedstat");
-    is_int((long long)t.ran_ns, 957258713, "on a CPU");
+    is_int(thread_parse_times("957258713 238892 16\n", &t), 0,
+           "thread_parse_times reads a line of schedstat");
+    is_int((long long)t.ran_ns, 957258713, "the thread ran on a CPU for 957258713 ns");
     is_int((long long)t.waited_ns, 238892, "the thread waited for a CPU for 238892 ns");
     for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
         is_int(thread_parse_times(bad[i], &t), -EINVAL, "thread_parse_times refuses '%s'", bad[i]);

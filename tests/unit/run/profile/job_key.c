@@ -50,7 +50,7 @@ static void set_up(struct bench *b)
     pack_end(&b->pack, ARRAY_SIZE(files) + 1);
     ok(tree_open_pack(&b->tree, "p", str_text(&b->pack), b->pack.len, &e) == 0 &&
            catalogue_load(&b->devices, data_devices_csv, data_devices_csv_len, &e) == 0,
-       "a machine: %s", e.text);
+       "the machine and the catalogue are loaded: %s", e.text);
 }
 
 /* ---- keys ---- */
@@ -78,7 +78,8 @@ static void test_keys(const struct bench *b)
     folder_path(b->root, "train.py", script);
     snprintf(config, sizeof(config), "--config=%s/a.yaml", b->root);
     first = key_of(b, &a, (const char *[WORDS]){ "python3", script, "--epochs", "3", config });
-    ok(strlen(first) == 16 && strspn(first, "0123456789abcdef") == 16, "16 digits: %s", first);
+    ok(strlen(first) == 16 && strspn(first, "0123456789abcdef") == 16, "a key has 16 digits: %s",
+       first);
     other = key_of(b, &a,
                    (const char *[WORDS]){ "/usr/bin/python3", script, "--epochs", "3", config });
     is_str(other, first, "wherever the program is");
@@ -119,9 +120,9 @@ static void test_machine(const struct bench *b)
     is_str(key.versions, "nvidia driver 550.54.15", "the versions have the driver's");
     about.devices = NULL;
     env[0] = visible;
-    is_int(job_key_make(&a, &about, &key), 0, "without the catalogue");
+    is_int(job_key_make(&a, &about, &key), 0, "job_key_make makes a key without the catalogue");
     is_str(key.machine, "Intel(R) Xeon(R) ?? 8480, 5 CPUs, 2000 GiB, 2 x 10de:2330 (1 visible)",
-           "ids; and how many the job sees");
+           "the machine has ids, and how many accelerators the job sees");
     arena_done(&a);
 }
 
@@ -229,7 +230,8 @@ static void test_differs(void)
                "a command that differs alone is named alone");
     }
     p.machine = "k";
-    is_int(job_key_differs(&p, &now), JOB_COMMAND | JOB_MACHINE, "on another machine");
+    is_int(job_key_differs(&p, &now), JOB_COMMAND | JOB_MACHINE,
+           "another command on another machine differs in both");
 }
 
 /* ---- on disk ---- */
@@ -259,7 +261,7 @@ static void test_profiles(const struct bench *b)
     is_int(profiles_save(folder, &p, &path, &e), 0,
            "profiles_save saves a profile with a hostile name");
     snprintf(want, sizeof(want), "%s/_._res_net-00ff.ini", folder);
-    is_str(str_text(&path), want, "in its folder");
+    is_str(str_text(&path), want, "the profile is saved in its folder");
     ok(profiles_load(&again, str_text(&path), &e) == 0 && !strcmp(again.name, "../res net") &&
            again.count == 1,
        "a profile with a hostile name is read again: %s", e.text);
@@ -270,10 +272,12 @@ static void test_profiles(const struct bench *b)
     ok(list.len == sizeof("_._res_net-00ff") + 2 * sizeof("resnet-aa"),
        "the list has three profiles");
     is_int(profiles_find(folder, "resnet", "aa", &path, &e), 0, "by its name");
-    ok(strstr(str_text(&path), "resnet-aa.ini"), "the job's own");
-    is_int(profiles_find(folder, "resnet", "cc", &path, &e), 0, "for another job");
+    ok(strstr(str_text(&path), "resnet-aa.ini"), "the profile of the job's own key is found");
+    is_int(profiles_find(folder, "resnet", "cc", &path, &e), 0,
+           "profiles_find finds a profile for another job");
     ok(strstr(str_text(&path), "/resnet-"), "the youngest profile stands in for another job's");
-    is_int(profiles_find(folder, "resnet-bb", NULL, &path, &e), 0, "by its file");
+    is_int(profiles_find(folder, "resnet-bb", NULL, &path, &e), 0,
+           "profiles_find finds a profile by its file");
     ok(strstr(str_text(&path), "resnet-bb.ini"), "the profile found by its file is that file");
     is_int(profiles_find(folder, "./x", NULL, &path, &e), 0,
            "profiles_find takes a path without a look");
@@ -283,16 +287,18 @@ static void test_profiles(const struct bench *b)
     is_str(e.text, "there is no profile 'resnt' (did you mean resnet?)",
            "the error names the nearest profile");
     is_int(profiles_find(folder, "", NULL, &path, &e), -ENOENT, "an empty name");
-    is_int(profiles_of(folder, "bb", &path, &e), 0, "by the job's key alone");
+    is_int(profiles_of(folder, "bb", &path, &e), 0,
+           "profiles_of finds a profile by the job's key alone");
     ok(strstr(str_text(&path), "/resnet-bb.ini"), "whatever its name");
     folder_text(folder, "net-bb.ini", "[profile]\n");
     set_time(folder, "resnet-bb.ini", 2000);
     set_time(folder, "net-bb.ini", 1000);
     is_int(profiles_of(folder, "bb", &path, &e), 0,
            "profiles_of finds one of a job's two profiles");
-    ok(strstr(str_text(&path), "/resnet-bb.ini"), "the younger one");
+    ok(strstr(str_text(&path), "/resnet-bb.ini"), "the younger one of two profiles is found");
     set_time(folder, "net-bb.ini", 3000);
-    is_int(profiles_of(folder, "bb", &path, &e), 0, "in whatever order");
+    is_int(profiles_of(folder, "bb", &path, &e), 0,
+           "profiles_of finds one of two in the other order");
     ok(strstr(str_text(&path), "/net-bb.ini"),
        "profiles are compared by their time, in whatever order they are listed");
     is_int(profiles_of(folder, "ff", &path, &e), 0, "profiles_of looks for a job that has none");
@@ -368,7 +374,8 @@ static void test_oom(const struct bench *b)
         oom_next();
         rc = all_at_once(b, folder, script);
         failed = oom_end();
-        ok(failed ? rc == -ENOMEM : rc == 0, "allocation %d: rc %d", oom_at, rc);
+        ok(failed ? rc == -ENOMEM : rc == 0, "profiles with allocation %d failing return %d",
+           oom_at, rc);
     } while (failed);
 }
 

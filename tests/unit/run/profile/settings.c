@@ -79,7 +79,7 @@ static void set_up(struct bench *b)
            knobs_declare(&b->knobs, "j", declared, strlen(declared), &e) == 0 &&
            tree_open_pack(&b->tree, "p", str_text(&b->plain), b->plain.len, &e) == 0 &&
            tree_open_pack(&b->gpu_tree, "g", str_text(&b->with_gpus), b->with_gpus.len, &e) == 0,
-       "knobs and machines: %s", e.text);
+       "the knobs and the machines are loaded: %s", e.text);
 }
 
 static void clear(struct bench *b)
@@ -292,7 +292,7 @@ static void test_flag(const struct bench *b)
     arena_done(&r.a);
     r = (struct result){ .a = ARENA_INIT, .job = { .env = env, .argv = argv } };
     is_int(apply(&r, b, "rows", "64", (struct profile_settings_about){ .shim = true }), 0,
-           "with a rate");
+           "a setting with a rate is taken");
     ok(!strcmp(r.job.argv[3], "64") && !strcmp(r.job.argv[4], "--lr") &&
            !strcmp(r.job.argv[5], "0.2") && !r.job.argv[6],
        "the rate goes behind the flag");
@@ -305,7 +305,7 @@ static void test_shim_and_risk(const struct bench *b)
     struct result r = { .a = ARENA_INIT, .job = { .env = env, .argv = argv } };
     struct profile_settings_about how = { .shim = false };
 
-    is_int(apply(&r, b, "loader.workers", "2", how), 0, "without the shim");
+    is_int(apply(&r, b, "loader.workers", "2", how), 0, "a setting without the shim is taken");
     is_str(r.job.left[0],
            "loader.workers=2 is left: the shim for Python that sets it was not found",
            "a setting without the shim is left with its reason");
@@ -341,17 +341,20 @@ static void test_blas(const struct bench *b)
            "the path of libraries leads to the BLAS");
     snprintf(other, sizeof(other), "LD_LIBRARY_PATH=/nowhere");
     r.job = (struct profile_settings){ .env = env, .argv = argv };
-    is_int(apply(&r, b, "blas.library", "openblas", how), 0, "with folders of the user's");
+    is_int(apply(&r, b, "blas.library", "openblas", how), 0,
+           "a BLAS is taken beside folders of the user's");
     snprintf(want, sizeof(want), "%s/openblas-pthread:/nowhere", b->root);
     is_str(environ_get(r.job.env, "LD_LIBRARY_PATH"), want,
            "folders of the user's stay behind the one of the BLAS");
     snprintf(other, sizeof(other), "LD_LIBRARY_PATH=%s/blas", b->root);
     r.job = (struct profile_settings){ .env = env, .argv = argv };
-    is_int(apply(&r, b, "blas.library", "openblas", how), 0, "with another BLAS of the user's");
+    is_int(apply(&r, b, "blas.library", "openblas", how), 0,
+           "a BLAS is taken beside another one of the user's");
     ok(r.job.n_left == 1 && strstr(r.job.left[0], "LD_LIBRARY_PATH leads to"),
        "a BLAS is left where the user's path has another one");
     r.job = (struct profile_settings){ .env = env, .argv = argv };
-    is_int(apply(&r, b, "blas.library", "reference", how), 0, "with the same one");
+    is_int(apply(&r, b, "blas.library", "reference", how), 0,
+           "a BLAS is taken that the user has already");
     ok(r.job.n_applied == 1 && !strcmp(environ_get(r.job.env, "LD_LIBRARY_PATH"), other + 16),
        "nothing is to be done");
     r.job = (struct profile_settings){ .env = none, .argv = argv };
@@ -375,13 +378,15 @@ static void test_malloc(const struct bench *b)
     snprintf(want, sizeof(want), "%s/libtcmalloc_minimal.so.4", b->root);
     is_str(environ_get(r.job.env, "LD_PRELOAD"), want, "an allocator that is there is preloaded");
     r.job = (struct profile_settings){ .env = env, .argv = argv };
-    is_int(apply(&r, b, "malloc.library", "tcmalloc", how), 0, "beside another library");
+    is_int(apply(&r, b, "malloc.library", "tcmalloc", how), 0,
+           "an allocator is taken beside another library");
     snprintf(want, sizeof(want), "/x/libasan.so:%s/libtcmalloc_minimal.so.4", b->root);
     is_str(environ_get(r.job.env, "LD_PRELOAD"), want,
            "the allocator is preloaded behind another library");
     env[0] = jemalloc;
     r.job = (struct profile_settings){ .env = env, .argv = argv };
-    is_int(apply(&r, b, "malloc.library", "tcmalloc", how), 0, "beside another allocator");
+    is_int(apply(&r, b, "malloc.library", "tcmalloc", how), 0,
+           "an allocator is taken beside another allocator");
     is_str(r.job.left[0], "malloc.library=tcmalloc is left: LD_PRELOAD has '/x/libjemalloc.so.2'",
            "an allocator is left where another one is preloaded");
     arena_done(&r.a);
@@ -534,7 +539,8 @@ static void test_all(const struct bench *b)
     struct profile_settings to = { .env = env, .argv = argv };
     bool failed;
 
-    ok(profile_read(&p, "f", all, strlen(all), NULL) == 0, "a profile with all kinds");
+    ok(profile_read(&p, "f", all, strlen(all), NULL) == 0,
+       "a profile with all kinds of settings is read");
     oom_restart();
     do {
         struct arena a = ARENA_INIT;
@@ -544,7 +550,8 @@ static void test_all(const struct bench *b)
         oom_next();
         rc = apply_all(b, &a, &p, &to);
         failed = oom_end();
-        ok(failed ? rc == -ENOMEM : rc == 0, "allocation %d: rc %d", oom_at, rc);
+        ok(failed ? rc == -ENOMEM : rc == 0,
+           "profile_settings_apply with allocation %d failing returns %d", oom_at, rc);
         if (!failed) {
             profile_settings_join(&said, to.applied, to.n_applied, ", ");
             is_str(str_text(&said),

@@ -87,11 +87,11 @@ static void test_file(const char *root)
 
     is_int(control_make(&c, root, &e), 0, "control_make makes the file");
     m = map_control(root, &st);
-    is_int(st.st_size, 4096, "of 4,096 bytes");
-    is_int(st.st_mode & 0777, 0600, "for its owner");
+    is_int(st.st_size, 4096, "the file has 4,096 bytes");
+    is_int(st.st_mode & 0777, 0600, "the file is for its owner alone");
     ok(!memcmp(m->magic, "BRIMCTRL", 8) && m->size == 4096 && m->pid == getpid(),
        "the file has magic, size and owner in its header");
-    is_int(read_control(m, &seen, &got), 0, "with no request");
+    is_int(read_control(m, &seen, &got), 0, "a new file has no request");
     is_int(control_ask(c, "loader.workers=13", 0, &number), 0, "one is asked");
     is_int((long long)number, 1, "the first request has the number 1");
     ok(read_control(m, &seen, &got) && got.number == 1 && got.at_step == 0,
@@ -105,7 +105,7 @@ static void test_file(const char *root)
     text[BRIM_CONTROL_TEXT - 1] = 0;
     is_int(control_ask(c, text, 0, &number), 0, "the longest is");
     ok(read_control(m, &seen, &got) && strlen(got.text) == BRIM_CONTROL_TEXT - 1, "with its end");
-    is_int(control_ask(c, "a=b", 7, &number), 0, "a shorter one behind it");
+    is_int(control_ask(c, "a=b", 7, &number), 0, "a shorter text is asked behind the longest one");
     ok(read_control(m, &seen, &got) && !strcmp(got.text, "a=b") && got.at_step == 7,
        "a shorter text leaves nothing of the longer one");
     m = map_control(root, &st);
@@ -224,7 +224,7 @@ static void test_stream(const char *root)
     answer(s, 2, BRIM_SWITCH_REFUSED);
     is_int(rings_read(rings, NULL), 0, "a ring is read");
     is_str(h.text, "0:step 0, 0:step 1, 0:1 0 -, 0:step 2, 0:2 1 no room, ",
-           "steps and answers, in their order");
+           "steps and answers come in their order");
     h.text[0] = 0;
     is_int(rings_read(rings, NULL), 0, "a ring without news is read");
     is_str(h.text, "", "nothing is told twice");
@@ -258,7 +258,8 @@ static void test_oom(const char *root)
         oom_next();
         rc = control_make(&c, root, NULL);
         failed = oom_end();
-        ok(failed ? rc == -ENOMEM && !c : rc == 0, "allocation %d: rc %d", oom_at, rc);
+        ok(failed ? rc == -ENOMEM && !c : rc == 0,
+           "control_make with allocation %d failing returns %d", oom_at, rc);
         control_close(c);
         snprintf(path, sizeof(path), "%s/control", root);
         unlink(path);

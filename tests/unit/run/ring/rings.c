@@ -43,15 +43,15 @@ static void test_steps(void)
     char path[PATH_MAX + 64];
     struct err e = { "" };
 
-    is_int(rings_open(&rings, folder, &e), 0, "a folder of rings");
+    is_int(rings_open(&rings, folder, &e), 0, "rings_open opens a folder of rings");
     brim_step_note(s, "loader.workers=3");
     brim_step_begin(s);
     mark_steps(s, 10);
     is_int(rings_read(rings, &e), 0, "the ring of ten steps is read");
     is_int((int)rings_count(rings), 1, "one has steps");
-    is_int((int)rings_lane(rings, 0)->count, 10, "ten of them");
+    is_int((int)rings_lane(rings, 0)->count, 10, "the ring has ten steps");
     ok(rings_lane(rings, 0)->n_notes == 1 && !strcmp(rings_lane(rings, 0)->notes[0].value, "3"),
-       "a note with its text");
+       "the ring has a note with its text");
     mark_steps(s, 5);
     is_int(rings_read(rings, &e), 0, "the ring of five more steps is read");
     is_int((int)rings_lane(rings, 0)->count, 15, "what is new");
@@ -108,7 +108,8 @@ static void test_no_ring(void)
     snprintf(path, sizeof(path), "%s/rank-0-77.ring", folder);
     fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     folder_need(rings_open(&rings, folder, NULL), folder);
-    ok(rings_read(rings, &e) == 0 && strstr(e.text, "rank-0-77.ring"), "an empty file: %s", e.text);
+    ok(rings_read(rings, &e) == 0 && strstr(e.text, "rank-0-77.ring"),
+       "the error names an empty file: %s", e.text);
     e.text[0] = 0;
     ok(rings_read(rings, &e) == 0 && !e.text[0] && rings_count(rings) == 0,
        "an empty file is reported once");

@@ -155,7 +155,8 @@ static void check_memory(const char *root)
         oom_next();
         rc = machine_setting_read(&l, "cpu.governor", &out, &e);
         failed = oom_end();
-        ok(failed ? rc == -ENOMEM : rc == 0, "allocation %d: %d", oom_at, rc);
+        ok(failed ? rc == -ENOMEM : rc == 0,
+           "machine_setting_read with allocation %d failing returns %d", oom_at, rc);
         machine_settings_done(&l);
     } while (failed);
 }

@@ -100,8 +100,8 @@ static void check_life(const struct bench *b)
            "the restorer sets a third value: %s", e.text);
     ok(setting_restorer_set(w, "cpu.governor", "performance", &e) < 0, "what there is not: %s",
        e.text);
-    is_int(setting_restorer_start(&other, b->state, &b->about, &e), -EBUSY, "one at a time: %s",
-           e.text);
+    is_int(setting_restorer_start(&other, b->state, &b->about, &e), -EBUSY,
+           "one restorer alone may run: %s", e.text);
     is_int(setting_restorer_undo(b->state, &b->about, NULL, &e), -EBUSY, "what it has is its own");
     is_int(setting_restorer_end(w, &e), 0, "setting_restorer_end ends the restorer: %s", e.text);
     is_str(now(b), "128", "the end of the restorer puts back the first value");
@@ -194,7 +194,8 @@ static void check_memory(const struct bench *b)
         oom_next();
         rc = setting_restorer_undo(b->state, &b->about, NULL, &e);
         failed = oom_end();
-        ok(failed ? rc == -ENOMEM : rc >= 0, "allocation %d: %d %s", oom_at, rc, e.text);
+        ok(failed ? rc == -ENOMEM : rc >= 0,
+           "setting_restorer_undo with allocation %d failing returns %d: %s", oom_at, rc, e.text);
     } while (failed);
     is_str(now(b), "128", "the first value is back when no allocation fails");
 }
