@@ -334,7 +334,7 @@ static void end_job(struct observer *o, int64_t now_ns)
     if (!o->ending_ns) {
         o->ending_ns = now_ns;
         if (!o->launch.asked)
-            sweep_ask(o->launch.pid, rings_pids(o->rings), rings_count(o->rings));
+            sweep_ask(o->family, o->launch.pid, rings_pids(o->rings), rings_count(o->rings));
     } else if (now_ns - o->ending_ns > GRACE_NS) {
         sweep_all(o->family, SIGKILL);
     }
