@@ -108,7 +108,7 @@ static int let_go(struct hold *h, int go, struct err *e)
     if (rc < 0)
         return err_set(e, rc, "cannot write into the queue's folder: %s", strerror(-rc));
     if (write(go, "", 1) != 1)
-        return err_set(e, -errno, "cannot start a process: %s", strerror(errno));
+        return err_set(e, -EAGAIN, "its process was killed before it had become the command");
     return 0;
 }
 
