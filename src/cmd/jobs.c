@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "base/clock.h"
 #include "cmd/common/cmd.h"
+#include "cmd/common/terminal_text.h"
 #include "cmd/queue/queue_client.h"
 #include "model/signal/quantity.h"
 #include "queue/client.h"
@@ -18,20 +19,26 @@ enum { OUTPUT_MAX = WIRE_MAX, NAME_WIDTH = 20 };
 struct jobs_opts {
     bool all;
     int64_t since_ns;
-    const char *json, *directory;
+    uint64_t from, most;
+    const char *user, *json, *directory;
 };
 
 static const struct opt opts[] = {
     { OPT_DURATION, 0, "since", offsetof(struct jobs_opts, since_ns), "TIME",
       "show those that ended so long ago, too (1h)" },
     { OPT_FLAG, 'a', "all", offsetof(struct jobs_opts, all), NULL, "show all that are remembered" },
+    { OPT_STRING, 'u', "user", offsetof(struct jobs_opts, user), "NAME", "only those of a user" },
+    { OPT_UINT, 0, "from", offsetof(struct jobs_opts, from), "JOB", "only those from that one on",
+      .least = 1, .most = INT64_MAX / 2 },
+    { OPT_UINT, 0, "most", offsetof(struct jobs_opts, most), "N",
+      "show the first N of them (20000)", .least = 1, .most = INT32_MAX },
     { OPT_STRING, 0, "directory", offsetof(struct jobs_opts, directory), "DIR",
       "the queue's folder" },
     CMD_JSON(offsetof(struct jobs_opts, json)),
     { .kind = OPT_END },
 };
 
-static const struct jobs_opts defaults = { .since_ns = 3600 * NS_PER_S };
+static const struct jobs_opts defaults = { .since_ns = 3600 * NS_PER_S, .from = 1, .most = 20000 };
 
 static void add_seconds(struct str *out, double seconds)
 {
@@ -215,11 +222,24 @@ static int show(const struct app *app, const struct jobs_opts *o, const char *fo
     CLEANUP(str_done) struct str answer = STR_INIT(WIRE_MAX), out = STR_INIT(OUTPUT_MAX);
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     const struct json_value *jobs;
-    int64_t since_ms = o->all ? 0 : (clock_wall_ns(app->clock) - o->since_ns) / NS_PER_MS;
-    int rc = queue_client_jobs(folder, label, since_ms, &answer, e);
+    char more[80];
+    struct queue_listing what = {
+        .since_ms = o->all ? 0 : (clock_wall_ns(app->clock) - o->since_ns) / NS_PER_MS,
+        .from = (int64_t)o->from,
+        .user = o->user,
+        .most = o->most,
+    };
+    int64_t next = 0;
+    int rc = label ? queue_client_job(folder, label, &answer, e)
+                   : queue_client_jobs(folder, &what, &answer, &next, e);
 
     if (rc < 0)
         return rc;
+    if (next > 0) {
+        snprintf(more, sizeof(more), "there are more: brim jobs --from %lld goes on",
+                 (long long)next);
+        say("brim jobs", more);
+    }
     if (o->json) {
         str_add(&out, wire_get(&answer, "text") ? wire_get(&answer, "text") : "");
         return cmd_print(&out, o->json, e);

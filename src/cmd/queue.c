@@ -23,8 +23,11 @@ enum { POLICY_MAX = 64 << 10 };
 struct queue_opts {
     bool on_demand, private, retire;
     const char *policy, *directory, *fake, *play, *log;
-    int64_t idle_ns, keep_ns, interval_ns;
+    int64_t idle_ns, keep_ns, interval_ns, grace_ns;
+    uint64_t jobs, of_user;
 };
+
+enum { JOBS_MOST = 1000000 }; /* 5 GB of memory */
 
 static const struct opt opts[] = {
     { OPT_STRING, 'p', "policy", offsetof(struct queue_opts, policy), "NAME|FILE",
@@ -43,6 +46,13 @@ static const struct opt opts[] = {
       .least = 100 * OPT_MS, .most = OPT_MIN },
     { OPT_DURATION, 0, "keep", offsetof(struct queue_opts, keep_ns), "TIME",
       "forget jobs that ended so long ago (30d)" },
+    { OPT_UINT, 0, "most-jobs", offsetof(struct queue_opts, jobs), "N",
+      "take no more jobs that have not ended, 5 KB of memory each (40000)", .least = 1,
+      .most = JOBS_MOST },
+    { OPT_UINT, 0, "most-of-user", offsetof(struct queue_opts, of_user), "N",
+      "the same of one user but root (20000)", .least = 1, .most = JOBS_MOST },
+    { OPT_DURATION, 0, "most-grace", offsetof(struct queue_opts, grace_ns), "TIME",
+      "how long a job may take to end when it is to give way (1h)" },
     { OPT_CHOICE, 0, "log", offsetof(struct queue_opts, log), "LEVEL",
       "the least urgent lines of the log", .choices = log_level_names },
     { OPT_FLAG, 0, "on-demand", offsetof(struct queue_opts, on_demand), NULL,
@@ -58,6 +68,9 @@ static const struct queue_opts defaults = {
     .idle_ns = 30 * NS_PER_S,
     .keep_ns = 30 * 86400 * NS_PER_S,
     .interval_ns = 10 * NS_PER_S,
+    .grace_ns = 3600 * NS_PER_S,
+    .jobs = 40000,
+    .of_user = 20000,
 };
 
 static int load_policy(struct policy *p, const char *name, struct err *e)
@@ -123,6 +136,9 @@ static int run(const struct app *app, const void *values, char **operands, struc
         .idle_ms = o->idle_ns / NS_PER_MS,
         .keep_ms = o->keep_ns / NS_PER_MS,
         .look_ms = o->interval_ns / NS_PER_MS,
+        .most_jobs = (int64_t)o->jobs,
+        .most_of_user = (int64_t)o->of_user,
+        .most_grace_ms = o->grace_ns / NS_PER_MS,
         .fake = o->play || !o->fake || !fake_is_script(o->fake) ? o->play : o->fake,
         .ready = o->on_demand ? NULL : ready,
     };

@@ -164,7 +164,8 @@ void life_spawn(struct local *l, const struct queue_job *j)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     const char *give[2 * (QUEUE_GIVEN + 1) + 1];
-    struct queue_guard g = { .job = j, .folder = l->c->folder, .cpus = j->bound, .give = give };
+    struct queue_job job = *j;
+    struct queue_guard g = { .job = &job, .folder = l->c->folder, .cpus = j->bound, .give = give };
     struct err e = { "" };
     pid_t pid;
 
@@ -172,6 +173,7 @@ void life_spawn(struct local *l, const struct queue_job *j)
         log_error("job %lld is not started now: out of memory", (long long)j->id);
         return; /* life_look() comes back to it */
     }
+    job.grace_ms = MIN(job.grace_ms, l->c->most_grace_ms); /* another engine may have taken it */
     g.watch = j->watch > 0 || (j->watch < 0 && j->devices > 0);
     pid = queue_folder_make(l->dir, j->id, &e);
     if (pid == 0)

@@ -5,15 +5,23 @@
 #include "base/json.h"
 #include "queue/queue_private.h"
 
-enum { TEXT_MAX = WIRE_MAX - 4096 };
+enum {
+    TEXT_MAX = WIRE_MAX - 4096,
+    PAGE = 1000,    /* jobs that one answer lists, */
+    LOOKED = 20000, /* or looks at: meanwhile nobody else is answered */
+    AT_ONCE = 1000, /* jobs of a user that one request cancels */
+};
 
 /* ---- jobs ---- */
 
 struct showing {
     struct local *l;
     struct json json;
-    int32_t task; /* -1: all */
-    size_t n;
+    int32_t task;     /* -1: all */
+    const char *user; /* NULL: of all */
+    size_t n, looked;
+    size_t most, most_looked;
+    int64_t next; /* where to go on; 0: that was all */
 };
 
 /* Of those that have not ended what is in memory is newer: why they wait. */
@@ -22,22 +30,45 @@ static int show(void *arg, const struct queue_job *j)
     struct showing *s = arg;
     const struct queue_job *live = life_find(s->l, j->id);
 
-    if (s->task >= 0 && j->task != s->task)
+    if (s->n == s->most || s->looked++ == s->most_looked) {
+        s->next = j->id;
+        return 1;
+    }
+    if ((s->task >= 0 && j->task != s->task) || (s->user && strcmp(s->user, j->user) != 0))
         return 0;
     queue_show_job(&s->json, live ? live : j, queue_wall_ms(s->l));
     s->n++;
     return 0;
 }
 
-static int jobs(struct local *l, const struct queue_client *client, struct str *text, struct err *e)
+/* An array as a whole; else a page of those that are asked for. */
+static int list(struct local *l, const struct str *in, struct showing *s, struct err *e)
 {
-    const char *label = wire_get(&client->in, "job");
-    int64_t id = 0, since_ms = wire_int(&client->in, "since", INT64_MAX);
-    struct showing s = { .l = l, .json = JSON_INIT(text), .task = -1 };
-    int rc = label ? queue_label_read(label, &id, &s.task, e) : 0;
+    const char *label = wire_get(in, "job");
+    int64_t id = 0, most = wire_int(in, "most", PAGE);
+    int rc = label ? queue_label_read(label, &id, &s->task, e) : 0;
 
     if (rc < 0)
         return rc;
+    if (label)
+        return queue_store_list(l->store, QUEUE_OF_ARRAY, id, show, s, e);
+    s->user = wire_get(in, "user");
+    s->most = (size_t)MIN(MAX(most, 1), PAGE);
+    s->most_looked = LOOKED;
+    return queue_store_recent(l->store, wire_int(in, "since", INT64_MAX), wire_int(in, "from", 1),
+                              show, s, e);
+}
+
+static int jobs(struct local *l, const struct queue_client *client, struct str *answer,
+                struct err *e)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(TEXT_MAX);
+    const char *label = wire_get(&client->in, "job");
+    struct showing s = {
+        .l = l, .json = JSON_INIT(&text), .task = -1, .most = SIZE_MAX, .most_looked = SIZE_MAX
+    };
+    int rc;
+
     json_object(&s.json, NULL);
     json_string(&s.json, "schema", "brim.jobs.v1");
     json_int(&s.json, "version", 1);
@@ -45,15 +76,19 @@ static int jobs(struct local *l, const struct queue_client *client, struct str *
     json_string(&s.json, "gives", l->pool.cpus ? "CPUs" : "devices");
     json_int(&s.json, "slots", (int64_t)l->pool.n_slots);
     json_array(&s.json, "jobs");
-    rc = queue_store_list(l->store, label ? QUEUE_OF_ARRAY : QUEUE_RECENT, label ? id : since_ms,
-                          show, &s, e);
+    rc = list(l, &client->in, &s, e);
     json_end(&s.json);
     json_end(&s.json);
     if (rc < 0)
         return rc;
     if (label && !s.n)
         return err_set(e, -ENOENT, "there is no job %s: brim jobs lists them", label);
-    return str_error(text) < 0 ? err_set(e, -EFBIG, "too many jobs to list: ask for one") : 0;
+    if (str_error(&text) < 0)
+        return err_set(e, -EFBIG, "too many jobs to list: ask for one");
+    wire_add(answer, "text", str_text(&text));
+    wire_add_int(answer, "next", s.next);
+    wire_add_int(answer, "n", (int64_t)s.n);
+    return 0;
 }
 
 bool queue_request_waits(const struct local *l, const struct queue_client *client)
@@ -188,26 +223,44 @@ static int about(struct local *l, const struct queue_client *client, enum order 
     return change_all(l, o, e);
 }
 
+/* Some of a user's jobs that are not being cancelled: how many, as there may be more. */
+static int cancel_user(struct local *l, const struct queue_client *client, struct str *answer,
+                       struct err *e)
+{
+    const char *user = wire_get(&client->in, "user");
+    CLEANUP(freep) struct ordering *o = calloc(1, sizeof(*o));
+    int rc = 0;
+
+    if (!o)
+        return err_nomem(e);
+    *o = (struct ordering){ .client = client, .order = ORDER_CANCEL, .task = -1 };
+    for (size_t i = 0; i < l->n && o->n_changed < AT_ONCE && rc == 0; i++)
+        if (!strcmp(l->jobs[i]->user, user) && l->jobs[i]->stop != QUEUE_CANCEL)
+            rc = check(o, l->jobs[i]);
+    if (rc == -EACCES)
+        return err_set(e, rc, "only %s and root may cancel jobs of %s", user, user);
+    if (o->n_changed > 0)
+        rc = change_all(l, o, e);
+    wire_add_int(answer, "n", (int64_t)o->n_changed);
+    return rc;
+}
+
 /* ---- one request ---- */
 
 static int dispatch(struct local *l, const struct queue_client *client, struct str *answer,
                     struct err *e)
 {
     static const char *const orders[] = { "cancel", "hold", "release", "priority" };
-    CLEANUP(str_done) struct str text = STR_INIT(TEXT_MAX);
     const char *verb = wire_get(&client->in, "verb");
-    int rc = -EINVAL;
 
     if (!l->c->shared && client->uid != 0 && client->uid != geteuid())
         return err_set(e, -EACCES, "this queue is another user's");
     if (verb && !strcmp(verb, "submit"))
         return queue_submit(l, client, answer, e);
-    if (verb && (!strcmp(verb, "jobs") || !strcmp(verb, "wait"))) {
-        rc = jobs(l, client, &text, e);
-        if (rc == 0)
-            wire_add(answer, "text", str_text(&text));
-        return rc;
-    }
+    if (verb && (!strcmp(verb, "jobs") || !strcmp(verb, "wait")))
+        return jobs(l, client, answer, e);
+    if (verb && !strcmp(verb, "cancel") && wire_get(&client->in, "user"))
+        return cancel_user(l, client, answer, e);
     for (size_t i = 0; i < ARRAY_SIZE(orders); i++)
         if (verb && !strcmp(verb, orders[i]))
             return about(l, client, (enum order)i, e);

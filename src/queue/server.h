@@ -14,10 +14,12 @@ struct queue_config {
     const struct node *node;
     const char *cpus; /* that jobs may use, as the kernel lists them */
     const struct policy *policy;
-    bool shared;      /* for all users of this machine; else for its own user alone */
-    bool on_demand;   /* ends when there is nothing to do */
-    int64_t idle_ms;  /* after so long */
-    int64_t keep_ms;  /* how long jobs that ended are remembered */
+    bool shared;     /* for all users of this machine; else for its own user alone */
+    bool on_demand;  /* ends when there is nothing to do */
+    int64_t idle_ms; /* after so long */
+    int64_t keep_ms; /* how long jobs that ended are remembered */
+    int64_t most_jobs, most_of_user; /* that have not ended; root may have more of its own */
+    int64_t most_grace_ms;           /* that a job may take to end when it is to give way */
     int64_t look_ms;  /* between two looks at how busy jobs are, where the policy asks for that */
     const char *fake; /* a file that scripts what accelerators that are not there do; NULL */
     void (*ready)(void *arg, const char *folder, const char *what); /* NULL: nobody is told */

@@ -96,6 +96,33 @@ static int check_possible(const struct local *l, struct queue_job *j, struct err
     return rc < 0 ? rc : 0;
 }
 
+/* Whether there is room for so many more jobs: each takes memory of the engine's. */
+static int check_room(const struct local *l, const struct queue_job *j, size_t more, struct err *e)
+{
+    size_t of_user = 0, most = (size_t)l->c->most_jobs, most_of_user = (size_t)l->c->most_of_user;
+
+    for (size_t i = 0; i < l->n; i++)
+        of_user += l->jobs[i]->uid == j->uid;
+    if (j->uid != 0 && of_user + more > most_of_user)
+        return err_set(e, -EDQUOT,
+                       "this queue takes %zu jobs of a user that have not ended, and %s has %zu: "
+                       "wait for some, or cancel them",
+                       most_of_user, j->user, of_user);
+    if (l->n + more > most)
+        return err_set(e, -EDQUOT,
+                       "this queue takes %zu jobs that have not ended, and has %zu: wait for some",
+                       most, l->n);
+    return 0;
+}
+
+static int check_grace(const struct local *l, const struct queue_job *j, struct err *e)
+{
+    if (j->grace_ms <= l->c->most_grace_ms)
+        return 0;
+    return err_set(e, -EINVAL, "--grace: this queue gives a job %lld s at most to end",
+                   (long long)(l->c->most_grace_ms / 1000));
+}
+
 static int take(const struct local *l, const struct queue_client *client, struct queue_job *j,
                 struct err *e)
 {
@@ -109,6 +136,8 @@ static int take(const struct local *l, const struct queue_client *client, struct
         rc = take_text(j->token, sizeof(j->token), in, "token", e);
     if (rc == 0)
         rc = take_numbers(j, in, e);
+    if (rc == 0)
+        rc = check_grace(l, j, e);
     if (rc == 0)
         rc = queue_priority_check(priority, client->uid == 0 || !l->c->shared, e);
     if (rc == 0)
@@ -272,6 +301,8 @@ int queue_submit(struct local *l, const struct queue_client *client, struct str 
     }
     if (rc == 0 && array)
         rc = queue_array(array, &a->job.width, count, &tasks, e);
+    if (rc == 0)
+        rc = check_room(l, &a->job, array ? tasks : 1, e);
     if (rc < 0)
         return rc;
     if (wire_int(&client->in, "dry", 0))

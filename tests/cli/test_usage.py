@@ -13,7 +13,7 @@ FILES = {"FILE", "DIR", "PATH", "RUN"}
 # Words that the user makes up, and names of what is kept on this machine.
 FREE = {
     ("run", "name"), ("optimize", "name"), ("submit", "name"),
-    ("run", "profile"), ("optimize", "profile"),
+    ("run", "profile"), ("optimize", "profile"), ("jobs", "user"), ("cancel", "user"),
 }
 TRACE = "job_id,submit_s,gpus,duration_s\na,0,8,3600\n"
 PLAN = ["Llama-3.1-8B", "--cluster=8xH100-SXM", "--batch=128"]

@@ -42,16 +42,76 @@ int queue_client_label(const char *label, struct err *e)
     return err_usage_of(queue_label_read(label, &id, &task, e));
 }
 
-int queue_client_jobs(const char *folder, const char *label, int64_t since_ms, struct str *answer,
-                      struct err *e)
+int queue_client_job(const char *folder, const char *label, struct str *answer, struct err *e)
 {
     CLEANUP(str_done) struct str request = STR_INIT(WIRE_MAX);
 
     wire_add(&request, "verb", "jobs");
-    if (label)
-        wire_add(&request, "job", label);
-    wire_add_int(&request, "since", since_ms);
+    wire_add(&request, "job", label);
     return queue_ask(folder, &request, answer, e);
+}
+
+/* Add the jobs of a page to those before: of the first one also what stands in front of them. No
+ * text in it holds a newline. */
+static int add_page(struct str *to, const char *page, bool first, struct err *e)
+{
+    static const char mark[] = "\n  \"jobs\": [";
+    const char *begin = page ? strstr(page, mark) : NULL, *end = begin ? strrchr(begin, ']') : NULL;
+
+    if (!end)
+        return err_set(e, -EPROTO, "the engine's answer is damaged");
+    begin += strlen(mark);
+    while (end > begin && (end[-1] == ' ' || end[-1] == '\n'))
+        end--;
+    if (first)
+        str_add_n(to, page, (size_t)(begin - page));
+    else if (end > begin && str_text(to)[to->len - 1] != '[')
+        str_add_char(to, ',');
+    str_add_n(to, begin, (size_t)(end - begin));
+    return 0;
+}
+
+/* One page: how many jobs it has. */
+static int64_t ask_page(const char *folder, const struct queue_listing *what, struct str *answer,
+                        struct err *e)
+{
+    CLEANUP(str_done) struct str request = STR_INIT(WIRE_MAX);
+    int rc;
+
+    wire_add(&request, "verb", "jobs");
+    wire_add_int(&request, "since", what->since_ms);
+    wire_add_int(&request, "from", what->from);
+    wire_add_int(&request, "most", (int64_t)MIN(what->most, (uint64_t)INT32_MAX));
+    if (what->user)
+        wire_add(&request, "user", what->user);
+    str_reset(answer);
+    rc = queue_ask(folder, &request, answer, e);
+    return rc < 0 ? rc : wire_int(answer, "n", 0);
+}
+
+int queue_client_jobs(const char *folder, const struct queue_listing *what, struct str *answer,
+                      int64_t *next, struct err *e)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(WIRE_MAX - PATH_TEXT);
+    struct queue_listing page = *what;
+    int rc = 0;
+
+    do {
+        int64_t n = ask_page(folder, &page, answer, e);
+
+        if (n < 0)
+            return (int)n;
+        rc = add_page(&text, wire_get(answer, "text"), text.len == 0, e);
+        page.from = wire_int(answer, "next", 0);
+        page.most -= MIN((uint64_t)n, page.most);
+    } while (rc == 0 && page.from > 0 && page.most > 0);
+    str_add(&text, str_text(&text)[text.len - 1] == '[' ? "]\n}\n" : "\n  ]\n}\n");
+    if (rc == 0 && str_error(&text) < 0)
+        return err_set(e, -EFBIG, "too many jobs to list: ask for fewer with --most");
+    str_reset(answer);
+    wire_add(answer, "text", str_text(&text));
+    *next = page.from;
+    return rc;
 }
 
 int queue_client_wait(const char *folder, int64_t id, struct str *answer, struct err *e)

@@ -14,11 +14,23 @@ const char *queue_client_folder(struct arena *a, const char *named) CHECK_RESULT
 /* Whether a word names a job as "12" or "12_3" do: 0, or ERR_USAGE with a sentence. */
 int queue_client_label(const char *label, struct err *e) CHECK_RESULT;
 
-/* The queue's own answer about jobs as JSON: of one ("12", "12_3"), or (label NULL) those that have
- * not ended and those that did since a time (ms). The text is in answer. 0 or a negative errno with
- * a sentence. */
-int queue_client_jobs(const char *folder, const char *label, int64_t since_ms, struct str *answer,
-                      struct err *e) CHECK_RESULT;
+/* The queue's own answer about one job or array ("12", "12_3") as JSON. The text is in answer. 0 or
+ * a negative errno with a sentence. */
+int queue_client_job(const char *folder, const char *label, struct str *answer, struct err *e)
+    CHECK_RESULT;
+
+/* Which jobs: those that have not ended and those that did since a time (ms), of one user or (NULL)
+ * of all, from an id on, and at most so many of them. */
+struct queue_listing {
+    int64_t since_ms, from;
+    const char *user;
+    uint64_t most;
+};
+
+/* The same of these; the engine tells page by page. *next: the id of the first one that was left
+ * out; 0: none was. */
+int queue_client_jobs(const char *folder, const struct queue_listing *what, struct str *answer,
+                      int64_t *next, struct err *e) CHECK_RESULT;
 
 /* The same of one job, or of an array by its first, once it has ended: waits for that. */
 int queue_client_wait(const char *folder, int64_t id, struct str *answer, struct err *e)

@@ -163,7 +163,7 @@ static int prepare_rows(struct queue_store *s)
 {
     static const char *const where[LISTS] = {
         [QUEUE_LIVE] = "WHERE state < 2 ORDER BY id",
-        [QUEUE_RECENT] = "WHERE state < 2 OR end_ms >= ?1 ORDER BY id",
+        [QUEUE_RECENT] = "WHERE (state < 2 OR end_ms >= ?1) AND id > ?2 ORDER BY id",
         [QUEUE_OF_ARRAY] = "WHERE \"array\" = ?1 OR id = ?1 ORDER BY id",
         [QUEUE_OLD] = "WHERE state = 2 AND end_ms < ?1 ORDER BY id LIMIT ?2",
     };
@@ -388,17 +388,12 @@ int queue_store_remove(struct queue_store *s, int64_t id, struct err *e)
 
 /* ---- reading ---- */
 
-int queue_store_list(struct queue_store *s, enum queue_which which, int64_t argument,
-                     queue_job_fn *fn, void *arg, struct err *e)
+static int list(struct queue_store *s, sqlite3_stmt *stmt, queue_job_fn *fn, void *arg,
+                struct err *e)
 {
-    sqlite3_stmt *stmt = s->lists[which];
     struct queue_job j;
     int code = SQLITE_OK, rc = 0;
 
-    if (sqlite3_bind_parameter_count(stmt) > 0)
-        code = sqlite3_bind_int64(stmt, 1, argument);
-    if (code == SQLITE_OK && sqlite3_bind_parameter_count(stmt) > 1)
-        code = sqlite3_bind_int64(stmt, 2, OLD_ROWS);
     while (code == SQLITE_OK && rc == 0 && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
         memset(&j, 0, sizeof(j));
         j.milli = -1;
@@ -411,6 +406,34 @@ int queue_store_list(struct queue_store *s, enum queue_which which, int64_t argu
         rc = failed(s, code, e);
     sqlite3_reset(stmt);
     return rc;
+}
+
+/* Numbers for the first parameters of a statement, as many as it has. */
+static int bind_numbers(struct queue_store *s, sqlite3_stmt *stmt, int64_t first, int64_t second,
+                        struct err *e)
+{
+    int n = sqlite3_bind_parameter_count(stmt);
+    int code = n > 0 ? sqlite3_bind_int64(stmt, 1, first) : SQLITE_OK;
+
+    if (code == SQLITE_OK && n > 1)
+        code = sqlite3_bind_int64(stmt, 2, second);
+    return code == SQLITE_OK ? 0 : failed(s, code, e);
+}
+
+int queue_store_list(struct queue_store *s, enum queue_which which, int64_t argument,
+                     queue_job_fn *fn, void *arg, struct err *e)
+{
+    int rc = bind_numbers(s, s->lists[which], argument, OLD_ROWS, e);
+
+    return rc < 0 ? rc : list(s, s->lists[which], fn, arg, e);
+}
+
+int queue_store_recent(struct queue_store *s, int64_t since_ms, int64_t from, queue_job_fn *fn,
+                       void *arg, struct err *e)
+{
+    int rc = bind_numbers(s, s->lists[QUEUE_RECENT], since_ms, from - 1, e);
+
+    return rc < 0 ? rc : list(s, s->lists[QUEUE_RECENT], fn, arg, e);
 }
 
 int queue_store_met(struct queue_store *s, int64_t id, struct queue_met *ret, struct err *e)

@@ -27,13 +27,17 @@ int queue_store_put(struct queue_store *s, const struct queue_job *j, struct err
  * on; any other value ends the listing, which returns it. */
 enum queue_which {
     QUEUE_LIVE,     /* those that have not ended */
-    QUEUE_RECENT,   /* these, and those that ended since the argument (ms) */
+    QUEUE_RECENT,   /* for queue_store_recent() */
     QUEUE_OF_ARRAY, /* those of an array, or the one job with that id */
     QUEUE_OLD,      /* those that ended before the argument (ms), 1,000 at most */
 };
 typedef int queue_job_fn(void *arg, const struct queue_job *j);
 int queue_store_list(struct queue_store *s, enum queue_which which, int64_t argument,
                      queue_job_fn *fn, void *arg, struct err *e) CHECK_RESULT;
+
+/* The same of those that have not ended, or have since then (ms), with an id of 'from' at least. */
+int queue_store_recent(struct queue_store *s, int64_t since_ms, int64_t from, queue_job_fn *fn,
+                       void *arg, struct err *e) CHECK_RESULT;
 
 /* How many of those that a dependency on id names are where; all 0: there is no such job. */
 int queue_store_met(struct queue_store *s, int64_t id, struct queue_met *ret, struct err *e)
