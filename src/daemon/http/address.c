@@ -43,6 +43,17 @@ bool http_address_is_loopback(const union http_address *at)
     return ntohl(at->v4.sin_addr.s_addr) >> 24 == 127;
 }
 
+bool http_address_is_local(const struct sockaddr *from)
+{
+    enum { MAPPED = 12 }; /* where the IPv4 address stands in an IPv6 one */
+    union http_address at = { .v6 = { 0 } };
+
+    memcpy(&at, from, from->sa_family == AF_INET6 ? sizeof(at.v6) : sizeof(at.v4));
+    if (from->sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&at.v6.sin6_addr))
+        return at.v6.sin6_addr.s6_addr[MAPPED] == 127;
+    return http_address_is_loopback(&at);
+}
+
 int http_address_listen(const union http_address *at, int backlog)
 {
     bool v6 = at->any.sa_family == AF_INET6;

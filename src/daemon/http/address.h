@@ -18,6 +18,9 @@ int http_address_parse(const char *text, union http_address *ret, struct err *e)
 /* Whether only this machine can reach it. */
 bool http_address_is_loopback(const union http_address *at);
 
+/* Whether a client's address is of this machine's loopback, also as IPv6 writes one of IPv4. */
+bool http_address_is_local(const struct sockaddr *from);
+
 /* A socket that listens there, or a negative errno. */
 int http_address_listen(const union http_address *at, int backlog) CHECK_RESULT;
 

@@ -16,6 +16,9 @@
 /* What clients may take. A site has a few scrapers and people who look; work is for people. */
 enum {
     CONNECTIONS = 512,
+    CROWDED = CONNECTIONS / 2,    /* from here on patience is short */
+    ACCEPTED = CONNECTIONS + 128, /* with those who are dropped, and not gone yet */
+    BACKLOG = 4096, /* whom the kernel lets wait; net.core.somaxconn is less or equal */
     STREAMS = 256,
     CALLS = 16,
     REQUEST_BYTES = 8 << 10,
@@ -236,6 +239,7 @@ static void on_completed(void *cls, struct MHD_Connection *c, void **state,
     (void)why;
     if (p) {
         p->answering = p->streaming = false;
+        p->served = true;
         p->since_ns = h->now_ns;
     }
     if (call) {
@@ -252,9 +256,13 @@ static void on_connection(void *cls, struct MHD_Connection *c, void **context,
     struct http *h = cls;
 
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        const struct sockaddr *from =
+            MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
+
         *context = http_peers_add(
             &h->peers, MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
-            h->now_ns);
+            from && http_address_is_local(from), h->now_ns);
+        http_peers_make_room(&h->peers, CONNECTIONS);
         return;
     }
     http_peers_remove(&h->peers, *context);
@@ -306,7 +314,7 @@ static int start(struct http *h, int fd, bool v6)
 
     h->daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, handle, h, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES,
+        (unsigned)ACCEPTED, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES,
         MHD_OPTION_CONNECTION_TIMEOUT, h->config->silence_s, MHD_OPTION_NOTIFY_COMPLETED,
         on_completed, h, MHD_OPTION_NOTIFY_CONNECTION, on_connection, h,
         MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_END);
@@ -332,7 +340,7 @@ int http_open(struct http **ret, const struct http_config *config, struct err *e
         return rc;
     if (fix_pages(h) < 0)
         return err_nomem(e);
-    fd = http_address_listen(&address, CONNECTIONS);
+    fd = http_address_listen(&address, BACKLOG);
     if (fd < 0)
         return err_set(e, fd, "cannot listen on %s: %s", where, strerror(-fd));
     snprintf(h->where, sizeof(h->where), "%.*s:%u", (int)(strrchr(where, ':') - where), where,
@@ -387,7 +395,8 @@ bool http_run(struct http *h, int64_t monotonic_ns)
 
     h->now_ns = monotonic_ns;
     if (new_second)
-        http_peers_drop_slow(&h->peers, monotonic_ns, h->config->silence_s);
+        http_peers_drop_slow(&h->peers, monotonic_ns, h->config->silence_s,
+                             h->peers.count > CROWDED);
     MHD_run(h->daemon);
     return MHD_get_timeout(h->daemon, &wait_ms) == MHD_YES && wait_ms == 0;
 }

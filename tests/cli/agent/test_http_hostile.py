@@ -1,6 +1,9 @@
 """Hostile bytes, and silence, for the agent's HTTP."""
 
+import contextlib
 import random
+import resource
+import select
 import socket
 import time
 
@@ -124,6 +127,58 @@ def test_silent_clients_do_not_keep_others_out(impatient):
     wait_until(lambda: impatient.value("connections") < 20, pause=0.5)
     for s in silent:
         s.close()
+
+
+@pytest.fixture
+def descriptors():
+    """As many as the machine lets us have, for clients by the hundred."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(limits[1], 4096), limits[1]))
+    yield min(limits[1], 4096)
+    resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+def ended(clients):
+    """How many connections the agent has ended: there is nothing to read but their end."""
+    poll = select.poll()
+    for client in clients:
+        poll.register(client, select.POLLIN)
+    return len(poll.poll(0))
+
+
+@pytest.mark.parametrize("begun", [b"", b"GET /metrics HTTP/1.1\r\nHost: "])
+def test_slow_clients_do_not_fill_the_table(start, descriptors, begun):
+    """More than there is room for, none of whom finishes a request in the hour that it has."""
+    if descriptors < 800:
+        pytest.skip("too few descriptors for so many clients")
+    agent = start("--interval", "200ms", "--client-timeout", "1h")
+    with contextlib.ExitStack() as stack:
+        clients = [stack.enter_context(agent.connect()) for _ in range(700)]
+        for client in clients:
+            with contextlib.suppress(ConnectionError):
+                client.sendall(begun)
+        # each is asked on a connection of its own
+        for _ in range(5):
+            assert agent.get("/healthz")[1] == "ok\n"
+        assert agent.get("/metrics")[1].count("\n") > 20
+        wait_until(lambda: 500 <= agent.value("connections") <= 640)
+        wait_until(lambda: ended(clients) >= 180)
+        assert not ended(clients[-1:]), "those who came last stay"
+
+
+def test_a_scraper_that_waits_stays_among_slow_clients(start, descriptors):
+    """It had an answer, keeps its connection, and asks again: others are dropped before it."""
+    if descriptors < 800:
+        pytest.skip("too few descriptors for so many clients")
+    agent = start("--interval", "1h", "--client-timeout", "1h")
+    with contextlib.ExitStack() as stack:
+        scraper = stack.enter_context(agent.connect())
+        scraper.sendall(request("/healthz"))
+        wait_until(lambda: b"ok\n" in scraper.recv(4096))
+        clients = [stack.enter_context(agent.connect()) for _ in range(700)]
+        wait_until(lambda: ended(clients) >= 180)
+        scraper.sendall(request("/healthz"))
+        assert b"ok\n" in scraper.recv(4096)
 
 
 def test_one_who_sends_a_byte_now_and_then_is_dropped(impatient):

@@ -1,0 +1,92 @@
+/* Who is dropped where too many are connected, and who for taking too long. */
+#include "daemon/http/peers.h"
+
+#include "base/clock.h"
+#include "tap.h"
+
+enum { SILENCE_S = 10 };
+
+/* A client that came at that second; its descriptor is none: nobody is really there. */
+static struct http_peer *came(struct http_peers *p, int second, bool local)
+{
+    struct http_peer *peer = http_peers_add(p, -1, local, second * NS_PER_S);
+
+    if (!peer) {
+        printf("Bail out! out of memory\n");
+        exit(1);
+    }
+    return peer;
+}
+
+static void leave_all(struct http_peers *p)
+{
+    while (p->first)
+        http_peers_remove(p, p->first);
+    is_int(p->count, 0, "nobody is counted when all have left");
+    is_int(p->dropped, 0, "nobody counts as dropped when all have left");
+}
+
+static void test_room(void)
+{
+    struct http_peers p = { .count = 0 };
+    struct http_peer *slow = came(&p, 3, true), *old = came(&p, 1, true);
+    struct http_peer *far = came(&p, 9, false), *far_served = came(&p, 2, false);
+    struct http_peer *served = came(&p, 0, true), *taking = came(&p, 0, true);
+    struct http_peer *stream = came(&p, 0, false);
+
+    far_served->served = served->served = true;
+    taking->answering = true;
+    stream->answering = stream->streaming = true;
+    http_peers_make_room(&p, 7);
+    is_int(p.dropped, 0, "nobody is dropped where there is room");
+    http_peers_make_room(&p, 6);
+    ok(far->dropped && p.dropped == 1, "a client from elsewhere goes first");
+    http_peers_make_room(&p, 5);
+    ok(far_served->dropped && p.dropped == 2,
+       "a client that waits elsewhere goes before those here");
+    http_peers_make_room(&p, 4);
+    ok(old->dropped && !slow->dropped, "the first request that is unfinished longest goes first");
+    http_peers_make_room(&p, 3);
+    ok(slow->dropped && !served->dropped,
+       "an unfinished first request goes before a client that was served");
+    http_peers_make_room(&p, 2);
+    ok(served->dropped && !taking->dropped,
+       "a client that asks nothing goes before one that takes its answer");
+    http_peers_make_room(&p, 1);
+    ok(taking->dropped, "a client that does not take its answer goes last");
+    http_peers_make_room(&p, 0);
+    ok(!stream->dropped, "a stream stays");
+    is_int(p.count - p.dropped, 1, "only the stream is not dropped");
+    leave_all(&p);
+}
+
+static void test_patience(void)
+{
+    struct http_peers p = { .count = 0 };
+    struct http_peer *first = came(&p, 0, true), *served = came(&p, 0, true);
+    struct http_peer *taking = came(&p, 0, true), *stream = came(&p, 0, true);
+
+    served->served = taking->answering = stream->answering = stream->streaming = true;
+    http_peers_drop_slow(&p, 5 * NS_PER_S + 1, SILENCE_S, false);
+    is_int(p.dropped, 0, "nobody is dropped after 5 s where few are connected");
+    http_peers_drop_slow(&p, 5 * NS_PER_S, SILENCE_S, true);
+    is_int(p.dropped, 0, "a first request has 5 s where many are connected");
+    http_peers_drop_slow(&p, 5 * NS_PER_S + 1, SILENCE_S, true);
+    ok(first->dropped && p.dropped == 1, "a first request has no more where many are connected");
+    http_peers_drop_slow(&p, 20 * NS_PER_S, SILENCE_S, true);
+    is_int(p.dropped, 1, "a client that was served has 20 s for its next request");
+    http_peers_drop_slow(&p, 20 * NS_PER_S + 1, SILENCE_S, true);
+    ok(served->dropped && p.dropped == 2, "a client that was served has no more than 20 s");
+    http_peers_drop_slow(&p, 60 * NS_PER_S, SILENCE_S, true);
+    is_int(p.dropped, 2, "an answer may take 60 s");
+    http_peers_drop_slow(&p, 60 * NS_PER_S + 1, SILENCE_S, true);
+    ok(taking->dropped && !stream->dropped, "an answer may take no more; a stream may");
+    leave_all(&p);
+}
+
+int main(void)
+{
+    test_room();
+    test_patience();
+    return done();
+}
