@@ -87,8 +87,10 @@ static void add_item(struct str *out, const struct verdict_item *i, size_t numbe
     if (i->share >= 0 && i->cause != CAUSE_NONE)
         str_addf(out, "  costs %s of the step, at most %.*fx faster", quantity_share(i->share).text,
                  i->gain < 1.995 ? 2 : 1, i->gain);
-    str_addf(out, "  (%s, %s sure)\n", severity_text(i->severity),
-             quantity_share(i->confidence).text);
+    if (i->cause != CAUSE_UNKNOWN || i->confidence > 0)
+        str_addf(out, "  (%s, %s sure)", severity_text(i->severity),
+                 quantity_share(i->confidence).text);
+    str_add_char(out, '\n');
     add_lines(out, "", i->sentence, columns, false);
     add_lines(out, "seen", i->evidence, columns, true);
     add_lines(out, "next", i->action ? i->action : "", columns, false);

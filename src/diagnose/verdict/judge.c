@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "base/clock.h"
 #include "diagnose/verdict/explain.h"
 #include "diagnose/verdict/judge_private.h"
 #include "rules_thresholds_ini.h"
@@ -108,10 +109,43 @@ static bool is_for_sure(const struct judge *j, double share, double least, doubl
            (share >= j->l.named && !(least < j->l.wait_warning));
 }
 
+static bool has_steps(const struct run *r)
+{
+    for (size_t i = 0; i < r->n_ranks; i++)
+        if (r->ranks[i].n_steps || r->ranks[i].total.number)
+            return true;
+    return false;
+}
+
+/* It has ended, and nobody saw a step of it: of one that failed there is nothing to judge. */
+static void add_stepless(struct judge *j)
+{
+    struct verdict_item *to = judge_add(j, CAUSE_UNKNOWN, -1, (double)NAN);
+    const struct run *r = j->r;
+    bool failed = r->end == RUN_KILLED || (r->end == RUN_EXITED && r->status != 0);
+
+    if (r->end == RUN_KILLED)
+        judge_says(j, to, "signal %d ended it before its first step", r->status);
+    else if (failed)
+        judge_says(j, to, "it failed with exit status %d before its first step", r->status);
+    else
+        judge_says(j, to, "it ended without a step that could be seen");
+    judge_tells(j, to, "it took %s",
+                quantity_seconds((double)(r->end_ns - r->begin_ns) / NS_PER_S).text);
+    if (failed)
+        judge_advises(j, to, "see what it wrote last: what failed is in the job, not in its speed");
+    else
+        judge_advises(j, to, "mark its steps: include/brim/step.h, or run it with PyTorch's shim");
+}
+
 static void add_unknown(struct judge *j)
 {
     struct verdict_item *to;
 
+    if ((j->r->end == RUN_EXITED || j->r->end == RUN_KILLED) && !has_steps(j->r)) {
+        add_stepless(j);
+        return;
+    }
     if (j->steps < (size_t)j->l.steps_least) {
         to = judge_add(j, CAUSE_UNKNOWN, -1, (double)NAN);
         judge_says(j, to, "%s",

@@ -442,8 +442,30 @@ static void test_measured_blas(void)
     run_done(&r);
 }
 
+static void stepless(enum run_end end, int status, const char *want, const char *seen)
+{
+    struct run r = { .id = "a", .end = end, .status = status, .end_ns = 1500000000 };
+    struct verdict v = { .count = 0 };
+
+    ok(judge_run(&r, NULL, &v) == 0, "a run without a step is judged: end %d, %d", end, status);
+    is_str(v.sentence, want, "the verdict of a run without a step says how it ended");
+    ok(v.items[0].cause == CAUSE_UNKNOWN && !strcmp(v.items[0].evidence, seen),
+       "a run without a step has no cause, and what was seen of it is told");
+    verdict_done(&v);
+}
+
+/* A job that dies in its imports, one that is killed, and one like /bin/true. */
+static void test_stepless(void)
+{
+    stepless(RUN_EXITED, 1, "it failed with exit status 1 before its first step", "it took 1.5 s");
+    stepless(RUN_KILLED, 9, "signal 9 ended it before its first step", "it took 1.5 s");
+    stepless(RUN_EXITED, 0, "it ended without a step that could be seen", "it took 1.5 s");
+    stepless(RUN_RUNNING, 0, "no steps were seen", "0 ranks, 0 steady steps");
+}
+
 int main(void)
 {
+    test_stepless();
     test_limits();
     test_confusion();
     test_measured_blas();
