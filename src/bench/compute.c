@@ -258,11 +258,13 @@ int compute_run(const struct compute_about *about, struct compute *ret, struct e
     read_cpuinfo(about->tree, text);
     khz = (double)tree_number(about->tree, "sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq");
     c.nominal = nominal_read(text, khz);
-    rc = measure_copies(about, &cpus, 1, &c.copy_one, e);
+    rc = measure_blas(about, &cpus, &c);
+    if (rc < 0 &&
+        about->blas) /* what was asked for: nothing else is measured before that is told */
+        return err_set(e, rc, "%s", c.blas_why.text);
+    rc = rc == -ENOMEM ? err_nomem(e) : measure_copies(about, &cpus, 1, &c.copy_one, e);
     if (rc == 0)
         rc = measure_copies(about, &cpus, cpus.cores, &c.copy_all, e);
-    if (rc == 0 && measure_blas(about, &cpus, &c) == -ENOMEM)
-        rc = err_nomem(e);
     if (rc < 0)
         return rc;
     measure_gpus(about, &c);

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/ini.h"
 #include "base/parse.h"
+#include "model/signal/quantity.h"
 #include "run/archive/archive.h"
 
 enum { FILE_MAX = 64 << 10, LIST_MAX = 1 << 20, PATH_LEN = 4096 };
@@ -112,9 +113,10 @@ static int add_note(struct arena *a, const struct kept *k, struct run_note **not
         return -ENOMEM;
     note->name = arena_printf(a, "bench.blas.%s", k->blas);
     if (k->nominal > 0)
-        note->value = arena_printf(a, "%.3g of %.3g GFLOP/s", k->one, k->nominal);
+        note->value = arena_printf(a, "%s of %s GFLOP/s", quantity_number(k->one, 3).text,
+                                   quantity_number(k->nominal, 3).text);
     else
-        note->value = arena_printf(a, "%.3g GFLOP/s", k->one);
+        note->value = arena_printf(a, "%s GFLOP/s", quantity_number(k->one, 3).text);
     return note->name && note->value ? 0 : -ENOMEM;
 }
 

@@ -88,8 +88,6 @@ static int compute(const struct app *app, const struct bench_opts *o, struct err
 
     if (rc < 0)
         return rc;
-    if (!*c.blas && o->blas) /* what was asked for */
-        return err_set(e, -ENOENT, "%s", c.blas_why.text);
     tell(c.blas_why.text);
     tell(c.gpus_why.text);
     wrong = tell_wrong(&c);

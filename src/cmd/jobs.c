@@ -270,6 +270,9 @@ static int run(const struct app *app, const void *values, char **operands, struc
     if (operands[0])
         return err_set(e, -ENOENT, "there is no job %s: the queue in %s was never used",
                        operands[0], folder);
+    if (o->directory)
+        return err_set(e, -ENOENT, "there is no queue in %s: brim submit --directory=%s starts one",
+                       folder, folder);
     str_add(&none,
             o->json ? "{\n  \"schema\": \"brim.jobs.v1\",\n  \"version\": 1,\n  \"jobs\": []\n}\n"
                     : "no jobs\n");

@@ -51,6 +51,13 @@ ANSWERS = [
     (["report"], 1, "brim report: no run is kept yet: brim run -- COMMAND keeps one\n"),
     (["runs", "diff", "a", "b"], 1, "no run is kept yet"),
     (["plan", "train", *LARGE], 1, "does not fit 1 H100-SXM5-80GB"),
+    (["jobs", "--directory", "missing"], 1, "there is no queue in "),
+    (["profile", "show", "mytrain"], 1, "no profile is kept yet: brim optimize -- COMMAND keeps"),
+    (["run", "--profile", "mytrain", "--", "true"], 1, "no profile is kept yet: brim optimize"),
+    (["agent", "--store", "/missing/a.db"], 1, "there is no folder /missing: make it, or name"),
+    (["up", "--store", "/missing/a.db"], 1, "there is no folder /missing: make it, or name"),
+    # told before anything is measured: that would take minutes
+    (["bench", "compute", "--seconds", "1m", "--blas", "trace.csv"], 1, "trace.csv: "),
     # files for what is written
     (["run", "--json=/missing/x", "--", "touch", "started"], 1, "cannot write /missing/x: No such"),
     (["optimize", "--json=/missing/x", "--", "touch", "started"], 1, "cannot write /missing/x"),
@@ -132,3 +139,12 @@ def test_a_run_that_is_none_proposes_the_nearest(here):
     assert here("run", "--name", "mytrain", "--", "true").returncode == 0
     one_line(here("why", "mytrian"), 1, "there is no run 'mytrian' (did you mean 'mytrain'?)")
     one_line(here("why", "nothing"), 1, "there is no run 'nothing' ('brim runs' lists them)")
+
+
+def test_a_job_that_dies_before_its_first_step(here):
+    assert here("run", "--name", "fails", "--", "sh", "-c", "exit 3").returncode == 3
+    said = here("why", "fails").stdout
+    assert "VERDICT  it failed with exit status 3 before its first step" in said
+    assert "let it run" not in said and "% sure" not in said
+    assert here("run", "--name", "ends", "--", "true").returncode == 0
+    assert "VERDICT  it ended without a step that could be seen" in here("why", "ends").stdout

@@ -792,6 +792,21 @@ with watched("optimizer.accumulation=2"):
 
 
 @needs_torch
+def test_settings_with_commas_are_refused_in_words(job):
+    lines = in_one(
+        job,
+        LOOPS
+        + """
+sys.stderr = sys.stdout
+with watched("loader.workers=2,loader.prefetch=2"):
+    pass
+""",
+    )
+    why = "settings stand with ; between, not with a comma as in 'loader.workers=2,loader.pre"
+    assert " ".join(lines[0]).startswith(f"brim: BRIM_KNOBS sets nothing ({why}")
+
+
+@needs_torch
 def test_settings_of_the_start_in_one_process(job):
     lines = in_one(job, MODELS)
     why = "brim: BRIM_KNOBS sets nothing (ddp.bucket_cap_mb takes 1 to 65536, not 'x')"

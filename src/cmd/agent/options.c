@@ -2,6 +2,7 @@
 #include "cmd/common/fake_option.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -76,9 +77,25 @@ static int load_token(const char *path, struct str *token, struct err *e)
     return 0;
 }
 
+/* Folders of the store are made, but none in /: that is a slip of the finger. */
+static int check_store(const char *path, struct err *e)
+{
+    char top[PATH_MAX];
+
+    if (path[0] != '/' || !strchr(path + 1, '/'))
+        return 0;
+    snprintf(top, sizeof(top), "/%.*s", (int)strcspn(path + 1, "/"), path + 1);
+    if (access(top, F_OK) == 0)
+        return 0;
+    return err_set(e, -errno, "--store %s: there is no folder %s: make it, or name another file",
+                   path, top);
+}
+
 int agent_options_check(const struct agent_options *o, struct err *e)
 {
-    return fake_option_check(o->fake, e);
+    int rc = o->store && strcmp(o->store, "none") != 0 ? check_store(o->store, e) : 0;
+
+    return rc == 0 ? fake_option_check(o->fake, e) : rc;
 }
 
 int agent_options_run(const struct app *app, const struct agent_options *o,

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/json.h"
+#include "model/signal/quantity.h"
 
 enum { NAME = 14, FIGURE = 26 };
 
@@ -10,7 +11,7 @@ static void add_figure(struct str *out, double value, double of, const char *uni
 {
     CLEANUP(str_done) struct str text = STR_INIT(128);
 
-    str_addf(&text, "%.3g %s", value, unit);
+    str_addf(&text, "%s %s", quantity_number(value, 3).text, unit);
     if (of > 0)
         str_addf(&text, ", %.0f %%", 100 * value / of);
     str_addf(out, "%-*s", FIGURE, str_text(&text));
@@ -55,16 +56,17 @@ static void add_gpu(const struct compute *c, int i, struct str *out)
     const struct cuda_gpu *g = &c->gpus.gpus[i];
 
     str_addf(out, "\nGPU%d  %s, %s\n", i, g->name, g->bus);
-    str_addf(out, "  float32 %.3g TFLOP/s, float64 %.3g TFLOP/s", g->tflops32, g->tflops64);
+    str_addf(out, "  float32 %s TFLOP/s, float64 %s TFLOP/s", quantity_number(g->tflops32, 3).text,
+             quantity_number(g->tflops64, 3).text);
     if (g->tflops_bf16 > 0)
-        str_addf(out, ", bfloat16 %.3g TFLOP/s", g->tflops_bf16);
+        str_addf(out, ", bfloat16 %s TFLOP/s", quantity_number(g->tflops_bf16, 3).text);
     if (g->tflops_bf16 > 0 && c->bf16_peak[i] > 0)
-        str_addf(out, " (%.0f %% of %.4g)", 100 * g->tflops_bf16 / c->bf16_peak[i],
-                 c->bf16_peak[i]);
-    str_addf(out, "\n  copy %.4g GB/s", g->copy_gbs);
+        str_addf(out, " (%.0f %% of %s)", 100 * g->tflops_bf16 / c->bf16_peak[i],
+                 quantity_number(c->bf16_peak[i], 4).text);
+    str_addf(out, "\n  copy %s GB/s", quantity_number(g->copy_gbs, 4).text);
     if (c->memory_peak[i] > 0)
-        str_addf(out, " (%.0f %% of %.4g)", 100 * g->copy_gbs / c->memory_peak[i],
-                 c->memory_peak[i]);
+        str_addf(out, " (%.0f %% of %s)", 100 * g->copy_gbs / c->memory_peak[i],
+                 quantity_number(c->memory_peak[i], 4).text);
     str_add_char(out, '\n');
     if (*g->wrong)
         str_addf(out, "  WRONG: %s\n", g->wrong);

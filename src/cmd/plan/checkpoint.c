@@ -8,6 +8,7 @@
 #include "cmd/plan/job.h"
 #include "failures_csv.h"
 #include "plan/cluster/failures.h"
+#include "model/signal/quantity.h"
 #include "plan/search/checkpoint.h"
 
 enum { OUTPUT_MAX = 1 << 20, WORD_MAX = 32, SIZES = 16, SPAN = 32 };
@@ -228,7 +229,8 @@ static void add_sentence(struct str *out, const struct asked *a, const struct ro
         str_addf(out, "%d GPUs: ", a->gpus);
     str_addf(out, "save every %s, and %.1f %% of the time trains\n", span(r->interval.best_s, one),
              100 * r->share.useful);
-    str_addf(out, "  a save of %.3g TB at %.4g GB/s takes %s", a->state_b / 1e12, a->storage / 1e9,
+    str_addf(out, "  a save of %s TB at %s GB/s takes %s",
+             quantity_number(a->state_b / 1e12, 3).text, quantity_number(a->storage / 1e9, 4).text,
              span(a->state_b / a->storage, one));
     if (a->async)
         str_addf(out, ", of which training waits %s", span(r->cost.stall_s, two));

@@ -149,7 +149,7 @@ static void add_use(const struct run_figures *f, struct str *out)
     if (isnan(f->job_cpu))
         return;
     add_label(out, "CPU");
-    str_addf(out, "%.3g CPUs used", f->job_cpu);
+    str_addf(out, "%s CPUs used", quantity_number(f->job_cpu, 3).text);
     if (f->cpus > 0)
         str_addf(out, " of %.0f", f->cpus);
     if (!isnan(f->pss))

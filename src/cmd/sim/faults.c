@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/parse.h"
 #include "failures_csv.h"
+#include "model/signal/quantity.h"
 #include "plan/cluster/failures.h"
 
 enum { LIST_MAX = 16 << 20 };
@@ -75,8 +76,9 @@ static int read_name(struct sim_failing *f, const char *name, struct err *e)
     if (rc == 0) {
         f->options.per_device_day = day_s / row->node_mtbf_s / row->node_gpus;
         snprintf(f->about, sizeof(f->about),
-                 "the rate of %.40s: %.3g failures of 1,000 nodes with %d devices in a day",
-                 row->name, day_s / row->node_mtbf_s * per_thousand, row->node_gpus);
+                 "the rate of %.40s: %s failures of 1,000 nodes with %d devices in a day",
+                 row->name, quantity_number(day_s / row->node_mtbf_s * per_thousand, 3).text,
+                 row->node_gpus);
     }
     failures_done(&table);
     return rc;

@@ -20,7 +20,8 @@ static void add_cost(struct report *p, const struct verdict_item *item)
     if (share)
         str_addf(p->out, "Costs %s of the step&apos;s time. ", quantity_share(item->share).text);
     if (gain)
-        str_addf(p->out, "Without it at most %.3g times as fast. ", MIN(item->gain, 1e6));
+        str_addf(p->out, "Without it at most %s times as fast. ",
+                 quantity_number(MIN(item->gain, 1e6), 3).text);
     if (!isnan(item->confidence))
         str_addf(p->out, "Confidence %s.", quantity_share(item->confidence).text);
     str_add(p->out, "</p>\n");

@@ -14,8 +14,8 @@ static void add_chips(struct report *p, const struct verdict_item *item)
         str_addf(p->out, "<span class=\"chip plain\">%s of the step</span>",
                  quantity_share(item->share).text);
     if (item->gain > 1)
-        str_addf(p->out, "<span class=\"chip plain\">at most %.3g times as fast without it</span>",
-                 MIN(item->gain, 1e6));
+        str_addf(p->out, "<span class=\"chip plain\">at most %s times as fast without it</span>",
+                 quantity_number(MIN(item->gain, 1e6), 3).text);
     if (!isnan(item->confidence))
         str_addf(p->out, "<span class=\"chip plain\">confidence %s</span>",
                  quantity_share(item->confidence).text);

@@ -109,6 +109,8 @@ static int not_found(const char *folder, const struct names *all, const char *wh
     const char *near;
     size_t n = 0;
 
+    if (!all->len)
+        return err_set(e, -ENOENT, "no profile is kept yet: brim optimize -- COMMAND keeps one");
     EACH_NAME(all, name)
     {
         const char *key = strrchr(name, '-');

@@ -1,6 +1,7 @@
 /* Settings of a profile: what won before, here or elsewhere, is tried first. */
 #include <math.h>
 
+#include "model/signal/quantity.h"
 #include "tune/propose/propose_private.h"
 
 enum { SINCE = 40 };
@@ -45,7 +46,8 @@ void propose_won(struct proposer *p)
         p->also = goes_along(p, s);
         if (told)
             propose_add(p, s->knob, s->value, before_of(p, s), 1 + s->gain,
-                        "the profile has it: %.3g times as fast%s", 1 + s->gain, since);
+                        "the profile has it: %s times as fast%s",
+                        quantity_number(1 + s->gain, 3).text, since);
         else
             propose_add(p, s->knob, s->value, before_of(p, s), (double)NAN,
                         "the profile has it%s%s", *since ? ", kept" : "", since);

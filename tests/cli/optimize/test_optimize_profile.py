@@ -203,7 +203,7 @@ def test_named(known, tmp_path):
 
 
 @pytest.mark.parametrize("options, status, words", [
-    (("--profile", "nosuch"), 1, "there is no profile 'nosuch'"),
+    (("--profile", "nosuch"), 1, "no profile is kept yet"),
     (("--profile", "/nowhere/x.ini"), 1, "/nowhere/x.ini: No such file"),
     (("--profile", ""), 2, "--profile needs a value"),
 ])

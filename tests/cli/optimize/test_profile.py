@@ -254,7 +254,7 @@ def test_remove(state):
     assert state.brim("profile", "remove").returncode == 2
     assert state.brim("profile", "remove", "net").returncode == 0
     assert not path.exists()
-    one_line(state.brim("profile", "remove", "net"), 1, "there is no profile 'net'")
+    one_line(state.brim("profile", "remove", "net"), 1, "no profile is kept yet")
 
 
 def shell(text, *words, env=None):

@@ -69,6 +69,8 @@ def parse(text: str) -> Tuple[str, Knob, str]:
     target, equals, value = text.strip().partition("=")
     if not equals:
         raise Refused("'%s' is not of the form target=value" % (text[:60],))
+    if "," in value and "=" in value:
+        raise Refused("settings stand with ; between, not with a comma as in '%s'" % (text[:60],))
     knob = find(target)
     if not knob.check(value):
         raise Refused("%s takes %s, not '%s'" % (target, knob.values, value[:40]))
