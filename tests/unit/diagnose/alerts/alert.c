@@ -88,8 +88,9 @@ static void after(struct world *w, int64_t second, double a, double load, const 
     char buf[256];
 
     (void)begin(w, second, a, load);
-    is_int(step(w), 0, "%lld s: a step", (long long)second);
-    is_str(firing(w, buf), want, "%lld s: a %g, load %g", (long long)second, a, load);
+    is_int(step(w), 0, "a step at %lld s is taken", (long long)second);
+    is_str(firing(w, buf), want, "at %lld s, with a at %g and load at %g, these fire: %s",
+           (long long)second, a, load, want);
 }
 
 static void test_time(void)
@@ -112,7 +113,7 @@ static void test_time(void)
            "the alert counts from the moment when it fired");
     after(&w, 31, 9, 0, "high/a");
     is_int((long long)w.ticks[w.at % 2].n_events, 0, "an alert that goes on is no new event");
-    is_str(alerts_firing(w.alerts, &n)->text, "a has 9", "the value of now");
+    is_str(alerts_firing(w.alerts, &n)->text, "a has 9", "the alert has the value of now");
     after(&w, 40, 1, 0, "high/a");
     after(&w, 44, 6, 0, "high/a");
     after(&w, 58, 1, 0, "high/a");
@@ -157,13 +158,13 @@ static void test_events(void)
     add_event(&w, "xid", SEVERITY_WARNING, 31, false);
     add_event(&w, "oom", SEVERITY_WARNING, -1, false);
     add_event(&w, "alert", SEVERITY_WARNING, 5, false);
-    is_int(step(&w), 0, "a step with events");
+    is_int(step(&w), 0, "a step with events is taken");
     is_str(firing(&w, buf), "xid/gpu,xid/gpu,kernel/gpu", "events that matter fire alerts");
     is_int((long long)now_of(&w)->n_events, 8, "each is told");
     ok(alerts_firing(w.alerts, &n)->severity == SEVERITY_CRITICAL &&
            alerts_firing(w.alerts, &n)->code == 79,
        "the alert has severity and code of its event");
-    is_str(alerts_firing(w.alerts, &n)->text, "xid 79", "in its words");
+    is_str(alerts_firing(w.alerts, &n)->text, "xid 79", "the alert has the words of its event");
     (void)begin(&w, 30, 0, 0);
     add_event(&w, "xid", SEVERITY_WARNING, 31, false);
     is_int(step(&w), 0, "a step with the same event is taken");
@@ -174,7 +175,7 @@ static void test_events(void)
     (void)begin(&w, 91, 0, 0);
     add_event(&w, "oom", SEVERITY_NOTE, -1, true);
     is_int(step(&w), 0, "a step with an event that is over is taken");
-    is_str(firing(&w, buf), "", "over before its time");
+    is_str(firing(&w, buf), "", "an alert ends before its time when its event is over");
     world_close(&w);
 }
 
@@ -191,10 +192,10 @@ static void test_past_events(void)
     now_of(&w)->events[0].wall_ns -= 59 * TICK_S;
     add_event(&w, "xid", SEVERITY_CRITICAL, 48, false);
     now_of(&w)->events[1].wall_ns -= 60 * TICK_S;
-    is_int(step(&w), 0, "a step with old events");
+    is_int(step(&w), 0, "a step with old events is taken");
     is_str(firing(&w, buf), "xid/gpu", "one whose time is not over");
     is_int((long long)alerts_firing(w.alerts, &n)->since_ns, now_of(&w)->wall_ns - 59 * TICK_S,
-           "since it happened");
+           "an alert counts from the time of its event");
     world_close(&w);
 }
 
@@ -278,7 +279,7 @@ static void test_change(void)
         is_int(step(&w), 0, "a step with 64 disks is taken");
     }
     (void)alerts_firing(w.alerts, &n);
-    is_int((long long)n, 64, "all of the new ones");
+    is_int((long long)n, 64, "alerts of all new disks fire");
     world_close(&w);
 }
 
@@ -400,7 +401,7 @@ static void test_oom(void)
         rc = whole(&w);
         failed = oom_end();
         least += rc == -ENOMEM;
-        ok(failed ? rc <= 0 : rc == 0, "allocation %d: rc %d", oom_at, rc);
+        ok(failed ? rc <= 0 : rc == 0, "alerts with allocation %d failing return %d", oom_at, rc);
         world_close(&w);
     } while (failed);
     ok(least > 10, "%d failures were told", least);
@@ -418,7 +419,7 @@ static void test_cost(void)
     double us;
 
     if (!ok(rules_load(&rules, "alerts.ini", data_alerts_ini, data_alerts_ini_len, NULL) == 0,
-            "brim's own rules"))
+            "brim's own rules are loaded"))
         return;
     ok(alerts_new(&alerts, &rules) == 0, "alerts_new takes %zu rules", rules.count);
     clock_gettime(CLOCK_MONOTONIC, &from);

@@ -179,8 +179,8 @@ static void test_limits(void)
                 str_add(&text, limits[i].part);
             str_add(&text, limits[i].end);
             rc = expr_parse(&x, &a, str_text(&text), "disk", true, &e);
-            is_int(rc, limits[i].most >= 0 && n == limits[i].most ? 0 : -EINVAL, "%d of '%s'", n,
-                   limits[i].part);
+            is_int(rc, limits[i].most >= 0 && n == limits[i].most ? 0 : -EINVAL,
+                   "expr_parse takes %d of '%s' up to the limit", n, limits[i].part);
             ok(rc == 0 || !strncmp(e.text, limits[i].why, strlen(limits[i].why)),
                "an error begins with '%s': %s", limits[i].why, e.text);
         }
@@ -237,14 +237,15 @@ static void test_increase(void)
     is_int((long long)next(&s, 53, 0, 1), 0,
            "an increase that is older than the window does not count");
     is_int((long long)next(&s, 60, 0, 1), 7, "a counter that grows again has an increase");
-    is_int((long long)next(&s, 2, 0, 1), 0, "counted anew: nothing");
+    is_int((long long)next(&s, 2, 0, 1), 0, "a counter that starts anew has no increase");
     is_int((long long)next(&s, 4, 0, 1), 2, "increase() counts on from a counter's new start");
     ok(isnan(next(&s, (double)NAN, 0, 1)), "a value that is absent has no increase");
     is_int((long long)next(&s, 5, 0, 1), 3, "a value that comes back adds to the increase");
-    is_int((long long)next(&s, 9, 0, 100000), 0, "after a gap longer than the window");
+    is_int((long long)next(&s, 9, 0, 100000), 0, "a gap longer than the window has no increase");
     for (int i = 1; i <= 3000; i++)
         (void)next(&s, 9 + i, 0, 1);
-    ok(near(next(&s, 9 + 3001, 0, 1), 600, 41), "a steady counter, over the window");
+    ok(near(next(&s, 9 + 3001, 0, 1), 600, 41),
+       "the increase of a steady counter is that of the window");
     for (size_t i = 0; i < 2; i++)
         tick_done(&s.ticks[i]);
     arena_done(&s.arena);

@@ -61,12 +61,13 @@ static void test_too_many(void)
         int rc = rules_load(&rules, "f", str_text(&text), text.len, &e);
 
         if (i == 0 || i == RULES_MAX)
-            is_int(rc, 0, "%d rules: %s", i, e.text);
+            is_int(rc, 0, "rules_load reads %d rules: %s", i, e.text);
         if (rc == 0)
             rules_done(&rules);
         str_addf(&text, "[r%d]\nevent = x\nkeep = 1s\n", i);
     }
-    is_int(rules_load(&rules, "f", str_text(&text), text.len, NULL), -EINVAL, "one too many");
+    is_int(rules_load(&rules, "f", str_text(&text), text.len, NULL), -EINVAL,
+           "rules_load refuses a file with one rule too many");
 }
 
 static const struct {
@@ -99,7 +100,7 @@ static void test_takes(void)
 {
     const struct rule two = { .event = "xid \tsxid" }, all = { .event = "*" }, none = { 0 };
 
-    ok(rule_takes(&two, "xid") && rule_takes(&two, "sxid"), "either of two");
+    ok(rule_takes(&two, "xid") && rule_takes(&two, "sxid"), "a rule with two events takes either");
     ok(!rule_takes(&two, "xi") && !rule_takes(&two, "sxidx") && !rule_takes(&two, ""),
        "a rule takes no event whose name is only alike");
     ok(rule_takes(&all, "oom") && !rule_takes(&none, "oom"),
@@ -180,7 +181,8 @@ static void test_no_events(void)
     struct rules rules;
     struct err e = { "" };
 
-    ok(rules_load(&rules, "f", text, strlen(text), &e) == 0, "rules without events: %s", e.text);
+    ok(rules_load(&rules, "f", text, strlen(text), &e) == 0, "rules without events are loaded: %s",
+       e.text);
     promql_rules(&rules, "f", &out);
     ok(!strstr(str_text(&out), "brim_alert_firing"),
        "a file without rules of events makes no rule of faults");

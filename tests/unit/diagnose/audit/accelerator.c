@@ -8,7 +8,7 @@ static void test_lost(void)
     scene_init(&s);
     s.gpu[1]->acc.lost = true;
     is_str(scene_check(&s, "lost"), "critical: GPU1 (0000:92:00.0) does not answer its driver",
-           "fallen off the bus");
+           "an accelerator that fell off the bus is found");
     is_str(scene_told(&s, 0),
            "the driver reports it as lost (it has fallen off the bus, XID 79)\n"
            "jobs on it fail; collectives that include it hang\n"
@@ -28,7 +28,7 @@ static void test_driver(void)
     is_str(scene_check(&s, "driver"),
            "warning: GPU0 (0000:12:00.0) has no driver for computing\n"
            "warning: GPU1 (0000:92:00.0) has no driver for computing",
-           "none, and one for screens");
+           "accelerators without a driver or with one for screens are found");
     is_str(scene_told(&s, 0),
            "kernel driver: none bound\nno job can use it\n"
            "install the vendor's driver; if it is there: dmesg | grep -iE 'nvrm|amdgpu|10de'",
@@ -36,7 +36,7 @@ static void test_driver(void)
     is_str(scene_told(&s, 1),
            "kernel driver: nouveau\nno job can use it\n"
            "install the vendor's driver; if it is there: dmesg | grep -iE 'nvrm|amdgpu|10de'",
-           "one for screens");
+           "the finding names a driver for screens");
     s.gpu_pci[0]->path = s.gpu_pci[1]->path = NULL;
     is_str(scene_check(&s, "driver"), "silent", "what is not from sysfs cannot tell");
 }
@@ -97,14 +97,14 @@ static void test_bridged_links(void)
     s.gpu[1]->acc.links_up = 3;
     is_str(scene_check(&s, "links"),
            "critical: GPU1 (0000:92:00.0) has 3 of 4 links to other accelerators",
-           "fewer than its like");
+           "an accelerator with fewer links than its like is found");
     s.gpu[1]->product = "OTHER";
     is_str(scene_check(&s, "links"), "passed", "another product is not its like");
     s.gpu[0]->acc.links_up = s.gpu[1]->acc.links_up = 0;
-    is_str(scene_check(&s, "links"), "silent", "no links at all");
+    is_str(scene_check(&s, "links"), "silent", "links do not matter where there are none");
     s.gpu[0]->acc.links_up = 4;
     s.gpu[1]->kind = DEVICE_NVME;
-    is_str(scene_check(&s, "links"), "silent", "one accelerator alone");
+    is_str(scene_check(&s, "links"), "silent", "links do not matter to one accelerator alone");
 }
 
 static void test_fabric(void)
@@ -124,7 +124,8 @@ static void test_fabric(void)
            "what to do");
     s.gpu[0]->acc.fabric = ABSENT;
     s.gpu[1]->acc.fabric = 1;
-    is_str(scene_check(&s, "fabric"), "passed", "one without a fabric");
+    is_str(scene_check(&s, "fabric"), "passed",
+           "an accelerator without a fabric is not waited for");
 }
 
 static void test_peer_access(void)
@@ -160,13 +161,15 @@ static void test_peer_access(void)
     s.n->peers[1] = PEER_GPU;
     is_str(scene_check(&s, "peer-access"), "passed", "a product that has no peer access");
     s.n->peers[1] = 200;
-    is_str(scene_check(&s, "peer-access"), "passed", "an answer from another time");
+    is_str(scene_check(&s, "peer-access"), "passed",
+           "an answer that this version does not know passes");
     s.n->peers = NULL;
     is_str(scene_check(&s, "peer-access"),
            "not checked: the driver does not say which GPUs can reach each other's memory",
            "peer access that the driver does not show is not checked");
     s.gpu_pci[1]->vendor = 0x1002;
-    is_str(scene_check(&s, "peer-access"), "silent", "with one NVIDIA GPU");
+    is_str(scene_check(&s, "peer-access"), "silent",
+           "peer access does not matter to one NVIDIA GPU");
 }
 
 static void test_peer_pairs(void)
@@ -181,7 +184,7 @@ static void test_peer_pairs(void)
     s.n->peers = peers;
     is_str(scene_check(&s, "peer-access"),
            "warning: 2 pairs of GPUs cannot reach each other's memory, such as GPU0 and GPU1",
-           "two of three pairs");
+           "two of three pairs without peer access are found");
 }
 
 /* The checks of one value that should be on. */
@@ -251,16 +254,16 @@ static void test_mig(void)
     scene_init(&s);
     s.gpu[0]->acc.mig = 1;
     is_str(scene_check(&s, "mig"), "warning: only some GPUs are cut into MIG instances: GPU0",
-           "one of two");
+           "one of two GPUs with MIG is found");
     is_str(scene_told(&s, 0),
            "MIG is on for GPU0, off for GPU1\n"
            "jobs that take whole nodes fail or see unequal devices; MIG GPUs have no peer access\n"
            "nvidia-smi -mig 0  (or 1) on all of them, after draining the node",
            "what to do");
     s.gpu[1]->acc.mig = 1;
-    is_str(scene_check(&s, "mig"), "passed", "both of two");
+    is_str(scene_check(&s, "mig"), "passed", "two GPUs with MIG pass");
     s.gpu[0]->acc.mig = s.gpu[1]->acc.mig = ABSENT;
-    is_str(scene_check(&s, "mig"), "silent", "a product without MIG");
+    is_str(scene_check(&s, "mig"), "silent", "MIG does not matter to a product without it");
 }
 
 static void test_clocks(void)
@@ -278,9 +281,10 @@ static void test_clocks(void)
            "nvidia-smi -i 0 -rac",
            "what it costs");
     s.gpu[0]->acc.app_clock_mhz = 2100;
-    is_str(scene_check(&s, "clocks"), "passed", "above the default");
+    is_str(scene_check(&s, "clocks"), "passed", "a clock above the default passes");
     s.gpu[0]->acc.app_clock_mhz = s.gpu[1]->acc.app_clock_default_mhz = ABSENT;
-    is_str(scene_check(&s, "clocks"), "silent", "a product without application clocks");
+    is_str(scene_check(&s, "clocks"), "silent",
+           "clocks do not matter to a product without application clocks");
 }
 
 static void test_power(void)
@@ -297,7 +301,7 @@ static void test_power(void)
            "nvidia-smi -i 0 -pl 350  (leave it when the limit is intended)",
            "what to do");
     s.gpu[1]->acc.power_limit_mw = 400000;
-    is_str(scene_check(&s, "power-limit"), "passed", "above the default");
+    is_str(scene_check(&s, "power-limit"), "passed", "a power limit above the default passes");
     s.gpu[0]->acc.power_limit_mw = s.gpu[1]->acc.power_default_mw = ABSENT;
     is_str(scene_check(&s, "power-limit"), "silent", "a driver that does not show it");
 }

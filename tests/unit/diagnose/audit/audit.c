@@ -29,7 +29,7 @@ static void test_scene(void)
                "%s: nothing to say of a good machine", name);
     }
     findings_done(&s.found);
-    is_int(audit_node(s.n, &s.catalogue, &s.found), 0, "all at once");
+    is_int(audit_node(s.n, &s.catalogue, &s.found), 0, "audit_node makes all checks at once");
     is_int((long long)s.found.count, 0, "a good machine has no finding");
     is_int((long long)s.found.passed, (long long)(checks - ARRAY_SIZE(silent)),
            "a good machine passes all checks that apply");
@@ -53,7 +53,7 @@ static void test_findings(void)
     s.gpu_pci[1]->width = 8;
     s.n->set.governor = "powersave";
     s.n->set.nofile = ABSENT;
-    is_int(audit_node(s.n, &s.catalogue, &s.found), 0, "a machine with faults");
+    is_int(audit_node(s.n, &s.catalogue, &s.found), 0, "audit_node audits a machine with faults");
     is_int((long long)s.found.count, 3, "a machine with three faults has three findings");
     is_str(s.found.list[0].check, "pcie-width", "findings about wires come first");
     is_str(s.found.list[1].check, "governor", "findings about settings come last");
@@ -70,7 +70,7 @@ static void test_empty(void)
     scene_init(&s);
     node_free(s.n);
     s.n = nodes_new(0);
-    is_int(audit_node(s.n, &s.catalogue, &s.found), 0, "a node without anything");
+    is_int(audit_node(s.n, &s.catalogue, &s.found), 0, "audit_node audits a node without anything");
     is_int((long long)s.found.passed, 0, "a node without anything passes nothing");
     for (size_t i = 0; i < s.found.count; i++)
         good = good && s.found.list[i].severity == SEVERITY_UNKNOWN;

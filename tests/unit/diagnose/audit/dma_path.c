@@ -29,7 +29,7 @@ static void test_acs(void)
         is_str(scene_check(&s, "acs"),
                "warning: ACS at switch port 0000:11:00.0 sends peer traffic of GPU0 through the "
                "CPU",
-               "ACS control %#x", (unsigned)port->acs);
+               "ACS control %#x at a switch port is found", (unsigned)port->acs);
         snprintf(told, sizeof(told),
                  "ACS control %s\n"
                  "GPU-NIC and GPU-GPU transfers leave the switch and come back: the links above it "
@@ -37,7 +37,7 @@ static void test_acs(void)
                  "setpci -s 0000:11:00.0 ECAP_ACS+6.w=0000  (until reboot; for good: disable ACS "
                  "in the firmware)",
                  redirects[i].bits);
-        is_str(scene_told(&s, 0), told, "bit by bit");
+        is_str(scene_told(&s, 0), told, "the finding names each bit of ACS control");
     }
     port->acs = ACS_SOURCE | 2;
     is_str(scene_check(&s, "acs"), "passed", "source validation alone redirects nothing");
@@ -51,7 +51,7 @@ static void test_acs_unknown(void)
     scene_init(&s);
     port = &s.n->pcis[s.gpu_pci[0]->parent];
     port->acs = ABSENT;
-    is_str(scene_check(&s, "acs"), "passed", "a port without ACS");
+    is_str(scene_check(&s, "acs"), "passed", "a port without ACS passes");
     port->config_seen = false;
     is_str(scene_check(&s, "acs"),
            "not checked: the ACS bits of the switches are not readable; run as root",
@@ -102,7 +102,7 @@ static void test_iommu(void)
         "fails\n"
         "add iommu=pt to the kernel command line (GRUB_CMDLINE_LINUX in /etc/default/grub), run "
         "update-grub, reboot",
-        "with the command line");
+        "the finding names the kernel command line");
     s.n->set.cmdline = NULL;
     ok(scene_check(&s, "iommu") && strstr(scene_told(&s, 0), "command line: nothing about it"),
        "a finding about the IOMMU does without the command line");
@@ -134,7 +134,7 @@ static void test_peer_memory(void)
 
     scene_init(&s);
     s.n->set.dmabuf = 0;
-    is_str(scene_check(&s, "peer-memory"), "passed", "by the module");
+    is_str(scene_check(&s, "peer-memory"), "passed", "peer memory by the module passes");
     s.n->set.peermem = ABSENT;
     s.n->set.dmabuf = 1;
     is_str(scene_check(&s, "peer-memory"), "passed", "peer memory by dma-buf passes");
@@ -191,7 +191,8 @@ static void test_payload(void)
     scene_init(&s);
     s.n->pcis[s.gpu_pci[1]->parent].max_payload_b = 128;
     is_str(scene_check(&s, "payload"),
-           "note: GPU1 (0000:92:00.0) is held to PCIe packets of 128 bytes", "by a port above");
+           "note: GPU1 (0000:92:00.0) is held to PCIe packets of 128 bytes",
+           "a device that a port above holds to small packets is found");
     is_str(scene_told(&s, 0),
            "MaxPayload on its way: 128 bytes set, 512 possible\n"
            "each packet has about 24 bytes around it: 16 % of the link is lost instead of 4 %\n"

@@ -109,7 +109,7 @@ static void test_odd(void)
              "(3 of 4 nodes have: performance)\n"
              "fleet-iommu n3: the IOMMU type differs from that of the fleet: DMA (3 of 4 nodes "
              "have: identity)",
-             "one odd node of four");
+             "one odd node of four is found by each trait");
 }
 
 static void test_devices(void)
@@ -124,7 +124,7 @@ static void test_devices(void)
              "A100 (2 of 3 nodes have: 1x H100)\n"
              "fleet-nics n3: the set of NICs differs from that of the fleet: 2x HCA (2 of 3 nodes "
              "have: 1x HCA)",
-             "another product, one more");
+             "nodes with another product and one more NIC are found");
 }
 
 /* Two products on one node: both are named. */
@@ -141,7 +141,7 @@ static void test_mixed_devices(void)
     is_audit(&m, NULL,
              "fleet-accelerators n2: the set of accelerators differs from that of the fleet: 1x "
              "H100, 1x A100 (2 of 3 nodes have: 2x H100)",
-             "another product behind the first");
+             "a product behind the first one counts");
 }
 
 static void test_mixed(void)
@@ -155,10 +155,10 @@ static void test_mixed(void)
     is_audit(&m, NULL,
              "fleet-kernel n4: the kernel differs from that of the fleet: 6.8.0 (3 of 4 nodes "
              "have: 5.15.0)",
-             "one against three");
+             "one kernel against three is found");
     m.nodes[0]->kernel = "a";
     m.nodes[1]->kernel = "b";
-    is_audit(&m, NULL, "", "all of them different");
+    is_audit(&m, NULL, "", "nodes that are all different make no finding");
 }
 
 static void test_absent(void)
@@ -177,7 +177,7 @@ static void test_absent(void)
              "what is absent is neither odd nor counted");
     for (int i = 0; i < 5; i++)
         m.nodes[i]->kernel = NULL;
-    is_audit(&m, NULL, "", "of nobody known");
+    is_audit(&m, NULL, "", "a trait that no node shows makes no finding");
 }
 
 /* What the kernel keeps for itself varies: memory is compared in steps of 16 GiB. */
@@ -201,7 +201,7 @@ static void test_against_another(void)
 
     make(&one, 1);
     make(&fleet, 3);
-    is_audit(&one, &fleet, "", "a node like the fleet");
+    is_audit(&one, &fleet, "", "a node like the fleet makes no finding");
     one.nodes[0]->kernel = "5.15.0";
     fleet.nodes[0]->kernel = "4.18.0";
     is_audit(&one, &fleet,
@@ -223,7 +223,8 @@ static void test_many_values(void)
     {
         CLEANUP(findings_done) struct findings found = { .count = 0 };
 
-        is_int(audit_fleet(&m, NULL, &found), 0, "twenty other drivers");
+        is_int(audit_fleet(&m, NULL, &found), 0,
+               "audit_fleet audits twenty nodes with other drivers");
         is_int((long long)found.count, 20, "twenty other drivers make twenty findings");
         is_str(found.list[19].sentence,
                "the accelerator driver differs from that of the fleet: 535.19",

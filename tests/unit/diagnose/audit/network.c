@@ -15,7 +15,7 @@ static void test_port(void)
            "state: 1: DOWN; interface: eth0\n"
            "collectives use the remaining ports, or go the long way round\n"
            "ip link set dev eth0 up; if it stays down: check the cable and the switch port",
-           "with an interface");
+           "the advice names the interface of a port that is down");
     p->state = p->netdev = NULL;
     (void)scene_check(&s, "port-down");
     is_str(scene_told(&s, 0),
@@ -41,7 +41,8 @@ static void test_port_of_two(void)
         exit(1);
     p->number = 2;
     p->up = 0;
-    is_str(scene_check(&s, "port-down"), "warning: mlx5_1 port 2 is down", "the second port");
+    is_str(scene_check(&s, "port-down"), "warning: mlx5_1 port 2 is down",
+           "the second port of a NIC is found");
     s.nic[1]->nic.rdma = NULL;
     s.nic[1]->nic.ports[0].gbps = 25;
     is_str(scene_check(&s, "port-down"), "passed", "a slow NIC may have a free port");
@@ -56,22 +57,24 @@ static void test_rate(void)
     p = s.nic[0]->nic.ports;
     p->gbps = 200;
     is_str(scene_check(&s, "port-rate"),
-           "warning: mlx5_0 runs at 200 Gb/s and could run at 400 Gb/s", "slower than its like");
+           "warning: mlx5_0 runs at 200 Gb/s and could run at 400 Gb/s",
+           "a port slower than its like is found");
     is_str(scene_told(&s, 0),
            "another HCA in this node reaches it\n"
            "50 % of the port's rate\n"
            "check cable, transceiver and switch port: mlxlink -d mlx5_0 -m",
-           "with its numbers");
+           "the finding has the numbers of the slower port");
     s.nic[1]->nic.ports[0].up = 0;
     is_str(scene_check(&s, "port-rate"), "note: mlx5_0 runs at 200 Gb/s and could run at 400 Gb/s",
-           "slower than its product");
+           "a port slower than its product is found");
     is_str(scene_told(&s, 0),
            "the fastest model of HCA\n"
            "50 % of the port's rate\n"
            "check cable, transceiver and switch port: mlxlink -d mlx5_0 -m",
            "the finding allows for another model of the product");
     s.nic[0]->catalogue = s.nic[1]->catalogue = ABSENT;
-    is_str(scene_check(&s, "port-rate"), "passed", "nothing to compare with");
+    is_str(scene_check(&s, "port-rate"), "passed",
+           "a port passes where there is nothing to compare with");
     p->gbps = ABSENT;
     is_str(scene_check(&s, "port-rate"), "silent", "a port whose rate is absent makes no finding");
 }

@@ -26,7 +26,7 @@ static void test_sockets(void)
     is_str(scene_check(&s, "sockets"),
            "warning: GPU1 (0000:92:00.0) is alone on socket 1 while most accelerators are on "
            "socket 0",
-           "one and three");
+           "one accelerator apart from three is found");
     is_str(scene_told(&s, 0),
            "1 on socket 1, 3 on socket 0; the x16 slot at 0000:00:03.0 on socket 0 is empty\n"
            "its exchanges with the others cross the link between the sockets, without "
@@ -54,9 +54,10 @@ static void test_sockets_where(void)
 
     lonely(&s);
     s.n->n_slots = 0;
-    is_str(scene_check(&s, "sockets"), "passed", "without an empty slot");
+    is_str(scene_check(&s, "sockets"), "passed",
+           "an accelerator apart passes without an empty slot");
     s.n->n_sockets = 1;
-    is_str(scene_check(&s, "sockets"), "silent", "on one socket");
+    is_str(scene_check(&s, "sockets"), "silent", "sockets do not matter where there is one");
     s.n->n_sockets = 2;
     for (size_t i = 0; i < s.n->n_devices; i++)
         s.n->devices[i].numa = ABSENT;
@@ -73,7 +74,7 @@ static void test_sockets_far_domain(void)
         if (!node_add_numa(s.n, i))
             exit(1);
     s.gpu[1]->numa = 4;
-    is_str(scene_check(&s, "sockets"), "passed", "a GPU in a domain without CPUs");
+    is_str(scene_check(&s, "sockets"), "passed", "a GPU in a domain without CPUs passes");
 }
 
 static void test_near_nic(void)
@@ -132,7 +133,8 @@ static void test_shared_nic(void)
     s.n->n_devices = 3;
     s.gpu[1]->numa = 0;
     is_str(scene_check(&s, "shared-nic"),
-           "note: mlx5_0 is the nearest NIC of 2 accelerators: GPU0, GPU1", "one for two");
+           "note: mlx5_0 is the nearest NIC of 2 accelerators: GPU0, GPU1",
+           "one NIC for two accelerators is found");
     is_str(scene_told(&s, 0),
            "accelerators in this node: 2, fast NICs: 1\n"
            "they share one port of 400 Gb/s when all send at once\n"
@@ -188,7 +190,8 @@ static void test_numa_known(void)
            strstr(scene_told(&s, 0), "ask for a virtual machine type with a NUMA-aware PCI layout"),
        "what to do in a guest");
     s.n->n_numas = 1;
-    is_str(scene_check(&s, "numa-known"), "silent", "with one domain");
+    is_str(scene_check(&s, "numa-known"), "silent",
+           "unknown domains do not matter where there is one");
 }
 
 int main(void)

@@ -15,15 +15,16 @@ static void test_governor(void)
            "short work between GPU launches runs at a low clock: launches, loaders and network "
            "polling get slower\n"
            "cpupower frequency-set -g performance",
-           "why and how");
+           "the finding explains the governor and how to set it");
     s.n->set.governor = "mixed";
     is_str(scene_check(&s, "governor"), "warning: CPUs run under the 'mixed' frequency governor",
-           "of several kinds");
+           "governors of several kinds are found");
     s.n->set.governor = NULL;
     is_str(scene_check(&s, "governor"), "not checked: the kernel shows no frequency governor",
            "a governor that is absent is not checked");
     s.n->virtual_machine = 1;
-    is_str(scene_check(&s, "governor"), "silent", "absent in a guest");
+    is_str(scene_check(&s, "governor"), "silent",
+           "a governor that a guest does not show makes no finding");
 }
 
 static void test_clocksource(void)
@@ -46,7 +47,7 @@ static void test_clocksource(void)
            "slower\n"
            "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource  (if "
            "refused: dmesg | grep -i tsc)",
-           "why and how");
+           "the finding explains the clock source and how to set it");
     s.n->set.clocksource = NULL;
     is_str(scene_check(&s, "clocksource"), "not checked: the kernel does not show its clock source",
            "a clock source that is absent is not checked");
@@ -65,13 +66,14 @@ static void test_numa_balancing(void)
            "the kernel unmaps pages to watch their use: latency spikes in loaders, and pinned GPU "
            "jobs gain nothing\n"
            "sysctl -w kernel.numa_balancing=0",
-           "why and how");
+           "the finding explains NUMA balancing and how to set it");
     s.n->set.numa_balancing = ABSENT;
     is_str(scene_check(&s, "numa-balancing"),
            "not checked: the kernel does not show numa_balancing",
            "NUMA balancing that is absent is not checked");
     s.n->n_numas = 1;
-    is_str(scene_check(&s, "numa-balancing"), "silent", "with one domain");
+    is_str(scene_check(&s, "numa-balancing"), "silent",
+           "NUMA balancing does not matter with one domain");
 }
 
 static void test_huge_pages(void)
@@ -88,7 +90,7 @@ static void test_huge_pages(void)
            "transparent_hugepage/enabled is never\n"
            "large buffers of loaders and optimizers offloaded to the host take more TLB misses\n"
            "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
-           "why and how");
+           "the finding explains huge pages and how to set them");
     s.n->set.thp = NULL;
     is_str(scene_check(&s, "huge-pages"),
            "not checked: the kernel has no transparent huge pages, or does not show them",
@@ -101,7 +103,7 @@ static void test_memlock(void)
 
     scene_init(&s);
     s.n->set.memlock_b = s.n->memory_b / 2;
-    is_str(scene_check(&s, "memlock"), "passed", "half of the memory");
+    is_str(scene_check(&s, "memlock"), "passed", "a limit of half of the memory passes");
     s.n->set.memlock_b = 8 << 20;
     is_str(scene_check(&s, "memlock"), "warning: a process may lock only 8 MiB of memory",
            "a limit of 8 MiB of locked memory is found");
@@ -110,7 +112,7 @@ static void test_memlock(void)
            "registering memory with NICs fails: NCCL and MPI jobs abort or fall back to TCP\n"
            "echo '* - memlock unlimited' > /etc/security/limits.d/memlock.conf; for Slurm: "
            "LimitMEMLOCK=infinity in slurmd's unit",
-           "why and how");
+           "the finding explains locked memory and how to raise its limit");
     s.n->set.memlock_b = 0;
     is_str(scene_check(&s, "memlock"), "warning: a process may lock only 0 MiB of memory",
            "0 is a value");
@@ -137,7 +139,7 @@ static void test_nofile(void)
            "more\n"
            "large jobs (a socket per peer) and loaders with many workers run out of descriptors\n"
            "echo '* - nofile 1048576' > /etc/security/limits.d/nofile.conf",
-           "why and how");
+           "the finding explains open files and how to raise their limit");
     s.n->set.nofile = ABSENT;
     is_str(scene_check(&s, "nofile"), "not checked: the limit of open files is not readable",
            "a limit of open files that is absent is not checked");
@@ -155,7 +157,7 @@ static void test_shm(void)
            "0.0 % of the 1024 GiB of memory; half is the kernel's default\n"
            "data-loader workers die with a bus error, or batches travel through pipes\n"
            "mount -o remount,size=50% /dev/shm  (containers: docker run --shm-size or --ipc=host)",
-           "why and how");
+           "the finding explains /dev/shm and how to enlarge it");
     s.n->set.shm_b = ABSENT;
     is_str(scene_check(&s, "shm"),
            "not checked: /dev/shm is not mounted, or the size of memory is not known",
@@ -180,7 +182,7 @@ static void test_swap(void)
         "a job that runs out of memory slows its whole group down for minutes instead of failing "
         "at once\n"
         "swapoff -a, and remove it from /etc/fstab",
-        "why and how");
+        "the finding explains swap and how to switch it off");
     s.n->set.swap_b = ABSENT;
     is_str(scene_check(&s, "swap"), "not checked: /proc/swaps is not readable",
            "swap that is absent is not checked");

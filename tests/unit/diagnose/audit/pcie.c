@@ -8,25 +8,26 @@ static void test_width(void)
     scene_init(&s);
     s.gpu_pci[0]->width = 8;
     is_str(scene_check(&s, "pcie-width"), "warning: GPU0 runs on 8 of 16 PCIe lanes",
-           "half of the lanes");
+           "a link with half of the lanes is found");
     is_str(scene_told(&s, 0),
            "link of 0000:12:00.0 to switch port 0000:11:00.0: Gen5 x8 now, the device can Gen5 "
            "x16, the port Gen5 x16\n"
            "31.5 of 63.0 GB/s in each direction; mending the link restores it\n"
            "reseat the card or cable, then compare: lspci -s 0000:12:00.0 -vv | grep LnkSta",
-           "with its numbers");
+           "the finding has the numbers of the narrow link");
 
     s.n->pcis[s.gpu_pci[0]->parent].width_max = 8;
     is_str(scene_check(&s, "pcie-width"), "passed", "all that the port has is all");
     s.gpu_pci[0]->width = ABSENT;
-    is_str(scene_check(&s, "pcie-width"), "passed", "one absent value among known ones");
+    is_str(scene_check(&s, "pcie-width"), "passed", "one absent width among known ones passes");
     for (size_t i = 0; i < s.n->n_pcis; i++)
         s.n->pcis[i].width = ABSENT;
     is_str(scene_check(&s, "pcie-width"),
            "not checked: the kernel shows no link width of any device (virtual PCIe)",
-           "no value at all");
+           "widths that are all absent are not checked");
     s.n->n_devices = s.n->n_acc = 0;
-    is_str(scene_check(&s, "pcie-width"), "silent", "links that lead to no device");
+    is_str(scene_check(&s, "pcie-width"), "silent",
+           "widths do not matter where links lead to no device");
 }
 
 static void test_switch_width(void)
@@ -37,7 +38,7 @@ static void test_switch_width(void)
     s.n->pcis[s.n->pcis[s.gpu_pci[0]->parent].parent].width = 8;
     is_str(scene_check(&s, "pcie-width"),
            "warning: the switch at 0000:10:00.0, above GPU0, mlx5_0, runs on 8 of 16 PCIe lanes",
-           "the uplink of a switch");
+           "the narrow uplink of a switch is found");
     is_str(scene_told(&s, 0),
            "link of 0000:10:00.0 to root port 0000:00:01.0: Gen5 x8 now, the device can Gen5 x16, "
            "the port Gen5 x16\n"
@@ -70,14 +71,14 @@ static void test_speed(void)
     scene_init(&s);
     s.nic_pci[1]->gts = 8;
     is_str(scene_check(&s, "pcie-speed"), "warning: mlx5_1 runs at PCIe Gen3 instead of Gen5",
-           "a NIC at a lower generation");
+           "a NIC at a lower generation is found");
     is_str(scene_told(&s, 0),
            "link of 0000:93:00.0 to switch port 0000:91:01.0: Gen3 x16 now, the device can Gen5 "
            "x16, the port Gen5 x16\n"
            "15.8 of 63.0 GB/s in each direction\n"
            "set the slot's speed to auto in the firmware and reseat; then compare: lspci -s "
            "0000:93:00.0 -vv | grep LnkSta",
-           "with its numbers");
+           "the finding has the numbers of the slow link");
     s.n->pcis[s.nic_pci[1]->parent].gts_max = 8;
     is_str(scene_check(&s, "pcie-speed"), "passed", "the port can no more: see pcie-slot");
 
@@ -85,14 +86,15 @@ static void test_speed(void)
     is_str(scene_check(&s, "pcie-speed"),
            "not checked: the link speed of GPU0, GPU1 is low now, as it is when idle; run the "
            "audit under load",
-           "accelerators save power when idle");
+           "a slow link that may be idle is not checked");
     for (size_t i = 0; i < s.n->n_pcis; i++)
         s.n->pcis[i].gts = ABSENT;
     is_str(scene_check(&s, "pcie-speed"),
            "not checked: the kernel shows no link speed of any device (virtual PCIe)",
-           "no value at all");
+           "speeds that are all absent are not checked");
     s.n->n_devices = s.n->n_acc = 0;
-    is_str(scene_check(&s, "pcie-speed"), "silent", "links that lead to no device");
+    is_str(scene_check(&s, "pcie-speed"), "silent",
+           "speeds do not matter where links lead to no device");
 }
 
 static void test_slot(void)
@@ -105,16 +107,16 @@ static void test_slot(void)
     port->width_max = 8;
     is_str(scene_check(&s, "pcie-slot"),
            "warning: GPU0 (0000:12:00.0) sits in a place of Gen5 x8 and could use Gen5 x16",
-           "half of the lanes");
+           "a slot with half of the lanes is found");
     is_str(scene_told(&s, 0),
            "switch port 0000:11:00.0 can Gen5 x8\n31.5 of 63.0 GB/s in each direction\n"
            "move the card to a Gen5 x16 slot",
-           "with its numbers");
+           "the finding has the numbers of the slot");
     port->width_max = 16;
     port->gts_max = 16;
     is_str(scene_check(&s, "pcie-slot"),
            "warning: GPU0 (0000:12:00.0) sits in a place of Gen4 x16 and could use Gen5 x16",
-           "half of the rate");
+           "a slot with half of the rate is found");
     s.gpu[0]->kind = DEVICE_NVME;
     is_str(scene_check(&s, "pcie-slot"),
            "note: GPU0 (0000:12:00.0) sits in a place of Gen4 x16 and could use Gen5 x16",
@@ -126,7 +128,8 @@ static void test_slot(void)
     is_str(scene_check(&s, "pcie-slot"), "passed", "the chipset has a finding of its own");
     for (size_t i = 0; i < s.n->n_pcis; i++)
         s.n->pcis[i].gts_max = ABSENT;
-    is_str(scene_check(&s, "pcie-slot"), "silent", "no value at all");
+    is_str(scene_check(&s, "pcie-slot"), "silent",
+           "slots whose rates are all absent make no finding");
 }
 
 static void test_chipset(void)
@@ -138,20 +141,21 @@ static void test_chipset(void)
     is_str(scene_check(&s, "pcie-chipset"),
            "critical: GPU0 (0000:12:00.0) hangs off the chipset (PCH), not off a CPU\n"
            "warning: mlx5_0 (0000:13:00.0) hangs off the chipset (PCH), not off a CPU",
-           "a GPU and a NIC");
+           "a GPU and a NIC behind the chipset are found");
     is_str(scene_told(&s, 1),
            "its root port belongs to the chipset; all its traffic shares the chipset's uplink of "
            "about 4 lanes with disks and USB\n"
            "at most 4 to 8 GB/s to memory and no peer-to-peer; a CPU slot gives the card its full "
            "link\n"
            "move the card to a slot that the board's manual lists as a CPU slot",
-           "why it matters");
+           "the finding explains why the chipset matters");
     s.gpu_pci[0]->pch = false;
     s.nic[0]->nic.rdma = NULL;
     s.nic[0]->nic.ports[0].gbps = 1;
     is_str(scene_check(&s, "pcie-chipset"), "passed", "a slow NIC may be there");
     s.n->n_devices = s.n->n_acc = 0;
-    is_str(scene_check(&s, "pcie-chipset"), "silent", "no device of that kind");
+    is_str(scene_check(&s, "pcie-chipset"), "silent",
+           "the chipset does not matter without devices of that kind");
 }
 
 int main(void)

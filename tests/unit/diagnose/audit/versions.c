@@ -19,12 +19,12 @@ static void test_vbios(void)
     is_str(scene_check(&s, "vbios"), "passed", "accelerators with the same VBIOS pass");
     s.gpu[0]->acc.vbios = "95.00";
     is_str(scene_check(&s, "vbios"), "note: GPU0 (0000:12:00.0) has another VBIOS than its like",
-           "one of three");
+           "one of three accelerators with another VBIOS is found");
     is_str(scene_told(&s, 0),
            "95.00; 2 others have 96.00\n"
            "limits, clocks and fixes differ: it may be the slow or the failing one\n"
            "ask the vendor for the matching VBIOS, or swap the board",
-           "with the numbers");
+           "the finding has the versions of the VBIOS");
     s.gpu[0]->product = "OTHER";
     is_str(scene_check(&s, "vbios"), "passed", "another product has another one");
     s.gpu[0]->product = "CARD";
@@ -46,12 +46,13 @@ static void test_nic_firmware(void)
     s.gpu[0]->product = "HCA";
     s.gpu[0]->nic.firmware = "28.30";
     is_str(scene_check(&s, "nic-firmware"),
-           "note: GPU0 (0000:12:00.0) has another firmware than its like", "one of three");
+           "note: GPU0 (0000:12:00.0) has another firmware than its like",
+           "one of three NICs with another firmware is found");
     is_str(scene_told(&s, 0),
            "28.30; 2 others have 28.39\n"
            "limits, clocks and fixes differ: it may be the slow or the failing one\n"
            "mlxfwmanager --online -u -d DEVICE, then reboot",
-           "with the numbers");
+           "the finding has the versions of the firmware");
     s.gpu[0]->product = NULL;
     is_str(scene_check(&s, "nic-firmware"), "passed", "an unknown product is not its like");
     s.n->n_devices = 2;

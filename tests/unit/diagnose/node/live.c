@@ -31,7 +31,8 @@ static void test_first(void)
     is_int(live.verdict.state, LIVE_UNKNOWN, "the state is unknown after one tick");
     ok(live.gpus[0].busy == 0.5 && isnan(live.cpu.busy), "gauges are known, rates are not");
     live_update(&live, &ticks[1], &ticks[1]);
-    is_int(live.verdict.state, LIVE_UNKNOWN, "no time between the two");
+    is_int(live.verdict.state, LIVE_UNKNOWN,
+           "the state is unknown where no time is between two ticks");
     tick_done(&ticks[0]);
     tick_done(&ticks[1]);
 }
@@ -53,7 +54,7 @@ static void test_hysteresis(void)
     is_int(live.verdict.bottleneck, LIVE_NONE, "one second says little");
     while (live.verdict.bottleneck != LIVE_STORAGE && second < 20)
         update(full, second++);
-    ok(second <= 12, "found after %d seconds", second - 5);
+    ok(second <= 12, "the bottleneck is found after %d seconds", second - 5);
     for (int i = 0; i < 10; i++)
         update(full, second++);
     update(calm, second++);
@@ -63,7 +64,7 @@ static void test_hysteresis(void)
     is_int(live.verdict.bottleneck, LIVE_NONE, "three seconds of calm end a bottleneck");
     for (int i = 0; i < 10; i++)
         update(both, second++);
-    is_int(live.verdict.bottleneck, LIVE_STORAGE, "the first of two");
+    is_int(live.verdict.bottleneck, LIVE_STORAGE, "the first of two bottlenecks stays");
     for (int i = 0; i < 10; i++)
         update(cpu, second++);
     is_int(live.verdict.bottleneck, LIVE_STORAGE, "stays though the CPU is a little nearer");
@@ -81,7 +82,7 @@ static void test_two_disks(void)
 
     live = (struct live){ .n_gpus = 0 };
     update(first, 1);
-    is_str(live.stages[LIVE_STORAGE].thing, "vda", "the busier one");
+    is_str(live.stages[LIVE_STORAGE].thing, "vda", "the busier one of two disks is named");
     update(second, 2);
     is_str(live.stages[LIVE_STORAGE].thing, "vda", "the disk that was named stays named");
     update(clear, 3);
@@ -89,7 +90,7 @@ static void test_two_disks(void)
            "another disk is named when it is clearly busier");
     is_str(live.verdict.sentence,
            "storage limits this node: disk vdb is 97 % busy and takes 100 ms a request",
-           "with figures of its own");
+           "the sentence has the figures of the other disk");
 }
 
 static void test_tables(void)
@@ -124,7 +125,7 @@ static void test_tables(void)
     is_int((long long)(live.nfs[0].rtt * 1e6 + 0.5), 30000, "a round trip of NFS takes 30 ms");
     is_int((long long)(live.nfs[0].queue * 1e6 + 0.5), 10000,
            "a call of NFS waits for 10 ms in its queue");
-    ok(live.io_pressure == 1, "no more than always");
+    ok(live.io_pressure == 1, "pressure is never more than all of the time");
     is_int(live.stages[LIVE_NETWORK].state, LIVE_IDLE, "some talk is always there");
     is_str(live.stages[LIVE_NETWORK].detail,
            "10 kB/s received, 10 kB/s sent; what the links can carry is not known",
@@ -202,9 +203,9 @@ static void test_nonsense(void)
 
     live = (struct live){ .n_gpus = 0 };
     update(lines, 1);
-    ok(isnan(live.disks[0].busy), "a counter that went back");
+    ok(isnan(live.disks[0].busy), "a counter that went back has no rate");
     ok(isnan(live.gpus[0].temperature), "colder than can be");
-    is_int(live.stages[LIVE_PCIE].state, LIVE_UNKNOWN, "a link of generation 900");
+    is_int(live.stages[LIVE_PCIE].state, LIVE_UNKNOWN, "a link of generation 900 is not known");
 }
 
 /* More processes than the table has room for: those that do most are in it. */

@@ -157,8 +157,8 @@ static void test_made(const struct made_trace *m, enum straggler_class want, con
     is_int(r.class, want, "%s: S %.3f M_W %.2f M_S %.2f correlation %.2f", what, r.slowdown,
            r.worker, r.stage, r.correlation);
     if (want == STRAGGLER_WORKER)
-        ok(r.worst_dp == m->slow_dp && r.worst_stage == m->slow_stage, "rank %u, stage %u",
-           r.worst_dp, r.worst_stage);
+        ok(r.worst_dp == m->slow_dp && r.worst_stage == m->slow_stage,
+           "the worst worker is rank %u of stage %u", r.worst_dp, r.worst_stage);
 }
 
 static void test_all_made(void)
@@ -209,17 +209,20 @@ static void test_public(const char *shared)
         began = clock();
         is_int(judge_text(&text, &r, &e), 0, "straggler_judge judges the published trace %s: %s",
                known[i].name, e.text);
-        ok(fabs(r.slowdown / known[i].slowdown - 1) < 0.01, "S %.4f, published %.4f (%.2f s)",
-           r.slowdown, known[i].slowdown, (double)(clock() - began) / CLOCKS_PER_SEC);
-        ok(fabs(r.worker - known[i].worker) < 0.03, "M_W %.3f, published %.3f", r.worker,
-           known[i].worker);
-        ok(fabs(r.stage - known[i].stage) < 0.03, "M_S %.3f, published %.3f", r.stage,
-           known[i].stage);
-        ok(fabs(r.by_stage[0] / known[i].stage_0 - 1) < 0.01, "stage 0: %.4f, published %.4f",
-           r.by_stage[0], known[i].stage_0);
+        ok(fabs(r.slowdown / known[i].slowdown - 1) < 0.01,
+           "the slowdown S is %.4f, published as %.4f (%.2f s)", r.slowdown, known[i].slowdown,
+           (double)(clock() - began) / CLOCKS_PER_SEC);
+        ok(fabs(r.worker - known[i].worker) < 0.03,
+           "the workers' part M_W is %.3f, published as %.3f", r.worker, known[i].worker);
+        ok(fabs(r.stage - known[i].stage) < 0.03, "the stages' part M_S is %.3f, published as %.3f",
+           r.stage, known[i].stage);
+        ok(fabs(r.by_stage[0] / known[i].stage_0 - 1) < 0.01,
+           "the slowdown of stage 0 is %.4f, published as %.4f", r.by_stage[0], known[i].stage_0);
         ok(fabs(r.by_type[OP_FORWARD] / known[i].forward - 1) < 0.01,
-           "forward: %.4f, published %.4f", r.by_type[OP_FORWARD], known[i].forward);
-        is_int(r.class, known[i].class, "the class; correlation %.3f", r.correlation);
+           "the slowdown of forward is %.4f, published as %.4f", r.by_type[OP_FORWARD],
+           known[i].forward);
+        is_int(r.class, known[i].class, "the trace has its class, with correlation %.3f",
+               r.correlation);
     }
 }
 
@@ -255,7 +258,8 @@ static void test_bad(void)
 
         str_add(&text, header);
         str_add(&text, bad[i].rows);
-        is_int(judge_text(&text, &r, &e), bad[i].rc, "bad trace %d", (int)i);
+        is_int(judge_text(&text, &r, &e), bad[i].rc, "straggler_judge refuses bad trace %d",
+               (int)i);
         is_str(e.text, bad[i].sentence, "the error explains what is wrong in bad trace %d", (int)i);
     }
 }
@@ -299,7 +303,7 @@ static void test_oom(void)
         failed = oom_end();
         bad += failed ? rc != -ENOMEM : rc != 0;
     } while (failed);
-    is_int(bad, 0, "%d allocations failing", oom_at - 1);
+    is_int(bad, 0, "straggler_judge fails with -ENOMEM for each of %d allocations", oom_at - 1);
 }
 
 int main(int argc, char **argv)

@@ -111,8 +111,8 @@ static void test_changes(void)
     is_int(n, 2, "a slow time begins and ends");
     ok(up.step >= 298 && up.step <= 300 && up.found < 310,
        "the slow time began at step %d, found at step %d", (int)up.step, (int)up.found);
-    ok(fabs(up.before - 1) < 0.03 && fabs(up.after - 1.5) < 0.1, "from %.2f to %.2f s", up.before,
-       up.after);
+    ok(fabs(up.before - 1) < 0.03 && fabs(up.after - 1.5) < 0.1,
+       "the level of steps rises from %.2f to %.2f s", up.before, up.after);
     ok(down.step >= 598 && down.step <= 600 && down.after < down.before,
        "the slow time ended at step %d", (int)down.step);
     failslow_init(&f);
@@ -165,7 +165,7 @@ static void test_alibaba(const char *shared)
     fclose(f);
     ok(rows > 2000, "the trace has %d rows", rows);
     ok(slowed[6] > 0, "worker 6 is found");
-    is_int(first, 6, "nothing before it");
+    is_int(first, 6, "no worker is found before worker 6");
 }
 
 int main(int argc, char **argv)

@@ -76,9 +76,11 @@ static void test_confusion(void)
             verdict_done(&v);
         }
         right += hits;
-        ok(hits >= SEEDS * 9 / 10, "%s: %d of %d first", cause_name(c), hits, SEEDS);
+        ok(hits >= SEEDS * 9 / 10, "the cause %s comes first in %d of %d runs", cause_name(c), hits,
+           SEEDS);
     }
-    ok(all >= 300 && right >= all * 97 / 100, "%d of %d first", right, all);
+    ok(all >= 300 && right >= all * 97 / 100, "the right cause comes first in %d of %d runs", right,
+       all);
     is_int(whole, all, "every item has a sentence, evidence and a gain");
 }
 
@@ -147,7 +149,7 @@ static void test_few_steps(void)
     is_int(judge_made(&m, &few), CAUSE_UNKNOWN, "one step is not");
     is_int(judge_run(&empty, NULL, &none), 0, "a run without anything is judged");
     is_int(none.items[0].cause, CAUSE_UNKNOWN, "a run without anything has an unknown cause");
-    ok(is_whole(&none), "in a sentence: %s", none.sentence);
+    ok(is_whole(&none), "a run without anything has a whole sentence: %s", none.sentence);
     verdict_done(&v);
     verdict_done(&few);
     verdict_done(&none);
@@ -165,7 +167,7 @@ static void test_texts(void)
         m.slow[i] = i == 2 ? 1.6 : 1;
     m.slow_from = 90;
     judge_made(&m, &v);
-    is_int(v.items[0].rank, 2, "the slow rank");
+    is_int(v.items[0].rank, 2, "the slow rank is rank 2");
     ok(strstr(v.sentence, "rank 2 on n1 is slow since step 9"),
        "the sentence names the slow rank: %s", v.sentence);
     verdict_done(&v);
@@ -190,9 +192,11 @@ static void test_texts(void)
     m.s[RUN_WORKER_CPU] = (double)NAN;
     m.ranks = 1;
     judge_made(&m, &v);
-    is_int(v.items[0].cause, CAUSE_LOADER_CPU, "no workers, on a CPU: decoding");
-    ok(strstr(v.items[0].action, "num_workers=4 "), "1.15 * 0.75 / 0.25: %s", v.items[0].action);
-    ok(fabs(v.items[0].gain - 4) < 0.2, "four times as fast at most: %.2f", v.items[0].gain);
+    is_int(v.items[0].cause, CAUSE_LOADER_CPU, "a rank without workers that is on a CPU decodes");
+    ok(strstr(v.items[0].action, "num_workers=4 "), "the advice is 1.15 * 0.75 / 0.25 workers: %s",
+       v.items[0].action);
+    ok(fabs(v.items[0].gain - 4) < 0.2, "the run is four times as fast at most: %.2f",
+       v.items[0].gain);
     describe(&v);
     verdict_done(&v);
 }
@@ -223,7 +227,7 @@ static void test_edges(void)
 
     m = made_like(CAUSE_NONE, 2);
     made_stage(&m, BRIM_STAGE_OTHER, 0.5);
-    is_int(judge_made(&m, &v), CAUSE_LOOP, "half of the step in no stage");
+    is_int(judge_made(&m, &v), CAUSE_LOOP, "half of the step in no stage is the loop's");
     verdict_done(&v);
 
     for (uint64_t seed = 0; isnan((m = made_like(CAUSE_NONE, seed)).s[RUN_GPUS]); seed++)
@@ -285,7 +289,8 @@ static enum cause judge_nfs(double queue_s, double round_trip_s, double calls)
 
 static void test_nfs(void)
 {
-    is_int(judge_nfs(0.001, 0.030, 40), CAUSE_STORAGE_LATENCY, "a slow server");
+    is_int(judge_nfs(0.001, 0.030, 40), CAUSE_STORAGE_LATENCY,
+           "a slow NFS server is a matter of latency");
     is_int(judge_nfs(0.080, 0.030, 40), CAUSE_STORAGE_BANDWIDTH, "the client's slots are full");
     is_int(judge_nfs(0.001, 0.002, 4000), CAUSE_SMALL_FILES,
            "many reads with quick answers are small files");
@@ -300,14 +305,15 @@ static void test_severity(void)
     made_stage(&m, BRIM_STAGE_WAIT, 0.15);
     m.s[RUN_WORKER_CPU] = m.s[RUN_WORKERS] > 0 ? 1 : (double)NAN;
     judge_made(&m, &v);
-    is_int(v.items[0].severity, SEVERITY_WARNING, "15 %% of the step warn");
+    is_int(v.items[0].severity, SEVERITY_WARNING, "a wait of 15 %% of the step warns");
     verdict_done(&v);
     m = made_like(CAUSE_LOADER_CPU, 2);
     made_stage(&m, BRIM_STAGE_WAIT, 0.5);
     m.s[RUN_CPU_BUSY] = 0.95;
     judge_made(&m, &v);
     is_int(v.items[0].severity, SEVERITY_CRITICAL, "50 %% are critical");
-    ok(strstr(v.items[0].action, "decode less"), "without CPUs no workers: %s", v.items[0].action);
+    ok(strstr(v.items[0].action, "decode less"), "the advice is no workers where CPUs are busy: %s",
+       v.items[0].action);
     verdict_done(&v);
 }
 
@@ -346,7 +352,8 @@ static void test_sleeping_crowd(void)
         m.s[RUN_WORKERS] = i == 0 ? 3 : 0;
         m.s[RUN_JOB_CPU] = m.s[RUN_RANK_CPU] = m.s[RUN_WORKER_CPU] = 0.0002;
         m.s[RUN_JOB_RUN_WAIT] = 0.02;
-        ok(judge_made(&m, &v) != CAUSE_MANY_WORKERS, "%s: starved when awake", told[i][0]);
+        ok(judge_made(&m, &v) != CAUSE_MANY_WORKERS,
+           "workers that are starved when awake are not too many: %s", told[i][0]);
         ok(v.items[0].cause != CAUSE_CPU_THREADS, "threads that are seldom awake are not too many");
         describe(&v);
         verdict_done(&v);
@@ -377,8 +384,10 @@ static void test_limits(void)
            0, "the thresholds that are built in: %s", e.text);
     while (judge_limits_name(n))
         n++;
-    is_int((long long)n, (long long)(sizeof(l) / sizeof(double)), "one for each member");
-    is_int(judge_limits_load(&l, "t", "[x]\n", 4, &e), -EINVAL, "an unknown one");
+    is_int((long long)n, (long long)(sizeof(l) / sizeof(double)),
+           "each member of the limits has its threshold");
+    is_int(judge_limits_load(&l, "t", "[x]\n", 4, &e), -EINVAL,
+           "judge_limits_load refuses an unknown threshold");
     is_str(e.text, "t:1: unknown threshold 'x'", "the error names the unknown threshold");
     is_int(judge_limits_load(&l, "t", "[gc]\nvalue=a\n", 13, &e), -EINVAL,
            "judge_limits_load refuses a value that is no number");
@@ -391,9 +400,11 @@ static void test_limits(void)
            "judge_limits_load refuses a threshold without a source");
     ok(strstr(e.text, "needs value, unit and source"), "the error names what a threshold needs: %s",
        e.text);
-    is_int(judge_limits_load(&l, "t", "[gc]\nx=1\n", 9, &e), -EINVAL, "an unknown key");
+    is_int(judge_limits_load(&l, "t", "[gc]\nx=1\n", 9, &e), -EINVAL,
+           "judge_limits_load refuses an unknown key");
     is_str(e.text, "t:2: unknown key 'x'", "the error names the unknown key");
-    is_int(judge_limits_load(&l, "t", "[gc]\nunit=\n", 11, &e), -EINVAL, "an empty one");
+    is_int(judge_limits_load(&l, "t", "[gc]\nunit=\n", 11, &e), -EINVAL,
+           "judge_limits_load refuses an empty unit");
 }
 
 static void test_oom(enum cause c)
@@ -414,7 +425,8 @@ static void test_oom(enum cause c)
         bad += failed ? rc != -ENOMEM : rc != 0;
         verdict_done(&v);
     } while (failed);
-    is_int(bad, 0, "%s: %d allocations failing", cause_name(c), oom_at - 1);
+    is_int(bad, 0, "the cause %s fails with -ENOMEM for each of %d allocations", cause_name(c),
+           oom_at - 1);
     run_done(&r);
 }
 
@@ -436,7 +448,7 @@ static void test_measured_blas(void)
        "the figure is cited: %s", v.items[0].evidence);
     verdict_done(&v);
     note.name = "bench.blas.openblas";
-    is_int(judge_run(&r, NULL, &v), 0, "one of another BLAS");
+    is_int(judge_run(&r, NULL, &v), 0, "a run with the figure of another BLAS is judged");
     ok(!strstr(v.items[0].evidence, "GFLOP/s"), "the figure of another BLAS is not cited");
     verdict_done(&v);
     run_done(&r);

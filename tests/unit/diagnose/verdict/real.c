@@ -14,7 +14,7 @@ static void test_first_thread(void)
     m.s[RUN_RANK_CPU] = m.s[RUN_JOB_CPU] = 1.25;
     m.s[RUN_CPU_BUSY] = 0.62;
     m.s[RUN_RANK_THREAD_CPU] = 0.98;
-    is_int(judge_made(&m), CAUSE_LOADER_CPU, "always on a CPU: it decodes");
+    is_int(judge_made(&m), CAUSE_LOADER_CPU, "a loader that is always on a CPU decodes");
     m.s[RUN_RANK_THREAD_CPU] = 0.5;
     m.s[RUN_RANK_THREAD_WAIT] = 0.48;
     is_int(judge_made(&m), CAUSE_LOADER_CPU, "what waits for a CPU does not sleep");
@@ -157,9 +157,9 @@ static enum cause judge_half(const char *smt, double cpus)
 
 static void test_half(void)
 {
-    is_int(judge_half("0", 1), CAUSE_CPU_THREADS, "one thread on two cores");
+    is_int(judge_half("0", 1), CAUSE_CPU_THREADS, "one thread on two cores is too few");
     is_int(judge_half("1", 1), CAUSE_NONE, "one thread on a core that is two CPUs");
-    is_int(judge_half("0", 1.6), CAUSE_NONE, "one thread, and those of a BLAS");
+    is_int(judge_half("0", 1.6), CAUSE_NONE, "one thread and those of a BLAS are enough");
     is_int(judge_half(NULL, 1), CAUSE_NONE, "on CPUs of which that is not known");
 }
 
@@ -177,7 +177,8 @@ static enum cause judge_waiting(const char *policy, double others)
 
 static void test_spinning(void)
 {
-    is_int(judge_waiting(NULL, 0.02), CAUSE_CPU_SPINNING, "threads that spin");
+    is_int(judge_waiting(NULL, 0.02), CAUSE_CPU_SPINNING,
+           "threads that wait for CPUs which nobody else uses spin");
     is_int(judge_waiting("active", 0.02), CAUSE_CPU_SPINNING,
            "threads that are set to spin do spin");
     ok(judge_waiting("PASSIVE", 0.02) != CAUSE_CPU_SPINNING,
@@ -230,7 +231,8 @@ static void test_flush(void)
         s->host_s[BRIM_STAGE_CHECKPOINT] = 0.01 * m.step_s;
         s->host_s[BRIM_STAGE_OTHER] += 4.99 * m.step_s;
     }
-    is_int(judge_built(&r, &v), CAUSE_CHECKPOINT, "saved in no time, flushed for long");
+    is_int(judge_built(&r, &v), CAUSE_CHECKPOINT,
+           "a checkpoint that is flushed for long is the cause");
     ok(v.items[0].share > 0.1 && v.items[0].share < 0.25, "what that costs: %.2f",
        v.items[0].share);
     verdict_done(&v);
@@ -338,7 +340,7 @@ static void test_bursts(void)
 {
     struct verdict v;
 
-    is_int(judge_bursts(0, &v), CAUSE_SLOW_RANK, "stopped now and then: a slow rank");
+    is_int(judge_bursts(0, &v), CAUSE_SLOW_RANK, "a rank that is stopped now and then is slow");
     is_int(v.items[0].rank, 1, "the rank that stops now and then is the slow one");
     verdict_done(&v);
     is_int(judge_bursts(0.025, &v), CAUSE_SLOW_RANK,
@@ -372,7 +374,7 @@ static void test_slow_and_changes(void)
             s->host_s[k == 1 ? BRIM_STAGE_BACKWARD : BRIM_STAGE_COMMUNICATION] += 0.006;
         }
     is_int(judge_built(&r, &v), CAUSE_SLOW_RANK, "slow, and a little slower at the end");
-    ok(!strstr(v.sentence, "since"), "since it began: %s", v.sentence);
+    ok(!strstr(v.sentence, "since"), "a rank that was always slow has no 'since': %s", v.sentence);
     verdict_done(&v);
     run_done(&r);
 }
@@ -499,7 +501,8 @@ static void test_since_others(void)
         if (r.moments[i].monotonic_ns > since)
             r.moments[i].values[RUN_OTHER_CPU] = 0.6;
     is_int(judge_built(&r, &v), CAUSE_CPU_NEIGHBOURS, "slower since others use the CPUs");
-    ok(v.count == 1 && strstr(v.sentence, "since step 50"), "said at once: %s", v.sentence);
+    ok(v.count == 1 && strstr(v.sentence, "since step 50"),
+       "the sentence names the step since when others use the CPUs: %s", v.sentence);
     verdict_done(&v);
     for (size_t i = 0; i < r.n_moments; i++)
         r.moments[i].values[RUN_CPU_BUSY] = 0.5;
@@ -522,7 +525,7 @@ static void test_tiny(void)
     made_stage(&m, BRIM_STAGE_WAIT, 0.16);
     m.s[RUN_RANK_CPU] = m.s[RUN_JOB_CPU] = 1.98;
     made_build(&m, &r);
-    is_int(judge_built(&r, &v), CAUSE_SMALL_BATCH, "a step of 0.7 ms");
+    is_int(judge_built(&r, &v), CAUSE_SMALL_BATCH, "a step of 0.7 ms is a small batch");
     ok(v.count == 1, "the loader of a tiny step is not named");
     verdict_done(&v);
     run_done(&r);
@@ -566,7 +569,8 @@ static void test_unmarked(void)
     struct made m = small_node();
     struct verdict v;
 
-    is_int(judge_unmarked(&m, &v), CAUSE_NONE, "on its CPUs all the time");
+    is_int(judge_unmarked(&m, &v), CAUSE_NONE,
+           "a job that is on its CPUs all the time has no limit");
     verdict_done(&v);
     m.s[RUN_RANK_THREAD_CPU] = 0.1; /* threads of its own compute */
     is_int(judge_unmarked(&m, &v), CAUSE_NONE, "others of its threads are");
@@ -576,7 +580,8 @@ static void test_unmarked(void)
     m.s[RUN_CPU_BUSY] = 0.2;
     is_int(judge_unmarked(&m, &v), CAUSE_LOADER_WAITS,
            "a job without marks that sleeps waits for its loader");
-    ok(!strstr(v.items[0].evidence, "of the step"), "of the time: %s", v.items[0].evidence);
+    ok(!strstr(v.items[0].evidence, "of the step"),
+       "the evidence of a job without marks is of the time: %s", v.items[0].evidence);
     verdict_done(&v);
     m.s[RUN_WORKERS] = 2;
     m.s[RUN_WORKER_CPU] = 0.9;
@@ -638,7 +643,7 @@ static void test_lacks_a_cpu(void)
     m.s[RUN_RANK_THREAD_WAIT] = 0.25;
     m.s[RUN_OTHER_CPU] = 0.4;
     made_build(&m, &r);
-    is_int(judge_built(&r, &v), CAUSE_SLOW_RANK, "a rank beside others");
+    is_int(judge_built(&r, &v), CAUSE_SLOW_RANK, "a rank beside other processes is slow");
     ok(strstr(v.items[0].evidence, "other processes use 0.4"),
        "the evidence names what other processes use: %s", v.items[0].evidence);
     verdict_done(&v);

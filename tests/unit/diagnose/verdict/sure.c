@@ -156,11 +156,14 @@ static void test_first(void)
 {
     char said[256];
 
-    is_int(judge_waits(0.109, 0, 0, 0, said), CAUSE_NONE, "11 %% of the step");
+    is_int(judge_waits(0.109, 0, 0, 0, said), CAUSE_NONE,
+           "a wait of 11 %% of the step is no limit");
     ok(strstr(said, "nothing limits it much"), "waits for 11 %% of the step limit nothing much: %s",
        said);
-    ok(judge_waits(0.16, 0, 0, 0, said) != CAUSE_NONE, "16 %%: %s", said);
-    is_int(judge_waits(0.02, 150, 158, 0.4, said), CAUSE_NONE, "a quarter of the time, once");
+    ok(judge_waits(0.16, 0, 0, 0, said) != CAUSE_NONE, "a wait of 16 %% of the step is a limit: %s",
+       said);
+    is_int(judge_waits(0.02, 150, 158, 0.4, said), CAUSE_NONE,
+           "a wait of a quarter of the time that came once is no limit");
     ok(strstr(said, "now and then"), "waits for a quarter of the time come now and then: %s", said);
     ok(judge_waits(0.02, 20, 120, 0.05, said) != CAUSE_NONE, "for half of the run: %s", said);
 }
