@@ -19,6 +19,7 @@ enum { LOOK_MS = 200 };
 
 struct child {
     int ready, go; /* the child's ends; -1 once used */
+    int copy;
 };
 
 struct answer {
@@ -56,6 +57,11 @@ void child_ready(struct child *c)
     c->ready = c->go = -1;
 }
 
+int child_copy(const struct child *c)
+{
+    return c->copy;
+}
+
 static void bind_copy(const struct child_work *w, int i)
 {
     char one[16];
@@ -77,7 +83,7 @@ static void bind_copy(const struct child_work *w, int i)
 static void be_copy(const struct group *g, int i, int out)
 {
     struct answer *a = calloc(1, sizeof(*a));
-    struct child c = { .ready = g->ready[1], .go = g->go[0] };
+    struct child c = { .ready = g->ready[1], .go = g->go[0], .copy = i };
     const char *at = (const char *)a;
     size_t left = sizeof(*a);
     ssize_t n = 1;

@@ -12,6 +12,9 @@ struct child;
 /* Wait, in a child, until all copies are ready: they begin together. */
 void child_ready(struct child *c);
 
+/* Which of the copies this is, from 0. */
+int child_copy(const struct child *c);
+
 enum { CHILD_COPIES = 4096, CHILD_RESULT = 16384 };
 
 struct child_work {

@@ -216,6 +216,26 @@ static void find_peaks(const struct compute_about *about, const struct cuda_gpu 
         *memory = about->devices->products[row].mem_bw_gbs;
 }
 
+/* In bfloat16 where all have it: that draws most power. */
+static void measure_together(const struct compute_about *about, struct compute *c)
+{
+    struct cuda_about how = { .cublas = about->cublas, .window_ns = about->window_ns };
+    struct child_work w = work_of(about);
+
+    c->together_kind = CUDA_BFLOAT16;
+    for (int i = 0; i < c->gpus.count; i++)
+        if (!(c->gpus.gpus[i].tflops_bf16 > 0))
+            c->together_kind = CUDA_FLOAT32;
+    how.together = c->together_kind;
+    w.run = cuda_together_child;
+    w.arg = &how;
+    w.size = sizeof(c->together[0]);
+    w.what = "CUDA on all GPUs at once";
+    w.copies = c->gpus.count;
+    if (child_run(&w, c->together, &c->gpus_why) < 0)
+        memset(c->together, 0, sizeof(c->together));
+}
+
 static void measure_gpus(const struct compute_about *about, struct compute *c)
 {
     const struct cuda_about how = { .cublas = about->cublas, .window_ns = about->window_ns };
@@ -229,6 +249,8 @@ static void measure_gpus(const struct compute_about *about, struct compute *c)
     w.limit_ns += (int64_t)CUDA_GPUS * 6 * about->window_ns;
     if (child_run(&w, &c->gpus, &c->gpus_why) < 0)
         c->gpus.count = 0;
+    if (c->gpus.count > 1)
+        measure_together(about, c);
     for (int i = 0; i < c->gpus.count; i++)
         find_peaks(about, &c->gpus.gpus[i], &c->bf16_peak[i], &c->memory_peak[i]);
 }

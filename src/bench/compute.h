@@ -27,10 +27,12 @@ struct compute {
     bool blas_wrong;         /* blas_why is of a product that was wrong */
     double f32_one, f32_all; /* GFLOP/s on one core, and on all */
     double f64_one, f64_all;
-    bool threaded;             /* on all by threads of the library, else by copies */
-    double copy_one, copy_all; /* GB/s, read and written */
-    struct cuda_gpus gpus;
-    struct err gpus_why;         /* "": all that there are were measured */
+    bool threaded;                            /* on all by threads of the library, else by copies */
+    double copy_one, copy_all;                /* GB/s, read and written */
+    struct cuda_gpus gpus;                    /* one after the other */
+    enum cuda_kind together_kind;             /* what they were measured in all at once */
+    struct cuda_together together[CUDA_GPUS]; /* 0 TFLOP/s: not measured, as where there is one */
+    struct err gpus_why;                      /* "": all that there are were measured */
     double bf16_peak[CUDA_GPUS]; /* TFLOP/s and GB/s of the catalogue; NaN: not known */
     double memory_peak[CUDA_GPUS];
 };

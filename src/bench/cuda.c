@@ -125,19 +125,19 @@ static int open_cublas(struct cuda *c, const char *path, struct err *e)
 
 /* ---- one GPU ---- */
 
-enum kind { FLOAT32, FLOAT64, BFLOAT16, COPY };
-
 struct gpu {
     const struct cuda *c;
+    cuda_device device;
     void *blas, *begin, *end;
     cuda_pointer a, b, to;
     size_t bytes; /* of each of the three */
     int side;
+    struct clocks clocks;
 };
 
 /* Numbers from 1 to 2 with random digits: power, and so the clock, depends on the data
  * (arXiv 2212.08805), and zeros would look too good. */
-static void make_block(enum kind kind, unsigned char block[BLOCK])
+static void make_block(enum cuda_kind kind, unsigned char block[BLOCK])
 {
     uint64_t x = 0x9e3779b97f4a7c15ULL;
 
@@ -146,9 +146,9 @@ static void make_block(enum kind kind, unsigned char block[BLOCK])
 
         x ^= x << 13, x ^= x >> 7, x ^= x << 17;
         v = x;
-        if (kind == FLOAT64)
+        if (kind == CUDA_FLOAT64)
             v = (v >> 12) | 0x3ff0000000000000ULL;
-        else if (kind == FLOAT32)
+        else if (kind == CUDA_FLOAT32)
             v = (v & 0x007fffff007fffffULL) | 0x3f8000003f800000ULL;
         else
             v = (v & 0x007f007f007f007fULL) | 0x3f803f803f803f80ULL;
@@ -156,7 +156,7 @@ static void make_block(enum kind kind, unsigned char block[BLOCK])
     }
 }
 
-static int upload(const struct gpu *g, enum kind kind, struct err *e)
+static int upload(const struct gpu *g, enum cuda_kind kind, struct err *e)
 {
     CLEANUP(freep) unsigned char *block = malloc(BLOCK);
 
@@ -182,7 +182,7 @@ static void *address(uintptr_t number)
 }
 
 /* One product or copy; wide is the kind of number in a product of bfloat16. */
-static int once(const struct gpu *g, enum kind kind, int wide, struct err *e)
+static int once(const struct gpu *g, enum cuda_kind kind, int wide, struct err *e)
 {
     static const float one32 = 1, zero32 = 0;
     static const double one64 = 1, zero64 = 0;
@@ -190,14 +190,14 @@ static int once(const struct gpu *g, enum kind kind, int wide, struct err *e)
     void *to = address(g->to);
     int n = g->side, rc;
 
-    if (kind == COPY) {
+    if (kind == CUDA_COPY) {
         CALL(g->c, copy, "cuMemcpyDtoD", g->to, g->a, g->bytes);
         return 0;
     }
-    if (kind == FLOAT32)
+    if (kind == CUDA_FLOAT32)
         rc = g->c->sgemm(g->blas, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one32, a, n, b, n, &zero32,
                          to, n);
-    else if (kind == FLOAT64)
+    else if (kind == CUDA_FLOAT64)
         rc = g->c->dgemm(g->blas, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one64, a, n, b, n, &zero64,
                          to, n);
     else
@@ -208,7 +208,7 @@ static int once(const struct gpu *g, enum kind kind, int wide, struct err *e)
 }
 
 /* Seconds of one of some in a row, by the device's own clock. */
-static int time_some(const struct gpu *g, enum kind kind, double *seconds, struct err *e)
+static int time_some(struct gpu *g, enum cuda_kind kind, double *seconds, struct err *e)
 {
     float ms = 0;
     int rc = 0;
@@ -219,6 +219,7 @@ static int time_some(const struct gpu *g, enum kind kind, double *seconds, struc
     if (rc < 0)
         return rc;
     CALL(g->c, record, "cuEventRecord", g->end, NULL);
+    clocks_sample(&g->clocks); /* while it is at work */
     CALL(g->c, wait, "cuEventSynchronize", g->end);
     CALL(g->c, elapsed, "cuEventElapsedTime", &ms, g->begin, g->end);
     *seconds = (double)ms / 1e3 / BATCH;
@@ -230,9 +231,9 @@ static int time_some(const struct gpu *g, enum kind kind, double *seconds, struc
 static const struct {
     const char *name;
     enum exact_kind exact;
-} kinds[] = { [FLOAT32] = { "float32", EXACT_FLOAT32 },
-              [FLOAT64] = { "float64", EXACT_FLOAT64 },
-              [BFLOAT16] = { "bfloat16", EXACT_BFLOAT16 } };
+} kinds[] = { [CUDA_FLOAT32] = { "float32", EXACT_FLOAT32 },
+              [CUDA_FLOAT64] = { "float64", EXACT_FLOAT64 },
+              [CUDA_BFLOAT16] = { "bfloat16", EXACT_BFLOAT16 } };
 
 static int upload_exact(const struct gpu *g, enum exact_kind kind, unsigned char *block,
                         struct err *e)
@@ -264,8 +265,8 @@ static int take_product(const struct gpu *g, enum exact_kind kind, unsigned char
 }
 
 /* One product of whole numbers, right behind those that were timed, when the device is hot. A wrong
- * one is kept in to->wrong, and the rest goes on. */
-static int check(const struct gpu *g, enum kind kind, struct exact *x, struct cuda_gpu *to,
+ * one is told in 'wrong', unless there is one already, and the rest goes on. */
+static int check(const struct gpu *g, enum cuda_kind kind, struct exact *x, char wrong[CUDA_WRONG],
                  struct err *e)
 {
     CLEANUP(freep) unsigned char *block = malloc(BLOCK);
@@ -277,22 +278,23 @@ static int check(const struct gpu *g, enum kind kind, struct exact *x, struct cu
         rc = once(g, kind, CUDA_R_32F, e);
     if (rc == 0)
         rc = take_product(g, exact, block, x, e);
-    if (rc == 0 && exact_verdict(x, &why) < 0 && !*to->wrong)
-        snprintf(to->wrong, sizeof(to->wrong), "in %s, %s", kinds[kind].name, why.text);
+    if (rc == 0 && exact_verdict(x, &why) < 0 && !*wrong)
+        snprintf(wrong, CUDA_WRONG, "in %s, %s", kinds[kind].name, why.text);
     return rc;
 }
 
 /* ---- figures ---- */
 
 /* The least seconds of one. */
-static int measure(const struct gpu *g, enum kind kind, int64_t window_ns, double *ret,
+static int measure(struct gpu *g, enum cuda_kind kind, int64_t window_ns, double *ret,
                    struct err *e)
 {
     double spent = 0, best = 0, seconds = 0;
-    int rc = kind == COPY ? 0 : upload(g, kind, e);
+    int rc = kind == CUDA_COPY ? 0 : upload(g, kind, e);
 
     if (rc == 0)
         rc = time_some(g, kind, &seconds, e); /* kernels are loaded, clocks go up */
+    clocks_begin(&g->clocks);
     for (int i = 0; rc == 0 && (i < BATCHES_MIN || spent < (double)window_ns / 1e9); i++) {
         rc = time_some(g, kind, &seconds, e);
         spent += seconds * BATCH + 1e-6; /* a clock that stands still ends it, too */
@@ -308,37 +310,39 @@ static double tera(double side, double seconds)
 }
 
 /* A kind of product: its rate, and whether it is right. */
-static int measure_kind(const struct gpu *g, enum kind kind, struct exact *x, int64_t window_ns,
+static int measure_kind(struct gpu *g, enum cuda_kind kind, struct exact *x, int64_t window_ns,
                         struct cuda_gpu *to, double *tflops, struct err *e)
 {
     double seconds = 0;
     int rc = measure(g, kind, window_ns, &seconds, e);
 
+    clocks_seen(&g->clocks, &to->seen[kind]);
     if (rc == 0)
-        rc = check(g, kind, x, to, e);
+        rc = check(g, kind, x, to->wrong, e);
     if (rc == 0)
         *tflops = tera(g->side, seconds);
     return rc;
 }
 
-static int measure_all(const struct gpu *g, int64_t window_ns, struct cuda_gpu *to, struct err *e)
+static int measure_all(struct gpu *g, int64_t window_ns, struct cuda_gpu *to, struct err *e)
 {
     CLEANUP(exact_done) struct exact x = { .side = 0 };
     double copied = 0;
     int rc = exact_open(&x, g->side, e);
 
     if (rc == 0)
-        rc = measure_kind(g, FLOAT32, &x, window_ns, to, &to->tflops32, e);
+        rc = measure_kind(g, CUDA_FLOAT32, &x, window_ns, to, &to->tflops32, e);
     if (rc == 0)
-        rc = measure_kind(g, FLOAT64, &x, window_ns, to, &to->tflops64, e);
+        rc = measure_kind(g, CUDA_FLOAT64, &x, window_ns, to, &to->tflops64, e);
     if (rc == 0)
-        rc = measure(g, COPY, window_ns, &copied, e);
+        rc = measure(g, CUDA_COPY, window_ns, &copied, e);
     if (rc < 0)
         return rc;
+    clocks_seen(&g->clocks, &to->seen[CUDA_COPY]);
     to->side = g->side;
     to->copy_gbs = copied > 0 ? 2 * (double)g->bytes / copied / 1e9 : 0;
     /* devices before Ampere have none */
-    (void)measure_kind(g, BFLOAT16, &x, window_ns, to, &to->tflops_bf16, NULL);
+    (void)measure_kind(g, CUDA_BFLOAT16, &x, window_ns, to, &to->tflops_bf16, NULL);
     return 0;
 }
 
@@ -361,55 +365,108 @@ static int prepare(const struct cuda *c, struct gpu *g, struct err *e)
     return rc ? err_set(e, -EIO, "cublasCreate: status %d", rc) : 0;
 }
 
-/* The process ends behind the last of them, which frees what an error leaves. */
+/* Begin with GPU i. The process ends behind the last of them, which frees what an error leaves. */
+static int gpu_open(struct gpu *g, const struct cuda *c, int i, struct cuda_gpu *to, struct err *e)
+{
+    void *context = NULL;
+
+    g->c = c;
+    CALL(c, get, "cuDeviceGet", &g->device, i);
+    CALL(c, name, "cuDeviceGetName", to->name, (int)sizeof(to->name), g->device);
+    CALL(c, bus, "cuDeviceGetPCIBusId", to->bus, (int)sizeof(to->bus), g->device);
+    CALL(c, retain, "cuDevicePrimaryCtxRetain", &context, g->device);
+    CALL(c, current, "cuCtxSetCurrent", context);
+    clocks_open(&g->clocks, to->bus);
+    return prepare(c, g, e);
+}
+
+static void gpu_close(struct gpu *g)
+{
+    const struct cuda *c = g->c;
+
+    clocks_close(&g->clocks);
+    (void)c->destroy(g->blas);
+    (void)c->free(g->a);
+    (void)c->free(g->b);
+    (void)c->free(g->to);
+    (void)c->synchronize();
+    (void)c->release(g->device);
+}
+
 static int one_gpu(const struct cuda *c, int i, int64_t window_ns, struct cuda_gpu *to,
                    struct err *e)
 {
     struct gpu g = { .c = c };
-    void *context = NULL;
-    cuda_device device;
-    int rc;
+    int rc = gpu_open(&g, c, i, to, e);
 
-    CALL(c, get, "cuDeviceGet", &device, i);
-    CALL(c, name, "cuDeviceGetName", to->name, (int)sizeof(to->name), device);
-    CALL(c, bus, "cuDeviceGetPCIBusId", to->bus, (int)sizeof(to->bus), device);
-    CALL(c, retain, "cuDevicePrimaryCtxRetain", &context, device);
-    CALL(c, current, "cuCtxSetCurrent", context);
-    rc = prepare(c, &g, e);
     if (rc == 0)
         rc = measure_all(&g, window_ns, to, e);
     if (rc < 0)
         return err_context(e, rc, "GPU%d: ", i);
-    (void)c->destroy(g.blas);
-    (void)c->free(g.a);
-    (void)c->free(g.b);
-    (void)c->free(g.to);
-    (void)c->synchronize();
-    (void)c->release(device);
+    gpu_close(&g);
     return 0;
+}
+
+/* ---- all GPUs ---- */
+
+/* How many there are, 0 without a driver; the library of products is opened where there is one. */
+static int open_all(struct cuda *c, const struct cuda_about *about, int *count, struct err *e)
+{
+    int rc;
+
+    *count = 0;
+    c->driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!c->driver)
+        return 0;
+    rc = find_all(c, c->driver, driver_symbols, ARRAY_SIZE(driver_symbols), e);
+    if (rc < 0)
+        return err_context(e, rc, "libcuda.so.1: ");
+    rc = c->init ? c->init(0) : CUDA_ERROR_NO_DEVICE;
+    if (rc == CUDA_ERROR_NO_DEVICE || (rc == 0 && c->count(count) == 0 && *count == 0))
+        return 0;
+    if (rc)
+        return failed(c, "cuInit", rc, e);
+    *count = MIN(*count, CUDA_GPUS);
+    return open_cublas(c, about->cublas, e);
 }
 
 int cuda_child(struct child *child, const void *arg, void *result, struct err *e)
 {
     const struct cuda_about *about = arg;
     struct cuda_gpus *to = result;
-    struct cuda c = { .driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) };
-    int count = 0, rc;
+    struct cuda c = { .driver = NULL };
+    int rc;
 
     child_ready(child);
-    if (!c.driver)
-        return 0;
-    rc = find_all(&c, c.driver, driver_symbols, ARRAY_SIZE(driver_symbols), e);
-    if (rc < 0)
-        return err_context(e, rc, "libcuda.so.1: ");
-    rc = c.init ? c.init(0) : CUDA_ERROR_NO_DEVICE;
-    if (rc == CUDA_ERROR_NO_DEVICE || (rc == 0 && c.count(&count) == 0 && count == 0))
-        return 0;
-    if (rc)
-        return failed(&c, "cuInit", rc, e);
-    to->count = MIN(count, CUDA_GPUS);
-    rc = open_cublas(&c, about->cublas, e);
+    rc = open_all(&c, about, &to->count, e);
     for (int i = 0; i < to->count && rc == 0; i++)
         rc = one_gpu(&c, i, about->window_ns, &to->gpus[i], e);
     return rc;
+}
+
+int cuda_together_child(struct child *child, const void *arg, void *result, struct err *e)
+{
+    const struct cuda_about *about = arg;
+    CLEANUP(exact_done) struct exact x = { .side = 0 };
+    struct cuda_together *to = result;
+    struct cuda_gpu gpu = { .side = 0 };
+    struct cuda c = { .driver = NULL };
+    struct gpu g = { .c = &c };
+    double tflops = 0;
+    int count, rc = open_all(&c, about, &count, e);
+
+    if (rc == 0)
+        rc = gpu_open(&g, &c, child_copy(child), &gpu, e);
+    if (rc == 0)
+        rc = exact_open(&x, g.side, e);
+    child_ready(child);
+    if (rc == 0)
+        rc = measure_kind(&g, about->together, &x, about->window_ns, &gpu, &tflops, e);
+    if (rc < 0)
+        return err_context(e, rc, "GPU%d, with the others: ", child_copy(child));
+    gpu_close(&g);
+    to->tflops = tflops;
+    to->seen = gpu.seen[about->together];
+    memcpy(to->wrong, gpu.wrong, sizeof(to->wrong));
+    return 0;
 }

@@ -65,12 +65,13 @@ static int tell_wrong(const struct compute *c)
 
     for (int i = 0; i < c->gpus.count; i++) {
         const struct cuda_gpu *g = &c->gpus.gpus[i];
+        const char *wrong = *g->wrong ? g->wrong : c->together[i].wrong;
         char text[256];
 
-        if (!*g->wrong)
+        if (!*wrong)
             continue;
         snprintf(text, sizeof(text), "GPU%d (%s): %s; give it no work until it was looked at", i,
-                 g->bus, g->wrong);
+                 g->bus, wrong);
         tell(text);
         rc = EXIT_FAILED;
     }

@@ -51,6 +51,45 @@ static void add_nominal(const struct compute *c, struct str *out)
                  n->ghz * n->flop_bf16);
 }
 
+static const char *const kind_names[CUDA_KINDS] = { [CUDA_FLOAT32] = "float32",
+                                                    [CUDA_FLOAT64] = "float64",
+                                                    [CUDA_BFLOAT16] = "bfloat16",
+                                                    [CUDA_COPY] = "copy" };
+
+/* "1410 MHz, held down 63 % of the time (power)"; nothing where the driver does not tell. */
+static void add_seen(const char *before, const struct clock_seen *seen, struct str *out)
+{
+    if (!(seen->mhz > 0))
+        return;
+    str_addf(out, "%s%.4g MHz", before, seen->mhz);
+    if (seen->held > 0)
+        str_addf(out, ", held down %.0f %% of the time (%s)", 100 * seen->held, seen->why);
+}
+
+static void add_clocks(const struct cuda_gpu *g, struct str *out)
+{
+    for (int i = 0; i < CUDA_KINDS; i++)
+        if (g->seen[i].mhz > 0) {
+            str_addf(out, "  clock in %s: ", kind_names[i]);
+            add_seen("", &g->seen[i], out);
+            str_add_char(out, '\n');
+        }
+}
+
+static void add_together(const struct compute *c, int i, struct str *out)
+{
+    const struct cuda_gpu *g = &c->gpus.gpus[i];
+    double alone = c->together_kind == CUDA_BFLOAT16 ? g->tflops_bf16 : g->tflops32;
+
+    if (!(c->together[i].tflops > 0))
+        return;
+    str_addf(out, "  all %d at once: %s %.3g TFLOP/s, %.0f %% of alone", c->gpus.count,
+             kind_names[c->together_kind], c->together[i].tflops,
+             100 * c->together[i].tflops / alone);
+    add_seen(", at ", &c->together[i].seen, out);
+    str_add_char(out, '\n');
+}
+
 static void add_gpu(const struct compute *c, int i, struct str *out)
 {
     const struct cuda_gpu *g = &c->gpus.gpus[i];
@@ -68,8 +107,10 @@ static void add_gpu(const struct compute *c, int i, struct str *out)
         str_addf(out, " (%.0f %% of %s)", 100 * g->copy_gbs / c->memory_peak[i],
                  quantity_number(c->memory_peak[i], 4).text);
     str_add_char(out, '\n');
-    if (*g->wrong)
-        str_addf(out, "  WRONG: %s\n", g->wrong);
+    add_clocks(g, out);
+    add_together(c, i, out);
+    if (*g->wrong || *c->together[i].wrong)
+        str_addf(out, "  WRONG: %s\n", *g->wrong ? g->wrong : c->together[i].wrong);
 }
 
 void bench_show(const struct compute *c, struct str *out)
@@ -112,6 +153,15 @@ static void add_kind(struct json *j, const char *key, double one, double all, do
     json_end(j);
 }
 
+static void add_clock(struct json *j, const char *key, const struct clock_seen *seen)
+{
+    json_object(j, key);
+    add_measured(j, "mhz", seen->mhz);
+    json_number(j, "held_down_ratio", seen->mhz > 0 ? seen->held : (double)NAN, 4);
+    json_string(j, "held_down_by", *seen->why ? seen->why : NULL);
+    json_end(j);
+}
+
 static void add_gpus(struct json *j, const struct compute *c)
 {
     json_array(j, "gpus");
@@ -128,7 +178,19 @@ static void add_gpus(struct json *j, const struct compute *c)
         add_measured(j, "copy_gbs", g->copy_gbs);
         json_number(j, "memory_peak_gbs", c->memory_peak[i], 6);
         json_int(j, "side", g->side);
-        json_string(j, "wrong", *g->wrong ? g->wrong : NULL);
+        json_object(j, "clocks");
+        for (int k = 0; k < CUDA_KINDS; k++)
+            add_clock(j, kind_names[k], &g->seen[k]);
+        json_end(j);
+        json_object(j, "all_at_once");
+        json_string(j, "kind", c->together[i].tflops > 0 ? kind_names[c->together_kind] : NULL);
+        add_measured(j, "tflops", c->together[i].tflops);
+        add_clock(j, "clock", &c->together[i].seen);
+        json_end(j);
+        json_string(j, "wrong",
+                    *g->wrong               ? g->wrong
+                    : *c->together[i].wrong ? c->together[i].wrong
+                                            : NULL);
         json_end(j);
     }
     json_end(j);

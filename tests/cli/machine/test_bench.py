@@ -113,12 +113,49 @@ def test_gpus(bench):
     assert [g["name"] for g in gpus] == ["Fake GPU 0", "Fake GPU 1"], done.stderr
     for g in gpus:
         assert g["bus"].startswith("0000:A") and g["side"] == 256
-        assert g["wrong"] is None
+        assert g["wrong"] is None and g["clocks"]["copy"]["mhz"] is None
+        assert abs(g["all_at_once"]["tflops"] - 700) < 2
         assert abs(g["float32_tflops"] - 50) < 0.1 and abs(g["float64_tflops"] - 25) < 0.1
         assert abs(g["bfloat16_tflops"] - 700) < 2 and abs(g["copy_gbs"] - 2400) < 5
         assert g["bfloat16_peak_tflops"] is None
     text = bench("--cublas", cublas, env=env).stdout
     assert "GPU1  Fake GPU 1, 0000:A1:00.0" in text and "bfloat16 700 TFLOP/s" in text
+
+
+NVML = os.environ.get("FAKE_NVML_DIR", "")
+# NVML counts them the other way round.
+DRIVER = """[driver]
+version = 580.1
+[gpu 0]
+bdf = 0000:a1:00.0
+sm_clock_mhz = 1410
+[gpu 1]
+bdf = 0000:a0:00.0
+sm_clock_mhz = 1980
+[live 0]
+reasons = 4
+[live 1]
+reasons = 0
+"""
+
+
+@pytest.mark.skipif(not (CUDA and NVML), reason="needs the fake drivers")
+def test_clocks_beside_the_figures(bench, tmp_path):
+    """GPU 1 is held down by power, whichever way it is measured; each alone, and both at once."""
+    (tmp_path / "driver.ini").write_text(DRIVER)
+    env = dict(LD_LIBRARY_PATH=CUDA + ":" + NVML, FAKE_NVML=str(tmp_path / "driver.ini"))
+    cublas = os.path.join(CUDA, "libcublas.so.12")
+    free, held = figures(bench("--cublas", cublas, "--json", env=env))["gpus"]
+    for kind in ("float32", "float64", "bfloat16", "copy"):
+        assert free["clocks"][kind] == dict(mhz=1980, held_down_ratio=0, held_down_by=None)
+        assert held["clocks"][kind] == dict(mhz=1410, held_down_ratio=1, held_down_by="power")
+    for gpu in (free, held):
+        together = gpu["all_at_once"]
+        assert together["kind"] == "bfloat16" and abs(together["tflops"] - 700) < 2
+        assert together["clock"] == gpu["clocks"]["bfloat16"]
+    text = bench("--cublas", cublas, env=env).stdout
+    assert "clock in bfloat16: 1410 MHz, held down 100 % of the time (power)\n" in text
+    assert "  all 2 at once: bfloat16 700 TFLOP/s, 100 % of alone, at 1980 MHz\n" in text
 
 
 @pytest.mark.skipif(not CUDA, reason="needs the fake driver")
