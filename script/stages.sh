@@ -90,8 +90,10 @@ never_run() {
     fi
 }
 
-# What is in memory and in the kernel before the tests: see leftovers().
+# What is on the machine before the tests: see leftovers(). By TEST_SESSION, which each process of a
+# test inherits, it is told from what others start meanwhile.
 leftovers_before() {
+    export TEST_SESSION=$$.$SECONDS.$RANDOM
     "$python" script/leftovers.py --before build/log/before.json
 }
 

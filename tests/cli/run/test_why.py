@@ -170,6 +170,14 @@ def test_report(brim, state, tmp_path):
 
 
 
+def end_session(leader):
+    """All of it: a job under brim run has a group of its own, and goes on without its observer."""
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(ProcessLookupError):
+            if os.getsid(int(pid)) == leader:
+                os.kill(int(pid), signal.SIGKILL)
+
+
 @contextlib.contextmanager
 def running(*command, env=None):
     p = subprocess.Popen(command, env=dict(os.environ, **(env or {})), stderr=subprocess.DEVNULL,
@@ -177,8 +185,7 @@ def running(*command, env=None):
     try:
         yield p
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(p.pid, signal.SIGKILL)
+        end_session(p.pid)
         p.wait()
 
 
