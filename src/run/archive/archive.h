@@ -63,6 +63,7 @@ struct archive_part {
     char host[64];
     int pid;
     uint64_t start_ticks; /* of that process; 0: not known */
+    uint64_t pid_space;   /* whose number it is: that of the namespace; 0: not known */
     int64_t offset_ns;    /* wall time minus monotonic time there */
     int64_t interval_ns;
 };

@@ -13,6 +13,9 @@
 #define ARCHIVE_MOMENTS_MAGIC "BRIMMOM1"
 #define ARCHIVE_STEPS_MAGIC "BRIMSTP1"
 
+/* Which namespace numbers of processes are of here; 0 where /proc does not tell. */
+uint64_t archive_pid_space(void);
+
 enum {
     ARCHIVE_VERSION = 1,
     ARCHIVE_ORDER = 0x01020304,

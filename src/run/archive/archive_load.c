@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -13,6 +14,7 @@
 #include "probe/process/files.h"
 #include "probe/process/text.h"
 #include "run/archive/archive.h"
+#include "run/archive/archive_format.h"
 #include "run/archive/merge_runs.h"
 
 enum { ABOUT_MAX = 1 << 20, MOMENTS_MAX = 64 << 20, STEPS_MAX = 8 << 20, PARTS_MAX = 1024 };
@@ -38,18 +40,32 @@ static void parts_done(struct parts *p)
     free(p->all);
 }
 
-/* Whether the process that wrote a part still does. */
+uint64_t archive_pid_space(void)
+{
+    struct stat st;
+
+    return stat("/proc/self/ns/pid", &st) == 0 ? (uint64_t)st.st_ino : 0;
+}
+
+/* Whether the process that wrote a part still does. Where its number says nothing here, since it
+ * has been given in another container, its lock does. */
 static bool is_written(const struct part *p)
 {
     char host[65] = "", path[PATH_MAX + 16];
     struct process_stat stat;
     struct stat st;
+    CLEANUP(closep) int fd = -1;
+    bool here = gethostname(host, sizeof(host) - 1) == 0 &&
+                !strncmp(host, p->about.host, sizeof(p->about.host) - 1);
 
-    if (gethostname(host, sizeof(host) - 1) == 0 &&
-        !strncmp(host, p->about.host, sizeof(p->about.host) - 1))
+    if (here && (!p->about.pid_space || p->about.pid_space == archive_pid_space()))
         return process_stat_here(p->about.pid, &stat) == 0 &&
                stat.start_ticks == p->about.start_ticks && stat.state != 'Z';
     snprintf(path, sizeof(path), "%s.moments", p->stem);
+    if (here)
+        fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0)
+        return flock(fd, LOCK_SH | LOCK_NB) < 0;
     return lstat(path, &st) == 0 && time(NULL) - st.st_mtime < SILENT_S;
 }
 

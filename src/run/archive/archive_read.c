@@ -87,6 +87,8 @@ static int take_number(const struct ini_entry *at, struct about *a, struct err *
     }
     if (!strcmp(at->key, "start_ticks"))
         return parse_u64(at->value, &a->part->start_ticks);
+    if (!strcmp(at->key, "pid_space"))
+        return parse_u64(at->value, &a->part->pid_space);
     if (!strcmp(at->key, "confidence"))
         return parse_double(at->value, &a->run->inferred_confidence);
     return 0;

@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 
 #include "probe/process/files.h"
 #include "probe/process/text.h"
@@ -126,6 +127,7 @@ static int create_moments(struct archive *a, struct err *e)
         at += (size_t)snprintf(h.bytes + at, sizeof(h.bytes) - at, "%s",
                                run_signal_name((enum run_signal)i)) +
               1;
+    (void)flock(a->moments, LOCK_EX | LOCK_NB); /* tells readers in other containers that we live */
     rc = write_at(a->moments, &h, sizeof(h), 0);
     a->moments_size = sizeof(h);
     return rc < 0 ? err_set(e, rc, "%s.moments: %s", a->stem, strerror(-rc)) : 0;
@@ -160,6 +162,7 @@ int archive_create(struct archive **ret, const char *runs, const struct run *r,
         a->lanes[i].fd = -1;
     a->part.pid = (int)getpid();
     a->part.start_ticks = own_start();
+    a->part.pid_space = archive_pid_space();
     a->part.offset_ns = r->begin_ns - monotonic_ns;
     snprintf(a->part.host, sizeof(a->part.host), "%s", r->host);
     snprintf(id, sizeof(id), "/%s", r->id);
@@ -268,8 +271,9 @@ int archive_about(struct archive *a, const struct run *r, struct err *e)
     add_value(&out, "folder", r->folder);
     add_value(&out, "user", r->user);
     add_value(&out, "host", r->host);
-    str_addf(&out, "pid = %d\nstart_ticks = %llu\noffset_ns = %lld\n", a->part.pid,
-             (unsigned long long)a->part.start_ticks, (long long)a->part.offset_ns);
+    str_addf(&out, "pid = %d\nstart_ticks = %llu\npid_space = %llu\noffset_ns = %lld\n",
+             a->part.pid, (unsigned long long)a->part.start_ticks,
+             (unsigned long long)a->part.pid_space, (long long)a->part.offset_ns);
     str_addf(&out, "begin_ns = %lld\nend_ns = %lld\nend = %s\nstatus = %d\n",
              (long long)r->begin_ns, (long long)r->end_ns, ends[r->end], r->status);
     add_value(&out, "inferred", r->inferred);

@@ -104,7 +104,8 @@ static int take_file(struct rings *s, const char *name, struct err *e)
     if (s->n == RINGS_MAX || fstatat(dirfd(s->dir), name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
         !S_ISREG(st.st_mode) || is_known(s, &st))
         return 0;
-    fd = openat(dirfd(s->dir), name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    /* it may be a pipe by now, which would be waited for */
+    fd = openat(dirfd(s->dir), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) {
         if (!s->told && (errno == EMFILE || errno == ENFILE)) {
             s->told = true;

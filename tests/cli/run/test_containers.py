@@ -1,5 +1,6 @@
 """brim run in containers that share /dev/shm and do not see each other's processes."""
 
+import json
 import os
 import signal
 import subprocess
@@ -50,6 +51,25 @@ def test_rings_of_another_container_stay(container, tmp_path):
     go.touch()
     assert first.wait(60) == 0, first.stdout.read()
     assert not os.path.exists(folder)
+
+
+def ends(tmp_path):
+    """How the runs ended, as this container sees them."""
+    env = dict(os.environ, STATE_DIRECTORY=str(tmp_path / "state"))
+    done = subprocess.run([BRIM, "runs", "--json"], env=env, stdout=subprocess.PIPE, check=True)
+    return [one["end"] for one in json.loads(done.stdout)["runs"]]
+
+
+def test_a_run_in_another_container_is_running(container, tmp_path):
+    """Its observer has a number there that says nothing here."""
+    told, go = tmp_path / "told", tmp_path / "go"
+    first = container("sh", "-c", WAITS, "sh", told, go)
+    wait_until(told.exists)
+    wait_until(lambda: ends(tmp_path) == ["running"])
+    first.send_signal(signal.SIGKILL)
+    first.wait(60)
+    wait_until(lambda: ends(tmp_path) == ["lost"])
+    assert container("true").wait(60) == 0
 
 
 def test_rings_of_a_container_that_died_go(container, tmp_path):
