@@ -50,6 +50,7 @@ FILES = {
     "use": (("sim", "{FILE}", "--nodes", "1x8", "--policy", "greedy"), ".csv", USE),
     "accounts": (("cost", "{FILE}", "--since", "20000d"), ".txt",
                  (GOLDEN.parent / "accounting/november.txt").read_text()),
+    "ledger": (("cost", "{FILE}", "--since", "20000d", "--gpu", "H100"), ".csv", TRACE),
     "nodes": (("sim", "input/plain.csv", "--policy", "topology", "--nodes", "{FILE}"), ".csv",
               NODES),
     "lost": (("sim", "input/plain.csv", "--nodes", "4x4", "--failures", "{FILE}"), ".csv", LOST),

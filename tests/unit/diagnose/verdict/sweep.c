@@ -43,6 +43,62 @@ static void find(struct made *m, char text[FOUND])
     }
 }
 
+/* A verdict, where it is another one than that of the run as it is. */
+static void add_other(struct str *out, struct made *m, const char *is, const char *what, double x)
+{
+    char found[FOUND];
+
+    find(m, found);
+    if (strcmp(found, is) != 0)
+        str_addf(out, "  %s %g: %s\n", what, x, found);
+}
+
+/* The shape of the run itself: its ranks, the length of its steps and where they go, what is sent,
+ * who is slow, what the job tells. */
+static void add_shapes(enum cause cause, const char *is, struct str *out)
+{
+    static const double factors[] = { 0.05, 0.3, 0.8, 1.25, 4 };
+    static const char *const notes[] = { "0", "1", "1000" };
+
+    for (size_t f = 0; f < ARRAY_SIZE(factors); f++) {
+        double x = factors[f];
+        struct made m = quiet(cause);
+
+        m.step_s *= x;
+        add_other(out, &m, is, "step x", x);
+        m = quiet(cause);
+        m.collective_b *= x;
+        add_other(out, &m, is, "sent x", x);
+        m = quiet(cause);
+        m.pause_s *= x;
+        add_other(out, &m, is, "pauses x", x);
+        m = quiet(cause);
+        m.level *= x;
+        m.slow_from = m.steps / 2;
+        add_other(out, &m, is, "later steps x", x);
+        m = quiet(cause);
+        m.ranks = 4;
+        m.slow[2] = x;
+        add_other(out, &m, is, "rank 2 of 4 x", x);
+        m.samples[2] = 32 * x;
+        add_other(out, &m, is, "rank 2 of 4, with its samples, x", x);
+    }
+    for (int stage = 0; stage < BRIM_STAGES; stage++)
+        for (int part = 1; part < 10; part += 3) {
+            struct made m = quiet(cause);
+
+            made_stage(&m, stage, 0.1 * part);
+            add_other(out, &m, is, step_stage_name((enum brim_stage)stage), 0.1 * part);
+        }
+    for (size_t n = 0; n < ARRAY_SIZE(notes); n++) {
+        struct made m = quiet(cause);
+
+        for (size_t i = 0; i < ARRAY_SIZE(m.notes) && m.notes[i][0]; i++)
+            m.notes[i][1] = notes[n];
+        add_other(out, &m, is, "each note", strtod(notes[n], NULL));
+    }
+}
+
 static void add_cause(enum cause cause, struct str *out)
 {
     static const double factors[] = { 0, 0.5, 0.9, 1.2, 3 };
@@ -70,6 +126,7 @@ static void add_cause(enum cause cause, struct str *out)
                          found);
         }
     }
+    add_shapes(cause, is, out);
 }
 
 int main(int argc, char **argv)
