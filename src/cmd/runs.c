@@ -10,11 +10,13 @@
 #include "cmd/common/terminal_text.h"
 #include "cmd/run/card.h"
 #include "cmd/runs/diff.h"
+#include "diagnose/verdict/judge.h"
 #include "model/signal/quantity.h"
 #include "run/archive/archive.h"
 #include "run/archive/figures.h"
 
-enum { OUTPUT_MAX = 64 << 20, LIST_MAX = 8 << 20, PATH_LEN = 4096, OPERANDS_MAX = 64, NAME = 24 };
+enum { OUTPUT_MAX = 64 << 20, LIST_MAX = 8 << 20, PATH_LEN = 4096, OPERANDS_MAX = 64 };
+enum { NAME = 24, BEGIN = 16 /* columns */ };
 
 struct runs_opts {
     const char *json;
@@ -51,12 +53,46 @@ static int path_of(const struct runs *r, const char *id, char path[PATH_LEN])
 
 /* ---- the list ---- */
 
-static void add_line(const struct run *r, const struct run_figures *f, struct str *out)
+/* "2026-11-25 16:08", of the same clock as the id; nothing where the begin is not known. */
+static void add_begin(const struct run *r, struct str *out)
 {
-    str_addf(out, "%-22s %-*.*s %9s  %-20s", r->id, NAME, NAME, r->name ? r->name : "",
+    CLEANUP(str_done) struct str iso = STR_INIT(64);
+    size_t day = strlen("2026-11-25");
+
+    if (r->begin_ns > 0)
+        clock_add_iso(&iso, r->begin_ns);
+    if (iso.len > day)
+        iso.data[day] = ' ';
+    str_addf(out, " %-*.*s", BEGIN, BEGIN, str_text(&iso));
+}
+
+/* What limited it, in a word, and what share of its steps that cost. */
+static void add_cause(const struct verdict *v, struct str *out)
+{
+    const struct verdict_item *first = &v->items[0];
+
+    if (!v->count)
+        return;
+    if (first->cause == CAUSE_NONE)
+        str_add(out, "  nothing");
+    else
+        str_addf(out, "  %s",
+                 first->cause == CAUSE_UNKNOWN ? "not known" : cause_name(first->cause));
+    if (first->cause != CAUSE_NONE && first->share > 0)
+        str_addf(out, " %s", quantity_share(first->share).text);
+}
+
+static void add_line(const struct run *r, const struct run_figures *f, const struct verdict *v,
+                     struct str *out)
+{
+    str_addf(out, "%-22s", r->id);
+    add_begin(r, out);
+    str_addf(out, " %-*.*s %9s  %-20s", NAME, NAME, r->name ? r->name : "",
              quantity_seconds(f->seconds).text, run_card_end(r).text);
-    if (f->steps > 0)
+    if (f->steps > 0) {
         str_addf(out, " %9.0f %9s/s", f->steps, quantity_number(f->steps_per_s, 3).text);
+        add_cause(v, out);
+    }
     str_add_char(out, '\n');
 }
 
@@ -64,6 +100,7 @@ static void add_line(const struct run *r, const struct run_figures *f, struct st
 static int list_one(const struct runs *r, const char *id, struct json *j, struct str *out)
 {
     CLEANUP(run_done) struct run run = { .id = NULL };
+    CLEANUP(verdict_done) struct verdict verdict = { .sentence = NULL };
     char path[PATH_LEN];
     struct run_figures f;
     struct err e = { "" };
@@ -80,12 +117,14 @@ static int list_one(const struct runs *r, const char *id, struct json *j, struct
         return 0;
     }
     rc = run_figures(&run, &f);
+    if (rc == 0)
+        rc = judge_run(&run, NULL, &verdict); /* not beside earlier ones: all are here */
     if (rc < 0)
         return rc;
     if (!j)
-        add_line(&run, &f, out);
+        add_line(&run, &f, &verdict, out);
     else
-        rc = run_card_json_in(&run, NULL, NULL, j);
+        rc = run_card_json_in(&run, &verdict, NULL, j);
     return rc;
 }
 
@@ -102,8 +141,8 @@ static int list(const struct runs *r, char **operands, struct err *e)
         json_string(&j, "schema", "brim.runs.v1");
         json_array(&j, "runs");
     } else {
-        str_addf(&out, "%-22s %-*s %9s  %-20s %9s %11s\n", "run", NAME, "name", "time", "end",
-                 "steps", "rate");
+        str_addf(&out, "%-22s %-*s %-*s %9s  %-20s %9s %11s  %s\n", "run", BEGIN, "began (UTC)",
+                 NAME, "name", "time", "end", "steps", "rate", "limited by");
     }
     EACH_RUN(r, id)
     if (rc == 0)
