@@ -362,7 +362,10 @@ static int open_all(struct agent *a, const struct http_config *http, int root, s
     int rc = http_open(&a->http, http, e);
 
     if (rc == 0)
-        rc = privileges_drop(e); /* before there are other threads, which would keep them */
+        rc = c->user && c->store ? privileges_give_folder(c->store, c->user, e) : 0;
+    if (rc == 0)
+        rc = privileges_drop(c->user,
+                             e); /* before there are other threads, which would keep them */
     if (rc == 0)
         rc = samplers_open(&a->samplers, &env, e);
     if (rc == 0 && c->compat)

@@ -12,6 +12,7 @@ struct agent_config {
     const char *host;
     const char *listen; /* "127.0.0.1:9410" */
     const char *token;  /* NULL: loopback addresses only */
+    const char *user;   /* whose account it runs under; NULL: that of who starts it */
     int64_t interval_ns;
     int64_t silence_ns;        /* see http_config */
     const struct rules *rules; /* of alerts */

@@ -1,10 +1,15 @@
 #include "daemon/privileges.h"
 
 #include <errno.h>
+#include <grp.h>
+#include <limits.h>
 #include <linux/capability.h>
+#include <pwd.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 /* What samplers need: taskstats, /proc/PID/io of others, the kernel's log, files that are root's.
@@ -40,18 +45,76 @@ static int drop_sets(void)
         for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
             if ((unsigned)kept[i] / 32 == word)
                 mask |= 1U << (kept[i] % 32);
-        sets[word].effective &= mask;
         sets[word].permitted &= mask;
+        sets[word].effective = sets[word].permitted; /* setuid() has taken them away */
         sets[word].inheritable = 0;
     }
     return syscall(SYS_capset, &head, sets) < 0 ? -errno : 0;
 }
 
-int privileges_drop(struct err *e)
+static int find_account(const char *name, struct passwd *ret, struct err *e)
+{
+    const struct passwd *p = getpwnam(name);
+
+    if (!p)
+        return err_set(e, -ENOENT,
+                       "there is no account '%s': 'useradd --system %s' makes it, or use another",
+                       name, name);
+    *ret = (struct passwd){ .pw_uid = p->pw_uid, .pw_gid = p->pw_gid };
+    return 0;
+}
+
+int privileges_give_folder(const char *file, const char *account, struct err *e)
+{
+    const char *slash = strrchr(file, '/');
+    struct passwd who = { .pw_uid = (uid_t)-1, .pw_gid = (gid_t)-1 };
+    char path[PATH_MAX];
+    int rc = find_account(account, &who, e);
+
+    if (rc < 0 || !slash || slash == file)
+        return rc;
+    if (snprintf(path, sizeof(path), "%.*s", (int)(slash - file), file) >= (int)sizeof(path))
+        return err_set(e, -ENAMETOOLONG, "%s: %s", file, strerror(ENAMETOOLONG));
+    if ((slash = strrchr(path, '/')) > path) {
+        char above[PATH_MAX];
+
+        /* root's, for others to pass through: /var/lib/brim */
+        snprintf(above, sizeof(above), "%.*s", (int)(slash - path), path);
+        (void)mkdir(above, 0755);
+    }
+    if (mkdir(path, 0750) < 0)
+        /* what is there is not ours to give away; without the ones above the store says why */
+        return errno == EEXIST || errno == ENOENT
+                   ? 0
+                   : err_set(e, -errno, "%s: %s", path, strerror(errno));
+    if (lchown(path, who.pw_uid, who.pw_gid) < 0)
+        return err_set(e, -errno, "%s: %s", path, strerror(errno));
+    return 0;
+}
+
+/* Capabilities stay permitted over it, and are taken up again by drop_sets(). */
+static int become(const char *account, struct err *e)
+{
+    struct passwd who = { .pw_uid = (uid_t)-1, .pw_gid = (gid_t)-1 };
+    int rc = find_account(account, &who, e);
+
+    if (rc < 0)
+        return rc;
+    if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0 || setgroups(0, NULL) < 0 ||
+        setresgid(who.pw_gid, who.pw_gid, who.pw_gid) < 0 ||
+        setresuid(who.pw_uid, who.pw_uid, who.pw_uid) < 0)
+        return err_set(e, -errno, "cannot become '%s': %s", account, strerror(errno));
+    return 0;
+}
+
+int privileges_drop(const char *account, struct err *e)
 {
     int rc;
 
     drop_bounding();
+    rc = account ? become(account, e) : 0;
+    if (rc < 0)
+        return rc;
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 && errno != EINVAL)
         return err_set(e, -errno, "cannot give up privileges: %s", strerror(errno));

@@ -14,6 +14,7 @@ FILES = {"FILE", "DIR", "PATH", "RUN"}
 FREE = {
     ("run", "name"), ("optimize", "name"), ("submit", "name"),
     ("run", "profile"), ("optimize", "profile"), ("jobs", "user"), ("cancel", "user"),
+    ("agent", "user"), ("up", "user"),
 }
 TRACE = "job_id,submit_s,gpus,duration_s\na,0,8,3600\n"
 PLAN = ["Llama-3.1-8B", "--cluster=8xH100-SXM", "--batch=128"]

@@ -23,6 +23,8 @@ const struct opt agent_opts[] = {
     { OPT_STRING, 0, "listen", AT(listen), "ADDRESS:PORT", "where to serve (127.0.0.1:9410)" },
     { OPT_STRING, 0, "token-file", AT(token_file), "FILE",
       "the token that clients must show, on other than loopback addresses" },
+    { OPT_STRING, 0, "user", AT(user), "NAME",
+      "as root: the account to run under, with the rights that samples need" },
     { OPT_DURATION, 0, "interval", AT(interval_ns), "TIME", "how often to sample (1s)",
       .least = 100 * OPT_MS, .most = OPT_HOUR },
     { OPT_DURATION, 0, "client-timeout", AT(silence_ns), "TIME",
@@ -95,6 +97,8 @@ int agent_options_check(const struct agent_options *o, struct err *e)
 {
     int rc = o->store && strcmp(o->store, "none") != 0 ? check_store(o->store, e) : 0;
 
+    if (rc == 0 && o->user && geteuid() != 0)
+        return err_set(e, -EPERM, "--user is for root: nobody else may become '%s'", o->user);
     return rc == 0 ? fake_option_check(o->fake, e) : rc;
 }
 
@@ -130,8 +134,9 @@ int agent_options_run(const struct app *app, const struct agent_options *o,
         return rc;
     if (o->token_file)
         config.token = str_text(&token);
+    config.user = o->user;
     if (!o->store)
-        config.store = conf_state(&a, "agent.db");
+        config.store = conf_state(&a, o->user ? "agent/agent.db" : "agent.db");
     else if (!strcmp(o->store, "none"))
         config.store = NULL;
     if (!o->store && !config.store)
