@@ -37,8 +37,8 @@ OPENB = [
 
 
 def policies(brim, path, nodes, names):
-    said = brim.out("sim", path, "--json", "--nodes", nodes, "--policy", names[0],
-                    "--compare", ",".join(names[1:]))
+    more = ["--compare", ",".join(names[1:])] if names[1:] else []
+    said = brim.out("sim", path, "--json", "--nodes", nodes, "--policy", names[0], *more)
     return {run["policy"]: run for run in json.loads(said)["policies"]}
 
 
