@@ -89,7 +89,7 @@ static const struct sim_opts defaults = {
     .seed = 42,
     .spot_price = 100,
     .faults.repair_ns = 86400 * NS_PER_S,
-    .idle_stretch_ns = 2 * 3600 * NS_PER_S,
+    .idle_stretch_ns = 7200 * NS_PER_S,
 };
 
 /* What a run of the command owns. */

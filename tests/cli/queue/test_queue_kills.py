@@ -109,9 +109,8 @@ def test_a_time_limit_after_its_guard_was_killed(killed):
     assert not is_there(rank) and not groups_of(number, guard)
 
 
+@pytest.mark.parametrize("killed", ["group"], indirect=True)  # the next engine would see them
 def test_an_engine_that_comes_after_its_guard(killed):
-    if not killed.has_groups:
-        pytest.skip("the next engine would see control groups")
     number, rank = start(killed, "--requeue")
     engine, guard = killed.engine(), guard_of(killed, number)
     for pid in (engine, guard, int(note(killed, number, "pid"))):
@@ -123,10 +122,10 @@ def test_an_engine_that_comes_after_its_guard(killed):
     assert not groups_of(number, guard)
 
 
+@pytest.mark.parametrize("killed", ["group"], indirect=True)
 def test_an_engine_that_a_job_starts(killed):
-    """It is no part of that job, and goes on when the job has ended."""
-    if not killed.has_groups:
-        pytest.skip("without control groups the guard ends all that descends from it")
+    """It is no part of that job, and goes on when the job has ended: without control groups the
+    guard ends all that descends from it."""
     script = ('kill -9 "$(cat "$1/lock")"; "$2" submit sh -c "%s" >id; '
               'cat "$1/lock" >engine; while ! [ -e on ]; do sleep 0.02; done')
     outer = killed.submit("sh", "-c", script % "while ! [ -e go ]; do sleep 0.02; done", "sh",
