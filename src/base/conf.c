@@ -93,6 +93,11 @@ char *const *conf_environment(void)
     return environ;
 }
 
+void conf_set_environment(char **env)
+{
+    environ = env;
+}
+
 bool conf_colour(int fd)
 {
     const char *none = getenv("NO_COLOR"), *term = getenv("TERM");

@@ -24,6 +24,10 @@ int conf_load(struct arena *a, const char *path, const char *section, const stru
  * on to another one. */
 char *const *conf_environment(void);
 
+/* Take another one, which is borrowed: in a child that is about to execute a program, whose name is
+ * then looked for in that PATH. */
+void conf_set_environment(char **env);
+
 /* Whether what is written to the file descriptor should have colours: it is a terminal, and
  * neither NO_COLOR nor TERM=dumb asks for none. */
 bool conf_colour(int fd);

@@ -349,6 +349,13 @@ int opt_parse_front(int argc, char **argv, const struct opt *table, void *values
     return i;
 }
 
+/* "file", "-", and "-5" where no option has a digit for a letter. */
+static bool is_operand(const struct opt *table, const char *word)
+{
+    return word[0] != '-' || !word[1] ||
+           (word[1] >= '0' && word[1] <= '9' && !find_letter(table, word[1]));
+}
+
 int opt_parse(int argc, char **argv, const struct opt *table, void *values, struct err *e)
 {
     int first = 1; /* operand: those met so far are argv[first] to argv[i - 1] */
@@ -358,7 +365,7 @@ int opt_parse(int argc, char **argv, const struct opt *table, void *values, stru
         bool is_end = strcmp(argv[i], "--") == 0;
         int n = 1;
 
-        if (argv[i][0] != '-' || !argv[i][1]) {
+        if (is_operand(table, argv[i])) {
             i++;
             continue;
         }

@@ -70,10 +70,10 @@ struct opt {
 
 /* Read options from argv[1..] (NULL-terminated, as main() gets it) into *values, which holds the
  * defaults: -j, -jv (two flags), -oDIR, -o DIR, --json, --from=DIR, --from DIR. The value of an
- * OPT_OUTPUT stands behind '=' or is left out: --json, -j, --json=FILE. Options and
- * operands may be mixed; "--" ends the options, "-" is an operand. Operands are moved to the end of
- * argv in their order; returns the index of the first one (argc when there is none), or ERR_USAGE
- * with a sentence that names the option and, for an unknown one, the nearest known. */
+ * OPT_OUTPUT stands behind '=' or is left out: --json, -j, --json=FILE. Options and operands may be
+ * mixed; "--" ends the options, "-" is an operand, and so is a negative number. Operands are moved
+ * to the end of argv in their order; returns the index of the first one (argc when there is none),
+ * or ERR_USAGE with a sentence that names the option and, for an unknown one, the nearest known. */
 int opt_parse(int argc, char **argv, const struct opt *table, void *values, struct err *e)
     CHECK_RESULT;
 

@@ -18,8 +18,8 @@ const struct cmd cmd_priority = {
     .name = "priority",
     .args = "N JOB...",
     .summary = "let jobs of the queue go before others, or after them",
-    .about = "From -100 to 100; a job has 0 when nobody says. A negative one stands behind --:\n"
-             "  brim priority -- -5 12",
+    .about = "From -100 to 100; a job has 0 when nobody says: brim priority -5 12 lets others go\n"
+             "before job 12.",
     .opts = act_opts,
     .defaults = &act_defaults,
     .size = sizeof(struct act_opts),

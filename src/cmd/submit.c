@@ -11,8 +11,10 @@
 #include "base/utf8.h"
 #include "cmd/common/cmd.h"
 #include "cmd/queue/queue_client.h"
+#include "cmd/queue/submit_check.h"
 #include "queue/client.h"
 #include "queue/job/job.h"
+#include "run/job/environ.h"
 
 enum { ANSWER_MAX = WIRE_MAX, PATH_TEXT = 4096 };
 enum { CPUS_MAX = 1 << 16 }; /* more than any machine has */
@@ -108,11 +110,16 @@ static int check(const struct submit_opts *o, char **operands, struct err *e)
     return 0;
 }
 
-static int add_folder(const struct submit_opts *o, struct str *request, struct err *e)
+/* The folder and the command are looked for now, by the user and where it submits: a job that could
+ * only fail does not wait for devices first. What jobs before it make, or is made while it is held,
+ * may not be there yet. */
+static int add_folder(const struct submit_opts *o, const char *command, struct str *request,
+                      struct err *e)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     char here[PATH_TEXT];
     const char *path = o->chdir;
+    int rc = 0;
 
     if (!path || *path != '/') {
         if (!getcwd(here, sizeof(here)))
@@ -121,8 +128,12 @@ static int add_folder(const struct submit_opts *o, struct str *request, struct e
     }
     if (!path)
         return err_nomem(e);
+    if (!o->hold && !o->after)
+        rc = submit_check_folder(path, e);
+    if (rc == 0 && !o->hold && !o->after)
+        rc = submit_check_command(command, path, environ_get(conf_environment(), "PATH"), e);
     wire_add(request, "cwd", path);
-    return 0;
+    return rc;
 }
 
 /* Of this submission, for an engine that is asked again. */
@@ -194,7 +205,7 @@ static int make_request(const struct app *app, const struct submit_opts *o, char
         wire_add(request, "out", o->output);
     if (o->error)
         wire_add(request, "err", o->error);
-    rc = add_folder(o, request, e);
+    rc = add_folder(o, command[0], request, e);
     add_limits(request);
     for (; *command; command++)
         wire_add(request, "arg", *command);

@@ -142,6 +142,8 @@ static int start_engine(const char *folder, struct err *e)
         if (is_nobody(fd) && queue_engine_lives(dir))
             fd = await(folder, PROBE_MS);
         refused += is_nobody(fd) && said(dir) > before;
+        if (is_nobody(fd) && is_full(dir))
+            break; /* it cannot even say why */
     }
     if (fd >= 0)
         return fd;

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "base/conf.h"
 #include "base/parse.h"
 #include "queue/guard/strays.h"
 #include "queue/job/wire.h"
@@ -248,7 +249,8 @@ int queue_command_become(const struct queue_command *c, const struct queue_guard
     if (*g->cpus)
         (void)binding_bind(g->cpus); /* else it runs where it may */
     set_limits(c->order);
-    execvpe(c->argv[0], c->argv, c->env);
+    conf_set_environment(c->env); /* the command is looked for in the job's PATH */
+    execvp(c->argv[0], c->argv);
     return err_set(e, -errno, "%s: %s", c->argv[0],
                    errno == ENOENT && !strchr(c->argv[0], '/') ? "command not found"
                                                                : strerror(errno));

@@ -43,9 +43,39 @@ def test_wait_tells_the_exit_status(queue):
     assert queue("submit", "--wait", "true").returncode == 0
     assert queue("submit", "--wait", "sh", "-c", "exit 7").returncode == 7
     assert queue("submit", "--wait", "sh", "-c", "kill -SEGV $$").returncode == 128 + signal.SIGSEGV
-    missing = queue("submit", "--wait", "no-such-command")
-    assert missing.returncode == 127
-    assert "no-such-command: command not found" in queue.job(int(missing.stdout))["reason"]
+    # one that has gone until its turn comes
+    script = queue.work / "gone"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    number = queue.submit("--hold", "./gone")
+    script.unlink()
+    queue("release", str(number))
+    assert "./gone: No such file" in queue.until(number, "failed")["reason"]
+    assert queue.job(number)["exit"] == 127
+
+
+def test_what_can_only_fail_is_not_submitted(queue):
+    (queue.work / "plain").touch()
+    folder = str(queue.work)
+    for args, words in (
+        (["no-such-command"], "there is no command 'no-such-command' in PATH"),
+        (["./none"], "cannot run ./none: No such file or directory"),
+        (["./plain"], "cannot run ./plain: Permission denied"),
+        ([folder], "cannot run %s: Is a directory" % folder),
+        (["--chdir", "/missing", "true"], "cannot enter the folder /missing: No such file"),
+        (["--chdir", "plain", "true"], "plain: it is none"),
+    ):
+        one_line(queue("submit", *args), 1, words)
+    # What another job makes, or is made while this one is held, may not be there yet.
+    queue.submit("--hold", "./none")
+    queue.submit("--after", "afterany:1", "--chdir", "/missing", "./none")
+    assert len(queue.jobs()) == 2
+    (queue.work / "bin").mkdir()
+    (queue.work / "bin" / "mine").write_text("#!/bin/sh\nexit 5\n")
+    (queue.work / "bin" / "mine").chmod(0o755)
+    path = {"PATH": "bin:" + os.environ["PATH"]}
+    assert queue("submit", "--wait", "mine", env=path).returncode == 5
+    assert queue("submit", "--wait", "--chdir", "bin", "./mine").returncode == 5
 
 
 def test_files_for_its_output(queue):
@@ -129,7 +159,9 @@ def test_priorities_and_holding(queue):
     assert "brim release" in queue.job(second)["reason"]
     (queue.work / "go").touch()
     queue.until(fourth, "done")
-    queue("priority", "--", "-1", str(second))
+    queue("priority", "--", "-2", str(second))
+    assert queue("priority", "-1", str(second)).returncode == 0
+    assert queue.job(second)["priority"] == -1
     queue("release", str(second), str(fifth))
     queue.until(fifth, "done")
     queue.until(second, "done")

@@ -254,6 +254,19 @@ def test_a_full_disk(brim, tmp_path):
     one_line(done, 1, "disk", "is full")
 
 
+def test_a_full_disk_is_told_at_once(brim, tmp_path):
+    """One engine is tried, not twelve: by the numbers of processes that two commands take."""
+    script = """
+    cat /dev/zero >"$1/filler" 2>/dev/null
+    mkdir -p "$1/queue"
+    exec unshare --pid --fork --mount-proc bash -c '
+        "$BRIM" submit true; "$BRIM" jobs; cut -d" " -f5 /proc/loadavg'
+    """
+    done = on_a_disk("64k", script, tmp_path)
+    assert done.stderr.count("is full\n") == 2, done.stderr
+    assert int(done.stdout) < 40
+
+
 def old_queue(brim, tmp_path, rows=""):
     queue = Queue(brim, tmp_path)
     queue.state.mkdir()

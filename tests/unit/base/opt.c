@@ -105,6 +105,11 @@ static void test_values(void)
        "a number and a duration in the next word are stored");
     is_str(l.v.format, "json", "a choice in the next word is stored");
 
+    parse(&l, "-5 -j x -1.5");
+    is_int(l.rc, 2, "opt_parse takes a negative number as an operand");
+    ok(l.v.json && !strcmp(l.argv[2], "-5") && !strcmp(l.argv[4], "-1.5"),
+       "negative numbers stay in their order among operands");
+
     parse(&l, "-j -v -n3 -t 10");
     is_int(l.rc, 6, "opt_parse takes letters");
     ok(l.v.json && l.v.verbose && l.v.count == 3 && l.v.timeout_ns == 10000000000,
