@@ -74,6 +74,18 @@ static void conclude(struct session *s, enum session_outcome outcome, const char
     to->steps = s->steps - s->begun_at;
 }
 
+/* The job or the budget ends: what looked well so far is worth another trial, the next time. */
+static void end_trial(struct session *s, const char *why)
+{
+    struct session_entry *k;
+
+    conclude(s, SESSION_UNDECIDED, why);
+    k = &s->entries[s->n_entries - 1];
+    if (s->phase == PHASE_TRIAL && !isfinite(k->effect.high))
+        k->effect = trial_so_far(&s->trial);
+    k->promising = isnan(k->effect.gain) || k->effect.gain > s->trial.plan.least_gain;
+}
+
 static void write_left(struct session *s, const struct session_offer *o, const char *why)
 {
     if (s->n_entries < SESSION_ENTRIES - SESSION_TRIALS)
@@ -306,7 +318,7 @@ static struct session_command end_early(struct session *s, const char *why)
     switch (s->phase) {
     case PHASE_CANARY:
     case PHASE_TRIAL:
-        conclude(s, SESSION_UNDECIDED, why);
+        end_trial(s, why);
         return undo(s);
     case PHASE_OBSERVE:
         return finish(s, why);
@@ -319,7 +331,7 @@ static struct session_command end_early(struct session *s, const char *why)
 static struct session_command end_now(struct session *s, const char *why)
 {
     if (s->phase == PHASE_CANARY || s->phase == PHASE_TRIAL)
-        conclude(s, SESSION_UNDECIDED, why);
+        end_trial(s, why);
     s->switching = false;
     return finish(s, why);
 }
@@ -458,4 +470,17 @@ void session_leave(struct session *s, const struct candidate *c, const char *why
 
     if (!session_has(s, o.knob, o.value))
         write_left(s, &o, why);
+}
+
+void session_refuse(struct session *s, const struct session_entry *k, const char *value,
+                    const char *why)
+{
+    struct session_offer o = { .gain = (double)NAN };
+
+    set(o.knob, sizeof(o.knob), k->knob);
+    set(o.value, sizeof(o.value), value);
+    set(o.before, sizeof(o.before), k->before);
+    set(o.why, sizeof(o.why), k->why);
+    if (!session_has(s, o.knob, o.value) && s->n_entries < SESSION_ENTRIES - SESSION_TRIALS)
+        write_down(s, &o, SESSION_BROKE, why)->refused = true;
 }

@@ -91,6 +91,8 @@ struct session_entry {
     unsigned at_step;
     double at_s;
     char also[KNOB_NAME_MAX]; /* a knob that is yes with it and was no before; "" */
+    bool promising;           /* undecided since the trial ended early, and it looked well so far */
+    bool refused;             /* it cost the job its memory, or its life: not to be tried again */
 };
 
 struct session_offer {
@@ -148,6 +150,10 @@ struct session_command session_offer(struct session *s, const struct candidate *
 
 /* Write a candidate down that is not for this session, for a reason of the driver's. */
 void session_leave(struct session *s, const struct candidate *c, const char *why);
+
+/* Write down that a value of an entry's knob is not to be tried again, and why. */
+void session_refuse(struct session *s, const struct session_entry *k, const char *value,
+                    const char *why);
 
 /* Whether the next step is left out whatever it takes: it need not be made one of a group. */
 bool session_skips(const struct session *s);

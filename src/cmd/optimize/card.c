@@ -199,6 +199,8 @@ static void add_entry(const struct session_entry *k, enum session_goal goal, uns
         if (k->starts)
             str_addf(&line, " in %u starts", k->starts);
         add_weight(k, &line);
+        if (k->promising)
+            str_add(&line, ", not yet sure: tried first the next time");
         str_addf(&line, "%s%s", *k->note ? "; " : "", k->note);
     }
     add_lines(out, label_of(k->outcome), str_text(&line), columns);

@@ -32,8 +32,11 @@ static int tell_found(const struct optimize_known *k, const struct job_key *key,
     } else {
         str_addf(&text, "is of this job%s", p->machine && *p->machine ? " on this machine" : "");
     }
-    str_addf(&text, ": %s tried again first, and what does not hold here goes",
-             p->count == 1 ? "its setting is" : "its settings are");
+    if (p->count)
+        str_addf(&text, ": %s tried again first, and what does not hold here goes",
+                 p->count == 1 ? "its setting is" : "its settings are");
+    else
+        str_add(&text, ": what looked well then is tried first, and what is refused is left");
     if (str_error(&text))
         return -ENOMEM;
     job_tell(talk, str_text(&text));
@@ -74,7 +77,9 @@ int optimize_known(struct arena *a, const char *which, const struct job_key *key
     k.path = arena_strdup(a, str_text(&path));
     k.differs = job_key_differs(&k.profile, key);
     *ret = k;
-    return k.path && (!k.profile.count || tell_found(&k, key, talk) == 0) ? 0 : err_nomem(e);
+    return k.path && (k.profile.count + k.profile.n_memos == 0 || tell_found(&k, key, talk) == 0)
+               ? 0
+               : err_nomem(e);
 }
 
 /* ---- what came of it ---- */
@@ -147,13 +152,35 @@ static bool any_fell(const struct optimize_known *k, const struct session *s)
     return false;
 }
 
+/* What is remembered and nobody has looked at since stays. */
+static int settle_memos(const struct optimize_known *k, const struct session *s, struct profile *to,
+                        struct err *e)
+{
+    for (size_t i = 0; i < k->profile.n_memos; i++) {
+        const struct profile_setting *m = &k->profile.memos[i];
+        bool open = fate_of(entry_of(s, m->knob, m->value)) == OPEN;
+        int rc = 0;
+
+        if (profile_memo(to, m->kind, m->knob) || k->differs)
+            continue;
+        if (m->kind == PROFILE_REFUSED || (open && !has(to, m->knob)))
+            rc = profile_remember(to, m, e);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
 int optimize_known_settle(const struct optimize_known *k, const struct session *s,
                           struct job_talk *talk, struct profile *to, bool *write, struct err *e)
 {
     bool fell = any_fell(k, s);
 
+    if (settle_memos(k, s, to, e) < 0)
+        return -ENOMEM;
     /* Where nothing holds on another machine the profile is still that one's. */
-    *write = to->count > 0 || (fell && !(k->differs & (JOB_MACHINE | JOB_COMMAND)));
+    *write = to->count > 0 || (to->n_memos > 0 && !(k->differs & JOB_MACHINE)) ||
+             (fell && !(k->differs & (JOB_MACHINE | JOB_COMMAND)));
     for (size_t i = 0; i < k->profile.count; i++) {
         const struct profile_setting *old = &k->profile.settings[i];
         const struct session_entry *entry = entry_of(s, old->knob, old->value);

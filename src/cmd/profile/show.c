@@ -84,6 +84,20 @@ static void add_setting(const struct profile_setting *s, const struct knobs *kno
     str_add_char(out, '\n');
 }
 
+static const char *memo_name(const struct profile_setting *s)
+{
+    return s->kind == PROFILE_REFUSED ? "refused" : "candidate, not yet sure";
+}
+
+static void add_memos(const struct profile *p, const struct knobs *knobs, struct str *out)
+{
+    for (size_t i = 0; i < p->n_memos; i++) {
+        add_setting(&p->memos[i], knobs, out);
+        str_addf(out, "      %s%s%s\n", memo_name(&p->memos[i]), p->memos[i].why ? ": " : "",
+                 p->memos[i].why ? p->memos[i].why : "");
+    }
+}
+
 void profile_show(const struct profile *p, const struct knobs *knobs, const char *path,
                   struct str *out)
 {
@@ -99,6 +113,9 @@ void profile_show(const struct profile *p, const struct knobs *knobs, const char
         str_add(out, "  no settings\n");
     else if (p->count > 1 && !isnan(gain))
         str_addf(out, "\n  together  %.2fx\n", 1 + gain);
+    if (p->n_memos)
+        str_add_char(out, '\n');
+    add_memos(p, knobs, out);
     str_addf(out, "\n  brim run --profile %s -- COMMAND\n", *p->name ? p->name : path);
 }
 

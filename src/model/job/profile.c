@@ -53,24 +53,60 @@ static struct profile_setting *find(const struct profile *p, const char *knob)
     return NULL;
 }
 
-int profile_set(struct profile *p, const struct profile_setting *s, struct err *e)
+static struct profile_setting *find_memo(const struct profile *p, enum profile_kind kind,
+                                         const char *knob)
 {
-    struct profile_setting new = *s, *to = find(p, s->knob);
+    for (size_t i = 0; i < p->n_memos; i++)
+        if (p->memos[i].kind == kind && !strcmp(p->memos[i].knob, knob))
+            return &p->memos[i];
+    return NULL;
+}
+
+const struct profile_setting *profile_memo(const struct profile *p, enum profile_kind kind,
+                                           const char *knob)
+{
+    return find_memo(p, kind, knob);
+}
+
+static struct profile_setting *new_setting(struct profile *p, enum profile_kind kind)
+{
+    return kind == PROFILE_KEPT ? ARENA_PUSH(&p->arena, &p->settings, &p->count)
+                                : ARENA_PUSH(&p->arena, &p->memos, &p->n_memos);
+}
+
+static int add(struct profile *p, const struct profile_setting *s, struct profile_setting *to,
+               size_t there, struct err *e)
+{
+    struct profile_setting new = *s;
 
     if (!is_plain(s->knob) || !is_plain(s->value) || !is_plain(s->before) || !is_plain(s->date))
         return err_set(e, -EINVAL, "a setting of a profile is printable ASCII");
     if (!*s->value || strlen(s->value) >= KNOB_VALUE_MAX || strlen(s->knob) >= KNOB_NAME_MAX)
         return err_set(e, -EINVAL, "a setting has a value of 1 to %d letters", KNOB_VALUE_MAX - 1);
-    if (!to && p->count == PROFILE_MAX)
+    if (!to && there == PROFILE_MAX)
         return err_set(e, -EINVAL, "there are more than %d settings", PROFILE_MAX);
     if (copy(&p->arena, &new.knob, s->knob) < 0 || copy(&p->arena, &new.value, s->value) < 0 ||
-        copy(&p->arena, &new.before, s->before) < 0 || copy(&p->arena, &new.date, s->date) < 0)
+        copy(&p->arena, &new.before, s->before) < 0 || copy(&p->arena, &new.date, s->date) < 0 ||
+        copy(&p->arena, &new.why, is_plain(s->why) ? s->why : NULL) < 0)
         return err_nomem(e);
-    to = to ? to : ARENA_PUSH(&p->arena, &p->settings, &p->count);
+    to = to ? to : new_setting(p, s->kind);
     if (!to)
         return err_nomem(e);
     *to = new;
     return 0;
+}
+
+int profile_set(struct profile *p, const struct profile_setting *s, struct err *e)
+{
+    struct profile_setting kept = *s;
+
+    kept.kind = PROFILE_KEPT;
+    return add(p, &kept, find(p, s->knob), p->count, e);
+}
+
+int profile_remember(struct profile *p, const struct profile_setting *s, struct err *e)
+{
+    return add(p, s, find_memo(p, s->kind, s->knob), p->n_memos, e);
 }
 
 /* ---- reading ---- */
@@ -105,6 +141,7 @@ static const struct key setting_keys[] = {
     { "high", offsetof(struct profile_setting, high), NUMBER },
     { "steps", offsetof(struct profile_setting, steps), COUNT },
     { "date", offsetof(struct profile_setting, date), TEXT },
+    { "why", offsetof(struct profile_setting, why), TEXT },
 };
 
 static const char *key_at(const void *ctx, size_t i)
@@ -165,9 +202,26 @@ static int finish(const struct reader *r, const char *file, struct err *e)
     return err_set(e, -EINVAL, "%s:%d: [%s] has no 'value'", file, r->now->line, r->now->knob);
 }
 
+static const char *const kinds[] = {
+    [PROFILE_KEPT] = "",
+    [PROFILE_CANDIDATE] = "candidate ",
+    [PROFILE_REFUSED] = "refused ",
+};
+
+/* The knob that a section is of, and what it says of it. */
+static const char *knob_of(const char *section, enum profile_kind *kind)
+{
+    for (*kind = PROFILE_REFUSED; *kind != PROFILE_KEPT; (*kind)--)
+        if (!strncmp(section, kinds[*kind], strlen(kinds[*kind])))
+            break;
+    return section + strlen(kinds[*kind]);
+}
+
 static int start_section(struct reader *r, const struct ini_entry *at, struct err *e)
 {
     struct profile *p = &r->profile;
+    enum profile_kind kind;
+    const char *knob = knob_of(at->section, &kind);
     int rc = finish(r, at->file, e);
 
     if (rc < 0)
@@ -179,20 +233,19 @@ static int start_section(struct reader *r, const struct ini_entry *at, struct er
         r->begun = true;
         return 0;
     }
-    if (!*at->section || strlen(at->section) >= KNOB_NAME_MAX || !is_plain(at->section) ||
-        !strcmp(at->section, "profile"))
+    if (!*knob || strlen(knob) >= KNOB_NAME_MAX || !is_plain(knob) || !strcmp(knob, "profile"))
         return bad(at, e, "a section behind [profile] has the name of a knob");
-    if (find(p, at->section))
+    if (kind == PROFILE_KEPT ? find(p, knob) : find_memo(p, kind, knob))
         return err_set(e, -EINVAL, "%s:%d: [%s] stands twice", at->file, at->line, at->section);
-    if (p->count == PROFILE_MAX)
+    if ((kind == PROFILE_KEPT ? p->count : p->n_memos) == PROFILE_MAX)
         return bad(at, e, "there are more than 64 settings");
-    r->now = ARENA_PUSH(&p->arena, &p->settings, &p->count);
+    r->now = new_setting(p, kind);
     if (!r->now)
         return err_nomem(e);
     *r->now = (struct profile_setting){
-        .gain = (double)NAN, .low = (double)NAN, .high = (double)NAN, .line = at->line
+        .gain = (double)NAN, .low = (double)NAN, .high = (double)NAN, .line = at->line, .kind = kind
     };
-    r->now->knob = arena_strdup(&p->arena, at->section);
+    r->now->knob = arena_strdup(&p->arena, knob);
     return r->now->knob ? 0 : err_nomem(e);
 }
 
@@ -250,6 +303,22 @@ static void add_number(struct str *out, const char *key, double value)
         str_addf(out, "%s = %.6g\n", key, value);
 }
 
+static void write_setting(const struct profile_setting *s, struct str *out)
+{
+    str_addf(out, "\n[%s%s]\n", kinds[s->kind], s->knob);
+    add_text(out, "value", s->value);
+    if (s->before)
+        add_text(out, "before", s->before);
+    add_number(out, "gain", s->gain);
+    add_number(out, "low", s->low);
+    add_number(out, "high", s->high);
+    str_addf(out, "steps = %llu\n", (unsigned long long)s->steps);
+    if (s->date)
+        add_text(out, "date", s->date);
+    if (s->why)
+        add_text(out, "why", s->why);
+}
+
 void profile_write(const struct profile *p, struct str *out)
 {
     str_add(out, "[profile]\n");
@@ -257,18 +326,8 @@ void profile_write(const struct profile *p, struct str *out)
     add_text(out, "key", p->key);
     add_text(out, "machine", p->machine);
     add_text(out, "versions", p->versions);
-    for (size_t i = 0; i < p->count; i++) {
-        const struct profile_setting *s = &p->settings[i];
-
-        str_addf(out, "\n[%s]\n", s->knob);
-        add_text(out, "value", s->value);
-        if (s->before)
-            add_text(out, "before", s->before);
-        add_number(out, "gain", s->gain);
-        add_number(out, "low", s->low);
-        add_number(out, "high", s->high);
-        str_addf(out, "steps = %llu\n", (unsigned long long)s->steps);
-        if (s->date)
-            add_text(out, "date", s->date);
-    }
+    for (size_t i = 0; i < p->count; i++)
+        write_setting(&p->settings[i], out);
+    for (size_t i = 0; i < p->n_memos; i++)
+        write_setting(&p->memos[i], out);
 }

@@ -14,7 +14,10 @@
  *     high = 14.2
  *     steps = 104              that the trial took
  *     date = 2026-11-21
- */
+ *
+ * Beside those it remembers what nobody may run with yet: "[candidate loader.workers]" was
+ * promising when the job ended, "[refused loader.workers]" has cost the job its memory; why says
+ * what was seen. */
 #ifndef BRIM_MODEL_JOB_PROFILE_H
 #define BRIM_MODEL_JOB_PROFILE_H
 #include <stdint.h>
@@ -24,6 +27,8 @@
 #include "base/str.h"
 #include "model/job/knob.h"
 
+enum profile_kind { PROFILE_KEPT, PROFILE_CANDIDATE, PROFILE_REFUSED };
+
 struct profile_setting {
     const char *knob;
     const char *value, *before; /* before NULL: not known */
@@ -31,6 +36,8 @@ struct profile_setting {
     uint64_t steps;
     const char *date; /* NULL: not known */
     int line;         /* 0: not read */
+    enum profile_kind kind;
+    const char *why; /* of what was not kept; NULL: not known */
 };
 
 /* Settings; letters of a text, which quoted still fits the line of an INI file. */
@@ -44,6 +51,8 @@ struct profile {
     const char *versions;
     struct profile_setting *settings;
     size_t count;
+    struct profile_setting *memos; /* candidates, and what is refused: one of a knob of each */
+    size_t n_memos;
 };
 
 void profile_done(struct profile *p);
@@ -55,6 +64,14 @@ int profile_init(struct profile *ret, const char *name, const char *key, const c
 /* Add a setting, or replace the one of the same knob; its texts are copied. 0, -ENOMEM, or -EINVAL
  * for texts with anything but printable ASCII, and for one setting too many. */
 int profile_set(struct profile *p, const struct profile_setting *s, struct err *e) CHECK_RESULT;
+
+/* The same of what was not kept, by s->kind: it replaces the one of that kind and knob. */
+int profile_remember(struct profile *p, const struct profile_setting *s, struct err *e)
+    CHECK_RESULT;
+
+/* What is remembered of a knob; NULL. */
+const struct profile_setting *profile_memo(const struct profile *p, enum profile_kind kind,
+                                           const char *knob);
 
 /* 0, -ENOMEM, or -EINVAL with a sentence that begins with "file:line: ". *ret on success only. */
 int profile_read(struct profile *ret, const char *file, const char *text, size_t len, struct err *e)

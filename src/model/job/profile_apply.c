@@ -7,8 +7,8 @@
 int profile_check(const struct profile *p, const struct knobs *knobs, const char *file,
                   struct err *e)
 {
-    for (size_t i = 0; i < p->count; i++) {
-        const struct profile_setting *s = &p->settings[i];
+    for (size_t i = 0; i < p->count + p->n_memos; i++) {
+        const struct profile_setting *s = i < p->count ? &p->settings[i] : &p->memos[i - p->count];
         const struct knob *k = knobs_find(knobs, s->knob);
         const char *near = k ? NULL : knobs_near(knobs, s->knob);
         int rc;

@@ -108,6 +108,7 @@ static void turn(void *arg, const struct run_snapshot *w)
     drive_add_moment(d);
     drive_take_steps(d);
     drive_look_for_trouble(d);
+    drive_look_at_memory(d);
     if (d->state == DRIVE_RUNS)
         drive_obey(d, session_event(&d->session, &(const struct session_event){
                                                      .kind = SESSION_TICK,
@@ -140,6 +141,7 @@ static void end(void *arg, const struct run_snapshot *w)
     bool killed = r->end == RUN_KILLED;
     bool died = killed ? !is_interrupt(r->status) : r->status && !is_interrupt(r->status - 128);
     char why[DRIVE_TEXT];
+    unsigned tried;
     bool best;
 
     d->w = *w;
@@ -149,9 +151,11 @@ static void end(void *arg, const struct run_snapshot *w)
     best = drive_at_best(d);
     snprintf(why, sizeof(why), "the job died (%s %d) while it was tried",
              killed ? "signal" : "exit status", r->status);
+    tried = d->session.n_entries;
     if (d->state == DRIVE_RUNS && died &&
         (d->session.phase == PHASE_CANARY || d->session.phase == PHASE_TRIAL))
         drive_send(d, SESSION_FAILED, why);
+    drive_refuse_at_end(d, r, tried);
     if (d->state == DRIVE_RUNS)
         drive_send(d, SESSION_ENDED, died ? "the job died" : "the job ended");
     if (d->join.members && best)

@@ -77,6 +77,8 @@ struct drive {
     bool judged;
     char nothing[DRIVE_TEXT];
 
+    size_t notes[JOIN_RANKS]; /* of a ring, that were looked at */
+
     struct loss_check losses;
     bool numeric;           /* the last setting that was tried or kept changes numbers */
     unsigned numeric_entry; /* its entry, once it has one */
@@ -177,6 +179,11 @@ double drive_speed(const struct drive *d);
 
 /* Undo what makes the loss worse, or the job hang. */
 void drive_look_for_trouble(struct drive *d);
+
+/* See whether the shim took workers back for want of memory; at the end of the job, with the entry
+ * of what was tried then, whether it was killed for that. */
+void drive_look_at_memory(struct drive *d);
+void drive_refuse_at_end(struct drive *d, const struct run *r, unsigned tried);
 
 /* A knob of the loader, which each rank has of its own. */
 bool drive_is_loader(const char *knob);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/parse.h"
 #include "tune/propose/propose_private.h"
 
 enum { WHY_MAX = 256 };
@@ -62,6 +63,21 @@ static void add(struct proposer *p, const struct candidate *c)
     p->no_memory = p->no_memory || !to->value || !to->why || (c->before && !to->before);
 }
 
+/* Whether the profile says that a value has cost the job its memory, or one that takes less. */
+static bool is_refused(const struct proposer *p, const char *knob, const char *value)
+{
+    const struct profile *won = p->about->won;
+    const struct profile_setting *r = won ? profile_memo(won, PROFILE_REFUSED, knob) : NULL;
+    double is, was;
+
+    if (!r)
+        return false;
+    if (!strcmp(knob, "loader.workers") && parse_double(value, &is) == 0 &&
+        parse_double(r->value, &was) == 0)
+        return is >= was;
+    return !strcmp(r->value, value);
+}
+
 PRINTF(4, 0)
 static void consider(struct proposer *p, const char *knob, struct candidate *c, const char *fmt,
                      va_list ap)
@@ -76,6 +92,8 @@ static void consider(struct proposer *p, const char *knob, struct candidate *c, 
     c->knob = knobs_find(p->about->knobs, knob);
     if (!c->knob || (c->before && !strcmp(c->before, c->value)) ||
         knob_check(c->knob, c->value, NULL) < 0)
+        return;
+    if (!p->naming && is_refused(p, knob, c->value))
         return;
     if (!condition_hold(&c->knob->needs, facts_look, &p->facts))
         return;

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/parse.h"
 #include "model/signal/sorted.h"
 
 #include "model/signal/quantity.h"
@@ -61,6 +62,17 @@ static double most_workers(const struct proposer *p, double share)
     double ranks = facts_ranks_here(&p->facts);
     double each = resident > 0 && processes >= 1 ? resident / processes : worker_b;
 
+    const struct profile_setting *refused = p->about->won
+                                                ? profile_memo(p->about->won, PROFILE_REFUSED,
+                                                               "loader.workers")
+                                                : NULL;
+    double limit = facts_signal(&p->facts, RUN_JOB_MEMORY_LIMIT), was;
+
+    if (refused && parse_double(refused->value, &was) == 0)
+        most = fmin(most, floor(was / 2));
+    /* Of its control group files can be taken back, what its processes hold can not. */
+    if (limit > 0 && resident > 0)
+        available = isnan(available) ? limit - resident : fmin(available, limit - resident);
     if (p->cpus > 0 && share > 0)
         most = fmin(most, fmax(1, floor(p->cpus / share)));
     if (available >= 0)

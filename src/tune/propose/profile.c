@@ -1,5 +1,6 @@
 /* Settings of a profile: what won before, here or elsewhere, is tried first. */
 #include <math.h>
+#include <string.h>
 
 #include "model/signal/quantity.h"
 #include "tune/propose/propose_private.h"
@@ -25,11 +26,36 @@ static const struct knob *goes_along(const struct proposer *p, const struct prof
 {
     const struct profile *won = p->about->won;
 
-    for (size_t i = 0; !strcmp(s->knob, "loader.workers") && i < won->count; i++)
-        if (!strcmp(won->settings[i].knob, "loader.persistent") &&
-            !strcmp(won->settings[i].value, "yes"))
-            return knobs_find(p->about->knobs, "loader.persistent");
-    return NULL;
+    const struct profile_setting *stays = profile_memo(won, s->kind, "loader.persistent");
+
+    for (size_t i = 0; i < won->count && s->kind == PROFILE_KEPT; i++)
+        if (!strcmp(won->settings[i].knob, "loader.persistent"))
+            stays = &won->settings[i];
+    return !strcmp(s->knob, "loader.workers") && stays && !strcmp(stays->value, "yes")
+               ? knobs_find(p->about->knobs, "loader.persistent")
+               : NULL;
+}
+
+/* What looked well when the job ended, and was not sure. */
+static void propose_candidates(struct proposer *p)
+{
+    const struct profile *won = p->about->won;
+
+    for (size_t i = 0; won && i < won->n_memos; i++) {
+        const struct profile_setting *s = &won->memos[i];
+
+        if (s->kind != PROFILE_CANDIDATE)
+            continue;
+        p->also = goes_along(p, s);
+        if (s->gain >= p->about->least_gain && isfinite(s->low) && isfinite(s->high))
+            propose_add(p, s->knob, s->value, before_of(p, s), 1 + s->gain,
+                        "the profile has it as promising: %.3g times as fast (%.3g to %.3g) in "
+                        "%llu steps, not yet sure",
+                        1 + s->gain, 1 + s->low, 1 + s->high, (unsigned long long)s->steps);
+        else
+            propose_add(p, s->knob, s->value, before_of(p, s), (double)NAN,
+                        "its trial had begun when the job ended");
+    }
 }
 
 void propose_won(struct proposer *p)
@@ -52,4 +78,5 @@ void propose_won(struct proposer *p)
             propose_add(p, s->knob, s->value, before_of(p, s), (double)NAN,
                         "the profile has it%s%s", *since ? ", kept" : "", since);
     }
+    propose_candidates(p);
 }

@@ -70,6 +70,7 @@ static void propose_named(struct proposer *p)
 {
     static const char why[] = "you have named it";
 
+    p->naming = true;
     for (const char *const *word = p->about->named; word && *word; word++) {
         char name[KNOB_NAME_MAX], buf[KNOB_VALUE_MAX];
         const char *value, *before;

@@ -14,6 +14,7 @@ struct proposer {
     double exposed;                   /* share of communication that is waited for */
     double cpus;                      /* that a rank may use; NaN */
     const struct knob *also;          /* of the next one; NULL */
+    bool naming;                      /* the user names them: nothing is refused */
 };
 
 /* A setting worth a trial if the knob is there, its condition holds, the value is another than the

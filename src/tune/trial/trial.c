@@ -15,6 +15,7 @@ static const double between = 2;
 static const double median_cost = 1.5708;
 /* Of the middle half of a normal distribution to its deviation. */
 static const double quartiles = 1.349;
+static const double normal_95 = 1.96;    /* deviations, of both sides */
 static const double promise_part = 0.05; /* of what B promised, that it has to have soon */
 static const double lost_part = 0.05;    /* probability that a B which has it is given up */
 static const double spread_least = 0.02; /* of a pair, where a few steps were alike by chance */
@@ -258,6 +259,16 @@ struct trial_effect trial_effect(const struct trial *t)
 {
     double half = t->at_once ? half_at_once(t)
                              : sequence_half(&t->pairs, tested_alpha(t), t->plan.spread);
+
+    if (!t->pairs.n)
+        return (struct trial_effect){ (double)NAN, -1, (double)INFINITY };
+    return (struct trial_effect){ expm1(t->pairs.mean), expm1(t->pairs.mean - half),
+                                  expm1(t->pairs.mean + half) };
+}
+
+struct trial_effect trial_so_far(const struct trial *t)
+{
+    double half = normal_95 * pair_deviation(t) / sqrt((double)MAX(1, t->pairs.n));
 
     if (!t->pairs.n)
         return (struct trial_effect){ (double)NAN, -1, (double)INFINITY };

@@ -249,7 +249,14 @@ def test_a_job_that_dies_in_mid_trial(brim, mode, status):
     assert done.returncode == status
     one = done.settings[0]
     assert one["outcome"] == "failed" and "died" in one["note"], one
-    assert not (brim.folder / "profiles").exists()
+    if mode == "die":
+        assert not (brim.folder / "profiles").exists()
+        return
+    (profile,) = (brim.folder / "profiles").iterdir()
+    refused = profile.read_text().partition("[refused loader.workers]")[2]
+    assert 'value = "5"' in refused and "(signal 9)" in refused or "(exit status 137)" in refused
+    shown = brim.call([BRIM, "profile", "show", str(profile)]).stdout
+    assert "refused: the job died" in shown and "no settings" in shown, shown
 
 
 def test_without_steps_nothing_is_tried(brim):

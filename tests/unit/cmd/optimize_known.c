@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tap.h"
@@ -154,8 +155,35 @@ static void test_open(void)
     is_str(said, STAYS, "the sentence says that no trial came to its end");
 }
 
+/* What is remembered stays until it is tried; what is refused stays. */
+static void test_memos(void)
+{
+    struct profile_setting memos[] = {
+        { .knob = "loader.workers", .value = "9", .kind = PROFILE_CANDIDATE },
+        { .knob = "threads.intra", .value = "2", .kind = PROFILE_CANDIDATE },
+        { .knob = "loader.workers", .value = "30", .kind = PROFILE_REFUSED },
+    };
+    const struct optimize_known known = {
+        .profile = { .name = "p", .memos = memos, .n_memos = ARRAY_SIZE(memos) }, .path = "p.ini"
+    };
+    struct session s = { .n_entries = 0 };
+    struct profile to = { .count = 0 };
+    bool write = false;
+
+    tried(&s, "loader.workers", "9", SESSION_REJECTED, -0.1, "");
+    if (profile_init(&to, "p", "", "", "") < 0 ||
+        optimize_known_settle(&known, &s, NULL, &to, &write, NULL) < 0)
+        abort();
+    ok(write, "a profile that remembers something is written");
+    ok(!profile_memo(&to, PROFILE_CANDIDATE, "loader.workers"), "a candidate that lost is gone");
+    ok(profile_memo(&to, PROFILE_CANDIDATE, "threads.intra"), "a candidate not tried stays");
+    ok(profile_memo(&to, PROFILE_REFUSED, "loader.workers"), "what is refused stays refused");
+    profile_done(&to);
+}
+
 int main(void)
 {
+    test_memos();
     test_held();
     test_fell();
     test_open();

@@ -225,6 +225,55 @@ static void test_silence(void)
     sim_done(&s);
 }
 
+/* The shim takes workers back that were kept, for want of memory: fewer stay, more are refused. */
+static void test_memory(void)
+{
+    for (unsigned left = 0; left < 8; left += 4) {
+        struct sim s;
+        struct drive_report r;
+        const struct session_entry *k = NULL;
+        unsigned refused = 0;
+        char word[120];
+
+        sim_init(&s, 2);
+        is_int(sim_start(&s, false), 0, "the drive of a job starts whose memory runs low");
+        sim_run(&s, 0);
+        snprintf(
+            word, sizeof(word),
+            "loader 1: workers %u, prefetch 2 in force, for memory ran low with 12 workers: so",
+            left);
+        sim_note(&s, 0, word);
+        sim_run(&s, 50);
+        sim_end(&s, 0, &r);
+        for (unsigned i = 0; i < r.session->n_entries; i++) {
+            const struct session_entry *e = &r.session->entries[i];
+
+            refused += e->refused && !strcmp(e->note, "memory ran low with 12 workers: so");
+            k = e->outcome == SESSION_ADOPTED && !strcmp(e->knob, "loader.workers") ? e : k;
+        }
+        ok(refused > 0, "what memory did not carry is refused, with %u left", left);
+        is_str(k ? k->value : "none", left ? "4" : "none", "what memory carries stays kept");
+        sim_done(&s);
+    }
+}
+
+/* A job that is killed (signal 9) in a trial has not had the memory for it, for all one knows. */
+static void test_killed(void)
+{
+    struct sim s;
+    struct drive_report r;
+    const struct session_entry *k;
+
+    sim_init(&s, 2);
+    s.dies_at = 1;
+    is_int(sim_start(&s, false), 0, "the drive of a job that is killed starts");
+    sim_run(&s, 5000);
+    sim_end(&s, 137, &r);
+    k = sim_entry(&r, "loader.workers");
+    ok(k && k->refused, "what a job was killed with is refused");
+    sim_done(&s);
+}
+
 static void test_death(void)
 {
     struct sim s;
@@ -238,6 +287,7 @@ static void test_death(void)
     sim_end(&s, 3, &r);
     k = sim_entry(&r, "loader.workers");
     ok(k && k->outcome == SESSION_BROKE, "a job that dies in a trial breaks the setting");
+    ok(k && !k->refused, "a job that ends with a status of its own refuses nothing");
     is_str(k ? k->note : "", "the job died (exit status 3) while it was tried",
            "the note has the exit status of the job that died");
     sim_done(&s);
@@ -535,6 +585,8 @@ int main(void)
     test_refusals();
     test_silence();
     test_death();
+    test_memory();
+    test_killed();
     test_restart();
     test_guard();
     test_suspects();

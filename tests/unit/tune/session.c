@@ -338,9 +338,23 @@ static const struct session_event ended = { .kind = SESSION_ENDED, .why = "the j
 
 /* Whenever the user has enough, nothing that was not adopted stays; and when the job ends nothing
  * more is asked of it. */
+/* Whether an undecided entry is a candidate with finite bounds about its gain. */
+static bool is_remembered(struct job *j, const struct session_entry *k)
+{
+    CLEANUP(profile_done) struct profile p = { .count = 0 };
+    const struct profile_setting *m;
+
+    if (profile_init(&p, "n", "k", "m", "v") < 0 ||
+        session_profile(&j->session, "2026-11-25", &p, NULL) < 0)
+        abort();
+    m = profile_memo(&p, PROFILE_CANDIDATE, k->knob);
+    return k->outcome == SESSION_UNDECIDED && m && !p.count && m->low < m->gain &&
+           m->gain < m->high && isfinite(m->high);
+}
+
 static void test_stop(void)
 {
-    int left = 0, wrong = 0;
+    int left = 0, wrong = 0, promising = 0;
 
     for (unsigned at = 1; at < 600; at += 11) {
         struct job j = job_start(4);
@@ -365,10 +379,13 @@ static void test_stop(void)
         wrong += j.session.phase != PHASE_OVER ||
                  strcmp(j.session.reason, at % 2 ? stop.why : ended.why) != 0;
         wrong += k->outcome == SESSION_UNDECIDED && strcmp(k->note, j.session.reason) != 0;
+        promising += is_remembered(&j, k);
         job_end(&j);
     }
     is_int(left, 0, "nothing stays that was not adopted when it is stopped");
     is_int(wrong, 0, "the reason is told");
+    ok(promising > 0, "what looked well when the job ended is a candidate of the profile: %d",
+       promising);
 }
 
 static void test_leave(void)

@@ -23,7 +23,17 @@ static const char text[] = "[profile]\n"
                            "date = \"2026-11-21\"\n"
                            "\n[threads.openmp]\n"
                            "value = \"4\"\n"
-                           "steps = 0\n";
+                           "steps = 0\n"
+                           "\n[candidate loader.workers]\n"
+                           "value = \"24\"\n"
+                           "gain = 3.6\n"
+                           "low = 1.1\n"
+                           "high = 8.8\n"
+                           "steps = 70\n"
+                           "\n[refused loader.workers]\n"
+                           "value = \"30\"\n"
+                           "steps = 0\n"
+                           "why = \"memory ran low\"\n";
 
 static const struct {
     const char *text, *why;
@@ -37,6 +47,8 @@ static const struct {
     { "[profile]\n[a]\n", "f:2: [a] has no 'value'" },
     { "[profile]\n[a]\n[b]\nvalue = 1\n", "f:2: [a] has no 'value'" },
     { "[profile]\n[a]\nvalue = 1\n[b]\nvalue = 1\n[a]\n", "f:6: [a] stands twice" },
+    { "[profile]\n[refused a]\nvalue = 1\n[a]\nvalue = 1\n[refused a]\n",
+      "f:6: [refused a] stands twice" },
     { "[profile]\n[a]\nvalue =\n", "f:3: a value has 1 to 63 letters" },
     { "[profile]\n[a]\nvalue = \xc3\xa4\n", "f:3: a profile is printable ASCII" },
     { "[profile]\n[a]\nvalue = 1\ngain = nan\n", "f:4: 'gain' is a number" },
@@ -70,6 +82,12 @@ static void test_round_trip(void)
        "keys that a setting lacks are absent");
     profile_write(&p, &out);
     is_str(str_text(&out), text, "profile_write writes a profile as it was read");
+    ok(p.count == 2 && p.n_memos == 2, "what is remembered is no setting");
+    is_str(profile_memo(&p, PROFILE_CANDIDATE, "loader.workers")->value, "24",
+           "a candidate is found by its knob");
+    is_str(profile_memo(&p, PROFILE_REFUSED, "loader.workers")->why, "memory ran low",
+           "what is refused has its reason");
+    ok(!profile_memo(&p, PROFILE_REFUSED, "threads.openmp"), "a kept setting is not refused");
 }
 
 static void test_set(void)
