@@ -118,7 +118,8 @@ static const struct signal_def made_gpu[] = { C("busy_ratio"),
                                               C("sm_clock_hertz"),
                                               C("sm_clock_max_hertz"),
                                               C("link_received_bytes_total"),
-                                              C("link_sent_bytes_total") };
+                                              C("link_sent_bytes_total"),
+                                              C("energy_joules_total") };
 static const struct signal_def made_throttle[] = { CL("active", "reason=\"power\""),
                                                    CL("active", "reason=\"thermal\""),
                                                    CL(SEC, "reason=\"thermal\"") };

@@ -69,9 +69,18 @@ static void take_throttle(const struct moment_view *v, const char *gpu, struct g
     take(s, RUN_GPU_CAPPED, held(v, row, "reason=\"power\""));
 }
 
+/* Mean power: what the device's counter of energy grew by, which misses nothing; of one without, a
+ * look at the power at the moment's end. */
+static double watts_of(const struct moment_view *v, const struct signal_row *row)
+{
+    double mean = moment_rate(v, row, "energy_joules_total", NULL);
+
+    return mean > 0 ? mean : moment_gauge(row, "power_watts", NULL);
+}
+
 static void take_gpu(const struct moment_view *v, const struct signal_row *row, struct gpu_sums *s)
 {
-    double clock = moment_gauge(row, "sm_clock_hertz", NULL);
+    double clock = moment_gauge(row, "sm_clock_hertz", NULL), watts = watts_of(v, row);
 
     take(s, RUN_GPU_BUSY, moment_gauge(row, "busy_ratio", NULL));
     take(s, RUN_GPU_SM_ACTIVE, moment_gauge(row, "sm_active_ratio", NULL));
@@ -81,9 +90,8 @@ static void take_gpu(const struct moment_view *v, const struct signal_row *row, 
          moment_gauge(row, "memory_used_bytes", NULL) /
              moment_gauge(row, "memory_total_bytes", NULL));
     take(s, RUN_GPU_MEMORY_USED, moment_gauge(row, "memory_used_bytes", NULL));
-    take(s, RUN_GPU_WATTS, moment_gauge(row, "power_watts", NULL));
-    take(s, RUN_GPU_POWER,
-         moment_gauge(row, "power_watts", NULL) / moment_gauge(row, "power_limit_watts", NULL));
+    take(s, RUN_GPU_WATTS, watts);
+    take(s, RUN_GPU_POWER, watts / moment_gauge(row, "power_limit_watts", NULL));
     take(s, RUN_GPU_CLOCK, clock / moment_gauge(row, "sm_clock_max_hertz", NULL));
     take_pcie(v, row);
     take_throttle(v, row->thing, s);

@@ -176,6 +176,39 @@ static void test_merge(void)
         "rapl", domain, "energy_joules_total", NULL, 1e6, 1e6 + (joules) \
     }
 
+/* A device that draws 650 W and 250 W by turns: its counter tells the mean, a look at the power one
+ * of them. */
+static void test_energy(void)
+{
+    static const struct given counted[] = {
+        GAUGED("0", "power_watts", 650),
+        GAUGED("0", "power_limit_watts", 1060),
+        { "gpu", "0", "energy_joules_total", NULL, 1e6, 1e6 + 530 },
+        { .set = NULL },
+    };
+    static const struct given still[] = {
+        GAUGED("0", "power_watts", 650),
+        GAUGED("0", "energy_joules_total", 1e6),
+        { .set = NULL },
+    };
+    const struct family_growth growth = { .processes = 1 };
+    const struct moment_job job = { .cgroup = "" };
+    struct tick ticks[2] = { { .n_rows = 0 } };
+    struct run_moment m;
+
+    made_ticks(counted, 10, ticks);
+    moment_make(&ticks[0], &ticks[1], &growth, &job, &m);
+    ok(fabs(m.values[RUN_GPU_WATTS] - 530) < 1e-6,
+       "a counter of energy tells the mean power, not the last one: %g W", m.values[RUN_GPU_WATTS]);
+    ok(fabs(m.values[RUN_GPU_POWER] - 0.5) < 1e-6, "the share of the limit is that of the mean");
+    made_ticks(still, 20, ticks);
+    moment_make(&ticks[0], &ticks[1], &growth, &job, &m);
+    ok(fabs(m.values[RUN_GPU_WATTS] - 650) < 1e-6,
+       "a counter that stands still leaves the look at the power: %g W", m.values[RUN_GPU_WATTS]);
+    tick_done(&ticks[0]);
+    tick_done(&ticks[1]);
+}
+
 static void test_power(void)
 {
     static const struct given all[] = { GAUGED("0", "power_watts", 300),
@@ -216,5 +249,6 @@ int main(void)
     test_parts();
     test_merge();
     test_power();
+    test_energy();
     return done();
 }
