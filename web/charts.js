@@ -71,9 +71,13 @@ const watcher = new IntersectionObserver((entries) => {
   update();
 });
 
-const wanted = () => CHARTS.filter(([, , , lines]) =>
-  lines.some(([name]) => name !== "gpu_busy" || points.has(name)));
-const titlesOf = (charts) => charts.map(([title]) => title).join();
+// A machine without accelerators has no lines of them, and no chart.
+const OPTIONAL = ["gpu_busy", "pcie", "gpu"];
+const wanted = () => CHARTS.map(([title, write, top, lines]) => [title, write, top,
+  lines.filter(([name]) => !OPTIONAL.includes(name) || points.has(name))])
+  .filter(([, , , lines]) => lines.length > 0);
+const titlesOf = (charts) =>
+  charts.map(([title, , , lines]) => `${title} ${lines.map(([name]) => name)}`).join();
 
 // Draw anew, after a change of theme or width.
 export function redraw() {

@@ -1,6 +1,8 @@
 // Numbers with their units, as people read them. Absent (null) is a dash, never zero.
 
 export const NONE = "–";
+// Between a number and its unit: a line does not end there.
+const GAP = "\u00a0";
 
 const STEPS = ["", "k", "M", "G", "T", "P"];
 const BINARY = ["", "Ki", "Mi", "Gi", "Ti", "Pi"];
@@ -23,7 +25,7 @@ function scaled(value, base, names, unit) {
     left /= base;
     step += 1;
   }
-  return `${digits(left)} ${names[step]}${unit}`.trim();
+  return `${digits(left)}${GAP}${names[step]}${unit}`.trim();
 }
 
 export const rate = (value) => scaled(value, 1000, STEPS, "B/s");
@@ -35,21 +37,25 @@ export function number(value, unit = "") {
   if (absent(value)) {
     return NONE;
   }
-  return unit ? `${digits(value)} ${unit}` : digits(value);
+  return unit ? `${digits(value)}${GAP}${unit}` : digits(value);
 }
 
-export const whole = (value, unit) => (absent(value) ? NONE : `${Math.round(value)} ${unit}`);
-export const share = (value) => (absent(value) ? NONE : `${Math.round(value * 100)} %`);
+export const whole = (value, unit) => (absent(value) ? NONE : `${Math.round(value)}${GAP}${unit}`);
+export const share = (value) => (absent(value) ? NONE : `${Math.round(value * 100)}${GAP}%`);
+
+// The same in a sentence of the agent's.
+const UNITS = /(\d) (%|[kMGT]?B(\/s)?|ms|us|s|GPUs?|CPUs?|steps\/s)(?![\w/])/g;
+export const together = (text) => text.replace(UNITS, `$1${GAP}$2`);
 
 // "60 of 80 GiB"
 export function ofBytes(part, all) {
   if (absent(part) || absent(all)) {
     return bytes(part);
   }
-  const [number1, unit1] = bytes(part).split(" ");
-  const [number2, unit2] = bytes(all).split(" ");
-  return unit1 === unit2 ? `${number1} of ${number2} ${unit2}` :
-    `${number1} ${unit1} of ${number2} ${unit2}`;
+  const [number1, unit1] = bytes(part).split(GAP);
+  const [number2, unit2] = bytes(all).split(GAP);
+  return unit1 === unit2 ? `${number1} of ${number2}${GAP}${unit2}` :
+    `${number1}${GAP}${unit1} of ${number2}${GAP}${unit2}`;
 }
 
 export function seconds(value) {
@@ -57,12 +63,12 @@ export function seconds(value) {
     return NONE;
   }
   if (value === 0) {
-    return "0 s";
+    return `0${GAP}s`;
   }
   if (value < 1e-3) {
-    return `${digits(value * 1e6)} µs`;
+    return `${digits(value * 1e6)}${GAP}µs`;
   }
-  return value < 1 ? `${digits(value * 1e3)} ms` : `${digits(value)} s`;
+  return value < 1 ? `${digits(value * 1e3)}${GAP}ms` : `${digits(value)}${GAP}s`;
 }
 
 const two = (value) => String(value).padStart(2, "0");
@@ -78,10 +84,10 @@ export function clock(ms, withSeconds = true) {
 export function ago(now, then) {
   const s = Math.max(0, Math.round((now - then) / 1000));
   if (s < 90) {
-    return `${s} s ago`;
+    return `${s}${GAP}s ago`;
   }
   if (s < 5400) {
-    return `${Math.round(s / 60)} min ago`;
+    return `${Math.round(s / 60)}${GAP}min ago`;
   }
-  return s < 129600 ? `${Math.round(s / 3600)} h ago` : `${Math.round(s / 86400)} d ago`;
+  return s < 129600 ? `${Math.round(s / 3600)}${GAP}h ago` : `${Math.round(s / 86400)}${GAP}d ago`;
 }

@@ -14,7 +14,7 @@ const LINES = [
     (g) => ofBytes(g.memory_used, g.memory_total)],
   ["power", (g) => ratio(g.power, g.power_limit), (g) =>
     (g.power_limit === null ? whole(g.power, "W") :
-      `${Math.round(g.power)} of ${Math.round(g.power_limit)} W`)],
+      `${Math.round(g.power)} of ${whole(g.power_limit, "W")}`)],
 ];
 
 function line([name]) {

@@ -1,6 +1,6 @@
 // The jobs that brim watches here now: whose, how fast, where a step's time goes, what limits it.
 import { at, list, make, mark, say, show } from "./dom.js";
-import { ago, clock, count, number, share } from "./format.js";
+import { ago, clock, count, number, share, together } from "./format.js";
 
 // In the order of a step.
 const STAGES = ["wait", "copy", "forward", "backward", "communication", "optimizer", "checkpoint",
@@ -30,7 +30,7 @@ function speed(run) {
     return run.steps === null ? "marks no steps" : `${count(run.steps)} steps`;
   }
   const samples = run.samples_per_s === null ? "" : `, ${count(run.samples_per_s)} samples/s`;
-  return `${number(run.steps_per_s)} steps/s${samples}`;
+  return `${number(run.steps_per_s, "steps/s")}${samples}`;
 }
 
 function showSplit(parts, split) {
@@ -62,7 +62,7 @@ export function showRuns(live) {
     say(p.since, run.since_ms === null ? "" :
       `since ${clock(run.since_ms, false)}, ${ago(live.time_ms, run.since_ms)}`);
     showSplit(p, run.split);
-    say(p.sentence, run.sentence ?? "nothing is known yet");
+    say(p.sentence, together(run.sentence ?? "nothing is known yet"));
     say(p.todo.lastChild, run.action ?? "");
     show(p.todo, Boolean(run.action));
     say(p.trying, run.trying ? `brim optimize tries ${run.trying}` : "");

@@ -4,13 +4,15 @@ import { at, list, make, say, show } from "./dom.js";
 import { bytes, count, NONE, number, rate, seconds, share } from "./format.js";
 
 const text = (value) => (value === null || value === undefined ? NONE : String(value));
+// A container's name of 64 digits is told by its first twelve; the rest is shown to who points at it.
+const group = (value) => text(value).replace(/([0-9a-f]{12})[0-9a-f]{12,}/g, "$1");
 const link = (value) => (value ? rate(value) : NONE);
 
 // [key, heading, how it is written]; columns of text are "text", others numbers.
 const COLUMNS = {
   processes: [
-    ["pid", "pid", text], ["comm", "process", text, "text"], ["cgroup", "job", text, "text"],
-    ["cpu", "CPU", share], ["run_wait", "waits for CPU", share], ["io_wait", "waits for I/O", share],
+    ["pid", "pid", text], ["comm", "process", text, "text"], ["cpu", "CPU", share],
+    ["cgroup", "job", group, "text"], ["run_wait", "waits for CPU", share], ["io_wait", "waits for I/O", share],
     ["read", "reads", rate], ["write", "writes", rate], ["resident", "memory", bytes],
     ["threads", "threads", count],
   ],
@@ -103,8 +105,8 @@ function showTable(id, rows) {
       const words = write(row[key]);
       say(node.cells[i], words);
       // what does not fit is shown to who points at it
-      if (kind && node.cells[i].title !== words) {
-        node.cells[i].title = words;
+      if (kind && node.cells[i].title !== text(row[key])) {
+        node.cells[i].title = text(row[key]);
       }
     }));
 }

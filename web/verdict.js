@@ -1,6 +1,6 @@
 // The sentence, and the pipeline as an assembly line with the limit lit.
 import { at, bar, list, make, mark, say, setBar, show } from "./dom.js";
-import { bytes, NONE, number, ofBytes, share } from "./format.js";
+import { bytes, NONE, number, ofBytes, share, together } from "./format.js";
 import { spark, sparkPast, sparkPoint } from "./spark.js";
 
 const WORDS = { idle: "idle", ok: "has room", busy: "busy", limit: "at its limit", unknown: "not known" };
@@ -9,7 +9,7 @@ export function showVerdict(verdict) {
   const box = at("verdict");
   mark(box, "severity", verdict.severity);
   mark(box, "state", verdict.state);
-  say(at("sentence"), verdict.sentence);
+  say(at("sentence"), together(verdict.sentence));
   say(at("waste"), verdict.waste ?? "");
   show(at("waste"), Boolean(verdict.waste));
   say(at("action-text"), verdict.action ?? "");
@@ -62,8 +62,8 @@ export function showStages(live) {
     say(p.word, wordOf(stage, none, isLimit));
     setBar(p.load, stage.load, `${stage.title}: ${share(stage.load)} of its limit`);
     say(p.percent, share(stage.load));
-    say(p.value, stage.value ?? NONE);
-    say(p.detail, stage.detail ?? "");
+    say(p.value, together(stage.value ?? NONE));
+    say(p.detail, together(stage.detail ?? ""));
     card.title = stage.detail ?? "";
   });
 }
@@ -87,7 +87,7 @@ function fact(name, text) {
 export function showHost({ cpu, memory }) {
   const used = memory.total === null ? null : memory.total - memory.available;
   const facts = [
-    fact("CPUs busy", share(cpu.busy)), fact("fullest CPU", share(cpu.busiest)),
+    fact("CPUs busy", share(cpu.busy_mean)), fact("fullest CPU", share(cpu.busiest)),
     fact("idle for I/O", share(cpu.iowait)), fact("hypervisor takes", share(cpu.steal)),
     fact("load", number(cpu.load1)), fact("memory", ofBytes(used, memory.total)),
     memory.swap_used ? fact("swap", bytes(memory.swap_used)) : null,

@@ -53,6 +53,11 @@ class Driver:
             self.process.wait()
 
 
+def spaced(text):
+    """With plain blanks where a line must not end: between numbers and units."""
+    return text.replace("\u00a0", " ")
+
+
 class Page:
     """One page of the browser."""
 
@@ -72,11 +77,11 @@ class Page:
         self("wait", code=code, timeout=1000 * seconds)
 
     def text(self, selector):
-        return self.get("document.querySelector(%s).innerText" % json.dumps(selector))
+        return spaced(self.get("document.querySelector(%s).innerText" % json.dumps(selector)))
 
     def texts(self, selector):
         nodes = "[...document.querySelectorAll(%s)]" % json.dumps(selector)
-        return self.get(nodes + ".map((node) => node.innerText)")
+        return [spaced(text) for text in self.get(nodes + ".map((node) => node.innerText)")]
 
     def live(self):
         """Wait until the page shows samples."""

@@ -50,6 +50,8 @@ def test_it_shows_this_machine_and_moves(start, browse):
     if agent.sample()["gpus"]:
         return
     assert page.get("document.querySelector('#gpus-section').hidden")
+    legend = page.text("#charts .u-legend")
+    assert "CPU" in legend and "PCIe" not in legend and "GPU" not in legend, legend
     for stage in ("pcie", "gpu"):
         card = "[data-stage=%s]" % stage
         assert "there is no accelerator" in page.text(card)
@@ -97,6 +99,11 @@ def test_accelerators(start, browse, gpus):
     assert "fake5 is lost" in page.text("#sentence")
     assert page.get("document.querySelector('#verdict').dataset.severity") == "critical"
     assert "Accelerators busy, mean" in page.texts("#charts figcaption")
+    # a number stays beside its unit, and CPU comes before names that may be hashes
+    assert "60\u00a0of" not in page.get("document.querySelector('.gpu').innerText")
+    assert "80\u00a0GiB" in page.get("document.querySelector('.gpu').innerText")
+    keys = page.get("[...document.querySelectorAll('#processes th')].map((h) => h.dataset.key)")
+    assert keys.index("cpu") < keys.index("cgroup")
     assert page("said") == []
 
 

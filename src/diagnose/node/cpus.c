@@ -119,11 +119,12 @@ static void describe_cpu(const struct live_view *v, struct live_stage *s)
     const double *f = s->figures;
 
     if (!isnan(c->busy))
-        live_say(s->value, sizeof(s->value), "%.1f of %.0f CPUs", c->busy * c->cores, c->cores);
+        live_say(s->value, sizeof(s->value), "%.1f of %.0f CPUs", v->l->cpu_mean * c->cores,
+                 c->cores);
     switch (s->cause) {
     case CPU_ALL:
         live_say(s->detail, sizeof(s->detail), "the CPUs are %s busy",
-                 quantity_share(f[ALL_BUSY]).text);
+                 quantity_share(v->l->cpu_mean).text);
         if (!isnan(f[ALL_RUNNING]) && s->load >= live_limits.load_busy)
             live_add(s->detail, ", %.0f threads want %.0f CPUs", f[ALL_RUNNING], f[ALL_CORES]);
         break;

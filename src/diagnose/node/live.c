@@ -82,6 +82,8 @@ void live_update(struct live *l, const struct tick *before, const struct tick *n
     l->wall_ns = now->wall_ns;
     l->interval_s = v.seconds;
     live_fill_host(&v);
+    l->cpu_mean = mean(l->stages[LIVE_CPU].state == LIVE_UNKNOWN ? (double)NAN : l->cpu_mean,
+                       l->cpu.busy, weight);
     live_fill_devices(&v);
     live_fill_gpus(&v);
     live_fill_processes(&v);

@@ -140,6 +140,7 @@ struct live {
     struct live_verdict verdict;
     struct live_stage stages[LIVE_STAGES];
     struct live_cpu cpu;
+    double cpu_mean; /* cpu.busy over the time that the sentence is about: what people are shown */
     struct live_memory memory;
     double io_pressure;
     struct live_gpu gpus[LIVE_GPUS_MAX];

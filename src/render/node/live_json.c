@@ -113,6 +113,7 @@ static void add_host(struct json *j, const struct live *l)
 {
     json_object(j, "cpu");
     add_share(j, "busy", l->cpu.busy);
+    add_share(j, "busy_mean", l->cpu_mean);
     add_share(j, "iowait", l->cpu.iowait);
     add_share(j, "steal", l->cpu.steal);
     add_whole(j, "cores", l->cpu.cores);

@@ -122,7 +122,7 @@ static void add_host(struct page *p, const struct live *l, const struct live_ext
 {
     page_add(p, x->host ? x->host : "this node", 64);
     str_addf(&p->line, ": %s CPU%s %s busy", quantity_count(l->cpu.cores).text,
-             str_plural(l->cpu.cores), quantity_share(l->cpu.busy).text);
+             str_plural(l->cpu.cores), quantity_share(l->cpu_mean).text);
     if (!isnan(l->cpu.load1))
         str_addf(&p->line, ", load %.1f", l->cpu.load1);
     if (!isnan(l->memory.total))

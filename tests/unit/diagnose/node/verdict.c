@@ -1,6 +1,7 @@
 /* The verdicts: what is said of a node, by what its two ticks have. */
 #include "diagnose/node/live.h"
 #include "live_ticks.h"
+#include "model/signal/quantity.h"
 #include "tap.h"
 
 #define QUIET CPU(0.02, 0), CORE("0", 0.02)
@@ -483,8 +484,32 @@ static void test_scenarios(void)
     }
 }
 
+/* What box, tile and sentence say of the CPUs is of one span, also while it changes. */
+static void test_one_number(void)
+{
+    static const struct given calm[] = { CPU(0.1, 0), CORE("0", 0.1), END };
+    static const struct given busy[] = { CPU(1, 0), CORE("0", 1), END };
+    const struct live_stage *s = &live.stages[LIVE_CPU];
+    char detail[64], value[64];
+
+    live = (struct live){ .n_gpus = 0 };
+    update(calm, 1);
+    ok(fabs(live.cpu_mean - 0.1) < 1e-9, "the mean begins with the first value");
+    for (int second = 2; second < 6; second++) {
+        update(busy, second);
+        ok(live.cpu_mean > 0.1 && live.cpu_mean < 0.999, "the mean follows in second %d", second);
+        snprintf(detail, sizeof(detail), "the CPUs are %s busy",
+                 quantity_share(live.cpu_mean).text);
+        snprintf(value, sizeof(value), "%.1f of 1 CPUs", live.cpu_mean);
+        ok(strstr(s->detail, detail) == s->detail, "the sentence of second %d has the mean",
+           second);
+        is_str(s->value, value, "the value of second %d has the mean", second);
+    }
+}
+
 int main(void)
 {
     test_scenarios();
+    test_one_number();
     return done();
 }

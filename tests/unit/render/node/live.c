@@ -72,7 +72,8 @@ static void test_json(void)
         "{\"id\":\"pcie\",\"title\":\"PCIe\",\"load\":null,\"state\":\"unknown\",",
         "\"gpus\":[{\"gpu\":\"0\",\"model\":null,",
         "\"throttle\":[\"power\"],\"processes\":1,\"lost\":false}]",
-        "\"cpu\":{\"busy\":0.2,\"iowait\":0.3,\"steal\":null,\"cores\":1,\"busiest\":0.25,"
+        "\"cpu\":{\"busy\":0.2,\"busy_mean\":0.2,\"iowait\":0.3,\"steal\":null,\"cores\":1,"
+        "\"busiest\":0.25,"
         "\"load1\":null,\"run_wait\":null}",
         "{\"device\":\"vda\",\"read\":412000000,\"write\":0,\"iops\":100,\"await\":0.084,",
         "{\"mount\":\"/\",\"size\":100,\"used\":null,\"free\":null}",
