@@ -99,6 +99,14 @@ static int compute(const struct app *app, const struct bench_opts *o, struct err
     return rc < 0 ? rc : wrong;
 }
 
+static const struct cmd_sub subs[] = {
+    { "compute",
+      "",
+      "products of matrices and copies of memory, beside what is nominal",
+      { "bench compute", "bench compute --seconds 250ms --json=bench.json" } },
+    { .name = NULL },
+};
+
 static int run(const struct app *app, const void *values, char **operands, struct err *e)
 {
     static const char *const measurements[] = { "compute", NULL };
@@ -120,6 +128,7 @@ const struct cmd cmd_bench = {
         "copies of memory, and the same on NVIDIA GPUs; each beside what is nominal. The result\n"
         "is kept: 'brim why' cites it where a job's BLAS is slow. Every product is checked: one\n"
         "that is wrong is told, and ends it with status 1.",
+    .subs = subs,
     .opts = opts,
     .defaults = &defaults,
     .size = sizeof(struct bench_opts),

@@ -47,6 +47,15 @@ static bool wants_help(const struct cmd *c, int argc, char **argv)
     return false;
 }
 
+/* What the first operand asks a command to do; NULL: nothing that it knows. */
+static const struct cmd_sub *sub_of(const struct cmd *c, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (argv[i][0] != '-')
+            return cmd_sub_find(c, argv[i]);
+    return NULL;
+}
+
 static int too_many(const struct cmd *c, const char *word, struct err *e)
 {
     if (c->max_operands == 0)
@@ -136,6 +145,7 @@ static int brim(int argc, char **argv)
     struct app app = app_of_terminal();
     struct err e = { "" };
     const struct cmd *c;
+    const struct cmd_sub *s;
     int rc;
 
     close_gaps();
@@ -150,7 +160,11 @@ static int brim(int argc, char **argv)
     if (!c)
         return finish(NULL, cmd_unknown(argv[1], &e), &e);
     if (wants_help(c, argc - 1, argv + 1)) {
-        cmd_help(c, &out);
+        s = sub_of(c, argc - 1, argv + 1);
+        if (s)
+            cmd_sub_help(c, s, &out);
+        else
+            cmd_help(c, &out);
         rc = cmd_print(&out, NULL, &e);
     } else {
         rc = run(&app, c, argc - 1, argv + 1, &e);

@@ -70,6 +70,37 @@ static const struct plan_opts defaults = { .json = NULL };
 static const struct plan_command *const commands[] = { &plan_train, &plan_memory, &plan_checkpoint,
                                                        &plan_emit, &plan_eval };
 
+static const struct cmd_sub subs[] = {
+    { "train",
+      "MODEL --cluster=SPEC --batch=N",
+      "search the layout with the shortest step",
+      { "plan train Llama-3.1-8B --cluster=8xH100-SXM --batch=128",
+        "plan train Llama-3.1-70B --cluster=8x8xH100-SXM --batch=1024 --explain" },
+      CMD_MODELS },
+    { "memory",
+      "MODEL...",
+      "what a layout takes of each GPU, and the fewest GPUs that a model fits on",
+      { "plan memory Llama-3.1-8B", "plan memory Llama-3.1-70B --cluster=8xH100-SXM --pin=tp=8" },
+      CMD_MODELS },
+    { "checkpoint",
+      "[MODEL]",
+      "how often to save so that failures cost least",
+      { "plan checkpoint --gpus=1024 --storage=100GB/s --state=2TB",
+        "plan checkpoint Llama-3.1-70B --gpus=512 --storage=50GB/s --async" },
+      CMD_MODELS },
+    { "emit",
+      "TARGET MODEL --cluster=SPEC --batch=N",
+      "a layout as flags and files of a program that trains",
+      { "plan emit megatron Llama-3.1-8B --cluster=8xH100-SXM --batch=128",
+        "plan emit sbatch+torchtitan Llama-3.1-8B --cluster=2x8xH100-SXM --batch=256" },
+      CMD_MODELS },
+    { "eval",
+      "FILE...",
+      "compare predictions with tables of measured runs",
+      { "plan eval measured.csv", "plan eval measured.csv --rows --node-gbps=3200" } },
+    { .name = NULL },
+};
+
 static int run(const struct app *app, const void *values, char **operands, struct err *e)
 {
     const char *names[ARRAY_SIZE(commands) + 1] = { NULL };
@@ -97,6 +128,7 @@ const struct cmd cmd_plan = {
         "deepspeed, nemo, torchrun-fsdp, and sbatch+ before one of them for Slurm.\n"
         "eval predicts every row of tables of measured runs and says how far it is off: errors of\n"
         "time and memory, and whether it puts competing layouts in the order that was measured.",
+    .subs = subs,
     .opts = opts,
     .defaults = &defaults,
     .size = sizeof(struct plan_opts),

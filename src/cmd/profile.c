@@ -173,6 +173,26 @@ static int check(const struct profile_opts *o, const char *word, char **operands
     return 0;
 }
 
+static const struct cmd_sub subs[] = {
+    { "list", "", "the profiles that are kept", { "profile list", "profile list --json" } },
+    { "show",
+      "P",
+      "what a profile sets, and how each setting won its trials",
+      { "profile show mytrain", "profile show mytrain --json" },
+      CMD_PROFILES },
+    { "export",
+      "P",
+      "write a profile as what a shell, a batch script or torchrun takes",
+      { "profile export mytrain --env", "profile export mytrain --slurm --output=mytrain.sh" },
+      CMD_PROFILES },
+    { "remove",
+      "P",
+      "remove a profile",
+      { "profile remove mytrain", "profile remove mytrain-5f1c2a3b4d5e6f70" },
+      CMD_PROFILES },
+    { .name = NULL },
+};
+
 static int run(const struct app *app, const void *values, char **operands, struct err *e)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
@@ -210,6 +230,7 @@ const struct cmd cmd_profile = {
         "A profile is what 'brim optimize' found for a job; 'brim run --profile P' applies it.\n"
         "P is a profile's name, its file's, or a path. export writes what a shell, a batch script\n"
         "of Slurm or torchrun takes; what cannot be handed over so is a comment in it.",
+    .subs = subs,
     .opts = opts,
     .defaults = &defaults,
     .size = sizeof(struct profile_opts),

@@ -30,7 +30,7 @@ struct queue_opts {
 enum { JOBS_MOST = 1000000 }; /* 5 GB of memory */
 
 static const struct opt opts[] = {
-    { OPT_STRING, 'p', "policy", offsetof(struct queue_opts, policy), "NAME|FILE",
+    { OPT_STRING, 'p', "policy", offsetof(struct queue_opts, policy), "POLICY|FILE",
       "how to decide: one of brim sim --policies, or an INI file (priority)" },
     { OPT_STRING, 'd', "directory", offsetof(struct queue_opts, directory), "DIR",
       "the queue's folder" },

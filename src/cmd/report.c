@@ -55,6 +55,7 @@ const struct cmd cmd_report = {
              "last run of its name.\n"
              "RUN is an id, the start of one, a name, or a path; the youngest "
              "run without it.",
+    .words = CMD_RUNS,
     .opts = opts,
     .defaults = &defaults,
     .size = sizeof(struct report_opts),

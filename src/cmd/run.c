@@ -35,7 +35,7 @@ static const struct opt opts[] = {
       "what the run is called (the script's name)" },
     { OPT_DURATION, 0, "interval", offsetof(struct run_opts, interval_ns), "TIME",
       "how often to sample (1s)", .least = 100 * OPT_MS, .most = 10 * OPT_MIN },
-    { OPT_STRING, 'p', "profile", offsetof(struct run_opts, profile), "P",
+    { OPT_STRING, 'p', "profile", offsetof(struct run_opts, profile), "PROFILE",
       "apply a profile: its name, or a path" },
     { OPT_FLAG, 0, "profile-anyway", offsetof(struct run_opts, profile_anyway), NULL,
       "also where it was found on another machine or for another job" },

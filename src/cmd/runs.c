@@ -242,6 +242,21 @@ static int rm(const struct runs *r, char **operands, struct err *e)
     return rc;
 }
 
+static const struct cmd_sub subs[] = {
+    { "list", "", "the runs that are kept", { "runs list", "runs list --json=runs.json" } },
+    { "diff",
+      "A B",
+      "what differs between two runs: rates, stages of a step, the environment",
+      { "runs diff mytrain last", "runs diff 20261125-0311 20261125-0402 --json" },
+      CMD_RUNS },
+    { "rm",
+      "ID...",
+      "remove runs, but none that goes on",
+      { "runs rm 20261125-031105-6d3e", "runs rm --older 30d" },
+      CMD_RUNS },
+    { .name = NULL },
+};
+
 static int run(const struct app *app, const void *values, char **operands, struct err *e)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
@@ -273,6 +288,7 @@ const struct cmd cmd_runs = {
     .about =
         "Runs are named by their id, the start of one, their name, or 'last'. diff tells what\n"
         "differs between two: rates, where a step's time goes, the environment.",
+    .subs = subs,
     .opts = opts,
     .defaults = &defaults,
     .size = sizeof(struct runs_opts),

@@ -30,9 +30,9 @@ static const char *const by[] = { "class", "user", "team", NULL };
 
 static const struct opt opts[] = {
     CMD_JSON(AT(json)),
-    { OPT_STRING, 'p', "policy", AT(policy), "NAME|FILE",
+    { OPT_STRING, 'p', "policy", AT(policy), "POLICY|FILE",
       "the policy: one of --policies, or an INI file (a name with a dot or a slash)" },
-    { OPT_STRING, 'c', "compare", AT(compare), "NAME,...", "more policies beside it" },
+    { OPT_STRING, 'c', "compare", AT(compare), "POLICY,...", "more policies beside it" },
     { OPT_STRING, 'n', "nodes", AT(nodes), "NxD|FILE",
       "nodes x devices each, with kinds 32x8:A100,4x4:T4; or a table of nodes" },
     { OPT_FLAG, 'a', "actions", AT(actions), NULL,

@@ -105,6 +105,7 @@ const struct cmd cmd_why = {
         "judge a job that runs: the last minute of it when 'brim run' started it, else what is\n"
         "seen from outside. With --trace, judge a trace of a pipeline-parallel job's\n"
         "operations: who slows it down.",
+    .words = CMD_RUNS,
     .opts = opts,
     .defaults = &defaults,
     .size = sizeof(struct why_opts),

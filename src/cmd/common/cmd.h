@@ -20,13 +20,29 @@ struct app {
         OPT_OUTPUT, 'j', "json", at, "FILE", "print JSON, or write it to FILE" \
     }
 
+/* What completion proposes for an operand or the value of an option. */
+enum cmd_words { CMD_NO_WORDS, CMD_RUNS, CMD_PROFILES, CMD_POLICIES, CMD_MODELS };
+
+/* One thing that a command does. The options that are for it alone, or for it and others, begin
+ * their help with the names: "train: ...", "with list and show: ..."; those that name none are for
+ * all. */
+struct cmd_sub {
+    const char *name; /* NULL behind the last */
+    const char *args; /* "MODEL..."; "" */
+    const char *summary;
+    const char *examples[2]; /* command lines; what stands behind "brim " */
+    enum cmd_words words;    /* of its operands */
+};
+
 struct cmd {
     const char *name;
-    const char *args;       /* what stands behind the options: "[RUN]"; "" */
-    const char *summary;    /* one line */
-    const char *about;      /* paragraphs for the help text and the manual page; NULL */
-    const struct opt *opts; /* ends with OPT_END */
-    const void *defaults;   /* values of the options, of 'size' bytes */
+    const char *args;           /* what stands behind the options: "[RUN]"; "" */
+    const char *summary;        /* one line */
+    const char *about;          /* paragraphs for the help text and the manual page; NULL */
+    const struct cmd_sub *subs; /* what it does, by the first operand; NULL: one thing */
+    enum cmd_words words;       /* of its operands */
+    const struct opt *opts;     /* ends with OPT_END */
+    const void *defaults;       /* values of the options, of 'size' bytes */
     size_t size;
     int max_operands;
     bool runs_program; /* the first operand ends the options: those behind it are a program's */
