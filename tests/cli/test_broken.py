@@ -68,6 +68,18 @@ FILES = {
     "topology": (("machine", "--matrix", "--from", "{FILE}"), ".xml",
                  (CORPUS / "nccl_xml/c2c.xml").read_text()),
 }
+# Commands that start nothing: each of their options gets values that are almost right.
+COMMANDS = {
+    "sim": ("sim", "input/plain.csv", "--nodes", "4x4:A100-40GB", "--policy", "greedy"),
+    "cost": ("cost", "input/plain.csv", "--gpu", "A100"),
+    "plan-memory": ("plan", "memory", "Llama-3.2-1B", "--cluster=1x8xH100"),
+    "plan-checkpoint": ("plan", "checkpoint", "--storage=1GB/s", "--state=1TB", "--gpus=64"),
+    "alerts": ("alerts",),
+    "why": ("why", "--trace", str(CORPUS / "trace/one.tsv")),
+    "profile": ("profile", "show", "train"),
+}
+VALUES = ["", "x", "-1", "0", "1.5", "7", "5k", "3GB/s", "2h", "99999999999999999999", "H100=1",
+          "4x4", "1e999"]
 LINES, NUMBERS = 18, 5  # of a file, of a line
 
 
@@ -87,6 +99,13 @@ def broken(text):
             if new != line:
                 made = lines[:i] + ([] if new is None else [new]) + lines[i + 1:]
                 yield "%d %s" % (i + 1, what), "\n".join(made) + "\n"
+
+
+def compare(name, out):
+    file = GOLDEN / "broken" / (name + ".txt")
+    if os.environ.get("BRIM_REGENERATE"):
+        file.write_text("".join(line + "\n" for line in out), encoding="utf-8")
+    assert out == file.read_text(encoding="utf-8").splitlines()
 
 
 @pytest.mark.parametrize("name", sorted(FILES))
@@ -113,7 +132,21 @@ def test_broken(brim, tmp_path, made_state, name):
         new.sort(key=lambda line: not re.match(r"! |  line \d", line))
         new = new[0] if new else "the same" if lines == whole else "%d lines" % len(lines)
         out.append(("%s: %d %s" % (what, status, new)).rstrip())
-    file = GOLDEN / "broken" / (name + ".txt")
-    if os.environ.get("BRIM_REGENERATE"):
-        file.write_text("".join(line + "\n" for line in out), encoding="utf-8")
-    assert out == file.read_text(encoding="utf-8").splitlines()
+    compare(name, out)
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_options(brim, made_state, name):
+    command = COMMANDS[name]
+    asked = brim.out(command[0], "--help")
+    options = re.findall(r"^  (?:-\w, |    )--([\w-]+)=", asked, re.M)
+    whole = brim.out(*command, env=made_state, cwd=str(GOLDEN)).splitlines()
+    out = []
+    for option in options:
+        for value in VALUES if option not in ("html", "svg", "live", "for") else ():
+            done = brim(*command, "--%s=%s" % (option, value), env=made_state, cwd=str(GOLDEN))
+            lines = done.stdout.splitlines() + ["! " + x for x in done.stderr.splitlines()]
+            new = [line for line in lines if line not in whole][:1] or ["the same"]
+            new = new[0].replace(str(CORPUS), "CORPUS")
+            out.append(("--%s=%s: %d %s" % (option, value, done.returncode, new)).rstrip())
+    compare("options-" + name, out)
