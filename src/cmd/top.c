@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "cmd/common/cmd.h"
 #include "cmd/common/fake_option.h"
+#include "cmd/common/host_name.h"
 #include "cmd/common/terminal.h"
 #include "diagnose/node/live.h"
 #include "diagnose/node/run_limit.h"
@@ -27,7 +28,7 @@ enum { OUTPUT_MAX = 8 << 20, HOST_MAX = 65 };
 
 struct top_opts {
     bool once;
-    const char *json, *sort, *fake;
+    const char *json, *sort, *fake, *root;
     int64_t interval_ns;
 };
 
@@ -41,6 +42,8 @@ static const struct opt opts[] = {
     { OPT_CHOICE, 0, "sort", offsetof(struct top_opts, sort), "BY", "what processes are sorted by",
       .choices = sorts },
     FAKE_OPTION(offsetof(struct top_opts, fake)),
+    { OPT_STRING, 0, "root", offsetof(struct top_opts, root), "DIR",
+      "show the machine whose kernel files lie there, not this one" },
     { .kind = OPT_END },
 };
 
@@ -63,7 +66,8 @@ struct top {
     struct tick ticks[2]; /* by turns: the earlier one and that of now */
     struct live *live;
     struct live_runs *runs;
-    int now; /* which tick is the one of now */
+    bool live_here; /* it is this machine's files that are read */
+    int now;        /* which tick is the one of now */
     int64_t interval_ns;
     bool paused, helping;
     char host[HOST_MAX];
@@ -90,7 +94,7 @@ static enum live_sort sort_of(const char *name)
 static int top_open(struct top *t, int root, const struct top_opts *o, struct err *e)
 {
     const struct sampler_env env = {
-        .root = root, .live = true, .fake = o->fake, .patience_ns = SAMPLER_PATIENCE_NS
+        .root = root, .live = !o->root, .fake = o->fake, .patience_ns = SAMPLER_PATIENCE_NS
     };
 
     t->live = calloc(1, sizeof(*t->live));
@@ -99,8 +103,8 @@ static int top_open(struct top *t, int root, const struct top_opts *o, struct er
         return err_nomem(e);
     t->live->sort = sort_of(o->sort);
     t->interval_ns = o->interval_ns;
-    if (gethostname(t->host, sizeof(t->host) - 1) < 0)
-        t->host[0] = 0;
+    t->live_here = !o->root;
+    host_name(o->root, t->host, sizeof(t->host));
     return samplers_open(&t->samplers, &env, e);
 }
 
@@ -114,7 +118,8 @@ static int sample(struct top *t, struct err *e)
         return err_nomem(e);
     t->now = !t->now;
     live_update(t->live, &t->ticks[!t->now], now);
-    live_runs_look(t->runs, NULL);
+    if (t->live_here) /* runs are of this machine */
+        live_runs_look(t->runs, NULL);
     run_limit(t->live, t->runs->runs, t->runs->n);
     return 0;
 }
@@ -243,9 +248,10 @@ static int watch(struct top *t, struct terminal *terminal, struct err *e)
 static int run(const struct app *app, const void *values, char **operands, struct err *e)
 {
     CLEANUP(terminal_close) struct terminal terminal = { .signals = -1 };
-    CLEANUP(closep) int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    CLEANUP(top_done) struct top t = { .app = app };
     const struct top_opts *o = values;
+    const char *where = o->root ? o->root : "/";
+    CLEANUP(closep) int root = open(where, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CLEANUP(top_done) struct top t = { .app = app };
     bool once = o->once || o->json || !terminal_is_one();
     int rc;
 
@@ -254,7 +260,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
     if (rc < 0)
         return rc;
     if (root < 0)
-        return err_set(e, -errno, "cannot open /: %s", strerror(errno));
+        return err_set(e, -errno, "cannot open %s: %s", where, strerror(errno));
     rc = once ? 0 : terminal_open(&terminal, e); /* before samplers, which may make threads */
     if (rc == 0)
         rc = top_open(&t, root, o, e);

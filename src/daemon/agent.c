@@ -203,7 +203,8 @@ static void sample(struct agent *a)
     a->ticks++;
     if (rc == 0)
         rc = add_self(a, t);
-    live_runs_look(&a->runs, NULL);
+    if (!a->config->root) /* runs are of this machine */
+        live_runs_look(&a->runs, NULL);
     feed_runs(a->feed, a->runs.runs, a->runs.n);
     if (rc == 0)
         rc = feed_judge(a->feed);
@@ -357,7 +358,7 @@ static int open_all(struct agent *a, const struct http_config *http, int root, s
 {
     const struct agent_config *c = a->config;
     const struct sampler_env env = {
-        .root = root, .live = true, .fake = c->fake, .patience_ns = SAMPLER_PATIENCE_NS
+        .root = root, .live = !c->root, .fake = c->fake, .patience_ns = SAMPLER_PATIENCE_NS
     };
     int rc = http_open(&a->http, http, e);
 
@@ -381,7 +382,8 @@ static int open_all(struct agent *a, const struct http_config *http, int root, s
 
 int agent_run(const struct agent_config *config, struct err *e)
 {
-    CLEANUP(closep) int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const char *where = config->root ? config->root : "/";
+    CLEANUP(closep) int root = open(where, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     struct agent a = { .config = config, .text = STR_INIT(PAGE_MAX) };
     struct http_config http = { .listen = config->listen,
                                 .token = config->token,
@@ -395,7 +397,7 @@ int agent_run(const struct agent_config *config, struct err *e)
     int rc;
 
     if (root < 0)
-        return err_set(e, -errno, "cannot open /: %s", strerror(errno));
+        return err_set(e, -errno, "cannot open %s: %s", where, strerror(errno));
     memory_begin();
     rc = uv_loop_init(&a.loop);
     if (rc < 0)

@@ -20,6 +20,7 @@ struct agent_config {
     struct store_config keep;
     bool compat;      /* metrics under the names of other exporters, too */
     const char *fake; /* script of accelerators that are not there; NULL */
+    const char *root; /* folder with the kernel's files of another machine; NULL: of this one */
     void (*ready)(void *arg, const char *where); /* called once, when it listens there */
     void *arg;
 };

@@ -1,5 +1,6 @@
 #include "cmd/agent/options.h"
 #include "cmd/common/fake_option.h"
+#include "cmd/common/host_name.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -40,6 +41,8 @@ const struct opt agent_opts[] = {
     { OPT_CHOICE, 0, "log", AT(log), "LEVEL", "the least urgent lines of the log",
       .choices = log_level_names },
     FAKE_OPTION(AT(fake)),
+    { OPT_STRING, 0, "root", AT(root), "DIR",
+      "sample the machine whose kernel files lie there, not this one" },
     { .kind = OPT_END },
 };
 
@@ -118,6 +121,7 @@ int agent_options_run(const struct app *app, const struct agent_options *o,
                                    .store = o->store,
                                    .keep = { .max_bytes = (int64_t)o->store_mib << 20 },
                                    .fake = o->fake,
+                                   .root = o->root,
                                    .compat = o->compat,
                                    .ready = ready,
                                    .arg = arg };
@@ -126,7 +130,7 @@ int agent_options_run(const struct app *app, const struct agent_options *o,
     if (rc != 0)
         return rc;
     log_set_level(o->log);
-    gethostname(host, sizeof(host) - 1);
+    host_name(o->root, host, sizeof(host));
     rc = agent_options_rules(o, &rules, e);
     if (rc == 0 && o->token_file)
         rc = load_token(o->token_file, &token, e);

@@ -6,7 +6,7 @@
 
 struct agent_options {
     bool once, compat;
-    const char *json, *listen, *token_file, *store, *fake, *rules, *log, *user;
+    const char *json, *listen, *token_file, *store, *fake, *rules, *log, *user, *root;
     int64_t interval_ns, silence_ns;
     uint64_t store_mib;
 };
