@@ -15,7 +15,7 @@ function fill(node, now, item, when) {
   mark(node, "severity", item.severity);
   say(severity, item.severity);
   say(thing, item.thing ?? "");
-  say(text, item.text);
+  say(text, item.over ? `over: ${item.text}` : item.text);
   say(time, `${clock(when)}, ${ago(now, when)}`);
   say(todo.lastChild, item.action ?? "");
   show(todo, Boolean(item.action));

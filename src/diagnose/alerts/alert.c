@@ -320,8 +320,7 @@ static int take_event(struct alerts *a, struct ruled *r, const struct event *eve
     snprintf(alert->text, sizeof(alert->text), "%s", event->text);
     snprintf(alert->action, sizeof(alert->action), "%s", event->action);
     a->n_firing++;
-    w->firing = true;
-    tell(now, alert, false);
+    w->firing = true; /* its begin is not told: the event is there already */
     return 0;
 }
 
