@@ -148,3 +148,16 @@ def test_a_job_that_dies_before_its_first_step(here):
     assert "let it run" not in said and "% sure" not in said
     assert here("run", "--name", "ends", "--", "true").returncode == 0
     assert "VERDICT  it ended without a step that could be seen" in here("why", "ends").stdout
+
+
+SETTING = "\n[%s]\nvalue = \"%s\"\ngain = 12.5\nlow = 1.9\nhigh = 62\nsteps = %d\n"
+
+
+@pytest.mark.parametrize("steps, times", [((259, 259), "13.50x"), ((259, 300), "182.25x")])
+def test_settings_of_one_trial_win_once(here, tmp_path, steps, times):
+    text = "[profile]\nname = \"net\"\n" + SETTING % ("loader.workers", 39, steps[0])
+    text += SETTING % ("loader.persistent", "yes", steps[1])
+    (tmp_path / "state" / "profiles").mkdir(parents=True)
+    (tmp_path / "state" / "profiles" / "net-00ff.ini").write_text(text)
+    assert f"together  {times}" in here("profile", "show", "net").stdout
+    assert times in here("profile", "list").stdout

@@ -5,12 +5,24 @@
 enum { NAME = 34, KNOB = 20, VALUE = 10 };
 
 /* What all settings come to, each measured with those before it; NaN where none was measured. */
+/* Whether an earlier setting was in the same trial: what that won is not won twice. */
+static bool is_of_trial(const struct profile *p, size_t i)
+{
+    const struct profile_setting *s = &p->settings[i];
+
+    for (size_t k = 0; k < i; k++)
+        if (s->steps && p->settings[k].steps == s->steps && p->settings[k].gain == s->gain &&
+            p->settings[k].low == s->low && p->settings[k].high == s->high)
+            return true;
+    return false;
+}
+
 static double gain_of(const struct profile *p)
 {
     double all = (double)NAN;
 
     for (size_t i = 0; i < p->count; i++)
-        if (!isnan(p->settings[i].gain))
+        if (!isnan(p->settings[i].gain) && !is_of_trial(p, i))
             all = (isnan(all) ? 1 : all) * (1 + p->settings[i].gain);
     return all - 1;
 }
