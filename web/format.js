@@ -5,7 +5,6 @@ export const NONE = "–";
 const GAP = "\u00a0";
 
 const STEPS = ["", "k", "M", "G", "T", "P"];
-const BINARY = ["", "Ki", "Mi", "Gi", "Ti", "Pi"];
 
 const absent = (value) => value === null || value === undefined || !Number.isFinite(value);
 
@@ -29,7 +28,7 @@ function scaled(value, base, names, unit) {
 }
 
 export const rate = (value) => scaled(value, 1000, STEPS, "B/s");
-export const bytes = (value) => scaled(value, 1024, BINARY, "B");
+export const bytes = (value) => scaled(value, 1000, STEPS, "B");
 export const hertz = (value) => scaled(value, 1000, STEPS, "Hz");
 export const count = (value) => scaled(value, 1000, STEPS, "");
 
@@ -47,7 +46,7 @@ export const share = (value) => (absent(value) ? NONE : `${Math.round(value * 10
 const UNITS = /(\d) (%|[kMGT]?B(\/s)?|ms|us|s|GPUs?|CPUs?|steps\/s)(?![\w/])/g;
 export const together = (text) => text.replace(UNITS, `$1${GAP}$2`);
 
-// "60 of 80 GiB"
+// "60 of 80 GB": powers of 1000, as in the sentences and in brim top
 export function ofBytes(part, all) {
   if (absent(part) || absent(all)) {
     return bytes(part);
