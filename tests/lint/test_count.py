@@ -1,5 +1,4 @@
-"""script/count.py: skips inside programs count, and what every build skips is told; and
-script/leftovers.py tells what is new on the machine."""
+"""script/count.py: skips inside programs count, and what every build skips is told."""
 
 import json
 import os
@@ -57,16 +56,3 @@ def test_tools_and_data_that_are_absent_may_be_missed(tmp_path):
     counted(tmp_path, ("one", "OK", "SKIPPED test_x.py::test_y: %s\n" % reason),
             ("two", "OK", "ok 1 - a small disk # SKIP not root\n"))
     assert never(tmp_path) == (0, "")
-
-
-def test_what_is_new_on_the_machine_is_told(tmp_path):
-    kept = tmp_path / "before.json"
-    subprocess.run([sys.executable, SCRIPT / "leftovers.py", "--before", kept], check=True)
-    before = json.loads(kept.read_text())
-    assert any(line.startswith("/tmp has mode ") for line in before)
-    kept.write_text(json.dumps([line for line in before if not line.startswith("/tmp has")]))
-    after = subprocess.run(
-        [sys.executable, "-c", "import sys; sys.path.insert(0, %r); import leftovers;"
-         "leftovers.PATIENCE_S = 0; sys.exit(leftovers.main('--after', %r))"
-         % (str(SCRIPT), str(kept))], stdout=subprocess.PIPE, text=True)
-    assert after.returncode == 1 and "/tmp has mode " in after.stdout
