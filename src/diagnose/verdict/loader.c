@@ -25,6 +25,15 @@ static double cpus_left(const struct judge *j)
     return j->cpus / (double)j->n_ranks;
 }
 
+/* How many workers a rank's CPUs carry: the less of a fetch is on a CPU, the more. brim optimize
+ * reckons the same (tune/propose/loader.c). */
+static double workers_carried(const struct judge *j)
+{
+    double on_cpu = isnan(j->cpu_waiting) ? 1 : fmax(0.05, j->cpu_waiting);
+
+    return floor(cpus_left(j) / on_cpu);
+}
+
 static bool has_room(const struct judge *j)
 {
     return judge_mean(j, RUN_CPU_BUSY) < j->l.cpus_free;
@@ -88,16 +97,16 @@ static void add_decoding(struct judge *j)
     if (judge_mean(j, RUN_JOB_IO_WAIT) < j->l.io_waiting * j->wait)
         judge_agrees(j, to, "disks are not waited for");
     if (!has_room(j)) {
-        judge_advises(j, to,
-                      "decode less: smaller images on disk, a faster decoder, or on the GPU");
+        judge_advises(
+            j, to, "do less for each sample: prepare it on disk, decode it faster, or on the GPU");
         return;
     }
-    advise_workers(j, to, floor(cpus_left(j)));
+    advise_workers(j, to, workers_carried(j));
     few = judge_add(j, CAUSE_FEW_WORKERS, -1, j->wait);
     judge_says(j, few, "more workers would load in parallel");
     judge_agrees(j, few, "%s of the CPUs are busy",
                  quantity_share(judge_mean(j, RUN_CPU_BUSY)).text);
-    advise_workers(j, few, floor(cpus_left(j)));
+    advise_workers(j, few, workers_carried(j));
 }
 
 /* The loader waits for something that was not measured. */
@@ -137,7 +146,7 @@ static void add_few(struct judge *j)
     tell_cpus(j, to);
     judge_agrees(j, to, "%s of the CPUs are busy",
                  quantity_share(judge_mean(j, RUN_CPU_BUSY)).text);
-    advise_workers(j, to, fmax(floor(cpus_left(j)), 2 * j->workers));
+    advise_workers(j, to, fmax(workers_carried(j), 2 * j->workers));
 }
 
 bool judge_is_handing_over(const struct judge *j)

@@ -312,8 +312,31 @@ static void test_severity(void)
     m.s[RUN_CPU_BUSY] = 0.95;
     judge_made(&m, &v);
     is_int(v.items[0].severity, SEVERITY_CRITICAL, "50 %% are critical");
-    ok(strstr(v.items[0].action, "decode less"), "the advice is no workers where CPUs are busy: %s",
+    ok(strstr(v.items[0].action, "do less"), "the advice is no workers where CPUs are busy: %s",
        v.items[0].action);
+    verdict_done(&v);
+}
+
+/* As many workers are advised as the CPUs carry: more than there are CPUs when they compute only a
+ * part of the time. */
+static void test_carried(void)
+{
+    struct made m = made_like(CAUSE_LOADER_CPU, 1);
+    struct verdict v;
+
+    m.ranks = 1;
+    made_stage(&m, BRIM_STAGE_WAIT, 0.9);
+    m.s[RUN_CPUS] = 4;
+    m.s[RUN_CPU_BUSY] = 0.4;
+    m.notes[0][0] = NULL;
+    m.notes[1][0] = NULL;
+    made_note(&m, "loader 1", "workers 1, batch 16, prefetch 2");
+    m.s[RUN_WORKERS] = 1;
+    m.s[RUN_WORKER_CPU] = 0.75;
+    m.s[RUN_JOB_RUN_WAIT] = 0;
+    judge_made(&m, &v);
+    ok(strstr(v.items[0].action, "num_workers=5 "),
+       "4 CPUs carry 5 workers that are 75 %% on one: %s", v.items[0].action);
     verdict_done(&v);
 }
 
@@ -487,6 +510,7 @@ int main(void)
     test_texts();
     test_nfs();
     test_severity();
+    test_carried();
     test_sleeper();
     test_sleeping_crowd();
     test_told_workers();
