@@ -5,13 +5,14 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "run/ring/ring_copy.h"
 
 /* The most of a file that is read; ours are 2 MiB. Marks read at a time, so that a job that marks
  * faster than they can be read does not hold us up. */
-enum { RING_BYTES_MAX = 64 << 20, MARKS_MAX = 1 << 20 };
+enum { RING_BYTES_MAX = 64 << 20, MARKS_MAX = 1 << 20, SPARE = 8 /* descriptors */ };
 
 struct ring {
     dev_t device;
@@ -93,6 +94,21 @@ static bool is_known(const struct rings *s, const struct stat *st)
     return false;
 }
 
+/* A ring's descriptor, -1 with errno. So many are left that each ring's steps can be stored in a
+ * file of their own. It may be a pipe by now, which would be waited for. */
+static int open_file(const struct rings *s, const char *name)
+{
+    int fd = openat(dirfd(s->dir), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct rlimit limit;
+
+    if (fd < 0 || getrlimit(RLIMIT_NOFILE, &limit) < 0 ||
+        (rlim_t)fd + s->n + SPARE < limit.rlim_cur)
+        return fd;
+    close(fd);
+    errno = EMFILE;
+    return -1;
+}
+
 static int take_file(struct rings *s, const char *name, struct err *e)
 {
     CLEANUP(closep) int fd = -1;
@@ -104,8 +120,7 @@ static int take_file(struct rings *s, const char *name, struct err *e)
     if (s->n == RINGS_MAX || fstatat(dirfd(s->dir), name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
         !S_ISREG(st.st_mode) || is_known(s, &st))
         return 0;
-    /* it may be a pipe by now, which would be waited for */
-    fd = openat(dirfd(s->dir), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    fd = open_file(s, name);
     if (fd < 0) {
         if (!s->told && (errno == EMFILE || errno == ENFILE)) {
             s->told = true;
