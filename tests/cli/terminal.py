@@ -1,5 +1,6 @@
 """A session on a pseudo terminal of the test's own."""
 
+import contextlib
 import os
 import pty
 import select
@@ -26,6 +27,13 @@ class Terminal:
                 except OSError:
                     break
         assert word in self.said, self.said
+
+    def end(self):
+        """The status of what has ended by itself."""
+        with contextlib.suppress(OSError):  # all of it has closed the terminal
+            while os.read(self.fd, 65536):
+                pass
+        return self.close()
 
     def close(self):
         os.close(self.fd)

@@ -31,27 +31,31 @@ static inline char *fixture_file(const char *machine, const char *file)
     return text;
 }
 
+/* Where the script of a fake library is; "" before there is one. */
+static char fixture_script_path[32];
+
 /* Make text the script of a fake library, whose variable is given; it stays until the test ends. */
 static inline void fixture_script(const char *variable, const char *text)
 {
-    static char path[] = "/tmp/brim-script-XXXXXX";
-    static int made;
     FILE *f;
 
-    if (!made++)
-        close(mkstemp(path));
-    f = fopen(path, "we");
+    if (!*fixture_script_path) {
+        snprintf(fixture_script_path, sizeof(fixture_script_path), "/tmp/brim-script-XXXXXX");
+        close(mkstemp(fixture_script_path));
+    }
+    f = fopen(fixture_script_path, "we");
     if (!f || fputs(text, f) < 0 || fclose(f)) {
-        printf("Bail out! %s\n", path);
+        printf("Bail out! %s\n", fixture_script_path);
         exit(1);
     }
-    setenv(variable, path, 1);
+    setenv(variable, fixture_script_path, 1);
 }
 
-static inline void fixture_done(const char *variable)
+/* Remove the script, wherever the variable points by now. */
+static inline void fixture_done(void)
 {
-    if (getenv(variable))
-        unlink(getenv(variable));
+    if (*fixture_script_path)
+        unlink(fixture_script_path);
 }
 
 #endif

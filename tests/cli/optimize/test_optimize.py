@@ -302,11 +302,11 @@ def test_nested(brim):
 
 
 def test_budget(brim):
-    options = ("--budget", "1s", *TRY)
-    job = brim.start(JOB, 800, 4000, 1000, options=options, mode="dud")
+    options = ("--budget", "1s", *TRY)  # a trial takes 150 steps at least, which is more
+    job = brim.start(JOB, 500, 9000, 1000, options=options, mode="dud")
     read_line(job.stderr, "the budget is used up")
     out, err = job.communicate(timeout=120)
-    assert job.returncode == 0 and out.split()[0] == "800"
+    assert job.returncode == 0 and out.split()[0] == "500"
     assert out.split()[2] == "0"
 
 

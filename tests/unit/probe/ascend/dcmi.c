@@ -243,6 +243,6 @@ int main(int argc, char **argv)
     } else {
         check_absent();
     }
-    fixture_done(FAKE);
+    fixture_done();
     return done();
 }

@@ -246,7 +246,7 @@ int main(int argc, char **argv)
     } else {
         test_absent(&s);
     }
-    fixture_done(FAKE);
+    fixture_done();
     sampled_remove(&s);
     return done();
 }

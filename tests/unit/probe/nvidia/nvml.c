@@ -422,6 +422,6 @@ int main(int argc, char **argv)
         check_old();
     else
         check_absent();
-    fixture_done(FAKE);
+    fixture_done();
     return done();
 }

@@ -178,7 +178,7 @@ int main(int argc, char **argv)
         check_power();
         check_memory(root);
     }
-    fixture_done(FAKE);
+    fixture_done();
     folder_remove(root);
     return done();
 }
