@@ -133,6 +133,7 @@ struct gpu {
     size_t bytes; /* of each of the three */
     int side;
     struct clocks clocks;
+    struct exact *exact; /* what products are checked with; the caller's */
 };
 
 /* Numbers from 1 to 2 with random digits: power, and so the clock, depends on the data
@@ -310,15 +311,15 @@ static double tera(double side, double seconds)
 }
 
 /* A kind of product: its rate, and whether it is right. */
-static int measure_kind(struct gpu *g, enum cuda_kind kind, struct exact *x, int64_t window_ns,
-                        struct cuda_gpu *to, double *tflops, struct err *e)
+static int measure_kind(struct gpu *g, enum cuda_kind kind, int64_t window_ns, struct cuda_gpu *to,
+                        double *tflops, struct err *e)
 {
     double seconds = 0;
     int rc = measure(g, kind, window_ns, &seconds, e);
 
     clocks_seen(&g->clocks, &to->seen[kind]);
     if (rc == 0)
-        rc = check(g, kind, x, to->wrong, e);
+        rc = check(g, kind, g->exact, to->wrong, e);
     if (rc == 0)
         *tflops = tera(g->side, seconds);
     return rc;
@@ -330,10 +331,11 @@ static int measure_all(struct gpu *g, int64_t window_ns, struct cuda_gpu *to, st
     double copied = 0;
     int rc = exact_open(&x, g->side, e);
 
+    g->exact = &x;
     if (rc == 0)
-        rc = measure_kind(g, CUDA_FLOAT32, &x, window_ns, to, &to->tflops32, e);
+        rc = measure_kind(g, CUDA_FLOAT32, window_ns, to, &to->tflops32, e);
     if (rc == 0)
-        rc = measure_kind(g, CUDA_FLOAT64, &x, window_ns, to, &to->tflops64, e);
+        rc = measure_kind(g, CUDA_FLOAT64, window_ns, to, &to->tflops64, e);
     if (rc == 0)
         rc = measure(g, CUDA_COPY, window_ns, &copied, e);
     if (rc < 0)
@@ -342,7 +344,7 @@ static int measure_all(struct gpu *g, int64_t window_ns, struct cuda_gpu *to, st
     to->side = g->side;
     to->copy_gbs = copied > 0 ? 2 * (double)g->bytes / copied / 1e9 : 0;
     /* devices before Ampere have none */
-    (void)measure_kind(g, CUDA_BFLOAT16, &x, window_ns, to, &to->tflops_bf16, NULL);
+    (void)measure_kind(g, CUDA_BFLOAT16, window_ns, to, &to->tflops_bf16, NULL);
     return 0;
 }
 
@@ -451,17 +453,19 @@ int cuda_together_child(struct child *child, const void *arg, void *result, stru
     struct cuda_together *to = result;
     struct cuda_gpu gpu = { .side = 0 };
     struct cuda c = { .driver = NULL };
-    struct gpu g = { .c = &c };
+    struct gpu g = { .c = &c, .exact = &x };
     double tflops = 0;
     int count, rc = open_all(&c, about, &count, e);
 
+    if (rc == 0 && (count == 0 || child_copy(child) >= count))
+        rc = err_set(e, -ENODEV, "the driver does not have it any more");
     if (rc == 0)
         rc = gpu_open(&g, &c, child_copy(child), &gpu, e);
     if (rc == 0)
         rc = exact_open(&x, g.side, e);
     child_ready(child);
     if (rc == 0)
-        rc = measure_kind(&g, about->together, &x, about->window_ns, &gpu, &tflops, e);
+        rc = measure_kind(&g, about->together, about->window_ns, &gpu, &tflops, e);
     if (rc < 0)
         return err_context(e, rc, "GPU%d, with the others: ", child_copy(child));
     gpu_close(&g);

@@ -36,7 +36,8 @@ static void lanes(enum exact_matrix m, size_t i, int8_t to[LANES])
 
     memcpy(to, &bits, sizeof(bits));
     for (int k = 0; k < LANES; k++)
-        to[k] = to[k] == INT8_MIN ? 0 : to[k];
+        if (to[k] == INT8_MIN)
+            to[k] = 0;
 }
 
 /* The upper half of a float32, which has all that a small whole number needs. */

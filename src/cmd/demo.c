@@ -75,19 +75,21 @@ static int start_brim(const struct demo *d, const char *const *words, int out, p
                       struct err *e)
 {
     char script[DEMO_PATH + 16];
-    const char *argv[ARGS] = { "brim", words[0], "--root", d->machine.folder, "--fake", script };
+    const char *line[ARGS] = { "brim", words[0], "--root", d->machine.folder, "--fake", script };
+    char *argv[ARGS];
     size_t n = 6;
     pid_t pid;
 
     snprintf(script, sizeof(script), "%s/gpus.ini", d->machine.folder);
-    for (words++; *words && n + 1 < ARRAY_SIZE(argv); words++)
-        argv[n++] = *words;
+    for (words++; *words && n + 1 < ARRAY_SIZE(line); words++)
+        line[n++] = *words;
+    memcpy(argv, line, sizeof(argv)); /* execv() changes none of them */
     pid = fork();
     if (pid == 0) {
         begin_child(d);
         if (out >= 0)
             (void)dup2(out, STDOUT_FILENO);
-        execv("/proc/self/exe", (char *const *)(uintptr_t)argv);
+        execv("/proc/self/exe", argv);
         _exit(1);
     }
     if (pid < 0)

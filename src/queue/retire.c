@@ -50,11 +50,10 @@ int queue_retire(const char *folder, struct err *e)
         return err_set(e, -ENOENT, "the queue in %s is not one for all users", folder);
     if (dir < 0)
         return err_set(e, -errno, "cannot use %s: %s", folder, strerror(errno));
-    rc = lock = queue_lock_take(dir, folder, e);
-    if (rc == -EBUSY)
-        return err_set(e, rc, "an engine runs the queue in %s: stop it first", folder);
-    if (rc >= 0)
-        rc = check_jobs(folder, e);
+    lock = queue_lock_take(dir, folder, e);
+    if (lock == -EBUSY)
+        return err_set(e, -EBUSY, "an engine runs the queue in %s: stop it first", folder);
+    rc = lock < 0 ? lock : check_jobs(folder, e);
     if (rc < 0)
         return rc;
     if (unlinkat(dir, QUEUE_SHARED, 0) < 0)

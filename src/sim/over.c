@@ -12,6 +12,7 @@ static int open(struct sim *m, struct err *e)
     return known;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): as struct sim_feature has it */
 static int started(struct sim *m, uint32_t job, int64_t *delay_ms)
 {
     (void)delay_ms;

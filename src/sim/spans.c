@@ -27,6 +27,7 @@ int sim_begin_span(struct sim *m, uint32_t job)
     return 0;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): as struct sim_feature has it */
 static int started(struct sim *m, uint32_t job, int64_t *delay_ms)
 {
     (void)delay_ms;

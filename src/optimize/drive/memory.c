@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/parse.h"
 #include "optimize/drive/drive_private.h"
 
 /* By the last moment: of the group's limit in use, and of the machine's memory still free. */
@@ -27,10 +28,16 @@ static struct session_entry *kept_workers(struct session *s)
 /* "loader 1: workers 4, prefetch 2 in force, for memory ran low with 9 workers: ...". */
 static bool is_word(const char *text, unsigned *left, const char **why)
 {
-    unsigned loader;
+    static const char key[] = ": workers ";
+    const char *at = strstr(text, key);
+    uint64_t n;
 
     *why = strstr(text, "memory ran low with ");
-    return *why && sscanf(text, "loader %u: workers %u,", &loader, left) == 2;
+    if (!*why || !at || strncmp(text, "loader ", 7) != 0 ||
+        !parse_digits(at + strlen(key), 10, 6, &n))
+        return false;
+    *left = (unsigned)n;
+    return true;
 }
 
 /* Workers that were kept are fewer now; more are refused. */

@@ -25,12 +25,15 @@ bool queue_engine_lives(int dir)
 /* What a job's command has and its guard gave it. An engine that a job starts is no part of it. */
 static bool is_of_job(const char *variable)
 {
-    static const char *const names[] = { "BRIM_JOB=", "BRIM_ARRAY=", "BRIM_ARRAY_TASK=",
-                                         "BRIM_ATTEMPT=", QUEUE_GUARD_VARIABLE "=" };
+    static const char *const names[] = { "BRIM_JOB", "BRIM_ARRAY", "BRIM_ARRAY_TASK",
+                                         "BRIM_ATTEMPT", QUEUE_GUARD_VARIABLE };
 
-    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-        if (!strncmp(variable, names[i], strlen(names[i])))
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        size_t len = strlen(names[i]);
+
+        if (!strncmp(variable, names[i], len) && variable[len] == '=')
             return true;
+    }
     return false;
 }
 
