@@ -33,7 +33,8 @@ NAMES = re.compile(r"brim|puppeteer|playwright|step_job|tuned_job|^t_|torchelast
 
 
 def numbers_in(name):
-    return re.findall(r"\d+", name)
+    """Those that stand alone: not the digits of "torchelastic_2xs9n9no"."""
+    return re.findall(r"(?<![A-Za-z0-9])\d+(?![A-Za-z0-9])", name)
 
 
 def is_in_use(name):

@@ -139,7 +139,7 @@ const char *str_text(const struct str *s)
     return s->data ? s->data : "";
 }
 
-const char *str_plural(double count)
+const char *str_plural_of(double count)
 {
     return count == 1 ? "" : "s";
 }

@@ -49,6 +49,7 @@ int str_error(const struct str *s);
 const char *str_text(const struct str *s);
 
 /* What a noun ends with behind a count: "" for one, else "s". */
-const char *str_plural(double count);
+const char *str_plural_of(double count);
+#define str_plural(count) str_plural_of((double)(count))
 
 #endif

@@ -212,7 +212,7 @@ static bool peer_check(struct audit *a)
             continue;
         f = check_add(a, SEVERITY_WARNING,
                       "%zu pair%s of GPUs cannot reach each other's memory, such as %s", pairs[i],
-                      str_plural((double)pairs[i]), first[i]);
+                      str_plural(pairs[i]), first[i]);
         check_text(a, &f->evidence, "the driver says: %s", reasons[i]);
         check_text(a, &f->effect,
                    "their exchanges are copied through host memory, at half the rate or less");

@@ -207,7 +207,7 @@ static void describe_gpu(const struct live_view *v, struct live_stage *s)
                  s->thing, quantity_share(s->figures[LIVE_GPU_SHARE]).text, reason(v, s));
     else
         live_say(s->detail, sizeof(s->detail), "%zu GPU%s busy %s of the time", v->l->n_gpus,
-                 str_plural((double)v->l->n_gpus), quantity_share(s->figures[LIVE_GPU_MEAN]).text);
+                 str_plural(v->l->n_gpus), quantity_share(s->figures[LIVE_GPU_MEAN]).text);
     if (s->cause == LIVE_GPU_LOST || s->cause == LIVE_GPU_THROTTLED)
         return;
     if (s->cause == LIVE_GPU_UNEVEN)

@@ -175,7 +175,8 @@ def test_cores_are_bound(state):
     assert set(json.loads(done.stdout)) <= set(before)
     if json.loads(done.stdout) == before:
         assert "cpu.binding=cores is left" in done.stderr
-    done = state.brim("run", "-p", "net", "--", "torchrun", "x")
+    (state.folder / "torchrun").symlink_to("/bin/true")  # the real one leaves folders in /tmp
+    done = state.brim("run", "-p", "net", "--", state.folder / "torchrun", "x")
     assert "starts the ranks" in done.stderr
 
 
