@@ -133,7 +133,7 @@ struct gpu {
     size_t bytes; /* of each of the three */
     int side;
     struct clocks clocks;
-    struct exact *exact; /* what products are checked with; the caller's */
+    struct exact exact; /* what products are checked with */
 };
 
 /* Numbers from 1 to 2 with random digits: power, and so the clock, depends on the data
@@ -251,8 +251,7 @@ static int upload_exact(const struct gpu *g, enum exact_kind kind, unsigned char
     return 0;
 }
 
-static int take_product(const struct gpu *g, enum exact_kind kind, unsigned char *block,
-                        struct exact *x, struct err *e)
+static int take_product(struct gpu *g, enum exact_kind kind, unsigned char *block, struct err *e)
 {
     size_t size = exact_size(kind == EXACT_FLOAT64 ? kind : EXACT_FLOAT32);
     size_t count = (size_t)g->side * (size_t)g->side;
@@ -260,15 +259,14 @@ static int take_product(const struct gpu *g, enum exact_kind kind, unsigned char
     for (size_t done = 0, n; done < count; done += n) {
         n = MIN(BLOCK / size, count - done);
         CALL(g->c, to_host, "cuMemcpyDtoH", block, g->to + done * size, n * size);
-        exact_add(x, kind, done, n, block);
+        exact_add(&g->exact, kind, done, n, block);
     }
     return 0;
 }
 
 /* One product of whole numbers, right behind those that were timed, when the device is hot. A wrong
  * one is told in 'wrong', unless there is one already, and the rest goes on. */
-static int check(const struct gpu *g, enum cuda_kind kind, struct exact *x, char wrong[CUDA_WRONG],
-                 struct err *e)
+static int check(struct gpu *g, enum cuda_kind kind, char wrong[CUDA_WRONG], struct err *e)
 {
     CLEANUP(freep) unsigned char *block = malloc(BLOCK);
     enum exact_kind exact = kinds[kind].exact;
@@ -278,8 +276,8 @@ static int check(const struct gpu *g, enum cuda_kind kind, struct exact *x, char
     if (rc == 0)
         rc = once(g, kind, CUDA_R_32F, e);
     if (rc == 0)
-        rc = take_product(g, exact, block, x, e);
-    if (rc == 0 && exact_verdict(x, &why) < 0 && !*wrong)
+        rc = take_product(g, exact, block, e);
+    if (rc == 0 && exact_verdict(&g->exact, &why) < 0 && !*wrong)
         snprintf(wrong, CUDA_WRONG, "in %s, %s", kinds[kind].name, why.text);
     return rc;
 }
@@ -319,7 +317,7 @@ static int measure_kind(struct gpu *g, enum cuda_kind kind, int64_t window_ns, s
 
     clocks_seen(&g->clocks, &to->seen[kind]);
     if (rc == 0)
-        rc = check(g, kind, g->exact, to->wrong, e);
+        rc = check(g, kind, to->wrong, e);
     if (rc == 0)
         *tflops = tera(g->side, seconds);
     return rc;
@@ -327,11 +325,9 @@ static int measure_kind(struct gpu *g, enum cuda_kind kind, int64_t window_ns, s
 
 static int measure_all(struct gpu *g, int64_t window_ns, struct cuda_gpu *to, struct err *e)
 {
-    CLEANUP(exact_done) struct exact x = { .side = 0 };
     double copied = 0;
-    int rc = exact_open(&x, g->side, e);
+    int rc = exact_open(&g->exact, g->side, e);
 
-    g->exact = &x;
     if (rc == 0)
         rc = measure_kind(g, CUDA_FLOAT32, window_ns, to, &to->tflops32, e);
     if (rc == 0)
@@ -403,6 +399,7 @@ static int one_gpu(const struct cuda *c, int i, int64_t window_ns, struct cuda_g
 
     if (rc == 0)
         rc = measure_all(&g, window_ns, to, e);
+    exact_done(&g.exact);
     if (rc < 0)
         return err_context(e, rc, "GPU%d: ", i);
     gpu_close(&g);
@@ -449,23 +446,26 @@ int cuda_child(struct child *child, const void *arg, void *result, struct err *e
 int cuda_together_child(struct child *child, const void *arg, void *result, struct err *e)
 {
     const struct cuda_about *about = arg;
-    CLEANUP(exact_done) struct exact x = { .side = 0 };
     struct cuda_together *to = result;
     struct cuda_gpu gpu = { .side = 0 };
     struct cuda c = { .driver = NULL };
-    struct gpu g = { .c = &c, .exact = &x };
+    struct gpu g = { .c = &c };
     double tflops = 0;
     int count, rc = open_all(&c, about, &count, e);
 
-    if (rc == 0 && (count == 0 || child_copy(child) >= count))
-        rc = err_set(e, -ENODEV, "the driver does not have it any more");
+    if (rc == 0 && (count == 0 || child_copy(child) >= count)) {
+        child_ready(child);
+        return err_set(e, -ENODEV, "GPU%d: the driver does not have it any more",
+                       child_copy(child));
+    }
     if (rc == 0)
         rc = gpu_open(&g, &c, child_copy(child), &gpu, e);
     if (rc == 0)
-        rc = exact_open(&x, g.side, e);
+        rc = exact_open(&g.exact, g.side, e);
     child_ready(child);
     if (rc == 0)
         rc = measure_kind(&g, about->together, about->window_ns, &gpu, &tflops, e);
+    exact_done(&g.exact);
     if (rc < 0)
         return err_context(e, rc, "GPU%d, with the others: ", child_copy(child));
     gpu_close(&g);
