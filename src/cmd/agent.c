@@ -27,19 +27,20 @@ static int add_alerts(const struct rules *rules, struct tick *tick)
 
 static int print_once(const struct app *app, const struct agent_options *o, struct err *e)
 {
-    CLEANUP(closep) int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const char *where = o->root ? o->root : "/";
+    CLEANUP(closep) int root = open(where, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     CLEANUP(samplers_closep) struct samplers *samplers = NULL;
     CLEANUP(exporters_closep) struct exporters *compat = NULL;
     CLEANUP(rules_done) struct rules rules = { .count = 0 };
     CLEANUP(tick_done) struct tick tick = { .n_rows = 0 };
     CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX);
     const struct sampler_env env = {
-        .root = root, .live = true, .fake = o->fake, .patience_ns = SAMPLER_PATIENCE_NS
+        .root = root, .live = !o->root, .fake = o->fake, .patience_ns = SAMPLER_PATIENCE_NS
     };
     int rc;
 
     if (root < 0)
-        return err_set(e, -errno, "cannot open /: %s", strerror(errno));
+        return err_set(e, -errno, "cannot open %s: %s", where, strerror(errno));
     rc = agent_options_rules(o, &rules, e);
     if (rc == 0)
         rc = samplers_open(&samplers, &env, e);

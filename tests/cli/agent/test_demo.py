@@ -64,6 +64,8 @@ def test_top_on_the_same_machine(demo, brim, tmp_path):
     (folder,) = tmp_path.iterdir()
     text = brim.out("top", "--once", "--root", folder, "--fake", folder / "gpus.ini")
     assert "demo: 32 CPUs" in text and "nvme0n1" in text and text.count("NVIDIA H100") == 8
+    text = brim.out("agent", "--once", "--root", folder, "--fake", folder / "gpus.ini")
+    assert 'core_seconds_total{cpu="31"' in text and 'core_seconds_total{cpu="32"' not in text
 
 
 def test_in_a_terminal_top_comes_and_q_ends_both(brim, tmp_path):
@@ -79,7 +81,8 @@ def test_in_a_terminal_top_comes_and_q_ends_both(brim, tmp_path):
 
 def test_wrong_usage(brim, tmp_path):
     one_line(brim("demo", "--stall", "1ms"), 2, "--stall", "1s")
-    one_line(brim("top", "--once", "--root", tmp_path / "none"), 1, "cannot open", "none")
+    for command in ("top", "agent"):
+        one_line(brim(command, "--once", "--root", tmp_path / "none"), 1, "cannot open", "none")
     env = dict(TMPDIR=str(tmp_path / "none"))
     one_line(brim("demo", env=env), 1, "cannot make a folder in", "none")
 
