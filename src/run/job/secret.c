@@ -170,6 +170,18 @@ static void take_authority(struct redaction *r)
     }
 }
 
+/* The value from p on, which ends before one of 'ends'; of a user's name and password the name is
+ * kept. */
+static void take_value(struct redaction *r, const char *p, const char *ends, bool user)
+{
+    keep(r, p);
+    p = skip_value(p, ends);
+    if (user)
+        take_user(r, p);
+    else
+        leave_out(r, p);
+}
+
 /* NAME = VALUE, "NAME": VALUE and the like; r->at is behind the name. Whether it was one. */
 static bool take_assigned(struct redaction *r, const char *name, size_t len)
 {
@@ -192,12 +204,7 @@ static bool take_assigned(struct redaction *r, const char *name, size_t len)
     else if (name == r->begin && (*name == '-' || !r->script))
         ends = ""; /* a word of its own */
     p += 1 + (*p == ':' || quoted || apart ? strspn(p + 1, " \t") : 0);
-    keep(r, p);
-    p = skip_value(p, ends);
-    if (user)
-        take_user(r, p);
-    else
-        leave_out(r, p);
+    take_value(r, p, ends, user);
     return true;
 }
 
@@ -216,12 +223,7 @@ static void take_option(struct redaction *r, const char *name, size_t len)
     }
     if (p == r->at || *p == '-')
         return;
-    keep(r, p);
-    p = skip_value(p, ends_word);
-    if (user)
-        take_user(r, p);
-    else
-        leave_out(r, p);
+    take_value(r, p, ends_word, user);
 }
 
 /* "Basic" before what can be no word: letters of Base64, in fours, with one that words lack. */
