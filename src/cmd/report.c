@@ -53,6 +53,8 @@ const struct cmd cmd_report = {
              "to do, how its steps\n"
              "and the node changed over time, and what is different from the "
              "last run of its name.\n"
+             "Of a run of 'brim optimize' it begins with what was gained; "
+             "pictures shade the trials.\n"
              "RUN is an id, the start of one, a name, or a path; the youngest "
              "run without it.",
     .words = CMD_RUNS,

@@ -82,6 +82,15 @@ static void add_cause(const struct verdict *v, struct str *out)
         str_addf(out, " %s", quantity_share(first->share).text);
 }
 
+/* What brim optimize gained. */
+static void add_gain(const struct run *r, struct str *out)
+{
+    CLEANUP(str_done) struct str gain = STR_INIT(128);
+
+    if (r->tuning && run_tuning_gain(r->tuning, &gain))
+        str_addf(out, "  optimized: %s", str_text(&gain));
+}
+
 static void add_line(const struct run *r, const struct run_figures *f, const struct verdict *v,
                      struct str *out)
 {
@@ -92,6 +101,7 @@ static void add_line(const struct run *r, const struct run_figures *f, const str
     if (f->steps > 0) {
         str_addf(out, " %9.0f %9s/s", f->steps, quantity_number(f->steps_per_s, 3).text);
         add_cause(v, out);
+        add_gain(r, out);
     }
     str_add_char(out, '\n');
 }

@@ -101,10 +101,11 @@ const struct cmd cmd_why = {
     .summary = "say what limits a run, what that costs, and what to do next",
     .about =
         "Judge a run: the last one, or that of an id, the start of one, a name or a folder.\n"
-        "Causes come in order of what they cost, each with what was measured. With --live,\n"
-        "judge a job that runs: the last minute of it when 'brim run' started it, else what is\n"
-        "seen from outside. With --trace, judge a trace of a pipeline-parallel job's\n"
-        "operations: who slows it down.",
+        "Causes come in order of what they cost, each with what was measured. Of a run of\n"
+        "'brim optimize' it begins with what was gained, and causes are of what came after the\n"
+        "last setting that was kept. With --live, judge a job that runs: the last minute of it\n"
+        "when 'brim run' started it, else what is seen from outside. With --trace, judge a trace\n"
+        "of a pipeline-parallel job's operations: who slows it down.",
     .words = CMD_RUNS,
     .opts = opts,
     .defaults = &defaults,

@@ -2,24 +2,13 @@
 
 #include <math.h>
 
-static void add_effect(const struct trial_effect *e, enum session_goal goal, struct str *out)
+enum run_goal progress_goal(enum session_goal g)
 {
-    static const char *const what[] = { [GOAL_THROUGHPUT] = "steps/s",
-                                        [GOAL_ENERGY] = "steps/J",
-                                        [GOAL_COST] = "steps for the money" };
+    static const enum run_goal goals[] = { [GOAL_THROUGHPUT] = RUN_GOAL_THROUGHPUT,
+                                           [GOAL_ENERGY] = RUN_GOAL_ENERGY,
+                                           [GOAL_COST] = RUN_GOAL_COST };
 
-    if (e->gain >= 1 && goal == GOAL_THROUGHPUT)
-        str_addf(out, "%.1f times as fast", 1 + e->gain);
-    else if (e->gain >= 1)
-        str_addf(out, "%.1f times the %s", 1 + e->gain, what[goal]);
-    else
-        str_addf(out, "%+.1f %% %s", e->gain * 100, what[goal]);
-    if (!isfinite(e->high) || !isfinite(e->low))
-        return;
-    if (e->gain >= 1)
-        str_addf(out, " (%.1f to %.1f)", 1 + e->low, 1 + e->high);
-    else
-        str_addf(out, " (%+.1f to %+.1f %%)", e->low * 100, e->high * 100);
+    return goals[g];
 }
 
 void progress_effect(const struct session_entry *k, enum session_goal goal, struct str *out)
@@ -28,7 +17,7 @@ void progress_effect(const struct session_entry *k, enum session_goal goal, stru
         str_add(out, "not measured");
         return;
     }
-    add_effect(&k->effect, goal, out);
+    run_effect_say(k->effect.gain, k->effect.low, k->effect.high, progress_goal(goal), out);
     if (goal != GOAL_THROUGHPUT && !isnan(k->speed))
         str_addf(out, " at %+.1f %% steps/s", k->speed * 100);
 }

@@ -3,6 +3,7 @@
 #ifndef BRIM_OPTIMIZE_PROGRESS_H
 #define BRIM_OPTIMIZE_PROGRESS_H
 #include "base/str.h"
+#include "model/job/tuning.h"
 #include "tune/session.h"
 
 struct progress {
@@ -21,5 +22,8 @@ void progress_outcome(const struct session_entry *k, enum session_goal goal, str
 /* "11.6 times as fast (10.1 to 15.2)", "+8.3 % steps/s (+5.1 to +11.6 %)", "+8.3 % steps/J (...) at
  * -2.1 % steps/s", "not measured". */
 void progress_effect(const struct session_entry *k, enum session_goal goal, struct str *out);
+
+/* The same goal, as runs that are stored have it. */
+enum run_goal progress_goal(enum session_goal g);
 
 #endif

@@ -90,6 +90,7 @@ struct session_entry {
     /* When it was decided, since the job's first steps; 0: not while it ran. */
     unsigned at_step;
     double at_s;
+    int64_t begin_ns, end_ns; /* of its trial, by the clock of steps; 0: not while it ran */
     char also[KNOB_NAME_MAX]; /* a knob that is yes with it and was no before; "" */
     bool promising;           /* undecided since the trial ended early, and it looked well so far */
     bool refused;             /* it cost the job its memory, or its life: not to be tried again */

@@ -1,5 +1,6 @@
 /* Write made runs into a folder, for the commands that look at runs which are kept: of each cause
- * one, without noise, and an earlier one of the same name for every second of them.
+ * one, without noise, and an earlier one of the same name for every second of them; and three that
+ * were optimized.
  *
  *     made_runs FOLDER */
 #include <stdio.h>
@@ -81,6 +82,82 @@ static int write_cause(const char *folder, enum cause cause, bool earlier, struc
     return write_run(folder, &r, e);
 }
 
+/* ---- runs that were optimized ---- */
+
+enum { KEPT_FROM = 80 /* steps */ };
+
+/* From a step on data is not waited for, as after a setting that pays. */
+static void stop_waiting(struct run *r, size_t from)
+{
+    int64_t now = 0;
+
+    for (size_t i = 0; i < r->ranks[0].n_steps; i++) {
+        int64_t longest = 0;
+
+        for (size_t n = 0; n < r->n_ranks; n++) {
+            struct step *s = &r->ranks[n].steps[i];
+            double wait = s->host_s[BRIM_STAGE_WAIT] * (i < from ? 1 : 0.02);
+            int64_t ns = s->end_ns - s->begin_ns -
+                         (int64_t)((s->host_s[BRIM_STAGE_WAIT] - wait) * 1e9);
+
+            s->host_s[BRIM_STAGE_WAIT] = wait;
+            s->begin_ns = now;
+            s->end_ns = now + ns;
+            longest = ns > longest ? ns : longest;
+        }
+        now += longest;
+    }
+}
+
+/* A setting that was kept and one that was not; one that was not alone; one in which it died. */
+static int write_optimized(const char *folder, int how, struct err *e)
+{
+    struct run_trial trials[] = {
+        { "loader.workers", "13", "2", NULL, NULL, RUN_TRIAL_ADOPTED, 1.62, 1.48, 1.77, (double)NAN,
+          20, 0, 0, 0 },
+        { "loader.prefetch", "4", "2", NULL, NULL, RUN_TRIAL_REJECTED, -0.031, -0.04, -0.02,
+          (double)NAN, 10, 0, 0, 0 },
+        { "loader.workers", "31", "2", NULL, "the job died (signal 9) while it was tried",
+          RUN_TRIAL_FAILED, (double)NAN, (double)NAN, (double)NAN, (double)NAN, 6, 0, 0, 0 },
+    };
+    static const size_t begins[] = { 60, 110, 160 }, ends[] = { KEPT_FROM, 120, 166 };
+    static const char *const names[] = { "optimized", "in-vain", "died-in-a-trial" };
+    struct run_tuning t = { .before = { 3.8, 121.6, (double)NAN },
+                            .after = { (double)NAN, (double)NAN, (double)NAN } };
+    struct made m = made_like(CAUSE_LOADER_WAITS, 3);
+    CLEANUP(run_done) struct run r = { .id = NULL };
+    const struct step *s;
+    char id[64];
+
+    m.noise = 0;
+    m.steps = 200;
+    for (int i = 0; i < RUN_SIGNALS; i++)
+        m.wild[i] = 0;
+    made_build(&m, &r);
+    if (how == 0)
+        stop_waiting(&r, KEPT_FROM);
+    s = r.ranks[0].steps;
+    for (int i = 0; i < 3; i++) {
+        trials[i].begin_ns = s[begins[i]].begin_ns;
+        trials[i].end_ns = s[ends[i]].begin_ns;
+    }
+    t.trials = trials + how;
+    t.n_trials = how == 0 ? 2 : 1;
+    if (how == 0)
+        t.after = (struct run_rates){ 9.9, 316.8, (double)NAN };
+    r.tuning = &t;
+    r.begin_ns = BEGIN - (8 - how) * DAY / 4;
+    snprintf(id, sizeof(id), "20261030-%02d0000-0%d00", 6 * how, how);
+    r.id = id;
+    r.name = names[how];
+    r.command = "python train.py --epochs 1";
+    r.folder = "/home/ana";
+    r.user = "ana";
+    r.end = how == 2 ? RUN_KILLED : RUN_EXITED;
+    r.status = how == 2 ? 9 : 0;
+    return write_run(folder, &r, e);
+}
+
 int main(int argc, char **argv)
 {
     struct err e = { "" };
@@ -92,6 +169,8 @@ int main(int argc, char **argv)
         if (rc == 0)
             rc = write_cause(argv[1], c, false, &e);
     }
+    for (int how = 0; how < 3 && rc == 0; how++)
+        rc = write_optimized(argv[1], how, &e);
     if (rc < 0)
         fprintf(stderr, "made_runs: %s\n", e.text);
     return rc < 0;

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "cmd/common/load_run.h"
+#include "cmd/common/tuning_json.h"
 #include "diagnose/verdict/judge.h"
 #include "model/signal/quantity.h"
 #include "run/archive/figures.h"
@@ -233,6 +234,7 @@ int run_card_json_in(const struct run *r, const struct verdict *verdict, const c
     json_number(j, "job_cpu", f.job_cpu, 5);
     json_number(j, "job_resident", f.resident, 10);
     json_number(j, "job_pss", f.pss, 10);
+    tuning_json(r, j);
     json_string(j, "verdict", verdict ? verdict->sentence : NULL);
     json_string(j, "action", verdict && verdict->count ? verdict->items[0].action : NULL);
     json_end(j);

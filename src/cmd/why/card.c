@@ -5,9 +5,10 @@
 
 #include "base/str.h"
 #include "base/json.h"
+#include "cmd/common/tuning_json.h"
 #include "model/signal/quantity.h"
 
-enum { LABEL = 10, WIDTH_LEAST = 40 };
+enum { LABEL = 10, WIDTH_LEAST = 40, GAINED_MAX = 64 << 10 };
 
 /* Seconds without the end of a step, and the same as a multiple of the longest step: then something
  * stands still. */
@@ -135,6 +136,26 @@ static void add_end(struct str *out, const struct run *r, unsigned columns)
         add_lines(out, "end", text, columns, false);
 }
 
+/* What brim optimize gained, and that causes are of what came then. */
+static void add_gained(struct str *out, const struct run *r, const struct verdict *v,
+                       unsigned columns)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(GAINED_MAX);
+
+    if (!r->tuning)
+        return;
+    run_tuning_say(r->tuning, &text);
+    add_lines(out, "gained", str_text(&text), columns, true);
+    if (str_error(&text))
+        out->error = str_error(&text);
+    str_reset(&text);
+    if (!(v->stretch_s > 0))
+        return;
+    str_addf(&text, "%s without a trial%s", quantity_seconds(v->stretch_s).text,
+             run_tuning_kept_any(r->tuning) ? ", with what was kept" : "");
+    add_lines(out, "judged", str_text(&text), columns, false);
+}
+
 void why_card(const struct run *r, const struct verdict *v, const struct why_live *live,
               bool colour, unsigned columns, struct str *out)
 {
@@ -150,6 +171,7 @@ void why_card(const struct run *r, const struct verdict *v, const struct why_liv
         add_live(out, live, columns);
     else
         add_end(out, r, columns);
+    add_gained(out, r, v, columns);
     if (r->inferred)
         add_lines(out, "inferred", r->inferred, columns, false);
     add_shares(out, r, v);
@@ -206,6 +228,9 @@ void why_json(const struct run *r, const struct verdict *v, const struct why_liv
     json_string(&j, "name", r->name);
     if (live)
         add_json_live(&j, live);
+    tuning_json(r, &j);
+    if (r->tuning)
+        json_number(&j, "stretch_s", v->stretch_s > 0 ? v->stretch_s : (double)NAN, 4);
     json_string(&j, "inferred", r->inferred);
     json_string(&j, "sentence", v->sentence);
     json_twice(&j, "step_s", "step_seconds", v->step_s);

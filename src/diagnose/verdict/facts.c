@@ -11,7 +11,8 @@
 enum {
     WARM_UP_LEAST = 5 /* steps; of fewer none is left out */,
     VARIATION_LEAST = 5,
-    WHOLE_LEAST = 3
+    WHOLE_LEAST = 3,
+    STRETCH_LEAST = 20 /* steps of the last stretch, for it to be judged alone */
 };
 
 static const double settled = 1.2;       /* of the median: what comes before is warming up */
@@ -67,21 +68,71 @@ static void sum_up(struct judge_rank *to, double *room)
     to->samples = samples / (double)to->n;
 }
 
+/* The steps of a rank that lie in a span of time. */
+static const struct step *steps_in(const struct run_rank *r, const struct run_span *s, size_t *n)
+{
+    size_t first = 0, end = r->n_steps;
+
+    while (first < end && r->steps[first].begin_ns < s->from_ns)
+        first++;
+    while (end > first && r->steps[end - 1].end_ns > s->to_ns)
+        end--;
+    *n = end - first;
+    return r->steps + first;
+}
+
 /* Add a rank that has steady steps. */
 static void look_at_rank(struct judge *j, const struct run_rank *r, double *room)
 {
-    size_t first = 0, end = r->n_steps;
+    size_t first = 0, end;
+    const struct step *steps = steps_in(r, &j->span, &end);
     struct judge_rank *to;
 
-    if (r->n_steps > WARM_UP_LEAST) {
-        first = settle(r->steps, r->n_steps, room);
+    if (end > WARM_UP_LEAST) {
+        first = settle(steps, end, room);
         end--;
     }
     if (first >= end)
         return;
     to = &j->ranks[j->n_ranks++];
-    *to = (struct judge_rank){ .r = r, .steps = r->steps + first, .n = end - first };
+    *to = (struct judge_rank){ .r = r, .steps = steps + first, .n = end - first };
     sum_up(to, room);
+}
+
+/* Whether each rank that has steps has enough of them in a span. */
+static bool is_enough(const struct run *r, const struct run_span *s)
+{
+    for (size_t i = 0; i < r->n_ranks; i++) {
+        size_t n = 0;
+
+        if (r->ranks[i].n_steps)
+            (void)steps_in(&r->ranks[i], s, &n);
+        if (r->ranks[i].n_steps && n < STRETCH_LEAST)
+            return false;
+    }
+    return true;
+}
+
+/* What is judged of a run that was optimized: how it was in the end, not what was tried. All of it
+ * where it ended before it made steps like that. */
+static void look_at_stretch(struct judge *j)
+{
+    const struct run *r = j->r;
+    struct run_span seen = { INT64_MAX, INT64_MIN }, last;
+
+    j->span = (struct run_span){ INT64_MIN, INT64_MAX };
+    for (size_t i = 0; i < r->n_ranks; i++)
+        if (r->ranks[i].n_steps) {
+            seen.from_ns = MIN(seen.from_ns, r->ranks[i].steps[0].begin_ns);
+            seen.to_ns = MAX(seen.to_ns, r->ranks[i].steps[r->ranks[i].n_steps - 1].end_ns);
+        }
+    if (!r->tuning || !r->tuning->n_trials || seen.from_ns >= seen.to_ns)
+        return;
+    last = run_tuning_stretch(r->tuning, seen.from_ns, seen.to_ns);
+    if ((last.from_ns > seen.from_ns || last.to_ns < seen.to_ns) && is_enough(r, &last)) {
+        j->span = last;
+        j->v->stretch_s = (double)(last.to_ns - last.from_ns) / 1e9;
+    }
 }
 
 /* What j->wait is at least: of the rank whose share it is. */
@@ -159,6 +210,7 @@ static int look_at_steps(struct judge *j)
     j->ranks = arena_alloc(&j->scratch, (j->r->n_ranks + 1) * sizeof(*j->ranks));
     if (!room || !j->ranks)
         return -ENOMEM;
+    look_at_stretch(j);
     for (size_t i = 0; i < j->r->n_ranks; i++)
         look_at_rank(j, &j->r->ranks[i], room);
     if (!j->n_ranks)
@@ -302,7 +354,7 @@ const char *judge_setting(struct judge *j, const struct run_rank *r, const char 
     const char *found;
 
     snprintf(name, sizeof(name), "%s.%s", group, key);
-    found = run_note(r, name);
+    found = run_setting(j->r, r, name);
     if (found)
         return found;
     /* The first loader is the one that trains, as a rule; others validate. */

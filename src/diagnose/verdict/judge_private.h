@@ -31,6 +31,7 @@ struct judge {
     struct judge_limits l;
     struct arena scratch; /* for as long as the judgement takes */
     struct verdict *v;
+    struct run_span span;     /* of steps that are judged, by their clock */
     struct judge_rank *ranks; /* those that have steady steps */
     size_t n_ranks;
     size_t steps; /* steady ones, of the rank that has fewest */

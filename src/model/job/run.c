@@ -16,6 +16,13 @@ const char *run_note(const struct run_rank *r, const char *name)
     return NULL;
 }
 
+const char *run_setting(const struct run *r, const struct run_rank *k, const char *name)
+{
+    const char *kept = run_tuning_kept(r->tuning, name);
+
+    return kept ? kept : run_note(k, name);
+}
+
 const char *run_signal_name(enum run_signal s)
 {
     static const char *const names[RUN_SIGNALS] = {

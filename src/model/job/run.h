@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "model/job/step.h"
+#include "model/job/tuning.h"
 
 /* What is known of each moment (an interval of about a second). */
 enum run_signal {
@@ -139,11 +140,16 @@ struct run {
     const char
         *inferred; /* how steps were found without marks, a sentence; NULL: they were marked */
     double inferred_confidence;
+    const struct run_tuning *tuning; /* what brim optimize tried; NULL: it did not try */
 };
 
 void run_done(struct run *r);
 
 /* The value of a note; NULL when there is none. The last one of a name counts. */
 const char *run_note(const struct run_rank *r, const char *name);
+
+/* What is in force under a knob's name: as brim optimize has set it for good, else the rank's note,
+ * which is of its start. NULL: neither. */
+const char *run_setting(const struct run *r, const struct run_rank *k, const char *name);
 
 #endif

@@ -67,7 +67,9 @@ struct verdict {
     double steps_per_s, samples_per_s;      /* of the steady part; NaN */
     double share[BRIM_STAGES];              /* of the step, mean over ranks */
     double step_s, step_p90_s, step_best_s; /* median, and so on */
-    bool no_memory;                         /* something was lost: the caller must fail */
+    double stretch_s; /* what was judged of a run that was optimized: so many seconds without a
+                       * trial, after the last setting that was kept; 0: all of the run */
+    bool no_memory;   /* something was lost: the caller must fail */
 };
 
 void verdict_done(struct verdict *v);

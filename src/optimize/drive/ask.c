@@ -13,36 +13,12 @@ enum { LOOK_STEPS = 1000 };
 
 static const double least_gain = 0.02;
 
-/* A rank tells its settings when it starts; those that were kept since then are ours to know. */
-static int add_kept(const struct session *s, struct run *r)
-{
-    for (unsigned i = 0; i < s->n_entries; i++) {
-        const struct session_entry *k = &s->entries[i];
-
-        for (size_t n = 0; k->outcome == SESSION_ADOPTED && n < r->n_ranks; n++) {
-            struct run_rank *rank = &r->ranks[n];
-            struct run_note *note = ARENA_PUSH(&r->arena, &rank->notes, &rank->n_notes);
-
-            if (!note)
-                return -ENOMEM;
-            *note = (struct run_note){ k->knob, k->value };
-            note = *k->also ? ARENA_PUSH(&r->arena, &rank->notes, &rank->n_notes) : note;
-            if (!note)
-                return -ENOMEM;
-            if (*k->also)
-                *note = (struct run_note){ k->also, "yes" };
-        }
-    }
-    return 0;
-}
-
 static int judge(struct drive *d, struct run *r)
 {
     struct verdict v = { .sentence = NULL };
     int rc = run_snapshot(r, &d->w, d->since_ns, LOOK_STEPS);
 
-    if (rc == 0)
-        rc = add_kept(&d->session, r);
+    r->tuning = drive_record(d); /* a rank tells its settings when it starts */
     if (rc == 0)
         rc = drive_add_machine(d, r);
     if (rc == 0)

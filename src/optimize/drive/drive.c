@@ -24,21 +24,6 @@ struct session_plan drive_plan(double seconds, const struct goal *g)
     return plan;
 }
 
-double drive_watts(const struct drive_stretch *s)
-{
-    return s->powered_s > 0 ? s->joules / s->powered_s : (double)NAN;
-}
-
-double drive_steps_per_s(const struct drive_stretch *s)
-{
-    return s->seconds > 0 ? s->steps / s->seconds : (double)NAN;
-}
-
-double drive_samples_per_s(const struct drive_stretch *s)
-{
-    return s->seconds > 0 ? s->samples / s->seconds : (double)NAN;
-}
-
 /* ---- the pilot ---- */
 
 static void start(void *arg, struct control *control, bool elsewhere)
@@ -189,6 +174,14 @@ static void tries(void *arg, char *text, size_t size)
              on && *o->before ? " instead of " : "", on ? o->before : "");
 }
 
+static const struct run_tuning *tried(void *arg, unsigned *version)
+{
+    struct drive *d = arg;
+
+    *version = d->record.told;
+    return drive_record(d);
+}
+
 /* ---- from begin to end ---- */
 
 int drive_new(struct drive **ret, const struct drive_config *c)
@@ -198,7 +191,8 @@ int drive_new(struct drive **ret, const struct drive_config *c)
     if (!d)
         return -ENOMEM;
     d->c = *c;
-    d->pilot = (struct observe_pilot){ d, start, take_event, turn, stop, end, over, weighs, tries };
+    d->pilot = (struct observe_pilot){ d,   start, take_event, turn,  stop,
+                                       end, over,  weighs,     tries, tried };
     d->workers = d->prefetch = d->epoch = (double)NAN;
     d->before = d->after = d->without = drive_stretch_none;
     d->last = SESSION_ENTRIES;

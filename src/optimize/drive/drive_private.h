@@ -90,6 +90,12 @@ struct drive {
     struct drive_stretch without; /* the stretch before the last setting was kept */
     unsigned last;                /* entry of that setting; SESSION_ENTRIES: there is none */
     uint64_t moment_ns;           /* the last one that was looked at */
+    int64_t begun_ns;             /* when the trial began that has no entry yet; 0: there is none */
+    struct {
+        struct run_tuning tuning;
+        struct run_trial trials[SESSION_ENTRIES + 1];
+        unsigned told; /* sentences of progress: something has changed when there are more */
+    } record;
     struct {
         double pss_b, processes; /* when memory was read last, which is now and then; 0: never */
         bool asked;              /* it shall be read: of what runs now it is not known */
@@ -125,6 +131,10 @@ void drive_kept(struct drive *d);
 
 /* Write down what memory the last setting that was kept takes, as far as it was seen. */
 void drive_weigh(struct drive *d);
+
+/* What was tried so far, to be stored with the run; valid until the next event, and its texts as
+ * long as there is a drive. NULL: there is nothing to try on. */
+const struct run_tuning *drive_record(struct drive *d);
 
 /* Nothing is tried any more, for this reason. */
 void drive_off(struct drive *d, const char *fmt, ...) PRINTF(2, 3);

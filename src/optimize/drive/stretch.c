@@ -12,6 +12,21 @@ const struct drive_stretch drive_stretch_none = {
     .samples = (double)NAN, .resident_b = (double)NAN, .pss_b = (double)NAN, .device_b = (double)NAN
 };
 
+double drive_watts(const struct drive_stretch *s)
+{
+    return s->powered_s > 0 ? s->joules / s->powered_s : (double)NAN;
+}
+
+double drive_steps_per_s(const struct drive_stretch *s)
+{
+    return s->seconds > 0 ? s->steps / s->seconds : (double)NAN;
+}
+
+double drive_samples_per_s(const struct drive_stretch *s)
+{
+    return s->seconds > 0 ? s->samples / s->seconds : (double)NAN;
+}
+
 bool drive_at_best(const struct drive *d)
 {
     const struct session *s = &d->session;

@@ -125,6 +125,7 @@ void plot_end(struct report *p, const struct plot *f)
 {
     const struct tick_step *t = find_ticks(p->length_s);
 
+    plot_trials(p, f->columns, f->height);
     str_add(p->out, "<path class=\"grid\" d=\"M0 0");
     for (int i = 1; t && i * t->seconds < p->length_s; i++)
         str_addf(p->out, "M%.1f 0v%u", i * t->seconds / p->length_s * (double)f->columns,

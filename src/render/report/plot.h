@@ -46,7 +46,10 @@ struct plot {
 /* A figure up to the inside of its <svg>: the caption is the title and the description. */
 void plot_begin(struct report *p, const struct plot *f);
 
-/* Grid lines, the end of the <svg>, and the axis below it. */
+/* Shade where a setting was on trial, and draw a line where one was kept (gained.c). */
+void plot_trials(struct report *p, size_t columns, unsigned height);
+
+/* Trials, grid lines, the end of the <svg>, and the axis below it. */
 void plot_end(struct report *p, const struct plot *f);
 
 /* Paths through n values, of which 'top' is PLOT_HEIGHT high; those not finite leave a gap. */

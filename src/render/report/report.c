@@ -29,6 +29,7 @@ void report_html(const struct run *r, const struct verdict *v, const struct run 
 
     axis_find(&p);
     add_head(&p);
+    report_gained(&p);
     report_answer(&p);
     report_line(&p);
     report_split(&p);

@@ -13,6 +13,7 @@ struct report {
 };
 
 /* In their order on the page. */
+void report_gained(struct report *p);      /* what optimize did; nothing where it did not try */
 void report_answer(struct report *p);      /* the verdict, and the numbers that matter */
 void report_line(struct report *p);        /* the step as an assembly line */
 void report_split(struct report *p);       /* stages of steps over time */

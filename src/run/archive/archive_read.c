@@ -9,6 +9,7 @@
 #include "base/parse.h"
 #include "run/archive/archive.h"
 #include "run/archive/archive_format.h"
+#include "run/archive/trials_read.h"
 
 enum { VALUE_MAX = 1 << 18, NOTES_MAX = 1024 };
 
@@ -19,6 +20,7 @@ struct about {
     struct run *run;
     struct archive_part *part;
     struct str note;
+    struct trials_read trials;
     bool version;
 };
 
@@ -121,15 +123,17 @@ static int take_entry(void *ctx, const struct ini_entry *at, struct err *e)
                   { "host", &r->host },
                   { "inferred", &r->inferred } };
 
+    if (!at->key && end_note(a, e) < 0)
+        return err_nomem(e);
     if (!at->key)
-        return end_note(a, e);
+        return trials_read_take(&a->trials, at, e);
     if (!strcmp(at->section, "note")) {
         if (!strcmp(at->key, "note"))
             str_add(&a->note, at->value);
         return 0;
     }
     if (strcmp(at->section, "run") != 0)
-        return 0;
+        return trials_read_take(&a->trials, at, e);
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
         if (!strcmp(at->key, texts[i].key))
             return add_text(r, texts[i].to, at->value, e);
@@ -141,13 +145,16 @@ static int take_entry(void *ctx, const struct ini_entry *at, struct err *e)
 int archive_parse_about(const char *text, size_t len, struct run *r, struct archive_part *part,
                         struct err *e)
 {
-    struct about a = { .run = r, .part = part, .note = STR_INIT(VALUE_MAX) };
+    struct about a = {
+        .run = r, .part = part, .note = STR_INIT(VALUE_MAX), .trials = { .run = r }
+    };
     int rc;
 
     *part = (struct archive_part){ .pid = -1 };
     rc = ini_parse("run.ini", text, len, take_entry, &a, e);
     if (rc == 0)
         rc = end_note(&a, e);
+    trials_read_end(&a.trials);
     str_done(&a.note);
     if (rc < 0)
         return rc;

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -257,6 +258,46 @@ static int put_text(const char *path, const struct str *text, struct err *e)
     return rc < 0 ? err_set(e, rc, "%s: %s", path, strerror(-rc)) : 0;
 }
 
+static void add_number(struct str *out, const char *key, double value)
+{
+    if (isfinite(value))
+        str_addf(out, "%s = %.9g\n", key, value);
+}
+
+static void add_rates(struct str *out, const char *section, const struct run_rates *r)
+{
+    str_addf(out, "[%s]\n", section);
+    add_number(out, "steps_per_s", r->steps_per_s);
+    add_number(out, "samples_per_s", r->samples_per_s);
+    add_number(out, "price", r->price);
+}
+
+static void add_trial(struct str *out, const struct run_trial *k)
+{
+    str_add(out, "[trial]\n");
+    add_value(out, "knob", k->knob);
+    add_value(out, "value", k->value);
+    add_value(out, "before", k->before);
+    add_value(out, "also", k->also);
+    add_value(out, "note", k->note);
+    str_addf(out, "end = %s\n", run_trial_end_name(k->end));
+    add_number(out, "gain", k->gain);
+    add_number(out, "low", k->low);
+    add_number(out, "high", k->high);
+    add_number(out, "speed", k->speed);
+    str_addf(out, "steps = %u\nstarts = %u\nbegin_ns = %lld\nend_ns = %lld\n", k->steps, k->starts,
+             (long long)k->begin_ns, (long long)k->end_ns);
+}
+
+static void add_tuning(struct str *out, const struct run_tuning *t)
+{
+    str_addf(out, "[tuning]\ngoal = %s\n", run_goal_name(t->goal));
+    add_rates(out, "tuning.before", &t->before);
+    add_rates(out, "tuning.after", &t->after);
+    for (size_t i = 0; i < t->n_trials; i++)
+        add_trial(out, &t->trials[i]);
+}
+
 int archive_about(struct archive *a, const struct run *r, struct err *e)
 {
     static const char *const ends[] = { "running", "exited", "killed", "lost" };
@@ -281,6 +322,8 @@ int archive_about(struct archive *a, const struct run *r, struct err *e)
         str_addf(&out, "confidence = %.3f\n", r->inferred_confidence);
     for (size_t i = 0; i < r->n_environment; i++)
         add_note(&out, &r->environment[i]);
+    if (r->tuning)
+        add_tuning(&out, r->tuning);
     if (!path || str_error(&out))
         return err_nomem(e);
     rc = put_text(path, &out, e);

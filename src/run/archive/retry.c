@@ -58,6 +58,18 @@ void archive_retry_now(struct archive_retry *k, const struct run_moment *m,
         k->failed_ns = 0;
 }
 
+bool archive_retry_about(struct archive_retry *k, const struct run *r, int64_t now_ns)
+{
+    struct err why = { "" };
+
+    if (!k->archive || (k->failed_ns && now_ns - k->failed_ns < AGAIN_NS))
+        return false;
+    if (archive_about(k->archive, r, &why) == 0)
+        return true;
+    failed(k, &why, now_ns);
+    return false;
+}
+
 bool archive_retry_end(struct archive_retry *k, const struct run *r)
 {
     struct err why = { "" };

@@ -21,6 +21,9 @@ void archive_retry_now(struct archive_retry *k, const struct run_moment *m,
                        const struct rings *rings, const struct rank_steps *inferred,
                        int64_t now_ns);
 
+/* What is known of a run that goes on. Whether it is stored. */
+bool archive_retry_about(struct archive_retry *k, const struct run *r, int64_t now_ns);
+
 /* How the run ended. Whether all of it is stored. */
 bool archive_retry_end(struct archive_retry *k, const struct run *r);
 

@@ -69,6 +69,7 @@ struct observer {
     int64_t ending_ns; /* when the pilot had enough of the job; 0: it goes on */
     struct pss shared;
     bool told_io;
+    unsigned tried; /* version of what the pilot has tried that is stored */
 };
 
 static void say(const struct observer *o, const char *sentence)
@@ -164,6 +165,19 @@ static void tell(const struct observer *o, int64_t now_ns)
     o->c->teller->look(o->c->teller->arg, &now, str_text(&o->folder.path), trying);
 }
 
+/* What a pilot has tried is stored when it changes, so that it is there when we are killed. */
+static void note_trials(struct observer *o, int64_t now_ns)
+{
+    const struct observe_pilot *p = o->c->pilot;
+    unsigned version = o->tried;
+
+    if (!p || !p->tried)
+        return;
+    o->out->run.tuning = p->tried(p->arg, &version);
+    if (version != o->tried && archive_retry_about(&o->keep, &o->out->run, now_ns))
+        o->tried = version;
+}
+
 static int sample(struct observer *o, int64_t now_ns)
 {
     struct tick *before = &o->ticks[o->now], *now = &o->ticks[!o->now];
@@ -204,6 +218,7 @@ static int sample(struct observer *o, int64_t now_ns)
                                      o->c->clock);
     if (!rings_count(o->rings))
         find_ranks_look(&o->kin, o->proc, o->family, m.seconds);
+    note_trials(o, now_ns);
     archive_retry_now(&o->keep, &m, o->rings, &o->inferred, now_ns);
     rc = archive_retry_in_memory(&o->out->run, &m);
     if (rc == 0)
@@ -426,6 +441,8 @@ static int finish(struct observer *o, struct err *e)
     if (o->c->pilot)
         o->c->pilot->end(o->c->pilot->arg,
                          &(const struct run_snapshot){ o->rings, r, now_ns, o->launch.asked });
+    if (o->c->pilot && o->c->pilot->tried)
+        r->tuning = o->c->pilot->tried(o->c->pilot->arg, &o->tried); /* stored with the end */
     if (is_over(o))
         clean_up(o);
     o->out->asked = o->launch.asked;

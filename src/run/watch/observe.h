@@ -28,6 +28,10 @@ struct observe_pilot {
     bool (*weighs)(void *arg);
     /* What is on trial now, as text of that size: "" when nothing is. NULL: nothing ever is. */
     void (*tries)(void *arg, char *text, size_t size);
+    /* What was tried so far, which is stored with the run: valid until the next call of the pilot,
+     * and after 'end' as long as the pilot is. NULL: nothing can be. *version is another one when
+     * more than rates have changed. NULL: nothing ever is. */
+    const struct run_tuning *(*tried)(void *arg, unsigned *version);
 };
 
 /* One that tells others of the job while it goes on; called after each sample, by the loop that

@@ -48,7 +48,7 @@ static const char *word_in(const struct facts *f, const struct run_rank *r, cons
 
 static const char *told(const struct facts *f, const struct run_rank *r, const char *name)
 {
-    const char *found = run_note(r, name), *dot = strchr(name, '.');
+    const char *found = run_setting(f->run, r, name), *dot = strchr(name, '.');
     char group[GROUP_MAX + 4];
 
     if (found || !dot || dot - name >= GROUP_MAX)

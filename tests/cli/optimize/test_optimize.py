@@ -106,6 +106,40 @@ def test_a_gain_is_found(brim):
     assert last(done)[3] == int(one["value"]) >= 3
 
 
+def test_later_the_run_tells_what_was_gained(brim):
+    done = brim.run(JOB, 6000, 4000, 1000, options=TRY)
+    assert done.returncode == 0, done.stderr
+    gained = done.seen["run"]["gained"]
+    assert gained["sentence"].startswith("brim optimize gained "), gained
+    before, after = (done.seen["optimize"][each]["steps_per_s"] for each in ("before", "after"))
+    assert abs(gained["before"]["steps_per_s"] / before - 1) < 1e-3
+    assert abs(gained["after"]["steps_per_s"] / after - 1) < 1e-3
+    (one,) = [each for each in gained["trials"] if each["outcome"] == "adopted"]
+    assert (one["knob"], one["before"], one["value"]) == ("loader.workers", "0", "5")
+    assert 0 < one["begin_s"] < one["end_s"] and one["gain"] > 1 and one["steps"] > 0
+    why = json.loads(brim.call([BRIM, "why", "--json"]).stdout)
+    assert why["gained"] == gained and why["stretch_s"] > 0
+    assert why["steps_per_s"] > 2 * before
+    card = brim.call([BRIM, "why"]).stdout
+    assert card.splitlines()[1].startswith("  gained    brim optimize gained "), card
+    assert "optimized: " in brim.call([BRIM, "runs"]).stdout
+    page = brim.call([BRIM, "report"]).stdout
+    assert page.index("brim optimize gained") < page.index("<dl ")
+    assert 'class="trial"' in page and 'class="adopted"' in page
+
+
+def test_a_killed_brim_leaves_what_it_tried(brim):
+    job = brim.start(JOB, 6000, 4000, 1000, options=TRY)
+    read_line(job.stderr, "trying loader.workers=5")
+    folder = brim.folder / "runs"
+    wait_for(lambda: any("[trial]" in each.read_text() for each in folder.glob("*/part-*.ini")))
+    job.kill()
+    job.communicate()
+    why = json.loads(brim.call([BRIM, "why", "--json"]).stdout)
+    (one,) = why["gained"]["trials"]
+    assert (one["knob"], one["value"]) == ("loader.workers", "5")
+
+
 def test_a_gain_is_kept(brim):
     done = brim.run(JOB, 6000, 4000, 1000, options=TRY)
     assert done.returncode == 0, done.stderr

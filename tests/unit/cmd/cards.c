@@ -184,6 +184,44 @@ static void test_optimize(const char *path)
     golden(path, str_text(&out));
 }
 
+/* A setting that was kept, one that was not, and one in which the job died. */
+static struct run_trial trials[] = {
+    { "loader.workers", "5", "0", "loader.persistent", NULL, RUN_TRIAL_ADOPTED, 3.8, 3.7, 3.9,
+      (double)NAN, 725, 0, 2000000000, 5000000000 },
+    { "loader.prefetch", "4", "2", NULL, NULL, RUN_TRIAL_REJECTED, -0.031, -0.04, -0.02,
+      (double)NAN, 120, 0, 6000000000, 7000000000 },
+    { "loader.workers", "9", "5", NULL, "the job died (signal 9) while it was tried",
+      RUN_TRIAL_FAILED, (double)NAN, (double)NAN, (double)NAN, (double)NAN, 14, 0, 8000000000,
+      9000000000 },
+};
+
+/* Runs that were optimized: gained, in vain, died in a trial, nothing tried. */
+static void add_tuned(struct str *out)
+{
+    static const struct {
+        size_t first, n;
+    } cases[] = { { 0, 1 }, { 0, 2 }, { 1, 1 }, { 0, 3 }, { 2, 1 }, { 0, 0 } };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        const struct run_tuning t = { .before = { 185, 1480, (double)NAN },
+                                      .after = { 893, 7144, (double)NAN },
+                                      .trials = trials + cases[i].first,
+                                      .n_trials = cases[i].n };
+        CLEANUP(run_done) struct run r = { .id = NULL };
+        CLEANUP(verdict_done) struct verdict v = { .count = 0 };
+
+        made_run(&r, &mades[0]);
+        made_verdict(&v, &r, &mades[0]);
+        r.tuning = &t;
+        r.end = RUN_EXITED;
+        v.stretch_s = i % 2 ? 0 : 12.5;
+        str_addf(out, "== optimized %zu\n", i);
+        why_card(&r, &v, NULL, false, 90, out);
+        why_json(&r, &v, NULL, out);
+        add_json(out, &r, &v);
+    }
+}
+
 static void test_why(const char *path)
 {
     static const struct why_live lives[] = {
@@ -215,6 +253,7 @@ static void test_why(const char *path)
         why_json(&r, &v, live, &out);
         str_add_char(&out, '\n');
     }
+    add_tuned(&out);
     golden(path, str_text(&out));
 }
 

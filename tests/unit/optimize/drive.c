@@ -46,6 +46,46 @@ static void test_finds(unsigned ranks)
     sim_done(&s);
 }
 
+/* What is stored with the run: each trial with its time, and rates before and after. */
+static void test_record(void)
+{
+    const struct run_tuning *t = NULL;
+    const struct observe_pilot *p;
+    unsigned version = 0, was;
+    struct drive_report r;
+    bool in_trial = false;
+    struct sim s;
+
+    sim_init(&s, 3);
+    is_int(sim_start(&s, false), 0, "the drive of a job that is recorded starts");
+    p = drive_pilot(s.drive);
+    ok(!p->tried(p->arg, &version), "nothing is recorded before ranks make steps");
+    for (int i = 0; i < 4000 && !in_trial; i++) {
+        sim_run(&s, 1);
+        t = p->tried(p->arg, &version);
+        in_trial = t && t->n_trials == 1 && t->trials[0].end == RUN_TRIAL_RUNS;
+    }
+    ok(in_trial && t->trials[0].begin_ns > 0 && !t->trials[0].end_ns,
+       "the trial that goes on is recorded with its begin");
+    was = version;
+    sim_run(&s, 0);
+    sim_run(&s, 500);
+    t = p->tried(p->arg, &version);
+    ok(version > was, "the record's version grows with what is told");
+    sim_end(&s, 0, &r);
+    t = p->tried(p->arg, &version);
+    ok(t && t->n_trials >= 2 && t->goal == RUN_GOAL_THROUGHPUT, "the record has all trials");
+    for (size_t i = 0; t && i < t->n_trials; i++)
+        ok(t->trials[i].begin_ns > 0 && t->trials[i].end_ns > t->trials[i].begin_ns &&
+               (i == 0 || t->trials[i].begin_ns >= t->trials[i - 1].end_ns),
+           "trial %zu begins behind the one before and ends", i);
+    ok(t && t->after.steps_per_s > 7 * t->before.steps_per_s && isnan(t->after.price),
+       "the record has steps a second before and after");
+    ok(t && !strcmp(run_tuning_kept(t, "loader.workers"), sim_entry(&r, "loader.workers")->value),
+       "the record has the workers that were kept");
+    sim_done(&s);
+}
+
 /* A setting of a profile is the first to be tried, and the proof is a new one. */
 static void test_won(void)
 {
@@ -576,6 +616,7 @@ int main(void)
 {
     test_finds(1);
     test_finds(2);
+    test_record();
     test_won();
     test_soon();
     test_rare();

@@ -498,6 +498,97 @@ static void test_stepless(void)
     stepless(RUN_RUNNING, 0, "no steps were seen", "0 ranks, 0 steady steps");
 }
 
+/* A job that waited for its loader until a setting was kept in the middle of the run, and waits
+ * again in a trial that loses behind it. */
+static void build_optimized(struct run *r)
+{
+    struct made m = made_like(CAUSE_LOADER_WAITS, 3);
+    int64_t now = 0;
+
+    m.steps = 200;
+    made_build(&m, r);
+    for (size_t i = 0; i < m.steps; i++)
+        for (size_t n = 0; n < r->n_ranks; n++) {
+            struct step *s = &r->ranks[n].steps[i];
+            double wait = s->host_s[BRIM_STAGE_WAIT] *
+                          ((i >= 8 && i < 100) || (i >= 120 && i < 140) ? 1 : 0.01);
+            int64_t ns = s->end_ns - s->begin_ns -
+                         (int64_t)((s->host_s[BRIM_STAGE_WAIT] - wait) * 1e9);
+
+            s->host_s[BRIM_STAGE_WAIT] = wait;
+            s->begin_ns = now;
+            s->end_ns = now + ns;
+            if (n + 1 == r->n_ranks)
+                now += ns;
+        }
+}
+
+static enum cause judge_tuned(struct run *r, struct verdict *v)
+{
+    *v = (struct verdict){ .count = 0 };
+    if (judge_run(r, NULL, v) < 0)
+        abort();
+    return v->items[0].cause;
+}
+
+/* What limited a job before a setting was kept is not what limits it. */
+static void test_optimized(void)
+{
+    CLEANUP(run_done) struct run r = { .id = NULL };
+    CLEANUP(verdict_done) struct verdict v = { .count = 0 };
+    const struct step *steps;
+    struct run_trial trials[2] = { { .knob = "loader.workers", .value = "9" },
+                                   { .knob = "loader.workers", .value = "1" } };
+    struct run_tuning t = { .trials = trials, .n_trials = 0 };
+    enum cause found;
+
+    build_optimized(&r);
+    steps = r.ranks[0].steps;
+    is_int(judge_tuned(&r, &v), CAUSE_LOADER_WAITS, "the whole run waits for its loader");
+    ok(!(v.stretch_s > 0), "all of a run without a tuning is judged");
+    verdict_done(&v);
+    r.tuning = &t;
+    is_int(judge_tuned(&r, &v), CAUSE_LOADER_WAITS, "without a trial the whole run is judged");
+    verdict_done(&v);
+    t.n_trials = 2;
+    trials[0].begin_ns = steps[80].begin_ns;
+    trials[0].end_ns = steps[100].begin_ns;
+    trials[1].end = RUN_TRIAL_REJECTED;
+    trials[1].begin_ns = steps[120].begin_ns;
+    trials[1].end_ns = steps[140].begin_ns;
+    found = judge_tuned(&r, &v);
+    ok(found != CAUSE_LOADER_WAITS && v.share[BRIM_STAGE_WAIT] < 0.05,
+       "the last stretch does not wait for its loader: %s", v.sentence);
+    ok(fabs(v.stretch_s - (double)(steps[199].end_ns - steps[140].begin_ns) / 1e9) < 0.1,
+       "the verdict says how long the stretch was: %.1f s", v.stretch_s);
+    verdict_done(&v);
+    trials[1].end = RUN_TRIAL_ADOPTED;
+    trials[1].end_ns = steps[181].begin_ns;
+    is_int(judge_tuned(&r, &v), CAUSE_LOADER_WAITS,
+           "the whole run is judged where fewer than 20 steps came after the last setting");
+    ok(!(v.stretch_s > 0), "the verdict says that it is of the whole run");
+    verdict_done(&v);
+    trials[1].end_ns = steps[180].begin_ns;
+    ok(judge_tuned(&r, &v) != CAUSE_LOADER_WAITS && v.stretch_s > 0,
+       "20 steps after the last setting are judged alone");
+}
+
+/* The setting that was kept is the one that is judged, not that of the job's start. */
+static void test_optimized_setting(void)
+{
+    CLEANUP(run_done) struct run r = { .id = NULL };
+    CLEANUP(verdict_done) struct verdict v = { .count = 0 };
+    struct run_trial kept = { .knob = "loader.workers", .value = "31", .end = RUN_TRIAL_ADOPTED };
+    const struct run_tuning t = { .trials = &kept, .n_trials = 1 };
+    struct made m = made_like(CAUSE_LOADER_WAITS, 3);
+
+    made_build(&m, &r);
+    r.tuning = &t;
+    judge_tuned(&r, &v);
+    ok(strstr(v.items[0].evidence, "31 workers") != NULL, "the evidence has the workers of now: %s",
+       v.items[0].evidence);
+}
+
 int main(void)
 {
     test_stepless();
@@ -518,5 +609,7 @@ int main(void)
     test_one_loader();
     test_oom(CAUSE_SLOW_RANK);
     test_oom(CAUSE_LOADER_CPU);
+    test_optimized();
+    test_optimized_setting();
     return done();
 }

@@ -40,6 +40,39 @@ static void add_page(const struct run *r, const struct verdict *v, const struct 
     }
 }
 
+/* A run that was optimized: one setting kept, one taken back, one in which the job died, one of a
+ * restart; and one on which nothing was worth a trial. */
+static void add_optimized(struct str *out)
+{
+    static struct run_trial trials[] = {
+        { "loader.workers", "5", "0", "loader.persistent", NULL, RUN_TRIAL_ADOPTED, 3.8, 3.7, 3.9,
+          (double)NAN, 725, 0, 2000000000, 3000000000 },
+        { "loader.prefetch", "4", NULL, NULL, NULL, RUN_TRIAL_REJECTED, -0.031, -0.04, -0.02,
+          (double)NAN, 120, 0, 4000000000, 5000000000 },
+        { "blas.library", "openblas", NULL, NULL, NULL, RUN_TRIAL_ADOPTED, 8.1, 4.1, 15.2,
+          (double)NAN, 151, 3, 0, 0 },
+        { "loader.workers", "9", "5", NULL, "the job died (signal 9) <b>", RUN_TRIAL_FAILED,
+          (double)NAN, (double)NAN, (double)NAN, (double)NAN, 14, 0, 6000000000, 0 },
+    };
+
+    for (size_t n = 0; n <= ARRAY_SIZE(trials); n += ARRAY_SIZE(trials)) {
+        const struct run_tuning t = { .before = { 185, 1480, (double)NAN },
+                                      .after = { 893, 7144, (double)NAN },
+                                      .trials = trials,
+                                      .n_trials = n };
+        CLEANUP(run_done) struct run r = { .id = NULL };
+        CLEANUP(verdict_done) struct verdict v = { .count = 0 };
+
+        made_run(&r, &mades[0]);
+        made_verdict(&v, &r, &mades[0]);
+        r.tuning = &t;
+        v.stretch_s = n ? 2.5 : 0;
+        str_addf(out, "== optimized, %zu trials\n", n);
+        add_page(&r, &v, NULL, out);
+        str_add_char(out, '\n');
+    }
+}
+
 int main(int argc, char **argv)
 {
     CLEANUP(str_done) struct str out = STR_INIT(ROOM);
@@ -65,6 +98,7 @@ int main(int argc, char **argv)
         add_page(&r, &v, i % 2 ? NULL : &last, &out);
         str_add_char(&out, '\n');
     }
+    add_optimized(&out);
     golden(argv[1], str_text(&out));
     return done();
 }

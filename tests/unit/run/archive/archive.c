@@ -86,6 +86,20 @@ static int write_run(struct run *r, uint64_t n)
     return rc;
 }
 
+static struct run_trial a_trial(enum run_trial_end end)
+{
+    return (struct run_trial){ .knob = "loader.workers",
+                               .value = "5",
+                               .end = end,
+                               .gain = 3.8,
+                               .low = -0.25,
+                               .high = (double)NAN,
+                               .speed = (double)NAN,
+                               .steps = 725,
+                               .begin_ns = 2 * S,
+                               .end_ns = 3 * S };
+}
+
 static const char *folder(void)
 {
     static const char id[] = "/20261121-000000-0001";
@@ -131,8 +145,76 @@ static void test_round_trip(uint64_t n)
     is_int(run_remove(folder(), NULL), 0, "run_remove removes the run that was read");
 }
 
+/* A run that was optimized, also while it goes on: so it is found when its observer is killed. */
+static void test_trials(void)
+{
+    struct run_trial trials[2] = { a_trial(RUN_TRIAL_ADOPTED), a_trial(RUN_TRIAL_FAILED) };
+    const struct run_tuning tuning = {
+        RUN_GOAL_ENERGY, { 185, 1480, 3.5 }, { 893, (double)NAN, (double)NAN }, trials, 2
+    };
+    struct run_note notes[1];
+    struct run r = a_run(notes), got;
+    const struct run_trial *k;
+
+    trials[0].before = "0";
+    trials[0].also = "loader.persistent";
+    trials[1].note = "it \"broke\" # here";
+    trials[1].starts = 3;
+    trials[1].end_ns = 0;
+    r.tuning = &tuning;
+    is_int(write_run(&r, 30), 0, "a run with trials is written");
+    is_int(run_load(folder(), &got, NULL), 0, "a run with trials is read back");
+    ok(got.tuning && got.tuning->n_trials == 2 && got.tuning->goal == RUN_GOAL_ENERGY,
+       "the run has its two trials and their goal");
+    if (!got.tuning || got.tuning->n_trials != 2)
+        return;
+    k = got.tuning->trials;
+    is_str(k[0].knob, "loader.workers", "the first trial has its knob");
+    is_str(k[0].value, "5", "the first trial has its value");
+    is_str(k[0].before, "0", "the first trial has the value of before");
+    is_str(k[0].also, "loader.persistent", "the first trial has what goes with it");
+    ok(k[0].end == RUN_TRIAL_ADOPTED && k[1].end == RUN_TRIAL_FAILED, "trials keep their outcomes");
+    ok(fabs(k[0].gain - 3.8) < 1e-9 && k[0].low == -0.25 && isnan(k[0].high) && isnan(k[0].speed),
+       "a bound that was not known is absent when read back");
+    ok(k[0].steps == 725 && k[0].begin_ns == 2 * S && k[0].end_ns == 3 * S && k[1].end_ns == 0,
+       "trials keep their steps and times");
+    ok(!k[1].before && !k[1].also && k[1].starts == 3, "what a trial does not have is not read");
+    is_str(k[1].note, "it \"broke\" # here", "the trial that failed has its reason");
+    ok(got.tuning->before.steps_per_s == 185 && got.tuning->before.samples_per_s == 1480 &&
+           got.tuning->before.price == 3.5 && got.tuning->after.steps_per_s == 893 &&
+           isnan(got.tuning->after.samples_per_s) && isnan(got.tuning->after.price),
+       "rates before and after are read back");
+    run_done(&got);
+    is_int(run_remove(folder(), NULL), 0, "the run with trials is removed");
+}
+
+/* What is broken of it is left out, and the run is read. */
+static void test_broken_trials(void)
+{
+    static const char text[] =
+        "[run]\nversion = 1\nid = x\nhost = h\n[trial]\nvalue = 5\n[tuning]\n"
+        "goal = speed\nnew = 1\n[tuning.after]\nsteps_per_s = nan\n[tuning.more]\n"
+        "steps_per_s = 4\n[trial]\nknob = a\nvalue = b\nend = lost\ngain = x\n"
+        "steps = -1\nbegin_ns = 9223372036854775807\nend_ns = -5\n[trial]\n";
+    struct archive_part part;
+    struct run r = { .id = NULL };
+    const struct run_tuning *t;
+
+    is_int(archive_parse_about(text, sizeof(text) - 1, &r, &part, NULL), 0,
+           "a run with broken trials is read");
+    t = r.tuning;
+    ok(t && t->n_trials == 1 && t->goal == RUN_GOAL_THROUGHPUT && isnan(t->after.steps_per_s),
+       "trials without a knob or a value are left out");
+    ok(t && t->n_trials == 1 && t->trials[0].end == RUN_TRIAL_RUNS && isnan(t->trials[0].gain) &&
+           !t->trials[0].steps && !t->trials[0].begin_ns && !t->trials[0].end_ns,
+       "figures of a trial that can not be read are absent");
+    run_done(&r);
+}
+
 static void test_oom(void)
 {
+    struct run_trial trial = a_trial(RUN_TRIAL_ADOPTED);
+    const struct run_tuning tuning = { .trials = &trial, .n_trials = 1 };
     bool failed = true;
 
     for (oom_restart(); failed;) {
@@ -140,6 +222,7 @@ static void test_oom(void)
         struct run r = a_run(notes), got = { .id = NULL };
         int rc;
 
+        r.tuning = &tuning;
         oom_next();
         rc = write_run(&r, 300);
         if (rc == 0)
@@ -195,6 +278,8 @@ int main(void)
     test_round_trip(1);
     test_round_trip(2500);
     test_round_trip(50000);
+    test_trials();
+    test_broken_trials();
     test_oom();
     test_broken();
     test_find();
