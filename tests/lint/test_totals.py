@@ -1,19 +1,25 @@
 """Rows and sums of the tables of facts in data/, against tests/fixtures/totals.json.
 
 What no test computes with would change unseen by a stroke of a key: a figure of a device that no
-recording has, a row that is lost. Where a change is meant, script/regenerate rewrites the totals,
-and the difference shows how much of which column changed.
+recording has, a row that is lost, a threshold that no run is near. Where a change is meant,
+script/regenerate rewrites the totals, and the difference shows how much of which column, or of
+which key of an .ini file, changed.
 """
 
+import collections
+import configparser
 import csv
 import fractions
 import json
 import os
+import re
 
 import pytest
 import tree
 
 TOTALS = os.path.join(tree.ROOT, "tests/fixtures/totals.json")
+# Keys of .ini files whose values are for people.
+WORDS = ("source", "unit", "why", "say", "action", "what", "risk", "apply", "undo")
 
 
 def number(cell):
@@ -24,8 +30,24 @@ def number(cell):
         return fractions.Fraction(0)
 
 
+def ini_totals(path):
+    """{"rows": how many sections, KEY: the sum of all figures behind it as text}."""
+    ini = configparser.ConfigParser(interpolation=None, inline_comment_prefixes=("#",))
+    ini.read_string(tree.read(path))
+    found = collections.defaultdict(fractions.Fraction)
+    for section in ini.sections():
+        for key, value in ini[section].items():
+            for figure in re.findall(r"(?<![\w.])\d+(?:\.\d+)?", value):
+                if key not in WORDS:
+                    found[key] += fractions.Fraction(figure)
+    rows = {"rows": str(len(ini.sections()))}
+    return {**rows, **{key: "%.12g" % total for key, total in found.items() if total}}
+
+
 def totals(path):
     """{"rows": how many, COLUMN: its sum as text}: of columns that have figures."""
+    if path.endswith(".ini"):
+        return ini_totals(path)
     lines = [line for line in tree.read(path).splitlines() if not line.startswith("#")]
     rows = list(csv.DictReader(lines))
     found = {"rows": str(len(rows))}
@@ -37,7 +59,7 @@ def totals(path):
 
 
 def tables():
-    return sorted(tree.files(".csv", under=("data/",)))
+    return sorted([*tree.files(".csv", under=("data/",)), *tree.files(".ini", under=("data/",))])
 
 
 def test_totals_can_be_rewritten():
