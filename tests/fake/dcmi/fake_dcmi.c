@@ -1,6 +1,7 @@
 /* A libdcmi.so that plays the script that FAKE_DCMI names, in the form of a recording (src/probe/
  * dcmi.h). Cards and devices are those of its sections; others do not exist.
- * Section [fake]: see tests/fake/script.h; the number there is that of the section. */
+ * Section [fake]: see tests/fake/script.h; the number there is that of the section. A call that
+ * answers an error leaves nonsense behind, which nobody may take for a value. */
 #include "probe/ascend/dcmi.h"
 
 #include <stdio.h>
@@ -84,11 +85,14 @@ int dcmi_get_device_chip_info(int card, int device, struct dcmi_chip_info *chip)
 {
     const struct dcmi_chip *c = chip_of(card, device);
     int code = about("dcmi_get_device_chip_info", c);
+    struct dcmi_chip_info before = *chip;
 
+    *chip = (struct dcmi_chip_info){ .type = "nonsense", .name = "nonsense", .cores = 77 };
     if (code != DCMI_OK)
         return code;
     if (!c->name[0])
         return DCMI_NOT_SUPPORTED;
+    *chip = before;
     memcpy(chip->type, c->type, sizeof(chip->type));
     memcpy(chip->name, c->name, sizeof(chip->name));
     memcpy(chip->version, c->version, sizeof(chip->version));
@@ -103,6 +107,7 @@ int dcmi_get_device_pcie_info_v2(int card, int device, struct dcmi_pcie_info_v2 
     int code = about("dcmi_get_device_pcie_info_v2", c);
     struct pci_address at;
 
+    *pcie = (struct dcmi_pcie_info_v2){ .vendor = 0x19e5, .domain = 7, .bus = 7 };
     if (code != DCMI_OK)
         return code;
     if (pci_address_parse(c->bdf, &at) < 0)
@@ -119,6 +124,7 @@ int dcmi_get_device_hbm_info(int card, int device, struct dcmi_hbm_info *hbm)
     const struct dcmi_chip *c = chip_of(card, device);
     int code = about("dcmi_get_device_hbm_info", c);
 
+    *hbm = (struct dcmi_hbm_info){ .size = 1 << 16, .used = 1 << 15, .freq = 77 };
     if (code != DCMI_OK)
         return code;
     if (c->memory_b < 0)
@@ -178,6 +184,7 @@ int dcmi_get_device_health(int card, int device, unsigned *health)
     const struct dcmi_chip *c = chip_of(card, device);
     int code = about("dcmi_get_device_health", c);
 
+    *health = 1;
     if (code != DCMI_OK)
         return code;
     if (!c->lost && c->health < 0)

@@ -20,7 +20,8 @@
  *
  * What is drawn is no more than the limit of power, which can be set (FAKE_NVML.limits holds that).
  *
- * Fields and others have 64 bits, but those that "narrow" names ("narrow = 197") have 32.
+ * Fields and others have 64 bits, but those that "narrow" names ("narrow = 197") have 32; "real",
+ * "signed" and "signed_wide" name one of another type.
  *
  * With FAKE_OLD it is the library of a driver of 2018: functions without their later suffixes, and
  * without those that came later. */
@@ -144,17 +145,16 @@ int fake_about(const char *call, nvml_device d)
 
 #define about fake_about
 
+/* A call that answers an error leaves nonsense behind, which nobody may take for a value. */
 static int give_text(int code, const char *from, char *to, unsigned size)
 {
-    if (code == NVML_OK && from[0])
-        snprintf(to, size, "%s", from);
+    snprintf(to, size, "%s", code == NVML_OK && from[0] ? from : "nonsense");
     return code == NVML_OK && !from[0] ? NVML_NOT_SUPPORTED : code;
 }
 
 static int give_number(int code, int from, unsigned *to)
 {
-    if (code == NVML_OK && from >= 0)
-        *to = (unsigned)from;
+    *to = code == NVML_OK && from >= 0 ? (unsigned)from : 1;
     return code == NVML_OK && from < 0 ? NVML_NOT_SUPPORTED : code;
 }
 
@@ -163,6 +163,8 @@ static int give_pci(int code, const char *bdf, struct nvml_pci_info *to)
     struct nvml_pci_info pci = { .device_id = 0x233010de };
     struct pci_address at;
 
+    snprintf(pci.bus_id_legacy, sizeof(pci.bus_id_legacy), "0000:77:07.0");
+    memcpy(to, &pci, PCI_INFO_SIZE);
     if (code != NVML_OK)
         return code;
     if (pci_address_parse(bdf, &at) < 0)
@@ -382,6 +384,7 @@ int nvmlDeviceGetMemoryInfo(nvml_device device, struct nvml_memory *memory)
     int code = about("nvmlDeviceGetMemoryInfo", device);
     int64_t size_b = gpu_of(device)->memory_b;
 
+    *memory = (struct nvml_memory){ .total = 7, .used = 7, .free = 7 };
     if (code == NVML_OK && size_b < 0)
         return NVML_NOT_SUPPORTED;
     if (code == NVML_OK)
@@ -475,13 +478,24 @@ int nvmlDeviceGetMigMode(nvml_device device, unsigned *current, unsigned *pendin
 /* What [live] says of a field. */
 static int measured(int device, struct nvml_field *f)
 {
-    double number, narrow = 0;
+    static const struct {
+        const char *name;
+        unsigned type;
+    } forms[] = { { "narrow", NVML_TYPE_UNSIGNED },
+                  { "real", NVML_TYPE_DOUBLE },
+                  { "signed", NVML_TYPE_SIGNED },
+                  { "signed_wide", NVML_TYPE_SIGNED_LONG_LONG } };
+    double number, id;
 
     if (!live_field(device, f->id, f->scope, &number))
         return NVML_NOT_SUPPORTED;
-    live_number(device, "narrow", &narrow);
-    f->type = narrow == f->id ? NVML_TYPE_UNSIGNED : NVML_TYPE_UNSIGNED_LONG_LONG;
-    f->value.wide = (unsigned long long)number;
+    f->type = NVML_TYPE_UNSIGNED_LONG_LONG;
+    for (size_t i = 0; i < ARRAY_SIZE(forms); i++)
+        if (live_number(device, forms[i].name, &id) && (unsigned)id == f->id)
+            f->type = forms[i].type;
+    f->value.wide = (unsigned long long)(long long)number;
+    if (f->type == NVML_TYPE_DOUBLE)
+        f->value.real = number;
     return NVML_OK;
 }
 

@@ -33,6 +33,7 @@ static int give(int code, nvml_device device, const char *name, unsigned *to)
 {
     double number;
 
+    *to = 1; /* nonsense, where an error is answered */
     if (code != NVML_OK)
         return code;
     if (!live_number(fake_index(device), name, &number))

@@ -362,6 +362,22 @@ static void check_slow_fields(void)
     end();
 }
 
+/* A driver says of each field of which type its value is. */
+static void check_types(void)
+{
+    play("", "real = 186\nfield 186 = 312500.5\nsigned = 82\nfield 82 = -5\n"
+             "signed_wide = 83\nfield 83 = 5000000000000\nnarrow = 4\nfield 4 = 4000000000\n"
+             "field 3 = 9000000000\n");
+    is_int(open_with(&seldom, 10000 * MS), 0, "the sampler opens with fields of all types");
+    sample();
+    becomes(gpu_set, "0", GPU_POWER, "312.5005");
+    is_value(gpu_set, "0", GPU_MEMORY_TEMPERATURE, "-5");
+    is_value(gpu_set, "0", GPU_ENERGY, "5000000000");
+    is_value(gpu_error_set, "0", GPU_ECC_UNCORRECTED, "4000000000");
+    is_value(gpu_error_set, "0", GPU_ECC_CORRECTED, "9000000000");
+    end();
+}
+
 /* ---- the counters of a GPU's units ---- */
 
 #define GPM \
@@ -664,6 +680,7 @@ static void check_now(void)
     check_calls();
     check_again();
     check_slow_fields();
+    check_types();
     check_gpm();
     check_processes();
     check_lost();
