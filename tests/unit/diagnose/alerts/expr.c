@@ -119,6 +119,18 @@ static const struct {
                            " a ',' is missing at ') > 1'" },
     { "increase(now, 5q) > 1", "this is no time of a second at least at '5q) > 1'" },
     { "increase(now, 1ms) > 1", "this is no time of a second at least at '1ms) > 1'" },
+    { "increase(now, 1111111111111111111111111111111s) > 1",
+      "a time is too long at '111111111111111111111111'" },
+    { "increase(now, 111111111111111111111111111111s) > 1",
+      "this is no time of a second at least at '111111111111111111111111'" },
+    { "increase(now, 1s > 1", "a ')' is missing at '> 1'" },
+    { "increase(now, 999ms) > 1", "this is no time of a second at least at '999ms) > 1'" },
+    { "now > 1 and", "a signal is missing at the end" },
+    { "now > 2 -", "a signal is missing at the end" },
+    { "now > peers(now", "a ')' is missing at the end" },
+    { "now > past(past(now))", "peers() and past() may not stand in each other at 'now))'" },
+    { "now{a=\"b\"}{c=\"d\"} > 1", "a comparison (> < >= <= ==) is missing at '{c=\"d\"} > 1'" },
+    { "disk.1now > 1", "the name of a signal is missing at '1now > 1'" },
     { "peers(past(now)) > 1", "peers() and past() may not stand in each other at 'now)) > 1'" },
     { "peers(increase(now, 1m)) > 1",
       "increase() may not stand in peers() or past() at ', 1m)) > 1'" },
@@ -151,6 +163,22 @@ static void test_refused(void)
                "expr_parse refuses '%s'", refused[i].text);
         is_str(e.text, refused[i].why, "the error explains why '%s' is refused", refused[i].text);
     }
+}
+
+/* A rule about the whole machine has no things that could be peers. */
+static void test_host(void)
+{
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    struct err e = { "" };
+    struct expr x;
+
+    is_int(expr_parse(&x, &a, "now > peers(now)", "disk", false, &e), -EINVAL,
+           "expr_parse refuses peers() in a rule about the machine");
+    is_str(e.text, "peers() is for rules that are 'by' a thing at 'now)'",
+           "the error explains what peers() is for");
+    is_int(expr_parse(&x, &a, "now > 1 and increase(now, 1s) > past(cpu:load)", "disk", false, &e),
+           0, "expr_parse takes a rule about the machine: %s", e.text);
+    is_int((long long)x.n_signals, 3, "the rule about the machine has three signals");
 }
 
 /* A text of so many copies of a part. */
@@ -283,6 +311,7 @@ int main(void)
 {
     test_meaning();
     test_refused();
+    test_host();
     test_limits();
     test_increase();
     test_past();

@@ -226,6 +226,9 @@ static void test_public(const char *shared)
     }
 }
 
+#define NO_NUMBER "t:2: dp_rank, stage, step or seq_id is no such number"
+#define NO_TIME "t:2: start_ts or duration is no time"
+
 static void test_bad(void)
 {
     static const struct {
@@ -249,6 +252,25 @@ static void test_bad(void)
           "1\t0\t0\t2\tgc\t0\t1\t0\t0\t0\t0\n1\t0\t0\t1\tgc\t0\t1\t0\t0\t0\t0\n",
           "t:1: step 1 has gc 0 of stage 0, rank 0 twice", -EINVAL },
         { "0\t0\t0\t1\tgc\t0\t0\t0\t0\t0\t0\n", "the operations take no time", -EINVAL },
+        { "0\t0\t0\t1\tgc\t0\t0\t0\t-1\t0\t0\r\n\n", "the operations take no time", -EINVAL },
+        { "0\t0\t0\t1\tgc\t0\t0\t0\t0\t0\t0", "the operations take no time", -EINVAL },
+        { "0\t0\t0\t1\tgc\t0\t0\t0\t0\t0\t0\t0\n", "t:2: 11 columns are wanted", -EINVAL },
+        { "16384\t0\t0\t1\tgc\t0\t0\t0\t0\t0\t0\n", NO_NUMBER, -EINVAL },
+        { "16383\t0\t0\t1\tgc\t0\t0\t0\t0\t0\t0\n",
+          "t:1: steps differ: 1 rows for 1 steps of 1 operations on 16384 ranks", -EINVAL },
+        { "0\t256\t0\t1\tgc\t0\t0\t0\t0\t0\t0\n", NO_NUMBER, -EINVAL },
+        { "0\t0\t0\t1\tgc\t0\t0\t65536\t0\t0\t0\n", NO_NUMBER, -EINVAL },
+        { "0\t0\t0\t1\tgc\t0\t0\t65535\t0\t0\t0\n",
+          "t:1: steps differ: 1 rows for 1 steps of 65536 operations on 1 ranks", -EINVAL },
+        { "0\t0\t0\t1\tgc\t0\t0\tx\t0\t0\t0\n", NO_NUMBER, -EINVAL },
+        { "0\t0\t0\tx\tgc\t0\t0\t0\t0\t0\t0\n", NO_NUMBER, -EINVAL },
+        { "0\tx\t0\t1\tgc\t0\t0\t0\t0\t0\t0\n", NO_NUMBER, -EINVAL },
+        { "x\t0\t0\t1\tgc\t0\t0\t0\t0\t0\t0\n", NO_NUMBER, -EINVAL },
+        { "0\t0\t0\t1\tgc\t1e12\t1\t0\t0\t0\t0\n", NO_TIME, -EINVAL },
+        { "0\t0\t0\t1\tgc\t-1e12\t1\t0\t0\t0\t0\n", NO_TIME, -EINVAL },
+        { "0\t0\t0\t1\tgc\t0\t1e9\t0\t0\t0\t0\n", NO_TIME, -EINVAL },
+        { "0\t0\t0\t1\tgc\tx\t1\t0\t0\t0\t0\n", NO_TIME, -EINVAL },
+        { "0\t0\t0\t1\tgc\t0\tx\t0\t0\t0\t0\n", NO_TIME, -EINVAL },
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
@@ -262,6 +284,35 @@ static void test_bad(void)
                (int)i);
         is_str(e.text, bad[i].sentence, "the error explains what is wrong in bad trace %d", (int)i);
     }
+}
+
+/* A line of that length, and what is said of it. */
+static void test_line(int length, char filled, const char *sentence)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(TEXT_MAX);
+    struct op_trace t;
+    struct err e = { "" };
+
+    str_add(&text, header);
+    str_fill(&text, filled, length);
+    str_add_char(&text, '\n');
+    is_int(op_trace_load(&t, "t", str_text(&text), text.len, &e), -EINVAL,
+           "op_trace_load refuses a line of %d bytes", length);
+    is_str(e.text, sentence, "the error tells of a line of %d bytes", length);
+}
+
+static void test_lines(void)
+{
+    struct op_trace t;
+    struct err e = { "" };
+
+    test_line(511, 'x', "t:2: 11 columns are wanted");
+    test_line(512, 'x', "t:2: no line of a trace");
+    test_line(3, '\0', "t:2: no line of a trace");
+    is_int(op_trace_load(&t, "t", "", 0, &e), -EINVAL, "op_trace_load refuses an empty text");
+    is_str(e.text, "t:1: the columns are not those of a trace", "the error tells of the columns");
+    is_int(op_trace_load(&t, "t", "dp\n", 3, &e), -EINVAL, "op_trace_load refuses other columns");
+    is_str(e.text, "t:1: the columns are not those of a trace", "the error tells of other columns");
 }
 
 static void test_circle(void)
@@ -310,6 +361,7 @@ int main(int argc, char **argv)
 {
     test_all_made();
     test_bad();
+    test_lines();
     test_circle();
     test_public(others_folder(argc, argv));
     test_oom();

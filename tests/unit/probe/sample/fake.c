@@ -1,4 +1,6 @@
 /* Scripted accelerators. */
+#include "base/str.h"
+#include "probe/gpu/fake_script.h"
 #include "probe/gpu/gpu_sample.h"
 #include "sampled.h"
 
@@ -182,6 +184,58 @@ static void test_refused(struct sampled *s)
     refused(s, "[gpu 0]\n[event]\nkind =\ntext = b\n", ":2: [event] has no kind");
 }
 
+/* As much as a script may have is taken, and no more. */
+static void taken(struct sampled *s, const char *text, const char *what)
+{
+    const struct sampler_env env = { .root = s->root, .fake = path };
+    struct err e = { "" };
+    void *state = NULL;
+
+    folder_text(s->folder, "fake.ini", text);
+    is_int(sampler_fake.open(&state, &env, &e), 0, "the sampler takes %s: %s", what, e.text);
+    if (state)
+        sampler_fake.close(state);
+}
+
+static void test_most(struct sampled *s)
+{
+    CLEANUP(str_done) struct str rules = STR_INIT(1 << 20), events = STR_INIT(1 << 20);
+    char sentence[64];
+
+    taken(s, "[gpu 63]\nbusy_ratio = 1e18\n", "the last GPU and the largest value");
+    taken(s, "[fake]\ncount = 64\n", "64 GPUs");
+    taken(s, "[gpu 0]\nmodel = 01234567890123456789012345678901234567890123456\n",
+          "a model of 47 characters");
+    taken(s,
+          "[gpu 0]\nbusy_ratio = 1 for 1,1 for 1,1 for 1,1 for 1,1 for 1,1 for 1,1 for 1,"
+          "1 for 1\n",
+          "eight steps");
+    taken(s, "[gpu 0]\n[event]\nkind = a\ntext = b\ncode = 2147483647\n", "the largest code");
+    refused(s, "[gpu 0]\n[event]\ncode = 2147483648\n", ":3: code: '2147483648' does not do");
+    taken(s, "[gpu 0]\n[event]\nkind = a\ntext = b\ncode = -1\n", "a code of -1");
+    taken(s, "[gpu 0]\n[event]\nkind = a\ntext = b\nafter = 0\n", "an event at once");
+    taken(s, "[gpu 0]\n[event]\nkind = 0123456789012345678901234567890\ntext = b\n",
+          "a kind of 31 characters");
+    refused(s, "[gpu 0]\n[event]\nkind = 01234567890123456789012345678901\n",
+            ":3: kind: '01234567890123456789012345678901' does not do");
+    refused(s, "[fake]\ncount = 0\n", ":2: count: between 1 and 64");
+    str_add(&rules, "[gpu 0]\n");
+    for (int i = 0; i < FAKE_RULES; i++)
+        str_add(&rules, "busy_ratio = 1\n");
+    taken(s, str_text(&rules), "as many values as there may be");
+    str_add(&rules, "busy_ratio = 1\n");
+    snprintf(sentence, sizeof(sentence), ":%d: more than %d values", FAKE_RULES + 2, FAKE_RULES);
+    refused(s, str_text(&rules), sentence);
+    str_add(&events, "[gpu 0]\n");
+    for (int i = 0; i < FAKE_EVENTS; i++)
+        str_add(&events, "[event]\nkind = a\ntext = b\n");
+    taken(s, str_text(&events), "as many events as there may be");
+    str_add(&events, "[event]\n");
+    snprintf(sentence, sizeof(sentence), ":%d: more than %d events", 3 * FAKE_EVENTS + 2,
+             FAKE_EVENTS);
+    refused(s, str_text(&events), sentence);
+}
+
 int main(void)
 {
     struct sampled s;
@@ -194,6 +248,7 @@ int main(void)
     test_time(&s);
     test_events(&s);
     test_refused(&s);
+    test_most(&s);
     folder_text(s.folder, "fake.ini", script);
     sampled_oom(&s);
     sampled_remove(&s);
