@@ -19,13 +19,41 @@ static const struct {
     const char *text, *tasks; /* NULL: refused */
     int width;
 } arrays[] = {
-    { "0-3", "0 1 2 3 ", 0 }, { "7", "7 ", 0 },           { "1,3,5-7", "1 3 5 6 7 ", 0 },
-    { "0-9:4", "0 4 8 ", 0 }, { "0-3%2", "0 1 2 3 ", 2 }, { "", NULL, 0 },
-    { "3-1", NULL, 0 },       { "1,1", NULL, 0 },         { "2,1", NULL, 0 },
-    { "1-", NULL, 0 },        { "0-3%", NULL, 0 },        { "0-3%0", NULL, 0 },
-    { "0-3%2x", NULL, 0 },    { "0-3x", NULL, 0 },        { "-1", NULL, 0 },
-    { "0-9:0", NULL, 0 },     { "0-10000", NULL, 0 },     { "0,", NULL, 0 },
+    { "0-3", "0 1 2 3 ", 0 },   { "7", "7 ", 0 },           { "1,3,5-7", "1 3 5 6 7 ", 0 },
+    { "0-9:4", "0 4 8 ", 0 },   { "0-3%2", "0 1 2 3 ", 2 }, { "", NULL, 0 },
+    { "3-1", NULL, 0 },         { "1,1", NULL, 0 },         { "2,1", NULL, 0 },
+    { "1-", NULL, 0 },          { "0-3%", NULL, 0 },        { "0-3%0", NULL, 0 },
+    { "0-3%2x", NULL, 0 },      { "0-3x", NULL, 0 },        { "-1", NULL, 0 },
+    { "0-9:0", NULL, 0 },       { "0-10000", NULL, 0 },     { "0,", NULL, 0 },
+    { "5-5", "5 ", 0 },         { "0-2,2", NULL, 0 },       { "0-2,3", "0 1 2 3 ", 0 },
+    { "0-4:3,4", "0 3 4 ", 0 }, { "0-4:4,4", NULL, 0 },     { "1%1", "1 ", 1 },
+    { "0-9:", NULL, 0 },        { "1,x", NULL, 0 },         { "999999999", "999999999 ", 0 },
+    { "1000000000", NULL, 0 },
 };
+
+static int count_tasks(void *arg, int32_t task)
+{
+    *(int32_t *)arg = task;
+    return task == 77 ? -EIO : 0;
+}
+
+/* The most that there may be; a callback that fails. */
+static void test_array_ends(void)
+{
+    struct err e = { "" };
+    int32_t width = -1, last = -1;
+
+    is_int(queue_array("0-9999", &width, count_tasks, &last, &e), -EIO,
+           "what the callback returns ends the array");
+    is_int(last, 77, "the callback is not called again");
+    is_int(queue_array("100-10099", &width, count_tasks, &last, &e), 0,
+           "an array may have 10,000 jobs: %s", e.text);
+    is_int(last, 10099, "the last of 10,000 jobs is told");
+    is_int(queue_array("100-10100", &width, count_tasks, &last, &e), -EINVAL,
+           "an array of 10,001 jobs is refused");
+    is_str(e.text, "--array 100-10100: an array has at most 10000 jobs",
+           "the error tells how many jobs an array may have");
+}
 
 static void test_arrays(void)
 {
@@ -61,6 +89,13 @@ static const struct {
     { "afterok:1,", NULL },
     { "afterok:1,2", NULL },
     { "sometime:1", NULL },
+    { "after:1:", NULL },
+    { "after:1;2", NULL },
+    { "after,1", NULL },
+    { "afterok:1,:2", NULL },
+    { "afterok:123456789", "afterok:123456789 " },
+    { "afterok:1234567890", NULL },
+    { "afterany:9:0", "afterany:9 afterany:0 " },
 };
 
 static void test_afters(void)
@@ -96,7 +131,8 @@ static const struct {
     { AFTER_OK, { 3, 1, 2, 2 }, 0 },      { AFTER_ANY, { 2, 1, 1, 0 }, 0 },
     { AFTER_ANY, { 2, 0, 2, 1 }, 1 },     { AFTER_NOT_OK, { 1, 1, 0, 0 }, 0 },
     { AFTER_NOT_OK, { 1, 0, 1, 1 }, -1 }, { AFTER_NOT_OK, { 1, 0, 1, 0 }, 1 },
-    { AFTER_NOT_OK, { 2, 1, 1, 0 }, 0 },
+    { AFTER_NOT_OK, { 2, 1, 1, 0 }, 0 },  { AFTER_NOT_OK, { 3, 0, 3, 2 }, 1 },
+    { AFTER_START, { 3, 2, 1, 0 }, 1 },   { AFTER_OK, { 3, 0, 3, 3 }, 1 },
 };
 
 static void test_met(void)
@@ -115,26 +151,46 @@ static const struct {
     enum queue_stop stop, began; /* asked for; what the guard had begun */
     int status;                  /* as waitpid() tells it */
     bool lost, unstarted;
-    const char *word;
+    const char *word, *reason;
 } ends[] = {
-    { "exit 0", false, 0, 0, 0, false, false, "done" },
-    { "exit 3", false, 0, 0, 3 << 8, false, false, "failed" },
-    { "a signal", false, 0, 0, SIGSEGV, false, false, "failed" },
-    { "75 without requeue", false, 0, 0, 75 << 8, false, false, "failed" },
-    { "75 with it", true, 0, 0, 75 << 8, false, false, "waiting" },
-    { "a preemption", true, QUEUE_PREEMPT, QUEUE_PREEMPT, SIGTERM, false, false, "waiting" },
-    { "exit 0 in a preemption", true, QUEUE_PREEMPT, QUEUE_PREEMPT, 0, false, false, "done" },
-    { "an end before the preemption came", true, QUEUE_PREEMPT, 0, 1 << 8, false, false, "failed" },
-    { "a cancellation", true, QUEUE_CANCEL, QUEUE_CANCEL, SIGTERM, false, false, "cancelled" },
-    { "exit 0 in a cancellation", false, QUEUE_CANCEL, QUEUE_CANCEL, 0, false, false, "done" },
-    { "the limit", false, 0, QUEUE_LIMIT, SIGTERM, false, false, "timeout" },
-    { "75 at the limit", true, 0, QUEUE_LIMIT, 75 << 8, false, false, "waiting" },
-    { "an end that nobody saw", false, 0, 0, 0, true, false, "lost" },
-    { "the same with requeue", true, 0, 0, 0, true, false, "waiting" },
-    { "the same, cancelled", true, QUEUE_CANCEL, 0, 0, true, false, "lost" },
-    { "no such command", true, 0, 0, 127 << 8, false, true, "failed" },
-    { "a guard that was killed before", false, 0, 0, 75 << 8, false, true, "waiting" },
-    { "the same, cancelled", false, QUEUE_CANCEL, 0, 75 << 8, false, true, "cancelled" },
+    { "exit 0", false, 0, 0, 0, false, false, "done", "exit status 0" },
+    { "exit 3", false, 0, 0, 3 << 8, false, false, "failed", "exit status 3" },
+    { "a signal", false, 0, 0, SIGSEGV, false, false, "failed",
+      "killed by signal 11 (Segmentation fault)" },
+    { "75 without requeue", false, 0, 0, 75 << 8, false, false, "failed", "exit status 75" },
+    { "75 with it", true, 0, 0, 75 << 8, false, false, "waiting",
+      "queued again: it asked for that with exit status 75" },
+    { "a preemption", true, QUEUE_PREEMPT, QUEUE_PREEMPT, SIGTERM, false, false, "waiting",
+      "queued again: it was stopped for a job that goes first" },
+    { "exit 0 in a preemption", true, QUEUE_PREEMPT, QUEUE_PREEMPT, 0, false, false, "done",
+      "exit status 0" },
+    { "an end before the preemption came", true, QUEUE_PREEMPT, 0, 1 << 8, false, false, "failed",
+      "exit status 1" },
+    { "a cancellation", true, QUEUE_CANCEL, QUEUE_CANCEL, SIGTERM, false, false, "cancelled",
+      "cancelled: killed by signal 15 (Terminated)" },
+    { "exit 0 in a cancellation", false, QUEUE_CANCEL, QUEUE_CANCEL, 0, false, false, "done",
+      "exit status 0" },
+    { "the limit", false, 0, QUEUE_LIMIT, SIGTERM, false, false, "timeout",
+      "it reached its time limit: killed by signal 15 (Terminated)" },
+    { "75 at the limit", true, 0, QUEUE_LIMIT, 75 << 8, false, false, "waiting",
+      "queued again: it asked for that with exit status 75" },
+    { "an end that nobody saw", false, 0, 0, 0, true, false, "lost", "why" },
+    { "the same with requeue", true, 0, 0, 0, true, false, "waiting", "queued again: why" },
+    { "the same, cancelled", true, QUEUE_CANCEL, 0, 0, true, false, "lost", "why" },
+    { "no such command", true, 0, 0, 127 << 8, false, true, "failed", "why" },
+    { "a guard that was killed before", false, 0, 0, 75 << 8, false, true, "waiting", "why" },
+    { "the same, cancelled", false, QUEUE_CANCEL, 0, 75 << 8, false, true, "cancelled",
+      "cancelled: exit status 75" },
+    { "a cancellation that the guard began", false, 0, QUEUE_CANCEL, 1 << 8, false, false,
+      "cancelled", "cancelled: exit status 1" },
+    { "a cancellation that came too late for the guard", true, QUEUE_CANCEL, 0, 1 << 8, false,
+      false, "cancelled", "cancelled: exit status 1" },
+    { "a preemption of one that may not be requeued", false, QUEUE_PREEMPT, QUEUE_PREEMPT, SIGTERM,
+      false, false, "failed", "killed by signal 15 (Terminated)" },
+    { "an end at the limit that nobody saw", true, 0, QUEUE_LIMIT, 0, true, false, "timeout",
+      "why" },
+    { "a signal that asks like 75", true, 0, 0, QUEUE_REQUEUED, false, false, "failed",
+      "killed by signal 75 (Unknown signal 75)" },
 };
 
 static void test_ends(void)
@@ -147,6 +203,12 @@ static void test_ends(void)
                                .requeue = ends[i].requeue,
                                .stop = (uint8_t)ends[i].stop,
                                .since_ms = 1000,
+                               .ran_ms = 50,
+                               .told_ms = 1,
+                               .seen_ms = 2,
+                               .used = "1-",
+                               .bound = "3",
+                               .place = "GPU0",
                                .slots = "0" };
         const struct queue_end end = { .status = ends[i].status,
                                        .stop = (uint8_t)ends[i].began,
@@ -158,11 +220,16 @@ static void test_ends(void)
         queue_job_end(&j, &end);
         is_str(queue_job_word(&j), ends[i].word, "the job of case '%s' has its state: %s",
                ends[i].what, j.reason);
-        ok(!*j.slots && *j.reason, "a job that ended has no devices and a reason");
-        is_int(j.ran_ms, ends[i].unstarted ? 0 : 2000,
-               "a job that started has run for two seconds");
-        ok(j.state == QUEUE_ENDED || (j.stop == QUEUE_GO && j.end_ms == 0),
-           "a job that is not over may start again");
+        is_str(j.reason, ends[i].reason, "the job of case '%s' tells why", ends[i].what);
+        ok(!*j.slots && !*j.bound && !*j.used && !j.told_ms && !j.seen_ms,
+           "a job that ended has no devices and no CPUs");
+        is_int(j.ran_ms, ends[i].unstarted ? 50 : 2050,
+               "a job that started has run for two seconds more");
+        is_int(j.since_ms, 3000, "the job of case '%s' is where it is since its end", ends[i].what);
+        is_int(j.status, ends[i].status, "the job of case '%s' has its status", ends[i].what);
+        ok(j.state == QUEUE_ENDED ? j.end_ms == 3000 && !strcmp(j.place, "GPU0")
+                                  : j.stop == QUEUE_GO && j.end_ms == 0 && !*j.place,
+           "a job that is not over may start again, and one that is over stays where it was");
     }
 }
 
@@ -173,6 +240,106 @@ static void test_attempts(void)
 
     queue_job_end(&j, &end);
     is_str(queue_job_word(&j), "failed", "a job is not queued again for ever");
+    j = (struct queue_job){ .state = QUEUE_RUNNING, .attempt = 999, .requeue = true };
+    queue_job_end(&j, &end);
+    is_str(queue_job_word(&j), "waiting", "a job is queued again after its attempt 999");
+    for (int attempt = 999; attempt <= 1000; attempt++) {
+        const struct queue_end none = { .status = 75 << 8, .unstarted = true, .text = "why" };
+
+        j = (struct queue_job){ .state = QUEUE_RUNNING, .attempt = attempt };
+        queue_job_end(&j, &none);
+        is_str(queue_job_word(&j), attempt == 999 ? "waiting" : "failed",
+               "a job whose guard was killed in attempt %d", attempt);
+    }
+    j = (struct queue_job){ .state = QUEUE_RUNNING, .since_ms = 5000, .ran_ms = 7 };
+    queue_job_end(&j, &(const struct queue_end){ .end_ms = 4000 });
+    is_int(j.ran_ms, 7, "a clock that was set back takes nothing from what a job ran");
+}
+
+static void test_drop(void)
+{
+    struct queue_job j = { .state = QUEUE_WAITING, .since_ms = 1 };
+
+    queue_job_drop(&j, QUEUE_NEVER, 9, "it cannot come");
+    ok(j.state == QUEUE_ENDED && j.outcome == QUEUE_NEVER && j.end_ms == 9 && j.since_ms == 9,
+       "a job that is dropped has ended");
+    is_str(j.reason, "it cannot come", "a job that is dropped tells why");
+}
+
+static void test_words(void)
+{
+    static const struct {
+        struct queue_job job;
+        const char *word;
+    } words[] = {
+        { { .state = QUEUE_WAITING }, "waiting" },
+        { { .state = QUEUE_WAITING, .held = true }, "held" },
+        { { .state = QUEUE_WAITING, .stop = QUEUE_CANCEL }, "waiting" },
+        { { .state = QUEUE_RUNNING }, "running" },
+        { { .state = QUEUE_RUNNING, .held = true }, "held" },
+        { { .state = QUEUE_RUNNING, .stop = QUEUE_PREEMPT }, "stopping" },
+        { { .state = QUEUE_ENDED, .outcome = QUEUE_NONE }, "ended" },
+        { { .state = QUEUE_ENDED, .outcome = QUEUE_DONE }, "done" },
+        { { .state = QUEUE_ENDED, .outcome = QUEUE_FAILED }, "failed" },
+        { { .state = QUEUE_ENDED, .outcome = QUEUE_CANCELLED }, "cancelled" },
+        { { .state = QUEUE_ENDED, .outcome = QUEUE_TIMEOUT }, "timeout" },
+        { { .state = QUEUE_ENDED, .outcome = QUEUE_LOST, .held = true }, "lost" },
+        { { .state = QUEUE_ENDED, .outcome = QUEUE_NEVER }, "never" },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+        is_str(queue_job_word(&words[i].job), words[i].word, "state %d is a word: %s",
+               (int)words[i].job.state, words[i].word);
+    is_int(queue_exit(3 << 8), 3, "the status of a job that ended by itself is its own");
+    is_int(queue_exit(SIGKILL), 137, "the status of a job that was killed is that of a shell");
+}
+
+static void test_priorities(void)
+{
+    static const struct {
+        int64_t priority;
+        bool may_lead;
+        int want;
+    } cases[] = {
+        { -101, true, -EINVAL }, { -100, false, 0 },      { 0, false, 0 },
+        { 1, false, -EACCES },   { 1, true, 0 },          { 100, true, 0 },
+        { 101, true, -EINVAL },  { 101, false, -EINVAL }, { INT64_MAX, true, -EINVAL },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct err e = { "" };
+
+        is_int(queue_priority_check(cases[i].priority, cases[i].may_lead, &e), cases[i].want,
+               "priority %lld of %s is judged: %s", (long long)cases[i].priority,
+               cases[i].may_lead ? "root" : "a user", e.text);
+    }
+}
+
+static void test_signals(void)
+{
+    static const struct {
+        const char *text;
+        int number;
+    } names[] = {
+        { "TERM", SIGTERM }, { "USR1", SIGUSR1 },    { "USR2", SIGUSR2 },  { "INT", SIGINT },
+        { "HUP", SIGHUP },   { "SIGCONT", SIGCONT }, { "SIGHUP", SIGHUP }, { "10", SIGUSR1 },
+        { "2", SIGINT },     { "SIG10", -EINVAL },   { "9", -EINVAL },     { "0", -EINVAL },
+        { "term", -EINVAL }, { "", -EINVAL },        { "-15", -EINVAL },   { "STOP", -EINVAL },
+    };
+    static const int known[] = { SIGTERM, SIGUSR1, SIGUSR2, SIGINT, SIGHUP, SIGCONT };
+    int n = 0;
+
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        struct err e = { "" };
+
+        is_int(queue_signal(names[i].text, &e), names[i].number, "the signal '%s' is read: %s",
+               names[i].text, e.text);
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+        ok(queue_signal_known(known[i]), "signal %d may ask for a checkpoint", known[i]);
+    for (int i = -1; i < 65; i++)
+        n += queue_signal_known(i);
+    is_int(n, 6, "no other signal may ask for a checkpoint");
 }
 
 /* ---- how one is stopped ---- */
@@ -256,6 +423,10 @@ static void test_labels(void)
            "queue_label_read refuses the label 12_");
     is_int(queue_label_read("", &id, &task, &e), -EINVAL,
            "queue_label_read refuses an empty label");
+    is_int(queue_label_read("12x", &id, &task, &e), -EINVAL,
+           "queue_label_read refuses what follows a number");
+    is_int(queue_label_read("12_3_4", &id, &task, &e), -EINVAL,
+           "queue_label_read refuses a second number in an array");
     is_int(queue_label_read("twelve", &id, &task, &e), -EINVAL, "queue_label_read refuses a word");
     is_int(queue_signal("SIGUSR1", &e), SIGUSR1, "a signal by its name");
     is_int(queue_signal("15", &e), SIGTERM, "queue_signal takes a signal by its number");
@@ -286,10 +457,15 @@ static void test_messages(void)
 int main(void)
 {
     test_arrays();
+    test_array_ends();
     test_afters();
     test_met();
     test_ends();
     test_attempts();
+    test_drop();
+    test_words();
+    test_priorities();
+    test_signals();
     test_limit();
     test_preempt();
     test_rest();

@@ -8,6 +8,7 @@
 #include "queue/guard/files.h"
 #include "queue/job/store.h"
 #include "queue/job/wire.h"
+#include "store/sql.h"
 #include "tap.h"
 
 static struct queue_job some_job(const char *name)
@@ -136,6 +137,191 @@ static void test_rows(const char *root)
     is_int(queue_store_list(s, QUEUE_OLD, 6000, find, &f, &e), 0,
            "queue_store_list lists the old jobs");
     ok(f.n == 1 && f.job.id == one.id, "a job whose removal was rolled back is still there");
+}
+
+/* Of each column another value than of all others, of an array in two jobs. */
+static struct queue_job full_job(int64_t x)
+{
+    struct queue_job j = {
+        .array = 2 + x,
+        .task = 3,
+        .width = 4,
+        .uid = UINT32_MAX - 5,
+        .gid = UINT32_MAX - 6,
+        .devices = 7,
+        .cpus = 8,
+        .priority = -9,
+        .limit_ms = (INT64_C(10) << 40) + x,
+        .warn_ms = (INT64_C(11) << 40) + x,
+        .grace_ms = (INT64_C(12) << 40) + x,
+        .deadline_ms = (INT64_C(13) << 40) + x,
+        .signal = 14,
+        .held = x == 0,
+        .requeue = x != 0,
+        .watch = -1,
+        .state = QUEUE_RUNNING,
+        .outcome = 200,
+        .stop = QUEUE_CANCEL,
+        .attempt = 15,
+        .status = INT32_MIN + 16,
+        .submit_ms = (INT64_C(17) << 40) + x,
+        .start_ms = (INT64_C(18) << 40) + x,
+        .end_ms = (INT64_C(19) << 40) + x,
+        .since_ms = (INT64_C(20) << 40) + x,
+        .ran_ms = (INT64_C(21) << 40) + x,
+        .yields = (INT64_C(22) << 40) + x,
+        .milli = -1,
+        .seen_ms = (INT64_C(23) << 40) + x,
+        .told_ms = (INT64_C(24) << 40) + x,
+        .user = "u",
+        .name = "n",
+        .token = "t",
+        .after = "a",
+        .slots = "s",
+        .place = "p",
+        .bound = "b",
+        .reason = "r",
+        .stopped = "st",
+        .used = "us",
+    };
+
+    return j;
+}
+
+static void is_same(const struct queue_job *got, const struct queue_job *want, const char *what)
+{
+#define SAME(member) \
+    ok(!memcmp(&got->member, &want->member, sizeof(got->member)), \
+       "the member %s of a job is what %s", #member, what)
+    SAME(id), SAME(array), SAME(task), SAME(width), SAME(uid), SAME(gid);
+    SAME(user), SAME(name), SAME(token), SAME(after);
+    SAME(devices), SAME(cpus), SAME(priority), SAME(limit_ms), SAME(warn_ms), SAME(grace_ms);
+    SAME(deadline_ms), SAME(signal), SAME(held), SAME(requeue), SAME(watch);
+    SAME(state), SAME(outcome), SAME(stop), SAME(attempt), SAME(status);
+    SAME(submit_ms), SAME(start_ms), SAME(end_ms), SAME(since_ms), SAME(ran_ms);
+    SAME(slots), SAME(place), SAME(bound), SAME(reason), SAME(stopped), SAME(yields);
+    SAME(used), SAME(milli), SAME(seen_ms), SAME(told_ms);
+}
+
+/* Each member of a job comes back from the file. */
+static void test_columns(const char *root)
+{
+    CLEANUP(queue_store_closep) struct queue_store *s = NULL;
+    struct queue_job one = full_job(0), two = full_job(1);
+    struct found f = { .n = 0 };
+    char path[PATH_MAX];
+    struct err e = { "" };
+
+    snprintf(path, sizeof(path), "%.4000s/columns.db", root);
+    is_int(queue_store_open(&s, path, &e), 0, "queue_store_open makes another file: %s", e.text);
+    is_int(queue_store_add(s, &one, &e), 0, "queue_store_add adds a job with all members");
+    queue_store_close(steal(&s));
+    is_int(queue_store_open(&s, path, &e), 0, "queue_store_open opens that file again");
+    is_int(queue_store_list(s, QUEUE_LIVE, 0, find, &f, &e), 0, "the job is listed");
+    is_same(&f.job, &one, "was added");
+    two.id = one.id;
+    is_int(queue_store_put(s, &two, &e), 0, "queue_store_put changes all members of a job");
+    is_int(queue_store_list(s, QUEUE_LIVE, 0, find, &f, &e), 0, "the changed job is listed");
+    is_same(&f.job, &two, "was put");
+}
+
+/* Which jobs a list has, on both sides of what it asks for. */
+static void test_lists(const char *root)
+{
+    CLEANUP(queue_store_closep) struct queue_store *s = NULL;
+    char path[PATH_MAX];
+    struct err e = { "" };
+    struct queue_met met;
+    static const struct {
+        enum queue_which which;
+        int64_t argument, from;
+        size_t n;
+    } lists[] = {
+        { QUEUE_LIVE, 0, 0, 2 },      { QUEUE_OLD, 1000, 0, 0 },    { QUEUE_OLD, 1001, 0, 1 },
+        { QUEUE_OLD, 2001, 0, 2 },    { QUEUE_RECENT, 1000, 1, 4 }, { QUEUE_RECENT, 1001, 1, 3 },
+        { QUEUE_RECENT, 2001, 1, 2 }, { QUEUE_RECENT, 0, 2, 3 },    { QUEUE_RECENT, 0, 4, 1 },
+        { QUEUE_OF_ARRAY, 1, 0, 4 },  { QUEUE_OF_ARRAY, 3, 0, 1 },  { QUEUE_OF_ARRAY, 5, 0, 0 },
+    };
+    double had = 0;
+
+    snprintf(path, sizeof(path), "%.4000s/lists.db", root);
+    is_int(queue_store_open(&s, path, &e), 0, "queue_store_open makes a file for lists");
+    for (int i = 0; i < 4; i++) {
+        struct queue_job j = some_job("of a list");
+
+        j.array = 1;
+        j.state = i < 2 ? QUEUE_ENDED : i == 2 ? QUEUE_RUNNING : QUEUE_WAITING;
+        j.outcome = i == 0 ? QUEUE_DONE : i == 1 ? QUEUE_FAILED : QUEUE_NONE;
+        j.attempt = i < 3;
+        j.end_ms = i < 2 ? 1000 * (i + 1) : 0;
+        j.ran_ms = 500 * i;
+        j.devices = 3;
+        is_int(queue_store_add(s, &j, &e), 0, "queue_store_add adds job %d of a list", i + 1);
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+        struct found f = { .n = 0 };
+        int rc = lists[i].from
+                     ? queue_store_recent(s, lists[i].argument, lists[i].from, find, &f, &e)
+                     : queue_store_list(s, lists[i].which, lists[i].argument, find, &f, &e);
+
+        is_int(rc, 0, "list %zu is read", i);
+        is_int((long long)f.n, (long long)lists[i].n, "list %zu has its jobs", i);
+    }
+    is_int(queue_store_met(s, 1, &met, &e), 0, "a dependency on all four is read");
+    ok(met.all == 4 && met.started == 1 && met.ended == 2 && met.done == 1,
+       "a dependency tells those that started, ended and did their work apart");
+    /* Of those that ended only the second has run: 500 ms on three devices, two half-lives ago. */
+    is_int(queue_store_had(s, 4000, 1000, add_had, &had, &e), 0, "what users had is read");
+    ok(had > 374 && had < 376, "what a user had is of its jobs that ended and ran: %g", had);
+    had = 0;
+    is_int(queue_store_had(s, 4000, 0, add_had, &had, &e), 0, "what users had for ever is read");
+    ok(had > 1499 && had < 1501, "without a half-life nothing is forgotten: %g", had);
+    had = 0;
+    is_int(queue_store_had(s, 22000, 1000, add_had, &had, &e), 0, "what users had long ago");
+    ok(had == 0, "after 20 half-lives it is forgotten: %g", had);
+}
+
+/* A file of the first version has each job, and what came later is empty; one of the next is left
+ * as it is. */
+static void test_versions(const char *root)
+{
+    static const char *const later[] = { "bound",   "stopped", "used",       "seen_ms",
+                                         "told_ms", "yields",  "deadline_ms" };
+    CLEANUP(queue_store_closep) struct queue_store *s = NULL;
+    CLEANUP(str_done) struct str sql = STR_INIT(4096);
+    struct queue_job one = full_job(0);
+    struct found f = { .n = 0 };
+    char path[PATH_MAX];
+    struct err e = { "" };
+    sqlite3 *db = NULL;
+
+    snprintf(path, sizeof(path), "%.4000s/versions.db", root);
+    is_int(queue_store_open(&s, path, &e), 0, "queue_store_open makes a file of this version");
+    is_int(queue_store_add(s, &one, &e), 0, "a job of this version is added");
+    queue_store_close(steal(&s));
+    for (size_t i = 0; i < ARRAY_SIZE(later); i++)
+        str_addf(&sql, "ALTER TABLE job DROP COLUMN %s;", later[i]);
+    str_add(&sql, "PRAGMA user_version = 1;");
+    is_int(sqlite3_open(path, &db), SQLITE_OK, "the file is a database");
+    is_int(sqlite3_exec(db, str_text(&sql), NULL, NULL, NULL), SQLITE_OK,
+           "the file is made one of the first version");
+    sqlite3_close(db);
+    is_int(queue_store_open(&s, path, &e), 0, "a file of the first version is opened: %s", e.text);
+    is_int(queue_store_list(s, QUEUE_LIVE, 0, find, &f, &e), 0,
+           "the job of the first version is listed");
+    memset(one.bound, 0, sizeof(one.bound));
+    memset(one.stopped, 0, sizeof(one.stopped));
+    memset(one.used, 0, sizeof(one.used));
+    one.seen_ms = one.told_ms = one.yields = one.deadline_ms = 0;
+    is_same(&f.job, &one, "a file of the first version had");
+    queue_store_close(steal(&s));
+    is_int(sqlite3_open(path, &db), SQLITE_OK, "the file is still a database");
+    is_int(sqlite3_exec(db, "PRAGMA user_version = 4", NULL, NULL, NULL), SQLITE_OK,
+           "the file is made one of the next version");
+    sqlite3_close(db);
+    is_int(queue_store_open(&s, path, &e), -EUCLEAN, "a file of the next version is refused");
+    ok(strstr(e.text, "was written by a later brim") != NULL,
+       "the error tells that a later brim wrote the file: %s", e.text);
 }
 
 static void test_damaged(const char *root)
@@ -283,6 +469,9 @@ int main(void)
     test_records(dir);
     close(dir);
     test_rows(root);
+    test_columns(root);
+    test_lists(root);
+    test_versions(root);
     test_damaged(root);
     test_oom(root);
     folder_remove(root);

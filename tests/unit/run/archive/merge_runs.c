@@ -146,6 +146,150 @@ static void test_parts(void)
     run_done(&b);
 }
 
+/* Which end counts of two, and what stays where one part tells nothing. */
+static void test_part_ends(void)
+{
+    static const struct {
+        enum run_end a, b, want;
+        int a_status, b_status, status;
+    } ends[] = {
+        { RUN_EXITED, RUN_EXITED, RUN_EXITED, 0, 3, 3 },
+        { RUN_EXITED, RUN_EXITED, RUN_EXITED, 2, 3, 2 },
+        { RUN_EXITED, RUN_EXITED, RUN_EXITED, 2, 0, 2 },
+        { RUN_KILLED, RUN_EXITED, RUN_KILLED, 9, 3, 9 },
+        { RUN_EXITED, RUN_KILLED, RUN_KILLED, 3, 9, 9 },
+        { RUN_KILLED, RUN_LOST, RUN_LOST, 9, 0, 0 },
+        { RUN_LOST, RUN_KILLED, RUN_LOST, 0, 9, 0 },
+        { RUN_LOST, RUN_RUNNING, RUN_RUNNING, 0, 0, 0 },
+        { RUN_RUNNING, RUN_EXITED, RUN_RUNNING, 0, 1, 0 },
+    };
+    const struct archive_part here = { .host = "a" };
+
+    for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+        struct run a = { .end = ends[i].a, .status = ends[i].a_status, .end_ns = 5 };
+        struct run b = { .end = ends[i].b, .status = ends[i].b_status, .end_ns = 7 };
+
+        is_int(merge_runs_add(&a, &here, &b, &here), 0, "ends %zu are merged", i);
+        ok(a.end == ends[i].want && a.status == ends[i].status, "ends %zu have the worse one", i);
+        is_int(a.end_ns, a.end == RUN_RUNNING ? 0 : 7, "ends %zu have the later time", i);
+    }
+}
+
+static void set(struct run_moment *m, enum run_signal s, double value)
+{
+    m->values[s] = value;
+}
+
+/* One moment of two parts, signal by signal. */
+static void test_part_signals(void)
+{
+    static const struct {
+        enum run_signal signal;
+        double a, b, want; /* 1e30: not known */
+    } cases[] = {
+        { RUN_JOB_PROCESSES, 2, 3, 5 },  { RUN_JOB_PREEMPTIONS, 2, 3, 5 },
+        { RUN_JOB_THREADS, 1e30, 3, 3 }, { RUN_JOB_CPU, 2, 1e30, 2 },
+        { RUN_JOB_CPU_LIMIT, 2, 3, 2 },  { RUN_GPU_WORST_CLOCK, 2, 3, 2 },
+        { RUN_JOB_PSS, 2, 1e30, 1e30 },  { RUN_JOB_PSS, 2, 3, 5 },
+        { RUN_RANK_CPU, 2, 3, 2.5 },     { RUN_RANK_CPU, 1e30, 3, 3 },
+        { RUN_RANK_CPU, 2, 1e30, 2 },    { RUN_WORKERS, 4, 1, 5 },
+        { RUN_WORKERS, 1e30, 1, 1 },
+    };
+    const struct archive_part here = { .host = "a" };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct run_moment m[2];
+        struct run a = { .moments = &m[0], .n_moments = 1 },
+                   b = { .moments = &m[1], .n_moments = 1 };
+        double got;
+
+        for (int k = 0; k < 2; k++) {
+            m[k] = (struct run_moment){ .wall_ns = 10 * S, .seconds = 1 };
+            for (int s = 0; s < RUN_SIGNALS; s++)
+                m[k].values[s] = (double)NAN;
+            if ((k ? cases[i].b : cases[i].a) < 1e30)
+                set(&m[k], cases[i].signal, k ? cases[i].b : cases[i].a);
+        }
+        is_int(merge_runs_add(&a, &here, &b, &here), 0, "moments %zu are merged", i);
+        got = m[0].values[cases[i].signal];
+        ok(cases[i].want < 1e30 ? got == cases[i].want : isnan(got),
+           "signal %s of moments %zu is merged: %g", run_signal_name(cases[i].signal), i, got);
+    }
+}
+
+/* Means of workers by their number, and what one part takes off the others of the second. */
+static void test_part_workers(void)
+{
+    const struct archive_part here = { .host = "a" };
+    struct run_moment m[2];
+    struct run a = { .moments = &m[0], .n_moments = 1 }, b = { .moments = &m[1], .n_moments = 1 };
+
+    for (int k = 0; k < 2; k++) {
+        m[k] = (struct run_moment){ .wall_ns = 10 * S, .seconds = 1 };
+        for (int s = 0; s < RUN_SIGNALS; s++)
+            m[k].values[s] = (double)NAN;
+        set(&m[k], RUN_WORKERS, k ? 3 : 1);
+        set(&m[k], RUN_WORKER_CPU, k ? 1 : 0.2);
+        set(&m[k], RUN_WORKER_IO_WAIT, k ? 0.5 : 0.1);
+        set(&m[k], RUN_JOB_CPU, k ? 2 : 1);
+        set(&m[k], RUN_JOB_READ, k ? 20 : 10);
+        set(&m[k], RUN_JOB_WRITE, k ? 200 : 100);
+        set(&m[k], RUN_OTHER_CPU, k ? 9 : 3);
+        set(&m[k], RUN_OTHER_READ, k ? 9 : 15);
+        set(&m[k], RUN_OTHER_WRITE, k ? 9 : 700);
+    }
+    is_int(merge_runs_add(&a, &here, &b, &here), 0, "moments with workers are merged");
+    ok(fabs(m[0].values[RUN_WORKER_CPU] - 0.8) < 1e-9, "CPU of workers: %g",
+       m[0].values[RUN_WORKER_CPU]);
+    ok(fabs(m[0].values[RUN_WORKER_IO_WAIT] - 0.4) < 1e-9, "waiting of workers: %g",
+       m[0].values[RUN_WORKER_IO_WAIT]);
+    ok(m[0].values[RUN_OTHER_CPU] == 1 && m[0].values[RUN_OTHER_READ] == 0 &&
+           m[0].values[RUN_OTHER_WRITE] == 500,
+       "what the second part did is no other's: %g, %g, %g", m[0].values[RUN_OTHER_CPU],
+       m[0].values[RUN_OTHER_READ], m[0].values[RUN_OTHER_WRITE]);
+    for (int k = 0; k < 2; k++) {
+        set(&m[k], RUN_WORKERS, k ? 3 : 0);
+        set(&m[k], RUN_WORKER_CPU, k ? 1 : 0.2);
+    }
+    is_int(merge_runs_add(&a, &here, &b, &here), 0, "moments of one part with workers are merged");
+    ok(m[0].values[RUN_WORKER_CPU] == 1, "a first part without workers counts for nothing");
+    for (int k = 0; k < 2; k++) {
+        set(&m[k], RUN_WORKERS, k ? 0 : 3);
+        set(&m[k], RUN_WORKER_CPU, k ? 1 : 0.2);
+    }
+    is_int(merge_runs_add(&a, &here, &b, &here), 0, "the other way round, too");
+    ok(m[0].values[RUN_WORKER_CPU] == 0.2, "a second part without workers counts for nothing");
+}
+
+/* Which moments go together: the nearest within three quarters of one. */
+static void test_part_times(void)
+{
+    static const struct {
+        double apart_s;
+        bool together;
+    } cases[] = { { 0, true },       { 0.7499, true },   { -0.7499, true },
+                  { 0.7501, false }, { -0.7501, false }, { 5, false } };
+    const struct archive_part here = { .host = "a" };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct run_moment m[1] = { { .wall_ns = 100 * S, .seconds = 1 } }, more[4];
+        struct run a = { .moments = m, .n_moments = 1 }, b = { .moments = more, .n_moments = 4 };
+        static const double others[] = { -30, -20, 0, 30 };
+
+        set(&m[0], RUN_JOB_CPU, 1);
+        for (int k = 0; k < 4; k++) {
+            more[k] = (struct run_moment){ .seconds = 1 };
+            more[k].wall_ns = 100 * S + (int64_t)((k == 2 ? cases[i].apart_s : others[k]) * 1e9);
+            set(&more[k], RUN_JOB_CPU, k == 2 ? 4 : 100);
+        }
+        is_int(merge_runs_add(&a, &here, &b, &here), 0, "moments %g s apart are merged",
+               cases[i].apart_s);
+        ok(m[0].values[RUN_JOB_CPU] == (cases[i].together ? 5 : 1),
+           "moments %g s apart belong together or do not: %g", cases[i].apart_s,
+           m[0].values[RUN_JOB_CPU]);
+    }
+}
+
 /* ---- moments ---- */
 
 static void test_merge(void)
@@ -247,6 +391,10 @@ int main(void)
     test_identity();
     test_shared_id();
     test_parts();
+    test_part_ends();
+    test_part_signals();
+    test_part_workers();
+    test_part_times();
     test_merge();
     test_power();
     test_energy();

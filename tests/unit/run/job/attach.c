@@ -1,8 +1,12 @@
-/* What of a run that goes on is judged, and which processes are ranks where nobody tells. */
+/* What of a run that goes on is judged, which processes are ranks where nobody tells, which may be
+ * looked at, and where a run keeps what it sees. */
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
+#include "folder.h"
 #include "run/archive/run_tail.h"
+#include "run/job/attach.h"
 #include "run/job/find_ranks.h"
 #include "tap.h"
 
@@ -120,8 +124,110 @@ static void test_ranks(void)
     is_str(ranks_of(one, 0, text), "", "no processes have no rank");
 }
 
+/* A process of a made-up /proc: its state, its parent, the flags that the kernel has of it. */
+static void add_process(const char *root, int pid, char state, int parent, unsigned flags)
+{
+    char path[64], text[256];
+
+    snprintf(path, sizeof(path), "%d/stat", pid);
+    snprintf(
+        text, sizeof(text),
+        "%d (a) %c %d 1 1 0 -1 %u 0 0 0 0 1 1 0 0 20 0 1 0 100 1000 10 0 0 0 0 0 0 0 0 0 0 0 0 "
+        "0 17 0 0 0 0 0 0\n",
+        pid, state, parent, flags);
+    folder_text(root, path, text);
+    snprintf(path, sizeof(path), "%d/io", pid);
+    folder_text(root, path, "rchar: 1\n");
+}
+
+static void test_processes(void)
+{
+    static const struct {
+        int pid;
+        char state;
+        unsigned flags;
+        int want;
+        const char *said;
+    } cases[] = {
+        { 10, 'S', 0x400000, 0, "" },
+        { 11, 'Z', 0x400000, -ESRCH, "process 11 has ended" },
+        { 12, 'X', 0x400000, -ESRCH, "process 12 has ended" },
+        { 13, 'S', 0x200040, -ESRCH, "process 13 is a thread of the kernel" },
+        { 14, 'R', 0x1fffff, 0, "" },
+        { 15, 0, 0, -ESRCH, "there is no process 15" },
+    };
+    char root[PATH_MAX];
+    int proc;
+
+    folder_make(root);
+    proc = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct err e = { "" };
+
+        if (cases[i].state)
+            add_process(root, cases[i].pid, cases[i].state, 1, cases[i].flags);
+        is_int(attach_check(proc, cases[i].pid, &e), cases[i].want,
+               "process %d in state '%c' is judged", cases[i].pid, cases[i].state);
+        is_str(e.text, cases[i].said, "what is said of process %d", cases[i].pid);
+    }
+    close(proc);
+    folder_remove(root);
+}
+
+/* Of a process and its ancestors the nearest that has a run open. */
+static void test_folders(void)
+{
+    static const struct {
+        int pid;
+        const char *file, *folder; /* what it has open; the folder that is found */
+    } cases[] = {
+        { 20, NULL, "" },
+        { 21, "/dev/null", "" },
+        { 22, "/runs/a/part-n1-5.moments", "/runs/a" },
+        { 23, "/runs/a/part-n1-5.steps", "" },
+        { 24, "/runs/a/apart-n1-5.moments", "" },
+        { 25, "/part-n1-5.moments", "" },
+        { 26, "/runs/a/part-n1-5.moments2", "" },
+        { 27, "part-n1-5.moments", "" },
+        { 28, "/r/part-.moments", "/r" },
+        { 29, ".moments", "" },
+    };
+    CLEANUP(str_done) struct str folder = STR_INIT(4096);
+    char root[PATH_MAX], path[64];
+    int proc;
+
+    folder_make(root);
+    proc = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        add_process(root, cases[i].pid, 'S', 0, 0);
+        if (cases[i].file) {
+            snprintf(path, sizeof(path), "%d/fd/1", cases[i].pid);
+            folder_link(root, path, "/dev/tty");
+            snprintf(path, sizeof(path), "%d/fd/7", cases[i].pid);
+            folder_link(root, path, cases[i].file);
+        }
+        is_int(attach_folder(proc, cases[i].pid, &folder), 0, "process %d is looked at",
+               cases[i].pid);
+        is_str(str_text(&folder), cases[i].folder, "the run of process %d is found", cases[i].pid);
+    }
+    add_process(root, 30, 'S', 31, 0);
+    add_process(root, 31, 'S', 22, 0);
+    is_int(attach_folder(proc, 30, &folder), 0, "a grandchild is looked at");
+    is_str(str_text(&folder), "/runs/a", "the run of a grandparent is found");
+    add_process(root, 32, 'S', 99, 0);
+    is_int(attach_folder(proc, 32, &folder), 0, "one whose parent has gone is looked at");
+    is_str(str_text(&folder), "", "one whose parent has gone has no run");
+    add_process(root, 33, 'S', 34, 0);
+    add_process(root, 34, 'S', 33, 0);
+    is_int(attach_folder(proc, 33, &folder), 0, "a circle of parents ends");
+    close(proc);
+    folder_remove(root);
+}
+
 int main(void)
 {
+    test_processes();
+    test_folders();
     test_window();
     test_still();
     test_ranks();

@@ -159,6 +159,45 @@ static const struct {
       { "p/bin/python3.10" },
       { "PYTHONPATH=/nowhere:own" },
       "python 3.10, torch 9" },
+    { "by env in a script's first line",
+      { { "e/bin/run", "@@env python3.7 -u" }, { "e/bin/python3.7", "@" } },
+      { "e/bin/run" },
+      { "PATH=e/bin" },
+      "python 3.7" },
+    { "another program in a script's first line",
+      { { "o/bin/run", "@@sh python3.7" }, { "o/bin/python3.7", "@" } },
+      { "o/bin/run" },
+      { "PATH=o/bin" },
+      "" },
+    { "a Python behind the script",
+      { { "b/bin/sh", "@" }, { "b/bin/python3.6", "@" } },
+      { "b/bin/sh", "x.py", "b/bin/python3.6" },
+      { NULL },
+      "" },
+    { "a Python found in PATH",
+      { { "f1/x", "" }, { "f2/bin/python3.5", "@" } },
+      { "python3.5", "x.py" },
+      { "PATH=f1::f2/bin" },
+      "python 3.5" },
+    { "pip's for Debian",
+      { { "l/bin/python3.4", "@" },
+        { "l/local/lib/python3.4/dist-packages/torch/version.py", "__version__ = '3'\n" } },
+      { "l/bin/python3.4" },
+      { NULL },
+      "python 3.4, torch 3" },
+    { "a user's own",
+      { { "u/bin/python3.3", "@" },
+        { "home/.local/lib/python3.3/site-packages/torch/version.py",
+          "x\n__version__ ='4'\ncuda=None\n" } },
+      { "u/bin/python3.3" },
+      { "HOME=home" },
+      "python 3.3, torch 4" },
+    { "a version that is none",
+      { { "y/bin/python3.2", "@" },
+        { "y/lib/python3.2/site-packages/torch/version.py", "__version__ = version\n" } },
+      { "y/bin/python3.2" },
+      { NULL },
+      "python 3.2" },
     { "no torch", { { "n/bin/python3.8", "@" } }, { "n/bin/python3.8" }, { NULL }, "python 3.8" },
     { "no Python", { { "x/bin/prog", "@" } }, { "x/bin/prog", "python.txt" }, { NULL }, "" },
 };
@@ -167,8 +206,11 @@ static void add_program(const char *root, const char *path, const char *python)
 {
     char text[PATH_MAX + 8], full[PATH_MAX];
 
-    snprintf(text, sizeof(text), "#!%s%s%s\n", *python ? root : "/bin/sh", *python ? "/" : "",
-             python);
+    if (*python == '@')
+        snprintf(text, sizeof(text), "#! /usr/bin/%s\n", python + 1);
+    else
+        snprintf(text, sizeof(text), "#!%s%s%s\n", *python ? root : "/bin/sh", *python ? "/" : "",
+                 python);
     folder_text(root, path, text);
     folder_path(root, path, full);
     folder_need(chmod(full, 0755), full);
@@ -192,8 +234,9 @@ static void test_versions(const struct bench *b)
                 folder_text(b->root, pythons[i].files[k][0], pythons[i].files[k][1]);
         for (size_t k = 0; k < 4 && pythons[i].argv[k]; k++)
             argv[k] = arena_strdup(&a, pythons[i].argv[k]);
-        env[0] = arena_strdup(&a, "PATH=/nowhere");
-        env[1] = pythons[i].env[0] ? arena_strdup(&a, pythons[i].env[0]) : NULL;
+        env[0] = pythons[i].env[0] ? arena_strdup(&a, pythons[i].env[0])
+                                   : arena_strdup(&a, "PATH=/nowhere");
+        env[1] = arena_strdup(&a, "PATH=/nowhere");
         is_int(python_versions(argv, env, &out), 0, "python_versions looks at %s", pythons[i].what);
         is_str(str_text(&out), pythons[i].want, "the versions of case '%s' are found",
                pythons[i].what);

@@ -87,6 +87,98 @@ static void check_disks(const char *root)
     is_read(&l, "disk.readahead", "disk.readahead dm-0 256\n");
 }
 
+/* One of a machine's disks, which have read so many sectors so far. */
+static void set_disk(const char *root, const char *name, unsigned sectors)
+{
+    char path[128], text[64];
+
+    snprintf(path, sizeof(path), "sys/block/%s/stat", name);
+    snprintf(text, sizeof(text), "  7 3 %u 9 9\n", sectors);
+    folder_text(root, path, text);
+    snprintf(path, sizeof(path), "sys/block/%s/" KB, name);
+    folder_text(root, path, "64\n");
+}
+
+/* Which disk a job reads: the busiest one, and what lies upon it where that counts half as much. */
+static void check_choice(const char *folder)
+{
+    static const struct {
+        unsigned sda, sdb, dm, md; /* sectors that were read since */
+        const char *name;          /* NULL: none */
+    } cases[] = {
+        { 0, 0, 0, 0, NULL },
+        { 1, 0, 0, 0, "sda" },
+        { 1, 2, 0, 0, "sdb" },
+        { 3, 2, 0, 0, "sda" },
+        { 0, 0, 1, 0, "dm-0" },
+        { 0, 0, 1, 2, "md127" },
+        { 0, 0, 3, 2, "dm-0" },
+        { 4000, 0, 1999, 0, "sda" },
+        { 4000, 0, 2000, 0, "dm-0" },
+        { 900, 4000, 0, 1999, "sdb" },
+        { 900, 4001, 0, 2000, "md127" },
+    };
+    static const char *const none[] = { "ram0", "loop3", "zram0", "sr0", "fd0", ".x" };
+    struct err e = { "" };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct machine_settings l;
+        char root[PATH_MAX], want[128];
+
+        snprintf(want, sizeof(want), "choice%zu", i);
+        folder_folder(folder, want);
+        snprintf(root, sizeof(root), "%.4000s/choice%zu", folder, i);
+        set_disk(root, "sda", 10000);
+        set_disk(root, "sdb", 20000);
+        set_disk(root, "dm-0", 30000);
+        set_disk(root, "md127", 40000);
+        set_disk(root, "zram0", 0);
+        machine_settings_init(&l, &(const struct machine_setting_about){ .root = root });
+        is_int((long long)l.n_disks, 4, "case %zu has four disks", i);
+        set_disk(root, "sda", 10000 + cases[i].sda);
+        set_disk(root, "sdb", 20000 + cases[i].sdb);
+        set_disk(root, "dm-0", 30000 + cases[i].dm);
+        set_disk(root, "md127", 40000 + cases[i].md);
+        set_disk(root, "zram0", 999999);
+        if (!cases[i].name) {
+            is_absent(&l, "disk.readahead", "no disk of this machine was read from");
+            continue;
+        }
+        snprintf(want, sizeof(want), "disk.readahead %s 64\n", cases[i].name);
+        is_read(&l, "disk.readahead", want);
+        for (size_t k = 0; k < ARRAY_SIZE(none); k++)
+            ok(put(&l, "disk.readahead", none[k], "1", &e) < 0 &&
+                   strstr(e.text, "is no read-ahead"),
+               "'%s' is no disk: %s", none[k], e.text);
+    }
+}
+
+static void check_lines(void)
+{
+    static const struct {
+        const char *text;
+        size_t n;          /* lines that are whole */
+        const char *value; /* that all have; NULL: they differ */
+    } cases[] = {
+        { "a b 1\n", 1, "1" },           { "a b 1", 1, "1" },           { "a b\n", 0, NULL },
+        { "a b 1 2\n", 0, NULL },        { "a b 1 \n", 1, "1" },        { "\n\na b 1\n", 1, "1" },
+        { "a b 1\nx\na c 1\n", 2, "1" }, { "a b 1\na c 2\n", 2, NULL }, { "a  1\n", 0, NULL },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct machine_setting_line line;
+        const char *at = cases[i].text;
+        char value[LEVER_WORD];
+        size_t n = 0;
+
+        while (machine_setting_next(&at, &line))
+            n++;
+        is_int((long long)n, (long long)cases[i].n, "text %zu has its lines", i);
+        is_str(machine_setting_same(cases[i].text, value), cases[i].value, "text %zu has its value",
+               i);
+    }
+}
+
 static void check_governors(const char *root)
 {
     struct machine_settings l;
@@ -174,6 +266,8 @@ int main(int argc, char **argv)
         machine_settings_done(&l);
     } else {
         check_disks(root);
+        check_choice(root);
+        check_lines();
         check_governors(root);
         check_power();
         check_memory(root);
