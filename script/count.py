@@ -54,23 +54,25 @@ def read(paths):
 
 def count(seen, paths):
     passed = failed = skipped = 0
-    with open(seen, "a", encoding="utf-8") as ran:
-        for test in read(paths):
-            name, result = test["name"], test["result"]
-            said = (test.get("stdout") or "") + (test.get("stderr") or "")
-            left_out = skips(said)
-            if result == "SKIP" and not left_out:
-                left_out = [("", said.strip() or "it gives no reason")]
-            for item, reason in left_out:
-                print(f"    skipped in {name}: {item + ': ' if item else ''}{reason}")
-            skipped += len(left_out)
-            if result in ("OK", "EXPECTEDFAIL"):
-                passed += 1
-            elif result != "SKIP":
-                failed += 1
-                print(f"    {name}: {result} after {test['duration']:.1f} s; its output ends:")
-                print("\n".join(said.splitlines()[-LINES:]))
-            ran.write(json.dumps({"test": name, "skipped": left_out}) + "\n")
+    ran = ""
+    for test in read(paths):
+        name, result = test["name"], test["result"]
+        said = (test.get("stdout") or "") + (test.get("stderr") or "")
+        left_out = skips(said)
+        if result == "SKIP" and not left_out:
+            left_out = [("", said.strip() or "it gives no reason")]
+        for item, reason in left_out:
+            print(f"    skipped in {name}: {item + ': ' if item else ''}{reason}")
+        skipped += len(left_out)
+        if result in ("OK", "EXPECTEDFAIL"):
+            passed += 1
+        elif result != "SKIP":
+            failed += 1
+            print(f"    {name}: {result} after {test['duration']:.1f} s; its output ends:")
+            print("\n".join(said.splitlines()[-LINES:]))
+        ran += json.dumps({"test": name, "skipped": left_out}) + "\n"
+    with open(seen, "ab", buffering=0) as log:  # in one call: other stages write there, too
+        log.write(ran.encode())
     sys.stdout.flush()
     os.write(3, f"{passed} {failed} {skipped}\n".encode())
 

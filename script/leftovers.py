@@ -13,6 +13,7 @@ import os
 import pathlib
 import re
 import sys
+import tempfile
 import time
 
 PATIENCE_S = 20  # for what goes when the processes that ended last are reaped
@@ -28,7 +29,8 @@ QUIET = ("/", "/dev/shm", "/etc", "/etc/systemd/system", "/var/lib", "/var/lib/b
          "/var/lib/brim/runs", HOME + "/.local/state", HOME + "/.local/state/brim",
          HOME + "/.local/state/brim/runs", HOME + "/.config/brim")
 # In these everybody makes files; those of tests have such names. What pytest keeps is its own.
-BUSY = ("/tmp", "/var/tmp", "/run", "/run/user/%d" % os.getuid(), "/var/log", HOME)
+BUSY = ("/tmp", tempfile.gettempdir(), "/var/tmp", "/run", "/run/user/%d" % os.getuid(),
+        "/var/log", HOME)
 NAMES = re.compile(r"brim|puppeteer|playwright|step_job|tuned_job|^t_|torchelastic|^rank-|^core\b")
 
 
