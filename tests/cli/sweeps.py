@@ -51,11 +51,6 @@ class Sweep:
         self.lines.append("%s: %d %s %s" % (case, done.returncode, sum_of(said), told[:120]))
         self.how.append((words, files, said))
 
-    def note(self, case, text):
-        """A text that was written."""
-        self.lines.append("%s: %s" % (case, sum_of(text)))
-        self.how.append((["..."], {}, text))
-
     def end(self):
         if os.environ.get("BRIM_REGENERATE"):
             self.path.parent.mkdir(exist_ok=True)

@@ -320,7 +320,7 @@ def test_known(brim, tmp_path):
 
 
 OPTIONS = [
-    ["--by", "user"], ["--by", "team"], ["--by", "class"], ["--html", "page.html"],
+    ["--by", "user"], ["--by", "team"], ["--by", "class"],
     ["--what-if", "nodes=+1"], ["--what-if", "nodes=-1"], ["--what-if", "nodes=+2x2:A100-40GB"],
     ["--what-if", "nodes=-9"], ["--what-if", "nodes=-2:A100-40GB"], ["--what-if", "nodes=+0"],
     ["--target", "p90-wait=10s"], ["--target", "mean-wait=1s"], ["--target", "max-wait=30s"],
@@ -370,10 +370,6 @@ def test_options(brim, tmp_path):
         sweep.say(name, [*usual, "--policy", "greedy", "--compare", "las,easy", *options], files)
         sweep.say("JSON " + name,
                   [*usual, "--policy", "greedy", "--compare", "srtf", *options, "--json"], files)
-        page = tmp_path / "page.html"
-        if page.exists():
-            sweep.note(name + " page", page.read_text())
-            page.unlink()
     for number, text in enumerate(LISTS):
         for option in ("--failures", "--windows"):
             for more in (["--spares", "1"], ["--actions"]):
