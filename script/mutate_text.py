@@ -53,6 +53,11 @@ EQUIVALENT = [
     ),
     ("a zero of an initialiser: the first field alone", re.compile(r"= \{ ?0 ?\}"), ("constant",)),
     (
+        "a descriptor that is none: any number below zero",
+        re.compile(r"\b(fd|lock|dir|root|proc|socket|listener|notify|signals|sensor) = -1\b"),
+        ("constant",),
+    ),
+    (
         "the size of a buffer",
         re.compile(r"^\s*(static )?(char|uint8_t|unsigned char) \w+\[[^]]*\]"),
         ("constant",),

@@ -113,7 +113,10 @@ def test_what_changes_nothing_is_counted_apart():
     """A change that no test can see is left out with a reason, and no other one is."""
     assert "memory" in mutate_text.excluded("statement", "    free(p);")
     assert "grows" in mutate_text.excluded("constant", "    cap = cap * 2;")
+    assert "descriptor" in mutate_text.excluded("constant", "    CLEANUP(closep) int fd = -1;")
     assert mutate_text.excluded("guard", "    if (!cap)") is None
+    assert mutate_text.excluded("constant", "    int node = -1;") is None
+    assert mutate_text.excluded("statement", "    fd = -1;") is None
     assert mutate_text.excluded("statement", "    end_round(r);") is None
 
 
