@@ -74,6 +74,12 @@ def test_a_second_agent_does_not_store(start, tmp_path):
     assert (second.stop(), first.stop()) == (0, 0)
 
 
+def test_without_a_store_nothing_is_stored(agent):
+    wait_until(lambda: agent.value("ticks_total") >= 3)
+    assert agent.value("stored_ticks_total") is None
+    assert agent.value("unstored_ticks_total") is None
+
+
 def test_metrics_change_with_time(agent):
     headers, first = agent.get("/metrics")
     assert headers["Content-Type"].startswith("text/plain; version=0.0.4")

@@ -58,9 +58,9 @@ class State:
         path.write_text("[profile]\n" + lines + settings)
         return path
 
-    def brim(self, *args, env=None):
+    def brim(self, *args, env=None, cwd=None):
         return subprocess.run(
-            [BRIM, *[str(a) for a in args]], env=dict(self.env, **(env or {})),
+            [BRIM, *[str(a) for a in args]], env=dict(self.env, **(env or {})), cwd=cwd,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             universal_newlines=True, timeout=60
         )
@@ -256,6 +256,17 @@ def test_remove(state):
     assert state.brim("profile", "remove", "net").returncode == 0
     assert not path.exists()
     one_line(state.brim("profile", "remove", "net"), 1, "no profile is kept yet")
+
+
+def test_a_file_here_is_not_removed(state):
+    """A name that is a file's, too, is a path for show; remove has names of profiles alone."""
+    state.add("net")
+    here = state.folder / "net.ini"
+    here.write_text("[profile]\nname = mine\n")
+    assert "profile mine" in state.brim("profile", "show", "net.ini", cwd=str(state.folder)).stdout
+    done = state.brim("profile", "remove", "net.ini", cwd=str(state.folder))
+    one_line(done, 2, "'net.ini' is a file here: rm removes it")
+    assert here.exists() and len(list((state.folder / "profiles").iterdir())) == 1
 
 
 def shell(text, *words, env=None):
