@@ -1,12 +1,15 @@
-/* Each limit of the live view, just below and just above: the verdict changes between the two. A
- * limit without a row fails. */
+/* Each limit of the live view, just below and just above: the verdict changes between the two, and
+ * a text tells at which bit. A limit without a row fails.
+ *
+ *     t_diagnose_node_limits FILE */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "diagnose/node/live_private.h"
+#include "golden.h"
 #include "live_ticks.h"
-#include "tap.h"
 
 static struct live live;
 
@@ -329,8 +332,35 @@ static int find_row(size_t offset)
     return -1;
 }
 
-int main(void)
+/* Where the verdict changes, to the last bit: the limit itself, or what is next to it. */
+static void add_change(const struct row *r, struct str *out)
 {
+    double no = r->no, yes = r->yes, limit;
+
+    memcpy(&limit, (const char *)&live_limits + r->offset, sizeof(limit));
+    for (double x = (no + yes) / 2; x != no && x != yes; x = (no + yes) / 2)
+        if (r->holds(x))
+            yes = x;
+        else
+            no = x;
+    str_addf(out, "%s: ", r->what);
+    if (yes >= limit && yes <= limit)
+        str_addf(out, "from %g on\n", limit);
+    else if (no >= limit && no <= limit)
+        str_addf(out, "beyond %g\n", limit);
+    else
+        str_addf(out,
+                 fabs(yes - limit) < 1e-12 ? "where %.17g of %g is reached\n"
+                                           : "where %.6g of %g is reached\n",
+                 yes, limit);
+}
+
+int main(int argc, char **argv)
+{
+    CLEANUP(str_done) struct str out = STR_INIT(1 << 16);
+
+    if (argc < 2)
+        return 1;
     for (size_t at = 0; at < sizeof(struct live_limits); at += sizeof(double))
         ok(find_row(at) >= 0, "limit %zu of the live view has a row", at / sizeof(double));
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -338,6 +368,8 @@ int main(void)
 
         ok(!r->holds(r->no), "%s: at %g it is not true that %s", r->name, r->no, r->what);
         ok(r->holds(r->yes), "%s: at %g it is true that %s", r->name, r->yes, r->what);
+        add_change(r, &out);
     }
+    golden(argv[1], str_text(&out));
     return done();
 }

@@ -31,8 +31,8 @@ static void test_sizes(void)
 
 static void test_memory(void)
 {
-    struct product p = { .name = "H100", .mem_gb = 80 };
-    struct catalogue c = { .products = &p, .n_products = 1 };
+    struct product p[] = { { .name = "H100", .mem_gb = 80 }, { .name = "behind the last" } };
+    struct catalogue c = { .products = p, .n_products = 1 };
     struct machine_view v = { .catalogue = &c };
     struct device d = { .kind = DEVICE_ACCELERATOR, .catalogue = 0, .acc.memory_b = 85520809984 };
 
@@ -40,7 +40,18 @@ static void test_memory(void)
     is_str(describe_product(&v, &d), "H100", "the catalogue's name");
     d.acc.memory_b = 42949672960;
     DESCRIBE(describe_device_memory(&out, &v, &d), "43 GB");
-    d.catalogue = 7;
+    d.acc.memory_b = 72000000000;
+    DESCRIBE(describe_device_memory(&out, &v, &d), "72 GB");
+    d.acc.memory_b = 72000000001;
+    DESCRIBE(describe_device_memory(&out, &v, &d), "80 GB");
+    p[0].mem_gb = 5;
+    d.acc.memory_b = 5500000000;
+    DESCRIBE(describe_device_memory(&out, &v, &d), "5.5 GB");
+    d.acc.memory_b = 5499999999;
+    DESCRIBE(describe_device_memory(&out, &v, &d), "5.0 GB");
+    p[0].mem_gb = ABSENT;
+    DESCRIBE(describe_device_memory(&out, &v, &d), "5.5 GB");
+    d.catalogue = 1;
     is_str(describe_product(&v, &d), NULL, "a row that is not there");
     d.acc.memory_b = ABSENT;
     DESCRIBE(describe_device_memory(&out, &v, &d), "");
