@@ -138,14 +138,56 @@ static void test_users(void)
         closep(&fds[i]);
 }
 
+/* As root alone: whose a run is, by its file's owner; what it says of itself has a number behind
+ * it, and is never the name of another account. */
+static void test_names(void)
+{
+    static const struct {
+        const char *said;
+        uid_t uid;
+        const char *want;
+    } cases[] = {
+        { "", 0, "root" },          { "somebody", 0, "root" },
+        { "daemon", 0, "root" },    { "ana", 4711, "ana (4711)" },
+        { "", 4711, "4711" },       { "root", 4711, "4711" },
+        { "daemon", 4711, "4711" }, { "daemo", 4711, "daemo (4711)" },
+    };
+    struct live_runs s;
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        CLEANUP(str_done) struct str text = STR_INIT(LIVE_RUN_FILE);
+        struct live_run r = live_run_none;
+        char name[64];
+        int fd = -1;
+
+        snprintf(name, sizeof(name), "brim-run-name-%zu", i);
+        folder_folder(root, name);
+        live_run_text(r.id, sizeof(r.id), "x");
+        live_run_text(r.name, sizeof(r.name), "x");
+        live_run_text(r.user, sizeof(r.user), cases[i].said);
+        live_run_write(&r, &text);
+        is_int(live_file_write(in(name), str_text(&text), text.len, &fd), 0,
+               "run %zu of somebody is told of", i);
+        folder_need(chown(in(name), cases[i].uid, cases[i].uid), "chown of the folder");
+        snprintf(name, sizeof(name), "brim-run-name-%zu/" LIVE_FILE_NAME, i);
+        folder_need(chown(in(name), cases[i].uid, cases[i].uid), "chown of the file");
+        is_int(look(&s), 1, "run %zu of somebody is found", i);
+        is_str(s.runs[0].user, cases[i].want, "a run of user %u that says '%s' has its name",
+               (unsigned)cases[i].uid, cases[i].said);
+        closep(&fd);
+    }
+}
+
 int main(void)
 {
     folder_make(root);
     test_while_it_is_held();
     test_hostile();
     test_many();
-    if (geteuid() == 0)
+    if (geteuid() == 0) {
         test_users();
+        test_names();
+    }
     folder_remove(root);
     return done();
 }
