@@ -243,6 +243,8 @@ typedef int nvml_cuda_fn(int *version); /* nvmlSystemGetCudaDriverVersion_v2 */
 typedef int nvml_text_fn(nvml_device device, char *text, unsigned size);
 typedef int nvml_number_fn(nvml_device device, unsigned *number);
 typedef int nvml_set_fn(nvml_device device, unsigned number);
+typedef int nvml_lock_fn(nvml_device device, unsigned least, unsigned most);
+typedef int nvml_reset_fn(nvml_device device);
 typedef int nvml_range_fn(nvml_device device, unsigned *least, unsigned *most);
 typedef int nvml_pair_fn(nvml_device device, unsigned *current, unsigned *pending);
 typedef int nvml_clock_fn(nvml_device device, unsigned kind, unsigned *mhz);

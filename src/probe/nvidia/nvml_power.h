@@ -1,5 +1,5 @@
-/* Limits of power of NVIDIA's GPUs, through the driver's library: read, and set by whoever may.
- * Nothing here has a watchdog: it is for a process of its own. */
+/* Limits of power and of clocks of NVIDIA's GPUs, through the driver's library: read, and set by
+ * whoever may. Nothing here has a watchdog: it is for a process of its own. */
 #ifndef BRIM_PROBE_NVIDIA_NVML_POWER_H
 #define BRIM_PROBE_NVIDIA_NVML_POWER_H
 #include "base/compiler.h"
@@ -20,5 +20,13 @@ int nvml_power_get(struct nvml_power *p, unsigned gpu, unsigned *mw, struct err 
 /* Set it: 0; -EACCES when that needs root, -ERANGE when the GPU takes others, -ENOTSUP, -EIO: with
  * a sentence. */
 int nvml_power_set(struct nvml_power *p, unsigned gpu, unsigned mw, struct err *e) CHECK_RESULT;
+
+/* The highest clock of a GPU's SMs in MHz: 0, or a negative errno with a sentence. */
+int nvml_clock_highest(struct nvml_power *p, unsigned gpu, unsigned *mhz, struct err *e)
+    CHECK_RESULT;
+
+/* Lock the clock to so many MHz at most; to the highest or more: lift the lock. Errors as those of
+ * nvml_power_set(). The driver tells nobody whether there is a lock. */
+int nvml_clock_lock(struct nvml_power *p, unsigned gpu, unsigned mhz, struct err *e) CHECK_RESULT;
 
 #endif

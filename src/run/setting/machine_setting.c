@@ -14,10 +14,12 @@
 
 enum { PATH_MOST = 512, TEXT = 512, SECTORS_AT = 3 /* word of a disk's stat: sectors read */ };
 
-static const char power_limit[] = "power.limit", disk_readahead[] = "disk.readahead",
-                  cpu_governor[] = "cpu.governor";
+static const char power_limit[] = "power.limit", clock_limit[] = "clock.limit",
+                  disk_readahead[] = "disk.readahead", cpu_governor[] = "cpu.governor";
 static const char blocks[] = "/sys/block", policies[] = "/sys/devices/system/cpu/cpufreq";
 static const double mw_per_w = 1000, watts_most = 1e5;
+
+enum { MHZ_MOST = 100000 };
 
 /* ---- files ---- */
 
@@ -111,6 +113,44 @@ static int put_power(struct machine_settings *l, const struct machine_setting_li
     rc = open_power(l, e);
     return rc < 0 ? rc
                   : nvml_power_set(l->power, (unsigned)gpu, (unsigned)round(watts * mw_per_w), e);
+}
+
+/* ---- clocks ---- */
+
+static int read_clocks(struct machine_settings *l, struct str *out, struct err *e)
+{
+    int rc = open_power(l, e);
+
+    for (unsigned i = 0; rc == 0 && i < nvml_power_count(l->power) && i < LEVER_GPUS; i++) {
+        char thing[LEVER_WORD], value[LEVER_WORD];
+        unsigned mhz = 0;
+
+        snprintf(thing, sizeof(thing), "%u", i);
+        if (l->about.gpus && !environ_has_gpu(l->about.gpus, thing))
+            continue;
+        rc = nvml_clock_highest(l->power, i, &mhz, e);
+        snprintf(value, sizeof(value), "%u", l->locked_mhz[i] ? l->locked_mhz[i] : mhz);
+        if (rc == 0)
+            rc = add_line(out, clock_limit, thing, value, e);
+    }
+    return rc;
+}
+
+static int put_clock(struct machine_settings *l, const struct machine_setting_line *line,
+                     struct err *e)
+{
+    uint64_t gpu, mhz;
+    int rc;
+
+    if (parse_u64(line->thing, &gpu) < 0 || gpu >= LEVER_GPUS || parse_u64(line->value, &mhz) < 0 ||
+        mhz < 1 || mhz > MHZ_MOST)
+        return err_set(e, -EINVAL, "'%s' of GPU '%s' is no clock in MHz", line->value, line->thing);
+    rc = open_power(l, e);
+    if (rc == 0)
+        rc = nvml_clock_lock(l->power, (unsigned)gpu, (unsigned)mhz, e);
+    if (rc == 0)
+        l->locked_mhz[gpu] = (unsigned)mhz;
+    return rc;
 }
 
 /* ---- disks ---- */
@@ -278,6 +318,7 @@ static const struct {
     int (*put)(struct machine_settings *l, const struct machine_setting_line *line, struct err *e);
 } kinds[] = {
     { power_limit, read_power, put_power },
+    { clock_limit, read_clocks, put_clock },
     { disk_readahead, read_disk, put_disk },
     { cpu_governor, read_governors, put_governor },
 };

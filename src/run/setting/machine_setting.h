@@ -1,6 +1,7 @@
 /* Settings of this machine that need an operator: the limit of power of GPUs ("power.limit", in
- * watts), the read-ahead of a disk ("disk.readahead", in KiB), the governor of CPUs
- * ("cpu.governor"). Each stands for some things: GPUs, a disk, sets of CPUs. */
+ * watts), the highest clock that they may run at ("clock.limit", in MHz), the read-ahead of a
+ * disk ("disk.readahead", in KiB), the governor of CPUs ("cpu.governor"). Each stands for some
+ * things: GPUs, a disk, sets of CPUs. */
 #ifndef BRIM_RUN_SETTING_MACHINE_SETTING_H
 #define BRIM_RUN_SETTING_MACHINE_SETTING_H
 #include <stdbool.h>
@@ -9,7 +10,7 @@
 #include "base/err.h"
 #include "base/str.h"
 
-enum { LEVER_WORD = 64, LEVER_DISKS = 64, LEVER_TEXT_MAX = 256 << 10 };
+enum { LEVER_WORD = 64, LEVER_DISKS = 64, LEVER_GPUS = 64, LEVER_TEXT_MAX = 256 << 10 };
 
 struct machine_setting_about {
     const char *root; /* "" for this machine; else a folder with copies of its files */
@@ -18,7 +19,8 @@ struct machine_setting_about {
 
 struct machine_settings {
     struct machine_setting_about about;
-    struct nvml_power *power; /* opened when it is first wanted */
+    struct nvml_power *power;        /* opened when it is first wanted */
+    unsigned locked_mhz[LEVER_GPUS]; /* by us, since no driver tells it; 0: it is not */
     struct {
         char name[LEVER_WORD];
         uint64_t sectors; /* read when these were opened */

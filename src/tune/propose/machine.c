@@ -28,6 +28,21 @@ static void add_power(struct proposer *p)
                        quantity_share(share).text);
 }
 
+/* A load that draws far below the limit of power, as one that waits for memory, takes less at a
+ * lower clock, and is hardly slower. */
+static void add_clock(struct proposer *p)
+{
+    double limit = facts_number(&p->facts, "clock.limit");
+    double share = facts_signal(&p->facts, RUN_GPU_POWER);
+
+    if (p->about->energy && limit > 0 && share < near_limit)
+        propose_number(
+            p, "clock.limit", round(lower_limit * limit), limit, (double)NAN,
+            "devices draw %s of their limit of power, which a lower one would not reach: "
+            "a lower clock takes less energy",
+            quantity_share(share).text);
+}
+
 /* Reads that wait for a disk that could do more. */
 static void add_disk(struct proposer *p)
 {
@@ -54,6 +69,7 @@ static void add_governor(struct proposer *p)
 void propose_machine(struct proposer *p)
 {
     add_power(p);
+    add_clock(p);
     add_disk(p);
     add_governor(p);
 }

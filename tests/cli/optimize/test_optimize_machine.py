@@ -64,7 +64,7 @@ def brim(tmp_path):
 
 
 def test_a_lower_limit_is_kept_and_put_back(brim):
-    done = brim.run(JOB, 2600, 0, 4000, options=ALLOWED)
+    done = brim.run(JOB, 5000, 0, 4000, options=ALLOWED)
     one = done.settings[0]
     assert (one["knob"], one["before"], one["value"]) == ("power.limit", "700", "560")
     assert one["outcome"] == "adopted", done.stderr
@@ -122,3 +122,71 @@ def test_without_the_word(brim):
     assert (one["knob"], one["outcome"]) == ("power.limit", "not tried")
     assert one["note"] == "it needs an operator: --allow privileged"
     assert not brim.limits.exists() and not brim.note.exists()
+
+
+# ---- the clock, where the limit of power is far ----
+
+SLOW_GPU = GPU.replace("power_mw = 900000", "power_mw = 300000").replace(
+    "power_limit_mw", "sm_clock_mhz = 1980\nsm_clock_max_mhz = 1980\npower_limit_mw", 1)
+
+
+class OnSlowGpu(OnGpu):
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.clocks = folder / "nvml.ini.clocks"
+        self.script.write_text(SLOW_GPU % "")
+
+    def clock(self):
+        """The locked clock in MHz; 0: there is no lock."""
+        lines = self.clocks.read_text().split() if self.clocks.exists() else []
+        return int(lines[-1]) if lines else 0
+
+    def begin_clock(self):
+        job = self.start(JOB, 900, 0, 4000, options=ALLOWED)
+        read_line(job.stderr, "trying clock.limit=1584 instead of 1980: devices draw 43 % of")
+        wait_for(lambda: self.clock() == 1584)
+        assert self.note.read_text().splitlines()[1:] == ["clock.limit 0 1980"]
+        return job, wait_for(lambda: restorer_of(self.folder))
+
+
+@pytest.fixture
+def slow(tmp_path):
+    if not BRIM or not JOB or "FAKE_NVML_DIR" not in os.environ:
+        pytest.skip("BRIM, TUNED_JOB and FAKE_NVML_DIR do not name the programs")
+    yield OnSlowGpu(tmp_path)
+
+
+def test_a_lower_clock_is_kept_and_lifted(slow):
+    done = slow.run(JOB, 4000, 0, 4000, options=ALLOWED)
+    one = done.settings[0]
+    assert (one["knob"], one["before"], one["value"]) == ("clock.limit", "1980", "1584")
+    assert one["outcome"] == "adopted", done.stderr
+    assert 0.2 < one["gain"] < 0.3, one
+    assert "settings of this machine are again as they were" in done.stderr
+    assert slow.clock() == 0 and not slow.note.exists()
+
+
+def test_a_killed_brim_leaves_no_lock(slow):
+    job, restorer = slow.begin_clock()
+    job.kill()
+    wait_for(lambda: slow.clock() == 0 and not slow.note.exists())
+    job.communicate()
+
+
+def test_a_lock_of_a_killed_restorer_is_lifted(slow):
+    job, restorer = slow.begin_clock()
+    os.kill(restorer, signal.SIGKILL)
+    job.kill()
+    job.communicate()
+    assert slow.clock() == 1584 and slow.note.exists()
+    done = slow.run("true", options=("-q",))
+    assert slow.clock() == 0 and not slow.note.exists() and done.returncode == 0
+
+
+def test_who_may_not_lock_the_clock(slow):
+    slow.script.write_text(SLOW_GPU % "[fake]\nnvmlDeviceSetGpuLockedClocks = no_permission\n")
+    done = slow.run(JOB, 700, 0, 4000, options=ALLOWED)
+    assert done.returncode == 0
+    assert done.settings[0]["outcome"] == "failed"
+    assert done.settings[0]["note"] == "the locked clock of GPU 0 can be set by root alone"
+    assert slow.clock() == 0

@@ -18,7 +18,8 @@
  *     process 4711 = 1000000 0.5          a process: bytes (-1: not known), share of time
  *     processes = 600                     more than the caller has room for
  *
- * What is drawn is no more than the limit of power, which can be set (FAKE_NVML.limits holds that).
+ * What is drawn is no more than the limit of power, which can be set (FAKE_NVML.limits holds that),
+ * and less by as much as the clock is locked below the highest one (FAKE_NVML.clocks).
  *
  * Fields and others have 64 bits, but those that "narrow" names ("narrow = 197") have 32; "real",
  * "signed" and "signed_wide" name one of another type.
@@ -53,6 +54,8 @@ EXPORT nvml_fabric_v1_fn nvmlDeviceGetGpuFabricInfo;
 EXPORT nvml_link_fn nvmlDeviceGetNvLinkRemoteDeviceType;
 EXPORT nvml_fields_fn nvmlDeviceGetFieldValues;
 EXPORT nvml_range_fn nvmlDeviceGetPowerManagementLimitConstraints;
+EXPORT nvml_lock_fn nvmlDeviceSetGpuLockedClocks;
+EXPORT nvml_reset_fn nvmlDeviceResetGpuLockedClocks;
 #endif
 
 EXPORT nvml_plain_fn nvmlInit_v2, nvmlShutdown;
@@ -314,27 +317,50 @@ CLOCK(nvmlDeviceGetMaxClockInfo, sm_clock_max_mhz, NVML_CLOCK_SM)
 CLOCK(nvmlDeviceGetApplicationsClock, app_clock_mhz, NVML_CLOCK_GRAPHICS)
 CLOCK(nvmlDeviceGetDefaultApplicationsClock, app_clock_default_mhz, NVML_CLOCK_GRAPHICS)
 
-/* Limits that were set, a line each, lie in a file beside the script: as those of a device they
- * outlive who set them. */
-static FILE *open_limits(const char *how)
+/* What was set, a line each, lies in files beside the script: as that of a device it outlives who
+ * set it. */
+static FILE *open_set(const char *kind, const char *how)
 {
     const char *script = getenv("FAKE_NVML");
     char path[4096];
 
-    snprintf(path, sizeof(path), "%s.limits", script ? script : "");
+    snprintf(path, sizeof(path), "%s.%s", script ? script : "", kind);
     return fopen(path, how);
+}
+
+static int last_set(const char *kind, int device, int unset)
+{
+    int last = unset, of, value;
+    FILE *f = open_set(kind, "re");
+
+    while (f && fscanf(f, "%d %d", &of, &value) == 2)
+        last = of == device ? value : last;
+    if (f)
+        fclose(f);
+    return last;
+}
+
+static int set(const char *kind, int device, unsigned value)
+{
+    FILE *f = open_set(kind, "ae");
+
+    if (!f)
+        return NVML_OPERATING_SYSTEM;
+    fprintf(f, "%d %u\n", device, value);
+    fclose(f);
+    return NVML_OK;
 }
 
 int fake_limit(int device)
 {
-    int limit = machine.gpus[device].power_limit_mw, of, mw;
-    FILE *f = open_limits("re");
+    return last_set("limits", device, machine.gpus[device].power_limit_mw);
+}
 
-    while (f && fscanf(f, "%d %d", &of, &mw) == 2)
-        limit = of == device ? mw : limit;
-    if (f)
-        fclose(f);
-    return limit;
+double fake_clock_share(int device)
+{
+    int highest = machine.gpus[device].sm_clock_max_mhz, mhz = last_set("clocks", device, 0);
+
+    return mhz > 0 && mhz < highest ? (double)mhz / highest : 1;
 }
 
 int nvmlDeviceGetPowerManagementLimit(nvml_device device, unsigned *mw)
@@ -346,15 +372,8 @@ int nvmlDeviceGetPowerManagementLimit(nvml_device device, unsigned *mw)
 int nvmlDeviceSetPowerManagementLimit(nvml_device device, unsigned mw)
 {
     int code = about("nvmlDeviceSetPowerManagementLimit", device);
-    FILE *f = code == NVML_OK ? open_limits("ae") : NULL;
 
-    if (code != NVML_OK)
-        return code;
-    if (!f)
-        return NVML_OPERATING_SYSTEM;
-    fprintf(f, "%d %u\n", fake_index(device), mw);
-    fclose(f);
-    return NVML_OK;
+    return code == NVML_OK ? set("limits", fake_index(device), mw) : code;
 }
 
 int nvmlDeviceGetClockInfo(nvml_device device, unsigned kind, unsigned *mhz)
@@ -363,7 +382,8 @@ int nvmlDeviceGetClockInfo(nvml_device device, unsigned kind, unsigned *mhz)
     double number = ABSENT;
 
     if (kind == NVML_CLOCK_SM)
-        return give_number(code, gpu_of(device)->sm_clock_mhz, mhz);
+        return give_number(
+            code, (int)(gpu_of(device)->sm_clock_mhz * fake_clock_share(fake_index(device))), mhz);
     live_number(fake_index(device), "memory_clock_mhz", &number);
     return give_number(code, (int)number, mhz);
 }
@@ -467,6 +487,22 @@ int nvmlDeviceGetPowerManagementLimitConstraints(nvml_device device, unsigned *l
     live_number(fake_index(device), "limit_most_mw", &high);
     code = give_number(code, (int)low, least);
     return give_number(code, (int)high, most);
+}
+
+int nvmlDeviceSetGpuLockedClocks(nvml_device device, unsigned least, unsigned most)
+{
+    int code = about("nvmlDeviceSetGpuLockedClocks", device);
+
+    if (code == NVML_OK && least > most)
+        code = NVML_INVALID_ARGUMENT;
+    return code == NVML_OK ? set("clocks", fake_index(device), most) : code;
+}
+
+int nvmlDeviceResetGpuLockedClocks(nvml_device device)
+{
+    int code = about("nvmlDeviceResetGpuLockedClocks", device);
+
+    return code == NVML_OK ? set("clocks", fake_index(device), 0) : code;
 }
 
 int nvmlDeviceGetMigMode(nvml_device device, unsigned *current, unsigned *pending)

@@ -11,6 +11,9 @@ int fake_index(nvml_device device);
 /* The limit of power of a GPU, in milliwatts; ABSENT. */
 int fake_limit(int device);
 
+/* What a locked clock leaves of the highest one: 1 without a lock. */
+double fake_clock_share(int device);
+
 /* For tests, to be found with dlsym(). The first reads the rules of [fake] and what [live] says
  * anew; the second counts calls about a GPU since the library was loaded (call NULL: all of
  * them), and nvmlInit_v2 as if it were about GPU 0;

@@ -74,6 +74,8 @@ int nvmlDeviceGetPowerUsage(nvml_device device, unsigned *mw)
 
     if (code == NVML_OK && limit >= 0)
         *mw = MIN(*mw, (unsigned)limit);
+    if (code == NVML_OK)
+        *mw = (unsigned)(*mw * fake_clock_share(fake_index(device)));
     return code;
 }
 

@@ -2,6 +2,7 @@
  * library that plays a script ("now"; "absent": there is none); allocations failing. */
 #include "run/setting/machine_setting.h"
 
+#include "base/file.h"
 #include "fixture.h"
 #include "folder.h"
 #include "oom.h"
@@ -233,6 +234,43 @@ static void check_power(void)
     unlink(limits);
 }
 
+static void check_clocks(void)
+{
+    static const char script[] = "[gpu 0]\nbdf = 1:00.0\nsm_clock_max_mhz = 1980\n"
+                                 "[gpu 1]\nbdf = 2:00.0\nsm_clock_max_mhz = 1410\n";
+    struct machine_settings l;
+    struct err e = { "" };
+    char clocks[256];
+    struct str told = STR_INIT(4096);
+
+    fixture_script(FAKE, script);
+    snprintf(clocks, sizeof(clocks), "%s.clocks", getenv(FAKE));
+    machine_settings_init(&l, &(const struct machine_setting_about){ .root = "" });
+    is_read(&l, "clock.limit", "clock.limit 0 1980\nclock.limit 1 1410\n");
+    is_int(put(&l, "clock.limit", "1", "1100", &e), 0, "a clock is locked: %s", e.text);
+    is_read(&l, "clock.limit", "clock.limit 0 1980\nclock.limit 1 1100\n");
+    is_int(put(&l, "clock.limit", "1", "1410", &e), 0, "the highest clock lifts a lock: %s",
+           e.text);
+    is_read(&l, "clock.limit", "clock.limit 0 1980\nclock.limit 1 1410\n");
+    is_int(file_read(clocks, &told, NULL), 0, "the driver was asked for both");
+    is_str(str_text(&told), "1 1100\n1 0\n", "the driver has locked the clock and lifted the lock");
+    str_done(&told);
+    ok(put(&l, "clock.limit", "0", "0", &e) < 0, "no clock at all is no lock: %s", e.text);
+    ok(put(&l, "clock.limit", "x", "900", &e) < 0, "a word is no GPU for a lock: %s", e.text);
+    ok(put(&l, "clock.limit", "7", "900", &e) < 0, "a GPU that is not there has no lock: %s",
+       e.text);
+    machine_settings_done(&l);
+    unlink(clocks);
+    fixture_script(FAKE, "[fake]\nnvmlDeviceSetGpuLockedClocks = no_permission\n"
+                         "[gpu 0]\nbdf = 1:00.0\nsm_clock_max_mhz = 1980\n");
+    machine_settings_init(&l, &(const struct machine_setting_about){ .root = "" });
+    ok(put(&l, "clock.limit", "0", "900", &e) < 0, "a clock can not be locked without permission");
+    is_str(e.text, "the locked clock of GPU 0 can be set by root alone",
+           "the error names that root alone locks clocks");
+    is_read(&l, "clock.limit", "clock.limit 0 1980\n");
+    machine_settings_done(&l);
+}
+
 static void check_memory(const char *root)
 {
     bool failed;
@@ -270,6 +308,7 @@ int main(int argc, char **argv)
         check_lines();
         check_governors(root);
         check_power();
+        check_clocks();
         check_memory(root);
     }
     fixture_done();

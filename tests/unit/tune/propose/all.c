@@ -22,6 +22,7 @@ static const struct run_note tells[] = {
     { "checkpoint.interval", "60" },
     { "checkpoint.seconds", "5" },
     { "power.limit", "400" },
+    { "clock.limit", "1980" },
     { "disk.readahead", "128" },
     { "cpu.governor", "powersave" },
 };

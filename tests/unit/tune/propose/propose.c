@@ -486,6 +486,40 @@ static void test_power(void)
     p.about.energy = true;
     again(&p);
     ok(!barred(&p, "power.limit"), "devices far from their limit draw what they need");
+    ok(!barred(&p, "clock.limit"), "a clock that nobody tells is not locked");
+    close_made(&p);
+}
+
+/* The locked clock: where joules count, and devices draw less than 70 % of their limit. */
+static void test_clock(void)
+{
+    struct made m = waiting();
+    struct proposed p;
+    const struct candidate *c;
+
+    m.s[RUN_GPUS] = 2;
+    m.s[RUN_GPU_POWER] = 0.69;
+    m.s[RUN_GPU_WATTS] = 966;
+    made_note(&m, "clock.limit", "1980");
+    open_made(&p, &m);
+    p.about.privileged = true;
+    again(&p);
+    ok(!allowed(&p, "clock.limit"), "where time counts no clock is locked");
+    p.about.energy = true;
+    again(&p);
+    c = allowed(&p, "clock.limit");
+    ok(c && !strcmp(c->before, "1980") && !strcmp(c->value, "1584"),
+       "the clock goes from %s MHz to %s", c ? c->before : "no", c ? c->value : "nothing");
+    p.about.privileged = false;
+    again(&p);
+    ok(barred(&p, "clock.limit") && !allowed(&p, "clock.limit"), "a locked clock needs a word");
+    close_made(&p);
+    m.s[RUN_GPU_POWER] = 0.7;
+    m.s[RUN_GPU_WATTS] = 980;
+    open_made(&p, &m);
+    p.about.energy = p.about.privileged = true;
+    again(&p);
+    ok(!allowed(&p, "clock.limit"), "devices near their limit get a lower one, and no lock");
     close_made(&p);
 }
 
@@ -718,6 +752,7 @@ int main(void)
     test_what_is_there();
     test_others();
     test_power();
+    test_clock();
     test_machine();
     test_memory();
     test_named();
