@@ -16,6 +16,10 @@
 #include "run/job/binding.h"
 #include "run/job/environ.h"
 
+/* How often the power is looked at where nobody counts the energy: the more looks, the less they
+ * depend on chance. */
+#define LOOK_NS (OPT_S / 5)
+
 static double shm_free(void)
 {
     struct statvfs fs;
@@ -92,6 +96,11 @@ static struct drive_config drive_of(const struct optimize_opts *o, const struct 
     c.plan.trials = (unsigned)MIN(c.plan.trials + c.won->count, (size_t)SESSION_TRIALS);
     c.plan.numeric = optimize_allows(o, "numeric");
     c.plan.privileged = b->drive.machine != NULL;
+    if (goal_needs_power(&c.goal)) {
+        c.plan.chance = b->job.chance + 1ULL;
+        b->job.uneven = c.goal.looks;
+        b->job.interval_ns = c.goal.looks ? MIN(b->job.interval_ns, LOOK_NS) : b->job.interval_ns;
+    }
     return c;
 }
 

@@ -9,6 +9,7 @@ struct goal {
     double price_hour; /* of all that the job runs on */
     double price_kwh;
     bool gpus, cpus; /* whose power can be read here */
+    bool looks;      /* that of devices is looked at, and not counted */
 };
 
 /* Whether the power has to be read to tell what a step costs. */

@@ -221,7 +221,9 @@ static bool collect(struct session *s, unsigned most, struct session_steps x, do
 
 static void init_trial(struct session *s)
 {
-    struct trial_plan plan = trial_plan_usual(s->plan.trials);
+    struct trial_plan plan = s->plan.chance
+                                 ? trial_plan_wild(s->plan.trials, s->plan.chance + s->trials)
+                                 : trial_plan_usual(s->plan.trials);
 
     trial_init(&s->trial, &plan);
 }
@@ -239,7 +241,8 @@ static struct session_command step_observed(struct session *s, struct session_st
     if (!collect(s, s->plan.observe, x, &s->observed_s))
         return go_on;
     init_trial(s);
-    s->begun = s->n >= TRIAL_VALUES_LEAST && s->observed_s * s->counted >= s->trial.plan.block_s;
+    s->begun = s->n >= TRIAL_VALUES_LEAST && !s->plan.chance &&
+               s->observed_s * s->counted >= s->trial.plan.block_s;
     if (s->begun)
         trial_begun(&s->trial, s->values, s->n);
     s->phase = PHASE_ASK;
@@ -271,9 +274,11 @@ static struct session_command step_canary(struct session *s, struct session_step
 
 static struct session_command adopt(struct session *s)
 {
+    const struct recheck_plan wild = recheck_plan_wild(s->plan.chance);
+
     s->phase = PHASE_GUARD;
     s->guarded = 0;
-    recheck_init(&s->guard, (double)NAN, NULL);
+    recheck_init(&s->guard, (double)NAN, s->plan.chance ? &wild : NULL);
     return go_on;
 }
 

@@ -30,7 +30,9 @@ struct session_plan {
     unsigned trials;      /* most, SESSION_TRIALS at most; they share the 5 % of false accepts */
     unsigned steps;       /* most, in all */
     double seconds;       /* most, in all; NaN: no limit */
-    bool numeric;         /* the user allows knobs that change numbers */
+    uint64_t
+        chance;   /* steps are looks at the power: a seed of trial_plan_wild(); 0: they are not */
+    bool numeric; /* the user allows knobs that change numbers */
     bool privileged;
 };
 

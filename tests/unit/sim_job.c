@@ -188,6 +188,14 @@ static bool is_weighed(const struct sim *s)
     return s->rare ? s->run.n_moments == 2 || p->weighs(p->arg) : s->run.n_moments % 2;
 }
 
+/* As the meter of a device shows it just now. */
+static double watts_now(const struct sim *s)
+{
+    double at = fmod((double)s->now_ns / 1e9 / s->wave_s + s->phase, 1);
+
+    return (at < s->duty ? s->watts : s->low_watts) * (s->limit < SIM_LIMIT_W ? 1 - s->spares : 1);
+}
+
 static void add_moment(struct sim *s)
 {
     struct run_moment *m = ARENA_PUSH(&s->run.arena, &s->run.moments, &s->run.n_moments);
@@ -207,6 +215,10 @@ static void add_moment(struct sim *s)
     m->values[RUN_GPU_WATTS] = s->watts > 0 ? s->watts + s->worker_watts * s->workers : (double)NAN;
     if (s->limit > 0 && m->values[RUN_GPU_WATTS] > s->limit)
         m->values[RUN_GPU_WATTS] = s->limit;
+    if (s->wave_s > 0) {
+        m->values[RUN_GPU_WATTS] = watts_now(s);
+        s->next_ns = second / 2 + (int64_t)(noise_even(&s->noise) * 1e9);
+    }
     m->values[RUN_GPU_MEMORY_USED] = s->gpu ? 3e9 : (double)NAN;
     m->values[RUN_JOB_PROCESSES] = 1 + s->workers;
     m->values[RUN_RANK_CPU] = s->workers ? 0.5 : 0.1;
@@ -223,7 +235,7 @@ static void turn(struct sim *s)
     const struct run_snapshot w = { s->rings, &s->run, s->now_ns };
 
     s->turn_ns = s->now_ns;
-    if (s->now_ns - s->moment_ns >= second)
+    if (s->now_ns - s->moment_ns >= (s->next_ns ? s->next_ns : second))
         add_moment(s);
     if (!s->blind && rings_read(s->rings, NULL) < 0) {
         s->blind = true; /* as observe() does */

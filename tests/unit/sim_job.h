@@ -27,12 +27,16 @@ struct sim {
     const struct profile *won;
     bool refuses[SIM_RANKS], silent, hurts, losses, gpu, hangs, blind;
     uint64_t decays_at, dies_at, restarts_at;
-    int64_t now_ns, turn_ns, moment_ns;
+    int64_t now_ns, turn_ns, moment_ns, next_ns;
     unsigned requests;
     struct goal goal;
     double watts, worker_watts;
     double limit, slows; /* of power, 0: none; of compute_s, that a limit of nothing would add */
     bool denies;         /* may not set it */
+    /* What is drawn goes up and down: watts for 'duty' of each wave_s, low_watts for the rest;
+     * 0: it does not. The limit takes 'spares' off both, then, and nothing else. Moments end by
+     * chance. */
+    double wave_s, phase, duty, low_watts, spares;
     struct drive_machine machine;
     uint64_t steps, seen[SIM_RANKS], texts[SIM_RANKS];
     unsigned char *map[SIM_RANKS];

@@ -48,6 +48,7 @@ int optimize_goal(const struct optimize_goal_words *w, const struct clock *clock
         return err_set(e, rc, "--goal %s needs a power meter: %s", w->goal, why.text);
     g.gpus = meters.gpus;
     g.cpus = meters.cpus;
+    g.looks = meters.looks;
     *ret = g;
     return 0;
 }

@@ -7,11 +7,16 @@
 /* A group is a second, not a step: what is counted in steps by the usual plan. */
 enum { OBSERVE = 10, CANARY = 4, GUARD = 30 };
 
+/* Four looks at a power that goes up and down may all be of the one or the other. */
+enum { CANARY_SLOW = 20 };
+
 void drive_plan_power(struct session_plan *plan)
 {
     plan->observe = OBSERVE;
     plan->canary = CANARY;
     plan->guard = GUARD;
+    plan->canary_slow = CANARY_SLOW;
+    plan->chance = 1;
 }
 
 /* Whether all of a moment had what is in force now. */

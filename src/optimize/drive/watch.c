@@ -47,13 +47,14 @@ static bool next_kept(const struct drive *d, unsigned from, unsigned *ret)
 static void watch_next(struct drive *d, unsigned from, bool doubtful)
 {
     struct drive_watch *w = &d->watch;
+    const struct recheck_plan wild = recheck_plan_wild(d->c.plan.chance);
     double old_s = w->guard.old_s;
 
     *w = (struct drive_watch){ .in_force = true, .doubtful = doubtful };
     for (size_t i = 0; i < JOIN_RANKS; i++)
         d->did.did[i] = true;
     w->on = next_kept(d, from, &w->entry);
-    recheck_init(&w->guard, doubtful ? 1e-9 : (double)NAN, NULL);
+    recheck_init(&w->guard, doubtful ? 1e-9 : (double)NAN, d->c.plan.chance ? &wild : NULL);
     w->guard.old_s = fmax(w->guard.old_s, old_s); /* what a look takes is much the same */
 }
 

@@ -22,6 +22,19 @@ static bool tells(const struct tick *t, const char *set, const char *signal)
     return false;
 }
 
+/* Whether a device that tells its power does not count its energy. */
+static bool looks(const struct tick *t)
+{
+    size_t n;
+    const struct signal_row *rows = tick_set(t, "gpu", &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(moment_gauge(&rows[i], "power_watts", NULL)) &&
+            isnan(moment_gauge(&rows[i], "energy_joules_total", NULL)))
+            return true;
+    return false;
+}
+
 static int ask(struct tick *t, int root, const char *fake, const struct clock *clock, struct err *e)
 {
     const struct sampler_env env = { .root = root,
@@ -49,7 +62,7 @@ int power_meters_find(struct power_meters *ret, const char *fake, const struct c
                       : ask(&t, root, fake, clock, e);
 
     found = (struct power_meters){ tells(&t, "gpu", "power_watts"),
-                                   tells(&t, "rapl", "energy_joules_total") };
+                                   tells(&t, "rapl", "energy_joules_total"), looks(&t) };
     tick_done(&t);
     if (rc < 0)
         return rc;

@@ -8,6 +8,7 @@
 
 struct power_meters {
     bool gpus, cpus; /* accelerators' drivers; processors (RAPL) */
+    bool looks;      /* some accelerator has no counter of energy: its power is looked at */
 };
 
 /* Ask the drivers, which may take a second. fake: as in struct sampler_env. 0, -ENOMEM, or -ENODEV

@@ -69,6 +69,7 @@ struct observer {
     int64_t ending_ns; /* when the pilot had enough of the job; 0: it goes on */
     struct pss shared;
     bool told_io;
+    uint64_t chance;
     unsigned tried; /* version of what the pilot has tried that is stored */
 };
 
@@ -116,6 +117,19 @@ static int set_timer(const struct observer *o, int64_t period_ns)
                                                    .tv_nsec = (long)(first_ns % NS_PER_S) } };
 
     return timerfd_settime(o->timer, TFD_TIMER_ABSTIME, &spec, NULL) < 0 ? -errno : 0;
+}
+
+/* What is looked at and not counted would be seen at the same point of its rises and falls again
+ * and again, where these keep time with us; from half of the interval to one and a half of it
+ * all points are as likely. */
+static int64_t next_interval(struct observer *o)
+{
+    const int64_t ns = o->c->interval_ns;
+
+    if (!o->c->uneven)
+        return ns;
+    o->chance = o->chance * 6364136223846793005U + 1442695040888963407U;
+    return ns / 2 + (int64_t)((double)ns * (double)(o->chance >> 40) / (double)(1U << 24));
 }
 
 static int64_t glance_period(const struct observer *o)
@@ -260,7 +274,9 @@ static int glance(struct observer *o, int64_t now_ns)
         rc = series_infer(&o->series, &o->inferred, now_ns);
     }
     while (o->due_ns <= now_ns)
-        o->due_ns += o->c->interval_ns;
+        o->due_ns += next_interval(o);
+    if (o->c->uneven && rc == 0)
+        rc = set_timer(o, glance_period(o));
     return rc < 0 ? rc : sample(o, now_ns);
 }
 
@@ -477,6 +493,7 @@ static int begin(struct observer *o, struct err *e)
     o->begin_ns = clock_monotonic_ns(o->c->clock);
     o->inferred_ns = o->begin_ns;
     o->glance_ns = o->begin_ns;
+    o->chance = o->c->chance;
     o->due_ns = o->begin_ns + o->c->interval_ns;
     rc = set_timer(o, glance_period(o));
     if (rc < 0)

@@ -47,11 +47,12 @@ struct observe_config {
     char *const *env;  /* ours */
     const char *name;  /* NULL: after the job */
     int64_t interval_ns;
-    const char *runs;             /* the folder of all runs; NULL: it is not stored */
-    const char *plugins;          /* the folder of the shim for Python; NULL: there is none */
-    const char *libraries;        /* its BRIM_LIB; NULL: it needs none */
-    const char *fake;             /* a file that scripts accelerators that are not there; NULL */
-    const char *cpus;             /* bind the job to these, as the kernel lists them; NULL */
+    bool uneven;           /* samples are at times of chance, with that interval in the mean */
+    const char *runs;      /* the folder of all runs; NULL: it is not stored */
+    const char *plugins;   /* the folder of the shim for Python; NULL: there is none */
+    const char *libraries; /* its BRIM_LIB; NULL: it needs none */
+    const char *fake;      /* a file that scripts accelerators that are not there; NULL */
+    const char *cpus;      /* bind the job to these, as the kernel lists them; NULL */
     const struct run_note *notes; /* more for the run's environment */
     size_t n_notes;
     bool shared;     /* see struct launch: Ctrl-C is told to us as well as to the job */

@@ -33,6 +33,18 @@ void recheck_init(struct recheck *g, double expected, const struct recheck_plan 
     g->plan.block = MAX(1, MIN(g->plan.block, TRIAL_BLOCK_MOST));
 }
 
+/* Of taking back what pays, in one of its checks. */
+static const double wild_alpha = 0.005;
+
+struct recheck_plan recheck_plan_wild(uint64_t chance)
+{
+    struct recheck_plan plan = recheck_plan_usual();
+
+    plan.check.chance = chance ? chance : 1;
+    plan.check.alpha = plan.check.futile = wild_alpha;
+    return plan;
+}
+
 bool recheck_want(const struct recheck *g)
 {
     return !g->checking || trial_want(&g->check);
@@ -52,7 +64,9 @@ static void end_check(struct recheck *g)
     double mean = g->check.pairs.mean, least = g->alarmed ? keeps_alarmed : keeps;
 
     g->checking = false;
-    if (g->check.verdict == TRIAL_REJECT || (g->check.verdict != TRIAL_ACCEPT && mean < least))
+    /* Of what goes up and down by itself a mean without a proof says nothing. */
+    if (g->check.verdict == TRIAL_REJECT ||
+        (g->check.verdict != TRIAL_ACCEPT && mean < least && !g->plan.check.chance))
         g->verdict = GUARD_ROLL_BACK;
     /* It still pays: the job's steps are what they are now. */
     g->expected = (double)NAN;
@@ -67,7 +81,7 @@ static void end_block(struct recheck *g)
     if (isnan(g->expected))
         g->expected = median;
     g->sum = fmax(0, g->sum + log(median / g->expected) - g->plan.slack);
-    g->alarmed = g->sum > g->plan.limit;
+    g->alarmed = g->sum > g->plan.limit && !g->plan.check.chance; /* it goes up by itself */
     if (g->alarmed || (g->blocks >= g->plan.every && g->since_s >= g->plan.rest * g->old_s))
         start_check(g);
 }

@@ -22,6 +22,9 @@ struct recheck_plan {
 
 struct recheck_plan recheck_plan_usual(void);
 
+/* The same for values as in trial_plan_wild(): only a proof rolls back. */
+struct recheck_plan recheck_plan_wild(uint64_t chance);
+
 struct recheck {
     struct recheck_plan plan;
     double expected; /* seconds of a step; NaN: the first block tells */

@@ -20,6 +20,11 @@ static const double promise_part = 0.05; /* of what B promised, that it has to h
 static const double lost_part = 0.05;    /* probability that a B which has it is given up */
 static const double spread_least = 0.02; /* of a pair, where a few steps were alike by chance */
 
+/* Of trial_plan_wild(): values of a block, and pairs; sizes of a pair that count; of the
+ * probability of a false accept, since pairs whose sizes hang together are no ideal sample. */
+enum { WILD_BLOCK = 6, WILD_PAIRS = 200 };
+static const double wild_sizes = 2, wild_part = 0.1;
+
 struct trial_plan trial_plan_usual(unsigned candidates)
 {
     return (struct trial_plan){
@@ -44,16 +49,52 @@ void trial_init(struct trial *t, const struct trial_plan *plan)
     t->plan.block = MAX(1, MIN(t->plan.block, TRIAL_BLOCK_MOST));
 }
 
-/* A B B A; or A B A. */
+/* Few looks at what goes up and down say little: there are more pairs, and nothing is at once. */
+struct trial_plan trial_plan_wild(unsigned candidates, uint64_t chance)
+{
+    struct trial_plan plan = trial_plan_usual(candidates);
+
+    plan.chance = chance ? chance : 1;
+    plan.block = WILD_BLOCK;
+    plan.pairs = WILD_PAIRS;
+    plan.alpha *= wild_part;
+    plan.at_once = false;
+    plan.hurry = 0;
+    return plan;
+}
+
+/* A bit of chance for each pair (splitmix64). */
+static bool flips(uint64_t chance, unsigned pair)
+{
+    uint64_t x = chance + (pair + 1) * 0x9e3779b97f4a7c15U;
+
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+    return (x ^ (x >> 31)) & 1;
+}
+
+/* A B B A; or by chance A B or B A. A load whose power goes up and down with a period of four
+ * blocks is up in all of A and down in all of B, whatever B does: by chance the difference of
+ * each pair is as often for B as against it, and that is all that the test needs. */
+static bool has_b(const struct trial *t, unsigned block)
+{
+    unsigned pair = block / 2;
+
+    return (block % 2 == 1) != (t->plan.chance ? flips(t->plan.chance, pair) : pair % 2 == 1);
+}
+
+/* ... or A B A. */
 bool trial_want(const struct trial *t)
 {
-    return !t->hurries && (t->blocks % 4 == 1 || t->blocks % 4 == 2);
+    return !t->hurries && has_b(t, t->blocks);
 }
 
 /* Between B and B, and between A and A, nothing changes. */
 static unsigned discards(const struct trial *t)
 {
-    return t->blocks % 2 || t->blocks == 0 || t->hurries ? t->plan.discard : 0;
+    bool changes = t->blocks == 0 || t->hurries || has_b(t, t->blocks) != has_b(t, t->blocks - 1);
+
+    return changes ? t->plan.discard : 0;
 }
 
 bool trial_skips(const struct trial *t)
@@ -163,25 +204,47 @@ static enum trial_verdict decide(struct trial *t)
     return t->pairs.n >= t->plan.pairs ? TRIAL_UNDECIDED : TRIAL_RUNS;
 }
 
+/* All pairs so far, those that are far out drawn in to twice the median size: where one block
+ * had a load's rise and the other its fall. Sizes are the same whatever the signs are, so that
+ * this is fair to both of them, and to what B does, which is in each. */
+static void add_wild(struct trial *t, double difference)
+{
+    double sizes[TRIAL_PAIRS_MOST], most;
+
+    if (!isfinite(difference) || t->n_wild == TRIAL_PAIRS_MOST)
+        return;
+    t->wild[t->n_wild++] = difference;
+    for (unsigned i = 0; i < t->n_wild; i++)
+        sizes[i] = fabs(t->wild[i]);
+    most = fmax(wild_sizes * sorted_median(sizes, t->n_wild), spread_least);
+    t->pairs = (struct sequence){ .n = 0 };
+    for (unsigned i = 0; i < t->n_wild; i++)
+        sequence_add(&t->pairs, fmax(-most, fmin(most, t->wild[i])));
+}
+
 /* The pair that this block ends; B's block is in two of them in a hurry. */
 static void end_pair(struct trial *t)
 {
     double difference = log(t->without / t->with);
 
-    sequence_add(&t->pairs, difference);
     t->least = fmin(t->least, difference);
+    if (t->plan.chance)
+        add_wild(t, difference);
+    else
+        sequence_add(&t->pairs, difference);
 }
 
 static void end_block(struct trial *t)
 {
-    double median = sorted_median(t->values, t->n), spread;
+    double mean = t->seconds / t->counted, median = sorted_median(t->values, t->n), spread;
+    double middle = t->plan.chance ? mean : median;
 
     spread = (t->values[t->n - 1 - t->n / 4] - t->values[t->n / 4]) / (quartiles * median);
     t->noise += spread * spread / t->n;
     if (trial_want(t))
-        t->with = median;
+        t->with = middle;
     else
-        t->without = median;
+        t->without = middle;
     t->left_out = t->n = t->counted = 0;
     t->seconds = 0;
     if (t->blocks++ % 2 || t->hurries)
@@ -196,8 +259,10 @@ static void end_block(struct trial *t)
 
 void trial_begun(struct trial *t, const double *values, unsigned n)
 {
-    t->n = MIN(n, TRIAL_BLOCK_MOST);
+    t->n = t->counted = MIN(n, TRIAL_BLOCK_MOST);
     memcpy(t->values, values, t->n * sizeof(*values));
+    for (unsigned i = 0; i < t->n; i++)
+        t->seconds += values[i];
     end_block(t);
     t->left_out = discards(t);
 }

@@ -13,10 +13,11 @@
 #ifndef BRIM_TUNE_TRIAL_TRIAL_H
 #define BRIM_TUNE_TRIAL_TRIAL_H
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "tune/trial/sequence.h"
 
-enum { TRIAL_BLOCK_MOST = 512 /* values */, TRIAL_VALUES_LEAST = 2, TRIAL_PAIRS_MOST = 64 };
+enum { TRIAL_BLOCK_MOST = 512 /* values */, TRIAL_VALUES_LEAST = 2, TRIAL_PAIRS_MOST = 256 };
 
 enum trial_verdict {
     TRIAL_RUNS,
@@ -39,16 +40,24 @@ struct trial_plan {
     double promise;    /* gain that B was proposed with; a B that is far below it after one or two
                         * pairs is given up, see trial.c. 0: not known; NaN: never */
     double hurry;      /* a first pair beyond this factor has A looked at next, and that may do */
+    /* 0: A B B A, by medians of blocks. Else a seed: of each pair chance says what is first, and
+     * means of blocks count, for what goes up and down by itself (power); see trial.c. */
+    uint64_t chance;
 };
 
 /* What a session takes; candidates is how many trials share the probability of 5 %. */
 struct trial_plan trial_plan_usual(unsigned candidates);
 
+/* The same where values are looks at something that goes up and down by itself, such as power. */
+struct trial_plan trial_plan_wild(unsigned candidates, uint64_t chance);
+
 struct trial {
     struct trial_plan plan;
-    struct sequence pairs; /* log(A / B) */
-    unsigned blocks;       /* that are whole */
-    unsigned left_out;     /* steps of this block's discards */
+    struct sequence pairs;         /* log(A / B) */
+    unsigned blocks;               /* that are whole */
+    unsigned left_out;             /* steps of this block's discards */
+    double wild[TRIAL_PAIRS_MOST]; /* with a plan of chance: pairs as they were */
+    unsigned n_wild;
     double least;          /* the smallest of the pairs */
     double without, with;  /* medians of the last blocks of A and of B; 0 before */
     bool hurries, hurried; /* A B A is under way, and not A B B A; or was, in vain */

@@ -98,11 +98,78 @@ static void test_limit(double slows, bool denies, bool pays)
     sim_done(&s);
 }
 
+/* A power that goes up and down between 650 and 250 W, 530 in the mean, looked at once a moment. */
+static const struct session_entry *try_wave(struct sim *s, double wave_s, unsigned n, double spares,
+                                            struct drive_report *r)
+{
+    sim_init(s, 5 + n);
+    s->goal = (struct goal){ .kind = GOAL_ENERGY, .gpus = true, .looks = true };
+    s->fetch_s = 0.0001;
+    s->compute_s = 0.25;
+    s->watts = 650;
+    s->low_watts = 250;
+    s->duty = 0.7;
+    s->wave_s = wave_s;
+    s->phase = n / 8.0;
+    s->limit = SIM_LIMIT_W;
+    s->spares = spares;
+    s->gpu = true;
+    if (sim_start(s, false) < 0)
+        return NULL;
+    sim_run(s, 0);
+    sim_end(s, 0, r);
+    return sim_entry(r, "power.limit");
+}
+
+/* The first that was tried of a knob. */
+static const struct session_entry *first_of(const struct drive_report *r, const char *knob)
+{
+    for (unsigned i = 0; i < r->session->n_entries; i++)
+        if (!strcmp(r->session->entries[i].knob, knob))
+            return &r->session->entries[i];
+    return NULL;
+}
+
+/* A limit that changes nothing is kept in none of 20, whatever the period and the phase; one that
+ * takes 10 % off is kept. tests/unit/tune/wild.c has hundreds of trials alone. */
+static void test_wave(void)
+{
+    static const double waves_s[] = { 1, 2.05, 7, 60 };
+    int tried = 0, kept = 0, found = 0;
+    struct drive_report r;
+    struct sim s;
+
+    for (size_t w = 0; w < ARRAY_SIZE(waves_s); w++)
+        for (unsigned n = 0, each = 0; n < 20 && each < 5; n++) {
+            const struct session_entry *k = try_wave(&s, waves_s[w], n, 0, &r);
+
+            /* None is proposed where the first looks all see the low power. */
+            each += k != NULL;
+            tried += k != NULL;
+            kept += k && k->outcome == SESSION_ADOPTED;
+            sim_done(&s);
+        }
+    is_int(tried, 20, "a limit is tried in 20 runs with a square wave of power");
+    is_int(kept, 0, "a limit that changes nothing is kept in none of 20");
+    for (size_t w = 0; w < ARRAY_SIZE(waves_s); w++) {
+        const struct session_entry *k = try_wave(&s, waves_s[w], 1, 0.1, &r);
+
+        k = k ? first_of(&r, "power.limit") : NULL;
+        printf("# %g s: %s, %+.3f (%+.3f to %+.3f)\n", waves_s[w],
+               k ? session_outcome_name(k->outcome) : "-", k ? k->effect.gain : 0,
+               k ? k->effect.low : 0, k ? k->effect.high : 0);
+        found += k && k->outcome == SESSION_ADOPTED;
+        sim_done(&s);
+    }
+    ok(found >= 3, "a limit that takes 10 %% off is kept in %d of 4 runs", found);
+}
+
 int main(void)
 {
     test_goals();
     test_limit(0.1, false, true);
     test_limit(3, false, false);
     test_limit(0.1, true, false);
+    test_wave();
     return done();
 }
