@@ -43,6 +43,21 @@ int file_read(const char *path, struct str *out, struct err *e)
     return read_all(fd, path, out, e);
 }
 
+int file_read_regular(const char *path, struct str *out, struct err *e)
+{
+    CLEANUP(closep) int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct stat st;
+
+    str_reset(out);
+    if (fd < 0 && errno == ELOOP)
+        return err_set(e, -ELOOP, "cannot read %s: it is a link", path);
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return err_set(e, -errno, "cannot read %s: %s", path, strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return err_set(e, -EINVAL, "cannot read %s: it is not a regular file", path);
+    return read_all(fd, path, out, e);
+}
+
 const char *file_input_name(const char *path)
 {
     return strcmp(path, "-") != 0 ? path : "standard input";

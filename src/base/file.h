@@ -8,7 +8,11 @@
  * errno with "PATH: why". */
 int file_read(const char *path, struct str *out, struct err *e) CHECK_RESULT;
 
-/* The same, where "-" is standard input; and its name for messages. */
+/* The same for a file in a folder that others may write to: one that is not a regular file, or is a
+ * link, is refused (-EINVAL, -ELOOP), and a pipe is not waited for. */
+int file_read_regular(const char *path, struct str *out, struct err *e) CHECK_RESULT;
+
+/* As file_read(), where "-" is standard input; and its name for messages. */
 int file_read_input(const char *path, struct str *out, struct err *e) CHECK_RESULT;
 const char *file_input_name(const char *path);
 

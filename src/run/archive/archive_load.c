@@ -84,7 +84,7 @@ static int read_part(struct parts *all, const char *folder, const char *name, st
     if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
         return 0;
     snprintf(p->stem, sizeof(p->stem), "%.*s", (int)strlen(path) - 4, path);
-    rc = file_read(path, &text, e);
+    rc = file_read_regular(path, &text, e);
     if (rc == -ENOENT)
         return 0;
     if (rc == 0)
@@ -143,7 +143,7 @@ static int read_piece(const char *path, size_t max, struct run *r,
                       int (*parse)(const void *data, size_t len, struct run *r, struct err *e))
 {
     struct str bytes = STR_INIT(max);
-    int rc = file_read(path, &bytes, NULL);
+    int rc = file_read_regular(path, &bytes, NULL);
 
     if (rc == 0)
         rc = parse(str_text(&bytes), bytes.len, r, NULL);

@@ -102,7 +102,7 @@ static bool read_id(struct identity *i, const char *path, int64_t wall_ns)
     CLEANUP(str_done) struct str text = STR_INIT(256);
     struct stat st;
 
-    if (lstat(path, &st) < 0 || file_read(path, &text, NULL) < 0 || !is_id(str_text(&text)))
+    if (lstat(path, &st) < 0 || file_read_regular(path, &text, NULL) < 0 || !is_id(str_text(&text)))
         return false;
     if (!i->unique && wall_ns - (int64_t)st.st_mtim.tv_sec * NS_PER_S > TOGETHER_NS) {
         unlink(path);

@@ -45,6 +45,31 @@ static void says_what_is_wrong(void)
     unlink("t_file.tmp");
 }
 
+/* In a folder of somebody else's anything may lie under the name of a file. */
+static void refuses_what_is_no_file(void)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(1 << 20);
+    struct err e = { "" };
+
+    is_int(file_write("t_file.tmp", "one\n", 4, &e), 0, "a regular file is written");
+    is_int(file_read_regular("t_file.tmp", &text, &e), 0, "file_read_regular reads a regular file");
+    is_str(str_text(&text), "one\n", "a regular file is read whole");
+    ok(symlink("t_file.tmp", "t_file.link") == 0 && mkfifo("t_file.pipe", 0600) == 0,
+       "a link and a pipe are made");
+    is_int(file_read_regular("t_file.link", &text, &e), -ELOOP, "file_read_regular refuses a link");
+    is_str(e.text, "cannot read t_file.link: it is a link", "the error names the link");
+    is_int((long long)text.len, 0, "nothing is read of a link");
+    is_int(file_read_regular("t_file.pipe", &text, &e), -EINVAL,
+           "file_read_regular refuses a pipe that nobody writes to");
+    is_str(e.text, "cannot read t_file.pipe: it is not a regular file", "the error names the pipe");
+    is_int(file_read_regular(".", &text, &e), -EINVAL, "file_read_regular refuses a folder");
+    is_int(file_read_regular("t_file.none", &text, &e), -ENOENT,
+           "file_read_regular returns -ENOENT where there is no file");
+    unlink("t_file.link");
+    unlink("t_file.pipe");
+    unlink("t_file.tmp");
+}
+
 /* Also where /dev/stdin could not be opened: a socket. */
 static void reads_standard_input(void)
 {
@@ -180,6 +205,7 @@ int main(void)
 {
     reads_what_was_written();
     says_what_is_wrong();
+    refuses_what_is_no_file();
     reads_standard_input();
     leaves_nothing_behind();
     replaces_files_alone();

@@ -255,6 +255,35 @@ static void test_broken(void)
     run_done(&r);
 }
 
+static const char *inside(const char *name)
+{
+    static char path[256];
+
+    snprintf(path, sizeof(path), "%s/%s", folder(), name);
+    return path;
+}
+
+/* In a folder of another user: nobody writes to the pipe, and the link leads to what its owner may
+ * not read. */
+static void test_what_is_no_file(void)
+{
+    struct run_note notes[1];
+    struct run r = a_run(notes), got = { .id = NULL };
+    char moments[64];
+
+    snprintf(moments, sizeof(moments), "part-node1-%d.moments", (int)getpid());
+    is_int(write_run(&r, 5), 0, "a run is written to lie beside pipes");
+    is_int(mkfifo(inside("part-a-1.ini"), 0600), 0, "a pipe lies there as a part");
+    ok(unlink(inside(moments)) == 0 && mkfifo(inside(moments), 0600) == 0,
+       "a pipe lies there as the run's moments");
+    is_int(symlink("/etc/passwd", inside("part-b-1.ini")), 0, "a link lies there as a part");
+    is_int(run_load(folder(), &got, NULL), 0, "run_load waits for no pipe");
+    is_str(got.id, r.id, "the run beside a pipe and a link is read");
+    is_int((long long)got.n_moments, 0, "a pipe has no moments");
+    run_done(&got);
+    (void)!run_remove(folder(), NULL);
+}
+
 static void test_find(void)
 {
     CLEANUP(str_done) struct str found = STR_INIT(256);
@@ -282,6 +311,7 @@ int main(void)
     test_broken_trials();
     test_oom();
     test_broken();
+    test_what_is_no_file();
     test_find();
     rmdir(runs);
     return done();
