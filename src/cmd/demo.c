@@ -2,13 +2,13 @@
  * those who have none. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "cmd/common/cmd.h"
@@ -18,7 +18,7 @@
 
 enum { LINE = 256, ARGS = 12 };
 
-static const int64_t write_ns = 100 * NS_PER_MS;
+enum { WRITE_MS = 100 };
 
 struct demo_opts {
     const char *listen;
@@ -38,7 +38,8 @@ static const struct demo_opts defaults = { .listen = "127.0.0.1:0", .stall_ns = 
 struct demo {
     struct demo_machine machine;
     sigset_t before; /* the signals that were blocked before */
-    pid_t writer, agent, top;
+    int alive[2];    /* a pipe that each process of the demo but the writer can write to */
+    pid_t self, writer, agent, top;
 };
 
 /* ---- processes ---- */
@@ -47,26 +48,35 @@ struct demo {
 static void begin_child(const struct demo *d)
 {
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
+    if (getppid() != d->self) /* before it was set */
+        _exit(1);
+    (void)fcntl(d->alive[1], F_SETFD, 0);
     sigprocmask(SIG_SETMASK, &d->before, NULL);
 }
 
-static void write_on(const struct demo *d, const struct clock *clock)
+/* In the writer, which no signal of the terminal ends: until nobody of the demo is left. Who was
+ * killed could not remove the folder. */
+static void write_on(struct demo *d, const struct clock *clock)
 {
-    const struct timespec pause = { .tv_nsec = (long)write_ns };
+    struct pollfd others = { .fd = d->alive[0] };
     int64_t begin = clock_monotonic_ns(clock);
 
+    closep(&d->alive[1]);
     while (demo_machine_write(&d->machine, clock_monotonic_ns(clock) - begin) == 0)
-        (void)nanosleep(&pause, NULL);
+        if (poll(&others, 1, WRITE_MS) > 0) {
+            demo_machine_remove(&d->machine);
+            _exit(0);
+        }
     _exit(1);
 }
 
 static int start_writer(struct demo *d, const struct clock *clock, struct err *e)
 {
+    if (pipe2(d->alive, O_CLOEXEC) < 0)
+        return err_set(e, -errno, "cannot make a pipe: %s", strerror(errno));
     d->writer = fork();
-    if (d->writer == 0) {
-        begin_child(d);
+    if (d->writer == 0)
         write_on(d, clock);
-    }
     return d->writer < 0 ? err_set(e, -errno, "cannot start a process: %s", strerror(errno)) : 0;
 }
 
@@ -207,7 +217,7 @@ static int show(struct demo *d, const struct app *app, const struct demo_opts *o
 
 static int run(const struct app *app, const void *values, char **operands, struct err *e)
 {
-    struct demo d = { .machine = { .proc = -1 } };
+    struct demo d = { .machine = { .proc = -1 }, .alive = { -1, -1 }, .self = getpid() };
     const struct demo_opts *o = values;
     union http_address at;
     struct err why = { "" };
@@ -231,6 +241,8 @@ static int run(const struct app *app, const void *values, char **operands, struc
     stop(&d.agent, SIGTERM);
     stop(&d.writer, SIGKILL);
     demo_machine_remove(&d.machine);
+    closep(&d.alive[0]);
+    closep(&d.alive[1]);
     sigprocmask(SIG_SETMASK, &d.before, NULL);
     return rc;
 }

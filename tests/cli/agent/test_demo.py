@@ -60,6 +60,13 @@ def test_nothing_is_left(demo, tmp_path, number):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_nothing_is_left_of_one_that_was_killed(demo, tmp_path):
+    """Its writer outlives it, and removes the folder when the agent has gone as well."""
+    wait_until(lambda: demo.live()["gpus"])
+    assert demo.end(signal.SIGKILL) == -signal.SIGKILL
+    wait_until(lambda: not list(tmp_path.iterdir()))
+
+
 def test_top_on_the_same_machine(demo, brim, tmp_path):
     (folder,) = tmp_path.iterdir()
     text = brim.out("top", "--once", "--root", folder, "--fake", folder / "gpus.ini")
