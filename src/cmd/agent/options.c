@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "daemon/agent.h"
+#include "daemon/http/address.h"
 
 enum { RULES_FILE_MAX = 1 << 20, TOKEN_FILE_MAX = 4096, HOST_MAX = 65 };
 
@@ -96,10 +97,20 @@ static int check_store(const char *path, struct err *e)
                    path, top);
 }
 
+static int check_listen(const char *listen, struct err *e)
+{
+    union http_address at;
+    int rc = err_usage_of(http_address_parse(listen, &at, e));
+
+    return rc == ERR_USAGE ? err_context(e, rc, "--listen: ") : rc;
+}
+
 int agent_options_check(const struct agent_options *o, struct err *e)
 {
-    int rc = o->store && strcmp(o->store, "none") != 0 ? check_store(o->store, e) : 0;
+    int rc = check_listen(o->listen, e);
 
+    if (rc == 0 && o->store && strcmp(o->store, "none") != 0)
+        rc = check_store(o->store, e);
     if (rc == 0 && o->user && geteuid() != 0)
         return err_set(e, -EPERM, "--user is for root: nobody else may become '%s'", o->user);
     return rc == 0 ? fake_option_check(o->fake, e) : rc;

@@ -35,6 +35,8 @@ def test_wrong_usage(brim):
     one_line(brim(*none, "--interval", "1ms"), 2, "100ms")
     one_line(brim(*none, "--listen", "0.0.0.0:9410"), 2, "not a loopback address")
     one_line(brim(*none, "--listen", "here"), 2, "'here'", "127.0.0.1:9410")
+    for word in ("here", "127.0.0.1:99999", "[::1"):
+        one_line(brim("agent", "--once", "--listen", word), 2, "--listen: '%s'" % word)
     one_line(brim(*none, "--store-mib", "1"), 2, "--store-mib", "16")
 
 
