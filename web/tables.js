@@ -6,13 +6,15 @@ import { bytes, count, NONE, number, rate, seconds, share } from "./format.js";
 const text = (value) => (value === null || value === undefined ? NONE : String(value));
 // A container's name of 64 digits is told by its first twelve; the rest is shown to who points at it.
 const group = (value) => text(value).replace(/([0-9a-f]{12})[0-9a-f]{12,}/g, "$1");
+// The name of a run or of the queue's job; without one, the control group.
+const named = (row) => ({ ...row, job: row.job ?? row.cgroup });
 const link = (value) => (value ? rate(value) : NONE);
 
 // [key, heading, how it is written]; columns of text are "text", others numbers.
 const COLUMNS = {
   processes: [
     ["pid", "pid", text], ["comm", "process", text, "text"], ["cpu", "CPU", share],
-    ["cgroup", "job", group, "text"], ["run_wait", "waits for CPU", share], ["io_wait", "waits for I/O", share],
+    ["job", "job", group, "text"], ["run_wait", "waits for CPU", share], ["io_wait", "waits for I/O", share],
     ["read", "reads", rate], ["write", "writes", rate], ["resident", "memory", bytes],
     ["threads", "threads", count],
   ],
@@ -120,7 +122,7 @@ function showMore() {
 
 export function showTables(live) {
   for (const id of Object.keys(COLUMNS)) {
-    showTable(id, live[id]);
+    showTable(id, id === "processes" ? live[id].map(named) : live[id]);
     show(at(`${id}-section`), live[id].length > 0);
   }
   showMore();

@@ -103,7 +103,7 @@ def test_accelerators(start, browse, gpus):
     assert "64.4\u00a0of" not in page.get("document.querySelector('.gpu').innerText")
     assert "85.9\u00a0GB" in page.get("document.querySelector('.gpu').innerText")
     keys = page.get("[...document.querySelectorAll('#processes th')].map((h) => h.dataset.key)")
-    assert keys.index("cpu") < keys.index("cgroup")
+    assert keys.index("cpu") < keys.index("job")
     assert page("said") == []
 
 
@@ -316,6 +316,20 @@ def test_runs(start, browse, observed):
         assert page.get(CONTRAST) == []
     process.terminate()
     page.wait("!%s" % row)
+    assert page("said") == []
+
+
+def test_processes_have_the_name_of_their_run(start, browse, observed):
+    """Not that of a control group, which says nothing to who looks for a job."""
+    agent = start()
+    observed("named <i>so</i>")
+    page = browse(agent.url).live()
+    assert until(lambda: any(p["job"] == "named <i>so</i>" and p["comm"].startswith("python")
+                             for p in agent.sample()["processes"]), 60)
+    if not page.get("document.querySelector('#processes-all').hidden"):
+        page("click", selector="#processes-all")
+    page.wait("[...document.querySelectorAll('#processes td')].some((cell) => "
+              "cell.textContent === 'named <i>so</i>')")
     assert page("said") == []
 
 

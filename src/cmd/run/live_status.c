@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "diagnose/verdict/judge.h"
+#include "run/archive/archive_format.h"
 #include "run/ring/live_file.h"
 
 /* The part of the run that is judged: its last half minute, of each rank a thousand steps. */
@@ -57,6 +58,16 @@ static void judge(struct live_status *s, const struct run_snapshot *w)
     s->judge_ns = begin_ns + MAX(PAUSE_NS, took_ns * COST_SHARE);
 }
 
+static void take_pids(struct live_run *to, const struct family *f)
+{
+    struct family_kin kin[LIVE_RUN_PIDS];
+
+    to->pid_space = archive_pid_space();
+    to->n_pids = f ? MIN(family_kin(f, kin, ARRAY_SIZE(kin)), ARRAY_SIZE(kin)) : 0;
+    for (size_t i = 0; i < to->n_pids; i++)
+        to->pids[i] = (uint32_t)kin[i].pid;
+}
+
 /* ---- telling it ---- */
 
 static void look(void *arg, const struct run_snapshot *w, const char *rings, const char *trying)
@@ -72,6 +83,7 @@ static void look(void *arg, const struct run_snapshot *w, const char *rings, con
     live_run_text(to->trying, sizeof(to->trying), trying);
     to->since_ms = r->begin_ns / NS_PER_MS;
     count(to, w);
+    take_pids(to, w->family);
     if (w->now_ns >= s->judge_ns)
         judge(s, w);
     live_run_write(to, &text);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -71,6 +72,11 @@ void live_run_write(const struct live_run *r, struct str *out)
     add_text(&j, "sentence", r->sentence);
     add_text(&j, "action", r->action);
     add_text(&j, "trying", r->trying);
+    json_int(&j, "pid_space", (int64_t)r->pid_space);
+    json_array(&j, "pids");
+    for (size_t i = 0; i < r->n_pids; i++)
+        json_int(&j, NULL, r->pids[i]);
+    json_end(&j);
     json_end(&j);
 }
 
@@ -111,6 +117,37 @@ static void read_numbers(const struct json_value *root, struct live_run *r)
             r->split[i] = number_of(&split->items[i], 1);
 }
 
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+static void read_pids(const struct json_value *root, struct live_run *r)
+{
+    static const double most = 1 << 30;
+    const struct json_value *space = json_get(root, "pid_space"), *pids = json_get(root, "pids");
+
+    if (space && space->kind == JSON_NUMBER && space->is_whole && space->whole > 0)
+        r->pid_space = (uint64_t)space->whole;
+    for (size_t i = 0; pids && pids->kind == JSON_ARRAY && i < pids->n_items; i++) {
+        const double pid = number_of(&pids->items[i], most);
+
+        if (pid >= 1 && r->n_pids < LIVE_RUN_PIDS)
+            r->pids[r->n_pids++] = (uint32_t)pid;
+    }
+    qsort(r->pids, r->n_pids, sizeof(r->pids[0]), by_number);
+}
+
+bool live_run_has(const struct live_run *r, uint64_t pid, uint64_t uid)
+{
+    const uint32_t key = (uint32_t)pid;
+
+    return r->uid >= 0 && (r->uid == 0 || (uint64_t)r->uid == uid) && key == pid &&
+           bsearch(&key, r->pids, r->n_pids, sizeof(key), by_number) != NULL;
+}
+
 int live_run_read(struct live_run *ret, const char *text, size_t len)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
@@ -134,6 +171,7 @@ int live_run_read(struct live_run *ret, const char *text, size_t len)
     read_text(root, "action", r.action, sizeof(r.action));
     read_text(root, "trying", r.trying, sizeof(r.trying));
     read_numbers(root, &r);
+    read_pids(root, &r);
     if (!r.id[0] || !r.name[0])
         return -EINVAL;
     r.limited = r.limited && r.sentence[0];

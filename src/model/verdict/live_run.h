@@ -12,7 +12,13 @@
 #include "brim/step.h"
 #include "model/signal/severity.h"
 
-enum { LIVE_RUNS_MAX = 32, LIVE_RUN_NAME = 64, LIVE_RUN_SENTENCE = 320, LIVE_RUN_FILE = 8 << 10 };
+enum {
+    LIVE_RUNS_MAX = 32,
+    LIVE_RUN_NAME = 64,
+    LIVE_RUN_SENTENCE = 320,
+    LIVE_RUN_FILE = 8 << 10,
+    LIVE_RUN_PIDS = 256
+};
 
 /* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): it reads in order */
 struct live_run {
@@ -29,6 +35,9 @@ struct live_run {
     double share;              /* of a step's time that the cause costs */
     char sentence[LIVE_RUN_SENTENCE], action[LIVE_RUN_SENTENCE]; /* "" */
     char trying[LIVE_RUN_SENTENCE]; /* what 'brim optimize' has on trial; "" */
+    uint64_t pid_space;             /* whose numbers 'pids' are: that of a namespace; 0: not told */
+    uint32_t pids[LIVE_RUN_PIDS];   /* of its processes, the lowest first; a job may have more */
+    size_t n_pids;
 };
 
 /* Nothing is known of it. */
@@ -44,6 +53,9 @@ void live_run_write(const struct live_run *r, struct str *out);
 /* Read a text. 0, -ENOMEM, or -EINVAL for what is none; *ret is set only on success. What is
  * missing or out of range is absent. */
 int live_run_read(struct live_run *ret, const char *text, size_t len) CHECK_RESULT;
+
+/* Whether a process of that user is the run's. No other user's is, whatever the text says. */
+bool live_run_has(const struct live_run *r, uint64_t pid, uint64_t uid);
 
 /* The run whose sentence says most, of those that something limits: the most severe one, and of
  * these the one that it costs most; the one whose id was told before ("": none) unless it costs

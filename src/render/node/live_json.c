@@ -1,10 +1,15 @@
 #include "render/node/live_json.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/parse.h"
 #include "render/node/event_json.h"
 #include "render/node/live_runs_json.h"
+
+enum { JOB_NAME = 24 };
 
 /* ---- numbers: no more digits than mean something; a tick has a thousand of them ---- */
 
@@ -205,8 +210,29 @@ static void add_pid(struct json *j, const char *pid)
         json_string(j, "pid", pid);
 }
 
-static void add_processes(struct json *j, const struct live *l)
+/* The run that a process belongs to, by its name; else the queue's job, which has a group of its
+ * own: "brim-job-12.4711". NULL: neither. */
+static const char *job_of(const struct live_process *p, const struct live_extra *x,
+                          char text[JOB_NAME])
 {
+    static const char prefix[] = "brim-job-";
+    const char *group = p->cgroup ? strstr(p->cgroup, prefix) : NULL;
+    uint64_t pid, uid, job;
+
+    if (parse_u64(p->pid, &pid) == 0 && p->uid && parse_u64(p->uid, &uid) == 0)
+        for (size_t i = 0; i < x->n_runs; i++)
+            if (live_run_has(&x->runs[i], pid, uid))
+                return x->runs[i].name;
+    if (!group || parse_digits(group + sizeof(prefix) - 1, 10, 9, &job) <= 0)
+        return NULL;
+    snprintf(text, JOB_NAME, "job %u", (unsigned)job);
+    return text;
+}
+
+static void add_processes(struct json *j, const struct live *l, const struct live_extra *x)
+{
+    char job[JOB_NAME];
+
     json_array(j, "processes");
     for (size_t i = 0; i < l->n_processes; i++) {
         const struct live_process *p = &l->processes[i];
@@ -216,6 +242,7 @@ static void add_processes(struct json *j, const struct live *l)
         add_text(j, "comm", p->comm);
         add_text(j, "uid", p->uid);
         add_text(j, "cgroup", p->cgroup);
+        add_text(j, "job", job_of(p, x, job));
         add_share(j, "cpu", p->cpu);
         add_share(j, "run_wait", p->run_wait);
         add_share(j, "io_wait", p->io_wait);
@@ -280,7 +307,7 @@ void live_json(const struct live *l, const struct live_extra *x, struct str *out
     add_host(&j, l);
     add_storage(&j, l);
     add_nets(&j, l);
-    add_processes(&j, l);
+    add_processes(&j, l, x);
     live_runs_json(&j, "runs", x->runs, x->n_runs);
     add_alerts(&j, x);
     add_events(&j, x);

@@ -1,14 +1,16 @@
 /* A run that still goes on, as it is now: for judging it while it runs. */
 #ifndef BRIM_RUN_ARCHIVE_RUN_SNAPSHOT_H
 #define BRIM_RUN_ARCHIVE_RUN_SNAPSHOT_H
+#include "run/job/family.h"
 #include "run/ring/rings.h"
 
 /* What an observer has seen so far. */
 struct run_snapshot {
     const struct rings *rings;
-    const struct run *run; /* what it is and its moments; no ranks */
-    int64_t now_ns;        /* monotonic */
-    int asked;             /* the last signal that came for the job and ends jobs; 0: none */
+    const struct run *run;       /* what it is and its moments; no ranks */
+    int64_t now_ns;              /* monotonic */
+    const struct family *family; /* its processes; NULL: not known */
+    int asked;                   /* the last signal that came for the job and ends jobs; 0: none */
 };
 
 /* The steps and whole moments from since_ns (monotonic) on, of each rank the last 'most' steps, as

@@ -8,13 +8,13 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#include "base/file.h"
-#include "base/parse.h"
+#include "run/archive/archive_format.h"
 #include "run/ring/live_file.h"
 #include "run/ring/ring_folder.h"
+#include "run/watch/accounts.h"
 
 /* What one look may cost, whatever users put into folders that are everybody's. */
-enum { ENTRIES = 4096, FOLDERS = 512, USERS = 256, ACCOUNTS_MAX = 1 << 20 };
+enum { ENTRIES = 4096, FOLDERS = 512, USERS = 256 };
 
 struct look {
     struct live_runs *to;
@@ -50,68 +50,12 @@ static int read_file(int base, const char *folder, struct live_run *r)
     if (n <= 0)
         return -ENOENT;
     rc = live_run_read(r, text, (size_t)n);
+    if (rc < 0)
+        return rc;
     r->uid = (int64_t)st.st_uid;
-    return rc;
-}
-
-/* ---- who runs it ---- */
-
-/* A line of /etc/passwd: "name:x:uid:...". False for what is none. */
-static bool read_account(const char *line, char *name, size_t size, uint64_t *uid)
-{
-    const size_t len = strcspn(line, ":\n");
-    const char *at = line + len;
-    int n;
-
-    if (*at != ':' || len >= size)
-        return false;
-    memcpy(name, line, len);
-    name[len] = '\0';
-    at++;
-    at += strcspn(at, ":\n");
-    n = *at == ':' ? parse_digits(at + 1, 10, 10, uid) : 0;
-    return n > 0 && at[1 + n] == ':';
-}
-
-/* The name of r's owner in the text of /etc/passwd; false when it has none of that number. taken:
- * whether what r says is the name of an account there. */
-static bool find_account(const char *accounts, const struct live_run *r, char *name, size_t size,
-                         bool *taken)
-{
-    bool found = false;
-
-    *taken = false;
-    for (const char *line = accounts; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-        char each[LIVE_RUN_NAME];
-        uint64_t uid;
-
-        if (!read_account(line, each, sizeof(each), &uid))
-            continue;
-        *taken = *taken || !strcmp(each, r->user);
-        if (found || uid != (uint64_t)r->uid)
-            continue;
-        live_run_text(name, size, each);
-        found = true;
-    }
-    return found;
-}
-
-/* An account of a directory service has no line there, and asking the service may take long: what
- * the run says is shown with its number, unless it is the name of somebody else. */
-static void name_user(struct live_run *r, const char *accounts)
-{
-    char name[LIVE_RUN_NAME];
-    bool taken;
-
-    if (find_account(accounts, r, name, sizeof(name), &taken)) {
-        memcpy(r->user, name, sizeof(r->user));
-        return;
-    }
-    memcpy(name, r->user, sizeof(name));
-    if (*name && !taken)
-        snprintf(r->user, sizeof(r->user), "%.40s (%lld)", name, (long long)r->uid);
-    else
-        snprintf(r->user, sizeof(r->user), "%lld", (long long)r->uid);
+    if (r->pid_space != archive_pid_space()) /* numbers of a container say nothing here */
+        r->n_pids = 0;
+    return 0;
 }
 
 /* ---- all of them ---- */
@@ -207,11 +151,10 @@ static void finish(struct live_runs *s)
 {
     CLEANUP(str_done) struct str accounts = STR_INIT(ACCOUNTS_MAX);
 
-    /* without it users are numbers */
     if (s->n)
-        (void)!file_read("/etc/passwd", &accounts, NULL);
+        accounts_read(&accounts);
     for (size_t i = 0; i < s->n; i++)
-        name_user(&s->runs[i], str_text(&accounts));
+        accounts_name(str_text(&accounts), s->runs[i].uid, s->runs[i].user);
     qsort(s->runs, s->n, sizeof(s->runs[0]), by_age);
 }
 

@@ -161,7 +161,11 @@ static void keep_pace(struct observer *o, int64_t now_ns, double blocked)
 static struct run_snapshot watched(const struct observer *o, int64_t now_ns)
 {
     return (struct run_snapshot){
-        .rings = o->rings, .run = &o->out->run, .now_ns = now_ns, .asked = o->launch.asked
+        .rings = o->rings,
+        .run = &o->out->run,
+        .now_ns = now_ns,
+        .family = o->family,
+        .asked = o->launch.asked,
     };
 }
 
@@ -455,8 +459,10 @@ static int finish(struct observer *o, struct err *e)
     r->end = WIFSIGNALED(o->launch.status) ? RUN_KILLED : RUN_EXITED;
     r->status = r->end == RUN_KILLED ? WTERMSIG(o->launch.status) : WEXITSTATUS(o->launch.status);
     if (o->c->pilot)
-        o->c->pilot->end(o->c->pilot->arg,
-                         &(const struct run_snapshot){ o->rings, r, now_ns, o->launch.asked });
+        o->c->pilot->end(
+            o->c->pilot->arg,
+            &(const struct run_snapshot){
+                .rings = o->rings, .run = r, .now_ns = now_ns, .asked = o->launch.asked });
     if (o->c->pilot && o->c->pilot->tried)
         r->tuning = o->c->pilot->tried(o->c->pilot->arg, &o->tried); /* stored with the end */
     if (is_over(o))

@@ -59,6 +59,35 @@ static void test_there_and_back(void)
     ok(back.limited && back.severity == SEVERITY_CRITICAL, "the severity is read back");
 }
 
+/* Whose processes are the run's: what the text says counts for its owner's processes alone. */
+static void test_processes(void)
+{
+    static const char text[] = "{\"schema\":\"brim.live_run.v1\",\"id\":\"a\",\"name\":\"b\","
+                               "\"pid_space\":4026531836,\"pids\":[70,-1,12,\"x\",0,1e30,4711]}";
+    CLEANUP(str_done) struct str many = STR_INIT(LIVE_RUN_FILE);
+    struct live_run r = live_run_none;
+
+    is_int(live_run_read(&r, text, strlen(text)), 0, "a run with processes is read");
+    is_int((long long)r.n_pids, 3, "what is no number of a process is left out");
+    is_int((long long)r.pid_space, 4026531836, "the namespace of the numbers is read");
+    ok(!live_run_has(&r, 12, 1000), "a run whose owner is not known has no process");
+    r.uid = 1000;
+    ok(live_run_has(&r, 12, 1000) && live_run_has(&r, 70, 1000) && live_run_has(&r, 4711, 1000),
+       "a run has the processes that its text names, in any order");
+    ok(!live_run_has(&r, 13, 1000), "a run has no process that its text does not name");
+    ok(!live_run_has(&r, 12, 1001), "a run has no process of another user");
+    ok(!live_run_has(&r, ((uint64_t)1 << 32) + 12, 1000), "a number too large is no process's");
+    r.uid = 0;
+    ok(live_run_has(&r, 12, 1000), "a run of root's has processes of other users");
+    r.n_pids = LIVE_RUN_PIDS;
+    for (size_t i = 0; i < LIVE_RUN_PIDS; i++)
+        r.pids[i] = 4190000 + (uint32_t)i;
+    live_run_write(&r, &many);
+    is_int(str_error(&many), 0, "a run with as many processes as it may have is written");
+    is_int(live_run_read(&r, str_text(&many), many.len), 0, "a run with many processes is read");
+    is_int((long long)r.n_pids, LIVE_RUN_PIDS, "all processes of a run are read back");
+}
+
 #define HEAD "{\"schema\":\"brim.live_run.v1\",\"id\":\"a\",\"name\":\"b\""
 
 static void test_hostile(void)
@@ -160,6 +189,7 @@ static void test_oom(void)
 int main(void)
 {
     test_there_and_back();
+    test_processes();
     test_hostile();
     test_text();
     test_worst();
