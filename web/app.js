@@ -2,6 +2,7 @@
 import { showAlerts } from "./alerts.js";
 import { addPoint, hold, loadHistory, pastSeconds, redraw, setRange, startCharts } from "./charts.js";
 import { at, mark, say } from "./dom.js";
+import { lookForEnded, startFinished } from "./finished.js";
 import { clock } from "./format.js";
 import { showGpus } from "./gpus.js";
 import { showRuns } from "./runs.js";
@@ -26,6 +27,7 @@ function showAll() {
   showStages(latest);
   showHost(latest);
   showRuns(latest);
+  lookForEnded(latest.runs);
   showGpus(latest.gpus);
   showTables(latest);
   showAlerts(latest);
@@ -86,6 +88,7 @@ document.addEventListener("keydown", (event) => {
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 document.addEventListener("visibilitychange", () => (paused ? null : showAll()));
 startTables();
+startFinished();
 startCharts().then(() => {
   past = pastSeconds();
 });

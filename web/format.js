@@ -79,14 +79,27 @@ export function clock(ms, withSeconds = true) {
   return withSeconds ? `${minute}:${two(day.getSeconds())}` : minute;
 }
 
-// How long ago, for events and alerts.
-export function ago(now, then) {
-  const s = Math.max(0, Math.round((now - then) / 1000));
+// "11-25 16:08", and the year where it is another.
+export function day(ms) {
+  const date = new Date(ms);
+  const text = `${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock(ms, false)}`;
+  return date.getFullYear() === new Date().getFullYear() ? text : `${date.getFullYear()}-${text}`;
+}
+
+// "38 s", "12 min", "30 h", "4 d": how long something took.
+export function duration(s) {
+  if (absent(s)) {
+    return NONE;
+  }
   if (s < 90) {
-    return `${s}${GAP}s ago`;
+    return `${Math.round(s)}${GAP}s`;
   }
   if (s < 5400) {
-    return `${Math.round(s / 60)}${GAP}min ago`;
+    return `${Math.round(s / 60)}${GAP}min`;
   }
-  return s < 129600 ? `${Math.round(s / 3600)}${GAP}h ago` : `${Math.round(s / 86400)}${GAP}d ago`;
+  return s < 129600 ? `${Math.round(s / 3600)}${GAP}h` : `${Math.round(s / 86400)}${GAP}d`;
 }
+
+// How long ago, for events and alerts.
+export const ago = (now, then) =>
+  `${duration(Math.max(0, Math.round((now - then) / 1000)))} ago`;

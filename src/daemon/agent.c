@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "daemon/exporters.h"
 #include "daemon/feed.h"
+#include "daemon/finished.h"
 #include "daemon/history.h"
 #include "daemon/http/http.h"
 #include "daemon/memory.h"
@@ -33,10 +34,19 @@ enum page {
     PAGE_HISTORY,
     PAGE_SERIES,
     PAGE_EVENTS,
+    PAGE_RUNS,
+    PAGE_REPORT,
+    PAGE_BESIDE,
     PAGES
 };
 
 static const char json_type[] = "application/json; charset=utf-8";
+static const char html_type[] = "text/html; charset=utf-8";
+
+/* Reports carry their style, and nothing that runs or is loaded. */
+static const char report_policy[] =
+    "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'none'; "
+    "base-uri 'none'; form-action 'none'";
 
 static const struct http_page first_pages[PAGES] = {
     [PAGE_OPENMETRICS] = { .path = "/metrics",
@@ -55,6 +65,15 @@ static const struct http_page first_pages[PAGES] = {
     [PAGE_HISTORY] = { .path = "/api/v1/history", .type = json_type, .kind = HTTP_WORK },
     [PAGE_SERIES] = { .path = "/api/v1/series", .type = json_type, .kind = HTTP_WORK },
     [PAGE_EVENTS] = { .path = "/api/v1/events", .type = json_type, .kind = HTTP_WORK },
+    [PAGE_RUNS] = { .path = "/api/v1/runs", .type = json_type, .kind = HTTP_WORK },
+    [PAGE_REPORT] = { .path = "/report",
+                      .type = html_type,
+                      .kind = HTTP_WORK,
+                      .policy = report_policy },
+    [PAGE_BESIDE] = { .path = "/beside",
+                      .type = html_type,
+                      .kind = HTTP_WORK,
+                      .policy = report_policy },
 };
 
 struct agent {
@@ -64,12 +83,14 @@ struct agent {
     struct store_thread *store_thread; /* NULL without a store */
     struct exporters *compat;          /* NULL when it is not wanted */
     struct history *history;
+    struct finished *finished;
     struct http *http;
     struct http_page pages[HTTP_PAGES];
     struct live_runs runs;
-    struct str text; /* what is rendered, page after page */
-    bool failed;     /* the last tick; the next may work */
-    size_t dropped;  /* alerts of the last tick that are not shown */
+    struct recent recent; /* nothing with a store */
+    struct str text;      /* what is rendered, page after page */
+    bool failed;          /* the last tick; the next may work */
+    size_t dropped;       /* alerts of the last tick that are not shown */
     int64_t begin_ns;
     uint64_t ticks, missed;
     uint64_t due; /* ticks that were due by now, taken or not */
@@ -126,6 +147,12 @@ static void work(void *ctx, size_t page, struct http_call *call)
         history_series(a->history, wall_ms, call);
     else if (page == PAGE_EVENTS)
         history_events(a->history, wall_ms, call);
+    else if (page == PAGE_RUNS)
+        finished_list(a->finished, call);
+    else if (page == PAGE_REPORT)
+        finished_report(a->finished, call);
+    else if (page == PAGE_BESIDE)
+        finished_beside(a->finished, call);
     else
         health(a, call);
 }
@@ -208,6 +235,8 @@ static void sample(struct agent *a)
     feed_runs(a->feed, a->runs.runs, a->runs.n);
     if (rc == 0)
         rc = feed_judge(a->feed);
+    if (rc == 0 && !a->store_thread)
+        recent_add(&a->recent, feed_view(a->feed));
     if (rc == 0)
         look_at_dropped(a);
     http_stale(a->http);
@@ -319,7 +348,8 @@ static void end_loop(struct agent *a)
 {
     http_end(a->http);
     history_end(a->history);
-    while (history_busy(a->history))
+    finished_end(a->finished);
+    while (history_busy(a->history) || finished_busy(a->finished))
         uv_run(&a->loop, UV_RUN_ONCE);
     uv_walk(&a->loop, close_handle, NULL);
     uv_run(&a->loop, UV_RUN_DEFAULT);
@@ -345,6 +375,7 @@ static void agent_done(struct agent *a)
 {
     http_close(a->http);
     history_close(a->history);
+    finished_close(a->finished);
     uv_loop_close(&a->loop);
     store_thread_close(a->store_thread);
     feed_close(a->feed);
@@ -376,7 +407,9 @@ static int open_all(struct agent *a, const struct http_config *http, int root, s
     if (rc == 0 && c->store)
         rc = store_thread_open(&a->store_thread, c->store, &c->keep, e);
     if (rc == 0)
-        rc = history_open(&a->history, &a->loop, c->store, e);
+        rc = history_open(&a->history, &a->loop, c->store, &a->recent, e);
+    if (rc == 0)
+        rc = finished_open(&a->finished, &a->loop, c->runs, e);
     return rc;
 }
 

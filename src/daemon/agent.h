@@ -4,6 +4,7 @@
 #define BRIM_DAEMON_AGENT_H
 #include "base/clock.h"
 #include "base/err.h"
+#include "daemon/run_folders.h"
 #include "diagnose/alerts/rules.h"
 #include "store/store.h"
 
@@ -16,6 +17,7 @@ struct agent_config {
     int64_t interval_ns;
     int64_t silence_ns;        /* see http_config */
     const struct rules *rules; /* of alerts */
+    struct run_folders runs;   /* of finished runs that are served */
     const char *store;         /* path of the database; NULL: none */
     struct store_config keep;
     bool compat;      /* metrics under the names of other exporters, too */

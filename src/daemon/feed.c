@@ -62,6 +62,11 @@ const struct tick *feed_tick(const struct feed *f)
     return &f->ticks[f->now];
 }
 
+const struct live *feed_view(const struct feed *f)
+{
+    return &f->live;
+}
+
 void feed_runs(struct feed *f, const struct live_run *runs, size_t n)
 {
     f->runs = runs;

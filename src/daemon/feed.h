@@ -29,6 +29,9 @@ int feed_judge(struct feed *f) CHECK_RESULT;
 
 const struct tick *feed_tick(const struct feed *f);
 
+/* What was made of it. */
+const struct live *feed_view(const struct feed *f);
+
 /* Alerts of the last tick that were one too many: they are not shown. */
 size_t feed_dropped(const struct feed *f);
 

@@ -3,10 +3,9 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <uv.h>
 
 #include "base/json.h"
-#include "base/parse.h"
+#include "daemon/questions.h"
 #include "render/node/event_json.h"
 #include "store/store.h"
 
@@ -32,29 +31,24 @@ static const struct chart {
     { "net_tx", "net", NULL, "transmit_bytes_total", true, COMBINE_SUM },
 };
 
+_Static_assert(ARRAY_SIZE(charts) == (size_t)RECENT_LINES, "a line in memory for each chart");
+
 enum { NAME = 96 };
 
-/* One question: asked in the loop's thread, answered in a worker, sent in the loop's thread. */
-struct question {
-    uv_work_t work;
+struct past {
+    struct question question; /* the first member */
     struct history *history;
-    struct http_call *call;
-    int (*answer)(struct store_reader *r, const struct question *q, struct str *out, struct err *e);
+    int (*answer)(struct store_reader *r, const struct past *q, struct str *out, struct err *e);
     char set[NAME], thing[NAME], signal[NAME], label[NAME];
     int64_t from_ms, to_ms, step_ms;
     int limit;
-    struct str out;
-    struct err err;
-    int rc;
-    struct question *next;
 };
 
 struct history {
-    uv_loop_t *loop;
+    struct questions questions;
     const char *path;
-    struct store_reader *reader;   /* the worker's; opened with the first question */
-    struct question *first, *last; /* that wait; the first one is being answered */
-    bool ending;
+    const struct recent *recent; /* what stands for the store where there is none; NULL */
+    struct store_reader *reader; /* the worker's; opened with the first question */
 };
 
 /* ---- answers, in the worker ---- */
@@ -94,7 +88,7 @@ static int add_thing(void *arg, const char *thing, const char *facts)
     return rc == -ENOENT ? 0 : rc;
 }
 
-static int read_chart(struct store_reader *r, const struct question *q, const struct chart *c,
+static int read_chart(struct store_reader *r, const struct past *q, const struct chart *c,
                       struct sum *sum, struct err *e)
 {
     struct adding a = {
@@ -119,7 +113,22 @@ static void write_values(struct json *j, const struct sum *s, bool mean)
                     6);
 }
 
-static void write_times(struct json *j, const struct question *q, size_t n)
+/* The same of what is in memory. */
+static void read_recent(const struct recent *r, const struct past *q, size_t line, struct sum *sum)
+{
+    struct recent_means means = { .from_ms = q->from_ms,
+                                  .step_ms = q->step_ms,
+                                  .n = sum->n,
+                                  .means = sum->one,
+                                  .counts = sum->counts };
+
+    memset(sum->values, 0, sum->n * sizeof(*sum->values));
+    recent_series(r, (enum recent_line)line, &means);
+    memset(sum->counts, 0, sum->n * sizeof(*sum->counts));
+    add_values(sum);
+}
+
+static void write_times(struct json *j, const struct past *q, size_t n)
 {
     json_array(j, "time");
     for (size_t i = 0; i < n; i++)
@@ -141,8 +150,9 @@ static void sum_done(struct sum *s)
     free(s->counts);
 }
 
-static int answer_charts(struct store_reader *r, const struct question *q, struct str *out,
-                         struct err *e)
+/* Of the store, or of recent where that is given; nothing without both. */
+static int write_charts(struct store_reader *r, const struct recent *recent, const struct past *q,
+                        struct str *out, struct err *e)
 {
     const struct store_query times = { .from_ms = q->from_ms,
                                        .to_ms = q->to_ms,
@@ -151,7 +161,7 @@ static int answer_charts(struct store_reader *r, const struct question *q, struc
     struct json j = { .out = out, .compact = true };
     int rc = 0;
 
-    if (sum_new(&sum, r ? store_points(&times) : 0) < 0)
+    if (sum_new(&sum, r || recent ? store_points(&times) : 0) < 0)
         return err_nomem(e);
     json_object(&j, NULL);
     json_string(&j, "schema", "brim.history.v1");
@@ -160,6 +170,8 @@ static int answer_charts(struct store_reader *r, const struct question *q, struc
     for (size_t i = 0; i < ARRAY_SIZE(charts) && rc == 0; i++) {
         if (r)
             rc = read_chart(r, q, &charts[i], &sum, e);
+        else if (recent)
+            read_recent(recent, q, i, &sum);
         json_array(&j, charts[i].name);
         write_values(&j, &sum, charts[i].combine == COMBINE_MEAN);
         json_end(&j);
@@ -169,7 +181,13 @@ static int answer_charts(struct store_reader *r, const struct question *q, struc
     return rc;
 }
 
-static int answer_series(struct store_reader *r, const struct question *q, struct str *out,
+static int answer_charts(struct store_reader *r, const struct past *q, struct str *out,
+                         struct err *e)
+{
+    return write_charts(r, NULL, q, out, e);
+}
+
+static int answer_series(struct store_reader *r, const struct past *q, struct str *out,
                          struct err *e)
 {
     struct store_query query = { q->set,     q->thing,
@@ -205,7 +223,7 @@ static int write_event(void *arg, const struct event *event)
     return 0;
 }
 
-static int answer_events(struct store_reader *r, const struct question *q, struct str *out,
+static int answer_events(struct store_reader *r, const struct past *q, struct str *out,
                          struct err *e)
 {
     struct json j = { .out = out, .compact = true };
@@ -221,123 +239,86 @@ static int answer_events(struct store_reader *r, const struct question *q, struc
     return rc;
 }
 
-/* ---- the queue ---- */
-
-static void on_work(uv_work_t *w)
+static int answer_past(struct question *asked, struct str *out, struct err *e)
 {
-    struct question *q = w->data;
+    const struct past *q = (const struct past *)asked;
     struct history *h = q->history;
+    int rc = 0;
 
     if (h->path && !h->reader)
-        q->rc = store_reader_open(&h->reader, h->path, &q->err);
-    if (q->rc == -ENOENT) /* the store's own thread has not made it yet */
-        q->rc = 0;
-    if (q->rc == 0)
-        q->rc = q->answer(h->reader, q, &q->out, &q->err);
-    if (q->rc == 0)
-        q->rc = str_error(&q->out);
-    if (q->rc < 0 && q->rc != -ENOENT) { /* it may be another file by now */
+        rc = store_reader_open(&h->reader, h->path, e);
+    if (rc == -ENOENT) /* the store's own thread has not made it yet */
+        rc = 0;
+    if (rc == 0)
+        rc = q->answer(h->reader, q, out, e);
+    if (rc < 0 && rc != -ENOENT) { /* it may be another file by now */
         store_reader_close(h->reader);
         h->reader = NULL;
     }
+    return rc;
 }
 
-static void start(struct history *h);
+/* ---- what is asked ---- */
 
-static void on_done(uv_work_t *w, int status)
+/* The question with what all have in common, put at the end by ask(); NULL when the call was
+ * refused. */
+static struct past *past_new(struct history *h, int64_t now_ms, struct http_call *call)
 {
-    struct question *q = w->data;
-    struct history *h = q->history;
-
-    if (status < 0 && q->rc == 0)
-        q->rc = err_set(&q->err, -ECANCELED, "%s", uv_strerror(status));
-    if (q->rc == 0) {
-        http_reply(q->call, 200, NULL, str_text(&q->out), q->out.len);
-    } else {
-        const char *why = *q->err.text ? q->err.text : strerror(-q->rc);
-
-        str_reset(&q->out);
-        str_addf(&q->out, "%s\n", why);
-        http_reply(q->call, q->rc == -ENOENT ? 404 : 503, "text/plain; charset=utf-8",
-                   str_text(&q->out), q->out.len);
-    }
-    h->first = q->next;
-    if (!h->first)
-        h->last = NULL;
-    str_done(&q->out);
-    free(q);
-    start(h);
-}
-
-static void start(struct history *h)
-{
-    if (h->first && h->ending)
-        on_done(&h->first->work, UV_ECANCELED);
-    else if (h->first && uv_queue_work(h->loop, &h->first->work, on_work, on_done) < 0)
-        on_done(&h->first->work, UV_ENOMEM);
-}
-
-static void refuse(struct http_call *call, const char *sentence)
-{
-    http_reply(call, 400, "text/plain; charset=utf-8", sentence, strlen(sentence));
-}
-
-/* A whole number of the query, from 1 to max; -1 when it is none. */
-static int64_t number(const struct http_call *call, const char *name, int64_t otherwise,
-                      int64_t max)
-{
-    const char *text = http_query(call, name);
-    uint64_t n;
-
-    if (!text)
-        return otherwise;
-    return parse_u64(text, &n) < 0 || n < 1 || n > (uint64_t)max ? -1 : (int64_t)n;
-}
-
-/* The question with what all have in common, put at the end of the queue by ask(); NULL when the
- * call was refused. */
-static struct question *question_new(struct history *h, int64_t now_ms, struct http_call *call)
-{
-    int64_t seconds = number(call, "seconds", 600, SECONDS_MAX);
-    int64_t step = number(call, "step", MAX(1, (seconds + POINTS - 1) / POINTS), SECONDS_MAX);
-    struct question *q;
+    int64_t seconds = questions_number(call, "seconds", 600, SECONDS_MAX);
+    int64_t step = questions_number(call, "step", MAX(1, (seconds + POINTS - 1) / POINTS),
+                                    SECONDS_MAX);
+    struct past *q;
 
     if (seconds < 0 || step < 0 || seconds / step > POINTS) {
-        refuse(call, "seconds and step must be whole numbers, with 2,000 steps at most\n");
+        questions_refuse(call,
+                         "seconds and step must be whole numbers, with 2,000 steps at most\n");
         return NULL;
     }
     q = calloc(1, sizeof(*q));
     if (!q) {
-        refuse(call, "out of memory\n");
+        questions_refuse(call, "out of memory\n");
         return NULL;
     }
     q->history = h;
-    q->call = call;
-    q->work.data = q;
-    q->out = (struct str)STR_INIT(ANSWER_MAX);
+    q->question.answer = answer_past;
+    q->question.call = call;
+    q->question.out = (struct str)STR_INIT(ANSWER_MAX);
     q->step_ms = step * 1000;
     q->to_ms = now_ms / q->step_ms * q->step_ms;
     q->from_ms = q->to_ms - seconds * 1000 / q->step_ms * q->step_ms;
     return q;
 }
 
-static void ask(struct history *h, struct question *q)
+static void ask(struct history *h, struct past *q)
 {
-    if (h->last)
-        h->last->next = q;
+    questions_ask(&h->questions, &q->question);
+}
+
+/* At once: what is in memory is of this thread. */
+static void reply_recent(const struct history *h, struct past *q, struct http_call *call)
+{
+    CLEANUP(str_done) struct str out = STR_INIT(ANSWER_MAX);
+    int64_t begin_ms = MIN(recent_begin_ms(h->recent), q->to_ms);
+
+    if (begin_ms > q->from_ms)
+        q->from_ms = begin_ms / q->step_ms * q->step_ms;
+    if (write_charts(NULL, h->recent, q, &out, NULL) < 0 || str_error(&out))
+        questions_refuse(call, "out of memory\n");
     else
-        h->first = q;
-    h->last = q;
-    if (h->first == q)
-        start(h);
+        http_reply(call, 200, NULL, str_text(&out), out.len);
+    free(q);
 }
 
 void history_charts(struct history *h, int64_t now_ms, struct http_call *call)
 {
-    struct question *q = question_new(h, now_ms, call);
+    struct past *q = past_new(h, now_ms, call);
 
     if (!q)
         return;
+    if (!h->path && h->recent) {
+        reply_recent(h, q, call);
+        return;
+    }
     q->answer = answer_charts;
     ask(h, q);
 }
@@ -355,7 +336,7 @@ static bool text(const struct http_call *call, const char *name, char out[NAME])
 
 void history_series(struct history *h, int64_t now_ms, struct http_call *call)
 {
-    struct question *q = question_new(h, now_ms, call);
+    struct past *q = past_new(h, now_ms, call);
 
     if (!q)
         return;
@@ -363,8 +344,8 @@ void history_series(struct history *h, int64_t now_ms, struct http_call *call)
     if (!text(call, "set", q->set) || !text(call, "thing", q->thing) ||
         !text(call, "signal", q->signal) || !text(call, "label", q->label) || !*q->set ||
         !*q->signal) {
-        refuse(call, "set and signal must be given, such as ?set=disk&thing=vda&"
-                     "signal=read_bytes_total\n");
+        questions_refuse(call, "set and signal must be given, such as ?set=disk&thing=vda&"
+                               "signal=read_bytes_total\n");
         free(q);
         return;
     }
@@ -373,14 +354,14 @@ void history_series(struct history *h, int64_t now_ms, struct http_call *call)
 
 void history_events(struct history *h, int64_t now_ms, struct http_call *call)
 {
-    int64_t limit = number(call, "limit", 100, EVENTS);
-    struct question *q;
+    int64_t limit = questions_number(call, "limit", 100, EVENTS);
+    struct past *q;
 
     if (limit < 0) {
-        refuse(call, "limit must be a whole number from 1 to 1000\n");
+        questions_refuse(call, "limit must be a whole number from 1 to 1000\n");
         return;
     }
-    q = question_new(h, now_ms, call);
+    q = past_new(h, now_ms, call);
     if (!q)
         return;
     q->answer = answer_events;
@@ -390,14 +371,16 @@ void history_events(struct history *h, int64_t now_ms, struct http_call *call)
 
 /* ---- the whole ---- */
 
-int history_open(struct history **ret, uv_loop_t *loop, const char *path, struct err *e)
+int history_open(struct history **ret, uv_loop_t *loop, const char *path,
+                 const struct recent *recent, struct err *e)
 {
     struct history *h = calloc(1, sizeof(*h));
 
     if (!h)
         return err_nomem(e);
-    h->loop = loop;
+    h->questions.loop = loop;
     h->path = path;
+    h->recent = recent;
     *ret = h;
     return 0;
 }
@@ -405,12 +388,12 @@ int history_open(struct history **ret, uv_loop_t *loop, const char *path, struct
 void history_end(struct history *h)
 {
     if (h)
-        h->ending = true;
+        questions_end(&h->questions);
 }
 
 bool history_busy(const struct history *h)
 {
-    return h && h->first;
+    return h && questions_busy(&h->questions);
 }
 
 void history_close(struct history *h)

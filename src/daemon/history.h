@@ -3,13 +3,15 @@
 #ifndef BRIM_DAEMON_HISTORY_H
 #define BRIM_DAEMON_HISTORY_H
 #include "daemon/http/http.h"
+#include "daemon/recent.h"
 
 struct history;
 struct uv_loop_s; /* libuv's uv_loop_t */
 
-/* path is borrowed; NULL: there is no store, and the past is empty. */
-int history_open(struct history **ret, struct uv_loop_s *loop, const char *path, struct err *e)
-    CHECK_RESULT;
+/* path is borrowed; NULL: there is no store, and the charts have what is in memory (recent,
+ * borrowed; NULL: nothing), the past is empty otherwise. */
+int history_open(struct history **ret, struct uv_loop_s *loop, const char *path,
+                 const struct recent *recent, struct err *e) CHECK_RESULT;
 
 /* After the loop has run until history_busy() says no. */
 void history_close(struct history *h);

@@ -163,6 +163,14 @@ def gpus():
     return pathlib.Path(__file__).parent / "gpus.ini"
 
 
+@pytest.fixture(scope="session")
+def made_runs(tmp_path_factory):
+    """A folder of runs that were made up."""
+    folder = tmp_path_factory.mktemp("made") / "runs"
+    subprocess.run([os.environ["MADE_RUNS"], str(folder)], check=True)
+    return folder
+
+
 def until(holds, seconds):
     """Whether it holds within so many seconds."""
     end = time.monotonic() + seconds

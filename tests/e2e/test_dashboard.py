@@ -73,6 +73,18 @@ def test_history_is_drawn_after_a_reload(start, browse, tmp_path):
     assert bare.get(CPU_LINE) == 0
 
 
+def test_memory_is_drawn_where_nothing_is_stored(start, browse):
+    agent = start(interval="200ms")
+    page = browse(agent.url, block=["**/api/v1/live"])
+    kept = "fetch('/api/v1/history?seconds=600&step=1').then((a) => a.json()).then((h) => " \
+        "h.series.cpu.filter((v) => v !== null).length)"
+    assert until(lambda: page.get(kept) >= 8, 60), "the memory has nothing"
+    page("reload")
+    page.wait("document.querySelector('#charts canvas')")
+    drawn = "%s + %s" % (CPU_LINE, DRAWN % "--c1")
+    assert until(lambda: page.get(drawn) > 0, 60), "nothing arrives: this is of the memory"
+
+
 def test_accelerators(start, browse, gpus):
     agent = start("--fake", gpus)
     page = browse(agent.url).live()
@@ -330,6 +342,98 @@ def test_processes_have_the_name_of_their_run(start, browse, observed):
         page("click", selector="#processes-all")
     page.wait("[...document.querySelectorAll('#processes td')].some((cell) => "
               "cell.textContent === 'named <i>so</i>')")
+    assert page("said") == []
+
+
+def there(page, code):
+    """Whether that holds of the page; not while it goes from one address to the next."""
+    try:
+        return page.get(code)
+    except AssertionError:
+        return False
+
+
+def ended(page, name):
+    """The row of a finished run, as an expression."""
+    return "[...document.querySelectorAll('#finished tbody tr')].find((row) => " \
+        "row.querySelector('a').textContent === %r)" % name
+
+
+def test_finished_runs(start, browse, observed, tmp_path):
+    """Two that end while the page is open: in the list with their verdicts, side by side, a page of
+    each."""
+    (tmp_path / "runs").mkdir()
+    agent = start("--runs", tmp_path / "runs")
+    page = browse(agent.url).live()
+    names = ["first", "<b>second</b>"]
+    for name in names:
+        process = observed(name)
+        live = "[...document.querySelectorAll('#runs .thing')].some((b) => b.textContent === %r)"
+        page.wait(live % name)
+        page.wait("[...document.querySelectorAll('#runs .run')].find((run) => run.querySelector("
+                  "'.thing').textContent === %r).querySelector('.sentence').textContent.includes("
+                  "'of the step')" % name)
+        assert not page.get(ended(page, name))
+        process.terminate()
+        page.wait(ended(page, name))
+        cells = page.get(ended(page, name) + ".innerText")
+        assert "signal 15" in cells or "status" in cells, cells
+        assert "%" in cells and "s" in cells, cells
+    assert page.get("document.querySelectorAll('main b b, #finished b').length") == 0
+    assert page.get("document.querySelector('#finished-compare').disabled")
+    for scheme in ("light", "dark"):
+        page("click", selector="#theme")
+        assert page.text("#theme") == "theme: " + scheme
+        assert page.get(CONTRAST) == []
+    report = browse(page.get(ended(page, names[1]) + ".querySelector('a').href"))
+    assert report.status == 200 and "second" in report.text("header")
+    assert report.get("document.querySelectorAll('svg').length") > 1
+    assert report.get("getComputedStyle(document.querySelector('.line i')).width") != "0px"
+    for name in names:
+        page.get(ended(page, name) + ".querySelector('input').click()")
+    page("click", selector="#finished-compare")
+    assert until(lambda: there(page, "document.querySelectorAll('main.wide h1').length === 2"), 60)
+    text = page.text("main")
+    assert text.index("first") < text.index("second") < text.index("What differs")
+    assert page("said") == [] and report("said") == []
+
+
+def test_what_optimize_tries(start, browse, tmp_path):
+    """On the page while it is on trial: what brim optimize says of it on standard error."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("BRIM_", "SLURM_"))}
+    env.update(STATE_DIRECTORY=str(tmp_path), BRIM_CONF="/nonexistent/brim.conf", TUNED="dud")
+    page = browse(start().url).live()
+    process = subprocess.Popen(
+        [os.environ["BRIM"], "optimize", "--interval", "100ms", "--name", "tuned", "--try",
+         "loader.workers=5", "--", os.environ["TUNED_JOB"], "100000", "90000", "10000"],
+        env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        text=True)
+    try:
+        row = "[...document.querySelectorAll('#runs .run')].find((run) => " \
+            "run.querySelector('.thing').textContent === 'tuned')"
+        assert any("trying loader.workers=5" in line for line in process.stderr)
+        page.wait("%s?.querySelector('.trying').textContent.startsWith("
+                  "'brim optimize tries loader.workers=5')" % row)
+        assert page.get("%s.querySelector('.trying').checkVisibility()" % row)
+        assert page("said") == []
+    finally:
+        process.terminate()
+        process.stderr.close()
+        process.wait(timeout=60)
+    page.wait("!%s" % row)
+
+
+def test_finished_runs_fit_a_phone(start, browse, made_runs, tmp_path):
+    page = browse(start("--runs", made_runs).url, viewport={"width": 390, "height": 800}).live()
+    page.wait("document.querySelectorAll('#finished tbody tr').length === 20")
+    page("click", selector="#finished-older")
+    page.wait("document.querySelectorAll('#finished tbody tr').length === 40")
+    assert page.get("document.documentElement.scrollWidth") == 390
+    keys = page.get("[...document.querySelectorAll('#finished tbody tr')].map((row) => "
+                    "row.dataset.key)")
+    assert keys == sorted(keys, reverse=True) and len(set(keys)) == 40
+    page("goto", url=page.get("location.origin") + "/beside?a=%s&b=%s" % (keys[1], keys[0]))
+    assert page.get("document.documentElement.scrollWidth") == 390
     assert page("said") == []
 
 

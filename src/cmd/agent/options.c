@@ -35,6 +35,8 @@ const struct opt agent_opts[] = {
       "database for what was measured, or 'none' (/var/lib/brim/agent.db)" },
     { OPT_UINT, 0, "store-mib", AT(store_mib), "MIB", "how large the database may get (1024)",
       .least = 16, .most = 1 << 20, .unit = "MiB" },
+    { OPT_LIST, 0, "runs", AT(runs), "DIR",
+      "serve the finished runs there, or your 'own'; may be repeated" },
     { OPT_FLAG, 0, "compat", AT(compat), NULL,
       "metrics also under the names of node_exporter and DCGM" },
     { OPT_STRING, 0, "rules", AT(rules), "FILE",
@@ -116,6 +118,22 @@ int agent_options_check(const struct agent_options *o, struct err *e)
     return rc == 0 ? fake_option_check(o->fake, e) : rc;
 }
 
+/* Everybody who may open the page may read them: none without a word. */
+static int find_runs(const struct agent_options *o, struct arena *a, struct opt_list *ret,
+                     struct err *e)
+{
+    *ret = o->runs;
+    for (size_t i = 0; i < ret->n; i++) {
+        if (!strcmp(ret->items[i], "own"))
+            ret->items[i] = conf_state(a, "runs");
+        else if (access(ret->items[i], F_OK) < 0 && errno == ENOENT)
+            return err_set(e, -ENOENT, "--runs %s: there is no such folder", ret->items[i]);
+        if (!ret->items[i])
+            return err_nomem(e);
+    }
+    return 0;
+}
+
 int agent_options_run(const struct app *app, const struct agent_options *o,
                       void (*ready)(void *arg, const char *where), void *arg, struct err *e)
 {
@@ -123,6 +141,7 @@ int agent_options_run(const struct app *app, const struct agent_options *o,
     CLEANUP(rules_done) struct rules rules = { .count = 0 };
     CLEANUP(str_done) struct str token = STR_INIT(TOKEN_FILE_MAX);
     char host[HOST_MAX] = "";
+    struct opt_list runs = { .n = 0 };
     struct agent_config config = { .clock = app->clock,
                                    .host = host,
                                    .listen = o->listen,
@@ -143,10 +162,13 @@ int agent_options_run(const struct app *app, const struct agent_options *o,
     log_set_level(o->log);
     host_name(o->root, host, sizeof(host));
     rc = agent_options_rules(o, &rules, e);
+    if (rc == 0)
+        rc = find_runs(o, &a, &runs, e);
     if (rc == 0 && o->token_file)
         rc = load_token(o->token_file, &token, e);
     if (rc < 0)
         return rc;
+    config.runs = (struct run_folders){ .paths = runs.items, .n = runs.n };
     if (o->token_file)
         config.token = str_text(&token);
     config.user = o->user;

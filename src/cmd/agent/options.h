@@ -9,6 +9,7 @@ struct agent_options {
     const char *json, *listen, *token_file, *store, *fake, *rules, *log, *user, *root;
     int64_t interval_ns, silence_ns;
     uint64_t store_mib;
+    struct opt_list runs;
 };
 
 /* 'brim agent' takes all, 'brim up' those behind the first AGENT_ONLY. */

@@ -19,14 +19,7 @@ int load_run(const char *which, struct run *out, struct err *e)
     return rc < 0 ? rc : run_load(str_text(&folder), out, e);
 }
 
-/* Whether a run is the same job, and ended before r began. */
-static bool is_earlier(const struct run *r, const struct run *o)
-{
-    return o->id && r->id && strcmp(o->id, r->id) < 0 && o->command && r->command &&
-           !strcmp(o->command, r->command) && (!o->name || !r->name || !strcmp(o->name, r->name));
-}
-
-/* The folder of the youngest such run into 'found'; empty when there is none. */
+/* The folder of the youngest earlier run of the same job into 'found'; empty when there is none. */
 static int find_earlier(const struct run *r, const char *runs, struct str *found, struct err *e)
 {
     CLEANUP(str_done) struct str list = STR_INIT(LIST_MAX);
@@ -39,7 +32,7 @@ static int find_earlier(const struct run *r, const char *runs, struct str *found
         int len = snprintf(path, sizeof(path), "%s/%s", runs, id);
 
         if (len < 0 || len >= (int)sizeof(path) || run_load_about(path, &o, NULL) < 0 ||
-            !is_earlier(r, &o))
+            !run_is_earlier(r, &o))
             continue; /* what cannot be read is nothing to compare with */
         str_reset(found);
         str_add(found, path);

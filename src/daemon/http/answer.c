@@ -1,29 +1,47 @@
 #include "daemon/http/answer.h"
 
-void http_answer_headers(struct MHD_Response *r, const char *type)
+static const char dashboard_policy[] =
+    "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; "
+    "form-action 'self'";
+
+void http_answer_headers(struct MHD_Response *r, const char *type, const char *policy)
 {
     MHD_add_response_header(r, "Content-Type", type);
     MHD_add_response_header(r, "Cache-Control", "no-cache");
     MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
     MHD_add_response_header(r, "X-Frame-Options", "DENY");
     MHD_add_response_header(r, "Referrer-Policy", "no-referrer");
-    MHD_add_response_header(r, "Content-Security-Policy",
-                            "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; "
-                            "base-uri 'none'; form-action 'self'");
+    MHD_add_response_header(r, "Content-Security-Policy", policy ? policy : dashboard_policy);
 }
 
-struct MHD_Response *http_answer_new(const char *type, const char *text, size_t len, bool lasting)
+static struct MHD_Response *make(const char *text, size_t len, bool lasting)
 {
     /* the library does not change what it is given, but takes a plain pointer */
     union {
         const char *from;
         void *plain;
     } body = { text };
-    struct MHD_Response *r = MHD_create_response_from_buffer(
+
+    return MHD_create_response_from_buffer(
         len, body.plain, lasting ? MHD_RESPMEM_PERSISTENT : MHD_RESPMEM_MUST_COPY);
+}
+
+struct MHD_Response *http_answer_new(const char *type, const char *text, size_t len, bool lasting)
+{
+    struct MHD_Response *r = make(text, len, lasting);
 
     if (r)
-        http_answer_headers(r, type);
+        http_answer_headers(r, type, NULL);
+    return r;
+}
+
+struct MHD_Response *http_answer_under(const char *policy, const char *type, const char *text,
+                                       size_t len)
+{
+    struct MHD_Response *r = make(text, len, false);
+
+    if (r)
+        http_answer_headers(r, type, policy);
     return r;
 }
 

@@ -84,7 +84,7 @@ static enum MHD_Result serve_stream(struct http *h, struct MHD_Connection *c, si
         return refuse(h, c, MHD_HTTP_SERVICE_UNAVAILABLE, "too many are listening already\n");
     r = http_stream_join(&h->streams[page], c);
     if (r) {
-        http_answer_headers(r, h->config->pages[page].type);
+        http_answer_headers(r, h->config->pages[page].type, NULL);
         if (p) {
             p->streaming = true;
             (void)setsockopt(p->fd, SOL_SOCKET, SO_SNDBUF, &unsent, sizeof(unsent));
@@ -440,10 +440,10 @@ void http_reply(struct http_call *call, unsigned status, const char *type, const
                 size_t len)
 {
     struct http *h = call->http;
+    const struct http_page *page = &h->config->pages[call->page];
 
     call->status = status;
-    call->reply = http_answer_new(type ? type : h->config->pages[call->page].type, text, len,
-                                  false);
+    call->reply = http_answer_under(page->policy, type ? type : page->type, text, len);
     h->calls--;
     MHD_resume_connection(call->connection);
     h->config->again(h->config->ctx);

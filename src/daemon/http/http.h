@@ -34,6 +34,7 @@ struct http_page {
                          * fits is served */
     const char *text;   /* HTTP_FIXED: lives as long as the server */
     size_t len;
+    const char *policy; /* HTTP_WORK: its Content-Security-Policy; NULL: that of the dashboard */
 };
 
 struct http_config {
@@ -51,7 +52,7 @@ struct http_config {
     void *ctx;
 };
 
-enum { HTTP_PAGES = 32 };
+enum { HTTP_PAGES = 48 };
 
 /* Listen. The configuration and what it points to are borrowed until http_close(). -EINVAL for an
  * address that is none, or one that needs a token, -EADDRINUSE ... with a sentence. */

@@ -110,7 +110,8 @@ static void add_rates(struct report *p, const struct step_stats *before,
         add_rate(p, &rates[i]);
 }
 
-static void add_table(struct report *p)
+/* The titles are what the two runs are called. */
+static void add_table(struct report *p, const char *before_title, const char *now_title)
 {
     struct step_stats before, now;
     size_t shown, left_out = 0;
@@ -124,10 +125,12 @@ static void add_table(struct report *p)
     }
     str_add(p->out, "<div class=\"scroll\" tabindex=\"0\"><table>\n<caption>Against ");
     report_text(p, p->last->id ? p->last->id : "the last run of this name", 60);
-    str_add(p->out, ". Rates are those of the whole runs.</caption>\n<thead><tr>"
-                    "<th scope=\"col\">what</th><th scope=\"col\">last run</th>"
-                    "<th scope=\"col\">this run</th><th scope=\"col\" class=\"n\">change</th></tr>"
-                    "</thead>\n<tbody>\n");
+    str_addf(p->out,
+             ". Rates are those of the whole runs.</caption>\n<thead><tr>"
+             "<th scope=\"col\">what</th><th scope=\"col\">%s</th>"
+             "<th scope=\"col\">%s</th><th scope=\"col\" class=\"n\">change</th></tr>"
+             "</thead>\n<tbody>\n",
+             before_title, now_title);
     add_rates(p, &before, &now);
     if (!same(p->last->command, p->run->command))
         add_change(p, "command", p->last->command, p->run->command);
@@ -146,8 +149,15 @@ void report_changes(struct report *p)
 {
     report_section(p, "Against the last run of this name");
     if (p->last)
-        add_table(p);
+        add_table(p, "last run", "this run");
     else
         report_absent(p, "There is no earlier run of this name to compare with.");
+    report_section_end(p);
+}
+
+void report_differences(struct report *p)
+{
+    report_section(p, "What differs");
+    add_table(p, "A", "B");
     report_section_end(p);
 }

@@ -7,19 +7,32 @@
  * than the rest. */
 enum { TEXT_MAX = 120 << 10 };
 
-static void add_head(struct report *p)
+void report_head(struct report *p, const char *title)
 {
-    str_add(p->out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-                    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-                    "<meta name=\"color-scheme\" content=\"light dark\"/>\n<title>");
-    report_text(p, p->run->name ? p->run->name : "run", 80);
+    str_addf(p->out,
+             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+             "<meta name=\"color-scheme\" content=\"light dark\"/>\n<title>%s",
+             title ? title : "");
+    if (!title)
+        report_text(p, p->run->name ? p->run->name : "run", 80);
     str_add(p->out, ": brim report</title>\n<style>\n");
     str_add(p->out, report_style);
-    str_add(p->out, "</style>\n</head>\n<body>\n<header><span class=\"brand\">brim</span> <b>");
-    report_text(p, p->run->name ? p->run->name : "a run without a name", 80);
+    str_addf(p->out, "</style>\n</head>\n<body>\n<header><span class=\"brand\">brim</span> <b>%s",
+             title ? title : "");
+    if (!title)
+        report_text(p, p->run->name ? p->run->name : "a run without a name", 80);
     str_add(p->out, "</b> <span class=\"dim\">");
-    report_text(p, p->run->id, 60);
-    str_add(p->out, "</span></header>\n<main>\n");
+    if (!title)
+        report_text(p, p->run->id, 60);
+    str_add(p->out, "</span></header>\n");
+}
+
+void report_foot(struct report *p)
+{
+    str_add(p->out, "</main>\n<footer>brim " BRIM_VERSION ". Pictures are means of equal spans of "
+                    "time; what was not measured is left out, not drawn as zero.</footer>\n"
+                    "</body>\n</html>\n");
 }
 
 void report_html(const struct run *r, const struct verdict *v, const struct run *last,
@@ -28,7 +41,8 @@ void report_html(const struct run *r, const struct verdict *v, const struct run 
     struct report p = { .run = r, .last = last, .verdict = v, .out = out, .text_left = TEXT_MAX };
 
     axis_find(&p);
-    add_head(&p);
+    report_head(&p, NULL);
+    str_add(out, "<main>\n");
     report_gained(&p);
     report_answer(&p);
     report_line(&p);
@@ -39,7 +53,5 @@ void report_html(const struct run *r, const struct verdict *v, const struct run 
     report_findings(&p);
     report_environment(&p);
     report_changes(&p);
-    str_add(out, "</main>\n<footer>brim " BRIM_VERSION ". Pictures are means of equal spans of "
-                 "time; what was not measured is left out, not drawn as zero.</footer>\n"
-                 "</body>\n</html>\n");
+    report_foot(&p);
 }

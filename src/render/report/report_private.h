@@ -24,6 +24,14 @@ void report_findings(struct report *p);    /* those behind the first one */
 void report_environment(struct report *p); /* the run's machine and settings */
 void report_changes(struct report *p);     /* against the last run */
 
+/* Of two runs, the earlier one as 'last'. */
+void report_differences(struct report *p);
+
+/* What stands before and behind <main> and its parts. title: of a page that is not about one run;
+ * NULL: the run's name. */
+void report_head(struct report *p, const char *title);
+void report_foot(struct report *p);
+
 /* ---- what the parts share (elements.c, stages.c) ---- */
 
 extern const char report_style[]; /* style.c */

@@ -2,6 +2,8 @@
  * second when it is killed, and read back. */
 #ifndef BRIM_RUN_ARCHIVE_ARCHIVE_H
 #define BRIM_RUN_ARCHIVE_ARCHIVE_H
+#include <stdbool.h>
+
 #include "base/str.h"
 #include "run/ring/rank_steps.h"
 
@@ -53,6 +55,9 @@ int runs_list(const char *runs, struct str *out, struct err *e) CHECK_RESULT;
 /* The folder of a run: by its id, the start of one, its name (the youngest of that name), a
  * path, or "" or "last" for the youngest. -ENOENT with a sentence. */
 int runs_find(const char *runs, const char *which, struct str *folder, struct err *e) CHECK_RESULT;
+
+/* Whether o is a run of the same job as r, and began before it. */
+bool run_is_earlier(const struct run *r, const struct run *o);
 
 /* Remove a run's folder and what is in it. */
 int run_remove(const char *folder, struct err *e) CHECK_RESULT;

@@ -204,6 +204,12 @@ int runs_find(const char *runs, const char *which, struct str *folder, struct er
     return str_error(folder) ? err_nomem(e) : 0;
 }
 
+bool run_is_earlier(const struct run *r, const struct run *o)
+{
+    return o->id && r->id && strcmp(o->id, r->id) < 0 && o->command && r->command &&
+           !strcmp(o->command, r->command) && (!o->name || !r->name || !strcmp(o->name, r->name));
+}
+
 int run_remove(const char *folder, struct err *e)
 {
     const struct dirent *entry;

@@ -24,8 +24,8 @@ static bool read_account(const char *line, char *name, size_t size, uint64_t *ui
 }
 
 /* The name of that account; false when there is none. taken: whether 'told' is the name of one. */
-static bool find_account(const char *accounts, int64_t uid, const char *told,
-                         char name[LIVE_RUN_NAME], bool *taken)
+static bool find_account(const char *accounts, int64_t uid, char ret[LIVE_RUN_NAME],
+                         const char *told, bool *taken)
 {
     bool found = false;
 
@@ -39,7 +39,7 @@ static bool find_account(const char *accounts, int64_t uid, const char *told,
         *taken = *taken || !strcmp(each, told);
         if (found || number != (uint64_t)uid)
             continue;
-        live_run_text(name, LIVE_RUN_NAME, each);
+        live_run_text(ret, LIVE_RUN_NAME, each);
         found = true;
     }
     return found;
@@ -55,7 +55,7 @@ void accounts_name(const char *accounts, int64_t uid, char name[LIVE_RUN_NAME])
     char found[LIVE_RUN_NAME], told[LIVE_RUN_NAME];
     bool taken;
 
-    if (find_account(accounts, uid, name, found, &taken)) {
+    if (find_account(accounts, uid, found, name, &taken)) {
         memcpy(name, found, LIVE_RUN_NAME);
         return;
     }

@@ -4,6 +4,7 @@
 
 #include <uv.h>
 
+#include "base/clock.h"
 #include "stored.h"
 
 struct http_call {
@@ -45,10 +46,10 @@ struct past {
     struct history *history;
 };
 
-static void past_open(struct past *p, const char *path)
+static void past_open(struct past *p, const char *path, const struct recent *recent)
 {
     folder_need(uv_loop_init(&p->loop), "loop");
-    folder_need(history_open(&p->history, &p->loop, path, NULL), "history");
+    folder_need(history_open(&p->history, &p->loop, path, recent, NULL), "history");
 }
 
 static void past_close(struct past *p)
@@ -93,12 +94,62 @@ static void test_refused(void)
     struct http_call c;
     struct past p;
 
-    past_open(&p, NULL);
+    past_open(&p, NULL, NULL);
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         say(&p, cases[i].fn, cases[i].query, &c);
         ok(c.status == 400 && strstr(c.text, cases[i].why), "history refuses %.40s with status %u",
            cases[i].query, c.status);
     }
+    past_close(&p);
+}
+
+/* Seconds 1000 to 1009, of which the disk is known from the second on; no accelerator. */
+static void test_memory_instead_of_a_store(void)
+{
+    static struct recent recent;
+    static struct live l;
+    struct http_call c;
+    struct past p;
+
+    l = (struct live){ .n_disks = 2, .n_nets = 1 };
+    for (int i = 0; i < LIVE_STAGES; i++)
+        l.stages[i].load = (double)NAN;
+    past_open(&p, NULL, &recent);
+    say(&p, history_charts, "seconds=10", &c);
+    ok(c.status == 200 && strstr(c.text, "\"time\":[]"),
+       "charts of an empty memory have no time: %s", c.text);
+    for (int i = 0; i < 40; i++) { /* four a second */
+        l.wall_ns = 1000 * NS_PER_S + i * NS_PER_S / 4;
+        l.stages[LIVE_CPU].load = i < 20 ? 0.25 : 0.75;
+        l.disks[0].read = i ? 100 : (double)NAN;
+        l.disks[1].read = i ? 50 : (double)NAN;
+        l.nets[0].rx = 8;
+        l.nets[0].tx = (double)NAN;
+        recent_add(&recent, &l);
+    }
+    is_int((long long)recent.n, 10, "of four samples a second one is kept");
+    say(&p, history_charts, "seconds=600&step=5", &c);
+    ok(strstr(c.text, "\"time\":[1000000,1005000]"), "charts begin where the memory does: %s",
+       c.text);
+    ok(strstr(c.text, "\"cpu\":[0.25,0.75]") && strstr(c.text, "\"net_rx\":[8,8]"),
+       "a step of a chart is the mean of its points");
+    ok(strstr(c.text, "\"disk_read\":[150,150]"),
+       "disks are summed, and what was not known is left out");
+    ok(strstr(c.text, "\"gpu_busy\":[null,null]") && strstr(c.text, "\"net_tx\":[null,"),
+       "what is not known at all is no zero");
+    say(&p, history_charts, "seconds=4", &c);
+    ok(strstr(c.text, "\"time\":[1006000,1007000,1008000,1009000]"),
+       "charts have what was asked for of a longer memory");
+    for (int i = 0; i < 2 * RECENT_POINTS; i++) {
+        l.wall_ns = (2000 + i) * NS_PER_S;
+        recent_add(&recent, &l);
+    }
+    ok(recent.n == RECENT_POINTS &&
+           recent_begin_ms(&recent) == (2000 + RECENT_POINTS) * (int64_t)1000,
+       "the memory keeps its last %d points", RECENT_POINTS);
+    l.wall_ns = 5 * NS_PER_S;
+    recent_add(&recent, &l);
+    ok(recent.n == 1 && recent_begin_ms(&recent) == 5000, "a clock that was set back begins anew");
     past_close(&p);
 }
 
@@ -108,7 +159,7 @@ static void test_without_a_store(void)
     struct http_call c;
     struct past p;
 
-    past_open(&p, NULL);
+    past_open(&p, NULL, NULL);
     say(&p, history_charts, "seconds=10", &c);
     ok(c.status == 200 && strstr(c.text, "\"time\":[]") && strstr(c.text, "\"disk_read\":[]"),
        "charts are empty without a store: %s", c.text);
@@ -120,7 +171,7 @@ static void test_without_a_store(void)
     past_close(&p);
     folder_make(folder);
     snprintf(path, sizeof(path), "%s/store.db", folder);
-    past_open(&p, path);
+    past_open(&p, path, NULL);
     say(&p, history_charts, "seconds=10", &c);
     ok(c.status == 200 && strstr(c.text, "\"time\":[]"),
        "charts are empty where the store is not made yet");
@@ -143,7 +194,7 @@ static void test_answers(void)
     tick_begin(&s.tick, 1011 * S_NS, 1011 * S_NS);
     ok(tick_event(&s.tick, "kmsg", SEVERITY_WARNING, 7) != NULL, "a tick takes an event");
     folder_need(store_tick(s.store, &s.tick, NULL), "store_tick");
-    past_open(&p, s.path);
+    past_open(&p, s.path, NULL);
     say(&p, history_charts, "seconds=4&step=1", &c);
     ok(c.status == 200 && strstr(c.text, "\"time\":[1006000,1007000,1008000,1009000]"),
        "charts have times up to now: %.120s", c.text);
@@ -175,7 +226,7 @@ static void test_queue(void)
     struct past p;
     unsigned in_order = 0, late = 0;
 
-    past_open(&p, NULL);
+    past_open(&p, NULL, NULL);
     answered = 0;
     for (unsigned i = 0; i < 4; i++) {
         calls[i] = (struct http_call){ .query = "seconds=10" };
@@ -205,6 +256,7 @@ static void test_queue(void)
 int main(void)
 {
     test_refused();
+    test_memory_instead_of_a_store();
     test_without_a_store();
     test_answers();
     test_queue();
