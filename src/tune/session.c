@@ -146,11 +146,15 @@ static struct session_command begin_candidate(struct session *s)
     return want(s, true);
 }
 
+/* What was offered with the one that is done is asked for again: the job may not need it now. */
 static struct session_command next_candidate(struct session *s)
 {
     s->n_offers--;
     memmove(&s->offers[0], &s->offers[1], s->n_offers * sizeof(s->offers[0]));
-    return begin_candidate(s);
+    if (!s->n_offers || s->ending || s->trials >= s->plan.trials)
+        return begin_candidate(s);
+    s->again = true;
+    return observe(s);
 }
 
 /* Take the candidate back, then go on with the next one. */
@@ -448,10 +452,43 @@ static const char *why_left(const struct session *s, const struct candidate *c)
     return c->before ? NULL : "the value of now is not known, so it could not be taken back";
 }
 
+static const struct candidate *candidate_of(const struct candidate *list, size_t n,
+                                            const char *knob)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(list[i].knob->name, knob) && list[i].before)
+            return &list[i];
+    return NULL;
+}
+
+/* Of what is still to be tried, what is worth it now, with the values that it was offered with. */
+static void keep_offers(struct session *s, const struct candidate *list, size_t n)
+{
+    unsigned kept = 0;
+
+    for (unsigned i = 0; i < s->n_offers; i++) {
+        const struct candidate *c = candidate_of(list, n, s->offers[i].knob);
+
+        if (!c) {
+            write_left(s, &s->offers[i], "the job does not need it any more");
+            continue;
+        }
+        s->offers[kept] = s->offers[i];
+        set(s->offers[kept].before, sizeof(s->offers[kept].before), c->before);
+        kept++;
+    }
+    s->n_offers = kept;
+}
+
 struct session_command session_offer(struct session *s, const struct candidate *list, size_t n)
 {
     if (s->phase != PHASE_ASK)
         return s->phase == PHASE_OVER ? finish(s, NULL) : go_on;
+    if (s->again) {
+        s->again = false;
+        keep_offers(s, list, n);
+        return begin_candidate(s);
+    }
     s->n_offers = 0;
     for (size_t i = 0; i < n && s->n_offers < SESSION_OFFERS; i++) {
         const struct candidate *c = &list[i];

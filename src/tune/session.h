@@ -124,6 +124,7 @@ struct session {
     unsigned n_entries;
     struct session_offer offers[SESSION_OFFERS]; /* still to try; the first is the one on trial */
     unsigned n_offers;
+    bool again;    /* they are asked for once more before the next one begins */
     bool in_force; /* the candidate is, not the value of before */
     bool also;     /* what goes with it is, which stays while a trial goes to and fro */
     bool switching, switching_to;

@@ -444,6 +444,53 @@ static void test_also(void)
     job_end(&j);
 }
 
+/* Before the next of several candidates is tried it is asked for again: what the job does not need
+ * any more is left, what it needs has the value of before that it has now. */
+static void test_asks_again(void)
+{
+    struct job j = job_start(1);
+    const struct candidate list[] = {
+        { knobs_find(&j.knobs, "loader.workers"), "4", "0", 5, "why", NULL },
+        { knobs_find(&j.knobs, "loader.prefetch"), "8", "2", 1.5, "why", NULL },
+        { knobs_find(&j.knobs, "loader.readahead"), "8", "0", 1.2, "why", NULL },
+    };
+    const struct candidate then[] = {
+        { knobs_find(&j.knobs, "loader.readahead"), "16", "1", 1.2, "why now", NULL },
+        { knobs_find(&j.knobs, "loader.pin"), "yes", "no", 1.2, "why now", NULL },
+    };
+    const struct session_event switched = { .kind = SESSION_SWITCHED };
+    struct session_command d;
+    int asked = 0;
+
+    j.session.phase = PHASE_ASK;
+    j.session.observed_s = 0.1;
+    d = session_offer(&j.session, list, 3);
+    for (int i = 0; i < 4000 && d.what != SESSION_FINISH && !(asked && d.what == SESSION_APPLY);
+         i++) {
+        if (d.what == SESSION_ASK) {
+            asked++;
+            d = session_offer(&j.session, then, 2);
+        } else if (d.what == SESSION_APPLY || d.what == SESSION_REVERT) {
+            d = session_event(&j.session, &switched);
+        } else {
+            d = session_event(&j.session,
+                              &(const struct session_event){ .kind = SESSION_STEP,
+                                                             .seconds = 0.1 + 0.001 * (i % 7) });
+        }
+    }
+    is_int(asked, 1, "a trial that is done asks again before the next one");
+    ok(d.what == SESSION_APPLY && !strcmp(d.knob, "loader.readahead") && !strcmp(d.value, "8"),
+       "the next one that the job still needs is tried, with its first value");
+    is_str(j.session.offers[0].before, "1", "it has the value of before that is in force now");
+    is_int((int)j.session.n_offers, 1, "what is offered anew is not added to the others");
+    ok(j.session.n_entries == 2 && j.session.entries[1].outcome == SESSION_LEFT &&
+           !strcmp(j.session.entries[1].knob, "loader.prefetch"),
+       "what the job does not need any more is left");
+    is_str(j.session.entries[1].note, "the job does not need it any more",
+           "the entry says why it was left");
+    job_end(&j);
+}
+
 static void test_oom(void)
 {
     struct job j = job_start(3);
@@ -481,6 +528,7 @@ int main(void)
     test_stop();
     test_leave();
     test_also();
+    test_asks_again();
     test_oom();
     return done();
 }
