@@ -60,6 +60,43 @@ static bool has(const struct str *out, const char *text)
     return strstr(str_text(out), text) != NULL;
 }
 
+/* The job of a process: its run, or that of the queue which its group is of. */
+static void test_jobs(void)
+{
+    CLEANUP(str_done) struct str out = STR_INIT(1 << 20);
+    static const struct live_run named = {
+        .id = "20261125-2", .name = "train.py", .uid = 1000, .pids = { 40, 41 }, .n_pids = 2
+    };
+    static const struct live_extra x = { .host = "n1", .runs = &named, .n_runs = 1 };
+    static const struct {
+        const char *pid, *uid, *cgroup, *job;
+    } cases[] = {
+        { "40", "1000", "/", "\"train.py\"" },
+        { "41", "1000", "brim-job-7.12", "\"train.py\"" },
+        { "41", "1001", "/", "null" },
+        { "42", "1000", "/", "null" },
+        { "40", NULL, NULL, "null" },
+        { "42", "1000", "brim-job-7.12", "\"job 7\"" },
+        { "42", "1000", "system.slice/brim-job-123.9", "\"job 123\"" },
+        { "42", "1000", "brim-job-x", "null" },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        char wanted[64];
+
+        live = (struct live){ .n_processes = 1 };
+        live.processes[0] = (struct live_process){ .pid = cases[i].pid,
+                                                   .uid = cases[i].uid,
+                                                   .cgroup = cases[i].cgroup };
+        str_reset(&out);
+        live_json(&live, &x, &out);
+        snprintf(wanted, sizeof(wanted), "\"job\":%s,\"cpu\"", cases[i].job);
+        ok(has(&out, wanted), "process %s of user %s in group %s has the job %s", cases[i].pid,
+           cases[i].uid ? cases[i].uid : "?", cases[i].cgroup ? cases[i].cgroup : "?",
+           cases[i].job);
+    }
+}
+
 static void test_json(void)
 {
     static const char *const parts[] = {
@@ -207,5 +244,6 @@ int main(void)
     test_oom();
     tick_done(&ticks[0]);
     tick_done(&ticks[1]);
+    test_jobs();
     return done();
 }
