@@ -10,7 +10,8 @@
  *     $ decide                  a pass; guards cannot be started
  *     $ end ID KEY=VALUE...     the word of a guard: status, stop, lost, unstarted, text
  *     $ gone ID started=0|1     a guard that left no word, of a job that it had started or not
- *     $ busy N,N...             what the sensor tells of the devices, in thousandths
+ *     $ busy N,N...             what the sensor tells of the devices, in thousandths; gone: no more
+ *     $ look                    look at CPUs, where it is time; when to look again
  *     $ again                   another engine comes
  *     $ rows                    what is stored
  *     $ told                    what guards are told
@@ -361,12 +362,30 @@ static void busy(struct engine *g, char **words)
         s.milli[n++] = (int16_t)strtol(at, NULL, 10);
     }
     folder_need(pipe(ends), "pipe");
-    folder_need(write(ends[1], &s, sizeof(s)) == (ssize_t)sizeof(s) ? 0 : -1, "write");
+    if (strcmp(words[0], "gone") != 0)
+        folder_need(write(ends[1], &s, sizeof(s)) == (ssize_t)sizeof(s) ? 0 : -1, "write");
+    else
+        close(ends[1]);
     g->l.look.sensor = ends[0];
     (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
     queue_look_take(&g->l);
-    close(ends[1]);
+    if (strcmp(words[0], "gone") != 0)
+        close(ends[1]);
     queue_look_done(&g->l);
+}
+
+/* Of accelerators a process of its own would tell: only when is said. */
+static void look_again(struct engine *g, struct str *out)
+{
+    int64_t due;
+
+    if (g->l.pool.cpus)
+        queue_look(&g->l);
+    due = queue_look_due(&g->l);
+    if (due == INT64_MAX)
+        str_add(out, "never\n");
+    else
+        str_addf(out, "in %lld ms\n", (long long)MAX(due - g->ms, 0));
 }
 
 static void decide(struct engine *g, struct str *out)
@@ -398,6 +417,8 @@ static void run(struct engine *g, char **words, struct str *out)
         gone(g, words);
     else if (!strcmp(what, "busy"))
         busy(g, words);
+    else if (!strcmp(what, "look"))
+        look_again(g, out);
     else if (!strcmp(what, "again"))
         unload(g), load(g);
     else if (!strcmp(what, "rows"))
