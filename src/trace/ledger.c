@@ -117,7 +117,7 @@ static int by_key(const void *a, const void *b)
     const struct filed *x = a, *y = b;
     int order = strcmp(x->key, y->key);
 
-    return order ? order : x->job < y->job ? -1 : x->job > y->job;
+    return order ? order : (int)(x->job - y->job); /* in the order of the list */
 }
 
 static int most_first(const void *a, const void *b)
