@@ -415,3 +415,18 @@ def test_constants(brim, tmp_path):
                        pins + ",micro_batch=1", "--threads", "1", "--json", "--best", "1",
                        "--constants", "fit.csv"], {"fit.csv": text}, step)
     sweep.end()
+
+
+AMOUNTS = ["1", "300B", "1.5T", "4Ki", "4Mi", "2Gi", "3K", "3k", "5M", "6G", "20x", "0x", "x", "0",
+           "-1", "1e18", "1.1e18", "", "5 B", "0" * 30 + "5", "0" * 31 + "5", "0" * 40 + "5B", "BB"]
+
+
+def test_amounts(brim, tmp_path):
+    """Tokens as people write them."""
+    sweep = Sweep(brim, tmp_path, "plan-amounts")
+    words = ["plan", "train", "Llama-3.2-1B", "--cluster", "1x8xH100-SXM", "--pin",
+             "tp=1,pp=1,micro_batch=1,zero=1,recompute=none", "--threads", "1", "--best", "1"]
+    for text in AMOUNTS:
+        sweep.say("--tokens=" + text, [*words, "--batch", "64", "--tokens=" + text], {})
+        sweep.say("--batch-tokens=" + text, [*words, "--batch-tokens=" + text, "--json"], {})
+    sweep.end()

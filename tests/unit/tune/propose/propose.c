@@ -459,6 +459,36 @@ static void test_others(void)
     close_made(&p);
 }
 
+/* Of a long range the first values are tried, whether the job's file or the user names it. */
+static void test_long_range(void)
+{
+    static const char declared[] = "[knob.readers]\nflag = --readers\nvalues = 3..40\n"
+                                   "[knob.rows]\nflag = --rows\nvalues = 1..65536 x2\n";
+    struct made m = waiting();
+    struct proposed p;
+    struct err e;
+    size_t n[2] = { 0, 0 };
+    bool last = false, beyond = false;
+
+    open_made(&p, &m);
+    ok(knobs_declare(&p.knobs, "j", declared, strlen(declared), &e) == 0,
+       "knobs_declare takes long ranges");
+    for (int named = 0; named < 2; named++) {
+        p.about.named = named ? (const char *const[]){ "readers", "rows", NULL } : NULL;
+        again(&p);
+        for (size_t i = 0; i < p.out.count; i++) {
+            const struct candidate *c = &p.out.list[i];
+
+            n[named] += c->knob->declared;
+            last = last || !strcmp(c->value, "18") || !strcmp(c->value, "32768");
+            beyond = beyond || !strcmp(c->value, "19") || !strcmp(c->value, "65536");
+        }
+        is_int((long long)n[named], 32, "16 values of each of two ranges are tried, way %d", named);
+    }
+    ok(last && !beyond, "the sixteenth value of a range is tried, and the next one is not");
+    close_made(&p);
+}
+
 /* The limit of power: where joules count, and for an operator alone. */
 static void test_power(void)
 {
@@ -751,6 +781,7 @@ int main(void)
     test_gradients();
     test_what_is_there();
     test_others();
+    test_long_range();
     test_power();
     test_clock();
     test_machine();
