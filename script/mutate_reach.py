@@ -205,11 +205,13 @@ class Reach:
         return self.of_name(None, "data_" + name, set())
 
     def of_line(self, path, line, name, seen):
-        """Of code those of the nearest line that counts, of data those of lines that name it."""
+        """Of code those of the nearest line that counts, of data those of lines that name it. What
+        the compiler joined to a line before is behind one that may be of a branch: where nobody
+        reached that, those of the line before it."""
         kind, begin, table = self.outlines[path].get(line, (None, line, None))
         if kind == "body":
             for at in range(line, begin - 1, -1):
-                if at in self.counts[path]:
+                if at in self.counts[path] and (at == line or self.by_line[path][at]):
                     return self.by_line[path][at]
             return set()
         name = name or table

@@ -51,10 +51,17 @@ EQUIVALENT = [
         re.compile(r"\b(cap|room|size|capacity|allocated)\w*\b.*\*|\b(re|re\w+)alloc\(|\b2 \*"),
         ("constant",),
     ),
+    (
+        "how a hash mixes: what is found by it is the same",
+        re.compile(r"\bhash\w*\b.*[*^]|\bh \^ h\b|= 0xcbf29ce484222325|\bmix\("),
+        ("constant",),
+    ),
     ("a zero of an initialiser: the first field alone", re.compile(r"= \{ ?0 ?\}"), ("constant",)),
     (
-        "a descriptor that is none: any number below zero",
-        re.compile(r"\b(fd|lock|dir|root|proc|socket|listener|notify|signals|sensor) = -1\b"),
+        "a descriptor that is none: any number below zero; 0 is taken",
+        re.compile(
+            r"\b(fd|lock|dir|root|proc|socket|listener|notify|signals|sensor) (= -1|>= 0|< 0)\b"
+        ),
         ("constant",),
     ),
     (

@@ -28,6 +28,14 @@ extern void __gcov_dump(void);
 """
 FLAGS = {
     "plain": ["-Dwarning_level=0", "-Ddebug=false", "-Doptimization=1", "-Dc_args=-w"],
+    "strict": [
+        "-Dwarning_level=0",
+        "-Ddebug=false",
+        "-Doptimization=1",
+        "-Dc_args=-w",
+        "-Db_sanitize=address,undefined",
+        "-Db_lundef=false",
+    ],
     "reach": ["-Dwarning_level=0", "-Ddebug=false", "-Doptimization=1", "-Db_coverage=true"],
 }
 # $1: the folder that can be written; /tmp and /dev/shm begin empty. Then the test's folder, and it.

@@ -1,5 +1,7 @@
 """What script/mutate breaks in a text, and which tests it takes for those that reach a line."""
 
+import importlib.machinery
+import importlib.util
 import os
 import pathlib
 import stat
@@ -183,3 +185,37 @@ def test_counters_leave_the_mask_of_a_test_alone(tmp_path):
 def test_when_a_test_has_failed(status, output, wrong):
     """A status, a check that failed and one that is missing are failures; a skip is none."""
     assert bool(mutate_work.failed(None, status, output)) == wrong
+
+
+def test_sanitizers_are_asked_once_more(monkeypatch):
+    """A test that fails with sanitizers sees a change unless it fails without the change, too."""
+    loader = importlib.machinery.SourceFileLoader("mutate", tree.ROOT + "/script/mutate")
+    mutate = importlib.util.module_from_spec(importlib.util.spec_from_loader("mutate", loader))
+    loader.exec_module(mutate)
+    texts, made = {"a.c": "broken"}, []
+
+    def ran(copy, tests, at_a_time, limit, more, until_failure):
+        for test in tests:
+            bad = test.name == "unfit" or (test.name == "sees" and texts["a.c"] == "broken")
+            yield types.SimpleNamespace(test=test), "a signal" if bad else ""
+
+    def make(targets, keep=True):
+        made.append((targets, keep, texts["a.c"]))
+        return True
+
+    def test_of(name, suite):
+        return mutate_work.Test(name, [], {}, "", {suite}, [name], [], 1)
+
+    monkeypatch.setattr(mutate_work, "run_all", ran)
+    tests = [test_of(n, "unit") for n in ("quiet", "unfit", "sees")] + [test_of("cli", "cli")]
+    breaker = mutate.Breaker.__new__(mutate.Breaker)
+    breaker.copy = types.SimpleNamespace(write=texts.__setitem__)
+    breaker.asked = types.SimpleNamespace(jobs=1)
+    breaker.strict = types.SimpleNamespace(configure=lambda: None, make=make, tests=lambda: tests)
+    breaker.strict_tests, breaker.strict_made, breaker.unfit = {}, set(), set()
+    site = types.SimpleNamespace(path="a.c")
+    assert breaker.ask_strictly(site, "broken", "good", tests) == "sees (with sanitizers)"
+    assert breaker.unfit == {"unfit"}
+    assert all(keep == (text == "good") for targets, keep, text in made if len(targets) == 3)
+    texts["a.c"] = "broken"
+    assert breaker.ask_strictly(site, "broken", "good", tests[:2]) is None
