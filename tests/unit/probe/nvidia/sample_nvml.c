@@ -378,6 +378,52 @@ static void check_types(void)
     end();
 }
 
+/* Each field is asked of the GPU itself (scope 0), and goes to its own value in its own unit. */
+static void check_all_fields(void)
+{
+    static const struct {
+        size_t value;
+        const char *want;
+    } errors[] = {
+        { GPU_ECC_CORRECTED, "3" },       { GPU_ECC_UNCORRECTED, "4" },
+        { GPU_ECC_CORRECTED_EVER, "5" },  { GPU_ECC_UNCORRECTED_EVER, "6" },
+        { GPU_ROWS_CORRECTED, "142" },    { GPU_ROWS_UNCORRECTED, "143" },
+        { GPU_REMAP_PENDING, "144" },     { GPU_REMAP_FAILED, "145" },
+        { GPU_PAGES_RETIRED, "59" },      { GPU_PAGES_PENDING, "31" },
+        { GPU_PCIE_REPLAYS, "94" },       { GPU_LINK_CRC, "83" },
+        { GPU_LINK_REPLAYS, "52" },       { GPU_LINK_RECOVERIES, "59" },
+        { GPU_RECOVERY_ACTION, "230" },
+    }, seconds[] = {
+        { GPU_THROTTLE_POWER_SECONDS, "74" }, { GPU_THROTTLE_THERMAL_SECONDS, "503" },
+        { GPU_THROTTLE_BRAKE_SECONDS, "253" }, { GPU_THROTTLE_SYNC_SECONDS, "76" },
+        { GPU_THROTTLE_OTHER_SECONDS, "77" },
+    };
+    static const int counts[] = { 3,  4,  5,  6,  142, 143, 144, 145, 29,
+                                  30, 31, 94, 38, 45,  52,  59,  230 };
+    static const int times[] = { 74, 251, 252, 253, 76, 77 };
+    CLEANUP(str_done) struct str live = STR_INIT(8 << 10);
+
+    str_add(&live, "field 186.0 = 186000\nfield 83.0 = 83000\nfield 82.0 = 82\n"
+                   "field 197.0 = 197\nfield 198.0 = 198\n");
+    for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
+        str_addf(&live, "field %d.0 = %d\n", counts[i], counts[i]);
+    for (size_t i = 0; i < ARRAY_SIZE(times); i++)
+        str_addf(&live, "field %d.0 = %d000000000\n", times[i], times[i]);
+    play("", str_text(&live));
+    is_int(open_with(&seldom, 10000 * MS), 0, "the sampler opens with all fields");
+    sample();
+    becomes(gpu_set, "0", GPU_POWER, "186");
+    is_value(gpu_set, "0", GPU_ENERGY, "83");
+    is_value(gpu_set, "0", GPU_MEMORY_TEMPERATURE, "82");
+    is_value(gpu_set, "0", GPU_PCIE_SENT, "197");
+    is_value(gpu_set, "0", GPU_PCIE_RECEIVED, "198");
+    for (size_t i = 0; i < ARRAY_SIZE(errors); i++)
+        is_value(gpu_error_set, "0", errors[i].value, errors[i].want);
+    for (size_t i = 0; i < ARRAY_SIZE(seconds); i++)
+        is_value(gpu_throttle_set, "0", seconds[i].value, seconds[i].want);
+    end();
+}
+
 /* ---- the counters of a GPU's units ---- */
 
 #define GPM \
@@ -681,6 +727,7 @@ static void check_now(void)
     check_again();
     check_slow_fields();
     check_types();
+    check_all_fields();
     check_gpm();
     check_processes();
     check_lost();
