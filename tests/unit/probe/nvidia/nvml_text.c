@@ -62,6 +62,11 @@ static void check_values(void)
                                "link0 = down\n"
                                "link1 = up - gpu -\n"
                                "link2 = up 7 - 0000:01:00.0\n"
+                               "link3 = up 0 - 0000:02:00.0\n"
+                               "link4 = down 0 switch -\n"
+                               "link5 = up 0 - -\n"
+                               "link6 = down - gpu -\n"
+                               "link7 = up - - 0000:03:00.0\n"
                                "link35 = up 1 npu -\n"
                                "peers = x ok cns gns tns dr ns u - ok\n";
     CLEANUP(str_done) struct str out = STR_INIT(NVML_TEXT_MAX);
