@@ -481,7 +481,8 @@ static void test_asks_again(void)
     is_int(asked, 1, "a trial that is done asks again before the next one");
     ok(d.what == SESSION_APPLY && !strcmp(d.knob, "loader.readahead") && !strcmp(d.value, "8"),
        "the next one that the job still needs is tried, with its first value");
-    is_str(j.session.offers[0].before, "1", "it has the value of before that is in force now");
+    is_str(j.session.offers[0].before, "1",
+           "an offer has the value of before that is in force now");
     is_int((int)j.session.n_offers, 1, "what is offered anew is not added to the others");
     ok(j.session.n_entries == 2 && j.session.entries[1].outcome == SESSION_LEFT &&
            !strcmp(j.session.entries[1].knob, "loader.prefetch"),
