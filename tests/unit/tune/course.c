@@ -164,7 +164,8 @@ struct course {
     struct noise noise;
     struct session s;
     struct knobs knobs;
-    double step_s, wide, times[OFFERS];
+    double step_s, wide, times[OFFERS], gains[OFFERS];
+    bool offered[OFFERS];
     int in_force; /* of settings[]; -1: none */
     bool always_late, hangs;
     unsigned breaks; /* one of so many switches fails; 0: none */
@@ -188,12 +189,12 @@ static struct session_command offer(struct course *c)
     for (int i = 0; i < OFFERS; i++) {
         const struct knob *k = knobs_find(&c->knobs, settings[i].knob);
 
-        if (!k || below(&c->noise, 4) == 0)
+        if (!k || !c->offered[i] || below(&c->noise, 12) == 0)
             continue;
         list[n++] = (struct candidate){ .knob = k,
                                         .value = settings[i].value,
                                         .before = settings[i].before,
-                                        .gain = PICK(&c->noise, (double)NAN, 1, 1.1, 2, 6),
+                                        .gain = c->gains[i],
                                         .why = "it may help" };
         if (i == 0 && below(&c->noise, 2))
             list[n - 1].also = knobs_find(&c->knobs, "loader.persistent");
@@ -321,6 +322,10 @@ static struct course make(unsigned seed)
     c.wide = PICK(n, 0.001, 0.05, 0.1);
     for (int i = 0; i < OFFERS; i++)
         c.times[i] = PICK(n, 0.2, 0.5, 0.9, 0.97, 1, 1.05, 1.5, 4);
+    for (int i = 0; i < OFFERS; i++) {
+        c.offered[i] = below(n, 4);
+        c.gains[i] = PICK(n, (double)NAN, 1, 1.1, 2, 6);
+    }
     c.breaks = (unsigned)PICK(n, 0, 0, 3, 8);
     c.hangs = below(n, 12) == 0;
     c.always_late = below(n, 4) == 0;
