@@ -152,6 +152,19 @@ def test_keys_that_lead_nowhere(start, made, key):
     assert agent.exchange(request("/report", "Connection: close")).startswith(b"HTTP/1.1 400 ")
 
 
+def test_no_key_leads_out_of_its_folder(start, few):
+    """To a run that could be read there."""
+    folder, ids = few
+    for place in (folder.parent / "elsewhere", folder / ".hidden"):
+        shutil.copytree(folder / ids[0], place / ids[0])
+    agent = start("--runs", folder)
+    assert status(agent, "/report", run="0." + ids[0]) == 200
+    for key in ("../elsewhere/", ".hidden/", "../runs/", ids[1] + "/../", "./"):
+        assert status(agent, "/report", run="0.%s%s" % (key, ids[0])) == 404, key
+    os.rename(folder / ids[0], folder / ("." + ids[0]))
+    assert status(agent, "/report", run="0.." + ids[0]) == 404
+
+
 def test_nothing_is_served_without_a_word(start, made_state, brim):
     """Whoever can reach the page could read what its owner alone may."""
     agent = start()
