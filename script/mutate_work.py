@@ -164,6 +164,8 @@ class Build:
         if not (self.path / "build.ninja").exists():
             shutil.rmtree(self.path, ignore_errors=True)
             said(["meson", "setup", str(self.path), *flags], cwd=self.copy.tree, env=env)
+        else:  # what is kept may be of other meson.build
+            said(["ninja", "-C", str(self.path), "build.ninja"], env=env)
 
     def make(self, targets=(), keep=True):
         """Whether ninja could build; what it said is in self.log. What is broken is not kept."""
