@@ -23,7 +23,14 @@ struct writer {
     struct str stack[EXPR_DEPTH_MAX + 1];
     enum expr_scope scopes[EXPR_DEPTH_MAX + 1];
     size_t n;
+    int error; /* the first of any text: texts are used again, which forgets theirs */
 };
+
+static void keep_error(struct writer *w, const struct str *text)
+{
+    if (!w->error)
+        w->error = str_error(text);
+}
 
 static const char *operator_text(enum expr_op op)
 {
@@ -69,11 +76,11 @@ static void join(struct writer *w, const struct expr_code *c)
                  : a > b           ? "group_left () "
                                    : "group_right () ");
     str_addf(&whole, "%s%s", str_text(right), inner ? ")" : "");
-    if (str_error(&whole))
-        left->error = str_error(&whole);
+    keep_error(w, left);
+    keep_error(w, right);
+    keep_error(w, &whole);
     str_reset(left);
     str_add(left, str_text(&whole));
-    left->error = left->error ? left->error : str_error(&whole);
     str_reset(right);
     w->n--;
     w->scopes[w->n - 1] = c->scope;
@@ -81,6 +88,7 @@ static void join(struct writer *w, const struct expr_code *c)
 
 static void push(struct writer *w, enum expr_scope scope)
 {
+    keep_error(w, &w->stack[w->n]);
     str_reset(&w->stack[w->n]);
     w->scopes[w->n++] = scope;
 }
@@ -106,7 +114,7 @@ static void write_block(struct writer *w, const struct expr_code *c, size_t at)
     else
         str_addf(out, "(avg_over_time(%s[1h:1m]) and count_over_time(%s[1h:1m]) >= 10)",
                  str_text(&inside), str_text(&inside));
-    out->error = out->error ? out->error : str_error(&inside);
+    keep_error(w, &inside);
 }
 
 static void write_code(struct writer *w, size_t at, size_t end)
@@ -125,6 +133,8 @@ static void write_code(struct writer *w, size_t at, size_t end)
             struct str *top = &w->stack[w->n - 1];
 
             str_addf(&text, "(-%s)", str_text(top));
+            keep_error(w, top);
+            keep_error(w, &text);
             str_reset(top);
             str_add(top, str_text(&text));
         } else if (c->op >= EXPR_PEERS) {
@@ -145,10 +155,11 @@ void promql_add(const struct rule *r, struct str *out)
     write_code(&w, 0, r->when.n_code);
     str_add(out, str_text(&w.stack[0]));
     for (size_t i = 0; i < ARRAY_SIZE(w.stack); i++) {
-        if (str_error(&w.stack[i]) && !out->error)
-            out->error = str_error(&w.stack[i]);
+        keep_error(&w, &w.stack[i]);
         str_done(&w.stack[i]);
     }
+    if (!out->error)
+        out->error = w.error;
 }
 
 /* A string of YAML in double quotes. */

@@ -315,15 +315,20 @@ static void look_at_moments(struct judge *j)
 /* ---- settings ---- */
 
 /* The word behind a key in "loader 1: workers 4, batch 16". */
-static const char *word_behind(struct arena *a, const char *text, const char *key)
+static const char *word_behind(struct judge *j, const char *text, const char *key)
 {
     size_t len = strlen(key);
 
     for (const char *at = text; (at = strstr(at, key)); at += len) {
         if (at != text && at[-1] != ' ')
             continue;
-        if (at[len] == ' ')
-            return arena_strndup(a, at + len + 1, strcspn(at + len + 1, ", "));
+        if (at[len] == ' ') {
+            const char *word = arena_strndup(&j->scratch, at + len + 1,
+                                             strcspn(at + len + 1, ", "));
+
+            j->v->no_memory |= !word;
+            return word;
+        }
     }
     return NULL;
 }
@@ -338,7 +343,7 @@ static const char *word_in(struct judge *j, const struct run_rank *r, const char
         const struct run_note *n = &r->notes[i];
 
         if (n->value && (!strncmp(n->name, begin, len) || !strncmp(n->value, begin, len))) {
-            const char *found = word_behind(&j->scratch, n->value, key);
+            const char *found = word_behind(j, n->value, key);
 
             if (found)
                 return found;

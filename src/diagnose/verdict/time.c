@@ -391,7 +391,7 @@ static void judge_earlier(struct judge *j)
 
     if (!j->earlier)
         return;
-    if (judge_look(&e) < 0)
+    if (judge_look(&e) < 0 || past.no_memory)
         j->v->no_memory = true;
     ratio = j->v->step_s / past.step_s;
     if (e.steps >= (size_t)j->l.steps_least && ratio >= j->l.slower_run &&
