@@ -1,5 +1,4 @@
 /* Whole runs: all parts of a folder made into one. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -15,6 +14,7 @@
 #include "probe/process/text.h"
 #include "run/archive/archive.h"
 #include "run/archive/archive_format.h"
+#include "run/archive/folder.h"
 #include "run/archive/merge_runs.h"
 
 enum { ABOUT_MAX = 1 << 20, MOMENTS_MAX = 64 << 20, STEPS_MAX = 8 << 20, PARTS_MAX = 1024 };
@@ -69,6 +69,12 @@ static bool is_written(const struct part *p)
     return lstat(path, &st) == 0 && time(NULL) - st.st_mtime < SILENT_S;
 }
 
+/* What is wrong with the file itself, and not with reading it. */
+static bool is_broken(int rc)
+{
+    return rc == -EINVAL || rc == -EFBIG || rc == -EPROTONOSUPPORT || rc == -ELOOP || rc == -ENXIO;
+}
+
 static int read_part(struct parts *all, const char *folder, const char *name, struct err *e)
 {
     CLEANUP(str_done) struct str text = STR_INIT(ABOUT_MAX);
@@ -117,19 +123,26 @@ static int by_begin(const void *a, const void *b)
 
 static int read_parts(struct parts *all, const char *folder, struct err *e)
 {
-    const struct dirent *entry;
     DIR *dir = opendir(folder);
     struct err broken = { "" };
-    int rc = 0;
+    const char *name;
+    int rc = 1;
 
     if (!dir)
         return err_set(e, -errno, "%s: %s", folder, strerror(errno));
-    while (rc != -ENOMEM && all->n < PARTS_MAX && (entry = readdir(dir)) != NULL)
-        if (!strncmp(entry->d_name, "part-", 5) && has_suffix(entry->d_name, ".ini"))
-            rc = read_part(all, folder, entry->d_name, &broken);
+    while (all->n < PARTS_MAX && (rc = folder_next(dir, &name)) > 0) {
+        int part = 0;
+
+        if (!strncmp(name, "part-", 5) && has_suffix(name, ".ini"))
+            part = read_part(all, folder, name, &broken);
+        if (part < 0 && !is_broken(part)) {
+            closedir(dir);
+            return part == -ENOMEM ? err_nomem(e) : err_set(e, part, "%s", broken.text);
+        }
+    }
     closedir(dir);
-    if (rc == -ENOMEM)
-        return err_nomem(e);
+    if (rc < 0)
+        return err_set(e, rc, "%s: %s", folder, strerror(-rc));
     if (all->n == 0 && broken.text[0])
         return err_set(e, -EINVAL, "%s", broken.text);
     if (all->n == 0)
@@ -140,29 +153,30 @@ static int read_parts(struct parts *all, const char *folder, struct err *e)
 
 /* One file of a part into its run; one that is not there or broken is left out. */
 static int read_piece(const char *path, size_t max, struct run *r,
-                      int (*parse)(const void *data, size_t len, struct run *r, struct err *e))
+                      int (*parse)(const void *data, size_t len, struct run *r, struct err *e),
+                      struct err *e)
 {
-    struct str bytes = STR_INIT(max);
-    int rc = file_read_regular(path, &bytes, NULL);
+    CLEANUP(str_done) struct str bytes = STR_INIT(max);
+    struct err why;
+    int rc = file_read_regular(path, &bytes, &why);
 
     if (rc == 0)
-        rc = parse(str_text(&bytes), bytes.len, r, NULL);
-    str_done(&bytes);
-    return rc == -ENOMEM ? rc : 0;
+        return parse(str_text(&bytes), bytes.len, r, NULL) == -ENOMEM ? err_nomem(e) : 0;
+    return rc == -ENOENT || is_broken(rc) ? 0 : err_set(e, rc, "%s", why.text);
 }
 
-static int read_pieces(struct part *p)
+static int read_pieces(struct part *p, struct err *e)
 {
     char path[PATH_MAX + 32];
     int rc;
 
     snprintf(path, sizeof(path), "%s.moments", p->stem);
-    rc = read_piece(path, MOMENTS_MAX, &p->run, archive_parse_moments);
+    rc = read_piece(path, MOMENTS_MAX, &p->run, archive_parse_moments, e);
     for (int i = 0; rc == 0; i++) {
         snprintf(path, sizeof(path), "%s-%d.steps", p->stem, i);
         if (access(path, F_OK) < 0)
             break;
-        rc = read_piece(path, STEPS_MAX, &p->run, archive_parse_steps);
+        rc = read_piece(path, STEPS_MAX, &p->run, archive_parse_steps, e);
     }
     if (p->run.end == RUN_LOST && p->run.n_moments)
         p->run.end_ns = p->run.moments[p->run.n_moments - 1].wall_ns;
@@ -178,8 +192,10 @@ static int load(const char *folder, bool whole, struct run *out, struct err *e)
     if (rc < 0)
         return rc;
     for (size_t i = 0; whole && rc == 0 && i < all.n; i++)
-        rc = read_pieces(&all.all[i]);
-    if (rc == 0 && all.all) { /* the first part becomes the run, with its arena */
+        rc = read_pieces(&all.all[i], e);
+    if (rc < 0)
+        return rc;
+    if (all.all) { /* the first part becomes the run, with its arena */
         *out = all.all[0].run;
         all.all[0].run = (struct run){ .id = NULL };
     }

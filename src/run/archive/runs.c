@@ -1,5 +1,4 @@
 /* The folder of all runs. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -10,6 +9,7 @@
 
 #include "base/opt.h"
 #include "run/archive/archive.h"
+#include "run/archive/folder.h"
 
 enum { RUNS_MAX = 100000 };
 
@@ -67,21 +67,21 @@ int runs_make(const char *path, struct err *e)
 int runs_list(const char *runs, struct str *out, struct err *e)
 {
     CLEANUP(names_done) struct names names = { .n = 0 };
-    const struct dirent *entry;
     DIR *dir = opendir(runs);
-    int rc = 0;
+    const char *name;
+    int rc = 1;
 
     str_reset(out);
     if (!dir && errno == ENOENT)
         return 0;
     if (!dir)
         return err_set(e, -errno, "%s: %s", runs, strerror(errno));
-    while (rc == 0 && names.n < RUNS_MAX && (entry = readdir(dir)) != NULL)
-        if (entry->d_name[0] != '.')
-            rc = add_name(&names, entry->d_name);
+    while (rc > 0 && names.n < RUNS_MAX && (rc = folder_next(dir, &name)) > 0)
+        if (name[0] != '.' && add_name(&names, name) < 0)
+            rc = -ENOMEM;
     closedir(dir);
     if (rc < 0)
-        return err_nomem(e);
+        return rc == -ENOMEM ? err_nomem(e) : err_set(e, rc, "%s: %s", runs, strerror(-rc));
     if (names.n)
         qsort(names.all, names.n, sizeof(*names.all), by_text);
     for (size_t i = 0; i < names.n; i++)
@@ -132,35 +132,41 @@ static int not_found(const char *runs, const struct str *list, const char *which
     return err_set(e, -ENOENT, "there is no run '%.100s' ('brim runs' lists them)", which);
 }
 
-/* Whether anything was stored of a run: not where its observer found the disk full. */
-static bool holds_run(const char *runs, const char *id)
+/* Whether anything was stored of a run: 0 where its observer found the disk full, or where it is
+ * another user's. -errno. */
+static int holds_run(const char *runs, const char *id, struct err *e)
 {
-    const struct dirent *entry;
     char folder[PATH_MAX];
-    bool holds = false;
-    DIR *dir = NULL;
+    const char *name;
+    DIR *dir;
+    int rc;
 
-    if (snprintf(folder, sizeof(folder), "%s/%s", runs, id) < (int)sizeof(folder))
-        dir = opendir(folder);
-    while (dir && !holds && (entry = readdir(dir)) != NULL)
-        holds = strncmp(entry->d_name, "part-", 5) == 0;
-    if (dir)
-        closedir(dir);
-    return holds;
+    if (snprintf(folder, sizeof(folder), "%s/%s", runs, id) >= (int)sizeof(folder))
+        return 0;
+    dir = opendir(folder);
+    if (!dir && (errno == ENOENT || errno == ENOTDIR || errno == EACCES))
+        return 0;
+    if (!dir)
+        return err_set(e, -errno, "%s: %s", folder, strerror(errno));
+    while ((rc = folder_next(dir, &name)) > 0 && strncmp(name, "part-", 5) != 0)
+        continue;
+    closedir(dir);
+    return rc < 0 ? err_set(e, rc, "%s: %s", folder, strerror(-rc)) : rc;
 }
 
-/* The youngest of a list that holds something; NULL. */
-static const char *find_last(const char *runs, const struct str *list)
+/* The youngest of a list that holds something; NULL. 0 or -errno. */
+static int find_last(const char *runs, const struct str *list, const char **ret, struct err *e)
 {
     const char *begin = str_text(list), *id = begin + list->len;
+    int rc = 0;
 
-    while (id > begin) {
+    while (id > begin && rc == 0) {
         for (id--; id > begin && id[-1];)
             id--;
-        if (holds_run(runs, id))
-            return id;
+        rc = holds_run(runs, id, e);
     }
-    return NULL;
+    *ret = rc > 0 ? id : NULL;
+    return MIN(rc, 0);
 }
 
 int runs_find(const char *runs, const char *which, struct str *folder, struct err *e)
@@ -176,10 +182,10 @@ int runs_find(const char *runs, const char *which, struct str *folder, struct er
         return str_error(folder) ? err_nomem(e) : 0;
     }
     rc = runs_list(runs, &list, e);
+    if (rc == 0 && (!*which || !strcmp(which, "last")))
+        rc = find_last(runs, &list, &found, e);
     if (rc < 0)
         return rc;
-    if (!*which || !strcmp(which, "last"))
-        found = find_last(runs, &list);
     for (const char *id = str_text(&list); *which && id < str_text(&list) + list.len;
          id += strlen(id) + 1) {
         if (!strcmp(id, which))
@@ -212,20 +218,25 @@ bool run_is_earlier(const struct run *r, const struct run *o)
 
 int run_remove(const char *folder, struct err *e)
 {
-    const struct dirent *entry;
     DIR *dir = opendir(folder);
-    int rc = 0;
+    const char *name;
+    int rc;
 
     if (!dir)
         return err_set(e, -errno, "%s: %s", folder, strerror(errno));
-    while (rc == 0 && (entry = readdir(dir)) != NULL) {
-        if (strncmp(entry->d_name, "part-", 5) != 0)
+    while ((rc = folder_next(dir, &name)) > 0) {
+        if (strncmp(name, "part-", 5) != 0)
             continue;
-        if (unlinkat(dirfd(dir), entry->d_name, 0) < 0 && errno != ENOENT)
-            rc = err_set(e, -errno, "%s/%s: %s", folder, entry->d_name, strerror(errno));
+        if (unlinkat(dirfd(dir), name, 0) < 0 && errno != ENOENT) {
+            rc = err_set(e, -errno, "%s/%s: %s", folder, name, strerror(errno));
+            closedir(dir);
+            return rc;
+        }
     }
     closedir(dir);
-    if (rc == 0 && rmdir(folder) < 0)
+    if (rc < 0)
+        return err_set(e, rc, "%s: %s", folder, strerror(-rc));
+    if (rmdir(folder) < 0)
         rc = err_set(e, -errno, "%s: %s", folder, strerror(errno));
     return rc;
 }
