@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "cmd/plan/train.h"
+#include "render/text.h"
 
 enum { TEXT_MAX = 1 << 20, OUTPUT_MAX = 2 << 20 };
 
@@ -16,6 +17,7 @@ static void add_json(struct str *out, const struct plan_ask *a, const char *targ
     struct json j = JSON_INIT(out);
 
     layout_words(l, &words);
+    text_fail(out, str_error(&words));
     json_object(&j, NULL);
     json_string(&j, "schema", "brim.plan.emit.v1");
     json_string(&j, "target", target);

@@ -272,6 +272,7 @@ void plan_svg(const struct plan_train *t, struct str *out)
     draw_step(&d);
     draw_schedule(&d);
     svg_begin(out, d.y + MARGIN, str_text(&title));
+    text_fail(out, str_error(&title));
     text_fail(out, str_error(&body));
     str_add(out, str_text(&body));
     svg_end(out);

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "cmd/plan/train.h"
+#include "render/text.h"
 
 enum { WORDS_MAX = 512, DIGITS = 7 };
 
@@ -10,6 +11,7 @@ static void json_layout(struct json *j, const struct layout *l)
     CLEANUP(str_done) struct str words = STR_INIT(WORDS_MAX);
 
     layout_words(l, &words);
+    text_fail(j->out, str_error(&words));
     json_string(j, "words", str_text(&words));
     json_object(j, "layout");
     json_int(j, "tp", l->tp);
