@@ -12,6 +12,7 @@
 #include "cmd/runs/diff.h"
 #include "diagnose/verdict/judge.h"
 #include "model/signal/quantity.h"
+#include "render/text.h"
 #include "run/archive/archive.h"
 #include "run/archive/figures.h"
 
@@ -61,6 +62,7 @@ static void add_begin(const struct run *r, struct str *out)
 
     if (r->begin_ns > 0)
         clock_add_iso(&iso, r->begin_ns);
+    text_fail(out, str_error(&iso));
     if (iso.len > day)
         iso.data[day] = ' ';
     str_addf(out, " %-*.*s", BEGIN, BEGIN, str_text(&iso));

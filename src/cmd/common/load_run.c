@@ -31,13 +31,17 @@ static int find_earlier(const struct run *r, const char *runs, struct str *found
         char path[PATH_BYTES];
         int len = snprintf(path, sizeof(path), "%s/%s", runs, id);
 
-        if (len < 0 || len >= (int)sizeof(path) || run_load_about(path, &o, NULL) < 0 ||
-            !run_is_earlier(r, &o))
+        int loaded = len < 0 || len >= (int)sizeof(path) ? -ENAMETOOLONG
+                                                         : run_load_about(path, &o, NULL);
+
+        if (loaded == -ENOMEM)
+            return err_nomem(e);
+        if (loaded < 0 || !run_is_earlier(r, &o))
             continue; /* what cannot be read is nothing to compare with */
         str_reset(found);
         str_add(found, path);
     }
-    return rc < 0 ? rc : str_error(found);
+    return rc == 0 && str_error(found) ? err_nomem(e) : rc;
 }
 
 int load_run_earlier(const struct run *r, struct run *out, struct err *e)

@@ -220,6 +220,7 @@ static void make_texts(struct page *p)
     if (p->r->failing && *p->r->failing->about)
         notes[n++] = cell(p, "%s", p->r->failing->about);
     device_prices_about(p->r->rates, &about);
+    p->failed |= str_error(&about) != 0;
     line = str_text(&about);
     for (size_t i = 0; i < RATES && *line; i++, line += strcspn(line, "\n") + 1)
         notes[n++] = cell(p, "%.*s", (int)strcspn(line, "\n"), line);
