@@ -91,6 +91,7 @@ static void add_gain(const struct run *r, struct str *out)
 
     if (r->tuning && run_tuning_gain(r->tuning, &gain))
         str_addf(out, "  optimized: %s", str_text(&gain));
+    text_fail(out, str_error(&gain));
 }
 
 static void add_line(const struct run *r, const struct run_figures *f, const struct verdict *v,

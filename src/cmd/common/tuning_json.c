@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "render/text.h"
+
 enum { SENTENCE_MAX = 64 << 10 };
 
 /* Since the first step. */
@@ -52,8 +54,9 @@ void tuning_json(const struct run *r, struct json *j)
     if (!t)
         return;
     run_tuning_say(t, &text);
+    text_fail(j->out, str_error(&text));
     json_object(j, "gained");
-    json_string(j, "sentence", str_error(&text) ? NULL : str_text(&text));
+    json_string(j, "sentence", str_text(&text));
     json_string(j, "goal", run_goal_name(t->goal));
     rates_json(j, "before", &t->before);
     rates_json(j, "after", &t->after);
