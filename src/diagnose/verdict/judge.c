@@ -318,8 +318,10 @@ int judge_run(const struct run *r, const struct run *earlier, struct verdict *v)
                           data_rules_thresholds_ini_len, &e) < 0)
         abort(); /* a test reads the file that is built in */
     rc = judge_look(&j);
-    if (rc == 0)
+    if (rc == 0) {
         apply_rules(&j);
+        v->loader = judge_loader_need(&j);
+    }
     if (rc == 0 && !v->no_memory)
         rank_items(&j);
     if (rc == 0 && !v->no_memory)

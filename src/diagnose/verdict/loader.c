@@ -1,38 +1,11 @@
 /* Why data is waited for, when it is not storage: the loader computes, or waits for something. */
 #include "diagnose/verdict/judge_private.h"
 
-enum { WORKERS_MAX = 32 };
-
-static double known(double x)
-{
-    return isnan(x) ? 0 : x;
-}
-
-/* How many workers keep up: the time that fetching takes over that of the rest of the step, with a
- * margin. While ranks wait for data all workers fetch; without workers, fetching is the waiting. */
-static int workers_wanted(const struct judge *j, double most)
-{
-    double work = j->workers > 0 ? j->workers : j->wait;
-    double n = ceil(j->l.fetch_margin * work / fmax(1 - j->wait, 0.02));
-
-    n = fmax(known(j->workers) + 1, fmin(n, most));
-    return n >= 1 && n <= WORKERS_MAX + 1 ? (int)n : WORKERS_MAX;
-}
-
-/* CPUs for each rank. */
-static double cpus_left(const struct judge *j)
-{
-    return j->cpus / (double)j->n_ranks;
-}
-
-/* How many workers a rank's CPUs carry: the less of a fetch is on a CPU, the more. brim optimize
- * reckons the same (tune/propose/loader.c). */
-static double workers_carried(const struct judge *j)
-{
-    double on_cpu = isnan(j->cpu_waiting) ? 1 : fmax(0.05, j->cpu_waiting);
-
-    return floor(cpus_left(j) / on_cpu);
-}
+static const char do_less[] =
+    "do less for each sample: prepare it on disk, decode it faster, or on "
+    "the GPU";
+static const char see_worker[] =
+    "see what a worker does: py-spy dump --pid PID, or strace -f -p PID";
 
 static bool has_room(const struct judge *j)
 {
@@ -58,13 +31,16 @@ static void tell_wait(struct judge *j, struct verdict_item *to)
         judge_tells(j, to, "%.0f workers", j->workers);
 }
 
-static void advise_workers(struct judge *j, struct verdict_item *to, double most)
+/* As many as brim optimize would try; where no more keep up, something else: otherwise. */
+static void advise_workers(struct judge *j, struct verdict_item *to, const char *otherwise)
 {
-    if (j->workers >= WORKERS_MAX)
-        judge_advises(j, to, "see what a worker does: py-spy dump --pid PID, or strace -f -p PID");
+    const struct loader_need need = judge_loader_need(j);
+    double n = loader_workers(&need);
+
+    if (n > need.workers)
+        judge_advises(j, to, "num_workers=%.0f (brim optimize would try it live)", n);
     else
-        judge_advises(j, to, "num_workers=%d (brim optimize would try it live)",
-                      workers_wanted(j, fmin(most, WORKERS_MAX)));
+        judge_advises(j, to, "%s", otherwise);
 }
 
 static void tell_cpus(struct judge *j, struct verdict_item *to)
@@ -97,16 +73,15 @@ static void add_decoding(struct judge *j)
     if (judge_mean(j, RUN_JOB_IO_WAIT) < j->l.io_waiting * j->wait)
         judge_agrees(j, to, "disks are not waited for");
     if (!has_room(j)) {
-        judge_advises(
-            j, to, "do less for each sample: prepare it on disk, decode it faster, or on the GPU");
+        judge_advises(j, to, "%s", do_less);
         return;
     }
-    advise_workers(j, to, workers_carried(j));
+    advise_workers(j, to, do_less);
     few = judge_add(j, CAUSE_FEW_WORKERS, -1, j->wait);
     judge_says(j, few, "more workers would load in parallel");
     judge_agrees(j, few, "%s of the CPUs are busy",
                  quantity_share(judge_mean(j, RUN_CPU_BUSY)).text);
-    advise_workers(j, few, workers_carried(j));
+    advise_workers(j, few, do_less);
 }
 
 /* The loader waits for something that was not measured. */
@@ -130,7 +105,7 @@ static void add_waiting(struct judge *j)
         judge_tells(j, to, "%s come in by network",
                     quantity_rate(judge_mean(j, RUN_NET_RECEIVED)).text);
     if (j->marked)
-        advise_workers(j, to, WORKERS_MAX);
+        advise_workers(j, to, see_worker);
     else
         judge_advises(j, to, "see where it waits: py-spy dump --pid PID, or start it by brim run");
 }
@@ -146,7 +121,7 @@ static void add_few(struct judge *j)
     tell_cpus(j, to);
     judge_agrees(j, to, "%s of the CPUs are busy",
                  quantity_share(judge_mean(j, RUN_CPU_BUSY)).text);
-    advise_workers(j, to, fmax(workers_carried(j), 2 * j->workers));
+    advise_workers(j, to, see_worker);
 }
 
 bool judge_is_handing_over(const struct judge *j)

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "brim/step.h"
+#include "model/verdict/loader_need.h"
 #include "model/signal/severity.h"
 
 enum cause {
@@ -69,7 +70,8 @@ struct verdict {
     double step_s, step_p90_s, step_best_s; /* median, and so on */
     double stretch_s; /* what was judged of a run that was optimized: so many seconds without a
                        * trial, after the last setting that was kept; 0: all of the run */
-    bool no_memory;   /* something was lost: the caller must fail */
+    struct loader_need loader; /* margin 0: nothing is known of it */
+    bool no_memory;            /* something was lost: the caller must fail */
 };
 
 void verdict_done(struct verdict *v);

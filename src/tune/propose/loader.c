@@ -9,11 +9,7 @@
 #include "tune/propose/propose_private.h"
 #include "tune/trial/sequence.h"
 
-static const double margin = 1.15;       /* over Little's law, for workers that take turns */
-static const double worker_b = 300e6;    /* of a worker whose size is not known: Python and torch */
 static const double forked_b = 8.5e6;    /* of a worker by fork, its own (Pss of 48, measured) */
-static const double memory_part = 0.5;   /* of what is free, for all workers */
-static const double handing_over = 0.02; /* of fetching, on a CPU, for what only waits: guessed */
 static const double waits_least = 0.05;  /* share of the step, for workers to be busy always */
 static const double tail = 3;            /* p99 to median of waiting, from where bursts count */
 static const double cache_least_b = 1e9; /* for files that are read early to stay until wanted */
@@ -22,27 +18,7 @@ static const double start_s = 0.01;    /* of a worker, by fork: nine in 90 ms (d
 static const double busy_part = 0.5;   /* of the CPUs, for workers to be too many for them */
 static const double short_part = 0.05; /* of an epoch, that the start of workers takes */
 enum { READAHEAD = 4 /* batches */, TAKES = 48 };
-enum { EPOCH_MOST = 500 };
-enum { WORKERS_MAX = 64, PREFETCH_USUAL = 2 /* torch's */, PREFETCH_MAX = 32, WAITS_LEAST = 20 };
-
-/* How much of the time that fetching takes is on a CPU. */
-static double cpu_share(const struct proposer *p, double workers, double wait)
-{
-    double thread = facts_signal(&p->facts, RUN_RANK_THREAD_CPU);
-    double process = facts_signal(&p->facts, RUN_RANK_CPU);
-    /* The first thread fetches; others of a BLAS may spin meanwhile. */
-    double share = ((isnan(thread) ? process : thread) - (1 - wait)) / wait;
-
-    if (workers > 0)
-        share = facts_signal(&p->facts, RUN_WORKER_CPU);
-    else if (propose_item(p, CAUSE_LOADER_WAITS))
-        share = isnan(share) ? 0.1 : fmax(handing_over, fmin(0.1, share));
-    else if (!isnan(thread))
-        share = fmax(handing_over, share);
-    else if (propose_item(p, CAUSE_LOADER_CPU))
-        share = 1;
-    return isnan(share) ? 1 : fmax(0, fmin(1, share));
-}
+enum { PREFETCH_USUAL = LOADER_PREFETCH, PREFETCH_MAX = 32, WAITS_LEAST = 20 };
 
 /* A dataset without indices, of which one worker alone can read ahead. */
 static bool is_stream(const struct proposer *p)
@@ -52,35 +28,19 @@ static bool is_stream(const struct proposer *p)
     return kind && !strcmp(kind, "iterable");
 }
 
-/* The most workers that cores, memory and /dev/shm carry. */
-static double most_workers(const struct proposer *p, double share)
+/* What the verdict knows, and what is known here beside that. */
+static struct loader_need need_of(const struct proposer *p)
 {
-    double most = WORKERS_MAX, available = facts_signal(&p->facts, RUN_MEMORY_AVAILABLE);
-    double resident = facts_signal(&p->facts, RUN_JOB_RESIDENT);
-    double processes = facts_signal(&p->facts, RUN_JOB_PROCESSES);
-    double batch = facts_number(&p->facts, "loader.batch_bytes");
-    double ranks = facts_ranks_here(&p->facts);
-    double each = resident > 0 && processes >= 1 ? resident / processes : worker_b;
-
+    struct loader_need n = p->about->verdict->loader;
     const struct profile_setting *refused = p->about->won
                                                 ? profile_memo(p->about->won, PROFILE_REFUSED,
                                                                "loader.workers")
                                                 : NULL;
-    double limit = facts_signal(&p->facts, RUN_JOB_MEMORY_LIMIT), was;
 
-    if (refused && parse_double(refused->value, &was) == 0)
-        most = fmin(most, floor(was / 2));
-    /* Of its control group files can be taken back, what its processes hold can not. */
-    if (limit > 0 && resident > 0)
-        available = isnan(available) ? limit - resident : fmin(available, limit - resident);
-    if (p->cpus > 0 && share > 0)
-        most = fmin(most, fmax(1, floor(p->cpus / share)));
-    if (available >= 0)
-        most = fmin(most, floor(memory_part * available / ranks / each));
-    if (p->about->shm_free_b >= 0 && batch > 0)
-        most = fmin(most, floor(memory_part * p->about->shm_free_b / ranks /
-                                (batch * (PREFETCH_USUAL + 1))));
-    return is_stream(p) ? fmin(1, most) : most;
+    n.shm_b = p->about->shm_free_b / facts_ranks_here(&p->facts);
+    if (!refused || parse_double(refused->value, &n.refused) < 0)
+        n.refused = (double)NAN;
+    return n;
 }
 
 /* What more workers take: pages of their own, and batches on the way. Of jobs without torch it is
@@ -106,51 +66,18 @@ static bool is_epoch_short(const struct proposer *p, double n, double workers, d
            !is_stream(p) && n * start_s > short_part * epoch * then_s;
 }
 
-/* Seconds of a step that go into the start of workers of the job's own, in short epochs of which
- * each starts them anew: its longest wait, beyond the others. Wherever the count of steps begins,
- * so many in a row have one such wait. */
-static double starting_s(struct proposer *p, double workers)
-{
-    const struct run_rank *r = &p->about->run->ranks[0];
-    double epoch = facts_number(&p->facts, "loader.epoch"), longest = 0, rest = 0;
-    const char *stays = facts_look(&p->facts, "loader.persistent");
-    size_t each = epoch >= 2 && epoch <= EPOCH_MOST ? (size_t)epoch : 0, n;
-
-    if (!each || workers < 1 || (stays && !strcmp(stays, "yes")))
-        return 0;
-    n = r->n_steps / each;
-    for (size_t i = 0; i < n * each; i += each) {
-        double most = 0, sum = 0;
-
-        for (size_t k = i; k < i + each; k++) {
-            most = fmax(most, r->steps[k].host_s[BRIM_STAGE_WAIT]);
-            sum += fmax(0, r->steps[k].host_s[BRIM_STAGE_WAIT]);
-        }
-        longest += most;
-        rest += (sum - most) / (epoch - 1);
-    }
-    return n ? fmax(0, longest - rest) / (double)n / epoch : 0;
-}
-
 static void add_workers(struct proposer *p, double workers)
 {
-    double wait = p->wait_s / p->step_s, fetch_s, compute_s, share, n, then_s;
-    double epoch = facts_number(&p->facts, "loader.epoch"), starting;
+    const struct loader_need need = need_of(p);
+    double n = loader_workers(&need), fetch_s, compute_s, share = need.on_cpu, then_s;
+    double epoch = need.epoch, starting = need.starting * p->step_s;
     char takes[TAKES];
     bool stay;
 
-    if (workers > 0 && (wait < waits_least || propose_item(p, CAUSE_MEMORY_PRESSURE)))
+    if (!(n > workers) || (workers > 0 && propose_item(p, CAUSE_MEMORY_PRESSURE)))
         return;
-    starting = starting_s(p, workers);
-    if (workers > 0 && (p->wait_s - starting) / p->step_s < waits_least)
-        return;
-    fetch_s = workers > 0 ? workers * (p->step_s - starting) : p->wait_s;
-    compute_s = fmax(p->compute_s, 0.001 * p->step_s);
-    share = cpu_share(p, workers, wait);
-    n = fmin(ceil(margin * fetch_s / compute_s), most_workers(p, share));
-    n = epoch >= 1 ? fmin(n, epoch) : n; /* there are no more batches to load at a time */
-    if (!(n > workers))
-        return;
+    fetch_s = loader_fetch(&need) * p->step_s;
+    compute_s = loader_compute(&need) * p->step_s;
     then_s = fmax(p->compute_s, fetch_s / n) + starting;
     /* Loading and computing share the CPUs. */
     if (p->cpus > 0)

@@ -37,8 +37,14 @@ static void open_made(struct proposed *p, struct made *m)
                                        .mtbf_s = (double)NAN };
 }
 
+/* The run may have changed, and with it what its loader needs. */
 static void again(struct proposed *p)
 {
+    CLEANUP(verdict_done) struct verdict now = { .count = 0 };
+
+    if (judge_run(&p->run, NULL, &now) < 0)
+        abort();
+    p->verdict.loader = now.loader;
     proposals_done(&p->out);
     if (propose(&p->out, &p->about) < 0)
         abort();
@@ -767,8 +773,51 @@ static void test_oom(void)
     close_made(&p);
 }
 
+/* The workers that a verdict advises; 0: none. */
+static long advised(const struct verdict *v)
+{
+    for (size_t i = 0; i < v->count; i++)
+        if (v->items[i].action && !strncmp(v->items[i].action, "num_workers=", 12))
+            return strtol(v->items[i].action + 12, NULL, 10);
+    return 0;
+}
+
+/* What brim why advises is what brim optimize tries: of all causes, with workers and without, on
+ * few CPUs and many, with little memory. */
+static void test_one_number(void)
+{
+    static const double memories_b[] = { 40e9, 2e9 }, cpus[] = { 2, 8, 64 };
+    int both = 0, apart = 0;
+
+    for (int cause = CAUSE_NONE; cause < CAUSE_UNKNOWN; cause++)
+        for (uint64_t seed = 0; seed < SEEDS; seed++) {
+            struct made m = made_like((enum cause)cause, seed);
+            const struct candidate *c;
+            struct proposed p;
+            long said;
+
+            m.s[RUN_MEMORY_AVAILABLE] = memories_b[seed % 2];
+            m.s[RUN_CPUS] = seed % 5 ? m.s[RUN_CPUS] : cpus[seed % 3];
+            open_made(&p, &m);
+            again(&p);
+            c = allowed(&p, "loader.workers");
+            said = advised(&p.verdict);
+            /* What promises less than 2 % is advised and not tried; fewer workers are no advice. */
+            both += said && c;
+            if (said && c && strtol(c->value, NULL, 10) != said) {
+                apart++;
+                printf("# %s, seed %d: why says %ld, optimize %s\n", cause_name((enum cause)cause),
+                       (int)seed, said, c->value);
+            }
+            close_made(&p);
+        }
+    ok(both >= 50, "workers are advised and tried in %d made runs", both);
+    is_int(apart, 0, "advice and proposal are the same number in all of them");
+}
+
 int main(void)
 {
+    test_one_number();
     test_fits();
     test_healthy();
     test_workers();
