@@ -105,13 +105,15 @@ int queue_client_jobs(const char *folder, const struct queue_listing *what, stru
         page.from = wire_int(answer, "next", 0);
         page.most -= MIN((uint64_t)n, page.most);
     } while (rc == 0 && page.from > 0 && page.most > 0);
+    if (rc < 0)
+        return rc;
     str_add(&text, str_text(&text)[text.len - 1] == '[' ? "]\n}\n" : "\n  ]\n}\n");
-    if (rc == 0 && str_error(&text) < 0)
+    if (str_error(&text) < 0)
         return err_set(e, -EFBIG, "too many jobs to list: ask for fewer with --most");
     str_reset(answer);
     wire_add(answer, "text", str_text(&text));
     *next = page.from;
-    return rc;
+    return 0;
 }
 
 int queue_client_wait(const char *folder, int64_t id, struct str *answer, struct err *e)
