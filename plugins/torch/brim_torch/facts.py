@@ -53,7 +53,7 @@ def library_of(symbol: str, user: str) -> str:
             ("address", ctypes.c_void_p),
         ]
 
-    with open("/proc/self/maps") as f:
+    with open("/proc/self/maps", errors="surrogateescape") as f:
         paths = {line.split()[-1] for line in f if user in line}
     for path in paths:
         # a handle's own dependencies are looked through, as the linker did when it bound them
