@@ -156,8 +156,8 @@ def children():
     found = []
     for name in os.listdir("/proc"):
         try:
-            with open("/proc/%s/stat" % name) as f:
-                fields = f.read().rpartition(")")[2].split()
+            with open("/proc/%s/stat" % name, "rb") as f:
+                fields = f.read().rpartition(b")")[2].decode().split()
         except (OSError, NotADirectoryError):
             continue
         if fields[1] == pid and fields[0] != "Z":
