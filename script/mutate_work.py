@@ -26,8 +26,9 @@ DUMP = """\
 extern void __gcov_dump(void);
 #define _exit(status) (__gcov_dump(), (_exit)(status))
 """
+# Line tables: a test of calls that fail names their places.
 FLAGS = {
-    "plain": ["-Dwarning_level=0", "-Ddebug=false", "-Doptimization=1", "-Dc_args=-w"],
+    "plain": ["-Dwarning_level=0", "-Ddebug=false", "-Doptimization=1", "-Dc_args=-w -g1"],
     "strict": [
         "-Dwarning_level=0",
         "-Ddebug=false",
@@ -158,7 +159,7 @@ class Build:
         if self.kind == "reach":
             dump = self.copy.folder / "dump.h"
             dump.write_text(DUMP)
-            flags.append("-Dc_args=-w -include %s" % dump)
+            flags.append("-Dc_args=-w -g1 -include %s" % dump)
         cc = "ccache gcc" if shutil.which("ccache") else "gcc"
         env = {**self.env, "CC": cc}
         if not (self.path / "build.ninja").exists():
