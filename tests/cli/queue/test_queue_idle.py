@@ -166,8 +166,13 @@ def test_cpus(idle):
     spins = queue.submit("-c1", "sh", "-c", "sh -c 'while :; do :; done' & wait")
     lazy = queue.submit("-c", cpus - 1, "sleep", "300")
     assert told(queue, lazy)["use"] == 0
-    job = wait_until(lambda: (queue.job(spins)["use"] or 0) > 0 and queue.job(spins))
-    assert job["told"] is None and job["idle_s"] is None
+
+    def computes():
+        """At some moment: others may leave it little of a CPU."""
+        job = queue.job(spins)
+        return (job["use"] or 0) > 0 and job["idle_s"] is None
+
+    wait_until(computes)
 
 
 def test_a_driver(idle, tmp_path):
