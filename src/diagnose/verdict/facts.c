@@ -78,7 +78,7 @@ static const struct step *steps_in(const struct run_rank *r, const struct run_sp
     while (end > first && r->steps[end - 1].end_ns > s->to_ns)
         end--;
     *n = end - first;
-    return r->steps + first;
+    return *n ? r->steps + first : NULL;
 }
 
 /* Add a rank that has steady steps. */

@@ -498,6 +498,18 @@ static void test_stepless(void)
     stepless(RUN_RUNNING, 0, "no steps were seen", "0 ranks, 0 steady steps");
 }
 
+/* One that is looked at before its rank has ended a step. */
+static void test_rank_without_steps(void)
+{
+    struct run_rank rank = { .steps = NULL };
+    struct run r = { .id = "a", .end = RUN_RUNNING, .end_ns = 5, .ranks = &rank, .n_ranks = 1 };
+    struct verdict v = { .count = 0 };
+
+    ok(judge_run(&r, NULL, &v) == 0, "a run whose rank has not ended a step is judged");
+    is_str(v.sentence, "no steps were seen", "a rank without a step has no verdict");
+    verdict_done(&v);
+}
+
 /* A job that waited for its loader until a setting was kept in the middle of the run, and waits
  * again in a trial that loses behind it. */
 static void build_optimized(struct run *r)
@@ -592,6 +604,7 @@ static void test_optimized_setting(void)
 int main(void)
 {
     test_stepless();
+    test_rank_without_steps();
     test_limits();
     test_confusion();
     test_measured_blas();
