@@ -167,9 +167,10 @@ def test_a_ring_that_is_none(brim, clean):
 def test_a_ring_of_another_version(brim, clean):
     """A job that is linked with a newer libbrim-step."""
     code = (
-        "import os,sys,struct; d=os.environ['BRIM_RING']; "
-        "open(d+'/rank-0-9.ring','wb').write(struct.pack('<8sHHIIIIi','BRIMSTEP'.encode(),99,0,"
-        "4096,65536,32,64,9).ljust(1<<16,b'\\0')); os.execvp(sys.argv[1],sys.argv[1:])"
+        "import os,sys,struct; d=os.environ['BRIM_RING']; f=open(d+'/new','wb'); "
+        "f.write(struct.pack('<8sHHIIIIi','BRIMSTEP'.encode(),99,0,4096,65536,32,64,9)"
+        ".ljust(1<<16,b'\\0')); f.close(); os.rename(d+'/new',d+'/rank-0-9.ring'); "
+        "os.execvp(sys.argv[1],sys.argv[1:])"
     )
     done = brim.run("/usr/bin/python3", "-c", code, JOB, 2000, 4000, 1000, options=TRY)
     assert done.returncode == 0
