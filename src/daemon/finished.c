@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/trusted_path.h"
 #include "daemon/finished_json.h"
 #include "daemon/questions.h"
+#include "daemon/trusted_path.h"
 #include "diagnose/verdict/judge.h"
 #include "render/report/beside.h"
 #include "render/report/report.h"
@@ -204,10 +204,11 @@ int finished_open(struct finished **ret, uv_loop_t *loop, struct run_folders fol
     struct finished *f;
 
     for (size_t i = 0; i < folders.n; i++) {
-        CLEANUP(closep) int fd = trusted_path_open(folders.paths[i], e);
+        struct err why = { "" };
+        CLEANUP(closep) int fd = trusted_path_open(folders.paths[i], &why);
 
-        if (fd < 0 && fd != -ENOENT)
-            return err_context(e, fd, "--runs: ");
+        if (fd < 0 && fd != -ENOENT) /* no run was kept there yet */
+            return err_set(e, fd, "--runs: %s", why.text);
     }
     f = calloc(1, sizeof(*f));
     if (!f)

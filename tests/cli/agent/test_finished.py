@@ -3,8 +3,8 @@
 import html
 import json
 import os
-import signal
 import shutil
+import signal
 import subprocess
 import urllib.error
 import urllib.parse
@@ -288,6 +288,16 @@ def test_one_that_goes_on_is_not_finished(start, brim, few, tmp_path):
         os.kill(int(job.read_text()), signal.SIGKILL)
     run = wait_until(lambda: [run for run in page(agent)["runs"] if run["name"] == "goes-on"])[0]
     assert run["end"] == "lost" and run["status"] is None
+
+
+def test_own_runs_before_there_are_any(start, made, tmp_path, monkeypatch):
+    monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
+    agent = start("--runs", "own")
+    assert page(agent)["runs"] == []
+    (name,) = sorted(os.listdir(made))[:1]
+    shutil.copytree(os.path.join(made, name), tmp_path / "runs" / name)
+    assert ids_of(page(agent)) == [name]
+    assert agent.stop() == 0 and "No such" not in agent.said()
 
 
 def test_a_token_is_asked_for(start, made, tmp_path):
