@@ -296,8 +296,11 @@ def test_marked_steps(runs):
 def beat(process):
     """Seconds between two looks of brim run; NaN before the first."""
     for number in os.listdir("/proc/%d/fdinfo" % process.pid):
-        with open("/proc/%d/fdinfo/%s" % (process.pid, number)) as f:
-            found = re.search(r"it_interval: \((\d+), (\d+)\)", f.read())
+        try:
+            with open("/proc/%d/fdinfo/%s" % (process.pid, number)) as f:
+                found = re.search(r"it_interval: \((\d+), (\d+)\)", f.read())
+        except FileNotFoundError:  # it was closed just now
+            continue
         if found:
             return int(found[1]) + int(found[2]) / 1e9
     return float("nan")
