@@ -264,10 +264,11 @@ def test_jobs_outlive_the_engine(queue):
 
 
 def test_an_engine_comes_back_by_itself(queue):
-    first = queue.submit("-d2", "--no-watch", "sh", "-c", "sleep 0.5")
+    first = queue.submit("-d2", "--no-watch", "sh", "-c", WAIT)
     queue.submit("-d2", "--no-watch", "sh", "-c", "echo ran >log")
     queue.until(first, "running")
-    queue.kill_engine()
+    queue.kill_engine()  # while first's guard is there to see that nobody answers
+    (queue.work / "go").touch()
     wait_until(lambda: (queue.work / "log").exists())
 
 
