@@ -14,15 +14,76 @@ LEFTOVER = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
 MACHINE = re.compile(r"(?<![\w.~-])/(wo" + r"rk/|tmp/w" + r"t\b)")
 
 
-def test_links():
+def headings(text):
+    """Anchors of the headings of a page, as GitHub makes them: words in small letters with "-" for
+    blanks, other signs left out; one that comes again gets -1, -2 ..."""
+    found, seen = set(), {}
+    for line in re.findall(r"^#{1,6} +(.*?) *#*$", fences_out(text), re.M):
+        words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", line)
+        name = re.sub(r"[^\w\- ]", "", words.lower()).replace(" ", "-")
+        again = seen.get(name, 0)
+        seen[name] = again + 1
+        found.add(f"{name}-{again}" if again else name)
+    return found
+
+
+def fences_out(text):
+    """A page without its fenced blocks, in which '#' begins a comment and brackets are code."""
+    return re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+
+
+def wrong_links(path, text, read):
+    """What of the links of a page leads nowhere. read(path) gives another page's text, or None."""
     bad = []
-    for path in DOCUMENTS:
-        for target in re.findall(r"\]\(([^)\s]+)\)", tree.read(path)):
-            if re.match(r"[a-z]+:|#", target):
-                continue
-            file = os.path.join(tree.ROOT, os.path.dirname(path), target.split("#")[0])
-            if not os.path.exists(file):
-                bad.append(f"{path}: {target} does not exist")
+    for target in re.findall(r"\]\(([^)\s]+)\)", fences_out(text)):
+        if re.match(r"[a-z]+:", target):
+            continue
+        file, _, anchor = target.partition("#")
+        whole = os.path.normpath(os.path.join(os.path.dirname(path), file)) if file else path
+        there = text if not file else read(whole)
+        if there is None:
+            bad.append(f"{path}: {target} does not exist")
+        elif anchor and anchor not in headings(there):
+            bad.append(f"{path}: {target}: there is no such heading")
+    return bad
+
+
+def page(path):
+    """The text of a document, "" for what else is there, None where nothing is."""
+    if not os.path.exists(os.path.join(tree.ROOT, path)):
+        return None
+    return tree.read(path) if path.endswith(".md") else ""
+
+
+def test_links():
+    bad = [line for path in DOCUMENTS for line in wrong_links(path, tree.read(path), page)]
+    assert not bad, "\n" + "\n".join(bad)
+
+
+def test_a_link_that_leads_nowhere_is_found():
+    b = "# Two words: `x`\n```sh\n# no heading [a](gone.md)\n```\n## Two words x\n"
+    read = {"pages/b.md": b}.get
+    good = "# Up\n[](b.md) [2](b.md#two-words-x) [3](b.md#two-words-x-1) [4](#up) [5](http://x/#z)"
+    assert not wrong_links("pages/a.md", good, read)
+    for target in ("gone.md", "b.md#no-heading-a", "b.md#two-words-x-2", "#down"):
+        assert wrong_links("pages/a.md", good + f"[6]({target})", read), target
+
+
+# Named in the tree as the pages of others.
+PAGES_OF_OTHERS = {"docs/performance.md"}
+
+
+def test_pages_that_the_tree_names_are_there():
+    """A page of docs in a comment, a help text, a script or a test."""
+    bad = []
+    for path in tree.files():
+        try:
+            text = tree.read(path)
+        except UnicodeDecodeError:
+            continue
+        for name in set(re.findall(r"\bdocs/[\w-]+\.md\b", text)) - PAGES_OF_OTHERS:
+            if not os.path.exists(os.path.join(tree.ROOT, name)):
+                bad.append(f"{path}: there is no {name}")
     assert not bad, "\n" + "\n".join(bad)
 
 
