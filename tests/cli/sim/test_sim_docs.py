@@ -1,4 +1,5 @@
-"""docs/sim.md: what its commands on traces of the tree and of others print is what it says."""
+"""The pages on brim sim: what their commands on traces of the tree and of others print is what they
+say."""
 
 import os
 import re
@@ -7,11 +8,15 @@ import subprocess
 import pytest
 from conftest import ROOT
 
-PAGE = (ROOT / "docs" / "sim.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```\w*\n(.*?)^```\n(.*?)(?=^```|\Z)", PAGE, re.M | re.S)
+# [(block, what stands between it and the next one)] of each page.
+PAGES = [
+    re.findall(r"^```\w*\n(.*?)^```\n(.*?)(?=^```|\Z)", page.read_text("utf-8"), re.M | re.S)
+    for page in sorted((ROOT / "docs").glob("sim*.md"))
+]
+BLOCKS = [block for page in PAGES for block in page]
 # A command with the block behind it, where nothing but a few words stand between the two.
 EXAMPLES = [
-    (command, after[0]) for (command, between), after in zip(BLOCKS, BLOCKS[1:])
+    (command, after[0]) for page in PAGES for (command, between), after in zip(page, page[1:])
     if re.search("tests/fixtures/traces|script/others.py", command) and len(between) < 60
 ]
 
