@@ -10,8 +10,8 @@ struct known {
     const char *name, *about, *text;
 };
 
-/* The sources of those that repeat a published simulator are in docs/sim-checked.md; tiresias lets a
- * job fall when it has had more than 18,000 s. */
+/* The sources of those that repeat a published simulator are in docs/sim/checked.md; tiresias lets
+ * a job fall when it has had more than 18,000 s. */
 static const struct known known[] = {
     { "fifo", "in the order of submission; nobody overtakes", "order = fifo\n" },
     { "sjf", "the shortest first, with true lengths; nobody overtakes",

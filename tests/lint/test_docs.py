@@ -81,7 +81,7 @@ def test_pages_that_the_tree_names_are_there():
             text = tree.read(path)
         except UnicodeDecodeError:
             continue
-        for name in set(re.findall(r"\bdocs/[\w-]+\.md\b", text)) - PAGES_OF_OTHERS:
+        for name in set(re.findall(r"\bdocs/[\w/-]+\.md\b", text)) - PAGES_OF_OTHERS:
             if not os.path.exists(os.path.join(tree.ROOT, name)):
                 bad.append(f"{path}: there is no {name}")
     assert not bad, "\n" + "\n".join(bad)

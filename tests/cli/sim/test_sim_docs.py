@@ -8,10 +8,13 @@ import subprocess
 import pytest
 from conftest import ROOT
 
+# These have files of their own: test_sim_elastic.py, test_sim_services.py, test_sim_utilization.py.
+OTHERS = {"elastic", "power", "services", "together", "utilization"}
 # [(block, what stands between it and the next one)] of each page.
 PAGES = [
     re.findall(r"^```\w*\n(.*?)^```\n(.*?)(?=^```|\Z)", page.read_text("utf-8"), re.M | re.S)
-    for page in sorted((ROOT / "docs").glob("sim*.md"))
+    for page in sorted((ROOT / "docs").glob("sim/*.md")) + [ROOT / "docs" / "sim.md"]
+    if page.stem not in OTHERS
 ]
 BLOCKS = [block for page in PAGES for block in page]
 # A command with the block behind it, where nothing but a few words stand between the two.

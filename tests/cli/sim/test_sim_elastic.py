@@ -355,7 +355,7 @@ def test_made_up_days(brim, tmp_path):
 
 
 def test_a_week_of_philly(brim, others, tmp_path):
-    """The figures of docs/elastic.md."""
+    """The figures of docs/sim/elastic.md."""
     (_, elastic, history), means = rigid_and_elastic(brim, others("philly_week"), tmp_path, "64x8")
     assert means == [(12545, 4716), (9144, 1377), (7861, 164)]
     assert (elastic["resized"], elastic["started_on_fewer"]) == (410, 43)

@@ -2,7 +2,7 @@
 jobs are data of others; test_sim_made.py has made-up ones.
 
 Lucid's simulator on a week of Philly, and Muri's on its third trace; how they were run is in
-docs/sim-checked.md."""
+docs/sim/checked.md."""
 
 import json
 import os

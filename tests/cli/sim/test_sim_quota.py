@@ -106,7 +106,7 @@ def test_made_up_days(brim, named):
 
 
 def test_a_week_of_philly(brim, others, named):
-    """The figures of docs/sim-shares.md."""
+    """The figures of docs/sim/shares.md."""
     policies = [named(name, text) for name, text in POLICIES.items()]
     figures = figures_of(brim, others("philly_week_vc"), "80x8", policies)
     assert figures == {

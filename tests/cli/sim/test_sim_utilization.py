@@ -1,4 +1,4 @@
-"""Rows of docs/utilization.md: a week of Philly behind walls and with all that brim has; and what a
+"""Rows of docs/sim/utilization.md: a week of Philly behind walls and with all that brim has; and what a
 few made-up days show of it."""
 
 import json
