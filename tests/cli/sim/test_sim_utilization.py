@@ -1,5 +1,5 @@
-"""Rows of docs/sim/utilization.md: a week of Philly behind walls and with all that brim has; and what a
-few made-up days show of it."""
+"""Rows of docs/sim/utilization.md: a week of Philly behind walls and with all that brim has; and
+what a few made-up days show of it."""
 
 import json
 
