@@ -1,4 +1,5 @@
 /* brim plan eval: predictions against tables of measured runs. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,9 +50,14 @@ static double memory_of(const struct plan_row *r, const struct predicted *p)
     return r->peak_only ? p->memory.tensors : p->memory.total;
 }
 
+static bool is_fit(const struct plan_row *r, const struct predicted *p)
+{
+    return p->memory.total <= r->cluster.gpu.memory_b;
+}
+
 static void judge_fit(struct table *t, const struct plan_row *r, const struct predicted *p)
 {
-    bool fits = p->memory.total <= r->cluster.gpu.memory_b;
+    bool fits = is_fit(r, p);
 
     t->out += r->out;
     t->out_seen += r->out && !fits;
@@ -192,6 +198,8 @@ static void json_layout(struct json *j, const struct layout *l)
 
 static void json_row(struct json *j, const struct plan_row *r, const struct predicted *p)
 {
+    char sweep[20];
+
     json_object(j, NULL);
     json_int(j, "line", r->line);
     json_string(j, "model", r->name);
@@ -200,6 +208,8 @@ static void json_row(struct json *j, const struct plan_row *r, const struct pred
         json_end(j);
         return;
     }
+    snprintf(sweep, sizeof(sweep), "%016" PRIx64, r->sweep);
+    json_string(j, "sweep", sweep);
     json_string(j, "gpu", r->cluster.gpu.name);
     json_layout(j, &r->layout);
     json_number(j, "time_s", p->step.time_s, 6);
@@ -208,6 +218,7 @@ static void json_row(struct json *j, const struct plan_row *r, const struct pred
     json_number(j, "measured_b", r->memory_b, 6);
     json_bool(j, "from_flops", r->from_flops);
     json_bool(j, "out_of_memory", r->out);
+    json_bool(j, "fits", is_fit(r, p));
     json_object(j, "parts_s");
     for (int i = 0; i < PARTS; i++)
         json_number(j, step_part_name((enum step_part)i), p->step.part[i], 5);
