@@ -499,7 +499,7 @@ def test_made_up_days_beside_a_service(brim, policy, tmp_path):
 
 
 def test_a_week_beside_a_service(brim, policy, others):
-    """Figures of docs/sim/services.md."""
+    """Figures of docs/sim/services.md and docs/sim/together.md."""
     assert beside_a_service(brim, policy, others("philly_week_vc"), "64x8", 7, 8) == {
         "greedy": (19270, 1), "easy": (18167, 1), "notice": (9711, 0.920455),
         "shares": (6427, 0.840909)}
