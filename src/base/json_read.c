@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/parse.h"
@@ -15,6 +16,7 @@ struct reader {
     int line;
     size_t wide; /* bytes of this line that continue a character: no columns of their own */
     int depth;
+    bool python; /* its words for numbers without end and for none are numbers */
     struct err *e;
 };
 
@@ -243,6 +245,31 @@ static int read_string(struct reader *r, const char **ret, size_t *len)
 
 static int read_value(struct reader *r, struct json_value *v);
 
+/* What Python's json module writes for floats that JSON does not have. */
+static bool read_python(struct reader *r, struct json_value *v)
+{
+    static const struct {
+        const char *word;
+        double number;
+    } words[] = {
+        { "NaN", (double)NAN },
+        { "Infinity", (double)INFINITY },
+        { "-Infinity", -(double)INFINITY },
+    };
+
+    for (size_t i = 0; r->python && i < ARRAY_SIZE(words); i++) {
+        size_t len = strlen(words[i].word);
+
+        if ((size_t)(r->end - r->at) < len || memcmp(r->at, words[i].word, len) != 0)
+            continue;
+        v->kind = JSON_NUMBER;
+        v->number = words[i].number;
+        r->at += len;
+        return true;
+    }
+    return false;
+}
+
 static int read_word(struct reader *r, struct json_value *v)
 {
     static const struct {
@@ -335,6 +362,8 @@ static int read_value(struct reader *r, struct json_value *v)
         v->kind = JSON_STRING;
         return read_string(r, &v->text, &v->len);
     }
+    if (read_python(r, v))
+        return 0;
     if (c == '-' || is_digit(c))
         return read_number(r, v);
     if (r->at == r->end)
@@ -342,29 +371,44 @@ static int read_value(struct reader *r, struct json_value *v)
     return read_word(r, v);
 }
 
-int json_read(const struct json_value **ret, struct arena *a, const char *file, const char *text,
-              size_t len, struct err *e)
+static int read_text(struct reader *r, const struct json_value **ret)
 {
     static const char byte_order_mark[] = "\xef\xbb\xbf";
-    struct reader r = { .arena = a, .file = file, .at = text, .end = text + len, .e = e };
-    struct json_value *root = arena_alloc(a, sizeof(*root));
+    struct json_value *root = arena_alloc(r->arena, sizeof(*root));
     int rc;
 
     if (!root)
-        return err_nomem(e);
-    if (len >= 3 && memcmp(text, byte_order_mark, 3) == 0)
-        r.at += 3;
-    r.line = 1;
-    r.line_start = r.at;
-    skip_blanks(&r);
-    rc = read_value(&r, root);
+        return err_nomem(r->e);
+    if (r->end - r->at >= 3 && memcmp(r->at, byte_order_mark, 3) == 0)
+        r->at += 3;
+    r->line = 1;
+    r->line_start = r->at;
+    skip_blanks(r);
+    rc = read_value(r, root);
     if (rc < 0)
         return rc;
-    skip_blanks(&r);
-    if (r.at < r.end)
-        return fail(&r, "the value is whole, but text follows");
+    skip_blanks(r);
+    if (r->at < r->end)
+        return fail(r, "the value is whole, but text follows");
     *ret = root;
     return 0;
+}
+
+int json_read(const struct json_value **ret, struct arena *a, const char *file, const char *text,
+              size_t len, struct err *e)
+{
+    struct reader r = { .arena = a, .file = file, .at = text, .end = text + len, .e = e };
+
+    return read_text(&r, ret);
+}
+
+int json_read_python(const struct json_value **ret, struct arena *a, const char *file,
+                     const char *text, size_t len, struct err *e)
+{
+    struct reader r = { .arena = a, .file = file, .at = text, .end = text + len, .e = e };
+
+    r.python = true;
+    return read_text(&r, ret);
 }
 
 const struct json_value *json_get(const struct json_value *object, const char *key)

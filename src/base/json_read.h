@@ -40,6 +40,11 @@ struct json_value {
 int json_read(const struct json_value **ret, struct arena *a, const char *file, const char *text,
               size_t len, struct err *e) CHECK_RESULT;
 
+/* The same for files that Python's json module wrote: NaN, Infinity and -Infinity are numbers too,
+ * of which none is whole. */
+int json_read_python(const struct json_value **ret, struct arena *a, const char *file,
+                     const char *text, size_t len, struct err *e) CHECK_RESULT;
+
 /* The member of an object; of several with that key the last. NULL when there is none, and when
  * object is NULL or no object. */
 const struct json_value *json_get(const struct json_value *object, const char *key);

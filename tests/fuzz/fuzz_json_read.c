@@ -45,12 +45,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     struct walk w = { .lines = count_lines((const char *)data, size) };
-    const struct json_value *root = NULL;
+    const struct json_value *root = NULL, *python = NULL;
     struct err e = { "" };
     int rc = json_read(&root, &a, "f", (const char *)data, size, &e);
 
     check(rc == 0 || rc == -EINVAL);
     check((rc == 0) == (e.text[0] == '\0') && (rc == 0) == (root != NULL));
+    check(rc < 0 || json_read_python(&python, &a, "f", (const char *)data, size, NULL) == 0);
     if (rc < 0) {
         long line = line_told(e.text, "f:");
 

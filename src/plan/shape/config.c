@@ -37,10 +37,11 @@ static int unknown_family(const struct shape_file *c, const struct json_value *v
         str_addf(&known, "%s%s", i ? ", " : "", shape_family(i));
     if (str_error(&known))
         return err_nomem(c->e);
-    return err_set(c->e, -EINVAL,
-                   "%s:%d:%d: model_type '%.40s' is not known (known are %s); without model_type "
-                   "the file is read as a plain GPT",
-                   c->file, v->line, v->column, v->text, str_text(&known));
+    return err_set(
+        c->e, -EINVAL,
+        "%s:%d:%d: model_type '%.40s' is not known, so that nothing says which layers it "
+        "has; known are %s",
+        c->file, v->line, v->column, v->text, str_text(&known));
 }
 
 /* The family, and the part of the file that describes the shape. */
@@ -200,7 +201,7 @@ int shape_from_config(struct shape *ret, const char *file, const char *text, siz
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     struct shape_file c = { .file = file, .e = e };
     struct shape s;
-    int rc = json_read(&c.root, &a, file, text, len, e);
+    int rc = json_read_python(&c.root, &a, file, text, len, e);
 
     if (rc == 0)
         rc = read_shape(&c, &s);

@@ -1,6 +1,7 @@
 #include "base/json_read.h"
 
 #include <errno.h>
+#include <math.h>
 
 #include "oom_arena.h"
 #include "tap.h"
@@ -191,9 +192,32 @@ static void test_oom(void)
     } while (failed);
 }
 
+static void test_python(void)
+{
+    static const char text[] = "[Infinity, -Infinity, NaN, 7, -0.5]";
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    const struct json_value *root = NULL;
+    struct err e = { "" };
+
+    if (!is_int(json_read_python(&root, &a, "f", text, strlen(text), &e), 0,
+                "json_read_python reads what Python writes: %s", e.text) ||
+        root->n_items != 5)
+        return;
+    ok(root->items[0].number > 0 && isinf(root->items[0].number), "Infinity is above all numbers");
+    ok(root->items[1].number < 0 && isinf(root->items[1].number), "-Infinity is below all numbers");
+    ok(root->items[2].kind == JSON_NUMBER && isnan(root->items[2].number), "NaN is a number");
+    ok(!root->items[0].is_whole && !root->items[2].is_whole && root->items[3].whole == 7,
+       "Infinity and NaN are no whole numbers");
+    is_int(json_read_python(&root, &a, "f", "[nan]", 5, &e), -EINVAL,
+           "json_read_python refuses a word that Python does not write");
+    is_int(json_read_python(&root, &a, "f", "[Infinit", 8, &e), -EINVAL,
+           "json_read_python refuses half of a word");
+}
+
 int main(void)
 {
     test_tree();
+    test_python();
     test_numbers();
     test_refused();
     test_limits();
