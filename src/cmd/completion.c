@@ -153,7 +153,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
     if (operands[0] && !strcmp(operands[0], "words")) {
         int rc = operands[1]
                      ? completion_words(operands[1], &out, e)
-                     : err_usage(e, "say words of what: runs, profiles, policies or models");
+                     : err_usage(e, "say words of what: runs, profiles, policies, models or gpus");
 
         return rc < 0 ? rc : cmd_print(&out, NULL, e);
     }
@@ -173,7 +173,8 @@ const struct cmd cmd_completion = {
     .name = "completion",
     .args = "bash|zsh|fish | words KIND",
     .summary = "print shell completion: source <(brim completion bash)",
-    .about = "The script asks brim for the names of runs, profiles, policies and models that there "
+    .about = "The script asks brim for the names of runs, profiles, policies, models and GPUs that "
+             "there "
              "are:\n"
              "  brim completion words policies",
     .opts = no_opts,

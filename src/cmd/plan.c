@@ -68,7 +68,8 @@ static const struct opt opts[] = {
 static const struct plan_opts defaults = { .json = NULL };
 
 static const struct plan_command *const commands[] = { &plan_train, &plan_memory, &plan_checkpoint,
-                                                       &plan_emit, &plan_eval };
+                                                       &plan_emit,  &plan_eval,   &plan_models,
+                                                       &plan_gpus };
 
 static const struct cmd_sub subs[] = {
     { "train",
@@ -98,6 +99,16 @@ static const struct cmd_sub subs[] = {
       "FILE...",
       "compare predictions with tables of measured runs",
       { "plan eval measured.csv", "plan eval measured.csv --rows --node-gbps=3200" } },
+    { "models",
+      "[MODEL...]",
+      "which models are known, and how many parameters one has",
+      { "plan models", "plan models Llama-3.1-8B config.json" },
+      CMD_MODELS },
+    { "gpus",
+      "[GPU...]",
+      "which GPUs are known, and what they can do",
+      { "plan gpus", "plan gpus H100 MI300X --json" },
+      CMD_GPUS },
     { .name = NULL },
 };
 
@@ -117,7 +128,9 @@ static int run(const struct app *app, const void *values, char **operands, struc
 
 const struct cmd cmd_plan = {
     .name = "plan",
-    .args = "train MODEL | memory MODEL... | checkpoint [MODEL] | emit TARGET MODEL | eval FILE...",
+    .args =
+        "train MODEL | memory MODEL... | checkpoint [MODEL] | emit TARGET MODEL | eval FILE... | "
+        "models [MODEL...] | gpus [GPU...]",
     .summary = "predict time and memory of training runs",
     .about =
         "train searches all layouts of a model on a cluster for the one with the shortest step.\n"
@@ -127,7 +140,10 @@ const struct cmd cmd_plan = {
         "emit writes a layout as flags and files of a program that trains: megatron, torchtitan,\n"
         "deepspeed, nemo, torchrun-fsdp, and sbatch+ before one of them for Slurm.\n"
         "eval predicts every row of tables of measured runs and says how far it is off: errors of\n"
-        "time and memory, and whether it puts competing layouts in the order that was measured.",
+        "time and memory, and whether it puts competing layouts in the order that was measured.\n"
+        "models and gpus list what is known by name; of a config.json models says how many "
+        "parameters\n"
+        "the model has.",
     .subs = subs,
     .opts = opts,
     .defaults = &defaults,

@@ -55,7 +55,7 @@ def test_a_subcommand_that_is_none(brim):
     one_line(brim("help", "plan", "trian"), 2, "'trian' (did you mean 'train'?)")
     one_line(brim("help", "why", "it"), 2, "why has no subcommand 'it': brim help why")
     one_line(brim("completion", "words", "run"), 2, "(did you mean 'runs'?)")
-    one_line(brim("completion", "words"), 2, "runs, profiles, policies or models")
+    one_line(brim("completion", "words"), 2, "runs, profiles, policies, models or gpus")
 
 
 def proposed(brim, tmp_path, env, *words):

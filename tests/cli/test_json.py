@@ -39,6 +39,8 @@ LINES = [
     ("plan", "brim.plan.checkpoint.v1",
      ["checkpoint", "--state=2TB", "--gpus=64", "--storage=9GB/s"]),
     ("plan", "brim.plan.emit.v1", ["emit", "megatron", *PLAN, "--pin=dp=8"]),
+    ("plan", "brim.plan.models.v1", ["models"]),
+    ("plan", "brim.plan.gpus.v1", ["gpus"]),
     ("plan", "brim.plan.eval.v1", ["eval", "FOLDER/rows.csv"]),
     ("sim", "brim.sim.v1", ["FOLDER/jobs.csv"]),
     ("cost", "brim.cost.v1", ["FOLDER/jobs.csv"]),

@@ -21,7 +21,7 @@ struct app {
     }
 
 /* What completion proposes for an operand or the value of an option. */
-enum cmd_words { CMD_NO_WORDS, CMD_RUNS, CMD_PROFILES, CMD_POLICIES, CMD_MODELS };
+enum cmd_words { CMD_NO_WORDS, CMD_RUNS, CMD_PROFILES, CMD_POLICIES, CMD_MODELS, CMD_GPUS };
 
 /* One thing that a command does. The options that are for it alone, or for it and others, begin
  * their help with the names: "train: ...", "with list and show: ..."; those that name none are for

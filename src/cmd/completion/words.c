@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/conf.h"
+#include "gpus_csv.h"
 #include "models_csv.h"
+#include "plan/cluster/gpus.h"
 #include "plan/shape/models.h"
 #include "run/archive/archive.h"
 #include "run/profile/profiles.h"
@@ -82,6 +84,16 @@ static int add_models(struct str *out, struct err *e)
     return rc;
 }
 
+static int add_gpus(struct str *out, struct err *e)
+{
+    CLEANUP(gpus_done) struct gpus g = { .n_rows = 0 };
+    int rc = gpus_load(&g, (const char *)data_gpus_csv, data_gpus_csv_len, e);
+
+    for (size_t i = 0; rc == 0 && i < g.n_rows; i++)
+        add_word(out, g.rows[i].gpu.name);
+    return rc;
+}
+
 static const struct {
     const char *name;
     int (*add)(struct str *out, struct err *e);
@@ -90,6 +102,7 @@ static const struct {
     [CMD_PROFILES] = { "profiles", add_profiles },
     [CMD_POLICIES] = { "policies", add_policies },
     [CMD_MODELS] = { "models", add_models },
+    [CMD_GPUS] = { "gpus", add_gpus },
 };
 
 const char *completion_kind(enum cmd_words words)

@@ -10,11 +10,11 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/parse.h"
+#include "cmd/plan/model.h"
 #include "devices_csv.h"
 #include "plan/cluster/cluster_read.h"
 #include "plan/cluster/constants.h"
 #include "plan/cluster/from_machine.h"
-#include "plan/shape/config.h"
 #include "probe/recording.h"
 #include "probe/recording_load.h"
 
@@ -37,43 +37,11 @@ static void note(struct plan_ask *a, const char *fmt, ...)
     va_end(ap);
 }
 
-/* ---- the model ---- */
-
 static bool ends_with(const char *text, const char *end)
 {
     size_t n = strlen(text), m = strlen(end);
 
     return n >= m && !strcmp(text + n - m, end);
-}
-
-static int read_config(struct shape *ret, const char *path, struct err *e)
-{
-    CLEANUP(str_done) struct str text = STR_INIT(CONFIG_MAX);
-    int rc = file_read(path, &text, e);
-
-    return rc < 0 ? rc : shape_from_config(ret, path, str_text(&text), text.len, e);
-}
-
-static int read_model(struct plan_ask *a, const char *name, struct err *e)
-{
-    const struct model_row *row = NULL;
-    char path[PATH_LONGEST];
-    struct stat st;
-    int rc;
-
-    if (!name || !*name)
-        return err_usage(e, "name a model, such as Llama-3.1-8B or a config.json");
-    if (stat(name, &st) == 0 && S_ISDIR(st.st_mode)) {
-        if (snprintf(path, sizeof(path), "%s/config.json", name) >= (int)sizeof(path))
-            return err_set(e, -ENAMETOOLONG, "%.60s...: the path is too long", name);
-        return read_config(&a->job.shape, path, e);
-    }
-    if (ends_with(name, ".json") || stat(name, &st) == 0)
-        return read_config(&a->job.shape, name, e);
-    rc = err_usage_of(models_find(&a->known.models, name, &row, e));
-    if (rc == 0)
-        a->job.shape = row->shape;
-    return rc < 0 ? err_context(e, rc, "%s", strchr(name, '/') ? "no such file, and " : "") : 0;
 }
 
 /* ---- the cluster ---- */
@@ -282,7 +250,7 @@ int plan_ask_read(const struct plan_opts *o, const char *model, struct plan_ask 
     ret->job.gradient_b = 4;
     ret->job.imbalance = 1;
     if (rc == 0)
-        rc = read_model(ret, model, e);
+        rc = plan_model_read(&ret->known, model, &ret->job.shape, e);
     if (rc == 0)
         rc = read_cluster(o, ret, e);
     if (rc)

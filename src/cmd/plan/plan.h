@@ -36,5 +36,7 @@ extern const struct plan_command plan_train;
 extern const struct plan_command plan_memory;
 extern const struct plan_command plan_checkpoint;
 extern const struct plan_command plan_emit;
+extern const struct plan_command plan_models;
+extern const struct plan_command plan_gpus;
 
 #endif

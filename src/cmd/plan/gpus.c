@@ -1,0 +1,159 @@
+/* brim plan gpus: the GPUs that are known by name, and what they can do. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/str.h"
+#include "cmd/plan/known.h"
+
+enum { OUTPUT_MAX = 4 << 20, FIGURE = 16 };
+
+/* A figure in a unit of its own; "?" for one that no source confirms. */
+static const char *figure(double value, double unit, char buf[FIGURE])
+{
+    if (isnan(value))
+        return "?";
+    snprintf(buf, FIGURE, "%.4g", value / unit);
+    return buf;
+}
+
+static double best_16(const struct gpu *g)
+{
+    return isnan(g->flops[PLAN_BF16]) ? g->flops[PLAN_FP16] : g->flops[PLAN_BF16];
+}
+
+static bool is_measured(const struct gpu *g)
+{
+    for (int p = 0; p < PLAN_PRECISIONS; p++)
+        if (g->gemm_best[p] > 0)
+            return true;
+    return false;
+}
+
+/* ---- text ---- */
+
+static void add_head(struct str *out)
+{
+    str_addf(out, "%-19s %-7s %8s %8s %6s %6s %7s %6s %5s  %s\n", "GPU", "vendor", "16 bits", "FP8",
+             "memory", "GB/s", "links", "joined", "W", "figures");
+    str_addf(out, "%-19s %-7s %8s %8s %6s %6s %7s %6s\n", "", "", "TFLOP/s", "TFLOP/s", "GB", "",
+             "GB/s", "GPUs");
+}
+
+static void add_row(struct str *out, const struct gpu_row *r)
+{
+    const struct gpu *g = &r->gpu;
+    char b[6][FIGURE], joined[FIGURE] = "-";
+
+    if (g->domain > 1)
+        snprintf(joined, sizeof(joined), "%d", g->domain);
+    str_addf(out, "%-19s %-7s %8s %8s %6s %6s %7s %6s %5s  %s\n", g->name, r->vendor,
+             figure(best_16(g), 1e12, b[0]), figure(g->flops[PLAN_FP8], 1e12, b[1]),
+             figure(g->memory_b, 1e9, b[2]), figure(g->memory_rate, 1e9, b[3]),
+             g->domain > 1 ? figure(g->link_rate, 1e9, b[4]) : "-", joined,
+             figure(g->tdp_w, 1, b[5]), is_measured(g) ? "measured" : "nominal");
+}
+
+/* ---- JSON ---- */
+
+static void json_rate(struct json *j, const char *key, double value)
+{
+    if (isnan(value))
+        json_null(j, key);
+    else
+        json_number(j, key, value, 6);
+}
+
+static void json_row(struct json *j, const struct gpu_row *r)
+{
+    const struct gpu *g = &r->gpu;
+
+    json_object(j, NULL);
+    json_string(j, "name", g->name);
+    json_string(j, "vendor", r->vendor);
+    json_object(j, "flops");
+    for (int p = 0; p < PLAN_PRECISIONS; p++)
+        json_rate(j, plan_precision_name((enum plan_precision)p), g->flops[p]);
+    json_end(j);
+    json_rate(j, "memory_b", g->memory_b);
+    json_rate(j, "memory_b_s", g->memory_rate);
+    json_rate(j, "link_b_s", g->link_rate);
+    json_int(j, "link_gpus", g->domain);
+    json_rate(j, "pcie_b_s", r->pcie_rate);
+    json_rate(j, "tdp_w", g->tdp_w);
+    json_bool(j, "measured", is_measured(g));
+    json_string(j, "node", r->node);
+    if (r->node) {
+        json_int(j, "node_gpus", r->node_gpus);
+        json_int(j, "node_nics", r->node_nics);
+        json_rate(j, "node_nic_b_s", r->node_nic_rate);
+    }
+    json_end(j);
+}
+
+/* ---- the command ---- */
+
+/* What was named, or all. */
+static int collect(const struct gpus *known, char **names, struct arena *a,
+                   const struct gpu_row ***ret, size_t *n, struct err *e)
+{
+    for (size_t i = 0; !names[0] && i < known->n_rows; i++) {
+        const struct gpu_row **row = ARENA_PUSH(a, ret, n);
+
+        if (!row)
+            return err_nomem(e);
+        *row = &known->rows[i];
+    }
+    for (; names[0]; names++) {
+        const struct gpu_row **row = ARENA_PUSH(a, ret, n);
+        int rc = row ? err_usage_of(gpus_find(known, *names, row, e)) : err_nomem(e);
+
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+static void add_json(struct str *out, const struct gpu_row *const *rows, size_t n)
+{
+    struct json j = JSON_INIT(out);
+
+    json_object(&j, NULL);
+    json_string(&j, "schema", "brim.plan.gpus.v1");
+    json_array(&j, "gpus");
+    for (size_t i = 0; i < n; i++)
+        json_row(&j, rows[i]);
+    json_end(&j);
+    json_end(&j);
+}
+
+static int run(const struct app *app, const struct plan_opts *o, char **operands, struct err *e)
+{
+    CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX);
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    struct plan_known known = { .models = { .n_rows = 0 } };
+    const struct gpu_row **rows = NULL;
+    size_t n = 0;
+    int rc = plan_known_load(o, &known, e);
+
+    (void)app;
+    if (rc == 0)
+        rc = collect(&known.gpus, operands, &a, &rows, &n, e);
+    if (rc == 0 && o->json) {
+        add_json(&out, rows, n);
+    } else if (rc == 0) {
+        add_head(&out);
+        for (size_t i = 0; i < n; i++)
+            add_row(&out, rows[i]);
+    }
+    plan_known_done(&known);
+    return rc ? rc : cmd_print(&out, o->json, e);
+}
+
+const struct plan_command plan_gpus = {
+    .name = "gpus",
+    .args = "[GPU...]",
+    .summary = "which GPUs are known, and what they can do",
+    .run = run,
+};

@@ -1,0 +1,144 @@
+/* brim plan models: which models are known by name, and how many parameters one has. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/str.h"
+#include "cmd/plan/model.h"
+
+enum { OUTPUT_MAX = 8 << 20, COUNT = 24 };
+
+/* ---- text ---- */
+
+/* "8,030,261,248" */
+static const char *grouped(double n, char buf[COUNT])
+{
+    char digits[COUNT];
+    size_t len, at = 0;
+
+    snprintf(digits, sizeof(digits), "%.0f", n);
+    len = strlen(digits);
+    for (size_t i = 0; i < len && at + 2 < COUNT; i++) {
+        if (i > 0 && (len - i) % 3 == 0)
+            buf[at++] = ',';
+        buf[at++] = digits[i];
+    }
+    buf[at] = '\0';
+    return buf;
+}
+
+static void add_head(struct str *out)
+{
+    str_addf(out, "%-22s %19s %17s %6s %6s %5s %8s %8s\n", "model", "parameters",
+             "of which a token", "layers", "hidden", "heads", "experts", "longest");
+}
+
+static void add_row(struct str *out, const struct shape *s)
+{
+    const struct shape_params p = shape_count(s);
+    char total[COUNT], active[COUNT], experts[COUNT] = "-", longest[COUNT] = "?";
+
+    if (s->experts)
+        snprintf(experts, sizeof(experts), "%d/%d", s->active, s->experts);
+    if (s->positions)
+        snprintf(longest, sizeof(longest), "%d", s->positions);
+    str_addf(out, "%-22s %19s %17s %6d %6d %5d %8s %8s\n", s->name, grouped(p.total, total),
+             grouped(p.active, active), s->layers, s->hidden, s->heads, experts, longest);
+}
+
+/* ---- JSON ---- */
+
+static void json_row(struct json *j, const struct shape *s, const struct model_row *known)
+{
+    const struct shape_params p = shape_count(s);
+
+    json_object(j, NULL);
+    json_string(j, "name", s->name);
+    json_round(j, "parameters", p.total, 0);
+    json_round(j, "active_parameters", p.active, 0);
+    if (known && !isnan(known->parameters))
+        json_round(j, "published_parameters", known->parameters, 0);
+    json_int(j, "layers", s->layers);
+    json_int(j, "hidden", s->hidden);
+    json_int(j, "heads", s->heads);
+    json_int(j, "kv_heads", s->kv_heads);
+    json_string(j, "attention", s->attention == SHAPE_LATENT ? "latent" : "heads");
+    json_int(j, "vocabulary", s->vocab);
+    json_int(j, "experts", s->experts);
+    json_int(j, "active_experts", s->active);
+    json_int(j, "positions", s->positions);
+    json_end(j);
+}
+
+/* ---- the command ---- */
+
+/* What was named, or all. */
+static int collect(const struct plan_known *known, char **names, struct arena *a,
+                   struct model_row **ret, size_t *n, struct err *e)
+{
+    for (size_t i = 0; !names[0] && i < known->models.n_rows; i++) {
+        struct model_row *row = ARENA_PUSH(a, ret, n);
+
+        if (!row)
+            return err_nomem(e);
+        *row = known->models.rows[i];
+    }
+    for (; names[0]; names++) {
+        struct model_row *row = ARENA_PUSH(a, ret, n);
+        const struct model_row *same;
+        int rc;
+
+        if (!row)
+            return err_nomem(e);
+        rc = plan_model_read(known, *names, &row->shape, e);
+        if (rc)
+            return rc;
+        row->parameters = models_find(&known->models, *names, &same, NULL) == 0 ? same->parameters
+                                                                                : (double)NAN;
+    }
+    return 0;
+}
+
+static void add_json(struct str *out, const struct model_row *rows, size_t n)
+{
+    struct json j = JSON_INIT(out);
+
+    json_object(&j, NULL);
+    json_string(&j, "schema", "brim.plan.models.v1");
+    json_array(&j, "models");
+    for (size_t i = 0; i < n; i++)
+        json_row(&j, &rows[i].shape, &rows[i]);
+    json_end(&j);
+    json_end(&j);
+}
+
+static int run(const struct app *app, const struct plan_opts *o, char **operands, struct err *e)
+{
+    CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX);
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    struct plan_known known = { .models = { .n_rows = 0 } };
+    struct model_row *rows = NULL;
+    size_t n = 0;
+    int rc = plan_known_load(o, &known, e);
+
+    (void)app;
+    if (rc == 0)
+        rc = collect(&known, operands, &a, &rows, &n, e);
+    if (rc == 0 && o->json) {
+        add_json(&out, rows, n);
+    } else if (rc == 0) {
+        add_head(&out);
+        for (size_t i = 0; i < n; i++)
+            add_row(&out, &rows[i].shape);
+    }
+    plan_known_done(&known);
+    return rc ? rc : cmd_print(&out, o->json, e);
+}
+
+const struct plan_command plan_models = {
+    .name = "models",
+    .args = "[MODEL...]",
+    .summary = "which models are known, and how many parameters one has",
+    .run = run,
+};

@@ -1,0 +1,81 @@
+"""brim plan models, brim plan gpus: what is known by name, and what a file's model has."""
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+from conftest import one_line
+
+DATA = Path(__file__).resolve().parents[3] / "data"
+CONFIGS = Path(__file__).resolve().parents[2] / "fixtures" / "configs"
+
+
+def rows_of(name):
+    lines = [line for line in (DATA / name).read_text().splitlines() if not line.startswith("#")]
+    return list(csv.DictReader(lines))
+
+
+def test_all_models(brim):
+    known = rows_of("models.csv")
+    said = json.loads(brim.out("plan", "models", "--json"))
+    assert said["schema"] == "brim.plan.models.v1"
+    assert [m["name"] for m in said["models"]] == [row["name"] for row in known]
+    for model, row in zip(said["models"], known):
+        assert model["layers"] == int(row["layers"])
+        if row["parameters"]:
+            assert model["parameters"] == model["published_parameters"] == int(row["parameters"])
+    text = brim.out("plan", "models").splitlines()
+    assert len(text) == len(known) + 1
+    assert max(len(line) for line in text) <= 100
+
+
+def test_named_models(brim):
+    text = brim.out("plan", "models", "meta-llama/Llama-3.1-8B", str(CONFIGS / "mixtral-8x7b.json"))
+    head, llama, mixtral = text.splitlines()
+    assert head.split()[:2] == ["model", "parameters"]
+    assert llama.split()[:2] == ["Llama-3.1-8B", "8,030,261,248"]
+    assert "46,702,792,704" in mixtral and " 2/8 " in mixtral
+    said = json.loads(brim.out("plan", "models", str(CONFIGS / "mixtral-8x7b.json"), "--json"))
+    (model,) = said["models"]
+    assert model["parameters"] == 46702792704 and model["active_parameters"] == 12879925248
+    assert "published_parameters" not in model
+    one_line(brim("plan", "models", "Lama-3.1-8B"), 2, "did you mean Llama-3.1-8B?")
+    one_line(brim("plan", "models", "none.json"), 1, "none.json")
+
+
+def test_all_gpus(brim):
+    known = rows_of("gpus.csv")
+    said = json.loads(brim.out("plan", "gpus", "--json"))
+    assert said["schema"] == "brim.plan.gpus.v1"
+    assert [g["name"] for g in said["gpus"]] == [row["name"] for row in known]
+    for gpu, row in zip(said["gpus"], known):
+        assert gpu["memory_b"] == pytest.approx(float(row["memory_gb"]) * 1e9)
+        for name, rate in gpu["flops"].items():
+            assert (rate is None) == (not row[f"{name}_tflops"])
+    text = brim.out("plan", "gpus").splitlines()
+    assert len(text) == len(known) + 2
+    assert max(len(line) for line in text) <= 100
+
+
+def test_named_gpus(brim):
+    text = brim.out("plan", "gpus", "h100", "V100").splitlines()
+    assert text[2].split() == ["H100-SXM5-80GB", "NVIDIA", "989", "1979", "80", "3350", "450", "8",
+                               "700", "measured"]
+    assert re.search(r"^V100-SXM2-32GB +NVIDIA +125 +\? +32 ", text[3])
+    (gpu,) = json.loads(brim.out("plan", "gpus", "H100", "--json"))["gpus"]
+    assert gpu["node"] == "DGX H100" and gpu["node_gpus"] == 8 and gpu["link_b_s"] == 450e9
+    one_line(brim("plan", "gpus", "H10"), 2, "unknown GPU 'H10' (did you mean H100?)")
+
+
+def test_every_gpu_has_a_source():
+    text = (DATA / "gpus.csv").read_text()
+    keys = set(re.findall(r"^#   (\w+) ", text, re.MULTILINE))
+    for row in rows_of("gpus.csv"):
+        assert row["source"] and set(row["source"].split()) <= keys, row["name"]
+
+
+@pytest.mark.parametrize("word, name", [("models", "Llama-3.1-8B"), ("gpus", "H100-SXM5-80GB")])
+def test_completion(brim, word, name):
+    assert name in brim.out("completion", "words", word).splitlines()
