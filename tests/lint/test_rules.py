@@ -1,4 +1,4 @@
-"""data/rules/thresholds.ini: each threshold is used, has a source, and docs/why.md says where."""
+"""data/rules/thresholds.ini: each threshold is used, has a source, and the pages on why name it."""
 
 import configparser
 import re
@@ -7,7 +7,7 @@ import tree
 
 THRESHOLDS = configparser.ConfigParser(inline_comment_prefixes=None, interpolation=None)
 THRESHOLDS.read_string(tree.read("data/rules/thresholds.ini"))
-PAGE = tree.read("docs/why.md")
+PAGE = tree.read("docs/why.md") + tree.read("docs/why/causes.md")
 RULES = "".join(
     tree.read(path)
     for path in tree.files(".c", under=("src/diagnose/verdict/",))
