@@ -257,6 +257,20 @@ static void measure_gpus(const struct compute_about *about, struct compute *c)
 
 /* ---- all ---- */
 
+static int measure_cpus(const struct compute_about *about, const struct cpus *cpus,
+                        struct compute *c, struct err *e)
+{
+    int rc = measure_blas(about, cpus, c);
+
+    if (rc < 0 &&
+        about->blas) /* what was asked for: nothing else is measured before that is told */
+        return err_set(e, rc, "%s", c->blas_why.text);
+    if (rc == -ENOMEM)
+        return err_nomem(e);
+    rc = measure_copies(about, cpus, 1, &c->copy_one, e);
+    return rc < 0 ? rc : measure_copies(about, cpus, cpus->cores, &c->copy_all, e);
+}
+
 int compute_run(const struct compute_about *about, struct compute *ret, struct err *e)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
@@ -265,7 +279,7 @@ int compute_run(const struct compute_about *about, struct compute *ret, struct e
     struct cpus cpus = { .cores = 0 };
     char text[CPUINFO];
     double khz;
-    int rc;
+    int rc = 0;
 
     cpus.all = allowed ? binding_cores(&a, about->tree, allowed) : NULL;
     cpus.one = cpus.all ? arena_printf(&a, "%d", cpulist_first(cpus.all)) : NULL;
@@ -280,16 +294,12 @@ int compute_run(const struct compute_about *about, struct compute *ret, struct e
     read_cpuinfo(about->tree, text);
     khz = (double)tree_number(about->tree, "sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq");
     c.nominal = nominal_read(text, khz);
-    rc = measure_blas(about, &cpus, &c);
-    if (rc < 0 &&
-        about->blas) /* what was asked for: nothing else is measured before that is told */
-        return err_set(e, rc, "%s", c.blas_why.text);
-    rc = rc == -ENOMEM ? err_nomem(e) : measure_copies(about, &cpus, 1, &c.copy_one, e);
-    if (rc == 0)
-        rc = measure_copies(about, &cpus, cpus.cores, &c.copy_all, e);
+    if (!about->no_cpus)
+        rc = measure_cpus(about, &cpus, &c, e);
     if (rc < 0)
         return rc;
-    measure_gpus(about, &c);
+    if (!about->no_gpus)
+        measure_gpus(about, &c);
     *ret = c;
     return 0;
 }

@@ -15,6 +15,7 @@ struct compute_about {
     const struct catalogue *devices;
     const char *blas, *cublas; /* libraries; NULL: what the loader finds */
     int64_t window_ns;         /* how long to measure each figure */
+    bool no_cpus, no_gpus;     /* leave these out */
 };
 
 struct compute {
@@ -28,7 +29,7 @@ struct compute {
     double f32_one, f32_all; /* GFLOP/s on one core, and on all */
     double f64_one, f64_all;
     bool threaded;                            /* on all by threads of the library, else by copies */
-    double copy_one, copy_all;                /* GB/s, read and written */
+    double copy_one, copy_all;                /* GB/s, read and written; 0: CPUs were left out */
     struct cuda_gpus gpus;                    /* one after the other */
     enum cuda_kind together_kind;             /* what they were measured in all at once */
     struct cuda_together together[CUDA_GPUS]; /* 0 TFLOP/s: not measured, as where there is one */

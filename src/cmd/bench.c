@@ -15,12 +15,17 @@ enum { OUTPUT_MAX = 1 << 20, PATH_BYTES = 4096 };
 
 struct bench_opts {
     int64_t window_ns;
-    const char *json, *blas, *cublas;
+    const char *json, *only, *blas, *cublas;
 };
+
+/* What to measure: --only. */
+static const char *const parts[] = { "all", "cpus", "gpus", NULL };
 
 static const struct opt opts[] = {
     { OPT_DURATION, 0, "seconds", offsetof(struct bench_opts, window_ns), "N",
       "how long to measure each figure (1; 250ms)", .least = 10 * OPT_MS, .most = OPT_MIN },
+    { OPT_CHOICE, 0, "only", offsetof(struct bench_opts, only), "WHAT", "measure these alone",
+      .choices = parts },
     { OPT_STRING, 0, "blas", offsetof(struct bench_opts, blas), "PATH",
       "measure this BLAS instead of the one a job gets" },
     { OPT_STRING, 0, "cublas", offsetof(struct bench_opts, cublas), "PATH",
@@ -29,7 +34,7 @@ static const struct opt opts[] = {
     { .kind = OPT_END },
 };
 
-static const struct bench_opts defaults = { .window_ns = NS_PER_S };
+static const struct bench_opts defaults = { .window_ns = NS_PER_S, .only = "all" };
 
 /* What was left out, and what could not be kept. */
 static void tell(const char *text)
@@ -43,7 +48,9 @@ static int measure(const struct bench_opts *o, struct compute *c, struct err *e)
     CLEANUP(tree_closep) struct tree *tree = NULL;
     struct compute_about about = { .blas = o->blas,
                                    .cublas = o->cublas,
-                                   .window_ns = o->window_ns };
+                                   .window_ns = o->window_ns,
+                                   .no_cpus = !strcmp(o->only, "gpus"),
+                                   .no_gpus = !strcmp(o->only, "cpus") };
     struct catalogue devices;
     int rc = tree_open_dir(&tree, "/", e);
 
@@ -116,6 +123,10 @@ static int run(const struct app *app, const void *values, char **operands, struc
         return err_usage(e, "say what to measure: brim bench compute");
     if (strcmp(operands[0], "compute") != 0)
         return opt_unknown("measurement", operands[0], measurements, e);
+    if (o->blas && !strcmp(o->only, "gpus"))
+        return err_usage(e, "--blas is of CPUs, and --only gpus leaves them out");
+    if (o->cublas && !strcmp(o->only, "cpus"))
+        return err_usage(e, "--cublas is of GPUs, and --only cpus leaves them out");
     return compute(app, o, e);
 }
 

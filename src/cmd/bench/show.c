@@ -113,9 +113,8 @@ static void add_gpu(const struct compute *c, int i, struct str *out)
         str_addf(out, "  WRONG: %s\n", *g->wrong ? g->wrong : c->together[i].wrong);
 }
 
-void bench_show(const struct compute *c, struct str *out)
+static void add_cpus(const struct compute *c, struct str *out)
 {
-    str_addf(out, "CPU   %s: %d cores, %d CPUs\n", c->cpu, c->cores, c->cpus);
     if (*c->blas)
         str_addf(out, "BLAS  %s  %s\n", c->blas, c->library);
     str_addf(out, "\n%-*s%-*s%d cores, %s\n", NAME, "", FIGURE, "one core", c->cores,
@@ -132,6 +131,13 @@ void bench_show(const struct compute *c, struct str *out)
     end_line(out);
     if (*c->blas)
         add_nominal(c, out);
+}
+
+void bench_show(const struct compute *c, struct str *out)
+{
+    str_addf(out, "CPU   %s: %d cores, %d CPUs\n", c->cpu, c->cores, c->cpus);
+    if (c->copy_one > 0)
+        add_cpus(c, out);
     for (int i = 0; i < c->gpus.count; i++)
         add_gpu(c, i, out);
 }

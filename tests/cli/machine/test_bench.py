@@ -23,6 +23,16 @@ def bench(brim, tmp_path):
     return call
 
 
+@pytest.fixture
+def gpus(bench):
+    """Measure GPUs alone, and tell what JSON says of them."""
+    def call(*args, env=None):
+        done = bench("--only", "gpus", "--json", *args, env=env)
+        return done, json.loads(done.stdout)["gpus"]
+
+    return call
+
+
 def figures(done):
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -99,26 +109,34 @@ def test_usage(bench, brim):
     one_line(brim("bench"), 2, "brim bench compute")
     one_line(brim("bench", "memory"), 2, "unknown measurement 'memory'")
     one_line(brim("bench", "compute", "--seconds", "2m"), 2, "--seconds must be from 10ms to 1m")
+    one_line(bench("--only", "gpus", "--blas", "x.so"), 2, "--only gpus leaves them out")
+    one_line(bench("--only", "cpus", "--cublas", "x.so"), 2, "--only cpus leaves them out")
+
+
+def test_cpus_alone(bench, tmp_path):
+    """The driver, which would tell of two GPUs, is not asked."""
+    seen = figures(bench("--only", "cpus", "--json", env=dict(LD_LIBRARY_PATH=CUDA)))
+    assert seen["gpus"] == [] and seen["copy_gbs"]["one_core"] > 0
 
 
 # ---- GPUs: a driver that is not there ----
 
 
 @pytest.mark.skipif(not CUDA, reason="needs the fake driver")
-def test_gpus(bench):
+def test_gpus(bench, gpus):
     env = dict(LD_LIBRARY_PATH=CUDA)
     cublas = os.path.join(CUDA, "libcublas.so.12")
-    done = bench("--cublas", cublas, "--json", env=env)
-    gpus = figures(done)["gpus"]
-    assert [g["name"] for g in gpus] == ["Fake GPU 0", "Fake GPU 1"], done.stderr
-    for g in gpus:
+    done, seen = gpus("--cublas", cublas, env=env)
+    assert [g["name"] for g in seen] == ["Fake GPU 0", "Fake GPU 1"], done.stderr
+    for g in seen:
         assert g["bus"].startswith("0000:A") and g["side"] == 256
         assert g["wrong"] is None and g["clocks"]["copy"]["mhz"] is None
         assert abs(g["all_at_once"]["tflops"] - 700) < 2
         assert abs(g["float32_tflops"] - 50) < 0.1 and abs(g["float64_tflops"] - 25) < 0.1
         assert abs(g["bfloat16_tflops"] - 700) < 2 and abs(g["copy_gbs"] - 2400) < 5
         assert g["bfloat16_peak_tflops"] is None
-    text = bench("--cublas", cublas, env=env).stdout
+    text = bench("--only", "gpus", "--cublas", cublas, env=env).stdout
+    assert "memory copy" not in text and "BLAS" not in text
     assert "GPU1  Fake GPU 1, 0000:A1:00.0" in text and "bfloat16 700 TFLOP/s" in text
 
 
@@ -140,12 +158,12 @@ reasons = 0
 
 
 @pytest.mark.skipif(not (CUDA and NVML), reason="needs the fake drivers")
-def test_clocks_beside_the_figures(bench, tmp_path):
+def test_clocks_beside_the_figures(bench, gpus, tmp_path):
     """GPU 1 is held down by power, whichever way it is measured; each alone, and both at once."""
     (tmp_path / "driver.ini").write_text(DRIVER)
     env = dict(LD_LIBRARY_PATH=CUDA + ":" + NVML, FAKE_NVML=str(tmp_path / "driver.ini"))
     cublas = os.path.join(CUDA, "libcublas.so.12")
-    free, held = figures(bench("--cublas", cublas, "--json", env=env))["gpus"]
+    _, (free, held) = gpus("--cublas", cublas, env=env)
     for kind in ("float32", "float64", "bfloat16", "copy"):
         assert free["clocks"][kind] == dict(mhz=1980, held_down_ratio=0, held_down_by=None)
         assert held["clocks"][kind] == dict(mhz=1410, held_down_ratio=1, held_down_by="power")
@@ -153,7 +171,7 @@ def test_clocks_beside_the_figures(bench, tmp_path):
         together = gpu["all_at_once"]
         assert together["kind"] == "bfloat16" and abs(together["tflops"] - 700) < 2
         assert together["clock"] == gpu["clocks"]["bfloat16"]
-    text = bench("--cublas", cublas, env=env).stdout
+    text = bench("--only", "gpus", "--cublas", cublas, env=env).stdout
     assert "clock in bfloat16: 1410 MHz, held down 100 % of the time (power)\n" in text
     assert "  all 2 at once: bfloat16 700 TFLOP/s, 100 % of alone, at 1980 MHz\n" in text
 
@@ -165,28 +183,28 @@ def test_clocks_beside_the_figures(bench, tmp_path):
                  marks=pytest.mark.once),
     ("bfloat16", "nan", "nan in row 5, column 1 cannot be"),
 ])
-def test_a_gpu_that_computes_wrong_numbers(bench, kind, how, words):
+def test_a_gpu_that_computes_wrong_numbers(bench, gpus, kind, how, words):
     """The last bit of one number of 65,536, or one that is none; the other figures are shown."""
     cublas = os.path.join(CUDA, "libcublas.so.12")
     env = dict(LD_LIBRARY_PATH=CUDA, FAKE_CUBLAS="%s %s" % (kind, how))
-    done = bench("--cublas", cublas, "--json", env=env)
+    done, (good, bad) = gpus("--cublas", cublas, env=env)
     assert done.returncode == 1
     assert "GPU1 (0000:A1:00.0): in %s, its product of matrices is wrong" % kind in done.stderr
-    good, bad = json.loads(done.stdout)["gpus"]
     assert good["wrong"] is None and re.search(words, bad["wrong"]), bad
     assert bad["%s_tflops" % kind] > 0 and bad["copy_gbs"] > 0
     if kind == "bfloat16":
-        assert "  WRONG: in bfloat16" in bench("--cublas", cublas, env=env).stdout
+        text = bench("--only", "gpus", "--cublas", cublas, env=env).stdout
+        assert "  WRONG: in bfloat16" in text
 
 
 @pytest.mark.once
 @pytest.mark.skipif(not CUDA, reason="needs the fake driver")
-def test_gpus_that_are_not_there_or_broken(bench):
-    done = bench("--json", env=dict(LD_LIBRARY_PATH=CUDA, FAKE_CUDA="none"))
-    assert figures(done)["gpus"] == [] and done.stderr == ""
-    done = bench("--json", env=dict(LD_LIBRARY_PATH=CUDA, FAKE_CUDA="broken"))
-    assert figures(done)["gpus"] == []
+def test_gpus_that_are_not_there_or_broken(gpus):
+    done, seen = gpus(env=dict(LD_LIBRARY_PATH=CUDA, FAKE_CUDA="none"))
+    assert seen == [] and done.stderr == ""
+    done, seen = gpus(env=dict(LD_LIBRARY_PATH=CUDA, FAKE_CUDA="broken"))
+    assert seen == []
     assert "cuInit: error 803 (CUDA_ERROR_SYSTEM_DRIVER_MISMATCH)" in done.stderr
-    done = bench("--json", "--cublas", "/nowhere.so", env=dict(LD_LIBRARY_PATH=CUDA))
-    assert figures(done)["gpus"] == []
+    done, seen = gpus("--cublas", "/nowhere.so", env=dict(LD_LIBRARY_PATH=CUDA))
+    assert seen == []
     assert "/nowhere.so" in done.stderr and done.stderr.count("\n") == 1
