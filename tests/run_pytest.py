@@ -6,6 +6,7 @@ printed with its reason, a line of "SKIPPED file.py::test: reason", for script/c
 runs every third test, from the second on: parts of a long file that run beside each other.
 """
 
+import os
 import sys
 
 try:
@@ -48,8 +49,14 @@ class Part:
         items[:] = mine
 
 
+def keep_compiled():
+    """Keep what Python compiles in the build directory that meson runs tests in."""
+    sys.dont_write_bytecode = not os.path.isdir("meson-info")
+    sys.pycache_prefix = os.path.abspath("pycache")
+
+
 def main(args):
-    sys.dont_write_bytecode = True
+    keep_compiled()
     plugins = [Counter()]
     if args[0] == "--part":
         plugins.append(Part(args[1]))

@@ -16,14 +16,18 @@ import urllib.request
 
 
 def wait_until(what, seconds=60, pause=0.05):
-    """The first true value of what(); an AssertionError when there is none in time."""
-    end = time.monotonic() + seconds
+    """The first true value of what(); an AssertionError when there is none in time.
+
+    Pauses grow to the fivefold: most of what is asked is a program that starts anew, each time.
+    """
+    end, longest = time.monotonic() + seconds, 5 * pause
     while True:
         value = what()
         if value:
             return value
         assert time.monotonic() < end, "did not happen in %g s" % seconds
         time.sleep(pause)
+        pause = min(1.2 * pause, longest)
 
 
 @contextlib.contextmanager
