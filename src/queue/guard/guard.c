@@ -23,7 +23,7 @@
 #include "queue/job/wire.h"
 #include "run/job/launch.h"
 
-enum { RETRY_MS = 1000, NAME = 64 };
+enum { RETRY_MS = 1000, TAKEN_MS = 60000, LOOK_MS = 50, NAME = 64 };
 
 /* What a child that could not become the command says to its parent. */
 struct said {
@@ -268,13 +268,20 @@ static void leave_word(struct hold *h)
         (void)poll(NULL, 0, RETRY_MS);
 }
 
-/* An engine that died shall take up what comes next; one that was stopped shall not. */
+/* An engine that died shall take up what comes next; one that was stopped shall not. One that lives
+ * may be about to die: the guard stays until its word was taken. */
 static void wake_engine(const struct hold *h)
 {
-    if (faccessat(h->dir, QUEUE_STOPPED, F_OK, 0) == 0 || queue_engine_lives(h->dir))
-        return;
-    if (queue_engine_start(h->g->folder) < 0)
-        return; /* the next command does */
+    const struct queue_job *j = h->g->job;
+    int64_t end_ms = now_ms() + TAKEN_MS;
+    struct queue_end word;
+
+    while (queue_end_read(h->dir, j->id, j->attempt, &word) == 0 &&
+           faccessat(h->dir, QUEUE_STOPPED, F_OK, 0) < 0 && now_ms() < end_ms) {
+        if (!queue_engine_lives(h->dir) && queue_engine_start(h->g->folder) == 0)
+            return;
+        (void)poll(NULL, 0, LOOK_MS);
+    }
 }
 
 /* What may be otherwise the next time: the job waits again. */

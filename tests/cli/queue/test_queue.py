@@ -266,9 +266,23 @@ def test_jobs_outlive_the_engine(queue):
 def test_an_engine_comes_back_by_itself(queue):
     first = queue.submit("-d2", "--no-watch", "sh", "-c", WAIT)
     queue.submit("-d2", "--no-watch", "sh", "-c", "echo ran >log")
-    queue.until(first, "running")
+    wait_until(lambda: (queue.state / "jobs" / str(first) / "start.1").exists())
     queue.kill_engine()  # while first's guard is there to see that nobody answers
     (queue.work / "go").touch()
+    wait_until(lambda: (queue.work / "log").exists())
+
+
+def test_an_engine_that_dies_when_a_job_has_ended(queue):
+    """The guard leaves its word while that engine is still there, and does not rely on it."""
+    first = queue.submit("-d2", "--no-watch", "sh", "-c", WAIT)
+    queue.submit("-d2", "--no-watch", "sh", "-c", "echo ran >log")
+    wait_until(lambda: (queue.state / "jobs" / str(first) / "start.1").exists())
+    engine = queue.engine()
+    os.kill(engine, signal.SIGSTOP)
+    (queue.work / "go").touch()
+    wait_until(lambda: (queue.state / "ends" / ("%s.1" % first)).exists())
+    time.sleep(0.2)  # a guard that looks once has looked
+    os.kill(engine, signal.SIGKILL)
     wait_until(lambda: (queue.work / "log").exists())
 
 
