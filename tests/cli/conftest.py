@@ -41,7 +41,7 @@ class Brim:
         base["BRIM_CONF"] = "/nonexistent/brim.conf"
         base.update(env or {})
         command = [self.program, *[str(a) for a in args]]
-        how.setdefault("timeout", 120)
+        how.setdefault("timeout", 300)
         how.setdefault("stdin", subprocess.DEVNULL)
         return subprocess.run(
             command, env=base, stdout=how.pop("stdout", subprocess.PIPE), stderr=subprocess.PIPE,

@@ -241,7 +241,7 @@ def test_nothing_is_left_behind(job, tmp_path, how):
             process.terminate()
         elif how == "interrupt":
             os.killpg(process.pid, signal.SIGINT)
-        _, err = process.communicate(timeout=120)
+        _, err = process.communicate(timeout=900)
     assert len(pids) == 4
     assert "worker" not in err, err
     last = {"raise": "ValueError: of the job", "interrupt": "KeyboardInterrupt"}.get(how)

@@ -87,7 +87,7 @@ class Job:
 
     def run(self, *command, **more):
         process = self.start(*command, **more)
-        out, err = process.communicate(timeout=240)
+        out, err = process.communicate(timeout=900)
         return process.returncode, out, err
 
     def example(self, name, *arguments, **more):
@@ -170,7 +170,7 @@ def end_of_ranks(started, timeout):
     return [out for out, _ in said]
 
 
-def ranks(job, world, *command, timeout=240, **more):
+def ranks(job, world, *command, timeout=900, **more):
     """What each rank of a job prints."""
     with held_port() as port:
         group = dict(WORLD_SIZE=str(world), MASTER_ADDR="127.0.0.1", MASTER_PORT=port, **more)
