@@ -174,12 +174,26 @@ static void add_rate(struct page *p, double value, size_t width)
     add_cell(p, value, quantity_rate(value), width);
 }
 
+/* How wide the names of GPUs are, with a blank: "0" as "intel15". With the model they have 24. */
+static size_t gpu_name_width(const struct live *l, size_t n)
+{
+    size_t widest = 4;
+
+    for (size_t i = 0; i < n; i++) {
+        size_t len = strlen(l->gpus[i].gpu) + 1;
+
+        widest = len > widest ? len : widest;
+    }
+    return widest < 9 ? widest : 9;
+}
+
 static void add_gpus(struct page *p, const struct live *l, size_t n)
 {
-    static const struct column heads[] = {
-        { "gpu", 4, true },        { "model", 20, true },   { "busy", 6, false },
-        { "sm", 6, false },        { "memory", 9, false },  { "power", 6, false },
-        { "temp", 5, false },      { "pcie in", 9, false }, { "pcie out", 9, false },
+    const size_t name = gpu_name_width(l, n), model = 24 - name;
+    const struct column heads[] = {
+        { "gpu", name, true },     { "model", model, true }, { "busy", 6, false },
+        { "sm", 6, false },        { "memory", 9, false },   { "power", 6, false },
+        { "temp", 5, false },      { "pcie in", 9, false },  { "pcie out", 9, false },
         { "slowed by", 9, false },
     };
 
@@ -190,8 +204,8 @@ static void add_gpus(struct page *p, const struct live *l, size_t n)
         const struct live_gpu *g = &l->gpus[i];
         const char *slowed = "";
 
-        page_word(p, g->gpu, 4);
-        page_word(p, g->model, 20);
+        page_word(p, g->gpu, name);
+        page_word(p, g->model, model);
         add_share(p, g->busy, 6);
         add_share(p, g->sm_active, 6);
         add_bytes(p, g->memory_used, 9);

@@ -193,6 +193,29 @@ static void test_text(void)
     ok(!has(&out, "a\033[31m"), "the page has no escapes of others");
 }
 
+/* Names of GPUs are "0" with NVIDIA's driver, "intel0" or "ascend15" with others. */
+static void test_names_of_gpus(void)
+{
+    static const char *const names[] = { "0", "amd7", "ascend15" };
+    static struct live three;
+    const struct live_look look = { .columns = 100, .unicode = true };
+
+    three = live;
+    three.n_gpus = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        CLEANUP(str_done) struct str out = STR_INIT(1 << 20);
+        char want[32];
+
+        three.gpus[three.n_gpus] = live.gpus[0];
+        three.gpus[three.n_gpus].model = "H100-SXM5-80GB";
+        three.gpus[three.n_gpus++].gpu = names[i];
+        live_text(&three, &extra, &look, &out);
+        snprintf(want, sizeof(want), "\n%s ", names[i]);
+        ok(has(&out, want), "a table of %zu GPUs has '%s' whole", three.n_gpus, names[i]);
+        ok(has(&out, " H100-SXM5-80GB "), "the model stands behind '%s'", names[i]);
+    }
+}
+
 static void test_sizes(void)
 {
     for (unsigned columns = 1; columns < 140; columns += 13)
@@ -240,6 +263,7 @@ int main(void)
     fill();
     test_json();
     test_text();
+    test_names_of_gpus();
     test_sizes();
     test_oom();
     tick_done(&ticks[0]);
