@@ -1,5 +1,6 @@
 """What the documents say is so: links lead somewhere, commands and options exist."""
 
+import functools
 import os
 import re
 import subprocess
@@ -88,12 +89,17 @@ def test_pages_that_the_tree_names_are_there():
 
 
 def commands(path):
-    """(words after "brim") of each command line in the fenced blocks of a document."""
-    for block in re.findall(r"^```\w*\n(.*?)^```", tree.read(path), re.M | re.S):
-        for line in block.splitlines():
-            line = re.split(r"\s#\s", line)[0]
-            for words in re.findall(r"(?:^|[\s/])brim[ \t]+([^|;&>]+)", line):
-                yield words.split()
+    """(words after "brim") of each command in a document: in fenced blocks, in lines that are
+    indented as code, and `between marks`."""
+    text = tree.read(path)
+    lines = [line for block in re.findall(r"^```\w*\n(.*?)^```", text, re.M | re.S)
+             for line in block.splitlines()]
+    lines += re.findall(r"^    (?:sudo )?(brim .*)$", fences_out(text), re.M)
+    lines += re.findall(r"`((?:sudo )?brim [^`\n]+)`", fences_out(text))
+    for line in lines:
+        line = re.split(r"\s#\s", line)[0]
+        for words in re.findall(r"(?:^|[\s/])brim[ \t]+([^|;&>]+)", line):
+            yield words.split()
 
 
 def brim(*words):
@@ -103,22 +109,72 @@ def brim(*words):
     return said.stdout
 
 
+def unknown(help_of, name, rest):
+    """What of a command line its help does not list: the command, a subcommand, options."""
+    if name.startswith("-") or name.endswith(":") or re.match(r"(help|[A-Z.]+)$", name):
+        return  # what a command prints, its name in capitals, or help itself
+    if not re.search(rf"^  {re.escape(name)} ", help_of("help"), re.M):
+        yield f"brim {name}: 'brim help' does not list it"
+        return
+    said = help_of(name, "--help")
+    subs = re.search(r"^subcommands:\n((?:  .*\n)+)", said, re.M)
+    first = next((w for w in rest if not w.startswith("-")), "")
+    if subs and re.match(r"[a-z]+$", first):
+        if not re.search(rf"^  {first} ", subs[1], re.M):
+            yield f"brim {name} {first}: --help does not list it"
+    if "--" in rest:  # what follows is another program's
+        rest = rest[:rest.index("--")]
+    for option in (w.split("=")[0] for w in rest if re.match(r"--?[a-zA-Z]", w)):
+        if not re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", said):
+            yield f"brim {name} {option}: --help does not list it"
+
+
 @pytest.mark.skipif(not BRIM, reason="BRIM, the program, is not set")
 def test_commands_exist():
-    listed = brim("help")
-    bad = []
-    for path in DOCUMENTS:
-        for name, *rest in commands(path):
-            if name.startswith("-") or name == "help":
-                continue
-            if not re.search(rf"\b{re.escape(name)}\b", listed):
-                bad.append(f"{path}: brim {name}: 'brim help' does not list it")
-                continue
-            said = brim(name, "--help")
-            for option in (w.split("=")[0] for w in rest if re.match(r"--?[a-zA-Z]", w)):
-                if not re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", said):
-                    bad.append(f"{path}: brim {name} {option}: --help does not list it")
+    help_of = functools.lru_cache(None)(brim)
+    bad = [
+        f"{path}: {what}"
+        for path in DOCUMENTS for name, *rest in commands(path)
+        for what in unknown(help_of, name, rest)
+    ]
     assert not bad, "\n" + "\n".join(bad)
+
+
+def test_what_help_does_not_list_is_found():
+    said = {
+        ("help",): "  plan  predict\n  run   a job\n",
+        ("plan", "--help"): "subcommands:\n  train  search\n\n  --best=N\n",
+        ("run", "--help"): "  --name=NAME\n",
+    }
+    help_of = lambda *words: said[words]
+    for line in ("plan train M --best=3", "run --name x -- cc -Wall", "plan MODEL", "run: 3 s"):
+        name, *rest = line.split()
+        assert not list(unknown(help_of, name, rest)), line
+    for line in ("plane x", "plan trian M", "plan train --worst", "run --nome x -- y"):
+        name, *rest = line.split()
+        assert list(unknown(help_of, name, rest)), line
+
+
+INDEX = "docs/README.md"
+
+
+def test_each_page_has_a_question():
+    """docs/README.md is a list of questions: it leads to each page, with one command."""
+    rows = re.findall(r"^\| (.+\?) \| \[.*\]\((\S+)\) \|(.*)\|$", tree.read(INDEX), re.M)
+    pages = {"docs/" + target.split("#")[0] for _, target, _ in rows}
+    lost = set(tree.files(".md", under=("docs/",))) - pages - {INDEX}
+    assert not lost, f"{INDEX} does not lead to: {sorted(lost)}"
+    # Two that are about the source have none.
+    bad = [question for question, target, command in rows
+           if not re.match(r" `[^`]+` $", command) and not re.match(r"[A-Z]+\.md$", target)]
+    assert not bad, f"{INDEX}: no command: {bad}"
+
+
+def test_pages_are_short():
+    """Who has one question reads one page."""
+    long = [path for path in tree.files(".md", under=("docs/",))
+            if len(tree.read(path).splitlines()) > 250]
+    assert not long, f"more than 250 lines: {long}"
 
 
 def test_nothing_is_left_over():
