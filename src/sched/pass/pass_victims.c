@@ -21,6 +21,7 @@ enum { NODES = 256 }; /* that one job may clear */
 struct clearing {
     int32_t cost; /* devices that stop; -1: it cannot be */
     uint32_t node;
+    uint32_t last; /* where the first one that stops stands in the order */
 };
 
 /* Which running jobs are on which node: those of node n from first[n] to first[n + 1]. */
@@ -86,19 +87,20 @@ static int may_use(const struct sched *s, uint32_t job, uint32_t node)
 }
 
 /* Stop those that must on a node, or (stop false) only count their devices. The last in the order
- * stop first. -1 when even all of them are not enough; -2 on failure. */
-static int32_t clear(struct sched *s, const struct ranked *waits, uint32_t node, int need,
-                     int64_t now_ms, bool stop)
+ * stop first. The cost is -1 when even all of them are not enough; -2 on failure. */
+static struct clearing clear(struct sched *s, const struct ranked *waits, uint32_t node, int need,
+                             int64_t now_ms, bool stop)
 {
     const struct action why = { .why = WHY_VICTIM, .other = waits->job };
     const struct work *w = &s->work->jobs[waits->job];
     int64_t cpus = s->capacity.nodes[node].cpus_milli, memory = s->capacity.nodes[node].memory_mib;
     int have = may_use(s, waits->job, node);
+    struct clearing x = { -1, node, UINT32_MAX };
     int32_t cost = 0;
 
     if ((w->kinds && !(w->kinds >> s->pool->nodes[node].kind & 1)) ||
         (s->capacity.closed && s->capacity.closed[node]))
-        return -1;
+        return x;
     for (uint32_t i = s->first[node + 1]; i-- > s->first[node];) {
         const struct holder *h = &s->holders[i];
 
@@ -106,26 +108,31 @@ static int32_t clear(struct sched *s, const struct ranked *waits, uint32_t node,
             break;
         if (!may_stop(s, h, waits, now_ms))
             continue;
+        x.last = MIN(x.last, h->at);
         have += h->devices;
         cpus += s->work->jobs[h->job].cpus_milli;
         memory += s->work->jobs[h->job].memory_mib;
         cost += s->work->jobs[h->job].devices;
         if (stop && state_preempt(s, h->job, now_ms, &why) < 0)
-            return -2;
+            return (struct clearing){ -2, node, 0 };
     }
-    return have >= need && cpus >= w->cpus_milli && memory >= w->memory_mib ? cost : -1;
+    if (have >= need && cpus >= w->cpus_milli && memory >= w->memory_mib)
+        x.cost = cost;
+    return x;
 }
 
 static bool is_cheaper(const struct nearby *near, const struct clearing *a,
                        const struct clearing *b)
 {
-    if (a->cost != b->cost || !near)
+    bool here = near && nearby_has(near, a->node), there = near && nearby_has(near, b->node);
+
+    if (a->cost != b->cost)
         return a->cost < b->cost;
-    return nearby_has(near, a->node) && !nearby_has(near, b->node);
+    return here != there ? here : a->last > b->last;
 }
 
-/* The n cheapest nodes to clear, cheapest first, of equals those with the job's data; how many
- * there are. */
+/* The n cheapest nodes to clear, cheapest first; of equals those with the job's data, then those
+ * where it is the turn of who comes last in the order. How many there are. */
 static int cheapest(struct sched *s, const struct ranked *waits, int need, int n,
                     struct clearing *ret, int64_t now_ms)
 {
@@ -133,7 +140,7 @@ static int cheapest(struct sched *s, const struct ranked *waits, int need, int n
     int found = 0;
 
     for (uint32_t node = 0; node < s->pool->n_nodes; node++) {
-        const struct clearing x = { clear(s, waits, node, need, now_ms, false), node };
+        const struct clearing x = clear(s, waits, node, need, now_ms, false);
         int at = found;
 
         if (x.cost < 0 || (found == n && !is_cheaper(near, &x, &ret[n - 1])))
@@ -164,7 +171,7 @@ static int make_room(struct sched *s, const struct ranked *waits, int64_t now_ms
     if (cheapest(s, waits, each, n, nodes, now_ms) < n)
         return 0;
     for (int i = 0; i < n; i++)
-        if (clear(s, waits, nodes[i].node, each, now_ms, true) < -1)
+        if (clear(s, waits, nodes[i].node, each, now_ms, true).cost < -1)
             return -1;
     return sched_find_place(s, waits->job);
 }
