@@ -195,6 +195,8 @@ static void show_one(const struct json_value *job, const char *folder, struct st
              str_plural(devices), cpus, str_plural(cpus), queue_client_number(job, "priority"),
              json_get(job, "requeue") && json_get(job, "requeue")->boolean ? ", may be requeued"
                                                                            : "");
+    add_line(out, "team", queue_client_text(job, "team"));
+    add_line(out, "class", queue_client_text(job, "class"));
     add_line(out, "after", queue_client_text(job, "after"));
     add_line(out, "where", queue_client_text(job, "place"));
     add_use(out, job);

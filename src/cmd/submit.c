@@ -21,7 +21,8 @@ enum { CPUS_MAX = 1 << 16 }; /* more than any machine has */
 
 struct submit_opts {
     bool hold, requeue, dry, wait, watch, no_watch;
-    const char *json, *name, *after, *array, *output, *error, *signal, *directory, *chdir;
+    const char *json, *name, *team, *class, *after, *array, *output, *error, *signal, *directory,
+        *chdir;
     uint64_t devices, cpus;
     int64_t priority, limit_ns, warn_ns, grace_ns, deadline_ns;
 };
@@ -59,6 +60,10 @@ static const struct opt opts[] = {
       "the folder that it runs in (this one)" },
     { OPT_STRING, 'n', "name", offsetof(struct submit_opts, name), "NAME",
       "what to call it (its command)" },
+    { OPT_STRING, 0, "team", offsetof(struct submit_opts, team), "NAME",
+      "whose share it counts in (BRIM_TEAM, or your group)" },
+    { OPT_STRING, 0, "class", offsetof(struct submit_opts, class), "NAME",
+      "what kind of job it is, where a policy has shares for that" },
     { OPT_FLAG, 0, "watch", offsetof(struct submit_opts, watch), NULL,
       "run it under brim run, for brim why (default with devices)" },
     { OPT_FLAG, 0, "no-watch", offsetof(struct submit_opts, no_watch), NULL,
@@ -176,6 +181,7 @@ static int make_request(const struct app *app, const struct submit_opts *o, char
                         struct str *request, struct err *e)
 {
     char *const *env = conf_environment();
+    const char *team = o->team ? o->team : environ_get(env, "BRIM_TEAM");
     char name[QUEUE_NAME];
     mode_t mask = umask(0);
     int rc;
@@ -197,6 +203,10 @@ static int make_request(const struct app *app, const struct submit_opts *o, char
     wire_add_int(request, "watch", o->watch ? 1 : o->no_watch ? 0 : -1);
     wire_add_int(request, "dry", o->dry);
     wire_add_int(request, "umask", (int64_t)mask);
+    if (team)
+        wire_add(request, "team", team);
+    if (o->class)
+        wire_add(request, "class", o->class);
     if (o->after)
         wire_add(request, "after", o->after);
     if (o->array)

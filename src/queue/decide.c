@@ -172,7 +172,7 @@ static void explain(struct local *l, const struct queue_plan *p)
     int64_t first = 0;
 
     for (size_t i = 0; i < p->scene.n; i++) {
-        CLEANUP(str_done) struct str why = STR_INIT(QUEUE_REASON);
+        CLEANUP(str_done) struct str why = STR_INIT(QUEUE_REASON), share = STR_INIT(QUEUE_REASON);
         struct queue_job *j = l->jobs[i];
 
         if (p->at[i] == UINT32_MAX || j->state != QUEUE_WAITING ||
@@ -180,6 +180,8 @@ static void explain(struct local *l, const struct queue_plan *p)
             continue;
         str_add(&why, "waits for ");
         say_needs(l, sched_capacity(p->sched), j, &why);
+        if (sched_above_share(p->sched, p->at[i], &share))
+            str_addf(&why, "; %s", str_text(&share));
         if (first)
             str_addf(&why, "; job %lld was there before it", (long long)first);
         else

@@ -39,11 +39,36 @@ static int add_wish(struct queue_plan *p, const struct queue_job *j, struct work
     return 0;
 }
 
+/* The number of a user, team or class. Of more than WORK_GROUPS those that come late have none. */
+static int name_group(struct queue_plan *p, struct work_names *table, const char *name,
+                      int16_t *ret)
+{
+    int number = *name ? work_number(&p->work, table, name) : ABSENT;
+
+    *ret = (int16_t)MAX(number, ABSENT);
+    return number == -ENOMEM ? number : 0;
+}
+
+/* Those that the policy names have numbers however many others jobs name. */
+static int name_shares(struct queue_plan *p)
+{
+    const struct policy_quota *q = &p->scene.policy->quota;
+    const struct policy_idle *idle = &p->scene.policy->idle;
+    struct work_names *table = q->by_team ? &p->work.teams : &p->work.classes;
+    int16_t number;
+    int rc = 0;
+
+    for (size_t i = 0; i < q->n && rc == 0; i++)
+        rc = name_group(p, table, q->shares[i].name, &number);
+    for (size_t i = 0; i < idle->n_exempt && rc == 0; i++)
+        rc = name_group(p, &p->work.classes, idle->exempt[i], &number);
+    return rc;
+}
+
 static int add_work(struct queue_plan *p, const struct queue_job *j, int64_t submit_ms)
 {
     CLEANUP(str_done) struct str label = STR_INIT(LABEL);
     struct work *w = ARENA_PUSH(&p->work.arena, &p->work.jobs, &p->work.n_jobs);
-    int user;
 
     if (!w)
         return -ENOMEM;
@@ -51,10 +76,10 @@ static int add_work(struct queue_plan *p, const struct queue_job *j, int64_t sub
     w->submit_ms = submit_ms;
     queue_job_label(j, &label);
     w->name = str_error(&label) ? NULL : arena_strdup(&p->work.arena, str_text(&label));
-    user = work_number(&p->work, &p->work.users, j->user);
-    if (!w->name || user == -ENOMEM || add_wish(p, j, w) < 0)
+    if (!w->name || name_group(p, &p->work.users, j->user, &w->user) < 0 ||
+        name_group(p, &p->work.teams, j->team, &w->team) < 0 ||
+        name_group(p, &p->work.classes, j->class, &w->class) < 0 || add_wish(p, j, w) < 0)
         return -ENOMEM;
-    w->user = (int16_t)user;
     if (j->stop != QUEUE_GO) {
         w->priority = GOES_LAST;
         w->fixed = false;
@@ -68,6 +93,8 @@ static int add_all(struct queue_plan *p, struct err *e)
     int64_t submit_ms = 0;
     uint32_t n = 0;
 
+    if (name_shares(p) < 0)
+        return err_nomem(e);
     for (size_t i = 0; i < p->scene.n; i++) {
         const struct queue_job *j = p->scene.items[i].job;
 
@@ -133,6 +160,7 @@ static int take_up(struct queue_plan *p, const struct queue_job *j, uint32_t num
         .left_ms = WORK_UNKNOWN,
         .attained_ms = ran_ms,
         .was = j->attempt > 1,
+        .leaves = j->stop != QUEUE_GO,
     };
 
     if (p->scene.policy->length != LENGTH_NONE && w->limit_ms != WORK_UNKNOWN)
@@ -215,6 +243,16 @@ void queue_plan_slots(const struct queue_plan *p, uint32_t job, char slots[QUEUE
                 len += (size_t)snprintf(slots + len, QUEUE_SLOTS - len, "%s%u", len ? "," : "",
                                         first + (uint32_t)__builtin_ctz(bits));
     }
+}
+
+int queue_plan_check(const struct queue_pool *pool, const struct policy *policy, struct err *e)
+{
+    struct queue_plan p;
+    int rc = queue_plan_make(&p, &(const struct queue_scene){ pool, policy, NULL, 0 }, 0, e);
+
+    if (rc == 0)
+        queue_plan_done(&p);
+    return rc;
 }
 
 int queue_plan_possible(const struct queue_pool *pool, const struct policy *policy,

@@ -43,6 +43,11 @@ int queue_plan_pass(struct queue_plan *p, int64_t now_ms, int64_t *again_ms) CHE
 /* The slots that a job was given by a pass. */
 void queue_plan_slots(const struct queue_plan *p, uint32_t job, char slots[QUEUE_SLOTS]);
 
+/* Whether the policy fits the machine: shares of more devices than it has do not. 0, or what
+ * sched_open() says. */
+int queue_plan_check(const struct queue_pool *pool, const struct policy *policy, struct err *e)
+    CHECK_RESULT;
+
 /* Whether a job could start if nothing else were there. 1, 0 or -ENOMEM and the like. */
 int queue_plan_possible(const struct queue_pool *pool, const struct policy *policy,
                         const struct queue_job *j, struct err *e) CHECK_RESULT;

@@ -23,16 +23,6 @@ static bool shrinks(const struct policy *p)
     return p->idle.reclaim_ms > 0 && p->idle.action == IDLE_SHRINK;
 }
 
-static bool exempts(const struct policy *p)
-{
-    return p->idle.n_exempt > 0;
-}
-
-static bool has_quota(const struct policy *p)
-{
-    return p->quota.n > 0;
-}
-
 static bool shares(const struct policy *p)
 {
     return p->share.below > 0;
@@ -53,16 +43,13 @@ static const struct cannot {
     { shrinks, "idle", "action", "shrink",
       "a job that was stopped cannot say when it needs devices again: write action = requeue, or "
       "action = warn" },
-    { exempts, "idle", "exempt", NULL, "jobs of this queue have no class: leave it out" },
-    { has_quota, "quota", NULL, NULL,
-      "jobs of this queue have neither class nor team: order = fair shares out among users" },
     { shares, "share", NULL, NULL,
       "a job that runs cannot move to another one's devices, whose memory may not hold both: "
       "leave the section out" },
 };
 
 /* What is known to work here. */
-static const char *const sections[] = { "policy", "idle", NULL };
+static const char *const sections[] = { "policy", "idle", "quota", NULL };
 static const char *const keys[] = {
     "name",       "order",     "place",     "backfill", "preempt",    "kinds",
     "ties",       "length",    "every",     "notice",   "restart",    "restart-multi",

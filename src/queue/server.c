@@ -81,6 +81,8 @@ static int open_all(struct local *l, struct err *e)
     rc = queue_store_open(&l->store, path, e);
     if (rc == 0)
         rc = queue_pool_make(&l->pool, l->c->node, l->c->cpus, e);
+    if (rc == 0)
+        rc = queue_plan_check(&l->pool, l->c->policy, e);
     if (rc < 0)
         return rc;
     watch_ends(l);

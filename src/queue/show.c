@@ -39,6 +39,8 @@ void queue_show_job(struct json *json, const struct queue_job *j, int64_t now_ms
     }
     json_string(json, "name", j->name);
     json_string(json, "user", j->user);
+    json_string(json, "team", *j->team ? j->team : NULL);
+    json_string(json, "class", *j->class ? j->class : NULL);
     json_string(json, "state", queue_job_word(j));
     json_int(json, "priority", j->priority);
     json_int(json, "devices", j->devices);

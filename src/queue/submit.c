@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "queue/guard/files.h"
 #include "queue/queue_private.h"
+#include "queue/team.h"
 
 static const int64_t grace_ms = 30000;
 
@@ -92,7 +93,8 @@ static int check_possible(const struct local *l, struct queue_job *j, struct err
         rc = queue_plan_possible(&l->pool, l->c->policy, j, e);
     if (rc == 0)
         return err_set(e, -EINVAL,
-                       "asks for what this machine could not give even if it were empty");
+                       "asks for what this machine could not give even if it were empty%s",
+                       l->c->policy->quota.n > 0 ? ", or for more than its share" : "");
     return rc < 0 ? rc : 0;
 }
 
@@ -135,6 +137,10 @@ static int take(const struct local *l, const struct queue_client *client, struct
     if (rc == 0)
         rc = take_text(j->token, sizeof(j->token), in, "token", e);
     if (rc == 0)
+        rc = take_text(j->class, sizeof(j->class), in, "class", e);
+    if (rc == 0)
+        rc = take_text(j->team, sizeof(j->team), in, "team", e);
+    if (rc == 0)
         rc = take_numbers(j, in, e);
     if (rc == 0)
         rc = check_grace(l, j, e);
@@ -150,6 +156,10 @@ static int take(const struct local *l, const struct queue_client *client, struct
     if (j->deadline_ms > 0)
         j->deadline_ms += j->submit_ms;
     take_user(j, client);
+    if (rc == 0 && !wire_get(in, "team"))
+        queue_team_usual(j);
+    else if (rc == 0 && l->c->shared && client->uid != 0)
+        rc = queue_team_check(j, e);
     return rc == 0 ? check_possible(l, j, e) : rc;
 }
 

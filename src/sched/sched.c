@@ -11,6 +11,7 @@
 #include "sched/feature/idle.h"
 #include "sched/pass/pass.h"
 #include "sched/feature/power.h"
+#include "sched/feature/quota.h"
 #include "sched/core/scheduler.h"
 #include "sched/feature/service.h"
 #include "sched/feature/spot_preempt.h"
@@ -88,6 +89,11 @@ int sched_reserve(const struct sched *s, uint32_t node)
 bool sched_is_away(const struct sched *s, uint32_t job)
 {
     return data_is_away(s, job);
+}
+
+bool sched_above_share(const struct sched *s, uint32_t job, struct str *out)
+{
+    return quota_says(s, job, out);
 }
 
 bool sched_possible(struct sched *s, uint32_t job)

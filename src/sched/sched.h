@@ -97,6 +97,10 @@ const struct action *sched_actions(const struct sched *s, size_t *n);
 /* Add the sentence that says why. Times in it are relative to now_ms. */
 void sched_reason(const struct sched *s, const struct action *a, int64_t now_ms, struct str *out);
 
+/* Whether a job that waits would be above the share of its class or team; adds a sentence that says
+ * so. */
+bool sched_above_share(const struct sched *s, uint32_t job, struct str *out);
+
 const struct sched_job *sched_job(const struct sched *s, uint32_t job);
 const struct free_capacity *sched_capacity(const struct sched *s);
 

@@ -12,7 +12,8 @@ GARBAGE = "zz~garbage"
 FILES = {"FILE", "DIR", "PATH", "RUN"}
 # Words that the user makes up, and names of what is kept on this machine.
 FREE = {
-    ("run", "name"), ("optimize", "name"), ("submit", "name"),
+    ("run", "name"), ("optimize", "name"), ("submit", "name"), ("submit", "team"),
+    ("submit", "class"),
     ("run", "profile"), ("optimize", "profile"), ("jobs", "user"), ("cancel", "user"),
     ("agent", "user"), ("up", "user"),
 }

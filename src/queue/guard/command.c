@@ -16,7 +16,7 @@
 #include "run/job/binding.h"
 #include "run/job/environ.h"
 
-enum { OWN_VARIABLES = 5, PATH_TEXT = 4096 };
+enum { OWN_VARIABLES = 6, PATH_TEXT = 4096 };
 
 /* brim itself, also when its file was replaced meanwhile. */
 static const char program[] = "/proc/self/exe";
@@ -83,11 +83,10 @@ static int make_env(struct queue_command *c, struct arena *a, const struct queue
     size_t n = count(order, "env"), more = OWN_VARIABLES;
     char **env = arena_alloc(a, (n + 1) * sizeof(*env));
     char id[24], array[24], task[24], attempt[24], mark[STRAYS_MARK];
-    const char *own[OWN_VARIABLES][2] = { { "BRIM_JOB", id },
-                                          { "BRIM_ARRAY", array },
-                                          { "BRIM_ARRAY_TASK", task },
-                                          { "BRIM_ATTEMPT", attempt },
-                                          { QUEUE_GUARD_VARIABLE, mark } };
+    const char *own[OWN_VARIABLES][2] = {
+        { "BRIM_JOB", id },          { "BRIM_ARRAY", array },        { "BRIM_ARRAY_TASK", task },
+        { "BRIM_ATTEMPT", attempt }, { QUEUE_GUARD_VARIABLE, mark }, { "BRIM_TEAM", g->job->team }
+    };
 
     if (!env)
         return -ENOMEM;
@@ -104,7 +103,7 @@ static int make_env(struct queue_command *c, struct arena *a, const struct queue
     snprintf(attempt, sizeof(attempt), "%d", (int)g->job->attempt);
     strays_mark(mark, g->job->id, getpid());
     for (size_t i = 0; i < OWN_VARIABLES; i++)
-        if ((g->job->task >= 0 || (i != 1 && i != 2)) &&
+        if (*own[i][1] && (g->job->task >= 0 || (i != 1 && i != 2)) &&
             environ_set(a, c->env, own[i][0], own[i][1]) < 0)
             return -ENOMEM;
     for (size_t i = 0; g->give[i]; i += 2)

@@ -16,6 +16,7 @@ enum {
     QUEUE_SLOTS = 1024,
     QUEUE_REASON = 256,
     QUEUE_USER = 48,
+    QUEUE_GROUP = 48, /* a team, a class: as long as a policy may name one */
     QUEUE_TOKEN = 40,
     QUEUE_USED = 256,
     QUEUE_TASKS = 10000,   /* of one array */
@@ -46,6 +47,7 @@ struct queue_job {
     uint32_t uid, gid;
     char user[QUEUE_USER];
     char name[QUEUE_NAME];
+    char team[QUEUE_GROUP], class[QUEUE_GROUP]; /* whose share it counts in; "": none */
     char token[QUEUE_TOKEN]; /* of its submission: one that is sent again adds nothing */
     char after[QUEUE_AFTER]; /* dependencies, as queue_after_next() reads them */
     int32_t devices, cpus;   /* cpus: 0 where nobody said */

@@ -9,7 +9,7 @@
 
 #include "store/sql.h"
 
-enum { VERSION = 3, BUSY_MS = 5000, OLD_ROWS = 1000 };
+enum { VERSION = 4, BUSY_MS = 5000, OLD_ROWS = 1000 };
 
 /* A column of the table, the member of struct queue_job that it holds, and the version of the file
  * that has it first. */
@@ -77,6 +77,8 @@ static const struct column columns[] = {
     COLUMN_OF(2, COLUMN_I64, told_ms),
     COLUMN_OF(2, COLUMN_I64, yields),
     COLUMN_OF(3, COLUMN_I64, deadline_ms),
+    COLUMN_OF(4, COLUMN_TEXT, team),
+    COLUMN_OF(4, COLUMN_TEXT, class),
 };
 
 enum { SQL_TEXT = 4096, LISTS = QUEUE_OLD + 1 };

@@ -22,6 +22,7 @@ struct sched_job {
     uint32_t queue;      /* the lowest it fell into */
     uint8_t state;       /* enum sched_job_state */
     uint8_t was;         /* preempted before */
+    uint8_t leaves;      /* it was told to stop, and has its devices until it does */
     uint8_t aged;        /* it waited for so long that it goes first until it ends */
     uint8_t late;        /* it cannot meet its deadline any more (deadline.h) */
     float speed;         /* where it runs, or last did; 0: 1 */

@@ -220,6 +220,7 @@ int state_evict(struct sched *s, uint32_t job, int64_t now_ms, const struct acti
     for (const struct feature *const *f = s->hooks.pays; *f; f++)
         (*f)->pays(s, job, state_restart_ms(s, job));
     j->was = 1;
+    j->leaves = 0;
     if (parks)
         j->state = SCHED_AWAY;
     else

@@ -25,6 +25,9 @@ void quota_count(struct sched *s, uint32_t job, int sign);
 bool quota_above(const struct sched *s, uint32_t job);
 int64_t quota_left(const struct sched *s, uint32_t job);
 
+/* Where a job that waits would be above its share: add that, and say so. */
+bool quota_says(const struct sched *s, uint32_t job, struct str *out);
+
 /* Why a job starts: within its share, or above it; otherwise where there are none. */
 enum action_why quota_why(const struct sched *s, uint32_t job, enum action_why otherwise);
 

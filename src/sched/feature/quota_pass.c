@@ -167,6 +167,15 @@ static void add_share(const struct sched *s, uint32_t job, struct str *out)
     str_addf(out, " (%g)", (double)s->quota->share[quota_slot(s, job)] / WORK_WHOLE);
 }
 
+bool quota_says(const struct sched *s, uint32_t job, struct str *out)
+{
+    if (quota_within(s, job))
+        return false;
+    str_add(out, "it is above ");
+    add_share(s, job, out);
+    return true;
+}
+
 static bool reason(const struct sched *s, const struct action *a, int64_t now_ms, struct str *out)
 {
     (void)now_ms;

@@ -10,6 +10,7 @@
 #include "sched/feature/spot_preempt.h"
 #include "sched/core/state.h"
 
+/* Those that leave, then the younger ones. */
 static int younger_first(const void *a, const void *b)
 {
     const struct victim *x = a, *y = b;
@@ -19,7 +20,13 @@ static int younger_first(const void *a, const void *b)
     return x->list > y->list ? -1 : x->list < y->list;
 }
 
-/* The running jobs of those above their shares. */
+/* Whether a job may be stopped. One that leaves is being stopped, whosever share it has. */
+static bool may_stop(const struct sched *s, uint32_t job)
+{
+    return s->jobs[job].leaves || quota_above(s, job);
+}
+
+/* The running jobs of those above their shares, and those that leave anyway. */
 static size_t find_victims(struct sched *s)
 {
     size_t n = 0;
@@ -27,10 +34,11 @@ static size_t find_victims(struct sched *s)
     for (size_t i = 0; i < s->n_running; i++) {
         uint32_t job = s->running[i];
 
-        if (!s->jobs[job].guest && quota_above(s, job) && s->work->jobs[job].devices > 0 &&
+        if (!s->jobs[job].guest && may_stop(s, job) && s->work->jobs[job].devices > 0 &&
             !s->work->jobs[job].fixed && s->jobs[job].tier == TIER_BATCH)
-            s->quota->victims[n++] = (struct victim){ s->jobs[job].since_ms, s->jobs[job].list,
-                                                      job };
+            s->quota->victims[n++] = (struct victim){ s->jobs[job].leaves ? INT64_MAX
+                                                                          : s->jobs[job].since_ms,
+                                                      s->jobs[job].list, job };
     }
     qsort(s->quota->victims, n, sizeof(*s->quota->victims), younger_first);
     return n;
@@ -40,7 +48,7 @@ static int reclaim(struct sched *s, uint32_t job, int64_t now_ms)
 {
     const struct action why = { .why = WHY_RECLAIM, .other = job };
     struct victim *victims = s->quota->victims;
-    size_t n = choose_victims(s, job, victims, find_victims(s), quota_above);
+    size_t n = choose_victims(s, job, victims, find_victims(s), may_stop);
 
     for (size_t i = 0; i < n; i++) {
         if (state_preempt(s, victims[i].job, now_ms, &why) < 0)

@@ -133,6 +133,20 @@ def test_an_idle_job_gives_way(idle):
     assert counted(queue)
 
 
+def test_a_class_that_is_let_alone(idle, tmp_path):
+    queue = idle("requeue", (0, 0))
+    with open(str(tmp_path / "policy.ini"), "a") as policy:
+        policy.write("exempt = web\n")
+    serves = queue.submit("-d1", "--no-watch", "--class", "web", "--requeue", "sleep", "300")
+    lazy = queue.submit("-d1", "--no-watch", "--requeue", "sleep", "300")
+    waits = queue.submit("-d1", "--no-watch", "sh", "-c", WAIT)
+    queue.until(waits, "running")
+    assert queue.job(lazy)["state"] == "waiting"
+    job = queue.job(serves)
+    assert (job["state"], job["attempts"], job["told"]) == ("running", 1, None)
+    (queue.work / "go").touch()
+
+
 def test_what_is_not_taken(idle):
     """From one that may not be stopped, and from one that works."""
     queue = idle("requeue", (0, 0.5))
@@ -287,8 +301,6 @@ def test_a_full_disk(brim, tmp_path):
 REFUSED = {
     "shrink": (POLICY % "shrink", ":7: [idle] action = shrink: a job that was stopped cannot say "
                "when it needs devices again: write action = requeue, or action = warn"),
-    "exempt": (POLICY % "warn" + "exempt = web\n", ":8: [idle] exempt = web: "),
-    "quota": ("[policy]\norder = fifo\n[quota]\nshare = vision 1\n", ":3: [quota]: "),
     "share": ("[policy]\norder = fifo\n[share]\nbelow = 50%\ntogether = 90%\nafter = 5m\n",
               ":3: [share]: "),
     "rebuild": ("[policy]\norder = srtf\npreempt = rebuild\nlength = oracle\n",

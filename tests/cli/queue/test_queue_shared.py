@@ -1,6 +1,7 @@
 """A queue of root's for all users of a machine, and what one of them can do to it."""
 
 import fcntl
+import grp
 import os
 import pathlib
 import shutil
@@ -67,6 +68,18 @@ def test_another_user(shared):
     assert "secret" not in listed.stdout
     order = shared.state / "jobs" / str(ours) / "order"
     assert order.stat().st_mode & 0o077 == 0
+
+
+def test_a_group_is_a_team_for_its_members(shared):
+    one_line(as_nobody(shared, "submit", "--team", "root", "true"), 1,
+             "--team root: only members of the group root may say so")
+    group = grp.getgrgid(65534).gr_name
+    for args, team in ((("--team", "no group of this machine"), "no group of this machine"),
+                       (("--team", group), group),
+                       ((), group if group != "nobody" else None)):
+        number = int(as_nobody(shared, "submit", *args, "true").stdout)
+        assert shared.job(number)["team"] == team
+    assert shared.job(shared.submit("--team", group, "true"))["team"] == group
 
 
 def stop(queue):

@@ -187,6 +187,7 @@ static void take(struct queue_client *client, char **words)
     *client = (struct queue_client){ .fd = -1, .in = STR_INIT(WIRE_ORDER) };
     client->uid = (uid_t)number_of(words, "uid", 0);
     client->gid = client->uid + 1;
+    wire_add(&client->in, "team", ""); /* else the name of a group, if this machine has that one */
     for (; *words; words++) {
         CLEANUP(str_done) struct str key = STR_INIT(64), value = STR_INIT(4096);
         const char *equals = strchr(*words, '=');
@@ -264,7 +265,7 @@ static int add_row(void *arg, const struct queue_job *j)
 
     str_addf(out, "%lld:", (long long)j->id);
     NUMBER(array), NUMBER(task), NUMBER(width), NUMBER(uid), NUMBER(gid);
-    TEXT(user), TEXT(name), TEXT(token), TEXT(after);
+    TEXT(user), TEXT(name), TEXT(team), TEXT(class), TEXT(token), TEXT(after);
     NUMBER(devices), NUMBER(cpus), NUMBER(priority), NUMBER(limit_ms), NUMBER(warn_ms);
     NUMBER(grace_ms), TIME(deadline_ms), NUMBER(signal), NUMBER(held), NUMBER(requeue);
     NUMBER(watch), NUMBER(state), NUMBER(outcome), NUMBER(stop), NUMBER(attempt);

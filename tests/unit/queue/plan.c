@@ -201,6 +201,122 @@ static void test_preempt(void)
     queue_pool_done(&s.pool);
 }
 
+/* A policy with shares: 2 of 4 devices each for two teams; what one does not need the other has. */
+static void set_shares(struct scene *s, const struct node *n)
+{
+    static const char text[] = "[policy]\norder = fifo\nbackfill = greedy\n[quota]\nby = team\n"
+                               "borrow = yes\nshare = vision 2\nshare = nlp 50%\n";
+    struct err e = { "" };
+
+    set_scene(s, n, "fifo");
+    if (policy_read(&s->policy, "shares.ini", text, strlen(text), &e) < 0)
+        printf("Bail out! %s\n", e.text);
+    snprintf(s->low.team, sizeof(s->low.team), "vision");
+    snprintf(s->low.slots, sizeof(s->low.slots), "0,1");
+    s->low.devices = 2;
+    s->high = s->low;
+    s->high.id = 2;
+    s->high.since_ms += 10;
+    snprintf(s->high.slots, sizeof(s->high.slots), "2,3");
+    snprintf(s->later.team, sizeof(s->later.team), "nlp");
+}
+
+/* What a pass decides about the three jobs: "stop 2, start 3". */
+static void decided(struct scene *s, struct str *out)
+{
+    struct queue_plan p;
+    struct err e = { "" };
+    const struct action *actions;
+    int64_t again;
+    size_t count;
+
+    str_reset(out);
+    is_int(make(&p, s, 3, &e), 0, "the plan by shares is made: %s", e.text);
+    is_int(queue_plan_pass(&p, 1000100, &again), 0, "the plan by shares is decided");
+    actions = sched_actions(p.sched, &count);
+    for (size_t i = 0; i < count; i++) {
+        str_addf(out, "%s%s %lld", out->len ? ", " : "",
+                 actions[i].kind == ACTION_PREEMPT ? "stop"
+                 : actions[i].kind == ACTION_START ? "start"
+                                                   : "?",
+                 (long long)s->items[queue_plan_item(&p, actions[i].job)].job->id);
+        if (actions[i].kind == ACTION_START)
+            queue_plan_slots(&p, actions[i].job, s->later.place);
+    }
+    queue_plan_done(&p);
+}
+
+static void test_shares(void)
+{
+    CLEANUP(node_freep) struct node *n = make_node(4, 0x10de);
+    CLEANUP(str_done) struct str out = STR_INIT(256);
+    struct err e = { "" };
+    struct scene s;
+
+    set_shares(&s, n);
+    decided(&s, &out);
+    is_str(str_text(&out), "stop 2, start 3", "the youngest job above its team's share is stopped");
+    s.high.requeue = false;
+    decided(&s, &out);
+    is_str(str_text(&out), "stop 1, start 3", "an older one is, where the youngest may not be");
+    s.low.requeue = false;
+    decided(&s, &out);
+    is_str(str_text(&out), "", "no job is stopped that may not be requeued");
+    s.low.requeue = s.high.requeue = true;
+    s.low.stop = QUEUE_PREEMPT;
+    decided(&s, &out);
+    is_str(str_text(&out), "stop 1, start 3", "a job that is being stopped is none the less first");
+    is_str(s.later.place, "0,1", "the job of the other team waits for the devices of that one");
+    snprintf(s.high.team, sizeof(s.high.team), "%s", s.later.team);
+    decided(&s, &out);
+    is_str(str_text(&out), "", "a job above its own team's share stops nobody");
+    s.policy.quota.shares[0].amount = 3;
+    is_int(queue_plan_check(&s.pool, &s.policy, &e), -EINVAL,
+           "shares of more devices than there are do not fit the machine");
+    is_str(e.text, "shares.ini: the shares are 5 devices, and there are 4",
+           "the error says how many devices there are");
+    s.policy.quota.shares[0].amount = 2;
+    is_int(queue_plan_check(&s.pool, &s.policy, &e), 0, "shares of all devices fit: %s", e.text);
+    s.policy.quota.borrow = false;
+    s.later.devices = 3;
+    is_int(queue_plan_possible(&s.pool, &s.policy, &s.later, &e), 0,
+           "a job larger than its share is never possible where nothing is lent");
+    queue_pool_done(&s.pool);
+}
+
+/* More teams than the scheduler has numbers for: those of the policy have some. */
+static void test_many_teams(void)
+{
+    enum { MANY = WORK_GROUPS + 2 };
+    CLEANUP(node_freep) struct node *n = make_node(4, 0x10de);
+    CLEANUP(freep) struct queue_job *jobs = calloc(MANY, sizeof(*jobs));
+    CLEANUP(freep) struct queue_item *items = calloc(MANY, sizeof(*items));
+    struct scene s;
+    struct queue_plan p;
+    struct err e = { "" };
+
+    if (!jobs || !items) {
+        printf("Bail out! no memory\n");
+        exit(1);
+    }
+    set_shares(&s, n);
+    for (int i = 0; i < MANY; i++) {
+        jobs[i] = wants(i + 1, 1, 1);
+        snprintf(jobs[i].user, sizeof(jobs[i].user), "u%d", i);
+        snprintf(jobs[i].team, sizeof(jobs[i].team), i == MANY - 1 ? "nlp" : "team %d", i);
+        items[i] = (struct queue_item){ &jobs[i], true };
+    }
+    is_int(queue_plan_make(&p, &(const struct queue_scene){ &s.pool, &s.policy, items, MANY },
+                           1000100, &e),
+           0, "a plan of more teams than have numbers is made: %s", e.text);
+    is_str(p.work.teams.names[p.work.jobs[MANY - 1].team], "nlp",
+           "a team of the policy has a number behind all others");
+    is_int(p.work.jobs[MANY - 2].team, -1, "a team beyond those that have numbers counts as none");
+    is_int(p.work.jobs[MANY - 1].user, -1, "a user beyond those that have numbers counts as none");
+    queue_plan_done(&p);
+    queue_pool_done(&s.pool);
+}
+
 /* Who is due earlier goes first; a deadline that has passed is none. */
 static void test_deadline(void)
 {
@@ -401,6 +517,8 @@ int main(void)
     test_devices();
     test_makers();
     test_preempt();
+    test_shares();
+    test_many_teams();
     test_deadline();
     test_foresee();
     test_ready();

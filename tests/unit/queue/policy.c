@@ -24,10 +24,6 @@ static void test_refused(void)
     } cases[] = {
         { "[policy]\norder = fifo\n[idle]\nreclaim = 1h\naction = shrink\n",
           "p.ini:5: [idle] action = shrink: ", "write action = requeue" },
-        { "[idle]\nreclaim = 1h\naction = warn\nexempt = web\n",
-          "p.ini:4: [idle] exempt = web: ", "leave it out" },
-        { "[policy]\norder = fifo\n\n[quota]\nshare = vision 2\n",
-          "p.ini:4: [quota]: ", "order = fair" },
         { "[share]\nbelow = 50%\ntogether = 90%\nafter = 5m\n",
           "p.ini:1: [share]: ", "leave the section out" },
         { "[policy]\norder = srsf\nlength = oracle\npreempt = rebuild\n",
@@ -58,6 +54,8 @@ static void test_carried_out(void)
         "[policy]\norder = fifo\npriorities = yes\npreempt = victims\nleast-run = 5m\n[idle]\n"
         "reclaim = 1h\naction = warn\n",
         "[policy]\norder = fair\nhalf-life = 1d\ninterleave = 1\nrestart-each-pass = no\n",
+        "[policy]\norder = fifo\npreempt = victims\n[quota]\nby = team\nborrow = yes\n"
+        "share = vision 2\nshare = nlp 25%\n[idle]\nreclaim = 1h\naction = warn\nexempt = web\n",
     };
     struct err e = { "" };
 

@@ -24,6 +24,7 @@ static const struct {
     int task;
     const char *argv, *env, *out, *err;
     int umask;
+    const char *team; /* that it was submitted with; NULL: none */
 } cases[] = {
     { "arg=true;cwd=/w;umask=18", false, -1, "true", "BRIM_JOB=12 | BRIM_ATTEMPT=3 | MARK", NULL,
       NULL, 18 },
@@ -41,6 +42,10 @@ static const struct {
       "%j%J%", 022 },
     { "arg=a;cwd=/w;out=%j%A%a", false, -1, "a", "BRIM_JOB=12 | BRIM_ATTEMPT=3 | MARK", "12100",
       NULL, 022 },
+    { "arg=a;cwd=/w;env=BRIM_TEAM=of the shell", false, -1, "a",
+      "BRIM_TEAM=nlp | BRIM_JOB=12 | BRIM_ATTEMPT=3 | MARK", NULL, NULL, 022, "nlp" },
+    { "arg=a;cwd=/w;env=BRIM_TEAM=of the shell", false, -1, "a",
+      "BRIM_TEAM=of the shell | BRIM_JOB=12 | BRIM_ATTEMPT=3 | MARK", NULL, NULL, 022 },
 };
 
 static void make_order(const char *fields, struct str *order)
@@ -74,6 +79,7 @@ static void test_orders(void)
         struct queue_command c;
         struct err e = { "" };
 
+        snprintf(j.team, sizeof(j.team), "%s", cases[i].team ? cases[i].team : "");
         make_order(cases[i].order, &order);
         is_int(queue_command_make(&c, &a, &g, &order, &e), 0, "order %zu makes a command: %s", i,
                e.text);
