@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "cmd/plan/known.h"
+#include "cmd/plan/understood.h"
 #include "plan/measured/prediction_error.h"
 #include "plan/measured/rows.h"
 #include "plan/model/step.h"
@@ -163,6 +164,7 @@ static void add_text(struct str *out, const struct table *t, const struct plan_o
     if (t->ran_out)
         str_addf(out, "  ran        %4zu rows, %zu predicted not to fit\n", t->ran, t->ran_out);
     add_reasons(out, t);
+    understood_add_text(out, t->rows, t->n);
 }
 
 /* ---- JSON ---- */
@@ -240,6 +242,7 @@ static void json_table(struct json *j, const struct table *t)
     json_int(j, "ran", (int64_t)t->ran);
     json_int(j, "ran_predicted_out", (int64_t)t->ran_out);
     json_end(j);
+    understood_add_json(j, t->rows, t->n);
     json_array(j, "predictions");
     for (size_t i = 0; i < t->n; i++)
         json_row(j, &t->rows[i], &t->predicted[i]);

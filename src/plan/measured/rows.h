@@ -9,7 +9,19 @@
 #include "plan/layout/layout.h"
 #include "plan/shape/models.h"
 
-enum { ROW_NAME = 48, ROW_REASON = 160 };
+enum { ROW_NAME = 48, ROW_REASON = 160, ROW_UNDERSTOOD = 128 };
+
+/* Of what it is said how the row was understood. */
+enum row_topic {
+    ROW_NETWORK,
+    ROW_ENGINE,
+    ROW_RECOMPUTE,
+    ROW_PRECISION,
+    ROW_SEQ_PARALLEL,
+    ROW_ZERO,
+    ROW_SPLIT,
+    ROW_TOPICS
+};
 
 struct plan_row {
     int line;
@@ -27,6 +39,8 @@ struct plan_row {
     double counted;  /* FLOPs of a step as the row counts them, where it has time and rate */
     uint64_t source; /* equal for rows of one source, which count FLOPs alike */
     bool out;        /* it ran out of memory */
+    /* What was taken, and why: "400 Gbit/s a node: '4x100Gb' in notes"; "": nothing was read. */
+    char understood[ROW_TOPICS][ROW_UNDERSTOOD];
 };
 
 /* What rows are read against. */
@@ -41,6 +55,9 @@ struct plan_rows {
     struct plan_row *list;
     size_t n;
 };
+
+/* "network" and so on. */
+const char *row_topic_name(enum row_topic t);
 
 /* -EINVAL when the text is no such table, -ENOMEM. A row that cannot be modelled is no error. */
 int rows_read(const char *text, size_t len, const struct row_tables *tables, struct plan_rows *ret,

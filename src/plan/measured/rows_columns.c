@@ -110,6 +110,22 @@ static const struct alias {
     { "mem_gib", COL_MEM, 1 << 30 },
     { "memory_gib", COL_MEM, 1 << 30 },
     { "peak_memory_gib", COL_MEM, 1 << 30 },
+    { "network", COL_NETWORK, 1 },
+    { "interconnect", COL_NETWORK, 1 },
+    { "fabric", COL_NETWORK, 1 },
+    { "nics", COL_NETWORK, 1 },
+    { "node_gbps", COL_NODE_RATE, 1e9 / 8 },
+    { "network_gbps", COL_NODE_RATE, 1e9 / 8 },
+    { "engine", COL_ENGINE, 1 },
+    { "framework", COL_ENGINE, 1 },
+    { "trainer", COL_ENGINE, 1 },
+    { "software", COL_ENGINE, 1 },
+    { "stack", COL_ENGINE, 1 },
+    { "methods", COL_METHODS, 1 },
+    { "features", COL_METHODS, 1 },
+    { "options", COL_METHODS, 1 },
+    { "task", COL_METHODS, 1 },
+    { "peft", COL_METHODS, 1 },
     { "source", COL_SOURCE, 1 },
     { "notes", COL_NOTES, 1 },
 };
@@ -179,12 +195,6 @@ int row_int(const struct row_fields *f, enum row_column c, int otherwise)
 bool row_says(const struct row_fields *f, enum row_column c, const char *word)
 {
     return strcasestr(row_text(f, c), word) != NULL;
-}
-
-bool row_mentions(const struct row_fields *f, const char *word)
-{
-    return row_says(f, COL_NOTES, word) || row_says(f, COL_SOURCE, word) ||
-           row_says(f, COL_MODEL, word);
 }
 
 bool row_says_oom(const struct row_fields *f, enum row_column c)

@@ -37,6 +37,10 @@ enum row_column {
     COL_TOKENS,
     COL_TOKENS_ALL,
     COL_MEM,
+    COL_NETWORK,
+    COL_NODE_RATE,
+    COL_ENGINE,
+    COL_METHODS,
     COL_SOURCE,
     COL_NOTES,
     ROW_COLUMNS
@@ -63,9 +67,6 @@ int row_int(const struct row_fields *f, enum row_column c, int otherwise);
 
 /* Whether a field has the word in it, in any case, also as a part of another. */
 bool row_says(const struct row_fields *f, enum row_column c, const char *word);
-
-/* Whether the notes, the source or the model's name have it. */
-bool row_mentions(const struct row_fields *f, const char *word);
 
 /* Whether a field has "OOM" or "out of memory" as words of their own. */
 bool row_says_oom(const struct row_fields *f, enum row_column c);

@@ -1,4 +1,4 @@
-/* What tables of measured runs say in words: kinds of GPUs, networks, precisions. */
+/* What tables of measured runs say in words: kinds of GPUs, precisions. */
 #ifndef BRIM_PLAN_MEASURED_ROWS_WORDS_H
 #define BRIM_PLAN_MEASURED_ROWS_WORDS_H
 #include "plan/cluster/gpus.h"
@@ -11,11 +11,6 @@ int words_gpu(const struct gpus *g, const char *text, const struct gpu_row **ret
 
 /* "500 W" in a text; NaN: nothing. */
 double words_power(const char *text);
-
-/* "800Gb/s", "4x100 Gbps", "8xHDR", "400 Gb/s per GPU", "Omni-Path": bytes a second of all network
- * cards of a node with so many GPUs, 0: not said. Where the rates of several GPUs are stated, the
- * one behind the name of this one. */
-double words_network(const char *text, const char *gpu, int per_node);
 
 /* "bf16", "FP8-MX", "amp_bf16": -1: not known. */
 int words_precision(const char *text);

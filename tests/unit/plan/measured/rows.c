@@ -41,6 +41,20 @@ static int read_rows(const struct tables *t, const char *text, struct arena *a,
     return rc;
 }
 
+/* The only row of a table; false when it is left out. */
+static bool one_row(const struct tables *t, const char *text, struct arena *a, struct plan_row *ret)
+{
+    struct plan_row *r = NULL;
+    size_t n = 0;
+
+    if (read_rows(t, text, a, &r, &n, NULL) < 0 || n != 1)
+        return false;
+    *ret = r[0];
+    if (r[0].reason[0])
+        printf("# %s\n", r[0].reason);
+    return !r[0].reason[0];
+}
+
 static void test_row(const struct tables *t)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
@@ -91,6 +105,61 @@ static void test_engines(const struct tables *t)
                r[0].layout.overlap_dp == rows[i].overlap,
            "a row with zero '%s' and notes '%s' has its engine and stage", rows[i].zero,
            rows[i].notes);
+    }
+}
+
+#define SAID_HEAD \
+    "model,layers,hidden,heads,seq,gpu,n_gpus,tp,pp,dp,micro_batch,global_batch,recompute,seq_" \
+    "parallel,zero_stage,iter_time_s,network,engine,source,notes\n"
+
+/* What is understood of a row, and why. */
+static void test_understood(const struct tables *t)
+{
+    static const struct {
+        const char *row; /* from recompute on */
+        enum row_topic topic;
+        const char *text;
+    } rows[] = {
+        { "full,,,1,,,,", ROW_ENGINE, "Megatron-LM: nothing says otherwise" },
+        { "full,,,1,,DeepSpeed,,", ROW_ENGINE, "DeepSpeed: its column says DeepSpeed" },
+        { "full,,,1,,,,twice as fast as DeepSpeed", ROW_ENGINE,
+          "Megatron-LM: nothing says otherwise" },
+        { "full,,,1,,,a blog about DeepSpeed,", ROW_ENGINE, "Megatron-LM: nothing says otherwise" },
+        { "full,,,1,,,microsoft/DeepSpeed README.md,", ROW_ENGINE,
+          "DeepSpeed: measured by microsoft/DeepSpeed" },
+        { "full,,,1,,InternEvo,,", ROW_ENGINE, "InternEvo is modelled as Megatron-LM" },
+        { "full,,,1,,Foo,,", ROW_ENGINE, "'Foo' is not known; taken: Megatron-LM" },
+        { "full,,,1,,,pytorch/torchtitan,", ROW_ZERO, "3: not stated, as of its time" },
+        { "full,,FULL_SHARD,1,,,,", ROW_ZERO, "3: stated" },
+        { "full,,,1,,,,distributed optimizer", ROW_ZERO, "1: in notes" },
+        { "full,,partly,1,,,,", ROW_ZERO, "'partly' is not understood; taken: 0" },
+        { "full,yes,,1,,,,", ROW_SEQ_PARALLEL, "yes: stated" },
+        { "full,maybe,,1,,,,", ROW_SEQ_PARALLEL, "'maybe' is not understood; taken: no" },
+        { "full,,,1,,,,", ROW_SEQ_PARALLEL, "no: not stated, as of its time" },
+        { "full,,,1,,,,", ROW_RECOMPUTE, "full: stated" },
+        { "every third,,,1,,,,", ROW_RECOMPUTE,
+          "'every third' is not understood; as if not stated" },
+        { "full,,,1,4x100Gb,,,", ROW_NETWORK, "400 Gbit/s a node: '4x100Gb' in its column" },
+        { "full,,,1,,,over 800Gb/s a node,", ROW_NETWORK,
+          "800 Gbit/s a node: '800Gb/s a node' in source" },
+        { "full,,,1,,,,RoCE", ROW_NETWORK,
+          "'RoCE' is not understood; taken: 8 ports of 200 Gbit/s a node, as in DGX A100" },
+        { "full,,,1,tin cans,,,", ROW_NETWORK,
+          "'tin cans' is not understood; taken: 8 ports of 200 Gbit/s a node, as in DGX A100" },
+        { "full,,,1,,,,", ROW_NETWORK, "8 ports of 200 Gbit/s a node, as in DGX A100: not stated" },
+        { "full,,,1,,,,", ROW_SPLIT, "stated" },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        CLEANUP(arena_done) struct arena a = ARENA_INIT;
+        struct plan_row r = { .line = 0 };
+        char text[600];
+
+        snprintf(text, sizeof(text), SAID_HEAD "GPT,24,1024,16,1024,A100,16,2,1,8,1,16,%s\n",
+                 rows[i].row);
+        ok(one_row(t, text, &a, &r), "a row is modelled that ends in '%s'", rows[i].row);
+        is_str(r.understood[rows[i].topic], rows[i].text, "the %s of the row is understood as %s",
+               row_topic_name(rows[i].topic), rows[i].text);
     }
 }
 
@@ -164,6 +233,9 @@ static void test_reasons(const struct tables *t)
            "precision 'fp64' is not known");
     reason(t, HEAD "GPT,24,1024,16,1024,A100,8,2,2,2,1,16,full,,fp16,0.5,,LoRA\n",
            "only adapters are trained (LoRA)");
+    reason(t, HEAD "GPT-QLoRA,24,1024,16,1024,A100,8,2,2,2,1,16,full,,fp16,0.5,,\n",
+           "only adapters are trained (LoRA)");
+    reason(t, HEAD "GPT,24,1024,16,1024,A100,8,2,2,2,1,16,full,,fp16,0.5,,an exploration\n", "");
 }
 
 static void test_network(const struct tables *t)
@@ -179,20 +251,6 @@ static void test_network(const struct tables *t)
            0, "rows_read reads a row that states its network");
     ok(fabs(r[0].cluster.nics * r[0].cluster.nic_rate - 100e9) < 1,
        "a row's network is that of its own GPU, 800 Gbit/s");
-}
-
-/* The only row of a table; false when it is left out. */
-static bool one_row(const struct tables *t, const char *text, struct arena *a, struct plan_row *ret)
-{
-    struct plan_row *r = NULL;
-    size_t n = 0;
-
-    if (read_rows(t, text, a, &r, &n, NULL) < 0 || n != 1)
-        return false;
-    *ret = r[0];
-    if (r[0].reason[0])
-        printf("# %s\n", r[0].reason);
-    return !r[0].reason[0];
 }
 
 static void test_other_names(const struct tables *t)
@@ -220,19 +278,6 @@ static void test_other_names(const struct tables *t)
        "the clock falls with the cube root of the power in the name");
     ok(r.job.again == .5 && r.job.attention == ATTENTION_SECOND,
        "selective recompute with FSDP is PyTorch's");
-}
-
-static void test_networks(void)
-{
-    ok(fabs(words_network("4x100Gb/s Omni-Path", "A100", 8) - 50e9) < 1,
-       "a network is its ports times their rate");
-    ok(fabs(words_network("400 Gbps per GPU", "H100", 8) - 400e9) < 1,
-       "a network for each GPU counts eight times");
-    ok(fabs(words_network("Selene 8xHDR per node", "A100", 8) - 200e9) < 1,
-       "a network is known by the names of InfiniBand");
-    ok(fabs(words_network("Omni-Path", "A100", 8) - 50e9) < 1, "Omni-Path has a port for two GPUs");
-    ok(words_network("HDR", "A100", 8) == 0 && words_network("900 GB/s", "A100", 8) == 0,
-       "a network without a count or in GB/s is not known");
 }
 
 static void test_precisions(void)
@@ -347,12 +392,12 @@ int main(void)
     is_int(load(&t, NULL), 0, "the tables of GPUs and models are read");
     test_row(&t);
     test_engines(&t);
+    test_understood(&t);
     test_megascale(&t);
     test_slice(&t);
     test_reasons(&t);
     test_network(&t);
     test_other_names(&t);
-    test_networks();
     test_precisions();
     test_counting(&t);
     test_out(&t);

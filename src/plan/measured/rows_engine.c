@@ -1,0 +1,400 @@
+/* Who trained and how, of columns and of whole phrases in the notes; where neither says it, what
+ * stacks of the time did. */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "plan/measured/rows_phrases.h"
+#include "plan/measured/rows_private.h"
+
+enum program { PROGRAM_NONE = -1, PROGRAM_MEGASCALE = ENGINE_DEEPSPEED + 1, PROGRAM_OTHER };
+
+struct named {
+    const char *name;
+    int program;
+};
+
+/* Longer names come before their beginnings. */
+static const struct named programs[] = {
+    { "Megatron DeepSpeed", ENGINE_DEEPSPEED },
+    { "DeepSpeed", ENGINE_DEEPSPEED },
+    { "MegaScale", PROGRAM_MEGASCALE },
+    { "Megatron LM", ENGINE_MEGATRON },
+    { "Megatron Core", ENGINE_MEGATRON },
+    { "Megatron Bridge", ENGINE_MEGATRON },
+    { "Megatron", ENGINE_MEGATRON },
+    { "NeMo Automodel", ENGINE_TORCH },
+    { "NeMo", ENGINE_MEGATRON },
+    { "torchtitan", ENGINE_TORCH },
+    { "llm foundry", ENGINE_TORCH },
+    { "Composer", ENGINE_TORCH },
+    { "fms fsdp", ENGINE_TORCH },
+    { "torchtune", ENGINE_TORCH },
+    { "PyTorch", ENGINE_TORCH },
+    { "FSDP", ENGINE_TORCH },
+    { "InternEvo", PROGRAM_OTHER },
+    { "Colossal AI", PROGRAM_OTHER },
+    { "nanotron", PROGRAM_OTHER },
+    { "JAX", PROGRAM_OTHER },
+    { "MaxText", PROGRAM_OTHER },
+    { "Paxml", PROGRAM_OTHER },
+};
+
+/* Repositories of programs, whose own measurements were made with them. */
+static const struct named repositories[] = {
+    { "NVIDIA/Megatron-LM", ENGINE_MEGATRON },
+    { "NVIDIA/NeMo", ENGINE_MEGATRON },
+    { "NVIDIA/NeMo-Framework-Launcher", ENGINE_MEGATRON },
+    { "NVIDIA-NeMo/Megatron-Bridge", ENGINE_MEGATRON },
+    { "NVIDIA-NeMo/Automodel", ENGINE_TORCH },
+    { "yanring/Megatron-MoE-ModelZoo", ENGINE_MEGATRON },
+    { "microsoft/DeepSpeed", ENGINE_DEEPSPEED },
+    { "deepspeedai/DeepSpeed", ENGINE_DEEPSPEED },
+    { "microsoft/Megatron-DeepSpeed", ENGINE_DEEPSPEED },
+    { "deepspeedai/Megatron-DeepSpeed", ENGINE_DEEPSPEED },
+    { "bigscience-workshop/Megatron-DeepSpeed", ENGINE_DEEPSPEED },
+    { "bigscience-workshop/bigscience", ENGINE_DEEPSPEED },
+    { "pytorch/torchtitan", ENGINE_TORCH },
+    { "mosaicml/llm-foundry", ENGINE_TORCH },
+    { "foundation-model-stack/fms-fsdp", ENGINE_TORCH },
+};
+
+static const char *const names[] = { "Megatron-LM", "PyTorch", "DeepSpeed" };
+
+/* Whether notes or the column of methods state one of the phrases. */
+#define STATES(f, ...) \
+    states(f, (const char *const[]){ __VA_ARGS__ }, \
+           sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *))
+
+static bool states(const struct row_fields *f, const char *const *phrases, size_t n)
+{
+    return row_phrases(row_text(f, COL_NOTES), phrases, n) ||
+           row_phrases(row_text(f, COL_METHODS), phrases, n);
+}
+
+/* ---- the program ---- */
+
+static const struct named *program_in(const char *text)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(programs); i++)
+        if (row_names_program(text, programs[i].name))
+            return &programs[i];
+    return NULL;
+}
+
+/* The repository that the source begins with. */
+static const struct named *repository_of(const char *source)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(repositories); i++) {
+        size_t n = strlen(repositories[i].name);
+
+        if (strncasecmp(source, repositories[i].name, n) == 0 &&
+            !isalnum((unsigned char)source[n]) && !strchr("-_", source[n] ? source[n] : ' '))
+            return &repositories[i];
+    }
+    return NULL;
+}
+
+/* What is named, in the order in which places are believed; *why says where. */
+static const struct named *find_program(const struct row_fields *f, char *why, size_t size)
+{
+    const struct named *p = program_in(row_text(f, COL_ENGINE));
+    bool fsdp;
+
+    if (p) {
+        snprintf(why, size, "its column says %.30s", row_text(f, COL_ENGINE));
+        return p;
+    }
+    p = program_in(row_text(f, COL_NOTES));
+    fsdp = p && strcmp(p->name, "FSDP") == 0; /* a method that others have too */
+    if (p && !fsdp) {
+        snprintf(why, size, "'%s' in notes", p->name);
+        return p;
+    }
+    p = repository_of(row_text(f, COL_SOURCE));
+    if (p)
+        snprintf(why, size, "measured by %s", p->name);
+    return p;
+}
+
+/* MegaScale as its authors run it (arXiv 2402.15627): attention and MLP beside each other, and all
+ * collectives beside the compute; not the Megatron-LM that they compare it with. */
+static bool is_megascale(const struct row_fields *f, const struct named *found)
+{
+    const char *model = row_text(f, COL_MODEL), *notes = row_text(f, COL_NOTES);
+
+    if (!row_phrase(model, "MegaScale") && !(found && found->program == PROGRAM_MEGASCALE))
+        return false;
+    return !row_phrase(model, "Megatron") && !row_phrase(notes, "Megatron") &&
+           !row_phrase(notes, "Megatron LM") && !row_phrase(notes, "baseline");
+}
+
+/* ---- ZeRO ---- */
+
+/* The stage that a text states; -1: blank, -2: not understood. */
+static int zero_in(const char *text)
+{
+    static const struct {
+        const char *phrase;
+        int stage;
+    } words[] = { { "zero 0", 0 },
+                  { "zero 1", 1 },
+                  { "zero 2", 2 },
+                  { "zero 3", 3 },
+                  { "stage 0", 0 },
+                  { "stage 1", 1 },
+                  { "stage 2", 2 },
+                  { "stage 3", 3 },
+                  { "zero1", 1 },
+                  { "zero2", 2 },
+                  { "zero3", 3 },
+                  { "full shard", 3 },
+                  { "hybrid shard", 3 },
+                  { "shard grad op", 2 },
+                  { "no shard", 0 },
+                  { "DDP", 0 },
+                  { "distributed optimizer", 1 },
+                  { "dist opt", 1 },
+                  { "FSDP", 3 },
+                  { "HSDP", 3 } };
+    int said = row_yes_no(text);
+
+    if (said == -1)
+        return -1;
+    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+        if (row_phrase(text, words[i].phrase))
+            return words[i].stage;
+    return said == 0 ? 0 : -2;
+}
+
+static int default_zero(enum plan_engine engine, bool fresh)
+{
+    if (engine == ENGINE_TORCH)
+        return 3;
+    return engine == ENGINE_MEGATRON && fresh ? 1 : 0;
+}
+
+static void read_zero(const struct row_fields *f, bool fresh, const struct named *found,
+                      struct plan_row *row)
+{
+    double number = row_number(f, COL_ZERO);
+    const char *text = row_text(f, COL_ZERO);
+    int in_column = number >= 0 && number <= 3 ? (int)number : zero_in(text);
+    int in_notes = in_column < 0 ? zero_in(row_text(f, COL_NOTES)) : -1;
+    int otherwise = default_zero(found && found->program <= ENGINE_DEEPSPEED
+                                     ? (enum plan_engine)found->program
+                                     : ENGINE_MEGATRON,
+                                 fresh);
+
+    row->layout.zero = in_column >= 0 ? in_column : in_notes >= 0 ? in_notes : otherwise;
+    if (in_column >= 0)
+        row_understand(row, ROW_ZERO, "%d: stated", in_column);
+    else if (in_notes >= 0)
+        row_understand(row, ROW_ZERO, "%d: in notes", in_notes);
+    else if (in_column == -2)
+        row_understand(row, ROW_ZERO, "'%.40s' is not understood; taken: %d", text, otherwise);
+    else
+        row_understand(row, ROW_ZERO, "%d: not stated, as of its time", otherwise);
+}
+
+/* ---- the engine ---- */
+
+static void set_engine(const struct row_fields *f, const struct named *found, const char *why,
+                       struct plan_row *row)
+{
+    struct plan_job *job = &row->job;
+    const char *text = row_text(f, COL_ENGINE);
+    bool stated = found && found->program <= ENGINE_DEEPSPEED;
+
+    if (stated) {
+        job->engine = (enum plan_engine)found->program;
+        row_understand(row, ROW_ENGINE, "%s: %s", names[job->engine], why);
+        return;
+    }
+    /* DeepSpeed calls it ZeRO where PyTorch calls it FSDP, whose experts are not modelled. */
+    if (row->layout.zero == 3 && STATES(f, "zero 3")) {
+        job->engine = ENGINE_DEEPSPEED;
+        row_understand(row, ROW_ENGINE, "DeepSpeed: ZeRO-3 in notes");
+    } else if (row_phrase(row->name, "BLOOM") && row->layout.zero < 3) {
+        job->engine = ENGINE_DEEPSPEED;
+        row_understand(row, ROW_ENGINE, "DeepSpeed: BLOOM was trained with it");
+    } else if (row->layout.zero == 3 && row->layout.ep == 1) {
+        job->engine = ENGINE_TORCH;
+        row_understand(row, ROW_ENGINE, "PyTorch: weights are sharded");
+    } else {
+        job->engine = ENGINE_MEGATRON;
+        if (found)
+            row_understand(row, ROW_ENGINE, "%s is modelled as Megatron-LM", found->name);
+        else if (*text)
+            row_understand(row, ROW_ENGINE, "'%.40s' is not known; taken: Megatron-LM", text);
+        else
+            row_understand(row, ROW_ENGINE, "Megatron-LM: nothing says otherwise");
+    }
+}
+
+static void read_parallel(const struct row_fields *f, bool fresh, struct plan_row *row)
+{
+    struct layout *l = &row->layout;
+    const char *text = row_text(f, COL_SP);
+    int sp = row_yes_no(text);
+    bool stated = sp >= 0;
+
+    if (!stated && STATES(f, "sequence parallel", "sequence parallelism")) {
+        sp = 1;
+        stated = true;
+    }
+    l->seq_parallel = l->tp > 1 && (stated ? sp > 0 : fresh);
+    if (sp == -2)
+        row_understand(row, ROW_SEQ_PARALLEL, "'%.40s' is not understood; taken: %s", text,
+                       l->seq_parallel ? "yes" : "no");
+    else if (l->tp == 1)
+        row_understand(row, ROW_SEQ_PARALLEL, "no: tp is 1 or not stated");
+    else
+        row_understand(row, ROW_SEQ_PARALLEL, "%s: %s", l->seq_parallel ? "yes" : "no",
+                       stated ? "stated" : "not stated, as of its time");
+}
+
+/* What is done beside the compute. */
+static void set_overlaps(const struct row_fields *f, bool fresh, bool megascale,
+                         struct plan_row *row)
+{
+    struct layout *l = &row->layout;
+    bool deep = row->job.engine == ENGINE_DEEPSPEED, fsdp = l->zero == 3 && !deep;
+
+    /* DeepSpeed's overlap_comm is off below ZeRO-3 if nobody says otherwise. */
+    l->overlap_dp = deep ? l->zero == 3 : fresh || row->job.shape.gated || l->zero >= 2;
+    l->overlap_tp = fresh && l->seq_parallel &&
+                    (!fsdp ||
+                     STATES(f, "async tp", "async tensor parallel", "async tensor parallelism"));
+    l->overlap_ep = STATES(f, "1f1b overlap", "ep overlap", "a2a overlap", "DualPipe");
+    l->overlap_pp = fresh;
+    if (megascale) {
+        row->job.shape.parallel = true;
+        l->overlap_dp = l->overlap_pp = true;
+        l->overlap_tp = l->seq_parallel;
+    }
+    if (l->pp > 1 && STATES(f, "DualPipe", "zero bubble"))
+        l->schedule = SCHEDULE_ZERO_BUBBLE;
+}
+
+static void set_kernels(const struct row_fields *f, bool fresh, bool megascale,
+                        struct plan_row *row)
+{
+    struct plan_job *job = &row->job;
+    bool torch = job->engine == ENGINE_TORCH, gated = job->shape.gated;
+    bool compiled = STATES(f, "compile", "torch compile", "torch.compile");
+    bool lean = fresh || gated || job->seq > 2048 || megascale ||
+                STATES(f, "flash", "flash attention", "flash attn", "FA2", "FA3");
+
+    job->attention = torch ? ATTENTION_SECOND : lean ? ATTENTION_FLASH : ATTENTION_PLAIN;
+    /* MPT's positions are biases of the scores, which its kernels of 2023 were written for. */
+    if (!strncasecmp(row->name, "mpt", 3))
+        job->attention = ATTENTION_FIRST;
+    job->fused = ((fresh || gated) && !torch) || compiled;
+    job->fused_loss = false;
+    /* PyTorch's: 16 bits, 32, their log-softmax and its gradient; MPT's is fused, in place. */
+    job->logit_b = !torch ? 0 : compiled ? 12 : 14;
+    if (job->attention == ATTENTION_FIRST)
+        job->logit_b = 4;
+    job->graphs = STATES(f, "cuda graph", "cuda graphs");
+    job->gradient_b = row->layout.zero == 3 || job->precision == PLAN_FP16 ? 2 : 4;
+    job->imbalance = 1;
+    job->shape.dropout = !gated && job->attention == ATTENTION_PLAIN;
+}
+
+void row_read_engine(const struct row_reader *r, struct plan_row *row)
+{
+    const struct row_fields *f = &r->f;
+    struct layout *l = &row->layout;
+    bool fresh = row_is_new(&row->cluster.gpu), megascale;
+    char why[64] = "";
+    const struct named *found = find_program(f, why, sizeof(why));
+
+    read_zero(f, fresh, found, row);
+    set_engine(f, found, why, row);
+    megascale = is_megascale(f, found);
+    if (megascale)
+        row_understand(row, ROW_ENGINE, "MegaScale: named");
+    l->shard = row_int(f, COL_SHARD, 0);
+    if (!l->shard && l->zero == 3 && row->job.engine != ENGINE_DEEPSPEED &&
+        (STATES(f, "HSDP", "hybrid shard") || row_phrase(row_text(f, COL_ZERO), "HSDP") ||
+         row_phrase(row_text(f, COL_ZERO), "hybrid shard")))
+        l->shard = MIN(row->cluster.per_node, l->dp * l->cp);
+    read_parallel(f, fresh, row);
+    set_overlaps(f, fresh, megascale, row);
+    set_kernels(f, fresh, megascale, row);
+}
+
+/* DeepSpeed has no interleaved pipeline, and "1F1B" alone says that it is none. */
+bool row_may_interleave(const struct row_reader *r, const struct plan_row *row)
+{
+    if (row->job.engine == ENGINE_DEEPSPEED)
+        return false;
+    return STATES(&r->f, "interleaved", "interleaving", "1f1b overlap") ||
+           (!STATES(&r->f, "1f1b") && !strcasestr(row_text(&r->f, COL_NOTES), "non-interleaved"));
+}
+
+/* ---- recompute ---- */
+
+/* The number behind "HFU=" in the notes, in the unit of mfu; NaN: none. */
+static double stated_hfu(const struct row_fields *f)
+{
+    const char *at = strcasestr(row_text(f, COL_NOTES), "HFU");
+    double x = 0, unit = 1;
+
+    if (!at)
+        return (double)NAN;
+    for (at += 3 + strspn(at + 3, "= :"); *at >= '0' && *at <= '9'; at++)
+        x = 10 * x + (*at - '0');
+    if (*at == '.')
+        for (at++; *at >= '0' && *at <= '9'; at++)
+            x += (*at - '0') * (unit /= 10);
+    return x > 0 ? x : (double)NAN;
+}
+
+/* A level as the field states it; -1: blank, -2: not understood. */
+static int recompute_in(const char *text)
+{
+    static const char *const part[] = { "selective", "op", "attention", "core attn", "attn" };
+    int said = row_yes_no(text);
+
+    if (said == -1)
+        return -1;
+    if (said >= 0)
+        return said ? RECOMPUTE_FULL : RECOMPUTE_NONE;
+    if (strcasestr(text, "mlp") || strcasestr(text, "moe"))
+        return RECOMPUTE_MLP; /* modules, as Megatron-LM names them */
+    if (strcasestr(text, "norm"))
+        return RECOMPUTE_NORMS;
+    for (size_t i = 0; i < ARRAY_SIZE(part); i++)
+        if (strncasecmp(text, part[i], strlen(part[i])) == 0)
+            return RECOMPUTE_SELECTIVE;
+    if (row_phrase(text, "full") || row_phrase(text, "all") || row_phrase(text, "uniform") ||
+        row_phrase(text, "block"))
+        return RECOMPUTE_FULL;
+    return row_phrase(text, "selective") ? RECOMPUTE_SELECTIVE : -2;
+}
+
+bool row_read_recompute(const struct row_reader *r, struct plan_row *row)
+{
+    const char *text = row_text(&r->f, COL_RECOMPUTE);
+    double hfu = stated_hfu(&r->f), mfu = row_number(&r->f, COL_MFU);
+    int level = recompute_in(text);
+
+    row->layout.recompute = level >= 0 ? (enum recompute)level : RECOMPUTE_NONE;
+    if (level == -2)
+        row_understand(row, ROW_RECOMPUTE, "'%.40s' is not understood; as if not stated", text);
+    else if (level >= 0)
+        row_understand(row, ROW_RECOMPUTE, "%.40s: stated", text);
+    else
+        row_understand(row, ROW_RECOMPUTE, "none: not stated");
+    if (row->layout.recompute != RECOMPUTE_SELECTIVE || row->layout.zero != 3)
+        return level >= 0;
+    /* FSDP's: every other product, or every few layers; what was repeated shows in the FLOPs. */
+    row->job.again = 0.5;
+    if (hfu >= mfu)
+        row->job.again = fmin(3 * (hfu / mfu - 1), 1);
+    return level >= 0;
+}
