@@ -1,7 +1,15 @@
 # shellcheck shell=bash
-# Shared by the scripts beside it, which source it first: strict mode, the repository's root as the
-# working directory, progress, builds.
+# Shared by the scripts beside it, which source it first: strict mode, --help, the repository's root
+# as the working directory, progress, builds.
 set -euo pipefail
+
+# What a script says of itself at its head is its help.
+case ${1:-} in
+-h | --help)
+    sed -n '2,${/^#/!q;s/^# \{0,1\}//p}' "$0"
+    exit 0
+    ;;
+esac
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export LC_ALL=C.UTF-8
