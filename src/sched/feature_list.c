@@ -43,8 +43,8 @@ static const struct {
     HOOK(queued, false),     HOOK(unqueued, false), HOOK(starts, false),   HOOK(stops, true),
     HOOK(allows, false),     HOOK(narrows, false),  HOOK(accepts, false),  HOOK(lifts, false),
     HOOK(could_free, false), HOOK(frees, false),    HOOK(begin, false),    HOOK(finish, true),
-    HOOK(runs, false),       HOOK(used, false),     HOOK(preempts, false), HOOK(pays, false),
-    HOOK(pass, false),       HOOK(again_ms, false), HOOK(reason, false),   HOOK(remark, false),
+    HOOK(runs, false),       HOOK(used, false),     HOOK(preempts, false), HOOK(pass, false),
+    HOOK(again_ms, false),   HOOK(reason, false),   HOOK(remark, false),
 #undef HOOK
 };
 

@@ -32,13 +32,13 @@ static const struct known known[] = {
       "order = fair\nbackfill = greedy\nhalf-life = 7d\n" },
     { "srtf", "the least time left first, with true lengths; preempts",
       "order = srtf\npreempt = quota\nlength = oracle\nties = waiting\nevery = 1s\nnotice = 1s\n"
-      "restart = 40s\nrestart-multi = 60s\n" },
+      "restart = 40s\nrestart-multi = 60s\nrestart-adds = yes\n" },
     { "srtf-history", "the least time left first, by what jobs took that were like it; preempts",
       "order = srtf\npreempt = victims\nlength = history\nrestart = 40s\nrestart-multi = 60s\n" },
     { "tiresias", "two queues by the device time that jobs have had; preempts each minute",
       "order = las\nqueues = 18000001ms\npreempt = quota\nties = running\nevery = 60s\nnotice = "
       "1s\n"
-      "restart = 40s\nrestart-multi = 60s\n" },
+      "restart = 40s\nrestart-multi = 60s\nrestart-adds = yes\n" },
     { "las",
       "four queues by the device time that jobs have had; preempts by need, knows no lengths",
       "order = las\nqueues = 1h 10h 100h\npreempt = victims\nrestart = 40s\n"

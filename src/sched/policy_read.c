@@ -135,6 +135,8 @@ static int take_policy(struct policy *p, const struct ini_entry *at, struct err 
         return take_interleave(p, at, e);
     if (!strcmp(at->key, "priorities"))
         return policy_flag(&p->priorities, at, e);
+    if (!strcmp(at->key, "restart-adds"))
+        return policy_flag(&p->restart_adds, at, e);
     if (!strcmp(at->key, "restart-each-pass"))
         return policy_flag(&p->restart_each_pass, at, e);
     return take_word(p, at, e);

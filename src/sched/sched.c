@@ -162,7 +162,7 @@ void sched_return(struct sched *s, uint32_t job, int64_t now_ms, int64_t left_ms
     state_stop(s, job, now_ms);
     j->left_ms = left_ms;
     j->was = 1;
-    elastic_return(s, job, left_ms);
+    j->owed_ms = state_restart_ms(s, job);
     state_queue(s, job, now_ms);
 }
 
@@ -202,7 +202,7 @@ void sched_progress(struct sched *s, uint32_t job, int64_t now_ms, int64_t left_
     if (s->ends)
         expected_ends_remove(s, job);
     j->attained_ms = sched_job_attained(j, &s->work->jobs[job], now_ms);
-    elastic_progress(s, job, now_ms);
+    j->owed_ms = state_owed_ms(s, job, now_ms);
     j->since_ms = now_ms;
     j->left_ms = left_ms;
     if (s->ends)

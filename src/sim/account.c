@@ -37,13 +37,12 @@ int64_t sim_account(struct sim *m, uint32_t job, bool lost)
     return back;
 }
 
-int64_t sim_count_work(struct sim *m, uint32_t job)
+void sim_count_work(struct sim *m, uint32_t job)
 {
     int64_t ran = sim_ran(m, job), unpaid = sim_drop_data(m, job);
 
     m->left_ms[job] = MAX(m->left_ms[job] - ran - unpaid, 0);
     m->fresh_ms[job] = MAX(m->fresh_ms[job] - ran - unpaid, 0);
-    return unpaid;
 }
 
 void sim_stop_job(struct sim *m, uint32_t job)

@@ -38,10 +38,9 @@ static int64_t until_saved_ms(const struct sim *m, uint32_t job, bool runs, int6
            notice_ms;
 }
 
-static int64_t count_saved(struct sim *m, uint32_t job)
+static void count_saved(struct sim *m, uint32_t job)
 {
     sim_account(m, job, false);
-    return 0;
 }
 
 static int ended_saved(struct sim *m, uint32_t job)

@@ -25,8 +25,8 @@ struct sim_counting {
     void (*early)(struct sim *m, uint32_t job, int64_t ms);
 
     /* Count what a running job has done since it started: left_ms and fresh_ms are what is left.
-     * Returns what of its data it would have paid yet, which is not left of it any more. */
-    int64_t (*count)(struct sim *m, uint32_t job);
+     * What of its data it would have paid yet is not. */
+    void (*count)(struct sim *m, uint32_t job);
 
     /* It started, and begins delay_ms later; NULL. */
     void (*started)(struct sim *m, uint32_t job, int64_t delay_ms);

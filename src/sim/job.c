@@ -63,17 +63,18 @@ int sim_start_job(struct sim *m, uint32_t job, int64_t ready_ms)
 
 int sim_preempt_job(struct sim *m, uint32_t job)
 {
-    int64_t cost = sched_restart_ms(m->sched, job), unpaid;
+    int64_t owes;
 
     sim_stop_job(m, job);
-    unpaid = m->counting->count(m, job);
+    m->counting->count(m, job);
     sim_scale(m, job, false);
+    owes = policy_owes_ms(m->policy, sched_restart_ms(m->sched, job), m->fresh_ms[job]);
     if (!m->policy->restart_each_pass)
-        m->left_ms[job] += cost;
-    m->fresh_ms[job] += cost;
+        m->left_ms[job] += owes - m->fresh_ms[job];
+    m->fresh_ms[job] = owes;
     m->since_ms[job] = m->now_ms;
     m->result->preemptions++;
-    return m->counting->preempted ? m->counting->preempted(m, job, cost - unpaid) : 0;
+    return m->counting->preempted ? m->counting->preempted(m, job, owes) : 0;
 }
 
 int sim_restart_all(struct sim *m)

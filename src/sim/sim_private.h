@@ -86,7 +86,7 @@ int64_t sim_ran(struct sim *m, uint32_t job);
 int64_t sim_account(struct sim *m, uint32_t job, bool lost);
 
 /* Count what a running job has done, where nothing of it is lost (struct sim_counting.count). */
-int64_t sim_count_work(struct sim *m, uint32_t job);
+void sim_count_work(struct sim *m, uint32_t job);
 
 /* It starts on its devices, or stops: what it has left takes otherwise long. */
 void sim_scale(struct sim *m, uint32_t job, bool starts);

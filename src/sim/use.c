@@ -224,6 +224,8 @@ int64_t use_hold(struct use *u, uint32_t job, int64_t now_ms, bool holds, int64_
     int64_t without = use_count(u, job, now_ms);
 
     save(&u->jobs[job]);
+    if (u->jobs[job].holds)
+        u->jobs[job].start_ms = 0;
     u->jobs[job].holds = holds;
     u->jobs[job].begun = true;
     u->jobs[job].start_ms += cost_ms;

@@ -53,8 +53,9 @@ int use_open(struct use *u, struct arena *a, const struct workload *w) CHECK_RES
 /* Count up to now. Returns how much of the job's length has passed without devices. */
 int64_t use_count(struct use *u, uint32_t job, int64_t now_ms);
 
-/* From now on a job has its devices, or (holds false) has none; the next start costs cost_ms more.
- * What it did is saved. Counts up to now, as use_count(). */
+/* From now on a job has its devices, or (holds false) has none; its start costs cost_ms more. One
+ * that had devices gives up what was left of a start. What it did is saved. Counts up to now, as
+ * use_count(). */
 int64_t use_hold(struct use *u, uint32_t job, int64_t now_ms, bool holds, int64_t cost_ms);
 
 /* It has lost its devices and what it did since its last checkpoint; its next start costs cost_ms.

@@ -14,7 +14,8 @@ enum naive_order { NAIVE_FIFO, NAIVE_SJF, NAIVE_SRTF, NAIVE_DEADLINE };
 struct naive_job {
     int submit, length, devices;
     int start, end, wait, left, since, list, preempted;
-    int due; /* the second by which it is to have ended; 0: none */
+    int fresh; /* of what is left: a start after a preemption */
+    int due;   /* the second by which it is to have ended; 0: none */
     bool waits, runs, late;
     int on[NAIVE_NODES];
 };
@@ -24,6 +25,7 @@ struct naive {
     int n, nodes, each, free[NAIVE_NODES], lists;
     enum naive_order order;
     bool greedy, preempts;
+    bool adds; /* who stops during a restart pays the rest of it, too */
 };
 
 /* Jobs up to a node go on the fullest; larger ones on whole nodes and the rest on the emptiest. */
@@ -128,7 +130,8 @@ static void naive_quota(struct naive *m, struct naive_job **all, int n, int now)
             naive_release(m, all[i]);
             all[i]->waits = true;
             all[i]->since = now;
-            all[i]->left += 40;
+            all[i]->left += m->adds ? 40 : 40 - all[i]->fresh;
+            all[i]->fresh = m->adds ? all[i]->fresh + 40 : 40;
             all[i]->preempted++;
             all[i]->list = ++m->lists;
         }
@@ -145,6 +148,8 @@ static void naive_second(struct naive *m, int now)
     for (int i = 0; i < m->n; i++) {
         struct naive_job *j = &m->jobs[i];
 
+        if (j->runs && now > j->since && j->fresh > 0)
+            j->fresh--;
         if (j->runs && now > j->since && j->left-- == 0) {
             naive_release(m, j);
             j->end = now;

@@ -48,9 +48,8 @@ struct feature {
     /* It keeps its devices that busy from now on, in thousandths. */
     void (*used)(struct sched *s, uint32_t job, int64_t now_ms, int milli);
 
-    /* It will be stopped for another one. -ENOMEM. Then it was, and its next start costs that. */
+    /* It will be stopped for another one. -ENOMEM. */
     int (*preempts)(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why);
-    void (*pays)(struct sched *s, uint32_t job, int64_t cost_ms);
 
     /* It gives its place up, which it still has. Called from the last feature to the first. */
     void (*stops)(struct sched *s, uint32_t job, int64_t now_ms);
@@ -102,7 +101,7 @@ struct feature_hooks {
     const struct feature *queued[FEATURE_MOST + 1], *unqueued[FEATURE_MOST + 1];
     const struct feature *starts[FEATURE_MOST + 1], *stops[FEATURE_MOST + 1];
     const struct feature *runs[FEATURE_MOST + 1], *used[FEATURE_MOST + 1];
-    const struct feature *preempts[FEATURE_MOST + 1], *pays[FEATURE_MOST + 1];
+    const struct feature *preempts[FEATURE_MOST + 1];
     const struct feature *allows[FEATURE_MOST + 1], *narrows[FEATURE_MOST + 1];
     const struct feature *accepts[FEATURE_MOST + 1], *lifts[FEATURE_MOST + 1];
     const struct feature *could_free[FEATURE_MOST + 1], *frees[FEATURE_MOST + 1];

@@ -16,6 +16,7 @@ enum tier { TIER_BATCH, TIER_SERVICE, TIER_SPOT };
 struct sched_job {
     int64_t since_ms;    /* that it waits, or runs */
     int64_t left_ms;     /* of its work at that time, as far as known; WORK_UNKNOWN */
+    int64_t owed_ms;     /* of that, what a start costs after a preemption */
     int64_t attained_ms; /* device time that it had before that */
     uint32_t part;       /* of the room: where it runs */
     uint32_t list;       /* its place among equals: grows with each change of state */

@@ -121,4 +121,10 @@ static inline int64_t state_from_ms(const struct sched *s, uint32_t job)
     return s->ready_ms ? MAX(since_ms, s->ready_ms[job]) : since_ms;
 }
 
+/* What a running job has to pay of its start yet. */
+static inline int64_t state_owed_ms(const struct sched *s, uint32_t job, int64_t now_ms)
+{
+    return MAX(s->jobs[job].owed_ms - MAX(now_ms - state_from_ms(s, job), 0), 0);
+}
+
 #endif

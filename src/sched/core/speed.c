@@ -41,6 +41,7 @@ static void scale(struct sched_job *j, double by)
 {
     if (j->left_ms != WORK_UNKNOWN)
         j->left_ms = (int64_t)ceil((double)j->left_ms * by);
+    j->owed_ms = (int64_t)ceil((double)j->owed_ms * by);
 }
 
 void speed_start(struct sched *s, uint32_t job)

@@ -155,6 +155,7 @@ void state_stop(struct sched *s, uint32_t job, int64_t now_ms)
     state_count_user(s, job, now_ms, -1);
     j->attained_ms = sched_job_attained(j, &s->work->jobs[job], now_ms);
     j->left_ms = left_of(s, job, now_ms);
+    j->owed_ms = state_owed_ms(s, job, now_ms);
     for (const struct feature *const *f = s->hooks.stops; *f; f++)
         (*f)->stops(s, job, now_ms);
     speed_stop(s, job);
@@ -209,16 +210,17 @@ int state_evict(struct sched *s, uint32_t job, int64_t now_ms, const struct acti
 {
     struct sched_job *j = &s->jobs[job];
     struct action a = *why;
+    int64_t owes;
 
     for (const struct feature *const *f = s->hooks.preempts; *f; f++)
         if ((*f)->preempts(s, job, now_ms, why) < 0)
             return -ENOMEM;
     a.devices = s->work->jobs[job].devices;
     state_stop(s, job, now_ms);
+    owes = policy_owes_ms(&s->policy, state_restart_ms(s, job), j->owed_ms);
     if (j->left_ms != WORK_UNKNOWN && !s->policy.restart_each_pass)
-        j->left_ms += state_restart_ms(s, job);
-    for (const struct feature *const *f = s->hooks.pays; *f; f++)
-        (*f)->pays(s, job, state_restart_ms(s, job));
+        j->left_ms += owes - j->owed_ms;
+    j->owed_ms = owes;
     j->was = 1;
     j->leaves = 0;
     if (parks)

@@ -84,6 +84,7 @@ static void starts(struct sched *s, uint32_t job, int64_t now_ms, struct action 
     s->data->until_ms[job] = cost_ms > 0 ? MAX(a->ready_ms, now_ms) + cost_ms : 0;
     if (j->left_ms != WORK_UNKNOWN)
         j->left_ms += cost_ms;
+    j->owed_ms += cost_ms;
 }
 
 static void stops(struct sched *s, uint32_t job, int64_t now_ms)
@@ -97,6 +98,7 @@ static void stops(struct sched *s, uint32_t job, int64_t now_ms)
     s->data->until_ms[job] = 0;
     if (j->left_ms != WORK_UNKNOWN)
         j->left_ms = MAX(j->left_ms - unpaid_ms, 0);
+    j->owed_ms = MAX(j->owed_ms - unpaid_ms, 0);
 }
 
 static void narrows(struct sched *s, uint32_t job)

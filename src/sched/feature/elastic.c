@@ -93,19 +93,9 @@ static void runs(struct sched *s, uint32_t job, int64_t since_ms)
 
 static void stops(struct sched *s, uint32_t job, int64_t now_ms)
 {
+    (void)now_ms;
     if (s->elastic->jobs[job].asked)
-        elastic_unlist(s, job, now_ms);
-}
-
-static void pays(struct sched *s, uint32_t job, int64_t cost_ms)
-{
-    s->elastic->jobs[job].fresh_ms += cost_ms;
-}
-
-void elastic_return(struct sched *s, uint32_t job, int64_t left_ms)
-{
-    if (s->elastic)
-        s->elastic->jobs[job].fresh_ms = left_ms == WORK_UNKNOWN ? 0 : state_restart_ms(s, job);
+        elastic_unlist(s, job);
 }
 
 /* ---- passes ---- */
@@ -153,7 +143,6 @@ const struct feature feature_elastic = {
     .starts = starts,
     .runs = runs,
     .stops = stops,
-    .pays = pays,
     .could_free = could_free,
     .frees = elastic_find,
     .begin = begin,

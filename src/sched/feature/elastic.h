@@ -11,11 +11,6 @@ extern const struct feature feature_elastic;
 /* Whether jobs are resized, so that those that run may have given devices up. */
 bool elastic_resizes(const struct sched *s);
 
-/* It is known what is left of a running job, before its since_ms changes; it has lost its devices,
- * and that is left of it, with its next start. */
-void elastic_progress(struct sched *s, uint32_t job, int64_t now_ms);
-void elastic_return(struct sched *s, uint32_t job, int64_t left_ms);
-
 /* Whether a job could ever run on fewer devices than it asked for: nothing runs. */
 bool elastic_possible(struct sched *s, uint32_t job);
 

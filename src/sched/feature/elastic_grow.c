@@ -16,7 +16,7 @@ static double expected(const struct sched *s, uint32_t job, int64_t now_ms)
 {
     const struct sched_job *j = &s->jobs[job];
     const struct work *w = &s->work->jobs[job];
-    int64_t start = MAX(s->elastic->jobs[job].fresh_ms - (now_ms - j->since_ms), 0);
+    int64_t start = state_owed_ms(s, job, now_ms);
 
     if (j->left_ms != WORK_UNKNOWN)
         return (double)(sched_job_left(j, now_ms) - start);

@@ -61,10 +61,10 @@ void elastic_suppose(struct sched *s, uint32_t job, int32_t devices)
 /* ---- what happens to a job ---- */
 
 /* What is left of its work takes otherwise long; what is left of its start does not. */
-static void scale(struct sched_job *j, const struct elastic_job *e, double by)
+static void scale(struct sched_job *j, double by)
 {
-    if (j->left_ms != WORK_UNKNOWN && j->left_ms > e->fresh_ms)
-        j->left_ms = e->fresh_ms + (int64_t)ceil((double)(j->left_ms - e->fresh_ms) * by);
+    if (j->left_ms != WORK_UNKNOWN && j->left_ms > j->owed_ms)
+        j->left_ms = j->owed_ms + (int64_t)ceil((double)(j->left_ms - j->owed_ms) * by);
 }
 
 static double pace(const struct sched *s, uint32_t job)
@@ -86,25 +86,16 @@ void elastic_list(struct sched *s, uint32_t job, int64_t since_ms)
 
 void elastic_scale(struct sched *s, uint32_t job)
 {
-    scale(&s->jobs[job], &s->elastic->jobs[job], 1 / pace(s, job));
+    scale(&s->jobs[job], 1 / pace(s, job));
 }
 
-void elastic_progress(struct sched *s, uint32_t job, int64_t now_ms)
-{
-    struct elastic_job *e = s->elastic ? &s->elastic->jobs[job] : NULL;
-
-    if (e)
-        e->fresh_ms = MAX(e->fresh_ms - (now_ms - s->jobs[job].since_ms), 0);
-}
-
-void elastic_unlist(struct sched *s, uint32_t job, int64_t now_ms)
+void elastic_unlist(struct sched *s, uint32_t job)
 {
     struct elastic *x = s->elastic;
     struct elastic_job *e = &x->jobs[job];
     uint32_t last;
 
-    elastic_progress(s, job, now_ms);
-    scale(&s->jobs[job], e, pace(s, job));
+    scale(&s->jobs[job], pace(s, job));
     last = x->list[--x->n];
     x->list[e->at] = last;
     x->jobs[last].at = e->at;
@@ -119,6 +110,7 @@ int elastic_resize(struct sched *s, const struct action *why, int32_t devices,
     struct work *w = &s->elastic->now[why->job];
     bool again = e->pass == s->elastic->pass; /* it pays for this start already */
     struct action a = *why;
+    int64_t owes;
 
     a.kind = ACTION_RESIZE;
     a.before = w->devices;
@@ -130,11 +122,13 @@ int elastic_resize(struct sched *s, const struct action *why, int32_t devices,
     quota_count(s, a.job, -1);
     j->attained_ms = sched_job_attained(j, w, now_ms);
     j->left_ms = sched_job_left(j, now_ms);
+    j->owed_ms = state_owed_ms(s, a.job, now_ms);
     free_capacity_give(&s->capacity, w, j->part);
-    elastic_unlist(s, a.job, now_ms);
-    e->fresh_ms += a.until_ms;
+    elastic_unlist(s, a.job);
+    owes = again ? j->owed_ms : policy_owes_ms(&s->policy, a.until_ms, j->owed_ms);
     if (j->left_ms != WORK_UNKNOWN)
-        j->left_ms += a.until_ms;
+        j->left_ms += owes - j->owed_ms;
+    j->owed_ms = owes;
     elastic_set(s, a.job, devices);
     if (free_capacity_take(&s->capacity, w, place, &j->part) < 0)
         return -ENOMEM;

@@ -6,7 +6,6 @@
 
 struct elastic_job {
     int64_t since_ms; /* it started, or was resized last */
-    int64_t fresh_ms; /* what of its left_ms is a start that it has to pay yet */
     int32_t asked;    /* devices; 0: it is not elastic */
     uint32_t at;      /* in the list */
     uint64_t pass;    /* in which it was resized last */
@@ -49,11 +48,10 @@ void elastic_set(struct sched *s, uint32_t job, int32_t devices);
 void elastic_suppose(struct sched *s, uint32_t job, int32_t devices);
 
 /* It runs since then: it is in the list. What it has left takes otherwise long on the devices that
- * it has from now on. It runs no more. What of its start it has paid, before its since_ms changes.
- */
+ * it has from now on. It runs no more. */
 void elastic_list(struct sched *s, uint32_t job, int64_t since_ms);
 void elastic_scale(struct sched *s, uint32_t job);
-void elastic_unlist(struct sched *s, uint32_t job, int64_t now_ms);
+void elastic_unlist(struct sched *s, uint32_t job);
 
 /* A running job goes on with so many devices at a place that is free but for its own. -ENOMEM. */
 int elastic_resize(struct sched *s, const struct action *why, int32_t devices,

@@ -253,6 +253,7 @@ static void scale(struct sched_job *j, double by)
 {
     if (j->left_ms != WORK_UNKNOWN)
         j->left_ms = (int64_t)ceil((double)j->left_ms * by);
+    j->owed_ms = (int64_t)ceil((double)j->owed_ms * by);
 }
 
 static void starts(struct sched *s, uint32_t job, int64_t now_ms, struct action *a)

@@ -123,6 +123,7 @@ struct policy {
     enum policy_ties ties;
     enum policy_length length;
     bool priorities;          /* classes of priority first, then the order */
+    bool restart_adds;        /* who stops during a restart pays what is left of it, too */
     bool restart_each_pass;   /* every pass restarts what runs (as where all is placed anew) */
     int64_t every_ms;         /* passes at multiples of this only; 0: at any time */
     int64_t notice_ms;        /* an end is noticed that much later */
@@ -142,6 +143,12 @@ struct policy {
     struct policy_power power;
     struct policy_elastic elastic;
 };
+
+/* What a start costs a job that was stopped and had so much of the one before to pay yet. */
+static inline int64_t policy_owes_ms(const struct policy *p, int64_t restart_ms, int64_t rest_ms)
+{
+    return restart_ms + (p->restart_adds ? rest_ms : 0);
+}
 
 /* The policy of that name. -ENOENT with a sentence that names the nearest. */
 int policy_named(struct policy *ret, const char *name, struct err *e) CHECK_RESULT;

@@ -291,16 +291,15 @@ static void watch(void *ctx, const struct sched *s, const struct action *a, int6
         break;
     case ACTION_RESIZE:
         check_resize(t, s, a, now_ms);
-        c->unpaid_ms = (t->fails ? 0 : c->unpaid_ms) + (double)a->until_ms;
+        c->unpaid_ms = (double)a->until_ms;
         c->moves++;
         break;
     case ACTION_LOSE:
         c->did_ms -= (double)a->until_ms * pace(w, c->devices);
-        c->unpaid_ms = 0;
         __attribute__((fallthrough));
     default:
         say(t, a->kind != ACTION_LOSE && a->devices != c->devices, "it gives up other devices");
-        c->unpaid_ms = (t->fails ? 0 : c->unpaid_ms) + restart(t, w->devices);
+        c->unpaid_ms = restart(t, w->devices);
         c->runs = false;
     }
     c->devices = a->kind == ACTION_LOSE ? 0 : a->devices;

@@ -43,11 +43,11 @@ struct model {
     uint8_t *did[JOBS]; /* by second: WORKED, HELD */
     int at[JOBS];       /* seconds of its length that have passed */
     int restart[JOBS];  /* seconds of starts that are left */
-    int stops[JOBS];
-    int from[JOBS];    /* when it started last */
-    int pause[JOBS];   /* the second after that in which it became idle, plus 1; 0: it is not */
-    bool pauses[JOBS]; /* the last time that this was for policy.again, it was for long */
-    int now;           /* seconds that are counted */
+    int paid[JOBS];     /* and that it had its devices for */
+    int from[JOBS];     /* when it started last */
+    int pause[JOBS];    /* the second after that in which it became idle, plus 1; 0: it is not */
+    bool pauses[JOBS];  /* the last time that this was for policy.again, it was for long */
+    int now;            /* seconds that are counted */
     bool runs[JOBS], begun[JOBS], wrong_kind;
     int early, late_warning, reclaimed, warned, idle_waits, quick;
     double busy;
@@ -95,6 +95,7 @@ static void tick(struct model *m)
             m->did[i][m->now] |= HELD;
         if (m->runs[i] && m->restart[i] > 0) {
             m->restart[i]--;
+            m->paid[i]++;
             continue;
         }
         if (!m->runs[i] && use > WORK_IDLE)
@@ -161,8 +162,7 @@ static void watch(void *ctx, const struct sched *s, const struct action *a, int6
         return;
     default:
         m->runs[job] = false;
-        m->restart[job] += RESTART;
-        m->stops[job]++;
+        m->restart[job] = RESTART;
         m->pause[job] = a->kind == ACTION_PARK ? m->pause[job] : 0;
     }
     if (a->why != WHY_IDLE)
@@ -213,7 +213,7 @@ static const char *wrong_with(struct model *m, const struct sim_result *r)
     for (int i = 0; i < JOBS; i++) {
         const struct sim_job *j = &r->jobs[i];
         const struct work *w = &m->work->jobs[i];
-        int64_t paid = (int64_t)(m->stops[i] * RESTART - m->restart[i]) * 1000;
+        int64_t paid = m->paid[i] * 1000LL;
 
         if (j->end_ms - w->submit_ms != j->ran_ms + j->wait_ms + j->away_ms)
             return "time was lost or made";

@@ -120,18 +120,21 @@ static bool read_policy(struct policy *p, const char *text)
 static const struct {
     const char *text;
     enum naive_order order;
-    bool greedy, preempts;
+    bool greedy, preempts, adds;
 } same[] = {
-    { "order = fifo\n", NAIVE_FIFO, false, false },
-    { "order = sjf\nlength = oracle\n", NAIVE_SJF, false, false },
-    { "order = fifo\nbackfill = greedy\n", NAIVE_FIFO, true, false },
-    { "order = sjf\nlength = oracle\nbackfill = greedy\n", NAIVE_SJF, true, false },
+    { "order = fifo\n", NAIVE_FIFO, false, false, false },
+    { "order = sjf\nlength = oracle\n", NAIVE_SJF, false, false, false },
+    { "order = fifo\nbackfill = greedy\n", NAIVE_FIFO, true, false, false },
+    { "order = sjf\nlength = oracle\nbackfill = greedy\n", NAIVE_SJF, true, false, false },
     { "order = srtf\npreempt = quota\nlength = oracle\nties = waiting\nevery = 1s\nnotice = 1s\n"
       "restart = 40s\nrestart-multi = 40s\n",
-      NAIVE_SRTF, true, true },
-    { "order = deadline\nlength = oracle\nevery = 1s\n", NAIVE_DEADLINE, false, false },
+      NAIVE_SRTF, true, true, false },
+    { "order = srtf\npreempt = quota\nlength = oracle\nties = waiting\nevery = 1s\nnotice = 1s\n"
+      "restart = 40s\nrestart-multi = 40s\nrestart-adds = yes\n",
+      NAIVE_SRTF, true, true, true },
+    { "order = deadline\nlength = oracle\nevery = 1s\n", NAIVE_DEADLINE, false, false, false },
     { "order = deadline\nlength = oracle\nevery = 1s\nbackfill = greedy\n", NAIVE_DEADLINE, true,
-      false },
+      false, false },
 };
 
 /* How many jobs fare otherwise than with the naive one; -1 when it could not be run. */
@@ -173,6 +176,7 @@ static void test_same(void)
             m.order = same[k].order;
             m.greedy = same[k].greedy;
             m.preempts = same[k].preempts;
+            m.adds = same[k].adds;
             if (!read_policy(&p, same[k].text) || compare_one(&w, &m, &p) != 0)
                 differ++;
             for (int i = 0; i < m.n; i++)
@@ -353,7 +357,8 @@ static const char *wrong_with(const struct sim_result *r, const struct watch *t,
         return "a promise was broken";
     for (size_t i = 0; i < w->n_jobs; i++) {
         const struct sim_job *j = &r->jobs[i];
-        int64_t least = (int64_t)(j->starts - 1) * MIN(p->restart_ms, p->restart_multi_ms);
+        /* the last start is paid in full, those before it as far as they came */
+        int64_t least = j->starts > 1 ? MIN(p->restart_ms, p->restart_multi_ms) : 0;
         int64_t most = (int64_t)(j->starts - 1) * MAX(p->restart_ms, p->restart_multi_ms) +
                        (int64_t)j->starts * p->notice_ms;
         int64_t more = j->ran_ms - w->jobs[i].length_ms;

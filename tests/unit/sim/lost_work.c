@@ -164,17 +164,16 @@ static void watch(void *ctx, const struct sched *s, const struct action *a, int6
         m->wrong_back |= a->until_ms != j->round * 1000LL;
         j->redone += j->round;
         *(is_idle(m, (int)a->job) ? &j->again : &j->left) += j->round;
-        j->start = RESTART;
         break;
     case ACTION_LEAVE:
     case ACTION_PREEMPT:
     case ACTION_PARK:
         m->left += a->kind == ACTION_LEAVE;
-        j->start += RESTART;
         break;
     default:
         return;
     }
+    j->start = RESTART; /* whatever it did of the one before */
     j->round = j->save = 0;
     j->holds = false;
 }
