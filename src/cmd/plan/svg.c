@@ -13,11 +13,12 @@ enum {
     WIDTH = SVG_WIDTH - 2 * MARGIN - LABEL - 90,
     ROW = 22,
     STAGES_SHOWN = 32,
-    CLASSES = 5
+    CLASSES = 7
 };
 
-/* Fills of the style sheet, by turns. */
-static const char *const fills[CLASSES] = { "acc", "nic", "nvme", "fabric", "switch" };
+/* Fills of the style sheet, one for each part of memory. */
+static const char *const fills[CLASSES] = { "acc",    "nic",   "nvme", "fabric",
+                                            "switch", "amber", "slate" };
 
 struct drawing {
     const struct plan_train *t;

@@ -161,6 +161,9 @@ def test_svg(brim, tmp_path):
         assert "Memory of a GPU by stage" in text and "of a step by parts" in text
         assert ("The pipeline: " in text) == (args is not SMALL)
         assert "href" not in path.read_text()
+        squares = [e for e in tree.iter() if e.get("width") == e.get("height") == "10.0"]
+        parts = [e.get("class") for e in squares if e.get("y") == squares[0].get("y")]
+        assert len(parts) >= 5 and len(set(parts)) == len(parts), "two parts of memory look alike"
         width, height = float(tree.getroot().get("width")), float(tree.getroot().get("height"))
         for r in (e for e in tree.iter() if e.tag.endswith("rect")):
             x, y, w, h = (float(r.get(k)) for k in ("x", "y", "width", "height"))
