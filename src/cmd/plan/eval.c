@@ -1,4 +1,5 @@
 /* brim plan eval: predictions against tables of measured runs. */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@ enum { FILE_MAX = 64 << 20, OUTPUT_MAX = 64 << 20, REASONS = 32 };
 struct predicted {
     struct plan_step step;
     struct memory memory;
+    double fastest_s, slowest_s; /* of the settings that could have been used */
 };
 
 struct table {
@@ -26,6 +28,8 @@ struct table {
     struct predicted *predicted;
     size_t n, modelled;
     struct prediction_error time, memory;
+    struct prediction_error nearer, middle; /* of time, from ranges; all rows count */
+    size_t ranges, inside;                  /* rows with a range, and those measured inside */
     size_t out, out_seen; /* rows that ran out of memory, and those predicted to */
     size_t ran, ran_out;  /* rows that ran, and those predicted not to fit */
 };
@@ -35,13 +39,33 @@ static void table_done(struct table *t)
     arena_done(&t->arena);
 }
 
-static void predict(const struct plan_row *r, struct predicted *p)
+static void price(const struct plan_row *r, const struct layout *l, struct plan_step *step,
+                  struct memory *memory)
 {
     struct plan_tables tables;
 
-    plan_tables_make(&r->job, &r->cluster, &r->layout, &tables);
-    plan_step_make(&r->job, &r->cluster, &r->layout, &tables, &p->step);
-    memory_make(&r->job, &r->layout, &tables.bytes, &p->memory);
+    plan_tables_make(&r->job, &r->cluster, l, &tables);
+    plan_step_make(&r->job, &r->cluster, l, &tables, step);
+    memory_make(&r->job, l, &tables.bytes, memory);
+}
+
+static void predict(const struct plan_row *r, struct predicted *p)
+{
+    struct plan_step step;
+    struct memory memory;
+
+    price(r, &r->layout, &p->step, &p->memory);
+    price(r, &r->fastest, &step, &memory);
+    p->fastest_s = fmin(step.time_s, p->step.time_s);
+    price(r, &r->slowest, &step, &memory);
+    p->slowest_s = fmax(step.time_s, p->step.time_s);
+}
+
+/* The end of the range that is nearer to what was measured. */
+static double nearer_end(const struct predicted *p, double measured)
+{
+    return fabs(p->fastest_s - measured) < fabs(p->slowest_s - measured) ? p->fastest_s
+                                                                         : p->slowest_s;
 }
 
 static double memory_of(const struct plan_row *r, const struct predicted *p)
@@ -66,32 +90,59 @@ static void judge_fit(struct table *t, const struct plan_row *r, const struct pr
     t->ran_out += !r->out && !fits;
 }
 
+/* What a table's rows are judged by. */
+struct pairs {
+    struct prediction_pair *time, *nearer, *middle, *memory;
+    size_t n_time, n_memory;
+};
+
+static int pairs_make(struct arena *a, size_t n, struct pairs *ret)
+{
+    struct prediction_pair *all = arena_alloc(a, 4 * (n + 1) * sizeof(*all));
+
+    if (!all)
+        return -ENOMEM;
+    *ret = (struct pairs){ all, all + n, all + 2 * n, all + 3 * n, 0, 0 };
+    return 0;
+}
+
+static void judge_row(struct table *t, const struct plan_row *r, const struct predicted *p,
+                      struct pairs *to)
+{
+    judge_fit(t, r, p);
+    if (r->time_s > 0) {
+        size_t i = to->n_time++;
+
+        to->time[i] = (struct prediction_pair){ r->sweep, r->time_s, p->step.time_s };
+        to->nearer[i] = (struct prediction_pair){ 0, r->time_s, nearer_end(p, r->time_s) };
+        to->middle[i] = (struct prediction_pair){ 0, r->time_s, (p->fastest_s + p->slowest_s) / 2 };
+        if (p->slowest_s > p->fastest_s) {
+            t->ranges++;
+            t->inside += r->time_s >= p->fastest_s && r->time_s <= p->slowest_s;
+        }
+    }
+    if (r->memory_b > 0)
+        to->memory[to->n_memory++] = (struct prediction_pair){ 0, r->memory_b, memory_of(r, p) };
+}
+
 static int judge(struct table *t, struct err *e)
 {
-    struct prediction_pair *time = arena_alloc(&t->arena, (t->n + 1) * sizeof(*time));
-    struct prediction_pair *memory = arena_alloc(&t->arena, (t->n + 1) * sizeof(*memory));
-    size_t n_time = 0, n_memory = 0;
+    struct pairs pairs;
 
     t->predicted = arena_alloc(&t->arena, (t->n + 1) * sizeof(*t->predicted));
-    if (!time || !memory || !t->predicted)
+    if (!t->predicted || pairs_make(&t->arena, t->n, &pairs) < 0)
         return err_nomem(e);
     for (size_t i = 0; i < t->n; i++) {
-        const struct plan_row *r = &t->rows[i];
-
-        if (r->reason[0])
+        if (t->rows[i].reason[0])
             continue;
         t->modelled++;
-        predict(r, &t->predicted[i]);
-        judge_fit(t, r, &t->predicted[i]);
-        if (r->time_s > 0)
-            time[n_time++] = (struct prediction_pair){ r->sweep, r->time_s,
-                                                       t->predicted[i].step.time_s };
-        if (r->memory_b > 0)
-            memory[n_memory++] = (struct prediction_pair){ 0, r->memory_b,
-                                                           memory_of(r, &t->predicted[i]) };
+        predict(&t->rows[i], &t->predicted[i]);
+        judge_row(t, &t->rows[i], &t->predicted[i], &pairs);
     }
-    t->time = prediction_error_make(time, n_time);
-    t->memory = prediction_error_make(memory, n_memory);
+    t->time = prediction_error_make(pairs.time, pairs.n_time);
+    t->nearer = prediction_error_make(pairs.nearer, pairs.n_time);
+    t->middle = prediction_error_make(pairs.middle, pairs.n_time);
+    t->memory = prediction_error_make(pairs.memory, pairs.n_memory);
     return 0;
 }
 
@@ -138,6 +189,8 @@ static void add_row(struct str *out, const struct plan_row *r, const struct pred
     if (r->time_s > 0)
         str_addf(out, "%.4g s, measured %.4g s (%+.1f %%)", p->step.time_s, r->time_s,
                  100 * (p->step.time_s / r->time_s - 1));
+    if (r->time_s > 0 && p->slowest_s > p->fastest_s)
+        str_addf(out, ", could be %.4g to %.4g s", p->fastest_s, p->slowest_s);
     if (r->memory_b > 0)
         str_addf(out, "  %.1f GB, measured %.1f GB", memory_of(r, p) / 1e9, r->memory_b / 1e9);
     if (r->out)
@@ -153,6 +206,12 @@ static void add_text(struct str *out, const struct table *t, const struct plan_o
         if (!t->rows[i].reason[0])
             add_row(out, &t->rows[i], &t->predicted[i]);
     add_score(out, "time", &t->time);
+    if (t->ranges)
+        str_addf(
+            out,
+            "  range   %4zu rows   error of all %zu: from the nearer end mean %.2f %%, from the "
+            "middle mean %.2f %%; %zu measured inside\n",
+            t->ranges, t->time.n, 100 * t->nearer.mean, 100 * t->middle.mean, t->inside);
     if (t->time.sweeps)
         str_addf(
             out,
@@ -215,6 +274,8 @@ static void json_row(struct json *j, const struct plan_row *r, const struct pred
     json_string(j, "gpu", r->cluster.gpu.name);
     json_layout(j, &r->layout);
     json_number(j, "time_s", p->step.time_s, 6);
+    json_number(j, "fastest_s", p->fastest_s, 6);
+    json_number(j, "slowest_s", p->slowest_s, 6);
     json_number(j, "measured_s", r->time_s, 6);
     json_number(j, "memory_b", memory_of(r, p), 6);
     json_number(j, "measured_b", r->memory_b, 6);
@@ -235,6 +296,8 @@ static void json_table(struct json *j, const struct table *t)
     json_int(j, "rows", (int64_t)t->n);
     json_int(j, "modelled", (int64_t)t->modelled);
     json_score(j, "time", &t->time);
+    json_score(j, "time_from_nearer_end", &t->nearer);
+    json_score(j, "time_from_middle", &t->middle);
     json_score(j, "memory", &t->memory);
     json_object(j, "fit");
     json_int(j, "out_of_memory", (int64_t)t->out);

@@ -244,10 +244,9 @@ static void name_sweep(const struct row_reader *r, struct plan_row *row)
     row->sweep = hash(key);
 }
 
-/* Which degrees nobody stated, and what was taken where any recompute could have been. */
+/* Which degrees nobody stated. */
 static void say_split(struct plan_row *row, const struct row_free *f)
 {
-    static const char *const levels[] = { "none", "selective", "norms", "mlp", "full" };
     const struct {
         bool free;
         const char *name;
@@ -263,36 +262,73 @@ static void say_split(struct plan_row *row, const struct row_free *f)
         if (fields[i].free)
             len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", len ? ", " : "",
                                     fields[i].name);
-    if (!len) {
+    if (len)
+        row_understand(row, ROW_SPLIT, "%s: not stated, the fastest that fits", list);
+    else
         row_understand(row, ROW_SPLIT, "stated");
-        return;
-    }
-    row_understand(row, ROW_SPLIT, "%s: not stated, the fastest that fits", list);
-    if (f->recompute)
-        row_understand(row, ROW_RECOMPUTE, "%s: not stated, the least that fits",
-                       levels[row->layout.recompute]);
 }
 
-static int choose(const struct row_reader *r, struct plan_row *row, bool recompute)
+/* Whether words of the row were not understood: these stay what is said of the topic. */
+static bool is_refused(const struct plan_row *row, enum row_topic topic)
+{
+    return row->understood[topic][0] == '\'';
+}
+
+/* What could have been used of settings that nobody stated. */
+static void say_settings(struct plan_row *row, const struct row_free *f)
+{
+    static const char *const levels[] = { "none", "selective", "norms", "mlp", "full" };
+    const struct layout *l = &row->layout, *a = &row->fastest, *b = &row->slowest;
+
+    if (l->tp == 1 && !is_refused(row, ROW_SEQ_PARALLEL))
+        row_understand(row, ROW_SEQ_PARALLEL, "no: tp is 1");
+    else if (f->seq_parallel && !is_refused(row, ROW_SEQ_PARALLEL))
+        row_understand(row, ROW_SEQ_PARALLEL, "%s: not stated, could be either",
+                       l->seq_parallel ? "yes" : "no");
+    if (f->zero && !is_refused(row, ROW_ZERO))
+        row_understand(row, ROW_ZERO, "%d: not stated, could be 0 or 1", l->zero);
+    if (!f->recompute || is_refused(row, ROW_RECOMPUTE))
+        return;
+    if (a->recompute != b->recompute)
+        row_understand(row, ROW_RECOMPUTE, "%s: not stated, could be %s to %s",
+                       levels[l->recompute], levels[MIN(a->recompute, b->recompute)],
+                       levels[MAX(a->recompute, b->recompute)]);
+    else
+        row_understand(row, ROW_RECOMPUTE, "%s: not stated", levels[l->recompute]);
+}
+
+/* Degrees, and settings that the notes do not state. */
+static int choose(const struct row_reader *r, struct plan_row *row, struct row_free *free)
 {
     const struct row_fields *f = &r->f;
     bool blank = !*row_text(f, COL_TP) && !*row_text(f, COL_PP) && !*row_text(f, COL_DP);
-    struct row_free free = { .micro_batch = !*row_text(f, COL_MICRO), .tp = blank };
     struct err e = { .text = "" };
+    struct row_range range;
 
-    free.pp = !*row_text(f, COL_PP) && !*row_text(f, COL_DP) && row->layout.zero < 3;
-    free.vpp = !*row_text(f, COL_VPP) && (row->layout.pp > 1 || free.pp) &&
-               row_is_new(&row->cluster.gpu) && row_may_interleave(r, row);
-    free.tp = free.tp && row->layout.zero < 3;
-    free.ep = row->job.shape.experts && !*row_text(f, COL_EP);
-    free.recompute = recompute && !row_is_out(f);
-    if (row_choose(&row->job, &row->cluster, &free, &row->layout, &e) < 0) {
+    free->micro_batch = !*row_text(f, COL_MICRO);
+    free->pp = !*row_text(f, COL_PP) && !*row_text(f, COL_DP) && row->layout.zero < 3;
+    free->vpp = !*row_text(f, COL_VPP) && (row->layout.pp > 1 || free->pp) &&
+                row_is_new(&row->cluster.gpu) && row_may_interleave(r, row);
+    free->tp = blank && row->layout.zero < 3;
+    free->ep = row->job.shape.experts && !*row_text(f, COL_EP);
+    if (row_is_out(f)) /* what did not fit is what is stated */
+        free->recompute = free->zero = free->seq_parallel = free->vpp = false;
+    if (row_choose(&row->job, &row->cluster, free, &row->layout, &range, &e) < 0) {
         row_refuse(row, "%s", e.text);
         return -EINVAL;
     }
-    if (row->layout.vpp == 1)
-        row->layout.overlap_pp = false;
-    say_split(row, &free);
+    row->layout = range.likely;
+    row->fastest = range.fastest;
+    row->slowest = range.slowest;
+    for (int i = 0; i < 3; i++) {
+        struct layout *l = i == 0 ? &row->layout : i == 1 ? &row->fastest : &row->slowest;
+
+        l->seq_parallel = l->seq_parallel && l->tp > 1;
+        l->overlap_tp = l->overlap_tp && l->tp > 1;
+        l->overlap_pp = l->overlap_pp && l->vpp > 1;
+    }
+    say_split(row, free);
+    say_settings(row, free);
     return 0;
 }
 
@@ -310,6 +346,7 @@ static bool trains_adapters(const struct row_fields *f)
 
 static void read_row(const struct row_reader *r, struct plan_row *row)
 {
+    struct row_free free = { .tp = false };
     struct err e = { .text = "" };
 
     row->line = r->f.csv.line;
@@ -321,12 +358,13 @@ static void read_row(const struct row_reader *r, struct plan_row *row)
     if (row_read_cluster(r, row) < 0 || read_shape(r, row) < 0 || read_precision(r, row) < 0 ||
         read_layout(r, row) < 0 || read_batch(r, row) < 0)
         return;
-    row_read_engine(r, row);
+    row_read_engine(r, row, &free);
     if (trains_adapters(&r->f)) {
         row_refuse(row, "only adapters are trained (LoRA)");
         return;
     }
-    if (choose(r, row, !row_read_recompute(r, row)) < 0)
+    free.recompute = !row_read_recompute(r, row);
+    if (choose(r, row, &free) < 0)
         return;
     if (layout_check(&row->layout, &row->job, &row->cluster, &e) < 0) {
         row_refuse(row, "%s", e.text);

@@ -29,7 +29,8 @@ struct plan_row {
     char reason[ROW_REASON]; /* why it cannot be modelled; "": it can */
     struct plan_job job;
     struct cluster cluster;
-    struct layout layout;
+    struct layout layout; /* the likely one; between these, where settings are not stated: */
+    struct layout fastest, slowest;
     uint64_t sweep;  /* equal for rows of the same model, GPUs and batch, whose layouts compete */
     double time_s;   /* of a step; NaN: not measured */
     double memory_b; /* NaN: not measured */

@@ -8,12 +8,13 @@
 /* What was run did fit, and memory is predicted to about a tenth. */
 static const double fits = 1.1;
 
+/* The fastest layout of one setting. */
 struct choice {
     const struct plan_job *job;
     const struct cluster *c;
     int gpus;
     struct layout best;
-    double least;
+    double least; /* its time; infinite: none fits */
 };
 
 static void try_one(struct choice *ch, const struct layout *l)
@@ -74,31 +75,109 @@ static void try_all(struct choice *ch, const struct row_free *f, const struct la
 }
 
 /* What stacks have that do not say it. */
-static bool can_recompute(const struct plan_job *job, enum recompute r)
+static bool can_recompute(const struct plan_job *job, int r)
 {
     if (r == RECOMPUTE_SELECTIVE)
         return job->attention == ATTENTION_PLAIN || job->again > 0;
     return job->shape.experts > 0 || (r != RECOMPUTE_NORMS && r != RECOMPUTE_MLP);
 }
 
-int row_choose(const struct plan_job *job, const struct cluster *c, const struct row_free *f,
-               struct layout *l, struct err *e)
+enum { LEVELS = (int)RECOMPUTE_FULL + 1 };
+
+/* The choices for the levels of recompute, each without and with the other setting of ZeRO, and of
+ * sequence parallelism. */
+struct choices {
+    struct choice of[LEVELS][2][2];
+};
+
+static struct choice choose_one(const struct plan_job *job, const struct cluster *c,
+                                const struct row_free *f, const struct layout *l)
 {
     struct choice ch = { job, c, layout_gpus(l), *l, (double)INFINITY };
-    bool others = f->micro_batch || f->vpp || f->pp || f->tp || f->ep;
-    struct layout from = *l;
 
-    if (!others)
+    try_all(&ch, f, l);
+    return ch;
+}
+
+static void choose_all(const struct plan_job *job, const struct cluster *c,
+                       const struct row_free *f, const struct layout *l, struct choices *all)
+{
+    struct choice none = { job, c, 0, *l, (double)INFINITY };
+    bool zero = f->zero && l->zero <= 1, parallel = f->seq_parallel && (f->tp || l->tp > 1);
+
+    for (int r = 0; r < LEVELS; r++)
+        for (int z = 0; z < 2; z++)
+            for (int p = 0; p < 2; p++) {
+                struct layout from = *l;
+                bool open = r == (int)l->recompute ||
+                            (f->recompute && r > (int)l->recompute && can_recompute(job, r));
+
+                from.recompute = (enum recompute)r;
+                if (z)
+                    from.zero = 1 - l->zero;
+                if (p) {
+                    from.seq_parallel = !l->seq_parallel;
+                    from.overlap_tp = f->overlap_tp && from.seq_parallel;
+                }
+                all->of[r][z][p] = open && (!z || zero) && (!p || parallel)
+                                       ? choose_one(job, c, f, &from)
+                                       : none;
+            }
+}
+
+/* The fastest of one level, or of all from it on; NULL: none fits. */
+static const struct choice *fastest_of(const struct choices *all, int from, int to)
+{
+    const struct choice *best = NULL;
+
+    for (int r = from; r <= to; r++)
+        for (int i = 0; i < 4; i++) {
+            const struct choice *ch = &all->of[r][i / 2][i % 2];
+
+            if (!isinf(ch->least) && (!best || ch->least < best->least))
+                best = ch;
+        }
+    return best;
+}
+
+/* The slowest of the layout's own level, and of those beyond it that are faster than 'most'. */
+static const struct choice *slowest_of(const struct choices *all, int own, double most)
+{
+    const struct choice *worst = NULL;
+
+    for (int r = own; r < LEVELS; r++)
+        for (int i = 0; i < 4; i++) {
+            const struct choice *ch = &all->of[r][i / 2][i % 2];
+
+            if (!isinf(ch->least) && (r == own || ch->least < most) &&
+                (!worst || ch->least > worst->least))
+                worst = ch;
+        }
+    return worst;
+}
+
+int row_choose(const struct plan_job *job, const struct cluster *c, const struct row_free *f,
+               const struct layout *l, struct row_range *ret, struct err *e)
+{
+    bool degrees = f->micro_batch || f->vpp || f->pp || f->tp || f->ep;
+    const struct choice *stated, *fastest, *slowest, *own;
+    int level = (int)l->recompute;
+    struct choices all;
+
+    *ret = (struct row_range){ *l, *l, *l };
+    if (!degrees && !f->recompute && !f->zero && !f->seq_parallel)
         return 0;
-    for (int r = from.recompute; r <= RECOMPUTE_FULL && isinf(ch.least); r++) {
-        from.recompute = (enum recompute)r;
-        if (can_recompute(job, from.recompute))
-            try_all(&ch, f, &from);
-        if (!f->recompute)
-            break;
-    }
-    if (isinf(ch.least))
+    choose_all(job, c, f, l, &all);
+    stated = &all.of[level][0][0];
+    fastest = fastest_of(&all, level, RECOMPUTE_FULL);
+    if (!fastest && degrees)
         return err_set(e, -EINVAL, "the layout is not stated, and what is stated does not fit");
-    *l = ch.best;
+    if (!fastest)
+        return 0;
+    own = fastest_of(&all, level, level);
+    ret->likely = degrees || isinf(stated->least) ? fastest->best : stated->best;
+    ret->fastest = fastest->best;
+    slowest = slowest_of(&all, level, own ? own->least : (double)INFINITY);
+    ret->slowest = slowest ? slowest->best : fastest->best;
     return 0;
 }

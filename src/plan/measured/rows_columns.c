@@ -126,6 +126,8 @@ static const struct alias {
     { "options", COL_METHODS, 1 },
     { "task", COL_METHODS, 1 },
     { "peft", COL_METHODS, 1 },
+    { "date", COL_DATE, 1 },
+    { "measured_on", COL_DATE, 1 },
     { "source", COL_SOURCE, 1 },
     { "notes", COL_NOTES, 1 },
 };

@@ -41,6 +41,7 @@ enum row_column {
     COL_NODE_RATE,
     COL_ENGINE,
     COL_METHODS,
+    COL_DATE,
     COL_SOURCE,
     COL_NOTES,
     ROW_COLUMNS

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "plan/measured/rows_date.h"
 #include "plan/measured/rows_phrases.h"
 #include "plan/measured/rows_private.h"
 
@@ -133,40 +134,49 @@ static bool is_megascale(const struct row_fields *f, const struct named *found)
 
 /* ---- ZeRO ---- */
 
-/* The stage that a text states; -1: blank, -2: not understood. */
-static int zero_in(const char *text)
+/* The stage that a text states in a phrase; -1: none. */
+static int zero_phrase(const char *text)
 {
     static const struct {
         const char *phrase;
         int stage;
-    } words[] = { { "zero 0", 0 },
-                  { "zero 1", 1 },
-                  { "zero 2", 2 },
-                  { "zero 3", 3 },
-                  { "stage 0", 0 },
-                  { "stage 1", 1 },
-                  { "stage 2", 2 },
-                  { "stage 3", 3 },
-                  { "zero1", 1 },
-                  { "zero2", 2 },
-                  { "zero3", 3 },
-                  { "full shard", 3 },
-                  { "hybrid shard", 3 },
-                  { "shard grad op", 2 },
-                  { "no shard", 0 },
-                  { "DDP", 0 },
-                  { "distributed optimizer", 1 },
-                  { "dist opt", 1 },
-                  { "FSDP", 3 },
-                  { "HSDP", 3 } };
-    int said = row_yes_no(text);
+    } words[] = {
+        { "zero 0", 0 },
+        { "zero 1", 1 },
+        { "zero 2", 2 },
+        { "zero 3", 3 },
+        { "stage 0", 0 },
+        { "stage 1", 1 },
+        { "stage 2", 2 },
+        { "stage 3", 3 },
+        { "full shard", 3 },
+        { "hybrid shard", 3 },
+        { "shard grad op", 2 },
+        { "no shard", 0 },
+        { "DDP", 0 },
+        { "distributed optimizer", 1 },
+        { "dist opt", 1 },
+        { "param gather", 1 }, /* which none but the distributed optimizer has */
+        { "FSDP", 3 },
+        { "HSDP", 3 },
+    };
 
-    if (said == -1)
-        return -1;
     for (size_t i = 0; i < ARRAY_SIZE(words); i++)
         if (row_phrase(text, words[i].phrase))
             return words[i].stage;
-    return said == 0 ? 0 : -2;
+    return -1;
+}
+
+/* The stage in a field of its own; -1: blank, -2: not understood. */
+static int zero_field(const struct row_fields *f)
+{
+    double number = row_number(f, COL_ZERO);
+    const char *text = row_text(f, COL_ZERO);
+    int said = row_yes_no(text), stage = zero_phrase(text);
+
+    if (number >= 0 && number <= 3)
+        return (int)number;
+    return stage >= 0 ? stage : said == -1 ? -1 : said == 0 ? 0 : -2;
 }
 
 static int default_zero(enum plan_engine engine, bool fresh)
@@ -176,13 +186,13 @@ static int default_zero(enum plan_engine engine, bool fresh)
     return engine == ENGINE_MEGATRON && fresh ? 1 : 0;
 }
 
-static void read_zero(const struct row_fields *f, bool fresh, const struct named *found,
+/* Whether the stage is stated. */
+static bool read_zero(const struct row_fields *f, bool fresh, const struct named *found,
                       struct plan_row *row)
 {
-    double number = row_number(f, COL_ZERO);
     const char *text = row_text(f, COL_ZERO);
-    int in_column = number >= 0 && number <= 3 ? (int)number : zero_in(text);
-    int in_notes = in_column < 0 ? zero_in(row_text(f, COL_NOTES)) : -1;
+    int in_column = zero_field(f);
+    int in_notes = in_column < 0 ? zero_phrase(row_text(f, COL_NOTES)) : -1;
     int otherwise = default_zero(found && found->program <= ENGINE_DEEPSPEED
                                      ? (enum plan_engine)found->program
                                      : ENGINE_MEGATRON,
@@ -197,6 +207,7 @@ static void read_zero(const struct row_fields *f, bool fresh, const struct named
         row_understand(row, ROW_ZERO, "'%.40s' is not understood; taken: %d", text, otherwise);
     else
         row_understand(row, ROW_ZERO, "%d: not stated, as of its time", otherwise);
+    return in_column >= 0 || in_notes >= 0;
 }
 
 /* ---- the engine ---- */
@@ -234,47 +245,56 @@ static void set_engine(const struct row_fields *f, const struct named *found, co
     }
 }
 
-static void read_parallel(const struct row_fields *f, bool fresh, struct plan_row *row)
+/* Whether it is stated. */
+static bool read_parallel(const struct row_fields *f, bool fresh, struct plan_row *row)
 {
     struct layout *l = &row->layout;
     const char *text = row_text(f, COL_SP);
     int sp = row_yes_no(text);
     bool stated = sp >= 0;
 
-    if (!stated && STATES(f, "sequence parallel", "sequence parallelism")) {
+    /* Megatron-LM's overlap of tensor parallelism needs it. */
+    if (!stated &&
+        STATES(f, "sequence parallel", "sequence parallelism", "tp comm overlap", "tp overlap")) {
         sp = 1;
         stated = true;
     }
-    l->seq_parallel = l->tp > 1 && (stated ? sp > 0 : fresh);
+    l->seq_parallel = stated ? sp > 0 : fresh && row->job.engine != ENGINE_DEEPSPEED;
     if (sp == -2)
         row_understand(row, ROW_SEQ_PARALLEL, "'%.40s' is not understood; taken: %s", text,
                        l->seq_parallel ? "yes" : "no");
-    else if (l->tp == 1)
-        row_understand(row, ROW_SEQ_PARALLEL, "no: tp is 1 or not stated");
     else
         row_understand(row, ROW_SEQ_PARALLEL, "%s: %s", l->seq_parallel ? "yes" : "no",
                        stated ? "stated" : "not stated, as of its time");
+    return stated;
+}
+
+/* When the row was measured. */
+static int month_of(const struct row_fields *f)
+{
+    int month = row_month(row_text(f, COL_DATE));
+
+    return month != ROW_MONTH_UNKNOWN ? month : row_month(row_text(f, COL_SOURCE));
 }
 
 /* What is done beside the compute. */
 static void set_overlaps(const struct row_fields *f, bool fresh, bool megascale,
-                         struct plan_row *row)
+                         struct plan_row *row, bool *hides_tp)
 {
     struct layout *l = &row->layout;
     bool deep = row->job.engine == ENGINE_DEEPSPEED, fsdp = l->zero == 3 && !deep;
 
     /* DeepSpeed's overlap_comm is off below ZeRO-3 if nobody says otherwise. */
     l->overlap_dp = deep ? l->zero == 3 : fresh || row->job.shape.gated || l->zero >= 2;
-    l->overlap_tp = fresh && l->seq_parallel &&
-                    (!fsdp ||
-                     STATES(f, "async tp", "async tensor parallel", "async tensor parallelism"));
+    *hides_tp = fresh && (!fsdp || STATES(f, "async tp", "async tensor parallel",
+                                          "async tensor parallelism"));
     l->overlap_ep = STATES(f, "1f1b overlap", "ep overlap", "a2a overlap", "DualPipe");
     l->overlap_pp = fresh;
     if (megascale) {
         row->job.shape.parallel = true;
-        l->overlap_dp = l->overlap_pp = true;
-        l->overlap_tp = l->seq_parallel;
+        l->overlap_dp = l->overlap_pp = *hides_tp = true;
     }
+    l->overlap_tp = *hides_tp && l->seq_parallel;
     if (l->pp > 1 && STATES(f, "DualPipe", "zero bubble"))
         l->schedule = SCHEDULE_ZERO_BUBBLE;
 }
@@ -304,7 +324,19 @@ static void set_kernels(const struct row_fields *f, bool fresh, bool megascale,
     job->shape.dropout = !gated && job->attention == ATTENTION_PLAIN;
 }
 
-void row_read_engine(const struct row_reader *r, struct plan_row *row)
+/* Which settings nobody stated and Megatron-LM had at the time: sequence parallelism came with
+ * arXiv 2205.05198, the distributed optimizer in the same spring. Other engines have one default.
+ */
+static void find_open(const struct row_fields *f, bool fresh, const struct plan_row *row,
+                      struct row_free *open)
+{
+    bool there = fresh || month_of(f) >= ROW_MONTH(2022, 5);
+
+    open->zero = open->zero && there && row->job.engine == ENGINE_MEGATRON;
+    open->seq_parallel = open->seq_parallel && there && row->job.engine == ENGINE_MEGATRON;
+}
+
+void row_read_engine(const struct row_reader *r, struct plan_row *row, struct row_free *open)
 {
     const struct row_fields *f = &r->f;
     struct layout *l = &row->layout;
@@ -312,7 +344,7 @@ void row_read_engine(const struct row_reader *r, struct plan_row *row)
     char why[64] = "";
     const struct named *found = find_program(f, why, sizeof(why));
 
-    read_zero(f, fresh, found, row);
+    open->zero = !read_zero(f, fresh, found, row);
     set_engine(f, found, why, row);
     megascale = is_megascale(f, found);
     if (megascale)
@@ -322,8 +354,9 @@ void row_read_engine(const struct row_reader *r, struct plan_row *row)
         (STATES(f, "HSDP", "hybrid shard") || row_phrase(row_text(f, COL_ZERO), "HSDP") ||
          row_phrase(row_text(f, COL_ZERO), "hybrid shard")))
         l->shard = MIN(row->cluster.per_node, l->dp * l->cp);
-    read_parallel(f, fresh, row);
-    set_overlaps(f, fresh, megascale, row);
+    open->seq_parallel = !read_parallel(f, fresh, row);
+    find_open(f, fresh, row, open);
+    set_overlaps(f, fresh, megascale, row, &open->overlap_tp);
     set_kernels(f, fresh, megascale, row);
 }
 
@@ -388,8 +421,12 @@ bool row_read_recompute(const struct row_reader *r, struct plan_row *row)
         row_understand(row, ROW_RECOMPUTE, "'%.40s' is not understood; as if not stated", text);
     else if (level >= 0)
         row_understand(row, ROW_RECOMPUTE, "%.40s: stated", text);
-    else
+    else if (STATES(&r->f, "activation offloading", "activation offload"))
+        level = RECOMPUTE_NONE; /* what would be recomputed is in the host's memory */
+    if (level < 0 && level != -2)
         row_understand(row, ROW_RECOMPUTE, "none: not stated");
+    else if (!*text)
+        row_understand(row, ROW_RECOMPUTE, "none: activations are offloaded");
     if (row->layout.recompute != RECOMPUTE_SELECTIVE || row->layout.zero != 3)
         return level >= 0;
     /* FSDP's: every other product, or every few layers; what was repeated shows in the FLOPs. */

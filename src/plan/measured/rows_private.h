@@ -2,6 +2,7 @@
 #ifndef BRIM_PLAN_MEASURED_ROWS_PRIVATE_H
 #define BRIM_PLAN_MEASURED_ROWS_PRIVATE_H
 #include "plan/measured/rows.h"
+#include "plan/measured/rows_choose.h"
 #include "plan/measured/rows_columns.h"
 
 struct row_reader {
@@ -31,10 +32,11 @@ int64_t row_split(const struct row_fields *f);
 int row_read_cluster(const struct row_reader *r, struct plan_row *row) CHECK_RESULT;
 
 /* Who trained, how, and what stacks of the time did where the table does not say; the cluster, the
- * shape, the precision and the degrees are known. */
-void row_read_engine(const struct row_reader *r, struct plan_row *row);
+ * shape, the precision and the degrees are known. Sequence parallelism is what it would be with a
+ * tp of more than 1. *open: which of the settings could have been others. */
+void row_read_engine(const struct row_reader *r, struct plan_row *row, struct row_free *open);
 
-/* What was recomputed; the engine is known. False: the field is blank or not understood. */
+/* What was recomputed; the engine is known. False: nothing that was understood says it. */
 bool row_read_recompute(const struct row_reader *r, struct plan_row *row);
 
 /* Whether the pipeline may have been an interleaved one. */

@@ -36,6 +36,35 @@ def test_a_table(brim, table):
     assert len(brim.out("plan", "eval", "--rows", table).splitlines()) == len(said.splitlines()) + 2
 
 
+def test_what_was_understood(brim, tmp_path):
+    """Each table says what its rows were understood to be, and how wide ranges are."""
+    path = tmp_path / "runs.csv"
+    path.write_text(
+        "model,seq,gpu,n_gpus,tp,pp,micro_batch,global_batch,recompute,iter_time_s,notes\n"
+        + "Llama-3.1-8B,4096,H100,16,2,1,1,256,none,20,4x100Gb\n" * 2
+        + "Llama-3.1-8B,4096,H100,16,1,1,1,256,full,20,RoCE; run with DeepSpeed\n"
+    )
+    said = brim.out("plan", "eval", path)
+    lines = [" ".join(line.split()) for line in said.splitlines()]
+    assert "network 2 rows 400 Gbit/s a node: '4x100Gb' in notes" in lines
+    taken = "8 ports of 400 Gbit/s a node, as in DGX H100"
+    assert f"1 row 'RoCE' is not understood; taken: {taken}" in lines
+    assert "engine 2 rows Megatron-LM: nothing says otherwise" in lines
+    assert "1 row DeepSpeed: 'DeepSpeed' in notes" in lines
+    assert "ZeRO 2 rows 1: not stated, could be 0 or 1" in lines
+    assert any(line.startswith("range 2 rows error of all 3: from the near") for line in lines)
+    assert brim.out("plan", "eval", "--rows", path).count(", could be ") == 4
+    table = json.loads(brim.out("plan", "eval", "--json", path))["tables"][0]
+    assert {"of": "split", "rows": 3, "text": "stated"} in table["understood"]
+    row = table["predictions"][0]
+    assert row["fastest_s"] <= row["time_s"] <= row["slowest_s"]
+    assert table["time_from_middle"]["rows"] == 3
+    nearer = [min((p[k] / 20 - 1 for k in ("fastest_s", "slowest_s")), key=abs)
+              for p in table["predictions"]]
+    mean = sum(map(abs, nearer)) / 3
+    assert table["time_from_nearer_end"]["mean"] == pytest.approx(mean, rel=1e-3)
+
+
 def test_json(brim, table):
     said = json.loads(brim.out("plan", "eval", "--json", table))
     assert said["schema"] == "brim.plan.eval.v1"
@@ -125,11 +154,11 @@ def test_accuracy_of_made_up_tables(brim, tmp_path):
         write_runs(brim, tmp_path / f"{name}.csv", ERRORS)
     page = accuracy(brim.program, tmp_path)
     assert section in page
-    assert "\n| fms_fsdp | 5 | 3 | 5.0 % | 5.0 % | 10.0 % | +1.7 % |" in page
+    assert "\n| fms_fsdp | 5 | 3 | 5.0 % | 5.0 % | 5.0 % | 5.0 % | 10.0 % | +1.7 % |" in page
     # script/calibrate fits line 4 of it
-    assert "\n| llm_foundry | 5 | 2 | 7.5 % | 7.5 % | 10.0 % | +2.5 % |" in page
+    assert "\n| llm_foundry | 5 | 2 | 7.5 % | 7.5 % | 7.5 % | 7.5 % | 10.0 % | +2.5 % |" in page
     held = accuracy("--held", brim.program, tmp_path)
-    assert "\n| fms_fsdp | 5 | 1 | 30.0 % | 30.0 % | 30.0 % | +30.0 % |" in held
+    assert "\n| fms_fsdp | 5 | 1 | 30.0 % | 30.0 % | 30.0 % | 30.0 % | 30.0 % | +30.0 % |" in held
     assert "30.0 %" not in page
 
 
