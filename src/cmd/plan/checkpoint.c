@@ -81,7 +81,7 @@ static int read_span(const char *option, const char *text, bool none, double *re
 
 static int read_state(const struct plan_opts *o, const char *model, struct asked *a, struct err *e)
 {
-    struct plan_ask ask = { .parameters = 0 };
+    struct plan_ask ask = { .count_only = true };
     struct plan_opts given = *o;
     int rc;
 

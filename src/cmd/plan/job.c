@@ -121,6 +121,18 @@ static int check_gpu(const struct plan_opts *o, struct plan_ask *a, struct err *
     return 0;
 }
 
+/* What the shape leaves out of the model. */
+static void note_model(struct plan_ask *a)
+{
+    const struct shape *s = &a->job.shape;
+
+    if (s->part)
+        note(a, "the part of the model for text");
+    if (s->further_layers > 0)
+        note(a, "without its %d layer%s for multi-token prediction", s->further_layers,
+             s->further_layers > 1 ? "s" : "");
+}
+
 /* ---- numbers ---- */
 
 /* "300B", "1.5T", "4Mi", "123"; 'x' as the unit sets *times instead. */
@@ -251,11 +263,14 @@ int plan_ask_read(const struct plan_opts *o, const char *model, struct plan_ask 
     ret->job.imbalance = 1;
     if (rc == 0)
         rc = plan_model_read(&ret->known, model, &ret->job.shape, e);
+    if (rc == 0 && !ret->count_only && shape_can_plan(&ret->job.shape, e) < 0)
+        rc = err_context(e, -ENOTSUP, "%s: ", model);
     if (rc == 0)
         rc = read_cluster(o, ret, e);
     if (rc)
         return rc;
     ret->parameters = shape_count(&ret->job.shape).total;
+    note_model(ret);
     if (*ret->cluster.assumed)
         note(ret, "%s", ret->cluster.assumed);
     rc = check_gpu(o, ret, e);

@@ -8,6 +8,7 @@
 enum { PLAN_NOTES = 400 };
 
 struct plan_ask {
+    bool count_only; /* set before it is read: parameters are all that counts, not memory or time */
     struct plan_known known;
     struct plan_job job;
     struct cluster cluster; /* with the price of --price */

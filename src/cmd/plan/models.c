@@ -47,6 +47,19 @@ static void add_row(struct str *out, const struct shape *s)
              grouped(p.active, active), s->layers, s->hidden, s->heads, experts, longest);
 }
 
+/* What the row of a file's model does not tell. */
+static void add_notes(struct str *out, const struct shape *s)
+{
+    if (s->part)
+        str_addf(out, "  %s: the part of the model for text\n", s->name);
+    if (s->further_layers > 0)
+        str_addf(out, "  %s: without its %d layer%s for multi-token prediction\n", s->name,
+                 s->further_layers, s->further_layers > 1 ? "s" : "");
+    if (s->lacks)
+        str_addf(out, "  %s: it has %s, whose memory and time are not modelled\n", s->name,
+                 s->lacks);
+}
+
 /* ---- JSON ---- */
 
 static void json_row(struct json *j, const struct shape *s, const struct model_row *known)
@@ -68,6 +81,9 @@ static void json_row(struct json *j, const struct shape *s, const struct model_r
     json_int(j, "experts", s->experts);
     json_int(j, "active_experts", s->active);
     json_int(j, "positions", s->positions);
+    json_int(j, "further_layers", s->further_layers);
+    json_bool(j, "text_part", s->part);
+    json_string(j, "not_modelled", s->lacks);
     json_end(j);
 }
 
@@ -131,6 +147,8 @@ static int run(const struct app *app, const struct plan_opts *o, char **operands
         add_head(&out);
         for (size_t i = 0; i < n; i++)
             add_row(&out, &rows[i].shape);
+        for (size_t i = 0; i < n; i++)
+            add_notes(&out, &rows[i].shape);
     }
     plan_known_done(&known);
     return rc ? rc : cmd_print(&out, o->json, e);

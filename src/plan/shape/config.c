@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "plan/shape/families.h"
+#include "plan/shape/unknown.h"
 
 /* ---- names ---- */
 
@@ -24,7 +25,8 @@ static const char *const ffn_names[SHAPE_NAMES] = { "intermediate_size", "ffn_di
                                                     "ffn_hidden_size" };
 static const char *const kv_names[SHAPE_NAMES] = { "num_key_value_heads", "num_kv_heads",
                                                    "n_head_kv", "num_query_groups" };
-static const char *const head_dim_names[SHAPE_NAMES] = { "head_dim", "kv_channels" };
+static const char *const head_dim_names[SHAPE_NAMES] = { "head_dim", "kv_channels",
+                                                         "attention_head_dim" };
 static const char *const vocab_names[SHAPE_NAMES] = { "vocab_size", "padded_vocab_size" };
 
 /* ---- the family ---- */
@@ -56,6 +58,7 @@ static int choose_family(struct shape_file *c, const struct shape_family **ret)
         const struct json_value *inner = json_get(part, "model_type");
 
         if (inner && inner->kind == JSON_STRING) {
+            c->whole = c->root;
             c->root = part;
             type = inner;
         }
@@ -68,8 +71,16 @@ static int choose_family(struct shape_file *c, const struct shape_family **ret)
 
 /* ---- what all have ---- */
 
+/* A size that must be there, unless the family has one for files that leave it out. */
+static int need(const struct shape_file *c, const char *const *any, const char *asked, int *ret)
+{
+    return *ret > 0 ? MIN(shape_get_int(c, any, ret), 0) : shape_need_int(c, any, asked, ret);
+}
+
 static int read_ffn(const struct shape_file *c, const struct shape_family *f, struct shape *s)
 {
+    if (f->ffn == SHAPE_FFN_MAYBE)
+        return MIN(shape_get_int(c, ffn_names, &s->ffn), 0);
     if (f->ffn != SHAPE_FFN_FOURFOLD)
         return shape_need_int(c, ffn_names, ffn_names[f->ffn], &s->ffn);
     if (__builtin_mul_overflow(s->hidden, 4, &s->ffn))
@@ -79,14 +90,14 @@ static int read_ffn(const struct shape_file *c, const struct shape_family *f, st
 
 static int read_heads(const struct shape_file *c, const struct shape_family *f, struct shape *s)
 {
-    int rc = shape_need_int(c, heads_names, heads_names[f->names], &s->heads);
+    int rc = need(c, heads_names, heads_names[f->names], &s->heads);
 
-    s->kv_heads = s->heads;
+    s->kv_heads = f->start.kv_heads ? f->start.kv_heads : s->heads;
     if (rc == 0)
         rc = shape_get_int(c, kv_names, &s->kv_heads);
     if (rc >= 0)
         rc = shape_get_int(c, head_dim_names, &s->head_dim);
-    if (rc != 0)
+    if (rc != 0 || s->head_dim > 0)
         return MIN(rc, 0);
     if (s->heads == 0 || s->hidden % s->heads != 0)
         return err_set(c->e, -EINVAL, "%s: the hidden size %d does not divide by %d heads", c->file,
@@ -95,10 +106,31 @@ static int read_heads(const struct shape_file *c, const struct shape_family *f, 
     return 0;
 }
 
+/* Their number, or as many as there are kinds of them. */
+static int read_layers(const struct shape_file *c, const struct shape_family *f, struct shape *s)
+{
+    static const char *const lists[] = { "layers_block_type", "hybrid_override_pattern",
+                                         "layer_types" };
+
+    for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+        const struct json_value *v = shape_get(c, lists[i]);
+        size_t n = !v                       ? 0
+                   : v->kind == JSON_ARRAY  ? v->n_items
+                   : v->kind == JSON_STRING ? v->len
+                                            : 0;
+
+        s->layers = s->layers ? s->layers : (int)MIN(n, (size_t)INT32_MAX);
+    }
+    return need(c, layers_names, layers_names[f->names], &s->layers);
+}
+
 static int read_sizes(const struct shape_file *c, const struct shape_family *f, struct shape *s)
 {
-    int rc = shape_need_int(c, layers_names, layers_names[f->names], &s->layers);
+    int rc = read_layers(c, f, s);
 
+    if (rc == 0 && s->layers > SHAPE_LAYERS_MAX) /* readers go through them */
+        return err_set(c->e, -EINVAL, "%s: layers is %d: it must be 1 to %d", c->file, s->layers,
+                       SHAPE_LAYERS_MAX);
     if (rc == 0)
         rc = shape_need_int(c, hidden_names, hidden_names[f->names], &s->hidden);
     if (rc == 0)
@@ -106,7 +138,7 @@ static int read_sizes(const struct shape_file *c, const struct shape_family *f, 
     if (rc == 0)
         rc = read_ffn(c, f, s);
     if (rc == 0)
-        rc = shape_need_int(c, vocab_names, vocab_names[0], &s->vocab);
+        rc = need(c, vocab_names, vocab_names[0], &s->vocab);
     if (rc == 0)
         rc = s->learned_positions
                  ? shape_need_int(c, positions_names, positions_names[f->names], &s->positions)
@@ -136,10 +168,19 @@ static int read_dropout(const struct shape_file *c, struct shape *s)
     return 0;
 }
 
+/* Of a model of several parts the whole says it, if anything does. */
+static int read_tied(const struct shape_file *c, bool *ret)
+{
+    const struct shape_file whole = { .file = c->file, .root = c->whole, .e = c->e };
+    int rc = shape_get_bool(c, "tie_word_embeddings", ret);
+
+    return rc == 0 && c->whole != c->root ? shape_get_bool(&whole, "tie_word_embeddings", ret) : rc;
+}
+
 static int read_traits(const struct shape_file *c, struct shape *s)
 {
     bool attention = false;
-    int rc = shape_get_bool(c, "tie_word_embeddings", &s->tied);
+    int rc = read_tied(c, &s->tied);
 
     if (rc == 0)
         rc = shape_get_bool(c, "attention_bias", &attention);
@@ -160,7 +201,8 @@ static bool is_plain(char c)
  * it is written into scripts (brim plan emit). */
 static void set_name(const struct shape_file *c, const struct shape_family *f, struct shape *s)
 {
-    const struct json_value *v = shape_get(c, "_name_or_path");
+    const struct json_value *of_whole = json_get(c->whole, "_name_or_path");
+    const struct json_value *v = of_whole ? of_whole : json_get(c->root, "_name_or_path");
     const char *name = v && v->kind == JSON_STRING ? v->text : "";
     const char *slash = strrchr(name, '/');
     size_t n = 0;
@@ -172,25 +214,32 @@ static void set_name(const struct shape_file *c, const struct shape_family *f, s
     s->name[n] = '\0';
 }
 
-static int read_shape(struct shape_file *c, struct shape *s)
+static int read_shape(struct shape_file *c, struct arena *a, struct shape *s)
 {
     const struct shape_family *f;
     int rc;
 
     if (c->root->kind != JSON_OBJECT)
         return shape_bad(c, "this is no object with the fields of a model");
+    c->whole = c->root;
     rc = choose_family(c, &f);
     if (rc < 0)
         return rc;
+    c->seen = arena_alloc(a, sizeof(*c->seen) * (c->root->n_items + 1));
+    if (!c->seen)
+        return err_nomem(c->e);
     *s = f->start;
+    s->part = c->whole != c->root;
     set_name(c, f, s);
     rc = read_sizes(c, f, s);
     if (rc == 0)
         rc = read_traits(c, s);
     if (rc == 0 && f->more)
         rc = f->more(c, s);
+    if (rc >= 0)
+        rc = shape_check_unknown(c, f);
     if (rc < 0)
-        return MIN(rc, 0);
+        return rc;
     rc = shape_check(s, c->e);
     return rc < 0 ? err_context(c->e, rc, "%s: ", c->file) : 0;
 }
@@ -204,7 +253,7 @@ int shape_from_config(struct shape *ret, const char *file, const char *text, siz
     int rc = json_read_python(&c.root, &a, file, text, len, e);
 
     if (rc == 0)
-        rc = read_shape(&c, &s);
+        rc = read_shape(&c, &a, &s);
     if (rc < 0)
         return rc;
     *ret = s;

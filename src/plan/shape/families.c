@@ -1,142 +1,57 @@
-#include "plan/shape/families.h"
+#include "plan/shape/families_private.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "plan/shape/config.h"
 
-static const char *const experts_names[SHAPE_NAMES] = { "num_experts", "num_local_experts",
-                                                        "n_routed_experts", "num_moe_experts" };
-static const char *const active_names[SHAPE_NAMES] = { "num_experts_per_tok", "experts_per_token",
-                                                       "moe_router_topk" };
-static const char *const expert_ffn_names[SHAPE_NAMES] = { "moe_intermediate_size",
-                                                           "moe_ffn_hidden_size" };
-static const char *const every_names[SHAPE_NAMES] = { "decoder_sparse_step", "moe_layer_freq" };
-
-static int read_window(const struct shape_file *c, struct shape *s)
-{
-    int rc = shape_get_one(c, "sliding_window", &s->window);
-
-    return rc < 0 ? rc : 0;
-}
-
-/* Qwen's files tell a window that is not in use, and from which layer on it would be. */
-static int read_qwen_window(const struct shape_file *c, struct shape *s)
-{
-    bool use = false;
-    int first = s->layers;
-    int rc = shape_get_bool(c, "use_sliding_window", &use);
-
-    if (rc == 0)
-        rc = shape_get_one(c, "max_window_layers", &first);
-    return rc >= 0 && use && first == 0 ? read_window(c, s) : MIN(rc, 0);
-}
-
-/* mlp_only_layers: numbers of layers without experts, here only some at the beginning. */
-static int read_dense_layers(const struct shape_file *c, struct shape *s)
-{
-    const struct json_value *v = shape_get(c, "mlp_only_layers");
-
-    if (!v)
-        return 0;
-    if (v->kind != JSON_ARRAY)
-        return shape_bad_value(c, v, "an array of layers");
-    for (size_t i = 0; i < v->n_items; i++)
-        if (!v->items[i].is_whole || v->items[i].whole != (int64_t)i)
-            return shape_bad_value(c, v, "the first layers, such as [0, 1]: others are not known");
-    s->dense_first = (int)MIN(v->n_items, (size_t)INT32_MAX);
-    return 0;
-}
-
-/* Experts under the names of any family; expert_ffn as that of a dense MLP where it has none. */
-static int read_experts(const struct shape_file *c, const char *asked, struct shape *s)
-{
-    int rc = shape_need_int(c, experts_names, asked, &s->experts);
-
-    if (rc == 0)
-        rc = shape_need_int(c, active_names, active_names[0], &s->active);
-    s->expert_ffn = s->ffn;
-    if (rc == 0)
-        rc = shape_get_int(c, expert_ffn_names, &s->expert_ffn);
-    if (rc >= 0)
-        rc = shape_get_int(c, every_names, &s->expert_every);
-    if (rc >= 0)
-        rc = read_dense_layers(c, s);
-    return MIN(rc, 0);
-}
-
 static int read_mixtral(const struct shape_file *c, struct shape *s)
 {
-    int rc = read_experts(c, "num_local_experts", s);
+    int rc = shape_read_experts(c, "num_local_experts", s);
 
-    return rc < 0 ? rc : read_window(c, s);
+    return rc < 0 ? rc : shape_read_window(c, s);
 }
 
 static int read_qwen2_moe(const struct shape_file *c, struct shape *s)
 {
-    int rc = read_experts(c, "num_experts", s);
+    int rc = shape_read_experts(c, "num_experts", s);
 
     if (rc == 0)
         rc = shape_need_one(c, "shared_expert_intermediate_size", &s->shared_ffn);
     s->shared = s->shared_ffn > 0;
     s->shared_gate = s->shared > 0;
-    return rc < 0 ? rc : read_qwen_window(c, s);
+    if (rc == 0)
+        rc = shape_get_bool(c, "qkv_bias", &s->qkv_biases);
+    return rc < 0 ? rc : shape_read_qwen_window(c, s);
 }
 
 static int read_qwen3(const struct shape_file *c, struct shape *s)
 {
     s->qk_norms = 2 * MIN(s->head_dim, 1000000);
-    return read_qwen_window(c, s);
+    shape_get(c, "use_qk_norm"); /* always */
+    return shape_read_qwen_window(c, s);
 }
 
 static int read_qwen3_moe(const struct shape_file *c, struct shape *s)
 {
     int rc = read_qwen3(c, s);
 
-    return rc < 0 ? rc : read_experts(c, "num_experts", s);
-}
-
-static int read_deepseek_experts(const struct shape_file *c, struct shape *s)
-{
-    int rc = read_experts(c, "n_routed_experts", s);
-
-    if (rc == 0)
-        rc = shape_get_one(c, "n_shared_experts", &s->shared);
-    if (rc >= 0)
-        rc = shape_get_one(c, "first_k_dense_replace", &s->dense_first);
-    if (rc < 0)
-        return rc;
-    if (__builtin_mul_overflow(s->shared, s->expert_ffn, &s->shared_ffn))
-        return shape_bad(c, "n_shared_experts times moe_intermediate_size is too large");
-    s->router_biases = shape_is_text(c, "topk_method", "noaux_tc");
-    return 0;
+    return rc < 0 ? rc : shape_read_experts(c, "num_experts", s);
 }
 
 static int read_deepseek(const struct shape_file *c, struct shape *s)
 {
-    int rc = shape_need_one(c, "kv_lora_rank", &s->kv_rank);
+    int rc = shape_read_latent(c, s);
 
-    s->attention = SHAPE_LATENT;
     if (rc == 0)
-        rc = shape_get_one(c, "q_lora_rank", &s->q_rank);
-    if (rc >= 0)
-        rc = shape_need_one(c, "qk_rope_head_dim", &s->rope_dim);
-    if (rc == 0)
-        rc = shape_need_one(c, "qk_nope_head_dim", &s->nope_dim);
-    if (rc == 0)
-        rc = shape_need_one(c, "v_head_dim", &s->v_dim);
-    if (rc < 0)
-        return rc;
-    if (__builtin_add_overflow(s->rope_dim, s->nope_dim, &s->head_dim))
-        return shape_bad(c, "qk_rope_head_dim and qk_nope_head_dim are too large");
-    s->kv_heads = s->heads;
-    return shape_get(c, "n_routed_experts") ? read_deepseek_experts(c, s) : 0;
+        rc = shape_read_further(c, "num_nextn_predict_layers", s);
+    return rc == 0 && shape_get(c, "n_routed_experts") ? shape_read_shared_experts(c, s) : rc;
 }
 
 /* Both look at all tokens in every second layer. */
 static int read_every_second(const struct shape_file *c, struct shape *s)
 {
-    int rc = read_window(c, s);
+    int rc = shape_read_window(c, s);
 
     s->full_every = s->window ? 2 : 0;
     return rc;
@@ -146,7 +61,7 @@ static int read_gpt_oss(const struct shape_file *c, struct shape *s)
 {
     int rc = read_every_second(c, s);
 
-    return rc < 0 ? rc : read_experts(c, "num_local_experts", s);
+    return rc < 0 ? rc : shape_read_experts(c, "num_local_experts", s);
 }
 
 static int read_gpt_neox(const struct shape_file *c, struct shape *s)
@@ -164,12 +79,21 @@ static int read_opt(const struct shape_file *c, struct shape *s)
 {
     int width = s->hidden;
     int rc = shape_get_one(c, "word_embed_proj_dim", &width);
+    bool before = true, weights = true;
 
     if (rc >= 0 && width != s->hidden)
         return err_set(c->e, -EINVAL,
                        "%s: word_embed_proj_dim %d is not hidden_size %d: embeddings of another "
                        "width are not known",
                        c->file, width, s->hidden);
+    if (rc >= 0)
+        rc = shape_get_bool(c, "do_layer_norm_before", &before);
+    if (rc >= 0)
+        rc = shape_get_bool(c, "layer_norm_elementwise_affine", &weights);
+    if (rc >= 0 && !(before && weights))
+        return shape_bad(c,
+                         "do_layer_norm_before or layer_norm_elementwise_affine is false: layers "
+                         "of that kind are not known");
     return rc < 0 ? rc : shape_get_bool(c, "enable_bias", &s->biases);
 }
 
@@ -238,7 +162,7 @@ static int read_plain(const struct shape_file *c, struct shape *s)
     s->learned_positions = s->positions && !shape_is_text(c, "position_embedding_type", "rope") &&
                            !shape_is_text(c, "position_embedding_type", "alibi");
     return shape_get(c, "num_experts") || shape_get(c, "num_moe_experts")
-               ? read_experts(c, "num_experts", s)
+               ? shape_read_experts(c, "num_experts", s)
                : 0;
 }
 
@@ -246,12 +170,12 @@ static int read_plain(const struct shape_file *c, struct shape *s)
 
 static const struct shape_family families[] = {
     { "llama", SHAPE_FFN_USUAL, SHAPE_NAMES_USUAL, NULL, { .gated = true } },
-    { "mistral", SHAPE_FFN_USUAL, SHAPE_NAMES_USUAL, read_window, { .gated = true } },
+    { "mistral", SHAPE_FFN_USUAL, SHAPE_NAMES_USUAL, shape_read_window, { .gated = true } },
     { "mixtral", SHAPE_FFN_USUAL, SHAPE_NAMES_USUAL, read_mixtral, { .gated = true } },
     { "qwen2",
       SHAPE_FFN_USUAL,
       SHAPE_NAMES_USUAL,
-      read_qwen_window,
+      shape_read_qwen_window,
       { .gated = true, .qkv_biases = true } },
     { "qwen2_moe",
       SHAPE_FFN_USUAL,
@@ -310,7 +234,7 @@ static const struct shape_family families[] = {
       SHAPE_NAMES_USUAL,
       NULL,
       { .biases = true, .norm_biases = true, .head_bias = true, .parallel = true } },
-    { "phi3", SHAPE_FFN_USUAL, SHAPE_NAMES_USUAL, read_window, { .gated = true } },
+    { "phi3", SHAPE_FFN_USUAL, SHAPE_NAMES_USUAL, shape_read_window, { .gated = true } },
     { "mpt", SHAPE_FFN_FOURFOLD, SHAPE_NAMES_MPT, read_mpt, { .tied = true } },
     { "gpt_oss",
       SHAPE_FFN_USUAL,
@@ -322,9 +246,88 @@ static const struct shape_family families[] = {
         .mlp_biases = true,
         .sinks = true,
         .router_biases = true } },
-    { "deepseek_v2", SHAPE_FFN_USUAL, SHAPE_NAMES_USUAL, read_deepseek, { .gated = true } },
-    { "deepseek_v3", SHAPE_FFN_USUAL, SHAPE_NAMES_USUAL, read_deepseek, { .gated = true } },
-    { "kimi_k2", SHAPE_FFN_USUAL, SHAPE_NAMES_USUAL, read_deepseek, { .gated = true } },
+    { "deepseek_v2",
+      SHAPE_FFN_USUAL,
+      SHAPE_NAMES_USUAL,
+      read_deepseek,
+      { .gated = true, .head_dim = 1 } },
+    { "deepseek_v3",
+      SHAPE_FFN_USUAL,
+      SHAPE_NAMES_USUAL,
+      read_deepseek,
+      { .gated = true, .router_biases = true, .head_dim = 1 } },
+    { "kimi_k2",
+      SHAPE_FFN_USUAL,
+      SHAPE_NAMES_USUAL,
+      read_deepseek,
+      { .gated = true, .router_biases = true, .head_dim = 1 } },
+    { "deepseek_v32",
+      SHAPE_FFN_USUAL,
+      SHAPE_NAMES_USUAL,
+      shape_read_indexed,
+      { .gated = true, .router_biases = true, .head_dim = 1 } },
+    { "glm_moe_dsa",
+      SHAPE_FFN_USUAL,
+      SHAPE_NAMES_USUAL,
+      shape_read_indexed,
+      { .gated = true, .router_biases = true, .head_dim = 1 } },
+    { "glm4_moe",
+      SHAPE_FFN_USUAL,
+      SHAPE_NAMES_USUAL,
+      shape_read_glm4_moe,
+      { .gated = true, .router_biases = true } },
+    { "minimax_m2",
+      SHAPE_FFN_USUAL,
+      SHAPE_NAMES_USUAL,
+      shape_read_minimax_m2,
+      { .gated = true, .router_biases = true } },
+    { "llama4_text",
+      SHAPE_FFN_USUAL,
+      SHAPE_NAMES_USUAL,
+      shape_read_llama4,
+      { .gated = true, .window = 8192, .expert_every = 1 } },
+    { "gemma3_text",
+      SHAPE_FFN_USUAL,
+      SHAPE_NAMES_USUAL,
+      shape_read_gemma3,
+      { .gated = true,
+        .tied = true,
+        .norms = 4,
+        .heads = 8,
+        .kv_heads = 4,
+        .head_dim = 256,
+        .vocab = 262208,
+        .positions = 131072,
+        .window = 4096 } },
+    { "gemma4_text",
+      SHAPE_FFN_USUAL,
+      SHAPE_NAMES_USUAL,
+      shape_read_gemma4,
+      { .gated = true,
+        .tied = true,
+        .norms = 4,
+        .heads = 8,
+        .kv_heads = 4,
+        .head_dim = 256,
+        .vocab = 262144,
+        .positions = 131072,
+        .window = 512 } },
+    { "qwen3_vl_text", SHAPE_FFN_USUAL, SHAPE_NAMES_USUAL, read_qwen3, { .gated = true } },
+    { "qwen3_vl_moe_text", SHAPE_FFN_USUAL, SHAPE_NAMES_USUAL, read_qwen3_moe, { .gated = true } },
+    { "qwen3_next", SHAPE_FFN_MAYBE, SHAPE_NAMES_USUAL, shape_read_qwen3_5, { .gated = true } },
+    { "qwen3_5_text", SHAPE_FFN_USUAL, SHAPE_NAMES_USUAL, shape_read_qwen3_5, { .gated = true } },
+    { "qwen3_5_moe_text",
+      SHAPE_FFN_MAYBE,
+      SHAPE_NAMES_USUAL,
+      shape_read_qwen3_5,
+      { .gated = true } },
+    { "kimi_linear",
+      SHAPE_FFN_USUAL,
+      SHAPE_NAMES_USUAL,
+      shape_read_kimi_linear,
+      { .gated = true, .router_biases = true, .head_dim = 1 } },
+    { "jamba", SHAPE_FFN_USUAL, SHAPE_NAMES_USUAL, shape_read_jamba, { .gated = true } },
+    { "nemotron_h", SHAPE_FFN_MAYBE, SHAPE_NAMES_USUAL, shape_read_nemotron_h, { .norms = 1 } },
 };
 
 static const struct shape_family plain = { "gpt",

@@ -8,15 +8,17 @@
 /* Names of a thing: the usual one first, then GPT-2's and MPT's. */
 enum { SHAPE_NAMES_USUAL, SHAPE_NAMES_GPT2, SHAPE_NAMES_MPT };
 
-/* Which name the width of an MLP has; or four times hidden, unless the file says it. */
-enum { SHAPE_FFN_USUAL = 0, SHAPE_FFN_OPT = 1, SHAPE_FFN_FOURFOLD = -1 };
+/* Which name the width of an MLP has; or four times hidden, unless the file says it; or none, where
+ * all layers have experts. */
+enum { SHAPE_FFN_USUAL = 0, SHAPE_FFN_OPT = 1, SHAPE_FFN_FOURFOLD = -1, SHAPE_FFN_MAYBE = -2 };
 
 struct shape_family {
     const char *name; /* model_type */
     int ffn;
     int names; /* what the sentence about a missing field calls it */
     int (*more)(const struct shape_file *c, struct shape *s); /* NULL: nothing */
-    struct shape start;                                       /* what the file leaves out */
+    struct shape
+        start; /* what the file leaves out; a size that is not 0 here may be missing there */
 };
 
 /* The family of that model_type, or NULL; for no model_type the plain GPT. */

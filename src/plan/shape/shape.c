@@ -12,7 +12,7 @@ static const struct limit {
     size_t offset;
     int low, high;
 } limits[] = {
-    { "layers", offsetof(struct shape, layers), 1, 10000 },
+    { "layers", offsetof(struct shape, layers), 1, SHAPE_LAYERS_MAX },
     { "hidden", offsetof(struct shape, hidden), 1, 1000000 },
     { "heads", offsetof(struct shape, heads), 1, 100000 },
     { "kv_heads", offsetof(struct shape, kv_heads), 1, 100000 },
@@ -187,5 +187,19 @@ struct shape_params shape_count(const struct shape *s)
         p.total += p.expert_layers * (p.router + s->experts * p.expert + p.shared);
     }
     p.active = p.total - p.expert_layers * (s->experts - s->active) * p.expert;
+    if (s->counted > 0) {
+        p.total = s->counted;
+        p.active = s->counted_active;
+    }
     return p;
+}
+
+int shape_can_plan(const struct shape *s, struct err *e)
+{
+    if (!s->lacks)
+        return 0;
+    return err_set(e, -ENOTSUP,
+                   "%s has %s, whose memory and time are not modelled; what is known: it has %.0f "
+                   "parameters, of which a token takes %.0f",
+                   s->name, s->lacks, shape_count(s).total, shape_count(s).active);
 }

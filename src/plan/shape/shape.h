@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 
-enum { SHAPE_NAME = 96 };
+enum { SHAPE_NAME = 96, SHAPE_LAYERS_MAX = 10000 };
 
 enum shape_attention {
     SHAPE_HEADS,  /* kv_heads == heads: multi-head; 1: multi-query; between: grouped */
@@ -48,6 +48,11 @@ struct shape {
     bool router_biases; /* a weight of each expert beside the router's matrix */
     int dense_first;    /* layers at the beginning that have a dense MLP */
     int expert_every;   /* a layer of so many has experts; 0 and 1: all behind dense_first */
+    /* Of files that tell more than the fields above can: */
+    double counted, counted_active; /* parameters, layer by layer; 0: the fields tell them */
+    const char *lacks;  /* what memory and time do not know of it: "Mamba layers"; NULL: nothing */
+    int further_layers; /* beside 'layers', for multi-token prediction: not counted */
+    bool part;          /* of a model that sees or hears, too: the part for text */
 };
 
 /* Parameters, by where they lie. */
@@ -66,7 +71,13 @@ struct shape_params {
  * 7 key-value heads"). */
 int shape_check(const struct shape *s, struct err *e) CHECK_RESULT;
 
-/* Of a shape that was checked. Exact: counts are whole and below 2^53. */
+/* Of a shape that was checked. Exact: counts are whole and below 2^53. With 'counted' only total,
+ * active, embedding, head and final_norm are true: the rest is that of a layer which is like the
+ * fields. */
 struct shape_params shape_count(const struct shape *s);
+
+/* -ENOTSUP where memory and time do not know the shape, with a sentence that says how many
+ * parameters it has all the same. */
+int shape_can_plan(const struct shape *s, struct err *e) CHECK_RESULT;
 
 #endif

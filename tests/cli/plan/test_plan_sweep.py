@@ -277,17 +277,27 @@ TRAITS = {
 }
 
 
-def total(text):
-    said = json.loads(text)
-    return json.dumps(said.get("models", said))[:60]
+LATENT = {"kv_lora_rank": 64, "qk_rope_head_dim": 16, "qk_nope_head_dim": 32, "v_head_dim": 32}
+EXPERTS = {"num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 256}
+
+
+def fields_of(family):
+    """What files of a family have: another field that may count is an error."""
+    fields = {names[0]: SIZES[key] for key, names in FIELDS.items()
+              if key not in ("experts", "active", "expert_ffn", "every")}
+    if family in (None, "mixtral", "qwen2_moe", "qwen3_moe", "gpt_oss"):
+        fields.update(EXPERTS, decoder_sparse_step=2)
+    if family == "qwen2_moe":
+        fields["shared_expert_intermediate_size"] = 128
+    if family in ("deepseek_v2", "deepseek_v3", "kimi_k2"):
+        fields.update(LATENT, n_routed_experts=8, num_experts_per_tok=2, moe_intermediate_size=256)
+    return {"model_type": family, **fields} if family else fields
 
 
 def test_shapes(brim, tmp_path):
     """Each name of a size, and each trait, in a file of each family."""
     sweep = Sweep(brim, tmp_path, "plan-shapes")
-    usual = {names[0]: SIZES[key] for key, names in FIELDS.items()}
-    latent = {"kv_lora_rank": 64, "qk_rope_head_dim": 16, "qk_nope_head_dim": 32, "v_head_dim": 32,
-              "shared_expert_intermediate_size": 128}
+    usual = fields_of(None)
 
     def one(name, fields):
         text = json.dumps(fields, sort_keys=True)
@@ -304,16 +314,16 @@ def test_shapes(brim, tmp_path):
         for value in values:
             dice = Dice(9000 + number)
             number += 1
-            fields = {**usual, **latent, "model_type": dice.pick(FAMILIES), trait: value}
+            fields = {**fields_of(dice.pick(FAMILIES)), trait: value}
             for other in sorted(TRAITS):
-                if other != trait and other not in latent and dice.one_in(8):
+                if other != trait and other not in LATENT and dice.one_in(24):
                     fields[other] = dice.pick(TRAITS[other][:1])
             one("%s %s" % (trait, value), {k: v for k, v in fields.items() if v is not None})
     for family in FAMILIES[1:]:
-        fields = {**usual, **latent, "model_type": family}
+        fields = fields_of(family)
         one(family, fields)
-        for name in ("num_attention_heads", "intermediate_size", "num_experts", "head_dim",
-                     "kv_lora_rank", "num_experts_per_tok", "vocab_size"):
+        for name in ("num_attention_heads", "intermediate_size", "num_experts", "n_routed_experts",
+                     "head_dim", "kv_lora_rank", "num_experts_per_tok", "vocab_size"):
             one("%s without %s" % (family, name),
                 {k: v for k, v in fields.items() if k != name})
     sweep.end()

@@ -47,6 +47,9 @@ static const struct published {
     { "gemma-2b", 2506172416, "hub google/gemma-2b; keras gemma_2b_en" },
     { "gemma-7b", 8537680896, "hub google/gemma-7b; keras gemma_7b_en" },
     { "gemma-2-9b", 9241705984, "hub google/gemma-2-9b; keras gemma2_9b_en" },
+    { "gemma-3-1b", 999885952, "keras gemma3_1b" },
+    { "gemma-3-4b", 3880099328, "keras gemma3_4b_text" },
+    { "gemma-3-27b", 27009002240, "keras gemma3_27b_text" },
     { "gpt2", 124439808, "keras gpt2_base_en" },
     { "gpt-neox-20b", 20554567680, "card EleutherAI/gpt-neox-20b" },
     { "gpt-j-6b", 6050882784, "model.num_parameters() of EleutherAI/gpt-j-6b, many notebooks" },
@@ -132,6 +135,10 @@ static void test_traits(const char *folder)
     "\"vocab_size\": 100"
 #define LLAMA "{\"model_type\": \"llama\", " SIZES ", \"num_attention_heads\": 4"
 
+#define GLM \
+    "{\"model_type\": \"glm4_moe\", " SIZES ", \"num_attention_heads\": 4, " \
+    "\"n_routed_experts\": 4, \"num_experts_per_tok\": 1"
+
 static void test_variants(void)
 {
     static const char gpt[] = "{\"n_layer\": 2, \"n_embd\": 64, \"n_head\": 4, \"vocab_size\": 100";
@@ -181,11 +188,26 @@ static void test_variants(void)
     ok(!shape_family(1000), "no family stands behind the last");
 }
 
+struct refused {
+    const char *text, *said;
+};
+
+static void refuse_all(const struct refused *cases, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct shape s = { .name = "as it was" };
+        struct err e = { "" };
+
+        is_int(from_text(cases[i].text, &s, &e), -EINVAL, "shape_from_config refuses: %s",
+               cases[i].said);
+        is_str(e.text, cases[i].said, "shape_from_config says: %s", cases[i].said);
+        is_str(s.name, "as it was", "the shape is left alone after: %s", cases[i].said);
+    }
+}
+
 static void test_refused(void)
 {
-    static const struct {
-        const char *text, *said;
-    } cases[] = {
+    static const struct refused cases[] = {
         { "{\"model_type\": \"llama\", " SIZES "}", "config.json: num_attention_heads is missing" },
         { "{\"model_type\": \"llama\", " SIZES ", \"num_attention_heads\": null}",
           "config.json: num_attention_heads is missing" },
@@ -233,15 +255,75 @@ static void test_refused(void)
         { "{\"n_layer\":", "config.json:1:12: the text ends where a value must stand" },
     };
 
-    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-        struct shape s = { .name = "as it was" };
-        struct err e = { "" };
+    refuse_all(cases, ARRAY_SIZE(cases));
+}
 
-        is_int(from_text(cases[i].text, &s, &e), -EINVAL, "shape_from_config refuses: %s",
-               cases[i].said);
-        is_str(e.text, cases[i].said, "shape_from_config says: %s", cases[i].said);
-        is_str(s.name, "as it was", "the shape is left alone after: %s", cases[i].said);
-    }
+/* What would change the total, and is not known of a family. */
+static void test_not_counted(void)
+{
+    static const struct refused cases[] = {
+        { LLAMA ",\n\"num_experts\": 4}",
+          "config.json:2:16: num_experts is not known of llama: it may change how many parameters "
+          "there are, so that none are counted" },
+        { LLAMA ",\n\"n_layers\": 3}",
+          "config.json:2:13: n_layers is not known of llama: it may change how many parameters "
+          "there are, so that none are counted" },
+        { GLM ", \"moe_layer_freq\": 2}", "config.json: moe_layer_freq above 1 is not known" },
+        { GLM ",\n\"mlp_layer_types\": [\"sparse\", \"dense\"]}",
+          "config.json:2:20: mlp_layer_types must be 'dense' of the first layers and 'sparse' of "
+          "the "
+          "rest" },
+        { GLM ",\n\"mlp_layer_types\": [\"sparse\"]}",
+          "config.json:2:20: mlp_layer_types must be an array of 2 kinds of layers" },
+        { "{\"model_type\": \"llama4_text\", " SIZES ", \"num_attention_heads\": 4, "
+          "\"num_local_experts\": 4, \"num_experts_per_tok\": 1, \"intermediate_size_mlp\": 9,\n"
+          "\"moe_layers\": [1]}",
+          "config.json:2:15: moe_layers must be the layers that interleave_moe_layer_step tells" },
+        { "{\"model_type\": \"minimax_m2\", " SIZES ", \"num_attention_heads\": 4, "
+          "\"num_local_experts\": 4, \"num_experts_per_tok\": 1, \"use_qk_norm\": false}",
+          "config.json: use_qk_norm is false: MiniMax-M2 is not known without" },
+        { "{\"model_type\": \"kimi_linear\", " SIZES ", \"num_attention_heads\": 4, "
+          "\"tie_word_embeddings\": true}",
+          "config.json: tie_word_embeddings is true, which programs read differently in this "
+          "family: whether the head counts is not known" },
+        { "{\"model_type\": \"nemotron_h\", " SIZES ", \"num_attention_heads\": 4}",
+          "config.json: hybrid_override_pattern and layers_block_type are missing" },
+        { "{\"model_type\": \"nemotron_h\", " SIZES ", \"num_attention_heads\": 4,\n"
+          "\"hybrid_override_pattern\": \"MX\"}",
+          "config.json:2:28: hybrid_override_pattern must be of the letters M, *, - and E" },
+        { "{\"model_type\": \"opt\", " SIZES ", \"num_attention_heads\": 4, \"ffn_dim\": 256, "
+          "\"max_position_embeddings\": 10, \"do_layer_norm_before\": false}",
+          "config.json: do_layer_norm_before or layer_norm_elementwise_affine is false: layers of "
+          "that kind are not known" }
+    };
+
+    refuse_all(cases, ARRAY_SIZE(cases));
+}
+
+/* What is not told in struct shape's fields is counted all the same, and said. */
+static void test_counted(void)
+{
+    static const char jamba[] =
+        "{\"model_type\": \"jamba\", " SIZES ", \"num_attention_heads\": 4, \"num_experts\": 2, "
+        "\"num_experts_per_tok\": 1, \"mamba_d_state\": 4, \"mamba_d_conv\": 4, "
+        "\"mamba_expand\": 2, \"attn_layer_period\": 2, \"attn_layer_offset\": 1, "
+        "\"expert_layer_period\": 2, \"expert_layer_offset\": 1}";
+    struct shape s = { .name = "" };
+    struct err e = { "" };
+
+    is_int(from_text(jamba, &s, &e), 0, "a config of Mamba layers is read: %s", e.text);
+    is_str(s.lacks, "Mamba layers", "a shape names what it lacks");
+    ok(s.counted > s.counted_active && shape_count(&s).total - s.counted < 0.5,
+       "a shape that was counted layer by layer has that total");
+    is_int(shape_can_plan(&s, &e), -ENOTSUP, "a shape of Mamba layers is refused by the model");
+    ok(strstr(e.text, "jamba has Mamba layers, whose memory and time are not modelled; what is "
+                      "known: it has "),
+       "the refusal says what is known: %s", e.text);
+    is_int(from_text(GLM ", \"num_nextn_predict_layers\": 1}", &s, &e), 0,
+           "a config with a layer for multi-token prediction is read: %s", e.text);
+    ok(s.further_layers == 1 && s.layers == 2 && !s.lacks && shape_can_plan(&s, &e) == 0,
+       "a layer for multi-token prediction is beside the others");
+    ok(s.router_biases && !s.out_biases && !s.part, "GLM's experts have weights of their scores");
 }
 
 static void test_unknown_family(void)
@@ -288,6 +370,8 @@ int main(int argc, char **argv)
     test_traits(folder);
     test_variants();
     test_refused();
+    test_not_counted();
+    test_counted();
     test_unknown_family();
     test_oom();
     return done();
