@@ -76,6 +76,9 @@ static int check(const struct run_opts *o, char **argv, struct err *e)
 {
     if (!argv[0] || !*argv[0])
         return err_usage(e, "a command is needed: brim run -- COMMAND...");
+    if (!o->profile && (o->knobs || o->profile_anyway))
+        return err_usage(e, "--%s is for --profile: without a profile nothing is set",
+                         o->knobs ? "knobs" : "profile-anyway");
     return fake_option_check(o->fake, e);
 }
 

@@ -42,6 +42,8 @@ ANSWERS = [
     (["sim", "trace.csv", "--compare", "easy,"], 2, "policies with commas between"),
     (["sim", "trace.csv", "--with", "8:A100"], 2, "--with is for --target"),
     (["sim", "trace.csv", "--price", "1e308"], 2, "each up to 1000000, not '1e308'"),
+    (["run", "--knobs", "trace.csv", "--", "touch", "started"], 2, "--knobs is for --profile: "),
+    (["run", "--profile-anyway", "--", "touch", "started"], 2, "--profile-anyway is for --profile"),
     (["cost", "--price", "1e308"], 2, "--price must be dollars an hour"),
     (["cost", "--power", "1e308"], 2, "--power must be watts of a device"),
     (["cost", "--json", "--csv"], 2, "--json and --csv: give one of them"),
