@@ -39,6 +39,8 @@ struct quantity quantity_seconds(double seconds)
 {
     static const char *const units[] = { " us", " ms", " s" };
 
+    if (fabs(seconds) < 0.5e-6) /* no microsecond: 0 has the unit of times at large */
+        return (struct quantity){ "0 s" };
     return in_units(seconds * 1e6, units, ARRAY_SIZE(units), "");
 }
 

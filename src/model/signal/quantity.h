@@ -9,7 +9,7 @@ struct quantity {
 
 struct quantity quantity_bytes(double bytes);     /* "412 MB", "3.4 GB": powers of 1000 */
 struct quantity quantity_rate(double bytes);      /* "412 MB/s" */
-struct quantity quantity_seconds(double seconds); /* "84 ms" */
+struct quantity quantity_seconds(double seconds); /* "84 ms"; "0 s" */
 struct quantity quantity_share(double share);     /* "98 %" of 0.98 */
 struct quantity quantity_count(double count);     /* "12", "3.4", "120k" */
 

@@ -16,6 +16,10 @@ int main(void)
     is_str(quantity_bytes(1e30).text, "1.0e+15 PB",
            "quantity_bytes of 1e30 is in the largest unit");
     is_str(quantity_seconds(0.084).text, "84 ms", "quantity_seconds of 0.084 is in ms");
+    is_str(quantity_seconds(0).text, "0 s", "quantity_seconds of 0 is in seconds");
+    is_str(quantity_seconds(0.4e-6).text, "0 s", "quantity_seconds of 0.4 us is none");
+    is_str(quantity_seconds(0.6e-6).text, "1 us", "quantity_seconds of 0.6 us is one");
+    is_str(quantity_seconds((double)NAN).text, "?", "quantity_seconds of an absent time is '?'");
     is_str(quantity_seconds(90).text, "90 s", "quantity_seconds of 90 is in the largest unit");
     is_str(quantity_share(0.984).text, "98 %", "quantity_share is in per cent");
     is_str(quantity_count(3).text, "3", "quantity_count of a whole number has no decimal");
