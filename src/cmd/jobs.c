@@ -182,7 +182,9 @@ static void add_use(struct str *out, const struct json_value *job)
     add_moment(out, "told", queue_client_number(job, "told"));
 }
 
-static void show_one(const struct json_value *job, const char *folder, struct str *out)
+/* cpus_only: the queue gives CPUs, since the machine has no devices. */
+static void show_one(const struct json_value *job, bool cpus_only, const char *folder,
+                     struct str *out)
 {
     double exit = queue_client_number(job, "exit"), limit = queue_client_number(job, "limit_s");
     double devices = queue_client_number(job, "devices"), cpus = queue_client_number(job, "cpus");
@@ -191,8 +193,11 @@ static void show_one(const struct json_value *job, const char *folder, struct st
     text_add(out, queue_client_text(job, "name"));
     str_addf(out, ", of %s: %s\n", queue_client_text(job, "user"), queue_client_text(job, "state"));
     add_line(out, "why", queue_client_text(job, "reason"));
-    str_addf(out, "needs      %.0f device%s, %.0f CPU%s, priority %.0f%s\n", devices,
-             str_plural(devices), cpus, str_plural(cpus), queue_client_number(job, "priority"),
+    str_add(out, "needs      ");
+    if (!cpus_only)
+        str_addf(out, "%.0f device%s, ", devices, str_plural(devices));
+    str_addf(out, "%.0f CPU%s, priority %.0f%s\n", cpus, str_plural(cpus),
+             queue_client_number(job, "priority"),
              json_get(job, "requeue") && json_get(job, "requeue")->boolean ? ", may be requeued"
                                                                            : "");
     add_line(out, "team", queue_client_text(job, "team"));
@@ -224,6 +229,7 @@ static int show(const struct app *app, const struct jobs_opts *o, const char *fo
     CLEANUP(str_done) struct str answer = STR_INIT(WIRE_MAX), out = STR_INIT(OUTPUT_MAX);
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     const struct json_value *jobs;
+    bool cpus;
     char more[80];
     struct queue_listing what = {
         .since_ms = o->all ? 0 : (clock_wall_ns(app->clock) - o->since_ns) / NS_PER_MS,
@@ -249,10 +255,11 @@ static int show(const struct app *app, const struct jobs_opts *o, const char *fo
     rc = queue_client_read(&jobs, &a, &answer, e);
     if (rc < 0)
         return rc;
+    cpus = strstr(wire_get(&answer, "text"), "\"gives\": \"CPUs\"") != NULL;
     if (label && jobs->n_items == 1)
-        show_one(&jobs->items[0], folder, &out);
+        show_one(&jobs->items[0], cpus, folder, &out);
     else
-        show_table(jobs, strstr(wire_get(&answer, "text"), "\"gives\": \"CPUs\"") != NULL, &out);
+        show_table(jobs, cpus, &out);
     return cmd_print(&out, NULL, e);
 }
 

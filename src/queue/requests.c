@@ -73,7 +73,7 @@ static int jobs(struct local *l, const struct queue_client *client, struct str *
     json_string(&s.json, "schema", "brim.jobs.v1");
     json_int(&s.json, "version", 1);
     json_string(&s.json, "policy", l->c->policy->name);
-    json_string(&s.json, "gives", l->pool.cpus ? "CPUs" : "devices");
+    json_string(&s.json, "gives", pool_word(&l->pool.pool, 0));
     json_int(&s.json, "slots", (int64_t)l->pool.n_slots);
     json_array(&s.json, "jobs");
     rc = list(l, &client->in, &s, e);

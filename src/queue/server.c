@@ -276,8 +276,7 @@ int queue_serve(const struct queue_config *c, struct err *e)
         char what[64];
 
         snprintf(what, sizeof(what), "%zu %s", l->pool.n_slots,
-                 l->pool.cpus ? (l->pool.n_slots == 1 ? "CPU" : "CPUs")
-                              : (l->pool.n_slots == 1 ? "device" : "devices"));
+                 pool_word(&l->pool.pool, (int64_t)l->pool.n_slots));
         c->ready(c->arg, c->folder, what);
     }
     while (rc >= 0 && !l->stop)

@@ -14,7 +14,11 @@ static void add_these(const struct sched *s, const struct action *a, struct str 
         str_addf(out, "%d to ", (int)a->before);
     if (a->kind == ACTION_START && a->devices < asked)
         str_addf(out, "%d of ", (int)a->devices);
-    reason_devices(w, a->kind == ACTION_START ? asked : a->devices ? a->devices : w->devices, out);
+    reason_devices(s, w,
+                   a->kind == ACTION_START ? asked
+                   : a->devices            ? a->devices
+                                           : w->devices,
+                   out);
 }
 
 static void add_place(const struct sched *s, uint32_t job, struct str *out)
@@ -45,7 +49,7 @@ static void add_start(const struct sched *s, const struct action *a, int64_t now
         str_addf(out, ": of those that wait it %s", s->policy.order->what);
         return;
     case WHY_SHARE:
-        str_addf(out, ": it is among those that get devices by the order of %s",
+        str_addf(out, ": it is among those that get %s by the order of %s", pool_word(s->pool, 0),
                  s->policy.order->name);
         return;
     case WHY_SHORT:
@@ -159,7 +163,7 @@ void sched_reason(const struct sched *s, const struct action *a, int64_t now_ms,
         add_other(s, a, out);
         add_remarks(s, a, now_ms, out);
     } else {
-        str_addf(out, ": it is no longer among those that get devices by the order of %s",
-                 s->policy.order->name);
+        str_addf(out, ": it is no longer among those that get %s by the order of %s",
+                 pool_word(s->pool, 0), s->policy.order->name);
     }
 }

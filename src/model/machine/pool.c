@@ -34,6 +34,13 @@ static int add_kind(struct pool *p, const char *name, struct err *e)
     return (int)p->n_kinds++;
 }
 
+const char *pool_word(const struct pool *p, int64_t devices)
+{
+    if (p->cpus)
+        return devices == 1 ? "CPU" : "CPUs";
+    return devices == 1 ? "device" : "devices";
+}
+
 int pool_add(struct pool *p, const struct pool_node *node, const char *kind, struct err *e)
 {
     struct pool_node *added;

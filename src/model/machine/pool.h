@@ -2,6 +2,7 @@
  * the scheduler's (sched/place/free_capacity.h). */
 #ifndef BRIM_MODEL_MACHINE_POOL_H
 #define BRIM_MODEL_MACHINE_POOL_H
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
@@ -27,9 +28,13 @@ struct pool {
     size_t n_kinds;
     int64_t devices; /* of all nodes */
     int most;        /* of one node */
+    bool cpus;       /* devices are CPUs: sentences call them that */
 };
 
 void pool_done(struct pool *p);
+
+/* What so many of its devices are called: "device", "CPUs". */
+const char *pool_word(const struct pool *p, int64_t devices);
 
 /* Add a node; kind NULL is a device without a name. -EINVAL with a sentence for a node without
  * devices or with more than POOL_DEVICES, or too many kinds or nodes. */

@@ -204,6 +204,7 @@ int queue_pool_make(struct queue_pool *ret, const struct node *n, const char *us
     for (size_t i = 0; i < n->n_devices; i++)
         if (is_usable(&n->devices[i]))
             p.cpus = false;
+    p.pool.cpus = p.cpus;
     rc = !p.usable || find_near(&p, n) < 0 ? err_nomem(e) : 0;
     if (rc == 0)
         rc = p.cpus ? add_all_cpus(&p, e) : add_accelerators(&p, n, e);

@@ -3,19 +3,24 @@
 #include "model/signal/quantity.h"
 #include "sched/core/scheduler.h"
 
+enum { CPU_MILLI = 1000 };
+
 void reason_time(struct str *out, int64_t ms)
 {
     str_add(out, quantity_seconds((double)ms / 1e3).text);
 }
 
-void reason_devices(const struct work *w, int32_t devices, struct str *out)
+void reason_devices(const struct sched *s, const struct work *w, int32_t devices, struct str *out)
 {
     if (w->mig)
         str_addf(out, "an instance of %dg", w->mig);
     else if (w->milli < WORK_WHOLE)
-        str_addf(out, "%d %% of a device", w->milli / 10);
+        str_addf(out, "%d %% of a %s", w->milli / 10, pool_word(s->pool, 1));
+    else if (!devices && w->cpus_milli >= CPU_MILLI)
+        str_addf(out, "%d CPU%s", (int)w->cpus_milli / CPU_MILLI,
+                 str_plural(w->cpus_milli / CPU_MILLI));
     else
-        str_addf(out, "%d device%s", (int)devices, devices == 1 ? "" : "s");
+        str_addf(out, "%d %s", (int)devices, pool_word(s->pool, devices));
 }
 
 void reason_other(const struct sched *s, uint32_t job, struct str *out)
@@ -23,5 +28,5 @@ void reason_other(const struct sched *s, uint32_t job, struct str *out)
     const struct work *w = &s->work->jobs[job];
 
     str_addf(out, "job %s, which waits for ", w->name);
-    reason_devices(w, s->asked->jobs[job].devices, out);
+    reason_devices(s, w, s->asked->jobs[job].devices, out);
 }

@@ -352,7 +352,7 @@ static bool reason(const struct sched *s, const struct action *a, int64_t now_ms
     str_add(out, ": ");
     add_kw(out, s->power->now_mw);
     str_add(out, " are drawn, and ");
-    reason_devices(&s->work->jobs[a->job], s->work->jobs[a->job].devices, out);
+    reason_devices(s, &s->work->jobs[a->job], s->work->jobs[a->job].devices, out);
     str_add(out, " more would lift that above the cap");
     return true;
 }

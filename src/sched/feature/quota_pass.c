@@ -43,12 +43,12 @@ static int check_shares(const struct sched *s, struct err *e)
     int64_t there = s->pool->devices, left = there - service_keeps_all(s), shares = all_shares(s);
 
     if (shares > there)
-        return err_set(e, -EINVAL, "%s: the shares are %lld devices, and there are %lld",
-                       s->policy.name, (long long)shares, (long long)there);
+        return err_set(e, -EINVAL, "%s: the shares are %lld %s, and there are %lld", s->policy.name,
+                       (long long)shares, pool_word(s->pool, shares), (long long)there);
     if (shares > left)
-        return err_set(e, -EINVAL,
-                       "%s: the shares are %lld devices, and %lld are left beside a reserve",
-                       s->policy.name, (long long)shares, (long long)left);
+        return err_set(e, -EINVAL, "%s: the shares are %lld %s, and %lld are left beside a reserve",
+                       s->policy.name, (long long)shares, pool_word(s->pool, shares),
+                       (long long)left);
     return 1;
 }
 

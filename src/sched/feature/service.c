@@ -88,8 +88,9 @@ static int keep_back(struct sched *s, size_t owner, int64_t devices, struct err 
     }
     if (left == 0)
         return 0;
-    return err_set(e, -EINVAL, "%s: a reserve is %lld devices, and only %lld suit and are left",
-                   s->policy.name, (long long)devices, (long long)(devices - left));
+    return err_set(e, -EINVAL, "%s: a reserve is %lld %s, and only %lld suit and are left",
+                   s->policy.name, (long long)devices, pool_word(s->pool, devices),
+                   (long long)(devices - left));
 }
 
 static int open_reserves(struct sched *s, struct err *e)

@@ -54,6 +54,8 @@ static void test_cpus(void)
            "queue_pool_make takes a machine without accelerators: %s", e.text);
     ok(p.cpus && p.n_slots == 3 && p.pool.n_nodes == 2,
        "the CPUs of a machine without accelerators are given, by NUMA domain");
+    is_str(pool_word(&p.pool, 1), "CPU", "what is given is called a CPU");
+    is_str(pool_word(&p.pool, 3), "CPUs", "what is given is called CPUs");
     is_int(queue_pool_ask(&p, &j, &e), 0, "a job that asks for nothing");
     is_int(j.cpus, 1, "a job that asks for nothing gets one CPU");
     is_int(queue_pool_ask(&p, &many, &e), -EINVAL,
