@@ -214,9 +214,11 @@ static int conclude(int rc, const char *folder, const struct str *answer, struct
                        folder);
     if (rc < 0)
         return rc;
+    if (answer->len == 0)
+        return err_set(e, -EPIPE, QUEUE_NO_ANSWER);
     error = wire_get(answer, "error");
     status = (int)wire_int(answer, "status", EPROTO);
-    return status ? err_set(e, -status, "%s", error ? error : "the engine's answer is damaged") : 0;
+    return status ? err_set(e, -status, "%s", error ? error : QUEUE_BAD_ANSWER) : 0;
 }
 
 int queue_ask(const char *folder, const struct str *request, struct str *answer, struct err *e)

@@ -8,6 +8,14 @@
 
 #define QUEUE_SOCKET "socket"
 
+/* What an answer without a word, and one that makes no sense, means for who asked. */
+#define QUEUE_NO_ANSWER \
+    "the queue's engine ended before it answered: brim jobs asks another one, and tells what " \
+    "became of this"
+#define QUEUE_BAD_ANSWER \
+    "the answer of the queue's engine is damaged: brim jobs asks again, and tells what became of " \
+    "this"
+
 /* Ask the engine of a folder, starting one when none is there: a request into an answer, both as
  * queue/job/wire.h has them. 0; the engine's own error (-ENOENT: no such job ...) or another
  * negative errno, with a sentence. */

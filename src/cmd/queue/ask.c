@@ -59,7 +59,7 @@ static int add_page(struct str *to, const char *page, bool first, struct err *e)
     const char *begin = page ? strstr(page, mark) : NULL, *end = begin ? strrchr(begin, ']') : NULL;
 
     if (!end)
-        return err_set(e, -EPROTO, "the engine's answer is damaged");
+        return err_set(e, -EPROTO, page ? QUEUE_BAD_ANSWER : QUEUE_NO_ANSWER);
     begin += strlen(mark);
     while (end > begin && (end[-1] == ' ' || end[-1] == '\n'))
         end--;
@@ -130,14 +130,18 @@ int queue_client_read(const struct json_value **jobs, struct arena *a, const str
 {
     const char *text = wire_get(answer, "text");
     const struct json_value *root;
-    int rc = json_read(&root, a, "the engine's answer", text ? text : "", text ? strlen(text) : 0,
-                       e);
+    int rc;
 
+    if (!text || !*text)
+        return err_set(e, -EPIPE, QUEUE_NO_ANSWER);
+    rc = json_read(&root, a, "", text, strlen(text), NULL);
+    if (rc == -ENOMEM)
+        return err_nomem(e);
     if (rc < 0)
-        return rc;
+        return err_set(e, rc, QUEUE_BAD_ANSWER);
     *jobs = json_get(root, "jobs");
     if (!*jobs || (*jobs)->kind != JSON_ARRAY)
-        return err_set(e, -EPROTO, "the engine's answer is damaged");
+        return err_set(e, -EPROTO, QUEUE_BAD_ANSWER);
     return 0;
 }
 

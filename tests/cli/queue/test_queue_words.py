@@ -99,6 +99,9 @@ class Answers:
     def odd(self, request):
         return {"n": 1}
 
+    def nothing(self, request):
+        return {}
+
     def no_text(self, request):
         return {"n": 0, "status": 0}
 
