@@ -44,7 +44,8 @@ static void say(const struct doing *d, char ret[QUEUE_REASON])
     CLEANUP(str_done) struct str why = STR_INIT(SENTENCE);
 
     sched_reason(d->plan->sched, d->action, queue_wall_ms(d->l) - d->plan->work.first_ms, &why);
-    snprintf(ret, QUEUE_REASON, "%s", str_text(&why));
+    snprintf(ret, QUEUE_REASON, "%s",
+             str_error(&why) == -ENOMEM ? "there was no memory to tell why" : str_text(&why));
 }
 
 /* Its CPUs: near its devices, and none that another one has. */

@@ -186,7 +186,9 @@ static void explain(struct local *l, const struct queue_plan *p)
             str_addf(&why, "; job %lld was there before it", (long long)first);
         else
             first = j->id;
-        snprintf(j->reason, sizeof(j->reason), "%s", str_text(&why));
+        snprintf(j->reason, sizeof(j->reason), "%s",
+                 str_error(&why) == -ENOMEM ? "waits; there was no memory to tell why"
+                                            : str_text(&why));
     }
 }
 

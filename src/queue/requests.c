@@ -83,6 +83,8 @@ static int jobs(struct local *l, const struct queue_client *client, struct str *
         return rc;
     if (label && !s.n)
         return err_set(e, -ENOENT, "there is no job %s: brim jobs lists them", label);
+    if (str_error(&text) == -ENOMEM)
+        return err_nomem(e);
     if (str_error(&text) < 0)
         return err_set(e, -EFBIG, "too many jobs to list: ask for one");
     wire_add(answer, "text", str_text(&text));

@@ -108,6 +108,8 @@ int queue_client_jobs(const char *folder, const struct queue_listing *what, stru
     if (rc < 0)
         return rc;
     str_add(&text, str_text(&text)[text.len - 1] == '[' ? "]\n}\n" : "\n  ]\n}\n");
+    if (str_error(&text) == -ENOMEM)
+        return err_nomem(e);
     if (str_error(&text) < 0)
         return err_set(e, -EFBIG, "too many jobs to list: ask for fewer with --most");
     str_reset(answer);

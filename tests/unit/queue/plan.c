@@ -2,8 +2,10 @@
  * start; with allocations failing. */
 #include <errno.h>
 
+#include "base/json.h"
 #include "oom.h"
 #include "queue/plan.h"
+#include "queue/queue_private.h"
 #include "tap.h"
 
 /* Two NUMA domains with two CPUs and two accelerators each; gpus 0: none. */
@@ -40,6 +42,25 @@ static struct queue_job wants(int64_t id, int devices, int cpus)
     j.submit_ms = 1000000 + id;
     j.since_ms = j.submit_ms;
     return j;
+}
+
+/* A job that there was no memory to name has no blank name. */
+static void test_shown_without_memory(void)
+{
+    struct queue_job j = wants(12, 1, 1);
+    bool failed = true;
+
+    for (oom_restart(); failed;) {
+        CLEANUP(str_done) struct str out = STR_INIT(4096);
+        struct json json = JSON_INIT(&out);
+
+        oom_next();
+        queue_show_job(&json, &j, 0);
+        failed = oom_end();
+        is_int(str_error(&out), failed ? -ENOMEM : 0,
+               "a job with allocation %d failing says that memory lacks", oom_at);
+        ok(failed || strstr(str_text(&out), "\"job\": \"12\""), "a job has its name");
+    }
 }
 
 static void test_cpus(void)
@@ -516,6 +537,7 @@ static void test_oom(void)
 int main(void)
 {
     test_cpus();
+    test_shown_without_memory();
     test_devices();
     test_makers();
     test_preempt();

@@ -1,5 +1,8 @@
 #include "render/node/metrics.h"
 
+#include <errno.h>
+
+#include "oom.h"
 #include "tap.h"
 
 static const struct signal_def disk_defs[] = {
@@ -125,6 +128,24 @@ static void test_json(void)
     ok(!strstr(str_text(&out), "nan"), "absent values are left out");
 }
 
+/* A time that there was no memory for is none that is blank. */
+static void test_json_without_memory(void)
+{
+    CLEANUP(tick_done) struct tick t = { .n_rows = 0 };
+    bool failed = true;
+
+    fill(&t);
+    for (oom_restart(); failed;) {
+        CLEANUP(str_done) struct str out = STR_INIT(64 << 10);
+
+        oom_next();
+        metrics_render_json(&t, &out);
+        failed = oom_end();
+        is_int(str_error(&out), failed ? -ENOMEM : 0,
+               "JSON with allocation %d failing says that memory lacks", oom_at);
+    }
+}
+
 /* Values are written as printf's %.15g would, in the forms that have a way of their own too. */
 static void test_values(void)
 {
@@ -191,6 +212,7 @@ int main(void)
     test_runs();
     test_info();
     test_json();
+    test_json_without_memory();
     test_nothing();
     test_fractions();
     test_values();
