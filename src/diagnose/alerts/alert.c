@@ -18,9 +18,11 @@ enum { FACT_ALERT, FACT_THING, FACT_SEVERITY, FACT_CODE };
 /* What is known of one thing under one rule. */
 struct watch {
     char thing[SIGNAL_THING];
+    const char *kind; /* of the event; NULL: it is of a condition */
     int code;
-    bool used;    /* this is no free place */
-    bool pending; /* held at the last step */
+    uint64_t text; /* of an event without a code: which one */
+    bool used;     /* this is no free place */
+    bool pending;  /* held at the last step */
     bool firing;
     int64_t seen_ns;  /* when the thing was there last */
     int64_t since_ns; /* pending: since when it holds. firing: when it held last */
@@ -74,9 +76,11 @@ int alerts_new(struct alerts **ret, const struct rules *rules)
     return 0;
 }
 
-static bool is_watch(const struct watch *w, const char *thing, int code)
+/* Whether it is of that thing, and of events of that kind and code; NULL: of the condition. */
+static bool is_about(const struct watch *w, const char *thing, const struct event *event)
 {
-    return w->used && w->code == code && !strcmp(w->thing, thing);
+    return w->used && w->code == (event ? event->code : -1) && !strcmp(w->thing, thing) &&
+           (!event || (w->kind && !strcmp(w->kind, event->kind)));
 }
 
 /* A free place, or a new one; when there are too many, one whose thing is gone. NULL when there is
@@ -94,18 +98,38 @@ static struct watch *make_watch(struct ruled *r, int64_t now_ns)
     return full ? NULL : ARENA_PUSH(r->arena, &r->watches, &r->n_watches);
 }
 
-/* What is known of a thing, made if need be: 0, -ENOMEM, or -ENOSPC when there are too many. */
-static int find_watch(struct ruled *r, const char *thing, int code, int64_t now_ns,
+/* The one of that text; where a thing has EVENT_TEXTS others that fire, one of those. */
+static struct watch *known_watch(struct ruled *r, const char *thing, const struct event *event)
+{
+    uint64_t text = event ? event_what(event) : 0;
+    struct watch *other = NULL;
+    size_t others = 0;
+
+    for (size_t i = 0; i < r->n_watches; i++) {
+        struct watch *w = &r->watches[i];
+
+        if (!is_about(w, thing, event))
+            continue;
+        if (w->text == text)
+            return w;
+        others += w->firing;
+        other = w->firing ? w : other;
+    }
+    return others >= EVENT_TEXTS ? other : NULL;
+}
+
+/* What is known of a thing, or of what events say of it, made if need be: 0, -ENOMEM, or -ENOSPC
+ * when there are too many. */
+static int find_watch(struct ruled *r, const char *thing, const struct event *event, int64_t now_ns,
                       struct watch **ret)
 {
     size_t memory = expr_memory(&r->rule->when);
-    struct watch *w;
+    struct watch *w = known_watch(r, thing, event);
 
-    for (size_t i = 0; i < r->n_watches; i++)
-        if (is_watch(&r->watches[i], thing, code)) {
-            *ret = &r->watches[i];
-            return 0;
-        }
+    if (w) {
+        *ret = w;
+        return 0;
+    }
     w = make_watch(r, now_ns);
     if (!w)
         return r->n_watches == EXPR_THINGS_MAX ? -ENOSPC : -ENOMEM;
@@ -115,19 +139,50 @@ static int find_watch(struct ruled *r, const char *thing, int code, int64_t now_
         return -ENOMEM;
     if (memory)
         memset(w->memory, 0, memory);
-    *w = (struct watch){ .used = true, .code = code, .seen_ns = now_ns, .memory = w->memory };
+    *w = (struct watch){ .kind = event ? event->kind : NULL,
+                         .code = event ? event->code : -1,
+                         .text = event ? event_what(event) : 0,
+                         .used = true,
+                         .seen_ns = now_ns,
+                         .memory = w->memory };
     snprintf(w->thing, sizeof(w->thing), "%s", thing);
     *ret = w;
     return 0;
 }
 
+static bool is_same(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* Whether an alert has the same name as what is watched: rule, kind, code and thing. */
+static bool is_namesake(const struct alert *alert, const struct rule *rule, const struct watch *w)
+{
+    return alert->rule == rule && alert->code == w->code && is_same(alert->kind, w->kind) &&
+           !strcmp(alert->thing, w->thing);
+}
+
 static struct alert *find_firing(struct alerts *a, const struct rule *rule, const struct watch *w)
 {
     for (size_t i = 0; i < a->n_firing; i++)
-        if (a->firing[i].rule == rule && a->firing[i].code == w->code &&
-            !strcmp(a->firing[i].thing, w->thing))
+        if (is_namesake(&a->firing[i], rule, w) && a->firing[i].event_text == w->text)
             return &a->firing[i];
     return NULL;
+}
+
+/* The lowest number that no alert of the same name has: an alert keeps its own while it fires. */
+static unsigned free_number(const struct alerts *a, const struct rule *rule, const struct watch *w)
+{
+    unsigned number = 0;
+    bool taken;
+
+    do {
+        taken = false;
+        for (size_t i = 0; i < a->n_firing; i++)
+            taken |= is_namesake(&a->firing[i], rule, w) && a->firing[i].number == number;
+        number += taken;
+    } while (taken);
+    return number;
 }
 
 /* Tell of an alert's begin or end. When there are too many events in the tick, nobody is told. */
@@ -164,7 +219,12 @@ static struct alert *add_firing(struct alerts *a, const struct rule *rule, struc
         return NULL;
     }
     alert = &a->firing[a->n_firing];
-    *alert = (struct alert){ .rule = rule, .code = w->code, .value = (double)NAN };
+    *alert = (struct alert){ .rule = rule,
+                             .kind = w->kind,
+                             .code = w->code,
+                             .event_text = w->text,
+                             .number = free_number(a, rule, w),
+                             .value = (double)NAN };
     snprintf(alert->thing, sizeof(alert->thing), "%s", w->thing);
     return alert;
 }
@@ -237,7 +297,7 @@ static int look_at(struct alerts *a, struct ruled *r, const struct expr_view *vi
     const struct signal_row *row = r->rule->by ? &view->things.rows[i] : NULL;
     struct watch *w;
     double value;
-    int rc = find_watch(r, row ? row->thing : "", -1, now->monotonic_ns, &w);
+    int rc = find_watch(r, row ? row->thing : "", NULL, now->monotonic_ns, &w);
 
     if (rc == -ENOSPC)
         a->dropped++;
@@ -298,16 +358,19 @@ static int take_event(struct alerts *a, struct ruled *r, const struct event *eve
 {
     struct alert *alert;
     struct watch *w;
-    int rc = find_watch(r, event->thing, event->code, now->monotonic_ns, &w);
+    int rc;
 
+    if (event->over) { /* in words of its own */
+        for (size_t i = 0; i < r->n_watches; i++)
+            if (is_about(&r->watches[i], event->thing, event))
+                end_alert(a, r->rule, &r->watches[i], now);
+        return 0;
+    }
+    rc = find_watch(r, event->thing, event, now->monotonic_ns, &w);
     if (rc == -ENOSPC)
         a->dropped++;
     if (rc < 0)
         return rc == -ENOSPC ? 0 : rc;
-    if (event->over) {
-        end_alert(a, r->rule, w, now);
-        return 0;
-    }
     w->seen_ns = w->since_ns = now->monotonic_ns;
     if (w->firing)
         return 0;
@@ -315,7 +378,6 @@ static int take_event(struct alerts *a, struct ruled *r, const struct event *eve
     if (!alert)
         return 0;
     alert->severity = event->severity;
-    alert->kind = event->kind;
     alert->since_ns = event->wall_ns;
     snprintf(alert->text, sizeof(alert->text), "%s", event->text);
     snprintf(alert->action, sizeof(alert->action), "%s", event->action);
@@ -395,11 +457,13 @@ int alerts_rows(const struct alerts *a, struct tick *t)
     for (size_t i = 0; i < a->n_firing; i++) {
         const struct alert *alert = &a->firing[i];
         struct signal_row *row;
-        char id[3 * SIGNAL_THING], code[SIGNAL_THING];
+        char id[3 * SIGNAL_THING], code[SIGNAL_THING], number[16] = "";
 
         add_code(alert, code);
-        snprintf(id, sizeof(id), "%s%s%s%s%s", alert->rule->name, *code ? "/" : "", code,
-                 *alert->thing ? "/" : "", alert->thing);
+        if (alert->number)
+            snprintf(number, sizeof(number), "/%u", alert->number + 1);
+        snprintf(id, sizeof(id), "%s%s%s%s%s%s", alert->rule->name, *code ? "/" : "", code,
+                 *alert->thing ? "/" : "", alert->thing, number);
         row = tick_add(t, &alert_set, id);
         if (!row)
             return -ENOMEM;

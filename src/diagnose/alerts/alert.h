@@ -13,6 +13,8 @@ struct alert {
     char thing[SIGNAL_THING]; /* "" for the host */
     const char *kind;         /* of the event, "oom"; NULL: the alert is of a condition */
     int code;                 /* of the event, -1: none */
+    uint64_t event_text;      /* of an event without a code: which one */
+    unsigned number;          /* among those of the same name, from 0 on */
     enum severity severity;
     int64_t since_ns; /* when it fired, since 1970 */
     double value;     /* left of the first comparison, now; NaN of events */
@@ -35,7 +37,8 @@ int alerts_step(struct alerts *a, const struct tick *before, struct tick *now) C
 const struct alert *alerts_firing(const struct alerts *a, size_t *n);
 
 /* Add a row of the set "alert" for each that fires, called RULE/THING; of an event RULE/CODE/THING:
- * two faults of one GPU are two rows. */
+ * two faults of one GPU are two rows. Events without a code are told apart by what they say: the
+ * second of a kind and thing is called RULE/KIND/THING/2. */
 extern const struct signal_set alert_set;
 int alerts_rows(const struct alerts *a, struct tick *t) CHECK_RESULT;
 

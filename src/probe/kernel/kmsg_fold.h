@@ -16,15 +16,16 @@ struct kmsg_fold {
         int code;
         bool over;
         char thing[EVENT_THING];
+        uint64_t what; /* event_what() */
         int64_t told_ns;
         uint64_t folded;
     } recent[KMSG_RECENT];
 };
 
 /* Whether an event is one more of what was told: of its kind, code, thing and severity, less than a
- * minute before log_ns. If not, it is noted as told, and how many were folded into the last one
- * told is added to its text. An event that is over and one that is not end each other, so that each
- * change is told. */
+ * minute before log_ns; without a code also of its words, unless EVENT_TEXTS others were told. If
+ * not, it is noted as told, and how many were folded into the last one told is added to its text.
+ * An event that is over and one that is not end each other, so that each change is told. */
 bool kmsg_fold(struct kmsg_fold *f, struct event *e, int64_t log_ns);
 
 #endif

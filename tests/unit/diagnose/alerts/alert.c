@@ -179,6 +179,98 @@ static void test_events(void)
     world_close(&w);
 }
 
+/* One more event of that kind, with words of its own. */
+static void add_words(struct world *w, const char *kind, const char *words, bool over)
+{
+    struct event *ev;
+
+    add_event(w, kind, SEVERITY_WARNING, -1, over);
+    ev = &now_of(w)->events[now_of(w)->n_events - 1];
+    snprintf(ev->text, sizeof(ev->text), "%s", words);
+}
+
+/* The texts of those that fire, with commas between. */
+static const char *texts(const struct world *w, char buf[512])
+{
+    size_t n, len = 0;
+    const struct alert *firing = alerts_firing(w->alerts, &n);
+
+    buf[0] = 0;
+    for (size_t i = 0; i < n; i++)
+        len += (size_t)snprintf(buf + len, 512 - len, "%s%s", i ? "," : "", firing[i].text);
+    return buf;
+}
+
+static const char *ids(const struct world *w, char buf[512])
+{
+    struct tick t = { .n_rows = 0 };
+    size_t len = 0;
+
+    ticks_begin(&t, 0);
+    is_int(alerts_rows(w->alerts, &t), 0, "the alerts become rows");
+    buf[0] = 0;
+    for (size_t i = 0; i < t.n_rows; i++)
+        len += (size_t)snprintf(buf + len, 512 - len, "%s%s", i ? "," : "", t.rows[i].thing);
+    tick_done(&t);
+    return buf;
+}
+
+/* Events without a number: what they say tells them apart, and their kind. */
+static void test_events_by_their_words(void)
+{
+    struct world w = { .at = 0 };
+    char buf[512];
+
+    is_int(world_open(&w), 0, "the rules for words are read");
+    (void)begin(&w, 0, 0, 0);
+    add_words(&w, "oom", "killed a", false);
+    add_words(&w, "oom", "killed b", false);
+    add_words(&w, "nfs", "killed a", false);
+    is_int(step(&w), 0, "a step with three events is taken");
+    is_str(texts(&w, buf), "killed a,killed b,killed a", "each text of a kind is an alert");
+    is_str(ids(&w, buf), "kernel/oom/gpu,kernel/oom/gpu/2,kernel/nfs/gpu",
+           "each alert has a name of its own");
+    (void)begin(&w, 60, 0, 0);
+    add_words(&w, "oom", "killed b", false);
+    is_int(step(&w), 0, "a step with an event that is known is taken");
+    is_str(texts(&w, buf), "killed a,killed b,killed a", "a text that comes again is no new alert");
+    (void)begin(&w, 120, 0, 0);
+    add_words(&w, "oom", "killed c", false);
+    is_int(step(&w), 0, "a step with a new text is taken");
+    is_str(texts(&w, buf), "killed b,killed c", "an alert stays for its time after its last event");
+    is_str(ids(&w, buf), "kernel/oom/gpu/2,kernel/oom/gpu/3",
+           "an alert keeps its name when another one ends");
+    (void)begin(&w, 121, 0, 0);
+    add_words(&w, "nfs", "it is over", true);
+    is_int(step(&w), 0, "a step with another kind that is over is taken");
+    is_str(texts(&w, buf), "killed b,killed c", "what is over of another kind ends nothing");
+    (void)begin(&w, 122, 0, 0);
+    add_words(&w, "oom", "it is over", true);
+    is_int(step(&w), 0, "a step with a kind that is over is taken");
+    is_str(texts(&w, buf), "", "what is over ends all that was said of its kind");
+    world_close(&w);
+}
+
+/* Of a storm of one kind eight are alerts of their own. */
+static void test_storm_of_words(void)
+{
+    struct world w = { .at = 0 };
+    char words[32];
+    size_t n;
+
+    is_int(world_open(&w), 0, "the rules for a storm are read");
+    (void)begin(&w, 0, 0, 0);
+    for (int i = 0; i < 40; i++) {
+        snprintf(words, sizeof(words), "killed %d", i);
+        add_words(&w, "oom", words, false);
+    }
+    add_event(&w, "xid", SEVERITY_CRITICAL, 79, false);
+    is_int(step(&w), 0, "a step with a storm is taken");
+    is_int((long long)(alerts_firing(w.alerts, &n), n), 9, "eight of a storm fire, and the XID");
+    is_int((long long)alerts_dropped(w.alerts), 0, "none of a storm is too many");
+    world_close(&w);
+}
+
 /* The kernel's log tells of all since the host was started; an agent that starts later sees it. */
 static void test_past_events(void)
 {
@@ -458,6 +550,8 @@ int main(void)
 {
     test_time();
     test_events();
+    test_events_by_their_words();
+    test_storm_of_words();
     test_past_events();
     test_bounds();
     test_too_many();

@@ -349,6 +349,47 @@ static bool folds(struct kmsg_fold *f, const char *thing, int severity, bool ove
     return folded;
 }
 
+/* One with words of its own, in second 100. */
+static bool folds_words(struct kmsg_fold *f, const char *words, int code, struct event *ret)
+{
+    *ret = an_event("a", 2, false);
+    ret->code = code;
+    snprintf(ret->text, sizeof(ret->text), "%s", words);
+    return kmsg_fold(f, ret, 100 * (int64_t)1000000000);
+}
+
+/* What has no code is told apart by its words; of a storm eight are told. */
+static void test_fold_by_words(void)
+{
+    struct kmsg_fold f = { 0 };
+    struct event e;
+    uint64_t what;
+    char words[32];
+    int told = 0;
+
+    ok(!folds_words(&f, "killed a", -1, &e), "kmsg_fold tells a first text");
+    what = event_what(&e);
+    ok(!folds_words(&f, "killed b", -1, &e), "kmsg_fold tells another text");
+    ok(event_what(&e) != what, "another text is another event");
+    ok(folds_words(&f, "killed a", -1, &e), "kmsg_fold folds a text that it has told");
+    ok(!folds_words(&f, "xid 3", 3, &e), "kmsg_fold tells an event with a code");
+    ok(folds_words(&f, "xid 3 again", 3, &e), "kmsg_fold folds a code whatever its words are");
+    is_int((long long)event_what(&e), 0, "what has a code is told apart by that");
+    e = an_event("a", 2, false);
+    e.code = -1;
+    snprintf(e.text, sizeof(e.text), "killed a");
+    ok(!kmsg_fold(&f, &e, 161 * (int64_t)1000000000), "kmsg_fold tells a text after a minute");
+    is_str(e.text, "killed a (1 more since the last one told)", "the text has how many there were");
+    ok(event_what(&e) == what, "how many there were does not make another event of it");
+
+    f = (struct kmsg_fold){ 0 };
+    for (int i = 0; i < 100; i++) {
+        snprintf(words, sizeof(words), "killed %d", i);
+        told += !folds_words(&f, words, -1, &e);
+    }
+    is_int(told, EVENT_TEXTS, "kmsg_fold tells eight texts of a storm");
+}
+
 static void test_fold(void)
 {
     struct kmsg_fold f = { 0 };
@@ -399,6 +440,7 @@ int main(void)
     test_sources();
     test_long();
     test_fold();
+    test_fold_by_words();
     faults_done(&faults);
     return done();
 }
