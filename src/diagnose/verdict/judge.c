@@ -280,6 +280,7 @@ static void apply_rules(struct judge *j)
     bool on_storage = false;
 
     if (j->steps < (size_t)j->l.steps_least) {
+        j->v->too_few = true;
         add_unknown(j);
         return;
     }

@@ -71,6 +71,7 @@ struct verdict {
     double stretch_s; /* what was judged of a run that was optimized: so many seconds without a
                        * trial, after the last setting that was kept; 0: all of the run */
     struct loader_need loader; /* margin 0: nothing is known of it */
+    bool too_few;              /* steps were seen to tell anything */
     bool no_memory;            /* something was lost: the caller must fail */
 };
 

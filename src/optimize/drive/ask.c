@@ -33,12 +33,27 @@ static int judge(struct drive *d, struct run *r)
     return 0;
 }
 
-void drive_judge(struct drive *d)
+void drive_judge(struct drive *d, bool same)
 {
     CLEANUP(run_done) struct run r = { .id = NULL };
+    struct verdict before = d->verdict;
+    bool judged = d->judged;
 
+    d->verdict = (struct verdict){ .sentence = NULL };
+    d->judged = false;
     if (judge(d, &r) < 0)
         d->error = -ENOMEM;
+    if (d->judged && d->verdict.too_few) {
+        verdict_done(&d->verdict);
+        d->verdict = (struct verdict){ .sentence = NULL };
+        d->judged = false;
+    }
+    if (d->judged || !same) {
+        verdict_done(&before);
+        return;
+    }
+    d->verdict = before;
+    d->judged = judged;
 }
 
 /* What the models need to know of the loader, and the session of the step. */

@@ -127,24 +127,25 @@ static void end(void *arg, const struct run_snapshot *w)
     bool died = killed ? !is_interrupt(r->status) : r->status && !is_interrupt(r->status - 128);
     char why[DRIVE_TEXT];
     unsigned tried;
-    bool best;
+    bool best, trying;
 
     d->w = *w;
     d->ended = true;
     drive_take_steps(d);
     drive_weigh(d);
     best = drive_at_best(d);
+    trying = d->state == DRIVE_RUNS &&
+             (d->session.phase == PHASE_CANARY || d->session.phase == PHASE_TRIAL);
     snprintf(why, sizeof(why), "the job died (%s %d) while it was tried",
              killed ? "signal" : "exit status", r->status);
     tried = d->session.n_entries;
-    if (d->state == DRIVE_RUNS && died &&
-        (d->session.phase == PHASE_CANARY || d->session.phase == PHASE_TRIAL))
+    if (trying && died)
         drive_send(d, SESSION_FAILED, why);
     drive_refuse_at_end(d, r, tried);
     if (d->state == DRIVE_RUNS)
         drive_send(d, SESSION_ENDED, died ? "the job died" : "the job ended");
     if (d->join.members && best)
-        drive_judge(d);
+        drive_judge(d, trying);
 }
 
 static bool over(void *arg)

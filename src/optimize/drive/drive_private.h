@@ -149,8 +149,9 @@ bool drive_race(struct drive *d, struct proposals *p);
 /* Judge the job as it is now, and offer the session what would make it faster. */
 void drive_look(struct drive *d);
 
-/* Judge only, for what remains. */
-void drive_judge(struct drive *d);
+/* Judge only, for what remains: nothing where too few steps tell; same: then it is what was judged
+ * last, with the settings that are in force now. */
+void drive_judge(struct drive *d, bool same);
 
 /* After the session: begin; a step; an order came to this; the setting of an entry has to go. */
 void drive_watch_begin(struct drive *d);

@@ -474,6 +474,35 @@ static void test_two_jobs(void)
 }
 
 /* A process that trains for a moment and ends: the ones that come later are waited for as ever. */
+/* What remains is that of the settings that are in force, and not of the few steps since a trial
+ * took its own back. */
+static void test_end_in_trial(void)
+{
+    struct drive_report r;
+    struct sim s;
+
+    sim_init(&s, 2);
+    is_int(sim_start(&s, false), 0, "the drive of a job that ends in a trial starts");
+    while (s.drive->session.phase != PHASE_TRIAL || !s.drive->session.in_force)
+        sim_run(&s, 1);
+    while (s.drive->session.in_force || !drive_at_best(s.drive))
+        sim_run(&s, 1);
+    is_int(s.drive->session.phase, PHASE_TRIAL, "a trial takes its setting back in between");
+    sim_end(&s, 0, &r);
+    ok(r.remains && r.remains->count && !r.remains->too_few,
+       "what remains of a job that ends in a trial is what limited it before");
+    sim_done(&s);
+
+    sim_init(&s, 2);
+    is_int(sim_start(&s, false), 0, "the drive of a job that ends at once starts");
+    while (!s.drive->join.members)
+        sim_run(&s, 1);
+    sim_end(&s, 0, &r);
+    ok(!r.remains || !r.remains->too_few,
+       "of a job that ends before it can be judged nothing remains");
+    sim_done(&s);
+}
+
 static void test_short(void)
 {
     struct drive_report r;
@@ -633,6 +662,7 @@ int main(void)
     test_suspects();
     test_replaced();
     test_two_jobs();
+    test_end_in_trial();
     test_short();
     test_stop();
     test_numeric();
