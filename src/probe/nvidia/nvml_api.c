@@ -53,6 +53,7 @@ static const struct {
     { { "nvmlDeviceGetPowerManagementLimit" }, offsetof(struct nvml_api, power_limit) },
     { { "nvmlDeviceSetPowerManagementLimit" }, offsetof(struct nvml_api, set_power_limit) },
     { { "nvmlDeviceGetPowerManagementLimitConstraints" }, offsetof(struct nvml_api, power_limits) },
+    { { "nvmlDeviceGetClockInfo" }, offsetof(struct nvml_api, clock) },
     { { "nvmlDeviceGetMaxClockInfo" }, offsetof(struct nvml_api, max_clock) },
     { { "nvmlDeviceSetGpuLockedClocks" }, offsetof(struct nvml_api, lock_clocks) },
     { { "nvmlDeviceResetGpuLockedClocks" }, offsetof(struct nvml_api, reset_clocks) },

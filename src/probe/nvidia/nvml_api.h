@@ -38,7 +38,7 @@ struct nvml_api {
     nvml_number_fn *power_limit;
     nvml_set_fn *set_power_limit;
     nvml_range_fn *power_limits;
-    nvml_clock_fn *max_clock;
+    nvml_clock_fn *clock, *max_clock;
     nvml_lock_fn *lock_clocks;
     nvml_reset_fn *reset_clocks;
 };

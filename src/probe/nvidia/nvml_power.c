@@ -116,6 +116,18 @@ int nvml_clock_highest(struct nvml_power *p, unsigned gpu, unsigned *mhz, struct
     return code == NVML_OK ? 0 : refuse(gpu, clocks, code, e);
 }
 
+int nvml_clock_now(struct nvml_power *p, unsigned gpu, unsigned *mhz, struct err *e)
+{
+    nvml_device d = NULL;
+    int code = p->api.handle(gpu, &d);
+
+    if (!p->api.clock)
+        return lacks(clocks, e);
+    if (code == NVML_OK)
+        code = p->api.clock(d, NVML_CLOCK_SM, mhz);
+    return code == NVML_OK ? 0 : refuse(gpu, clocks, code, e);
+}
+
 int nvml_clock_lock(struct nvml_power *p, unsigned gpu, unsigned mhz, struct err *e)
 {
     unsigned highest = 0;

@@ -25,6 +25,9 @@ int nvml_power_set(struct nvml_power *p, unsigned gpu, unsigned mw, struct err *
 int nvml_clock_highest(struct nvml_power *p, unsigned gpu, unsigned *mhz, struct err *e)
     CHECK_RESULT;
 
+/* The clock of its SMs at this moment. */
+int nvml_clock_now(struct nvml_power *p, unsigned gpu, unsigned *mhz, struct err *e) CHECK_RESULT;
+
 /* Lock the clock to so many MHz at most; to the highest or more: lift the lock. Errors as those of
  * nvml_power_set(). The driver tells nobody whether there is a lock. */
 int nvml_clock_lock(struct nvml_power *p, unsigned gpu, unsigned mhz, struct err *e) CHECK_RESULT;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -80,23 +81,41 @@ static int open_power(struct machine_settings *l, struct err *e)
     return l->power ? 0 : nvml_power_open(&l->power, e);
 }
 
-static int read_power(struct machine_settings *l, struct str *out, struct err *e)
+/* A line for each of the job's GPUs. */
+static int read_gpus(struct machine_settings *l, const char *target,
+                     int (*value)(struct machine_settings *l, unsigned gpu, double *ret,
+                                  struct err *e),
+                     struct str *out, struct err *e)
 {
     int rc = open_power(l, e);
 
-    for (unsigned i = 0; rc == 0 && i < nvml_power_count(l->power); i++) {
-        char thing[LEVER_WORD], value[LEVER_WORD];
-        unsigned mw = 0;
+    for (unsigned i = 0; rc == 0 && i < nvml_power_count(l->power) && i < LEVER_GPUS; i++) {
+        char thing[LEVER_WORD], text[LEVER_WORD];
+        double number = 0;
 
         snprintf(thing, sizeof(thing), "%u", i);
         if (l->about.gpus && !environ_has_gpu(l->about.gpus, thing))
             continue;
-        rc = nvml_power_get(l->power, i, &mw, e);
-        snprintf(value, sizeof(value), "%.15g", mw / mw_per_w);
+        rc = value(l, i, &number, e);
+        snprintf(text, sizeof(text), "%.15g", number);
         if (rc == 0)
-            rc = add_line(out, power_limit, thing, value, e);
+            rc = add_line(out, target, thing, text, e);
     }
     return rc;
+}
+
+static int watts_of(struct machine_settings *l, unsigned gpu, double *ret, struct err *e)
+{
+    unsigned mw = 0;
+    int rc = nvml_power_get(l->power, gpu, &mw, e);
+
+    *ret = mw / mw_per_w;
+    return rc;
+}
+
+static int read_power(struct machine_settings *l, struct str *out, struct err *e)
+{
+    return read_gpus(l, power_limit, watts_of, out, e);
 }
 
 static int put_power(struct machine_settings *l, const struct machine_setting_line *line,
@@ -117,23 +136,46 @@ static int put_power(struct machine_settings *l, const struct machine_setting_li
 
 /* ---- clocks ---- */
 
+static int mhz_of(struct machine_settings *l, unsigned gpu, double *ret, struct err *e)
+{
+    unsigned mhz = 0;
+    int rc = nvml_clock_highest(l->power, gpu, &mhz, e);
+
+    *ret = l->locked_mhz[gpu] ? l->locked_mhz[gpu] : mhz;
+    return rc;
+}
+
 static int read_clocks(struct machine_settings *l, struct str *out, struct err *e)
 {
-    int rc = open_power(l, e);
+    return read_gpus(l, clock_limit, mhz_of, out, e);
+}
 
-    for (unsigned i = 0; rc == 0 && i < nvml_power_count(l->power) && i < LEVER_GPUS; i++) {
-        char thing[LEVER_WORD], value[LEVER_WORD];
-        unsigned mhz = 0;
+/* While the job computes a GPU runs at its highest clock, unless something holds it back: what, the
+ * driver tells nobody. A lock could not be put back by who does not know it. */
+static int is_free(struct machine_settings *l, unsigned gpu, double *ret, struct err *e)
+{
+    unsigned highest = 0, now = 0;
+    int rc = nvml_clock_highest(l->power, gpu, &highest, e);
 
-        snprintf(thing, sizeof(thing), "%u", i);
-        if (l->about.gpus && !environ_has_gpu(l->about.gpus, thing))
-            continue;
-        rc = nvml_clock_highest(l->power, i, &mhz, e);
-        snprintf(value, sizeof(value), "%u", l->locked_mhz[i] ? l->locked_mhz[i] : mhz);
-        if (rc == 0)
-            rc = add_line(out, clock_limit, thing, value, e);
+    for (int looks = 0; rc == 0 && now < highest && looks < CLOCK_LOOKS; looks++) {
+        if (looks)
+            (void)poll(NULL, 0, CLOCK_PAUSE_MS);
+        rc = nvml_clock_now(l->power, gpu, &now, e);
     }
+    *ret = now;
+    if (rc == 0 && now < highest)
+        rc = err_set(e, -EBUSY,
+                     "GPU %u runs at %u of %u MHz: its clock may be locked already, which no "
+                     "driver tells, and could not be put back",
+                     gpu, now, highest);
     return rc;
+}
+
+static int check_clocks(struct machine_settings *l, struct err *e)
+{
+    CLEANUP(str_done) struct str unused = STR_INIT(LEVER_TEXT_MAX);
+
+    return read_gpus(l, clock_limit, is_free, &unused, e);
 }
 
 static int put_clock(struct machine_settings *l, const struct machine_setting_line *line,
@@ -316,11 +358,13 @@ static const struct {
     const char *target;
     int (*read)(struct machine_settings *l, struct str *out, struct err *e);
     int (*put)(struct machine_settings *l, const struct machine_setting_line *line, struct err *e);
+    int (*check)(struct machine_settings *l,
+                 struct err *e); /* NULL: what is read is all there is */
 } kinds[] = {
-    { power_limit, read_power, put_power },
-    { clock_limit, read_clocks, put_clock },
-    { disk_readahead, read_disk, put_disk },
-    { cpu_governor, read_governors, put_governor },
+    { power_limit, read_power, put_power, NULL },
+    { clock_limit, read_clocks, put_clock, check_clocks },
+    { disk_readahead, read_disk, put_disk, NULL },
+    { cpu_governor, read_governors, put_governor, NULL },
 };
 
 void machine_settings_init(struct machine_settings *l, const struct machine_setting_about *about)
@@ -341,6 +385,14 @@ int machine_setting_read(struct machine_settings *l, const char *target, struct 
     for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
         if (!strcmp(kinds[i].target, target))
             return kinds[i].read(l, out, e);
+    return err_set(e, -ENOENT, "this machine has no setting '%s'", target);
+}
+
+int machine_setting_check(struct machine_settings *l, const char *target, struct err *e)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+        if (!strcmp(kinds[i].target, target))
+            return kinds[i].check ? kinds[i].check(l, e) : 0;
     return err_set(e, -ENOENT, "this machine has no setting '%s'", target);
 }
 

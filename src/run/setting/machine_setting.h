@@ -47,6 +47,11 @@ bool machine_setting_next(const char **text, struct machine_setting_line *ret);
 int machine_setting_read(struct machine_settings *l, const char *target, struct str *out,
                          struct err *e) CHECK_RESULT;
 
+/* Whether all things of a target can be put back later as they are now, before any of them is set:
+ * 0; -EBUSY and others with a sentence. */
+int machine_setting_check(struct machine_settings *l, const char *target, struct err *e)
+    CHECK_RESULT;
+
 /* Set one thing: 0, or a negative errno with a sentence. */
 int machine_setting_put(struct machine_settings *l, const struct machine_setting_line *line,
                         struct err *e) CHECK_RESULT;

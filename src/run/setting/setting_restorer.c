@@ -176,7 +176,11 @@ static int change(struct machine_settings *l, struct note *n, const char *target
     CLEANUP(str_done) struct str now = STR_INIT(LEVER_TEXT_MAX);
     int rc = machine_setting_read(l, target, &now, e);
 
-    if (rc == 0 && !has_target(str_text(&n->was), target)) {
+    if (rc == 0 && !has_target(str_text(&n->was), target))
+        rc = machine_setting_check(l, target, e);
+    if (rc < 0)
+        return rc;
+    if (!has_target(str_text(&n->was), target)) {
         str_add(&n->was, str_text(&now));
         rc = str_error(&n->was) ? err_nomem(e) : note_write(n, str_text(&n->was), e);
     }

@@ -149,6 +149,10 @@ SLOW_GPU = GPU.replace("power_mw = 900000", "power_mw = 300000").replace(
     "power_limit_mw", "sm_clock_mhz = 1980\nsm_clock_max_mhz = 1980\npower_limit_mw", 1)
 
 
+LOCKED = ("GPU 0 runs at 1410 of 1980 MHz: its clock may be locked already, which no driver "
+          "tells, and could not be put back")
+
+
 class OnSlowGpu(OnGpu):
     def __init__(self, folder):
         super().__init__(folder)
@@ -209,3 +213,14 @@ def test_who_may_not_lock_the_clock(slow):
     assert done.settings[0]["outcome"] == "failed"
     assert done.settings[0]["note"] == "the locked clock of GPU 0 can be set by root alone"
     assert slow.clock() == 0
+
+
+def test_the_lock_of_an_operator_stays(slow):
+    """No driver tells of it: a clock below the highest is all that can be seen."""
+    slow.clocks.write_text("0 1410\n")
+    done = slow.run(JOB, 700, 0, 4000, options=ALLOWED)
+    assert done.returncode == 0
+    assert done.settings[0]["outcome"] == "failed"
+    assert done.settings[0]["note"] == LOCKED
+    assert done.stderr.count(LOCKED) >= 1
+    assert slow.clocks.read_text() == "0 1410\n" and not slow.note.exists()

@@ -271,6 +271,46 @@ static void check_clocks(void)
     machine_settings_done(&l);
 }
 
+/* What an operator has locked is seen by the clock alone. */
+static void check_locks(void)
+{
+    static const struct {
+        const char *gpu, *gpus; /* lines of GPU 1; what the job has */
+        int rc;
+        const char *why;
+    } cases[] = {
+        { "sm_clock_mhz = 1410\nsm_clock_max_mhz = 1410\n", NULL, 0, "" },
+        { "sm_clock_mhz = 1425\nsm_clock_max_mhz = 1410\n", NULL, 0, "" },
+        { "sm_clock_mhz = 1395\nsm_clock_max_mhz = 1410\n", NULL, -EBUSY,
+          "GPU 1 runs at 1395 of 1410 MHz: its clock may be locked already, which no driver tells, "
+          "and could not be put back" },
+        { "sm_clock_mhz = 1395\nsm_clock_max_mhz = 1410\n", "0", 0, "" },
+        { "sm_clock_max_mhz = 1410\n", NULL, -ENOTSUP,
+          "GPU 1 has no locked clock that could be set" },
+        { "sm_clock_mhz = 1410\n", NULL, -ENOTSUP, "GPU 1 has no locked clock that could be set" },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct machine_settings l;
+        struct err e = { "" };
+        char script[512];
+
+        snprintf(script, sizeof(script),
+                 "[gpu 0]\nbdf = 1:00.0\nsm_clock_mhz = 1980\nsm_clock_max_mhz = 1980\n"
+                 "[gpu 1]\nbdf = 2:00.0\n%s",
+                 cases[i].gpu);
+        fixture_script(FAKE, script);
+        machine_settings_init(
+            &l, &(const struct machine_setting_about){ .root = "", .gpus = cases[i].gpus });
+        is_int(machine_setting_check(&l, "clock.limit", &e), cases[i].rc,
+               "case %zu of clocks is checked: %s", i, e.text);
+        is_str(e.text, cases[i].why, "case %zu of clocks has its sentence", i);
+        is_int(machine_setting_check(&l, "power.limit", &e), 0, "a limit of power can be put back");
+        is_int(machine_setting_check(&l, "fan.speed", &e), -ENOENT, "no fan can be put back");
+        machine_settings_done(&l);
+    }
+}
+
 static void check_memory(const char *root)
 {
     bool failed;
@@ -309,6 +349,7 @@ int main(int argc, char **argv)
         check_governors(root);
         check_power();
         check_clocks();
+        check_locks();
         check_memory(root);
     }
     fixture_done();
