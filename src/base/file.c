@@ -70,6 +70,18 @@ int file_read_input(const char *path, struct str *out, struct err *e)
                                   : read_all(STDIN_FILENO, file_input_name(path), out, e);
 }
 
+int folder_next(DIR *dir, const char **ret)
+{
+    const struct dirent *entry;
+
+    errno = 0;
+    entry = readdir(dir);
+    if (!entry)
+        return -errno;
+    *ret = entry->d_name;
+    return 1;
+}
+
 static int write_all(int fd, const char *data, size_t len)
 {
     while (len) {

@@ -1,6 +1,8 @@
-/* Whole files. */
+/* Whole files, and names in folders. */
 #ifndef BRIM_BASE_FILE_H
 #define BRIM_BASE_FILE_H
+#include <dirent.h>
+
 #include "base/err.h"
 #include "base/str.h"
 
@@ -15,6 +17,10 @@ int file_read_regular(const char *path, struct str *out, struct err *e) CHECK_RE
 /* As file_read(), where "-" is standard input; and its name for messages. */
 int file_read_input(const char *path, struct str *out, struct err *e) CHECK_RESULT;
 const char *file_input_name(const char *path);
+
+/* The next name in a folder: 1; 0 at the end; -errno: one that cannot be read to its end does not
+ * end there. *ret is valid until the next call. */
+int folder_next(DIR *dir, const char **ret) CHECK_RESULT;
 
 /* Write a file so that it is there whole or not at all: beside itself, flushed to the disk, then
  * renamed. A link leads to the file that is written; devices and pipes are written to as they

@@ -1,6 +1,5 @@
 #include "daemon/run_folders.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/parse.h"
 #include "daemon/trusted_path.h"
 #include "run/archive/archive.h"
@@ -67,19 +67,19 @@ static int add_names(size_t folder, const char *path, unsigned *left, struct str
 {
     CLEANUP(closep) int fd = trusted_path_open(path, NULL);
     DIR *dir = fd < 0 ? NULL : opendir(path_of(fd).text);
-    const struct dirent *entry;
+    const char *name;
     int rc = dir ? 0 : -errno;
 
-    while (dir && *left && (entry = readdir(dir)) != NULL) {
-        if (*entry->d_name == '.' || strlen(entry->d_name) > ID_MAX)
+    while (dir && *left && (rc = folder_next(dir, &name)) > 0) {
+        if (*name == '.' || strlen(name) > ID_MAX)
             continue;
-        str_addf(out, "%zu.%s", folder, entry->d_name);
+        str_addf(out, "%zu.%s", folder, name);
         str_add_n(out, "", 1);
         --*left;
     }
     if (dir)
         closedir(dir);
-    return fd < 0 ? fd : rc;
+    return fd < 0 ? fd : MIN(rc, 0);
 }
 
 static int sort(const struct str *keys, struct str *out)
@@ -122,16 +122,15 @@ int run_folders_list(const struct run_folders *f, struct str *out, size_t *unrea
 /* Whether its files are few and small enough. */
 static bool is_small(int fd)
 {
-    const struct dirent *entry;
+    const char *name;
     DIR *dir = opendir(path_of(fd).text);
     int64_t left = (int64_t)RUN_SERVED_MIB << 20;
     unsigned files = 0;
     struct stat st;
 
-    while (dir && left >= 0 && files <= FILES && (entry = readdir(dir)) != NULL) {
+    while (dir && left >= 0 && files <= FILES && folder_next(dir, &name) > 0) {
         files++;
-        if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-            S_ISREG(st.st_mode))
+        if (fstatat(dirfd(dir), name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
             left -= MIN((int64_t)st.st_size, left + 1);
     }
     if (!dir)

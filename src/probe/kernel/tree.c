@@ -1,6 +1,5 @@
 #include "probe/kernel/tree.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -8,6 +7,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "base/file.h"
 #include "base/parse.h"
 #include "probe/kernel/pack.h"
 
@@ -358,6 +358,7 @@ static int sort_lines(struct str *out, int count)
 static int list_dir(struct tree *t, const char *path, struct str *out)
 {
     int fd = tree_openat(t, path, O_RDONLY | O_DIRECTORY), count = 0, rc;
+    const char *name;
     DIR *dir;
 
     if (fd < 0)
@@ -367,13 +368,15 @@ static int list_dir(struct tree *t, const char *path, struct str *out)
         close(fd);
         return -ENOMEM;
     }
-    for (const struct dirent *d; (d = readdir(dir));) {
-        if (d->d_name[0] == '.' || strchr(d->d_name, '\n'))
+    while ((rc = folder_next(dir, &name)) > 0) {
+        if (name[0] == '.' || strchr(name, '\n'))
             continue;
-        str_addf(out, "%s\n", d->d_name);
+        str_addf(out, "%s\n", name);
         count++;
     }
     closedir(dir);
+    if (rc < 0)
+        return failed(t, path, -rc);
     rc = str_error(out);
     if (rc == 0)
         rc = sort_lines(out, count);

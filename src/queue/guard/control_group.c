@@ -1,6 +1,5 @@
 #include "queue/guard/control_group.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -10,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/parse.h"
 
 enum { OWN_TEXT = 4096, DEEPEST = 16 };
@@ -146,28 +146,30 @@ enum { REMOVE = -1 };
 static size_t walk(int group, int depth, int signal)
 {
     DIR *list = fdopendir(group);
-    const struct dirent *entry;
+    const char *name;
     size_t n = 0;
+    int rc;
 
     if (!list) {
         close(group);
         return 1;
     }
-    while ((entry = readdir(list))) {
+    while ((rc = folder_next(list, &name)) > 0) {
         int below;
 
-        if (entry->d_type != DT_DIR || entry->d_name[0] == '.' || depth == DEEPEST)
+        if (name[0] == '.' || depth == DEEPEST)
             continue;
-        below = openat(group, entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-        if (below >= 0)
-            n += walk(below, depth + 1, signal);
+        below = openat(group, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+        if (below < 0 && (errno == ENOTDIR || errno == ENOENT))
+            continue;
+        n += below < 0 ? 1 : walk(below, depth + 1, signal);
         if (signal == REMOVE)
-            unlinkat(group, entry->d_name, AT_REMOVEDIR);
+            unlinkat(group, name, AT_REMOVEDIR);
     }
     if (signal != REMOVE)
         n += send_one(group, signal);
     closedir(list);
-    return n;
+    return n + (rc < 0); /* in what was not read there may be some */
 }
 
 size_t control_group_send(const char *path, int signal)

@@ -1,6 +1,5 @@
 #include "queue/guard/files.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,6 +8,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/parse.h"
 #include "probe/kernel/boot_id.h"
 #include "probe/process/files.h"
@@ -377,7 +377,7 @@ void queue_attempt_forget(int dir, int64_t id, int32_t attempt)
 void queue_folder_remove(int dir, int64_t id)
 {
     char name[NAME];
-    const struct dirent *entry;
+    const char *entry;
     DIR *list;
     int fd;
 
@@ -389,8 +389,8 @@ void queue_folder_remove(int dir, int64_t id)
             close(fd);
         return;
     }
-    while ((entry = readdir(list)))
-        unlinkat(fd, entry->d_name, 0);
+    while (folder_next(list, &entry) > 0) /* what is not read keeps the folder from going */
+        unlinkat(fd, entry, 0);
     closedir(list);
     unlinkat(dir, name, AT_REMOVEDIR);
 }

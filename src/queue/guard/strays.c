@@ -1,6 +1,5 @@
 #include "queue/guard/strays.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/parse.h"
 #include "base/str.h"
 
@@ -40,26 +40,27 @@ static size_t send_marked(const char *mark, int signal)
 {
     CLEANUP(str_done) struct str text = STR_INIT(ENVIRONMENT);
     char variable[STRAYS_MARK + sizeof(QUEUE_GUARD_VARIABLE) + 2];
-    const struct dirent *entry;
+    const char *name;
     DIR *list = opendir("/proc");
     size_t n = 0;
+    int rc;
 
     if (!list)
         return 1; /* cannot be told now */
     /* Between NUL bytes, as variables stand there. */
     snprintf(variable, sizeof(variable), "%c" QUEUE_GUARD_VARIABLE "=%s", 0, mark);
-    while ((entry = readdir(list))) {
+    while ((rc = folder_next(list, &name)) > 0) {
         uint64_t pid;
 
-        if (parse_u64(entry->d_name, &pid) < 0 || pid <= 1 || pid > INT_MAX ||
-            (pid_t)pid == getpid() || !has(dirfd(list), entry->d_name, variable, &text))
+        if (parse_u64(name, &pid) < 0 || pid <= 1 || pid > INT_MAX || (pid_t)pid == getpid() ||
+            !has(dirfd(list), name, variable, &text))
             continue;
         n++;
         if (signal)
             kill((pid_t)pid, signal);
     }
     closedir(list);
-    return n;
+    return n + (rc < 0); /* those that were not read cannot be told either */
 }
 
 size_t strays_send(const struct strays *s, int signal)

@@ -14,7 +14,6 @@
 #include "probe/process/text.h"
 #include "run/archive/archive.h"
 #include "run/archive/archive_format.h"
-#include "run/archive/folder.h"
 #include "run/archive/merge_runs.h"
 
 enum { ABOUT_MAX = 1 << 20, MOMENTS_MAX = 64 << 20, STEPS_MAX = 8 << 20, PARTS_MAX = 1024 };

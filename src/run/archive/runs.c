@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/opt.h"
 #include "run/archive/archive.h"
-#include "run/archive/folder.h"
 
 enum { RUNS_MAX = 100000 };
 

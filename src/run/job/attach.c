@@ -1,6 +1,5 @@
 #include "run/job/attach.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "probe/process/files.h"
 #include "probe/process/text.h"
 
@@ -61,23 +61,24 @@ static bool take_folder(char *path, struct str *folder)
     return true;
 }
 
-static bool has_open(int proc, pid_t pid, struct str *folder)
+/* Whether it has one open: 1, 0, or a negative errno. */
+static int find_open(int proc, pid_t pid, struct str *folder)
 {
-    const struct dirent *entry;
     char name[32], path[PATH_MAX];
     bool found = false;
+    const char *open;
+    int fd, rc = 0;
     DIR *dir;
-    int fd;
 
     snprintf(name, sizeof(name), "%d/fd", (int)pid);
     fd = openat(proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     dir = fd < 0 ? NULL : fdopendir(fd);
     if (!dir) {
         closep(&fd);
-        return false;
+        return 0;
     }
-    while (!found && (entry = readdir(dir)) != NULL) {
-        ssize_t len = readlinkat(fd, entry->d_name, path, sizeof(path) - 1);
+    while (!found && (rc = folder_next(dir, &open)) > 0) {
+        ssize_t len = readlinkat(fd, open, path, sizeof(path) - 1);
 
         if (len <= 0)
             continue;
@@ -85,18 +86,20 @@ static bool has_open(int proc, pid_t pid, struct str *folder)
         found = take_folder(path, folder);
     }
     closedir(dir);
-    return found;
+    return found ? 1 : rc;
 }
 
 int attach_folder(int proc, pid_t pid, struct str *folder)
 {
     struct process_stat stat;
+    int rc = 0;
 
     str_reset(folder);
-    for (int i = 0; i < ANCESTRY_MAX && pid > 0; i++) {
-        if (has_open(proc, pid, folder) || process_stat_read(proc, pid, &stat) < 0)
+    for (int i = 0; i < ANCESTRY_MAX && pid > 0 && rc == 0; i++) {
+        rc = find_open(proc, pid, folder);
+        if (rc != 0 || process_stat_read(proc, pid, &stat) < 0)
             break;
         pid = (pid_t)stat.parent;
     }
-    return str_error(folder);
+    return rc < 0 ? rc : str_error(folder);
 }

@@ -11,8 +11,8 @@
 int attach_check(int proc, pid_t pid, struct err *e) CHECK_RESULT;
 
 /* The folder of the run that 'brim run' keeps of it, which is its nearest ancestor that has one
- * open: of a job whose folder of runs is another than ours, too. Empty when there is none. 0 or
- * -ENOMEM. */
+ * open: of a job whose folder of runs is another than ours, too. Empty when there is none. 0 or a
+ * negative errno. */
 int attach_folder(int proc, pid_t pid, struct str *folder) CHECK_RESULT;
 
 #endif

@@ -1,6 +1,5 @@
 #include "run/ring/ring_folder.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,6 +12,7 @@
 #include <sys/statvfs.h>
 #include <time.h>
 
+#include "base/file.h"
 #include "probe/process/files.h"
 #include "probe/process/text.h"
 
@@ -31,7 +31,7 @@ static unsigned long long own_start(void)
 
 static void remove_folder(const char *path)
 {
-    const struct dirent *entry;
+    const char *name;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 
@@ -40,9 +40,9 @@ static void remove_folder(const char *path)
         (void)rmdir(path); /* without a descriptor left an empty one can go */
         return;
     }
-    while ((entry = readdir(dir)) != NULL)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            (void)unlinkat(fd, entry->d_name, 0);
+    while (folder_next(dir, &name) > 0) /* what is not read keeps the folder from going */
+        if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
+            (void)unlinkat(fd, name, 0);
     closedir(dir);
     (void)rmdir(path);
 }
@@ -91,11 +91,11 @@ static void remove_left_over(const char *base, int at, const char *name)
 
 static void remove_left_overs(const char *base)
 {
-    const struct dirent *entry;
+    const char *name;
     DIR *dir = opendir(base);
 
-    while (dir && (entry = readdir(dir)) != NULL)
-        remove_left_over(base, dirfd(dir), entry->d_name);
+    while (dir && folder_next(dir, &name) > 0) /* what is not read is for the next observer */
+        remove_left_over(base, dirfd(dir), name);
     if (dir)
         closedir(dir);
 }

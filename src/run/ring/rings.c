@@ -1,6 +1,5 @@
 #include "run/ring/rings.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,6 +7,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "run/ring/ring_copy.h"
 
 /* The most of a file that is read; ours are 2 MiB. Marks read at a time, so that a job that marks
@@ -151,16 +151,20 @@ static int take_file(struct rings *s, const char *name, struct err *e)
 
 static int find_files(struct rings *s, struct err *e)
 {
-    const struct dirent *entry;
-    int rc = 0;
+    const char *name;
+    int rc = 0, more = 1;
 
     rewinddir(s->dir);
-    while (rc == 0 && (entry = readdir(s->dir)) != NULL) {
-        size_t len = strlen(entry->d_name);
+    while (rc == 0 && (more = folder_next(s->dir, &name)) > 0) {
+        size_t len = strlen(name);
 
-        if (!strncmp(entry->d_name, "rank-", 5) && len > 10 &&
-            !strcmp(entry->d_name + len - 5, ".ring"))
-            rc = take_file(s, entry->d_name, e);
+        if (!strncmp(name, "rank-", 5) && len > 10 && !strcmp(name + len - 5, ".ring"))
+            rc = take_file(s, name, e);
+    }
+    if (more < 0 && !s->told) {
+        s->told = true;
+        err_set(e, more, "the folder of rings: %s: steps of a process may be missing",
+                strerror(-more));
     }
     return rc;
 }

@@ -1,6 +1,5 @@
 #include "run/setting/machine_setting.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -9,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/parse.h"
 #include "probe/nvidia/nvml_power.h"
 #include "run/job/environ.h"
@@ -20,7 +20,7 @@ static const char power_limit[] = "power.limit", clock_limit[] = "clock.limit",
 static const char blocks[] = "/sys/block", policies[] = "/sys/devices/system/cpu/cpufreq";
 static const double mw_per_w = 1000, watts_most = 1e5;
 
-enum { MHZ_MOST = 100000 };
+enum { MHZ_MOST = 100000, CLOCK_LOOKS = 10, CLOCK_PAUSE_MS = 20 };
 
 /* ---- files ---- */
 
@@ -229,16 +229,19 @@ static uint64_t sectors_of(const struct machine_settings *l, const char *disk)
 static void list_disks(struct machine_settings *l)
 {
     char full[PATH_MOST];
-    struct dirent *one;
+    const char *name;
     DIR *dir;
+    int rc = 0;
 
     snprintf(full, sizeof(full), "%s%s", l->about.root, blocks);
     dir = opendir(full);
-    while (dir && (one = readdir(dir)) && l->n_disks < LEVER_DISKS)
-        if (is_disk(one->d_name))
-            snprintf(l->disks[l->n_disks++].name, LEVER_WORD, "%.*s", LEVER_WORD - 1, one->d_name);
+    while (dir && l->n_disks < LEVER_DISKS && (rc = folder_next(dir, &name)) > 0)
+        if (is_disk(name))
+            snprintf(l->disks[l->n_disks++].name, LEVER_WORD, "%.*s", LEVER_WORD - 1, name);
     if (dir)
         closedir(dir);
+    if (rc < 0)
+        l->n_disks = 0; /* the busiest may be among those that were not read */
     for (size_t i = 0; i < l->n_disks; i++)
         l->disks[i].sectors = sectors_of(l, l->disks[i].name);
 }
@@ -319,21 +322,23 @@ static void policy_path(char path[PATH_MOST], const char *policy)
 static int read_governors(struct machine_settings *l, struct str *out, struct err *e)
 {
     char full[PATH_MOST], path[PATH_MOST], value[LEVER_WORD];
-    struct dirent *one;
+    const char *name;
     DIR *dir;
-    int rc = 0;
+    int rc = 0, more = 0;
 
     snprintf(full, sizeof(full), "%s%s", l->about.root, policies);
     dir = opendir(full);
-    while (dir && rc == 0 && (one = readdir(dir))) {
-        if (strncmp(one->d_name, "policy", 6) != 0 || strlen(one->d_name) >= LEVER_WORD)
+    while (dir && rc == 0 && (more = folder_next(dir, &name)) > 0) {
+        if (strncmp(name, "policy", 6) != 0 || strlen(name) >= LEVER_WORD)
             continue;
-        policy_path(path, one->d_name);
+        policy_path(path, name);
         if (read_line(l, path, value, sizeof(value)) == 0 && value[0] && !strchr(value, ' '))
-            rc = add_line(out, cpu_governor, one->d_name, value, e);
+            rc = add_line(out, cpu_governor, name, value, e);
     }
     if (dir)
         closedir(dir);
+    if (rc == 0 && more < 0)
+        return err_set(e, more, "%s cannot be read: %s", policies, strerror(-more));
     if (rc == 0 && !out->len)
         return err_set(e, -ENOENT, "the CPUs of this machine have no governor");
     return rc;

@@ -1,6 +1,5 @@
 #include "run/watch/live_runs.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,6 +7,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "run/archive/archive_format.h"
 #include "run/ring/live_file.h"
 #include "run/ring/ring_folder.h"
@@ -103,36 +103,40 @@ static void add(struct live_runs *s, const struct live_run *r)
 
 static void look_at(struct look *l, const char *path)
 {
-    const struct dirent *entry;
+    const char *name;
     DIR *dir = opendir(path);
+    int rc = 0;
 
-    while (dir && l->entries < ENTRIES && l->folders < FOLDERS && (entry = readdir(dir)) != NULL) {
+    while (dir && l->entries < ENTRIES && l->folders < FOLDERS &&
+           (rc = folder_next(dir, &name)) > 0) {
         struct live_run r;
 
         l->entries++;
-        if (!ring_folder_is(entry->d_name))
+        if (!ring_folder_is(name))
             continue;
         l->folders++;
-        if (read_file(dirfd(dir), entry->d_name, &r) == 0)
+        if (read_file(dirfd(dir), name, &r) == 0)
             add(l->to, &r);
     }
+    l->to->unread += rc < 0;
     if (dir)
         closedir(dir);
 }
 
 static void look_at_users(struct look *l, const char *base)
 {
-    const struct dirent *entry;
+    const char *name;
     DIR *dir = opendir(base);
+    int rc = 0;
 
-    while (dir && l->users < USERS && (entry = readdir(dir)) != NULL) {
+    while (dir && l->users < USERS && (rc = folder_next(dir, &name)) > 0) {
         char path[sizeof("/run/user/") + NAME_MAX + 1];
 
         l->users++;
-        if (entry->d_name[0] != '.' &&
-            snprintf(path, sizeof(path), "%s/%s", base, entry->d_name) < (int)sizeof(path))
+        if (name[0] != '.' && snprintf(path, sizeof(path), "%s/%s", base, name) < (int)sizeof(path))
             look_at(l, path);
     }
+    l->to->unread += rc < 0;
     if (dir)
         closedir(dir);
 }
@@ -162,7 +166,7 @@ void live_runs_look(struct live_runs *ret, const char *const *folders)
 {
     struct look l = { .to = ret };
 
-    ret->n = ret->left_out = 0;
+    ret->n = ret->left_out = ret->unread = 0;
     if (!folders) {
         look_at(&l, "/dev/shm");
         look_at_users(&l, "/run/user");

@@ -7,6 +7,7 @@
 struct live_runs {
     struct live_run runs[LIVE_RUNS_MAX]; /* the oldest first */
     size_t n;
+    size_t unread;   /* folders that could not be read to their end: more may go on */
     size_t left_out; /* more go on than are kept; those of who has most are left out first */
 };
 
