@@ -4,12 +4,14 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 
-enum { CHUNK = 64 << 10 };
+enum { CHUNK = 64 << 10, DRAFTS = 16 };
 
 static int read_all(int fd, const char *path, struct str *out, struct err *e)
 {
@@ -112,15 +114,26 @@ static int write_there(const char *path, const char *data, size_t len)
     return fd < 0 ? -errno : write_open(fd, data, len);
 }
 
-/* A file that nobody else has: not that of another process that writes the same, nor a link that
- * somebody has put there. One of that name is left over from a process that was killed. */
-static int open_draft(const char *path)
+/* Of the kernel's chance; before it has any, of the process. */
+static uint32_t chance(void)
 {
+    uint32_t number;
+
+    if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != (ssize_t)sizeof(number))
+        number = (uint32_t)getpid();
+    return number;
+}
+
+int file_draft(int dir, const char *name, mode_t mode, char *draft, size_t size)
+{
+    uint32_t number = chance();
     int fd = -1;
 
-    for (int tries = 0; fd < 0 && tries < 2; tries++) {
-        fd = open(path, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
-        if (fd < 0 && (errno != EEXIST || unlink(path) < 0))
+    for (int tries = 0; fd < 0 && tries < DRAFTS; tries++) {
+        if (snprintf(draft, size, "%s.%08x.new", name, number + (uint32_t)tries) >= (int)size)
+            return -ENAMETOOLONG;
+        fd = openat(dir, draft, O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+        if (fd < 0 && errno != EEXIST)
             break;
     }
     return fd < 0 ? -errno : fd;
@@ -130,11 +143,8 @@ static int open_draft(const char *path)
 static int replace(const char *path, const struct stat *was, const char *data, size_t len)
 {
     char draft[PATH_MAX];
-    int fd, rc;
+    int fd = file_draft(AT_FDCWD, path, 0644, draft, sizeof(draft)), rc;
 
-    if (snprintf(draft, sizeof(draft), "%s.%d.new", path, (int)getpid()) >= (int)sizeof(draft))
-        return -ENAMETOOLONG;
-    fd = open_draft(draft);
     if (fd < 0)
         return fd;
     /* Where there are no modes, all may read it anyway. */

@@ -2,6 +2,7 @@
 #ifndef BRIM_BASE_FILE_H
 #define BRIM_BASE_FILE_H
 #include <dirent.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 #include "base/str.h"
@@ -26,5 +27,11 @@ int folder_next(DIR *dir, const char **ret) CHECK_RESULT;
  * renamed. A link leads to the file that is written; devices and pipes are written to as they
  * are. 0, or a negative errno with "PATH: why"; nothing is left behind then. */
 int file_write(const char *path, const char *data, size_t len, struct err *e) CHECK_RESULT;
+
+/* Make the file that is written before it takes that name (of a folder, AT_FDCWD for a path), under
+ * a name that nobody else has: not another process, also one of our number in another container,
+ * nor a link that somebody has put there. Its descriptor, for reading and writing, and the draft's
+ * name; or a negative errno. What a killed process leaves has a name that ends with ".new". */
+int file_draft(int dir, const char *name, mode_t mode, char *draft, size_t size) CHECK_RESULT;
 
 #endif

@@ -113,10 +113,9 @@ static int write_whole(int dir, const char *name, const struct str *text)
 
     if (rc < 0)
         return rc;
-    snprintf(beside, sizeof(beside), "%s.%d", name, (int)getpid());
-    fd = openat(dir, beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    fd = file_draft(dir, name, 0600, beside, sizeof(beside));
     if (fd < 0)
-        return -errno;
+        return fd;
     rc = write_all(fd, str_text(text), text->len);
     if (rc == 0 && renameat(dir, beside, dir, name) < 0)
         rc = -errno;
@@ -174,9 +173,10 @@ int queue_claim(int dir, int64_t id, int32_t attempt, const char *group)
     boot_id_read(boot);
     len = snprintf(text, sizeof(text), "%d\n%s\n%s\n", (int)getpid(), boot, group);
     name_of(name, id, "claim", attempt);
-    snprintf(beside, sizeof(beside), "%s.%d", name, (int)getpid());
-    fd = openat(dir, beside, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || write(fd, text, (size_t)len) != len)
+    fd = file_draft(dir, name, 0600, beside, sizeof(beside));
+    if (fd < 0)
+        return fd;
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0 || write(fd, text, (size_t)len) != len)
         rc = errno ? -errno : -EIO;
     if (rc == 0 && linkat(dir, beside, dir, name, 0) < 0)
         rc = -errno;

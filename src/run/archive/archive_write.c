@@ -17,6 +17,7 @@ enum {
     VALUE_PIECE = 1000,
     LANES_MAX = 256,
     STEPS_AT_ONCE = 256,
+    PARTS_OF_NAME = 64,
     RESERVE = 16 << 10
 };
 
@@ -89,13 +90,14 @@ static int write_at(int fd, const void *data, size_t len, off_t at)
     return 0;
 }
 
-static int make_file(const struct archive *a, const char *suffix, int *ret, struct err *e)
+/* flag: O_TRUNC, or O_EXCL */
+static int make_file(const struct archive *a, const char *suffix, int flag, int *ret, struct err *e)
 {
     CLEANUP(freep) char *path = join(a->stem, suffix);
 
     if (!path)
         return err_nomem(e);
-    *ret = open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    *ret = open(path, O_RDWR | O_CREAT | flag | O_NOFOLLOW | O_CLOEXEC, 0600);
     return *ret < 0 ? err_set(e, -errno, "%s: %s", path, strerror(errno)) : 0;
 }
 
@@ -107,7 +109,7 @@ static uint64_t own_start(void)
     return process_stat_here(getpid(), &stat) == 0 ? stat.start_ticks : 0;
 }
 
-static int create_moments(struct archive *a, struct err *e)
+static int begin_moments(struct archive *a, struct err *e)
 {
     union {
         struct archive_moments_header head;
@@ -119,10 +121,8 @@ static int create_moments(struct archive *a, struct err *e)
                       .record_size = sizeof(struct archive_moment) + RUN_SIGNALS * sizeof(float),
                       .n_signals = RUN_SIGNALS } };
     size_t at = sizeof(h.head);
-    int rc = make_file(a, ".moments", &a->moments, e);
+    int rc;
 
-    if (rc < 0)
-        return rc;
     memcpy(h.head.magic, ARCHIVE_MOMENTS_MAGIC, sizeof(h.head.magic));
     for (int i = 0; i < RUN_SIGNALS; i++)
         at += (size_t)snprintf(h.bytes + at, sizeof(h.bytes) - at, "%s",
@@ -134,12 +134,33 @@ static int create_moments(struct archive *a, struct err *e)
     return rc < 0 ? err_set(e, rc, "%s.moments: %s", a->stem, strerror(-rc)) : 0;
 }
 
+/* Take a stem that is nobody's: in another container there may be a process of our number, on a
+ * host of the same name, that observes the same job. */
+static int claim_part(struct archive *a, struct err *e)
+{
+    char part[160];
+    int rc = -EEXIST;
+
+    for (int i = 0; rc == -EEXIST && i < PARTS_OF_NAME; i++) {
+        int n = snprintf(part, sizeof(part), "/part-%s-%d", a->part.host, a->part.pid);
+
+        if (i)
+            snprintf(part + n, sizeof(part) - (size_t)n, "-%d", i);
+        free(a->stem);
+        a->stem = join(a->folder, part);
+        if (!a->stem)
+            return err_nomem(e);
+        rc = make_file(a, ".moments", O_EXCL, &a->moments, e);
+    }
+    return rc;
+}
+
 /* What begins no run is none: on a full disk an empty folder would stay, and be told each time. */
 static void remove_own(const struct archive *a)
 {
     static const char *const suffixes[] = { ".ini", ".ini.new", ".moments" };
 
-    for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++) {
+    for (size_t i = 0; a->moments >= 0 && i < ARRAY_SIZE(suffixes); i++) {
         CLEANUP(freep) char *path = join(a->stem, suffixes[i]);
 
         if (path)
@@ -152,7 +173,7 @@ int archive_create(struct archive **ret, const char *runs, const struct run *r,
                    int64_t monotonic_ns, struct err *e)
 {
     CLEANUP(archive_closep) struct archive *a = calloc(1, sizeof(*a));
-    char part[128], id[128];
+    char id[128];
     int rc;
 
     if (!a)
@@ -167,16 +188,16 @@ int archive_create(struct archive **ret, const char *runs, const struct run *r,
     a->part.offset_ns = r->begin_ns - monotonic_ns;
     snprintf(a->part.host, sizeof(a->part.host), "%s", r->host);
     snprintf(id, sizeof(id), "/%s", r->id);
-    snprintf(part, sizeof(part), "/part-%s-%d", a->part.host, a->part.pid);
     a->folder = join(runs, id);
-    a->stem = a->folder ? join(a->folder, part) : NULL;
-    if (!a->stem)
+    if (!a->folder)
         return err_nomem(e);
     rc = runs_make(a->folder, e);
     if (rc == 0)
+        rc = claim_part(a, e);
+    if (rc == 0)
         rc = archive_about(a, r, e);
     if (rc == 0)
-        rc = create_moments(a, e);
+        rc = begin_moments(a, e);
     if (rc < 0) {
         remove_own(a);
         return rc;
@@ -473,7 +494,7 @@ int archive_lane(struct archive *a, size_t i, const struct rank_steps *l, struct
         return 0;
     snprintf(suffix, sizeof(suffix), "-%zu.steps", i);
     if (at->fd < 0)
-        rc = make_file(a, suffix, &at->fd, e);
+        rc = make_file(a, suffix, O_TRUNC, &at->fd, e);
     if (rc < 0)
         return rc;
     rc = put_notes(at, l, &used);

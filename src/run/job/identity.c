@@ -116,13 +116,10 @@ static bool read_id(struct identity *i, const char *path, int64_t wall_ns)
 static int write_id(const struct identity *i, const char *path)
 {
     char draft[PATH_MAX];
-    int fd, rc = 0;
+    int fd = file_draft(AT_FDCWD, path, 0600, draft, sizeof(draft)), rc = 0;
 
-    if (snprintf(draft, sizeof(draft), "%s.%d", path, (int)getpid()) >= (int)sizeof(draft))
-        return -ENAMETOOLONG;
-    fd = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
-        return -errno;
+        return fd;
     if (write(fd, i->id, strlen(i->id)) != (ssize_t)strlen(i->id))
         rc = -EIO;
     close(fd);

@@ -115,7 +115,7 @@ static void replaces_files_alone(void)
     CLEANUP(str_done) struct str text = STR_INIT(1 << 20);
     struct err e = { "" };
     struct stat st;
-    char got[8] = "", draft[64];
+    char got[8] = "";
     int fd;
 
     is_int(mkfifo("t_file.pipe", 0600), 0, "a pipe can be made");
@@ -135,18 +135,37 @@ static void replaces_files_alone(void)
     is_int(file_read("t_file.tmp", &text, &e), 0, "file_read reads the target of the link");
     is_str(str_text(&text), "new", "the link's target has what was written through it");
     unlink("t_file.link");
-    snprintf(draft, sizeof(draft), "t_file.own.%d.new", (int)getpid());
-    is_int(symlink("t_file.tmp", draft), 0, "a link can be made where a draft would be");
-    is_int(file_write("t_file.own", "own", 3, &e), 0,
-           "file_write succeeds where a link stands for its draft");
-    is_int(file_read("t_file.tmp", &text, &e), 0,
-           "file_read reads the file that the draft's link names");
-    is_str(str_text(&text), "new", "file_write did not write through the draft's link");
-    ok(lstat("t_file.own", &st) == 0 && S_ISREG(st.st_mode),
-       "file_write beside a draft's link makes a plain file");
-    ok(lstat(draft, &st) < 0, "the draft's link is gone after file_write");
-    unlink("t_file.own");
     unlink("t_file.tmp");
+}
+
+/* In another container there may be a process of our number that writes the same file. */
+static void drafts_are_of_one(void)
+{
+    char draft[2][64], small[8], others[64];
+    struct stat st;
+    int fd[2];
+
+    snprintf(others, sizeof(others), "t_file.own.%d.new", (int)getpid());
+    is_int(file_write(others, "half", 4, NULL), 0, "another process may have a draft");
+    is_int(file_write("t_file.own", "own", 3, NULL), 0, "file_write writes beside another's draft");
+    ok(stat(others, &st) == 0 && st.st_size == 4, "file_write leaves another's draft as it is");
+    unlink(others);
+    unlink("t_file.own");
+    for (int i = 0; i < 2; i++)
+        fd[i] = file_draft(AT_FDCWD, "t_file.own", 0600, draft[i], sizeof(draft[i]));
+    ok(fd[0] >= 0 && fd[1] >= 0, "file_draft makes two drafts of a name at a time");
+    ok(strcmp(draft[0], draft[1]) != 0, "two drafts are called '%s' and '%s'", draft[0], draft[1]);
+    for (int i = 0; i < 2; i++) {
+        ok(stat(draft[i], &st) == 0 && (st.st_mode & 0777) == 0600,
+           "draft %d has the mode that was asked for", i);
+        is_int(write(fd[i], "x", 1), 1, "draft %d can be written", i);
+        close(fd[i]);
+        unlink(draft[i]);
+    }
+    is_int(file_draft(AT_FDCWD, "t_file.own", 0600, small, sizeof(small)), -ENAMETOOLONG,
+           "a draft's name that does not fit is refused");
+    is_int(file_draft(AT_FDCWD, "t_file.none/own", 0600, draft[0], sizeof(draft[0])), -ENOENT,
+           "a folder that is not there has no drafts");
 }
 
 /* Who may not read what is there may not read what replaces it. */
@@ -209,6 +228,7 @@ int main(void)
     reads_standard_input();
     leaves_nothing_behind();
     replaces_files_alone();
+    drafts_are_of_one();
     keeps_modes();
     writes_whole_files();
     return done();

@@ -1,10 +1,12 @@
 /* Runs written and read back, allocations that fail, files that are broken. */
 #include <errno.h>
+#include <glob.h>
 #include <math.h>
 #include <sys/stat.h>
 
 #include "oom.h"
 #include "run/archive/archive.h"
+#include "run/archive/archive_format.h"
 #include "tap.h"
 
 #define S ((int64_t)1000 * 1000 * 1000)
@@ -107,6 +109,35 @@ static const char *folder(void)
 
     snprintf(path, sizeof(path), "%s%s", runs, id);
     return path;
+}
+
+/* Observers of one job in two containers may have the same number and host name. */
+static void test_two_of_a_name(void)
+{
+    CLEANUP(archive_closep) struct archive *one = NULL, *two = NULL;
+    struct run_note notes[1];
+    struct run r = a_run(notes), got = { .id = NULL };
+    const struct run_moment m = a_moment(1), later = a_moment(2);
+    struct err e = { "" };
+    char path[256];
+    struct stat st;
+    glob_t found;
+
+    is_int(archive_create(&one, runs, &r, 0, &e), 0, "a first observer has a part: %s", e.text);
+    is_int(archive_moment(one, &m, &e), 0, "the first observer stores a moment");
+    r.begin_ns += S;
+    is_int(archive_create(&two, runs, &r, 0, &e), 0, "a second observer has a part: %s", e.text);
+    is_int(archive_moment(two, &later, &e), 0, "the second observer stores a moment");
+    is_int(run_load(folder(), &got, &e), 0, "a run of two observers is read: %s", e.text);
+    run_done(&got);
+    snprintf(path, sizeof(path), "%s/part-*.moments", folder());
+    is_int(glob(path, 0, NULL, &found), 0, "parts of two observers are found");
+    is_int((long long)found.gl_pathc, 2, "each observer has a part of its own");
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        ok(stat(found.gl_pathv[i], &st) == 0 && (uint64_t)st.st_size > ARCHIVE_HEADER,
+           "part %zu has a moment", i);
+    globfree(&found);
+    is_int(run_remove(folder(), NULL), 0, "the run of two observers is removed");
 }
 
 static void test_round_trip(uint64_t n)
@@ -307,6 +338,7 @@ int main(void)
     test_round_trip(1);
     test_round_trip(2500);
     test_round_trip(50000);
+    test_two_of_a_name();
     test_trials();
     test_broken_trials();
     test_oom();
