@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "run/job/environ.h"
 
-enum { NAMES_MAX = 6 };
+enum { NAMES_MAX = 6, CLAIMS = 0x10000 };
 
 /* Observers of one job start within so long; a key that a launcher may use again is not looked at
  * after it. */
@@ -89,6 +89,29 @@ void identity_make(struct identity *i, int64_t wall_ns, unsigned chance)
              t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec, chance & 0xffff);
 }
 
+int identity_claim(struct identity *i, const char *runs, int64_t wall_ns, unsigned chance,
+                   struct err *e)
+{
+    char folder[PATH_MAX];
+    int rc = -EEXIST;
+
+    for (unsigned tries = 0; rc == -EEXIST && tries < CLAIMS; tries++) {
+        identity_make(i, wall_ns, chance + tries);
+        if (snprintf(folder, sizeof(folder), "%s/%s", runs, i->id) >= (int)sizeof(folder))
+            return err_set(e, -ENAMETOOLONG, "%s: %s", runs, strerror(ENAMETOOLONG));
+        rc = mkdir(folder, 0700) < 0 ? -errno : 0;
+    }
+    return rc < 0 ? err_set(e, rc, "%s: %s", folder, strerror(-rc)) : 0;
+}
+
+void identity_release(const struct identity *i, const char *runs)
+{
+    char folder[PATH_MAX];
+
+    if (snprintf(folder, sizeof(folder), "%s/%s", runs, i->id) < (int)sizeof(folder))
+        (void)rmdir(folder);
+}
+
 static bool is_id(const char *text)
 {
     static const char safe[] = "0123456789abcdef-";
@@ -129,8 +152,20 @@ static int write_id(const struct identity *i, const char *path)
     return rc;
 }
 
+/* The one that is there, or ours. */
+static int share(struct identity *i, const char *path, int64_t wall_ns)
+{
+    int rc;
+
+    if (read_id(i, path, wall_ns))
+        return 0;
+    rc = write_id(i, path);
+    return rc == -EEXIST && read_id(i, path, wall_ns) ? 0 : rc;
+}
+
 int identity_share(struct identity *i, const char *runs, int64_t wall_ns, struct err *e)
 {
+    const struct identity own = *i;
     char path[PATH_MAX];
     int rc;
 
@@ -138,10 +173,8 @@ int identity_share(struct identity *i, const char *runs, int64_t wall_ns, struct
         return 0;
     if (snprintf(path, sizeof(path), "%s/.job-%s", runs, i->key) >= (int)sizeof(path))
         return err_set(e, -ENAMETOOLONG, "%s: %s", runs, strerror(ENAMETOOLONG));
-    if (read_id(i, path, wall_ns))
-        return 0;
-    rc = write_id(i, path);
-    if (rc == -EEXIST && read_id(i, path, wall_ns))
-        return 0;
+    rc = share(i, path, wall_ns);
+    if (strcmp(i->id, own.id) != 0)
+        identity_release(&own, runs);
     return rc < 0 ? err_set(e, rc, "%s: %s", path, strerror(-rc)) : 0;
 }

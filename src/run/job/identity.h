@@ -23,8 +23,18 @@ void identity_read(struct identity *i, char *const *env, int parent);
 /* A new id, of the time and 16 bits of chance. Pure. */
 void identity_make(struct identity *i, int64_t wall_ns, unsigned chance);
 
+/* Make an id that no other run has: its folder in that of runs, which is there, is made with it.
+ * Where another run of the same second had the same chance, the next one is taken. 0, or a negative
+ * errno with a sentence; the id is made then, too. */
+int identity_claim(struct identity *i, const char *runs, int64_t wall_ns, unsigned chance,
+                   struct err *e) CHECK_RESULT;
+
+/* Give the id back: its folder goes, unless somebody has stored something in it. */
+void identity_release(const struct identity *i, const char *runs);
+
 /* Set the id: the one that another observer with the same key has set in the folder of runs, or
- * the one in *i, which the others find then. Without a key nothing happens. 0 or a negative
+ * the one in *i, which the others find then; one that is not used is given
+ * back. Without a key nothing happens. 0 or a negative
  * errno. */
 int identity_share(struct identity *i, const char *runs, int64_t wall_ns, struct err *e)
     CHECK_RESULT;

@@ -531,6 +531,27 @@ static int add_notes(struct observer *o)
     return rc;
 }
 
+/* Which run this is. What cannot be written is said where the run's files are made; a name that is
+ * not shared is said here. */
+static void identify(struct observer *o)
+{
+    int64_t wall_ns = clock_wall_ns(o->c->clock);
+    struct err why = { "" };
+    int rc;
+
+    identity_read(&o->identity, o->c->env, (int)getppid());
+    identity_make(&o->identity, wall_ns, o->c->chance);
+    if (!o->c->runs)
+        return;
+    rc = runs_make(o->c->runs, &why);
+    if (rc == 0)
+        rc = identity_claim(&o->identity, o->c->runs, wall_ns, o->c->chance, &why);
+    if (rc == 0)
+        rc = identity_share(&o->identity, o->c->runs, wall_ns, &why);
+    if (rc < 0 && o->identity.key[0])
+        say(o, why.text);
+}
+
 static int observe_all(struct observer *o, struct err *e)
 {
     struct about about;
@@ -543,21 +564,15 @@ static int observe_all(struct observer *o, struct err *e)
         return rc;
     if (ring_folder_lacks_room(&o->folder, &why))
         say(o, why.text);
-    identity_read(&o->identity, o->c->env, (int)getppid());
-    identity_make(&o->identity, clock_wall_ns(o->c->clock), o->c->chance);
-    if (o->identity.key[0] && o->c->runs) {
-        rc = runs_make(o->c->runs, &why);
-        if (rc == 0)
-            rc = identity_share(&o->identity, o->c->runs, clock_wall_ns(o->c->clock), &why);
-        if (rc < 0)
-            say(o, why.text);
-    }
+    identify(o);
     o->out->leads = !o->identity.key[0] || o->identity.rank <= 0;
     about = about_of(o);
     if (about_run(&o->out->run, &about) < 0 || add_notes(o) < 0)
         return err_nomem(e);
     about_cgroup(o->proc, "self", o->cgroup);
     rc = begin(o, e);
+    if (rc != 0 && o->c->runs)
+        identity_release(&o->identity, o->c->runs);
     if (rc > 0) {
         o->out->exit = rc;
         return 0;

@@ -156,6 +156,77 @@ static void test_what_is_no_id(const char *folder)
     is_int(identity_share(&one, path, 0, &e), -ENAMETOOLONG, "a name that is too long is refused");
 }
 
+/* Two runs that begin in the same second with the same chance. */
+static void test_claims(const char *runs)
+{
+    const int64_t wall_ns = INT64_C(1764000000123456789);
+    struct identity one = { .key = "" }, two = { .key = "" };
+    struct err e = { "" };
+    char path[PATH_MAX + 128];
+    int before = count_files(runs);
+
+    is_int(identity_claim(&one, runs, wall_ns, 0xffff, &e), 0, "a first run has an id: %s", e.text);
+    is_int(identity_claim(&two, runs, wall_ns, 0xffff, &e), 0, "a second run has an id: %s",
+           e.text);
+    is_str(one.id, "20251124-160000-ffff", "the first run has the id of its chance");
+    is_str(two.id, "20251124-160000-0000", "the second run has an id of its own");
+    is_int(count_files(runs), before + 2, "each run has a folder");
+    identity_release(&one, runs);
+    is_int(count_files(runs), before + 1, "a run that is given back leaves no folder");
+    snprintf(path, sizeof(path), "%s/%s/part-a-1.ini", runs, two.id);
+    write_file(path, "[run]\n");
+    identity_release(&two, runs);
+    is_int(count_files(runs), before + 1, "a folder that has something stays");
+    unlink(path);
+    identity_release(&two, runs);
+    is_int(identity_claim(&one, "/nonexistent", wall_ns, 1, &e), -ENOENT,
+           "without a folder of runs nothing is claimed");
+    is_str(one.id, "20251124-160000-0001", "an id is there all the same");
+    is_str(e.text, "/nonexistent/20251124-160000-0001: No such file or directory",
+           "the sentence names the run's folder");
+    memset(path, 'x', sizeof(path) - 1);
+    path[sizeof(path) - 1] = 0;
+    is_int(identity_claim(&one, path, wall_ns, 1, &e), -ENAMETOOLONG,
+           "a folder of runs whose name is too long is refused");
+}
+
+/* An observer that finds another one's id gives its own back. */
+static void test_shared_claims(const char *runs)
+{
+    struct identity one = { .key = "slurm-7.0", .unique = true }, two = one;
+    char path[PATH_MAX + 128];
+    int before = count_files(runs);
+    struct err e = { "" };
+
+    is_int(identity_claim(&one, runs, 0, 1, &e), 0, "a first rank has an id: %s", e.text);
+    is_int(identity_share(&one, runs, 0, &e), 0, "a first rank shares its id: %s", e.text);
+    is_int(identity_claim(&two, runs, 0, 2, &e), 0, "a second rank has an id: %s", e.text);
+    is_int(identity_share(&two, runs, 0, &e), 0, "a second rank finds the first: %s", e.text);
+    is_str(two.id, one.id, "two ranks have one id");
+    is_int(count_files(runs), before + 2, "two ranks leave a folder and the file that they share");
+    identity_release(&one, runs);
+    snprintf(path, sizeof(path), "%s/.job-slurm-7.0", runs);
+    unlink(path);
+}
+
+/* What a process of our number in another container writes beside the same name. */
+static void test_draft_of_another(const char *runs)
+{
+    struct identity one = observer("20260101-000000-aaaa", true);
+    char draft[PATH_MAX + 64], path[PATH_MAX + 32];
+    struct err e = { "" };
+    struct stat st;
+
+    snprintf(path, sizeof(path), "%s/.job-slurm-9.0", runs);
+    snprintf(draft, sizeof(draft), "%s.%d", path, (int)getpid());
+    write_file(draft, "half of an i");
+    is_int(identity_share(&one, runs, 0, &e), 0, "an id is shared beside another's draft: %s",
+           e.text);
+    ok(stat(draft, &st) == 0 && st.st_size == 12, "another's draft is left as it is");
+    unlink(draft);
+    unlink(path);
+}
+
 int main(void)
 {
     char folder[PATH_MAX];
@@ -165,6 +236,9 @@ int main(void)
     folder_make(folder);
     test_shared(folder);
     test_what_is_no_id(folder);
+    test_claims(folder);
+    test_shared_claims(folder);
+    test_draft_of_another(folder);
     folder_remove(folder);
     return done();
 }
