@@ -45,5 +45,19 @@ def test_the_index_names_what_runs(brim, command):
     assert brim.out(*shlex.split(command), cwd=str(ROOT))
 
 
+PICTURES = {
+    "machine.svg": ("machine", "--from", "tests/fixtures/machines/l40s-bad"),
+    "plan.svg": ("plan", "train", "Llama-3.1-70B", "--cluster=8x8xH100-SXM", "--batch=1024",
+                 "--seq=8192", "--best=1"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(PICTURES))
+def test_a_drawing_is_what_is_drawn(brim, name, tmp_path):
+    brim.out(*PICTURES[name], "--svg", tmp_path / name, cwd=str(ROOT))
+    kept = ROOT / "docs" / "pictures" / name
+    assert (tmp_path / name).read_text("utf-8") == kept.read_text("utf-8"), "run script/pictures"
+
+
 def test_enough_is_found():
     assert len(list(shown())) >= 8 and len(list(asked())) >= 20
