@@ -115,7 +115,7 @@ static int open_cublas(struct cuda *c, const char *path, struct err *e)
     for (size_t i = 0; !path && !c->library && i < ARRAY_SIZE(names); i++)
         c->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     if (!c->library && path)
-        return err_set(e, -ENOENT, "%s", dlerror());
+        return err_set(e, -ENOENT, "%s: --cublas names cuBLAS, such as libcublas.so.12", dlerror());
     if (!c->library)
         return err_set(e, -ENOENT,
                        "there is no libcublas.so where the loader looks; --cublas can name it "

@@ -80,7 +80,7 @@ static int open_blas(const struct blas_gemm_about *about, struct blas *b, struct
     for (size_t i = 0; !about->path && !lib && i < ARRAY_SIZE(names); i++)
         lib = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     if (!lib && about->path)
-        return err_set(e, -ENOENT, "%s", dlerror());
+        return err_set(e, -ENOENT, "%s: --blas names a BLAS, such as libopenblas.so.0", dlerror());
     if (!lib)
         return err_set(e, -ENOENT,
                        "there is no libblas.so.3 (Debian: package "

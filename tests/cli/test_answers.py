@@ -27,6 +27,8 @@ ANSWERS = [
     (["agent", "--fake", "8xH100"], 2, "(did you mean 'H100-SXM5-80GB'?)"),
     (["queue", "--fake", "8xH100"], 2, "(did you mean 'H100-SXM5-80GB'?)"),
     (["machine", "--fake", "8xZZZZZZ"], 2, "(data/devices.csv lists them)"),
+    (["plan", "models", "nope"], 2, "unknown model 'nope' (brim plan models lists them)\n"),
+    (["plan", "gpus", "nope"], 2, "unknown GPU 'nope' (brim plan gpus lists them)\n"),
     # values that cannot be meant
     (["run", "--name", "", "--", "true"], 2, "--name needs a value, such as --name=NAME"),
     (["optimize", "--name", "", "--", "true"], 2, "--name needs a value"),
@@ -59,7 +61,8 @@ ANSWERS = [
     (["agent", "--store", "/missing/a.db"], 1, "there is no folder /missing: make it, or name"),
     (["up", "--store", "/missing/a.db"], 1, "there is no folder /missing: make it, or name"),
     # told before anything is measured: that would take minutes
-    (["bench", "compute", "--seconds", "1m", "--blas", "trace.csv"], 1, "trace.csv: "),
+    (["bench", "compute", "--seconds", "1m", "--blas", "trace.csv"], 1,
+     ": --blas names a BLAS, such as libopenblas.so.0\n"),
     # files for what is written
     (["run", "--json=/missing/x", "--", "touch", "started"], 1, "cannot write /missing/x: No such"),
     (["optimize", "--json=/missing/x", "--", "touch", "started"], 1, "cannot write /missing/x"),

@@ -202,11 +202,14 @@ int gpus_fit(struct gpus *g, const char *file, const char *text, size_t len, str
 int gpus_find(const struct gpus *g, const char *name, const struct gpu_row **ret, struct err *e)
 {
     char near[NAMES_NEAR];
+    const char *hint;
     size_t i;
 
-    if (!names_find(&g->names, name, &i))
+    if (!names_find(&g->names, name, &i)) {
+        hint = names_near(&g->names, name, near);
         return err_set(e, -EINVAL, "unknown GPU '%.60s'%s", name,
-                       names_near(&g->names, name, near));
+                       *hint ? hint : " (brim plan gpus lists them)");
+    }
     *ret = &g->rows[i];
     return 0;
 }

@@ -163,11 +163,14 @@ int models_find(const struct models *m, const char *name, const struct model_row
 {
     const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
     char near[NAMES_NEAR];
+    const char *hint;
     size_t i;
 
-    if (!names_find(&m->names, last, &i))
+    if (!names_find(&m->names, last, &i)) {
+        hint = names_near(&m->names, last, near);
         return err_set(e, -EINVAL, "unknown model '%.100s'%s", name,
-                       names_near(&m->names, last, near));
+                       *hint ? hint : " (brim plan models lists them)");
+    }
     *ret = &m->rows[i];
     return 0;
 }

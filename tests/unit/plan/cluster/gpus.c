@@ -140,7 +140,7 @@ static void test_table(void)
         const char *name, *said;
     } misses[] = {
         { "H10", "unknown GPU 'H10' (did you mean H100?)" },
-        { "T4", "unknown GPU 'T4'" },
+        { "T4", "unknown GPU 'T4' (brim plan gpus lists them)" },
         { "MI999-Something",
           "unknown GPU 'MI999-Something' (there is MI250X-GCD, MI300X, MI325X, MI355X)" },
     };

@@ -144,7 +144,7 @@ static void test_table(void)
         { "Lama-3.1-8B", "unknown model 'Lama-3.1-8B' (did you mean Llama-3.1-8B?)" },
         { "meta-llama/Llama-3.1-9B", "unknown model 'meta-llama/Llama-3.1-9B' (did you mean "
                                      "Llama-3.1-8B?)" },
-        { "x", "unknown model 'x'" },
+        { "x", "unknown model 'x' (brim plan models lists them)" },
     };
     CLEANUP(models_done) struct models m = { .n_rows = 0 };
     const struct model_row *r = NULL;
