@@ -5,17 +5,24 @@
 
 #include "plan/model/step.h"
 
-/* What was run did fit, and memory is predicted to about a tenth. */
-static const double fits = 1.1;
+/* What was run did fit, and memory is predicted to about a tenth. Of degrees that are stated it is
+ * certain that they ran: an error of the prediction must not become another setting. */
+static const double fits = 1.1, ran = 1.25;
 
 /* The fastest layout of one setting. */
 struct choice {
     const struct plan_job *job;
     const struct cluster *c;
     int gpus;
+    double most; /* bytes of a GPU */
     struct layout best;
     double least; /* its time; infinite: none fits */
 };
+
+static bool has_free_degrees(const struct row_free *f)
+{
+    return f->micro_batch || f->vpp || f->pp || f->tp || f->ep;
+}
 
 static void try_one(struct choice *ch, const struct layout *l)
 {
@@ -28,7 +35,7 @@ static void try_one(struct choice *ch, const struct layout *l)
     plan_tables_make(ch->job, ch->c, l, &tables);
     memory_make(ch->job, l, &tables.bytes, &memory);
     plan_step_make(ch->job, ch->c, l, &tables, &step);
-    if (memory.total <= fits * ch->c->gpu.memory_b && step.time_s < ch->least) {
+    if (memory.total <= ch->most && step.time_s < ch->least) {
         ch->least = step.time_s;
         ch->best = *l;
     }
@@ -93,7 +100,8 @@ struct choices {
 static struct choice choose_one(const struct plan_job *job, const struct cluster *c,
                                 const struct row_free *f, const struct layout *l)
 {
-    struct choice ch = { job, c, layout_gpus(l), *l, (double)INFINITY };
+    double share = has_free_degrees(f) ? fits : ran;
+    struct choice ch = { job, c, layout_gpus(l), share * c->gpu.memory_b, *l, (double)INFINITY };
 
     try_all(&ch, f, l);
     return ch;
@@ -102,7 +110,7 @@ static struct choice choose_one(const struct plan_job *job, const struct cluster
 static void choose_all(const struct plan_job *job, const struct cluster *c,
                        const struct row_free *f, const struct layout *l, struct choices *all)
 {
-    struct choice none = { job, c, 0, *l, (double)INFINITY };
+    struct choice none = { job, c, 0, 0, *l, (double)INFINITY };
     bool zero = f->zero && l->zero <= 1, parallel = f->seq_parallel && (f->tp || l->tp > 1);
 
     for (int r = 0; r < LEVELS; r++)
@@ -140,6 +148,23 @@ static const struct choice *fastest_of(const struct choices *all, int from, int 
     return best;
 }
 
+/* Of the layout's own level, the one that fits with the fewest settings changed, ZeRO before
+ * sequence parallelism; NULL: none fits. */
+static const struct choice *nearest_of(const struct choices *all, int own)
+{
+    static const struct {
+        int zero, parallel;
+    } order[] = { { 0, 0 }, { 1, 0 }, { 0, 1 }, { 1, 1 } };
+
+    for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
+        const struct choice *ch = &all->of[own][order[i].zero][order[i].parallel];
+
+        if (!isinf(ch->least))
+            return ch;
+    }
+    return NULL;
+}
+
 /* The slowest of the layout's own level, and of those beyond it that are faster than 'most'. */
 static const struct choice *slowest_of(const struct choices *all, int own, double most)
 {
@@ -159,8 +184,8 @@ static const struct choice *slowest_of(const struct choices *all, int own, doubl
 int row_choose(const struct plan_job *job, const struct cluster *c, const struct row_free *f,
                const struct layout *l, struct row_range *ret, struct err *e)
 {
-    bool degrees = f->micro_batch || f->vpp || f->pp || f->tp || f->ep;
-    const struct choice *stated, *fastest, *slowest, *own;
+    bool degrees = has_free_degrees(f);
+    const struct choice *nearest, *fastest, *slowest, *own;
     int level = (int)l->recompute;
     struct choices all;
 
@@ -168,14 +193,14 @@ int row_choose(const struct plan_job *job, const struct cluster *c, const struct
     if (!degrees && !f->recompute && !f->zero && !f->seq_parallel)
         return 0;
     choose_all(job, c, f, l, &all);
-    stated = &all.of[level][0][0];
     fastest = fastest_of(&all, level, RECOMPUTE_FULL);
     if (!fastest && degrees)
         return err_set(e, -EINVAL, "the layout is not stated, and what is stated does not fit");
     if (!fastest)
         return 0;
     own = fastest_of(&all, level, level);
-    ret->likely = degrees || isinf(stated->least) ? fastest->best : stated->best;
+    nearest = degrees ? NULL : nearest_of(&all, level);
+    ret->likely = nearest ? nearest->best : fastest->best;
     ret->fastest = fastest->best;
     slowest = slowest_of(&all, level, own ? own->least : (double)INFINITY);
     ret->slowest = slowest ? slowest->best : fastest->best;

@@ -20,9 +20,10 @@ struct row_range {
 
 /* Who publishes a time has tuned what he does not state. Where a degree or the micro-batch is free,
  * the likely layout is the fastest that fits, of all levels of recompute and with and without
- * ZeRO-1 and sequence parallelism where these are free; else it is *l if that fits, and the fastest
- * that does if not. The range has the fastest layout for each setting that could have been used and
- * fits; more recompute than in *l only where it makes a layout faster or lets one fit.
+ * ZeRO-1 and sequence parallelism where these are free; else it is *l, with the fewest settings
+ * changed that let it fit, or the fastest level of recompute that does. The range has the fastest
+ * layout for each setting that could have been used and fits; more recompute than in *l only where
+ * it makes a layout faster or lets one fit.
  * -EINVAL with a sentence when a layout is to be found and none fits. */
 int row_choose(const struct plan_job *job, const struct cluster *c, const struct row_free *f,
                const struct layout *l, struct row_range *ret, struct err *e) CHECK_RESULT;

@@ -102,15 +102,16 @@ static const struct named *repository_of(const char *source)
 static const struct named *find_program(const struct row_fields *f, char *why, size_t size)
 {
     const struct named *p = program_in(row_text(f, COL_ENGINE));
-    bool fsdp;
+    bool weak;
 
     if (p) {
         snprintf(why, size, "its column says %.30s", row_text(f, COL_ENGINE));
         return p;
     }
     p = program_in(row_text(f, COL_NOTES));
-    fsdp = p && strcmp(p->name, "FSDP") == 0; /* a method that others have too */
-    if (p && !fsdp) {
+    /* A method, and a library, that other programs have too. */
+    weak = p && (strcmp(p->name, "FSDP") == 0 || strcmp(p->name, "PyTorch") == 0);
+    if (p && !weak) {
         snprintf(why, size, "'%s' in notes", p->name);
         return p;
     }
@@ -246,27 +247,31 @@ static void set_engine(const struct row_fields *f, const struct named *found, co
 }
 
 /* Whether it is stated. */
-static bool read_parallel(const struct row_fields *f, bool fresh, struct plan_row *row)
+static bool read_parallel(const struct row_fields *f, bool fresh, bool megascale,
+                          struct plan_row *row)
 {
     struct layout *l = &row->layout;
     const char *text = row_text(f, COL_SP);
     int sp = row_yes_no(text);
-    bool stated = sp >= 0;
+    const char *why = sp >= 0 ? "stated" : NULL;
 
     /* Megatron-LM's overlap of tensor parallelism needs it. */
-    if (!stated &&
+    if (!why &&
         STATES(f, "sequence parallel", "sequence parallelism", "tp comm overlap", "tp overlap")) {
         sp = 1;
-        stated = true;
+        why = "in notes";
+    } else if (!why && megascale) {
+        sp = 1;
+        why = "its paper's overlap is built on it";
     }
-    l->seq_parallel = stated ? sp > 0 : fresh && row->job.engine != ENGINE_DEEPSPEED;
+    l->seq_parallel = why ? sp > 0 : fresh && row->job.engine != ENGINE_DEEPSPEED;
     if (sp == -2)
         row_understand(row, ROW_SEQ_PARALLEL, "'%.40s' is not understood; taken: %s", text,
                        l->seq_parallel ? "yes" : "no");
     else
         row_understand(row, ROW_SEQ_PARALLEL, "%s: %s", l->seq_parallel ? "yes" : "no",
-                       stated ? "stated" : "not stated, as of its time");
-    return stated;
+                       why ? why : "not stated, as of its time");
+    return why != NULL;
 }
 
 /* When the row was measured. */
@@ -303,7 +308,8 @@ static void set_kernels(const struct row_fields *f, bool fresh, bool megascale,
                         struct plan_row *row)
 {
     struct plan_job *job = &row->job;
-    bool torch = job->engine == ENGINE_TORCH, gated = job->shape.gated;
+    /* With experts come Transformer Engine's kernels. */
+    bool torch = job->engine == ENGINE_TORCH && row->layout.ep == 1, gated = job->shape.gated;
     bool compiled = STATES(f, "compile", "torch compile", "torch.compile");
     bool lean = fresh || gated || job->seq > 2048 || megascale ||
                 STATES(f, "flash", "flash attention", "flash attn", "FA2", "FA3");
@@ -354,7 +360,7 @@ void row_read_engine(const struct row_reader *r, struct plan_row *row, struct ro
         (STATES(f, "HSDP", "hybrid shard") || row_phrase(row_text(f, COL_ZERO), "HSDP") ||
          row_phrase(row_text(f, COL_ZERO), "hybrid shard")))
         l->shard = MIN(row->cluster.per_node, l->dp * l->cp);
-    open->seq_parallel = !read_parallel(f, fresh, row);
+    open->seq_parallel = !read_parallel(f, fresh, megascale, row);
     find_open(f, fresh, row, open);
     set_overlaps(f, fresh, megascale, row, &open->overlap_tp);
     set_kernels(f, fresh, megascale, row);

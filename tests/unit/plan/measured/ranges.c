@@ -27,21 +27,36 @@ static int load(struct tables *t)
                : models_load(&t->models, (const char *)data_models_csv, data_models_csv_len, NULL);
 }
 
-/* The only row of a table with that text; false when it is left out. */
-static bool read_row(const struct tables *t, const char *row, struct plan_row *ret)
+/* The only row of a table with that head and text; false when it is left out. */
+static bool read_with(const struct tables *t, const char *head, const char *row,
+                      struct plan_row *ret)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     const struct row_tables tables = { &t->gpus, &t->models, 0 };
     struct plan_rows got = { .arena = &a };
     char text[600];
 
-    snprintf(text, sizeof(text), HEAD "%s\n", row);
+    snprintf(text, sizeof(text), "%s%s\n", head, row);
     if (rows_read(text, strlen(text), &tables, &got, NULL) < 0 || got.n != 1)
         return false;
     *ret = got.list[0];
     if (ret->reason[0])
         printf("# %s\n", ret->reason);
     return !ret->reason[0];
+}
+
+static bool read_row(const struct tables *t, const char *row, struct plan_row *ret)
+{
+    return read_with(t, HEAD, row, ret);
+}
+
+static bool read_gpt(const struct tables *t, const char *row, struct plan_row *ret)
+{
+    return read_with(t,
+                     "model,layers,hidden,heads,seq,gpu,n_gpus,tp,pp,vpp,dp,micro_batch,"
+                     "global_batch,recompute,seq_parallel,zero_stage,precision,iter_time_s,"
+                     "network,source,notes\n",
+                     row, ret);
 }
 
 static double time_of(const struct plan_row *r, const struct layout *l)
@@ -72,7 +87,7 @@ static void test_settings(const struct tables *t)
            !has_range(&r),
        "a row that states its settings has no range");
     ok(read_row(t, "Llama-3.1-8B,4096,H100,16,2,1,8,1,256,none,,,bf16,20,,,DeepSpeed", &r) &&
-           r.layout.zero == 0 && !has_range(&r),
+           r.layout.zero == 0 && !r.layout.seq_parallel && !has_range(&r),
        "a row of DeepSpeed has that program's own defaults");
     ok(read_row(t,
                 "Llama-3.1-8B,4096,H100,16,2,1,8,1,256,none,,,bf16,20,,,\"overlap grad-reduce + "
@@ -124,24 +139,43 @@ static void test_what_fits(const struct tables *t)
 {
     struct plan_row r;
 
-    ok(read_row(t, "Llama-3.1-70B,8192,H100,64,8,1,8,1,256,,1,1,bf16,20,,,", &r) &&
+    ok(read_row(t, "Llama-3.1-70B,8192,H100,64,8,1,8,4,256,,1,1,bf16,20,,,", &r) &&
            r.layout.recompute == RECOMPUTE_FULL,
        "a layout that fits with recompute alone is one with recompute");
-    ok(read_row(t, "Llama-3.1-70B,8192,H100,64,8,1,8,1,256,none,1,1,bf16,20,,,", &r) &&
+    ok(read_row(t, "Llama-3.1-70B,8192,H100,64,8,1,8,4,256,none,1,1,bf16,20,,,", &r) &&
            r.layout.recompute == RECOMPUTE_NONE,
        "a layout that is stated not to recompute does not");
     ok(read_row(t,
-                "Llama-3.1-70B,8192,H100,64,8,1,8,1,256,,1,1,bf16,20,,,activation offloading "
+                "Llama-3.1-70B,8192,H100,64,8,1,8,4,256,,1,1,bf16,20,,,activation offloading "
                 "required",
                 &r) &&
            r.layout.recompute == RECOMPUTE_NONE,
        "what is in the host's memory need not be recomputed");
-    ok(read_row(t, "Llama-3.1-70B,8192,H100,64,8,1,8,1,256,,1,1,bf16,,,,OOM", &r) &&
+    ok(read_row(t, "Llama-3.1-70B,8192,H100,64,8,1,8,4,256,,1,1,bf16,,,,OOM", &r) &&
            r.layout.recompute == RECOMPUTE_NONE,
        "a row that ran out of memory is taken as it is stated");
     ok(read_row(t, "Llama-3.1-70B,8192,H100,32,8,4,1,4,256,none,1,1,bf16,,,,OOM", &r) &&
            r.layout.vpp == 1,
        "a pipeline that ran out of memory is modelled though its chunks are not stated");
+}
+
+/* 175B with tp 8 and pp 8 on A100-80GB, of 2024: without ZeRO-1 it does not fit. */
+#define GPT_175B(head, tail) \
+    head ",96,12288,96,2048,A100,1024,8,8,6,16,1,768,,,,bf16,12,,arXiv 2402.15627," tail
+
+static void test_nearest(const struct tables *t)
+{
+    struct plan_row r;
+
+    ok(read_gpt(t, GPT_175B("GPT-175B", "Megatron-LM"), &r) && r.layout.zero == 1 &&
+           !r.layout.seq_parallel && r.layout.recompute == RECOMPUTE_NONE,
+       "a row that does not fit by default has ZeRO-1, and no other setting changes");
+    ok(r.fastest.seq_parallel && !r.slowest.seq_parallel,
+       "the range of such a row has sequence parallelism at its fast end");
+    ok(read_gpt(t, GPT_175B("GPT-175B", "MegaScale"), &r) && r.layout.seq_parallel,
+       "MegaScale has sequence parallelism");
+    is_str(r.understood[ROW_SEQ_PARALLEL], "yes: its paper's overlap is built on it",
+           "what is understood names why MegaScale has sequence parallelism");
 }
 
 static void test_months(void)
@@ -164,6 +198,7 @@ int main(void)
     test_time(&t);
     test_levels(&t);
     test_what_fits(&t);
+    test_nearest(&t);
     test_months();
     models_done(&t.models);
     gpus_done(&t.gpus);
