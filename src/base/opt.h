@@ -90,8 +90,8 @@ int opt_set(const struct opt *table, void *values, const char *name, const char 
 
 /* The word among n that is nearest to 'word', for "did you mean"; NULL when none is near. Near is
  * an edit distance (letters added, dropped, changed or swapped with a neighbour; case is no
- * difference) of a third of the length of word at most. word_at(ctx, i) returns the i-th
- * candidate. */
+ * difference) of a third of the length of word at most. Of equally near ones the first, or the
+ * first that begins with word. word_at(ctx, i) returns the i-th candidate. */
 const char *opt_nearest(const char *word, size_t n,
                         const char *(*word_at)(const void *ctx, size_t i), const void *ctx);
 

@@ -55,6 +55,15 @@ static size_t distance_to(const char *word, const char *candidate, bool family)
     return edit_distance(word, head);
 }
 
+static bool begins(const char *text, const char *with)
+{
+    while (*with && same(*text, *with)) {
+        text++;
+        with++;
+    }
+    return !*with;
+}
+
 static const char *nearest_of(const char *word, size_t n,
                               const char *(*word_at)(const void *ctx, size_t i), const void *ctx,
                               bool family)
@@ -67,11 +76,13 @@ static const char *nearest_of(const char *word, size_t n,
     for (size_t i = 0; i < n; i++) {
         const char *candidate = word_at(ctx, i);
         size_t distance;
+        bool tie;
 
         if (strlen(candidate) > WORD_MAX)
             continue;
         distance = distance_to(word, candidate, family);
-        if (nearest ? distance < limit : distance <= limit) {
+        tie = nearest && distance == limit && begins(candidate, word) && !begins(nearest, word);
+        if (tie || (nearest ? distance < limit : distance <= limit)) {
             nearest = candidate;
             limit = distance;
         }

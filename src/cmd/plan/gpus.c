@@ -35,9 +35,9 @@ static bool is_measured(const struct gpu *g)
 
 static void add_head(struct str *out)
 {
-    str_addf(out, "%-19s %-7s %8s %8s %6s %6s %7s %6s %5s  %s\n", "GPU", "vendor", "16 bits", "FP8",
+    str_addf(out, "%-24s %-7s %8s %8s %6s %6s %7s %6s %5s  %s\n", "GPU", "vendor", "16 bits", "FP8",
              "memory", "GB/s", "links", "joined", "W", "figures");
-    str_addf(out, "%-19s %-7s %8s %8s %6s %6s %7s %6s\n", "", "", "TFLOP/s", "TFLOP/s", "GB", "",
+    str_addf(out, "%-24s %-7s %8s %8s %6s %6s %7s %6s\n", "", "", "TFLOP/s", "TFLOP/s", "GB", "",
              "GB/s", "GPUs");
 }
 
@@ -48,7 +48,7 @@ static void add_row(struct str *out, const struct gpu_row *r)
 
     if (g->domain > 1)
         snprintf(joined, sizeof(joined), "%d", g->domain);
-    str_addf(out, "%-19s %-7s %8s %8s %6s %6s %7s %6s %5s  %s\n", g->name, r->vendor,
+    str_addf(out, "%-24s %-7s %8s %8s %6s %6s %7s %6s %5s  %s\n", g->name, r->vendor,
              figure(best_16(g), 1e12, b[0]), figure(g->flops[PLAN_FP8], 1e12, b[1]),
              figure(g->memory_b, 1e9, b[2]), figure(g->memory_rate, 1e9, b[3]),
              g->domain > 1 ? figure(g->link_rate, 1e9, b[4]) : "-", joined,

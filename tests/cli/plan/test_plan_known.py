@@ -69,6 +69,28 @@ def test_named_gpus(brim):
     one_line(brim("plan", "gpus", "H10"), 2, "unknown GPU 'H10' (did you mean H100?)")
 
 
+CARDS = {
+    "3090": (71e12, 24), "A10": (125e12, 24), "A10G": (70e12, 24), "A40": (149.7e12, 48),
+    "A6000": (154.8e12, 48), "T4": (65e12, 16), "V100": (125e12, 32), "V100-PCIe": (112e12, 32),
+    "L40S": (362e12, 48), "RTX PRO 6000": (503.8e12, 96), "MI250": (181e12, 64),
+    "MI300X": (1307e12, 192), "MI325X": (1307e12, 256), "MI355X": (2500e12, 288),
+    "Gaudi 2": (432e12, 96), "Gaudi 3": (1677e12, 128), "TPU v4": (275e12, 32),
+    "TPU v5p": (459e12, 95), "TPU v6e": (918e12, 32),
+}
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_cards_that_people_have(brim, name):
+    """Of each: what it computes in 16 bits, and its memory; a small model trains on eight."""
+    (gpu,) = json.loads(brim.out("plan", "gpus", name, "--json"))["gpus"]
+    flops, memory = CARDS[name]
+    assert (gpu["flops"]["bf16"] or gpu["flops"]["fp16"]) == pytest.approx(flops)
+    assert gpu["memory_b"] == pytest.approx(memory * 1e9)
+    cluster = f"--cluster=8x{gpu['name']}"
+    said = brim.out("plan", "train", "GPT-2", cluster, "--batch=64", "--seq=512")
+    assert said.startswith(f"GPT-2 on 8 {gpu['name']}: ")
+
+
 def test_every_gpu_has_a_source():
     text = (DATA / "gpus.csv").read_text()
     keys = set(re.findall(r"^#   (\w+) ", text, re.MULTILINE))

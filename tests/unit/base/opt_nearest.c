@@ -64,6 +64,16 @@ static void test_far(void)
     nearest(long_word, NULL, "63 letters are compared with each word");
 }
 
+static void test_equally_near(void)
+{
+    static const char *const equal[] = { "A10", "h100", "H101" };
+
+    is_str(opt_nearest("H10", ARRAY_SIZE(equal), word_at, equal), "h100",
+           "of equally near candidates the first is chosen that begins with the word");
+    is_str(opt_nearest("B10", ARRAY_SIZE(equal), word_at, equal), "A10",
+           "of equally near candidates the first is chosen where none begins with the word");
+}
+
 static void test_long_candidates(void)
 {
     char long_word[100];
@@ -101,6 +111,7 @@ int main(void)
     test_near();
     test_family();
     test_far();
+    test_equally_near();
     test_long_candidates();
     test_unknown();
     return done();

@@ -290,7 +290,9 @@ static void test_machine(const struct gpus *g)
     d->product = "Tesla X";
     is_int(cluster_from_machine(&c, g, &catalogue, &m, &e), -EINVAL,
            "cluster_from_machine refuses an unknown GPU");
-    is_str(e.text, "n1: unknown GPU 'Tesla X' (brim plan gpus lists them)",
+    is_str(e.text,
+           "n1: unknown GPU 'Tesla X' (there is Tesla-V100-PCIE-16GB, Tesla-V100-PCIE-32GB, "
+           "Tesla-V100S-PCIE-32GB, Tesla-T4)",
            "the error names the node and the unknown GPU");
     d->product = NULL;
     is_int(cluster_from_machine(&c, g, &catalogue, &m, &e), -EINVAL,

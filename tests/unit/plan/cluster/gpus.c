@@ -140,9 +140,9 @@ static void test_table(void)
         const char *name, *said;
     } misses[] = {
         { "H10", "unknown GPU 'H10' (did you mean H100?)" },
-        { "T4", "unknown GPU 'T4' (brim plan gpus lists them)" },
-        { "MI999-Something",
-          "unknown GPU 'MI999-Something' (there is MI250X-GCD, MI300X, MI325X, MI355X)" },
+        { "K80", "unknown GPU 'K80' (brim plan gpus lists them)" },
+        { "MI999-Something", "unknown GPU 'MI999-Something' (there is MI250X-GCD, MI250-GCD, "
+                             "MI300A, MI300X, MI325X)" },
     };
     CLEANUP(gpus_done) struct gpus g = { .n_rows = 0 };
     const struct gpu_row *row = NULL;
