@@ -90,6 +90,16 @@ def bench_philly(folder):
         say(f"82,247 jobs of Philly, {policy}", took, "s", "<= %d" % limit, "with reading them")
 
 
+def bench_overload(folder):
+    """1.6 times what there is, so that tens of thousands wait in the end."""
+    for nodes in (64, 1250):
+        path = made(folder / "overload.csv", 100000, 8 * nodes, 1.6)
+        for policy, limit in (("fifo", 5), ("easy", 5), ("conservative", 20)):
+            _, took, _ = simulate(path, "--nodes", f"{nodes}x8", "--policy", policy)
+            say(f"100,000 jobs in overload on {8 * nodes:,} GPUs, {policy}", took, "s",
+                "<= %d" % limit, "with reading them")
+
+
 def bench_large(folder):
     path = made(folder / "large.csv", 1000000, 100000, 1.6)
     _, reading, _ = simulate(path, "--pack", "--rounds", "1", "--load", "1")
@@ -187,6 +197,6 @@ def bench_pack(folder):
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as name:
-        for bench in (bench_week, bench_philly, bench_large, bench_growth, bench_pass,
-                      bench_pack):
+        for bench in (bench_week, bench_philly, bench_overload, bench_large, bench_growth,
+                      bench_pass, bench_pack):
             bench(pathlib.Path(name))

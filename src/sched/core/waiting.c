@@ -27,12 +27,18 @@ static int64_t shortest(const struct waiting *q, uint32_t job)
     return job == WAITING_NONE ? INT64_MAX : q->nodes[job].shortest;
 }
 
+static uint32_t size(const struct waiting *q, uint32_t job)
+{
+    return job == WAITING_NONE ? 0 : q->nodes[job].size;
+}
+
 static void settle(struct waiting *q, uint32_t job)
 {
     struct waiting_node *n = &q->nodes[job];
     int64_t left = shortest(q, n->left), right = shortest(q, n->right);
 
     n->shortest = MIN(n->length, MIN(left, right));
+    n->size = 1 + size(q, n->left) + size(q, n->right);
 }
 
 /* Part the jobs below 'at' into those before a key and the others. */
@@ -94,7 +100,7 @@ static uint32_t add(struct waiting *q, uint32_t at, uint32_t job)
 void waiting_add(struct waiting *q, uint32_t group, uint32_t job, const struct order_key *key,
                  int64_t length)
 {
-    q->nodes[job] = (struct waiting_node){ *key, length, length, WAITING_NONE, WAITING_NONE };
+    q->nodes[job] = (struct waiting_node){ *key, length, length, WAITING_NONE, WAITING_NONE, 1 };
     q->roots[group] = add(q, q->roots[group], job);
     q->count++;
 }
@@ -143,4 +149,21 @@ uint32_t waiting_next(const struct waiting *q, uint32_t group, const struct orde
                       int64_t longest)
 {
     return find(q, q->roots[group], after, longest);
+}
+
+uint32_t waiting_before(const struct waiting *q, uint32_t group, const struct order_key *key)
+{
+    uint32_t at = q->roots[group], n = 0;
+
+    while (at != WAITING_NONE) {
+        const struct waiting_node *x = &q->nodes[at];
+
+        if (order_compare(&x->key, key) < 0) {
+            n += 1 + size(q, x->left);
+            at = x->right;
+        } else {
+            at = x->left;
+        }
+    }
+    return n;
 }

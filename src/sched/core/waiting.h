@@ -1,5 +1,6 @@
 /* Jobs that wait: in order, by groups of those that need the same, so that what does not fit is
- * passed over at once. A treap per group; each of its nodes knows the shortest job below it. */
+ * passed over at once. A treap per group; each of its nodes knows the shortest job below it, and
+ * how many there are. */
 #ifndef BRIM_SCHED_CORE_WAITING_H
 #define BRIM_SCHED_CORE_WAITING_H
 #include "sched/core/sched_job.h"
@@ -10,6 +11,7 @@ struct waiting_node {
     struct order_key key;
     int64_t length, shortest; /* of this job, of all below it */
     uint32_t left, right;     /* jobs */
+    uint32_t size;            /* jobs from here down */
 };
 
 struct waiting {
@@ -30,5 +32,8 @@ void waiting_remove(struct waiting *q, uint32_t group, uint32_t job);
  * WAITING_NONE. */
 uint32_t waiting_next(const struct waiting *q, uint32_t group, const struct order_key *after,
                       int64_t longest);
+
+/* How many jobs of a group are before a key. */
+uint32_t waiting_before(const struct waiting *q, uint32_t group, const struct order_key *key);
 
 #endif

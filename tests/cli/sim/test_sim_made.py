@@ -131,6 +131,14 @@ def test_days_as_before(brim):
     assert said == DAYS_AS_BEFORE
 
 
+def test_deep_queue_as_before(brim):
+    """More jobs wait than conservative backfill plans in a pass; by a plan of all of them."""
+    said = json.loads(brim.out("sim", DAYS, "--json", "--nodes", "4x8", "--policy",
+                               "conservative"))["policies"][0]["all"]
+    assert (said["jobs"], round(said["completion_s"]), round(said["wait_p99_s"])) == (
+        1200, 143942, 375973)
+
+
 def test_turns_as_before(brim):
     runs = policies(brim, TURNS, "2x8", list(TURNS_AS_BEFORE))
     said = {name: (round(run["all"]["completion_s"]), round(run["end_s"]))

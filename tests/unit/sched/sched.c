@@ -542,6 +542,16 @@ static uint32_t slow_next(const struct order_key *keys, const int64_t *lengths, 
     return best;
 }
 
+static uint32_t slow_before(const struct order_key *keys, const bool *there,
+                            const struct order_key *key)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < NAIVE_JOBS; i++)
+        n += there[i] && order_compare(&keys[i], key) < 0;
+    return n;
+}
+
 static void test_waiting(void)
 {
     struct order_key keys[NAIVE_JOBS];
@@ -550,7 +560,7 @@ static void test_waiting(void)
     struct arena a = ARENA_INIT;
     struct waiting q;
     uint64_t chance = 1;
-    int differ = 0;
+    int differ = 0, miscounted = 0;
 
     if (!ok(waiting_init(&q, &a, NAIVE_JOBS, 1) == 0, "room for jobs that wait"))
         return;
@@ -570,7 +580,9 @@ static void test_waiting(void)
         differ += waiting_next(&q, 0, NULL, INT64_MAX) != other;
         differ += waiting_next(&q, 0, &keys[job], longest) !=
                   slow_next(keys, lengths, there, &keys[job], longest);
+        miscounted += waiting_before(&q, 0, &keys[job]) != slow_before(keys, there, &keys[job]);
     }
+    is_int(miscounted, 0, "waiting_before counts as many jobs as a look at all does");
     is_int(differ, 0, "waiting_next finds the same job as a look at all does");
     arena_done(&a);
 }
