@@ -187,6 +187,7 @@ static void show_one(const struct json_value *job, bool cpus_only, const char *f
                      struct str *out)
 {
     double exit = queue_client_number(job, "exit"), limit = queue_client_number(job, "limit_s");
+    double least = queue_client_number(job, "min_devices");
     double devices = queue_client_number(job, "devices"), cpus = queue_client_number(job, "cpus");
 
     str_addf(out, "job %s, ", queue_client_text(job, "job"));
@@ -196,6 +197,8 @@ static void show_one(const struct json_value *job, bool cpus_only, const char *f
     str_add(out, "needs      ");
     if (!cpus_only)
         str_addf(out, "%.0f device%s, ", devices, str_plural(devices));
+    if (isfinite(least))
+        str_addf(out, "%.0f at least, ", least);
     str_addf(out, "%.0f CPU%s, priority %.0f%s\n", cpus, str_plural(cpus),
              queue_client_number(job, "priority"),
              json_get(job, "requeue") && json_get(job, "requeue")->boolean ? ", may be requeued"

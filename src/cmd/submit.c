@@ -23,13 +23,16 @@ struct submit_opts {
     bool hold, requeue, dry, wait, watch, no_watch;
     const char *json, *name, *team, *class, *after, *array, *output, *error, *signal, *directory,
         *chdir;
-    uint64_t devices, cpus;
+    uint64_t devices, least, cpus;
     int64_t priority, limit_ns, warn_ns, grace_ns, deadline_ns;
 };
 
 static const struct opt opts[] = {
     { OPT_UINT, 'd', "devices", offsetof(struct submit_opts, devices), "N",
       "accelerators that it needs (0)", .most = QUEUE_SLOTS },
+    { OPT_UINT, 0, "min-devices", offsetof(struct submit_opts, least), "N",
+      "with --requeue: it may be left with so many (all of them)", .least = 1,
+      .most = QUEUE_SLOTS },
     { OPT_UINT, 'c', "cpus", offsetof(struct submit_opts, cpus), "N",
       "CPUs that it needs (its share by devices, or 1)", .most = CPUS_MAX },
     { OPT_DURATION, 'l', "limit", offsetof(struct submit_opts, limit_ns), "TIME",
@@ -108,6 +111,10 @@ static int check(const struct submit_opts *o, char **operands, struct err *e)
         ;
     if (rc < 0)
         return ERR_USAGE;
+    if (o->least > 0 && !o->requeue)
+        return err_usage(e, "--min-devices needs --requeue: the job is stopped and started again");
+    if (o->least > 0 && o->least >= o->devices)
+        return err_usage(e, "--min-devices is less than --devices");
     if (o->watch && o->no_watch)
         return err_usage(e, "--watch and --no-watch exclude each other");
     if (o->warn_ns > 0 && o->warn_ns >= o->limit_ns)
@@ -203,6 +210,8 @@ static int make_request(const struct app *app, const struct submit_opts *o, char
     wire_add_int(request, "watch", o->watch ? 1 : o->no_watch ? 0 : -1);
     wire_add_int(request, "dry", o->dry);
     wire_add_int(request, "umask", (int64_t)mask);
+    if (o->least)
+        wire_add_int(request, "least", (int64_t)o->least);
     if (team)
         wire_add(request, "team", team);
     if (o->class)

@@ -7,6 +7,7 @@
 #include "queue/job/idle_history.h"
 #include "queue/policy.h"
 #include "queue/queue_private.h"
+#include "queue/resize.h"
 
 enum { SENTENCE = 1024 };
 
@@ -62,6 +63,25 @@ static int bind_cpus(const struct local *l, struct queue_job *j)
     return 0;
 }
 
+/* Another attempt, on those slots. */
+static int begin(struct local *l, struct queue_job *j, const char *slots)
+{
+    snprintf(j->slots, sizeof(j->slots), "%s", slots);
+    if (bind_cpus(l, j) < 0)
+        return -ENOMEM;
+    j->next[0] = 0;
+    j->state = QUEUE_RUNNING;
+    j->stop = QUEUE_GO;
+    j->yields = 0;
+    j->attempt++;
+    j->since_ms = queue_wall_ms(l);
+    if (!j->start_ms)
+        j->start_ms = j->since_ms;
+    idle_history_begin(j);
+    queue_pool_place(&l->pool, j->slots, j->place);
+    return 0;
+}
+
 static int start(const struct doing *d)
 {
     const struct queue_job *other;
@@ -79,19 +99,9 @@ static int start(const struct doing *d)
                  (long long)other->id);
         return 0;
     }
-    memcpy(j->slots, slots, sizeof(slots));
-    if (bind_cpus(l, j) < 0)
+    if (begin(l, j, slots) < 0)
         return -ENOMEM;
     say(d, j->reason);
-    j->state = QUEUE_RUNNING;
-    j->stop = QUEUE_GO;
-    j->yields = 0;
-    j->attempt++;
-    j->since_ms = queue_wall_ms(l);
-    if (!j->start_ms)
-        j->start_ms = j->since_ms;
-    idle_history_begin(j);
-    queue_pool_place(&l->pool, slots, j->place);
     return 0;
 }
 
@@ -99,6 +109,7 @@ static void stop(const struct doing *d)
 {
     struct queue_job *j = d->job;
 
+    j->next[0] = 0; /* keep() */
     if (j->state != QUEUE_RUNNING || j->stop != QUEUE_GO)
         return;
     j->stop = QUEUE_PREEMPT;
@@ -106,6 +117,28 @@ static void stop(const struct doing *d)
     memcpy(j->stopped, j->reason, sizeof(j->stopped));
     if (d->action->why == WHY_IDLE && d->action->other != UINT32_MAX)
         j->yields = d->l->jobs[queue_plan_item(d->plan, d->action->other)]->id;
+}
+
+/* What one that was stopped or resized goes on with, when the whole pass is known. */
+static void keep(const struct doing *d, int *cpus)
+{
+    struct action a = *d->action;
+    struct queue_job *j = d->job;
+    const struct doing told = { d->l, d->plan, &a, j };
+
+    if (j->state == QUEUE_RUNNING && j->stop != QUEUE_PREEMPT)
+        return; /* it ends */
+    queue_resize_next(d->plan, &a, j, cpus, j->next);
+    if (!*j->next)
+        return;
+    j->yields = 0;
+    if (j->state != QUEUE_RUNNING)
+        return;
+    a.kind = ACTION_RESIZE;
+    a.before = queue_slots_count(j->slots);
+    a.devices = queue_slots_count(j->next);
+    say(&told, j->reason);
+    memcpy(j->stopped, j->reason, sizeof(j->stopped));
 }
 
 /* The plan is made anew each time, and tells again: its owner is told once. */
@@ -132,6 +165,7 @@ static int act(const struct doing *d)
     case DEED_START:
         return start(d);
     case DEED_STOP:
+    case DEED_RESIZE:
         stop(d);
         break;
     case DEED_TELL:
@@ -154,7 +188,7 @@ struct change {
 static bool is_new(const struct change *c)
 {
     return c->job->attempt != c->was.attempt || c->job->stop != c->was.stop ||
-           c->job->told_ms != c->was.told_ms;
+           c->job->told_ms != c->was.told_ms || strcmp(c->job->next, c->was.next) != 0;
 }
 
 static int store(struct local *l, const struct change *changes, size_t n, struct err *e)
@@ -172,14 +206,16 @@ static int store(struct local *l, const struct change *changes, size_t n, struct
 
 static void finish(struct local *l, const struct change *c)
 {
+    bool stops = c->deed == DEED_STOP || c->deed == DEED_RESIZE;
+
     if (c->deed == DEED_START)
         life_spawn(l, c->job);
     for (size_t i = 0; i < l->n && c->deed == DEED_START; i++)
         l->changed |= l->jobs[i]->yields ==
                       c->job->id; /* it waits for something else from now on */
-    if (c->deed == DEED_STOP || (c->deed == DEED_TELL && c->job->stop == QUEUE_GO))
+    if (stops || (c->deed == DEED_TELL && c->job->stop == QUEUE_GO))
         log_info("%s", c->job->reason);
-    if (c->deed == DEED_STOP)
+    if (stops && c->job->state == QUEUE_RUNNING)
         life_tell(l, c->job);
 }
 
@@ -208,7 +244,7 @@ int queue_carry(struct local *l, const struct queue_plan *p, struct err *e)
     CLEANUP(freep) struct change *changes = NULL;
     const struct action *actions;
     size_t n, any = 0;
-    int rc = 0;
+    int rc = 0, cpus = 0;
 
     actions = sched_actions(p->sched, &n);
     changes = calloc(n + 1, sizeof(*changes));
@@ -220,8 +256,15 @@ int queue_carry(struct local *l, const struct queue_plan *p, struct err *e)
 
         changes[i] = (struct change){ d.job, *d.job, DEED_NONE };
         rc = act(&d);
+    }
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        const struct doing d = { l, p, &actions[i], changes[i].job };
+        enum queue_deed deed = queue_deed(actions[i].kind);
+
+        if (deed == DEED_STOP || deed == DEED_RESIZE)
+            keep(&d, &cpus);
         if (is_new(&changes[i]))
-            changes[i].deed = queue_deed(actions[i].kind);
+            changes[i].deed = deed;
         any += changes[i].deed != DEED_NONE;
     }
     if (rc < 0)
@@ -236,5 +279,45 @@ int queue_carry(struct local *l, const struct queue_plan *p, struct err *e)
         else if (rc == 0)
             finish(l, c);
     }
+    return rc;
+}
+
+/* ---- going on ---- */
+
+/* A job that was stopped and has devices that it goes on with; not when it is held meanwhile. */
+static int go_on(struct local *l, struct queue_job *j, struct err *e)
+{
+    const struct queue_job *other = queue_holder(l, j->next);
+    const struct queue_job was = *j;
+    int rc = 0;
+
+    if (other && !j->held) {
+        snprintf(j->reason, sizeof(j->reason), "goes on as soon as job %lld has gone",
+                 (long long)other->id);
+        return 0;
+    }
+    if (j->held)
+        j->next[0] = 0;
+    else if (begin(l, j, was.next) < 0)
+        rc = err_nomem(e);
+    else
+        snprintf(j->reason, sizeof(j->reason), "goes on with %d of %d devices",
+                 (int)queue_slots_count(j->slots), (int)j->devices);
+    if (rc == 0)
+        rc = queue_store_put(l->store, j, e);
+    if (rc < 0)
+        *j = was;
+    else if (j->state == QUEUE_RUNNING)
+        life_spawn(l, j);
+    return rc;
+}
+
+int queue_go_on(struct local *l, struct err *e)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < l->n && rc == 0; i++)
+        if (l->jobs[i]->state == QUEUE_WAITING && *l->jobs[i]->next)
+            rc = go_on(l, l->jobs[i], e);
     return rc;
 }

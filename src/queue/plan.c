@@ -8,6 +8,11 @@
 
 enum { LABEL = 48, PASSES = 100000 };
 
+/* What a job that says nothing of it loses with fewer devices (docs/sim/elastic.md), and for how
+ * long one is let alone. */
+static const float scaling_usual = 0.8F;
+static const int64_t every_usual_ms = 600000;
+
 /* A job that is being stopped goes last: it is the first to be stopped for another one. */
 enum { GOES_LAST = INT16_MIN / 32 };
 
@@ -37,6 +42,64 @@ static int add_wish(struct queue_plan *p, const struct queue_job *j, struct work
     wish->due_ms = MAX(j->deadline_ms - w->submit_ms, 1);
     w->wish = wish;
     return 0;
+}
+
+/* A job that was stopped and goes on at once has its place. */
+static bool has_place(const struct queue_job *j)
+{
+    return j->state == QUEUE_RUNNING || *j->next;
+}
+
+static const char *place_of(const struct queue_job *j)
+{
+    return *j->next ? j->next : j->slots;
+}
+
+/* One that is being stopped, and has no place after that. */
+static bool leaves(const struct queue_job *j)
+{
+    return j->stop != QUEUE_GO && !*j->next;
+}
+
+static bool any_stretches(const struct queue_scene *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (queue_job_stretches(s->items[i].job))
+            return true;
+    return false;
+}
+
+/* Idle jobs that cannot say when they need devices again wait for them in their turn. Those that
+ * were left with fewer get more when nobody waits, whether the policy has [elastic] or not. */
+static void adapt(struct queue_plan *p)
+{
+    struct policy *y = &p->policy;
+
+    *y = *p->scene.policy;
+    if (y->idle.action == IDLE_SHRINK)
+        y->idle.action = IDLE_REQUEUE;
+    if (!y->elastic.on && !y->restart_each_pass && y->backfill != BACKFILL_CONSERVATIVE &&
+        (y->preempt == PREEMPT_NONE || y->preempt == PREEMPT_VICTIMS) && any_stretches(&p->scene))
+        y->elastic = (struct policy_elastic){ .on = true,
+                                              .grow = true,
+                                              .every_ms = every_usual_ms };
+}
+
+/* What it can go on with; where nobody resizes it, it is as large as its place. */
+static void stretch(const struct queue_plan *p, const struct queue_job *j, struct work *w)
+{
+    int32_t has = has_place(j) ? queue_slots_count(place_of(j)) : 0;
+
+    if (!queue_job_stretches(j))
+        return;
+    if (p->policy.elastic.on && !leaves(j)) {
+        w->least = j->least;
+        w->most = j->devices;
+        w->scaling = scaling_usual;
+    } else if (has > 0) {
+        w->devices = has;
+        w->cpus_milli = queue_job_cpus(j, has) * 1000;
+    }
 }
 
 /* The number of a user, team or class. Of more than WORK_GROUPS those that come late have none. */
@@ -73,6 +136,7 @@ static int add_work(struct queue_plan *p, const struct queue_job *j, int64_t sub
     if (!w)
         return -ENOMEM;
     queue_pool_work(p->scene.pool, j, w);
+    stretch(p, j, w);
     w->submit_ms = submit_ms;
     queue_job_label(j, &label);
     w->name = str_error(&label) ? NULL : arena_strdup(&p->work.arena, str_text(&label));
@@ -80,7 +144,7 @@ static int add_work(struct queue_plan *p, const struct queue_job *j, int64_t sub
         name_group(p, &p->work.teams, j->team, &w->team) < 0 ||
         name_group(p, &p->work.classes, j->class, &w->class) < 0 || add_wish(p, j, w) < 0)
         return -ENOMEM;
-    if (j->stop != QUEUE_GO) {
+    if (leaves(j)) {
         w->priority = GOES_LAST;
         w->fixed = false;
     }
@@ -99,7 +163,7 @@ static int add_all(struct queue_plan *p, struct err *e)
         const struct queue_job *j = p->scene.items[i].job;
 
         p->at[i] = UINT32_MAX;
-        if (j->state == QUEUE_ENDED || (j->state == QUEUE_WAITING && !p->scene.items[i].ready))
+        if (j->state == QUEUE_ENDED || (!has_place(j) && !p->scene.items[i].ready))
             continue;
         submit_ms = MAX(submit_ms, j->submit_ms);
         if (add_work(p, j, submit_ms) < 0)
@@ -109,21 +173,30 @@ static int add_all(struct queue_plan *p, struct err *e)
     return workload_settle(&p->work, e);
 }
 
-/* The place of a job that runs. */
+/* The part of the machine that has a slot. */
+static uint32_t node_of(const struct queue_pool *pool, uint32_t slot)
+{
+    uint32_t node = 0;
+
+    while (node + 1 < pool->pool.n_nodes && pool->first[node + 1] <= slot)
+        node++;
+    return node;
+}
+
+/* The place of a job that runs, or goes on. */
 static void fit_of(const struct queue_plan *p, const struct queue_job *j, struct fit *f)
 {
     const struct queue_pool *pool = p->scene.pool;
-    const char *at = j->slots;
+    const char *at = place_of(j);
     int slot;
 
     f->n = 0;
     while ((slot = queue_slots_next(&at)) >= 0) {
-        uint32_t node = 0;
+        uint32_t node;
 
         if ((size_t)slot >= pool->n_slots)
             continue;
-        while (pool->first[node + 1] <= (uint32_t)slot)
-            node++;
+        node = node_of(pool, (uint32_t)slot);
         if (f->n == 0 || f->parts[f->n - 1].node != node)
             f->parts[f->n++] = (struct part){ node, 0, WORK_WHOLE, NO_PART };
         f->parts[f->n - 1].devices |= (uint16_t)(1U << ((uint32_t)slot - pool->first[node]));
@@ -160,17 +233,18 @@ static int take_up(struct queue_plan *p, const struct queue_job *j, uint32_t num
         .left_ms = WORK_UNKNOWN,
         .attained_ms = ran_ms,
         .was = j->attempt > 1,
-        .leaves = j->stop != QUEUE_GO,
+        .leaves = leaves(j),
     };
 
     if (p->scene.policy->length != LENGTH_NONE && w->limit_ms != WORK_UNKNOWN)
         was.left_ms = w->limit_ms; /* each attempt has it anew */
-    if (j->state != QUEUE_RUNNING)
+    if (!has_place(j))
         return sched_take_up(p->sched, number, of_wall(p, now_ms), &was, NULL);
     fit_of(p, j, f);
     if (sched_take_up(p->sched, number, of_wall(p, now_ms), &was, f) < 0)
         return -ENOMEM;
-    tell_use(p, j, number, now_ms);
+    if (j->state == QUEUE_RUNNING)
+        tell_use(p, j, number, now_ms);
     return 0;
 }
 
@@ -186,7 +260,7 @@ static int take_up_all(struct queue_plan *p, int64_t now_ms)
         for (size_t i = 0; i < p->scene.n; i++) {
             const struct queue_job *j = p->scene.items[i].job;
 
-            if (p->at[i] != UINT32_MAX && (j->state == QUEUE_RUNNING) == running &&
+            if (p->at[i] != UINT32_MAX && has_place(j) == running &&
                 take_up(p, j, p->at[i], &f, now_ms) < 0)
                 return -ENOMEM;
         }
@@ -200,10 +274,11 @@ int queue_plan_make(struct queue_plan *ret, const struct queue_scene *scene, int
     int rc;
 
     *p = (struct queue_plan){ .scene = *scene };
+    adapt(p);
     p->at = arena_alloc(&p->arena, (scene->n + 1) * sizeof(*p->at));
     rc = p->at ? add_all(p, e) : err_nomem(e);
     if (rc == 0)
-        rc = sched_open(&p->sched, scene->policy, &scene->pool->pool, &p->work, e);
+        rc = sched_open(&p->sched, &p->policy, &scene->pool->pool, &p->work, e);
     if (rc == 0 && take_up_all(p, now_ms) < 0)
         rc = err_nomem(e);
     if (rc < 0)
@@ -243,6 +318,32 @@ void queue_plan_slots(const struct queue_plan *p, uint32_t job, char slots[QUEUE
                 len += (size_t)snprintf(slots + len, QUEUE_SLOTS - len, "%s%u", len ? "," : "",
                                         first + (uint32_t)__builtin_ctz(bits));
     }
+}
+
+bool queue_plan_runs(const struct queue_plan *p, uint32_t job)
+{
+    return sched_job(p->sched, job)->state == SCHED_RUNNING;
+}
+
+int queue_plan_left(const struct queue_plan *p, const char *slots, char ret[QUEUE_SLOTS])
+{
+    const struct queue_pool *pool = p->scene.pool;
+    const struct free_capacity_node *nodes = sched_capacity(p->sched)->nodes;
+    int64_t cpus_milli = INT32_MAX;
+    size_t len = 0;
+    int slot;
+
+    ret[0] = 0;
+    while ((slot = queue_slots_next(&slots)) >= 0) {
+        uint32_t node = node_of(pool, (uint32_t)slot);
+
+        if ((size_t)slot >= pool->n_slots ||
+            !(nodes[node].whole >> ((uint32_t)slot - pool->first[node]) & 1))
+            continue;
+        cpus_milli = MIN(cpus_milli, nodes[node].cpus_milli);
+        len += (size_t)snprintf(ret + len, QUEUE_SLOTS - len, "%s%d", len ? "," : "", slot);
+    }
+    return (int)(cpus_milli / 1000);
 }
 
 int queue_plan_check(const struct queue_pool *pool, const struct policy *policy, struct err *e)

@@ -21,6 +21,7 @@ struct queue_scene {
 
 struct queue_plan {
     struct queue_scene scene;
+    struct policy policy; /* that of the scene, as the queue of a machine carries it out */
     struct arena arena;
     struct workload work;
     struct sched *sched;
@@ -40,8 +41,12 @@ size_t queue_plan_item(const struct queue_plan *p, uint32_t job);
  * when something happens. -ENOMEM. */
 int queue_plan_pass(struct queue_plan *p, int64_t now_ms, int64_t *again_ms) CHECK_RESULT;
 
-/* The slots that a job was given by a pass. */
+/* The slots that a job has after a pass. Whether it has some. */
 void queue_plan_slots(const struct queue_plan *p, uint32_t job, char slots[QUEUE_SLOTS]);
+bool queue_plan_runs(const struct queue_plan *p, uint32_t job);
+
+/* Those of some slots that nobody has after a pass; how many CPUs nobody has beside them. */
+int queue_plan_left(const struct queue_plan *p, const char *slots, char ret[QUEUE_SLOTS]);
 
 /* Whether the policy fits the machine: shares of more devices than it has do not. 0, or what
  * sched_open() says. */

@@ -18,11 +18,6 @@ static bool counts_steps(const struct policy *p)
     return p->length == LENGTH_STEPS;
 }
 
-static bool shrinks(const struct policy *p)
-{
-    return p->idle.reclaim_ms > 0 && p->idle.action == IDLE_SHRINK;
-}
-
 static bool shares(const struct policy *p)
 {
     return p->share.below > 0;
@@ -40,16 +35,13 @@ static const struct cannot {
     { moves, "policy", "interleave", NULL,
       "jobs cannot take turns on devices, which only brim sim can do" },
     { counts_steps, "policy", "length", "steps", "length = steps is for brim sim" },
-    { shrinks, "idle", "action", "shrink",
-      "a job that was stopped cannot say when it needs devices again: write action = requeue, or "
-      "action = warn" },
     { shares, "share", NULL, NULL,
       "a job that runs cannot move to another one's devices, whose memory may not hold both: "
       "leave the section out" },
 };
 
 /* What is known to work here. */
-static const char *const sections[] = { "policy", "idle", "quota", NULL };
+static const char *const sections[] = { "policy", "idle", "quota", "elastic", NULL };
 static const char *const keys[] = {
     "name",       "order",     "place",     "backfill", "preempt",    "kinds",
     "ties",       "length",    "every",     "notice",   "restart",    "restart-multi",
@@ -116,6 +108,8 @@ enum queue_deed queue_deed(uint8_t kind)
         return DEED_STOP;
     case ACTION_WARN:
         return DEED_TELL;
+    case ACTION_RESIZE:
+        return DEED_RESIZE;
     default:
         return DEED_NONE;
     }

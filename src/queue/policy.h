@@ -21,10 +21,11 @@ int queue_policy_check(const struct policy *p, const struct queue_policy_text *f
     CHECK_RESULT;
 
 enum queue_deed {
-    DEED_NONE,  /* it cannot be carried out */
-    DEED_START, /* start the job */
-    DEED_STOP,  /* ask it for a checkpoint and end it: it waits again */
-    DEED_TELL,  /* tell its owner */
+    DEED_NONE,   /* it cannot be carried out */
+    DEED_START,  /* start the job */
+    DEED_STOP,   /* ask it for a checkpoint and end it: it waits again */
+    DEED_TELL,   /* tell its owner */
+    DEED_RESIZE, /* the same as stop, but it goes on at once, with other devices */
 };
 
 /* What an action (enum action_kind) asks of this engine. */

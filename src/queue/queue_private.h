@@ -129,6 +129,9 @@ int queue_decide_items(struct local *l, struct queue_item *ret, struct err *e) C
 /* Store what a pass decided, and do it. */
 int queue_carry(struct local *l, const struct queue_plan *p, struct err *e) CHECK_RESULT;
 
+/* Begin those again that were stopped and go on with other devices. Stored, then done. */
+int queue_go_on(struct local *l, struct err *e) CHECK_RESULT;
+
 /* A job that runs and has one of the slots; NULL. */
 const struct queue_job *queue_holder(const struct local *l, const char *slots);
 

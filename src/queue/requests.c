@@ -156,6 +156,7 @@ static void change(const struct local *l, const struct ordering *o, struct queue
     default:
         if (j->state == QUEUE_RUNNING) {
             j->stop = QUEUE_CANCEL;
+            j->next[0] = 0;
             snprintf(j->reason, sizeof(j->reason), "is being cancelled");
         } else {
             queue_job_drop(j, QUEUE_CANCELLED, queue_wall_ms(l), "cancelled before it ran");

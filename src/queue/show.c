@@ -46,6 +46,10 @@ void queue_show_job(struct json *json, const struct queue_job *j, int64_t now_ms
     json_string(json, "state", queue_job_word(j));
     json_int(json, "priority", j->priority);
     json_int(json, "devices", j->devices);
+    if (j->least > 0)
+        json_int(json, "min_devices", j->least);
+    if (j->least > 0 && runs)
+        json_int(json, "has", queue_slots_count(j->slots));
     json_int(json, "cpus", j->cpus);
     json_bool(json, "requeue", j->requeue);
     json_int(json, "attempts", j->attempt);

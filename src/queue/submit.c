@@ -26,6 +26,7 @@ static int take_text(char *to, size_t size, const struct str *in, const char *ke
 static int take_numbers(struct queue_job *j, const struct str *in, struct err *e)
 {
     int64_t devices = wire_int(in, "devices", 0), cpus = wire_int(in, "cpus", 0);
+    int64_t least = wire_int(in, "least", 0);
 
     if (devices < 0 || devices > INT32_MAX || cpus < 0 || cpus > INT32_MAX / 1000)
         return err_set(e, -EINVAL, "asks for more than any machine has");
@@ -39,6 +40,10 @@ static int take_numbers(struct queue_job *j, const struct str *in, struct err *e
     j->watch = (int8_t)wire_int(in, "watch", -1);
     j->held = wire_int(in, "hold", 0) != 0;
     j->requeue = wire_int(in, "requeue", 0) != 0;
+    j->least = (int32_t)least;
+    if (least < 0 || (least > 0 && least >= devices) || (least > 0 && !j->requeue))
+        return err_set(e, -EINVAL,
+                       "--min-devices is for jobs with --requeue, and less than --devices");
     if (!queue_signal_known(j->signal))
         return err_set(e, -EINVAL, "--checkpoint-signal: one of TERM, USR1, USR2, INT, HUP, CONT");
     if (j->limit_ms < 0 || j->warn_ms < 0 || j->grace_ms < 0 || j->deadline_ms < 0 ||

@@ -155,7 +155,10 @@ void sched_reason(const struct sched *s, const struct action *a, int64_t now_ms,
         add_remarks(s, a, now_ms, out);
     } else if (a->kind == ACTION_RESIZE) {
         add_place(s, a->job, out);
-        feature_reason(s, a, now_ms, out);
+        if (!feature_reason(s, a, now_ms, out) && a->why == WHY_VICTIM) {
+            str_add(out, ": they are for ");
+            add_other(s, a, out);
+        }
     } else if (feature_reason(s, a, now_ms, out)) {
         return;
     } else if (a->why == WHY_VICTIM) {

@@ -124,6 +124,8 @@ int sched_take_up(struct sched *s, uint32_t job, int64_t now_ms, const struct sc
     assert(j->state == SCHED_ABSENT && !s->fresh);
     *j = *was;
     j->part = NO_PART;
+    if (where)
+        elastic_arrive(s, job, where);
     if (where && free_capacity_take(&s->capacity, &s->work->jobs[job], where, &j->part) < 0)
         return -ENOMEM;
     if (where) {

@@ -12,11 +12,12 @@
 #include "base/conf.h"
 #include "base/parse.h"
 #include "queue/guard/strays.h"
+#include "queue/job/pool.h"
 #include "queue/job/wire.h"
 #include "run/job/binding.h"
 #include "run/job/environ.h"
 
-enum { OWN_VARIABLES = 6, PATH_TEXT = 4096 };
+enum { OWN_VARIABLES = 7, PATH_TEXT = 4096 };
 
 /* brim itself, also when its file was replaced meanwhile. */
 static const char program[] = "/proc/self/exe";
@@ -82,10 +83,11 @@ static int make_env(struct queue_command *c, struct arena *a, const struct queue
 {
     size_t n = count(order, "env"), more = OWN_VARIABLES;
     char **env = arena_alloc(a, (n + 1) * sizeof(*env));
-    char id[24], array[24], task[24], attempt[24], mark[STRAYS_MARK];
+    char devices[24] = "", id[24], array[24], task[24], attempt[24], mark[STRAYS_MARK];
     const char *own[OWN_VARIABLES][2] = {
         { "BRIM_JOB", id },          { "BRIM_ARRAY", array },        { "BRIM_ARRAY_TASK", task },
-        { "BRIM_ATTEMPT", attempt }, { QUEUE_GUARD_VARIABLE, mark }, { "BRIM_TEAM", g->job->team }
+        { "BRIM_ATTEMPT", attempt }, { QUEUE_GUARD_VARIABLE, mark }, { "BRIM_TEAM", g->job->team },
+        { "BRIM_DEVICES", devices },
     };
 
     if (!env)
@@ -101,6 +103,8 @@ static int make_env(struct queue_command *c, struct arena *a, const struct queue
     snprintf(array, sizeof(array), "%lld", (long long)g->job->array);
     snprintf(task, sizeof(task), "%d", (int)g->job->task);
     snprintf(attempt, sizeof(attempt), "%d", (int)g->job->attempt);
+    if (g->job->devices > 0)
+        snprintf(devices, sizeof(devices), "%d", (int)queue_slots_count(g->job->slots));
     strays_mark(mark, g->job->id, getpid());
     for (size_t i = 0; i < OWN_VARIABLES; i++)
         if (*own[i][1] && (g->job->task >= 0 || (i != 1 && i != 2)) &&

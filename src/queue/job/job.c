@@ -241,6 +241,8 @@ void queue_job_end(struct queue_job *j, const struct queue_end *end)
         end_as(j, end->stop == QUEUE_LIMIT ? QUEUE_TIMEOUT : QUEUE_FAILED);
     if (j->state == QUEUE_WAITING)
         j->end_ms = 0;
+    else
+        j->next[0] = 0;
 }
 
 void queue_job_drop(struct queue_job *j, enum queue_outcome outcome, int64_t now_ms,
@@ -249,7 +251,20 @@ void queue_job_drop(struct queue_job *j, enum queue_outcome outcome, int64_t now
     j->state = QUEUE_ENDED;
     j->outcome = (uint8_t)outcome;
     j->end_ms = j->since_ms = now_ms;
+    j->next[0] = 0;
     snprintf(j->reason, sizeof(j->reason), "%s", why);
+}
+
+bool queue_job_stretches(const struct queue_job *j)
+{
+    return j->requeue && j->least > 0 && j->least < j->devices;
+}
+
+int32_t queue_job_cpus(const struct queue_job *j, int32_t devices)
+{
+    if (devices <= 0 || devices >= j->devices)
+        return j->cpus;
+    return (int32_t)(((int64_t)j->cpus * devices + j->devices - 1) / j->devices);
 }
 
 /* ---- words ---- */

@@ -51,6 +51,7 @@ struct queue_job {
     char token[QUEUE_TOKEN]; /* of its submission: one that is sent again adds nothing */
     char after[QUEUE_AFTER]; /* dependencies, as queue_after_next() reads them */
     int32_t devices, cpus;   /* cpus: 0 where nobody said */
+    int32_t least;           /* devices that it can go on with after it was stopped; 0: all */
     int32_t priority;
     int64_t limit_ms, warn_ms, grace_ms; /* limit_ms 0: none; warn_ms: before the limit */
     int64_t deadline_ms;                 /* wall time by which it is to have ended; 0: none */
@@ -65,7 +66,8 @@ struct queue_job {
     int64_t since_ms;                    /* that it waits, or runs */
     int64_t ran_ms;                      /* before that */
     char slots[QUEUE_SLOTS];             /* "0,1": numbers of the pool's slots; of a running job */
-    char place[QUEUE_SLOTS];             /* the same in words */
+    char next[QUEUE_SLOTS];              /* those that it goes on with as soon as it can; "" */
+    char place[QUEUE_SLOTS];             /* the same as slots in words */
     char bound[QUEUE_SLOTS];             /* the CPUs that it is bound to; "": any */
     char reason[QUEUE_REASON];           /* why it waits, started or ended */
     char stopped[QUEUE_REASON];          /* why it was stopped for others the last time; "" */
@@ -126,6 +128,12 @@ void queue_job_drop(struct queue_job *j, enum queue_outcome outcome, int64_t now
 
 /* "done", "waiting" ...: the state in a word, the outcome where it has ended. */
 const char *queue_job_word(const struct queue_job *j);
+
+/* Whether a job that is stopped can go on with fewer devices. */
+bool queue_job_stretches(const struct queue_job *j);
+
+/* The CPUs of a job that has so many of its devices: its part of them. */
+int32_t queue_job_cpus(const struct queue_job *j, int32_t devices);
 
 /* "12", or "12_3" of an array. */
 void queue_job_label(const struct queue_job *j, struct str *out);

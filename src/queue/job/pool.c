@@ -267,6 +267,15 @@ int queue_slots_next(const char **at)
     return (int)value;
 }
 
+int32_t queue_slots_count(const char *slots)
+{
+    int32_t n = 0;
+
+    while (queue_slots_next(&slots) >= 0)
+        n++;
+    return n;
+}
+
 void queue_pool_place(const struct queue_pool *p, const char *slots, char place[QUEUE_SLOTS])
 {
     size_t len = 0;
@@ -300,7 +309,8 @@ void queue_pool_give(const struct queue_pool *p, const struct queue_job *j,
     CLEANUP(str_done) struct str out = STR_INIT(QUEUE_SLOTS - 1);
     CLEANUP(freep) bool *has = calloc(QUEUE_CPUS, sizeof(*has));
     const char *at = j->slots;
-    int left = j->cpus, slot;
+    int n = queue_slots_count(at), all = p->cpus ? j->cpus : queue_job_cpus(j, n);
+    int left = all, slot;
 
     cpus[0] = 0;
     if (!has)
@@ -312,7 +322,7 @@ void queue_pool_give(const struct queue_pool *p, const struct queue_job *j,
             taken->cpu[p->slots[slot].index % QUEUE_CPUS] = has[p->slots[slot].index % QUEUE_CPUS] =
                 true;
         else if (p->slots[slot].numa >= 0 && (size_t)p->slots[slot].numa < p->n_near)
-            left -= take(p->near[p->slots[slot].numa], taken, has, MIN(left, j->cpus / j->devices));
+            left -= take(p->near[p->slots[slot].numa], taken, has, MIN(left, all / n));
     }
     if (!p->cpus)
         (void)take(p->usable, taken, has, left);

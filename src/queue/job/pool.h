@@ -46,6 +46,9 @@ void queue_pool_work(const struct queue_pool *p, const struct queue_job *j, stru
 /* The next of a list of slots ("0,1,5"), behind which *at moves; -1 at the end. */
 int queue_slots_next(const char **at);
 
+/* How many slots a list has. */
+int32_t queue_slots_count(const char *slots);
+
 /* What a job with slots is given: its CPUs as the kernel lists them, near its devices and not taken
  * by others (bits by CPU, which are set then), and its place in words. */
 struct queue_taken {

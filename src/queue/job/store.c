@@ -9,7 +9,7 @@
 
 #include "store/sql.h"
 
-enum { VERSION = 4, BUSY_MS = 5000, OLD_ROWS = 1000 };
+enum { VERSION = 5, BUSY_MS = 5000, OLD_ROWS = 1000 };
 
 /* A column of the table, the member of struct queue_job that it holds, and the version of the file
  * that has it first. */
@@ -79,6 +79,8 @@ static const struct column columns[] = {
     COLUMN_OF(3, COLUMN_I64, deadline_ms),
     COLUMN_OF(4, COLUMN_TEXT, team),
     COLUMN_OF(4, COLUMN_TEXT, class),
+    COLUMN_OF(5, COLUMN_I32, least),
+    COLUMN_OF(5, COLUMN_TEXT, next),
 };
 
 enum { SQL_TEXT = 4096, LISTS = QUEUE_OLD + 1 };

@@ -145,6 +145,7 @@ static int64_t left_of(const struct sched *s, uint32_t job, int64_t now_ms)
 
 void state_stop(struct sched *s, uint32_t job, int64_t now_ms)
 {
+    const struct work was = s->work->jobs[job]; /* as it took its place */
     struct sched_job *j = &s->jobs[job];
     uint32_t last = s->running[--s->n_running];
 
@@ -159,7 +160,7 @@ void state_stop(struct sched *s, uint32_t job, int64_t now_ms)
     for (const struct feature *const *f = s->hooks.stops; *f; f++)
         (*f)->stops(s, job, now_ms);
     speed_stop(s, job);
-    free_capacity_give(&s->capacity, &s->work->jobs[job], j->part);
+    free_capacity_give(&s->capacity, &was, j->part);
     if (j->tier != TIER_SPOT) /* which no promise counts on */
         s->promise.job = WAITING_NONE;
 }

@@ -55,8 +55,10 @@ static int open_elastic(struct sched *s, struct err *e)
     if (!x->now || !x->list || !x->wants || !x->keep.parts || !x->jobs)
         return err_nomem(e);
     memcpy(x->now, s->work->jobs, n * sizeof(*x->now));
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         x->jobs[i].asked = is_elastic(&x->now[i]) ? x->now[i].devices : 0;
+        x->jobs[i].cpus_milli = x->now[i].cpus_milli;
+    }
     x->seen = *s->work;
     x->seen.jobs = x->now;
     s->work = &x->seen;
@@ -78,17 +80,21 @@ static void starts(struct sched *s, uint32_t job, int64_t now_ms, struct action 
         elastic_scale(s, job);
 }
 
-/* On as many devices as its place has. */
 static void runs(struct sched *s, uint32_t job, int64_t since_ms)
+{
+    if (s->elastic->jobs[job].asked)
+        elastic_list(s, job, since_ms);
+}
+
+void elastic_arrive(struct sched *s, uint32_t job, const struct fit *place)
 {
     int32_t devices = 0;
 
-    if (!s->elastic->jobs[job].asked)
+    if (!s->elastic || !s->elastic->jobs[job].asked)
         return;
-    for (uint32_t p = s->jobs[job].part; p != NO_PART; p = s->capacity.parts[p].next)
-        devices += __builtin_popcount(s->capacity.parts[p].devices);
+    for (uint32_t i = 0; i < place->n; i++)
+        devices += __builtin_popcount(place->parts[i].devices);
     elastic_set(s, job, devices);
-    elastic_list(s, job, since_ms);
 }
 
 static void stops(struct sched *s, uint32_t job, int64_t now_ms)

@@ -103,13 +103,14 @@ static int reduce(struct sched *s, struct elastic_want *x, int32_t devices)
     keep(s, x->job, devices);
     x->kept = j->part;
     free_capacity_lift(&s->capacity, w, x->kept, true);
+    elastic_suppose(s, x->job, devices);
     if (free_capacity_take(&s->capacity, w, &s->elastic->keep, &j->part) < 0) {
+        elastic_suppose(s, x->job, x->devices);
         free_capacity_lift(&s->capacity, w, x->kept, false);
         j->part = x->kept;
         x->kept = NO_PART;
         return -ENOMEM;
     }
-    elastic_suppose(s, x->job, devices);
     return 0;
 }
 
@@ -119,10 +120,10 @@ static void restore(struct sched *s, struct elastic_want *x)
     struct sched_job *j = &s->jobs[x->job];
 
     free_capacity_give(&s->capacity, w, j->part);
+    elastic_suppose(s, x->job, x->devices);
     free_capacity_lift(&s->capacity, w, x->kept, false);
     j->part = x->kept;
     x->kept = NO_PART;
-    elastic_suppose(s, x->job, x->devices);
 }
 
 static void restore_all(struct sched *s, size_t n)

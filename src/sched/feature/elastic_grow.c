@@ -158,17 +158,18 @@ static void hand_out(struct sched *s, size_t n, int64_t free)
 
 /* ---- places ---- */
 
-/* Whether there is a place for a running job with so many devices, within its share; in s->fit. */
+/* Whether there is a place for a running job with so many devices, within its share; in s->fit.
+ * What it asked for it may borrow, as when it started. */
 static bool find(struct sched *s, uint32_t job, int32_t devices)
 {
     const struct work *w = &s->work->jobs[job];
+    bool borrows = devices <= s->elastic->jobs[job].asked, found;
     int32_t before = w->devices;
-    bool found;
 
     free_capacity_lift(&s->capacity, w, s->jobs[job].part, true);
     elastic_suppose(s, job, devices);
     quota_count(s, job, -1);
-    found = quota_within(s, job) && sched_find_place(s, job);
+    found = (borrows ? quota_allows(s, job) : quota_within(s, job)) && sched_find_place(s, job);
     quota_count(s, job, 1);
     elastic_suppose(s, job, before);
     free_capacity_lift(&s->capacity, w, s->jobs[job].part, false);

@@ -46,9 +46,23 @@ int64_t elastic_cost(const struct sched *s, uint32_t job, int32_t from, int32_t 
     return MAX(from, to) > s->pool->most ? s->policy.restart_multi_ms : s->policy.restart_ms;
 }
 
+/* CPUs are for devices, and in whole ones where whole ones were asked for. Of a job on several
+ * nodes each has as many as before. */
+static int32_t cpus_of(const struct sched *s, uint32_t job, int32_t devices)
+{
+    const struct elastic_job *e = &s->elastic->jobs[job];
+    int64_t unit = e->cpus_milli % WORK_WHOLE ? 1 : WORK_WHOLE;
+    int64_t on_node = MIN(devices, s->pool->most);
+
+    if (!e->asked || e->asked > s->pool->most || devices == e->asked)
+        return e->cpus_milli;
+    return (int32_t)((e->cpus_milli / unit * on_node + e->asked - 1) / e->asked * unit);
+}
+
 void elastic_set(struct sched *s, uint32_t job, int32_t devices)
 {
     s->elastic->now[job].devices = devices;
+    s->elastic->now[job].cpus_milli = cpus_of(s, job, devices);
 }
 
 void elastic_suppose(struct sched *s, uint32_t job, int32_t devices)

@@ -5,11 +5,12 @@
 #include "sched/core/scheduler.h"
 
 struct elastic_job {
-    int64_t since_ms; /* it started, or was resized last */
-    int32_t asked;    /* devices; 0: it is not elastic */
-    uint32_t at;      /* in the list */
-    uint64_t pass;    /* in which it was resized last */
-    size_t action;    /* the number of that action */
+    int64_t since_ms;   /* it started, or was resized last */
+    int32_t asked;      /* devices; 0: it is not elastic */
+    int32_t cpus_milli; /* that it asked for with them, on each of its nodes */
+    uint32_t at;        /* in the list */
+    uint64_t pass;      /* in which it was resized last */
+    size_t action;      /* the number of that action */
 };
 
 /* One that may be resized in a pass. */
@@ -41,7 +42,7 @@ int32_t elastic_below(const struct sched *s, uint32_t job, int32_t devices);
 /* What a resize costs a job. */
 int64_t elastic_cost(const struct sched *s, uint32_t job, int32_t from, int32_t to);
 
-/* An elastic job that waits would have so many devices. */
+/* An elastic job that waits would have so many devices, with their part of its CPUs. */
 void elastic_set(struct sched *s, uint32_t job, int32_t devices);
 
 /* The same for one that runs, with all that counts devices but its place. */

@@ -264,8 +264,9 @@ static bool reason(const struct sched *s, const struct action *a, int64_t now_ms
     if (!warns) {
         str_add(out, ", and are for ");
         reason_other(s, a->other, out);
-        str_add(out, a->kind == ACTION_PARK ? "; it goes on when it needs some"
-                                            : "; it starts again in its turn");
+        str_add(out, a->kind == ACTION_PARK      ? "; it goes on when it needs some"
+                     : a->kind == ACTION_PREEMPT ? "; it starts again in its turn"
+                                                 : "");
     } else if (a->until_ms != WORK_UNKNOWN) {
         str_add(out, "; after ");
         reason_time(out, window_ms(s, a->job));

@@ -299,8 +299,6 @@ def test_a_full_disk(brim, tmp_path):
 
 
 REFUSED = {
-    "shrink": (POLICY % "shrink", ":7: [idle] action = shrink: a job that was stopped cannot say "
-               "when it needs devices again: write action = requeue, or action = warn"),
     "share": ("[policy]\norder = fifo\n[share]\nbelow = 50%\ntogether = 90%\nafter = 5m\n",
               ":3: [share]: "),
     "rebuild": ("[policy]\norder = srtf\npreempt = rebuild\nlength = oracle\n",
@@ -319,9 +317,10 @@ def test_what_it_cannot_carry_out_is_refused(brim, tmp_path, kind):
 
 
 def test_a_submission_to_a_queue_that_is_refused(brim, tmp_path):
-    queue = make(brim, tmp_path, "shrink")
+    queue = make(brim, tmp_path)
+    (tmp_path / "policy.ini").write_text(REFUSED["rebuild"][0])
     done = queue("submit", "true")
-    assert done.returncode == 1 and "[idle] action = shrink: a job" in done.stderr, done.stderr
+    assert done.returncode == 1 and "preempt = rebuild: it moves" in done.stderr, done.stderr
 
 
 @pytest.mark.parametrize("options, words", [

@@ -31,7 +31,7 @@ JOBS = [
     {"state": "running", "place": "GPU0,GPU1", "devices": 2, "attempts": 3, "requeue": True,
      "started": 1793491210, "ran_s": 59, "limit_s": 7200, "use": 0.875, "idle_s": None,
      "told": None, "stopped": "stopped for job 9", "after": "afterok:1", "reason": "it may start",
-     "team": "nlp", "class": "train"},
+     "team": "nlp", "class": "train", "min_devices": 1, "has": 2},
     {"state": "running", "place": "GPU2", "attempts": 1, "started": 1793491210, "ran_s": 86400,
      "use": 0.004, "idle_s": 2100.5, "told": 1793493000, "priority": -5},
     {"state": "held", "priority": 100, "reason": "held: brim release 5 lets it go on"},

@@ -316,13 +316,6 @@ def test_not_with_speeds_by_kind(brim, tmp_path):
     brim.out(*args, "fifo")
 
 
-def test_the_queue_refuses_it(brim, tmp_path):
-    (tmp_path / "mine.ini").write_text(POLICY + ELASTIC)
-    one_line(brim("queue", "--policy", tmp_path / "mine.ini",
-                  env={"STATE_DIRECTORY": str(tmp_path)}), 1,
-             "[elastic]: only brim sim can do that")
-
-
 def rigid_and_elastic(brim, source, tmp_path, nodes):
     """What brim sim says of a trace of which each third gang is elastic: without that, with it, and
     with it by lengths from history."""

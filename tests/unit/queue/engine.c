@@ -266,11 +266,12 @@ static int add_row(void *arg, const struct queue_job *j)
     str_addf(out, "%lld:", (long long)j->id);
     NUMBER(array), NUMBER(task), NUMBER(width), NUMBER(uid), NUMBER(gid);
     TEXT(user), TEXT(name), TEXT(team), TEXT(class), TEXT(token), TEXT(after);
-    NUMBER(devices), NUMBER(cpus), NUMBER(priority), NUMBER(limit_ms), NUMBER(warn_ms);
+    NUMBER(devices), NUMBER(least), NUMBER(cpus), NUMBER(priority), NUMBER(limit_ms),
+        NUMBER(warn_ms);
     NUMBER(grace_ms), TIME(deadline_ms), NUMBER(signal), NUMBER(held), NUMBER(requeue);
     NUMBER(watch), NUMBER(state), NUMBER(outcome), NUMBER(stop), NUMBER(attempt);
     NUMBER(status), TIME(submit_ms), TIME(start_ms), TIME(end_ms), TIME(since_ms);
-    NUMBER(ran_ms), TEXT(slots), TEXT(place), TEXT(bound), TEXT(reason), TEXT(stopped);
+    NUMBER(ran_ms), TEXT(slots), TEXT(next), TEXT(place), TEXT(bound), TEXT(reason), TEXT(stopped);
     NUMBER(yields), TEXT(used), TIME(seen_ms), TIME(told_ms);
     str_add_char(out, '\n');
     return 0;

@@ -22,8 +22,6 @@ static void test_refused(void)
     static const struct {
         const char *text, *where, *way_out;
     } cases[] = {
-        { "[policy]\norder = fifo\n[idle]\nreclaim = 1h\naction = shrink\n",
-          "p.ini:5: [idle] action = shrink: ", "write action = requeue" },
         { "[share]\nbelow = 50%\ntogether = 90%\nafter = 5m\n",
           "p.ini:1: [share]: ", "leave the section out" },
         { "[policy]\norder = srsf\nlength = oracle\npreempt = rebuild\n",
@@ -56,6 +54,7 @@ static void test_carried_out(void)
         "[policy]\norder = fair\nhalf-life = 1d\ninterleave = 1\nrestart-each-pass = no\n",
         "[policy]\norder = fifo\npreempt = victims\n[quota]\nby = team\nborrow = yes\n"
         "share = vision 2\nshare = nlp 25%\n[idle]\nreclaim = 1h\naction = warn\nexempt = web\n",
+        "[policy]\norder = fifo\n[idle]\nreclaim = 1h\naction = shrink\n[elastic]\nevery = 5m\n",
     };
     struct err e = { "" };
 
@@ -87,7 +86,7 @@ static void test_later_ones(void)
     static const struct {
         const char *text, *where;
     } cases[] = {
-        { "[policy]\norder = fifo\n[elastic]\nleast = 2\n", "p.ini:3: [elastic]: " },
+        { "[policy]\norder = fifo\n[power]\ncap = 2kW\n", "p.ini:3: [power]: " },
         { "[policy]\norder = fifo\ngrow = yes\n", "p.ini:3: [policy] grow = yes: " },
     };
     struct policy p;
@@ -109,8 +108,10 @@ static void test_deeds(void)
     is_int(queue_deed(ACTION_START), DEED_START, "starting is the queue's deed for a start");
     is_int(queue_deed(ACTION_PREEMPT), DEED_STOP, "stopping is the queue's deed for a preemption");
     is_int(queue_deed(ACTION_WARN), DEED_TELL, "a warning is no preemption");
+    is_int(queue_deed(ACTION_RESIZE), DEED_RESIZE, "a resize is a stop and another start");
     for (int kind = 0; kind < 256; kind++)
-        if (kind != ACTION_START && kind != ACTION_PREEMPT && kind != ACTION_WARN)
+        if (kind != ACTION_START && kind != ACTION_PREEMPT && kind != ACTION_WARN &&
+            kind != ACTION_RESIZE)
             is_int(queue_deed((uint8_t)kind), DEED_NONE, "action %d is not carried out", kind);
 }
 

@@ -25,6 +25,8 @@ static const struct {
     const char *argv, *env, *out, *err;
     int umask;
     const char *team; /* that it was submitted with; NULL: none */
+    int devices;
+    const char *slots;
 } cases[] = {
     { "arg=true;cwd=/w;umask=18", false, -1, "true", "BRIM_JOB=12 | BRIM_ATTEMPT=3 | MARK", NULL,
       NULL, 18 },
@@ -44,6 +46,8 @@ static const struct {
       NULL, 022 },
     { "arg=a;cwd=/w;env=BRIM_TEAM=of the shell", false, -1, "a",
       "BRIM_TEAM=nlp | BRIM_JOB=12 | BRIM_ATTEMPT=3 | MARK", NULL, NULL, 022, "nlp" },
+    { "arg=a;cwd=/w;env=BRIM_DEVICES=9", false, -1, "a",
+      "BRIM_DEVICES=3 | BRIM_JOB=12 | BRIM_ATTEMPT=3 | MARK", NULL, NULL, 022, NULL, 4, "0,2,5" },
     { "arg=a;cwd=/w;env=BRIM_TEAM=of the shell", false, -1, "a",
       "BRIM_TEAM=of the shell | BRIM_JOB=12 | BRIM_ATTEMPT=3 | MARK", NULL, NULL, 022 },
 };
@@ -71,7 +75,12 @@ static void test_orders(void)
         CLEANUP(str_done)
         struct str order = STR_INIT(ROOM), text = STR_INIT(ROOM), want = STR_INIT(ROOM);
         struct queue_job j = {
-            .id = 12, .array = 10, .task = cases[i].task, .attempt = 3, .name = "mine"
+            .id = 12,
+            .array = 10,
+            .task = cases[i].task,
+            .attempt = 3,
+            .name = "mine",
+            .devices = cases[i].devices,
         };
         const struct queue_guard g = {
             .job = &j, .cpus = "", .give = i % 2 ? give : give + 4, .watch = cases[i].watch
@@ -79,6 +88,7 @@ static void test_orders(void)
         struct queue_command c;
         struct err e = { "" };
 
+        snprintf(j.slots, sizeof(j.slots), "%s", cases[i].slots ? cases[i].slots : "");
         snprintf(j.team, sizeof(j.team), "%s", cases[i].team ? cases[i].team : "");
         make_order(cases[i].order, &order);
         is_int(queue_command_make(&c, &a, &g, &order, &e), 0, "order %zu makes a command: %s", i,

@@ -177,6 +177,8 @@ static struct queue_job full_job(int64_t x)
         .name = "n",
         .team = "tm",
         .class = "c",
+        .least = 25,
+        .next = "nx",
         .token = "t",
         .after = "a",
         .slots = "s",
@@ -197,7 +199,8 @@ static void is_same(const struct queue_job *got, const struct queue_job *want, c
        "the member %s of a job is what %s", #member, what)
     SAME(id), SAME(array), SAME(task), SAME(width), SAME(uid), SAME(gid);
     SAME(user), SAME(name), SAME(team), SAME(class), SAME(token), SAME(after);
-    SAME(devices), SAME(cpus), SAME(priority), SAME(limit_ms), SAME(warn_ms), SAME(grace_ms);
+    SAME(devices), SAME(cpus), SAME(least), SAME(next), SAME(priority), SAME(limit_ms),
+        SAME(warn_ms), SAME(grace_ms);
     SAME(deadline_ms), SAME(signal), SAME(held), SAME(requeue), SAME(watch);
     SAME(state), SAME(outcome), SAME(stop), SAME(attempt), SAME(status);
     SAME(submit_ms), SAME(start_ms), SAME(end_ms), SAME(since_ms), SAME(ran_ms);
@@ -287,8 +290,9 @@ static void test_lists(const char *root)
  * as it is. */
 static void test_versions(const char *root)
 {
-    static const char *const later[] = { "bound",  "stopped",     "used", "seen_ms", "told_ms",
-                                         "yields", "deadline_ms", "team", "class" };
+    static const char *const later[] = { "bound",   "stopped", "used",        "seen_ms",
+                                         "told_ms", "yields",  "deadline_ms", "team",
+                                         "class",   "least",   "next" };
     CLEANUP(queue_store_closep) struct queue_store *s = NULL;
     CLEANUP(str_done) struct str sql = STR_INIT(4096);
     struct queue_job one = full_job(0);
@@ -316,11 +320,13 @@ static void test_versions(const char *root)
     memset(one.used, 0, sizeof(one.used));
     memset(one.team, 0, sizeof(one.team));
     memset(one.class, 0, sizeof(one.class));
+    memset(one.next, 0, sizeof(one.next));
+    one.least = 0;
     one.seen_ms = one.told_ms = one.yields = one.deadline_ms = 0;
     is_same(&f.job, &one, "a file of the first version had");
     queue_store_close(steal(&s));
     is_int(sqlite3_open(path, &db), SQLITE_OK, "the file is still a database");
-    is_int(sqlite3_exec(db, "PRAGMA user_version = 5", NULL, NULL, NULL), SQLITE_OK,
+    is_int(sqlite3_exec(db, "PRAGMA user_version = 6", NULL, NULL, NULL), SQLITE_OK,
            "the file is made one of the next version");
     sqlite3_close(db);
     is_int(queue_store_open(&s, path, &e), -EUCLEAN, "a file of the next version is refused");
