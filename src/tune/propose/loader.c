@@ -14,8 +14,8 @@ static const double waits_least = 0.05;  /* share of the step, for workers to be
 static const double tail = 3;            /* p99 to median of waiting, from where bursts count */
 static const double cache_least_b = 1e9; /* for files that are read early to stay until wanted */
 static const double hidden = 0.5; /* of the wait: opening a file still takes its time (measured) */
-static const double start_s = 0.01;    /* of a worker, by fork: nine in 90 ms (docs/shim.md) */
-static const double busy_part = 0.5;   /* of the CPUs, for workers to be too many for them */
+static const double start_s = 0.01;  /* of a worker, by fork: nine in 90 ms (docs/shim/loader.md) */
+static const double busy_part = 0.5; /* of the CPUs, for workers to be too many for them */
 static const double short_part = 0.05; /* of an epoch, that the start of workers takes */
 enum { READAHEAD = 4 /* batches */, TAKES = 48 };
 enum { PREFETCH_USUAL = LOADER_PREFETCH, PREFETCH_MAX = 32, WAITS_LEAST = 20 };

@@ -1,6 +1,6 @@
 """The loader of a running job gets other settings, in the middle of an epoch, and yields what it
-would have yielded: workers, how far they load ahead, whether they stay, pinned memory. docs/shim.md
-says what is done and what is refused."""
+would have yielded: workers, how far they load ahead, whether they stay, pinned memory.
+docs/shim/loader.md says what is done and what is refused."""
 
 import multiprocessing
 import os
