@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "cmd/plan/model.h"
 
-enum { OUTPUT_MAX = 8 << 20, COUNT = 24 };
+enum { OUTPUT_MAX = 8 << 20, COUNT = 24, NAME_USUAL = 22 };
 
 /* ---- text ---- */
 
@@ -28,13 +28,13 @@ static const char *grouped(double n, char buf[COUNT])
     return buf;
 }
 
-static void add_head(struct str *out)
+static void add_head(struct str *out, int width)
 {
-    str_addf(out, "%-22s %19s %17s %6s %6s %5s %8s %8s\n", "model", "parameters",
+    str_addf(out, "%-*s %19s %17s %6s %6s %5s %8s %8s\n", width, "model", "parameters",
              "of which a token", "layers", "hidden", "heads", "experts", "longest");
 }
 
-static void add_row(struct str *out, const struct shape *s)
+static void add_row(struct str *out, const struct shape *s, int width)
 {
     const struct shape_params p = shape_count(s);
     char total[COUNT], active[COUNT], experts[COUNT] = "-", longest[COUNT] = "?";
@@ -43,7 +43,7 @@ static void add_row(struct str *out, const struct shape *s)
         snprintf(experts, sizeof(experts), "%d/%d", s->active, s->experts);
     if (s->positions)
         snprintf(longest, sizeof(longest), "%d", s->positions);
-    str_addf(out, "%-22s %19s %17s %6d %6d %5d %8s %8s\n", s->name, grouped(p.total, total),
+    str_addf(out, "%-*s %19s %17s %6d %6d %5d %8s %8s\n", width, s->name, grouped(p.total, total),
              grouped(p.active, active), s->layers, s->hidden, s->heads, experts, longest);
 }
 
@@ -58,6 +58,19 @@ static void add_notes(struct str *out, const struct shape *s)
     if (s->lacks)
         str_addf(out, "  %s: it has %s, whose memory and time are not modelled\n", s->name,
                  s->lacks);
+}
+
+static void add_text(struct str *out, const struct model_row *rows, size_t n)
+{
+    int width = NAME_USUAL;
+
+    for (size_t i = 0; i < n; i++)
+        width = MAX(width, (int)strlen(rows[i].shape.name));
+    add_head(out, width);
+    for (size_t i = 0; i < n; i++)
+        add_row(out, &rows[i].shape, width);
+    for (size_t i = 0; i < n; i++)
+        add_notes(out, &rows[i].shape);
 }
 
 /* ---- JSON ---- */
@@ -144,11 +157,7 @@ static int run(const struct app *app, const struct plan_opts *o, char **operands
     if (rc == 0 && o->json) {
         add_json(&out, rows, n);
     } else if (rc == 0) {
-        add_head(&out);
-        for (size_t i = 0; i < n; i++)
-            add_row(&out, &rows[i].shape);
-        for (size_t i = 0; i < n; i++)
-            add_notes(&out, &rows[i].shape);
+        add_text(&out, rows, n);
     }
     plan_known_done(&known);
     return rc ? rc : cmd_print(&out, o->json, e);

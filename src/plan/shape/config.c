@@ -18,8 +18,8 @@ static const char *const hidden_names[SHAPE_NAMES] = { "hidden_size", "n_embd", 
 static const char *const heads_names[SHAPE_NAMES] = { "num_attention_heads", "n_head", "n_heads",
                                                       "num_heads" };
 static const char *const positions_names[SHAPE_NAMES] = {
-    "max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "n_ctx",
-    "max_sequence_length"
+    "max_position_embeddings", "n_positions",     "max_seq_len", "seq_length", "n_ctx",
+    "max_sequence_length",     "model_max_length"
 };
 static const char *const ffn_names[SHAPE_NAMES] = { "intermediate_size", "ffn_dim", "n_inner",
                                                     "ffn_hidden_size" };

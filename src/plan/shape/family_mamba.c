@@ -1,5 +1,6 @@
 /* Families with state spaces in most layers. */
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "plan/shape/families_private.h"
@@ -19,7 +20,7 @@ struct jamba {
 
 static int read_rank(const struct shape_file *c, const struct shape *s, int *ret)
 {
-    *ret = (s->hidden + 15) / 16;
+    *ret = (int)(((int64_t)s->hidden + 15) / 16);
     return !shape_get(c, "mamba_dt_rank") || shape_is_text(c, "mamba_dt_rank", "auto")
                ? 0
                : shape_need_one(c, "mamba_dt_rank", ret);

@@ -25,6 +25,10 @@ static int from_text(const char *text, struct shape *ret, struct err *e)
     return shape_from_config(ret, "config.json", text, strlen(text), e);
 }
 
+/* The parameters of the part for text, with the weights that shift an expert's score and scale a
+ * layer, as transformers 5.24 builds it on PyTorch's meta device from the same file. */
+#define BUILT "transformers 5.24 builds"
+
 /* Totals as others count them. hub: the number of parameters that the Hugging Face Hub shows for
  * the safetensors of the repository (its API: safetensors.total); keras: "params" of KerasHub's
  * presets; card: README of the repository. */
@@ -47,9 +51,9 @@ static const struct published {
     { "gemma-2b", 2506172416, "hub google/gemma-2b; keras gemma_2b_en" },
     { "gemma-7b", 8537680896, "hub google/gemma-7b; keras gemma_7b_en" },
     { "gemma-2-9b", 9241705984, "hub google/gemma-2-9b; keras gemma2_9b_en" },
-    { "gemma-3-1b", 999885952, "keras gemma3_1b" },
-    { "gemma-3-4b", 3880099328, "keras gemma3_4b_text" },
-    { "gemma-3-27b", 27009002240, "keras gemma3_27b_text" },
+    { "recent/gemma-3-1b", 999885952, "keras gemma3_1b" },
+    { "recent/gemma-3-4b", 3880099328, "keras gemma3_4b_text" },
+    { "recent/gemma-3-27b", 27009002240, "keras gemma3_27b_text" },
     { "gpt2", 124439808, "keras gpt2_base_en" },
     { "gpt-neox-20b", 20554567680, "card EleutherAI/gpt-neox-20b" },
     { "gpt-j-6b", 6050882784, "model.num_parameters() of EleutherAI/gpt-j-6b, many notebooks" },
@@ -73,6 +77,25 @@ static const struct published {
       "by hand" },
     { "plain-llama", 8030261248, "hub meta-llama/Llama-3.1-8B" },
     { "parts", 7241732096, "hub mistralai/Mistral-7B-v0.1" },
+    { "recent/llama-4-scout", 107769861120, BUILT },
+    { "recent/llama-4-maverick", 400711848960, BUILT },
+    { "recent/qwen3-vl-4b", 4022468096, "hub Qwen/Qwen3-4B, which it begins from; " BUILT },
+    { "recent/qwen3-vl-30b-a3b", 30532122624, "hub Qwen/Qwen3-30B-A3B; " BUILT },
+    { "recent/glm-4.5-air", 106852251264, BUILT },
+    { "recent/glm-4.5", 352797829024, BUILT },
+    { "recent/minimax-m2.5", 228689764864, BUILT },
+    { "recent/deepseek-v3.2", 671877944064, BUILT },
+    { "recent/glm-5", 743911218432, BUILT },
+    { "recent/glm-5.2", 743377019904, BUILT },
+    { "recent/gemma-4-31b", 30697345340, BUILT },
+    { "recent/gemma-4-26b-a4b", 25233141790, BUILT },
+    { "recent/qwen3-next-80b", 79674391296, BUILT },
+    { "recent/qwen3.5-27b", 26895998464, BUILT },
+    { "recent/qwen3.5-35b-a3b", 34660610688, BUILT },
+    { "recent/kimi-linear-48b", 49122681728, BUILT },
+    { "recent/jamba-v0.1", 51570323328, BUILT },
+    { "recent/nemotron-h-56b", 56324350464, BUILT },
+    { "recent/nemotron-3-nano", 31577940288, BUILT },
 };
 
 static void test_published(const char *folder)
