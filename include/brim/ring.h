@@ -2,7 +2,8 @@
  * mapped by both. Writers use brim/step.h; this is for those who write the file in another
  * language, and for readers.
  *
- * The file, rank-N-PID.ring in the folder that BRIM_RING names:
+ * The file, rank-N-PID.ring in the folder that BRIM_RING names; in a container with process numbers
+ * of its own rank-N-PID-SPACE.ring, by the number of /proc/self/ns/pid:
  *
  *     0        struct brim_ring_header, in BRIM_RING_HEADER_SIZE bytes
  *     4096     texts of notes and names, text_size bytes; only grows, unused bytes are zero

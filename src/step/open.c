@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -43,11 +44,26 @@ struct names {
     char draft[PATH_MAX], ring[PATH_MAX];
 };
 
+/* "-f0000b2c" where process numbers are not the machine's: two containers of a job may have the
+ * same. */
+static void name_space(char ret[32])
+{
+    const unsigned long first = 0xeffffffc; /* PROC_PID_INIT_INO of the kernel */
+    struct stat st;
+
+    ret[0] = 0;
+    if (stat("/proc/self/ns/pid", &st) == 0 && st.st_ino != first)
+        snprintf(ret, 32, "-%lx", (unsigned long)st.st_ino);
+}
+
 static int make_names(struct names *n, const char *folder, int rank)
 {
-    int number = rank < 0 ? 0 : rank, pid = (int)getpid();
-    int a = snprintf(n->draft, sizeof(n->draft), "%s/.rank-%d-%d.ring", folder, number, pid);
-    int b = snprintf(n->ring, sizeof(n->ring), "%s/rank-%d-%d.ring", folder, number, pid);
+    int number = rank < 0 ? 0 : rank, pid = (int)getpid(), a, b;
+    char space[32];
+
+    name_space(space);
+    a = snprintf(n->draft, sizeof(n->draft), "%s/.rank-%d-%d%s.ring", folder, number, pid, space);
+    b = snprintf(n->ring, sizeof(n->ring), "%s/rank-%d-%d%s.ring", folder, number, pid, space);
 
     return a < 0 || b < 0 || (size_t)a >= sizeof(n->draft) ? -ENAMETOOLONG : 0;
 }

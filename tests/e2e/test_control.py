@@ -5,6 +5,7 @@ import json
 import os
 import re
 import struct
+import subprocess
 import sys
 
 import pytest
@@ -263,6 +264,20 @@ def test_several_settings_are_made_or_none(folder, monkeypatch):
     assert fake.answers() == [(1, DONE), (2, REFUSED), (3, REFUSED)]
     assert done == ["a=yes", "b=3", "b=5", "a=yes", "a=yes", "b=3"]
     assert fake.in_force["b"] == "3"
+
+
+def test_a_ring_of_a_container_has_a_name_of_its_own(tmp_path):
+    """There the process has a number that another container's has, too."""
+    made = "import sys; sys.path.append(%r); from brim_torch.marks import ring; " % SHIM
+    made += "sys.exit(not ring.PythonRing().open('alone'))"
+    done = subprocess.run(
+        ["unshare", "--pid", "--fork", sys.executable, "-c", made],
+        env={**os.environ, "BRIM_RING": str(tmp_path)}, stderr=subprocess.PIPE,
+    )
+    if done.returncode and b"unshare" in done.stderr:
+        pytest.skip("no numbers of their own can be had here")
+    (name,) = os.listdir(tmp_path)
+    assert done.returncode == 0 and re.match(r"rank-0-1-[0-9a-f]+\.ring$", name), name
 
 
 def test_settings_of_the_start():

@@ -4,10 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "brim/step.h"
@@ -22,7 +25,12 @@ static char folder[PATH_MAX];
 
 static int open_file(char path[PATH_MAX + 64])
 {
-    snprintf(path, PATH_MAX + 64, "%s/rank-0-%d.ring", folder, (int)getpid());
+    glob_t found;
+
+    snprintf(path, PATH_MAX + 64, "%s/rank-0-%d[-.]*ring", folder, (int)getpid());
+    folder_need(glob(path, 0, NULL, &found) ? -1 : 0, path);
+    snprintf(path, PATH_MAX + 64, "%s", found.gl_pathv[0]);
+    globfree(&found);
     return open(path, O_RDWR | O_CLOEXEC);
 }
 
@@ -165,6 +173,58 @@ static void test_threads(void)
     unlink(path);
 }
 
+/* A process of number 1 that makes a ring, tells so, and lives until 'until' ends; the process
+ * above it. Where there can be no numbers of its own nobody tells. */
+static pid_t start_alone(const int told[2], const int until[2])
+{
+    pid_t above = fork(), alone;
+    char c;
+
+    folder_need(above, "fork");
+    if (above)
+        return above;
+    close(told[0]);
+    close(until[1]);
+    alone = unshare(CLONE_NEWPID) < 0 ? -1 : fork();
+    if (alone == 0) {
+        bool made = brim_step_open_at(folder, "alone", 0, 0, 1) && write(told[1], "x", 1) == 1;
+
+        _exit(made && read(until[0], &c, 1) == 0 ? 0 : 1);
+    }
+    close(told[1]);
+    _exit(alone > 0 && waitpid(alone, NULL, 0) == alone ? 0 : 1);
+}
+
+/* Two containers of a job: in each the process has the number 1. */
+static void test_two_of_a_number(void)
+{
+    char path[PATH_MAX + 64], c;
+    int told[2], until[2], n = 0;
+    pid_t above[2];
+    glob_t found;
+
+    folder_need(pipe2(told, O_CLOEXEC), "pipe");
+    folder_need(pipe2(until, O_CLOEXEC), "pipe");
+    for (int i = 0; i < 2; i++)
+        above[i] = start_alone(told, until);
+    close(told[1]);
+    while (n < 2 && read(told[0], &c, 1) == 1)
+        n++;
+    snprintf(path, sizeof(path), "%s/rank-0-1[-.]*ring", folder);
+    if (n == 2) {
+        is_int(glob(path, 0, NULL, &found), 0, "two processes of number 1 have rings");
+        is_int((long long)found.gl_pathc, 2, "each process of number 1 has a ring of its own");
+        globfree(&found);
+    } else {
+        ok(true, "two processes of number 1 # SKIP no numbers of their own can be had here");
+    }
+    close(until[0]);
+    close(until[1]);
+    close(told[0]);
+    for (int i = 0; i < 2; i++)
+        (void)waitpid(above[i], NULL, 0);
+}
+
 int main(void)
 {
     folder_make(folder);
@@ -173,6 +233,7 @@ int main(void)
     test_cut(BRIM_RING_HEADER_SIZE + BRIM_RING_TEXT_SIZE);
     test_no_ring();
     test_threads();
+    test_two_of_a_number();
     folder_remove(folder);
     return done();
 }
