@@ -12,13 +12,14 @@ void reason_time(struct str *out, int64_t ms)
 
 void reason_devices(const struct sched *s, const struct work *w, int32_t devices, struct str *out)
 {
+    int cpus = (int)w->cpus_milli / CPU_MILLI;
+
     if (w->mig)
         str_addf(out, "an instance of %dg", w->mig);
     else if (w->milli < WORK_WHOLE)
         str_addf(out, "%d %% of a %s", w->milli / 10, pool_word(s->pool, 1));
-    else if (!devices && w->cpus_milli >= CPU_MILLI)
-        str_addf(out, "%d CPU%s", (int)w->cpus_milli / CPU_MILLI,
-                 str_plural(w->cpus_milli / CPU_MILLI));
+    else if (!devices && cpus)
+        str_addf(out, "%d CPU%s", cpus, str_plural(cpus));
     else
         str_addf(out, "%d %s", (int)devices, pool_word(s->pool, devices));
 }
