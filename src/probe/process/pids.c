@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdint.h>
 
+#include "base/file.h"
 #include "base/parse.h"
 
 void process_pids_done(struct process_pids *p)
@@ -46,22 +47,25 @@ static int add(struct process_pids *p, pid_t pid)
 
 int process_pids_read(struct process_pids *p, DIR *proc, size_t most)
 {
-    const struct dirent *entry;
+    const char *name;
+    int rc = 0;
 
     p->n = 0;
     rewinddir(proc);
-    while (p->n < most && (entry = readdir(proc)) != NULL) {
+    while (p->n < most && (rc = folder_next(proc, &name)) > 0) {
         uint64_t pid;
         int digits;
 
-        if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
+        if (name[0] < '1' || name[0] > '9')
             continue;
-        digits = parse_digits(entry->d_name, 10, 10, &pid);
-        if (digits == 0 || entry->d_name[digits] || pid > INT32_MAX)
+        digits = parse_digits(name, 10, 10, &pid);
+        if (digits == 0 || name[digits] || pid > INT32_MAX)
             continue;
         if (add(p, (pid_t)pid) < 0)
             return -ENOMEM;
     }
+    if (rc < 0)
+        return rc; /* those that were not read have not ended */
     sort(p);
     return 0;
 }

@@ -14,8 +14,8 @@ struct process_pids {
 
 void process_pids_done(struct process_pids *p);
 
-/* What proc (a folder like /proc) lists now, at most so many, in place of what was there. 0 or
- * -ENOMEM. */
+/* What proc (a folder like /proc) lists now, at most so many, in place of what was there. 0;
+ * -ENOMEM; another negative errno where proc cannot be read to its end: some are missing then. */
 int process_pids_read(struct process_pids *p, DIR *proc, size_t most) CHECK_RESULT;
 
 bool process_pids_has(const struct process_pids *p, pid_t pid);

@@ -199,7 +199,7 @@ static int find_processes(struct processes *s, int64_t now_ns)
 
     if (must_list(s, now_ns))
         rc = process_table_update(&s->table, s->proc);
-    if (rc < 0)
+    if (rc == -ENOMEM) /* else they are those of the last time */
         return rc;
     for (size_t i = 0; i < s->table.n && seen < NEW_MAX; i++) {
         struct process *p = &s->table.all[i];

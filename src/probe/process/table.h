@@ -39,7 +39,8 @@ struct process_table {
 void process_table_done(struct process_table *t);
 
 /* Take up the processes that proc (a folder like /proc) lists and drop those that it no longer
- * does. 0 or -ENOMEM; of more than PROCESSES_MAX only so many are taken up. */
+ * does. 0; -ENOMEM; another negative errno where proc cannot be read to its end: then nothing has
+ * changed. Of more than PROCESSES_MAX only so many are taken up. */
 int process_table_update(struct process_table *t, DIR *proc) CHECK_RESULT;
 
 /* It ended: give its slot back. */

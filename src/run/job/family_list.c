@@ -152,6 +152,8 @@ int family_list_update(struct family_list *l)
     if (!must_list(l, &wrapped))
         return 0;
     rc = process_pids_read(&l->found, l->dir, PIDS_MAX);
+    if (rc < 0 && rc != -ENOMEM)
+        return 0; /* those that were not read have not ended: next time */
     if (rc == 0)
         rc = look(l, wrapped);
     if (rc < 0)

@@ -7,6 +7,8 @@
 
 #include "base/file.h"
 #include "folder.h"
+#include "probe/process/pids.h"
+#include "probe/process/table.h"
 #include "queue/guard/control_group.h"
 #include "queue/guard/files.h"
 #include "queue/guard/strays.h"
@@ -136,6 +138,32 @@ static void test_processes_of_jobs(const char *root)
     left = -1;
 }
 
+/* Processes that are not read have not ended. */
+static void test_processes(void)
+{
+    struct process_table table = { .n = 0 };
+    struct process_pids pids = { .n = 0 };
+    DIR *proc = opendir("/proc");
+    size_t n;
+
+    folder_need(proc ? 0 : -1, "/proc");
+    left = 5;
+    is_int(process_pids_read(&pids, proc, SIZE_MAX), -EIO,
+           "a list of processes that fails says so");
+    left = -1;
+    is_int(process_pids_read(&pids, proc, SIZE_MAX), 0, "a list of processes is read");
+    ok(process_pids_has(&pids, getpid()), "this process is in the list");
+    is_int(process_table_update(&table, proc), 0, "a table of processes is made");
+    n = table.n;
+    left = 5;
+    is_int(process_table_update(&table, proc), -EIO, "a table that cannot be read says so");
+    left = -1;
+    is_int((long long)table.n, (long long)n, "a table that cannot be read is as it was");
+    process_table_done(&table);
+    process_pids_done(&pids);
+    closedir(proc);
+}
+
 int main(void)
 {
     char root[PATH_MAX];
@@ -147,6 +175,7 @@ int main(void)
     test_live_runs(root);
     test_attach();
     test_processes_of_jobs(root);
+    test_processes();
     folder_remove(root);
     return done();
 }
