@@ -133,6 +133,15 @@ static void note_model(struct plan_ask *a)
              s->further_layers > 1 ? "s" : "");
 }
 
+/* What the model takes the program to do: brim plan eval takes the same for a row of its time. */
+static void note_program(struct plan_ask *a)
+{
+    note(a,
+         "fused attention and kernels as in Megatron-LM, gradients of 32 bits, collectives of "
+         "%s beside the compute",
+         gpu_is_new(&a->cluster.gpu) ? "tensor and data parallelism" : "data parallelism");
+}
+
 /* ---- numbers ---- */
 
 /* "300B", "1.5T", "4Mi", "123"; 'x' as the unit sets *times instead. */
@@ -274,6 +283,8 @@ int plan_ask_read(const struct plan_opts *o, const char *model, struct plan_ask 
     if (*ret->cluster.assumed)
         note(ret, "%s", ret->cluster.assumed);
     rc = check_gpu(o, ret, e);
+    if (rc == 0)
+        note_program(ret);
     if (rc == 0)
         rc = read_seq(o, ret, e);
     if (rc == 0)

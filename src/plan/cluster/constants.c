@@ -41,3 +41,8 @@ bool gpu_assume(struct gpu *g)
     any |= assume(&g->link_fill_s, 50e-6);
     return any;
 }
+
+bool gpu_is_new(const struct gpu *g)
+{
+    return g->flops[PLAN_FP8] > 0 && g->memory_rate > 2e12;
+}

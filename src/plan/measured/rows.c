@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "plan/cluster/constants.h"
 #include "plan/measured/rows_choose.h"
 #include "plan/measured/rows_phrases.h"
 #include "plan/measured/rows_private.h"
@@ -308,7 +309,7 @@ static int choose(const struct row_reader *r, struct plan_row *row, struct row_f
     free->micro_batch = !*row_text(f, COL_MICRO);
     free->pp = !*row_text(f, COL_PP) && !*row_text(f, COL_DP) && row->layout.zero < 3;
     free->vpp = !*row_text(f, COL_VPP) && (row->layout.pp > 1 || free->pp) &&
-                row_is_new(&row->cluster.gpu) && row_may_interleave(r, row);
+                gpu_is_new(&row->cluster.gpu) && row_may_interleave(r, row);
     free->tp = blank && row->layout.zero < 3;
     free->ep = row->job.shape.experts && !*row_text(f, COL_EP);
     if (row_is_out(f)) /* what did not fit is what is stated */

@@ -10,11 +10,6 @@
 #include "plan/measured/rows_private.h"
 #include "plan/measured/rows_words.h"
 
-bool row_is_new(const struct gpu *g)
-{
-    return g->flops[PLAN_FP8] > 0 && g->memory_rate > 2e12;
-}
-
 int row_degree(const struct row_fields *f, enum row_column c)
 {
     int n = row_int(f, c, 1);
@@ -105,7 +100,7 @@ static void wish_network(const struct row_reader *r, struct cluster_wish *wish,
                          struct row_network *seen, const char **column)
 {
     const struct gpu_row *g = wish->gpu;
-    bool fresh = row_is_new(&g->gpu);
+    bool fresh = gpu_is_new(&g->gpu);
     struct row_node node = { row_text(&r->f, COL_GPU), fresh, wish->c.per_node, 0 };
     double rate = r->tables->node_rate;
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "plan/cluster/constants.h"
 #include "plan/measured/rows_date.h"
 #include "plan/measured/rows_phrases.h"
 #include "plan/measured/rows_private.h"
@@ -346,7 +347,7 @@ void row_read_engine(const struct row_reader *r, struct plan_row *row, struct ro
 {
     const struct row_fields *f = &r->f;
     struct layout *l = &row->layout;
-    bool fresh = row_is_new(&row->cluster.gpu), megascale;
+    bool fresh = gpu_is_new(&row->cluster.gpu), megascale;
     char why[64] = "";
     const struct named *found = find_program(f, why, sizeof(why));
 

@@ -31,7 +31,7 @@ static const char *phrase_end(const char *at, const char *phrase)
             at += strspn(at, fill);
             continue;
         }
-        if (tolower((unsigned char)*at) != tolower((unsigned char)*phrase))
+        if (strncasecmp(at, phrase, 1) != 0)
             return NULL;
         at++;
     }

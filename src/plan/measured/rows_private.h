@@ -16,9 +16,6 @@ void row_refuse(struct plan_row *row, const char *fmt, ...) PRINTF(2, 3);
 /* What was understood of a topic, and why. */
 void row_understand(struct plan_row *row, enum row_topic topic, const char *fmt, ...) PRINTF(3, 4);
 
-/* Hopper and what came after it. */
-bool row_is_new(const struct gpu *g);
-
 /* A degree of a layout; beyond what any has it is none. */
 int row_degree(const struct row_fields *f, enum row_column c);
 

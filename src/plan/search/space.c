@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "plan/cluster/constants.h"
+
 static const struct pins no_pins;
 
 static void axis_add(struct axis *a, int value)
@@ -101,9 +103,11 @@ static bool has_sequence(const struct space *s, const struct layout *l, bool val
 
 static bool has_overlap_tp(const struct space *s, const struct layout *l, bool value)
 {
+    bool usual = l->seq_parallel && gpu_is_new(&s->cluster->gpu);
+
     if (l->tp == 1)
         return !value;
-    return may_be(s, PIN_OVERLAP_TP, s->pins->layout.overlap_tp, l->seq_parallel, value);
+    return may_be(s, PIN_OVERLAP_TP, s->pins->layout.overlap_tp, usual, value);
 }
 
 static bool has_overlap_pp(const struct space *s, const struct layout *l, int vpp, bool value)

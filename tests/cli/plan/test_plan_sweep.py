@@ -278,7 +278,7 @@ TRAITS = {
 
 
 LATENT = {"kv_lora_rank": 64, "qk_rope_head_dim": 16, "qk_nope_head_dim": 32, "v_head_dim": 32}
-EXPERTS = {"num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 256}
+EXPERT_FIELDS = {"num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 256}
 
 
 def fields_of(family):
@@ -286,7 +286,7 @@ def fields_of(family):
     fields = {names[0]: SIZES[key] for key, names in FIELDS.items()
               if key not in ("experts", "active", "expert_ffn", "every")}
     if family in (None, "mixtral", "qwen2_moe", "qwen3_moe", "gpt_oss"):
-        fields.update(EXPERTS, decoder_sparse_step=2)
+        fields.update(EXPERT_FIELDS, decoder_sparse_step=2)
     if family == "qwen2_moe":
         fields["shared_expert_intermediate_size"] = 128
     if family in ("deepseek_v2", "deepseek_v3", "kimi_k2"):

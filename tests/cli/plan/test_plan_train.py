@@ -298,3 +298,27 @@ def test_an_ini_file_and_this_machine(brim, tmp_path):
     recorded = ROOT / "tests" / "fixtures" / "machines" / "workstation"
     done = brim("plan", "train", "Llama-3.2-1B", "--batch=8", "--cluster", recorded)
     assert done.returncode == 0 or done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("gpu, pins", [
+    ("H100-SXM5-80GB", ""),
+    ("A100-SXM4-80GB", ""),
+    ("H100-SXM5-80GB", ",engine=torch,attention=second,fused=no,gradient_bytes=2"),
+])
+def test_train_assumes_what_eval_assumes(brim, tmp_path, gpu, pins):
+    """The same layout takes the same time where the search prices it and where it is a measured row
+    of Megatron-LM, or of PyTorch with its parts pinned; what is taken of programs is named."""
+    tp, zero = (1, 3) if pins else (8, 1)
+    path = tmp_path / "runs.csv"
+    path.write_text(
+        "model,gpu,n_gpus,tp,pp,vpp,micro_batch,global_batch,seq,precision,recompute,seq_parallel,"
+        "zero_stage,iter_time_s\n"
+        f"Llama-3.1-8B,{gpu},64,{tp},1,1,2,128,8192,bf16,full,{int(tp > 1)},{zero},1\n"
+    )
+    row = json.loads(brim.out("plan", "eval", "--json", path))["tables"][0]["predictions"][0]
+    layout = f"tp={tp},pp=1,dp={64 // tp},micro_batch=2,recompute=full,zero={zero},shard=0" + pins
+    said = json.loads(brim.out("plan", "train", "Llama-3.1-8B", "--cluster", f"8x8x{gpu}",
+                               "--batch=128", "--seq=8192", "--pin", layout, "--json"))
+    assert said["best"][0]["step_s"] == pytest.approx(row["time_s"], rel=1e-4)
+    beside = "tensor and data parallelism" if gpu.startswith("H") else "data parallelism"
+    assert f"collectives of {beside} beside the compute" in said["assumed"]
