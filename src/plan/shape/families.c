@@ -101,7 +101,7 @@ static int read_opt(const struct shape_file *c, struct shape *s)
 static int read_falcon(const struct shape_file *c, struct shape *s)
 {
     bool grouped = false, multi_query = true;
-    int rc = shape_get_bool(c, "new_decoder_architecture", &grouped), norms = 2;
+    int rc = shape_get_bool(c, "new_decoder_architecture", &grouped), norms = 0;
 
     if (rc == 0)
         rc = shape_get_bool(c, "multi_query", &multi_query);
@@ -113,12 +113,12 @@ static int read_falcon(const struct shape_file *c, struct shape *s)
         rc = shape_get_one(c, "num_ln_in_parallel_attn", &norms);
     if (rc < 0)
         return rc;
-    if (grouped) {
+    norms = norms ? norms : grouped ? 2 : 1;
+    s->norms = s->parallel && norms != 2 ? 1 : 2;
+    if (grouped)
         s->parallel = true;
-        s->norms = norms;
-    } else {
+    else
         s->kv_heads = multi_query ? 1 : s->heads;
-    }
     return 0;
 }
 
@@ -126,7 +126,7 @@ static int read_mpt(const struct shape_file *c, struct shape *s)
 {
     const struct json_value *attention = shape_get(c, "attn_config");
     struct shape_file inner = { .file = c->file, .root = attention, .e = c->e };
-    bool no_bias = false, alibi = false;
+    bool no_bias = false, alibi = false, norms = false;
     int ratio = 4;
     int rc = shape_get_one(c, "expansion_ratio", &ratio);
 
@@ -135,12 +135,20 @@ static int read_mpt(const struct shape_file *c, struct shape *s)
     if (rc == 0 && attention)
         rc = shape_get_bool(&inner, "alibi", &alibi);
     if (rc == 0 && attention)
+        rc = shape_get_bool(&inner, "qk_ln", &norms);
+    if (rc == 0 && shape_is_text(&inner, "attn_type", "multiquery_attention"))
+        s->kv_heads = 1;
+    if (rc == 0 && attention)
         rc = shape_get_one(&inner, "kv_n_heads", &s->kv_heads);
     if (rc < 0)
         return rc;
+    if (norms)
+        return shape_bad(c, "qk_ln is true: norms of queries and keys are not known of mpt");
     if (__builtin_mul_overflow(s->hidden, ratio, &s->ffn))
         return shape_bad(c, "d_model times expansion_ratio is too large");
-    s->biases = s->norm_biases = !no_bias;
+    s->biases = !no_bias;
+    s->norm_biases = !no_bias && !shape_is_text(c, "norm_type", "rmsnorm") &&
+                     !shape_is_text(c, "norm_type", "low_precision_rmsnorm");
     s->learned_positions = !alibi;
     return 0;
 }

@@ -46,6 +46,8 @@ static int read_dense_layers(const struct shape_file *c, struct shape *s)
     for (size_t i = 0; i < v->n_items; i++)
         if (!v->items[i].is_whole || v->items[i].whole != (int64_t)i)
             return shape_bad_value(c, v, "the first layers, such as [0, 1]: others are not known");
+    if (v->n_items > 0 && s->expert_every > 1)
+        return shape_bad_value(c, v, "empty where only each second or later layer has experts");
     s->dense_first = (int)MIN(v->n_items, (size_t)INT32_MAX);
     return 0;
 }

@@ -158,6 +158,9 @@ static void test_traits(const char *folder)
     "\"vocab_size\": 100"
 #define LLAMA "{\"model_type\": \"llama\", " SIZES ", \"num_attention_heads\": 4"
 
+#define MPT \
+    "{\"model_type\": \"mpt\", \"d_model\": 64, \"n_heads\": 4, \"n_layers\": 2, " \
+    "\"vocab_size\": 100, \"max_seq_len\": 32"
 #define GLM \
     "{\"model_type\": \"glm4_moe\", " SIZES ", \"num_attention_heads\": 4, " \
     "\"n_routed_experts\": 4, \"num_experts_per_tok\": 1"
@@ -291,6 +294,13 @@ static void test_not_counted(void)
         { LLAMA ",\n\"n_layers\": 3}",
           "config.json:2:13: n_layers is not known of llama: it may change how many parameters "
           "there are, so that none are counted" },
+        { "{\"model_type\": \"qwen3_moe\", " SIZES ", \"num_attention_heads\": 4, "
+          "\"num_experts\": 4, \"num_experts_per_tok\": 1, \"decoder_sparse_step\": 2,\n"
+          "\"mlp_only_layers\": [0]}",
+          "config.json:2:20: mlp_only_layers must be empty where only each second or later layer "
+          "has experts" },
+        { MPT ", \"attn_config\": {\"qk_ln\": true}}",
+          "config.json: qk_ln is true: norms of queries and keys are not known of mpt" },
         { GLM ", \"moe_layer_freq\": 2}", "config.json: moe_layer_freq above 1 is not known" },
         { GLM ",\n\"mlp_layer_types\": [\"sparse\", \"dense\"]}",
           "config.json:2:20: mlp_layer_types must be 'dense' of the first layers and 'sparse' of "
@@ -321,6 +331,51 @@ static void test_not_counted(void)
     };
 
     refuse_all(cases, ARRAY_SIZE(cases));
+}
+
+static void test_mpt(void)
+{
+    struct shape s = { .name = "" };
+    struct err e = { "" };
+
+    is_int(from_text(MPT ", \"attn_config\": {\"attn_type\": \"multiquery_attention\"}}", &s, &e),
+           0, "the config of an MPT is read: %s", e.text);
+    ok(s.kv_heads == 1 && s.norm_biases && s.learned_positions,
+       "an MPT with multiquery attention has one head of keys and values");
+    is_int(from_text(MPT ", \"norm_type\": \"low_precision_rmsnorm\"}", &s, &e), 0,
+           "the config of an MPT with another norm is read: %s", e.text);
+    ok(s.kv_heads == 4 && s.biases && !s.norm_biases, "an MPT's RMSNorm has no biases");
+}
+
+/* How many norms a layer of Falcon has, with and without the new architecture. */
+static void test_falcon_norms(void)
+{
+    static const struct {
+        const char *more;
+        int norms;
+    } cases[] = {
+        { "", 1 },
+        { ", \"parallel_attn\": false", 2 },
+        { ", \"num_ln_in_parallel_attn\": 2", 2 },
+        { ", \"new_decoder_architecture\": true", 2 },
+        { ", \"new_decoder_architecture\": true, \"num_ln_in_parallel_attn\": 1", 1 },
+        { ", \"new_decoder_architecture\": true, \"num_ln_in_parallel_attn\": 1, "
+          "\"parallel_attn\": false",
+          2 },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct shape s = { .name = "" };
+        struct err e = { "" };
+        char text[512];
+
+        snprintf(text, sizeof(text),
+                 "{\"model_type\": \"falcon\", " SIZES ", \"num_attention_heads\": 4%s}",
+                 cases[i].more);
+        is_int(from_text(text, &s, &e), 0, "the config of a Falcon is read: %s", e.text);
+        is_int(s.norms, cases[i].norms, "a layer of a Falcon with '%s' has so many norms",
+               cases[i].more);
+    }
 }
 
 /* What is not told in struct shape's fields is counted all the same, and said. */
@@ -394,6 +449,8 @@ int main(int argc, char **argv)
     test_variants();
     test_refused();
     test_not_counted();
+    test_mpt();
+    test_falcon_norms();
     test_counted();
     test_unknown_family();
     test_oom();
