@@ -113,33 +113,57 @@ static double read_number(const char **at)
     return x < 1e6 ? x : 0;
 }
 
+/* The end of a word for ports at 'at'; NULL: it is another one. */
+static const char *port_word(const char *at)
+{
+    static const char *const words[] = { "NICs",     "ports",   "HCAs", "rails", "links",
+                                         "adapters", "NIC",     "port", "HCA",   "rail",
+                                         "link",     "adapter", "cards" };
+
+    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+        if (stands(at, words[i]))
+            return at + strlen(words[i]);
+    return NULL;
+}
+
 /* Behind a number: "x", "NICs of", "ports at"; moves *at behind it. */
 static bool read_count(const char **at)
 {
-    static const char *const ports[] = { "NICs",     "ports",   "HCAs", "rails", "links",
-                                         "adapters", "NIC",     "port", "HCA",   "rail",
-                                         "link",     "adapter", "cards" };
     static const char *const of[] = { "of", "at", "with", "@", "x" };
-    const char *c = skip(*at);
+    const char *c = skip(*at), *port = port_word(c);
 
-    if ((*c == 'x' || *c == 'X' || *c == '*') && !isalpha((unsigned char)*skip(c + 1))) {
+    if ((*c == 'x' || *c == 'X' || *c == '*') &&
+        (!isalpha((unsigned char)*skip(c + 1)) ||
+         find_word(generations, ARRAY_SIZE(generations), skip(c + 1)))) {
         *at = skip(c + 1);
         return true;
     }
-    if ((*c == 'x' || *c == 'X') && find_word(generations, ARRAY_SIZE(generations), skip(c + 1))) {
-        *at = skip(c + 1);
-        return true;
-    }
-    for (size_t i = 0; i < ARRAY_SIZE(ports); i++)
-        if (stands(c, ports[i])) {
-            c = skip(c + strlen(ports[i]));
-            for (size_t j = 0; j < ARRAY_SIZE(of); j++)
-                if (stands(c, of[j])) {
-                    *at = skip(c + strlen(of[j]));
-                    return true;
-                }
+    for (size_t i = 0; port && i < ARRAY_SIZE(of); i++)
+        if (stands(skip(port), of[i])) {
+            *at = skip(skip(port) + strlen(of[i]));
+            return true;
         }
     return false;
+}
+
+/* "4x", "8 NICs of", "2 HDR", and with nouns "4 NICs": a number of ports at *at, which moves behind
+ * it; 0: none. */
+static double count_here(const char **at, bool nouns)
+{
+    const char *c = *at;
+    double n = isdigit((unsigned char)*c) ? read_number(&c) : 0;
+
+    if (!(n >= 1 && n <= 64) || n > (int)n)
+        return 0;
+    if (!read_count(&c) && !find_word(generations, ARRAY_SIZE(generations), skip(c))) {
+        const char *port = nouns ? port_word(skip(c)) : NULL;
+
+        if (!port)
+            return 0;
+        c = port;
+    }
+    *at = skip(c);
+    return n;
 }
 
 /* "x 8" behind a rate; 0: none. */
@@ -289,26 +313,18 @@ static size_t read_phrase(const char *text, const char *at, const struct row_nod
                           struct row_network *ret)
 {
     const char *c = at, *end, *begin = clause_begin(text, at);
-    const struct word *gen = find_word(generations, ARRAY_SIZE(generations), c);
-    double count = 0, rate = 0;
+    const struct word *gen;
+    double count = count_here(&c, false), rate;
     bool bytes = false;
 
+    gen = find_word(generations, ARRAY_SIZE(generations), c);
     if (!gen && !isdigit((unsigned char)*c))
         return 0;
-    if (!gen) {
-        double n = read_number(&c);
-
-        if (n >= 1 && n <= 64 && n == (int)n &&
-            (read_count(&c) || find_word(generations, ARRAY_SIZE(generations), skip(c))))
-            count = n;
-        else
-            c = at;
-        c = skip(c);
-        gen = find_word(generations, ARRAY_SIZE(generations), c);
-    }
     if (gen)
-        c = skip(c + strlen(gen->text));
+        c += strlen(gen->text);
     c += strspn(c, " -@(");
+    if (gen && !(count > 0)) /* "HDR (4 NICs)", "Omni-Path 4x100Gb/s" */
+        count = count_here(&c, true);
     rate = read_rate(&c, count > 0 || gen, &bytes);
     if (!gen && !(rate > 0))
         return 0;
