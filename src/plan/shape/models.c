@@ -38,6 +38,7 @@ static const struct {
     { "shared_ffn", offsetof(struct shape, shared_ffn) },
     { "dense_first", offsetof(struct shape, dense_first) },
     { "expert_every", offsetof(struct shape, expert_every) },
+    { "further_layers", offsetof(struct shape, further_layers) },
 };
 
 static const struct {

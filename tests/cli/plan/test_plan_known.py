@@ -27,7 +27,7 @@ def test_all_models(brim):
         if row["parameters"]:
             assert model["parameters"] == model["published_parameters"] == int(row["parameters"])
     text = brim.out("plan", "models").splitlines()
-    assert len(text) == len(known) + 1
+    assert len([line for line in text if not line.startswith("  ")]) == len(known) + 1
     assert max(len(line) for line in text) <= 100
 
 

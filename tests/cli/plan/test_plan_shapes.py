@@ -67,6 +67,9 @@ def test_what_is_left_out_is_said(brim, tmp_path):
         "plan", "train", path, "--cluster=8xH100-SXM", "--batch=64", "--seq=512", "--explain"
     )
     assert "without its 1 layer for multi-token prediction" in said
+    said = brim.out("plan", "models", "DeepSeek-V3", "MiniMax-M2")
+    assert "DeepSeek-V3: without its 1 layer for multi-token prediction" in said
+    assert "MiniMax-M2: without its 3 layers for multi-token prediction" in said
     fields, _ = shapes_counted.made("llama4", 0)
     path = write(tmp_path, "llama4", fields)
     assert "the part of the model for text" in brim.out("plan", "models", path)
