@@ -228,8 +228,11 @@ static int decide_now(struct local *l, struct err *e)
     CLEANUP(freep) struct queue_item *items = calloc(l->n + 1, sizeof(*items));
     int64_t now_ms = queue_wall_ms(l), again_ms = INT64_MAX;
     struct queue_plan plan;
-    int rc = items ? queue_go_on(l, e) : err_nomem(e);
+    int rc;
 
+    if (!items)
+        return err_nomem(e);
+    rc = queue_go_on(l, e);
     if (rc == 0)
         rc = queue_decide_items(l, items, e);
     if (rc == 0)

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Kill -9 the engine of the queue at moments of chance while short jobs run; script/soak runs it.
 
-    BRIM=... tests/soak/local_kill.py [--jobs 500] [--kills 100] [--seed 1] [--idle]
+    BRIM=... tests/soak/local_kill.py [--jobs 500] [--kills 100] [--seed 1] [--idle | --resize]
 
 Jobs are real processes: plain ones, which write a line when they begin and one when they end, with
 exit statuses of all kinds; an array; and ones that count with a checkpoint, give way to those of a
 higher priority, and go on from there. While they are submitted and run the engine is killed,
 whatever it does. With --idle the policy takes CPUs from jobs that are idle, and some of those that
-count sleep between numbers, longer than that. Then each plain job must have begun once and ended
-once, each one that counts must have counted each number once and in order, and the queue must tell
-each one's exit status."""
+count sleep between numbers, longer than that. With --resize jobs have invented devices, and those
+that count go on with fewer or more of them. Then each plain job must have begun once and ended
+once, each one that counts must have counted each number once and in order, no device may have had
+two jobs at once, and the queue must tell each one's exit status."""
 
 import argparse
 import collections
@@ -45,14 +46,26 @@ exit 0
 """
 # One that sleeps is idle, and is asked for its checkpoint while it does.
 NAP = COUNT.replace("sleep 0.02", "sleep 1.5")
+# It has its devices alone, as many as it is told.
+HOLDS = """
+trap 'asked=1' TERM
+devices=$(echo "$CUDA_VISIBLE_DEVICES" | tr , ' ')
+for d in $devices; do mkdir "${0%/*}/device$d" || echo "device $d was given twice" >>"$0"; done
+trap 'for d in $devices; do rmdir "${0%/*}/device$d"; done' EXIT
+[ $(echo $devices | wc -w) = "$BRIM_DEVICES" ] || echo "not $BRIM_DEVICES: $devices" >>"$0"
+"""
 POLICY = """[policy]
 order = fifo
 priorities = yes
 preempt = victims
-[idle]
+"""
+IDLE = POLICY + """[idle]
 warn = 300ms
 reclaim = 600ms
 action = requeue
+"""
+RESIZE = POLICY + """[elastic]
+every = 50ms
 """
 END_S = 240.0  # from the last submission until all must have ended
 COUNTERS = 6
@@ -61,14 +74,14 @@ NAPS = 4
 
 
 class Queue:
-    def __init__(self, program, folder, idle):
+    def __init__(self, program, folder, text, more):
         self.program = program
         self.folder = folder
         conf = folder / "brim.conf"
         policy = folder / "policy.ini"
-        policy.write_text(POLICY)
-        conf.write_text("[queue]\nidle = 5s\n" +
-                        ("interval = 100ms\npolicy = %s\n" % policy if idle else ""))
+        policy.write_text(text)
+        conf.write_text("[queue]\nidle = 5s\n%s" % more +
+                        ("policy = %s\n" % policy if text else ""))
         self.env = dict(os.environ, STATE_DIRECTORY=str(folder), BRIM_CONF=str(conf))
 
     def call(self, *args):
@@ -132,9 +145,12 @@ class Killer(threading.Thread):
             self.done += 1
 
 
-def submit(queue, work, n, naps, chance):
+def submit(queue, work, n, naps, resize, chance):
     """All of them, in a random order: what must become of each id."""
     wanted = {}
+    holds = HOLDS if resize else ""
+    few = ["-d2", "-c1", "--no-watch"] if resize else []
+    many = ["-d8", "--min-devices", "2", "--no-watch"] if resize else []
     kinds = ["plain"] * (n - n // 5 - COUNTERS) + ["array"]
     chance.shuffle(kinds)
     for i in range(COUNTERS):  # early, so that others come that go before them
@@ -147,13 +163,14 @@ def submit(queue, work, n, naps, chance):
             status = chance.choice([0, 0, 0, 1, 3, 75])
             urgent = ["-p", "10"] if chance.random() < 0.3 else []
             job = queue.out(
-                "submit", *urgent, "sh", "-c", PLAIN, str(trace),
+                "submit", *urgent, *few, "sh", "-c", holds + PLAIN, str(trace),
                 "%.3f" % chance.uniform(0, 0.06), str(status),
             )
             wanted[int(job)] = (kind, trace, status)
         elif kind in ("count", "nap"):
             script, most = (COUNT, NUMBERS) if kind == "count" else (NAP, NAPS)
-            job = queue.out("submit", "--requeue", "sh", "-c", script, str(trace), str(most))
+            job = queue.out("submit", "--requeue", *many, "sh", "-c", holds + script, str(trace),
+                            str(most))
             wanted[int(job)] = (kind, trace, 0)
         else:
             tasks = n // 5
@@ -209,18 +226,22 @@ def main():
     parser.add_argument("--kills", type=int, default=int(os.environ.get("SOAK_LOCAL_KILLS", "100")))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--idle", action="store_true")
+    parser.add_argument("--resize", action="store_true")
     options = parser.parse_args()
     chance = random.Random(options.seed)
     with tempfile.TemporaryDirectory(prefix="brim-local-kill-") as work:
         folder = pathlib.Path(work)
         (folder / "trace").mkdir()
-        queue = Queue(os.environ["BRIM"], folder, options.idle)
+        text = IDLE if options.idle else RESIZE if options.resize else ""
+        more = ("interval = 100ms\n" if options.idle else
+                "fake = 8xH100-SXM5-80GB\n" if options.resize else "")
+        queue = Queue(os.environ["BRIM"], folder, text, more)
         begin = time.monotonic()
         killer = Killer(queue, options.kills, random.Random(options.seed + 1))
         killer.start()
         try:
             naps = 6 if options.idle else 0
-            wanted = submit(queue, folder / "trace", options.jobs, naps, chance)
+            wanted = submit(queue, folder / "trace", options.jobs, naps, options.resize, chance)
             jobs, left = wait(queue)
         finally:
             killer.over.set()
@@ -241,6 +262,12 @@ def main():
             print("  %d jobs were stopped because they were idle" % stopped)
             if not stopped:
                 bad.append("no idle job was stopped")
+        if options.resize:
+            log = (queue.folder / "queue" / "engine.log").read_text()
+            resized = log.count(" goes from ")
+            print("  jobs were resized %d times" % resized)
+            if not resized:
+                bad.append("no job was resized")
         for sentence in bad[:20]:
             print("  " + sentence)
         if killer.done < options.kills:

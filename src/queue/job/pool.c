@@ -322,7 +322,7 @@ void queue_pool_give(const struct queue_pool *p, const struct queue_job *j,
             taken->cpu[p->slots[slot].index % QUEUE_CPUS] = has[p->slots[slot].index % QUEUE_CPUS] =
                 true;
         else if (p->slots[slot].numa >= 0 && (size_t)p->slots[slot].numa < p->n_near)
-            left -= take(p->near[p->slots[slot].numa], taken, has, MIN(left, all / n));
+            left -= take(p->near[p->slots[slot].numa], taken, has, MIN(left, all / MAX(n, 1)));
     }
     if (!p->cpus)
         (void)take(p->usable, taken, has, left);

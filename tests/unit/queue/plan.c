@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "oom.h"
 #include "queue/plan.h"
+#include "queue/resize.h"
 #include "queue/queue_private.h"
 #include "tap.h"
 
@@ -307,6 +308,64 @@ static void test_shares(void)
     queue_pool_done(&s.pool);
 }
 
+/* What a job with two devices at least goes on with, after a pass by that policy. */
+static const char *goes_on(struct scene *s, int *cpus, char next[QUEUE_SLOTS])
+{
+    struct queue_plan p;
+    struct err e = { "" };
+    const struct action *actions;
+    int64_t again;
+    size_t count;
+
+    is_int(make(&p, s, 2, &e), 0, "the plan of a job that may shrink is made: %s", e.text);
+    is_int(queue_plan_pass(&p, 1000100, &again), 0, "the plan of that job is decided");
+    actions = sched_actions(p.sched, &count);
+    snprintf(next, QUEUE_SLOTS, "nothing");
+    for (size_t i = 0; i < count; i++)
+        if (actions[i].kind == ACTION_PREEMPT)
+            queue_resize_next(&p, &actions[i], &s->low, cpus, next);
+    queue_plan_done(&p);
+    return next;
+}
+
+static void test_goes_on(void)
+{
+    CLEANUP(node_freep) struct node *n = make_node(4, 0x10de);
+    char next[QUEUE_SLOTS];
+    struct scene s;
+    int cpus = 0;
+
+    set_scene(&s, n, "priority");
+    s.low.cpus = 4;
+    s.high.cpus = 2;
+    is_str(goes_on(&s, &cpus, next), "", "a job without a least number waits for all its devices");
+    s.low.least = 2;
+    is_str(goes_on(&s, &cpus, next), "2,3", "a job keeps what the other one does not need");
+    is_int(cpus, 2, "half of its CPUs go with half of its devices");
+    is_str(goes_on(&s, &cpus, next), "", "a job keeps nothing when its CPUs are another one's");
+    cpus = 0;
+    s.high.devices = 1;
+    is_str(goes_on(&s, &cpus, next), "1,2", "a job keeps no more devices than it has CPUs for");
+    cpus = 0;
+    s.high.cpus = 1;
+    is_str(goes_on(&s, &cpus, next), "1,2,3", "a job keeps three devices of four");
+    cpus = 0;
+    s.low.least = 4;
+    is_str(goes_on(&s, &cpus, next), "", "one that needs them all keeps none");
+    s.low.least = 2;
+    s.low.requeue = false;
+    is_str(goes_on(&s, &cpus, next), "nothing", "one that may not be stopped is not");
+    s.low.requeue = true;
+    s.low.stop = QUEUE_PREEMPT;
+    snprintf(s.low.next, sizeof(s.low.next), "2,3");
+    is_str(goes_on(&s, &cpus, next), "nothing",
+           "one that is left with two devices is not stopped again for the same job");
+    s.high.devices = 3;
+    is_str(goes_on(&s, &cpus, next), "",
+           "a job loses what it was left with when the other one needs more");
+    queue_pool_done(&s.pool);
+}
+
 /* More teams than the scheduler has numbers for: those of the policy have some. */
 static void test_many_teams(void)
 {
@@ -543,6 +602,7 @@ int main(void)
     test_preempt();
     test_shares();
     test_many_teams();
+    test_goes_on();
     test_deadline();
     test_foresee();
     test_ready();

@@ -518,17 +518,25 @@ static void test_taken_up(void)
 
     job.scaling = 1;
     job.restart_ms = -1;
-    if (!ok(read_policy(&p, ELASTIC) && pool_parse(&pool, "1x8", &e) == 0 &&
-                sched_open(&s, &p, &pool, &w, &e) == 0 && sched_resizes(s),
+    job.cpus_milli = 7000;
+    if (!ok(read_policy(&p, ELASTIC) && pool_parse(&pool, "1x8", &e) == 0,
+            "a policy with [elastic] is read"))
+        return;
+    pool.nodes[0].cpus_milli = 10000;
+    if (!ok(sched_open(&s, &p, &pool, &w, &e) == 0 && sched_resizes(s),
             "sched_open opens a scheduler that resizes jobs"))
         return;
     is_int(sched_take_up(s, 0, 1000, &was, &where), 0, "a job that runs on four of its eight");
     is_int(sched_devices(s, 0), 4, "the job that was taken up has four devices");
+    is_int(sched_capacity(s)->nodes[0].cpus_milli, 6000,
+           "with half of its devices the job has half of its CPUs, in whole ones");
     ok(sched_pass(s, 1000, &again_ms) == 0 && again_ms == EVERY, "asks when it may grow");
     ok(sched_pass(s, EVERY, &again_ms) == 0 && sched_devices(s, 0) == 8,
        "the job that may grow has eight devices");
+    is_int(sched_capacity(s)->nodes[0].cpus_milli, 3000, "the job has all of its CPUs again");
     sched_end(s, 0, EVERY + 1000);
     is_int(sched_capacity(s)->whole, 8, "all devices are free when the job ends");
+    is_int(sched_capacity(s)->nodes[0].cpus_milli, 10000, "all CPUs are free when the job ends");
     sched_close(s);
     pool_done(&pool);
 }
