@@ -55,6 +55,18 @@ static void add_row(struct str *out, const struct gpu_row *r)
              figure(g->tdp_w, 1, b[5]), is_measured(g) ? "measured" : "nominal");
 }
 
+/* notes: what is to be known of a row beside its figures, of the few that were asked for. */
+static void add_text(struct str *out, const struct gpu_row *const *rows, size_t n, bool notes)
+{
+    add_head(out);
+    for (size_t i = 0; i < n; i++)
+        add_row(out, rows[i]);
+    for (size_t i = 0; notes && i < n; i++) {
+        str_addf(out, "  %s: figures from %s in data/gpus.csv", rows[i]->gpu.name, rows[i]->source);
+        str_addf(out, "%s%s\n", *rows[i]->notes ? "; " : "", rows[i]->notes);
+    }
+}
+
 /* ---- JSON ---- */
 
 static void json_rate(struct json *j, const char *key, double value)
@@ -83,6 +95,8 @@ static void json_row(struct json *j, const struct gpu_row *r)
     json_rate(j, "pcie_b_s", r->pcie_rate);
     json_rate(j, "tdp_w", g->tdp_w);
     json_bool(j, "measured", is_measured(g));
+    json_string(j, "source", r->source);
+    json_string(j, "notes", *r->notes ? r->notes : NULL);
     json_string(j, "node", r->node);
     if (r->node) {
         json_int(j, "node_gpus", r->node_gpus);
@@ -143,9 +157,7 @@ static int run(const struct app *app, const struct plan_opts *o, char **operands
     if (rc == 0 && o->json) {
         add_json(&out, rows, n);
     } else if (rc == 0) {
-        add_head(&out);
-        for (size_t i = 0; i < n; i++)
-            add_row(&out, rows[i]);
+        add_text(&out, rows, n, operands[0] != NULL);
     }
     plan_known_done(&known);
     return rc ? rc : cmd_print(&out, o->json, e);

@@ -149,7 +149,9 @@ static int add_row(void *ctx, const struct table_row *row, struct err *e)
         return err_nomem(e);
     set_absent(r);
     r->vendor = arena_strdup(&g->arena, table_text(row, "vendor"));
-    if (!r->vendor)
+    r->source = arena_strdup(&g->arena, table_text(row, "source"));
+    r->notes = arena_strdup(&g->arena, table_text(row, "notes"));
+    if (!r->vendor || !r->source || !r->notes)
         return err_nomem(e);
     rc = read_names(g, row, &r->gpu, e);
     if (rc == 0)

@@ -19,7 +19,8 @@ struct gpu_row {
     double pcie_rate; /* bytes a second in one direction; NaN: not known */
     const char *node; /* "DGX H100": a machine that its vendor builds of it; NULL: none is known */
     int node_gpus, node_nics;
-    double node_nic_rate; /* bytes a second in one direction */
+    double node_nic_rate;       /* bytes a second in one direction */
+    const char *source, *notes; /* keys that data/gpus.csv explains; "" for none */
 };
 
 struct gpus {

@@ -64,7 +64,10 @@ def test_named_gpus(brim):
     assert text[2].split() == ["H100-SXM5-80GB", "NVIDIA", "989", "1979", "80", "3350", "450", "8",
                                "700", "measured"]
     assert re.search(r"^V100-SXM2-32GB +NVIDIA +125 +\? +32 ", text[3])
+    assert text[4] == "  H100-SXM5-80GB: figures from stas aic basepod in data/gpus.csv"
+    assert text[5].endswith(": figures from stas llma dgx in data/gpus.csv; no bf16")
     (gpu,) = json.loads(brim.out("plan", "gpus", "H100", "--json"))["gpus"]
+    assert gpu["source"] == "stas aic basepod" and gpu["notes"] is None
     assert gpu["node"] == "DGX H100" and gpu["node_gpus"] == 8 and gpu["link_b_s"] == 450e9
     one_line(brim("plan", "gpus", "H10"), 2, "unknown GPU 'H10' (did you mean H100?)")
 
