@@ -1,6 +1,7 @@
 #include <math.h>
 
 #include "base/json.h"
+#include "cmd/plan/sure.h"
 #include "cmd/plan/train.h"
 #include "render/text.h"
 
@@ -39,6 +40,7 @@ static void json_layout(struct json *j, const struct layout *l)
 
 static void json_one(struct json *j, const struct plan_ask *a, const struct found_layout *c)
 {
+    struct plan_sure sure = plan_sure_of(a, &c->layout);
     struct plan_memory_part part;
     struct plan_one one;
 
@@ -48,7 +50,11 @@ static void json_one(struct json *j, const struct plan_ask *a, const struct foun
     json_int(j, "gpus", c->gpus);
     json_number(j, "step_s", c->time_s, DIGITS);
     json_number(j, "tokens_per_s", one.step.tokens_s * c->gpus, DIGITS);
+    json_number(j, "tokens_per_s_per_gpu", one.step.tokens_s, DIGITS);
+    json_number(j, "flops_per_gpu", one.step.model_flops, DIGITS);
     json_number(j, "mfu", one.step.mfu, DIGITS);
+    json_number(j, "error_expected", sure.mean, DIGITS);
+    json_number(j, "error_most", sure.most, DIGITS);
     json_int(j, "micro_batches", one.step.micro_batches);
     json_number(j, "days", plan_days(a, c->time_s), DIGITS);
     json_number(j, "cost", plan_cost(a, c->time_s, c->gpus), DIGITS);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cmd/plan/sure.h"
 #include "cmd/plan/train.h"
 #include "render/text.h"
 #include "model/signal/quantity.h"
@@ -140,9 +141,11 @@ static void add_sentence(const struct plan_train *t, const struct plan_one *best
         str_addf(out, "%s of the ", plan_thousands(gpus).text);
     str_addf(out, "%s %s: ", plan_thousands(all).text, a->cluster.gpu.name);
     add_layout(&best->layout, best->step.micro_batches, out);
-    str_addf(out, ". A step takes %s: %s tokens/s, %.1f %% MFU.",
-             plan_seconds(best->step.time_s).text, plan_thousands(best->step.tokens_s * gpus).text,
-             100 * best->step.mfu);
+    str_addf(out, ". A step takes %s: %s tokens/s,", plan_seconds(best->step.time_s).text,
+             plan_thousands(best->step.tokens_s * gpus).text);
+    str_addf(out, " %s tokens/s and %s TFLOP/s of a GPU, %.1f %% MFU.",
+             plan_thousands(best->step.tokens_s).text,
+             plan_thousands(best->step.model_flops / 1e12).text, 100 * best->step.mfu);
     add_budget(a, best->step.time_s, gpus, out);
     str_addf(out, " The fullest GPU, of stage %d, uses %.1f of %.1f GB.", best->memory.stage,
              best->memory.total / 1e9, a->cluster.gpu.memory_b / 1e9);
@@ -269,6 +272,17 @@ static void add_front(const struct plan_train *t, struct str *out)
     }
 }
 
+static void add_sure(const struct plan_train *t, const struct plan_one *best, struct str *out)
+{
+    CLEANUP(str_done) struct str words = STR_INIT(SENTENCE_MAX);
+
+    plan_sure_text(t->ask, &best->layout, &words);
+    text_fail(out, str_error(&words));
+    str_add(out, "How sure: ");
+    text_add_wrapped(out, str_text(&words), strlen("How sure: "), t->app->columns);
+    str_add(out, ".\n");
+}
+
 void plan_train_text(const struct plan_train *t, struct str *out)
 {
     CLEANUP(str_done) struct str sentence = STR_INIT(SENTENCE_MAX);
@@ -285,6 +299,7 @@ void plan_train_text(const struct plan_train *t, struct str *out)
         text_add_wrapped(out, t->ask->notes, strlen("Assumed: "), t->app->columns);
         str_add(out, ".\n");
     }
+    add_sure(t, &best, out);
     str_add(out, "\n");
     plan_table(t, s->best, (size_t)s->n_best, out);
     if (t->opts->pareto)

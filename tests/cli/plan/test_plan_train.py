@@ -322,3 +322,35 @@ def test_train_assumes_what_eval_assumes(brim, tmp_path, gpu, pins):
     assert said["best"][0]["step_s"] == pytest.approx(row["time_s"], rel=1e-4)
     beside = "tensor and data parallelism" if gpu.startswith("H") else "data parallelism"
     assert f"collectives of {beside} beside the compute" in said["assumed"]
+
+
+@pytest.mark.parametrize("model, cluster, extra, error", [
+    ("Llama-3.1-8B", "8x8xH100-SXM", "zero=1", 0.04),
+    ("Llama-3.1-8B", "8x8xH100-SXM", "zero=3", 0.06),
+    ("Qwen3-30B-A3B", "8x8xH100-SXM", "zero=1", 0.12),
+    ("Llama-3.1-8B", "8x8xA100-SXM", "zero=1", 0.03),
+    ("Llama-3.2-1B", "1x8xA100-SXM", "zero=1", 0.07),
+    ("Llama-3.1-8B", "8x8xMI300X", "zero=1", None),
+])
+def test_how_sure(brim, model, cluster, extra, error):
+    """Each class of runs has its own error to expect; where too few were compared there is none."""
+    words = ("plan", "train", model, f"--cluster={cluster}", "--batch=512", "--seq=4096",
+             "--best=1", "--pin", extra)
+    best = plan(brim, *words)["best"][0]
+    assert best.get("error_expected") == error
+    each = best["tokens_per_s"] / best["gpus"]
+    assert best["tokens_per_s_per_gpu"] == pytest.approx(each, rel=1e-4)
+    text = " ".join(brim.out(*words).split("\n\n")[0].split())
+    expected = "too few runs on" if error is None else f"were {100 * error:.0f} % off on average"
+    assert "How sure: " in text and expected in text
+    assert f"and {best['flops_per_gpu'] / 1e12:,.0f} TFLOP/s of a GPU" in text
+    assert "micro-batch" not in text.split("How sure: ")[1]
+
+
+def test_doubts(brim):
+    """A layout beyond all runs that were compared, with one micro-batch each, is doubted."""
+    words = ("plan", "train", "Llama-3.1-8B", "--cluster=4000x8xH100-SXM", "--batch=32000",
+             "--seq=8192", "--best=1", "--pin=tp=1,pp=1,cp=1")
+    text = " ".join(brim.out(*words).split())
+    assert "no run had more than 16,384 GPUs, and stragglers are not in the model" in text
+    assert "with 1 micro-batch a step most of what is exposed between GPUs counts" in text

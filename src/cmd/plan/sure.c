@@ -1,0 +1,60 @@
+#include "cmd/plan/sure.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "plan/cluster/constants.h"
+
+/* More GPUs than any run that was compared, and from where on few micro-batches are a doubt. */
+enum { MOST_GPUS = 16384, MANY_GPUS = 1024, FEW_MICRO_BATCHES = 4 };
+
+/* Of docs/accuracy.md, rows for development: Megatron Core and NeMo; llm-foundry and fms-fsdp; MoE
+ * ModelZoo; Korthikanti et al. and Megatron-LM 2020; vTrain. */
+static const struct plan_sure megatron = { "dense models on H100 with Megatron-LM", .04, .11 };
+static const struct plan_sure sharded = { "dense models with ZeRO-3", .06, .32 };
+static const struct plan_sure experts = { "mixtures of experts", .12, .37 };
+static const struct plan_sure older = { "dense models on A100 and V100 with Megatron-LM", .03,
+                                        .05 };
+static const struct plan_sure small = { "dense models on one node of A100", .07, .24 };
+static const struct plan_sure unknown = { NULL, (double)NAN, (double)NAN };
+
+/* Kinds of GPU with measured runs that no figure was fitted to. */
+static bool is_compared(const struct gpu *g)
+{
+    return strncmp(g->name, "H100-SXM", 8) == 0 || strncmp(g->name, "H800-SXM", 8) == 0 ||
+           strncmp(g->name, "A100-SXM", 8) == 0 || strncmp(g->name, "V100-SXM", 8) == 0;
+}
+
+struct plan_sure plan_sure_of(const struct plan_ask *a, const struct layout *l)
+{
+    const struct cluster *c = &a->cluster;
+
+    if (!is_compared(&c->gpu) || a->job.precision == PLAN_MXFP8)
+        return unknown;
+    if (a->job.shape.experts)
+        return experts;
+    if (l->zero == 3)
+        return sharded;
+    if (gpu_is_new(&c->gpu))
+        return megatron;
+    return layout_gpus(l) <= c->per_node ? small : older;
+}
+
+void plan_sure_text(const struct plan_ask *a, const struct layout *l, struct str *out)
+{
+    struct plan_sure s = plan_sure_of(a, l);
+    int gpus = layout_gpus(l), batches = layout_micro_batches(l, &a->job);
+
+    if (s.runs)
+        str_addf(out, "runs of %s were %.0f %% off on average, %.0f %% at most", s.runs,
+                 100 * s.mean, 100 * s.most);
+    else
+        str_addf(out, "too few runs on %s were compared to know the error", a->cluster.gpu.name);
+    if (gpus > MOST_GPUS)
+        str_addf(out, "; no run had more than 16,384 GPUs, and stragglers are not in the model");
+    if (gpus >= MANY_GPUS && batches < FEW_MICRO_BATCHES)
+        str_addf(out,
+                 "; with %d micro-batch%s a step most of what is exposed between GPUs counts, "
+                 "which is predicted worst",
+                 batches, batches == 1 ? "" : "es");
+}
