@@ -112,7 +112,7 @@ void sched_submit(struct sched *s, uint32_t job, int64_t now_ms, int64_t length_
     j->left_ms = length_ms;
     j->part = NO_PART;
     state_queue(s, job, now_ms);
-    if (s->ranked && j->tier == TIER_BATCH)
+    if (s->ranked && !s->queues && j->tier == TIER_BATCH)
         s->ranked[s->n_ranked++] = (struct ranked){ .job = job };
 }
 
@@ -134,7 +134,7 @@ int sched_take_up(struct sched *s, uint32_t job, int64_t now_ms, const struct sc
     } else {
         state_queue(s, job, was->since_ms);
     }
-    if (s->ranked)
+    if (s->ranked && !s->queues)
         s->ranked[s->n_ranked++] = (struct ranked){ .job = job };
     return 0;
 }

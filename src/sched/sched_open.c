@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "sched/feature/deadline.h"
 #include "sched/feature/power.h"
 #include "sched/place/place.h"
 #include "sched/feature/quota.h"
@@ -41,6 +42,19 @@ static bool has_shares(const struct workload *w)
     return false;
 }
 
+/* Whether the order of those that wait is kept from pass to pass: where no time and nobody else
+ * changes it. With preemption it takes an order that is the same for all that wait, and no feature
+ * that has a say in it. */
+static bool keeps_queues(const struct sched *s)
+{
+    if (s->policy.preempt == PREEMPT_NONE)
+        return true;
+    for (size_t i = 0; features[i]; i++)
+        if (s->on >> i & 1 && features[i] != &feature_deadline)
+            return false;
+    return s->policy.preempt == PREEMPT_VICTIMS && s->policy.ties != TIES_LIST;
+}
+
 static int make_tables(struct sched *s)
 {
     size_t n = s->work->n_jobs + 1, nodes = s->pool->n_nodes + 1;
@@ -72,8 +86,12 @@ static int make_tables(struct sched *s)
         s->other = arena_alloc(a, n * sizeof(*s->other));
         s->first = arena_alloc(a, (nodes + 2) * sizeof(*s->first));
         s->holders = arena_alloc(a, ((size_t)s->pool->devices + 1) * sizeof(*s->holders));
-        return s->ranked && s->other && s->first && s->holders ? 0 : -ENOMEM;
+        s->listed = s->queues ? arena_alloc(a, n) : NULL;
+        if (!s->ranked || !s->other || !s->first || !s->holders || (s->queues && !s->listed))
+            return -ENOMEM;
     }
+    if (!s->queues)
+        return 0;
     return waiting_init(&s->waiting, a, n, s->n_groups);
 }
 
@@ -129,6 +147,7 @@ int sched_open(struct sched **ret, const struct policy *policy, const struct poo
     rc = open_features(s, e);
     if (rc < 0)
         return rc;
+    s->queues = keeps_queues(s);
     if (make_groups(s) < 0 || free_capacity_init(&s->capacity, pool) < 0 || make_tables(s) < 0)
         return err_nomem(e);
     if (policy->place->scores) {

@@ -80,14 +80,18 @@ struct sched {
     struct scores scores;
     struct wiring wiring;
     struct sched_job *jobs;
-    struct waiting waiting; /* those that wait; without preemption only */
-    uint32_t *group;        /* of each job */
+    bool queues; /* those that wait are kept in order, in waiting; else by each pass */
+    struct waiting waiting;
+    uint32_t *group; /* of each job */
     size_t n_groups;
-    uint32_t *cursor;      /* by group, in a pass */
-    int64_t *longest;      /* by group, in a pass */
-    struct ranked *ranked; /* all that are there, in the order of the last pass (preemption) */
-    struct ranked *other;  /* to sort them */
-    size_t n_ranked;
+    uint32_t *cursor; /* by group, in a pass */
+    int64_t *longest; /* by group, in a pass */
+    /* preemption: all that are there, in the order of the last pass; with queues those that run */
+    struct ranked *ranked;
+    uint8_t *listed;      /* by job: it is there (queues) */
+    struct ranked *other; /* to sort them; with queues, those that were stopped in a pass */
+    size_t n_ranked, n_stopped;
+    uint32_t begun;         /* with queues: lists when the pass began */
     uint32_t *running, *at; /* those that run; by job, where it stands there or in waits */
     uint32_t *waits;        /* those that wait, in no order */
     size_t n_running, n_waiting;

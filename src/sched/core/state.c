@@ -69,7 +69,7 @@ void state_unqueue(struct sched *s, uint32_t job)
     last = s->waits[--s->n_waiting];
     s->waits[s->at[job]] = last;
     s->at[last] = s->at[job];
-    if (s->policy.preempt != PREEMPT_NONE)
+    if (!s->queues)
         return;
     waiting_remove(&s->waiting, s->group[job], job);
 }
@@ -88,7 +88,7 @@ void state_queue(struct sched *s, uint32_t job, int64_t now_ms)
         return;
     s->at[job] = (uint32_t)s->n_waiting;
     s->waits[s->n_waiting++] = job;
-    if (s->policy.preempt != PREEMPT_NONE)
+    if (!s->queues)
         return;
     state_key(s, job, now_ms, &key);
     waiting_add(&s->waiting, s->group[job], job, &key, j->left_ms);
@@ -103,6 +103,10 @@ void state_run(struct sched *s, uint32_t job, int64_t since_ms)
     j->list = ++s->lists;
     s->at[job] = (uint32_t)s->n_running;
     s->running[s->n_running++] = job;
+    if (s->listed && !s->listed[job]) {
+        s->listed[job] = 1;
+        s->ranked[s->n_ranked++] = (struct ranked){ .job = job };
+    }
     if (s->ends)
         expected_ends_add(s, job);
     for (const struct feature *const *f = s->hooks.runs; *f; f++)
@@ -126,7 +130,7 @@ int64_t state_age(struct sched *s, int64_t now_ms)
             continue;
         }
         j->aged = 1;
-        if (s->policy.preempt != PREEMPT_NONE)
+        if (!s->queues)
             continue;
         waiting_remove(&s->waiting, s->group[job], job);
         state_key(s, job, now_ms, &key);

@@ -6,7 +6,7 @@
 #include "sched/core/state.h"
 
 struct deadlines {
-    struct waiting soon; /* without preemption: jobs that wait, by when they have to start */
+    struct waiting soon; /* with queues: jobs that wait, by when they have to start */
     int64_t next_ms;     /* when the next one is late, as of the last pass; WORK_UNKNOWN */
 };
 
@@ -15,8 +15,7 @@ static int open_deadlines(struct sched *s, struct err *e)
     if (!s->policy.order->by_deadline)
         return 0;
     s->deadlines = arena_alloc(&s->arena, sizeof(*s->deadlines));
-    if (!s->deadlines || (s->policy.preempt == PREEMPT_NONE &&
-                          waiting_init(&s->deadlines->soon, &s->arena, s->work->n_jobs + 1, 1) < 0))
+    if (!s->deadlines || waiting_init(&s->deadlines->soon, &s->arena, s->work->n_jobs + 1, 1) < 0)
         return err_nomem(e);
     return 1;
 }
@@ -36,14 +35,14 @@ static bool has_one(const struct sched *s, uint32_t job)
     return work_deadline(&s->work->jobs[job]) != WORK_UNKNOWN;
 }
 
-/* ---- without preemption: those that wait, by keys that are made once ---- */
+/* ---- with queues: those that wait, by keys that are made once ---- */
 
 static void queued(struct sched *s, uint32_t job, int64_t now_ms)
 {
     struct sched_job *j = &s->jobs[job];
     struct order_key key = { .tie = job };
 
-    if (s->policy.preempt != PREEMPT_NONE || j->tier != TIER_BATCH || !has_one(s, job))
+    if (!s->queues || j->tier != TIER_BATCH || !has_one(s, job))
         return;
     key.value = latest(s, job, now_ms);
     j->late = key.value < now_ms;
@@ -53,7 +52,7 @@ static void queued(struct sched *s, uint32_t job, int64_t now_ms)
 
 static void unqueued(struct sched *s, uint32_t job)
 {
-    if (s->policy.preempt == PREEMPT_NONE && s->jobs[job].tier == TIER_BATCH &&
+    if (s->queues && s->jobs[job].tier == TIER_BATCH &&
         sched_job_due(&s->jobs[job], &s->work->jobs[job]))
         waiting_remove(&s->deadlines->soon, 0, job);
 }
@@ -84,7 +83,7 @@ static int64_t pass_waiting(struct sched *s, int64_t now_ms)
     return WORK_UNKNOWN;
 }
 
-/* ---- with preemption: all that are there, by keys of each pass ---- */
+/* ---- without: all that are there, by keys of each pass ---- */
 
 /* When it is late; WORK_UNKNOWN: it is, or has no deadline. */
 static int64_t look(struct sched *s, uint32_t job, int64_t now_ms)
@@ -104,9 +103,9 @@ static int64_t look(struct sched *s, uint32_t job, int64_t now_ms)
 
 static int64_t pass_all(struct sched *s, int64_t now_ms)
 {
-    int64_t next_ms = WORK_UNKNOWN;
+    int64_t next_ms = s->queues ? pass_waiting(s, now_ms) : WORK_UNKNOWN;
 
-    for (size_t i = 0; i < s->n_waiting; i++)
+    for (size_t i = 0; i < s->n_waiting && !s->queues; i++)
         next_ms = MIN(next_ms, look(s, s->waits[i], now_ms));
     for (size_t i = 0; i < s->n_running && s->n_waiting > 0; i++)
         next_ms = MIN(next_ms, look(s, s->running[i], now_ms));

@@ -16,6 +16,11 @@ int pass_planned(struct sched *s, int64_t now_ms) CHECK_RESULT;
 int pass_ranked(struct sched *s, int64_t now_ms, int64_t *again_ms) CHECK_RESULT;
 int pass_victims(struct sched *s, int64_t now_ms) CHECK_RESULT;
 
+/* As pass_victims(), where those that wait are kept in order: it looks at no more of them than have
+ * a chance, and ranks those that run only when one might have to stop. What starts in a pass does
+ * not stop in it. */
+int pass_queued_victims(struct sched *s, int64_t now_ms) CHECK_RESULT;
+
 /* Sort what is in s->ranked by its keys: quick when most of it is in order (ranked.c). */
 void ranked_sort(struct sched *s);
 

@@ -193,8 +193,15 @@ static int pass_quickly(struct sched *s, int64_t now_ms)
 
 int pass_ranked(struct sched *s, int64_t now_ms, int64_t *again_ms)
 {
-    int rc = pass_quickly(s, now_ms);
+    int rc = 0;
 
+    if (s->queues) {
+        rc = pass_queued_victims(s, now_ms);
+        if (rc == 0 && s->n_waiting > 0)
+            *again_ms = next_change(s, now_ms);
+        return rc;
+    }
+    rc = pass_quickly(s, now_ms);
     if (rc != 0)
         return MIN(rc, 0);
     rank_all(s, now_ms);

@@ -10,6 +10,7 @@
 #include "sched/core/find_place.h"
 #include "sched/pass/pass.h"
 #include "sched/feature/quota.h"
+#include "sched/core/queue.h"
 #include "sched/core/scheduler.h"
 #include "sched/feature/service.h"
 #include "sched/feature/spot_preempt.h"
@@ -24,6 +25,12 @@ struct clearing {
     uint32_t last; /* where the first one that stops stands in the order */
 };
 
+/* Whether a running job started in this pass: it goes before all that have not had their turn. */
+static bool is_new(const struct sched *s, uint32_t job)
+{
+    return s->queues && s->jobs[job].list > s->begun;
+}
+
 /* Which running jobs are on which node: those of node n from first[n] to first[n + 1]. */
 static void find_holders(struct sched *s)
 {
@@ -35,7 +42,7 @@ static void find_holders(struct sched *s)
             uint32_t job = s->ranked[i].job;
 
             if (s->jobs[job].state != SCHED_RUNNING || s->work->jobs[job].milli < WORK_WHOLE ||
-                s->work->jobs[job].devices == 0)
+                s->work->jobs[job].devices == 0 || is_new(s, job))
                 continue;
             for (uint32_t p = s->jobs[job].part; p != NO_PART; p = r->parts[p].next) {
                 uint32_t *slot = &s->first[r->parts[p].node + 2 - (uint32_t)fill];
@@ -113,6 +120,8 @@ static struct clearing clear(struct sched *s, const struct ranked *waits, uint32
         cpus += s->work->jobs[h->job].cpus_milli;
         memory += s->work->jobs[h->job].memory_mib;
         cost += s->work->jobs[h->job].devices;
+        if (stop && s->queues)
+            s->other[s->n_stopped++] = s->ranked[h->at];
         if (stop && state_preempt(s, h->job, now_ms, &why) < 0)
             return (struct clearing){ -2, node, 0 };
     }
@@ -223,4 +232,92 @@ static int sweep(struct sched *s, int64_t now_ms)
 int pass_victims(struct sched *s, int64_t now_ms)
 {
     return quota_sweeps(s, now_ms, sweep);
+}
+
+/* ---- where those that wait are kept in order ---- */
+
+/* Those that run, in the order of this pass. */
+static void rank_running(struct sched *s, int64_t now_ms)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n_ranked; i++) {
+        uint32_t job = s->ranked[i].job;
+
+        s->listed[job] = s->jobs[job].state == SCHED_RUNNING;
+        if (!s->listed[job])
+            continue;
+        s->ranked[n] = (struct ranked){ .job = job };
+        state_key(s, job, now_ms, &s->ranked[n++].key);
+    }
+    s->n_ranked = n;
+    ranked_sort(s);
+}
+
+/* The next job of a group; those that were stopped in this pass have their turns as they ran. */
+static void advance(struct sched *s, uint32_t group, const struct order_key *after)
+{
+    uint32_t job = waiting_next(&s->waiting, group, after, WORK_UNKNOWN);
+
+    while (job != WAITING_NONE && s->jobs[job].list > s->begun)
+        job = waiting_next(&s->waiting, group, &s->waiting.nodes[job].key, WORK_UNKNOWN);
+    s->cursor[group] = job;
+}
+
+/* Take the job whose turn it is: of the first ones of all groups, and of those that were stopped.
+ * false: there is none. */
+static bool next_turn(struct sched *s, struct ranked *ret)
+{
+    uint32_t group = queue_first_group(s);
+    size_t best = s->n_stopped;
+
+    *ret = (struct ranked){ .job = group == WAITING_NONE ? WAITING_NONE : s->cursor[group] };
+    if (ret->job != WAITING_NONE)
+        ret->key = s->waiting.nodes[ret->job].key;
+    for (size_t i = 0; i < s->n_stopped; i++)
+        if (ret->job == WAITING_NONE || order_compare(&s->other[i].key, &ret->key) < 0) {
+            *ret = s->other[i];
+            best = i;
+        }
+    if (best < s->n_stopped)
+        s->other[best] = s->other[--s->n_stopped];
+    else if (ret->job != WAITING_NONE)
+        advance(s, group, &ret->key);
+    return ret->job != WAITING_NONE;
+}
+
+int pass_queued_victims(struct sched *s, int64_t now_ms)
+{
+    const struct action why = { .why = WHY_SHARE, .other = WAITING_NONE };
+    struct ranked r;
+    bool known = false;
+
+    s->begun = s->lists;
+    s->n_stopped = 0;
+    for (uint32_t g = 0; g < s->n_groups; g++) {
+        s->longest[g] = 1; /* of those of this group, none has looked for a place in vain */
+        advance(s, g, NULL);
+    }
+    while (next_turn(s, &r)) {
+        uint32_t group = s->group[r.job];
+        int found;
+
+        if (!s->longest[group])
+            continue;
+        found = sched_free_place(s, r.job, now_ms);
+        if (found == 0 && !known) {
+            rank_running(s, now_ms);
+            find_holders(s);
+            known = true;
+        }
+        if (found == 0)
+            found = make_room(s, &r, now_ms);
+        if (found < 0 || (found && state_start(s, r.job, now_ms, &why) < 0))
+            return -1;
+        if (found)
+            continue;
+        s->longest[group] = 0;
+        s->cursor[group] = WAITING_NONE;
+    }
+    return 0;
 }
