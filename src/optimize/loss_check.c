@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/compiler.h"
+#include "model/signal/quantity.h"
 
 /* Standard errors from where a difference is none of chance; looked at again and again. */
 static const double beyond = 4;
@@ -164,10 +165,9 @@ static bool is_above(const struct loss_check *l, const struct line *f, char text
                  (1.0 / (double)n + 1.0 / (double)f->n + (f->sxx > 0 ? far * far / f->sxx : 0)));
     if (!(mean > beyond * error) || !(mean > 1e-9))
         return false;
-    snprintf(text, LOSSES_TEXT,
-             "the loss is %.4g where %.4g was to be expected (%.1f standard "
-             "errors)",
-             y / (double)n, y / (double)n - mean, error > 0 ? mean / error : 99.0);
+    snprintf(text, LOSSES_TEXT, "the loss is %s where %s was to be expected (%.1f standard errors)",
+             quantity_number(y / (double)n, 4).text, quantity_number(y / (double)n - mean, 4).text,
+             error > 0 ? mean / error : 99.0);
     return true;
 }
 
@@ -189,7 +189,8 @@ static bool has_risen(const struct loss_check *l, const struct line *f, char tex
 
     if (!(now - was > beyond * error) || !(now - was > 1e-9))
         return false;
-    snprintf(text, LOSSES_TEXT, "the loss rose from %.4g to %.4g (%.1f standard errors)", was, now,
+    snprintf(text, LOSSES_TEXT, "the loss rose from %s to %s (%.1f standard errors)",
+             quantity_number(was, 4).text, quantity_number(now, 4).text,
              error > 0 ? (now - was) / error : 99.0);
     return true;
 }

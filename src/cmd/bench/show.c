@@ -83,8 +83,8 @@ static void add_together(const struct compute *c, int i, struct str *out)
 
     if (!(c->together[i].tflops > 0))
         return;
-    str_addf(out, "  all %d at once: %s %.3g TFLOP/s, %.0f %% of alone", c->gpus.count,
-             kind_names[c->together_kind], c->together[i].tflops,
+    str_addf(out, "  all %d at once: %s %s TFLOP/s, %.0f %% of alone", c->gpus.count,
+             kind_names[c->together_kind], quantity_number(c->together[i].tflops, 3).text,
              100 * c->together[i].tflops / alone);
     add_seen(", at ", &c->together[i].seen, out);
     str_add_char(out, '\n');

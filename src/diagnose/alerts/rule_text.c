@@ -3,10 +3,11 @@
 #include <string.h>
 
 #include "diagnose/alerts/rules.h"
+#include "model/signal/quantity.h"
 
 static void add_number(struct str *out, double value)
 {
-    str_addf(out, "%.4g", value);
+    str_add(out, quantity_number(value, 4).text);
 }
 
 static void add_seconds(struct str *out, double value)
@@ -16,12 +17,12 @@ static void add_seconds(struct str *out, double value)
     else if (value < 1)
         str_addf(out, "%.3g ms", value * 1e3);
     else
-        str_addf(out, "%.4g s", value);
+        str_addf(out, "%s s", quantity_number(value, 4).text);
 }
 
 static void add_percent(struct str *out, double value)
 {
-    str_addf(out, "%.3g %%", value * 100);
+    str_addf(out, "%s %%", quantity_number(value * 100, 3).text);
 }
 
 /* A value in steps of a base, with the prefix that fits. */
@@ -33,7 +34,7 @@ static void add_scaled(struct str *out, double value, double base, const char *c
         value /= base;
         i++;
     }
-    str_addf(out, "%.4g %s", value, units[i]);
+    str_addf(out, "%s %s", quantity_number(value, 4).text, units[i]);
 }
 
 static void add_bytes(struct str *out, double value)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/signal/quantity.h"
 #include "sched/core/action.h"
 #include "sched/core/reason_text.h"
 #include "sched/core/scheduler.h"
@@ -338,7 +339,7 @@ static int finish(struct sched *s, int64_t now_ms)
 
 static void add_kw(struct str *out, int64_t mw)
 {
-    str_addf(out, "%.4g kW", (double)mw / 1e6);
+    str_addf(out, "%s kW", quantity_number((double)mw / 1e6, 4).text);
 }
 
 static bool reason(const struct sched *s, const struct action *a, int64_t now_ms, struct str *out)

@@ -49,9 +49,10 @@ static void propose_candidates(struct proposer *p)
         p->also = goes_along(p, s);
         if (s->gain >= p->about->least_gain && isfinite(s->low) && isfinite(s->high))
             propose_add(p, s->knob, s->value, before_of(p, s), 1 + s->gain,
-                        "the profile has it as promising: %.3g times as fast (%.3g to %.3g) in "
+                        "the profile has it as promising: %s times as fast (%s to %s) in "
                         "%llu steps, not yet sure",
-                        1 + s->gain, 1 + s->low, 1 + s->high, (unsigned long long)s->steps);
+                        quantity_number(1 + s->gain, 3).text, quantity_number(1 + s->low, 3).text,
+                        quantity_number(1 + s->high, 3).text, (unsigned long long)s->steps);
         else
             propose_add(p, s->knob, s->value, before_of(p, s), (double)NAN,
                         "its trial had begun when the job ended");

@@ -82,8 +82,11 @@ static const struct {
     { "{value:bytes}", "12 B", 12 },
     { "{value:bytes}", "2048 TiB", 2048.0 * 1024 * 1024 * 1024 * 1024 },
     { "{value:hertz}", "1.98 GHz", 1.98e9 },
-    { "{value:number}{thing}", "1.235e+04vda", 12345.6 },
-    { "{value:number}", "nan", (double)NAN },
+    { "{value:number}{thing}", "12346vda", 12345.6 },
+    { "{value:number}", "1234567", 1234567 },
+    { "{value:seconds}", "54322 s", 54321.9 },
+    { "{value:bytes}", "20480 TiB", 20480.0 * 1024 * 1024 * 1024 * 1024 },
+    { "{value:number}", "?", (double)NAN },
 };
 
 static void test_say(void)
