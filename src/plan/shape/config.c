@@ -197,20 +197,47 @@ static bool is_plain(char c)
            c == '_' || c == '-';
 }
 
-/* The last part of where the model came from, or the family; only letters that such names have:
- * it is written into scripts (brim plan emit). */
+/* The last part of a path that tells models apart: of "Qwen3-8B/config.json" the folder, of others
+ * the file, without ".json". 0 letters when there is none. */
+static size_t name_of_file(const char *path, const char **ret)
+{
+    static const char usual[] = "config.json", ending[] = ".json";
+    const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
+    size_t len = strlen(last);
+
+    if (!strcmp(last, usual)) {
+        len = 0;
+        while (slash && last > path && last[-1] == '/')
+            last--;
+        while (slash && last > path && last[-1] != '/') {
+            last--;
+            len++;
+        }
+    } else if (len > strlen(ending) && !strcmp(last + len - strlen(ending), ending)) {
+        len -= strlen(ending);
+    }
+    *ret = last;
+    return len > 0 && last[0] != '.' ? len : 0;
+}
+
+/* The last part of where the model came from, else of the file, or the family; only letters that
+ * such names have: it is written into scripts (brim plan emit). */
 static void set_name(const struct shape_file *c, const struct shape_family *f, struct shape *s)
 {
     const struct json_value *of_whole = json_get(c->whole, "_name_or_path");
     const struct json_value *v = of_whole ? of_whole : json_get(c->root, "_name_or_path");
     const char *name = v && v->kind == JSON_STRING ? v->text : "";
     const char *slash = strrchr(name, '/');
-    size_t n = 0;
+    size_t len, n = 0;
 
     name = slash ? slash + 1 : name;
-    name = *name ? name : f->name;
-    for (; *name && n < sizeof(s->name) - 1; name++)
-        s->name[n++] = (char)(is_plain(*name) ? *name : '?');
+    len = *name ? strlen(name) : name_of_file(c->file, &name);
+    if (len == 0) {
+        name = f->name;
+        len = strlen(name);
+    }
+    for (; n < len && n < sizeof(s->name) - 1; n++)
+        s->name[n] = (char)(is_plain(name[n]) ? name[n] : '?');
     s->name[n] = '\0';
 }
 

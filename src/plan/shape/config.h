@@ -13,7 +13,8 @@
 /* Read a config.json. file is for messages: -EINVAL with "config.json: num_attention_heads is
  * missing", with line and column where a value is at fault, with the known families for an unknown
  * model_type, and for a field that is not known of the family but may count. *ret is a shape that
- * shape_check() takes. Of a model of several parts (text_config) it is the one for text. */
+ * shape_check() takes. Of a model of several parts (text_config) it is the one for text. Its name
+ * is the last part of _name_or_path, else of file, or of the folder of a "config.json". */
 int shape_from_config(struct shape *ret, const char *file, const char *text, size_t len,
                       struct err *e) CHECK_RESULT;
 

@@ -333,6 +333,33 @@ static void test_not_counted(void)
     refuse_all(cases, ARRAY_SIZE(cases));
 }
 
+static void test_name_of_file(void)
+{
+    static const struct {
+        const char *file, *name;
+    } cases[] = {
+        { "config.json", "llama" },
+        { "./config.json", "llama" },
+        { "models/Llama-3.1-8B/config.json", "Llama-3.1-8B" },
+        { "models/Llama-3.1-8B//config.json", "Llama-3.1-8B" },
+        { "/config.json", "llama" },
+        { "../config.json", "llama" },
+        { "models/mine v2.json", "mine?v2" },
+        { "my-llama", "my-llama" },
+        { ".json", "llama" },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        static const char text[] = LLAMA "}";
+        struct shape s = { .name = "" };
+        struct err e = { "" };
+
+        is_int(shape_from_config(&s, cases[i].file, text, strlen(text), &e), 0,
+               "the config in %s is read: %s", cases[i].file, e.text);
+        is_str(s.name, cases[i].name, "the model of %s has a name", cases[i].file);
+    }
+}
+
 static void test_mpt(void)
 {
     struct shape s = { .name = "" };
@@ -449,6 +476,7 @@ int main(int argc, char **argv)
     test_variants();
     test_refused();
     test_not_counted();
+    test_name_of_file();
     test_mpt();
     test_falcon_norms();
     test_counted();
