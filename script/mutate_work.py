@@ -38,6 +38,10 @@ FLAGS = {
         "-Db_lundef=false",
     ],
     "reach": ["-Dwarning_level=0", "-Ddebug=false", "-Doptimization=1", "-Db_coverage=true"],
+    # What script/test finds without running it: warnings of both compilers, gcc's analyzer (as in
+    # script/tidy.py), and clang-tidy by the commands of clang.
+    "gcc": ["--werror", "-Dc_args=-fanalyzer -Wno-analyzer-malloc-leak"],
+    "clang": ["--werror", "-Db_lundef=false", "-Doptimization=1"],
 }
 # $1: the folder that can be written; /tmp and /dev/shm begin empty. Then the test's folder, and it.
 # The shell stays, to end the processes that nobody else waits for.
@@ -160,7 +164,8 @@ class Build:
             dump = self.copy.folder / "dump.h"
             dump.write_text(DUMP)
             flags.append("-Dc_args=-w -g1 -include %s" % dump)
-        cc = "ccache gcc" if shutil.which("ccache") else "gcc"
+        cc = "clang" if self.kind == "clang" else "gcc"
+        cc = "ccache " + cc if shutil.which("ccache") else cc
         env = {**self.env, "CC": cc}
         if not (self.path / "build.ninja").exists():
             shutil.rmtree(self.path, ignore_errors=True)
@@ -181,6 +186,17 @@ class Build:
         )
         self.log = done.stdout
         return done.returncode == 0
+
+    def found(self, path):
+        """Lines of a C file in which compilers or clang-tidy find something."""
+        self.make([self.objects()[path]], keep=False)
+        if self.kind == "clang":
+            tidy = ["clang-tidy", "--quiet", "-p", str(self.path), str(self.copy.tree / path)]
+            done = subprocess.run(tidy, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                  cwd=self.copy.tree, text=True, errors="replace")
+            self.log += done.stdout
+        named = re.escape(os.path.basename(path)) + r":(\d+):\d+: (?:error|warning):"
+        return {int(line) for line in re.findall(named, self.log)}
 
     def introspect(self, what):
         return json.loads(said(["meson", "introspect", "--" + what, str(self.path)]))

@@ -57,9 +57,8 @@ static void keep(struct local *l, struct queue_orphan *orphan, const struct queu
 {
     struct stop_step step;
 
-    while ((step = stop_sequence_next(&orphan->course, (enum queue_stop)j->stop, first == 0,
-                                      queue_now_ms(l)))
-               .signal) {
+    while (stop_sequence_next(&orphan->course, (enum queue_stop)j->stop, first == 0,
+                              queue_now_ms(l), &step)) {
         if (step.whom == COURSE_ALL)
             (void)strays_send(s, step.signal);
         if (first)

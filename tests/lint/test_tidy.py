@@ -22,11 +22,11 @@ def tree(folder):
     commands(folder, "-O1")
 
 
-def commands(folder, words):
+def commands(folder, words, compiler="clang"):
     (folder / "build" / "compile_commands.json").write_text(json.dumps([
         {"directory": str(folder / "build"), "file": "../src/" + name,
-         "command": "clang %s -MD -MQ %s.o -MF %s.o.d -o %s.o -c ../src/%s" % (
-             words, name, name, name, name)} for name in ("a.c", "b.c")]))
+         "command": "%s %s -MD -MQ %s.o -MF %s.o.d -o %s.o -c ../src/%s" % (
+             compiler, words, name, name, name, name)} for name in ("a.c", "b.c")]))
 
 
 def looked(folder, *options):
@@ -58,6 +58,18 @@ def test_what_is_found(tmp_path):
         assert status == 1 and "a.h:2:30: error: " in said, said
     (tmp_path / "src" / "a.h").write_text(GOOD)
     assert looked(tmp_path)[0] == 0
+
+
+def test_memory_that_nobody_looked_at(tmp_path):
+    tree(tmp_path)
+    commands(tmp_path, "-O2", "gcc")
+    assert looked(tmp_path, "--analyzer") == (0, "2 of 2 files were looked at")
+    (tmp_path / "src" / "b.c").write_text(
+        "#include <stdlib.h>\n\nint *make(void)\n{\n    int *of = malloc(sizeof(*of));\n\n"
+        "    *of = 1;\n    return of;\n}\n")
+    for _ in range(2):
+        status, said = looked(tmp_path, "--analyzer")
+        assert status == 1 and "b.c:7:" in said and "possibly-NULL" in said, said
 
 
 def test_no_cache(tmp_path):

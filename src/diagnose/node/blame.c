@@ -20,13 +20,15 @@ static double or_zero(double value)
 /* Count a process for whom that name stands; "": for nobody. */
 static void count(struct groups *g, const char *name, const struct live_process *p, double amount)
 {
-    struct live_user *to = g->all;
+    struct live_user *to;
+    size_t at = 0;
 
-    while (to < g->all + g->n && strcmp(to->name, name) != 0)
-        to++;
-    if (!*name || to == g->all + GROUPS_MAX)
+    while (at < g->n && strcmp(g->all[at].name, name) != 0)
+        at++;
+    if (!*name || at == GROUPS_MAX)
         return;
-    if (to == g->all + g->n) {
+    to = &g->all[at];
+    if (at == g->n) {
         *to = (struct live_user){ .name = name, .pid = p->pid };
         g->n++;
     }

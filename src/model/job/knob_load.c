@@ -187,7 +187,7 @@ static const char *take_word(struct loader *l, const char **text)
 static int set_rate(struct loader *l, const struct ini_entry *at, struct err *e)
 {
     enum { FLAG_WORD, RATE_WORD, AT_WORD, NUMBER_WORD, ROOT_WORD, WORDS };
-    const char *text = at->value, *words[WORDS];
+    const char *text = at->value, *words[WORDS] = { NULL };
     struct knob *k = l->now;
 
     for (size_t i = 0; i < WORDS; i++) {

@@ -227,7 +227,7 @@ static void keep(struct hold *h)
         hear(h);
         if (h->gone && queue_group_send(&h->group, 0) == 0)
             break;
-        while ((step = stop_sequence_next(&h->course, h->wanted, h->gone, now_ms())).signal) {
+        while (stop_sequence_next(&h->course, h->wanted, h->gone, now_ms(), &step)) {
             if (!h->gone)
                 h->end.stop = h->course.stop;
             send(h, step);

@@ -69,8 +69,8 @@ static struct stop_step while_it_runs(struct stop_sequence *c, enum queue_stop w
     return nothing;
 }
 
-struct stop_step stop_sequence_next(struct stop_sequence *c, enum queue_stop wanted, bool gone,
-                                    int64_t now_ms)
+static struct stop_step next(struct stop_sequence *c, enum queue_stop wanted, bool gone,
+                             int64_t now_ms)
 {
     if (gone && !c->alone && c->stage < COURSE_KILL)
         return leave(c, now_ms);
@@ -85,4 +85,11 @@ struct stop_step stop_sequence_next(struct stop_sequence *c, enum queue_stop wan
     c->stage = COURSE_KILL;
     c->due_ms = now_ms + COURSE_AGAIN_MS;
     return (struct stop_step){ SIGKILL, COURSE_ALL };
+}
+
+bool stop_sequence_next(struct stop_sequence *c, enum queue_stop wanted, bool gone, int64_t now_ms,
+                        struct stop_step *ret)
+{
+    *ret = next(c, wanted, gone, now_ms);
+    return ret->signal != 0;
 }

@@ -30,10 +30,10 @@ struct stop_step {
 /* A job starts. */
 void stop_sequence_begin(struct stop_sequence *c, const struct queue_job *j, int64_t now_ms);
 
-/* What to send now: wanted is what the engine asks for, gone whether the first process has ended.
- * Sets c->due_ms to when to ask again; INT64_MAX: when something happens. Ask until nothing is to
- * be sent. */
-struct stop_step stop_sequence_next(struct stop_sequence *c, enum queue_stop wanted, bool gone,
-                                    int64_t now_ms);
+/* Whether something is to be sent now, and what: wanted is what the engine asks for, gone whether
+ * the first process has ended. Sets c->due_ms to when to ask again; INT64_MAX: when something
+ * happens. Ask until nothing is to be sent. */
+bool stop_sequence_next(struct stop_sequence *c, enum queue_stop wanted, bool gone, int64_t now_ms,
+                        struct stop_step *ret);
 
 #endif
