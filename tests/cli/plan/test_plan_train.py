@@ -327,7 +327,7 @@ def test_train_assumes_what_eval_assumes(brim, tmp_path, gpu, pins):
 @pytest.mark.parametrize("model, cluster, extra, error", [
     ("Llama-3.1-8B", "8x8xH100-SXM", "zero=1", 0.04),
     ("Llama-3.1-8B", "8x8xH100-SXM", "zero=3", 0.06),
-    ("Qwen3-30B-A3B", "8x8xH100-SXM", "zero=1", 0.12),
+    ("Qwen3-30B-A3B", "8x8xH100-SXM", "zero=1", 0.15),
     ("Llama-3.1-8B", "8x8xA100-SXM", "zero=1", 0.03),
     ("Llama-3.2-1B", "1x8xA100-SXM", "zero=1", 0.07),
     ("Llama-3.1-8B", "8x8xMI300X", "zero=1", None),
