@@ -227,7 +227,7 @@ static int take_up(struct queue_plan *p, const struct queue_job *j, uint32_t num
                    int64_t now_ms)
 {
     const struct work *w = &p->work.jobs[number];
-    int64_t ran_ms = j->ran_ms * MAX(w->devices, 0);
+    int64_t ran_ms = j->devices > 0 ? j->device_ms : j->ran_ms * MAX(w->devices, 0);
     struct sched_job was = {
         .since_ms = of_wall(p, j->since_ms),
         .left_ms = WORK_UNKNOWN,

@@ -12,7 +12,6 @@
 #include "base/conf.h"
 #include "base/parse.h"
 #include "queue/guard/strays.h"
-#include "queue/job/pool.h"
 #include "queue/job/wire.h"
 #include "run/job/binding.h"
 #include "run/job/environ.h"

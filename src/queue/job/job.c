@@ -147,6 +147,29 @@ int queue_after_met(enum queue_after_kind kind, const struct queue_met *m)
     }
 }
 
+/* ---- slots ---- */
+
+int queue_slots_next(const char **at)
+{
+    uint64_t value;
+    int n = parse_digits(*at, 10, 9, &value);
+
+    if (n == 0)
+        return -1;
+    *at += n;
+    *at += **at == ',';
+    return (int)value;
+}
+
+int32_t queue_slots_count(const char *slots)
+{
+    int32_t n = 0;
+
+    while (queue_slots_next(&slots) >= 0)
+        n++;
+    return n;
+}
+
 /* ---- ends ---- */
 
 int queue_exit(int32_t status)
@@ -211,13 +234,22 @@ int queue_priority_check(int64_t priority, bool may_lead, struct err *e)
     return 0;
 }
 
+/* It ran for so long. One whose devices nobody noted had all of them. */
+static void add_time(struct queue_job *j, int64_t ms)
+{
+    int32_t has = j->devices > 0 ? queue_slots_count(j->slots) : 0;
+
+    j->ran_ms += ms;
+    j->device_ms += ms * (has > 0 ? has : j->devices);
+}
+
 void queue_job_end(struct queue_job *j, const struct queue_end *end)
 {
     bool zero = WIFEXITED(end->status) && WEXITSTATUS(end->status) == 0;
     bool asks = WIFEXITED(end->status) && WEXITSTATUS(end->status) == QUEUE_REQUEUED;
 
     if (!end->unstarted)
-        j->ran_ms += MAX(end->end_ms - j->since_ms, 0);
+        add_time(j, MAX(end->end_ms - j->since_ms, 0));
     j->since_ms = j->end_ms = end->end_ms;
     j->slots[0] = j->bound[0] = j->used[0] = 0;
     j->told_ms = j->seen_ms = 0;

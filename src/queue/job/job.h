@@ -65,6 +65,7 @@ struct queue_job {
     int64_t submit_ms, start_ms, end_ms; /* wall time; 0: not yet */
     int64_t since_ms;                    /* that it waits, or runs */
     int64_t ran_ms;                      /* before that */
+    int64_t device_ms;                   /* the same for each device that it had */
     char slots[QUEUE_SLOTS];             /* "0,1": numbers of the pool's slots; of a running job */
     char next[QUEUE_SLOTS];              /* those that it goes on with as soon as it can; "" */
     char place[QUEUE_SLOTS];             /* the same as slots in words */
@@ -118,6 +119,10 @@ int queue_after_met(enum queue_after_kind kind, const struct queue_met *m);
 /* Whether a job may have that priority. may_lead: it may be above 0; a user of a queue that users
  * share may let others go first, not overtake them. -EINVAL or -EACCES with a sentence. */
 int queue_priority_check(int64_t priority, bool may_lead, struct err *e) CHECK_RESULT;
+
+/* The next of a list of slots ("0,1,5"), behind which *at moves; -1 at the end. How many it has. */
+int queue_slots_next(const char **at);
+int32_t queue_slots_count(const char *slots);
 
 /* An attempt ended: the job waits again, or has ended, and why. */
 void queue_job_end(struct queue_job *j, const struct queue_end *end);

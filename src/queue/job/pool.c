@@ -255,27 +255,6 @@ void queue_pool_work(const struct queue_pool *p, const struct queue_job *j, stru
     };
 }
 
-int queue_slots_next(const char **at)
-{
-    uint64_t value;
-    int n = parse_digits(*at, 10, 9, &value);
-
-    if (n == 0)
-        return -1;
-    *at += n;
-    *at += **at == ',';
-    return (int)value;
-}
-
-int32_t queue_slots_count(const char *slots)
-{
-    int32_t n = 0;
-
-    while (queue_slots_next(&slots) >= 0)
-        n++;
-    return n;
-}
-
 void queue_pool_place(const struct queue_pool *p, const char *slots, char place[QUEUE_SLOTS])
 {
     size_t len = 0;

@@ -43,12 +43,6 @@ int queue_pool_ask(const struct queue_pool *p, struct queue_job *j, struct err *
 /* The same as the scheduler reads it. */
 void queue_pool_work(const struct queue_pool *p, const struct queue_job *j, struct work *ret);
 
-/* The next of a list of slots ("0,1,5"), behind which *at moves; -1 at the end. */
-int queue_slots_next(const char **at);
-
-/* How many slots a list has. */
-int32_t queue_slots_count(const char *slots);
-
 /* What a job with slots is given: its CPUs as the kernel lists them, near its devices and not taken
  * by others (bits by CPU, which are set then), and its place in words. */
 struct queue_taken {

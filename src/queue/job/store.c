@@ -9,7 +9,7 @@
 
 #include "store/sql.h"
 
-enum { VERSION = 5, BUSY_MS = 5000, OLD_ROWS = 1000 };
+enum { VERSION = 6, BUSY_MS = 5000, OLD_ROWS = 1000 };
 
 /* A column of the table, the member of struct queue_job that it holds, and the version of the file
  * that has it first. */
@@ -81,6 +81,7 @@ static const struct column columns[] = {
     COLUMN_OF(4, COLUMN_TEXT, class),
     COLUMN_OF(5, COLUMN_I32, least),
     COLUMN_OF(5, COLUMN_TEXT, next),
+    COLUMN_OF(6, COLUMN_I64, device_ms),
 };
 
 enum { SQL_TEXT = 4096, LISTS = QUEUE_OLD + 1 };
@@ -210,8 +211,8 @@ static int prepare(struct queue_store *s)
         { &s->met, "SELECT count(*), sum(state < 2 AND attempt > 0), sum(state = 2),"
                    " sum(state = 2 AND outcome = 1) FROM job WHERE \"array\" = ?1 OR id = ?1" },
         { &s->token, "SELECT min(id) FROM job WHERE token = ?1 AND uid = ?2" },
-        { &s->had, "SELECT \"user\", end_ms, ran_ms * devices FROM job"
-                   " WHERE state = 2 AND ran_ms > 0 AND devices > 0 AND end_ms > ?1"
+        { &s->had, "SELECT \"user\", end_ms, device_ms FROM job"
+                   " WHERE state = 2 AND device_ms > 0 AND end_ms > ?1"
                    " ORDER BY \"user\"" },
     };
     int code = SQLITE_OK;
@@ -248,6 +249,8 @@ static void extend_table(struct str *sql, int64_t version)
         add_type(sql, &columns[i]);
         str_add(sql, columns[i].kind == COLUMN_TEXT ? " DEFAULT '';" : " DEFAULT 0;");
     }
+    if (version < 6) /* until then a job had all of its devices */
+        str_add(sql, "UPDATE job SET device_ms = ran_ms * devices;");
 }
 
 static int migrate(sqlite3 *db)

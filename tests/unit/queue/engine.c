@@ -271,7 +271,8 @@ static int add_row(void *arg, const struct queue_job *j)
     NUMBER(grace_ms), TIME(deadline_ms), NUMBER(signal), NUMBER(held), NUMBER(requeue);
     NUMBER(watch), NUMBER(state), NUMBER(outcome), NUMBER(stop), NUMBER(attempt);
     NUMBER(status), TIME(submit_ms), TIME(start_ms), TIME(end_ms), TIME(since_ms);
-    NUMBER(ran_ms), TEXT(slots), TEXT(next), TEXT(place), TEXT(bound), TEXT(reason), TEXT(stopped);
+    NUMBER(ran_ms), NUMBER(device_ms), TEXT(slots), TEXT(next), TEXT(place), TEXT(bound),
+        TEXT(reason), TEXT(stopped);
     NUMBER(yields), TEXT(used), TIME(seen_ms), TIME(told_ms);
     str_add_char(out, '\n');
     return 0;

@@ -102,6 +102,7 @@ static void test_rows(const char *root)
     one.outcome = QUEUE_DONE;
     one.end_ms = one.ran_ms = 5000;
     one.devices = 2;
+    one.device_ms = 10000;
     snprintf(one.slots, sizeof(one.slots), "0,1");
     is_int(queue_store_put(s, &one, &e), 0, "queue_store_put stores a job that ended");
     queue_store_close(steal(&s));
@@ -169,6 +170,7 @@ static struct queue_job full_job(int64_t x)
         .end_ms = (INT64_C(19) << 40) + x,
         .since_ms = (INT64_C(20) << 40) + x,
         .ran_ms = (INT64_C(21) << 40) + x,
+        .device_ms = (INT64_C(26) << 40) + x,
         .yields = (INT64_C(22) << 40) + x,
         .milli = -1,
         .seen_ms = (INT64_C(23) << 40) + x,
@@ -203,7 +205,7 @@ static void is_same(const struct queue_job *got, const struct queue_job *want, c
         SAME(warn_ms), SAME(grace_ms);
     SAME(deadline_ms), SAME(signal), SAME(held), SAME(requeue), SAME(watch);
     SAME(state), SAME(outcome), SAME(stop), SAME(attempt), SAME(status);
-    SAME(submit_ms), SAME(start_ms), SAME(end_ms), SAME(since_ms), SAME(ran_ms);
+    SAME(submit_ms), SAME(start_ms), SAME(end_ms), SAME(since_ms), SAME(ran_ms), SAME(device_ms);
     SAME(slots), SAME(place), SAME(bound), SAME(reason), SAME(stopped), SAME(yields);
     SAME(used), SAME(milli), SAME(seen_ms), SAME(told_ms);
 }
@@ -261,6 +263,7 @@ static void test_lists(const char *root)
         j.end_ms = i < 2 ? 1000 * (i + 1) : 0;
         j.ran_ms = 500 * i;
         j.devices = 3;
+        j.device_ms = j.ran_ms * 3;
         is_int(queue_store_add(s, &j, &e), 0, "queue_store_add adds job %d of a list", i + 1);
     }
     for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
@@ -292,7 +295,7 @@ static void test_versions(const char *root)
 {
     static const char *const later[] = { "bound",   "stopped", "used",        "seen_ms",
                                          "told_ms", "yields",  "deadline_ms", "team",
-                                         "class",   "least",   "next" };
+                                         "class",   "least",   "next",        "device_ms" };
     CLEANUP(queue_store_closep) struct queue_store *s = NULL;
     CLEANUP(str_done) struct str sql = STR_INIT(4096);
     struct queue_job one = full_job(0);
@@ -322,11 +325,12 @@ static void test_versions(const char *root)
     memset(one.class, 0, sizeof(one.class));
     memset(one.next, 0, sizeof(one.next));
     one.least = 0;
+    one.device_ms = one.ran_ms * one.devices;
     one.seen_ms = one.told_ms = one.yields = one.deadline_ms = 0;
     is_same(&f.job, &one, "a file of the first version had");
     queue_store_close(steal(&s));
     is_int(sqlite3_open(path, &db), SQLITE_OK, "the file is still a database");
-    is_int(sqlite3_exec(db, "PRAGMA user_version = 6", NULL, NULL, NULL), SQLITE_OK,
+    is_int(sqlite3_exec(db, "PRAGMA user_version = 7", NULL, NULL, NULL), SQLITE_OK,
            "the file is made one of the next version");
     sqlite3_close(db);
     is_int(queue_store_open(&s, path, &e), -EUCLEAN, "a file of the next version is refused");
