@@ -132,6 +132,15 @@ static int not_found(const char *runs, const struct str *list, const char *which
     return err_set(e, -ENOENT, "there is no run '%.100s' ('brim runs' lists them)", which);
 }
 
+/* What an observer writes of its part when that has begun: the moments' file is there a moment
+ * before. */
+static bool is_part(const char *name)
+{
+    size_t len = strlen(name);
+
+    return !strncmp(name, "part-", 5) && len > 9 && !strcmp(name + len - 4, ".ini");
+}
+
 /* Whether anything was stored of a run: 0 where its observer found the disk full, or where it is
  * another user's. -errno. */
 static int holds_run(const char *runs, const char *id, struct err *e)
@@ -148,7 +157,7 @@ static int holds_run(const char *runs, const char *id, struct err *e)
         return 0;
     if (!dir)
         return err_set(e, -errno, "%s: %s", folder, strerror(errno));
-    while ((rc = folder_next(dir, &name)) > 0 && strncmp(name, "part-", 5) != 0)
+    while ((rc = folder_next(dir, &name)) > 0 && !is_part(name))
         continue;
     closedir(dir);
     return rc < 0 ? err_set(e, rc, "%s: %s", folder, strerror(-rc)) : rc;

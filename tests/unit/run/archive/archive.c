@@ -318,8 +318,10 @@ static void test_what_is_no_file(void)
 static void test_find(void)
 {
     CLEANUP(str_done) struct str found = STR_INIT(256);
+    char begins[128], moments[160];
     struct run_note notes[1];
     struct run r = a_run(notes);
+    FILE *f;
 
     is_int(write_run(&r, 5), 0, "a run is written to be found");
     is_int(runs_find(runs, "2026", &found, NULL), 0, "by the start of its id");
@@ -328,6 +330,15 @@ static void test_find(void)
     is_int(runs_find(runs, r.name, &found, NULL), 0, "by its name");
     is_str(str_text(&found), folder(), "the run found by its name is in its folder");
     is_int(runs_find(runs, "x", &found, NULL), -ENOENT, "runs_find finds no run of another name");
+    snprintf(begins, sizeof(begins), "%s/20991231-000000-0001", runs);
+    is_int(mkdir(begins, 0700), 0, "a younger run begins");
+    snprintf(moments, sizeof(moments), "%s/part-a-1.moments", begins);
+    f = fopen(moments, "we");
+    ok(f && fclose(f) == 0, "a younger run has made its first file");
+    is_int(runs_find(runs, "last", &found, NULL), 0, "the last run is found while another begins");
+    is_str(str_text(&found), folder(), "a run of which nothing is known yet is not the last one");
+    (void)!unlink(moments);
+    (void)rmdir(begins);
     is_int(run_remove(folder(), NULL), 0, "run_remove removes the run");
     is_int(runs_find(runs, "last", &found, NULL), -ENOENT, "there is none any more");
 }
