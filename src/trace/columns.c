@@ -81,13 +81,22 @@ const struct trace_form *trace_form_of(const char *header)
     return NULL;
 }
 
+/* Whether a field of the header, with blanks around it or none, is the name of a column. */
+static bool names(const char *field, const char *name)
+{
+    size_t len = strlen(name);
+
+    field += strspn(field, " \t");
+    return !strncmp(field, name, len) && field[len + strspn(field + len, " \t")] == '\0';
+}
+
 static void find_columns(struct trace_table *t)
 {
     for (int i = 0; i < TRACE_COLUMNS; i++)
         t->at[i] = -1;
     for (size_t i = 0; i < t->csv.n_fields; i++)
         for (size_t k = 0; k < t->form->n; k++)
-            if (!strcmp(t->csv.fields[i], t->form->columns[k].name))
+            if (names(t->csv.fields[i], t->form->columns[k].name))
                 t->at[t->form->columns[k].column] = (int)i;
 }
 
@@ -100,13 +109,16 @@ int trace_table_open(struct trace_table *t, const char *file, const char *text, 
         return err_set(e, -EINVAL, "%s: no header", file);
     for (size_t i = 0; i < ARRAY_SIZE(forms) && !t->form; i++)
         for (size_t k = 0; k < t->csv.n_fields; k++)
-            if (!strcmp(t->csv.fields[k], forms[i].mark))
+            if (names(t->csv.fields[k], forms[i].mark))
                 t->form = &forms[i];
     if (!t->form)
         return err_set(e, -EINVAL, "%s: no columns that brim knows", file);
     find_columns(t);
-    if (t->at[TRACE_DEVICES] < 0)
-        return err_set(e, -EINVAL, "%s: no column with devices", file);
+    if (t->at[TRACE_DEVICES] < 0 && t->at[TRACE_MILLI] < 0 && t->at[TRACE_MIG] < 0)
+        return err_set(e, -EINVAL,
+                       "%s: no column says how many devices a job takes: add %s, or gpu_milli or "
+                       "mig for jobs of one",
+                       file, t->form == &forms[0] ? "gpus" : "num_gpus");
     return 0;
 }
 

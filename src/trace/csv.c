@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const int64_t submit_max_ms = 1000000000000; /* 31 years */
+static const int64_t submit_max_ms = (int64_t)200 * 365 * 86400 * 1000;
 
 static int submitted(const struct trace_table *t, struct work *w)
 {
@@ -45,6 +45,8 @@ static int needs(const struct trace_table *t, struct work *w)
     int64_t devices = -1, milli = WORK_WHOLE, cpus = 0, memory = 0;
     int64_t per_node = 0, priority = 0;
 
+    if (*trace_field(t, TRACE_MILLI) || *trace_field(t, TRACE_MIG))
+        devices = 1; /* a share, or an instance, is of one device */
     if (trace_number(t, TRACE_DEVICES, WORK_DEVICES, &devices) < 0 ||
         trace_number(t, TRACE_MILLI, WORK_WHOLE, &milli) < 0 ||
         trace_number(t, TRACE_CPUS_MILLI, INT32_MAX / 4, &cpus) < 0 ||
@@ -72,6 +74,19 @@ static int groups(struct reader *r, const struct trace_table *t, struct work *w)
     if (rc == 0 && *trace_field(t, TRACE_CLASS))
         rc = reader_group(r, &r->work->classes, trace_field(t, TRACE_CLASS), &w->class);
     return rc;
+}
+
+/* Blanks around fields are no part of them. */
+static void trim(struct csv *c)
+{
+    for (size_t i = 0; i < c->n_fields; i++) {
+        char *text = c->fields[i] + strspn(c->fields[i], " \t");
+        size_t len = strlen(text);
+
+        while (len > 0 && (text[len - 1] == ' ' || text[len - 1] == '\t'))
+            text[--len] = '\0';
+        c->fields[i] = text;
+    }
 }
 
 static int take_row(struct reader *r, const struct trace_table *t)
@@ -141,6 +156,9 @@ static int read_csv(struct reader *r, const char *text, size_t len, struct err *
     r->notes->kind = t.form->name;
     while ((rc = csv_next(&t.csv)) != 0) {
         r->line = t.csv.line;
+        trim(&t.csv);
+        if (rc > 0 && t.csv.n_fields == 1 && !*t.csv.fields[0])
+            continue;
         rc = rc < 0 ? reader_bad(r, "not a row of a table") : take_row(r, &t);
         if (rc < 0)
             return rc;

@@ -7,8 +7,8 @@
 
 #include "base/parse.h"
 
-static const double seconds_max = 30 * 365.0 * 86400;
-static const float scaling_usual = 0.8F; /* of elastic jobs that do not say */
+static const double seconds_max = 200 * 365.0 * 86400; /* those since 1970 are read, too */
+static const float scaling_usual = 0.8F;               /* of elastic jobs that do not say */
 static const int64_t length_max_ms = (int64_t)10 * 365 * 86400 * 1000;
 
 struct work reader_empty(void)

@@ -48,7 +48,7 @@ int reader_group(struct reader *r, struct work_names *table, const char *name, i
 /* "2017-10-09 07:01:55" or "2017-10-09T07:01:55" as seconds since 1970. -EINVAL. */
 int reader_date(const char *text, int64_t *ret) CHECK_RESULT;
 
-/* Seconds with decimals as milliseconds. -EINVAL, or -ERANGE beyond 30 years. */
+/* Seconds with decimals as milliseconds. -EINVAL, or -ERANGE beyond 200 years. */
 int reader_seconds(const char *text, int64_t *ret) CHECK_RESULT;
 
 #endif

@@ -116,6 +116,32 @@ def test_bad_rows_are_counted(brim, trace):
     assert said["policies"][0]["all"]["jobs"] == 5
 
 
+ROWS = ["a,1700000000,2,100", "b,1700000050,8,100"]
+
+
+@pytest.mark.parametrize("text", [
+    "job_id,submit_s,gpus,duration_s\n" + "\n".join(ROWS) + "\n",
+    "job_id, submit_s , gpus,\tduration_s\n" + "\n".join(
+        " , ".join(row.split(",")) + " " for row in ROWS) + "\n   \n",
+])
+def test_times_since_1970_and_blanks(brim, trace, text):
+    said = brim.out("sim", trace(text), "--nodes", "1x8", "--actions")
+    assert [line.split(" starts")[0] for line in said.splitlines()] == [
+        "0.000 job a", "100.000 job b"]
+
+
+@pytest.mark.parametrize("column, value", [("gpu_milli", "500"), ("mig", "3g")])
+def test_jobs_of_one_device_need_not_say_so(brim, trace, column, value):
+    said = brim.out("sim", trace(f"job_id,submit_s,duration_s,{column}\na,0,10,{value}\n"),
+                    "--nodes", "1x8:A100-40GB", "--json")
+    assert json.loads(said)["policies"][0]["all"]["jobs"] == 1
+
+
+def test_no_column_of_devices(brim, trace):
+    done = brim("sim", trace("job_id,submit_s,duration_s\na,0,10\n"), "--nodes", "1x8")
+    assert done.returncode == 1 and "add gpus" in done.stderr
+
+
 def test_dates_that_are_none(brim, trace):
     head = "timestamp,duration,num_gpus,gpu_time,cluster\n"
     days = ["2017-02-29", "2017-04-31", "2017-13-01", "2017-00-10", "2017-01-00", "1969-12-31",
