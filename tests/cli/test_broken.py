@@ -111,7 +111,7 @@ def compare(name, out):
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_broken(brim, tmp_path, made_state, name):
     command, end, text = FILES[name]
-    path = tmp_path / (name + end)
+    path = tmp_path / (("model" if name == "config" else name) + end)  # it names the model
     words = [word.format(FILE=path) for word in command]
 
     def said(content):
