@@ -56,14 +56,14 @@ static void add_row(struct str *out, const struct gpu_row *r)
 }
 
 /* notes: what is to be known of a row beside its figures, of the few that were asked for. */
-static void add_text(struct str *out, const struct gpu_row *const *rows, size_t n, bool notes)
+static void add_text(struct str *out, const struct gpu_row *rows, size_t n, bool notes)
 {
     add_head(out);
     for (size_t i = 0; i < n; i++)
-        add_row(out, rows[i]);
+        add_row(out, &rows[i]);
     for (size_t i = 0; notes && i < n; i++) {
-        str_addf(out, "  %s: figures from %s in data/gpus.csv", rows[i]->gpu.name, rows[i]->source);
-        str_addf(out, "%s%s\n", *rows[i]->notes ? "; " : "", rows[i]->notes);
+        str_addf(out, "  %s: figures from %s in data/gpus.csv", rows[i].gpu.name, rows[i].source);
+        str_addf(out, "%s%s\n", *rows[i].notes ? "; " : "", rows[i].notes);
     }
 }
 
@@ -109,27 +109,30 @@ static void json_row(struct json *j, const struct gpu_row *r)
 /* ---- the command ---- */
 
 /* What was named, or all. */
-static int collect(const struct gpus *known, char **names, struct arena *a,
-                   const struct gpu_row ***ret, size_t *n, struct err *e)
+static int collect(const struct gpus *known, char **names, struct arena *a, struct gpu_row **ret,
+                   size_t *n, struct err *e)
 {
     for (size_t i = 0; !names[0] && i < known->n_rows; i++) {
-        const struct gpu_row **row = ARENA_PUSH(a, ret, n);
+        struct gpu_row *row = ARENA_PUSH(a, ret, n);
 
         if (!row)
             return err_nomem(e);
-        *row = &known->rows[i];
+        *row = known->rows[i];
     }
     for (; names[0]; names++) {
-        const struct gpu_row **row = ARENA_PUSH(a, ret, n);
-        int rc = row ? err_usage_of(gpus_find(known, *names, row, e)) : err_nomem(e);
+        const struct gpu_row *found = NULL;
+        struct gpu_row *row = ARENA_PUSH(a, ret, n);
+        int rc = row ? err_usage_of(gpus_find(known, *names, &found, e)) : err_nomem(e);
 
         if (rc)
             return rc;
+        if (found)
+            *row = *found;
     }
     return 0;
 }
 
-static void add_json(struct str *out, const struct gpu_row *const *rows, size_t n)
+static void add_json(struct str *out, const struct gpu_row *rows, size_t n)
 {
     struct json j = JSON_INIT(out);
 
@@ -137,7 +140,7 @@ static void add_json(struct str *out, const struct gpu_row *const *rows, size_t 
     json_string(&j, "schema", "brim.plan.gpus.v1");
     json_array(&j, "gpus");
     for (size_t i = 0; i < n; i++)
-        json_row(&j, rows[i]);
+        json_row(&j, &rows[i]);
     json_end(&j);
     json_end(&j);
 }
@@ -147,7 +150,7 @@ static int run(const struct app *app, const struct plan_opts *o, char **operands
     CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX);
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     struct plan_known known = { .models = { .n_rows = 0 } };
-    const struct gpu_row **rows = NULL;
+    struct gpu_row *rows = NULL;
     size_t n = 0;
     int rc = plan_known_load(o, &known, e);
 

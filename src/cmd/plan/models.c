@@ -75,16 +75,17 @@ static void add_text(struct str *out, const struct model_row *rows, size_t n)
 
 /* ---- JSON ---- */
 
-static void json_row(struct json *j, const struct shape *s, const struct model_row *known)
+static void json_row(struct json *j, const struct model_row *row)
 {
+    const struct shape *s = &row->shape;
     const struct shape_params p = shape_count(s);
 
     json_object(j, NULL);
     json_string(j, "name", s->name);
     json_round(j, "parameters", p.total, 0);
     json_round(j, "active_parameters", p.active, 0);
-    if (known && !isnan(known->parameters))
-        json_round(j, "published_parameters", known->parameters, 0);
+    if (!isnan(row->parameters))
+        json_round(j, "published_parameters", row->parameters, 0);
     json_int(j, "layers", s->layers);
     json_int(j, "hidden", s->hidden);
     json_int(j, "heads", s->heads);
@@ -137,7 +138,7 @@ static void add_json(struct str *out, const struct model_row *rows, size_t n)
     json_string(&j, "schema", "brim.plan.models.v1");
     json_array(&j, "models");
     for (size_t i = 0; i < n; i++)
-        json_row(&j, &rows[i].shape, &rows[i]);
+        json_row(&j, &rows[i]);
     json_end(&j);
     json_end(&j);
 }
