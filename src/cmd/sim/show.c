@@ -260,6 +260,7 @@ void sim_show_text(const struct sim_report *r, struct str *out)
         add_packed(r, out);
         return;
     }
+    sim_show_best(r->runs, r->n_runs, out);
     add_impossible(r, out);
     add_runs(r->runs, r->n_runs, out);
     add_losses(r, out);

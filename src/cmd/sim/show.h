@@ -5,6 +5,7 @@
 #include "cmd/sim/faults.h"
 #include "cmd/sim/money.h"
 #include "cmd/sim/what.h"
+#include "model/signal/quantity.h"
 #include "sim/fill_test.h"
 #include "sim/stats/stats.h"
 #include "trace/trace.h"
@@ -40,6 +41,13 @@ struct sim_report {
 
 void sim_show_text(const struct sim_report *r, struct str *out);
 void sim_show_json(const struct sim_report *r, struct str *out);
+
+/* A time as people read it: "47 s", "3.5 min", "12.4 h", "5.2 d", "for ever". */
+struct quantity sim_show_span(double s);
+
+/* Of several policies, under which a job takes the least in the mean: of those that need no true
+ * lengths, and of all where that is another one. */
+void sim_show_best(const struct sim_run *runs, size_t n, struct str *out);
 
 /* How many nodes a target needs, where one was given; else nothing. */
 void sim_show_needs(const struct sim_report *r, struct str *out);

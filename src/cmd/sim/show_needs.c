@@ -10,8 +10,7 @@
 enum { KIND_WIDTH = 17 };
 static const double minute = 60, hour = 3600, day = 86400;
 
-/* "47 s", "3.5 min", "12.4 h", "5.2 d", "for ever". */
-static struct quantity span(double s)
+struct quantity sim_show_span(double s)
 {
     struct quantity q;
 
@@ -37,11 +36,12 @@ static void add_need(const struct sim_needs *s, size_t i, struct str *out)
     str_addf(out, "%d%s%s", x->shape.devices, *x->shape.kind ? " x " : " devices", x->shape.kind);
     str_pad(out, KIND_WIDTH);
     if (!a->found) {
-        str_addf(out, "no number: with %zu it is %s\n", a->most, span(a->at_most).text);
+        str_addf(out, "no number: with %zu it is %s\n", a->most, sim_show_span(a->at_most).text);
         return;
     }
     str_addf(out, "%9zu %9lld %11s %11s", a->nodes, (long long)a->nodes * x->shape.devices,
-             span(a->value).text, isnan(a->one_less) ? "-" : span(a->one_less).text);
+             sim_show_span(a->value).text,
+             isnan(a->one_less) ? "-" : sim_show_span(a->one_less).text);
     if (isnan(x->usd_hour))
         str_addf(out, " %13s", "?");
     else
@@ -57,8 +57,8 @@ static void add_needs(const struct sim_report *r, struct str *out)
     unsigned tries = 0;
 
     str_addf(out, "\n%s of at most %s under %s; today it is %s\n",
-             capacity_metric_name(s->target.metric), span(s->target.most_s).text,
-             r->runs[0].policy.name, span(s->list[0].answer.today).text);
+             capacity_metric_name(s->target.metric), sim_show_span(s->target.most_s).text,
+             r->runs[0].policy.name, sim_show_span(s->list[0].answer.today).text);
     str_add(out, "nodes of");
     str_pad(out, KIND_WIDTH);
     str_add(out, "   to add   devices   with them    one less  dollars/hour\n");

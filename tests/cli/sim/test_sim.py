@@ -116,6 +116,25 @@ def test_bad_rows_are_counted(brim, trace):
     assert said["policies"][0]["all"]["jobs"] == 5
 
 
+# Two jobs on one device, the longer one first.
+LONG_FIRST = "job_id,submit_s,gpus,duration_s\na,0,1,1000\nb,0,1,10\n"
+
+
+@pytest.mark.parametrize("policies, sentence", [
+    ("greedy,sjf", "greedy is best of those that need no true lengths: a job takes 16.8 min from "
+                   "submission to end; with true lengths, which nobody has, sjf: 8.5 min from "
+                   "submission to end in the mean"),
+    ("fifo,greedy", "fifo is best: a job takes 16.8 min from submission to end in the mean"),
+    ("sjf,srsf", "sjf is best, with true lengths, as all of these: a job takes 8.5 min from "
+                 "submission to end in the mean"),
+])
+def test_the_best_comes_first(brim, trace, policies, sentence):
+    first, second = policies.split(",")
+    said = brim.out("sim", trace(LONG_FIRST), "--nodes", "1x1", "--policy", first, "--compare",
+                    second)
+    assert said.splitlines()[1] == sentence
+
+
 ROWS = ["a,1700000000,2,100", "b,1700000050,8,100"]
 
 
