@@ -20,7 +20,7 @@ share = vision 4
 share = nlp 50%%
 """
 # It leaves when there is a file 'leave', some time after it was asked to.
-STAYS = 'trap "while ! [ -e leave ]; do sleep 0.02; done; exit 75" TERM; ' + WAIT
+STAYS = 'trap "while ! [ -e leave ]; do sleep 0.02; done; exit 75" TERM; echo >>ready; ' + WAIT
 
 
 @pytest.fixture
@@ -87,6 +87,8 @@ def test_an_engine_is_killed_while_a_job_leaves(shares):
     queue = shares()
     older = runs(queue, "-d4", "-c1", "--team", "vision", "--requeue", "sh", "-c", STAYS)
     young = runs(queue, "-d4", "-c1", "--team", "vision", "--requeue", "sh", "-c", STAYS)
+    ready = queue.work / "ready"
+    wait_until(lambda: ready.exists() and ready.read_text() == "\n\n")
     within = queue.submit("-d4", "-c1", "--team", "nlp", "--no-watch", "sh", "-c", WAIT)
     queue.until(young, "stopping")
     for _ in range(3):
