@@ -219,8 +219,8 @@ static void reason(const struct tables *t, const char *text, const char *want)
 
 static void test_reasons(const struct tables *t)
 {
-    reason(t, HEAD "GPT,24,1024,16,1024,A1000,8,2,2,2,1,16,full,,fp16,0.5,,\n",
-           "unknown GPU 'A1000' (did you mean A100?)");
+    reason(t, HEAD "GPT,24,1024,16,1024,H1000,8,2,2,2,1,16,full,,fp16,0.5,,\n",
+           "unknown GPU 'H1000' (did you mean H100?)");
     reason(t, HEAD "GPT,24,1024,16,1024,A100,8,2,2,2,1,,full,,fp16,0.5,,\n",
            "the global batch is not stated");
     reason(t, HEAD "Nobody-7B,,,,1024,A100,8,2,2,2,1,16,full,,fp16,0.5,,\n",
