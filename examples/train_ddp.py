@@ -58,6 +58,8 @@ def main():
         for name, value in sorted(model.module.state_dict().items()):
             digest.update(name.encode() + value.numpy().tobytes())
         print("hash %s" % digest.hexdigest())
+    # Gloo lets go of tensors, for which its threads need the lock of Python, before they are ended.
+    dist.barrier()
     dist.destroy_process_group()
 
 
