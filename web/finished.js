@@ -99,6 +99,12 @@ function complain({ unreadable_runs: broken, unreadable_folders: folders }) {
   show(at("finished-unread"), words !== "");
 }
 
+// Older ones that were asked for stay when the newest are looked at again.
+function behindLast(more) {
+  const last = runs.findIndex((run) => run.key === more.at(-1)?.key);
+  return last < 0 ? [] : runs.slice(last + 1);
+}
+
 async function ask(before) {
   if (asking) {
     return;
@@ -108,8 +114,9 @@ async function ask(before) {
     const answer = await fetch(link("/api/v1/runs", before ? { before } : {}));
     if (answer.ok) {
       const { runs: more, next: behind, ...rest } = await answer.json();
-      runs = before ? [...runs, ...more] : more;
-      next = behind;
+      const older = before ? [] : behindLast(more);
+      runs = before ? [...runs, ...more] : [...more, ...older];
+      next = older.length > 0 ? next : behind;
       served = rest.served;
       chosen = chosen.filter((key) => runs.some((run) => run.key === key));
       complain(rest);

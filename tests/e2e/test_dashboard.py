@@ -437,6 +437,25 @@ def test_finished_runs_fit_a_phone(start, browse, made_runs, tmp_path):
     assert page("said") == []
 
 
+def test_older_runs_stay(start, browse, made_runs, observed):
+    """A job that ends has the newest runs asked for again: the older ones stay on the page."""
+    page = browse(start("--runs", made_runs).url).live()
+    page.wait("document.querySelectorAll('#finished tbody tr').length === 20")
+    page("click", selector="#finished-older")
+    page.wait("document.querySelectorAll('#finished tbody tr').length === 40")
+    asked = "performance.getEntriesByType('resource').filter((one) => " \
+        "one.name.endsWith('/api/v1/runs?')).length"
+    row = "[...document.querySelectorAll('#runs .run .thing')].some((thing) => " \
+        "thing.textContent === 'soon over')"
+    before = page.get(asked)
+    process = observed("soon over")
+    page.wait(row)
+    process.terminate()
+    page.wait("!%s && %s > %d" % (row, asked, before))
+    assert page.get("document.querySelectorAll('#finished tbody tr').length") == 40
+    assert page("said") == []
+
+
 def test_runs_fit_a_phone(start, browse, observed):
     page = browse(start().url, viewport={"width": 390, "height": 800}).live()
     observed("a-name-of-a-run-that-is-as-long-as-names-may-get-and-a-little-longer-than-that")
