@@ -69,14 +69,6 @@ static void add_text(struct str *out, const struct gpu_row *rows, size_t n, bool
 
 /* ---- JSON ---- */
 
-static void json_rate(struct json *j, const char *key, double value)
-{
-    if (isnan(value))
-        json_null(j, key);
-    else
-        json_number(j, key, value, 6);
-}
-
 static void json_row(struct json *j, const struct gpu_row *r)
 {
     const struct gpu *g = &r->gpu;
@@ -86,14 +78,14 @@ static void json_row(struct json *j, const struct gpu_row *r)
     json_string(j, "vendor", r->vendor);
     json_object(j, "flops");
     for (int p = 0; p < PLAN_PRECISIONS; p++)
-        json_rate(j, plan_precision_name((enum plan_precision)p), g->flops[p]);
+        json_number(j, plan_precision_name((enum plan_precision)p), g->flops[p], 6);
     json_end(j);
-    json_rate(j, "memory_b", g->memory_b);
-    json_rate(j, "memory_b_s", g->memory_rate);
-    json_rate(j, "link_b_s", g->link_rate);
+    json_number(j, "memory_b", g->memory_b, 6);
+    json_number(j, "memory_b_s", g->memory_rate, 6);
+    json_number(j, "link_b_s", g->link_rate, 6);
     json_int(j, "link_gpus", g->domain);
-    json_rate(j, "pcie_b_s", r->pcie_rate);
-    json_rate(j, "tdp_w", g->tdp_w);
+    json_number(j, "pcie_b_s", r->pcie_rate, 6);
+    json_number(j, "tdp_w", g->tdp_w, 6);
     json_bool(j, "measured", is_measured(g));
     json_string(j, "source", r->source);
     json_string(j, "notes", *r->notes ? r->notes : NULL);
@@ -101,7 +93,7 @@ static void json_row(struct json *j, const struct gpu_row *r)
     if (r->node) {
         json_int(j, "node_gpus", r->node_gpus);
         json_int(j, "node_nics", r->node_nics);
-        json_rate(j, "node_nic_b_s", r->node_nic_rate);
+        json_number(j, "node_nic_b_s", r->node_nic_rate, 6);
     }
     json_end(j);
 }

@@ -6,27 +6,11 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "cmd/plan/model.h"
+#include "cmd/plan/train.h"
 
 enum { OUTPUT_MAX = 8 << 20, COUNT = 24, NAME_USUAL = 22 };
 
 /* ---- text ---- */
-
-/* "8,030,261,248" */
-static const char *grouped(double n, char buf[COUNT])
-{
-    char digits[COUNT];
-    size_t len, at = 0;
-
-    snprintf(digits, sizeof(digits), "%.0f", n);
-    len = strlen(digits);
-    for (size_t i = 0; i < len && at + 2 < COUNT; i++) {
-        if (i > 0 && (len - i) % 3 == 0)
-            buf[at++] = ',';
-        buf[at++] = digits[i];
-    }
-    buf[at] = '\0';
-    return buf;
-}
 
 static void add_head(struct str *out, int width)
 {
@@ -37,14 +21,15 @@ static void add_head(struct str *out, int width)
 static void add_row(struct str *out, const struct shape *s, int width)
 {
     const struct shape_params p = shape_count(s);
-    char total[COUNT], active[COUNT], experts[COUNT] = "-", longest[COUNT] = "?";
+    char experts[COUNT] = "-", longest[COUNT] = "?";
 
     if (s->experts)
         snprintf(experts, sizeof(experts), "%d/%d", s->active, s->experts);
     if (s->positions)
         snprintf(longest, sizeof(longest), "%d", s->positions);
-    str_addf(out, "%-*s %19s %17s %6d %6d %5d %8s %8s\n", width, s->name, grouped(p.total, total),
-             grouped(p.active, active), s->layers, s->hidden, s->heads, experts, longest);
+    str_addf(out, "%-*s %19s %17s %6d %6d %5d %8s %8s\n", width, s->name,
+             plan_thousands(p.total).text, plan_thousands(p.active).text, s->layers, s->hidden,
+             s->heads, experts, longest);
 }
 
 /* What the row of a file's model does not tell. */
