@@ -193,7 +193,7 @@ void plan_table(const struct plan_train *t, const struct found_layout *list, siz
 bool plan_memory_part(const struct memory *m, size_t i, struct plan_memory_part *ret)
 {
     const struct plan_memory_part parts[] = {
-        { "weights", "2 bytes a parameter, divided by tp, pp, ep; by ZeRO-3 too", m->weights },
+        { "weights", "2 bytes a parameter, divided by tp, pp, ep; by ZeRO-3 if pp=1", m->weights },
         { "gradients", "as they are summed; divided by ZeRO-2 too", m->gradients },
         { "optimizer", "master weights and both moments, 12 bytes; divided by ZeRO-1 too",
           m->states },

@@ -142,7 +142,8 @@ static void add_parallelism(const struct emit *x, struct str *out)
              "data_parallel_shard_degree = %d\n",
              l->dp / sharded(x), sharded(x));
     if (l->zero >= 2)
-        str_addf(out, "fsdp_reshard_after_forward = \"%s\"\n", l->zero == 3 ? "always" : "never");
+        str_addf(out, "fsdp_reshard_after_forward = \"%s\"\n",
+                 l->zero == 3 && !layout_keeps_stage(l, x->job) ? "always" : "never");
     str_addf(out, "tensor_parallel_degree = %d\nenable_async_tensor_parallel = %s\n", l->tp,
              emit_lower(l->overlap_tp));
     add_pipeline(x, out);

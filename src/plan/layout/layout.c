@@ -8,6 +8,11 @@ int layout_gpus(const struct layout *l)
     return l->tp * l->pp * l->cp * l->dp;
 }
 
+bool layout_keeps_stage(const struct layout *l, const struct plan_job *job)
+{
+    return l->pp > 1 && l->zero >= (job->engine == ENGINE_TORCH ? 2 : 3);
+}
+
 int layout_micro_batches(const struct layout *l, const struct plan_job *job)
 {
     return job->global_batch / l->dp / l->micro_batch; /* the product may be too large */

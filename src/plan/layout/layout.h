@@ -92,6 +92,12 @@ int layout_check(const struct layout *l, const struct plan_job *job, const struc
 /* GPUs that it takes. */
 int layout_gpus(const struct layout *l);
 
+/* Whether each GPU has all weights and gradients of its stage from the first micro-batch to the
+ * last, and gathers and scatters once a step, though ZeRO divides them. PyTorch's pipelines set
+ * FSDP so (torch/distributed/pipelining/stage.py): it neither reshards nor reduces before the end.
+ * No other program has ZeRO-3 in a pipeline: DeepSpeed and Megatron-LM refuse it. */
+bool layout_keeps_stage(const struct layout *l, const struct plan_job *job);
+
 /* Micro-batches of a pipeline in a step. */
 int layout_micro_batches(const struct layout *l, const struct plan_job *job);
 

@@ -326,7 +326,10 @@ static void set_kernels(const struct row_fields *f, bool fresh, bool megascale,
     if (job->attention == ATTENTION_FIRST)
         job->logit_b = 4;
     job->graphs = STATES(f, "cuda graph", "cuda graphs");
-    job->gradient_b = row->layout.zero == 3 || job->precision == PLAN_FP16 ? 2 : 4;
+    /* What has FSDP in a pipeline reduces in 32 bits (torchtitan's mixed_precision_reduce). */
+    job->gradient_b = (row->layout.zero == 3 && row->layout.pp == 1) || job->precision == PLAN_FP16
+                          ? 2
+                          : 4;
     job->imbalance = 1;
     job->shape.dropout = !gated && job->attention == ATTENTION_PLAIN;
 }

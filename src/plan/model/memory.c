@@ -181,13 +181,27 @@ static void add_states(const struct plan_job *job, const struct layout *l, doubl
                        double replicas, struct memory *m)
 {
     double shard = l->shard > 0 ? fmin(l->shard, replicas) : replicas;
+    bool kept = layout_keeps_stage(l, job);
 
-    m->weights += 2 * params / (l->zero >= 3 ? shard : 1);
-    m->gradients += job->gradient_b * params / (l->zero >= 2 ? shard : 1);
+    m->weights += 2 * params / (l->zero >= 3 && !kept ? shard : 1);
+    m->gradients += job->gradient_b * params / (l->zero >= 2 && !kept ? shard : 1);
     /* Its optimizer in bf16 keeps gradients of 16 bits beside their sums. */
     if (job->engine == ENGINE_DEEPSPEED && job->gradient_b == 4)
         m->gradients += 2 * params / (l->zero >= 2 ? shard : 1);
     m->states += l->offload ? 0 : 12 * params / (l->zero >= 1 ? shard : 1);
+}
+
+/* Two blocks' weights and the gradients of one, or the embedding's; where a stage has them all, a
+ * block's weights as they arrive, and its gradients before they are added to the others. */
+static double gathered_bytes(const struct plan_job *job, const struct layout *l,
+                             const struct layer_bytes *b, bool dense, bool experts)
+{
+    double block = fmax(dense ? b->dense_params : 0,
+                        experts ? b->expert_params + b->own_experts : 0);
+
+    if (layout_keeps_stage(l, job))
+        return 4 * fmax(block, b->embedding_params);
+    return fmax(block * (4 + job->gradient_b), b->embedding_params * (2 + job->gradient_b));
 }
 
 void memory_stage(const struct plan_job *job, const struct layout *l, const struct layer_bytes *b,
@@ -201,12 +215,8 @@ void memory_stage(const struct plan_job *job, const struct layout *l, const stru
     add_states(job, l, params, (double)l->dp * l->cp, m);
     add_states(job, l, own, layout_expert_dp(l), m);
     memory_stage_layers(job, l, stage, &dense, &experts);
-    /* Two blocks' weights and the gradients of one, or the embedding's. */
     if (l->zero >= 3)
-        m->gathered = fmax(fmax(dense > 0 ? b->dense_params : 0,
-                                experts > 0 ? b->expert_params + b->own_experts : 0) *
-                               (4 + job->gradient_b),
-                           b->embedding_params * (2 + job->gradient_b));
+        m->gathered = gathered_bytes(job, l, b, dense > 0, experts > 0);
     if (job->engine == ENGINE_DEEPSPEED && l->zero >= 1 && l->dp * l->cp > 1)
         m->gathered += buckets * 2 * MIN(bucket_numbers, params + own);
     flight = memory_in_flight(l, layout_micro_batches(l, job), stage);

@@ -62,6 +62,12 @@ struct maker {
     struct collective_group dp, expert_dp, across; /* across: of the groups that share states */
 };
 
+/* Whether every micro-batch gathers the weights, and scatters the gradients. */
+static bool gathers_each(const struct maker *k)
+{
+    return k->l->zero >= 3 && !layout_keeps_stage(k->l, k->job);
+}
+
 static void add_zero3(const struct maker *k, int stage, struct stage_time *s)
 {
     double own, params = memory_stage_params(k->job, k->l, &k->t->bytes, stage, &own), gather;
@@ -104,7 +110,7 @@ static void make_stage(const struct maker *k, int stage, struct stage_time *s)
     s->backward += sum;
     s->part[PART_LAUNCH] += ops_micro_batch * launch;
     s->backward += ops_micro_batch * launch;
-    if (k->l->zero >= 3)
+    if (gathers_each(k))
         add_zero3(k, stage, s);
     if (k->l->pp > 1) {
         s->sends = k->send_s * k->l->vpp * (k->l->overlap_pp ? waits : 1);
@@ -122,7 +128,7 @@ static double exchange(const struct maker *k, double params, double own, double 
     const struct layout *l = k->l;
     double grads, weights = 0, comm, exposed;
 
-    if (l->zero >= 3) {
+    if (gathers_each(k)) {
         grads = l->shard > 0
                     ? all_reduce_time(&k->across, k->job->gradient_b * (params + own) / l->shard)
                     : 0;
@@ -140,7 +146,7 @@ static double exchange(const struct maker *k, double params, double own, double 
     if (!l->overlap_dp)
         return comm;
     exposed = fmax(comm * .05, comm - window);
-    return exposed + disturbs(l->zero >= 3 ? &k->across : &k->dp) * (comm - exposed);
+    return exposed + disturbs(gathers_each(k) ? &k->across : &k->dp) * (comm - exposed);
 }
 
 static double optimize(const struct maker *k, int stage)

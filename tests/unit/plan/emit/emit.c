@@ -182,7 +182,7 @@ static void test_megatron_flags(const struct models *m)
 static const char titan_text[] = "\n[parallelism]\n"
                                  "data_parallel_replicate_degree = 2\n"
                                  "data_parallel_shard_degree = 8\n"
-                                 "fsdp_reshard_after_forward = \"always\"\n"
+                                 "fsdp_reshard_after_forward = \"never\"\n"
                                  "tensor_parallel_degree = 4\n"
                                  "enable_async_tensor_parallel = true\n"
                                  "pipeline_parallel_degree = 2\n"

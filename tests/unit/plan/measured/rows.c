@@ -108,6 +108,20 @@ static void test_engines(const struct tables *t)
     }
 }
 
+/* In what FSDP sums gradients: 16 bits alone, as most programs with it, 32 in a pipeline. */
+static void test_gradients(const struct tables *t)
+{
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    struct plan_row r;
+
+    ok(one_row(t, HEAD "GPT,24,1024,16,1024,A100,8,1,1,8,1,16,full,3,bf16,.5,,FSDP\n", &a, &r) &&
+           r.job.gradient_b == 2,
+       "FSDP without a pipeline sums gradients in 16 bits");
+    ok(one_row(t, HEAD "GPT,24,1024,16,1024,A100,8,1,4,2,1,16,full,3,bf16,.5,,FSDP\n", &a, &r) &&
+           r.job.gradient_b == 4,
+       "FSDP in a pipeline sums gradients in 32 bits");
+}
+
 #define SAID_HEAD \
     "model,layers,hidden,heads,seq,gpu,n_gpus,tp,pp,dp,micro_batch,global_batch,recompute,seq_" \
     "parallel,zero_stage,iter_time_s,network,engine,source,notes\n"
@@ -392,6 +406,7 @@ int main(void)
     is_int(load(&t, NULL), 0, "the tables of GPUs and models are read");
     test_row(&t);
     test_engines(&t);
+    test_gradients(&t);
     test_understood(&t);
     test_megascale(&t);
     test_slice(&t);

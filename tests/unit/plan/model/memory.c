@@ -147,6 +147,40 @@ static void test_states(void)
     ok(make(&job, &l).gathered == 0, "DeepSpeed gathers nothing without replicas");
 }
 
+/* FSDP in a pipeline: 175B on 8 stages have 12 layers of 12 h^2 parameters and two norms of h each,
+ * of which a GPU has all, and an eighth of the states. */
+static void test_pipeline_keeps(void)
+{
+    struct plan_job job = gpt3();
+    struct layout l = one();
+    double h = 12288, block = 12 * h * h + 2 * h, n = 12 * block;
+    struct layer_bytes b;
+    struct memory m;
+
+    l.pp = 8;
+    l.dp = 8;
+    l.zero = 3;
+    layer_bytes(&job, &l, &b);
+    memory_stage(&job, &l, &b, 1, &m);
+    ok(near(m.weights, 2 * n) && near(m.gradients, 4 * n),
+       "ZeRO 3 keeps all weights and gradients of a stage of a pipeline");
+    ok(near(m.states, 12 * n / 8), "ZeRO 3 divides the states of a stage of a pipeline");
+    ok(near(m.gathered, 4 * block), "ZeRO 3 has room for a block that arrives in a pipeline");
+    l.zero = 2;
+    memory_stage(&job, &l, &b, 1, &m);
+    ok(near(m.gradients, 4 * n / 8), "ZeRO 2 divides the gradients of a stage of a pipeline");
+    job.engine = ENGINE_TORCH;
+    memory_stage(&job, &l, &b, 1, &m);
+    ok(near(m.gradients, 4 * n), "PyTorch's ZeRO 2 keeps all gradients of a stage of a pipeline");
+    l.pp = 1;
+    l.dp = 64;
+    l.zero = 3;
+    layer_bytes(&job, &l, &b);
+    memory_stage(&job, &l, &b, 0, &m);
+    ok(near(m.weights, 2 * shape_count(&job.shape).total / 64),
+       "ZeRO 3 divides the weights where no pipeline is");
+}
+
 static void test_experts(void)
 {
     struct plan_job job = gpt3();
@@ -276,6 +310,7 @@ int main(void)
     test_variants();
     test_in_flight();
     test_states();
+    test_pipeline_keeps();
     test_experts();
     test_uneven();
     test_check();

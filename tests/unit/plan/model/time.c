@@ -266,6 +266,33 @@ static void test_engines(void)
        "DeepSpeed's ZeRO-3 gathers over a port for each GPU");
 }
 
+/* FSDP in a pipeline gathers and scatters once a step, as ZeRO-1 does. */
+static void test_gathers_once(void)
+{
+    const struct cluster c = round_cluster();
+    struct plan_job job = small_job();
+    struct layout l = one(), first;
+    struct plan_step a, b;
+
+    l.pp = 4;
+    l.dp = 16;
+    l.overlap_dp = true;
+    first = l;
+    l.zero = 3;
+    first.zero = 1;
+    a = make(&job, &c, &l);
+    b = make(&job, &c, &first);
+    ok(near(a.part[PART_DP], b.part[PART_DP]), "ZeRO-3 gathers once a step in a pipeline");
+    l.pp = 1;
+    l.dp = 64;
+    first.pp = 1;
+    first.dp = 64;
+    job.global_batch *= 4;
+    a = make(&job, &c, &l);
+    b = make(&job, &c, &first);
+    ok(a.part[PART_DP] > b.part[PART_DP], "ZeRO-3 gathers for each micro-batch without a pipeline");
+}
+
 static struct plan_job expert_job(void)
 {
     struct plan_job job = small_job();
@@ -397,6 +424,7 @@ int main(void)
     test_collectives();
     test_pipeline();
     test_engines();
+    test_gathers_once();
     test_trades();
     test_properties();
     test_narrow();
