@@ -13,10 +13,10 @@
 #include "probe/gpu/fake_spec.h"
 #include "probe/recording.h"
 #include "queue/client.h"
-#include "queue/policy.h"
 #include "queue/retire.h"
 #include "queue/server.h"
 #include "run/job/binding.h"
+#include "sched/engine.h"
 
 enum { POLICY_MAX = 64 << 10 };
 
@@ -76,21 +76,21 @@ static const struct queue_opts defaults = {
 static int load_policy(struct policy *p, const char *name, struct err *e)
 {
     CLEANUP(str_done) struct str text = STR_INIT(POLICY_MAX);
-    struct queue_policy_text from = { .name = name };
+    struct engine_policy_text from = { .name = name };
     int rc;
 
     if (!strpbrk(name, "./")) {
         rc = policy_named(p, name, e);
         if (rc == -ENOENT)
             return err_context(e, ERR_USAGE, "--policy %s: ", name);
-        return rc < 0 ? rc : err_usage_of(queue_policy_check(p, &from, e));
+        return rc < 0 ? rc : err_usage_of(engine_check(p, ENGINE_LOCAL, &from, e));
     }
     rc = file_read(name, &text, e);
     if (rc == 0)
         rc = policy_read(p, name, str_text(&text), text.len, e);
     from.text = str_text(&text);
     from.len = text.len;
-    return rc < 0 ? rc : queue_policy_check(p, &from, e);
+    return rc < 0 ? rc : engine_check(p, ENGINE_LOCAL, &from, e);
 }
 
 static int check(const struct queue_opts *o, struct err *e)

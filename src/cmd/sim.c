@@ -16,7 +16,7 @@ enum { TRACE_MAX = 1 << 30, POLICY_MAX = 64 << 10, OUTPUT_MAX = 1 << 30, RUNS = 
 
 struct sim_opts {
     bool actions, policies, pack;
-    const char *json, *policy, *compare, *nodes, *activity;
+    const char *json, *policy, *compare, *nodes, *activity, *engine;
     int64_t idle_stretch_ns, from_ns;
     uint64_t load, rounds, seed, spot_price;
     struct sim_fault_opts faults;
@@ -33,6 +33,9 @@ static const struct opt opts[] = {
     { OPT_STRING, 'p', "policy", AT(policy), "POLICY|FILE",
       "the policy: one of --policies, or an INI file (a name with a dot or a slash)" },
     { OPT_STRING, 'c', "compare", AT(compare), "POLICY,...", "more policies beside it" },
+    { OPT_CHOICE, 'e', "engine", AT(engine), "ENGINE",
+      "what that engine makes of them: brim's queue of one machine, or Slurm",
+      .choices = engine_names },
     { OPT_STRING, 'n', "nodes", AT(nodes), "NxD|FILE",
       "nodes x devices each, with kinds 32x8:A100,4x4:T4; or a table of nodes" },
     { OPT_FLAG, 'a', "actions", AT(actions), NULL,
@@ -129,11 +132,32 @@ static void session_free(struct session *s)
 }
 DEFINE_CLEANUP(struct session, session_free)
 
-static int list_policies(struct str *out)
+/* Without a name: ENGINE_N. */
+static enum engine engine_of(const char *name)
 {
-    for (size_t i = 0; policy_name_at(i); i++)
+    enum engine engine = ENGINE_LOCAL;
+
+    while (engine < ENGINE_N && (!name || strcmp(engine_names[engine], name) != 0))
+        engine++;
+    return engine;
+}
+
+static int list_policies(enum engine engine, struct str *out, struct err *e)
+{
+    int rc = 0;
+
+    for (size_t i = 0; policy_name_at(i) && rc == 0; i++) {
+        struct policy p;
+
         str_addf(out, "%-18s %s\n", policy_name_at(i), policy_about(i));
-    return 0;
+        if (engine == ENGINE_N)
+            continue;
+        rc = policy_named(&p, policy_name_at(i), e);
+        str_pad(out, 19);
+        sim_show_engine_of(&p, engine, out);
+        str_add_char(out, '\n');
+    }
+    return rc;
 }
 
 /* A table of nodes has a name with a dot or a slash; "64x8" has neither. */
@@ -151,9 +175,25 @@ static int load_pool(struct session *s, const char *nodes, struct err *e)
     return trace_read_nodes(&s->pool, nodes, str_text(&s->text), s->text.len, e);
 }
 
-/* One that an option has named: by its name, or by the path of its file. */
-static int load_policy(struct session *s, const char *option, const char *name, struct err *e)
+/* As an engine does it. */
+static int change_policy(struct sim_run *run, enum engine engine,
+                         const struct engine_policy_text *from, struct err *e)
 {
+    int rc;
+
+    run->asked = run->policy;
+    if (engine == ENGINE_N)
+        return 0;
+    rc = engine_check(&run->asked, engine, from, e);
+    return rc < 0 ? err_context(e, rc, "--engine %s: ", engine_names[engine])
+                  : engine_change(&run->policy, engine, e);
+}
+
+/* One that an option has named: by its name, or by the path of its file. */
+static int load_policy(struct session *s, const char *option, const char *name, enum engine engine,
+                       struct err *e)
+{
+    struct engine_policy_text from = { .name = name };
     struct policy *p;
     int rc;
 
@@ -164,10 +204,16 @@ static int load_policy(struct session *s, const char *option, const char *name, 
         rc = file_read(name, &s->text, e);
         if (rc == 0)
             rc = policy_read(p, name, str_text(&s->text), s->text.len, e);
+        from.text = str_text(&s->text);
+        from.len = s->text.len;
+        if (rc == 0)
+            rc = change_policy(&s->runs[s->n_runs], engine, &from, e);
     } else {
         rc = policy_named(p, name, e);
         if (rc == -ENOENT)
             rc = err_context(e, ERR_USAGE, "--%s %s: ", option, name);
+        if (rc == 0)
+            rc = err_usage_of(change_policy(&s->runs[s->n_runs], engine, &from, e));
     }
     if (rc == 0)
         s->n_runs++;
@@ -178,12 +224,13 @@ static int load_policies(struct session *s, const struct sim_opts *o, struct err
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     char *rest = arena_strdup(&a, o->compare ? o->compare : ""), *name;
-    int rc = load_policy(s, "policy", o->policy, e);
+    enum engine engine = engine_of(o->engine);
+    int rc = load_policy(s, "policy", o->policy, engine, e);
 
     if (!rest)
         return err_nomem(e);
     while (rc == 0 && o->compare && (name = strsep(&rest, ",")))
-        rc = *name ? load_policy(s, "compare", name, e)
+        rc = *name ? load_policy(s, "compare", name, engine, e)
                    : err_usage(e,
                                "--compare must be policies with commas between, such as "
                                "easy,srtf, not '%.100s'",
@@ -338,8 +385,8 @@ static int run(const struct app *app, const void *values, char **operands, struc
     s->text.max = TRACE_MAX;
     s->out.max = OUTPUT_MAX;
     if (o->policies) {
-        list_policies(&s->out);
-        return cmd_print(&s->out, NULL, e);
+        rc = list_policies(engine_of(o->engine), &s->out, e);
+        return rc < 0 ? rc : cmd_print(&s->out, NULL, e);
     }
     if (o->with && !o->target)
         return err_usage(e, "--with is for --target: --target p90-wait=1h --with %.60s", o->with);
@@ -376,6 +423,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
                                   .then_pool = &s->then,
                                   .then = s->then.n_nodes ? s->then_runs : NULL,
                                   .needs = s->needs.n ? &s->needs : NULL,
+                                  .engine = engine_of(o->engine),
                                   .by = o->by };
     if (o->html && !o->pack) {
         rc = write_html(&report, o->html, e);

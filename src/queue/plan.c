@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "queue/job/idle_history.h"
+#include "sched/engine.h"
 
 enum { LABEL = 48, PASSES = 100000 };
 
@@ -69,20 +70,21 @@ static bool any_stretches(const struct queue_scene *s)
     return false;
 }
 
-/* Idle jobs that cannot say when they need devices again wait for them in their turn. Those that
- * were left with fewer get more when nobody waits, whether the policy has [elastic] or not. */
-static void adapt(struct queue_plan *p)
+/* What the queue makes of the policy. Jobs that were left with fewer devices get more when nobody
+ * waits, whether it has [elastic] or not. */
+static int adapt(struct queue_plan *p, struct err *e)
 {
     struct policy *y = &p->policy;
+    int rc;
 
     *y = *p->scene.policy;
-    if (y->idle.action == IDLE_SHRINK)
-        y->idle.action = IDLE_REQUEUE;
+    rc = engine_change(y, ENGINE_LOCAL, e);
     if (!y->elastic.on && !y->restart_each_pass && y->backfill != BACKFILL_CONSERVATIVE &&
         (y->preempt == PREEMPT_NONE || y->preempt == PREEMPT_VICTIMS) && any_stretches(&p->scene))
         y->elastic = (struct policy_elastic){ .on = true,
                                               .grow = true,
                                               .every_ms = every_usual_ms };
+    return rc;
 }
 
 /* What it can go on with; where nobody resizes it, it is as large as its place. */
@@ -274,9 +276,10 @@ int queue_plan_make(struct queue_plan *ret, const struct queue_scene *scene, int
     int rc;
 
     *p = (struct queue_plan){ .scene = *scene };
-    adapt(p);
+    rc = adapt(p, e);
     p->at = arena_alloc(&p->arena, (scene->n + 1) * sizeof(*p->at));
-    rc = p->at ? add_all(p, e) : err_nomem(e);
+    if (rc == 0)
+        rc = p->at ? add_all(p, e) : err_nomem(e);
     if (rc == 0)
         rc = sched_open(&p->sched, &p->policy, &scene->pool->pool, &p->work, e);
     if (rc == 0 && take_up_all(p, now_ms) < 0)

@@ -1,24 +1,8 @@
-/* What of a policy the queue of a machine can carry out. The rest is refused before it starts, and
- * never done in another way. Pure. */
+/* What the actions of a policy ask of the queue of a machine. What of a policy it can carry out is
+ * in sched/engine.h; the rest is refused before it starts. Pure. */
 #ifndef BRIM_QUEUE_POLICY_H
 #define BRIM_QUEUE_POLICY_H
-#include <stddef.h>
 #include <stdint.h>
-
-#include "base/err.h"
-#include "sched/policy/policy.h"
-
-/* What it was read of: a file, or (text NULL) a policy's own name. */
-struct queue_policy_text {
-    const char *name, *text;
-    size_t len;
-};
-
-/* 0, or -EINVAL with a sentence that names the line and what to write instead. What is not known
- * here (a section or a key that came later) is refused, too: whoever makes it work adds it to the
- * tables in policy.c. */
-int queue_policy_check(const struct policy *p, const struct queue_policy_text *from, struct err *e)
-    CHECK_RESULT;
 
 enum queue_deed {
     DEED_NONE,   /* it cannot be carried out */

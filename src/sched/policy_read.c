@@ -157,7 +157,7 @@ static int take(void *ctx, const struct ini_entry *at, struct err *e)
                    at->file, at->line, at->section);
 }
 
-static int check(const struct policy *p, const char *file, struct err *e)
+static int check_parts(const struct policy *p, const char *file, struct err *e)
 {
     if (p->interleave > 1 && (p->preempt != PREEMPT_REBUILD || p->quota.n > 0 ||
                               (p->order != order_named("srsf") && p->order != order_named("las"))))
@@ -188,6 +188,15 @@ static int check(const struct policy *p, const char *file, struct err *e)
     return 0;
 }
 
+int policy_check(const struct policy *p, const char *file, struct err *e)
+{
+    int rc = check_parts(p, file, e);
+
+    for (size_t i = 0; features[i] && rc == 0; i++)
+        rc = features[i]->check ? features[i]->check(p, file, e) : 0;
+    return rc;
+}
+
 int policy_read(struct policy *ret, const char *file, const char *text, size_t len, struct err *e)
 {
     struct policy p = { .order = order_named("fifo"), .place = place_named("consolidate") };
@@ -201,9 +210,7 @@ int policy_read(struct policy *ret, const char *file, const char *text, size_t l
     if (p.restart_multi_ms < 0)
         p.restart_multi_ms = p.restart_ms;
     if (rc == 0)
-        rc = check(&p, file, e);
-    for (size_t i = 0; features[i] && rc == 0; i++)
-        rc = features[i]->check ? features[i]->check(&p, file, e) : 0;
+        rc = policy_check(&p, file, e);
     if (rc == 0)
         *ret = p;
     return rc;

@@ -257,10 +257,12 @@ void sim_show_text(const struct sim_report *r, struct str *out)
     str_add(out, "; times in seconds\n");
     add_notes(r->notes, out);
     if (r->load) {
+        sim_show_engine(r, out);
         add_packed(r, out);
         return;
     }
     sim_show_best(r->runs, r->n_runs, out);
+    sim_show_engine(r, out);
     add_impossible(r, out);
     add_runs(r->runs, r->n_runs, out);
     add_losses(r, out);
@@ -303,10 +305,11 @@ static void json_group(struct json *j, const char *key, const struct sim_group *
     json_end(j);
 }
 
-static void json_packed(struct json *j, const struct sim_run *r)
+static void json_packed(const struct sim_report *report, const struct sim_run *r, struct json *j)
 {
     json_object(j, NULL);
     json_string(j, "policy", r->policy.name);
+    sim_show_engine_json(report, r, j);
     json_round(j, "allocated_at_full", r->pack.at_full, 6);
     json_round(j, "allocated_at_load", r->pack.at_end, 6);
     json_round(j, "turned_away", r->pack.turned_away, 6);
@@ -351,6 +354,7 @@ static void json_run(const struct sim_report *report, const struct sim_run *r, s
 {
     json_object(j, NULL);
     json_string(j, "policy", r->policy.name);
+    sim_show_engine_json(report, r, j);
     json_group(j, "all", &r->stats.all);
     json_string(j, "by", r->stats.main.by);
     json_groups(j, "groups", &r->stats.main);
@@ -428,7 +432,7 @@ void sim_show_json(const struct sim_report *r, struct str *out)
     json_array(&j, "policies");
     for (size_t i = 0; i < r->n_runs; i++)
         if (r->load)
-            json_packed(&j, &r->runs[i]);
+            json_packed(r, &r->runs[i], &j);
         else
             json_run(r, &r->runs[i], &j);
     json_end(&j);

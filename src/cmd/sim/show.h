@@ -6,13 +6,14 @@
 #include "cmd/sim/money.h"
 #include "cmd/sim/what.h"
 #include "model/signal/quantity.h"
+#include "sched/engine.h"
 #include "sim/fill_test.h"
 #include "sim/stats/stats.h"
 #include "trace/trace.h"
 
 /* One policy on the trace. */
 struct sim_run {
-    struct policy policy;
+    struct policy asked, policy; /* before and after an engine changed it */
     struct sim_result result;
     struct sim_stats stats;
     struct sim_tier_stats tiers;
@@ -36,6 +37,7 @@ struct sim_report {
     const struct pool *then_pool;
     const struct sim_run *then;
     const struct sim_needs *needs; /* NULL: no target was given */
+    enum engine engine;            /* that carries them out; ENGINE_N: nobody said */
     const char *by;                /* a table by that: "user", "team"; NULL: by class or devices */
 };
 
@@ -44,6 +46,12 @@ void sim_show_json(const struct sim_report *r, struct str *out);
 
 /* A time as people read it: "47 s", "3.5 min", "12.4 h", "5.2 d", "for ever". */
 struct quantity sim_show_span(double s);
+
+/* What an engine makes of the policies; without one, what brim's queue lacks of them. Of a policy
+ * that is not run: what an engine makes of it, in a line without its end. */
+void sim_show_engine(const struct sim_report *r, struct str *out);
+void sim_show_engine_json(const struct sim_report *r, const struct sim_run *run, struct json *j);
+void sim_show_engine_of(const struct policy *p, enum engine engine, struct str *out);
 
 /* Of several policies, under which a job takes the least in the mean: of those that need no true
  * lengths, and of all where that is another one. */

@@ -157,6 +157,9 @@ int policy_named(struct policy *ret, const char *name, struct err *e) CHECK_RESU
 const char *policy_name_at(size_t i);
 const char *policy_about(size_t i);
 
+/* Whether its parts go together; the file's name is for messages. -EINVAL with a sentence. */
+int policy_check(const struct policy *p, const char *file, struct err *e) CHECK_RESULT;
+
 /* Read a file's text; its name is for messages, and the policy's when it does not give itself one.
  * -EINVAL with "file:line: ..." */
 int policy_read(struct policy *ret, const char *file, const char *text, size_t len, struct err *e)

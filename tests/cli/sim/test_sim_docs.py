@@ -42,10 +42,10 @@ def folder(brim, tmp_path):
 
 
 def test_they_are_found():
-    assert len(EXAMPLES) == 8
+    assert len(EXAMPLES) == 9
 
 
-@pytest.mark.parametrize("number", range(8))
+@pytest.mark.parametrize("number", range(9))
 def test_example(folder, others, number):
     command, want = EXAMPLES[number]
     for name in re.findall(r"script/others.py (\w+)", command):
