@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "cmd/common/cmd.h"
+#include "trace/unpack.h"
 
 enum { TEXT_MAX = 1 << 30, OUTPUT_MAX = 256 << 20, FILES = 64 };
 
@@ -56,7 +57,7 @@ static int read_files(struct ledger *l, char **files, struct err *e)
     int rc = 0;
 
     for (; *files && rc == 0; files++) {
-        rc = file_read_input(*files, &text, e);
+        rc = unpack_read(*files, &text, e);
         if (rc == 0)
             rc = ledger_read(l, file_input_name(*files), str_text(&text), text.len, e);
     }

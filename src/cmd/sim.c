@@ -11,6 +11,7 @@
 #include "model/signal/quantity.h"
 #include "render/report/sim_page.h"
 #include "trace/activity.h"
+#include "trace/unpack.h"
 
 enum { TRACE_MAX = 1 << 30, POLICY_MAX = 64 << 10, OUTPUT_MAX = 1 << 30, RUNS = 16 };
 
@@ -169,7 +170,7 @@ static int load_pool(struct session *s, const char *nodes, struct err *e)
         rc = err_usage_of(pool_parse(&s->pool, nodes, e));
         return rc == ERR_USAGE ? err_context(e, rc, "--nodes %.60s: ", nodes) : rc;
     }
-    rc = file_read(nodes, &s->text, e);
+    rc = unpack_read(nodes, &s->text, e);
     if (rc < 0)
         return rc;
     return trace_read_nodes(&s->pool, nodes, str_text(&s->text), s->text.len, e);
@@ -241,7 +242,7 @@ static int load_policies(struct session *s, const struct sim_opts *o, struct err
 static int load_trace(struct session *s, const char *path, struct err *e)
 {
     struct trace_text t = { .file = file_input_name(path), .command = "brim sim" };
-    int rc = file_read_input(path, &s->text, e);
+    int rc = unpack_read(path, &s->text, e);
 
     if (rc < 0)
         return rc;
