@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -26,12 +27,23 @@ struct file {
     size_t len;
 };
 
+/* The file of a process; in a container its name has the number of the process's name space. */
+static void find_ring(struct file *f, int rank, int pid)
+{
+    glob_t found;
+
+    snprintf(f->path, sizeof(f->path), "%s/rank-%d-%d[.-]*ring", folder, rank, pid);
+    if (glob(f->path, 0, NULL, &found) == 0 && found.gl_pathc == 1)
+        snprintf(f->path, sizeof(f->path), "%s", found.gl_pathv[0]);
+    globfree(&found);
+}
+
 static void map_ring(struct file *f, int rank, int pid)
 {
     struct stat st = { 0 };
     int fd;
 
-    snprintf(f->path, sizeof(f->path), "%s/rank-%d-%d.ring", folder, rank, pid);
+    find_ring(f, rank, pid);
     fd = open(f->path, O_RDWR | O_CLOEXEC);
     f->map = NULL;
     f->len = 0;
