@@ -7,6 +7,7 @@ runs every third test, from the second on: parts of a long file that run beside 
 """
 
 import os
+import signal
 import sys
 
 try:
@@ -55,8 +56,15 @@ def keep_compiled():
     sys.pycache_prefix = os.path.abspath("pycache")
 
 
+def hear_interrupts():
+    """A shell that starts this with & ignores SIGINT for it, and what is started inherits that: no
+    test that interrupts a program could pass."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def main(args):
     keep_compiled()
+    hear_interrupts()
     plugins = [Counter()]
     if args[0] == "--part":
         plugins.append(Part(args[1]))
