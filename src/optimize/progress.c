@@ -47,7 +47,7 @@ void progress_outcome(const struct session_entry *k, enum session_goal goal, str
     if (k->steps)
         str_addf(out, " after %u steps", k->steps);
     if (k->steps && k->starts)
-        str_addf(out, " in %u starts", k->starts);
+        str_addf(out, " in %u start%s", k->starts, str_plural(k->starts));
     if (!broke && !isnan(k->effect.gain) && *k->note)
         str_addf(out, ": %s", k->note);
 }

@@ -197,7 +197,7 @@ static void add_entry(const struct session_entry *k, enum session_goal goal, uns
         progress_effect(k, goal, &line);
         str_addf(&line, ", %u steps", k->steps);
         if (k->starts)
-            str_addf(&line, " in %u starts", k->starts);
+            str_addf(&line, " in %u start%s", k->starts, str_plural(k->starts));
         add_weight(k, &line);
         if (k->promising)
             str_add(&line, ", not yet sure: tried first the next time");

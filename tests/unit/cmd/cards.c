@@ -81,7 +81,7 @@ static void add_entry(struct session *s, const char *knob, enum session_outcome 
                                  .device_b = n % 3 ? (double)NAN : 3e8,
                                  .speed = n % 2 ? 0.04 : (double)NAN,
                                  .steps = 100 + 7 * n,
-                                 .starts = n % 4 == 3 ? 4 : 0,
+                                 .starts = n % 4 == 3 ? 4 : n == 6,
                                  .at_step = n % 2 ? 300 + n : 0,
                                  .at_s = 12.5 };
     snprintf(k->knob, sizeof(k->knob), "%s", knob);
