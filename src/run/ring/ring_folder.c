@@ -21,12 +21,12 @@ enum { MAKING_S = 60, NAMES_MAX = 64, BASES_MAX = 8 };
 
 static const char prefix[] = "brim-run-", lock_name[] = "lock", lock_draft[] = "lock.new";
 
-/* When our own process was started; 0 where /proc does not tell. */
-static unsigned long long own_start(void)
+/* When a process was started; 0 where /proc does not tell. */
+static unsigned long long start_of(int pid)
 {
     struct process_stat stat;
 
-    return process_stat_here((int)getpid(), &stat) == 0 ? stat.start_ticks : 0;
+    return process_stat_here(pid, &stat) == 0 ? stat.start_ticks : 0;
 }
 
 static void remove_folder(const char *path)
@@ -45,6 +45,17 @@ static void remove_folder(const char *path)
             (void)unlinkat(fd, name, 0);
     closedir(dir);
     (void)rmdir(path);
+}
+
+int ring_folder_of(int pid, char *ret, size_t size)
+{
+    unsigned long long start = start_of(pid);
+
+    if (start == 0)
+        return -ESRCH;
+    if (snprintf(ret, size, "%s%d-%llu", prefix, pid, start) >= (int)size)
+        return -ENAMETOOLONG;
+    return 0;
 }
 
 bool ring_folder_is(const char *name)
@@ -120,7 +131,7 @@ static int make_lock(const char *folder, int *ret)
 /* In another container there may be a process of our number that was started as we were. */
 static int make_in(const char *base, struct ring_folder *out, struct err *e)
 {
-    unsigned long long start = own_start();
+    unsigned long long start = start_of((int)getpid());
     int rc = -EEXIST;
 
     for (int i = 0; rc == -EEXIST && i < NAMES_MAX; i++) {

@@ -32,6 +32,10 @@ bool ring_folder_lacks_room(const struct ring_folder *f, struct err *why);
 /* Remove it with the rings in it, and give up the lock. */
 void ring_folder_done(struct ring_folder *f);
 
+/* The name that the first folder of a process has in one of the bases. 0, or a negative errno: it
+ * is not there. */
+int ring_folder_of(int pid, char *ret, size_t size) CHECK_RESULT;
+
 /* Whether a name in one of the bases is such a folder's. */
 bool ring_folder_is(const char *name);
 

@@ -162,6 +162,37 @@ static void finish(struct live_runs *s)
     qsort(s->runs, s->n, sizeof(s->runs[0]), by_age);
 }
 
+/* ---- one of them ---- */
+
+static int look_for(struct live_run *ret, const char *base, const char *name, int64_t uid)
+{
+    CLEANUP(closep) int at = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct live_run r;
+    int rc = at < 0 ? -errno : read_file(at, name, &r);
+
+    if (rc == 0 && r.uid != uid)
+        rc = -ENOENT;
+    if (rc == 0)
+        *ret = r;
+    return rc;
+}
+
+int live_runs_of(struct live_run *ret, int pid, int64_t uid, const char *const *folders)
+{
+    char name[NAME_MAX + 1], own[sizeof("/run/user/") + 24];
+    const char *const usual[] = { "/dev/shm", own, "/tmp", NULL };
+    int rc = ring_folder_of(pid, name, sizeof(name));
+
+    snprintf(own, sizeof(own), "/run/user/%lld", (long long)uid);
+    if (!folders)
+        folders = usual;
+    if (rc < 0)
+        return rc;
+    for (rc = -ENOENT; rc < 0 && *folders; folders++)
+        rc = look_for(ret, *folders, name, uid);
+    return rc;
+}
+
 void live_runs_look(struct live_runs *ret, const char *const *folders)
 {
     struct look l = { .to = ret };

@@ -16,4 +16,9 @@ struct live_runs {
  * the account that /etc/passwd has, else what the run says with its number beside it. */
 void live_runs_look(struct live_runs *ret, const char *const *folders);
 
+/* The run of one observer, by its process and user. folders: as for live_runs_look(). 0, or a
+ * negative errno: it tells of none yet. */
+int live_runs_of(struct live_run *ret, int pid, int64_t uid, const char *const *folders)
+    CHECK_RESULT;
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "folder.h"
 #include "run/ring/live_file.h"
+#include "run/ring/ring_folder.h"
 #include "tap.h"
 
 static char root[PATH_MAX];
@@ -89,6 +90,29 @@ static void test_hostile(void)
     is_int(look(&s), 1, "what was told before stays when it cannot be told anew");
     close(locked);
     close(fd);
+}
+
+/* By the number of its observer, which this process is. */
+static void test_one(void)
+{
+    const char *const folders[] = { "/nonexistent", root, NULL };
+    struct live_run r = live_run_none;
+    char name[NAME_MAX + 1];
+    int fd = -1;
+
+    is_int(ring_folder_of(getpid(), name, sizeof(name)), 0, "a process has a name for its folder");
+    is_int(live_runs_of(&r, getpid(), geteuid(), folders), -ENOENT,
+           "an observer that tells of no run has none");
+    is_int(tell(name, "mine", 1000, &fd), 0, "an observer tells of its run");
+    is_int(live_runs_of(&r, getpid(), geteuid(), folders), 0, "a run is found by its observer");
+    is_str(r.id, "mine", "the run that is found is the observer's");
+    is_int(live_runs_of(&r, getpid(), geteuid() + 1, folders), -ENOENT,
+           "a run of another user is not found");
+    is_int(live_runs_of(&r, INT_MAX, geteuid(), folders), -ESRCH,
+           "a process that is not there has no run");
+    close(fd);
+    is_int(live_runs_of(&r, getpid(), geteuid(), folders), -ENOENT,
+           "a run that nobody holds is not found");
 }
 
 static void test_many(void)
@@ -183,6 +207,7 @@ int main(void)
     folder_make(root);
     test_while_it_is_held();
     test_hostile();
+    test_one();
     test_many();
     if (geteuid() == 0) {
         test_users();
