@@ -116,6 +116,12 @@ void sched_submit(struct sched *s, uint32_t job, int64_t now_ms, int64_t length_
         s->ranked[s->n_ranked++] = (struct ranked){ .job = job };
 }
 
+static void rank(struct sched *s, uint32_t job)
+{
+    if (s->ranked && !s->queues)
+        s->ranked[s->n_ranked++] = (struct ranked){ .job = job };
+}
+
 int sched_take_up(struct sched *s, uint32_t job, int64_t now_ms, const struct sched_job *was,
                   const struct fit *where)
 {
@@ -134,9 +140,27 @@ int sched_take_up(struct sched *s, uint32_t job, int64_t now_ms, const struct sc
     } else {
         state_queue(s, job, was->since_ms);
     }
-    if (s->ranked && !s->queues)
-        s->ranked[s->n_ranked++] = (struct ranked){ .job = job };
+    rank(s, job);
     return 0;
+}
+
+void sched_take_up_guest(struct sched *s, uint32_t job, int64_t now_ms, const struct sched_job *was,
+                         uint32_t host)
+{
+    struct sched_job *j = &s->jobs[job];
+
+    assert(j->state == SCHED_ABSENT && !s->fresh && device_sharing_shares(s));
+    *j = *was;
+    j->part = NO_PART;
+    state_run(s, job, was->since_ms);
+    state_count_user(s, job, now_ms, 1);
+    device_sharing_pair(s, job, host);
+    rank(s, job);
+}
+
+void sched_seen(struct sched *s, uint32_t job, int64_t now_ms, int64_t worked_ms, int milli)
+{
+    device_sharing_seen(s, job, now_ms, worked_ms, milli);
 }
 
 void sched_had(struct sched *s, int user, int64_t now_ms, double had_ms)

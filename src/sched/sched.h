@@ -52,6 +52,15 @@ void sched_submit(struct sched *s, uint32_t job, int64_t now_ms, int64_t length_
 int sched_take_up(struct sched *s, uint32_t job, int64_t now_ms, const struct sched_job *was,
                   const struct fit *where) CHECK_RESULT;
 
+/* The same for one that runs on the devices of another job, which was taken up before: it has no
+ * place of its own, and the policy a section [share]. */
+void sched_take_up_guest(struct sched *s, uint32_t job, int64_t now_ms, const struct sched_job *was,
+                         uint32_t host);
+
+/* A job that runs was seen at work for so long up to now, and was that busy then, in thousandths;
+ * for a policy with [share]. */
+void sched_seen(struct sched *s, uint32_t job, int64_t now_ms, int64_t worked_ms, int milli);
+
 /* What a user (by number; -1: those without one) has had before, as device time in ms that is
  * worth something yet at now_ms. */
 void sched_had(struct sched *s, int user, int64_t now_ms, double had_ms);

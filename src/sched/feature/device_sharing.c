@@ -100,7 +100,29 @@ static int usual(struct sched *s, uint32_t job, int64_t now_ms)
     return j->seen_ms < s->policy.share.after_ms ? 0 : (int)(j->sum / (double)j->seen_ms);
 }
 
+void device_sharing_seen(struct sched *s, uint32_t job, int64_t now_ms, int64_t worked_ms,
+                         int milli)
+{
+    struct device_sharing_job *j;
+
+    if (!s->sharing)
+        return;
+    j = &s->sharing->jobs[job];
+    j->seen_ms = worked_ms;
+    j->sum = (double)worked_ms * milli;
+    j->since_ms = now_ms;
+    j->milli = 0; /* until it is told */
+}
+
 /* ---- pairs ---- */
+
+void device_sharing_pair(struct sched *s, uint32_t guest, uint32_t host)
+{
+    s->sharing->jobs[guest].partner = host;
+    s->sharing->jobs[host].partner = guest;
+    s->jobs[guest].guest = true;
+    quota_count(s, guest, -1);
+}
 
 /* Its guest has no devices without it. */
 static int preempts(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why)
@@ -168,7 +190,9 @@ static size_t candidates(struct sched *s, int64_t now_ms)
         if (s->jobs[owner].guest || w->fixed || w->devices == 0 || w->milli < WORK_WHOLE)
             continue;
         job = mover(s, owner, now_ms);
-        use = job == WAITING_NONE ? 0 : usual(s, job, now_ms);
+        if (job == WAITING_NONE || s->work->jobs[job].alone || s->jobs[job].leaves)
+            continue;
+        use = usual(s, job, now_ms);
         if (use > 0 && use <= s->policy.share.below)
             victims[n++] = (struct victim){ use, w->shape, owner };
     }
@@ -177,8 +201,25 @@ static size_t candidates(struct sched *s, int64_t now_ms)
     return n;
 }
 
+/* The job that stays of those that have an owner's devices, where it shares them with a third. */
+static uint32_t stays(const struct sched *s, uint32_t owner, int64_t now_ms)
+{
+    uint32_t job = mover(s, owner, now_ms);
+
+    return job == WAITING_NONE ? owner : job;
+}
+
+/* Whether the memory of a device holds both. */
+static bool fits(const struct sched *s, uint32_t one, uint32_t other, int64_t now_ms)
+{
+    const struct work *jobs = s->work->jobs;
+
+    return jobs[stays(s, one, now_ms)].memory_milli + jobs[stays(s, other, now_ms)].memory_milli <=
+           WORK_WHOLE;
+}
+
 /* Pair the least with the most that goes with it; the guests of the pairs, in front. */
-static size_t pair(struct sched *s, size_t n)
+static size_t pair(struct sched *s, size_t n, int64_t now_ms)
 {
     struct victim *victims = s->sharing->victims;
     size_t guests = 0;
@@ -189,7 +230,8 @@ static size_t pair(struct sched *s, size_t n)
         for (end = from; end < n && victims[end].list == victims[from].list;)
             end++;
         for (high = end - 1; low < high; high--)
-            if (victims[low].since_ms + victims[high].since_ms <= s->policy.share.together) {
+            if (victims[low].since_ms + victims[high].since_ms <= s->policy.share.together &&
+                fits(s, victims[low].job, victims[high].job, now_ms)) {
                 s->sharing->host[victims[low].job] = victims[high].job;
                 victims[guests++] = victims[low++];
             }
@@ -203,7 +245,7 @@ size_t device_sharing_guests(struct sched *s, int64_t now_ms, struct victim *ret
 
     if (!s->sharing)
         return 0;
-    n = pair(s, candidates(s, now_ms));
+    n = pair(s, candidates(s, now_ms), now_ms);
     if (ret != s->sharing->victims)
         memcpy(ret, s->sharing->victims, n * sizeof(*ret));
     return n;

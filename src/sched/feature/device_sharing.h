@@ -17,6 +17,14 @@ bool device_sharing_shares(const struct sched *s);
 uint32_t device_sharing_partner(const struct sched *s, uint32_t job);
 uint32_t device_sharing_host(const struct sched *s, uint32_t job);
 
+/* A job that was taken up without a place of its own runs on the devices of another one, which runs
+ * and shares them with no other. */
+void device_sharing_pair(struct sched *s, uint32_t guest, uint32_t host);
+
+/* A job was seen at work for so long, before now, and was that busy then. */
+void device_sharing_seen(struct sched *s, uint32_t job, int64_t now_ms, int64_t worked_ms,
+                         int milli);
+
 /* Jobs that could go to the devices of others, each that owns some; what can be freed, in the form
  * of victims. Where one of two that share devices is idle and can be stopped, the other one counts
  * as alone. Returns how many. */
