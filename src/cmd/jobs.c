@@ -78,8 +78,11 @@ static void add_cut(struct str *out, const char *text, size_t width)
 static void add_where(struct str *out, const struct json_value *job)
 {
     double idle_s = queue_client_number(job, "idle_s");
+    double beside = queue_client_number(job, "beside");
 
     text_add(out, queue_client_text(job, "place"));
+    if (isfinite(beside))
+        str_addf(out, ", with job %.0f", beside);
     if (!isfinite(idle_s))
         return;
     str_add(out, ", idle for ");
@@ -182,12 +185,20 @@ static void add_use(struct str *out, const struct json_value *job)
     add_moment(out, "told", queue_client_number(job, "told"));
 }
 
+static bool is_set(const struct json_value *job, const char *key)
+{
+    const struct json_value *value = json_get(job, key);
+
+    return value && value->boolean;
+}
+
 /* cpus_only: the queue gives CPUs, since the machine has no devices. */
 static void show_one(const struct json_value *job, bool cpus_only, const char *folder,
                      struct str *out)
 {
     double exit = queue_client_number(job, "exit"), limit = queue_client_number(job, "limit_s");
     double least = queue_client_number(job, "min_devices");
+    double memory = queue_client_number(job, "memory_gb");
     double devices = queue_client_number(job, "devices"), cpus = queue_client_number(job, "cpus");
 
     str_addf(out, "job %s, ", queue_client_text(job, "job"));
@@ -199,10 +210,12 @@ static void show_one(const struct json_value *job, bool cpus_only, const char *f
         str_addf(out, "%.0f device%s, ", devices, str_plural(devices));
     if (isfinite(least))
         str_addf(out, "%.0f at least, ", least);
-    str_addf(out, "%.0f CPU%s, priority %.0f%s\n", cpus, str_plural(cpus),
+    if (isfinite(memory))
+        str_addf(out, "%.0f GB of each, ", memory);
+    str_addf(out, "%.0f CPU%s, priority %.0f%s%s\n", cpus, str_plural(cpus),
              queue_client_number(job, "priority"),
-             json_get(job, "requeue") && json_get(job, "requeue")->boolean ? ", may be requeued"
-                                                                           : "");
+             is_set(job, "requeue") ? ", may be requeued" : "",
+             is_set(job, "share") ? ", may share devices" : "");
     add_line(out, "team", queue_client_text(job, "team"));
     add_line(out, "class", queue_client_text(job, "class"));
     add_line(out, "after", queue_client_text(job, "after"));

@@ -17,13 +17,14 @@
 #include "run/job/environ.h"
 
 enum { ANSWER_MAX = WIRE_MAX, PATH_TEXT = 4096 };
-enum { CPUS_MAX = 1 << 16 }; /* more than any machine has */
+enum { CPUS_MAX = 1 << 16, MEMORY_GB = 1 << 16 }; /* more than any machine has */
+static const int64_t gb = 1000000000;
 
 struct submit_opts {
-    bool hold, requeue, dry, wait, watch, no_watch;
+    bool hold, requeue, share, dry, wait, watch, no_watch;
     const char *json, *name, *team, *class, *after, *array, *output, *error, *signal, *directory,
         *chdir;
-    uint64_t devices, least, cpus;
+    uint64_t devices, least, cpus, memory_gb;
     int64_t priority, limit_ns, warn_ns, grace_ns, deadline_ns;
 };
 
@@ -45,6 +46,11 @@ static const struct opt opts[] = {
       "higher goes first (0)", .least = -QUEUE_PRIORITY, .most = QUEUE_PRIORITY },
     { OPT_FLAG, 'r', "requeue", offsetof(struct submit_opts, requeue), NULL,
       "it may be stopped and started again: it goes on from a checkpoint" },
+    { OPT_FLAG, 0, "share", offsetof(struct submit_opts, share), NULL,
+      "with --requeue: it may share its devices with another such job (policy with [share])" },
+    { OPT_UINT, 0, "memory", offsetof(struct submit_opts, memory_gb), "GB",
+      "with --share: of each device it needs so much at most (what is seen)", .least = 1,
+      .most = MEMORY_GB },
     { OPT_STRING, 0, "checkpoint-signal", offsetof(struct submit_opts, signal), "NAME",
       "what asks it for a checkpoint (TERM)" },
     { OPT_DURATION, 0, "grace", offsetof(struct submit_opts, grace_ns), "TIME",
@@ -115,6 +121,13 @@ static int check(const struct submit_opts *o, char **operands, struct err *e)
         return err_usage(e, "--min-devices needs --requeue: the job is stopped and started again");
     if (o->least > 0 && o->least >= o->devices)
         return err_usage(e, "--min-devices is less than --devices");
+    if (o->share && (!o->requeue || o->devices == 0))
+        return err_usage(e, "--share needs --devices and --requeue: one of two that share devices "
+                            "is stopped and started again");
+    if (o->share && o->no_watch)
+        return err_usage(e, "--share and --no-watch exclude each other: its steps are watched");
+    if (o->memory_gb > 0 && !o->share)
+        return err_usage(e, "--memory needs --share");
     if (o->watch && o->no_watch)
         return err_usage(e, "--watch and --no-watch exclude each other");
     if (o->warn_ns > 0 && o->warn_ns >= o->limit_ns)
@@ -212,6 +225,10 @@ static int make_request(const struct app *app, const struct submit_opts *o, char
     wire_add_int(request, "umask", (int64_t)mask);
     if (o->least)
         wire_add_int(request, "least", (int64_t)o->least);
+    if (o->share)
+        wire_add_int(request, "share", 1);
+    if (o->memory_gb)
+        wire_add_int(request, "memory", (int64_t)o->memory_gb * gb);
     if (team)
         wire_add(request, "team", team);
     if (o->class)

@@ -5,13 +5,14 @@
 
 #include "base/log.h"
 #include "queue/job/idle_history.h"
+#include "queue/job/sharing.h"
 #include "queue/policy.h"
 #include "queue/queue_private.h"
 #include "queue/resize.h"
 
 enum { SENTENCE = 1024 };
 
-const struct queue_job *queue_holder(const struct local *l, const char *slots)
+const struct queue_job *queue_holder(const struct local *l, const char *slots, int64_t but)
 {
     bool has[QUEUE_SLOTS] = { false };
     int slot;
@@ -21,7 +22,7 @@ const struct queue_job *queue_holder(const struct local *l, const char *slots)
     for (size_t i = 0; i < l->n; i++) {
         const char *at = l->jobs[i]->slots;
 
-        if (l->jobs[i]->state != QUEUE_RUNNING)
+        if (l->jobs[i]->state != QUEUE_RUNNING || l->jobs[i]->id == but)
             continue;
         while ((slot = queue_slots_next(&at)) >= 0)
             if (has[slot % QUEUE_SLOTS])
@@ -56,6 +57,10 @@ static int bind_cpus(const struct local *l, struct queue_job *j)
 
     if (!taken)
         return -ENOMEM;
+    if (j->host) { /* those of the job whose devices it is on */
+        memcpy(j->bound, life_find(l, j->host)->bound, sizeof(j->bound));
+        return 0;
+    }
     for (size_t i = 0; i < l->n; i++)
         if (l->jobs[i] != j && l->jobs[i]->state == QUEUE_RUNNING)
             queue_pool_hold(&l->pool, l->jobs[i], taken);
@@ -63,9 +68,13 @@ static int bind_cpus(const struct local *l, struct queue_job *j)
     return 0;
 }
 
-/* Another attempt, on those slots. */
+/* Another attempt, on those slots: those of its host, if that one still has them. */
 static int begin(struct local *l, struct queue_job *j, const char *slots)
 {
+    const struct queue_job *host = j->host ? life_find(l, j->host) : NULL;
+
+    if (!host || host->state != QUEUE_RUNNING || strcmp(host->slots, slots) != 0)
+        j->host = 0;
     snprintf(j->slots, sizeof(j->slots), "%s", slots);
     if (bind_cpus(l, j) < 0)
         return -ENOMEM;
@@ -78,6 +87,7 @@ static int begin(struct local *l, struct queue_job *j, const char *slots)
     if (!j->start_ms)
         j->start_ms = j->since_ms;
     idle_history_begin(j);
+    sharing_begin(j);
     queue_pool_place(&l->pool, j->slots, j->place);
     return 0;
 }
@@ -92,7 +102,7 @@ static int start(const struct doing *d)
     if (j->state != QUEUE_WAITING)
         return 0;
     queue_plan_slots(d->plan, d->action->job, slots);
-    other = queue_holder(l, slots);
+    other = queue_holder(l, slots, 0);
     if (other) {
         snprintf(j->reason, sizeof(j->reason),
                  "starts as soon as job %lld, which is being stopped for it, has gone",
@@ -117,6 +127,21 @@ static void stop(const struct doing *d)
     memcpy(j->stopped, j->reason, sizeof(j->stopped));
     if (d->action->why == WHY_IDLE && d->action->other != UINT32_MAX)
         j->yields = d->l->jobs[queue_plan_item(d->plan, d->action->other)]->id;
+}
+
+/* It goes on with the devices of another one, beside that. */
+static void join(const struct doing *d)
+{
+    struct queue_job *j = d->job;
+    const struct queue_job *host = d->l->jobs[queue_plan_item(d->plan, d->action->with)];
+
+    if (j->state != QUEUE_RUNNING || j->stop != QUEUE_GO || host->state != QUEUE_RUNNING)
+        return;
+    j->stop = QUEUE_PREEMPT;
+    j->host = host->id;
+    memcpy(j->next, host->slots, sizeof(j->next));
+    say(d, j->reason);
+    memcpy(j->stopped, j->reason, sizeof(j->stopped));
 }
 
 /* What one that was stopped or resized goes on with, when the whole pass is known. */
@@ -168,6 +193,9 @@ static int act(const struct doing *d)
     case DEED_RESIZE:
         stop(d);
         break;
+    case DEED_JOIN:
+        join(d);
+        break;
     case DEED_TELL:
         tell(d);
         break;
@@ -206,7 +234,7 @@ static int store(struct local *l, const struct change *changes, size_t n, struct
 
 static void finish(struct local *l, const struct change *c)
 {
-    bool stops = c->deed == DEED_STOP || c->deed == DEED_RESIZE;
+    bool stops = c->deed == DEED_STOP || c->deed == DEED_RESIZE || c->deed == DEED_JOIN;
 
     if (c->deed == DEED_START)
         life_spawn(l, c->job);
@@ -287,7 +315,7 @@ int queue_carry(struct local *l, const struct queue_plan *p, struct err *e)
 /* A job that was stopped and has devices that it goes on with; not when it is held meanwhile. */
 static int go_on(struct local *l, struct queue_job *j, struct err *e)
 {
-    const struct queue_job *other = queue_holder(l, j->next);
+    const struct queue_job *other = queue_holder(l, j->next, j->host);
     const struct queue_job was = *j;
     int rc = 0;
 
@@ -297,9 +325,12 @@ static int go_on(struct local *l, struct queue_job *j, struct err *e)
         return 0;
     }
     if (j->held)
-        j->next[0] = 0;
+        j->next[0] = 0, j->host = 0;
     else if (begin(l, j, was.next) < 0)
         rc = err_nomem(e);
+    else if (j->host)
+        snprintf(j->reason, sizeof(j->reason),
+                 "goes on on the devices of job %lld, which it shares", (long long)j->host);
     else
         snprintf(j->reason, sizeof(j->reason), "goes on with %d of %d devices",
                  (int)queue_slots_count(j->slots), (int)j->devices);

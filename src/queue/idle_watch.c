@@ -1,4 +1,5 @@
-/* Looking at how busy jobs keep their devices, for policies with [idle]: others do without. */
+/* Looking at how busy jobs keep their devices, for policies with [idle] or [share]: others do
+ * without. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,7 +20,9 @@ static bool counts(const struct local *l, const struct queue_job *j)
 
 static bool is_wanted(const struct local *l)
 {
-    for (size_t i = 0; l->c->policy->idle.reclaim_ms > 0 && i < l->n; i++)
+    const struct policy *p = l->c->policy;
+
+    for (size_t i = 0; (p->idle.reclaim_ms > 0 || p->share.below > 0) && i < l->n; i++)
         if (counts(l, l->jobs[i]))
             return true;
     return false;
@@ -98,6 +101,24 @@ static int mean(const struct local *l, const struct queue_job *j, const struct q
     return sum / n;
 }
 
+/* The most that is in use of the memory of one of its devices; -1. */
+static int memory(const struct local *l, const struct queue_job *j, const struct queue_sensed *s)
+{
+    const char *at = j->slots;
+    int most = -1, slot;
+
+    while ((slot = queue_slots_next(&at)) >= 0)
+        if (slot < QUEUE_SENSED && (size_t)slot < l->pool.n_slots)
+            most = MAX(most, s->memory[slot]);
+    return most;
+}
+
+static void note_devices(struct local *l, struct queue_job *j, const struct queue_sensed *s)
+{
+    if (!is_young(l, j))
+        note(l, j, queue_share_use(l, j, mean(l, j, s), memory(l, j, s)));
+}
+
 static void end_sensor(struct local *l)
 {
     closep(&l->look.sensor);
@@ -119,9 +140,10 @@ void queue_look_take(struct local *l)
     }
     if (rc <= 0)
         return;
+    queue_share_look(l);
     for (size_t i = 0; i < l->n; i++)
         if (counts(l, l->jobs[i]))
-            note(l, l->jobs[i], mean(l, l->jobs[i], &s));
+            note_devices(l, l->jobs[i], &s);
     store(l);
 }
 

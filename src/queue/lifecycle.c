@@ -84,15 +84,46 @@ void life_trouble(struct local *l, const struct err *e)
 
 /* ---- ends ---- */
 
+/* The job that is on the devices of one that has ended: they are its own; NULL. */
+static struct queue_job *heir_of(const struct local *l, const struct queue_job *j)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (l->jobs[i]->host == j->id && l->jobs[i]->state == QUEUE_RUNNING && !*l->jobs[i]->next)
+            return l->jobs[i];
+    return NULL;
+}
+
+static int store_end(struct local *l, const struct queue_job *j, const struct queue_job *heir,
+                     struct err *e)
+{
+    int rc;
+
+    if (!heir)
+        return queue_store_put(l->store, j, e);
+    rc = queue_store_begin(l->store, e);
+    if (rc == 0)
+        rc = queue_store_put(l->store, j, e);
+    if (rc == 0)
+        rc = queue_store_put(l->store, heir, e);
+    if (rc == 0)
+        return queue_store_commit(l->store, e);
+    queue_store_rollback(l->store);
+    return rc;
+}
+
 /* Store the end of an attempt, then forget its files. Without room on the disk they tell again. */
 static void end(struct local *l, struct queue_job *j, const struct queue_end *word)
 {
-    struct queue_job was = *j;
+    struct queue_job was = *j, *heir = heir_of(l, j);
     struct err e = { "" };
 
     queue_job_end(j, word);
-    if (queue_store_put(l->store, j, &e) < 0) {
+    if (heir)
+        heir->host = 0;
+    if (store_end(l, j, heir, &e) < 0) {
         *j = was;
+        if (heir)
+            heir->host = j->id;
         life_trouble(l, &e);
         return;
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "queue/job/idle_history.h"
+#include "queue/job/sharing.h"
 #include "sched/engine.h"
 
 enum { LABEL = 48, PASSES = 100000 };
@@ -79,7 +80,8 @@ static int adapt(struct queue_plan *p, struct err *e)
 
     *y = *p->scene.policy;
     rc = engine_change(y, ENGINE_LOCAL, e);
-    if (!y->elastic.on && !y->restart_each_pass && y->backfill != BACKFILL_CONSERVATIVE &&
+    if (!y->elastic.on && y->share.below == 0 && !y->restart_each_pass &&
+        y->backfill != BACKFILL_CONSERVATIVE &&
         (y->preempt == PREEMPT_NONE || y->preempt == PREEMPT_VICTIMS) && any_stretches(&p->scene))
         y->elastic = (struct policy_elastic){ .on = true,
                                               .grow = true,
@@ -130,6 +132,15 @@ static int name_shares(struct queue_plan *p)
     return rc;
 }
 
+/* Whether nobody may come to its devices, nor it to another one's: where one of them did not say
+ * that it may, was seen too little, or is about to leave. */
+static bool is_alone(const struct queue_plan *p, const struct queue_job *j)
+{
+    return !j->share || j->apart || j->stop != QUEUE_GO || *j->next ||
+           queue_pool_memory(p->scene.pool, j) == 0 ||
+           !sharing_is_known(j, p->policy.share.after_ms);
+}
+
 static int add_work(struct queue_plan *p, const struct queue_job *j, int64_t submit_ms)
 {
     CLEANUP(str_done) struct str label = STR_INIT(LABEL);
@@ -139,6 +150,8 @@ static int add_work(struct queue_plan *p, const struct queue_job *j, int64_t sub
         return -ENOMEM;
     queue_pool_work(p->scene.pool, j, w);
     stretch(p, j, w);
+    w->alone = is_alone(p, j);
+    w->memory_milli = (int16_t)queue_pool_memory(p->scene.pool, j);
     w->submit_ms = submit_ms;
     queue_job_label(j, &label);
     w->name = str_error(&label) ? NULL : arena_strdup(&p->work.arena, str_text(&label));
@@ -151,6 +164,45 @@ static int add_work(struct queue_plan *p, const struct queue_job *j, int64_t sub
         w->fixed = false;
     }
     return 0;
+}
+
+/* ---- who is on whose devices ---- */
+
+/* The item of a job; p->scene.n. */
+static size_t item_of(const struct queue_plan *p, int64_t id)
+{
+    size_t low = 0, high = p->scene.n;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (p->scene.items[middle].job->id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < p->scene.n && p->scene.items[low].job->id == id ? low : p->scene.n;
+}
+
+/* Note by item whose guest it is. Of two of which one leaves, the other one has the devices. */
+static void find_guests(struct queue_plan *p)
+{
+    for (size_t i = 0; i < p->scene.n; i++)
+        p->host[i] = UINT32_MAX;
+    for (size_t i = 0; i < p->scene.n && p->policy.share.below > 0; i++) {
+        const struct queue_job *j = p->scene.items[i].job, *other;
+        size_t k = j->host && has_place(j) ? item_of(p, j->host) : p->scene.n;
+
+        if (k == p->scene.n)
+            continue;
+        other = p->scene.items[k].job;
+        if (!has_place(other) || strcmp(place_of(other), place_of(j)) != 0)
+            continue;
+        if (leaves(other) && !leaves(j))
+            p->host[k] = (uint32_t)i;
+        else
+            p->host[i] = (uint32_t)k;
+    }
 }
 
 /* Those that run, and those that are ready, in the order of submission whatever the clock did. */
@@ -225,9 +277,20 @@ static void tell_use(struct queue_plan *p, const struct queue_job *j, uint32_t n
         sched_use(p->sched, number, of_wall(p, j->seen_ms), WORK_WHOLE);
 }
 
-static int take_up(struct queue_plan *p, const struct queue_job *j, uint32_t number, struct fit *f,
-                   int64_t now_ms)
+/* What was seen of it, and when it was busy. */
+static void tell_seen(struct queue_plan *p, const struct queue_job *j, uint32_t number,
+                      int64_t now_ms)
 {
+    if (j->state != QUEUE_RUNNING)
+        return;
+    tell_use(p, j, number, now_ms);
+    sched_seen(p->sched, number, of_wall(p, now_ms), j->worked_ms, sharing_usual(j));
+}
+
+static int take_up(struct queue_plan *p, size_t item, struct fit *f, int64_t now_ms)
+{
+    const struct queue_job *j = p->scene.items[item].job;
+    uint32_t number = p->at[item];
     const struct work *w = &p->work.jobs[number];
     int64_t ran_ms = j->devices > 0 ? j->device_ms : j->ran_ms * MAX(w->devices, 0);
     struct sched_job was = {
@@ -242,15 +305,27 @@ static int take_up(struct queue_plan *p, const struct queue_job *j, uint32_t num
         was.left_ms = w->limit_ms; /* each attempt has it anew */
     if (!has_place(j))
         return sched_take_up(p->sched, number, of_wall(p, now_ms), &was, NULL);
-    fit_of(p, j, f);
-    if (sched_take_up(p->sched, number, of_wall(p, now_ms), &was, f) < 0)
-        return -ENOMEM;
-    if (j->state == QUEUE_RUNNING)
-        tell_use(p, j, number, now_ms);
+    if (p->host[item] != UINT32_MAX) {
+        sched_take_up_guest(p->sched, number, of_wall(p, now_ms), &was, p->at[p->host[item]]);
+    } else {
+        fit_of(p, j, f);
+        if (sched_take_up(p->sched, number, of_wall(p, now_ms), &was, f) < 0)
+            return -ENOMEM;
+    }
+    tell_seen(p, j, number, now_ms);
     return 0;
 }
 
-/* Those that run first: their places are taken. */
+/* Those with devices of their own first: their places are taken; then their guests. */
+enum { TAKE_OWNERS, TAKE_GUESTS, TAKE_WAITING, TAKES };
+
+static int take_of(const struct queue_plan *p, size_t item)
+{
+    if (!has_place(p->scene.items[item].job))
+        return TAKE_WAITING;
+    return p->host[item] == UINT32_MAX ? TAKE_OWNERS : TAKE_GUESTS;
+}
+
 static int take_up_all(struct queue_plan *p, int64_t now_ms)
 {
     struct fit f = { .n = 0 };
@@ -258,14 +333,10 @@ static int take_up_all(struct queue_plan *p, int64_t now_ms)
     f.parts = arena_alloc(&p->arena, (p->scene.pool->pool.n_nodes + 1) * sizeof(*f.parts));
     if (!f.parts)
         return -ENOMEM;
-    for (int running = 1; running >= 0; running--)
-        for (size_t i = 0; i < p->scene.n; i++) {
-            const struct queue_job *j = p->scene.items[i].job;
-
-            if (p->at[i] != UINT32_MAX && has_place(j) == running &&
-                take_up(p, j, p->at[i], &f, now_ms) < 0)
+    for (int take = 0; take < TAKES; take++)
+        for (size_t i = 0; i < p->scene.n; i++)
+            if (p->at[i] != UINT32_MAX && take_of(p, i) == take && take_up(p, i, &f, now_ms) < 0)
                 return -ENOMEM;
-        }
     return 0;
 }
 
@@ -278,8 +349,11 @@ int queue_plan_make(struct queue_plan *ret, const struct queue_scene *scene, int
     *p = (struct queue_plan){ .scene = *scene };
     rc = adapt(p, e);
     p->at = arena_alloc(&p->arena, (scene->n + 1) * sizeof(*p->at));
+    p->host = arena_alloc(&p->arena, (scene->n + 1) * sizeof(*p->host));
+    if (p->host)
+        find_guests(p);
     if (rc == 0)
-        rc = p->at ? add_all(p, e) : err_nomem(e);
+        rc = p->at && p->host ? add_all(p, e) : err_nomem(e);
     if (rc == 0)
         rc = sched_open(&p->sched, &p->policy, &scene->pool->pool, &p->work, e);
     if (rc == 0 && take_up_all(p, now_ms) < 0)
@@ -352,8 +426,14 @@ int queue_plan_left(const struct queue_plan *p, const char *slots, char ret[QUEU
 int queue_plan_check(const struct queue_pool *pool, const struct policy *policy, struct err *e)
 {
     struct queue_plan p;
-    int rc = queue_plan_make(&p, &(const struct queue_scene){ pool, policy, NULL, 0 }, 0, e);
+    int rc = 0;
 
+    if (policy->share.below > 0 && pool->cpus)
+        return err_set(e, -EINVAL,
+                       "%s: [share] is for accelerators, and this machine has none: leave the "
+                       "section out",
+                       policy->name);
+    rc = queue_plan_make(&p, &(const struct queue_scene){ pool, policy, NULL, 0 }, 0, e);
     if (rc == 0)
         queue_plan_done(&p);
     return rc;

@@ -25,7 +25,8 @@ struct queue_plan {
     struct arena arena;
     struct workload work;
     struct sched *sched;
-    uint32_t *at; /* by item: its number; WAITING_NONE when the scheduler does not have it */
+    uint32_t *at;   /* by item: its number; WAITING_NONE when the scheduler does not have it */
+    uint32_t *host; /* by item: the item whose devices it is on; UINT32_MAX: it has its own */
 };
 
 /* Make one. The scheduler borrows from *ret, which may not be moved. -ENOMEM, or what sched_open()

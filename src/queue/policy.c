@@ -13,6 +13,8 @@ enum queue_deed queue_deed(uint8_t kind)
         return DEED_TELL;
     case ACTION_RESIZE:
         return DEED_RESIZE;
+    case ACTION_JOIN:
+        return DEED_JOIN;
     default:
         return DEED_NONE;
     }

@@ -10,6 +10,7 @@ enum queue_deed {
     DEED_STOP,   /* ask it for a checkpoint and end it: it waits again */
     DEED_TELL,   /* tell its owner */
     DEED_RESIZE, /* the same as stop, but it goes on at once, with other devices */
+    DEED_JOIN,   /* the same, with those that another job has */
 };
 
 /* What an action (enum action_kind) asks of this engine. */

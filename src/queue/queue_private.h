@@ -132,8 +132,8 @@ int queue_carry(struct local *l, const struct queue_plan *p, struct err *e) CHEC
 /* Begin those again that were stopped and go on with other devices. Stored, then done. */
 int queue_go_on(struct local *l, struct err *e) CHECK_RESULT;
 
-/* A job that runs and has one of the slots; NULL. */
-const struct queue_job *queue_holder(const struct local *l, const char *slots);
+/* A job that runs and has one of the slots, but that one (0: none); NULL. */
+const struct queue_job *queue_holder(const struct local *l, const char *slots, int64_t but);
 
 /* ---- idle_watch.c ---- */
 
@@ -142,6 +142,19 @@ void queue_look(struct local *l);
 int64_t queue_look_due(const struct local *l); /* monotonic; INT64_MAX */
 void queue_look_take(struct local *l);         /* the sensor has something to read */
 void queue_look_done(struct local *l);
+
+/* ---- share.c ---- */
+
+/* The job that is on the same devices as one that runs; NULL. */
+struct queue_job *queue_partner(const struct local *l, const struct queue_job *j);
+
+/* Look at the steps of jobs that may share devices, and let those that cost another one too much go
+ * back. After it queue_share_works() says whether one of two on one device works. */
+void queue_share_look(struct local *l);
+
+/* How busy a job is whose devices were seen to be that busy, in thousandths, their memory in use so
+ * far; -1: not known. */
+int queue_share_use(struct local *l, struct queue_job *j, int milli, int memory_milli);
 
 /* ---- requests.c ---- */
 

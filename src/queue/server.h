@@ -8,6 +8,8 @@
 #include "model/machine/machine.h"
 #include "sched/policy/policy.h"
 
+struct queue_job;
+
 struct queue_config {
     const struct clock *clock;
     const char *folder; /* its files; the socket is there, too */
@@ -20,7 +22,10 @@ struct queue_config {
     int64_t keep_ms; /* how long jobs that ended are remembered */
     int64_t most_jobs, most_of_user; /* that have not ended; root may have more of its own */
     int64_t most_grace_ms;           /* that a job may take to end when it is to give way */
-    int64_t look_ms;  /* between two looks at how busy jobs are, where the policy asks for that */
+    int64_t look_ms; /* between two looks at how busy jobs are, where the policy asks for that */
+    /* How many steps a job has done, by what its observer tells; NaN: nobody knows. NULL: that is
+     * read where observers put it. */
+    double (*steps)(void *arg, const struct queue_job *j);
     const char *fake; /* a file that scripts what accelerators that are not there do; NULL */
     void (*ready)(void *arg, const char *folder, const char *what); /* NULL: nobody is told */
     void *arg;

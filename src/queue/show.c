@@ -52,6 +52,12 @@ void queue_show_job(struct json *json, const struct queue_job *j, int64_t now_ms
         json_int(json, "has", queue_slots_count(j->slots));
     json_int(json, "cpus", j->cpus);
     json_bool(json, "requeue", j->requeue);
+    if (j->share)
+        json_bool(json, "share", true);
+    if (j->memory_b > 0)
+        json_round(json, "memory_gb", (double)j->memory_b / 1e9, 3);
+    if (j->host && runs && !*j->next)
+        json_int(json, "beside", j->host);
     json_int(json, "attempts", j->attempt);
     add_time(json, "submitted", j->submit_ms);
     add_time(json, "started", j->start_ms);

@@ -41,6 +41,13 @@ static int take_numbers(struct queue_job *j, const struct str *in, struct err *e
     j->held = wire_int(in, "hold", 0) != 0;
     j->requeue = wire_int(in, "requeue", 0) != 0;
     j->least = (int32_t)least;
+    j->share = wire_int(in, "share", 0) != 0;
+    j->memory_b = wire_int(in, "memory", 0);
+    if (j->share && (!j->requeue || devices == 0 || j->watch == 0))
+        return err_set(e, -EINVAL,
+                       "--share is for jobs with --requeue and --devices, and without --no-watch");
+    if (j->memory_b < 0 || (j->memory_b > 0 && !j->share))
+        return err_set(e, -EINVAL, "--memory is for jobs with --share");
     if (least < 0 || (least > 0 && least >= devices) || (least > 0 && !j->requeue))
         return err_set(e, -EINVAL,
                        "--min-devices is for jobs with --requeue, and less than --devices");
@@ -181,7 +188,7 @@ static void say_when(const struct local *l, int64_t start_ms, const char *slots,
         str_add(out, "would wait: nobody knows for how long, since jobs that run have no limit");
         return;
     }
-    other = wait_ms <= 0 ? queue_holder(l, slots) : NULL;
+    other = wait_ms <= 0 ? queue_holder(l, slots, 0) : NULL;
     if (other)
         str_addf(out, "would start as soon as job %lld, which %s stopped for it, has gone",
                  (long long)other->id, other->stop == QUEUE_GO ? "would be" : "is being");

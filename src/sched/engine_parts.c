@@ -195,9 +195,6 @@ static void requeue_idle(struct policy *p)
 
 /* brim's queue. */
 #define SIM_ONLY LACKS("only brim sim can do that")
-#define MEMORY \
-    LACKS("a job that runs cannot move to another one's devices, whose memory may not hold " \
-          "both: leave the section out")
 #define REQUEUE \
     CHANGES( \
         "action = requeue", requeue_idle, \
@@ -266,7 +263,7 @@ const struct engine_part engine_parts[] = {
     { "quota", "borrow", "yes", borrows, { DOES, WALLS } },
     { "idle", NULL, NULL, has_idle, { DOES, BLIND } },
     { "idle", "action", "shrink", shrinks_idle, { REQUEUE, DOES } },
-    { "share", NULL, NULL, has_share, { MEMORY, SHARDS } },
+    { "share", NULL, NULL, has_share, { DOES, SHARDS } },
     { "elastic", NULL, NULL, has_elastic, { DOES, FIXED } },
     { "service", NULL, NULL, has_service, { SIM_ONLY, DOES } },
     { "spot", NULL, NULL, has_spot, { SIM_ONLY, DOES } },

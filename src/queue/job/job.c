@@ -275,6 +275,8 @@ void queue_job_end(struct queue_job *j, const struct queue_end *end)
         j->end_ms = 0;
     else
         j->next[0] = 0;
+    if (!*j->next)
+        j->host = 0;
 }
 
 void queue_job_drop(struct queue_job *j, enum queue_outcome outcome, int64_t now_ms,

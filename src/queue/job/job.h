@@ -57,7 +57,9 @@ struct queue_job {
     int64_t deadline_ms;                 /* wall time by which it is to have ended; 0: none */
     int32_t signal;                      /* that asks for a checkpoint */
     bool held, requeue;
-    int8_t watch; /* 1: under brim run, 0: not, -1: if it has devices */
+    bool share;       /* it may be on the same devices as another job that says so (sharing.h) */
+    int64_t memory_b; /* of each device that it needs at most; 0: nobody said */
+    int8_t watch;     /* 1: under brim run, 0: not, -1: if it has devices */
     /* What became of it. */
     uint8_t state, outcome, stop;
     int32_t attempt;                     /* the present one, or the last; 0: none */
@@ -78,10 +80,21 @@ struct queue_job {
     int32_t milli;         /* when they were looked at last, in thousandths; -1: not known */
     int64_t seen_ms;       /* that was at; 0: not since it started */
     int64_t told_ms;       /* its owner was told that they are idle at; 0 */
+    /* What was seen of one that may share devices, where the policy asks (sharing.h). */
+    int64_t host;              /* it is on the devices of that job, or about to be; 0: its own */
+    bool apart;                /* it cost another job too much, or one cost it: it shares no more */
+    int32_t memory_milli;      /* the most that was seen of a device's memory in use; 0 */
+    int64_t worked_ms, worked; /* time at work with devices of its own; that times how busy */
+    int64_t alone_ms, alone;   /* of that, time in which steps ended; how many */
     /* These are in no database. */
     int64_t kept_ms; /* seen_ms as it was stored last */
     uint64_t ticks;  /* of CPU time that it had at ticks_ms (monotonic); 0: nobody looked */
     int64_t ticks_ms;
+    double steps;              /* that it had done at steps_ms; below 0: nobody looked */
+    bool known;                /* enough for it to share, at the last look */
+    bool works;                /* by its steps, as long as they are told */
+    int64_t steps_ms, use_ms;  /* when one ended last, and its use was noted (monotonic); 0 */
+    int64_t beside_ms, beside; /* time beside another one, and the steps of that */
 };
 
 /* What a guard tells of an attempt (queue/guard/files.h). */

@@ -7,7 +7,7 @@
 #include "base/parse.h"
 #include "model/machine/cpulist.h"
 
-enum { LIST = 16384, NVIDIA = 0x10de };
+enum { LIST = 16384, NVIDIA = 0x10de, GB = 1000000000 };
 
 /* What a maker's runtime reads: the numbers of the devices that a job may use. */
 static const struct maker {
@@ -124,6 +124,7 @@ static int add_accelerators(struct queue_pool *p, const struct node *n, struct e
         slot->vendor = vendor;
         slot->index = counts[maker] - 1;
         slot->numa = (int16_t)d->numa;
+        slot->memory_b = d->acc.memory_b;
         slot->has_pci = d->pci >= 0;
         if (slot->has_pci)
             slot->pci = n->pcis[d->pci].at;
@@ -220,6 +221,28 @@ int queue_pool_make(struct queue_pool *ret, const struct node *n, const char *us
 
 /* ---- what jobs ask for ---- */
 
+static int64_t most_memory(const struct queue_pool *p)
+{
+    int64_t most = 0;
+
+    for (size_t i = 0; i < p->n_slots; i++)
+        most = MAX(most, p->slots[i].memory_b > 0 ? p->slots[i].memory_b : INT64_MAX);
+    return most;
+}
+
+int queue_pool_memory(const struct queue_pool *p, const struct queue_job *j)
+{
+    int64_t least = INT64_MAX;
+
+    if (j->memory_b <= 0)
+        return j->memory_milli;
+    for (size_t i = 0; i < p->n_slots; i++)
+        least = MIN(least, p->slots[i].memory_b);
+    if (p->n_slots == 0 || least <= 0) /* what a part of nobody knows how much is */
+        return j->memory_milli;
+    return (int)MIN(j->memory_b / (least / WORK_WHOLE + 1) + 1, (int64_t)WORK_WHOLE);
+}
+
 int queue_pool_ask(const struct queue_pool *p, struct queue_job *j, struct err *e)
 {
     int n = (int)p->n_slots;
@@ -230,6 +253,9 @@ int queue_pool_ask(const struct queue_pool *p, struct queue_job *j, struct err *
     if (!p->cpus && j->devices > n)
         return err_set(e, -EINVAL, "asks for %d devices, and this machine has %d", (int)j->devices,
                        n);
+    if (j->memory_b > most_memory(p))
+        return err_set(e, -EINVAL, "asks for %lld GB of each device, and devices here have %lld",
+                       (long long)(j->memory_b / GB), (long long)(most_memory(p) / GB));
     if (j->cpus > p->n_cpus)
         return err_set(e, -EINVAL, "asks for %d CPUs, and this machine has %d", (int)j->cpus,
                        p->n_cpus);

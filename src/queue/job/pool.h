@@ -15,6 +15,7 @@ struct queue_slot {
     int32_t index;    /* as the driver counts among those of its maker; of a CPU its number */
     uint16_t vendor;  /* of an accelerator */
     int16_t numa;     /* index; ABSENT */
+    int64_t memory_b; /* of an accelerator; ABSENT */
     bool has_pci;     /* an accelerator whose address is known */
     struct pci_address pci;
 };
@@ -39,6 +40,10 @@ void queue_pool_done(struct queue_pool *p);
 
 /* Check what a job asks for and fill in what it left open. -EINVAL with a sentence. */
 int queue_pool_ask(const struct queue_pool *p, struct queue_job *j, struct err *e) CHECK_RESULT;
+
+/* What of the memory of a device it needs, in thousandths: what it said, else what was seen; 0:
+ * nobody knows. */
+int queue_pool_memory(const struct queue_pool *p, const struct queue_job *j);
 
 /* The same as the scheduler reads it. */
 void queue_pool_work(const struct queue_pool *p, const struct queue_job *j, struct work *ret);

@@ -47,20 +47,31 @@ static double busy_of(const struct signal_row *row)
     return fmax(busy, active); /* of a number and NaN that is the number */
 }
 
+/* How much of its memory is in use; NaN. */
+static double memory_of(const struct signal_row *row)
+{
+    double used = row->values[GPU_MEMORY_USED], all = row->values[GPU_MEMORY_TOTAL];
+
+    return row->values[GPU_LOST] > 0 || !(all > 0) ? (double)NAN : used / all;
+}
+
+static int16_t milli_of(double share)
+{
+    return share >= 0 ? (int16_t)lround(MIN(share, 1.0) * WORK_WHOLE) : -1;
+}
+
 void queue_sensor_map(const struct queue_pool *p, const struct tick *t, struct queue_sensed *ret)
 {
     size_t n;
     const struct signal_row *rows = tick_set(t, gpu_set.name, &n);
 
     for (size_t i = 0; i < QUEUE_SENSED; i++)
-        ret->milli[i] = -1;
+        ret->milli[i] = ret->memory[i] = -1;
     for (size_t i = 0; i < MIN(p->n_slots, (size_t)QUEUE_SENSED); i++)
         for (size_t k = 0; k < n; k++)
             if (is_of(&p->slots[i], &rows[k])) {
-                double busy = busy_of(&rows[k]);
-
-                if (busy >= 0)
-                    ret->milli[i] = (int16_t)lround(MIN(busy, 1.0) * WORK_WHOLE);
+                ret->milli[i] = milli_of(busy_of(&rows[k]));
+                ret->memory[i] = milli_of(memory_of(&rows[k]));
                 break;
             }
 }

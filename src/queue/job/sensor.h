@@ -7,9 +7,10 @@
 
 enum { QUEUE_SENSED = 512 /* slots that are told of */ };
 
-/* What is read: all slots' thousandths, -1 where that is not known. */
+/* What is read of all slots, in thousandths, -1 where that is not known: how busy they are, and
+ * how much of their memory is in use. */
 struct queue_sensed {
-    int16_t milli[QUEUE_SENSED];
+    int16_t milli[QUEUE_SENSED], memory[QUEUE_SENSED];
 };
 
 /* Start it. fake: a file that scripts accelerators that are not there; NULL. Returns the descriptor

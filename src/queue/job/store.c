@@ -9,7 +9,7 @@
 
 #include "store/sql.h"
 
-enum { VERSION = 6, BUSY_MS = 5000, OLD_ROWS = 1000 };
+enum { VERSION = 7, BUSY_MS = 5000, OLD_ROWS = 1000 };
 
 /* A column of the table, the member of struct queue_job that it holds, and the version of the file
  * that has it first. */
@@ -82,9 +82,18 @@ static const struct column columns[] = {
     COLUMN_OF(5, COLUMN_I32, least),
     COLUMN_OF(5, COLUMN_TEXT, next),
     COLUMN_OF(6, COLUMN_I64, device_ms),
+    COLUMN_OF(7, COLUMN_BOOL, share),
+    COLUMN_OF(7, COLUMN_I64, memory_b),
+    COLUMN_OF(7, COLUMN_I64, host),
+    COLUMN_OF(7, COLUMN_BOOL, apart),
+    COLUMN_OF(7, COLUMN_I32, memory_milli),
+    COLUMN_OF(7, COLUMN_I64, worked_ms),
+    COLUMN_OF(7, COLUMN_I64, worked),
+    COLUMN_OF(7, COLUMN_I64, alone_ms),
+    COLUMN_OF(7, COLUMN_I64, alone),
 };
 
-enum { SQL_TEXT = 4096, LISTS = QUEUE_OLD + 1 };
+enum { SQL_TEXT = 8192, LISTS = QUEUE_OLD + 1 };
 
 struct queue_store {
     sqlite3 *db;
@@ -404,6 +413,7 @@ static int list(struct queue_store *s, sqlite3_stmt *stmt, queue_job_fn *fn, voi
     while (code == SQLITE_OK && rc == 0 && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
         memset(&j, 0, sizeof(j));
         j.milli = -1;
+        j.steps = -1;
         for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
             read_column(stmt, (int)i, &columns[i], &j);
         rc = fn(arg, &j);

@@ -299,8 +299,6 @@ def test_a_full_disk(brim, tmp_path):
 
 
 REFUSED = {
-    "share": ("[policy]\norder = fifo\n[share]\nbelow = 50%\ntogether = 90%\nafter = 5m\n",
-              ":3: [share]: "),
     "rebuild": ("[policy]\norder = srtf\npreempt = rebuild\nlength = oracle\n",
                 ":3: [policy] preempt = rebuild: it moves jobs that run"),
 }

@@ -11,6 +11,7 @@
  *     $ end ID KEY=VALUE...     the word of a guard: status, stop, lost, unstarted, text
  *     $ gone ID started=0|1     a guard that left no word, of a job that it had started or not
  *     $ busy N,N...             what the sensor tells of the devices, in thousandths; gone: no more
+ *     $ steps ID N              what a job's observer tells: that it has done so many
  *     $ look                    look at CPUs, where it is time; when to look again
  *     $ again                   another engine comes
  *     $ rows                    what is stored
@@ -19,6 +20,7 @@
  *     t_queue_engine FILE */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,7 +31,7 @@
 #include "queue/guard/files.h"
 #include "queue/queue_private.h"
 
-enum { ROOM = 8 << 20, WORDS = 40 };
+enum { ROOM = 8 << 20, WORDS = 40, STEPS = 100 };
 
 #define BEGIN INT64_C(1793491200000) /* 2026-11-01 00:00 UTC */
 
@@ -43,11 +45,19 @@ struct engine {
     int dir; /* l.dir, but while nothing is to be started */
     char root[PATH_MAX], path[PATH_MAX + 16], cpus[64];
     bool open;
+    double steps[STEPS]; /* by job */
 };
 
 static int64_t now_ns(void *arg)
 {
     return ((const struct engine *)arg)->ms * NS_PER_MS;
+}
+
+static double steps_of(void *arg, const struct queue_job *j)
+{
+    const struct engine *g = arg;
+
+    return j->id < STEPS ? g->steps[j->id] : (double)NAN;
 }
 
 static void need(int rc, const char *what, const struct err *e)
@@ -175,7 +185,11 @@ static void begin(struct engine *g, char **words)
         .most_of_user = number_of(words, "of-user", 1000),
         .most_grace_ms = number_of(words, "grace", 3600000),
         .look_ms = 10000,
+        .steps = steps_of,
+        .arg = g,
     };
+    for (int i = 0; i < STEPS; i++)
+        g->steps[i] = (double)NAN;
     load(g);
     g->open = true;
 }
@@ -274,6 +288,8 @@ static int add_row(void *arg, const struct queue_job *j)
     NUMBER(ran_ms), NUMBER(device_ms), TEXT(slots), TEXT(next), TEXT(place), TEXT(bound),
         TEXT(reason), TEXT(stopped);
     NUMBER(yields), TEXT(used), TIME(seen_ms), TIME(told_ms);
+    NUMBER(share), NUMBER(memory_b), NUMBER(host), NUMBER(apart), NUMBER(memory_milli);
+    NUMBER(worked_ms), NUMBER(worked), NUMBER(alone_ms), NUMBER(alone);
     str_add_char(out, '\n');
     return 0;
 }
@@ -359,9 +375,10 @@ static void busy(struct engine *g, char **words)
     int ends[2], n = 0;
 
     for (int i = 0; i < QUEUE_SENSED; i++)
-        s.milli[i] = -1;
+        s.milli[i] = s.memory[i] = -1;
     for (const char *at = words[0]; at && n < QUEUE_SENSED; at = strchr(at, ',')) {
         at += *at == ',';
+        s.memory[n] = (int16_t)number_of(words, "memory", -1);
         s.milli[n++] = (int16_t)strtol(at, NULL, 10);
     }
     folder_need(pipe(ends), "pipe");
@@ -391,6 +408,14 @@ static void look_again(struct engine *g, struct str *out)
         str_addf(out, "in %lld ms\n", (long long)MAX(due - g->ms, 0));
 }
 
+static void steps(struct engine *g, char **words)
+{
+    const struct queue_job *j = job(g, words);
+
+    if (j->id < STEPS)
+        g->steps[j->id] = strtod(words[1] ? words[1] : "nan", NULL);
+}
+
 static void decide(struct engine *g, struct str *out)
 {
     g->l.dir = -1;
@@ -416,6 +441,8 @@ static void run(struct engine *g, char **words, struct str *out)
         decide(g, out);
     else if (!strcmp(what, "end"))
         word(g, words);
+    else if (!strcmp(what, "steps"))
+        steps(g, words);
     else if (!strcmp(what, "gone"))
         gone(g, words);
     else if (!strcmp(what, "busy"))

@@ -536,6 +536,170 @@ static void test_idle(void)
     queue_pool_done(&s.pool);
 }
 
+/* Two jobs that may share, on two devices each; a third one waits for two. */
+static void set_pair(struct scene *s, const struct node *n)
+{
+    static const char text[] = "[policy]\norder = fifo\npreempt = victims\n"
+                               "priorities = yes\n[share]\nbelow = 50%\ntogether = 90%\n"
+                               "after = 10m\n";
+    struct err e = { "" };
+
+    set_scene(s, n, "fifo");
+    if (policy_read(&s->policy, "share.ini", text, strlen(text), &e) < 0)
+        printf("Bail out! %s\n", e.text);
+    s->low = wants(1, 2, 1);
+    s->low.state = QUEUE_RUNNING;
+    s->low.requeue = s->low.share = true;
+    s->low.memory_milli = 400;
+    s->low.worked_ms = s->low.alone_ms = 600000;
+    s->low.worked = s->low.worked_ms * 300;
+    s->low.alone = 600;
+    snprintf(s->low.slots, sizeof(s->low.slots), "0,1");
+    s->high = s->low;
+    s->high.id = 2;
+    s->high.worked = s->high.worked_ms * 400;
+    snprintf(s->high.slots, sizeof(s->high.slots), "2,3");
+}
+
+/* What a pass decides of them: "join 1 2, start 3". */
+static const char *decides(struct scene *s, char ret[64])
+{
+    struct queue_plan p;
+    struct err e = { "" };
+    const struct action *actions;
+    int64_t again;
+    size_t count, len = 0;
+
+    is_int(make(&p, s, 3, &e), 0, "the plan of two that may share is made: %s", e.text);
+    is_int(queue_plan_pass(&p, 1000100, &again), 0, "the plan of two that may share is decided");
+    actions = sched_actions(p.sched, &count);
+    ret[0] = 0;
+    for (size_t i = 0; i < count && len < 48; i++) {
+        len += (size_t)snprintf(ret + len, 64 - len, "%s%s %lld", i ? ", " : "",
+                                actions[i].kind == ACTION_JOIN      ? "join"
+                                : actions[i].kind == ACTION_PREEMPT ? "stop"
+                                                                    : "start",
+                                (long long)s->items[queue_plan_item(&p, actions[i].job)].job->id);
+        if (actions[i].kind == ACTION_JOIN)
+            len += (size_t)snprintf(
+                ret + len, 64 - len, " %lld",
+                (long long)s->items[queue_plan_item(&p, actions[i].with)].job->id);
+        if (actions[i].kind == ACTION_START)
+            queue_plan_slots(&p, actions[i].job, s->later.place);
+    }
+    queue_plan_done(&p);
+    return ret;
+}
+
+static void test_who_shares(void)
+{
+    CLEANUP(node_freep) struct node *n = make_node(4, 0x10de);
+    struct scene s;
+    struct queue_job *low = &s.low;
+    char ret[64];
+
+    set_pair(&s, n);
+    is_str(decides(&s, ret), "join 1 2, start 3", "two that may share do for one that waits");
+    is_str(s.later.place, "0,1", "the job that waited gets the devices of the guest");
+    low->share = false;
+    is_str(decides(&s, ret), "", "a job shares with none that did not say it may");
+    low->share = true;
+    low->apart = true;
+    is_str(decides(&s, ret), "", "a job that cost another one too much shares no more");
+    low->apart = false;
+    low->alone_ms--;
+    is_str(decides(&s, ret), "", "a job whose steps were seen for too short does not share");
+    low->alone_ms++;
+    low->memory_milli = 601;
+    is_str(decides(&s, ret), "", "two whose memory is more than a device has do not share");
+    low->memory_milli = 600;
+    is_str(decides(&s, ret), "join 1 2, start 3", "two whose memory a device just holds do share");
+    low->memory_milli = 0;
+    is_str(decides(&s, ret), "", "a job whose memory nobody knows does not share");
+    s.pool.slots[0].memory_b = s.pool.slots[1].memory_b = s.pool.slots[2].memory_b =
+        s.pool.slots[3].memory_b = INT64_C(80000000000);
+    low->memory_b = INT64_C(40000000000);
+    is_str(decides(&s, ret), "join 1 2, start 3", "a job that says what memory it needs does");
+    low->memory_b = INT64_C(60000000000);
+    is_str(decides(&s, ret), "", "a job that says that it needs more than is left does not");
+    low->memory_b = 0;
+    low->memory_milli = 400;
+    low->worked = low->worked_ms * 501;
+    is_str(decides(&s, ret), "", "a job that is busier than the policy has it does not share");
+    low->worked = low->worked_ms * 300;
+    low->requeue = false;
+    is_str(decides(&s, ret), "", "a job that may not be stopped does not share");
+    queue_pool_done(&s.pool);
+}
+
+/* The guest is on its way, then there, then alone. */
+static void test_guest(void)
+{
+    CLEANUP(node_freep) struct node *n = make_node(4, 0x10de);
+    struct scene s;
+    char ret[64];
+
+    set_pair(&s, n);
+    s.low.stop = QUEUE_PREEMPT;
+    s.low.host = 2;
+    snprintf(s.low.next, sizeof(s.low.next), "2,3");
+    is_str(decides(&s, ret), "start 3", "the devices of a guest are free before it has left them");
+    s.low.stop = QUEUE_GO;
+    s.low.next[0] = 0;
+    snprintf(s.low.slots, sizeof(s.low.slots), "2,3");
+    is_str(decides(&s, ret), "start 3", "a guest takes no devices of its own");
+    s.later.devices = 4;
+    s.later.priority = 1;
+    is_str(decides(&s, ret), "stop 1, stop 2, start 3", "a job of a higher priority stops both");
+    s.high.stop = QUEUE_CANCEL;
+    is_str(decides(&s, ret), "stop 2, stop 1, start 3",
+           "of two of which the host leaves the guest has the devices");
+    s.later.devices = 2;
+    s.high.state = QUEUE_ENDED;
+    is_str(decides(&s, ret), "start 3", "a guest whose host has ended has devices of its own");
+    is_str(s.later.place, "0,1", "the devices of a guest whose host has ended are not free");
+    queue_pool_done(&s.pool);
+}
+
+static void test_share_needs_devices(void)
+{
+    CLEANUP(node_freep) struct node *n = make_node(0, 0);
+    struct queue_pool p;
+    struct scene s;
+    struct err e = { "" };
+    CLEANUP(node_freep) struct node *gpus = make_node(4, 0x10de);
+
+    set_pair(&s, gpus);
+    is_int(queue_pool_make(&p, n, "0-3", &e), 0, "a pool of CPUs is made: %s", e.text);
+    is_int(queue_plan_check(&s.pool, &s.policy, &e), 0, "a policy with [share] fits accelerators");
+    is_int(queue_plan_check(&p, &s.policy, &e), -EINVAL, "a policy with [share] fits no CPUs");
+    is_str(e.text,
+           "share.ini: [share] is for accelerators, and this machine has none: leave the section "
+           "out",
+           "the error says what to leave out");
+    queue_pool_done(&p);
+    queue_pool_done(&s.pool);
+}
+
+static void test_memory(void)
+{
+    CLEANUP(node_freep) struct node *n = make_node(2, 0x10de);
+    struct queue_job j = wants(1, 1, 1);
+    struct queue_pool p;
+    struct err e = { "" };
+
+    for (size_t i = 0; i < n->n_devices; i++)
+        n->devices[i].acc.memory_b = INT64_C(80000000000);
+    is_int(queue_pool_make(&p, n, "0-3", &e), 0, "a pool of devices with memory is made");
+    j.memory_b = INT64_C(80000000000);
+    is_int(queue_pool_ask(&p, &j, &e), 0, "a job may need all memory of a device: %s", e.text);
+    j.memory_b += 1000000000;
+    is_int(queue_pool_ask(&p, &j, &e), -EINVAL, "a job may not need more memory than there is");
+    is_str(e.text, "asks for 81 GB of each device, and devices here have 80",
+           "the error says how much memory there is");
+    queue_pool_done(&p);
+}
+
 /* CPUs that one has are kept by it, whoever started first. */
 static void test_bound(void)
 {
@@ -607,6 +771,10 @@ int main(void)
     test_foresee();
     test_ready();
     test_idle();
+    test_who_shares();
+    test_guest();
+    test_share_needs_devices();
+    test_memory();
     test_bound();
     test_oom();
     return done();

@@ -23,8 +23,6 @@ static void test_refused(void)
     static const struct {
         const char *text, *where, *way_out;
     } cases[] = {
-        { "[share]\nbelow = 50%\ntogether = 90%\nafter = 5m\n",
-          "p.ini:1: [share]: ", "leave the section out" },
         { "[policy]\norder = srsf\nlength = oracle\npreempt = rebuild\n",
           "p.ini:4: [policy] preempt = rebuild: ", "only brim sim" },
         { "[policy]\norder = srsf\nlength = oracle\ninterleave = 2\npreempt = rebuild\n",
@@ -56,6 +54,7 @@ static void test_carried_out(void)
         "[policy]\norder = fifo\npreempt = victims\n[quota]\nby = team\nborrow = yes\n"
         "share = vision 2\nshare = nlp 25%\n[idle]\nreclaim = 1h\naction = warn\nexempt = web\n",
         "[policy]\norder = fifo\n[idle]\nreclaim = 1h\naction = shrink\n[elastic]\nevery = 5m\n",
+        "[policy]\norder = fifo\n[share]\nbelow = 50%\ntogether = 90%\nafter = 5m\ncost = 10%\n",
     };
     struct err e = { "" };
 

@@ -48,6 +48,11 @@ static void test_rows(void)
     is_int(s.milli[2], 600, "units at work count where no kernel was seen");
     is_int(s.milli[3], -1, "one that is not there");
     is_int(s.milli[SLOTS], -1, "a slot beyond the last one has no share");
+    is_int(s.memory[0], -1, "a device that tells of no memory has no share of it in use");
+    t.rows[0].values[GPU_MEMORY_USED] = 20e9;
+    t.rows[0].values[GPU_MEMORY_TOTAL] = 80e9;
+    queue_sensor_map(&p, &t, &s);
+    is_int(s.memory[0], 250, "the share of a device's memory that is in use is told");
     make(&p, slots, false);
     queue_sensor_map(&p, &t, &s);
     ok(s.milli[0] == 600 && s.milli[2] == 250, "by its number where there is no address");

@@ -1,0 +1,140 @@
+/* What is seen of a job that may share devices: its steps alone and beside another one, pauses, how
+ * busy it is, and from what cost on it is too much. */
+#include "queue/job/sharing.h"
+
+#include <math.h>
+
+#include "model/job/job_spec.h"
+#include "tap.h"
+
+enum { LOOK = 10000, AFTER = 60000 };
+
+static struct queue_job runs(void)
+{
+    struct queue_job j = { .state = QUEUE_RUNNING, .share = true };
+
+    sharing_begin(&j);
+    return j;
+}
+
+/* Looks from a time on, with so many more steps at each; when the last one was. */
+static int64_t look(struct queue_job *j, int64_t from_ms, int looks, int more,
+                    enum sharing_time time)
+{
+    for (int i = 0; i < looks; i++) {
+        from_ms += LOOK;
+        sharing_note_steps(j, from_ms, MAX(j->steps, 0) + more, LOOK, time);
+    }
+    return from_ms;
+}
+
+static void test_cost(void)
+{
+    static const struct {
+        int steps, milli;
+    } cases[] = { { 100, 0 }, { 90, 111 }, { 50, 1000 }, { 200, -500 } };
+    int milli = 0;
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct queue_job j = runs();
+        int64_t now_ms = look(&j, 0, 7, 100, SHARING_ALONE);
+
+        is_int(j.alone_ms, 60000, "time alone counts from the first look on");
+        is_int(j.alone, 600, "steps alone count from the first look on");
+        now_ms = look(&j, now_ms, 5, cases[i].steps, SHARING_BESIDE);
+        is_int(sharing_cost(&j, AFTER, &milli), 0, "a cost is not known before its time");
+        look(&j, now_ms, 1, cases[i].steps, SHARING_BESIDE);
+        is_int(sharing_cost(&j, AFTER, &milli), 1, "a cost is known after its time");
+        is_int(milli, cases[i].milli, "%d steps in the time of 100 cost so much", cases[i].steps);
+        is_int(sharing_cost(&j, AFTER, &milli), 0, "the count of a cost begins anew");
+    }
+}
+
+static void test_neither(void)
+{
+    struct queue_job j = runs();
+
+    look(&j, 0, 20, 100, SHARING_NEITHER);
+    ok(j.alone_ms == 0 && j.beside_ms == 0, "time beside one that does nothing counts as neither");
+    ok(j.works, "a job whose steps go on works");
+}
+
+/* Alone a step takes 100 ms: a pause is more than two looks and 20 steps. */
+static void test_pauses(void)
+{
+    struct queue_job j = runs();
+    int64_t now_ms = look(&j, 0, 2, 100, SHARING_ALONE), pause_ms = 2 * LOOK + 20 * 100;
+    double steps = j.steps;
+
+    sharing_note_steps(&j, now_ms + pause_ms, steps, LOOK, SHARING_ALONE);
+    ok(j.works, "a job works that ended no step for two looks and 20 steps");
+    sharing_note_steps(&j, now_ms + pause_ms + 1, steps, LOOK, SHARING_ALONE);
+    ok(!j.works, "a job makes a pause that ended no step for longer than that");
+    sharing_note_steps(&j, now_ms + 2 * pause_ms, steps + 1, LOOK, SHARING_ALONE);
+    ok(j.works, "a job works again when a step ends");
+    is_int(j.alone_ms, LOOK, "a pause is no time alone");
+    now_ms += 2 * pause_ms;
+    sharing_note_steps(&j, now_ms + LOOK, (double)NAN, LOOK, SHARING_ALONE);
+    ok(j.works && j.steps == steps + 1, "a look at which nobody told steps changes nothing");
+    sharing_note_steps(&j, now_ms + LOOK, 3, LOOK, SHARING_ALONE);
+    ok(j.steps == 3 && j.alone_ms == LOOK, "steps that begin anew add no time");
+}
+
+static void test_use(void)
+{
+    struct queue_job j = runs();
+
+    sharing_note_use(&j, 10000, 900, 100);
+    is_int(sharing_usual(&j), 0, "how busy a job is nobody knows at the first look");
+    sharing_note_use(&j, 20000, 400, 300);
+    sharing_note_use(&j, 30000, 200, 250);
+    sharing_note_use(&j, 90000, WORK_IDLE, -1);
+    is_int(sharing_usual(&j), 300, "how busy a job is is the mean of its time at work");
+    is_int(j.worked_ms, 20000, "idle time is no time at work");
+    is_int(j.memory_milli, 300, "the memory of a job is the most that was seen");
+}
+
+static void test_known(void)
+{
+    struct queue_job j = runs();
+
+    j.alone = 100;
+    j.alone_ms = AFTER;
+    j.worked_ms = AFTER - 1;
+    ok(!sharing_is_known(&j, AFTER), "a job that was seen at work for less is not known");
+    j.worked_ms = AFTER;
+    ok(sharing_is_known(&j, AFTER), "a job that was seen at work for long enough is known");
+    j.alone_ms--;
+    ok(!sharing_is_known(&j, AFTER), "a job whose steps were seen for less is not known");
+    j.alone_ms++;
+    sharing_begin(&j);
+    ok(sharing_is_known(&j, AFTER) && j.steps < 0, "the next attempt of a job is known");
+    j.requeue = true;
+    j.devices = 2;
+    j.least = 1;
+    sharing_begin(&j);
+    ok(!sharing_is_known(&j, AFTER),
+       "the next attempt of a job that may have fewer devices is not known");
+}
+
+/* An hour counts, and what was before less and less. */
+static void test_forgets(void)
+{
+    struct queue_job j = runs();
+    int64_t now_ms = look(&j, 0, 401, 100, SHARING_ALONE);
+
+    look(&j, now_ms, 800, 50, SHARING_ALONE);
+    ok(j.alone_ms < 7200000, "no more than two hours are kept");
+    ok((double)j.alone_ms / (double)j.alone > 180, "a job that became slower is known as slower");
+}
+
+int main(void)
+{
+    test_cost();
+    test_neither();
+    test_pauses();
+    test_use();
+    test_known();
+    test_forgets();
+    return done();
+}
