@@ -26,6 +26,8 @@ static const struct opt opts[] = {
     { OPT_STRING, 0, "batch-tokens", AT(batch_tokens), "N", "tokens of a step: 4M, 4Mi" },
     { OPT_CHOICE, 0, "precision", AT(precision), "P", "of matrix products, bf16 if not said",
       .choices = precisions },
+    { OPT_STRING, 0, "finetune", AT(finetune), "KIND",
+      "train, memory: lora, qlora or full; qlora,rank=16,modules=q+v" },
     { OPT_STRING, 0, "tokens", AT(tokens), "N", "to train on: 300B, 15T, 20x the parameters" },
     { OPT_STRING, 0, "price", AT(price), "N", "of a GPU for an hour" },
     { OPT_LIST, 0, "pin", AT(pins), "X=N,...", "settle parts of the layout: tp=8, recompute=full" },
@@ -81,7 +83,8 @@ static const struct cmd_sub subs[] = {
     { "memory",
       "MODEL...",
       "what a layout takes of each GPU, and the fewest GPUs that a model fits on",
-      { "plan memory Llama-3.1-8B", "plan memory Llama-3.1-70B --cluster=8xH100-SXM --pin=tp=8" },
+      { "plan memory Llama-3.1-70B --cluster=8xH100-SXM --pin=tp=8",
+        "plan memory Llama-3.1-8B --cluster=1xRTX-4090 --finetune=qlora --seq=2048" },
       CMD_MODELS },
     { "checkpoint",
       "[MODEL]",
@@ -115,11 +118,16 @@ static const struct cmd_sub subs[] = {
 static int run(const struct app *app, const void *values, char **operands, struct err *e)
 {
     const char *names[ARRAY_SIZE(commands) + 1] = { NULL };
+    const struct plan_opts *o = values;
 
     if (!operands[0])
         return err_usage(e, "say what to do: brim plan train MODEL, brim plan memory MODEL, ...");
     for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-        if (!strcmp(commands[i]->name, operands[0]))
+        if (!strcmp(commands[i]->name, operands[0]) && o->finetune && commands[i] != &plan_train &&
+            commands[i] != &plan_memory)
+            return err_usage(e, "--finetune is of train and memory: %s does not know it",
+                             operands[0]);
+        else if (!strcmp(commands[i]->name, operands[0]))
             return commands[i]->run(app, values, operands + 1, e);
     for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
         names[i] = commands[i]->name;

@@ -18,7 +18,7 @@
 #include "probe/recording.h"
 #include "probe/recording_load.h"
 
-enum { CONFIG_MAX = 8 << 20, PATH_LONGEST = 4096, SEQ_USUAL = 4096, WORD_MAX = 32 };
+enum { CONFIG_MAX = 8 << 20, PATH_LONGEST = 4096, SEQ_USUAL = 4096, WORD_MAX = 32, NOTE_MAX = 256 };
 static const int64_t patience_ns = 10 * NS_PER_S;
 static const double tokens_max = 1e18;
 
@@ -136,10 +136,40 @@ static void note_model(struct plan_ask *a)
 /* What the model takes the program to do: brim plan eval takes the same for a row of its time. */
 static void note_program(struct plan_ask *a)
 {
+    CLEANUP(str_done) struct str words = STR_INIT(NOTE_MAX);
+
+    if (a->job.tune.kind != FINETUNE_NONE) {
+        finetune_text(&a->job.tune, &words);
+        note(a, "%s", str_text(&words));
+    }
+    if (a->job.tune.kind == FINETUNE_LORA) {
+        note(a, "fused attention, other kernels of PyTorch one by one");
+        return;
+    }
     note(a,
-         "fused attention and kernels as in Megatron-LM, gradients of 32 bits, collectives of "
+         "fused attention and kernels as in Megatron-LM, gradients of %d bits, collectives of "
          "%s beside the compute",
+         8 * a->job.gradient_b,
          gpu_is_new(&a->cluster.gpu) ? "tensor and data parallelism" : "data parallelism");
+}
+
+/* What is trained of the model. */
+static int read_finetune(const struct plan_opts *o, struct plan_ask *a, struct err *e)
+{
+    struct finetune *f = &a->job.tune;
+    int rc;
+
+    if (!o->finetune)
+        return 0;
+    rc = finetune_read(f, o->finetune, e);
+    if (rc == 0)
+        rc = finetune_check(f, &a->job.shape, e);
+    if (rc < 0)
+        return err_context(e, err_usage_of(rc), "--finetune: ");
+    /* Optimizers of 8 bits step weights of 16 bits, whose gradients are as wide. */
+    if (f->kind == FINETUNE_FULL && f->optimizer != FINETUNE_ADAMW)
+        a->job.gradient_b = 2;
+    return 0;
 }
 
 /* ---- numbers ---- */
@@ -283,6 +313,8 @@ int plan_ask_read(const struct plan_opts *o, const char *model, struct plan_ask 
     if (*ret->cluster.assumed)
         note(ret, "%s", ret->cluster.assumed);
     rc = check_gpu(o, ret, e);
+    if (rc == 0)
+        rc = read_finetune(o, ret, e);
     if (rc == 0)
         note_program(ret);
     if (rc == 0)

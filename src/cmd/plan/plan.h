@@ -11,7 +11,7 @@ struct plan_opts {
     const char *constants; /* a file in place of the program's own; NULL: none */
     uint64_t node_gbps;    /* of the network cards of a node; 0: as the rows say */
     /* What is to be planned (cmd/plan/job.h reads them); NULL: not said. */
-    const char *cluster, *batch_tokens, *precision, *tokens, *price;
+    const char *cluster, *batch_tokens, *precision, *tokens, *price, *finetune;
     uint64_t seq, batch; /* 0: not said */
     struct opt_list pins;
     /* train */

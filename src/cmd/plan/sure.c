@@ -18,6 +18,10 @@ static const struct plan_sure older = { "dense models on A100 and V100 with Mega
 static const struct plan_sure small = { "dense models on one node of A100", .07, .24 };
 static const struct plan_sure unknown = { NULL, (double)NAN, (double)NAN };
 
+/* Memory of LoRA and QLoRA: tests/fixtures/finetune.csv, all 85 rows, on 2026-11-26. */
+static const char *const tuned =
+    "memory of 85 measured runs with LoRA and QLoRA was 4 % off on average, 19 % at most";
+
 /* Kinds of GPU with measured runs that no figure was fitted to. */
 static bool is_compared(const struct gpu *g)
 {
@@ -29,6 +33,8 @@ struct plan_sure plan_sure_of(const struct plan_ask *a, const struct layout *l)
 {
     const struct cluster *c = &a->cluster;
 
+    if (a->job.tune.kind != FINETUNE_NONE)
+        return unknown;
     if (!is_compared(&c->gpu) || a->job.precision == PLAN_MXFP8)
         return unknown;
     if (a->job.shape.experts)
@@ -45,6 +51,12 @@ void plan_sure_text(const struct plan_ask *a, const struct layout *l, struct str
     struct plan_sure s = plan_sure_of(a, l);
     int gpus = layout_gpus(l), batches = layout_micro_batches(l, &a->job);
 
+    if (a->job.tune.kind != FINETUNE_NONE) {
+        str_addf(out, "%s%stimes of fine-tuning were compared with no run",
+                 a->job.tune.kind == FINETUNE_LORA ? tuned : "",
+                 a->job.tune.kind == FINETUNE_LORA ? "; " : "memory and ");
+        return;
+    }
     if (s.runs)
         str_addf(out, "runs of %s were %.0f %% off on average, %.0f %% at most", s.runs,
                  100 * s.mean, 100 * s.most);

@@ -21,6 +21,8 @@ static int check_options(const struct plan_opts *o, char **operands, struct err 
     if (named + (o->why != NULL) + (o->svg != NULL) + (o->emit != NULL) + (o->json != NULL) > 1)
         return err_usage(e, "--compare, --why, --svg, --emit and --json are different answers: "
                             "give one of them");
+    if (o->emit && o->finetune)
+        return err_usage(e, "--emit has no words for --finetune: leave out one of them");
     if (!o->emit || emit_find(o->emit, &target, e) == 0)
         return 0;
     return err_context(e, ERR_USAGE, "--emit: ");

@@ -35,7 +35,8 @@ struct plan_memory_part {
     const char *name, *why;
     double bytes;
 };
-bool plan_memory_part(const struct memory *m, size_t i, struct plan_memory_part *ret);
+bool plan_memory_part(const struct memory *m, const struct finetune *f, size_t i,
+                      struct plan_memory_part *ret);
 
 /* --compare: layouts beside each other, part by part; --why: one against the fastest. The words are
  * parts of layouts, of which the fastest that has them is taken. 0 or a negative errno with a

@@ -190,14 +190,27 @@ void plan_table(const struct plan_train *t, const struct found_layout *list, siz
     }
 }
 
-bool plan_memory_part(const struct memory *m, size_t i, struct plan_memory_part *ret)
+bool plan_memory_part(const struct memory *m, const struct finetune *f, size_t i,
+                      struct plan_memory_part *ret)
 {
+    bool tune = f->kind != FINETUNE_NONE;
     const struct plan_memory_part parts[] = {
-        { "weights", "2 bytes a parameter, divided by tp, pp, ep; by ZeRO-3 if pp=1", m->weights },
-        { "gradients", "as they are summed; divided by ZeRO-2 too", m->gradients },
-        { "optimizer", "master weights and both moments, 12 bytes; divided by ZeRO-1 too",
+        { "weights",
+          tune ? "frozen ones as they are kept, and those that are trained"
+               : "2 bytes a parameter, divided by tp, pp, ep; by ZeRO-3 if pp=1",
+          m->weights },
+        { "gradients",
+          tune ? "of what is trained; divided by ZeRO-2 too"
+               : "as they are summed; divided by ZeRO-2 too",
+          m->gradients },
+        { "optimizer",
+          tune ? "what it keeps of what is trained; divided by ZeRO-1 too"
+               : "master weights and both moments, 12 bytes; divided by ZeRO-1 too",
           m->states },
-        { "gathered", "ZeRO-3: the weights of the blocks at work", m->gathered },
+        { "gathered",
+          tune ? "weights unpacked from 4 bits; ZeRO-3: of the blocks at work"
+               : "ZeRO-3: the weights of the blocks at work",
+          m->gathered },
         { "activations", "kept for the backward pass, of all micro-batches in flight",
           m->activations },
         { "logits", "of one micro-batch, on the last stage", m->logits },
@@ -222,7 +235,7 @@ static void add_explained(const struct plan_train *t, const struct plan_one *bes
                      step_part_name((enum step_part)p), plan_step_part_why((enum step_part)p));
     str_addf(out, "\nWhere the %.1f GB of a GPU of stage %d go, of %.1f:\n",
              best->memory.total / 1e9, best->memory.stage, t->ask->cluster.gpu.memory_b / 1e9);
-    for (size_t i = 0; plan_memory_part(&best->memory, i, &part); i++)
+    for (size_t i = 0; plan_memory_part(&best->memory, &t->ask->job.tune, i, &part); i++)
         if (part.bytes > 0)
             str_addf(out, "%7.2f GB %5.1f %%  %-17s %s\n", part.bytes / 1e9,
                      100 * part.bytes / best->memory.total, part.name, part.why);

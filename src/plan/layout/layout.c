@@ -110,6 +110,23 @@ static int check_pipeline(const struct layout *l, const struct plan_job *job, st
     return 0;
 }
 
+/* What the model of fine-tuning covers. */
+static int check_tune(const struct layout *l, const struct plan_job *job, struct err *e)
+{
+    const struct finetune *f = &job->tune;
+
+    if (l->tp > 1 || l->pp > 1 || l->cp > 1)
+        return err_set(e, -EINVAL,
+                       "fine-tuning is modelled on whole models, divided by ZeRO alone: tp, pp and "
+                       "cp are 1");
+    if (f->kind == FINETUNE_LORA && l->recompute != RECOMPUTE_NONE &&
+        l->recompute != RECOMPUTE_FULL)
+        return err_set(e, -EINVAL,
+                       "with adapters, recompute is none or full (gradient "
+                       "checkpointing)");
+    return 0;
+}
+
 int layout_check(const struct layout *l, const struct plan_job *job, const struct cluster *c,
                  struct err *e)
 {
@@ -119,6 +136,8 @@ int layout_check(const struct layout *l, const struct plan_job *job, const struc
         rc = check_shape(l, job, e);
     if (rc == 0)
         rc = check_pipeline(l, job, e);
+    if (rc == 0 && job->tune.kind != FINETUNE_NONE)
+        rc = check_tune(l, job, e);
     if (rc < 0)
         return rc;
     if ((double)l->tp * l->pp * l->cp * l->dp > (double)c->nodes * c->per_node)

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "plan/cluster/cluster.h"
+#include "plan/layout/finetune.h"
 #include "plan/shape/shape.h"
 
 enum context_kind {
@@ -81,7 +82,8 @@ struct plan_job {
     double
         again; /* share of the forward pass that RECOMPUTE_SELECTIVE repeats with fused attention,
                      as PyTorch's does (every other product: 0.5); 0: nothing */
-    double imbalance; /* load of the fullest expert rank over the mean; 1: none */
+    struct finetune tune; /* what is trained, where not all of it is */
+    double imbalance;     /* load of the fullest expert rank over the mean; 1: none */
 };
 
 /* -EINVAL with a sentence when the layout cannot be: degrees that do not divide, more GPUs than

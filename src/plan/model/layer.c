@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "plan/model/collective.h"
+#include "plan/model/finetune_memory.h"
 #include "plan/model/gemm.h"
 
 /* Operations that the host issues for a layer, views and autograd's nodes counted: Megatron-LM with
@@ -355,6 +356,16 @@ static void close_layer(const struct work *w, struct layer_time *ret)
     ret->weight_gradient = w->gemm_w;
 }
 
+/* Weights that are frozen have no gradient; their adapters and the unpacking are memory traffic. */
+static void add_frozen(struct work *w)
+{
+    if (w->job->tune.kind != FINETUNE_LORA)
+        return;
+    w->gemm_w = 0;
+    add_traffic(w, finetune_forward_traffic(w->job, w->tokens),
+                finetune_backward_traffic(w->job, w->tokens));
+}
+
 static void make_layer(struct work *w, bool experts, struct layer_time *ret)
 {
     const struct shape *s = &w->job->shape;
@@ -379,6 +390,7 @@ static void make_layer(struct work *w, bool experts, struct layer_time *ret)
     if (!experts) /* gathered and scattered again */
         w->mlp_f += w->tp_f / 2;
     add_cp(w);
+    add_frozen(w);
     close_layer(w, ret);
 }
 
@@ -394,7 +406,7 @@ static void make_head(struct work *w, struct layer_time *ret)
 
     w->gemm_f = gemm_time(&w->c->gpu, PLAN_BF16, &f);
     w->gemm_d = gemm_time(&w->c->gpu, PLAN_BF16, &d);
-    w->gemm_w = gemm_time(&w->c->gpu, PLAN_BF16, &g);
+    w->gemm_w = w->job->tune.kind == FINETUNE_LORA ? 0 : gemm_time(&w->c->gpu, PLAN_BF16, &g);
     /* To 32 bits, the greatest, the sum of exponentials; the gradient and back to 16 bits. */
     loss = w->tokens * vocab * (w->job->fused_loss ? 6 : 22);
     w->traffic_f = (loss + 4 * rows) / rate;

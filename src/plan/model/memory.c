@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "plan/model/finetune_memory.h"
+
 /* The context of CUDA with its kernels and cuBLAS's workspace, and what a communicator of NCCL
  * keeps; measured tables differ by some hundred MB around these. */
 static const double context_b = 0.9e9, communicator_b = 0.25e9;
@@ -135,6 +137,8 @@ void layer_bytes(const struct plan_job *job, const struct layout *l, struct laye
     ret->head_params = (s->tied ? (double)s->vocab * s->hidden : p.head) / l->tp;
     ret->final_norm = p.final_norm;
     ret->expert_share = expert ? p.expert_layers / fmax(layers - s->dense_first, 1) : 0;
+    if (job->tune.kind != FINETUNE_NONE)
+        finetune_bytes(job, l, ret);
 }
 
 void memory_stage_layers(const struct plan_job *job, const struct layout *l, int stage,
@@ -204,14 +208,12 @@ static double gathered_bytes(const struct plan_job *job, const struct layout *l,
     return fmax(block * (4 + job->gradient_b), b->embedding_params * (2 + job->gradient_b));
 }
 
-void memory_stage(const struct plan_job *job, const struct layout *l, const struct layer_bytes *b,
-                  int stage, struct memory *m)
+/* Weights, gradients and states of a stage, and what ZeRO-3 gathers. */
+static void add_weights(const struct plan_job *job, const struct layout *l,
+                        const struct layer_bytes *b, int stage, struct memory *m)
 {
-    double own, params = memory_stage_params(job, l, b, stage, &own), dense, experts, flight, kept;
-    int groups = (l->tp > 1) + (l->pp > 1) + (l->cp > 1) + (l->ep > 1) + (l->dp * l->cp > 1);
+    double own, params = memory_stage_params(job, l, b, stage, &own), dense, experts;
 
-    memset(m, 0, sizeof(*m));
-    m->stage = stage;
     add_states(job, l, params, (double)l->dp * l->cp, m);
     add_states(job, l, own, layout_expert_dp(l), m);
     memory_stage_layers(job, l, stage, &dense, &experts);
@@ -219,6 +221,25 @@ void memory_stage(const struct plan_job *job, const struct layout *l, const stru
         m->gathered = gathered_bytes(job, l, b, dense > 0, experts > 0);
     if (job->engine == ENGINE_DEEPSPEED && l->zero >= 1 && l->dp * l->cp > 1)
         m->gathered += buckets * 2 * MIN(bucket_numbers, params + own);
+}
+
+void memory_stage(const struct plan_job *job, const struct layout *l, const struct layer_bytes *b,
+                  int stage, struct memory *m)
+{
+    double dense, experts, flight, kept;
+    int groups = (l->tp > 1) + (l->pp > 1) + (l->cp > 1) + (l->ep > 1) + (l->dp * l->cp > 1);
+
+    memset(m, 0, sizeof(*m));
+    m->stage = stage;
+    m->context = context_b;
+    memory_stage_layers(job, l, stage, &dense, &experts);
+    if (job->tune.kind == FINETUNE_NONE) {
+        add_weights(job, l, b, stage, m);
+    } else {
+        finetune_states(job, l, b, m);
+        m->context += finetune_context(job);
+        dense -= job->tune.frozen; /* nothing is kept of them: the backward pass ends there */
+    }
     flight = memory_in_flight(l, layout_micro_batches(l, job), stage);
     kept = dense * b->kept_dense + experts * b->kept_expert + (stage == 0 ? b->embedding : 0);
     m->activations = flight * kept + b->work;
@@ -227,7 +248,6 @@ void memory_stage(const struct plan_job *job, const struct layout *l, const stru
         m->logits = b->logits;
     }
     m->tensors = m->weights + m->gradients + m->states + m->gathered + m->activations + m->logits;
-    m->context = context_b;
     m->communicators = groups * communicator_b;
     m->gaps = gaps * (m->activations + m->logits);
     m->overhead = m->context + m->communicators + m->gaps;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "plan/model/collective.h"
+#include "plan/model/finetune_memory.h"
 #include "plan/model/gemm.h"
 
 /* Bytes of memory traffic that the optimizer makes for a parameter: norm, unscale, Adam's reads and
@@ -68,14 +69,34 @@ static bool gathers_each(const struct maker *k)
     return k->l->zero >= 3 && !layout_keeps_stage(k->l, k->job);
 }
 
+/* Parameters of a stage that are trained; *own are those of experts. */
+static double trained_params(const struct maker *k, int stage, double *own)
+{
+    double params = memory_stage_params(k->job, k->l, &k->t->bytes, stage, own);
+
+    return k->job->tune.kind == FINETUNE_NONE ? params : finetune_trained(k->job, params);
+}
+
+/* The backward pass ends behind the frozen layers. */
+static void leave_frozen(struct stage_time *s, const struct layer_time *t, double n)
+{
+    double share = t->backward / (t->forward + t->backward);
+
+    s->backward -= n * t->backward;
+    s->weight_gradient -= n * t->weight_gradient;
+    for (int p = 0; p <= PART_EP; p++)
+        s->part[p] -= n * share * t->part[p];
+}
+
 static void add_zero3(const struct maker *k, int stage, struct stage_time *s)
 {
     double own, params = memory_stage_params(k->job, k->l, &k->t->bytes, stage, &own), gather;
+    double trained = trained_params(k, stage, &own);
     double scatter, exposed, layers = layout_layers(k->l, k->job->shape.layers, stage);
 
-    gather = all_gather_time(&k->dp, 2 * params / layers) * layers +
+    gather = all_gather_time(&k->dp, finetune_weights(k->job, 2 * params) / layers) * layers +
              all_gather_time(&k->expert_dp, 2 * own / layers) * layers;
-    scatter = all_gather_time(&k->dp, k->job->gradient_b * params / layers) * layers +
+    scatter = all_gather_time(&k->dp, k->job->gradient_b * trained / layers) * layers +
               all_gather_time(&k->expert_dp, k->job->gradient_b * own / layers) * layers;
     gather *= beside;
     scatter *= beside;
@@ -96,11 +117,13 @@ static void make_stage(const struct maker *k, int stage, struct stage_time *s)
     memory_stage_layers(k->job, k->l, stage, &dense, &experts);
     add_layers(s, &k->t->costs.dense, dense);
     add_layers(s, &k->t->costs.expert, experts);
+    if (k->job->tune.frozen > 0)
+        leave_frozen(s, &k->t->costs.dense, k->job->tune.frozen);
     if (stage == 0)
         add_layers(s, &k->t->costs.embedding, 1);
     if (stage == k->l->pp - 1)
         add_layers(s, &k->t->costs.head, 1);
-    params = memory_stage_params(k->job, k->l, &k->t->bytes, stage, &own);
+    params = trained_params(k, stage, &own);
     sum = k->m > 1 || k->job->gradient_b == 4 ? (params + own) * 2 * k->job->gradient_b / rate : 0;
     if (k->job->fused || k->l->seq_parallel)
         sum *= fused_sum;
@@ -152,7 +175,7 @@ static double exchange(const struct maker *k, double params, double own, double 
 static double optimize(const struct maker *k, int stage)
 {
     const struct layout *l = k->l;
-    double own, params = memory_stage_params(k->job, l, &k->t->bytes, stage, &own);
+    double own, params = trained_params(k, stage, &own);
     double replicas = l->dp * l->cp, shard = l->shard > 0 ? l->shard : replicas;
     double expert = fmin(shard, layout_expert_dp(l)), mine, time, launch;
     double rate = k->c->gpu.memory_rate * k->c->gpu.memory_best;
@@ -185,7 +208,9 @@ double plan_step_flops(const struct plan_job *job)
     const struct shape_params p = shape_count(s);
     double tokens = (double)job->seq * job->global_batch, head = (double)s->vocab * s->hidden;
 
-    return tokens * 6 * (p.active - p.embedding + (s->tied ? head : 0)) +
+    double passes = job->tune.kind == FINETUNE_LORA ? 4 : 6; /* frozen weights have no gradient */
+
+    return tokens * passes * (p.active - p.embedding + (s->tied ? head : 0)) +
            plan_step_attention_flops(job);
 }
 
@@ -270,7 +295,7 @@ void plan_step_make(const struct plan_job *job, const struct cluster *c, const s
     for (int p = 0; p < PARTS; p++)
         ret->part[p] = k.m * s[slow].part[p];
     ret->part[PART_BUBBLE] = bubble;
-    params = memory_stage_params(job, l, &t->bytes, 0, &own);
+    params = trained_params(&k, 0, &own);
     ret->part[PART_DP] += exchange(&k, params, own, s[0].backward + (l->zero ? s[0].forward : 0));
     /* A tied embedding lies on the first and the last stage. */
     if (job->shape.tied && l->pp > 1) {
