@@ -1,6 +1,7 @@
 """Runs of loader_cases.py that have a process of their own."""
 
 import json
+import os
 import time
 
 import torch
@@ -46,7 +47,8 @@ def shared_file(path):
 
 
 def ends(how):
-    """With batches on their way."""
+    """With batches on their way, in a group of its own, as a job of a terminal is."""
+    os.setpgid(0, 0)
 
     class Slow(Data):
         def __getitem__(self, i):

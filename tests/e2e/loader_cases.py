@@ -4,6 +4,7 @@ Each case trains twice in this process, untouched and with switches, and prints 
 what the switches answered, what the ring was told, and whether everything came out the same (each
 batch, the model with its dropout, the random streams of the process)."""
 
+import gc
 import json
 import sys
 import time
@@ -27,6 +28,7 @@ if __name__ == "__main__":
     elif sys.argv[1] == "--end":
         loader_alone.ends(sys.argv[2])
     else:
+        gc.freeze()  # a case collects its garbage, not what torch is made of, and workers copy less
         for name in sys.argv[1:] if sys.argv[1] != "--all" else CASES:
             begun = time.monotonic()
             try:

@@ -5,14 +5,13 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
 
 import pytest
 
-from test_shim import SHIM, Job, has_torch
+from test_shim import SHIM, Job, has_torch, held_port, ranks
 
 CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "loader_cases.py")
 
@@ -226,22 +225,16 @@ def shared_memory(pids):
 def test_nothing_is_left_behind(job, tmp_path, how):
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    with subprocess.Popen(
-        [sys.executable, CASES, "--end", how if how in ("raise", "return") else "wait"],
-        env=job.environment(TMPDIR=str(temporary)),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-        start_new_session=True,
-    ) as process:
-        pids = [int(pid) for pid in process.stdout.readline().split()]
-        if how == "kill":
-            process.kill()
-        elif how == "terminate":
-            process.terminate()
-        elif how == "interrupt":
-            os.killpg(process.pid, signal.SIGINT)
-        _, err = process.communicate(timeout=900)
+    last_step = how if how in ("raise", "return") else "wait"
+    process = job.start(CASES, "--end", last_step, TMPDIR=str(temporary))
+    pids = [int(pid) for pid in process.first_line().split()]
+    if how == "kill":
+        process.kill()
+    elif how == "terminate":
+        process.send_signal(signal.SIGTERM)
+    elif how == "interrupt":
+        os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=900)
     assert len(pids) == 4
     assert "worker" not in err, err
     last = {"raise": "ValueError: of the job", "interrupt": "KeyboardInterrupt"}.get(how)
@@ -448,7 +441,6 @@ import torch.multiprocessing
 from torch.utils.data import DataLoader, TensorDataset
 
 def train(rank):
-    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="%d")
     torch.distributed.init_process_group("gloo", rank=rank, world_size=2)
     torch.manual_seed(rank)
     model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(8, 1))
@@ -464,19 +456,23 @@ def train(rank):
         print(model.module.weight.detach().numpy().tobytes().hex())
 
 if __name__ == "__main__":
-    torch.multiprocessing.spawn(train, nprocs=2)
+    if "RANK" in os.environ:
+        train(int(os.environ["RANK"]))
+    else:
+        torch.multiprocessing.spawn(train, nprocs=2)
 """
 
 
 def test_ranks_that_the_script_spawns(job):
     """Two processes by torch.multiprocessing.spawn: all that they start, they start so."""
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        text = SPAWNS % s.getsockname()[1]
-    untouched = job.script(text, shim=False, cold=True)
-    assert untouched[0] == 0, untouched[2]
-    changed = job.script(text, BRIM_KNOBS="loader.workers=2", cold=True)
-    assert changed[:2] == untouched[:2] and "brim:" not in changed[2], changed[2]
+    path = os.path.join(job.folder, "job.py")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(SPAWNS)
+    untouched = ranks(job, 2, path, shim=False)
+    with held_port() as port:
+        where = dict(MASTER_ADDR="127.0.0.1", MASTER_PORT=port)
+        status, out, err = job.run(path, BRIM_KNOBS="loader.workers=2", **where)
+    assert (status, out) == (0, "".join(untouched)) and "brim:" not in err, err
     rings = job.rings()
     assert sorted((r.head["rank"], r.head["world"]) for r in rings) == [(0, 2), (1, 2)]
     spawn = "the job starts its processes by spawn, brim would by fork"

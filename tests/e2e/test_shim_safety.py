@@ -20,10 +20,20 @@ def test_python_that_ignores_the_environment(job, option):
     assert job.rings() == []
 
 
+def stub(job):
+    """The path of a torch that nobody knows, and that takes no time to import."""
+    folder = os.path.join(job.folder, "stub", "torch")
+    os.makedirs(folder)
+    with open(os.path.join(folder, "__init__.py"), "w", encoding="utf-8") as f:
+        f.write("__version__ = '99.0'\ndef train():\n    return 'trained'\n")
+    return SHIM + os.pathsep + os.path.dirname(folder)
+
+
 @pytest.mark.parametrize("env", [{"BRIM_SHIM": "0"}, {"BRIM_RING": None}, {"BRIM_RING": ""}])
 def test_it_can_be_switched_off(job, env):
+    """Whichever torch is imported: see test_a_torch_that_is_not_known."""
     text = "import sys, torch\nprint([m for m in sys.modules if m.startswith('brim')])"
-    status, out, err = job.script(text, cold=True, **env)
+    status, out, err = job.script(text, PYTHONPATH=stub(job), cold=True, **env)
     assert (status, out, err) == (0, "[]\n", "")
 
 
@@ -41,13 +51,8 @@ def test_a_ring_that_cannot_be_made(job):
 
 def test_a_torch_that_is_not_known(job):
     """Internals renamed: one line, and the job runs."""
-    stub = os.path.join(job.folder, "stub", "torch")
-    os.makedirs(stub)
-    with open(os.path.join(stub, "__init__.py"), "w", encoding="utf-8") as f:
-        f.write("__version__ = '99.0'\ndef train():\n    return 'trained'\n")
-    path = SHIM + os.pathsep + os.path.dirname(stub)
     text = "import torch\nprint(torch.train())"
-    status, out, err = job.script(text, PYTHONPATH=path, cold=True)
+    status, out, err = job.script(text, PYTHONPATH=stub(job), cold=True)
     assert (status, out) == (0, "trained\n")
     one_line(err)
     assert "99.0" in err and err.count("\n") == 1

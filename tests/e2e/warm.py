@@ -4,11 +4,14 @@ takes milliseconds where an import takes seconds.
 Such a job has the arguments, environment, folder and path that it is started with. Where the shim
 is on its path, the shim's sitecustomize.py runs, and what waits there for the import of torch is
 called with torch. So it differs from a job that a user starts in how the shim comes into the
-process, and in nothing behind that: what tests that is started cold (test_shim.Job)."""
+process, and in nothing behind that: what tests that is started cold (test_shim.Job). At its end
+torch's tables in C++, which no Python can reach any more, are not taken apart."""
 
 import builtins
 import contextlib
+import ctypes
 import faulthandler
+import gc
 import json
 import os
 import selectors
@@ -16,6 +19,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import types
 
@@ -62,6 +66,15 @@ class Started:
 
     def kill(self):
         self.send_signal(signal.SIGKILL)
+
+    def first_line(self):
+        """What it prints first, which communicate() tells again."""
+        out = next(iter(self.streams))
+        while b"\n" not in self.streams[out]:
+            data = os.read(out, 1 << 16)
+            assert data, f"{self.args} ended: {self.communicate()}"
+            self.streams[out] += data
+        return self.streams[out].split(b"\n")[0].decode("utf-8")
 
     def communicate(self, timeout=None):
         limit = time.monotonic() + (timeout or 600)
@@ -146,6 +159,7 @@ def become(order, fds):
     os.chdir(order["folder"])
     os.environ.clear()
     os.environ.update(order["env"])
+    tempfile.tempdir = None  # TMPDIR may be another
     path = [p for p in order["env"].get("PYTHONPATH", "").split(os.pathsep) if p]
     sys.path[:1] = [os.path.dirname(order["command"][0]), *path]
     sys.argv = order["command"]
@@ -168,6 +182,10 @@ def run(script):
 
 if __name__ == "__main__":
     __import__("torch")
+    gc.collect()
+    gc.freeze()  # no job looks at torch's 100,000 objects, and so copies them, to find garbage
+    libc = ctypes.CDLL(None)
+    libc.on_exit(libc._exit, None)  # behind Python's own end: see above
     ours = sys.modules["__main__"]  # stays
     become(*serve(socket.socket(fileno=int(sys.argv[1]))))
     run(sys.argv[0])
