@@ -9,6 +9,43 @@
 
 enum { FIRST_CHUNK = 16 << 10, FIRST_ELEMENTS = 8, ALIGNMENT = _Alignof(max_align_t) };
 
+/* To ASan a chunk is one piece of memory. What nobody asked for is fenced off, so that it sees who
+ * goes beyond an array or a text. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define FENCED
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(FENCED)
+#include <sanitizer/asan_interface.h>
+
+enum { FENCE = ALIGNMENT };
+
+static void fence(void *at, size_t size)
+{
+    ASAN_POISON_MEMORY_REGION(at, size);
+}
+
+static void unfence(void *at, size_t size)
+{
+    ASAN_UNPOISON_MEMORY_REGION(at, size);
+}
+#else
+enum { FENCE = 0 };
+
+static void fence(void *at, size_t size)
+{
+    (void)at;
+    (void)size;
+}
+
+static void unfence(void *at, size_t size)
+{
+    (void)at;
+    (void)size;
+}
+#endif
+
 struct arena_chunk {
     struct arena_chunk *older;
     size_t size; /* bytes of data; 0 in the chunk of one large allocation */
@@ -23,13 +60,15 @@ static struct arena_chunk *take_chunk(struct arena *a, size_t size)
     if (__builtin_add_overflow(sizeof(*chunk), size, &bytes))
         return NULL;
     chunk = calloc(1, bytes);
-    if (chunk)
-        a->total += bytes;
+    if (!chunk)
+        return NULL;
+    a->total += bytes;
+    fence(chunk->data, size);
     return chunk;
 }
 
 /* A chunk for one large allocation goes behind the newest one, whose room stays in use. */
-static void *alloc_alone(struct arena *a, size_t size)
+static char *alloc_alone(struct arena *a, size_t size)
 {
     struct arena_chunk *chunk = take_chunk(a, size);
 
@@ -41,7 +80,7 @@ static void *alloc_alone(struct arena *a, size_t size)
     } else {
         a->chunks = chunk;
     }
-    return chunk->data;
+    return (char *)chunk->data;
 }
 
 void arena_done(struct arena *a)
@@ -55,14 +94,12 @@ void arena_done(struct arena *a)
     *a = (struct arena)ARENA_INIT;
 }
 
-void *arena_alloc(struct arena *a, size_t size)
+/* Some bytes, a multiple of the alignment. */
+static char *take(struct arena *a, size_t size)
 {
     size_t chunk_size = a->chunks ? MAX(2 * a->chunks->size, (size_t)FIRST_CHUNK) : FIRST_CHUNK;
     char *ret;
 
-    if (size > SIZE_MAX - ALIGNMENT)
-        return NULL;
-    size = MAX((size + ALIGNMENT - 1) / ALIGNMENT, (size_t)1) * ALIGNMENT;
     if (size > a->left) {
         struct arena_chunk *chunk;
 
@@ -80,6 +117,20 @@ void *arena_alloc(struct arena *a, size_t size)
     ret = a->next;
     a->next += size;
     a->left -= size;
+    return ret;
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+    size_t whole;
+    char *ret;
+
+    if (size > SIZE_MAX - ALIGNMENT - FENCE)
+        return NULL;
+    whole = MAX((size + ALIGNMENT - 1) / ALIGNMENT, (size_t)1) * ALIGNMENT + FENCE;
+    ret = take(a, whole);
+    if (ret)
+        unfence(ret, size);
     return ret;
 }
 
@@ -131,6 +182,7 @@ void *arena_push(struct arena *a, void **array, size_t *count, size_t size)
     memcpy(&elements, array, sizeof(elements));
     if (!is_full(*count)) {
         elements += (*count)++ * size;
+        unfence(elements, size);
         return memset(elements, 0, size); /* the caller may have dropped an element */
     }
     if (room > SIZE_MAX / 2 / size)
@@ -141,5 +193,7 @@ void *arena_push(struct arena *a, void **array, size_t *count, size_t size)
     if (*count > 0)
         memcpy(grown, elements, *count * size);
     memcpy(array, &grown, sizeof(grown));
-    return grown + (*count)++ * size;
+    elements = grown + (*count)++ * size;
+    fence(elements + size, (room - *count) * size);
+    return elements;
 }
