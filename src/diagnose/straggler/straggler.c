@@ -259,7 +259,7 @@ static double correlate(const struct simulator *s)
     return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : (double)NAN;
 }
 
-static enum straggler_class classify(const struct straggler *r)
+enum straggler_class straggler_classify(const struct straggler *r)
 {
     if (!(r->slowdown >= slow_least))
         return STRAGGLER_NONE;
@@ -295,7 +295,7 @@ static int judge(struct simulator *s, struct straggler *r, struct err *e)
     c.stage = (int)s->t->n_stages - 1;
     r->stage = explained(s, r, c);
     r->correlation = correlate(s);
-    r->class = classify(r);
+    r->class = straggler_classify(r);
     return 0;
 }
 

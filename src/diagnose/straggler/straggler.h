@@ -82,6 +82,9 @@ struct straggler {
     double *by_dp;                     /* n_dp of them, in the trace's arena */
 };
 
+/* The class that follows from its slowdown, worker, stage and correlation. */
+enum straggler_class straggler_classify(const struct straggler *r);
+
 /* 0, -ENOMEM, or -EINVAL when the operations cannot be put in an order. */
 int straggler_judge(struct op_trace *t, struct straggler *ret, struct err *e) CHECK_RESULT;
 

@@ -315,6 +315,39 @@ static void test_lines(void)
     is_str(e.text, "t:1: the columns are not those of a trace", "the error tells of other columns");
 }
 
+/* Each limit of a class, at it and just below. */
+static void test_classes(void)
+{
+    const double nan = (double)NAN;
+    static const double s = 1.1, most = 0.5, alike = 0.9;
+    const struct {
+        double slowdown, worker, stage, correlation;
+        enum straggler_class want;
+    } cases[] = {
+        { s, 1, 0, 0, STRAGGLER_WORKER },
+        { nextafter(s, 0), 1, 1, 1, STRAGGLER_NONE },
+        { nan, 1, 1, 1, STRAGGLER_NONE },
+        { 2, most, 1, 1, STRAGGLER_WORKER },
+        { 2, nextafter(most, 0), 1, alike, STRAGGLER_LENGTHS },
+        { 2, nan, 1, alike, STRAGGLER_LENGTHS },
+        { 2, 0, most, nextafter(alike, 0), STRAGGLER_STAGE },
+        { 2, 0, nextafter(most, 0), nextafter(alike, 0), STRAGGLER_SPREAD },
+        { 2, nan, most, nan, STRAGGLER_STAGE },
+        { 2, nan, nan, nan, STRAGGLER_SPREAD },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        const struct straggler r = { .slowdown = cases[i].slowdown,
+                                     .worker = cases[i].worker,
+                                     .stage = cases[i].stage,
+                                     .correlation = cases[i].correlation };
+
+        is_int(straggler_classify(&r), cases[i].want,
+               "a slowdown of %.17g, worker %.17g, stage %.17g, correlation %.17g has its class",
+               r.slowdown, r.worker, r.stage, r.correlation);
+    }
+}
+
 static void test_circle(void)
 {
     CLEANUP(str_done) struct str text = STR_INIT(TEXT_MAX);
@@ -362,6 +395,7 @@ int main(int argc, char **argv)
     test_all_made();
     test_bad();
     test_lines();
+    test_classes();
     test_circle();
     test_public(others_folder(argc, argv));
     test_oom();
