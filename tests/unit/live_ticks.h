@@ -120,9 +120,13 @@ static const struct signal_def made_gpu[] = { C("busy_ratio"),
                                               C("link_received_bytes_total"),
                                               C("link_sent_bytes_total"),
                                               C("energy_joules_total") };
-static const struct signal_def made_throttle[] = { CL("active", "reason=\"power\""),
-                                                   CL("active", "reason=\"thermal\""),
-                                                   CL(SEC, "reason=\"thermal\"") };
+static const struct signal_def made_throttle[] = {
+    CL("active", "reason=\"power\""), CL("active", "reason=\"thermal\""),
+    CL("active", "reason=\"brake\""), CL("active", "reason=\"sync\""),
+    CL("active", "reason=\"other\""), CL(SEC, "reason=\"power\""),
+    CL(SEC, "reason=\"thermal\""),    CL(SEC, "reason=\"brake\""),
+    CL(SEC, "reason=\"sync\""),       CL(SEC, "reason=\"other\"")
+};
 static const struct signal_def made_process[] = { CL("cpu_seconds_total", "mode=\"user\""),
                                                   C("write_bytes_total"), C("resident_bytes"),
                                                   C("io_read_bytes_total"),

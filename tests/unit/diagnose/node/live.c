@@ -1,5 +1,6 @@
 #include "diagnose/node/live.h"
 
+#include <math.h>
 #include <stddef.h>
 
 #include "live_ticks.h"
@@ -231,12 +232,62 @@ static void test_many_processes(void)
     tick_done(&ticks[1]);
 }
 
+/* Each reason: by its flag, by the share of the time that the driver counts, by both, by none. */
+static void test_throttles(void)
+{
+    static const struct {
+        const char *reason;
+        unsigned flag;
+        bool counts; /* its seconds are read */
+    } reasons[] = { { "reason=\"power\"", LIVE_THROTTLE_POWER, false },
+                    { "reason=\"thermal\"", LIVE_THROTTLE_THERMAL, true },
+                    { "reason=\"brake\"", LIVE_THROTTLE_BRAKE, true },
+                    { "reason=\"sync\"", LIVE_THROTTLE_SYNC, false },
+                    { "reason=\"other\"", LIVE_THROTTLE_OTHER, true } };
+
+    for (size_t i = 0; i < ARRAY_SIZE(reasons); i++) {
+        const char *reason = reasons[i].reason;
+        struct given lines[] = { CPU(0.1, 0),
+                                 GPU("0", 0.9, 1),
+                                 { "gpu_throttle", "0", "active", reason, 1, 1 },
+                                 { "gpu_throttle", "0", SEC, reason, 0, 0.4 },
+                                 END };
+        struct given *active = &lines[ARRAY_SIZE(lines) - 3], *seconds = active + 1;
+        double held = reasons[i].counts ? 0.4 : 0;
+
+        live = (struct live){ .n_gpus = 0 };
+        update(lines, 1);
+        is_int(live.gpus[0].throttle, reasons[i].flag, "%s is what holds the GPU down", reason);
+        ok(fabs(live.gpus[0].throttled - held) < 1e-9, "%s holds it for the time counted: %g",
+           reason, live.gpus[0].throttled);
+        active->then = active->now = 0;
+        update(lines, 2);
+        is_int(live.gpus[0].throttle, reasons[i].counts ? reasons[i].flag : 0U,
+               "%s of this second is told though its flag is down, where seconds are read", reason);
+        active->then = active->now = 1;
+        seconds->now = 0;
+        update(lines, 3);
+        is_int(live.gpus[0].throttle, reasons[i].flag, "%s is told when its flag is up", reason);
+        ok(live.gpus[0].throttled == 0, "%s that is not counted takes no time", reason);
+        seconds->then = seconds->now = (double)NAN;
+        update(lines, 4);
+        ok(live.gpus[0].throttled == (reasons[i].counts ? 1 : 0),
+           "%s without a counter holds it all the time that its flag is up", reason);
+        active->then = active->now = 0;
+        seconds->then = 0;
+        seconds->now = 0;
+        update(lines, 5);
+        is_int(live.gpus[0].throttle, 0, "%s that is neither up nor counted is not told", reason);
+    }
+}
+
 int main(void)
 {
     test_first();
     test_hysteresis();
     test_two_disks();
     test_tables();
+    test_throttles();
     test_gpu_fields();
     test_nonsense();
     test_many_processes();
