@@ -149,7 +149,7 @@ void judge_gpus(struct judge *j)
     struct verdict_item *to;
 
     if (hot >= j->l.gpu_throttled) {
-        to = judge_add(j, CAUSE_THERMAL, -1, j->compute * (lost > 0 ? fmin(lost, hot) : hot));
+        to = judge_add(j, CAUSE_THERMAL, -1, j->compute * fmin(lost, hot)); /* lost: or NaN */
         judge_says(j, to, "the GPUs slow down for heat or a power brake");
         judge_agrees(j, to, "throttled %s of the time", quantity_share(hot).text);
         if (clock < j->l.gpu_clock)

@@ -190,7 +190,7 @@ static void read_measured(const struct row_reader *r, struct plan_row *row)
     if (!(flops > 0))
         flops = (mfu > 1 ? mfu / 100 : mfu) * gemm_peak(&row->cluster.gpu, PLAN_BF16);
     row->from_flops = flops > 0;
-    row->time_s = flops > 0 ? plan_step_flops(&row->job) / flops / gpus : (double)NAN;
+    row->time_s = row->from_flops ? plan_step_flops(&row->job) / flops / gpus : (double)NAN;
 }
 
 static uint64_t hash(const char *text)

@@ -473,7 +473,7 @@ int search_cells(const struct space *space, const struct search_opts *opts,
     space_each_cell(space, list_cell, &k);
     if (k.error)
         return err_nomem(e);
-    if (ret->n > 1)
+    if (ret->n)
         qsort(ret->list, ret->n, sizeof(*ret->list), compare);
     return 0;
 }

@@ -335,6 +335,38 @@ static void test_counting(const struct tables *t)
        "a rate counts half of attention where the first row does");
 }
 
+/* A time is made of tokens/s, of FLOP/s or of a share of the peak; not of one that is 0. */
+static void test_rates(const struct tables *t)
+{
+    static const char head[] = "model,layers,hidden,heads,seq,gpu,n_gpus,micro_batch,global_batch,"
+                               "iter_time_s,tokens_per_s_per_gpu,tokens_per_s,tflops,mfu,source\n";
+    static const struct {
+        const char *rates;
+        bool known, from_flops;
+    } rows[] = {
+        { ",,,", false, false },    { "0,0,0,0", false, false }, { "1000,,,", true, false },
+        { ",1000,,", true, false }, { ",,100,", true, true },    { ",,0,", false, false },
+        { ",,,0.4", true, true },   { ",,,40", true, true },     { ",,,0", false, false },
+        { ",,0,0.4", true, true },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        CLEANUP(arena_done) struct arena a = ARENA_INIT;
+        struct plan_row *r = NULL;
+        char text[600];
+        size_t n = 0;
+
+        snprintf(text, sizeof(text), "%sGPT,24,1024,16,8192,H100,1,1,1,,%s,x\n", head,
+                 rows[i].rates);
+        is_int(read_rows(t, text, &a, &r, &n, NULL), 0, "rows_read reads the rates %s",
+               rows[i].rates);
+        ok(n == 1 && isfinite(r[0].time_s) == rows[i].known && isnan(r[0].time_s) == !rows[i].known,
+           "the rates %s make a time or none: %g", rows[i].rates, n ? r[0].time_s : -1);
+        ok(n == 1 && r[0].from_flops == rows[i].from_flops,
+           "a time of the rates %s is known to be of FLOPs or not", rows[i].rates);
+    }
+}
+
 static void test_out(const struct tables *t)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
@@ -415,6 +447,7 @@ int main(void)
     test_other_names(&t);
     test_precisions();
     test_counting(&t);
+    test_rates(&t);
     test_out(&t);
     test_table_errors(&t);
     test_score();
