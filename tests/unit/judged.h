@@ -10,7 +10,7 @@
 static inline enum cause judge_built(struct run *r, struct verdict *v)
 {
     *v = (struct verdict){ .count = 0 };
-    if (judge_run(r, NULL, v) < 0)
+    if (judge_run(r, NULL, v) != 0)
         abort();
     return v->items[0].cause;
 }

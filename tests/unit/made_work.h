@@ -45,7 +45,7 @@ static inline int made_stretches(struct workload *w, struct work *job, int most,
         s = MIN(s, left);
         if (!idle)
             milli = busy ? busy : 100 + below(chance, 900);
-        if (work_stretch_add(w, job, s * 1000LL, milli) < 0)
+        if (work_stretch_add(w, job, s * 1000LL, milli) != 0)
             return -1;
         left -= s;
         idle = !idle;

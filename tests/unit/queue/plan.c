@@ -166,7 +166,7 @@ static void set_scene(struct scene *s, const struct node *n, const char *policy)
 {
     struct err e = { "" };
 
-    if (queue_pool_make(&s->pool, n, "0-3", &e) < 0 || policy_named(&s->policy, policy, &e) < 0)
+    if (queue_pool_make(&s->pool, n, "0-3", &e) != 0 || policy_named(&s->policy, policy, &e) != 0)
         printf("Bail out! %s\n", e.text);
     s->low = wants(1, 4, 1);
     s->low.state = QUEUE_RUNNING;
@@ -233,7 +233,7 @@ static void set_shares(struct scene *s, const struct node *n)
     struct err e = { "" };
 
     set_scene(s, n, "fifo");
-    if (policy_read(&s->policy, "shares.ini", text, strlen(text), &e) < 0)
+    if (policy_read(&s->policy, "shares.ini", text, strlen(text), &e) != 0)
         printf("Bail out! %s\n", e.text);
     snprintf(s->low.team, sizeof(s->low.team), "vision");
     snprintf(s->low.slots, sizeof(s->low.slots), "0,1");

@@ -33,7 +33,7 @@ static int add_stretches(struct workload *w, struct work *job, uint64_t *chance)
         int s = 1 + below(chance, below(chance, 2) ? 30 : 300);
 
         s = MIN(s, left);
-        if (work_stretch_add(w, job, s * 1000LL, idle ? 0 : 100 + below(chance, 900)) < 0)
+        if (work_stretch_add(w, job, s * 1000LL, idle ? 0 : 100 + below(chance, 900)) != 0)
             return -1;
         left -= s;
         idle = !idle;
@@ -506,7 +506,7 @@ static const char *check_one(struct watch *sum, const struct policy *p, const ch
     struct err e;
 
     if (make(&w, seed, t.flat ? 9 : 12, p->idle.reclaim_ms > 0) < 0 ||
-        pool_parse(&pool, nodes, &e) < 0)
+        pool_parse(&pool, nodes, &e) != 0)
         return "it cannot be made";
     t.work = &w;
     t.pool = &pool;
@@ -514,13 +514,13 @@ static const char *check_one(struct watch *sum, const struct policy *p, const ch
     options.outages = t.fails ? &failures : NULL;
     for (size_t i = 0; i < JOBS; i++)
         t.jobs[i].left_ms = w.jobs[i].length_ms;
-    if (sim_run(&r, p, &pool, &w, &options, &e) < 0) {
+    if (sim_run(&r, p, &pool, &w, &options, &e) != 0) {
         printf("# %s\n", e.text);
         return "it does not run";
     }
     t.wrong = wrong_with(&t, &r);
     options.watch = NULL;
-    if (sim_run(&again, p, &pool, &w, &options, &e) < 0 ||
+    if (sim_run(&again, p, &pool, &w, &options, &e) != 0 ||
         memcmp(r.jobs, again.jobs, w.n_jobs * sizeof(*r.jobs)) != 0)
         t.wrong = "a second run differs";
     add(sum, &t);

@@ -207,8 +207,8 @@ static void test_stats(void)
     for (int i = 0; i < s.n; i++)
         if (add_job(&w, &s.jobs[i]) < 0)
             return;
-    if (policy_named(&p, "fifo", &e) < 0 || pool_parse(&pool, "1x1", &e) < 0 ||
-        workload_settle(&w, &e) < 0 || sim_run(&r, &p, &pool, &w, NULL, &e) < 0)
+    if (policy_named(&p, "fifo", &e) != 0 || pool_parse(&pool, "1x1", &e) != 0 ||
+        workload_settle(&w, &e) != 0 || sim_run(&r, &p, &pool, &w, NULL, &e) != 0)
         return;
     if (is_int(sim_stats_make(&stats, &r, &pool, &w, &e), 0,
                "sim_stats_make makes figures of four jobs")) {

@@ -75,7 +75,7 @@ static int make(struct workload *w, struct pool *p, uint64_t seed)
         now_ms += below(&seed, 3) ? below(&seed, 90) * 1000LL : 0;
     }
     snprintf(text, sizeof(text), "%dx%d", nodes, each);
-    return pool_parse(p, text, &e) < 0 || workload_settle(w, &e) < 0 ? -1 : 0;
+    return pool_parse(p, text, &e) != 0 || workload_settle(w, &e) != 0 ? -1 : 0;
 }
 
 /* Two jobs are short and one is long; when these have ended come the others, which all are long. */
@@ -389,8 +389,8 @@ static const char *check_one(const struct policy *p, uint64_t seed, bool fails, 
     for (size_t i = 0; i < JOBS; i++)
         t.jobs[i].resized_ms = INT64_MIN / 2;
     options.outages = quiet.outages = fails ? &outages : NULL;
-    if (sim_run(&r, p, &pool, &w, &options, &e) < 0 ||
-        sim_run(&again, p, &pool, &w, &quiet, &e) < 0)
+    if (sim_run(&r, p, &pool, &w, &options, &e) != 0 ||
+        sim_run(&again, p, &pool, &w, &quiet, &e) != 0)
         return "it does not run";
     wrong = wrong_with(&t, &r);
     if (memcmp(r.jobs, again.jobs, w.n_jobs * sizeof(*r.jobs)) != 0)
@@ -471,8 +471,8 @@ static bool same(const char *text, const char *other, bool rigid)
         same = make(&w, &pool, seed) == 0;
         for (size_t i = 0; i < w.n_jobs && rigid; i++)
             w.jobs[i].least = w.jobs[i].most = 0;
-        if (!same || sim_run(&r, &p, &pool, &w, NULL, &e) < 0 ||
-            sim_run(&s, &q, &pool, &w, NULL, &e) < 0)
+        if (!same || sim_run(&r, &p, &pool, &w, NULL, &e) != 0 ||
+            sim_run(&s, &q, &pool, &w, NULL, &e) != 0)
             return false;
         same = memcmp(r.jobs, s.jobs, w.n_jobs * sizeof(*r.jobs)) == 0 && r.events == s.events &&
                r.passes == s.passes;

@@ -92,7 +92,7 @@ static void test_later_ones(void)
     struct policy p;
     struct err e = { "" };
 
-    if (policy_named(&p, "fifo", &e) < 0)
+    if (policy_named(&p, "fifo", &e) != 0)
         printf("Bail out! %s\n", e.text);
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         const struct engine_policy_text from = { "p.ini", cases[i].text, strlen(cases[i].text) };
@@ -135,7 +135,7 @@ static void test_keys(void)
     struct policy p;
     struct err e = { "" };
 
-    if (policy_named(&p, "fifo", &e) < 0)
+    if (policy_named(&p, "fifo", &e) != 0)
         printf("Bail out! %s\n", e.text);
     for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
         for (int k = 0; k < ENGINE_N; k++) {
@@ -208,7 +208,7 @@ static void test_named_ones(void)
             struct policy p;
             size_t at = 0;
 
-            if (policy_named(&p, from.name, &e) < 0 || engine_check(&p, k, &from, &e) < 0)
+            if (policy_named(&p, from.name, &e) != 0 || engine_check(&p, k, &from, &e) != 0)
                 continue;
             is_int(engine_change(&p, k, &e), 0, "%s changes policy %s: %s", engine_called(k),
                    from.name, e.text);

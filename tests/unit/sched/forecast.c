@@ -32,7 +32,7 @@ static void test_levels(void)
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     struct forecast f;
 
-    if (forecast_init(&f, &a, &work) < 0)
+    if (forecast_init(&f, &a, &work) != 0)
         abort();
     is_int(forecast_left(&f, 0, 0), WORK_UNKNOWN, "nothing is known of the first");
     learn(&f, 0, small, 2);
@@ -55,7 +55,7 @@ static void test_runs_on(void)
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     struct forecast f;
 
-    if (forecast_init(&f, &a, &work) < 0)
+    if (forecast_init(&f, &a, &work) != 0)
         abort();
     learn(&f, 3, took, ARRAY_SIZE(took));
     is_int(forecast_left(&f, 3, 0), 30 * SECOND, "the forecast is what half of the jobs took");

@@ -192,6 +192,41 @@ static void test_plans(const struct policy *policy)
     ok(shared > ROUNDS, "jobs share (%d)", shared);
 }
 
+/* Jobs whose steps nobody knows: those with the least left for their devices come first. */
+static void test_unknown(const struct policy *policy)
+{
+    for (int k = 0; k < 4; k++) {
+        int large = k % 2, shorter = k / 2; /* which has two devices, and which less left */
+        struct interleave_job jobs[2];
+        struct interleave x = { .most = 0 };
+        struct workload w = { .n_jobs = 0 };
+        struct err e;
+
+        for (int i = 0; i < 2; i++) {
+            struct work *job = ARENA_PUSH(&w.arena, &w.jobs, &w.n_jobs);
+
+            if (!job)
+                abort();
+            *job = job_of(0, 0, 0);
+            job->name = "j";
+            job->devices = i == large ? 2 : 1;
+            job->length_ms = i == shorter ? 1000 : 1000000000;
+        }
+        if (workload_settle(&w, &e) != 0 || interleave_open(&x, &w, policy) != 0)
+            abort();
+        for (uint32_t i = 0; i < 2; i++)
+            jobs[i] = (struct interleave_job){ .work = &w.jobs[i],
+                                               .left_ms = (double)w.jobs[i].length_ms,
+                                               .bundle = BUNDLE_NONE,
+                                               .kind = x.kind[i] };
+        interleave_plan(&x, jobs, 2, 2);
+        ok(x.n_bundles == 1 && x.bundles[0].n == 1 && x.bundles[0].jobs[0] == (uint32_t)shorter,
+           "the job with the least left goes first, job %d with two devices", large);
+        interleave_done(&x);
+        workload_done(&w);
+    }
+}
+
 /* ---- runs ---- */
 
 static const char *check(const struct policy *p, uint64_t seed)
@@ -203,8 +238,8 @@ static const char *check(const struct policy *p, uint64_t seed)
     struct err e;
     double work = 0;
 
-    if (make(&w, seed) < 0 || pool_parse(&pool, "4x8", &e) < 0 ||
-        sim_run(&r, p, &pool, &w, NULL, &e) < 0 || sim_run(&again, p, &pool, &w, NULL, &e) < 0)
+    if (make(&w, seed) < 0 || pool_parse(&pool, "4x8", &e) != 0 ||
+        sim_run(&r, p, &pool, &w, NULL, &e) != 0 || sim_run(&again, p, &pool, &w, NULL, &e) != 0)
         return "it does not run";
     for (size_t i = 0; i < w.n_jobs && !wrong; i++) {
         const struct sim_job *j = &r.jobs[i];
@@ -318,6 +353,7 @@ int main(void)
         if (!ok(policy_named(&p, names[i], &e) == 0, "policy_named finds the policy %s", names[i]))
             continue;
         test_plans(&p);
+        test_unknown(&p);
         for (uint64_t seed = 1; seed <= ROUNDS && !wrong; seed++)
             wrong = check(&p, seed);
         ok(!wrong, "policy %s keeps the rules on random jobs: %s", names[i],

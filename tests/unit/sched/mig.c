@@ -205,8 +205,8 @@ static void test_room(const char *name)
     if (!t)
         abort();
     t->fit.parts = t->parts;
-    if (pool_parse(&t->pool, "3x2", NULL) < 0 || free_capacity_init(&t->room, &t->pool) < 0 ||
-        scores_init(&t->scores, &t->arena, &t->pool, &t->work) < 0)
+    if (pool_parse(&t->pool, "3x2", NULL) != 0 || free_capacity_init(&t->room, &t->pool) != 0 ||
+        scores_init(&t->scores, &t->arena, &t->pool, &t->work) != 0)
         abort();
     t->scores.made = NULL; /* the jobs have no shapes */
     t->room.scores = &t->scores;

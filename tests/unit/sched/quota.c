@@ -54,8 +54,8 @@ static int make(struct world *t, const char *text, uint64_t seed)
             job->milli = 500;
         }
     }
-    if (policy_read(&t->policy, "test", whole, strlen(whole), &e) < 0 ||
-        pool_parse(&t->pool, "24x1", &e) < 0 || workload_settle(&t->work, &e) < 0)
+    if (policy_read(&t->policy, "test", whole, strlen(whole), &e) != 0 ||
+        pool_parse(&t->pool, "24x1", &e) != 0 || workload_settle(&t->work, &e) != 0)
         return -1;
     return sched_open(&t->sched, &t->policy, &t->pool, &t->work, &e);
 }

@@ -147,8 +147,8 @@ static int compare_one(struct workload *w, struct naive *m, const struct policy 
     struct err e;
 
     snprintf(nodes, sizeof(nodes), "%dx%d", m->nodes, m->each);
-    if (pool_parse(&pool, nodes, &e) < 0 || workload_settle(w, &e) < 0 ||
-        sim_run(&r, p, &pool, w, NULL, &e) < 0)
+    if (pool_parse(&pool, nodes, &e) != 0 || workload_settle(w, &e) != 0 ||
+        sim_run(&r, p, &pool, w, NULL, &e) != 0)
         return -1;
     naive_run(m);
     for (int i = 0; i < m->n; i++)
@@ -397,8 +397,9 @@ static const char *check_one(const struct policy *p, uint64_t seed, bool mixed)
         mix(&w, seed);
     add_deadlines(&w, &m, seed);
     snprintf(nodes, sizeof(nodes), mixed ? "3x8:A,4x4:B" : "%dx%d", m.nodes, m.each);
-    if (pool_parse(&pool, nodes, &e) < 0 || workload_settle(&w, &e) < 0 ||
-        sim_run(&r, p, &pool, &w, &options, &e) < 0 || sim_run(&again, p, &pool, &w, NULL, &e) < 0)
+    if (pool_parse(&pool, nodes, &e) != 0 || workload_settle(&w, &e) != 0 ||
+        sim_run(&r, p, &pool, &w, &options, &e) != 0 ||
+        sim_run(&again, p, &pool, &w, NULL, &e) != 0)
         return "it does not run";
     wrong = wrong_with(&r, &t, p, &w);
     if (memcmp(r.jobs, again.jobs, w.n_jobs * sizeof(*r.jobs)) != 0)
@@ -435,7 +436,7 @@ static void test_named(void)
         uint64_t seed = 0;
         struct err e;
 
-        if (policy_named(&p, policy_name_at(k), &e) < 0)
+        if (policy_named(&p, policy_name_at(k), &e) != 0)
             wrong = e.text;
         else if (p.interleave > 1)
             continue;

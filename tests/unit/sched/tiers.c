@@ -194,20 +194,20 @@ static const char *check_one(struct watch *sum, const struct policy *p, const ch
     struct workload w;
     struct err e;
 
-    if (make(&w, seed, ALL, strchr(nodes, '1') ? 6 : 12) < 0 || pool_parse(&pool, nodes, &e) < 0)
+    if (make(&w, seed, ALL, strchr(nodes, '1') ? 6 : 12) < 0 || pool_parse(&pool, nodes, &e) != 0)
         return "it cannot be made";
     t.work = &w;
     t.pool = &pool;
     if (seed % 4 == 0)
         options.outages = &failures;
-    if (sim_run(&r, p, &pool, &w, &options, &e) < 0) {
+    if (sim_run(&r, p, &pool, &w, &options, &e) != 0) {
         printf("# %s\n", e.text);
         return "it does not run";
     }
     if (!t.wrong)
         t.wrong = wrong_with(&r, p, &w);
     options.watch = NULL;
-    if (sim_run(&again, p, &pool, &w, &options, &e) < 0 ||
+    if (sim_run(&again, p, &pool, &w, &options, &e) != 0 ||
         memcmp(r.jobs, again.jobs, w.n_jobs * sizeof(*r.jobs)) != 0)
         t.wrong = "a second run differs";
     sum->way += t.way;
@@ -299,10 +299,10 @@ static int differ(const char *a, const char *b, uint64_t seed, int without, int 
     struct err e;
 
     if (!read_policy(&policy_a, a) || !read_policy(&policy_b, b) ||
-        pool_parse(&pool, nodes, &e) < 0 || make(&all, seed, ALL, most) < 0 ||
+        pool_parse(&pool, nodes, &e) != 0 || make(&all, seed, ALL, most) < 0 ||
         make(&fewer, seed, without, most) < 0 ||
-        sim_run(&x, &policy_a, &pool, &all, NULL, &e) < 0 ||
-        sim_run(&y, &policy_b, &pool, &fewer, NULL, &e) < 0)
+        sim_run(&x, &policy_a, &pool, &all, NULL, &e) != 0 ||
+        sim_run(&y, &policy_b, &pool, &fewer, NULL, &e) != 0)
         return -1;
     for (size_t i = 0; i < all.n_jobs && k < fewer.n_jobs; i++) {
         if (all.jobs[i].team != fewer.jobs[k].team)

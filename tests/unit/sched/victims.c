@@ -14,7 +14,7 @@ static const char policy[] = "[policy]\norder = fifo\npriorities = yes\npreempt 
 
 static int make(struct workload *w, const struct line *lines, int n)
 {
-    if (made_begin(w) < 0)
+    if (made_begin(w) != 0)
         return -1;
     for (int i = 0; i < n; i++) {
         struct work *job = made_job(w, lines[i].submit_s, LONG);

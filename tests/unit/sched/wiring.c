@@ -27,8 +27,8 @@ static bool make(struct world *t, const char *nodes)
     struct err e;
 
     *t = (struct world){ .fit = { .n = 0 } };
-    if (pool_parse(&t->pool, nodes, &e) < 0 || free_capacity_init(&t->room, &t->pool) < 0 ||
-        wiring_init(&t->wiring, &t->arena, &t->pool) < 0)
+    if (pool_parse(&t->pool, nodes, &e) != 0 || free_capacity_init(&t->room, &t->pool) != 0 ||
+        wiring_init(&t->wiring, &t->arena, &t->pool) != 0)
         return false;
     t->fit.parts = t->parts;
     t->room.wiring = &t->wiring;

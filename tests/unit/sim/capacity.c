@@ -41,7 +41,7 @@ static int make(struct workload *w, struct pool *p, uint64_t seed)
         job->name = "j";
         now += 1000LL * below(&seed, 20);
     }
-    return workload_settle(w, NULL) < 0 ? -ENOMEM : pool_parse(p, "2x4", NULL);
+    return workload_settle(w, NULL) != 0 ? -ENOMEM : pool_parse(p, "2x4", NULL);
 }
 
 /* The metric with so many nodes more. */
@@ -84,7 +84,7 @@ static void test_find(void)
         struct policy policy;
         struct pool pool;
 
-        if (make(&w, &pool, seed) < 0 || policy_named(&policy, "greedy", NULL) < 0)
+        if (make(&w, &pool, seed) < 0 || policy_named(&policy, "greedy", NULL) != 0)
             return;
         ask.policy = &policy;
         ask.pool = &pool;
@@ -92,9 +92,9 @@ static void test_find(void)
         ask.target.metric = (enum capacity_metric)(seed % CAPACITY_METRICS);
         ask.target.most_s = (double)(10 + seed * 7 % 300);
         ask.threads = 1;
-        wrong += capacity_find(&one, &ask, NULL) < 0 || !right(&ask, &one);
+        wrong += capacity_find(&one, &ask, NULL) != 0 || !right(&ask, &one);
         ask.threads = 4;
-        wrong += capacity_find(&four, &ask, NULL) < 0 || !right(&ask, &four);
+        wrong += capacity_find(&four, &ask, NULL) != 0 || !right(&ask, &four);
         unlike += one.found != four.found;
         found += one.found && one.nodes > 0;
         none += !one.found;
@@ -132,7 +132,7 @@ static void test_oom(void)
     int wrong = 0, rounds = 0;
     bool failed;
 
-    if (make(&w, &pool, 2) < 0 || policy_named(&policy, "greedy", NULL) < 0)
+    if (make(&w, &pool, 2) < 0 || policy_named(&policy, "greedy", NULL) != 0)
         return;
     ask.policy = &policy;
     ask.pool = &pool;

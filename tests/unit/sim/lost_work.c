@@ -16,7 +16,7 @@ static int make(struct workload *w, uint64_t seed)
     int now = 0;
     struct err e;
 
-    if (made_begin(w) < 0)
+    if (made_begin(w) != 0)
         return -1;
     for (int i = 0; i < JOBS; i++) {
         struct work *job = made_job(w, now, 1 + below(&seed, 900));
@@ -301,7 +301,7 @@ static void test_holds(void)
         struct err e;
 
         snprintf(text, sizeof(text), "[policy]\n%s", policies[k]);
-        if (policy_read(&p, "test", text, strlen(text), &e) < 0)
+        if (policy_read(&p, "test", text, strlen(text), &e) != 0)
             wrong = e.text;
         while (!wrong && seed++ < ROUNDS) {
             struct model m = { .now = 0 };

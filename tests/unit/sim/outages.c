@@ -108,7 +108,7 @@ static int make(struct workload *w, struct pool *p, struct outage *list, uint64_
     for (int i = 0; i < 8; i++)
         list[i] = (struct outage){ 100000LL * i + below(&seed, 90000), 1000LL * below(&seed, 300),
                                    (uint32_t)below(&seed, NODES) };
-    if (workload_settle(w, NULL) < 0)
+    if (workload_settle(w, NULL) != 0)
         return -1;
     return pool_parse(p, "6x4", NULL);
 }
@@ -236,8 +236,8 @@ static void test_policy(const char *text, size_t kind)
         wrong = make(&w, &pool, list, seed) < 0 ? "no memory" : NULL;
         if (cases[kind].windows)
             plan(list);
-        if (wrong || policy_read(&p, "test", whole, strlen(whole), NULL) < 0 ||
-            sim_run(&r, &p, &pool, &w, &options, NULL) < 0)
+        if (wrong || policy_read(&p, "test", whole, strlen(whole), NULL) != 0 ||
+            sim_run(&r, &p, &pool, &w, &options, NULL) != 0)
             wrong = "it does not run";
         if (!wrong)
             wrong = wrong_with(&r, &t, &w, &o);
@@ -265,14 +265,14 @@ static void test_endless(void)
     struct policy p;
     uint64_t chance = 1;
 
-    if (add_job(&w, &chance, 0) < 0 || pool_parse(&pool, "6x4", NULL) < 0)
+    if (add_job(&w, &chance, 0) < 0 || pool_parse(&pool, "6x4", NULL) != 0)
         return;
     w.jobs[0].devices = 24;
     w.jobs[0].milli = WORK_WHOLE;
     w.jobs[0].checkpoint_ms = 0;
     w.jobs[0].length_ms = 86400000;
-    if (workload_settle(&w, NULL) < 0 || policy_named(&p, "fifo", NULL) < 0 ||
-        sim_run(&r, &p, &pool, &w, &options, NULL) < 0)
+    if (workload_settle(&w, NULL) != 0 || policy_named(&p, "fifo", NULL) != 0 ||
+        sim_run(&r, &p, &pool, &w, &options, NULL) != 0)
         return;
     is_int(r.jobs[0].fate, SIM_ENDLESS, "a job that is lost again and again is given up");
     is_int(r.jobs[0].losses, SIM_LOSSES, "a job is given up after so many losses");
@@ -303,7 +303,7 @@ static void test_lists(void)
     struct err e;
     size_t n;
 
-    if (pool_parse(&pool, "2x1", NULL) < 0)
+    if (pool_parse(&pool, "2x1", NULL) != 0)
         return;
     for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
         struct outage_text text = { "l.csv", bad[i].text, strlen(bad[i].text) };
@@ -332,7 +332,7 @@ static void test_oom(void)
     struct policy p;
     bool failed = true, good = true;
 
-    if (make(&w, &pool, list, 3) < 0 || policy_named(&p, "easy", NULL) < 0)
+    if (make(&w, &pool, list, 3) < 0 || policy_named(&p, "easy", NULL) != 0)
         return;
     for (oom_restart(); failed;) {
         struct sim_result r = { .events = 0 };

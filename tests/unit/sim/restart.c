@@ -31,7 +31,7 @@ static int make(struct workload *w, const int *at, int n)
 {
     struct work *job;
 
-    if (made_begin(w) < 0 || !(job = made_job(w, 0, LENGTH)))
+    if (made_begin(w) != 0 || !(job = made_job(w, 0, LENGTH)))
         return -1;
     job->devices = 1;
     for (int i = 0; i < n; i++) {

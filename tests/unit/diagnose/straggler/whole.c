@@ -159,8 +159,8 @@ static void add_shape(struct str *out, const struct shape *s)
     str_addf(out, "%u x %u, %u steps of %u%s%s, rank %u of stage %u is %g times as slow\n", s->n_dp,
              s->stages, s->steps, s->batches, s->rounds ? ", in rounds" : "",
              s->ends ? ", with ends" : "", s->slow_dp, s->slow_stage, s->slow);
-    if (op_trace_load(&t, "t", str_text(&text), text.len, &e) < 0 ||
-        op_graph_make(&g, &t, &e) < 0) {
+    if (op_trace_load(&t, "t", str_text(&text), text.len, &e) != 0 ||
+        op_graph_make(&g, &t, &e) != 0) {
         str_addf(out, "  %s\n", e.text);
         return;
     }
@@ -168,7 +168,7 @@ static void add_shape(struct str *out, const struct shape *s)
              t.n_ops);
     if (s->steps == 1 && s->n_dp == 1)
         add_graph(out, &t, &g);
-    if (straggler_judge(&t, &r, &e) < 0)
+    if (straggler_judge(&t, &r, &e) != 0)
         str_addf(out, "  %s\n", e.text);
     else
         add_judged(out, &t, &r);

@@ -23,7 +23,7 @@ static enum cause judge_made(struct made *m, struct verdict *v)
         made_build(&past, &before);
     made_build(m, &r);
     *v = (struct verdict){ .count = 0 };
-    if (judge_run(&r, m->earlier_step_ms ? &before : NULL, v) < 0)
+    if (judge_run(&r, m->earlier_step_ms ? &before : NULL, v) != 0)
         abort();
     run_done(&r);
     run_done(&before);
@@ -538,7 +538,7 @@ static void build_optimized(struct run *r)
 static enum cause judge_tuned(struct run *r, struct verdict *v)
 {
     *v = (struct verdict){ .count = 0 };
-    if (judge_run(r, NULL, v) < 0)
+    if (judge_run(r, NULL, v) != 0)
         abort();
     return v->items[0].cause;
 }

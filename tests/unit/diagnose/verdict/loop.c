@@ -30,7 +30,7 @@ static struct made outside(double share)
 static void judge_built(struct run *r, struct verdict *v)
 {
     *v = (struct verdict){ .count = 0 };
-    if (judge_run(r, NULL, v) < 0)
+    if (judge_run(r, NULL, v) != 0)
         abort();
     run_done(r);
 }

@@ -104,7 +104,7 @@ static enum cause judge_rough(uint64_t seed, int stage, double share)
     enum cause found;
 
     rough(seed, &r, stage, share);
-    if (judge_run(&r, NULL, &v) < 0)
+    if (judge_run(&r, NULL, &v) != 0)
         abort();
     found = v.items[0].cause;
     if ((share > 0.13) == (found == CAUSE_NONE))
@@ -143,7 +143,7 @@ static enum cause judge_waits(double share, size_t from, size_t to, double secon
     made_build(&m, &r);
     for (size_t i = from; i < to; i++)
         add(&r, 0, i, BRIM_STAGE_WAIT, seconds);
-    if (judge_run(&r, NULL, &v) < 0)
+    if (judge_run(&r, NULL, &v) != 0)
         abort();
     found = v.items[0].cause;
     snprintf(sentence, 256, "%s", v.sentence);

@@ -31,7 +31,7 @@ static void find(struct made *m, char text[FOUND])
     size_t len = 0;
 
     made_build(m, &r);
-    if (judge_run(&r, NULL, &v) < 0)
+    if (judge_run(&r, NULL, &v) != 0)
         abort();
     for (size_t i = 0; i < v.count && len < FOUND; i++) {
         const struct verdict_item *item = &v.items[i];

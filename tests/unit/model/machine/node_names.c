@@ -75,9 +75,9 @@ static bool set(struct scene *s, uint64_t *chance)
 
     *s = (struct scene){ .without.parts = s->parts[0], .with.parts = s->parts[1] };
     s->work.n_shapes = 1;
-    if (pool_parse(&s->pool, "24x4/4/2", &e) < 0 || free_capacity_init(&s->room, &s->pool) < 0 ||
-        scores_init(&s->scores, &s->arena, &s->pool, &s->work) < 0 ||
-        wiring_init(&s->wiring, &s->arena, &s->pool) < 0)
+    if (pool_parse(&s->pool, "24x4/4/2", &e) != 0 || free_capacity_init(&s->room, &s->pool) != 0 ||
+        scores_init(&s->scores, &s->arena, &s->pool, &s->work) != 0 ||
+        wiring_init(&s->wiring, &s->arena, &s->pool) != 0)
         return false;
     s->room.scores = &s->scores;
     s->room.wiring = &s->wiring;
@@ -207,7 +207,7 @@ static void test_shares(void)
 
     s = (struct scene){ .with.parts = s.parts[1], .near = { 7, 20 } };
     s.list = (struct nearby){ s.near, 2 };
-    if (pool_parse(&s.pool, "24x4", NULL) < 0 || free_capacity_init(&s.room, &s.pool) < 0)
+    if (pool_parse(&s.pool, "24x4", NULL) != 0 || free_capacity_init(&s.room, &s.pool) != 0)
         return;
     s.room.near = &s.list;
     ok(place->find(&s.room, &share, &s.with) && s.with.parts[0].node == 7,

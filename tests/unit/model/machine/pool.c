@@ -125,7 +125,7 @@ static void test_adding(void)
     n = (struct pool_node){ .devices = 1 };
     for (int i = 1; i < POOL_KINDS; i++) {
         snprintf(kind, sizeof(kind), "k%d", i);
-        if (pool_add(&p, &n, kind, &e) < 0 || pool_kind(&p, kind) != i || p.nodes[i].kind != i)
+        if (pool_add(&p, &n, kind, &e) != 0 || pool_kind(&p, kind) != i || p.nodes[i].kind != i)
             ok(false, "kind %d is added as the one after the last", i);
     }
     is_int((long long)p.n_kinds, 64, "a pool has 64 kinds");

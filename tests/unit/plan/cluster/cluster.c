@@ -18,7 +18,7 @@ static struct gpus table(void)
     struct gpus g = { .n_rows = 0 };
     struct err e = { "" };
 
-    if (gpus_load(&g, data_gpus_csv, data_gpus_csv_len, &e) < 0)
+    if (gpus_load(&g, data_gpus_csv, data_gpus_csv_len, &e) != 0)
         printf("Bail out! %s\n", e.text);
     return g;
 }

@@ -37,7 +37,7 @@ static bool read_with(const struct tables *t, const char *head, const char *row,
     char text[600];
 
     snprintf(text, sizeof(text), "%s%s\n", head, row);
-    if (rows_read(text, strlen(text), &tables, &got, NULL) < 0 || got.n != 1)
+    if (rows_read(text, strlen(text), &tables, &got, NULL) != 0 || got.n != 1)
         return false;
     *ret = got.list[0];
     if (ret->reason[0])

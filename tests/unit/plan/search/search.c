@@ -74,7 +74,7 @@ static struct found *run(const struct space *space, const struct search_opts *op
     struct found *all = calloc(hands, sizeof(*all));
     struct search_cells cells;
 
-    if (!all || search_cells(space, opts, &cells, NULL) < 0)
+    if (!all || search_cells(space, opts, &cells, NULL) != 0)
         abort();
     for (size_t h = 0; h < hands; h++)
         search_init(&all[h].s, space, opts);
@@ -236,7 +236,7 @@ static void compare(const struct trial *t, const struct search_opts *opts)
     struct brute *b = calloc(1, sizeof(*b));
     struct found *pruned, *all;
 
-    if (!space || !b || pins_read(&pins, t->pins, NULL) < 0)
+    if (!space || !b || pins_read(&pins, t->pins, NULL) != 0)
         abort();
     space_init(space, &t->job, &t->cluster, &pins, t->fewer);
     b->space = space;
@@ -302,7 +302,7 @@ static void test_brute_force(void)
         struct trial t = trials[i];
         struct pins pins = { .fixed = 0 };
 
-        if (pins_read(&pins, t.pins, NULL) < 0)
+        if (pins_read(&pins, t.pins, NULL) != 0)
             abort();
         pins_set_job(&pins, &t.job);
         compare(&t, i % 3 == 0 ? &best : i % 3 == 1 ? &families : &front);
@@ -320,10 +320,10 @@ static double tightest(const char *name, const struct plan_job *job, const struc
     double largest = 0;
     size_t over = 0;
 
-    if (!space || !s || pins_read(&pins, "", NULL) < 0)
+    if (!space || !s || pins_read(&pins, "", NULL) != 0)
         abort();
     space_init(space, job, c, &pins, false);
-    if (search_cells(space, &opts, &cells, NULL) < 0)
+    if (search_cells(space, &opts, &cells, NULL) != 0)
         abort();
     for (size_t i = 0; i < cells.n; i++) {
         double share;
@@ -366,7 +366,7 @@ static struct found_layout best_of(const struct plan_job *job, const struct clus
     struct found_layout best = { .time_s = (double)INFINITY };
     struct found *f;
 
-    if (!space || pins_read(&pins, words, NULL) < 0)
+    if (!space || pins_read(&pins, words, NULL) != 0)
         abort();
     space_init(space, job, c, &pins, fewer);
     f = run(space, &opts, 1);
@@ -518,8 +518,8 @@ static bool has(const char *pins_words, const char *words)
     struct layout l = { .dp = 0 };
     bool ret;
 
-    if (!space || pins_read(&pins, pins_words, NULL) < 0 || pins_read(&all, words, NULL) < 0 ||
-        pins_complete(&all, &job, &c, &l, NULL) < 0)
+    if (!space || pins_read(&pins, pins_words, NULL) != 0 || pins_read(&all, words, NULL) != 0 ||
+        pins_complete(&all, &job, &c, &l, NULL) != 0)
         abort();
     space_init(space, &job, &c, &pins, false);
     ret = space_has(space, &l);
@@ -607,7 +607,7 @@ static void test_first_zero(void)
     struct pins pins = { .fixed = 0 };
     struct found_layout near;
 
-    if (!space || pins_read(&pins, words, NULL) < 0)
+    if (!space || pins_read(&pins, words, NULL) != 0)
         abort();
     job.shape.vocab = 512000;
     job.shape.tied = true;
@@ -629,7 +629,7 @@ static void test_one_replica(void)
     struct pins pins = { .fixed = 0 };
     struct found_layout near;
 
-    if (!space || pins_read(&pins, words, NULL) < 0)
+    if (!space || pins_read(&pins, words, NULL) != 0)
         abort();
     space_init(space, &job, &c, &pins, true);
     ok(search_near(space, &near) && near.layout.dp == 1, "one replica needs the least memory");
@@ -657,10 +657,10 @@ static void test_bounds(void)
         struct search_cells cells;
         struct search s;
 
-        if (!space || pins_read(&pins, cases[i].pins, NULL) < 0)
+        if (!space || pins_read(&pins, cases[i].pins, NULL) != 0)
             abort();
         space_init(space, &job, &c, &pins, false);
-        if (search_cells(space, &best, &cells, NULL) < 0)
+        if (search_cells(space, &best, &cells, NULL) != 0)
             abort();
         search_init(&s, space, &best);
         s.limit_s = known.time_s * (1 + 1e-12);

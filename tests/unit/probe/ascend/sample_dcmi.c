@@ -127,6 +127,15 @@ static void test_unsupported(struct sampled *s)
     is_value(s, "ascend1", "memory_used_bytes", "absent");
     is_value(s, "ascend1", "lost", "1");
     is_value(s, "ascend1", "sm_clock_hertz", "absent");
+    play("dcmi_get_device_hbm_info.0 = not_supported\n");
+    is_int(start(s, PATIENCE_NS, &e), 0, "the sampler opens where memory is not supported");
+    is_int(sampled_at(s, 0), 5, "NPUs whose memory is not known have their rows");
+    is_value(s, "ascend0", "memory_used_bytes", "absent");
+    is_value(s, "ascend0", "memory_total_bytes", "absent");
+    is_value(s, "ascend0", "memory_free_bytes", "absent");
+    is_value(s, "ascend0", "memory_temperature_celsius", "absent");
+    is_value(s, "ascend1", "memory_temperature_celsius", "50");
+    is_value(s, "ascend0", "power_watts", "312.5");
     play("dcmi_init = -8005\n");
     is_int(start(s, PATIENCE_NS, &e), -ENOENT, "the sampler does not open without a driver");
     fixture_script(FAKE, "[fake]\n");

@@ -40,7 +40,7 @@ static char round_trip(const void *data, size_t len, bool *same)
     pack_begin(&out);
     pack_add(&out, 'f', "a/b", data, len);
     pack_end(&out, 1);
-    if (str_error(&out) || pack_open(&p, "p", str_text(&out), out.len, &e) < 0)
+    if (str_error(&out) || pack_open(&p, "p", str_text(&out), out.len, &e) != 0)
         return 0;
     at = pack_find(p, "a/b");
     if (!at || !back)

@@ -195,7 +195,7 @@ static int probe_live(struct probe *p, struct node *n, struct str *record, struc
     if (record)
         tree_record(t, record);
     rc = source_nvml.read(p, n, e);
-    if (record && tree_record_end(t) < 0)
+    if (record && tree_record_end(t) != 0)
         return -EFBIG;
     return rc;
 }

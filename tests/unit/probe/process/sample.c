@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "probe/kernel/taskstats.h"
+#include "probe/process/table.h"
 
 extern const struct sampler_ops sampler_process;
 
@@ -201,6 +202,40 @@ static void test_many(struct sampled *s)
     is_int(sampled_at(s, 220), 2, "processes that ended have no rows");
 }
 
+/* Slots go in the order of pids until there are too few. Then those that did most get them when it
+ * is asked for again; one that has a slot keeps it against one that did little more. */
+static void test_slots(void)
+{
+    static struct process all[PROCESS_SLOTS + 2];
+    struct process_table t = { .all = all, .n = ARRAY_SIZE(all) };
+    struct process *last = &all[PROCESS_SLOTS + 1], *late = last - 1, *idle = &all[7];
+
+    for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+        all[i] = (struct process){
+            .pid = (int)i + 1, .slot = PROCESS_NO_SLOT, .known = true, .score = 4
+        };
+    all[3].kernel_thread = true;
+    idle->score = 3;
+    is_int(process_table_rank(&t, false), 0, "slots are given");
+    is_int((long long)t.n_programs, PROCESS_SLOTS + 1, "a thread of the kernel is no program");
+    is_int(all[3].slot, PROCESS_NO_SLOT, "a thread of the kernel has no slot");
+    is_int(all[2].slot, 2, "the third process has the third slot");
+    is_int(late->slot, PROCESS_SLOTS - 1, "the last slot goes to the one before the last");
+    is_int(last->slot, PROCESS_NO_SLOT, "there is no slot for the last");
+    last->score = 3.7; /* less than 1.25 times as much */
+    is_int(process_table_rank(&t, true), 0, "slots are given again");
+    ok(last->slot == PROCESS_NO_SLOT && idle->slot == 6, "one that did little more gets no slot");
+    last->score = 3.8;
+    is_int(process_table_rank(&t, false), 0, "slots are not given again");
+    ok(last->slot == PROCESS_NO_SLOT && idle->slot == 6, "a slot is kept until it is asked again");
+    is_int(process_table_rank(&t, true), 0, "slots are given once more");
+    ok(last->slot == 6 && idle->slot == PROCESS_NO_SLOT, "the slot goes to one that did more");
+    process_table_end(&t, &all[0]);
+    is_int(process_table_rank(&t, true), 0, "slots are given after an end");
+    is_int((long long)t.n_programs, PROCESS_SLOTS, "one that ended is no program any more");
+    is_int(idle->slot, 0, "the slot of one that ended is given on");
+}
+
 /* A child that reads a disk past the cache until it has waited, and what the agent says of it. */
 static void read_disk(int fd)
 {
@@ -292,6 +327,7 @@ int main(void)
         sampled_oom(&s);
     }
     sampled_remove(&s);
+    test_slots();
     test_live();
     return done();
 }

@@ -105,13 +105,13 @@ static void sample(int root, const struct reads *r, struct str *out)
     void *compat = NULL;
 
     str_reset(out);
-    if (samplers_open(&s, &env, &e) < 0) {
+    if (samplers_open(&s, &env, &e) != 0) {
         str_addf(out, "%s\n", e.text);
         return;
     }
     for (int64_t hour = 0; hour < 2; hour++) {
         tick_begin(&t, 0, hour * 3600000000000);
-        if (samplers_sample(s, &t) < 0)
+        if (samplers_sample(s, &t) != 0)
             str_add(out, "no memory\n");
     }
     add_rows(&t, out);

@@ -130,7 +130,7 @@ int main(void)
 
     folder_make(root);
     dir = queue_files_open(root, false, &e);
-    if (dir < 0 || queue_folder_make(dir, JOB, &e) < 0)
+    if (dir < 0 || queue_folder_make(dir, JOB, &e) != 0)
         abort();
     test_names();
     test_counts(root);

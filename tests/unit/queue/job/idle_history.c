@@ -111,8 +111,8 @@ static void make_both(struct both *b)
     struct err e = { "" };
 
     *b = (struct both){ .work = { .n_jobs = 0 } };
-    if (policy_read(&b->policy, "test", text, strlen(text), &e) < 0 ||
-        pool_add(&b->pool, &node, NULL, &e) < 0)
+    if (policy_read(&b->policy, "test", text, strlen(text), &e) != 0 ||
+        pool_add(&b->pool, &node, NULL, &e) != 0)
         printf("Bail out! %s\n", e.text);
     for (int i = 0; i < 2; i++) {
         struct work *w = ARENA_PUSH(&b->work.arena, &b->work.jobs, &b->work.n_jobs);
@@ -128,7 +128,7 @@ static void make_both(struct both *b)
                             .team = -1,
                             .class = -1 };
     }
-    if (workload_settle(&b->work, &e) < 0)
+    if (workload_settle(&b->work, &e) != 0)
         printf("Bail out! %s\n", e.text);
 }
 
@@ -156,9 +156,9 @@ static bool anew(const struct both *b, const struct queue_job *j, int64_t now_ms
     struct idle_history u;
     int64_t again;
 
-    if (sched_open(&s, &b->policy, &b->pool, &b->work, NULL) < 0 ||
-        sched_take_up(s, 0, now_ms, &was, &where) < 0 ||
-        sched_take_up(s, 1, now_ms, &waits, NULL) < 0)
+    if (sched_open(&s, &b->policy, &b->pool, &b->work, NULL) != 0 ||
+        sched_take_up(s, 0, now_ms, &was, &where) != 0 ||
+        sched_take_up(s, 1, now_ms, &waits, NULL) != 0)
         return false;
     idle_history_read(j, &u);
     for (int i = 0; i < u.n; i++) {
@@ -183,7 +183,7 @@ static void test_like_one_that_saw_it(void)
 
         make_both(&b);
         idle_history_begin(&j);
-        if (sched_open(&s, &b.policy, &b.pool, &b.work, NULL) < 0)
+        if (sched_open(&s, &b.policy, &b.pool, &b.work, NULL) != 0)
             break;
         sched_submit(s, 0, 0, WORK_UNKNOWN);
         for (int64_t now = 0; now < 600 * SECOND && !stopped; now += SECOND) {

@@ -49,7 +49,7 @@ static void test_make(const char *root)
     ok(!again.path.len && again.lock < 0, "a folder that is done is forgotten");
     ok(access(str_text(&f.path), F_OK) == 0, "only the second folder is removed");
     ring_folder_done(&f);
-    ok(ring_folder_make(nowhere, &none, &e) < 0 && strstr(e.text, "/nonexistent"),
+    ok(ring_folder_make(nowhere, &none, &e) != 0 && strstr(e.text, "/nonexistent"),
        "a place that is missing is named: %s", e.text);
     ring_folder_done(&none);
 }
@@ -68,7 +68,7 @@ static void test_left(const char *root)
     child = fork();
     folder_need(child, "fork");
     if (child == 0) {
-        if (ring_folder_make(bases, &mine, NULL) < 0 ||
+        if (ring_folder_make(bases, &mine, NULL) != 0 ||
             snprintf(path, sizeof(path), "%s/brim-run-999999999-5", root) < 0 ||
             rename(str_text(&mine.path), path) < 0 || write(ends[1], "x", 1) != 1)
             _exit(1);
@@ -101,12 +101,15 @@ static void test_others(const char *root)
     make_older(root, "brim-run-1-2", 3600);
     folder_text(root, "brim-run-1-3/rank-0-1.ring", "x");
     make_older(root, "brim-run-1-3", 3600);
+    folder_text(root, "brim-run-1-4/lock.new", "");
+    make_older(root, "brim-run-1-4", 3600);
     folder_text(root, "other/lock", "");
     folder_text(root, "brim-run-file", "");
     is_int(ring_folder_make(bases, &f, NULL), 0, "a folder is made among others");
     ok(is_there(root, "brim-run-1-1"), "a folder that is being made stays");
     ok(!is_there(root, "brim-run-1-2"), "an old folder without a lock and without rings goes");
     ok(is_there(root, "brim-run-1-3"), "rings without a lock stay");
+    ok(!is_there(root, "brim-run-1-4"), "an old folder goes whose lock was never finished");
     ok(is_there(root, "other") && is_there(root, "brim-run-file"), "what is no such folder stays");
     ring_folder_done(&f);
 }

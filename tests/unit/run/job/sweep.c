@@ -88,7 +88,7 @@ int main(void)
     sigprocmask(SIG_BLOCK, &term, NULL); /* which children inherit */
     ancestor = start_job(job);
     stranger = waiting();
-    if (proc < 0 || family_open(&f, proc, true, ancestor, &e) < 0)
+    if (proc < 0 || family_open(&f, proc, true, ancestor, &e) != 0)
         abort();
     ranks[0] = job[1];
     ranks[1] = stranger;

@@ -62,7 +62,7 @@ static void add_proposals(const struct run *r, const struct knobs *knobs, size_t
                                    .mtbf_s = words[word].mtbf_s };
     struct proposals p;
 
-    if (judge_run(r, NULL, &v) < 0 || propose(&p, &about) < 0)
+    if (judge_run(r, NULL, &v) != 0 || propose(&p, &about) < 0)
         abort();
     str_addf(&out, " %s: %s\n", words[word].name, p.sentence ? p.sentence : "-");
     add_list("try", p.list, p.count);

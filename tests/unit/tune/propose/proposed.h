@@ -23,7 +23,7 @@ static inline void open_made(struct proposed *p, struct made *m)
 
     *p = (struct proposed){ .run = { .id = NULL } };
     made_build(m, &p->run);
-    if (judge_run(&p->run, NULL, &p->verdict) < 0 ||
+    if (judge_run(&p->run, NULL, &p->verdict) != 0 ||
         knobs_load(&p->knobs, "k", data_knobs_ini, data_knobs_ini_len, &e) < 0)
         abort();
     p->about = (struct propose_about){ .run = &p->run,
@@ -39,7 +39,7 @@ static inline void again(struct proposed *p)
 {
     CLEANUP(verdict_done) struct verdict now = { .count = 0 };
 
-    if (judge_run(&p->run, NULL, &now) < 0)
+    if (judge_run(&p->run, NULL, &now) != 0)
         abort();
     p->verdict.loader = now.loader;
     proposals_done(&p->out);

@@ -147,7 +147,7 @@ struct limits_said limits_judge(struct run *r, struct run *earlier)
         make_exact(r);
     if (limits_exact && earlier)
         make_exact(earlier);
-    if (judge_run(r, earlier, &v) < 0)
+    if (judge_run(r, earlier, &v) != 0)
         abort();
     if (limits_shown)
         show(&v);
