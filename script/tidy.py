@@ -11,14 +11,12 @@ files, and for a header the C file of its name. An empty BASE is what was last f
 branch, or the commit before this one where nothing differs from that. --most N looks at N files
 at most that are not known, and tells how many it left. Prints what it finds, and ends with 1
 then. What was found clean is not looked at again while nothing that it is made of has changed:
-the file and all that it includes, its compiler's command, the checks, clang-tidy itself. That is
-kept in $XDG_CACHE_HOME/brim/tidy (~/.cache), an empty file for each; what was of no use for a
-month goes.
+the file and all that it includes, its compiler's command, the checks, clang-tidy itself
+(known.py).
 """
 
 import argparse
 import concurrent.futures
-import contextlib
 import functools
 import hashlib
 import json
@@ -27,36 +25,13 @@ import pathlib
 import shlex
 import subprocess
 import sys
-import time
 
-CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "brim/tidy"
-KEPT_S = 30 * 86400
+import known
+
+KNOWN = known.Known("tidy")
 AT_A_TIME = 8  # it starts slowly, and reads the commands of all files each time
 # An arena frees what it owns (base/arena.h): nothing that this one could see.
 ANALYZER = ["-fanalyzer", "-Werror", "-Wno-analyzer-malloc-leak", "-fdiagnostics-color=never"]
-
-
-def known(name):
-    """Whether that was found clean; from now on it was of use."""
-    try:
-        os.utime(CACHE / name)
-    except OSError:
-        return False
-    return True
-
-
-def remember(name):
-    """Where there is no room, or no home, it is looked at again."""
-    with contextlib.suppress(OSError):
-        (CACHE / name).touch()
-
-
-def clean_up():
-    with contextlib.suppress(OSError):
-        CACHE.mkdir(parents=True, exist_ok=True)
-        for old in CACHE.iterdir():
-            if time.time() - old.stat().st_mtime > KEPT_S:
-                old.unlink(missing_ok=True)
 
 
 def said(command, **options):
@@ -98,7 +73,7 @@ def look(build, entries):
     p = said(command + files, stderr=subprocess.STDOUT)
     if p.returncode == 0:
         for _, name in entries:
-            remember(name)
+            KNOWN.add(name)
     return p.returncode, p.stdout
 
 
@@ -109,7 +84,7 @@ def analyze(entries):
         p = said(compiler(entry, *ANALYZER, "-S", "-o", os.devnull), cwd=entry["directory"],
                  stderr=subprocess.STDOUT)
         if p.returncode == 0:
-            remember(name)
+            KNOWN.add(name)
         status, text = status or p.returncode, text + p.stdout
     return status, text
 
@@ -161,7 +136,6 @@ def main(args):
     if args.changed is not None:
         wanted = changed(args.changed)
         found = {path: entry for path, entry in found.items() if path in wanted}
-    clean_up()
     if args.analyzer:
         common = " ".join(ANALYZER) + said(["gcc", "--version"]).stdout
     else:
@@ -169,7 +143,7 @@ def main(args):
     findings, status = set(), 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         keys = pool.map(lambda entry: key(entry, common.encode()), found.values())
-        left = [(entry, name) for entry, name in zip(found.values(), keys) if not known(name)]
+        left = [(entry, name) for entry, name in zip(found.values(), keys) if name not in KNOWN]
         unseen = left[args.most:] if args.most is not None else []
         left = left[: len(left) - len(unseen)]
         pieces = [left[i : i + AT_A_TIME] for i in range(0, len(left), AT_A_TIME)]
