@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "probe/gpu/fake_spec.h"
 #include "probe/sample/sampler.h"
@@ -9,6 +10,8 @@
 struct fake {
     struct fake_script script;
     int64_t begin_ns; /* the first tick; INT64_MIN: none yet */
+    char *path;       /* of the script */
+    struct stat was;  /* as it was read */
     struct gpu_reading readings[FAKE_GPUS];
 };
 
@@ -17,7 +20,37 @@ static void fake_close(void *state)
     struct fake *f = state;
 
     fake_script_done(&f->script);
+    free(f->path);
     free(f);
+}
+
+static bool is_changed(const struct fake *f, struct stat *st)
+{
+    return stat(f->path, st) == 0 &&
+           (st->st_ino != f->was.st_ino || st->st_size != f->was.st_size ||
+            st->st_mtim.tv_sec != f->was.st_mtim.tv_sec ||
+            st->st_mtim.tv_nsec != f->was.st_mtim.tv_nsec);
+}
+
+/* Read a script anew that was changed: it begins again. One that cannot be read, or is of another
+ * number of accelerators, changes nothing. */
+static void read_again(struct fake *f)
+{
+    struct fake_script script;
+    struct stat st;
+
+    if (!is_changed(f, &st))
+        return;
+    f->was = st;
+    if (fake_script_load(&script, f->path, NULL) < 0)
+        return;
+    if (script.count != f->script.count) {
+        fake_script_done(&script);
+        return;
+    }
+    fake_script_done(&f->script);
+    f->script = script;
+    f->begin_ns = INT64_MIN;
 }
 
 static int fake_open(void **state, const struct sampler_env *env, struct err *e)
@@ -31,8 +64,12 @@ static int fake_open(void **state, const struct sampler_env *env, struct err *e)
     if (!f)
         return err_nomem(e);
     f->begin_ns = INT64_MIN;
-    rc = fake_script_load(&f->script, env->fake, e);
+    f->path = strdup(env->fake);
+    if (!f->path || stat(f->path, &f->was) < 0)
+        memset(&f->was, 0, sizeof(f->was));
+    rc = f->path ? fake_script_load(&f->script, env->fake, e) : err_nomem(e);
     if (rc < 0) { /* a script that is missing is no machine without accelerators */
+        free(f->path);
         free(f);
         return rc == -ENOMEM ? rc : -EINVAL;
     }
@@ -58,6 +95,7 @@ static int fake_sample(void *state, struct tick *t)
     struct fake *f = state;
     int64_t since_ns;
 
+    read_again(f);
     if (f->begin_ns == INT64_MIN)
         f->begin_ns = t->monotonic_ns;
     since_ns = MAX(t->monotonic_ns - f->begin_ns, 0);

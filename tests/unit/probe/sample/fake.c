@@ -236,6 +236,31 @@ static void test_most(struct sampled *s)
     refused(s, str_text(&events), sentence);
 }
 
+/* A script that is changed while it plays. */
+static void test_changed(struct sampled *s)
+{
+    sampled_close(s);
+    folder_text(s->folder, "fake.ini", "[gpu 0]\nbusy_ratio = 0.25 for 1s, 0.5 for 9s\n");
+    is_int(sampled_open(s), 0, "the sampler opens with a short script");
+    is_int(sampled_at(s, 1000), 1, "one accelerator has a row");
+    (void)sampled_at(s, 1002);
+    is_value(s, "fake0", "busy_ratio", "0.5");
+    folder_text(s->folder, "fake.ini", "[gpu 0]\nbusy_ratio = 0.75 for 1s, 1 for 99s\n");
+    (void)sampled_at(s, 1003);
+    is_value(s, "fake0", "busy_ratio", "0.75");
+    (void)sampled_at(s, 1005);
+    is_value(s, "fake0", "busy_ratio", "1");
+    folder_text(s->folder, "fake.ini", "[gpu 0]\nbusy = much\n");
+    (void)sampled_at(s, 1006);
+    is_value(s, "fake0", "busy_ratio", "1");
+    folder_text(s->folder, "fake.ini", "[gpu 0]\nbusy_ratio = 0\n[gpu 1]\nbusy_ratio = 0\n");
+    is_int(sampled_at(s, 1007), 1, "a script of more accelerators changes nothing");
+    is_value(s, "fake0", "busy_ratio", "1");
+    folder_text(s->folder, "fake.ini", "[gpu 0]\nbusy_ratio = 0.125\n");
+    (void)sampled_at(s, 1008);
+    is_value(s, "fake0", "busy_ratio", "0.125");
+}
+
 int main(void)
 {
     struct sampled s;
@@ -249,6 +274,8 @@ int main(void)
     test_events(&s);
     test_refused(&s);
     test_most(&s);
+    test_changed(&s);
+    sampled_close(&s);
     folder_text(s.folder, "fake.ini", script);
     sampled_oom(&s);
     sampled_remove(&s);
