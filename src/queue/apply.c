@@ -22,7 +22,7 @@ const struct queue_job *queue_holder(const struct local *l, const char *slots, i
     for (size_t i = 0; i < l->n; i++) {
         const char *at = l->jobs[i]->slots;
 
-        if (l->jobs[i]->state != QUEUE_RUNNING || l->jobs[i]->id == but)
+        if (!queue_job_has(l->jobs[i]) || l->jobs[i]->id == but)
             continue;
         while ((slot = queue_slots_next(&at)) >= 0)
             if (has[slot % QUEUE_SLOTS])
@@ -62,7 +62,7 @@ static int bind_cpus(const struct local *l, struct queue_job *j)
         return 0;
     }
     for (size_t i = 0; i < l->n; i++)
-        if (l->jobs[i] != j && l->jobs[i]->state == QUEUE_RUNNING)
+        if (l->jobs[i] != j && queue_job_has(l->jobs[i]))
             queue_pool_hold(&l->pool, l->jobs[i], taken);
     queue_pool_give(&l->pool, j, taken, j->bound);
     return 0;
@@ -73,7 +73,7 @@ static int begin(struct local *l, struct queue_job *j, const char *slots)
 {
     const struct queue_job *host = j->host ? life_find(l, j->host) : NULL;
 
-    if (!host || host->state != QUEUE_RUNNING || strcmp(host->slots, slots) != 0)
+    if (!host || !queue_job_has(host) || strcmp(host->slots, slots) != 0)
         j->host = 0;
     snprintf(j->slots, sizeof(j->slots), "%s", slots);
     if (bind_cpus(l, j) < 0)
@@ -103,6 +103,8 @@ static int start(const struct doing *d)
         return 0;
     queue_plan_slots(d->plan, d->action->job, slots);
     other = queue_holder(l, slots, 0);
+    if (!other)
+        other = queue_parked(l, j, slots);
     if (other) {
         snprintf(j->reason, sizeof(j->reason),
                  "starts as soon as job %lld, which is being stopped for it, has gone",
@@ -115,6 +117,23 @@ static int start(const struct doing *d)
     return 0;
 }
 
+/* Nothing happens to it: others have its devices from now on. */
+static void park(const struct doing *d)
+{
+    struct queue_job *j = d->job;
+    uint32_t other = d->action->other;
+
+    j->parked_ms = queue_wall_ms(d->l);
+    j->host = 0;
+    snprintf(
+        j->reason, sizeof(j->reason),
+        "job %lld was idle and is parked: it keeps its memory on its %d device%s, which job %lld "
+        "gets; when it works again it waits for devices",
+        (long long)j->id, (int)queue_slots_count(j->slots), str_plural(queue_slots_count(j->slots)),
+        other == UINT32_MAX ? 0LL : (long long)d->l->jobs[queue_plan_item(d->plan, other)]->id);
+    memcpy(j->stopped, j->reason, sizeof(j->stopped));
+}
+
 static void stop(const struct doing *d)
 {
     struct queue_job *j = d->job;
@@ -122,6 +141,10 @@ static void stop(const struct doing *d)
     j->next[0] = 0; /* keep() */
     if (j->state != QUEUE_RUNNING || j->stop != QUEUE_GO)
         return;
+    if (d->action->why == WHY_IDLE && queue_may_park(d->l, j)) {
+        park(d);
+        return;
+    }
     j->stop = QUEUE_PREEMPT;
     say(d, j->reason);
     memcpy(j->stopped, j->reason, sizeof(j->stopped));
@@ -216,7 +239,8 @@ struct change {
 static bool is_new(const struct change *c)
 {
     return c->job->attempt != c->was.attempt || c->job->stop != c->was.stop ||
-           c->job->told_ms != c->was.told_ms || strcmp(c->job->next, c->was.next) != 0;
+           c->job->parked_ms != c->was.parked_ms || c->job->told_ms != c->was.told_ms ||
+           strcmp(c->job->next, c->was.next) != 0;
 }
 
 static int store(struct local *l, const struct change *changes, size_t n, struct err *e)
@@ -243,7 +267,7 @@ static void finish(struct local *l, const struct change *c)
                       c->job->id; /* it waits for something else from now on */
     if (stops || (c->deed == DEED_TELL && c->job->stop == QUEUE_GO))
         log_info("%s", c->job->reason);
-    if (stops && c->job->state == QUEUE_RUNNING)
+    if (stops && c->job->state == QUEUE_RUNNING && c->job->stop != QUEUE_GO)
         life_tell(l, c->job);
 }
 
@@ -319,6 +343,8 @@ static int go_on(struct local *l, struct queue_job *j, struct err *e)
     const struct queue_job was = *j;
     int rc = 0;
 
+    if (!other && !j->held)
+        other = queue_parked(l, j, j->next);
     if (other && !j->held) {
         snprintf(j->reason, sizeof(j->reason), "goes on as soon as job %lld has gone",
                  (long long)other->id);

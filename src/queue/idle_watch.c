@@ -15,7 +15,7 @@ enum { AGAIN_MS = 60000 /* until a sensor that ended is started again */, SECOND
 
 static bool counts(const struct local *l, const struct queue_job *j)
 {
-    return j->state == QUEUE_RUNNING && j->stop == QUEUE_GO && (l->pool.cpus || j->devices > 0);
+    return queue_job_has(j) && j->stop == QUEUE_GO && (l->pool.cpus || j->devices > 0);
 }
 
 static bool is_wanted(const struct local *l)
@@ -23,7 +23,7 @@ static bool is_wanted(const struct local *l)
     const struct policy *p = l->c->policy;
 
     for (size_t i = 0; (p->idle.reclaim_ms > 0 || p->share.below > 0) && i < l->n; i++)
-        if (counts(l, l->jobs[i]))
+        if (counts(l, l->jobs[i]) || l->jobs[i]->parked_ms)
             return true;
     return false;
 }

@@ -49,7 +49,7 @@ static int add_wish(struct queue_plan *p, const struct queue_job *j, struct work
 /* A job that was stopped and goes on at once has its place. */
 static bool has_place(const struct queue_job *j)
 {
-    return j->state == QUEUE_RUNNING || *j->next;
+    return queue_job_has(j) || *j->next;
 }
 
 static const char *place_of(const struct queue_job *j)
@@ -79,6 +79,8 @@ static int adapt(struct queue_plan *p, struct err *e)
     int rc;
 
     *y = *p->scene.policy;
+    if (y->idle.action == IDLE_SHRINK) /* who has no devices meanwhile is not in the plan */
+        y->idle.action = IDLE_REQUEUE;
     rc = engine_change(y, ENGINE_LOCAL, e);
     if (!y->elastic.on && y->share.below == 0 && !y->restart_each_pass &&
         y->backfill != BACKFILL_CONSERVATIVE &&

@@ -152,6 +152,13 @@ struct queue_job *queue_partner(const struct local *l, const struct queue_job *j
  * back. After it queue_share_works() says whether one of two on one device works. */
 void queue_share_look(struct local *l);
 
+/* Whether a job that is idle may keep its memory on its devices while others have them. */
+bool queue_may_park(const struct local *l, const struct queue_job *j);
+
+/* A job that is parked on one of the slots that another one is to have, and has to leave first: its
+ * memory does not fit beside that one's. It is asked to. NULL: there is none. */
+const struct queue_job *queue_parked(struct local *l, const struct queue_job *j, const char *slots);
+
 /* How busy a job is whose devices were seen to be that busy, in thousandths, their memory in use so
  * far; -1: not known. */
 int queue_share_use(struct local *l, struct queue_job *j, int milli, int memory_milli);

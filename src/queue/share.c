@@ -16,14 +16,16 @@ enum { HALF = 5, TENTH = 10 /* thousandths in a percent */ };
 
 static bool is_watched(const struct local *l, const struct queue_job *j)
 {
-    return l->c->policy->share.below > 0 && j->share && j->state == QUEUE_RUNNING &&
-           j->stop == QUEUE_GO;
+    const struct policy *p = l->c->policy;
+
+    return (p->share.below > 0 || p->idle.action == IDLE_SHRINK) && j->share &&
+           j->state == QUEUE_RUNNING && j->stop == QUEUE_GO;
 }
 
 static bool are_together(const struct queue_job *guest, const struct queue_job *host)
 {
-    return guest->host == host->id && guest->state == QUEUE_RUNNING &&
-           host->state == QUEUE_RUNNING && strcmp(guest->slots, host->slots) == 0;
+    return guest->host == host->id && queue_job_has(guest) && queue_job_has(host) &&
+           strcmp(guest->slots, host->slots) == 0;
 }
 
 struct queue_job *queue_partner(const struct local *l, const struct queue_job *j)
@@ -32,6 +34,24 @@ struct queue_job *queue_partner(const struct local *l, const struct queue_job *j
         if (are_together(l->jobs[i], j) || are_together(j, l->jobs[i]))
             return l->jobs[i];
     return NULL;
+}
+
+static bool overlap(const char *one, const char *other)
+{
+    bool has[QUEUE_SLOTS] = { false };
+    int slot;
+
+    while ((slot = queue_slots_next(&one)) >= 0)
+        has[slot % QUEUE_SLOTS] = true;
+    while ((slot = queue_slots_next(&other)) >= 0)
+        if (has[slot % QUEUE_SLOTS])
+            return true;
+    return false;
+}
+
+static bool is_parked_on(const struct queue_job *j, const char *slots)
+{
+    return j->state == QUEUE_RUNNING && j->parked_ms && overlap(j->slots, slots);
 }
 
 /* ---- what is seen ---- */
@@ -69,6 +89,9 @@ int queue_share_use(struct local *l, struct queue_job *j, int milli, int memory_
     if (kept_ms > QUEUE_KEEP_MS || kept_ms < 0)
         j->kept_ms = 0; /* what was seen is to be stored */
     if (!queue_partner(l, j)) {
+        for (size_t i = 0; i < l->n; i++)
+            if (is_parked_on(l->jobs[i], j->slots))
+                memory_milli = -1; /* of whom it is nobody knows */
         sharing_note_use(j, queue_now_ms(l), milli, memory_milli);
         known = sharing_is_known(j, after_ms);
         if (known != j->known) {
@@ -82,6 +105,69 @@ int queue_share_use(struct local *l, struct queue_job *j, int milli, int memory_
     if (j->steps < 0 || milli <= WORK_IDLE)
         return milli;
     return j->works ? MAX(sharing_usual(j), WORK_IDLE + 1) : 0;
+}
+
+/* ---- parked jobs ---- */
+
+bool queue_may_park(const struct local *l, const struct queue_job *j)
+{
+    return l->c->policy->idle.action == IDLE_SHRINK && is_watched(l, j) && j->steps >= 0 &&
+           queue_pool_memory(&l->pool, j) > 0;
+}
+
+/* One that is parked ends, and waits for devices in its turn, behind a job that it made way for (0:
+ * none). Stored, then done. */
+static void unpark(struct local *l, struct queue_job *j, int64_t yields, const char *why)
+{
+    struct queue_job was = *j;
+    struct err e = { "" };
+
+    j->stop = QUEUE_PREEMPT;
+    j->yields = yields;
+    snprintf(j->reason, sizeof(j->reason), "job %lld %s", (long long)j->id, why);
+    memcpy(j->stopped, j->reason, sizeof(j->stopped));
+    if (queue_store_put(l->store, j, &e) < 0) {
+        *j = was;
+        log_error("%s", e.text);
+        return;
+    }
+    log_info("%s", j->reason);
+    life_tell(l, j);
+}
+
+const struct queue_job *queue_parked(struct local *l, const struct queue_job *j, const char *slots)
+{
+    int needs = queue_pool_memory(&l->pool, j), sum = needs;
+    const struct queue_job *first = NULL;
+
+    for (size_t i = 0; i < l->n; i++)
+        if (l->jobs[i] != j && l->jobs[i]->state == QUEUE_RUNNING &&
+            overlap(l->jobs[i]->slots, slots))
+            sum += queue_pool_memory(&l->pool, l->jobs[i]);
+    for (size_t i = 0; i < l->n; i++) {
+        struct queue_job *other = l->jobs[i];
+
+        if (other == j || !is_parked_on(other, slots) ||
+            (other->stop == QUEUE_GO && j->share && needs > 0 && sum <= WORK_WHOLE))
+            continue;
+        if (other->stop == QUEUE_GO)
+            unpark(l, other, j->id,
+                   "leaves the devices on which it has memory: it does not fit beside "
+                   "that of another job; it starts again in its turn");
+        first = first ? first : other;
+    }
+    return first;
+}
+
+static void look_at_parked(struct local *l, struct queue_job *j)
+{
+    double before = j->steps;
+
+    sharing_note_steps(j, queue_now_ms(l), steps_of(l, j), l->c->look_ms, SHARING_NEITHER);
+    if (before >= 0 && j->steps > before)
+        unpark(l, j, 0,
+               "works again and waits for devices: those on which it has memory are another "
+               "one's");
 }
 
 /* ---- undoing it ---- */
@@ -136,9 +222,11 @@ static void judge(struct local *l, struct queue_job *host)
 void queue_share_look(struct local *l)
 {
     for (size_t i = 0; i < l->n; i++)
-        if (is_watched(l, l->jobs[i]))
+        if (is_watched(l, l->jobs[i]) && l->jobs[i]->parked_ms)
+            look_at_parked(l, l->jobs[i]);
+        else if (is_watched(l, l->jobs[i]))
             look_at(l, l->jobs[i]);
     for (size_t i = 0; i < l->n; i++)
-        if (is_watched(l, l->jobs[i]))
+        if (is_watched(l, l->jobs[i]) && !l->jobs[i]->parked_ms)
             judge(l, l->jobs[i]);
 }

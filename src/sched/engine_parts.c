@@ -165,11 +165,6 @@ static void wall(struct policy *p)
     p->quota.borrow = false;
 }
 
-static void requeue_idle(struct policy *p)
-{
-    p->idle.action = IDLE_REQUEUE;
-}
-
 /* ---- the table ---- */
 
 #define DOES \
@@ -195,10 +190,6 @@ static void requeue_idle(struct policy *p)
 
 /* brim's queue. */
 #define SIM_ONLY LACKS("only brim sim can do that")
-#define REQUEUE \
-    CHANGES( \
-        "action = requeue", requeue_idle, \
-        "a job that was stopped cannot say when it needs devices again, and waits in its turn")
 
 /* Slurm. */
 #define ORDERS \
@@ -262,7 +253,7 @@ const struct engine_part engine_parts[] = {
     { "quota", NULL, NULL, NULL, { DOES, DOES } },
     { "quota", "borrow", "yes", borrows, { DOES, WALLS } },
     { "idle", NULL, NULL, has_idle, { DOES, BLIND } },
-    { "idle", "action", "shrink", shrinks_idle, { REQUEUE, DOES } },
+    { "idle", "action", "shrink", shrinks_idle, { DOES, DOES } },
     { "share", NULL, NULL, has_share, { DOES, SHARDS } },
     { "elastic", NULL, NULL, has_elastic, { DOES, FIXED } },
     { "service", NULL, NULL, has_service, { SIM_ONLY, DOES } },

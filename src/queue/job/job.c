@@ -240,6 +240,8 @@ static void add_time(struct queue_job *j, int64_t ms)
     int32_t has = j->devices > 0 ? queue_slots_count(j->slots) : 0;
 
     j->ran_ms += ms;
+    if (j->parked_ms)
+        ms = MIN(ms, MAX(j->parked_ms - j->since_ms, 0));
     j->device_ms += ms * (has > 0 ? has : j->devices);
 }
 
@@ -252,7 +254,7 @@ void queue_job_end(struct queue_job *j, const struct queue_end *end)
         add_time(j, MAX(end->end_ms - j->since_ms, 0));
     j->since_ms = j->end_ms = end->end_ms;
     j->slots[0] = j->bound[0] = j->used[0] = 0;
-    j->told_ms = j->seen_ms = 0;
+    j->told_ms = j->seen_ms = j->parked_ms = 0;
     j->status = end->status;
     if (end->lost)
         lose(j, end);
@@ -314,6 +316,8 @@ const char *queue_job_word(const struct queue_job *j)
         return outcomes[j->outcome];
     if (j->state == QUEUE_RUNNING && j->stop != QUEUE_GO)
         return "stopping";
+    if (j->state == QUEUE_RUNNING && j->parked_ms)
+        return "parked";
     return j->held ? "held" : states[j->state];
 }
 

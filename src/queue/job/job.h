@@ -81,8 +81,9 @@ struct queue_job {
     int64_t seen_ms;       /* that was at; 0: not since it started */
     int64_t told_ms;       /* its owner was told that they are idle at; 0 */
     /* What was seen of one that may share devices, where the policy asks (sharing.h). */
-    int64_t host;              /* it is on the devices of that job, or about to be; 0: its own */
-    bool apart;                /* it cost another job too much, or one cost it: it shares no more */
+    int64_t parked_ms; /* it gave its devices up and keeps its memory there since then (wall); 0 */
+    int64_t host;      /* it is on the devices of that job, or about to be; 0: its own */
+    bool apart;        /* it cost another job too much, or one cost it: it shares no more */
     int32_t memory_milli;      /* the most that was seen of a device's memory in use; 0 */
     int64_t worked_ms, worked; /* time at work with devices of its own; that times how busy */
     int64_t alone_ms, alone;   /* of that, time in which steps ended; how many */
@@ -146,6 +147,12 @@ void queue_job_drop(struct queue_job *j, enum queue_outcome outcome, int64_t now
 
 /* "done", "waiting" ...: the state in a word, the outcome where it has ended. */
 const char *queue_job_word(const struct queue_job *j);
+
+/* Whether it runs and has devices, in part or as a whole: it is not parked. */
+static inline bool queue_job_has(const struct queue_job *j)
+{
+    return j->state == QUEUE_RUNNING && !j->parked_ms;
+}
 
 /* Whether a job that is stopped can go on with fewer devices. */
 bool queue_job_stretches(const struct queue_job *j);

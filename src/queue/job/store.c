@@ -9,7 +9,7 @@
 
 #include "store/sql.h"
 
-enum { VERSION = 7, BUSY_MS = 5000, OLD_ROWS = 1000 };
+enum { VERSION = 8, BUSY_MS = 5000, OLD_ROWS = 1000 };
 
 /* A column of the table, the member of struct queue_job that it holds, and the version of the file
  * that has it first. */
@@ -91,6 +91,7 @@ static const struct column columns[] = {
     COLUMN_OF(7, COLUMN_I64, worked),
     COLUMN_OF(7, COLUMN_I64, alone_ms),
     COLUMN_OF(7, COLUMN_I64, alone),
+    COLUMN_OF(8, COLUMN_I64, parked_ms),
 };
 
 enum { SQL_TEXT = 8192, LISTS = QUEUE_OLD + 1 };

@@ -159,3 +159,71 @@ def test_cpus_are_not_shared(brim, tmp_path):
     queue = Queue(brim, tmp_path, "")
     one_line(queue("queue", "--policy", str(tmp_path / "policy.ini"), "--private"), 1,
              "[share] is for accelerators")
+
+
+IDLE = """[policy]
+order = fifo
+backfill = greedy
+[idle]
+reclaim = 1s
+action = shrink
+"""
+
+
+@pytest.fixture
+def idle(brim, tmp_path):
+    """A queue of one invented accelerator that is idle, whose jobs have 30 of 80 GB."""
+    (tmp_path / "policy.ini").write_text(IDLE)
+    (tmp_path / "play.ini").write_text(
+        PLAY.replace("count = 2", "count = 1").replace("0.4", "0") % 30e9)
+    conf = CONF.replace("2xH100", "1xH100") % (tmp_path / "policy.ini", tmp_path / "play.ini")
+    made = Queue(brim, tmp_path, conf)
+    yield made
+    made.end()
+
+
+def parked(queue):
+    """A job that is idle, one that waits for its device, and gets it."""
+    (queue.work / "a").mkdir()
+    (queue.work / "a" / "rest").touch()
+    a = queue.submit("-d1", "--requeue", "--share", "-C", str(queue.work / "a"),
+                     os.environ["PACED_JOB"], "40")
+    wait_until(lambda: queue.job(a)["state"] == "running" and seen(queue, "a"))
+    return a
+
+
+def test_an_idle_job_is_parked(idle):
+    a = parked(idle)
+    b = idle.submit("-d1", "--requeue", "--share", "--memory", "50", "sh", "-c", WAIT)
+    idle.until(b, "running")
+    job = idle.job(a)
+    assert (job["state"], job["attempts"], job["place"]) == ("parked", 1, "GPU0")
+    assert job["reason"] == (
+        "job %d was idle and is parked: it keeps its memory on its 1 device, which job %d gets; "
+        "when it works again it waits for devices" % (a, b))
+    for _ in range(3):
+        idle.kill_engine()
+        assert idle.job(a)["state"] == "parked"
+    (idle.work / "a" / "rest").unlink()
+    job = wait_until(lambda: idle.job(a)["state"] == "waiting" and idle.job(a))
+    assert job["stopped"].startswith("job %d works again and waits for devices: " % a), job
+    assert idle.job(b)["state"] == "running"
+    (idle.work / "go").touch()
+    idle.until(b, "done")
+    assert idle.until(a, "running")["attempts"] == 2
+
+
+@pytest.mark.parametrize("options", [
+    ("--requeue", "--share", "--memory", "51"),  # does not fit beside 30 of 80 GB
+    ("--requeue", "--share"),  # nobody knows
+    (),
+])
+def test_a_parked_job_makes_way(idle, options):
+    a = parked(idle)
+    b = idle.submit("-d1", *options, "sh", "-c", WAIT)
+    idle.until(b, "running")
+    job = wait_until(lambda: idle.job(a)["state"] == "waiting" and idle.job(a))
+    assert job["attempts"] == 1 and "does not fit beside" in job["stopped"], job
+    (idle.work / "go").touch()
+    idle.until(b, "done")
+    assert idle.until(a, "running")["attempts"] == 2

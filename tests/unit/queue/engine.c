@@ -117,6 +117,7 @@ static struct node *make_node(int gpus)
         d->pci = (int)n->n_pcis - 1;
         d->numa = i * 2 / gpus;
         d->product = "H100";
+        d->acc.memory_b = INT64_C(80000000000);
     }
     need(node_settle(n), "node", &e);
     return n;
@@ -289,7 +290,7 @@ static int add_row(void *arg, const struct queue_job *j)
         TEXT(reason), TEXT(stopped);
     NUMBER(yields), TEXT(used), TIME(seen_ms), TIME(told_ms);
     NUMBER(share), NUMBER(memory_b), NUMBER(host), NUMBER(apart), NUMBER(memory_milli);
-    NUMBER(worked_ms), NUMBER(worked), NUMBER(alone_ms), NUMBER(alone);
+    NUMBER(worked_ms), NUMBER(worked), NUMBER(alone_ms), NUMBER(alone), TIME(parked_ms);
     str_add_char(out, '\n');
     return 0;
 }

@@ -181,6 +181,7 @@ static struct queue_job full_job(int64_t x)
         .worked = (INT64_C(31) << 40) + x,
         .alone_ms = (INT64_C(32) << 40) + x,
         .alone = (INT64_C(33) << 40) + x,
+        .parked_ms = (INT64_C(34) << 40) + x,
         .steps = -1,
         .milli = -1,
         .seen_ms = (INT64_C(23) << 40) + x,
@@ -219,7 +220,7 @@ static void is_same(const struct queue_job *got, const struct queue_job *want, c
     SAME(slots), SAME(place), SAME(bound), SAME(reason), SAME(stopped), SAME(yields);
     SAME(used), SAME(milli), SAME(seen_ms), SAME(told_ms);
     SAME(share), SAME(memory_b), SAME(host), SAME(apart), SAME(memory_milli), SAME(steps);
-    SAME(worked_ms), SAME(worked), SAME(alone_ms), SAME(alone);
+    SAME(worked_ms), SAME(worked), SAME(alone_ms), SAME(alone), SAME(parked_ms);
 }
 
 /* Each member of a job comes back from the file. */
@@ -305,11 +306,12 @@ static void test_lists(const char *root)
  * as it is. */
 static void test_versions(const char *root)
 {
-    static const char *const later[] = {
-        "bound", "stopped", "used",         "seen_ms",   "told_ms",   "yields",   "deadline_ms",
-        "team",  "class",   "least",        "next",      "device_ms", "share",    "memory_b",
-        "host",  "apart",   "memory_milli", "worked_ms", "worked",    "alone_ms", "alone"
-    };
+    static const char *const later[] = { "bound",        "stopped",   "used",        "seen_ms",
+                                         "told_ms",      "yields",    "deadline_ms", "team",
+                                         "class",        "least",     "next",        "device_ms",
+                                         "share",        "memory_b",  "host",        "apart",
+                                         "memory_milli", "worked_ms", "worked",      "alone_ms",
+                                         "alone",        "parked_ms" };
     CLEANUP(queue_store_closep) struct queue_store *s = NULL;
     CLEANUP(str_done) struct str sql = STR_INIT(4096);
     struct queue_job one = full_job(0);
@@ -341,12 +343,13 @@ static void test_versions(const char *root)
     one.least = one.memory_milli = 0;
     one.share = one.apart = false;
     one.memory_b = one.host = one.worked_ms = one.worked = one.alone_ms = one.alone = 0;
+    one.parked_ms = 0;
     one.device_ms = one.ran_ms * one.devices;
     one.seen_ms = one.told_ms = one.yields = one.deadline_ms = 0;
     is_same(&f.job, &one, "a file of the first version had");
     queue_store_close(steal(&s));
     is_int(sqlite3_open(path, &db), SQLITE_OK, "the file is still a database");
-    is_int(sqlite3_exec(db, "PRAGMA user_version = 8", NULL, NULL, NULL), SQLITE_OK,
+    is_int(sqlite3_exec(db, "PRAGMA user_version = 9", NULL, NULL, NULL), SQLITE_OK,
            "the file is made one of the next version");
     sqlite3_close(db);
     is_int(queue_store_open(&s, path, &e), -EUCLEAN, "a file of the next version is refused");
