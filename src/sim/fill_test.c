@@ -1,6 +1,7 @@
 #include "sim/fill_test.h"
 
 #include <errno.h>
+#include <math.h>
 
 #include "sched/place/place.h"
 #include "sched/place/place_scored.h"
@@ -163,9 +164,9 @@ int fill_test_run(struct fill_test_result *ret, const struct policy *policy,
     free(p.order);
     if (rc < 0)
         return err_nomem(e);
-    r.at_full /= o->rounds;
+    r.at_full = o->load < 1 ? (double)NAN : r.at_full / o->rounds;
     r.at_end /= o->rounds;
-    r.turned_away /= (double)r.jobs;
+    r.turned_away = r.jobs ? r.turned_away / (double)r.jobs : (double)NAN;
     *ret = r;
     return 0;
 }

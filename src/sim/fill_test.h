@@ -17,9 +17,9 @@ struct fill_test_options {
 };
 
 struct fill_test_result {
-    double at_full; /* share given away when as much was asked for as there is */
+    double at_full; /* share given away when as much was asked for as there is; NaN: it never was */
     double at_end;
-    double turned_away; /* share of the jobs */
+    double turned_away; /* share of the jobs; NaN: there was none */
     size_t jobs;        /* of all rounds */
 };
 

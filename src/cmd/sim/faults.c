@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/parse.h"
+#include "base/str.h"
 #include "failures_csv.h"
 #include "model/signal/quantity.h"
 #include "plan/cluster/failures.h"
@@ -37,7 +38,8 @@ static int read_list(struct sim_failing *f, struct arena *a, const struct pool *
     if (rc < 0)
         return rc;
     f->options.list = f->list = list;
-    snprintf(f->about, sizeof(f->about), "%zu failures of %.80s", f->options.n_list, file);
+    snprintf(f->about, sizeof(f->about), "%zu failure%s of %.80s", f->options.n_list,
+             str_plural(f->options.n_list), file);
     return 0;
 }
 
@@ -100,8 +102,10 @@ static int add_windows(struct sim_failing *f, struct arena *a, const struct pool
     if (outages_join(a, &both, &f->options.n_list, list, n) < 0)
         return err_nomem(e);
     f->options.list = f->list = both;
+    n /= 2; /* each has a begin and an end */
     len = strlen(f->about);
-    snprintf(f->about + len, sizeof(f->about) - len, "%s%zu windows", len ? "; " : "", n / 2);
+    snprintf(f->about + len, sizeof(f->about) - len, "%s%zu window%s", len ? "; " : "", n,
+             str_plural(n));
     return 0;
 }
 

@@ -120,7 +120,7 @@ static void all_cells(struct page *p, const struct sim_run *r, const char **out)
     g.name = r->policy.name;
     group_cells(p, &g, out); /* its last cells are written over */
     out += 10;
-    *out++ = cell(p, "%.3f", r->stats.fairness);
+    *out++ = amount(p, r->stats.fairness, 3);
     *out++ = share(p, r->stats.allocated);
     *out++ = share(p, r->stats.fragmented);
     *out++ = cell(p, "%llu", (unsigned long long)r->result.preemptions);

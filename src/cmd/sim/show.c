@@ -40,13 +40,19 @@ static void add_header(const char *first, struct str *out)
                  "       max");
 }
 
+/* A figure that is not known is a question mark. */
+static void add_figure(double figure, int width, int decimals, struct str *out)
+{
+    if (isnan(figure))
+        str_addf(out, " %*s", width, "?");
+    else
+        str_addf(out, " %*.*f", width, decimals, figure);
+}
+
 /* Where all jobs were submitted at once there is no time up to the last submission. */
 static void add_share(double share, struct str *out)
 {
-    if (isnan(share))
-        str_addf(out, " %9s", "?");
-    else
-        str_addf(out, " %9.1f", share * 100);
+    add_figure(share * 100, 9, 1, out);
 }
 
 static void add_run(const struct sim_run *r, struct str *out)
@@ -94,14 +100,6 @@ static void add_groups(const struct sim_run *r, const struct sim_breakdown *b, s
     }
 }
 
-static void add_amount(double amount, int decimals, struct str *out)
-{
-    if (isnan(amount))
-        str_addf(out, " %11s", "?");
-    else
-        str_addf(out, " %11.*f", decimals, amount);
-}
-
 /* Fairness, fragments, energy and money of each policy. */
 static void add_figures(const struct sim_run *runs, size_t n, struct str *out)
 {
@@ -113,11 +111,12 @@ static void add_figures(const struct sim_run *runs, size_t n, struct str *out)
 
         str_add(out, run->policy.name);
         str_pad(out, NAME_WIDTH);
-        str_addf(out, "%8.3f %8.2f", run->stats.fairness, run->stats.all.slowdown);
-        add_amount(run->stats.fragmented * 100, 1, out);
-        add_amount(run->money.kwh, 0, out);
-        add_amount(run->money.usd, 0, out);
-        add_amount(run->money.usd_idle, 0, out);
+        add_figure(run->stats.fairness, 7, 3, out);
+        str_addf(out, " %8.2f", run->stats.all.slowdown);
+        add_figure(run->stats.fragmented * 100, 11, 1, out);
+        add_figure(run->money.kwh, 11, 0, out);
+        add_figure(run->money.usd, 11, 0, out);
+        add_figure(run->money.usd_idle, 11, 0, out);
         str_add_char(out, '\n');
     }
 }
@@ -142,16 +141,19 @@ static void add_runs(const struct sim_run *runs, size_t n, struct str *out)
 /* Over how many leaves gangs lie, where the pool has any. */
 static void add_leaves(const struct sim_report *r, struct str *out)
 {
+    bool any = false;
+
     for (size_t i = 0; i < r->n_runs; i++) {
         const struct sim_leaves *l = &r->runs[i].result.leaves;
 
         if (l->gangs == 0)
             continue;
-        if (i == 0) {
+        if (!any) {
             str_add(out, "\npolicy");
             str_pad(out, NAME_WIDTH);
             str_add(out, "starts on several nodes  on several leaves%  leaves of each\n");
         }
+        any = true;
         str_add(out, r->runs[i].policy.name);
         str_pad(out, NAME_WIDTH);
         str_addf(out, "%23llu %19.1f %15.2f\n", (unsigned long long)l->gangs,
@@ -204,8 +206,10 @@ static void add_packed(const struct sim_report *r, struct str *out)
 
         str_add(out, r->runs[i].policy.name);
         str_pad(out, NAME_WIDTH);
-        str_addf(out, "%34.2f %9.2f %13.2f\n", p->at_full * 100, p->at_end * 100,
-                 p->turned_away * 100);
+        add_figure(p->at_full * 100, 33, 2, out);
+        add_figure(p->at_end * 100, 9, 2, out);
+        add_figure(p->turned_away * 100, 13, 2, out);
+        str_add_char(out, '\n');
     }
 }
 
