@@ -236,6 +236,12 @@ static int open_nic(struct reader *r, struct err *e)
     return add_device(r, DEVICE_NIC, e);
 }
 
+/* NCCL's XML has no link layer; a card that was set to InfiniBand has another class, 0x0207. */
+static bool is_ethernet(const struct node *n, const struct device *d)
+{
+    return d->pci >= 0 && n->pcis[d->pci].class_code >> 8 == 0x0200;
+}
+
 static int open_net(struct reader *r, struct err *e)
 {
     struct device *d = r->device >= 0 ? &r->node->devices[r->device] : NULL;
@@ -254,7 +260,7 @@ static int open_net(struct reader *r, struct err *e)
         return err_nomem(e);
     port->number = number;
     port->gbps = mbps > 0 ? mbps / 1000.0 : ABSENT;
-    port->layer = PORT_INFINIBAND;
+    port->layer = is_ethernet(r->node, d) ? PORT_ETHERNET : PORT_INFINIBAND;
     if (!d->name && (copy_attr(r, "name", &d->nic.rdma) < 0))
         return err_nomem(e);
     d->name = d->nic.rdma;

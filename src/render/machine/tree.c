@@ -141,8 +141,9 @@ static void add_memory_domain(const struct tree *t, int numa)
     const struct numa *d = &t->node->numas[numa];
     int owner = describe_memory_owner(t->node, numa);
 
-    str_add(t->out, "no CPUs, ");
-    describe_ram(t->out, d->memory_b);
+    str_add(t->out, d->memory_b > 0 ? "no CPUs, " : "no CPUs");
+    if (d->memory_b > 0)
+        describe_ram(t->out, d->memory_b);
     if (owner >= 0) {
         str_add(t->out, ": memory of ");
         text_add(t->out, t->node->devices[owner].name);
@@ -232,14 +233,13 @@ static void add_accelerators(const struct tree *t)
 static void add_head(const struct tree *t)
 {
     const struct node *n = t->node;
-    CLEANUP(str_done) struct str name = STR_INIT(4096);
+    CLEANUP(str_done) struct str name = STR_INIT(4096), host = STR_INIT(4096);
 
     text_add(&name, n->name ? n->name : "?");
-    text_fail(t->out, str_error(&name));
+    describe_host(&host, n);
+    text_fail(t->out, str_error(&name) ? str_error(&name) : str_error(&host));
     text_ink(t->out, t->view->colour, INK_BOLD, str_text(&name));
-    str_add(t->out, "  ");
-    describe_host(t->out, n);
-    str_add_char(t->out, '\n');
+    str_addf(t->out, "%s%s\n", host.len ? "  " : "", str_text(&host));
     describe_cpus(t->out, n);
     str_add_char(t->out, '\n');
     add_accelerators(t);
