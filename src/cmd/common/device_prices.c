@@ -196,11 +196,33 @@ int device_prices_row(struct device_prices *r, const char *kind, struct err *e)
     return (int)r->n - 1;
 }
 
+static bool same(double a, double b)
+{
+    return isnan(a) ? isnan(b) : a == b;
+}
+
+/* Whether an earlier row has the same figures of the same GPU: kinds have more than one name. */
+static bool was_told(const struct device_prices *r, size_t i)
+{
+    const struct rate *row = &r->rows[i];
+
+    for (size_t k = 0; row->gpu && k < i; k++) {
+        const struct rate *x = &r->rows[k];
+
+        if (x->gpu && !strcmp(x->gpu, row->gpu) && same(x->usd_per_hour, row->usd_per_hour) &&
+            same(x->busy_w, row->busy_w) && same(x->idle_w, row->idle_w))
+            return true;
+    }
+    return false;
+}
+
 void device_prices_about(const struct device_prices *r, struct str *out)
 {
     for (size_t i = 0; i < r->n; i++) {
         const struct rate *row = &r->rows[i];
 
+        if (was_told(r, i))
+            continue;
         str_addf(out, "%s: ", row->gpu ? row->gpu : *row->kind ? row->kind : "devices");
         if (row->price_source)
             str_addf(out, "%s dollars an hour (%s)", quantity_number(row->usd_per_hour, 4).text,

@@ -4,7 +4,6 @@
 
 enum { NAME = 34, KNOB = 20, VALUE = 10 };
 
-/* What all settings come to, each measured with those before it; NaN where none was measured. */
 /* Whether an earlier setting was in the same trial: what that won is not won twice. */
 static bool is_of_trial(const struct profile *p, size_t i)
 {
@@ -17,6 +16,7 @@ static bool is_of_trial(const struct profile *p, size_t i)
     return false;
 }
 
+/* What all settings come to, each measured with those before it; NaN where none was measured. */
 static double gain_of(const struct profile *p)
 {
     double all = (double)NAN;
