@@ -31,21 +31,6 @@ static int64_t of_wall(const struct queue_plan *p, int64_t ms)
     return MAX(ms - p->work.first_ms, 0);
 }
 
-/* Its deadline counts from its submission, as that is seen here. One before that was missed. */
-static int add_wish(struct queue_plan *p, const struct queue_job *j, struct work *w)
-{
-    struct work_wish *wish;
-
-    if (j->deadline_ms == 0)
-        return 0;
-    wish = arena_alloc(&p->work.arena, sizeof(*wish));
-    if (!wish)
-        return -ENOMEM;
-    wish->due_ms = MAX(j->deadline_ms - w->submit_ms, 1);
-    w->wish = wish;
-    return 0;
-}
-
 /* A job that was stopped and goes on at once has its place. */
 static bool has_place(const struct queue_job *j)
 {
@@ -143,6 +128,23 @@ static bool is_alone(const struct queue_plan *p, const struct queue_job *j)
            !sharing_is_known(j, p->policy.share.after_ms);
 }
 
+/* What the scheduler is to know besides. The deadline counts from the submission, as that is seen
+ * here; one before that was missed. */
+static int add_wish(struct queue_plan *p, const struct queue_job *j, struct work *w)
+{
+    struct work_wish *wish = arena_alloc(&p->work.arena, sizeof(*wish));
+
+    if (!wish)
+        return -ENOMEM;
+    *wish = (struct work_wish){
+        .due_ms = j->deadline_ms ? MAX(j->deadline_ms - w->submit_ms, 1) : 0,
+        .memory_milli = (int16_t)queue_pool_memory(p->scene.pool, j),
+        .alone = is_alone(p, j),
+    };
+    w->wish = wish;
+    return 0;
+}
+
 static int add_work(struct queue_plan *p, const struct queue_job *j, int64_t submit_ms)
 {
     CLEANUP(str_done) struct str label = STR_INIT(LABEL);
@@ -152,8 +154,6 @@ static int add_work(struct queue_plan *p, const struct queue_job *j, int64_t sub
         return -ENOMEM;
     queue_pool_work(p->scene.pool, j, w);
     stretch(p, j, w);
-    w->alone = is_alone(p, j);
-    w->memory_milli = (int16_t)queue_pool_memory(p->scene.pool, j);
     w->submit_ms = submit_ms;
     queue_job_label(j, &label);
     w->name = str_error(&label) ? NULL : arena_strdup(&p->work.arena, str_text(&label));

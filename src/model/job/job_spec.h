@@ -28,6 +28,8 @@ struct work_wish {
     int64_t due_ms;  /* it is to have ended so long after its submission; 0: at any time */
     int64_t data_ms; /* what a start costs that is away from its data */
     uint16_t data;   /* where they are: number in the workload's table, plus 1; 0: nobody said */
+    int16_t memory_milli; /* of the memory of each of its devices, in thousandths; 0: it fits */
+    bool alone;           /* shares its devices with no other job */
 };
 
 struct work {
@@ -46,18 +48,16 @@ struct work {
     float step_ms;                /* one iteration, alone; 0: not known */
     /* What it needs of that to read its data, compute, and talk: of some this overlaps. */
     float stage_ms[WORK_STAGES];
-    int32_t least, most;  /* of an elastic job; both 0: it is not */
-    float scaling;        /* of such a job: work_pace() */
-    int16_t milli;        /* of one device, where devices is 1; WORK_WHOLE otherwise */
-    int16_t user, team;   /* numbers in the tables of the workload */
-    int16_t class;        /* the same: what results are told apart by */
-    int16_t priority;     /* higher goes first, where a policy looks at it */
-    int16_t memory_milli; /* of the memory of each of its devices, in thousandths; 0: it fits */
-    bool fixed;           /* may not be preempted */
-    bool alone;           /* shares its devices with no other job */
-    uint8_t mig;          /* slices of an instance, which milli is then (mig.h); 0 */
-    uint16_t speeds;      /* number in the workload's table, plus 1; 0: as fast on all its kinds */
-    uint16_t shape;       /* equal for jobs that need the same: workload_settle() */
+    int32_t least, most; /* of an elastic job; both 0: it is not */
+    float scaling;       /* of such a job: work_pace() */
+    int16_t milli;       /* of one device, where devices is 1; WORK_WHOLE otherwise */
+    int16_t user, team;  /* numbers in the tables of the workload */
+    int16_t class;       /* the same: what results are told apart by */
+    int16_t priority;    /* higher goes first, where a policy looks at it */
+    bool fixed;          /* may not be preempted */
+    uint8_t mig;         /* slices of an instance, which milli is then (mig.h); 0 */
+    uint16_t speeds;     /* number in the workload's table, plus 1; 0: as fast on all its kinds */
+    uint16_t shape;      /* equal for jobs that need the same: workload_settle() */
     uint32_t stretch, n_stretches; /* in the workload's: its length; 0: nobody said */
 };
 
@@ -65,6 +65,17 @@ struct work {
 static inline int64_t work_deadline(const struct work *w)
 {
     return w->wish && w->wish->due_ms ? w->submit_ms + w->wish->due_ms : WORK_UNKNOWN;
+}
+
+static inline bool work_is_alone(const struct work *w)
+{
+    return w->wish && w->wish->alone;
+}
+
+/* What it takes of the memory of each of its devices, in thousandths; 0: it fits beside any. */
+static inline int work_memory_milli(const struct work *w)
+{
+    return w->wish ? w->wish->memory_milli : 0;
 }
 
 /* Names with numbers, in the order in which they came. */

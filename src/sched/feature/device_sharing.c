@@ -190,7 +190,7 @@ static size_t candidates(struct sched *s, int64_t now_ms)
         if (s->jobs[owner].guest || w->fixed || w->devices == 0 || w->milli < WORK_WHOLE)
             continue;
         job = mover(s, owner, now_ms);
-        if (job == WAITING_NONE || s->work->jobs[job].alone || s->jobs[job].leaves)
+        if (job == WAITING_NONE || work_is_alone(&s->work->jobs[job]) || s->jobs[job].leaves)
             continue;
         use = usual(s, job, now_ms);
         if (use > 0 && use <= s->policy.share.below)
@@ -214,7 +214,8 @@ static bool fits(const struct sched *s, uint32_t one, uint32_t other, int64_t no
 {
     const struct work *jobs = s->work->jobs;
 
-    return jobs[stays(s, one, now_ms)].memory_milli + jobs[stays(s, other, now_ms)].memory_milli <=
+    return work_memory_milli(&jobs[stays(s, one, now_ms)]) +
+               work_memory_milli(&jobs[stays(s, other, now_ms)]) <=
            WORK_WHOLE;
 }
 
