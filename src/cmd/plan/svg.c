@@ -127,9 +127,9 @@ static void draw_step(struct drawing *d)
         svg_text(d->out, "dim", (struct svg_box){ MARGIN, d->y + 14, LABEL - 4, 0 },
                  step_part_name((enum step_part)p));
         svg_rect(d->out,
-                 p == PART_BUBBLE ? "switch"
-                 : p >= PART_TP   ? "nic"
-                                  : "acc",
+                 p == PART_BUBBLE || p == PART_STRAGGLERS ? "switch"
+                 : p >= PART_TP                           ? "nic"
+                                                          : "acc",
                  (struct svg_box){ MARGIN + LABEL, d->y + 2, fmax(w, 1), ROW - 6 });
         snprintf(text, sizeof(text), "%s", plan_seconds(s->part[p]).text);
         svg_text(d->out, "dim", (struct svg_box){ MARGIN + LABEL + w + 6, d->y + 14, 80, 0 }, text);

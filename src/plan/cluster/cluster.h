@@ -31,6 +31,7 @@ struct gpu {
     double link_best;       /* share of link_rate in large collectives of many GPUs */
     double link_few;        /* of n GPUs that gather, a share of link_few / n of it is missing */
     double link_fill_s;     /* what a large collective takes until it flows */
+    double spread; /* standard deviation of a micro-batch's time from GPU to GPU, over its mean */
 };
 
 struct cluster {

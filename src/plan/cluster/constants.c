@@ -39,6 +39,7 @@ bool gpu_assume(struct gpu *g)
     any |= assume(&g->link_best, .79);
     any |= assume(&g->link_few, .5);
     any |= assume(&g->link_fill_s, 50e-6);
+    any |= assume(&g->spread, .02);
     return any;
 }
 

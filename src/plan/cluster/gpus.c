@@ -62,6 +62,8 @@ static int read_fitted(const struct table_row *row, struct gpu *g, struct err *e
         rc = table_number(row, "link_few", 1, &g->link_few, e);
     if (rc == 0)
         rc = table_number(row, "link_fill_us", 1e-6, &g->link_fill_s, e);
+    if (rc == 0)
+        rc = table_number(row, "spread", 1, &g->spread, e);
     return rc;
 }
 
@@ -135,6 +137,7 @@ static void set_absent(struct gpu_row *r)
     g->gemm_t0_s = g->memory_best = g->launch_s = (double)NAN;
     g->attention_best = g->attention_first = g->attention_half = (double)NAN;
     g->attention_back = g->link_best = g->link_few = g->link_fill_s = (double)NAN;
+    g->spread = (double)NAN;
     g->domain = 1;
     r->pcie_rate = r->node_nic_rate = (double)NAN;
 }

@@ -47,7 +47,7 @@ struct work {
 static const char *const part_names[PARTS] = {
     "matrix products", "attention",       "memory traffic",  "host launches",    "recompute",
     "head and loss",   "gradient sums",   "tensor parallel", "context parallel", "expert parallel",
-    "pipeline sends",  "pipeline bubble", "data parallel",   "optimizer",
+    "pipeline sends",  "pipeline bubble", "data parallel",   "stragglers",       "optimizer",
 };
 
 static const char *const part_whys[PARTS] = {
@@ -64,6 +64,7 @@ static const char *const part_whys[PARTS] = {
     "activations and their gradients to the next stage and back",
     "(stages - 1) / vpp micro-batches, and stages with less work than the slowest",
     "gradients and weights over replicas beyond what the backward pass hides",
+    "replicas wait for the slowest of them, which is slower the more there are",
     "Adam reads and writes states, master weights and gradients once",
 };
 

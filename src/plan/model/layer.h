@@ -22,6 +22,7 @@ enum step_part {
     PART_PP,         /* sends between stages */
     PART_BUBBLE,     /* stages that wait for others: filling, draining, uneven layers */
     PART_DP,         /* gradients and weights over replicas, exposed */
+    PART_STRAGGLERS, /* replicas wait for the slowest of them */
     PART_OPTIMIZER,
     PARTS
 };

@@ -6,6 +6,7 @@
 #include "plan/model/collective.h"
 #include "plan/model/finetune_memory.h"
 #include "plan/model/gemm.h"
+#include "plan/model/straggler.h"
 
 /* Bytes of memory traffic that the optimizer makes for a parameter: norm, unscale, Adam's reads and
  * writes of weight, gradient and moments in 32 bits, the weight back to 16 bits. */
@@ -18,8 +19,9 @@ static const double ops_step = 20, ops_layer_step = 1, ops_micro_batch = 110;
 /* NCCL beside compute: both are slower (vTrain measured 30 % of the collective's time). */
 static const double beside = 1.0;
 /* Of a collective that is hidden, what it takes from the compute that hides it: for the
- * multiprocessors on which it waits, and for the memory while it copies. */
-static const double waits = 0.1, copies = 0.15;
+ * multiprocessors on which it waits, and for the memory while it copies. waits was fitted together
+ * with gpu.spread, of which it had a part before (docs/plan-model.md, "Scale"). */
+static const double waits = 0.05, copies = 0.15;
 
 static double disturbs(const struct collective_group *g)
 {
@@ -303,6 +305,11 @@ void plan_step_make(const struct plan_job *job, const struct cluster *c, const s
 
         ret->part[PART_DP] += all_reduce_time(&ends, job->gradient_b * t->bytes.embedding_params);
     }
+    for (int p = 0; p < PART_DP; p++)
+        ret->part[PART_STRAGGLERS] += ret->part[p];
+    /* Replicas meet once a step, or in every micro-batch. */
+    ret->part[PART_STRAGGLERS] *= straggler_share(c->gpu.spread, l->dp * l->cp,
+                                                  gathers_each(&k) ? 1 : k.m);
     ret->part[PART_OPTIMIZER] = optimize(&k, stage[slow]);
     for (int p = 0; p < PARTS; p++)
         ret->time_s += ret->part[p];

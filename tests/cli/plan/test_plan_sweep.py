@@ -402,7 +402,7 @@ def test_checkpoint(brim, tmp_path):
 
 CONSTANTS = ["gemm_best_bf16", "gemm_k0_bf16", "gemm_sustained_bf16", "gemm_t0_us", "memory_best",
              "attention_best", "attention_first", "attention_back", "attention_half", "launch_us",
-             "link_best", "link_few", "link_fill_us"]
+             "link_best", "link_few", "link_fill_us", "spread"]
 
 
 def test_constants(brim, tmp_path):
@@ -411,7 +411,7 @@ def test_constants(brim, tmp_path):
     usual = {"gemm_best_bf16": 0.8, "gemm_k0_bf16": 128, "gemm_sustained_bf16": 0.7,
              "gemm_t0_us": 2, "memory_best": 0.8, "attention_best": 0.5, "attention_first": 0.3,
              "attention_back": 0.7, "attention_half": 1000, "launch_us": 10, "link_best": 0.8,
-             "link_few": 0.5, "link_fill_us": 50}
+             "link_few": 0.5, "link_fill_us": 50, "spread": 0.04}
     for model, pins in {"Llama-3.2-1B": "tp=2,pp=2", "GPT-2-XL": "attention=plain,fused=no",
                         "Qwen1.5-MoE-A2.7B": "ep=4,cp=2,attention=first",
                         "Gemma-2-2B": "zero=3,attention=second,recompute=selective"}.items():

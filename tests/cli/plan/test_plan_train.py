@@ -138,7 +138,7 @@ def test_compare(brim):
     "layout, words",
     [
         ("tp=3", "tp=3 is not possible: 64 heads do not divide by tp 3."),
-        ("tp=8,pp=1", "longer than the fastest: tensor parallel +"),
+        ("tp=8,pp=1", "longer than the fastest: data parallel +"),
         ("tp=1,pp=1,zero=0", "does not fit"),
         ("tp=1,pp=1,zero=0", "the largest part are optimizer with"),
     ],

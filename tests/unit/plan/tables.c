@@ -26,9 +26,9 @@ static void add_gpu(const struct gpu *g)
     for (int p = 0; p < PLAN_PRECISIONS; p++)
         str_addf(&out, " %g/%g/%g/%g", g->flops[p], g->gemm_best[p], g->gemm_k0[p],
                  g->gemm_sustained[p]);
-    str_addf(&out, " %g %g %g %g %g %g %g %g %g %g", g->gemm_t0_s, g->memory_best,
+    str_addf(&out, " %g %g %g %g %g %g %g %g %g %g %g", g->gemm_t0_s, g->memory_best,
              g->attention_best, g->attention_first, g->attention_back, g->attention_half,
-             g->launch_s, g->link_best, g->link_few, g->link_fill_s);
+             g->launch_s, g->link_best, g->link_few, g->link_fill_s, g->spread);
 }
 
 static int read_gpus(const char *text, struct err *e)
@@ -142,7 +142,7 @@ static const struct table {
       "fp16,gemm_k0_bf16,gemm_k0_fp8,gemm_k0_mxfp8,gemm_k0_nvfp4,gemm_sustained_fp16,gemm_"
       "sustained_bf16,gemm_sustained_fp8,gemm_sustained_mxfp8,gemm_sustained_nvfp4,gemm_t0_us,"
       "memory_best,attention_best,attention_first,attention_back,attention_half,launch_us,link_"
-      "best,link_few,link_fill_us",
+      "best,link_few,link_fill_us,spread",
       "X1,.1,.2,.3,.4,.5,1,2,3,4,5,.11,.12,.13,.14,.15,6,.7,.8,.9,.91,92,93,.94,.95,96", "X2" },
     { "models", read_models,
       "name,aliases,layers,hidden,heads,kv_heads,head_dim,ffn,vocab,positions,extra_positions,"
