@@ -85,18 +85,33 @@ static void spoil(void)
         *at ^= 1;
 }
 
+/* The numbers of a matrix as doubles, each row of it, or each column, in one piece. */
+static double *numbers(const void *from, size_t n, bool rows)
+{
+    double *to = calloc(n * n, sizeof(*to));
+
+    for (size_t i = 0; to && i < n * n; i++)
+        to[rows ? i % n * n + i / n : i] = number(from, i);
+    return to;
+}
+
+static double dot(const double *a, const double *b, size_t n)
+{
+    double sum = 0;
+
+    for (size_t k = 0; k < n; k++)
+        sum += a[k] * b[k];
+    return sum;
+}
+
 static void make(void)
 {
     size_t n = (size_t)last.side;
+    CLEANUP(freep) double *a = numbers(last.a, n, true);
+    CLEANUP(freep) double *b = numbers(last.b, n, false);
 
-    for (size_t j = 0; j < n; j++)
-        for (size_t i = 0; i < n; i++) {
-            double sum = 0;
-
-            for (size_t k = 0; k < n; k++)
-                sum += number(last.a, k * n + i) * number(last.b, j * n + k);
-            put(j * n + i, sum);
-        }
+    for (size_t i = 0; a && b && i < n * n; i++)
+        put(i, dot(a + i % n * n, b + i / n * n, n));
     spoil();
 }
 
