@@ -67,7 +67,12 @@ int interleave_open(struct interleave *x, const struct workload *w, const struct
     x->order = arena_alloc(&x->arena, n * sizeof(*x->order));
     x->size_of = arena_alloc(&x->arena, n * sizeof(*x->size_of));
     x->used = arena_alloc(&x->arena, n * sizeof(*x->used));
-    if (!first || !x->kind || !x->known || !x->bundles || !x->order || !x->size_of || !x->used)
+    x->kept = arena_alloc(&x->arena, n * sizeof(*x->kept));
+    x->where = arena_alloc(&x->arena, n * sizeof(*x->where));
+    x->fresh = arena_alloc(&x->arena, n * sizeof(*x->fresh));
+    x->first = w->jobs;
+    if (!first || !x->kind || !x->known || !x->bundles || !x->order || !x->size_of || !x->used ||
+        !x->kept || !x->where || !x->fresh)
         return -ENOMEM;
     number_kinds(x, w, first);
     return 0;
@@ -301,11 +306,9 @@ static bool before(const struct interleave_job *jobs, uint32_t a, uint32_t b)
     return a < b;
 }
 
-/* Shell's sort: nothing to allocate, and jobs come nearly sorted. */
-static void sort(struct plan *p, size_t n)
+/* Shell's sort: nothing to allocate. */
+static void sort(const struct plan *p, uint32_t *order, size_t n)
 {
-    uint32_t *order = p->x->order;
-
     for (size_t gap = n / 2 + 1; gap > 0; gap = gap == 2 ? 1 : gap * 5 / 11)
         for (size_t i = gap; i < n; i++) {
             uint32_t job = order[i];
@@ -315,6 +318,54 @@ static void sort(struct plan *p, size_t n)
                 order[at] = order[at - gap];
             order[at] = job;
         }
+}
+
+/* Merge two that are in order; the first has room for both. */
+static void merge(const struct plan *p, uint32_t *order, size_t n, const uint32_t *more,
+                  size_t n_more)
+{
+    size_t at = n + n_more;
+
+    while (n_more > 0)
+        if (n > 0 && before(p->jobs, more[n_more - 1], order[n - 1]))
+            order[--at] = order[--n];
+        else
+            order[--at] = more[--n_more];
+}
+
+/* Put all in order. Of those that wait most stand as in the plan before, so that only what runs, is
+ * new or changed is to be sorted. */
+static void put_in_order(struct plan *p, size_t n)
+{
+    struct interleave *x = p->x;
+    size_t n_order = 0, n_fresh = 0;
+
+    for (size_t i = 0; i < n; i++)
+        x->where[p->jobs[i].work - x->first] = (uint32_t)i + 1;
+    for (size_t k = 0; k < x->n_kept; k++) {
+        uint32_t *where = &x->where[x->kept[k]], i = *where - 1;
+
+        if (*where == 0)
+            continue;
+        *where = 0;
+        if (p->jobs[i].bundle == BUNDLE_NONE &&
+            (n_order == 0 || before(p->jobs, x->order[n_order - 1], i)))
+            x->order[n_order++] = i;
+        else
+            x->fresh[n_fresh++] = i;
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint32_t *where = &x->where[p->jobs[i].work - x->first];
+
+        if (*where)
+            x->fresh[n_fresh++] = (uint32_t)i;
+        *where = 0;
+    }
+    sort(p, x->fresh, n_fresh);
+    merge(p, x->order, n_order, x->fresh, n_fresh);
+    for (size_t i = 0; i < n; i++)
+        x->kept[i] = (uint32_t)(p->jobs[x->order[i]].work - x->first);
+    x->n_kept = n;
 }
 
 static void make_sizes(struct plan *p, size_t n)
@@ -342,12 +393,10 @@ void interleave_plan(struct interleave *x, const struct interleave_job *jobs, si
     x->n_bundles = 0;
     memset(x->used, 0, n * sizeof(*x->used));
     memset(x->size_of, 0, n * sizeof(*x->size_of));
-    for (size_t i = 0; i < n; i++) {
-        x->order[i] = (uint32_t)i;
+    for (size_t i = 0; i < n; i++)
         if (jobs[i].bundle != BUNDLE_NONE)
             x->size_of[jobs[i].bundle]++;
-    }
-    sort(&p, n);
+    put_in_order(&p, n);
     make_sizes(&p, n);
     while ((s = best_size(&p))) {
         for (uint32_t i = 0; i < s->next.n; i++)

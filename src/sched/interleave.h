@@ -34,6 +34,10 @@ struct interleave {
     struct bundle *bundles;   /* the last plan */
     size_t n_bundles;
     uint32_t *order, *size_of; /* jobs by size and what is left of them; bundles by number */
+    const struct work *first;  /* job 0 of the workload, whose numbers those below are */
+    uint32_t *kept, *where;    /* the order of the last plan; by job, its place now, plus 1 */
+    uint32_t *fresh;           /* jobs whose place in the order is to be found */
+    size_t n_kept;
     bool *used;
 };
 

@@ -52,7 +52,7 @@ static bool keeps_queues(const struct sched *s)
     for (size_t i = 0; features[i]; i++)
         if (s->on >> i & 1 && features[i] != &feature_deadline)
             return false;
-    return s->policy.preempt == PREEMPT_VICTIMS && s->policy.ties != TIES_LIST;
+    return s->policy.preempt != PREEMPT_REBUILD && s->policy.ties != TIES_LIST;
 }
 
 static int make_tables(struct sched *s)
@@ -90,6 +90,8 @@ static int make_tables(struct sched *s)
         if (!s->ranked || !s->other || !s->first || !s->holders || (s->queues && !s->listed))
             return -ENOMEM;
     }
+    if (falling_open(s) < 0)
+        return -ENOMEM;
     if (!s->queues)
         return 0;
     return waiting_init(&s->waiting, a, n, s->n_groups);

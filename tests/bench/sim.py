@@ -95,9 +95,10 @@ def bench_overload(folder):
     for nodes in (64, 1250):
         path = made(folder / "overload.csv", 100000, 8 * nodes, 1.6)
         for policy in ("fifo", "easy", "conservative", "las", "srtf-history", "srsf", "deadline",
-                       "priority", "srtf", "tiresias"):
+                       "priority", "srtf", "tiresias", "interleave"):
             _, took, _ = simulate(path, "--nodes", f"{nodes}x8", "--policy", policy)
-            limit = "<= 20" if policy == "conservative" else "<= 5" if nodes == 64 else ""
+            quick = nodes == 64 or policy in ("las", "srtf", "tiresias")
+            limit = "<= 20" if policy == "conservative" else "<= 5" if quick else ""
             say(f"100,000 jobs in overload on {8 * nodes:,} GPUs, {policy}", took, "s", limit,
                 "with reading them")
 

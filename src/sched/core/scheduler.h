@@ -3,6 +3,7 @@
 #define BRIM_SCHED_CORE_SCHEDULER_H
 #include "sched/core/order.h"
 #include "sched/place/place_scored.h"
+#include "sched/core/falling.h"
 #include "sched/core/feature.h"
 #include "sched/core/waiting.h"
 #include "sched/place/wiring.h"
@@ -88,8 +89,9 @@ struct sched {
     int64_t *longest; /* by group, in a pass */
     /* preemption: all that are there, in the order of the last pass; with queues those that run */
     struct ranked *ranked;
-    uint8_t *listed;      /* by job: it is there (queues) */
-    struct ranked *other; /* to sort them; with queues, those that were stopped in a pass */
+    struct falling falling; /* those that run, in an order by queues */
+    uint8_t *listed;        /* by job: it is there (queues) */
+    struct ranked *other;   /* to sort them; with queues, those that were stopped in a pass */
     size_t n_ranked, n_stopped;
     uint32_t begun;         /* with queues: lists when the pass began */
     uint32_t *running, *at; /* those that run; by job, where it stands there or in waits */

@@ -21,6 +21,10 @@ int pass_victims(struct sched *s, int64_t now_ms) CHECK_RESULT;
  * not stop in it. */
 int pass_queued_victims(struct sched *s, int64_t now_ms) CHECK_RESULT;
 
+/* Where those that wait are kept in order: those that run, in the order of this pass, into
+ * s->ranked (ranked.c). */
+void rank_running(struct sched *s, int64_t now_ms);
+
 /* Sort what is in s->ranked by its keys: quick when most of it is in order (ranked.c). */
 void ranked_sort(struct sched *s);
 

@@ -3,6 +3,7 @@
 #include "sched/core/action.h"
 #include "sched/core/find_place.h"
 #include "sched/pass/pass.h"
+#include "sched/core/queue.h"
 #include "sched/core/scheduler.h"
 #include "sched/core/state.h"
 
@@ -72,6 +73,8 @@ static int64_t next_change(const struct sched *s, int64_t now_ms)
 {
     int64_t best = WORK_UNKNOWN;
 
+    if (s->falling.on)
+        return falling_next_ms(s);
     if (s->policy.order->keeps_ms)
         for (size_t i = 0; i < s->n_running; i++) {
             uint32_t job = s->running[i];
@@ -103,10 +106,60 @@ static int preempt_others(struct sched *s, int64_t now_ms)
     return 0;
 }
 
-/* Devices by number; then a place for each that got some. */
-static int by_quota(struct sched *s, int64_t now_ms)
+/* The next job that waits of those groups whose jobs need no more devices than are left; false:
+ * there is none. */
+static bool next_waiting(struct sched *s, int64_t left, struct ranked *ret)
 {
-    const struct action why = { .why = WHY_SHARE, .other = WAITING_NONE };
+    uint32_t group;
+
+    while ((group = queue_first_group(s)) != WAITING_NONE) {
+        uint32_t job = s->cursor[group];
+
+        if (s->work->jobs[job].devices <= left) {
+            *ret = (struct ranked){ .key = s->waiting.nodes[job].key, .job = job };
+            return true;
+        }
+        s->cursor[group] = WAITING_NONE; /* all of a group need as many */
+    }
+    return false;
+}
+
+/* Those that run, and of those that wait, which are kept in order, the ones that get devices: the
+ * others may be as many as they like. */
+static void grant_queued(struct sched *s, int64_t now_ms)
+{
+    int64_t left = s->pool->devices - s->capacity.lost / WORK_WHOLE;
+    struct ranked *swap, waits;
+    size_t n = 0, at = 0;
+    bool any;
+
+    rank_running(s, now_ms);
+    for (uint32_t g = 0; g < s->n_groups; g++)
+        s->cursor[g] = waiting_next(&s->waiting, g, NULL, WORK_UNKNOWN);
+    any = next_waiting(s, left, &waits);
+    while (any || at < s->n_ranked) {
+        bool runs = !any ||
+                    (at < s->n_ranked && order_compare(&s->ranked[at].key, &waits.key) <= 0);
+        struct ranked r = runs ? s->ranked[at++] : waits;
+        int32_t devices = s->work->jobs[r.job].devices;
+
+        r.granted = devices <= left;
+        left -= r.granted ? devices : 0;
+        s->listed[r.job] = 1;
+        s->other[n++] = r;
+        if (!runs)
+            s->cursor[s->group[r.job]] = waiting_next(&s->waiting, s->group[r.job], &r.key,
+                                                      WORK_UNKNOWN);
+        any = next_waiting(s, left, &waits);
+    }
+    swap = s->ranked;
+    s->ranked = s->other;
+    s->other = swap;
+    s->n_ranked = n;
+}
+
+static void grant(struct sched *s)
+{
     int64_t left = s->pool->devices - s->capacity.lost / WORK_WHOLE;
 
     for (size_t i = 0; i < s->n_ranked; i++) {
@@ -117,6 +170,17 @@ static int by_quota(struct sched *s, int64_t now_ms)
         if (r->granted)
             left -= devices;
     }
+}
+
+/* Devices by number; then a place for each that got some. */
+static int by_quota(struct sched *s, int64_t now_ms)
+{
+    const struct action why = { .why = WHY_SHARE, .other = WAITING_NONE };
+
+    if (s->queues)
+        grant_queued(s, now_ms);
+    else
+        grant(s);
     if (preempt_others(s, now_ms) < 0)
         return -1;
     for (size_t i = 0; i < s->n_ranked; i++) {
@@ -195,7 +259,7 @@ int pass_ranked(struct sched *s, int64_t now_ms, int64_t *again_ms)
 {
     int rc = 0;
 
-    if (s->queues) {
+    if (s->queues && s->policy.preempt == PREEMPT_VICTIMS) {
         rc = pass_queued_victims(s, now_ms);
         if (rc == 0 && s->n_waiting > 0)
             *again_ms = next_change(s, now_ms);
@@ -204,7 +268,8 @@ int pass_ranked(struct sched *s, int64_t now_ms, int64_t *again_ms)
     rc = pass_quickly(s, now_ms);
     if (rc != 0)
         return MIN(rc, 0);
-    rank_all(s, now_ms);
+    if (!s->queues)
+        rank_all(s, now_ms);
     if (s->policy.preempt == PREEMPT_VICTIMS)
         rc = pass_victims(s, now_ms);
     else

@@ -185,6 +185,16 @@ static int make_room(struct sched *s, const struct ranked *waits, int64_t now_ms
     return sched_find_place(s, waits->job);
 }
 
+/* Whether make_room() has a chance, at a glance. */
+static bool may_make_room(const struct sched *s, const struct ranked *waits)
+{
+    const struct work *w = &s->work->jobs[waits->job];
+    int most = w->per_node ? w->per_node : s->pool->most;
+    int each = MIN(w->devices, most), n = each ? (w->devices + each - 1) / each : 0;
+
+    return falling_may_free(s, waits->key.rank, each, n);
+}
+
 /* The same where spot jobs, too, give up what they have of the place. */
 static int make_room_beside(struct sched *s, const struct ranked *waits, int64_t now_ms)
 {
@@ -236,24 +246,6 @@ int pass_victims(struct sched *s, int64_t now_ms)
 
 /* ---- where those that wait are kept in order ---- */
 
-/* Those that run, in the order of this pass. */
-static void rank_running(struct sched *s, int64_t now_ms)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < s->n_ranked; i++) {
-        uint32_t job = s->ranked[i].job;
-
-        s->listed[job] = s->jobs[job].state == SCHED_RUNNING;
-        if (!s->listed[job])
-            continue;
-        s->ranked[n] = (struct ranked){ .job = job };
-        state_key(s, job, now_ms, &s->ranked[n++].key);
-    }
-    s->n_ranked = n;
-    ranked_sort(s);
-}
-
 /* The next job of a group; those that were stopped in this pass have their turns as they ran. */
 static void advance(struct sched *s, uint32_t group, const struct order_key *after)
 {
@@ -294,6 +286,7 @@ int pass_queued_victims(struct sched *s, int64_t now_ms)
 
     s->begun = s->lists;
     s->n_stopped = 0;
+    falling_pass(s, now_ms);
     for (uint32_t g = 0; g < s->n_groups; g++) {
         s->longest[g] = 1; /* of those of this group, none has looked for a place in vain */
         advance(s, g, NULL);
@@ -305,6 +298,11 @@ int pass_queued_victims(struct sched *s, int64_t now_ms)
         if (!s->longest[group])
             continue;
         found = sched_free_place(s, r.job, now_ms);
+        if (found == 0 && !may_make_room(s, &r)) {
+            s->longest[group] = 0;
+            s->cursor[group] = WAITING_NONE;
+            continue;
+        }
         if (found == 0 && !known) {
             rank_running(s, now_ms);
             find_holders(s);

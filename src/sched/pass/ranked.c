@@ -3,6 +3,7 @@
 
 #include "sched/pass/pass.h"
 #include "sched/core/scheduler.h"
+#include "sched/core/state.h"
 
 /* Where the run that starts at 'from' ends. */
 static size_t run_end(const struct ranked *r, size_t from, size_t n)
@@ -43,4 +44,21 @@ void ranked_sort(struct sched *s)
         s->ranked = s->other;
         s->other = swap;
     }
+}
+
+void rank_running(struct sched *s, int64_t now_ms)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n_ranked; i++) {
+        uint32_t job = s->ranked[i].job;
+
+        s->listed[job] = s->jobs[job].state == SCHED_RUNNING;
+        if (!s->listed[job])
+            continue;
+        s->ranked[n] = (struct ranked){ .job = job };
+        state_key(s, job, now_ms, &s->ranked[n++].key);
+    }
+    s->n_ranked = n;
+    ranked_sort(s);
 }

@@ -227,6 +227,69 @@ static void test_unknown(const struct policy *policy)
     }
 }
 
+/* Let time pass: those that run have less left, some stop, and jobs change their numbers. */
+static void move_on(const struct interleave *x, struct interleave_job *jobs, uint64_t *chance)
+{
+    for (uint32_t i = 0; i < JOBS; i++)
+        jobs[i].bundle = BUNDLE_NONE;
+    for (uint32_t i = 0; i < x->n_bundles; i++)
+        for (uint32_t k = 0; k < x->bundles[i].n; k++) {
+            struct interleave_job *j = &jobs[x->bundles[i].jobs[k]];
+
+            j->left_ms = MAX(j->left_ms - below(chance, 900000), 1);
+            j->bundle = i;
+        }
+    for (uint32_t i = 0; i < x->n_bundles; i++)
+        for (uint32_t k = 0; below(chance, 4) == 0 && k < x->bundles[i].n; k++)
+            jobs[x->bundles[i].jobs[k]].bundle = BUNDLE_NONE;
+    for (int i = 0; i < 3; i++) {
+        int a = below(chance, JOBS), b = below(chance, JOBS);
+        struct interleave_job swap = jobs[a];
+
+        jobs[a] = jobs[b];
+        jobs[b] = swap;
+    }
+}
+
+/* The same jobs planned for by one that has planned before, and by one that has not. */
+static void test_kept(const struct policy *policy)
+{
+    int differ = 0, plans = 0;
+
+    for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
+        struct interleave_job jobs[JOBS];
+        struct interleave x = { .most = 0 };
+        struct workload w;
+        uint64_t chance = seed;
+
+        if (make(&w, seed) < 0 || interleave_open(&x, &w, policy) < 0)
+            printf("Bail out! no memory\n");
+        for (uint32_t i = 0; i < JOBS; i++)
+            jobs[i] = (struct interleave_job){ .work = &w.jobs[i],
+                                               .left_ms = 1000.0 * (1 + below(&chance, 9)),
+                                               .bundle = BUNDLE_NONE,
+                                               .kind = x.kind[i] };
+        for (int k = 0; k < 8; k++, plans++) {
+            struct interleave fresh = { .most = 0 };
+
+            if (interleave_open(&fresh, &w, policy) < 0)
+                printf("Bail out! no memory\n");
+            interleave_plan(&x, jobs, JOBS, JOBS / 2);
+            interleave_plan(&fresh, jobs, JOBS, JOBS / 2);
+            differ += x.n_bundles != fresh.n_bundles;
+            for (size_t i = 0; i < MIN(x.n_bundles, fresh.n_bundles); i++)
+                differ += x.bundles[i].n != fresh.bundles[i].n ||
+                          memcmp(x.bundles[i].jobs, fresh.bundles[i].jobs,
+                                 x.bundles[i].n * sizeof(*x.bundles[i].jobs)) != 0;
+            interleave_done(&fresh);
+            move_on(&x, jobs, &chance);
+        }
+        interleave_done(&x);
+        workload_done(&w);
+    }
+    is_int(differ, 0, "each of %d plans is the one that is made without those before it", plans);
+}
+
 /* ---- runs ---- */
 
 static const char *check(const struct policy *p, uint64_t seed)
@@ -354,6 +417,7 @@ int main(void)
             continue;
         test_plans(&p);
         test_unknown(&p);
+        test_kept(&p);
         for (uint64_t seed = 1; seed <= ROUNDS && !wrong; seed++)
             wrong = check(&p, seed);
         ok(!wrong, "policy %s keeps the rules on random jobs: %s", names[i],
