@@ -11,7 +11,7 @@
 #include "render/report/sim_page.h"
 #include "sim/stats/timeline.h"
 
-enum { GROUP_ROWS = 40, NOTES = 8, RATES = 4 };
+enum { GROUP_ROWS = 40, NOTES = 64, RATES = 4 };
 static const double minute = 60, hour = 3600, day = 86400;
 
 /* What goes onto the page, and dies with it. */
@@ -36,6 +36,13 @@ static const char *cell(struct page *p, const char *fmt, ...)
     copy = arena_strdup(p->a, text);
     p->failed |= !copy;
     return copy ? copy : "";
+}
+
+/* Its name, and whether it is told what nobody knows. */
+static const char *called(struct page *p, const struct sim_run *r)
+{
+    return r->policy.length == LENGTH_ORACLE ? cell(p, "%s (true lengths)", r->policy.name)
+                                             : r->policy.name;
 }
 
 /* "47 s", "3.5 min", "12.4 h", "5.2 d": of seconds. */
@@ -117,7 +124,7 @@ static void all_cells(struct page *p, const struct sim_run *r, const char **out)
 {
     struct sim_group g = r->stats.all;
 
-    g.name = r->policy.name;
+    g.name = called(p, r);
     group_cells(p, &g, out); /* its last cells are written over */
     out += 10;
     *out++ = amount(p, r->stats.fairness, 3);
@@ -180,33 +187,65 @@ static void make_all(struct page *p)
 
 /* ---- texts ---- */
 
+/* One note for each line of a text, as far as there is room. */
+static void add_lines(struct page *p, const struct str *text, size_t most, const char **notes,
+                      size_t *n)
+{
+    const char *line = str_text(text);
+
+    p->failed |= str_error(text) != 0;
+    for (size_t end = MIN(*n + most, (size_t)NOTES); *n < end && *line;) {
+        size_t len = strcspn(line, "\n");
+
+        if (len > 0)
+            notes[(*n)++] = cell(p, "%.*s", (int)len, line);
+        line += len + (line[len] != 0);
+    }
+}
+
+/* What comes of it: the sentence of the command, and for one policy how it is. */
+static const char *sentence(struct page *p)
+{
+    const struct sim_run *first = &p->r->runs[0];
+    CLEANUP(str_done) struct str best = STR_INIT(4 << 10);
+
+    sim_show_best(p->r->runs, p->r->n_runs, &best);
+    p->failed |= str_error(&best) != 0;
+    if (best.len > 0)
+        return cell(p, "%.*s", (int)strcspn(str_text(&best), "\n"), str_text(&best));
+    return cell(
+        p, "Under %s a job takes %s from submission to end in the mean, of which it waits %s",
+        called(p, first), span(p, first->stats.all.completion), span(p, first->stats.all.wait));
+}
+
+/* What engines and other nodes make of it. */
+static void add_answers(struct page *p, const char **notes, size_t *n)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(64 << 10);
+
+    sim_show_engine(p->r, &text);
+    if (p->r->then)
+        str_addf(&text, "With %s there are %zu nodes with %lld devices:\n", p->r->what_if,
+                 p->r->then_pool->n_nodes, (long long)p->r->then_pool->devices);
+    for (size_t i = 0; p->r->then && i < p->r->n_runs; i++)
+        sim_show_change(&p->r->runs[i], &p->r->then[i], &text);
+    sim_show_needs_lines(p->r, &text);
+    add_lines(p, &text, NOTES / 2, notes, n);
+}
+
 static void make_texts(struct page *p)
 {
-    const struct sim_run *best = &p->r->runs[0];
+    const struct sim_run *first = &p->r->runs[0];
     const char **notes = arena_alloc(p->a, NOTES * sizeof(*notes));
     CLEANUP(str_done) struct str about = STR_INIT(64 << 10);
-    const char *line;
     size_t n = 0;
 
     p->failed |= !notes;
     if (!notes)
         return;
-    for (size_t i = 1; i < p->r->n_runs; i++)
-        if (p->r->runs[i].stats.all.completion < best->stats.all.completion)
-            best = &p->r->runs[i];
     p->page.title = cell(p, "%s", file_input_name(p->r->trace));
-    p->page.sentence =
-        p->r->n_runs == 1
-            ? cell(p,
-                   "Under %s a job takes %s from submission to end in the mean, of which it "
-                   "waits %s",
-                   best->policy.name, span(p, best->stats.all.completion),
-                   span(p, best->stats.all.wait))
-            : cell(p,
-                   "Of %zu policies %s completes jobs earliest: in %s in the mean, of which "
-                   "they wait %s",
-                   p->r->n_runs, best->policy.name, span(p, best->stats.all.completion),
-                   span(p, best->stats.all.wait));
+    p->page.sentence = sentence(p);
+    add_answers(p, notes, &n);
     notes[n++] = cell(p, "%zu job%s (%s) on %zu node%s with %lld device%s: %.60s",
                       p->r->work->n_jobs, str_plural(p->r->work->n_jobs), p->r->notes->kind,
                       p->r->pool->n_nodes, str_plural(p->r->pool->n_nodes),
@@ -214,16 +253,13 @@ static void make_texts(struct page *p)
     if (p->r->notes->bad)
         notes[n++] = cell(p, "%zu row%s of the trace left out", p->r->notes->bad,
                           str_plural(p->r->notes->bad));
-    if (best->result.impossible)
+    if (first->result.impossible)
         notes[n++] = cell(p, "%zu job%s left out: more is needed than there is",
-                          best->result.impossible, str_plural(best->result.impossible));
+                          first->result.impossible, str_plural(first->result.impossible));
     if (p->r->failing && *p->r->failing->about)
         notes[n++] = cell(p, "%s", p->r->failing->about);
     device_prices_about(p->r->rates, &about);
-    p->failed |= str_error(&about) != 0;
-    line = str_text(&about);
-    for (size_t i = 0; i < RATES && *line; i++, line += strcspn(line, "\n") + 1)
-        notes[n++] = cell(p, "%.*s", (int)strcspn(line, "\n"), line);
+    add_lines(p, &about, RATES, notes, &n);
     p->page.about = cell(p,
                          "Completion is from submission to end, wait the time without devices, "
                          "slowdown completion by length; fairness is Jain's index of the slowdowns "
@@ -265,7 +301,7 @@ static void make_policy(struct page *p, const struct timeline_groups *g, const s
     timeline_make(t, &r->result, p->r->work, g, end_ms);
     for (size_t i = 0; i < TIMELINE_GROUPS; i++)
         groups[i] = t->group[i];
-    *ret = (struct sim_page_policy){ r->policy.name, t->used, t->waiting, groups, { NULL } };
+    *ret = (struct sim_page_policy){ called(p, r), t->used, t->waiting, groups, { NULL } };
     make_groups(p, s->teams.n > 1 ? &s->teams : s->users.n > 1 ? &s->users : &s->main, &ret->by);
 }
 

@@ -245,6 +245,8 @@ static void add_then(const struct sim_report *r, struct str *out)
     str_add(out, "; before ");
     add_pool(r->pool, out);
     str_add_char(out, '\n');
+    for (size_t i = 0; i < r->n_runs; i++)
+        sim_show_change(&r->runs[i], &r->then[i], out);
     add_runs(r->then, r->n_runs, out);
     sim_show_due(r->then, r->n_runs, out);
     add_figures(r->then, r->n_runs, out);

@@ -47,6 +47,9 @@ void sim_show_json(const struct sim_report *r, struct str *out);
 /* A time as people read it: "47 s", "3.5 min", "12.4 h", "5.2 d", "for ever". */
 struct quantity sim_show_span(double s);
 
+/* What other nodes change under a policy, and at what price: a sentence. */
+void sim_show_change(const struct sim_run *before, const struct sim_run *after, struct str *out);
+
 /* What an engine makes of the policies; without one, what brim's queue lacks of them. Of a policy
  * that is not run: what an engine makes of it, in a line without its end. */
 void sim_show_engine(const struct sim_report *r, struct str *out);
@@ -59,6 +62,7 @@ void sim_show_best(const struct sim_run *runs, size_t n, struct str *out);
 
 /* How many nodes a target needs, where one was given; else nothing. */
 void sim_show_needs(const struct sim_report *r, struct str *out);
+void sim_show_needs_lines(const struct sim_report *r, struct str *out); /* as sentences */
 void sim_show_needs_json(const struct sim_report *r, struct json *j);
 
 /* Services and spot jobs, where a policy or a job has them; else nothing. */

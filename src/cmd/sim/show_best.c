@@ -1,5 +1,7 @@
 #include "cmd/sim/show.h"
 
+#include <math.h>
+
 /* Whether a policy is told what nobody knows. */
 static bool is_oracle(const struct sim_run *run)
 {
@@ -47,4 +49,20 @@ void sim_show_best(const struct sim_run *runs, size_t n, struct str *out)
         add_mean(first, out);
     }
     str_add(out, " in the mean\n");
+}
+
+void sim_show_change(const struct sim_run *before, const struct sim_run *after, struct str *out)
+{
+    double was = before->stats.all.completion, is = after->stats.all.completion;
+    double usd = after->money.usd - before->money.usd;
+
+    str_addf(out, "%s: a job takes %s from submission to end", after->policy.name,
+             sim_show_span(is).text);
+    str_addf(out, " instead of %s", sim_show_span(was).text);
+    if (was > 0)
+        str_addf(out, " (%.0f %% %s)", fabs(is / was - 1) * 100, is < was ? "less" : "more");
+    if (isnan(usd))
+        str_add(out, "; nobody knows what the nodes cost\n");
+    else
+        str_addf(out, ", for %.0f dollars %s\n", fabs(usd), usd < 0 ? "less" : "more");
 }

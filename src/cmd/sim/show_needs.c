@@ -75,6 +75,39 @@ void sim_show_needs(const struct sim_report *r, struct str *out)
         add_needs(r, out);
 }
 
+static void add_line(const struct sim_need *x, struct str *out)
+{
+    const struct capacity_answer *a = &x->answer;
+
+    if (!a->found) {
+        str_addf(out, "No number of nodes with %d devices%s%s is enough: with %zu it is %s\n",
+                 x->shape.devices, *x->shape.kind ? " of kind " : "", x->shape.kind, a->most,
+                 sim_show_span(a->at_most).text);
+        return;
+    }
+    str_addf(out, "%zu more node%s with %d devices%s%s: it is %s", a->nodes, str_plural(a->nodes),
+             x->shape.devices, *x->shape.kind ? " of kind " : "", x->shape.kind,
+             sim_show_span(a->value).text);
+    if (isnan(x->usd_hour))
+        str_add(out, "; nobody knows what they cost\n");
+    else
+        str_addf(out, ", for %.2f dollars an hour\n", x->usd_hour);
+}
+
+void sim_show_needs_lines(const struct sim_report *r, struct str *out)
+{
+    const struct sim_needs *s = r->needs;
+
+    if (!s)
+        return;
+    str_addf(out, "%s under %s is %s today, and is to be at most ",
+             capacity_metric_name(s->target.metric), r->runs[0].policy.name,
+             sim_show_span(s->list[0].answer.today).text);
+    str_addf(out, "%s:\n", sim_show_span(s->target.most_s).text);
+    for (size_t i = 0; i < s->n; i++)
+        add_line(&s->list[i], out);
+}
+
 /* ---- JSON ---- */
 
 static void json_need(const struct sim_need *x, struct json *j)

@@ -405,6 +405,23 @@ def test_fragments(brim, trace):
     assert said["policies"][0]["fragmented"] == 1
 
 
+def test_page_answers(brim, tmp_path, trace):
+    """What other nodes change, and what a target takes, are sentences with their prices."""
+    path = trace(HEAD + "a,0,8,7200\nb,0,8,3600\n")
+    page = tmp_path / "page.html"
+    said = brim.out("sim", path, "--nodes", "1x8:A100-40GB", "--policy", "fifo", "--what-if",
+                    "nodes=+1", "--target", "max-wait=1h", "--price", "2", "--html", page)
+    change = "fifo: a job takes 90.0 min from submission to end instead of 2.5 h (40 % less)"
+    assert change in said and change in page.read_text()
+    assert "With nodes=+1 there are 2 nodes with 16 devices:" in page.read_text()
+    assert "max-wait under fifo is 2.0 h today, and is to be at most 60.0 min:" in page.read_text()
+    assert ("1 more node with 8 devices of kind A100-40GB: it is 0 s, for 16.00 dollars an hour"
+            in page.read_text())
+    assert brim.out("sim", path, "--nodes", "2x8", "--what-if", "-1").count(
+        "fifo: a job takes 2.5 h from submission to end instead of 90.0 min (67 % more); nobody "
+        "knows what the nodes cost") == 1
+
+
 def test_page(brim, tmp_path, trace):
     """One file, three pictures of each policy, figures of each team; texts stay text."""
     path = trace("job_id,submit_s,gpus,duration_s,team\na,0,8,7200,<b>x</b>\nb,0,8,3600,y\n"
@@ -414,7 +431,8 @@ def test_page(brim, tmp_path, trace):
     text = page.read_text()
     assert text.count("<svg") == 6 and "<script" not in text and "<b>x" not in text
     assert "&lt;b&gt;x&lt;/b&gt; (5 in the mean)" in text  # 7200 of 10800 s with 8 devices, and 1
-    assert "Of 2 policies sjf completes jobs earliest" in text
+    assert "fifo is best of those that need no true lengths: a job takes 110.3 min" in text
+    assert text.count('<th scope="row">sjf (true lengths)</th>') == 1
     assert text.count('<th scope="row">y</th>') == 2
     # the same with it and without
     options = ["sim", path, "--nodes", "1x8"]
