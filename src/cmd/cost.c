@@ -57,7 +57,7 @@ static int read_files(struct ledger *l, char **files, struct err *e)
     int rc = 0;
 
     for (; *files && rc == 0; files++) {
-        rc = unpack_read(*files, &text, e);
+        rc = unpack_read(*files, "brim cost", &text, e);
         if (rc == 0)
             rc = ledger_read(l, file_input_name(*files), str_text(&text), text.len, e);
     }

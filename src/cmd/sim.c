@@ -170,7 +170,7 @@ static int load_pool(struct session *s, const char *nodes, struct err *e)
         rc = err_usage_of(pool_parse(&s->pool, nodes, e));
         return rc == ERR_USAGE ? err_context(e, rc, "--nodes %.60s: ", nodes) : rc;
     }
-    rc = unpack_read(nodes, &s->text, e);
+    rc = unpack_read(nodes, "brim sim", &s->text, e);
     if (rc < 0)
         return rc;
     return trace_read_nodes(&s->pool, nodes, str_text(&s->text), s->text.len, e);
@@ -242,7 +242,7 @@ static int load_policies(struct session *s, const struct sim_opts *o, struct err
 static int load_trace(struct session *s, const char *path, struct err *e)
 {
     struct trace_text t = { .file = file_input_name(path), .command = "brim sim" };
-    int rc = unpack_read(path, &s->text, e);
+    int rc = unpack_read(path, "brim sim", &s->text, e);
 
     if (rc < 0)
         return rc;
@@ -445,8 +445,8 @@ const struct cmd cmd_sim = {
     .about =
         "Reads jobs (brim's own CSV form, Philly, Muri and OpenB tables, SWF, sacct --parsable2),\n"
         "runs them under each policy in virtual time and says how long they waited and took.\n"
-        "The same scheduler decides that would act on a cluster. A compressed trace is piped in:\n"
-        "  zcat trace.csv.gz | brim sim - --nodes 64x8 --policy easy --compare fifo,srtf",
+        "The same scheduler decides that would act on a cluster. A trace may be packed by gzip:\n"
+        "  brim sim trace.csv.gz --nodes 64x8 --policy easy --compare fifo,srtf",
     .opts = opts,
     .defaults = &defaults,
     .size = sizeof(struct sim_opts),

@@ -33,27 +33,6 @@ static const struct reader_ops *find_reader(const char *first)
     return NULL;
 }
 
-/* ERR for one that is compressed: what unpacks it, as the first bytes tell. */
-static int check_packed(const struct trace_text *t, struct err *e)
-{
-    static const struct {
-        const char *magic, *program;
-    } packed[] = { { "\x1f\x8b", "zcat" },
-                   { "\x28\xb5\x2f\xfd", "zstdcat" },
-                   { "\xfd"
-                     "7zXZ",
-                     "xzcat" },
-                   { "BZh", "bzcat" } };
-
-    for (size_t i = 0; i < ARRAY_SIZE(packed); i++)
-        if (t->len >= strlen(packed[i].magic) &&
-            !memcmp(t->text, packed[i].magic, strlen(packed[i].magic)))
-            return err_set(e, -EINVAL, "%s is compressed: %s %s | %s -", t->file, packed[i].program,
-                           strchr(t->file, ' ') ? "FILE" : t->file, /* as "standard input" has */
-                           t->command);
-    return 0;
-}
-
 int trace_read(struct workload *ret, struct trace_notes *notes, const struct pool *pool,
                const struct trace_text *t, struct err *e)
 {
@@ -63,9 +42,6 @@ int trace_read(struct workload *ret, struct trace_notes *notes, const struct poo
     int rc;
 
     *notes = (struct trace_notes){ .rows = 0 };
-    rc = check_packed(t, e);
-    if (rc < 0)
-        return rc;
     first_line(t->text, t->len, first);
     reader = find_reader(first);
     if (!reader)

@@ -95,7 +95,8 @@ def test_standard_input_that_cannot_be_opened(brim, file):
             assert word in brim.out(command, "-", stdin=theirs), command
     one_line(brim("sim", "-"), 1, "standard input is no trace")
     with open(file(b"\x1f\x8b\x08\0", "x.gz"), "rb") as packed:
-        one_line(brim("sim", "-", stdin=packed), 1, "input is compressed: zcat FILE | brim sim -\n")
+        one_line(brim("sim", "-", stdin=packed), 1, "input is a broken gzip archive (it ends in "
+                 "the middle): get it anew, or read what is left of it: zcat FILE | brim sim -\n")
     one_line(brim("cost", "-"), 1, "standard input is no trace")
 
 
