@@ -106,7 +106,7 @@ static bool fails(const struct findings *f, const char *level)
 {
     enum severity least = SEVERITY_NOTE;
 
-    while (level && least < SEVERITY_CRITICAL && strcmp(severity_text(least), level) != 0)
+    while (level && strcmp(severity_text(least), level) != 0)
         least++;
     for (size_t i = 0; level && i < f->count; i++)
         if (f->list[i].severity >= least)

@@ -100,8 +100,7 @@ static int read_state(const struct plan_opts *o, const char *model, struct asked
         a->state_b = checkpoint_state_b(ask.parameters);
         a->gpus = ask.cluster.nodes * ask.cluster.per_node;
         a->node_gpus = ask.cluster.per_node;
-        if (o->cluster && ask.cluster.mtbf_s > 0)
-            a->node_mtbf_s = ask.cluster.mtbf_s / ask.cluster.per_node;
+        a->node_mtbf_s = ask.cluster.mtbf_s / ask.cluster.per_node; /* NaN: not said */
     }
     plan_ask_done(&ask);
     if (rc == 0 && o->state)

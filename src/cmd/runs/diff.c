@@ -75,7 +75,8 @@ static void diff_notes(struct json *j, struct str *out, const struct run *a, con
 static void add_table(const struct run *a, const struct run *b, const struct row *rows, size_t n,
                       struct str *out)
 {
-    str_addf(out, "A  %s  %s\nB  %s  %s\n\n", a->id, a->name, b->id, b->name);
+    str_addf(out, "A  %s  %s\nB  %s  %s\n\n", a->id, a->name ? a->name : "", b->id,
+             b->name ? b->name : "");
     str_addf(out, "%-*s %*s %*s %9s\n", NAME, "", VALUE, "A", VALUE, "B", "B to A");
     for (size_t i = 0; i < n; i++) {
         const struct row *r = &rows[i];

@@ -223,7 +223,7 @@ static void add_impossible(const struct sim_report *r, struct str *out)
         return;
     str_addf(out, "%zu job%s more than there is and %s left out: ", x->impossible,
              x->impossible == 1 ? " needs" : "s need", x->impossible == 1 ? "was" : "were");
-    for (size_t i = 0; i < r->work->n_jobs && named < TRACE_NOTES; i++)
+    for (size_t i = 0; named < MIN(x->impossible, (size_t)TRACE_NOTES); i++)
         if (x->jobs[i].fate == SIM_IMPOSSIBLE)
             str_addf(out, "%s%s", named++ ? ", " : "", r->work->jobs[i].name);
     str_add(out, x->impossible > named ? ", ...\n" : "\n");
