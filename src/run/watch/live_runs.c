@@ -167,7 +167,7 @@ static void finish(struct live_runs *s)
 static int look_for(struct live_run *ret, const char *base, const char *name, int64_t uid)
 {
     CLEANUP(closep) int at = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    struct live_run r;
+    struct live_run r = live_run_none;
     int rc = at < 0 ? -errno : read_file(at, name, &r);
 
     if (rc == 0 && r.uid != uid)
