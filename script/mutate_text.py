@@ -56,6 +56,11 @@ EQUIVALENT = [
         re.compile(r"\bhash\w*\b.*[*^]|\bh \^ h\b|= 0xcbf29ce484222325|\bmix\("),
         ("constant",),
     ),
+    (
+        "says to the compiler that a parameter is not used",
+        re.compile(r"^\s*(\(void\)\w+, )*\(void\)\w+;$"),
+        ("statement",),
+    ),
     ("a zero of an initialiser: the first field alone", re.compile(r"= \{ ?0 ?\}"), ("constant",)),
     (
         "a descriptor that is none: any number below zero; 0 is taken",

@@ -116,6 +116,8 @@ def test_what_changes_nothing_is_counted_apart():
     assert "memory" in mutate_text.excluded("statement", "    free(p);")
     assert "grows" in mutate_text.excluded("constant", "    cap = cap * 2;")
     assert "descriptor" in mutate_text.excluded("constant", "    CLEANUP(closep) int fd = -1;")
+    assert "parameter" in mutate_text.excluded("statement", "    (void)p, (void)now_ms;")
+    assert mutate_text.excluded("statement", "    (void)rmdir(path);") is None
     assert mutate_text.excluded("guard", "    if (!cap)") is None
     assert mutate_text.excluded("constant", "    int node = -1;") is None
     assert mutate_text.excluded("statement", "    fd = -1;") is None
