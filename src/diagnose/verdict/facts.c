@@ -276,7 +276,7 @@ static void look_at_signal(struct judge *j, int s, int64_t begin, int64_t end)
     if (!n)
         return;
     j->s[s].mean = sum / time;
-    if (n >= VARIATION_LEAST && sum > 0)
+    if (n >= VARIATION_LEAST) /* of a mean of 0 it is not known */
         j->s[s].variation = sqrt(fmax(0, squares / time - j->s[s].mean * j->s[s].mean)) /
                             j->s[s].mean;
 }

@@ -265,6 +265,14 @@ static void test_network(const struct tables *t)
            0, "rows_read reads a row that states its network");
     ok(fabs(r[0].cluster.nics * r[0].cluster.nic_rate - 100e9) < 1,
        "a row's network is that of its own GPU, 800 Gbit/s");
+    is_int(read_rows(t,
+                     SAID_HEAD "GPT,24,1024,16,1024,H100,16,2,2,4,1,16,full,,,0.5,InfiniBand,,,"
+                               "800Gb/s per node\n",
+                     &a, &r, &n, NULL),
+           0, "rows_read reads a row whose column names a network without a rate");
+    ok(fabs(r[0].cluster.nics * r[0].cluster.nic_rate - 100e9) < 1,
+       "the rate is then that of the notes, 800 Gbit/s: %g",
+       r[0].cluster.nics * r[0].cluster.nic_rate);
 }
 
 static void test_other_names(const struct tables *t)
