@@ -163,7 +163,7 @@ def test_stdin_of_no_one(runs):
 COUNTER = """
 import os, signal, sys, time
 got = open(sys.argv[1], "a", buffering=1)
-for s in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
+for s in map(int, sys.argv[2:] or [signal.SIGTERM, signal.SIGINT]):
     signal.signal(s, lambda n, f: got.write("%d\\n" % n))
 got.write("ready\\n")
 end = time.time() + 60
@@ -176,12 +176,15 @@ def end_counter(log):
     log.with_name(log.name + ".end").touch()
 
 
-@pytest.mark.parametrize(
-    "number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2]
-)
+PASSED = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1,
+          signal.SIGUSR2, signal.SIGWINCH, signal.SIGTSTP, signal.SIGALRM, signal.SIGURG]
+
+
+@pytest.mark.parametrize("number", PASSED)
 def test_signals_reach_the_job_once_each(runs, tmp_path, number):
     log = tmp_path / "got"
-    job = runs.start(sys.executable, "-c", COUNTER, log, start_new_session=True)
+    numbers = [str(int(each)) for each in PASSED]
+    job = runs.start(sys.executable, "-c", COUNTER, log, *numbers, start_new_session=True)
     wait_for(lambda: lines(log))
     job.send_signal(number)
     wait_for(lambda: len(lines(log)) == 2)

@@ -215,7 +215,7 @@ static void sweep_bytes(parser *parse, const char *data, size_t len, size_t from
                         struct str *out)
 {
     static const uint64_t values[] = {
-        0, 1, 2, UINT64_MAX, 0x7ff8000000000000, 0x4340000000000000
+        0, 1, 2, UINT64_MAX, 0x7ff8000000000000, 0x4340000000000000, 0x416312d000000000
     };
     CLEANUP(str_done) struct str before = STR_INIT(ROOM);
     char what[96];
