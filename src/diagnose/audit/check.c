@@ -66,12 +66,12 @@ bool check_is_fabric_nic(const struct device *d)
 
 void check_append(char buf[NAMES_TEXT], const char *name)
 {
-    size_t len = strlen(buf);
+    static const char more[] = "...";
+    size_t len = strlen(buf), end = strlen(more);
+    bool fits = len + strlen(name) + 8 < NAMES_TEXT; /* with ", ..." behind it */
 
-    if (len + strlen(name) + 8 < NAMES_TEXT)
-        snprintf(buf + len, NAMES_TEXT - len, "%s%s", len ? ", " : "", name);
-    else if (len + 6 < NAMES_TEXT && (len < 3 || strcmp(buf + len - 3, "...") != 0))
-        snprintf(buf + len, NAMES_TEXT - len, ", ...");
+    if (len < end || strcmp(buf + len - end, more) != 0) /* a shorter one is not put behind it */
+        snprintf(buf + len, NAMES_TEXT - len, "%s%s", len ? ", " : "", fits ? name : more);
 }
 
 int check_below(const struct node *n, int pci, char buf[NAMES_TEXT])

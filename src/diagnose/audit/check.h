@@ -48,7 +48,7 @@ bool check_is_fabric_nic(const struct device *d);
 enum { NAMES_TEXT = 256 };
 int check_below(const struct node *n, int pci, char buf[NAMES_TEXT]);
 
-/* Append a name to a list with commas; "..." when it is full. */
+/* Append a name to a list with commas; "..." when it is full, and nothing more then. */
 void check_append(char buf[NAMES_TEXT], const char *name);
 
 #endif

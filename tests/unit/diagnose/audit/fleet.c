@@ -1,5 +1,7 @@
 #include "diagnose/audit/audit.h"
 
+#include "diagnose/audit/check.h"
+
 #include "nodes.h"
 #include "tap.h"
 
@@ -232,8 +234,40 @@ static void test_many_values(void)
     }
 }
 
+/* A list of names is full when the next one and a mark of more do not fit. */
+static void test_names(void)
+{
+    char buf[NAMES_TEXT] = "", name[NAMES_TEXT + 64], want[2 * NAMES_TEXT + 64];
+
+    memset(name, 'x', sizeof(name) - 1);
+    name[sizeof(name) - 1] = 0;
+    check_append(buf, name);
+    is_str(buf, "...", "a name that is longer than the list is left out");
+    buf[0] = 0;
+    check_append(buf, "a");
+    check_append(buf, "b");
+    is_str(buf, "a, b", "names stand with a comma between them");
+    name[NAMES_TEXT - 9 - 4] = 0;
+    check_append(buf, name);
+    snprintf(want, sizeof(want), "a, b, %s", name);
+    is_str(buf, want, "the longest name that leaves room for a mark is taken");
+    check_append(buf, "c");
+    snprintf(want, sizeof(want), "a, b, %s, ...", name);
+    is_str(buf, want, "a mark stands for names that have no room");
+    check_append(buf, "");
+    is_str(buf, want, "nothing stands behind the mark");
+    snprintf(buf, sizeof(buf), "a, b");
+    name[NAMES_TEXT - 9 - 4] = 'x';
+    name[NAMES_TEXT - 8 - 4] = 0;
+    check_append(buf, name);
+    is_str(buf, "a, b, ...", "a name of one letter more is left out");
+    check_append(buf, "c");
+    is_str(buf, "a, b, ...", "a short name is not put behind the mark");
+}
+
 int main(void)
 {
+    test_names();
     test_alike();
     test_odd();
     test_devices();

@@ -125,6 +125,28 @@ static struct plan_step make(const struct plan_job *job, const struct cluster *c
     return s;
 }
 
+/* Attention that looks back less takes less, in the share of layers that do not look at all. */
+static void test_windows(void)
+{
+    struct cluster c = round_cluster();
+    struct layout l = one();
+    double all, none, half, each;
+    struct plan_job job = small_job();
+
+    all = make(&job, &c, &l).time_s;
+    job.shape.full_every = 2;
+    ok(near(make(&job, &c, &l).time_s, all), "without a window all layers look at all");
+    job.shape.window = 256;
+    half = make(&job, &c, &l).time_s;
+    job.shape.full_every = 1;
+    each = make(&job, &c, &l).time_s;
+    job.shape.full_every = 0;
+    none = make(&job, &c, &l).time_s;
+    ok(near(each, all), "where each layer looks at all, a window saves nothing");
+    ok(none < all && near(half - none, (all - none) / 2), "of two layers one saves: %g, %g, %g",
+       all, half, none);
+}
+
 static void test_pipeline(void)
 {
     struct cluster c = round_cluster();
@@ -448,6 +470,7 @@ int main(void)
             ok(false, "part %d has a name and a reason", p);
     test_gemm();
     test_collectives();
+    test_windows();
     test_pipeline();
     test_engines();
     test_gathers_once();
