@@ -214,9 +214,17 @@ static void sweep_text(const char *text, struct str *out)
 static void sweep_bytes(parser *parse, const char *data, size_t len, size_t from, size_t to,
                         struct str *out)
 {
-    static const uint64_t values[] = {
-        0, 1, 2, UINT64_MAX, 0x7ff8000000000000, 0x4340000000000000, 0x416312d000000000
-    };
+    static const uint64_t values[] = { 0,
+                                       1,
+                                       16,
+                                       17,
+                                       60,
+                                       61,
+                                       UINT64_MAX,
+                                       0x7ff8000000000000,
+                                       0x416312d000000000,
+                                       0x1fffffffffffffff,
+                                       0x2000000000000000 };
     CLEANUP(str_done) struct str before = STR_INIT(ROOM);
     char what[96];
 
@@ -224,7 +232,7 @@ static void sweep_bytes(parser *parse, const char *data, size_t len, size_t from
     str_addf(out, "== %zu bytes\n%s", len, str_text(&before));
     for (size_t at = from; at < to; at += 4)
         for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
-            size_t size = values[i] > 2 && at % 8 == 0 ? 8 : 4;
+            size_t size = values[i] > UINT32_MAX && at % 8 == 0 ? 8 : 4;
             char copy[BYTES];
 
             memcpy(copy, data, len);
@@ -248,7 +256,7 @@ static size_t put(char *to, size_t at, const void *what, size_t len)
 
 static size_t make_moments(char *to)
 {
-    static const char names[] = "job_cpu\0no_such\0gpus";
+    static const char names[24] = "job_cpu\0no_such\0gpus";
     struct archive_moments_header h = { .magic = ARCHIVE_MOMENTS_MAGIC,
                                         .order = ARCHIVE_ORDER,
                                         .version = ARCHIVE_VERSION,
