@@ -42,7 +42,7 @@ static const struct opt opts[] = {
     { OPT_STRING, 0, "play", offsetof(struct queue_opts, play), "FILE",
       "a script of what invented accelerators do, as brim run --fake has it" },
     { OPT_DURATION, 0, "interval", offsetof(struct queue_opts, interval_ns), "TIME",
-      "how often to look at how busy jobs are, for a policy with [idle] (10s)",
+      "how often to look at how busy jobs are, for [idle] and [share] (10s)",
       .least = 100 * OPT_MS, .most = OPT_MIN },
     { OPT_DURATION, 0, "keep", offsetof(struct queue_opts, keep_ns), "TIME",
       "forget jobs that ended so long ago (30d)" },
