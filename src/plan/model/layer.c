@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "plan/model/collective.h"
+#include "plan/model/eager.h"
 #include "plan/model/finetune_memory.h"
 #include "plan/model/gemm.h"
 
@@ -135,7 +136,8 @@ static void add_flash(struct work *w)
 {
     const struct shape *s = &w->job->shape;
     const struct layout *l = w->l;
-    double split = l->context == CONTEXT_ULYSSES ? l->cp : 1, qk, v, rotary;
+    double split = l->context == CONTEXT_ULYSSES ? l->cp : 1, qk, v, turned;
+    struct eager_bytes rotary = { 4, 4 };
     struct flash f = { .window = s->window, .batch = l->micro_batch };
 
     f.first = w->job->attention == ATTENTION_FIRST;
@@ -154,8 +156,10 @@ static void add_flash(struct work *w)
     w->attention_f += w->core_f;
     /* Five products instead of two, at a lower rate. */
     w->attention_b += w->core_f * 2.5 / (f.first ? first_back : w->c->gpu.attention_back);
-    rotary = s->learned_positions ? 0 : 4 * w->tokens * (s->heads + s->kv_heads) / w->t * qk;
-    add_traffic(w, rotary, rotary);
+    if (eager_is(w->job))
+        rotary = eager_rotary();
+    turned = s->learned_positions ? 0 : w->tokens * (s->heads + s->kv_heads) / w->t * qk;
+    add_traffic(w, rotary.forward * turned, rotary.backward * turned);
 }
 
 static void add_plain(struct work *w)
@@ -186,6 +190,7 @@ static void add_elements(struct work *w, double ffn)
     const struct shape *s = &w->job->shape;
     double rows = w->tokens * w->out * s->hidden, wide = w->tokens * ffn;
     double norms = s->norms ? s->norms : s->parallel ? 1 : 2, drop = s->dropout ? 1 : 0;
+    struct eager_bytes norm = { 4, 6 };
 
     w->norms_f = norms * 4 * rows / (w->c->gpu.memory_rate * w->c->gpu.memory_best);
     if (w->job->fused) {
@@ -194,9 +199,11 @@ static void add_elements(struct work *w, double ffn)
                     norms * 12 * rows + (s->gated ? 10 : 6) * wide + drop * 2 * rows);
         return;
     }
+    if (eager_is(w->job))
+        norm = eager_norm();
     /* Norm: read, write. Dropout and add: two read, one written, the mask. */
-    add_traffic(w, rows * (norms * 4 + 2 * (6 + drop)) + wide * (s->gated ? 10 : 4),
-                rows * (norms * 6 + 2 * (6 + 5 * drop)) + wide * (s->gated ? 14 : 8));
+    add_traffic(w, rows * (norms * norm.forward + 2 * (6 + drop)) + wide * (s->gated ? 10 : 4),
+                rows * (norms * norm.backward + 2 * (6 + 5 * drop)) + wide * (s->gated ? 14 : 8));
 }
 
 /* ---- the MLP ---- */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "plan/model/eager.h"
 #include "plan/model/finetune_memory.h"
 
 /* The context of CUDA with its kernels and cuBLAS's workspace, and what a communicator of NCCL
@@ -70,6 +71,8 @@ double memory_layer(const struct plan_job *job, const struct layout *l, bool exp
         return 2 * tokens * h * out;
     /* Inputs of the norms and of the projections behind them; masks of dropout. */
     bytes = h * out * ((s->parallel ? 1 : 2) * (2 + in) + (s->dropout ? 2 : 0));
+    if (recompute == RECOMPUTE_NONE && eager_is(job))
+        bytes += h * out * (s->parallel ? 1 : 2) * eager_norm_kept();
     if (recompute == RECOMPUTE_NORMS)
         bytes -= h * out * (s->parallel ? 1 : 2) * in;
     bytes += projection_bytes(job, l);

@@ -122,6 +122,32 @@ static void test_gradients(const struct tables *t)
        "FSDP in a pipeline sums gradients in 32 bits");
 }
 
+/* torch.compile: as stated, or what a program's own measurements are made with. */
+static void test_compiled(const struct tables *t)
+{
+    static const struct {
+        const char *notes;
+        bool fused;
+    } rows[] = {
+        { "FSDP", false },
+        { "FSDP with torch.compile", true },
+        { "fms-fsdp", true },
+        { "fms-fsdp 2024-10", true },
+        { "fms-fsdp compile=False", false },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        CLEANUP(arena_done) struct arena a = ARENA_INIT;
+        struct plan_row r;
+        char text[512];
+
+        snprintf(text, sizeof(text),
+                 HEAD "Llama-2-7B,,,,4096,A100,8,1,1,8,1,16,full,3,bf16,.5,,%s\n", rows[i].notes);
+        ok(one_row(t, text, &a, &r) && r.job.fused == rows[i].fused,
+           "a row with '%s' is %sfused by a compiler", rows[i].notes, rows[i].fused ? "" : "not ");
+    }
+}
+
 #define SAID_HEAD \
     "model,layers,hidden,heads,seq,gpu,n_gpus,tp,pp,dp,micro_batch,global_batch,recompute,seq_" \
     "parallel,zero_stage,iter_time_s,network,engine,source,notes\n"
@@ -447,6 +473,7 @@ int main(void)
     test_row(&t);
     test_engines(&t);
     test_gradients(&t);
+    test_compiled(&t);
     test_understood(&t);
     test_megascale(&t);
     test_slice(&t);
