@@ -1,7 +1,6 @@
 #include "daemon/http/http.h"
 
 #include <errno.h>
-#include <microhttpd.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -10,6 +9,7 @@
 #include "daemon/http/access.h"
 #include "daemon/http/address.h"
 #include "daemon/http/answer.h"
+#include "daemon/http/library.h"
 #include "daemon/http/peers.h"
 #include "daemon/http/stream.h"
 
@@ -34,6 +34,7 @@ struct http_call {
 };
 
 struct http {
+    struct mhd mhd;
     struct MHD_Daemon *daemon;
     const struct http_config *config;
     struct MHD_Response *latest[HTTP_PAGES]; /* of the pages that are served from memory */
@@ -50,22 +51,22 @@ struct http {
 static enum MHD_Result refuse(struct http *h, struct MHD_Connection *c, unsigned status,
                               const char *sentence)
 {
-    struct MHD_Response *r = http_answer_new("text/plain; charset=utf-8", sentence,
+    struct MHD_Response *r = http_answer_new(&h->mhd, "text/plain; charset=utf-8", sentence,
                                              strlen(sentence), true);
 
     h->count.refused++;
     if (r && status == MHD_HTTP_METHOD_NOT_ALLOWED)
-        MHD_add_response_header(r, "Allow", "GET, HEAD");
-    return http_answer_once(c, status, r);
+        h->mhd.add_response_header(r, "Allow", "GET, HEAD");
+    return http_answer_once(&h->mhd, c, status, r);
 }
 
 /* ---- pages ---- */
 
 static const char ending_sentence[] = "the agent is ending\n";
 
-static struct http_peer *peer_of(struct MHD_Connection *c)
+static struct http_peer *peer_of(const struct http *h, struct MHD_Connection *c)
 {
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+    const union MHD_ConnectionInfo *info = h->mhd.get_connection_info(
         c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 
     return info ? info->socket_context : NULL;
@@ -75,7 +76,7 @@ static enum MHD_Result serve_stream(struct http *h, struct MHD_Connection *c, si
 {
     /* the kernel would hold up to 4 MiB for each who does not read (tcp_wmem) */
     static const int unsent = UNSENT_BYTES;
-    struct http_peer *p = peer_of(c);
+    struct http_peer *p = peer_of(h, c);
     struct MHD_Response *r;
 
     if (h->ending)
@@ -84,13 +85,13 @@ static enum MHD_Result serve_stream(struct http *h, struct MHD_Connection *c, si
         return refuse(h, c, MHD_HTTP_SERVICE_UNAVAILABLE, "too many are listening already\n");
     r = http_stream_join(&h->streams[page], c);
     if (r) {
-        http_answer_headers(r, h->config->pages[page].type, NULL);
+        http_answer_headers(&h->mhd, r, h->config->pages[page].type, NULL);
         if (p) {
             p->streaming = true;
             (void)setsockopt(p->fd, SOL_SOCKET, SO_SNDBUF, &unsent, sizeof(unsent));
         }
     }
-    return http_answer_once(c, MHD_HTTP_OK, r);
+    return http_answer_once(&h->mhd, c, MHD_HTTP_OK, r);
 }
 
 /* Hand it to the caller; the connection sleeps until http_reply(). */
@@ -110,7 +111,7 @@ static enum MHD_Result serve_work(struct http *h, struct MHD_Connection *c, size
     *call = (struct http_call){ .http = h, .connection = c, .page = page };
     *state = call;
     h->calls++;
-    MHD_suspend_connection(c);
+    h->mhd.suspend_connection(c);
     h->config->work(h->config->ctx, page, call);
     return MHD_YES;
 }
@@ -130,7 +131,7 @@ static enum MHD_Result serve(struct http *h, struct MHD_Connection *c, size_t pa
         h->fresh[page] = true;
     if (!h->latest[page])
         return refuse(h, c, MHD_HTTP_SERVICE_UNAVAILABLE, "nothing was sampled yet\n");
-    return MHD_queue_response(c, MHD_HTTP_OK, h->latest[page]);
+    return h->mhd.queue_response(c, MHD_HTTP_OK, h->latest[page]);
 }
 
 /* The first page of that path which the client accepts; n_pages when there is none. */
@@ -150,34 +151,35 @@ static size_t find_page(const struct http_config *config, const char *path, cons
 /* Take the token of /login?token=... into a cookie, so that a browser sends it from then on. */
 static enum MHD_Result log_in(struct http *h, struct MHD_Connection *c)
 {
-    const char *given = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "token");
+    const char *given = h->mhd.lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "token");
     struct MHD_Response *r;
     char cookie[256];
 
     if (!given || !http_access_equal(given, h->config->token))
         return refuse(h, c, MHD_HTTP_UNAUTHORIZED, "this is not the token\n");
-    r = http_answer_new("text/plain; charset=utf-8", "", 0, true);
+    r = http_answer_new(&h->mhd, "text/plain; charset=utf-8", "", 0, true);
     snprintf(cookie, sizeof(cookie), HTTP_COOKIE "=%s; Path=/; HttpOnly; SameSite=Strict",
              h->config->token);
     if (r) {
-        MHD_add_response_header(r, "Set-Cookie", cookie);
-        MHD_add_response_header(r, "Location", "/");
+        h->mhd.add_response_header(r, "Set-Cookie", cookie);
+        h->mhd.add_response_header(r, "Location", "/");
     }
-    return http_answer_once(c, MHD_HTTP_SEE_OTHER, r);
+    return http_answer_once(&h->mhd, c, MHD_HTTP_SEE_OTHER, r);
 }
 
 /* ---- requests ---- */
 
-static struct http_claims claims_of(struct MHD_Connection *c, const char *method)
+static struct http_claims claims_of(const struct http *h, struct MHD_Connection *c,
+                                    const char *method)
 {
     return (struct http_claims){
         .method = method,
-        .host = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Host"),
-        .origin = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Origin"),
-        .fetch_site = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Sec-Fetch-Site"),
-        .fetch_mode = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Sec-Fetch-Mode"),
-        .authorization = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Authorization"),
-        .cookie = MHD_lookup_connection_value(c, MHD_COOKIE_KIND, HTTP_COOKIE),
+        .host = h->mhd.lookup_connection_value(c, MHD_HEADER_KIND, "Host"),
+        .origin = h->mhd.lookup_connection_value(c, MHD_HEADER_KIND, "Origin"),
+        .fetch_site = h->mhd.lookup_connection_value(c, MHD_HEADER_KIND, "Sec-Fetch-Site"),
+        .fetch_mode = h->mhd.lookup_connection_value(c, MHD_HEADER_KIND, "Sec-Fetch-Mode"),
+        .authorization = h->mhd.lookup_connection_value(c, MHD_HEADER_KIND, "Authorization"),
+        .cookie = h->mhd.lookup_connection_value(c, MHD_COOKIE_KIND, HTTP_COOKIE),
     };
 }
 
@@ -185,7 +187,8 @@ static enum MHD_Result answer(struct http *h, struct MHD_Connection *c, const ch
                               const struct http_claims *claims, void **state)
 {
     const struct http_config *config = h->config;
-    size_t page = find_page(config, url, MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Accept"));
+    size_t page = find_page(config, url,
+                            h->mhd.lookup_connection_value(c, MHD_HEADER_KIND, "Accept"));
     bool login = config->token && !strcmp(url, "/login");
     struct http_refusal no = http_access(
         claims, config->token, login || (page < config->n_pages && config->pages[page].open));
@@ -204,15 +207,15 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *c, const char *u
                               const char *method, const char *version, const char *upload,
                               size_t *upload_len, void **state)
 {
-    struct http_claims claims = claims_of(c, method);
     struct http *h = cls;
-    struct http_peer *p = peer_of(c);
+    struct http_claims claims = claims_of(h, c, method);
+    struct http_peer *p = peer_of(h, c);
     struct http_call *call = *state == c ? NULL : *state;
 
     (void)version;
     (void)upload;
     if (call) /* it was answered: see http_reply() */
-        return call->reply ? MHD_queue_response(c, call->status, call->reply) : MHD_NO;
+        return call->reply ? h->mhd.queue_response(c, call->status, call->reply) : MHD_NO;
     /* before its body, which is then not read at all */
     if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
         return answer(h, c, url, &claims, state);
@@ -234,7 +237,7 @@ static void on_completed(void *cls, struct MHD_Connection *c, void **state,
 {
     struct http *h = cls;
     struct http_call *call = *state == c ? NULL : *state;
-    struct http_peer *p = peer_of(c);
+    struct http_peer *p = peer_of(h, c);
 
     (void)why;
     if (p) {
@@ -244,7 +247,7 @@ static void on_completed(void *cls, struct MHD_Connection *c, void **state,
     }
     if (call) {
         if (call->reply)
-            MHD_destroy_response(call->reply);
+            h->mhd.destroy_response(call->reply);
         free(call);
     }
     *state = NULL;
@@ -257,10 +260,10 @@ static void on_connection(void *cls, struct MHD_Connection *c, void **context,
 
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
         const struct sockaddr *from =
-            MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
+            h->mhd.get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
 
         *context = http_peers_add(
-            &h->peers, MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
+            &h->peers, h->mhd.get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
             from && http_address_is_local(from), h->now_ns);
         http_peers_make_room(&h->peers, CONNECTIONS);
         return;
@@ -288,12 +291,14 @@ static int check_access(const char *token, const union http_address *at, const c
 
 static int fix_pages(struct http *h)
 {
+    for (size_t i = 0; i < HTTP_PAGES; i++)
+        h->streams[i].mhd = &h->mhd;
     for (size_t i = 0; i < h->config->n_pages; i++) {
         const struct http_page *p = &h->config->pages[i];
 
         if (p->kind != HTTP_FIXED)
             continue;
-        h->latest[i] = http_answer_new(p->type, p->text, p->len, true);
+        h->latest[i] = http_answer_new(&h->mhd, p->type, p->text, p->len, true);
         if (!h->latest[i])
             return -ENOMEM;
         h->fresh[i] = true;
@@ -312,7 +317,7 @@ static int start(struct http *h, int fd, bool v6)
 {
     unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (v6 ? MHD_USE_IPv6 : 0);
 
-    h->daemon = MHD_start_daemon(
+    h->daemon = h->mhd.start_daemon(
         flags, 0, NULL, NULL, handle, h, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
         (unsigned)ACCEPTED, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES,
         MHD_OPTION_CONNECTION_TIMEOUT, h->config->silence_s, MHD_OPTION_NOTIFY_COMPLETED,
@@ -336,6 +341,8 @@ int http_open(struct http **ret, const struct http_config *config, struct err *e
         err_context(e, rc, "--listen: ");
     if (rc == 0)
         rc = check_access(config->token, &address, where, e);
+    if (rc == 0)
+        rc = mhd_load(&h->mhd, e);
     if (rc < 0)
         return rc;
     if (fix_pages(h) < 0)
@@ -367,12 +374,12 @@ void http_close(struct http *h)
     if (h->daemon) {
         for (size_t i = 0; i < HTTP_PAGES; i++)
             http_stream_end(&h->streams[i]);
-        MHD_run(h->daemon);
-        MHD_stop_daemon(h->daemon);
+        h->mhd.run(h->daemon);
+        h->mhd.stop_daemon(h->daemon);
     }
     for (size_t i = 0; i < HTTP_PAGES; i++) {
         if (h->latest[i])
-            MHD_destroy_response(h->latest[i]);
+            h->mhd.destroy_response(h->latest[i]);
         http_stream_done(&h->streams[i]);
     }
     free(h);
@@ -380,7 +387,7 @@ void http_close(struct http *h)
 
 int http_fd(const struct http *h)
 {
-    return MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+    return h->mhd.get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
 }
 
 const char *http_where(const struct http *h)
@@ -397,8 +404,8 @@ bool http_run(struct http *h, int64_t monotonic_ns)
     if (new_second)
         http_peers_drop_slow(&h->peers, monotonic_ns, h->config->silence_s,
                              h->peers.count > CROWDED);
-    MHD_run(h->daemon);
-    return MHD_get_timeout(h->daemon, &wait_ms) == MHD_YES && wait_ms == 0;
+    h->mhd.run(h->daemon);
+    return h->mhd.get_timeout(h->daemon, &wait_ms) == MHD_YES && wait_ms == 0;
 }
 
 int http_publish(struct http *h, size_t page, const char *text, size_t len)
@@ -408,11 +415,11 @@ int http_publish(struct http *h, size_t page, const char *text, size_t len)
 
     if (p->kind == HTTP_STREAM)
         return http_stream_publish(&h->streams[page], text, len);
-    r = http_answer_new(p->type, text, len, false);
+    r = http_answer_new(&h->mhd, p->type, text, len, false);
     if (!r)
         return -ENOMEM;
     if (h->latest[page])
-        MHD_destroy_response(h->latest[page]);
+        h->mhd.destroy_response(h->latest[page]);
     h->latest[page] = r;
     return 0;
 }
@@ -433,7 +440,7 @@ unsigned http_listeners(const struct http *h, size_t page)
 
 const char *http_query(const struct http_call *call, const char *name)
 {
-    return MHD_lookup_connection_value(call->connection, MHD_GET_ARGUMENT_KIND, name);
+    return call->http->mhd.lookup_connection_value(call->connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
 void http_reply(struct http_call *call, unsigned status, const char *type, const char *text,
@@ -443,9 +450,9 @@ void http_reply(struct http_call *call, unsigned status, const char *type, const
     const struct http_page *page = &h->config->pages[call->page];
 
     call->status = status;
-    call->reply = http_answer_under(page->policy, type ? type : page->type, text, len);
+    call->reply = http_answer_under(&h->mhd, page->policy, type ? type : page->type, text, len);
     h->calls--;
-    MHD_resume_connection(call->connection);
+    h->mhd.resume_connection(call->connection);
     h->config->again(h->config->ctx);
 }
 

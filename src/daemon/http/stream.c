@@ -37,7 +37,7 @@ static void wake_all(struct http_stream *s)
 {
     for (struct http_listener *l = s->listeners; l; l = l->next) {
         if (l->parked)
-            MHD_resume_connection(l->connection);
+            s->mhd->resume_connection(l->connection);
         l->parked = false;
     }
 }
@@ -81,7 +81,7 @@ static ssize_t read_frame(void *cls, uint64_t pos, char *buf, size_t max)
     }
     if (!l->sending) {
         l->parked = true;
-        MHD_suspend_connection(l->connection);
+        s->mhd->suspend_connection(l->connection);
         return 0;
     }
     n = MIN(max, l->sending->len - l->at);
@@ -120,7 +120,7 @@ struct MHD_Response *http_stream_join(struct http_stream *s, struct MHD_Connecti
 
     if (!l)
         return NULL;
-    r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, read_frame, l, leave);
+    r = s->mhd->create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, read_frame, l, leave);
     if (!r) {
         free(l);
         return NULL;

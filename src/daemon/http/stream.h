@@ -2,16 +2,17 @@
  * the frame that it began and then takes the newest: what waits for it is never more than one. */
 #ifndef BRIM_DAEMON_HTTP_STREAM_H
 #define BRIM_DAEMON_HTTP_STREAM_H
-#include <microhttpd.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "daemon/http/library.h"
 
 struct http_frame;
 struct http_listener;
 
 struct http_stream {
+    const struct mhd *mhd;
     struct http_frame *newest;
     struct http_listener *listeners;
     unsigned count;

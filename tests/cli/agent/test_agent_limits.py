@@ -5,6 +5,7 @@ import subprocess
 import time
 
 import pytest
+from conftest import one_line
 from served import wait_until
 
 
@@ -67,3 +68,12 @@ def after_many_ticks(agent, first, more):
 def test_500_ticks_are_stored(start, tmp_path):
     stores = start("--interval", "100ms", store=tmp_path / "agent.db")
     assert after_many_ticks(stores, 100, 500) == 0
+
+
+def test_its_library_is_loaded_when_it_serves(brim, tmp_path):
+    """Others start without it, and without the time that it takes."""
+    (tmp_path / "libmicrohttpd.so.12").write_text("no library")
+    env = dict(LD_LIBRARY_PATH=str(tmp_path))
+    assert brim.out("--version", env=env).startswith("brim ")
+    done = brim("agent", "--listen", "127.0.0.1:0", "--store", "none", env=env)
+    one_line(done, 1, tmp_path / "libmicrohttpd.so.12", "install it (Debian: libmicrohttpd12)")
