@@ -5,6 +5,43 @@
 
 #include "tap.h"
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WITH_ASAN
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(WITH_ASAN)
+#include <sanitizer/asan_interface.h>
+
+static bool is_open(const void *at)
+{
+    return !__asan_address_is_poisoned(at);
+}
+
+/* What was asked for may be touched, what lies behind it may not. */
+static void test_fences(void)
+{
+    struct arena a = ARENA_INIT;
+    char *text = arena_strdup(&a, "four"), *next = arena_alloc(&a, 16);
+    char *large = arena_alloc(&a, 1 << 20);
+    int *list = NULL, *one = NULL;
+    size_t n = 0;
+
+    ok(text && is_open(text + 4) && !is_open(text + 5), "a text ends behind its NUL");
+    ok(next && is_open(next + 15) && !is_open(next + 16), "16 bytes have an end");
+    ok(large && is_open(large + (1 << 20) - 1) && !is_open(large + (1 << 20)),
+       "a chunk of its own has an end");
+    for (int i = 0; i < 9; i++)
+        one = ARENA_PUSH(&a, &list, &n);
+    ok(one && is_open(one) && !is_open(one + 1), "a list ends behind its last element");
+    arena_done(&a);
+}
+#else
+static void test_fences(void)
+{
+}
+#endif
+
 static bool is_zero(const char *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -149,6 +186,7 @@ static void test_push(void)
 
 int main(void)
 {
+    test_fences();
     test_alloc();
     test_chunks();
     test_too_large();
