@@ -298,7 +298,7 @@ int plan_ask_read(const struct plan_opts *o, const char *model, struct plan_ask 
     /* As current programs compute: fused kernels, gradients summed in 32 bits. */
     ret->job.attention = ATTENTION_FLASH;
     ret->job.fused = true;
-    ret->job.gradient_b = 4;
+    ret->job.gradient_b = ret->job.moment_b = 4;
     ret->job.imbalance = 1;
     if (rc == 0)
         rc = plan_model_read(&ret->known, model, &ret->job.shape, e);

@@ -227,7 +227,7 @@ static void add_lack(const struct plan_train *t, const struct named *n, struct s
     double room = t->ask->cluster.gpu.memory_b;
     struct plan_memory_part part, most = { "", "", 0 };
 
-    for (size_t i = 0; plan_memory_part(&n->one.memory, &t->ask->job.tune, i, &part); i++)
+    for (size_t i = 0; plan_memory_part(&n->one.memory, &t->ask->job, i, &part); i++)
         most = part.bytes > most.bytes ? part : most;
     str_addf(out,
              "%s does not fit: even with the rest chosen to save memory it takes %.1f GB of its "

@@ -65,7 +65,7 @@ static void draw_stage(struct drawing *d, int stage, double top)
     snprintf(text, sizeof(text), "stage %d, %d layers", stage,
              layout_layers(&d->best->layout, d->t->ask->job.shape.layers, stage));
     svg_text(d->out, "dim", (struct svg_box){ MARGIN, d->y + 14, LABEL - 4, 0 }, text);
-    for (size_t i = 0; plan_memory_part(&m, &d->t->ask->job.tune, i, &part); i++) {
+    for (size_t i = 0; plan_memory_part(&m, &d->t->ask->job, i, &part); i++) {
         double w = part.bytes / top * WIDTH;
 
         if (w > 0)
@@ -91,8 +91,7 @@ static void draw_memory(struct drawing *d)
     snprintf(text, sizeof(text), "Memory of a GPU by stage; the line is its %.0f GB",
              d->t->ask->cluster.gpu.memory_b / 1e9);
     heading(d, text);
-    for (; n < ARRAY_SIZE(names) &&
-           plan_memory_part(&d->best->memory, &d->t->ask->job.tune, n, &part);
+    for (; n < ARRAY_SIZE(names) && plan_memory_part(&d->best->memory, &d->t->ask->job, n, &part);
          n++) {
         names[n] = part.name;
         shown[n] = part.bytes > 0;

@@ -35,7 +35,7 @@ struct plan_memory_part {
     const char *name, *why;
     double bytes;
 };
-bool plan_memory_part(const struct memory *m, const struct finetune *f, size_t i,
+bool plan_memory_part(const struct memory *m, const struct plan_job *job, size_t i,
                       struct plan_memory_part *ret);
 
 /* --compare: layouts beside each other, part by part; --why: one against the fastest. The words are

@@ -65,7 +65,7 @@ static void json_one(struct json *j, const struct plan_ask *a, const struct foun
         json_number(j, step_part_name((enum step_part)p), one.step.part[p], DIGITS);
     json_end(j);
     json_object(j, "parts_b");
-    for (size_t i = 0; plan_memory_part(&one.memory, &a->job.tune, i, &part); i++)
+    for (size_t i = 0; plan_memory_part(&one.memory, &a->job, i, &part); i++)
         json_number(j, part.name, part.bytes, DIGITS);
     json_end(j);
     json_end(j);

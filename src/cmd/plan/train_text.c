@@ -190,10 +190,10 @@ void plan_table(const struct plan_train *t, const struct found_layout *list, siz
     }
 }
 
-bool plan_memory_part(const struct memory *m, const struct finetune *f, size_t i,
+bool plan_memory_part(const struct memory *m, const struct plan_job *job, size_t i,
                       struct plan_memory_part *ret)
 {
-    bool tune = f->kind != FINETUNE_NONE;
+    bool tune = job->tune.kind != FINETUNE_NONE;
     const struct plan_memory_part parts[] = {
         { "weights",
           tune ? "frozen ones as they are kept, and those that are trained"
@@ -204,8 +204,9 @@ bool plan_memory_part(const struct memory *m, const struct finetune *f, size_t i
                : "as they are summed; divided by ZeRO-2 too",
           m->gradients },
         { "optimizer",
-          tune ? "what it keeps of what is trained; divided by ZeRO-1 too"
-               : "master weights and both moments, 12 bytes; divided by ZeRO-1 too",
+          tune                 ? "what it keeps of what is trained; divided by ZeRO-1 too"
+          : job->moment_b == 2 ? "master weights and both moments, 8 bytes; divided by ZeRO-1 too"
+                               : "master weights and both moments, 12 bytes; divided by ZeRO-1 too",
           m->states },
         { "gathered",
           tune ? "weights unpacked from 4 bits; ZeRO-3: of the blocks at work"
@@ -235,7 +236,7 @@ static void add_explained(const struct plan_train *t, const struct plan_one *bes
                      step_part_name((enum step_part)p), plan_step_part_why((enum step_part)p));
     str_addf(out, "\nWhere the %.1f GB of a GPU of stage %d go, of %.1f:\n",
              best->memory.total / 1e9, best->memory.stage, t->ask->cluster.gpu.memory_b / 1e9);
-    for (size_t i = 0; plan_memory_part(&best->memory, &t->ask->job.tune, i, &part); i++)
+    for (size_t i = 0; plan_memory_part(&best->memory, &t->ask->job, i, &part); i++)
         if (part.bytes > 0)
             str_addf(out, "%7.2f GB %5.1f %%  %-17s %s\n", part.bytes / 1e9,
                      100 * part.bytes / best->memory.total, part.name, part.why);

@@ -85,6 +85,7 @@ static int check_abilities(const struct emit_ops *ops, const struct emit *x, str
         { l->recompute == RECOMPUTE_MLP && !ops->modules, "recompute=mlp",
           "it has no such parts: take none or full" },
         { l->overlap_ep && !ops->overlap_ep, "overlap_ep", "its experts wait for their tokens" },
+        { x->job->moment_b == 2 && !ops->moments, "moment_bytes=2", "its moments have 32 bits" },
         { l->offload && !ops->offload, "offload", "it has no optimizer in the host's memory" },
         { engine != ENGINE_MEGATRON && engine != ops->engine, "this engine",
           "it is another program" },

@@ -18,6 +18,7 @@ struct emit_ops {
     bool modules;    /* recomputes norms, or MLPs and experts, alone */
     bool overlap_ep; /* has experts' collectives beside the compute of another micro-batch */
     bool offload;    /* has states in the host's memory */
+    bool moments;    /* has moments of 16 bits */
     /* 0, or -EINVAL with a sentence for what has no words; the rest is not asked then. */
     int (*check)(const struct emit *x, struct err *e);
     const char *file; /* name of the file that it reads; NULL: it takes flags */

@@ -57,6 +57,9 @@ static int check(const struct emit *x, struct err *e)
           "it overlaps the micro-batches of chunks" },
         { l->offload && l->zero != 1, "offload without zero=1",
           "its distributed optimizer has that" },
+        { job->moment_b == 2 && (l->zero != 1 || l->offload),
+          "moment_bytes=2 with offload or without zero=1",
+          "its precision-aware optimizer is the distributed one" },
         { job->attention == ATTENTION_FIRST, "attention=first", "it has no such kernels" },
         { job->graphs && l->recompute == RECOMPUTE_FULL, "graphs with recompute=full",
           "it refuses them together" },
@@ -228,6 +231,9 @@ static void add_layout(const struct emit *x, struct str *out)
         str_addf(out, "    --expert-model-parallel-size %d --expert-tensor-parallel-size %d\n",
                  l->ep, l->etp);
     add_data_parallel(l, out);
+    if (x->job->moment_b == 2)
+        str_add(out, "    --use-precision-aware-optimizer --exp-avg-dtype bf16 "
+                     "--exp-avg-sq-dtype bf16\n");
     str_addf(out, "    --micro-batch-size %d --global-batch-size %d\n", l->micro_batch,
              x->job->global_batch);
     add_memory(x, out);
@@ -289,6 +295,7 @@ const struct emit_ops emit_megatron = {
     .modules = true,
     .overlap_ep = true,
     .offload = true,
+    .moments = true,
     .check = check,
     .add_setup = add_setup,
     .add_command = add_command,

@@ -18,6 +18,11 @@ int layout_micro_batches(const struct layout *l, const struct plan_job *job)
     return job->global_batch / l->dp / l->micro_batch; /* the product may be too large */
 }
 
+double layout_state_bytes(const struct plan_job *job)
+{
+    return 4 + 2.0 * (job->moment_b ? job->moment_b : 4);
+}
+
 int layout_expert_dp(const struct layout *l)
 {
     return l->tp * l->cp * l->dp / (l->ep * l->etp);

@@ -75,6 +75,7 @@ struct plan_job {
     enum plan_attention attention;
     enum plan_engine engine;
     int gradient_b;  /* bytes of a gradient while it is summed: 2 or 4 */
+    int moment_b;    /* of each of Adam's two moments: 2, or 4; 0: 4 */
     bool fused;      /* norms, activations and adds are fused (Transformer Engine, torch.compile) */
     bool graphs;     /* CUDA graphs: the host's time for launches is hidden */
     bool fused_loss; /* the loss works in chunks: no logits of a whole micro-batch in memory */
@@ -105,6 +106,9 @@ int layout_micro_batches(const struct layout *l, const struct plan_job *job);
 
 /* Layers of a stage; stages count from 0. */
 int layout_layers(const struct layout *l, int layers, int stage);
+
+/* Bytes of the optimizer's states for a parameter: the weight in 32 bits and both moments. */
+double layout_state_bytes(const struct plan_job *job);
 
 /* GPUs that hold the same expert weights. */
 int layout_expert_dp(const struct layout *l);

@@ -56,6 +56,7 @@ static const struct part {
     [PIN_ENGINE] = { "engine", NULL, engines, IN_JOB(engine), KIND_CHOICE, 0, 0, false },
     [PIN_GRADIENT_B] = { "gradient_bytes", NULL, NULL, IN_JOB(gradient_b), KIND_NUMBER, 2, 4,
                          false },
+    [PIN_MOMENT_B] = { "moment_bytes", NULL, NULL, IN_JOB(moment_b), KIND_NUMBER, 2, 4, false },
     [PIN_FUSED] = { "fused", NULL, NULL, IN_JOB(fused), KIND_BOOL, 0, 0, false },
     [PIN_GRAPHS] = { "graphs", NULL, NULL, IN_JOB(graphs), KIND_BOOL, 0, 0, false },
     [PIN_FUSED_LOSS] = { "fused_loss", NULL, NULL, IN_JOB(fused_loss), KIND_BOOL, 0, 0, false },
@@ -163,8 +164,9 @@ static int set_part(struct pins *p, enum pin pin, const char *text, struct err *
     }
     if (rc < 0)
         return rc;
-    if (pin == PIN_GRADIENT_B && next.job.gradient_b == 3)
-        return err_set(e, -EINVAL, "gradient_bytes is 2 or 4, not '%s'", text);
+    if ((pin == PIN_GRADIENT_B && next.job.gradient_b == 3) ||
+        (pin == PIN_MOMENT_B && next.job.moment_b == 3))
+        return err_set(e, -EINVAL, "%s is 2 or 4, not '%s'", part->name, text);
     next.fixed |= 1U << pin;
     *p = next;
     return 0;

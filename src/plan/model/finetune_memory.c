@@ -210,10 +210,10 @@ static double adapters(const struct plan_job *job)
 static void full_states(const struct plan_job *job, const struct layout *l,
                         const struct layer_bytes *b, struct memory *m)
 {
-    static const double states[] = { [FINETUNE_ADAMW] = 12,
-                                     [FINETUNE_ADAMW_8BIT] = 2 * (1 + 4. / 256),
-                                     [FINETUNE_PAGED_8BIT] = 0,
-                                     [FINETUNE_SGD] = 0 };
+    const double states[] = { [FINETUNE_ADAMW] = layout_state_bytes(job),
+                              [FINETUNE_ADAMW_8BIT] = 2 * (1 + 4. / 256),
+                              [FINETUNE_PAGED_8BIT] = 0,
+                              [FINETUNE_SGD] = 0 };
     double shard = l->shard > 0 ? l->shard : l->dp, all = shape_count(&job->shape).total, layer;
 
     layer = b->dense_params > 0 ? b->dense_params : b->expert_params + b->own_experts;

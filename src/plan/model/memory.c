@@ -195,7 +195,7 @@ static void add_states(const struct plan_job *job, const struct layout *l, doubl
     /* Its optimizer in bf16 keeps gradients of 16 bits beside their sums. */
     if (job->engine == ENGINE_DEEPSPEED && job->gradient_b == 4)
         m->gradients += 2 * params / (l->zero >= 2 ? shard : 1);
-    m->states += l->offload ? 0 : 12 * params / (l->zero >= 1 ? shard : 1);
+    m->states += l->offload ? 0 : layout_state_bytes(job) * params / (l->zero >= 1 ? shard : 1);
 }
 
 /* Two blocks' weights and the gradients of one, or the embedding's; where a stage has them all, a

@@ -181,12 +181,14 @@ static double optimize(const struct maker *k, int stage)
     double replicas = l->dp * l->cp, shard = l->shard > 0 ? l->shard : replicas;
     double expert = fmin(shard, layout_expert_dp(l)), mine, time, launch;
     double rate = k->c->gpu.memory_rate * k->c->gpu.memory_best;
+    double less = 12 - layout_state_bytes(k->job); /* than with moments of 32 bits */
 
     launch = k->job->graphs ? 0 : k->c->gpu.launch_s;
     mine = l->zero >= 1 ? params / shard + own / expert : params + own;
-    time = adam_b * mine / rate;
+    /* Moments are read and written. */
+    time = (adam_b - 2 * less) * mine / rate;
     if (l->offload)
-        time = mine * (host_adam_b * k->c->per_node / host_rate +
+        time = mine * ((host_adam_b - 2 * less) * k->c->per_node / host_rate +
                        (k->job->gradient_b + 2) / host_copy_rate);
     return time +
            launch * (ops_step + ops_layer_step * layout_layers(l, k->job->shape.layers, stage));

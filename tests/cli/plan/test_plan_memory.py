@@ -63,6 +63,7 @@ def test_pins_change_it(brim):
     assert total("--pin", "recompute=full") < usual < total("--pin", "micro_batch=2")
     assert total("--seq", "8192") > usual
     assert total("--pin", "gradient_bytes=2") < usual
+    assert total("--pin", "moment_bytes=2") < usual
 
 
 def test_experts_are_shared(brim):

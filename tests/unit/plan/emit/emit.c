@@ -358,6 +358,11 @@ static void set_offload(struct made *x)
     x->l.offload = !x->l.offload;
 }
 
+static void set_moment_b(struct made *x)
+{
+    x->job.moment_b = x->job.moment_b == 2 ? 4 : 2;
+}
+
 static void set_full(struct made *x)
 {
     x->l.recompute = x->l.recompute == RECOMPUTE_FULL ? RECOMPUTE_NONE : RECOMPUTE_FULL;
@@ -509,6 +514,7 @@ static const struct {
     { "nvfp4", set_nvfp4 },
     { "fp16", set_fp16 },
     { "gradient_bytes", set_gradient_b },
+    { "moment_bytes", set_moment_b },
     { "attention=plain", set_plain },
     { "attention=first", set_first },
     { "fused", set_fused },

@@ -64,6 +64,7 @@ static void test_reading(void)
     refuses("recompute=some", "recompute is one of none, selective, norms, mlp, full, not 'some'");
     refuses("sp=maybe", "seq_parallel is yes or no, not 'maybe'");
     refuses("gradient_bytes=3", "gradient_bytes is 2 or 4, not '3'");
+    refuses("moment_bytes=3", "moment_bytes is 2 or 4, not '3'");
     refuses("imbalance=.5", "imbalance is a number from 1 to 1000, not '.5'");
     refuses("tp=8,tp=4", "tp stands twice");
     refuses("tp=any", "tp is a whole number from 1 to 1048576, not 'any'");

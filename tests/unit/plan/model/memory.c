@@ -129,6 +129,9 @@ static void test_states(void)
        "ZeRO 0 keeps 2 + 4 + 12 bytes a parameter");
     l.zero = 1;
     ok(near(make(&job, &l).states, 12 * n / 64), "ZeRO 1 divides states over 64 replicas");
+    job.moment_b = 2;
+    ok(near(make(&job, &l).states, 8 * n / 64), "moments of 16 bits leave 8 bytes of states");
+    job.moment_b = 0;
     l.zero = 2;
     ok(near(make(&job, &l).gradients, 4 * n / 64), "ZeRO 2 divides gradients too");
     l.zero = 3;
