@@ -2,6 +2,7 @@
 #include "plan/emit/emit.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -51,6 +52,18 @@ static int emit(const struct plan_opts *o, char **operands, struct str *out, str
     return 0;
 }
 
+/* "1.2 % faster": what a layout is that another takes 'share' longer than. */
+static struct plan_figure ahead(double share)
+{
+    struct plan_figure f;
+
+    if (share < 0)
+        snprintf(f.text, sizeof(f.text), "plainer, %.1f %% slower,", -100 * share);
+    else
+        snprintf(f.text, sizeof(f.text), "%.1f %% faster", 100 * share);
+    return f;
+}
+
 int plan_emit_best(const struct plan_train *t, struct str *out, struct err *e)
 {
     const struct search *s = &t->found->search;
@@ -62,8 +75,8 @@ int plan_emit_best(const struct plan_train *t, struct str *out, struct err *e)
         int done = emit_text(target, &t->ask->job, &t->ask->cluster, &s->best[i].layout, out, &why);
 
         if (done == 0 && i > 0)
-            str_addf(out, "# A layout that is %.1f %% faster has no words here: %s\n",
-                     100 * (s->best[i].time_s / s->best[0].time_s - 1), first.text);
+            str_addf(out, "# A layout that is %s has no words here: %s\n",
+                     ahead(s->best[i].time_s / s->best[0].time_s - 1).text, first.text);
         if (done != -EINVAL)
             return done < 0 ? err_set(e, done, "%s", why.text) : 0;
         if (i == 0)

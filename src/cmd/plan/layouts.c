@@ -257,11 +257,13 @@ int plan_why(const struct plan_train *t, struct str *out, struct err *e)
     if (!list[0].fits) {
         add_lack(t, &list[0], &sentence);
     } else if (!layout_compare(&list[0].one.layout, &fast->layout)) {
-        str_addf(&sentence, "%s is part of the fastest layout.", list[0].words);
+        str_addf(&sentence, "%s is part of %s.", list[0].words,
+                 t->found->plain ? "the layout that is chosen" : "the fastest layout");
     } else {
-        str_addf(&sentence, "%s takes %s at best, %.1f %% %s than the fastest", list[0].words,
+        str_addf(&sentence, "%s takes %s at best, %.1f %% %s than the %s", list[0].words,
                  plan_seconds(list[0].one.step.time_s).text, 100 * fabs(times - 1),
-                 times >= 1 ? "longer" : "less");
+                 times >= 1 ? "longer" : "less",
+                 t->found->plain ? "one with the fewest kinds of parallelism" : "fastest");
         add_differences(&list[0].one, fast, &sentence);
         str_add_char(&sentence, '.');
     }

@@ -122,6 +122,8 @@ int plan_search(const struct plan_ask *a, const struct pins *pins,
         search_free(&hands[i].search);
     }
     pareto_sort(&ret->search.front);
+    if (ret->search.n_best && how->opts.margin > 0)
+        ret->plain = search_prefer_plain(&ret->search, &ret->fastest);
     return ret->search.error ? err_nomem(e) : 0;
 }
 

@@ -8,6 +8,8 @@ struct plan_found {
     struct search search; /* what all threads found together */
     struct space *space;
     double layouts; /* that there are; NaN: not counted */
+    bool plain;     /* search.best begins with the plainest, which is not the fastest: */
+    struct found_layout fastest;
 };
 
 /* Search for what is asked, with other pins than those of the question. *ret is the same whatever

@@ -91,6 +91,9 @@ void plan_train_json(const struct plan_train *t, struct str *out)
     json_string(&j, "assumed", a->notes);
     json_bool(&j, "fewer", t->forced || t->opts->fewer);
     json_number(&j, "layouts", t->found->layouts, 15);
+    json_number(&j, "as_fast", s->opts.margin, DIGITS);
+    json_number(&j, "fastest_s", t->found->plain ? t->found->fastest.time_s : s->best[0].time_s,
+                DIGITS);
     json_array(&j, "best");
     for (int i = 0; i < s->n_best; i++)
         json_one(&j, a, &s->best[i]);

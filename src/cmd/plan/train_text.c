@@ -131,6 +131,21 @@ static void add_budget(const struct plan_ask *a, double time_s, int gpus, struct
     str_add_char(out, '.');
 }
 
+/* Why it is the one: the fastest, or the plainest of those that are as fast. */
+static void add_choice(const struct plan_train *t, const struct plan_one *best, struct str *out)
+{
+    const struct plan_found *f = t->found;
+
+    if (f->plain)
+        str_addf(out,
+                 " Of %s layouts the fewest kinds of parallelism, %.1f %% behind the fastest: less "
+                 "than predictions tell apart.",
+                 plan_thousands(f->layouts).text,
+                 100 * (best->step.time_s / f->fastest.time_s - 1));
+    else if (isfinite(f->layouts))
+        str_addf(out, " The fastest of %s layouts.", plan_thousands(f->layouts).text);
+}
+
 static void add_sentence(const struct plan_train *t, const struct plan_one *best, struct str *out)
 {
     const struct plan_ask *a = t->ask;
@@ -150,8 +165,7 @@ static void add_sentence(const struct plan_train *t, const struct plan_one *best
     str_addf(out, " The fullest GPU, of stage %d, uses %.1f of %.1f GB.", best->memory.stage,
              best->memory.total / 1e9, a->cluster.gpu.memory_b / 1e9);
     add_offloaded(a, best, out);
-    if (isfinite(t->found->layouts))
-        str_addf(out, " The fastest of %s layouts.", plan_thousands(t->found->layouts).text);
+    add_choice(t, best, out);
     if (t->forced)
         str_addf(out,
                  " No layout has all %s GPUs: their degrees must multiply to it, and dp times the "
@@ -297,6 +311,22 @@ static void add_sure(const struct plan_train *t, const struct plan_one *best, st
     str_add(out, ".\n");
 }
 
+/* How many of the table are as fast as the first, as far as predictions tell. */
+static void add_ties(const struct plan_train *t, struct str *out)
+{
+    const struct search *s = &t->found->search;
+    double fastest = t->found->plain ? t->found->fastest.time_s : s->best[0].time_s;
+    int n = 0;
+
+    for (int i = 1; i < s->n_best; i++)
+        n += s->best[i].time_s <= fastest * (1 + s->opts.margin);
+    if (n && s->opts.margin > 0)
+        str_addf(out,
+                 "%d of these besides the first take%s at most %.0f %% longer than the fastest: as "
+                 "fast, as far as predictions tell.\n",
+                 n, n > 1 ? "" : "s", 100 * s->opts.margin);
+}
+
 void plan_train_text(const struct plan_train *t, struct str *out)
 {
     CLEANUP(str_done) struct str sentence = STR_INIT(SENTENCE_MAX);
@@ -316,6 +346,7 @@ void plan_train_text(const struct plan_train *t, struct str *out)
     add_sure(t, &best, out);
     str_add(out, "\n");
     plan_table(t, s->best, (size_t)s->n_best, out);
+    add_ties(t, out);
     if (t->opts->pareto)
         add_front(t, out);
     if (t->opts->explain)

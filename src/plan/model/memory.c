@@ -198,13 +198,18 @@ static void add_states(const struct plan_job *job, const struct layout *l, doubl
     m->states += l->offload ? 0 : layout_state_bytes(job) * params / (l->zero >= 1 ? shard : 1);
 }
 
+/* Parameters of the largest block of a stage. */
+static double block_params(const struct layer_bytes *b, bool dense, bool experts)
+{
+    return fmax(dense ? b->dense_params : 0, experts ? b->expert_params + b->own_experts : 0);
+}
+
 /* Two blocks' weights and the gradients of one, or the embedding's; where a stage has them all, a
  * block's weights as they arrive, and its gradients before they are added to the others. */
 static double gathered_bytes(const struct plan_job *job, const struct layout *l,
                              const struct layer_bytes *b, bool dense, bool experts)
 {
-    double block = fmax(dense ? b->dense_params : 0,
-                        experts ? b->expert_params + b->own_experts : 0);
+    double block = block_params(b, dense, experts);
 
     if (layout_keeps_stage(l, job))
         return 4 * fmax(block, b->embedding_params);
@@ -222,6 +227,8 @@ static void add_weights(const struct plan_job *job, const struct layout *l,
     memory_stage_layers(job, l, stage, &dense, &experts);
     if (l->zero >= 3)
         m->gathered = gathered_bytes(job, l, b, dense > 0, experts > 0);
+    else if (l->zero == 2 && l->pp == 1 && l->dp * l->cp > 1)
+        m->gathered = job->gradient_b * block_params(b, dense > 0, experts > 0);
     if (job->engine == ENGINE_DEEPSPEED && l->zero >= 1 && l->dp * l->cp > 1)
         m->gathered += buckets * 2 * MIN(bucket_numbers, params + own);
 }

@@ -6,7 +6,7 @@
 /* Bytes of one GPU. */
 struct memory {
     double weights, gradients, states; /* states: master weights and both moments */
-    double gathered;    /* ZeRO-3: weights of the blocks at work; DeepSpeed: its buckets */
+    double gathered;    /* ZeRO-2 and 3: of the blocks at work; DeepSpeed: its buckets */
     double activations; /* kept for the backward pass, with what a layer works in */
     double logits;
     double tensors;  /* the sum of the above: what the allocator hands out at its peak */

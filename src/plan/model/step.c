@@ -71,6 +71,13 @@ static bool gathers_each(const struct maker *k)
     return k->l->zero >= 3 && !layout_keeps_stage(k->l, k->job);
 }
 
+/* Whether every micro-batch scatters the gradients; in a pipeline the last one does (Llama 3.1's
+ * runs, arXiv 2407.21783). */
+static bool scatters_each(const struct maker *k)
+{
+    return k->l->zero == 2 && k->m > 1 && k->l->pp == 1;
+}
+
 /* Parameters of a stage that are trained; *own are those of experts. */
 static double trained_params(const struct maker *k, int stage, double *own)
 {
@@ -110,6 +117,24 @@ static void add_zero3(const struct maker *k, int stage, struct stage_time *s)
     s->backward += exposed;
 }
 
+/* Gradients go to who sums them while the backward pass still works, all but the last layer's. */
+static void add_scatter(const struct maker *k, int stage, struct stage_time *s)
+{
+    double own, params = trained_params(k, stage, &own), scatter, exposed;
+    double layers = layout_layers(k->l, k->job->shape.layers, stage);
+
+    scatter = beside * layers *
+              (all_gather_time(&k->dp, k->job->gradient_b * params / layers) +
+               all_gather_time(&k->expert_dp, k->job->gradient_b * own / layers));
+    exposed = scatter;
+    if (k->l->overlap_dp) {
+        exposed = fmax(scatter / layers, scatter - s->backward * (1 - 1 / layers));
+        exposed += disturbs(&k->dp) * (scatter - exposed);
+    }
+    s->part[PART_DP] += exposed;
+    s->backward += exposed;
+}
+
 static void make_stage(const struct maker *k, int stage, struct stage_time *s)
 {
     double dense, experts, own, params, rate = k->c->gpu.memory_rate * k->c->gpu.memory_best, sum;
@@ -137,6 +162,8 @@ static void make_stage(const struct maker *k, int stage, struct stage_time *s)
     s->backward += ops_micro_batch * launch;
     if (gathers_each(k))
         add_zero3(k, stage, s);
+    else if (scatters_each(k))
+        add_scatter(k, stage, s);
     if (k->l->pp > 1) {
         s->sends = k->send_s * k->l->vpp * (k->l->overlap_pp ? waits : 1);
         s->part[PART_PP] = 2 * s->sends;
@@ -151,7 +178,7 @@ static void make_stage(const struct maker *k, int stage, struct stage_time *s)
 static double exchange(const struct maker *k, double params, double own, double window)
 {
     const struct layout *l = k->l;
-    double grads, weights = 0, comm, exposed;
+    double grads = 0, weights = 0, comm, exposed;
 
     if (gathers_each(k)) {
         grads = l->shard > 0
@@ -161,8 +188,9 @@ static double exchange(const struct maker *k, double params, double own, double 
         grads = all_reduce_time(&k->dp, k->job->gradient_b * params) +
                 all_reduce_time(&k->expert_dp, k->job->gradient_b * own);
     } else {
-        grads = all_gather_time(&k->dp, k->job->gradient_b * params) +
-                all_gather_time(&k->expert_dp, k->job->gradient_b * own);
+        if (!scatters_each(k)) /* else they are there already */
+            grads = all_gather_time(&k->dp, k->job->gradient_b * params) +
+                    all_gather_time(&k->expert_dp, k->job->gradient_b * own);
         weights = all_gather_time(&k->dp, 2 * params) + all_gather_time(&k->expert_dp, 2 * own);
         if (l->shard > 0)
             grads += all_reduce_time(&k->across, k->job->gradient_b * (params + own) / l->shard);

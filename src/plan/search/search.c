@@ -53,6 +53,11 @@ static double least_memory(const struct space *s, const struct layout *block, in
     memory_make(s->job, &l, bytes, &two);
     if (two.total <= enough)
         return two.total;
+    if (zero == 2) { /* which has a block's gradients beside those that it keeps */
+        l.zero = 1;
+        memory_make(s->job, &l, bytes, &three);
+        two.total = fmin(two.total, three.total);
+    }
     l.zero = 3;
     memory_make(s->job, &l, bytes, &three);
     return fmin(two.total, three.total);
@@ -90,6 +95,9 @@ double search_limit(const struct search *s)
 {
     double own = s->n_best == s->opts.best ? s->best[s->n_best - 1].time_s : (double)INFINITY;
 
+    if (s->n_best)
+        own = fmax(own, s->best[0].time_s * (1 + s->opts.margin));
+
     return fmin(own, s->limit_s);
 }
 
@@ -123,6 +131,8 @@ static void offer_best(struct search *s, const struct found_layout *c)
 static void offer(struct search *s, const struct found_layout *c)
 {
     offer_best(s, c);
+    if (s->opts.margin > 0)
+        plainest_offer(&s->plainest, c, s->space->cluster->domain);
     if (s->opts.front && pareto_offer(&s->front, c) < 0)
         s->error = -ENOMEM;
 }
@@ -235,7 +245,8 @@ static enum space_next run_block(void *ctx, const struct layout *l)
     int gpus = layout_gpus(l);
 
     if (!w->s->opts.whole) {
-        memory = least_memory(space, l, layout_micro_batches(l, space->job) > 1 ? 1 : 2,
+        memory = least_memory(space, l,
+                              l->pp > 1 && layout_micro_batches(l, space->job) > 1 ? 1 : 2,
                               w->s->opts.front ? 0 : room, &w->t->bytes);
         if (memory > room)
             return SPACE_ON;
@@ -335,6 +346,25 @@ void search_free(struct search *s)
     pareto_done(&s->front);
 }
 
+bool search_prefer_plain(struct search *s, struct found_layout *fastest)
+{
+    double limit_s = s->best[0].time_s * (1 + s->opts.margin);
+    const struct found_layout *found = plainest_find(&s->plainest, limit_s);
+    int at = 0;
+
+    *fastest = s->best[0];
+    if (!found || !layout_compare(&found->layout, &fastest->layout))
+        return false;
+    /* Its own place, or that of another with the same degrees, or the last. */
+    while (at < s->n_best - 1 && layout_compare(&found->layout, &s->best[at].layout) &&
+           !(s->opts.families && layout_same_degrees(&found->layout, &s->best[at].layout)))
+        at++;
+    for (; at > 0; at--)
+        s->best[at] = s->best[at - 1];
+    s->best[0] = *found;
+    return true;
+}
+
 void search_merge(struct search *into, const struct search *from)
 {
     for (int i = 0; i < from->n_best; i++)
@@ -342,6 +372,7 @@ void search_merge(struct search *into, const struct search *from)
     for (size_t i = 0; i < from->front.n; i++)
         if (pareto_offer(&into->front, &from->front.list[i]) < 0)
             into->error = -ENOMEM;
+    plainest_merge(&into->plainest, &from->plainest);
     into->made += from->made;
     into->fit += from->fit;
     into->error = into->error ? into->error : from->error;

@@ -9,15 +9,15 @@
  *         search_cell(&s, &cells.list[i]);
  *
  * What is pruned, and why nothing is lost:
- *   - Memory never falls when the micro-batch grows, nor with less ZeRO below 3, with fewer GPUs to
- *     share states, with GPipe, or with more chunks than one: what does not fit with one chunk and
- *     both ZeRO-2 and ZeRO-3 over all replicas does not fit at all.
+ *   - Memory never falls when the micro-batch grows, nor with fewer GPUs to share states, with
+ *     GPipe, or with more chunks than one: what does not fit with one chunk and ZeRO-1, 2 and 3
+ *     over all replicas does not fit at all.
  *   - A step takes at least as long as all its layers' work spread evenly over the stages, and as
  *     its slowest stage's micro-batches; recompute only adds to that. */
 #ifndef BRIM_PLAN_SEARCH_SEARCH_H
 #define BRIM_PLAN_SEARCH_SEARCH_H
 #include "plan/model/step.h"
-#include "plan/search/pareto.h"
+#include "plan/search/plainest.h"
 #include "plan/search/space.h"
 
 enum { SEARCH_BEST_MAX = 64 };
@@ -26,6 +26,7 @@ struct search_opts {
     int best;      /* how many layouts to keep, 1 to SEARCH_BEST_MAX */
     bool families; /* of those with the same tp, pp, cp, ep, etp and dp only the fastest */
     bool front;    /* what nothing beats in time, memory and GPUs at once, too: prunes less */
+    double margin; /* also the plainest of those that take at most this share longer; 0: not */
     bool whole;    /* no pruning: time and memory of every layout, for tests */
 };
 
@@ -48,11 +49,12 @@ struct search {
     struct search_opts opts;
     struct found_layout best[SEARCH_BEST_MAX]; /* that fit, the fastest first */
     int n_best;
-    double limit_s;      /* what another thread's search_limit() says; infinite at first */
-    struct pareto front; /* with opts.front */
-    double made;         /* layouts of which time and memory were computed */
-    double fit;          /* of those */
-    int error;           /* 0 or -ENOMEM */
+    double limit_s;           /* what another thread's search_limit() says; infinite at first */
+    struct pareto front;      /* with opts.front */
+    struct plainest plainest; /* with opts.margin */
+    double made;              /* layouts of which time and memory were computed */
+    double fit;               /* of those */
+    int error;                /* 0 or -ENOMEM */
 };
 
 /* -ENOMEM. search_cells_done() in any case. */
@@ -75,6 +77,11 @@ bool search_done(const struct search *s, const struct search_cell *cell);
 
 /* Layouts slower than this do not matter any more: the slowest that is kept. */
 double search_limit(const struct search *s);
+
+/* Put the plainest that takes at most opts.margin longer than the fastest before all others.
+ * Returns whether that is another than the fastest; *fastest is that one. Of a search that found
+ * some. */
+bool search_prefer_plain(struct search *s, struct found_layout *fastest);
 
 /* Add what another found. */
 void search_merge(struct search *into, const struct search *from);

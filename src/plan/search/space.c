@@ -132,8 +132,9 @@ static bool has_overlap_ep(const struct space *s, const struct layout *l, bool c
         return !value;
     if (fixed(s, PIN_OVERLAP_EP))
         return value == s->pins->layout.overlap_ep;
-    return !value || (l->recompute < RECOMPUTE_MLP && (l->pp == 1 || chunked) &&
-                      layout_micro_batches(l, s->job) > 1);
+    return !value ||
+           (l->recompute < RECOMPUTE_MLP && (l->pp == 1 || chunked || any(s, PIN_OVERLAP_EP)) &&
+            layout_micro_batches(l, s->job) > 1);
 }
 
 static bool has_offload(const struct space *s, bool value)
@@ -194,7 +195,7 @@ static bool has_sharding(const struct space *s, const struct layout *l, int zero
         return false;
     if (!fixed(s, PIN_ZERO) && zero > 0 && replicas == 1 && layout_expert_dp(l) == 1)
         return false;
-    if (!fixed(s, PIN_ZERO) && zero == 2 && layout_micro_batches(l, s->job) > 1)
+    if (!fixed(s, PIN_ZERO) && zero == 2 && l->pp > 1 && layout_micro_batches(l, s->job) > 1)
         return false;
     if (zero == 0)
         return shard == 0;

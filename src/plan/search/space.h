@@ -8,11 +8,11 @@
  *   recompute  selective only where attention is plain: elsewhere it is none; norms and mlp with
  *              experts, as modules of Megatron-LM
  *   overlap_ep of two micro-batches, with no more recompute than norms, and in a pipeline with
- *              chunks only (Megatron-LM)
+ *              chunks only (Megatron-LM); "any": in one without chunks too (DualPipe)
  *   vpp        such that all chunks have as many layers (with "stages=ends": as slots)
  *   shard      every divisor of dp x cp
- *   zero       2 where a step has one micro-batch: with more, programs sum whole gradients (ZeRO-1)
- *              or send them every time, which the model does not have
+ *   zero       2 without a pipeline, and where a step has one micro-batch: with more, programs sum
+ *              whole gradients in a pipeline (ZeRO-1)
  *   sequence parallelism, other overlaps: as is usual (layout_usual_overlaps()); schedule: 1F1B;
  *              pinned to "any", those with and without it, and all schedules; offload likewise */
 #ifndef BRIM_PLAN_SEARCH_SPACE_H

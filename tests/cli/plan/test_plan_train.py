@@ -34,7 +34,21 @@ def test_the_answer(brim):
                  "of 80.0 GB", "Assumed: ", "sequences of 4096 tokens", "8 ports of 400 Gbit/s"):
         assert word in said.replace("\n", " ").replace("         ", ""), word
     table = said[said.index("      step") :].splitlines()
-    assert len(table) == 6 and "layout" in table[0]
+    assert len(table) == 7 and "layout" in table[0]
+    assert table[6].startswith("4 of these besides") and table[6].endswith("predictions tell.")
+
+
+def test_the_plainest_of_those_that_are_as_fast(brim):
+    """Four kinds of parallelism are not worth 2 % of a step that nobody can predict so well."""
+    job = ("plan", "train", "Llama-3.1-70B", "--cluster=8x8xH100-SXM", "--batch=1024", "--seq=8192")
+    said = json.loads(brim.out(*job, "--json"))
+    first, steps = said["best"][0], [b["step_s"] for b in said["best"]]
+    assert first["layout"]["cp"] == 1 and said["as_fast"] == 0.04
+    assert said["fastest_s"] == min(steps) < steps[0] <= 1.04 * min(steps)
+    text = brim.out(*job).replace("\n", " ")
+    assert "the fewest kinds of parallelism" in text and "behind the fastest" in text
+    fewer = json.loads(brim.out(*job, "--fewer", "--json"))
+    assert fewer["as_fast"] == 0
 
 
 def test_json_adds_up(brim):
@@ -254,6 +268,7 @@ def test_a_way_out_through_the_host(brim):
     job = ("plan", "train", "Llama-3.1-70B", "--cluster=8xH100-SXM", "--batch=64")
     one_line(brim(*job), 1, "32 of these GPUs would do", "--pin=offload=yes")
     said = brim.out(*job, "--pin=offload=yes", "--best=1")
+    said = " ".join(said.split())
     assert "optimizer states in the host's memory" in said and "of each node's memory" in said
     said = json.loads(brim.out(*job, "--pin=offload=any", "--json"))["best"][0]
     assert said["layout"]["offload"] and not said["layout"]["overlap_ep"]

@@ -133,7 +133,10 @@ static void test_states(void)
     ok(near(make(&job, &l).states, 8 * n / 64), "moments of 16 bits leave 8 bytes of states");
     job.moment_b = 0;
     l.zero = 2;
-    ok(near(make(&job, &l).gradients, 4 * n / 64), "ZeRO 2 divides gradients too");
+    m = make(&job, &l);
+    ok(near(m.gradients, 4 * n / 64), "ZeRO 2 divides gradients too");
+    ok(near(m.gathered, 4 * (p.attention + p.norms + p.mlp)),
+       "ZeRO 2 has the gradients of one block whole");
     l.zero = 3;
     m = make(&job, &l);
     ok(near(m.weights, 2 * n / 64) && m.gathered > 0,

@@ -174,6 +174,31 @@ static void test_pipeline(void)
        "weights that are put off leave a smaller bubble");
 }
 
+/* With ZeRO-2 each of 8 micro-batches scatters gradients of 32 bits, with ZeRO-1 the last one; both
+ * gather weights of 16 bits once. */
+static void test_scatter(void)
+{
+    struct cluster c = round_cluster();
+    struct plan_job job = small_job();
+    struct layout l = one();
+    double once, each, hidden;
+
+    l.dp = 64;
+    l.zero = 1;
+    once = make(&job, &c, &l).part[PART_DP];
+    l.zero = 2;
+    each = make(&job, &c, &l).part[PART_DP];
+    ok(fabs(each / once - (8 * 4 + 2) / 6.) < .1, "ZeRO-2 scatters with every micro-batch");
+    l.overlap_dp = true;
+    hidden = make(&job, &c, &l).part[PART_DP];
+    ok(hidden < each / 2, "the backward pass hides most of what ZeRO-2 scatters");
+    l.micro_batch = 8;
+    each = make(&job, &c, &l).part[PART_DP];
+    l.zero = 1;
+    ok(near(make(&job, &c, &l).part[PART_DP], each),
+       "ZeRO-2 is ZeRO-1 in time with one micro-batch");
+}
+
 /* Every legal layout of a small set: fn(layout). */
 static void each(const struct plan_job *job, const struct cluster *c,
                  void (*fn)(const struct plan_job *, const struct cluster *, const struct layout *,
@@ -472,6 +497,7 @@ int main(void)
     test_collectives();
     test_windows();
     test_pipeline();
+    test_scatter();
     test_engines();
     test_gathers_once();
     test_stragglers();

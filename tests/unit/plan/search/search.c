@@ -151,6 +151,7 @@ static void try_one(struct brute *b, const struct layout *l)
     b->fit++;
     if (b->all.opts.front && pareto_offer(&b->all.front, &c) < 0)
         abort();
+    plainest_offer(&b->all.plainest, &c, s->cluster->domain);
     keep(&b->all, &c);
 }
 
@@ -212,6 +213,16 @@ static void try_all(struct brute *b)
                         }
 }
 
+/* What both choose of what they kept: nothing, or the same. */
+static bool same_choice(const struct search *a, const struct search *b, double margin)
+{
+    double limit_s = b->n_best ? b->best[0].time_s * (1 + margin) : 0;
+    const struct found_layout *x = plainest_find(&a->plainest, limit_s);
+    const struct found_layout *y = plainest_find(&b->plainest, limit_s);
+
+    return x && y ? !layout_compare(&x->layout, &y->layout) : x == y;
+}
+
 static bool same_list(const struct found_layout *a, const struct found_layout *b, int n)
 {
     for (int i = 0; i < n; i++)
@@ -253,6 +264,9 @@ static void compare(const struct trial *t, const struct search_opts *opts)
                same_list(pruned->s.best, b->all.best, pruned->s.n_best) &&
                same_list(all->s.best, b->all.best, pruned->s.n_best),
            "%s: the best %d are those of brute force, with %zu hands", t->name, opts->best, hands);
+        ok(same_choice(&pruned->s, &b->all, opts->margin) &&
+               same_choice(&all->s, &b->all, opts->margin),
+           "%s: the plainest is that of brute force, with %zu hands", t->name, hands);
         ok(!opts->front ||
                (pruned->s.front.n == b->all.front.n &&
                 same_list(pruned->s.front.list, b->all.front.list, (int)b->all.front.n)),
@@ -270,8 +284,9 @@ static void compare(const struct trial *t, const struct search_opts *opts)
 
 static void test_brute_force(void)
 {
-    const struct search_opts best = { .best = 5 }, families = { .best = 4, .families = true },
-                             front = { .best = 3, .families = true, .front = true };
+    const struct search_opts best = { .best = 5, .margin = .03 },
+                             families = { .best = 4, .families = true, .margin = .04 },
+                             front = { .best = 3, .families = true, .front = true, .margin = .1 };
     const struct trial trials[] = {
         { "one node", "", dense_job(12, 3072, 8), make_cluster(1, 8, 40), false },
         { "two nodes", "", dense_job(12, 3072, 16), make_cluster(2, 4, 24), false },
@@ -288,6 +303,8 @@ static void test_brute_force(void)
           make_cluster(1, 4, 12), false },
         { "experts, overlapped", "overlap_ep=yes,recompute=mlp,offload=yes", expert_job(),
           make_cluster(2, 2, 6), false },
+        { "experts, overlapped or not", "overlap_ep=any,zero=1,cp=1", expert_job(),
+          make_cluster(2, 2, 60), false },
         { "pinned", "zero=1,tp=2,overlap_dp=no,stages=even", dense_job(12, 3072, 16),
           make_cluster(2, 4, 40), false },
         { "pinned groups", "shard=2,micro_batch=2,sp=no", dense_job(12, 3072, 16),
@@ -534,9 +551,12 @@ static void test_rules(void)
     ok(has("vpp=any", "tp=2,pp=2,vpp=5,micro_batch=2"),
        "a space has uneven chunks where any is asked for");
     ok(!has("vpp=3", "tp=2,pp=2,micro_batch=2"), "a space lacks what a pin excludes");
-    ok(has("", "zero=2,micro_batch=2") && !has("", "zero=2,micro_batch=1"),
-       "a space has ZeRO-2 only with several micro-batches");
-    ok(has("zero=2", "zero=2,micro_batch=1"), "a space has a pinned ZeRO-2 with one micro-batch");
+    ok(has("", "zero=2,micro_batch=2") && has("", "zero=2,micro_batch=1"),
+       "a space has ZeRO-2 with one micro-batch and with several");
+    ok(has("", "pp=2,zero=2,micro_batch=4") && !has("", "pp=2,zero=2,micro_batch=2"),
+       "a space has ZeRO-2 in a pipeline where a step has one micro-batch");
+    ok(has("zero=2", "pp=2,zero=2,micro_batch=2"),
+       "a space has a pinned ZeRO-2 in a pipeline with several micro-batches");
     ok(has("", "tp=4,cp=2,context=ring") && !has("tp=1", "tp=4"),
        "a space has tp over a node unless it is pinned");
     ok(!has("", "tp=2,recompute=selective"),
@@ -597,6 +617,49 @@ static void test_front(void)
     }
 }
 
+/* The plainest that is near enough goes first; it takes the place of one like it, or the last. */
+static void test_prefer(void)
+{
+    const struct cluster c = { .domain = 8 };
+    const struct space space = { .cluster = &c };
+    struct search s = { .space = &space, .opts = { .best = 2, .families = true, .margin = .04 } };
+    struct found_layout list[3] = {
+        { .layout = { .tp = 2, .pp = 2, .cp = 2, .dp = 1 }, .time_s = 1, .gpus = 8 },
+        { .layout = { .tp = 4, .pp = 2, .cp = 1, .dp = 1 }, .time_s = 1.02, .gpus = 8 },
+        { .layout = { .tp = 8, .pp = 1, .cp = 1, .dp = 1 }, .time_s = 1.03, .gpus = 8 },
+    };
+    struct found_layout fastest;
+
+    ok(layout_kinds(&list[0].layout, 8) == 3 && layout_kinds(&list[2].layout, 8) == 1 &&
+           layout_kinds(&list[2].layout, 4) == 2,
+       "kinds of parallelism are counted, and one more for a wide tp");
+    fastest = list[2];
+    fastest.layout.zero = 3;
+    ok(layout_kinds(&fastest.layout, 8) == 2, "ZeRO-3 counts as a kind of parallelism");
+    for (int i = 0; i < 3; i++)
+        plainest_offer(&s.plainest, &list[i], c.domain);
+    s.best[0] = list[0];
+    s.best[1] = list[1];
+    s.n_best = 2;
+    ok(search_prefer_plain(&s, &fastest) && fastest.layout.cp == 2 && s.best[0].layout.tp == 8 &&
+           s.best[1].layout.cp == 2 && s.n_best == 2,
+       "the plainest takes the last place's room and goes first");
+    s.best[0] = list[0];
+    s.best[1] = list[2];
+    s.opts.margin = .02;
+    ok(search_prefer_plain(&s, &fastest) && s.best[0].layout.tp == 4,
+       "what is slower than the margin is not chosen");
+    s.best[0] = list[0];
+    s.opts.margin = .01;
+    ok(!search_prefer_plain(&s, &fastest) && s.best[0].layout.cp == 2,
+       "the fastest stays where nothing else is near");
+    s.limit_s = (double)INFINITY;
+    s.best[1].time_s = 1.001;
+    ok(fabs(search_limit(&s) - 1.01) < 1e-9, "layouts within the margin are not left out");
+    s.opts.margin = 0;
+    ok(fabs(search_limit(&s) - 1.001) < 1e-9, "without a margin the list's last is the limit");
+}
+
 /* A large embedding, whose gathered weights cost more than ZeRO-3 saves. */
 static void test_first_zero(void)
 {
@@ -612,8 +675,15 @@ static void test_first_zero(void)
     job.shape.vocab = 512000;
     job.shape.tied = true;
     space_init(space, &job, &c, &pins, false);
+    ok(search_near(space, &near) && near.layout.zero == 2,
+       "ZeRO-2 needs the least memory with a large embedding");
+    c.gpu.memory_b = near.memory_b;
+    ok(best_of(&job, &c, words, false).layout.zero == 2, "ZeRO-2 is found where it alone fits");
+    /* One block, whose gradients are whole before they are scattered. */
+    job.shape.layers = 1;
+    job.shape.vocab = 128;
     ok(search_near(space, &near) && near.layout.zero == 1,
-       "ZeRO-1 needs the least memory with a large embedding");
+       "ZeRO-1 needs the least memory with a single block");
     c.gpu.memory_b = near.memory_b;
     ok(best_of(&job, &c, words, false).layout.zero == 1, "ZeRO-1 is found where it alone fits");
     free(space);
@@ -691,5 +761,6 @@ int main(void)
     test_kinds();
     test_near();
     test_first_zero();
+    test_prefer();
     return done();
 }

@@ -1,0 +1,35 @@
+#include "plan/search/plainest.h"
+
+int layout_kinds(const struct layout *l, int domain)
+{
+    return (l->tp > 1) + (l->tp > domain) + (l->pp > 1) + (l->cp > 1) + (l->ep > 1) +
+           (l->zero == 3);
+}
+
+static void keep(struct plainest *p, int kinds, const struct found_layout *c)
+{
+    if (p->has[kinds] && !found_layout_before(c, &p->list[kinds]))
+        return;
+    p->list[kinds] = *c;
+    p->has[kinds] = true;
+}
+
+void plainest_offer(struct plainest *p, const struct found_layout *c, int domain)
+{
+    keep(p, layout_kinds(&c->layout, domain), c);
+}
+
+void plainest_merge(struct plainest *into, const struct plainest *from)
+{
+    for (int i = 0; i < PLAINEST_KINDS; i++)
+        if (from->has[i])
+            keep(into, i, &from->list[i]);
+}
+
+const struct found_layout *plainest_find(const struct plainest *p, double limit_s)
+{
+    for (int i = 0; i < PLAINEST_KINDS; i++)
+        if (p->has[i] && p->list[i].time_s <= limit_s)
+            return &p->list[i];
+    return NULL;
+}

@@ -1,0 +1,25 @@
+/* Of layouts that are as fast as a prediction can tell, the plainest: the one with the fewest kinds
+ * of parallelism. */
+#ifndef BRIM_PLAN_SEARCH_PLAINEST_H
+#define BRIM_PLAN_SEARCH_PLAINEST_H
+#include "plan/search/pareto.h"
+
+enum { PLAINEST_KINDS = 7 };
+
+/* The fastest of each number of kinds. All zeros: none. */
+struct plainest {
+    struct found_layout list[PLAINEST_KINDS];
+    bool has[PLAINEST_KINDS];
+};
+
+/* How many of tp, pp, cp and ep are above 1, and one more for ZeRO-3 and for a tp beyond the fast
+ * domain of so many GPUs. Replicas come by themselves. */
+int layout_kinds(const struct layout *l, int domain);
+
+void plainest_offer(struct plainest *p, const struct found_layout *c, int domain);
+void plainest_merge(struct plainest *into, const struct plainest *from);
+
+/* The one with the fewest kinds that takes no longer than limit_s; NULL: there is none. */
+const struct found_layout *plainest_find(const struct plainest *p, double limit_s);
+
+#endif
