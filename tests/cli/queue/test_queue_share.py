@@ -167,7 +167,10 @@ backfill = greedy
 [idle]
 reclaim = 1s
 action = shrink
+exempt = waits
 """
+# One of that class has its device until it ends: it would change places with the idle one.
+HOLDS = ("-d1", "--class", "waits", "--requeue", "--share")
 
 
 @pytest.fixture
@@ -194,7 +197,7 @@ def parked(queue):
 
 def test_an_idle_job_is_parked(idle):
     a = parked(idle)
-    b = idle.submit("-d1", "--requeue", "--share", "--memory", "50", "sh", "-c", WAIT)
+    b = idle.submit(*HOLDS, "--memory", "50", "sh", "-c", WAIT)
     idle.until(b, "running")
     job = idle.job(a)
     assert (job["state"], job["attempts"], job["place"]) == ("parked", 1, "GPU0")
@@ -214,13 +217,13 @@ def test_an_idle_job_is_parked(idle):
 
 
 @pytest.mark.parametrize("options", [
-    ("--requeue", "--share", "--memory", "51"),  # does not fit beside 30 of 80 GB
-    ("--requeue", "--share"),  # nobody knows
-    (),
+    (*HOLDS, "--memory", "51"),  # does not fit beside 30 of 80 GB
+    HOLDS,  # nobody knows
+    ("-d1", "--class", "waits"),
 ])
 def test_a_parked_job_makes_way(idle, options):
     a = parked(idle)
-    b = idle.submit("-d1", *options, "sh", "-c", WAIT)
+    b = idle.submit(*options, "sh", "-c", WAIT)
     idle.until(b, "running")
     job = wait_until(lambda: idle.job(a)["state"] == "waiting" and idle.job(a))
     assert job["attempts"] == 1 and "does not fit beside" in job["stopped"], job
