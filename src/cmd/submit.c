@@ -197,11 +197,35 @@ static void name_of(const char *command, char ret[QUEUE_NAME])
     snprintf(ret, QUEUE_NAME, "%.*s", (int)len, from);
 }
 
+/* What few submissions say. */
+static void add_chosen(const struct submit_opts *o, struct str *request)
+{
+    const char *team = o->team ? o->team : environ_get(conf_environment(), "BRIM_TEAM");
+
+    if (o->least)
+        wire_add_int(request, "least", (int64_t)o->least);
+    if (o->share)
+        wire_add_int(request, "share", 1);
+    if (o->memory_gb)
+        wire_add_int(request, "memory", (int64_t)o->memory_gb * gb);
+    if (team)
+        wire_add(request, "team", team);
+    if (o->class)
+        wire_add(request, "class", o->class);
+    if (o->after)
+        wire_add(request, "after", o->after);
+    if (o->array)
+        wire_add(request, "array", o->array);
+    if (o->output)
+        wire_add(request, "out", o->output);
+    if (o->error)
+        wire_add(request, "err", o->error);
+}
+
 static int make_request(const struct app *app, const struct submit_opts *o, char **command,
                         struct str *request, struct err *e)
 {
     char *const *env = conf_environment();
-    const char *team = o->team ? o->team : environ_get(env, "BRIM_TEAM");
     char name[QUEUE_NAME];
     mode_t mask = umask(0);
     int rc;
@@ -223,24 +247,7 @@ static int make_request(const struct app *app, const struct submit_opts *o, char
     wire_add_int(request, "watch", o->watch ? 1 : o->no_watch ? 0 : -1);
     wire_add_int(request, "dry", o->dry);
     wire_add_int(request, "umask", (int64_t)mask);
-    if (o->least)
-        wire_add_int(request, "least", (int64_t)o->least);
-    if (o->share)
-        wire_add_int(request, "share", 1);
-    if (o->memory_gb)
-        wire_add_int(request, "memory", (int64_t)o->memory_gb * gb);
-    if (team)
-        wire_add(request, "team", team);
-    if (o->class)
-        wire_add(request, "class", o->class);
-    if (o->after)
-        wire_add(request, "after", o->after);
-    if (o->array)
-        wire_add(request, "array", o->array);
-    if (o->output)
-        wire_add(request, "out", o->output);
-    if (o->error)
-        wire_add(request, "err", o->error);
+    add_chosen(o, request);
     rc = add_folder(o, command[0], request, e);
     add_limits(request);
     for (; *command; command++)

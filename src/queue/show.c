@@ -23,6 +23,26 @@ static void add_use(struct json *json, const struct queue_job *j, int64_t now_ms
     add_time(json, "told", j->told_ms);
 }
 
+/* What it is to have, and has; whom it may share that with, and does. */
+static void add_wants(struct json *json, const struct queue_job *j)
+{
+    bool runs = j->state == QUEUE_RUNNING;
+
+    json_int(json, "devices", j->devices);
+    if (j->least > 0)
+        json_int(json, "min_devices", j->least);
+    if (j->least > 0 && runs)
+        json_int(json, "has", queue_slots_count(j->slots));
+    json_int(json, "cpus", j->cpus);
+    json_bool(json, "requeue", j->requeue);
+    if (j->share)
+        json_bool(json, "share", true);
+    if (j->memory_b > 0)
+        json_round(json, "memory_gb", (double)j->memory_b / 1e9, 3);
+    if (j->host && runs && !*j->next)
+        json_int(json, "beside", j->host);
+}
+
 void queue_show_job(struct json *json, const struct queue_job *j, int64_t now_ms)
 {
     CLEANUP(str_done) struct str label = STR_INIT(48);
@@ -45,19 +65,7 @@ void queue_show_job(struct json *json, const struct queue_job *j, int64_t now_ms
     json_string(json, "class", *j->class ? j->class : NULL);
     json_string(json, "state", queue_job_word(j));
     json_int(json, "priority", j->priority);
-    json_int(json, "devices", j->devices);
-    if (j->least > 0)
-        json_int(json, "min_devices", j->least);
-    if (j->least > 0 && runs)
-        json_int(json, "has", queue_slots_count(j->slots));
-    json_int(json, "cpus", j->cpus);
-    json_bool(json, "requeue", j->requeue);
-    if (j->share)
-        json_bool(json, "share", true);
-    if (j->memory_b > 0)
-        json_round(json, "memory_gb", (double)j->memory_b / 1e9, 3);
-    if (j->host && runs && !*j->next)
-        json_int(json, "beside", j->host);
+    add_wants(json, j);
     json_int(json, "attempts", j->attempt);
     add_time(json, "submitted", j->submit_ms);
     add_time(json, "started", j->start_ms);

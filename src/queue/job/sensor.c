@@ -57,7 +57,9 @@ static double memory_of(const struct signal_row *row)
 
 static int16_t milli_of(double share)
 {
-    return share >= 0 ? (int16_t)lround(MIN(share, 1.0) * WORK_WHOLE) : -1;
+    if (!(share >= 0))
+        return -1;
+    return (int16_t)lround(MIN(share, 1.0) * WORK_WHOLE);
 }
 
 void queue_sensor_map(const struct queue_pool *p, const struct tick *t, struct queue_sensed *ret)
