@@ -8,7 +8,8 @@ const TITLES = ["", "run", "what limited it", "steps/s", "began", "took", "end",
 let runs = [];
 let next = null; // the key behind which older ones begin
 let chosen = []; // keys, two at most
-let asking = false;
+let asking = ""; // for the "newest", for "older" ones, or nothing
+let olderWanted = false; // by a click while the newest were asked for
 let served = false;
 
 const link = (path, values) => `${path}?${new URLSearchParams(values)}`;
@@ -107,9 +108,10 @@ function behindLast(more) {
 
 async function ask(before) {
   if (asking) {
+    olderWanted = olderWanted || (before !== null && asking === "newest");
     return;
   }
-  asking = true;
+  asking = before ? "older" : "newest";
   try {
     const answer = await fetch(link("/api/v1/runs", before ? { before } : {}));
     if (answer.ok) {
@@ -123,7 +125,11 @@ async function ask(before) {
       draw();
     }
   } finally {
-    asking = false;
+    asking = "";
+  }
+  if (olderWanted && next) {
+    olderWanted = false;
+    await ask(next);
   }
 }
 

@@ -456,6 +456,37 @@ def test_older_runs_stay(start, browse, made_runs, observed):
     assert page("said") == []
 
 
+# The page's next question for the newest runs waits until answerNewest() is called.
+HOLD_NEWEST = """(() => {
+  const ask = window.fetch;
+  window.fetch = (url, ...how) => {
+    if (!String(url).endsWith("/api/v1/runs?")) return ask(url, ...how);
+    window.fetch = ask;
+    return new Promise((answer) => {
+      window.answerNewest = () => { answer(ask(url, ...how)); return true; };
+    });
+  };
+  return true;
+})()"""
+
+
+def test_older_runs_are_shown_after_the_newest(start, browse, made_runs, observed):
+    """A click while the newest runs are asked for is not lost."""
+    page = browse(start("--runs", made_runs).url).live()
+    page.wait("document.querySelectorAll('#finished tbody tr').length === 20")
+    assert page.get(HOLD_NEWEST)
+    process = observed("soon over")
+    page.wait("[...document.querySelectorAll('#runs .run .thing')].some((thing) => "
+              "thing.textContent === 'soon over')")
+    process.terminate()
+    page.wait("!!window.answerNewest")
+    page("click", selector="#finished-older")
+    assert page.get("document.querySelectorAll('#finished tbody tr').length") == 20
+    assert page.get("window.answerNewest()")
+    page.wait("document.querySelectorAll('#finished tbody tr').length >= 40")
+    assert page("said") == []
+
+
 def test_runs_fit_a_phone(start, browse, observed):
     page = browse(start().url, viewport={"width": 390, "height": 800}).live()
     observed("a-name-of-a-run-that-is-as-long-as-names-may-get-and-a-little-longer-than-that")
