@@ -20,17 +20,18 @@ COUNT = """
 i=$(cat at 2>/dev/null || echo 0)
 asked=0
 trap 'asked=1' %s
-while [ "$i" -lt %d ] && ! [ -e finish ]; do
+while [ "$i" -lt %d ]; do
     sleep 0.02; i=$((i + 1)); echo "$i" >>trace; echo "$i" >at
     [ "$asked" = 1 ] && exit 75
+    [ -e finish ] && break
 done
 exit 0
 """
 
 
 def counting(signal, most=4000):
-    """A job of bash that counts into 'trace' until there is a file 'finish'. At that signal it
-    leaves, and goes on from there when it is started again."""
+    """A job of bash that counts into 'trace', one number at least, until there is a file 'finish'.
+    At that signal it leaves, and goes on from there when it is started again."""
     return COUNT % (signal, most)
 
 
