@@ -336,9 +336,11 @@ static void read_slow(struct amd *a, const struct drm_card *drm, struct amd_card
     gpu[GPU_PCIE_WIDTH_MAX] = slow_number(a, drm, "max_link_width");
     gpu[GPU_SM_CLOCK_MAX] = highest_clock(a, drm);
     error[GPU_PCIE_REPLAYS] = slow_number(a, drm, "pcie_replay_count");
-    drm_card_list(&a->drm, drm, DRM_DEVICE, "ras", add_ecc, &ecc);
-    error[GPU_ECC_CORRECTED] = ecc.corrected;
-    error[GPU_ECC_UNCORRECTED] = ecc.uncorrected;
+    /* a sum of some of its parts would be a counter that went back */
+    if (drm_card_list(&a->drm, drm, DRM_DEVICE, "ras", add_ecc, &ecc) == 0) {
+        error[GPU_ECC_CORRECTED] = ecc.corrected;
+        error[GPU_ECC_UNCORRECTED] = ecc.uncorrected;
+    }
     count_pages(a, drm, error);
 }
 

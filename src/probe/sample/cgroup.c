@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "probe/kernel/cgroup_name.h"
 #include "probe/kernel/kept_file.h"
+#include "probe/kernel/listing.h"
 #include "probe/sample/cgroup_files.h"
 
 /* How many get a row, how many are known, and how far a walk goes. */
@@ -161,24 +162,20 @@ static int take_group(struct cgroups *s, const char *path, enum cgroup_kind kind
     return 0;
 }
 
-/* Walk the folders below a path; inside of steps, containers and services there is nothing that has
- * a name of its own. */
+/* Walk the folders below a path: 0 or -errno. Inside of steps, containers and services there is
+ * nothing that has a name of its own. */
 static int walk(struct cgroups *s, int root, const char *path, int depth)
 {
-    int fd = openat(root, *path ? path + 1 : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     const struct dirent *entry;
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    int rc = 0;
+    DIR *dir;
+    int rc = listing_open(root, *path ? path + 1 : ".", O_NOFOLLOW, &dir);
 
-    if (!dir) {
-        closep(&fd);
-        return 0;
-    }
-    while (rc == 0 && s->folders > 0 && (entry = readdir(dir)) != NULL) {
+    while (dir && rc == 0 && s->folders > 0 && (rc = listing_next(dir, &entry)) > 0) {
         char inner[GROUP_PATH], name[SIGNAL_THING];
         enum cgroup_kind kind;
 
-        if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
+        rc = 0;
+        if (entry->d_type != DT_DIR)
             continue;
         s->folders--;
         if (snprintf(inner, sizeof(inner), "%s/%s", path, entry->d_name) >= GROUP_PATH)
@@ -190,7 +187,8 @@ static int walk(struct cgroups *s, int root, const char *path, int depth)
             (kind == CGROUP_OTHER || kind == CGROUP_JOB || kind == CGROUP_POD))
             rc = walk(s, root, inner, depth + 1);
     }
-    closedir(dir);
+    if (dir)
+        closedir(dir);
     return rc;
 }
 
@@ -243,20 +241,34 @@ static void look_where(const struct cgroups *s, struct group *g)
         g->in[h] = s->roots[h] >= 0 && faccessat(s->roots[h], path, F_OK, 0) == 0;
 }
 
-/* Find the groups that there are now; those that are gone are dropped. */
-static int find_groups(struct cgroups *s, int64_t now_ns)
+static int walk_all(struct cgroups *s)
 {
     int rc = 0;
-    size_t n = 0;
 
     for (size_t i = 0; i < s->n; i++)
-        s->groups[i].found = s->groups[i].own = false;
+        s->groups[i].found = false;
     s->folders = FOLDERS_MAX;
     for (int h = 0; h < CGROUP_HIERARCHIES && rc == 0; h++)
         if (s->roots[h] >= 0)
             rc = walk(s, s->roots[h], "", 1);
-    if (rc == 0)
-        rc = take_own(s);
+    return rc;
+}
+
+/* Find the groups that there are now; those that are gone are dropped. A walk that did not come to
+ * its end tells neither what is new nor what is gone: all stays as it was, until the next tick. */
+static int find_groups(struct cgroups *s, int64_t now_ns)
+{
+    size_t before = s->n, n = 0;
+    int rc = walk_all(s);
+
+    if (rc < 0) {
+        s->n = before;
+        s->walked = false;
+        return rc == -ENOMEM ? rc : 0;
+    }
+    for (size_t i = 0; i < s->n; i++)
+        s->groups[i].own = false;
+    rc = take_own(s);
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < s->n; i++)

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "probe/kernel/kept_file.h"
+#include "probe/kernel/listing.h"
 #include "probe/kernel/scan.h"
 
 static const char class_dir[] = "sys/class/drm";
@@ -63,29 +64,27 @@ int drm_card_text(const struct drm_cards *c, const struct drm_card *card, enum d
     return len;
 }
 
-/* Call fn for each name in root/path. */
-static void list(int root, const char *path, void (*fn)(void *ctx, const char *name), void *ctx)
+/* Call fn for each name in root/path: 0, or -errno when there may be more. */
+static int list(int root, const char *path, void (*fn)(void *ctx, const char *name), void *ctx)
 {
-    int fd = openat(root, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    const struct dirent *entry;
+    DIR *dir;
+    int rc = listing_open(root, path, 0, &dir);
 
-    if (!dir) {
-        closep(&fd);
-        return;
-    }
-    for (const struct dirent *d; (d = readdir(dir)) != NULL;)
-        if (d->d_name[0] != '.')
-            fn(ctx, d->d_name);
+    if (!dir)
+        return rc;
+    while ((rc = listing_next(dir, &entry)) > 0)
+        fn(ctx, entry->d_name);
     closedir(dir);
+    return rc;
 }
 
-void drm_card_list(const struct drm_cards *c, const struct drm_card *card, enum drm_where where,
-                   const char *path, void (*fn)(void *ctx, const char *name), void *ctx)
+int drm_card_list(const struct drm_cards *c, const struct drm_card *card, enum drm_where where,
+                  const char *path, void (*fn)(void *ctx, const char *name), void *ctx)
 {
     char full[DRM_PATH];
 
-    if (path_of(card, where, path, full))
-        list(c->root, full, fn, ctx);
+    return path_of(card, where, path, full) ? list(c->root, full, fn, ctx) : 0;
 }
 
 /* The value of a line "KEY=VALUE", cut to size. */
@@ -127,7 +126,7 @@ static void try_hwmon(void *ctx, const char *name)
 }
 
 /* Whether card/device is of our vendor: fill card, at and hwmon. */
-static bool identify(const struct drm_cards *c, const char *name, struct drm_card *card)
+static bool identify(struct drm_cards *c, const char *name, struct drm_card *card)
 {
     char text[2048], id[DRM_NAME], slot[DRM_NAME];
     struct hwmon_search s = { c, card, "" };
@@ -141,7 +140,8 @@ static bool identify(const struct drm_cards *c, const char *name, struct drm_car
         pci_address_parse(slot, &card->at) < 0)
         return false;
     if (property(text, "DRIVER", s.driver, sizeof(s.driver)))
-        drm_card_list(c, card, DRM_DEVICE, "hwmon", try_hwmon, &s);
+        c->failed = c->failed ? c->failed
+                              : drm_card_list(c, card, DRM_DEVICE, "hwmon", try_hwmon, &s);
     return card->hwmon[0] || !c->kind->needs_hwmon;
 }
 
@@ -209,13 +209,21 @@ static int by_address(const void *a, const void *b)
     return pci_address_cmp(((const struct drm_card *)a)->at, ((const struct drm_card *)b)->at);
 }
 
-static void look(struct drm_cards *c)
+/* 0, or -errno: a look that did not come to its end tells neither which cards are new, since each
+ * gets its number by its place among them, nor which are gone. */
+static int look(struct drm_cards *c)
 {
     size_t before = c->n;
+    int rc;
 
     for (size_t i = 0; i < c->n; i++)
         c->cards[i].seen = false;
-    list(c->root, class_dir, try_card, c);
+    c->failed = 0;
+    rc = list(c->root, class_dir, try_card, c);
+    if (rc == 0)
+        rc = c->failed;
+    if (rc < 0)
+        c->n = before;
     if (c->n > before)
         qsort(&c->cards[before], c->n - before, sizeof(c->cards[0]), by_address);
     for (size_t i = 0; i < c->n; i++) {
@@ -223,26 +231,31 @@ static void look(struct drm_cards *c)
 
         if (card->fresh)
             name_card(c, i);
-        if (card->seen)
+        if (card->seen || rc < 0)
             continue;
         close_files(card);
         card->present = false;
         card->reading.thing[0] = 0;
     }
+    return rc;
 }
 
 int drm_cards_open(struct drm_cards *c, int root, const struct drm_kind *kind, struct err *e)
 {
+    int rc;
+
     c->kind = kind;
     c->n = 0;
     c->root = fcntl(root, F_DUPFD_CLOEXEC, 0);
     if (c->root < 0)
         return err_set(e, -errno, "%s: %m", class_dir);
-    look(c);
+    rc = look(c);
     c->looked_ns = INT64_MIN;
-    if (c->n)
+    if (rc == 0 && c->n)
         return 0;
     drm_cards_close(c);
+    if (rc < 0)
+        return err_set(e, rc, "%s: %s", class_dir, strerror(-rc));
     return err_set(e, -ENOENT, "%s: no card of vendor %s", class_dir, kind->vendor);
 }
 
@@ -261,8 +274,8 @@ void drm_cards_look(struct drm_cards *c, int64_t now_ns)
         c->looked_ns = now_ns;
     if (now_ns - c->looked_ns < LOOK_NS)
         return;
-    c->looked_ns = now_ns;
-    look(c);
+    if (look(c) == 0) /* else the next tick looks again */
+        c->looked_ns = now_ns;
 }
 
 bool drm_card_read(struct drm_cards *c, struct drm_card *card)

@@ -44,17 +44,18 @@ struct drm_cards {
     int root;
     const struct drm_kind *kind;
     int64_t looked_ns;
+    int failed; /* while cards are looked for: a folder of one of them, -errno */
     size_t n;
     struct drm_card cards[DRM_CARDS]; /* in PCI order; those that come later behind them, so that
                                        * each keeps its number */
 };
 
-/* Find the cards. -ENOENT when there are none. */
+/* Find the cards. -ENOENT when there are none; another -errno when that cannot be told. */
 int drm_cards_open(struct drm_cards *c, int root, const struct drm_kind *kind, struct err *e)
     CHECK_RESULT;
 void drm_cards_close(struct drm_cards *c);
 
-/* Look whether cards came or went, when the last look is half a minute ago. */
+/* Look whether cards came or went, when the last look that came to its end is half a minute ago. */
 void drm_cards_look(struct drm_cards *c, int64_t now_ns);
 
 /* Read the files of a card into its reading; "lost" is 1 when every file answers that the device is
@@ -69,9 +70,11 @@ int drm_card_text(const struct drm_cards *c, const struct drm_card *card, enum d
 void drm_card_keep(const struct drm_cards *c, const struct drm_card *card, enum drm_where where,
                    const char *path, struct kept *ret);
 
-/* The names in a folder of the card: call fn for each. */
-void drm_card_list(const struct drm_cards *c, const struct drm_card *card, enum drm_where where,
-                   const char *path, void (*fn)(void *ctx, const char *name), void *ctx);
+/* The names in a folder of the card: call fn for each. 0 (also when there is none), or -errno:
+ * there may be more. */
+int drm_card_list(const struct drm_cards *c, const struct drm_card *card, enum drm_where where,
+                  const char *path, void (*fn)(void *ctx, const char *name), void *ctx)
+    CHECK_RESULT;
 
 /* The number that a text starts with, times scale; NaN. */
 double drm_number(const char *text, double scale);

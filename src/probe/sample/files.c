@@ -25,6 +25,7 @@ struct thing {
     int *fds; /* in this block */
     int64_t slow_due_ns;
     bool began;    /* its slow files were read */
+    bool known;    /* by a look before this one */
     bool gone;     /* a file said so */
     bool is_first; /* of those with its name, which stand together */
     double values[];
@@ -195,19 +196,38 @@ static int compare(const void *a, const void *b)
     return order ? order : strverscmp(x->prefix, y->prefix);
 }
 
+/* A look that did not come to its end tells neither what is new nor what is gone: those that it
+ * took stand again among those that are known, each where one was taken. */
+static void give_back(struct sample_files *s)
+{
+    for (size_t i = 0, at = 0; i < s->finding.n; i++) {
+        if (!s->finding.items[i]->known)
+            continue;
+        while (s->things.items[at])
+            at++;
+        s->things.items[at] = steal(&s->finding.items[i]);
+    }
+    things_done(&s->finding);
+}
+
 /* Look for all things anew. Those that are still there keep what is open and known of them. */
 static int find_things(struct sample_files *s, int64_t now_ns)
 {
     int rc = s->class->find(s);
 
-    things_done(&s->things);
-    s->things = s->finding;
-    s->finding = (struct things){ .n = 0 };
+    if (rc < 0) {
+        give_back(s);
+    } else {
+        things_done(&s->things);
+        s->things = s->finding;
+        s->finding = (struct things){ .n = 0 };
+    }
     if (s->things.n > 1)
         qsort(s->things.items, s->things.n, sizeof(struct thing *), compare);
     for (size_t i = 0; i < s->things.n; i++) {
         struct thing *g = s->things.items[i];
 
+        g->known = true;
         g->is_first = i == 0 || strcmp(s->things.items[i - 1]->name, g->name) != 0;
     }
     s->found = rc == 0;
@@ -317,6 +337,8 @@ int sample_files_sample(void *state, struct tick *t)
 
     if (!s->found || t->monotonic_ns >= s->find_due_ns)
         rc = find_things(s, t->monotonic_ns);
+    if (rc != -ENOMEM)
+        rc = 0; /* the next tick looks again */
     for (size_t i = 0; i < s->things.n && rc == 0; i++) {
         const struct thing *g = s->things.items[i];
 

@@ -5,8 +5,9 @@
  * A file that is read each tick stays open. A slow one is read every 10 seconds, and its values
  * repeat in between; it is opened for each reading, since the 30 error counters of each of 16
  * adapters would take half of the 1,024 descriptors that a process may have by default. Things are
- * looked for again every 30 seconds; a file that is refused (EINVAL, EOPNOTSUPP) or not there is
- * not asked again. */
+ * looked for again every 30 seconds, and in the next tick when that failed: until then all is as
+ * the last look found it. A file that is refused (EINVAL, EOPNOTSUPP) or not there is not asked
+ * again. */
 #ifndef BRIM_PROBE_SAMPLE_FILES_H
 #define BRIM_PROBE_SAMPLE_FILES_H
 #include "base/clock.h"
@@ -37,7 +38,7 @@ struct sample_class {
     const struct signal_set *set;
     unsigned n_values;          /* of each thing: those of the set, then what read() remembers */
     const char *const *folders; /* ends with NULL; when none of them is there, open is -ENOENT */
-    /* Add every thing that is there; 0 or -ENOMEM. */
+    /* Add every thing that is there; 0 or -errno: what is there could not be told. */
     int (*find)(struct sample_files *s);
     /* Take a further thing's values into the row that the first of its name made; NULL: only the
      * first of a name counts. */
@@ -59,7 +60,7 @@ int sample_files_add(struct sample_files *s, const char *name, const char *prefi
 void sample_files_fact(struct sample_files *s, size_t i, const char *text);
 
 /* For find(): the names in a folder, each ending with a NUL, and "" behind the last; none when it
- * cannot be read. 0 or -ENOMEM. */
+ * is not there or not for us. 0; or -errno, when it could not be read to its end. */
 int sample_files_list(struct sample_files *s, const char *folder, struct str *out) CHECK_RESULT;
 
 #define SAMPLE_EACH(name, list) \

@@ -1,33 +1,28 @@
 /* What samplers of many small files find their things with, and read them with (files.h). */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "probe/kernel/kept_file.h"
+#include "probe/kernel/listing.h"
 #include "probe/kernel/scan.h"
 #include "probe/sample/files.h"
 #include "probe/sample/table.h"
 
 int sample_files_list(struct sample_files *s, const char *folder, struct str *out)
 {
-    int fd = openat(sample_files_root(s), folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const struct dirent *entry;
     DIR *dir;
+    int rc = listing_open(sample_files_root(s), folder, 0, &dir);
 
     str_reset(out);
-    if (fd >= 0) {
-        dir = fdopendir(fd);
-        if (!dir) {
-            close(fd);
-            return -ENOMEM;
-        }
-        for (const struct dirent *d; (d = readdir(dir));)
-            if (d->d_name[0] != '.')
-                str_add_n(out, d->d_name, strlen(d->d_name) + 1);
-        closedir(dir);
-    }
-    return str_error(out) == -ENOMEM ? -ENOMEM : 0;
+    if (!dir)
+        return rc;
+    while ((rc = listing_next(dir, &entry)) > 0)
+        str_add_n(out, entry->d_name, strlen(entry->d_name) + 1);
+    closedir(dir);
+    return str_error(out) == -ENOMEM ? -ENOMEM : rc;
 }
 
 void sample_files_line(const struct sample_files *s, const char *prefix, const char *path,

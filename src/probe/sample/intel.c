@@ -175,9 +175,13 @@ static void read_throttle(struct intel *n, const struct drm_card *drm,
     values[GPU_THROTTLED_SYNC] = (double)NAN; /* it knows no such reason */
     if (status == 0)
         return;
-    drm_card_list(&n->drm, drm, card->layout->where, card->layout->folder, add_reason, &th);
-    if (!th.any)
+    if (drm_card_list(&n->drm, drm, card->layout->where, card->layout->folder, add_reason, &th) <
+        0) {
+        for (size_t i = GPU_THROTTLED_POWER; i <= GPU_THROTTLED_OTHER; i++)
+            values[i] = values[i] == 1 ? 1 : (double)NAN; /* those that were not read */
+    } else if (!th.any) {
         values[GPU_THROTTLED_OTHER] = 1;
+    }
 }
 
 /* Power is how much energy was used since the last tick, and what was not idle time was busy. */
