@@ -65,7 +65,8 @@ EQUIVALENT = [
     (
         "a descriptor that is none: any number below zero; 0 is taken",
         re.compile(
-            r"\b(fd|lock|dir|root|proc|socket|listener|notify|signals|sensor) (= -1|>= 0|< 0)\b"
+            r"\b(\w+_)?(fd|lock|dir|root|proc|socket|listener|notify|signals|sensor)"
+            r" (= -1|>= 0|< 0)\b"
         ),
         ("constant",),
     ),
