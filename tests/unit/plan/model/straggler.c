@@ -9,6 +9,29 @@ static bool close_to(double got, double want, double most)
     return fabs(got - want) <= most;
 }
 
+/* The mean of the largest of n draws: x over its density, n pdf(x) cdf(x)^(n - 1). */
+static double integral(int n)
+{
+    double sum = 0, step = .004;
+
+    for (double x = -6; x < 9; x += step) {
+        double log_cdf = log1p(-erfc(x / sqrt(2)) / 2);
+
+        sum += x * n * exp((n - 1) * log_cdf - x * x / 2) * step;
+    }
+    return sum / sqrt(2 * acos(-1));
+}
+
+static void test_powers_of_2(void)
+{
+    for (int i = 1; i <= 20; i++)
+        ok(close_to(largest_of_normal(1 << i), integral(1 << i), 1.5e-4),
+           "the largest of 2^%d draws is what an integral gives", i);
+    for (int i = 1; i < 19; i++)
+        ok(close_to(largest_of_normal(3 << i), integral(3 << i), .06),
+           "the largest of 3 times 2^%d draws is near what an integral gives", i);
+}
+
 static void test_largest(void)
 {
     bool grows = true;
@@ -44,6 +67,7 @@ static void test_share(void)
 int main(void)
 {
     test_largest();
+    test_powers_of_2();
     test_share();
     return done();
 }

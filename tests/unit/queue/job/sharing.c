@@ -50,6 +50,22 @@ static void test_cost(void)
     }
 }
 
+/* Steps that take as long as it takes to tell a cost: one is enough on either side. */
+static void test_long_steps(void)
+{
+    struct queue_job j = runs();
+    int milli = -1;
+
+    j.alone = 1, j.alone_ms = AFTER;
+    j.beside = 1, j.beside_ms = 2 * AFTER;
+    is_int(sharing_cost(&j, AFTER, &milli), 1, "one step alone and one beside tell a cost");
+    is_int(milli, 1000, "a step that takes twice as long beside another job costs as much again");
+    j.beside_ms = AFTER;
+    is_int(sharing_cost(&j, AFTER, &milli), 0, "no step beside another job tells no cost");
+    j.beside = 1, j.alone = 0;
+    is_int(sharing_cost(&j, AFTER, &milli), 0, "no step alone tells no cost");
+}
+
 static void test_neither(void)
 {
     struct queue_job j = runs();
@@ -131,6 +147,7 @@ static void test_forgets(void)
 int main(void)
 {
     test_cost();
+    test_long_steps();
     test_neither();
     test_pauses();
     test_use();
