@@ -98,6 +98,24 @@ def test_failures_have_sources():
         assert bool(row["failures"]) != bool(row["per_1000_node_days"]), row["name"]
 
 
+def test_kernels():
+    """Published products: of known GPUs, fast but not above what the vendor states by much; and
+    what brim plan takes of those that it has no runs of is below the fastest of them."""
+    rows, keys = table("plan_kernels")
+    peaks, fitted = {row["name"]: row for row in GPUS}, table("plan_constants")[0]
+    assert {row["source"] for row in rows} == keys
+    assert len({(r["name"], r["precision"], r["source"]) for r in rows}) == len(rows)
+    for row in rows:
+        peak = float(peaks[row["name"]][row["precision"] + "_tflops"])
+        assert 0.4 <= float(row["tflops"]) / peak <= 1.1, row
+    kernels = [row for row in fitted if row["rates"] == "kernels"]
+    assert {row["rates"] for row in fitted} == {"runs", "operations", "kernels"} and kernels
+    for row in kernels:
+        fastest = [r for r in rows if (r["name"], r["precision"]) == (row["name"], "bf16")][0]
+        step = float(row["gemm_sustained_bf16"]) * float(peaks[row["name"]]["bf16_tflops"])
+        assert 0.7 <= step / float(fastest["tflops"]) <= 0.95, row["name"]
+
+
 def test_power_limits():
     """Each has a source; limits fall, and with them speed, which is between its least and most."""
     rows, keys = table("power_limits")

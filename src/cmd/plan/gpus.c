@@ -23,12 +23,15 @@ static double best_16(const struct gpu *g)
     return isnan(g->flops[PLAN_BF16]) ? g->flops[PLAN_FP16] : g->flops[PLAN_BF16];
 }
 
+/* Timed, in operations or in whole steps. */
 static bool is_measured(const struct gpu *g)
 {
-    for (int p = 0; p < PLAN_PRECISIONS; p++)
-        if (g->gemm_best[p] > 0)
-            return true;
-    return false;
+    return g->rates >= RATES_OPERATIONS;
+}
+
+static const char *figures(const struct gpu *g)
+{
+    return g->rates == RATES_LIKE ? "nominal" : plan_rates_name(g->rates);
 }
 
 /* ---- text ---- */
@@ -52,7 +55,7 @@ static void add_row(struct str *out, const struct gpu_row *r)
              figure(best_16(g), 1e12, b[0]), figure(g->flops[PLAN_FP8], 1e12, b[1]),
              figure(g->memory_b, 1e9, b[2]), figure(g->memory_rate, 1e9, b[3]),
              g->domain > 1 ? figure(g->link_rate, 1e9, b[4]) : "-", joined,
-             figure(g->tdp_w, 1, b[5]), is_measured(g) ? "measured" : "nominal");
+             figure(g->tdp_w, 1, b[5]), figures(g));
 }
 
 /* notes: what is to be known of a row beside its figures, of the few that were asked for. */
@@ -64,6 +67,8 @@ static void add_text(struct str *out, const struct gpu_row *rows, size_t n, bool
     for (size_t i = 0; notes && i < n; i++) {
         str_addf(out, "  %s: figures from %s in data/gpus.csv", rows[i].gpu.name, rows[i].source);
         str_addf(out, "%s%s\n", *rows[i].notes ? "; " : "", rows[i].notes);
+        if (*rows[i].fitted)
+            str_addf(out, "  %s: rates from %s\n", rows[i].gpu.name, rows[i].fitted);
     }
 }
 
@@ -87,6 +92,8 @@ static void json_row(struct json *j, const struct gpu_row *r)
     json_number(j, "pcie_b_s", r->pcie_rate, 6);
     json_number(j, "tdp_w", g->tdp_w, 6);
     json_bool(j, "measured", is_measured(g));
+    json_string(j, "rates", g->rates == RATES_LIKE ? NULL : plan_rates_name(g->rates));
+    json_string(j, "rates_from", *r->fitted ? r->fitted : NULL);
     json_string(j, "source", r->source);
     json_string(j, "notes", *r->notes ? r->notes : NULL);
     json_string(j, "node", r->node);

@@ -96,7 +96,7 @@ static int check_gpu(const struct plan_opts *o, struct plan_ask *a, struct err *
 {
     struct gpu *g = &a->cluster.gpu;
     enum plan_precision want = PLAN_BF16;
-    bool has, measured;
+    bool has;
 
     for (int p = 0; o->precision && p < PLAN_PRECISIONS; p++)
         if (!strcmp(o->precision, plan_precision_name((enum plan_precision)p)))
@@ -113,11 +113,15 @@ static int check_gpu(const struct plan_opts *o, struct plan_ask *a, struct err *
     if (!(g->flops[PLAN_BF16] > 0 || g->flops[PLAN_FP16] > 0))
         return err_set(e, -EINVAL, "%s has no 16-bit floats, which training needs", g->name);
     a->job.precision = want;
-    measured = g->gemm_best[want] > 0;
-    gpu_assume(g);
-    if (!measured)
+    if (!(g->gemm_best[want] > 0))
         note(a, "%s: not all figures were measured, some are those of the GPU most like it",
              g->name);
+    else if (g->rates == RATES_KERNELS)
+        note(a,
+             "%s: rates of products that others published, of which a step keeps as much as on "
+             "the GPU most like it; links and memory as there",
+             g->name);
+    gpu_assume(g);
     return 0;
 }
 

@@ -46,6 +46,28 @@ struct plan_sure plan_sure_of(const struct plan_ask *a, const struct layout *l)
     return layout_gpus(l) <= c->per_node ? small : older;
 }
 
+/* Where the rates of a GPU come from that no runs tell an error of: of docs/accuracy.md, rows for
+ * development on B200, GB200 and GB300, and torchao's on MI300X, on 2026-11-26. */
+static void add_rates(const struct gpu *g, struct str *out)
+{
+    switch (g->rates) {
+    case RATES_KERNELS:
+        str_addf(out,
+                 "rates of %s are from published products, not from runs; of such GPUs MI300X was "
+                 "compared, whose steps in 16 bits took 20 %% longer than predicted",
+                 g->name);
+        return;
+    case RATES_OPERATIONS:
+        str_addf(out,
+                 "rates of %s are from timed operations, not from runs; 8 runs on B200, GB200 and "
+                 "GB300 with Megatron-LM were 2 %% off on average, 5 %% at most",
+                 g->name);
+        return;
+    default:
+        str_addf(out, "too few runs on %s were compared to know the error", g->name);
+    }
+}
+
 void plan_sure_text(const struct plan_ask *a, const struct layout *l, struct str *out)
 {
     struct plan_sure s = plan_sure_of(a, l);
@@ -61,9 +83,9 @@ void plan_sure_text(const struct plan_ask *a, const struct layout *l, struct str
         str_addf(out, "runs of %s were %.0f %% off on average, %.0f %% at most", s.runs,
                  100 * s.mean, 100 * s.most);
     else
-        str_addf(out, "too few runs on %s were compared to know the error", a->cluster.gpu.name);
+        add_rates(&a->cluster.gpu, out);
     if (gpus > MOST_GPUS)
-        str_addf(out, "; no run had more than 16,384 GPUs, and stragglers are not in the model");
+        str_addf(out, "; no run had more than 16,384 GPUs");
     if (gpus >= MANY_GPUS && batches < FEW_MICRO_BATCHES)
         str_addf(out,
                  "; with %d micro-batch%s a step most of what is exposed between GPUs counts, "

@@ -6,6 +6,14 @@
 
 enum plan_precision { PLAN_FP16, PLAN_BF16, PLAN_FP8, PLAN_MXFP8, PLAN_NVFP4, PLAN_PRECISIONS };
 
+/* Where the rates of a GPU's matrix products come from, from the least sure to the surest. */
+enum plan_rates {
+    RATES_LIKE,       /* of the measured GPU that is most like it */
+    RATES_KERNELS,    /* of products that somebody published, scaled as on that GPU */
+    RATES_OPERATIONS, /* of timed operations, scaled so */
+    RATES_RUNS,       /* of measured steps */
+};
+
 enum { GPU_NAME = 48, CLUSTER_ASSUMED = 160 };
 
 /* A kind of GPU: data/gpus.csv, with what was fitted to measurements; NaN where nothing was. */
@@ -32,6 +40,7 @@ struct gpu {
     double link_few;        /* of n GPUs that gather, a share of link_few / n of it is missing */
     double link_fill_s;     /* what a large collective takes until it flows */
     double spread; /* standard deviation of a micro-batch's time from GPU to GPU, over its mean */
+    enum plan_rates rates;
 };
 
 struct cluster {

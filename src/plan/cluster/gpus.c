@@ -19,6 +19,18 @@ const char *plan_precision_name(enum plan_precision p)
     return precisions[p];
 }
 
+static const char *const rates[] = {
+    [RATES_LIKE] = "like",
+    [RATES_KERNELS] = "kernels",
+    [RATES_OPERATIONS] = "operations",
+    [RATES_RUNS] = "runs",
+};
+
+const char *plan_rates_name(enum plan_rates r)
+{
+    return rates[r];
+}
+
 /* A column for each precision: prefix and suffix around its name. */
 static int read_precisions(const struct table_row *row, const char *prefix, const char *suffix,
                            double unit, double ret[PLAN_PRECISIONS], struct err *e)
@@ -65,6 +77,22 @@ static int read_fitted(const struct table_row *row, struct gpu *g, struct err *e
     if (rc == 0)
         rc = table_number(row, "spread", 1, &g->spread, e);
     return rc;
+}
+
+static int read_rates(const struct table_row *row, enum plan_rates *ret, struct err *e)
+{
+    const char *text = table_text(row, "rates");
+
+    for (size_t i = RATES_KERNELS; i < ARRAY_SIZE(rates); i++)
+        if (strcmp(text, rates[i]) == 0) {
+            *ret = (enum plan_rates)i;
+            return 0;
+        }
+    if (*text)
+        return err_set(e, -EINVAL, "%s:%d: rates are from runs, operations or kernels, not '%.40s'",
+                       row->file, row->csv.line, text);
+    *ret = RATES_RUNS;
+    return 0;
 }
 
 static int read_figures(const struct table_row *row, struct gpu_row *r, struct err *e)
@@ -154,6 +182,7 @@ static int add_row(void *ctx, const struct table_row *row, struct err *e)
     r->vendor = arena_strdup(&g->arena, table_text(row, "vendor"));
     r->source = arena_strdup(&g->arena, table_text(row, "source"));
     r->notes = arena_strdup(&g->arena, table_text(row, "notes"));
+    r->fitted = "";
     if (!r->vendor || !r->source || !r->notes)
         return err_nomem(e);
     rc = read_names(g, row, &r->gpu, e);
@@ -191,12 +220,19 @@ static int fit_row(void *ctx, const struct table_row *row, struct err *e)
     struct gpus *g = ctx;
     const char *name = table_text(row, "name");
     char near[NAMES_NEAR];
+    struct gpu_row *r;
     size_t i;
+    int rc;
 
     if (!names_find(&g->names, name, &i))
         return err_set(e, -EINVAL, "%s:%d: unknown GPU '%.60s'%s", row->file, row->csv.line, name,
                        names_near(&g->names, name, near));
-    return read_fitted(row, &g->rows[i].gpu, e);
+    r = &g->rows[i];
+    r->fitted = arena_strdup(&g->arena, table_text(row, "rows"));
+    if (!r->fitted)
+        return err_nomem(e);
+    rc = read_fitted(row, &r->gpu, e);
+    return rc < 0 ? rc : read_rates(row, &r->gpu.rates, e);
 }
 
 int gpus_fit(struct gpus *g, const char *file, const char *text, size_t len, struct err *e)

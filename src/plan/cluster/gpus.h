@@ -3,7 +3,8 @@
  * A table of fitted figures (data/plan_constants.csv) has a column 'name' (any name of the GPU) and
  * some of: gemm_best_X, gemm_k0_X and gemm_sustained_X with fp16, bf16, fp8, mxfp8 and nvfp4 for X,
  * gemm_t0_us, memory_best, attention_best, attention_first, attention_back, attention_half,
- * launch_us, link_best, link_few, link_fill_us, spread. data/gpus.csv may have them too.
+ * launch_us, link_best, link_few, link_fill_us, spread, rates (runs, operations or kernels: what
+ * they are from; blank: runs) and rows (which, for people). data/gpus.csv may have them too.
  */
 #ifndef BRIM_PLAN_CLUSTER_GPUS_H
 #define BRIM_PLAN_CLUSTER_GPUS_H
@@ -21,6 +22,7 @@ struct gpu_row {
     int node_gpus, node_nics;
     double node_nic_rate;       /* bytes a second in one direction */
     const char *source, *notes; /* keys that data/gpus.csv explains; "" for none */
+    const char *fitted;         /* what its fitted figures are from; "": none are */
 };
 
 struct gpus {
@@ -42,6 +44,9 @@ int gpus_fit(struct gpus *g, const char *file, const char *text, size_t len, str
 /* A row by one of its names; -EINVAL with "unknown GPU 'H10' (did you mean H100?)". */
 int gpus_find(const struct gpus *g, const char *name, const struct gpu_row **ret, struct err *e)
     CHECK_RESULT;
+
+/* "runs", "operations", "kernels"; "like" for none of them. */
+const char *plan_rates_name(enum plan_rates r);
 
 /* "bf16" and so on. */
 const char *plan_precision_name(enum plan_precision p);

@@ -62,14 +62,27 @@ def test_all_gpus(brim):
 def test_named_gpus(brim):
     text = brim.out("plan", "gpus", "h100", "V100").splitlines()
     assert text[2].split() == ["H100-SXM5-80GB", "NVIDIA", "989", "1979", "80", "3350", "450", "8",
-                               "700", "measured"]
+                               "700", "runs"]
     assert re.search(r"^V100-SXM2-32GB +NVIDIA +125 +\? +32 ", text[3])
     assert text[4] == "  H100-SXM5-80GB: figures from stas aic basepod in data/gpus.csv"
-    assert text[5].endswith(": figures from stas llma dgx in data/gpus.csv; no bf16")
+    assert text[5].startswith("  H100-SXM5-80GB: rates from ops_gemm bfloat16 ")
+    assert text[6].endswith(": figures from stas llma dgx in data/gpus.csv; no bf16")
+    assert len(text) == 7, "no rates are known of the V100"
     (gpu,) = json.loads(brim.out("plan", "gpus", "H100", "--json"))["gpus"]
     assert gpu["source"] == "stas aic basepod" and gpu["notes"] is None
     assert gpu["node"] == "DGX H100" and gpu["node_gpus"] == 8 and gpu["link_b_s"] == 450e9
     one_line(brim("plan", "gpus", "H10"), 2, "unknown GPU 'H10' (did you mean H100?)")
+
+
+@pytest.mark.parametrize("name, rates, measured", [
+    ("H100", "runs", True), ("B200", "operations", True), ("MI300X", "kernels", False),
+    ("Ascend-910B", "kernels", False), ("T4", None, False)])
+def test_where_rates_are_from(brim, name, rates, measured):
+    (gpu,) = json.loads(brim.out("plan", "gpus", name, "--json"))["gpus"]
+    assert gpu["rates"] == rates and gpu["measured"] is measured
+    assert (gpu["rates_from"] is None) == (rates is None)
+    last = brim.out("plan", "gpus", name).splitlines()[2].split()[-1]
+    assert last == (rates or "nominal")
 
 
 CARDS = {

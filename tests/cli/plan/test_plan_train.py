@@ -345,18 +345,21 @@ def test_train_assumes_what_eval_assumes(brim, tmp_path, gpu, pins):
     ("Qwen3-30B-A3B", "8x8xH100-SXM", "zero=1", 0.15),
     ("Llama-3.1-8B", "8x8xA100-SXM", "zero=1", 0.03),
     ("Llama-3.2-1B", "1x8xA100-SXM", "zero=1", 0.07),
-    ("Llama-3.1-8B", "8x8xMI300X", "zero=1", None),
+    ("Llama-3.1-8B", "8x8xMI300X", "zero=1", "rates of MI300X are from published products"),
+    ("Llama-3.1-8B", "8x8xH200-SXM", "zero=1", "rates of H200-SXM-141GB are from timed operations"),
+    ("Llama-3.2-1B", "8xA10", "zero=3", "too few runs on A10 were compared"),
 ])
 def test_how_sure(brim, model, cluster, extra, error):
-    """Each class of runs has its own error to expect; where too few were compared there is none."""
+    """Each class of runs has its own error to expect; where too few were compared there is none,
+    and it is said what the rates of products are from."""
     words = ("plan", "train", model, f"--cluster={cluster}", "--batch=512", "--seq=4096",
              "--best=1", "--pin", extra)
     best = plan(brim, *words)["best"][0]
-    assert best.get("error_expected") == error
+    assert best.get("error_expected") == (error if isinstance(error, float) else None)
     each = best["tokens_per_s"] / best["gpus"]
     assert best["tokens_per_s_per_gpu"] == pytest.approx(each, rel=1e-4)
     text = " ".join(brim.out(*words).split("\n\n")[0].split())
-    expected = "too few runs on" if error is None else f"were {100 * error:.0f} % off on average"
+    expected = f"were {100 * error:.0f} % off" if isinstance(error, float) else error
     assert "How sure: " in text and expected in text
     assert f"and {best['flops_per_gpu'] / 1e12:,.0f} TFLOP/s of a GPU" in text
     assert "micro-batch" not in text.split("How sure: ")[1]
@@ -367,5 +370,5 @@ def test_doubts(brim):
     words = ("plan", "train", "Llama-3.1-8B", "--cluster=4000x8xH100-SXM", "--batch=32000",
              "--seq=8192", "--best=1", "--pin=tp=1,pp=1,cp=1")
     text = " ".join(brim.out(*words).split())
-    assert "no run had more than 16,384 GPUs, and stragglers are not in the model" in text
+    assert "no run had more than 16,384 GPUs" in text
     assert "with 1 micro-batch a step most of what is exposed between GPUs counts" in text

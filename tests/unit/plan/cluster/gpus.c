@@ -89,6 +89,30 @@ static void test_fit(void)
            "the error names the line, the figure and its column");
 }
 
+/* Where rates are from: what a table says, runs where it says nothing, and which they are. */
+static void test_rates(void)
+{
+    static const char fitted[] =
+        "name,gemm_best_bf16,rates,rows\n"
+        "X1,0.8,kernels,a bf16 600\nX2,0.8,operations,\nX3,0.8,,3 of mine\n";
+    static const char wrong[] = "name,rates\nX1,guesses\n";
+    CLEANUP(gpus_done) struct gpus g = { .n_rows = 0 };
+    struct err e = { "" };
+
+    is_int(load(&g, "name\nX1\nX2\nX3\nX4\n", &e), 0, "gpus_load reads four GPUs");
+    is_int(gpus_fit(&g, "f.csv", fitted, strlen(fitted), &e), 0, "gpus_fit reads rates: %s",
+           e.text);
+    is_int(g.rows[0].gpu.rates, RATES_KERNELS, "rates of the first GPU are of published kernels");
+    is_str(g.rows[0].fitted, "a bf16 600", "the first GPU has the rows that its rates are from");
+    is_int(g.rows[1].gpu.rates, RATES_OPERATIONS, "rates of the second are of timed operations");
+    is_int(g.rows[2].gpu.rates, RATES_RUNS, "rates that a table says nothing of are of runs");
+    is_int(g.rows[3].gpu.rates, RATES_LIKE, "a GPU that is in no table has those of its like");
+    is_str(g.rows[3].fitted, "", "a GPU that is in no table has no rows");
+    is_int(gpus_fit(&g, "f.csv", wrong, strlen(wrong), &e), -EINVAL, "gpus_fit refuses a word");
+    is_str(e.text, "f.csv:2: rates are from runs, operations or kernels, not 'guesses'",
+           "the error names the line, the words there are and the one that is none");
+}
+
 static void test_refused(void)
 {
     static const struct {
@@ -187,6 +211,7 @@ int main(void)
 {
     test_row();
     test_fit();
+    test_rates();
     test_refused();
     test_table();
     test_oom();
