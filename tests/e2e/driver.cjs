@@ -10,16 +10,54 @@ const [playwright, executablePath] = process.argv.slice(2);
 const { chromium } = require(playwright);
 
 let browser = null;
-const pages = []; // { page, context, said, answers, metrics }
+const pages = []; // { page, context, said, answers, origins, metrics }
+const spare = []; // such pages that were closed: each is as new, but for the process that draws it
 
-// Each page has a context of its own: cookies and storage are not shared.
-async function open({ url, block = [], ...options }) {
-  const context = await browser.newContext({ viewport: { width: 1400, height: 1600 }, ...options });
+// A page with a context of its own: cookies and storage are not shared.
+async function make() {
+  const context = await browser.newContext();
   const page = await context.newPage();
-  const one = { page, context, said: [], answers: [], metrics: null };
+  const one = { page, context, said: [], answers: [], origins: new Set(), metrics: null };
   page.on("console", (m) => ["error", "warning"].includes(m.type()) && one.said.push(m.text()));
   page.on("pageerror", (e) => one.said.push(String(e.stack)));
-  page.on("response", (r) => one.answers.push([r.request().method(), r.url(), r.status()]));
+  page.on("response", (r) => {
+    one.answers.push([r.request().method(), r.url(), r.status()]);
+    one.origins.add(new URL(r.url()).origin);
+  });
+  return one;
+}
+
+// A process for a page takes a second of CPU time to start, more than the page itself: it is kept, and
+// what the context holds is cleared.
+async function close(one) {
+  const { page, context, origins } = one;
+  const isClean = await (async () => {
+    await page.unrouteAll({ behavior: "wait" });
+    await page.mouse.move(0, 0);
+    await page.goto("about:blank");
+    const session = await context.newCDPSession(page);
+    for (const origin of origins) {
+      await session.send("Storage.clearDataForOrigin", { origin, storageTypes: "all" });
+    }
+    await session.send("Network.clearBrowserCache");
+    await session.detach();
+    return !one.metrics;
+  })().catch(() => false);
+  if (!isClean) {
+    await context.close();
+    return;
+  }
+  one.said.length = one.answers.length = 0;
+  origins.clear();
+  spare.push(one);
+}
+
+async function open({ url, block = [], viewport = { width: 1400, height: 1600 },
+  colorScheme = "light", reducedMotion = "no-preference" }) {
+  const one = spare.pop() ?? await make();
+  const { page } = one;
+  await page.setViewportSize(viewport);
+  await page.emulateMedia({ colorScheme, reducedMotion });
   for (const pattern of block) {
     await page.route(pattern, (route) => route.abort());
   }
@@ -38,11 +76,11 @@ const operations = {
   // Not playwright's own wait, which wants eval() of the page.
   wait: async ({ id, code, timeout }) => {
     const end = Date.now() + timeout;
-    while (!(await at(id).evaluate(code))) {
+    for (let pause = 50; !(await at(id).evaluate(code)); pause = Math.min(1.2 * pause, 250)) {
       if (Date.now() > end) {
         throw new Error(`not within ${timeout / 1000} s: ${code}`);
       }
-      await sleep(50);
+      await sleep(pause);
     }
   },
   press: ({ id, key }) => at(id).keyboard.press(key),
@@ -62,7 +100,7 @@ const operations = {
     const { metrics } = await one.metrics.send("Performance.getMetrics");
     return metrics.find(({ name }) => name === "TaskDuration").value;
   },
-  close: ({ id }) => pages[id].context.close(),
+  close: ({ id }) => close(pages[id]),
 };
 
 async function answer(line) {

@@ -5,6 +5,7 @@ import http.server
 import threading
 
 import pytest
+from conftest import Page
 
 TOKEN = "0123456789abcdef-token"
 
@@ -154,3 +155,22 @@ def test_other_sites_read_nothing(start, browse, other_site, token_file, name, w
     got = [a for a in answers if a[2] < 400 and a[1] != agent.url]
     assert answers and got == []
     assert [status for method, _, status in answers if method == "POST"] == [405]
+
+
+def test_a_page_knows_nothing_of_the_one_before(start, driver, token_file):
+    """Pages of tests share a process, and no more."""
+    agent = start("--token-file", token_file)
+    login = agent.url + "login?token=" + TOKEN
+    first = Page(driver, login, viewport={"width": 390, "height": 800}, colorScheme="dark")
+    first.live()
+    first("click", selector="#theme")
+    assert first.get("localStorage.getItem('theme')") == "light"
+    first("close")
+    second = Page(driver, agent.url)
+    assert second.status == 401
+    assert second("goto", url=login) == 200
+    assert second.get("localStorage.length") == 0
+    assert second.get("[innerWidth, matchMedia('(prefers-color-scheme: dark)').matches]") == [
+        1400, False
+    ]
+    second("close")
