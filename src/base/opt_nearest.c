@@ -45,7 +45,7 @@ static size_t edit_distance(const char *a, const char *b)
     return row[b_len];
 }
 
-/* To the candidate, or to its part before the first dash. */
+/* To the candidate, or to its part before the first dash; of a long one its beginning counts. */
 static size_t distance_to(const char *word, const char *candidate, bool family)
 {
     char head[WORD_MAX + 1];
@@ -75,13 +75,10 @@ static const char *nearest_of(const char *word, size_t n,
         return NULL;
     for (size_t i = 0; i < n; i++) {
         const char *candidate = word_at(ctx, i);
-        size_t distance;
-        bool tie;
+        size_t distance = distance_to(word, candidate, family);
+        bool tie = nearest && distance == limit && begins(candidate, word) &&
+                   !begins(nearest, word);
 
-        if (strlen(candidate) > WORD_MAX)
-            continue;
-        distance = distance_to(word, candidate, family);
-        tie = nearest && distance == limit && begins(candidate, word) && !begins(nearest, word);
         if (tie || (nearest ? distance < limit : distance <= limit)) {
             nearest = candidate;
             limit = distance;

@@ -4,12 +4,28 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "base/compiler.h"
 #include "tap.h"
+
+/* What the kernel's chance is here: 7s, or there is none of it. */
+static bool no_chance;
+
+ssize_t getrandom(void *to, size_t size, unsigned flags)
+{
+    (void)flags;
+    if (no_chance) {
+        errno = EAGAIN;
+        return -1;
+    }
+    memset(to, 7, size);
+    return (ssize_t)size;
+}
 
 static void reads_what_was_written(void)
 {
@@ -38,6 +54,10 @@ static void says_what_is_wrong(void)
            "file_write returns -ENOENT where there is no folder");
     is_str(e.text, "cannot write none/t_file.tmp: No such file or directory",
            "the error names the file that cannot be written");
+    is_int(file_write("/dev/full", "x", 1, &e), -ENOSPC,
+           "file_write returns -ENOSPC where nothing fits");
+    is_str(e.text, "cannot write /dev/full: No space left on device",
+           "the error says that there is no space");
     text.max = 4;
     is_int(file_write("t_file.tmp", "12345", 5, &e), 0, "file_write writes five bytes");
     is_int(file_read("t_file.tmp", &text, &e), -EFBIG,
@@ -168,6 +188,35 @@ static void drafts_are_of_one(void)
            "a folder that is not there has no drafts");
 }
 
+/* Each draft that is there already moves the next by one, and only so many are tried. */
+static void drafts_pass_others(void)
+{
+    char draft[64], before[64] = "";
+    int fd, made = 0;
+
+    while ((fd = file_draft(AT_FDCWD, "t_file.own", 0600, draft, sizeof(draft))) >= 0) {
+        char want[64];
+
+        snprintf(want, sizeof(want), "t_file.own.%08x.new", 0x07070707U + (unsigned)made++);
+        is_str(draft, want, "draft %d is called %s", made, want);
+        close(fd);
+    }
+    is_int(fd, -EEXIST, "a draft is refused where all its names are taken");
+    is_int(made, 16, "sixteen names are tried for a draft");
+    for (int i = 0; i < made; i++) {
+        snprintf(before, sizeof(before), "t_file.own.%08x.new", 0x07070707U + (unsigned)i);
+        unlink(before);
+    }
+    no_chance = true;
+    fd = file_draft(AT_FDCWD, "t_file.own", 0600, draft, sizeof(draft));
+    no_chance = false;
+    snprintf(before, sizeof(before), "t_file.own.%08x.new", (unsigned)getpid());
+    ok(fd >= 0, "a draft is made before the kernel has any chance to give");
+    is_str(draft, before, "a draft without chance is called by the process: %s", before);
+    close(fd);
+    unlink(draft);
+}
+
 /* Who may not read what is there may not read what replaces it. */
 static void keeps_modes(void)
 {
@@ -220,6 +269,18 @@ static void writes_whole_files(void)
     unlink("t_file.tmp");
 }
 
+/* The lowest descriptor is one like others. */
+static void closes_the_first_too(void)
+{
+    close(STDIN_FILENO);
+    {
+        CLEANUP(closep) int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+        is_int(fd, 0, "a process without standard input gets descriptor 0");
+    }
+    is_int(fcntl(STDIN_FILENO, F_GETFD), -1, "descriptor 0 is closed with its owner");
+}
+
 int main(void)
 {
     reads_what_was_written();
@@ -229,7 +290,9 @@ int main(void)
     leaves_nothing_behind();
     replaces_files_alone();
     drafts_are_of_one();
+    drafts_pass_others();
     keeps_modes();
     writes_whole_files();
+    closes_the_first_too();
     return done();
 }

@@ -77,7 +77,8 @@ static void test_equally_near(void)
 static void test_long_candidates(void)
 {
     char long_word[100];
-    const char *const list[] = { long_word, "bbb" };
+    char longer[100] = "";
+    const char *const list[] = { long_word, "bbb" }, *const beyond[] = { longer };
 
     memset(long_word, 'a', sizeof(long_word));
     long_word[64] = '\0';
@@ -86,6 +87,9 @@ static void test_long_candidates(void)
            "a candidate behind one too long is found");
     long_word[63] = '\0';
     is_str(opt_nearest(long_word, 2, word_at, list), long_word, "63 letters find themselves");
+    memset(longer, 'a', sizeof(longer) - 1);
+    is_str(opt_nearest(long_word, 1, word_at, beyond), longer,
+           "a candidate of 99 letters is found by its first 63");
 }
 
 static void unknown(const char *word, const char *want)

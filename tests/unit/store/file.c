@@ -278,6 +278,42 @@ static void test_size(void)
     stored_remove(&s);
 }
 
+static void put_many(struct stored *s, int64_t second)
+{
+    tick_begin(&s->tick, second * S_NS, second * S_NS);
+    for (int i = 0; i < 40; i++) {
+        char name[16];
+
+        snprintf(name, sizeof(name), "d%02d", i);
+        stored_row(s, name, (double)second * 0.1 + i, (double)second * i);
+    }
+    folder_need(store_tick(s->store, &s->tick, NULL), "store_tick");
+}
+
+/* What was deleted is given back, a little with each tick, until few pages are free for new rows. */
+static void test_given_back(void)
+{
+    struct stored s;
+    int free_pages = 0, most = 0;
+
+    stored_make(&s);
+    for (int i = 0; i < 300; i++)
+        put_many(&s, 1200 + i);
+    is_str(ask(&s, "PRAGMA freelist_count"), "0", "a file of which nothing was deleted is full");
+    s.config = (struct store_config){ .keep_s = { 60, 120, 180 } };
+    stored_reopen(&s);
+    for (int i = 0; i < 60; i++) {
+        put(&s, 2000 + i, i, i);
+        free_pages = (int)strtol(ask(&s, "PRAGMA freelist_count"), NULL, 10);
+        most = MAX(most, free_pages);
+    }
+    ok(most > 64, "up to 64 free pages are kept for the next rows: %d were", most);
+    ok(most < 64 + 16, "more free pages than 64 go with the next tick: %d were", most);
+    ok(free_pages > 64 - 16, "free pages are given back a few at a time: %d are left", free_pages);
+    is_str(ask(&s, "PRAGMA integrity_check"), "ok", "the file is whole");
+    stored_remove(&s);
+}
+
 int main(void)
 {
     test_damaged();
@@ -289,5 +325,6 @@ int main(void)
     test_age();
     test_old_events_and_things();
     test_size();
+    test_given_back();
     return done();
 }

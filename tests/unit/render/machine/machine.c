@@ -84,6 +84,41 @@ static void test_tree(void)
     machine_done(&m);
 }
 
+/* In characters; those of more than one byte count as one. */
+static size_t longest_line(const char *text)
+{
+    size_t longest = 0, n = 0;
+
+    for (; *text; text++) {
+        n = *text == '\n' ? 0 : n + (((unsigned char)*text & 0xc0) != 0x80);
+        longest = MAX(longest, n);
+    }
+    return longest;
+}
+
+/* Columns are cut where they do not fit, and not before. */
+static void check_room(const struct machine *m)
+{
+    CLEANUP(str_done) struct str whole = STR_INIT(1 << 20);
+    struct machine_view v = { .machine = m, .columns = 100 };
+    unsigned fits = 0, least = 0;
+
+    is_int(machine_renderer_find("tree")->render(&v, &whole), 0,
+           "a table of 100 columns is written");
+    for (v.columns = 60; v.columns <= 100; v.columns++) {
+        str_reset(&out);
+        is_int(machine_renderer_find("tree")->render(&v, &out), 0,
+               "a table of %u columns is written", v.columns);
+        least = least ? least : (unsigned)longest_line(str_text(&out));
+        ok(longest_line(str_text(&out)) <= MAX(v.columns, least),
+           "a table of %u columns has no longer line, or the least of each column", v.columns);
+        if (!fits && !strcmp(str_text(&out), str_text(&whole)))
+            fits = v.columns;
+    }
+    is_int(fits, (long long)longest_line(str_text(&whole)),
+           "a table is whole from where its longest line fits");
+}
+
 static void test_table(void)
 {
     struct machine m = { .n_nodes = 0 };
@@ -104,6 +139,7 @@ static void test_table(void)
     }
     is_int(render_as("tree", &m, &out), 0, "the tree of five nodes is written");
     is_str(str_text(&out), table_text, "the tree of five nodes has a line for each kind of node");
+    check_room(&m);
     is_int(render_as("matrix", &m, &out), 0, "the matrices of five nodes are written");
     ok(has("n[08-10]:\n") && has("\nn11:\n") && has("\nn12:\n"),
        "there is one matrix for each kind of node");
@@ -137,6 +173,8 @@ static void test_matrix(void)
     m = machine_of(node_new());
     is_int(render_as("matrix", &m, &out), 0, "the matrix of an empty node is written");
     is_str(str_text(&out), "no accelerators and no NICs\n", "the matrix of an empty node says so");
+    is_int(render_as("tree", &m, &out), 0, "the tree of an empty node is written");
+    ok(has("no accelerators\n"), "the tree of an empty node says that it has no accelerators");
     machine_done(&m);
 }
 

@@ -73,6 +73,82 @@ static void add_optimized(struct str *out)
     }
 }
 
+/* Of each cause the charts that are evidence of it, where every signal has a value of its own. */
+static void add_evidence(struct str *out)
+{
+    static const char mark[] = "evidence of finding 1; ";
+    CLEANUP(run_done) struct run r = { .id = NULL };
+
+    made_run(&r, &mades[4]);
+    for (size_t i = 0; i < r.n_moments; i++)
+        for (int s = 0; s < RUN_SIGNALS; s++)
+            r.moments[i].values[s] = 1.5 + s;
+    str_add(out, "== evidence\n");
+    for (int cause = 0; cause < CAUSES; cause++) {
+        CLEANUP(str_done) struct str page = STR_INIT(ROOM);
+        CLEANUP(verdict_done) struct verdict v = { .sentence = "it is slow" };
+        const char *title = "";
+
+        made_item(&v, (struct verdict_item){ (enum cause)cause, SEVERITY_WARNING, 0.4, 1.6, 0.9, -1,
+                                             "it is slow", "", NULL, (double)NAN });
+        report_html(&r, &v, NULL, &page);
+        str_addf(out, "%s\n", cause_name((enum cause)cause));
+        for (const char *at = str_text(&page); (at = strchr(at, '<')); at++) {
+            if (!strncmp(at, "<title", strlen("<title")))
+                title = strchr(at, '>') + 1;
+            else if (!strncmp(at, "<desc", strlen("<desc")) &&
+                     !strncmp(strchr(at, '>') + 1, mark, strlen(mark)))
+                str_addf(out, "  %.*s: %.*s\n", (int)strcspn(title, "<"), title,
+                         (int)strcspn(strstr(at, mark) + strlen(mark), "<"),
+                         strstr(at, mark) + strlen(mark));
+        }
+    }
+}
+
+/* What a run that was cut short, or whose times are not known, has less of. */
+static void add_bare(struct str *out)
+{
+    static struct run_trial trials[] = {
+        { "before.it", "1", "0", NULL, NULL, RUN_TRIAL_REJECTED, -0.1, -0.2, -0.05, (double)NAN, 9,
+          0, 3000000000, 6000000000 },
+        { "at.its.begin", "1", "0", NULL, NULL, RUN_TRIAL_REJECTED, -0.1, -0.2, -0.05, (double)NAN,
+          9, 0, 4000000000, 4000000000 },
+        { "backwards", "1", "0", NULL, NULL, RUN_TRIAL_REJECTED, -0.1, -0.2, -0.05, (double)NAN, 9,
+          0, 6000000000, 5999999999 },
+        { "whole", "1", "0", NULL, NULL, RUN_TRIAL_REJECTED, -0.1, -0.2, -0.05, (double)NAN, 9, 0,
+          5000000000, 6000000000 },
+    };
+    static const struct made bare = { 2, 1, 0.4, true, false, NULL };
+    const struct run_tuning tuning = { .before = { 1, 8, (double)NAN },
+                                       .after = { 1, 8, (double)NAN },
+                                       .trials = trials,
+                                       .n_trials = ARRAY_SIZE(trials) };
+
+    for (int timed = 0; timed < 2; timed++) {
+        CLEANUP(run_done) struct run r = { .id = NULL };
+        CLEANUP(verdict_done) struct verdict v = { .count = 0 };
+
+        made_run(&r, timed ? &mades[0] : &bare);
+        made_verdict(&v, &r, timed ? &mades[0] : &bare);
+        r.tuning = &tuning;
+        r.n_environment = 0;
+        v.items[1].rank = 0;
+        if (timed) { /* one rank lost the end of a step */
+            r.ranks[1].steps[10].end_ns = r.ranks[1].steps[10].begin_ns - 1;
+            v.share[BRIM_STAGE_COMMUNICATION] = (double)NAN;
+        } else {
+            r.n_moments = 0;
+            for (size_t i = 0; i < r.n_ranks; i++)
+                r.ranks[i].steps[0].end_ns = r.ranks[i].steps[0].begin_ns;
+            for (int s = 0; s < BRIM_STAGES; s++)
+                v.share[s] = s == BRIM_STAGE_COMMUNICATION ? 0.5 : 0;
+        }
+        str_addf(out, "== bare, %s\n", timed ? "with times" : "without times");
+        add_page(&r, &v, NULL, out);
+        str_add_char(out, '\n');
+    }
+}
+
 int main(int argc, char **argv)
 {
     CLEANUP(str_done) struct str out = STR_INIT(ROOM);
@@ -99,6 +175,8 @@ int main(int argc, char **argv)
         str_add_char(&out, '\n');
     }
     add_optimized(&out);
+    add_bare(&out);
+    add_evidence(&out);
     golden(argv[1], str_text(&out));
     return done();
 }
