@@ -290,7 +290,7 @@ static void put_many(struct stored *s, int64_t second)
     folder_need(store_tick(s->store, &s->tick, NULL), "store_tick");
 }
 
-/* What was deleted is given back, a little with each tick, until few pages are free for new rows. */
+/* What was deleted is given back, a little with each tick, until few are left for new rows. */
 static void test_given_back(void)
 {
     struct stored s;
