@@ -7,7 +7,8 @@
 
 enum { OPERANDS_MAX = 64 };
 
-static const char *const precisions[] = { "fp16", "bf16", "fp8", "mxfp8", "nvfp4", NULL };
+static const char *const precisions[] = { "fp16",       "bf16",  "fp8",   "fp8_rows",
+                                          "fp8_blocks", "mxfp8", "nvfp4", NULL };
 
 #define AT(member) offsetof(struct plan_opts, member)
 

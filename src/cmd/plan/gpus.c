@@ -82,8 +82,11 @@ static void json_row(struct json *j, const struct gpu_row *r)
     json_string(j, "name", g->name);
     json_string(j, "vendor", r->vendor);
     json_object(j, "flops");
-    for (int p = 0; p < PLAN_PRECISIONS; p++)
+    for (int p = 0; p < PLAN_PRECISIONS; p++) {
+        if (p == PLAN_FP8_ROWS || p == PLAN_FP8_BLOCKS) /* the peak is that of fp8 */
+            continue;
         json_number(j, plan_precision_name((enum plan_precision)p), g->flops[p], 6);
+    }
     json_end(j);
     json_number(j, "memory_b", g->memory_b, 6);
     json_number(j, "memory_b_s", g->memory_rate, 6);

@@ -29,13 +29,19 @@ static bool is_compared(const struct gpu *g)
            strncmp(g->name, "A100-SXM", 8) == 0 || strncmp(g->name, "V100-SXM", 8) == 0;
 }
 
+/* 8 bits with a scale for each row or block. */
+static bool is_scaled(enum plan_precision p)
+{
+    return p == PLAN_FP8_ROWS || p == PLAN_FP8_BLOCKS || p == PLAN_MXFP8;
+}
+
 struct plan_sure plan_sure_of(const struct plan_ask *a, const struct layout *l)
 {
     const struct cluster *c = &a->cluster;
 
     if (a->job.tune.kind != FINETUNE_NONE)
         return unknown;
-    if (!is_compared(&c->gpu) || a->job.precision == PLAN_MXFP8)
+    if (!is_compared(&c->gpu) || is_scaled(a->job.precision))
         return unknown;
     if (a->job.shape.experts)
         return experts;
@@ -48,7 +54,7 @@ struct plan_sure plan_sure_of(const struct plan_ask *a, const struct layout *l)
 
 /* Where the rates of a GPU come from that no runs tell an error of: of docs/accuracy.md, rows for
  * development on B200, GB200 and GB300, and torchao's on MI300X, on 2026-11-26. */
-static void add_rates(const struct gpu *g, struct str *out)
+static void add_rates(const struct gpu *g, enum plan_precision p, struct str *out)
 {
     switch (g->rates) {
     case RATES_KERNELS:
@@ -64,7 +70,8 @@ static void add_rates(const struct gpu *g, struct str *out)
                  g->name);
         return;
     default:
-        str_addf(out, "too few runs on %s were compared to know the error", g->name);
+        str_addf(out, "too few runs on %s%s%s were compared to know the error", g->name,
+                 is_scaled(p) ? " with " : "", is_scaled(p) ? plan_precision_name(p) : "");
     }
 }
 
@@ -83,7 +90,7 @@ void plan_sure_text(const struct plan_ask *a, const struct layout *l, struct str
         str_addf(out, "runs of %s were %.0f %% off on average, %.0f %% at most", s.runs,
                  100 * s.mean, 100 * s.most);
     else
-        add_rates(&a->cluster.gpu, out);
+        add_rates(&a->cluster.gpu, a->job.precision, out);
     if (gpus > MOST_GPUS)
         str_addf(out, "; no run had more than 16,384 GPUs");
     if (gpus >= MANY_GPUS && batches < FEW_MICRO_BATCHES)

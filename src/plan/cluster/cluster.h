@@ -4,7 +4,16 @@
 #define BRIM_PLAN_CLUSTER_CLUSTER_H
 #include "base/err.h"
 
-enum plan_precision { PLAN_FP16, PLAN_BF16, PLAN_FP8, PLAN_MXFP8, PLAN_NVFP4, PLAN_PRECISIONS };
+enum plan_precision {
+    PLAN_FP16,
+    PLAN_BF16,
+    PLAN_FP8,        /* a scale for each tensor */
+    PLAN_FP8_ROWS,   /* for each row and column: torchao's rowwise */
+    PLAN_FP8_BLOCKS, /* for 1 x 128 numbers, and 128 x 128 of weights: DeepSeek-V3's */
+    PLAN_MXFP8,
+    PLAN_NVFP4,
+    PLAN_PRECISIONS
+};
 
 /* Where the rates of a GPU's matrix products come from, from the least sure to the surest. */
 enum plan_rates {

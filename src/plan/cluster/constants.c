@@ -7,12 +7,31 @@ static const struct figures {
   blackwell = { .86, 256, .64, .58, .48, .44, .15, .60, 1900 },
   hopper = { .86, 256, .64, .58, .48, .44, .15, .60, 1200 };
 
+/* What a scale for each row leaves of the rate of 8 bits on an H100 (data/plan_constants.csv). */
+static const double rows_share = 0.74;
+
 static bool assume(double *figure, double value)
 {
     if (*figure > 0)
         return false;
     *figure = value;
     return true;
+}
+
+/* Other scales of 8 bits, on the figures of the usual ones. Blocks of 32 numbers that a GPU has
+ * units for do what those of 128 do. */
+static bool assume_scales(struct gpu *g)
+{
+    enum plan_precision blocks = g->flops[PLAN_MXFP8] > 0 ? PLAN_MXFP8 : PLAN_FP8;
+    bool any = false;
+
+    any |= assume(&g->gemm_best[PLAN_FP8_ROWS], g->gemm_best[PLAN_FP8] * rows_share);
+    any |= assume(&g->gemm_k0[PLAN_FP8_ROWS], g->gemm_k0[PLAN_FP8]);
+    any |= assume(&g->gemm_sustained[PLAN_FP8_ROWS], g->gemm_sustained[PLAN_FP8] * rows_share);
+    any |= assume(&g->gemm_best[PLAN_FP8_BLOCKS], g->gemm_best[blocks]);
+    any |= assume(&g->gemm_k0[PLAN_FP8_BLOCKS], g->gemm_k0[blocks]);
+    any |= assume(&g->gemm_sustained[PLAN_FP8_BLOCKS], g->gemm_sustained[blocks]);
+    return any;
 }
 
 bool gpu_assume(struct gpu *g)
@@ -25,10 +44,13 @@ bool gpu_assume(struct gpu *g)
     for (int p = 0; p < PLAN_PRECISIONS; p++) {
         bool narrow = p >= PLAN_FP8;
 
+        if (p == PLAN_FP8_ROWS || p == PLAN_FP8_BLOCKS)
+            continue;
         any |= assume(&g->gemm_best[p], narrow ? f->narrow_best : f->best);
         any |= assume(&g->gemm_k0[p], f->k0);
         any |= assume(&g->gemm_sustained[p], narrow ? f->narrow_sustained : f->sustained);
     }
+    any |= assume_scales(g);
     any |= assume(&g->gemm_t0_s, 2e-6);
     any |= assume(&g->memory_best, .83);
     any |= assume(&g->attention_best, f->attention);

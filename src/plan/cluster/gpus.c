@@ -10,8 +10,13 @@
 static const char table_name[] = "gpus.csv";
 
 static const char *const precisions[PLAN_PRECISIONS] = {
-    [PLAN_FP16] = "fp16",   [PLAN_BF16] = "bf16",   [PLAN_FP8] = "fp8",
-    [PLAN_MXFP8] = "mxfp8", [PLAN_NVFP4] = "nvfp4",
+    [PLAN_FP16] = "fp16",
+    [PLAN_BF16] = "bf16",
+    [PLAN_FP8] = "fp8",
+    [PLAN_FP8_ROWS] = "fp8_rows",
+    [PLAN_FP8_BLOCKS] = "fp8_blocks",
+    [PLAN_MXFP8] = "mxfp8",
+    [PLAN_NVFP4] = "nvfp4",
 };
 
 const char *plan_precision_name(enum plan_precision p)
@@ -100,6 +105,8 @@ static int read_figures(const struct table_row *row, struct gpu_row *r, struct e
     struct gpu *g = &r->gpu;
     int rc = read_precisions(row, "", "_tflops", 1e12, g->flops, e);
 
+    /* The same units multiply them: other scales make the products slower, not the peak. */
+    g->flops[PLAN_FP8_ROWS] = g->flops[PLAN_FP8_BLOCKS] = g->flops[PLAN_FP8];
     if (rc == 0)
         rc = table_number(row, "memory_gb", 1e9, &g->memory_b, e);
     if (rc == 0)

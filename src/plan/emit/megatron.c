@@ -40,6 +40,7 @@ static int check(const struct emit *x, struct err *e)
     const struct layout *l = x->l;
     const struct plan_job *job = x->job;
     const struct emit_limit limits[] = {
+        { x->job->precision == PLAN_FP8_ROWS, "fp8_rows", "Transformer Engine has no such recipe" },
         { l->schedule == SCHEDULE_GPIPE, "schedule=gpipe", "its pipelines are 1F1B" },
         { l->schedule == SCHEDULE_ZERO_BUBBLE, "schedule=zero-bubble", "its pipelines are 1F1B" },
         { l->zero >= 2 && l->pp > 1, "zero 2 or 3 with pp", "Megatron FSDP is for pp=1" },
@@ -245,6 +246,7 @@ static void add_compute(const struct plan_job *job, struct str *out)
         [PLAN_FP16] = "--fp16",
         [PLAN_BF16] = "--bf16",
         [PLAN_FP8] = "--bf16 --fp8-format hybrid --fp8-recipe tensorwise",
+        [PLAN_FP8_BLOCKS] = "--bf16 --fp8-format e4m3 --fp8-recipe blockwise",
         [PLAN_MXFP8] = "--bf16 --fp8-format e4m3 --fp8-recipe mxfp8",
         [PLAN_NVFP4] = "--bf16 --fp4-format e2m1 --fp4-recipe nvfp4",
     };

@@ -45,7 +45,9 @@ static int check(const struct emit *x, struct err *e)
           "take stages=ends, or a pp and vpp that divide the layers" },
         { l->overlap_pp && l->vpp == 1, "overlap_pp without vpp",
           "it overlaps sends in interleaved pipelines only" },
-        { job->precision == PLAN_NVFP4, "nvfp4", "its recipes have bf16, fp16, fp8 and mxfp8" },
+        { job->precision == PLAN_NVFP4 || job->precision == PLAN_FP8_ROWS ||
+              job->precision == PLAN_FP8_BLOCKS,
+          "this precision", "its recipes have bf16, fp16, fp8 and mxfp8" },
         { job->attention == ATTENTION_FIRST, "attention=first", "it has no such kernels" },
         { !job->fused, "fused=no", "its recipes fuse" },
         { job->shape.experts && l->tp > 1 && !l->seq_parallel, "seq_parallel=no with experts",

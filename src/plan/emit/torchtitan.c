@@ -71,8 +71,9 @@ static int check_job(const struct emit *x, struct err *e)
         { !emit_find_model(models, job->shape.name),
           *job->shape.name ? job->shape.name : "a shape from a file",
           "it has Llama 3, Qwen3 and DeepSeek V2 and V3 in some sizes" },
-        { job->precision != PLAN_BF16 && job->precision != PLAN_FP8, "this precision",
-          "brim writes bf16 and fp8 for it" },
+        { job->precision != PLAN_BF16 && job->precision != PLAN_FP8 &&
+              job->precision != PLAN_FP8_ROWS,
+          "this precision", "brim writes bf16, fp8 and fp8_rows for it" },
         { job->gradient_b != 4, "gradient_bytes=2", "it sums gradients in 32 bits" },
         { job->attention != ATTENTION_FLASH, "attention other than flash",
           "it calls PyTorch's fused attention" },
@@ -173,6 +174,9 @@ static void add_file(const struct emit *x, struct str *out)
                 "converters = [\"quantize.linear.float8\"]\n\n[quantize.linear.float8]\n"
                 "enable_fsdp_float8_all_gather = true\n"
                 "precompute_float8_dynamic_scale_for_fsdp = true\nfilter_fqns = [\"output\"]\n");
+    if (x->job->precision == PLAN_FP8_ROWS)
+        str_add(out, "converters = [\"quantize.linear.float8\"]\n\n[quantize.linear.float8]\n"
+                     "recipe_name = \"rowwise\"\nfilter_fqns = [\"output\"]\n");
     str_addf(out,
              "\n[training]\ndataset = \"c4\"\nsteps = 1000\nseq_len = %d\nlocal_batch_size = %d\n"
              "global_batch_size = %d\nmixed_precision_param = \"bfloat16\"\n"

@@ -97,10 +97,33 @@ static int read_shape(const struct row_reader *r, struct plan_row *row)
 
 /* ---- job and layout ---- */
 
+/* The scales of 8 bits as notes or the column of methods state them, as DeepSeek-V3 has them (arXiv
+ * 2412.19437, section 3.3), or one for each tensor. */
+static int scales_of(const struct row_reader *r, const struct plan_row *row)
+{
+    static const char *const rows[] = { "rowwise", "row wise" };
+    static const char *const blocks[] = { "blockwise", "block wise", "block scaling",
+                                          "subchannel" };
+    static const enum row_column columns[] = { COL_NOTES, COL_METHODS };
+
+    for (size_t i = 0; i < ARRAY_SIZE(columns); i++) {
+        const char *text = row_text(&r->f, columns[i]);
+
+        if (row_phrases(text, rows, ARRAY_SIZE(rows)))
+            return PLAN_FP8_ROWS;
+        if (row_phrases(text, blocks, ARRAY_SIZE(blocks)))
+            return PLAN_FP8_BLOCKS;
+    }
+    return row_phrase(row->name, "DeepSeek V3") ? PLAN_FP8_BLOCKS : PLAN_FP8;
+}
+
 static int read_precision(const struct row_reader *r, struct plan_row *row)
 {
     const char *text = row_text(&r->f, COL_PRECISION);
     int p = words_precision(text);
+
+    if (p == PLAN_FP8)
+        p = scales_of(r, row);
 
     if (p < 0 && *text) {
         row_refuse(row, "precision '%.40s' is not known", text);

@@ -97,8 +97,14 @@ int words_precision(const char *text)
         { "float16", PLAN_FP16 }, { "half", PLAN_FP16 },
     };
 
-    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-        if (strcasestr(text, words[i].word))
-            return (int)words[i].p;
+    for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+        if (!strcasestr(text, words[i].word))
+            continue;
+        if (words[i].p == PLAN_FP8 && strcasestr(text, "row"))
+            return PLAN_FP8_ROWS;
+        if (words[i].p == PLAN_FP8 && (strcasestr(text, "block") || strcasestr(text, "subchannel")))
+            return PLAN_FP8_BLOCKS;
+        return (int)words[i].p;
+    }
     return -1;
 }

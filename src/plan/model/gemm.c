@@ -35,8 +35,9 @@ static const struct {
 static enum plan_precision usable(const struct gpu *g, enum plan_precision p)
 {
     static const enum plan_precision wider[PLAN_PRECISIONS] = {
-        [PLAN_FP16] = PLAN_BF16, [PLAN_BF16] = PLAN_FP16, [PLAN_FP8] = PLAN_BF16,
-        [PLAN_MXFP8] = PLAN_FP8, [PLAN_NVFP4] = PLAN_FP8,
+        [PLAN_FP16] = PLAN_BF16,      [PLAN_BF16] = PLAN_FP16, [PLAN_FP8] = PLAN_BF16,
+        [PLAN_FP8_ROWS] = PLAN_FP8,   [PLAN_MXFP8] = PLAN_FP8, [PLAN_NVFP4] = PLAN_FP8,
+        [PLAN_FP8_BLOCKS] = PLAN_FP8,
     };
 
     for (int i = 0; i < PLAN_PRECISIONS && !(g->flops[p] > 0); i++)
@@ -51,7 +52,7 @@ double gemm_peak(const struct gpu *g, enum plan_precision p)
 
 static double bytes_of(enum plan_precision p)
 {
-    return p == PLAN_NVFP4 ? .5625 : p == PLAN_FP8 || p == PLAN_MXFP8 ? 1 : 2;
+    return p == PLAN_NVFP4 ? .5625 : p >= PLAN_FP8 ? 1 : 2;
 }
 
 double gemm_bytes(const struct gpu *g, enum plan_precision p)

@@ -372,3 +372,22 @@ def test_doubts(brim):
     text = " ".join(brim.out(*words).split())
     assert "no run had more than 16,384 GPUs" in text
     assert "with 1 micro-batch a step most of what is exposed between GPUs counts" in text
+
+
+def test_scales_of_8_bits(brim):
+    """A scale for each row costs more than one for each tensor, and less than 16 bits; blocks are a
+    kind of their own. No run tells their error."""
+    times = {}
+    for precision in ("bf16", "fp8_rows", "fp8", "fp8_blocks"):
+        words = ("plan", "train", "Llama-3.1-8B", "--cluster=8xH100-SXM", "--batch=64",
+                 "--seq=4096", f"--precision={precision}", "--best=1", "--pin=tp=1,pp=1,cp=1")
+        said = plan(brim, *words)
+        assert said["precision"] == precision
+        times[precision] = said["best"][0]["step_s"]
+        if precision.startswith("fp8_"):
+            text = " ".join(brim.out(*words).split())
+            assert f"too few runs on H100-SXM5-80GB with {precision} were compared" in text
+    assert times["bf16"] > times["fp8_rows"] > times["fp8"] != times["fp8_blocks"]
+    refused = brim("plan", "train", "Llama-3.1-8B", "--cluster=8xA100-SXM", "--batch=64",
+                   "--precision=fp8_rows")
+    assert refused.returncode == 2 and "does not compute in fp8_rows" in refused.stderr

@@ -424,6 +424,16 @@ static void set_precision(struct made *x)
     x->job.precision = PLAN_FP8;
 }
 
+static void set_fp8_rows(struct made *x)
+{
+    x->job.precision = PLAN_FP8_ROWS;
+}
+
+static void set_fp8_blocks(struct made *x)
+{
+    x->job.precision = PLAN_FP8_BLOCKS;
+}
+
 static void set_mxfp8(struct made *x)
 {
     x->job.precision = PLAN_MXFP8;
@@ -510,6 +520,8 @@ static const struct {
     { "overlap_tp", set_overlap_tp },
     { "overlap_pp", set_overlap_pp },
     { "fp8", set_precision },
+    { "fp8_rows", set_fp8_rows },
+    { "fp8_blocks", set_fp8_blocks },
     { "mxfp8", set_mxfp8 },
     { "nvfp4", set_nvfp4 },
     { "fp16", set_fp16 },

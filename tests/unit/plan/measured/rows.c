@@ -334,8 +334,48 @@ static void test_precisions(void)
     is_int(words_precision("FP8-MX"), PLAN_MXFP8, "words_precision knows FP8-MX");
     is_int(words_precision("FP8 (current scaling)"), PLAN_FP8,
            "words_precision knows FP8 with a note");
+    is_int(words_precision("float8 rowwise"), PLAN_FP8_ROWS,
+           "words_precision knows scales of rows");
+    is_int(words_precision("fp8_blocks"), PLAN_FP8_BLOCKS, "words_precision knows fp8_blocks");
+    is_int(words_precision("FP8 subchannel"), PLAN_FP8_BLOCKS,
+           "words_precision knows NeMo's word for blocks");
+    is_int(words_precision("mxfp8 blocks"), PLAN_MXFP8, "words_precision knows blocks of MXFP8");
     is_int(words_precision("NVFP4"), PLAN_NVFP4, "words_precision knows NVFP4");
     is_int(words_precision("int8"), -1, "words_precision does not know int8");
+}
+
+/* Scales of 8 bits that the notes state, or the model's own; what is denied, or of 16 bits, is
+ * none. */
+static void test_scales(const struct tables *t)
+{
+    static const struct {
+        const char *model, *precision, *notes;
+        enum plan_precision p;
+    } rows[] = {
+        { "Llama-3-8B", "fp8", "", PLAN_FP8 },
+        { "Llama-3-8B", "fp8", "float8; rowwise", PLAN_FP8_ROWS },
+        { "Llama-3-8B", "fp8", "blockwise scales", PLAN_FP8_BLOCKS },
+        { "Llama-3-8B", "fp8", "not rowwise", PLAN_FP8 },
+        { "Llama-3-8B", "bf16", "rowwise", PLAN_BF16 },
+        { "DeepSeek-V3", "fp8", "", PLAN_FP8_BLOCKS },
+        { "DeepSeek-V3", "bf16", "", PLAN_BF16 },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        CLEANUP(arena_done) struct arena a = ARENA_INIT;
+        struct plan_row *r = NULL;
+        char text[512];
+        size_t n;
+
+        snprintf(text, sizeof(text),
+                 "model,seq,gpu,n_gpus,micro_batch,global_batch,precision,iter_time_s,notes\n"
+                 "%s,4096,H800,2048,1,2048,%s,9,%s\n",
+                 rows[i].model, rows[i].precision, rows[i].notes);
+        is_int(read_rows(t, text, &a, &r, &n, NULL), 0, "rows_read reads %s with '%s'",
+               rows[i].model, rows[i].notes);
+        is_int(r->job.precision, rows[i].p, "the precision of %s in %s with '%s' is %s",
+               rows[i].model, rows[i].precision, rows[i].notes, plan_precision_name(rows[i].p));
+    }
 }
 
 /* Half of attention counted or all of it, as the first row shows; 24 layers of 1,024. */
@@ -481,6 +521,7 @@ int main(void)
     test_network(&t);
     test_other_names(&t);
     test_precisions();
+    test_scales(&t);
     test_counting(&t);
     test_rates(&t);
     test_out(&t);

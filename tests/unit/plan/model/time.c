@@ -70,6 +70,29 @@ static struct layout one(void)
     };
 }
 
+/* Scales of 8 bits without figures of their own: those of rows leave 0.74 of the usual rates, those
+ * of blocks what MXFP8 does, or the usual 8 bits without it. */
+static void test_scales(void)
+{
+    struct gpu g = round_cluster().gpu;
+
+    g.gemm_best[PLAN_FP8] = 0.6;
+    g.gemm_sustained[PLAN_FP8] = 0.5;
+    g.gemm_best[PLAN_MXFP8] = 0.7;
+    g.gemm_sustained[PLAN_MXFP8] = 0.65;
+    for (int p = PLAN_FP8_ROWS; p <= PLAN_FP8_BLOCKS; p++)
+        g.gemm_best[p] = g.gemm_k0[p] = g.gemm_sustained[p] = (double)NAN;
+    g.flops[PLAN_MXFP8] = (double)NAN;
+    ok(gpu_assume(&g), "gpu_assume takes what scales of rows and blocks leave");
+    ok(near(g.gemm_sustained[PLAN_FP8_ROWS], 0.37) && near(g.gemm_best[PLAN_FP8_ROWS], 0.444),
+       "a scale for each row leaves 0.74 of the rates of 8 bits");
+    ok(near(g.gemm_sustained[PLAN_FP8_BLOCKS], 0.5), "blocks have the rates of 8 bits");
+    g.gemm_sustained[PLAN_FP8_BLOCKS] = (double)NAN;
+    g.flops[PLAN_MXFP8] = 600e12;
+    ok(gpu_assume(&g), "gpu_assume takes what blocks leave where there is MXFP8");
+    ok(near(g.gemm_sustained[PLAN_FP8_BLOCKS], 0.65), "blocks have the rates of MXFP8 there");
+}
+
 static void test_gemm(void)
 {
     struct cluster c = round_cluster();
@@ -80,6 +103,8 @@ static void test_gemm(void)
        "a product takes a wave of the largest tiles");
     ok(near(gemm_time(&c.gpu, PLAN_FP8, &x), 1e-6 + full),
        "8 bits that a GPU lacks take as long as 16 bits");
+    ok(near(gemm_time(&c.gpu, PLAN_FP8_ROWS, &x), 1e-6 + full),
+       "8 bits with a scale for each row, which a GPU lacks, take as long as 16 bits");
     x = (struct gemm){ 256, 128, 64, 1000 };
     ok(gemm_time(&c.gpu, PLAN_BF16, &x) >=
            1e-6 + 1000. * 2 * (256 * 64 + 64 * 128 + 256 * 128) / 2e12,
@@ -494,6 +519,7 @@ int main(void)
         if (!*step_part_name((enum step_part)p) || !*plan_step_part_why((enum step_part)p))
             ok(false, "part %d has a name and a reason", p);
     test_gemm();
+    test_scales();
     test_collectives();
     test_windows();
     test_pipeline();
