@@ -4,14 +4,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 
-enum { CHUNK = 64 << 10, DRAFTS = 16 };
+enum { CHUNK = 64 << 10 };
 
 static int read_all(int fd, const char *path, struct str *out, struct err *e)
 {
@@ -100,57 +98,29 @@ static int write_all(int fd, const char *data, size_t len)
     return fsync(fd) < 0 && errno != EINVAL && errno != EROFS ? -errno : 0;
 }
 
-static int write_open(int fd, const char *data, size_t len)
-{
-    int rc = write_all(fd, data, len);
-
-    return close(fd) < 0 && rc == 0 ? -errno : rc;
-}
-
 static int write_there(const char *path, const char *data, size_t len)
 {
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    int fd = open(path, O_WRONLY | O_CLOEXEC), rc;
 
-    return fd < 0 ? -errno : write_open(fd, data, len);
-}
-
-/* Of the kernel's chance; before it has any, of the process. */
-static uint32_t chance(void)
-{
-    uint32_t number;
-
-    if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != (ssize_t)sizeof(number))
-        number = (uint32_t)getpid();
-    return number;
-}
-
-int file_draft(int dir, const char *name, mode_t mode, char *draft, size_t size)
-{
-    uint32_t number = chance();
-    int fd = -1;
-
-    for (int tries = 0; fd < 0 && tries < DRAFTS; tries++) {
-        if (snprintf(draft, size, "%s.%08x.new", name, number + (uint32_t)tries) >= (int)size)
-            return -ENAMETOOLONG;
-        fd = openat(dir, draft, O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
-        if (fd < 0 && errno != EEXIST)
-            break;
-    }
-    return fd < 0 ? -errno : fd;
+    if (fd < 0)
+        return -errno;
+    rc = write_all(fd, data, len);
+    return close(fd) < 0 && rc == 0 ? -errno : rc;
 }
 
 /* was: what is there now, or NULL; the new one may be read by the same people. */
 static int replace(const char *path, const struct stat *was, const char *data, size_t len)
 {
     char draft[PATH_MAX];
-    int fd = file_draft(AT_FDCWD, path, 0644, draft, sizeof(draft)), rc;
+    CLEANUP(closep) int fd = file_draft(AT_FDCWD, path, 0644, draft, sizeof(draft));
+    int rc;
 
     if (fd < 0)
         return fd;
     /* Where there are no modes, all may read it anyway. */
     if (was)
         (void)fchmod(fd, was->st_mode & 0777);
-    rc = write_open(fd, data, len);
+    rc = write_all(fd, data, len);
     if (rc == 0 && rename(draft, path) < 0)
         rc = -errno;
     if (rc < 0)

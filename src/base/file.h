@@ -28,10 +28,15 @@ int folder_next(DIR *dir, const char **ret) CHECK_RESULT;
  * are. 0, or a negative errno with "PATH: why"; nothing is left behind then. */
 int file_write(const char *path, const char *data, size_t len, struct err *e) CHECK_RESULT;
 
-/* Make the file that is written before it takes that name (of a folder, AT_FDCWD for a path), under
- * a name that nobody else has: not another process, also one of our number in another container,
- * nor a link that somebody has put there. Its descriptor, for reading and writing, and the draft's
- * name; or a negative errno. What a killed process leaves has a name that ends with ".new". */
+/* Make the file that is written before it takes that name (of a folder, AT_FDCWD for a path): under
+ * a name that nobody else has, NAME.XXXXXXXX.new: not another process, also one of our number in
+ * another container, nor a link that somebody has put there. It is locked (flock) while its writer
+ * lives: those of the same name that nobody locks are what killed processes left, and go. Its
+ * descriptor, for reading and writing, which holds the lock: to be closed after the draft was
+ * renamed; and the draft's name; or a negative errno. */
 int file_draft(int dir, const char *name, mode_t mode, char *draft, size_t size) CHECK_RESULT;
+
+/* Remove the drafts in a folder of brim's own that are left over, of any name. */
+void file_sweep(const char *folder);
 
 #endif

@@ -9,7 +9,8 @@
 
 /* ---- writing: one part, of one observer ---- */
 
-/* Make a folder and those above it, for their owner alone. 0 or a negative errno. */
+/* Make a folder and those above it, for their owner alone; what killed processes left of files that
+ * they wrote there (base/file.h) goes. 0 or a negative errno. */
 int runs_make(const char *path, struct err *e) CHECK_RESULT;
 
 struct archive;

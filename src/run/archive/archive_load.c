@@ -74,6 +74,15 @@ static bool is_broken(int rc)
     return rc == -EINVAL || rc == -EFBIG || rc == -EPROTONOSUPPORT || rc == -ELOOP || rc == -ENXIO;
 }
 
+/* What a killed observer kept room with, for the end that it did not write. */
+static void remove_draft(const struct part *p)
+{
+    char path[PATH_MAX + 16];
+
+    snprintf(path, sizeof(path), "%s.ini.new", p->stem);
+    (void)unlink(path); /* who may not is not its owner */
+}
+
 static int read_part(struct parts *all, const char *folder, const char *name, struct err *e)
 {
     CLEANUP(str_done) struct str text = STR_INIT(ABOUT_MAX);
@@ -98,8 +107,10 @@ static int read_part(struct parts *all, const char *folder, const char *name, st
         run_done(&p->run);
         return rc == -ENOMEM ? rc : err_context(e, rc, "%s: ", path);
     }
-    if (p->run.end == RUN_RUNNING && !is_written(p))
+    if (p->run.end == RUN_RUNNING && !is_written(p)) {
         p->run.end = RUN_LOST;
+        remove_draft(p);
+    }
     all->n++;
     return 0;
 }

@@ -61,6 +61,7 @@ int runs_make(const char *path, struct err *e)
         if (mkdir(part, 0700) < 0 && errno != EEXIST)
             return err_set(e, -errno, "%s: %s", part, strerror(errno));
     }
+    file_sweep(path);
     return 0;
 }
 

@@ -139,13 +139,13 @@ static bool read_id(struct identity *i, const char *path, int64_t wall_ns)
 static int write_id(const struct identity *i, const char *path)
 {
     char draft[PATH_MAX];
-    int fd = file_draft(AT_FDCWD, path, 0600, draft, sizeof(draft)), rc = 0;
+    CLEANUP(closep) int fd = file_draft(AT_FDCWD, path, 0600, draft, sizeof(draft));
+    int rc = 0;
 
     if (fd < 0)
         return fd;
     if (write(fd, i->id, strlen(i->id)) != (ssize_t)strlen(i->id))
         rc = -EIO;
-    close(fd);
     if (rc == 0 && link(draft, path) < 0)
         rc = -errno;
     unlink(draft);

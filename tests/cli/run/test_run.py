@@ -403,9 +403,11 @@ def test_a_killed_observer_leaves_the_job_and_the_data(runs, tmp_path):
     wait_for(lambda: any((r["steps"] or 0) >= 30 for r in runs.all()))
     job.kill()
     job.wait()
+    (draft,) = tmp_path.rglob("part-*.ini.new")  # room that it kept for the end of the run
     go.touch()
     wait_for(lambda: lines(out) == ["whole"])
     (one,) = runs.all()
+    assert not draft.exists(), "a run that is lost keeps no room for its end"
     assert one["end"] == "lost" and 30 <= one["steps"] <= 150, one
     told = subprocess.run([BRIM, "why"], env=runs.env, stdout=-1, encoding="utf-8").stdout
     assert "  end       lost: its observer was killed" in told, told
