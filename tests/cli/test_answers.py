@@ -3,6 +3,7 @@ status that a script can trust: 0 it went well, 1 it failed, 2 it cannot be mean
 
 import bz2
 import lzma
+import re
 
 import pytest
 from conftest import one_line
@@ -143,6 +144,34 @@ def test_a_run_that_is_none_proposes_the_nearest(here):
     assert here("run", "--name", "mytrain", "--", "true").returncode == 0
     one_line(here("why", "mytrian"), 1, "there is no run 'mytrian' (did you mean 'mytrain'?)")
     one_line(here("why", "nothing"), 1, "there is no run 'nothing' ('brim runs' lists them)")
+
+
+BROKEN = [
+    ("id", "", "'' is no id of a run"),
+    ("id", '""', "'' is no id of a run"),
+    ("id", '"../../etc"', "'../../etc' is no id of a run"),
+    ("id", '"a b"', "'a b' is no id of a run"),
+    ("id", '".hidden"', "'.hidden' is no id of a run"),
+    ("end", "maybe", "'maybe' is no end of a run"),
+    ("pid_space", "x", "pid_space is no number"),
+    ("start_ticks", "-1", "start_ticks is no number"),
+]
+
+
+@pytest.mark.parametrize("key, value, sentence", BROKEN)
+def test_a_run_whose_file_is_broken_is_none(here, tmp_path, key, value, sentence):
+    """Not one without a name: the answer names the file."""
+    assert here("run", "--name", "whole", "--", "true").returncode == 0
+    (file,) = tmp_path.rglob("part-*.ini")
+    text, found = re.subn("^%s = .*" % key, "%s = %s" % (key, value), file.read_text(), flags=re.M)
+    assert found == 1, text
+    file.write_text(text)
+    for words in ["why"], ["why", "last"], ["report"]:
+        one_line(here(*words), 1, f"{file}: run.ini:")
+        one_line(here(*words), 1, sentence)
+    listed = here("runs")
+    assert listed.returncode == 0 and "whole" not in listed.stdout, listed.stdout
+    assert listed.stderr.count("\n") == 1 and str(file) in listed.stderr, listed.stderr
 
 
 def test_a_job_that_dies_before_its_first_step(here):

@@ -11,7 +11,7 @@
 #include "run/archive/archive_format.h"
 #include "run/archive/trials_read.h"
 
-enum { VALUE_MAX = 1 << 18, NOTES_MAX = 1024 };
+enum { VALUE_MAX = 1 << 18, NOTES_MAX = 1024, ID_MAX = 64 };
 
 /* Times beyond are broken; those within can be added and taken off. */
 #define TIME_MAX (INT64_MAX / 4)
@@ -87,26 +87,37 @@ static int take_number(const struct ini_entry *at, struct about *a, struct err *
         a->version |= *at->key == 'v';
         return 0;
     }
-    if (!strcmp(at->key, "start_ticks"))
-        return parse_u64(at->value, &a->part->start_ticks);
-    if (!strcmp(at->key, "pid_space"))
-        return parse_u64(at->value, &a->part->pid_space);
-    if (!strcmp(at->key, "confidence"))
-        return parse_double(at->value, &a->run->inferred_confidence);
+    if ((!strcmp(at->key, "start_ticks") && parse_u64(at->value, &a->part->start_ticks) < 0) ||
+        (!strcmp(at->key, "pid_space") && parse_u64(at->value, &a->part->pid_space) < 0) ||
+        (!strcmp(at->key, "confidence") &&
+         parse_double(at->value, &a->run->inferred_confidence) < 0))
+        return err_set(e, -EINVAL, "%s:%d: %s is no number", at->file, at->line, at->key);
     return 0;
 }
 
-static int take_end(const char *value, enum run_end *ret)
+static int take_end(const struct ini_entry *at, enum run_end *ret, struct err *e)
 {
     static const char *const ends[] = { "running", "exited", "killed", "lost" };
 
     for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
-        if (strcmp(value, ends[i]) != 0)
+        if (strcmp(at->value, ends[i]) != 0)
             continue;
         *ret = (enum run_end)i;
         return 0;
     }
-    return -EINVAL;
+    return err_set(e, -EINVAL, "%s:%d: '%.40s' is no end of a run", at->file, at->line, at->value);
+}
+
+/* It is shown, typed, and a name of files: what brim gives is digits and '-'. */
+static int take_id(struct run *r, const struct ini_entry *at, struct err *e)
+{
+    static const char safe[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.";
+    size_t len = strlen(at->value);
+
+    if (len == 0 || len > ID_MAX || *at->value == '.' || strspn(at->value, safe) != len)
+        return err_set(e, -EINVAL, "%s:%d: '%.40s' is no id of a run", at->file, at->line,
+                       at->value);
+    return add_text(r, &r->id, at->value, e);
 }
 
 static int take_entry(void *ctx, const struct ini_entry *at, struct err *e)
@@ -115,13 +126,8 @@ static int take_entry(void *ctx, const struct ini_entry *at, struct err *e)
     struct run *r = a->run;
     const struct {
         const char *key, **to;
-    } texts[] = { { "id", &r->id },
-                  { "name", &r->name },
-                  { "command", &r->command },
-                  { "folder", &r->folder },
-                  { "user", &r->user },
-                  { "host", &r->host },
-                  { "inferred", &r->inferred } };
+    } texts[] = { { "name", &r->name }, { "command", &r->command }, { "folder", &r->folder },
+                  { "user", &r->user }, { "host", &r->host },       { "inferred", &r->inferred } };
 
     if (!at->key && end_note(a, e) < 0)
         return err_nomem(e);
@@ -137,8 +143,10 @@ static int take_entry(void *ctx, const struct ini_entry *at, struct err *e)
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
         if (!strcmp(at->key, texts[i].key))
             return add_text(r, texts[i].to, at->value, e);
+    if (!strcmp(at->key, "id"))
+        return take_id(r, at, e);
     if (!strcmp(at->key, "end"))
-        return take_end(at->value, &r->end);
+        return take_end(at, &r->end, e);
     return take_number(at, a, e);
 }
 
