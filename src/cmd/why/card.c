@@ -85,7 +85,9 @@ static void add_item(struct str *out, const struct verdict_item *i, size_t numbe
 {
     str_addf(out, "\n%zu. %s%s%s", number, colour ? colour_of(i->severity) : "",
              cause_name(i->cause), colour ? plain : "");
-    if (i->share >= 0 && i->cause != CAUSE_NONE)
+    if (i->share >= 0 && i->cause != CAUSE_NONE && isnan(i->gain))
+        str_addf(out, "  %s of the time", quantity_share(i->share).text);
+    else if (i->share >= 0 && i->cause != CAUSE_NONE)
         str_addf(out, "  costs %s of the step, at most %.*fx faster", quantity_share(i->share).text,
                  i->gain < 1.995 ? 2 : 1, i->gain);
     if (i->cause != CAUSE_UNKNOWN || i->confidence > 0)

@@ -59,6 +59,13 @@ static bool is_before(const struct verdict_item *a, const struct verdict_item *b
     return weight(a) > weight(b);
 }
 
+/* Whether what is judged is steps. Where none were marked and nothing repeats itself, shares are of
+ * the time: what a job would gain cannot be told of them. */
+static bool has_rhythm(const struct run *r)
+{
+    return !r->inferred || r->inferred_confidence > 0;
+}
+
 /* In order of cost, equal ones as they were found. */
 static void rank_items(struct judge *j)
 {
@@ -68,7 +75,8 @@ static void rank_items(struct judge *j)
         struct verdict_item *at = &v->items[i];
 
         at->share = at->share > 0.99 ? 0.99 : at->share;
-        at->gain = at->cause == CAUSE_NONE ? (double)NAN : judge_gain(at->share);
+        at->gain = at->cause == CAUSE_NONE || !has_rhythm(j->r) ? (double)NAN
+                                                                : judge_gain(at->share);
         at->confidence = confidence(j, at->confidence);
         at->severity = severity(j, at);
     }
@@ -88,7 +96,9 @@ static void say_all(struct judge *j)
 
     if (!j->v->count)
         return;
-    if (first->cause != CAUSE_NONE && first->share > 0)
+    if (first->cause != CAUSE_NONE && first->share > 0 && isnan(first->gain))
+        snprintf(cost, sizeof(cost), "; %s of the time", quantity_share(first->share).text);
+    else if (first->cause != CAUSE_NONE && first->share > 0)
         snprintf(cost, sizeof(cost), "; costs %s of the step, at most %.*fx faster without it",
                  quantity_share(first->share).text, first->gain < 1.995 ? 2 : 1, first->gain);
     if (first->confidence > 0)
@@ -136,6 +146,38 @@ static void add_stepless(struct judge *j)
         judge_advises(j, to, "see what it wrote last: what failed is in the job, not in its speed");
     else
         judge_advises(j, to, "mark its steps: include/brim/step.h, or run it with PyTorch's shim");
+}
+
+/* What its processes read and write, a second; what was not measured is not counted. */
+static double bytes_moved(const struct judge *j)
+{
+    static const enum run_signal moved[] = { RUN_JOB_READ, RUN_JOB_WRITE, RUN_JOB_IO_READ,
+                                             RUN_JOB_IO_WRITTEN };
+    double most = 0;
+
+    for (size_t i = 0; i < ARRAY_SIZE(moved); i++)
+        most = fmax(most, judge_mean(j, moved[i]));
+    return most;
+}
+
+/* A shell that waits for its user, say: no steps, and nothing is used of the machine. What it waits
+ * for is not known, and that it would be faster without is not said. */
+static bool is_idle(const struct judge *j)
+{
+    return !has_rhythm(j->r) && judge_mean(j, RUN_JOB_CPU) < j->l.idle_cpus &&
+           bytes_moved(j) < j->l.idle_bytes && !(judge_mean(j, RUN_GPU_BUSY) >= j->l.idle_cpus);
+}
+
+static void add_idle(struct judge *j)
+{
+    struct verdict_item *to = judge_add(j, CAUSE_UNKNOWN, -1, (double)NAN);
+
+    judge_says(j, to,
+               "it does no steps that could be seen, and uses nothing: it is idle, or waits "
+               "for something outside of it");
+    judge_tells(j, to, "it uses %.3f CPUs", judge_mean(j, RUN_JOB_CPU));
+    judge_tells(j, to, "it reads or writes %s", quantity_rate(bytes_moved(j)).text);
+    judge_advises(j, to, "if it should work, see where it waits: py-spy dump --pid PID");
 }
 
 static void add_unknown(struct judge *j)
@@ -282,6 +324,10 @@ static void apply_rules(struct judge *j)
     if (j->steps < (size_t)j->l.steps_least) {
         j->v->too_few = true;
         add_unknown(j);
+        return;
+    }
+    if (is_idle(j)) {
+        add_idle(j);
         return;
     }
     judge_slow_ranks(j);

@@ -29,6 +29,8 @@ static const struct row rows[] = {
     ROW("handing-over", handing_over),
     ROW("wait-critical", wait_critical),
     ROW("other-unknown", other_unknown),
+    ROW("idle-cpus", idle_cpus),
+    ROW("idle-bytes", idle_bytes),
     ROW("loader-on-cpu", loader_on_cpu),
     ROW("loader-asleep", loader_asleep),
     ROW("cpus-free", cpus_free),

@@ -9,6 +9,7 @@
 struct judge_limits {
     double steps_least, steps_sure;
     double wait_warning, named, agreed, mostly, handing_over, wait_critical, other_unknown;
+    double idle_cpus, idle_bytes;
     double loader_on_cpu, loader_asleep, cpus_free, fetch_margin;
     double io_waiting, io_pressure;
     double disk_busy, disk_idle, disk_await, disk_queue;

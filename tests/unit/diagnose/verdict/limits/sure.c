@@ -161,6 +161,52 @@ static bool does_not_know_beside_a_gpu(double x)
     return is_unknown(&m, 0.35);
 }
 
+/* A job without marks in which nothing repeats itself, and which waits. */
+static struct limits_said asleep(double cpus, double bytes, double gpu)
+{
+    struct made m = limits_waiting(0.99);
+    struct run r;
+
+    m.s[RUN_JOB_CPU] = m.s[RUN_RANK_CPU] = cpus;
+    m.s[RUN_JOB_READ] = m.s[RUN_JOB_WRITE] = m.s[RUN_JOB_IO_WRITTEN] = 0;
+    m.s[RUN_JOB_IO_READ] = bytes;
+    m.s[RUN_GPU_BUSY] = gpu;
+    made_build(&m, &r);
+    r.inferred = "nothing repeats itself";
+    r.inferred_confidence = 0;
+    return limits_judge(&r, NULL);
+}
+
+static bool is_asleep(double cpus, double bytes, double gpu)
+{
+    struct limits_said s = asleep(cpus, bytes, gpu);
+
+    return s.first.cause == CAUSE_UNKNOWN && isnan(s.first.share) && isnan(s.first.gain) &&
+           strstr(s.text, "uses nothing") && !strstr(s.text, "faster");
+}
+
+static bool idles_on_cpus(double x)
+{
+    return is_asleep(x, 0, (double)NAN);
+}
+
+static bool idles_on_disks(double x)
+{
+    return is_asleep(0, x, (double)NAN);
+}
+
+static bool idles_on_gpus(double x)
+{
+    return is_asleep(0, 0, x);
+}
+
+static bool promises_nothing(double x)
+{
+    struct limits_said s = asleep(x, 0, (double)NAN);
+
+    return strstr(s.text, " of the time (") && isnan(s.first.gain) && !strstr(s.text, "faster");
+}
+
 static bool says_that_little_is_lost(double x)
 {
     struct made m = limits_plain();
@@ -211,6 +257,11 @@ static const struct limit_row rows[] = {
       AT_HOLDS },
     { "other-unknown", 0.295, 0.305, does_not_know,
       "such a share in no stage makes a run unknown" },
+    { "idle-cpus", 0.0101, 0.0099, idles_on_cpus, "a job that uses so few CPUs is idle" },
+    { "idle-cpus", 0.0101, 0.0099, idles_on_gpus, "a job whose GPUs are so busy is idle" },
+    { "idle-bytes", 10.1e3, 9.9e3, idles_on_disks, "a job that reads so much is idle" },
+    { "idle-cpus", 0.0099, 0.0101, promises_nothing,
+      "a job without steps that uses so few CPUs is not said to become faster" },
     { "gpu-busy", 0.855, 0.845, does_not_know_beside_a_gpu,
       "such a share of the time busy leaves a run unknown" },
     { NULL, 0.37, 0.38, communication_is_first, "such a share counts 0.8 where it communicates" },
