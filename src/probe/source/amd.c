@@ -99,7 +99,7 @@ static int read_links(struct probe *p, struct node *n, int i, const int device[K
 
     snprintf(dir, sizeof(dir), "%s/%d/io_links", kfd_nodes, i);
     rc = fact_list(p, dir, &names);
-    if (rc <= 0)
+    if (rc < 0)
         return rc;
     for (char *at = names.data, *name; (name = fact_next(&at)) != NULL;) {
         int64_t to;

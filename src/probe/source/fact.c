@@ -39,9 +39,7 @@ long long fact_number(struct probe *p, const char *dir, const char *file)
 
 int fact_list(struct probe *p, const char *dir, struct str *out)
 {
-    int rc = tree_list(p->tree, dir, out);
-
-    return rc < 0 && rc != -ENOMEM ? 0 : rc;
+    return tree_list(p->tree, dir, out) == -ENOMEM ? -ENOMEM : 0;
 }
 
 char *fact_next(char **at)

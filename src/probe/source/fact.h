@@ -14,7 +14,7 @@ int fact_text(struct probe *p, struct node *n, const char *dir, const char *file
 /* The number in dir/file, ABSENT when there is none. */
 long long fact_number(struct probe *p, const char *dir, const char *file);
 
-/* The entries of a directory, one per line: a count, 0 when there are none or it cannot be read, or
+/* The entries of a directory, one per line; none when there are none or it cannot be read. 0, or
  * -ENOMEM. */
 int fact_list(struct probe *p, const char *dir, struct str *out) CHECK_RESULT;
 

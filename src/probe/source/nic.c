@@ -55,9 +55,9 @@ static int read_rdma(struct probe *p, struct node *n, struct device *d, const ch
         return 0;
     rc = fact_list(p, path, &names);
     at = names.data;
-    name = rc > 0 ? fact_next(&at) : NULL;
+    name = rc == 0 ? fact_next(&at) : NULL;
     if (!name)
-        return MIN(rc, 0);
+        return rc;
     d->nic.rdma = arena_strdup(&n->arena, name);
     if (!d->nic.rdma)
         return -ENOMEM;
@@ -71,9 +71,8 @@ static int read_rdma(struct probe *p, struct node *n, struct device *d, const ch
         rc = read_guid(p, n, rdma, &guid);
     if (rc == 0)
         rc = fact_list(p, ports, &names);
-    if (rc <= 0)
+    if (rc < 0)
         return rc;
-    rc = 0;
     for (at = names.data; rc == 0 && (name = fact_next(&at)) != NULL;)
         if (fact_path(path, ports, name) == 0)
             rc = read_rdma_port(p, n, &d->nic, path);
@@ -125,9 +124,6 @@ static int read_netdevs(struct probe *p, struct node *n, struct device *d, const
     if (fact_path(path, dir, "net") < 0)
         return 0;
     rc = fact_list(p, path, &names);
-    if (rc <= 0)
-        return rc;
-    rc = 0;
     for (char *at = names.data, *name; rc == 0 && (name = fact_next(&at)) != NULL;)
         rc = read_netdev(p, n, d, path, name);
     return rc;
@@ -140,9 +136,6 @@ static int read_virtio(struct probe *p, struct node *n, struct device *d, const 
     char path[TREE_PATH];
     int rc = fact_list(p, dir, &names);
 
-    if (rc <= 0)
-        return rc;
-    rc = 0;
     for (char *at = names.data, *name; rc == 0 && (name = fact_next(&at)) != NULL;)
         if (!strncmp(name, "virtio", 6) && fact_path(path, dir, name) == 0)
             rc = read_netdevs(p, n, d, path);

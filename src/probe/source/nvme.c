@@ -11,7 +11,7 @@ static int read_capacity(struct probe *p, const char *dir, struct device *d)
     char path[TREE_PATH];
     int rc = fact_list(p, dir, &names);
 
-    if (rc <= 0)
+    if (rc < 0)
         return rc;
     for (char *at = names.data, *name; (name = fact_next(&at)) != NULL;) {
         long long sectors;
@@ -37,9 +37,9 @@ static int read_drive(struct probe *p, struct node *n, struct device *d)
         return 0;
     rc = fact_list(p, folder, &names);
     at = names.data;
-    name = rc > 0 ? fact_next(&at) : NULL;
+    name = rc == 0 ? fact_next(&at) : NULL;
     if (!name)
-        return MIN(rc, 0);
+        return rc;
     d->name = arena_strdup(&n->arena, name);
     if (!d->name)
         return -ENOMEM;

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "model/machine/node_names.h"
+#include "oom_arena.h"
 #include "sched/place/place.h"
 #include "sched/place/place_scored.h"
 #include "sched/place/wiring.h"
@@ -50,6 +51,32 @@ static void test_locate(void)
     for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
         is_int(node_names_find(&l, bad[i], &a, &x), -ENOENT, "node_names_find does not know '%s'",
                bad[i]);
+    pool_done(&p);
+}
+
+static void test_oom(void)
+{
+    struct pool p = { .n_nodes = 0 };
+    struct err e;
+    bool failed;
+
+    if (!ok(pool_parse(&p, "12x4/2/2", &e) == 0, "a pool is parsed before memory is short"))
+        return;
+    oom_restart();
+    do {
+        CLEANUP(arena_done) struct arena a = ARENA_INIT;
+        struct node_names_found x = { .n = 0 };
+        struct node_names l;
+        int rc;
+
+        oom_next();
+        rc = node_names_init(&l, &a, &p);
+        if (rc == 0)
+            rc = node_names_find(&l, "n1+leaf:2", &a, &x);
+        failed = oom_end();
+        ok(failed ? rc == -ENOMEM : rc == 0 && x.n == 3,
+           "node_names_find with allocation %d failing returns %d", oom_at, rc);
+    } while (failed);
     pool_done(&p);
 }
 
@@ -228,6 +255,7 @@ static void test_shares(void)
 int main(void)
 {
     test_locate();
+    test_oom();
     test_places();
     test_shares();
     return done();

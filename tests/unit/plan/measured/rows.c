@@ -469,6 +469,9 @@ static void test_table_errors(const struct tables *t)
            "rows_read refuses a quote that is not closed");
     is_str(e.text, "line 2: no row of a table", "the error names the line that is no row");
     is_int(read_rows(t, "", &a, &r, &n, &e), -EINVAL, "rows_read refuses an empty text");
+    is_int(read_rows(t, "gpu,\"n_gpus\n", &a, &r, &n, &e), -EINVAL,
+           "rows_read refuses a quote of the first line that is not closed");
+    is_str(e.text, "line 1: no row of a table", "the error names the first line that is no row");
 }
 
 static void test_score(void)
