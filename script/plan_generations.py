@@ -27,8 +27,8 @@ COLUMNS = """| GPU | Precision | Predicted | Measured | Error | Next to the H100
 """
 
 WHY = """PyTorch takes longer than the model says on all of them. The B200s ran below a limit of
-power that the source does not state, and are no measure of a B200 with 1,000 W. 8 bits on the MI300X
-gain less than its fastest products promise."""
+power that the source does not state, and are no measure of a B200 with 1,000 W. 8 bits
+on the MI300X gain less than its fastest products promise."""
 
 
 def section(brim):
