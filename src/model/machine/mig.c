@@ -57,7 +57,7 @@ static bool is_free(uint8_t taken, const struct profile *p, int start)
 bool mig_fits(uint8_t taken, int slices)
 {
     for (size_t i = 0; i < ARRAY_SIZE(profiles); i++)
-        for (int start = 0; profiles[i].slices == slices && start < MIG_SLICES; start++)
+        for (int start = 0; profiles[i].slices == slices && profiles[i].starts >> start; start++)
             if (is_free(taken, &profiles[i], start))
                 return true;
     return false;
@@ -69,7 +69,7 @@ static int room_left(uint8_t taken)
     int room = 0;
 
     for (size_t i = 0; i < ARRAY_SIZE(profiles); i++)
-        for (int start = 0; start < MIG_SLICES; start++)
+        for (int start = 0; profiles[i].starts >> start; start++)
             room += is_free(taken, &profiles[i], start) ? profiles[i].memory : 0;
     return room;
 }
