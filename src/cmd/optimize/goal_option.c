@@ -43,7 +43,7 @@ int optimize_goal(const struct optimize_goal_words *w, const struct clock *clock
                          "--goal cost needs a price: --price-hour of the machine, --price-kwh of "
                          "energy, or both");
     if (goal_needs_power(&g))
-        rc = power_meters_find(&meters, w->fake, clock, &why);
+        rc = power_meters_find(&meters, "/", w->fake, clock, &why);
     if (rc < 0)
         return err_set(e, rc, "--goal %s needs a power meter: %s", w->goal, why.text);
     g.gpus = meters.gpus;

@@ -103,7 +103,7 @@ static int by_size(const void *a, const void *b)
 {
     double left = *(const double *)a, right = *(const double *)b;
 
-    return (left > right) - (left < right);
+    return COMPARE(left, right);
 }
 
 void moment_gpus(const struct moment_view *v, const struct moment_job *job)

@@ -52,16 +52,19 @@ static int ask(struct tick *t, int root, const char *fake, const struct clock *c
     return rc < 0 ? err_nomem(e) : 0;
 }
 
-int power_meters_find(struct power_meters *ret, const char *fake, const struct clock *clock,
-                      struct err *e)
+int power_meters_find(struct power_meters *ret, const char *root, const char *fake,
+                      const struct clock *clock, struct err *e)
 {
-    CLEANUP(closep) int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    static const char domain[] = "sys/class/powercap/intel-rapl:0";
+    CLEANUP(closep) int fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     struct tick t = { .n_events = 0 };
     struct power_meters found;
-    int rc = root < 0 ? err_set(e, -errno, "/: %s", strerror(errno))
-                      : ask(&t, root, fake, clock, e);
+    int rc = fd < 0 ? err_set(e, -errno, "%s: %s", root, strerror(errno))
+                    : ask(&t, fd, fake, clock, e);
 
-    found = (struct power_meters){ tells(&t, "gpu", "power_watts"),
+    /* The power of one that counts energy alone is known from its second reading on. */
+    found = (struct power_meters){ tells(&t, "gpu", "power_watts") ||
+                                       tells(&t, "gpu", "energy_joules_total"),
                                    tells(&t, "rapl", "energy_joules_total"), looks(&t) };
     tick_done(&t);
     if (rc < 0)
@@ -69,8 +72,7 @@ int power_meters_find(struct power_meters *ret, const char *fake, const struct c
     if (!found.gpus && !found.cpus)
         return err_set(e, -ENODEV, "no accelerator tells what it draws, and processors (%s) %s",
                        "/sys/class/powercap",
-                       access("/sys/class/powercap/intel-rapl:0", F_OK) == 0 ? "tell root alone"
-                                                                             : "do not either");
+                       faccessat(fd, domain, F_OK, 0) == 0 ? "tell root alone" : "do not either");
     *ret = found;
     return 0;
 }

@@ -11,9 +11,9 @@ struct power_meters {
     bool looks;      /* some accelerator has no counter of energy: its power is looked at */
 };
 
-/* Ask the drivers, which may take a second. fake: as in struct sampler_env. 0, -ENOMEM, or -ENODEV
- * with a sentence when nobody tells. */
-int power_meters_find(struct power_meters *ret, const char *fake, const struct clock *clock,
-                      struct err *e) CHECK_RESULT;
+/* Ask the drivers, which may take a second. root: "/", or a copy of such files. fake: as in struct
+ * sampler_env. 0, -ENOMEM, or -ENODEV with a sentence when nobody tells. */
+int power_meters_find(struct power_meters *ret, const char *root, const char *fake,
+                      const struct clock *clock, struct err *e) CHECK_RESULT;
 
 #endif
