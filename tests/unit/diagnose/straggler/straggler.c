@@ -315,6 +315,29 @@ static void test_lines(void)
     is_str(e.text, "t:1: the columns are not those of a trace", "the error tells of other columns");
 }
 
+/* Lines as Windows ends them, the first one too. */
+static void test_line_ends(void)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(TEXT_MAX), other = STR_INIT(TEXT_MAX);
+    const struct made_trace m = {
+        .n_dp = 4, .steps = 2, .batches = 3, .slow_dp = 1, .slow_stage = 1, .slow = 2
+    };
+    struct straggler r, same;
+    struct err e = { "" };
+
+    made_text(&text, &m);
+    for (const char *at = str_text(&text); *at; at++) {
+        if (*at == '\n')
+            str_add_char(&other, '\r');
+        str_add_char(&other, *at);
+    }
+    is_int(judge_text(&text, &r, &e), 0, "straggler_judge judges lines that end in LF: %s", e.text);
+    is_int(judge_text(&other, &same, &e), 0, "straggler_judge judges lines that end in CRLF: %s",
+           e.text);
+    ok(r.actual_s == same.actual_s && r.ideal_s == same.ideal_s && r.class == same.class,
+       "the ends of lines make no difference");
+}
+
 /* Each limit of a class, at it and just below. */
 static void test_classes(void)
 {
@@ -395,6 +418,7 @@ int main(int argc, char **argv)
     test_all_made();
     test_bad();
     test_lines();
+    test_line_ends();
     test_classes();
     test_circle();
     test_public(others_folder(argc, argv));

@@ -73,6 +73,33 @@ static void test_reading(void)
             "tp=8,pp=4");
 }
 
+/* What has but a few values takes each of them, and nothing beside them. */
+static void test_values(void)
+{
+    static const struct {
+        const char *name, *values[3], *beside[3];
+    } parts[] = {
+        { "gradient_bytes", { "2", "4" }, { "1", "3", "5" } },
+        { "moment_bytes", { "2", "4" }, { "1", "3", "5" } },
+        { "zero", { "0", "1", "3" }, { "4", "-1" } },
+        { "micro_batch", { "1", "1048576" }, { "0", "1048577" } },
+        { "imbalance", { "1", "1.01", "1000" }, { "0.99", "1000.1" } },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+        for (size_t k = 0; k < 3; k++) {
+            struct pins p = { .fixed = 0 };
+            char text[64];
+
+            snprintf(text, sizeof(text), "%s=%s", parts[i].name,
+                     parts[i].values[k] ? parts[i].values[k] : parts[i].values[0]);
+            is_int(pins_read(&p, text, NULL), 0, "pins_read takes '%s'", text);
+            snprintf(text, sizeof(text), "%s=%s", parts[i].name,
+                     parts[i].beside[k] ? parts[i].beside[k] : parts[i].beside[0]);
+            is_int(pins_read(&p, text, NULL), -EINVAL, "pins_read does not take '%s'", text);
+        }
+}
+
 static void test_completing(void)
 {
     struct pins p = { .fixed = 0 };
@@ -124,6 +151,7 @@ static void test_words(void)
 int main(void)
 {
     test_reading();
+    test_values();
     test_completing();
     test_words();
     return done();

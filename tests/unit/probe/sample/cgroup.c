@@ -153,6 +153,25 @@ static void test_v1(void)
     sampled_remove(&s);
 }
 
+/* Where the controllers of processors lie apart from each other. */
+static void test_v1_apart(void)
+{
+    struct sampled s;
+
+    sampled_make(&s, &sampler_cgroup);
+    folder_text(s.folder, V2 "/cpu/cpu.shares", "1024\n");
+    folder_text(s.folder, V2 "/cpuacct/cpuacct.usage", "1024\n");
+    folder_text(s.folder, V2 "/cpu/own/cpu.cfs_quota_us", "50000\n");
+    folder_text(s.folder, V2 "/cpu/own/cpu.cfs_period_us", "100000\n");
+    folder_text(s.folder, V2 "/cpuacct/own/cpuacct.usage", "3000000000\n");
+    folder_text(s.folder, "proc/self/cgroup", "4:memory:/own\n3:cpuacct:/own\n2:cpu:/own\n");
+    is_int(sampled_open(&s), 0, "the sampler opens with two controllers of processors");
+    is_int(sampled_at(&s, 0), 1, "the agent's own group has a row");
+    is_value(&s, "own", "cpu_seconds_total", "3");
+    is_value(&s, "own", "cpu_limit_cores", "0.5");
+    sampled_remove(&s);
+}
+
 int main(void)
 {
     struct sampled s;
@@ -165,5 +184,6 @@ int main(void)
     sampled_remove(&s);
     test_container();
     test_v1();
+    test_v1_apart();
     return done();
 }
