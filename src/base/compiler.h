@@ -8,6 +8,7 @@
 /* Each evaluates its arguments twice. */
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
+#define COMPARE(a, b) (((a) > (b)) - ((a) < (b))) /* as qsort() asks for it */
 #define PRINTF(f, a) __attribute__((format(printf, f, a)))
 #define CHECK_RESULT __attribute__((warn_unused_result))
 #define EXPORT __attribute__((visibility("default")))

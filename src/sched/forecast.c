@@ -92,7 +92,7 @@ static int compare(const void *a, const void *b)
 {
     const int64_t *x = a, *y = b;
 
-    return (*x > *y) - (*x < *y);
+    return COMPARE(*x, *y);
 }
 
 /* What the middle one took of those that took longer; 0: none did. */

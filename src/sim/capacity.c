@@ -167,10 +167,9 @@ struct edge {
 static int by_time(const void *a, const void *b)
 {
     const struct edge *x = a, *y = b;
+    int order = COMPARE(x->when_ms, y->when_ms);
 
-    if (x->when_ms != y->when_ms)
-        return x->when_ms < y->when_ms ? -1 : 1;
-    return x->devices < y->devices ? -1 : x->devices > y->devices;
+    return order ? order : COMPARE(x->devices, y->devices);
 }
 
 /* The devices in use at most when no job waits. -ENOMEM. */

@@ -218,12 +218,11 @@ struct outage_work outages_did(int64_t ran_ms, int64_t work_ms, int64_t every_ms
 static int by_time(const void *a, const void *b)
 {
     const struct outage *x = a, *y = b;
+    int order = COMPARE(x->at_ms, y->at_ms);
 
-    if (x->at_ms != y->at_ms)
-        return x->at_ms < y->at_ms ? -1 : 1;
-    if (x->node != y->node)
-        return x->node < y->node ? -1 : 1;
-    return x->kind < y->kind ? -1 : x->kind > y->kind;
+    if (!order)
+        order = COMPARE(x->node, y->node);
+    return order ? order : COMPARE(x->kind, y->kind);
 }
 
 static int find_node(const struct pool *pool, const char *name, uint32_t *ret)

@@ -123,10 +123,9 @@ static int by_key(const void *a, const void *b)
 static int most_first(const void *a, const void *b)
 {
     const struct ledger_sum *x = a, *y = b;
+    int order = COMPARE(y->hours, x->hours);
 
-    if (x->hours > y->hours || x->hours < y->hours)
-        return x->hours > y->hours ? -1 : 1;
-    return strcmp(x->name, y->name);
+    return order ? order : strcmp(x->name, y->name);
 }
 
 /* NULL: the job is not summed up. */

@@ -152,7 +152,7 @@ static int compare_steps(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
-    return (x > y) - (x < y);
+    return COMPARE(x, y);
 }
 
 /* The numbers of the steps, in order, each once. */

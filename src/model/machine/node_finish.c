@@ -8,18 +8,13 @@
 static int device_cmp(const struct node *n, int a, int b)
 {
     const struct device *x = &n->devices[a], *y = &n->devices[b];
+    int order = COMPARE(x->kind, y->kind);
 
-    if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
-    if (x->pci >= 0 && y->pci >= 0) {
-        int c = pci_address_cmp(n->pcis[x->pci].at, n->pcis[y->pci].at);
-
-        if (c)
-            return c;
-    } else if (x->pci != y->pci) {
-        return x->pci >= 0 ? -1 : 1;
-    }
-    return a < b ? -1 : a > b;
+    if (!order)
+        order = (x->pci < 0) - (y->pci < 0);
+    if (!order && x->pci >= 0)
+        order = pci_address_cmp(n->pcis[x->pci].at, n->pcis[y->pci].at);
+    return order ? order : COMPARE(a, b);
 }
 
 /* Insertion sort: a node has tens of devices, mostly in order already. */

@@ -98,7 +98,7 @@ static int compare(const void *a, const void *b)
 {
     const uint32_t *x = a, *y = b;
 
-    return (*x > *y) - (*x < *y);
+    return COMPARE(*x, *y);
 }
 
 int node_names_find(const struct node_names *l, const char *text, struct arena *a,

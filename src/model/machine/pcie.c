@@ -13,7 +13,7 @@ int pci_address_cmp(struct pci_address a, struct pci_address b)
     uint64_t x = (uint64_t)a.domain << 24 | (uint64_t)a.bus << 16 | (uint64_t)a.dev << 8 | a.fn;
     uint64_t y = (uint64_t)b.domain << 24 | (uint64_t)b.bus << 16 | (uint64_t)b.dev << 8 | b.fn;
 
-    return (x > y) - (x < y);
+    return COMPARE(x, y);
 }
 
 /* Up to max hexadecimal digits at *at, then the character end; moves *at behind it. */

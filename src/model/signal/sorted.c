@@ -3,11 +3,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/compiler.h"
+
 static int compare(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
 
-    return (x > y) - (x < y);
+    return COMPARE(x, y);
 }
 
 void sorted_put(double *values, size_t n)

@@ -121,7 +121,7 @@ static int by_number(const void *a, const void *b)
 {
     const uint32_t *x = a, *y = b;
 
-    return (*x > *y) - (*x < *y);
+    return COMPARE(*x, *y);
 }
 
 static void read_pids(const struct json_value *root, struct live_run *r)

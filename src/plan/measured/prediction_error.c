@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/compiler.h"
+
 static double error_of(const struct prediction_pair *p)
 {
     return p->predicted / p->measured - 1;
@@ -13,16 +15,15 @@ static int by_error(const void *a, const void *b)
 {
     double x = fabs(error_of(a)), y = fabs(error_of(b));
 
-    return (x > y) - (x < y);
+    return COMPARE(x, y);
 }
 
 static int by_sweep(const void *a, const void *b)
 {
     const struct prediction_pair *x = a, *y = b;
+    int order = COMPARE(x->sweep, y->sweep);
 
-    if (x->sweep != y->sweep)
-        return x->sweep < y->sweep ? -1 : 1;
-    return (x->measured > y->measured) - (x->measured < y->measured);
+    return order ? order : COMPARE(x->measured, y->measured);
 }
 
 /* Of n pairs, the fastest measured first. */
@@ -38,7 +39,7 @@ static void add_sweep(const struct prediction_pair *p, size_t n, struct predicti
             double order = p[j].predicted - p[i].predicted;
 
             if (p[j].measured > p[i].measured) {
-                agree += (order > 0) - (order < 0);
+                agree += COMPARE(order, 0);
                 pairs++;
             }
         }

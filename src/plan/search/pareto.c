@@ -52,7 +52,7 @@ int layout_compare(const struct layout *a, const struct layout *b)
 
     for (int i = 0; i < FIELDS; i++)
         if (x[i] != y[i])
-            return x[i] < y[i] ? -1 : 1;
+            return COMPARE(x[i], y[i]);
     return 0;
 }
 
@@ -135,12 +135,12 @@ static int compare(const void *x, const void *y)
     const struct found_layout *a = x, *b = y;
 
     if (a->gpus != b->gpus)
-        return a->gpus > b->gpus ? -1 : 1;
+        return COMPARE(b->gpus, a->gpus);
     return found_layout_before(a, b) ? -1 : 1;
 }
 
 void pareto_sort(struct pareto *f)
 {
-    if (f->n > 1)
+    if (f->n)
         qsort(f->list, f->n, sizeof(*f->list), compare);
 }

@@ -492,7 +492,7 @@ static int compare(const void *x, const void *y)
 {
     const struct search_cell *a = x, *b = y;
 
-    return a->bound_s < b->bound_s ? -1 : a->bound_s > b->bound_s;
+    return COMPARE(a->bound_s, b->bound_s);
 }
 
 int search_cells(const struct space *space, const struct search_opts *opts,

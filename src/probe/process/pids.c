@@ -16,7 +16,7 @@ static int by_pid(const void *a, const void *b)
 {
     pid_t left = *(const pid_t *)a, right = *(const pid_t *)b;
 
-    return (left > right) - (left < right);
+    return COMPARE(left, right);
 }
 
 /* The kernel lists them in order; a file system of a test does not. */

@@ -114,12 +114,11 @@ static int by_rank(const void *a, const void *b)
 {
     const struct process *left = *(struct process *const *)a, *right = *(struct process *const *)b;
     double l = rank_of(left), r = rank_of(right);
+    int order = COMPARE(r, l);
 
-    if (l < r || l > r)
-        return l < r ? 1 : -1;
-    if ((left->slot == PROCESS_NO_SLOT) != (right->slot == PROCESS_NO_SLOT))
-        return left->slot == PROCESS_NO_SLOT ? 1 : -1;
-    return (left->pid > right->pid) - (left->pid < right->pid);
+    if (!order)
+        order = (left->slot == PROCESS_NO_SLOT) - (right->slot == PROCESS_NO_SLOT);
+    return order ? order : COMPARE(left->pid, right->pid);
 }
 
 static void give_slot(struct process_table *t, struct process *p, size_t slot)

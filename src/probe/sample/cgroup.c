@@ -214,12 +214,11 @@ static int take_own(struct cgroups *s)
 static int by_interest(const void *a, const void *b)
 {
     const struct group *left = a, *right = b;
+    int order = right->own - left->own;
 
-    if (left->own != right->own)
-        return left->own ? -1 : 1;
-    if (left->kind != right->kind)
-        return left->kind < right->kind ? -1 : 1;
-    return strcmp(left->path, right->path);
+    if (!order)
+        order = COMPARE(left->kind, right->kind);
+    return order ? order : strcmp(left->path, right->path);
 }
 
 static double cpu_of(const struct cgroups *s, const struct group *g)

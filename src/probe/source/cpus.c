@@ -136,7 +136,7 @@ static int compare_ints(const void *a, const void *b)
 {
     const int *x = a, *y = b;
 
-    return (*x > *y) - (*x < *y);
+    return COMPARE(*x, *y);
 }
 
 /* The numbers of all domains, ascending; returns how many. */

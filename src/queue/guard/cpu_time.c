@@ -59,7 +59,7 @@ static int by_pid(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
 
-    return x->pid < y->pid ? -1 : x->pid > y->pid;
+    return COMPARE(x->pid, y->pid);
 }
 
 static const struct entry *find(const struct entries *e, pid_t pid)

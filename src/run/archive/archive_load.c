@@ -125,10 +125,9 @@ static bool has_suffix(const char *name, const char *suffix)
 static int by_begin(const void *a, const void *b)
 {
     const struct part *left = a, *right = b;
+    int order = COMPARE(left->run.begin_ns, right->run.begin_ns);
 
-    if (left->run.begin_ns != right->run.begin_ns)
-        return left->run.begin_ns < right->run.begin_ns ? -1 : 1;
-    return strcmp(left->stem, right->stem);
+    return order ? order : strcmp(left->stem, right->stem);
 }
 
 static int read_parts(struct parts *all, const char *folder, struct err *e)

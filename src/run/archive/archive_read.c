@@ -295,7 +295,7 @@ static int by_number(const void *a, const void *b)
 {
     const struct step *left = a, *right = b;
 
-    return (left->number > right->number) - (left->number < right->number);
+    return COMPARE(left->number, right->number);
 }
 
 static int add_notes(struct run *r, struct run_rank *rank, const char *text, size_t len)

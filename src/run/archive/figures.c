@@ -9,7 +9,7 @@ static int by_size(const void *a, const void *b)
 {
     double left = *(const double *)a, right = *(const double *)b;
 
-    return (left > right) - (left < right);
+    return COMPARE(left, right);
 }
 
 /* Steps that are left out at the start: at most a tenth. */

@@ -145,10 +145,9 @@ static void look_at_users(struct look *l, const char *base)
 static int by_age(const void *a, const void *b)
 {
     const struct live_run *x = a, *y = b;
+    int order = COMPARE(x->since_ms, y->since_ms);
 
-    if (x->since_ms != y->since_ms)
-        return x->since_ms < y->since_ms ? -1 : 1;
-    return strcmp(x->id, y->id);
+    return order ? order : strcmp(x->id, y->id);
 }
 
 static void finish(struct live_runs *s)

@@ -155,12 +155,11 @@ static void stops(struct sched *s, uint32_t job, int64_t now_ms)
 static int by_shape(const void *a, const void *b)
 {
     const struct victim *x = a, *y = b;
+    int order = COMPARE(x->list, y->list);
 
-    if (x->list != y->list)
-        return x->list < y->list ? -1 : 1;
-    if (x->since_ms != y->since_ms)
-        return x->since_ms < y->since_ms ? -1 : 1;
-    return x->job < y->job ? -1 : x->job > y->job;
+    if (!order)
+        order = COMPARE(x->since_ms, y->since_ms);
+    return order ? order : COMPARE(x->job, y->job);
 }
 
 /* Of two that share devices and of which one is idle and can be stopped, the other one; of one that

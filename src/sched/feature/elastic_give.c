@@ -39,10 +39,9 @@ static bool may_give(const struct sched *s, uint32_t job, int64_t now_ms)
 static int cheapest_first(const void *a, const void *b)
 {
     const struct elastic_want *x = a, *y = b;
+    int order = COMPARE(x->value, y->value);
 
-    if (x->value < y->value || x->value > y->value)
-        return x->value < y->value ? -1 : 1;
-    return x->job < y->job ? -1 : x->job > y->job;
+    return order ? order : COMPARE(x->job, y->job);
 }
 
 /* Those that can give, whom a device less costs the least of their pace in front. */

@@ -14,10 +14,9 @@
 static int younger_first(const void *a, const void *b)
 {
     const struct victim *x = a, *y = b;
+    int order = COMPARE(y->since_ms, x->since_ms);
 
-    if (x->since_ms != y->since_ms)
-        return x->since_ms > y->since_ms ? -1 : 1;
-    return x->list > y->list ? -1 : x->list < y->list;
+    return order ? order : COMPARE(y->list, x->list);
 }
 
 /* Whether a job may be stopped. One that leaves is being stopped, whosever share it has. */

@@ -35,10 +35,9 @@ static int open_reclaim(struct sched *s, struct err *e)
 static int longest_first(const void *a, const void *b)
 {
     const struct victim *x = a, *y = b;
+    int order = COMPARE(x->since_ms, y->since_ms);
 
-    if (x->since_ms != y->since_ms)
-        return x->since_ms < y->since_ms ? -1 : 1;
-    return x->job < y->job ? -1 : x->job > y->job;
+    return order ? order : COMPARE(x->job, y->job);
 }
 
 /* Those whose devices can be taken; of two that share devices, both must be. */

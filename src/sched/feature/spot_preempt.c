@@ -22,10 +22,9 @@ static const struct work nothing = { .milli = WORK_WHOLE }; /* needs neither CPU
 static int younger_first(const void *a, const void *b)
 {
     const struct victim *x = a, *y = b;
+    int order = COMPARE(y->since_ms, x->since_ms);
 
-    if (x->since_ms != y->since_ms)
-        return x->since_ms > y->since_ms ? -1 : 1;
-    return x->list > y->list ? -1 : x->list < y->list;
+    return order ? order : COMPARE(y->list, x->list);
 }
 
 static size_t add_tier(struct sched *s, enum tier tier, size_t n)

@@ -13,10 +13,9 @@ struct counted {
 static int compare(const void *a, const void *b)
 {
     const struct counted *x = a, *y = b;
+    int order = COMPARE(y->jobs, x->jobs);
 
-    if (x->jobs != y->jobs)
-        return x->jobs > y->jobs ? -1 : 1;
-    return x->first < y->first ? -1 : x->first > y->first;
+    return order ? order : COMPARE(x->first, y->first);
 }
 
 static void count_cpus(struct typical_shapes *t)

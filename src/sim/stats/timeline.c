@@ -13,10 +13,9 @@ struct total {
 static int most_first(const void *a, const void *b)
 {
     const struct total *x = a, *y = b;
+    int order = COMPARE(y->device_ms, x->device_ms);
 
-    if (x->device_ms > y->device_ms || x->device_ms < y->device_ms)
-        return x->device_ms > y->device_ms ? -1 : 1;
-    return x->number < y->number ? -1 : x->number > y->number;
+    return order ? order : COMPARE(x->number, y->number);
 }
 
 /* What a trace tells jobs apart by: 0 teams, 1 users, 2 classes, -1 nothing. */
@@ -157,7 +156,7 @@ static int by_time(const void *a, const void *b)
 {
     const int64_t *x = a, *y = b;
 
-    return (*x > *y) - (*x < *y);
+    return COMPARE(*x, *y);
 }
 
 int timeline_end(int64_t *ret, const struct sim_result *r, const struct workload *work)
