@@ -302,6 +302,28 @@ static void test_clock(void)
     again(&p);
     ok(!allowed(&p, "clock.limit"), "devices near their limit get a lower one, and no lock");
     close_made(&p);
+    /* An operator's cap of 300 W holds their clocks down: whether they are locked, too, nobody can
+     * tell, and a lower limit takes the clocks down as a lock would. */
+    m.s[RUN_GPU_POWER] = 0.98;
+    m.s[RUN_GPU_WATTS] = 588;
+    m.s[RUN_GPU_CAPPED] = 0.9;
+    m.s[RUN_GPU_CLOCK] = 0.7;
+    open_made(&p, &m);
+    p.about.energy = p.about.privileged = true;
+    again(&p);
+    c = allowed(&p, "power.limit");
+    ok(c && labs(strtol(c->value, NULL, 10) - 240) < 5, "devices under a cap get a lower one: %s W",
+       c ? c->value : "no");
+    ok(!allowed(&p, "clock.limit"), "devices under a cap get no lock");
+    m.s[RUN_GPU_POWER] = 0.5;
+    m.s[RUN_GPU_CAPPED] = 0;
+    m.s[RUN_GPU_CLOCK] = 1;
+    close_made(&p);
+    open_made(&p, &m);
+    p.about.energy = p.about.privileged = true;
+    again(&p);
+    ok(allowed(&p, "clock.limit"), "devices that draw far less than their cap get a lock");
+    close_made(&p);
 }
 
 /* What the machine has set, which is known where an operator allows it. */
