@@ -11,7 +11,7 @@ void sharing_begin(struct queue_job *j)
 {
     j->steps = -1;
     j->works = true;
-    j->steps_ms = j->use_ms = j->beside_ms = j->beside = 0;
+    j->use_ms = j->beside_ms = j->beside = 0;
     if (queue_job_stretches(j))
         j->alone_ms = j->alone = j->worked_ms = j->worked = 0;
 }

@@ -66,6 +66,30 @@ static void test_long_steps(void)
     is_int(sharing_cost(&j, AFTER, &milli), 0, "no step alone tells no cost");
 }
 
+/* What a job does when it starts again says nothing of the time before: what it did beside another
+ * one, and when it was looked at. What it is known to do alone stays, unless its pace may differ. */
+static void test_begins_again(void)
+{
+    struct queue_job j = runs();
+    int64_t now_ms = look(&j, 0, 7, 100, SHARING_ALONE);
+    int milli;
+
+    (void)look(&j, now_ms, 6, 50, SHARING_BESIDE);
+    sharing_note_use(&j, now_ms, 300, 100);
+    sharing_begin(&j);
+    is_int(sharing_cost(&j, 1, &milli), 0,
+           "a job that starts again did nothing beside another one");
+    is_int(j.beside_ms, 0, "a job that starts again spent no time beside another one");
+    is_int(j.alone, 600, "what a job did alone is known when it starts again");
+    sharing_note_use(&j, now_ms + 3600000, 300, 100);
+    is_int(j.worked_ms, 0, "the time between two starts of a job is no time at work");
+    j.requeue = true;
+    j.least = 1;
+    j.devices = 2;
+    sharing_begin(&j);
+    is_int(j.alone, 0, "what a job did alone is not known where its devices may differ");
+}
+
 static void test_neither(void)
 {
     struct queue_job j = runs();
@@ -148,6 +172,7 @@ int main(void)
 {
     test_cost();
     test_long_steps();
+    test_begins_again();
     test_neither();
     test_pauses();
     test_use();
