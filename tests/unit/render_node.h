@@ -117,11 +117,10 @@ static inline void add_functions(struct node *n)
     add_function(n, 0xc1, PCI_ENDPOINT, F_BRIDGE2)->gts = ABSENT;
 }
 
-static inline struct node *test_node(const char *name)
+static inline struct node *test_parts(const char *name)
 {
     struct node *n = node_new();
     struct device *d;
-    int rc;
 
     assert(n);
     n->name = name;
@@ -138,7 +137,15 @@ static inline struct node *test_node(const char *name)
     d = add_device(n, DEVICE_NVME, F_NVME, 0);
     d->product = "disk";
     d->capacity_b = 960197124096;
-    rc = node_settle(n);
+    return n;
+}
+
+/* The same, settled. */
+static inline struct node *test_node(const char *name)
+{
+    struct node *n = test_parts(name);
+    int rc = node_settle(n);
+
     assert(rc == 0);
     (void)rc;
     return n;

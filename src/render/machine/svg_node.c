@@ -226,15 +226,10 @@ static void draw_item_link(struct str *out, const struct svg_node *s, int at)
     double x = line_start(s, item), y = s->boxes[at].y + s->boxes[at].h / 2;
     struct svg_box line = { x, y, s->boxes[at].x - x, 0 };
     CLEANUP(str_done) struct str text = STR_INIT(256);
-    struct pcie_link_text l;
-    double stroke;
+    struct pcie_link_text l = d ? pcie_link_text_of(s->node, d)
+                                : pcie_link_text_at(s->node, item->pci);
+    double stroke = svg_stroke(l.gbs);
 
-    if (item->pci < 0) {
-        svg_line(out, "link", line, 1);
-        return;
-    }
-    l = d ? pcie_link_text_of(s->node, d) : pcie_link_text_at(s->node, item->pci);
-    stroke = svg_stroke(l.gbs);
     svg_line(out, l.state == LINK_DEGRADED ? "bad" : "link", line, stroke);
     x = MAX(x, socket_right) + 5;
     if (s->boxes[at].x - x < LABEL_MIN || l.state == LINK_UNKNOWN)

@@ -17,10 +17,33 @@ struct made {
     int number;
 };
 
+/* All accelerators joined alike, one of them without a place on PCIe. */
+static struct node *make_mesh(void)
+{
+    struct node *n = test_parts("n1");
+
+    add_device(n, DEVICE_ACCELERATOR, F_UP, 1);
+    add_device(n, DEVICE_ACCELERATOR, ABSENT, 1);
+    if (node_settle(n) < 0)
+        exit(1);
+    for (int a = 0; a < (int)n->n_acc; a++)
+        for (int b = a + 1; b < (int)n->n_acc; b++) {
+            struct link *l = node_add_link(n, LINK_NVLINK, a, b);
+
+            if (!l)
+                exit(1);
+            l->count = 6;
+            l->gbs = 25;
+        }
+    if (!node_add_link(n, LINK_NVLINK, 0, ABSENT)) /* to a switch that is not seen */
+        exit(1);
+    return n;
+}
+
 static struct node *make(void *ctx)
 {
     struct made *m = ctx;
-    struct node *n = test_node("n1");
+    struct node *n = m->number == 2 ? make_mesh() : test_node("n1");
 
     if (m->number == 1) {
         struct device *d = add_device(n, DEVICE_SWITCH, F_BRIDGE2, ABSENT);
@@ -36,11 +59,16 @@ static struct node *make(void *ctx)
 
 static void tell(void *ctx, struct str *out)
 {
-    static const char *const names[] = { "tree", "matrix", "json", "nccl-xml" };
+    static const char *const texts[] = { "tree", "matrix", "json", "nccl-xml" };
+    static const char *const pictures[] = { "tree", "svg" };
     struct made *m = ctx;
-    const struct machine_view v = { .machine = &m->machine, .catalogue = &m->catalogue };
+    bool mesh = m->number == 2;
+    const char *const *names = mesh ? pictures : texts;
+    const struct machine_view v = { .machine = &m->machine,
+                                    .catalogue = &m->catalogue,
+                                    .colour = mesh };
 
-    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+    for (size_t i = 0; i < (mesh ? ARRAY_SIZE(pictures) : ARRAY_SIZE(texts)); i++)
         if (machine_renderer_find(names[i])->render(&v, out) < 0)
             str_addf(out, "%s failed\n", names[i]);
 }
@@ -61,7 +89,7 @@ int main(int argc, char **argv)
 
     if (argc < 2 || catalogue_load(&m.catalogue, table, sizeof(table) - 1, &e) < 0)
         return 1;
-    for (; m.number < 2; m.number++) {
+    for (; m.number < 3; m.number++) {
         str_addf(&out, "machine %d\n", m.number);
         fields_sweep(&ops, &m, &out);
     }
