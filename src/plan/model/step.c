@@ -78,6 +78,13 @@ static bool scatters_each(const struct maker *k)
     return k->l->zero == 2 && k->m > 1 && k->l->pp == 1;
 }
 
+/* Whether each micro-batch puts the gradients of a block together in one piece before it scatters
+ * them, as PyTorch's FSDP does: they are read and written once, where others add them to a sum. */
+static bool flattens(const struct maker *k)
+{
+    return k->job->engine == ENGINE_TORCH && gathers_each(k);
+}
+
 /* Parameters of a stage that are trained; *own are those of experts. */
 static double trained_params(const struct maker *k, int stage, double *own)
 {
@@ -151,7 +158,9 @@ static void make_stage(const struct maker *k, int stage, struct stage_time *s)
     if (stage == k->l->pp - 1)
         add_layers(s, &k->t->costs.head, 1);
     params = trained_params(k, stage, &own);
-    sum = k->m > 1 || k->job->gradient_b == 4 ? (params + own) * 2 * k->job->gradient_b / rate : 0;
+    sum = k->m > 1 || k->job->gradient_b == 4 || flattens(k)
+              ? (params + own) * 2 * k->job->gradient_b / rate
+              : 0;
     if (k->job->fused || k->l->seq_parallel)
         sum *= fused_sum;
     if (k->job->engine == ENGINE_DEEPSPEED && k->job->gradient_b == 4)

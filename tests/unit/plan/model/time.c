@@ -338,6 +338,30 @@ static void test_engines(void)
        "DeepSpeed's ZeRO-3 gathers over a port for each GPU");
 }
 
+/* With one micro-batch there is no sum to add to, but FSDP puts gradients together before it
+ * scatters them: 2 bytes of a parameter are read and written. */
+static void test_flattens(void)
+{
+    const struct cluster c = round_cluster();
+    struct plan_job job = small_job();
+    struct layout l = one();
+    struct plan_step a, b;
+
+    l.zero = 3;
+    l.dp = 8;
+    job.global_batch = 8;
+    job.gradient_b = 2;
+    a = make(&job, &c, &l);
+    job.engine = ENGINE_TORCH;
+    b = make(&job, &c, &l);
+    is_int(b.micro_batches, 1, "the step has one micro-batch");
+    ok(a.part[PART_ACCUMULATE] == 0, "gradients of one micro-batch are no sum");
+    ok(near(b.part[PART_ACCUMULATE], shape_count(&job.shape).total * 4 / 2e12),
+       "FSDP reads and writes the gradients of a micro-batch once");
+    l.zero = 1;
+    ok(make(&job, &c, &l).part[PART_ACCUMULATE] == 0, "PyTorch does not without FSDP");
+}
+
 /* FSDP in a pipeline gathers and scatters once a step, as ZeRO-1 does. */
 static void test_gathers_once(void)
 {
@@ -525,6 +549,7 @@ int main(void)
     test_pipeline();
     test_scatter();
     test_engines();
+    test_flattens();
     test_gathers_once();
     test_stragglers();
     test_trades();
