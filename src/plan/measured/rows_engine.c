@@ -11,7 +11,12 @@
 #include "plan/measured/rows_phrases.h"
 #include "plan/measured/rows_private.h"
 
-enum program { PROGRAM_NONE = -1, PROGRAM_MEGASCALE = ENGINE_DEEPSPEED + 1, PROGRAM_OTHER };
+enum program {
+    PROGRAM_NONE = -1,
+    PROGRAM_MEGASCALE = ENGINE_DEEPSPEED + 1,
+    PROGRAM_OTHER,
+    PROGRAM_XLA, /* other ones, whose compiler fuses */
+};
 
 struct named {
     const char *name;
@@ -39,9 +44,9 @@ static const struct named programs[] = {
     { "InternEvo", PROGRAM_OTHER },
     { "Colossal AI", PROGRAM_OTHER },
     { "nanotron", PROGRAM_OTHER },
-    { "JAX", PROGRAM_OTHER },
-    { "MaxText", PROGRAM_OTHER },
-    { "Paxml", PROGRAM_OTHER },
+    { "JAX", PROGRAM_XLA },
+    { "MaxText", PROGRAM_XLA },
+    { "Paxml", PROGRAM_XLA },
 };
 
 /* Repositories of programs, whose own measurements were made with them. */
@@ -283,6 +288,13 @@ static int month_of(const struct row_fields *f)
     return month != ROW_MONTH_UNKNOWN ? month : row_month(row_text(f, COL_SOURCE));
 }
 
+/* Notes that deny all overlap at once. */
+static bool denies_overlap(const struct row_fields *f)
+{
+    return STATES(f, "no overlap", "no overlapping", "without overlap", "without overlapping",
+                  "no comm overlap", "no communication overlap", "no overlap of communication");
+}
+
 /* What is done beside the compute. */
 static void set_overlaps(const struct row_fields *f, bool fresh, bool megascale,
                          struct plan_row *row, bool *hides_tp)
@@ -301,6 +313,11 @@ static void set_overlaps(const struct row_fields *f, bool fresh, bool megascale,
         l->overlap_dp = l->overlap_pp = *hides_tp = true;
     }
     l->overlap_tp = *hides_tp && l->seq_parallel;
+    if (denies_overlap(f)) {
+        l->overlap_dp = l->overlap_ep = l->overlap_pp = l->overlap_tp = *hides_tp = false;
+        row_understand(row, ROW_ENGINE, "%s, which overlaps nothing: in notes",
+                       names[row->job.engine]);
+    }
     if (l->pp > 1 && STATES(f, "DualPipe", "zero bubble"))
         l->schedule = SCHEDULE_ZERO_BUBBLE;
 }
@@ -323,8 +340,9 @@ static bool is_compiled(const struct row_fields *f, const struct named *found)
            (month == ROW_MONTH_UNKNOWN || month >= fms_fsdp_since);
 }
 
+/* other: of a program that has none of Megatron-LM's fused kernels (Transformer Engine, Apex). */
 static void set_kernels(const struct row_fields *f, bool fresh, bool megascale, bool compiled,
-                        struct plan_row *row)
+                        bool other, struct plan_row *row)
 {
     struct plan_job *job = &row->job;
     /* With experts come Transformer Engine's kernels. */
@@ -336,7 +354,7 @@ static void set_kernels(const struct row_fields *f, bool fresh, bool megascale, 
     /* MPT's positions are biases of the scores, which its kernels of 2023 were written for. */
     if (!strncasecmp(row->name, "mpt", 3))
         job->attention = ATTENTION_FIRST;
-    job->fused = ((fresh || gated) && !torch) || compiled;
+    job->fused = ((fresh || gated) && !torch && !other) || compiled;
     job->fused_loss = false;
     /* PyTorch's: 16 bits, 32, their log-softmax and its gradient; MPT's is fused, in place. */
     job->logit_b = !torch ? 0 : compiled ? 12 : 14;
@@ -384,7 +402,8 @@ void row_read_engine(const struct row_reader *r, struct plan_row *row, struct ro
     open->seq_parallel = !read_parallel(f, fresh, megascale, row);
     find_open(f, fresh, row, open);
     set_overlaps(f, fresh, megascale, row, &open->overlap_tp);
-    set_kernels(f, fresh, megascale, is_compiled(f, found), row);
+    set_kernels(f, fresh, megascale, is_compiled(f, found),
+                found && found->program == PROGRAM_OTHER, row);
 }
 
 /* DeepSpeed has no interleaved pipeline, and "1F1B" alone says that it is none. */

@@ -108,6 +108,39 @@ static void test_engines(const struct tables *t)
     }
 }
 
+/* Notes that deny overlap: a stack of today hides nothing then; of one kind, only that. */
+static void test_no_overlap(const struct tables *t)
+{
+    static const struct {
+        const char *notes;
+        bool hides;
+    } rows[] = {
+        { "", true },
+        { "overlap", true },
+        { "no overlap", false },
+        { "measured without overlap; 8 GPUs", false },
+        { "no communication overlap", false },
+        { "no overlapping", false },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        CLEANUP(arena_done) struct arena a = ARENA_INIT;
+        struct plan_row r;
+        char text[512];
+
+        snprintf(text, sizeof(text),
+                 HEAD "Llama-3-8B,,,,4096,B200,8,2,2,2,1,16,none,1,bf16,.5,,Megatron-LM; %s\n",
+                 rows[i].notes);
+        ok(one_row(t, text, &a, &r) && r.layout.overlap_dp == rows[i].hides &&
+               r.layout.overlap_tp == rows[i].hides && r.layout.overlap_pp == rows[i].hides,
+           "a row with '%s' hides %s", rows[i].notes, rows[i].hides ? "collectives" : "nothing");
+        is_str(r.understood[ROW_ENGINE],
+               rows[i].hides ? "Megatron-LM: 'Megatron LM' in notes"
+                             : "Megatron-LM, which overlaps nothing: in notes",
+               "the row with '%s' says what was understood of its engine", rows[i].notes);
+    }
+}
+
 /* In what FSDP sums gradients: 16 bits alone, as most programs with it, 32 in a pipeline. */
 static void test_gradients(const struct tables *t)
 {
@@ -126,14 +159,17 @@ static void test_gradients(const struct tables *t)
 static void test_compiled(const struct tables *t)
 {
     static const struct {
-        const char *notes;
+        const char *zero, *notes;
         bool fused;
     } rows[] = {
-        { "FSDP", false },
-        { "FSDP with torch.compile", true },
-        { "fms-fsdp", true },
-        { "fms-fsdp 2024-10", true },
-        { "fms-fsdp compile=False", false },
+        { "3", "FSDP", false },
+        { "3", "FSDP with torch.compile", true },
+        { "3", "fms-fsdp", true },
+        { "3", "fms-fsdp 2024-10", true },
+        { "3", "fms-fsdp compile=False", false },
+        { "1", "Megatron-LM", true },
+        { "1", "InternEvo", false },
+        { "1", "MaxText", true },
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -142,9 +178,10 @@ static void test_compiled(const struct tables *t)
         char text[512];
 
         snprintf(text, sizeof(text),
-                 HEAD "Llama-2-7B,,,,4096,A100,8,1,1,8,1,16,full,3,bf16,.5,,%s\n", rows[i].notes);
-        ok(one_row(t, text, &a, &r) && r.job.fused == rows[i].fused,
-           "a row with '%s' is %sfused by a compiler", rows[i].notes, rows[i].fused ? "" : "not ");
+                 HEAD "Llama-2-7B,,,,4096,A100,8,1,1,8,1,16,full,%s,bf16,.5,,%s\n", rows[i].zero,
+                 rows[i].notes);
+        ok(one_row(t, text, &a, &r) && r.job.fused == rows[i].fused, "a row with '%s' is %sfused",
+           rows[i].notes, rows[i].fused ? "" : "not ");
     }
 }
 
@@ -515,6 +552,7 @@ int main(void)
     is_int(load(&t, NULL), 0, "the tables of GPUs and models are read");
     test_row(&t);
     test_engines(&t);
+    test_no_overlap(&t);
     test_gradients(&t);
     test_compiled(&t);
     test_understood(&t);
