@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "base/str.h"
-#include "oom.h"
+#include "oom_arena.h"
 #include "others.h"
 #include "tap.h"
 

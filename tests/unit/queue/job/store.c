@@ -357,6 +357,30 @@ static void test_versions(const char *root)
        "the error tells that a later brim wrote the file: %s", e.text);
 }
 
+/* A write is a short file's end, and the reader of a job's state does not wait for it. */
+static void test_journal(const char *root)
+{
+    CLEANUP(queue_store_closep) struct queue_store *s = NULL;
+    struct queue_job one = full_job(0);
+    char path[PATH_MAX], journal[PATH_MAX + 8];
+    sqlite3_stmt *ask = NULL;
+    struct err e = { "" };
+    sqlite3 *db = NULL;
+
+    snprintf(path, sizeof(path), "%.4000s/journal.db", root);
+    snprintf(journal, sizeof(journal), "%s-wal", path);
+    is_int(queue_store_open(&s, path, &e), 0, "queue_store_open makes one more file");
+    is_int(queue_store_add(s, &one, &e), 0, "a job is added to that file");
+    is_int(access(journal, F_OK), 0, "what is written stands in a journal beside the file");
+    is_int(sqlite3_open(path, &db), SQLITE_OK, "another program opens the file");
+    is_int(sqlite3_prepare_v2(db, "PRAGMA journal_mode", -1, &ask, NULL), SQLITE_OK,
+           "another program asks for the file's journal");
+    ok(sqlite3_step(ask) == SQLITE_ROW && !strcmp((const char *)sqlite3_column_text(ask, 0), "wal"),
+       "the file has a journal that is written ahead");
+    sqlite3_finalize(ask);
+    sqlite3_close(db);
+}
+
 static void test_damaged(const char *root)
 {
     struct queue_store *s = NULL;
@@ -505,6 +529,7 @@ int main(void)
     test_columns(root);
     test_lists(root);
     test_versions(root);
+    test_journal(root);
     test_damaged(root);
     test_oom(root);
     folder_remove(root);
