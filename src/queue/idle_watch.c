@@ -84,13 +84,13 @@ static void store(struct local *l)
 /* ---- accelerators ---- */
 
 /* The mean of its devices. Of some that are not known only that the others are busy is told. */
-static int mean(const struct local *l, const struct queue_job *j, const struct queue_sensed *s)
+static int mean(const struct queue_job *j, const struct queue_sensed *s)
 {
     const char *at = j->slots;
     int sum = 0, n = 0, unknown = 0, slot;
 
     while ((slot = queue_slots_next(&at)) >= 0) {
-        int milli = slot < QUEUE_SENSED && (size_t)slot < l->pool.n_slots ? s->milli[slot] : -1;
+        int milli = slot < QUEUE_SENSED ? s->milli[slot] : -1;
 
         n++;
         sum += MAX(milli, 0);
@@ -102,13 +102,13 @@ static int mean(const struct local *l, const struct queue_job *j, const struct q
 }
 
 /* The most that is in use of the memory of one of its devices; -1. */
-static int memory(const struct local *l, const struct queue_job *j, const struct queue_sensed *s)
+static int memory(const struct queue_job *j, const struct queue_sensed *s)
 {
     const char *at = j->slots;
     int most = -1, slot;
 
     while ((slot = queue_slots_next(&at)) >= 0)
-        if (slot < QUEUE_SENSED && (size_t)slot < l->pool.n_slots)
+        if (slot < QUEUE_SENSED)
             most = MAX(most, s->memory[slot]);
     return most;
 }
@@ -116,7 +116,7 @@ static int memory(const struct local *l, const struct queue_job *j, const struct
 static void note_devices(struct local *l, struct queue_job *j, const struct queue_sensed *s)
 {
     if (!is_young(l, j))
-        note(l, j, queue_share_use(l, j, mean(l, j, s), memory(l, j, s)));
+        note(l, j, queue_share_use(l, j, mean(j, s), memory(j, s)));
 }
 
 static void end_sensor(struct local *l)

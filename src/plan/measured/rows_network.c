@@ -43,9 +43,9 @@ static const char *const bare[] = { "InfiniBand", "Infiniband", "IB",       "RoC
                                     "fabric",     "NIC",        "NICs",     "HCA",
                                     "HCAs",       "TCPX",       "TCPXO",    "cross-node" };
 
-/* Words beside which a rate is none of the network between nodes. */
-static const char *const inside[] = { "NVLink", "NVSwitch", "NVL",  "HBM",    "memory",
-                                      "PCIe",   "storage",  "disk", "Lustre", "xGMI" };
+/* Beginnings of words beside which a rate is none of the network between nodes. */
+static const char *const inside[] = { "NVL",     "NVSwitch", "HBM",    "memory", "PCIe",
+                                      "storage", "disk",     "Lustre", "xGMI" };
 
 static bool is_alnum(char c)
 {

@@ -91,6 +91,7 @@ static void test_whole(const char *text, const unsigned char *packed, size_t len
 /* No byte of an archive may be missing, or another one. */
 static void test_broken(const unsigned char *packed, size_t len)
 {
+    static const char *const behind[] = { "more", "m", "\x1f", "\x1fmore", "m\x8b" };
     unsigned char copy[PACKED + 16];
     CLEANUP(str_done) struct str out = STR_INIT(MOST);
     struct err e;
@@ -113,11 +114,16 @@ static void test_broken(const unsigned char *packed, size_t len)
     }
     is_int(taken, 0, "no archive with a wrong byte is read");
     memcpy(copy, packed, len);
-    memcpy(copy + len, "more", 4);
-    put(copy, len + 4);
-    is_int(unpack(&out, &e), -EINVAL, "what stands behind an archive is not left out in silence");
-    ok(strstr(e.text, path) && strstr(e.text, "behind it") && strstr(e.text, "zcat"),
-       "the error names the file and the way out: %s", e.text);
+    for (size_t i = 0; i < ARRAY_SIZE(behind); i++) {
+        size_t more = strlen(behind[i]);
+
+        memcpy(copy + len, behind[i], more);
+        put(copy, len + more);
+        is_int(unpack(&out, &e), -EINVAL, "what stands behind an archive is not left out: %s",
+               behind[i]);
+        ok(strstr(e.text, path) && strstr(e.text, "behind it") && strstr(e.text, "zcat"),
+           "the error names the file and the way out: %s", e.text);
+    }
 }
 
 static void test_too_much(void)

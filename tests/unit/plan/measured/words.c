@@ -50,6 +50,7 @@ static size_t read_columns(const char *line, struct column *ret)
 
 static void add_job(const struct plan_row *r, struct str *out)
 {
+    static const char *const engines[] = { "Megatron-LM", "PyTorch", "DeepSpeed" };
     const struct plan_job *j = &r->job;
 
     str_addf(out, "  model %s: %d layers, %d wide, %d heads of %d, %d keys, ffn %d, vocab %d\n",
@@ -59,8 +60,8 @@ static void add_job(const struct plan_row *r, struct str *out)
              j->shape.tied ? " tied" : "", j->shape.biases ? " biases" : "",
              j->shape.learned_positions ? " learned positions" : "",
              j->shape.dropout ? " dropout" : "", j->shape.parallel ? " parallel" : "");
-    str_addf(out, "  job: engine %d, attention %d, precision %d, %d sequences of %d\n",
-             (int)j->engine, (int)j->attention, (int)j->precision, j->global_batch, j->seq);
+    str_addf(out, "  job: %s, attention %d, %s, %d sequences of %d\n", engines[j->engine],
+             (int)j->attention, plan_precision_name(j->precision), j->global_batch, j->seq);
     str_addf(out, "  kernels:%s%s%s logits %g, again %g, gradients %d, moments %d, imbalance %g\n",
              j->fused ? " fused" : "", j->graphs ? " graphs" : "",
              j->fused_loss ? " fused loss" : "", j->logit_b, j->again, j->gradient_b, j->moment_b,

@@ -31,6 +31,7 @@ static void test_sensors(struct sampled *s)
     folder_text(s->folder, HWMON "hwmon4/power1_average", "1250000000\n");
     folder_text(s->folder, HWMON "hwmon4/power1_cap", "2000000000\n");
     folder_text(s->folder, HWMON "hwmon4/power2_input", "5000000\n");
+    folder_text(s->folder, HWMON "hwmon4/power2_cap", "9000000\n");
     folder_text(s->folder, HWMON "hwmon4/temp_input", "1\n");
     folder_text(s->folder, HWMON "hwmon4/temp1x_input", "1\n");
     folder_text(s->folder, HWMON "hwmon4/tempo1_input", "1\n");
@@ -48,6 +49,7 @@ static void test_sensors(struct sampled *s)
     is_value(s, "acpi:power1", "power_watts", "1250");
     is_value(s, "acpi:power1", "power_cap_watts", "2000");
     is_value(s, "acpi:power2", "power_watts", "5");
+    is_value(s, "acpi:power2", "power_cap_watts", "9");
     folder_text(s->folder, HWMON "hwmon4/fan2_input", "-\n");
     is_int(sampled_at(s, 40), 6, "a sensor that says nothing has no row");
     is_value(s, "acpi:fan2", "fan_rpm", "no row");
