@@ -197,9 +197,17 @@ class Reader:
                 begin = self.toks[self.head(i)].line
                 for line in range(begin, self.toks[j].line + 1):
                     found[line] = (kind, begin, None if kind == "body" else self.named(i))
+                if self.is_type(i):
+                    for k in range(i + 1, j):
+                        if self.is_op(k, "[") and self.toks[k - 1].kind == "name":
+                            found[self.toks[k].line] = ("data", begin, self.toks[k - 1].text)
                 i = j
             i += 1
         return found
+
+    def is_type(self, i):
+        """Whether braces at token i hold the members of a struct or union."""
+        return self.toks[i - 2].text in ("struct", "union") if i > 1 else False
 
     def named(self, i):
         """What a declaration names that has braces at token i: a table, or nothing."""
@@ -316,6 +324,26 @@ class Reader:
         first, after = self.toks[k], self.toks[k + 1]
         return bool(TYPE.match(first.text)) or (first.kind == after.kind == "name")
 
+    def is_text_size(self, k):
+        """Whether it is the length of a text that is declared there."""
+        begin = k
+        while begin > 0 and self.toks[begin - 1].text not in (";", "{", "}"):
+            begin -= 1
+        words = {tok.text for tok in self.toks[begin:k]}
+        return self.is_size(k) and bool(words & {"char", "uint8_t"})
+
+    def lengths(self):
+        """(names that stand for nothing but lengths of texts that are declared, all names)"""
+        all_uses, as_length = collections.Counter(), collections.Counter()
+        for tok in self.all:
+            if tok.kind == "pre":
+                all_uses.update(re.findall(r"[A-Za-z_]\w*", tok.text))
+        for k, tok in enumerate(self.toks):
+            if tok.kind == "name" and not self.is_op(k + 1, "="):
+                all_uses[tok.text] += 1
+                as_length[tok.text] += self.is_op(k + 1, "]") and self.is_text_size(k)
+        return {name for name, n in all_uses.items() if as_length[name] == n}, set(all_uses)
+
     def begins(self, k):
         """Whether a statement begins at token k; what parts a for is none."""
         before = self.toks[k - 1]
@@ -409,6 +437,16 @@ def sites(path, text):
     """All sites of a file, by the end of its name; of others none."""
     reader = READERS.get(path[path.rfind(".") :])
     return reader(path, text) if reader else []
+
+
+def lengths(texts):
+    """Names that are nothing but lengths of texts, wherever they stand in these files of C."""
+    only, other = set(), set()
+    for text in texts:
+        these, every = Reader("", text).lengths()
+        only |= these
+        other |= every - these
+    return only - other
 
 
 def changed(text, site, choice):

@@ -124,6 +124,19 @@ def test_what_changes_nothing_is_counted_apart():
     assert mutate_text.excluded("statement", "    end_round(r);") is None
 
 
+def test_lengths_of_texts():
+    """A name that is nothing but the length of a text is one; one that is counted to is none."""
+    head = "enum { TEXT = 8, ROWS = 4, KEPT = 3 };\nstruct s {\nchar t[TEXT];\nint rows[ROWS];\n};\n"
+    code = "void f(void)\n{\nchar b[KEPT];\nfor (int i = 0; i < KEPT; i++)\nb[i] = 0;\n}\n"
+    assert mutate_text.lengths([head, code]) == {"TEXT"}
+    # The length of a member is reached by those who use the member.
+    found = {"one": {"seconds": 1, "wrong": "", "lines": {"a.c": [[3], []]}}}
+    texts = {"a.h": head, "a.c": "int g(struct s *s)\n{\nreturn s->rows[0];\n}\n"}
+    by_name = {site.name: site for site in mutate_text.sites("a.h", head)}
+    assert mutate_reach.Reach(found, texts).of(by_name["ROWS"]) == {"one"}
+    assert mutate_reach.Reach(found, texts).of(by_name["TEXT"]) == set()
+
+
 def test_who_reaches_a_line():
     """Code is reached where it counts; a table by those who reach a line that names it."""
     table = "static const int t[] = {\n7,\n8,\n};\n"
@@ -209,7 +222,7 @@ def test_sanitizers_are_asked_once_more(monkeypatch):
         return mutate_work.Test(name, [], {}, "", {suite}, [name], [], 1)
 
     monkeypatch.setattr(mutate_work, "run_all", ran)
-    tests = [test_of(n, "unit") for n in ("quiet", "unfit", "sees")] + [test_of("cli", "cli")]
+    tests = [test_of(n, "unit") for n in ("quiet", "unfit", "sees")] + [test_of("sums", "sums")]
     breaker = mutate.Breaker.__new__(mutate.Breaker)
     breaker.copy = types.SimpleNamespace(write=texts.__setitem__)
     breaker.asked = types.SimpleNamespace(jobs=1)
