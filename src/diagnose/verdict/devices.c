@@ -111,19 +111,20 @@ void judge_copies(struct judge *j)
 {
     double copy = j->v->share[BRIM_STAGE_COPY], width = judge_mean(j, RUN_GPU_PCIE_WIDTH);
     double load = judge_mean(j, RUN_GPU_PCIE);
+    bool is_narrow = width < j->l.pcie_width, is_full = load >= j->l.pcie_load;
     struct verdict_item *to;
 
     if (!(copy >= j->l.copy_warning))
         return;
-    if (width < j->l.pcie_width || load >= j->l.pcie_load) {
-        to = judge_add(j, CAUSE_PCIE, -1, copy * (width < j->l.pcie_width ? 1 - width / 2 : 1));
+    if (is_narrow || is_full) {
+        to = judge_add(j, CAUSE_PCIE, -1, copy * (is_narrow ? 1 - width / 2 : 1));
         judge_says(j, to,
-                   width < j->l.pcie_width ? "a GPU's PCIe link runs below what GPU and slot can do"
-                                           : "the PCIe link to the GPUs is full");
+                   is_narrow ? "a GPU's PCIe link runs below what GPU and slot can do"
+                             : "the PCIe link to the GPUs is full");
         judge_agrees(j, to, "copies take %s of the step", quantity_share(copy).text);
-        if (width < j->l.pcie_width)
+        if (is_narrow)
             judge_agrees(j, to, "the link has %s of its rate", quantity_share(width).text);
-        if (load >= j->l.pcie_load)
+        if (is_full)
             judge_agrees(j, to, "it is %s full", quantity_share(load).text);
         judge_advises(j, to, "brim machine --audit says which link, and why");
         return;
@@ -134,7 +135,7 @@ void judge_copies(struct judge *j)
     judge_says(j, to, "batches are copied to the device from memory that is not pinned");
     judge_agrees(j, to, "copies take %s of the step", quantity_share(copy).text);
     judge_agrees(j, to, "pin_memory is off");
-    if (load < j->l.pcie_load)
+    if (!isnan(load))
         judge_agrees(j, to, "the PCIe link is %s full", quantity_share(load).text);
     judge_advises(j, to, "DataLoader(pin_memory=True) and .to(device, non_blocking=True)");
 }

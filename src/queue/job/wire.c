@@ -25,7 +25,7 @@ bool wire_next(const struct str *message, size_t *at, const char **key, size_t *
     const char *begin = str_text(message) + *at, *equals;
     size_t left = message->len - *at, len = strnlen(begin, left);
 
-    if (*at >= message->len || len == left)
+    if (len == left) /* nothing is left, or no end of it */
         return false;
     equals = memchr(begin, '=', len);
     if (!equals)

@@ -50,11 +50,10 @@ int attach_check(int proc, pid_t pid, struct err *e)
 /* "RUNS/ID/part-HOST-PID.moments" -> RUNS/ID. */
 static bool take_folder(char *path, struct str *folder)
 {
-    size_t len = strlen(path), suffix = sizeof(moments) - 1;
     char *slash = strrchr(path, '/');
+    const char *end = slash ? strrchr(slash, '.') : NULL;
 
-    if (!slash || slash == path || len < suffix || strcmp(path + len - suffix, moments) != 0 ||
-        strncmp(slash + 1, "part-", 5) != 0)
+    if (!end || slash == path || strcmp(end, moments) != 0 || strncmp(slash + 1, "part-", 5) != 0)
         return false;
     *slash = 0;
     str_add(folder, path);

@@ -65,7 +65,7 @@ struct infer infer_period(const double *series, size_t n, double hz, double *scr
     }
     power = flatten(series, x, n);
     /* what varies by less than a thousandth of its mean is even */
-    if (!(power > mean * mean * 1e-6) || !(power > 1e-18))
+    if (!(power > fmax(mean * mean * 1e-6, 1e-18)))
         return none;
     for (size_t i = 1; i <= last + 1; i++)
         r[i] = alike(x, n, i);

@@ -79,9 +79,8 @@ static void add_workers(struct proposer *p, double workers)
     fetch_s = loader_fetch(&need) * p->step_s;
     compute_s = loader_compute(&need) * p->step_s;
     then_s = fmax(p->compute_s, fetch_s / n) + starting;
-    /* Loading and computing share the CPUs. */
-    if (p->cpus > 0)
-        then_s = fmax(then_s, (share * fetch_s + p->compute_s) / p->cpus);
+    /* Loading and computing share the CPUs; how many is NaN where nobody knows, for fmax() nothing. */
+    then_s = fmax(then_s, (share * fetch_s + p->compute_s) / p->cpus);
     /* The first batch of an epoch is waited for whole. */
     if (epoch >= 1)
         then_s = fmin(p->step_s, then_s + fetch_s / epoch);
@@ -111,7 +110,7 @@ static void add_fewer(struct proposer *p, double workers)
     /* Those that sleep share nothing. */
     if (busy < busy_part * p->cpus)
         return;
-    if (item && p->cpus > 0 && n < workers)
+    if (item && !isnan(p->cpus) && n < workers)
         propose_number(p, "loader.workers", n, workers, item->gain,
                        "%.0f workers of a rank share %.0f CPUs with it", workers, p->cpus);
 }

@@ -136,7 +136,7 @@ static void look(struct proposer *p)
     p->cpus = facts_signal(&p->facts, RUN_CPUS);
     if (limit > 0)
         p->cpus = isnan(p->cpus) ? limit : fmin(p->cpus, limit);
-    p->cpus /= facts_ranks_here(&p->facts);
+    p->cpus = p->cpus > 0 ? p->cpus / facts_ranks_here(&p->facts) : (double)NAN;
 }
 
 /* The largest gain first, behind those that stand there already. */

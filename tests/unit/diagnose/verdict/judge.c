@@ -264,6 +264,14 @@ static void test_one_loader(void)
     is_int(v.items[0].rank, 1, "the rank that waits for data is the slow one");
     ok(strstr(v.items[0].action, "loader"), "with a look at its loader: %s", v.items[0].action);
     verdict_done(&v);
+    r.ranks[1].host = "n7";
+    is_int(judge_run(&r, NULL, &v), 0, "a slow rank of another host is judged");
+    ok(strstr(v.sentence, "rank 1 on n7 "), "the sentence names the rank's host: %s", v.sentence);
+    verdict_done(&v);
+    r.ranks[1].host = r.host = NULL;
+    is_int(judge_run(&r, NULL, &v), 0, "a slow rank of a host without a name is judged");
+    ok(strstr(v.sentence, "rank 1 on its host "), "the sentence has no host: %s", v.sentence);
+    verdict_done(&v);
     run_done(&r);
 }
 

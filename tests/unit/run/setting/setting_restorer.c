@@ -2,7 +2,9 @@
  * when the one who started it is killed, and by the next one when it was killed as well. */
 #include "run/setting/setting_restorer.h"
 
+#include <dirent.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -146,6 +148,54 @@ static void check_killed(const struct bench *b)
     ok(comes_back(b), "brim killed: it is put back");
 }
 
+/* A child of this process, or 0. */
+static pid_t any_child(void)
+{
+    DIR *proc = opendir("/proc");
+    const struct dirent *entry;
+    pid_t found = 0;
+
+    while (proc && !found && (entry = readdir(proc)) != NULL) {
+        char path[PATH_MAX], text[512] = "";
+        const char *end;
+        int parent = 0;
+        FILE *f;
+
+        snprintf(path, sizeof(path), "/proc/%.20s/stat", entry->d_name);
+        f = strtol(entry->d_name, NULL, 10) > 0 ? fopen(path, "re") : NULL;
+        if (!f)
+            continue;
+        end = fgets(text, sizeof(text), f) ? strrchr(text, ')') : NULL;
+        fclose(f);
+        if (end && sscanf(end, ") %*c %d", &parent) == 1 && parent == getpid())
+            found = (pid_t)strtol(entry->d_name, NULL, 10);
+    }
+    if (proc)
+        closedir(proc);
+    return found;
+}
+
+/* The restorer is nobody's child; here it becomes ours. */
+static void check_restorer_killed(const struct bench *b)
+{
+    struct setting_restorer *w;
+    struct err e = { "" };
+    pid_t pid;
+
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+    w = start(b);
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 0);
+    pid = any_child();
+    if (!ok(pid > 0 && kill(pid, SIGKILL) == 0 && waitpid(pid, NULL, 0) == pid,
+            "the process that puts settings back is killed"))
+        return;
+    ok(setting_restorer_end(w, &e) < 0, "the end of a restorer that was killed fails");
+    is_str(e.text,
+           "the process that changed settings of this machine does not answer: "
+           "brim optimize --undo puts them back",
+           "the error names the process that does not answer");
+}
+
 /* What a killed restorer leaves: the note, and the machine as it was changed. */
 static void leave(const struct bench *b, const char *boot)
 {
@@ -207,6 +257,7 @@ int main(void)
     set_up(&b);
     check_life(&b);
     check_killed(&b);
+    check_restorer_killed(&b);
     check_left(&b);
     check_memory(&b);
     folder_remove(b.root);

@@ -78,9 +78,28 @@ static void test_nothing(void)
     ok(isnan(look(N).period_s), "a series with a gap has no period");
 }
 
+/* A wave of two seconds around a mean. */
+static struct infer wave(double mean, double amplitude)
+{
+    for (size_t i = 0; i < N; i++)
+        series[i] = mean + amplitude * sin(acos(-1) * (double)i / INFER_HZ);
+    return look(N);
+}
+
+/* The variance of a wave is half its amplitude squared. */
+static void test_even(void)
+{
+    ok(isnan(wave(1, 1.3e-3).period_s), "what varies by 0.9 thousandths of its mean is even");
+    ok(fabs(wave(1, 1.5e-3).period_s - 2) < 0.1, "what varies by 1.1 thousandths has a period");
+    ok(isnan(wave(-5, 6.5e-3).period_s), "the mean of what is even may be below 0");
+    ok(isnan(wave(0, 1.3e-9).period_s), "what varies by rounding around 0 is even");
+    ok(fabs(wave(0, 1.5e-9).period_s - 2) < 0.1, "what varies by more around 0 has a period");
+}
+
 int main(void)
 {
     test_loops();
+    test_even();
     test_nothing();
     return done();
 }

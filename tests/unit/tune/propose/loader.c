@@ -56,6 +56,23 @@ static void test_workers(void)
     close_made(&p);
 }
 
+/* A run's file may say anything. */
+static void test_unknown_cpus(void)
+{
+    static const double cpus[] = { (double)NAN, 0, -1 };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cpus); i++) {
+        struct made m = waiting();
+        struct proposed p;
+
+        m.s[RUN_CPUS] = cpus[i];
+        open_made(&p, &m);
+        is_str(workers(&p), "5", "workers are proposed as the job needs where %g CPUs are told",
+               cpus[i]);
+        close_made(&p);
+    }
+}
+
 static void test_busy_workers(void)
 {
     struct made m = waiting();
@@ -220,6 +237,7 @@ static void test_one_number(void)
 int main(void)
 {
     test_workers();
+    test_unknown_cpus();
     test_busy_workers();
     test_short_epochs();
     test_start_of_workers();
