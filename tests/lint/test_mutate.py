@@ -126,7 +126,8 @@ def test_what_changes_nothing_is_counted_apart():
 
 def test_lengths_of_texts():
     """A name that is nothing but the length of a text is one; one that is counted to is none."""
-    head = "enum { TEXT = 8, ROWS = 4, KEPT = 3 };\nstruct s {\nchar t[TEXT];\nint rows[ROWS];\n};\n"
+    head = "enum { TEXT = 8, ROWS = 4, KEPT = 3 };\n"
+    head += "struct s {\nchar t[TEXT];\nint rows[ROWS];\n};\n"
     code = "void f(void)\n{\nchar b[KEPT];\nfor (int i = 0; i < KEPT; i++)\nb[i] = 0;\n}\n"
     assert mutate_text.lengths([head, code]) == {"TEXT"}
     # The length of a member is reached by those who use the member.

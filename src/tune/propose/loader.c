@@ -79,7 +79,7 @@ static void add_workers(struct proposer *p, double workers)
     fetch_s = loader_fetch(&need) * p->step_s;
     compute_s = loader_compute(&need) * p->step_s;
     then_s = fmax(p->compute_s, fetch_s / n) + starting;
-    /* Loading and computing share the CPUs; how many is NaN where nobody knows, for fmax() nothing. */
+    /* Loading and computing share the CPUs; fmax() passes over a number that nobody knows. */
     then_s = fmax(then_s, (share * fetch_s + p->compute_s) / p->cpus);
     /* The first batch of an epoch is waited for whole. */
     if (epoch >= 1)

@@ -67,7 +67,7 @@ static void test_long_steps(void)
 }
 
 /* What a job does when it starts again says nothing of the time before: what it did beside another
- * one, and when it was looked at. What it is known to do alone stays, unless its pace may differ. */
+ * one, and when it was looked at. What it does alone is known still, unless its pace may differ. */
 static void test_begins_again(void)
 {
     struct queue_job j = runs();
