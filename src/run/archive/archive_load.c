@@ -198,8 +198,6 @@ static int load(const char *folder, bool whole, struct run *out, struct err *e)
     int rc = read_parts(&all, folder, e);
 
     *out = (struct run){ .id = NULL };
-    if (rc < 0)
-        return rc;
     for (size_t i = 0; whole && rc == 0 && i < all.n; i++)
         rc = read_pieces(&all.all[i], e);
     if (rc < 0)

@@ -372,9 +372,20 @@ static void test_environment(void)
         const char *name, *value;
         int rank;
     } cases[] = {
-        { "SLURM_PROCID", "7", 7 },   { "PMI_RANK", "6", 6 }, { "OMPI_COMM_WORLD_RANK", "5", 5 },
-        { "RANK", "4", 4 },           { "RANK", "-3", 5 },    { "RANK", "4 ", 5 },
+        { "SLURM_PROCID", "7", 7 },
+        { "PMI_RANK", "6", 6 },
+        { "OMPI_COMM_WORLD_RANK", "5", 5 },
+        { "RANK", "4", 4 },
+        { "RANK", "-3", 5 },
+        { "RANK", "4 ", 5 },
         { "RANK", "99999999999", 5 },
+        { "RANK", "", 5 },
+        { "RANK", "2147483648", 5 },
+        { "RANK", "/1", 5 },
+        { "RANK", ":1", 5 },
+        { "RANK", "0", 0 },
+        { "RANK", "9", 9 },
+        { "RANK", "2147483647", 2147483647 },
     };
     struct file f;
 

@@ -113,6 +113,62 @@ static void test_rates(struct sampled *s)
     is_value(s, "intel0", "busy_ratio", "absent");
 }
 
+/* Each reason alone, as both drivers call it. */
+static void test_reasons(void)
+{
+    static const struct {
+        const char *name;
+        size_t kind;
+    } reasons[] = {
+        { "pl1", GPU_THROTTLED_POWER },
+        { "pl2", GPU_THROTTLED_POWER },
+        { "pl4", GPU_THROTTLED_POWER },
+        { "psys_pl1", GPU_THROTTLED_POWER },
+        { "psys_pl2", GPU_THROTTLED_POWER },
+        { "vr_tdc", GPU_THROTTLED_POWER },
+        { "iccmax", GPU_THROTTLED_POWER },
+        { "thermal", GPU_THROTTLED_THERMAL },
+        { "soc_thermal", GPU_THROTTLED_THERMAL },
+        { "mem_thermal", GPU_THROTTLED_THERMAL },
+        { "vr_thermal", GPU_THROTTLED_THERMAL },
+        { "vr_thermalert", GPU_THROTTLED_THERMAL },
+        { "soc_avg_thermal", GPU_THROTTLED_THERMAL },
+        { "ratl", GPU_THROTTLED_THERMAL },
+        { "prochot", GPU_THROTTLED_BRAKE },
+        { "no_such_reason", GPU_THROTTLED_OTHER },
+    };
+    static const size_t kinds[] = { GPU_THROTTLED_POWER, GPU_THROTTLED_THERMAL, GPU_THROTTLED_BRAKE,
+                                    GPU_THROTTLED_OTHER };
+    static const char *const prefixes[] = { I915 "gt/gt0/throttle_reason_",
+                                            XE "tile0/gt0/freq0/throttle/reason_" };
+    struct sampled s;
+
+    sampled_make(&s, &sampler_intel);
+    build(&s);
+    folder_text(s.folder, I915 "gt/gt0/throttle_reason_status", "1\n");
+    folder_text(s.folder, I915 "gt/gt0/throttle_reason_pl1", "0\n");
+    folder_text(s.folder, XE "tile0/gt0/freq0/throttle/reason_thermal", "0\n");
+    for (size_t i = 0; i < ARRAY_SIZE(reasons); i++) {
+        char paths[2][128];
+
+        for (size_t k = 0; k < 2; k++) {
+            snprintf(paths[k], sizeof(paths[k]), "%s%s", prefixes[k], reasons[i].name);
+            folder_text(s.folder, paths[k], "1\n");
+        }
+        is_int(sampled_open(&s), 0, "the sampler opens with the reason %s", reasons[i].name);
+        is_int(sampled_at(&s, 100), 4, "two accelerators have rows with the reason %s",
+               reasons[i].name);
+        for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
+            is_throttled(&s, "intel0", kinds[k], kinds[k] == reasons[i].kind ? "1" : "0");
+            is_throttled(&s, "intel1", kinds[k], kinds[k] == reasons[i].kind ? "1" : "0");
+        }
+        sampled_close(&s);
+        for (size_t k = 0; k < 2; k++)
+            folder_text(s.folder, paths[k], "0\n");
+    }
+    sampled_remove(&s);
+}
+
 static void test_gone(struct sampled *s)
 {
     char path[PATH_MAX];
@@ -140,5 +196,6 @@ int main(void)
     test_gone(&s);
     sampled_oom(&s);
     sampled_remove(&s);
+    test_reasons();
     return done();
 }

@@ -95,6 +95,7 @@ static const struct {
       "x '{\"auth\": ***, \"lr\": 1}'",
       { "x", "{\"auth\": {\"u\": \"me\", \"p\": [\"hunter}\"]}, \"lr\": 1}" } },
     { "YAML", "x 'password: ***'", { "x", "password: hunter 2" } },
+    { "a scheme that is called as a secret", "x token://host/y", { "x", "token://host/y" } },
     { "a URL", "git https://me:***@host/x", { "git", "https://me:hunter@host/x" } },
     { "a URL with @ in it", "x s3://me:***@host/x@2", { "x", "s3://me:hunter@2@host/x@2" } },
     { "a URL with / in it", "x redis://:***@host/0", { "x", "redis://:hunter/2@host/0" } },
