@@ -193,7 +193,7 @@ static bool take_assigned(struct redaction *r, const char *name, size_t len)
     p += quoted;
     apart = strchr(blanks, *p) && *p;
     p += strspn(p, " \t");
-    if ((*p != '=' && *p != ':') || p[1] == '=' || !strncmp(p, "://", 3))
+    if ((*p != '=' && *p != ':') || p[1] == '=')
         return false;
     if (!user && !secret_name(name, len))
         return false;
