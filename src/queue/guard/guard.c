@@ -284,8 +284,7 @@ static void wake_engine(const struct hold *h)
     }
 }
 
-/* What may be otherwise the next time: the job waits again. */
-static bool passes(int rc)
+bool queue_guard_passes(int rc)
 {
     return rc == -ENOSPC || rc == -EDQUOT || rc == -ENOMEM || rc == -EAGAIN || rc == -EMFILE ||
            rc == -ENFILE;
@@ -296,11 +295,11 @@ static void say_unstarted(struct hold *h, int rc, const char *why)
     int status = rc == -ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_NOT_EXECUTABLE;
 
     h->end.unstarted = true;
-    h->end.status = (passes(rc) ? QUEUE_REQUEUED : status) << 8;
+    h->end.status = (queue_guard_passes(rc) ? QUEUE_REQUEUED : status) << 8;
     h->end.end_ms = wall_ms();
     snprintf(h->end.text, sizeof(h->end.text), "not started: %.*s", (int)sizeof(h->end.text) - 16,
              why);
-    if (passes(rc))
+    if (queue_guard_passes(rc))
         (void)poll(NULL, 0, RETRY_MS);
 }
 

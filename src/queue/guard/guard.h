@@ -3,6 +3,7 @@
  * needs no engine: one that dies meanwhile finds the word when it comes back. */
 #ifndef BRIM_QUEUE_GUARD_GUARD_H
 #define BRIM_QUEUE_GUARD_GUARD_H
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "queue/job/job.h"
@@ -17,5 +18,9 @@ struct queue_guard {
 
 /* Start one. Its pid, or a negative errno. */
 pid_t queue_guard_start(const struct queue_guard *g) CHECK_RESULT;
+
+/* Whether that a command could not be started may be otherwise the next time: the job waits
+ * again. */
+bool queue_guard_passes(int rc);
 
 #endif

@@ -34,6 +34,22 @@ def test_limits_are_those_of_its_shell(queue):
     assert queue.output(number) == "97\n"
 
 
+def test_the_kernel_tells_the_engine_of_ends(queue):
+    """It would look by itself, but only once a second."""
+    number = queue.submit("sh", "-c", WAIT)
+    queue.until(number, "running")
+    folder = "ino:%x " % (queue.state / "ends").stat().st_ino
+    watched = pathlib.Path("/proc/%d/fdinfo" % queue.engine()).iterdir()
+    assert any("inotify wd:" in text and folder in text for text in map(read_if_there, watched))
+
+
+def read_if_there(path):
+    try:
+        return path.read_text()
+    except OSError:  # closed meanwhile
+        return ""
+
+
 def test_names_of_others(queue):
     number = queue.submit("--hold", "--name", "a\x1b[2Jb", "true")
     assert "a?[2Jb" in queue("jobs").stdout and "\x1b" not in queue("jobs", str(number)).stdout
