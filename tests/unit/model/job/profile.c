@@ -35,6 +35,9 @@ static const char text[] = "[profile]\n"
                            "steps = 0\n"
                            "why = \"memory ran low\"\n";
 
+#define NO_KNOB "f:2: a section behind [profile] has the name of a knob"
+#define LETTERS_40 "abcdefghijabcdefghijabcdefghijabcdefghij"
+
 static const struct {
     const char *text, *why;
 } refused[] = {
@@ -47,6 +50,10 @@ static const struct {
     { "[profile]\n[a]\n", "f:2: [a] has no 'value'" },
     { "[profile]\n[a]\n[b]\nvalue = 1\n", "f:2: [a] has no 'value'" },
     { "[profile]\n[a]\nvalue = 1\n[b]\nvalue = 1\n[a]\n", "f:6: [a] stands twice" },
+    { "[profile]\n[profile]\n", NO_KNOB },
+    { "[profile]\n[refused profile]\n", NO_KNOB },
+    { "[profile]\n[a\001b]\n", NO_KNOB },
+    { "[profile]\n[" LETTERS_40 "]\n", NO_KNOB },
     { "[profile]\n[refused a]\nvalue = 1\n[a]\nvalue = 1\n[refused a]\n",
       "f:6: [refused a] stands twice" },
     { "[profile]\n[a]\nvalue =\n", "f:3: a value has 1 to 63 letters" },
