@@ -81,8 +81,10 @@ int queue_array(const char *text, int32_t *width, queue_task_fn *fn, void *arg, 
 /* ---- dependencies ---- */
 
 static const char *const after_names[] = {
-    [AFTER_NONE] = "",        [AFTER_START] = "after",       [AFTER_OK] = "afterok",
-    [AFTER_ANY] = "afterany", [AFTER_NOT_OK] = "afternotok",
+    [AFTER_START] = "after",
+    [AFTER_OK] = "afterok",
+    [AFTER_ANY] = "afterany",
+    [AFTER_NOT_OK] = "afternotok",
 };
 
 const char *queue_after_name(enum queue_after_kind kind)
