@@ -39,6 +39,8 @@ static void test_rates(void)
         { "InfiniBand NDR 8x400Gb/s", &h100, 3200 },
         { "Slingshot-11 (4 NICs per node)", &a100, 800 },
         { "HDR x4", &a100, 800 },
+        { "HDR x1", &a100, 200 },
+        { "EDR x64", &a100, 6400 },
         { "2 EDR links", &a100, 200 },
         { "1 EDR link", &a100, 100 },
         { "1xHDR per node", &a100, 200 },
