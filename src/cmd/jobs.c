@@ -221,6 +221,7 @@ static void show_one(const struct json_value *job, bool cpus_only, const char *f
     add_line(out, "after", queue_client_text(job, "after"));
     add_line(out, "where", queue_client_text(job, "place"));
     add_use(out, job);
+    add_line(out, "sharing", queue_client_text(job, "sharing"));
     add_line(out, "stopped", queue_client_text(job, "stopped"));
     add_moment(out, "submitted", queue_client_number(job, "submitted"));
     add_deadline(out, job);

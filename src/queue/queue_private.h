@@ -148,6 +148,10 @@ void queue_look_done(struct local *l);
 /* The job that is on the same devices as one that runs; NULL. */
 struct queue_job *queue_partner(const struct local *l, const struct queue_job *j);
 
+/* Why a job that runs and may share devices shares none now, in words; out stays as it is where
+ * that is not so, or where only another job's need is missing. */
+void queue_share_why(const struct local *l, const struct queue_job *j, struct str *out);
+
 /* Look at the steps of jobs that may share devices, and let those that cost another one too much go
  * back. After it queue_share_works() says whether one of two on one device works. */
 void queue_share_look(struct local *l);
@@ -180,7 +184,8 @@ int queue_submit(struct local *l, const struct queue_client *client, struct str 
 
 /* A job as JSON. Its command and environment are not told: they may hold secrets. */
 struct json;
-void queue_show_job(struct json *json, const struct queue_job *j, int64_t now_ms);
+void queue_show_job(struct json *json, const struct queue_job *j, const char *sharing,
+                    int64_t now_ms);
 
 /* ---- clients.c ---- */
 

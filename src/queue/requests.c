@@ -28,6 +28,7 @@ struct showing {
 static int show(void *arg, const struct queue_job *j)
 {
     struct showing *s = arg;
+    CLEANUP(str_done) struct str sharing = STR_INIT(QUEUE_REASON);
     const struct queue_job *live = life_find(s->l, j->id);
 
     if (s->n == s->most || s->looked++ == s->most_looked) {
@@ -36,7 +37,11 @@ static int show(void *arg, const struct queue_job *j)
     }
     if ((s->task >= 0 && j->task != s->task) || (s->user && strcmp(s->user, j->user) != 0))
         return 0;
-    queue_show_job(&s->json, live ? live : j, queue_wall_ms(s->l));
+    if (live)
+        queue_share_why(s->l, live, &sharing);
+    if (str_error(&sharing) && !s->json.out->error)
+        s->json.out->error = str_error(&sharing);
+    queue_show_job(&s->json, live ? live : j, str_text(&sharing), queue_wall_ms(s->l));
     s->n++;
     return 0;
 }

@@ -1,15 +1,18 @@
 /* Jobs that share devices, for policies with [share]: their steps are looked at, and of two of
  * which one costs the other too much the one that came later goes back. */
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "queue/guard/cpu_time.h"
 #include "queue/guard/files.h"
 #include "queue/job/idle_history.h"
 #include "queue/job/sharing.h"
 #include "queue/queue_private.h"
+#include "run/job/thread.h"
 #include "run/watch/live_runs.h"
 
 enum { HALF = 5, TENTH = 10 /* thousandths in a percent */ };
@@ -54,19 +57,79 @@ static bool is_parked_on(const struct queue_job *j, const char *slots)
     return j->state == QUEUE_RUNNING && j->parked_ms && overlap(j->slots, slots);
 }
 
+/* ---- in words ---- */
+
+void queue_share_why(const struct local *l, const struct queue_job *j, struct str *out)
+{
+    const struct policy *p = l->c->policy;
+    int64_t seen_ms = MIN(j->alone_ms, j->worked_ms), after_ms = p->share.after_ms;
+
+    if (!j->share || j->state != QUEUE_RUNNING || j->stop != QUEUE_GO || queue_partner(l, j) ||
+        (p->share.below == 0 && p->idle.action == IDLE_SHRINK))
+        return;
+    if (p->share.below == 0)
+        str_add(out, "it shares with nobody: the queue's policy has no section [share]");
+    else if (j->apart)
+        str_add(out, "it shares no more: it made another job too slow, or one made it so");
+    else if (j->steps < 0)
+        str_add(out, "it shares with nobody so far: no step of it was seen, and of a job without "
+                     "steps nobody could tell what sharing costs it");
+    else if (!sharing_is_known(j, after_ms))
+        str_addf(out,
+                 "it shares with nobody so far: it was seen at work, with steps, for %.0f s of the "
+                 "%.0f s that the policy asks",
+                 (double)MIN(seen_ms, after_ms) / 1e3, (double)after_ms / 1e3);
+    else if (sharing_usual(j) > p->share.below)
+        str_addf(out,
+                 "it shares with nobody: it keeps its devices busy for %d %% of the time, and the "
+                 "policy lets those share that do for %d %% at most",
+                 sharing_usual(j) / TENTH, p->share.below / TENTH);
+}
+
 /* ---- what is seen ---- */
+
+/* What its observer tells; live_run_none. */
+static void run_of(const struct local *l, const struct queue_job *j, struct live_run *ret)
+{
+    pid_t pid;
+
+    *ret = live_run_none;
+    if (queue_start_look(l->dir, j->id, j->attempt, &pid) != START_LIVES ||
+        live_runs_of(ret, (int)pid, (int64_t)j->uid, NULL) < 0)
+        *ret = live_run_none;
+}
 
 static double steps_of(const struct local *l, const struct queue_job *j)
 {
     struct live_run run;
-    pid_t pid;
 
     if (l->c->steps)
         return l->c->steps(l->c->arg, j);
-    if (queue_start_look(l->dir, j->id, j->attempt, &pid) != START_LIVES ||
-        live_runs_of(&run, (int)pid, (int64_t)j->uid, NULL) < 0)
-        return (double)NAN;
+    run_of(l, j, &run);
     return run.steps;
+}
+
+/* How long it waited for CPUs, and the other one was on some. A step waits for the process that is
+ * last: of the first threads the one that waited most counts. */
+static void look_at_waits(struct local *l, struct queue_job *j, const struct queue_job *other,
+                          enum sharing_time time)
+{
+    CLEANUP(closep) int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int64_t waited_ns = -NS_PER_MS;
+    struct cpu_time used = { .guard = 0 };
+    struct thread_times times;
+    struct live_run run;
+
+    run_of(l, j, &run);
+    for (size_t i = 0; i < run.n_pids; i++)
+        if (live_run_has(&run, run.pids[i], j->uid) &&
+            thread_times(proc, (pid_t)run.pids[i], &times) == 0)
+            waited_ns = MAX(waited_ns, (int64_t)times.waited_ns);
+    if (queue_start_look(l->dir, other->id, other->attempt, &used.guard) != START_LIVES ||
+        cpu_time_read(proc, &used, 1) < 0)
+        used.there = false;
+    sharing_note_waits(j, waited_ns / NS_PER_MS,
+                       used.there ? (int64_t)used.ticks * 1000 / sysconf(_SC_CLK_TCK) : -1, time);
 }
 
 static void look_at(struct local *l, struct queue_job *j)
@@ -76,6 +139,8 @@ static void look_at(struct local *l, struct queue_job *j)
 
     if (other)
         time = other->works && is_watched(l, other) ? SHARING_BESIDE : SHARING_NEITHER;
+    if (other && other->host == j->id && !l->c->steps)
+        look_at_waits(l, j, other, time);
     sharing_note_steps(j, queue_now_ms(l), steps_of(l, j), l->c->look_ms, time);
 }
 

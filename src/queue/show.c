@@ -43,7 +43,8 @@ static void add_wants(struct json *json, const struct queue_job *j)
         json_int(json, "beside", j->host);
 }
 
-void queue_show_job(struct json *json, const struct queue_job *j, int64_t now_ms)
+void queue_show_job(struct json *json, const struct queue_job *j, const char *sharing,
+                    int64_t now_ms)
 {
     CLEANUP(str_done) struct str label = STR_INIT(48);
     bool runs = j->state == QUEUE_RUNNING;
@@ -78,6 +79,8 @@ void queue_show_job(struct json *json, const struct queue_job *j, int64_t now_ms
     json_string(json, "place", *j->place ? j->place : NULL);
     if (runs)
         add_use(json, j, now_ms);
+    if (*sharing)
+        json_string(json, "sharing", sharing);
     if (*j->stopped)
         json_string(json, "stopped", j->stopped);
     if (j->state == QUEUE_ENDED && j->outcome != QUEUE_NEVER && j->outcome != QUEUE_LOST &&

@@ -11,7 +11,7 @@ void sharing_begin(struct queue_job *j)
 {
     j->steps = -1;
     j->works = true;
-    j->use_ms = j->beside_ms = j->beside = 0;
+    j->use_ms = j->beside_ms = j->beside = j->late_ms = j->waited_ms = 0;
     if (queue_job_stretches(j))
         j->alone_ms = j->alone = j->worked_ms = j->worked = 0;
 }
@@ -59,6 +59,18 @@ void sharing_note_steps(struct queue_job *j, int64_t now_ms, double steps, int64
     j->steps_ms = now_ms;
 }
 
+void sharing_note_waits(struct queue_job *j, int64_t waited_ms, int64_t other_ms,
+                        enum sharing_time time)
+{
+    int64_t waited = waited_ms + 1 - j->waited_ms, other = other_ms + 1 - j->other_ms;
+    bool known = j->waited_ms > 0 && j->other_ms > 0 && waited_ms >= 0 && other_ms >= 0;
+
+    if (known && time == SHARING_BESIDE && waited > 0 && other >= 0)
+        j->late_ms += MAX(waited - other, 0);
+    j->waited_ms = time == SHARING_BESIDE ? waited_ms + 1 : 0;
+    j->other_ms = time == SHARING_BESIDE ? other_ms + 1 : 0;
+}
+
 void sharing_note_use(struct queue_job *j, int64_t now_ms, int milli, int memory_milli)
 {
     int64_t passed_ms = j->use_ms ? now_ms - j->use_ms : 0;
@@ -90,8 +102,8 @@ int sharing_cost(struct queue_job *j, int64_t after_ms, int *milli)
     if (j->beside_ms < after_ms || j->beside <= 0 || j->alone <= 0)
         return 0;
     before = (double)j->alone_ms / (double)j->alone;
-    now = (double)j->beside_ms / (double)j->beside;
-    j->beside_ms = j->beside = 0;
+    now = (double)(j->beside_ms - MIN(j->late_ms, j->beside_ms)) / (double)j->beside;
+    j->beside_ms = j->beside = j->late_ms = 0;
     if (!(before > 0))
         return 0;
     *milli = (int)lround(MIN(now / before - 1, 1000.0) * WORK_WHOLE);

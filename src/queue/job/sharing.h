@@ -21,6 +21,12 @@ enum sharing_time { SHARING_NEITHER, SHARING_ALONE, SHARING_BESIDE };
 void sharing_note_steps(struct queue_job *j, int64_t now_ms, double steps, int64_t look_ms,
                         enum sharing_time time);
 
+/* Its processes have waited for CPUs for so long so far, and those of the job beside it were on
+ * some for so long; -1: not known. What of such waiting the other job does not explain is the
+ * machine's doing, and is no cost of sharing. */
+void sharing_note_waits(struct queue_job *j, int64_t waited_ms, int64_t other_ms,
+                        enum sharing_time time);
+
 /* It is that busy, in thousandths, with devices of its own, whose memory is in use so far; -1: not
  * known. */
 void sharing_note_use(struct queue_job *j, int64_t now_ms, int milli, int memory_milli);
@@ -31,8 +37,9 @@ int sharing_usual(const struct queue_job *j);
 /* Whether enough is known of it to share: its steps, alone, for that long. */
 bool sharing_is_known(const struct queue_job *j, int64_t after_ms);
 
-/* By how much its steps take longer beside another one, in thousandths, once it was seen so for
- * that long: 1, and the count begins anew; 0: not yet. */
+/* By how much its steps take longer beside another one, without what they waited for CPUs that
+ * others had, in thousandths, once it was seen so for that long: 1, and the count begins anew; 0:
+ * not yet. */
 int sharing_cost(struct queue_job *j, int64_t after_ms, int *milli);
 
 #endif

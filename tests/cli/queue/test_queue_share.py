@@ -117,6 +117,22 @@ def test_undone_when_it_costs_too_much(queue):
     assert queue.job(guest)["attempts"] == 3
 
 
+def test_why_a_job_shares_with_nobody(queue):
+    """Who marks no steps is told so; who has been seen for long enough waits for somebody."""
+    n = queue.submit("-d1", "--requeue", "--share", "sh", "-c", WAIT)
+    queue.until(n, "running")
+    why = "it shares with nobody so far: no step of it was seen, and of a job without steps "
+    assert queue.job(n)["sharing"].startswith(why)
+    assert "\nsharing    " + why in queue("jobs", str(n)).stdout
+    a = paced(queue, "a")
+    wait_until(lambda: queue.job(a)["state"] == "running" and "sharing" not in queue.job(a))
+    (queue.work / "go").touch()
+    queue.until(n, "done")
+    other = queue.submit("-d1", "--no-watch", "sh", "-c", WAIT)
+    queue.until(other, "done")
+    assert "sharing" not in queue.job(other)
+
+
 @pytest.mark.parametrize("options, why", [
     (("-d1", "--share"), "--share needs --devices and --requeue: "),
     (("--requeue", "--share"), "--share needs --devices and --requeue: "),

@@ -56,7 +56,7 @@ static void test_shown_without_memory(void)
         struct json json = JSON_INIT(&out);
 
         oom_next();
-        queue_show_job(&json, &j, 0);
+        queue_show_job(&json, &j, "", 0);
         failed = oom_end();
         is_int(str_error(&out), failed ? -ENOMEM : 0,
                "a job with allocation %d failing says that memory lacks", oom_at);

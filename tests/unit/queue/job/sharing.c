@@ -90,6 +90,61 @@ static void test_begins_again(void)
     is_int(j.alone, 0, "what a job did alone is not known where its devices may differ");
 }
 
+/* Half of the time beside another job its processes wait for CPUs. */
+static void test_waits(void)
+{
+    static const struct {
+        int64_t waited, other; /* a look */
+        int milli;
+        const char *what;
+    } cases[] = {
+        { 5000, 0, 0, "waiting for CPUs that others have is no cost of sharing" },
+        { 5000, 5000, 1000, "waiting for CPUs that the other job has is a cost" },
+        { 5000, 2500, 500, "what the other job does not explain is no cost" },
+        { 0, 0, 1000, "steps that are late though CPUs are free are a cost" },
+        { 20000, 0, -1000, "no more than all of the time was waited" },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct queue_job j = runs();
+        int64_t now_ms = look(&j, 0, 7, 100, SHARING_ALONE), waited = 777, other = 99;
+        int milli = 0;
+
+        sharing_note_waits(&j, waited, other, SHARING_BESIDE);
+        for (int k = 0; k < 6; k++) {
+            sharing_note_waits(&j, waited += cases[i].waited, other += cases[i].other,
+                               SHARING_BESIDE);
+            now_ms = look(&j, now_ms, 1, 50, SHARING_BESIDE);
+        }
+        is_int(sharing_cost(&j, AFTER, &milli), 1, "a cost is known beside waiting, too");
+        is_int(milli, cases[i].milli, "a cost is told by the rule: %s", cases[i].what);
+        is_int(j.late_ms, 0, "the count of waiting begins anew");
+    }
+}
+
+/* Figures of other processes, or of a time that does not count, are no waiting. */
+static void test_waits_that_do_not_count(void)
+{
+    struct queue_job j = runs();
+
+    sharing_note_waits(&j, 1000, 0, SHARING_ALONE);
+    sharing_note_waits(&j, 9000, 0, SHARING_BESIDE);
+    is_int(j.late_ms, 0, "what was waited alone is not counted beside another job");
+    sharing_note_waits(&j, 9500, 0, SHARING_NEITHER);
+    sharing_note_waits(&j, 9900, 0, SHARING_BESIDE);
+    is_int(j.late_ms, 0, "what was waited beside a job that does nothing is not counted");
+    sharing_note_waits(&j, -1, 0, SHARING_BESIDE);
+    sharing_note_waits(&j, 12000, 0, SHARING_BESIDE);
+    is_int(j.late_ms, 0, "what follows a look that told nothing is not counted");
+    sharing_note_waits(&j, 100, 0, SHARING_BESIDE);
+    is_int(j.late_ms, 0, "a process that began anew has waited for nothing");
+    sharing_note_waits(&j, 300, -1, SHARING_BESIDE);
+    sharing_note_waits(&j, 500, 50, SHARING_BESIDE);
+    is_int(j.late_ms, 0, "beside a job of which nothing is told waiting does not count");
+    sharing_note_waits(&j, 700, 100, SHARING_BESIDE);
+    is_int(j.late_ms, 150, "what is waited beside it counts without what the other one ran");
+}
+
 static void test_neither(void)
 {
     struct queue_job j = runs();
@@ -173,6 +228,8 @@ int main(void)
     test_cost();
     test_long_steps();
     test_begins_again();
+    test_waits();
+    test_waits_that_do_not_count();
     test_neither();
     test_pauses();
     test_use();
