@@ -89,6 +89,34 @@ static void test_guard(void)
     }
 }
 
+/* Each character and each length that a token may and may not have. */
+static void test_tokens(void)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                  "-_.+/=!#$%&'()*:<>?@[]^`{|}~";
+    char text[160];
+    struct err e = { "" };
+
+    for (size_t n = 1; n < sizeof(text); n++) {
+        memset(text, 'a', n);
+        text[n] = '\0';
+        is_int(http_access_token(text, &e), n >= 16 && n <= 128 ? 0 : -EINVAL,
+               "http_access_token judges a token of %zu characters", n);
+        if (n == 15)
+            is_str(e.text, "the token must have 16 characters at least",
+                   "the error of a short token says how many it must have");
+    }
+    is_str(e.text, "the token must have 128 characters at most",
+           "the error of a long token says how many it may have");
+    for (int c = 1; c < 256; c++) {
+        memset(text, 'a', 16);
+        text[15] = (char)c;
+        text[16] = '\0';
+        is_int(http_access_token(text, &e), strchr(allowed, c) ? 0 : -EINVAL,
+               "http_access_token judges character %d of a token", c);
+    }
+}
+
 static void test_addresses(void)
 {
     static const struct {
@@ -168,6 +196,7 @@ int main(void)
 {
     test_guard();
     test_unescape();
+    test_tokens();
     test_addresses();
     test_listen();
     return done();

@@ -98,6 +98,7 @@ static void test_past(void)
     struct drive_past past = { .n = 2, .heats = 9, .before = { 100, 20, 1600, 1e9 } };
     struct sim s;
     struct drive_report r;
+    unsigned unnamed = 0;
 
     past.entries[0] = (struct session_entry){ .knob = "readers",
                                               .value = "4",
@@ -123,6 +124,9 @@ static void test_past(void)
     is_str(r.session->entries[0].value, "4", "the past race's winner is the first entry");
     ok(r.session->entries[0].outcome == SESSION_ADOPTED && r.session->entries[0].steps == 120,
        "the past race's winner stays adopted with its steps");
+    for (unsigned i = 0; i < r.session->n_entries; i++)
+        unnamed += !*r.session->entries[i].knob;
+    is_int(unnamed, 0, "each entry of a session has a knob's name");
     ok(!strstr(s.said, "readers=4") && !strstr(s.said, "readers=8"),
        "the report tells nothing of the past race again");
     ok(drive_steps_per_s(&r.before) == 5 && drive_steps_per_s(&r.after) > 20,

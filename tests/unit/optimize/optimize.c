@@ -161,6 +161,51 @@ static bool notices(uint64_t seed, int before, int after, double more, bool stop
     return false;
 }
 
+/* What is said, and after how many steps, where losses come as a formula has them: a fall by the
+ * logarithm with every other one higher, then a level, a rise. */
+static void loss_case(unsigned before, unsigned after, double slope, double wave, double level,
+                      double rise, const char *want)
+{
+    char why[LOSSES_TEXT] = "", said[LOSSES_TEXT + 64];
+    struct loss_check s;
+    unsigned i = 1;
+
+    loss_check_init(&s);
+    for (; i <= before; i++)
+        loss_check_step(&s, 1, 2 - slope * log(i) + (i % 2 ? wave : 0));
+    loss_check_change(&s);
+    for (; i <= before + after && !*why; i++) {
+        loss_check_step(&s, 1, level + rise * (i - before) + (i % 2 ? wave : 0));
+        loss_check_worse(&s, why);
+    }
+    snprintf(said, sizeof(said), "%u: %s", i - 1 - before, why);
+    is_str(said, want, "after %u losses a level of %g, rising by %g, is judged", before, level,
+           rise);
+}
+
+static void test_judgements(void)
+{
+    loss_case(60, 200, 0, 0, 2, 0, "200: ");
+    loss_case(60, 200, 0, 0, 2.5, 0,
+              "8: the loss is 2.5 where 2 was to be expected (99.0 standard errors)");
+    loss_case(60, 200, 0.1, 0.02, 1.59, 0,
+              "19: the loss is 1.601 where 1.585 was to be expected (4.1 standard errors)");
+    loss_case(60, 200, 0.1, 0.02, 1.62, 0,
+              "8: the loss is 1.63 where 1.593 was to be expected (8.1 standard errors)");
+    loss_case(60, 400, 0.1, 0.02, 1.55, 0.0005,
+              "138: the loss rose from 1.607 to 1.625 (4.2 standard errors)");
+    loss_case(200, 400, 0.1, 0.02, 1.40, 0.001,
+              "78: the loss rose from 1.484 to 1.484 (710.1 standard errors)");
+    loss_case(1000, 3000, 0.1, 0.05, 1.25, 0.0001,
+              "656: the loss rose from 1.337 to 1.337 (13.8 standard errors)");
+    loss_case(40, 9000, 0, 0, 1.9, 0.00002,
+              "5312: the loss rose from 2 to 2.001 (99.0 standard errors)");
+    loss_case(40, 9000, 0.2, 0.05, 1.1, 0.00004,
+              "5760: the loss rose from 1.306 to 1.345 (4.3 standard errors)");
+    loss_case(40, 9000, -0.1, 0.01, 2.35, 0.00002,
+              "896: the loss rose from 2.365 to 2.372 (4.0 standard errors)");
+}
+
 static void test_losses(void)
 {
     int wrong = 0, found = 0, stopped = 0, n = 100;
@@ -244,6 +289,7 @@ int main(void)
     test_join_oom();
     test_order();
     test_losses();
+    test_judgements();
     test_progress();
     return done();
 }

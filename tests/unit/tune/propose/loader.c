@@ -54,6 +54,13 @@ static void test_workers(void)
     ok(c && c->gain <= 2.01, "workers that decode promise to be %.2f times as fast at most",
        c ? c->gain : 0);
     close_made(&p);
+
+    m.s[RUN_CPUS] = 0;
+    open_made(&p, &m);
+    c = workers(&p) ? allowed(&p, "loader.workers") : NULL;
+    ok(c && c->gain > 1.5, "a run that saw no CPUs is not thought to lack them: %.2f times",
+       c ? c->gain : 0);
+    close_made(&p);
 }
 
 /* A run's file may say anything. */
