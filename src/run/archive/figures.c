@@ -91,13 +91,14 @@ static double mean_of(const struct run *r, enum run_signal s)
     return seconds > 0 ? sum / seconds : (double)NAN;
 }
 
-static double most_of(const struct run *r, enum run_signal s)
+/* The most memory: NaN where every look came when the processes had ended, and had none. */
+static double most_memory(const struct run *r, enum run_signal s)
 {
     double most = (double)NAN;
 
     for (size_t i = 0; i < r->n_moments; i++)
         most = fmax(most, r->moments[i].values[s]);
-    return most;
+    return most > 0 ? most : (double)NAN;
 }
 
 int run_figures(const struct run *r, struct run_figures *f)
@@ -128,7 +129,7 @@ int run_figures(const struct run *r, struct run_figures *f)
     f->cpus = mean_of(r, RUN_CPUS);
     f->job_cpu = mean_of(r, RUN_JOB_CPU);
     f->job_read = mean_of(r, RUN_JOB_IO_READ);
-    f->resident = most_of(r, RUN_JOB_RESIDENT);
-    f->pss = most_of(r, RUN_JOB_PSS);
+    f->resident = most_memory(r, RUN_JOB_RESIDENT);
+    f->pss = most_memory(r, RUN_JOB_PSS);
     return fill_lengths(r, f);
 }

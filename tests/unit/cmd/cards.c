@@ -42,6 +42,22 @@ static void add_json(struct str *out, const struct run *r, const struct verdict 
     str_add_char(out, '\n');
 }
 
+/* A job that had ended before the first look has used memory, and nobody knows how much. */
+static void test_ended_before_a_look(void)
+{
+    const struct run_card_look look = { 100, false, false };
+    CLEANUP(run_done) struct run r = { .id = NULL };
+    CLEANUP(str_done) struct str out = STR_INIT(ROOM);
+
+    made_run(&r, &mades[1]);
+    for (size_t i = 0; i < r.n_moments; i++)
+        r.moments[i].values[RUN_JOB_RESIDENT] = r.moments[i].values[RUN_JOB_PSS] = 0;
+    is_int(run_card(&r, NULL, true, &look, &out), 0, "the card of a short run is printed");
+    ok(r.n_moments > 0 && strstr(str_text(&out), "CPUs used") != NULL,
+       "the card of a short run tells of its CPUs: %s", str_text(&out));
+    ok(!strstr(str_text(&out), ", 0 B"), "memory that nobody saw is not told as 0 B");
+}
+
 static void test_run(const char *path)
 {
     static const struct run_card_look looks[] = { { 100, false, false },
@@ -263,6 +279,7 @@ int main(int argc, char **argv)
         printf("Bail out! RUN OPTIMIZE WHY\n");
         return 1;
     }
+    test_ended_before_a_look();
     test_run(argv[1]);
     test_optimize(argv[2]);
     test_why(argv[3]);
