@@ -191,7 +191,8 @@ static void add_unknown(struct judge *j)
     if (j->steps < (size_t)j->l.steps_least) {
         to = judge_add(j, CAUSE_UNKNOWN, -1, (double)NAN);
         judge_says(j, to, "%s",
-                   j->n_ranks ? "too few steps were seen to tell" : "no steps were seen");
+                   j->n_ranks || has_steps(j->r) ? "too few steps were seen to tell"
+                                                 : "no steps were seen");
         judge_tells(j, to, "%zu ranks, %zu steady steps", j->n_ranks, j->steps);
         judge_advises(j, to, "let it run for %.0f steps and more", j->l.steps_sure);
         return;

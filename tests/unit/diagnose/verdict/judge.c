@@ -516,6 +516,10 @@ static void test_rank_without_steps(void)
     ok(judge_run(&r, NULL, &v) == 0, "a run whose rank has not ended a step is judged");
     is_str(v.sentence, "no steps were seen", "a rank without a step has no verdict");
     verdict_done(&v);
+    rank.total.number = 81; /* of which none is steady so far */
+    ok(judge_run(&r, NULL, &v) == 0, "a run whose rank has ended its first steps is judged");
+    is_str(v.sentence, "too few steps were seen to tell", "steps that were seen are not denied");
+    verdict_done(&v);
 }
 
 /* A job that waited for its loader until a setting was kept in the middle of the run, and waits
