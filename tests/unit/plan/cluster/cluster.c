@@ -217,6 +217,59 @@ static void test_check(const struct gpus *g)
     is_int(cluster_check(&c, NULL), -EINVAL, "cluster_check refuses a price below 0");
 }
 
+#define COUNT(member, ...) \
+    { \
+#member, offsetof(struct cluster, member), true, __VA_ARGS__ \
+    }
+#define NUMBER(member, ...) \
+    { \
+#member, offsetof(struct cluster, member), false, __VA_ARGS__ \
+    }
+
+/* Each number at the least and the most that it may be, and beyond. */
+static void test_bounds(const struct gpus *g)
+{
+    static const struct {
+        const char *name;
+        size_t at;
+        bool whole;
+        double below, least, most, above;
+    } bounds[] = {
+        COUNT(nodes, 0, 1, 1e6, 1e6 + 1),
+        COUNT(per_node, 0, 1, 1024, 1025),
+        COUNT(nics, 0, 1, 1024, 1025),
+        COUNT(leaf_nodes, -1, 0, 1e6, 1e6 + 1),
+        COUNT(domain, 0, 1, 16, 17),
+        COUNT(domain, 3, 4, 8, 12),
+        NUMBER(link_rate, 0, 1, 1e15, INFINITY),
+        NUMBER(nic_rate, 0, 1, 1e15, INFINITY),
+        NUMBER(nic_latency_s, -1e-9, 0, .999, 1),
+        NUMBER(link_latency_s, -1e-9, 0, .999, 1),
+        NUMBER(oversubscribed, .999, 1, 1000, 1000.1),
+        NUMBER(price, -.01, 0, 1e9, INFINITY),
+        NUMBER(mtbf_s, 0, 1e-9, 1e12, INFINITY),
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(bounds); i++) {
+        const double values[] = { bounds[i].below, bounds[i].least, bounds[i].most,
+                                  bounds[i].above };
+
+        for (size_t k = 0; k < ARRAY_SIZE(values); k++) {
+            struct cluster c = good(g, "2x8xH100");
+            void *to = (char *)&c + bounds[i].at;
+
+            if (bounds[i].at != offsetof(struct cluster, link_rate))
+                c.domain = 1;
+            if (bounds[i].whole)
+                memcpy(to, &(int){ (int)values[k] }, sizeof(int));
+            else
+                memcpy(to, &values[k], sizeof(double));
+            is_int(cluster_check(&c, NULL), k == 1 || k == 2 ? 0 : -EINVAL,
+                   "cluster_check takes %s at %.9g, or refuses it", bounds[i].name, values[k]);
+        }
+    }
+}
+
 /* ---- machines ---- */
 
 /* Add a node with so many GPUs of a kind and NICs of so many Gbit/s; NVLink to a fabric where
@@ -348,6 +401,7 @@ int main(void)
     test_spec_refused(&g);
     test_ini(&g);
     test_check(&g);
+    test_bounds(&g);
     test_machine(&g);
     test_plain_machine(&g);
     test_oom(&g);

@@ -80,6 +80,11 @@ static void test_weights(void)
     ok(near(m.weights - make(&dq, &l).weights,
             (4. / 64 - 1. / 64 - 4. / 64 / 256) * (layers + head)),
        "double quantization saves three bytes of four for each 64 weights");
+    wide.shape.tied = nf4.shape.tied = true;
+    ok(near(make(&wide, &l).weights, 2 * (layers + 2 * head + norms) + 2 * adapters) &&
+           near(make(&nf4, &l).weights,
+                .5625 * (layers + head) + 2 * (head + norms) + 2 * adapters),
+       "LitGPT's head is a matrix of its own where the model's is its embedding");
     m = make(&peft, &l);
     ok(near(m.weights,
             (.5 + 1. / 64 + 4. / 64 / 256) * layers + 4 * (2 * head + norms) + 4 * adapters),
