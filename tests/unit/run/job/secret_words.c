@@ -55,7 +55,7 @@ static void test_keys(void)
         snprintf(key, sizeof(key), "%s0123456789ab", starts[i]);
         ok(secret_key(key, len), "a word that begins with %s is a key", starts[i]);
         ok(!secret_key(key, len - 1), "a word of 11 letters behind %s is no key", starts[i]);
-        key[0] ^= 1;
+        key[0] = '+';
         ok(!secret_key(key, len), "the word %s is no key", key);
     }
 }
