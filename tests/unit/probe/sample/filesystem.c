@@ -56,6 +56,41 @@ static void test_values(struct sampled *s)
     is_value(s, "/gvfs", "free_bytes", "absent");
 }
 
+/* Each type: how full it is, that it is mounted, or nothing. */
+static void test_types(struct sampled *s)
+{
+    static const char *const local[] = { "ext4", "xfs", "btrfs", "zfs", "f2fs" };
+    static const char *const remote[] = { "nfs",    "nfs4", "cifs", "smb3",    "lustre",    "ceph",
+                                          "beegfs", "gpfs", "fuse", "fuseblk", "fuse.sshfs" };
+    static const char *const none[] = { "proc",     "sysfs",   "tmpfs", "overlay", "ext4x",
+                                        "squashfs", "fusectl", "nfsd",  "devtmpfs" };
+    static const struct {
+        const char *const *types;
+        size_t n;
+        const char *want;
+    } kinds[] = { { local, ARRAY_SIZE(local), NULL },
+                  { remote, ARRAY_SIZE(remote), "absent" },
+                  { none, ARRAY_SIZE(none), "no row" } };
+
+    folder_folder(s->folder, "mnt/one");
+    for (size_t k = 0; k < ARRAY_SIZE(kinds); k++)
+        for (size_t i = 0; i < kinds[k].n; i++) {
+            char text[128], buf[32];
+            const char *got;
+
+            snprintf(text, sizeof(text), "/dev/x /mnt/one %s rw 0 0\n", kinds[k].types[i]);
+            folder_text(s->folder, MOUNTS, text);
+            is_int(sampled_at(s, 1000 + 100 * (int)(20 * k + i)), k < 2,
+                   "a mount of %s has a row or none", kinds[k].types[i]);
+            got = sampled_value(s, "/mnt/one", "size_bytes", NULL, buf);
+            if (kinds[k].want)
+                is_str(got, kinds[k].want, "a mount of %s has a size of %s", kinds[k].types[i],
+                       kinds[k].want);
+            else
+                ok(strtod(got, NULL) > 0, "a mount of %s has its size: %s", kinds[k].types[i], got);
+        }
+}
+
 /* A later mount covers an earlier one on the same point; nothing is asked below a remote one. */
 static void test_covers(struct sampled *s)
 {
@@ -121,6 +156,7 @@ int main(void)
     is_int(sampled_open(&s), -ENOENT, "the sampler does not open without mounts");
     test_values(&s);
     test_covers(&s);
+    test_types(&s);
     test_hostile(&s);
     folder_text(s.folder, MOUNTS, "/dev/a / ext4 rw 0 0\nfs1:/home /home nfs4 rw 0 0\n");
     sampled_oom(&s);
