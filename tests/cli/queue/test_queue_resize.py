@@ -174,6 +174,7 @@ def test_killed_while_it_is_being_resized(queue, victim):
     queue.until(other, "running")
     job = wait_until(lambda: queue.job(large)["attempts"] == 2 and queue.until(large, "running"))
     assert (job["has"], job["attempts"]) == (4, 2)
+    wait_until(lambda: len(had(queue)) == 2)
     (queue.work / "go").touch()
     queue.until(large, "done")
     assert [line.split()[0] for line in had(queue)][:2] == ["8", "4"]  # then all, if it is last
