@@ -122,6 +122,11 @@ static int check_gpu(const struct plan_opts *o, struct plan_ask *a, struct err *
              "the GPU most like it; links and memory as there",
              g->name);
     gpu_assume(g);
+    if (a->cluster.power_w > 0 && a->cluster.power_w < g->tdp_w) {
+        gpu_limit(g, a->cluster.power_w);
+        note(a, "%.0f W a GPU instead of %.0f: its clock falls with the cube root",
+             a->cluster.power_w, g->tdp_w);
+    }
     return 0;
 }
 

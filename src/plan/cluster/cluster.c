@@ -29,6 +29,23 @@ static int check_gpu(const struct gpu *g, struct err *e)
     return 0;
 }
 
+/* A limit of power: below what the GPU takes, and not so low that nothing is known of it. */
+static int check_power(const struct cluster *c, struct err *e)
+{
+    double most = c->gpu.tdp_w;
+
+    if (!(c->power_w > 0))
+        return 0;
+    if (!is_positive(most))
+        return err_set(e, -EINVAL, "%s: its power is not known, so that no limit of it can be told",
+                       c->gpu.name);
+    if (c->power_w > most || c->power_w < most / 2)
+        return err_set(e, -EINVAL,
+                       "a limit of power is %.0f to %.0f W for %s, half of its own to all, not %g",
+                       most / 2, most, c->gpu.name, c->power_w);
+    return 0;
+}
+
 static int check_counts(const struct cluster *c, struct err *e)
 {
     if (c->nodes < 1 || c->nodes > NODES_MAX)
@@ -75,6 +92,8 @@ int cluster_check(const struct cluster *c, struct err *e)
 {
     int rc = check_gpu(&c->gpu, e);
 
+    if (rc == 0)
+        rc = check_power(c, e);
     if (rc == 0)
         rc = check_counts(c, e);
     return rc < 0 ? rc : check_rates(c, e);

@@ -63,6 +63,7 @@ struct cluster {
     int leaf_nodes;                /* nodes below one switch; 0: one flat network */
     double oversubscribed;         /* of links above the leaves: 1 none, 2 half of the rate */
     double price;                  /* of a GPU for an hour; NaN: not known */
+    double power_w;                /* limit of one GPU below its own; 0: none */
     double mtbf_s;                 /* of one GPU; NaN: not known */
     char assumed[CLUSTER_ASSUMED]; /* what nobody said, for the user: "8 ports of 400 Gbit/s a node,
                                       as in a DGX H100"; "": nothing */

@@ -34,6 +34,7 @@ static const struct key {
     { "nic_latency", offsetof(struct cluster_wish, c.nic_latency_s), 1e-6, KEY_NUMBER, true },
     { "link_latency", offsetof(struct cluster_wish, c.link_latency_s), 1e-6, KEY_NUMBER, true },
     { "memory", offsetof(struct cluster_wish, memory_b), 1e9, KEY_NUMBER, true },
+    { "power", offsetof(struct cluster_wish, c.power_w), 1, KEY_NUMBER, true },
     { "price", offsetof(struct cluster_wish, c.price), 1, KEY_NUMBER, true },
     { "mtbf", offsetof(struct cluster_wish, c.mtbf_s), 3600, KEY_NUMBER, true },
 };

@@ -12,8 +12,9 @@
  *
  * Both take: nic (ports of a node x Gbit/s), domain (GPUs that fast links join), link (GB/s of one
  * GPU in it, one direction), leaf (nodes below one switch), oversubscribed (2: links above the
- * leaves have half of the rate), nic_latency and link_latency (us), memory (GB of a GPU), price (of
- * a GPU for an hour), mtbf (hours between failures of one GPU).
+ * leaves have half of the rate), nic_latency and link_latency (us), memory (GB of a GPU), power (W
+ * of a GPU, a limit below its own), price (of a GPU for an hour), mtbf (hours between failures of
+ * one GPU).
  *
  * What is not said: ports as in the vendor's own node, in proportion to its GPUs; the domain that
  * the links of such GPUs join in a node (of a rack, beyond 16 GPUs), at their rate, PCIe's without

@@ -1,5 +1,7 @@
 #include "plan/cluster/constants.h"
 
+#include <math.h>
+
 /* Of data/plan_constants.csv: A100 and H100. */
 static const struct figures {
     double best, k0, sustained, narrow_best, narrow_sustained, attention, first, back, half;
@@ -63,6 +65,17 @@ bool gpu_assume(struct gpu *g)
     any |= assume(&g->link_fill_s, 50e-6);
     any |= assume(&g->spread, .02);
     return any;
+}
+
+void gpu_limit(struct gpu *g, double power_w)
+{
+    double share = cbrt(power_w / g->tdp_w);
+
+    if (!(share > 0.5 && share < 1))
+        return;
+    for (int p = 0; p < PLAN_PRECISIONS; p++)
+        g->gemm_sustained[p] *= share;
+    g->attention_best *= share;
 }
 
 bool gpu_is_new(const struct gpu *g)

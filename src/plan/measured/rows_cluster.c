@@ -32,18 +32,6 @@ int row_gpus(const struct row_fields *f)
     return all <= 1 << 28 ? (int)all : 0;
 }
 
-/* A lower limit of power: it grows with the cube of the clock. */
-static void limit_power(struct gpu *g, double power_w)
-{
-    double share = cbrt(power_w / g->tdp_w);
-
-    if (!(share > 0.5 && share < 1))
-        return;
-    for (int p = 0; p < PLAN_PRECISIONS; p++)
-        g->gemm_sustained[p] *= share;
-    g->attention_best *= share;
-}
-
 /* Gbit/s for people. */
 static double gbps(double rate)
 {
@@ -183,6 +171,6 @@ int row_read_cluster(const struct row_reader *r, struct plan_row *row)
     }
     say_network(row, &seen, column);
     gpu_assume(&c->gpu);
-    limit_power(&c->gpu, isnan(power_w) ? words_power(row_text(&r->f, COL_NOTES)) : power_w);
+    gpu_limit(&c->gpu, isnan(power_w) ? words_power(row_text(&r->f, COL_NOTES)) : power_w);
     return 0;
 }

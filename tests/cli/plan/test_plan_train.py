@@ -391,3 +391,19 @@ def test_scales_of_8_bits(brim):
     refused = brim("plan", "train", "Llama-3.1-8B", "--cluster=8xA100-SXM", "--batch=64",
                    "--precision=fp8_rows")
     assert refused.returncode == 2 and "does not compute in fp8_rows" in refused.stderr
+
+
+def test_limit_of_power(brim):
+    """H100s with 500 W: their clock falls with the cube root, which the card says; it is no limit
+    at what they take anyway."""
+    words = ["plan", "train", "Llama-3.1-8B", "--batch=64", "--seq=4096", "--best=1",
+             "--pin=tp=1,pp=1,cp=1"]
+    full, limit, same = (plan(brim, *words, f"--cluster=8xH100-SXM{power}")
+                         for power in ("", ",power=500", ",power=700"))
+    slower = limit["best"][0]["step_s"] / full["best"][0]["step_s"]
+    assert 1.05 < slower < (700 / 500) ** (1 / 3)
+    assert same["best"][0]["step_s"] == full["best"][0]["step_s"]
+    said = "500 W a GPU instead of 700: its clock falls with the cube root"
+    assert said in limit["assumed"] and "cube root" not in same["assumed"]
+    refused = brim(*words, "--cluster=8xH100-SXM,power=100")
+    assert refused.returncode == 2 and "a limit of power is 350 to 700 W" in refused.stderr

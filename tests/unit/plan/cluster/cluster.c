@@ -74,6 +74,7 @@ static void test_spec(const struct gpus *g)
                 "memory=90,mtbf=50000,domain=2");
     ok(c.domain == 2 && near(c.link_rate, 40e9) && c.nics == 1,
        "pairs of H100-NVL are domains with the link's rate");
+    ok(near(good(g, "8xH100,power=500").power_w, 500), "a spec has its limit of power");
     ok(near(c.gpu.memory_b, 90e9) && near(c.mtbf_s, 1.8e8) && near(c.nic_latency_s, 3e-6),
        "a spec has its memory, MTBF and latency of ports");
 }
@@ -110,6 +111,12 @@ static void test_spec_refused(const struct gpus *g)
                              "not '-1'" },
         { "8xH100,leaf=1,leaf=2", "cluster '8xH100,leaf=1,leaf=2', character 15: 'leaf' stands "
                                   "twice" },
+        { "8xH100,power=300", "cluster '8xH100,power=300': a limit of power is 350 to 700 W for "
+                              "H100-SXM5-80GB, half of its own to all, not 300" },
+        { "8xH100,power=701", "cluster '8xH100,power=701': a limit of power is 350 to 700 W for "
+                              "H100-SXM5-80GB, half of its own to all, not 701" },
+        { "8xA10G,power=100", "cluster '8xA10G,power=100': A10G: its power is not known, so that "
+                              "no limit of it can be told" },
         { "2x8xL40S", "cluster '2x8xL40S': the network beyond a fast domain is not known: add "
                       "nic=8x400G, say" },
         { "2x8xH100,nic=0", "cluster '2x8xH100,nic=0': the network beyond a fast domain is not "

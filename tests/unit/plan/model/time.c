@@ -93,6 +93,24 @@ static void test_scales(void)
     ok(near(g.gemm_sustained[PLAN_FP8_BLOCKS], 0.65), "blocks have the rates of MXFP8 there");
 }
 
+/* 343 of 512 W leave seven eighths of the clock. */
+static void test_limit(void)
+{
+    struct gpu g = round_cluster().gpu, full = g;
+
+    g.tdp_w = full.tdp_w = 512;
+    gpu_limit(&g, 343);
+    ok(near(g.gemm_sustained[PLAN_BF16], 0.875 * full.gemm_sustained[PLAN_BF16]) &&
+           near(g.attention_best, 0.875 * full.attention_best),
+       "products and attention have what the cube root of a limit of power leaves");
+    ok(near(g.gemm_best[PLAN_BF16], full.gemm_best[PLAN_BF16]) &&
+           near(g.memory_best, full.memory_best),
+       "tiles that take less power and memory keep their rate below a limit");
+    g = full;
+    gpu_limit(&g, 600);
+    ok(near(g.attention_best, full.attention_best), "a limit above the GPU's own changes nothing");
+}
+
 static void test_gemm(void)
 {
     struct cluster c = round_cluster();
@@ -544,6 +562,7 @@ int main(void)
             ok(false, "part %d has a name and a reason", p);
     test_gemm();
     test_scales();
+    test_limit();
     test_collectives();
     test_windows();
     test_pipeline();
