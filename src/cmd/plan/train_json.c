@@ -7,12 +7,13 @@
 
 enum { WORDS_MAX = 512, DIGITS = 7 };
 
-static void json_layout(struct json *j, const struct layout *l)
+static void json_layout(struct json *j, const struct layout *l, int layers)
 {
-    CLEANUP(str_done) struct str words = STR_INIT(WORDS_MAX);
+    CLEANUP(str_done) struct str words = STR_INIT(WORDS_MAX), stages = STR_INIT(WORDS_MAX);
 
     layout_words(l, &words);
-    text_fail(j->out, str_error(&words));
+    stages_words(&l->less, &stages);
+    text_fail(j->out, str_error(&words) ? str_error(&words) : str_error(&stages));
     json_string(j, "words", str_text(&words));
     json_object(j, "layout");
     json_int(j, "tp", l->tp);
@@ -29,7 +30,9 @@ static void json_layout(struct json *j, const struct layout *l)
     json_int(j, "shard", l->shard);
     json_bool(j, "seq_parallel", l->seq_parallel);
     json_string(j, "schedule", schedule_name(l->schedule));
-    json_string(j, "stages", l->stages == STAGES_ENDS ? "ends" : "even");
+    json_string(j, "stages", str_text(&stages));
+    json_int(j, "first_layers", layout_layers(l, layers, 0));
+    json_int(j, "last_layers", layout_layers(l, layers, l->pp - 1));
     json_bool(j, "overlap_dp", l->overlap_dp);
     json_bool(j, "overlap_tp", l->overlap_tp);
     json_bool(j, "overlap_pp", l->overlap_pp);
@@ -46,7 +49,7 @@ static void json_one(struct json *j, const struct plan_ask *a, const struct foun
 
     plan_one_make(a, &c->layout, &one);
     json_object(j, NULL);
-    json_layout(j, &c->layout);
+    json_layout(j, &c->layout, a->job.shape.layers);
     json_int(j, "gpus", c->gpus);
     json_number(j, "step_s", c->time_s, DIGITS);
     json_number(j, "tokens_per_s", one.step.tokens_s * c->gpus, DIGITS);

@@ -69,7 +69,29 @@ static struct plan_figure amount(double count)
 
 /* ---- the sentence ---- */
 
-static void add_layout(const struct layout *l, int micro_batches, struct str *out)
+/* How many layers each stage has, where they differ. */
+static void add_stages(const struct layout *l, int layers, struct str *out)
+{
+    int first = layout_layers(l, layers, 0), last = layout_layers(l, layers, l->pp - 1);
+    int most, least;
+
+    if (l->pp == 1)
+        return;
+    if (l->pp == 2 && first != last)
+        str_addf(out, ", %d layers on the first stage and %d on the last", first, last);
+    if (l->pp == 2)
+        return;
+    most = layout_layers(l, layers, 1);
+    least = layout_layers(l, layers, l->pp - 2);
+    if (first == most && most == least && least == last)
+        return;
+    str_addf(out, ", %d layers on the first stage, %d ", first, most);
+    if (least < most)
+        str_addf(out, "or %d ", least);
+    str_addf(out, "on those between, %d on the last", last);
+}
+
+static void add_layout(const struct layout *l, int micro_batches, int layers, struct str *out)
 {
     str_addf(out, "tp %d, pp %d", l->tp, l->pp);
     if (l->vpp > 1)
@@ -90,8 +112,7 @@ static void add_layout(const struct layout *l, int micro_batches, struct str *ou
         str_addf(out, ", %s recompute", recompute_name(l->recompute));
     if (l->pp > 1 && l->schedule != SCHEDULE_1F1B)
         str_addf(out, ", %s", schedule_name(l->schedule));
-    if (l->stages == STAGES_ENDS)
-        str_add(out, ", embedding and head counted as layers");
+    add_stages(l, layers, out);
     if (l->overlap_ep)
         str_add(out, ", experts' collectives beside other micro-batches");
     if (l->offload)
@@ -155,7 +176,7 @@ static void add_sentence(const struct plan_train *t, const struct plan_one *best
     if (gpus < all)
         str_addf(out, "%s of the ", plan_thousands(gpus).text);
     str_addf(out, "%s %s: ", plan_thousands(all).text, a->cluster.gpu.name);
-    add_layout(&best->layout, best->step.micro_batches, out);
+    add_layout(&best->layout, best->step.micro_batches, a->job.shape.layers, out);
     str_addf(out, ". A step takes %s: %s tokens/s,", plan_seconds(best->step.time_s).text,
              plan_thousands(best->step.tokens_s * gpus).text);
     str_addf(out, " %s tokens/s and %s TFLOP/s of a GPU, %.1f %% MFU.",

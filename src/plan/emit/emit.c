@@ -61,7 +61,7 @@ static int check_meaning(const struct layout *l, struct err *e)
         { l->overlap_tp && !l->seq_parallel, "overlap_tp", "seq_parallel" },
         { l->pp == 1 && l->overlap_pp, "overlap_pp", "pp above 1" },
         { l->pp == 1 && l->schedule != SCHEDULE_1F1B, "a schedule", "pp above 1" },
-        { l->pp == 1 && l->stages != STAGES_EVEN, "stages=ends", "pp above 1" },
+        { l->pp == 1 && !stage_split_is(&l->less, &stages_even), "stages", "pp above 1" },
         { l->cp == 1 && l->context != CONTEXT_RING, "context", "cp above 1" },
         { l->shard > 0 && l->zero == 0, "shard", "zero 1, 2 or 3" },
         { l->ep == 1 && l->overlap_ep, "overlap_ep", "ep above 1" },

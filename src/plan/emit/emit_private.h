@@ -56,8 +56,8 @@ const struct emit_model *emit_find_model(const struct emit_model *list, const ch
 const char *emit_lower(bool b);
 const char *emit_upper(bool b);
 
-/* Whether all stages, and all their chunks, have as many layers (with STAGES_ENDS: as many with the
- * embedding and the head). */
+/* Whether all stages, and all their chunks, have as many layers, with those that the first and the
+ * last have fewer. */
 bool emit_stages_equal(const struct emit *x);
 
 #endif

@@ -30,11 +30,6 @@ static int check_shape(const struct shape *s, struct err *e)
     return emit_check(&emit_megatron, limits, ARRAY_SIZE(limits), e);
 }
 
-static bool uneven(const struct emit *x)
-{
-    return x->l->pp > 1 && !emit_stages_equal(x);
-}
-
 static int check(const struct emit *x, struct err *e)
 {
     const struct layout *l = x->l;
@@ -50,8 +45,6 @@ static int check(const struct emit *x, struct err *e)
           "it overlaps sends in interleaved pipelines only" },
         { !l->overlap_pp && l->vpp > 1 && l->pp == 2, "overlap_pp=no with pp=2 and vpp",
           "it needs pp above 2 for that" },
-        { uneven(x) && l->vpp > 1, "vpp with stages of different layers",
-          "take stages=ends or a vpp that divides the layers" },
         { l->overlap_ep && l->recompute >= RECOMPUTE_MLP, "overlap_ep with recompute=mlp or full",
           "it refuses them together" },
         { l->overlap_ep && l->pp > 1 && l->vpp == 1, "overlap_ep in a pipeline without vpp",
@@ -143,13 +136,40 @@ static void add_shape(const struct emit *x, struct str *out)
         str_add(out, "    --attention-dropout 0.0 --hidden-dropout 0.0\n");
 }
 
-/* "Et*3|t*3|t*2|t*2L": layers of each stage, one by one. */
-static void add_stage_layers(const struct emit *x, struct str *out)
+/* "Et*3|t*3|t*2|t*2L": layers of each stage, or of each chunk, one by one. */
+static void add_chunks(const struct emit *x, struct str *out)
 {
     str_add(out, "    --pipeline-model-parallel-layout \"E");
-    for (int i = 0; i < x->l->pp; i++)
-        str_addf(out, "%st*%d", i ? "|" : "", layout_layers(x->l, x->job->shape.layers, i));
+    for (int i = 0; i < x->l->pp * x->l->vpp; i++) {
+        int n = layout_chunk_layers(x->l, x->job->shape.layers, i);
+
+        str_add(out, i ? "|" : "");
+        if (n > 0)
+            str_addf(out, "t*%d", n);
+    }
     str_add(out, "L\"\n");
+}
+
+/* Which layers each stage has, where it does not follow from their number. */
+static void add_stages(const struct emit *x, struct str *out)
+{
+    const struct layout *l = x->l;
+    int layers = x->job->shape.layers;
+
+    if (!emit_stages_equal(x))
+        add_chunks(x, out);
+    else if (stage_split_is(&l->less, &stages_ends))
+        str_add(out, "    --account-for-embedding-in-pipeline-split "
+                     "--account-for-loss-in-pipeline-split\n");
+    else if (stage_split_is(&l->less, &stages_even))
+        return;
+    else if (l->vpp > 1) /* the flags below would take layers from every chunk */
+        add_chunks(x, out);
+    else
+        str_addf(out,
+                 "    --decoder-first-pipeline-num-layers %d "
+                 "--decoder-last-pipeline-num-layers %d\n",
+                 layout_layers(l, layers, 0), layout_layers(l, layers, l->pp - 1));
 }
 
 static void add_pipeline(const struct emit *x, struct str *out)
@@ -164,11 +184,7 @@ static void add_pipeline(const struct emit *x, struct str *out)
     if (l->vpp > 1 && !l->overlap_pp)
         str_add(out, " --no-overlap-p2p-communication");
     str_add_char(out, '\n');
-    if (uneven(x))
-        add_stage_layers(x, out);
-    else if (l->stages == STAGES_ENDS)
-        str_add(out, "    --account-for-embedding-in-pipeline-split "
-                     "--account-for-loss-in-pipeline-split\n");
+    add_stages(x, out);
 }
 
 static void add_data_parallel(const struct layout *l, struct str *out)

@@ -31,6 +31,12 @@ static const struct emit_model recipes[] = {
     { NULL, NULL, NULL },
 };
 
+/* Whether the first and the last stage have a number of layers of their own. */
+static bool split_alone(const struct layout *l)
+{
+    return !stage_split_is(&l->less, &stages_even) && !stage_split_is(&l->less, &stages_ends);
+}
+
 static int check(const struct emit *x, struct err *e)
 {
     const struct layout *l = x->l;
@@ -43,6 +49,8 @@ static int check(const struct emit *x, struct err *e)
         { l->schedule != SCHEDULE_1F1B, "a schedule other than 1f1b", "its pipelines are 1F1B" },
         { l->pp > 1 && !emit_stages_equal(x), "stages of different layers",
           "take stages=ends, or a pp and vpp that divide the layers" },
+        { l->vpp > 1 && split_alone(l), "chunks of different layers",
+          "take stages=even or ends with vpp" },
         { l->overlap_pp && l->vpp == 1, "overlap_pp without vpp",
           "it overlaps sends in interleaved pipelines only" },
         { job->precision == PLAN_NVFP4 || job->precision == PLAN_FP8_ROWS ||
@@ -57,6 +65,24 @@ static int check(const struct emit *x, struct err *e)
     };
 
     return emit_check(&emit_nemo, limits, ARRAY_SIZE(limits), e);
+}
+
+static void add_stages(const struct emit *x, struct str *out)
+{
+    bool ends = stage_split_is(&x->l->less, &stages_ends);
+    int layers = x->job->shape.layers;
+
+    str_addf(out,
+             "strategy.account_for_embedding_in_pipeline_split = %s\n"
+             "strategy.account_for_loss_in_pipeline_split = %s\n",
+             emit_upper(ends), emit_upper(ends));
+    for (int last = 0; last < 2; last++) {
+        str_addf(out, "strategy.num_layers_in_%s_pipeline_stage = ", last ? "last" : "first");
+        if (split_alone(x->l))
+            str_addf(out, "%d\n", layout_layers(x->l, layers, last ? x->l->pp - 1 : 0));
+        else
+            str_add(out, "None\n");
+    }
 }
 
 static void add_strategy(const struct emit *x, struct str *out)
@@ -75,13 +101,8 @@ static void add_strategy(const struct emit *x, struct str *out)
         str_addf(out, "%d\n", l->vpp);
     else
         str_add(out, "None\n");
-    str_addf(out,
-             "strategy.account_for_embedding_in_pipeline_split = %s\n"
-             "strategy.account_for_loss_in_pipeline_split = %s\n"
-             "strategy.num_layers_in_first_pipeline_stage = None\n"
-             "strategy.num_layers_in_last_pipeline_stage = None\n"
-             "strategy.context_parallel_size = %d\n",
-             emit_upper(l->stages == STAGES_ENDS), emit_upper(l->stages == STAGES_ENDS), l->cp);
+    add_stages(x, out);
+    str_addf(out, "strategy.context_parallel_size = %d\n", l->cp);
     if (x->job->shape.experts)
         str_addf(out,
                  "strategy.expert_model_parallel_size = %d\n"

@@ -33,7 +33,5 @@ const char *emit_upper(bool b)
 
 bool emit_stages_equal(const struct emit *x)
 {
-    int slots = x->job->shape.layers + (x->l->stages == STAGES_ENDS ? 2 : 0);
-
-    return slots % (x->l->pp * x->l->vpp) == 0;
+    return layout_slots(x->l, x->job->shape.layers) % (x->l->pp * x->l->vpp) == 0;
 }

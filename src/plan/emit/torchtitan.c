@@ -35,7 +35,7 @@ static int sharded(const struct emit *x)
 /* Layers of a chunk, as it divides them: the first ones take one more. */
 static int chunk_layers(const struct emit *x)
 {
-    int slots = x->job->shape.layers + (x->l->stages == STAGES_ENDS ? 2 : 0);
+    int slots = layout_slots(x->l, x->job->shape.layers);
     int chunks = x->l->pp * x->l->vpp;
 
     return (slots + chunks - 1) / chunks;
@@ -43,7 +43,7 @@ static int chunk_layers(const struct emit *x)
 
 static bool chunks_differ(const struct emit *x)
 {
-    int slots = x->job->shape.layers + (x->l->stages == STAGES_ENDS ? 2 : 0), n = chunk_layers(x);
+    int slots = layout_slots(x->l, x->job->shape.layers), n = chunk_layers(x);
 
     return x->l->pp > 1 && (slots + n - 1) / n != x->l->pp * x->l->vpp;
 }
@@ -118,7 +118,6 @@ static int check(const struct emit *x, struct err *e)
 static void add_pipeline(const struct emit *x, struct str *out)
 {
     const struct layout *l = x->l;
-    int ends = l->stages == STAGES_ENDS;
 
     str_addf(out, "pipeline_parallel_degree = %d\n", l->pp);
     if (l->pp == 1)
@@ -131,7 +130,7 @@ static void add_pipeline(const struct emit *x, struct str *out)
              l->schedule == SCHEDULE_GPIPE ? "GPipe"
              : l->vpp > 1                  ? "Interleaved1F1B"
                                            : "1F1B",
-             l->micro_batch, chunk_layers(x), ends, ends);
+             l->micro_batch, chunk_layers(x), l->less.first, l->less.last);
 }
 
 static void add_parallelism(const struct emit *x, struct str *out)

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdint.h>
 
+const struct stage_split stages_even = { 0, 0 }, stages_ends = { 1, 1 };
+
 int layout_gpus(const struct layout *l)
 {
     return l->tp * l->pp * l->cp * l->dp;
@@ -28,18 +30,32 @@ int layout_expert_dp(const struct layout *l)
     return l->tp * l->cp * l->dp / (l->ep * l->etp);
 }
 
+int layout_slots(const struct layout *l, int layers)
+{
+    return layers + l->less.first + l->less.last;
+}
+
+/* Of 'parts' that are stages or chunks, what one has. */
+static int part_layers(const struct layout *l, int layers, int parts, int part)
+{
+    int slots = layout_slots(l, layers), n = slots / parts + (part < slots % parts);
+
+    return n - (part == 0 ? l->less.first : 0) - (part == parts - 1 ? l->less.last : 0);
+}
+
 int layout_layers(const struct layout *l, int layers, int stage)
 {
-    int slots = layers, n;
+    return l->pp == 1 ? layers : part_layers(l, layers, l->pp, stage);
+}
 
-    if (l->pp == 1)
-        return layers;
-    if (l->stages == STAGES_ENDS)
-        slots += 2;
-    n = slots / l->pp + (stage < slots % l->pp);
-    if (l->stages == STAGES_ENDS)
-        n -= (stage == 0) + (stage == l->pp - 1);
-    return n;
+int layout_chunk_layers(const struct layout *l, int layers, int chunk)
+{
+    return l->pp == 1 ? layers : part_layers(l, layers, l->pp * l->vpp, chunk);
+}
+
+bool stage_split_is(const struct stage_split *a, const struct stage_split *b)
+{
+    return a->first == b->first && a->last == b->last;
 }
 
 static int check_sizes(const struct layout *l, struct err *e)
@@ -106,9 +122,16 @@ static int check_pipeline(const struct layout *l, const struct plan_job *job, st
     m = job->global_batch / per_step;
     if (l->pp == 1 || l->schedule != SCHEDULE_1F1B)
         return err_set(e, -EINVAL, "vpp %d needs a pipeline with the 1F1B schedule", l->vpp);
-    if (job->shape.layers + (l->stages == STAGES_ENDS ? 2 : 0) < (int64_t)l->pp * l->vpp)
+    if (layout_slots(l, job->shape.layers) < (int64_t)l->pp * l->vpp)
         return err_set(e, -EINVAL, "%d layers are too few for pp %d x vpp %d", job->shape.layers,
                        l->pp, l->vpp);
+    for (int i = 0; i < 2; i++)
+        if (layout_chunk_layers(l, job->shape.layers, i ? l->pp * l->vpp - 1 : 0) < 0)
+            return err_set(e, -EINVAL,
+                           "the %s chunk cannot have %d layers fewer than the others: with pp %d x "
+                           "vpp %d they have no more than %d",
+                           i ? "last" : "first", i ? l->less.last : l->less.first, l->pp, l->vpp,
+                           layout_slots(l, job->shape.layers) / (l->pp * l->vpp) + 1);
     if (m % l->pp)
         return err_set(e, -EINVAL, "%d micro-batches do not divide by pp %d, as vpp needs", (int)m,
                        l->pp);

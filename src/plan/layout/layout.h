@@ -28,10 +28,13 @@ enum schedule {
     SCHEDULE_ZERO_BUBBLE, /* ZB-H1: weight gradients fill the bubble, memory as in 1F1B */
 };
 
-enum stage_rule {
-    STAGES_EVEN, /* layers over stages; the first ones take one more when it does not divide */
-    STAGES_ENDS, /* embedding and head count as a layer each */
+/* Layers that the first and the last stage of a pipeline have fewer than those between, for the
+ * embedding, and for the head and the loss. Where it does not come out, the first stages have one
+ * more. With chunks, the first and the last chunk have them fewer. */
+struct stage_split {
+    int first, last;
 };
+extern const struct stage_split stages_even, stages_ends; /* 0 and 0; 1 and 1 */
 
 /* Ranks lie as Megatron lays them: tp next to each other, then cp, then dp, then pp; experts over
  * tp x cp x dp: etp next to each other, then ep. */
@@ -43,7 +46,7 @@ struct layout {
     int zero;  /* 0 none, 1 optimizer states, 2 and gradients, 3 and weights (FSDP) */
     int shard; /* GPUs of dp x cp over which zero divides; 0: all (otherwise HSDP, MiCS) */
     enum schedule schedule;
-    enum stage_rule stages;
+    struct stage_split less;
     bool seq_parallel;
     bool overlap_dp; /* gradients go while the backward pass still works */
     bool overlap_tp; /* collectives in pieces beside the matrix products */
@@ -106,6 +109,14 @@ int layout_micro_batches(const struct layout *l, const struct plan_job *job);
 
 /* Layers of a stage; stages count from 0. */
 int layout_layers(const struct layout *l, int layers, int stage);
+
+/* Layers, and those that the ends have fewer: what is divided over the stages. */
+int layout_slots(const struct layout *l, int layers);
+
+/* Layers of a chunk, of which the first pp stages have one each, then the next pp. */
+int layout_chunk_layers(const struct layout *l, int layers, int chunk);
+
+bool stage_split_is(const struct stage_split *a, const struct stage_split *b);
 
 /* Bytes of the optimizer's states for a parameter: the weight in 32 bits and both moments. */
 double layout_state_bytes(const struct plan_job *job);

@@ -8,12 +8,11 @@
 
 enum { WORD_MAX = 40, DEGREE_MAX = 1 << 20 };
 
-enum pin_kind { KIND_NUMBER, KIND_CHOICE, KIND_BOOL, KIND_DOUBLE };
+enum pin_kind { KIND_NUMBER, KIND_CHOICE, KIND_BOOL, KIND_DOUBLE, KIND_STAGES };
 
 static const char *const contexts[] = { "ring", "ulysses", "gather", NULL };
 static const char *const recomputes[] = { "none", "selective", "norms", "mlp", "full", NULL };
 static const char *const schedules[] = { "1f1b", "gpipe", "zero-bubble", NULL };
-static const char *const stage_rules[] = { "even", "ends", NULL };
 static const char *const attentions[] = { "plain", "flash", "second", "first", NULL };
 static const char *const engines[] = { "megatron", "torch", "deepspeed", NULL };
 
@@ -49,8 +48,7 @@ static const struct part {
                            .kind = KIND_BOOL, .has_any = true },
     [PIN_SCHEDULE] = { "schedule", .words = schedules, .offset = IN_LAYOUT(schedule),
                        .kind = KIND_CHOICE, .has_any = true },
-    [PIN_STAGES] = { "stages", .words = stage_rules, .offset = IN_LAYOUT(stages),
-                     .kind = KIND_CHOICE },
+    [PIN_STAGES] = { "stages", .offset = IN_LAYOUT(less), .kind = KIND_STAGES, .high = DEGREE_MAX },
     [PIN_OVERLAP_DP] = { "overlap_dp", .offset = IN_LAYOUT(overlap_dp), .kind = KIND_BOOL,
                          .has_any = true },
     [PIN_OVERLAP_TP] = { "overlap_tp", .offset = IN_LAYOUT(overlap_tp), .kind = KIND_BOOL,
@@ -146,6 +144,30 @@ static int set_double(const struct part *part, const char *text, void *at, struc
     return 0;
 }
 
+/* "even", "ends", or how many layers the first and the last stage have fewer: "1+2". */
+static int set_stages(const struct part *part, const char *text, void *at, struct err *e)
+{
+    struct stage_split *ret = at;
+    size_t len = strcspn(text, "+");
+    char first[WORD_MAX];
+    uint64_t n[2];
+
+    if (!strcmp(text, "even") || !strcmp(text, "ends")) {
+        *ret = text[1] == 'v' ? stages_even : stages_ends;
+        return 0;
+    }
+    memcpy(first, text, len);
+    first[len] = '\0';
+    if (!text[len] || parse_u64(first, &n[0]) < 0 || parse_u64(text + len + 1, &n[1]) < 0 ||
+        n[0] > (uint64_t)part->high || n[1] > (uint64_t)part->high)
+        return err_set(e, -EINVAL,
+                       "%s is even, ends, or how many layers the first and the last stage have "
+                       "fewer, such as 1+2, not '%s'",
+                       part->name, text);
+    *ret = (struct stage_split){ (int)n[0], (int)n[1] };
+    return 0;
+}
+
 static int set_part(struct pins *p, enum pin pin, const char *text, struct err *e)
 {
     const struct part *part = &parts[pin];
@@ -171,6 +193,9 @@ static int set_part(struct pins *p, enum pin pin, const char *text, struct err *
         break;
     case KIND_DOUBLE:
         rc = set_double(part, text, at, e);
+        break;
+    case KIND_STAGES:
+        rc = set_stages(part, text, at, e);
         break;
     }
     if (rc < 0)
@@ -221,6 +246,7 @@ static size_t size_of(const struct part *part)
 {
     return part->kind == KIND_BOOL     ? sizeof(bool)
            : part->kind == KIND_DOUBLE ? sizeof(double)
+           : part->kind == KIND_STAGES ? sizeof(struct stage_split)
                                        : sizeof(int);
 }
 
@@ -272,7 +298,7 @@ int pins_complete(const struct pins *p, const struct plan_job *job, const struct
     split = (int64_t)l.tp * l.pp * l.cp;
     l.dp = (int)MAX((int64_t)c->nodes * c->per_node / MAX(split, 1), 1);
     if (job->shape.layers % MAX(l.pp, 1))
-        l.stages = STAGES_ENDS;
+        l.less = stages_ends;
     set_usual(p, &l);
     rc = layout_check(&l, job, c, e);
     if (rc == 0)
@@ -281,6 +307,16 @@ int pins_complete(const struct pins *p, const struct plan_job *job, const struct
 }
 
 /* ---- words ---- */
+
+void stages_words(const struct stage_split *s, struct str *out)
+{
+    if (stage_split_is(s, &stages_even))
+        str_add(out, "even");
+    else if (stage_split_is(s, &stages_ends))
+        str_add(out, "ends");
+    else
+        str_addf(out, "%d+%d", s->first, s->last);
+}
 
 void layout_words(const struct layout *l, struct str *out)
 {
@@ -304,8 +340,10 @@ void layout_words(const struct layout *l, struct str *out)
         str_addf(out, ",seq_parallel=%s", l->seq_parallel ? "yes" : "no");
     if (l->schedule != SCHEDULE_1F1B)
         str_addf(out, ",schedule=%s", schedules[l->schedule]);
-    if (l->pp > 1)
-        str_addf(out, ",stages=%s", stage_rules[l->stages]);
+    if (l->pp > 1) {
+        str_add(out, ",stages=");
+        stages_words(&l->less, out);
+    }
     if (l->overlap_dp != usual.overlap_dp)
         str_addf(out, ",overlap_dp=%s", l->overlap_dp ? "yes" : "no");
     if (l->overlap_tp != usual.overlap_tp)

@@ -72,6 +72,9 @@ int pins_complete(const struct pins *p, const struct plan_job *job, const struct
  * pins_complete() makes the same of them. */
 void layout_words(const struct layout *l, struct str *out);
 
+/* "even", "ends" or "1+2". */
+void stages_words(const struct stage_split *s, struct str *out);
+
 /* The words of a choice: "full" of RECOMPUTE_FULL. */
 const char *recompute_name(enum recompute r);
 const char *schedule_name(enum schedule s);

@@ -155,7 +155,7 @@ static int read_layout(const struct row_reader *r, struct plan_row *row)
     l->dp = (int)(gpus / split);
     l->micro_batch = row_degree(&r->f, COL_MICRO);
     if (row->job.shape.layers % l->pp)
-        l->stages = STAGES_ENDS;
+        l->less = stages_ends;
     return 0;
 }
 

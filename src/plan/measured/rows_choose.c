@@ -73,7 +73,7 @@ static void try_all(struct choice *ch, const struct row_free *f, const struct la
             split.tp = tp;
             split.pp = pp;
             split.dp = ch->gpus / (tp * pp * l->cp);
-            split.stages = layers % pp ? STAGES_ENDS : l->stages;
+            split.less = layers % pp ? stages_ends : l->less;
             split.seq_parallel = parallel && tp > 1;
             split.overlap_tp = hidden && tp > 1;
             for (split.ep = f->ep ? 1 : l->ep; split.ep <= ep_end; split.ep *= 2)

@@ -166,20 +166,27 @@ void memory_stage_layers(const struct plan_job *job, const struct layout *l, int
     *dense = all - *experts;
 }
 
-double memory_stage_params(const struct plan_job *job, const struct layout *l,
-                           const struct layer_bytes *b, int stage, double *own)
+double memory_layers_params(const struct plan_job *job, const struct layout *l,
+                            const struct layer_bytes *b, int stage, double dense, double experts)
 {
-    double dense, experts, params;
+    double params = dense * b->dense_params + experts * b->expert_params;
     bool first = stage == 0, last = stage == l->pp - 1;
 
-    memory_stage_layers(job, l, stage, &dense, &experts);
-    params = dense * b->dense_params + experts * b->expert_params;
-    *own = experts * b->own_experts;
     if (first)
         params += b->embedding_params;
     if (last)
         params += b->final_norm + (first && job->shape.tied ? 0 : b->head_params);
     return params;
+}
+
+double memory_stage_params(const struct plan_job *job, const struct layout *l,
+                           const struct layer_bytes *b, int stage, double *own)
+{
+    double dense, experts;
+
+    memory_stage_layers(job, l, stage, &dense, &experts);
+    *own = experts * b->own_experts;
+    return memory_layers_params(job, l, b, stage, dense, experts);
 }
 
 /* ---- a stage ---- */
@@ -216,15 +223,16 @@ static double gathered_bytes(const struct plan_job *job, const struct layout *l,
     return fmax(block * (4 + job->gradient_b), b->embedding_params * (2 + job->gradient_b));
 }
 
-/* Weights, gradients and states of a stage, and what ZeRO-3 gathers. */
+/* Weights, gradients and states of a stage, m->stage, and what ZeRO-3 gathers. */
 static void add_weights(const struct plan_job *job, const struct layout *l,
-                        const struct layer_bytes *b, int stage, struct memory *m)
+                        const struct layer_bytes *b, double dense, double experts, struct memory *m)
 {
-    double own, params = memory_stage_params(job, l, b, stage, &own), dense, experts;
+    double own = experts * b->own_experts;
+    double params = memory_layers_params(job, l, b, m->stage, dense, experts);
 
     add_states(job, l, params, (double)l->dp * l->cp, m);
-    add_states(job, l, own, layout_expert_dp(l), m);
-    memory_stage_layers(job, l, stage, &dense, &experts);
+    if (own > 0)
+        add_states(job, l, own, layout_expert_dp(l), m);
     if (l->zero >= 3)
         m->gathered = gathered_bytes(job, l, b, dense > 0, experts > 0);
     else if (l->zero == 2 && l->pp == 1 && l->dp * l->cp > 1)
@@ -244,7 +252,7 @@ void memory_stage(const struct plan_job *job, const struct layout *l, const stru
     m->context = context_b;
     memory_stage_layers(job, l, stage, &dense, &experts);
     if (job->tune.kind == FINETUNE_NONE) {
-        add_weights(job, l, b, stage, m);
+        add_weights(job, l, b, dense, experts, m);
     } else {
         finetune_states(job, l, b, m);
         m->context += finetune_context(job);

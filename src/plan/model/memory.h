@@ -46,6 +46,10 @@ void memory_stage_layers(const struct plan_job *job, const struct layout *l, int
 double memory_stage_params(const struct plan_job *job, const struct layout *l,
                            const struct layer_bytes *b, int stage, double *own);
 
+/* The same, of a stage of which memory_stage_layers() is known. */
+double memory_layers_params(const struct plan_job *job, const struct layout *l,
+                            const struct layer_bytes *b, int stage, double dense, double experts);
+
 /* Of one communicator: what several replicas need more than one, all else the same. */
 double memory_communicator(void);
 

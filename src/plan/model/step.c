@@ -157,7 +157,10 @@ static void make_stage(const struct maker *k, int stage, struct stage_time *s)
         add_layers(s, &k->t->costs.embedding, 1);
     if (stage == k->l->pp - 1)
         add_layers(s, &k->t->costs.head, 1);
-    params = trained_params(k, stage, &own);
+    own = experts * k->t->bytes.own_experts;
+    params = memory_layers_params(k->job, k->l, &k->t->bytes, stage, dense, experts);
+    if (k->job->tune.kind != FINETUNE_NONE)
+        params = finetune_trained(k->job, params);
     sum = k->m > 1 || k->job->gradient_b == 4 || flattens(k)
               ? (params + own) * 2 * k->job->gradient_b / rate
               : 0;
@@ -293,10 +296,9 @@ static int kinds_of(const struct layout *l, const struct shape *s, int *stage, i
     stage[n] = 0;
     count[n++] = 1;
     if (mid > 0) {
-        /* Those with a layer more come first. */
-        for (longer = 0; longer < mid &&
-                         layout_layers(l, s->layers, 1 + longer) == layout_layers(l, s->layers, 1);)
-            longer++;
+        /* Those with a layer more come first: as many as do not come out, with the first. */
+        longer = layout_slots(l, s->layers) % l->pp - 1;
+        longer = longer > 0 ? MIN(longer, mid) : mid;
         stage[n] = 1;
         count[n++] = longer;
         if (longer < mid) {

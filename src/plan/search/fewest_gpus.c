@@ -87,7 +87,7 @@ bool fewest_gpus_find(const struct plan_job *job, const struct cluster *c, const
     f.cluster.domain = MAX(c->domain, c->per_node);
     pins_set_layout(p, &f.layout);
     if (job->shape.layers % f.layout.pp)
-        f.layout.stages = STAGES_ENDS;
+        f.layout.less = stages_ends;
     split = f.layout.pp * f.layout.cp * (pins_has(p, PIN_TP) ? f.layout.tp : 1);
     for (int64_t gpus = split; gpus <= FIT_GPUS; gpus *= 2)
         if (try_gpus(&f, (int)gpus)) {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { FIELDS = 20 };
+enum { FIELDS = 21 };
 
 int layout_compare(const struct layout *a, const struct layout *b)
 {
@@ -23,7 +23,8 @@ int layout_compare(const struct layout *a, const struct layout *b)
                             a->dp,
                             -a->micro_batch,
                             a->context,
-                            a->stages,
+                            a->less.last,
+                            a->less.first,
                             a->overlap_ep,
                             a->overlap_pp,
                             a->overlap_tp,
@@ -43,7 +44,8 @@ int layout_compare(const struct layout *a, const struct layout *b)
                             b->dp,
                             -b->micro_batch,
                             b->context,
-                            b->stages,
+                            b->less.last,
+                            b->less.first,
                             b->overlap_ep,
                             b->overlap_pp,
                             b->overlap_tp,

@@ -2,7 +2,9 @@
 
 int layout_kinds(const struct layout *l, int domain)
 {
-    return (l->tp > 1) + (l->tp > domain) + (l->pp > 1) + (l->cp > 1) + (l->ep > 1) +
+    bool own = !stage_split_is(&l->less, &stages_even) && !stage_split_is(&l->less, &stages_ends);
+
+    return (l->tp > 1) + (l->tp > domain) + (l->pp > 1) + own + (l->cp > 1) + (l->ep > 1) +
            (l->zero == 3);
 }
 

@@ -4,7 +4,7 @@
 #define BRIM_PLAN_SEARCH_PLAINEST_H
 #include "plan/search/pareto.h"
 
-enum { PLAINEST_KINDS = 7 };
+enum { PLAINEST_KINDS = 8 };
 
 /* The fastest of each number of kinds. All zeros: none. */
 struct plainest {
@@ -12,8 +12,9 @@ struct plainest {
     bool has[PLAINEST_KINDS];
 };
 
-/* How many of tp, pp, cp and ep are above 1, and one more for ZeRO-3 and for a tp beyond the fast
- * domain of so many GPUs. Replicas come by themselves. */
+/* How many of tp, pp, cp and ep are above 1, and one more for ZeRO-3, for a tp beyond the fast
+ * domain of so many GPUs, and for stages that are neither even nor less a layer at both ends.
+ * Replicas come by themselves. */
 int layout_kinds(const struct layout *l, int domain);
 
 void plainest_offer(struct plainest *p, const struct found_layout *c, int domain);

@@ -428,19 +428,20 @@ static int cell_add(struct lister *k, const struct layout *l)
 
 /* Whether any pipeline of these layers fits, be its batch what it may: fewer GPUs than all need no
  * less memory, but for the communicator that a single replica does without. */
-static bool fits_somewhere(struct lister *k, const struct layout *cell)
+static bool fits_somewhere(struct lister *lister, const struct layout *cell)
 {
-    const struct space *s = k->space;
+    const struct space *s = lister->space;
     enum recompute again[SPACE_RECOMPUTES];
     int n = space_recomputes(s, again), rest = s->gpus / (cell->tp * cell->cp);
     int most = MIN(rest, s->job->shape.layers);
     double room = s->cluster->gpu.memory_b + (s->fewer ? memory_communicator() : 0);
     struct layout l = *cell;
+    struct splits splits;
 
     for (int i = n - 1; i >= 0; i--) {
         l.recompute = again[i];
-        layer_bytes(s->job, &l, &k->bytes);
-        if (memory_floor(&k->bytes) * slack > room)
+        layer_bytes(s->job, &l, &lister->bytes);
+        if (memory_floor(&lister->bytes) * slack > room)
             continue;
         for (l.pp = most; l.pp >= 1; l.pp--) {
             if (!s->fewer && rest % l.pp)
@@ -448,11 +449,12 @@ static bool fits_somewhere(struct lister *k, const struct layout *cell)
             l.dp = rest / l.pp;
             if (layout_expert_dp(&l) < 1)
                 continue;
-            for (int rule = STAGES_EVEN; rule <= STAGES_ENDS; rule++) {
-                l.stages = (enum stage_rule)rule;
+            space_splits(s, l.pp, &splits);
+            for (int k = 0; k < splits.n; k++) {
+                l.less = splits.list[k];
                 if (layout_layers(&l, s->job->shape.layers, 0) >= 1 &&
                     layout_layers(&l, s->job->shape.layers, l.pp - 1) >= 1 &&
-                    least_memory(s, &l, 2, room, &k->bytes) <= room)
+                    least_memory(s, &l, 2, room, &lister->bytes) <= room)
                     return true;
             }
         }

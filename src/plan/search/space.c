@@ -62,6 +62,7 @@ void space_init(struct space *s, const struct plan_job *job, const struct cluste
     axis_init(s, PIN_EP, p->ep, MAX(job->shape.experts, 1), &s->ep);
     axis_init(s, PIN_MICRO_BATCH, p->micro_batch, job->global_batch, &s->micro_batch);
     divisors(job->global_batch, &s->batch);
+    splits_range(job, c, &s->head_low, &s->head_high);
 }
 
 /* ---- rules beyond layout_check() ---- */
@@ -169,16 +170,30 @@ static bool has_schedule(const struct space *s, const struct layout *l, enum sch
     return k == SCHEDULE_1F1B || any(s, PIN_SCHEDULE);
 }
 
-static bool has_stages(const struct space *s, const struct layout *l, enum stage_rule rule)
+void space_splits(const struct space *s, int pp, struct splits *ret)
 {
-    if (l->pp == 1)
-        return rule == STAGES_EVEN;
-    return !fixed(s, PIN_STAGES) || rule == s->pins->layout.stages;
+    if (pp == 1)
+        *ret = (struct splits){ 1, { stages_even } };
+    else if (fixed(s, PIN_STAGES))
+        *ret = (struct splits){ 1, { s->pins->layout.less } };
+    else
+        splits_of(s->job->shape.layers, pp, s->head_low, s->head_high, ret);
+}
+
+static bool has_stages(const struct space *s, const struct layout *l)
+{
+    struct splits splits;
+    int i = 0;
+
+    space_splits(s, l->pp, &splits);
+    while (i < splits.n && !stage_split_is(&splits.list[i], &l->less))
+        i++;
+    return i < splits.n;
 }
 
 static bool has_chunks(const struct space *s, const struct layout *l, int vpp)
 {
-    int slots = s->job->shape.layers + (l->stages == STAGES_ENDS ? 2 : 0);
+    int slots = layout_slots(l, s->job->shape.layers);
 
     if (fixed(s, PIN_VPP) && vpp != s->pins->layout.vpp)
         return false;
@@ -232,9 +247,9 @@ bool space_has(const struct space *s, const struct layout *l)
     return has_sequence(s, l, l->seq_parallel) && has_overlap_tp(s, l, l->overlap_tp) &&
            has_overlap_pp(s, l, l->vpp, l->overlap_pp) &&
            has_overlap_dp(s, l, l->zero, l->overlap_dp) && has_context(s, l, l->context) &&
-           has_recompute(s, l->recompute) && has_schedule(s, l, l->schedule) &&
-           has_stages(s, l, l->stages) && has_chunks(s, l, l->vpp) &&
-           has_sharding(s, l, l->zero, l->shard) && has_offload(s, l->offload);
+           has_recompute(s, l->recompute) && has_schedule(s, l, l->schedule) && has_stages(s, l) &&
+           has_chunks(s, l, l->vpp) && has_sharding(s, l, l->zero, l->shard) &&
+           has_offload(s, l->offload);
 }
 
 /* ---- cells ---- */
@@ -315,20 +330,22 @@ int space_recomputes(const struct space *s, enum recompute ret[SPACE_RECOMPUTES]
 
 /* ---- blocks ---- */
 
-/* Both stage rules of pp and dp. */
-static enum space_next each_rule(const struct space *s, struct layout *l,
-                                 const struct space_visit *v)
+/* All splits over the stages of pp and dp. */
+static enum space_next each_split(const struct space *s, struct layout *l,
+                                  const struct space_visit *v)
 {
     enum space_next next = v->ask ? v->ask(v->ctx, l) : SPACE_ON;
+    struct splits splits;
 
-    for (int rule = STAGES_EVEN; rule <= STAGES_ENDS && next == SPACE_ON; rule++) {
-        if (!has_stages(s, l, (enum stage_rule)rule) || !has_overlap_ep(s, l, true, l->overlap_ep))
-            continue;
-        l->stages = (enum stage_rule)rule;
+    if (next != SPACE_ON || !has_overlap_ep(s, l, true, l->overlap_ep))
+        return next;
+    space_splits(s, l->pp, &splits);
+    for (int i = 0; i < splits.n && next == SPACE_ON; i++) {
+        l->less = splits.list[i];
         if (layout_check(l, s->job, s->cluster, NULL) == 0)
             next = v->fn(v->ctx, l);
     }
-    l->stages = STAGES_EVEN;
+    l->less = stages_even;
     return next;
 }
 
@@ -348,7 +365,7 @@ static enum space_next each_replica(const struct space *s, struct layout *l, int
             break;
         if (s->job->global_batch / l->dp % l->micro_batch == 0 &&
             (!fixed(s, PIN_DP) || l->dp == s->pins->layout.dp))
-            next = each_rule(s, l, v);
+            next = each_split(s, l, v);
     }
     return next;
 }
@@ -367,7 +384,7 @@ void space_each_block(const struct space *s, const struct layout *cell, const st
         if (s->fewer)
             next = each_replica(s, &l, &top, v);
         else if (rest % l.pp == 0 && (!fixed(s, PIN_DP) || l.dp == s->pins->layout.dp))
-            next = each_rule(s, &l, v);
+            next = each_split(s, &l, v);
     }
 }
 

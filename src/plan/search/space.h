@@ -9,7 +9,9 @@
  *              experts, as modules of Megatron-LM
  *   overlap_ep of two micro-batches, with no more recompute than norms, and in a pipeline with
  *              chunks only (Megatron-LM); "any": in one without chunks too (DualPipe)
- *   vpp        such that all chunks have as many layers (with "stages=ends": as slots)
+ *   stages     those of splits_of(): even, ends, and what balances the stages
+ *   vpp        such that all chunks have as many layers, but for the first and the last, which may
+ *              have fewer by what the stages have
  *   shard      every divisor of dp x cp
  *   zero       2 without a pipeline, and where a step has one micro-batch: with more, programs sum
  *              whole gradients in a pipeline (ZeRO-1)
@@ -18,6 +20,7 @@
 #ifndef BRIM_PLAN_SEARCH_SPACE_H
 #define BRIM_PLAN_SEARCH_SPACE_H
 #include "plan/layout/pins.h"
+#include "plan/search/splits.h"
 
 enum { AXIS_MAX = 1536 };
 
@@ -33,6 +36,7 @@ struct space {
     bool fewer;
     int gpus; /* of the cluster */
     struct axis tp, cp, ep, micro_batch, batch;
+    int head_low, head_high; /* splits_range() */
 };
 
 /* job, cluster and pins (NULL: none) must outlive it. */
@@ -52,8 +56,11 @@ enum { SPACE_KINDS = 12, SPACE_RECOMPUTES = 5 };
 int space_kinds(const struct space *s, const struct layout *cell, struct layout ret[SPACE_KINDS]);
 int space_recomputes(const struct space *s, enum recompute ret[SPACE_RECOMPUTES]);
 
-/* Call fn with every pp, dp and stage rule that goes with a cell, of one chunk, with 1F1B and
- * ZeRO-0: layouts that layout_check() passes. Of one pp those with more replicas come first. */
+/* How the layers may lie on pp stages: what is pinned, or splits_of(). */
+void space_splits(const struct space *s, int pp, struct splits *ret);
+
+/* Call fn with every pp, dp and split over stages that goes with a cell, of one chunk, with 1F1B
+ * and ZeRO-0: layouts that layout_check() passes. Of one pp those with more replicas come first. */
 enum space_next {
     SPACE_ON,
     SPACE_SKIP,    /* ask: not this pp and dp */

@@ -56,7 +56,8 @@ def test_json_adds_up(brim):
     best = said["best"]
     assert len(best) == 8 and said["layouts"] > 10000
     assert said["tokens"] == 20 * said["parameters"]
-    assert [b["step_s"] for b in best] == sorted(b["step_s"] for b in best)
+    steps = [b["step_s"] for b in best]
+    assert steps[1:] == sorted(steps[1:]) and steps[0] <= 1.04 * steps[1]
     for b in best:
         layout = b["layout"]
         assert layout["tp"] * layout["pp"] * layout["cp"] * layout["dp"] == b["gpus"] == 64
@@ -152,7 +153,7 @@ def test_compare(brim):
     "layout, words",
     [
         ("tp=3", "tp=3 is not possible: 64 heads do not divide by tp 3."),
-        ("tp=8,pp=1", "longer than the fastest: data parallel +"),
+        ("tp=8,pp=1", "longer than the one with the fewest kinds of parallelism: data parallel +"),
         ("tp=1,pp=1,zero=0", "does not fit"),
         ("tp=1,pp=1,zero=0", "the largest part are optimizer with"),
     ],
@@ -163,7 +164,7 @@ def test_why(brim, layout, words):
 
 def test_why_not_the_fastest(brim):
     words = plan(brim, *LARGE)["best"][0]["words"]
-    assert "is part of the fastest layout" in " ".join(brim.out(*LARGE, "--why", words).split())
+    assert "is part of the layout that is" in " ".join(brim.out(*LARGE, "--why", words).split())
 
 
 def test_svg(brim, tmp_path):

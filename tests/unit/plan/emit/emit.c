@@ -120,6 +120,16 @@ static void test_megatron(const struct models *m)
            "Megatron-LM takes stages with ends that come out even");
     has(&out, "--account-for-embedding-in-pipeline-split --account-for-loss-in-pipeline-split\n");
     has(&out, "--cross-entropy-loss-fusion --cross-entropy-fusion-impl te\n");
+    x = make(m, "Llama-3.1-70B", 4, 512, "tp=8,pp=4,stages=1+3");
+    is_int(text_of(EMIT_MEGATRON, &x, &out, NULL), 0,
+           "Megatron-LM takes a last stage with fewer layers");
+    has(&out, "    --pipeline-model-parallel-size 4\n"
+              "    --decoder-first-pipeline-num-layers 20 --decoder-last-pipeline-num-layers 18\n");
+    x = make(m, "DeepSeek-V3", 16, 1024, "tp=1,pp=16,vpp=2,ep=8,stages=2+1");
+    is_int(text_of(EMIT_MEGATRON, &x, &out, NULL), 0,
+           "Megatron-LM takes a first and a last chunk with fewer layers");
+    has(&out, "    --pipeline-model-parallel-layout \"E|t*2|t*2|");
+    has(&out, "|t*2|t*1L\"\n");
 }
 
 /* Flags that only some shapes and layouts need: there for these, not for others. */
@@ -207,6 +217,11 @@ static void test_torchtitan(const struct models *m)
     has(&out, "[model]\nname = \"llama3\"\nflavor = \"8B\"\n");
     has(&out, "seq_len = 4096\nlocal_batch_size = 32\nglobal_batch_size = 512\n");
     has(&out, titan_text);
+    x = make(m, "Llama-3.1-70B", 4, 512, "tp=8,pp=4,stages=1+3,zero=3");
+    is_int(text_of(EMIT_TORCHTITAN, &x, &out, NULL), 0, "torchtitan takes uneven stages");
+    has(&out, "pipeline_parallel_layers_per_stage = 21\n"
+              "pipeline_parallel_first_stage_less_layers = 1\n"
+              "pipeline_parallel_last_stage_less_layers = 3\n");
 }
 
 static void test_deepspeed(const struct models *m)
@@ -235,6 +250,12 @@ static void test_nemo_and_fsdp(const struct models *m)
     has(&out, "strategy.virtual_pipeline_model_parallel_size = 2\n");
     has(&out, "strategy.expert_model_parallel_size = 8\n");
     has(&out, "config.cp_comm_type = \"all_gather\"\n");
+    has(&out, "strategy.num_layers_in_last_pipeline_stage = None\n");
+    x = make(m, "Llama-3.1-70B", 4, 512, "tp=8,pp=4,stages=1+3");
+    is_int(text_of(EMIT_NEMO, &x, &out, NULL), 0, "NeMo takes uneven stages");
+    has(&out, "strategy.account_for_loss_in_pipeline_split = False\n"
+              "strategy.num_layers_in_first_pipeline_stage = 20\n"
+              "strategy.num_layers_in_last_pipeline_stage = 18\n");
     x = make(m, "Qwen3-8B", 4, 64, "zero=3,shard=8,recompute=full");
     is_int(text_of(EMIT_FSDP, &x, &out, NULL), 0, "emit_text writes for FSDP2");
     has(&out, "\"cuda\", (4, 8), mesh_dim_names=(\"replicate\", \"shard\")");
@@ -401,7 +422,7 @@ static void set_zero_bubble(struct made *x)
 
 static void set_stages(struct made *x)
 {
-    x->l.stages = x->l.stages == STAGES_EVEN ? STAGES_ENDS : STAGES_EVEN;
+    x->l.less = stage_split_is(&x->l.less, &stages_even) ? stages_ends : stages_even;
 }
 
 static void set_overlap_dp(struct made *x)

@@ -54,6 +54,12 @@ static void test_reading(void)
        "a part pinned as any has no value");
     ok(pins_has(&p, PIN_SEQ_PARALLEL) && !l.seq_parallel, "a part pinned as no has that value");
 
+    refuses("stages=odd", "stages is even, ends, or how many layers the first and the last stage "
+                          "have fewer, such as 1+2, not 'odd'");
+    refuses("stages=1+", "stages is even, ends, or how many layers the first and the last stage "
+                         "have fewer, such as 1+2, not '1+'");
+    refuses("stages=2+9999999", "stages is even, ends, or how many layers the first and the last "
+                                "stage have fewer, such as 1+2, not '2+9999999'");
     refuses("recompte=full", "unknown part of a layout 'recompte' (did you mean recompute?)");
     refuses("tq=8", "unknown part of a layout 'tq' (there are tp, pp, vpp, cp, ep, etp, dp, "
                     "micro_batch, recompute, zero, shard, schedule, ...)");
@@ -129,6 +135,7 @@ static void test_words(void)
         "tp=8,pp=4,cp=2,context=ulysses,ep=4,etp=2,dp=8,micro_batch=2,recompute=selective,zero=3,"
         "shard=4,seq_parallel=no,schedule=zero-bubble,stages=ends,overlap_dp=no,overlap_tp=yes,"
         "overlap_pp=yes",
+        "tp=1,pp=16,vpp=2,dp=8,micro_batch=1,recompute=none,zero=1,stages=2+1",
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {

@@ -215,14 +215,23 @@ static void test_uneven(void)
     struct layout l = one();
 
     l.pp = 16;
-    l.stages = STAGES_ENDS;
+    l.less = stages_ends;
     is_int(layout_layers(&l, 126, 0), 7, "126 layers on 16 stages with ends put 7 on the first");
     is_int(layout_layers(&l, 126, 7), 8, "126 layers on 16 stages with ends put 8 between");
     is_int(layout_layers(&l, 126, 15), 7, "126 layers on 16 stages with ends put 7 on the last");
     l.pp = 4;
-    l.stages = STAGES_EVEN;
+    l.less = stages_even;
     is_int(layout_layers(&l, 10, 1), 3, "10 layers on 4 stages put 3 on the second");
     is_int(layout_layers(&l, 10, 3), 2, "10 layers on 4 stages put 2 on the last");
+    l.pp = 16;
+    l.less = (struct stage_split){ 1, 2 };
+    ok(layout_layers(&l, 61, 0) == 3 && layout_layers(&l, 61, 8) == 4 &&
+           layout_layers(&l, 61, 15) == 2,
+       "61 layers on 16 stages less 1 and 2 put 3 on the first, 4 between and 2 on the last");
+    l.vpp = 2;
+    ok(layout_chunk_layers(&l, 61, 0) == 1 && layout_chunk_layers(&l, 61, 16) == 2 &&
+           layout_chunk_layers(&l, 61, 31) == 0,
+       "the first chunk and the last have the layers fewer that their stages have");
 }
 
 static void refused(const struct layout *l, const struct plan_job *job, const char *why)

@@ -2,6 +2,7 @@
 #include "plan/search/search.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,15 @@ static struct plan_job dense_job(int layers, int hidden, int batch)
                               .gradient_b = 4,
                               .fused = true,
                               .imbalance = 1 };
+}
+
+/* Its head is worth some layers. */
+static struct plan_job heavy_job(void)
+{
+    struct plan_job job = dense_job(12, 3072, 8);
+
+    job.shape.vocab = 256000;
+    return job;
 }
 
 static struct plan_job expert_job(void)
@@ -179,13 +189,32 @@ static void try_flags(struct brute *b, struct layout *l)
             }
 }
 
+/* Layers that the first and the last stage have fewer: up to so many are tried. */
+enum { FEWER = 14 };
+
+/* Without asking for everything else, which would take long. */
+static bool has_split(const struct space *s, const struct layout *l)
+{
+    struct splits splits;
+
+    space_splits(s, l->pp, &splits);
+    for (int i = 0; i < splits.n; i++)
+        if (stage_split_is(&splits.list[i], &l->less))
+            return true;
+    return false;
+}
+
 static void try_choices(struct brute *b, struct layout *l)
 {
-    for (int bits = 0; bits < 3 * 5 * 3 * 2; bits++) {
+    int splits = l->pp > 1 ? FEWER * FEWER : 1;
+
+    for (int bits = 0; bits < 3 * 5 * 3 * splits; bits++) {
         l->context = (enum context_kind)(bits % 3);
         l->recompute = (enum recompute)(bits / 3 % 5);
         l->schedule = (enum schedule)(bits / 15 % 3);
-        l->stages = (enum stage_rule)(bits / 45);
+        l->less = (struct stage_split){ bits / 45 % FEWER, bits / 45 / FEWER };
+        if (!has_split(b->space, l))
+            continue;
         for (l->vpp = 1; l->vpp <= b->space->job->shape.layers; l->vpp++)
             for (l->micro_batch = 1; l->micro_batch <= b->space->job->global_batch;
                  l->micro_batch++) {
@@ -313,6 +342,9 @@ static void test_brute_force(void)
           make_cluster(2, 4, 40), false },
         { "plain attention", "attention=plain", dense_job(6, 1536, 8), make_cluster(1, 4, 10),
           false },
+        { "a heavy head", "", heavy_job(), make_cluster(1, 4, 40), false },
+        { "a heavy head, little memory", "cp=1", heavy_job(), make_cluster(1, 8, 16), false },
+        { "a heavy head, pinned", "stages=1+3,pp=2", heavy_job(), make_cluster(1, 4, 40), false },
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(trials); i++) {
@@ -636,6 +668,11 @@ static void test_prefer(void)
     fastest = list[2];
     fastest.layout.zero = 3;
     ok(layout_kinds(&fastest.layout, 8) == 2, "ZeRO-3 counts as a kind of parallelism");
+    fastest = list[0];
+    fastest.layout.less = stages_ends;
+    ok(layout_kinds(&fastest.layout, 8) == 3, "stages with ends count as no kind of parallelism");
+    fastest.layout.less.last = 2;
+    ok(layout_kinds(&fastest.layout, 8) == 4, "stages of their own count as a kind of parallelism");
     for (int i = 0; i < 3; i++)
         plainest_offer(&s.plainest, &list[i], c.domain);
     s.best[0] = list[0];
@@ -747,8 +784,59 @@ static void test_bounds(void)
     }
 }
 
+/* The split over two stages that the search takes, against all that there are. */
+static void test_balance(void)
+{
+    const struct plan_job job = heavy_job();
+    const struct cluster c = make_cluster(1, 2, 80);
+    const struct found_layout best = best_of(&job, &c, "pp=2,zero=0,vpp=1", false);
+    double even = best_of(&job, &c, "pp=2,zero=0,vpp=1,stages=even", false).time_s, least = even;
+
+    for (int k = 0; k < 12; k++) {
+        char words[64];
+
+        snprintf(words, sizeof(words), "pp=2,zero=0,vpp=1,stages=%d+%d", k % 2, k);
+        least = fmin(least, best_of(&job, &c, words, false).time_s);
+    }
+    ok(best.time_s == least && best.time_s < .9 * even,
+       "stages of %d and %d layers take %.3f of those of as many: no others take less",
+       layout_layers(&best.layout, 12, 0), layout_layers(&best.layout, 12, 1), best.time_s / even);
+}
+
+/* What the search has of splits beside even and ends. */
+static void test_splits(void)
+{
+    const struct cluster c = make_cluster(1, 8, 80);
+    struct plan_job job = dense_job(12, 3072, 8);
+    int low, high, before;
+    struct splits s;
+
+    splits_of(61, 16, 1, 2, &s);
+    ok(s.n == 4 && stage_split_is(&s.list[0], &stages_even) &&
+           stage_split_is(&s.list[1], &stages_ends) && s.list[2].first == 2 &&
+           s.list[2].last == 1 && s.list[3].first == 1 && s.list[3].last == 2,
+       "61 layers on 16 stages may be less 2 and 1, and 1 and 2");
+    splits_of(12, 4, 0, 0, &s);
+    ok(s.n == 2, "12 layers on 4 stages with a head worth none are even, or have ends");
+    splits_range(&job, &c, &low, &before);
+    ok(low == 0 && before == 2, "a head of 32,000 words is worth %d to %d layers", low, before);
+    job.shape.vocab = 256000;
+    splits_range(&job, &c, &low, &high);
+    ok(low >= 3 && high > low, "a head of 256,000 words is worth %d to %d layers", low, high);
+    before = high;
+    job.fused_loss = true;
+    splits_range(&job, &c, &low, &high);
+    ok(high <= before, "a fused loss is worth less: %d layers", high);
+    before = high;
+    job.precision = PLAN_FP8;
+    splits_range(&job, &c, &low, &high);
+    ok(high > before, "a head beside layers of 8 bits is worth more: %d layers", high);
+}
+
 int main(void)
 {
+    test_balance();
+    test_splits();
     test_tightness();
     test_one_replica();
     test_rules();
