@@ -681,6 +681,67 @@ static void test_refused(const struct models *m)
     }
 }
 
+#define SHAPE(name, change) \
+    static void name(struct shape *s) \
+    { \
+        change; \
+    }
+SHAPE(parallel, s->parallel = true)
+SHAPE(sinks, s->sinks = true)
+SHAPE(shared_gate, s->shared_gate = true)
+SHAPE(extra_position, s->extra_positions = 1)
+SHAPE(out_biases, s->out_biases = true)
+SHAPE(mlp_biases, s->mlp_biases = true)
+SHAPE(head_bias, s->head_bias = true)
+SHAPE(all_biases, s->biases = s->out_biases = true)
+SHAPE(two_norms, s->norms = 2)
+SHAPE(three_norms, s->norms = 3)
+SHAPE(norms_by_head, s->qk_norms = 2 * s->head_dim)
+SHAPE(norms_of_all, s->qk_norms = 2 * s->head_dim * s->heads)
+SHAPE(dense_first, s->dense_first = 1)
+SHAPE(every_second, s->expert_every = 2)
+SHAPE(dense_and_second, s->dense_first = 1; s->expert_every = 2)
+
+/* Shapes that Megatron-LM has no flags for, and those beside them that it has. */
+static void test_shapes(const struct models *m)
+{
+    static const struct {
+        const char *model;
+        void (*change)(struct shape *s);
+        const char *said; /* NULL: it is written */
+    } cases[] = {
+        { "Llama-3.1-8B", parallel, "attention and MLP beside each other" },
+        { "Mixtral-8x7B", sinks, "attention sinks beside biases of experts" },
+        { "Mixtral-8x7B", shared_gate, "the gate of shared experts" },
+        { "Llama-3.1-8B", extra_position, "rows of the position table beyond the positions" },
+        { "Llama-3.1-8B", out_biases, "biases in some linear layers" },
+        { "Llama-3.1-8B", mlp_biases, "biases in some linear layers" },
+        { "Llama-3.1-8B", head_bias, "biases in some linear layers" },
+        { "Llama-3.1-8B", all_biases, NULL },
+        { "Llama-3.1-8B", two_norms, NULL },
+        { "Llama-3.1-8B", three_norms, "more than two norms in a layer" },
+        { "Llama-3.1-8B", norms_by_head, NULL },
+        { "Llama-3.1-8B", norms_of_all, "norms over all queries and keys" },
+        { "Mixtral-8x7B", dense_first, NULL },
+        { "Mixtral-8x7B", every_second, NULL },
+        { "Mixtral-8x7B", dense_and_second,
+          "dense layers first and every few layers beside experts" },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        CLEANUP(str_done) struct str out = STR_INIT(TEXT);
+        struct made x = make(m, cases[i].model, 4, 288, "tp=2");
+        struct err e = { "" };
+        int rc;
+
+        cases[i].change(&x.job.shape);
+        rc = text_of(EMIT_MEGATRON, &x, &out, &e);
+        ok(cases[i].said ? rc == -EINVAL && strstr(e.text, cases[i].said) : rc == 0,
+           "shape %zu of %s is %s by Megatron-LM: %s", i, cases[i].model,
+           cases[i].said ? "refused" : "taken", e.text);
+    }
+}
+
 static void test_names(void)
 {
     enum emit_target t = EMIT_TARGETS;
@@ -737,6 +798,7 @@ int main(void)
     test_sbatch(&m);
     test_no_field_is_lost(&m);
     test_refused(&m);
+    test_shapes(&m);
     test_names();
     test_oom(&m);
     return done();

@@ -102,7 +102,11 @@ static void test_ports(void)
 
 static void test_others(void)
 {
-    static const char *const unknown[] = { "RoCE", "InfiniBand", "100 NICs", "EFA", "the fabric" };
+    static const char *const unknown[] = {
+        "RoCE", "InfiniBand",      "100 NICs",   "EFA",          "the fabric", "Infiniband",
+        "IB",   "RoCEv2",          "Ethernet",   "one NIC",      "HCA",        "two HCAs",
+        "TCPX", "GPUDirect-TCPXO", "cross-node", "interconnect",
+    };
     static const char *const none[] = { "900 GB/s",      "NVLink 600Gb/s",  "storage 100 Gb/s",
                                         "8x A100 80GB",  "convergence run", "10-32 GPUs",
                                         "HDRI pictures", "4x100GB",         "A100 80Gb",
