@@ -52,7 +52,7 @@ static bool driver_check(struct audit *a)
 
     for (size_t i = 0; i < a->n->n_devices; i++) {
         const struct device *d = &a->n->devices[i];
-        const struct pci *f = d->pci >= 0 ? &a->n->pcis[d->pci] : NULL;
+        const struct pci *f = node_pci(a->n, d->pci);
         struct finding *one;
 
         /* what was read from NCCL's XML has no directory: it cannot tell */

@@ -186,7 +186,7 @@ static bool read_request_check(struct audit *a)
 
     for (size_t i = 0; i < a->n->n_devices; i++) {
         const struct device *d = &a->n->devices[i];
-        const struct pci *f = d->pci >= 0 ? &a->n->pcis[d->pci] : NULL;
+        const struct pci *f = node_pci(a->n, d->pci);
         struct finding *one;
 
         if (!f || !check_is_fabric_nic(d) || a->n->virtual_machine == 1)
@@ -269,7 +269,7 @@ static bool ordering_check(struct audit *a)
 
     for (size_t i = 0; i < a->n->n_devices; i++) {
         const struct device *d = &a->n->devices[i];
-        const struct pci *f = d->pci >= 0 ? &a->n->pcis[d->pci] : NULL;
+        const struct pci *f = node_pci(a->n, d->pci);
         struct finding *one;
 
         if (!f || !check_is_fabric_nic(d))

@@ -14,7 +14,7 @@ struct wire {
 static bool wire_above(const struct node *n, size_t pci, struct wire *w)
 {
     const struct pci *f = &n->pcis[pci];
-    const struct pci *port = f->parent >= 0 ? &n->pcis[f->parent] : NULL;
+    const struct pci *port = node_pci(n, f->parent);
 
     if (f->kind != PCI_ENDPOINT && f->kind != PCI_SWITCH_UP)
         return false;

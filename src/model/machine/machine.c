@@ -204,6 +204,11 @@ int node_find_device_at(const struct node *n, struct pci_address at)
     return ABSENT;
 }
 
+const struct pci *node_pci(const struct node *n, int index)
+{
+    return index >= 0 ? &n->pcis[index] : NULL;
+}
+
 int node_find_numa(const struct node *n, int id)
 {
     for (size_t i = 0; i < n->n_numas; i++)

@@ -229,4 +229,7 @@ int node_find_pci(const struct node *n, struct pci_address at);
 int node_find_device_at(const struct node *n, struct pci_address at);
 int node_find_numa(const struct node *n, int id);
 
+/* The PCIe function of that index; NULL where it is ABSENT. */
+const struct pci *node_pci(const struct node *n, int index);
+
 #endif

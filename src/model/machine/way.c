@@ -57,7 +57,7 @@ static int numa_of(const struct node *n, int device)
  * share. */
 static bool one_card(const struct node *n, int a, int b)
 {
-    const struct pci *x = a >= 0 ? &n->pcis[a] : NULL, *y = b >= 0 ? &n->pcis[b] : NULL;
+    const struct pci *x = node_pci(n, a), *y = node_pci(n, b);
 
     return x && y && x->gts > 0 && y->gts > 0 && x->parent == y->parent &&
            x->at.domain == y->at.domain && x->at.bus == y->at.bus && x->at.dev == y->at.dev;

@@ -49,7 +49,8 @@ static int intel_read(struct probe *p, struct node *n, struct err *e)
 
     for (size_t i = 0; i < n->n_devices && rc == 0; i++) {
         struct device *d = &n->devices[i];
-        uint16_t vendor = d->pci >= 0 ? n->pcis[d->pci].vendor : 0;
+        const struct pci *f = node_pci(n, d->pci);
+        uint16_t vendor = f ? f->vendor : 0;
 
         if (d->kind == DEVICE_ACCELERATOR && (vendor == VENDOR_INTEL || vendor == VENDOR_HABANA))
             rc = read_device(p, n, d);

@@ -196,7 +196,7 @@ static int open_pci(struct reader *r, struct err *e)
 static int add_device(struct reader *r, enum device_kind kind, struct err *e)
 {
     int pci = r->above[r->xml.depth];
-    const struct pci *f = pci >= 0 ? &r->node->pcis[pci] : NULL;
+    const struct pci *f = node_pci(r->node, pci);
     struct device *d = node_add_device(r->node, kind);
 
     if (!d)

@@ -148,7 +148,7 @@ static int nic_read(struct probe *p, struct node *n, struct err *e)
 
     for (size_t i = 0; i < n->n_devices && rc == 0; i++) {
         struct device *d = &n->devices[i];
-        const struct pci *f = d->pci >= 0 ? &n->pcis[d->pci] : NULL;
+        const struct pci *f = node_pci(n, d->pci);
 
         if (d->kind != DEVICE_NIC || !f)
             continue;

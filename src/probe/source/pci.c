@@ -42,7 +42,7 @@ static enum pci_kind bridge_kind(const struct node *n, const struct pci *f, int 
     static const enum pci_kind by_type[] = {
         [4] = PCI_ROOT_PORT, [5] = PCI_SWITCH_UP, [6] = PCI_SWITCH_DOWN
     };
-    const struct pci *above = f->parent >= 0 ? &n->pcis[f->parent] : NULL;
+    const struct pci *above = node_pci(n, f->parent);
 
     if (port_type >= 4 && port_type <= 6)
         return by_type[port_type];

@@ -108,7 +108,8 @@ static int add_accelerators(struct queue_pool *p, const struct node *n, struct e
 
     for (size_t i = 0; i < n->n_devices; i++) {
         const struct device *d = &n->devices[i];
-        uint16_t vendor = d->pci >= 0 ? n->pcis[d->pci].vendor : 0;
+        const struct pci *f = node_pci(n, d->pci);
+        uint16_t vendor = f ? f->vendor : 0;
         struct queue_slot *slot;
         size_t maker = 0;
 

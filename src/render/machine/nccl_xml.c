@@ -183,7 +183,7 @@ static double lesser(double a, double b)
 /* NCCL takes what a link can do: the lesser of the function's and the port's best. */
 static void add_link(struct writer *w, const struct pci *p)
 {
-    const struct pci *above = p->parent >= 0 ? &w->node->pcis[p->parent] : NULL;
+    const struct pci *above = node_pci(w->node, p->parent);
     double gts = p->gts_max, width = p->width_max;
 
     if (above && (above->kind == PCI_ROOT_PORT || above->kind == PCI_SWITCH_DOWN)) {

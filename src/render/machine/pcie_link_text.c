@@ -35,7 +35,7 @@ int pcie_link_board_port(const struct node *n, const struct device *d)
 /* The port above a function, whose link is the same; NULL when it is not in the tree. */
 static const struct pci *port_above(const struct node *n, const struct pci *p)
 {
-    const struct pci *above = p->parent >= 0 ? &n->pcis[p->parent] : NULL;
+    const struct pci *above = node_pci(n, p->parent);
 
     return above && (above->kind == PCI_ROOT_PORT || above->kind == PCI_SWITCH_DOWN) ? above : NULL;
 }
@@ -43,7 +43,7 @@ static const struct pci *port_above(const struct node *n, const struct pci *p)
 static struct pcie_link_text look(const struct node *n, int pci, const struct device *d)
 {
     struct pcie_link_text l = { LINK_UNKNOWN, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT };
-    const struct pci *p = pci >= 0 ? &n->pcis[pci] : NULL, *above;
+    const struct pci *p = node_pci(n, pci), *above;
 
     if (!p || p->gts <= 0 || p->width <= 0)
         return l;

@@ -77,6 +77,8 @@ static void test_find(void)
     is_int(node_find_device_at(n, at(2)), 1, "node_find_device_at finds the device of a function");
     is_int(node_find_device_at(n, at(1)), ABSENT,
            "node_find_device_at is ABSENT where no device is");
+    ok(node_pci(n, 0) == &n->pcis[0] && node_pci(n, 2) == &n->pcis[2] && !node_pci(n, ABSENT),
+       "node_pci has the functions of all indices but that of none");
     is_int(node_find_numa(n, 0), 1, "node_find_numa finds a domain by its number");
     is_int(node_find_numa(n, 1), ABSENT, "node_find_numa is ABSENT for an unknown domain");
 }

@@ -88,6 +88,8 @@ static const struct {
     { "afterok:x", NULL },
     { "afterok:1,", NULL },
     { "afterok:1,2", NULL },
+    { "afterok:1,0", NULL },
+    { "afterok:1,9", NULL },
     { "sometime:1", NULL },
     { "after:1:", NULL },
     { "after:1;2", NULL },
