@@ -251,7 +251,7 @@ static struct size *best_size(struct plan *p)
 
 static int32_t devices_of(const struct plan *p, const struct bundle *b)
 {
-    return p->jobs[b->jobs[0]].work->devices;
+    return p->jobs[b->jobs[0]].devices;
 }
 
 /* Let the job that gains the most from devices of its own have them. Whether there was one. */
@@ -299,8 +299,8 @@ static bool split(struct plan *p)
 
 static bool before(const struct interleave_job *jobs, uint32_t a, uint32_t b)
 {
-    if (jobs[a].work->devices != jobs[b].work->devices)
-        return jobs[a].work->devices > jobs[b].work->devices;
+    if (jobs[a].devices != jobs[b].devices)
+        return jobs[a].devices > jobs[b].devices;
     if (jobs[a].left_ms < jobs[b].left_ms || jobs[a].left_ms > jobs[b].left_ms)
         return jobs[a].left_ms < jobs[b].left_ms;
     return a < b;
@@ -363,25 +363,25 @@ static void put_in_order(struct plan *p, size_t n)
     }
     sort(p, x->fresh, n_fresh);
     merge(p, x->order, n_order, x->fresh, n_fresh);
-    for (size_t i = 0; i < n; i++)
-        x->kept[i] = (uint32_t)(p->jobs[x->order[i]].work - x->first);
-    x->n_kept = n;
 }
 
+/* Find where sizes begin and end in the order, which is kept for the next plan. */
 static void make_sizes(struct plan *p, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        int32_t devices = p->jobs[p->x->order[i]].work->devices;
-        struct size *last = p->n_sizes ? &p->sizes[p->n_sizes - 1] : NULL;
+    struct size *last = NULL;
 
-        if (last && last->devices == devices) {
+    for (size_t i = 0; i < n; i++) {
+        const struct interleave_job *j = &p->jobs[p->x->order[i]];
+
+        p->x->kept[i] = (uint32_t)(j->work - p->x->first);
+        if (last && last->devices == j->devices)
             last->end++;
-            continue;
-        }
-        if (p->n_sizes == SIZES)
-            return;
-        p->sizes[p->n_sizes++] = (struct size){ .from = i, .end = i + 1, .devices = devices };
+        else if (p->n_sizes < SIZES)
+            *(last = &p->sizes[p->n_sizes++]) = (struct size){ .from = i,
+                                                               .end = i + 1,
+                                                               .devices = j->devices };
     }
+    p->x->n_kept = n;
 }
 
 void interleave_plan(struct interleave *x, const struct interleave_job *jobs, size_t n,
@@ -392,10 +392,13 @@ void interleave_plan(struct interleave *x, const struct interleave_job *jobs, si
 
     x->n_bundles = 0;
     memset(x->used, 0, n * sizeof(*x->used));
-    memset(x->size_of, 0, n * sizeof(*x->size_of));
+    memset(x->size_of, 0, x->n_numbers * sizeof(*x->size_of));
+    x->n_numbers = 0;
     for (size_t i = 0; i < n; i++)
-        if (jobs[i].bundle != BUNDLE_NONE)
+        if (jobs[i].bundle != BUNDLE_NONE) {
             x->size_of[jobs[i].bundle]++;
+            x->n_numbers = MAX(x->n_numbers, jobs[i].bundle + 1);
+        }
     put_in_order(&p, n);
     make_sizes(&p, n);
     while ((s = best_size(&p))) {

@@ -13,6 +13,7 @@ struct interleave_job {
     double left_ms;  /* of its work, alone; as far as known */
     uint32_t bundle; /* the number of the one that it runs in; BUNDLE_NONE */
     uint32_t kind;   /* set by interleave_open(): equal for jobs with equal stages */
+    int32_t devices; /* of its work, which is far away where there are many */
     bool alone;      /* its stages are not known */
 };
 
@@ -38,6 +39,7 @@ struct interleave {
     uint32_t *kept, *where;    /* the order of the last plan; by job, its place now, plus 1 */
     uint32_t *fresh;           /* jobs whose place in the order is to be found */
     size_t n_kept;
+    uint32_t n_numbers; /* bundles of the last plan that are counted in size_of */
     bool *used;
 };
 

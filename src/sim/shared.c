@@ -305,6 +305,7 @@ static int pass(struct shared *m)
                                               .left_ms = expected(m, h),
                                               .bundle = h->bundle,
                                               .kind = m->plan.kind[h->job],
+                                              .devices = m->work->jobs[h->job].devices,
                                               .alone = !is_seen(m, h) };
     }
     interleave_plan(&m->plan, m->jobs, m->n_here, m->pool->devices);

@@ -25,7 +25,7 @@ TURNS_AS_BEFORE = {
     "srsf-steps": (34122, 250618),
     "interleave": (30736, 193684),
     "interleave-steps": (30740, 193669),
-    "interleave-las": (47472, 162637),
+    "interleave-las": (47472, 162630),
 }
 
 

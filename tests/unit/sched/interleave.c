@@ -171,6 +171,7 @@ static void test_plans(const struct policy *policy)
             wrong = "it cannot be made";
         for (uint32_t i = 0; i < JOBS && !wrong; i++) {
             jobs[i] = (struct interleave_job){ .work = &w.jobs[i],
+                                               .devices = w.jobs[i].devices,
                                                .left_ms = (double)w.jobs[i].length_ms,
                                                .bundle = BUNDLE_NONE,
                                                .kind = x.kind[i],
@@ -216,6 +217,7 @@ static void test_unknown(const struct policy *policy)
             abort();
         for (uint32_t i = 0; i < 2; i++)
             jobs[i] = (struct interleave_job){ .work = &w.jobs[i],
+                                               .devices = w.jobs[i].devices,
                                                .left_ms = (double)w.jobs[i].length_ms,
                                                .bundle = BUNDLE_NONE,
                                                .kind = x.kind[i] };
@@ -225,6 +227,39 @@ static void test_unknown(const struct policy *policy)
         interleave_done(&x);
         workload_done(&w);
     }
+}
+
+/* When jobs have left, one that runs has a number beyond those that are there: it runs on. */
+static void test_left(const struct policy *policy)
+{
+    struct interleave_job jobs[3];
+    struct interleave x = { .most = 0 };
+    struct workload w = { .n_jobs = 0 };
+    struct err e;
+
+    for (int i = 0; i < 3; i++) {
+        struct work *job = ARENA_PUSH(&w.arena, &w.jobs, &w.n_jobs);
+
+        if (!job)
+            abort();
+        *job = job_of(0, 0, 0);
+        job->name = "j";
+        job->length_ms = 1000;
+    }
+    if (workload_settle(&w, &e) != 0 || interleave_open(&x, &w, policy) != 0)
+        abort();
+    for (uint32_t i = 0; i < 3; i++)
+        jobs[i] = (struct interleave_job){ .work = &w.jobs[i],
+                                           .devices = w.jobs[i].devices,
+                                           .left_ms = 1000,
+                                           .bundle = i,
+                                           .kind = x.kind[i] };
+    interleave_plan(&x, jobs, 3, 3);
+    interleave_plan(&x, &jobs[2], 1, 3);
+    ok(x.n_bundles == 1 && x.bundles[0].same == 2, "the job that is left runs on (%u)",
+       x.bundles[0].same);
+    interleave_done(&x);
+    workload_done(&w);
 }
 
 /* Let time pass: those that run have less left, some stop, and jobs change their numbers. */
@@ -266,6 +301,7 @@ static void test_kept(const struct policy *policy)
             printf("Bail out! no memory\n");
         for (uint32_t i = 0; i < JOBS; i++)
             jobs[i] = (struct interleave_job){ .work = &w.jobs[i],
+                                               .devices = w.jobs[i].devices,
                                                .left_ms = 1000.0 * (1 + below(&chance, 9)),
                                                .bundle = BUNDLE_NONE,
                                                .kind = x.kind[i] };
@@ -417,6 +453,7 @@ int main(void)
             continue;
         test_plans(&p);
         test_unknown(&p);
+        test_left(&p);
         test_kept(&p);
         for (uint64_t seed = 1; seed <= ROUNDS && !wrong; seed++)
             wrong = check(&p, seed);
