@@ -8,6 +8,7 @@
 #include "sched/feature/elastic.h"
 #include "sched/core/expected_ends.h"
 #include "sched/core/find_place.h"
+#include "sched/core/labels.h"
 #include "sched/feature/idle.h"
 #include "sched/pass/pass.h"
 #include "sched/feature/power.h"
@@ -112,14 +113,19 @@ void sched_submit(struct sched *s, uint32_t job, int64_t now_ms, int64_t length_
     j->left_ms = length_ms;
     j->part = NO_PART;
     state_queue(s, job, now_ms);
+    labels_submit(s, job);
     if (s->ranked && !s->queues && j->tier == TIER_BATCH)
         s->ranked[s->n_ranked++] = (struct ranked){ .job = job };
 }
 
+/* Under labels the order in which jobs are taken up is that in which they fall. */
 static void rank(struct sched *s, uint32_t job)
 {
-    if (s->ranked && !s->queues)
-        s->ranked[s->n_ranked++] = (struct ranked){ .job = job };
+    if (!s->ranked || (s->queues && (!labels_are_kept(s) || s->listed[job])))
+        return;
+    if (s->queues)
+        s->listed[job] = 1;
+    s->ranked[s->n_ranked++] = (struct ranked){ .job = job };
 }
 
 int sched_take_up(struct sched *s, uint32_t job, int64_t now_ms, const struct sched_job *was,
@@ -201,11 +207,13 @@ void sched_node(struct sched *s, uint32_t node, bool up)
     else
         free_capacity_lose(&s->capacity, node);
     s->promise.job = WAITING_NONE;
+    s->n_placed = 0;
 }
 
 int sched_close_node(struct sched *s, uint32_t node, bool closed)
 {
     s->promise.job = WAITING_NONE;
+    s->n_placed = 0;
     return free_capacity_close(&s->capacity, node, closed);
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "sched/core/labels.h"
 #include "sched/feature/deadline.h"
 #include "sched/feature/power.h"
 #include "sched/place/place.h"
@@ -44,15 +45,19 @@ static bool has_shares(const struct workload *w)
 
 /* Whether the order of those that wait is kept from pass to pass: where no time and nobody else
  * changes it. With preemption it takes an order that is the same for all that wait, and no feature
- * that has a say in it. */
+ * that has a say in it. A list is kept where the key of one that waits never changes, nor falls
+ * when it stops. */
 static bool keeps_queues(const struct sched *s)
 {
     if (s->policy.preempt == PREEMPT_NONE)
         return true;
+    if (s->policy.ties == TIES_LIST)
+        return s->policy.preempt != PREEMPT_VICTIMS && s->on == 0 && s->policy.ageing_ms == 0 &&
+               s->work->n_speeds == 0;
     for (size_t i = 0; features[i]; i++)
         if (s->on >> i & 1 && features[i] != &feature_deadline)
             return false;
-    return s->policy.preempt != PREEMPT_REBUILD && s->policy.ties != TIES_LIST;
+    return true;
 }
 
 static int make_tables(struct sched *s)
@@ -87,11 +92,15 @@ static int make_tables(struct sched *s)
         s->first = arena_alloc(a, (nodes + 2) * sizeof(*s->first));
         s->holders = arena_alloc(a, ((size_t)s->pool->devices + 1) * sizeof(*s->holders));
         s->listed = s->queues ? arena_alloc(a, n) : NULL;
-        if (!s->ranked || !s->other || !s->first || !s->holders || (s->queues && !s->listed))
+        s->placed = arena_alloc(a, n * sizeof(*s->placed));
+        s->in_vain = arena_alloc(a, (s->n_groups + 1) * sizeof(*s->in_vain));
+        if (!s->ranked || !s->other || !s->first || !s->holders || (s->queues && !s->listed) ||
+            !s->placed || !s->in_vain)
             return -ENOMEM;
     }
     if (falling_open(s) < 0)
         return -ENOMEM;
+    labels_open(s);
     if (!s->queues)
         return 0;
     return waiting_init(&s->waiting, a, n, s->n_groups);

@@ -39,6 +39,11 @@ int heap_add(struct heap *h, int64_t at_ms, uint32_t job, uint32_t start)
     return 0;
 }
 
+void heap_clear(struct heap *h)
+{
+    h->n = 0;
+}
+
 const struct heap_event *heap_first(const struct heap *h)
 {
     return h->n ? &h->events[0] : NULL;

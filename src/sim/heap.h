@@ -26,7 +26,8 @@ int heap_add(struct heap *h, int64_t at_ms, uint32_t job, uint32_t start) CHECK_
 /* The next event; NULL when there is none. Valid until the next call. */
 const struct heap_event *heap_first(const struct heap *h);
 
-/* Drop it. */
+/* Drop it; drop all. */
 void heap_pop(struct heap *h);
+void heap_clear(struct heap *h);
 
 #endif

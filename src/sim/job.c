@@ -82,6 +82,8 @@ int sim_restart_all(struct sim *m)
     const uint32_t *running;
     size_t n;
 
+    if (!m->counting->away)
+        heap_clear(&m->ends); /* events of starts that are over: they would pile up */
     running = sched_running(m->sched, &n);
     for (size_t i = 0; i < n; i++) {
         uint32_t job = running[i];

@@ -90,8 +90,11 @@ struct sched {
     /* preemption: all that are there, in the order of the last pass; with queues those that run */
     struct ranked *ranked;
     struct falling falling; /* those that run, in an order by queues */
-    uint8_t *listed;        /* by job: it is there (queues) */
-    struct ranked *other;   /* to sort them; with queues, those that were stopped in a pass */
+    uint32_t *placed;     /* rebuild with queues: who has a place, in the order of the last pass */
+    size_t n_placed;      /* 0: nothing is known */
+    uint32_t *in_vain;    /* by group: it finds no place behind so many of placed */
+    uint8_t *listed;      /* by job: it is there (queues) */
+    struct ranked *other; /* to sort them; with queues, those that were stopped in a pass */
     size_t n_ranked, n_stopped;
     uint32_t begun;         /* with queues: lists when the pass began */
     uint32_t *running, *at; /* those that run; by job, where it stands there or in waits */
@@ -108,7 +111,8 @@ struct sched {
     int64_t users_ms;       /* up to when they are counted */
     struct holder *holders; /* running jobs by node (victims) */
     uint32_t *first;
-    uint32_t lists; /* the last place that was handed out */
+    uint32_t lists;       /* the last place that was handed out */
+    uint32_t first_label; /* no label of those that wait is before it (labels.h) */
     struct fit fit;
     struct action *actions;
     size_t n_actions;

@@ -1,5 +1,6 @@
 #include "sched/core/action.h"
 #include "sched/core/expected_ends.h"
+#include "sched/core/labels.h"
 #include "sched/core/scheduler.h"
 #include "sched/core/speed.h"
 #include "sched/core/state.h"
@@ -74,14 +75,15 @@ void state_unqueue(struct sched *s, uint32_t job)
     waiting_remove(&s->waiting, s->group[job], job);
 }
 
-void state_queue(struct sched *s, uint32_t job, int64_t now_ms)
+/* A job waits, at a place among equals. */
+static void queue_at(struct sched *s, uint32_t job, int64_t now_ms, uint32_t list)
 {
     struct sched_job *j = &s->jobs[job];
     struct order_key key;
 
     j->state = SCHED_WAITING;
     j->since_ms = now_ms;
-    j->list = ++s->lists;
+    j->list = list;
     for (const struct feature *const *f = s->hooks.queued; *f; f++)
         (*f)->queued(s, job, now_ms);
     if (j->tier != TIER_BATCH)
@@ -92,6 +94,22 @@ void state_queue(struct sched *s, uint32_t job, int64_t now_ms)
         return;
     state_key(s, job, now_ms, &key);
     waiting_add(&s->waiting, s->group[job], job, &key, j->left_ms);
+}
+
+void state_queue(struct sched *s, uint32_t job, int64_t now_ms)
+{
+    queue_at(s, job, now_ms, ++s->lists);
+}
+
+/* One that ran waits again. */
+static void queue_again(struct sched *s, uint32_t job, int64_t now_ms)
+{
+    if (!labels_are_kept(s)) {
+        state_queue(s, job, now_ms);
+        return;
+    }
+    labels_stop(s, job);
+    queue_at(s, job, now_ms, s->jobs[job].list);
 }
 
 void state_run(struct sched *s, uint32_t job, int64_t since_ms)
@@ -233,7 +251,7 @@ int state_evict(struct sched *s, uint32_t job, int64_t now_ms, const struct acti
     if (parks)
         j->state = SCHED_AWAY;
     else
-        state_queue(s, job, now_ms);
+        queue_again(s, job, now_ms);
     a.job = job;
     a.kind = parks ? ACTION_PARK : ACTION_PREEMPT;
     return state_note(s, &a);

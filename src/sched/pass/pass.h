@@ -16,6 +16,11 @@ int pass_planned(struct sched *s, int64_t now_ms) CHECK_RESULT;
 int pass_ranked(struct sched *s, int64_t now_ms, int64_t *again_ms) CHECK_RESULT;
 int pass_victims(struct sched *s, int64_t now_ms) CHECK_RESULT;
 
+/* In the order of s->ranked, or (where those that wait are kept in order) in that of all that are
+ * there: a place for each in an empty cluster. What runs and gets one may have moved; what gets
+ * none is not granted, and runs yet without a place. */
+int pass_anew(struct sched *s, int64_t now_ms) CHECK_RESULT;
+
 /* As pass_victims(), where those that wait are kept in order: it looks at no more of them than have
  * a chance, and ranks those that run only when one might have to stop. What starts in a pass does
  * not stop in it. */

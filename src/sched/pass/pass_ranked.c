@@ -2,6 +2,7 @@
  * devices. */
 #include "sched/core/action.h"
 #include "sched/core/find_place.h"
+#include "sched/core/labels.h"
 #include "sched/pass/pass.h"
 #include "sched/core/queue.h"
 #include "sched/core/scheduler.h"
@@ -96,6 +97,8 @@ static int preempt_others(struct sched *s, int64_t now_ms)
 {
     const struct action why = { .why = WHY_BEHIND, .other = WAITING_NONE };
 
+    if (labels_are_kept(s))
+        labels_number(s, false);
     for (size_t i = 0; i < s->n_ranked; i++) {
         const struct ranked *r = &s->ranked[i];
 
@@ -150,7 +153,8 @@ static void grant_queued(struct sched *s, int64_t now_ms)
         if (!runs)
             s->cursor[s->group[r.job]] = waiting_next(&s->waiting, s->group[r.job], &r.key,
                                                       WORK_UNKNOWN);
-        any = next_waiting(s, left, &waits);
+        if (any && (!runs || s->work->jobs[waits.job].devices > left))
+            any = next_waiting(s, left, &waits);
     }
     swap = s->ranked;
     s->ranked = s->other;
@@ -193,33 +197,9 @@ static int by_quota(struct sched *s, int64_t now_ms)
     return 0;
 }
 
-/* A place for each in an empty cluster; what runs and gets one may have moved. */
 static int anew(struct sched *s, int64_t now_ms)
 {
-    const struct action why = { .why = WHY_SHARE, .other = WAITING_NONE };
-
-    for (size_t i = 0; i < s->n_running; i++) {
-        struct sched_job *j = &s->jobs[s->running[i]];
-
-        free_capacity_give(&s->capacity, &s->work->jobs[s->running[i]], j->part);
-        j->part = NO_PART;
-    }
-    for (size_t i = 0; i < s->n_ranked; i++) {
-        struct ranked *r = &s->ranked[i];
-        struct sched_job *j = &s->jobs[r->job];
-
-        r->granted = sched_find_place(s, r->job);
-        if (!r->granted)
-            continue;
-        if (j->state == SCHED_WAITING) {
-            if (state_start(s, r->job, now_ms, &why) < 0)
-                return -1;
-        } else if (free_capacity_take(&s->capacity, &s->work->jobs[r->job], &s->fit, &j->part) <
-                   0) {
-            return -1;
-        }
-    }
-    return preempt_others(s, now_ms);
+    return pass_anew(s, now_ms) < 0 ? -1 : preempt_others(s, now_ms);
 }
 
 /* While nobody waits, no order matters; a list is kept from pass to pass, though. While all that
@@ -268,6 +248,7 @@ int pass_ranked(struct sched *s, int64_t now_ms, int64_t *again_ms)
     rc = pass_quickly(s, now_ms);
     if (rc != 0)
         return MIN(rc, 0);
+    labels_pass(s);
     if (!s->queues)
         rank_all(s, now_ms);
     if (s->policy.preempt == PREEMPT_VICTIMS)
@@ -279,7 +260,9 @@ int pass_ranked(struct sched *s, int64_t now_ms, int64_t *again_ms)
     *again_ms = next_change(s, now_ms);
     if (s->policy.preempt != PREEMPT_VICTIMS && s->policy.every_ms > 0 && s->n_actions > 0)
         *again_ms = MIN(*again_ms, now_ms + s->policy.every_ms);
-    if (s->policy.ties == TIES_LIST)
+    if (labels_are_kept(s))
+        labels_number(s, true);
+    else if (s->policy.ties == TIES_LIST)
         number_lists(s);
     return 0;
 }

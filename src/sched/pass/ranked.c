@@ -1,6 +1,7 @@
 /* A stable sort of what is mostly sorted: finds the runs that are, and merges them. */
 #include <string.h>
 
+#include "sched/core/labels.h"
 #include "sched/pass/pass.h"
 #include "sched/core/scheduler.h"
 #include "sched/core/state.h"
@@ -46,18 +47,35 @@ void ranked_sort(struct sched *s)
     }
 }
 
+/* One that waits may have fallen before it came back. */
+static void fall_waiting(struct sched *s, uint32_t job)
+{
+    struct order_key key = s->waiting.nodes[job].key;
+
+    if (s->jobs[job].state != SCHED_WAITING || !labels_fall(s, job, &key))
+        return;
+    waiting_remove(&s->waiting, s->group[job], job);
+    waiting_add(&s->waiting, s->group[job], job, &key, s->jobs[job].left_ms);
+}
+
 void rank_running(struct sched *s, int64_t now_ms)
 {
+    bool labels = labels_are_kept(s);
     size_t n = 0;
 
     for (size_t i = 0; i < s->n_ranked; i++) {
         uint32_t job = s->ranked[i].job;
 
         s->listed[job] = s->jobs[job].state == SCHED_RUNNING;
+        if (labels && !s->listed[job])
+            fall_waiting(s, job);
         if (!s->listed[job])
             continue;
         s->ranked[n] = (struct ranked){ .job = job };
-        state_key(s, job, now_ms, &s->ranked[n++].key);
+        state_key(s, job, now_ms, &s->ranked[n].key);
+        if (labels)
+            labels_fall(s, job, &s->ranked[n].key);
+        n++;
     }
     s->n_ranked = n;
     ranked_sort(s);
