@@ -9,6 +9,20 @@
 
 enum { NAME_WIDTH = 25, NAME_SHOWN = 24 };
 
+/* Where no job says whether its devices were busy, nobody knows how long they were idle; nor what
+ * was wasted, when none ended in vain. */
+static struct ledger_sum as_known(const struct ledger_sum *s)
+{
+    struct ledger_sum known = *s;
+
+    if (s->measured > 0)
+        return known;
+    known.idle = (double)NAN;
+    if (s->wasted <= 0)
+        known.wasted = known.usd_wasted = (double)NAN;
+    return known;
+}
+
 /* ---- text ---- */
 
 static void add_number(double n, int width, int decimals, struct str *out)
@@ -30,8 +44,10 @@ static void add_name(const char *name, struct str *out)
     str_pad(out, NAME_WIDTH);
 }
 
-static void add_sum(const struct ledger_sum *s, struct str *out)
+static void add_sum(const struct ledger_sum *sum, struct str *out)
 {
+    const struct ledger_sum known = as_known(sum), *s = &known;
+
     add_name(s->name, out);
     str_addf(out, "%7zu", s->jobs);
     add_number(s->hours, 12, 1, out);
@@ -155,7 +171,7 @@ int cost_show_csv(const struct cost_report *r, struct str *out, struct err *e)
              "energy_measured_kwh,cost_usd,wasted_usd\n",
              r->by_name);
     for (size_t i = 0; i < sums.n; i++) {
-        const struct ledger_sum *s = &sums.list[i];
+        const struct ledger_sum known = as_known(&sums.list[i]), *s = &known;
 
         csv_text(s->name, out);
         str_addf(out, ",%zu", s->jobs);
@@ -175,8 +191,10 @@ int cost_show_csv(const struct cost_report *r, struct str *out, struct err *e)
 
 /* ---- JSON ---- */
 
-static void json_sum(const char *key, const struct ledger_sum *s, struct json *j)
+static void json_sum(const char *key, const struct ledger_sum *sum, struct json *j)
 {
+    const struct ledger_sum known = as_known(sum), *s = &known;
+
     json_object(j, key);
     json_string(j, "name", s->name);
     json_int(j, "jobs", (int64_t)s->jobs);

@@ -61,6 +61,26 @@ def test_tables(brim, tmp_path):
     assert sums(said, "projects")["aaa"]["device_hours"] == 4
 
 
+def test_what_nobody_knows(brim, tmp_path):
+    """Each figure that the table lacks is ?, empty or null, never 0."""
+    path = tmp_path / "jobs.csv"
+    path.write_text("job_id,gpus,duration_s,user,state\na,8,3600,ann,\nb,4,3600,bob,failed\n")
+    rows = {line.split()[0]: line.split()[1:] for line in brim.out("cost", path).splitlines()
+            if line.startswith(("ann", "bob"))}
+    assert rows["ann"] == ["1", "8.0", "?", "?", "?", "?", "?"]
+    assert rows["bob"] == ["1", "4.0", "?", "100.0", "?", "?", "?"]
+    ann, bob = csv.DictReader(io.StringIO(brim.out("cost", path, "--csv", "--price", "2")))
+    lacks = ("idle_hours", "wasted_hours", "energy_kwh", "wasted_usd")
+    assert [ann[key] for key in lacks] == [""] * 4
+    assert (float(ann["cost_usd"]), float(bob["wasted_hours"]), bob["idle_hours"]) == (16, 4, "")
+    users = sums(json.loads(brim.out("cost", path, "--json")), "users")
+    for key in ("idle_hours", "wasted_hours", "energy_kwh", "cost_usd", "wasted_usd"):
+        assert users["ann"][key] is None, key
+    path.write_text("job_id,gpus,duration_s,user,gpu_busy\na,8,3600,ann,1\n")
+    ann = sums(json.loads(brim.out("cost", path, "--json", "--price", "2")), "users")["ann"]
+    assert (ann["idle_hours"], ann["wasted_hours"], ann["wasted_usd"]) == (0, 0, 0)
+
+
 def test_runs(brim, tmp_path):
     gpus = tmp_path / "gpus.ini"
     gpus.write_text(GPUS)
