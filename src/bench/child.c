@@ -82,7 +82,7 @@ static void bind_copy(const struct child_work *w, int i)
 /* In the child: never returns. */
 static void be_copy(const struct group *g, int i, int out)
 {
-    struct answer *a = calloc(1, sizeof(*a));
+    struct answer *a = &g->copies[i].answer; /* of this process: the other one reads it from out */
     struct child c = { .ready = g->ready[1], .go = g->go[0], .copy = i };
     const char *at = (const char *)a;
     size_t left = sizeof(*a);
@@ -91,8 +91,6 @@ static void be_copy(const struct group *g, int i, int out)
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     close(g->go[1]);
     close(g->ready[0]);
-    if (!a)
-        _exit(1);
     bind_copy(g->w, i);
     a->rc = g->w->run(&c, g->w->arg, a->result, &a->e);
     child_ready(&c); /* one that failed before does not hold up the others */
