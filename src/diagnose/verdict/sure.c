@@ -17,7 +17,7 @@ void judge_parts_add(struct judge_parts *p, size_t i, double part, double whole)
 {
     size_t at;
 
-    if (p->n < STEPS_LEAST || i >= p->n)
+    if (i >= p->n)
         return;
     at = i * count_parts(p->n) / p->n;
     p->part[at] += part;

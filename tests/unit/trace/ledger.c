@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "base/str.h"
 #include "oom.h"
 #include "oom_arena.h"
 #include "tap.h"
@@ -94,6 +95,41 @@ static void test_own(void)
     ledger_done(&l);
 }
 
+/* Any column may be the first. */
+static void test_columns(void)
+{
+    static const char *const cells[][2] = {
+        { "job_id", "a" },           { "user", "ann" },      { "team", "vision" },
+        { "project", "p" },          { "class", "batch" },   { "kinds", "H100" },
+        { "state", "done" },         { "start_s", "86400" }, { "gpus", "1" },
+        { "gpu_milli", "500" },      { "duration_s", "60" }, { "gpu_busy", "0.25" },
+        { "idle_cause", "storage" }, { "energy_kwh", "2" },
+    };
+
+    for (size_t first = 0; first < ARRAY_SIZE(cells); first++) {
+        CLEANUP(str_done) struct str text = STR_INIT(4096);
+        const struct ledger_job *j;
+        struct ledger l;
+
+        for (size_t row = 0; row < 2; row++)
+            for (size_t i = 0; i < ARRAY_SIZE(cells); i++)
+                str_addf(&text, "%s%c", cells[(first + i) % ARRAY_SIZE(cells)][row],
+                         i + 1 < ARRAY_SIZE(cells) ? ',' : '\n');
+        if (!ok(read_text(&l, str_text(&text), NULL) == 0 && l.n == 1,
+                "a table whose first column is %s is read", cells[first][0]))
+            return;
+        j = &l.jobs[0];
+        ok(!strcmp(j->name, "a") && !strcmp(j->user, "ann") && !strcmp(j->team, "vision") &&
+               !strcmp(j->project, "p") && !strcmp(j->kind, "H100") &&
+               !strcmp(j->idle_cause, "storage"),
+           "its job has the texts of all columns behind %s", cells[first][0]);
+        ok(j->begin_s == 86400 && near(j->devices, 0.5) && near(j->seconds, 60) &&
+               near(j->busy, 0.25) && near(j->kwh, 2),
+           "its job has the numbers of all columns behind %s", cells[first][0]);
+        ledger_done(&l);
+    }
+}
+
 static void test_oom(const char *text)
 {
     int wrong = 0, rounds = 0;
@@ -122,6 +158,7 @@ int main(void)
 {
     test_sacct();
     test_own();
+    test_columns();
     test_oom(sacct);
     test_oom(own);
     test_oom("timestamp,duration,num_gpus,gpu_time,cluster\n2017-10-09 07:02:55,66.0,1,66.0,a\n");

@@ -42,6 +42,21 @@ static void test_parts(void)
     ok(least_of(4, steady) > 0.19, "four do: %.3f", least_of(4, steady));
 }
 
+/* A step beyond those that are counted is nobody's. */
+static void test_beyond(void)
+{
+    struct judge_parts p = { .n = 100 };
+
+    for (size_t i = 0; i < 100; i++)
+        judge_parts_add(&p, i, steady(i), 1);
+    judge_parts_add(&p, 100, 1e6, 1);
+    judge_parts_add(&p, SIZE_MAX, 1e6, 1);
+    ok(judge_parts_least(&p) == least_of(100, steady), "what is added beyond the end is left out");
+    p = (struct judge_parts){ .n = 0 };
+    judge_parts_add(&p, 0, 1, 1);
+    ok(isnan(judge_parts_least(&p)), "nothing can be added to no steps");
+}
+
 /* How often a share of 0.2 with that noise is above its lower end: 19 of 20. */
 static void test_coverage(void)
 {
@@ -171,6 +186,7 @@ static void test_first(void)
 int main(void)
 {
     test_parts();
+    test_beyond();
     test_coverage();
     test_rough();
     test_first();
