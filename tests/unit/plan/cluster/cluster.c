@@ -248,13 +248,13 @@ static void test_bounds(const struct gpus *g)
         COUNT(leaf_nodes, -1, 0, 1e6, 1e6 + 1),
         COUNT(domain, 0, 1, 16, 17),
         COUNT(domain, 3, 4, 8, 12),
-        NUMBER(link_rate, 0, 1, 1e15, INFINITY),
-        NUMBER(nic_rate, 0, 1, 1e15, INFINITY),
+        NUMBER(link_rate, 0, 1, 1e15, (double)INFINITY),
+        NUMBER(nic_rate, 0, 1, 1e15, (double)INFINITY),
         NUMBER(nic_latency_s, -1e-9, 0, .999, 1),
         NUMBER(link_latency_s, -1e-9, 0, .999, 1),
         NUMBER(oversubscribed, .999, 1, 1000, 1000.1),
-        NUMBER(price, -.01, 0, 1e9, INFINITY),
-        NUMBER(mtbf_s, 0, 1e-9, 1e12, INFINITY),
+        NUMBER(price, -.01, 0, 1e9, (double)INFINITY),
+        NUMBER(mtbf_s, 0, 1e-9, 1e12, (double)INFINITY),
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(bounds); i++) {

@@ -119,7 +119,7 @@ static void test_hostile(void)
     is_int(taskstats_parse(bytes, 36, &u), -EBADMSG, "taskstats_parse refuses an error above 0");
 }
 
-/* Some ticks; what another unit would tell; and CPU time in which another one would tell nothing. */
+/* Some ticks; what a smaller unit would tell; CPU time in which a larger one would tell nothing. */
 static const uint64_t TICKS_NS = 20000000, MOST_NS = 2000000000, PATIENCE_NS = 15000000000;
 
 static uint64_t cpu_ns(void)
@@ -177,7 +177,7 @@ static void test_live(void)
            "this process can be asked about # SKIP the kernel does not answer here: %s", e.text);
         return;
     }
-    /* The kernel counts it by its clock's ticks, of which a busy machine gives few: until it has. */
+    /* The kernel counts it by its clock's ticks, of which a busy machine gives few. */
     do
         taskstats_ask(c, &u, 1);
     while (u.rc == 0 && u.run_ns < TICKS_NS && cpu_ns() < PATIENCE_NS);
