@@ -49,17 +49,21 @@ static void number_lists(struct sched *s)
     s->lists = next;
 }
 
-/* The time until a job that runs and has more left than one that waits has less. */
-static int64_t until_passed(const struct sched *s, const struct ranked *waits, size_t from,
-                            int64_t now_ms)
+/* When a job that runs will have less left than one that was granted devices and waits. Of those
+ * that wait before it, it passes the last one first: that has the most left. */
+static int64_t next_passed(const struct sched *s, int64_t now_ms)
 {
+    const struct ranked *waits = NULL;
     int64_t best = WORK_UNKNOWN;
 
-    for (size_t i = from; i < s->n_ranked; i++) {
+    for (size_t i = 0; i < s->n_ranked; i++) {
         const struct ranked *r = &s->ranked[i];
+        const struct sched_job *j = &s->jobs[r->job];
         int64_t falls, gap;
 
-        if (s->jobs[r->job].state != SCHED_RUNNING || r->key.rank != waits->key.rank ||
+        if (r->granted && j->state == SCHED_WAITING)
+            waits = r;
+        if (!waits || j->state != SCHED_RUNNING || r->key.rank != waits->key.rank ||
             r->key.value >= INT64_MAX / 2)
             continue;
         falls = s->policy.order->falls(&s->work->jobs[r->job]);
@@ -87,9 +91,7 @@ static int64_t next_change(const struct sched *s, int64_t now_ms)
         }
     /* One that was granted devices and found no place may lose its grant to one that runs. */
     if (s->policy.order->falls && s->policy.preempt == PREEMPT_QUOTA)
-        for (size_t i = 0; i < s->n_ranked; i++)
-            if (s->ranked[i].granted && s->jobs[s->ranked[i].job].state == SCHED_WAITING)
-                best = MIN(best, until_passed(s, &s->ranked[i], i + 1, now_ms));
+        best = MIN(best, next_passed(s, now_ms));
     return best;
 }
 
