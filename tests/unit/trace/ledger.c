@@ -122,10 +122,10 @@ static void test_columns(void)
         ok(!strcmp(j->name, "a") && !strcmp(j->user, "ann") && !strcmp(j->team, "vision") &&
                !strcmp(j->project, "p") && !strcmp(j->kind, "H100") &&
                !strcmp(j->idle_cause, "storage"),
-           "its job has the texts of all columns behind %s", cells[first][0]);
+           "the job has the texts of all columns behind %s", cells[first][0]);
         ok(j->begin_s == 86400 && near(j->devices, 0.5) && near(j->seconds, 60) &&
                near(j->busy, 0.25) && near(j->kwh, 2),
-           "its job has the numbers of all columns behind %s", cells[first][0]);
+           "the job has the numbers of all columns behind %s", cells[first][0]);
         ledger_done(&l);
     }
 }
