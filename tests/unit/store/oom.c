@@ -2,8 +2,19 @@
 #include <errno.h>
 #include <malloc.h>
 
+#include "base/compiler.h"
 #include "oom.h"
 #include "stored.h"
+
+int EXPORT fdatasync(int fd);
+
+/* SQLite's own calls come here: nothing of this test outlives it, and 38,000 of them take most of
+ * its time. */
+int fdatasync(int fd)
+{
+    (void)fd;
+    return 0;
+}
 
 static void *give(int n)
 {
