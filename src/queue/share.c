@@ -88,42 +88,32 @@ void queue_share_why(const struct local *l, const struct queue_job *j, struct st
 
 /* ---- what is seen ---- */
 
-/* What its observer tells; live_run_none. */
+/* What its observer tells, or whoever counts steps here; live_run_none. */
 static void run_of(const struct local *l, const struct queue_job *j, struct live_run *ret)
 {
     pid_t pid;
 
     *ret = live_run_none;
-    if (queue_start_look(l->dir, j->id, j->attempt, &pid) != START_LIVES ||
-        live_runs_of(ret, (int)pid, (int64_t)j->uid, NULL) < 0)
-        *ret = live_run_none;
-}
-
-static double steps_of(const struct local *l, const struct queue_job *j)
-{
-    struct live_run run;
-
     if (l->c->steps)
-        return l->c->steps(l->c->arg, j);
-    run_of(l, j, &run);
-    return run.steps;
+        ret->steps = l->c->steps(l->c->arg, j);
+    else if (queue_start_look(l->dir, j->id, j->attempt, &pid) != START_LIVES ||
+             live_runs_of(ret, (int)pid, (int64_t)j->uid, NULL) < 0)
+        *ret = live_run_none;
 }
 
 /* How long it waited for CPUs, and the other one was on some. A step waits for the process that is
  * last: of the first threads the one that waited most counts. */
-static void look_at_waits(struct local *l, struct queue_job *j, const struct queue_job *other,
-                          enum sharing_time time)
+static void look_at_waits(struct local *l, struct queue_job *j, const struct live_run *run,
+                          const struct queue_job *other, enum sharing_time time)
 {
     CLEANUP(closep) int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int64_t waited_ns = -NS_PER_MS;
     struct cpu_time used = { .guard = 0 };
     struct thread_times times;
-    struct live_run run;
 
-    run_of(l, j, &run);
-    for (size_t i = 0; i < run.n_pids; i++)
-        if (live_run_has(&run, run.pids[i], j->uid) &&
-            thread_times(proc, (pid_t)run.pids[i], &times) == 0)
+    for (size_t i = 0; i < run->n_pids; i++)
+        if (live_run_has(run, run->pids[i], j->uid) &&
+            thread_times(proc, (pid_t)run->pids[i], &times) == 0)
             waited_ns = MAX(waited_ns, (int64_t)times.waited_ns);
     if (queue_start_look(l->dir, other->id, other->attempt, &used.guard) != START_LIVES ||
         cpu_time_read(proc, &used, 1) < 0)
@@ -136,12 +126,14 @@ static void look_at(struct local *l, struct queue_job *j)
 {
     const struct queue_job *other = queue_partner(l, j);
     enum sharing_time time = SHARING_ALONE;
+    struct live_run run;
 
+    run_of(l, j, &run);
     if (other)
         time = other->works && is_watched(l, other) ? SHARING_BESIDE : SHARING_NEITHER;
     if (other && other->host == j->id && !l->c->steps)
-        look_at_waits(l, j, other, time);
-    sharing_note_steps(j, queue_now_ms(l), steps_of(l, j), l->c->look_ms, time);
+        look_at_waits(l, j, &run, other, time);
+    sharing_note_steps(j, queue_now_ms(l), run.steps, l->c->look_ms, time);
 }
 
 int queue_share_use(struct local *l, struct queue_job *j, int milli, int memory_milli)
@@ -227,8 +219,10 @@ const struct queue_job *queue_parked(struct local *l, const struct queue_job *j,
 static void look_at_parked(struct local *l, struct queue_job *j)
 {
     double before = j->steps;
+    struct live_run run;
 
-    sharing_note_steps(j, queue_now_ms(l), steps_of(l, j), l->c->look_ms, SHARING_NEITHER);
+    run_of(l, j, &run);
+    sharing_note_steps(j, queue_now_ms(l), run.steps, l->c->look_ms, SHARING_NEITHER);
     if (before >= 0 && j->steps > before)
         unpark(l, j, 0,
                "works again and waits for devices: those on which it has memory are another "

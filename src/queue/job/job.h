@@ -91,13 +91,14 @@ struct queue_job {
     int64_t kept_ms; /* seen_ms as it was stored last */
     uint64_t ticks;  /* of CPU time that it had at ticks_ms (monotonic); 0: nobody looked */
     int64_t ticks_ms;
-    double steps;                /* that it had done at steps_ms; below 0: nobody looked */
-    bool known;                  /* enough for it to share, at the last look */
-    bool works;                  /* by its steps, as long as they are told */
-    int64_t steps_ms, use_ms;    /* when one ended last, and its use was noted (monotonic); 0 */
-    int64_t beside_ms, beside;   /* time beside another one, and the steps of that */
-    int64_t late_ms;             /* of that, it waited for CPUs that neither of the two had */
-    int64_t waited_ms, other_ms; /* for CPUs, and of the other one on them, so far; 0: not known */
+    double steps;              /* that it had done at steps_ms; below 0: nobody looked */
+    bool known;                /* enough for it to share, at the last look */
+    bool works;                /* by its steps, as long as they are told */
+    int64_t steps_ms, use_ms;  /* when one ended last, and its use was noted (monotonic); 0 */
+    int64_t beside_ms, beside; /* time beside another one, and the steps of that */
+    int64_t late_ms;           /* of that, it waited for CPUs that neither of the two had */
+    /* One more than it waited for CPUs, and the other one was on some, so far; 0: not known. */
+    int64_t waited_ms, other_ms;
 };
 
 /* What a guard tells of an attempt (queue/guard/files.h). */
