@@ -402,11 +402,19 @@ static void make_layer(struct work *w, bool experts, struct layer_time *ret)
     close_layer(w, ret);
 }
 
+/* To 32 bits, the greatest, the sum of exponentials; the gradient and back to 16 bits. */
+double layer_loss_bytes(const struct plan_job *job, bool backward)
+{
+    if (backward)
+        return job->fused_loss ? 4 : 14;
+    return job->fused_loss ? 6 : 22;
+}
+
 static void make_head(struct work *w, struct layer_time *ret)
 {
     const struct shape *s = &w->job->shape;
     double vocab = s->vocab / w->t, rows = w->tokens * w->out * s->hidden;
-    double rate = w->c->gpu.memory_rate * w->c->gpu.memory_best, loss;
+    double rate = w->c->gpu.memory_rate * w->c->gpu.memory_best;
 
     /* The head stays in 16 bits. */
     struct gemm f = { w->tokens, vocab, s->hidden, 1 }, d = { w->tokens, s->hidden, vocab, 1 };
@@ -415,10 +423,8 @@ static void make_head(struct work *w, struct layer_time *ret)
     w->gemm_f = gemm_time(&w->c->gpu, PLAN_BF16, &f);
     w->gemm_d = gemm_time(&w->c->gpu, PLAN_BF16, &d);
     w->gemm_w = w->job->tune.kind == FINETUNE_LORA ? 0 : gemm_time(&w->c->gpu, PLAN_BF16, &g);
-    /* To 32 bits, the greatest, the sum of exponentials; the gradient and back to 16 bits. */
-    loss = w->tokens * vocab * (w->job->fused_loss ? 6 : 22);
-    w->traffic_f = (loss + 4 * rows) / rate;
-    w->traffic_b = (w->tokens * vocab * (w->job->fused_loss ? 4 : 14) + 6 * rows) / rate;
+    w->traffic_f = (w->tokens * vocab * layer_loss_bytes(w->job, false) + 4 * rows) / rate;
+    w->traffic_b = (w->tokens * vocab * layer_loss_bytes(w->job, true) + 6 * rows) / rate;
     w->ops_f = w->ops_b = ops_ends;
     w->tp_f = w->l->tp > 1 ? 3 * all_reduce_time(&w->tp, 4 * w->tokens) : 0;
     w->tp_b = w->l->tp > 1 ? all_reduce_time(&w->tp, 2 * w->tokens * s->hidden) : 0;

@@ -44,6 +44,9 @@ struct layer_costs {
     struct layer_time embedding;     /* on the first */
 };
 
+/* Bytes that the loss reads and writes for a logit in a pass. */
+double layer_loss_bytes(const struct plan_job *job, bool backward);
+
 void layer_costs(const struct plan_job *job, const struct cluster *c, const struct layout *l,
                  struct layer_costs *ret);
 

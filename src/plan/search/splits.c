@@ -3,12 +3,11 @@
 #include <math.h>
 
 #include "plan/model/gemm.h"
+#include "plan/model/layer.h"
 #include "plan/model/step.h"
 
 /* Of the vendor's rate, what products of layers and heads reach (docs/plan-model.md). */
 static const double reached = 0.7;
-/* Bytes that the loss reads and writes for a logit, forward and backward (plan/model/layer.c). */
-static const double loss_b = 36;
 /* Layers take between as long as their products alone and half as much again: attention in another
  * precision, norms, collectives. */
 static const double longest = 1.5;
@@ -20,12 +19,13 @@ void splits_range(const struct plan_job *job, const struct cluster *c, int *low,
     const struct shape *s = &job->shape;
     const struct shape_params p = shape_count(s);
     double head = 6.0 * s->vocab * s->hidden / gemm_peak(&c->gpu, PLAN_BF16) / reached;
-    double loss = loss_b * s->vocab / (c->gpu.memory_rate * c->gpu.memory_best);
+    double loss = (layer_loss_bytes(job, false) + layer_loss_bytes(job, true)) * s->vocab /
+                  (c->gpu.memory_rate * c->gpu.memory_best);
     double tokens = (double)job->seq * job->global_batch;
     double attention = plan_step_attention_flops(job) / 2 / tokens; /* causal: half of it */
     double weights = 6 * (p.active - p.embedding - p.head) / gemm_peak(&c->gpu, job->precision);
     double layer = (weights + attention / gemm_peak(&c->gpu, PLAN_BF16)) / reached / s->layers;
-    double worth = (head + (job->fused_loss ? loss / 3 : loss)) / layer;
+    double worth = (head + loss) / layer;
 
     *low = *high = 0;
     if (!(worth > 0) || !isfinite(worth))
