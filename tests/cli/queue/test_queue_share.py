@@ -115,6 +115,8 @@ def test_undone_when_it_costs_too_much(queue):
     queue.until(guest, "running")
     assert queue.job(guest)["place"] != queue.job(host)["place"]
     assert queue.job(guest)["attempts"] == 3
+    why = "it shares no more: it made another job too slow, or one made it so"
+    assert [queue.job(n)["sharing"] for n in (host, guest)] == [why, why]
 
 
 def test_why_a_job_shares_with_nobody(queue):
