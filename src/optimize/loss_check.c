@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/compiler.h"
 #include "model/signal/quantity.h"
@@ -12,9 +13,11 @@ static const double beyond = 4;
 static const double horizon = 1.5;
 /* What is fitted: the begin is another curve. */
 static const double fitted = 0.25;
+/* A smaller share of a loss is what single precision rounds: no rise. */
+static const double rounding = 1e-6;
 /* Steps without a loss, in those that usually have one between them, until it counts as lost. */
 static const double silence = 20;
-enum { BEFORE_LEAST = 16, AFTER_LEAST = 8 };
+enum { BEFORE_LEAST = 16, AFTER_LEAST = 8, DIGITS_MOST = 9 };
 
 static void init_curve(struct loss_check_curve *c)
 {
@@ -139,6 +142,29 @@ static struct line fit(const struct loss_check_curve *c)
     return f;
 }
 
+/* More than rounding: the sentence can show two figures that differ. */
+static bool differ(double was, double now)
+{
+    return fabs(now - was) > fmax(1e-9, rounding * fmax(fabs(was), fabs(now)));
+}
+
+/* Two losses in as many digits as it takes to see which one is higher; 4 do nearly always. */
+struct losses {
+    struct quantity was, now;
+};
+
+static struct losses side_by_side(double was, double now)
+{
+    struct losses q;
+    int digits = 4;
+
+    do {
+        q.was = quantity_number(was, digits);
+        q.now = quantity_number(now, digits);
+    } while (!strcmp(q.was.text, q.now.text) && ++digits <= DIGITS_MOST);
+    return q;
+}
+
 /* A point of after is the mean of fewer losses than one of before, and spreads more. */
 static double wider(const struct loss_check *l)
 {
@@ -150,6 +176,7 @@ static bool is_above(const struct loss_check *l, const struct line *f, char text
 {
     const struct loss_check_curve *c = &l->after;
     double limit = horizon * l->before.x[l->before.n - 1], mean = 0, x = 0, y = 0, error, far;
+    struct losses q;
     size_t n = 0;
 
     for (; n < c->n && c->x[n] <= limit; n++) {
@@ -160,14 +187,15 @@ static bool is_above(const struct loss_check *l, const struct line *f, char text
     if (n < AFTER_LEAST)
         return false;
     mean /= (double)n;
+    y /= (double)n;
     far = x / (double)n - f->mean_x;
     error = sqrt(f->variance *
                  (1.0 / (double)n + 1.0 / (double)f->n + (f->sxx > 0 ? far * far / f->sxx : 0)));
-    if (!(mean > beyond * error) || !(mean > 1e-9))
+    if (!(mean > beyond * error) || !differ(y - mean, y))
         return false;
+    q = side_by_side(y - mean, y);
     snprintf(text, LOSSES_TEXT, "the loss is %s where %s was to be expected (%.1f standard errors)",
-             quantity_number(y / (double)n, 4).text, quantity_number(y / (double)n - mean, 4).text,
-             error > 0 ? mean / error : 99.0);
+             q.now.text, q.was.text, error > 0 ? mean / error : 99.0);
     return true;
 }
 
@@ -186,12 +214,13 @@ static bool has_risen(const struct loss_check *l, const struct line *f, char tex
 {
     double was = level(&l->before, AFTER_LEAST), now = level(&l->after, AFTER_LEAST);
     double error = sqrt((1 + wider(l)) * f->variance / AFTER_LEAST);
+    struct losses q;
 
-    if (!(now - was > beyond * error) || !(now - was > 1e-9))
+    if (!(now - was > beyond * error) || !differ(was, now))
         return false;
-    snprintf(text, LOSSES_TEXT, "the loss rose from %s to %s (%.1f standard errors)",
-             quantity_number(was, 4).text, quantity_number(now, 4).text,
-             error > 0 ? (now - was) / error : 99.0);
+    q = side_by_side(was, now);
+    snprintf(text, LOSSES_TEXT, "the loss rose from %s to %s (%.1f standard errors)", q.was.text,
+             q.now.text, error > 0 ? (now - was) / error : 99.0);
     return true;
 }
 

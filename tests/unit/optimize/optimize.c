@@ -195,15 +195,18 @@ static void test_judgements(void)
     loss_case(60, 400, 0.1, 0.02, 1.55, 0.0005,
               "138: the loss rose from 1.607 to 1.625 (4.2 standard errors)");
     loss_case(200, 400, 0.1, 0.02, 1.40, 0.001,
-              "78: the loss rose from 1.484 to 1.484 (710.1 standard errors)");
+              "78: the loss rose from 1.484 to 1.4845 (710.1 standard errors)");
     loss_case(1000, 3000, 0.1, 0.05, 1.25, 0.0001,
-              "656: the loss rose from 1.337 to 1.337 (13.8 standard errors)");
+              "656: the loss rose from 1.3374 to 1.3375 (13.8 standard errors)");
     loss_case(40, 9000, 0, 0, 1.9, 0.00002,
               "5312: the loss rose from 2 to 2.001 (99.0 standard errors)");
     loss_case(40, 9000, 0.2, 0.05, 1.1, 0.00004,
               "5760: the loss rose from 1.306 to 1.345 (4.3 standard errors)");
     loss_case(40, 9000, -0.1, 0.01, 2.35, 0.00002,
               "896: the loss rose from 2.365 to 2.372 (4.0 standard errors)");
+    loss_case(64, 64, 0, 0, 2.000004, 0,
+              "8: the loss is 2.000004 where 2 was to be expected (99.0 standard errors)");
+    loss_case(64, 64, 0, 0, 2.0000004, 0, "64: ");
 }
 
 static void test_losses(void)
