@@ -83,6 +83,8 @@ int conf_load(struct arena *a, const char *path, const char *section, const stru
 
     if (rc == -ENOENT || rc == -ENOTDIR)
         return 0;
+    if (rc == -EISDIR || rc == -EFBIG) /* no machine makes a text of it, as of a broken one */
+        return err_usage(e, "%s", why.text);
     if (rc < 0)
         return err_set(e, rc, "%s", why.text);
     return err_usage_of(ini_parse(path, str_text(&text), text.len, set_entry, &r, e));

@@ -83,6 +83,16 @@ def test_configuration_errors_name_file_and_line(brim, tmp_path):
     one_line(brim("machine", env={"BRIM_CONF": str(conf)}), 2, "%s:1:" % conf)
 
 
+def test_what_is_no_configuration_is_told_with_one_status(brim, tmp_path):
+    """A folder, and what is too large for one: as for a text that is broken."""
+    folder, large = tmp_path / "folder", tmp_path / "large"
+    folder.mkdir()
+    large.write_bytes(b"#" * ((1 << 20) + 1))
+    for path, why in [(folder, "Is a directory"), (large, "larger than 1 MiB")]:
+        done = brim("version", env={"BRIM_CONF": str(path)})
+        one_line(done, 2, "brim version: cannot read %s: " % path, why)
+
+
 def journal_of(path):
     """JOURNAL_STREAM as systemd sets it where stderr is that file."""
     there = path.stat()
