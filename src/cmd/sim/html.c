@@ -12,7 +12,6 @@
 #include "sim/stats/timeline.h"
 
 enum { GROUP_ROWS = 40, NOTES = 64, RATES = 4 };
-static const double minute = 60, hour = 3600, day = 86400;
 
 /* What goes onto the page, and dies with it. */
 struct page {
@@ -45,14 +44,9 @@ static const char *called(struct page *p, const struct sim_run *r)
                                              : r->policy.name;
 }
 
-/* "47 s", "3.5 min", "12.4 h", "5.2 d": of seconds. */
 static const char *span(struct page *p, double s)
 {
-    if (s < 2 * minute)
-        return cell(p, "%.0f s", s);
-    if (s < 2 * hour)
-        return cell(p, "%.1f min", s / minute);
-    return s < 3 * day ? cell(p, "%.1f h", s / hour) : cell(p, "%.1f d", s / day);
+    return cell(p, "%s", sim_show_span(s).text);
 }
 
 static const char *amount(struct page *p, double n, int decimals)

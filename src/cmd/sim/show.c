@@ -28,8 +28,11 @@ static void add_notes(const struct trace_notes *n, struct str *out)
 
 static void add_group(const struct sim_group *g, struct str *out)
 {
-    str_addf(out, "%8zu %11.0f %9.0f %11.0f %9.0f %9.0f %9.0f %9.0f", g->jobs, g->completion,
-             g->completion_p99, g->wait, g->wait_p50, g->wait_p90, g->wait_p99, g->wait_max);
+    str_addf(out, "%8zu %11s %9s %11s", g->jobs, sim_show_span(g->completion).text,
+             sim_show_span(g->completion_p99).text, sim_show_span(g->wait).text);
+    str_addf(out, " %9s %9s %9s %9s", sim_show_span(g->wait_p50).text,
+             sim_show_span(g->wait_p90).text, sim_show_span(g->wait_p99).text,
+             sim_show_span(g->wait_max).text);
 }
 
 static void add_header(const char *first, struct str *out)
@@ -260,7 +263,7 @@ void sim_show_text(const struct sim_report *r, struct str *out)
     text_count(out, r->pool->n_nodes, "node");
     str_add(out, " with ");
     text_count(out, (size_t)r->pool->devices, "device");
-    str_add(out, "; times in seconds\n");
+    str_add_char(out, '\n');
     add_notes(r->notes, out);
     if (r->load) {
         sim_show_engine(r, out);

@@ -44,7 +44,7 @@ struct sim_report {
 void sim_show_text(const struct sim_report *r, struct str *out);
 void sim_show_json(const struct sim_report *r, struct str *out);
 
-/* A time as people read it: "47 s", "3.5 min", "12.4 h", "5.2 d", "for ever". */
+/* Seconds as people read them: "47 s", "3.50 min", "12.4 h", "5.21 d", "for ever"; "?" for NaN. */
 struct quantity sim_show_span(double s);
 
 /* What other nodes change under a policy, and at what price: a sentence. */

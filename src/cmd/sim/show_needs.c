@@ -1,31 +1,11 @@
 /* How many nodes a target needs: text and JSON. */
 #include <math.h>
-#include <stdio.h>
 
 #include "base/json.h"
 #include "base/str.h"
 #include "cmd/sim/show.h"
-#include "model/signal/quantity.h"
 
 enum { KIND_WIDTH = 17 };
-static const double minute = 60, hour = 3600, day = 86400;
-
-struct quantity sim_show_span(double s)
-{
-    struct quantity q;
-
-    if (isinf(s))
-        snprintf(q.text, sizeof(q.text), "for ever");
-    else if (s < 2 * minute)
-        snprintf(q.text, sizeof(q.text), "%.0f s", s);
-    else if (s < 2 * hour)
-        snprintf(q.text, sizeof(q.text), "%.1f min", s / minute);
-    else
-        snprintf(q.text, sizeof(q.text), s < 3 * day ? "%.1f h" : "%.1f d",
-                 s < 3 * day ? s / hour : s / day);
-    return q;
-}
-
 /* ---- text ---- */
 
 static void add_need(const struct sim_needs *s, size_t i, struct str *out)

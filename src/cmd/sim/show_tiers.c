@@ -28,25 +28,15 @@ static void add_name(const char *name, struct str *out)
     str_pad(out, NAME_WIDTH);
 }
 
-static void add_seconds(double s, struct str *out)
-{
-    if (isnan(s))
-        str_addf(out, " %9s", "?");
-    else
-        str_addf(out, " %9.1f", s);
-}
-
 /* ---- text ---- */
 
 static void add_service(const struct sim_run *run, const struct sim_service *x, struct str *out)
 {
     add_name(run->policy.name, out);
     str_addf(out, "%-*s %8zu %6zu", SERVICE_WIDTH, x->name, x->replicas, x->replicas - x->started);
-    add_seconds(x->wait, out);
-    add_seconds(x->p50, out);
-    add_seconds(x->p99, out);
-    add_seconds(x->max, out);
-    str_addf(out, " %7.4gs", (double)run->policy.service.within_ms / second_ms);
+    str_addf(out, " %9s %9s %9s %9s", sim_show_span(x->wait).text, sim_show_span(x->p50).text,
+             sim_show_span(x->p99).text, sim_show_span(x->max).text);
+    str_addf(out, " %8s", sim_show_span((double)run->policy.service.within_ms / second_ms).text);
     if (isnan(x->within))
         str_addf(out, " %9s\n", "?");
     else

@@ -122,10 +122,10 @@ LONG_FIRST = "job_id,submit_s,gpus,duration_s\na,0,1,1000\nb,0,1,10\n"
 
 @pytest.mark.parametrize("policies, sentence", [
     ("greedy,sjf", "greedy is best of those that need no true lengths: a job takes 16.8 min from "
-                   "submission to end; with true lengths, which nobody has, sjf: 8.5 min from "
+                   "submission to end; with true lengths, which nobody has, sjf: 8.50 min from "
                    "submission to end in the mean"),
     ("fifo,greedy", "fifo is best: a job takes 16.8 min from submission to end in the mean"),
-    ("sjf,srsf", "sjf is best, with true lengths, as all of these: a job takes 8.5 min from "
+    ("sjf,srsf", "sjf is best, with true lengths, as all of these: a job takes 8.50 min from "
                  "submission to end in the mean"),
 ])
 def test_the_best_comes_first(brim, trace, policies, sentence):
@@ -411,14 +411,14 @@ def test_page_answers(brim, tmp_path, trace):
     page = tmp_path / "page.html"
     said = brim.out("sim", path, "--nodes", "1x8:A100-40GB", "--policy", "fifo", "--what-if",
                     "nodes=+1", "--target", "max-wait=1h", "--price", "2", "--html", page)
-    change = "fifo: a job takes 90.0 min from submission to end instead of 2.5 h (40 % less)"
+    change = "fifo: a job takes 90.0 min from submission to end instead of 2.50 h (40 % less)"
     assert change in said and change in page.read_text()
     assert "With nodes=+1 there are 2 nodes with 16 devices:" in page.read_text()
-    assert "max-wait under fifo is 2.0 h today, and is to be at most 60.0 min:" in page.read_text()
+    assert "max-wait under fifo is 2.00 h today, and is to be at most 60.0 min:" in page.read_text()
     assert ("1 more node with 8 devices of kind A100-40GB: it is 0 s, for 16.00 dollars an hour"
             in page.read_text())
     assert brim.out("sim", path, "--nodes", "2x8", "--what-if", "-1").count(
-        "fifo: a job takes 2.5 h from submission to end instead of 90.0 min (67 % more); nobody "
+        "fifo: a job takes 2.50 h from submission to end instead of 90.0 min (67 % more); nobody "
         "knows what the nodes cost") == 1
 
 
@@ -431,7 +431,7 @@ def test_page(brim, tmp_path, trace):
     text = page.read_text()
     assert text.count("<svg") == 6 and "<script" not in text and "<b>x" not in text
     assert "&lt;b&gt;x&lt;/b&gt; (5 in the mean)" in text  # 7200 of 10800 s with 8 devices, and 1
-    assert "fifo is best of those that need no true lengths: a job takes 110.3 min" in text
+    assert "fifo is best of those that need no true lengths: a job takes 110 min" in text
     assert text.count('<th scope="row">sjf (true lengths)</th>') == 1
     assert text.count('<th scope="row">y</th>') == 2
     # the same with it and without

@@ -71,8 +71,8 @@ def test_what_replicas_waited(brim, trace, policy):
         "wait_p99_s": 274.4, "wait_max_s": 280, "within_s": 20, "started_within": 0.666667}]
     assert got["service_device_hours"] == round((2 * 20 + 2 * 10) / 3600, 3)
     text = brim.out("sim", trace(), "--nodes", "1x8", "--policy", policy(SERVICE + SPOT))
-    assert "mine.ini         chat                3      0      93.3       0.0     274.4     280.0" \
-        "      10s     66.67\n" in text
+    assert "mine.ini         chat                3      0      93 s       0 s  4.57 min  4.67 min" \
+        "     10 s     66.67\n" in text
     # no class of the trace is one of the section's: no replicas, and no share of them
     got = run(brim, trace(HEAD + "b,0,4,10,,\n"), policy(SERVICE))
     assert got["services"][0]["replicas"] == 0 and got["services"][0]["started_within"] is None
