@@ -297,18 +297,40 @@ static const char *advice(enum straggler_class c)
     return texts[c];
 }
 
+/* A share that others undo is none, and what wins more than the mean of all explains all. */
+static double of_all(double share)
+{
+    return fmax(0, fmin(1, share));
+}
+
+/* What explains the time that is lost; nothing where none is. */
+static void add_loss(const struct straggler *s, struct str *out)
+{
+    str_addf(out, "  slowdown  %.3f times: %.0f %% of the time is lost (S)\n", s->slowdown,
+             100 * (1 - 1 / s->slowdown));
+    if (isfinite(s->worker))
+        str_addf(out,
+                 "  worker    %.0f %% of the loss comes from the slowest 3 %% of workers (M_W)\n",
+                 100 * of_all(s->worker));
+    if (isfinite(s->stage))
+        str_addf(out, "  stage     %.0f %% of the loss comes from the last stage (M_S)\n",
+                 100 * of_all(s->stage));
+    if (isfinite(s->correlation))
+        str_addf(out, "  lengths   forward and backward times correlate by %.2f (r)\n",
+                 s->correlation);
+}
+
 void why_trace_card(const struct op_trace *t, const struct straggler *s, struct str *out)
 {
-    str_addf(out, "%u steps of %u ranks with %u stages, %zu operations\n\nVERDICT  ", t->n_steps,
-             t->n_dp, t->n_stages, op_trace_cells(t));
+    size_t cells = op_trace_cells(t);
+
+    str_addf(out, "%u step%s of %u rank%s with %u stage%s, %zu operation%s\n\nVERDICT  ",
+             t->n_steps, str_plural(t->n_steps), t->n_dp, str_plural(t->n_dp), t->n_stages,
+             str_plural(t->n_stages), cells, str_plural(cells));
     add_class(s, out);
     str_addf(out, "\n\n  step      %s, %s if all operations of a kind were equal\n",
              quantity_seconds(s->actual_s).text, quantity_seconds(s->ideal_s).text);
-    str_addf(out, "  S         %.3f  slowdown: %.0f %% of the time is lost\n", s->slowdown,
-             100 * (1 - 1 / s->slowdown));
-    str_addf(out, "  M_W       %.2f  of that by the slowest 3 %% of workers\n", s->worker);
-    str_addf(out, "  M_S       %.2f  of that by the last stage\n", s->stage);
-    str_addf(out, "  r         %.2f  correlation of forward and backward times\n", s->correlation);
+    add_loss(s, out);
     str_addf(out, "  next      %s\n\nslowdown by these alone\n", advice(s->class));
     for (unsigned k = 0; k < OP_TYPES; k++)
         if (s->by_type[k] >= 1.001)
