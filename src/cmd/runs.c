@@ -225,17 +225,21 @@ static int remove_older(const struct runs *r, struct err *e)
     EACH_RUN(r, id)
     {
         CLEANUP(run_done) struct run run = { .id = NULL };
+        struct err why = { "" };
         char path[PATH_LEN];
         struct stat st;
         int loaded;
 
         if (rc < 0 || path_of(r, id, path) < 0)
             continue;
-        loaded = run_load_about(path, &run, NULL);
+        loaded = run_load_about(path, &run, &why);
         if (loaded == -ENODATA && stat(path, &st) == 0)
             run.begin_ns = (int64_t)st.st_mtim.tv_sec * NS_PER_S;
-        else if (loaded < 0)
+        else if (loaded < 0) {
+            (void)err_context(&why, loaded, "%s is left: ", id);
+            say("brim runs", why.text);
             continue;
+        }
         if ((loaded < 0 || run.end != RUN_RUNNING) && run.begin_ns < limit_ns)
             rc = run_remove(path, e);
     }

@@ -574,6 +574,26 @@ def test_diff_and_rm(runs):
     assert runs.command("what").returncode == 2
 
 
+def test_old_runs_are_removed(runs):
+    """Those that began before, and folders without a run that are as old; not what is of a version
+    of brim that this one does not know, nor what is young."""
+    folder = runs.folder / "runs"
+    old, part = "20200101-000000-0ld0", "part-x-1.ini"
+    for name in (old, "20200101-000000-dead", "20200101-000000-none"):
+        (folder / name).mkdir(parents=True)
+    about = '[run]\nversion = 1\nid = "%s"\nhost = "x"\nbegin_ns = 1577836800000000000\nend = exited\n' % old
+    (folder / old / part).write_text(about)
+    (folder / "20200101-000000-dead" / part).write_text("[run]\nversion = 99\n")
+    os.utime(folder / "20200101-000000-none", (1577836800, 1577836800))
+    (folder / "20200102-000000-none").mkdir()
+    assert runs.run("true").returncode == 0
+    (young,) = [r["id"] for r in runs.all() if r["id"] != old]
+    done = runs.command("rm", "--older", "1d")
+    assert done.returncode == 0 and "20200101-000000-dead is left: " in done.stderr
+    left = sorted(p.name for p in folder.iterdir())
+    assert left == ["20200101-000000-dead", "20200102-000000-none", young]
+
+
 def test_broken_runs_are_left_out(runs):
     assert runs.run("true").returncode == 0
     bad = runs.folder / "runs" / "20200101-000000-dead"
