@@ -581,7 +581,8 @@ def test_old_runs_are_removed(runs):
     old, part = "20200101-000000-0ld0", "part-x-1.ini"
     for name in (old, "20200101-000000-dead", "20200101-000000-none"):
         (folder / name).mkdir(parents=True)
-    about = '[run]\nversion = 1\nid = "%s"\nhost = "x"\nbegin_ns = 1577836800000000000\nend = exited\n' % old
+    about = '[run]\nversion = 1\nid = "%s"\nhost = "x"\nend = exited\n' % old
+    about += "begin_ns = 1577836800000000000\n"
     (folder / old / part).write_text(about)
     (folder / "20200101-000000-dead" / part).write_text("[run]\nversion = 99\n")
     os.utime(folder / "20200101-000000-none", (1577836800, 1577836800))

@@ -35,7 +35,8 @@ def state(tmp_path):
 def test_trace(brim):
     text = brim.out("why", "--trace", TRACE)
     assert text.startswith("2 steps of 2 ranks with 2 stages, 120 operations\n")
-    assert "VERDICT  no stragglers to speak of" in text and "slowdown  1.000 times" in text and "nan" not in text
+    assert "VERDICT  no stragglers to speak of" in text
+    assert "slowdown  1.000 times" in text and "nan" not in text
 
 
 def test_trace_json(brim):
