@@ -86,13 +86,14 @@ double all_to_all_time(const struct collective_group *g, double bytes)
     return g->ring_s + flow(g, share * bytes, fmax(g->near_byte_s, g->away_byte_s));
 }
 
-double dispatch_time(const struct collective_group *g, double bytes, double copies)
+double dispatch_time(const struct collective_group *g, double bytes, double copies, double most)
 {
     double share = g->size > 1 ? (g->size - 1.0) / g->size : 0, n = g->domains, reached;
 
     if (!(share > 0))
         return 0;
     reached = n * (1 - pow(1 - 1 / n, copies)); /* domains that a row goes to, in the mean */
+    reached = fmin(reached, most);
     return g->ring_s +
            flow(g, share * bytes, fmax(g->near_byte_s, g->away_byte_s * fmin(reached / copies, 1)));
 }

@@ -32,8 +32,9 @@ double all_gather_time(const struct collective_group *g, double bytes);
 double all_to_all_time(const struct collective_group *g, double bytes);
 
 /* Rows to experts: 'copies' of each, in sum bytes. A row crosses to a domain once, and is copied
- * there (DeepEP and its like), so fewer bytes leave the domain. */
-double dispatch_time(const struct collective_group *g, double bytes, double copies);
+ * there (DeepEP and its like), so fewer bytes leave the domain; it goes to 'most' domains at
+ * most. */
+double dispatch_time(const struct collective_group *g, double bytes, double copies, double most);
 
 /* One GPU to the one 'stride' further: every GPU of its node does so at the same time. */
 double send_time(const struct cluster *c, int stride, double bytes);

@@ -218,6 +218,15 @@ static void add_mlp(struct work *w, double ffn)
     add_linear(w, w->tokens, ffn, s->hidden, 1);
 }
 
+/* To how many of the domains in which its experts lie a token goes at most: to those of as many
+ * groups as its router picks first. */
+static double most_domains(const struct shape *s, double domains)
+{
+    if (s->groups <= 1 || s->active_groups < 1)
+        return domains;
+    return s->active_groups * fmax(domains / s->groups, 1);
+}
+
 static void add_experts(struct work *w)
 {
     const struct shape *s = &w->job->shape;
@@ -236,7 +245,8 @@ static void add_experts(struct work *w)
     w->norms_f += activated / (w->c->gpu.memory_rate * w->c->gpu.memory_best);
     add_traffic(w, 4 * rows * 3 + activated, 4 * rows * 3 + done * ffn * (s->gated ? 10 : 6));
     if (l->ep > 1) {
-        double one = dispatch_time(&w->ep, 2 * rows * fmax(w->job->imbalance, 1), s->active);
+        double one = dispatch_time(&w->ep, 2 * rows * fmax(w->job->imbalance, 1), s->active,
+                                   most_domains(s, w->ep.domains));
 
         one *= l->overlap_ep ? hidden_rest : 1;
         w->ep_f += 2 * one;

@@ -95,6 +95,10 @@ int shape_read_shared_experts(const struct shape_file *c, struct shape *s)
     if (rc >= 0)
         rc = shape_get_one(c, "first_k_dense_replace", &s->dense_first);
     if (rc >= 0)
+        rc = shape_get_one(c, "n_group", &s->groups);
+    if (rc >= 0)
+        rc = shape_get_one(c, "topk_group", &s->active_groups);
+    if (rc >= 0)
         rc = read_dense_kinds(c, s);
     if (rc < 0)
         return rc;

@@ -36,6 +36,8 @@ static const struct {
     { "expert_ffn", offsetof(struct shape, expert_ffn) },
     { "shared", offsetof(struct shape, shared) },
     { "shared_ffn", offsetof(struct shape, shared_ffn) },
+    { "groups", offsetof(struct shape, groups) },
+    { "active_groups", offsetof(struct shape, active_groups) },
     { "dense_first", offsetof(struct shape, dense_first) },
     { "expert_every", offsetof(struct shape, expert_every) },
     { "further_layers", offsetof(struct shape, further_layers) },

@@ -46,6 +46,8 @@ struct shape {
     int shared_ffn;     /* of all shared ones together */
     bool shared_gate;   /* what they give is weighted by a gate of hidden weights (Qwen) */
     bool router_biases; /* a weight of each expert beside the router's matrix */
+    int groups;         /* in which experts lie; 0: in none */
+    int active_groups;  /* of them that one token goes to (DeepSeek's node-limited routing) */
     int dense_first;    /* layers at the beginning that have a dense MLP */
     int expert_every;   /* a layer of so many has experts; 0 and 1: all behind dense_first */
     /* Of files that tell more than the fields above can: */

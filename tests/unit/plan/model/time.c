@@ -154,7 +154,10 @@ static void test_collectives(void)
     ok(near(1 / both.byte_s, 200e9 * .85), "a group that has the node uses all cards");
     ok(all_reduce_time(&(struct collective_group){ .size = 1 }, 1e9) == 0,
        "a group of one GPU takes no time");
-    ok(dispatch_time(&both, 1e9, 8) < all_to_all_time(&both, 1e9), "a row goes to each node once");
+    ok(dispatch_time(&both, 1e9, 8, 8) < all_to_all_time(&both, 1e9),
+       "a row goes to each node once");
+    ok(dispatch_time(&both, 1e9, 8, 4) < dispatch_time(&both, 1e9, 8, 8) * 4.1 / 5.2,
+       "a row that may go to 4 of 8 nodes leaves its own less often");
 }
 
 static struct plan_step make(const struct plan_job *job, const struct cluster *c,
@@ -493,6 +496,32 @@ static void test_trades(void)
        "states in the host's memory are slower to step");
 }
 
+/* Of 8 nodes tokens go to those of 2 groups of experts; what lies on 2 nodes is 4 groups each. */
+static void test_groups(void)
+{
+    const struct cluster c = round_cluster();
+    struct plan_job job = expert_job();
+    struct layout l = one();
+    double any, few;
+
+    l.ep = l.dp = 64;
+    any = make(&job, &c, &l).part[PART_EP];
+    job.shape.groups = 8;
+    job.shape.active_groups = 2;
+    few = make(&job, &c, &l).part[PART_EP];
+    ok(few < .9 * any, "tokens that go to 2 of 8 groups of experts cross less: %g of %g s", few,
+       any);
+    job.shape.groups = 1;
+    job.shape.active_groups = 1;
+    ok(near(make(&job, &c, &l).part[PART_EP], any), "one group of experts is no limit");
+    l.ep = l.dp = 16;
+    any = make(&job, &c, &l).part[PART_EP];
+    job.shape.groups = 8;
+    job.shape.active_groups = 2;
+    ok(near(make(&job, &c, &l).part[PART_EP], any),
+       "2 of 8 groups of experts are no limit on 2 nodes");
+}
+
 static void test_properties(void)
 {
     const struct cluster c = round_cluster();
@@ -572,6 +601,7 @@ int main(void)
     test_gathers_once();
     test_stragglers();
     test_trades();
+    test_groups();
     test_properties();
     test_narrow();
     test_key();

@@ -144,6 +144,10 @@ static void test_traits(const char *folder)
     ok(s.attention == SHAPE_LATENT && s.q_rank == 0 && s.head_dim == 192 && s.shared_ffn == 2816 &&
            s.dense_first == 1 && !s.router_biases,
        "DeepSeek V2 lite has latent attention and a dense layer");
+    ok(s.groups == 0, "DeepSeek V2 lite lets a token go to any expert");
+    is_int(from_file(folder, "deepseek-v3", &s, NULL), 0, "the config of DeepSeek V3 is read");
+    ok(s.groups == 8 && s.active_groups == 4,
+       "DeepSeek V3 lets a token go to 4 of 8 groups of experts");
     is_int(from_file(folder, "qwen1.5-moe-a2.7b", &s, NULL), 0,
            "the config of Qwen1.5-MoE is read");
     ok(s.experts == 60 && s.active == 4 && s.shared == 1 && s.shared_gate,
