@@ -8,6 +8,7 @@
 
 #include "base/str.h"
 #include "base/file.h"
+#include "cmd/sim/beside.h"
 #include "render/report/sim_page.h"
 #include "sim/stats/timeline.h"
 
@@ -40,8 +41,7 @@ static const char *cell(struct page *p, const char *fmt, ...)
 /* Its name, and whether it is told what nobody knows. */
 static const char *called(struct page *p, const struct sim_run *r)
 {
-    return r->policy.length == LENGTH_ORACLE ? cell(p, "%s (true lengths)", r->policy.name)
-                                             : r->policy.name;
+    return sim_show_is_oracle(r) ? cell(p, "%s (true lengths)", r->policy.name) : r->policy.name;
 }
 
 static const char *span(struct page *p, double s)
@@ -176,6 +176,55 @@ static void make_all(struct page *p)
         .cells = cells,
         .n_columns = columns,
         .n_rows = p->r->n_runs,
+    };
+}
+
+/* ---- bars ---- */
+
+static bool make_row(struct page *p, size_t i, size_t columns, struct sim_page_bar_row *ret)
+{
+    const char **values = arena_alloc(p->a, columns * sizeof(*values));
+    double *shares = arena_alloc(p->a, columns * sizeof(*shares));
+    struct sim_beside b;
+
+    p->failed |= !values || !shares;
+    if (!values || !shares)
+        return false;
+    sim_beside_row(p->r, i, &b);
+    for (size_t k = 0; k < columns; k++) {
+        shares[k] = b.shares[k];
+        values[k] = isnan(b.shares[k]) ? "not known" : cell(p, "%s", b.values[k].text);
+    }
+    *ret = (struct sim_page_bar_row){
+        .name = b.then ? cell(p, "with %s", p->r->what_if) : called(p, b.run),
+        .oracle = sim_show_is_oracle(b.run),
+        .then = b.then,
+        .shares = shares,
+        .values = values,
+    };
+    return true;
+}
+
+static void make_bars(struct page *p)
+{
+    size_t n = sim_beside_rows(p->r), columns = sim_beside_columns(p->r);
+    struct sim_page_bar_row *rows = arena_alloc(p->a, (n + 1) * sizeof(*rows));
+    const char **head = arena_alloc(p->a, columns * sizeof(*head));
+
+    p->failed |= !rows || !head;
+    if (!rows || !head)
+        return;
+    for (size_t i = 0; i < columns; i++)
+        head[i] = sim_beside_head(i);
+    for (size_t i = 0; i < n; i++)
+        if (!make_row(p, i, columns, &rows[i]))
+            return;
+    p->page.bars = (struct sim_page_bars){
+        .head = head,
+        .n_columns = columns,
+        .rows = rows,
+        .n_rows = n,
+        .then = p->r->then ? cell(p, "with %s", p->r->what_if) : NULL,
     };
 }
 
@@ -327,6 +376,7 @@ int sim_html(const struct sim_report *r, struct str *out, struct err *e)
     int rc;
 
     make_texts(&p);
+    make_bars(&p);
     make_all(&p);
     rc = make_policies(&p, &g, e);
     if (rc == 0 && p.failed)

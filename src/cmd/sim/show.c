@@ -273,6 +273,7 @@ void sim_show_text(const struct sim_report *r, struct str *out)
     sim_show_best(r->runs, r->n_runs, out);
     sim_show_engine(r, out);
     add_impossible(r, out);
+    sim_show_beside(r, out);
     add_runs(r->runs, r->n_runs, out);
     add_losses(r, out);
     add_leaves(r, out);

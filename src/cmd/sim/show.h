@@ -47,6 +47,12 @@ void sim_show_json(const struct sim_report *r, struct str *out);
 /* Seconds as people read them: "47 s", "3.50 min", "12.4 h", "5.21 d", "for ever"; "?" for NaN. */
 struct quantity sim_show_span(double s);
 
+/* Whether a policy is told what nobody knows: true lengths. */
+bool sim_show_is_oracle(const struct sim_run *run);
+
+/* All policies in one picture, where there are several or other nodes; else nothing. */
+void sim_show_beside(const struct sim_report *r, struct str *out);
+
 /* What other nodes change under a policy, and at what price: a sentence. */
 void sim_show_change(const struct sim_run *before, const struct sim_run *after, struct str *out);
 

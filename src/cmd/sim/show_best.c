@@ -2,8 +2,7 @@
 
 #include <math.h>
 
-/* Whether a policy is told what nobody knows. */
-static bool is_oracle(const struct sim_run *run)
+bool sim_show_is_oracle(const struct sim_run *run)
 {
     return run->policy.length == LENGTH_ORACLE;
 }
@@ -18,7 +17,7 @@ static const struct sim_run *best(const struct sim_run *runs, size_t n, bool wit
     for (size_t i = 0; i < n; i++)
         most = MAX(most, runs[i].stats.all.jobs);
     for (size_t i = 0; i < n; i++)
-        if (runs[i].stats.all.jobs == most && !(without && is_oracle(&runs[i])) &&
+        if (runs[i].stats.all.jobs == most && !(without && sim_show_is_oracle(&runs[i])) &&
             (!found || runs[i].stats.all.completion < found->stats.all.completion))
             found = &runs[i];
     return found;

@@ -7,6 +7,7 @@
 
 #include "model/signal/quantity.h"
 #include "render/report/plot.h"
+#include "render/report/sim_bars.h"
 #include "render/text.h"
 
 enum { DESC = 400 };
@@ -185,6 +186,7 @@ void sim_page_html(const struct sim_page *s, struct str *out)
 
     add_head(s, out);
     report_section(&p, "Policies side by side");
+    sim_page_bars(&s->bars, out);
     add_table(&s->all, out);
     str_add(out, "<p class=\"dim\">");
     text_add_xml(out, s->about);

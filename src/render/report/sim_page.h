@@ -22,11 +22,28 @@ struct sim_page_policy {
     struct sim_page_table by;     /* its figures by team, user or class; no rows: none */
 };
 
+/* All policies in one picture: a bar in each column of each row. */
+struct sim_page_bar_row {
+    const char *name;
+    bool oracle, then;    /* is told true lengths; runs with other nodes */
+    const double *shares; /* how long the bars are: 0 to 1; NaN: none */
+    const char *const *values;
+};
+
+struct sim_page_bars {
+    const char *const *head;
+    size_t n_columns;
+    const struct sim_page_bar_row *rows;
+    size_t n_rows;    /* 0: no picture */
+    const char *then; /* which nodes those of 'then' are; NULL: there is none */
+};
+
 struct sim_page {
     const char *title;    /* the trace */
     const char *sentence; /* what comes of it, in one */
     const char *const *notes;
     size_t n_notes;
+    struct sim_page_bars bars;
     struct sim_page_table all; /* policies by figures */
     const char *about;         /* what its columns are */
     const struct sim_page_policy *policies;

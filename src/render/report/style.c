@@ -94,6 +94,13 @@ const char report_style[] =
     "margin:.2rem 0 .5rem;list-style:none}\n"
     ".legend i{display:inline-block;width:.8rem;height:.8rem;border-radius:2px;"
     "margin-right:.35rem;vertical-align:-1px;border:1px solid var(--line)}\n"
+    /* policies side by side */
+    ".bars tr,.bars li{--bar:var(--c1)}.bars .then{--bar:var(--good)}.bars i{background:var(--bar)}"
+    ".bars .oracle i{background:repeating-linear-gradient(135deg,var(--bar) 0 3px,transparent 3px "
+    "6px)}\n"
+    ".bars td div{display:grid;grid-template-columns:minmax(3rem,1fr) 4.5rem;gap:.2rem .6rem;"
+    "align-items:center;text-align:right;font-variant-numeric:tabular-nums}\n"
+    ".bars .bar{height:.8rem}.bars tbody th{white-space:nowrap}\n"
     /* findings and tables */
     ".findings{padding:0;margin:0;list-style:none}.findings>li{margin-bottom:.7rem}\n"
     ".findings .card{padding:.6rem .9rem;break-inside:avoid}.findings h3{margin:0 0 .3rem}\n"
@@ -117,6 +124,7 @@ const char report_style[] =
     "align-items:center}.line b{font-size:1rem}.line small{grid-column:1/-1}\n"
     ".line small:empty{display:none}.line li:not(:last-child)::after{content:none}\n"
     ".plot{grid-template-columns:3.4rem minmax(0,1fr)}.x{margin-left:3.4rem}\n"
+    ".bars td div{grid-template-columns:minmax(3rem,1fr)}\n"
     ".tall svg{height:220px}.facts tbody th{width:7.5rem}}\n"
     "@media print{:root{color-scheme:light;" LIGHT "}\n"
     "body{background:#fff;font-size:11px}main{max-width:none;padding:0}\n"

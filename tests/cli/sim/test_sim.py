@@ -432,7 +432,7 @@ def test_page(brim, tmp_path, trace):
     assert text.count("<svg") == 6 and "<script" not in text and "<b>x" not in text
     assert "&lt;b&gt;x&lt;/b&gt; (5 in the mean)" in text  # 7200 of 10800 s with 8 devices, and 1
     assert "fifo is best of those that need no true lengths: a job takes 110 min" in text
-    assert text.count('<th scope="row">sjf (true lengths)</th>') == 1
+    assert text.count('<th scope="row">sjf (true lengths)</th>') == 2  # picture and table
     assert text.count('<th scope="row">y</th>') == 2
     # the same with it and without
     options = ["sim", path, "--nodes", "1x8"]

@@ -23,8 +23,13 @@ static void render(struct str *out)
     const struct sim_page_table table = { hostile, head, cells, 2, 2 };
     const struct sim_page_policy policies[] = { { hostile, used, waits, groups, table },
                                                 { "easy", waits, used, groups, { NULL } } };
+    static const char *const values[] = { hostile, "x" };
+    static const double shares[] = { 2, NAN };
+    static const struct sim_page_bar_row rows[] = { { hostile, true, false, shares, values },
+                                                    { "b", false, true, shares, values } };
     const struct sim_page page = { .title = hostile,
                                    .sentence = hostile,
+                                   .bars = { head, 2, rows, 2, hostile },
                                    .notes = names,
                                    .n_notes = 2,
                                    .all = table,
@@ -53,6 +58,13 @@ static void test_page(void)
         pictures++;
     is_int(pictures, 6, "each policy has three pictures");
     ok(strstr(str_text(&out), "in the mean 20.6, at most 100"), "a picture is told in words, too");
+    ok(strstr(str_text(&out), "<tr class=\"oracle now\">") &&
+           strstr(str_text(&out), "<tr class=\"then\">") &&
+           strstr(str_text(&out), "<li class=\"oracle\">") &&
+           strstr(str_text(&out), "<li class=\"then\">"),
+       "bars of oracles and of other nodes are marked, and the legend has both");
+    ok(strstr(str_text(&out), "width:100.0%") && !strstr(str_text(&out), "nan"),
+       "a bar is as long as there is room, and an unknown share has none");
 }
 
 static void test_oom(void)
