@@ -216,6 +216,21 @@ static void find_peaks(const struct compute_about *about, const struct cuda_gpu 
         *memory = about->devices->products[row].mem_bw_gbs;
 }
 
+/* What was asked for is looked at before anything is measured, which takes its time. */
+static int check_cublas(const struct compute_about *about, struct err *e)
+{
+    const struct cuda_about how = { .cublas = about->cublas };
+    struct child_work w = work_of(about);
+    char none[1];
+
+    w.run = cuda_library_child;
+    w.arg = &how;
+    w.size = sizeof(none);
+    w.what = about->cublas;
+    w.copies = 1;
+    return child_run(&w, none, e);
+}
+
 /* In bfloat16 where all have it: that draws most power. */
 static void measure_together(const struct compute_about *about, struct compute *c)
 {
@@ -279,8 +294,10 @@ int compute_run(const struct compute_about *about, struct compute *ret, struct e
     struct cpus cpus = { .cores = 0 };
     char text[CPUINFO];
     double khz;
-    int rc = 0;
+    int rc = about->cublas ? check_cublas(about, e) : 0;
 
+    if (rc < 0)
+        return rc;
     cpus.all = allowed ? binding_cores(&a, about->tree, allowed) : NULL;
     cpus.one = cpus.all ? arena_printf(&a, "%d", cpulist_first(cpus.all)) : NULL;
     if (!cpus.one)

@@ -34,6 +34,10 @@ struct cuda_gpus {
  * must be (bench/exact.h) is told in 'wrong' of its GPU. */
 int cuda_child(struct child *c, const void *arg, void *result, struct err *e);
 
+/* For child_run(); arg is a struct cuda_about, there is no result: whether its cuBLAS can be used,
+ * which needs neither a driver nor a GPU. */
+int cuda_library_child(struct child *c, const void *arg, void *result, struct err *e);
+
 /* One GPU while all others do the same. */
 struct cuda_together {
     double tflops;

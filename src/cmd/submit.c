@@ -98,6 +98,25 @@ static int any_task(void *arg, int32_t task)
     return 0;
 }
 
+/* Texts that the queue has no room for. ERR_USAGE with a sentence, or 0. */
+static int check_lengths(const struct submit_opts *o, struct err *e)
+{
+    const struct {
+        const char *name, *text;
+        size_t room;
+    } texts[] = {
+        { "name", o->name, QUEUE_NAME },
+        { "team", o->team, QUEUE_GROUP },
+        { "class", o->class, QUEUE_GROUP },
+        { "after", o->after, QUEUE_AFTER },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+        if (texts[i].text && strlen(texts[i].text) >= texts[i].room)
+            return err_usage(e, "--%s is longer than %zu bytes", texts[i].name, texts[i].room - 1);
+    return 0;
+}
+
 /* What can be found wrong here. ERR_USAGE with a sentence, or 0. */
 static int check(const struct submit_opts *o, char **operands, struct err *e)
 {
@@ -107,7 +126,7 @@ static int check(const struct submit_opts *o, char **operands, struct err *e)
     int64_t id;
     int rc;
 
-    if (!operands[0])
+    if (!operands[0] || !*operands[0])
         return err_usage(e, "say which command: brim submit COMMAND ARGUMENT...");
     if (queue_signal(o->signal, e) < 0)
         return ERR_USAGE;
@@ -132,12 +151,12 @@ static int check(const struct submit_opts *o, char **operands, struct err *e)
         return err_usage(e, "--watch and --no-watch exclude each other");
     if (o->warn_ns > 0 && o->warn_ns >= o->limit_ns)
         return err_usage(e, "--warn is a time before the limit: it needs a longer --limit");
-    return 0;
+    return check_lengths(o, e);
 }
 
-/* The folder and the command are looked for now, by the user and where it submits: a job that could
- * only fail does not wait for devices first. What jobs before it make, or is made while it is held,
- * may not be there yet. */
+/* The folder, the command and the files for its output are looked for now, by the user and where it
+ * submits: a job that could only fail does not wait for devices first. What jobs before it make, or
+ * is made while it is held, may not be there yet. */
 static int add_folder(const struct submit_opts *o, const char *command, struct str *request,
                       struct err *e)
 {
@@ -157,6 +176,10 @@ static int add_folder(const struct submit_opts *o, const char *command, struct s
         rc = submit_check_folder(path, e);
     if (rc == 0 && !o->hold && !o->after)
         rc = submit_check_command(command, path, environ_get(conf_environment(), "PATH"), e);
+    if (rc == 0 && !o->hold && !o->after)
+        rc = submit_check_output("--output", o->output, path, e);
+    if (rc == 0 && !o->hold && !o->after)
+        rc = submit_check_output("--error", o->error, path, e);
     wire_add(request, "cwd", path);
     return rc;
 }

@@ -76,9 +76,28 @@ static int given_power(const char *text, const char *kind, double *busy, double 
     return 1;
 }
 
+/* Whether a part of a text, of len letters, contradicts an earlier one: of the same kind, or one of
+ * the two is of all kinds. "1,000" is such a text and no thousand, "H100=2,5" is not 2.5. */
+static bool is_said_again(const char *text, const char *part, size_t len)
+{
+    const char *equal = memchr(part, '=', len);
+
+    while (text < part) {
+        size_t all = strcspn(text, ",");
+        const char *other = memchr(text, '=', all);
+
+        if (!other || !equal ||
+            (other - text == equal - part && !strncasecmp(text, part, (size_t)(equal - part))))
+            return true;
+        text += all + 1;
+    }
+    return false;
+}
+
 /* Whether each part of a text is as it should be. */
 static bool all_given(const char *text, bool power)
 {
+    const char *first = text;
     double n, m;
 
     if (!*text)
@@ -87,7 +106,7 @@ static bool all_given(const char *text, bool power)
         char one[256];
         size_t len = strcspn(text, ",");
 
-        if (len >= sizeof(one))
+        if (len >= sizeof(one) || is_said_again(first, text, len))
             return false;
         memcpy(one, text, len);
         one[len] = '\0';

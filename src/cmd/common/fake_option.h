@@ -10,8 +10,11 @@
             "invented accelerators: 8xH100-SXM5-80GB, or a script of them" \
     }
 
-/* Whether a value (NULL: none was given) names accelerators that there are, or may be a script: 0,
- * or ERR_USAGE with a sentence. */
+/* Whether the script of an option can be played: 0, or a negative errno with a sentence. */
+int fake_option_script(const char *option, const char *path, struct err *e) CHECK_RESULT;
+
+/* Whether a value (NULL: none was given) names accelerators that there are, or a script that can be
+ * played: 0, ERR_USAGE or a negative errno with a sentence. */
 int fake_option_check(const char *spec, struct err *e) CHECK_RESULT;
 
 #endif

@@ -1,6 +1,5 @@
 #include "cmd/optimize/goal_option.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/parse.h"
@@ -11,12 +10,15 @@ const char *const optimize_goals[] = {
     [GOAL_THROUGHPUT] = "throughput", [GOAL_ENERGY] = "energy", [GOAL_COST] = "cost", NULL
 };
 
+static const double most_price = 1e6;
+
 static int price(const char *option, const char *text, double *ret, struct err *e)
 {
     double value = 0;
 
-    if (text && (parse_double(text, &value) < 0 || !(value > 0) || !isfinite(value)))
-        return err_usage(e, "%s must be a number above 0, not '%.40s'", option, text);
+    if (text && (parse_double(text, &value) < 0 || !(value > 0) || value > most_price))
+        return err_usage(e, "%s must be a number above 0, up to %.0f, not '%.40s'", option,
+                         most_price, text);
     *ret = value;
     return 0;
 }

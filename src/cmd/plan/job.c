@@ -85,7 +85,7 @@ static int read_cluster(const struct plan_opts *o, struct plan_ask *a, struct er
                       : cluster_from_ini(&a->cluster, &a->known.gpus, spec, str_text(&text),
                                          text.len, e);
     }
-    if (stat(spec, &st) == 0)
+    if (*spec == '/' || *spec == '.' || stat(spec, &st) == 0)
         return read_machine(spec, a, e);
     rc = err_usage_of(cluster_from_spec(&a->cluster, &a->known.gpus, spec, e));
     return rc == ERR_USAGE ? err_context(e, rc, "--") : rc; /* its text starts with "cluster" */
@@ -280,9 +280,9 @@ static int read_rest(const struct plan_opts *o, struct plan_ask *a, struct err *
         a->tokens *= a->parameters;
     if (rc == 0 && o->price) {
         rc = parse_double(o->price, &a->cluster.price);
-        if (rc < 0 || a->cluster.price < 0)
-            rc = err_usage(e, "--price is that of a GPU for an hour, 0 or more, not '%.40s'",
-                           o->price);
+        if (rc < 0 || !(a->cluster.price >= 0 && a->cluster.price <= CLUSTER_PRICE_MOST))
+            rc = err_usage(e, "--price is that of a GPU for an hour, from 0 to %d, not '%.40s'",
+                           CLUSTER_PRICE_MOST, o->price);
     }
     for (size_t i = 0; rc == 0 && i < o->pins.n; i++) {
         rc = err_usage_of(pins_read(&a->pins, o->pins.items[i], e));

@@ -18,11 +18,12 @@ static int read_config(const char *path, struct shape *ret, struct err *e)
     return rc < 0 ? rc : shape_from_config(ret, path, str_text(&text), text.len, e);
 }
 
-static bool is_json(const char *name)
+/* "./x", "../x", "/x" and "x.json" can be nothing else; "org/x" may be a name. */
+static bool is_path(const char *name)
 {
     size_t n = strlen(name);
 
-    return n >= 5 && !strcmp(name + n - 5, ".json");
+    return *name == '/' || *name == '.' || (n >= 5 && !strcmp(name + n - 5, ".json"));
 }
 
 int plan_model_read(const struct plan_known *known, const char *name, struct shape *ret,
@@ -40,7 +41,7 @@ int plan_model_read(const struct plan_known *known, const char *name, struct sha
             return err_set(e, -ENAMETOOLONG, "%.60s...: the path is too long", name);
         return read_config(path, ret, e);
     }
-    if (is_json(name) || stat(name, &st) == 0)
+    if (is_path(name) || stat(name, &st) == 0)
         return read_config(name, ret, e);
     rc = err_usage_of(models_find(&known->models, name, &row, e));
     if (rc == 0)

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -56,4 +57,34 @@ int submit_check_command(const char *command, const char *folder, const char *pa
         if (!*at)
             return err_set(e, -ENOENT, "there is no command '%s' in PATH", command);
     }
+}
+
+/* Whether a file can be written: it, or the folder that it would be made in. 0 or a negative
+ * errno. */
+static int look_output(char name[PATH_MAX])
+{
+    struct stat st;
+
+    if (stat(name, &st) == 0)
+        return S_ISDIR(st.st_mode) ? -EISDIR : access(name, W_OK) < 0 ? -errno : 0;
+    if (errno != ENOENT)
+        return -errno;
+    *(strrchr(name, '/') + 1) = '\0';
+    return access(name, W_OK | X_OK) < 0 ? -errno : 0;
+}
+
+int submit_check_output(const char *option, const char *file, const char *folder, struct err *e)
+{
+    bool whole = file && *file == '/';
+    char name[PATH_MAX];
+    int rc;
+
+    if (!file || strchr(file, '%'))
+        return 0;
+    if (snprintf(name, sizeof(name), "%s%s%s", whole ? "" : folder, whole ? "" : "/", file) >=
+        PATH_MAX)
+        rc = -ENAMETOOLONG;
+    else
+        rc = look_output(name);
+    return rc < 0 ? err_set(e, rc, "%s: cannot write %s: %s", option, file, strerror(-rc)) : 0;
 }

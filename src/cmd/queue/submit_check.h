@@ -11,4 +11,10 @@ int submit_check_folder(const char *folder, struct err *e) CHECK_RESULT;
 int submit_check_command(const char *command, const char *folder, const char *path, struct err *e)
     CHECK_RESULT;
 
+/* Whether the job could write that file (NULL: it is not asked to): this user may, it or its folder
+ * is there, and it is no folder. One with a '%' is not looked for: the job has no number yet. 0, or
+ * a negative errno with a sentence that names the option. */
+int submit_check_output(const char *option, const char *file, const char *folder, struct err *e)
+    CHECK_RESULT;
+
 #endif

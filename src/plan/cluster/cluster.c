@@ -81,8 +81,9 @@ static int check_rates(const struct cluster *c, struct err *e)
         return err_set(e, -EINVAL, "a latency is 0 to 1 s");
     if (!(c->oversubscribed >= 1 && c->oversubscribed <= 1000))
         return err_set(e, -EINVAL, "a network is oversubscribed 1 (not at all) to 1000 times");
-    if (!isnan(c->price) && !(c->price >= 0 && isfinite(c->price)))
-        return err_set(e, -EINVAL, "the price of a GPU for an hour is 0 or more");
+    if (!isnan(c->price) && !(c->price >= 0 && c->price <= CLUSTER_PRICE_MOST))
+        return err_set(e, -EINVAL, "the price of a GPU for an hour is from 0 to %d",
+                       CLUSTER_PRICE_MOST);
     if (!isnan(c->mtbf_s) && !is_positive(c->mtbf_s))
         return err_set(e, -EINVAL, "the time between failures of a GPU is above 0");
     return 0;

@@ -23,7 +23,7 @@ enum plan_rates {
     RATES_RUNS,       /* of measured steps */
 };
 
-enum { GPU_NAME = 48, CLUSTER_ASSUMED = 160 };
+enum { GPU_NAME = 48, CLUSTER_ASSUMED = 160, CLUSTER_PRICE_MOST = 1000000 };
 
 /* A kind of GPU: data/gpus.csv, with what was fitted to measurements; NaN where nothing was. */
 struct gpu {

@@ -222,15 +222,25 @@ void gpus_done(struct gpus *g)
     *g = (struct gpus){ .n_rows = 0 };
 }
 
+struct fitting {
+    struct gpus *g;
+    size_t rows;
+};
+
 static int fit_row(void *ctx, const struct table_row *row, struct err *e)
 {
-    struct gpus *g = ctx;
+    struct fitting *f = ctx;
+    struct gpus *g = f->g;
     const char *name = table_text(row, "name");
     char near[NAMES_NEAR];
     struct gpu_row *r;
     size_t i;
     int rc;
 
+    f->rows++;
+    if (!*name)
+        return err_set(e, -EINVAL, "%s:%d: no GPU is named: fitted figures have a column 'name'",
+                       row->file, row->csv.line);
     if (!names_find(&g->names, name, &i))
         return err_set(e, -EINVAL, "%s:%d: unknown GPU '%.60s'%s", row->file, row->csv.line, name,
                        names_near(&g->names, name, near));
@@ -244,7 +254,13 @@ static int fit_row(void *ctx, const struct table_row *row, struct err *e)
 
 int gpus_fit(struct gpus *g, const char *file, const char *text, size_t len, struct err *e)
 {
-    return table_read(file, text, len, fit_row, g, e);
+    struct fitting f = { .g = g };
+    int rc = table_read(file, text, len, fit_row, &f, e);
+
+    if (rc == 0 && f.rows == 0)
+        return err_set(e, -EINVAL,
+                       "%s: there is no row of a GPU in it: see data/plan_constants.csv", file);
+    return rc;
 }
 
 int gpus_find(const struct gpus *g, const char *name, const struct gpu_row **ret, struct err *e)

@@ -37,7 +37,8 @@ struct gpus {
 int gpus_load(struct gpus *ret, const char *text, size_t len, struct err *e) CHECK_RESULT;
 void gpus_done(struct gpus *g);
 
-/* Set fitted figures from another table; file is for messages. */
+/* Set fitted figures from another table; file is for messages. -EINVAL with a sentence for one
+ * without a row, and for a row that is of no known GPU. */
 int gpus_fit(struct gpus *g, const char *file, const char *text, size_t len, struct err *e)
     CHECK_RESULT;
 

@@ -86,6 +86,18 @@ def test_what_is_no_blas(bench, tmp_path):
     one_line(bench("--blas", ""), 2, "--blas needs a value")
 
 
+@pytest.mark.parametrize("only", ["all", "gpus"])
+def test_what_is_no_cublas(bench, tmp_path, only):
+    """Told before anything is measured, whether there is a GPU or not."""
+    text = tmp_path / "x.so"
+    text.write_text("x")
+    for path, why in [(text, "file too short"), ("/nowhere.so", "No such file"),
+                      (tmp_path, "Is a directory"), ("libc.so.6", "lacks cublasCreate_v2")]:
+        said = bench("--cublas", path, "--seconds", "1m", "--only", only)
+        one_line(said, 1, "brim bench: ", why)
+    assert not (tmp_path / "bench").exists()
+
+
 @pytest.mark.skipif(not BROKEN, reason="needs the fake BLAS")
 def test_a_broken_blas(bench):
     one_line(bench("--blas", BROKEN, env=dict(FAKE_BLAS="crash")), 1, "killed by signal 9")
@@ -205,6 +217,3 @@ def test_gpus_that_are_not_there_or_broken(gpus):
     done, seen = gpus(env=dict(LD_LIBRARY_PATH=CUDA, FAKE_CUDA="broken"))
     assert seen == []
     assert "cuInit: error 803 (CUDA_ERROR_SYSTEM_DRIVER_MISMATCH)" in done.stderr
-    done, seen = gpus("--cublas", "/nowhere.so", env=dict(LD_LIBRARY_PATH=CUDA))
-    assert seen == []
-    assert "/nowhere.so" in done.stderr and done.stderr.count("\n") == 1
