@@ -391,6 +391,23 @@ static void test_sleeping_crowd(void)
     }
 }
 
+/* A thread that never ran while it loads sleeps, whatever other threads of its process use. */
+static void test_sleeping_thread(void)
+{
+    struct made m = made_like(CAUSE_LOADER_WAITS, 2);
+    struct verdict v;
+
+    m.ranks = 1;
+    made_note(&m, "loader.workers", "0");
+    m.s[RUN_WORKERS] = 0;
+    m.s[RUN_WORKER_CPU] = m.s[RUN_WORKER_IO_WAIT] = (double)NAN;
+    m.s[RUN_JOB_CPU] = m.s[RUN_RANK_CPU] = 1;
+    m.s[RUN_RANK_THREAD_CPU] = m.s[RUN_RANK_THREAD_WAIT] = 0;
+    is_int(judge_made(&m, &v), CAUSE_LOADER_WAITS, "a thread that never ran while it loads sleeps");
+    describe(&v);
+    verdict_done(&v);
+}
+
 /* A job may tell of workers that it does not have: no cause of anything. */
 static void test_told_workers(void)
 {
@@ -629,6 +646,7 @@ int main(void)
     test_carried();
     test_sleeper();
     test_sleeping_crowd();
+    test_sleeping_thread();
     test_told_workers();
     test_edges();
     test_one_loader();
