@@ -69,6 +69,10 @@ ANSWERS = [
     (["profile", "show", "mytrain"], 1, "no profile is kept yet: brim optimize -- COMMAND keeps"),
     (["run", "--profile", "mytrain", "--", "true"], 1, "no profile is kept yet: brim optimize"),
     (["agent", "--store", "/missing/a.db"], 1, "there is no folder /missing: make it, or name"),
+    (["agent", "--store", "trace.csv"], 1, "trace.csv is there and is nothing that brim wrote"),
+    (["up", "--store", "trace.csv"], 1, "trace.csv is there and is nothing that brim wrote"),
+    (["agent", "--store", "/dev/null"], 1, "--store /dev/null is no regular file: name one"),
+    (["agent", "--store", "."], 1, "--store . is no regular file: name one"),
     (["up", "--store", "/missing/a.db"], 1, "there is no folder /missing: make it, or name"),
     # what cannot be read is told before a job starts, or waits
     (["run", "--fake", "./none.ini", "--", "touch", "started"], 1, "--fake: cannot read ./none"),

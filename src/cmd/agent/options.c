@@ -3,9 +3,12 @@
 #include "cmd/common/host_name.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "alerts_ini.h"
@@ -85,11 +88,49 @@ static int load_token(const char *path, struct str *token, struct err *e)
     return 0;
 }
 
+/* Whether a file is a store, or was one: a database, or what an agent had locked before it was
+ * damaged. */
+static bool was_store(const char *path)
+{
+    static const char head[16] = "SQLite format 3";
+    CLEANUP(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    char name[PATH_MAX], text[sizeof(head)];
+
+    if (fd < 0 || (read(fd, text, sizeof(text)) == (ssize_t)sizeof(text) &&
+                   !memcmp(text, head, sizeof(text))))
+        return true; /* the store says what is wrong with one that cannot be opened */
+    return snprintf(name, sizeof(name), "%s-lock", path) < (int)sizeof(name) &&
+           access(name, F_OK) == 0;
+}
+
+/* The store moves a damaged file aside: one that was never a store is somebody's. */
+static int check_store_file(const char *path, struct err *e)
+{
+    struct stat st;
+
+    if (stat(path, &st) < 0 || (S_ISREG(st.st_mode) && st.st_size == 0))
+        return 0;
+    if (!S_ISREG(st.st_mode))
+        return err_set(e, S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL,
+                       "--store %s is no regular file: name one, which is made if it is not there",
+                       path);
+    if (was_store(path))
+        return 0;
+    return err_set(
+        e, -EEXIST,
+        "--store: %s is there and is nothing that brim wrote: remove it, or name another "
+        "file",
+        path);
+}
+
 /* Folders of the store are made, but none in /: that is a slip of the finger. */
 static int check_store(const char *path, struct err *e)
 {
     char top[PATH_MAX];
+    int rc = check_store_file(path, e);
 
+    if (rc < 0)
+        return rc;
     if (path[0] != '/' || !strchr(path + 1, '/'))
         return 0;
     snprintf(top, sizeof(top), "/%.*s", (int)strcspn(path + 1, "/"), path + 1);
