@@ -26,11 +26,34 @@ static void note_pid(int fd)
         log_debug("the lock does not tell our process");
 }
 
+/* What an engine finds in its folder it carries out, as any user that a job names: whoever could
+ * write it would be root. The folder itself may be root's, as /tmp is. */
+static int check_owner(int dir, const char *folder, struct err *e)
+{
+    static const char *const files[] = { ".",        QUEUE_LOCK,     "jobs",        "ends",
+                                         "queue.db", "queue.db-wal", "queue.db-shm" };
+
+    for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+        struct stat st;
+
+        if (fstatat(dir, files[i], &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_uid == geteuid() ||
+            (i == 0 && st.st_uid == 0))
+            continue;
+        return err_set(e, -EPERM,
+                       "the queue in %s is of another user (%s is of uid %u): name another folder",
+                       folder, i > 0 ? files[i] : "it", (unsigned)st.st_uid);
+    }
+    return 0;
+}
+
 int queue_lock_take(int dir, const char *folder, struct err *e)
 {
-    CLEANUP(closep)
-    int fd = openat(dir, QUEUE_LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    CLEANUP(closep) int fd = -1;
+    int rc = check_owner(dir, folder, e);
 
+    if (rc < 0)
+        return rc;
+    fd = openat(dir, QUEUE_LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     /* An earlier brim made it readable for all, and whoever may read may lock. */
     if (fd < 0 || fchmod(fd, 0600) < 0)
         return err_set(e, -errno, "cannot open %s/" QUEUE_LOCK ": %s", folder, strerror(errno));

@@ -374,3 +374,23 @@ def many_jobs(queue):
     last = timed("submit", "--hold", "true").strip()
     queue("cancel", number, last, "1")
     return took
+
+
+# ---- a folder that is not its user's ----
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give files away")
+@pytest.mark.parametrize("name", [".", "lock", "queue.db", "queue.db-wal", "jobs", "ends"])
+def test_a_queue_of_another_user_is_not_run(queue, name):
+    """Its jobs may say that they are root's: an engine of root's would run them so."""
+    number = queue.submit("--hold", "touch", "ran")
+    queue.kill_engine()  # which leaves the log of its database
+    path = queue.state / name
+    os.chown(str(path), 65534, 65534)
+    why = "the queue in %s is of another user (%s is of uid 65534): name another folder" % (
+        queue.state, "it" if name == "." else name)
+    one_line(queue("queue", "--private"), 1, why)
+    one_line(queue("release", str(number)), 1, why)
+    os.chown(str(path), 0, 0)
+    assert queue("release", str(number)).returncode == 0
+    queue.until(number, "done")
