@@ -93,7 +93,8 @@ static void add_stages(const struct layout *l, int layers, struct str *out)
 
 static void add_layout(const struct layout *l, int micro_batches, int layers, struct str *out)
 {
-    str_addf(out, "tp %d, pp %d", l->tp, l->pp);
+    str_addf(out, "tp %d%s, pp %d", l->tp,
+             l->tp > 1 && !l->seq_parallel ? ", no sequence parallelism" : "", l->pp);
     if (l->vpp > 1)
         str_addf(out, " in %d chunks each", l->vpp);
     if (l->cp > 1)

@@ -99,7 +99,9 @@ static bool has_sequence(const struct space *s, const struct layout *l, bool val
 {
     if (!can_split_sequence(s, l))
         return !value;
-    return may_be(s, PIN_SEQ_PARALLEL, s->pins->layout.seq_parallel, true, value);
+    /* Beside experts no program has tp without it. */
+    return (!s->job->shape.experts && !fixed(s, PIN_SEQ_PARALLEL)) ||
+           may_be(s, PIN_SEQ_PARALLEL, s->pins->layout.seq_parallel, true, value);
 }
 
 static bool has_overlap_tp(const struct space *s, const struct layout *l, bool value)
@@ -126,16 +128,13 @@ static bool has_overlap_dp(const struct space *s, const struct layout *l, int ze
     return may_be(s, PIN_OVERLAP_DP, s->pins->layout.overlap_dp, true, value);
 }
 
-/* Of the whole layout; of a block, before it has chunks: whether any may have them. */
-static bool has_overlap_ep(const struct space *s, const struct layout *l, bool chunked, bool value)
+static bool has_overlap_ep(const struct space *s, const struct layout *l, bool value)
 {
     if (l->ep == 1)
         return !value;
     if (fixed(s, PIN_OVERLAP_EP))
         return value == s->pins->layout.overlap_ep;
-    return !value ||
-           (l->recompute < RECOMPUTE_MLP && (l->pp == 1 || chunked || any(s, PIN_OVERLAP_EP)) &&
-            layout_micro_batches(l, s->job) > 1);
+    return !value || (l->recompute < RECOMPUTE_MLP && layout_micro_batches(l, s->job) > 1);
 }
 
 static bool has_offload(const struct space *s, bool value)
@@ -197,8 +196,6 @@ static bool has_chunks(const struct space *s, const struct layout *l, int vpp)
 
     if (fixed(s, PIN_VPP) && vpp != s->pins->layout.vpp)
         return false;
-    if (!has_overlap_ep(s, l, vpp > 1, l->overlap_ep))
-        return false;
     return vpp == 1 || any(s, PIN_VPP) || slots % (l->pp * vpp) == 0;
 }
 
@@ -248,23 +245,19 @@ bool space_has(const struct space *s, const struct layout *l)
            has_overlap_pp(s, l, l->vpp, l->overlap_pp) &&
            has_overlap_dp(s, l, l->zero, l->overlap_dp) && has_context(s, l, l->context) &&
            has_recompute(s, l->recompute) && has_schedule(s, l, l->schedule) && has_stages(s, l) &&
-           has_chunks(s, l, l->vpp) && has_sharding(s, l, l->zero, l->shard) &&
-           has_offload(s, l->offload);
+           has_chunks(s, l, l->vpp) && has_overlap_ep(s, l, l->overlap_ep) &&
+           has_sharding(s, l, l->zero, l->shard) && has_offload(s, l->offload);
 }
 
 /* ---- cells ---- */
 
 static void each_batch(const struct space *s, struct layout *l, space_cell_fn *fn, void *ctx)
 {
-    for (int sp = 0; sp < 2; sp++) {
-        if (!has_sequence(s, l, sp))
-            continue;
-        l->seq_parallel = sp;
-        for (int i = 0; i < s->micro_batch.n; i++) {
-            l->micro_batch = s->micro_batch.values[i];
-            if (!fn(ctx, l))
-                break;
-        }
+    l->seq_parallel = has_sequence(s, l, true);
+    for (int i = 0; i < s->micro_batch.n; i++) {
+        l->micro_batch = s->micro_batch.values[i];
+        if (!fn(ctx, l))
+            break;
     }
 }
 
@@ -302,19 +295,18 @@ void space_each_cell(const struct space *s, space_cell_fn *fn, void *ctx)
 
 int space_kinds(const struct space *s, const struct layout *cell, struct layout ret[SPACE_KINDS])
 {
+    struct layout l = *cell;
     int n = 0;
 
-    for (int kind = CONTEXT_RING; kind <= CONTEXT_GATHER; kind++)
-        for (int overlap = 0; overlap < 4; overlap++) {
-            if (!has_context(s, cell, (enum context_kind)kind) ||
-                !has_overlap_tp(s, cell, overlap & 1) ||
-                !has_overlap_ep(s, cell, true, overlap >> 1))
-                continue;
-            ret[n] = *cell;
-            ret[n].context = (enum context_kind)kind;
-            ret[n].overlap_tp = overlap & 1;
-            ret[n++].overlap_ep = overlap >> 1;
-        }
+    for (int bits = 0; bits < SPACE_KINDS; bits++) {
+        l.seq_parallel = !(bits / 12);
+        l.context = (enum context_kind)(bits / 4 % 3);
+        l.overlap_ep = bits / 2 % 2;
+        l.overlap_tp = bits % 2;
+        if (has_sequence(s, &l, l.seq_parallel) && has_context(s, &l, l.context) &&
+            has_overlap_tp(s, &l, l.overlap_tp) && has_overlap_ep(s, &l, l.overlap_ep))
+            ret[n++] = l;
+    }
     return n;
 }
 
@@ -337,7 +329,7 @@ static enum space_next each_split(const struct space *s, struct layout *l,
     enum space_next next = v->ask ? v->ask(v->ctx, l) : SPACE_ON;
     struct splits splits;
 
-    if (next != SPACE_ON || !has_overlap_ep(s, l, true, l->overlap_ep))
+    if (next != SPACE_ON || !has_overlap_ep(s, l, l->overlap_ep))
         return next;
     space_splits(s, l->pp, &splits);
     for (int i = 0; i < splits.n && next == SPACE_ON; i++) {

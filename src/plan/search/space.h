@@ -7,16 +7,18 @@
  *   context    ring, Ulysses and gather where cp > 1
  *   recompute  selective only where attention is plain: elsewhere it is none; norms and mlp with
  *              experts, as modules of Megatron-LM
- *   overlap_ep of two micro-batches, with no more recompute than norms, and in a pipeline with
- *              chunks only (Megatron-LM); "any": in one without chunks too (DualPipe)
+ *   overlap_ep of two micro-batches, with no more recompute than norms; in a pipeline with chunks
+ *              (Megatron-LM) and without (DualPipe)
  *   stages     those of splits_of(): even, ends, and what balances the stages
  *   vpp        such that all chunks have as many layers, but for the first and the last, which may
  *              have fewer by what the stages have
  *   shard      every divisor of dp x cp
  *   zero       2 without a pipeline, and where a step has one micro-batch: with more, programs sum
  *              whole gradients in a pipeline (ZeRO-1)
- *   sequence parallelism, other overlaps: as is usual (layout_usual_overlaps()); schedule: 1F1B;
- *              pinned to "any", those with and without it, and all schedules; offload likewise */
+ *   sequence parallelism with and without where tp > 1; with experts with it: programs refuse to
+ *              do without
+ *   other overlaps as is usual (layout_usual_overlaps()); schedule: 1F1B; pinned to "any", those
+ *              with and without it, and all schedules; offload likewise */
 #ifndef BRIM_PLAN_SEARCH_SPACE_H
 #define BRIM_PLAN_SEARCH_SPACE_H
 #include "plan/layout/pins.h"
@@ -46,13 +48,15 @@ void space_init(struct space *s, const struct plan_job *job, const struct cluste
 /* Whether a layout is one of them. */
 bool space_has(const struct space *s, const struct layout *l);
 
-/* Call fn with every choice of tp, cp, ep, etp, seq_parallel and micro_batch, all else 1 or 0.
+/* Call fn with every choice of tp, cp, ep, etp and micro_batch, sequence parallelism where it may
+ * be, which takes least memory, all else 1 or 0.
  * Returns of fn: whether to go on to larger micro-batches of these. */
 typedef bool space_cell_fn(void *ctx, const struct layout *l);
 void space_each_cell(const struct space *s, space_cell_fn *fn, void *ctx);
 
-/* The contexts and the overlaps of tp and ep, and the recomputes of a cell: how many, and which. */
-enum { SPACE_KINDS = 12, SPACE_RECOMPUTES = 5 };
+/* With sequence parallelism and without, the contexts and the overlaps of tp and ep, and the
+ * recomputes of a cell: how many, and which. What takes least memory comes first. */
+enum { SPACE_KINDS = 24, SPACE_RECOMPUTES = 5 };
 int space_kinds(const struct space *s, const struct layout *cell, struct layout ret[SPACE_KINDS]);
 int space_recomputes(const struct space *s, enum recompute ret[SPACE_RECOMPUTES]);
 

@@ -96,6 +96,16 @@ def test_pins(brim):
     assert plan(brim, *LARGE, "--pin=schedule=any")["best"][0]["step_s"] <= free
 
 
+def test_tensor_parallelism_alone(brim):
+    """Sequence parallelism is tried with tp and without; the card says where there is none."""
+    alone, beside = (brim.out(*SMALL, f"--pin=tp=2,cp=1,dp=4,sp={sp}") for sp in ("no", "yes"))
+    assert ": tp 2, no sequence parallelism, pp 1, dp 4" in " ".join(alone.split())
+    assert "sequence parallelism" not in beside and "seq_parallel" not in beside
+    free, both = (plan(brim, *SMALL, f"--pin=tp=2,cp=1,dp=4{sp}") for sp in ("", ",sp=any"))
+    assert free["layouts"] == both["layouts"] > plan(brim, *SMALL, "--pin=tp=2,cp=1,dp=4,sp=yes")[
+        "layouts"]
+
+
 def test_explain(brim):
     said = brim.out(*SMALL, "--explain")
     for word in ("Where the", "matrix products", "tiles in waves", "optimizer", "overhead",

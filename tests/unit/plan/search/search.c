@@ -189,8 +189,9 @@ static void test_rules(void)
        "a space has tp over a node unless it is pinned");
     ok(!has("", "tp=2,recompute=selective"),
        "a space has no selective recompute with fused attention");
-    ok(!has("", "tp=2,sp=no") && has("sp=any", "tp=2,sp=no"),
-       "a space has tp without sequence parallelism only where asked");
+    ok(has("", "tp=2,sp=no") && has("", "tp=2,sp=yes") && !has("sp=yes", "tp=2,sp=no"),
+       "a space has tp with sequence parallelism and without");
+    ok(!has("", "tp=1,sp=yes"), "a space has no sequence parallelism without tp");
     ok(!has("", "pp=2,schedule=gpipe") && has("schedule=any", "pp=2,schedule=gpipe"),
        "a space has other schedules only where asked");
     ok(!has("", "overlap_dp=no") && has("overlap_dp=no", "overlap_dp=no"),
