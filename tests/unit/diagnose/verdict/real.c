@@ -732,6 +732,25 @@ static void test_stops_in_collectives(void)
     is_int(judge_made(&m), CAUSE_SLOW_RANK, "of which a third is that one rank lacks a CPU");
 }
 
+/* One rank is seen here; the others run elsewhere. */
+static void test_ranks_elsewhere(void)
+{
+    for (int world = 1; world <= 3; world++) {
+        struct made m = small_node();
+        struct verdict v;
+        struct run r;
+
+        m.step_s = 0.1;
+        made_stage(&m, BRIM_STAGE_COMMUNICATION, 0.5);
+        made_build(&m, &r);
+        r.ranks[0].world = world;
+        is_int(judge_built(&r, &v) == CAUSE_COMMUNICATION, world > 1,
+               "a rank of %d communicates or has nobody to communicate with", world);
+        verdict_done(&v);
+        run_done(&r);
+    }
+}
+
 int main(void)
 {
     test_first_thread();
@@ -750,6 +769,7 @@ int main(void)
     test_bound();
     test_bound_and_waits();
     test_stops_in_collectives();
+    test_ranks_elsewhere();
     test_taken();
     test_slow_and_changes();
     test_whole();
