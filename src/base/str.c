@@ -134,6 +134,12 @@ int str_error(const struct str *s)
     return s->error;
 }
 
+void str_fail(struct str *s, int code)
+{
+    if (!s->error)
+        s->error = code;
+}
+
 const char *str_text(const struct str *s)
 {
     return s->data ? s->data : "";

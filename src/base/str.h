@@ -45,6 +45,10 @@ void str_pad(struct str *s, size_t width);
 /* 0, or the first failure: -ENOMEM, or -EFBIG when the ceiling was reached. */
 int str_error(const struct str *s);
 
+/* Let s fail with code, unless it has failed already; 0 does nothing. For text that was made aside:
+ * str_fail(out, str_error(&part)). */
+void str_fail(struct str *s, int code);
+
 /* The text; "" when empty. Valid until the next addition. */
 const char *str_text(const struct str *s);
 

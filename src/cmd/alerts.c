@@ -5,11 +5,11 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/str.h"
 #include "cmd/common/cmd.h"
 #include "diagnose/alerts/promql.h"
 #include "diagnose/alerts/rules.h"
 #include "probe/samplers.h"
-#include "render/text.h"
 
 enum { OUTPUT_MAX = 4 << 20, FILE_MAX = 1 << 20 };
 
@@ -161,7 +161,7 @@ static void add_condition(struct json *j, const struct rule *r)
     CLEANUP(str_done) struct str promql = STR_INIT(OUTPUT_MAX);
 
     promql_add(r, &promql);
-    text_fail(j->out, str_error(&promql));
+    str_fail(j->out, str_error(&promql));
     json_string(j, "set", r->set);
     add_optional(j, "by", r->by);
     json_string(j, "when", r->text);

@@ -6,13 +6,13 @@
 
 #include "base/conf.h"
 #include "base/json.h"
+#include "base/str.h"
 #include "cmd/common/cmd.h"
 #include "cmd/common/terminal_text.h"
 #include "cmd/run/card.h"
 #include "cmd/runs/diff.h"
 #include "diagnose/verdict/judge.h"
 #include "model/signal/quantity.h"
-#include "render/text.h"
 #include "run/archive/archive.h"
 #include "run/archive/figures.h"
 
@@ -62,7 +62,7 @@ static void add_begin(const struct run *r, struct str *out)
 
     if (r->begin_ns > 0)
         clock_add_iso(&iso, r->begin_ns);
-    text_fail(out, str_error(&iso));
+    str_fail(out, str_error(&iso));
     if (iso.len > day)
         iso.data[day] = ' ';
     str_addf(out, " %-*.*s", BEGIN, BEGIN, str_text(&iso));
@@ -91,7 +91,7 @@ static void add_gain(const struct run *r, struct str *out)
 
     if (r->tuning && run_tuning_gain(r->tuning, &gain))
         str_addf(out, "  optimized: %s", str_text(&gain));
-    text_fail(out, str_error(&gain));
+    str_fail(out, str_error(&gain));
 }
 
 static void add_line(const struct run *r, const struct run_figures *f, const struct verdict *v,

@@ -39,8 +39,7 @@ static int show(void *arg, const struct queue_job *j)
         return 0;
     if (live)
         queue_share_why(s->l, live, &sharing);
-    if (str_error(&sharing) && !s->json.out->error)
-        s->json.out->error = str_error(&sharing);
+    str_fail(s->json.out, str_error(&sharing));
     queue_show_job(&s->json, live ? live : j, str_text(&sharing), queue_wall_ms(s->l));
     s->n++;
     return 0;

@@ -51,8 +51,7 @@ void queue_show_job(struct json *json, const struct queue_job *j, const char *sh
     int64_t ran_ms = j->ran_ms + (runs && now_ms > j->since_ms ? now_ms - j->since_ms : 0);
 
     queue_job_label(j, &label);
-    if (str_error(&label) && !json->out->error)
-        json->out->error = str_error(&label);
+    str_fail(json->out, str_error(&label));
     json_object(json, NULL);
     json_string(json, "job", str_text(&label));
     json_int(json, "id", j->id);

@@ -129,12 +129,6 @@ void text_ink(struct str *out, bool colour, enum ink ink, const char *text)
         str_add(out, text);
 }
 
-void text_fail(struct str *out, int code)
-{
-    if (!out->error)
-        out->error = code;
-}
-
 void text_count(struct str *out, size_t count, const char *noun)
 {
     str_addf(out, "%zu %s%s", count, noun, str_plural(count));

@@ -29,10 +29,6 @@ enum ink { INK_BOLD, INK_DIM, INK_RED, INK_YELLOW, INK_CYAN };
 /* Add text as it is, in a terminal's colour when colour is on. */
 void text_ink(struct str *out, bool colour, enum ink ink, const char *text);
 
-/* Let out fail with code, unless it has failed already; 0 does nothing. For text that was made
- * aside: text_fail(out, str_error(&part)). */
-void text_fail(struct str *out, int code);
-
 /* "1 note", "3 notes" */
 void text_count(struct str *out, size_t count, const char *noun);
 

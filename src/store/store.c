@@ -43,7 +43,7 @@ int store_open(struct store **ret, const char *path, const struct store_config *
     s->minute_cut = NEVER;
     set_config(&s->config, config);
     rc = open_folder(path, e);
-    if (rc < 0)
+    if (rc != 0)
         return rc;
     snprintf(s->path, sizeof(s->path), "%s", path);
     s->lock_fd = open_lock(path, e);
@@ -102,7 +102,7 @@ static int look(struct store *s, const struct tick *t, struct err *e)
         snprintf(s->note, sizeof(s->note), "%.300s was deleted: a new one is begun", s->path);
     open_undo(s);
     rc = open_folder(s->path, e);
-    return rc < 0 ? rc : open_file(s, t->wall_ns, e);
+    return rc != 0 ? rc : open_file(s, t->wall_ns, e);
 }
 
 static int run_tick(struct store *s, const struct tick *t, int64_t now_ms)

@@ -1,8 +1,7 @@
 #include "cmd/common/tuning_json.h"
+#include "base/str.h"
 
 #include <math.h>
-
-#include "render/text.h"
 
 enum { SENTENCE_MAX = 64 << 10 };
 
@@ -54,7 +53,7 @@ void tuning_json(const struct run *r, struct json *j)
     if (!t)
         return;
     run_tuning_say(t, &text);
-    text_fail(j->out, str_error(&text));
+    str_fail(j->out, str_error(&text));
     json_object(j, "gained");
     json_string(j, "sentence", str_text(&text));
     json_string(j, "goal", run_goal_name(t->goal));

@@ -1,4 +1,5 @@
 /* brim plan emit: a layout as flags and files of programs that train. */
+#include "base/str.h"
 #include "plan/emit/emit.h"
 
 #include <errno.h>
@@ -7,7 +8,6 @@
 
 #include "base/json.h"
 #include "cmd/plan/train.h"
-#include "render/text.h"
 
 enum { TEXT_MAX = 1 << 20, OUTPUT_MAX = 2 << 20 };
 
@@ -18,7 +18,7 @@ static void add_json(struct str *out, const struct plan_ask *a, const char *targ
     struct json j = JSON_INIT(out);
 
     layout_words(l, &words);
-    text_fail(out, str_error(&words));
+    str_fail(out, str_error(&words));
     json_object(&j, NULL);
     json_string(&j, "schema", "brim.plan.emit.v1");
     json_string(&j, "target", target);

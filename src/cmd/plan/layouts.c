@@ -267,7 +267,7 @@ int plan_why(const struct plan_train *t, struct str *out, struct err *e)
         add_differences(&list[0].one, fast, &sentence);
         str_add_char(&sentence, '.');
     }
-    text_fail(out, str_error(&sentence));
+    str_fail(out, str_error(&sentence));
     text_add_wrapped(out, str_text(&sentence), 0, t->app->columns);
     str_add(out, "\n\n");
     add_beside(t, list, 2, out);

@@ -6,7 +6,6 @@
 #include "base/str.h"
 #include "cmd/plan/job.h"
 #include "plan/search/fewest_gpus.h"
-#include "render/text.h"
 
 enum { MODELS = 8, STAGES = 8, OUTPUT_MAX = 8 << 20, NAME = 15, FIGURE = 13 };
 
@@ -208,7 +207,7 @@ static void json_words(struct json *j, const char *key, const struct layout *l)
     CLEANUP(str_done) struct str words = STR_INIT(1024);
 
     layout_words(l, &words);
-    text_fail(j->out, str_error(&words));
+    str_fail(j->out, str_error(&words));
     json_string(j, key, str_text(&words));
 }
 

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "cmd/plan/train.h"
 #include "render/machine/svg_shapes.h"
-#include "render/text.h"
 
 enum {
     MARGIN = 24,
@@ -274,8 +274,8 @@ void plan_svg(const struct plan_train *t, struct str *out)
     draw_step(&d);
     draw_schedule(&d);
     svg_begin(out, d.y + MARGIN, str_text(&title));
-    text_fail(out, str_error(&title));
-    text_fail(out, str_error(&body));
+    str_fail(out, str_error(&title));
+    str_fail(out, str_error(&body));
     str_add(out, str_text(&body));
     svg_end(out);
 }

@@ -1,9 +1,9 @@
 #include <math.h>
 
 #include "base/json.h"
+#include "base/str.h"
 #include "cmd/plan/sure.h"
 #include "cmd/plan/train.h"
-#include "render/text.h"
 
 enum { WORDS_MAX = 512, DIGITS = 7 };
 
@@ -13,7 +13,7 @@ static void json_layout(struct json *j, const struct layout *l, int layers)
 
     layout_words(l, &words);
     stages_words(&l->less, &stages);
-    text_fail(j->out, str_error(&words) ? str_error(&words) : str_error(&stages));
+    str_fail(j->out, str_error(&words) ? str_error(&words) : str_error(&stages));
     json_string(j, "words", str_text(&words));
     json_object(j, "layout");
     json_int(j, "tp", l->tp);

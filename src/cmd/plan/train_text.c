@@ -308,7 +308,7 @@ static void add_front(const struct plan_train *t, struct str *out)
     CLEANUP(freep) struct found_layout *list = calloc(f->n + 1, sizeof(*list));
 
     if (!list) {
-        text_fail(out, -ENOMEM);
+        str_fail(out, -ENOMEM);
         return;
     }
     if (t->forced || t->opts->fewer) {
@@ -327,7 +327,7 @@ static void add_sure(const struct plan_train *t, const struct plan_one *best, st
     CLEANUP(str_done) struct str words = STR_INIT(SENTENCE_MAX);
 
     plan_sure_text(t->ask, &best->layout, &words);
-    text_fail(out, str_error(&words));
+    str_fail(out, str_error(&words));
     str_add(out, "How sure: ");
     text_add_wrapped(out, str_text(&words), strlen("How sure: "), t->app->columns);
     str_add(out, ".\n");
@@ -357,7 +357,7 @@ void plan_train_text(const struct plan_train *t, struct str *out)
 
     plan_one_make(t->ask, &s->best[0].layout, &best);
     add_sentence(t, &best, &sentence);
-    text_fail(out, str_error(&sentence));
+    str_fail(out, str_error(&sentence));
     text_add_wrapped(out, str_text(&sentence), 0, t->app->columns);
     str_add(out, "\n");
     if (*t->ask->notes) {

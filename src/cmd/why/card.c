@@ -148,16 +148,14 @@ static void add_gained(struct str *out, const struct run *r, const struct verdic
         return;
     run_tuning_say(r->tuning, &text);
     add_lines(out, "gained", str_text(&text), columns, true);
-    if (str_error(&text))
-        out->error = str_error(&text);
+    str_fail(out, str_error(&text));
     str_reset(&text);
     if (!(v->stretch_s > 0))
         return;
     str_addf(&text, "%s without a trial%s", quantity_seconds(v->stretch_s).text,
              run_tuning_kept_any(r->tuning) ? ", with what was kept" : "");
     add_lines(out, "judged", str_text(&text), columns, false);
-    if (str_error(&text))
-        out->error = str_error(&text);
+    str_fail(out, str_error(&text));
 }
 
 void why_card(const struct run *r, const struct verdict *v, const struct why_live *live,

@@ -158,8 +158,7 @@ void promql_add(const struct rule *r, struct str *out)
         keep_error(&w, &w.stack[i]);
         str_done(&w.stack[i]);
     }
-    if (!out->error)
-        out->error = w.error;
+    str_fail(out, w.error);
 }
 
 /* A string of YAML in double quotes. */
@@ -215,8 +214,7 @@ static void add_rule(struct str *out, const struct rule *r)
     add_summary(out, r);
     add_pair(out, "description", r->why);
     add_pair(out, "action", r->action);
-    if (str_error(&expr) && !out->error)
-        out->error = str_error(&expr);
+    str_fail(out, str_error(&expr));
 }
 
 /* Prometheus sees no events, but the alerts that the agent makes of them: one rule passes on those

@@ -48,8 +48,7 @@ static void add_shim(const struct profile *p, const struct knobs *knobs, struct 
         if (k && k->apply == KNOB_SHIM)
             str_addf(&all, "%s%s=%s", all.len ? ";" : "", k->target, s->value);
     }
-    if (str_error(&all) < 0)
-        out->error = out->error ? out->error : str_error(&all);
+    str_fail(out, str_error(&all));
     if (!all.len)
         return;
     str_add(out, "export BRIM_KNOBS=");

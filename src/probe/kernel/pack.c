@@ -231,14 +231,13 @@ void pack_add(struct str *out, char type, const char *path, const void *data, si
 
     if (type == 'f' && !is_text(data, len)) {
         add_hex(&hex, data, len);
-        if (str_error(&hex) && !out->error)
-            out->error = str_error(&hex);
+        str_fail(out, str_error(&hex));
         type = 'x';
         data = str_text(&hex);
         len = hex.len;
     }
-    if (len > ENTRY_MAX && !out->error)
-        out->error = -EFBIG;
+    if (len > ENTRY_MAX)
+        str_fail(out, -EFBIG);
     str_addf(out, "%c %zu %s\n", type, len, path);
     str_add_n(out, data, len);
     str_add_char(out, '\n');

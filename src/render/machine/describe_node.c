@@ -71,7 +71,7 @@ void describe_cpus_short(struct str *out, const struct node *n)
             str_add_char(&name, *at++);
         at += skip;
     }
-    text_fail(out, str_error(&name));
+    str_fail(out, str_error(&name));
     if (n->n_sockets)
         str_addf(out, "%zux ", n->n_sockets);
     text_add(out, str_text(&name));

@@ -98,7 +98,7 @@ static int add_subject(const struct audit *a)
     for (size_t i = 0; i < m->n_nodes; i++)
         names[i] = m->nodes[i]->name ? m->nodes[i]->name : "?";
     rc = names_compress(&text, names, m->n_nodes);
-    text_fail(a->out, str_error(&text));
+    str_fail(a->out, str_error(&text));
     if (rc < 0)
         return rc;
     if (text.len > FITS && m->n_nodes > 1)
@@ -271,7 +271,7 @@ static void add_reason(const struct audit *a, size_t at)
     str_add(&line, a->findings->list[at].sentence);
     for (size_t i = 0; i < count; i++)
         str_addf(&line, "%s%s", i ? ", " : ": ", a->checks[i]);
-    text_fail(a->out, str_error(&line));
+    str_fail(a->out, str_error(&line));
     str_add(a->out, "  ");
     text_add_wrapped(a->out, str_text(&line), 2, machine_text_width(a->view));
     str_add_char(a->out, '\n');
@@ -335,6 +335,6 @@ int findings_render_text(const struct findings *f, const struct machine_view *v,
                 rc = add_finding(&a, i);
     if (rc == 0)
         rc = add_not_checked(&a, all);
-    text_fail(out, rc);
+    str_fail(out, rc);
     return str_error(out);
 }

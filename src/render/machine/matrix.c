@@ -151,7 +151,7 @@ static int render(const struct machine_view *v, struct str *out)
     int rc = groups_build(&g, v);
 
     if (rc < 0) {
-        text_fail(out, rc);
+        str_fail(out, rc);
         return rc;
     }
     for (size_t i = 0; i < g.count && rc == 0; i++) {
@@ -163,7 +163,7 @@ static int render(const struct machine_view *v, struct str *out)
         add_node(out, g.list[i].first);
     }
     groups_done(&g);
-    text_fail(out, rc);
+    str_fail(out, rc);
     return str_error(out);
 }
 

@@ -315,7 +315,7 @@ static int render(const struct machine_view *v, struct str *out)
     struct writer w = { .node = n, .out = out, .wanted = wanted, .cpu = cpu };
 
     if (!wanted || !cpu) {
-        text_fail(out, -ENOMEM);
+        str_fail(out, -ENOMEM);
         return -ENOMEM;
     }
     str_add(out, "<system version=\"1\">\n");

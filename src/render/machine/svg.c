@@ -1,10 +1,10 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/str.h"
 #include "render/machine/groups.h"
 #include "render/machine/names.h"
 #include "render/machine/svg_node.h"
-#include "render/text.h"
 
 enum { TITLE_MAX = 4096 };
 
@@ -80,7 +80,7 @@ static int render(const struct machine_view *v, struct str *out)
     double y = 0;
     int rc = draw_body(&body, v, &y);
 
-    text_fail(out, rc);
+    str_fail(out, rc);
     svg_begin(out, y + 44, v->machine->n_nodes == 1 ? v->machine->nodes[0]->name : "machine");
     str_add_n(out, str_text(&body), body.len);
     svg_end(out);

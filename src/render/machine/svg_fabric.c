@@ -1,9 +1,9 @@
 #include <stdio.h>
 
+#include "base/str.h"
 #include "model/machine/way.h"
 #include "render/machine/describe.h"
 #include "render/machine/svg_node.h"
-#include "render/text.h"
 
 enum { BAND_W = 40, ARCS_LABELLED = 8 };
 
@@ -60,7 +60,7 @@ static void draw_band_text(struct str *out, const struct node *n, const struct j
     describe_gbs(&text, j->way.gbs);
     str_add(&text, j->way.gbs > 0 ? " between any two" : "between any two");
     svg_text_up(out, "fab", at, str_text(&text));
-    text_fail(out, str_error(&text));
+    str_fail(out, str_error(&text));
     str_reset(&text);
     at.x += 15;
     if (j->switches)
@@ -68,7 +68,7 @@ static void draw_band_text(struct str *out, const struct node *n, const struct j
     else
         str_add(&text, through_switches(n) ? "through switches" : "each pair directly");
     svg_text_up(out, "fab", at, str_text(&text));
-    text_fail(out, str_error(&text));
+    str_fail(out, str_error(&text));
 }
 
 static void draw_band(struct str *out, const struct svg_node *s, const struct joined *j)
@@ -118,7 +118,7 @@ static void draw_arc(struct str *out, const struct svg_node *s, int a, int b, bo
     svg_text(out, "fab", (struct svg_box){ x + reach * 0.75 + 8, (y1 + y2) / 2 - 2, 90, 0 },
              way_text(&w, way));
     describe_gbs(&text, w.gbs);
-    text_fail(out, str_error(&text));
+    str_fail(out, str_error(&text));
     svg_text(out, "label", (struct svg_box){ x + reach * 0.75 + 8, (y1 + y2) / 2 + 11, 90, 0 },
              str_text(&text));
 }

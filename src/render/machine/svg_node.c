@@ -28,7 +28,7 @@ static const double socket_right = SVG_SOCKET_X + SVG_SOCKET_W;
 /* Begin another text in part; the failure of the last one is the drawing's. */
 static void restart(struct str *out, struct str *part)
 {
-    text_fail(out, str_error(part));
+    str_fail(out, str_error(part));
     str_reset(part);
 }
 
@@ -144,7 +144,7 @@ static void draw_domain(struct str *out, const struct svg_node *s, int numa)
     if (d->socket < 0 && describe_memory_owner(s->node, numa) >= 0)
         str_addf(&line, " of %s", s->node->devices[describe_memory_owner(s->node, numa)].name);
     svg_text(out, "dim", text, str_text(&line));
-    text_fail(out, str_error(&line));
+    str_fail(out, str_error(&line));
 }
 
 static void draw_socket(struct str *out, const struct svg_node *s, int socket)
@@ -160,7 +160,7 @@ static void draw_socket(struct str *out, const struct svg_node *s, int socket)
         text_count(&line, (size_t)k->cores, "core");
     }
     svg_text(out, "name", (struct svg_box){ b->x + 10, b->y + 18, b->w - 14, 0 }, str_text(&line));
-    text_fail(out, str_error(&line));
+    str_fail(out, str_error(&line));
 }
 
 /* What joins the sockets, by who makes them. */
@@ -216,7 +216,7 @@ static void draw_remark(struct str *out, const struct svg_node *s, const struct 
         str_add(&text, text.len ? ", chipset" : "behind the chipset");
     if (text.len)
         svg_text(out, class, at, str_text(&text));
-    text_fail(out, str_error(&text));
+    str_fail(out, str_error(&text));
 }
 
 static void draw_item_link(struct str *out, const struct svg_node *s, int at)
@@ -241,7 +241,7 @@ static void draw_item_link(struct str *out, const struct svg_node *s, int at)
              (struct svg_box){ x, y - stroke / 2 - 4, s->boxes[at].x - x, 0 }, str_text(&text));
     draw_remark(out, s, item, &l,
                 (struct svg_box){ x, y + stroke / 2 + 11, s->boxes[at].x - x, 0 });
-    text_fail(out, str_error(&text));
+    str_fail(out, str_error(&text));
 }
 
 static void draw_switch(struct str *out, const struct svg_node *s, int at)
@@ -317,7 +317,7 @@ static void draw_device(struct str *out, const struct svg_node *s, int at)
     text.w += room;
     text.y += 15;
     svg_text(out, is_down(d) ? "warn" : "label", text, str_text(&line));
-    text_fail(out, str_error(&line));
+    str_fail(out, str_error(&line));
 }
 
 static void draw(struct str *out, const struct svg_node *s)
@@ -360,7 +360,7 @@ static void draw_heading(struct str *out, struct svg_node *s, const char *headin
         str_add(&line, s->node->n_acc > 1 ? ", " : "");
         describe_fabric(&line, s->node);
         svg_text(out, "t2 dim", text, str_text(&line));
-        text_fail(out, str_error(&line));
+        str_fail(out, str_error(&line));
     }
     s->y = text.y + 22;
 }

@@ -97,7 +97,7 @@ static void add_text(struct str *out, const char *class, const char *text, doubl
     CLEANUP(str_done) struct str clipped = STR_INIT(4096);
 
     text_add_clipped(&clipped, text, room > 0 ? (size_t)(room / glyph_width(class)) : 0);
-    text_fail(out, str_error(&clipped));
+    str_fail(out, str_error(&clipped));
     text_add_xml(out, str_text(&clipped));
     str_add(out, "</text>\n");
 }

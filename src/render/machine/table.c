@@ -86,7 +86,7 @@ int machine_table(const struct machine_view *v, struct str *out)
     rc = groups_build(&g, v);
 
     if (rc < 0) {
-        text_fail(out, rc);
+        str_fail(out, rc);
         return rc;
     }
     fit(&g, machine_text_width(v) - left, width);
@@ -103,6 +103,6 @@ int machine_table(const struct machine_view *v, struct str *out)
         rc = add_names(out, &g.list[i]);
     }
     groups_done(&g);
-    text_fail(out, rc);
+    str_fail(out, rc);
     return str_error(out);
 }

@@ -124,7 +124,7 @@ static void add_line(const struct tree *t, const struct line *line)
         if (columns) {
             str_fill(t->out, ' ', (int)(column - written));
             text_add_clipped(&cell, line->cells[c], columns);
-            text_fail(t->out, str_error(&cell));
+            str_fail(t->out, str_error(&cell));
             if (c == LINK && line->marked)
                 text_ink(t->out, t->view->colour, INK_RED, str_text(&cell));
             else
@@ -174,7 +174,7 @@ static void add_domain_heading(const struct tree *t, int numa)
         str_add(&name, "NUMA not known");
     else
         str_addf(&name, "NUMA %d", d->id);
-    text_fail(t->out, str_error(&name));
+    str_fail(t->out, str_error(&name));
     text_ink(t->out, t->view->colour, INK_BOLD, str_text(&name));
     if (d)
         str_add(t->out, "  ");
@@ -237,7 +237,7 @@ static void add_head(const struct tree *t)
 
     text_add(&name, n->name ? n->name : "?");
     describe_host(&host, n);
-    text_fail(t->out, str_error(&name) ? str_error(&name) : str_error(&host));
+    str_fail(t->out, str_error(&name) ? str_error(&name) : str_error(&host));
     text_ink(t->out, t->view->colour, INK_BOLD, str_text(&name));
     str_addf(t->out, "%s%s\n", host.len ? "  " : "", str_text(&host));
     describe_cpus(t->out, n);
@@ -287,7 +287,7 @@ static int render(const struct machine_view *v, struct str *out)
         rc = add_node(&t);
     arena_done(&t.arena);
     outline_done(&t.outline);
-    text_fail(out, rc);
+    str_fail(out, rc);
     return rc;
 }
 

@@ -290,8 +290,7 @@ void live_json(const struct live *l, const struct live_extra *x, struct str *out
     struct json j = { .out = out, .compact = true };
 
     clock_add_iso(&when, l->wall_ns);
-    if (str_error(&when) && !out->error)
-        out->error = str_error(&when);
+    str_fail(out, str_error(&when));
     json_object(&j, NULL);
     json_string(&j, "schema", "brim.live.v1");
     json_string(&j, "time", str_text(&when));

@@ -18,14 +18,14 @@ static void add_paragraph(struct page *p, const char *label, const char *text, i
     const char *at;
 
     text_add_wrapped(&wrapped, text, indent, p->look->columns);
-    text_fail(p->out, str_error(&wrapped));
+    str_fail(p->out, str_error(&wrapped));
     str_add(&p->line, label);
     for (at = str_text(&wrapped); *at;) {
         size_t len = strcspn(at, "\n");
         CLEANUP(str_done) struct str line = STR_INIT(PAGE_LINE_MAX);
 
         str_add_n(&line, at, len);
-        text_fail(p->out, str_error(&line));
+        str_fail(p->out, str_error(&line));
         page_add(p, str_text(&line), PAGE_LINE_MAX);
         page_end(p, ink);
         at += len + (at[len] == '\n');
@@ -90,7 +90,7 @@ static void add_stage(struct page *p, const struct live *l, enum live_stage_id i
         str_add_char(&box, '-');
     else
         str_addf(&box, "%.0f%%", s->load * 100);
-    text_fail(p->out, str_error(&box));
+    str_fail(p->out, str_error(&box));
     if (marked)
         text_ink(p->out, look->colour, INK_RED, str_text(&box));
     else

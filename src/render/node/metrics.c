@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/str.h"
 #include "base/utf8.h"
-#include "render/text.h"
 
 /* Integers beyond this are no longer exact in a double. */
 static const double exact = 9007199254740992.0;
@@ -227,7 +227,7 @@ void metrics_render_json(const struct tick *t, struct str *out)
     struct json j = JSON_INIT(out);
 
     clock_add_iso(&when, t->wall_ns);
-    text_fail(out, str_error(&when));
+    str_fail(out, str_error(&when));
     json_object(&j, NULL);
     json_string(&j, "schema", "brim.sample.v1");
     json_string(&j, "time", str_text(&when));

@@ -19,7 +19,7 @@ void page_add(struct page *p, const char *text, size_t columns)
     size_t all;
 
     text_add(&clean, text);
-    text_fail(&p->line, str_error(&clean));
+    str_fail(&p->line, str_error(&clean));
     at = str_text(&clean);
     all = text_columns(at);
     for (size_t i = 0; *at && i < columns; i++) {
@@ -73,10 +73,10 @@ void page_end(struct page *p, int ink)
 {
     CLEANUP(str_done) struct str line = STR_INIT(PAGE_LINE_MAX);
 
-    text_fail(p->out, str_error(&p->line));
+    str_fail(p->out, str_error(&p->line));
     if (p->left) {
         add_cut(&line, str_text(&p->line), p->look->columns, p->look->unicode ? "…" : "~");
-        text_fail(p->out, str_error(&line));
+        str_fail(p->out, str_error(&line));
         text_ink(p->out, p->look->colour && ink != INK_PLAIN, (enum ink)(ink < 0 ? 0 : ink),
                  str_text(&line));
         str_add_char(p->out, '\n');

@@ -3,10 +3,10 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/str.h"
 #include "model/signal/quantity.h"
 #include "render/report/report_private.h"
 #include "render/report/stats.h"
-#include "render/text.h"
 
 enum { SENTENCE = 500, EVIDENCE = 1600, ACTION = 600 };
 
@@ -149,7 +149,7 @@ void report_answer(struct report *p)
     struct quantity ranks = quantity_count((double)p->run->n_ranks);
 
     add_verdict(p);
-    text_fail(p->out, step_stats_run(p->run, &s));
+    str_fail(p->out, step_stats_run(p->run, &s));
     if (str_error(p->out))
         return;
     str_add(p->out, "<dl class=\"numbers\">\n");

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "model/signal/quantity.h"
 #include "render/report/report_private.h"
 #include "render/report/stats.h"
-#include "render/text.h"
 
 enum { ROWS = 60, COLUMNS = 200 };
 
@@ -120,7 +120,7 @@ static void add_table(struct report *p, const char *before_title, const char *no
     if (rc == 0)
         rc = step_stats_run(p->run, &now);
     if (rc != 0) {
-        text_fail(p->out, rc);
+        str_fail(p->out, rc);
         return;
     }
     str_add(p->out, "<div class=\"scroll\" tabindex=\"0\"><table>\n<caption>Against ");

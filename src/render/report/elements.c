@@ -60,7 +60,7 @@ void report_text(struct report *p, const char *text, size_t columns)
         return;
     }
     text_add_clipped(&clipped, text, columns);
-    text_fail(p->out, str_error(&clipped));
+    str_fail(p->out, str_error(&clipped));
     text_add_xml(p->out, str_text(&clipped));
     p->text_left -= MIN(p->out->len - before, p->text_left);
 }
@@ -73,7 +73,7 @@ void report_lines(struct report *p, const char *text, size_t columns)
 
         /* A line longer than that is cut anyway. */
         str_add_n(&one, text, MIN(len, columns * 4));
-        text_fail(p->out, str_error(&one));
+        str_fail(p->out, str_error(&one));
         report_text(p, str_text(&one), len > columns * 4 ? columns - 1 : columns);
         text += len + (text[len] == '\n');
         if (*text)

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/str.h"
 #include "model/signal/quantity.h"
 #include "render/report/report_private.h"
 #include "render/report/stats.h"
-#include "render/text.h"
 
 enum { ROWS = 120 };
 
@@ -34,7 +34,7 @@ static void add_begin(struct report *p)
 
     if (p->run->begin_ns > 0)
         clock_add_iso(&text, p->run->begin_ns);
-    text_fail(p->out, str_error(&text));
+    str_fail(p->out, str_error(&text));
     report_row(p, "began", str_text(&text));
 }
 

@@ -1,9 +1,9 @@
 /* What brim optimize gained, on top of the page, and where it tried settings, in the pictures. */
 #include <math.h>
 
+#include "base/str.h"
 #include "model/signal/quantity.h"
 #include "render/report/plot.h"
-#include "render/text.h"
 
 enum { SENTENCE_MAX = 64 << 10, SENTENCE = 2000, ROWS = 32, WORD = 60, NOTE = 200 };
 
@@ -72,7 +72,7 @@ void report_gained(struct report *p)
     if (!p->run->tuning)
         return;
     run_tuning_say(p->run->tuning, &text);
-    text_fail(p->out, str_error(&text));
+    str_fail(p->out, str_error(&text));
     str_add(p->out, "<section class=\"gained\">\n<div class=\"card\"><h1>");
     report_text(p, str_text(&text), SENTENCE);
     str_add(p->out, "</h1>\n");

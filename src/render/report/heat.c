@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/str.h"
 #include "render/report/plot.h"
 #include "render/report/stats.h"
-#include "render/text.h"
 
 /* More ranks share rows, of which the slowest shows. */
 enum { COLUMNS = 150, ROWS = 64, LEVELS = 7, LABELS = 16 };
@@ -160,12 +160,12 @@ static void draw(struct report *p, const struct heat *h)
              "that moment");
     if (h->n_ranks > h->n_rows)
         str_addf(&desc, "; %zu ranks share %zu rows, and the slowest shows", h->n_ranks, h->n_rows);
-    text_fail(out, str_error(&desc));
+    str_fail(out, str_error(&desc));
     f.desc = str_text(&desc);
     p->out = &labels;
     add_labels(p, h);
     p->out = out;
-    text_fail(out, str_error(&labels));
+    str_fail(out, str_error(&labels));
     snprintf(style, sizeof(style), "height:%zupx",
              MAX(h->n_rows * (h->n_rows > 24 ? 8 : 16), (size_t)32));
     f.labels = str_text(&labels);
@@ -186,7 +186,7 @@ void report_heat(struct report *p)
         return;
     h = calloc(1, sizeof(*h));
     if (!h || collect(p, h) < 0) {
-        text_fail(p->out, -ENOMEM);
+        str_fail(p->out, -ENOMEM);
         return;
     }
     for (size_t i = 0; i < h->n_rows * COLUMNS; i++)

@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/str.h"
 #include "model/signal/quantity.h"
 #include "render/report/report_private.h"
 #include "render/report/stats.h"
-#include "render/text.h"
 
 /* More ranks than that nobody reads one by one. */
 enum { ROWS = 64 };
@@ -59,7 +59,7 @@ static void add_rows(struct report *p)
         if (rc == 0)
             add_rank(p, ranks[i], &s);
     }
-    text_fail(p->out, rc);
+    str_fail(p->out, rc);
 }
 
 void report_rank_table(struct report *p)

@@ -3,11 +3,11 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/str.h"
 #include "model/signal/quantity.h"
 #include "render/report/evidence.h"
 #include "render/report/plot.h"
 #include "render/report/stats.h"
-#include "render/text.h"
 
 enum { COLUMNS = 200 };
 enum unit { SHARE, BYTES, RATE, SECONDS, COUNT, PER_SECOND };
@@ -163,7 +163,7 @@ static void draw(struct report *p, const struct chart *c, const struct series *s
                  say(c->unit, s->all.min).text, say(c->unit, s->all.max).text);
     else
         str_addf(&desc, "%s all the time", say(c->unit, s->all.min).text);
-    text_fail(p->out, str_error(&desc));
+    str_fail(p->out, str_error(&desc));
     f.desc = str_text(&desc);
     plot_begin(p, &f);
     path_band(p->out, "range", s->columns, COLUMNS, top);
@@ -200,8 +200,8 @@ static void draw_all(struct report *p, struct series *s)
         str_addf(p->out, "<p class=\"dim\">Zero all the time: %s.</p>\n", str_text(&nothing));
     if (absent.len)
         str_addf(p->out, "<p class=\"dim\">Not measured here: %s.</p>\n", str_text(&absent));
-    text_fail(p->out, str_error(&nothing));
-    text_fail(p->out, str_error(&absent));
+    str_fail(p->out, str_error(&nothing));
+    str_fail(p->out, str_error(&absent));
 }
 
 void report_signals(struct report *p)
@@ -209,7 +209,7 @@ void report_signals(struct report *p)
     CLEANUP(freep) struct series *s = calloc(1, sizeof(*s));
 
     if (!s) {
-        text_fail(p->out, -ENOMEM);
+        str_fail(p->out, -ENOMEM);
         return;
     }
     report_section(p, "What the node and the job did meanwhile");

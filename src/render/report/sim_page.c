@@ -119,7 +119,7 @@ static void draw_groups(struct report *p, const struct sim_page *s, const struct
     if (!s->n_groups)
         return;
     if (!sums) {
-        text_fail(p->out, -ENOMEM);
+        str_fail(p->out, -ENOMEM);
         return;
     }
     snprintf(title, sizeof(title), "Devices in use by %s", s->groups_by);

@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/str.h"
 #include "model/signal/quantity.h"
 #include "render/report/plot.h"
 #include "render/report/stats.h"
-#include "render/text.h"
 
 enum { COLUMNS = 600 };
 
@@ -150,7 +150,7 @@ static void draw(struct report *p, struct split *s, const struct scale *scale)
     if (scale->cut)
         str_addf(&desc, "; %zu of %d columns are higher than shown", scale->cut, COLUMNS);
     str_addf(&desc, "; the longest single step takes %s", report_duration(scale->longest).text);
-    text_fail(p->out, str_error(&desc));
+    str_fail(p->out, str_error(&desc));
     f.desc = str_text(&desc);
     plot_begin(p, &f);
     add_most(p, s, scale->top);
@@ -172,7 +172,7 @@ void report_split(struct report *p)
     struct scale scale;
 
     if (!s) {
-        text_fail(p->out, -ENOMEM);
+        str_fail(p->out, -ENOMEM);
         return;
     }
     collect(p, s);

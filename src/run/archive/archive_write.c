@@ -240,8 +240,7 @@ static void add_note(struct str *out, const struct run_note *note)
     str_addf(&both, "%s=%s", note->name, note->value);
     str_add(out, "[note]\n");
     add_value(out, "note", str_text(&both));
-    if (str_error(&both))
-        out->error = str_error(&both);
+    str_fail(out, str_error(&both));
 }
 
 /* A draft of twice the size, whose blocks are there: on a disk that is full by then the run's end

@@ -372,7 +372,6 @@ void secret_add_command(struct str *out, char *const *argv)
         if (i)
             str_add_char(out, ' ');
         add_quoted(out, str_text(&text));
-        if (str_error(&text) && !out->error)
-            out->error = str_error(&text);
+        str_fail(out, str_error(&text));
     }
 }

@@ -99,6 +99,20 @@ static void test_ceiling(void)
     is_int(str_error(&endless), -EFBIG, "no sum overflows at a ceiling of SIZE_MAX");
 }
 
+static void test_fail(void)
+{
+    CLEANUP(str_done) struct str s = STR_INIT(5);
+
+    str_fail(&s, 0);
+    is_int(str_error(&s), 0, "a part that was whole is no failure");
+    str_fail(&s, -ENOMEM);
+    str_fail(&s, -EFBIG);
+    str_fail(&s, 0);
+    is_int(str_error(&s), -ENOMEM, "the first failure stays");
+    str_add(&s, "1");
+    is_str(str_text(&s), "", "a text that failed takes nothing more");
+}
+
 static void test_pad(void)
 {
     CLEANUP(str_done) struct str s = STR_INIT(1000);
@@ -126,6 +140,7 @@ int main(void)
     test_add();
     test_growth();
     test_ceiling();
+    test_fail();
     test_pad();
     return done();
 }

@@ -1,6 +1,5 @@
 #include "render/text.h"
 
-#include <errno.h>
 
 #include "tap.h"
 
@@ -84,11 +83,6 @@ static void test_small(void)
     text_count(&out, 1, "note");
     text_count(&out, 0, "note");
     is_str(str_text(&out), "1 note0 notes", "a noun has its plural unless the count is one");
-    text_fail(&out, 0);
-    is_int(str_error(&out), 0, "0 is no failure");
-    text_fail(&out, -ENOMEM);
-    text_fail(&out, -EFBIG);
-    is_int(str_error(&out), -ENOMEM, "the first failure stays");
 }
 
 int main(void)
