@@ -1,6 +1,5 @@
 #include "render/text.h"
 
-
 #include "tap.h"
 
 static struct str out = STR_INIT(4096);
