@@ -253,7 +253,7 @@ static void test_bounds(const struct gpus *g)
         NUMBER(nic_latency_s, -1e-9, 0, .999, 1),
         NUMBER(link_latency_s, -1e-9, 0, .999, 1),
         NUMBER(oversubscribed, .999, 1, 1000, 1000.1),
-        NUMBER(price, -.01, 0, 1e9, (double)INFINITY),
+        NUMBER(price, -.01, 0, CLUSTER_PRICE_MOST, CLUSTER_PRICE_MOST + .01),
         NUMBER(mtbf_s, 0, 1e-9, 1e12, (double)INFINITY),
     };
 
