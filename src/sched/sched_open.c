@@ -98,7 +98,7 @@ static int make_tables(struct sched *s)
             !s->placed || !s->in_vain)
             return -ENOMEM;
     }
-    if (falling_open(s) < 0)
+    if (falling_open(s) < 0 || lowest_open(s) < 0)
         return -ENOMEM;
     labels_open(s);
     if (!s->queues)

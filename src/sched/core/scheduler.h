@@ -4,6 +4,7 @@
 #include "sched/core/order.h"
 #include "sched/place/place_scored.h"
 #include "sched/core/falling.h"
+#include "sched/core/lowest.h"
 #include "sched/core/feature.h"
 #include "sched/core/waiting.h"
 #include "sched/place/wiring.h"
@@ -14,7 +15,7 @@
 struct ranked {
     struct order_key key;
     uint32_t job;
-    bool granted;
+    bool granted, runs; /* runs: by quota, kept up to the end of a pass for those with a grant */
 };
 
 /* A running job on one node (victims). */
@@ -90,12 +91,15 @@ struct sched {
     /* preemption: all that are there, in the order of the last pass; with queues those that run */
     struct ranked *ranked;
     struct falling falling; /* those that run, in an order by queues */
+    struct lowest lowest;   /* of their priorities */
     uint32_t *placed;     /* rebuild with queues: who has a place, in the order of the last pass */
     size_t n_placed;      /* 0: nothing is known */
     uint32_t *in_vain;    /* by group: it finds no place behind so many of placed */
     uint8_t *listed;      /* by job: it is there (queues) */
     struct ranked *other; /* to sort them; with queues, those that were stopped in a pass */
     size_t n_ranked, n_stopped;
+    /* quota: of those ranked, how many run without a grant; before which none has one and waits */
+    size_t n_behind, first_granted;
     uint32_t begun;         /* with queues: lists when the pass began */
     uint32_t *running, *at; /* those that run; by job, where it stands there or in waits */
     uint32_t *waits;        /* those that wait, in no order */

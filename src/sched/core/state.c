@@ -128,6 +128,7 @@ void state_run(struct sched *s, uint32_t job, int64_t since_ms)
     if (s->ends)
         expected_ends_add(s, job);
     falling_add(s, job, since_ms);
+    lowest_add(s, job);
     for (const struct feature *const *f = s->hooks.runs; *f; f++)
         (*f)->runs(s, job, since_ms);
 }
@@ -177,6 +178,7 @@ void state_stop(struct sched *s, uint32_t job, int64_t now_ms)
     if (s->ends)
         expected_ends_remove(s, job);
     falling_remove(s, job);
+    lowest_remove(s, job);
     state_count_user(s, job, now_ms, -1);
     j->attained_ms = sched_job_attained(j, &s->work->jobs[job], now_ms);
     j->left_ms = left_of(s, job, now_ms);

@@ -56,14 +56,13 @@ static int64_t next_passed(const struct sched *s, int64_t now_ms)
     const struct ranked *waits = NULL;
     int64_t best = WORK_UNKNOWN;
 
-    for (size_t i = 0; i < s->n_ranked; i++) {
+    for (size_t i = s->first_granted; i < s->n_ranked; i++) {
         const struct ranked *r = &s->ranked[i];
-        const struct sched_job *j = &s->jobs[r->job];
         int64_t falls, gap;
 
-        if (r->granted && j->state == SCHED_WAITING)
+        if (r->granted && !r->runs)
             waits = r;
-        if (!waits || j->state != SCHED_RUNNING || r->key.rank != waits->key.rank ||
+        if (!waits || !r->granted || !r->runs || r->key.rank != waits->key.rank ||
             r->key.value >= INT64_MAX / 2)
             continue;
         falls = s->policy.order->falls(&s->work->jobs[r->job]);
@@ -129,6 +128,19 @@ static bool next_waiting(struct sched *s, int64_t left, struct ranked *ret)
     return false;
 }
 
+/* Give devices to the i-th of all if so many are left. */
+static void grant_one(struct sched *s, size_t i, struct ranked *r, bool runs, int64_t *left)
+{
+    int32_t devices = s->work->jobs[r->job].devices;
+
+    r->granted = devices <= *left;
+    r->runs = runs;
+    *left -= r->granted ? devices : 0;
+    s->n_behind += runs && !r->granted;
+    if (!runs && r->granted)
+        s->first_granted = MIN(s->first_granted, i);
+}
+
 /* Those that run, and of those that wait, which are kept in order, the ones that get devices: the
  * others may be as many as they like. */
 static void grant_queued(struct sched *s, int64_t now_ms)
@@ -145,16 +157,14 @@ static void grant_queued(struct sched *s, int64_t now_ms)
     while (any || at < s->n_ranked) {
         bool runs = !any ||
                     (at < s->n_ranked && order_compare(&s->ranked[at].key, &waits.key) <= 0);
-        struct ranked r = runs ? s->ranked[at++] : waits;
-        int32_t devices = s->work->jobs[r.job].devices;
+        struct ranked *r = &s->other[n];
 
-        r.granted = devices <= left;
-        left -= r.granted ? devices : 0;
-        s->listed[r.job] = 1;
-        s->other[n++] = r;
+        *r = runs ? s->ranked[at++] : waits;
+        grant_one(s, n++, r, runs, &left);
+        s->listed[r->job] = 1;
         if (!runs)
-            s->cursor[s->group[r.job]] = waiting_next(&s->waiting, s->group[r.job], &r.key,
-                                                      WORK_UNKNOWN);
+            s->cursor[s->group[r->job]] = waiting_next(&s->waiting, s->group[r->job], &r->key,
+                                                       WORK_UNKNOWN);
         if (any && (!runs || s->work->jobs[waits.job].devices > left))
             any = next_waiting(s, left, &waits);
     }
@@ -170,11 +180,8 @@ static void grant(struct sched *s)
 
     for (size_t i = 0; i < s->n_ranked; i++) {
         struct ranked *r = &s->ranked[i];
-        int32_t devices = s->work->jobs[r->job].devices;
 
-        r->granted = devices <= left;
-        if (r->granted)
-            left -= devices;
+        grant_one(s, i, r, s->jobs[r->job].state == SCHED_RUNNING, &left);
     }
 }
 
@@ -183,18 +190,22 @@ static int by_quota(struct sched *s, int64_t now_ms)
 {
     const struct action why = { .why = WHY_SHARE, .other = WAITING_NONE };
 
+    s->n_behind = 0;
+    s->first_granted = SIZE_MAX;
     if (s->queues)
         grant_queued(s, now_ms);
     else
         grant(s);
-    if (preempt_others(s, now_ms) < 0)
+    if ((s->n_behind > 0 || labels_are_kept(s)) && preempt_others(s, now_ms) < 0)
         return -1;
-    for (size_t i = 0; i < s->n_ranked; i++) {
-        const struct ranked *r = &s->ranked[i];
+    for (size_t i = s->first_granted; i < s->n_ranked; i++) {
+        struct ranked *r = &s->ranked[i];
 
-        if (r->granted && s->jobs[r->job].state == SCHED_WAITING && sched_find_place(s, r->job) &&
-            state_start(s, r->job, now_ms, &why) < 0)
+        if (!r->granted || r->runs || !sched_find_place(s, r->job))
+            continue;
+        if (state_start(s, r->job, now_ms, &why) < 0)
             return -1;
+        r->runs = true;
     }
     return 0;
 }

@@ -192,7 +192,7 @@ static bool may_make_room(const struct sched *s, const struct ranked *waits)
     int most = w->per_node ? w->per_node : s->pool->most;
     int each = MIN(w->devices, most), n = each ? (w->devices + each - 1) / each : 0;
 
-    return falling_may_free(s, waits->key.rank, each, n);
+    return lowest_may_stop(s, waits->key.rank) && falling_may_free(s, waits->key.rank, each, n);
 }
 
 /* The same where spot jobs, too, give up what they have of the place. */
