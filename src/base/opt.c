@@ -382,6 +382,41 @@ int opt_parse(int argc, char **argv, const struct opt *table, void *values, stru
     return first;
 }
 
+/* The option of a word that opt_parse() took; of several letters the first that 'part' lacks.
+ * *used: how many words it has with its value. */
+static const struct opt *option_at(const struct opt *table, const struct opt *part,
+                                   const char *word, int *used)
+{
+    const struct opt *o = NULL;
+
+    *used = 1;
+    if (word[1] == '-') {
+        o = find_name(table, word + 2, strcspn(word + 2, "="));
+        *used += o && !is_flag(o) && !strchr(word, '=');
+        return o;
+    }
+    for (const char *letter = word + 1; *letter; letter++) {
+        o = find_letter(table, *letter);
+        *used += o && !is_flag(o) && !letter[1];
+        if (!o || !is_flag(o) || !find_name(part, o->name, strlen(o->name)))
+            break;
+    }
+    return o;
+}
+
+const struct opt *opt_beyond(const struct opt *table, const struct opt *part, int n, char **argv)
+{
+    int used;
+
+    for (int i = 1; i < n && strcmp(argv[i], "--") != 0; i += used) {
+        const struct opt *o = option_at(table, part, argv[i], &used);
+
+        if (o && !find_name(part, o->name, strlen(o->name)))
+            return o;
+    }
+    return NULL;
+}
+
 int opt_set(const struct opt *table, void *values, const char *name, const char *text,
             struct err *e)
 {

@@ -82,6 +82,10 @@ int opt_parse(int argc, char **argv, const struct opt *table, void *values, stru
 int opt_parse_front(int argc, char **argv, const struct opt *table, void *values, struct err *e)
     CHECK_RESULT;
 
+/* The first option among argv[1..n-1], as opt_parse() left them, that is in 'table' and not in
+ * 'part', a table of some of its rows; NULL: there is none. */
+const struct opt *opt_beyond(const struct opt *table, const struct opt *part, int n, char **argv);
+
 /* Set one option by its long name, as a configuration file does. text is borrowed. ERR_USAGE with a
  * sentence when there is no such option (it proposes the nearest), or text does not suit it. Flags
  * take yes/no, true/false, on/off, 1/0. */

@@ -64,6 +64,22 @@ static int too_many(const struct cmd *c, const char *word, struct err *e)
                      c->args);
 }
 
+/* What a command does takes those options alone that are for it, so that none is without effect. */
+static int check_sub(const struct cmd *c, int n, char **argv, struct err *e)
+{
+    const struct cmd_sub *s = argv[n] ? cmd_sub_find(c, argv[n]) : NULL;
+    struct cmd_options all;
+    const struct opt *o;
+
+    if (!s)
+        return 0;
+    cmd_sub_options(c, s, &all);
+    o = opt_beyond(c->opts, all.list, n, argv);
+    return o ? err_usage(e, "--%s is no option of %s %s: brim help %s %s lists those that are",
+                         o->name, c->name, s->name, c->name, s->name)
+             : 0;
+}
+
 /* Options from brim.conf, then from the command line, then the command itself. */
 static int run(const struct app *app, const struct cmd *c, int argc, char **argv, struct err *e)
 {
@@ -85,6 +101,9 @@ static int run(const struct app *app, const struct cmd *c, int argc, char **argv
         return first;
     if (argc - first > c->max_operands)
         return too_many(c, argv[first + c->max_operands], e);
+    rc = check_sub(c, first, argv, e);
+    if (rc < 0)
+        return rc;
     rc = c->runs_program ? output_check_apart(c->opts, values, argv + first, e) : 0;
     if (rc == 0)
         rc = output_check(c->opts, values, e);

@@ -18,20 +18,24 @@ static const struct opt opts[] = {
     { OPT_UINT, 0, "node-gbps", AT(node_gbps), "N", "eval: rate of a node's network cards together",
       .unit = "Gbit/s" },
     { OPT_STRING, 0, "constants", AT(constants), "FILE",
-      "fitted figures in place of the program's own" },
+      "train, eval, gpus: fitted figures in place of the program's own" },
     { OPT_STRING, 'c', "cluster", AT(cluster), "SPEC",
-      "64x8xH100-SXM, an INI file, a recording, or this" },
-    { OPT_UINT, 0, "seq", AT(seq), "N", "tokens of a sequence", .least = 1, .most = 1 << 27 },
-    { OPT_UINT, 'b', "batch", AT(batch), "N", "sequences of a step", .least = 1,
-      .most = PLAN_BATCH_MAX },
-    { OPT_STRING, 0, "batch-tokens", AT(batch_tokens), "N", "tokens of a step: 4M, 4Mi" },
-    { OPT_CHOICE, 0, "precision", AT(precision), "P", "of matrix products, bf16 if not said",
-      .choices = precisions },
+      "train, memory, checkpoint, emit: 64x8xH100-SXM, an INI file, a recording, or this" },
+    { OPT_UINT, 0, "seq", AT(seq), "N", "train, memory, emit: tokens of a sequence", .least = 1,
+      .most = 1 << 27 },
+    { OPT_UINT, 'b', "batch", AT(batch), "N", "train, memory, emit: sequences of a step",
+      .least = 1, .most = PLAN_BATCH_MAX },
+    { OPT_STRING, 0, "batch-tokens", AT(batch_tokens), "N",
+      "train, memory, emit: tokens of a step, 4M, 4Mi" },
+    { OPT_CHOICE, 0, "precision", AT(precision), "P",
+      "train, memory, emit: of matrix products, bf16 if not said", .choices = precisions },
     { OPT_STRING, 0, "finetune", AT(finetune), "KIND",
       "train, memory: lora, qlora or full; qlora,rank=16,modules=q+v" },
-    { OPT_STRING, 0, "tokens", AT(tokens), "N", "to train on: 300B, 15T, 20x the parameters" },
-    { OPT_STRING, 0, "price", AT(price), "N", "of a GPU for an hour" },
-    { OPT_LIST, 0, "pin", AT(pins), "X=N,...", "settle parts of the layout: tp=8, recompute=full" },
+    { OPT_STRING, 0, "tokens", AT(tokens), "N",
+      "train: tokens to train on, 300B, 15T, 20x the parameters" },
+    { OPT_STRING, 0, "price", AT(price), "N", "train: of a GPU for an hour" },
+    { OPT_LIST, 0, "pin", AT(pins), "X=N,...",
+      "train, memory, emit: settle parts of the layout: tp=8, recompute=full" },
     { OPT_UINT, 'k', "best", AT(best), "N", "train: how many layouts to show, 5 if not said",
       .least = 1, .most = SEARCH_BEST_MAX },
     { OPT_FLAG, 0, "explain", AT(explain), NULL,
@@ -119,16 +123,11 @@ static const struct cmd_sub subs[] = {
 static int run(const struct app *app, const void *values, char **operands, struct err *e)
 {
     const char *names[ARRAY_SIZE(commands) + 1] = { NULL };
-    const struct plan_opts *o = values;
 
     if (!operands[0])
         return err_usage(e, "say what to do: brim plan train MODEL, brim plan memory MODEL, ...");
     for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-        if (!strcmp(commands[i]->name, operands[0]) && o->finetune && commands[i] != &plan_train &&
-            commands[i] != &plan_memory)
-            return err_usage(e, "--finetune is of train and memory: %s does not know it",
-                             operands[0]);
-        else if (!strcmp(commands[i]->name, operands[0]))
+        if (!strcmp(commands[i]->name, operands[0]))
             return commands[i]->run(app, values, operands + 1, e);
     for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
         names[i] = commands[i]->name;

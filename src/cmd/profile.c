@@ -158,12 +158,8 @@ static int check(const struct profile_opts *o, const char *word, char **operands
     bool is_list = !strcmp(word, "list"), exports = !strcmp(word, "export");
     int forms = o->env + o->slurm + o->torchrun;
 
-    if ((forms || o->output) && !exports)
-        return err_usage(e, "--env, --slurm, --torchrun and --output are for export");
     if (exports && forms != 1)
         return err_usage(e, "export takes one of --env, --slurm and --torchrun");
-    if (o->json && !is_list && strcmp(word, "show") != 0)
-        return err_usage(e, "--json is for list and show");
     if (is_list && operands[0])
         return err_usage(e, "list takes no name, not '%.100s'", operands[0]);
     if (!is_list && !operands[0])

@@ -285,6 +285,8 @@ static int run(const struct app *app, const void *values, char **operands, struc
 
     if (!r.folder)
         return err_nomem(e);
+    if (r.o->older_ns > 0 && !operands[0])
+        return err_usage(e, "--older is for rm: brim runs rm --older 30d");
     rc = runs_list(r.folder, &r.list, e);
     if (rc == 0 && (!operands[0] || !strcmp(operands[0], "list")))
         rc = list(&r, operands, e);

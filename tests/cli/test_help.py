@@ -37,7 +37,7 @@ def test_its_options_are_those_that_it_takes(brim):
     train, memory = brim.out("help", "plan", "train"), brim.out("help", "plan", "memory")
     assert "--pareto" in train and "--cluster" in train and "--mtbf-node" not in train
     assert "--pareto" not in memory and "--cluster" in memory
-    assert "to train on: 300B" in train, "what stands before a colon is no name of a subcommand"
+    assert "of the layout: tp=8" in train, "what stands before a colon is no name of a subcommand"
     assert "--slurm" in brim.out("help", "profile", "export")
     assert "--slurm" not in brim.out("help", "profile", "show")
     assert "--older" not in brim.out("help", "runs", "diff")

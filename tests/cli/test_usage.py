@@ -177,7 +177,7 @@ def test_an_argument_too_many(brim):
 
 
 @pytest.mark.parametrize("words", [
-    ["plan", "train", *PLAN], ["plan", "emit", "megatron", *PLAN], ["plan", "checkpoint", *PLAN],
+    ["plan", "train", *PLAN], ["plan", "emit", "megatron", *PLAN], ["plan", "checkpoint", "a"],
     ["runs", "list"], ["runs", "diff", "a", "b"],
     ["profile", "list"], ["profile", "show", "a"], ["profile", "remove", "a"],
 ])

@@ -326,10 +326,10 @@ def test_export_torchrun(state, tmp_path, versions, binds):
 @pytest.mark.parametrize("args, words", [
     (["export", "net"], "one of --env, --slurm and --torchrun"),
     (["export", "net", "--env", "--slurm"], "one of"),
-    (["list", "--env"], "for export"),
+    (["list", "--env"], "--env is no option of profile list"),
     (["show"], "takes one profile"),
     (["export", "net", "--env", "-o", ""], "--output needs a value"),
-    (["remove", "net", "--json"], "--json is for"),
+    (["remove", "net", "--json"], "--json is no option of profile remove"),
     (["list", "net"], "list takes no name"),
 ])
 def test_usage(state, args, words):

@@ -86,6 +86,7 @@ def test_bad_input(brim):
     refused("full,rank=8", 2, "is of adapters")
     refused("lora,frozen=32", 2, "leaves nothing to train")
     refused("lora", 2, "beside experts are not modelled", "Mixtral-8x7B")
-    one_line(brim("plan", "eval", "x.csv", "--finetune=lora"), 2, "of train and memory")
+    one_line(brim("plan", "eval", "x.csv", "--finetune=lora"), 2,
+             "--finetune is no option of plan eval")
     one_line(brim("plan", "train", "Llama-3.1-8B", "-c", "8xH100", "-b", "8", "--finetune=lora",
                   "--emit", "megatron"), 2, "no words for --finetune")

@@ -93,7 +93,7 @@ def test_layouts(brim, tmp_path, part):
             sweep.say(name + " memory", ["plan", "memory", *words, "--json"], {})
         elif how == 2:
             target = dice.pick(["megatron", "torchtitan", "deepspeed", "nemo", "torchrun-fsdp"])
-            sweep.say("%s for %s" % (name, target), ["plan", "emit", target, *words, *train], {})
+            sweep.say("%s for %s" % (name, target), ["plan", "emit", target, *words], {})
         else:
             sweep.say(name + " as INI", ["plan", "memory", model, "--cluster", "c.ini", "--json"],
                       {"c.ini": as_ini(spec)})
@@ -388,7 +388,7 @@ def test_checkpoint(brim, tmp_path):
                  "--failures": ["Llama-3-405B", "rsc1", "OPT-175B", "RSC-9"]}
         rate = dice.pick(sorted(rates))
         more = {rate: rates[rate], "--restart": ["1m", "2h"], "--every": ["30m", "10s", "5h"],
-                "--price": ["2"], "--stall": ["5s", "10m"]}
+                "--stall": ["5s", "10m"]}
         for option, values in more.items():
             if dice.one_in(4):
                 words += [option, dice.pick(values)]

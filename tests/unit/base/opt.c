@@ -299,9 +299,38 @@ static void test_set(void)
               "table' (keys are the long options of --help)");
 }
 
+/* What a line has that the part of the table without count, timeout, page and from lacks. */
+static void beyond(const char *text, const char *want)
+{
+    const struct opt part[] = { table[0], table[1], table[5], { .kind = OPT_END } };
+    const struct opt *o;
+    struct line l;
+
+    parse(&l, text);
+    o = l.rc > 0 ? opt_beyond(table, part, l.rc, l.argv) : NULL;
+    is_str(o ? o->name : "", want, "the first option beyond a part of the table in '%s'", text);
+}
+
+static void test_beyond(void)
+{
+    beyond("--json x --verbose", "");
+    beyond("x --json --count=3", "count");
+    beyond("--format json --from --json", "from");
+    beyond("--format=csv --from=a=b -n3", "from");
+    beyond("-jv", "");
+    beyond("-jvn7 x", "count");
+    beyond("-jvn 7 x", "count");
+    beyond("-t 5s -n 3", "timeout");
+    beyond("-j --page", "page");
+    beyond("-p", "page");
+    beyond("-j -- --count=3", "");
+    beyond("--format text -5", "");
+}
+
 int main(void)
 {
     test_values();
+    test_beyond();
     test_list();
     test_limits();
     test_output();
