@@ -127,6 +127,10 @@ static void test_tmpfs(void)
            "kparse_tmpfs is -1 for half of unknown memory");
     is_int(kparse_tmpfs(texts[4].mounts, "/dev/shm", -1), -1,
            "kparse_tmpfs is -1 for a part of unknown memory");
+    is_int(kparse_tmpfs(texts[4].mounts, "/dev/shm", 0), 0,
+           "kparse_tmpfs is 0 for a part of no memory");
+    is_int(kparse_tmpfs(texts[5].mounts, "/dev/shm", 0), 0,
+           "kparse_tmpfs is 0 for half of no memory");
     ok(kparse_tmpfs("t /dev/shm tmpfs size=9000000000000000000g 0 0", "/dev/shm", 1) == INT64_MAX,
        "kparse_tmpfs is INT64_MAX for too many bytes");
     ok(kparse_tmpfs("t /dev/shm tmpfs size=1000% 0 0", "/dev/shm", INT64_MAX) > 0,
