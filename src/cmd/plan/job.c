@@ -305,7 +305,7 @@ int plan_ask_read(const struct plan_opts *o, const char *model, struct plan_ask 
     int rc = plan_known_load(o, &ret->known, e);
 
     /* As current programs compute: fused kernels, gradients summed in 32 bits. */
-    ret->job.attention = ATTENTION_FLASH;
+    ret->job.attention = ATTENTION_THIRD;
     ret->job.fused = true;
     ret->job.gradient_b = ret->job.moment_b = 4;
     ret->job.imbalance = 1;

@@ -43,6 +43,7 @@ struct gpu {
     double attention_best;  /* share of flops in fused attention, at 4,096 tokens */
     double attention_first; /* the same of its first generation of kernels */
     double attention_back;  /* rate of the backward pass next to the forward one */
+    double attention_third; /* the same of kernels since FlashAttention-3 */
     double attention_half;  /* tokens at which it reaches half of what it has at the longest */
     double launch_s;        /* of a kernel, on the host: the floor of small layers */
     double link_best;       /* share of link_rate in large collectives of many GPUs */

@@ -58,6 +58,7 @@ bool gpu_assume(struct gpu *g)
     any |= assume(&g->attention_best, f->attention);
     any |= assume(&g->attention_first, f->first);
     any |= assume(&g->attention_back, f->back);
+    (void)assume(&g->attention_third, g->attention_back); /* no others are known */
     any |= assume(&g->attention_half, f->half);
     any |= assume(&g->launch_s, 12e-6);
     any |= assume(&g->link_best, .79);

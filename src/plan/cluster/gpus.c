@@ -70,6 +70,8 @@ static int read_fitted(const struct table_row *row, struct gpu *g, struct err *e
     if (rc == 0)
         rc = table_number(row, "attention_back", 1, &g->attention_back, e);
     if (rc == 0)
+        rc = table_number(row, "attention_third", 1, &g->attention_third, e);
+    if (rc == 0)
         rc = table_number(row, "attention_half", 1, &g->attention_half, e);
     if (rc == 0)
         rc = table_number(row, "launch_us", 1e-6, &g->launch_s, e);
@@ -171,7 +173,8 @@ static void set_absent(struct gpu_row *r)
     g->memory_b = g->memory_rate = g->link_rate = g->tdp_w = (double)NAN;
     g->gemm_t0_s = g->memory_best = g->launch_s = (double)NAN;
     g->attention_best = g->attention_first = g->attention_half = (double)NAN;
-    g->attention_back = g->link_best = g->link_few = g->link_fill_s = (double)NAN;
+    g->attention_back = g->attention_third = (double)NAN;
+    g->link_best = g->link_few = g->link_fill_s = (double)NAN;
     g->spread = (double)NAN;
     g->domain = 1;
     r->pcie_rate = r->node_nic_rate = (double)NAN;

@@ -2,9 +2,10 @@
  *
  * A table of fitted figures (data/plan_constants.csv) has a column 'name' (any name of the GPU) and
  * some of: gemm_best_X, gemm_k0_X and gemm_sustained_X with a precision's name for X,
- * gemm_t0_us, memory_best, attention_best, attention_first, attention_back, attention_half,
- * launch_us, link_best, link_few, link_fill_us, spread, rates (runs, operations or kernels: what
- * they are from; blank: runs) and rows (which, for people). data/gpus.csv may have them too.
+ * gemm_t0_us, memory_best, attention_best, attention_first, attention_back, attention_third,
+ * attention_half, launch_us, link_best, link_few, link_fill_us, spread, rates (runs, operations or
+ * kernels: what they are from; blank: runs) and rows (which, for people). data/gpus.csv may have
+ * them too.
  */
 #ifndef BRIM_PLAN_CLUSTER_GPUS_H
 #define BRIM_PLAN_CLUSTER_GPUS_H

@@ -14,7 +14,7 @@ static int check_job(const struct emit *x, struct err *e)
           "gradient_bytes=2 with zero=0", "it sums bf16 in 32 bits there" },
         { x->l->zero == 0 && job->precision == PLAN_FP16 && job->gradient_b == 4,
           "gradient_bytes=4 with zero=0", "it sums fp16 in 16 bits there" },
-        { job->attention != ATTENTION_FLASH, "attention other than flash",
+        { !emit_is_usual(job->attention), "attention other than flash",
           "your program decides that" },
         { !job->fused, "fused=no", "your program decides that" },
         { job->graphs, "graphs", "it has them for inference only" },

@@ -41,6 +41,12 @@ struct emit_limit {
     const char *why;
 };
 
+/* Whether a program that picks its attention kernels itself has such ones. */
+static inline bool emit_is_usual(enum plan_attention a)
+{
+    return a == ATTENTION_FLASH || a == ATTENTION_THIRD;
+}
+
 /* 0, or -EINVAL with the sentence of the first that is broken. */
 int emit_check(const struct emit_ops *ops, const struct emit_limit *limits, size_t n, struct err *e)
     CHECK_RESULT;

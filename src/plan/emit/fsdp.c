@@ -8,8 +8,7 @@ static int check_job(const struct plan_job *job, struct err *e)
     const struct emit_limit limits[] = {
         { job->precision != PLAN_BF16 && job->precision != PLAN_FP16, "this precision",
           "FSDP2 itself has bf16 and fp16" },
-        { job->attention != ATTENTION_FLASH, "attention other than flash",
-          "your model decides that" },
+        { !emit_is_usual(job->attention), "attention other than flash", "your model decides that" },
         { job->graphs, "graphs", "FSDP2 has none" },
         { job->fused_loss, "fused_loss", "your program decides that" },
     };

@@ -75,7 +75,7 @@ static int check_job(const struct emit *x, struct err *e)
               job->precision != PLAN_FP8_ROWS,
           "this precision", "brim writes bf16, fp8 and fp8_rows for it" },
         { job->gradient_b != 4, "gradient_bytes=2", "it sums gradients in 32 bits" },
-        { job->attention != ATTENTION_FLASH, "attention other than flash",
+        { !emit_is_usual(job->attention), "attention other than flash",
           "it calls PyTorch's fused attention" },
         { job->graphs, "graphs", "it has no CUDA graphs" },
         { job->fused_loss, "fused_loss", "its loss takes whole logits" },

@@ -57,9 +57,10 @@ struct layout {
 
 enum plan_attention {
     ATTENTION_PLAIN,  /* scores in memory, a softmax kernel */
-    ATTENTION_FLASH,  /* FlashAttention and its like */
+    ATTENTION_FLASH,  /* FlashAttention and its like, the forward pass made for the GPU */
     ATTENTION_SECOND, /* FlashAttention-2, made for Ampere: what PyTorch has */
     ATTENTION_FIRST,  /* their first generation (Triton, ALiBi), not made for this GPU */
+    ATTENTION_THIRD,  /* FlashAttention-3, cuDNN 9.1: the backward pass is made for Hopper, too */
 };
 
 /* The program that trains, where it makes a difference that a layout does not say. */

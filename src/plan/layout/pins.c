@@ -13,7 +13,7 @@ enum pin_kind { KIND_NUMBER, KIND_CHOICE, KIND_BOOL, KIND_DOUBLE, KIND_STAGES };
 static const char *const contexts[] = { "ring", "ulysses", "gather", NULL };
 static const char *const recomputes[] = { "none", "selective", "norms", "mlp", "full", NULL };
 static const char *const schedules[] = { "1f1b", "gpipe", "zero-bubble", NULL };
-static const char *const attentions[] = { "plain", "flash", "second", "first", NULL };
+static const char *const attentions[] = { "plain", "flash", "second", "first", "third", NULL };
 static const char *const engines[] = { "megatron", "torch", "deepspeed", NULL };
 
 #define IN_LAYOUT(field) offsetof(struct pins, layout) + offsetof(struct layout, field)

@@ -1,9 +1,12 @@
 #include "plan/measured/rows_date.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <strings.h>
+
+#include "plan/measured/rows_phrases.h"
 
 /* The number of n digits at 'at'; -1: there are fewer, or more. */
 static int digits(const char *at, int n)
@@ -34,8 +37,19 @@ static int month_of_arxiv(const char *at)
     return month_of(2000 + x / 100, x % 100);
 }
 
+/* "24.03": NeMo's versions are the year and month of their containers. */
+static int month_of_version(const char *at)
+{
+    int year = digits(at, 2);
+
+    return year >= 22 && at[2] == '.' ? month_of(2000 + year, digits(at + 3, 2))
+                                      : ROW_MONTH_UNKNOWN;
+}
+
 int row_month(const char *text)
 {
+    bool nemo = row_phrase(text, "NeMo");
+
     for (const char *at = text; *at; at++) {
         int month = ROW_MONTH_UNKNOWN;
 
@@ -45,6 +59,8 @@ int row_month(const char *text)
             month = month_of_arxiv(at + 5 + strspn(at + 5, " :"));
         else if (digits(at, 4) > 0 && at[4] == '-' && digits(at + 5, 2) > 0)
             month = month_of(digits(at, 4), digits(at + 5, 2));
+        else if (nemo)
+            month = month_of_version(at);
         if (month != ROW_MONTH_UNKNOWN)
             return month;
     }

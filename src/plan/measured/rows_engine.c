@@ -21,6 +21,7 @@ enum program {
 struct named {
     const char *name;
     int program;
+    int since; /* of a repository, a month before which it has measured nothing; 0: not known */
 };
 
 /* Longer names come before their beginnings. */
@@ -54,9 +55,9 @@ static const struct named repositories[] = {
     { "NVIDIA/Megatron-LM", ENGINE_MEGATRON },
     { "NVIDIA/NeMo", ENGINE_MEGATRON },
     { "NVIDIA/NeMo-Framework-Launcher", ENGINE_MEGATRON },
-    { "NVIDIA-NeMo/Megatron-Bridge", ENGINE_MEGATRON },
-    { "NVIDIA-NeMo/Automodel", ENGINE_TORCH },
-    { "yanring/Megatron-MoE-ModelZoo", ENGINE_MEGATRON },
+    { "NVIDIA-NeMo/Megatron-Bridge", ENGINE_MEGATRON, ROW_MONTH(2025, 1) },
+    { "NVIDIA-NeMo/Automodel", ENGINE_TORCH, ROW_MONTH(2025, 1) },
+    { "yanring/Megatron-MoE-ModelZoo", ENGINE_MEGATRON, ROW_MONTH(2025, 1) },
     { "microsoft/DeepSpeed", ENGINE_DEEPSPEED },
     { "deepspeedai/DeepSpeed", ENGINE_DEEPSPEED },
     { "microsoft/Megatron-DeepSpeed", ENGINE_DEEPSPEED },
@@ -340,17 +341,37 @@ static bool is_compiled(const struct row_fields *f, const struct named *found)
            (month == ROW_MONTH_UNKNOWN || month >= fms_fsdp_since);
 }
 
-/* other: of a program that has none of Megatron-LM's fused kernels (Transformer Engine, Apex). */
-static void set_kernels(const struct row_fields *f, bool fresh, bool megascale, bool compiled,
-                        bool other, struct plan_row *row)
+/* Whether fused attention is that whose backward pass is made for Hopper: stated, or of its time; a
+ * row on a new GPU without date and source is of today. FlashAttention-3 is of July 2024, and so
+ * are cuDNN's kernels of the same speed. */
+static bool has_third(const struct row_fields *f, bool fresh, const struct named *found)
 {
+    int month = month_of(f);
+
+    if (month == ROW_MONTH_UNKNOWN && found)
+        month = found->since;
+    if (month == ROW_MONTH_UNKNOWN && !*row_text(f, COL_SOURCE) && fresh)
+        return true;
+    return month >= ROW_MONTH(2024, 8) || STATES(f, "FA3", "flash attention 3", "flash attn 3");
+}
+
+/* other: of a program that has none of Megatron-LM's fused kernels (Transformer Engine, Apex). */
+static void set_kernels(const struct row_fields *f, bool fresh, bool megascale,
+                        const struct named *found, struct plan_row *row)
+{
+    bool compiled = is_compiled(f, found), other = found && found->program == PROGRAM_OTHER;
     struct plan_job *job = &row->job;
     /* With experts come Transformer Engine's kernels. */
     bool torch = job->engine == ENGINE_TORCH && row->layout.ep == 1, gated = job->shape.gated;
     bool lean = fresh || gated || job->seq > 2048 || megascale ||
                 STATES(f, "flash", "flash attention", "flash attn", "FA2", "FA3");
 
-    job->attention = torch ? ATTENTION_SECOND : lean ? ATTENTION_FLASH : ATTENTION_PLAIN;
+    if (torch)
+        job->attention = ATTENTION_SECOND;
+    else if (has_third(f, fresh, found))
+        job->attention = ATTENTION_THIRD;
+    else
+        job->attention = lean ? ATTENTION_FLASH : ATTENTION_PLAIN;
     /* MPT's positions are biases of the scores, which its kernels of 2023 were written for. */
     if (!strncasecmp(row->name, "mpt", 3))
         job->attention = ATTENTION_FIRST;
@@ -402,8 +423,7 @@ void row_read_engine(const struct row_reader *r, struct plan_row *row, struct ro
     open->seq_parallel = !read_parallel(f, fresh, megascale, row);
     find_open(f, fresh, row, open);
     set_overlaps(f, fresh, megascale, row, &open->overlap_tp);
-    set_kernels(f, fresh, megascale, is_compiled(f, found),
-                found && found->program == PROGRAM_OTHER, row);
+    set_kernels(f, fresh, megascale, found, row);
 }
 
 /* DeepSpeed has no interleaved pipeline, and "1F1B" alone says that it is none. */

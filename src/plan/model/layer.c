@@ -132,6 +132,20 @@ static void add_projections(struct work *w)
 
 /* ---- attention between the projections ---- */
 
+static double back_rate(const struct work *w)
+{
+    const struct gpu *g = &w->c->gpu;
+
+    switch (w->job->attention) {
+    case ATTENTION_FIRST:
+        return first_back;
+    case ATTENTION_THIRD:
+        return g->attention_third;
+    default:
+        return g->attention_back;
+    }
+}
+
 static void add_flash(struct work *w)
 {
     const struct shape *s = &w->job->shape;
@@ -155,7 +169,7 @@ static void add_flash(struct work *w)
     }
     w->attention_f += w->core_f;
     /* Five products instead of two, at a lower rate. */
-    w->attention_b += w->core_f * 2.5 / (f.first ? first_back : w->c->gpu.attention_back);
+    w->attention_b += w->core_f * 2.5 / back_rate(w);
     if (eager_is(w->job))
         rotary = eager_rotary();
     turned = s->learned_positions ? 0 : w->tokens * (s->heads + s->kv_heads) / w->t * qk;

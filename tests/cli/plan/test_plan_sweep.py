@@ -52,7 +52,7 @@ def layout(dice, gpus, experts):
             "seq_parallel": ["yes", "no"], "schedule": ["1f1b", "gpipe", "zero-bubble"],
             "stages": ["even", "ends"], "overlap_dp": ["yes", "no"], "overlap_tp": ["yes", "no"],
             "overlap_pp": ["yes", "no"], "overlap_ep": ["yes", "no"], "offload": ["yes", "no"],
-            "attention": ["plain", "flash", "second", "first"],
+            "attention": ["plain", "flash", "second", "first", "third"],
             "engine": ["megatron", "torch", "deepspeed"], "gradient_bytes": ["2", "4"],
             "fused": ["yes", "no"], "graphs": ["yes", "no"], "fused_loss": ["yes", "no"],
             "imbalance": ["1", "1.5"]}

@@ -187,6 +187,12 @@ static void test_months(void)
     is_int(row_month("2024-13"), ROW_MONTH_UNKNOWN, "a year has twelve months");
     is_int(row_month("12024-07 and 512-1024"), ROW_MONTH_UNKNOWN, "other numbers are no month");
     is_int(row_month(""), ROW_MONTH_UNKNOWN, "nothing is no month");
+    is_int(row_month("NVIDIA/NeMo docs (24.03.01)"), ROW_MONTH(2024, 3), "NeMo 24.03 has a month");
+    is_int(row_month("NeMo 25.12"), ROW_MONTH(2025, 12), "NeMo 25.12 is of December 2025");
+    is_int(row_month("NeMo @22.01"), ROW_MONTH(2022, 1), "NeMo 22.01 is of January 2022");
+    is_int(row_month("NeMo 21.12, 25.13, 25.1, 125.10 and 2"), ROW_MONTH_UNKNOWN,
+           "other numbers beside NeMo are no month");
+    is_int(row_month("Megatron 24.03"), ROW_MONTH_UNKNOWN, "versions of others are no month");
 }
 
 int main(void)

@@ -359,6 +359,27 @@ static void test_engines(void)
        "DeepSpeed's ZeRO-3 gathers over a port for each GPU");
 }
 
+/* Kernels with a backward pass made for the GPU, where there are some. */
+static void test_third(void)
+{
+    struct cluster c = round_cluster();
+    struct plan_job job = small_job(), third = job;
+    struct layout l = one();
+    double share;
+
+    l.dp = 64;
+    third.attention = ATTENTION_THIRD;
+    c.gpu.attention_back = c.gpu.attention_third = 0.5;
+    share = make(&job, &c, &l).part[PART_ATTENTION];
+    ok(near(make(&third, &c, &l).part[PART_ATTENTION], share),
+       "a GPU without kernels of its own has the rate of before");
+    c.gpu.attention_third = 1;
+    /* A pass forward, and 2.5 times that backward: 1 + 2.5 in place of 1 + 5. */
+    ok(near(make(&third, &c, &l).part[PART_ATTENTION], share * 3.5 / 6),
+       "kernels made for the GPU go backward at a rate of their own");
+    ok(near(make(&job, &c, &l).part[PART_ATTENTION], share), "older kernels do not have it");
+}
+
 /* With one micro-batch there is no sum to add to, but FSDP puts gradients together before it
  * scatters them: 2 bytes of a parameter are read and written. */
 static void test_flattens(void)
@@ -597,6 +618,7 @@ int main(void)
     test_pipeline();
     test_scatter();
     test_engines();
+    test_third();
     test_flattens();
     test_gathers_once();
     test_stragglers();
