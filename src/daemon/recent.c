@@ -23,12 +23,12 @@ static void add(struct sum *s, double value)
 
 static float sum_of(const struct sum *s)
 {
-    return s->n ? (float)s->value : NAN;
+    return s->n ? (float)s->value : (float)NAN;
 }
 
 static float mean_of(const struct sum *s)
 {
-    return s->n ? (float)(s->value / (double)s->n) : NAN;
+    return s->n ? (float)(s->value / (double)s->n) : (float)NAN;
 }
 
 static void fill(struct recent_point *p, const struct live *l)

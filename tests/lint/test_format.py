@@ -71,6 +71,23 @@ def test_columns_and_blanks():
     assert not bad, "\n" + "\n".join(bad)
 
 
+def test_nan_has_a_type():
+    """NAN and INFINITY are floats; clang does not take them for doubles, gcc does."""
+    bad = []
+    for path in tree.files(".c", ".h", under=("src/", "tests/unit/")):
+        text = re.sub(r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', plain, tree.read(path), flags=re.S)
+        for m in re.finditer(r"\b(NAN|INFINITY)\b", text):
+            if not re.search(r"\((double|float)\)\s*-?$", text[: m.start()]):
+                line = text.count("\n", 0, m.start()) + 1
+                bad.append(f"{path}:{line}: {m[1]} without a type")
+    assert not bad, "\n" + "\n".join(bad)
+
+
+def plain(m):
+    """Lines stay what they were."""
+    return "\n" * m[0].count("\n")
+
+
 def test_python_is_old_enough():
     bad = []
     for path in tree.files(".py"):

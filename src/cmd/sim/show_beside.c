@@ -42,7 +42,7 @@ void sim_show_beside(const struct sim_report *r, struct str *out)
     str_add(out, "\npolicy");
     str_pad(out, NAME_WIDTH);
     for (size_t i = 0; i < n; i++)
-        add_column(sim_beside_head(i), NAN, i + 1 == n, out);
+        add_column(sim_beside_head(i), (double)NAN, i + 1 == n, out);
     str_add_char(out, '\n');
     for (size_t i = 0; i < rows; i++) {
         struct sim_beside b;

@@ -82,7 +82,7 @@ static void spoil(struct product *p, enum fault fault, uint32_t *seed)
     else if (fault == EXPONENT_BIT)
         flip(&p->bad[at], 23 + next(seed) % 8);
     else if (fault == NOT_A_NUMBER)
-        p->bad[at] = NAN;
+        p->bad[at] = (float)NAN;
     else if (fault == TOO_LARGE)
         p->bad[at] = 1e30F;
     for (size_t j = column; fault >= TILE_OFF && j < column + TILE; j++)

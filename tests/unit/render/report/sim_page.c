@@ -24,7 +24,7 @@ static void render(struct str *out)
     const struct sim_page_policy policies[] = { { hostile, used, waits, groups, table },
                                                 { "easy", waits, used, groups, { NULL } } };
     static const char *const values[] = { hostile, "x" };
-    static const double shares[] = { 2, NAN };
+    static const double shares[] = { 2, (double)NAN };
     static const struct sim_page_bar_row rows[] = { { hostile, true, false, shares, values },
                                                     { "b", false, true, shares, values } };
     const struct sim_page page = { .title = hostile,
