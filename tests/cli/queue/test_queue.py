@@ -99,9 +99,12 @@ def test_files_for_its_output(queue):
     queue.submit("--wait", *options, "sh", "-c", "echo $BRIM_ARRAY_TASK; echo err >&2")
     assert (queue.work / "1-3.out").read_text() == "3\n"
     assert (queue.work / "1_4.err").read_text() == "err\n"
-    bad = queue("submit", "--wait", "--output", "none/x", "true")
-    assert bad.returncode == 126
-    assert "cannot write its output to none/x" in queue.job(int(bad.stdout))["reason"]
+    one_line(queue("submit", "--output", "none/x", "true"), 1, "--output: cannot write none/x: No")
+    (queue.work / "some").mkdir()
+    number = queue.submit("--hold", "--output", "some/x", "true")  # which goes while it waits
+    (queue.work / "some").rmdir()
+    queue("release", str(number))
+    assert "cannot write its output to some/x" in queue.until(number, "failed")["reason"]
 
 
 def test_devices_are_its_own(queue):

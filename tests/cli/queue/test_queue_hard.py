@@ -107,7 +107,7 @@ def test_names_that_are_hostile(queue):
     assert " no\ufffdutf-8 " in queue("jobs").stdout
     for number in numbers:
         assert "\x1b" not in queue("jobs", str(number)).stdout
-    one_line(queue("submit", "--name", "x" * 10000, "true"), 1, "--name is longer than 63 bytes")
+    one_line(queue("submit", "--name", "x" * 10000, "true"), 2, "--name is longer than 63 bytes")
     one_line(queue("cancel", "1\n\x1b[2J"), 2, "is no number of a job")
 
 

@@ -148,6 +148,6 @@ def test_teams(brim, tmp_path, monkeypatch):
     assert queue.job(none)["team"] is None
     own = pwd.getpwuid(os.geteuid()).pw_name
     assert queue.job(usual)["team"] == (None if group == own else group)
-    one_line(queue("submit", "--team", "x" * 48, "true"), 1, "--team is longer than 47 bytes")
-    one_line(queue("submit", "--class", "x" * 48, "true"), 1, "--class is longer than 47 bytes")
+    one_line(queue("submit", "--team", "x" * 48, "true"), 2, "--team is longer than 47 bytes")
+    one_line(queue("submit", "--class", "x" * 48, "true"), 2, "--class is longer than 47 bytes")
     queue.end()
