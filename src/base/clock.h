@@ -20,6 +20,17 @@ extern const struct clock clock_system;
 int64_t clock_monotonic_ns(const struct clock *c);
 int64_t clock_wall_ns(const struct clock *c);
 
+/* A span in seconds, and back. */
+static inline double clock_seconds(int64_t ns)
+{
+    return (double)ns / (double)NS_PER_S;
+}
+
+static inline int64_t clock_ns(double seconds)
+{
+    return (int64_t)(seconds * (double)NS_PER_S);
+}
+
 /* Add "2026-11-20T23:59:59Z" for a wall time. */
 void clock_add_iso(struct str *out, int64_t wall_ns);
 

@@ -20,14 +20,14 @@ int copy_child(struct child *c, const void *arg, void *result, struct err *e)
     memset(from, 1, about->bytes); /* touched here, so that they are on this CPU's NUMA node */
     memset(to, 2, about->bytes);
     child_ready(c);
-    for (int i = 0; i < COPIES_MIN || spent < (double)about->window_ns / 1e9; i++) {
+    for (int i = 0; i < COPIES_MIN || spent < clock_seconds(about->window_ns); i++) {
         int64_t begin = clock_monotonic_ns(&clock_system);
         double seconds;
 
         from[(size_t)i % about->bytes] = (char)i;
         memcpy(to, from, about->bytes);
         __asm__ volatile("" : : "r"(to) : "memory"); /* somebody reads it */
-        seconds = (double)(clock_monotonic_ns(&clock_system) - begin) / 1e9;
+        seconds = clock_seconds(clock_monotonic_ns(&clock_system) - begin);
         spent += seconds;
         if (seconds > 0 && 2 * (double)about->bytes / seconds / 1e9 > ret->gbs)
             ret->gbs = 2 * (double)about->bytes / seconds / 1e9;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/compiler.h"
 #include "bench/cuda_abi.h"
 #include "bench/exact.h"
@@ -294,7 +295,7 @@ static int measure(struct gpu *g, enum cuda_kind kind, int64_t window_ns, double
     if (rc == 0)
         rc = time_some(g, kind, &seconds, e); /* kernels are loaded, clocks go up */
     clocks_begin(&g->clocks);
-    for (int i = 0; rc == 0 && (i < BATCHES_MIN || spent < (double)window_ns / 1e9); i++) {
+    for (int i = 0; rc == 0 && (i < BATCHES_MIN || spent < clock_seconds(window_ns)); i++) {
         rc = time_some(g, kind, &seconds, e);
         spent += seconds * BATCH + 1e-6; /* a clock that stands still ends it, too */
         best = rc == 0 && (best <= 0 || seconds < best) ? seconds : best;

@@ -137,7 +137,7 @@ static double multiply(const struct matrices *m, int side)
     int64_t begin = clock_monotonic_ns(&clock_system);
 
     m->call("N", "N", &n, &n, &n, one, m->a, &n, m->b, &n, zero, m->c, &n, 1, 1);
-    return (double)(clock_monotonic_ns(&clock_system) - begin) / 1e9;
+    return clock_seconds(clock_monotonic_ns(&clock_system) - begin);
 }
 
 /* Whether the last product is what it must be. */
@@ -157,7 +157,7 @@ static int check(const struct matrices *m, int side, struct err *e)
 static int measure(const struct matrices *m, const struct blas_gemm_about *about, int *side_out,
                    double *ret, struct err *e)
 {
-    double window = (double)about->window_ns / 1e9, seconds, best = 0, spent = 0;
+    double window = clock_seconds(about->window_ns), seconds, best = 0, spent = 0;
     int side = SIDE_MIN;
 
     (void)multiply(m, SIDE_MIN);

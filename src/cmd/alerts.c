@@ -166,8 +166,8 @@ static void add_condition(struct json *j, const struct rule *r)
     add_optional(j, "by", r->by);
     json_string(j, "when", r->text);
     json_string(j, "promql", str_text(&promql));
-    json_number(j, "for_s", (double)r->for_ns / 1e9, 15);
-    json_number(j, "for_seconds", (double)r->for_ns / 1e9, 15);
+    json_number(j, "for_s", clock_seconds(r->for_ns), 15);
+    json_number(j, "for_seconds", clock_seconds(r->for_ns), 15);
     json_string(j, "severity", severity_text(r->severity));
     json_string(j, "say", r->say);
 }
@@ -186,8 +186,8 @@ static void add_json(const struct rules *rules, struct str *out)
         json_string(&j, "name", r->name);
         if (r->event) {
             json_string(&j, "event", r->event);
-            json_number(&j, "keep_s", (double)r->keep_ns / 1e9, 15);
-            json_number(&j, "keep_seconds", (double)r->keep_ns / 1e9, 15);
+            json_number(&j, "keep_s", clock_seconds(r->keep_ns), 15);
+            json_number(&j, "keep_seconds", clock_seconds(r->keep_ns), 15);
         } else {
             add_condition(&j, r);
         }

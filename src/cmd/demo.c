@@ -204,7 +204,7 @@ static int show(struct demo *d, const struct app *app, const struct demo_opts *o
         return rc;
     printf("page: %s\n"
            "eight accelerators and a disk that are not there: in %.3g s the disk stalls for %d s\n",
-           address, (double)o->stall_ns / 1e9, DEMO_STALL_S);
+           address, clock_seconds(o->stall_ns), DEMO_STALL_S);
     fflush(stdout);
     if (terminal_is_one()) {
         snprintf(name, sizeof(name), "demo %s", address);

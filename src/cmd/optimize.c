@@ -5,6 +5,7 @@
 #include <sys/random.h>
 #include <sys/statvfs.h>
 
+#include "base/clock.h"
 #include "base/conf.h"
 #include "cmd/common/cmd.h"
 #include "cmd/common/find_shim.h"
@@ -82,7 +83,7 @@ static struct drive_config drive_of(const struct optimize_opts *o, const struct 
                                     struct optimize_beginning *b)
 {
     struct drive_config c = { .knobs = knobs,
-                              .plan = drive_plan((double)o->budget_ns / 1e9, &b->drive.goal),
+                              .plan = drive_plan(clock_seconds(o->budget_ns), &b->drive.goal),
                               .goal = b->drive.goal,
                               .shm_free_b = shm_free(),
                               .won = b->drive.won,

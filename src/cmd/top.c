@@ -168,7 +168,7 @@ static int print_once(struct top *t, const char *json, struct err *e)
 static void add_footer(const struct top *t, struct str *out)
 {
     str_addf(out, "%severy %.3g s, by %s   q quit  s 1-5 sort  p pause  + - interval  ? help",
-             t->paused ? "PAUSED   " : "", (double)t->interval_ns / 1e9,
+             t->paused ? "PAUSED   " : "", clock_seconds(t->interval_ns),
              live_sort_name(t->live->sort));
 }
 

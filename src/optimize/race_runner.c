@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "optimize/members.h"
 
 struct race_runner {
@@ -98,7 +99,7 @@ static void turn(void *arg, const struct run_snapshot *w)
     if (!h->join.members)
         gather(h, w);
     take_steps(h, w);
-    race_run_tick(&h->heat, (double)w->now_ns / 1e9);
+    race_run_tick(&h->heat, clock_seconds(w->now_ns));
 }
 
 static void stop(void *arg)

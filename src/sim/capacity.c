@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/parse.h"
 #include "base/thread.h"
 #include "model/signal/sorted.h"
@@ -45,7 +46,7 @@ int capacity_target_read(struct capacity_target *ret, const char *text, struct e
             continue;
         if (parse_duration_ns(equal + 1, &ns) < 0)
             return err_set(e, -EINVAL, "--target %s: a time is 90s, 10m, 1h or 2d", text);
-        *ret = (struct capacity_target){ (enum capacity_metric)m, (double)ns / 1e9 };
+        *ret = (struct capacity_target){ (enum capacity_metric)m, clock_seconds(ns) };
         return 0;
     }
     return err_set(e, -EINVAL,

@@ -1,4 +1,5 @@
 #include "cmd/common/tuning_json.h"
+#include "base/clock.h"
 #include "base/str.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@ static double seconds(const struct run *r, int64_t ns)
     for (size_t i = 0; i < r->n_ranks; i++)
         if (r->ranks[i].n_steps)
             first_ns = MIN(first_ns, r->ranks[i].steps[0].begin_ns);
-    return ns && first_ns < INT64_MAX ? (double)(ns - first_ns) / 1e9 : (double)NAN;
+    return ns && first_ns < INT64_MAX ? clock_seconds(ns - first_ns) : (double)NAN;
 }
 
 static void rates_json(struct json *j, const char *key, const struct run_rates *r)

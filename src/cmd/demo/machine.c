@@ -77,8 +77,8 @@ static void split(const struct demo_machine *m, int64_t since_ns, double *fine, 
     const int64_t stall_ns = DEMO_STALL_S * NS_PER_S;
     int64_t round = m->good_ns + stall_ns, rounds = since_ns / round, left = since_ns % round;
 
-    *fine = (double)(rounds * m->good_ns + MIN(left, m->good_ns)) / 1e9;
-    *slow = (double)(rounds * stall_ns + MAX(left - m->good_ns, (int64_t)0)) / 1e9;
+    *fine = clock_seconds(rounds * m->good_ns + MIN(left, m->good_ns));
+    *slow = clock_seconds(rounds * stall_ns + MAX(left - m->good_ns, (int64_t)0));
 }
 
 #define SUM(member) (fine * good.member + slow * stalled.member)

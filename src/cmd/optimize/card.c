@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "cmd/run/card.h"
 #include "model/signal/quantity.h"
 #include "optimize/progress.h"
@@ -244,7 +245,7 @@ int optimize_card(const struct optimize_card *c, unsigned columns, struct str *o
 {
     const struct drive_report *r = c->report;
     const struct session *s = r->session;
-    double seconds = (double)(c->run->end_ns - c->run->begin_ns) / 1e9;
+    double seconds = clock_seconds(c->run->end_ns - c->run->begin_ns);
 
     str_addf(out, "brim: optimized run %s (%s), which took %s: %s\n", c->run->id, c->run->name,
              quantity_seconds(seconds).text, run_card_end(c->run).text);

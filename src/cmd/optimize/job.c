@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "cmd/common/cmd.h"
 
 /* The job has ended, or could not be observed: the command's exit status. */
@@ -63,7 +64,7 @@ static int race(struct arena *a, struct optimize_ending *x, struct optimize_begi
     }
     x->job = raced->job;
     b->drive.past = &raced->past;
-    b->drive.plan.seconds = fmax(1, (double)left_ns / 1e9);
+    b->drive.plan.seconds = fmax(1, clock_seconds(left_ns));
     if (raced->stopped)
         b->drive.plan.trials = 0;
     return raced->interrupted;

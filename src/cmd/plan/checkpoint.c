@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/parse.h"
 #include "cmd/plan/job.h"
@@ -75,7 +76,7 @@ static int read_span(const char *option, const char *text, bool none, double *re
     if (parse_duration_ns(text, &ns) < 0 || ns < 0 || (ns == 0 && !none))
         return err_usage(e, "--%s is a duration%s, such as 30s, 10m or 50d, not '%.40s'", option,
                          none ? "" : " above 0", text);
-    *ret = (double)ns / 1e9;
+    *ret = clock_seconds(ns);
     return 0;
 }
 

@@ -45,7 +45,7 @@ static int64_t tell(const struct crew *c, size_t at, int64_t due_ns)
     if (now < due_ns)
         return due_ns;
     fprintf(stderr, "\rbrim plan: %zu of at most %zu groups of layouts, %.0f s ", at, c->cells->n,
-            (double)(now - c->started_ns) / 1e9);
+            clock_seconds(now - c->started_ns));
     fflush(stderr);
     return now + REPORT_NS;
 }

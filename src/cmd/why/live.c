@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "cmd/common/load_run.h"
 #include "cmd/why/card.h"
 #include "diagnose/verdict/judge.h"
@@ -59,10 +60,10 @@ static int from_outside(const struct app *app, const struct why_live_opts *o, st
     int rc;
 
     fprintf(stderr, "brim why: watching process %d from outside for %.0f s\n", o->pid,
-            (double)o->for_ns / 1e9);
+            clock_seconds(o->for_ns));
     rc = outside_watch(&c, r, e);
     live->outside = true;
-    live->seconds = (double)(r->end_ns - r->begin_ns) / 1e9;
+    live->seconds = clock_seconds(r->end_ns - r->begin_ns);
     return rc;
 }
 

@@ -224,7 +224,7 @@ static int parse_window(struct parser *p, double *seconds)
     if (parse_duration_ns(text, &ns) < 0 || ns < NS_PER_S)
         return fail(p, "this is no time of a second at least");
     p->at += len;
-    *seconds = (double)ns / 1e9;
+    *seconds = clock_seconds(ns);
     return 0;
 }
 

@@ -115,7 +115,7 @@ static const struct signal_row *row_of(const struct evaluation *ev, size_t signa
 
 static double increase(struct window *w, int64_t now_ns, double seconds, double value)
 {
-    int64_t length_ns = (int64_t)(seconds * 1e9), step_ns = length_ns / (WINDOW_SLOTS - 1);
+    int64_t length_ns = clock_ns(seconds), step_ns = length_ns / (WINDOW_SLOTS - 1);
     size_t old = 0;
 
     if (isnan(value))

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "diagnose/node/live_private.h"
 
 /* The time constant of averages: a stage that goes from nothing to its limit is called so after
@@ -62,7 +63,7 @@ static struct live_view view(struct live *l, const struct tick *before, const st
     struct live_view v = { .l = l, .before = before, .now = now, .seconds = (double)NAN };
 
     if (before->n_rows && now->monotonic_ns > before->monotonic_ns)
-        v.seconds = (double)(now->monotonic_ns - before->monotonic_ns) / 1e9;
+        v.seconds = clock_seconds(now->monotonic_ns - before->monotonic_ns);
     return v;
 }
 

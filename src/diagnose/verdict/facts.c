@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "model/signal/sorted.h"
 
 #include "base/parse.h"
@@ -131,7 +132,7 @@ static void look_at_stretch(struct judge *j)
     last = run_tuning_stretch(r->tuning, seen.from_ns, seen.to_ns);
     if ((last.from_ns > seen.from_ns || last.to_ns < seen.to_ns) && is_enough(r, &last)) {
         j->span = last;
-        j->v->stretch_s = (double)(last.to_ns - last.from_ns) / 1e9;
+        j->v->stretch_s = clock_seconds(last.to_ns - last.from_ns);
     }
 }
 

@@ -97,7 +97,7 @@ static void turn(void *arg, const struct run_snapshot *w)
     if (d->state == DRIVE_RUNS)
         drive_obey(d, session_event(&d->session, &(const struct session_event){
                                                      .kind = SESSION_TICK,
-                                                     .seconds = (double)w->now_ns / 1e9 }));
+                                                     .seconds = clock_seconds(w->now_ns) }));
     if (d->asking && d->state == DRIVE_RUNS && is_seen_enough(d))
         drive_look(d);
     drive_look_at_members(d);
@@ -233,7 +233,7 @@ void drive_tell(const struct drive *d, struct drive_report *ret)
                                   .before = d->before,
                                   .after = d->after,
                                   .race = d->racing ? &d->race : NULL,
-                                  .start_s = d->first_ns ? (double)(d->first_ns - d->begin_ns) / 1e9
+                                  .start_s = d->first_ns ? clock_seconds(d->first_ns - d->begin_ns)
                                                          : (double)NAN,
                                   .step_s = d->session.observed_s,
                                   .past = d->c.past };

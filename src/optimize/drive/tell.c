@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "optimize/drive/drive_private.h"
 
 void drive_say(struct drive *d, const char *fmt, ...)
@@ -32,7 +33,7 @@ static void count_steps(struct drive *d)
         k->steps = (unsigned)(d->steps - d->begun);
         k->speed = drive_speed(d);
         k->at_step = (unsigned)d->steps;
-        k->at_s = (double)(d->w.now_ns - d->first_ns) / 1e9;
+        k->at_s = clock_seconds(d->w.now_ns - d->first_ns);
         k->begin_ns = d->begun_ns;
         k->end_ns = d->begun_ns ? d->w.now_ns : 0;
         d->begun_ns = 0;

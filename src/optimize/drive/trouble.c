@@ -66,7 +66,7 @@ static void look_for_hang(struct drive *d)
     char why[ORDER_TEXT];
 
     if (d->step_s > 0)
-        limit = MAX(limit, (int64_t)(100 * d->step_s * 1e9));
+        limit = MAX(limit, clock_ns(100 * d->step_s));
     if (marks != d->marks)
         d->marks_ns = d->w.now_ns;
     d->marks = marks;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/ini.h"
 #include "base/opt.h"
 #include "base/parse.h"
@@ -94,7 +95,7 @@ static bool read_step(const char *text, size_t len, double *value, double *secon
         duration += strspn(duration, " ");
         if (parse_duration_ns(duration, &ns) < 0 || ns <= 0)
             return false;
-        *seconds = (double)ns / 1e9;
+        *seconds = clock_seconds(ns);
         while (end > step && end[-1] == ' ')
             end--;
         *end = 0;

@@ -188,7 +188,7 @@ static void count_limits(struct amd_card *card, const struct amd_metrics *now, i
             share[counted[i].reason] = MAX(share[counted[i].reason], one);
     }
     for (size_t i = 0; i < AMD_REASONS; i++)
-        card->limited_s[i] += share[i] * (double)(now_ns - card->before_ns) / 1e9;
+        card->limited_s[i] += share[i] * clock_seconds(now_ns - card->before_ns);
     for (size_t i = 0; i < AMD_LIMITS; i++) {
         r->throttle[counted[i].seconds] = card->limited_s[counted[i].reason];
         if (before->has_cycles)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "probe/gpu/fake_spec.h"
 #include "probe/sample/sampler.h"
 
@@ -100,7 +101,7 @@ static int fake_sample(void *state, struct tick *t)
         f->begin_ns = t->monotonic_ns;
     since_ns = MAX(t->monotonic_ns - f->begin_ns, 0);
     for (int i = 0; i < f->script.count; i++)
-        fake_script_play(&f->script, i, (double)since_ns / 1e9, &f->readings[i]);
+        fake_script_play(&f->script, i, clock_seconds(since_ns), &f->readings[i]);
     for (size_t i = 0; i < f->script.n_events; i++)
         if (!f->script.events[i].fired && since_ns >= f->script.events[i].after_ns &&
             fire(&f->script.events[i], t) < 0)

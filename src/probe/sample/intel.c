@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "probe/kernel/kept_file.h"
 #include "probe/sample/drm_card.h"
 
@@ -187,7 +188,7 @@ static void read_throttle(struct intel *n, const struct drm_card *drm,
 /* Power is how much energy was used since the last tick, and what was not idle time was busy. */
 static void read_rates(struct intel_card *card, int64_t now_ns, double *gpu)
 {
-    double seconds = (double)(now_ns - card->before_ns) / 1e9;
+    double seconds = clock_seconds(now_ns - card->before_ns);
     double idle_ms = kept_number(&card->idle), joules = gpu[GPU_ENERGY];
     double busy = 1 - (idle_ms - card->idle_ms) * 1e-3 / seconds;
 

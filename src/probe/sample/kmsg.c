@@ -214,7 +214,7 @@ static void count_xid(struct kmsg_log *k, const struct event *e)
         c->code = e->code;
     }
     c->count++;
-    c->last_s = (double)e->wall_ns / 1e9;
+    c->last_s = clock_seconds(e->wall_ns);
 }
 
 static void count(struct kmsg_log *k, const struct event *e)

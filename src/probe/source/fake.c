@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/opt.h"
 #include "probe/gpu/fake_spec.h"
 #include "probe/source/source.h"
@@ -64,7 +65,7 @@ static int add_one(struct node *n, const struct product *product, int row, int i
     d->numa = f->numa;
     d->catalogue = row;
     d->product = product->name;
-    d->acc.memory_b = product->mem_gb > 0 ? (int64_t)(product->mem_gb * 1e9) : ABSENT;
+    d->acc.memory_b = product->mem_gb > 0 ? clock_ns(product->mem_gb) : ABSENT;
     if (product->links <= 0)
         return 0;
     d->acc.links_up = product->links;

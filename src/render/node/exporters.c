@@ -2,6 +2,7 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include "base/clock.h"
 
 /* Which labels a metric has. */
 enum form {
@@ -257,7 +258,7 @@ static void add_more(struct str *out, const struct tick *more)
 static void add_host(struct str *out, const struct tick *t, const struct utsname *host)
 {
     add_head(out, "node_time_seconds", "gauge");
-    str_addf(out, "node_time_seconds %.3f\n", (double)t->wall_ns / 1e9);
+    str_addf(out, "node_time_seconds %.3f\n", clock_seconds(t->wall_ns));
     add_head(out, "node_uname_info", "gauge");
     str_add(out, "node_uname_info{");
     add_label(out, "domainname", host->domainname);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/clock.h"
 
 static int by_size(const void *a, const void *b)
 {
@@ -40,7 +41,7 @@ static struct step steady_of(const struct run_rank *k)
 static void add_rank(const struct run_rank *k, struct run_figures *f, double *n)
 {
     struct step sum = steady_of(k);
-    double seconds = (double)(sum.end_ns - sum.begin_ns) / 1e9, all = 0;
+    double seconds = clock_seconds(sum.end_ns - sum.begin_ns), all = 0;
 
     if (sum.number == 0 || k->total.number == 0 || !(seconds > 0))
         return;
@@ -112,7 +113,7 @@ int run_figures(const struct run *r, struct run_figures *f)
                                .communication = (double)NAN };
     if (!end_ns && r->n_moments)
         end_ns = r->moments[r->n_moments - 1].wall_ns;
-    f->seconds = end_ns >= r->begin_ns && r->begin_ns > 0 ? (double)(end_ns - r->begin_ns) / 1e9
+    f->seconds = end_ns >= r->begin_ns && r->begin_ns > 0 ? clock_seconds(end_ns - r->begin_ns)
                                                           : (double)NAN;
     for (size_t i = 0; i < r->n_ranks; i++)
         add_rank(&r->ranks[i], f, &n);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+#include "base/clock.h"
 
 static void add_told(double *sum, double value)
 {
@@ -57,7 +58,7 @@ static void add_moments(struct run *r, const struct run *more)
         const struct run_moment *near = NULL;
 
         while (at + 1 < more->n_moments &&
-               more->moments[at + 1].wall_ns <= m->wall_ns - (int64_t)(best * 1e9))
+               more->moments[at + 1].wall_ns <= m->wall_ns - clock_ns(best))
             at++;
         for (size_t k = at; k < more->n_moments && k < at + 3; k++) {
             double apart = fabs((double)(more->moments[k].wall_ns - m->wall_ns)) / 1e9;

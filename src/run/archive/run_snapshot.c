@@ -2,10 +2,11 @@
 
 #include <errno.h>
 #include <math.h>
+#include "base/clock.h"
 
 int64_t run_snapshot_begin_ns(const struct run_moment *m)
 {
-    return m->monotonic_ns - (int64_t)(m->seconds * 1e9);
+    return m->monotonic_ns - clock_ns(m->seconds);
 }
 
 int run_snapshot(struct run *ret, const struct run_snapshot *w, int64_t since_ns, size_t most)

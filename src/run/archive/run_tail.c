@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "base/clock.h"
 
 static double seconds_between(int64_t from_ns, int64_t to_ns)
 {
@@ -60,7 +61,7 @@ void run_tail_cut(struct run *r, double seconds, int64_t now_ns, struct run_tail
         now_ns = kept_ns;
     if (now_ns == INT64_MIN)
         return;
-    from_ns = now_ns - (int64_t)(seconds * 1e9);
+    from_ns = now_ns - clock_ns(seconds);
     if (last_ns != INT64_MIN)
         from_ns = MIN(from_ns, last_ns);
     for (size_t i = 0; i < r->n_ranks; i++) {

@@ -14,7 +14,7 @@
 
 bool sample_rate_is_calm(struct sample_rate *p, const struct sample_rate_look *now)
 {
-    const double seconds = (double)(now->now_ns - p->at_ns) / 1e9;
+    const double seconds = clock_seconds(now->now_ns - p->at_ns);
     const double waited_s = now->waited_s - p->waited_s;
     const uint64_t marks = now->marks - p->marks;
 

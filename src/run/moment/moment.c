@@ -1,5 +1,6 @@
 #include "run/moment/moment.h"
 
+#include "base/clock.h"
 #include "run/moment/moment_private.h"
 
 const char *const moment_samplers[] = { "stat", "memory",  "vmstat", "pressure", "disk", "net",
@@ -86,7 +87,7 @@ void moment_make(const struct tick *before, const struct tick *now,
 
     ret->wall_ns = now->wall_ns;
     ret->monotonic_ns = now->monotonic_ns;
-    ret->seconds = v.seconds = (double)(now->monotonic_ns - before->monotonic_ns) / 1e9;
+    ret->seconds = v.seconds = clock_seconds(now->monotonic_ns - before->monotonic_ns);
     for (int i = 0; i < RUN_SIGNALS; i++)
         ret->values[i] = (double)NAN;
     moment_host(&v);

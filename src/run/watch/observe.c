@@ -146,7 +146,7 @@ static void keep_pace(struct observer *o, int64_t now_ns, double blocked)
                                      .ranks = rings_count(o->rings),
                                      .marks = rings_marks(o->rings),
                                      .blocked = blocked,
-                                     .next_s = (double)o->c->interval_ns / 1e9 };
+                                     .next_s = clock_seconds(o->c->interval_ns) };
     bool calm;
 
     for (size_t i = 0; i < look.ranks; i++)

@@ -177,7 +177,7 @@ static int steps_of_moments(struct watch *w)
     for (size_t i = 0; rc == 0 && i < w->run->n_moments; i++) {
         const struct run_moment *m = &w->run->moments[i];
         struct step step = { .number = i,
-                             .begin_ns = m->monotonic_ns - (int64_t)(m->seconds * 1e9),
+                             .begin_ns = m->monotonic_ns - clock_ns(m->seconds),
                              .end_ns = m->monotonic_ns,
                              .samples = (double)NAN,
                              .loss = (double)NAN };

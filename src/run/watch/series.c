@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "run/watch/infer.h"
 
 /* Samples that come later than this after the one before are no tenth of a second. */
@@ -10,7 +11,7 @@
 
 void series_add(struct series *s, const struct family_glance *g, int64_t now_ns)
 {
-    double seconds = (double)(now_ns - s->last_ns) / 1e9;
+    double seconds = clock_seconds(now_ns - s->last_ns);
 
     if (s->last_ns && now_ns - s->last_ns > GAP_NS)
         s->n = 0;
@@ -50,7 +51,7 @@ int series_infer(struct series *s, struct rank_steps *l, int64_t now_ns)
     s->period_s = best.period_s;
     s->confidence = best.confidence;
     s->what = by_cpu ? "the job's CPU time" : "what the job reads and writes";
-    period_ns = (int64_t)(best.period_s * 1e9);
+    period_ns = clock_ns(best.period_s);
     for (; rc == 0 && s->from_ns + period_ns <= now_ns; s->from_ns += period_ns) {
         struct step step = { .number = l->count,
                              .begin_ns = s->from_ns,
