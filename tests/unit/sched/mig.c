@@ -196,6 +196,24 @@ static bool turn(struct world *t, const struct place_ops *place, uint64_t *chanc
     return is_sound(t);
 }
 
+static void world_open(struct world *t, const char *nodes)
+{
+    t->fit.parts = t->parts;
+    if (pool_parse(&t->pool, nodes, NULL) != 0 || free_capacity_init(&t->room, &t->pool) != 0 ||
+        scores_init(&t->scores, &t->arena, &t->pool, &t->work) != 0)
+        abort();
+    t->scores.made = NULL; /* the jobs have no shapes */
+    t->room.scores = &t->scores;
+}
+
+static void world_free(struct world *t)
+{
+    free_capacity_done(&t->room);
+    pool_done(&t->pool);
+    arena_done(&t->arena);
+    free(t);
+}
+
 static void test_room(const char *name)
 {
     struct world *t = calloc(1, sizeof(*t));
@@ -204,19 +222,35 @@ static void test_room(const char *name)
 
     if (!t)
         abort();
-    t->fit.parts = t->parts;
-    if (pool_parse(&t->pool, "3x2", NULL) != 0 || free_capacity_init(&t->room, &t->pool) != 0 ||
-        scores_init(&t->scores, &t->arena, &t->pool, &t->work) != 0)
-        abort();
-    t->scores.made = NULL; /* the jobs have no shapes */
-    t->room.scores = &t->scores;
+    world_open(t, "3x2");
     while (good < ROUNDS && turn(t, place_named(name), &chance))
         good++;
     is_int(good, ROUNDS, "place %s keeps its books over rounds of coming and going", name);
-    free_capacity_done(&t->room);
-    pool_done(&t->pool);
-    arena_done(&t->arena);
-    free(t);
+    world_free(t);
+}
+
+/* Shares of devices: of those with room the fullest, of equally full ones the lowest. */
+static void test_shares(const char *name)
+{
+    static const struct {
+        int milli;
+        unsigned device;
+    } jobs[] = { { 400, 0 }, { 700, 1 }, { 600, 0 }, { 300, 1 }, { 1, 2 } };
+    struct world *t = calloc(1, sizeof(*t));
+
+    if (!t)
+        abort();
+    world_open(t, "1x3");
+    for (size_t i = 0; i < ARRAY_SIZE(jobs); i++) {
+        const struct work w = { .devices = 1, .milli = jobs[i].milli };
+
+        if (!place_named(name)->find(&t->room, &w, &t->fit) ||
+            free_capacity_take(&t->room, &w, &t->fit, &t->part[i]) < 0)
+            abort();
+        is_int(t->parts[0].devices, 1U << jobs[i].device,
+               "place %s puts a share of %d on device %u", name, jobs[i].milli, jobs[i].device);
+    }
+    world_free(t);
 }
 
 int main(void)
@@ -227,5 +261,7 @@ int main(void)
     test_room("consolidate");
     test_room("best-fit");
     test_room("fgd");
+    test_shares("best-fit");
+    test_shares("consolidate");
     return done();
 }

@@ -169,6 +169,11 @@ static void test_v1_apart(void)
     is_int(sampled_at(&s, 0), 1, "the agent's own group has a row");
     is_value(&s, "own", "cpu_seconds_total", "3");
     is_value(&s, "own", "cpu_limit_cores", "0.5");
+    folder_text(s.folder, V2 "/cpuacct/system.slice/x.service/cpuacct.usage", "1000000000\n");
+    is_int(sampled_at(&s, 100), 1, "a service that was not seen at work has no row");
+    folder_text(s.folder, V2 "/cpuacct/system.slice/x.service/cpuacct.usage", "90000000000\n");
+    is_int(sampled_at(&s, 200), 2, "a service at work has a row, in version 1 too");
+    is_value(&s, "x.service", "cpu_seconds_total", "90");
     sampled_remove(&s);
 }
 
