@@ -135,6 +135,10 @@ static const struct signal_def made_pressure[] = { C("waiting_seconds_total") };
 static const struct signal_def made_cgroup[] = { C("throttled_seconds_total") };
 static const struct signal_def made_lustre[] = { C("rpc_wait_seconds_total"), C("rpcs_total"),
                                                  C("targets"), C("connected") };
+#define MADE_EACH(name) \
+    CL(name, "op=\"read\""), CL(name, "op=\"write\""), CL(name, "op=\"metadata\"")
+static const struct signal_def made_ceph[] = { MADE_EACH("wait_seconds_total"),
+                                               MADE_EACH("operations_total") };
 static const struct signal_def made_host[] = { C("load1"), C("processes_running") };
 static const struct signal_def made_memory[] = { C("total_bytes"), C("available_bytes") };
 static const struct signal_def made_rapl[] = { C("energy_joules_total") };
@@ -159,6 +163,7 @@ static const struct signal_set made_sets[] = {
     MADE("pressure", made_pressure),
     MADE("cgroup", made_cgroup),
     MADE("lustre", made_lustre),
+    MADE("ceph", made_ceph),
     MADE("host", made_host),
     MADE("memory", made_memory),
     MADE("filesystem", made_filesystem),

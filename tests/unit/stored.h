@@ -121,7 +121,7 @@ static inline void stored_row(struct stored *s, const char *thing, double busy, 
     folder_need(row ? 0 : -1, "tick_add");
     row->values[0] = busy;
     row->values[1] = bytes;
-    tick_fact(row, 0, "S1");
+    tick_fact(row, 0, "S");
 }
 
 static inline int stored_tick(struct stored *s, int64_t second, double busy, double bytes,

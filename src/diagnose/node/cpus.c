@@ -118,9 +118,11 @@ static void describe_cpu(const struct live_view *v, struct live_stage *s)
     const struct live_cpu *c = &v->l->cpu;
     const double *f = s->figures;
 
-    if (!isnan(c->busy))
+    if (!isnan(c->busy) && c->cores > 0)
         live_say(s->value, sizeof(s->value), "%.1f of %.0f CPUs", v->l->cpu_mean * c->cores,
                  c->cores);
+    else if (!isnan(c->busy))
+        live_say(s->value, sizeof(s->value), "%s", quantity_share(v->l->cpu_mean).text);
     switch (s->cause) {
     case CPU_ALL:
         live_say(s->detail, sizeof(s->detail), "the CPUs are %s busy",

@@ -18,6 +18,11 @@ enum { ROOM = 8 << 20, LINES = 96 };
     { \
         "gpu", n, "pcie_sent_bytes_total", NULL, 0, (sent) / 2 \
     }
+#define CEPH(client, op, wait, count) \
+    { "ceph", client, "wait_seconds_total", "op=\"" op "\"", 0, wait }, \
+    { \
+        "ceph", client, "operations_total", "op=\"" op "\"", 0, count \
+    }
 #define THERMAL(n, share) \
     ONE("gpu_throttle", n, "active", 0), \
     { \
@@ -65,6 +70,9 @@ static const struct scenario {
         GPU("0", 0.38, 1),
         PRESSURE("io", 0.5),
         END } },
+    { "files in Ceph",
+      { CPU(0.1, 0.1), CEPH("x.client7", "read", 12, 300), CEPH("x.client7", "write", 8, 100),
+        CEPH("x.client7", "metadata", 20, 400), GPU("0", 0.38, 1), PRESSURE("io", 0.5), END } },
     { "a network that is full",
       { CPU(0.3, 0),
         NET("eth0", 1.0e9, 0.4e9, 1.25e9),
