@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { KNOWN = 1 << 16 };
@@ -12,10 +13,14 @@ struct known_step {
     double step_ms;
 };
 
-/* Jobs with as many devices each, in the order of what is left of them. */
+/* Jobs with as many devices each, in the order of what is left of them: those that run and those
+ * that wait apart, or, where jobs may share, all that are left in one list. */
 struct size {
-    size_t from, end;
+    uint32_t group;
+    size_t from, end; /* in runs; once listed in order */
+    uint32_t waits;   /* of those that wait the next one, by its number in the workload */
     int32_t devices;
+    bool listed;
     bool ready; /* next is the best that can be made now */
     bool full;
     struct bundle next;
@@ -28,7 +33,7 @@ struct plan {
     struct interleave *x;
     const struct interleave_job *jobs;
     struct size sizes[SIZES];
-    size_t n_sizes;
+    size_t n_sizes, n_order;
     int64_t left; /* devices */
 };
 
@@ -55,6 +60,32 @@ static void number_kinds(struct interleave *x, const struct workload *w, uint32_
     }
 }
 
+static int more_devices(const void *a, const void *b)
+{
+    const int32_t *x = a, *y = b;
+
+    return *x == *y ? 0 : *x > *y ? -1 : 1;
+}
+
+/* Sizes are numbered from the largest on. */
+static void number_sizes(struct interleave *x, const struct workload *w)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < w->n_jobs; i++)
+        x->sizes[i] = w->jobs[i].devices;
+    qsort(x->sizes, w->n_jobs, sizeof(*x->sizes), more_devices);
+    for (size_t i = 0; i < w->n_jobs; i++)
+        if (n == 0 || x->sizes[n - 1] != x->sizes[i])
+            x->sizes[n++] = x->sizes[i];
+    x->n_sizes = n;
+    for (size_t i = 0; i < w->n_jobs; i++) {
+        const int32_t *at = bsearch(&w->jobs[i].devices, x->sizes, n, sizeof(*at), more_devices);
+
+        x->size[i] = (uint32_t)(at - x->sizes);
+    }
+}
+
 int interleave_open(struct interleave *x, const struct workload *w, const struct policy *p)
 {
     size_t n = w->n_jobs + 1;
@@ -67,21 +98,46 @@ int interleave_open(struct interleave *x, const struct workload *w, const struct
     x->order = arena_alloc(&x->arena, n * sizeof(*x->order));
     x->size_of = arena_alloc(&x->arena, n * sizeof(*x->size_of));
     x->used = arena_alloc(&x->arena, n * sizeof(*x->used));
-    x->kept = arena_alloc(&x->arena, n * sizeof(*x->kept));
-    x->where = arena_alloc(&x->arena, n * sizeof(*x->where));
-    x->fresh = arena_alloc(&x->arena, n * sizeof(*x->fresh));
+    x->runs = arena_alloc(&x->arena, n * sizeof(*x->runs));
+    x->size = arena_alloc(&x->arena, n * sizeof(*x->size));
+    x->sizes = arena_alloc(&x->arena, n * sizeof(*x->sizes));
     x->first = w->jobs;
     if (!first || !x->kind || !x->known || !x->bundles || !x->order || !x->size_of || !x->used ||
-        !x->kept || !x->where || !x->fresh)
+        !x->runs || !x->size || !x->sizes)
         return -ENOMEM;
     number_kinds(x, w, first);
-    return 0;
+    number_sizes(x, w);
+    return waiting_init(&x->waiting, &x->arena, n, x->n_sizes);
 }
 
 void interleave_done(struct interleave *x)
 {
     arena_done(&x->arena);
     *x = (struct interleave){ .n_kinds = 0 };
+}
+
+/* ---- those that wait ---- */
+
+static uint32_t number_of(const struct interleave *x, const struct interleave_job *j)
+{
+    return (uint32_t)(j->work - x->first);
+}
+
+/* Numbers that are not negative have the order of their bits. */
+void interleave_wait(struct interleave *x, const struct interleave_job *jobs, uint32_t i)
+{
+    uint32_t number = number_of(x, &jobs[i]);
+    struct order_key key = { .tie = i };
+
+    memcpy(&key.value, &jobs[i].left_ms, sizeof(key.value));
+    waiting_add(&x->waiting, x->size[number], number, &key, 0);
+}
+
+void interleave_leave(struct interleave *x, const struct interleave_job *jobs, uint32_t i)
+{
+    uint32_t number = number_of(x, &jobs[i]);
+
+    waiting_remove(&x->waiting, x->size[number], number);
 }
 
 /* ---- what a bundle is worth ---- */
@@ -213,19 +269,70 @@ static void keep_running(struct plan *p, struct size *s)
     s->next = running;
 }
 
+static bool before(const struct interleave_job *jobs, uint32_t a, uint32_t b)
+{
+    if (jobs[a].devices != jobs[b].devices)
+        return jobs[a].devices > jobs[b].devices;
+    if (jobs[a].left_ms < jobs[b].left_ms || jobs[a].left_ms > jobs[b].left_ms)
+        return jobs[a].left_ms < jobs[b].left_ms;
+    return a < b;
+}
+
+/* The place of the next one that waits and has none yet; BUNDLE_NONE: there is none. */
+static uint32_t next_waiting(const struct plan *p, struct size *s)
+{
+    const struct waiting *q = &p->x->waiting;
+
+    while (s->waits != WAITING_NONE && p->x->used[q->nodes[s->waits].key.tie])
+        s->waits = waiting_next(q, s->group, &q->nodes[s->waits].key, WORK_UNKNOWN);
+    return s->waits == WAITING_NONE ? BUNDLE_NONE : q->nodes[s->waits].key.tie;
+}
+
+/* The job with the least left, of those that are not used; BUNDLE_NONE: there is none. */
+static uint32_t least_left(const struct plan *p, struct size *s)
+{
+    const uint32_t *list = s->listed ? p->x->order : p->x->runs;
+    uint32_t waits = s->listed ? BUNDLE_NONE : next_waiting(p, s);
+
+    while (s->from < s->end && p->x->used[list[s->from]])
+        s->from++;
+    if (s->from == s->end || (waits != BUNDLE_NONE && before(p->jobs, waits, list[s->from])))
+        return waits;
+    return list[s->from];
+}
+
+/* Put all that are left of a size into one list. */
+static void list_all(struct plan *p, struct size *s)
+{
+    size_t begin = p->n_order;
+    uint32_t job;
+
+    while ((job = least_left(p, s)) != BUNDLE_NONE) {
+        p->x->order[p->n_order++] = job;
+        p->x->used[job] = true;
+    }
+    for (size_t i = begin; i < p->n_order; i++)
+        p->x->used[p->x->order[i]] = false;
+    s->from = begin;
+    s->end = p->n_order;
+    s->listed = true;
+}
+
 /* Find what is next of a size: around the job with the least left. */
 static void make_next(struct plan *p, struct size *s)
 {
-    while (s->from < s->end && p->x->used[p->x->order[s->from]])
-        s->from++;
+    uint32_t job = least_left(p, s);
+
     s->ready = true;
-    s->full |= s->from == s->end;
+    s->full |= job == BUNDLE_NONE;
     if (s->full)
         return;
-    s->next = (struct bundle){ .n = 1, .jobs = { p->x->order[s->from] } };
+    s->next = (struct bundle){ .n = 1, .jobs = { job } };
     s->value = worth(p, &s->next);
-    if (!can_share(&p->jobs[s->next.jobs[0]]))
+    if (!can_share(&p->jobs[job]))
         return;
+    if (!s->listed)
+        list_all(p, s);
     while (s->next.n < (uint32_t)p->x->most && grow(p, s, &s->next, &s->value))
         ;
     keep_running(p, s);
@@ -297,110 +404,77 @@ static bool split(struct plan *p)
 
 /* ---- the whole ---- */
 
-static bool before(const struct interleave_job *jobs, uint32_t a, uint32_t b)
+/* Where what is in order from a place on ends. */
+static size_t ordered_end(const struct plan *p, size_t from, size_t n)
 {
-    if (jobs[a].devices != jobs[b].devices)
-        return jobs[a].devices > jobs[b].devices;
-    if (jobs[a].left_ms < jobs[b].left_ms || jobs[a].left_ms > jobs[b].left_ms)
-        return jobs[a].left_ms < jobs[b].left_ms;
-    return a < b;
+    const uint32_t *runs = p->x->runs;
+    size_t at = from + 1;
+
+    while (at < n && before(p->jobs, runs[at - 1], runs[at]))
+        at++;
+    return MIN(at, n);
 }
 
-/* Shell's sort: nothing to allocate. */
-static void sort(const struct plan *p, uint32_t *order, size_t n)
-{
-    for (size_t gap = n / 2 + 1; gap > 0; gap = gap == 2 ? 1 : gap * 5 / 11)
-        for (size_t i = gap; i < n; i++) {
-            uint32_t job = order[i];
-            size_t at = i;
-
-            for (; at >= gap && before(p->jobs, job, order[at - gap]); at -= gap)
-                order[at] = order[at - gap];
-            order[at] = job;
-        }
-}
-
-/* Merge two that are in order; the first has room for both. */
-static void merge(const struct plan *p, uint32_t *order, size_t n, const uint32_t *more,
-                  size_t n_more)
-{
-    size_t at = n + n_more;
-
-    while (n_more > 0)
-        if (n > 0 && before(p->jobs, more[n_more - 1], order[n - 1]))
-            order[--at] = order[--n];
-        else
-            order[--at] = more[--n_more];
-}
-
-/* Put all in order. Of those that wait most stand as in the plan before, so that only what runs, is
- * new or changed is to be sorted. */
-static void put_in_order(struct plan *p, size_t n)
+/* Sort those that run: most stand as in the plan before, so that what is in order is merged. */
+static void sort(const struct plan *p, size_t n)
 {
     struct interleave *x = p->x;
-    size_t n_order = 0, n_fresh = 0;
+
+    while (n > 0 && ordered_end(p, 0, n) < n) {
+        uint32_t *from = x->runs, *to = x->order;
+        size_t begin = 0;
+
+        while (begin < n) {
+            size_t a = begin, middle = ordered_end(p, begin, n), b = middle;
+            size_t end = middle < n ? ordered_end(p, middle, n) : n;
+
+            for (size_t at = begin; at < end; at++)
+                to[at] = a < middle && (b == end || before(p->jobs, from[a], from[b])) ? from[a++]
+                                                                                       : from[b++];
+            begin = end;
+        }
+        x->runs = to;
+        x->order = from;
+    }
+}
+
+/* Put those that run in order, by sizes, and find where each size begins and ends. */
+static void make_sizes(struct plan *p, const uint32_t *runs, size_t n)
+{
+    struct interleave *x = p->x;
+    size_t at = 0;
 
     for (size_t i = 0; i < n; i++)
-        x->where[p->jobs[i].work - x->first] = (uint32_t)i + 1;
-    for (size_t k = 0; k < x->n_kept; k++) {
-        uint32_t *where = &x->where[x->kept[k]], i = *where - 1;
+        x->runs[i] = runs[i];
+    sort(p, n);
+    for (uint32_t g = 0; g < x->n_sizes; g++) {
+        struct size s = { .group = g, .from = at, .devices = x->sizes[g] };
 
-        if (*where == 0)
-            continue;
-        *where = 0;
-        if (p->jobs[i].bundle == BUNDLE_NONE &&
-            (n_order == 0 || before(p->jobs, x->order[n_order - 1], i)))
-            x->order[n_order++] = i;
-        else
-            x->fresh[n_fresh++] = i;
+        while (at < n && p->jobs[x->runs[at]].devices == s.devices)
+            at++;
+        s.end = at;
+        s.waits = waiting_next(&x->waiting, g, NULL, WORK_UNKNOWN);
+        if ((s.from < s.end || s.waits != WAITING_NONE) && p->n_sizes < SIZES)
+            p->sizes[p->n_sizes++] = s;
     }
-    for (size_t i = 0; i < n; i++) {
-        uint32_t *where = &x->where[p->jobs[i].work - x->first];
-
-        if (*where)
-            x->fresh[n_fresh++] = (uint32_t)i;
-        *where = 0;
-    }
-    sort(p, x->fresh, n_fresh);
-    merge(p, x->order, n_order, x->fresh, n_fresh);
 }
 
-/* Find where sizes begin and end in the order, which is kept for the next plan. */
-static void make_sizes(struct plan *p, size_t n)
-{
-    struct size *last = NULL;
-
-    for (size_t i = 0; i < n; i++) {
-        const struct interleave_job *j = &p->jobs[p->x->order[i]];
-
-        p->x->kept[i] = (uint32_t)(j->work - p->x->first);
-        if (last && last->devices == j->devices)
-            last->end++;
-        else if (p->n_sizes < SIZES)
-            *(last = &p->sizes[p->n_sizes++]) = (struct size){ .from = i,
-                                                               .end = i + 1,
-                                                               .devices = j->devices };
-    }
-    p->x->n_kept = n;
-}
-
-void interleave_plan(struct interleave *x, const struct interleave_job *jobs, size_t n,
-                     int64_t devices)
+void interleave_plan(struct interleave *x, const struct interleave_job *jobs, const uint32_t *runs,
+                     size_t n, int64_t devices)
 {
     struct plan p = { .x = x, .jobs = jobs, .left = devices };
     struct size *s;
 
     x->n_bundles = 0;
-    memset(x->used, 0, n * sizeof(*x->used));
     memset(x->size_of, 0, x->n_numbers * sizeof(*x->size_of));
     x->n_numbers = 0;
-    for (size_t i = 0; i < n; i++)
-        if (jobs[i].bundle != BUNDLE_NONE) {
-            x->size_of[jobs[i].bundle]++;
-            x->n_numbers = MAX(x->n_numbers, jobs[i].bundle + 1);
-        }
-    put_in_order(&p, n);
-    make_sizes(&p, n);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t number = jobs[runs[i]].bundle;
+
+        x->size_of[number]++;
+        x->n_numbers = MAX(x->n_numbers, number + 1);
+    }
+    make_sizes(&p, runs, n);
     while ((s = best_size(&p))) {
         for (uint32_t i = 0; i < s->next.n; i++)
             x->used[s->next.jobs[i]] = true;
@@ -408,6 +482,9 @@ void interleave_plan(struct interleave *x, const struct interleave_job *jobs, si
         p.left -= s->devices;
         s->ready = false;
     }
+    for (size_t i = 0; i < x->n_bundles; i++)
+        for (uint32_t k = 0; k < x->bundles[i].n; k++)
+            x->used[x->bundles[i].jobs[k]] = false;
     while (p.left > 0 && split(&p))
         ;
 }

@@ -3,6 +3,7 @@
 #ifndef BRIM_SCHED_INTERLEAVE_H
 #define BRIM_SCHED_INTERLEAVE_H
 #include "sched/policy/policy.h"
+#include "sched/core/waiting.h"
 #include "sched/interleave_period.h"
 
 enum { BUNDLE_NONE = UINT32_MAX };
@@ -35,12 +36,14 @@ struct interleave {
     struct bundle *bundles;   /* the last plan */
     size_t n_bundles;
     uint32_t *order, *size_of; /* jobs by size and what is left of them; bundles by number */
-    const struct work *first;  /* job 0 of the workload, whose numbers those below are */
-    uint32_t *kept, *where;    /* the order of the last plan; by job, its place now, plus 1 */
-    uint32_t *fresh;           /* jobs whose place in the order is to be found */
-    size_t n_kept;
+    const struct work *first;  /* job 0 of the workload, whose numbers those in waiting are */
+    struct waiting waiting;    /* those that wait, by sizes; a tie is the place in the array */
+    uint32_t *size;            /* of each job of the workload, the number of its devices below */
+    int32_t *sizes;            /* from the largest on */
+    size_t n_sizes;
+    uint32_t *runs;     /* those that run, in their order */
     uint32_t n_numbers; /* bundles of the last plan that are counted in size_of */
-    bool *used;
+    bool *used;         /* by place in the array: false between plans */
 };
 
 /* For jobs of a workload. -ENOMEM. */
@@ -52,8 +55,14 @@ void interleave_done(struct interleave *x);
 double interleave_start_ms(const struct interleave *x, const struct interleave_job *jobs,
                            const struct bundle *b);
 
-/* Plan anew for n jobs, on so many devices: x->bundles, in the order in which they were chosen. */
-void interleave_plan(struct interleave *x, const struct interleave_job *jobs, size_t n,
-                     int64_t devices);
+/* A job of the array waits from now on: its bundle is BUNDLE_NONE. It does not any more, or is to
+ * change or to get another place in the array: to be said before. */
+void interleave_wait(struct interleave *x, const struct interleave_job *jobs, uint32_t i);
+void interleave_leave(struct interleave *x, const struct interleave_job *jobs, uint32_t i);
+
+/* Plan anew, on so many devices, for those that wait and for the n jobs that run: x->bundles, in
+ * the order in which they were chosen. All numbers are places in the array. */
+void interleave_plan(struct interleave *x, const struct interleave_job *jobs, const uint32_t *runs,
+                     size_t n, int64_t devices);
 
 #endif

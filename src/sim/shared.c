@@ -16,6 +16,7 @@ struct here {
     int64_t since_ms; /* that it waits, or runs */
     uint32_t job;
     uint32_t bundle; /* BUNDLE_NONE: it waits */
+    uint32_t at;     /* where it stands in runs, while it runs */
 };
 
 /* A bundle that runs. */
@@ -31,7 +32,10 @@ struct shared {
     struct sim_result *result;
     struct arena arena;
     struct interleave plan;
-    struct interleave_job *jobs;
+    struct interleave_job *jobs; /* what the plan sees of those that are here, by place there */
+    uint32_t *runs, *ended; /* those that run, in no order; those that end now: places in here */
+    size_t n_runs;
+    bool learned; /* the steps of a kind of job have become known: those that wait have changed */
     struct free_capacity room;
     struct fit fit;
     struct here *here;
@@ -49,6 +53,8 @@ static int open_shared(struct shared *m)
     m->result->jobs = arena_alloc(&m->result->arena, n * sizeof(*m->result->jobs));
     m->jobs = arena_alloc(a, n * sizeof(*m->jobs));
     m->here = arena_alloc(a, n * sizeof(*m->here));
+    m->runs = arena_alloc(a, n * sizeof(*m->runs));
+    m->ended = arena_alloc(a, n * sizeof(*m->ended));
     m->seen = arena_alloc(a, 2 * n * sizeof(*m->seen));
     m->running = arena_alloc(a, n * sizeof(*m->running));
     m->other = arena_alloc(a, n * sizeof(*m->other));
@@ -57,7 +63,7 @@ static int open_shared(struct shared *m)
         m->result->used_of = arena_alloc(&m->result->arena,
                                          m->pool->n_kinds * sizeof(*m->result->used_of));
     if (!m->result->jobs || (m->pool->n_kinds > 1 && !m->result->used_of) || !m->jobs || !m->here ||
-        !m->seen || !m->running || !m->other || !m->fit.parts)
+        !m->runs || !m->ended || !m->seen || !m->running || !m->other || !m->fit.parts)
         return -ENOMEM;
     if (free_capacity_init(&m->room, m->pool) < 0)
         return -ENOMEM;
@@ -95,11 +101,10 @@ static int64_t next_time(const struct shared *m)
 
     if (m->next < m->work->n_jobs)
         at = m->work->jobs[m->next].submit_ms;
-    for (size_t i = 0; i < m->n_here; i++) {
-        const struct here *h = &m->here[i];
+    for (size_t i = 0; i < m->n_runs; i++) {
+        const struct here *h = &m->here[m->runs[i]];
 
-        if (h->bundle != BUNDLE_NONE)
-            at = MIN(at, MAX(h->ready_ms, m->now_ms) + (int64_t)to_go(m, h));
+        at = MIN(at, MAX(h->ready_ms, m->now_ms) + (int64_t)to_go(m, h));
     }
     return at;
 }
@@ -115,11 +120,9 @@ static void go_to(struct shared *m, int64_t at_ms)
     for (size_t k = 0; first > 0 && r->used_of && k < m->pool->n_kinds; k++)
         r->used_of[k] += (double)m->room.taken[k] / WORK_WHOLE * (double)first;
     r->used_all += used * (double)(at_ms - m->now_ms);
-    for (size_t i = 0; i < m->n_here; i++) {
-        struct here *h = &m->here[i];
+    for (size_t i = 0; i < m->n_runs; i++) {
+        struct here *h = &m->here[m->runs[i]];
 
-        if (h->bundle == BUNDLE_NONE)
-            continue;
         h->ran_ms += (double)(at_ms - m->now_ms);
         if (at_ms > h->ready_ms)
             h->left_ms -= (double)(at_ms - MAX(m->now_ms, h->ready_ms)) / h->slower;
@@ -127,54 +130,7 @@ static void go_to(struct shared *m, int64_t at_ms)
     m->now_ms = at_ms;
 }
 
-/* ---- what happens ---- */
-
-static void leave(struct shared *m, size_t i)
-{
-    struct here *h = &m->here[i];
-    struct sim_job *j = &m->result->jobs[h->job];
-    struct running *r = &m->running[h->bundle];
-
-    j->end_ms = m->now_ms;
-    j->ran_ms += m->now_ms - h->since_ms;
-    if (--r->n == 0) {
-        free_capacity_give(&m->room, &m->work->jobs[r->of], r->part);
-        r->part = NO_PART;
-    }
-    m->result->events++;
-    m->result->end_ms = m->now_ms;
-    *h = m->here[--m->n_here];
-}
-
-static void happen(struct shared *m)
-{
-    static const double nothing_ms = 0.5;
-
-    for (size_t i = m->n_here; i-- > 0;) {
-        struct here *h = &m->here[i];
-
-        if (h->bundle == BUNDLE_NONE || m->now_ms < h->ready_ms)
-            continue;
-        if (to_go(m, h) < nothing_ms)
-            *seen_of(m, h) = true;
-        if (h->left_ms < nothing_ms)
-            leave(m, i);
-    }
-    for (; m->next < m->work->n_jobs && m->work->jobs[m->next].submit_ms == m->now_ms; m->next++) {
-        const struct work *w = &m->work->jobs[m->next];
-
-        if (m->result->jobs[m->next].fate != SIM_ENDED)
-            continue;
-        m->here[m->n_here++] = (struct here){ .left_ms = (double)w->length_ms,
-                                              .slower = 1,
-                                              .since_ms = m->now_ms,
-                                              .job = (uint32_t)m->next,
-                                              .bundle = BUNDLE_NONE };
-        m->result->events++;
-    }
-}
-
-/* ---- bundles ---- */
+/* ---- what the plan sees ---- */
 
 /* What is known of the work that a job has left: the truth, its limit, or that those which have run
  * for long will: three tenths of what they did, and the policy's first queue. One whose steps were
@@ -191,13 +147,137 @@ static double expected(const struct shared *m, const struct here *h)
     return is_seen(m, h) ? MAX(h->left_ms, 1) : 0;
 }
 
-static void stop(struct shared *m, struct here *h)
+static void describe(struct shared *m, uint32_t i)
 {
+    const struct here *h = &m->here[i];
+
+    m->jobs[i] = (struct interleave_job){ .work = &m->work->jobs[h->job],
+                                          .left_ms = expected(m, h),
+                                          .bundle = h->bundle,
+                                          .kind = m->plan.kind[h->job],
+                                          .devices = m->work->jobs[h->job].devices,
+                                          .alone = !is_seen(m, h) };
+}
+
+/* Those that run have changed since the last plan; those that wait only where steps of jobs like
+ * them have become known. */
+static void describe_all(struct shared *m)
+{
+    for (size_t i = 0; i < m->n_runs; i++)
+        describe(m, m->runs[i]);
+    for (uint32_t i = 0; m->learned && i < m->n_here; i++) {
+        if (m->here[i].bundle != BUNDLE_NONE)
+            continue;
+        interleave_leave(&m->plan, m->jobs, i);
+        describe(m, i);
+        interleave_wait(&m->plan, m->jobs, i);
+    }
+    m->learned = false;
+}
+
+/* ---- what happens ---- */
+
+/* The last one of here goes to a place that has become free. */
+static void move_last(struct shared *m, uint32_t to)
+{
+    uint32_t last = (uint32_t)--m->n_here;
+    bool waits = m->here[last].bundle == BUNDLE_NONE;
+
+    if (last == to)
+        return;
+    if (waits)
+        interleave_leave(&m->plan, m->jobs, last);
+    m->here[to] = m->here[last];
+    m->jobs[to] = m->jobs[last];
+    if (waits)
+        interleave_wait(&m->plan, m->jobs, to);
+    else
+        m->runs[m->here[to].at] = to;
+}
+
+static void leave(struct shared *m, uint32_t i)
+{
+    struct here *h = &m->here[i];
+    struct sim_job *j = &m->result->jobs[h->job];
+    struct running *r = &m->running[h->bundle];
+    uint32_t other = m->runs[--m->n_runs];
+
+    m->runs[h->at] = other;
+    m->here[other].at = h->at;
+    j->end_ms = m->now_ms;
+    j->ran_ms += m->now_ms - h->since_ms;
+    if (--r->n == 0) {
+        free_capacity_give(&m->room, &m->work->jobs[r->of], r->part);
+        r->part = NO_PART;
+    }
+    m->result->events++;
+    m->result->end_ms = m->now_ms;
+    move_last(m, i);
+}
+
+/* Those that end, from the last place to the first; and whose steps have become known. */
+static size_t find_ended(struct shared *m)
+{
+    static const double nothing_ms = 0.5;
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->n_runs; i++) {
+        uint32_t at = m->runs[i];
+        const struct here *h = &m->here[at];
+        size_t k = n;
+
+        if (m->now_ms < h->ready_ms)
+            continue;
+        if (to_go(m, h) < nothing_ms) {
+            m->learned |= !is_seen(m, h) && m->work->jobs[h->job].step_ms > 0;
+            *seen_of(m, h) = true;
+        }
+        if (h->left_ms >= nothing_ms)
+            continue;
+        for (; k > 0 && m->ended[k - 1] < at; k--)
+            m->ended[k] = m->ended[k - 1];
+        m->ended[k] = at;
+        n++;
+    }
+    return n;
+}
+
+static void happen(struct shared *m)
+{
+    size_t n_ended = find_ended(m);
+
+    for (size_t i = 0; i < n_ended; i++)
+        leave(m, m->ended[i]);
+    for (; m->next < m->work->n_jobs && m->work->jobs[m->next].submit_ms == m->now_ms; m->next++) {
+        const struct work *w = &m->work->jobs[m->next];
+        uint32_t i = (uint32_t)m->n_here;
+
+        if (m->result->jobs[m->next].fate != SIM_ENDED)
+            continue;
+        m->here[m->n_here++] = (struct here){ .left_ms = (double)w->length_ms,
+                                              .slower = 1,
+                                              .since_ms = m->now_ms,
+                                              .job = (uint32_t)m->next,
+                                              .bundle = BUNDLE_NONE };
+        describe(m, i);
+        interleave_wait(&m->plan, m->jobs, i);
+        m->result->events++;
+    }
+}
+
+/* ---- bundles ---- */
+
+static void stop(struct shared *m, uint32_t i)
+{
+    struct here *h = &m->here[i];
+
     m->result->jobs[h->job].ran_ms += m->now_ms - h->since_ms;
     m->result->preemptions++;
     m->result->events++;
     h->bundle = BUNDLE_NONE;
     h->since_ms = m->now_ms;
+    describe(m, i);
+    interleave_wait(&m->plan, m->jobs, i);
 }
 
 /* Those that run otherwise than planned give their devices back. */
@@ -218,9 +298,9 @@ static void stop_others(struct shared *m)
         free_capacity_give(&m->room, &m->work->jobs[r->of], r->part);
         r->part = NO_PART;
     }
-    for (size_t i = 0; i < m->n_here; i++)
-        if (m->here[i].bundle != BUNDLE_NONE && !m->other[m->here[i].bundle].n)
-            stop(m, &m->here[i]);
+    for (size_t i = 0; i < m->n_runs; i++)
+        if (!m->other[m->here[m->runs[i]].bundle].n)
+            stop(m, m->runs[i]);
 }
 
 /* How many times longer the work of a job takes in a bundle. */
@@ -238,6 +318,7 @@ static void start(struct shared *m, const struct bundle *b, uint32_t number, int
         if (j->starts++ == 0)
             j->start_ms = m->now_ms;
         j->wait_ms += m->now_ms - h->since_ms;
+        interleave_leave(&m->plan, m->jobs, b->jobs[k]);
         h->since_ms = m->now_ms;
         h->ready_ms = m->now_ms + cost;
         h->slower = slower(m, b, h->job);
@@ -294,26 +375,44 @@ static void renumber(struct shared *m)
     }
 }
 
+static void list_run(struct shared *m, uint32_t at)
+{
+    if (m->here[at].bundle == BUNDLE_NONE)
+        return;
+    m->here[at].at = (uint32_t)m->n_runs;
+    m->runs[m->n_runs++] = at;
+}
+
+/* All that run are in the plan. Those that ran before it come first, in its order: the next one
+ * finds most of them where they belong. */
+static void list_runs(struct shared *m)
+{
+    size_t before = m->n_runs;
+
+    m->n_runs = 0;
+    for (size_t i = 0; i < before; i++)
+        list_run(m, m->plan.runs[i]);
+    for (size_t i = 0; i < m->plan.n_bundles; i++)
+        for (uint32_t k = 0; k < m->plan.bundles[i].n; k++) {
+            uint32_t at = m->plan.bundles[i].jobs[k], stands = m->here[at].at;
+
+            if (stands >= m->n_runs || m->runs[stands] != at)
+                list_run(m, at);
+        }
+}
+
 static int pass(struct shared *m)
 {
     struct running *swap;
 
-    for (size_t i = 0; i < m->n_here; i++) {
-        const struct here *h = &m->here[i];
-
-        m->jobs[i] = (struct interleave_job){ .work = &m->work->jobs[h->job],
-                                              .left_ms = expected(m, h),
-                                              .bundle = h->bundle,
-                                              .kind = m->plan.kind[h->job],
-                                              .devices = m->work->jobs[h->job].devices,
-                                              .alone = !is_seen(m, h) };
-    }
-    interleave_plan(&m->plan, m->jobs, m->n_here, m->pool->devices);
+    describe_all(m);
+    interleave_plan(&m->plan, m->jobs, m->runs, m->n_runs, m->pool->devices);
     stop_others(m);
     renumber(m);
     if (start_new(m) < 0)
         return -ENOMEM;
     swap = m->running;
+    list_runs(m);
     m->running = m->other;
     m->other = swap;
     m->n_running = m->plan.n_bundles;

@@ -156,6 +156,36 @@ static const char *wrong_plan(const struct interleave *x, const struct interleav
     return taken > devices ? "more devices are taken than there are" : NULL;
 }
 
+/* Those of n jobs that wait from now on, or (wait false) do not any more. */
+static void tell(struct interleave *x, const struct interleave_job *jobs, uint32_t n, bool wait)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (jobs[i].bundle == BUNDLE_NONE && wait)
+            interleave_wait(x, jobs, i);
+        else if (jobs[i].bundle == BUNDLE_NONE)
+            interleave_leave(x, jobs, i);
+}
+
+/* A plan for those of n jobs that run, last places first, and for those that wait. */
+static void plan_told(struct interleave *x, const struct interleave_job *jobs, uint32_t n,
+                      int64_t devices)
+{
+    uint32_t runs[JOBS], n_runs = 0;
+
+    for (uint32_t i = n; i-- > 0;)
+        if (jobs[i].bundle != BUNDLE_NONE)
+            runs[n_runs++] = i;
+    interleave_plan(x, jobs, runs, n_runs, devices);
+}
+
+static void plan(struct interleave *x, const struct interleave_job *jobs, uint32_t n,
+                 int64_t devices)
+{
+    tell(x, jobs, n, true);
+    plan_told(x, jobs, n, devices);
+    tell(x, jobs, n, false);
+}
+
 static void test_plans(const struct policy *policy)
 {
     const char *wrong = NULL;
@@ -181,7 +211,7 @@ static void test_plans(const struct policy *policy)
         for (int k = 0; k < 2 && !wrong; k++) {
             int64_t devices = k ? sum : sum / 3;
 
-            interleave_plan(&x, jobs, JOBS, devices);
+            plan(&x, jobs, JOBS, devices);
             wrong = wrong_plan(&x, jobs, devices, !k);
             for (size_t i = 0; i < x.n_bundles; i++)
                 shared += x.bundles[i].n > 1;
@@ -221,7 +251,7 @@ static void test_unknown(const struct policy *policy)
                                                .left_ms = (double)w.jobs[i].length_ms,
                                                .bundle = BUNDLE_NONE,
                                                .kind = x.kind[i] };
-        interleave_plan(&x, jobs, 2, 2);
+        plan(&x, jobs, 2, 2);
         ok(x.n_bundles == 1 && x.bundles[0].n == 1 && x.bundles[0].jobs[0] == (uint32_t)shorter,
            "the job with the least left goes first, job %d with two devices", large);
         interleave_done(&x);
@@ -254,8 +284,8 @@ static void test_left(const struct policy *policy)
                                            .left_ms = 1000,
                                            .bundle = i,
                                            .kind = x.kind[i] };
-    interleave_plan(&x, jobs, 3, 3);
-    interleave_plan(&x, &jobs[2], 1, 3);
+    plan(&x, jobs, 3, 3);
+    plan(&x, &jobs[2], 1, 3);
     ok(x.n_bundles == 1 && x.bundles[0].same == 2, "the job that is left runs on (%u)",
        x.bundles[0].same);
     interleave_done(&x);
@@ -286,13 +316,30 @@ static void move_on(const struct interleave *x, struct interleave_job *jobs, uin
     }
 }
 
+/* Say what has become of jobs since they were as before: nothing of those that are as they were. */
+static void tell_changes(struct interleave *x, const struct interleave_job *before,
+                         const struct interleave_job *jobs)
+{
+    bool same[JOBS];
+
+    for (uint32_t i = 0; i < JOBS; i++) {
+        same[i] = before[i].work == jobs[i].work && before[i].bundle == jobs[i].bundle &&
+                  before[i].left_ms <= jobs[i].left_ms; /* it never grows */
+        if (!same[i] && before[i].bundle == BUNDLE_NONE)
+            interleave_leave(x, before, i);
+    }
+    for (uint32_t i = 0; i < JOBS; i++)
+        if (!same[i] && jobs[i].bundle == BUNDLE_NONE)
+            interleave_wait(x, jobs, i);
+}
+
 /* The same jobs planned for by one that has planned before, and by one that has not. */
 static void test_kept(const struct policy *policy)
 {
     int differ = 0, plans = 0;
 
     for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
-        struct interleave_job jobs[JOBS];
+        struct interleave_job jobs[JOBS], before[JOBS];
         struct interleave x = { .most = 0 };
         struct workload w;
         uint64_t chance = seed;
@@ -305,20 +352,23 @@ static void test_kept(const struct policy *policy)
                                                .left_ms = 1000.0 * (1 + below(&chance, 9)),
                                                .bundle = BUNDLE_NONE,
                                                .kind = x.kind[i] };
+        tell(&x, jobs, JOBS, true);
         for (int k = 0; k < 8; k++, plans++) {
             struct interleave fresh = { .most = 0 };
 
             if (interleave_open(&fresh, &w, policy) < 0)
                 printf("Bail out! no memory\n");
-            interleave_plan(&x, jobs, JOBS, JOBS / 2);
-            interleave_plan(&fresh, jobs, JOBS, JOBS / 2);
+            plan_told(&x, jobs, JOBS, JOBS / 2);
+            plan(&fresh, jobs, JOBS, JOBS / 2);
             differ += x.n_bundles != fresh.n_bundles;
             for (size_t i = 0; i < MIN(x.n_bundles, fresh.n_bundles); i++)
                 differ += x.bundles[i].n != fresh.bundles[i].n ||
                           memcmp(x.bundles[i].jobs, fresh.bundles[i].jobs,
                                  x.bundles[i].n * sizeof(*x.bundles[i].jobs)) != 0;
             interleave_done(&fresh);
+            memcpy(before, jobs, sizeof(jobs));
             move_on(&x, jobs, &chance);
+            tell_changes(&x, before, jobs);
         }
         interleave_done(&x);
         workload_done(&w);
