@@ -11,13 +11,13 @@ struct wire {
 };
 
 /* The link above a function that has one: endpoints and upstream ports. */
-static bool wire_above(const struct node *n, size_t pci, struct wire *w)
+static bool wire_above(const struct node *n, int pci, struct wire *w)
 {
-    const struct pci *f = &n->pcis[pci];
-    const struct pci *port = node_pci(n, f->parent);
+    const struct pci *f = node_pci(n, pci), *port;
 
-    if (f->kind != PCI_ENDPOINT && f->kind != PCI_SWITCH_UP)
+    if (!f || (f->kind != PCI_ENDPOINT && f->kind != PCI_SWITCH_UP))
         return false;
+    port = node_pci(n, f->parent);
     if (port && port->kind == PCI_HOST_BRIDGE)
         port = NULL; /* built into the CPU: no link */
     if (n->virtual_machine == 1)
@@ -111,7 +111,7 @@ static bool width_check(struct audit *a)
     for (size_t i = 0; i < a->n->n_pcis; i++) {
         struct finding *f;
 
-        if (!wire_above(a->n, i, &w) || !leads_to_device(a->n, (int)i))
+        if (!wire_above(a->n, (int)i, &w) || !leads_to_device(a->n, (int)i))
             continue;
         links++;
         if (w.low->width < 0 || w.width_cap < 0)
@@ -142,7 +142,7 @@ static bool speed_check(struct audit *a)
         struct finding *f;
         int device;
 
-        if (!wire_above(a->n, i, &w) || !leads_to_device(a->n, (int)i))
+        if (!wire_above(a->n, (int)i, &w) || !leads_to_device(a->n, (int)i))
             continue;
         links++;
         if (w.low->gts < 0 || w.gts_cap < 0)
@@ -185,8 +185,7 @@ static bool slot_check(struct audit *a)
         struct finding *f;
         double can, has;
 
-        if (d->pci < 0 || d->kind == DEVICE_SWITCH || !wire_above(a->n, (size_t)d->pci, &w) ||
-            !w.port || w.low->pch)
+        if (d->kind == DEVICE_SWITCH || !wire_above(a->n, d->pci, &w) || !w.port || w.low->pch)
             continue; /* the chipset has its own finding */
         can = pcie_gbs(w.low->gts_max, w.low->width_max);
         has = pcie_gbs(w.gts_cap, w.width_cap);

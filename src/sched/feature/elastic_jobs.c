@@ -129,7 +129,7 @@ int elastic_resize(struct sched *s, const struct action *why, int32_t devices,
     a.kind = ACTION_RESIZE;
     a.before = w->devices;
     a.devices = devices;
-    a.until_ms = again ? 0 : elastic_cost(s, a.job, w->devices, devices);
+    a.until_ms = elastic_cost(s, a.job, w->devices, devices);
     if (s->ends)
         expected_ends_remove(s, a.job);
     state_count_user(s, a.job, now_ms, -1);

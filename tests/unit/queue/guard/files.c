@@ -1,9 +1,11 @@
 /* Whether the command of an attempt lives, by what was noted when it started. */
 #include "queue/guard/files.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -70,6 +72,29 @@ static void test_another_process(int dir)
            "a process that started at another time is not the command");
 }
 
+/* What cannot be written is told with its cause, and what was there stays. */
+static void test_without_descriptors(int dir)
+{
+    CLEANUP(str_done) struct str order = STR_INIT(64), read = STR_INIT(64);
+    struct rlimit before, few;
+    struct err e;
+
+    str_add(&order, "first");
+    is_int(queue_order_write(dir, JOB, &order, &e), 0, "an order is written");
+    if (getrlimit(RLIMIT_NOFILE, &before) < 0)
+        abort();
+    few = (struct rlimit){ (rlim_t)dir + 1, before.rlim_max };
+    str_add(&order, " and second");
+    if (setrlimit(RLIMIT_NOFILE, &few) < 0)
+        abort();
+    is_int(queue_order_write(dir, JOB, &order, &e), -EMFILE,
+           "an order without a descriptor for it tells so");
+    if (setrlimit(RLIMIT_NOFILE, &before) < 0)
+        abort();
+    is_int(queue_order_read(dir, JOB, &read, &e), 0, "the order of before is there");
+    is_str(str_text(&read), "first", "the order of before is whole");
+}
+
 int main(void)
 {
     char root[PATH_MAX];
@@ -82,6 +107,7 @@ int main(void)
         abort();
     test_command(dir);
     test_another_process(dir);
+    test_without_descriptors(dir);
     close(dir);
     folder_remove(root);
     return done();

@@ -6,6 +6,7 @@
 #include "made_run.h"
 #include "oom.h"
 #include "render/report/report.h"
+#include "render/report/report_private.h"
 #include "tap.h"
 
 enum { ROOM = 4 << 20 };
@@ -402,6 +403,21 @@ static int write_page(const char *path, const char *name)
     return fclose(f) != 0 || str_error(&out) != 0;
 }
 
+/* Texts of the run itself have room on the page until it is used up. */
+static void test_texts(void)
+{
+    CLEANUP(str_done) struct str out = STR_INIT(64);
+    struct report p = { .out = &out, .text_left = 2 };
+
+    report_text(&p, "a<", 10);
+    is_str(str_text(&out), "a&lt;", "a text of the run is written as text");
+    report_text(&p, "b", 10);
+    is_str(str_text(&out), "a&lt;…", "a text without room is dots");
+    report_text(&p, "", 10);
+    report_text(&p, NULL, 10);
+    is_str(str_text(&out), "a&lt;…", "an empty text, or none, is nothing");
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 3)
@@ -415,6 +431,7 @@ int main(int argc, char **argv)
     test_hostile();
     test_size();
     test_nonsense();
+    test_texts();
     test_changes();
     test_what_counts_as_a_change();
     test_dropped();

@@ -48,6 +48,10 @@ int main(int argc, char **argv)
         printf("Bail out! FILE\n");
         return 1;
     }
+    if (!folder_can_copy()) {
+        puts("1..0 # SKIP no openat2");
+        return 0;
+    }
     folder_make(root);
     file = at = golden_read(argv[1]);
     while ((line = strsep(&at, "\n"))) {
