@@ -16,9 +16,26 @@ enum {
     CLASSES = 7
 };
 
-/* Fills of the style sheet, one for each part of memory. */
-static const char *const fills[CLASSES] = { "acc",    "nic",   "nvme", "fabric",
-                                            "switch", "amber", "slate" };
+/* Fills of the style sheet, one for each part of memory; and those that it lacks. All stand out
+ * from the ground, in the light and in the dark. */
+static const char *const fills[CLASSES] = {
+    "acc", "nic", "nvme", "amber", "teal", "pink", "slate"
+};
+static const char more_fills[] =
+    "<style>\n"
+    ".brim .teal{fill:#0f8080}.brim .pink{fill:#b0508f}\n"
+    "@media (prefers-color-scheme:dark){.brim .teal{fill:#3cc4c4}.brim .pink{fill:#e58cc5}}\n"
+    "</style>\n";
+
+/* Kinds of parts of a step, whose colours its legend says. */
+static const char *const kinds[] = { "compute", "between GPUs", "waiting" };
+
+static size_t kind_of(enum step_part p)
+{
+    if (p == PART_BUBBLE || p == PART_STRAGGLERS || p == PART_LAUNCH)
+        return 2;
+    return p >= PART_TP && p != PART_OPTIMIZER ? 1 : 0;
+}
 
 struct drawing {
     const struct plan_train *t;
@@ -116,6 +133,7 @@ static void draw_step(struct drawing *d)
 
     snprintf(text, sizeof(text), "The %s of a step by parts", plan_seconds(s->time_s).text);
     heading(d, text);
+    legend(d, kinds, NULL, ARRAY_SIZE(kinds));
     for (int p = 0; p < PARTS; p++)
         top = fmax(top, s->part[p]);
     for (int p = 0; p < PARTS; p++) {
@@ -125,10 +143,7 @@ static void draw_step(struct drawing *d)
             continue;
         svg_text(d->out, "dim", (struct svg_box){ MARGIN, d->y + 14, LABEL - 4, 0 },
                  step_part_name((enum step_part)p));
-        svg_rect(d->out,
-                 p == PART_BUBBLE || p == PART_STRAGGLERS ? "switch"
-                 : p >= PART_TP                           ? "nic"
-                                                          : "acc",
+        svg_rect(d->out, fills[kind_of((enum step_part)p)],
                  (struct svg_box){ MARGIN + LABEL, d->y + 2, fmax(w, 1), ROW - 6 });
         snprintf(text, sizeof(text), "%s", plan_seconds(s->part[p]).text);
         svg_text(d->out, "dim", (struct svg_box){ MARGIN + LABEL + w + 6, d->y + 14, 80, 0 }, text);
@@ -274,6 +289,7 @@ void plan_svg(const struct plan_train *t, struct str *out)
     draw_step(&d);
     draw_schedule(&d);
     svg_begin(out, d.y + MARGIN, str_text(&title));
+    str_add(out, more_fills);
     str_fail(out, str_error(&title));
     str_fail(out, str_error(&body));
     str_add(out, str_text(&body));

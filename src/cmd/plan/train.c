@@ -76,7 +76,13 @@ static int answer(const struct plan_train *t, char **operands, struct err *e)
         plan_train_json(t, &out);
     else
         plan_train_text(t, &out);
-    return rc ? rc : cmd_print(&out, o->svg ? o->svg : o->json, e);
+    rc = rc ? rc : cmd_print(&out, o->svg ? o->svg : o->json, e);
+    if (rc || !o->svg || strcmp(o->svg, "-") == 0)
+        return rc;
+    str_reset(&out);
+    str_addf(&out, "%s has the memory of each stage, the step by parts%s\n", o->svg,
+             t->found->search.best[0].layout.pp > 1 ? " and the pipeline" : "");
+    return cmd_print(&out, NULL, e);
 }
 
 static int run(const struct app *app, const struct plan_opts *o, char **operands, struct err *e)

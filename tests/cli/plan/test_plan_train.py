@@ -180,7 +180,10 @@ def test_why_not_the_fastest(brim):
 def test_svg(brim, tmp_path):
     for args in (SMALL, LARGE + ("--pin=pp=4",)):
         path = tmp_path / "plan.svg"
-        assert brim.out(*args, "--svg", path) == ""
+        pipeline = "" if args is SMALL else " and the pipeline"
+        parts = f"has the memory of each stage, the step by parts{pipeline}"
+        assert brim.out(*args, "--svg", path) == f"{path} {parts}\n"
+        assert brim.out(*args, "--svg", "-") == path.read_text()
         tree = xml.etree.ElementTree.parse(path)
         text = " ".join(t.text or "" for t in tree.iter() if t.tag.endswith("text"))
         assert "Memory of a GPU by stage" in text and "of a step by parts" in text
@@ -193,6 +196,44 @@ def test_svg(brim, tmp_path):
         for r in (e for e in tree.iter() if e.tag.endswith("rect")):
             x, y, w, h = (float(r.get(k)) for k in ("x", "y", "width", "height"))
             assert x >= 0 and y >= 0 and w >= 0 and x + w <= width and y + h <= height
+
+
+def luminance(colour):
+    """Of "#rrggbb", as WCAG 2.1 defines it."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def colours(text, dark):
+    """class: the colour of its fill, in a style sheet with properties."""
+    light, *others = re.split(r"@media \(prefers-color-scheme:dark\)", text)
+    night = "".join(re.match(r"\{(?:[^{}]*\{[^}]*\})*[^}]*\}", o)[0] for o in others)
+    values = dict(re.findall(r"--(\w+):(#\w{6})", light))
+    found = {}
+    if dark:
+        values.update(re.findall(r"--(\w+):(#\w{6})", night))
+    for name, rest in re.findall(r"\.brim \.(\w+)\{(fill[^}]*)\}", text):
+        last = rest.split(";")[-1] if "stroke" not in rest else rest.split(";")[1]
+        name_of = re.search(r"var\(--(\w+)\)", last)
+        found.setdefault(name, values[name_of[1]] if name_of else last.split(":")[1])
+    if dark:
+        found.update(re.findall(r"\.brim \.(\w+)\{fill:(#\w{6})\}", night))
+    return found
+
+
+@pytest.mark.parametrize("dark", (False, True))
+def test_colours_of_the_picture(brim, dark):
+    """What is drawn stands out from the ground by 3 to 1 (WCAG 2.1, 1.4.11), and text by 4.5."""
+    text = brim.out(*LARGE, "--pin=pp=4,zero=1", "--svg", "-")
+    fills = colours(text, dark)
+    ground = luminance(fills["bg"])
+    drawn = {c for c in re.findall(r'<rect class="(\w+)"', text) if c != "bg"}
+    assert len(drawn) >= 6 and len({fills[c] for c in drawn}) == len(drawn)
+    for name in drawn | {"dim"}:
+        one = luminance(fills[name])
+        contrast = (max(one, ground) + 0.05) / (min(one, ground) + 0.05)
+        assert contrast >= (4.5 if name == "dim" else 3), (name, fills[name], contrast)
 
 
 def test_a_model_that_does_not_fit(brim):
