@@ -92,7 +92,8 @@ static int await(const char *folder, int patience_ms)
 static void last_words(const char *folder, char *ret, size_t size)
 {
     CLEANUP(closep) int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    CLEANUP(closep) int fd = dir < 0 ? -1 : openat(dir, QUEUE_LOG, O_RDONLY | O_CLOEXEC);
+    CLEANUP(closep)
+    int fd = dir < 0 ? -1 : openat(dir, QUEUE_LOG, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     off_t len = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
     ssize_t n = len > 0 ? pread(fd, ret, size - 1, MAX(len - (off_t)size + 1, 0)) : 0;
     char *line;
@@ -151,6 +152,11 @@ static int start_engine(const char *folder, struct err *e)
         return err_set(e, -ENOSPC, "the queue's engine does not come up: the disk of %s is full",
                        folder);
     last_words(folder, words, sizeof(words));
+    if (!*words)
+        return err_set(e, fd,
+                       "the queue's engine does not come up, and does not say why: brim queue "
+                       "--directory=%s does",
+                       folder);
     return err_set(e, fd,
                    "the queue's engine does not come up: its last words are '%.190s' (%s/" QUEUE_LOG
                    ")",

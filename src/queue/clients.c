@@ -22,7 +22,7 @@ static void make_address(struct sockaddr_un *a, int dir)
 int clients_open(struct local *l, struct err *e)
 {
     struct sockaddr_un address;
-    CLEANUP(closep) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    CLEANUP(closep) int fd = -1;
     mode_t before;
     int rc;
 
@@ -33,6 +33,7 @@ int clients_open(struct local *l, struct err *e)
     make_address(&address, l->dir);
     unlinkat(l->dir, QUEUE_SOCKET, 0); /* of an engine that died: we hold its lock */
     before = umask(l->c->shared ? 0111 : 0177);
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     rc = fd < 0 || bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
                  listen(fd, BACKLOG) < 0
              ? -errno

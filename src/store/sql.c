@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static int of_io(int code, int system)
 {
@@ -42,10 +44,24 @@ int sql_errno(int code, int system)
     }
 }
 
+/* SQLite tells no more than that a file could not grow. */
+static bool is_limited(rlim_t *most)
+{
+    struct rlimit files;
+
+    *most = getrlimit(RLIMIT_FSIZE, &files) == 0 ? files.rlim_cur : RLIM_INFINITY;
+    return *most != RLIM_INFINITY;
+}
+
 int sql_error(sqlite3 *db, int code, const char *path, struct err *e)
 {
     int rc = db ? sql_errno(code, sqlite3_system_errno(db)) : -ENOMEM;
+    rlim_t most;
 
+    if (rc == -EIO && (code & 0xff) == SQLITE_IOERR && is_limited(&most))
+        return err_set(e, rc,
+                       "cannot use %s: %s: raise ulimit -f, by which files have %llu bytes at most",
+                       path, sqlite3_errmsg(db), (unsigned long long)most);
     switch (rc) {
     case -ENOMEM:
         return err_nomem(e);
@@ -71,9 +87,13 @@ int sql_error(sqlite3 *db, int code, const char *path, struct err *e)
                        "cannot open %s: permission denied: let this user write there, or "
                        "give the store another path",
                        path);
+    case -EMFILE:
+        return err_set(e, rc,
+                       "cannot open %s: too many files are open: raise the limit, with ulimit -n",
+                       path);
     default:
-        return err_set(e, rc, "cannot use %s: %s (%s): look into the kernel's log", path,
-                       sqlite3_errmsg(db), strerror(-rc));
+        return err_set(e, rc, "cannot use %s: %s (%s): %s", path, sqlite3_errmsg(db), strerror(-rc),
+                       rc == -EIO ? "look into the kernel's log" : "look at what is there");
     }
 }
 

@@ -66,7 +66,8 @@ static void become_engine(const char *folder)
     if (fork() != 0)
         _exit(0);
     snprintf(path, sizeof(path), "%s/" QUEUE_LOG, folder);
-    log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+    /* A pipe that nobody reads is not waited for: the engine does without. */
+    log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (queue_fds_null(QUEUE_LOW_FDS) < 0)
         _exit(1);
     if (log >= 0)

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import random
+import resource
 import signal
 import socket
 import sqlite3
@@ -394,3 +395,29 @@ def test_a_queue_of_another_user_is_not_run(queue, name):
     os.chown(str(path), 0, 0)
     assert queue("release", str(number)).returncode == 0
     queue.until(number, "done")
+
+
+# ---- limits of the shell that starts an engine ----
+
+
+def limited(which, most):
+    return lambda: resource.setrlimit(which, (most, most))
+
+
+@pytest.mark.parametrize("which, most, why", [
+    ("NOFILE", 7, "queue.db: too many files are open: raise the limit, with ulimit -n"),
+    ("NOFILE", 5, "does not come up, and does not say why: brim queue --directory="),
+    ("FSIZE", 1000, "disk I/O error: raise ulimit -f, by which files have 1000 bytes"),
+    ("FSIZE", 0, "does not come up, and does not say why: brim queue --directory="),
+])
+def test_an_engine_that_has_too_little(queue, which, most, why):
+    done = queue("submit", "true", preexec_fn=limited(getattr(resource, "RLIMIT_" + which), most))
+    one_line(done, 1, "brim submit: the queue's engine does not come up", why)
+    queue.until(queue.submit("true"), "done")
+
+
+def test_a_pipe_as_the_log_of_an_engine(queue):
+    """It is not waited for: the engine writes no log."""
+    queue.state.mkdir()
+    os.mkfifo(str(queue.state / "engine.log"))
+    queue.until(queue.submit("true"), "done")

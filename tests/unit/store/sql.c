@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <sys/resource.h>
 
 #include "tap.h"
 
@@ -31,6 +32,7 @@ static void test_numbers(void)
         { SQLITE_NOTADB, 0, -EUCLEAN },
         { SQLITE_CANTOPEN, 0, -EACCES },
         { SQLITE_CANTOPEN, ENOENT, -ENOENT },
+        { SQLITE_CANTOPEN, EMFILE, -EMFILE },
         { SQLITE_PERM, 0, -EACCES },
         { SQLITE_PERM, EACCES, -EACCES },
         { SQLITE_ERROR, ENOSPC, -EIO },
@@ -63,12 +65,21 @@ static void test_sentences(sqlite3 *db)
                          "log" },
     };
     struct err memory = { "" }, e = { "" };
+    struct rlimit was, limit;
 
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
         is_int(sql_error(db, rows[i].code, "p", &e), sql_errno(rows[i].code, 0),
                "sql_error returns the number of code %d", rows[i].code);
         is_str(e.text, rows[i].want, "sql_error has a sentence for code %d", rows[i].code);
     }
+    is_int(getrlimit(RLIMIT_FSIZE, &was), 0, "the limit of files is known");
+    limit = (struct rlimit){ .rlim_cur = 1 << 20, .rlim_max = was.rlim_max };
+    is_int(setrlimit(RLIMIT_FSIZE, &limit), 0, "files are limited to 1 MiB");
+    sql_error(db, SQLITE_IOERR_SHMSIZE, "p", &e);
+    is_int(setrlimit(RLIMIT_FSIZE, &was), 0, "files are limited as before");
+    is_str(e.text,
+           "cannot use p: not an error: raise ulimit -f, by which files have 1048576 bytes at most",
+           "sql_error says that files are limited where a file could not grow");
     is_int(err_nomem(&memory), -ENOMEM, "there is a sentence for memory that ran out");
     is_int(sql_error(db, SQLITE_NOMEM, "p", &e), -ENOMEM, "sql_error knows memory that ran out");
     is_str(e.text, memory.text, "sql_error says that memory ran out");
