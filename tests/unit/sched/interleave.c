@@ -301,7 +301,8 @@ static void move_on(const struct interleave *x, struct interleave_job *jobs, uin
         for (uint32_t k = 0; k < x->bundles[i].n; k++) {
             struct interleave_job *j = &jobs[x->bundles[i].jobs[k]];
 
-            j->left_ms = MAX(j->left_ms - below(chance, 900000), 1);
+            j->left_ms -= below(chance, 900000);
+            j->left_ms = MAX(j->left_ms, 1);
             j->bundle = i;
         }
     for (uint32_t i = 0; i < x->n_bundles; i++)
