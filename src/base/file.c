@@ -38,6 +38,8 @@ int file_read(const char *path, struct str *out, struct err *e)
 
     if (fd < 0) {
         str_reset(out);
+        if (!*path)
+            return err_usage(e, "a file's name is empty");
         return err_set(e, -errno, "cannot read %s: %s", path, strerror(errno));
     }
     return read_all(fd, path, out, e);

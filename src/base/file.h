@@ -8,7 +8,7 @@
 #include "base/str.h"
 
 /* Read a file into out (emptied first; its ceiling is the largest file allowed). 0, or a negative
- * errno with "PATH: why". */
+ * errno with "PATH: why"; an empty name is wrong usage: no file has it. */
 int file_read(const char *path, struct str *out, struct err *e) CHECK_RESULT;
 
 /* The same for a file in a folder that others may write to: one that is not a regular file, or is a

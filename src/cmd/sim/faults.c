@@ -133,9 +133,9 @@ int sim_faults_find(struct sim_failing *ret, struct arena *a, const struct pool 
     f.options.seed = seed;
     f.options.repair_ms = o->repair_ns / NS_PER_MS;
     f.options.checkpoint_cost_ms = o->cost_ns / NS_PER_MS;
-    if (o->spares > pool->n_nodes)
-        return err_usage(e, "--spares %llu: there are %zu nodes", (unsigned long long)o->spares,
-                         pool->n_nodes);
+    if (o->spares > 0 && o->spares >= pool->n_nodes)
+        return err_usage(e, "--spares %llu: of %zu node%s one at least has to work",
+                         (unsigned long long)o->spares, pool->n_nodes, str_plural(pool->n_nodes));
     f.options.spares = (uint32_t)o->spares;
     if (o->failures)
         rc = find_rate(&f, a, pool, o->failures, e);

@@ -108,8 +108,8 @@ static int32_t unit_of(uint64_t i, uint64_t below)
     return below ? (int32_t)(i / below) + 1 : 0;
 }
 
-/* One "64x8/16:A100" of a list. */
-static int add_group(struct pool *p, char *group, struct err *e)
+/* One "64x8/16:A100" of a list. Where it is one of several, the sentence says which is wrong. */
+static int add_group(struct pool *p, char *group, bool several, struct err *e)
 {
     char *kind = strchr(group, ':');
     struct joined by = { .leaf = 0 };
@@ -124,8 +124,12 @@ static int add_group(struct pool *p, char *group, struct err *e)
                        "nodes are written as 64x8, 64x8/16 (nodes of a leaf), 72x4=18/36/2 (of an "
                        "NVLink domain, of a leaf, leaves of a spine) or 32x8:A100,4x4:T4");
     if (n == 0 || n > POOL_NODES || each == 0 || each > POOL_DEVICES)
-        return err_set(e, -EINVAL, "%llux%llu: 1 to %d nodes with 1 to %d devices each",
-                       (unsigned long long)n, (unsigned long long)each, POOL_NODES, POOL_DEVICES);
+        rc = err_set(e, -EINVAL, "1 to %d nodes with 1 to %d devices each", POOL_NODES,
+                     POOL_DEVICES);
+    if (rc < 0)
+        return several ? err_context(e, rc, "%llux%llu: ", (unsigned long long)n,
+                                     (unsigned long long)each)
+                       : rc;
     if (by.domain > POOL_NODES || by.leaf > POOL_NODES || by.spine > POOL_NODES)
         return err_set(e, -EINVAL, "more than %d nodes below a switch", POOL_NODES);
     for (uint64_t i = first; i < first + n && rc == 0; i++) {
@@ -147,6 +151,6 @@ int pool_parse(struct pool *p, const char *text, struct err *e)
     if (!copy)
         return err_nomem(e);
     while (rc == 0 && (group = strsep(&rest, ",")))
-        rc = add_group(p, group, e);
+        rc = add_group(p, group, strchr(text, ',') != NULL, e);
     return rc;
 }

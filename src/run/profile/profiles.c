@@ -140,7 +140,7 @@ int profiles_find(const char *folder, const char *which, const char *key, struct
 
     str_reset(path);
     if (!*which)
-        return err_set(e, -ENOENT, "a profile's name is empty");
+        return err_usage(e, "a profile's name is empty: 'brim profile list' has the names");
     if (strchr(which, '/') || (ends_so(which, strlen(which)) && access(which, F_OK) == 0)) {
         str_add(path, which);
         return str_error(path) ? err_nomem(e) : 0;

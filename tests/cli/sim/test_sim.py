@@ -356,9 +356,22 @@ def test_failures_by_rate(brim, trace):
         ("none.csv", 1, "none.csv"),
     ]:
         one_line(brim("sim", path, "--failures=" + failures), status, why)
-    assert "leave none to work on" in brim("sim", path, "--nodes", "2x8", "--spares", "2").stderr
+    for spares in ("2", "3"):
+        done = brim("sim", path, "--nodes", "2x8", "--spares", spares)
+        one_line(done, 2, f"--spares {spares}: of 2 nodes one at least has to work")
     done = brim("sim", path, "--failures", "RSC-1", "--policy", "rebuild-srtf")
     assert done.returncode == 1 and "starts all jobs anew" in done.stderr
+
+
+def test_what_is_empty_is_wrong_usage(brim, trace):
+    for words in (("sim", ""), ("cost", ""), ("plan", "eval", "")):
+        one_line(brim(*words), 2, "a file's name is empty")
+    one_line(brim("profile", "show", ""), 2, "a profile's name is empty")
+    path = trace("job_id,submit_s,gpus,duration_s\na,0,8,3600\n")
+    done = brim("sim", path, "--nodes", "0x4")
+    one_line(done, 2, "1 to 1048576 nodes with 1 to 16 devices each")
+    assert done.stderr.count("0x4") == 1
+    one_line(brim("sim", path, "--nodes", "4x8,0x4"), 2, "0x4: 1 to 1048576 nodes")
 
 
 def test_figures(brim, trace):
