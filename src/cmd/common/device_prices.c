@@ -97,24 +97,24 @@ static bool is_said_again(const char *text, const char *part, size_t len)
 /* Whether each part of a text is as it should be. */
 static bool all_given(const char *text, bool power)
 {
-    const char *first = text;
+    const char *part = text;
     double n, m;
 
     if (!*text)
         return false;
     for (;;) {
         char one[256];
-        size_t len = strcspn(text, ",");
+        size_t len = strcspn(part, ",");
 
-        if (len >= sizeof(one) || is_said_again(first, text, len))
+        if (len >= sizeof(one) || is_said_again(text, part, len))
             return false;
-        memcpy(one, text, len);
+        memcpy(one, part, len);
         one[len] = '\0';
         if ((power ? given_power(one, NULL, &n, &m) : given_price(one, NULL, &n)) <= 0)
             return false;
-        if (!text[len])
+        if (!part[len])
             return true;
-        text += len + 1;
+        part += len + 1;
     }
 }
 

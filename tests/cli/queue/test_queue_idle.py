@@ -323,7 +323,7 @@ def test_a_submission_to_a_queue_that_is_refused(brim, tmp_path):
 
 @pytest.mark.parametrize("options, words", [
     (("--interval", "10ms"), "--interval must be from 100ms to 1m"),
-    (("--play", "/nonexistent"), "--play /nonexistent: No such file"),
+    (("--play", "/nonexistent"), "--play: cannot read /nonexistent: No such file"),
 ])
 def test_bad_options(brim, tmp_path, options, words):
     done = brim("queue", *options, env={"STATE_DIRECTORY": str(tmp_path)})
