@@ -15,6 +15,7 @@
 #include "plan/cluster/cluster_read.h"
 #include "plan/cluster/constants.h"
 #include "plan/cluster/from_machine.h"
+#include "plan/layout/usual.h"
 #include "probe/recording.h"
 #include "probe/recording_load.h"
 
@@ -113,6 +114,8 @@ static int check_gpu(const struct plan_opts *o, struct plan_ask *a, struct err *
     if (!(g->flops[PLAN_BF16] > 0 || g->flops[PLAN_FP16] > 0))
         return err_set(e, -EINVAL, "%s has no 16-bit floats, which training needs", g->name);
     a->job.precision = want;
+    if (!o->precision && want == PLAN_BF16)
+        note(a, "products in bf16");
     if (!(g->gemm_best[want] > 0))
         note(a, "%s: not all figures were measured, some are those of the GPU most like it",
              g->name);
@@ -142,24 +145,87 @@ static void note_model(struct plan_ask *a)
              s->further_layers > 1 ? "s" : "");
 }
 
-/* What the model takes the program to do: brim plan eval takes the same for a row of its time. */
+/* Attention and what lies between the products. */
+static void add_kernels(const struct plan_job *job, struct str *out)
+{
+    static const char *const attention[] = {
+        [ATTENTION_PLAIN] = "attention with its scores in memory",
+        [ATTENTION_FLASH] = "fused attention of before 2024",
+        [ATTENTION_SECOND] = "FlashAttention-2",
+        [ATTENTION_FIRST] = "Triton's first fused attention",
+        [ATTENTION_THIRD] = "fused attention",
+    };
+    static const char *const own[] = { "Megatron-LM", "PyTorch", "DeepSpeed" };
+
+    str_add(out, attention[job->attention]);
+    if (!job->fused)
+        str_addf(out, ", other kernels of %s one by one", own[job->engine]);
+    else if (job->engine == ENGINE_TORCH)
+        str_add(out, " and kernels as torch.compile fuses them");
+    else
+        str_addf(out, " and kernels as in %s", own[job->engine]);
+}
+
+/* What is beside the compute: as pinned, else as usual. */
+static void add_hidden(const struct plan_ask *a, struct str *out)
+{
+    const struct plan_job *job = &a->job;
+    const struct pins *p = &a->pins;
+    bool tp = pins_has(p, PIN_OVERLAP_TP) ? p->layout.overlap_tp
+                                          : usual_hides_tp(job, gpu_is_new(&a->cluster.gpu));
+    bool dp = pins_has(p, PIN_OVERLAP_DP) ? p->layout.overlap_dp : usual_hides_dp(job, 3, true);
+    bool pp = pins_has(p, PIN_OVERLAP_PP) ? p->layout.overlap_pp : usual_hides_pp(true);
+
+    if (!tp && !dp)
+        str_add(out, ", no collectives beside the compute");
+    else
+        str_addf(out, ", collectives of %s%s beside the compute",
+                 tp && dp ? "tensor and data parallelism"
+                 : tp     ? "tensor parallelism"
+                          : "data parallelism",
+                 dp && !usual_hides_dp(job, 1, true) ? " with ZeRO-3" : "");
+    if (pp)
+        str_add(out, ", and sends of stages with chunks");
+}
+
+/* What the model takes the program to do: brim plan eval takes the same for a row of its time
+ * (plan/layout/usual.h). What is pinned is not assumed, but stands in the same sentence. */
 static void note_program(struct plan_ask *a)
 {
     CLEANUP(str_done) struct str words = STR_INIT(NOTE_MAX);
+    const struct plan_job *job = &a->job;
 
-    if (a->job.tune.kind != FINETUNE_NONE) {
-        finetune_text(&a->job.tune, &words);
+    if (job->tune.kind != FINETUNE_NONE) {
+        finetune_text(&job->tune, &words);
         note(a, "%s", str_text(&words));
     }
-    if (a->job.tune.kind == FINETUNE_LORA) {
+    if (job->tune.kind == FINETUNE_LORA) {
         note(a, "fused attention, other kernels of PyTorch one by one");
         return;
     }
-    note(a,
-         "fused attention and kernels as in Megatron-LM, gradients of %d bits, collectives of "
-         "%s beside the compute",
-         8 * a->job.gradient_b,
-         gpu_is_new(&a->cluster.gpu) ? "tensor and data parallelism" : "data parallelism");
+    str_reset(&words);
+    add_kernels(job, &words);
+    str_addf(&words, ", gradients of %d bits, moments of %d", 8 * job->gradient_b,
+             8 * job->moment_b);
+    add_hidden(a, &words);
+    note(a, "%s", str_text(&words));
+    if (job->shape.experts && job->imbalance == 1)
+        note(a, "experts with even loads");
+    note(a, "%s, %s", job->graphs ? "CUDA graphs" : "no CUDA graphs",
+         job->fused_loss ? "the loss in pieces" : "the loss of all logits at once");
+}
+
+/* As the engine computes; then what was pinned. */
+static void set_job(struct plan_ask *a)
+{
+    const struct pins *p = &a->pins;
+    /* PyTorch and DeepSpeed are planned with ZeRO-3 where nobody says otherwise. */
+    bool sharded = (!pins_has(p, PIN_ZERO) || p->layout.zero == 3) &&
+                   (!pins_has(p, PIN_PP) || p->layout.pp == 1);
+
+    if (pins_has(p, PIN_ENGINE))
+        a->job.engine = p->job.engine;
+    usual_job(&a->job, a->job.engine, USUAL_TODAY, sharded);
 }
 
 /* What is trained of the model. */
@@ -176,8 +242,7 @@ static int read_finetune(const struct plan_opts *o, struct plan_ask *a, struct e
     if (rc < 0)
         return err_context(e, err_usage_of(rc), "--finetune: ");
     /* Optimizers of 8 bits step weights of 16 bits, whose gradients are as wide. */
-    if (f->kind == FINETUNE_FULL && f->optimizer != FINETUNE_ADAMW)
-        a->job.gradient_b = 2;
+    a->job.gradient_b = f->kind == FINETUNE_FULL && f->optimizer != FINETUNE_ADAMW ? 2 : 4;
     return 0;
 }
 
@@ -284,12 +349,18 @@ static int read_rest(const struct plan_opts *o, struct plan_ask *a, struct err *
             rc = err_usage(e, "--price is that of a GPU for an hour, from 0 to %d, not '%.40s'",
                            CLUSTER_PRICE_MOST, o->price);
     }
+    return rc;
+}
+
+static int read_pins(const struct plan_opts *o, struct plan_ask *a, struct err *e)
+{
+    int rc = 0;
+
     for (size_t i = 0; rc == 0 && i < o->pins.n; i++) {
         rc = err_usage_of(pins_read(&a->pins, o->pins.items[i], e));
         if (rc < 0)
             err_context(e, rc, "--pin: ");
     }
-    pins_set_job(&a->pins, &a->job);
     return rc;
 }
 
@@ -304,11 +375,6 @@ int plan_ask_read(const struct plan_opts *o, const char *model, struct plan_ask 
 {
     int rc = plan_known_load(o, &ret->known, e);
 
-    /* As current programs compute: fused kernels, gradients summed in 32 bits. */
-    ret->job.attention = ATTENTION_THIRD;
-    ret->job.fused = true;
-    ret->job.gradient_b = ret->job.moment_b = 4;
-    ret->job.imbalance = 1;
     if (rc == 0)
         rc = plan_model_read(&ret->known, model, &ret->job.shape, e);
     if (rc == 0 && !ret->count_only && shape_can_plan(&ret->job.shape, e) < 0)
@@ -323,7 +389,12 @@ int plan_ask_read(const struct plan_opts *o, const char *model, struct plan_ask 
         note(ret, "%s", ret->cluster.assumed);
     rc = check_gpu(o, ret, e);
     if (rc == 0)
-        rc = read_finetune(o, ret, e);
+        rc = read_pins(o, ret, e);
+    if (rc)
+        return rc;
+    set_job(ret);
+    rc = read_finetune(o, ret, e);
+    pins_set_job(&ret->pins, &ret->job);
     if (rc == 0)
         note_program(ret);
     if (rc == 0)

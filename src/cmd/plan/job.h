@@ -5,7 +5,7 @@
 #include "cmd/plan/known.h"
 #include "plan/layout/pins.h"
 
-enum { PLAN_NOTES = 400 };
+enum { PLAN_NOTES = 1000 };
 
 struct plan_ask {
     bool count_only; /* set before it is read: parameters are all that counts, not memory or time */

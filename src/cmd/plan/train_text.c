@@ -226,6 +226,21 @@ void plan_table(const struct plan_train *t, const struct found_layout *list, siz
     }
 }
 
+/* What the optimizer keeps, and how many bytes of a parameter. */
+static const char *states_why(const struct plan_job *job)
+{
+    struct plan_job wide = *job;
+
+    wide.precision = PLAN_BF16;
+    if (layout_state_bytes(&wide) < layout_state_bytes(job))
+        return job->moment_b == 2 ? "master weights, gradients in 32 bits and both moments, 12 "
+                                    "bytes; divided by ZeRO-1 too"
+                                  : "master weights, gradients in 32 bits and both moments, 16 "
+                                    "bytes; divided by ZeRO-1 too";
+    return job->moment_b == 2 ? "master weights and both moments, 8 bytes; divided by ZeRO-1 too"
+                              : "master weights and both moments, 12 bytes; divided by ZeRO-1 too";
+}
+
 bool plan_memory_part(const struct memory *m, const struct plan_job *job, size_t i,
                       struct plan_memory_part *ret)
 {
@@ -240,9 +255,7 @@ bool plan_memory_part(const struct memory *m, const struct plan_job *job, size_t
                : "as they are summed; divided by ZeRO-2 too",
           m->gradients },
         { "optimizer",
-          tune                 ? "what it keeps of what is trained; divided by ZeRO-1 too"
-          : job->moment_b == 2 ? "master weights and both moments, 8 bytes; divided by ZeRO-1 too"
-                               : "master weights and both moments, 12 bytes; divided by ZeRO-1 too",
+          tune ? "what it keeps of what is trained; divided by ZeRO-1 too" : states_why(job),
           m->states },
         { "gathered",
           tune ? "weights unpacked from 4 bits; ZeRO-3: of the blocks at work"

@@ -44,7 +44,7 @@ struct emit_limit {
 /* Whether a program that picks its attention kernels itself has such ones. */
 static inline bool emit_is_usual(enum plan_attention a)
 {
-    return a == ATTENTION_FLASH || a == ATTENTION_THIRD;
+    return a == ATTENTION_FLASH || a == ATTENTION_SECOND || a == ATTENTION_THIRD;
 }
 
 /* 0, or -EINVAL with the sentence of the first that is broken. */

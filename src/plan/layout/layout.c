@@ -22,7 +22,12 @@ int layout_micro_batches(const struct layout *l, const struct plan_job *job)
 
 double layout_state_bytes(const struct plan_job *job)
 {
-    return 4 + 2.0 * (job->moment_b ? job->moment_b : 4);
+    /* Megatron-LM's optimizer has a copy in 32 bits of gradients of fp16: 20 bytes a parameter
+     * (its docs, dist_optimizer). */
+    bool copies = job->precision == PLAN_FP16 && job->engine == ENGINE_MEGATRON &&
+                  job->tune.kind == FINETUNE_NONE;
+
+    return 4 + (copies ? 4 : 0) + 2.0 * (job->moment_b ? job->moment_b : 4);
 }
 
 int layout_expert_dp(const struct layout *l)

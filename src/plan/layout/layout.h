@@ -119,7 +119,8 @@ int layout_chunk_layers(const struct layout *l, int layers, int chunk);
 
 bool stage_split_is(const struct stage_split *a, const struct stage_split *b);
 
-/* Bytes of the optimizer's states for a parameter: the weight in 32 bits and both moments. */
+/* Bytes of the optimizer's states for a parameter: the weight in 32 bits, both moments, and with
+ * fp16 in Megatron-LM the gradient in 32 bits. */
 double layout_state_bytes(const struct plan_job *job);
 
 /* GPUs that hold the same expert weights. */

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "plan/cluster/constants.h"
+#include "plan/layout/usual.h"
 #include "plan/measured/rows_date.h"
 #include "plan/measured/rows_phrases.h"
 #include "plan/measured/rows_private.h"
@@ -301,14 +302,14 @@ static void set_overlaps(const struct row_fields *f, bool fresh, bool megascale,
                          struct plan_row *row, bool *hides_tp)
 {
     struct layout *l = &row->layout;
-    bool deep = row->job.engine == ENGINE_DEEPSPEED, fsdp = l->zero == 3 && !deep;
+    bool current = fresh || row->job.shape.gated;
 
-    /* DeepSpeed's overlap_comm is off below ZeRO-3 if nobody says otherwise. */
-    l->overlap_dp = deep ? l->zero == 3 : fresh || row->job.shape.gated || l->zero >= 2;
-    *hides_tp = fresh && (!fsdp || STATES(f, "async tp", "async tensor parallel",
-                                          "async tensor parallelism"));
+    l->overlap_dp = usual_hides_dp(&row->job, l->zero, current);
+    *hides_tp = usual_hides_tp(&row->job, fresh) ||
+                (fresh &&
+                 STATES(f, "async tp", "async tensor parallel", "async tensor parallelism"));
     l->overlap_ep = STATES(f, "1f1b overlap", "ep overlap", "a2a overlap", "DualPipe");
-    l->overlap_pp = fresh;
+    l->overlap_pp = usual_hides_pp(current);
     if (megascale) {
         row->job.shape.parallel = true;
         l->overlap_dp = l->overlap_pp = *hides_tp = true;
@@ -355,38 +356,33 @@ static bool has_third(const struct row_fields *f, bool fresh, const struct named
     return month >= ROW_MONTH(2024, 8) || STATES(f, "FA3", "flash attention 3", "flash attn 3");
 }
 
-/* other: of a program that has none of Megatron-LM's fused kernels (Transformer Engine, Apex). */
 static void set_kernels(const struct row_fields *f, bool fresh, bool megascale,
                         const struct named *found, struct plan_row *row)
 {
     bool compiled = is_compiled(f, found), other = found && found->program == PROGRAM_OTHER;
     struct plan_job *job = &row->job;
     /* With experts come Transformer Engine's kernels. */
-    bool torch = job->engine == ENGINE_TORCH && row->layout.ep == 1, gated = job->shape.gated;
-    bool lean = fresh || gated || job->seq > 2048 || megascale ||
-                STATES(f, "flash", "flash attention", "flash attn", "FA2", "FA3");
+    enum plan_engine kernels = row->layout.ep == 1 ? job->engine : ENGINE_MEGATRON;
+    bool flash = megascale || STATES(f, "flash", "flash attention", "flash attn", "FA2", "FA3");
+    bool sharded = row->layout.zero == 3 && row->layout.pp == 1, gated = job->shape.gated;
+    enum usual_time time = has_third(f, fresh, found) ? USUAL_TODAY
+                           : fresh || gated           ? USUAL_FUSED
+                                                      : USUAL_PLAIN;
 
-    if (torch)
-        job->attention = ATTENTION_SECOND;
-    else if (has_third(f, fresh, found))
-        job->attention = ATTENTION_THIRD;
-    else
-        job->attention = lean ? ATTENTION_FLASH : ATTENTION_PLAIN;
-    /* MPT's positions are biases of the scores, which its kernels of 2023 were written for. */
-    if (!strncasecmp(row->name, "mpt", 3))
+    usual_job(job, kernels, time, sharded);
+    if (flash && job->attention == ATTENTION_PLAIN)
+        job->attention = ATTENTION_FLASH;
+    if (other)
+        job->fused = false;
+    if (compiled)
+        usual_compiled(job, kernels);
+    /* MPT's positions are biases of the scores, which its kernels of 2023 were written for; its
+     * loss is fused, in place. */
+    if (!strncasecmp(row->name, "mpt", 3)) {
         job->attention = ATTENTION_FIRST;
-    job->fused = ((fresh || gated) && !torch && !other) || compiled;
-    job->fused_loss = false;
-    /* PyTorch's: 16 bits, 32, their log-softmax and its gradient; MPT's is fused, in place. */
-    job->logit_b = !torch ? 0 : compiled ? 12 : 14;
-    if (job->attention == ATTENTION_FIRST)
         job->logit_b = 4;
+    }
     job->graphs = STATES(f, "cuda graph", "cuda graphs");
-    /* What has FSDP in a pipeline reduces in 32 bits (torchtitan's mixed_precision_reduce). */
-    job->gradient_b = (row->layout.zero == 3 && row->layout.pp == 1) || job->precision == PLAN_FP16
-                          ? 2
-                          : 4;
-    job->imbalance = 1;
     job->shape.dropout = !gated && job->attention == ATTENTION_PLAIN;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "plan/cluster/constants.h"
+#include "plan/layout/usual.h"
 
 static const struct pins no_pins;
 
@@ -106,7 +107,7 @@ static bool has_sequence(const struct space *s, const struct layout *l, bool val
 
 static bool has_overlap_tp(const struct space *s, const struct layout *l, bool value)
 {
-    bool usual = l->seq_parallel && gpu_is_new(&s->cluster->gpu);
+    bool usual = l->seq_parallel && usual_hides_tp(s->job, gpu_is_new(&s->cluster->gpu));
 
     if (l->tp == 1)
         return !value;
@@ -117,7 +118,8 @@ static bool has_overlap_pp(const struct space *s, const struct layout *l, int vp
 {
     if (l->pp == 1)
         return !value;
-    return may_be(s, PIN_OVERLAP_PP, s->pins->layout.overlap_pp, vpp > 1, value);
+    return may_be(s, PIN_OVERLAP_PP, s->pins->layout.overlap_pp, vpp > 1 && usual_hides_pp(true),
+                  value);
 }
 
 /* Without replicas there is nothing to hide, and ZeRO-3 hides what it can. */
@@ -125,7 +127,8 @@ static bool has_overlap_dp(const struct space *s, const struct layout *l, int ze
 {
     if (l->dp * l->cp == 1 || zero == 3)
         return value;
-    return may_be(s, PIN_OVERLAP_DP, s->pins->layout.overlap_dp, true, value);
+    return may_be(s, PIN_OVERLAP_DP, s->pins->layout.overlap_dp, usual_hides_dp(s->job, zero, true),
+                  value);
 }
 
 static bool has_overlap_ep(const struct space *s, const struct layout *l, bool value)

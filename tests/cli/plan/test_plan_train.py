@@ -96,6 +96,20 @@ def test_pins(brim):
     assert plan(brim, *LARGE, "--pin=schedule=any")["best"][0]["step_s"] <= free
 
 
+def test_states_of_fp16(brim):
+    """Megatron-LM has gradients of fp16 in 32 bits for its optimizer: 20 bytes a parameter (18 with
+    bf16), of which ZeRO-1 divides 16."""
+    pins = "--pin=tp=8,pp=1,cp=1,zero=0,recompute=full"
+    parts = {p: plan(brim, *SMALL, pins, f"--precision={p}")["best"][0]["parts_b"]
+             for p in ("fp16", "bf16")}
+    weights = parts["bf16"]["weights"]
+    for precision, gradients, states in (("bf16", 2, 6), ("fp16", 1, 8)):
+        assert parts[precision]["gradients"] == pytest.approx(gradients * weights)
+        assert parts[precision]["optimizer"] == pytest.approx(states * weights)
+    text = " ".join(brim.out(*SMALL, pins, "--precision=fp16", "--explain").split())
+    assert "master weights, gradients in 32 bits and both moments, 16 bytes" in text
+
+
 def test_tensor_parallelism_alone(brim):
     """Sequence parallelism is tried with tp and without; the card says where there is none."""
     alone, beside = (brim.out(*SMALL, f"--pin=tp=2,cp=1,dp=4,sp={sp}") for sp in ("no", "yes"))
@@ -367,28 +381,69 @@ def test_an_ini_file_and_this_machine(brim, tmp_path):
     assert done.returncode == 0 or done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("gpu, pins", [
-    ("H100-SXM5-80GB", ""),
-    ("A100-SXM4-80GB", ""),
-    ("H100-SXM5-80GB", ",engine=torch,attention=second,fused=no,gradient_bytes=2"),
+MEGATRON = "fused attention and kernels as in Megatron-LM, gradients of {} bits, moments of 32, "
+PYTORCH = "FlashAttention-2, other kernels of PyTorch one by one, gradients of 16 bits, "
+
+
+@pytest.mark.parametrize("gpu, engine, precision, degrees, said", [
+    ("H100-SXM5-80GB", "", "bf16", (8, 1, 1, 1), MEGATRON.format(32) + "collectives of tensor and"),
+    ("A100-SXM4-80GB", "", "bf16", (8, 1, 1, 1), MEGATRON.format(32) + "collectives of data"),
+    ("H100-SXM5-80GB", "", "bf16", (4, 4, 2, 1), "and sends of stages with chunks"),
+    ("A100-SXM4-80GB", "", "bf16", (4, 4, 2, 1), "and sends of stages with chunks"),
+    ("A100-SXM4-80GB", "", "fp16", (8, 1, 1, 1), MEGATRON.format(16)),
+    ("H100-SXM5-80GB", "torch", "bf16", (1, 1, 1, 3), PYTORCH),
+    ("A100-SXM4-80GB", "torch", "bf16", (1, 1, 1, 3), PYTORCH),
+    ("A100-SXM4-80GB", "deepspeed", "bf16", (4, 1, 1, 1), "data parallelism with ZeRO-3 beside"),
+    ("A100-SXM4-80GB", "deepspeed", "bf16", (1, 1, 1, 3), "gradients of 16 bits"),
 ])
-def test_train_assumes_what_eval_assumes(brim, tmp_path, gpu, pins):
+def test_train_assumes_what_eval_assumes(brim, tmp_path, gpu, engine, precision, degrees, said):
     """The same layout takes the same time where the search prices it and where it is a measured row
-    of Megatron-LM, or of PyTorch with its parts pinned; what is taken of programs is named."""
-    tp, zero = (1, 3) if pins else (8, 1)
+    of the same engine; what is taken of programs is named."""
+    tp, pp, vpp, zero = degrees
     path = tmp_path / "runs.csv"
+    name = {"": "Megatron-LM", "torch": "PyTorch", "deepspeed": "DeepSpeed"}[engine]
+    parallel = int(tp > 1 and engine != "deepspeed")
     path.write_text(
         "model,gpu,n_gpus,tp,pp,vpp,micro_batch,global_batch,seq,precision,recompute,seq_parallel,"
-        "zero_stage,iter_time_s\n"
-        f"Llama-3.1-8B,{gpu},64,{tp},1,1,2,128,8192,bf16,full,{int(tp > 1)},{zero},1\n"
+        "zero_stage,engine,iter_time_s\n"
+        f"Llama-3.1-8B,{gpu},64,{tp},{pp},{vpp},2,128,8192,{precision},full,{parallel},{zero},"
+        f"{name},1\n"
     )
     row = json.loads(brim.out("plan", "eval", "--json", path))["tables"][0]["predictions"][0]
-    layout = f"tp={tp},pp=1,dp={64 // tp},micro_batch=2,recompute=full,zero={zero},shard=0" + pins
-    said = json.loads(brim.out("plan", "train", "Llama-3.1-8B", "--cluster", f"8x8x{gpu}",
-                               "--batch=128", "--seq=8192", "--pin", layout, "--json"))
-    assert said["best"][0]["step_s"] == pytest.approx(row["time_s"], rel=1e-4)
-    beside = "tensor and data parallelism" if gpu.startswith("H") else "data parallelism"
-    assert f"collectives of {beside} beside the compute" in said["assumed"]
+    layout = (f"tp={tp},pp={pp},vpp={vpp},dp={64 // tp // pp},micro_batch=2,recompute=full,"
+              f"zero={zero},shard=0,stages=even" + (",sp=no" if tp > 1 and not parallel else "")
+              + (f",engine={engine}" if engine else ""))
+    found = json.loads(brim.out("plan", "train", "Llama-3.1-8B", "--cluster", f"8x8x{gpu}",
+                                "--batch=128", "--seq=8192", f"--precision={precision}", "--pin",
+                                layout, "--json"))
+    assert found["best"][0]["step_s"] == pytest.approx(row["time_s"], rel=1e-4)
+    assert said in found["assumed"]
+
+
+@pytest.mark.parametrize("pins, said", [
+    ("attention=plain,fused=no",
+     "attention with its scores in memory, other kernels of Megatron-LM one by one"),
+    ("gradient_bytes=2,moment_bytes=2", "gradients of 16 bits, moments of 16"),
+    ("overlap_dp=no,overlap_tp=no,overlap_pp=no", "no collectives beside the compute; no CUDA"),
+    ("overlap_dp=no", "collectives of tensor parallelism beside the compute, and sends"),
+    ("graphs=yes,fused_loss=yes", "CUDA graphs, the loss in pieces"),
+    ("engine=torch,fused=yes", "FlashAttention-2 and kernels as torch.compile fuses them"),
+    ("engine=torch,zero=1", "gradients of 32 bits"),
+])
+def test_what_is_pinned_is_not_assumed_otherwise(brim, pins, said):
+    assert said in plan(brim, *SMALL, "--pin=" + pins)["assumed"]
+
+
+def test_all_that_is_assumed_is_listed(brim):
+    said = plan(brim, *LARGE)["assumed"]
+    for words in ("8 ports of 400 Gbit/s", "products in bf16", "fused attention", "gradients of 32",
+                  "moments of 32", "no CUDA graphs", "the loss of all logits at once",
+                  "sequences of 4096 tokens"):
+        assert words in said, words
+    experts = ("plan", "train", "Mixtral-8x7B", "--cluster=8x8xH100-SXM", "--batch=512")
+    assert "experts with even loads" in plan(brim, *experts)["assumed"]
+    assert "even loads" not in plan(brim, *experts, "--pin=imbalance=1.2")["assumed"]
+    assert "bf16" not in plan(brim, *SMALL, "--precision=bf16")["assumed"]
 
 
 @pytest.mark.parametrize("model, cluster, extra, error", [

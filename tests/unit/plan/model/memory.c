@@ -23,8 +23,8 @@ static struct plan_job gpt3(void)
                                          .dropout = true },
                               .seq = 2048,
                               .global_batch = 64,
-                              .precision = PLAN_FP16,
                               .attention = ATTENTION_PLAIN,
+                              .precision = PLAN_BF16,
                               .gradient_b = 4,
                               .imbalance = 1 };
 }
@@ -132,6 +132,13 @@ static void test_states(void)
     job.moment_b = 2;
     ok(near(make(&job, &l).states, 8 * n / 64), "moments of 16 bits leave 8 bytes of states");
     job.moment_b = 0;
+    job.precision = PLAN_FP16;
+    ok(near(make(&job, &l).states, 16 * n / 64),
+       "fp16 has gradients in 32 bits beside the states of Megatron-LM");
+    job.engine = ENGINE_DEEPSPEED;
+    ok(near(make(&job, &l).states, 12 * n / 64), "fp16 has 12 bytes of states with DeepSpeed");
+    job.engine = ENGINE_MEGATRON;
+    job.precision = PLAN_BF16;
     l.zero = 2;
     m = make(&job, &l);
     ok(near(m.gradients, 4 * n / 64), "ZeRO 2 divides gradients too");
