@@ -329,7 +329,7 @@ static void test_profiles(const struct bench *b)
            "profiles_find finds no profile of a misspelt name");
     is_str(e.text, "there is no profile 'resnt' (did you mean resnet?)",
            "the error names the nearest profile");
-    is_int(profiles_find(folder, "", NULL, &path, &e), -ENOENT, "an empty name");
+    is_int(profiles_find(folder, "", NULL, &path, &e), ERR_USAGE, "an empty name");
     is_int(profiles_of(folder, "bb", &path, &e), 0,
            "profiles_of finds a profile by the job's key alone");
     ok(strstr(str_text(&path), "/resnet-bb.ini"), "whatever its name");
