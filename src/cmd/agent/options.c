@@ -116,11 +116,8 @@ static int check_store_file(const char *path, struct err *e)
                        path);
     if (was_store(path))
         return 0;
-    return err_set(
-        e, -EEXIST,
-        "--store: %s is there and is nothing that brim wrote: remove it, or name another "
-        "file",
-        path);
+    return err_set(e, -EEXIST,
+                   "--store: %s is there and is nothing that brim wrote: name another file", path);
 }
 
 /* Folders of the store are made, but none in /: that is a slip of the finger. */

@@ -68,8 +68,7 @@ static int check_one(const struct opt *o, const char *path, struct err *e)
         rc = -errno;
     else if (S_ISREG(st.st_mode) && st.st_size > 0 && !is_ours(path, kind_of(o)))
         return err_set(e, -EEXIST,
-                       "--%s: %s is there and is nothing that brim wrote: remove it, or name "
-                       "another file",
+                       "--%s: %s is there and is nothing that brim wrote: name another file",
                        o->name, path);
     return rc < 0 ? err_set(e, rc, "--%s: cannot write %s: %s", o->name, path, strerror(-rc)) : 0;
 }
