@@ -92,7 +92,8 @@ class Sender:
             try:
                 self.give(message, fds)
             except OSError:
-                os._exit(0)  # nobody is there to take it
+                os.kill(os.getpid(), signal.SIGTERM)  # nobody is there to take it
+                return
             with self.lock:
                 self.waiting -= 1
 
@@ -301,11 +302,18 @@ def ignore(signum: int, frame: Any) -> None:
     """What the job does at this signal is not for its workers."""
 
 
+def leave(signum: int, frame: Any) -> None:
+    """Between two of Python's steps: in one of them torch makes a file of shared memory and takes
+    its name away, and an end in between would leave the memory to nobody."""
+    os._exit(0)
+
+
 def quiet_signals(signals: Any) -> None:
     """Ctrl-C reaches the whole group: the job decides what it means. A handler of the job's own
     runs in the job."""
     signals._set_worker_signal_handlers()
     signal.signal(signal.SIGINT, ignore)
+    signal.signal(signal.SIGTERM, leave)
     for name in ("SIGHUP", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGCHLD", "SIGCONT"):
         number = getattr(signal, name)
         if callable(signal.getsignal(number)):

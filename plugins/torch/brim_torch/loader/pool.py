@@ -3,12 +3,14 @@ leaves nothing locked; whatever it had is lost, and fetched by the job itself.
 
 Workers are forked with the dataset as it is then. Between switches they wait in a read()."""
 
+import atexit
 import collections
-import multiprocessing
+import multiprocessing.util
 import os
 import select
 import time
 import warnings
+import weakref
 from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
 
 from brim_torch.loader import child, resource_limits, worker_pipe
@@ -18,6 +20,26 @@ LOST = -1  # beside the kinds of child.py
 MOST = 256
 HANGS_S = 30.0  # at least; a worker that takes longer for a batch is given up
 HANGS_TIMES = 50  # longer than the slowest batch so far
+END_S = 1.0  # for a worker to come to the end of what it does when the job ends
+
+_started: Any = weakref.WeakKeyDictionary()  # processes, and who started them
+
+
+def end_all() -> None:
+    """The job ends: its workers come to the end of what they do. Multiprocessing, which ends its
+    daemons too, would wait for ever for one that hangs."""
+    job = os.getpid()
+    there = [p for p, by in _started.items() if by == job and p.exitcode is None]
+    for process in there:
+        process.terminate()
+    end = time.monotonic() + END_S
+    for process in there:
+        process.join(max(end - time.monotonic(), 0))
+        if process.exitcode is None:
+            process.kill()
+
+
+atexit.register(end_all)  # before that of multiprocessing.util, which was there first
 
 
 class Worker:
@@ -85,6 +107,7 @@ class Pool:
         finally:
             its.close()
         self.workers.append(Worker(process, mine))
+        _started[process] = os.getpid()
         return mine
 
     def shrink(self, count: int) -> None:
