@@ -63,16 +63,21 @@ def ends(how):
 
     job = Job()
     Switches({2: "4"})
-    for n, batch in enumerate(DataLoader(Slow(), batch_size=4)):
+    iterator = iter(DataLoader(Slow(), batch_size=4))
+    for n, batch in enumerate(iterator):
         job.step(batch)
         if n == 6:
             print(" ".join(map(str, children())), flush=True)
             if how == "raise":
                 raise ValueError("of the job")
-            if how == "unlinking":
+            if how in ("unlinking", "shrinking"):
                 while not unlinking(children()):
                     time.sleep(0.001)
             if how in ("return", "unlinking"):
                 return
+            if how == "shrinking":
+                iterator._brim_feed.pool.shrink(0)
+        if n == 8 and how == "shrinking":
+            return
             if how == "wait":
                 time.sleep(60)

@@ -247,10 +247,11 @@ def test_nothing_is_left_behind(job, tmp_path, how):
     assert os.listdir(str(temporary)) == []
 
 
-def test_an_end_in_the_middle_leaves_no_memory(job):
-    """A worker is about to take its memory's name away when the job returns."""
+@pytest.mark.parametrize("how", ["unlinking", "shrinking"])
+def test_an_end_in_the_middle_leaves_no_memory(job, how):
+    """A worker is about to take its memory's name away when the job returns, or gives it up."""
     slow = os.environ["SLOW_UNLINK_LIB"]
-    process = job.start(CASES, "--end", "unlinking", cold=True, LD_PRELOAD=slow)
+    process = job.start(CASES, "--end", how, cold=True, LD_PRELOAD=slow)
     out, err = process.communicate(timeout=900)
     assert process.returncode == 0 and err == "", err
     assert len(out.split()) == 4 and shared_memory(out.split()) == []

@@ -47,15 +47,26 @@ class Worker:
         self.process, self.conn = process, conn
         self.given: Deque[int] = collections.deque()  # numbers of tasks not answered yet
         self.alive = True
+        self.told = 0.0  # when it was told to end
         self.poll = select.poll()
         self.poll.register(conn.fileno(), select.POLLIN)
         self.poll.register(process.sentinel, select.POLLIN)
 
-    def end(self, kill: bool = False) -> None:
+    def end(self, now: bool = False) -> None:
         self.alive = False
         self.conn.close()  # it ends when it has read that
-        if kill:
+        if now:
+            self.process.terminate()
+            self.told = time.monotonic()
+
+    def gone(self) -> bool:
+        """One that was told and hangs is killed, though that may leave a batch's memory to
+        nobody."""
+        self.process.join(0)
+        ended = self.process.exitcode is not None
+        if not ended and self.told and time.monotonic() - self.told > END_S:
             self.process.kill()
+        return ended
 
 
 class Pool:
@@ -83,7 +94,7 @@ class Pool:
                 others.append(self.start(others))
         except Exception as e:
             for worker in self.workers[before:]:
-                worker.end(kill=True)
+                worker.end(now=True)
             self.ended += self.workers[before:]
             del self.workers[before:]
             raise Refused("no more workers can be started (%s)" % (e,))
@@ -114,12 +125,15 @@ class Pool:
         """Only the first count live workers stay. The others end at once, for their memory is
         wanted; what they had is lost."""
         for worker in self.live()[count:]:
-            worker.end(kill=True)
+            worker.end(now=True)
         self.active = min(self.active, count)
 
     def give(self, index: Any) -> Tuple[Optional[Worker], int]:
         """Hand a batch's indices to the worker with the least to do; None: there is nobody."""
         self.numbers += 1
+        for worker in self.workers:
+            if worker.told:
+                worker.gone()
         while True:
             live = self.live()[: self.active]
             if not live:
@@ -138,7 +152,7 @@ class Pool:
     def lose(self, worker: Worker) -> None:
         if worker.alive:
             self.died += 1
-            worker.end(kill=True)
+            worker.end(now=True)
 
     def read(self, worker: Worker, limit_s: float) -> Optional[Tuple[int, int, Any]]:
         """The next answer; None: there will be none."""
@@ -216,9 +230,4 @@ class Pool:
         self.reap()
 
     def reap(self) -> None:
-        left = []
-        for worker in self.ended:
-            worker.process.join(0)
-            if worker.process.exitcode is None:
-                left.append(worker)
-        self.ended = left
+        self.ended = [worker for worker in self.ended if not worker.gone()]
