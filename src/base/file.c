@@ -100,13 +100,15 @@ static int write_all(int fd, const char *data, size_t len)
     return fsync(fd) < 0 && errno != EINVAL && errno != EROFS ? -errno : 0;
 }
 
+/* A pipe that nobody reads is not waited for, nor a line without a carrier; once it is open,
+ * whoever reads it may take their time. */
 static int write_there(const char *path, const char *data, size_t len)
 {
-    int fd = open(path, O_WRONLY | O_CLOEXEC), rc;
+    int fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), rc;
 
     if (fd < 0)
         return -errno;
-    rc = write_all(fd, data, len);
+    rc = fcntl(fd, F_SETFL, 0) < 0 ? -errno : write_all(fd, data, len);
     return close(fd) < 0 && rc == 0 ? -errno : rc;
 }
 
@@ -141,5 +143,7 @@ int file_write(const char *path, const char *data, size_t len, struct err *e)
         rc = write_there(path, data, len);
     else
         rc = replace(there && realpath(path, real) ? real : path, there ? &st : NULL, data, len);
+    if (rc == -ENXIO && there && S_ISFIFO(st.st_mode))
+        return err_set(e, rc, "cannot write %s: nobody reads that pipe", path);
     return rc < 0 ? err_set(e, rc, "cannot write %s: %s", path, strerror(-rc)) : 0;
 }

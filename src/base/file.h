@@ -25,7 +25,8 @@ int folder_next(DIR *dir, const char **ret) CHECK_RESULT;
 
 /* Write a file so that it is there whole or not at all: beside itself, flushed to the disk, then
  * renamed. A link leads to the file that is written; devices and pipes are written to as they
- * are. 0, or a negative errno with "PATH: why"; nothing is left behind then. */
+ * are, and a pipe that nobody reads is not waited for (-ENXIO). 0, or a negative errno with "PATH:
+ * why"; nothing is left behind then. */
 int file_write(const char *path, const char *data, size_t len, struct err *e) CHECK_RESULT;
 
 /* Make the file that is written before it takes that name (of a folder, AT_FDCWD for a path): under

@@ -151,3 +151,24 @@ def test_a_full_disk_leaves_nothing_behind(brim, tmp_path):
 def test_an_agent_with_empty_names(brim, option, once):
     one_line(brim("agent", option, "", *once), 2, f"{option} needs a value")
     one_line(brim("up", option, ""), 2, f"{option} needs a value")
+
+
+@pytest.mark.parametrize("words", [["machine", "--json=%s"], ["machine", "--svg=%s"],
+                                   ["xid", "79", "--json=%s"], ["plan", "gpus", "--json=%s"],
+                                   ["profile", "export", "all", "--env", "--output=%s"],
+                                   ["report", "-o", "%s", "optimized"]])
+def test_a_pipe_that_nobody_reads(brim, tmp_path, made_state, words):
+    """It is not waited for, in none of the commands that write a file."""
+    os.mkfifo(tmp_path / "pipe")
+    pipe = str(tmp_path / "pipe")
+    one_line(brim(*[word.replace("%s", pipe) for word in words], env=made_state, timeout=60), 1,
+             "cannot write %s: nobody reads that pipe" % pipe)
+
+
+def test_a_pipe_that_somebody_reads(brim, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    reader = subprocess.Popen(["cat", str(tmp_path / "pipe")], stdout=subprocess.PIPE)
+    fd = os.open(tmp_path / "pipe", os.O_WRONLY)  # there is one
+    assert brim.out("machine", "--from", PACK, "--json=%s" % (tmp_path / "pipe")) == ""
+    os.close(fd)
+    assert reader.communicate()[0].startswith(b"{")

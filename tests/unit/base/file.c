@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -12,6 +14,8 @@
 
 #include "base/compiler.h"
 #include "tap.h"
+
+enum { MANY = 1 << 20 /* bytes, which no pipe holds */ };
 
 /* What the kernel's chance is here: 7s, or there is none of it. */
 static bool no_chance;
@@ -158,6 +162,48 @@ static void replaces_files_alone(void)
     unlink("t_file.tmp");
 }
 
+/* How many bytes come out of a pipe until its end, read by a child once the pipe is full. */
+static pid_t read_full_pipe(const char *path)
+{
+    pid_t pid = fork();
+    long sum = 0;
+    char part[4096];
+    ssize_t n;
+    int fd, full = 0;
+
+    if (pid != 0)
+        return pid;
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && ioctl(fd, FIONREAD, &full) == 0 && full < fcntl(fd, F_GETPIPE_SZ))
+        (void)poll(NULL, 0, 1);
+    while ((n = read(fd, part, sizeof(part))) > 0)
+        sum += n;
+    _exit(sum == MANY ? 0 : 1);
+}
+
+/* It has no end while nobody comes, and a reader that is slow gets all of it. */
+static void pipes_without_readers(void)
+{
+    static const char many[MANY];
+    struct err e = { "" };
+    int status = -1;
+    pid_t pid;
+
+    alarm(60);
+    is_int(mkfifo("t_file.pipe", 0600), 0, "a pipe without a reader can be made");
+    is_int(file_write("t_file.pipe", "x", 1, &e), -ENXIO,
+           "file_write does not wait for somebody who reads a pipe");
+    is_str(e.text, "cannot write t_file.pipe: nobody reads that pipe",
+           "the error says that nobody reads the pipe");
+    pid = read_full_pipe("t_file.pipe");
+    while (file_write("t_file.pipe", many, MANY, &e) == -ENXIO)
+        (void)poll(NULL, 0, 1); /* it is not there yet */
+    ok(waitpid(pid, &status, 0) == pid && status == 0,
+       "file_write waits for a reader that is there and slow");
+    alarm(0);
+    unlink("t_file.pipe");
+}
+
 /* In another container there may be a process of our number that writes the same file. */
 static void drafts_are_of_one(void)
 {
@@ -291,6 +337,7 @@ int main(void)
     reads_standard_input();
     leaves_nothing_behind();
     replaces_files_alone();
+    pipes_without_readers();
     drafts_are_of_one();
     drafts_pass_others();
     keeps_modes();
