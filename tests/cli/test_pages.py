@@ -48,7 +48,7 @@ def test_the_index_names_what_runs(brim, command):
 PICTURES = {
     "machine.svg": ("machine", "--from", "tests/fixtures/machines/l40s-bad"),
     "plan.svg": ("plan", "train", "Llama-3.1-70B", "--cluster=8x8xH100-SXM", "--batch=1024",
-                 "--seq=8192", "--best=1"),
+                 "--seq=8192"),
 }
 
 

@@ -13,10 +13,28 @@ enum { OUTPUT_MAX = 16 << 20, BEST_USUAL = 5 };
  * the order that was predicted; of those 7 to 10 % apart 85 %. */
 static const double as_fast = .04;
 
+/* What is told of the list of layouts, beside an answer that has none. JSON has the parts of each
+ * layout anyway. */
+static int check_list(const struct plan_opts *o, struct err *e)
+{
+    const char *answer = o->compares.n ? "compare"
+                         : o->why      ? "why"
+                         : o->svg      ? "svg"
+                         : o->emit     ? "emit"
+                                       : NULL;
+    const char *list = o->best ? "best" : o->explain ? "explain" : o->pareto ? "pareto" : NULL;
+
+    if (answer && list)
+        return err_usage(e, "--%s is of the list of layouts, and --%s shows none: give one of them",
+                         list, answer);
+    return 0;
+}
+
 static int check_options(const struct plan_opts *o, char **operands, struct err *e)
 {
     bool named = o->compares.n > 0;
     enum emit_target target;
+    int rc;
 
     if (!operands[0])
         return err_usage(e, "name a model: brim plan train Llama-3.1-70B --cluster=8x8xH100-SXM "
@@ -26,6 +44,9 @@ static int check_options(const struct plan_opts *o, char **operands, struct err 
     if (named + (o->why != NULL) + (o->svg != NULL) + (o->emit != NULL) + (o->json != NULL) > 1)
         return err_usage(e, "--compare, --why, --svg, --emit and --json are different answers: "
                             "give one of them");
+    rc = check_list(o, e);
+    if (rc < 0)
+        return rc;
     if (o->emit && o->finetune)
         return err_usage(e, "--emit has no words for --finetune: leave out one of them");
     if (!o->emit || emit_find(o->emit, &target, e) == 0)

@@ -359,6 +359,10 @@ def test_models_that_nobody_knows(brim):
         (SMALL + ("--best=x",), "--best"),
         (SMALL + ("--why=tp=8", "--json"), "give one of them"),
         (SMALL + ("--svg=",), "--svg needs a value"),
+        (SMALL + ("--why=tp=8", "--best=3"), "--best is of the list of layouts, and --why shows"),
+        (SMALL + ("--svg=x.svg", "--explain"), "--explain is of the list of layouts, and --svg"),
+        (SMALL + ("--emit=megatron", "--pareto"), "--pareto is of the list of layouts, and --emit"),
+        (SMALL + ("--compare=tp=8", "--explain"), "--explain is of the list of layouts"),
         (SMALL + ("--precision=int8",), "is not one of fp16, bf16"),
     ],
 )
