@@ -1,13 +1,11 @@
 /* brim agent: sample this node, judge, store and serve what was measured. */
 #include "cmd/agent/options.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-
 #include "base/log.h"
 #include "daemon/exporters.h"
+#include "daemon/privileges.h"
 #include "diagnose/alerts/alert.h"
+#include "probe/root.h"
 #include "probe/samplers.h"
 #include "render/node/metrics.h"
 
@@ -27,8 +25,7 @@ static int add_alerts(const struct rules *rules, struct tick *tick)
 
 static int print_once(const struct app *app, const struct agent_options *o, struct err *e)
 {
-    const char *where = o->root ? o->root : "/";
-    CLEANUP(closep) int root = open(where, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CLEANUP(closep) int root = probe_root_open(o->root, e);
     CLEANUP(samplers_closep) struct samplers *samplers = NULL;
     CLEANUP(exporters_closep) struct exporters *compat = NULL;
     CLEANUP(rules_done) struct rules rules = { .count = 0 };
@@ -40,8 +37,10 @@ static int print_once(const struct app *app, const struct agent_options *o, stru
     int rc;
 
     if (root < 0)
-        return err_set(e, -errno, "cannot open %s: %s", where, strerror(errno));
+        return root;
     rc = agent_options_rules(o, &rules, e);
+    if (rc == 0 && o->user) /* what that account would see */
+        rc = privileges_drop(o->user, e);
     if (rc == 0)
         rc = samplers_open(&samplers, &env, e);
     if (rc == 0 && o->compat)

@@ -1,6 +1,4 @@
 /* brim top: what limits this node now, redrawn as it changes. */
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +11,7 @@
 #include "cmd/common/terminal.h"
 #include "diagnose/node/live.h"
 #include "diagnose/node/run_limit.h"
+#include "probe/root.h"
 #include "probe/samplers.h"
 #include "render/node/live_json.h"
 #include "render/node/live_text.h"
@@ -249,8 +248,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
 {
     CLEANUP(terminal_close) struct terminal terminal = { .signals = -1 };
     const struct top_opts *o = values;
-    const char *where = o->root ? o->root : "/";
-    CLEANUP(closep) int root = open(where, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CLEANUP(closep) int root = -1;
     CLEANUP(top_done) struct top t = { .app = app };
     bool once = o->once || o->json || !terminal_is_one();
     int rc;
@@ -259,8 +257,9 @@ static int run(const struct app *app, const void *values, char **operands, struc
     rc = fake_option_check(o->fake, e);
     if (rc < 0)
         return rc;
+    root = probe_root_open(o->root, e);
     if (root < 0)
-        return err_set(e, -errno, "cannot open %s: %s", where, strerror(errno));
+        return root;
     rc = once ? 0 : terminal_open(&terminal, e); /* before samplers, which may make threads */
     if (rc == 0)
         rc = top_open(&t, root, o, e);

@@ -1,7 +1,5 @@
 #include "daemon/agent.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <uv.h>
@@ -18,6 +16,7 @@
 #include "daemon/self.h"
 #include "daemon/store_thread.h"
 #include "diagnose/alerts/alert.h"
+#include "probe/root.h"
 #include "probe/samplers.h"
 #include "run/watch/live_runs.h"
 #include "site.h"
@@ -415,8 +414,7 @@ static int open_all(struct agent *a, const struct http_config *http, int root, s
 
 int agent_run(const struct agent_config *config, struct err *e)
 {
-    const char *where = config->root ? config->root : "/";
-    CLEANUP(closep) int root = open(where, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CLEANUP(closep) int root = probe_root_open(config->root, e);
     struct agent a = { .config = config, .text = STR_INIT(PAGE_MAX) };
     struct http_config http = { .listen = config->listen,
                                 .token = config->token,
@@ -430,7 +428,7 @@ int agent_run(const struct agent_config *config, struct err *e)
     int rc;
 
     if (root < 0)
-        return err_set(e, -errno, "cannot open %s: %s", where, strerror(errno));
+        return root;
     memory_begin();
     rc = uv_loop_init(&a.loop);
     if (rc < 0)

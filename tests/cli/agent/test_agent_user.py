@@ -7,6 +7,7 @@ import re
 import tempfile
 
 import pytest
+from conftest import one_line
 from served import wait_until
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="it takes root to become another user")
@@ -62,7 +63,18 @@ def test_a_folder_that_is_there_is_not_given_away(start, tmp_path):
     assert agent.get("/healthz")[1] == "ok\n"
 
 
-def test_an_account_that_is_not_there(brim):
-    done = brim("agent", "--listen", "127.0.0.1:0", "--store", "none", "--user", "no-such-one")
+@pytest.mark.parametrize("how", [["--listen", "127.0.0.1:0", "--store", "none"], ["--once"]])
+def test_an_account_that_is_not_there(brim, how):
+    done = brim("agent", *how, "--user", "no-such-one")
     assert done.returncode == 1
     assert "there is no account 'no-such-one'" in done.stderr and "useradd" in done.stderr
+
+
+def test_one_sample_of_that_user(brim, open_folder):
+    """It may write where the account may."""
+    path = open_folder / "sample.json"
+    one_line(brim("agent", "--once", "--user", ACCOUNT, "--json=%s" % path), 1,
+             "cannot write %s: Permission denied" % path)
+    os.chmod(open_folder, 0o777)
+    assert brim("agent", "--once", "--user", ACCOUNT, "--json=%s" % path).returncode == 0
+    assert path.stat().st_uid == pwd.getpwnam(ACCOUNT).pw_uid

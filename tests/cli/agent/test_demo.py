@@ -90,6 +90,13 @@ def test_wrong_usage(brim, tmp_path):
     one_line(brim("demo", "--stall", "1ms"), 2, "--stall", "1s")
     for command in ("top", "agent"):
         one_line(brim(command, "--once", "--root", tmp_path / "none"), 1, "cannot open", "none")
+    (tmp_path / "proc").mkdir()
+    for command in (["top"], ["agent", "--once"], ["agent", "--store=none", "--listen=127.0.0.1:0"],
+                    ["up", "--store=none", "--listen=127.0.0.1:0"]):
+        one_line(brim(*command, "--root", tmp_path), 1,
+                 "--root %s has no kernel files: proc and sys in it are missing" % tmp_path)
+    (tmp_path / "proc" / "meminfo").write_text("MemTotal: 16 kB\nMemAvailable: 8 kB\n")
+    assert "memory" in brim.out("agent", "--once", "--root", tmp_path)
     env = dict(TMPDIR=str(tmp_path / "none"))
     one_line(brim("demo", env=env), 1, "cannot make a folder in", "none")
 
