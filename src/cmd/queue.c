@@ -147,7 +147,9 @@ static int run(const struct app *app, const void *values, char **operands, struc
     c.folder = queue_client_folder(&a, o->directory);
     if (!c.folder)
         return err_nomem(e);
-    if (o->retire)
+    if (rc == 0)
+        rc = queue_client_check_folder(o->directory, c.folder, e);
+    if (rc == 0 && o->retire)
         return queue_retire(c.folder, e);
     if (rc == 0)
         rc = load_policy(&policy, o->policy, e);

@@ -346,6 +346,9 @@ static int run(const struct app *app, const void *values, char **operands, struc
     folder = queue_client_folder(&a, o->directory);
     if (!folder)
         return err_nomem(e);
+    rc = queue_client_check_folder(o->directory, folder, e);
+    if (rc < 0)
+        return rc;
     wire_add_int(&request, "priority", o->priority);
     rc = make_request(app, o, operands, &request, e);
     if (rc == 0)

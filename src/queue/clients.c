@@ -7,10 +7,11 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include "base/log.h"
 #include "queue/client.h"
 #include "queue/queue_private.h"
 
-enum { BACKLOG = 64 };
+enum { BACKLOG = 64, DEAF_MS = 200 };
 
 /* A path of any length in an address of 108 bytes. */
 static void make_address(struct sockaddr_un *a, int dir)
@@ -58,7 +59,7 @@ static struct queue_client *find_free(struct local *l)
 {
     struct queue_client *oldest = &l->clients[0];
 
-    for (int i = 0; i < QUEUE_CLIENTS; i++) {
+    for (int i = 0; i < l->n_clients; i++) {
         if (l->clients[i].fd < 0)
             return &l->clients[i];
         if (l->clients[i].since_ms < oldest->since_ms)
@@ -66,6 +67,16 @@ static struct queue_client *find_free(struct local *l)
     }
     clients_drop(oldest);
     return oldest;
+}
+
+/* One that cannot be accepted makes the listener ready all the time. */
+static void rest(struct local *l, int error)
+{
+    if (error == EAGAIN || error == EINTR || error == ECONNABORTED)
+        return;
+    if (l->deaf_ms == 0)
+        log_warning("nobody can be answered: %s", strerror(error));
+    l->deaf_ms = queue_now_ms(l) + DEAF_MS;
 }
 
 void clients_accept(struct local *l)
@@ -87,7 +98,9 @@ void clients_accept(struct local *l)
                                          .in = STR_INIT(WIRE_ORDER),
                                          .out = STR_INIT(WIRE_MAX),
                                          .since_ms = queue_now_ms(l) };
+        l->deaf_ms = 0;
     }
+    rest(l, errno);
 }
 
 /* 1: the request is whole; 0: more is to come; -1: it went, or talks nonsense. */

@@ -27,7 +27,8 @@ static void note_pid(int fd)
 }
 
 /* What an engine finds in its folder it carries out, as any user that a job names: whoever could
- * write it would be root. The folder itself may be root's, as /tmp is. */
+ * write it would be root. The folder itself may be root's, as /tmp is. Of one in which all may
+ * rename what is another's, nothing is known a moment later. */
 static int check_owner(int dir, const char *folder, struct err *e)
 {
     static const char *const files[] = { ".",        QUEUE_LOCK,     "jobs",        "ends",
@@ -36,8 +37,14 @@ static int check_owner(int dir, const char *folder, struct err *e)
     for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
         struct stat st;
 
-        if (fstatat(dir, files[i], &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_uid == geteuid() ||
-            (i == 0 && st.st_uid == 0))
+        if (fstatat(dir, files[i], &st, AT_SYMLINK_NOFOLLOW) < 0)
+            continue;
+        if (S_ISDIR(st.st_mode) && (st.st_mode & S_IWOTH) && !(st.st_mode & S_ISVTX))
+            return err_set(e, -EPERM,
+                           "any user may put files into %s%s%s: 'chmod o-w' it, or name another "
+                           "folder",
+                           folder, i > 0 ? "/" : "", i > 0 ? files[i] : "");
+        if (st.st_uid == geteuid() || (i == 0 && st.st_uid == 0))
             continue;
         return err_set(e, -EPERM,
                        "the queue in %s is of another user (%s is of uid %u): name another folder",

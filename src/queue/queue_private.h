@@ -58,8 +58,14 @@ struct local {
     bool stop;
     struct queue_look look;
     struct orphans orphans;
+    int n_clients;   /* at most, as descriptors leave room for */
+    int64_t deaf_ms; /* monotonic: none is accepted before */
     struct queue_client clients[QUEUE_CLIENTS];
 };
+
+/* The descriptors that are no client's: the database, locks, a file of a job and its draft, what
+ * starting a guard takes. */
+enum { QUEUE_FILES = 24, QUEUE_CLIENTS_LEAST = 8 };
 
 /* The time of day, and the time that never steps. */
 static inline int64_t queue_wall_ms(const struct local *l)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 
 #include "base/clock.h"
@@ -171,6 +172,8 @@ static int patience(const struct local *l)
             due = l->look_ms;
     due = MIN(due, queue_look_due(l));
     due = MIN(due, l->again_ms);
+    if (now_ms < l->deaf_ms)
+        due = MIN(due, l->deaf_ms);
     if (l->retry_ms)
         due = MIN(due, l->retry_ms);
     else if (l->changed)
@@ -187,7 +190,8 @@ static int patience(const struct local *l)
 
 static void wait_for(struct local *l)
 {
-    struct pollfd fds[FDS] = { { .fd = l->listener, .events = POLLIN },
+    bool deaf = queue_now_ms(l) < l->deaf_ms;
+    struct pollfd fds[FDS] = { { .fd = deaf ? -1 : l->listener, .events = POLLIN },
                                { .fd = l->notify, .events = POLLIN },
                                { .fd = l->signals, .events = POLLIN },
                                { .fd = l->look.sensor, .events = POLLIN } };
@@ -258,6 +262,25 @@ static void turn(struct local *l)
         l->stop = true;
 }
 
+/* As many clients as the limit leaves room for. Two things at once need more descriptors than one,
+ * so an engine that could start jobs and answer nobody does not begin. */
+static int count_clients(struct local *l, struct err *e)
+{
+    const int least = QUEUE_FILES + QUEUE_CLIENTS_LEAST;
+    struct rlimit limit;
+
+    l->n_clients = QUEUE_CLIENTS;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= QUEUE_FILES + QUEUE_CLIENTS)
+        return 0;
+    if (limit.rlim_cur < (rlim_t)least)
+        return err_set(e, -EMFILE,
+                       "the queue's engine may have %d files open and needs %d: raise the limit, "
+                       "with ulimit -n",
+                       (int)limit.rlim_cur, least);
+    l->n_clients = (int)limit.rlim_cur - QUEUE_FILES;
+    return 0;
+}
+
 int queue_serve(const struct queue_config *c, struct err *e)
 {
     struct local *l = calloc(1, sizeof(*l));
@@ -266,10 +289,12 @@ int queue_serve(const struct queue_config *c, struct err *e)
     if (!l)
         return err_nomem(e);
     l->c = c;
-    l->lock = l->listener = l->notify = l->signals = l->look.sensor = -1;
+    l->dir = l->lock = l->listener = l->notify = l->signals = l->look.sensor = -1;
     l->changed = true;
     l->again_ms = INT64_MAX;
-    rc = l->dir = queue_files_open(c->folder, c->shared, e);
+    rc = count_clients(l, e);
+    if (rc == 0)
+        rc = l->dir = queue_files_open(c->folder, c->shared, e);
     if (rc >= 0)
         rc = open_all(l, e);
     if (rc >= 0 && c->ready) {

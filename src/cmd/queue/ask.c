@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/conf.h"
@@ -32,6 +33,25 @@ const char *queue_client_folder(struct arena *a, const char *named)
     host[sizeof(host) - 1] = 0;
     name = arena_printf(a, "queue-%s", host);
     return name ? conf_state(a, name) : NULL;
+}
+
+int queue_client_check_folder(const char *named, const char *folder, struct err *e)
+{
+    size_t len = strlen(folder);
+    char above[PATH_TEXT];
+
+    while (len > 0 && folder[len - 1] == '/')
+        len--;
+    while (len > 0 && folder[len - 1] != '/')
+        len--;
+    if (!named || len == 0 || len >= sizeof(above))
+        return 0;
+    snprintf(above, sizeof(above), "%.*s", MAX((int)len - 1, 1), folder);
+    if (access(above, F_OK) == 0 || errno != ENOENT)
+        return 0; /* who opens it says what is wrong */
+    return err_set(e, -ENOENT,
+                   "--directory %s: there is no folder %s: make it, or name another folder", named,
+                   above);
 }
 
 int queue_client_label(const char *label, struct err *e)

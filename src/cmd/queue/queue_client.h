@@ -11,6 +11,10 @@
  * of memory. */
 const char *queue_client_folder(struct arena *a, const char *named) CHECK_RESULT;
 
+/* Whether that folder can be made, where it was named and is not there: the one that it lies in is
+ * not made too, which would be a slip of the finger. 0, or -ENOENT with a sentence. */
+int queue_client_check_folder(const char *named, const char *folder, struct err *e) CHECK_RESULT;
+
 /* Whether a word names a job as "12" or "12_3" do: 0, or ERR_USAGE with a sentence. */
 int queue_client_label(const char *label, struct err *e) CHECK_RESULT;
 

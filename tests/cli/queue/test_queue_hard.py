@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import resource
 import signal
 import socket
@@ -397,6 +398,33 @@ def test_a_queue_of_another_user_is_not_run(queue, name):
     queue.until(number, "done")
 
 
+@pytest.mark.parametrize("name", ["", "/jobs", "/ends"])
+def test_a_queue_that_any_user_may_change_is_not_run(queue, name):
+    """Whoever may rename what lies there puts jobs of others into it; /tmp has a bit against it."""
+    number = queue.submit("--hold", "true")
+    queue.stop_engine()
+    path = str(queue.state) + name
+    before = os.stat(path).st_mode & 0o7777
+    os.chmod(path, 0o777)
+    why = "any user may put files into %s: 'chmod o-w' it, or name another folder" % path
+    one_line(queue("queue", "--private"), 1, why)
+    one_line(queue("release", str(number)), 1, why)
+    os.chmod(path, 0o1777)
+    assert queue("release", str(number)).returncode == 0
+    queue.until(number, "done")
+    os.chmod(path, before)
+
+
+@pytest.mark.parametrize("command", [["submit", "--directory=missing/a/b", "true"],
+                                     ["queue", "--directory=missing/a/b/"],
+                                     ["queue", "--retire", "--directory", "missing/a/b"]])
+def test_a_folder_that_is_named_is_made_alone(queue, command):
+    """What it lies in is not made: that is a slip of the finger."""
+    one_line(queue(*command), 1, "--directory missing/a/b",
+             "there is no folder %s/missing/a: make it, or name another folder" % queue.work)
+    assert list(queue.work.iterdir()) == []
+
+
 # ---- limits of the shell that starts an engine ----
 
 
@@ -405,7 +433,9 @@ def limited(which, most):
 
 
 @pytest.mark.parametrize("which, most, why", [
-    ("NOFILE", 7, "queue.db: too many files are open: raise the limit, with ulimit -n"),
+    ("NOFILE", 31, "may have 31 files open and needs 32: raise the limit, with ulimit -n"),
+    ("NOFILE", 12, "may have 12 files open and needs 32: raise the limit, with ulimit -n"),
+    ("NOFILE", 7, "may have 7 files open and needs 32: raise the limit, with ulimit -n"),
     ("NOFILE", 5, "does not come up, and does not say why: brim queue --directory="),
     ("FSIZE", 1000, "disk I/O error: raise ulimit -f, by which files have 1000 bytes"),
     ("FSIZE", 0, "does not come up, and does not say why: brim queue --directory="),
@@ -414,6 +444,41 @@ def test_an_engine_that_has_too_little(queue, which, most, why):
     done = queue("submit", "true", preexec_fn=limited(getattr(resource, "RLIMIT_" + which), most))
     one_line(done, 1, "brim submit: the queue's engine does not come up", why)
     queue.until(queue.submit("true"), "done")
+
+
+def test_an_engine_with_few_descriptors_answers(queue):
+    """Clients that say nothing take none of those that jobs and the next client need."""
+    queue.submit("--hold", "true", preexec_fn=limited(resource.RLIMIT_NOFILE, 32))
+    silent = [socket.socket(socket.AF_UNIX) for _ in range(60)]
+    for each in silent:
+        each.connect(str(queue.state / "socket"))
+    queue.until(queue.submit("true"), "done")
+    assert queue("release", "1").returncode == 0
+    queue.until(1, "done")
+    for each in silent:
+        each.close()
+
+
+def sleeps(pid):
+    """How often a process went to sleep by itself."""
+    status = pathlib.Path("/proc/%d/status" % pid).read_text()
+    return int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)", status, re.M).group(1))
+
+
+def test_an_engine_whose_descriptors_are_taken_comes_back(queue):
+    """Nobody can be accepted for a while: said once, and the engine sleeps between its tries."""
+    queue.submit("--hold", "true")
+    most = resource.prlimit(queue.engine(), resource.RLIMIT_NOFILE)
+    resource.prlimit(queue.engine(), resource.RLIMIT_NOFILE, (6, most[1]))
+    one = socket.socket(socket.AF_UNIX)
+    one.connect(str(queue.state / "socket"))
+    wait_until(lambda: "nobody can be answered: Too many open files" in queue.log())
+    before = sleeps(queue.engine())
+    wait_until(lambda: sleeps(queue.engine()) >= before + 3)
+    resource.prlimit(queue.engine(), resource.RLIMIT_NOFILE, most)
+    one.close()
+    assert queue.job(1)["state"] == "held"
+    assert queue.log().count("nobody can be answered") == 1
 
 
 def test_a_pipe_as_the_log_of_an_engine(queue):
