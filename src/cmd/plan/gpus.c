@@ -38,22 +38,23 @@ static const char *figures(const struct gpu *g)
 
 static void add_head(struct str *out)
 {
-    str_addf(out, "%-24s %-7s %8s %8s %6s %6s %7s %6s %5s  %s\n", "GPU", "vendor", "16 bits", "FP8",
-             "memory", "GB/s", "links", "joined", "W", "figures");
-    str_addf(out, "%-24s %-7s %8s %8s %6s %6s %7s %6s\n", "", "", "TFLOP/s", "TFLOP/s", "GB", "",
-             "GB/s", "GPUs");
+    str_addf(out, "%-24s %-6s %7s %7s %6s %6s %5s %6s %6s %5s  %s\n", "GPU", "vendor", "16 bits",
+             "FP8", "memory", "usable", "GB/s", "links", "joined", "W", "figures");
+    str_addf(out, "%-24s %-6s %7s %7s %6s %6s %5s %6s %6s\n", "", "", "TFLOP/s", "TFLOP/s", "GB",
+             "GB", "", "GB/s", "GPUs");
 }
 
 static void add_row(struct str *out, const struct gpu_row *r)
 {
     const struct gpu *g = &r->gpu;
-    char b[6][FIGURE], joined[FIGURE] = "-";
+    char b[7][FIGURE], joined[FIGURE] = "-";
 
     if (g->domain > 1)
         snprintf(joined, sizeof(joined), "%d", g->domain);
-    str_addf(out, "%-24s %-7s %8s %8s %6s %6s %7s %6s %5s  %s\n", g->name, r->vendor,
+    str_addf(out, "%-24s %-6s %7s %7s %6s %6s %5s %6s %6s %5s  %s\n", g->name, r->vendor,
              figure(best_16(g), 1e12, b[0]), figure(g->flops[PLAN_FP8], 1e12, b[1]),
-             figure(g->memory_b, 1e9, b[2]), figure(g->memory_rate, 1e9, b[3]),
+             figure(r->sold_b, 1e9, b[2]), figure(r->usable_b, 1e9, b[6]),
+             figure(g->memory_rate, 1e9, b[3]),
              g->domain > 1 ? figure(g->link_rate, 1e9, b[4]) : "-", joined,
              figure(g->tdp_w, 1, b[5]), figures(g));
 }
@@ -88,7 +89,8 @@ static void json_row(struct json *j, const struct gpu_row *r)
         json_number(j, plan_precision_name((enum plan_precision)p), g->flops[p], 6);
     }
     json_end(j);
-    json_number(j, "memory_b", g->memory_b, 6);
+    json_number(j, "memory_b", r->sold_b, 6);
+    json_number(j, "usable_b", r->usable_b, 6);
     json_number(j, "memory_b_s", g->memory_rate, 6);
     json_number(j, "link_b_s", g->link_rate, 6);
     json_int(j, "link_gpus", g->domain);

@@ -263,7 +263,7 @@ int plan_why(const struct plan_train *t, struct str *out, struct err *e)
         str_addf(&sentence, "%s takes %s at best, %.1f %% %s than the %s", list[0].words,
                  plan_seconds(list[0].one.step.time_s).text, 100 * fabs(times - 1),
                  times >= 1 ? "longer" : "less",
-                 t->found->plain ? "one with the fewest kinds of parallelism" : "fastest");
+                 t->found->plain ? "plainest of those as fast" : "fastest");
         add_differences(&list[0].one, fast, &sentence);
         str_add_char(&sentence, '.');
     }

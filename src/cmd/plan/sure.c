@@ -75,8 +75,9 @@ static void add_rates(const struct gpu *g, enum plan_precision p, struct str *ou
     }
 }
 
-void plan_sure_text(const struct plan_ask *a, const struct layout *l, struct str *out)
+void plan_sure_text(const struct plan_ask *a, const struct plan_one *one, struct str *out)
 {
+    const struct layout *l = &one->layout;
     struct plan_sure s = plan_sure_of(a, l);
     int gpus = layout_gpus(l), batches = layout_micro_batches(l, &a->job);
 
@@ -98,4 +99,9 @@ void plan_sure_text(const struct plan_ask *a, const struct layout *l, struct str
                  "; with %d micro-batch%s a step most of what is exposed between GPUs counts, "
                  "which is predicted worst",
                  batches, batches == 1 ? "" : "es");
+    if (layout_fills(one->memory.total, a->cluster.gpu.memory_b))
+        str_addf(out,
+                 "; memory is so full that gaps between tensors decide whether it fits: "
+                 "memory=%.0f in the cluster leaves room",
+                 floor(.95 * a->cluster.gpu.memory_b / 1e9));
 }

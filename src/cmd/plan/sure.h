@@ -3,7 +3,7 @@
 #ifndef BRIM_CMD_PLAN_SURE_H
 #define BRIM_CMD_PLAN_SURE_H
 #include "base/str.h"
-#include "cmd/plan/job.h"
+#include "cmd/plan/search.h"
 
 struct plan_sure {
     const char *runs;  /* "dense models on Hopper with Megatron-LM"; NULL: too few were compared */
@@ -14,6 +14,6 @@ struct plan_sure {
 struct plan_sure plan_sure_of(const struct plan_ask *a, const struct layout *l);
 
 /* A sentence with the error to expect, and one for each doubt. */
-void plan_sure_text(const struct plan_ask *a, const struct layout *l, struct str *out);
+void plan_sure_text(const struct plan_ask *a, const struct plan_one *one, struct str *out);
 
 #endif

@@ -160,8 +160,8 @@ static void add_choice(const struct plan_train *t, const struct plan_one *best, 
 
     if (f->plain)
         str_addf(out,
-                 " Of %s layouts the fewest kinds of parallelism, %.1f %% behind the fastest: less "
-                 "than predictions tell apart.",
+                 " Of %s layouts the plainest, %.1f %% behind the fastest: less than predictions "
+                 "tell apart.",
                  plan_thousands(f->layouts).text,
                  100 * (best->step.time_s / f->fastest.time_s - 1));
     else if (isfinite(f->layouts))
@@ -339,7 +339,7 @@ static void add_sure(const struct plan_train *t, const struct plan_one *best, st
 {
     CLEANUP(str_done) struct str words = STR_INIT(SENTENCE_MAX);
 
-    plan_sure_text(t->ask, &best->layout, &words);
+    plan_sure_text(t->ask, best, &words);
     str_fail(out, str_error(&words));
     str_add(out, "How sure: ");
     text_add_wrapped(out, str_text(&words), strlen("How sure: "), t->app->columns);

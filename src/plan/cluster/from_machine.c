@@ -38,6 +38,14 @@ static double link_gbs(const struct node *n, int a)
     return sum;
 }
 
+/* Of what the driver says that a GPU has, what a process can have: a part is the driver's own. More
+ * than its kind is sold with: another kind, of which that part is not known. A vendor's GB may be
+ * GiB. */
+static double usable(const struct gpu_row *row, double has_b)
+{
+    return has_b > row->sold_b * 1.08 ? has_b : fmin(has_b, row->usable_b);
+}
+
 /* One node's GPUs: all of the kind of the first. */
 static int look_at_gpus(struct cluster_wish *w, const struct gpus *g, const struct catalogue *c,
                         const struct node *n, struct err *e)
@@ -59,8 +67,8 @@ static int look_at_gpus(struct cluster_wish *w, const struct gpus *g, const stru
                            n->name ? n->name : "this machine", row->gpu.name, w->gpu->gpu.name);
         w->gpu = row;
         count++;
-        if (d->acc.memory_b > 0 && !((double)d->acc.memory_b > w->memory_b))
-            w->memory_b = (double)d->acc.memory_b;
+        if (d->acc.memory_b > 0)
+            w->memory_b = fmin(w->memory_b, usable(row, (double)d->acc.memory_b));
         if (isnan(w->c.link_rate) && link_gbs(n, (int)i) > 0)
             w->c.link_rate = link_gbs(n, (int)i) * 1e9;
     }

@@ -110,7 +110,10 @@ static int read_figures(const struct table_row *row, struct gpu_row *r, struct e
     /* The same units multiply them: other scales make the products slower, not the peak. */
     g->flops[PLAN_FP8_ROWS] = g->flops[PLAN_FP8_BLOCKS] = g->flops[PLAN_FP8];
     if (rc == 0)
-        rc = table_number(row, "memory_gb", 1e9, &g->memory_b, e);
+        rc = table_number(row, "memory_gb", 1e9, &r->sold_b, e);
+    if (rc == 0)
+        rc = table_number(row, "usable_gib", 1 << 30, &r->usable_b, e);
+    g->memory_b = isnan(r->usable_b) ? r->sold_b : r->usable_b;
     if (rc == 0)
         rc = table_number(row, "memory_gbs", 1e9, &g->memory_rate, e);
     if (rc == 0)
@@ -177,7 +180,7 @@ static void set_absent(struct gpu_row *r)
     g->link_best = g->link_few = g->link_fill_s = (double)NAN;
     g->spread = (double)NAN;
     g->domain = 1;
-    r->pcie_rate = r->node_nic_rate = (double)NAN;
+    r->sold_b = r->usable_b = r->pcie_rate = r->node_nic_rate = (double)NAN;
 }
 
 static int add_row(void *ctx, const struct table_row *row, struct err *e)

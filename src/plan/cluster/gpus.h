@@ -18,6 +18,8 @@
 struct gpu_row {
     struct gpu gpu; /* domain: 1 without links; absent figures are NaN */
     const char *vendor;
+    double sold_b;    /* of memory, as the vendor states it */
+    double usable_b;  /* of it, what a process can have; NaN: not known. gpu.memory_b is this one */
     double pcie_rate; /* bytes a second in one direction; NaN: not known */
     const char *node; /* "DGX H100": a machine that its vendor builds of it; NULL: none is known */
     int node_gpus, node_nics;

@@ -161,6 +161,8 @@ int row_read_cluster(const struct row_reader *r, struct plan_row *row)
     }
     if (check_gpu(g, gpus, name, row) < 0)
         return -EINVAL;
+    if (wish.memory_b == g->sold_b) /* the product, not another amount */
+        wish.memory_b = (double)NAN;
     wish.gpu = g;
     wish.c.per_node = MIN(g->node_gpus > 0 ? g->node_gpus : g->gpu.domain > 8 ? 4 : 8, gpus);
     wish.c.nodes = (gpus + wish.c.per_node - 1) / wish.c.per_node;

@@ -8,6 +8,11 @@ int layout_kinds(const struct layout *l, int domain)
            (l->zero == 3);
 }
 
+bool layout_fills(double memory_b, double room_b)
+{
+    return memory_b > .96 * room_b;
+}
+
 static void keep(struct plainest *p, int kinds, const struct found_layout *c)
 {
     if (p->has[kinds] && !found_layout_before(c, &p->list[kinds]))
@@ -16,9 +21,11 @@ static void keep(struct plainest *p, int kinds, const struct found_layout *c)
     p->has[kinds] = true;
 }
 
-void plainest_offer(struct plainest *p, const struct found_layout *c, int domain)
+void plainest_offer(struct plainest *p, const struct found_layout *c, const struct cluster *on)
 {
-    keep(p, layout_kinds(&c->layout, domain), c);
+    bool full = layout_fills(c->memory_b, on->gpu.memory_b);
+
+    keep(p, layout_kinds(&c->layout, on->domain) + full, c);
 }
 
 void plainest_merge(struct plainest *into, const struct plainest *from)

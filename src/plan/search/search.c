@@ -132,7 +132,7 @@ static void offer(struct search *s, const struct found_layout *c)
 {
     offer_best(s, c);
     if (s->opts.margin > 0)
-        plainest_offer(&s->plainest, c, s->space->cluster->domain);
+        plainest_offer(&s->plainest, c, s->space->cluster);
     if (s->opts.front && pareto_offer(&s->front, c) < 0)
         s->error = -ENOMEM;
 }

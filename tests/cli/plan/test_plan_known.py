@@ -52,6 +52,10 @@ def test_all_gpus(brim):
     assert [g["name"] for g in said["gpus"]] == [row["name"] for row in known]
     for gpu, row in zip(said["gpus"], known):
         assert gpu["memory_b"] == pytest.approx(float(row["memory_gb"]) * 1e9)
+        if row["usable_gib"]:
+            assert gpu["usable_b"] == pytest.approx(float(row["usable_gib"]) * 2**30, rel=1e-5)
+        else:
+            assert gpu["usable_b"] is None
         for name, rate in gpu["flops"].items():
             assert (rate is None) == (not row[f"{name}_tflops"])
     text = brim.out("plan", "gpus").splitlines()
@@ -61,15 +65,15 @@ def test_all_gpus(brim):
 
 def test_named_gpus(brim):
     text = brim.out("plan", "gpus", "h100", "V100").splitlines()
-    assert text[2].split() == ["H100-SXM5-80GB", "NVIDIA", "989", "1979", "80", "3350", "450", "8",
-                               "700", "runs"]
-    assert re.search(r"^V100-SXM2-32GB +NVIDIA +125 +\? +32 ", text[3])
-    assert text[4] == "  H100-SXM5-80GB: figures from stas aic basepod in data/gpus.csv"
+    assert text[2].split() == ["H100-SXM5-80GB", "NVIDIA", "989", "1979", "80", "84.94", "3350", "450",
+                               "8", "700", "runs"]
+    assert re.search(r"^V100-SXM2-32GB +NVIDIA +125 +\? +32 +34.08 ", text[3])
+    assert text[4] == "  H100-SXM5-80GB: figures from stas aic basepod oom in data/gpus.csv"
     assert text[5].startswith("  H100-SXM5-80GB: rates from ops_gemm bfloat16 ")
-    assert text[6].endswith(": figures from stas llma dgx in data/gpus.csv; no bf16")
+    assert text[6].endswith(": figures from stas llma dgx oom in data/gpus.csv; no bf16")
     assert len(text) == 7, "no rates are known of the V100"
     (gpu,) = json.loads(brim.out("plan", "gpus", "H100", "--json"))["gpus"]
-    assert gpu["source"] == "stas aic basepod" and gpu["notes"] is None
+    assert gpu["source"] == "stas aic basepod oom" and gpu["notes"] is None
     assert gpu["node"] == "DGX H100" and gpu["node_gpus"] == 8 and gpu["link_b_s"] == 450e9
     one_line(brim("plan", "gpus", "H10"), 2, "unknown GPU 'H10' (did you mean H100?)")
 

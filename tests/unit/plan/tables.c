@@ -135,8 +135,9 @@ static const struct table {
 } tables[] = {
     { "gpus", read_gpus,
       "name,aliases,vendor,fp16_tflops,bf16_tflops,fp8_tflops,mxfp8_tflops,nvfp4_tflops,memory_gb,"
+      "usable_gib,"
       "memory_gbs,link_gbs,link_gpus,sms,tdp_w,pcie_gbs,node,node_gpus,node_nics,node_nic_gbps",
-      "X1,X-1,Maker,10,20,30,40,50,80,3000,450,8,132,700,63,Box,8,4,400", "X2,x-two" },
+      "X1,X-1,Maker,10,20,30,40,50,80,79,3000,450,8,132,700,63,Box,8,4,400", "X2,x-two" },
     { "fitted", read_fitted,
       "name,gemm_best_fp16,gemm_best_bf16,gemm_best_fp8,gemm_best_mxfp8,gemm_best_nvfp4,gemm_k0_"
       "fp16,gemm_k0_bf16,gemm_k0_fp8,gemm_k0_mxfp8,gemm_k0_nvfp4,gemm_sustained_fp16,gemm_"

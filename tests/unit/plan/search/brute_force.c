@@ -48,7 +48,7 @@ static void try_one(struct brute *b, const struct layout *l)
     b->fit++;
     if (b->all.opts.front && pareto_offer(&b->all.front, &c) < 0)
         abort();
-    plainest_offer(&b->all.plainest, &c, s->cluster->domain);
+    plainest_offer(&b->all.plainest, &c, s->cluster);
     keep(&b->all, &c);
 }
 

@@ -249,7 +249,7 @@ static void test_front(void)
 /* The plainest that is near enough goes first; it takes the place of one like it, or the last. */
 static void test_prefer(void)
 {
-    const struct cluster c = { .domain = 8 };
+    const struct cluster c = { .domain = 8 }, tight = { .domain = 8, .gpu = { .memory_b = 80 } };
     const struct space space = { .cluster = &c };
     struct search s = { .space = &space, .opts = { .best = 2, .families = true, .margin = .04 } };
     struct found_layout list[3] = {
@@ -270,8 +270,10 @@ static void test_prefer(void)
     ok(layout_kinds(&fastest.layout, 8) == 3, "stages with ends count as no kind of parallelism");
     fastest.layout.less.last = 2;
     ok(layout_kinds(&fastest.layout, 8) == 4, "stages of their own count as a kind of parallelism");
+    ok(!layout_fills(96, 100) && layout_fills(97, 100),
+       "less than a twenty-fifth of the memory is no room");
     for (int i = 0; i < 3; i++)
-        plainest_offer(&s.plainest, &list[i], c.domain);
+        plainest_offer(&s.plainest, &list[i], &c);
     s.best[0] = list[0];
     s.best[1] = list[1];
     s.n_best = 2;
@@ -283,6 +285,16 @@ static void test_prefer(void)
     s.opts.margin = .02;
     ok(search_prefer_plain(&s, &fastest) && s.best[0].layout.tp == 4,
        "what is slower than the margin is not chosen");
+    memset(&s.plainest, 0, sizeof(s.plainest));
+    s.opts.margin = .04;
+    s.best[0] = list[0];
+    s.best[1] = list[1];
+    list[2].memory_b = 79;
+    list[2].time_s = 1.03;
+    plainest_offer(&s.plainest, &list[1], &tight);
+    plainest_offer(&s.plainest, &list[2], &tight);
+    ok(search_prefer_plain(&s, &fastest) && s.best[0].layout.tp == 4,
+       "of a layout that fills the memory and one of a kind more the faster one is the plainest");
     s.best[0] = list[0];
     s.opts.margin = .01;
     ok(!search_prefer_plain(&s, &fastest) && s.best[0].layout.cp == 2,
