@@ -110,6 +110,12 @@ void life_sweep(struct local *l);
 /* A failure of the store: said once, tried again later. */
 void life_trouble(struct local *l, const struct err *e);
 
+/* ---- unknown.c ---- */
+
+/* Let new jobs have numbers above those of which the folder has files and the database knows
+ * nothing. One of them that runs: -EEXIST with a sentence. */
+int queue_unknown_pass(const struct local *l, struct err *e) CHECK_RESULT;
+
 /* ---- orphans.c ---- */
 
 /* See to an attempt whose guard was killed: its time limit, its being stopped, and those that its

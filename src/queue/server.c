@@ -86,6 +86,9 @@ static int open_all(struct local *l, struct err *e)
         rc = queue_plan_check(&l->pool, l->c->policy, e);
     if (rc < 0)
         return rc;
+    rc = queue_unknown_pass(l, e);
+    if (rc < 0)
+        return rc;
     watch_ends(l);
     rc = life_load(l, e);
     if (rc == 0)

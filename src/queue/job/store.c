@@ -391,6 +391,32 @@ int queue_store_add(struct queue_store *s, struct queue_job *j, struct err *e)
     return rc;
 }
 
+int queue_store_last(struct queue_store *s, int64_t *ret, struct err *e)
+{
+    int code = sql_ask(s->db, "SELECT max(seq) FROM sqlite_sequence WHERE name = 'job'", 0, ret);
+
+    return code == SQLITE_OK ? 0 : failed(s, code, e);
+}
+
+int queue_store_pass(struct queue_store *s, int64_t id, struct err *e)
+{
+    char sql[160];
+    int rc = queue_store_begin(s, e), code;
+
+    if (rc < 0)
+        return rc;
+    snprintf(sql, sizeof(sql),
+             "DELETE FROM sqlite_sequence WHERE name = 'job';"
+             "INSERT INTO sqlite_sequence(name, seq) VALUES('job', %lld)",
+             (long long)id);
+    code = sql_run(s->db, sql);
+    if (code == SQLITE_OK)
+        return queue_store_commit(s, e);
+    rc = failed(s, code, e);
+    queue_store_rollback(s);
+    return rc;
+}
+
 int queue_store_put(struct queue_store *s, const struct queue_job *j, struct err *e)
 {
     return write_job(s, s->put, j, true, e);

@@ -20,6 +20,10 @@ void queue_store_rollback(struct queue_store *s);
 /* Add a job: its id is set, to one that no job ever had. */
 int queue_store_add(struct queue_store *s, struct queue_job *j, struct err *e) CHECK_RESULT;
 
+/* The last id that a job was given; 0: none. And let the next one be above an id. */
+int queue_store_last(struct queue_store *s, int64_t *ret, struct err *e) CHECK_RESULT;
+int queue_store_pass(struct queue_store *s, int64_t id, struct err *e) CHECK_RESULT;
+
 /* What became of it. */
 int queue_store_put(struct queue_store *s, const struct queue_job *j, struct err *e) CHECK_RESULT;
 

@@ -378,6 +378,74 @@ def many_jobs(queue):
     return took
 
 
+# ---- a database that is lost ----
+
+
+def lose(queue):
+    """The engine ends, and its database goes."""
+    queue.stop_engine()
+    for path in queue.state.glob("queue.db*"):
+        path.unlink()
+
+
+def test_numbers_of_a_lost_database_are_not_given_again(queue):
+    """What old jobs wrote stays theirs, and their claims stop no new one."""
+    for word in ("one", "two"):
+        queue.submit("--wait", "echo", word)
+    lose(queue)
+    number = queue.submit("sh", "-c", "echo three")
+    assert number == 3
+    queue.until(number, "done")
+    assert [queue.output(n) for n in (1, 2, 3)] == ["one\n", "two\n", "three\n"]
+    assert [job["id"] for job in queue.jobs()] == [3]
+    assert "does not know the jobs 1 to 2 of which files are in" in queue.log()
+    queue.stop_engine()
+    assert queue.submit("--hold", "true") == 4
+    assert queue.log().count("does not know the jobs") == 1
+
+
+def test_an_older_database_in_its_place(queue):
+    queue.submit("--wait", "echo", "one")
+    queue.stop_engine()
+    old = {path: path.read_bytes() for path in queue.state.glob("queue.db*")}
+    queue.submit("--wait", "echo", "two")
+    queue.stop_engine()
+    for path, was in old.items():
+        path.write_bytes(was)
+    assert queue.submit("--wait", "echo", "three") == 3
+    assert [queue.output(n) for n in (1, 2, 3)] == ["one\n", "two\n", "three\n"]
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_job_that_outlives_the_database(queue, killed):
+    """Its devices are not given to others: nobody knows which they are."""
+    number = queue.submit("sh", "-c", "echo $$ >pid; " + WAIT)
+    wait_until(lambda: (queue.work / "pid").exists() and (queue.work / "pid").read_text().strip())
+    if killed:
+        os.kill(int((queue.state / "jobs" / str(number) / "claim.1").read_text().split()[0]),
+                signal.SIGKILL)
+    lose(queue)
+    pid = (queue.work / "pid").read_text().strip()
+    why = "job 1 of %s runs (process %s), and its queue.db does not know it" % (queue.state, pid)
+    one_line(queue("submit", "true"), 1, why)
+    one_line(queue("queue", "--private"), 1, why)
+    (queue.work / "go").touch()
+    wait_until(lambda: not is_there(pid))
+    wait_until(lambda: queue("submit", "true").returncode == 0)
+    queue.until(2, "done")
+
+
+def test_a_number_that_was_never_stored_is_given(queue):
+    """An engine died after it had made the folder of a job and before it stored that."""
+    queue.submit("--hold", "true")
+    queue.kill_engine()
+    folder = queue.state / "jobs" / "2"
+    folder.mkdir()
+    (folder / "order").write_text("half")
+    assert queue.submit("--wait", "echo", "two") == 2
+    assert queue.output(2) == "two\n"
+
+
 # ---- a folder that is not its user's ----
 
 
