@@ -12,16 +12,21 @@ static const char *product(const struct catalogue *c, const struct device *d)
     return d->product;
 }
 
-static int find_gpu(const struct gpus *g, const struct catalogue *c, const struct device *d,
-                    const struct gpu_row **ret, struct err *e)
+/* NULL: not known, and why is in e. */
+static const struct gpu_row *find_gpu(const struct gpus *g, const struct catalogue *c,
+                                      const struct device *d, struct err *e)
 {
     const char *name = product(c, d);
+    const struct gpu_row *row = NULL;
 
-    if (!name)
-        return err_set(e, -EINVAL, "%s: its kind is not known", d->name ? d->name : "a GPU");
-    if (gpus_find(g, name, ret, NULL) == 0)
-        return 0;
-    return gpus_find(g, d->product ? d->product : name, ret, e);
+    if (!name) {
+        err_set(e, -EINVAL, "%s: its kind is not known", d->name ? d->name : "a GPU");
+        return NULL;
+    }
+    if (gpus_find(g, name, &row, NULL) == 0 ||
+        gpus_find(g, d->product ? d->product : name, &row, e) == 0)
+        return row;
+    return NULL;
 }
 
 /* GB/s of the links of device a to other devices, and to switches that are not seen. */
@@ -54,14 +59,13 @@ static int look_at_gpus(struct cluster_wish *w, const struct gpus *g, const stru
 
     for (size_t i = 0; i < n->n_devices; i++) {
         const struct device *d = &n->devices[i];
-        const struct gpu_row *row = NULL;
-        int rc;
+        const struct gpu_row *row;
 
         if (d->kind != DEVICE_ACCELERATOR || d->acc.lost || d->acc.cores > 0)
             continue;
-        rc = find_gpu(g, c, d, &row, e);
-        if (rc < 0)
-            return err_context(e, rc, "%s: ", n->name ? n->name : "this machine");
+        row = find_gpu(g, c, d, e);
+        if (!row)
+            return err_context(e, -EINVAL, "%s: ", n->name ? n->name : "this machine");
         if (w->gpu && row != w->gpu)
             return err_set(e, -EINVAL, "%s has a %s beside %s: plan for one kind at a time",
                            n->name ? n->name : "this machine", row->gpu.name, w->gpu->gpu.name);
