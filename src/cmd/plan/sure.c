@@ -9,10 +9,12 @@
 enum { MOST_GPUS = 16384, MANY_GPUS = 1024, FEW_MICRO_BATCHES = 4 };
 
 /* Of docs/accuracy.md, all rows that were not fitted, on 2026-11-25: Megatron Core and NeMo;
- * llm-foundry and fms-fsdp; MoE ModelZoo; Korthikanti et al. and Megatron-LM 2020; vTrain. */
+ * llm-foundry and fms-fsdp; Korthikanti et al. and Megatron-LM 2020; vTrain. Of MoE ModelZoo those
+ * held back, on 2026-11-26, since what the others taught did not carry over to them. */
 static const struct plan_sure megatron = { "dense models on H100 with Megatron-LM", .04, .17 };
 static const struct plan_sure sharded = { "dense models with ZeRO-3", .06, .32 };
-static const struct plan_sure experts = { "mixtures of experts", .15, .37 };
+static const struct plan_sure experts = { "mixtures of experts that the model had not seen", .27,
+                                          .39 };
 static const struct plan_sure older = { "dense models on A100 and V100 with Megatron-LM", .03,
                                         .09 };
 static const struct plan_sure small = { "dense models on one node of A100", .07, .24 };
