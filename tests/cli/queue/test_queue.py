@@ -25,6 +25,14 @@ def test_a_job_runs_as_it_was_submitted(queue):
     assert queue.output(number) == "%s h\xe4llo %d 1 %s\noops\n" % (queue.work, number, umask)
 
 
+def test_brim_jobs_tells_what_the_engine_tells(queue):
+    """So tests may ask the engine for what they wait for (queues.Queue.job)."""
+    number = queue.submit("--name", "h\xe4llo", "sh", "-c", "exit 3")
+    queue.until(number, "failed")
+    assert queue.jobs(str(number)) == queue.jobs() == [queue.job(number)]
+    assert queue.job(number)["exit"] == 3
+
+
 def test_limits_are_those_of_its_shell(queue):
     def lower():
         resource.setrlimit(resource.RLIMIT_NOFILE, (97, 4096))
