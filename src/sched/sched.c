@@ -228,11 +228,10 @@ bool sched_is_on(const struct sched *s, uint32_t job, uint32_t node)
     return p != NO_PART;
 }
 
-void sched_progress(struct sched *s, uint32_t job, int64_t now_ms, int64_t left_ms)
+static void progress(struct sched *s, uint32_t job, int64_t now_ms, int64_t left_ms)
 {
     struct sched_job *j = &s->jobs[job];
 
-    assert(j->state == SCHED_RUNNING);
     if (s->ends)
         expected_ends_remove(s, job);
     j->attained_ms = sched_job_attained(j, &s->work->jobs[job], now_ms);
@@ -241,6 +240,29 @@ void sched_progress(struct sched *s, uint32_t job, int64_t now_ms, int64_t left_
     j->left_ms = left_ms;
     if (s->ends)
         expected_ends_add(s, job);
+}
+
+void sched_progress(struct sched *s, uint32_t job, int64_t now_ms, int64_t left_ms)
+{
+    assert(s->jobs[job].state == SCHED_RUNNING);
+    progress(s, job, now_ms, left_ms);
+}
+
+int64_t sched_restart_all(struct sched *s, int64_t now_ms, const int64_t *since_ms,
+                          int64_t *left_ms)
+{
+    int64_t all_ms = 0;
+
+    for (size_t i = 0; i < s->n_running; i++) {
+        uint32_t job = s->running[i];
+        int64_t passed_ms = now_ms - since_ms[job];
+        int64_t lost_ms = MIN(passed_ms, state_restart_ms(s, job));
+
+        all_ms = i == 0 || lost_ms == all_ms ? lost_ms : WORK_UNKNOWN;
+        left_ms[job] -= passed_ms - lost_ms;
+        progress(s, job, now_ms, left_ms[job]);
+    }
+    return all_ms;
 }
 
 void sched_use(struct sched *s, uint32_t job, int64_t now_ms, int milli)

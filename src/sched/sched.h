@@ -71,6 +71,12 @@ void sched_end(struct sched *s, uint32_t job, int64_t now_ms);
 /* It became known what is left of a running job. */
 void sched_progress(struct sched *s, uint32_t job, int64_t now_ms, int64_t left_ms);
 
+/* All jobs that run have stopped and start again, each at the cost of a start; since_ms: by job,
+ * when it began to run. left_ms: by job, what was left of it then, and what is left of it now.
+ * Returns by how much each ends later so; WORK_UNKNOWN: some by more than others. */
+int64_t sched_restart_all(struct sched *s, int64_t now_ms, const int64_t *since_ms,
+                          int64_t *left_ms);
+
 /* A running job has lost its devices: it waits again. left_ms is what is known to be left of it. */
 void sched_return(struct sched *s, uint32_t job, int64_t now_ms, int64_t left_ms);
 

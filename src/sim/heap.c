@@ -18,7 +18,7 @@ static bool earlier(const struct heap_event *a, const struct heap_event *b)
 
 int heap_add(struct heap *h, int64_t at_ms, uint32_t job, uint32_t start)
 {
-    struct heap_event added = { at_ms, h->order++, job, start };
+    struct heap_event added = { at_ms - h->later_ms, h->order++, job, start };
     size_t at = h->n;
 
     if (h->n == h->room) {
@@ -44,9 +44,18 @@ void heap_clear(struct heap *h)
     h->n = 0;
 }
 
-const struct heap_event *heap_first(const struct heap *h)
+void heap_delay(struct heap *h, int64_t by_ms)
 {
-    return h->n ? &h->events[0] : NULL;
+    h->later_ms += by_ms;
+}
+
+const struct heap_event *heap_first(struct heap *h)
+{
+    if (h->n == 0)
+        return NULL;
+    h->next = h->events[0];
+    h->next.at_ms += h->later_ms;
+    return &h->next;
 }
 
 void heap_pop(struct heap *h)

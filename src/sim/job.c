@@ -77,27 +77,34 @@ int sim_preempt_job(struct sim *m, uint32_t job)
     return m->counting->preempted ? m->counting->preempted(m, job, owes) : 0;
 }
 
-int sim_restart_all(struct sim *m)
+/* Note all anew: the events of starts that are over would pile up. */
+static int expect_again(struct sim *m, const uint32_t *running, size_t n)
 {
-    const uint32_t *running;
-    size_t n;
-
-    if (!m->counting->away)
-        heap_clear(&m->ends); /* events of starts that are over: they would pile up */
-    running = sched_running(m->sched, &n);
+    heap_clear(&m->ends);
     for (size_t i = 0; i < n; i++) {
         uint32_t job = running[i];
-        struct sim_job *j = &m->result->jobs[job];
-        int64_t passed = m->now_ms - m->since_ms[job];
-        int64_t did = passed - sched_restart_ms(m->sched, job);
 
-        if (did > 0)
-            m->left_ms[job] -= did;
-        j->ran_ms += passed;
-        m->since_ms[job] = m->now_ms;
-        sched_progress(m->sched, job, m->now_ms, m->left_ms[job]);
         if (heap_add(&m->ends, m->now_ms + m->left_ms[job], job, ++m->start[job]) < 0)
             return -ENOMEM;
     }
+    return 0;
+}
+
+int sim_restart_all(struct sim *m)
+{
+    int64_t later_ms = sched_restart_all(m->sched, m->now_ms, m->since_ms, m->left_ms);
+    const uint32_t *running;
+    size_t n;
+
+    running = sched_running(m->sched, &n);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t job = running[i];
+
+        m->result->jobs[job].ran_ms += m->now_ms - m->since_ms[job];
+        m->since_ms[job] = m->now_ms;
+    }
+    if (later_ms == WORK_UNKNOWN || m->policy->notice_ms > 0)
+        return expect_again(m, running, n);
+    heap_delay(&m->ends, later_ms);
     return 0;
 }

@@ -135,6 +135,16 @@ static inline int64_t state_from_ms(const struct sched *s, uint32_t job)
     return s->ready_ms ? MAX(since_ms, s->ready_ms[job]) : since_ms;
 }
 
+/* What it costs a job to start again after a preemption. */
+static inline int64_t state_restart_ms(const struct sched *s, uint32_t job)
+{
+    const struct work *w = &s->asked->jobs[job];
+
+    if (w->restart_ms >= 0)
+        return w->restart_ms;
+    return w->devices > s->pool->most ? s->policy.restart_multi_ms : s->policy.restart_ms;
+}
+
 /* What a running job has to pay of its start yet. */
 static inline int64_t state_owed_ms(const struct sched *s, uint32_t job, int64_t now_ms)
 {

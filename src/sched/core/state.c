@@ -205,15 +205,6 @@ int state_note(struct sched *s, const struct action *a)
     return 0;
 }
 
-int64_t state_restart_ms(const struct sched *s, uint32_t job)
-{
-    const struct work *w = &s->asked->jobs[job];
-
-    if (w->restart_ms >= 0)
-        return w->restart_ms;
-    return w->devices > s->pool->most ? s->policy.restart_multi_ms : s->policy.restart_ms;
-}
-
 int state_start(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why)
 {
     struct sched_job *j = &s->jobs[job];

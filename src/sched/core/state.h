@@ -33,9 +33,6 @@ int state_preempt(struct sched *s, uint32_t job, int64_t now_ms, const struct ac
 int state_evict(struct sched *s, uint32_t job, int64_t now_ms, const struct action *why, bool parks)
     CHECK_RESULT;
 
-/* What it costs a job to start again after a preemption. */
-int64_t state_restart_ms(const struct sched *s, uint32_t job);
-
 /* Note an action that changes nothing here. -ENOMEM. */
 int state_note(struct sched *s, const struct action *a) CHECK_RESULT;
 

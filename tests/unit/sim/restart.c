@@ -131,11 +131,61 @@ static void test_adds(void)
            "the scheduler knows the rest of the first restart, and the second one");
 }
 
+/* Two jobs of 100 s from the start on, and one of 10 s that comes at 50 s: three devices, and each
+ * pass restarts all. own_ms: what a restart of the second one costs; -1: as much as of others. */
+static int64_t simulate_each_pass(int32_t own_ms, int64_t end_s[2])
+{
+    static const char text[] = "[policy]\norder = srtf\nplace = first\npreempt = rebuild\n"
+                               "length = oracle\nrestart = 10s\nrestart-each-pass = yes\n";
+    static const struct {
+        int at_s, length_s;
+    } jobs[] = { { 0, 100 }, { 0, 100 }, { 50, 10 } };
+    struct pool pool = { .n_nodes = 0 };
+    struct workload w;
+    struct policy p;
+    struct sim_result r = { .events = 0 };
+    int rc = made_begin(&w);
+
+    for (size_t i = 0; rc == 0 && i < ARRAY_SIZE(jobs); i++) {
+        struct work *job = made_job(&w, jobs[i].at_s, jobs[i].length_s);
+
+        if (!job)
+            rc = -1;
+        else
+            job->devices = 1;
+        if (job && i == 1)
+            job->restart_ms = own_ms;
+    }
+    if (rc == 0 && workload_settle(&w, NULL) == 0 && pool_parse(&pool, "1x3", NULL) == 0 &&
+        policy_read(&p, "test", text, strlen(text), NULL) == 0)
+        rc = sim_run(&r, &p, &pool, &w, NULL, NULL);
+    for (int i = 0; i < 2; i++)
+        end_s[i] = rc == 0 && r.jobs ? r.jobs[i].end_ms / 1000 : -1;
+    sim_result_done(&r);
+    pool_done(&pool);
+    workload_done(&w);
+    return end_s[0];
+}
+
+/* At 50 s both did 40 s, and at 60 s, when the short one ends, nothing more. */
+static void test_each_pass(void)
+{
+    int64_t end_s[2];
+
+    is_int(simulate_each_pass(-1, end_s), 120, "two passes make a job end two restarts later");
+    is_int(end_s[1], 120, "a second job of the same length ends at the same time");
+    /* The second did 20 s by 50 s; at 120 s, when the first ends, 30 s more of the 80 s. */
+    is_int(simulate_each_pass(30000, end_s), 120,
+           "a job does not pay for another one whose restart is longer");
+    is_int(end_s[1], 170, "a job whose restart is longer ends later by more");
+}
+
 int main(void)
 {
     test_lengths();
     test_known();
     test_activity();
     test_adds();
+    test_each_pass();
     return done();
 }
