@@ -9,7 +9,7 @@ int falling_open(struct sched *s)
     struct falling *f = &s->falling;
     size_t n = s->work->n_jobs + 1;
 
-    f->on = s->queues && s->policy.preempt == PREEMPT_VICTIMS && s->policy.order->keeps_ms &&
+    f->on = s->queues && s->policy.preempt != PREEMPT_NONE && s->policy.order->keeps_ms &&
             !s->policy.priorities;
     if (!f->on)
         return 0;

@@ -87,11 +87,9 @@ void labels_number(struct sched *s, bool all)
 {
     uint32_t label = s->first_label;
 
-    for (size_t i = 0; i < s->n_ranked; i++)
-        label -= is_numbered(s, s->ranked[i].job, all);
-    for (size_t i = 0; i < s->n_ranked; i++)
+    for (size_t i = s->n_ranked; i-- > 0;)
         if (is_numbered(s, s->ranked[i].job, all))
-            s->jobs[s->ranked[i].job].list = label++;
+            s->jobs[s->ranked[i].job].list = --label;
 }
 
 void labels_stop(struct sched *s, uint32_t job)

@@ -97,14 +97,17 @@ static int64_t next_change(const struct sched *s, int64_t now_ms)
 static int preempt_others(struct sched *s, int64_t now_ms)
 {
     const struct action why = { .why = WHY_BEHIND, .other = WAITING_NONE };
+    bool numbered = !labels_are_kept(s);
 
-    if (labels_are_kept(s))
-        labels_number(s, false);
     for (size_t i = 0; i < s->n_ranked; i++) {
         const struct ranked *r = &s->ranked[i];
 
-        if (!r->granted && s->jobs[r->job].state == SCHED_RUNNING &&
-            state_preempt(s, r->job, now_ms, &why) < 0)
+        if (r->granted || s->jobs[r->job].state != SCHED_RUNNING)
+            continue;
+        if (!numbered)
+            labels_number(s, false);
+        numbered = true;
+        if (state_preempt(s, r->job, now_ms, &why) < 0)
             return -1;
     }
     return 0;
@@ -196,7 +199,7 @@ static int by_quota(struct sched *s, int64_t now_ms)
         grant_queued(s, now_ms);
     else
         grant(s);
-    if ((s->n_behind > 0 || labels_are_kept(s)) && preempt_others(s, now_ms) < 0)
+    if (s->n_behind > 0 && preempt_others(s, now_ms) < 0)
         return -1;
     for (size_t i = s->first_granted; i < s->n_ranked; i++) {
         struct ranked *r = &s->ranked[i];
@@ -262,6 +265,7 @@ int pass_ranked(struct sched *s, int64_t now_ms, int64_t *again_ms)
     if (rc != 0)
         return MIN(rc, 0);
     labels_pass(s);
+    falling_pass(s, now_ms);
     if (!s->queues)
         rank_all(s, now_ms);
     if (s->policy.preempt == PREEMPT_VICTIMS)
