@@ -23,18 +23,25 @@ static uint64_t kinds_below(const struct sched *s, const struct work *w, double 
     return found;
 }
 
-bool speed_find(struct sched *s, uint32_t job)
+/* On the fastest kinds first. */
+static bool find_fastest(struct sched *s, const struct work *w)
 {
-    const struct work *w = &s->work->jobs[job];
     struct work only = *w;
     double limit = (double)INFINITY;
 
-    if (!w->speeds || (s->policy.kinds == KINDS_PLACED && w->devices <= s->pool->most))
-        return s->policy.place->find(&s->capacity, w, &s->fit);
     while ((only.kinds = kinds_below(s, w, limit, &limit)))
         if (s->policy.place->find(&s->capacity, &only, &s->fit))
             return true;
     return false;
+}
+
+bool speed_find(struct sched *s, uint32_t job)
+{
+    const struct work *w = &s->work->jobs[job];
+
+    if (!w->speeds || (s->policy.kinds == KINDS_PLACED && w->devices <= s->pool->most))
+        return s->policy.place->find(&s->capacity, w, &s->fit);
+    return find_fastest(s, w);
 }
 
 static void scale(struct sched_job *j, double by)

@@ -86,7 +86,7 @@ static void clear_rest(struct sched *s, size_t from, uint32_t placed)
 static int place_queued(struct sched *s, int64_t now_ms)
 {
     struct both b = { .at = 0 };
-    struct ranked *swap, r;
+    struct ranked *swap, *r;
     uint32_t placed = 0;
     bool runs, same = true;
     size_t n = 0;
@@ -94,33 +94,32 @@ static int place_queued(struct sched *s, int64_t now_ms)
     for (uint32_t g = 0; g < s->n_groups; g++)
         s->cursor[g] = waiting_next(&s->waiting, g, NULL, WORK_UNKNOWN);
     b.group = queue_first_group(s);
-    while (next(s, &b, &r, &runs)) {
-        uint32_t group = s->group[r.job];
+    while (next(s, &b, r = &s->other[n], &runs)) {
+        uint32_t group = s->group[r->job];
         bool in_vain = s->in_vain[group] <= placed && s->n_placed > 0;
         int found = 0;
 
-        if (same && runs && placed < s->n_placed && s->placed[placed] == r.job) {
+        if (same && runs && placed < s->n_placed && s->placed[placed] == r->job) {
             found = 1;
         } else if (!same || runs || !in_vain) {
             if (same)
                 clear_rest(s, b.at - runs, placed);
             same = false;
-            s->listed[r.job] = 1;
+            s->listed[r->job] = 1;
             if (s->in_vain[group] > placed)
-                found = place(s, r.job, now_ms);
+                found = place(s, r->job, now_ms);
             if (found < 0)
                 return -1;
-            s->listed[r.job] = runs || found;
+            s->listed[r->job] = runs || found;
         }
-        r.granted = found;
-        if (runs || found)
-            s->other[n++] = r;
+        r->granted = found;
+        n += runs || found;
         if (found)
-            s->placed[placed++] = r.job;
+            s->placed[placed++] = r->job;
         else
             s->in_vain[group] = MIN(s->in_vain[group], placed);
         if (!runs || !found)
-            go_on(s, &b, &r, found);
+            go_on(s, &b, r, found);
     }
     s->n_placed = placed;
     swap = s->ranked;

@@ -1,4 +1,4 @@
-/* A stable sort of what is mostly sorted: finds the runs that are, and merges them. */
+/* A stable sort of what is mostly sorted: few are moved, or the runs that there are are merged. */
 #include <string.h>
 
 #include "sched/core/labels.h"
@@ -27,10 +27,34 @@ static void merge(struct ranked *to, const struct ranked *r, size_t from, size_t
             *to++ = r[b++];
 }
 
+/* Put those that stand behind later ones where they belong, if that moves few; whether it did. */
+static bool sort_few(struct ranked *r, size_t n)
+{
+    size_t moves = 2 * n;
+
+    for (size_t i = 1; i < n; i++) {
+        struct ranked x;
+        size_t at = i;
+
+        if (order_compare(&r[i - 1].key, &r[i].key) <= 0)
+            continue;
+        x = r[i];
+        for (; at > 0 && order_compare(&r[at - 1].key, &x.key) > 0; at--)
+            r[at] = r[at - 1];
+        r[at] = x;
+        if (moves < i - at)
+            return false;
+        moves -= i - at;
+    }
+    return true;
+}
+
 void ranked_sort(struct sched *s)
 {
     size_t n = s->n_ranked;
 
+    if (sort_few(s->ranked, n))
+        return;
     while (n > 0 && run_end(s->ranked, 0, n) < n) {
         struct ranked *swap = s->ranked;
         size_t from = 0;

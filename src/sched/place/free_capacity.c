@@ -97,33 +97,35 @@ static void change(struct free_capacity *r, const struct part *p, const struct w
 {
     struct free_capacity_node *n = &r->nodes[p->node];
     uint8_t before = n->n_whole;
+    uint16_t whole = n->whole;
+    int gained = 0;
+    int64_t milli = 0;
 
-    if (r->taken)
-        r->taken[r->pool->nodes[p->node].kind] -= (int64_t)sign * p->milli *
-                                                  __builtin_popcount(p->devices);
+    for (uint32_t left = p->devices; left; left &= left - 1) {
+        int d = __builtin_ctz(left), had = n->left[d], has = had + sign * p->milli;
 
-    for (uint16_t left = p->devices; left; left &= (uint16_t)(left - 1)) {
-        int d = __builtin_ctz(left);
-
-        n->left[d] = (int16_t)(n->left[d] + sign * p->milli);
-        assert(n->left[d] >= 0 && n->left[d] <= WORK_WHOLE);
+        assert(has >= 0 && has <= WORK_WHOLE);
+        n->left[d] = (int16_t)has;
         n->slices[d] ^= p->slices;
-        r->milli += (int64_t)sign * p->milli;
-        if (n->left[d] == WORK_WHOLE)
-            n->whole |= (uint16_t)(1U << d);
-        else
-            n->whole &= (uint16_t) ~(1U << d);
+        milli += p->milli;
+        gained += (has == WORK_WHOLE) - (had == WORK_WHOLE);
+        whole &= (uint16_t) ~(1U << d);
+        whole |= (uint16_t)((unsigned)(has == WORK_WHOLE) << d);
     }
+    n->whole = whole;
+    r->milli += sign * milli;
+    if (r->taken)
+        r->taken[r->pool->nodes[p->node].kind] -= sign * milli;
     n->cpus_milli += sign * w->cpus_milli;
     n->memory_mib += (int64_t)sign * w->memory_mib;
     n->version++;
-    n->n_whole = (uint8_t)__builtin_popcount(n->whole);
-    if (n->n_whole == before)
+    if (gained == 0)
         return;
+    n->n_whole = (uint8_t)(before + gained);
     r->wholes[p->node] = n->n_whole;
     bits_remove(&r->level[before], p->node);
     bits_add(&r->level[n->n_whole], p->node);
-    r->whole += n->n_whole - before;
+    r->whole += gained;
 }
 
 int free_capacity_take(struct free_capacity *r, const struct work *w, const struct fit *f,
@@ -139,8 +141,8 @@ int free_capacity_take(struct free_capacity *r, const struct work *w, const stru
             free_capacity_give(r, w, first);
             return -ENOMEM;
         }
-        *p = f->parts[i];
-        p->next = first;
+        *p = (struct part){ f->parts[i].node, f->parts[i].devices, f->parts[i].milli, first,
+                            f->parts[i].slices };
         if (w->mig)
             p->slices = mig_place(r->nodes[p->node].slices[__builtin_ctz(p->devices)], w->mig);
         first = number;

@@ -55,8 +55,12 @@ static int64_t first(const struct free_capacity *r, const struct work *w, int ne
     int64_t best = -1;
 
     for (int level = need; level <= r->pool->most; level++) {
-        int64_t node = on_level(r, w, level, need, 0);
+        const struct bits *nodes = &r->level[level];
+        int64_t node = nodes->count ? bits_next(nodes, 0) : -1;
 
+        while (node >= 0 && (best < 0 || node < best) &&
+               !free_capacity_suits(r, (uint32_t)node, w, need))
+            node = bits_next(nodes, (uint32_t)node + 1);
         if (node >= 0 && (best < 0 || node < best))
             best = node;
     }
