@@ -15,6 +15,11 @@ bool layout_keeps_stage(const struct layout *l, const struct plan_job *job)
     return l->pp > 1 && l->zero >= (job->engine == ENGINE_TORCH ? 2 : 3);
 }
 
+bool layout_keeps_gradients(const struct layout *l, const struct plan_job *job)
+{
+    return layout_keeps_stage(l, job) || (l->pp > 1 && layout_micro_batches(l, job) > 1);
+}
+
 int layout_micro_batches(const struct layout *l, const struct plan_job *job)
 {
     return job->global_batch / l->dp / l->micro_batch; /* the product may be too large */

@@ -105,6 +105,9 @@ int layout_gpus(const struct layout *l);
  * No other program has ZeRO-3 in a pipeline: DeepSpeed and Megatron-LM refuse it. */
 bool layout_keeps_stage(const struct layout *l, const struct plan_job *job);
 
+/* The same of gradients alone: what micro-batches of a pipeline add to is whole until the last. */
+bool layout_keeps_gradients(const struct layout *l, const struct plan_job *job);
+
 /* Micro-batches of a pipeline in a step. */
 int layout_micro_batches(const struct layout *l, const struct plan_job *job);
 

@@ -195,13 +195,13 @@ static void add_states(const struct plan_job *job, const struct layout *l, doubl
                        double replicas, struct memory *m)
 {
     double shard = l->shard > 0 ? fmin(l->shard, replicas) : replicas;
-    bool kept = layout_keeps_stage(l, job);
+    bool kept = layout_keeps_stage(l, job), whole = layout_keeps_gradients(l, job);
 
     m->weights += 2 * params / (l->zero >= 3 && !kept ? shard : 1);
-    m->gradients += job->gradient_b * params / (l->zero >= 2 && !kept ? shard : 1);
+    m->gradients += job->gradient_b * params / (l->zero >= 2 && !whole ? shard : 1);
     /* Its optimizer in bf16 keeps gradients of 16 bits beside their sums. */
     if (job->engine == ENGINE_DEEPSPEED && job->gradient_b == 4)
-        m->gradients += 2 * params / (l->zero >= 2 ? shard : 1);
+        m->gradients += 2 * params / (l->zero >= 2 && !whole ? shard : 1);
     m->states += l->offload ? 0 : layout_state_bytes(job) * params / (l->zero >= 1 ? shard : 1);
 }
 

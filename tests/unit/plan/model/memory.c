@@ -181,7 +181,11 @@ static void test_pipeline_keeps(void)
     ok(near(m.gathered, 4 * block), "ZeRO 3 has room for a block that arrives in a pipeline");
     l.zero = 2;
     memory_stage(&job, &l, &b, 1, &m);
-    ok(near(m.gradients, 4 * n / 8), "ZeRO 2 divides the gradients of a stage of a pipeline");
+    ok(near(m.gradients, 4 * n), "ZeRO 2 keeps gradients that micro-batches of a pipeline add to");
+    job.global_batch = 8;
+    memory_stage(&job, &l, &b, 1, &m);
+    ok(near(m.gradients, 4 * n / 8),
+       "ZeRO 2 divides the gradients of a pipeline's only micro-batch");
     job.engine = ENGINE_TORCH;
     memory_stage(&job, &l, &b, 1, &m);
     ok(near(m.gradients, 4 * n), "PyTorch's ZeRO 2 keeps all gradients of a stage of a pipeline");
