@@ -40,7 +40,7 @@ static const struct opt opts[] = {
     { OPT_STRING, 'n', "nodes", AT(nodes), "NxD|FILE",
       "nodes x devices each, with kinds 32x8:A100,4x4:T4; or a table of nodes" },
     { OPT_FLAG, 'a', "actions", AT(actions), NULL,
-      "print each start and preemption with its reason" },
+      "print each start and preemption: at which second, and why" },
     { OPT_FLAG, 0, "policies", AT(policies), NULL, "list the policies that have names" },
     { OPT_FLAG, 0, "pack", AT(pack), NULL,
       "do not run the jobs: say how much of the nodes they fill" },

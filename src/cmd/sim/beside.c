@@ -60,7 +60,7 @@ void sim_beside_row(const struct sim_report *r, size_t row, struct sim_beside *r
         .then = r->then && row % 2,
         .shares = { most > 0 ? run->stats.all.completion / most : 0, run->stats.allocated,
                     run->stats.busy },
-        .values = { sim_show_span(run->stats.all.completion), percent(run->stats.allocated),
+        .values = { quantity_span(run->stats.all.completion), percent(run->stats.allocated),
                     percent(run->stats.busy) },
     };
 }

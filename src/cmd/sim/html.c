@@ -46,7 +46,7 @@ static const char *called(struct page *p, const struct sim_run *r)
 
 static const char *span(struct page *p, double s)
 {
-    return cell(p, "%s", sim_show_span(s).text);
+    return cell(p, "%s", quantity_span(s).text);
 }
 
 static const char *amount(struct page *p, double n, int decimals)

@@ -28,11 +28,11 @@ static void add_notes(const struct trace_notes *n, struct str *out)
 
 static void add_group(const struct sim_group *g, struct str *out)
 {
-    str_addf(out, "%8zu %11s %9s %11s", g->jobs, sim_show_span(g->completion).text,
-             sim_show_span(g->completion_p99).text, sim_show_span(g->wait).text);
-    str_addf(out, " %9s %9s %9s %9s", sim_show_span(g->wait_p50).text,
-             sim_show_span(g->wait_p90).text, sim_show_span(g->wait_p99).text,
-             sim_show_span(g->wait_max).text);
+    str_addf(out, "%8zu %11s %9s %11s", g->jobs, quantity_span(g->completion).text,
+             quantity_span(g->completion_p99).text, quantity_span(g->wait).text);
+    str_addf(out, " %9s %9s %9s %9s", quantity_span(g->wait_p50).text,
+             quantity_span(g->wait_p90).text, quantity_span(g->wait_p99).text,
+             quantity_span(g->wait_max).text);
 }
 
 static void add_header(const char *first, struct str *out)

@@ -44,9 +44,6 @@ struct sim_report {
 void sim_show_text(const struct sim_report *r, struct str *out);
 void sim_show_json(const struct sim_report *r, struct str *out);
 
-/* Seconds as people read them: "47 s", "3.50 min", "12.4 h", "5.21 d", "for ever"; "?" for NaN. */
-struct quantity sim_show_span(double s);
-
 /* Whether a policy is told what nobody knows: true lengths. */
 bool sim_show_is_oracle(const struct sim_run *run);
 

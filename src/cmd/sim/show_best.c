@@ -25,7 +25,7 @@ static const struct sim_run *best(const struct sim_run *runs, size_t n, bool wit
 
 static void add_mean(const struct sim_run *run, struct str *out)
 {
-    str_addf(out, "%s from submission to end", sim_show_span(run->stats.all.completion).text);
+    str_addf(out, "%s from submission to end", quantity_span(run->stats.all.completion).text);
 }
 
 void sim_show_best(const struct sim_run *runs, size_t n, struct str *out)
@@ -56,8 +56,8 @@ void sim_show_change(const struct sim_run *before, const struct sim_run *after, 
     double usd = after->money.usd - before->money.usd;
 
     str_addf(out, "%s: a job takes %s from submission to end", after->policy.name,
-             sim_show_span(is).text);
-    str_addf(out, " instead of %s", sim_show_span(was).text);
+             quantity_span(is).text);
+    str_addf(out, " instead of %s", quantity_span(was).text);
     if (was > 0)
         str_addf(out, " (%.0f %% %s)", fabs(is / was - 1) * 100, is < was ? "less" : "more");
     if (isnan(usd))

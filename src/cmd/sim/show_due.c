@@ -29,7 +29,7 @@ void sim_show_due(const struct sim_run *runs, size_t n, struct str *out)
         str_add(out, runs[i].policy.name);
         str_pad(out, NAME_WIDTH);
         str_addf(out, "%9zu %9zu %9.1f %10s %9s\n", g->due, g->met, g->due ? percent(g) : 0,
-                 sim_show_span(g->tardiness).text, sim_show_span(g->tardiness_max).text);
+                 quantity_span(g->tardiness).text, quantity_span(g->tardiness_max).text);
     }
 }
 
@@ -42,7 +42,7 @@ void sim_show_due_group(const struct sim_group *g, struct str *out)
 {
     str_addf(out, " %9zu", g->due);
     if (g->due)
-        str_addf(out, " %8.1f %10s", percent(g), sim_show_span(g->tardiness).text);
+        str_addf(out, " %8.1f %10s", percent(g), quantity_span(g->tardiness).text);
     else
         str_addf(out, " %8s %10s", "-", "-");
 }

@@ -16,12 +16,12 @@ static void add_need(const struct sim_needs *s, size_t i, struct str *out)
     str_addf(out, "%d%s%s", x->shape.devices, *x->shape.kind ? " x " : " devices", x->shape.kind);
     str_pad(out, KIND_WIDTH);
     if (!a->found) {
-        str_addf(out, "no number: with %zu it is %s\n", a->most, sim_show_span(a->at_most).text);
+        str_addf(out, "no number: with %zu it is %s\n", a->most, quantity_span(a->at_most).text);
         return;
     }
     str_addf(out, "%9zu %9lld %11s %11s", a->nodes, (long long)a->nodes * x->shape.devices,
-             sim_show_span(a->value).text,
-             isnan(a->one_less) ? "-" : sim_show_span(a->one_less).text);
+             quantity_span(a->value).text,
+             isnan(a->one_less) ? "-" : quantity_span(a->one_less).text);
     if (isnan(x->usd_hour))
         str_addf(out, " %13s", "?");
     else
@@ -37,8 +37,8 @@ static void add_needs(const struct sim_report *r, struct str *out)
     unsigned tries = 0;
 
     str_addf(out, "\n%s of at most %s under %s; today it is %s\n",
-             capacity_metric_name(s->target.metric), sim_show_span(s->target.most_s).text,
-             r->runs[0].policy.name, sim_show_span(s->list[0].answer.today).text);
+             capacity_metric_name(s->target.metric), quantity_span(s->target.most_s).text,
+             r->runs[0].policy.name, quantity_span(s->list[0].answer.today).text);
     str_add(out, "nodes of");
     str_pad(out, KIND_WIDTH);
     str_add(out, "   to add   devices   with them    one less  dollars/hour\n");
@@ -62,12 +62,12 @@ static void add_line(const struct sim_need *x, struct str *out)
     if (!a->found) {
         str_addf(out, "No number of nodes with %d devices%s%s is enough: with %zu it is %s\n",
                  x->shape.devices, *x->shape.kind ? " of kind " : "", x->shape.kind, a->most,
-                 sim_show_span(a->at_most).text);
+                 quantity_span(a->at_most).text);
         return;
     }
     str_addf(out, "%zu more node%s with %d devices%s%s: it is %s", a->nodes, str_plural(a->nodes),
              x->shape.devices, *x->shape.kind ? " of kind " : "", x->shape.kind,
-             sim_show_span(a->value).text);
+             quantity_span(a->value).text);
     if (isnan(x->usd_hour))
         str_add(out, "; nobody knows what they cost\n");
     else
@@ -82,8 +82,8 @@ void sim_show_needs_lines(const struct sim_report *r, struct str *out)
         return;
     str_addf(out, "%s under %s is %s today, and is to be at most ",
              capacity_metric_name(s->target.metric), r->runs[0].policy.name,
-             sim_show_span(s->list[0].answer.today).text);
-    str_addf(out, "%s:\n", sim_show_span(s->target.most_s).text);
+             quantity_span(s->list[0].answer.today).text);
+    str_addf(out, "%s:\n", quantity_span(s->target.most_s).text);
     for (size_t i = 0; i < s->n; i++)
         add_line(&s->list[i], out);
 }

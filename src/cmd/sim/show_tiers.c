@@ -34,9 +34,9 @@ static void add_service(const struct sim_run *run, const struct sim_service *x, 
 {
     add_name(run->policy.name, out);
     str_addf(out, "%-*s %8zu %6zu", SERVICE_WIDTH, x->name, x->replicas, x->replicas - x->started);
-    str_addf(out, " %9s %9s %9s %9s", sim_show_span(x->wait).text, sim_show_span(x->p50).text,
-             sim_show_span(x->p99).text, sim_show_span(x->max).text);
-    str_addf(out, " %8s", sim_show_span((double)run->policy.service.within_ms / second_ms).text);
+    str_addf(out, " %9s %9s %9s %9s", quantity_span(x->wait).text, quantity_span(x->p50).text,
+             quantity_span(x->p99).text, quantity_span(x->max).text);
+    str_addf(out, " %8s", quantity_span((double)run->policy.service.within_ms / second_ms).text);
     if (isnan(x->within))
         str_addf(out, " %9s\n", "?");
     else

@@ -44,6 +44,30 @@ struct quantity quantity_seconds(double seconds)
     return in_units(seconds * 1e6, units, ARRAY_SIZE(units), "");
 }
 
+/* Three digits that count. */
+static struct quantity in_three_digits(double value, const char *unit)
+{
+    struct quantity q;
+    int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+
+    snprintf(q.text, sizeof(q.text), "%.*f %s", decimals, value, unit);
+    return q;
+}
+
+struct quantity quantity_span(double seconds)
+{
+    static const double minute = 60, hour = 3600, day = 86400;
+
+    if (isinf(seconds))
+        return (struct quantity){ "for ever" };
+    if (seconds >= 3 * day)
+        return in_three_digits(seconds / day, "d");
+    if (seconds >= 2 * hour)
+        return in_three_digits(seconds / hour, "h");
+    return seconds >= 2 * minute ? in_three_digits(seconds / minute, "min")
+                                 : quantity_seconds(seconds);
+}
+
 struct quantity quantity_share(double share)
 {
     static const char *const units[] = { " %" };

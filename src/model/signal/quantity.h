@@ -10,8 +10,11 @@ struct quantity {
 struct quantity quantity_bytes(double bytes);     /* "412 MB", "3.4 GB": powers of 1000 */
 struct quantity quantity_rate(double bytes);      /* "412 MB/s" */
 struct quantity quantity_seconds(double seconds); /* "84 ms"; "0 s" */
-struct quantity quantity_share(double share);     /* "98 %" of 0.98 */
-struct quantity quantity_count(double count);     /* "12", "3.4", "120k" */
+/* Seconds as people read long times: "47 s", "3.50 min", "12.4 h", "5.21 d", "for ever". */
+struct quantity quantity_span(double seconds);
+
+struct quantity quantity_share(double share); /* "98 %" of 0.98 */
+struct quantity quantity_count(double count); /* "12", "3.4", "120k" */
 
 /* A number with so many digits that count, as %g writes it but never as "1e+06": "3.42", "0.081",
  * "1234567". */

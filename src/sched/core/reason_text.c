@@ -7,7 +7,7 @@ enum { CPU_MILLI = 1000 };
 
 void reason_time(struct str *out, int64_t ms)
 {
-    str_add(out, quantity_seconds((double)ms / 1e3).text);
+    str_add(out, quantity_span((double)ms / 1e3).text);
 }
 
 void reason_devices(const struct sched *s, const struct work *w, int32_t devices, struct str *out)

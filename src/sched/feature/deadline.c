@@ -132,7 +132,7 @@ static void add_deadline(const struct sched *s, uint32_t job, const char *whose,
                          struct str *out)
 {
     int64_t left_ms = work_deadline(&s->work->jobs[job]) - now_ms;
-    struct quantity time = quantity_seconds((double)(left_ms < 0 ? -left_ms : left_ms) / 1e3);
+    struct quantity time = quantity_span((double)(left_ms < 0 ? -left_ms : left_ms) / 1e3);
 
     if (left_ms < 0)
         str_addf(out, "; %s deadline was %s ago", whose, time.text);

@@ -308,7 +308,7 @@ def test_failures_of_a_list(brim, trace):
         "70.000 node n0 fails, and is out for 50 s",
         "70.000 job a loses 4 devices: node n0 failed; it goes back 10 s, to its last checkpoint, "
         "and waits",
-        "80.000 node n1 fails, and is out for 1000 s",
+        "80.000 node n1 fails, and is out for 16.7 min",
         "80.000 job b loses 4 devices: node n1 failed; it goes back 80 s, to its start, and waits",
         "120.000 node n0 is back",
         "120.000 job a starts with 4 devices on n0: of those that wait it was submitted first",

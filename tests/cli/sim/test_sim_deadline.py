@@ -35,10 +35,10 @@ def test_the_earliest_first(sim):
     assert did == [
         "0.000 job a starts with 8 devices on n0: " + none,
         "100.000 job c starts with 8 devices on n0: of those that wait it has the earliest "
-        "deadline; its deadline is in 200 s",
+        "deadline; its deadline is in 3.33 min",
         "150.000 job b starts with 8 devices on n0: of those that wait it has the earliest "
-        "deadline; its deadline is in 250 s",
-        "200.000 job d starts with 8 devices on n0: " + none + "; its deadline was 120 s ago",
+        "deadline; its deadline is in 4.17 min",
+        "200.000 job d starts with 8 devices on n0: " + none + "; its deadline was 2.00 min ago",
         "260.000 job e starts with 8 devices on n0: " + none,
     ]
     every = run["all"]
@@ -52,11 +52,11 @@ def test_others_stop_for_them(sim):
     run, did = sim(rows, policy=PREEMPTS)
     first = ": it is among those that get devices by the order of deadline; its deadline "
     assert did == [
-        "0.000 job a starts with 8 devices on n0" + first + "is in 500 s",
+        "0.000 job a starts with 8 devices on n0" + first + "is in 8.33 min",
         "10.000 job a gives up 8 devices: they are for job b, which waits for 8 devices; the "
         "other's deadline is in 30 s",
         "10.000 job b starts with 8 devices on n0" + first + "is in 30 s",
-        "30.000 job a starts with 8 devices on n0" + first + "is in 470 s",
+        "30.000 job a starts with 8 devices on n0" + first + "is in 7.83 min",
         "130.000 job c starts with 8 devices on n0" + first + "was 70 s ago",
     ]
     assert run["all"]["deadlines_met"] == 2 and run["preemptions"] == 1

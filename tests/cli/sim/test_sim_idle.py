@@ -16,8 +16,9 @@ IDLE = "[policy]\norder = fifo\nrestart = 40s\n[idle]\nwarn = 30m\nreclaim = 1h\
 def test_idle_devices_go_to_what_waits(brim, trace, policy):
     assert actions(brim, trace, policy(IDLE + "action = shrink\n")) == [
         "0.000 job a starts with 8 devices on n0: of those that wait it was submitted first",
-        "5400.000 job a keeps 8 devices idle for 1800 s; after 3600 s they are for jobs that wait",
-        "7200.000 job a gives up 8 devices: they were idle for 3600 s, and are for job b, which "
+        "5400.000 job a keeps 8 devices idle for 30.0 min; after 60.0 min they are for jobs that "
+        "wait",
+        "7200.000 job a gives up 8 devices: they were idle for 60.0 min, and are for job b, which "
         "waits for 8 devices; it goes on when it needs some",
         "7200.000 job b starts with 8 devices on n0: of those that wait it was submitted first",
         "8200.000 job c starts with 4 devices on n0: of those that wait it was submitted first",
@@ -28,12 +29,12 @@ def test_idle_devices_go_to_what_waits(brim, trace, policy):
 def test_other_actions(brim, trace, policy):
     said = actions(brim, trace, policy(IDLE + "action = requeue\nburst = 1m\n"))
     # of the hour before, the last minute of work is left out; then it holds c up until it ends
-    assert said[2].startswith("7140.000 job a gives up 8 devices: they were idle for 3600 s but")
+    assert said[2].startswith("7140.000 job a gives up 8 devices: they were idle for 60.0 min but")
     assert said[2].endswith("which waits for 8 devices; it starts again in its turn")
     assert [line.split()[:4] for line in said[4:]] == [
         ["8140.000", "job", "a", "starts"], ["20040.000", "job", "c", "starts"]]
     said = actions(brim, trace, policy(IDLE + "action = warn\n"))
-    assert said[1] == "5400.000 job a keeps 8 devices idle for 1800 s"
+    assert said[1] == "5400.000 job a keeps 8 devices idle for 30.0 min"
     assert [line.split()[0] for line in said] == ["0.000", "5400.000", "20000.000", "21000.000"]
     said = actions(brim, trace, policy(IDLE + "action = shrink\nexempt = x\n"))
     assert not any("idle" in line for line in said)
@@ -49,10 +50,10 @@ def test_who_was_idle_before(brim, tmp_path, policy):
     taken = [line.split(" and are")[0] for line in said if "gives up" in line]
     # the second pause is one as before; the third is over after 2,000 s, which is less than an hour
     assert taken == [
-        "4600.000 job a gives up 8 devices: they were idle for 3600 s,",
-        "10600.000 job a gives up 8 devices: they were idle for 600 s,",
-        "20600.000 job a gives up 8 devices: they were idle for 600 s,",
-        "29600.000 job a gives up 8 devices: they were idle for 3600 s,",
+        "4600.000 job a gives up 8 devices: they were idle for 60.0 min,",
+        "10600.000 job a gives up 8 devices: they were idle for 10.0 min,",
+        "20600.000 job a gives up 8 devices: they were idle for 10.0 min,",
+        "29600.000 job a gives up 8 devices: they were idle for 60.0 min,",
     ]
 
 
@@ -81,9 +82,9 @@ def test_when_nodes_fail(brim, tmp_path, policy):
     # the second time it is idle: what it worked since its checkpoint is for when it works again
     said = brim.out(*run, "--actions").splitlines()
     assert [line for line in said if " loses " in line] == [
-        "2000.000 job a loses 8 devices: node n0 failed; it goes back 490 s, to its last "
+        "2000.000 job a loses 8 devices: node n0 failed; it goes back 8.17 min, to its last "
         "checkpoint, and waits",
-        "5000.000 job a loses 8 devices: node n0 failed; it goes back 600 s, to its last "
+        "5000.000 job a loses 8 devices: node n0 failed; it goes back 10.0 min, to its last "
         "checkpoint, and waits",
     ]
     said = json.loads(brim.out(*run, "--json"))["policies"][0]

@@ -21,6 +21,16 @@ int main(void)
     is_str(quantity_seconds(0.6e-6).text, "1 us", "quantity_seconds of 0.6 us is one");
     is_str(quantity_seconds((double)NAN).text, "?", "quantity_seconds of an absent time is '?'");
     is_str(quantity_seconds(90).text, "90 s", "quantity_seconds of 90 is in the largest unit");
+    is_str(quantity_span(119).text, "119 s", "quantity_span below two minutes is in seconds");
+    is_str(quantity_span(120).text, "2.00 min", "quantity_span from two minutes on is in minutes");
+    is_str(quantity_span(7199).text, "120 min", "quantity_span below two hours is in minutes");
+    is_str(quantity_span(7200).text, "2.00 h", "quantity_span from two hours on is in hours");
+    is_str(quantity_span(3 * 86400 - 1).text, "72.0 h",
+           "quantity_span below three days is in hours");
+    is_str(quantity_span(3 * 86400).text, "3.00 d", "quantity_span from three days on is in days");
+    is_str(quantity_span((double)INFINITY).text, "for ever",
+           "quantity_span without end is for ever");
+    is_str(quantity_span((double)NAN).text, "?", "quantity_span of an absent time is '?'");
     is_str(quantity_share(0.984).text, "98 %", "quantity_share is in per cent");
     is_str(quantity_count(3).text, "3", "quantity_count of a whole number has no decimal");
     is_str(quantity_count(3.44).text, "3.4", "quantity_count of 3.44 has a decimal");
