@@ -265,6 +265,7 @@ static int show(const struct app *app, const struct jobs_opts *o, const char *fo
                  (long long)next);
         say("brim jobs", more);
     }
+    (void)queue_warn_full(folder);
     if (o->json) {
         str_add(&out, wire_get(&answer, "text") ? wire_get(&answer, "text") : "");
         return cmd_print(&out, o->json, e);

@@ -11,6 +11,7 @@
 #include <sys/time.h>
 #include <sys/un.h>
 
+#include "base/log.h"
 #include "queue/guard/engine_start.h"
 #include "queue/guard/files.h"
 #include "queue/job/wire.h"
@@ -24,7 +25,8 @@ enum {
     TRIES = 12,
     REFUSALS = 2,
     ASKED = 12,
-    AGAIN_MS = 1000,       /* between two engines that are asked for the end of a job, at most */
+    AGAIN_MS = 1000, /* between two engines that are asked for the end of a job, at most */
+    LOOK_MS = 1000,
     ROOM_LEAST = 64 << 10, /* bytes */
 };
 
@@ -114,12 +116,27 @@ static off_t said(int dir)
     return fstatat(dir, QUEUE_LOG, &st, AT_SYMLINK_NOFOLLOW) == 0 ? st.st_size : 0;
 }
 
-/* Whether its disk has no room for what an engine writes first. */
+/* Whether its disk has no room for what an engine writes first. Some of it may be for root alone.
+ */
 static bool is_full(int dir)
 {
     struct statvfs v;
+    bool root = geteuid() == 0 || faccessat(dir, QUEUE_SHARED, F_OK, 0) == 0;
 
-    return fstatvfs(dir, &v) == 0 && (uint64_t)v.f_bavail * v.f_frsize < ROOM_LEAST;
+    return fstatvfs(dir, &v) == 0 &&
+           (uint64_t)(root ? v.f_bfree : v.f_bavail) * v.f_frsize < ROOM_LEAST;
+}
+
+bool queue_warn_full(const char *folder)
+{
+    CLEANUP(closep) int dir = open_folder(folder);
+    bool full = dir >= 0 && is_full(dir);
+
+    if (full)
+        log_warning("the disk of %s is full: before there is room no job starts, and one that has "
+                    "ended counts as running",
+                    folder);
+    return full;
 }
 
 /* One that is killed as soon as it is there is started again, a few times; one that says why it
@@ -187,6 +204,16 @@ static bool went(int rc)
     return rc == -EPIPE || rc == -ECONNRESET;
 }
 
+/* Until there is something of the answer, or nobody to give it. */
+static void await_answer(int fd, const char *folder)
+{
+    struct pollfd p = { .fd = fd, .events = POLLIN };
+    bool said = false;
+
+    while (poll(&p, 1, LOOK_MS) == 0)
+        said = said || queue_warn_full(folder);
+}
+
 /* patience_s: for the answer; 0: as long as it takes. */
 static int ask_once(const char *folder, const struct str *request, int patience_s,
                     struct str *answer, struct err *e)
@@ -199,6 +226,8 @@ static int ask_once(const char *folder, const struct str *request, int patience_
         return fd;
     rc = wire_send(fd, request);
     (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+    if (rc == 0 && patience_s == 0)
+        await_answer(fd, folder);
     if (rc == 0 || went(rc)) /* what it said before it closed the connection */
         rc = wire_receive(fd, answer);
     return rc;

@@ -23,9 +23,14 @@ int queue_ask(const char *folder, const struct str *request, struct str *answer,
     CHECK_RESULT;
 
 /* The same for a request "wait", whose answer comes when the jobs of "job" have ended, however long
- * that takes: an engine that goes meanwhile is started again, and asked again. */
+ * that takes: an engine that goes meanwhile is started again, and asked again. Meanwhile a disk
+ * without room is told. */
 int queue_wait(const char *folder, const struct str *request, struct str *answer, struct err *e)
     CHECK_RESULT;
+
+/* Warn when the disk of a queue has no room: then no job starts, and none that runs is seen to end.
+ * Whether it did. */
+bool queue_warn_full(const char *folder);
 
 /* Whether a folder has a queue; whether it has one for all users of the machine. */
 bool queue_is_there(const char *folder);

@@ -269,6 +269,33 @@ def test_a_full_disk_is_told_at_once(brim, tmp_path):
     assert int(done.stdout) < 40
 
 
+def test_a_job_that_fills_the_disk(brim, tmp_path):
+    """It has ended, and nobody can store that: who waits, or looks, is told why."""
+    script = """
+    trap 'kill $(cat "$1/queue/lock")' EXIT
+    "$BRIM" submit --wait --no-watch sh -c 'tr "\\0" x </dev/zero | head -c 3000000' 2>"$2/wait" &
+    until grep "is full" "$2/wait"; do sleep 0.05; done
+    "$BRIM" jobs >"$2/jobs" 2>"$2/told"
+    rm "$1/queue/jobs/1/output"
+    wait $!
+    echo $?
+    "$BRIM" jobs --all --json 1
+    """
+    disk, work = tmp_path / "disk", tmp_path / "work"
+    disk.mkdir()
+    work.mkdir()
+    done = on_a_disk("2m", script, disk, work)
+    said, text = done.stdout.split("{", 1)
+    why = ("brim: warning: the disk of %s/queue is full: before there is room no job starts, and "
+           "one that has ended counts as running\n" % disk)
+    assert (work / "told").read_text() == why
+    assert set((work / "wait").read_text().splitlines(keepends=True)) == {why}
+    assert "running" in (work / "jobs").read_text()
+    (job,) = json.loads("{" + text)["jobs"]
+    assert job["ended"] and said.split()[-1] == str(job["exit"])
+    assert done.stderr == ""
+
+
 def old_queue(brim, tmp_path, rows=""):
     queue = Queue(brim, tmp_path)
     queue.state.mkdir()
