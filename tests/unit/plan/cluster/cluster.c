@@ -291,7 +291,7 @@ static struct node *add_node(struct machine *m, int gpus, const char *kind, int 
         struct device *d = node_add_device(n, DEVICE_ACCELERATOR);
 
         d->product = kind;
-        d->acc.memory_b = 85520809984 - i * 1000000;
+        d->acc.memory_b = 84000000000 - i * 1000000;
         if (linked)
             (*node_add_link(n, LINK_NVLINK, i, ABSENT)).count = 18;
         if (linked)
@@ -330,7 +330,7 @@ static void test_machine(const struct gpus *g)
        "the cluster has the machine's domain and rate of links");
     ok(c.nics == 8 && near(c.nic_rate, 50e9) && !c.assumed[0],
        "a machine with more ports than GPUs has a port for each GPU");
-    ok(near(c.gpu.memory_b, 85513809984), "the GPU with the least memory counts");
+    ok(near(c.gpu.memory_b, 83993000000), "the GPU with the least memory counts");
     add_node(&m, 8, "H100-SXM", 4, 200, true);
     is_int(cluster_from_machine(&c, g, &catalogue, &m, &e), 0,
            "cluster_from_machine takes two nodes: %s", e.text);

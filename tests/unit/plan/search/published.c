@@ -22,28 +22,31 @@ struct published {
     int moment_b;
     bool megascale; /* attention and MLP beside each other, another vocabulary and other heads */
     bool fits;      /* as predicted; all of them ran */
+    const char *program; /* what its authors' program does for every layout, as pins */
 };
 
 /* Llama 3: arXiv 2407.21783, table 4 and section 3.3.2; a micro-batch is a sequence, as 16 of them
  * do for a replica. DeepSeek-V3: arXiv 2412.19437, sections 3.1 to 3.3 and 4.2: norms are
- * recomputed, moments have 16 bits. MegaScale: arXiv 2402.15627, table 1 and section 6.1, whose
- * engine has collectives of tensor parallelism beside the compute on A100, too; what a micro-batch
- * has is not said: the fastest is taken, and for 530B the GPUs and the batch with which SC'21
- * (arXiv 2104.04473, table 1) has the same split. Memory of Llama 3 and DeepSeek-V3 is predicted to
- * be more than there was: docs/plan-train.md. */
+ * recomputed, moments have 16 bits; DualPipe is counted as a zero-bubble schedule. MegaScale: arXiv
+ * 2402.15627, table 1 and section 6.1, whose engine has collectives of tensor parallelism beside
+ * the compute on A100, too; what a micro-batch has is not said: the fastest is taken, and for 530B
+ * the GPUs and the batch with which SC'21 (arXiv 2104.04473, table 1) has the same split. Memory of
+ * Llama 3 and DeepSeek-V3 is predicted to be more than there was: docs/plan-train.md. */
 static const struct published all[] = {
     { "Llama 3 on 8,192 GPUs", "Llama-3.1-405B", "1024x8xH100-SXM", 8192, 2048, PLAN_BF16,
-      "tp=8,pp=16,vpp=8,dp=64,stages=ends,zero=1", 4, false, false },
+      "tp=8,pp=16,vpp=8,dp=64,stages=ends,zero=1", 4, false, false, "" },
     { "Llama 3 on 16,384 GPUs", "Llama-3.1-405B", "2048x8xH100-SXM", 8192, 2048, PLAN_BF16,
-      "tp=8,pp=16,vpp=8,dp=128,stages=ends,zero=1", 4, false, false },
+      "tp=8,pp=16,vpp=8,dp=128,stages=ends,zero=1", 4, false, false, "" },
     { "Llama 3 with 131,072 tokens", "Llama-3.1-405B", "2048x8xH100-SXM", 131072, 128, PLAN_BF16,
-      "tp=8,pp=16,vpp=8,cp=16,context=gather,dp=8,stages=ends,zero=1", 4, false, false },
+      "tp=8,pp=16,vpp=8,cp=16,context=gather,dp=8,stages=ends,zero=1", 4, false, false, "" },
     { "DeepSeek-V3 on 2,048 GPUs", "DeepSeek-V3", "256x8xH800-SXM", 4096, 15360, PLAN_FP8_BLOCKS,
-      "tp=1,pp=16,ep=64,dp=128,stages=2+1,zero=1,recompute=norms,overlap_ep=yes", 2, false, false },
+      "tp=1,pp=16,ep=64,dp=128,stages=2+1,zero=1,recompute=norms,overlap_ep=yes,"
+      "schedule=zero-bubble",
+      2, false, false, "schedule=zero-bubble" },
     { "MegaScale 175B on 12,288 GPUs", "GPT-3-175B", "1536x8xA100-SXM", 2048, 6144, PLAN_BF16,
-      "tp=8,pp=8,vpp=6,dp=192,stages=even,zero=1,micro_batch=4", 4, true, true },
+      "tp=8,pp=8,vpp=6,dp=192,stages=even,zero=1,micro_batch=4", 4, true, true, "overlap_tp=yes" },
     { "MegaScale 530B on 2,520 GPUs", "GPT-530B", "315x8xA100-SXM", 2048, 2520, PLAN_BF16,
-      "tp=8,pp=35,vpp=3,dp=9,stages=even,zero=1,micro_batch=2", 4, true, true },
+      "tp=8,pp=35,vpp=3,dp=9,stages=even,zero=1,micro_batch=2", 4, true, true, "overlap_tp=yes" },
 };
 
 struct tables {
@@ -117,8 +120,7 @@ static void test_one(const struct tables *t, const struct published *p)
     double best_s;
 
     if (!space || cluster_from_spec(&c, &t->gpus, p->cluster, NULL) < 0 ||
-        pins_read(&pins, p->layout, NULL) < 0 ||
-        pins_read(&all_have, p->megascale ? "overlap_tp=yes" : "", NULL) < 0)
+        pins_read(&pins, p->layout, NULL) < 0 || pins_read(&all_have, p->program, NULL) < 0)
         abort();
     gpu_assume(&c.gpu);
     if (pins_complete(&pins, &job, &c, &l, NULL) < 0)
