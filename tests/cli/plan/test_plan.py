@@ -94,6 +94,7 @@ def accuracy(*args):
     ).stdout
 
 
+@pytest.mark.once
 def test_accuracy_page(brim, others, tmp_path):
     """docs/accuracy.md says what its command gives."""
     for name in RUNS:
@@ -139,6 +140,7 @@ def write_runs(brim, path, errors):
 ERRORS = [("development", 0.1), ("development", -0.05), ("development", 0), ("held", 0.3)]
 
 
+@pytest.mark.once
 def test_accuracy_of_made_up_tables(brim, tmp_path):
     """Of three rows the planner says 10 % too much, 5 % too little and what was measured; a fourth
     is held back, and of a fifth it says nothing, as its batch is not stated."""
@@ -162,6 +164,7 @@ def test_accuracy_of_made_up_tables(brim, tmp_path):
     assert "30.0 %" not in page
 
 
+@pytest.mark.once
 def test_regret_of_made_up_tables(brim, tmp_path):
     """Of three layouts of one run the planner takes the one that was a quarter slower than the
     best, and of what is held back nobody hears."""
@@ -204,6 +207,23 @@ def test_held_rows_stay(tmp_path):
     assert plan_split.parts_of("made_up_too", [head, *rows]) != parts
 
 
+def test_constants_of_a_file(brim, table, tmp_path):
+    """The program's own are those of data/plan_constants.csv; with 12 us more before each kernel a
+    step takes longer."""
+    def times(*options):
+        said = json.loads(brim.out("plan", "eval", "--json", *options, table))
+        rows = said["tables"][0]["predictions"]
+        return [row["time_s"] for row in rows if "time_s" in row]
+
+    own, text = tmp_path / "mine.csv", (ROOT / "data" / "plan_constants.csv").read_text()
+    own.write_text(text)
+    known = times()
+    assert len(known) == 2 and times("--constants", own) == known
+    own.write_text(text.replace(",600,12,", ",600,24,"))
+    assert all(slow > time for slow, time in zip(times("--constants", own), known))
+
+
+@pytest.mark.once
 def test_own_runs(brim, tmp_path):
     """script/calibrate --runs: a machine that is a fifth slower than those of papers."""
     head = "model,gpu,n_gpus,tp,micro_batch,global_batch,seq,precision,zero_stage,iter_time_s\n"

@@ -25,6 +25,7 @@ def test_measured_rows(brim):
     assert all(r.fits for r in rows if not r.out)
 
 
+@pytest.mark.once
 def test_the_page_has_these_figures(brim):
     page = (ROOT / "docs" / "accuracy.md").read_text(encoding="utf-8")
     made = plan_finetune.section(brim.program)
