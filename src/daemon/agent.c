@@ -1,7 +1,9 @@
 #include "daemon/agent.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <uv.h>
 
 #include "base/clock.h"
@@ -22,6 +24,8 @@
 #include "site.h"
 
 enum { PAGE_MAX = 8 << 20, TICKS_TO_SETTLE = 4 };
+
+enum { DESCRIPTORS = 64 /* it has some 50 before the first client comes */ };
 
 /* What is served, before the files of the dashboard. */
 enum page {
@@ -412,6 +416,18 @@ static int open_all(struct agent *a, const struct http_config *http, int root, s
     return rc;
 }
 
+/* With fewer it would sample, and answer nobody. */
+static int check_descriptors(struct err *e)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= DESCRIPTORS)
+        return 0;
+    return err_set(e, -EMFILE,
+                   "an agent needs %d files open and may have %d: raise the limit, with ulimit -n",
+                   DESCRIPTORS, (int)limit.rlim_cur);
+}
+
 int agent_run(const struct agent_config *config, struct err *e)
 {
     CLEANUP(closep) int root = probe_root_open(config->root, e);
@@ -425,10 +441,10 @@ int agent_run(const struct agent_config *config, struct err *e)
                                 .fill = fill,
                                 .again = again,
                                 .ctx = &a };
-    int rc;
+    int rc = root < 0 ? root : check_descriptors(e);
 
-    if (root < 0)
-        return root;
+    if (rc < 0)
+        return rc;
     memory_begin();
     rc = uv_loop_init(&a.loop);
     if (rc < 0)
