@@ -32,13 +32,13 @@ static const char *const by[] = { "class", "user", "team", NULL };
 static const struct opt opts[] = {
     CMD_JSON(AT(json)),
     { OPT_STRING, 'p', "policy", AT(policy), "POLICY|FILE",
-      "the policy: one of --policies, or an INI file (a name with a dot or a slash)" },
+      "the policy (else fifo): one of --policies, or an INI file (a name with a dot or a slash)" },
     { OPT_STRING, 'c', "compare", AT(compare), "POLICY,...", "more policies beside it" },
     { OPT_CHOICE, 'e', "engine", AT(engine), "ENGINE",
       "what that engine makes of them: brim's queue of one machine, or Slurm",
       .choices = engine_names },
     { OPT_STRING, 'n', "nodes", AT(nodes), "NxD|FILE",
-      "nodes x devices each, with kinds 32x8:A100,4x4:T4; or a table of nodes" },
+      "nodes x devices each (else 64x8), with kinds 32x8:A100,4x4:T4; or a table of nodes" },
     { OPT_FLAG, 'a', "actions", AT(actions), NULL,
       "print each start and preemption: at which second, and why" },
     { OPT_FLAG, 0, "policies", AT(policies), NULL, "list the policies that have names" },
@@ -411,6 +411,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
         return rc;
     report = (struct sim_report){ .trace = operands[0],
                                   .nodes = o->nodes,
+                                  .nodes_assumed = o->nodes == defaults.nodes,
                                   .pool = &s->pool,
                                   .work = &s->work,
                                   .notes = &s->notes,
@@ -443,7 +444,8 @@ const struct cmd cmd_sim = {
     .args = "TRACE|-",
     .summary = "replay a trace of jobs under scheduling policies",
     .about =
-        "Reads jobs (brim's own CSV form, Philly, Muri and OpenB tables, SWF, sacct --parsable2),\n"
+        "Reads jobs: a table that begins with the line job_id,submit_s,gpus,duration_s (times in\n"
+        "seconds), what sacct --parsable2 prints, SWF, Philly, Muri and OpenB tables;\n"
         "runs them under each policy in virtual time and says how long they waited and took.\n"
         "The same scheduler decides that would act on a cluster. A trace may be packed by gzip:\n"
         "  brim sim trace.csv.gz --nodes 64x8 --policy easy --compare fifo,srtf",

@@ -45,8 +45,10 @@ int trace_read(struct workload *ret, struct trace_notes *notes, const struct poo
     first_line(t->text, t->len, first);
     reader = find_reader(first);
     if (!reader)
-        return err_set(e, -EINVAL, "%s is no trace that brim knows: see %s --help", t->file,
-                       t->command);
+        return err_set(e, -EINVAL,
+                       "%s is no trace that brim knows: a table of jobs begins with the line "
+                       "job_id,submit_s,gpus,duration_s; %s --help names the others",
+                       t->file, t->command);
     if (reader != &reader_csv)
         notes->kind = reader->name;
     rc = reader->read(&r, t->text, t->len, e);

@@ -263,7 +263,7 @@ void sim_show_text(const struct sim_report *r, struct str *out)
     text_count(out, r->pool->n_nodes, "node");
     str_add(out, " with ");
     text_count(out, (size_t)r->pool->devices, "device");
-    str_add_char(out, '\n');
+    str_add(out, r->nodes_assumed ? " (assumed: --nodes says what there is)\n" : "\n");
     add_notes(r->notes, out);
     if (r->load) {
         sim_show_engine(r, out);

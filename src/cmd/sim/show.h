@@ -23,6 +23,7 @@ struct sim_run {
 
 struct sim_report {
     const char *trace, *nodes;
+    bool nodes_assumed; /* nobody said which there are */
     const struct pool *pool;
     const struct workload *work;
     const struct trace_notes *notes;

@@ -86,3 +86,12 @@ def test_shares_that_nobody_knows_have_no_bars(brim, tmp_path):
     said = picture(brim.out("sim", path, "--nodes", "1x8", "--compare", "easy", "--html", page))
     assert said[0].split() == ["fifo", "5.0", "s", "#" * 20, "?"] and said[0][-1] == "?"
     assert "not known" in page.read_text() and "nan" not in page.read_text()
+
+
+def test_nodes_that_nobody_named_are_said_to_be_assumed(brim, tmp_path):
+    """Where --nodes is not given the first line says so, and where it is, not."""
+    path = tmp_path / "jobs.csv"
+    path.write_text("job_id,submit_s,gpus,duration_s\na,0,1,10\n")
+    assumed = brim("sim", path).stdout.splitlines()[0]
+    assert assumed.endswith("on 64 nodes with 512 devices (assumed: --nodes says what there is)")
+    assert brim("sim", path, "--nodes", "64x8").stdout.splitlines()[0].endswith("512 devices")
