@@ -15,10 +15,6 @@ waiting=$((4 * jobs))
 # What sanitizers find does not depend on how much a compiler optimizes; of the debug information
 # they use only lines. gcc builds with all of it.
 watched=(--werror -Db_lundef=false -Doptimization=1 -Dc_args=-gline-tables-only)
-# A program whose addresses the linker settles starts in 16 ms of CPU with ASan, not 21, as 255,000
-# of them need not be set first. Libraries would have clang warn of -no-pie.
-asan=(clang "${watched[@]}" "-Db_sanitize=address,undefined"
-    "-Dc_link_args=-no-pie -Wno-unused-command-line-argument")
 # What is put before a compiler that works beside tests.
 gently=()
 passed=0 failed=0 skipped=0
