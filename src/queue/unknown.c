@@ -53,14 +53,14 @@ static int look(const struct local *l, int64_t id, struct err *e)
     char path[64];
     const char *name;
     DIR *names;
-    int begun = 0, rc;
+    int begun = 0;
     pid_t pid = 0;
 
     snprintf(path, sizeof(path), "jobs/%lld", (long long)id);
     names = open_names(l->dir, path);
     if (!names)
         return errno == ENOTDIR || errno == ENOENT ? 0 : 1;
-    while (pid == 0 && (rc = folder_next(names, &name)) > 0) {
+    while (pid == 0 && folder_next(names, &name) > 0) {
         uint64_t attempt;
 
         begun |= !strcmp(name, "output");
