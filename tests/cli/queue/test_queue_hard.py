@@ -273,6 +273,7 @@ def test_a_job_that_fills_the_disk(brim, tmp_path):
     """It has ended, and nobody can store that: who waits, or looks, is told why."""
     script = """
     trap 'kill $(cat "$1/queue/lock")' EXIT
+    : >"$2/wait"
     "$BRIM" submit --wait --no-watch sh -c 'tr "\\0" x </dev/zero | head -c 3000000' 2>"$2/wait" &
     until grep "is full" "$2/wait"; do sleep 0.05; done
     "$BRIM" jobs >"$2/jobs" 2>"$2/told"
