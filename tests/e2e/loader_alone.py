@@ -52,6 +52,35 @@ def unlinking(pids):
     return any(name[0] == "torch" and int(name[1]) in pids for name in names)
 
 
+class Hangs(Data):
+    """A worker that gets to the 20th sample stays in one step of Python's, which no signal ends."""
+
+    def __init__(self, began):
+        super().__init__()
+        self.began, self.job = began, os.getpid()
+
+    def __getitem__(self, i):
+        if i >= 20 and os.getpid() != self.job:
+            with open(self.began, "w"):
+                pass
+            sum(range(10**13))
+        time.sleep(0.01)
+        return torch.ones(8) * i
+
+
+def hangs(began):
+    """Ends while a worker hangs."""
+    job = Job()
+    Switches({2: "4"})
+    for batch in DataLoader(Hangs(began), batch_size=4):
+        job.step(batch)
+        if children():
+            while not os.path.exists(began):
+                time.sleep(0.01)
+            print(" ".join(map(str, children())), flush=True)
+            return
+
+
 def ends(how):
     """With batches on their way, in a group of its own, as a job of a terminal is."""
     os.setpgid(0, 0)

@@ -25,6 +25,8 @@ if __name__ == "__main__":
         loader_alone.hash_alone()
     elif sys.argv[1] == "--shared":
         loader_alone.shared_file(sys.argv[2])
+    elif sys.argv[1] == "--hang":
+        loader_alone.hangs(sys.argv[2])
     elif sys.argv[1] == "--end":
         loader_alone.ends(sys.argv[2])
     else:

@@ -258,6 +258,13 @@ def test_an_end_in_the_middle_leaves_no_memory(job, how):
     assert len(out.split()) == 4 and shared_memory(out.split()) == []
 
 
+def test_a_worker_that_hangs_does_not_keep_the_job(job, tmp_path):
+    status, out, err = job.run(CASES, "--hang", str(tmp_path / "began"), cold=True)
+    assert status == 0 and err == "", err
+    pids = list(map(int, out.split()))
+    assert pids and not any(map(alive, pids))
+
+
 ROOM = """
 import sys
 sys.path.insert(0, %r)
