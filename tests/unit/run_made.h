@@ -231,7 +231,10 @@ static inline void made_cpus(struct made *m, enum cause cause)
         m->notes[0][1] = counts[0];
         m->s[RUN_WORKERS] = 128 * n;
         m->s[RUN_JOB_CPU] = cpus;
-        made_starved(m, made_uniform(&m->seed, 0.5, 0.8));
+        m->s[RUN_WORKER_CPU] = cpus / m->s[RUN_WORKERS];
+        /* They all compute: so many have a CPU, and most of the others wait for one. */
+        made_starved(m, 1 - cpus / (cpus + made_uniform(&m->seed, 0.95, 1) *
+                                               fmax(cpus, m->s[RUN_WORKERS] - cpus)));
     } else if (cause == CAUSE_BLAS) {
         made_note(m, "blas", "generic");
         made_note(m, "threads.intra", cpus < 20 ? "8" : "16");

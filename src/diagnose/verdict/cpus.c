@@ -134,10 +134,12 @@ static void judge_binding(struct judge *j)
  * workers in the job's notes, only as many count as there are processes. */
 static void judge_many_workers(struct judge *j)
 {
+    const struct loader_need need = judge_loader_need(j);
     double workers = fmin(j->workers * (double)j->n_ranks, judge_mean(j, RUN_WORKERS));
+    double fewer = loader_fewer(&need);
     struct verdict_item *to;
 
-    if (!(workers > j->cpus) ||
+    if (!(workers > j->cpus) || !(fewer < need.workers) ||
         judge_mean(j, RUN_WORKER_CPU) * workers < j->l.workers_busy * j->cpus ||
         judge_mean(j, RUN_JOB_RUN_WAIT) < (workers - j->cpus) * j->l.workers_waiting ||
         !(j->starved >= j->l.cpu_starved) || !(starving(j) >= j->l.wait_warning) ||
@@ -147,7 +149,7 @@ static void judge_many_workers(struct judge *j)
     judge_says(j, to, "more loader workers than CPUs: %.0f on %.0f", workers, j->cpus);
     judge_agrees(j, to, "%.0f workers, %.0f CPUs", workers, j->cpus);
     tell_starved(j, to);
-    judge_advises(j, to, "num_workers=%.0f", fmax(1, floor(j->cpus / (double)j->n_ranks) - 1));
+    judge_advises(j, to, "num_workers=%.0f", fewer);
 }
 
 double judge_taken(const struct judge *j)

@@ -90,19 +90,20 @@ struct loader_need judge_loader_need(struct judge *j)
 
     if (!j->n_ranks || !(j->wait >= 0))
         return n;
-    return (struct loader_need){ .workers = j->workers,
-                                 .wait = j->wait,
-                                 .starting = starting(j, epoch),
-                                 .on_cpu = on_cpu(j),
-                                 .margin = j->l.fetch_margin,
-                                 .cpus = j->cpus / here,
-                                 .memory_b = memory_left(j) / here,
-                                 .worker_b = processes >= 1
-                                                 ? judge_mean(j, RUN_JOB_RESIDENT) / processes
-                                                 : (double)NAN,
-                                 .shm_b = (double)NAN,
-                                 .batch_b = judge_number(j, "loader", "batch_bytes"),
-                                 .epoch = epoch,
-                                 .refused = (double)NAN,
-                                 .stream = is_word(j, "kind", "iterable") };
+    return (struct loader_need){
+        .workers = j->workers,
+        .wait = j->wait,
+        .starting = starting(j, epoch),
+        .on_cpu = on_cpu(j),
+        .queued = judge_mean(j, RUN_JOB_RUN_WAIT) / judge_mean(j, RUN_WORKERS),
+        .margin = j->l.fetch_margin,
+        .cpus = j->cpus / here,
+        .memory_b = memory_left(j) / here,
+        .worker_b = processes >= 1 ? judge_mean(j, RUN_JOB_RESIDENT) / processes : (double)NAN,
+        .shm_b = (double)NAN,
+        .batch_b = judge_number(j, "loader", "batch_bytes"),
+        .epoch = epoch,
+        .refused = (double)NAN,
+        .stream = is_word(j, "kind", "iterable")
+    };
 }

@@ -42,3 +42,12 @@ double loader_workers(const struct loader_need *n)
         return n->workers;
     return fmin(ceil(n->margin * loader_fetch(n) / loader_compute(n)), carried(n));
 }
+
+double loader_fewer(const struct loader_need *n)
+{
+    double on_cpu = n->on_cpu / (1 - n->queued); /* of the time that it does not wait */
+
+    if (!(n->queued < 1) || !(on_cpu < 1))
+        on_cpu = 1;
+    return fmin(LOADER_WORKERS_MOST, fmax(1, floor((floor(n->cpus) - 1) / on_cpu)));
+}

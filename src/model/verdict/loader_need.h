@@ -12,6 +12,7 @@ struct loader_need {
     double wait;     /* share of the step that data is waited for */
     double starting; /* of that, what goes into the start of workers, in short epochs */
     double on_cpu;   /* share of fetching a batch that is on a CPU; NaN: all */
+    double queued;   /* share of its time that a worker waits for a CPU; NaN */
     double margin;   /* over Little's law, for workers that take turns; 0: there is no need */
     /* What all of its workers may use, and what one takes. */
     double cpus;
@@ -30,5 +31,9 @@ double loader_compute(const struct loader_need *n);
  * law), as far as CPUs, memory and /dev/shm carry them. Not more than there are: no more are worth
  * it. */
 double loader_workers(const struct loader_need *n);
+
+/* So many of the workers that there are fill a rank's CPUs but one, which is the rank's own; one at
+ * least. Those that sleep at times are more than the CPUs. */
+double loader_fewer(const struct loader_need *n);
 
 #endif

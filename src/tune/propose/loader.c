@@ -104,7 +104,8 @@ static void add_workers(struct proposer *p, double workers)
 static void add_fewer(struct proposer *p, double workers)
 {
     const struct verdict_item *item = propose_item(p, CAUSE_MANY_WORKERS);
-    double n = fmax(1, floor(p->cpus) - 1);
+    const struct loader_need need = need_of(p);
+    double n = loader_fewer(&need);
     double busy = workers * facts_signal(&p->facts, RUN_WORKER_CPU);
 
     /* Those that sleep share nothing. */

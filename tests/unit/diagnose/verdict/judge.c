@@ -391,6 +391,41 @@ static void test_sleeping_crowd(void)
     }
 }
 
+/* Twenty workers on 2 CPUs that use them up between sleeps: those that are seldom awake are all
+ * needed; of those that are awake for most of the time, as many are advised as fill the CPUs. */
+static void test_crowd_that_fills(void)
+{
+    static const struct {
+        double run_wait;
+        const char *advice, *what;
+    } told[] = {
+        { 1.5, NULL, "workers that sleep for most of the time are not too many" },
+        { 10, "num_workers=5", "of workers that sleep at times more than the CPUs are advised" },
+        { 18, "num_workers=1", "of workers that compute the CPUs but one are advised" },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(told); i++) {
+        struct made m = made_like(CAUSE_NONE, 2);
+        struct verdict v;
+        bool many;
+
+        m.ranks = 1;
+        made_note(&m, "loader.workers", "20");
+        m.s[RUN_CPUS] = 2;
+        m.s[RUN_OTHER_CPU] = 0.1;
+        m.s[RUN_WORKERS] = 20;
+        m.s[RUN_WORKER_CPU] = 0.1;
+        m.s[RUN_JOB_CPU] = 2;
+        m.s[RUN_JOB_RUN_WAIT] = told[i].run_wait;
+        many = judge_made(&m, &v) == CAUSE_MANY_WORKERS;
+        ok(many == !!told[i].advice, "%s", told[i].what);
+        ok(!many || strstr(v.items[0].action, told[i].advice), "the advice is as told: %s",
+           v.items[0].action);
+        describe(&v);
+        verdict_done(&v);
+    }
+}
+
 /* A thread that never ran while it loads sleeps, whatever other threads of its process use. */
 static void test_sleeping_thread(void)
 {
@@ -646,6 +681,7 @@ int main(void)
     test_carried();
     test_sleeper();
     test_sleeping_crowd();
+    test_crowd_that_fills();
     test_sleeping_thread();
     test_told_workers();
     test_edges();

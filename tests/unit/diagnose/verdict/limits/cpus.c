@@ -164,7 +164,7 @@ static struct made crowded(void)
     m.notes[1][1] = "22";
     m.s[RUN_WORKERS] = 22;
     m.s[RUN_WORKER_CPU] = 0.08;
-    m.s[RUN_JOB_RUN_WAIT] = 2;
+    m.s[RUN_JOB_RUN_WAIT] = 16;
     return m;
 }
 
@@ -496,7 +496,7 @@ static const struct limit_row rows[] = {
       "so much of the step computes where it is bound", AT_HOLDS_NOT },
     { "cpu-starved", 0.199, 0.201, is_bound_and_starves,
       "so much of the time without a CPU is for the binding", AT_HOLDS_NOT },
-    { "workers-waiting", 0.0495, 0.0505, waits_in_a_crowd,
+    { "workers-waiting", 0.395, 0.405, waits_in_a_crowd,
       "so much of workers beyond the CPUs are too many", AT_HOLDS },
     { "workers-busy", 0.495, 0.505, works_in_a_crowd,
       "so much of the CPUs used by workers makes them too many", AT_HOLDS },
