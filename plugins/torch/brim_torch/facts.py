@@ -120,6 +120,6 @@ def settings(loop: Any) -> Iterator[str]:
     accumulation = change.accumulation if change is not None else None
     yield "batch: accumulation %d" % (accumulation.wanted if accumulation is not None else 1,)
     yield "torch: compile %s, channels-last %s" % (
-        set_here.get("compile", "no"),
+        "yes" if loop.compiles else "no",
         set_here.get("channels_last", "no"),
     )

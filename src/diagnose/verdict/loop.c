@@ -144,6 +144,16 @@ static void add_loop(struct judge *j, double share, double least)
                       "or in the loader's workers");
 }
 
+/* So much of the step outside of all stages is more than what may be hidden there: of a job that is
+ * compiled some of the forward pass (the loss) is not marked, and takes less than all that is. */
+static double loop_least(struct judge *j, double share)
+{
+    const char *compiled = judge_setting(j, j->ranks[0].r, "torch", "compile");
+    double least = writes(j, share) ? j->l.wait_warning : j->l.loop;
+
+    return compiled && !strcmp(compiled, "yes") ? fmax(least, j->compute) : least;
+}
+
 /* Time of flushes and of collections of garbage is not the loop's. Where steps got slower, that is
  * the cause, unless the loop costs more than twice as much. */
 void judge_loop(struct judge *j)
@@ -156,7 +166,7 @@ void judge_loop(struct judge *j)
 
     share -= fmax(0, judge_saving(r).share - r->share[BRIM_STAGE_CHECKPOINT]);
     share -= gc ? gc->share : 0;
-    if (!j->marked || !(share >= (writes(j, share) ? j->l.wait_warning : j->l.loop)) ||
+    if (!j->marked || !(share >= loop_least(j, share)) ||
         judge_mean(j, RUN_GPU_BUSY) >= j->l.gpu_busy ||
         (slower && !(slower->least < j->l.wait_warning) &&
          slower->share >= fmax(j->l.named, share / 2)))

@@ -7,10 +7,10 @@ a wrapped forward() would be seen by torch.compile and torch.jit. A class that i
 others several times as often as from outside is left alone."""
 
 import functools
-from typing import Any, Dict, Set
+from typing import Any, Callable, Dict, Optional, Set
 
-from brim_torch.hooks import fast
-from brim_torch.marks import codes
+from brim_torch.hooks import fast, guarded
+from brim_torch.marks import codes, compiled
 from brim_torch.marks.loop import Loop
 from brim_torch.patches import Patches
 from brim_torch.settings import precision
@@ -77,7 +77,8 @@ class Forward:
             if self.all.get(cls, 0) <= count * (1 + INSIDE) and self.wrap(cls):
                 self.loop.models |= cls in self.models
 
-    def wrap(self, cls: Any) -> bool:
+    def wrap(self, cls: Any, first: Optional[Callable[[], None]] = None) -> bool:
+        """Hook a class; first is called before each forward pass. False: it is left alone."""
         own = cls.__dict__.get("__call__")
         base = self.module_class
         loop = self.loop
@@ -88,6 +89,8 @@ class Forward:
             call = base.__call__ if own is None else own
             if loop.inside or not loop.opened or not grad():
                 return call(module, *args, **kwargs)
+            if first is not None:
+                guarded(loop, first)
             if loop.timer is not None or loop.change is not None:
                 return self.run(call, module, args, kwargs)
             loop.inside = True
@@ -102,7 +105,8 @@ class Forward:
             between = [c for c in cls.__mro__[1:] if "__call__" in c.__dict__]
             if between[0] is not base:
                 return False  # a class between has its own: left alone
-        self.patches.set(cls, "__call__", fast(loop, "forward", own, __call__, base))
+        hook = __call__ if first else fast(loop, "forward", own, __call__, base)
+        self.patches.set(cls, "__call__", hook)
         return True
 
     def remove(self) -> None:
@@ -117,21 +121,5 @@ BEGIN, END = codes.begin(codes.FORWARD), codes.end(codes.FORWARD)
 def install(loop: Loop, patches: Patches, torch: Any) -> None:
     forward = Forward(loop, patches, torch.nn.Module)
     forward.install()
-    original = torch.__dict__.get("compile")
-    if original is None:
-        return
-    seen_inside = (torch.Tensor, torch.distributed)
-    if torch.distributed.is_available():
-        seen_inside += (torch.distributed.distributed_c10d,)
-
-    @functools.wraps(original)
-    def compile(*args: Any, **kwargs: Any) -> Any:
-        """The compiler looks into what it compiles, and knows torch's own functions alone."""
-        if not loop.off:
-            forward.remove()
-            patches.undo_some(lambda owner, name: owner in seen_inside)
-            if loop.opened:
-                loop.sink.note("torch.compile: forward passes and collectives are not marked")
-        return original(*args, **kwargs)
-
-    patches.set(torch, "compile", compile)
+    if "compile" in torch.__dict__:
+        compiled.install(forward, torch)

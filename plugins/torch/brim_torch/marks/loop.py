@@ -71,6 +71,7 @@ class Loop:
         self.before_backward: Optional[Hook] = None  # where there is a DDP
         self.own_autocast = False  # the job's
         self.models = False  # forward passes of what has parameters are hooked
+        self.compiles = False  # torch.compile was called
         self.communicating = False
         self.timer: Any = None  # cuda.Timer, while this step is timed on the device
         self.after_step: List[Hook] = []  # called once

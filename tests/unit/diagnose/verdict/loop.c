@@ -79,6 +79,21 @@ static void test_kinds(void)
     says(&m, CAUSE_NONE, ""); /* the host waits for a GPU that has work */
 }
 
+/* What torch.compile made is marked from outside, the loss may be not: as long as what is marked is
+ * longer, it may be that. */
+static void test_compiled(void)
+{
+    struct made m = outside(0.45);
+
+    made_note(&m, "torch.compile", "no");
+    says(&m, CAUSE_LOOP, "");
+    m = outside(0.45);
+    made_note(&m, "torch.compile", "yes");
+    says(&m, CAUSE_UNKNOWN, "in no stage that is marked");
+    made_stage(&m, BRIM_STAGE_OTHER, 0.6);
+    says(&m, CAUSE_LOOP, "");
+}
+
 static void test_now_and_then(void)
 {
     struct made m = outside(0.03);
@@ -162,6 +177,7 @@ static void test_growing(void)
 int main(void)
 {
     test_kinds();
+    test_compiled();
     test_now_and_then();
     test_lock();
     test_growing();
