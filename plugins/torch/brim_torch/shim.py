@@ -69,6 +69,8 @@ class Shim:
             self.sink.note("ddp: " + facts.word(parallel.Parallel.facts, self.parallel))
             gradients = facts.word(parallel.Parallel.gradients, self.parallel)
             self.sink.note("gradients: bytes " + gradients)
+        elif facts.world(self.torch) > 1:
+            self.sink.note("ddp: used no")
 
     def uninstall(self) -> None:
         self.loop.off = True

@@ -453,6 +453,14 @@ static void tell_communication(struct judge *j, struct verdict_item *to, double 
                     quantity_rate(rate).text);
 }
 
+/* Not known to exchange in another way than DDP: FSDP, DeepSpeed, calls of the job's own. */
+static bool has_ddp(struct judge *j)
+{
+    const char *used = judge_setting(j, j->ranks[0].r, "ddp", "used");
+
+    return !used || strcmp(used, "no") != 0;
+}
+
 void judge_communication(struct judge *j)
 {
     double load = judge_mean(j, RUN_NET_LOAD), lost = judge_mean(j, RUN_TCP_RETRANSMITS);
@@ -486,13 +494,16 @@ void judge_communication(struct judge *j)
                          quantity_rate(judge_mean(j, RUN_NET_SENT)).text);
         judge_advises(j, to,
                       "use the fast interface (NCCL_SOCKET_IFNAME, GLOO_SOCKET_IFNAME), or "
-                      "send less: gradient accumulation, a compressing DDP hook");
+                      "send less: gradient accumulation%s",
+                      has_ddp(j) ? ", a compressing DDP hook" : "");
     } else {
         to = judge_add(j, CAUSE_COMMUNICATION, -1, j->exposed);
         judge_says(j, to, "communication does not run beside computing");
-        judge_advises(j, to,
-                      "DDP(bucket_cap_mb=..., gradient_as_bucket_view=True), gradient "
-                      "accumulation with no_sync(), or larger batches");
+        judge_advises(j, to, "%s",
+                      has_ddp(j) ? "DDP(bucket_cap_mb=..., gradient_as_bucket_view=True), gradient "
+                                   "accumulation with no_sync(), or larger batches"
+                                 : "exchange while it computes (FSDP: set_modules_to_forward_"
+                                   "prefetch(); async_op=True), or larger batches");
     }
     tell_communication(j, to, rate);
 }

@@ -145,15 +145,15 @@ static void add_accumulation(struct proposer *p)
                    quantity_bytes(facts_number(&p->facts, "gradients.bytes")).text);
 }
 
-void propose_communication(struct proposer *p)
+/* What DDP alone has: of a job whose ranks exchange in another way (FSDP, DeepSpeed, its own) it is
+ * known that it has none. */
+static void add_ddp(struct proposer *p)
 {
     const char *view = facts_look(&p->facts, "ddp.view");
+    const char *used = facts_look(&p->facts, "ddp.used");
     struct link l;
 
-    if (!(p->exposed >= exposed_least))
-        return;
-    /* A rank that waits for a slow one waits in communication, too: buckets do not help then. */
-    if (propose_item(p, CAUSE_SLOW_RANK) || propose_item(p, CAUSE_IMBALANCE))
+    if (used && !strcmp(used, "no"))
         return;
     if (look(p, &l)) {
         add_bucket(p, &l);
@@ -163,5 +163,15 @@ void propose_communication(struct proposer *p)
     propose_add(p, "ddp.view", "yes", view ? view : "no",
                 propose_without(p, 0.1 * p->exposed * p->step_s),
                 "gradients are copied into buckets and back");
+}
+
+void propose_communication(struct proposer *p)
+{
+    if (!(p->exposed >= exposed_least))
+        return;
+    /* A rank that waits for a slow one waits in communication, too: buckets do not help then. */
+    if (propose_item(p, CAUSE_SLOW_RANK) || propose_item(p, CAUSE_IMBALANCE))
+        return;
+    add_ddp(p);
     add_nccl(p);
 }

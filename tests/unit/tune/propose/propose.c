@@ -148,6 +148,24 @@ static void test_communication(void)
     close_made(&p);
 }
 
+/* A job of FSDP's, DeepSpeed's or its own exchange: DDP's settings would change nothing. */
+static void test_without_ddp(void)
+{
+    struct made m = made_like(CAUSE_COMMUNICATION, 4);
+    struct proposed p;
+
+    made_note(&m, "note.7", "ddp: used no");
+    open_sending(&p, &m, "backend nccl, world 2");
+    p.about.numeric = true;
+    again(&p);
+    ok(!allowed(&p, "ddp.bucket") && !allowed(&p, "ddp.hook") && !allowed(&p, "ddp.view"),
+       "a job without DDP is proposed none of its settings");
+    ok(allowed(&p, "nccl.channels"), "NCCL's settings are proposed without DDP");
+    ok(strstr(p.verdict.items[0].action, "FSDP") && !strstr(p.verdict.items[0].action, "DDP("),
+       "the advice without DDP is about other ways: %s", p.verdict.items[0].action);
+    close_made(&p);
+}
+
 /* What DDP sends is seen by nobody: its gradients and the waiting tell. */
 static void test_gradients(void)
 {
@@ -545,6 +563,7 @@ int main(void)
     test_fits();
     test_healthy();
     test_communication();
+    test_without_ddp();
     test_gradients();
     test_what_is_there();
     test_others();
