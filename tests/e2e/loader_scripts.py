@@ -105,6 +105,7 @@ def the_script_sets_workers():
 
     def run(job):
         loader = DataLoader(Data(), batch_size=8, shuffle=True)
+        loader.prefetch_factor = 2  # where there are no workers, torch 2 has none
         seen = []
         for number in (0, 2, 1, 0, 3):
             loader.num_workers = number

@@ -245,7 +245,8 @@ def test_nothing_is_left_behind(job, tmp_path, how):
         time.sleep(0.02)
     assert not any(map(alive, pids))
     assert shared_memory([process.pid] + pids) == []
-    assert os.listdir(str(temporary)) == []
+    left = os.listdir(str(temporary))
+    assert [n for n in left if not n.startswith("torchinductor_")] == []  # torch 2's own
 
 
 @pytest.mark.parametrize("how", ["unlinking", "shrinking"])

@@ -29,22 +29,28 @@ class Compiled:
         self.looks = LOOKS
         self.call = getattr(torch.nn.Module, "_call_impl", torch.nn.Module.__call__).__code__
 
-    def keep_out(self, model: Any) -> None:
-        """Take away what the compiler could see of ours, before it is asked."""
-        if not self.loop.compiles:
-            dist = self.torch.distributed
-            seen = [self.torch.Tensor, dist]
-            if dist.is_available():
-                seen.append(dist.distributed_c10d)
-            self.forward.remove()
-            self.forward.patches.undo_some(lambda owner, name: owner in seen)
-            self.loop.compiles = True
-            self.loop.tell("torch: compile yes")
+    def keep_out(self) -> None:
+        """Take away what the compiler could see of ours."""
+        if self.loop.compiles:
+            return
+        dist = self.torch.distributed
+        seen = [self.torch.Tensor, dist]
+        if dist.is_available():
+            seen.append(dist.distributed_c10d)
+        self.forward.remove()
+        self.forward.patches.undo_some(lambda owner, name: owner in seen)
+        self.loop.compiles = True
+        self.loop.tell("torch: compile yes")
+
+    def before(self, model: Any) -> None:
+        """The compiler is about to be given model. Of a function it keeps nothing but itself, and
+        libraries have some compiled that nobody calls: these wait for their first call."""
         module, itself = model, True
         if not isinstance(module, self.torch.nn.Module):
             # Module.compile(), or forward() alone: its __call__ is not looked into
             module, itself = getattr(model, "__self__", None), False
         if isinstance(module, self.torch.nn.Module):
+            self.keep_out()
             self.inside.update(type(m) for m in module.modules() if itself or m is not module)
             self.unhook(self.outside & self.inside)
 
@@ -103,6 +109,8 @@ class Compiled:
 
         @functools.wraps(made)
         def call(*args: Any, **kwargs: Any) -> Any:
+            if not (loop.compiles or loop.off):
+                guarded(loop, self.keep_out)
             if loop.inside or not loop.opened or not grad():
                 return made(*args, **kwargs)
             if self.looks > 0:
@@ -127,7 +135,7 @@ def install(forward: "Forward", torch: Any) -> None:
         model = args[0] if args else kwargs.get("model")
         if loop.off or model is None:  # a decorator comes back here with its function
             return original(*args, **kwargs)
-        guarded(loop, compiled.keep_out, model)
+        guarded(loop, compiled.before, model)
         made = original(*args, **kwargs)
         if loop.off:
             return made
