@@ -189,18 +189,20 @@ static PyObject *run_backward(struct hook *h, const struct call *c)
  * decides. */
 static int ends_step(const struct state *s, const PyObject *optimizer)
 {
-    const PyObject *main;
+    PyObject *main;
+    int ends = -1;
 
     if (is_none(s->main) || !optimizer)
         return -1;
-    main = PyWeakref_GetObject(s->main);
+    main = PyObject_CallObject(s->main, NULL); /* a weak reference; PyWeakref_GetObject() goes */
     if (!main)
         PyErr_Clear();
     else if (main == optimizer)
-        return 1;
+        ends = 1;
     else if (main != Py_None && s->others < s->patience)
-        return 0;
-    return -1;
+        ends = 0;
+    Py_XDECREF(main);
+    return ends;
 }
 
 /* After a step's end, also where step() raised: then that goes on. */

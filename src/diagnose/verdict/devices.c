@@ -176,7 +176,17 @@ static void tell_launches(struct judge *j, struct verdict_item *to)
     judge_agrees(j, to, "a rank's own process uses %.2f CPUs", judge_mean(j, RUN_RANK_CPU));
     if (j->samples > 0)
         judge_tells(j, to, "%s samples per step", quantity_count(j->samples).text);
-    judge_advises(j, to, "a larger batch if the memory has room; torch.compile or CUDA graphs");
+    judge_advises(j, to, "a larger batch if the memory has room%s",
+                  !judge_is_compiled(j) ? "; torch.compile or CUDA graphs"
+                  : j->has_gpus         ? "; torch.compile(mode=\"reduce-overhead\")"
+                                        : "");
+}
+
+bool judge_is_compiled(struct judge *j)
+{
+    const char *compiled = j->n_ranks ? judge_setting(j, j->ranks[0].r, "torch", "compile") : NULL;
+
+    return compiled && !strcmp(compiled, "yes");
 }
 
 /* Whether a step is so short that calls cost most, on however many CPUs its operators run. */

@@ -137,6 +137,9 @@ void judge_tells_taken(struct judge *j, struct verdict_item *to);
 /* Whether ranks wait next to nothing, for workers that have time: a worker hands a batch over. */
 bool judge_is_handing_over(const struct judge *j);
 
+/* Whether the job has torch.compile, its own or brim's. */
+bool judge_is_compiled(struct judge *j);
+
 /* What the loader of a rank needs, by the causes that were found so far. */
 struct loader_need judge_loader_need(struct judge *j);
 

@@ -148,10 +148,9 @@ static void add_loop(struct judge *j, double share, double least)
  * compiled some of the forward pass (the loss) is not marked, and takes less than all that is. */
 static double loop_least(struct judge *j, double share)
 {
-    const char *compiled = judge_setting(j, j->ranks[0].r, "torch", "compile");
     double least = writes(j, share) ? j->l.wait_warning : j->l.loop;
 
-    return compiled && !strcmp(compiled, "yes") ? fmax(least, j->compute) : least;
+    return judge_is_compiled(j) ? fmax(least, j->compute) : least;
 }
 
 /* Time of flushes and of collections of garbage is not the loop's. Where steps got slower, that is

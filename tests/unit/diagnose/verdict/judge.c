@@ -391,6 +391,25 @@ static void test_sleeping_crowd(void)
     }
 }
 
+/* A job that launches too little at a time is not told to compile where it does. */
+static void test_compiled(void)
+{
+    struct made m = made_like(CAUSE_SMALL_BATCH, 2);
+    struct verdict v;
+
+    made_note(&m, "torch.compile", "no");
+    is_int(judge_made(&m, &v), CAUSE_SMALL_BATCH, "what launches too little is a small batch");
+    ok(strstr(v.items[0].action, "; torch.compile or CUDA graphs"),
+       "a job that compiles nothing is told of it: %s", v.items[0].action);
+    verdict_done(&v);
+    m = made_like(CAUSE_SMALL_BATCH, 2);
+    made_note(&m, "torch.compile", "yes");
+    is_int(judge_made(&m, &v), CAUSE_SMALL_BATCH, "what is compiled may launch too little, too");
+    ok(strstr(v.items[0].action, "reduce-overhead"),
+       "a job that compiles is told of the next thing: %s", v.items[0].action);
+    verdict_done(&v);
+}
+
 /* Twenty workers on 2 CPUs that use them up between sleeps: those that are seldom awake are all
  * needed; of those that are awake for most of the time, as many are advised as fill the CPUs. */
 static void test_crowd_that_fills(void)
@@ -679,6 +698,7 @@ int main(void)
     test_sleeper();
     test_sleeping_crowd();
     test_crowd_that_fills();
+    test_compiled();
     test_sleeping_thread();
     test_told_workers();
     test_edges();
