@@ -39,6 +39,7 @@ void drive_gather(struct drive *d)
     d->state = DRIVE_RUNS;
     d->lost = false;
     d->step_ns = d->w.now_ns;
+    d->since_ns = d->first_ns; /* what was measured before tells of its start: of imports */
     drive_begin_group(d);
 }
 
