@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""Run each trainer on each PyTorch alone, under brim run and under brim optimize, and tell what was
+seen. Usage: cells.py BRIM CACHE [VERSION...] [--only TRAINER]. Answers stay in CACHE/cells.json;
+the page docs/frameworks.md is made of all that are there."""
+
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+JOBS = pathlib.Path(__file__).resolve().parent / "jobs"
+PAGE = ROOT / "docs" / "frameworks.md"
+SEEDS = (0, 1, 2)
+STEPS, LONG = 60, 1800  # of a watched run, of an optimized one
+PATIENCE = 900
+
+# Each trainer: how it is started, and what it needs beside torch.
+RANKS = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
+TRAINERS = {
+    "plain loop": (("plain.py",), None),
+    "torch.compile": (("plain.py", "--compile"), None),
+    "DDP, torchrun": ((*RANKS, "ddp.py"), None),
+    "FSDP2, torchrun": ((*RANKS, "fsdp2.py"), None),
+    "Transformers Trainer": (("hf_trainer.py",), "transformers"),
+    "Lightning": (("lightning_trainer.py",), "lightning"),
+    "Accelerate": (("accelerate_loop.py",), "accelerate"),
+    "Accelerate, 4 accumulated": (("accelerate_loop.py", "--accumulate", "4"), "accelerate"),
+    "DeepSpeed ZeRO-1, torchrun": ((*RANKS, "deepspeed_zero.py"), "deepspeed"),
+    "DeepSpeed ZeRO-2, torchrun": ((*RANKS, "deepspeed_zero.py", "--stage", "2"), "deepspeed"),
+}
+
+
+class Failed(Exception):
+    """In words for a cell of the table."""
+
+
+class Cell:
+    def __init__(self, brim, python, command):
+        self.brim, self.python, self.command = brim, str(python), command
+
+    def run(self, steps, seed, *before):
+        """What the job printed of its end: 'steps N weights HASH'."""
+        with tempfile.TemporaryDirectory() as state:
+            env = {**os.environ, "STATE_DIRECTORY": state, "CUDA_VISIBLE_DEVICES": ""}
+            env.update(OMP_NUM_THREADS="1", TOKENIZERS_PARALLELISM="false", USE_LIBUV="1")
+            words = [*self.command, "--steps", str(steps), "--seed", str(seed)]
+            done = subprocess.run(
+                [*map(str, before), self.python, *words],
+                cwd=JOBS,
+                env=env,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                encoding="utf-8",
+                errors="replace",
+                timeout=PATIENCE,
+            )
+        found = re.search(r"^steps (\d+) weights (\w+)$", done.stdout, re.M)
+        if done.returncode or not found:
+            last = "it ended with %d and told no weights" % done.returncode
+            named = re.findall(r"^\w*(?:Error|Exception): .*", done.stderr, re.M)
+            raise Failed((named or [last])[-1][:100])
+        own = [line for line in done.stderr.splitlines() if line.startswith("brim: the shim")]
+        if own:
+            raise Failed(own[0])
+        return int(found.group(1)), found.group(2)
+
+    def told(self, steps, seed, verb):
+        """The same, and what brim says of it."""
+        with tempfile.NamedTemporaryFile(suffix=".json") as said:
+            end = self.run(steps, seed, self.brim, verb, "--json=" + said.name, "--")
+            return end, json.loads(pathlib.Path(said.name).read_text(encoding="utf-8"))
+
+    def look(self):
+        """What works, in one dictionary."""
+        cell = {"exact": True}
+        for seed in SEEDS:
+            alone = self.run(STEPS, seed)
+            watched, run = self.told(STEPS, seed, "run")
+            cell["exact"] &= alone == watched
+            if run["steps"] != alone[0]:
+                raise Failed("%d of %d steps were seen" % (run["steps"], alone[0]))
+            share = run["share"]
+            stages = "wait", "forward", "backward", "optimizer"
+            cell["missing"] = [s for s in stages if not share[s] > 0]
+            cell["other"] = share["other"]
+            cell["why"] = run["verdict"]
+        alone = self.run(LONG, 0)
+        tuned, said = self.told(LONG, 0, "optimize")
+        cell["exact"] &= alone == tuned
+        said = said["optimize"]
+        before, after = said["before"]["steps_per_s"], said["after"]["steps_per_s"]
+        cell["kept"] = [
+            "%s=%s" % (s["knob"], s["value"]) for s in said["settings"] if s["outcome"] == "adopted"
+        ]
+        cell["gain"] = after / before if cell["kept"] and after and before else 1.0
+        cell["restarts"] = sum(s["starts"] for s in said["settings"])
+        return cell
+
+
+def versions_of(python, packages):
+    code = "import importlib.metadata as m, sys\nfor n in sys.argv[1:]:\n"
+    code += "    try: print(n, m.version(n))\n    except m.PackageNotFoundError: pass"
+    out = subprocess.run([python, "-c", code, *packages], stdout=subprocess.PIPE, text=True)
+    return dict(line.split() for line in out.stdout.splitlines())
+
+
+def shown(cell):
+    if cell is None:
+        return ""
+    if "failed" in cell:
+        return cell["failed"]
+    words = ["steps, stages" if not cell["missing"] else "no " + ", ".join(cell["missing"])]
+    words.append("equal" if cell["exact"] else "**weights differ**")
+    words.append("%.1fx" % cell["gain"] if cell["kept"] else "nothing kept")
+    return ", ".join(words)
+
+
+def page(cells):
+    columns = sorted(cells, key=lambda v: [int(n) for n in v.split(".")])
+    lines = [
+        "# What works with which PyTorch and trainer",
+        "",
+        "Made by `script/frameworks` with the scripts in `tests/frameworks/jobs`, each as its",
+        "trainer's own documentation has it. A sample takes 2 ms, asleep; the job has no workers.",
+        "",
+        "- **steps, stages**: `brim run` saw each step, and where its time went.",
+        "- **equal**: every bit of the weights is the same without brim, under `brim run` (3",
+        "  seeds), and under `brim optimize`.",
+        "- **6.0x**: what `brim optimize` gained, by live settings of the loader: nothing was",
+        "  edited, no job was started again.",
+        "",
+        "| trainer | %s |" % " | ".join("torch %s" % cells[c]["torch"] for c in columns),
+        "|%s" % ("---|" * (len(columns) + 1)),
+    ]
+    for name in TRAINERS:
+        row = [shown(cells[c]["cells"].get(name)) or "not run" for c in columns]
+        lines.append("| %s | %s |" % (name, " | ".join(row)))
+    lines += ["", "| torch | Python | beside it | when |", "|---|---|---|---|"]
+    for c in columns:
+        beside = ", ".join("%s %s" % p for p in sorted(cells[c]["beside"].items()))
+        lines.append(
+            "| %s | %s | %s | %s |"
+            % (cells[c]["torch"], cells[c]["python"], beside or "nothing", cells[c]["date"])
+        )
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__)
+    p.add_argument("brim", type=pathlib.Path)
+    p.add_argument("cache", type=pathlib.Path)
+    p.add_argument("versions", nargs="*")
+    p.add_argument("--only", action="append")
+    a = p.parse_args()
+    store = a.cache / "cells.json"
+    cells = json.loads(store.read_text(encoding="utf-8")) if store.exists() else {}
+    failed = 0
+    for version in a.versions:
+        python = a.cache / ("torch-" + version) / "bin" / "python"
+        packages = sorted({needs for _, needs in TRAINERS.values() if needs})
+        found = versions_of(python, ["torch", *packages])
+        column = cells.setdefault(version, {"cells": {}})
+        column.update(torch=found.pop("torch", version), beside=found)
+        column["python"] = "%d.%d" % sys.version_info[:2]
+        column["date"] = datetime.date.today().isoformat()
+        for name, (command, needs) in TRAINERS.items():
+            if a.only and name not in a.only:
+                continue
+            if needs and needs not in found:
+                column["cells"][name] = {"failed": "not installed"}
+                continue
+            try:
+                cell = Cell(a.brim.resolve(), python, command).look()
+            except (Failed, subprocess.TimeoutExpired) as e:
+                cell = {"failed": str(e)}
+            failed += "failed" in cell or not cell["exact"]
+            column["cells"][name] = cell
+            print("    torch %s, %s: %s" % (version, name, shown(cell)), flush=True)
+            store.write_text(json.dumps(cells, indent=1), encoding="utf-8")
+    PAGE.write_text(page(cells), encoding="utf-8")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,45 @@
+"""DeepSpeed's engine with ZeRO on CPU ranks, started by torchrun."""
+
+import argparse
+import os
+
+os.environ.setdefault("DS_ACCELERATOR", "cpu")
+
+import deepspeed
+import torch
+from samples import Model, Samples, tell
+
+p = argparse.ArgumentParser()
+p.add_argument("--steps", type=int, default=600)
+p.add_argument("--sleep-ms", type=float, default=2)
+p.add_argument("--workers", type=int, default=0)
+p.add_argument("--seed", type=int, default=0)
+p.add_argument("--stage", type=int, default=1)
+a = p.parse_args()
+
+deepspeed.init_distributed("gloo")
+torch.manual_seed(a.seed)
+world = torch.distributed.get_world_size()
+samples = Samples(8 * a.steps * world, a.sleep_ms)
+sampler = torch.utils.data.distributed.DistributedSampler(samples, seed=a.seed)
+loader = torch.utils.data.DataLoader(
+    samples, batch_size=8, sampler=sampler, num_workers=a.workers
+)
+model = Model()
+engine, _, _, _ = deepspeed.initialize(
+    model=model,
+    optimizer=torch.optim.AdamW(model.parameters(), lr=1e-3),
+    config={
+        "train_micro_batch_size_per_gpu": 8,
+        "zero_optimization": {"stage": a.stage},
+        "zero_allow_untested_optimizer": True,
+    },
+)
+for batch in loader:
+    loss = engine(**batch)["loss"]
+    engine.backward(loss)
+    engine.step()
+if torch.distributed.get_rank() == 0:
+    tell(engine.module, a.steps)
+torch.distributed.barrier()
+torch.distributed.destroy_process_group()

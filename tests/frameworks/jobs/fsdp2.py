@@ -1,0 +1,44 @@
+"""fully_shard() under torchrun."""
+
+import argparse
+
+import torch
+from samples import Model, Samples, tell
+from torch.distributed.device_mesh import init_device_mesh
+
+try:
+    from torch.distributed.fsdp import fully_shard
+except ImportError:  # torch before 2.6
+    from torch.distributed._composable.fsdp import fully_shard
+
+p = argparse.ArgumentParser()
+p.add_argument("--steps", type=int, default=600)
+p.add_argument("--sleep-ms", type=float, default=2)
+p.add_argument("--workers", type=int, default=0)
+p.add_argument("--seed", type=int, default=0)
+a = p.parse_args()
+
+torch.distributed.init_process_group("gloo")
+torch.manual_seed(a.seed)
+mesh = init_device_mesh("cpu", (torch.distributed.get_world_size(),))
+samples = Samples(8 * a.steps * mesh.size(), a.sleep_ms)
+sampler = torch.utils.data.distributed.DistributedSampler(samples, seed=a.seed)
+loader = torch.utils.data.DataLoader(
+    samples, batch_size=8, sampler=sampler, num_workers=a.workers
+)
+model = Model()
+for layer in model.layers:
+    if isinstance(layer, torch.nn.Linear):
+        fully_shard(layer, mesh=mesh)
+fully_shard(model, mesh=mesh)
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+for batch in loader:
+    model(**batch)["loss"].backward()
+    optimizer.step()
+    optimizer.zero_grad()
+whole = [p.full_tensor() for p in model.parameters()]
+if torch.distributed.get_rank() == 0:
+    stand_in = torch.nn.ParameterList(whole)
+    tell(stand_in, a.steps)
+torch.distributed.barrier()
+torch.distributed.destroy_process_group()
