@@ -55,6 +55,9 @@ class Model(nn.Module):
         hooked.append(WHOLE and Model.__call__ is not plain)
         return self.layer(x)
 
+if sys.argv[2:] == ["fails"]:
+    from brim_torch.marks import compiled
+    compiled.Compiled.caller = lambda self: 1 / 0
 model = Model()
 loss = nn.MSELoss()
 target = torch.zeros(2, 4)
@@ -94,3 +97,12 @@ def test_it_is_marked_from_outside(each, kind):
     assert ("torch: compile yes" in ring.notes) == (kind != "none")
     compiled = [n for n in ring.notes if n.startswith("torch: compile ")][-1]
     assert compiled.startswith("torch: compile " + ("no" if kind == "none" else "yes"))
+
+
+@pytest.mark.parametrize("kind", ["model", "layer", "decorator"])
+def test_a_look_that_fails_does_not_reach_the_job(each, kind):
+    with open(each.folder + "/compiled.py", "w", encoding="utf-8") as f:
+        f.write(MAKES % SHIM)
+    status, out, err = each.run(each.folder + "/compiled.py", kind, "fails", PYTHONPATH=None)
+    assert (status, out) == (0, "True False\ncompile\n"), err
+    assert err.count("\n") == 1 and "the job goes on without it" in err, err

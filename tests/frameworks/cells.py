@@ -24,7 +24,7 @@ PATIENCE = 900
 RANKS = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
 TRAINERS = {
     "plain loop": (("plain.py",), None),
-    "torch.compile": (("plain.py", "--compile"), None),
+    "torch.compile": (("plain.py", "--compile", "1"), None),
     "DDP, torchrun": ((*RANKS, "ddp.py"), None),
     "FSDP2, torchrun": ((*RANKS, "fsdp2.py"), None),
     "Transformers Trainer": (("hf_trainer.py",), "transformers"),

@@ -93,18 +93,11 @@ def process(torch: Any) -> str:
     )
 
 
-def world(torch: Any) -> int:
-    """Ranks of the process group; 0: there is none."""
-    dist = torch.distributed
-    there = dist.is_available() and dist.is_initialized()
-    return int(dist.get_world_size()) if there else 0
-
-
 def group(torch: Any) -> str:
-    ranks = world(torch)
-    if not ranks:
+    dist = torch.distributed
+    if not (dist.is_available() and dist.is_initialized()):
         return "group: none"
-    return "group: backend %s, world %d" % (torch.distributed.get_backend(), ranks)
+    return "group: backend %s, world %d" % (dist.get_backend(), dist.get_world_size())
 
 
 def word(read: Callable[[Any], str], loop: Any) -> str:

@@ -8,6 +8,7 @@ from brim_torch import control, facts, hooks
 from brim_torch.marks import collectives, cuda, forward, loop, ring
 from brim_torch.marks.loop import say
 from brim_torch.patches import Patches
+from brim_torch.settings import change as changes
 from brim_torch.settings import parallel
 
 
@@ -69,7 +70,7 @@ class Shim:
             self.sink.note("ddp: " + facts.word(parallel.Parallel.facts, self.parallel))
             gradients = facts.word(parallel.Parallel.gradients, self.parallel)
             self.sink.note("gradients: bytes " + gradients)
-        elif facts.world(self.torch) > 1:
+        elif changes.world(self.loop) > 1:
             self.sink.note("ddp: used no")
 
     def uninstall(self) -> None:

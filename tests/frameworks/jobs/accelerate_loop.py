@@ -1,19 +1,11 @@
 """A loop with Hugging Face's Accelerate, as its quick tour has it."""
 
-import argparse
-
 import torch
 from accelerate import Accelerator
 from accelerate.utils import set_seed
-from samples import Model, Samples, tell
+from samples import Model, Samples, options, tell
 
-p = argparse.ArgumentParser()
-p.add_argument("--steps", type=int, default=600)
-p.add_argument("--sleep-ms", type=float, default=2)
-p.add_argument("--workers", type=int, default=0)
-p.add_argument("--seed", type=int, default=0)
-p.add_argument("--accumulate", type=int, default=1)
-a = p.parse_args()
+a = options(accumulate=1)
 
 set_seed(a.seed)
 accelerator = Accelerator(cpu=True, gradient_accumulation_steps=a.accumulate)

@@ -1,17 +1,10 @@
 """DistributedDataParallel under torchrun, as PyTorch's tutorial has it."""
 
-import argparse
-
 import torch
-from samples import Model, Samples, tell
+from samples import Model, Samples, options, tell
 from torch.nn.parallel import DistributedDataParallel
 
-p = argparse.ArgumentParser()
-p.add_argument("--steps", type=int, default=600)
-p.add_argument("--sleep-ms", type=float, default=2)
-p.add_argument("--workers", type=int, default=0)
-p.add_argument("--seed", type=int, default=0)
-a = p.parse_args()
+a = options()
 
 torch.distributed.init_process_group("gloo")
 torch.manual_seed(a.seed)

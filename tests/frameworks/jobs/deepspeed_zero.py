@@ -1,21 +1,14 @@
 """DeepSpeed's engine with ZeRO on CPU ranks, started by torchrun."""
 
-import argparse
 import os
 
 os.environ.setdefault("DS_ACCELERATOR", "cpu")
 
 import deepspeed
 import torch
-from samples import Model, Samples, tell
+from samples import Model, Samples, options, tell
 
-p = argparse.ArgumentParser()
-p.add_argument("--steps", type=int, default=600)
-p.add_argument("--sleep-ms", type=float, default=2)
-p.add_argument("--workers", type=int, default=0)
-p.add_argument("--seed", type=int, default=0)
-p.add_argument("--stage", type=int, default=1)
-a = p.parse_args()
+a = options(stage=1)
 
 deepspeed.init_distributed("gloo")
 torch.manual_seed(a.seed)

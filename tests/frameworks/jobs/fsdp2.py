@@ -1,9 +1,7 @@
 """fully_shard() under torchrun."""
 
-import argparse
-
 import torch
-from samples import Model, Samples, tell
+from samples import Model, Samples, options, tell
 from torch.distributed.device_mesh import init_device_mesh
 
 try:
@@ -11,12 +9,7 @@ try:
 except ImportError:  # torch before 2.6
     from torch.distributed._composable.fsdp import fully_shard
 
-p = argparse.ArgumentParser()
-p.add_argument("--steps", type=int, default=600)
-p.add_argument("--sleep-ms", type=float, default=2)
-p.add_argument("--workers", type=int, default=0)
-p.add_argument("--seed", type=int, default=0)
-a = p.parse_args()
+a = options()
 
 torch.distributed.init_process_group("gloo")
 torch.manual_seed(a.seed)

@@ -1,18 +1,11 @@
 """Trainer of Hugging Face's Transformers."""
 
-import argparse
 import tempfile
 
-from samples import Model, Samples, tell
+from samples import Model, Samples, options, tell
 from transformers import Trainer, TrainingArguments, set_seed
 
-p = argparse.ArgumentParser()
-p.add_argument("--steps", type=int, default=600)
-p.add_argument("--sleep-ms", type=float, default=2)
-p.add_argument("--workers", type=int, default=0)
-p.add_argument("--seed", type=int, default=0)
-p.add_argument("--accumulate", type=int, default=1)
-a = p.parse_args()
+a = options(accumulate=1)
 
 set_seed(a.seed)
 with tempfile.TemporaryDirectory() as folder:

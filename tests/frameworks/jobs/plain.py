@@ -1,17 +1,9 @@
 """The loop of PyTorch's own tutorials."""
 
-import argparse
-
 import torch
-from samples import Model, Samples, tell
+from samples import Model, Samples, options, tell
 
-p = argparse.ArgumentParser()
-p.add_argument("--steps", type=int, default=600)
-p.add_argument("--sleep-ms", type=float, default=2)
-p.add_argument("--workers", type=int, default=0)
-p.add_argument("--seed", type=int, default=0)
-p.add_argument("--compile", action="store_true")
-a = p.parse_args()
+a = options(compile=0)
 
 torch.manual_seed(a.seed)
 loader = torch.utils.data.DataLoader(

@@ -91,7 +91,7 @@ class Compiled:
                 self.hook(cls)
 
     def caller(self) -> Optional[Any]:
-        frame: Any = sys._getframe(3)
+        frame: Any = sys._getframe()
         found = None
         for _ in range(FRAMES):
             if frame is None:
@@ -114,7 +114,7 @@ class Compiled:
             if loop.inside or not loop.opened or not grad():
                 return made(*args, **kwargs)
             if self.looks > 0:
-                self.look()
+                guarded(loop, self.look)
             loop.inside = True
             mark(BEGIN)
             try:
