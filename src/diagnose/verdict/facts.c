@@ -226,6 +226,12 @@ static int look_at_steps(struct judge *j)
 
 /* ---- moments ---- */
 
+/* Whether the clock of a rank's steps is that of the moments. */
+static bool is_here(const struct judge *j, const struct judge_rank *k)
+{
+    return !k->r->host || !j->r->host || !strcmp(k->r->host, j->r->host);
+}
+
 /* The time of the steady steps, by the clock of this host. */
 static void steady_time(const struct judge *j, int64_t *begin, int64_t *end)
 {
@@ -234,7 +240,7 @@ static void steady_time(const struct judge *j, int64_t *begin, int64_t *end)
     for (size_t i = 0; i < j->n_ranks; i++) {
         const struct judge_rank *k = &j->ranks[i];
 
-        if (k->r->host && j->r->host && strcmp(k->r->host, j->r->host) != 0)
+        if (!is_here(j, k))
             continue;
         *begin = MIN(*begin, k->steps[0].begin_ns);
         *end = MAX(*end, k->steps[k->n - 1].end_ns);
@@ -250,11 +256,24 @@ static double overlap(const struct run_moment *m, int64_t begin, int64_t end)
     return begin > end ? m->seconds : fmax(0, to - from) / 1e9;
 }
 
-/* Whether a moment counts of which so many seconds are steady. Those at the ends, in which a job
- * starts and imports, do not where enough others lie in the steady time as a whole. */
+/* Whether a rank of this host still started in a moment: its first step begins in it or behind. */
+static bool starts_in(const struct judge *j, const struct run_moment *m)
+{
+    double begin = (double)m->monotonic_ns - m->seconds * 1e9;
+
+    for (size_t i = 0; i < j->n_ranks; i++)
+        if (is_here(j, &j->ranks[i]) && begin < (double)j->ranks[i].r->steps[0].begin_ns)
+            return true;
+    return false;
+}
+
+/* Whether a moment counts of which so many seconds are steady. One that lies in the steady time as
+ * a whole does. Of the others, where those are few, the ones do in which nothing of the job's start
+ * lies: what it imports is not what its steps do. */
 static bool counts(const struct judge *j, const struct run_moment *m, double seconds)
 {
-    return seconds > 0 && (seconds >= whole * m->seconds || j->n_whole < WHOLE_LEAST);
+    return seconds > 0 &&
+           (seconds >= whole * m->seconds || (j->n_whole < WHOLE_LEAST && !starts_in(j, m)));
 }
 
 static void look_at_signal(struct judge *j, int s, int64_t begin, int64_t end)

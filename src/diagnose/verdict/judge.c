@@ -201,6 +201,9 @@ static void add_unknown(struct judge *j)
         to = judge_add(j, CAUSE_UNKNOWN, -1, j->wait);
         judge_says(j, to, "waits for data, and what was measured does not tell why");
         judge_tells_wait(j, to);
+        if (!j->n_whole)
+            judge_advises(j, to,
+                          "let it run for longer: its start was measured, its steps were not");
         return;
     }
     if (isnan(j->wait)) {

@@ -403,6 +403,38 @@ static void test_whole(void)
     run_done(&r);
 }
 
+/* A short job: its imports and its first steps share a moment, in which its thread was busy. */
+static void test_short(void)
+{
+    struct made m = small_node();
+    struct verdict v;
+    struct run r;
+    int64_t first;
+
+    m.step_s = 0.02;
+    m.steps = 60;
+    made_note(&m, "loader.workers", "0");
+    made_stage(&m, BRIM_STAGE_WAIT, 0.8);
+    m.s[RUN_RANK_THREAD_CPU] = 0.2;
+    m.s[RUN_JOB_READ] = m.s[RUN_DISK_READ] = m.s[RUN_JOB_READ_CALLS] = m.s[RUN_JOB_BLOCKED] = 0;
+    made_build(&m, &r);
+    first = r.ranks[0].steps[0].begin_ns;
+    r.n_moments = 2;
+    r.moments[0].seconds = r.moments[1].seconds = 1;
+    r.moments[0].monotonic_ns = first + (int64_t)600000000;
+    r.moments[1].monotonic_ns = first + (int64_t)1600000000;
+    r.moments[0].values[RUN_RANK_THREAD_CPU] = 1;
+    is_int(judge_built(&r, &v), CAUSE_LOADER_WAITS, "what a short job imports is not its loading");
+    verdict_done(&v);
+    r.n_moments = 1;
+    is_int(judge_built(&r, &v), CAUSE_UNKNOWN,
+           "a moment that imports share tells nothing of the loader");
+    ok(v.items[0].action && strstr(v.items[0].action, "longer"),
+       "a job whose start alone was measured should run for longer: %s", v.sentence);
+    verdict_done(&v);
+    run_done(&r);
+}
+
 /* A rank that saves sleeps as one that waits for files does. */
 static void test_saving(void)
 {
@@ -773,6 +805,7 @@ int main(void)
     test_taken();
     test_slow_and_changes();
     test_whole();
+    test_short();
     test_saving();
     test_turns();
     test_since_others();
