@@ -31,14 +31,16 @@ def pytest_collection_modifyitems(config, items):
 
 
 class Brim:
-    """The program under test: each call is bounded in time and sees no configuration of a user."""
+    """The program under test: each call is bounded in time, sees no configuration of a user, and
+    keeps what it keeps in a folder of the test."""
 
-    def __init__(self, program):
-        self.program = program
+    def __init__(self, program, state):
+        self.program, self.state = program, state
 
     def __call__(self, *args, env=None, **how):
         base = {k: v for k, v in os.environ.items() if not k.startswith(("FAKE_", "LD_"))}
         base["BRIM_CONF"] = "/nonexistent/brim.conf"
+        base["STATE_DIRECTORY"] = str(self.state)
         base.update(env or {})
         command = [self.program, *[str(a) for a in args]]
         how.setdefault("timeout", 300)
@@ -57,10 +59,10 @@ class Brim:
 
 
 @pytest.fixture
-def brim():
+def brim(tmp_path):
     if "BRIM" not in os.environ:
         pytest.skip("BRIM does not name the program")
-    return Brim(os.environ["BRIM"])
+    return Brim(os.environ["BRIM"], tmp_path / "kept")
 
 
 @pytest.fixture
