@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Run each trainer on each PyTorch alone, under brim run and under brim optimize, and tell what was
-seen. Usage: cells.py BRIM CACHE [VERSION...] [--only TRAINER]. Answers stay in CACHE/cells.json;
-the page docs/frameworks.md is made of all that are there."""
+seen. Usage: cells.py BRIM CACHE [VERSION...] [--only TRAINER]. Each answer goes into its cell of
+docs/frameworks.md as it comes; the others stay as they are."""
 
 import argparse
 import datetime
@@ -34,6 +34,19 @@ TRAINERS = {
     "DeepSpeed ZeRO-1, torchrun": ((*RANKS, "deepspeed_zero.py"), "deepspeed"),
     "DeepSpeed ZeRO-2, torchrun": ((*RANKS, "deepspeed_zero.py", "--stage", "2"), "deepspeed"),
 }
+
+
+HEAD = """# What works with which PyTorch and trainer
+
+Made by `script/frameworks` with the scripts in `tests/frameworks/jobs`, each as its
+trainer's own documentation has it. A sample takes 2 ms, asleep; the job has no workers.
+
+- **steps, stages**: `brim run` saw each step, and where its time went.
+- **equal**: every bit of the weights is the same without brim, under `brim run` (3
+  seeds), and under `brim optimize`.
+- **6.0x**: what `brim optimize` gained, by live settings of the loader: nothing was
+  edited, no job was started again.
+"""
 
 
 class Failed(Exception):
@@ -111,44 +124,78 @@ def versions_of(python, packages):
 
 
 def shown(cell):
-    if cell is None:
-        return ""
+    """In words for the table, whose columns are told by "|"."""
     if "failed" in cell:
-        return cell["failed"]
+        return cell["failed"].replace("|", "/")
     words = ["steps, stages" if not cell["missing"] else "no " + ", ".join(cell["missing"])]
     words.append("equal" if cell["exact"] else "**weights differ**")
     words.append("%.1fx" % cell["gain"] if cell["kept"] else "nothing kept")
     return ", ".join(words)
 
 
-def page(cells):
-    columns = sorted(cells, key=lambda v: [int(n) for n in v.split(".")])
-    lines = [
-        "# What works with which PyTorch and trainer",
-        "",
-        "Made by `script/frameworks` with the scripts in `tests/frameworks/jobs`, each as its",
-        "trainer's own documentation has it. A sample takes 2 ms, asleep; the job has no workers.",
-        "",
-        "- **steps, stages**: `brim run` saw each step, and where its time went.",
-        "- **equal**: every bit of the weights is the same without brim, under `brim run` (3",
-        "  seeds), and under `brim optimize`.",
-        "- **6.0x**: what `brim optimize` gained, by live settings of the loader: nothing was",
-        "  edited, no job was started again.",
-        "",
-        "| trainer | %s |" % " | ".join("torch %s" % cells[c]["torch"] for c in columns),
-        "|%s" % ("---|" * (len(columns) + 1)),
-    ]
-    for name in TRAINERS:
-        row = [shown(cells[c]["cells"].get(name)) or "not run" for c in columns]
-        lines.append("| %s | %s |" % (name, " | ".join(row)))
-    lines += ["", "| torch | Python | beside it | when |", "|---|---|---|---|"]
-    for c in columns:
-        beside = ", ".join("%s %s" % p for p in sorted(cells[c]["beside"].items()))
-        lines.append(
-            "| %s | %s | %s | %s |"
-            % (cells[c]["torch"], cells[c]["python"], beside or "nothing", cells[c]["date"])
-        )
-    return "\n".join(lines) + "\n"
+class Page:
+    """docs/frameworks.md: a table of trainers, with a column for each PyTorch, and a table of what
+    was installed beside each."""
+
+    def __init__(self, path):
+        self.path = path
+        self.cells, self.beside = {}, {}  # by the version of torch; cells: by the trainer
+        if path.exists():
+            self.read(path.read_text(encoding="utf-8"))
+
+    def read(self, text):
+        rows = [[w.strip() for w in line.strip("|").split("|")]
+                for line in text.splitlines() if line.startswith("| ")]
+        split = next(i for i, row in enumerate(rows) if row[0] == "torch")
+        versions = [word.split()[-1] for word in rows[0][1:]]
+        for name, *cells in rows[1:split]:
+            for version, cell in zip(versions, cells):
+                self.cells.setdefault(version, {})[name] = cell
+        self.beside = {row[0]: row[1:] for row in rows[split + 1:]}
+
+    def text(self):
+        versions = sorted(self.cells, key=lambda v: [int(n) for n in v.split(".")])
+        lines = [HEAD, "| trainer | %s |" % " | ".join("torch " + v for v in versions)]
+        lines.append("|%s" % ("---|" * (len(versions) + 1)))
+        for name in TRAINERS:
+            row = [self.cells[v].get(name, "not run") for v in versions]
+            lines.append("| %s | %s |" % (name, " | ".join(row)))
+        lines += ["", "| torch | Python | beside it | when |", "|---|---|---|---|"]
+        lines += ["| %s | %s |" % (v, " | ".join(self.beside[v])) for v in versions]
+        return "\n".join(lines) + "\n"
+
+    def write(self):
+        """Whole, or not at all."""
+        draft = self.path.with_suffix(".draft")
+        draft.write_text(self.text(), encoding="utf-8")
+        draft.replace(self.path)
+
+
+def fill(page, a, version, only):
+    """The column of a version; how many of its cells failed."""
+    python = a.cache / ("torch-" + version) / "bin" / "python"
+    packages = sorted({needs for _, needs in TRAINERS.values() if needs})
+    found = versions_of(python, ["torch", *packages])
+    torch, failed = found.pop("torch", version), 0
+    beside = ", ".join("%s %s" % each for each in sorted(found.items())) or "nothing"
+    interpreter = "%d.%d" % sys.version_info[:2]
+    page.beside[torch] = [interpreter, beside, datetime.date.today().isoformat()]
+    column = page.cells.setdefault(torch, {})
+    for name, (command, needs) in TRAINERS.items():
+        if only and name not in only:
+            continue
+        if needs and needs not in found:
+            column[name] = "not installed"
+            continue
+        try:
+            cell = Cell(a.brim.resolve(), python, command).look()
+        except (Failed, subprocess.TimeoutExpired) as e:
+            cell = {"failed": str(e)}
+        failed += "failed" in cell or not cell["exact"]
+        column[name] = shown(cell)
+        print("    torch %s, %s: %s" % (version, name, shown(cell)), flush=True)
+        page.write()
+    return failed
 
 
 def main():
@@ -158,33 +205,8 @@ def main():
     p.add_argument("versions", nargs="*")
     p.add_argument("--only", action="append")
     a = p.parse_args()
-    store = a.cache / "cells.json"
-    cells = json.loads(store.read_text(encoding="utf-8")) if store.exists() else {}
-    failed = 0
-    for version in a.versions:
-        python = a.cache / ("torch-" + version) / "bin" / "python"
-        packages = sorted({needs for _, needs in TRAINERS.values() if needs})
-        found = versions_of(python, ["torch", *packages])
-        column = cells.setdefault(version, {"cells": {}})
-        column.update(torch=found.pop("torch", version), beside=found)
-        column["python"] = "%d.%d" % sys.version_info[:2]
-        column["date"] = datetime.date.today().isoformat()
-        for name, (command, needs) in TRAINERS.items():
-            if a.only and name not in a.only:
-                continue
-            if needs and needs not in found:
-                column["cells"][name] = {"failed": "not installed"}
-                continue
-            try:
-                cell = Cell(a.brim.resolve(), python, command).look()
-            except (Failed, subprocess.TimeoutExpired) as e:
-                cell = {"failed": str(e)}
-            failed += "failed" in cell or not cell["exact"]
-            column["cells"][name] = cell
-            print("    torch %s, %s: %s" % (version, name, shown(cell)), flush=True)
-            store.write_text(json.dumps(cells, indent=1), encoding="utf-8")
-    PAGE.write_text(page(cells), encoding="utf-8")
-    return failed > 0
+    page = Page(PAGE)
+    return sum([fill(page, a, version, a.only) for version in a.versions]) > 0
 
 
 if __name__ == "__main__":
