@@ -130,6 +130,15 @@ static void judge_binding(struct judge *j)
                   "(srun), cpuset, numactl");
 }
 
+/* What workers that are too many cost: a rank that waits for a CPU, not one that waits for what
+ * they decode, which fewer of them would not do sooner. */
+static double crowding(const struct judge *j)
+{
+    double waits = judge_mean(j, RUN_RANK_THREAD_WAIT);
+
+    return isnan(waits) ? starving(j) : fmin(starving(j), waits * cpu_part(j));
+}
+
 /* More workers than CPUs, which wait for each other: not those that sleep most of the time. Of the
  * workers in the job's notes, only as many count as there are processes. */
 static void judge_many_workers(struct judge *j)
@@ -142,10 +151,10 @@ static void judge_many_workers(struct judge *j)
     if (!(workers > j->cpus) || !(fewer < need.workers) ||
         judge_mean(j, RUN_WORKER_CPU) * workers < j->l.workers_busy * j->cpus ||
         judge_mean(j, RUN_JOB_RUN_WAIT) < (workers - j->cpus) * j->l.workers_waiting ||
-        !(j->starved >= j->l.cpu_starved) || !(starving(j) >= j->l.wait_warning) ||
+        !(j->starved >= j->l.cpu_starved) || !(crowding(j) >= j->l.wait_warning) ||
         judge_mean(j, RUN_OTHER_CPU) >= j->l.others_cpu * j->cpus)
         return;
-    to = judge_add(j, CAUSE_MANY_WORKERS, -1, starving(j));
+    to = judge_add(j, CAUSE_MANY_WORKERS, -1, crowding(j));
     judge_says(j, to, "more loader workers than CPUs: %.0f on %.0f", workers, j->cpus);
     judge_agrees(j, to, "%.0f workers, %.0f CPUs", workers, j->cpus);
     tell_starved(j, to);

@@ -6,6 +6,7 @@ static const double usual_b = 300e6;    /* of a worker whose size is not known: 
 static const double part = 0.5;         /* of what is free, for all workers */
 static const double rest_least = 0.001; /* of a step, that is not fetching */
 static const double waits_least = 0.05; /* share of the step, for workers to be busy always */
+static const double nearly = 0.1;       /* of a worker's work, that is no other worker */
 
 double loader_fetch(const struct loader_need *n)
 {
@@ -46,8 +47,11 @@ double loader_workers(const struct loader_need *n)
 double loader_fewer(const struct loader_need *n)
 {
     double on_cpu = n->on_cpu / (1 - n->queued); /* of the time that it does not wait */
+    double filled, needed;
 
     if (!(n->queued < 1) || !(on_cpu < 1))
         on_cpu = 1;
-    return fmin(LOADER_WORKERS_MOST, fmax(1, floor((floor(n->cpus) - 1) / on_cpu)));
+    filled = floor((floor(n->cpus) - 1) / on_cpu);
+    needed = ceil(n->workers * n->on_cpu / on_cpu - nearly);
+    return fmin(LOADER_WORKERS_MOST, fmax(1, fmax(filled, needed)));
 }

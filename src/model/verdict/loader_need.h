@@ -32,8 +32,9 @@ double loader_compute(const struct loader_need *n);
  * it. */
 double loader_workers(const struct loader_need *n);
 
-/* So many of the workers that there are fill a rank's CPUs but one, which is the rank's own; one at
- * least. Those that sleep at times are more than the CPUs. */
+/* So many of the workers that there are fill a rank's CPUs but one, which is the rank's own, or do
+ * what all of them do now, whichever is more; one at least. Those that sleep at times are more than
+ * the CPUs. */
 double loader_fewer(const struct loader_need *n);
 
 #endif

@@ -411,13 +411,14 @@ static void test_compiled(void)
 }
 
 /* Twenty workers on 2 CPUs that use them up between sleeps: those that are seldom awake are all
- * needed; of those that are awake for most of the time, as many are advised as fill the CPUs. */
+ * needed; of those that are awake for most of the time, as many are advised as do the same work
+ * where none waits. */
 static void test_crowd_that_fills(void)
 {
     static const struct {
         double run_wait;
         const char *advice;
-    } told[] = { { 1.5, NULL }, { 10, "num_workers=5" }, { 18, "num_workers=1" } };
+    } told[] = { { 1.5, NULL }, { 10, "num_workers=10" }, { 18, "num_workers=2" } };
 
     for (size_t i = 0; i < ARRAY_SIZE(told); i++) {
         struct made m = made_like(CAUSE_NONE, 2);

@@ -101,7 +101,28 @@ static void test_sleeping_workers(void)
     m.s[RUN_JOB_RUN_WAIT] = 0.5;
     ok(judge_made(&m) != CAUSE_MANY_WORKERS, "workers that sleep are not too many");
     m.s[RUN_JOB_RUN_WAIT] = 12;
+    m.s[RUN_RANK_THREAD_WAIT] = 0.3;
     is_int(judge_made(&m), CAUSE_MANY_WORKERS, "workers that wait for CPUs are too many");
+}
+
+/* Four workers that decode all the time, on two CPUs: the rank waits for what they decode, and
+ * fewer would not decode it sooner. */
+static void test_crowd_that_decodes(void)
+{
+    struct made m = small_node();
+
+    m.notes[0][0] = NULL;
+    made_note(&m, "loader.workers", "4");
+    made_note(&m, "threads.intra", "1");
+    made_stage(&m, BRIM_STAGE_WAIT, 0.9);
+    m.s[RUN_WORKERS] = 4;
+    m.s[RUN_WORKER_CPU] = 0.48;
+    m.s[RUN_JOB_CPU] = 1.98;
+    m.s[RUN_CPU_BUSY] = 1;
+    m.s[RUN_JOB_RUN_WAIT] = 2.1;
+    m.s[RUN_RANK_THREAD_CPU] = 0.06;
+    m.s[RUN_RANK_THREAD_WAIT] = 0.04;
+    is_int(judge_made(&m), CAUSE_LOADER_CPU, "workers that all decode are not too many");
 }
 
 /* A worker's queue takes half a millisecond, which is much of a step of four. */
@@ -789,6 +810,7 @@ int main(void)
     test_remote();
     test_held_back();
     test_sleeping_workers();
+    test_crowd_that_decodes();
     test_handing_over();
     test_half();
     test_spinning();

@@ -165,6 +165,7 @@ static struct made crowded(void)
     m.s[RUN_WORKERS] = 22;
     m.s[RUN_WORKER_CPU] = 0.08;
     m.s[RUN_JOB_RUN_WAIT] = 16;
+    m.s[RUN_RANK_THREAD_WAIT] = 0.5;
     return m;
 }
 
@@ -189,6 +190,14 @@ static bool starves_in_a_crowd(double x)
     struct made m = crowded();
 
     m.s[RUN_JOB_CPU] = m.s[RUN_JOB_RUN_WAIT] * (1 - x) / x;
+    return limits_finds(&m, CAUSE_MANY_WORKERS);
+}
+
+static bool waits_behind_a_crowd(double x)
+{
+    struct made m = crowded();
+
+    m.s[RUN_RANK_THREAD_WAIT] = x;
     return limits_finds(&m, CAUSE_MANY_WORKERS);
 }
 
@@ -502,6 +511,8 @@ static const struct limit_row rows[] = {
       "so much of the CPUs used by workers makes them too many", AT_HOLDS },
     { "cpu-starved", 0.199, 0.201, starves_in_a_crowd,
       "so much of the time without a CPU is for many workers", AT_HOLDS },
+    { "wait-warning", 0.099, 0.101, waits_behind_a_crowd,
+      "so much of the rank's time without a CPU is a crowd's doing", AT_HOLDS },
     { "others-cpu", 0.255, 0.245, is_alone_in_a_crowd,
       "so much of the CPUs used by others leave many workers", AT_HOLDS_NOT },
     { "others-cpu", 0.245, 0.255, takes_cpus, "so much of the CPUs are taken by workers",
