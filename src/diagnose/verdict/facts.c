@@ -411,6 +411,14 @@ const char *judge_environment(const struct run *r, const char *name)
 
 /* ---- what follows from them ---- */
 
+/* How much of the time a thread would run that uses so much of a CPU and waits for one so much of
+ * the time, if it did not have to wait. What sleeps and is kept from a CPU now and then by others
+ * does not come near to 1; what computes all the time does. */
+static double unstarved(double cpu, double waits)
+{
+    return waits > 0 && waits < 1 ? cpu / (1 - waits) : cpu;
+}
+
 /* Find j->cpu_waiting. Workers load all the time; without them the rank's first thread loads, and
  * computes the rest of the time. Where that thread was not measured, its process was: the rest of
  * the time it computes on one CPU at least, and on as many as it has threads at most. The middle
@@ -419,10 +427,12 @@ static void look_at_waiting(struct judge *j)
 {
     double wants = j->starved < 0.95 ? 1 / (1 - j->starved) : 1; /* to run, not only running */
     double rank = judge_mean(j, RUN_RANK_CPU) * wants, most = 1, low, high;
-    double thread = judge_mean(j, RUN_RANK_THREAD_CPU) + judge_mean(j, RUN_RANK_THREAD_WAIT);
+    double worker = judge_mean(j, RUN_WORKER_CPU);
+    double thread = unstarved(judge_mean(j, RUN_RANK_THREAD_CPU),
+                              judge_mean(j, RUN_RANK_THREAD_WAIT));
 
-    j->cpu_waiting = j->workers > 0 ? judge_mean(j, RUN_WORKER_CPU) * wants : (double)NAN;
-    j->cpu_waiting = j->cpu_waiting > 1 ? 1 : j->cpu_waiting;
+    j->cpu_waiting = j->workers > 0 ? unstarved(worker, fmin(worker * wants, 1) - worker)
+                                    : (double)NAN;
     if (j->workers > 0 || !(j->wait > 0) || isnan(rank))
         return;
     if (thread >= 0) {

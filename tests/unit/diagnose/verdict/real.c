@@ -456,6 +456,36 @@ static void test_short(void)
     run_done(&r);
 }
 
+/* A loader that sleeps, in the process itself or in a worker, on CPUs that others use up: it waits
+ * for them as often as it wakes, and computes no more for that. */
+static void test_sleep_among_others(void)
+{
+    struct made m = small_node();
+
+    m.notes[0][0] = NULL;
+    made_note(&m, "loader.workers", "0");
+    made_stage(&m, BRIM_STAGE_WAIT, 0.95);
+    m.s[RUN_CPU_BUSY] = 1;
+    m.s[RUN_OTHER_CPU] = 1.9;
+    m.s[RUN_JOB_READ] = m.s[RUN_DISK_READ] = m.s[RUN_JOB_READ_CALLS] = m.s[RUN_JOB_BLOCKED] = 0;
+    m.s[RUN_JOB_CPU] = m.s[RUN_RANK_CPU] = m.s[RUN_RANK_THREAD_CPU] = 0.08;
+    m.s[RUN_JOB_RUN_WAIT] = m.s[RUN_RANK_THREAD_WAIT] = 0.45;
+    ok(judge_made(&m) != CAUSE_LOADER_CPU, "a loader that sleeps among others does not decode");
+    m.s[RUN_JOB_CPU] = m.s[RUN_RANK_CPU] = m.s[RUN_RANK_THREAD_CPU] = 0.4;
+    m.s[RUN_JOB_RUN_WAIT] = m.s[RUN_RANK_THREAD_WAIT] = 0.6;
+    is_int(judge_made(&m), CAUSE_CPU_NEIGHBOURS, "one that always wants a CPU does not sleep");
+    m.notes[0][0] = NULL;
+    made_note(&m, "loader.workers", "1");
+    m.s[RUN_WORKERS] = 1;
+    m.s[RUN_WORKER_CPU] = m.s[RUN_JOB_CPU] = 0.1;
+    m.s[RUN_RANK_THREAD_CPU] = m.s[RUN_RANK_THREAD_WAIT] = 0.01;
+    m.s[RUN_JOB_RUN_WAIT] = 0.4;
+    ok(judge_made(&m) != CAUSE_LOADER_CPU, "a worker that sleeps among others does not decode");
+    m.s[RUN_WORKER_CPU] = m.s[RUN_JOB_CPU] = 0.4;
+    m.s[RUN_JOB_RUN_WAIT] = 0.6;
+    is_int(judge_made(&m), CAUSE_CPU_NEIGHBOURS, "a worker that wants a CPU does not sleep");
+}
+
 /* A rank that saves sleeps as one that waits for files does. */
 static void test_saving(void)
 {
@@ -828,6 +858,7 @@ int main(void)
     test_slow_and_changes();
     test_whole();
     test_short();
+    test_sleep_among_others();
     test_saving();
     test_turns();
     test_since_others();
