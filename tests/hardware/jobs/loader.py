@@ -1,0 +1,22 @@
+"""Samples come from far away, one after the other."""
+
+import torch
+from made import Images, convolutions, options
+
+a = options(sleep_ms=1.0, workers=0)
+
+loader = torch.utils.data.DataLoader(
+    Images(a.steps * a.batch, a.side, a.sleep_ms),
+    batch_size=a.batch,
+    num_workers=a.workers,
+    pin_memory=a.device == "cuda",
+)
+model = convolutions(a.width).to(a.device)
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
+loss_of = torch.nn.CrossEntropyLoss()
+for images, labels in loader:
+    images = images.to(a.device, non_blocking=True)
+    labels = labels.to(a.device, non_blocking=True)
+    optimizer.zero_grad()
+    loss_of(model(images), labels).backward()
+    optimizer.step()

@@ -1,0 +1,79 @@
+"""A loop that times its own stages, by events on a GPU: what brim says of them is compared with it.
+Prints JSON: steps, batch, seconds of the last half of the steps, the median of each stage, the
+loss."""
+
+import json
+import statistics
+import time
+
+import torch
+from made import Images, convolutions, options
+
+a = options(width=256, workers=8, measure=0)
+on_gpu = a.device == "cuda"
+
+torch.manual_seed(1)
+loader = torch.utils.data.DataLoader(
+    Images(a.steps * a.batch, a.side),
+    batch_size=a.batch,
+    num_workers=a.workers,
+    pin_memory=on_gpu,
+)
+model = convolutions(a.width).to(a.device)
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
+loss_of = torch.nn.CrossEntropyLoss()
+stages = ("copy", "forward", "backward", "optimizer")
+seen = {stage: [] for stage in stages}
+
+
+class Clock:
+    """Points of a step, of the device where there is one."""
+
+    def __init__(self):
+        self.points = []
+
+    def point(self):
+        if on_gpu:
+            self.points.append(torch.cuda.Event(enable_timing=True))
+            self.points[-1].record()
+        else:
+            self.points.append(time.perf_counter())
+
+    def read(self):
+        if on_gpu:
+            self.points[-1].synchronize()
+        for stage, first, last in zip(stages, self.points, self.points[1:]):
+            took = first.elapsed_time(last) / 1e3 if on_gpu else last - first
+            seen[stage].append(took)
+
+
+begin = None
+for step, (images, labels) in enumerate(loader):
+    if step == a.steps // 2:
+        if on_gpu:
+            torch.cuda.synchronize()
+        begin = time.perf_counter()
+    clock = Clock() if a.measure else None
+    if clock:
+        clock.point()
+    images = images.to(a.device, non_blocking=True)
+    labels = labels.to(a.device, non_blocking=True)
+    if clock:
+        clock.point()
+    loss = loss_of(model(images), labels)
+    if clock:
+        clock.point()
+    optimizer.zero_grad()
+    loss.backward()
+    if clock:
+        clock.point()
+    optimizer.step()
+    if clock:
+        clock.point()
+        clock.read()
+if on_gpu:
+    torch.cuda.synchronize()
+seconds = time.perf_counter() - begin
+medians = {stage: statistics.median(took) for stage, took in seen.items() if took}
+told = {"steps": a.steps, "batch": a.batch, "seconds": seconds, "median_s": medians}
+print(json.dumps({**told, "loss": loss.item()}))
