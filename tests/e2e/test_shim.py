@@ -237,6 +237,90 @@ def test_stages_add_up_to_their_step(job):
         assert a["end_ns"] == b["begin_ns"]
 
 
+DEVICE_LOSS = """
+import types, torch
+from unittest import mock
+from brim_torch.marks import cuda, loop as loops
+
+told, notes, events = [], [], []
+
+class Event:
+    def __init__(self):
+        self.over = False
+        events.append(self)
+    def record(self):
+        self.over = False
+    def query(self):
+        return self.over
+
+here = types.SimpleNamespace(device=None, capturing=False)
+stub = types.SimpleNamespace(
+    Tensor=torch.Tensor, float32=torch.float32,
+    empty=lambda shape, dtype, pin_memory: torch.empty(shape, dtype=dtype),
+    cuda=types.SimpleNamespace(
+        Event=Event, current_device=lambda: here.device,
+        is_current_stream_capturing=lambda: here.capturing,
+    ),
+)
+loop = types.SimpleNamespace(
+    torch=stub, tensor=torch.Tensor, tell=notes.append, sink=types.SimpleNamespace(loss=told.append)
+)
+loss = cuda.Loss(loop)
+def fetch(value, **how):
+    loss.fetch(torch.tensor(value, requires_grad=True, **how) * 1)
+fetch(2.5)
+fetch([1.5], dtype=torch.float64)
+loss.collect()
+assert told == [] and len(events) == 2, told  # nothing waits
+events[0].over = True
+loss.collect()
+assert told == [2.5], told
+events[1].over = True
+loss.collect()
+assert told == [2.5, 1.5], told
+fetch(3.5)
+assert len(events) == 2  # used again
+here.capturing = True
+fetch(9.0)
+here.capturing, here.device = False, 1
+fetch(9.0)  # another device's
+here.device = None
+loss.fetch(torch.nn.Parameter(torch.tensor(9.0)))  # no plain tensor
+for each in events:
+    each.over = True
+loss.collect()
+assert told == [2.5, 1.5, 3.5] and notes == [], (told, notes)
+for _ in range(20):
+    fetch(4.0)
+assert len(events) == len(loss.pending) == cuda.LOSSES
+def broken(*a):
+    raise RuntimeError("no copy")
+loss.pending.clear()
+stub.cuda.current_device = broken
+fetch(5.0)
+fetch(5.0)
+assert len(notes) == 1 and "no copy" in notes[0], notes
+
+# The loop gives what is not of the CPU to it.
+seen = []
+real = loops.make(torch, mock.Mock(loss=told.append, State=None), notes.append)
+told.clear()
+real.read_loss(torch.empty((), device="meta"))
+real.fetch = seen.append
+real.read_loss(torch.empty((), device="meta"))
+real.read_loss(torch.empty(2, device="meta"))
+real.read_loss(torch.tensor(7.0))
+assert len(seen) == 1 and told == [7.0], (seen, told)
+print("right")
+"""
+
+
+def test_the_loss_of_a_device_is_told_when_its_copy_has_come(job):
+    """By stand-ins: there is no device here."""
+    status, out, err = job.script(DEVICE_LOSS)
+    assert (status, out) == (0, "right\n"), err
+
+
 def test_validation_is_no_data_of_a_step(each):
     """Neither below no_grad(), nor where nothing tells but that no backward pass follows."""
     each.example("train_images.py", "--images", "128", "--validate")

@@ -14,6 +14,7 @@ from brim_torch.patches import Patches
 
 EVERY = 8
 PENDING = 256
+LOSSES = 8  # that are on their way
 
 
 class Timer:
@@ -52,6 +53,56 @@ class Timer:
             self.free += (first, last)
 
 
+class Loss:
+    """The losses of a device: each copied to the host behind its backward pass, on the job's own
+    stream, and told when that is over, which may be a step or two later. Nothing waits for it."""
+
+    def __init__(self, loop: Loop) -> None:
+        self.loop = loop
+        # a number in pinned memory (the copy would wait for the device else), and an event
+        self.free: List[Tuple[Any, Any]] = []
+        self.pending: Deque[Tuple[Any, Any]] = collections.deque()
+        self.off = False
+
+    def can_fetch(self, loss: Any) -> bool:
+        """A plain tensor of the device that the thread uses, while no CUDA graph is captured: what
+        is done then belongs to the graph."""
+        cuda = self.loop.torch.cuda
+        if self.off or len(self.pending) >= LOSSES or type(loss) is not self.loop.tensor:
+            return False
+        return loss.device.index == cuda.current_device() and not cuda.is_current_stream_capturing()
+
+    def slot(self) -> Tuple[Any, Any]:
+        if self.free:
+            return self.free.pop()
+        torch = self.loop.torch
+        return torch.empty((), dtype=torch.float32, pin_memory=True), torch.cuda.Event()
+
+    def fetch(self, loss: Any) -> None:
+        try:
+            if self.can_fetch(loss):
+                host, event = self.slot()
+                host.copy_(loss.detach().float().reshape(()), non_blocking=True)
+                event.record()
+                self.pending.append((host, event))
+        except Exception as e:
+            self.stop(e)
+
+    def collect(self) -> None:
+        try:
+            while self.pending and self.pending[0][1].query():
+                self.free.append(self.pending.popleft())
+                self.loop.sink.loss(float(self.free[-1][0]))
+        except Exception as e:
+            self.stop(e)
+
+    def stop(self, why: Exception) -> None:
+        """Without it the marks go on."""
+        self.off = True
+        self.pending.clear()
+        self.loop.tell("the loss on the device is not told: %r" % (why,))
+
+
 def goes_to_device(args: Any, kwargs: Any) -> bool:
     target = args[0] if args else kwargs.get("device", kwargs.get("other"))
     kind = getattr(getattr(target, "device", target), "type", target)
@@ -85,9 +136,11 @@ def watch(loop: Loop, patches: Patches, torch: Any) -> None:
     if not (getattr(torch.version, "cuda", None) or getattr(torch.version, "hip", None)):
         return
     state: Dict[str, Any] = {"timer": None}
+    loss = Loss(loop)
 
     def install() -> None:
         state["timer"] = Timer(loop)
+        loop.fetch = loss.fetch
         for name in ("to", "cuda"):
             wrapper = copying(loop, getattr(torch.Tensor, name), name == "cuda")
             patches.set(torch.Tensor, name, wrapper)
@@ -99,6 +152,7 @@ def watch(loop: Loop, patches: Patches, torch: Any) -> None:
                 install()
             return
         timer.collect()
+        loss.collect()
         loop.timer = timer if loop.steps % EVERY == 0 else None
 
     loop.every_step = every_step

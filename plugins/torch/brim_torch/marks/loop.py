@@ -66,6 +66,7 @@ class Loop:
         self.loss_at = 0  # the step in which the loss is read next
         self.loss_every = 1
         self.loss_ns = 0
+        self.fetch: Optional[Callable[[Any], None]] = None  # of a device (cuda.Loss)
         self.ddp = False
         self.ddps: Any = weakref.WeakSet()
         self.before_backward: Optional[Hook] = None  # where there is a DDP
@@ -230,7 +231,7 @@ class Loop:
             self.look()
 
     def read_loss(self, loss: Any) -> None:
-        """Of a CPU tensor, now and then: of a device it would wait for the device."""
+        """Now and then. Of a device it is told later: reading it would wait for the device."""
         now = time.monotonic_ns()
         if now - self.loss_ns < LOSS_NS:
             self.loss_every = min(2 * self.loss_every, 256)
@@ -238,8 +239,12 @@ class Loop:
             self.loss_every //= 2
         self.loss_ns = now
         self.loss_at = self.steps + self.loss_every
-        if isinstance(loss, self.tensor) and loss.device.type == "cpu" and loss.numel() == 1:
+        if not isinstance(loss, self.tensor) or loss.numel() != 1:
+            return
+        if loss.device.type == "cpu":
             self.sink.loss(float(loss.detach()))
+        elif self.fetch is not None:
+            self.fetch(loss)
 
 
 def make(torch: Any, sink: Any, give_up: Callable[[str], None]) -> Loop:
