@@ -1,0 +1,41 @@
+/* The Python calls of a process, read from outside: nothing in it is stopped or changed, and it
+ * needs no preparation. CPython 3.11 to 3.14 on 64-bit machines.
+ *
+ *     CLEANUP(python_process_closep) struct python_process *p = NULL;
+ *     rc = python_process_open(&p, pid, e);
+ *     n = python_process_stack(p, 0, frames, ARRAY_SIZE(frames));
+ */
+#ifndef BRIM_PROBE_PYTHON_STACK_H
+#define BRIM_PROBE_PYTHON_STACK_H
+#include <sys/types.h>
+
+#include "base/err.h"
+
+enum { PYTHON_FUNCTION = 64, PYTHON_FILE = 192 };
+
+/* One Python call. Texts are UTF-8 without control characters, whatever the process has. */
+struct python_frame {
+    char function[PYTHON_FUNCTION]; /* its qualified name; one that is too long ends in "…" */
+    char file[PYTHON_FILE]; /* as the code object has it; of one that is too long its end, behind
+                               "…" */
+    int line;               /* that runs; 0: not known */
+};
+
+struct python_process;
+
+/* Find the interpreter of a process. 0, or a negative errno with a sentence: -ENOENT: it runs no
+ * Python; -ENOTSUP: its Python is one that is not known; -EPERM: its memory may not be read;
+ * -ESRCH: there is no such process; -EAGAIN: its Python has not started yet, or is at its end. */
+int python_process_open(struct python_process **ret, pid_t pid, struct err *e) CHECK_RESULT;
+
+/* The calls of a thread (its number as /proc/PID/task has it; 0: the main thread), innermost first,
+ * at most so many. How many: 0 where the thread is in no Python call, is not there, or ran on so
+ * quickly that no call could be read whole. A call that began or ended while it was read may be
+ * missing; those that are told were under way at the same time. */
+int python_process_stack(struct python_process *p, pid_t tid, struct python_frame *frames,
+                         int most);
+
+void python_process_close(struct python_process *p);
+DEFINE_CLEANUP(struct python_process, python_process_close)
+
+#endif
