@@ -10,28 +10,21 @@
 #include <sys/types.h>
 
 #include "base/err.h"
-
-enum { PYTHON_FUNCTION = 64, PYTHON_FILE = 192 };
-
-/* One Python call. Texts are UTF-8 without control characters, whatever the process has. */
-struct python_frame {
-    char function[PYTHON_FUNCTION]; /* its qualified name; one that is too long ends in "…" */
-    char file[PYTHON_FILE]; /* as the code object has it; of one that is too long its end, behind
-                               "…" */
-    int line;               /* that runs; 0: not known */
-};
+#include "probe/python/frame.h"
 
 struct python_process;
 
 /* Find the interpreter of a process. 0, or a negative errno with a sentence: -ENOENT: it runs no
  * Python; -ENOTSUP: its Python is one that is not known; -EPERM: its memory may not be read;
- * -ESRCH: there is no such process; -EAGAIN: its Python has not started yet, or is at its end. */
+ * -ESRCH: there is no such process; -EAGAIN: its Python has not started yet, or has ended;
+ * -ENOMEM. */
 int python_process_open(struct python_process **ret, pid_t pid, struct err *e) CHECK_RESULT;
 
 /* The calls of a thread (its number as /proc/PID/task has it; 0: the main thread), innermost first,
  * at most so many. How many: 0 where the thread is in no Python call, is not there, or ran on so
  * quickly that no call could be read whole. A call that began or ended while it was read may be
- * missing; those that are told were under way at the same time. */
+ * missing; those that are told were under way at the same time. A process that executes another
+ * program has none from then on: open it again. */
 int python_process_stack(struct python_process *p, pid_t tid, struct python_frame *frames,
                          int most);
 

@@ -1,0 +1,153 @@
+#include "probe/python/reader.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "probe/python/code.h"
+#include "probe/python/offsets.h"
+#include "probe/python/thread.h"
+#include "probe/python/walk.h"
+
+/* How many threads are found without a search; and how often a stack that changes is begun anew. */
+enum { THREADS = 64, TRIES = 4 };
+
+struct python_reader {
+    const struct python_memory *memory;
+    uint64_t runtime;
+    struct python_offsets offsets;
+    struct python_codes codes;
+    struct python_thread threads[THREADS]; /* by number */
+    struct python_walk walk;
+};
+
+/* Its first words: in 3.11 and 3.12 they are other things. */
+static int find_offsets(struct python_reader *r, uint64_t version, struct err *e)
+{
+    uint64_t words[PYTHON_DEBUG_WORDS];
+    int rc = python_memory_read(r->memory, r->runtime, words, sizeof(words));
+
+    if (rc < 0)
+        return err_set(e, rc == -EPERM || rc == -ESRCH ? rc : -EAGAIN,
+                       "the memory of its Python cannot be read: %s", strerror(-rc));
+    rc = python_offsets_of_words(&r->offsets, words, e);
+    if (rc != -ENOENT)
+        return rc;
+    if (!version)
+        return err_set(e, -ENOTSUP,
+                       "its Python is older than 3.11: calls are read of Python 3.11 to 3.14 from "
+                       "outside");
+    return python_offsets_of_version(&r->offsets, version, e);
+}
+
+int python_reader_open(struct python_reader **ret, const struct python_memory *m, uint64_t runtime,
+                       uint64_t version, struct err *e)
+{
+    CLEANUP(python_reader_closep) struct python_reader *r = calloc(1, sizeof(*r));
+    int rc;
+
+    if (!r)
+        return err_nomem(e);
+    r->memory = m;
+    r->runtime = runtime;
+    rc = find_offsets(r, version, e);
+    if (rc < 0)
+        return rc;
+    rc = python_thread_check(m, &r->offsets, runtime);
+    if (rc == -EAGAIN)
+        return err_set(e, rc, "its Python has not started yet, or has ended");
+    if (rc < 0)
+        return err_set(e, -ENOTSUP,
+                       "its Python has structs that are not known: a build of its own");
+    if (python_codes_init(&r->codes, m, &r->offsets) < 0)
+        return err_nomem(e);
+    *ret = steal(&r);
+    return 0;
+}
+
+/* The innermost frame of a thread: where the thread was the last time, else by a search. */
+static int innermost(struct python_reader *r, uint64_t native_id, uint64_t *ret)
+{
+    struct python_thread *kept = &r->threads[native_id % THREADS];
+    int rc = -ENOENT;
+
+    if (kept->at && kept->native_id == native_id)
+        rc = python_thread_frame(r->memory, &r->offsets, kept, ret);
+    if (rc == 0)
+        return 0;
+    kept->at = 0;
+    rc = python_thread_find(r->memory, &r->offsets, r->runtime, native_id, kept);
+    return rc < 0 ? rc : python_thread_frame(r->memory, &r->offsets, kept, ret);
+}
+
+/* Tell a call in words: 1; 0: it is not one of a user's code; -EINVAL: it is no call. What has no
+ * first line is a piece of the interpreter's own that stands around a call. */
+static int tell(struct python_reader *r, const struct python_call *call, const uint8_t *fields,
+                struct python_frame *ret)
+{
+    struct python_code *code;
+    int line;
+
+    if (!python_call_is_python(call))
+        return 0;
+    code = python_codes_get(&r->codes, call->code, fields);
+    if (!code)
+        return -EINVAL;
+    line = python_code_line(code, call->code + r->offsets.code.instructions, call->instruction);
+    if (line < 0)
+        return -EINVAL;
+    if (code->first_line <= 0)
+        return 0;
+    memcpy(ret->function, code->function, sizeof(ret->function));
+    memcpy(ret->file, code->file, sizeof(ret->file));
+    ret->line = line;
+    return 1;
+}
+
+/* One try: how many, or a negative errno: what was read does not fit together. */
+static int read_once(struct python_reader *r, uint64_t frame, struct python_frame *frames, int most)
+{
+    struct python_walk *w = &r->walk;
+    int n = 0, rc;
+
+    /* those of C code, which are not told, lie between others */
+    rc = python_walk_read(w, r->memory, &r->offsets, frame, 2 * (size_t)most);
+    if (rc == 0)
+        rc = python_walk_settle(w, r->memory, &r->offsets);
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < w->n && n < most; i++) {
+        rc = tell(r, &w->calls[i], w->code[i], &frames[n]);
+        if (rc < 0)
+            return rc;
+        n += rc;
+    }
+    return n;
+}
+
+int python_reader_stack(struct python_reader *r, uint64_t native_id, struct python_frame *frames,
+                        int most)
+{
+    for (int i = 0; i < TRIES && most > 0; i++) {
+        uint64_t frame;
+        int rc = innermost(r, native_id, &frame), n;
+
+        if (rc == -ENOENT)
+            return rc;
+        if (rc < 0)
+            continue;
+        if (!frame)
+            return 0;
+        n = read_once(r, frame, frames, most);
+        if (n > 0)
+            return n;
+    }
+    return 0;
+}
+
+void python_reader_close(struct python_reader *r)
+{
+    if (!r)
+        return;
+    python_codes_done(&r->codes);
+    free(r);
+}
