@@ -191,6 +191,18 @@ int step_track_mark(struct step_track *t, const struct step_mark *m, struct step
     return 0;
 }
 
+int step_track_stage(const struct step_track *t)
+{
+    unsigned stage = t->depth ? t->open[t->depth - 1].stage : BRIM_STAGE_OTHER;
+
+    if (!t->begun)
+        return -1;
+    for (unsigned i = 0; stage == BRIM_STAGE_WAIT && i < t->n_sources; i++)
+        if (t->sources[i].id == t->open[t->depth - 1].source && !t->sources[i].feeds)
+            return BRIM_STAGE_OTHER;
+    return (int)stage;
+}
+
 double step_seconds(const struct step *s)
 {
     return (double)(s->end_ns - s->begin_ns) * 1e-9;

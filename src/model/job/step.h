@@ -55,6 +55,10 @@ int step_track_mark(struct step_track *t, const struct step_mark *m, struct step
  * begins with the next end. */
 void step_track_lost(struct step_track *t);
 
+/* The stage that the loop's thread is in behind the marks that were taken: enum brim_stage, as
+ * host_s counts it; -1 before the first step. */
+int step_track_stage(const struct step_track *t);
+
 double step_seconds(const struct step *s);
 
 /* "wait", "copy" ...; NULL for what is no stage. */

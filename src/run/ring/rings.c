@@ -24,6 +24,8 @@ struct ring {
     struct rank_steps lane;
     size_t at; /* among the lanes */
     bool closed;
+    int64_t asked_ns; /* in which stage was it then? INT64_MAX: that is answered */
+    int answer;
 };
 
 struct rings {
@@ -31,6 +33,7 @@ struct rings {
     struct ring *all[RINGS_MAX];
     size_t n;
     const struct rank_steps *lanes[RINGS_MAX];
+    struct ring *of_lane[RINGS_MAX];
     pid_t pids[RINGS_MAX];
     size_t n_lanes;
     bool told;
@@ -136,6 +139,8 @@ static int take_file(struct rings *s, const char *name, struct err *e)
     size = (size_t)MIN(st.st_size, (off_t)RING_BYTES_MAX);
     rank_steps_init(&r->lane);
     step_track_init(&r->track);
+    r->asked_ns = INT64_MAX;
+    r->answer = -1;
     s->all[s->n++] = r;
     rc = open_ring(r, steal_fd(&fd), size, name, s->told ? NULL : e);
     if (rc < 0) {
@@ -145,6 +150,7 @@ static int take_file(struct rings *s, const char *name, struct err *e)
     }
     r->at = s->n_lanes;
     s->pids[s->n_lanes] = r->lane.pid;
+    s->of_lane[s->n_lanes] = r;
     s->lanes[s->n_lanes++] = &r->lane;
     return 0;
 }
@@ -216,10 +222,23 @@ static int take_step(const struct rings *s, struct ring *r, const struct step *s
     return rc;
 }
 
+/* The first mark behind the time that was asked for answers: the stage is the one before it. */
+static void answer(struct ring *r, const struct step_mark *m)
+{
+    bool splits = m->kind >= BRIM_RING_STEP_BEGIN && m->kind <= BRIM_RING_STAGE_END;
+
+    if (!splits || m->t_ns <= r->asked_ns || r->asked_ns == INT64_MAX)
+        return;
+    r->answer = step_track_stage(&r->track);
+    r->asked_ns = INT64_MAX;
+}
+
 static int take_mark(const struct rings *s, struct ring *r, const struct step_mark *m)
 {
     struct step step;
     char value[32];
+
+    answer(r, m);
 
     if (m->kind == BRIM_RING_SWITCH) {
         tell_switch(s, r, m);
@@ -289,6 +308,18 @@ size_t rings_count(const struct rings *s)
 const struct rank_steps *rings_lane(const struct rings *s, size_t i)
 {
     return s->lanes[i];
+}
+
+void rings_ask(struct rings *s, size_t i, int64_t at_ns)
+{
+    s->of_lane[i]->asked_ns = at_ns;
+}
+
+int rings_answer(const struct rings *s, size_t i)
+{
+    const struct ring *r = s->of_lane[i];
+
+    return r->asked_ns == INT64_MAX ? r->answer : step_track_stage(&r->track);
 }
 
 const pid_t *rings_pids(const struct rings *s)

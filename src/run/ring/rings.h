@@ -51,6 +51,11 @@ typedef void rings_fn(void *arg, const struct ring_event *e);
 /* Have rings_read() tell what it reads; fn may not call functions of the rings but for lanes. */
 void rings_follow(struct rings *s, rings_fn *fn, void *arg);
 
+/* In which stage was the loop of ring i at at_ns, by the clock of marks? Asked before rings_read(),
+ * which finds the answer: enum brim_stage; -1: no step had begun. */
+void rings_ask(struct rings *s, size_t i, int64_t at_ns);
+int rings_answer(const struct rings *s, size_t i);
+
 /* The processes of the rings, for family_ranks(). */
 const pid_t *rings_pids(const struct rings *s);
 

@@ -76,6 +76,46 @@ static void test_steps(void)
     unlink(path);
 }
 
+/* In which stage a loop was at a time: the marks around it tell, also those that came later. */
+static void test_stage(void)
+{
+    struct brim_step *s = brim_step_open_at(folder, "test 1", 0, 0, 1);
+    struct rings *rings = NULL;
+    char path[PATH_MAX + 64];
+    int64_t loading, between, saving;
+
+    folder_need(rings_open(&rings, folder, NULL), folder);
+    folder_need(rings_read(rings, NULL), folder);
+    rings_ask(rings, 0, brim_step_now());
+    folder_need(rings_read(rings, NULL), folder);
+    is_int(rings_answer(rings, 0), -1, "before the first step a loop is in no stage");
+    brim_step_begin(s);
+    brim_stage_begin(s, BRIM_STAGE_WAIT);
+    loading = brim_step_now();
+    brim_stage_end(s, BRIM_STAGE_WAIT);
+    brim_stage_begin(s, BRIM_STAGE_CHECKPOINT);
+    saving = brim_step_now();
+    rings_ask(rings, 0, loading);
+    folder_need(rings_read(rings, NULL), folder);
+    is_int(rings_answer(rings, 0), BRIM_STAGE_WAIT, "the stage is that of the time asked for");
+    rings_ask(rings, 0, saving);
+    folder_need(rings_read(rings, NULL), folder);
+    is_int(rings_answer(rings, 0), BRIM_STAGE_CHECKPOINT, "a stage that goes on is the answer");
+    brim_stage_end(s, BRIM_STAGE_CHECKPOINT);
+    brim_step_end(s);
+    folder_need(rings_read(rings, NULL), folder);
+    is_int(rings_answer(rings, 0), BRIM_STAGE_CHECKPOINT, "the answer stays when marks go on");
+    between = brim_step_now();
+    brim_stage_begin(s, BRIM_STAGE_FORWARD);
+    rings_ask(rings, 0, between);
+    folder_need(rings_read(rings, NULL), folder);
+    is_int(rings_answer(rings, 0), BRIM_STAGE_OTHER, "between stages it is in none of them");
+    rings_close(rings);
+    brim_step_close(s);
+    close(open_file(path));
+    unlink(path);
+}
+
 /* A file that shrinks would end who has it mapped. */
 static void test_cut(off_t size)
 {
@@ -229,6 +269,7 @@ int main(void)
 {
     folder_make(folder);
     test_steps();
+    test_stage();
     test_cut(0);
     test_cut(BRIM_RING_HEADER_SIZE + BRIM_RING_TEXT_SIZE);
     test_no_ring();
