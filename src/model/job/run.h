@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
+#include "model/job/lines.h"
 #include "model/job/step.h"
 #include "model/job/tuning.h"
 
@@ -141,6 +142,7 @@ struct run {
         *inferred; /* how steps were found without marks, a sentence; NULL: they were marked */
     double inferred_confidence;
     const struct run_tuning *tuning; /* what brim optimize tried; NULL: it did not try */
+    struct lines *lines; /* which lines of its Python take the time; NULL: nobody looked */
 };
 
 void run_done(struct run *r);

@@ -9,6 +9,7 @@
 #include "base/parse.h"
 #include "run/archive/archive.h"
 #include "run/archive/archive_format.h"
+#include "run/archive/lines_read.h"
 #include "run/archive/trials_read.h"
 
 enum { VALUE_MAX = 1 << 18, NOTES_MAX = 1024, ID_MAX = 64 };
@@ -21,6 +22,7 @@ struct about {
     struct archive_part *part;
     struct str note;
     struct trials_read trials;
+    struct lines_read lines;
     bool version;
 };
 
@@ -120,6 +122,14 @@ static int take_id(struct run *r, const struct ini_entry *at, struct err *e)
     return add_text(r, &r->id, at->value, e);
 }
 
+/* A section of what is not the run itself; keys of those that are not known here are left out. */
+static int take_other(struct about *a, const struct ini_entry *at, struct err *e)
+{
+    int rc = trials_read_take(&a->trials, at, e);
+
+    return rc == 0 ? lines_read_take(&a->lines, at, e) : rc;
+}
+
 static int take_entry(void *ctx, const struct ini_entry *at, struct err *e)
 {
     struct about *a = ctx;
@@ -132,14 +142,14 @@ static int take_entry(void *ctx, const struct ini_entry *at, struct err *e)
     if (!at->key && end_note(a, e) < 0)
         return err_nomem(e);
     if (!at->key)
-        return trials_read_take(&a->trials, at, e);
+        return take_other(a, at, e);
     if (!strcmp(at->section, "note")) {
         if (!strcmp(at->key, "note"))
             str_add(&a->note, at->value);
         return 0;
     }
     if (strcmp(at->section, "run") != 0)
-        return trials_read_take(&a->trials, at, e);
+        return take_other(a, at, e);
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
         if (!strcmp(at->key, texts[i].key))
             return add_text(r, texts[i].to, at->value, e);
@@ -154,7 +164,11 @@ int archive_parse_about(const char *text, size_t len, struct run *r, struct arch
                         struct err *e)
 {
     struct about a = {
-        .run = r, .part = part, .note = STR_INIT(VALUE_MAX), .trials = { .run = r }
+        .run = r,
+        .part = part,
+        .note = STR_INIT(VALUE_MAX),
+        .trials = { .run = r },
+        .lines = { .run = r },
     };
     int rc;
 
@@ -163,6 +177,7 @@ int archive_parse_about(const char *text, size_t len, struct run *r, struct arch
     if (rc == 0)
         rc = end_note(&a, e);
     trials_read_end(&a.trials);
+    lines_read_end(&a.lines);
     str_done(&a.note);
     if (rc < 0)
         return rc;

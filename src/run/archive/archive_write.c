@@ -18,6 +18,7 @@ enum {
     LANES_MAX = 256,
     STEPS_AT_ONCE = 256,
     PARTS_OF_NAME = 64,
+    LINES_STORED = 100, /* a line that was seen less than once in so many samples is not stored */
     RESERVE = 16 << 10
 };
 
@@ -318,6 +319,34 @@ static void add_tuning(struct str *out, const struct run_tuning *t)
         add_trial(out, &t->trials[i]);
 }
 
+static void add_lines(struct str *out, const struct lines *l)
+{
+    if (!l->n && !l->off[0])
+        return;
+    str_add(out, "[lines]\n");
+    if (l->off[0])
+        add_value(out, "off", l->off);
+    for (unsigned s = 0; s < LINES_STAGES; s++)
+        if (l->total[s])
+            str_addf(out, "%s = %u\n", lines_stage_name(s), l->total[s]);
+    for (size_t i = 0; i < l->n; i++) {
+        const struct lines_entry *k = &l->entries[i];
+
+        if (k->count * LINES_STORED < l->total[k->stage])
+            continue;
+        str_addf(out, "[line]\nstage = %s\nseen = %u\nline = %d\n", lines_stage_name(k->stage),
+                 k->count, k->at.line);
+        add_value(out, "file", k->at.file);
+        add_value(out, "function", k->at.function);
+        add_value(out, "callee", k->callee[0] ? k->callee : NULL);
+        if (!k->caller.file[0])
+            continue;
+        str_addf(out, "from_line = %d\n", k->caller.line);
+        add_value(out, "from_file", k->caller.file);
+        add_value(out, "from_function", k->caller.function);
+    }
+}
+
 int archive_about(struct archive *a, const struct run *r, struct err *e)
 {
     static const char *const ends[] = { "running", "exited", "killed", "lost" };
@@ -344,6 +373,8 @@ int archive_about(struct archive *a, const struct run *r, struct err *e)
         add_note(&out, &r->environment[i]);
     if (r->tuning)
         add_tuning(&out, r->tuning);
+    if (r->lines)
+        add_lines(&out, r->lines);
     if (!path || str_error(&out))
         return err_nomem(e);
     rc = put_text(path, &out, e);

@@ -121,6 +121,18 @@ static void add_end(struct run *r, const struct run *more)
     r->end_ns = r->end == RUN_RUNNING ? 0 : MAX(r->end_ns, more->end_ns);
 }
 
+static int add_lines(struct run *r, const struct run *more)
+{
+    if (!more->lines)
+        return 0;
+    if (!r->lines)
+        r->lines = arena_alloc(&r->arena, sizeof(*r->lines));
+    if (!r->lines)
+        return -ENOMEM;
+    lines_merge(r->lines, more->lines);
+    return 0;
+}
+
 int merge_runs_add(struct run *r, const struct archive_part *first, const struct run *more,
                    const struct archive_part *about)
 {
@@ -143,5 +155,5 @@ int merge_runs_add(struct run *r, const struct archive_part *first, const struct
         if (!r->inferred)
             return -ENOMEM;
     }
-    return 0;
+    return add_lines(r, more);
 }

@@ -25,7 +25,8 @@ int run_snapshot(struct run *ret, const struct run_snapshot *w, int64_t since_ns
                          .environment = w->run->environment,
                          .n_environment = w->run->n_environment,
                          .inferred_confidence = (double)NAN,
-                         .tuning = w->run->tuning };
+                         .tuning = w->run->tuning,
+                         .lines = w->run->lines };
     while (first > 0 && run_snapshot_begin_ns(&w->run->moments[first - 1]) >= since_ns)
         first--;
     for (size_t i = first; rc == 0 && i < w->run->n_moments; i++) {

@@ -176,6 +176,71 @@ static void test_round_trip(uint64_t n)
     is_int(run_remove(folder(), NULL), 0, "run_remove removes the run that was read");
 }
 
+/* Which lines took the time; rare ones are not stored, and a table without samples is none. */
+static void test_lines(void)
+{
+    static struct lines lines;
+    struct lines_entry load = { .stage = LINES_WORKER,
+                                .at = { "Set.load", "/home/a na/\"data\".py", 33 },
+                                .caller = { "Set.get", "/home/x.py", 12 },
+                                .callee = "json.loads" };
+    struct lines_entry rare = { .stage = LINES_WORKER, .at = { "f", "/x.py", 1 } };
+    struct run_note notes[1];
+    struct run r = a_run(notes), got;
+    const struct lines *l;
+
+    lines = (struct lines){ .n = 0 };
+    r.lines = &lines;
+    is_int(write_run(&r, 30), 0, "a run without samples is written");
+    is_int(run_load(folder(), &got, NULL), 0, "a run without samples is read back");
+    ok(!got.lines, "a run without samples has no lines");
+    run_done(&got);
+    is_int(run_remove(folder(), NULL), 0, "the run without samples is removed");
+    for (int i = 0; i < 150; i++)
+        lines_count(&lines, &load);
+    lines_count(&lines, &rare);
+    is_int(write_run(&r, 30), 0, "a run with lines is written");
+    is_int(run_load(folder(), &got, NULL), 0, "a run with lines is read back");
+    l = got.lines;
+    ok(l && l->n == 1 && l->total[LINES_WORKER] == 151, "the run has its line, and all samples");
+    if (!l || l->n != 1)
+        return;
+    is_str(l->entries[0].at.file, load.at.file, "the line has its file");
+    is_str(l->entries[0].at.function, "Set.load", "the line has its function");
+    is_str(l->entries[0].callee, "json.loads", "the line has what it called");
+    is_str(l->entries[0].caller.function, "Set.get", "the line has the call around it");
+    ok(l->entries[0].at.line == 33 && l->entries[0].caller.line == 12 && l->entries[0].count == 150,
+       "the line has its numbers");
+    run_done(&got);
+    is_int(run_remove(folder(), NULL), 0, "the run with lines is removed");
+    lines = (struct lines){ .off = "its memory may not be read" };
+    is_int(write_run(&r, 3), 0, "a run whose calls may not be read is written");
+    is_int(run_load(folder(), &got, NULL), 0, "a run whose calls may not be read is read back");
+    is_str(got.lines ? got.lines->off : NULL, "its memory may not be read", "the run says why");
+    run_done(&got);
+    is_int(run_remove(folder(), NULL), 0, "the run whose calls may not be read is removed");
+}
+
+/* Sections that no version writes: what is broken is no line. */
+static void test_broken_lines(void)
+{
+    static const char text[] =
+        "[run]\nversion = 1\nid = x\nhost = n\n[lines]\nworker = many\nnight = 3\nother = 20\n"
+        "[line]\nstage = night\nseen = 2\nfile = a\n[line]\nstage = other\nseen = 2\n"
+        "[line]\nstage = other\nseen = -1\nfile = a\n[line]\nstage = other\nseen = 9\n"
+        "file = a\nline = x\nnew = 1\n";
+    struct archive_part part;
+    struct run r = { .id = NULL };
+    struct err e = { "" };
+
+    is_int(archive_parse_about(text, sizeof(text) - 1, &r, &part, &e), 0,
+           "a file with broken lines is read: %s", e.text);
+    ok(r.lines && r.lines->n == 1 && r.lines->total[BRIM_STAGE_OTHER] == 20 &&
+           r.lines->entries[0].at.line == 0,
+       "the one line that has a stage, a file and samples is there");
+    run_done(&r);
+}
+
 /* A run that was optimized, also while it goes on: so it is found when its observer is killed. */
 static void test_trials(void)
 {
@@ -351,6 +416,8 @@ int main(void)
     test_round_trip(50000);
     test_two_of_a_name();
     test_trials();
+    test_lines();
+    test_broken_lines();
     test_broken_trials();
     test_oom();
     test_broken();

@@ -17,7 +17,7 @@ struct made_set {
     struct signal_def defs[DEFS];
 };
 
-struct lines {
+struct moment_lines {
     char *words[LINES][WORDS + 1];
     size_t n;
     struct made_set sets[SETS];
@@ -63,7 +63,7 @@ static double number(const char *text)
     return *text == '-' && !text[1] ? (double)NAN : strtod(text, NULL);
 }
 
-static struct made_set *find_set(struct lines *l, char *name)
+static struct made_set *find_set(struct moment_lines *l, char *name)
 {
     struct made_set *s = l->sets;
 
@@ -97,7 +97,7 @@ static size_t find_signal(struct made_set *s, char *word, char **value)
 }
 
 /* Rows have as many values as their set has signals in the end: the lines are read twice. */
-static void make_ticks(struct lines *l, double seconds, struct tick ticks[2])
+static void make_ticks(struct moment_lines *l, double seconds, struct tick ticks[2])
 {
     size_t at[LINES][WORDS];
     char *values[LINES][WORDS];
@@ -139,7 +139,7 @@ static void add_moment(const struct run_moment *m, struct str *out)
             str_addf(out, "%s=%.9g\n", run_signal_name((enum run_signal)i), m->values[i]);
 }
 
-static void moment(struct lines *l, char **words, struct str *out)
+static void moment(struct moment_lines *l, char **words, struct str *out)
 {
     struct family_growth growth = { .processes = 0 };
     struct moment_job job = { .cgroup = "" };
@@ -173,7 +173,7 @@ static void moment(struct lines *l, char **words, struct str *out)
 int main(int argc, char **argv)
 {
     CLEANUP(str_done) struct str out = STR_INIT(ROOM);
-    static struct lines l;
+    static struct moment_lines l;
     char *file, *line, *at;
 
     if (argc != 2) {
