@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "base/json.h"
 #include "cmd/common/tuning_json.h"
+#include "cmd/why/where.h"
 #include "model/signal/quantity.h"
 
 enum { LABEL = 10, WIDTH_LEAST = 40, GAINED_MAX = 64 << 10 };
@@ -158,6 +159,17 @@ static void add_gained(struct str *out, const struct run *r, const struct verdic
     str_fail(out, str_error(&text));
 }
 
+/* Which lines of the job's Python take the time. */
+static void add_where(struct str *out, const struct verdict *v, unsigned columns)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(GAINED_MAX);
+
+    where_say(v, &text);
+    if (text.len)
+        add_lines(out, "where", str_text(&text), columns, true);
+    str_fail(out, str_error(&text));
+}
+
 void why_card(const struct run *r, const struct verdict *v, const struct why_live *live,
               bool colour, unsigned columns, struct str *out)
 {
@@ -177,6 +189,7 @@ void why_card(const struct run *r, const struct verdict *v, const struct why_liv
     if (r->inferred)
         add_lines(out, "inferred", r->inferred, columns, false);
     add_shares(out, r, v);
+    add_where(out, v, columns);
     str_addf(out, "\n%sVERDICT%s  ", colour ? bold : "", colour ? plain : "");
     str_addf(out, "%s\n", v->sentence);
     for (size_t i = 0; i < v->count; i++)
@@ -198,6 +211,7 @@ static void add_json_item(struct json *j, const struct verdict_item *i)
     json_string(j, "sentence", i->sentence);
     json_string(j, "evidence", i->evidence);
     json_string(j, "action", i->action);
+    where_json_item(j, i);
     json_end(j);
 }
 
@@ -244,6 +258,7 @@ void why_json(const struct run *r, const struct verdict *v, const struct why_liv
     for (unsigned s = 0; s < BRIM_STAGES; s++)
         json_number(&j, step_stage_name(s), v->step_s > 0 ? v->share[s] : (double)NAN, 4);
     json_end(&j);
+    where_json(&j, v);
     json_array(&j, "items");
     for (size_t i = 0; i < v->count; i++)
         add_json_item(&j, &v->items[i]);

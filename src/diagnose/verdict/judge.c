@@ -177,7 +177,11 @@ static void add_idle(struct judge *j)
                "for something outside of it");
     judge_tells(j, to, "it uses %.3f CPUs", judge_mean(j, RUN_JOB_CPU));
     judge_tells(j, to, "it reads or writes %s", quantity_rate(bytes_moved(j)).text);
-    judge_advises(j, to, "if it should work, see where it waits: py-spy dump --pid PID");
+    if (judge_line(j, BRIM_STAGE_OTHER))
+        judge_advises(j, to, "if it should work, see what it waits for there");
+    else
+        judge_advises(j, to, "if it should work, see where it waits: py-spy dump --pid PID");
+    judge_at(j, to, BRIM_STAGE_OTHER);
 }
 
 static void add_unknown(struct judge *j)
@@ -200,6 +204,7 @@ static void add_unknown(struct judge *j)
     if (is_for_sure(j, j->wait, j->wait_least, 0) && !judge_is_handing_over(j)) {
         to = judge_add(j, CAUSE_UNKNOWN, -1, j->wait);
         judge_says(j, to, "waits for data, and what was measured does not tell why");
+        judge_at(j, to, BRIM_STAGE_WAIT);
         judge_tells_wait(j, to);
         if (!j->n_whole)
             judge_advises(j, to,
@@ -217,6 +222,7 @@ static void add_unknown(struct judge *j)
         !(judge_mean(j, RUN_GPU_BUSY) >= j->l.gpu_busy)) {
         to = judge_add(j, CAUSE_UNKNOWN, -1, j->v->share[BRIM_STAGE_OTHER]);
         judge_says(j, to, "much of the step is in no stage that is marked");
+        judge_at(j, to, BRIM_STAGE_OTHER);
         judge_agrees(j, to, "%s of the step is outside of all stages",
                      quantity_share(to->share).text);
         judge_advises(j, to, "mark it: include/brim/step.h");
@@ -325,6 +331,7 @@ static void apply_rules(struct judge *j)
 {
     bool on_storage = false;
 
+    judge_find_lines(j);
     if (j->steps < (size_t)j->l.steps_least) {
         j->v->too_few = true;
         add_unknown(j);
@@ -352,6 +359,7 @@ static void apply_rules(struct judge *j)
     j->v->count = judge_explain(j->v->items, j->v->count,
                                 judge_mean(j, RUN_CPU_STEAL) >= j->l.cpu_stolen);
     look_at_least(j);
+    judge_locate(j);
     if (!is_limited(j))
         add_unknown(j);
     if (!is_limited(j) && !judge_find(j, CAUSE_UNKNOWN))

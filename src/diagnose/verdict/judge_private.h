@@ -117,6 +117,23 @@ void judge_says(struct judge *j, struct verdict_item *to, const char *fmt, ...) 
 /* Set the action of an item: the next command, or what to change. */
 void judge_advises(struct judge *j, struct verdict_item *to, const char *fmt, ...) PRINTF(3, 4);
 
+/* Find the lines of the job's Python that take the time, for those below. */
+void judge_find_lines(struct judge *j);
+
+/* The line that takes most of a stage (BRIM_STAGE_WAIT: of the loader, in whatever process); where
+ * steps are not marked, most of what does not compute. NULL: not known. */
+const struct verdict_line *judge_line(const struct judge *j, unsigned stage);
+
+/* Add to the sentence of an item where that stage spends its time; where no line is known, and
+ * where the item has one, it stays as it is. */
+void judge_at(struct judge *j, struct verdict_item *to, unsigned stage);
+
+/* Add to the evidence of an item where that stage spends its time, where that is known. */
+void judge_tells_line(struct judge *j, struct verdict_item *to, unsigned stage);
+
+/* Add to the sentences of items the lines that they are about. */
+void judge_locate(struct judge *j);
+
 /* The first item of a cause; NULL: none. */
 struct verdict_item *judge_find(const struct judge *j, enum cause cause);
 

@@ -7,6 +7,30 @@ static const char do_less[] =
 static const char see_worker[] =
     "see what a worker does: py-spy dump --pid PID, or strace -f -p PID";
 
+/* The same of the line, where it is known. */
+static void do_less_there(struct judge *j, struct verdict_item *to)
+{
+    const struct verdict_line *line = judge_line(j, BRIM_STAGE_WAIT);
+
+    if (line)
+        judge_advises(j, to,
+                      "do less for each sample at %s: prepare it on disk, decode it faster, or on "
+                      "the GPU",
+                      line->place);
+    else
+        judge_advises(j, to, "%s", do_less);
+}
+
+static void see_it_there(struct judge *j, struct verdict_item *to)
+{
+    const struct verdict_line *line = judge_line(j, BRIM_STAGE_WAIT);
+
+    if (line)
+        judge_advises(j, to, "see what %s waits for, and have it there before", line->place);
+    else
+        judge_advises(j, to, "%s", see_worker);
+}
+
 static bool has_room(const struct judge *j)
 {
     return judge_mean(j, RUN_CPU_BUSY) < j->l.cpus_free;
@@ -32,7 +56,8 @@ static void tell_wait(struct judge *j, struct verdict_item *to)
 }
 
 /* As many as brim optimize would try; where no more keep up, something else: otherwise. */
-static void advise_workers(struct judge *j, struct verdict_item *to, const char *otherwise)
+static void advise_workers(struct judge *j, struct verdict_item *to,
+                           void (*otherwise)(struct judge *j, struct verdict_item *to))
 {
     const struct loader_need need = judge_loader_need(j);
     double n = loader_workers(&need);
@@ -40,7 +65,7 @@ static void advise_workers(struct judge *j, struct verdict_item *to, const char 
     if (n > need.workers)
         judge_advises(j, to, "num_workers=%.0f (brim optimize would try it live)", n);
     else
-        judge_advises(j, to, "%s", otherwise);
+        otherwise(j, to);
 }
 
 static void tell_cpus(struct judge *j, struct verdict_item *to)
@@ -73,15 +98,15 @@ static void add_decoding(struct judge *j)
     if (judge_mean(j, RUN_JOB_IO_WAIT) < j->l.io_waiting * j->wait)
         judge_agrees(j, to, "disks are not waited for");
     if (!has_room(j)) {
-        judge_advises(j, to, "%s", do_less);
+        do_less_there(j, to);
         return;
     }
-    advise_workers(j, to, do_less);
+    advise_workers(j, to, do_less_there);
     few = judge_add(j, CAUSE_FEW_WORKERS, -1, j->wait);
     judge_says(j, few, "more workers would load in parallel");
     judge_agrees(j, few, "%s of the CPUs are busy",
                  quantity_share(judge_mean(j, RUN_CPU_BUSY)).text);
-    advise_workers(j, few, do_less);
+    advise_workers(j, few, do_less_there);
 }
 
 /* The loader waits for something that was not measured. */
@@ -105,7 +130,9 @@ static void add_waiting(struct judge *j)
         judge_tells(j, to, "%s come in by network",
                     quantity_rate(judge_mean(j, RUN_NET_RECEIVED)).text);
     if (j->marked)
-        advise_workers(j, to, see_worker);
+        advise_workers(j, to, see_it_there);
+    else if (judge_line(j, BRIM_STAGE_WAIT))
+        judge_advises(j, to, "see what it waits for there; brim run tells its stages");
     else
         judge_advises(j, to, "see where it waits: py-spy dump --pid PID, or start it by brim run");
 }
@@ -121,7 +148,8 @@ static void add_few(struct judge *j)
     tell_cpus(j, to);
     judge_agrees(j, to, "%s of the CPUs are busy",
                  quantity_share(judge_mean(j, RUN_CPU_BUSY)).text);
-    advise_workers(j, to, see_worker);
+    judge_at(j, to, BRIM_STAGE_WAIT);
+    advise_workers(j, to, see_it_there);
 }
 
 bool judge_is_handing_over(const struct judge *j)

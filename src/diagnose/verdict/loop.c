@@ -110,6 +110,28 @@ static const char *tell_kind(struct judge *j, struct verdict_item *to, double sh
     return ", asleep (a service on the network, a lock, a sleep)";
 }
 
+/* What it does in each step: the line, where that is known. */
+static void say_each(struct judge *j, struct verdict_item *to, double share, const char *kind)
+{
+    const struct verdict_line *line = judge_line(j, BRIM_STAGE_OTHER);
+
+    if (!line) {
+        judge_says(j, to,
+                   "in each step the loop does something else than loading and training: metrics, "
+                   "logging or preparing of batches%s",
+                   kind);
+        judge_advises(j, to,
+                      "see what it is: py-spy record -d 10 -p PID; do it every 10th step, "
+                      "or in the loader's workers");
+        return;
+    }
+    to->line = line;
+    judge_says(j, to, "the loop between steps takes %s of a step: %s, %s of it%s",
+               quantity_share(share).text, line->text, quantity_share(line->of_stage).text, kind);
+    judge_advises(j, to, "do what %s does every 10th step, or in the loader's workers",
+                  line->place);
+}
+
 static void add_loop(struct judge *j, double share, double least)
 {
     struct verdict_item *to = judge_add(j, CAUSE_LOOP, -1, share);
@@ -123,13 +145,11 @@ static void add_loop(struct judge *j, double share, double least)
                    "about every %.0f steps the loop does something else than loading and training: "
                    "a validation or the begin of an epoch%s",
                    rare.every, kind);
+        judge_at(j, to, BRIM_STAGE_OTHER);
         judge_agrees(j, to, "%zu of %zu steps have it, the longest %s", rare.n, j->ranks[0].n,
                      quantity_seconds(rare.longest_s).text);
     } else {
-        judge_says(j, to,
-                   "in each step the loop does something else than loading and training: metrics, "
-                   "logging or preparing of batches%s",
-                   kind);
+        say_each(j, to, share, kind);
     }
     judge_agrees(j, to, "%s of the time is outside of all stages", quantity_share(share).text);
     if (now_and_then)
@@ -138,10 +158,6 @@ static void add_loop(struct judge *j, double share, double least)
                           ? "DataLoader(persistent_workers=True) if epochs begin there; else "
                             "validate less often, or on less"
                           : "validate or log less often, or on less");
-    else
-        judge_advises(j, to,
-                      "see what it is: py-spy record -d 10 -p PID; do it every 10th step, "
-                      "or in the loader's workers");
 }
 
 /* So much of the step outside of all stages is more than what may be hidden there: of a job that is
@@ -197,5 +213,10 @@ void judge_python_lock(struct judge *j)
     judge_agrees(j, to, "it computes %s of the step, and its first thread is on a CPU %s of it",
                  quantity_share(j->compute).text, quantity_share(thread).text);
     judge_agrees(j, to, "other threads of the process use %.1f CPUs", rest);
-    judge_advises(j, to, "see which: py-spy dump --pid PID; move its work to a process of its own");
+    judge_at(j, to, LINES_THREAD);
+    if (to->line)
+        judge_advises(j, to, "move what %s does to a process of its own", to->line->place);
+    else
+        judge_advises(j, to,
+                      "see which: py-spy dump --pid PID; move its work to a process of its own");
 }

@@ -141,6 +141,7 @@ static void judge_gc(struct judge *j)
     judge_advises(j, to,
                   "gc.freeze() after the first steps and gc.collect() at a fixed step of all "
                   "ranks");
+    judge_tells_line(j, to, BRIM_STAGE_OTHER);
 }
 
 void judge_pauses(struct judge *j)
@@ -322,6 +323,7 @@ static void add_growing(struct judge *j, const struct judge_rank *r, const struc
                quantity_seconds(p->now_s - p->before_s).text, quantity_seconds(p->now_s).text);
     judge_agrees(j, to, "each quarter of the run is slower than the one before");
     judge_agrees(j, to, "what grew most is '%s'", step_stage_name(stage));
+    judge_tells_line(j, to, stage);
     judge_advises(j, to,
                   "look for what the job keeps and goes through each step: lists of losses, logs, "
                   "a graph that is not detached");
@@ -361,6 +363,7 @@ static void judge_own_past(struct judge *j)
                  100 * (p.now_s / p.before_s - 1));
     judge_agrees(j, to, "it stayed there for %zu steps", r->n - at);
     judge_agrees(j, to, "what grew most is '%s'", step_stage_name(grown_stage(r, at)));
+    judge_tells_line(j, to, grown_stage(r, at));
     judge_advises(j, to, "see what changed on the node then: brim alerts, brim top");
 }
 

@@ -47,17 +47,32 @@ enum cause {
     CAUSES
 };
 
+/* A line of the job's Python, and what it takes. */
+struct verdict_line {
+    unsigned stage;         /* in which it was seen: enum brim_stage, LINES_WORKER, LINES_THREAD */
+    const char *text;       /* "train.py:142 in log_images (json.dumps)" */
+    const char *place;      /* "train.py:142" */
+    const char *file;       /* the whole path */
+    const char *function;   /* "log_images"; "<module>" */
+    const char *callee;     /* "json.dumps"; "": nothing in Python */
+    int first, last;        /* several lines of that function, else the same; 0: not known */
+    double share;           /* of all time; NaN: of a thread beside the loop's */
+    double of_stage, least; /* of its stage, and that at least: 95 % sure */
+    unsigned samples;       /* of its stage */
+};
+
 struct verdict_item {
     enum cause cause;
     enum severity severity;
-    double share;         /* of the step's time that it costs; NaN */
-    double gain;          /* speed-up if it were gone, at most (Amdahl): 1.8; NaN */
-    double confidence;    /* 0 to 1 */
-    int rank;             /* that it is about; -1: all */
-    const char *sentence; /* "the loader's workers are busy decoding: ..." */
-    const char *evidence; /* the numbers, and where each comes from */
-    const char *action;   /* the next command, or what to change; NULL */
-    double least;         /* the share, at least: 95 % sure; NaN: not known */
+    double share;                    /* of the step's time that it costs; NaN */
+    double gain;                     /* speed-up if it were gone, at most (Amdahl): 1.8; NaN */
+    double confidence;               /* 0 to 1 */
+    int rank;                        /* that it is about; -1: all */
+    const char *sentence;            /* "the loader's workers are busy decoding: ..." */
+    const char *evidence;            /* the numbers, and where each comes from */
+    const char *action;              /* the next command, or what to change; NULL */
+    double least;                    /* the share, at least: 95 % sure; NaN: not known */
+    const struct verdict_line *line; /* that it is about, in the verdict; NULL: not known */
 };
 
 struct verdict {
@@ -65,6 +80,9 @@ struct verdict {
     const char *sentence;       /* the whole in one: what limits, how much it costs, how sure */
     struct verdict_item *items; /* the worst first */
     size_t count, room;
+    struct verdict_line *lines; /* where the time goes, the dearest first */
+    size_t n_lines;
+    const char *lines_off; /* why no lines are known; NULL: they are, or nobody could look */
     double steps_per_s, samples_per_s;      /* of the steady part; NaN */
     double share[BRIM_STAGES];              /* of the step, mean over ranks */
     double step_s, step_p90_s, step_best_s; /* median, and so on */

@@ -46,6 +46,7 @@ void report_html(const struct run *r, const struct verdict *v, const struct run 
     report_gained(&p);
     report_answer(&p);
     report_line(&p);
+    report_where(&p);
     report_split(&p);
     report_heat(&p);
     report_rank_table(&p);

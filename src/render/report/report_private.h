@@ -16,6 +16,7 @@ struct report {
 void report_gained(struct report *p);      /* what optimize did; nothing where it did not try */
 void report_answer(struct report *p);      /* the verdict, and the numbers that matter */
 void report_line(struct report *p);        /* the step as an assembly line */
+void report_where(struct report *p);       /* lines that take the time; nothing for none */
 void report_split(struct report *p);       /* stages of steps over time */
 void report_heat(struct report *p);        /* ranks over time; nothing for one rank */
 void report_rank_table(struct report *p);  /* nothing for one rank */

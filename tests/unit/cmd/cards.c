@@ -238,6 +238,20 @@ static void add_tuned(struct str *out)
     }
 }
 
+/* Of a job whose calls may not be read the card says why. */
+static void add_without_lines(struct str *out)
+{
+    CLEANUP(run_done) struct run r = { .id = NULL };
+    CLEANUP(verdict_done) struct verdict v = { .count = 0 };
+
+    made_run(&r, &mades[0]);
+    made_verdict(&v, &r, &mades[0]);
+    v.lines_off = "the memory of process 77 may not be read";
+    str_add(out, "== no lines\n");
+    why_card(&r, &v, NULL, false, 90, out);
+    why_json(&r, &v, NULL, out);
+}
+
 static void test_why(const char *path)
 {
     static const struct why_live lives[] = {
@@ -270,6 +284,7 @@ static void test_why(const char *path)
         str_add_char(&out, '\n');
     }
     add_tuned(&out);
+    add_without_lines(&out);
     golden(path, str_text(&out));
 }
 

@@ -178,6 +178,34 @@ static void test_alone(void)
        "the report names that two ranks were not seen together");
 }
 
+/* Lines of the job's Python, whatever its files are called; a page without any has no such part. */
+static void test_where(void)
+{
+    struct verdict_line lines[] = {
+        { BRIM_STAGE_OTHER, "<a>&.py:7 in f", "<a>&.py:7", "/x/<a>&.py", "f", "", 7, 7, 0.5, 0.9,
+          0.8, 100 },
+        { LINES_WORKER, "d.py:2", "d.py:2", "/x/d.py", "<module>", "", 2, 2, 0.2, 1, 0.9, 40 },
+        { LINES_THREAD, "e.py:3", "e.py:3", "/x/e.py", "<module>", "", 3, 3, (double)NAN, 1, 0.9,
+          40 },
+    };
+    CLEANUP(run_done) struct run r = { .id = NULL };
+    CLEANUP(verdict_done) struct verdict v = { .count = 0 };
+    CLEANUP(str_done) struct str page = STR_INIT(0), without = STR_INIT(0);
+
+    made_run(&r, &runs[1].made);
+    made_verdict(&v, &r, &runs[1].made);
+    without = page_of(&r, &v, NULL, "no lines");
+    v.lines = lines;
+    v.n_lines = ARRAY_SIZE(lines);
+    page = page_of(&r, &v, NULL, "lines");
+    v.lines = NULL;
+    ok(!has(&without, "Which lines take the time"), "a page without lines has no part for them");
+    ok(has(&page, "&lt;a&gt;&amp;.py:7 in f</th><td>50 %"), "a line has its place and its share");
+    ok(has(&page, "the loader&apos;s workers</td><td>100 % of 40 samples"),
+       "a worker's line has its stage and its samples");
+    ok(has(&page, "another thread"), "a line of another thread is called so");
+}
+
 static void test_empty(void)
 {
     struct run r = { .inferred_confidence = (double)NAN };
@@ -426,6 +454,7 @@ int main(int argc, char **argv)
     test_absent();
     test_lit();
     test_alone();
+    test_where();
     test_empty();
     test_long();
     test_hostile();
