@@ -1,8 +1,12 @@
 #include "run/job/thread.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/parse.h"
 #include "probe/process/files.h"
 
@@ -27,6 +31,36 @@ int thread_times(int proc, pid_t pid, struct thread_times *ret)
     int rc = process_files_read(proc, pid, "schedstat", NULL, text);
 
     return rc < 0 ? rc : thread_parse_times(text, ret);
+}
+
+size_t thread_others(int proc, pid_t pid, pid_t *tids, size_t n)
+{
+    char path[32];
+    const char *name;
+    size_t found = 0;
+    uint64_t tid;
+    DIR *dir;
+    int fd;
+
+    snprintf(path, sizeof(path), "%d/task", (int)pid);
+    fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    dir = fd < 0 ? NULL : fdopendir(fd);
+    if (!dir) {
+        closep(&fd);
+        return 0;
+    }
+    while (found < n && folder_next(dir, &name) > 0)
+        if (parse_u64(name, &tid) == 0 && (pid_t)tid != pid)
+            tids[found++] = (pid_t)tid;
+    closedir(dir);
+    return found;
+}
+
+bool thread_is_running(int proc, pid_t tid)
+{
+    struct process_stat stat;
+
+    return process_stat_read(proc, tid, &stat) == 0 && stat.state == 'R';
 }
 
 bool thread_is_file_wait(const char *function)

@@ -30,6 +30,7 @@
 #include "run/ring/rings.h"
 #include "run/watch/node.h"
 #include "run/watch/series.h"
+#include "run/watch/stacks.h"
 
 #define GLANCE_NS (NS_PER_S / 10)
 /* How often marks are read for a pilot, who has to see what came of a request. */
@@ -37,6 +38,8 @@
 /* A rest that is shorter makes rates of noise. */
 #define REST_NS (NS_PER_S / 5)
 #define INFER_NS (30 * NS_PER_S)
+/* How often the lines that take the time are stored: at first after each doubling of their age. */
+#define LINES_NS (10 * NS_PER_S)
 /* From being asked to end to being killed; and for what is left behind then. */
 #define GRACE_NS (10 * NS_PER_S)
 #define CLEAN_NS (8 * NS_PER_S)
@@ -70,7 +73,9 @@ struct observer {
     struct pss shared;
     bool told_io;
     uint64_t chance;
-    unsigned tried; /* version of what the pilot has tried that is stored */
+    unsigned tried;        /* version of what the pilot has tried that is stored */
+    struct stacks *stacks; /* NULL: nobody looks at the job's calls */
+    int64_t lines_ns;      /* when lines were stored last */
 };
 
 static void say(const struct observer *o, const char *sentence)
@@ -88,6 +93,7 @@ bool observe_nested(char *const *env)
 static void observer_done(struct observer *o)
 {
     node_close(o->node);
+    stacks_close(o->stacks);
     family_close(o->family);
     rings_close(o->rings);
     control_close(o->control);
@@ -196,6 +202,27 @@ static void note_trials(struct observer *o, int64_t now_ns)
         o->tried = version;
 }
 
+/* Which lines take the time is stored now and then, for those who ask meanwhile and in case that we
+ * are killed. */
+static void note_lines(struct observer *o, int64_t now_ns)
+{
+    int64_t every_ns = MIN(LINES_NS, o->lines_ns - o->begin_ns);
+
+    if (!o->stacks || now_ns - o->lines_ns < every_ns || !stacks_is_new(o->stacks))
+        return;
+    o->lines_ns = now_ns;
+    (void)archive_retry_about(&o->keep, &o->out->run, now_ns);
+}
+
+/* Whose calls are looked at from here on. */
+static void find_stacks(const struct observer *o)
+{
+    if (o->stacks && rings_count(o->rings))
+        stacks_of(o->stacks, o->family, rings_pids(o->rings), rings_count(o->rings));
+    else if (o->stacks)
+        stacks_of(o->stacks, o->family, o->kin.ranks, o->kin.n);
+}
+
 static int sample(struct observer *o, int64_t now_ns)
 {
     struct tick *before = &o->ticks[o->now], *now = &o->ticks[!o->now];
@@ -236,7 +263,9 @@ static int sample(struct observer *o, int64_t now_ns)
                                      o->c->clock);
     if (!rings_count(o->rings))
         find_ranks_look(&o->kin, o->proc, o->family, m.seconds);
+    find_stacks(o);
     note_trials(o, now_ns);
+    note_lines(o, now_ns);
     archive_retry_now(&o->keep, &m, o->rings, &o->inferred, now_ns);
     rc = archive_retry_in_memory(&o->out->run, &m);
     if (rc == 0)
@@ -392,6 +421,30 @@ static void clean_up(struct observer *o)
     }
 }
 
+/* Until the job's calls are to be looked at next, for poll(). */
+static int wait_ms(const struct observer *o, bool measures)
+{
+    int64_t due_ns = o->stacks && measures ? stacks_due_ns(o->stacks) : INT64_MAX, left_ns;
+
+    if (due_ns == INT64_MAX)
+        return -1;
+    left_ns = due_ns - clock_monotonic_ns(o->c->clock);
+    return left_ns <= 0 ? 0 : (int)(left_ns / NS_PER_MS) + 1;
+}
+
+static int look_at_calls(const struct observer *o)
+{
+    struct err why = { "" };
+    int rc;
+
+    if (!o->stacks || stacks_due_ns(o->stacks) > clock_monotonic_ns(o->c->clock))
+        return 0;
+    rc = stacks_look(o->stacks, o->rings, &why);
+    if (why.text[0])
+        say(o, why.text);
+    return rc;
+}
+
 static void loop(struct observer *o)
 {
     struct pollfd fds[] = { { .fd = o->launch.signals, .events = POLLIN },
@@ -400,19 +453,25 @@ static void loop(struct observer *o)
 
     while (!o->launch.ended) {
         uint64_t ticks;
+        bool due;
+        int rc;
 
-        (void)poll(fds, ARRAY_SIZE(fds), -1);
+        (void)poll(fds, ARRAY_SIZE(fds), wait_ms(o, measures));
         launch_signals(&o->launch);
         take_stop(o);
-        if (o->launch.ended || read(o->timer, &ticks, sizeof(ticks)) != sizeof(ticks))
+        if (o->launch.ended)
             continue;
-        if (measures && glance(o, clock_monotonic_ns(o->c->clock)) < 0) {
+        rc = measures ? look_at_calls(o) : 0;
+        due = read(o->timer, &ticks, sizeof(ticks)) == sizeof(ticks);
+        if (rc == 0 && measures && due)
+            rc = glance(o, clock_monotonic_ns(o->c->clock));
+        if (rc < 0) {
             measures = false; /* the job's end is still waited for */
             say(o, "out of memory: the job goes on without being watched");
             if (o->c->pilot) /* what is on trial must not stay */
                 o->c->pilot->stop(o->c->pilot->arg);
         }
-        if (is_over(o))
+        if (due && is_over(o))
             end_job(o, clock_monotonic_ns(o->c->clock));
     }
 }
@@ -484,6 +543,17 @@ static int finish(struct observer *o, struct err *e)
     return rc < 0 ? err_nomem(e) : 0;
 }
 
+/* Without memory for that the job goes on, and nobody looks at its calls. */
+static void watch_calls(struct observer *o)
+{
+    struct run *r = &o->out->run;
+
+    r->lines = arena_alloc(&r->arena, sizeof(*r->lines));
+    if (r->lines && stacks_open(&o->stacks, o->proc, r->lines, o->c->clock, o->c->chance) < 0)
+        o->stacks = NULL;
+    o->lines_ns = o->begin_ns;
+}
+
 static int begin(struct observer *o, struct err *e)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
@@ -519,6 +589,7 @@ static int begin(struct observer *o, struct err *e)
     rc = node_open(&o->node, o->root, o->c->fake, NULL);
     if (rc < 0)
         say(o, "out of memory: the node is not watched");
+    watch_calls(o);
     return 0;
 }
 

@@ -20,6 +20,7 @@
 #include "run/moment/moment.h"
 #include "run/watch/node.h"
 #include "run/watch/series.h"
+#include "run/watch/stacks.h"
 
 #define GLANCE_NS (NS_PER_S / 10)
 
@@ -38,12 +39,14 @@ struct watch {
     char cgroup[SIGNAL_THING];
     const char *gpus; /* the job's, by number; NULL: all */
     struct find_ranks_watch kin;
+    struct stacks *stacks;
     bool ended;
 };
 
 static void watch_done(struct watch *w)
 {
     node_close(w->node);
+    stacks_close(w->stacks);
     family_close(w->family);
     tick_done(&w->ticks[0]);
     tick_done(&w->ticks[1]);
@@ -134,6 +137,7 @@ static int sample(struct watch *w, int64_t now_ns)
     known = w->kin.n > 0; /* who the ranks are, while that was measured */
     find_ranks_look(&w->kin, w->proc, w->family, m.seconds);
     family_ranks(w->family, w->kin.ranks, w->kin.n);
+    stacks_of(w->stacks, w->family, w->kin.ranks, w->kin.n);
     return known ? archive_retry_in_memory(w->run, &m) : 0;
 }
 
@@ -146,6 +150,19 @@ static void sleep_until(const struct watch *w, int64_t at_ns)
         nanosleep(&t, NULL);
 }
 
+/* Look at its calls until the next glance. */
+static int rest(struct watch *w, int64_t until_ns)
+{
+    int rc = 0;
+
+    while (rc == 0 && stacks_due_ns(w->stacks) < until_ns) {
+        sleep_until(w, stacks_due_ns(w->stacks));
+        rc = stacks_look(w->stacks, NULL, NULL);
+    }
+    sleep_until(w, until_ns);
+    return rc;
+}
+
 static int watch(struct watch *w)
 {
     int64_t begin_ns = clock_monotonic_ns(w->c->clock), due_ns = begin_ns + NS_PER_S, now_ns;
@@ -154,7 +171,9 @@ static int watch(struct watch *w)
     for (now_ns = begin_ns; rc == 0 && !w->ended && now_ns - begin_ns < w->c->for_ns;) {
         struct family_glance g;
 
-        sleep_until(w, now_ns + GLANCE_NS);
+        rc = rest(w, now_ns + GLANCE_NS);
+        if (rc < 0)
+            break;
         now_ns = clock_monotonic_ns(w->c->clock);
         family_look(w->family, &g, true);
         series_add(&w->series, &g, now_ns);
@@ -231,6 +250,10 @@ static int open_all(struct watch *w, struct err *e)
     if (rc < 0)
         return rc;
     family_take(w->family, w->c->pid);
+    w->run->lines = arena_alloc(&w->run->arena, sizeof(*w->run->lines));
+    if (!w->run->lines || stacks_open(&w->stacks, w->proc, w->run->lines, w->c->clock,
+                                      (uint64_t)clock_monotonic_ns(w->c->clock)) < 0)
+        return err_nomem(e);
     return node_open(&w->node, w->root, NULL, e);
 }
 
