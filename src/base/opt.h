@@ -113,6 +113,9 @@ int opt_unknown(const char *what, const char *word, const char *const *words, st
 void opt_help(const struct opt *table, struct str *out);
 void opt_man(const struct opt *table, struct str *out);
 
+/* What opt_help() prints behind the name of one: "of the cache (64); 1 to 1024 MiB". */
+void opt_describe(const struct opt *o, struct str *out);
+
 /* The long and short forms, blank-separated, for shell completion. */
 void opt_words(const struct opt *table, struct str *out);
 

@@ -95,6 +95,13 @@ static void add_roff(struct str *out, const char *text)
     }
 }
 
+void opt_describe(const struct opt *o, struct str *out)
+{
+    str_add(out, o->help);
+    add_limits(out, o);
+    add_choices(out, o, str_add);
+}
+
 void opt_help(const struct opt *table, struct str *out)
 {
     size_t column = HELP_COLUMN;
@@ -109,9 +116,7 @@ void opt_help(const struct opt *table, struct str *out)
         if (o->arg)
             str_addf(out, o->kind == OPT_OUTPUT ? "[=%s]" : "=%s", o->arg);
         str_pad(out, column);
-        str_add(out, o->help);
-        add_limits(out, o);
-        add_choices(out, o, str_add);
+        opt_describe(o, out);
         str_add_char(out, '\n');
     }
 }
