@@ -1,7 +1,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "render/machine/names.h"
+#include "render/names.h"
 #include "render/machine/table.h"
 #include "render/text.h"
 

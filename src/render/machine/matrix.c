@@ -3,7 +3,7 @@
 #include "model/machine/way.h"
 #include "render/machine/describe.h"
 #include "render/machine/groups.h"
-#include "render/machine/names.h"
+#include "render/names.h"
 #include "render/text.h"
 
 enum { GAP = 2, NAME_MIN = 4 };

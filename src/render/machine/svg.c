@@ -3,7 +3,7 @@
 
 #include "base/str.h"
 #include "render/machine/groups.h"
-#include "render/machine/names.h"
+#include "render/names.h"
 #include "render/machine/svg_node.h"
 
 enum { TITLE_MAX = 4096 };

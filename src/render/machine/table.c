@@ -1,6 +1,6 @@
 #include "render/machine/table.h"
 
-#include "render/machine/names.h"
+#include "render/names.h"
 #include "render/text.h"
 
 enum { WIDTH_MIN = 60, WIDTH_MAX = 100, GAP = 2 };

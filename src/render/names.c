@@ -1,4 +1,4 @@
-#include "render/machine/names.h"
+#include "render/names.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "render/machine/names.h"
+#include "render/names.h"
 
 #include "tap.h"
 

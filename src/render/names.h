@@ -1,6 +1,6 @@
 /* Many names in few characters, as Slurm and pdsh write them: "n[001-012,014],login". */
-#ifndef BRIM_RENDER_MACHINE_NAMES_H
-#define BRIM_RENDER_MACHINE_NAMES_H
+#ifndef BRIM_RENDER_NAMES_H
+#define BRIM_RENDER_NAMES_H
 #include <stddef.h>
 
 #include "base/str.h"
