@@ -9,6 +9,7 @@
 #include "cmd/common/fake_option.h"
 #include "cmd/common/host_name.h"
 #include "cmd/common/terminal.h"
+#include "cmd/top/nodes.h"
 #include "diagnose/node/live.h"
 #include "diagnose/node/run_limit.h"
 #include "probe/root.h"
@@ -25,10 +26,14 @@ enum { OUTPUT_MAX = 8 << 20, HOST_MAX = 65 };
 #define INTERVAL_MAX_NS 60000000000LL
 #define FIRST_NS 300000000LL
 
+/* Of many nodes: each has a sample a second, and their sentences are about some 5 s. */
+#define NODES_INTERVAL_NS (5 * NS_PER_S)
+#define PATIENCE_NS (1500 * NS_PER_MS)
+
 struct top_opts {
     bool once;
-    const char *json, *sort, *fake, *root;
-    int64_t interval_ns;
+    const char *json, *sort, *fake, *root, *nodes, *token_file;
+    int64_t interval_ns, patience_ns;
 };
 
 static const char *const sorts[] = { "use", "cpu", "io", "read", "write", "memory", NULL };
@@ -37,16 +42,24 @@ static const struct opt opts[] = {
     { OPT_FLAG, 0, "once", offsetof(struct top_opts, once), NULL, "print one page and end" },
     { OPT_OUTPUT, 'j', "json", offsetof(struct top_opts, json), "FILE", "print one page as JSON" },
     { OPT_DURATION, 0, "interval", offsetof(struct top_opts, interval_ns), "TIME",
-      "how often to sample (1s)", .least = INTERVAL_MIN_NS, .most = INTERVAL_MAX_NS },
+      "how often to sample (1s), or to ask nodes (5s)", .least = INTERVAL_MIN_NS,
+      .most = INTERVAL_MAX_NS },
     { OPT_CHOICE, 0, "sort", offsetof(struct top_opts, sort), "BY", "what processes are sorted by",
       .choices = sorts },
     FAKE_OPTION(offsetof(struct top_opts, fake)),
     { OPT_STRING, 0, "root", offsetof(struct top_opts, root), "DIR",
       "show the machine whose kernel files lie there, not this one" },
+    { OPT_STRING, 0, "nodes", offsetof(struct top_opts, nodes), "LIST|FILE",
+      "ask the agents of these nodes: a,b:9500,n[001-128], or a file of such lines" },
+    { OPT_STRING, 0, "token-file", offsetof(struct top_opts, token_file), "FILE",
+      "with --nodes: the token that their agents ask for" },
+    { OPT_DURATION, 0, "patience", offsetof(struct top_opts, patience_ns), "TIME",
+      "with --nodes: how long a node may take to answer (1500ms)", .least = 100 * OPT_MS,
+      .most = OPT_MIN },
     { .kind = OPT_END },
 };
 
-static const struct top_opts defaults = { .interval_ns = NS_PER_S, .sort = "use" };
+static const struct top_opts defaults = { .interval_ns = 0 };
 
 static const char help[] =
     "brim top: what limits this node now\n\n"
@@ -100,8 +113,8 @@ static int top_open(struct top *t, int root, const struct top_opts *o, struct er
     t->runs = calloc(1, sizeof(*t->runs));
     if (!t->live || !t->runs)
         return err_nomem(e);
-    t->live->sort = sort_of(o->sort);
-    t->interval_ns = o->interval_ns;
+    t->live->sort = sort_of(o->sort ? o->sort : "use");
+    t->interval_ns = o->interval_ns ? o->interval_ns : NS_PER_S;
     t->live_here = !o->root;
     host_name(o->root, t->host, sizeof(t->host));
     return samplers_open(&t->samplers, &env, e);
@@ -244,6 +257,25 @@ static int watch(struct top *t, struct terminal *terminal, struct err *e)
     return rc;
 }
 
+static int run_nodes(const struct app *app, const struct top_opts *o, bool once, struct err *e)
+{
+    const struct top_nodes_options nodes = {
+        .nodes = o->nodes,
+        .token_file = o->token_file,
+        .json = o->json,
+        .once = once,
+        .interval_ns = o->interval_ns ? o->interval_ns : NODES_INTERVAL_NS,
+        .patience_ns = o->patience_ns ? o->patience_ns : PATIENCE_NS
+    };
+
+    if (o->sort || o->fake || o->root)
+        return err_usage(e, "--%s is for this machine: --nodes asks agents, which sample theirs",
+                         o->sort   ? "sort"
+                         : o->fake ? "fake"
+                                   : "root");
+    return top_nodes(app, &nodes, e);
+}
+
 static int run(const struct app *app, const void *values, char **operands, struct err *e)
 {
     CLEANUP(terminal_close) struct terminal terminal = { .signals = -1 };
@@ -254,6 +286,10 @@ static int run(const struct app *app, const void *values, char **operands, struc
     int rc;
 
     (void)operands;
+    if (o->nodes)
+        return run_nodes(app, o, once, e);
+    if (o->token_file || o->patience_ns)
+        return err_usage(e, "--%s is for --nodes", o->token_file ? "token-file" : "patience");
     rc = fake_option_check(o->fake, e);
     if (rc < 0)
         return rc;
@@ -271,13 +307,16 @@ static int run(const struct app *app, const void *values, char **operands, struc
 const struct cmd cmd_top = {
     .name = "top",
     .args = "",
-    .summary = "what limits this node now: a sentence, the pipeline, tables",
+    .summary = "what limits this node, or many, now: a sentence, the pipeline, tables",
     .about =
         "Sample this node once per interval and show what limits it: a sentence with what to\n"
         "do, how near each stage (storage, CPU, PCIe, GPU, network) is to its limit, and what\n"
         "devices and processes do. No agent is needed. Where standard output is no terminal,\n"
         "one page is printed. Keys: q quit, s and 1 to 5 sort processes, p pause, + and -\n"
-        "interval, ? help.",
+        "interval, ? help.\n\n"
+        "With --nodes, ask the agents of many nodes (brim agent) instead, and show a sentence\n"
+        "about all and one about each, the worst first; those that do not answer, and why.\n"
+        "Ends with 1 where none answers.",
     .opts = opts,
     .defaults = &defaults,
     .size = sizeof(struct top_opts),

@@ -34,6 +34,7 @@ enum page {
     PAGE_HEALTH,
     PAGE_LIVE,
     PAGE_LIVE_ONCE,
+    PAGE_NODE,
     PAGE_HISTORY,
     PAGE_SERIES,
     PAGE_EVENTS,
@@ -65,6 +66,7 @@ static const struct http_page first_pages[PAGES] = {
                       .open = true },
     [PAGE_LIVE] = { .path = "/api/v1/live", .type = "text/event-stream", .kind = HTTP_STREAM },
     [PAGE_LIVE_ONCE] = { .path = "/api/v1/live.json", .type = json_type, .kind = HTTP_LATEST },
+    [PAGE_NODE] = { .path = "/api/v1/node.json", .type = json_type, .kind = HTTP_LATEST },
     [PAGE_HISTORY] = { .path = "/api/v1/history", .type = json_type, .kind = HTTP_WORK },
     [PAGE_SERIES] = { .path = "/api/v1/series", .type = json_type, .kind = HTTP_WORK },
     [PAGE_EVENTS] = { .path = "/api/v1/events", .type = json_type, .kind = HTTP_WORK },
@@ -119,6 +121,8 @@ static int fill(void *ctx, size_t page)
     str_reset(&a->text);
     if (page == PAGE_LIVE || page == PAGE_LIVE_ONCE)
         feed_live(a->feed, &a->text);
+    else if (page == PAGE_NODE)
+        feed_node(a->feed, &a->text);
     else
         feed_metrics(a->feed, page == PAGE_METRICS ? METRICS_PROMETHEUS : METRICS_OPENMETRICS,
                      &a->text);

@@ -7,6 +7,7 @@
 #include "diagnose/alerts/alert.h"
 #include "diagnose/node/live.h"
 #include "diagnose/node/run_limit.h"
+#include "model/nodes/node_report.h"
 #include "render/node/live_json.h"
 
 enum { EVENTS_KEPT = 32, ALERTS_SHOWN = 64 };
@@ -121,9 +122,9 @@ void feed_metrics(const struct feed *f, enum metrics_format format, struct str *
     metrics_render(&f->ticks[f->now], format, out);
 }
 
-void feed_live(const struct feed *f, struct str *out)
+/* What is told besides the view; its alerts are put into 'shown'. */
+static struct live_extra extra_of(const struct feed *f, struct live_alert shown[ALERTS_SHOWN])
 {
-    struct live_alert shown[ALERTS_SHOWN];
     struct live_extra extra = { .host = f->host,
                                 .alerts = shown,
                                 .events = f->events,
@@ -141,5 +142,23 @@ void feed_live(const struct feed *f, struct str *out)
                                         .text = firing[i].text,
                                         .action = firing[i].action,
                                         .since_ms = firing[i].since_ns / NS_PER_MS };
+    return extra;
+}
+
+void feed_live(const struct feed *f, struct str *out)
+{
+    struct live_alert shown[ALERTS_SHOWN];
+    const struct live_extra extra = extra_of(f, shown);
+
     live_json(&f->live, &extra, out);
+}
+
+void feed_node(const struct feed *f, struct str *out)
+{
+    struct live_alert shown[ALERTS_SHOWN];
+    const struct live_extra extra = extra_of(f, shown);
+    struct node_report report;
+
+    node_report_make(&report, &f->live, &extra);
+    node_report_write(&report, out);
 }

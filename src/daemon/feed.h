@@ -39,4 +39,7 @@ size_t feed_dropped(const struct feed *f);
 void feed_metrics(const struct feed *f, enum metrics_format format, struct str *out);
 void feed_live(const struct feed *f, struct str *out);
 
+/* What those ask for who ask many nodes. */
+void feed_node(const struct feed *f, struct str *out);
+
 #endif

@@ -1,6 +1,7 @@
 #include "cmd/agent/options.h"
 #include "cmd/common/fake_option.h"
 #include "cmd/common/host_name.h"
+#include "cmd/common/token_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +19,7 @@
 #include "daemon/agent.h"
 #include "daemon/http/address.h"
 
-enum { RULES_FILE_MAX = 1 << 20, TOKEN_FILE_MAX = 4096, HOST_MAX = 65 };
+enum { RULES_FILE_MAX = 1 << 20, HOST_MAX = 65 };
 
 #define AT(member) offsetof(struct agent_options, member)
 
@@ -67,25 +68,6 @@ int agent_options_rules(const struct agent_options *o, struct rules *ret, struct
         return rules_load(ret, "alerts.ini", data_alerts_ini, data_alerts_ini_len, e);
     rc = file_read(o->rules, &text, e);
     return rc < 0 ? rc : rules_load(ret, o->rules, str_text(&text), text.len, e);
-}
-
-/* The first line of the file, without what is blank around it. */
-static int load_token(const char *path, struct str *token, struct err *e)
-{
-    static const char blanks[] = " \t\r\n";
-    int rc = file_read(path, token, e);
-    size_t begin, len;
-
-    if (rc < 0)
-        return rc;
-    begin = strspn(str_text(token), blanks);
-    len = strcspn(str_text(token) + begin, blanks);
-    if (len == 0)
-        return err_set(e, -EINVAL, "%s has no token in it", path);
-    memmove(token->data, token->data + begin, len);
-    token->data[len] = 0;
-    token->len = len;
-    return 0;
 }
 
 /* Whether a file is a store, or was one: a database, or what an agent had locked before it was
@@ -203,7 +185,7 @@ int agent_options_run(const struct app *app, const struct agent_options *o,
     if (rc == 0)
         rc = find_runs(o, &a, &runs, e);
     if (rc == 0 && o->token_file)
-        rc = load_token(o->token_file, &token, e);
+        rc = token_file_read(o->token_file, &token, e);
     if (rc < 0)
         return rc;
     config.runs = (struct run_folders){ .paths = runs.items, .n = runs.n };

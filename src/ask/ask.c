@@ -1,0 +1,445 @@
+#include "ask/ask.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "ask/lookup.h"
+#include "ask/reply.h"
+#include "base/clock.h"
+
+enum { REQUEST_MAX = 1024, ANSWER_MAX = NODE_REPORT_MAX + REPLY_HEAD_MAX, READ_SIZE = 16 << 10 };
+
+/* What is known of a node from one round to the next. */
+struct target {
+    union lookup_address addresses[LOOKUP_ADDRESSES];
+    unsigned n;           /* 0: it must be looked up */
+    bool number;          /* its name is an address */
+    bool looking;         /* its name is being looked up */
+    struct caller *waits; /* for that; NULL */
+};
+
+/* One question under way, and the next one behind it. */
+struct caller {
+    struct ask *all;
+    size_t node;
+    bool asking;
+    bool again;    /* its connection is being closed for the next address */
+    unsigned turn; /* which of the addresses */
+    uint64_t since_ns;
+    uv_tcp_t tcp;
+    uv_timer_t timer;
+    uv_connect_t connect;
+    uv_write_t write;
+    struct reply reply;
+    char request[REQUEST_MAX];
+};
+
+struct ask {
+    struct ask_config config;
+    uv_loop_t *loop;
+    struct lookup *lookup;
+    struct target *targets;
+    struct node_answer *answers; /* of the round that goes on */
+    struct node_answer *whole;   /* of the last one that ended */
+    struct caller *callers;
+    unsigned n_callers;
+    unsigned busy; /* callers that have a node */
+    size_t next;   /* the node to ask next */
+    uint64_t since_ns;
+    bool ended;
+    char bytes[READ_SIZE]; /* that were read last */
+};
+
+static double seconds_since(uint64_t ns)
+{
+    return clock_seconds((int64_t)(uv_hrtime() - ns));
+}
+
+static bool is_closing(const struct caller *c)
+{
+    return uv_is_closing((const uv_handle_t *)&c->tcp);
+}
+
+static void on_closed(uv_handle_t *tcp);
+
+/* ---- the end of a question ---- */
+
+/* What came of it is in the answer; go on when the connection is closed. */
+static void finish(struct caller *c)
+{
+    struct target *t = &c->all->targets[c->node];
+    struct node_answer *a = &c->all->answers[c->node];
+
+    if (t->waits == c)
+        t->waits = NULL;
+    if (a->fault != NODE_ANSWERED && !t->number)
+        t->n = 0; /* it may have another address by now */
+    a->took_s = seconds_since(c->since_ns);
+    uv_timer_stop(&c->timer);
+    c->again = false;
+    if (!is_closing(c))
+        uv_close((uv_handle_t *)&c->tcp, on_closed);
+}
+
+/* Nothing where the question has ended already. */
+static void fail(struct caller *c, enum node_fault fault, int error)
+{
+    struct node_answer *a = &c->all->answers[c->node];
+
+    if (is_closing(c) && !c->again)
+        return;
+    a->fault = fault;
+    a->error = error;
+    finish(c);
+}
+
+/* Of an error that libuv names: it is -errno. */
+static void fail_of(struct caller *c, int error)
+{
+    switch (error) {
+    case UV_ECONNREFUSED:
+        fail(c, NODE_REFUSED, 0);
+        break;
+    case UV_ECONNRESET:
+    case UV_EPIPE:
+        fail(c, NODE_CLOSED, 0);
+        break;
+    case UV_ETIMEDOUT:
+        fail(c, NODE_SILENT, 0);
+        break;
+    case UV_EMFILE:
+    case UV_ENFILE:
+    case UV_ENOMEM:
+    case UV_ENOBUFS:
+    case UV_EADDRNOTAVAIL:
+        fail(c, NODE_HERE, -error);
+        break;
+    default:
+        fail(c, NODE_NO_WAY, -error);
+    }
+}
+
+static void on_late(uv_timer_t *timer)
+{
+    struct caller *c = timer->data;
+
+    fail(c, c->all->targets[c->node].waits == c ? NODE_NO_LOOKUP : NODE_SILENT, 0);
+}
+
+/* ---- the answer ---- */
+
+static void on_room(uv_handle_t *tcp, size_t size, uv_buf_t *ret)
+{
+    struct caller *c = tcp->data;
+
+    (void)size;
+    *ret = uv_buf_init(c->all->bytes, sizeof(c->all->bytes));
+}
+
+static void on_read(uv_stream_t *tcp, ssize_t n, const uv_buf_t *bytes)
+{
+    struct caller *c = tcp->data;
+    const char *text;
+    size_t len;
+    int rc;
+
+    if (n < 0 && n != UV_EOF) {
+        fail_of(c, (int)n);
+        return;
+    }
+    rc = n < 0 ? reply_end(&c->reply) : reply_add(&c->reply, bytes->base, (size_t)n);
+    if (rc == -ECONNRESET)
+        fail(c, NODE_CLOSED, 0);
+    else if (rc == -ENOMEM)
+        fail(c, NODE_HERE, ENOMEM);
+    else if (rc < 0)
+        fail(c, NODE_STRANGER, 0);
+    if (rc <= 0)
+        return;
+    text = reply_text(&c->reply, &len);
+    node_answer_read(&c->all->answers[c->node], c->reply.status, text, len);
+    finish(c);
+}
+
+/* ---- the question ---- */
+
+static void on_written(uv_write_t *write, int status)
+{
+    struct caller *c = write->data;
+
+    /* what it said before it went away is read first: it may be why */
+    if (status < 0 && status != UV_EPIPE && status != UV_ECONNRESET)
+        fail_of(c, status);
+}
+
+static void on_connected(uv_connect_t *connect, int status)
+{
+    struct caller *c = connect->data;
+    uv_buf_t text = uv_buf_init(c->request, (unsigned)strlen(c->request));
+    int rc = status;
+
+    if (is_closing(c))
+        return;
+    if (status < 0 && c->turn + 1 < c->all->targets[c->node].n) {
+        c->turn++;
+        c->again = true;
+        uv_close((uv_handle_t *)&c->tcp, on_closed);
+        return;
+    }
+    if (rc == 0)
+        rc = uv_read_start((uv_stream_t *)&c->tcp, on_room, on_read);
+    if (rc == 0)
+        rc = uv_write(&c->write, (uv_stream_t *)&c->tcp, &text, 1, on_written);
+    if (rc < 0)
+        fail_of(c, rc);
+}
+
+static void connect_to(struct caller *c)
+{
+    const struct target *t = &c->all->targets[c->node];
+    int rc = uv_tcp_connect(&c->connect, &c->tcp, &t->addresses[c->turn].any, on_connected);
+
+    if (rc < 0)
+        fail_of(c, rc);
+}
+
+static void open_tcp(struct caller *c)
+{
+    uv_tcp_init(c->all->loop, &c->tcp); /* makes no socket yet, and does not fail */
+    c->tcp.data = c;
+}
+
+/* The head of a question. The zone of an address ("%eth0") is nothing to the other side. */
+static void write_request(struct caller *c)
+{
+    const struct node_list_node *node = &c->all->config.nodes->nodes[c->node];
+    const char *token = c->all->config.token;
+    bool v6 = strchr(node->name, ':');
+
+    snprintf(c->request, sizeof(c->request),
+             "GET /api/v1/node.json HTTP/1.0\r\n"
+             "Host: %s%.*s%s:%u\r\n"
+             "User-Agent: brim\r\n"
+             "%s%s%s"
+             "\r\n",
+             v6 ? "[" : "", (int)strcspn(node->name, "%"), node->name, v6 ? "]" : "", node->port,
+             token ? "Authorization: Bearer " : "", token ? token : "", token ? "\r\n" : "");
+}
+
+/* Connect to a node whose addresses are known, or look them up first. */
+static void begin(struct caller *c)
+{
+    struct ask *k = c->all;
+    struct target *t = &k->targets[c->node];
+    int rc = 0;
+
+    if (t->n) {
+        connect_to(c);
+        return;
+    }
+    t->waits = c;
+    if (!t->looking)
+        rc = lookup_ask(k->lookup, k->config.nodes->nodes[c->node].name, c->node);
+    t->looking = t->looking || rc == 0;
+    if (rc < 0)
+        fail(c, NODE_HERE, -rc);
+}
+
+/* Take the next node, if there is one and time for it. */
+static void ask_next(struct caller *c)
+{
+    struct ask *k = c->all;
+
+    if (k->ended || k->next == k->config.nodes->n ||
+        uv_hrtime() - k->since_ns > (uint64_t)k->config.patience_ns * ASK_WHOLE)
+        return;
+    c->node = k->next++;
+    c->asking = true;
+    c->turn = 0;
+    c->since_ns = uv_hrtime();
+    k->busy++;
+    reply_begin(&c->reply);
+    write_request(c);
+    open_tcp(c);
+    uv_timer_start(&c->timer, on_late, (uint64_t)(k->config.patience_ns / NS_PER_MS), 0);
+    begin(c);
+}
+
+static void on_closed(uv_handle_t *tcp)
+{
+    struct caller *c = tcp->data;
+    struct ask *k = c->all;
+    struct node_answer *answers;
+
+    if (c->again) {
+        c->again = false;
+        open_tcp(c);
+        connect_to(c);
+        return;
+    }
+    c->asking = false;
+    k->busy--;
+    ask_next(c);
+    if (k->busy || k->ended)
+        return;
+    answers = k->whole;
+    k->whole = k->answers;
+    k->answers = answers;
+    k->config.done(k->config.ctx);
+}
+
+/* ---- names ---- */
+
+static void set_port(union lookup_address *at, unsigned port)
+{
+    if (at->any.sa_family == AF_INET6)
+        at->v6.sin6_port = htons((uint16_t)port);
+    else
+        at->v4.sin_port = htons((uint16_t)port);
+}
+
+static void on_found(void *ctx, const struct lookup_found *f)
+{
+    struct ask *k = ctx;
+    struct target *t = &k->targets[f->key];
+    struct caller *c = t->waits;
+
+    t->looking = false;
+    t->waits = NULL;
+    if (!f->error) {
+        memcpy(t->addresses, f->addresses, sizeof(t->addresses));
+        t->n = f->n;
+        for (unsigned i = 0; i < t->n; i++)
+            set_port(&t->addresses[i], k->config.nodes->nodes[f->key].port);
+    }
+    if (!c)
+        return;
+    if (!f->error)
+        connect_to(c);
+    else if (f->error == EAI_MEMORY || f->error == EAI_SYSTEM)
+        fail(c, NODE_HERE, f->error == EAI_MEMORY ? ENOMEM : EIO);
+    else
+        fail(c, f->error == EAI_AGAIN ? NODE_NO_LOOKUP : NODE_NO_NAME, 0);
+}
+
+static void set_target(struct target *t, const struct node_list_node *node)
+{
+    t->number = lookup_number(node->name, &t->addresses[0]);
+    if (!t->number)
+        return;
+    t->n = 1;
+    set_port(&t->addresses[0], node->port);
+}
+
+/* ---- from outside ---- */
+
+static void make_callers(struct ask *k)
+{
+    for (unsigned i = 0; i < k->n_callers; i++) {
+        struct caller *c = &k->callers[i];
+
+        c->all = k;
+        c->reply.bytes = (struct str)STR_INIT(ANSWER_MAX);
+        uv_timer_init(k->loop, &c->timer); /* does not fail */
+        c->timer.data = c->connect.data = c->write.data = c;
+    }
+}
+
+int ask_open(struct ask **ret, uv_loop_t *loop, const struct ask_config *config, struct err *e)
+{
+    CLEANUP(ask_closep) struct ask *k = calloc(1, sizeof(*k));
+    size_t n = config->nodes->n;
+    int rc;
+
+    if (!n)
+        return err_set(e, -EINVAL, "the list of nodes is empty: name one");
+    if (!k)
+        return err_nomem(e);
+    k->config = *config;
+    k->loop = loop;
+    k->targets = calloc(n, sizeof(*k->targets));
+    k->answers = calloc(n, sizeof(*k->answers));
+    k->whole = calloc(n, sizeof(*k->whole));
+    k->callers = calloc(MIN(n, config->at_once), sizeof(*k->callers));
+    if (!k->targets || !k->answers || !k->whole || !k->callers)
+        return err_nomem(e);
+    for (size_t i = 0; i < n; i++)
+        set_target(&k->targets[i], &config->nodes->nodes[i]);
+    rc = lookup_open(&k->lookup, loop, on_found, k);
+    if (rc == -ENOMEM)
+        return err_nomem(e);
+    if (rc < 0)
+        return err_set(e, rc, "cannot ask nodes: %s", uv_strerror(rc));
+    k->n_callers = (unsigned)MIN(n, config->at_once);
+    make_callers(k);
+    *ret = steal(&k);
+    return 0;
+}
+
+void ask_begin(struct ask *k)
+{
+    if (k->busy || k->ended)
+        return;
+    for (size_t i = 0; i < k->config.nodes->n; i++) {
+        k->answers[i].fault = NODE_NOT_ASKED;
+        k->answers[i].error = 0;
+        k->answers[i].took_s = 0;
+    }
+    k->next = 0;
+    k->since_ns = uv_hrtime();
+    uv_update_time(
+        k->loop); /* it is from before the caller's last work: nodes would be late early */
+    for (unsigned i = 0; i < k->n_callers; i++)
+        ask_next(&k->callers[i]);
+}
+
+bool ask_busy(const struct ask *k)
+{
+    return k->busy > 0;
+}
+
+const struct node_answer *ask_answers(const struct ask *k)
+{
+    return k->whole;
+}
+
+void ask_end(struct ask *k)
+{
+    if (k->ended)
+        return;
+    k->ended = true;
+    for (unsigned i = 0; i < k->n_callers; i++) {
+        struct caller *c = &k->callers[i];
+
+        if (c->asking)
+            finish(c);
+        uv_close((uv_handle_t *)&c->timer, NULL);
+    }
+    lookup_end(k->lookup);
+}
+
+void ask_close(struct ask *k)
+{
+    for (unsigned i = 0; i < k->n_callers; i++)
+        str_done(&k->callers[i].reply.bytes);
+    free(k->callers);
+    free(k->answers);
+    free(k->whole);
+    free(k->targets);
+    free(k);
+}
+
+unsigned ask_at_once(unsigned others, unsigned most)
+{
+    struct rlimit limit;
+    rlim_t left;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return 1;
+    left = limit.rlim_cur > others ? limit.rlim_cur - others : 1;
+    return (unsigned)MIN(left, (rlim_t)MIN(most, (unsigned)ASK_AT_ONCE));
+}

@@ -1,0 +1,180 @@
+#include "model/nodes/node_report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/json_read.h"
+
+static const char schema[] = "brim.node.v1", family[] = "brim.node.";
+
+/* As deploy/prometheus counts it, too. */
+static const double idle_below = 0.05;
+
+/* ---- of a live view ---- */
+
+static void count_gpus(struct node_report *r, const struct live *l)
+{
+    for (size_t i = 0; i < l->n_gpus; i++) {
+        const struct live_gpu *g = &l->gpus[i];
+
+        if (g->lost > 0) {
+            r->lost++;
+            r->gpu_hours++;
+        } else if (!isnan(g->busy)) {
+            r->gpus++;
+            r->idle += g->busy < idle_below;
+            r->gpu_hours += 1 - MIN(MAX(g->busy, 0), 1);
+        }
+    }
+}
+
+static void count_alerts(struct node_report *r, const struct live_extra *x)
+{
+    for (size_t i = 0; i < x->n_alerts; i++) {
+        bool critical = !strcmp(x->alerts[i].severity, severity_text(SEVERITY_CRITICAL));
+        bool warning = !strcmp(x->alerts[i].severity, severity_text(SEVERITY_WARNING));
+
+        if ((critical && r->critical == 0) || (warning && r->critical + r->warnings == 0))
+            live_run_text(r->alert, sizeof(r->alert), x->alerts[i].text);
+        r->critical += critical;
+        r->warnings += warning;
+    }
+}
+
+void node_report_make(struct node_report *r, const struct live *l, const struct live_extra *x)
+{
+    *r = (struct node_report){ .time_ms = l->wall_ns / NS_PER_MS,
+                               .verdict = l->verdict,
+                               .runs = (double)x->n_runs };
+    live_run_text(r->host, sizeof(r->host), x->host ? x->host : "");
+    live_run_text(r->version, sizeof(r->version), BRIM_VERSION);
+    count_gpus(r, l);
+    count_alerts(r, x);
+}
+
+/* ---- writing ---- */
+
+static void add_text(struct json *j, const char *key, const char *text)
+{
+    json_string(j, key, *text ? text : NULL);
+}
+
+static void add_verdict(struct json *j, const struct live_verdict *v)
+{
+    bool stage = v->bottleneck < LIVE_NONE;
+
+    json_string(j, "state", live_state_name(v->state));
+    json_string(j, "severity", severity_text(MAX(v->severity, SEVERITY_NOTE)));
+    json_string(j, "bottleneck", stage ? live_stage_name(v->bottleneck) : NULL);
+    json_string(j, "sentence", v->sentence);
+    add_text(j, "waste", v->waste);
+    add_text(j, "action", v->action);
+    add_text(j, "run", v->run);
+}
+
+void node_report_write(const struct node_report *r, struct str *out)
+{
+    struct json j = { .out = out, .compact = true };
+
+    json_object(&j, NULL);
+    json_string(&j, "schema", schema);
+    json_string(&j, "version", r->version);
+    add_text(&j, "host", r->host);
+    json_int(&j, "time_ms", r->time_ms);
+    add_verdict(&j, &r->verdict);
+    json_round(&j, "gpus", r->gpus, 0);
+    json_round(&j, "gpus_idle", r->idle, 0);
+    json_round(&j, "gpus_lost", r->lost, 0);
+    json_round(&j, "gpu_hours_lost_per_h", r->gpu_hours, 3);
+    json_round(&j, "alerts_critical", r->critical, 0);
+    json_round(&j, "alerts_warning", r->warnings, 0);
+    add_text(&j, "alert", r->alert);
+    json_round(&j, "runs", r->runs, 0);
+    json_end(&j);
+}
+
+/* ---- reading ---- */
+
+static double number_of(const struct json_value *root, const char *key, double most)
+{
+    const struct json_value *v = json_get(root, key);
+
+    if (!v || v->kind != JSON_NUMBER || v->number < 0 || v->number > most)
+        return (double)NAN;
+    return v->number;
+}
+
+static const char *text_of(const struct json_value *root, const char *key)
+{
+    const struct json_value *v = json_get(root, key);
+
+    return v && v->kind == JSON_STRING ? v->text : "";
+}
+
+static void read_verdict(const struct json_value *root, struct live_verdict *v)
+{
+    const char *state = text_of(root, "state"), *stage = text_of(root, "bottleneck");
+    const char *severity = text_of(root, "severity");
+
+    v->state = LIVE_UNKNOWN;
+    for (int i = LIVE_UNKNOWN; i <= LIVE_LIMIT; i++)
+        if (!strcmp(state, live_state_name((enum live_state)i)))
+            v->state = (enum live_state)i;
+    v->severity = SEVERITY_NOTE;
+    for (int i = SEVERITY_NOTE; i <= SEVERITY_CRITICAL; i++)
+        if (!strcmp(severity, severity_text((enum severity)i)))
+            v->severity = (enum severity)i;
+    v->bottleneck = LIVE_NONE;
+    for (int i = 0; i < LIVE_STAGES; i++)
+        if (!strcmp(stage, live_stage_name((enum live_stage_id)i)))
+            v->bottleneck = (enum live_stage_id)i;
+    live_run_text(v->sentence, sizeof(v->sentence), text_of(root, "sentence"));
+    live_run_text(v->waste, sizeof(v->waste), text_of(root, "waste"));
+    live_run_text(v->action, sizeof(v->action), text_of(root, "action"));
+    live_run_text(v->run, sizeof(v->run), text_of(root, "run"));
+}
+
+static void read_numbers(const struct json_value *root, struct node_report *r)
+{
+    static const double gpus = 4096, many = 1e6, moment = 1e15;
+    const double time = number_of(root, "time_ms", moment);
+
+    r->time_ms = isnan(time) ? 0 : (int64_t)time;
+    r->gpus = number_of(root, "gpus", gpus);
+    r->idle = number_of(root, "gpus_idle", gpus);
+    r->lost = number_of(root, "gpus_lost", gpus);
+    r->gpu_hours = number_of(root, "gpu_hours_lost_per_h", gpus);
+    r->critical = number_of(root, "alerts_critical", many);
+    r->warnings = number_of(root, "alerts_warning", many);
+    r->runs = number_of(root, "runs", many);
+}
+
+int node_report_read(struct node_report *ret, const char *text, size_t len)
+{
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    const struct json_value *root;
+    struct node_report r = { .time_ms = 0 };
+    const char *of;
+    int rc;
+
+    if (len > NODE_REPORT_MAX)
+        return -EINVAL;
+    rc = json_read(&root, &a, "", text, len, NULL);
+    if (rc < 0)
+        return rc;
+    of = text_of(root, "schema");
+    if (strncmp(of, family, strlen(family)) != 0)
+        return -EINVAL;
+    if (strcmp(of, schema) != 0)
+        return -EPROTONOSUPPORT;
+    live_run_text(r.host, sizeof(r.host), text_of(root, "host"));
+    live_run_text(r.version, sizeof(r.version), text_of(root, "version"));
+    live_run_text(r.alert, sizeof(r.alert), text_of(root, "alert"));
+    read_verdict(root, &r.verdict);
+    read_numbers(root, &r);
+    *ret = r;
+    return 0;
+}

@@ -1,0 +1,104 @@
+#include "model/nodes/node_report.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "tap.h"
+
+static const struct live_alert alerts[] = {
+    { .name = "room", .severity = "note", .text = "a note is no alert here" },
+    { .name = "disk", .severity = "warning", .text = "vda is slow" },
+    { .name = "gpu", .severity = "critical", .text = "GPU 3 is \033[31mlost" },
+    { .name = "net", .severity = "critical", .text = "another one" },
+};
+
+/* Eight accelerators: two idle, one lost, one unknown, four half busy. */
+static void make_live(struct live *l)
+{
+    static const double busy[] = { 0, 0.049, 0.5, 0.5, 0.5, 0.5, (double)NAN, (double)NAN };
+
+    *l = (struct live){ .wall_ns = 1795234118000000000,
+                        .verdict = { LIVE_LIMIT, SEVERITY_WARNING, LIVE_STORAGE,
+                                     "storage limits this node: \"vda\"", "2.0 of 6 GPUs idle",
+                                     "iostat -x 1", "" },
+                        .n_gpus = ARRAY_SIZE(busy) };
+    for (size_t i = 0; i < ARRAY_SIZE(busy); i++)
+        l->gpus[i] = (struct live_gpu){ .busy = busy[i], .lost = i == 7 };
+}
+
+static void test_there_and_back(void)
+{
+    static struct live l;
+    const struct live_extra x = { .host = "n1", .alerts = alerts, .n_alerts = 4, .n_runs = 2 };
+    CLEANUP(str_done) struct str text = STR_INIT(NODE_REPORT_MAX);
+    struct node_report made, r;
+
+    make_live(&l);
+    node_report_make(&made, &l, &x);
+    node_report_write(&made, &text);
+    is_int(str_error(&text), 0, "a report is written");
+    is_int(node_report_read(&r, str_text(&text), text.len), 0, "a report is read again");
+    is_str(r.host, "n1", "the report has the host");
+    is_str(r.version, BRIM_VERSION, "the report has the version of brim");
+    is_int(r.time_ms, 1795234118000, "the report has the time of its sample");
+    is_int(r.verdict.state, LIVE_LIMIT, "the report has the state");
+    is_int(r.verdict.severity, SEVERITY_WARNING, "the report has the severity");
+    is_int(r.verdict.bottleneck, LIVE_STORAGE, "the report has the stage");
+    is_str(r.verdict.sentence, "storage limits this node: \"vda\"", "the report has the sentence");
+    is_str(r.verdict.action, "iostat -x 1", "the report has what to do");
+    is_int((int)r.gpus, 6, "accelerators whose business is known are counted");
+    is_int((int)r.idle, 2, "accelerators that are busy less than 5 %% are idle");
+    is_int((int)r.lost, 1, "accelerators that are lost are counted apart");
+    is_int((int)lround(r.gpu_hours * 1000), 4951, "what accelerators lose in an hour is summed up");
+    is_int((int)r.critical, 2, "critical alerts are counted");
+    is_int((int)r.warnings, 1, "warnings are counted");
+    is_str(r.alert, "GPU 3 is ?[31mlost", "the first critical alert is told, without controls");
+    is_int((int)r.runs, 2, "runs are counted");
+}
+
+static int read_text(struct node_report *r, const char *text)
+{
+    return node_report_read(r, text, strlen(text));
+}
+
+static void test_hostile(void)
+{
+    CLEANUP(str_done) struct str large = STR_INIT(1 << 20);
+    struct node_report r;
+
+    is_int(read_text(&r, ""), -EINVAL, "an empty text is no report");
+    is_int(read_text(&r, "<html>"), -EINVAL, "a page is no report");
+    is_int(read_text(&r, "[]"), -EINVAL, "an array is no report");
+    is_int(read_text(&r, "{\"schema\":\"brim.live.v1\"}"), -EINVAL,
+           "another answer of an agent is no report");
+    is_int(read_text(&r, "{\"schema\":\"brim.node.v2\"}"), -EPROTONOSUPPORT,
+           "a report of another version is told apart");
+    is_int(read_text(&r, "{\"schema\":\"brim.node.v1\"}"), 0,
+           "a report may lack all but its schema");
+    ok(isnan(r.gpus) && isnan(r.gpu_hours) && isnan(r.critical), "what is missing is not known");
+    is_int(r.verdict.state, LIVE_UNKNOWN, "a state that is missing is not known");
+    is_int(r.verdict.bottleneck, LIVE_NONE, "a stage that is missing is none");
+    is_int(read_text(&r, "{\"schema\":\"brim.node.v1\",\"gpus\":-1,\"gpus_idle\":1e300,"
+                         "\"gpus_lost\":\"8\",\"time_ms\":1e99,\"state\":7,\"bottleneck\":\"x\","
+                         "\"severity\":\"worst\",\"sentence\":[1]}"),
+           0, "a report with members of other kinds is read");
+    ok(isnan(r.gpus) && isnan(r.idle) && isnan(r.lost), "numbers out of range are not known");
+    is_int(r.time_ms, 0, "a time out of range is not told");
+    is_int(r.verdict.severity, SEVERITY_NOTE, "a severity that there is not is a note");
+    is_str(r.verdict.sentence, "", "a sentence that is no text is empty");
+    str_add(&large, "{\"schema\":\"brim.node.v1\",\"sentence\":\"");
+    str_fill(&large, 'x', 4096);
+    str_add(&large, "\"}");
+    is_int(node_report_read(&r, str_text(&large), large.len), 0, "a long sentence is read");
+    is_int(strlen(r.verdict.sentence), LIVE_TEXT - 1, "a long sentence is cut");
+    str_fill(&large, ' ', NODE_REPORT_MAX);
+    is_int(node_report_read(&r, str_text(&large), large.len), -EINVAL,
+           "a text above the ceiling is not looked at");
+}
+
+int main(void)
+{
+    test_there_and_back();
+    test_hostile();
+    return done();
+}
