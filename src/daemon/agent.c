@@ -14,6 +14,7 @@
 #include "daemon/history.h"
 #include "daemon/http/http.h"
 #include "daemon/memory.h"
+#include "daemon/nodes.h"
 #include "daemon/privileges.h"
 #include "daemon/self.h"
 #include "daemon/store_thread.h"
@@ -35,6 +36,7 @@ enum page {
     PAGE_LIVE,
     PAGE_LIVE_ONCE,
     PAGE_NODE,
+    PAGE_NODES,
     PAGE_HISTORY,
     PAGE_SERIES,
     PAGE_EVENTS,
@@ -67,6 +69,7 @@ static const struct http_page first_pages[PAGES] = {
     [PAGE_LIVE] = { .path = "/api/v1/live", .type = "text/event-stream", .kind = HTTP_STREAM },
     [PAGE_LIVE_ONCE] = { .path = "/api/v1/live.json", .type = json_type, .kind = HTTP_LATEST },
     [PAGE_NODE] = { .path = "/api/v1/node.json", .type = json_type, .kind = HTTP_LATEST },
+    [PAGE_NODES] = { .path = "/api/v1/nodes.json", .type = json_type, .kind = HTTP_WORK },
     [PAGE_HISTORY] = { .path = "/api/v1/history", .type = json_type, .kind = HTTP_WORK },
     [PAGE_SERIES] = { .path = "/api/v1/series", .type = json_type, .kind = HTTP_WORK },
     [PAGE_EVENTS] = { .path = "/api/v1/events", .type = json_type, .kind = HTTP_WORK },
@@ -89,6 +92,7 @@ struct agent {
     struct exporters *compat;          /* NULL when it is not wanted */
     struct history *history;
     struct finished *finished;
+    struct nodes *nodes;
     struct http *http;
     struct http_page pages[HTTP_PAGES];
     struct live_runs runs;
@@ -152,6 +156,8 @@ static void work(void *ctx, size_t page, struct http_call *call)
         history_charts(a->history, wall_ms, call);
     else if (page == PAGE_SERIES)
         history_series(a->history, wall_ms, call);
+    else if (page == PAGE_NODES)
+        nodes_answer(a->nodes, call);
     else if (page == PAGE_EVENTS)
         history_events(a->history, wall_ms, call);
     else if (page == PAGE_RUNS)
@@ -356,6 +362,7 @@ static void end_loop(struct agent *a)
     http_end(a->http);
     history_end(a->history);
     finished_end(a->finished);
+    nodes_end(a->nodes);
     while (history_busy(a->history) || finished_busy(a->finished))
         uv_run(&a->loop, UV_RUN_ONCE);
     uv_walk(&a->loop, close_handle, NULL);
@@ -383,6 +390,7 @@ static void agent_done(struct agent *a)
     http_close(a->http);
     history_close(a->history);
     finished_close(a->finished);
+    nodes_close(a->nodes);
     uv_loop_close(&a->loop);
     store_thread_close(a->store_thread);
     feed_close(a->feed);
@@ -398,6 +406,7 @@ static int open_all(struct agent *a, const struct http_config *http, int root, s
     const struct sampler_env env = {
         .root = root, .live = !c->root, .fake = c->fake, .patience_ns = SAMPLER_PATIENCE_NS
     };
+    const struct nodes_config nodes = { c->clock, c->nodes, c->nodes_token };
     int rc = http_open(&a->http, http, e);
 
     if (rc == 0)
@@ -417,6 +426,8 @@ static int open_all(struct agent *a, const struct http_config *http, int root, s
         rc = history_open(&a->history, &a->loop, c->store, &a->recent, e);
     if (rc == 0)
         rc = finished_open(&a->finished, &a->loop, c->runs, e);
+    if (rc == 0)
+        rc = nodes_open(&a->nodes, &a->loop, &nodes, e);
     return rc;
 }
 
@@ -450,6 +461,7 @@ int agent_run(const struct agent_config *config, struct err *e)
     if (rc < 0)
         return rc;
     memory_begin();
+    signal(SIGPIPE, SIG_IGN); /* what a node that is asked and goes away would send */
     rc = uv_loop_init(&a.loop);
     if (rc < 0)
         return err_set(e, rc, "cannot start the loop: %s", uv_strerror(rc));

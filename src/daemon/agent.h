@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "daemon/run_folders.h"
 #include "diagnose/alerts/rules.h"
+#include "model/nodes/node_list.h"
 #include "store/store.h"
 
 struct agent_config {
@@ -15,10 +16,12 @@ struct agent_config {
     const char *token;  /* NULL: loopback addresses only */
     const char *user;   /* whose account it runs under; NULL: that of who starts it */
     int64_t interval_ns;
-    int64_t silence_ns;        /* see http_config */
-    const struct rules *rules; /* of alerts */
-    struct run_folders runs;   /* of finished runs that are served */
-    const char *store;         /* path of the database; NULL: none */
+    int64_t silence_ns;            /* see http_config */
+    const struct rules *rules;     /* of alerts */
+    struct run_folders runs;       /* of finished runs that are served */
+    const struct node_list *nodes; /* that are asked while somebody looks at them; may be empty */
+    const char *nodes_token;       /* that is sent to them; NULL: none */
+    const char *store;             /* path of the database; NULL: none */
     struct store_config keep;
     bool compat;      /* metrics under the names of other exporters, too */
     const char *fake; /* script of accelerators that are not there; NULL */

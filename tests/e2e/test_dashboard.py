@@ -7,7 +7,10 @@ import sys
 import time
 
 import pytest
-from conftest import Agent, until
+from conftest import ROOT, Agent, until
+
+sys.path.insert(0, str(ROOT / "tests" / "cli"))
+from scripted_agents import Agents, limited, report  # noqa: E402
 
 CONTRAST = (pathlib.Path(__file__).parent / "contrast.js").read_text(encoding="utf-8")
 # Pixels of a chart's canvas that are as its first line is: the line, and not axes and grid.
@@ -493,3 +496,45 @@ def test_runs_fit_a_phone(start, browse, observed):
     page.wait("[...document.querySelectorAll('#runs .sentence')].some((p) => "
               "p.textContent.includes('of the step'))")
     assert page.get("document.documentElement.scrollWidth") == 390
+
+
+@pytest.fixture
+def nodes():
+    """Agents of other nodes, which are not there: of the last one nothing is."""
+    with Agents() as agents:
+        agents.add(report())
+        agents.add(limited(host="<b>n7</b>", action="iostat -x 1"))
+        agents.add(report(alerts_warning=1, alert="/ has 3 % of its room left"))
+        agents.add("refused")
+        yield agents
+
+
+def test_nodes(start, browse, nodes):
+    """The worst first, each a link to its own page; a name of a node is text."""
+    page = browse(start("--nodes", nodes.list).url + "nodes")
+    page.wait("document.querySelectorAll('#nodes tbody tr').length === 4")
+    assert page.text("#sentence").startswith("4 nodes: 1 does not answer, 1 has warnings, ")
+    assert page.texts("#nodes .state") == ["no answer", "alert", "limited", "well"]
+    well, limits, alert, dead = nodes.names
+    assert page.texts("#nodes a") == [dead, alert, limits, well]
+    hrefs = page.get("[...document.querySelectorAll('#nodes a')].map((a) => a.href)")
+    assert hrefs == ["http://%s/" % name for name in (dead, alert, limits, well)]
+    assert "disk vda is 98 % busy" in page.texts("#nodes .what")[2]
+    assert page.get("document.querySelector('#verdict').dataset.severity") == "critical"
+    page("press", key="p")
+    assert page.text("#pause") == "go on"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nodes_on_a_phone(start, browse, nodes, scheme):
+    page = browse(start("--nodes", nodes.list).url + "nodes", colorScheme=scheme,
+                  viewport={"width": 390, "height": 800})
+    page.wait("document.querySelectorAll('#nodes tbody tr').length === 4")
+    assert page.get("document.documentElement.scrollWidth") == 390
+    assert page.get("document.querySelector('#nodes').scrollWidth") <= 390
+    assert page.get(CONTRAST) == []
+
+
+def test_nodes_without_a_list(start, browse):
+    page = browse(start().url + "nodes")
+    page.wait("document.querySelector('#sentence').innerText.includes('--nodes LIST')")

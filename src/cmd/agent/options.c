@@ -1,6 +1,7 @@
 #include "cmd/agent/options.h"
 #include "cmd/common/fake_option.h"
 #include "cmd/common/host_name.h"
+#include "cmd/common/nodes_option.h"
 #include "cmd/common/token_file.h"
 
 #include <errno.h>
@@ -41,6 +42,10 @@ const struct opt agent_opts[] = {
       .least = 16, .most = 1 << 20, .unit = "MiB" },
     { OPT_LIST, 0, "runs", AT(runs), "DIR",
       "serve the finished runs there, or your 'own'; may be repeated" },
+    { OPT_STRING, 0, "nodes", AT(nodes), "LIST|FILE",
+      "serve a page of these nodes, too: see brim top --nodes" },
+    { OPT_STRING, 0, "nodes-token-file", AT(nodes_token_file), "FILE",
+      "the token that the agents of --nodes ask for" },
     { OPT_FLAG, 0, "compat", AT(compat), NULL,
       "metrics also under the names of node_exporter and DCGM" },
     { OPT_STRING, 0, "rules", AT(rules), "FILE",
@@ -133,6 +138,8 @@ int agent_options_check(const struct agent_options *o, struct err *e)
 
     if (rc == 0 && o->store && strcmp(o->store, "none") != 0)
         rc = check_store(o->store, e);
+    if (rc == 0 && o->nodes_token_file && !o->nodes)
+        return err_usage(e, "--nodes-token-file is for --nodes");
     if (rc == 0 && o->user && geteuid() != 0)
         return err_set(e, -EPERM, "--user is for root: nobody else may become '%s'", o->user);
     return rc == 0 ? fake_option_check(o->fake, e) : rc;
@@ -161,13 +168,16 @@ int agent_options_run(const struct app *app, const struct agent_options *o,
     CLEANUP(rules_done) struct rules rules = { .count = 0 };
     CLEANUP(str_done) struct str token = STR_INIT(TOKEN_FILE_MAX);
     char host[HOST_MAX] = "";
+    CLEANUP(str_done) struct str nodes_token = STR_INIT(TOKEN_FILE_MAX);
     struct opt_list runs = { .n = 0 };
+    struct node_list nodes = { .n = 0 };
     struct agent_config config = { .clock = app->clock,
                                    .host = host,
                                    .listen = o->listen,
                                    .interval_ns = o->interval_ns,
                                    .silence_ns = o->silence_ns,
                                    .rules = &rules,
+                                   .nodes = &nodes,
                                    .store = o->store,
                                    .keep = { .max_bytes = (int64_t)o->store_mib << 20 },
                                    .fake = o->fake,
@@ -186,8 +196,14 @@ int agent_options_run(const struct app *app, const struct agent_options *o,
         rc = find_runs(o, &a, &runs, e);
     if (rc == 0 && o->token_file)
         rc = token_file_read(o->token_file, &token, e);
+    if (rc == 0 && o->nodes)
+        rc = nodes_option_read(&nodes, &a, o->nodes, e);
+    if (rc == 0 && o->nodes_token_file)
+        rc = nodes_option_token(o->nodes_token_file, &nodes_token, e);
     if (rc < 0)
         return rc;
+    if (o->nodes_token_file)
+        config.nodes_token = str_text(&nodes_token);
     config.runs = (struct run_folders){ .paths = runs.items, .n = runs.n };
     if (o->token_file)
         config.token = str_text(&token);

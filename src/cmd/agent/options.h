@@ -7,6 +7,7 @@
 struct agent_options {
     bool once, compat;
     const char *json, *listen, *token_file, *store, *fake, *rules, *log, *user, *root;
+    const char *nodes, *nodes_token_file;
     int64_t interval_ns, silence_ns;
     uint64_t store_mib;
     struct opt_list runs;
