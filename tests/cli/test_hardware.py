@@ -21,6 +21,7 @@ import measured  # noqa: E402
 import pack  # noqa: E402
 import page  # noqa: E402
 import probe  # noqa: E402
+import section  # noqa: E402
 import verdicts  # noqa: E402
 from section import NOTED, RIGHT, WRONG, Failed, Found  # noqa: E402
 
@@ -69,8 +70,8 @@ def test_each_section_runs(dry):
     before = page.PAGE.read_text(encoding="utf-8")
     done, text = dry()
     assert done.returncode == 0, done.stdout
-    for name, section in hardware.SECTIONS.items():
-        part = re.search(r"^### %s\n\n(.*?)\n\n(.*?)(?=^### |\Z)" % re.escape(section.TITLE), text,
+    for name, one in hardware.SECTIONS.items():
+        part = re.search(r"^### %s\n\n(.*?)\n\n(.*?)(?=^### |\Z)" % re.escape(one.TITLE), text,
                          re.M | re.S)
         assert part, (name, text)
         if name == "marks" and not has_torch:
@@ -153,7 +154,7 @@ def test_the_page_has_each_gpu_once():
 
 
 def test_sections_end_in_many_ways():
-    def section(run):
+    def made(run):
         return types.SimpleNamespace(TITLE="It", LIMIT_S=10, run=run)
 
     def fails(here, found):
@@ -166,7 +167,7 @@ def test_sections_end_in_many_ways():
     here = types.SimpleNamespace(ends_at=hardware.time.monotonic() + 100, keep=lambda *a: None)
     rows = {}
     for name, run in {"fails": fails, "crashes": crashes}.items():
-        hardware.SECTIONS[name] = section(run)
+        hardware.SECTIONS[name] = made(run)
         try:
             rows[name] = hardware.go(name, here)
         finally:
@@ -175,6 +176,37 @@ def test_sections_end_in_many_ways():
     assert rows["fails"].end == "failed: it broke" and rows["fails"].count(RIGHT) == 1
     assert rows["crashes"].end == "failed: KeyError: 'gone'"
     assert not hardware.is_bad(Found("nothing"))
+
+
+def test_what_a_section_found_is_written_as_it_ends(tmp_path, monkeypatch):
+    """So that a run that is cut off keeps what it had."""
+    path = tmp_path / "page.md"
+
+    def first(here, found):
+        found.judge("one", 1, 1, True)
+
+    def second(here, found):
+        there = "| one | 1 | 1 | right |" in path.read_text(encoding="utf-8")
+        found.judge("the first is there", there, True, there)
+
+    sections = {"program": first, "next": second}
+    sections = {
+        name: types.SimpleNamespace(TITLE=name, LIMIT_S=10, run=run)
+        for name, run in sections.items()
+    }
+    monkeypatch.setattr(hardware, "SECTIONS", sections)
+    assert not hardware.main(["--dry", str(path)])
+    assert "| the first is there | True | True | right |" in path.read_text(encoding="utf-8")
+
+
+def test_what_takes_too_long_is_ended(tmp_path, monkeypatch):
+    """With all that it has started."""
+    ended, end = [], section.end_session
+    monkeypatch.setattr(section, "end_session", lambda one: (end(one), ended.append(one.pid)))
+    here = section.Here(sys.executable, True, tmp_path, None, 100)
+    with pytest.raises(Failed, match="sh -c took longer than 0 s"):
+        here.run("sh", "-c", "sleep 600 & sleep 600", limit=0.2)
+    assert len(ended) == 1 and section.members(ended[0]) == []
 
 
 def test_fields_are_compared():

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import platform
+import time
 
 import pack
 from section import ROOT, Failed
@@ -16,6 +17,7 @@ MARKS = (
     "import sys; sys.path.insert(0, sys.argv[1])\n"
     "from brim_torch.marks import ring; print(type(ring.choose()).__name__)"
 )
+CUDA = "import torch; torch.zeros(1, device='cuda'); print('CUDA', torch.version.cuda)"
 # How marks are made, by the type that the shim chooses.
 WAYS = {"module": "the extension in C", "LibraryRing": "libbrim-step", "PythonRing": "Python alone"}
 
@@ -57,9 +59,20 @@ def marks(here, found):
     found.judge("marks by", WAYS.get(way, way), "C", way in ("module", "LibraryRing"))
 
 
+def torch(here, found):
+    """That it reaches the GPU. Its files are in memory then: no later section waits for them."""
+    begin = time.monotonic()
+    done = here.run(here.python, "-c", CUDA, limit=min(100, here.left()))
+    told = done.out.strip() if done.status == 0 else done.last_line()
+    took = "its first start took %.0f s" % (time.monotonic() - begin)
+    found.judge("PyTorch", told, took, done.status == 0)
+
+
 def run(here, found):
     here.brim = find(here, found)
     found.note("libc", " ".join(platform.libc_ver()) or "not known")
     libraries = pack.needed(here.brim)
     found.note("libraries that it needs", ", ".join(libraries) or "not known")
     marks(here, found)
+    if not here.dry:
+        torch(here, found)

@@ -104,7 +104,8 @@ class Here:
         self.env = {k: v for k, v in os.environ.items() if not k.startswith(("BRIM_", "FAKE_"))}
         self.env["STATE_DIRECTORY"] = str(self.work / "state")
         self.env["BRIM_CONF"] = "/nonexistent/brim.conf"
-        self.env["PYTHONDONTWRITEBYTECODE"] = "1"
+        if dry:  # elsewhere PyTorch may be compiled when it is imported first, and once is enough
+            self.env["PYTHONDONTWRITEBYTECODE"] = "1"
 
     def left(self):
         return self.section_ends_at - time.monotonic()
