@@ -78,7 +78,7 @@ static int read_text(struct maker *m, const char *name, const struct json_value 
 
 static int add_value(struct maker *m, const struct opt *o, const struct json_value *v)
 {
-    const char *text = NULL;
+    const char *text = "";
     int rc = read_text(m, o->name, v, &text);
 
     return rc < 0 ? rc : add_word(m, arena_printf(m->arena, "--%s=%s", o->name, text));
@@ -161,7 +161,7 @@ static int add_argument(struct maker *m, const struct json_value *v)
 static int add_operand(struct maker *m, const struct mcp_operand *o, const struct json_value *v)
 {
     const bool is_jobs = m->tool->cmd->runs_program && o->many;
-    const char *text = NULL;
+    const char *text = "";
     double number;
     int rc = read_text(m, o->name, v, &text);
 

@@ -9,7 +9,7 @@ enum { ID_MAX = 256 };
 
 const char *mcp_message_id(struct arena *a, const struct json_value *v)
 {
-    CLEANUP(str_done) struct str text = STR_INIT(8 * ID_MAX);
+    CLEANUP(str_done) struct str text = STR_INIT((size_t)8 * ID_MAX);
     struct json j = { .out = &text, .compact = true };
 
     if (v->kind == JSON_NUMBER && v->is_whole)

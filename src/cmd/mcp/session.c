@@ -261,7 +261,7 @@ static int answer(struct mcp_session *s, const struct mcp_message *m, struct are
                   struct str *out)
 {
     struct request r = { .m = m, .arena = a };
-    const char *version = NULL;
+    const char *version = "";
     struct err e = { "" };
     int rc = is_modern(m, &version, &e);
 

@@ -81,7 +81,7 @@ static const char *line_of(const struct mcp_tools *tools, const char *tool, cons
     static char text[1024];
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     const struct json_value *v = NULL;
-    struct mcp_line line;
+    struct mcp_line line = { .n = 0 };
     struct err e = { "" };
     size_t len = 0;
     int rc = json_read(&v, &a, "arguments", arguments, strlen(arguments), &e);
