@@ -4,6 +4,7 @@ tests/unit/cmd/mcp_session.c; here is the program, with the commands that carry 
 import json
 import os
 import pathlib
+import pty
 import re
 import signal
 import subprocess
@@ -292,7 +293,7 @@ def test_a_call_has_a_limit_of_time(start):
     client = start("--timeout=1s")
     result = client.call("why", live=os.getpid(), **{"for": "1h"})
     assert result["isError"] is True
-    assert text_of(result) == ("brim why took longer than 1.000 s and was ended: ask for less, or "
+    assert text_of(result) == ("brim why took longer than 1 s and was ended: ask for less, or "
                                "start the server with a longer --timeout")
     assert not client.children()
 
@@ -341,6 +342,17 @@ def test_what_was_asked_before_the_end_is_answered(client):
 def test_an_end_at_once(start):
     client = start(hello=False)
     assert client.close() == 0 and client.errors() == ""
+
+
+def test_a_terminal_is_told_what_is_waited_for(brim):
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([brim.program, "mcp"], stdin=theirs, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as server:
+        assert b"waits for an assistant's messages" in server.stderr.readline()
+        os.write(ours, b"\x04")
+        assert server.wait(60) == 0 and server.stdout.read() == b""
+    os.close(ours)
+    os.close(theirs)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

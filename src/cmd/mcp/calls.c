@@ -355,8 +355,10 @@ static const char *limit_text(const struct mcp_calls *c, const struct one *o, st
         str_addf(text, "%d MiB", OUT_MOST >> 20);
     else if (c->limit_ns % (60 * NS_PER_S) == 0)
         str_addf(text, "%lld min", (long long)(c->limit_ns / (60 * NS_PER_S)));
+    else if (c->limit_ns % NS_PER_S == 0)
+        str_addf(text, "%lld s", (long long)(c->limit_ns / NS_PER_S));
     else
-        str_addf(text, "%.3f s", clock_seconds(c->limit_ns));
+        str_addf(text, "%lld ms", (long long)(c->limit_ns / NS_PER_MS));
     return str_text(text);
 }
 
