@@ -15,7 +15,9 @@ static int read_process(const void *state, const struct python_piece *pieces, si
 
     for (size_t i = 0; i < n; i++) {
         local[i] = (struct iovec){ pieces[i].to, pieces[i].len };
-        remote[i] = (struct iovec){ (void *)(uintptr_t)pieces[i].at, pieces[i].len };
+        /* an address of theirs, which is no pointer of ours */
+        memcpy(&remote[i].iov_base, &pieces[i].at, sizeof(remote[i].iov_base));
+        remote[i].iov_len = pieces[i].len;
         wanted += pieces[i].len;
     }
     got = process_vm_readv(*pid, local, n, remote, n, 0);

@@ -64,7 +64,7 @@ static int try_map(struct python_process *p, const struct python_map *map, struc
 {
     CLEANUP(closep) int fd = open_mapped(p->pid, map);
     struct python_memory file = python_memory_of_file(&fd);
-    struct python_elf elf;
+    struct python_elf elf = { 0 };
     uint64_t moved, version = 0;
     int rc = fd < 0 ? -errno : python_elf_find(&file, &elf);
 

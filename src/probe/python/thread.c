@@ -66,7 +66,7 @@ int python_thread_frame(const struct python_memory *m, const struct python_offse
 int python_thread_check(const struct python_memory *m, const struct python_offsets *o,
                         uint64_t runtime)
 {
-    uint64_t interpreter, thread, owner;
+    uint64_t interpreter = 0, thread = 0, owner = 0;
     int rc = python_memory_word(m, runtime + o->interpreters, &interpreter);
 
     if (rc == 0 && !interpreter)
