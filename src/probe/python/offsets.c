@@ -16,7 +16,12 @@ static const struct python_offsets of_3_11 = {
                 .frame = 56,
                 .end = 168 },
     .holder_frame = 8,
-    .frame = { .code = 32, .instruction = 56, .previous = 48, .owner = 69, .end = 72 },
+    .frame = { .code = 32,
+               .instruction = 56,
+               .previous = 48,
+               .owner = 69,
+               .end = 72,
+               .outermost = 0 },
     .code = { .file = 112,
               .qualified_name = 128,
               .lines = 136,
@@ -41,7 +46,12 @@ static const struct python_offsets of_3_12 = {
                 .frame = 56,
                 .end = 152 },
     .holder_frame = 0,
-    .frame = { .code = 0, .instruction = 56, .previous = 8, .owner = 70, .end = 72 },
+    .frame = { .code = 0,
+               .instruction = 56,
+               .previous = 8,
+               .owner = 70,
+               .end = 72,
+               .outermost = 3 },
     .code = { .file = 112,
               .qualified_name = 128,
               .lines = 136,
@@ -147,6 +157,7 @@ static int complete(struct python_offsets *o)
     if (o->text.compact < 8)
         return -EINVAL;
     o->text.compact -= 8; /* PyUnicodeObject has a pointer more than PyCompactUnicodeObject */
+    o->frame.outermost = 3;
     o->holder_frame = -1;
     o->thread.end = 8 +
                     largest((uint32_t[]){ o->thread.previous, o->thread.next, o->thread.interpreter,

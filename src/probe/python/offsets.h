@@ -25,6 +25,8 @@ struct python_offsets {
 
     struct {
         uint32_t code, instruction, previous, owner, end;
+        uint32_t
+            outermost; /* the owner of the outermost one: 0, a thread (3.11); from 3 on, C code */
     } frame;
     struct {
         uint32_t file, qualified_name, lines, first_line, instructions, end;

@@ -9,7 +9,7 @@
 #include "probe/python/walk.h"
 
 /* How many threads are found without a search; and how often a stack that changes is begun anew. */
-enum { THREADS = 64, TRIES = 4 };
+enum { THREADS = 64, TRIES = 8 };
 
 struct python_reader {
     const struct python_memory *memory;
@@ -17,7 +17,7 @@ struct python_reader {
     struct python_offsets offsets;
     struct python_codes codes;
     struct python_thread threads[THREADS]; /* by number */
-    struct python_walk walk;
+    struct python_walk before, after;
 };
 
 /* Its first words: in 3.11 and 3.12 they are other things. */
@@ -84,12 +84,9 @@ static int innermost(struct python_reader *r, uint64_t native_id, uint64_t *ret)
 static int tell(struct python_reader *r, const struct python_call *call, const uint8_t *fields,
                 struct python_frame *ret)
 {
-    struct python_code *code;
+    struct python_code *code = python_codes_get(&r->codes, call->code, fields);
     int line;
 
-    if (!python_call_is_python(call))
-        return 0;
-    code = python_codes_get(&r->codes, call->code, fields);
     if (!code)
         return -EINVAL;
     line = python_code_line(code, call->code + r->offsets.code.instructions, call->instruction);
@@ -103,42 +100,74 @@ static int tell(struct python_reader *r, const struct python_call *call, const u
     return 1;
 }
 
-/* One try: how many, or a negative errno: what was read does not fit together. */
-static int read_once(struct python_reader *r, uint64_t frame, struct python_frame *frames, int most)
-{
-    struct python_walk *w = &r->walk;
-    int n = 0, rc;
+/* Calls whose code objects are looked at together. */
+struct batch {
+    const struct python_call *calls[PYTHON_PIECES];
+    uint8_t fields[PYTHON_PIECES][PYTHON_CODE_MAX];
+    size_t n;
+};
 
-    /* those of C code, which are not told, lie between others */
-    rc = python_walk_read(w, r->memory, &r->offsets, frame, 2 * (size_t)most);
+static int read_fields(const struct python_reader *r, struct batch *b)
+{
+    struct python_piece pieces[PYTHON_PIECES];
+
+    for (size_t i = 0; i < b->n; i++)
+        pieces[i] = (struct python_piece){ b->calls[i]->code, b->fields[i], r->offsets.code.end };
+    return python_memory_gather(r->memory, pieces, b->n);
+}
+
+/* Tell n calls, as many as are wanted: how many, or a negative errno. */
+static int tell_all(struct python_reader *r, const struct python_call *calls, size_t n,
+                    struct python_frame *frames, int most)
+{
+    int told = 0, rc = 0;
+
+    for (size_t i = 0; i < n && told < most && rc >= 0;) {
+        struct batch b = { .n = 0 };
+
+        for (; i < n && b.n < MIN((size_t)(most - told), (size_t)PYTHON_PIECES); i++)
+            if (python_call_is_python(&calls[i]))
+                b.calls[b.n++] = &calls[i];
+        rc = read_fields(r, &b);
+        for (size_t k = 0; rc >= 0 && k < b.n; k++) {
+            rc = tell(r, b.calls[k], b.fields[k], &frames[told]);
+            told += rc > 0;
+        }
+    }
+    return rc < 0 ? rc : told;
+}
+
+/* One try: how many, or a negative errno: what was read does not fit together. A frame that has
+ * ended stays in memory until another one takes its place, piece by piece: what is told was there
+ * before and after the moment at which its thread was asked where it is. */
+static int read_once(struct python_reader *r, uint64_t native_id, struct python_frame *frames,
+                     int most)
+{
+    struct python_walk *before = &r->before, *after = &r->after;
+    uint64_t frame;
+    size_t same;
+    int rc = innermost(r, native_id, &frame);
+
     if (rc == 0)
-        rc = python_walk_settle(w, r->memory, &r->offsets);
+        rc = python_walk_read(before, r->memory, &r->offsets, frame);
+    if (rc == 0)
+        rc = innermost(r, native_id, &frame);
+    if (rc == 0)
+        rc = python_walk_read(after, r->memory, &r->offsets, frame);
     if (rc < 0)
         return rc;
-    for (size_t i = 0; i < w->n && n < most; i++) {
-        rc = tell(r, &w->calls[i], w->code[i], &frames[n]);
-        if (rc < 0)
-            return rc;
-        n += rc;
-    }
-    return n;
+    same = python_walk_same(before, after);
+    rc = tell_all(r, after->calls + after->n - same, same, frames, most);
+    return rc == 0 && before->n + after->n > 0 ? -EAGAIN : rc;
 }
 
 int python_reader_stack(struct python_reader *r, uint64_t native_id, struct python_frame *frames,
                         int most)
 {
     for (int i = 0; i < TRIES && most > 0; i++) {
-        uint64_t frame;
-        int rc = innermost(r, native_id, &frame), n;
+        int n = read_once(r, native_id, frames, most);
 
-        if (rc == -ENOENT)
-            return rc;
-        if (rc < 0)
-            continue;
-        if (!frame)
-            return 0;
-        n = read_once(r, frame, frames, most);
-        if (n > 0)
+        if (n >= 0 || n == -ENOENT)
             return n;
     }
     return 0;

@@ -62,8 +62,13 @@ static struct python_call call_of(const struct python_offsets *o, uint64_t at, c
     };
 }
 
+static bool is_outermost(const struct python_offsets *o, const struct python_call *call)
+{
+    return o->frame.outermost ? call->owner >= o->frame.outermost : call->owner == 0;
+}
+
 int python_walk_read(struct python_walk *w, const struct python_memory *m,
-                     const struct python_offsets *o, uint64_t innermost, size_t most)
+                     const struct python_offsets *o, uint64_t innermost)
 {
     struct windows windows;
 
@@ -71,7 +76,7 @@ int python_walk_read(struct python_walk *w, const struct python_memory *m,
         windows.all[i].len = 0;
     windows.next = 0;
     w->n = 0;
-    for (uint64_t at = innermost; at && w->n < MIN(most, (size_t)PYTHON_DEPTH);) {
+    for (uint64_t at = innermost; at && w->n < PYTHON_DEPTH;) {
         const uint8_t *frame = look(&windows, m, at, o->frame.end);
 
         if (!frame)
@@ -79,51 +84,20 @@ int python_walk_read(struct python_walk *w, const struct python_memory *m,
         w->calls[w->n] = call_of(o, at, frame);
         at = w->calls[w->n++].previous;
     }
-    return 0;
+    return w->n == 0 || w->n == PYTHON_DEPTH || is_outermost(o, &w->calls[w->n - 1]) ? 0 : -EAGAIN;
 }
 
-/* The same calls again, n of them at once: frames, and code objects where they are Python. */
-enum { TOGETHER = PYTHON_PIECES / 2 };
-
-static int read_again(struct python_walk *w, const struct python_memory *m,
-                      const struct python_offsets *o, size_t first, size_t n,
-                      uint8_t frames[TOGETHER][PYTHON_FRAME_MAX])
+static bool is_same(const struct python_call *a, const struct python_call *b)
 {
-    struct python_piece pieces[PYTHON_PIECES];
-    size_t k = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        const struct python_call *call = &w->calls[first + i];
-
-        pieces[k++] = (struct python_piece){ call->at, frames[i], o->frame.end };
-        if (python_call_is_python(call))
-            pieces[k++] = (struct python_piece){ call->code, w->code[first + i], o->code.end };
-    }
-    return python_memory_gather(m, pieces, k);
+    return a->at == b->at && a->code == b->code && a->previous == b->previous &&
+           a->owner == b->owner;
 }
 
-int python_walk_settle(struct python_walk *w, const struct python_memory *m,
-                       const struct python_offsets *o)
+size_t python_walk_same(const struct python_walk *before, const struct python_walk *after)
 {
-    uint8_t frames[TOGETHER][PYTHON_FRAME_MAX];
-    size_t settled = 0; /* the first one behind all that have changed */
+    size_t most = MIN(before->n, after->n), n = 0;
 
-    for (size_t first = 0; first < w->n; first += TOGETHER) {
-        size_t n = MIN(w->n - first, (size_t)TOGETHER);
-        int rc = read_again(w, m, o, first, n, frames);
-
-        if (rc < 0)
-            return rc;
-        for (size_t i = 0; i < n; i++) {
-            const struct python_call *was = &w->calls[first + i];
-            struct python_call is = call_of(o, was->at, frames[i]);
-
-            if (is.code != was->code || is.previous != was->previous || is.owner != was->owner)
-                settled = first + i + 1;
-        }
-    }
-    w->n -= settled;
-    memmove(w->calls, w->calls + settled, w->n * sizeof(w->calls[0]));
-    memmove(w->code, w->code + settled, w->n * sizeof(w->code[0]));
-    return 0;
+    while (n < most && is_same(&before->calls[before->n - 1 - n], &after->calls[after->n - 1 - n]))
+        n++;
+    return n;
 }

@@ -4,7 +4,7 @@
 #include "probe/python/memory.h"
 #include "probe/python/offsets.h"
 
-enum { PYTHON_DEPTH = 256 };
+enum { PYTHON_DEPTH = 1024 }; /* Python itself ends a recursion there, unless told otherwise */
 
 /* What a frame says of itself. */
 struct python_call {
@@ -21,19 +21,16 @@ struct python_call {
 struct python_walk {
     struct python_call calls[PYTHON_DEPTH]; /* innermost first */
     size_t n;
-    /* of calls that still are what they were: offsets->code.end bytes of their code objects */
-    uint8_t code[PYTHON_DEPTH][PYTHON_CODE_MAX];
 };
 
-/* Read the frames from the innermost one on, as many as there are, at most most. 0, or a negative
- * errno: one could not be read. They may be of different moments. */
+/* Read the frames from the innermost one on. 0, or a negative errno: one could not be read, or they
+ * end before the outermost one (-EAGAIN), as those of a generator do that has just yielded. They
+ * may be of different moments, and such that had ended by then. */
 int python_walk_read(struct python_walk *w, const struct python_memory *m,
-                     const struct python_offsets *o, uint64_t innermost, size_t most) CHECK_RESULT;
+                     const struct python_offsets *o, uint64_t innermost) CHECK_RESULT;
 
-/* Read all of them again, with their code objects, and leave out those that have changed with all
- * that they called: what is left was under way at the same time, w->n of it. 0, or a negative
- * errno: one could not be read. */
-int python_walk_settle(struct python_walk *w, const struct python_memory *m,
-                       const struct python_offsets *o) CHECK_RESULT;
+/* How many of the outermost calls are the same in two walks. Where the second one began with what
+ * was the innermost frame after the first one had ended, these were under way at that moment. */
+size_t python_walk_same(const struct python_walk *before, const struct python_walk *after);
 
 #endif
