@@ -31,7 +31,7 @@ static uint32_t read_number(struct reader *r)
 
         if (shift < 30)
             number |= (uint32_t)(byte & 63) << shift;
-        shift += shift < 30 ? 6 : 0;
+        shift += 6;
         if (!(byte & 64))
             break;
     }

@@ -164,7 +164,7 @@ static int read_once(struct python_reader *r, uint64_t native_id, struct python_
 int python_reader_stack(struct python_reader *r, uint64_t native_id, struct python_frame *frames,
                         int most)
 {
-    for (int i = 0; i < TRIES && most > 0; i++) {
+    for (int i = 0; i < TRIES; i++) {
         int n = read_once(r, native_id, frames, most);
 
         if (n >= 0 || n == -ENOENT)

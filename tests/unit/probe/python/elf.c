@@ -84,8 +84,8 @@ static void make(struct elf *f)
     f->sections[PYTHON] = section(27, SHT_PROGBITS, 0, 0);
     f->sections[PYTHON].sh_addr = 0x500000;
     f->symbols[1] = symbol("not_PyRuntime", 1, PYTHON);
-    f->symbols[2] = symbol("_PyRuntime", 2, SHN_UNDEF);
-    f->symbols[3] = symbol("_PyRuntime", 0x600000, PYTHON);
+    f->symbols[2] = symbol("_PyRuntime", 0x600000, PYTHON);
+    f->symbols[3] = symbol("_PyRuntime", 2, SHN_UNDEF);
     f->symbols[4] = symbol("Py_Version", 0x700000, PYTHON);
 }
 

@@ -70,6 +70,9 @@ static void test_unknown(void)
     is_int(try_words(words, &e), -ENOTSUP, "a build without the GIL is not known");
     is_str(e.text, "its Python 3.13 is free-threaded: calls are read of builds with the GIL",
            "a build without the GIL is named");
+    words[2] = 0;
+    words[67] = 7;
+    is_int(try_words(words, &e), -ENOTSUP, "a str that is smaller than a pointer is not known");
     words[0]++;
     is_int(try_words(words, &e), -ENOENT, "words without the cookie are none");
     is_str(e.text, "", "words without the cookie have no sentence");
