@@ -1,5 +1,5 @@
 """The table of src/probe/python/offsets.c against the headers of CPython: for each include folder
-that is given (default: those of this machine), a C compiler says where the fields lie.
+that is given (default: those of this machine, if any), a C compiler says where the fields lie.
 
     python3 tests/unit/probe/python/offsets.py [/usr/include/python3.11 ...]
 """
@@ -88,7 +88,10 @@ def by_table(version):
 
 
 def main():
-    folders = sys.argv[1:] or glob.glob("/usr/include/python3.1[12]")
+    folders = sys.argv[1:] or [
+        os.path.dirname(os.path.dirname(path))
+        for path in glob.glob("/usr/include/python3.1[12]/internal/pycore_frame.h")
+    ]
     wrong = 0
     for include in folders:
         version = re.search(r"3\.1[12]", os.path.basename(include)).group()
