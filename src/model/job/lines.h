@@ -53,7 +53,7 @@ struct lines {
  * of Python's library, of installed packages or of the shim, else the innermost of all. worker:
  * it is a child of a rank; its calls outside of what its process was started for are left out. The
  * stage is told by the calls: a caller that knows it sets it. False: it does nothing that counts,
- * as a worker that waits for its next batch. */
+ * as a worker that waits for its next batch, or imports a module. */
 bool lines_place(const struct lines_call *calls, size_t n, bool worker, struct lines_entry *ret);
 
 /* Count a sample. */

@@ -225,6 +225,9 @@ static size_t find_own(const struct lines_call *calls, size_t n, bool (**whose)(
     return n;
 }
 
+/* What a line calls that imports: a job does that when it starts, as no part of its steps. */
+static const char importing[] = "importlib._bootstrap";
+
 bool lines_place(const struct lines_call *calls, size_t n, bool worker, struct lines_entry *ret)
 {
     bool (*is_own)(const char *file) = lines_is_own;
@@ -244,6 +247,8 @@ bool lines_place(const struct lines_call *calls, size_t n, bool worker, struct l
     }
     set_place(&ret->at, &calls[at]);
     set_callee(ret, calls, at);
+    if (!strncmp(ret->callee, importing, sizeof(importing) - 1))
+        return false;
     for (around = at + 1; around < n; around++) {
         if (!is_own(calls[around].file))
             continue;

@@ -41,6 +41,7 @@ struct stacks {
     uint64_t chance;
     int64_t first_ns, due_ns; /* of the first look; 0: none yet */
     struct stacks_process all[PROCESSES];
+    bool marked;       /* the job marks its steps */
     size_t n, next[2]; /* whose turn it is, of ranks and of workers */
     unsigned counted, told;
     struct python_frame frames[CALLS];
@@ -278,6 +279,15 @@ static void count(struct stacks *s, const struct lines_entry *e)
     s->counted++;
 }
 
+/* The first marks: what was seen until now was the job's start. */
+static void begin_marked(struct stacks *s, int64_t now_ns)
+{
+    s->marked = true;
+    s->first_ns = now_ns;
+    memset(s->to->total, 0, sizeof(s->to->total));
+    s->to->n = 0;
+}
+
 int stacks_look(struct stacks *s, struct rings *rings, struct err *e)
 {
     struct stacks_process *who[AT_ONCE];
@@ -287,6 +297,8 @@ int stacks_look(struct stacks *s, struct rings *rings, struct err *e)
     int rc = 0;
 
     s->first_ns = s->first_ns ? s->first_ns : now_ns;
+    if (n_rings && !s->marked)
+        begin_marked(s, now_ns);
     plan(s, now_ns);
     n = take(s, true, AT_ONCE / 2, who);
     n += take(s, false, AT_ONCE - n, who + n);

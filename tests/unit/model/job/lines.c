@@ -90,6 +90,21 @@ static void test_typed(void)
     is_str(e.at.file, "<string>", "what was typed is the user's without a file");
 }
 
+/* A job that still imports has not begun; one that is imported itself may train. */
+static void test_imports(void)
+{
+    static const char importer[] = "<frozen importlib._bootstrap>";
+    const struct lines_call calls[] = {
+        { "Tensor", TORCH "__init__.py", 3 },    { "_find_and_load", importer, 1176 },
+        { "<module>", "/home/ana/train.py", 5 }, { "_call_with_frames_removed", importer, 241 },
+        { "_find_and_load", importer, 1176 },    { "<module>", "/home/ana/run.py", 1 }
+    };
+    struct lines_entry e;
+
+    ok(!place(calls, ARRAY_SIZE(calls), &e), "what a line imports does not count");
+    ok(place(calls + 2, 4, &e) && e.at.line == 5, "a line of a module that is imported counts");
+}
+
 static void test_names(void)
 {
     struct lines_call c = { "main.<locals>.<listcomp>", "/home/ana/train.py", 5 };
@@ -307,6 +322,7 @@ int main(void)
     test_callee();
     test_nobody();
     test_typed();
+    test_imports();
     test_names();
     test_stages();
     test_workers();
