@@ -214,6 +214,7 @@ static void add_unknown(struct judge *j)
     if (isnan(j->wait)) {
         to = judge_add(j, CAUSE_UNKNOWN, -1, (double)NAN);
         judge_says(j, to, "its steps were not marked, and nothing measured tells what it does");
+        judge_at(j, to, BRIM_STAGE_OTHER);
         judge_tells(j, to, "%zu steps without stages", j->steps);
         judge_advises(j, to, "mark its steps: include/brim/step.h, or run it with PyTorch's shim");
         return;

@@ -549,7 +549,12 @@ static void watch_calls(struct observer *o)
     struct run *r = &o->out->run;
 
     r->lines = arena_alloc(&r->arena, sizeof(*r->lines));
-    if (r->lines && stacks_open(&o->stacks, o->proc, r->lines, o->c->clock, o->c->chance) < 0)
+    if (r->lines &&
+        stacks_open(&o->stacks, &(const struct stacks_config){ .proc = o->proc,
+                                                               .first = o->launch.pid,
+                                                               .to = r->lines,
+                                                               .clock = o->c->clock,
+                                                               .chance = o->c->chance }) < 0)
         o->stacks = NULL;
     o->lines_ns = o->begin_ns;
 }

@@ -251,8 +251,13 @@ static int open_all(struct watch *w, struct err *e)
         return rc;
     family_take(w->family, w->c->pid);
     w->run->lines = arena_alloc(&w->run->arena, sizeof(*w->run->lines));
-    if (!w->run->lines || stacks_open(&w->stacks, w->proc, w->run->lines, w->c->clock,
-                                      (uint64_t)clock_monotonic_ns(w->c->clock)) < 0)
+    if (!w->run->lines ||
+        stacks_open(&w->stacks, &(const struct stacks_config){
+                                    .proc = w->proc,
+                                    .first = w->c->pid,
+                                    .to = w->run->lines,
+                                    .clock = w->c->clock,
+                                    .chance = (uint64_t)clock_monotonic_ns(w->c->clock) }) < 0)
         return err_nomem(e);
     return node_open(&w->node, w->root, NULL, e);
 }

@@ -18,6 +18,8 @@ enum {
     CALLS = 64,      /* of a process at a time */
     PROCESSES = 128, /* that are known at a time */
     AT_ONCE = 4,     /* looked at together, workers half of them at most */
+    BLIND = 3,       /* samples without a rank that is Python */
+    AGAIN = 30,      /* samples of the first process instead */
     THREADS = 32,    /* of a rank beside its first one */
     TRIES = 6,       /* to find Python in a process, each twice as late as the one before */
     STARTS = 8,      /* looks at a Python that has not started, which are one of these */
@@ -36,9 +38,11 @@ struct stacks_process {
 
 struct stacks {
     int proc;
+    pid_t first;
     struct lines *to;
     const struct clock *clock;
     uint64_t chance;
+    unsigned blind;           /* samples in which no rank was Python */
     int64_t first_ns, due_ns; /* of the first look; 0: none yet */
     struct stacks_process all[PROCESSES];
     bool marked;       /* the job marks its steps */
@@ -48,17 +52,17 @@ struct stacks {
     struct lines_call calls[CALLS];
 };
 
-int stacks_open(struct stacks **ret, int proc, struct lines *to, const struct clock *clock,
-                uint64_t chance)
+int stacks_open(struct stacks **ret, const struct stacks_config *c)
 {
     struct stacks *s = calloc(1, sizeof(*s));
 
     if (!s)
         return -ENOMEM;
-    s->proc = proc;
-    s->to = to;
-    s->clock = clock;
-    s->chance = chance;
+    s->proc = c->proc;
+    s->first = c->first;
+    s->to = c->to;
+    s->clock = c->clock;
+    s->chance = c->chance;
     s->due_ns = INT64_MAX;
     *ret = s;
     return 0;
@@ -153,12 +157,25 @@ static void plan(struct stacks *s, int64_t now_ns)
                 (int64_t)((double)every_ns * (double)(s->chance >> 40) / (double)(1U << 24));
 }
 
+/* The ranks are tried again when the first process is no Python either, and now and then. */
+static void count_blind(struct stacks *s, bool any)
+{
+    if (s->blind >= BLIND)
+        s->blind = any && s->blind < BLIND + AGAIN ? s->blind + 1 : 0;
+    else
+        s->blind = any || s->marked ? 0 : s->blind + 1;
+}
+
 void stacks_of(struct stacks *s, const struct family *f, const pid_t *ranks, size_t n)
 {
     struct family_kin kin[PROCESSES];
     size_t n_kin = family_kin(f, kin, PROCESSES), kept = 0;
     bool any = false;
 
+    if (s->blind >= BLIND) {
+        ranks = &s->first;
+        n = 1;
+    }
     for (size_t i = 0; i < s->n; i++)
         s->all[i].here = false;
     for (size_t i = 0; i < n_kin; i++) {
@@ -179,6 +196,7 @@ void stacks_of(struct stacks *s, const struct family *f, const pid_t *ranks, siz
         kept++;
     }
     s->n = kept;
+    count_blind(s, any);
     if (!any)
         s->due_ns = INT64_MAX;
     else if (s->due_ns == INT64_MAX)
@@ -283,6 +301,7 @@ static void count(struct stacks *s, const struct lines_entry *e)
 static void begin_marked(struct stacks *s, int64_t now_ns)
 {
     s->marked = true;
+    s->blind = 0;
     s->first_ns = now_ns;
     memset(s->to->total, 0, sizeof(s->to->total));
     s->to->n = 0;
@@ -308,6 +327,8 @@ int stacks_look(struct stacks *s, struct rings *rings, struct err *e)
         if (!look(s, who[i], &found[kept]))
             continue;
         at[kept] = who[i]->worker || !n_rings ? n_rings : ring_of(rings, who[i]->pid);
+        if (n_rings && !who[i]->worker && at[kept] == n_rings)
+            continue; /* its marks are where we do not see them */
         if (at[kept] < n_rings)
             rings_ask(rings, at[kept], begin_ns + (clock_monotonic_ns(s->clock) - begin_ns) / 2);
         kept++;

@@ -9,14 +9,23 @@
 
 struct stacks;
 
-/* The sums go to 'to', which is borrowed as proc is, a descriptor of /proc; chance: any bits. 0 or
- * -ENOMEM. */
-int stacks_open(struct stacks **ret, int proc, struct lines *to, const struct clock *clock,
-                uint64_t chance) CHECK_RESULT;
+/* What is looked at. All of it is borrowed. */
+struct stacks_config {
+    int proc;         /* a descriptor of /proc */
+    pid_t first;      /* the job's first process */
+    struct lines *to; /* the sums go there */
+    const struct clock *clock;
+    uint64_t chance; /* any bits */
+};
+
+/* 0 or -ENOMEM. */
+int stacks_open(struct stacks **ret, const struct stacks_config *c) CHECK_RESULT;
 void stacks_close(struct stacks *s);
 DEFINE_CLEANUP(struct stacks, stacks_close)
 
-/* Behind a sample of the family, with the ranks as they are known now: whose calls are read. */
+/* Behind a sample of the family, with the ranks as they are known now: whose calls are read. Where
+ * again and again none of them is Python, it is the first process (a job that mostly waits for
+ * programs that it starts has these for ranks). */
 void stacks_of(struct stacks *s, const struct family *f, const pid_t *ranks, size_t n);
 
 /* When to look next, monotonic: 20 times a second at first, then less often; INT64_MAX: there is
