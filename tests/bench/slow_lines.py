@@ -1,6 +1,6 @@
 """Twenty jobs, each with a line that takes most of its time: it ends in "# slow". A few of them
 have more than one such line, which then are one statement or loop. Each trains until the file that
-its first argument names is there."""
+its first argument names is there; one of that name and ".begun" tells of its fifth step."""
 
 TRAIN = '''\
 import os
@@ -33,6 +33,8 @@ def main():
         loss.backward()
         optimizer.step()
         {loop}
+        if step == 5:
+            open(sys.argv[1] + ".begun", "w").close()
         if os.path.exists(sys.argv[1]):
             break
 
