@@ -7,6 +7,7 @@
 #include "cmd/run/card.h"
 #include "model/signal/quantity.h"
 #include "optimize/progress.h"
+#include "run/archive/figures.h"
 
 enum { LABEL = 9, LINE_MOST = 4096 };
 
@@ -246,6 +247,7 @@ int optimize_card(const struct optimize_card *c, unsigned columns, struct str *o
     const struct drive_report *r = c->report;
     const struct session *s = r->session;
     double seconds = clock_seconds(c->run->end_ns - c->run->begin_ns);
+    size_t hosts = run_figures_hosts(c->run, NULL, 0);
 
     str_addf(out, "brim: optimized run %s (%s), which took %s: %s\n", c->run->id, c->run->name,
              quantity_seconds(seconds).text, run_card_end(c->run).text);
@@ -266,7 +268,10 @@ int optimize_card(const struct optimize_card *c, unsigned columns, struct str *o
     str_addf(out, "%s; %u trials, ", s->reason ? s->reason : "the job ended", s->trials);
     if (r->past)
         str_addf(out, "%u short runs, ", r->past->heats);
-    str_addf(out, "%llu steps\n", (unsigned long long)r->steps);
+    str_addf(out, "%llu steps", (unsigned long long)r->steps);
+    if (hosts > 1)
+        str_addf(out, " of %zu ranks on %zu hosts", r->ranks, hosts);
+    str_add_char(out, '\n');
     if (c->profile) {
         add_label(out, "profile");
         str_addf(out, "%s\n", c->profile);

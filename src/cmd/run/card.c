@@ -12,7 +12,7 @@
 #include "model/signal/quantity.h"
 #include "run/archive/figures.h"
 
-enum { LABEL = 9, BAR_MIN = 20, BAR_MAX = 80 };
+enum { LABEL = 9, BAR_MIN = 20, BAR_MAX = 80, HOSTS_MOST = 256 };
 
 /* In the order of a step, with their letters and colours on the bar. */
 static const struct {
@@ -57,6 +57,8 @@ static void add_label(struct str *out, const char *label)
 
 static void add_steps(const struct run *r, const struct run_figures *f, struct str *out)
 {
+    size_t hosts = run_figures_hosts(r, NULL, 0);
+
     if (!(f->steps > 0)) {
         add_label(out, "steps");
         str_add(out, "none were marked, and none could be inferred\n");
@@ -70,6 +72,8 @@ static void add_steps(const struct run *r, const struct run_figures *f, struct s
              quantity_seconds(f->step_p90_s).text);
     if (r->n_ranks > 1)
         str_addf(out, "; %zu ranks", r->n_ranks);
+    if (hosts > 1)
+        str_addf(out, " on %zu hosts", hosts);
     str_add_char(out, '\n');
     if (r->inferred) {
         add_label(out, "");
@@ -195,6 +199,17 @@ int run_card(const struct run *r, const struct verdict *verdict, bool stored,
     return str_error(out);
 }
 
+static void json_hosts(const struct run *r, struct json *j)
+{
+    const char *hosts[HOSTS_MOST];
+    size_t n = MIN(run_figures_hosts(r, hosts, HOSTS_MOST), (size_t)HOSTS_MOST);
+
+    json_array(j, "hosts");
+    for (size_t i = 0; i < n; i++)
+        json_string(j, NULL, hosts[i]);
+    json_end(j);
+}
+
 int run_card_json_in(const struct run *r, const struct verdict *verdict, const char *key,
                      struct json *j)
 {
@@ -217,6 +232,7 @@ int run_card_json_in(const struct run *r, const struct verdict *verdict, const c
     json_int(j, "begin_ms", r->begin_ns / NS_PER_MS);
     json_round(j, "seconds", f.seconds, 3);
     json_int(j, "ranks", (int64_t)r->n_ranks);
+    json_hosts(r, j);
     json_round(j, "steps", f.steps, 1);
     json_number(j, "steps_per_s", f.steps_per_s, 6);
     json_number(j, "samples_per_s", f.samples_per_s, 6);

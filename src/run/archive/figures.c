@@ -134,3 +134,27 @@ int run_figures(const struct run *r, struct run_figures *f)
     f->pss = most_memory(r, RUN_JOB_PSS);
     return fill_lengths(r, f);
 }
+
+static const char *host_of(const struct run *r, size_t rank)
+{
+    const char *host = r->ranks[rank].host;
+
+    return host && *host ? host : r->host;
+}
+
+size_t run_figures_hosts(const struct run *r, const char **names, size_t most)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n_ranks; i++) {
+        const char *host = host_of(r, i);
+        bool known = !host;
+
+        for (size_t k = 0; k < i && !known; k++)
+            known = host_of(r, k) && !strcmp(host_of(r, k), host);
+        if (!known && n < most)
+            names[n] = host;
+        n += !known;
+    }
+    return n;
+}

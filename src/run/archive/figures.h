@@ -23,4 +23,7 @@ enum { FIGURES_WARM = 5 };
 /* 0 or -ENOMEM. */
 int run_figures(const struct run *r, struct run_figures *f) CHECK_RESULT;
 
+/* How many different hosts a run's ranks have; the first 'most' of them in names, borrowed. */
+size_t run_figures_hosts(const struct run *r, const char **names, size_t most);
+
 #endif
