@@ -73,10 +73,29 @@ static void add_moments(struct run *r, const struct run *more)
     }
 }
 
+/* A rank that is there already: an observer on another host was told of it (run/meet/), and the one
+ * beside it has stored it as well. */
+static struct run_rank *same_rank(struct run *r, const struct run_rank *from)
+{
+    for (size_t i = 0; i < r->n_ranks; i++) {
+        struct run_rank *k = &r->ranks[i];
+
+        if (k->pid > 0 && k->pid == from->pid && k->rank == from->rank && k->host && from->host &&
+            !strcmp(k->host, from->host))
+            return k;
+    }
+    return NULL;
+}
+
+/* Of two the one counts that has more steps: a line may have been cut. */
 static int copy_rank(struct run *r, const struct run_rank *from, int64_t shift_ns)
 {
-    struct run_rank *to = ARENA_PUSH(&r->arena, &r->ranks, &r->n_ranks);
+    struct run_rank *to = same_rank(r, from);
 
+    if (to && to->total.number >= from->total.number)
+        return 0;
+    if (!to)
+        to = ARENA_PUSH(&r->arena, &r->ranks, &r->n_ranks);
     if (!to)
         return -ENOMEM;
     *to = *from;

@@ -146,6 +146,30 @@ static void test_parts(void)
     run_done(&b);
 }
 
+/* An observer was told of a rank on another host, and the one beside that has stored it as well. */
+static void test_told_twice(void)
+{
+    const struct archive_part here = { .host = "a" }, there = { .host = "b" };
+    struct run a, b;
+
+    make_part(&a, 0, 1000 * S, 1);
+    make_part(&b, 0, 1000 * S, 1);
+    a.ranks[0].pid = b.ranks[0].pid = 4711;
+    a.ranks[0].host = b.ranks[0].host = "b";
+    a.ranks[0].total.number = 5;
+    b.ranks[0].total.number = 5;
+    is_int(merge_runs_add(&a, &here, &b, &there), 0, "a rank that is told twice is merged");
+    is_int((long long)a.n_ranks, 1, "a rank that is told twice is one");
+    b.ranks[0].total.number = 7;
+    is_int(merge_runs_add(&a, &here, &b, &there), 0, "a rank with more steps is merged");
+    ok(a.n_ranks == 1 && a.ranks[0].total.number == 7, "of a rank that is told twice more counts");
+    b.ranks[0].host = "c";
+    is_int(merge_runs_add(&a, &here, &b, &there), 0, "a rank of another host is merged");
+    is_int((long long)a.n_ranks, 2, "the same number on another host is another rank");
+    run_done(&a);
+    run_done(&b);
+}
+
 /* Which end counts of two, and what stays where one part tells nothing. */
 static void test_part_ends(void)
 {
@@ -391,6 +415,7 @@ int main(void)
     test_identity();
     test_shared_id();
     test_parts();
+    test_told_twice();
     test_part_ends();
     test_part_signals();
     test_part_workers();
