@@ -58,6 +58,9 @@ static char *const *environment(struct arena *a, const struct optimize_opts *o)
 static int load(struct arena *a, struct optimize_beginning *b, struct knobs *knobs,
                 struct tree **tree, struct optimize_ending *x, struct err *e)
 {
+    /* Who leads tells what is tried. */
+    bool follows = b->job.place && b->job.place->role == MEETING_FOLLOWS;
+    struct job_talk hushed = { x->talk->command, true };
     int rc = load_knobs(knobs, x->o->knobs, e);
 
     for (size_t i = 0; i < x->o->named.n && rc == 0; i++)
@@ -67,7 +70,7 @@ static int load(struct arena *a, struct optimize_beginning *b, struct knobs *kno
     if (rc == 0)
         rc = job_key_here(a, b->job.argv, b->job.env, &x->key, e);
     if (rc == 0)
-        rc = optimize_known(a, x->o->profile, &x->key, x->talk, &x->known, e);
+        rc = optimize_known(a, x->o->profile, &x->key, follows ? &hushed : x->talk, &x->known, e);
     b->drive.won = &x->known.profile;
     if (rc == 0)
         rc = tree_open_dir(tree, "/", e);
@@ -88,7 +91,7 @@ static struct drive_config drive_of(const struct optimize_opts *o, const struct 
                               .shm_free_b = shm_free(),
                               .won = b->drive.won,
                               .named = o->named.items,
-                              .restarts = (unsigned)o->restarts,
+                              .restarts = b->job.place ? 0 : (unsigned)o->restarts,
                               .say = tell,
                               .fits = fits,
                               .machine = b->drive.machine,
@@ -125,6 +128,24 @@ static int begin(struct arena *a, struct optimize_ending *x, struct optimize_beg
     return rc;
 }
 
+/* Observers of the job's other hosts. A job on several is not started again from one of them, and
+ * settings of one machine are no settings of the job. */
+static int find_others(const struct optimize_opts *o, struct optimize_beginning *b,
+                       struct meet *meet, struct err *e)
+{
+    const struct meet_option_about about = { &o->meet, b->job.env, b->job.argv,
+                                             true,     job_tell,   b->job.arg };
+    int rc = b->job.env ? meet_option(&about, meet, e) : err_nomem(e);
+
+    if (rc != 0)
+        return rc;
+    meet_add(meet, &b->job);
+    if (meet->on && (o->restarts || optimize_allows(o, "privileged")))
+        job_tell(b->job.arg, "the job runs on several hosts: it is not started again, and no "
+                             "setting of a machine is changed");
+    return 0;
+}
+
 static int run(const struct app *app, const void *values, char **operands, struct err *e)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
@@ -149,6 +170,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
                                  .talk = &talk,
                                  .job = { .env = b.job.env, .argv = operands } };
     struct optimize_machine machine;
+    struct meet meet;
     int rc = optimize_check(o, operands, e);
 
     live_status_init(&live, app->clock);
@@ -162,8 +184,11 @@ static int run(const struct app *app, const void *values, char **operands, struc
         job_tell(&talk, "another brim observes this job already, and starts it unchanged");
         return job_step_aside(&x.job, e);
     }
-    rc = optimize_machine_begin(&a, &machine, optimize_allows(o, "privileged"), &talk, e);
-    if (rc < 0)
+    rc = find_others(o, &b, &meet, e);
+    if (rc == 0)
+        rc = optimize_machine_begin(&a, &machine, !meet.on && optimize_allows(o, "privileged"),
+                                    &talk, e);
+    if (rc != 0)
         return rc;
     if (!b.job.plugins)
         job_tell(&talk,

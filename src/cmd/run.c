@@ -11,6 +11,7 @@
 #include "cmd/common/cmd.h"
 #include "cmd/common/fake_option.h"
 #include "cmd/common/find_shim.h"
+#include "cmd/common/meet_option.h"
 #include "cmd/common/terminal_text.h"
 #include "cmd/optimize/machine.h"
 #include "cmd/run/card.h"
@@ -27,6 +28,7 @@ enum { CARD_MAX = 1 << 20 };
 struct run_opts {
     bool quiet, profile_anyway;
     const char *name, *json, *fake, *profile, *knobs;
+    struct meet_option meet;
     int64_t interval_ns;
 };
 
@@ -41,6 +43,7 @@ static const struct opt opts[] = {
       "also where it was found on another machine or for another job" },
     { OPT_STRING, 0, "knobs", offsetof(struct run_opts, knobs), "FILE",
       "more knobs that the profile may set" },
+    MEET_OPTIONS(offsetof(struct run_opts, meet)),
     { OPT_OUTPUT, 'j', "json", offsetof(struct run_opts, json), "FILE",
       "print what the card says as JSON, or write it to FILE" },
     { OPT_FLAG, 'q', "quiet", offsetof(struct run_opts, quiet), NULL,
@@ -191,6 +194,9 @@ static int run(const struct app *app, const void *values, char **operands, struc
                                      .fake = o->fake,
                                      .say = job_tell,
                                      .arg = &talk };
+    const struct meet_option_about others = { &o->meet, conf_environment(), operands,
+                                              false,    job_tell,           &talk };
+    struct meet meet;
     struct observed seen;
     struct err why = { "" };
     int rc = check(o, operands, e);
@@ -203,6 +209,10 @@ static int run(const struct app *app, const void *values, char **operands, struc
         return rc;
     if (observe_nested(conf_environment()))
         return job_step_aside(&b.job, e);
+    rc = meet_option(&others, &meet, e);
+    if (rc != 0)
+        return rc;
+    meet_add(&meet, &config);
     machine_recover(&a, &talk);
     if (!config.runs)
         return err_nomem(e);

@@ -16,7 +16,7 @@ struct race_runner {
     int64_t first_ns; /* when somebody made steps; 0: nobody yet */
 };
 
-static void start(void *arg, struct control *control, bool elsewhere)
+static void start(void *arg, struct control *control, const char *elsewhere)
 {
     (void)arg;
     (void)control; /* nothing is asked of it */

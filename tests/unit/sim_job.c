@@ -343,7 +343,7 @@ int sim_start(struct sim *s, bool numeric)
     s->control = mmap(NULL, BRIM_CONTROL_SIZE, PROT_READ, MAP_SHARED, fd, 0);
     close(fd);
     rings_follow(s->rings, drive_pilot(s->drive)->event, s->drive);
-    drive_pilot(s->drive)->start(s->drive, s->writer, false);
+    drive_pilot(s->drive)->start(s->drive, s->writer, NULL);
     return 0;
 }
 

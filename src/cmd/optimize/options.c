@@ -33,6 +33,7 @@ const struct opt optimize_options[] = {
       "write what was kept there, not to the state folder", .file = OPT_PROFILE },
     { OPT_STRING, 0, "knobs", offsetof(struct optimize_opts, knobs), "FILE",
       "also try knobs that this file declares" },
+    MEET_OPTIONS(offsetof(struct optimize_opts, meet)),
     { OPT_OUTPUT, 'j', "json", offsetof(struct optimize_opts, json), "FILE",
       "print what the card says as JSON, or write it to FILE" },
     { OPT_FLAG, 0, "undo", offsetof(struct optimize_opts, undo), NULL,
@@ -100,6 +101,9 @@ int optimize_check(const struct optimize_opts *o, char **argv, struct err *e)
             "--restarts must be 0, or from %d to %d: a setting is decided in three runs "
             "with it and three without, and the job is the last",
             CONTEST_RESTARTS_LEAST, RESTARTS_MOST);
+    if (o->restarts && o->meet.place)
+        return err_usage(e, "--restarts starts a job on one host alone: leave --meet out, or "
+                            "--restarts");
     if (o->restarts && o->goal && strcmp(o->goal, "throughput") != 0)
         return err_usage(
             e, "--restarts decides by steps a second: leave --goal %s out, or --restarts", o->goal);

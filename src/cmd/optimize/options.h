@@ -1,12 +1,13 @@
 /* The options of brim optimize. */
 #ifndef BRIM_CMD_OPTIMIZE_OPTIONS_H
 #define BRIM_CMD_OPTIMIZE_OPTIONS_H
-#include "base/opt.h"
+#include "cmd/common/meet_option.h"
 
 struct optimize_opts {
     bool quiet, undo;
     struct opt_list allow, named;
     const char *goal, *price_hour, *price_kwh, *name, *json, *save, *profile, *knobs, *fake;
+    struct meet_option meet;
     int64_t budget_ns, interval_ns;
     uint64_t restarts;
 };

@@ -19,7 +19,11 @@ static struct session_event set_machine(struct drive *d, const struct session_co
 static bool is_answered(struct drive *d, const struct session_command *c, struct session_event *e,
                         char *text)
 {
-    const struct drive_wish wish = { c->knob, c->value, c->also, c->also_value };
+    const struct session *s = &d->session;
+    bool tried = s->n_offers && (s->phase == PHASE_CANARY || s->phase == PHASE_TRIAL);
+    const struct drive_wish wish = { c->knob, c->value, c->also, c->also_value,
+                                     tried && c->what == SESSION_APPLY ? s->offers[0].before
+                                                                       : NULL };
     bool apply = c->what == SESSION_APPLY;
     const char *why;
 

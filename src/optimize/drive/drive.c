@@ -26,14 +26,36 @@ struct session_plan drive_plan(double seconds, const struct goal *g)
 
 /* ---- the pilot ---- */
 
-static void start(void *arg, struct control *control, bool elsewhere)
+static void start(void *arg, struct control *control, const char *elsewhere)
 {
     struct drive *d = arg;
 
     d->control = control;
-    if (elsewhere)
-        drive_off(d, "ranks of this job are under other observers, which can not be asked from "
-                     "here: start all of them below one brim optimize");
+    if (elsewhere && d->state == DRIVE_WAITS)
+        drive_off(d, "%s", elsewhere);
+}
+
+/* A text "target=value", or several by ";": what this user lets brim ask the job for. */
+static bool may(void *arg, const char *request)
+{
+    const struct drive *d = arg;
+
+    while (*request) {
+        size_t name = strcspn(request, "="), all = strcspn(request, ";");
+        bool good = false;
+
+        for (size_t i = 0; i < d->c.knobs->count && !good; i++) {
+            const struct knob *k = &d->c.knobs->list[i];
+
+            good = k->apply == KNOB_SHIM && strlen(k->target) == name &&
+                   !strncmp(k->target, request, name) &&
+                   (k->risk != KNOB_NUMERIC || d->c.plan.numeric);
+        }
+        if (!good)
+            return false;
+        request += all + (request[all] == ';');
+    }
+    return true;
 }
 
 static void take_event(void *arg, const struct ring_event *e)
@@ -62,7 +84,10 @@ static void take_event(void *arg, const struct ring_event *e)
     } else if (e->kind == RING_CLOSED) {
         r->closed = true;
         d->gone = d->gone || r->in;
-    } else {
+    } else if (e->kind == RING_GONE) {
+        r->closed = true;
+        d->parted = d->parted || r->in;
+    } else if (e->kind == RING_LOST) {
         d->lost = d->lost || r->in;
     }
 }
@@ -88,6 +113,8 @@ static void turn(void *arg, const struct run_snapshot *w)
     if (d->state == DRIVE_WAITS)
         drive_gather(d);
     drive_see_memory(d);
+    if (d->parted && (d->state == DRIVE_RUNS || d->state == DRIVE_AFTER))
+        drive_part(d);
     if (d->state != DRIVE_RUNS && d->state != DRIVE_AFTER)
         return;
     drive_add_moment(d);
@@ -192,8 +219,8 @@ int drive_new(struct drive **ret, const struct drive_config *c)
     if (!d)
         return -ENOMEM;
     d->c = *c;
-    d->pilot = (struct observe_pilot){ d,   start, take_event, turn,  stop,
-                                       end, over,  weighs,     tries, tried };
+    d->pilot = (struct observe_pilot){ d,    start,  take_event, turn,  stop, end,
+                                       over, weighs, tries,      tried, may };
     d->workers = d->prefetch = d->epoch = (double)NAN;
     d->before = d->after = d->without = drive_stretch_none;
     d->last = SESSION_ENTRIES;

@@ -36,14 +36,16 @@ struct drive {
     struct run_snapshot w;
 
     struct join join;
-    bool retry;       /* earlier processes were members, and are gone */
-    bool gone;        /* a member has ended: the end of the job will tell why */
-    bool lost;        /* marks of a member were */
-    int64_t first_ns; /* when somebody made steps; 0: nobody yet */
-    int64_t step_ns;  /* when a step was made last */
-    int64_t begin_ns; /* of the first turn */
-    bool saved;       /* a checkpoint was written */
-    bool racing;      /* the job is to be ended, for a race of: */
+    bool retry;            /* earlier processes were members, and are gone */
+    bool gone;             /* a member has ended: the end of the job will tell why */
+    bool lost;             /* marks of a member were */
+    bool parted;           /* nobody tells of a member any more: its host is cut off */
+    char back[DRIVE_TEXT]; /* what ranks are asked for then; "": nothing */
+    int64_t first_ns;      /* when somebody made steps; 0: nobody yet */
+    int64_t step_ns;       /* when a step was made last */
+    int64_t begin_ns;      /* of the first turn */
+    bool saved;            /* a checkpoint was written */
+    bool racing;           /* the job is to be ended, for a race of: */
     struct proposals race;
 
     struct session session;
@@ -112,10 +114,14 @@ void drive_send(struct drive *d, enum session_event_kind kind, const char *why);
 struct drive_wish {
     const char *knob, *value;
     const char *also, *also_value;
+    const char *back; /* the value for ranks that are cut off from the others; NULL: it stays */
 };
 
 /* Ask all ranks for it. False when that cannot be asked, with why. */
 bool drive_request(struct drive *d, const struct drive_wish *w, bool apply, const char **why);
+
+/* Ranks of another host can not be asked any more: nothing else is tried. */
+void drive_part(struct drive *d);
 
 /* The same of a setting of this machine, which is in force when this returns; with why, of
  * SESSION_TEXT letters. */

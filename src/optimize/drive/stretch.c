@@ -101,6 +101,10 @@ void drive_kept(struct drive *d)
     if (kept == d->kept)
         return;
     weigh_next(d, kept);
+    if (kept > d->kept && d->control) {
+        d->back[0] = '\0';
+        control_keep(d->control);
+    }
     d->kept = kept;
     d->after = drive_stretch_none;
     for (unsigned i = 0; i < s->n_entries; i++) {

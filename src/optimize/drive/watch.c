@@ -77,7 +77,9 @@ static void give_up(struct drive *d, unsigned entry, const char *why)
 static void want(struct drive *d, bool in_force)
 {
     const struct session_entry *k = &d->session.entries[d->watch.entry];
-    struct drive_wish wish = { k->knob, in_force ? k->value : k->before, NULL, NULL };
+    /* While one that was kept is looked at without it, it is the one to go back to. */
+    struct drive_wish wish = { k->knob, in_force ? k->value : k->before, NULL, NULL,
+                               in_force || d->watch.undoing ? NULL : k->value };
     const char *why = NULL;
     char text[SESSION_TEXT];
 

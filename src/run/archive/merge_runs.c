@@ -87,7 +87,7 @@ static struct run_rank *same_rank(struct run *r, const struct run_rank *from)
     return NULL;
 }
 
-/* Of two the one counts that has more steps: a line may have been cut. */
+/* Of two the one counts that has more steps: a wire may have been cut. */
 static int copy_rank(struct run *r, const struct run_rank *from, int64_t shift_ns)
 {
     struct run_rank *to = same_rank(r, from);

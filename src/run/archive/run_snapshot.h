@@ -11,6 +11,7 @@ struct run_snapshot {
     int64_t now_ns;              /* monotonic */
     const struct family *family; /* its processes; NULL: not known */
     int asked;                   /* the last signal that came for the job and ends jobs; 0: none */
+    double far_s; /* from here to the farthest host with ranks, and back; 0: there is none */
 };
 
 /* The steps and whole moments from since_ns (monotonic) on, of each rank the last 'most' steps, as

@@ -19,6 +19,8 @@ _Static_assert(sizeof(struct brim_control) <= BRIM_CONTROL_SIZE, "it fits the fi
 struct control {
     int fd;
     uint64_t seq, number;
+    control_fn *relay; /* NULL: nobody */
+    void *arg;
 };
 
 /* All of it, in a file that has it already: 0, or a negative errno. */
@@ -93,20 +95,28 @@ static int put_seq(const struct control *c, uint64_t seq)
     return write_at(c->fd, &seq, sizeof(seq), offsetof(struct brim_control, seq));
 }
 
-int control_ask(struct control *c, const char *text, uint64_t at_step, uint64_t *number)
+static int check(const struct control *c, const char *text)
 {
-    struct {
-        uint64_t number, at_step;
-        char text[BRIM_CONTROL_TEXT];
-    } request = { .number = c->number + 1, .at_step = at_step };
     struct stat st;
-    int rc;
 
     if (strlen(text) >= BRIM_CONTROL_TEXT)
         return -EINVAL;
     if (fstat(c->fd, &st) < 0 || st.st_size < BRIM_CONTROL_SIZE)
         return -ENODATA;
-    memcpy(request.text, text, strlen(text));
+    return 0;
+}
+
+int control_hand_on(struct control *c, const struct control_request *r)
+{
+    struct {
+        uint64_t number, at_step;
+        char text[BRIM_CONTROL_TEXT];
+    } request = { .number = r->number, .at_step = r->at_step };
+    int rc = check(c, r->text);
+
+    if (rc < 0)
+        return rc;
+    memcpy(request.text, r->text, strlen(r->text));
     rc = put_seq(c, c->seq + 1);
     if (rc == 0)
         rc = write_at(c->fd, &request, sizeof(request), offsetof(struct brim_control, number));
@@ -115,7 +125,39 @@ int control_ask(struct control *c, const char *text, uint64_t at_step, uint64_t 
     if (rc < 0)
         return rc;
     c->seq += 2;
-    c->number++;
-    *number = c->number;
+    c->number = r->number;
     return 0;
+}
+
+int control_try(struct control *c, const struct control_request *r, uint64_t *number)
+{
+    struct control_request numbered = *r;
+    int rc = check(c, r->text);
+
+    numbered.number = c->number + 1;
+    if (rc == 0 && c->relay)
+        c->relay(c->arg, &numbered);
+    if (rc == 0)
+        rc = control_hand_on(c, &numbered);
+    if (rc == 0)
+        *number = numbered.number;
+    return rc;
+}
+
+int control_ask(struct control *c, const char *text, uint64_t at_step, uint64_t *number)
+{
+    return control_try(c, &(const struct control_request){ .text = text, .at_step = at_step },
+                       number);
+}
+
+void control_keep(const struct control *c)
+{
+    if (c->relay)
+        c->relay(c->arg, NULL);
+}
+
+void control_relay(struct control *c, control_fn *fn, void *arg)
+{
+    c->relay = fn;
+    c->arg = arg;
 }

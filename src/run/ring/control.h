@@ -23,4 +23,26 @@ DEFINE_CLEANUP(struct control, control_close)
 int control_ask(struct control *c, const char *text, uint64_t at_step, uint64_t *number)
     CHECK_RESULT;
 
+/* A request to the job's processes, on this host and others. */
+struct control_request {
+    uint64_t number, at_step;
+    const char *text;
+    /* What whoever is cut off from the others asks its own processes for: NULL: nothing. */
+    const char *back;
+};
+
+/* The same of r; r->number is not looked at. */
+int control_try(struct control *c, const struct control_request *r, uint64_t *number) CHECK_RESULT;
+
+/* What was asked last is kept: who is cut off leaves it. */
+void control_keep(const struct control *c);
+
+/* Have fn told what is asked, before the job of this host can see it; NULL: what was asked last is
+ * kept. */
+typedef void control_fn(void *arg, const struct control_request *r);
+void control_relay(struct control *c, control_fn *fn, void *arg);
+
+/* Hand on a request with the number that another one gave it. 0 or a negative errno. */
+int control_hand_on(struct control *c, const struct control_request *r) CHECK_RESULT;
+
 #endif

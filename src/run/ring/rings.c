@@ -26,6 +26,8 @@ struct ring {
     bool closed;
     int64_t asked_ns; /* in which stage was it then? INT64_MAX: that is answered */
     int answer;
+    bool far;          /* of another host: there is no file */
+    uint64_t far_lost; /* marks */
 };
 
 struct rings {
@@ -33,9 +35,9 @@ struct rings {
     struct ring *all[RINGS_MAX];
     size_t n;
     const struct rank_steps *lanes[RINGS_MAX];
-    struct ring *of_lane[RINGS_MAX];
+    struct ring *of[RINGS_MAX]; /* of a lane */
     pid_t pids[RINGS_MAX];
-    size_t n_lanes;
+    size_t n_lanes, n_pids;
     bool told;
     rings_fn *tell; /* NULL: nobody follows */
     void *arg;
@@ -112,6 +114,13 @@ static int open_file(const struct rings *s, const char *name)
     return -1;
 }
 
+static void add_lane(struct rings *s, struct ring *r)
+{
+    r->at = s->n_lanes;
+    s->of[s->n_lanes] = r;
+    s->lanes[s->n_lanes++] = &r->lane;
+}
+
 static int take_file(struct rings *s, const char *name, struct err *e)
 {
     CLEANUP(closep) int fd = -1;
@@ -148,10 +157,8 @@ static int take_file(struct rings *s, const char *name, struct err *e)
         s->told = true;
         return rc == -ENOMEM ? rc : 0;
     }
-    r->at = s->n_lanes;
-    s->pids[s->n_lanes] = r->lane.pid;
-    s->of_lane[s->n_lanes] = r;
-    s->lanes[s->n_lanes++] = &r->lane;
+    s->pids[s->n_pids++] = r->lane.pid;
+    add_lane(s, r);
     return 0;
 }
 
@@ -200,13 +207,20 @@ static void tell(const struct rings *s, const struct ring_event *e)
         s->tell(s->arg, e);
 }
 
-static void tell_switch(const struct rings *s, const struct ring *r, const struct step_mark *m)
+static int tell_note(const struct rings *s, const struct ring *r, int rc)
 {
-    struct ring_event e = { .kind = RING_SWITCH, .ring = r->at, .request = m->count };
+    tell(s, &(const struct ring_event){ .kind = RING_NOTE, .ring = r->at });
+    return rc;
+}
+
+static void tell_switch(const struct rings *s, const struct ring *r, uint64_t request,
+                        enum brim_switch outcome)
+{
+    struct ring_event e = { .kind = RING_SWITCH, .ring = r->at, .request = request };
     char name[40];
 
-    e.outcome = (enum brim_switch)m->outcome;
-    snprintf(name, sizeof(name), "switch.%llu", (unsigned long long)m->count);
+    e.outcome = outcome;
+    snprintf(name, sizeof(name), "switch.%llu", (unsigned long long)request);
     for (size_t i = 0; i < r->lane.n_notes; i++)
         if (!strcmp(r->lane.notes[i].name, name))
             e.why = r->lane.notes[i].value;
@@ -241,14 +255,14 @@ static int take_mark(const struct rings *s, struct ring *r, const struct step_ma
     answer(r, m);
 
     if (m->kind == BRIM_RING_SWITCH) {
-        tell_switch(s, r, m);
+        tell_switch(s, r, m->count, (enum brim_switch)m->outcome);
         return 0;
     }
     if (m->kind == BRIM_RING_NOTE)
-        return take_note(&r->lane, m->text);
+        return tell_note(s, r, take_note(&r->lane, m->text));
     if (m->kind == BRIM_RING_VALUE) {
         snprintf(value, sizeof(value), "%.10g", m->number);
-        return rank_steps_note(&r->lane, m->text, value);
+        return tell_note(s, r, rank_steps_note(&r->lane, m->text, value));
     }
     return step_track_mark(&r->track, m, &step) == 0 ? 0 : take_step(s, r, &step);
 }
@@ -312,18 +326,28 @@ const struct rank_steps *rings_lane(const struct rings *s, size_t i)
 
 void rings_ask(struct rings *s, size_t i, int64_t at_ns)
 {
-    s->of_lane[i]->asked_ns = at_ns;
+    s->of[i]->asked_ns = at_ns;
 }
 
 int rings_answer(const struct rings *s, size_t i)
 {
-    const struct ring *r = s->of_lane[i];
+    const struct ring *r = s->of[i];
 
     return r->asked_ns == INT64_MAX ? r->answer : step_track_stage(&r->track);
 }
 
-const pid_t *rings_pids(const struct rings *s)
+size_t rings_of_pid(const struct rings *s, pid_t pid)
 {
+    size_t i = 0;
+
+    while (i < s->n_lanes && (s->of[i]->far || s->lanes[i]->pid != pid))
+        i++;
+    return i;
+}
+
+const pid_t *rings_pids(const struct rings *s, size_t *n)
+{
+    *n = s->n_pids;
     return s->pids;
 }
 
@@ -332,7 +356,7 @@ uint64_t rings_lost(const struct rings *s)
     uint64_t lost = 0;
 
     for (size_t i = 0; i < s->n; i++)
-        lost += s->all[i]->good ? s->all[i]->ring.lost : 0;
+        lost += s->all[i]->good ? s->all[i]->ring.lost : s->all[i]->far_lost;
     return lost;
 }
 
@@ -341,7 +365,7 @@ uint64_t rings_marks(const struct rings *s)
     uint64_t marks = 0;
 
     for (size_t i = 0; i < s->n; i++)
-        marks += s->all[i]->good ? step_ring_head(&s->all[i]->ring) : 0;
+        marks += s->all[i]->good ? step_ring_head(&s->all[i]->ring) : s->all[i]->lane.count;
     return marks;
 }
 
@@ -349,4 +373,78 @@ void rings_follow(struct rings *s, rings_fn *fn, void *arg)
 {
     s->tell = fn;
     s->arg = arg;
+}
+
+/* ---- rings of other hosts ---- */
+
+int rings_far_add(struct rings *s, const struct rank_steps *about, size_t *ring)
+{
+    struct ring *r;
+
+    if (s->n == RINGS_MAX)
+        return -ENOSPC;
+    r = calloc(1, sizeof(*r));
+    if (!r)
+        return -ENOMEM;
+    r->copy.fd = -1;
+    r->asked_ns = INT64_MAX;
+    r->far = true;
+    rank_steps_init(&r->lane);
+    r->lane.pid = about->pid;
+    snprintf(r->lane.host, sizeof(r->lane.host), "%s", about->host);
+    snprintf(r->lane.framework, sizeof(r->lane.framework), "%s", about->framework);
+    s->all[s->n++] = r;
+    add_lane(s, r);
+    *ring = r->at;
+    rings_far_rank(s, r->at, about);
+    return 0;
+}
+
+void rings_far_rank(struct rings *s, size_t ring, const struct rank_steps *about)
+{
+    struct rank_steps *l = &s->of[ring]->lane;
+
+    l->rank = about->rank;
+    l->local_rank = about->local_rank;
+    l->world = about->world;
+}
+
+int rings_far_step(struct rings *s, size_t ring, const struct step *step)
+{
+    return take_step(s, s->of[ring], step);
+}
+
+int rings_far_note(struct rings *s, size_t ring, const char *name, const char *value)
+{
+    return tell_note(s, s->of[ring], rank_steps_note(&s->of[ring]->lane, name, value));
+}
+
+void rings_far_switch(struct rings *s, size_t ring, uint64_t request, enum brim_switch outcome)
+{
+    tell_switch(s, s->of[ring], request, outcome);
+}
+
+void rings_far_lost(struct rings *s, size_t ring, uint64_t marks)
+{
+    s->of[ring]->far_lost += marks;
+    tell(s, &(const struct ring_event){ .kind = RING_LOST, .ring = ring });
+}
+
+static void end_far(struct rings *s, size_t ring, enum ring_event_kind how)
+{
+    struct ring *r = s->of[ring];
+
+    if (!r->closed)
+        tell(s, &(const struct ring_event){ .kind = how, .ring = ring });
+    r->closed = true;
+}
+
+void rings_far_closed(struct rings *s, size_t ring)
+{
+    end_far(s, ring, RING_CLOSED);
+}
+
+void rings_far_gone(struct rings *s, size_t ring)
+{
+    end_far(s, ring, RING_GONE);
 }

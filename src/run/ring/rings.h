@@ -35,6 +35,8 @@ enum ring_event_kind {
     RING_SWITCH, /* the answer to a request (brim/control.h) */
     RING_LOST,   /* marks were lost: steps are missing, and numbers of steps are others from here */
     RING_CLOSED, /* the writer ended in order */
+    RING_NOTE,   /* it said something, which is in its lane */
+    RING_GONE,   /* nobody tells of a ring of another host any more */
 };
 
 struct ring_event {
@@ -56,7 +58,29 @@ void rings_follow(struct rings *s, rings_fn *fn, void *arg);
 void rings_ask(struct rings *s, size_t i, int64_t at_ns);
 int rings_answer(const struct rings *s, size_t i);
 
-/* The processes of the rings, for family_ranks(). */
-const pid_t *rings_pids(const struct rings *s);
+/* The processes of the rings on this host, for family_ranks(). */
+const pid_t *rings_pids(const struct rings *s, size_t *n);
+
+/* The ring of a process on this host; rings_count(): it has none. */
+size_t rings_of_pid(const struct rings *s, pid_t pid);
+
+/* ---- rings of other hosts, of which somebody else tells ---- */
+
+/* A lane like the others, whose steps come by the calls below; about: its ranks, pid, host and
+ * framework. 0 with *ring, -ENOMEM, or -ENOSPC where there are RINGS_MAX. */
+int rings_far_add(struct rings *s, const struct rank_steps *about, size_t *ring) CHECK_RESULT;
+
+/* Its ranks have become known. */
+void rings_far_rank(struct rings *s, size_t ring, const struct rank_steps *about);
+
+/* A step, a note: 0 or -ENOMEM. */
+int rings_far_step(struct rings *s, size_t ring, const struct step *step) CHECK_RESULT;
+int rings_far_note(struct rings *s, size_t ring, const char *name, const char *value) CHECK_RESULT;
+
+/* An answer; marks that were lost; its end in order; the end of what is told of it. */
+void rings_far_switch(struct rings *s, size_t ring, uint64_t request, enum brim_switch outcome);
+void rings_far_lost(struct rings *s, size_t ring, uint64_t marks);
+void rings_far_closed(struct rings *s, size_t ring);
+void rings_far_gone(struct rings *s, size_t ring);
 
 #endif

@@ -25,6 +25,7 @@
 #include "run/job/pss.h"
 #include "run/job/sample_rate.h"
 #include "run/job/sweep.h"
+#include "run/meet/meeting.h"
 #include "run/moment/moment.h"
 #include "run/ring/ring_folder.h"
 #include "run/ring/rings.h"
@@ -54,6 +55,8 @@ struct observer {
     int root, proc, timer;
     int stop;                /* a signalfd: the pilot shall stop; -1 */
     struct control *control; /* NULL: there is no pilot */
+    struct meeting *meeting; /* with observers of other hosts; NULL: there is none */
+    enum meeting_state met;  /* as the pilot was told */
     struct node *node;
     struct family *family;
     struct rings *rings;
@@ -95,6 +98,8 @@ static void observer_done(struct observer *o)
     node_close(o->node);
     stacks_close(o->stacks);
     family_close(o->family);
+    if (o->meeting)
+        meeting_close(o->meeting);
     rings_close(o->rings);
     control_close(o->control);
     archive_retry_done(&o->keep);
@@ -107,6 +112,66 @@ static void observer_done(struct observer *o)
     closep(&o->proc);
     closep(&o->timer);
     closep(&o->stop);
+}
+
+/* ---- observers on other hosts ---- */
+
+/* Why the pilot is not to ask the job for anything; NULL: it may. */
+static const char *why_elsewhere(const struct observer *o, enum meeting_state met)
+{
+    bool others = o->identity.key[0] && o->identity.world > 1;
+
+    if (met == MEETING_FOLLOWING)
+        return "the ranks of this host are steered by the brim beside rank 0";
+    if (met == MEETING_LEADING || (met == MEETING_SEEKS && o->meeting) || !others)
+        return NULL;
+    return "ranks of this job are under other observers, which can not be asked from here: start "
+           "all of them below one brim optimize, or set BRIM_TOKEN to the same secret for all of "
+           "them";
+}
+
+static void take_event(void *arg, const struct ring_event *e)
+{
+    const struct observer *o = arg;
+
+    if (o->c->pilot)
+        o->c->pilot->event(o->c->pilot->arg, e);
+    if (o->meeting)
+        meeting_event(o->meeting, e);
+}
+
+/* Without the others the job is observed as ever. */
+static void meet(struct observer *o)
+{
+    const struct observe_pilot *p = o->c->pilot;
+    struct meeting_config c = { .clock = o->c->clock,
+                                .host = o->out->run.host,
+                                .purpose = p ? 'o' : 'r',
+                                .rings = o->rings,
+                                .control = o->control,
+                                .may = p ? p->may : NULL,
+                                .may_arg = p ? p->arg : NULL,
+                                .say = o->c->say,
+                                .arg = o->c->arg };
+    struct err why = { "" };
+
+    if (!o->c->place || !o->c->key)
+        return;
+    c.place = *o->c->place;
+    c.key = *o->c->key;
+    if (meeting_open(&o->meeting, &c, &why) < 0 || meeting_turn(o->meeting) < 0)
+        say(o, *why.text ? why.text : "out of memory: other hosts are not met");
+}
+
+/* One of all observers tells the user: who leads, and whoever it has not heard. */
+static bool leads(const struct observer *o)
+{
+    if (o->meeting &&
+        (meeting_state(o->meeting) == MEETING_LEADING || meeting_deserted(o->meeting)))
+        return true;
+    if (o->meeting && meeting_heard(o->meeting))
+        return false;
+    return !o->identity.key[0] || o->identity.rank <= 0;
 }
 
 /* ---- what is measured ---- */
@@ -157,7 +222,8 @@ static void keep_pace(struct observer *o, int64_t now_ns, double blocked)
 
     for (size_t i = 0; i < look.ranks; i++)
         look.waited_s += rings_lane(o->rings, i)->total.host_s[BRIM_STAGE_WAIT];
-    calm = sample_rate_is_calm(&o->pace, &look) && !o->c->pilot && o->c->interval_ns > GLANCE_NS;
+    calm = sample_rate_is_calm(&o->pace, &look) && !o->c->pilot && !o->meeting &&
+           o->c->interval_ns > GLANCE_NS;
     if (calm == o->calm)
         return;
     o->calm = calm;
@@ -172,6 +238,7 @@ static struct run_snapshot watched(const struct observer *o, int64_t now_ns)
         .now_ns = now_ns,
         .family = o->family,
         .asked = o->launch.asked,
+        .far_s = o->meeting ? meeting_far_s(o->meeting) : 0,
     };
 }
 
@@ -217,8 +284,11 @@ static void note_lines(struct observer *o, int64_t now_ns)
 /* Whose calls are looked at from here on. */
 static void find_stacks(const struct observer *o)
 {
-    if (o->stacks && rings_count(o->rings))
-        stacks_of(o->stacks, o->family, rings_pids(o->rings), rings_count(o->rings));
+    size_t n = 0;
+    const pid_t *pids = rings_pids(o->rings, &n);
+
+    if (o->stacks && n)
+        stacks_of(o->stacks, o->family, pids, n);
     else if (o->stacks)
         stacks_of(o->stacks, o->family, o->kin.ranks, o->kin.n);
 }
@@ -232,6 +302,8 @@ static int sample(struct observer *o, int64_t now_ns)
                                     .arg = gpus };
     struct family_growth growth;
     struct run_moment m;
+    const pid_t *pids;
+    size_t n_pids;
     int rc;
 
     tick_begin(now, clock_wall_ns(o->c->clock), now_ns);
@@ -240,8 +312,9 @@ static int sample(struct observer *o, int64_t now_ns)
         return rc;
     family_reaped(o->family, o->launch.reaped_s - o->reaped_s);
     o->reaped_s = o->launch.reaped_s;
-    if (rings_count(o->rings))
-        family_ranks(o->family, rings_pids(o->rings), rings_count(o->rings));
+    pids = rings_pids(o->rings, &n_pids);
+    if (n_pids)
+        family_ranks(o->family, pids, n_pids);
     else
         family_ranks(o->family, o->kin.ranks, o->kin.n);
     rc = family_sample(o->family, &growth);
@@ -261,7 +334,7 @@ static int sample(struct observer *o, int64_t now_ns)
         pss_ask(&o->shared);
     m.values[RUN_JOB_PSS] = pss_look(&o->shared, o->proc, o->family, growth.resident_b,
                                      o->c->clock);
-    if (!rings_count(o->rings))
+    if (!n_pids)
         find_ranks_look(&o->kin, o->proc, o->family, m.seconds);
     find_stacks(o);
     note_trials(o, now_ns);
@@ -270,6 +343,19 @@ static int sample(struct observer *o, int64_t now_ns)
     rc = archive_retry_in_memory(&o->out->run, &m);
     if (rc == 0)
         tell(o, now_ns);
+    return rc;
+}
+
+/* Who leads may be found out late, or that nobody does. */
+static int look_at_meeting(struct observer *o)
+{
+    const struct observe_pilot *p = o->c->pilot;
+    int rc = o->meeting ? meeting_turn(o->meeting) : 0;
+    enum meeting_state now = o->meeting ? meeting_state(o->meeting) : o->met;
+
+    if (now != o->met && p)
+        p->start(p->arg, o->control, why_elsewhere(o, now));
+    o->met = now;
     return rc;
 }
 
@@ -282,6 +368,8 @@ static int read_marks(struct observer *o, int64_t now_ns)
 
     if (why.text[0])
         say(o, why.text);
+    if (rc == 0)
+        rc = look_at_meeting(o);
     if (rc == 0 && p)
         p->turn(p->arg, &now);
     return rc;
@@ -341,9 +429,9 @@ static int board(struct observer *o, struct err *e)
 {
     sigset_t set;
 
+    rings_follow(o->rings, take_event, o);
     if (!o->c->pilot)
         return 0;
-    rings_follow(o->rings, o->c->pilot->event, o->c->pilot->arg);
     sigemptyset(&set);
     sigaddset(&set, SIGRTMIN);
     if (sigprocmask(SIG_BLOCK, &set, NULL) == 0)
@@ -395,10 +483,14 @@ static bool is_over(const struct observer *o)
 /* The pilot has enough of the job. Who was asked to end by the user is not asked again. */
 static void end_job(struct observer *o, int64_t now_ns)
 {
+    const pid_t *pids;
+    size_t n;
+
     if (!o->ending_ns) {
         o->ending_ns = now_ns;
+        pids = rings_pids(o->rings, &n);
         if (!o->launch.asked)
-            sweep_ask(o->family, o->launch.pid, rings_pids(o->rings), rings_count(o->rings));
+            sweep_ask(o->family, o->launch.pid, pids, n);
     } else if (now_ns - o->ending_ns > GRACE_NS) {
         sweep_all(o->family, SIGKILL);
     }
@@ -445,10 +537,22 @@ static int look_at_calls(const struct observer *o)
     return rc;
 }
 
+/* Without memory the job's end is still waited for. */
+static bool keep_on(const struct observer *o, int rc)
+{
+    if (rc == 0)
+        return true;
+    say(o, "out of memory: the job goes on without being watched");
+    if (o->c->pilot) /* what is on trial must not stay */
+        o->c->pilot->stop(o->c->pilot->arg);
+    return false;
+}
+
 static void loop(struct observer *o)
 {
     struct pollfd fds[] = { { .fd = o->launch.signals, .events = POLLIN },
-                            { .fd = o->timer, .events = POLLIN } };
+                            { .fd = o->timer, .events = POLLIN },
+                            { .fd = o->meeting ? meeting_fd(o->meeting) : -1, .events = POLLIN } };
     bool measures = true;
 
     while (!o->launch.ended) {
@@ -462,15 +566,14 @@ static void loop(struct observer *o)
         if (o->launch.ended)
             continue;
         rc = measures ? look_at_calls(o) : 0;
+        if (rc == 0 && measures && fds[2].revents)
+            rc = look_at_meeting(o);
         due = read(o->timer, &ticks, sizeof(ticks)) == sizeof(ticks);
         if (rc == 0 && measures && due)
             rc = glance(o, clock_monotonic_ns(o->c->clock));
-        if (rc < 0) {
-            measures = false; /* the job's end is still waited for */
-            say(o, "out of memory: the job goes on without being watched");
-            if (o->c->pilot) /* what is on trial must not stay */
-                o->c->pilot->stop(o->c->pilot->arg);
-        }
+        measures = measures && keep_on(o, rc);
+        if (!measures)
+            fds[2].fd = -1; /* nobody looks at what has come */
         if (due && is_over(o))
             end_job(o, clock_monotonic_ns(o->c->clock));
     }
@@ -513,6 +616,9 @@ static int finish(struct observer *o, struct err *e)
     struct run *r = &o->out->run;
     int rc = rings_read(o->rings, NULL);
 
+    if (rc == 0 && o->meeting)
+        rc = meeting_end(o->meeting);
+    o->out->leads = leads(o);
     o->out->exit = launch_exit(&o->launch);
     r->end_ns = clock_wall_ns(o->c->clock);
     r->end = WIFSIGNALED(o->launch.status) ? RUN_KILLED : RUN_EXITED;
@@ -568,9 +674,10 @@ static int begin(struct observer *o, struct err *e)
 
     if (rc < 0)
         return err_nomem(e);
+    meet(o);
+    o->met = o->meeting ? meeting_state(o->meeting) : MEETING_OFF;
     if (o->c->pilot)
-        o->c->pilot->start(o->c->pilot->arg, o->control,
-                           o->identity.key[0] && o->identity.world > 1);
+        o->c->pilot->start(o->c->pilot->arg, o->control, why_elsewhere(o, o->met));
     o->begin_ns = clock_monotonic_ns(o->c->clock);
     o->inferred_ns = o->begin_ns;
     o->glance_ns = o->begin_ns;
@@ -641,7 +748,7 @@ static int observe_all(struct observer *o, struct err *e)
     if (ring_folder_lacks_room(&o->folder, &why))
         say(o, why.text);
     identify(o);
-    o->out->leads = !o->identity.key[0] || o->identity.rank <= 0;
+    o->out->leads = leads(o);
     about = about_of(o);
     if (about_run(&o->out->run, &about) < 0 || add_notes(o) < 0)
         return err_nomem(e);

@@ -4,15 +4,18 @@
 #include "base/clock.h"
 #include "model/job/run.h"
 #include "run/archive/run_snapshot.h"
+#include "run/meet/meeting_key.h"
+#include "run/meet/meeting_place.h"
 #include "run/ring/control.h"
 
 /* One that steers the job while it runs. All of it is called by the loop that observes; nothing it
  * does may take long. */
 struct observe_pilot {
     void *arg;
-    /* The job is about to start, and listens to control. elsewhere: other observers have ranks of
-     * it, which this control does not reach. */
-    void (*start)(void *arg, struct control *control, bool elsewhere);
+    /* The job is about to start, and listens to control. elsewhere: why this control does not reach
+     * all ranks, or shall not: a sentence that lives; NULL: it does. It may be called again with
+     * one when that is found out later. */
+    void (*start)(void *arg, struct control *control, const char *elsewhere);
     void (*event)(void *arg, const struct ring_event *e);
     /* The marks of a moment were read; some 40 times a second. */
     void (*turn)(void *arg, const struct run_snapshot *w);
@@ -32,6 +35,9 @@ struct observe_pilot {
      * and after 'end' as long as the pilot is. NULL: nothing can be. *version is another one when
      * more than rates have changed. NULL: nothing ever is. */
     const struct run_tuning *(*tried)(void *arg, unsigned *version);
+    /* Whether the user of this host allows what an observer on another one asks the job for. NULL:
+     * nothing. */
+    bool (*may)(void *arg, const char *request);
 };
 
 /* One that tells others of the job while it goes on; called after each sample, by the loop that
@@ -57,6 +63,9 @@ struct observe_config {
     size_t n_notes;
     bool shared;     /* see struct launch: Ctrl-C is told to us as well as to the job */
     unsigned chance; /* 16 random bits */
+    /* Where observers of the job's other ranks are met, with what secret; NULL: they are not. */
+    const struct meeting_place *place;
+    const struct meeting_key *key;
     const struct observe_pilot *pilot;   /* NULL: the job is only watched */
     const struct observe_teller *teller; /* NULL: nobody is told of it */
     /* Tell the user a sentence, at most once each. */
@@ -69,7 +78,7 @@ struct observed {
     bool started;     /* else exit says why not, and there is no run */
     bool stored;      /* the run can be loaded from folder */
     int asked;        /* the last signal that came for the job and ends jobs; 0: none */
-    bool leads;       /* of several observers on this node, the one who reports */
+    bool leads;       /* of several observers of the job, the one who reports */
     char folder[512]; /* of the run; "" */
     struct run run;   /* what this observer saw; run_done() */
 };

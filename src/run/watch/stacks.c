@@ -251,16 +251,6 @@ static void look_beside(struct stacks *s, struct stacks_process *p)
     lines_count(s->to, &found);
 }
 
-/* Which of the rings a process has; how many there are: none. */
-static size_t ring_of(const struct rings *rings, pid_t pid)
-{
-    size_t n = rings_count(rings), i = 0;
-
-    while (i < n && rings_pids(rings)[i] != pid)
-        i++;
-    return i;
-}
-
 /* The next of its kind that has its turn; NULL: there is none. One that has long done nothing which
  * counts is passed over most of the time. */
 static struct stacks_process *next(struct stacks *s, bool worker)
@@ -326,7 +316,7 @@ int stacks_look(struct stacks *s, struct rings *rings, struct err *e)
 
         if (!look(s, who[i], &found[kept]))
             continue;
-        at[kept] = who[i]->worker || !n_rings ? n_rings : ring_of(rings, who[i]->pid);
+        at[kept] = who[i]->worker || !n_rings ? n_rings : rings_of_pid(rings, who[i]->pid);
         if (n_rings && !who[i]->worker && at[kept] == n_rings)
             continue; /* its marks are where we do not see them */
         if (at[kept] < n_rings)

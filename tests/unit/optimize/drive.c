@@ -641,8 +641,69 @@ static void test_oom(void)
     ok(wrong == 0, "no failed allocation leaves a setting behind: %d of %d do", wrong, rounds);
 }
 
+static bool is_on_trial(const struct sim *s)
+{
+    struct drive_report r;
+
+    drive_tell(s->drive, &r);
+    return r.session->phase == PHASE_TRIAL && s->workers > 0;
+}
+
+/* A rank's host is out of reach: what was on trial goes, and nothing else is tried. */
+static void test_parted(void)
+{
+    const struct ring_event gone = { .kind = RING_GONE, .ring = 1 };
+    struct drive_report r;
+    unsigned requests;
+    struct sim s;
+
+    sim_init(&s, 23);
+    s.ranks = 2;
+    is_int(sim_start(&s, false), 0, "sim_start begins with two ranks");
+    for (int i = 0; i < 5000 && !is_on_trial(&s); i++)
+        sim_run(&s, 1);
+    ok(is_on_trial(&s), "workers are on trial");
+    drive_pilot(s.drive)->event(s.drive, &gone);
+    sim_run(&s, 200);
+    ok(!strcmp(s.control->text, "loader.workers=0"), "workers on trial are taken back: %s",
+       s.control->text);
+    is_int((long long)s.control->at_step, 0, "each rank that is left goes back by itself");
+    requests = (unsigned)s.control->number;
+    sim_run(&s, 3000);
+    is_int((long long)s.control->number, requests, "nothing is asked of a job that is torn apart");
+    ok(strstr(s.said, "ranks on another host are out of reach"), "the user is told why");
+    sim_end(&s, 0, &r);
+    ok(!sim_entry(&r, "loader.workers") ||
+           sim_entry(&r, "loader.workers")->outcome != SESSION_ADOPTED,
+       "a trial that was torn apart keeps nothing");
+    sim_done(&s);
+}
+
+static void test_may(void)
+{
+    const struct observe_pilot *p;
+    struct sim s;
+
+    sim_init(&s, 24);
+    is_int(sim_start(&s, false), 0, "sim_start begins without leave for numbers");
+    p = drive_pilot(s.drive);
+    ok(p->may(s.drive, "loader.workers=5"), "a loader's setting may be asked for by another host");
+    ok(!p->may(s.drive, "loader.workers=5;sh=1"), "a setting that nobody knows may not, with one");
+    ok(!p->may(s.drive, "autocast=bf16"), "a setting that changes numbers needs the user's leave");
+    sim_end(&s, 0, &(struct drive_report){ .off = NULL });
+    sim_done(&s);
+    sim_init(&s, 24);
+    is_int(sim_start(&s, true), 0, "sim_start begins with leave for numbers");
+    ok(drive_pilot(s.drive)->may(s.drive, "autocast=bf16"),
+       "a setting that changes numbers may be asked for with leave");
+    sim_end(&s, 0, &(struct drive_report){ .off = NULL });
+    sim_done(&s);
+}
+
 int main(void)
 {
+    test_parted();
+    test_may();
     test_finds(1);
     test_finds(2);
     test_record();

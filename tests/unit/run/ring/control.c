@@ -190,7 +190,10 @@ static void hear(void *arg, const struct ring_event *e)
         snprintf(to, room, "%zu:%llu %d %s, ", e->ring, (unsigned long long)e->request,
                  (int)e->outcome, e->why ? e->why : "-");
     else
-        snprintf(to, room, "%zu:%s, ", e->ring, e->kind == RING_LOST ? "lost" : "closed");
+        snprintf(to, room, "%zu:%s, ", e->ring,
+                 e->kind == RING_LOST   ? "lost"
+                 : e->kind == RING_NOTE ? "note"
+                                        : "closed");
 }
 
 static void answer(struct brim_step *s, uint64_t number, enum brim_switch outcome)
@@ -223,7 +226,7 @@ static void test_stream(const char *root)
     brim_step_note(s, "switch.2=no room");
     answer(s, 2, BRIM_SWITCH_REFUSED);
     is_int(rings_read(rings, NULL), 0, "a ring is read");
-    is_str(h.text, "0:step 0, 0:step 1, 0:1 0 -, 0:step 2, 0:2 1 no room, ",
+    is_str(h.text, "0:step 0, 0:step 1, 0:1 0 -, 0:step 2, 0:note, 0:2 1 no room, ",
            "steps and answers come in their order");
     h.text[0] = 0;
     is_int(rings_read(rings, NULL), 0, "a ring without news is read");
