@@ -288,8 +288,8 @@ static int run(const struct app *app, const void *values, char **operands, struc
     (void)operands;
     if (o->nodes)
         return run_nodes(app, o, once, e);
-    if (o->token_file || o->patience_ns)
-        return err_usage(e, "--%s is for --nodes", o->token_file ? "token-file" : "patience");
+    if (o->patience_ns) /* a token may stand in brim.conf for when nodes are asked */
+        return err_usage(e, "--patience is for --nodes");
     rc = fake_option_check(o->fake, e);
     if (rc < 0)
         return rc;

@@ -74,7 +74,7 @@ def says(*parts):
 
 async def locked(reader, writer, request):
     """An agent with a token."""
-    wanted = b"Authorization: Bearer " + TOKEN.encode() + b"\r\n"
+    wanted = b"\r\nAuthorization: Bearer " + TOKEN.encode() + b"\r\n"
     refusal = b"a token is needed\n"
     writer.write(answer(report()) if wanted in request else head("401 no", len(refusal)) + refusal)
     await writer.drain()

@@ -184,7 +184,7 @@ static bool is_v6(const char *text)
 static int take_port(struct part *p, char *text, struct err *e)
 {
     char *colon = strrchr(text, ':'), *bracket = strrchr(text, ']');
-    uint64_t port;
+    uint64_t port = 0;
 
     p->port = NODE_LIST_PORT;
     if (!colon || (bracket ? colon < bracket : text[0] == '['))

@@ -165,7 +165,6 @@ def test_lists_in_files(brim, agents, tmp_path):
     (["--nodes", "n1", "--token-file", "/dev/null"], 1, "/dev/null has no token in it"),
     (["--nodes", "n1", "--patience", "99ms"], 2, "--patience"),
     (["--patience", "2s"], 2, "--patience is for --nodes"),
-    (["--token-file", "x"], 2, "--token-file is for --nodes"),
 ])
 def test_wrong_usage(brim, args, status, sentence):
     one_line(brim("top", *args), status, sentence)
@@ -210,6 +209,19 @@ def test_many_with_few_descriptors(brim, agents):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["states"]["well"] == 40
+
+
+def test_the_time_for_all(brim, agents):
+    """One at a time, each takes its whole time: ten have theirs, the last ones are not asked."""
+    for _ in range(12):
+        agents.add("silent")
+    command = 'ulimit -n 65 && exec "$0" top --json --patience 100ms --nodes "$1"'
+    done = subprocess.run(["bash", "-c", command, brim.program, agents.list], timeout=300,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert done.returncode == 1, done.stderr
+    faults = [row["fault"] for row in json.loads(done.stdout)["rows"]]
+    assert set(faults) == {"silent", "not_asked"}
+    assert "took all of the time" in done.stdout.decode()
 
 
 class Nodes(Screen):
