@@ -229,9 +229,9 @@ def test_scrape_example(tmp_path):
 def test_service(brim, tmp_path):
     if not shutil.which("systemd-analyze"):
         pytest.skip("no systemd-analyze (Debian: systemd)")
-    text = (DEPLOY / "systemd" / "brim-agent.service").read_text()
+    text = (DEPLOY / "systemd" / "brim-agent.service.in").read_text()
     unit = tmp_path / "brim-agent.service"
-    unit.write_text(text.replace("/usr/bin/brim", brim.program))
+    unit.write_text(text.replace("@bindir@/brim", brim.program))
     done = subprocess.run(["systemd-analyze", "verify", "--man=no", str(unit)],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     said = done.stdout.decode()

@@ -1,4 +1,4 @@
-"""The queue as a service: deploy/systemd/brim-queue.service under a systemd that is the first
+"""The queue as a service: deploy/systemd/brim-queue.service.in under a systemd that is the first
 process of namespaces of its own, with a control group of its own. Needs root, systemd, unshare."""
 
 import contextlib
@@ -10,7 +10,8 @@ import subprocess
 import pytest
 from conftest import ROOT
 
-UNIT = ROOT / "deploy" / "systemd" / "brim-queue.service"
+UNIT = ROOT / "deploy" / "systemd" / "brim-queue.service.in"
+NAME = UNIT.stem
 SYSTEMD = "/lib/systemd/systemd"
 # What would touch this machine, or has nothing to do there.
 MASKED = """systemd-udevd.service systemd-journald.service systemd-journald.socket
@@ -86,11 +87,11 @@ ExecStopPost=/bin/systemctl --no-block exit
 def test_the_unit_is_one(brim, tmp_path):
     if not shutil.which("systemd-analyze"):
         pytest.skip("no systemd-analyze (Debian: systemd)")
-    unit = tmp_path / UNIT.name
-    unit.write_text(UNIT.read_text().replace("/usr/bin/brim", brim.program))
+    unit = tmp_path / NAME
+    unit.write_text(UNIT.read_text().replace("@bindir@/brim", brim.program))
     done = subprocess.run(["systemd-analyze", "verify", "--man=no", str(unit)],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    assert UNIT.name not in done.stdout.decode(), done.stdout.decode()
+    assert NAME not in done.stdout.decode(), done.stdout.decode()
 
 
 @pytest.fixture
@@ -115,7 +116,7 @@ def test_under_systemd(brim, tmp_path, own_group):
     files = tmp_path / "files"
     files.mkdir()
     shutil.copy(brim.program, str(files / "brim"))
-    (files / UNIT.name).write_text(UNIT.read_text().replace("/usr/bin/brim", "/run/brim/brim"))
+    (files / NAME).write_text(UNIT.read_text().replace("@bindir@/brim", "/run/brim/brim"))
     for name, text in (("brim-test.target", TARGET), ("probe.service", SERVICE),
                        ("probe.sh", PROBE)):
         (files / name).write_text(text)

@@ -1,0 +1,127 @@
+"""What 'meson install' puts where."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+import tree
+
+BRIM = os.environ.get("BRIM", "")
+BUILD = pathlib.Path(BRIM).parents[2] if BRIM else None
+# Below the prefix; LIB is the folder of libraries.
+FILES = """bin/brim
+include/brim/control.h
+include/brim/ring.h
+include/brim/step.h
+LIB/libbrim-step.a
+LIB/libbrim-step.so
+LIB/libbrim-step.so.1
+LIB/libbrim-step.so.1.0.0
+LIB/pkgconfig/libbrim.pc
+lib/systemd/system/brim-agent.service
+lib/systemd/system/brim-queue.service
+lib/sysusers.d/brim-agent.conf
+share/bash-completion/completions/brim
+share/brim/grafana/brim.json
+share/brim/prometheus/brim.records.yml
+share/brim/prometheus/brim.rules.yml
+share/brim/prometheus/scrape.yml
+share/man/man1/brim.1
+""".split()
+EXTENSION = "marks/brim_mark.abi3.so"
+
+JOB = """#include <brim/step.h>
+int main(void)
+{
+    struct brim_step *s = brim_step_open("job");
+    brim_step_begin(s);
+    brim_step_end(s);
+    brim_step_close(s);
+    return s != 0;
+}
+"""
+
+
+def option(name):
+    said = subprocess.run(["meson", "introspect", "--buildoptions", str(BUILD)], check=True,
+                          stdout=subprocess.PIPE, text=True).stdout
+    found = re.search(r'"name": "%s", "value": "?([^",}]*)' % name, said)
+    return found[1]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """(folder of the prefix, the prefix, the folder of libraries below it)"""
+    if not BUILD or not (BUILD / "deploy" / "brim.1").exists():
+        pytest.skip("only a build without sanitizers has a manual to install")
+    to = tmp_path_factory.mktemp("installed")
+    done = subprocess.run(
+        ["meson", "install", "-C", str(BUILD), "--no-rebuild", "--quiet", "--destdir", str(to)],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )
+    assert done.returncode == 0, done.stdout
+    prefix = option("prefix")
+    return to / prefix.lstrip("/"), prefix, option("libdir")
+
+
+def shim():
+    """The Python files of the shim, below its folder."""
+    under = "plugins/torch/"
+    found = [path[len(under):] for path in tree.files(".py", under=(under,))]
+    assert "sitecustomize.py" in found and len(found) > 20
+    return found
+
+
+def files_below(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*")
+                  if not path.is_dir() or path.is_symlink())
+
+
+def test_what_is_installed(installed):
+    folder, _, lib = installed
+    want = [name.replace("LIB", lib) for name in FILES]
+    want += ["%s/brim/torch/%s" % (lib, name) for name in shim()]
+    there = files_below(folder)
+    extension = "%s/brim/torch/brim_torch/%s" % (lib, EXTENSION)
+    if extension in there:  # where Python's headers are
+        want.append(extension)
+    assert there == sorted(want)
+
+
+def test_units_have_the_prefix(installed):
+    folder, prefix, _ = installed
+    for name, command in (("brim-agent", "agent"), ("brim-queue", "queue")):
+        unit = (folder / "lib/systemd/system" / (name + ".service")).read_text()
+        assert "\nExecStart=%s/bin/brim %s\n" % (prefix, command) in unit
+        assert not re.search(r"@\w+@", unit)
+    accounts = (folder / "lib/sysusers.d/brim-agent.conf").read_text()
+    unit = (folder / "lib/systemd/system/brim-agent.service").read_text()
+    user = re.search(r"^User=(.+)$", unit, re.M)[1]
+    assert re.search(r"^u %s " % user, accounts, re.M)
+
+
+def test_the_program_finds_what_is_installed(installed):
+    """Its manual and completion are those that it prints."""
+    folder, _, _ = installed
+    for name, words in (("share/man/man1/brim.1", ["man"]),
+                        ("share/bash-completion/completions/brim", ["completion", "bash"])):
+        said = subprocess.run([str(folder / "bin/brim"), *words], check=True,
+                              stdout=subprocess.PIPE).stdout
+        assert (folder / name).read_bytes() == said
+
+
+def test_a_job_is_built_with_what_is_installed(installed, tmp_path):
+    folder, prefix, lib = installed
+    if not shutil.which("pkg-config") or not shutil.which("gcc"):
+        pytest.skip("gcc is not here, or pkg-config")
+    env = dict(os.environ, PKG_CONFIG_LIBDIR=str(folder / lib / "pkgconfig"),
+               PKG_CONFIG_SYSROOT_DIR=str(folder)[: -len(prefix)])
+    words = subprocess.run(["pkg-config", "--cflags", "--libs", "libbrim"], env=env, check=True,
+                           stdout=subprocess.PIPE, text=True).stdout.split()
+    (tmp_path / "job.c").write_text(JOB)
+    for link in ([], ["-static"]):
+        subprocess.run(["gcc", "-o", "job", "job.c", *words, *link], cwd=str(tmp_path), check=True)
+    subprocess.run([str(tmp_path / "job")], check=True)
