@@ -1,4 +1,5 @@
 #include "cmd/common/cmd.h"
+#include "commit.h"
 
 static const struct opt opts[] = { { .kind = OPT_END } };
 
@@ -9,7 +10,10 @@ static int run(const struct app *app, const void *values, char **operands, struc
     (void)app;
     (void)values;
     (void)operands;
-    str_add(&out, "brim " BRIM_VERSION "\n");
+    str_add(&out, "brim " BRIM_VERSION);
+    if (*BRIM_COMMIT)
+        str_add(&out, " (commit " BRIM_COMMIT ")");
+    str_add_char(&out, '\n');
     return cmd_print(&out, NULL, e);
 }
 

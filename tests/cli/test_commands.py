@@ -65,7 +65,7 @@ def test_options_that_exclude_each_other(brim, words, tmp_path):
 
 def test_version(brim):
     assert brim.out("--version") == brim.out("version")
-    assert brim.out("version").startswith("brim 0.")
+    assert re.match(r"brim 0\.\d+\.\d+( \(commit [0-9a-f]{12,}\))?\n$", brim.out("version"))
 
 
 def test_configuration_presets_options(brim, tmp_path):

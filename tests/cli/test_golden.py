@@ -4,11 +4,13 @@ A file there is a transcript: a line "$ brim ..." and below it what that prints,
 line of stderr, "[1]" the exit status when it is not 0, and "> NAME" what was written to $OUT/NAME.
 BRIM_REGENERATE=1 (script/regenerate) writes what the program prints today; to add a case, add its
 line and do that. Commands run in that folder; nothing in them may depend on a time or a machine.
-The runs that are kept are those of made_runs.c, the profiles those of golden/profiles.
+The runs that are kept are those of made_runs.c, the profiles those of golden/profiles. The commit
+that the program was built from is left out.
 """
 
 import os
 import pathlib
+import re
 import shlex
 
 import pytest
@@ -31,7 +33,7 @@ def said(brim, line, folder, env):
     out += ["[%d]" % done.returncode] if done.returncode else []
     for path in sorted(pathlib.Path(folder).iterdir()):
         out += ["> " + path.name] + path.read_text(encoding="utf-8").splitlines()
-    text = "".join(each + "\n" for each in out)
+    text = "".join(re.sub(r"^(brim [\d.]+) \(commit .*\)$", r"\1", each) + "\n" for each in out)
     return text.replace(str(folder), "$OUT").replace(env["STATE_DIRECTORY"], "$STATE")
 
 

@@ -11,8 +11,8 @@ ROOM_FILES = 40
 
 MAY_GETENV = ("src/base/conf.c", "src/base/opt.c", "src/step/open.c", "plugins/")
 MAY_HAVE_STATE = ("src/base/log.c",)
-# Made of files of data/ (its meson.build) and web/.
-GENERATED = re.compile(r"^(\w+_(csv|ini)|site)\.h$")
+# Made of files of data/ (its meson.build), of web/, and of what git knows.
+GENERATED = re.compile(r"^(\w+_(csv|ini)|site|commit)\.h$")
 
 SOURCES = tree.files(".c", ".h", under=("src/", "include/", "plugins/"))
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
