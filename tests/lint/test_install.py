@@ -1,5 +1,6 @@
-"""What 'meson install' puts where."""
+"""What 'meson install' puts where, and that debian/ has a package for each of its files."""
 
+import fnmatch
 import os
 import pathlib
 import re
@@ -125,3 +126,35 @@ def test_a_job_is_built_with_what_is_installed(installed, tmp_path):
     for link in ([], ["-static"]):
         subprocess.run(["gcc", "-o", "job", "job.c", *words, *link], cwd=str(tmp_path), check=True)
     subprocess.run([str(tmp_path / "job")], check=True)
+
+
+def patterns(name):
+    lines = tree.read("debian/" + name).splitlines()
+    return [line.split()[0] for line in lines if line.strip() and not line.startswith("#")]
+
+
+def takes(pattern, path):
+    """Whether a line of debhelper takes a file: itself, or a folder above it. '*' is no '/'."""
+    words, parts = pattern.split("/"), path.split("/")
+    return len(words) <= len(parts) and all(map(fnmatch.fnmatch, parts, words))
+
+
+def test_each_file_has_a_package():
+    """As Debian installs them: below usr/, with the libraries in a folder of the machine's kind."""
+    lists = [os.path.basename(p) for p in tree.files(".install", under=("debian/",))]
+    assert sorted(lists) == ["brim-agent.install", "brim-torch.install", "brim.install",
+                             "libbrim-dev.install"]
+    lines = [(name, p) for name in lists + ["not-installed"] for p in patterns(name)]
+    paths = [name.replace("LIB", "lib/x86_64-linux-gnu") for name in FILES]
+    paths += ["lib/x86_64-linux-gnu/brim/torch/" + name for name in shim()]
+    for path in paths:
+        by = [name for name, pattern in lines if takes(pattern, "usr/" + path)]
+        assert len(by) == 1, "%s is in %s of debian/" % (path, by or "no list")
+    for name, pattern in lines:
+        assert any(takes(pattern, "usr/" + path) for path in paths), (name, pattern)
+
+
+def test_the_version_is_one():
+    said = re.search(r"version: '([\d.]+)'", tree.read("meson.build"))[1]
+    assert tree.read("debian/changelog").startswith("brim (%s) " % said)
+    assert re.search(r"^## ([\d.]+)", tree.read("CHANGELOG.md"), re.M)[1] == said
