@@ -158,3 +158,52 @@ def test_the_version_is_one():
     said = re.search(r"version: '([\d.]+)'", tree.read("meson.build"))[1]
     assert tree.read("debian/changelog").startswith("brim (%s) " % said)
     assert re.search(r"^## ([\d.]+)", tree.read("CHANGELOG.md"), re.M)[1] == said
+    assert "/brim:%s\n" % said in tree.read("deploy/kubernetes/daemonset.yml")
+
+
+def wrong_fields(models, value, kind, at):
+    """What of a manifest the types of Kubernetes' own client do not have."""
+    many, named = re.match(r"list\[(.*)\]$", kind), re.match(r"dict\(str, (.*)\)$", kind)
+    if many and isinstance(value, list):
+        return [w for i, v in enumerate(value) for w in wrong_fields(models, v, many[1], at + [i])]
+    if named and isinstance(value, dict):
+        return [w for k, v in value.items() for w in wrong_fields(models, v, named[1], at + [k])]
+    plain = {"str": str, "int": int, "bool": bool, "object": (str, int)}.get(kind)
+    if plain:
+        return [] if isinstance(value, plain) else ["%s: %r is no %s" % (at, value, kind)]
+    if many or named or not isinstance(value, dict):
+        return ["%s: %r is no %s" % (at, value, kind)]
+    model = getattr(models, kind)
+    types = {key: (name, model.openapi_types[name]) for name, key in model.attribute_map.items()}
+    wrong = ["%s: %s has no %s" % (at, kind, key) for key in value if key not in types]
+    known = {key: v for key, v in value.items() if key in types}
+    try:
+        model(**{types[key][0]: v for key, v in known.items()})  # refuses one that lacks a field
+    except ValueError as e:
+        wrong.append("%s: %s" % (at, e))
+    for key, v in known.items():
+        wrong += wrong_fields(models, v, types[key][1], at + [key])
+    return wrong
+
+
+def test_the_daemonset_is_one():
+    try:
+        import yaml
+        from kubernetes.client import models
+    except ImportError:
+        pytest.skip("no python3-kubernetes (script/setup packages installs it)")
+    whole = yaml.safe_load(tree.read("deploy/kubernetes/daemonset.yml"))
+    assert (whole["apiVersion"], whole["kind"]) == ("apps/v1", "DaemonSet")
+    assert not wrong_fields(models, whole, "V1DaemonSet", [])
+    pod = whole["spec"]["template"]["spec"]
+    labels = whole["spec"]["template"]["metadata"]["labels"]
+    assert whole["spec"]["selector"]["matchLabels"] == labels
+    (agent,) = pod["containers"]
+    assert {m["name"] for m in agent["volumeMounts"]} == {v["name"] for v in pod["volumes"]}
+    # What is wrong is found: a field of another name, one of another type, one that lacks.
+    agent["imagePolicy"] = "Always"
+    agent["ports"][0]["containerPort"] = "9410"
+    del whole["spec"]["selector"]
+    wrong = "\n".join(wrong_fields(models, whole, "V1DaemonSet", []))
+    for word in ("imagePolicy", "'9410' is no int", "selector"):
+        assert word in wrong, wrong
