@@ -3,11 +3,14 @@
 #include "base/compiler.h"
 
 /* What measures for seconds on all cores (bench), starts a job under observation (run, optimize),
- * serves (agent, up, queue), or removes what brim has kept (runs rm, profile remove) is left to
- * people. */
+ * serves (agent, up, queue), sends a token to machines that are named (top --nodes), or removes
+ * what brim has kept (runs rm, profile remove) is left to people. */
 static const struct mcp_offer offers[] = {
     { .name = "why", .command = "why" },
-    { .name = "top", .command = "top", .always = "once" },
+    { .name = "top",
+      .command = "top",
+      .always = "once",
+      .without = { "nodes", "token-file", "patience" } },
     { .name = "machine", .command = "machine", .without = { "record", "fail-on" } },
     { .name = "runs_list", .command = "runs", .sub = "list" },
     { .name = "runs_diff", .command = "runs", .sub = "diff" },
