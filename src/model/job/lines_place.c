@@ -128,7 +128,8 @@ static void set_module(char *to, size_t size, const char *file)
     if (ends_with(to, "/__init__"))
         to[len - strlen("/__init__")] = 0;
     for (char *at = to; *at; at++)
-        *at = *at == '/' ? '.' : *at;
+        if (*at == '/')
+            *at = '.';
 }
 
 /* What only passes a call on, as what libraries make without a file does. */
