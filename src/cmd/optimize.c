@@ -170,7 +170,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
                                  .talk = &talk,
                                  .job = { .env = b.job.env, .argv = operands } };
     struct optimize_machine machine;
-    struct meet meet;
+    struct meet meet = { .on = false };
     int rc = optimize_check(o, operands, e);
 
     live_status_init(&live, app->clock);

@@ -196,7 +196,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
                                      .arg = &talk };
     const struct meet_option_about others = { &o->meet, conf_environment(), operands,
                                               false,    job_tell,           &talk };
-    struct meet meet;
+    struct meet meet = { .on = false };
     struct observed seen;
     struct err why = { "" };
     int rc = check(o, operands, e);

@@ -49,8 +49,8 @@ static const char *const sentences[NODE_FAULTS] = {
     [NODE_NO_NAME] = "nobody knows this name: see getent hosts",
     [NODE_NO_LOOKUP] = "the name service does not answer: see /etc/resolv.conf",
     [NODE_CLOSED] = "ends the connection before its answer is whole",
-    [NODE_OWN_ONLY] = "its agent serves its own machine alone: start it with --listen and "
-                      "--token-file",
+    [NODE_OWN_ONLY] = ("its agent serves its own machine alone: start it with --listen and "
+                       "--token-file"),
     [NODE_BUSY] = "its agent has no sample for us now: see its log",
     [NODE_OTHER] = "what answers there is no agent of this version of brim: install it there",
     [NODE_STRANGER] = "what answers there is no agent of brim",
