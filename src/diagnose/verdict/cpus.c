@@ -139,8 +139,9 @@ static double crowding(const struct judge *j)
     return isnan(waits) ? starving(j) : fmin(starving(j), waits * cpu_part(j));
 }
 
-/* More workers than CPUs, which wait for each other: not those that sleep most of the time. Of the
- * workers in the job's notes, only as many count as there are processes. */
+/* More workers than CPUs, which wait for each other: not those that sleep most of the time, and not
+ * where data is waited for more than CPUs are. Of the workers in the job's notes, only as many
+ * count as there are processes. */
 static void judge_many_workers(struct judge *j)
 {
     const struct loader_need need = judge_loader_need(j);
@@ -152,6 +153,7 @@ static void judge_many_workers(struct judge *j)
         judge_mean(j, RUN_WORKER_CPU) * workers < j->l.workers_busy * j->cpus ||
         judge_mean(j, RUN_JOB_RUN_WAIT) < (workers - j->cpus) * j->l.workers_waiting ||
         !(j->starved >= j->l.cpu_starved) || !(crowding(j) >= j->l.wait_warning) ||
+        judge_mean(j, RUN_RANK_THREAD_WAIT) < j->wait ||
         judge_mean(j, RUN_OTHER_CPU) >= j->l.others_cpu * j->cpus)
         return;
     to = judge_add(j, CAUSE_MANY_WORKERS, -1, crowding(j));

@@ -101,7 +101,7 @@ static void test_sleeping_workers(void)
     m.s[RUN_JOB_RUN_WAIT] = 0.5;
     ok(judge_made(&m) != CAUSE_MANY_WORKERS, "workers that sleep are not too many");
     m.s[RUN_JOB_RUN_WAIT] = 12;
-    m.s[RUN_RANK_THREAD_WAIT] = 0.3;
+    m.s[RUN_RANK_THREAD_WAIT] = 0.5;
     is_int(judge_made(&m), CAUSE_MANY_WORKERS, "workers that wait for CPUs are too many");
 }
 
@@ -123,6 +123,10 @@ static void test_crowd_that_decodes(void)
     m.s[RUN_RANK_THREAD_CPU] = 0.06;
     m.s[RUN_RANK_THREAD_WAIT] = 0.04;
     is_int(judge_made(&m), CAUSE_LOADER_CPU, "workers that all decode are not too many");
+    made_stage(&m, BRIM_STAGE_WAIT, 0.5);
+    m.s[RUN_RANK_THREAD_WAIT] = 0.3;
+    is_int(judge_made(&m), CAUSE_LOADER_CPU,
+           "workers are not too many where a rank waits for data longer than for CPUs");
 }
 
 /* A worker's queue takes half a millisecond, which is much of a step of four. */
