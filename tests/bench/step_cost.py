@@ -96,9 +96,10 @@ def main():
             middle, low, high = paired.interval(more)
             step = paired.middle(alone)
             limit = LEAST_US + SHARE * step
+            told = "<= %.3g" % limit if high - low < 2 * limit else ""
             note = "of %.0f us; 95 %%: %.2f to %.2f; %d pairs" % (step, low, high, len(more))
-            print("a step under brim run, %s\t%.3g\tus\t<= %.3g\t%s"
-                  % (name, middle, limit, note), flush=True)
+            print("a step under brim run, %s\t%.3g\tus\t%s\t%s%s"
+                  % (name, middle, told, note, "" if told else ": too wide to judge"), flush=True)
 
 
 if __name__ == "__main__":
