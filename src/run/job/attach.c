@@ -30,7 +30,10 @@ static int check_right(int proc, pid_t pid, struct err *e)
                        (int)pid, user ? user->pw_name : "another user");
     }
     if (process_files_read(proc, pid, "io", NULL, text) == -EACCES)
-        return err_set(e, -EPERM, "process %d may not be looked at: run this as root", (int)pid);
+        return err_set(e, -EPERM, "process %d may not be looked at: %s", (int)pid,
+                       geteuid() != 0 ? "run this as root"
+                                      : "this root is without the right to trace (CAP_SYS_PTRACE), "
+                                        "or the process is another container's");
     return 0;
 }
 
