@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
+
 void join_init(struct join *j)
 {
     memset(j, 0, sizeof(*j));
@@ -79,6 +81,7 @@ int join_push(struct join *j, size_t rank, const struct join_step *s)
         return rc;
     r->n++;
     r->newest = s->number;
+    r->newest_ns = s->begin_ns + clock_ns(s->seconds);
     *at(r, r->n - 1) = *s;
     at(r, r->n - 1)->request = r->request;
     return 0;
@@ -143,4 +146,17 @@ uint64_t join_newest(const struct join *j)
         if (j->ranks[i].in)
             newest = MAX(newest, j->ranks[i].newest);
     return newest;
+}
+
+int64_t join_newest_ns(const struct join *j)
+{
+    int64_t end_ns = INT64_MAX;
+
+    for (size_t i = 0; i < JOIN_RANKS; i++) {
+        const struct join_rank *r = &j->ranks[i];
+
+        if (r->in && r->seen)
+            end_ns = MIN(end_ns, r->newest_ns);
+    }
+    return end_ns;
 }

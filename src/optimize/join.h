@@ -25,6 +25,7 @@ struct join_rank {
     size_t room, first, n;
     uint64_t request, seen,
         newest;             /* seen: steps that were pushed; newest: the last one's number */
+    int64_t newest_ns;      /* and its end */
     bool in, closed, fresh; /* closed: it has ended in order; fresh: it began after members did */
 };
 
@@ -51,5 +52,9 @@ bool join_next(struct join *j, struct join_step *ret);
 
 /* The highest number of a step that a member has ended. */
 uint64_t join_newest(const struct join *j);
+
+/* When the members had ended these, the first of them, by the job's own clock, which may be behind
+ * brim's; INT64_MAX without any. */
+int64_t join_newest_ns(const struct join *j);
 
 #endif

@@ -34,7 +34,7 @@ static void put(struct sim *s, unsigned rank, uint32_t kind, uint32_t code, uint
     struct brim_ring_record *all = (void *)(s->map[rank] + BRIM_RING_HEADER_SIZE + TEXTS);
 
     all[h->head % CAPACITY] = (struct brim_ring_record){ .seq = h->head + 1,
-                                                         .t_ns = s->now_ns,
+                                                         .t_ns = s->now_ns - s->behind_ns,
                                                          .kind = (uint16_t)kind,
                                                          .code = (uint16_t)code,
                                                          .extra = 7,

@@ -28,6 +28,7 @@ struct sim {
     bool refuses[SIM_RANKS], silent, hurts, losses, gpu, hangs, blind;
     uint64_t decays_at, dies_at, restarts_at;
     int64_t now_ns, turn_ns, moment_ns, next_ns;
+    int64_t behind_ns; /* the job's clock is so far behind brim's */
     unsigned requests;
     struct goal goal;
     double watts, worker_watts;

@@ -82,7 +82,7 @@ void drive_begin_group(struct drive *d)
 /* The step that is under way has some of both: it is left out with the next one. */
 void drive_switched_now(struct drive *d)
 {
-    d->since_ns = d->w.now_ns;
+    d->since_ns = MIN(d->w.now_ns, join_newest_ns(&d->join));
     d->settle = MIXED_STEPS;
     drive_begin_group(d);
 }

@@ -39,7 +39,8 @@ void drive_gather(struct drive *d)
     d->state = DRIVE_RUNS;
     d->lost = false;
     d->step_ns = d->w.now_ns;
-    d->since_ns = d->first_ns; /* what was measured before tells of its start: of imports */
+    /* What was measured before tells of its start: of imports. */
+    d->since_ns = MIN(d->first_ns, join_newest_ns(&d->join));
     drive_begin_group(d);
 }
 

@@ -174,6 +174,24 @@ static void test_soon(void)
     sim_done(&s);
 }
 
+/* A job in a time namespace, or with a clock of its own, is seen and made faster as any other. */
+static void test_behind(void)
+{
+    struct drive_report r;
+    const struct session_entry *k;
+    struct sim s;
+
+    sim_init(&s, 3);
+    s.now_ns = INT64_C(1000000000000);
+    s.behind_ns = INT64_C(900000000000);
+    is_int(sim_start(&s, false), 0, "the drive of a job whose clock is 15 minutes behind starts");
+    sim_run(&s, 0);
+    sim_end(&s, 0, &r);
+    k = sim_entry(&r, "loader.workers");
+    ok(k && k->outcome == SESSION_ADOPTED, "workers are adopted with a clock that is behind");
+    sim_done(&s);
+}
+
 /* Four workers that do not keep up: most steps wait for nothing, and one in four for all. */
 static void test_bursts(void)
 {
@@ -709,6 +727,7 @@ int main(void)
     test_record();
     test_won();
     test_soon();
+    test_behind();
     test_rare();
     test_once();
     test_bursts();
