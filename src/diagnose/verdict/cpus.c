@@ -139,6 +139,16 @@ static double crowding(const struct judge *j)
     return isnan(waits) ? starving(j) : fmin(starving(j), waits * cpu_part(j));
 }
 
+/* Whether the work of workers and ranks fills the CPUs, so that fewer workers could give back less
+ * than half of what waiting for CPUs costs. What other threads of a rank do may be spinning. */
+static bool is_full_of_work(const struct judge *j)
+{
+    double works = judge_mean(j, RUN_WORKER_CPU) * judge_mean(j, RUN_WORKERS) +
+                   judge_mean(j, RUN_RANK_THREAD_CPU) * (double)j->n_ranks;
+
+    return 1 - works / j->cpus < crowding(j) / 2;
+}
+
 /* More workers than CPUs, which wait for each other: not those that sleep most of the time, and not
  * where data is waited for more than CPUs are. Of the workers in the job's notes, only as many
  * count as there are processes. */
@@ -153,7 +163,7 @@ static void judge_many_workers(struct judge *j)
         judge_mean(j, RUN_WORKER_CPU) * workers < j->l.workers_busy * j->cpus ||
         judge_mean(j, RUN_JOB_RUN_WAIT) < (workers - j->cpus) * j->l.workers_waiting ||
         !(j->starved >= j->l.cpu_starved) || !(crowding(j) >= j->l.wait_warning) ||
-        judge_mean(j, RUN_RANK_THREAD_WAIT) < j->wait ||
+        judge_mean(j, RUN_RANK_THREAD_WAIT) < j->wait || is_full_of_work(j) ||
         judge_mean(j, RUN_OTHER_CPU) >= j->l.others_cpu * j->cpus)
         return;
     to = judge_add(j, CAUSE_MANY_WORKERS, -1, crowding(j));
@@ -257,9 +267,12 @@ static void judge_spinning(struct judge *j)
     judge_advises(j, to, "OMP_WAIT_POLICY=passive");
 }
 
+/* What a second thread takes over of calls that are as short as those of a short step is less than
+ * what sharing them out costs. */
 static void judge_few_threads(struct judge *j)
 {
     double share = j->threads * (double)j->n_ranks / j->cpus;
+    double cost = j->compute * (1 - share) * (1 - j->l.short_step / j->v->step_s);
     const char *smt = judge_environment(j->r, "cpus.smt");
     /* half of the CPUs is all cores where two CPUs share one */
     bool few = smt && *smt == '0' ? share <= j->l.threads_few : share < j->l.threads_few;
@@ -271,7 +284,7 @@ static void judge_few_threads(struct judge *j)
         !(j->compute >= j->l.compute_most) || !(judge_mean(j, RUN_CPU_BUSY) < j->l.cpus_free) ||
         !(j->v->step_s >= j->l.short_step))
         return;
-    to = judge_add(j, CAUSE_CPU_THREADS, -1, j->compute * (1 - share));
+    to = judge_add(j, CAUSE_CPU_THREADS, -1, cost);
     judge_says(j, to, "it computes on %.0f of %.0f CPUs", j->threads * (double)j->n_ranks, j->cpus);
     judge_agrees(j, to, "%.0f threads per rank", j->threads);
     judge_agrees(j, to, "%s of the CPUs are busy",

@@ -18,8 +18,12 @@ static void test_sleeping_workers(void)
     m.s[RUN_JOB_RUN_WAIT] = 0.5;
     ok(judge_made(&m) != CAUSE_MANY_WORKERS, "workers that sleep are not too many");
     m.s[RUN_JOB_RUN_WAIT] = 12;
+    m.s[RUN_RANK_THREAD_CPU] = 0.2;
     m.s[RUN_RANK_THREAD_WAIT] = 0.5;
     is_int(judge_made(&m), CAUSE_MANY_WORKERS, "workers that wait for CPUs are too many");
+    m.s[RUN_RANK_THREAD_CPU] = 0.35;
+    ok(judge_made(&m) != CAUSE_MANY_WORKERS,
+       "workers are not too many where their work and the rank's leave the CPUs little else");
 }
 
 /* Four workers that decode all the time, on two CPUs: the rank waits for what they decode, and

@@ -163,8 +163,9 @@ static struct made crowded(void)
     m.notes[0][1] = "1";
     m.notes[1][1] = "22";
     m.s[RUN_WORKERS] = 22;
-    m.s[RUN_WORKER_CPU] = 0.08;
+    m.s[RUN_WORKER_CPU] = 0.05;
     m.s[RUN_JOB_RUN_WAIT] = 16;
+    m.s[RUN_RANK_THREAD_CPU] = 0.1;
     m.s[RUN_RANK_THREAD_WAIT] = 0.5;
     return m;
 }
