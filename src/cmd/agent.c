@@ -77,6 +77,8 @@ static int run(const struct app *app, const void *values, char **operands, struc
         return err_usage(e, "--json is for --once");
     if (o->json && o->compat)
         return err_usage(e, "--compat has no JSON");
+    if (o->once && o->nodes)
+        return err_usage(e, "--once is of this node: 'brim top --once --nodes' asks others");
     return o->once ? print_once(app, o, e) : agent_options_run(app, o, ready, NULL, e);
 }
 

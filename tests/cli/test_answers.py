@@ -68,6 +68,7 @@ ANSWERS = [
     (["jobs", "--directory", "missing"], 1, "there is no queue in "),
     (["profile", "show", "mytrain"], 1, "no profile is kept yet: brim optimize -- COMMAND keeps"),
     (["run", "--profile", "mytrain", "--", "true"], 1, "no profile is kept yet: brim optimize"),
+    (["agent", "--once", "--nodes", "a,b"], 2, "'brim top --once --nodes' asks others"),
     (["agent", "--store", "/missing/a.db"], 1, "there is no folder /missing: make it, or name"),
     (["agent", "--store", "trace.csv"], 1, "trace.csv is there and is nothing that brim wrote"),
     (["up", "--store", "trace.csv"], 1, "trace.csv is there and is nothing that brim wrote"),
