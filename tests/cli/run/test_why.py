@@ -302,6 +302,22 @@ def test_live_without_a_process(brim, state):
     one_line(brim("why", "--live", 1, "x", env=state), 2, "neither a run")
 
 
+def holds_ptrace():
+    caps = re.search(r"^CapEff:\s*(\w+)", open("/proc/self/status").read(), re.M).group(1)
+    return os.geteuid() == 0 and int(caps, 16) >> 19 & 1
+
+
+@pytest.mark.skipif(not holds_ptrace(), reason="needs root with the right to trace, to drop it")
+def test_live_without_the_right_to_trace(brim, state):
+    """Root of a container: to be root, as another user is told, would be no help."""
+    drop = ["setpriv", "--bounding-set", "-sys_ptrace", "--inh-caps", "-sys_ptrace"]
+    with running("sleep", "300") as p:
+        done = subprocess.run([*drop, brim.program, "why", "--live", str(p.pid)],
+                              env=dict(os.environ, **state), stdout=-1, stderr=-1, timeout=60,
+                              text=True)
+    one_line(done, 1, "this root is without the right to trace (CAP_SYS_PTRACE), or")
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
 def test_live_of_another_user(brim, state):
     with running("sleep", "300") as p, readable_copy(brim.program) as program:
