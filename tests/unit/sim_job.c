@@ -232,7 +232,7 @@ static void add_moment(struct sim *s)
 static void turn(struct sim *s)
 {
     const struct observe_pilot *p = drive_pilot(s->drive);
-    const struct run_snapshot w = { s->rings, &s->run, s->now_ns };
+    const struct run_snapshot w = { .rings = s->rings, .run = &s->run, .now_ns = s->now_ns };
 
     s->turn_ns = s->now_ns;
     if (s->now_ns - s->moment_ns >= (s->next_ns ? s->next_ns : second))
@@ -350,7 +350,7 @@ int sim_start(struct sim *s, bool numeric)
 void sim_end(struct sim *s, int status, struct drive_report *ret)
 {
     const struct observe_pilot *p = drive_pilot(s->drive);
-    const struct run_snapshot w = { s->rings, &s->run, s->now_ns };
+    const struct run_snapshot w = { .rings = s->rings, .run = &s->run, .now_ns = s->now_ns };
 
     s->run.end = RUN_EXITED;
     s->run.status = status;

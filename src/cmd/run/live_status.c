@@ -18,11 +18,15 @@ enum { LAST_STEPS = 1000, COST_SHARE = 50 };
 
 static void count(struct live_run *to, const struct run_snapshot *w)
 {
-    const size_t n = rings_count(w->rings);
+    size_t n = rings_count(w->rings);
     uint64_t steps = 0;
 
     for (size_t i = 0; i < n; i++)
         steps = MAX(steps, rings_lane(w->rings, i)->count);
+    if (!n && w->inferred && w->inferred->count) {
+        n = 1;
+        steps = w->inferred->count;
+    }
     to->ranks = n ? (double)n : (double)NAN;
     to->steps = n ? (double)steps : (double)NAN;
 }

@@ -132,9 +132,11 @@ static void add_waiting(struct judge *j)
     if (j->marked)
         advise_workers(j, to, see_it_there);
     else if (judge_line(j, BRIM_STAGE_WAIT))
-        judge_advises(j, to, "see what it waits for there; brim run tells its stages");
+        judge_advises(j, to, "see what it waits for there%s",
+                      j->r->id ? "" : "; brim run tells its stages");
     else
-        judge_advises(j, to, "see where it waits: py-spy dump --pid PID, or start it by brim run");
+        judge_advises(j, to, "see where it waits: py-spy dump --pid PID%s",
+                      j->r->id ? "" : ", or start it by brim run");
 }
 
 /* Workers that neither compute nor wait most of the time, with room on the CPUs. */

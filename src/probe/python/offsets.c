@@ -21,13 +21,19 @@ static const struct python_offsets of_3_11 = {
                .previous = 48,
                .owner = 69,
                .end = 72,
-               .outermost = 0 },
+               .outermost = 0,
+               .locals = 72 },
     .code = { .file = 112,
               .qualified_name = 128,
               .lines = 136,
               .first_line = 72,
               .instructions = 184,
-              .end = 144 },
+              .end = 144,
+              .stack = 68,
+              .variables = 76 },
+    .range = { .index = 16, .length = 40 },
+    .generator = 80,
+    .tuple = 24,
     .type = 8,
     .type_name = 24,
     .size = 16,
@@ -51,13 +57,19 @@ static const struct python_offsets of_3_12 = {
                .previous = 8,
                .owner = 70,
                .end = 72,
-               .outermost = 3 },
+               .outermost = 3,
+               .locals = 72 },
     .code = { .file = 112,
               .qualified_name = 128,
               .lines = 136,
               .first_line = 68,
               .instructions = 192,
-              .end = 144 },
+              .end = 144,
+              .stack = 64,
+              .variables = 72 },
+    .range = { .index = 0, .length = 32 },
+    .generator = 72,
+    .tuple = 24,
     .type = 8,
     .type_name = 24,
     .size = 16,
@@ -120,6 +132,7 @@ static const struct word words_of[] = {
     WORD(29, 32, PYTHON_FRAME_MAX - 8, frame.previous),
     WORD(30, 33, PYTHON_FRAME_MAX - 8, frame.code),
     WORD(31, 34, PYTHON_FRAME_MAX - 8, frame.instruction),
+    WORD(32, 35, PYTHON_FRAME_MAX, frame.locals),
     WORD(33, 36, PYTHON_FRAME_MAX - 8, frame.owner),
     WORD(35, 40, PYTHON_CODE_MAX - 8, code.file),
     WORD(37, 42, PYTHON_CODE_MAX - 8, code.qualified_name),
@@ -128,6 +141,7 @@ static const struct word words_of[] = {
     WORD(43, 48, 2 * PYTHON_CODE_MAX, code.instructions),
     WORD(45, 51, OBJECT_MAX, type),
     WORD(47, 53, OBJECT_MAX, type_name),
+    WORD(51, 57, OBJECT_MAX, tuple),
     WORD(65, 75, OBJECT_MAX, size),
     WORD(66, 76, OBJECT_MAX, bytes),
     WORD(68, 78, OBJECT_MAX, text.state),
@@ -154,11 +168,16 @@ static uint32_t largest(const uint32_t *offsets, size_t n)
 /* What follows from the words. */
 static int complete(struct python_offsets *o)
 {
-    if (o->text.compact < 8)
+    if (o->text.compact < 8 || o->code.first_line < 4)
         return -EINVAL;
     o->text.compact -= 8; /* PyUnicodeObject has a pointer more than PyCompactUnicodeObject */
     o->frame.outermost = 3;
     o->holder_frame = -1;
+    /* The words do not tell these, which are as they were in 3.12. */
+    o->code.stack = o->code.first_line - 4;
+    o->code.variables = o->code.first_line + 4;
+    o->range.length = of_3_12.range.length;
+    o->generator = of_3_12.generator;
     o->thread.end = 8 +
                     largest((uint32_t[]){ o->thread.previous, o->thread.next, o->thread.interpreter,
                                           o->thread.native_id, o->thread.frame },

@@ -26,11 +26,19 @@ struct python_offsets {
     struct {
         uint32_t code, instruction, previous, owner, end;
         uint32_t
-            outermost; /* the owner of the outermost one: 0, a thread (3.11); from 3 on, C code */
+            outermost;   /* the owner of the outermost one: 0, a thread (3.11); from 3 on, C code */
+        uint32_t locals; /* its variables, and behind them what it computes with */
     } frame;
     struct {
         uint32_t file, qualified_name, lines, first_line, instructions, end;
+        uint32_t stack, variables; /* how many words of a frame these are */
     } code;
+    struct {
+        uint32_t index; /* 0: it counts what is left alone (3.12 and later) */
+        uint32_t length;
+    } range;            /* an iterator */
+    uint32_t generator; /* where its frame begins */
+    uint32_t tuple;     /* its first item */
 
     uint32_t type;      /* of any object */
     uint32_t type_name; /* of a type */

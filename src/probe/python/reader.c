@@ -18,6 +18,7 @@ struct python_reader {
     struct python_codes codes;
     struct python_thread threads[THREADS]; /* by number */
     struct python_walk before, after;
+    struct python_loops loops;
 };
 
 /* Its first words: in 3.11 and 3.12 they are other things. */
@@ -48,6 +49,8 @@ int python_reader_open(struct python_reader **ret, const struct python_memory *m
     if (!r)
         return err_nomem(e);
     r->memory = m;
+    r->loops.memory = m;
+    r->loops.offsets = &r->offsets;
     r->runtime = runtime;
     rc = find_offsets(r, version, e);
     if (rc < 0)
@@ -137,11 +140,11 @@ static int tell_all(struct python_reader *r, const struct python_call *calls, si
     return rc < 0 ? rc : told;
 }
 
-/* One try: how many, or a negative errno: what was read does not fit together. A frame that has
- * ended stays in memory until another one takes its place, piece by piece: what is told was there
- * before and after the moment at which its thread was asked where it is. */
-static int read_once(struct python_reader *r, uint64_t native_id, struct python_frame *frames,
-                     int most)
+/* The calls of a thread, innermost first: how many, or a negative errno: what was read does not fit
+ * together. A frame that has ended stays in memory until another one takes its place, piece by
+ * piece: what is told was there before and after the moment at which its thread was asked where it
+ * is. */
+static int read_calls(struct python_reader *r, uint64_t native_id, const struct python_call **ret)
 {
     struct python_walk *before = &r->before, *after = &r->after;
     uint64_t frame;
@@ -157,8 +160,20 @@ static int read_once(struct python_reader *r, uint64_t native_id, struct python_
     if (rc < 0)
         return rc;
     same = python_walk_same(before, after);
-    rc = tell_all(r, after->calls + after->n - same, same, frames, most);
-    return rc == 0 && before->n + after->n > 0 ? -EAGAIN : rc;
+    *ret = after->calls + after->n - same;
+    return same == 0 && before->n + after->n > 0 ? -EAGAIN : (int)same;
+}
+
+static int read_once(struct python_reader *r, uint64_t native_id, struct python_frame *frames,
+                     int most)
+{
+    const struct python_call *calls;
+    int n = read_calls(r, native_id, &calls), rc;
+
+    if (n <= 0)
+        return n;
+    rc = tell_all(r, calls, (size_t)n, frames, most);
+    return rc == 0 ? -EAGAIN : rc;
 }
 
 int python_reader_stack(struct python_reader *r, uint64_t native_id, struct python_frame *frames,
@@ -171,6 +186,44 @@ int python_reader_stack(struct python_reader *r, uint64_t native_id, struct pyth
             return n;
     }
     return 0;
+}
+
+static int read_loops(struct python_reader *r, uint64_t native_id, struct python_loop_of_call *ret,
+                      int most)
+{
+    enum { LOOPS = 64 };
+    const struct python_call *calls;
+    struct python_loop loops[LOOPS];
+    int n = read_calls(r, native_id, &calls), told = 0;
+    size_t found;
+
+    if (n <= 0)
+        return n;
+    found = python_loops_find(&r->loops, calls, (size_t)n, loops, MIN((size_t)most, (size_t)LOOPS));
+    for (size_t i = 0; i < found; i++) {
+        struct python_loop_of_call *to = &ret[told];
+
+        to->loop = loops[i];
+        told += tell_all(r, &calls[loops[i].call], 1, &to->place, 1) == 1;
+    }
+    return told;
+}
+
+int python_reader_loops(struct python_reader *r, uint64_t native_id,
+                        struct python_loop_of_call *ret, int most)
+{
+    for (int i = 0; i < TRIES; i++) {
+        int n = read_loops(r, native_id, ret, most);
+
+        if (n >= 0 || n == -ENOENT)
+            return n;
+    }
+    return 0;
+}
+
+int python_reader_again(struct python_reader *r, struct python_loop *loop)
+{
+    return python_loops_again(&r->loops, loop);
 }
 
 void python_reader_close(struct python_reader *r)

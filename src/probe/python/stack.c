@@ -147,24 +147,54 @@ static uint64_t read_native_id(pid_t pid, pid_t tid)
     return file_read(path, &text, NULL) < 0 ? 0 : parse_native_id(str_text(&text));
 }
 
-int python_process_stack(struct python_process *p, pid_t tid, struct python_frame *frames, int most)
+/* A reader's answer about one thread, whose number in its own namespace is found where it has to
+ * be: also where another thread has its number now. */
+static int ask(struct python_process *p, pid_t tid,
+               int (*read)(struct python_reader *r, uint64_t native_id, void *to, int most),
+               void *to, int most)
 {
     const pid_t asked = tid ? tid : p->pid;
     const size_t slot = (size_t)asked % THREADS;
     int n = -ENOENT;
 
     if (p->threads[slot].tid == asked)
-        n = python_reader_stack(p->reader, p->threads[slot].native_id, frames, most);
-    if (n == -ENOENT) { /* also where another thread has its number now */
+        n = read(p->reader, p->threads[slot].native_id, to, most);
+    if (n == -ENOENT) {
         uint64_t native_id = read_native_id(p->pid, asked);
 
         if (!native_id)
             return 0;
         p->threads[slot].tid = asked;
         p->threads[slot].native_id = native_id;
-        n = python_reader_stack(p->reader, native_id, frames, most);
+        n = read(p->reader, native_id, to, most);
     }
     return MAX(n, 0);
+}
+
+static int read_stack(struct python_reader *r, uint64_t native_id, void *to, int most)
+{
+    return python_reader_stack(r, native_id, to, most);
+}
+
+static int read_loops(struct python_reader *r, uint64_t native_id, void *to, int most)
+{
+    return python_reader_loops(r, native_id, to, most);
+}
+
+int python_process_stack(struct python_process *p, pid_t tid, struct python_frame *frames, int most)
+{
+    return ask(p, tid, read_stack, frames, most);
+}
+
+int python_process_loops(struct python_process *p, pid_t tid, struct python_loop_of_call *ret,
+                         int most)
+{
+    return ask(p, tid, read_loops, ret, most);
+}
+
+int python_process_again(struct python_process *p, struct python_loop *loop)
+{
+    return python_reader_again(p->reader, loop);
 }
 
 void python_process_close(struct python_process *p)

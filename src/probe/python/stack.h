@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "probe/python/frame.h"
+#include "probe/python/loop.h"
 
 struct python_process;
 
@@ -28,6 +29,15 @@ int python_process_open(struct python_process **ret, pid_t pid, struct err *e) C
  * none from then on: open it again. */
 int python_process_stack(struct python_process *p, pid_t tid, struct python_frame *frames,
                          int most);
+
+/* The loops that a thread is in, at most so many, from the outermost one on: what they count,
+ * and the call that holds each. How many: 0 as for calls. */
+int python_process_loops(struct python_process *p, pid_t tid, struct python_loop_of_call *ret,
+                         int most);
+
+/* How far one of them is now, in two calls of the kernel: 0; -ENOENT: its place holds another
+ * object; or another negative errno. The call may have ended: then it stays where it was. */
+int python_process_again(struct python_process *p, struct python_loop *loop) CHECK_RESULT;
 
 void python_process_close(struct python_process *p);
 DEFINE_CLEANUP(struct python_process, python_process_close)

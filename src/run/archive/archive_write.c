@@ -27,6 +27,7 @@ static const char draft_suffix[] = ".new";
 
 struct archive_lane {
     int fd; /* -1: not made yet */
+    int pid;
     uint64_t written;
     size_t n_notes;
 };
@@ -510,6 +511,13 @@ static int put_steps(struct archive_lane *at, const struct rank_steps *l)
     return 0;
 }
 
+/* A rank marks its steps, which had been counted from outside: these go. */
+static int begin_anew(struct archive_lane *at)
+{
+    at->written = 0;
+    return ftruncate(at->fd, ARCHIVE_HEADER + ARCHIVE_NOTES) < 0 ? -errno : 0;
+}
+
 int archive_lane(struct archive *a, size_t i, const struct rank_steps *l, struct err *e)
 {
     struct archive_lane *at;
@@ -520,6 +528,11 @@ int archive_lane(struct archive *a, size_t i, const struct rank_steps *l, struct
     if (i >= LANES_MAX)
         return 0;
     at = &a->lanes[i];
+    if (at->fd >= 0 && at->pid != l->pid)
+        rc = begin_anew(at);
+    if (rc < 0)
+        return err_set(e, rc, "%s-%zu.steps: %s", a->stem, i, strerror(-rc));
+    at->pid = l->pid;
     if (at->fd >= 0 && at->written == l->count && at->n_notes == l->n_notes && l->count)
         return 0;
     snprintf(suffix, sizeof(suffix), "-%zu.steps", i);

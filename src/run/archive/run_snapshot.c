@@ -38,5 +38,9 @@ int run_snapshot(struct run *ret, const struct run_snapshot *w, int64_t since_ns
     }
     for (size_t i = 0; rc == 0 && i < rings_count(w->rings); i++)
         rc = rank_steps_part_to_run(rings_lane(w->rings, i), ret, since_ns, most);
-    return rc;
+    if (rc < 0 || rings_count(w->rings) || !w->inferred || !w->inferred->count)
+        return rc;
+    ret->inferred = "no steps were marked: they are found from outside";
+    ret->inferred_confidence = 1;
+    return rank_steps_part_to_run(w->inferred, ret, since_ns, most);
 }

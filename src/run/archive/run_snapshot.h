@@ -7,10 +7,11 @@
 /* What an observer has seen so far. */
 struct run_snapshot {
     const struct rings *rings;
-    const struct run *run;       /* what it is and its moments; no ranks */
-    int64_t now_ns;              /* monotonic */
-    const struct family *family; /* its processes; NULL: not known */
-    int asked;                   /* the last signal that came for the job and ends jobs; 0: none */
+    const struct rank_steps *inferred; /* its steps while it marks none; NULL: they are not known */
+    const struct run *run;             /* what it is and its moments; no ranks */
+    int64_t now_ns;                    /* monotonic */
+    const struct family *family;       /* its processes; NULL: not known */
+    int asked;    /* the last signal that came for the job and ends jobs; 0: none */
     double far_s; /* from here to the farthest host with ranks, and back; 0: there is none */
 };
 

@@ -70,6 +70,7 @@ static struct run_snapshot watched(const struct observer *o, int64_t now_ns)
 {
     return (struct run_snapshot){
         .rings = o->rings,
+        .inferred = &o->inferred,
         .run = &o->out->run,
         .now_ns = now_ns,
         .family = o->family,
@@ -199,6 +200,27 @@ static int read_marks(struct observer *o, int64_t now_ns)
     return rc;
 }
 
+int observer_infer(struct observer *o, int64_t now_ns)
+{
+    char text[1];
+
+    o->inferred_ns = now_ns;
+    if (o->loops && loop_watch_say(o->loops, text, sizeof(text)))
+        return 0;
+    return series_infer(&o->series, &o->inferred, now_ns);
+}
+
+/* While nothing is marked. */
+static int look_for_steps(struct observer *o, const struct family_glance *g, int64_t now_ns)
+{
+    pid_t first = o->kin.n ? o->kin.ranks[0] : o->launch.pid;
+
+    series_add(&o->series, g, now_ns);
+    return o->loops ? loop_watch_look(o->loops, first, o->series.what ? o->series.from_ns : 0,
+                                      &o->inferred)
+                    : 0;
+}
+
 int observer_glance(struct observer *o, int64_t now_ns)
 {
     struct family_glance g;
@@ -210,14 +232,12 @@ int observer_glance(struct observer *o, int64_t now_ns)
     o->glance_ns += GLANCE_NS * ((now_ns - o->glance_ns) / GLANCE_NS + 1);
     family_look(o->family, &g, rings_count(o->rings) == 0);
     if (!rings_count(o->rings))
-        series_add(&o->series, &g, now_ns);
-    if (now_ns < o->due_ns)
-        return 0;
+        rc = look_for_steps(o, &g, now_ns);
+    if (rc < 0 || now_ns < o->due_ns)
+        return rc;
     launch_tty(&o->launch);
-    if (!rings_count(o->rings) && now_ns - o->inferred_ns >= INFER_NS) {
-        o->inferred_ns = now_ns;
-        rc = series_infer(&o->series, &o->inferred, now_ns);
-    }
+    if (!rings_count(o->rings) && now_ns - o->inferred_ns >= INFER_NS)
+        rc = observer_infer(o, now_ns);
     while (o->due_ns <= now_ns)
         o->due_ns += next_interval(o);
     if (o->c->uneven && rc == 0)

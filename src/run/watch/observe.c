@@ -38,6 +38,7 @@ static void observer_done(struct observer *o)
 {
     node_close(o->node);
     stacks_close(o->stacks);
+    loop_watch_close(o->loops);
     family_close(o->family);
     if (o->meeting)
         meeting_close(o->meeting);
@@ -234,16 +235,20 @@ static void loop(struct observer *o)
 static int add_lanes(struct observer *o)
 {
     struct run *r = &o->out->run;
-    char text[256];
+    char text[512];
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < rings_count(o->rings); i++)
         rc = rank_steps_to_run(rings_lane(o->rings, i), r);
-    if (rc < 0 || rings_count(o->rings) || !o->inferred.count ||
-        !series_say(&o->series, text, sizeof(text)))
+    if (rc < 0 || rings_count(o->rings) || !o->inferred.count)
         return rc;
+    r->inferred_confidence = 1;
+    if (!o->loops || !loop_watch_say(o->loops, text, sizeof(text))) {
+        if (!series_say(&o->series, text, sizeof(text)))
+            return 0;
+        r->inferred_confidence = o->series.confidence;
+    }
     r->inferred = arena_strdup(&r->arena, text);
-    r->inferred_confidence = o->series.confidence;
     return r->inferred ? rank_steps_to_run(&o->inferred, r) : -ENOMEM;
 }
 
@@ -286,7 +291,7 @@ static int finish(struct observer *o, struct err *e)
         clean_up(o);
     o->out->asked = o->launch.asked;
     if (rc == 0 && !rings_count(o->rings))
-        rc = series_infer(&o->series, &o->inferred, now_ns);
+        rc = observer_infer(o, now_ns);
     if (rc == 0 && (now_ns - o->ticks[o->now].monotonic_ns >= REST_NS || !r->n_moments))
         rc = observer_sample(o, now_ns);
     if (rc == 0)
@@ -354,6 +359,8 @@ static int begin(struct observer *o, struct err *e)
     if (rc < 0)
         observer_say(o, "out of memory: the node is not watched");
     watch_calls(o);
+    if (loop_watch_open(&o->loops, o->c->clock) < 0)
+        o->loops = NULL; /* as it is with calls */
     return 0;
 }
 

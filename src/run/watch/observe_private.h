@@ -17,6 +17,7 @@
 #include "run/ring/control.h"
 #include "run/ring/ring_folder.h"
 #include "run/ring/rings.h"
+#include "run/watch/loop_watch.h"
 #include "run/watch/node.h"
 #include "run/watch/observe.h"
 #include "run/watch/series.h"
@@ -43,7 +44,8 @@ struct observer {
     double reaped_s;                                  /* told to the family */
     char cgroup[SIGNAL_THING];
     struct series series;
-    struct rank_steps inferred;
+    struct loop_watch *loops;    /* NULL: nobody counts the rounds of its loops */
+    struct rank_steps inferred;  /* while no rank marks anything */
     struct find_ranks_watch kin; /* while no rank marks anything */
     struct sample_rate pace;
     bool calm;
@@ -70,6 +72,10 @@ int64_t observer_glance_period(const struct observer *o);
 /* What a turn of the timer asks for: marks, a look at the processes, a moment when one is due. 0 or
  * -ENOMEM. */
 int observer_glance(struct observer *o, int64_t now_ns) CHECK_RESULT;
+
+/* Steps that were not marked: by the loop that makes them, or by what repeats itself. 0 or
+ * -ENOMEM. */
+int observer_infer(struct observer *o, int64_t now_ns) CHECK_RESULT;
 
 /* A moment now: 0 or -ENOMEM. */
 int observer_sample(struct observer *o, int64_t now_ns) CHECK_RESULT;

@@ -18,6 +18,7 @@
 #include "run/job/environ.h"
 #include "run/job/find_ranks.h"
 #include "run/moment/moment.h"
+#include "run/watch/loop_watch.h"
 #include "run/watch/node.h"
 #include "run/watch/series.h"
 #include "run/watch/stacks.h"
@@ -40,6 +41,7 @@ struct watch {
     const char *gpus; /* the job's, by number; NULL: all */
     struct find_ranks_watch kin;
     struct stacks *stacks;
+    struct loop_watch *loops;
     bool ended;
 };
 
@@ -47,6 +49,7 @@ static void watch_done(struct watch *w)
 {
     node_close(w->node);
     stacks_close(w->stacks);
+    loop_watch_close(w->loops);
     family_close(w->family);
     tick_done(&w->ticks[0]);
     tick_done(&w->ticks[1]);
@@ -177,6 +180,9 @@ static int watch(struct watch *w)
         now_ns = clock_monotonic_ns(w->c->clock);
         family_look(w->family, &g, true);
         series_add(&w->series, &g, now_ns);
+        rc = loop_watch_look(w->loops, w->kin.n ? w->kin.ranks[0] : w->c->pid, 0, &w->lane);
+        if (rc < 0)
+            break;
         if (now_ns < due_ns)
             continue;
         while (due_ns <= now_ns)
@@ -209,20 +215,30 @@ static int steps_of_moments(struct watch *w)
     return rc;
 }
 
+/* Its steps, and how they were found. */
+static int find_steps(struct watch *w, int64_t now_ns, char *text, size_t size)
+{
+    int rc;
+
+    w->run->inferred_confidence = 1;
+    if (loop_watch_say(w->loops, text, size))
+        return 0;
+    rc = series_infer(&w->series, &w->lane, now_ns);
+    w->run->inferred_confidence = w->series.confidence;
+    if (rc < 0 || series_say(&w->series, text, size))
+        return rc;
+    snprintf(text, size,
+             "no steps were marked, and nothing repeats itself at 10 Hz: shares are of the time");
+    w->run->inferred_confidence = 0;
+    return steps_of_moments(w);
+}
+
 static int add_ranks(struct watch *w, int64_t now_ns)
 {
     struct run *r = w->run;
-    char text[256];
-    int rc = series_infer(&w->series, &w->lane, now_ns);
+    char text[512] = "";
+    int rc = find_steps(w, now_ns, text, sizeof(text));
 
-    r->inferred_confidence = w->series.confidence;
-    if (rc == 0 && !series_say(&w->series, text, sizeof(text))) {
-        snprintf(text, sizeof(text),
-                 "no steps were marked, and nothing repeats itself at 10 Hz: "
-                 "shares are of the time");
-        r->inferred_confidence = 0;
-        rc = steps_of_moments(w);
-    }
     r->inferred = arena_strdup(&r->arena, text);
     if (!r->inferred)
         rc = -ENOMEM;
@@ -258,6 +274,8 @@ static int open_all(struct watch *w, struct err *e)
                                     .to = w->run->lines,
                                     .clock = w->c->clock,
                                     .chance = (uint64_t)clock_monotonic_ns(w->c->clock) }) < 0)
+        return err_nomem(e);
+    if (loop_watch_open(&w->loops, w->c->clock) < 0)
         return err_nomem(e);
     return node_open(&w->node, w->root, NULL, e);
 }

@@ -20,6 +20,26 @@ static void check_text(const char *text, size_t size)
     }
 }
 
+static void check_frame(const struct python_frame *f)
+{
+    check_text(f->function, sizeof(f->function));
+    check_text(f->file, sizeof(f->file));
+    check(f->line >= 0);
+}
+
+static void look_for_loops(struct python_reader *r, uint64_t thread)
+{
+    struct python_loop_of_call loops[MOST];
+    int n = python_reader_loops(r, thread, loops, MOST);
+
+    check(n <= MOST && (n >= 0 || n == -ENOENT));
+    for (int i = 0; i < n; i++) {
+        check_frame(&loops[i].place);
+        check(loops[i].loop.id && loops[i].loop.iterator);
+        (void)!python_reader_again(r, &loops[i].loop);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct python_frame frames[MOST];
@@ -37,11 +57,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             int n = python_reader_stack(r, m.thread, frames, MOST);
 
             check(n <= MOST && (n >= 0 || n == -ENOENT));
-            for (int k = 0; k < n; k++) {
-                check_text(frames[k].function, sizeof(frames[k].function));
-                check_text(frames[k].file, sizeof(frames[k].file));
-                check(frames[k].line >= 0);
-            }
+            for (int k = 0; k < n; k++)
+                check_frame(&frames[k]);
+            look_for_loops(r, m.thread);
         }
         python_reader_close(r);
     }

@@ -40,6 +40,11 @@ frame.code _PyInterpreterFrame f_code
 frame.instruction _PyInterpreterFrame prev_instr
 frame.previous _PyInterpreterFrame previous
 frame.owner _PyInterpreterFrame owner
+frame.locals _PyInterpreterFrame localsplus
+code.stack PyCodeObject co_stacksize
+code.variables PyCodeObject co_nlocalsplus
+generator PyGenObject gi_iframe
+tuple PyTupleObject ob_item
 code.file PyCodeObject co_filename
 code.qualified_name PyCodeObject co_qualname
 code.lines PyCodeObject co_linetable

@@ -1,64 +1,17 @@
-/* Calls of Python processes that run here: the system's python3, and those that BRIM_PYTHONS names
- * (paths with ':' between them). */
+/* Calls of Python processes that run here. */
 #include "probe/python/stack.h"
 
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "../../folder.h"
 #include "base/parse.h"
+#include "job.h"
 #include "tap.h"
 
 enum { MOST = 256 };
-
-struct job {
-    pid_t pid;
-    int out;     /* what it writes */
-    long number; /* what it wrote first, once it sits where the test wants it */
-};
-
-static char root[PATH_MAX]; /* a folder with job.py */
-
-/* Run a script, until it has written a number. */
-static struct job start(const char *python, const char *script)
-{
-    struct job job = { .number = 0 };
-    char path[PATH_MAX], line[32] = "";
-    int pipes[2];
-
-    folder_text(root, "job.py", script);
-    folder_path(root, "job.py", path);
-    folder_need(pipe2(pipes, O_CLOEXEC), "pipe");
-    job.pid = fork();
-    folder_need(job.pid, "fork");
-    if (job.pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        dup2(pipes[1], STDOUT_FILENO);
-        execl(python, python, "-I", "-S", path, (char *)NULL);
-        _exit(127);
-    }
-    close(pipes[1]);
-    job.out = pipes[0];
-    for (size_t n = 0; n < sizeof(line) - 1 && read(job.out, line + n, 1) == 1; n++) {
-        if (line[n] == '\n') {
-            line[n] = 0;
-            break;
-        }
-    }
-    job.number = strtol(line, NULL, 10);
-    return job;
-}
-
-static void stop(struct job *job)
-{
-    kill(job->pid, SIGKILL);
-    waitpid(job->pid, NULL, 0);
-    close(job->out);
-}
 
 /* The calls of a thread of a job; how many. */
 static int calls_of(pid_t pid, pid_t tid, struct python_frame frames[MOST])
@@ -342,18 +295,8 @@ static void test_all(const char *python)
 
 int main(void)
 {
-    const char *more = getenv("BRIM_PYTHONS");
-    char python[PATH_MAX];
-
     folder_make(root);
-    test_all("/usr/bin/python3");
-    while (more && *more) {
-        size_t len = strcspn(more, ":");
-
-        snprintf(python, sizeof(python), "%.*s", (int)len, more);
-        test_all(python);
-        more += len + (more[len] == ':');
-    }
+    each_python(test_all);
     test_namespace("/usr/bin/python3");
     folder_remove(root);
     return done();
