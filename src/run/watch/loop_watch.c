@@ -10,20 +10,25 @@
 #include "probe/python/stack.h"
 #include "run/watch/rounds.h"
 
-/* Python is looked for now and then: a process may be a shell yet that becomes it. */
+/* Python is looked for now and then, each time after twice as long: a process may be a shell yet
+ * that becomes it, and what it has mapped may be long. */
 #define FIND_NS NS_PER_S
-/* Looks without a round after which all loops are looked at, and not the one that is known. */
-enum { STILL = 2 };
+enum { TRIES_MOST = 6 };
+
+/* Looks without a round after which all loops are looked at, and not the one that is known; and
+ * without a loop, after which Python is looked for anew: the process may run another one by now. */
+enum { STILL = 2, EMPTY = 50 };
 
 struct loop_watch {
     const struct clock *clock;
     pid_t pid;
     struct python_process *python; /* NULL: none was found yet */
     int64_t find_ns;               /* when to look for it again */
+    unsigned tries;
     struct rounds rounds;
     struct python_loop_of_call loops[ROUNDS_LOOPS];
     struct python_loop_of_call known; /* the loop that makes the steps; id 0: none yet */
-    unsigned still;
+    unsigned still, empty;
     uint64_t counted;
 };
 
@@ -51,6 +56,7 @@ static void forget(struct loop_watch *w)
     python_process_close(w->python);
     w->python = NULL;
     w->known.loop.id = 0;
+    w->empty = 0;
     w->rounds = (struct rounds){ .from_ns = w->rounds.from_ns };
 }
 
@@ -60,10 +66,12 @@ static bool find_python(struct loop_watch *w, pid_t pid, int64_t now_ns)
         forget(w);
         w->pid = pid;
         w->find_ns = 0;
+        w->tries = 0;
     }
     if (w->python || now_ns < w->find_ns)
         return w->python;
-    w->find_ns = now_ns + FIND_NS;
+    w->find_ns = now_ns + (FIND_NS << MIN(w->tries, (unsigned)TRIES_MOST));
+    w->tries++;
     return python_process_open(&w->python, pid, NULL) == 0;
 }
 
@@ -124,6 +132,11 @@ int loop_watch_look(struct loop_watch *w, pid_t pid, int64_t since_ns, struct ra
     if (!find_python(w, pid, now_ns))
         return 0;
     n = see(w, seen);
+    w->empty = n ? 0 : w->empty + 1;
+    if (w->empty == EMPTY) {
+        forget(w);
+        return 0;
+    }
     w->rounds.from_ns = MAX(w->rounds.from_ns, since_ns);
     if (!rounds_look(&w->rounds, seen, n, now_ns, &made)) {
         w->still++;

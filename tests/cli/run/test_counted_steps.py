@@ -86,6 +86,31 @@ def test_marks_take_the_place_of_what_was_counted(brim, state, tmp_path):
     assert why["inferred"] is None and why["share"]["other"] < 0.02, "none has time without a stage"
 
 
+def other_python():
+    """One whose memory is another one's, where there are two."""
+    more = glob.glob(os.path.expanduser("~/.pyenv/versions/3.1[1-4]*/bin/python3"))
+    for path in ("/usr/bin/python3", *sorted(more)):
+        if os.path.exists(path) and os.path.realpath(path) != os.path.realpath(sys.executable):
+            return path
+    return sys.executable
+
+
+def test_a_program_that_becomes_another_one(brim, state, tmp_path):
+    """A launcher that runs a training script in its place is found again."""
+    script = tmp_path / "train.py"
+    script.write_text(LOOP)
+    launch = "import os, time\nfor i in range(300): time.sleep(0.005)\nos.execv(%r, [%r, %r])"
+    words = launch % (sys.executable, sys.executable, str(script))
+    command = [brim.program, "run", "-q", "--interval", "200ms", "--", other_python(), "-c", words]
+    run = subprocess.Popen(command, env=dict(os.environ, **state), stdout=subprocess.DEVNULL)
+    try:
+        wait_for(stored(state))
+    finally:
+        run.terminate()
+        run.wait(timeout=60)
+    assert "by the loop in train of" in json.loads(brim.out("why", "--json", env=state))["inferred"]
+
+
 def test_steps_of_a_loop_from_outside(brim, state):
     with subprocess.Popen([sys.executable, "-c", LOOP], stdout=subprocess.DEVNULL) as job:
         try:
