@@ -26,11 +26,10 @@ void session_init(struct session *s, const struct session_plan *plan)
 {
     *s = (struct session){ .plan = plan ? *plan : session_plan_usual(),
                            .start_s = (double)NAN,
-                           .now_s = (double)NAN,
                            .observed_s = (double)NAN };
-    s->plan.observe = MAX(1, MIN(s->plan.observe, TRIAL_BLOCK_MOST));
+    s->plan.observe = MIN(s->plan.observe, TRIAL_BLOCK_MOST);
     s->plan.trials = MIN(s->plan.trials, SESSION_TRIALS);
-    s->plan.canary = MAX(1, MIN(s->plan.canary, TRIAL_BLOCK_MOST));
+    s->plan.canary = MIN(s->plan.canary, TRIAL_BLOCK_MOST);
 }
 
 static const char used_up[] = "the budget is used up";
@@ -207,6 +206,7 @@ struct session_steps {
     unsigned n;
 };
 
+/* 'most' is TRIAL_BLOCK_MOST at most, and each value is of a step or more. */
 static bool collect(struct session *s, unsigned most, struct session_steps x, double *median)
 {
     if (s->skipped < SKIP) {
@@ -217,7 +217,7 @@ static bool collect(struct session *s, unsigned most, struct session_steps x, do
         return false;
     s->values[s->n++] = x.seconds;
     s->counted += x.n;
-    if (s->counted < most && s->n < TRIAL_BLOCK_MOST)
+    if (s->counted < most)
         return false;
     *median = sorted_median(s->values, s->n);
     return true;
@@ -314,8 +314,6 @@ static struct session_command step_guard(struct session *s, struct session_steps
     if (s->guarded < s->plan.guard || s->guard.checking || !s->in_force)
         return want(s, recheck_want(&s->guard));
     /* It holds: what limits the job may be something else now. */
-    s->n_offers = 0;
-    s->in_force = false;
     return s->ending ? finish(s, s->ending) : observe(s);
 }
 
@@ -391,7 +389,6 @@ static struct session_command tick(struct session *s, double now_s)
 {
     if (isnan(s->start_s))
         s->start_s = now_s;
-    s->now_s = now_s;
     return now_s - s->start_s > s->plan.seconds ? end_early(s, used_up) : go_on;
 }
 

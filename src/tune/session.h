@@ -131,7 +131,7 @@ struct session {
     unsigned waited;                  /* steps since the switch was asked for */
     double waited_s;                  /* and their seconds */
     unsigned trials, steps, begun_at; /* begun_at: steps when this candidate began */
-    double start_s, now_s;
+    double start_s;
     const char *ending;              /* why no trial begins any more; NULL */
     double values[TRIAL_BLOCK_MOST]; /* of observing and canaries */
     unsigned n, counted, skipped;    /* values; their steps; those before them */
