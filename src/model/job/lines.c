@@ -163,7 +163,6 @@ static void find_line(const struct lines *l, unsigned stage, const struct lines_
 {
     unsigned most = 0, dearest = 0;
 
-    ret->first = ret->last = 0;
     for (size_t i = 0; i < l->n; i++) {
         const struct lines_entry *e = &l->entries[i];
         const struct lines_place *p = e->stage == stage ? place_in(e, function, calls) : NULL;

@@ -60,6 +60,10 @@ static const struct {
     { "[profile]\n[a]\nvalue = \xc3\xa4\n", "f:3: a profile is printable ASCII" },
     { "[profile]\n[a]\nvalue = 1\ngain = nan\n", "f:4: 'gain' is a number" },
     { "[profile]\n[a]\nvalue = 1\nsteps = -1\n", "f:4: 'steps' is a whole number" },
+    { "[profile]\n[a]\nvalue = " LETTERS_40 LETTERS_40 "\n", "f:3: a value has 1 to 63 letters" },
+    { "[profile]\n[a]\nvalue = 1\nwhy = x\nwhy = x\n", "f:5: 'why' stands twice in [a]" },
+    { "[profile]\nsteps = 1\n", "f:2: unknown key 'steps'" },
+    { "[profile]\n[candidate a]\nvalue = 1\n[candidate a]\n", "f:4: [candidate a] stands twice" },
 };
 
 static void test_refused(void)
@@ -125,6 +129,105 @@ static void test_set(void)
             is_int(rc, -EINVAL, "profile_set refuses the 65th setting");
     }
     is_str(e.text, "there are more than 64 settings", "the error names the maximum of settings");
+    is_int((int)p.count, PROFILE_MAX, "a profile has 64 settings");
+    s.knob = "loader.workers";
+    is_int(profile_set(&p, &s, &e), 0, "a profile that is full takes another value of a knob");
+    s.knob = "memo";
+    s.kind = PROFILE_REFUSED;
+    is_int(profile_remember(&p, &s, &e), 0, "a profile that is full remembers a value");
+}
+
+/* Each text of a setting, with letters that no file, shell or environment may have. */
+static void test_letters(void)
+{
+    static const struct {
+        const char *text;
+        bool plain;
+    } texts[] = { { " ~", true }, { "\x1f", false }, { "\x7f", false }, { "\xc3", false } };
+    char value[KNOB_VALUE_MAX + 1] = "", name[KNOB_NAME_MAX + 1] = "";
+
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+        for (int which = 0; which < 5; which++) {
+            CLEANUP(profile_done) struct profile p = { .count = 0 };
+            const char *t = texts[i].text;
+            struct profile_setting s = { .knob = which == 0 ? t : "k",
+                                         .value = which == 1 ? t : "1",
+                                         .before = which == 2 ? t : NULL,
+                                         .date = which == 3 ? t : NULL,
+                                         .why = which == 4 ? t : NULL };
+
+            is_int(profile_set(&p, &s, NULL), texts[i].plain || which == 4 ? 0 : -EINVAL,
+                   "text %d of a setting with the letter %d is taken, or not", which,
+                   (unsigned char)*t);
+            if (which == 4)
+                is_str(p.settings[0].why, texts[i].plain ? t : NULL,
+                       "a reason with the letter %d is kept, or left out", (unsigned char)*t);
+        }
+    memset(value, 'v', KNOB_VALUE_MAX - 1);
+    memset(name, 'n', KNOB_NAME_MAX - 1);
+    for (int more = 0; more < 3; more++) {
+        CLEANUP(profile_done) struct profile p = { .count = 0 };
+        struct profile_setting s = { .knob = name, .value = value };
+        struct err e = { "" };
+
+        value[KNOB_VALUE_MAX - 1] = more == 1 ? 'v' : '\0';
+        name[KNOB_NAME_MAX - 1] = more == 2 ? 'n' : '\0';
+        is_int(profile_set(&p, &s, &e), more ? -EINVAL : 0,
+               "a knob of %zu letters with a value of %zu is taken, or not", strlen(name),
+               strlen(value));
+        is_str(e.text, more ? "a setting has a value of 1 to 63 letters" : "",
+               "the error names how many letters a value has");
+    }
+}
+
+/* A value and a name with all the letters that they may have, and each number of a file. */
+static void test_read_limits(void)
+{
+    CLEANUP(str_done) struct str in = STR_INIT(64 << 10);
+    CLEANUP(profile_done) struct profile p = { .count = 0 };
+    struct err e = { "" };
+
+    str_add(&in, "[profile]\n[");
+    str_fill(&in, 'k', KNOB_NAME_MAX - 1);
+    str_add(&in, "]\nvalue = ");
+    str_fill(&in, 'v', KNOB_VALUE_MAX - 1);
+    str_add(&in, "\n");
+    for (int i = 1; i < PROFILE_MAX; i++)
+        str_addf(&in, "[k%d]\nvalue = %d\n", i, i);
+    for (int i = 0; i < PROFILE_MAX; i++)
+        str_addf(&in, "[refused k%d]\nvalue = %d\n", i, i);
+    ok(profile_read(&p, "f", str_text(&in), in.len, &e) == 0,
+       "profile_read reads 64 settings and 64 memos: %s", e.text);
+    ok(strlen(p.settings[0].knob) == KNOB_NAME_MAX - 1 &&
+           strlen(p.settings[0].value) == KNOB_VALUE_MAX - 1,
+       "a name and a value have all of their letters");
+    ok(!*p.name && !*p.key && !*p.machine && !*p.versions,
+       "texts that a profile's head lacks are empty");
+    profile_done(&p);
+    str_add(&in, "[more]\nvalue = 1\n");
+    is_int(profile_read(&p, "f", str_text(&in), in.len, &e), -EINVAL,
+           "profile_read refuses a 65th setting");
+    is_str(e.text, "f:258: there are more than 64 settings", "the error names the 65th setting");
+}
+
+/* What an agent of this version would never write, in a file that is written. */
+static void test_written(void)
+{
+    CLEANUP(str_done) struct str out = STR_INIT(64 << 10);
+    struct profile_setting s = { .knob = "k",
+                                 .value = " ~\x7f\x1f\"\\",
+                                 .gain = (double)NAN,
+                                 .low = (double)INFINITY,
+                                 .high = 2 };
+    const struct profile p = {
+        .name = "n", .key = "k", .machine = "m", .versions = "v", .settings = &s, .count = 1
+    };
+
+    profile_write(&p, &out);
+    is_str(str_text(&out),
+           "[profile]\nname = \"n\"\nkey = \"k\"\nmachine = \"m\"\nversions = \"v\"\n\n[k]\n"
+           "value = \" ~??\\\"\\\\\"\nhigh = 2\nsteps = 0\n",
+           "what is not printable is masked, and numbers that are none are left out");
 }
 
 /* Quoting makes texts longer; what was read can be written and read again. */
@@ -189,6 +292,24 @@ static void test_apply(void)
     is_int(profile_check(&p, &k, "f", &e), -EINVAL, "profile_check refuses a value out of range");
     is_str(e.text, "f:2: loader.workers takes 0 to 64, not '65'",
            "the error names the line and the range");
+    profile_done(&p);
+    profile_env(&p, &k, &out);
+    s.knob = "mine";
+    is_int(profile_init(&p, "", "", "", ""), 0, "a profile may have no names");
+    is_int(profile_set(&p, &s, &e), 0, "profile_set takes a knob that is far from all others");
+    is_int(profile_check(&p, &k, "f", &e), -EINVAL, "profile_check refuses a knob of nobody's");
+    is_str(e.text, "f:0: unknown knob 'mine' (one of your own? --knobs FILE)",
+           "the error names the option for knobs of one's own");
+    str_reset(&out);
+    profile_env(&p, &k, &out);
+    is_str(str_text(&out), "", "profile_env exports nothing of a knob that nobody knows");
+    profile_done(&p);
+    s.kind = PROFILE_REFUSED;
+    is_int(profile_init(&p, "", "", "", ""), 0, "a profile may be empty");
+    is_int(profile_check(&p, &k, "f", &e), 0, "profile_check accepts an empty profile");
+    is_int(profile_remember(&p, &s, &e), 0, "profile_remember takes a knob of nobody's");
+    is_int(profile_check(&p, &k, "f", &e), -EINVAL,
+           "profile_check refuses a knob of nobody's that is remembered");
 }
 
 static void test_oom(void)
@@ -206,6 +327,8 @@ static void test_oom(void)
             rc = profile_init(&made, "n", "k", "m", "v");
         if (rc == 0)
             rc = profile_set(&made, &p.settings[0], NULL);
+        if (rc == 0)
+            rc = profile_remember(&made, &p.memos[1], NULL);
         failed = oom_end();
         ok(failed ? rc == -ENOMEM : rc == 0, "a profile with allocation %d failing returns %d",
            oom_at, rc);
@@ -219,6 +342,9 @@ int main(void)
     test_refused();
     test_round_trip();
     test_set();
+    test_letters();
+    test_read_limits();
+    test_written();
     test_long();
     test_apply();
     test_oom();

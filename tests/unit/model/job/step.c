@@ -186,11 +186,117 @@ static void test_disorder(void)
     is_int(f.ended, 4, "a step of negative length is dropped");
 }
 
+static void source_begin(struct feed *f, unsigned source, int64_t ms)
+{
+    give(f,
+         (struct step_mark){
+             .kind = BRIM_RING_STAGE_BEGIN, .stage = BRIM_STAGE_WAIT, .source = source },
+         ms);
+}
+
+/* The stage that the loop is in, as it counts: what waits for no step's data is between stages. */
+static void test_now(void)
+{
+    struct feed f = { .ended = 0 };
+
+    step_track_init(&f.track);
+    begin(&f, BRIM_STAGE_FORWARD, 1);
+    is_int(step_track_stage(&f.track), -1, "before its first step a loop is in no stage");
+    end(&f, BRIM_STAGE_FORWARD, 2);
+    step_begin(&f, 2);
+    is_int(step_track_stage(&f.track), BRIM_STAGE_OTHER, "a loop without a stage is between them");
+    begin(&f, BRIM_STAGE_FORWARD, 3);
+    begin(&f, BRIM_STAGE_COPY, 4);
+    is_int(step_track_stage(&f.track), BRIM_STAGE_COPY, "a loop is in its innermost stage");
+    end(&f, BRIM_STAGE_COPY, 5);
+    is_int(step_track_stage(&f.track), BRIM_STAGE_FORWARD, "a loop is back in the outer stage");
+    end(&f, BRIM_STAGE_FORWARD, 6);
+    source_begin(&f, 0, 7);
+    is_int(step_track_stage(&f.track), BRIM_STAGE_WAIT, "a loop waits for its only source");
+    end(&f, BRIM_STAGE_WAIT, 8);
+    source_begin(&f, 3, 9);
+    is_int(step_track_stage(&f.track), BRIM_STAGE_WAIT, "a loop waits for a source not seen yet");
+    end(&f, BRIM_STAGE_WAIT, 10);
+    source_begin(&f, 3, 11);
+    is_int(step_track_stage(&f.track), BRIM_STAGE_OTHER,
+           "a wait for a source that feeds no step is between the stages");
+    end(&f, BRIM_STAGE_WAIT, 12);
+    give(&f, (struct step_mark){ .kind = BRIM_RING_FEEDS, .source = 3 }, 12);
+    source_begin(&f, 4, 12);
+    end(&f, BRIM_STAGE_WAIT, 13);
+    source_begin(&f, 3, 13);
+    is_int(step_track_stage(&f.track), BRIM_STAGE_WAIT, "a wait for a source that feeds counts");
+    begin(&f, BRIM_STAGE_COPY, 14);
+    is_int(step_track_stage(&f.track), BRIM_STAGE_COPY, "a stage within a wait is the loop's");
+    step_track_lost(&f.track);
+    is_int(step_track_stage(&f.track), -1, "a loop whose marks were lost is in no stage");
+}
+
+/* What a step told is not the next one's. */
+static void test_anew(void)
+{
+    struct feed f = { .ended = 0 };
+    const struct step *s = &f.step;
+
+    step_track_init(&f.track);
+    ok(isnan(f.track.now.samples) && isnan(f.track.now.device_s[0]),
+       "what is not told before the first step is absent");
+    step_begin(&f, 0);
+    give(&f, (struct step_mark){ .kind = BRIM_RING_FEEDS, .source = 1 }, 0);
+    wait_for(&f, 1, 0, 5, 8);
+    give(&f, (struct step_mark){ .kind = BRIM_RING_DEVICE, .stage = BRIM_STAGES - 1, .seconds = 2 },
+         6);
+    give(&f, (struct step_mark){ .kind = BRIM_RING_DEVICE, .seconds = 1 }, 6);
+    give(&f, (struct step_mark){ .kind = BRIM_RING_DEVICE, .seconds = 0.5 }, 6);
+    step_end(&f, 10);
+    ok(s->device_s[BRIM_STAGES - 1] == 2 && s->device_s[0] == 1.5,
+       "times of a device that are told twice add up");
+    is_int((long long)s->begin_ns, 0, "a step has its begin");
+    is_int((long long)s->end_ns, 10 * MS, "a step has its end");
+    step_end(&f, 20);
+    ok(isnan(s->device_s[BRIM_STAGES - 1]) && isnan(s->device_s[0]) && isnan(s->samples),
+       "the device's times and samples are of one step");
+    is_ms(s->host_s[BRIM_STAGE_WAIT], 0, "time of the wait in a step without one");
+    is_int((long long)s->begin_ns, 10 * MS, "a step begins where the one before it ended");
+    step_end(&f, 20);
+    is_int(f.ended, 2, "two ends at the same time are one step");
+    give(&f, (struct step_mark){ .kind = BRIM_RING_COLLECTIVE, .count = 3, .seconds = 1 }, 21);
+    give(&f, (struct step_mark){ .kind = BRIM_RING_COLLECTIVE, .count = 4, .seconds = 0.5 }, 21);
+    give(&f, (struct step_mark){ .kind = BRIM_RING_SAMPLES, .count = 4 }, 21);
+    give(&f, (struct step_mark){ .kind = BRIM_RING_SAMPLES, .count = 5 }, 21);
+    give(&f, (struct step_mark){ .kind = BRIM_RING_NOTE, .count = 5 }, 21);
+    step_end(&f, 30);
+    ok(s->collectives == 2 && s->collective_b == 7 && s->collective_s == 1.5,
+       "collectives of a step add up");
+    ok(s->samples == 9, "samples that are told twice add up");
+}
+
+/* The sixteenth source is told apart, the seventeenth is not and counts. */
+static void test_many_sources(void)
+{
+    struct feed f = { .ended = 0 };
+    const struct step *s = &f.step;
+
+    step_track_init(&f.track);
+    step_begin(&f, 0);
+    for (unsigned i = 1; i <= STEP_SOURCES; i++)
+        wait_for(&f, i, i - 1, i, 1);
+    wait_for(&f, STEP_SOURCES + 1, STEP_SOURCES, STEP_SOURCES + 3, 1);
+    step_end(&f, 40);
+    is_ms(s->host_s[BRIM_STAGE_WAIT], 3, "time of the wait for a source beyond the sixteenth");
+    is_ms(s->host_s[BRIM_STAGE_OTHER], 37, "time of the waits for sources that feed no step");
+    ok(s->samples == 1, "samples of a source beyond the sixteenth count");
+    add_up(s);
+}
+
 int main(void)
 {
     test_plain();
     test_sources();
     test_disorder();
+    test_now();
+    test_anew();
+    test_many_sources();
     is_str(step_stage_name(BRIM_STAGE_WAIT), "wait", "the name of the stage wait is 'wait'");
     ok(step_stage_name(BRIM_STAGES - 1) && !step_stage_name(BRIM_STAGES),
        "each stage has a name, and no other number");
