@@ -102,6 +102,12 @@ static void test_long_names(void)
     str_add(&line, "[9-10]");
     ok(strstr(list_of(str_text(&line), &out), "too long") != NULL,
        "a range whose last name is too long is refused");
+    str_reset(&line);
+    str_add_char(&line, '[');
+    str_fill(&line, '1', 100);
+    str_add_char(&line, ']');
+    ok(strstr(list_of(str_text(&line), &out), "is no address of IPv6") != NULL,
+       "an address of IPv6 that is longer than any is refused");
 }
 
 static void test_files(void)
