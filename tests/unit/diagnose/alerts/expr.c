@@ -71,6 +71,11 @@ static void test_meaning(void)
     evaluate(&p, "disk", "1 + 2 * now - 6 / 3 == 3", "0100", 15);
     evaluate(&p, "disk", "(1 + 2) * now == 12", "0010", 24);
     evaluate(&p, "disk", "-now * -1 > 3e0", "0011", 8);
+    evaluate(&p, "disk", "now * 1e+1 > 2E-1 * 1.5E2", "0011", 80);
+    evaluate(&p, "disk", ".5 * now > 1", "0011", 4);
+    evaluate(&p, "disk", "\tnow\t>\t1\tand\tnow < 8\t", "0110", 8);
+    evaluate(&p, "disk", "now > 1 and now < 8 and size > 0", "0000", 8);
+    evaluate(&p, "disk", "now > 0 and size > 0", "1001", 8);
     evaluate(&p, "disk", "now - 1 - 1 == 0", "0100", 6);
     evaluate(&p, "disk", "size / size > 0", "1001", 1);
     evaluate(&p, "disk", "now / size > 1e6", "0100", 1);
@@ -94,6 +99,100 @@ static void test_meaning(void)
     evaluate(&p, "wait", "heat == 0.5", "0", (double)NAN);
     tick_done(&p.before);
     tick_done(&p.now);
+}
+
+/* More sets than there is room for: those that have none are not seen. */
+static void test_many_sets(void)
+{
+    static struct signal_set sets[EXPR_SETS_MAX + 2];
+    static char names[ARRAY_SIZE(sets)][8];
+    struct expr_sets found;
+    struct tick t = { .n_rows = 0 };
+
+    ticks_begin(&t, 0);
+    for (size_t i = 0; i < ARRAY_SIZE(sets); i++) {
+        snprintf(names[i], sizeof(names[i]), "s%zu", i);
+        sets[i] = ticks_heat;
+        sets[i].name = names[i];
+        ticks_row(&t, &sets[i], "a", 1, 0, 0);
+        ticks_row(&t, &sets[i], "b", 1, 0, 0);
+    }
+    expr_index(&found, &t);
+    is_int((long long)found.n, EXPR_SETS_MAX, "64 sets are found");
+    ok(found.list[EXPR_SETS_MAX - 1].rows == &t.rows[2 * EXPR_SETS_MAX - 2] &&
+           found.list[EXPR_SETS_MAX - 1].n == 2,
+       "the last set that is found has its two rows");
+    tick_done(&t);
+}
+
+/* Where a signal was found is kept from tick to tick, and looked up anew when its set is another,
+ * or gone. */
+static void test_places(void)
+{
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    struct expr_place places[EXPR_SIGNALS_MAX] = { { NULL } };
+    struct signal_set other = ticks_disk;
+    struct expr x;
+    double left = 0;
+
+    other.defs = ticks_disk_defs + 1; /* "now" is the first of these */
+    other.n_defs = 2;
+    if (expr_parse(&x, &a, "now > 0", "disk", true, NULL) < 0)
+        return;
+    for (int i = 0; i < 6; i++) {
+        struct tick t = { .n_rows = 0 };
+        struct expr_view view = { .now = &t, .places = places };
+        struct expr_sets sets;
+
+        ticks_begin(&t, i);
+        ticks_row(&t, &ticks_cpu, "", 0, 0, 0);
+        if (i != 2)
+            ticks_row(&t, i > 3 ? &other : &ticks_disk, "a", 5, 7, 9);
+        expr_index(&sets, &t);
+        if (i != 2)
+            view.things = sets.list[1];
+        expr_look(&x, &view, &sets);
+        is_int(places[0].set != NULL, i != 2, "the set of tick %d is found where it is", i);
+        if (i != 2) {
+            ok(expr_holds(&x, &view, view.things.rows, NULL, &left), "tick %d holds", i);
+            is_int((long long)left, i > 3 ? 5 : 7, "the value of tick %d is the one of its set", i);
+        }
+        tick_done(&t);
+    }
+}
+
+/* A median is of 64 things at most, and of all that have the value. */
+static void test_many_peers(void)
+{
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    struct expr_place places[EXPR_SIGNALS_MAX] = { { NULL } };
+    struct tick t = { .n_rows = 0 };
+    struct expr_view view = { .now = &t, .places = places };
+    struct expr_sets sets;
+    struct expr x;
+
+    ticks_begin(&t, 0);
+    for (int i = 0; i < 2 * EXPR_THINGS_MAX; i++) {
+        char name[8];
+
+        snprintf(name, sizeof(name), "sd%d", i);
+        ticks_row(&t, &ticks_disk, name, 0, i, 0);
+    }
+    if (expr_parse(&x, &a, "now > peers(now)", "disk", true, NULL) < 0)
+        return;
+    expr_index(&sets, &t);
+    view.things = sets.list[0];
+    expr_look(&x, &view, &sets);
+    ok(view.peers[0] > 31.49 && view.peers[0] < 31.51, "the median of the first 64 things is %g",
+       view.peers[0]);
+    view.things.n = 3;
+    expr_look(&x, &view, &sets);
+    ok(view.peers[0] > 0.99 && view.peers[0] < 1.01, "the median of three things is %g",
+       view.peers[0]);
+    view.things.n = 2;
+    expr_look(&x, &view, &sets);
+    ok(isnan(view.peers[0]), "two things have no median");
+    tick_done(&t);
 }
 
 static const struct {
@@ -310,6 +409,9 @@ static void test_past(void)
 int main(void)
 {
     test_meaning();
+    test_many_sets();
+    test_places();
+    test_many_peers();
     test_refused();
     test_host();
     test_limits();

@@ -18,6 +18,13 @@ static const struct {
       "f:1: the name of a rule has small letters, digits and '-'" },
     { "[a]\n", "f:1: [a]: a rule needs 'set', 'when', 'say' and 'severity', or 'event'" },
     { "[a]\nwhem = x\n", "f:2: unknown key 'whem' (did you mean when?)" },
+    { "[a]\nkeeep = 1m\n", "f:2: unknown key 'keeep' (did you mean keep?)" },
+    { "[a]\nseverty = note\n", "f:2: unknown key 'severty' (did you mean severity?)" },
+    { "[a]\nfoor = 1m\n", "f:2: unknown key 'foor' (did you mean for?)" },
+    { "[a]\nactoin = x\n", "f:2: unknown key 'actoin' (did you mean action?)" },
+    { "[a]\nsorce = x\n", "f:2: unknown key 'sorce' (did you mean source?)" },
+    { "[a]\nevnt = x\n", "f:2: unknown key 'evnt' (did you mean event?)" },
+    { "[a]\nxyzzy = x\n", "f:2: unknown key 'xyzzy'" },
     { "[a]\nset = disk\nset = net\n", "f:3: 'set' stands twice in [a]" },
     { "[a]\nset =\n", "f:2: 'set' is empty" },
     { "[a]\nseverity = bad\n", "f:2: a severity is note, warning or critical" },
@@ -37,6 +44,39 @@ static const struct {
       "f:1: [a]: a rule with 'event' takes only 'keep', 'why' and 'source'" },
     { "[a]\nevent = xid\nkeep = 1m\nfor = 1m\n",
       "f:1: [a]: a rule with 'event' takes only 'keep', 'why' and 'source'" },
+    { "[a]\nevent = xid\nkeep = 1m\nset = x\n",
+      "f:1: [a]: a rule with 'event' takes only 'keep', 'why' and 'source'" },
+    { "[a]\nevent = xid\nkeep = 1m\nby = x\n",
+      "f:1: [a]: a rule with 'event' takes only 'keep', 'why' and 'source'" },
+    { "[a]\nevent = xid\nkeep = 1m\nwhen = x > 1\n",
+      "f:1: [a]: a rule with 'event' takes only 'keep', 'why' and 'source'" },
+    { "[a]\nevent = xid\nkeep = 1m\nsay = x\n",
+      "f:1: [a]: a rule with 'event' takes only 'keep', 'why' and 'source'" },
+    { "[a]\nevent = xid\nkeep = 1m\naction = x\n",
+      "f:1: [a]: a rule with 'event' takes only 'keep', 'why' and 'source'" },
+    { "[a]\nevent = xid\nkeep = 0s\n", "f:1: [a]: a rule with 'event' needs 'keep'" },
+    { "[a]\nwhen = x > 1\nseverity = note\nsay = x\n",
+      "f:1: [a]: a rule needs 'set', 'when', 'say' and 'severity', or 'event'" },
+    { "[a]\nset = x\nseverity = note\nsay = x\n",
+      "f:1: [a]: a rule needs 'set', 'when', 'say' and 'severity', or 'event'" },
+    { "[a]\nset = x\nwhen = x > 1\nseverity = note\n",
+      "f:1: [a]: a rule needs 'set', 'when', 'say' and 'severity', or 'event'" },
+    { "[a]\nset = x\nwhen = x > 1\nsay = x\n",
+      "f:1: [a]: a rule needs 'set', 'when', 'say' and 'severity', or 'event'" },
+    { "[a]\nset = x\nseverity = note\nwhen = x > 1\nsay = x\n"
+      "[b]\nset = x\nwhen = x > 1\nsay = x\n",
+      "f:6: [b]: a rule needs 'set', 'when', 'say' and 'severity', or 'event'" },
+    { "[a]\nfor = 86401s\n", "f:2: this is no time of a day at most, like 30s or 10m" },
+    { "[a_b]\n", "f:1: the name of a rule has small letters, digits and '-'" },
+    { "[-a]\n", "f:1: the name of a rule has small letters, digits and '-'" },
+    { "[a-2345678901234567890123456789012345678x]\n[A]\n",
+      "f:1: the name of a rule has small letters, digits and '-'" },
+    { "[a]\nset = cpu\nseverity = note\nsay = {value:numbers}\nwhen = a > 1\n",
+      "f:1: [a]: 'say' may have {thing}, {value:number}, {value:seconds}, {value:percent},"
+      " {value:bytes} and {value:hertz} in braces" },
+    { "[a]\nset = cpu\nseverity = note\nsay = a } b\nwhen = a > 1\n",
+      "f:1: [a]: 'say' may have {thing}, {value:number}, {value:seconds}, {value:percent},"
+      " {value:bytes} and {value:hertz} in braces" },
 };
 
 static void test_refused(void)
@@ -49,6 +89,33 @@ static void test_refused(void)
                "rules_load refuses rule file %zu: %s", i, refused[i].why);
         is_str(e.text, refused[i].why, "the error explains what is wrong in rule file %zu", i);
     }
+}
+
+/* What is as long, or lasts as long, as it may. */
+static void test_longest(void)
+{
+    static const char text[] =
+        "[a-2345678901234567890123456789012345678]\nset = x\nwhen = x > 1\nseverity = warning\n"
+        "say = x\nfor = 86400s\n[b2]\nevent = a\nkeep = 1d\nwhy = because\nsource = a page\n";
+    struct rules rules;
+    struct err e = { "" };
+
+    ok(rules_load(&rules, "f", text, strlen(text), &e) == 0,
+       "a name of 39 letters and a time of a day are taken: %s", e.text);
+    is_int((long long)rules.count, 2, "the file has two rules");
+    ok(rules.list[0].for_ns == 86400LL * 1000000000 && rules.list[0].keep_ns == 0,
+       "'for' is the time that a condition has to hold");
+    ok(rules.list[1].keep_ns == 86400LL * 1000000000 && rules.list[1].for_ns == 0,
+       "'keep' is the time that an alert of an event stays");
+    is_int(rules.list[0].severity, SEVERITY_WARNING, "a rule has its severity");
+    ok(rules.list[0].line == 1 && rules.list[1].line == 7, "a rule has its line");
+    is_str(rules.list[1].why, "because", "a rule has its reason");
+    is_str(rules.list[1].source, "a page", "a rule has its source");
+    is_str(rules.list[0].why, "", "a reason that is not told is empty");
+    is_str(rules.list[0].source, "", "a source that is not told is empty");
+    is_str(rules.list[0].action, "", "an action that is not told is empty");
+    is_str(rules.list[1].say, "", "a rule of events has no sentence of its own");
+    rules_done(&rules);
 }
 
 static void test_too_many(void)
@@ -87,6 +154,22 @@ static const struct {
     { "{value:seconds}", "54322 s", 54321.9 },
     { "{value:bytes}", "20480 TiB", 20480.0 * 1024 * 1024 * 1024 * 1024 },
     { "{value:number}", "?", (double)NAN },
+    { "{value:seconds}", "1 ms", 1e-3 },
+    { "{value:seconds}", "999 us", 999e-6 },
+    { "{value:seconds}", "1 s", 1 },
+    { "{value:seconds}", "999 ms", 0.999 },
+    { "{value:bytes}", "1023 B", 1023 },
+    { "{value:bytes}", "1 KiB", 1024 },
+    { "{value:bytes}", "1.206 KiB", 1235 },
+    { "{value:bytes}", "1 MiB", 1 << 20 },
+    { "{value:bytes}", "1 GiB", 1 << 30 },
+    { "{value:hertz}", "999 Hz", 999 },
+    { "{value:hertz}", "1 kHz", 1000 },
+    { "{value:hertz}", "1.5 MHz", 1.5e6 },
+    { "{value:hertz}", "5000 GHz", 5e12 },
+    { "{value:percent}", "33.3 %", 1.0 / 3 },
+    { "{value:number}", "0.3333", 1.0 / 3 },
+    { "", "", 1 },
 };
 
 static void test_say(void)
@@ -150,18 +233,38 @@ static void test_promql(void)
     }
 }
 
+/* What has no room is an error, and no half of an expression. */
+static void test_no_room(void)
+{
+    for (int more = 0; more < 2; more++) {
+        CLEANUP(arena_done) struct arena a = ARENA_INIT;
+        CLEANUP(str_done) struct str text = STR_INIT(1 << 16), out = STR_INIT(1 << 16);
+        struct rule r = { .by = "port" };
+
+        str_add(&text, "a < peers(b{k=\"");
+        str_fill(&text, 'x', more ? 9000 : 5000);
+        str_add(&text, "\"})");
+        is_int(expr_parse(&r.when, &a, str_text(&text), "ib", true, NULL), 0,
+               "expr_parse reads a long label");
+        promql_add(&r, &out);
+        is_int(str_error(&out) != 0, more,
+               "an expression with twice %d letters has room in 16 KiB, or not",
+               more ? 9000 : 5000);
+    }
+}
+
 static void test_yaml(void)
 {
     static const char text[] =
         "[a-b]\nset = disk\nby = device\nwhen = a > 1\nfor = 2m\n"
         "severity = critical\nsay = \"the \\\"{thing}\\\" {value:percent}\"\n"
-        "why = a\\b\n[x]\nevent = xid\nkeep = 1m\n[y-2]\nevent = *\nkeep = 1m\n";
+        "why = a\\b\x7f\x1f~\n[x]\nevent = xid\nkeep = 1m\n[y-2]\nevent = *\nkeep = 1m\n";
     static const char want[] = "groups:\n- name: brim\n  rules:\n"
                                "  - alert: a-b\n    expr: \"brim_disk_a > 1\"\n    for: 120s\n"
                                "    labels:\n      severity: critical\n    annotations:\n"
                                "      summary: \"the \\\"{{ $labels.device }}\\\" "
                                "{{ $value | humanizePercentage }}\"\n"
-                               "      description: \"a\\\\b\"\n"
+                               "      description: \"a\\\\b??~\"\n"
                                "  - alert: fault\n"
                                "    expr: \"brim_alert_firing{alert=~\\\"x|y-2\\\"} == 1\"\n"
                                "    annotations:\n";
@@ -195,7 +298,9 @@ static void test_no_events(void)
 int main(void)
 {
     test_refused();
+    test_longest();
     test_too_many();
+    test_no_room();
     test_say();
     test_takes();
     test_promql();
