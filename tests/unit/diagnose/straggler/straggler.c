@@ -251,6 +251,10 @@ static void test_bad(void)
         { "0\t0\t0\t1\tgc\t0\t1\t0\t0\t0\t0\n0\t0\t0\t1\tgc\t0\t1\t0\t0\t0\t0\n"
           "1\t0\t0\t2\tgc\t0\t1\t0\t0\t0\t0\n1\t0\t0\t1\tgc\t0\t1\t0\t0\t0\t0\n",
           "t:1: step 1 has gc 0 of stage 0, rank 0 twice", -EINVAL },
+        { "0\t0\t0\t1\tgc\t0\t0\t0\t0\t0\t0\n0\t0\t0\t1\tgc\t0\t0\t0\t0\t0\t0\n"
+          "1\t0\t0\t2\tgc\t0\t0\t0\t0\t0\t0\n1\t0\t0\t1\tgc\t0\t0\t0\t0\t0\t0\n",
+          "t:1: step 1 has gc 0 of stage 0, rank 0 twice", -EINVAL },
+        { "0\t0\t0\t1\tgc\t9.9e11\t0\t0\t0\t0\t0\n", "the operations take no time", -EINVAL },
         { "0\t0\t0\t1\tgc\t0\t0\t0\t0\t0\t0\n", "the operations take no time", -EINVAL },
         { "0\t0\t0\t1\tgc\t0\t0\t0\t-1\t0\t0\r\n\n", "the operations take no time", -EINVAL },
         { "0\t0\t0\t1\tgc\t0\t0\t0\t0\t0\t0", "the operations take no time", -EINVAL },
@@ -371,6 +375,25 @@ static void test_classes(void)
     }
 }
 
+/* As many steps as there may be, and one more; times as long as they may be. */
+static void test_most(void)
+{
+    for (unsigned more = 0; more < 2; more++) {
+        CLEANUP(str_done) struct str text = STR_INIT(TEXT_MAX);
+        struct straggler r;
+        struct err e = { "" };
+
+        str_add(&text, header);
+        for (unsigned step = 0; step < TRACE_STEPS_MAX + more; step++)
+            add_op(&text, 0, 0, step, "forward-compute", 0, 9.9e8, 0);
+        is_int(judge_text(&text, &r, &e), more ? -EINVAL : 0, "a trace of %u steps is read, or not",
+               TRACE_STEPS_MAX + more);
+        if (!more)
+            ok(fabs(r.actual_s / 9.9e8 - 1) < 1e-9 && fabs(r.slowdown - 1) < 1e-9,
+               "equal steps have no slowdown");
+    }
+}
+
 static void test_circle(void)
 {
     CLEANUP(str_done) struct str text = STR_INIT(TEXT_MAX);
@@ -420,6 +443,7 @@ int main(int argc, char **argv)
     test_lines();
     test_line_ends();
     test_classes();
+    test_most();
     test_circle();
     test_public(others_folder(argc, argv));
     test_oom();

@@ -68,6 +68,49 @@ static void test_stretch(void)
     is_stretch(&t, 100, 100, "a setting that was kept as the run ended leaves no stretch");
 }
 
+/* Of stretches that are as long the first counts; a trial of a restart takes none of the run. */
+static void test_which_stretch(void)
+{
+    struct run_trial k[TRIALS] = { a_trial(RUN_TRIAL_REJECTED, 40, 70),
+                                   a_trial(RUN_TRIAL_REJECTED, 0, 99) };
+    struct run_tuning t = a_tuning(k, 1);
+
+    is_stretch(&t, 10, 40, "of two stretches of 30 s the first counts");
+    t.n_trials = 2;
+    is_stretch(&t, 10, 40, "a trial while the job did not run parts nothing");
+    k[1] = a_trial(RUN_TRIAL_REJECTED, 5, 20);
+    is_stretch(&t, 70, 100, "a trial that began before the run takes its begin");
+    k[1] = a_trial(RUN_TRIAL_REJECTED, 45, 60);
+    is_stretch(&t, 10, 40, "a trial within another parts nothing more");
+    k[1] = a_trial(RUN_TRIAL_REJECTED, 5, 10);
+    is_stretch(&t, 10, 40, "a trial that ended as the run began parts nothing");
+    k[1] = a_trial(RUN_TRIAL_REJECTED, 96, 97);
+    is_stretch(&t, 10, 40, "the longest of three stretches counts");
+    k[0] = a_trial(RUN_TRIAL_ADOPTED, 15, 20);
+    k[1] = a_trial(RUN_TRIAL_ADOPTED, 12, 14);
+    is_stretch(&t, 20, 100, "the setting that was kept last begins the stretch");
+}
+
+static void is_effect(double gain, double low, double high, enum run_goal goal, const char *want)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(ROOM);
+
+    run_effect_say(gain, low, high, goal, &text);
+    is_str(str_text(&text), want, "a gain of %g (%g to %g) for goal %d has its words", gain, low,
+           high, (int)goal);
+}
+
+static void test_effects(void)
+{
+    const double inf = (double)INFINITY;
+
+    is_effect(1, 0.5, 2, RUN_GOAL_THROUGHPUT, "2.0 times as fast (1.5 to 3.0)");
+    is_effect(0.999, 0.5, 2, RUN_GOAL_THROUGHPUT, "+99.9 % steps/s (+50.0 to +200.0 %)");
+    is_effect(1, 0.5, inf, RUN_GOAL_ENERGY, "2.0 times the steps/J");
+    is_effect(1, -inf, 2, RUN_GOAL_COST, "2.0 times the steps for the money");
+    is_effect(-0.5, -0.6, -0.4, RUN_GOAL_COST, "-50.0 % steps for the money (-60.0 to -40.0 %)");
+}
+
 static void test_kept(void)
 {
     struct run_trial k[2] = { a_trial(RUN_TRIAL_ADOPTED, 1, 2), a_trial(RUN_TRIAL_ADOPTED, 3, 4) };
@@ -150,6 +193,37 @@ static void test_other_goals(void)
        "the gain alone is that of all settings: %s", str_text(&text));
 }
 
+/* Figures have three digits that count, prices of a million steps four. */
+static void test_digits(void)
+{
+    struct run_trial k = a_trial(RUN_TRIAL_ADOPTED, 1, 2);
+    struct run_tuning t = a_tuning(&k, 1);
+
+    k.before = NULL;
+    t.before = (struct run_rates){ 1.23456, 10, 4.56789 };
+    t.after = (struct run_rates){ 2.34567, 20, 1.23456 };
+    is_said(&t,
+            "brim optimize gained +90.0 % steps/s, 1.23 steps/s before and 2.35 after: "
+            "loader.workers=5, 4.8 times as fast (4.7 to 4.9) in 725 steps",
+            "rates have three digits");
+    t.goal = RUN_GOAL_ENERGY;
+    k.gain = (double)NAN;
+    k.speed = 0.1;
+    is_said(&t,
+            "brim optimize gained 3.7 times the steps/J, 4.57 J a step before and 1.23 J after: "
+            "loader.workers=5, not measured in 725 steps",
+            "joules have three digits, and what was not measured has no speed");
+    t.goal = RUN_GOAL_COST;
+    t.before.price = 1.234567e-6;
+    t.after.price = 1.123456e-6;
+    k.steps = 0;
+    k.starts = 2;
+    is_said(&t,
+            "brim optimize gained +9.9 % steps for the money, a million steps for 1.235 before and "
+            "for 1.123 after: loader.workers=5, not measured",
+            "prices have four digits, and starts without steps are not told");
+}
+
 static void test_vain_words(void)
 {
     CLEANUP(str_done) struct str text = STR_INIT(ROOM);
@@ -203,6 +277,9 @@ static void test_names(void)
 int main(void)
 {
     test_stretch();
+    test_which_stretch();
+    test_effects();
+    test_digits();
     test_kept();
     test_kept_words();
     test_other_goals();
