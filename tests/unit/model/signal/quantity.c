@@ -31,6 +31,21 @@ int main(void)
     is_str(quantity_span((double)INFINITY).text, "for ever",
            "quantity_span without end is for ever");
     is_str(quantity_span((double)NAN).text, "?", "quantity_span of an absent time is '?'");
+    is_str(quantity_span(599.6).text, "9.99 min", "quantity_span below 9.995 has two decimals");
+    is_str(quantity_span(599.8).text, "10.0 min", "quantity_span of 9.997 has one decimal");
+    is_str(quantity_span(99.94 * 86400).text, "99.9 d", "quantity_span below 99.95 has a decimal");
+    is_str(quantity_span(99.96 * 86400).text, "100 d", "quantity_span from 99.95 on has none");
+    is_str(quantity_number(999.4, 3).text, "999", "quantity_number below 999.5 has three digits");
+    is_str(quantity_number(1e15 - 1, 3).text, "999999999999999",
+           "quantity_number below 1e15 has all digits");
+    is_str(quantity_number(1e15, 3).text, "1000000G", "quantity_number from 1e15 on has a unit");
+    is_str(quantity_number(1.01e-4, 3).text, "0.000101", "quantity_number above 1e-4 has digits");
+    is_str(quantity_number(-0.00001, 3).text, "-0.000010000",
+           "a small number below 0 has no exponent");
+    is_str(quantity_count(-3.44).text, "-3.4", "quantity_count of -3.44 has a decimal");
+    is_str(quantity_count(9.96).text, "10", "quantity_count from 9.95 on has no decimal");
+    is_str(quantity_bytes(999e15).text, "999 PB", "quantity_bytes has no unit beyond PB");
+    is_str(quantity_bytes(9.6e23).text, "960000000 PB", "quantity_bytes below 1e9 PB is a number");
     is_str(quantity_share(0.984).text, "98 %", "quantity_share is in per cent");
     is_str(quantity_count(3).text, "3", "quantity_count of a whole number has no decimal");
     is_str(quantity_count(3.44).text, "3.4", "quantity_count of 3.44 has a decimal");
