@@ -91,7 +91,7 @@ static void test_rows(void)
     close_world(&w);
 }
 
-/* An alert of a text that comes again while it fires stays; one whose number is free is given it. */
+/* An alert whose text comes again while it fires stays, with its number. */
 static void test_numbers(void)
 {
     struct world w;

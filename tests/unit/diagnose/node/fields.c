@@ -344,7 +344,7 @@ static void test_users(void)
     ok(!user_of(list, 6, LIVE_BY_CPU, 20, &u), "where nobody is enough nobody is named");
     ok(user_of(list, 3, LIVE_BY_CPU, 2.5, &u) && !u.is_cgroup, "a command comes first");
     ok(user_of(list, 6, LIVE_BY_IO, none, &u) && u.amount > 6.9e6,
-       "who reads by calls is found by what it moves");
+       "a process that reads by calls is found by what it moves");
     ok(u.reads > 6.9e6 && u.writes <= 0, "calls that read count as reading");
     ok(!user_of(list, 0, LIVE_BY_CPU, none, &u), "without processes nobody is named");
 }
