@@ -50,15 +50,23 @@ static const struct {
     int value;
     double unit;
 } columns[] = {
-    { DISK_READS, 1 },         { DISK_UNUSED, 0 }, /* merged */
-    { DISK_READ_BYTES, 512 },  { DISK_READ_SECONDS, 1e-3 },  { DISK_WRITES, 1 },
-    { DISK_UNUSED, 0 }, /* merged */
-    { DISK_WRITE_BYTES, 512 }, { DISK_WRITE_SECONDS, 1e-3 }, { DISK_IO_NOW, 1 },
-    { DISK_IO_SECONDS, 1e-3 }, { DISK_QUEUE_SECONDS, 1e-3 }, { DISK_DISCARDS, 1 },
-    { DISK_UNUSED, 0 }, /* merged */
-    { DISK_UNUSED, 0 }, /* sectors */
-    { DISK_UNUSED, 0 }, /* milliseconds */
-    { DISK_FLUSHES, 1 },       { DISK_FLUSH_SECONDS, 1e-3 },
+    { DISK_READS, 1 },
+    { DISK_UNUSED }, /* merged */
+    { DISK_READ_BYTES, 512 },
+    { DISK_READ_SECONDS, 1e-3 },
+    { DISK_WRITES, 1 },
+    { DISK_UNUSED }, /* merged */
+    { DISK_WRITE_BYTES, 512 },
+    { DISK_WRITE_SECONDS, 1e-3 },
+    { DISK_IO_NOW, 1 },
+    { DISK_IO_SECONDS, 1e-3 },
+    { DISK_QUEUE_SECONDS, 1e-3 },
+    { DISK_DISCARDS, 1 },
+    { DISK_UNUSED }, /* merged */
+    { DISK_UNUSED }, /* sectors */
+    { DISK_UNUSED }, /* milliseconds */
+    { DISK_FLUSHES, 1 },
+    { DISK_FLUSH_SECONDS, 1e-3 },
 };
 
 /* Memory and files that look like disks. */
@@ -84,7 +92,7 @@ static bool is_partition(const struct tick *t, const char *name)
 
     while (end > 0 && isdigit((unsigned char)name[end - 1]))
         end--;
-    if (end == len || end == 0)
+    if (end == len)
         return false;
     memcpy(disk, name, end);
     disk[end] = 0;

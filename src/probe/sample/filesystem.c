@@ -120,7 +120,7 @@ static void read_mount(struct filesystem *f, const char *at)
 
     len = sample_word(&at, 0, &word);
     kind_len = sample_word(&at, 0, &kind);
-    if (len == 0 || word[0] != '/')
+    if (word[0] != '/') /* nor is it where there is no word */
         return;
     for (size_t i = 0; i < f->n_mounts; i++) {
         struct mount *m = &f->mounts[i];

@@ -23,9 +23,11 @@ static void test_values(struct sampled *s)
                 " 253       1 dm-1 51 2 3 4 5 6 7 8 9 10 11\n"
                 " 253      10 dm-10 61 2 3 4 5 6 7 8 9 10 11\n"
                 " 179       0 mmcblk0 71 2 3 4 5 6 7 8 9 10 11\n"
-                " 179       8 mmcblk0boot0 81 2 3 4 5 6 7 8 9 10 11\n");
-    is_int(sampled_open(s), 0, "the sampler opens with sixteen lines of disks");
-    is_int(sampled_at(s, 0), 9, "whole disks alone have rows");
+                " 179       8 mmcblk0boot0 81 2 3 4 5 6 7 8 9 10 11\n"
+                "   9       1 md0x1 91 2 3 4 5 6 7 8 9 10 11\n"
+                "   8      32 sdap1 101 2 3 4 5 6 7 8 9 10 11\n");
+    is_int(sampled_open(s), 0, "the sampler opens with eighteen lines of disks");
+    is_int(sampled_at(s, 0), 11, "whole disks alone have rows");
     is_value(s, "nvme0n1", "reads_total", "5000000000");
     is_value(s, "nvme0n1", "read_bytes_total", "40960000000000");
     is_value(s, "nvme0n1", "read_seconds_total", "123.456");
@@ -48,6 +50,8 @@ static void test_values(struct sampled *s)
     is_value(s, "dm-1", "reads_total", "51");
     is_value(s, "dm-10", "reads_total", "61");
     is_value(s, "mmcblk0boot0", "reads_total", "81");
+    is_value(s, "md0x1", "reads_total", "91");
+    is_value(s, "sdap1", "reads_total", "101");
     is_value(s, "loop0", "reads_total", "no row");
 }
 
@@ -83,6 +87,7 @@ static void test_hostile(struct sampled *s)
     is_value(s, "sda", "write_bytes_total", "absent");
     is_value(s, "sdb", "reads_total", "1");
     is_value(s, "sdb", "read_bytes_total", "absent");
+    is_value(s, "sdb", "read_seconds_total", "absent");
     is_value(s, "sdc", "reads_total", "no row");
 }
 
@@ -102,6 +107,22 @@ static void test_many(struct sampled *s)
     is_value(s, "dm-511", "flush_seconds_total", "1000000000");
 }
 
+/* What has no row takes no place. */
+static void test_many_skipped(struct sampled *s)
+{
+    FILE *f;
+    char path[PATH_MAX];
+
+    folder_path(s->folder, STATS, path);
+    f = fopen(path, "we");
+    folder_need(f ? 0 : -1, path);
+    for (int i = 0; i < 600; i++)
+        fprintf(f, " 7 %d loop%d 1 2 3 4 5 6 7 8 9 10 11\nno disk %d\n", i, i, i);
+    fprintf(f, " 8 0 sda 1 2 3 4 5 6 7 8 9 10 11\n");
+    fclose(f);
+    is_int(sampled_at(s, 5), 1, "a disk behind 1,200 lines of none has a row");
+}
+
 int main(void)
 {
     struct sampled s;
@@ -112,6 +133,7 @@ int main(void)
     test_changes(&s);
     test_hostile(&s);
     test_many(&s);
+    test_many_skipped(&s);
     sampled_oom(&s);
     sampled_remove(&s);
     return done();

@@ -46,6 +46,8 @@ static void test_values(struct sampled *s)
     ok(strcmp(sampled_value(s, "/dev/shm", "size_bytes", NULL, want), "absent") != 0,
        "the file system of /dev/shm has its size");
     is_value(s, "/mnt/my data", "files", fs.f_files ? number((double)fs.f_files, want) : "absent");
+    ok(!fs.f_files == !strcmp(sampled_value(s, "/mnt/my data", "files_free", NULL, want), "absent"),
+       "a file system has its free files where it counts files");
     is_value(s, "/etc/hosts", "size_bytes", "no row");
     is_value(s, "/run", "size_bytes", "no row");
     is_value(s, "/gone", "size_bytes", "absent");
@@ -148,6 +150,24 @@ static void test_hostile(struct sampled *s)
     is_value(s, "/b", "size_bytes", "absent");
 }
 
+static void test_many(struct sampled *s)
+{
+    char path[PATH_MAX];
+    FILE *f;
+
+    folder_path(s->folder, MOUNTS, path);
+    f = fopen(path, "we");
+    folder_need(f ? 0 : -1, path);
+    for (int i = 0; i < 300; i++)
+        fprintf(f, "proc /proc%d proc rw 0 0\n", i);
+    for (int i = 0; i < 130; i++)
+        fprintf(f, "fs:/%d /n%d nfs4 rw 0 0\n", i, i);
+    fclose(f);
+    is_int(sampled_at(s, 6), 128, "the sampler has 128 rows at most");
+    is_value(s, "/n127", "size_bytes", "absent");
+    is_value(s, "/n128", "size_bytes", "no row");
+}
+
 int main(void)
 {
     struct sampled s;
@@ -158,6 +178,7 @@ int main(void)
     test_covers(&s);
     test_types(&s);
     test_hostile(&s);
+    test_many(&s);
     folder_text(s.folder, MOUNTS, "/dev/a / ext4 rw 0 0\nfs1:/home /home nfs4 rw 0 0\n");
     sampled_oom(&s);
     sampled_remove(&s);

@@ -21,12 +21,14 @@ static void test_values(struct sampled *s)
                 "virbr0: 1 1 0 0 0 0 0 0 1 1 0 0 0 0 0 0\n"
                 "ifb0: 1 1 0 0 0 0 0 0 1 1 0 0 0 0 0 0\n"
                 "down0: 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
-                "old0: 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
+                "old0: 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+                "idle0: 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
     folder_text(s->folder, "sys/class/net/eth0/speed", "100000\n");
     folder_text(s->folder, "sys/class/net/down0/speed", "-1\n");
     folder_text(s->folder, "sys/class/net/old0/speed", "4294967295\n");
-    is_int(sampled_open(s), 0, "the sampler opens with ten interfaces");
-    is_int(sampled_at(s, 0), 4, "interfaces that lead out alone have rows");
+    folder_text(s->folder, "sys/class/net/idle0/speed", "0\n");
+    is_int(sampled_open(s), 0, "the sampler opens with eleven interfaces");
+    is_int(sampled_at(s, 0), 5, "interfaces that lead out alone have rows");
     is_value(s, "eth0", "receive_bytes_total", "987654321012");
     is_value(s, "eth0", "receive_packets_total", "70000000001");
     is_value(s, "eth0", "receive_errors_total", "3");
@@ -40,6 +42,7 @@ static void test_values(struct sampled *s)
     is_value(s, "ib0", "speed_bytes", "absent");
     is_value(s, "down0", "speed_bytes", "absent");
     is_value(s, "old0", "speed_bytes", "absent");
+    is_value(s, "idle0", "speed_bytes", "absent");
     is_value(s, "lo", "receive_bytes_total", "no row");
     is_value(s, "veth12ab", "receive_bytes_total", "no row");
 }
@@ -75,19 +78,26 @@ static void test_changes(struct sampled *s)
 static void test_hostile(struct sampled *s)
 {
     folder_text(s->folder, "secret/speed", "1000\n");
+    folder_text(s->folder, "sys/class/speed", "1000\n");
+    folder_text(s->folder, "sys/class/net/a/b/speed", "1000\n");
     folder_text(s->folder, DEV,
                 HEADER "\n:\n: 1 2 3\nno colon 1 2 3\n"
                        "../../../secret: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n"
                        "..: 2 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n"
+                       "a/b: 2 99999999999999999999999 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n"
                        "\xff\"\\: 3 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n"
                        "a-name-that-is-much-longer-than-any-name-of-a-device-can-be: 1 2 3\n"
                        "lo1: 5 6\n"
                        "lo1: 7 8\n"
                        "eth0: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15");
-    is_int(sampled_at(s, 40), 4, "bad lines are passed over, and one that was cut");
+    is_int(sampled_at(s, 40), 5, "bad lines are passed over, and one that was cut");
     is_value(s, "../../../secret", "receive_bytes_total", "1");
     is_value(s, "../../../secret", "speed_bytes", "absent");
     is_value(s, "..", "speed_bytes", "absent");
+    is_value(s, "a/b", "speed_bytes", "absent");
+    is_value(s, "a/b", "receive_bytes_total", "2");
+    is_value(s, "a/b", "receive_packets_total", "absent");
+    is_value(s, "a/b", "receive_errors_total", "absent");
     is_value(s, "\xff\"\\", "receive_bytes_total", "3");
     is_value(s, "lo1", "receive_packets_total", "6");
     is_value(s, "lo1", "receive_errors_total", "absent");
@@ -116,6 +126,23 @@ static void test_many(struct sampled *s)
     is_value(s, "vf255", "receive_bytes_total", "255");
 }
 
+/* What has no row takes no place, and a machine that loses its interfaces keeps its own files. */
+static void test_many_skipped(struct sampled *s)
+{
+    char path[PATH_MAX];
+    FILE *f;
+
+    folder_path(s->folder, DEV, path);
+    f = fopen(path, "we");
+    folder_need(f ? 0 : -1, path);
+    for (int i = 0; i < 300; i++)
+        fprintf(f, "no interface %d\nveth%d: 1 1 0 0 0 0 0 0 1 1 0 0 0 0 0 0\n", i, i);
+    fprintf(f, "eth0: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n");
+    fclose(f);
+    is_int(sampled_at(s, 60), 1, "an interface behind 600 lines of none has a row");
+    ok(fcntl(STDIN_FILENO, F_GETFD) >= 0, "a file that the sampler did not open stays open");
+}
+
 int main(void)
 {
     struct sampled s;
@@ -126,6 +153,7 @@ int main(void)
     test_changes(&s);
     test_hostile(&s);
     test_many(&s);
+    test_many_skipped(&s);
     sampled_oom(&s);
     sampled_remove(&s);
     return done();

@@ -97,13 +97,14 @@ static void test_hostile(struct sampled *s)
                 "\tREAD: 1 1 1 1 1 1 1 1 1\n"
                 "\tper-op statistics\n"
                 "\tREAD 1 1 1 1 1 1 1 1 1\n\tREADX: 1 1 1 1\n\tREA: 1 1 1\n\t: 1 1\n\tWRITE:\n"
-                "\tGETATTR: 5 x 7\n"
+                "\tGETATTR: 5 x 7\n\tREAD_PLUS: 6 99999999999999999999999 7\n"
                 "device x mounted on " LONG "a with fstype nfs4 statvers=1.1\n"
                 "device x mounted on " LONG "b with fstype nfs4 statvers=1.1\n"
                 "\tper-op statistics\n\tREAD: 3 3 0 0 0 0 0 0 0\n\tWRITE: 55 5");
     is_int(sampled_at(s, 4), 4, "bad lines are passed over");
     is_labelled(s, "/nothing", "operations_total", "op=\"read\"", "absent");
-    is_labelled(s, "/\\999\\04", "operations_total", "op=\"read\"", "absent");
+    is_labelled(s, "/\\999\\04", "operations_total", "op=\"read\"", "6");
+    is_labelled(s, "/\\999\\04", "timeouts_total", "op=\"read\"", "absent");
     is_labelled(s, "/\\999\\04", "operations_total", "op=\"metadata\"", "5");
     is_labelled(s, "/\\999\\04", "timeouts_total", "op=\"metadata\"", "absent");
     is_labelled(s, "...d33-0123456789ab/volumes/kubernetes.io~nfs/a", "operations_total",
@@ -112,6 +113,27 @@ static void test_hostile(struct sampled *s)
                 "op=\"read\"", "3");
     is_labelled(s, "...d33-0123456789ab/volumes/kubernetes.io~nfs/b", "operations_total",
                 "op=\"write\"", "absent");
+}
+
+static void test_many(struct sampled *s)
+{
+    char path[PATH_MAX];
+    FILE *f;
+
+    folder_path(s->folder, STATS, path);
+    f = fopen(path, "we");
+    folder_need(f ? 0 : -1, path);
+    for (int i = 0; i < 300; i++)
+        fprintf(f, "device x mounted on /run/%d with fstype tmpfs\n", i);
+    for (int i = 0; i < 260; i++)
+        fprintf(f,
+                "device x mounted on /n%d with fstype nfs4 statvers=1.1\n"
+                "\tper-op statistics\n\tREAD: %d 1 0 0 0 0 0 0 0\n",
+                i, i);
+    fclose(f);
+    is_int(sampled_at(s, 4), 256, "the sampler has 256 rows at most");
+    is_labelled(s, "/n255", "operations_total", "op=\"read\"", "255");
+    is_labelled(s, "/n256", "operations_total", "op=\"read\"", "no row");
 }
 
 /* The statistics are the test's, the table that tells of changes is the kernel's own. */
@@ -146,6 +168,7 @@ int main(void)
     test_values(&s);
     test_changes(&s);
     test_hostile(&s);
+    test_many(&s);
     test_mounts(&s);
     folder_text(s.folder, STATS, real);
     sampled_oom(&s);
