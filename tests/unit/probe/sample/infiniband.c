@@ -218,6 +218,13 @@ static void test_changes(struct sampled *s)
     is_int(sampled_at(s, 70), 10, "ten ports have rows twenty seconds after a slow refusal");
     is_int(refusals, 1, "a slow file that was refused is not asked again");
 
+    refused = "mlx5_5/ports/1/state";
+    refusal = EISDIR;
+    refusals = 0;
+    is_int(sampled_at(s, 70), 10, "ten ports have rows though a file is a folder");
+    is_int(sampled_at(s, 71), 10, "ten ports have rows the second after a folder was met");
+    is_int(refusals, 1, "a folder is not asked again");
+
     refused = "mlx5_3/ports/1/state";
     refusal = ENODEV;
     is_int(sampled_at(s, 71), 10, "ten ports have rows though a device fails");

@@ -63,6 +63,60 @@ static void test_same_names(struct sampled *s)
     is_value(s, "acpi:power1", "power_watts", "1250");
 }
 
+/* Chips that say little of themselves, or much. */
+static void test_odd_names(struct sampled *s)
+{
+    char target[320];
+
+    memset(target, 'x', sizeof(target));
+    target[sizeof(target) - 1] = 0;
+    memcpy(target, "../", 3);
+    folder_link(s->folder, HWMON "hwmon20/device", target);
+    folder_text(s->folder, HWMON "hwmon20/name", "far\n");
+    folder_text(s->folder, HWMON "hwmon20/temp1_input", "1000\n");
+    folder_text(s->folder, HWMON "hwmon20/temp1_label", " \t \n");
+    folder_text(s->folder, HWMON "hwmon20/temp2_input", "2000\n");
+    folder_text(s->folder, HWMON "hwmon20/temp2_label", "inlet \t\n");
+    folder_text(s->folder, HWMON "hwmon21/temp1_input", "3000\n");
+    folder_link(s->folder, HWMON "hwmon21/device", "../../pci0");
+    folder_text(s->folder, HWMON "hwmon22/name", "corex\n");
+    folder_text(s->folder, HWMON "hwmon22/temp1_input", "4000\n");
+    folder_text(s->folder, HWMON "hwmon22/temp1_label", "Core 0\n");
+    folder_text(s->folder, HWMON "hwmon0/temp3_input", "5000\n");
+    folder_text(s->folder, HWMON "hwmon0/temp3_label", "Corner\n");
+    folder_text(s->folder, HWMON "hwmon22/temp123456789012345678901234567_input", "6000\n");
+    folder_text(s->folder, HWMON "hwmon22/temp1234567890123456789012345678_input", "7000\n");
+    is_int(sampled_at(s, 120), 12, "six more sensors have rows");
+    is_value(s, "far:temp1", "temperature_celsius", "1");
+    is_value(s, "far:inlet", "temperature_celsius", "2");
+    is_value(s, "hwmon21:temp1", "temperature_celsius", "3");
+    is_value(s, "corex:Core 0", "temperature_celsius", "4");
+    is_value(s, "coretemp:Corner", "temperature_celsius", "5");
+    is_value(s, "corex:temp123456789012345678901234567", "temperature_celsius", "6");
+}
+
+/* A sensor whose files or label are others now is another one. */
+static void test_changed(struct sampled *s)
+{
+    char from[PATH_MAX], to[PATH_MAX];
+
+    folder_path(s->folder, HWMON "hwmon4/power2_input", from);
+    folder_path(s->folder, HWMON "hwmon4/power2_average", to);
+    folder_need(rename(from, to), to);
+    folder_text(s->folder, HWMON "hwmon20/temp2_label", "outlet\n");
+    is_int(sampled_at(s, 160), 12, "changed sensors have rows");
+    is_value(s, "acpi:power2", "power_watts", "5");
+    is_value(s, "far:inlet", "temperature_celsius", "no row");
+    is_value(s, "far:outlet", "temperature_celsius", "2");
+}
+
+static void test_more_sensors(struct sampled *s)
+{
+    test_same_names(s);
+    test_odd_names(s);
+    test_changed(s);
+}
+
 #define RAPL "sys/class/powercap/intel-rapl"
 
 static void test_rapl(struct sampled *s)
@@ -99,6 +153,17 @@ static void test_rapl(struct sampled *s)
     is_value(s, "package-0", "energy_joules_total", "524287.1577");
 }
 
+/* Zones without a name, and below one whose name is not a package's. */
+static void test_rapl_names(struct sampled *s)
+{
+    folder_text(s->folder, RAPL ":1:0/energy_uj", "3000000\n");
+    folder_text(s->folder, RAPL ":2/energy_uj", "4000000\n");
+    folder_text(s->folder, "sys/class/powercap/dtpm/energy_uj", "1\n");
+    is_int(sampled_at(s, 70), 5, "two more domains have rows");
+    is_value(s, "intel-rapl:1:0-psys", "energy_joules_total", "3");
+    is_value(s, "intel-rapl:2", "energy_joules_total", "4");
+}
+
 #define MC "sys/devices/system/edac/mc/"
 
 static void test_edac(struct sampled *s)
@@ -114,6 +179,8 @@ static void test_edac(struct sampled *s)
     folder_text(s->folder, MC "mc0/dimm0/dimm_ue_count", "0\n");
     folder_text(s->folder, MC "mc1/rank2/dimm_ce_count", "3\n");
     folder_text(s->folder, MC "power/control", "auto\n");
+    folder_text(s->folder, MC "power/ce_count", "5\n");
+    folder_text(s->folder, MC "mc0/csrow0/dimm_ce_count", "5\n");
     is_int(sampled_open(s), 0, "the sampler opens with memory controllers");
     is_int(sampled_at(s, 0), 3, "controllers and DIMMs that have counts have rows");
     is_value(s, "mc0", "corrected_total", "12");
@@ -126,6 +193,9 @@ static void test_edac(struct sampled *s)
     is_str(row ? signal_fact(row, "label") : "", "CPU_SrcID#0_MC#0_Chan#0_DIMM#0",
            "a DIMM has its label");
     is_str(row ? signal_fact(row, "location") : "", "channel 0 slot 0", "a DIMM has its place");
+    row = tick_find(&s->tick, s->ops->set, "mc0");
+    is_str(row ? signal_fact(row, "label") : "", "Intel_10nm Socket#0 IMC#0",
+           "a controller has its name as its label");
 }
 
 /* 256 CPUs on two sockets: 0, 16, 32 ... are asked. */
@@ -189,8 +259,8 @@ static void run(const struct sampler_ops *ops, void (*test)(struct sampled *s),
 
 int main(void)
 {
-    run(&sampler_sensors, test_sensors, test_same_names);
-    run(&sampler_rapl, test_rapl, NULL);
+    run(&sampler_sensors, test_sensors, test_more_sensors);
+    run(&sampler_rapl, test_rapl, test_rapl_names);
     run(&sampler_edac, test_edac, NULL);
     run(&sampler_cpufreq, test_cpufreq, NULL);
     return done();
