@@ -253,8 +253,6 @@ static void read_file(const struct node_exporter *c, struct signal_row *row, enu
             put(c, row, file, none, first, key.text);
         while (files[file].form == PAIRS && key.len) {
             number = next_word(&line);
-            if (number.len == 0)
-                break;
             put(c, row, file, first, key, number.text);
             key = next_word(&line);
         }

@@ -67,6 +67,60 @@ static void test_lustre(struct sampled *s)
     is_value(s, "home", "opens_total", "absent");
 }
 
+/* Each line of a mount's statistics that is an operation on names or attributes. */
+static void test_lustre_operations(struct sampled *s)
+{
+    static const char *const names[] = {
+        "open",   "getattr",  "close",    "readdir",   "setattr",     "truncate", "statfs",
+        "create", "link",     "unlink",   "symlink",   "mkdir",       "rmdir",    "mknod",
+        "rename", "setxattr", "getxattr", "listxattr", "removexattr",
+    };
+    char text[128];
+
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        snprintf(text, sizeof(text), "inode_permission 9 samples [regs]\n%s %zu samples [regs]\n",
+                 names[i], i + 1);
+        folder_text(s->folder, DEBUG "llite/home-" MOUNT "/stats", text);
+        (void)sampled_at(s, 1);
+        snprintf(text, sizeof(text), "%zu", i + 1);
+        is_value(s, "home", "metadata_total", text);
+        is_value(s, "home", "opens_total", i == 0 ? "1" : "absent");
+        is_value(s, "home", "getattrs_total", i == 1 ? "2" : "absent");
+    }
+}
+
+/* Each folder in which a version of the client has its mounts and targets. */
+static void test_lustre_places(void)
+{
+    static const struct {
+        const char *path;
+        bool mount;
+    } places[] = {
+        { PROC "llite/a-1", true },
+        { DEBUG "llite/a-1", true },
+        { PROC "osc/a-OST0000-osc-1", false },
+        { DEBUG "osc/a-OST0000-osc-1", false },
+        { PROC "mdc/a-MDT0000-mdc-1", false },
+        { DEBUG "mdc/a-MDT0000-mdc-1", false },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+        struct sampled s;
+        char path[128];
+
+        sampled_make(&s, &sampler_lustre);
+        snprintf(path, sizeof(path), "%s/stats", places[i].path);
+        folder_text(s.folder, path,
+                    places[i].mount ? "open 3 samples [regs]\n"
+                                    : "req_waittime 3 samples [usec] 1 2 5000000\n");
+        is_int(sampled_open(&s), 0, "the sampler opens with %s", places[i].path);
+        is_int(sampled_at(&s, 0), 1, "the file system of %s has a row", places[i].path);
+        is_value(&s, "a", places[i].mount ? "opens_total" : "rpcs_total", "3");
+        is_value(&s, "a", places[i].mount ? "rpcs_total" : "opens_total", "absent");
+        sampled_remove(&s);
+    }
+}
+
 static void test_lustre_hostile(struct sampled *s)
 {
     folder_text(s->folder, DEBUG "llite/home-" MOUNT "/stats",
@@ -177,9 +231,11 @@ int main(void)
     sampled_make(&s, &sampler_lustre);
     is_int(sampled_open(&s), -ENOENT, "the sampler does not open without Lustre");
     test_lustre(&s);
+    test_lustre_operations(&s);
     test_lustre_hostile(&s);
     sampled_oom(&s);
     sampled_remove(&s);
+    test_lustre_places();
     sampled_make(&s, &sampler_ceph);
     is_int(sampled_open(&s), -ENOENT, "the sampler does not open without Ceph");
     test_ceph(&s);

@@ -68,6 +68,43 @@ static void test_values(struct sampled *s)
     ok(s->ops->set->n_defs <= 32, "a row has room for the set");
 }
 
+/* Each operation that counts, and some that do not. */
+static void test_operations(struct sampled *s)
+{
+    static const struct {
+        const char *name, *class;
+    } operations[] = {
+        { "READ", "op=\"read\"" },
+        { "READ_PLUS", "op=\"read\"" },
+        { "WRITE", "op=\"write\"" },
+        { "GETATTR", "op=\"metadata\"" },
+        { "LOOKUP", "op=\"metadata\"" },
+        { "ACCESS", "op=\"metadata\"" },
+        { "OPEN", "op=\"metadata\"" },
+        { "OPEN_NOATTR", "op=\"metadata\"" },
+        { "CLOSE", "op=\"metadata\"" },
+        { "READDIR", "op=\"metadata\"" },
+        { "READDIRPLUS", "op=\"metadata\"" },
+        { "COMMIT", NULL },
+        { "NULL", NULL },
+    };
+    static const char *const classes[] = { "op=\"read\"", "op=\"write\"", "op=\"metadata\"" };
+    char text[256];
+
+    for (size_t i = 0; i < ARRAY_SIZE(operations); i++) {
+        snprintf(text, sizeof(text),
+                 "device a:/b mounted on /b with fstype nfs4 statvers=1.1\n"
+                 "\tper-op statistics\n\t%s: 5 1 0 0 0 0 0 0 0\n",
+                 operations[i].name);
+        folder_text(s->folder, STATS, text);
+        is_int(sampled_at(s, 0), 1, "a mount with %s has a row", operations[i].name);
+        for (size_t k = 0; k < ARRAY_SIZE(classes); k++)
+            is_labelled(s, "/b", "operations_total", classes[k],
+                        operations[i].class && !strcmp(operations[i].class, classes[k]) ? "5"
+                                                                                        : "absent");
+    }
+}
+
 static void test_changes(struct sampled *s)
 {
     folder_text(s->folder, STATS, "device proc mounted on /proc with fstype proc\n");
@@ -166,6 +203,7 @@ int main(void)
     sampled_make(&s, &sampler_nfs);
     is_int(sampled_open(&s), -ENOENT, "the sampler does not open without mounts");
     test_values(&s);
+    test_operations(&s);
     test_changes(&s);
     test_hostile(&s);
     test_many(&s);

@@ -28,18 +28,24 @@ static void write_all(const struct sampled *s)
 {
     folder_text(s->folder, "proc/meminfo",
                 "MemTotal:  100 kB\nActive(anon): 7 kB\n"
-                "HugePages_Total:   3\n");
+                "HugePages_Total:   3\nHardwareCorrupted: 4 kB\n");
     folder_text(s->folder, "proc/vmstat", "pgfault 5\nnr_free_pages 9\noom_kill 2\n");
     folder_text(s->folder, "proc/net/snmp",
                 "Ip: Forwarding DefaultTTL\nIp: 2 64\n"
-                "Tcp: RtoMax MaxConn ActiveOpens InSegs\nTcp: 120000 -1 4 18\n");
+                "Tcp: RtoMax MaxConn ActiveOpens InSegs\nTcp: 120000 -1 4 18\n"
+                "Udp: InErrors\nUdp: 7\nUdpLite: InErrors\nUdpLite: 8\n");
     folder_text(s->folder, "proc/net/netstat",
                 "TcpExt: SyncookiesSent TCPTimeouts\nTcpExt: 1 6\n"
                 "IpExt: InNoRoutes InOctets\nIpExt: 0 12345\n");
     folder_text(s->folder, "proc/net/snmp6", "Ip6InOctets   \t77\n");
     folder_text(s->folder, "proc/net/sockstat",
                 "sockets: used 18\n"
-                "TCP: inuse 3 orphan 0 tw 1 alloc 4 mem 2\n");
+                "TCP: inuse 3 orphan 0 tw 1 alloc 4 mem 2\n"
+                "UDP: inuse 11 mem 12\nUDPLITE: inuse 13\nRAW: inuse 14\n"
+                "FRAG: inuse 15 memory 16\n");
+    folder_text(s->folder, "proc/net/sockstat6",
+                "TCP6: inuse 21\nUDP6: inuse 22\nUDPLITE6: inuse 23\nRAW6: inuse 24\n"
+                "FRAG6: inuse 25 memory 26\n");
     folder_text(s->folder, "proc/sys/fs/file-nr", "2848\t0\t9223372036854775807\n");
     folder_text(s->folder, "proc/sys/kernel/random/entropy_avail", "256\n");
 }
@@ -67,8 +73,28 @@ static void test_values(struct sampled *s)
     is(s, "sockstat_TCP_tw", "1");
     snprintf(page, sizeof(page), "%ld", 2 * sysconf(_SC_PAGESIZE));
     is(s, "sockstat_TCP_mem_bytes", page);
-    is(s, "sockstat_TCP6_inuse", "absent");
+    is(s, "sockstat_TCP_orphan", "0");
+    is(s, "sockstat_TCP_alloc", "4");
+    is(s, "sockstat_TCP_mem", "2");
+    is(s, "sockstat_UDP_inuse", "11");
+    is(s, "sockstat_UDP_mem", "12");
+    snprintf(page, sizeof(page), "%ld", 12 * sysconf(_SC_PAGESIZE));
+    is(s, "sockstat_UDP_mem_bytes", page);
+    is(s, "sockstat_UDPLITE_inuse", "13");
+    is(s, "sockstat_RAW_inuse", "14");
+    is(s, "sockstat_FRAG_inuse", "15");
+    is(s, "sockstat_FRAG_memory", "16");
+    is(s, "sockstat_TCP6_inuse", "21");
+    is(s, "sockstat_UDP6_inuse", "22");
+    is(s, "sockstat_UDPLITE6_inuse", "23");
+    is(s, "sockstat_RAW6_inuse", "24");
+    is(s, "sockstat_FRAG6_inuse", "25");
+    is(s, "sockstat_FRAG6_memory", "26");
+    is(s, "netstat_Udp_InErrors", "7");
+    is(s, "netstat_UdpLite_InErrors", "8");
+    is(s, "memory_HardwareCorrupted_bytes", "4096");
     is(s, "filefd_allocated", "2848");
+    is(s, "filefd_maximum", "9.22337203685478e+18");
     is(s, "entropy_available_bits", "256");
     sampled_close(s);
 }

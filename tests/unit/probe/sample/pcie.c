@@ -77,6 +77,9 @@ static void test_values(struct sampled *s)
     is_labelled(s, "0000:18:00.0", "correctable_errors_total", "type=\"timeout\"", "7");
     is_labelled(s, "0000:18:00.0", "correctable_errors_total", "type=\"advisory_nonfatal\"", "8");
     is_labelled(s, "0000:19:00.0", "correctable_errors_total", "type=\"receiver\"", "2");
+    is_labelled(s, "0000:19:00.0", "correctable_errors_total", "type=\"bad_tlp\"", "1");
+    is_labelled(s, "0000:19:00.0", "correctable_errors_total", "type=\"bad_dllp\"", "0");
+    is_labelled(s, "0000:19:00.0", "correctable_errors_total", "type=\"advisory_nonfatal\"", "6");
     is_labelled(s, "0000:19:00.0", "correctable_errors_total", "type=\"rollover\"", "4");
     is_labelled(s, "0000:19:00.0", "correctable_errors_total", "type=\"timeout\"", "5");
     is_labelled(s, "0000:19:00.0", "errors_total", "kind=\"fatal\"", "absent");
@@ -124,6 +127,50 @@ static void test_many(struct sampled *s)
     is_int(sampled_at(s, 60), 1007, "a thousand drives below one port have rows");
 }
 
+static void test_classes(struct sampled *s)
+{
+    static const struct {
+        const char *class, *want;
+    } classes[] = {
+        { "0x030000\n", "accelerator" }, { "0x120000\n", "accelerator" },
+        { "0x020700\n", "infiniband" },  { "0x020000\n", "network" },
+        { "0x028000\n", "network" },     { "0x010802\n", "nvme" },
+        { "0x010700\n", "none" },        { "0x040000\n", "none" },
+        { "0x00070000\n", "none" },
+    };
+    char path[128];
+
+    for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
+        const struct signal_row *row;
+
+        snprintf(path, sizeof(path), "pci0000:60/0000:60:%02zx.0", i);
+        add(s, path, classes[i].class, "8.0 GT/s PCIe\n", "1\n");
+        (void)sampled_at(s, 100 + 40 * (int)i);
+        row = tick_find(&s->tick, s->ops->set, strrchr(path, '/') + 1);
+        is_str(row ? signal_fact(row, "class") : "none", classes[i].want,
+               "a device of class %.8s is called %s", classes[i].class, classes[i].want);
+        is_str(row ? signal_fact(row, "parent") : "", "", "a device below no port has no parent");
+    }
+}
+
+/* What a link may have: up to 32 lanes; a device whose link leads nowhere is one all the same. */
+static void test_widths(struct sampled *s)
+{
+    char path[PATH_MAX];
+
+    add(s, "pci0000:61/0000:61:00.0", "0x020000\n", "8.0 GT/s PCIe\n", "32\n");
+    add(s, "pci0000:61/0000:61:01.0", "0x020000\n", "8.0 GT/s PCIe\n", "33\n");
+    add(s, "pci0000:61/0000:61:02.0", "0x020000\n", "0.0 GT/s PCIe\n", "1\n");
+    folder_path(s->folder, "sys/bus/pci/devices/0000:61:03.0/class", path);
+    folder_text(s->folder, "sys/bus/pci/devices/0000:61:03.0/class", "0x020000\n");
+    folder_text(s->folder, "sys/bus/pci/devices/0000:61:03.0/max_link_width", "4\n");
+    (void)sampled_at(s, 1000);
+    is_value(s, "0000:61:00.0", "width_lanes", "32");
+    is_value(s, "0000:61:01.0", "width_lanes", "absent");
+    is_value(s, "0000:61:02.0", "speed_gts", "absent");
+    is_value(s, "0000:61:03.0", "width_max_lanes", "4");
+}
+
 int main(void)
 {
     struct sampled s;
@@ -133,6 +180,12 @@ int main(void)
     test_values(&s);
     test_hostile(&s);
     sampled_oom(&s);
+    test_classes(&s);
+    test_widths(&s);
+    sampled_remove(&s);
+    sampled_make(&s, &sampler_pcie);
+    make(&s);
+    is_int(sampled_open(&s), 0, "the sampler opens for many devices");
     test_many(&s);
     sampled_remove(&s);
     return done();
