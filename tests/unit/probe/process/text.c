@@ -2,6 +2,7 @@
 #include "probe/process/text.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 
 #include "probe/kernel/cgroup_name.h"
@@ -36,6 +37,9 @@ static void test_stat(void)
     is_int((long long)s.user_ticks, 110, "a process has its time in user mode");
     is_int((long long)s.system_ticks, 120, "a process has its time in the kernel");
     is_int((long long)s.major_faults, 9, "a process has its major faults");
+    is_int((long long)s.parent, 1, "a process has its parent");
+    is_int((long long)s.waited_major_faults, 10, "a process has the major faults of its children");
+    is_int((long long)s.waited_ticks, 27, "a process has the time of its children");
     is_int((long long)s.start_ticks, 1234567, "a process has its start");
     is_int((long long)s.resident_pages, 777, "a process has its resident pages");
     is_int((long long)s.block_io_ticks, 42, "a process has its wait for block I/O");
@@ -70,6 +74,8 @@ static void test_io(void)
                      &io);
     ok(io.read_bytes == 11 && io.written_bytes == 12,
        "process_parse_io reads bytes of reads and writes");
+    ok(io.read_calls == 13 && io.write_calls == 14,
+       "process_parse_io reads the number of reads and writes");
     ok(io.disk_read_bytes == 15 && io.disk_written_bytes == 16,
        "process_parse_io reads bytes of disks");
     process_parse_io("rchar: 18446744073709551616\nread_bytes:\nwrite_bytesx: 1\nwchar: 5", &io);
@@ -125,6 +131,28 @@ static void test_names(void)
           "pod/01234567_89ab_cdef_0123_456789abcdef" },
         { "/kubepods.slice/kubepods-pod01.slice", CGROUP_OTHER, "kubepods-pod01.slice" },
         { "/x" ID, CGROUP_OTHER, "x" HEX16 HEX16 "0123456789abcd" },
+        { "/x/" HEX16 HEX16 HEX16 "0123456789abcde", CGROUP_OTHER, HEX16 HEX16 "0123456789abcde" },
+        { "/x/docker-" HEX16 HEX16 HEX16 "0123456789abcde:.scope", CGROUP_OTHER,
+          "docker-" HEX16 HEX16 "01234567" },
+        { "/x/" HEX16 HEX16 HEX16 "0123456789abcdeg", CGROUP_OTHER, HEX16 HEX16 "0123456789abcde" },
+        { "/docker2/" ID, CGROUP_CONTAINER, "container/0123456789ab" },
+        { "/podman/" ID, CGROUP_CONTAINER, "container/0123456789ab" },
+        { "/docker/x/" ID, CGROUP_CONTAINER, "container/0123456789ab" },
+        { "/job_", CGROUP_OTHER, "job_" },
+        { "/job_7a", CGROUP_OTHER, "job_7a" },
+        { "/a_7", CGROUP_OTHER, "a_7" },
+        { "/slurm/job_7/x/step_0", CGROUP_OTHER, "job_7" },
+        { "/slurm/job_7/x.service", CGROUP_OTHER, "job_7" },
+        { "/slurm/job_7/steps", CGROUP_OTHER, "job_7" },
+        { "//a.service//", CGROUP_SERVICE, "a.service" },
+        { "/.service", CGROUP_OTHER, ".service" },
+        { "/kubepods/pod01234567-89ab-cdef-0123-456789abcde", CGROUP_OTHER,
+          "pod01234567-89ab-cdef-0123-456789abcde" },
+        { "/kubepods/pod01234567-89ab-cdef-0123-456789abcdef0", CGROUP_OTHER,
+          "pod01234567-89ab-cdef-0123-456789abcdef0" },
+        { "/kubepods/pod01234567-89ab-cdef-0123-456789abcde.f", CGROUP_OTHER,
+          "pod01234567-89ab-cdef-0123-456789abcde.f" },
+        { "/kubepods/xpod" UID, CGROUP_OTHER, "xpod" UID },
         { "/a-runtime-with-a-name-that-is-long-" ID, CGROUP_CONTAINER,
           "a-runtime-with-a-name-th/0123456789ab" },
     };
@@ -146,6 +174,7 @@ static const char *name_of(const char *text, char out[SIGNAL_THING])
 
 static void test_processes(void)
 {
+    static char text[PATH_MAX + 64];
     char out[SIGNAL_THING];
 
     is_str(name_of("0::/system.slice/ssh.service\n", out), "ssh.service",
@@ -156,8 +185,26 @@ static void test_processes(void)
            "a process has its container's group in the last line");
     is_str(name_of("4:memory:/\n0::/\n", out), "", "a process in root groups has no name");
     is_str(name_of("nothing\n::\n:::\n0::", out), "", "lines without paths have no name");
+    is_str(name_of("2:cpu:/docker/" ID "\n1:memory:/slurm/job_7/x\n", out), "job_7",
+           "a part of a job tells more than a container");
+    is_str(name_of("2:cpu:/a.service\n1:memory:/docker/" ID "/x\n", out), "docker/0123456789ab",
+           "a part of a container tells more than a service");
+    is_str(name_of("2:cpu:/a.service\n1:memory:/b.service\n", out), "a.service",
+           "of two that tell as much the first counts");
+    is_str(name_of("2:cpu:/one\n1:memory:/a.service\n0::/two\n", out), "a.service",
+           "a service tells more than any other group");
+    snprintf(text, sizeof(text), "1:cpu:/%0*d/a.service\n0::/other\n", PATH_MAX - 20, 0);
+    is_str(name_of(text, out), "a.service", "a long path is read");
+    snprintf(text, sizeof(text), "1:cpu:/%0*d/a.service\n0::/other\n", PATH_MAX, 0);
+    is_str(name_of(text, out), "other", "a path that is longer than any is passed over");
     cgroup_path("4:cpu,cpuacct:/a:b\n3:memory:/m\n0::/u\n", "cpuacct", out, sizeof(out));
     is_str(out, "/a:b", "cgroup_path finds the path of the second controller");
+    cgroup_path("4:cpu,cpuacct:/a\n3:memory:/m\n0::/u\n", "cpu", out, sizeof(out));
+    is_str(out, "/a", "cgroup_path finds the path of the first controller");
+    cgroup_path("4:cpu,cpuacct:/a\n3:memory:/m\n0::/u\n", "memory", out, sizeof(out));
+    is_str(out, "/m", "cgroup_path finds the path of a later line");
+    cgroup_path("4:cpu,cpuacct:/a\n3:memory:/m\n0::/u\n", "cpuacctx", out, sizeof(out));
+    is_str(out, "", "cgroup_path finds no longer controller");
     cgroup_path("4:cpu,cpuacct:/a\n3:memory:/m\n0::/u\n", NULL, out, sizeof(out));
     is_str(out, "/u", "cgroup_path finds the path of version 2");
     cgroup_path("4:cpu,cpuacct:/a\n3:memory:/m\n0::/u\n", "cp", out, sizeof(out));
