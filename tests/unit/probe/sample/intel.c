@@ -111,6 +111,53 @@ static void test_rates(struct sampled *s)
     is_int(sampled_at(s, 103), 4, "two accelerators have rows though no time has passed");
     is_value(s, "intel0", "power_watts", "absent");
     is_value(s, "intel0", "busy_ratio", "absent");
+    is_int(sampled_at(s, 104), 4, "two accelerators have rows though nothing was used");
+    is_value(s, "intel0", "power_watts", "0");
+    is_value(s, "intel0", "busy_ratio", "1");
+}
+
+/* Each file alone: a card tells what the file says, and nothing else. */
+static void test_files(void)
+{
+    static const struct {
+        const char *path, *signal, *want;
+    } files[] = {
+        { "gt/gt0/rps_act_freq_mhz", "sm_clock_hertz", "7000000" },
+        { "gt_act_freq_mhz", "sm_clock_hertz", "7000000" },
+        { "device/tile0/gt0/freq0/act_freq", "sm_clock_hertz", "7000000" },
+        { "gt/gt0/rps_RP0_freq_mhz", "sm_clock_max_hertz", "7000000" },
+        { "gt_RP0_freq_mhz", "sm_clock_max_hertz", "7000000" },
+        { "device/tile0/gt0/freq0/rp0_freq", "sm_clock_max_hertz", "7000000" },
+        { "device/hwmon/hwmon5/energy1_input", "energy_joules_total", "7e-06" },
+        { "device/hwmon/hwmon5/energy2_input", "energy_joules_total", "7e-06" },
+        { "device/hwmon/hwmon5/power1_max", "power_limit_watts", "7e-06" },
+        { "device/hwmon/hwmon5/power2_max", "power_limit_watts", "7e-06" },
+        { "device/hwmon/hwmon5/temp1_input", "temperature_celsius", "0.007" },
+        { "device/hwmon/hwmon5/temp2_input", "temperature_celsius", "0.007" },
+        { "device/hwmon/hwmon5/temp3_input", "memory_temperature_celsius", "0.007" },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+        struct sampled s;
+        const struct signal_row *row;
+        char path[128];
+        int said = 0;
+
+        sampled_make(&s, &sampler_intel);
+        folder_text(s.folder, I915 "device/uevent",
+                    "DRIVER=i915\nPCI_ID=8086:0BD5\nPCI_SLOT_NAME=0000:2a:00.0\n");
+        folder_text(s.folder, I915 "device/hwmon/hwmon5/name", "i915\n");
+        snprintf(path, sizeof(path), I915 "%s", files[i].path);
+        folder_text(s.folder, path, "7\n");
+        is_int(sampled_open(&s), 0, "the sampler opens with %s", files[i].path);
+        is_int(sampled_at(&s, 100), 1, "a card with %s has a row", files[i].path);
+        is_value(&s, "intel0", files[i].signal, files[i].want);
+        row = tick_find(&s.tick, &gpu_set, "intel0");
+        for (size_t k = 0; row && k < gpu_set.n_defs; k++)
+            said += !isnan(row->values[k]);
+        is_int(said, 2, "a card with %s tells that, and that it is not lost", files[i].path);
+        sampled_remove(&s);
+    }
 }
 
 /* Each reason alone, as both drivers call it. */
@@ -197,5 +244,6 @@ int main(void)
     sampled_oom(&s);
     sampled_remove(&s);
     test_reasons();
+    test_files();
     return done();
 }

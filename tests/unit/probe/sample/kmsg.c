@@ -60,6 +60,7 @@ static void test_rows(struct sampled *s)
     row = tick_set(&s->tick, "xid", &n);
     is_int((int)n, 2, "each XID of a GPU has a row");
     is_str(row->thing, "0000:05:00.0/79", "the row of an XID names GPU and code");
+    is_str(s->ops->more[0]->name, "xid", "the sampler says that it has rows of XIDs, too");
     is_int((int)row->set->n_defs, 2, "the row of an XID has two values");
     is_str(row->set->defs[0].name, "events_total", "the first value is the count");
     is_str(signal_fact(row, "pci"), "0000:05:00.0", "the row of an XID has the GPU's address");
@@ -86,6 +87,28 @@ static void test_growth(struct sampled *s)
                 " DEVICE=+pci:0000:0c:00.0\n");
     is_int(sampled_at(s, 102), 3, "the rows stay with a record of several lines");
     is_str(s->tick.events[0].thing, "0000:0c:00.0", "a record of several lines is read whole");
+}
+
+/* A record whose end is where a longer one had a blank before it. */
+static void test_short(struct sampled *s)
+{
+    char text[128];
+    int len;
+
+    log_is(s, "");
+    sampled_close(s);
+    is_int(sampled_open(s), 0, "the sampler opens with an empty log");
+    is_int(sampled_at(s, 110), 1, "an empty log has its counters alone");
+    memset(text, ' ', sizeof(text));
+    len = snprintf(text, sizeof(text), "6,1,110000000,-;x");
+    text[len] = ' ';
+    snprintf(text + 100, 28, "\n");
+    log_more(s, text);
+    is_int(sampled_at(s, 111), 1, "a record of blanks is read");
+    is_value(s, "", "records_total", "1");
+    log_more(s, "6,2,111000000,-;y\n");
+    is_int(sampled_at(s, 112), 1, "a shorter record is read");
+    is_value(s, "", "records_total", "2");
 }
 
 static void test_storm(struct sampled *s)
@@ -173,6 +196,7 @@ int main(void)
     test_growth(&s);
     test_storm(&s);
     test_many(&s);
+    test_short(&s);
     test_hostile(&s);
     folder_text(s.folder, "proc/stat", STAT);
     log_is(&s, "3,1,2000000,-;" XID "79, x\n3,1,2000000,-;" XID "31, x\n");

@@ -28,7 +28,7 @@ static void write_all(const struct sampled *s)
 {
     folder_text(s->folder, "proc/meminfo",
                 "MemTotal:  100 kB\nActive(anon): 7 kB\n"
-                "HugePages_Total:   3\nHardwareCorrupted: 4 kB\n");
+                "HugePages_Total:   3\nHardwareCorrupted: 4 kB\nDirectMap1G: 5 kB\n");
     folder_text(s->folder, "proc/vmstat", "pgfault 5\nnr_free_pages 9\noom_kill 2\n");
     folder_text(s->folder, "proc/net/snmp",
                 "Ip: Forwarding DefaultTTL\nIp: 2 64\n"
@@ -93,6 +93,7 @@ static void test_values(struct sampled *s)
     is(s, "netstat_Udp_InErrors", "7");
     is(s, "netstat_UdpLite_InErrors", "8");
     is(s, "memory_HardwareCorrupted_bytes", "4096");
+    is(s, "memory_DirectMap1G_bytes", "5120");
     is(s, "filefd_allocated", "2848");
     is(s, "filefd_maximum", "9.22337203685478e+18");
     is(s, "entropy_available_bits", "256");

@@ -77,6 +77,19 @@ static void test_hostile(struct sampled *s)
     is_int(sampled_at(s, 30), 0, "empty tables make no row");
 }
 
+/* One table is enough. */
+static void test_one(const char *path, const char *text, const char *signal, const char *want)
+{
+    struct sampled s;
+
+    sampled_make(&s, &sampler_softnet);
+    folder_text(s.folder, path, text);
+    is_int(sampled_open(&s), 0, "the sampler opens with %s alone", path);
+    is_int(sampled_at(&s, 0), 1, "%s alone makes a row", path);
+    is_value(&s, "", signal, want);
+    sampled_remove(&s);
+}
+
 int main(void)
 {
     struct sampled s;
@@ -89,5 +102,7 @@ int main(void)
     folder_text(s.folder, "proc/net/softnet_stat", "00000001 00000002 00000003\n");
     sampled_oom(&s);
     sampled_remove(&s);
+    test_one("proc/net/softnet_stat", "00000001 00000002 00000003\n", "backlog_dropped_total", "2");
+    test_one("proc/net/snmp", "Tcp: OutSegs\nTcp: 7\n", "sent_segments_total", "7");
     return done();
 }
