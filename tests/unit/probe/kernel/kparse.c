@@ -67,6 +67,10 @@ static void test_meminfo(void)
            "kparse_meminfo is -1 for too many bytes");
     is_int(kparse_meminfo("MemTotal: 99999999999999999999999999999999999999 kB", "MemTotal"), -1,
            "kparse_meminfo is -1 for too many digits");
+    is_int(kparse_meminfo("MemTotal: 9007199254740991 kB", "MemTotal"), INT64_MAX - 1023,
+           "kparse_meminfo reads the most bytes that there can be");
+    is_int(kparse_meminfo("Node 1 Mem: 5 kB\nNode x MemTotal: 7 kB\nMemTotal 8 kB\n", "MemTotal"),
+           -1, "kparse_meminfo finds nothing in lines of other forms");
     is_int(kparse_meminfo("", "MemTotal"), -1, "kparse_meminfo is -1 for an empty text");
     is_int(kparse_meminfo("\n\n\n", "MemTotal"), -1, "kparse_meminfo is -1 for empty lines");
     is_int(kparse_meminfo("Node ", "MemTotal"), -1, "kparse_meminfo is -1 for half a line");
@@ -103,6 +107,15 @@ static void test_tmpfs(void)
         { "tmpfs /dev/shm tmpfs rw,nosuid,nodev,size=65536k,inode64 0 0\n", 65536 << 10, "in kB" },
         { "tmpfs /dev/shm tmpfs size=8m 0 0\n", 8 << 20, "in MB" },
         { "tmpfs /dev/shm tmpfs size=2G 0 0\n", 2LL << 30, "in GB" },
+        { "tmpfs /dev/shm tmpfs size=3K 0 0\n", 3 << 10, "in kB, in capitals" },
+        { "tmpfs /dev/shm tmpfs size=3M 0 0\n", 3 << 20, "in MB, in capitals" },
+        { "tmpfs /dev/shm tmpfs size=3t 0 0\n", 3, "in a unit that is none" },
+        { "tmpfs /dev/shm tmpfs size=8589934591g 0 0\n", 8589934591LL << 30, "the most" },
+        { "tmpfs /dev/shm tmpfs size=8589934592g 0 0\n", INT64_MAX, "more than the most" },
+        { "tmpfs /dev/shm tmpfs size=1000% 0 0\n", 10LL << 40, "ten times the memory" },
+        { "tmpfs /dev/shm tmpfs size=1001% 0 0\n", -1, "more than ten times the memory" },
+        { "tmpfs /dev/shm tmpfs size=8k 0 0\nnone /dev/shm overlay rw 0 0\n", -1,
+          "another file system hides it" },
         { "tmpfs /dev/shm tmpfs size=67108864 0 0\n", 64 << 20, "in bytes" },
         { "tmpfs /dev/shm tmpfs size=25%,rw 0 0\n", 256LL << 30, "as a part of the memory" },
         { "tmpfs /dev/shm tmpfs rw,nosuid,nodev,inode64 0 0\n", 512LL << 30, "the default" },
@@ -120,17 +133,17 @@ static void test_tmpfs(void)
         { "\n\n", -1, "empty lines" },
     };
 
+    static const char quarter[] = "tmpfs /dev/shm tmpfs size=25%,rw 0 0\n";
+    static const char half[] = "tmpfs /dev/shm tmpfs rw,nosuid,nodev,inode64 0 0\n";
+
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
         is_int(kparse_tmpfs(texts[i].mounts, "/dev/shm", 1024LL << 30), texts[i].want,
                "kparse_tmpfs knows the size: %s", texts[i].what);
-    is_int(kparse_tmpfs(texts[5].mounts, "/dev/shm", -1), -1,
-           "kparse_tmpfs is -1 for half of unknown memory");
-    is_int(kparse_tmpfs(texts[4].mounts, "/dev/shm", -1), -1,
+    is_int(kparse_tmpfs(half, "/dev/shm", -1), -1, "kparse_tmpfs is -1 for half of unknown memory");
+    is_int(kparse_tmpfs(quarter, "/dev/shm", -1), -1,
            "kparse_tmpfs is -1 for a part of unknown memory");
-    is_int(kparse_tmpfs(texts[4].mounts, "/dev/shm", 0), 0,
-           "kparse_tmpfs is 0 for a part of no memory");
-    is_int(kparse_tmpfs(texts[5].mounts, "/dev/shm", 0), 0,
-           "kparse_tmpfs is 0 for half of no memory");
+    is_int(kparse_tmpfs(quarter, "/dev/shm", 0), 0, "kparse_tmpfs is 0 for a part of no memory");
+    is_int(kparse_tmpfs(half, "/dev/shm", 0), 0, "kparse_tmpfs is 0 for half of no memory");
     ok(kparse_tmpfs("t /dev/shm tmpfs size=9000000000000000000g 0 0", "/dev/shm", 1) == INT64_MAX,
        "kparse_tmpfs is INT64_MAX for too many bytes");
     ok(kparse_tmpfs("t /dev/shm tmpfs size=1000% 0 0", "/dev/shm", INT64_MAX) > 0,

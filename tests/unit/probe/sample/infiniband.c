@@ -268,13 +268,19 @@ static void test_hostile(struct sampled *s)
     folder_text(s->folder, IB "plain", "x");
     folder_text(s->folder, IB "odd \n\"/ports/1/state", "ACTIVE\n");
     folder_text(s->folder, IB "odd/ports/1/state", "4294967300: ACTIVE\n");
+    folder_text(s->folder, IB "odd/ports/1/phys_state", "9: what\n");
+    folder_text(s->folder, IB "nop/ports/1/state", "0: NOP\n");
+    folder_text(s->folder, IB "nop/ports/1/phys_state", ":5:\n");
     folder_text(s->folder, IB "odd/ports/1/rate", "-1 Gb/sec\n");
     folder_text(s->folder, IB "odd/ports/1/counters/port_rcv_data", "99999999999999999999999\n");
     folder_text(s->folder, IB "odd/ports/1/counters/port_xmit_data", "abc\n");
     folder_text(s->folder, IB "odd/ports/1/counters/port_xmit_wait", "");
     folder_text(s->folder, IB "odd/ports/1/counters/port_rcv_packets", "18446744073709551615\n");
-    is_int(sampled_at(s, 140), 11, "odd devices have rows beside ten ports");
+    is_int(sampled_at(s, 140), 12, "odd devices have rows beside ten ports");
     is_value(s, "odd:1", "active", "0");
+    is_value(s, "odd:1", "link_up", "0");
+    is_value(s, "nop:1", "active", "0");
+    is_value(s, "nop:1", "link_up", "absent");
     is_value(s, "odd:1", "rate_bytes_per_second", "absent");
     is_value(s, "odd:1", "received_bytes_total", "absent");
     is_value(s, "odd:1", "sent_bytes_total", "absent");
@@ -297,9 +303,9 @@ static void test_again(struct sampled *s)
         oom_next();
         rc = sampled_at(s, 200);
         failed = oom_end();
-        is_int(rc, failed ? -ENOMEM : 11, "a sample returns -ENOMEM where allocation %d fails",
+        is_int(rc, failed ? -ENOMEM : 12, "a sample returns -ENOMEM where allocation %d fails",
                oom_at);
-        is_int(sampled_at(s, 201), 11, "a sample after allocation %d failed has all rows", oom_at);
+        is_int(sampled_at(s, 201), 12, "a sample after allocation %d failed has all rows", oom_at);
     } while (failed);
 }
 
