@@ -202,6 +202,68 @@ static void test_many(struct sampled *s)
     is_int(sampled_at(s, 220), 2, "processes that ended have no rows");
 }
 
+/* The kernel tells the last number that it gave: while it is the same, there is no new process, and
+ * for ten seconds nobody looks. */
+static void test_last_pid(struct sampled *s)
+{
+    sampled_close(s);
+    folder_text(s->folder, "proc/loadavg", "0.00 0.00 0.00 1/2 500\n");
+    is_int(sampled_open(s), 0, "the sampler opens with the last number");
+    is_int(sampled_at(s, 300), 2, "both processes have rows at first");
+    write_stat(s, (struct fake){ 400, 10000, "new", 'R', 1, 0 });
+    is_int(sampled_at(s, 309), 2, "with the same last number nobody looks for nine seconds");
+    is_int(sampled_at(s, 310), 3, "with the same last number one looks after ten seconds");
+    write_stat(s, (struct fake){ 401, 10000, "new", 'R', 1, 0 });
+    folder_text(s->folder, "proc/loadavg", "0.00 0.00 0.00 1/2 501\n");
+    is_int(sampled_at(s, 311), 4, "with another last number one looks at once");
+    write_stat(s, (struct fake){ 402, 10000, "new", 'R', 1, 0 });
+    is_int(sampled_at(s, 312), 4, "the sampler compares with the newest number from then on");
+    folder_text(s->folder, "proc/loadavg", "0.00 0.00 0.00 1/2 x\n");
+    is_int(sampled_at(s, 313), 5, "without a last number one looks at once");
+    write_stat(s, (struct fake){ 403, 10000, "new", 'R', 1, 0 });
+    folder_text(s->folder, "proc/loadavg", "");
+    is_int(sampled_at(s, 314), 6, "with an empty file one looks at once");
+    for (int pid = 400; pid < 404; pid++)
+        remove_process(s, pid);
+    is_int(sampled_at(s, 315), 2, "four processes that ended have no rows");
+}
+
+/* A hundred megabytes count as much as a second of CPU, and one that has a row keeps it against
+ * one that did a quarter more: all use a CPU each, and one moves bytes. */
+static void test_bytes(struct sampled *s)
+{
+    enum { BUSY = 256, READER = 1299 };
+    static const int mb[] = { 140, 110 };
+    static const bool has[] = { true, false };
+    char text[96];
+
+    for (size_t k = 0; k < ARRAY_SIZE(mb); k++) {
+        sampled_close(s);
+        for (int i = 0; i < BUSY; i++)
+            write_stat(s, (struct fake){ 1000 + i, 10000, "busy", 'R', 1, 0 });
+        write_stat(s, (struct fake){ READER, 10000, "reader", 'S', 1, 0 });
+        write_io(s, READER, 0);
+        is_int(sampled_open(s), 0, "the sampler opens with %d processes", BUSY + 3);
+        for (int tick = 0; tick < 6; tick++) {
+            for (int i = 0; i < BUSY && tick > 3; i++)
+                write_stat(s, (struct fake){ 1000 + i, 10000, "busy", 'R', (tick - 3) * 10000, 0 });
+            write_stat(s, (struct fake){ 100, 5000, "old", 'R', tick > 3 ? tick * 10000 : 1, 0 });
+            write_stat(s, (struct fake){ 200, (int)(103 * hz), "young", 'R',
+                                         tick > 3 ? tick * 10000 : 1, 0 });
+            snprintf(text, sizeof(text), "read_bytes: %lld\nwrite_bytes: %lld\n",
+                     tick * mb[k] * 50000000LL, tick * mb[k] * 50000000LL);
+            write_file(s, READER, "io", text);
+            is_int(sampled_at(s, 400 + 100 * tick), 256, "the sampler has 256 rows in tick %d",
+                   tick);
+        }
+        ok((tick_find(&s->tick, sampler_process.set, "1299") != NULL) == has[k],
+           "one that moves %d MB/s while others use a CPU each has a row or none", mb[k]);
+        for (int i = 0; i < BUSY; i++)
+            remove_process(s, 1000 + i);
+        remove_process(s, READER);
+    }
+}
+
 /* Slots go in the order of pids until there are too few. Then those that did most get them when it
  * is asked for again; one that has a slot keeps it against one that did little more. */
 static void test_slots(void)
@@ -337,6 +399,8 @@ int main(void)
         test_quiet(&s);
         test_delays(&s);
         test_many(&s);
+        test_last_pid(&s);
+        test_bytes(&s);
         sampled_oom(&s);
     }
     sampled_remove(&s);

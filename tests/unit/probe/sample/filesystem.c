@@ -15,6 +15,7 @@ static const char *number(double value, char buf[32])
 static void test_values(struct sampled *s)
 {
     char path[PATH_MAX], want[32];
+    const struct signal_row *row;
     struct statvfs fs;
 
     folder_folder(s->folder, "mnt/my data");
@@ -48,6 +49,9 @@ static void test_values(struct sampled *s)
     is_value(s, "/mnt/my data", "files", fs.f_files ? number((double)fs.f_files, want) : "absent");
     ok(!fs.f_files == !strcmp(sampled_value(s, "/mnt/my data", "files_free", NULL, want), "absent"),
        "a file system has its free files where it counts files");
+    row = tick_find(&s->tick, s->ops->set, "/gvfs");
+    is_str(row ? signal_fact(row, "device") : NULL, "gvfs", "a mount has its device");
+    is_str(row ? signal_fact(row, "fstype") : NULL, "fuse.gvfsd-fuse", "a mount has its type");
     is_value(s, "/etc/hosts", "size_bytes", "no row");
     is_value(s, "/run", "size_bytes", "no row");
     is_value(s, "/gone", "size_bytes", "absent");

@@ -15,7 +15,7 @@ static void test_values(struct sampled *s)
                 "local_node 3\nother_node 4\n");
     folder_text(s->folder, NODE "17/meminfo",
                 "Node 17 MemTotal: 18446744073709551616 kB\n\nNode\n"
-                "Node x MemFree: 1 kB\nNode 17 AnonPages:");
+                "Node x MemFree: 1 kB\nMemFree: 2 kB\nFilePages: 3 kB\nNode 17 AnonPages:");
     is_int(sampled_open(s), 0, "the sampler opens with two nodes");
     is_int(sampled_at(s, 0), 2, "two nodes have rows");
     is_value(s, "0", "total_bytes", "9221386240");
@@ -29,6 +29,7 @@ static void test_values(struct sampled *s)
     is_value(s, "0", "other_total", "4");
     is_value(s, "17", "total_bytes", "absent");
     is_value(s, "17", "free_bytes", "absent");
+    is_value(s, "17", "file_bytes", "absent");
     is_value(s, "17", "hit_total", "absent");
     folder_text(s->folder, NODE "17/meminfo", "");
     is_int(sampled_at(s, 1), 1, "a node that says nothing has no row");

@@ -106,6 +106,60 @@ static void test_no_domains(void)
     made_done(&m);
 }
 
+/* Models of a script: one of the catalogue, one of another kind there, one that it lacks, none. */
+static void test_script(void)
+{
+    struct made m = MADE_INIT;
+    char root[PATH_MAX], path[PATH_MAX];
+    struct node *n;
+    struct err e;
+
+    folder_make(root);
+    folder_text(root, "script.ini",
+                "[fake]\ncount = 4\n[gpu *]\nbusy_ratio = 0\n[gpu 0]\nmodel = MI300X\n"
+                "[gpu 1]\nmodel = CX-7\n[gpu 2]\nmodel = Foo 9\n");
+    folder_path(root, "script.ini", path);
+    is_int(probe_fake_check(&catalogue, path, &e), 0, "a script can be played");
+    n = node_of(&m, path);
+    if (is_int((int)n->n_acc, 4, "a script has four accelerators")) {
+        const struct device *d = n->devices;
+
+        ok(d[0].catalogue == 1 && d[0].acc.links_up == 7,
+           "a model of the catalogue is its product");
+        is_str(d[0].product, "MI300X", "a model of the catalogue has its name");
+        ok(d[1].catalogue == ABSENT && d[1].acc.memory_b == ABSENT && d[2].catalogue == ABSENT,
+           "other models are none of the catalogue");
+        is_str(d[1].product, "CX-7", "a model of another kind keeps the name in the script");
+        is_str(d[2].product, "Foo 9", "a model that is not in the catalogue keeps its name");
+        is_str(d[3].product, "GPU", "a script that names no model has a GPU");
+        ok(d[3].acc.memory_b == ABSENT && n->pcis[3].width == ABSENT && n->n_links == 1,
+           "nothing is known of a model that is not in the catalogue");
+    }
+    node_free(n);
+    made_done(&m);
+    folder_text(root, "script.ini", "[fake]\ncount = many\n");
+    ok(probe_fake_check(&catalogue, path, &e) < 0, "a broken script is refused");
+    folder_remove(root);
+}
+
+static void test_broken_script(void)
+{
+    struct made m = MADE_INIT;
+    char root[PATH_MAX], path[PATH_MAX];
+    struct node *n;
+
+    folder_make(root);
+    folder_text(root, "script.ini", "[fake]\ncount = many\n");
+    folder_path(root, "script.ini", path);
+    n = node_of(&m, path);
+    is_int((int)n->n_devices, 0, "a broken script makes no accelerators");
+    ok(m.probe.n_troubles == 1 && strstr(m.probe.troubles[0].text, "script.ini:2"),
+       "a broken script is told with its line: %s", m.probe.troubles[0].text);
+    node_free(n);
+    made_done(&m);
+    folder_remove(root);
+}
+
 static void test_refused(void)
 {
     static const struct {
@@ -134,6 +188,8 @@ int main(void)
     test_products();
     test_others();
     test_no_domains();
+    test_script();
+    test_broken_script();
     test_refused();
     return done();
 }

@@ -281,6 +281,22 @@ static void test_hosts(void)
     made_done(&m);
 }
 
+/* A bridge below no host bridge is the first function of all, and there once. */
+static void test_first(void)
+{
+    struct made m = MADE_INIT;
+    struct node *n;
+
+    made_function(&m, "sys/devices/x/0000:30:00.0/0000:31:00.0", "0x020000", "0x15b3", "0x1021");
+    made_function(&m, "sys/devices/x/0000:30:00.0/0000:31:00.1", "0x020000", "0x15b3", "0x1021");
+    made_in(&m, "sys/devices/x/0000:30:00.0", "class", "0x060400");
+    n = made_node(&m, &no_catalogue);
+    is_int((int)n->n_pcis, 3, "a bridge of two functions is there once");
+    is_int(kind_of(n, "0000:30:00.0"), PCI_BRIDGE, "a bridge below no host bridge is any bridge");
+    node_free(n);
+    made_done(&m);
+}
+
 static void test_chipset(void)
 {
     static const struct {
@@ -452,6 +468,7 @@ int main(void)
     test_widths();
     test_bridges();
     test_hosts();
+    test_first();
     test_chipset();
     test_chipset_device();
     test_slots();

@@ -20,6 +20,7 @@ struct driver {
     atomic_int fails;
     atomic_int naps; /* calls of 40 ms before a reading */
     int count;
+    int device; /* that a gated read is about */
     atomic_bool freed;
 };
 
@@ -44,7 +45,7 @@ static int drive(void *state, struct watch_where *where, void *out, struct err *
     }
     r->before = r->count;
     if (atomic_load(&d->gated)) {
-        watch_at(where, "thing_get", 3);
+        watch_at(where, "thing_get", d->device);
         sem_post(&d->entered);
         sem_wait(&d->go);
     }
@@ -65,7 +66,7 @@ static const struct owner_work work = { drive,   forget,  sizeof(struct reading)
 
 static void driver_init(struct driver *d, bool gated)
 {
-    *d = (struct driver){ .count = 0 };
+    *d = (struct driver){ .device = 3 };
     sem_init(&d->entered, 0, 0);
     sem_init(&d->go, 0, 0);
     sem_init(&d->gone, 0, 0);
@@ -178,6 +179,42 @@ static void check_hang(void)
     is_int(newest(o, 2, &r, &e), 1, "readings go on after a call that hung");
     owner_stop(o);
     tick_done(&t);
+}
+
+/* The first device has a number like any other; a call may be about none. */
+static void check_devices(void)
+{
+    static const struct {
+        int device;
+        const char *thing, *text;
+    } cases[] = {
+        { 0, "thing0", "thing_get of thing 0 has not answered for 0." },
+        { -1, "", "thing_get has not answered for 0." },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct owner *o = NULL;
+        struct tick t = { .n_rows = 0 };
+        struct err e = { "" };
+        struct driver d;
+
+        driver_init(&d, true);
+        d.device = cases[i].device;
+        is_int(owner_start(&o, &work, &d, &e), 0, "owner_start starts a thread about device %d",
+               d.device);
+        sem_wait(&d.entered);
+        ok(hangs(o, &t, true), "a call about device %d hangs", d.device);
+        is_str(t.events[0].thing, cases[i].thing, "the event about device %d names it", d.device);
+        ok(strstr(t.events[0].text, cases[i].text) == t.events[0].text,
+           "the event about device %d has its sentence: %s", d.device, t.events[0].text);
+        atomic_store(&d.gated, false);
+        sem_post(&d.go);
+        ok(hangs(o, &t, false), "a call about device %d answers", d.device);
+        is_str(t.events[0].thing, cases[i].thing, "the end of the event is about device %d",
+               d.device);
+        owner_stop(o);
+        tick_done(&t);
+    }
 }
 
 static bool gets_late(struct owner *o, bool want)
@@ -297,6 +334,7 @@ int main(int argc, char **argv)
     }
     check_readings();
     check_hang();
+    check_devices();
     check_late();
     check_oom();
     return done();
