@@ -27,10 +27,9 @@ static int add_socket(struct probe *p, struct node *n, int cpu)
     struct socket *s;
 
     /* kernels before 5.4 have core_siblings_list and thread_siblings_list instead */
-    if (cpu_line(p, cpu, "topology/package_cpus_list", cpus, sizeof(cpus)) <= 0 &&
-        cpu_line(p, cpu, "topology/core_siblings_list", cpus, sizeof(cpus)) <= 0)
-        return -ENOENT;
-    if (!cpulist_has(cpus, cpu))
+    if (cpu_line(p, cpu, "topology/package_cpus_list", cpus, sizeof(cpus)) <= 0)
+        (void)cpu_line(p, cpu, "topology/core_siblings_list", cpus, sizeof(cpus));
+    if (!cpulist_has(cpus, cpu)) /* nor is it in a list that is not there */
         return -ENOENT;
     if (cpu_line(p, cpu, "topology/physical_package_id", id, sizeof(id)) <= 0 ||
         parse_i64(id, &number) < 0)

@@ -171,6 +171,12 @@ static void test_delays(struct sampled *s)
     is_str(s->tick.events[0].action, "sysctl -w kernel.task_delayacct=1",
            "the event says how to turn delay accounting on");
     is_value(s, "100", "io_wait_seconds_total", "absent");
+    sampled_close(s);
+    is_int(sampled_open(s), 0, "the sampler opens once more");
+    tick_begin(&s->tick, 0, 100 * (int64_t)1000000000);
+    while (tick_event(&s->tick, "test", SEVERITY_NOTE, -1))
+        ;
+    is_int(s->ops->sample(s->state, &s->tick), 0, "the sampler needs no room for its event");
     (void)sampled_at(s, 101);
     is_int((long long)s->tick.n_events, 0, "a lack of delay accounting is told once");
     folder_text(s->folder, "proc/sys/kernel/task_delayacct", "1\n");

@@ -312,11 +312,14 @@ static void test_hostile(struct sampled *s)
     is_of(s, gpu_set, "amd1", GPU_SM_CLOCK_MAX, "absent");
     is_of(s, gpu_error_set, "amd1", GPU_ECC_CORRECTED, "absent");
     is_of(s, gpu_error_set, "amd1", GPU_PAGES_RETIRED, "0");
+    folder_text(s->folder, CARD(1) "pp_dpm_sclk", "0: 500Mhz\n1: 300Mhz *\n2: x\n3\n");
+    is_int(sampled_at(s, 150), 4, "the sampler has four rows with clocks out of order");
+    is_of(s, gpu_set, "amd1", GPU_SM_CLOCK_MAX, "500000000");
     memset(table, 1, sizeof(table));
     put(table, 0, 2, 384);
     put(table, 2, 2, 0x0601);
     folder_file(s->folder, CARD(1) "gpu_metrics", table, sizeof(table));
-    is_int(sampled_at(s, 141), 4, "the sampler has four rows with a table of 1.6 as it was first");
+    is_int(sampled_at(s, 151), 4, "the sampler has four rows with a table of 1.6 as it was first");
     is_of(s, gpu_set, "amd1", GPU_ENERGY, "absent");
 }
 

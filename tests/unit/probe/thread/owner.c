@@ -181,6 +181,22 @@ static void check_hang(void)
     tick_done(&t);
 }
 
+/* Ask for a report in a tick that has no room for an event, until the call hangs. */
+static bool hangs_in_full_tick(struct owner *o, struct tick *t)
+{
+    const struct timespec nap = { .tv_nsec = MS };
+
+    for (int i = 0; i < 5000; i++) {
+        tick_begin(t, 0, 0);
+        while (tick_event(t, "test", SEVERITY_NOTE, -1))
+            ;
+        if (owner_report(o, t, 20 * MS))
+            return !strcmp(t->events[t->n_events - 1].kind, "test");
+        nanosleep(&nap, NULL);
+    }
+    return false;
+}
+
 /* The first device has a number like any other; a call may be about none. */
 static void check_devices(void)
 {
@@ -203,6 +219,7 @@ static void check_devices(void)
         is_int(owner_start(&o, &work, &d, &e), 0, "owner_start starts a thread about device %d",
                d.device);
         sem_wait(&d.entered);
+        ok(hangs_in_full_tick(o, &t), "a tick without room tells nothing of device %d", d.device);
         ok(hangs(o, &t, true), "a call about device %d hangs", d.device);
         is_str(t.events[0].thing, cases[i].thing, "the event about device %d names it", d.device);
         ok(strstr(t.events[0].text, cases[i].text) == t.events[0].text,
