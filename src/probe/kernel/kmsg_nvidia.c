@@ -5,7 +5,6 @@
  *     nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 20034, Fatal, Link 30 LTSSM Fault Up
  */
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,7 +29,7 @@ static bool take_head(const char **at, char pci[EVENT_THING], int *code)
         return false;
     p += 3;
     len = (size_t)parse_digits(p, 10, 9, &n);
-    if (!len || n > INT_MAX)
+    if (!len)
         return false;
     p += len;
     p += strspn(p, ", ");
