@@ -84,15 +84,14 @@ static int read_boot_time(struct processes *s)
 {
     CLEANUP(sample_table_closep) struct sample_table *stat = NULL;
     const char *at;
-    char *text = NULL;
+    char *text;
     int rc = sample_table_open(&stat, s->root, "proc/stat", NULL);
 
     s->units.boot_s = (double)NAN;
-    if (rc == -ENOENT)
-        return 0;
-    if (rc == 0)
-        rc = sample_table_read(stat, &text);
-    if (rc < 0 || !text)
+    if (rc < 0)
+        return rc == -ENOENT ? 0 : rc;
+    rc = sample_table_read(stat, &text);
+    if (rc < 0)
         return rc;
     at = text;
     do {
