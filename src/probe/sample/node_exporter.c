@@ -249,7 +249,7 @@ static void read_file(const struct node_exporter *c, struct signal_row *row, enu
         }
         first = next_word(&line);
         key = next_word(&line);
-        if (files[file].form == KEY_NUMBER && key.len)
+        if (files[file].form == KEY_NUMBER)
             put(c, row, file, none, first, key.text);
         while (files[file].form == PAIRS && key.len) {
             number = next_word(&line);

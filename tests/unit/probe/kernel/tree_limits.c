@@ -153,6 +153,26 @@ static void test_lists(void)
     is_str(str_text(&names), "", "a list that is not there leaves no names");
 }
 
+/* A tree that is recorded again begins a recording anew. */
+static void test_again(void)
+{
+    CLEANUP(str_done) struct str pack = STR_INIT(4096);
+    CLEANUP(tree_closep) struct tree *t = NULL;
+    char text[16];
+
+    str_add(&pack, "brim-pack 1\nf 1 a\n5\nf 1 b\n6\nend 2\n");
+    t = tree_of(&pack);
+    for (int i = 0; i < 2; i++) {
+        CLEANUP(str_done) struct str record = STR_INIT(4096);
+
+        tree_record(t, &record);
+        is_int(tree_read(t, "a", text, sizeof(text)), 1, "a file is read in recording %d", i);
+        is_int(tree_record_end(t), 0, "recording %d ends well", i);
+        is_str(str_text(&record), "brim-pack 1\nf 1 a\n5\nend 1\n",
+               "recording %d has what was read in it", i);
+    }
+}
+
 static void test_folder(void)
 {
     CLEANUP(str_done) struct str names = STR_INIT(64);
@@ -186,6 +206,7 @@ int main(void)
     test_targets();
     test_room();
     test_lists();
+    test_again();
     if (folder_can_copy())
         test_folder();
     return done();
