@@ -76,6 +76,19 @@ static void test_errors(void)
     }
 }
 
+static void test_empty(void)
+{
+    CLEANUP(str_done) struct str pack = STR_INIT(4096);
+    CLEANUP(tree_closep) struct tree *t = NULL;
+    char text[16] = "as it was";
+
+    str_add(&pack, "brim-pack 1\nx 0 hex\n\nf 0 text\n\nend 2\n");
+    t = tree_of(&pack);
+    is_int(tree_read(t, "hex", text, sizeof(text)), 0, "a file of no bytes is read");
+    is_str(text, "", "a file of no bytes is an empty text");
+    is_int(tree_read(t, "text", text, sizeof(text)), 0, "an empty file is read");
+}
+
 /* The target of a link, below the folder that the link is in. */
 static void test_targets(void)
 {
@@ -203,6 +216,7 @@ int main(void)
 {
     test_numbers();
     test_errors();
+    test_empty();
     test_targets();
     test_room();
     test_lists();
