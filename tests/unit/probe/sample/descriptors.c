@@ -99,6 +99,7 @@ static const char *const files[][2] = {
     { "sys/devices/system/node/node0/meminfo", "Node 0 MemTotal: 9005260 kB\n" },
     { "sys/devices/system/node/node0/numastat", "numa_hit 212087611\n" },
     { "sys/fs/cgroup/cgroup.controllers", "cpu\n" },
+    { "sys/fs/cgroup/unified/cgroup.controllers", "cpu\n" },
     { "sys/fs/cgroup/slurmstepd.scope/job_7/memory.current", "1\n" },
     { "sys/fs/cgroup/slurmstepd.scope/job_7/cpu.max", "5 10\n" },
 };

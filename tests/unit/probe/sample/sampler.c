@@ -13,6 +13,8 @@
 #include "oom_arena.h"
 #include "tap.h"
 
+extern const struct sampler_ops sampler_stat, sampler_memory, sampler_vmstat, sampler_pressure;
+
 static const char stat_text[] = "cpu  477388 38151 112629 848541 1659 0 743 1492 17 3\n"
                                 "cpu0 236856 17533 58555 425316 1009 0 266 700 0 0\n"
                                 "cpu17 9876543210123 20618 54073 423225 650 0 477 792 0 0\n"
@@ -367,10 +369,18 @@ static void test_change(void)
 
 static void test_missing(void)
 {
+    static const struct sampler_ops *const all[] = { &sampler_stat, &sampler_memory,
+                                                     &sampler_vmstat, &sampler_pressure };
     struct bench b;
 
     bench_make(&b);
     bench_open(&b);
+    for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+        void *state = NULL;
+
+        is_int(all[i]->open(&state, &(struct sampler_env){ .root = b.fd }, NULL), -ENOENT,
+               "the sampler %s does not open without files", all[i]->name);
+    }
     bench_sample(&b);
     is_int((long long)b.tick.n_rows, 0, "a machine without files has no rows");
     bench_done(&b);
