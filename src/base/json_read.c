@@ -97,7 +97,6 @@ static int read_number(struct reader *r, struct json_value *v)
     char brief[64];
     char *text = brief;
     size_t len;
-    int rc;
 
     if (!stop)
         return fail(r, "this is no number as JSON writes it: 0, -12, 0.5 or 1e-5");
@@ -109,10 +108,7 @@ static int read_number(struct reader *r, struct json_value *v)
     }
     memcpy(text, r->at, len);
     text[len] = '\0';
-    rc = parse_double(text, &v->number);
-    if (rc == -ENOMEM)
-        return err_nomem(r->e);
-    if (rc < 0)
+    if (parse_double(text, &v->number) < 0)
         return fail(r, "the number is too large");
     v->kind = JSON_NUMBER;
     v->is_whole = v->is_whole && parse_i64(text, &v->whole) == 0;

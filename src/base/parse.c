@@ -75,8 +75,7 @@ int parse_i64(const char *text, int64_t *ret)
         return rc;
     if (size > (uint64_t)INT64_MAX + negative)
         return -ERANGE;
-    /* INT64_MIN has no positive twin: one is taken off before the sign changes, then put back */
-    *ret = negative && size > 0 ? -(int64_t)(size - 1) - 1 : (int64_t)size;
+    *ret = (int64_t)(negative ? 0 - size : size); /* INT64_MIN has no positive twin */
     return 0;
 }
 

@@ -1,6 +1,7 @@
 #include "base/conf.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -193,6 +194,61 @@ static void test_path(struct arena *a, const char *folder)
     rmdir(".config");
 }
 
+static void test_state(struct arena *a)
+{
+    bool root = geteuid() == 0;
+
+    setenv("STATE_DIRECTORY", "/s/brim", 1);
+    setenv("XDG_STATE_HOME", "/x", 1);
+    setenv("HOME", "/h", 1);
+    is_str(conf_state(a, "f"), "/s/brim/f", "conf_state is where systemd says");
+    setenv("STATE_DIRECTORY", "s", 1);
+    is_str(conf_state(a, "f"), root ? "/var/lib/brim/f" : "/x/brim/f",
+           "conf_state ignores a relative $STATE_DIRECTORY");
+    unsetenv("STATE_DIRECTORY");
+    is_str(conf_state(a, "f"), root ? "/var/lib/brim/f" : "/x/brim/f",
+           "conf_state is a folder of the system for root, and $XDG_STATE_HOME for others");
+    if (root && seteuid(65534) < 0)
+        return;
+    is_str(conf_state(a, "f"), "/x/brim/f", "conf_state is $XDG_STATE_HOME for a user");
+    setenv("XDG_STATE_HOME", "x", 1);
+    is_str(conf_state(a, "f"), "/h/.local/state/brim/f",
+           "conf_state ignores a relative $XDG_STATE_HOME");
+    unsetenv("XDG_STATE_HOME");
+    is_str(conf_state(a, "f"), "/h/.local/state/brim/f", "conf_state is in ~/.local/state");
+    setenv("HOME", "", 1);
+    is_str(conf_state(a, "f"), "/.local/state/brim/f", "conf_state takes an empty $HOME for none");
+    unsetenv("HOME");
+    is_str(conf_state(a, "f"), "/.local/state/brim/f", "conf_state needs no $HOME");
+    if (root)
+        is_int(seteuid(0), 0, "the test is root again");
+}
+
+static void test_colour(void)
+{
+    int fds[2], terminal = posix_openpt(O_RDWR | O_NOCTTY);
+
+    unsetenv("NO_COLOR");
+    unsetenv("TERM");
+    if (!ok(terminal >= 0 && pipe(fds) == 0, "a terminal and a pipe are made"))
+        return;
+    ok(!conf_colour(fds[1]), "a pipe has no colours");
+    ok(conf_colour(terminal), "a terminal has colours");
+    setenv("TERM", "xterm", 1);
+    ok(conf_colour(terminal), "a terminal with a name has colours");
+    ok(!conf_colour(fds[1]), "a pipe has no colours, whatever $TERM is");
+    setenv("TERM", "dumb", 1);
+    ok(!conf_colour(terminal), "a dumb terminal has no colours");
+    unsetenv("TERM");
+    setenv("NO_COLOR", "", 1);
+    ok(conf_colour(terminal), "an empty NO_COLOR counts as not set");
+    setenv("NO_COLOR", "1", 1);
+    ok(!conf_colour(terminal), "NO_COLOR takes the colours away");
+    close(terminal);
+    close(fds[0]);
+    close(fds[1]);
+}
+
 static void test_utf8(void)
 {
     static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
@@ -221,6 +277,8 @@ int main(void)
     test_journal();
     test_errors(&a);
     test_path(&a, folder);
+    test_state(&a);
+    test_colour();
     is_int(rmdir(folder), 0, "conf_load and conf_path leave no file behind");
     arena_done(&a);
     test_utf8();

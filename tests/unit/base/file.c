@@ -54,6 +54,8 @@ static void says_what_is_wrong(void)
            "file_read returns -ENOENT where there is no file");
     is_str(e.text, "cannot read t_file.none: No such file or directory",
            "the error names the file that is not there");
+    is_int(file_read("", &text, &e), ERR_USAGE, "file_read refuses a name that is empty");
+    is_str(e.text, "a file's name is empty", "the error says that the name is empty");
     is_int(file_write("none/t_file.tmp", "x", 1, &e), -ENOENT,
            "file_write returns -ENOENT where there is no folder");
     is_str(e.text, "cannot write none/t_file.tmp: No such file or directory",

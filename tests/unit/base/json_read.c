@@ -152,6 +152,18 @@ static int nest(struct arena *a, int n, struct err *e)
     return read_text(a, text, &v, e);
 }
 
+/* An array of as many empty ones, and one more, as brackets may be nested. */
+static int beside(struct arena *a, struct err *e)
+{
+    char text[3 * (JSON_READ_DEPTH + 1) + 2] = "";
+    const struct json_value *v;
+
+    for (size_t i = 0; i <= JSON_READ_DEPTH; i++)
+        memcpy(text + 3 * i, i ? ",[]" : "[[]", 3);
+    text[3 * (JSON_READ_DEPTH + 1)] = ']';
+    return read_text(a, text, &v, e);
+}
+
 static void test_limits(void)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
@@ -162,6 +174,11 @@ static void test_limits(void)
     is_int(nest(&a, JSON_READ_DEPTH + 1, &e), -EINVAL, "json_read refuses 65 nested brackets");
     is_str(e.text, "f:1:65: brackets are nested over 64 deep",
            "the error names the place of the 65th bracket");
+    is_int(beside(&a, &e), 0, "brackets beside each other are not nested");
+    is_int(json_read(&v, &a, "f", "\xef\xbb\xbf", 3, &e), -EINVAL,
+           "json_read refuses a byte-order mark alone");
+    is_str(e.text, "f:1:1: the text ends where a value must stand",
+           "a byte-order mark alone is an empty text");
     is_int(json_read(&v, &a, "f", "12345", 2, &e), 0,
            "json_read reads a text without a NUL at its end");
     is_int(v ? v->whole : 0, 12, "json_read reads no more bytes than it is given");

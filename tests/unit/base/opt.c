@@ -327,9 +327,39 @@ static void test_beyond(void)
     beyond("--format text -5", "");
 }
 
+/* Options end at the first operand, whose own options are not the program's. */
+static void front(const char *text, int rc, bool json, uint64_t count)
+{
+    struct line l;
+
+    parse(&l, text);
+    memset(&l.v, 0, sizeof(l.v));
+    snprintf(l.text, sizeof(l.text), "brim %s", text);
+    l.argc = 0;
+    for (char *at = l.text; at && l.argc < WORDS_MAX;)
+        l.argv[l.argc++] = strsep(&at, " ");
+    is_int(opt_parse_front(l.argc, l.argv, table, &l.v, &l.e), rc,
+           "opt_parse_front returns where '%s' goes on", text);
+    ok(l.v.json == json && l.v.count == count, "opt_parse_front sets what stands in front in '%s'",
+       text);
+}
+
+static void test_front(void)
+{
+    front("train --json", 1, false, 0);
+    front("--json train --count=3", 2, true, 0);
+    front("-n 7 --json train -j", 4, true, 7);
+    front("--json -- --count=3", 3, true, 0);
+    front("-j -- -- x", 3, true, 0);
+    front("-j - -n 3", 2, true, 0);
+    front("-j", 2, true, 0);
+    front("-j --what", ERR_USAGE, true, 0);
+}
+
 int main(void)
 {
     test_values();
+    test_front();
     test_beyond();
     test_list();
     test_limits();

@@ -39,6 +39,8 @@ static void test_near(void)
     nearest("jsoon", "json", "a letter may be added");
     nearest("jxon", "json", "a letter may be changed");
     nearest("josn", "json", "two letters may be swapped");
+    nearest("sjon", "json", "the first two letters may be swapped");
+    nearest("jsno", "json", "the last two letters may be swapped");
     nearest("JSON", "json", "case makes no difference");
     nearest("tiemot", "timeout", "six letters allow two slips");
     nearest("h100sxm", "H100-SXM", "a device is found without its dash");
@@ -62,6 +64,18 @@ static void test_far(void)
     nearest(long_word, NULL, "64 letters are too many");
     long_word[63] = '\0';
     nearest(long_word, NULL, "63 letters are compared with each word");
+}
+
+static void test_case(void)
+{
+    static const char *const list[] = { "aaa", "zzz", "```", "{{{" };
+
+    is_str(opt_nearest("AAA", ARRAY_SIZE(list), word_at, list), "aaa", "A has a small letter");
+    is_str(opt_nearest("ZZZ", ARRAY_SIZE(list), word_at, list), "zzz", "Z has a small letter");
+    is_str(opt_nearest("@@@", ARRAY_SIZE(list), word_at, list), NULL,
+           "what stands before A in ASCII has no small letter");
+    is_str(opt_nearest("[[[", ARRAY_SIZE(list), word_at, list), NULL,
+           "what stands behind Z in ASCII has no small letter");
 }
 
 static void test_equally_near(void)
@@ -115,6 +129,7 @@ int main(void)
     test_near();
     test_family();
     test_far();
+    test_case();
     test_equally_near();
     test_long_candidates();
     test_unknown();

@@ -57,6 +57,10 @@ static void test_tags(void)
            "tags may have blanks and newlines in them");
     tokens("<a>text &amp; <b/> more</a> end", "+a1;+b2;-b2;-a1;", "text between tags is skipped");
     tokens("<a-1.b:_c/>", "+a-1.b:_c1;-a-1.b:_c1;", "names may have '-', '.', ':' and '_' in them");
+    tokens("<AaZz09/>", "+AaZz091;-AaZz091;",
+           "names may have the first and the last letters and digits in them");
+    tokens("<a b='' Z='1' z='2' A='3'/>", "+a1 b= Z=1 z=2 A=3;-a1;",
+           "names may begin with the first and the last letters");
     tokens("<\xc3\xa9/>",
            "+\xc3\xa9"
            "1;-\xc3\xa9"
@@ -122,6 +126,7 @@ static void test_structure_errors(void)
     error("<a>< b/></a>", "a.xml:1: '<' starts no tag: write &lt; for the character");
     error("<a><", "a.xml:1: '<' starts no tag: write &lt; for the character");
     error("<1/>", "a.xml:1: '<' starts no tag: write &lt; for the character");
+    error("<a@/>", "a.xml:1: <a> lacks a blank, or is not closed by '>'");
     error("<a></>", "a.xml:1: '</' is not followed by a name and '>'");
     error("<a></a", "a.xml:1: '</' is not followed by a name and '>'");
     error("<a></a b=\"1\">", "a.xml:1: '</' is not followed by a name and '>'");
