@@ -28,14 +28,13 @@ struct grid {
 
 size_t store_points(const struct store_query *q)
 {
-    int64_t span;
+    int64_t span, steps;
 
     if (q->step_ms <= 0 || q->to_ms <= q->from_ms || q->from_ms < 0)
         return 0;
     span = q->to_ms - q->from_ms;
-    if (span / q->step_ms >= STORE_POINTS_MAX)
-        return 0;
-    return (size_t)((span + q->step_ms - 1) / q->step_ms);
+    steps = span / q->step_ms + (span % q->step_ms != 0);
+    return steps <= STORE_POINTS_MAX ? (size_t)steps : 0;
 }
 
 /* ---- rows to steps ---- */

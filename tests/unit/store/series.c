@@ -137,8 +137,19 @@ static void test_lists(void)
            "-2 nothing is stored of signal busy of disk 'vdx'",
            "store_series names the thing of which nothing is stored");
     is_int((long long)store_points(GAUGE(5, 5, 1)), 0, "a query of no time has no points");
-    is_int((long long)store_points(GAUGE(0, 9999999, 1)), 0,
-           "a query of too many steps has no points");
+    is_int((long long)store_points(GAUGE(5, 6, 1)), 1, "a query of one step has one point");
+    is_int((long long)store_points(GAUGE(5, 6, 60)), 1, "a query of half a step has one point");
+    is_int((long long)store_points(GAUGE(0, STORE_POINTS_MAX, 1)), STORE_POINTS_MAX,
+           "a query may have %d steps", STORE_POINTS_MAX);
+    is_int((long long)store_points(GAUGE(0, STORE_POINTS_MAX + 1, 1)), 0,
+           "a query of one step more has no points");
+    is_int((long long)store_points(GAUGE(0, 2 * STORE_POINTS_MAX - 1, 2)), STORE_POINTS_MAX,
+           "the last of %d steps may be cut", STORE_POINTS_MAX);
+    is_int((long long)store_points(GAUGE(0, 2 * STORE_POINTS_MAX + 1, 2)), 0,
+           "a query of a part of a step more has no points");
+    is_int((long long)store_points(GAUGE(-1, 5, 1)), 0,
+           "a query from before 1970 on has no points");
+    is_int((long long)store_points(GAUGE(0, 1, 0)), 0, "a query of steps of no time has no points");
     is_int(store_series(s.reader, GAUGE(5, 5, 1), NULL, &e), -EINVAL,
            "store_series refuses a query of no time");
     stored_remove(&s);
