@@ -199,15 +199,6 @@ static int newest(struct store *s, const struct set *set, int64_t *ret)
     return str_error(&sql) ? SQLITE_NOMEM : sql_ask(s->db, str_text(&sql), NEVER, ret);
 }
 
-/* Whether a thing had gone before the end: its last row is one of NULLs. */
-static bool is_gone(const struct set *set, const struct thing *t)
-{
-    for (size_t i = 0; i < set->set->n_defs; i++)
-        if (!isnan(t->last[i]))
-            return false;
-    return true;
-}
-
 int roll_restore(struct store *s, struct set *set)
 {
     CLEANUP(str_done) struct str sql = STR_INIT(SQL_MAX);
@@ -230,9 +221,8 @@ int roll_restore(struct store *s, struct set *set)
         if (replay_row(set, rows) != SQLITE_OK)
             return SQLITE_NOMEM;
     for (size_t n = 0; n < set->n_things && code == SQLITE_DONE; n++) {
-        if (!is_gone(set, set->things[n]))
-            replay_same(set, set->things[n], last + 1);
-        set->things[n]->stored_ms = NEVER; /* the first row is written in any case */
+        replay_same(set, set->things[n], last + 1); /* of NULLs, where it had gone, adds nothing */
+        set->things[n]->stored_ms = NEVER;          /* the first row is written in any case */
     }
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }

@@ -74,8 +74,9 @@ static void test_foreign(void)
     struct store *other = NULL;
 
     stored_make(&s);
-    is_int(store_open(&other, s.path, NULL, 0, &e), -EBUSY, "one agent alone opens a file: %s",
-           e.text);
+    is_int(store_open(&other, s.path, NULL, 0, &e), -EBUSY, "one agent alone opens a file");
+    ok(strstr(e.text, "is in use by another agent: stop that one, or give this one another path"),
+       "the error names the other agent: %s", e.text);
     stored_close(&s);
     unlink(s.path);
     stored_query(&s, "CREATE TABLE mine(x)");
@@ -93,7 +94,9 @@ static void test_deleted(void)
     put(&s, 1000, 1, 1);
     stored_reader(&s);
     ok(unlink(s.path) == 0, "the file is deleted");
-    put(&s, 1061, 2, 2);
+    put(&s, 1059, 2, 2);
+    is_str(store_note(s.store), "", "nobody looks for the file again within a minute");
+    put(&s, 1060, 2, 2);
     ok(strstr(store_note(s.store), "was deleted") != NULL,
        "the note names that the file was deleted");
     is_str(ask(&s, "SELECT group_concat(busy) FROM disk_1s"), "2.0",

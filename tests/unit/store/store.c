@@ -218,6 +218,33 @@ static void test_events(void)
     stored_remove(&s);
 }
 
+/* As another program may have written them. */
+static void test_severities(void)
+{
+    static const struct {
+        int stored, read;
+    } rows[] = { { -1, SEVERITY_UNKNOWN },
+                 { SEVERITY_UNKNOWN, SEVERITY_UNKNOWN },
+                 { SEVERITY_CRITICAL, SEVERITY_CRITICAL },
+                 { SEVERITY_CRITICAL + 1, SEVERITY_UNKNOWN } };
+    struct stored s;
+
+    stored_make(&s);
+    stored_reader(&s);
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        CLEANUP(str_done) struct str out = STR_INIT(4096);
+        char sql[128], want[64];
+
+        snprintf(sql, sizeof(sql), "INSERT INTO event VALUES(%zu000, 'x', 0, 't', 0, %d, '', '')",
+                 i, rows[i].stored);
+        ask(&s, sql);
+        snprintf(want, sizeof(want), "%zu x 0 t  %d;", i, rows[i].read);
+        is_int(store_events(s.reader, 0, 1, see_event, &out, NULL), 0, "one event is read");
+        is_str(str_text(&out), want, "severity %d is read as %d", rows[i].stored, rows[i].read);
+    }
+    stored_remove(&s);
+}
+
 int main(void)
 {
     test_layout();
@@ -228,5 +255,6 @@ int main(void)
     test_roll_of_what_is_gone();
     test_clock();
     test_events();
+    test_severities();
     return done();
 }
