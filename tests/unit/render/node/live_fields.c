@@ -98,6 +98,45 @@ static void add_json(const struct live_extra *x, struct str *out)
     str_add_char(out, '\n');
 }
 
+static const struct live_run runs[] = {
+    { .id = "20261125-1",
+      .name = "train.py",
+      .user = "alice",
+      .since_ms = 7,
+      .ranks = 8,
+      .steps = 400,
+      .steps_per_s = 31.25,
+      .samples_per_s = (double)NAN,
+      .split = { [BRIM_STAGE_WAIT] = 0.5, [BRIM_STAGE_FORWARD] = 0.5 },
+      .severity = SEVERITY_CRITICAL,
+      .cause = "few-workers",
+      .limited = true,
+      .share = 0.93,
+      .sentence = "one worker loads",
+      .trying = "loader.workers=4" },
+    { .id = "20261125-2",
+      .name = "a-name-that-is-longer-than-its-column.py",
+      .user = "a-user-of-long-name",
+      .steps_per_s = (double)NAN,
+      .samples_per_s = 12,
+      .split = { (double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN,
+                 (double)NAN, (double)NAN },
+      .share = (double)NAN },
+    { .id = "20261125-3",
+      .name = "eval.py",
+      .user = "bob",
+      .steps_per_s = 0.125,
+      .split = { (double)NAN, 0.125, 0.625, 0.25, (double)NAN },
+      .severity = SEVERITY_NOTE,
+      .sentence = "it computes" },
+    { .id = "20261125-4",
+      .name = "last.py",
+      .user = "cid",
+      .steps_per_s = 2,
+      .split = { 0.75, 0.25, 0, 0, 0 },
+      .trying = "loader.prefetch=8" },
+};
+
 int main(int argc, char **argv)
 {
     static const struct live_alert alerts[] = {
@@ -120,14 +159,23 @@ int main(int argc, char **argv)
     if (argc < 2)
         return 1;
     fill_devices();
-    for (size_t row = 0; row < 6; row++) {
-        const struct live_extra x = { row % 2 ? "n1" : NULL, alerts, row % 4, events, row % 3 };
+    for (size_t row = 0; row < 2 * ARRAY_SIZE(looks); row++) {
+        bool with_runs = row >= ARRAY_SIZE(looks);
+        const struct live_look *look = &looks[row % ARRAY_SIZE(looks)];
+        const struct live_extra x = { row % 2 ? "n1" : NULL,
+                                      alerts,
+                                      row % 4,
+                                      events,
+                                      row % 3,
+                                      runs,
+                                      with_runs ? ARRAY_SIZE(runs) - row % 3 : 0 };
 
         fill_stages(row);
-        if (row < 3)
+        if (row < 3 || row == ARRAY_SIZE(looks))
             add_json(&x, &out);
-        str_addf(&out, "== %u columns, %u rows\n", looks[row].columns, looks[row].rows);
-        live_text(&live, &x, &looks[row], &out);
+        str_addf(&out, "== %u columns, %u rows%s\n", look->columns, look->rows,
+                 with_runs ? ", with runs" : "");
+        live_text(&live, &x, look, &out);
     }
     is_int(str_error(&out), 0, "the text of all views has room");
     golden(argv[1], str_text(&out));

@@ -4,6 +4,7 @@
  *     t_render_report_pages FILE */
 #include "golden.h"
 #include "made_run.h"
+#include "render/report/beside.h"
 #include "render/report/report.h"
 
 enum { ROOM = 4 << 20 };
@@ -23,21 +24,46 @@ static void measure_all(struct run *r)
                 r->moments[i].values[s] = 0.01 * (s + 1) + 0.001 * (double)(i % 5);
 }
 
-/* The page, an element a line, so that a difference is one of a few. */
-static void add_page(const struct run *r, const struct verdict *v, const struct run *last,
-                     struct str *out)
+/* A page, an element a line, so that a difference is one of a few. */
+static void add_elements(const struct str *page, struct str *out)
 {
-    CLEANUP(str_done) struct str page = STR_INIT(ROOM);
-    const char *body, *at;
+    const char *body = strstr(str_text(page), "</style>");
 
-    report_html(r, v, last, &page);
-    is_int(str_error(&page), 0, "the page of a run with %zu ranks is whole", r->n_ranks);
-    body = strstr(str_text(&page), "</style>");
-    for (at = body ? body : str_text(&page); *at; at++) {
+    for (const char *at = body ? body : str_text(page); *at; at++) {
         str_add_char(out, *at);
         if (*at == '>' && at[1] == '<')
             str_add_char(out, '\n');
     }
+}
+
+/* The page of one run. */
+static void add_page(const struct run *r, const struct verdict *v, const struct run *last,
+                     struct str *out)
+{
+    CLEANUP(str_done) struct str page = STR_INIT(ROOM);
+
+    report_html(r, v, last, &page);
+    is_int(str_error(&page), 0, "the page of a run with %zu ranks is whole", r->n_ranks);
+    add_elements(&page, out);
+}
+
+/* Two runs beside each other: one in which steps were seen, one of another kind. */
+static void add_beside(const struct run *a, size_t other, const char *name, struct str *out)
+{
+    CLEANUP(str_done) struct str page = STR_INIT(ROOM);
+    CLEANUP(run_done) struct run b = { .id = NULL };
+    CLEANUP(verdict_done) struct verdict va = { .count = 0 }, vb = { .count = 0 };
+
+    made_verdict(&va, a, &mades[0]);
+    made_run(&b, &mades[other]);
+    made_verdict(&vb, &b, &mades[other]);
+    b.id = "20261126-010101-0002";
+    b.name = name;
+    report_beside(a, &va, &b, &vb, &page);
+    is_int(str_error(&page), 0, "the page of two runs is whole beside made run %zu", other);
+    str_addf(out, "== beside made run %zu\n", other);
+    add_elements(&page, out);
+    str_add_char(out, '\n');
 }
 
 /* A run that was optimized: one setting kept, one taken back, one in which the job died, one of a
@@ -177,6 +203,8 @@ int main(int argc, char **argv)
     add_optimized(&out);
     add_bare(&out);
     add_evidence(&out);
+    add_beside(&last, 1, "a run of one rank <b>", &out);
+    add_beside(&last, 2, NULL, &out);
     golden(argv[1], str_text(&out));
     return done();
 }
