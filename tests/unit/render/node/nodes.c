@@ -264,6 +264,34 @@ static void test_json(void)
     arena_done(&m.arena);
 }
 
+/* Counts that an agent tells as other numbers are rounded, times and hours to their last digit. */
+static void test_json_numbers(void)
+{
+    CLEANUP(str_done) struct str out = STR_INIT(TEXT_MAX);
+    struct node_report *r;
+    static struct made m;
+
+    make(&m, "n1");
+    r = answer(&m, 0, LIVE_LIMIT, LIVE_STORAGE, "storage limits this node");
+    r->gpus = 8.25;
+    r->idle = 5.25;
+    r->lost = 1.75;
+    r->gpu_hours = 1.23456;
+    r->critical = 2.25;
+    r->warnings = 3.25;
+    r->runs = 4.25;
+    m.answers[0].took_s = 0.0123456789;
+    make_order(&m);
+    nodes_json(&m.order, 1795234118000000000, &out);
+    ok(strstr(str_text(&out), "\"took_s\":0.012346,") != NULL, "a time has six digits: %s",
+       str_text(&out));
+    ok(strstr(str_text(&out), "\"gpus\":8,\"gpus_idle\":5,\"gpus_lost\":2,"
+                              "\"gpu_hours_lost_per_h\":1.235,\"alerts_critical\":2,"
+                              "\"alerts_warning\":3,\"runs\":4}") != NULL,
+       "counts are whole and hours have three digits: %s", str_text(&out));
+    arena_done(&m.arena);
+}
+
 int main(void)
 {
     test_order();
@@ -271,5 +299,6 @@ int main(void)
     test_folded();
     test_once();
     test_json();
+    test_json_numbers();
     return done();
 }
