@@ -167,8 +167,22 @@ static void test_duration(void)
         is_duration(wrong[i], -EINVAL, 0);
 }
 
+static void test_letters(void)
+{
+    uint64_t number = 0;
+    double real = 1;
+
+    ok(parse_hex("AfFa", &number) == 0 && number == 0xaffa,
+       "the first and the last hexadecimal digits may be small and capital letters");
+    is_int(parse_hex("g", &number), -EINVAL, "g is no hexadecimal digit");
+    is_int(parse_hex("G", &number), -EINVAL, "G is no hexadecimal digit");
+    is_int(parse_double("1ea", &real), -EINVAL, "an exponent has no hexadecimal digits");
+    is_int(parse_double("1e1a", &real), -EINVAL, "an exponent ends at its last decimal digit");
+}
+
 int main(void)
 {
+    test_letters();
     test_u64();
     test_i64();
     test_hex();

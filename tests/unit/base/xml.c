@@ -90,6 +90,8 @@ static void test_attributes(void)
     tokens("<a b=\"&#x7f;&#xe9;&#x20ac;&#x1F600;&#x10ffff;\"/>",
            "+a1 b=\x7f\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf;-a1;",
            "numeric entities become UTF-8 of 1 to 4 bytes");
+    tokens("<a b=\"&#xD7FF;&#xe000;\"/>", "+a1 b=\xed\x9f\xbf\xee\x80\x80;-a1;",
+           "numeric entities stand beside surrogates");
     tokens("<a b=\"&amp;amp;\"/>", "+a1 b=&amp;;-a1;", "entities are decoded once");
 }
 
@@ -162,6 +164,7 @@ static void test_attribute_errors(void)
     error("<a b=\"&#x0x41;\"/>", "a.xml:1: unknown entity '&#x0x41;'");
     error("<a b=\"&#0;\"/>", "a.xml:1: unknown entity '&#0;'");
     error("<a b=\"&#xd800;\"/>", "a.xml:1: unknown entity '&#xd800;'");
+    error("<a b=\"&#xdfff;\"/>", "a.xml:1: unknown entity '&#xdfff;'");
     error("<a b=\"&#x110000;\"/>", "a.xml:1: unknown entity '&#x110000;'");
     error("<a b=\"&#-1;\"/>", "a.xml:1: unknown entity '&#-1;'");
     error_n("<a b=\"\0\"/>", 10, "a.xml:1: the value of 'b' holds a NUL byte");
