@@ -9,18 +9,12 @@ static const struct python_offsets of_3_11 = {
     .interpreters = 40,
     .next_interpreter = 0,
     .threads = 16,
-    .thread = { .previous = 0,
-                .next = 8,
-                .interpreter = 16,
-                .native_id = 160,
-                .frame = 56,
-                .end = 168 },
+    .thread = { .previous = 0, .next = 8, .interpreter = 16, .native_id = 160, .frame = 56 },
     .holder_frame = 8,
     .frame = { .code = 32,
                .instruction = 56,
                .previous = 48,
                .owner = 69,
-               .end = 72,
                .outermost = 0,
                .locals = 72 },
     .code = { .file = 112,
@@ -28,7 +22,6 @@ static const struct python_offsets of_3_11 = {
               .lines = 136,
               .first_line = 72,
               .instructions = 184,
-              .end = 144,
               .stack = 68,
               .variables = 76 },
     .range = { .index = 16, .length = 40 },
@@ -45,18 +38,12 @@ static const struct python_offsets of_3_12 = {
     .interpreters = 40,
     .next_interpreter = 0,
     .threads = 72,
-    .thread = { .previous = 0,
-                .next = 8,
-                .interpreter = 16,
-                .native_id = 144,
-                .frame = 56,
-                .end = 152 },
+    .thread = { .previous = 0, .next = 8, .interpreter = 16, .native_id = 144, .frame = 56 },
     .holder_frame = 0,
     .frame = { .code = 0,
                .instruction = 56,
                .previous = 8,
                .owner = 70,
-               .end = 72,
                .outermost = 3,
                .locals = 72 },
     .code = { .file = 112,
@@ -64,7 +51,6 @@ static const struct python_offsets of_3_12 = {
               .lines = 136,
               .first_line = 68,
               .instructions = 192,
-              .end = 144,
               .stack = 64,
               .variables = 72 },
     .range = { .index = 0, .length = 32 },
@@ -94,6 +80,31 @@ static int not_known(uint64_t version, struct err *e)
                    major_of(version), minor_of(version));
 }
 
+/* Where the last of n words ends. */
+static uint32_t end_of(const uint32_t *words, size_t n)
+{
+    uint32_t end = 0;
+
+    for (size_t i = 0; i < n; i++)
+        end = MAX(end, words[i] + 8);
+    return end;
+}
+
+/* Where the fields end that are read of each struct; an owner is one byte. */
+static void set_ends(struct python_offsets *o)
+{
+    const uint32_t thread[] = { o->thread.previous, o->thread.next, o->thread.interpreter,
+                                o->thread.native_id, o->thread.frame };
+    const uint32_t frame[] = { o->frame.code, o->frame.instruction, o->frame.previous };
+    const uint32_t code[] = { o->code.file,  o->code.qualified_name,
+                              o->code.lines, o->code.first_line,
+                              o->size,       o->type };
+
+    o->thread.end = end_of(thread, ARRAY_SIZE(thread));
+    o->frame.end = MAX(end_of(frame, ARRAY_SIZE(frame)), o->frame.owner + 1);
+    o->code.end = end_of(code, ARRAY_SIZE(code));
+}
+
 int python_offsets_of_version(struct python_offsets *ret, uint64_t version, struct err *e)
 {
     if (version >> 16 == 0x030b)
@@ -102,6 +113,7 @@ int python_offsets_of_version(struct python_offsets *ret, uint64_t version, stru
         *ret = of_3_12;
     else
         return not_known(version, e);
+    set_ends(ret);
     return 0;
 }
 
@@ -112,7 +124,13 @@ struct word {
     size_t field;
 };
 
-enum { RUNTIME_MAX = 1 << 20, OBJECT_MAX = 128 };
+enum {
+    RUNTIME_MAX = 1 << 20,
+    OBJECT_MAX = 128,
+    THREAD_MAX = PYTHON_THREAD_MAX - 8,
+    FRAME_MAX = PYTHON_FRAME_MAX - 8,
+    CODE_MAX = PYTHON_CODE_MAX - 8,
+};
 
 #define WORD(of_3_13, of_3_14, below, field) \
     { \
@@ -124,20 +142,20 @@ static const struct word words_of[] = {
     WORD(5, 5, RUNTIME_MAX, interpreters),
     WORD(8, 8, RUNTIME_MAX, next_interpreter),
     WORD(9, 9, RUNTIME_MAX, threads),
-    WORD(20, 23, PYTHON_THREAD_MAX - 8, thread.previous),
-    WORD(21, 24, PYTHON_THREAD_MAX - 8, thread.next),
-    WORD(22, 25, PYTHON_THREAD_MAX - 8, thread.interpreter),
-    WORD(23, 26, PYTHON_THREAD_MAX - 8, thread.frame),
-    WORD(25, 28, PYTHON_THREAD_MAX - 8, thread.native_id),
-    WORD(29, 32, PYTHON_FRAME_MAX - 8, frame.previous),
-    WORD(30, 33, PYTHON_FRAME_MAX - 8, frame.code),
-    WORD(31, 34, PYTHON_FRAME_MAX - 8, frame.instruction),
-    WORD(32, 35, PYTHON_FRAME_MAX, frame.locals),
-    WORD(33, 36, PYTHON_FRAME_MAX - 8, frame.owner),
-    WORD(35, 40, PYTHON_CODE_MAX - 8, code.file),
-    WORD(37, 42, PYTHON_CODE_MAX - 8, code.qualified_name),
-    WORD(38, 43, PYTHON_CODE_MAX - 8, code.lines),
-    WORD(39, 44, PYTHON_CODE_MAX - 8, code.first_line),
+    WORD(20, 23, THREAD_MAX, thread.previous),
+    WORD(21, 24, THREAD_MAX, thread.next),
+    WORD(22, 25, THREAD_MAX, thread.interpreter),
+    WORD(23, 26, THREAD_MAX, thread.frame),
+    WORD(25, 28, THREAD_MAX, thread.native_id),
+    WORD(29, 32, FRAME_MAX, frame.previous),
+    WORD(30, 33, FRAME_MAX, frame.code),
+    WORD(31, 34, FRAME_MAX, frame.instruction),
+    WORD(32, 35, FRAME_MAX, frame.locals),
+    WORD(33, 36, FRAME_MAX, frame.owner),
+    WORD(35, 40, CODE_MAX, code.file),
+    WORD(37, 42, CODE_MAX, code.qualified_name),
+    WORD(38, 43, CODE_MAX, code.lines),
+    WORD(39, 44, CODE_MAX, code.first_line),
     WORD(43, 48, 2 * PYTHON_CODE_MAX, code.instructions),
     WORD(45, 51, OBJECT_MAX, type),
     WORD(47, 53, OBJECT_MAX, type_name),
@@ -150,21 +168,6 @@ static const struct word words_of[] = {
     WORD(67, 77, OBJECT_MAX, text.compact), /* with a pointer behind it: see below */
 };
 
-static uint32_t larger(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
-
-/* The largest of n offsets that lie side by side. */
-static uint32_t largest(const uint32_t *offsets, size_t n)
-{
-    uint32_t largest = 0;
-
-    for (size_t i = 0; i < n; i++)
-        largest = larger(largest, offsets[i]);
-    return largest;
-}
-
 /* What follows from the words. */
 static int complete(struct python_offsets *o)
 {
@@ -172,22 +175,12 @@ static int complete(struct python_offsets *o)
         return -EINVAL;
     o->text.compact -= 8; /* PyUnicodeObject has a pointer more than PyCompactUnicodeObject */
     o->frame.outermost = 3;
-    o->holder_frame = -1;
     /* The words do not tell these, which are as they were in 3.12. */
     o->code.stack = o->code.first_line - 4;
     o->code.variables = o->code.first_line + 4;
     o->range.length = of_3_12.range.length;
     o->generator = of_3_12.generator;
-    o->thread.end = 8 +
-                    largest((uint32_t[]){ o->thread.previous, o->thread.next, o->thread.interpreter,
-                                          o->thread.native_id, o->thread.frame },
-                            5);
-    o->frame.end = 8 + largest((uint32_t[]){ o->frame.code, o->frame.instruction, o->frame.previous,
-                                             o->frame.owner },
-                               4);
-    o->code.end = 8 + largest((uint32_t[]){ o->code.file, o->code.qualified_name, o->code.lines,
-                                            o->code.first_line, o->size, o->type },
-                              6);
+    set_ends(o);
     return 0;
 }
 
@@ -199,7 +192,7 @@ int python_offsets_of_words(struct python_offsets *ret, const uint64_t words[PYT
 
     if (memcmp(words, "xdebugpy", 8) != 0)
         return -ENOENT;
-    if (words[1] > UINT32_MAX || major_of(words[1]) != 3 || (minor != 13 && minor != 14))
+    if (words[1] >> 32 || major_of(words[1]) != 3 || (minor != 13 && minor != 14))
         return not_known(words[1], e);
     if (words[2])
         return err_set(e, -ENOTSUP,

@@ -122,6 +122,44 @@ static void test_found(void)
     is_int((long long)found.runtime, 0, "a file without Python has no runtime");
 }
 
+/* Symbols of Python's name that are not where the runtime is. */
+static void test_others(void)
+{
+    struct python_elf found;
+    struct elf f;
+
+    make(&f);
+    f.symbols[2].st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
+    is_int(look(&f, sizeof(f), &found), 0, "a file with a function _PyRuntime is looked through");
+    is_int((long long)found.runtime, 0x500000, "a function is no runtime");
+    make(&f);
+    f.symbols[2].st_shndx = SHN_UNDEF;
+    is_int(look(&f, sizeof(f), &found), 0, "a file that needs a _PyRuntime is looked through");
+    is_int((long long)found.runtime, 0x500000, "a symbol of another file is no runtime");
+    make(&f);
+    f.symbols[1].st_name = 0;
+    is_int(look(&f, sizeof(f), &found), 0, "a symbol without a name is looked at");
+    is_int((long long)found.runtime, 0x600000, "a symbol without a name is no runtime");
+    f.symbols[1] = f.symbols[4];
+    f.symbols[4] = (Elf64_Sym){ .st_info = f.symbols[1].st_info, .st_shndx = 1, .st_value = 3 };
+    is_int(look(&f, sizeof(f), &found), 0, "a symbol without a name may come last");
+    is_int((long long)found.runtime, 0x600000, "the last symbol, without a name, is no runtime");
+    is_int((long long)found.version, 0x700000, "a symbol without a name is no version");
+    make(&f);
+    f.sections[SYMBOLS].sh_size--;
+    is_int(look(&f, sizeof(f), &found), 0, "symbols of which the last is cut are looked through");
+    is_int((long long)found.version, 0, "a symbol that is cut is not read");
+    make(&f);
+    f.sections[SYMBOLS].sh_type = SHT_NULL;
+    f.sections[SECTION_NAMES].sh_size--;
+    is_int(look(&f, sizeof(f), &found), 0, "names of sections of which one is cut are read");
+    is_int((long long)found.runtime, 0, "a section whose name is cut is not Python's");
+    f.header.e_shnum = PYTHON;
+    f.sections[SECTION_NAMES].sh_size++;
+    is_int(look(&f, sizeof(f), &found), 0, "a file with a section too many is looked through");
+    is_int((long long)found.runtime, 0, "a section behind the last one is not Python's");
+}
+
 static void test_refused(void)
 {
     struct python_elf found;
@@ -135,11 +173,34 @@ static void test_refused(void)
     f.header.e_ident[EI_DATA] = ELFDATA2MSB;
     is_int(look(&f, sizeof(f), &found), -EINVAL, "a file of the other byte order is refused");
     make(&f);
+    f.header.e_ident[EI_MAG0] = 0;
+    is_int(look(&f, sizeof(f), &found), -EINVAL, "a file without ELF's first bytes is refused");
+    make(&f);
+    f.header.e_shentsize++;
+    is_int(look(&f, sizeof(f), &found), -EINVAL, "sections of another size are refused");
+    make(&f);
+    f.header.e_phentsize++;
+    is_int(look(&f, sizeof(f), &found), -EINVAL, "segments of another size are refused");
+    make(&f);
+    f.header.e_phnum = 1;
+    is_int(look(&f, sizeof(f), &found), -EINVAL, "a segment behind the last one is none");
+    make(&f);
+    f.header.e_shnum = NAMES;
+    is_int(look(&f, sizeof(f), &found), -EINVAL, "names in a section behind the last are none");
+    make(&f);
     f.segments[1].p_type = PT_NOTE;
     is_int(look(&f, sizeof(f), &found), -EINVAL, "a file of which nothing is loaded is refused");
     make(&f);
     f.sections[NAMES].sh_size = 1ull << 40;
     is_int(look(&f, sizeof(f), &found), -EINVAL, "a table of names of a tebibyte is refused");
+    f.sections[NAMES].sh_size = (512 << 20) + 1;
+    is_int(look(&f, sizeof(f), &found), -EINVAL, "names of more than 512 MiB are refused");
+    f.sections[NAMES].sh_size = 512 << 20;
+    is_int(look(&f, sizeof(f), &found), -EFAULT, "names of 512 MiB are looked for in the file");
+    f.sections[SYMBOLS].sh_size = (512 << 20) + 1;
+    is_int(look(&f, sizeof(f), &found), -EINVAL, "symbols of more than 512 MiB are refused");
+    f.sections[SYMBOLS].sh_size = 512 << 20;
+    is_int(look(&f, sizeof(f), &found), -EFAULT, "symbols of 512 MiB are looked for in the file");
 }
 
 /* Each byte in turn has other values, and the file ends at each byte. */
@@ -161,8 +222,10 @@ static void test_any(void)
     make(&f);
     good = 0;
     for (size_t len = 0; len < offsetof(struct elf, names) + sizeof(names); len++)
-        good += look(&f, len, &found) == 0 && found.runtime == 0x600000;
-    is_int(good, 0, "a file that is cut has no runtime");
+        good += look(&f, len, &found) == (len < sizeof(f.header) ? -EINVAL : -EFAULT);
+    is_int(good, offsetof(struct elf, names) + sizeof(names), "a file that is cut is refused");
+    f.sections[SYMBOLS].sh_offset = sizeof(f);
+    is_int(look(&f, sizeof(f), &found), -EFAULT, "symbols behind the file's end are refused");
 }
 
 static void test_memory(void)
@@ -181,6 +244,7 @@ static void test_memory(void)
 int main(void)
 {
     test_found();
+    test_others();
     test_refused();
     test_any();
     test_memory();
