@@ -71,13 +71,10 @@ int python_reader_open(struct python_reader **ret, const struct python_memory *m
 static int innermost(struct python_reader *r, uint64_t native_id, uint64_t *ret)
 {
     struct python_thread *kept = &r->threads[native_id % THREADS];
-    int rc = -ENOENT;
+    int rc;
 
-    if (kept->at && kept->native_id == native_id)
-        rc = python_thread_frame(r->memory, &r->offsets, kept, ret);
-    if (rc == 0)
+    if (kept->native_id == native_id && python_thread_frame(r->memory, &r->offsets, kept, ret) == 0)
         return 0;
-    kept->at = 0;
     rc = python_thread_find(r->memory, &r->offsets, r->runtime, native_id, kept);
     return rc < 0 ? rc : python_thread_frame(r->memory, &r->offsets, kept, ret);
 }

@@ -41,7 +41,6 @@ static const uint8_t *look(struct windows *w, const struct python_memory *m, uin
 
     if (there)
         return there;
-    one->len = 0;
     if (python_memory_read(m, at - before, one->bytes, before + len) < 0)
         return NULL;
     one->at = at - before;

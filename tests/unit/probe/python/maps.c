@@ -53,7 +53,11 @@ static void test_broken(void)
         "zz-1 r 0 x 1 /libpython3",
         "0-zz r 0 x 1 /libpython3",
         "0-1 r zz x 1 /libpython3",
+        "0 1 r 0 x 1 /libpython3",
+        "0,1 r 0 x 1 /libpython3",
         "0-1 r 0 x 1 libpython3",
+        "0-1 r 0 x 1 /libpytho",
+        "0-1 r 0 x 1 /python2",
         "0-1 r 0 x 1 /lib",
         "0-1 r 0 x 1 /",
     };

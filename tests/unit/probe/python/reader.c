@@ -180,6 +180,20 @@ static void test_told(struct world *w)
            "outer:20 outer:20 outer:20 outer:20 outer:20 outer:20 outer:20",
            "a stack that goes round ends");
     make(w);
+    put(w, CODES + w->o.code.lines, 0);
+    is_str(told_once(w, text), "inner:0 outer:21", "code without a table of lines has no line");
+    put(w, CODES + w->o.code.lines, NAMES + 0x400);
+    is_str(told_once(w, text), "inner:0 outer:21", "an empty table of lines has no line");
+    put(w, NAMES + 0x400 + w->o.size, (256 << 10) + 1);
+    is_str(told_once(w, text), "inner:0 outer:21", "lines of more than 256 KiB are not read");
+    put(w, NAMES + 0x400 + w->o.size, 256 << 10);
+    is_str(told_once(w, text), "inner:10 outer:21", "lines of 256 KiB are read");
+    put(w, CODES + w->o.code.lines, BASE + SIZE - w->o.bytes - 8);
+    put(w, BASE + SIZE - w->o.bytes - 8 + w->o.size, 256 << 10);
+    is_str(told_once(w, text), "", "code whose lines cannot be read is not told");
+    put(w, CODES + w->o.code.lines, 8);
+    is_str(told_once(w, text), "", "code whose lines are nowhere is not told");
+    make(w);
     memcpy(w->bytes + (TYPE + 0x100 - BASE), "cod", 4);
     is_str(told_once(w, text), "", "what is no code object is not told");
     put(w, HOLDER + (uint64_t)w->o.holder_frame, 0);
@@ -204,6 +218,105 @@ static void test_refused(struct world *w)
     is_str(e.text, "its Python has not started yet, or has ended", "a start is named");
     is_int(python_reader_open(&r, &m, RUNTIME, 0, &e), -ENOTSUP,
            "a runtime without version is old");
+    is_str(e.text,
+           "its Python is older than 3.11: calls are read of Python 3.11 to 3.14 from outside",
+           "a runtime without version is named");
+    make(w);
+    put(w, RUNTIME + w->o.interpreters, 8);
+    is_int(open_world(&r, &m, &e), -ENOTSUP, "an interpreter that is nowhere is refused");
+    is_str(e.text, "its Python has structs that are not known: a build of its own",
+           "an interpreter that is nowhere is named");
+}
+
+static int refuse(const void *state, const struct python_piece *pieces, size_t n)
+{
+    (void)pieces;
+    return n ? *(const int *)state : 0;
+}
+
+/* Memory that the kernel does not give. */
+static void test_not_read(void)
+{
+    static const struct {
+        int rc, want;
+        const char *sentence;
+    } cases[] = {
+        { -EPERM, -EPERM, "the memory of its Python cannot be read: Operation not permitted" },
+        { -ESRCH, -ESRCH, "the memory of its Python cannot be read: No such process" },
+        { -EFAULT, -EAGAIN, "the memory of its Python cannot be read: Bad address" },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct python_memory m = { refuse, &cases[i].rc };
+        struct python_reader *r;
+        struct err e;
+
+        is_int(open_world(&r, &m, &e), cases[i].want, "memory that answers %d is not read",
+               cases[i].rc);
+        is_str(e.text, cases[i].sentence, "memory that answers %d is named", cases[i].rc);
+    }
+}
+
+/* How often memory is read: what is known is not looked for again. */
+static void test_reads(struct world *w)
+{
+    enum { THREAD_READS = 2, WALK_READS = 3, TRY_READS = 2 * (THREAD_READS + WALK_READS) };
+    struct python_memory m = memory_of(w);
+    CLEANUP(python_reader_closep) struct python_reader *r = NULL;
+    char text[256];
+    struct err e;
+
+    make(w);
+    put(w, THREAD + w->o.thread.next, OTHER_THREAD);
+    put(w, OTHER_THREAD + w->o.thread.native_id, NATIVE_ID + 1);
+    is_int(open_world(&r, &m, &e), 0, "an interpreter is opened to count reads");
+    is_str(told(r, text), "inner:10 outer:21", "a first stack is told while reads are counted");
+    w->reads = 0;
+    is_str(told(r, text), "inner:10 outer:21", "a second stack is told while reads are counted");
+    is_int(w->reads, TRY_READS + 1, "a stack that is known takes a try, and its code objects");
+    put(w, HOLDER + (uint64_t)w->o.holder_frame, 0);
+    w->reads = 0;
+    is_str(told(r, text), "", "a thread has left its last call");
+    is_int(w->reads, 2 * THREAD_READS, "a thread in no call is asked in one try");
+    put(w, HOLDER + (uint64_t)w->o.holder_frame, FRAMES + 0x200);
+    put_frame(w, 2, -1, GENERATOR_OWNS, 0);
+    w->reads = 0;
+    is_str(told(r, text), "", "a stack ends in a generator each time");
+    is_int(w->reads, 8 * (THREAD_READS + 1), "a stack that changes all the time has eight tries");
+}
+
+/* A code object of which one field is another one by now. */
+static void test_other_code(struct world *w)
+{
+    struct python_memory m = memory_of(w);
+    CLEANUP(python_reader_closep) struct python_reader *r = NULL;
+    const uint64_t inner = CODES;
+    struct python_frame frames[MOST];
+    char text[256];
+    struct err e;
+
+    make(w);
+    put(w, THREAD + w->o.thread.next, 0);
+    is_int(open_world(&r, &m, &e), 0, "an interpreter is opened whose code changes");
+    is_str(told(r, text), "inner:10 outer:21", "code is told before it changes");
+    put(w, inner + w->o.code.qualified_name, NAMES + 0x300);
+    is_str(told(r, text), "other:10 outer:21", "code of another name is read again");
+    put_text(w, NAMES + 0x400, "/other.py");
+    put(w, inner + w->o.code.file, NAMES + 0x400);
+    is_int(python_reader_stack(r, NATIVE_ID, frames, MOST), 2, "code of another file is told");
+    is_str(frames[0].file, "/other.py", "code of another file is read again");
+    is_str(frames[1].file, "/job.py", "code of the same file is told with it");
+    put(w, inner + w->o.code.lines, 0);
+    is_str(told(r, text), "other:0 outer:21", "code of other lines is read again");
+    put(w, inner + w->o.code.lines, LINES);
+    put_code(w, 0, 3, 11);
+    is_str(told(r, text), "other:11 outer:21", "code of another first line is read again");
+    put_frame(w, 0, 1, THREAD_OWNS, 1);
+    is_str(told(r, text), "other:12 outer:21", "a call that goes on is on its next line");
+    put_frame(w, 0, 1, THREAD_OWNS, 0);
+    is_str(told(r, text), "other:11 outer:21", "a call that goes back is on its line before");
+    put(w, inner + w->o.type, TYPE + 0x200);
+    is_str(told(r, text), "", "an object of another type is no code");
 }
 
 /* A reader that knows a stack already, of an interpreter that changes then. */
@@ -269,6 +382,15 @@ static void another_frame(struct world *w)
     put_frame(w, 0, 2, THREAD_OWNS, 0);
 }
 
+/* A call that has ended, in whose frame the next one is about to be written. */
+static void half_a_frame(struct world *w)
+{
+    put(w, HOLDER + (uint64_t)w->o.holder_frame, FRAMES + 0x100);
+    put_code(w, 3, 3, 30);
+    put(w, FRAMES + w->o.frame.code, CODES + 0x300);
+    put(w, FRAMES + w->o.frame.instruction, CODES + 0x300 + w->o.code.instructions);
+}
+
 /* Whenever the change comes, what is told was there before it, or is there after it. */
 static void test_meanwhile(struct world *w)
 {
@@ -279,6 +401,7 @@ static void test_meanwhile(struct world *w)
         { another_inner, "inner:10 outer:21", "other:30 outer:21" },
         { another_text, "inner:10 outer:21", "other:30 outer:21" },
         { another_frame, "inner:10 outer:21", "inner:10" },
+        { half_a_frame, "inner:10 outer:21", "outer:21" },
     };
 
     for (size_t c = 0; c < ARRAY_SIZE(cases); c++) {
@@ -329,6 +452,9 @@ int main(void)
         return 1;
     test_told(&w);
     test_refused(&w);
+    test_not_read();
+    test_reads(&w);
+    test_other_code(&w);
     test_changes(&w);
     test_threads(&w);
     test_meanwhile(&w);
