@@ -1,11 +1,13 @@
 /* Huawei's driver library, played by tests/fake/dcmi. The build runs this with its folder in
- * LD_LIBRARY_PATH ("now", and "hangs") and with none ("absent"). */
+ * LD_LIBRARY_PATH ("now", and "hangs"), with one that lacks much ("bare") or what none lacks
+ * ("damaged"), and with none ("absent"). */
 #include "probe/ascend/dcmi.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 
+#include "../../../fake/dcmi/fake_dcmi.h"
 #include "fixture.h"
 #include "oom.h"
 #include "probe/kernel/pack.h"
@@ -111,6 +113,118 @@ static void check_library(void)
            "dcmi_lib_read fails without a list of cards");
     is_str(e.text, "dcmi_get_card_list answers error -8006: see npu-smi info",
            "the error names the call that has no list");
+}
+
+/* Numbers at the limits of what they can be. */
+static void check_limits(void)
+{
+    static const struct {
+        const char *lines, *bdf;
+    } addresses[] = {
+        { "value.bus = 255\nvalue.dev = 31\nvalue.fn = 7\n", "0000:ff:1f.7" },
+        { "value.bus = 256\n", "" },
+        { "value.dev = 32\n", "" },
+        { "value.fn = 8\n", "" },
+        { "value.domain = 65535\n", "ffff:c1:00.0" },
+        { "value.domain = -1\n", "" },
+    };
+    static const struct {
+        unsigned long long size, of;
+        int64_t bytes;
+    } memory[] = {
+        { 0, 0, ABSENT },
+        { 1, 1, 1 << 20 },
+        { 2, 1, ABSENT },
+        { 3, 4 << 20, 3 << 20 },
+        { 3, (4 << 20) + 1, 3 << 10 },
+        { 3, 1ull << 32, 3 << 10 },
+        { 3, (1ull << 32) + 1, ABSENT },
+    };
+    struct err e = { "" };
+
+    for (size_t i = 0; i < ARRAY_SIZE(addresses); i++) {
+        is_int(play(addresses[i].lines, &e), 0, "dcmi_lib_read goes on with any address");
+        is_str(reading.chips[0].bdf, addresses[i].bdf, "an address of a chip is '%s'",
+               addresses[i].bdf);
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(memory); i++)
+        is_int(dcmi_hbm_bytes(memory[i].size, memory[i].of), memory[i].bytes,
+               "%llu of %llu that a driver tells are bytes or nothing", memory[i].size,
+               memory[i].of);
+    is_int(play("value.health = 2147483647\nvalue.cores = 2147483647\n", &e), 0,
+           "dcmi_lib_read reads the largest numbers");
+    is_int(reading.chips[0].health, 2147483647, "the largest health is kept");
+    is_int(reading.chips[0].cores, 2147483647, "the largest number of cores is kept");
+    is_int(play("value.health = -2\nvalue.cores = -2\n", &e), 0,
+           "dcmi_lib_read reads numbers that are too large");
+    is_int(reading.chips[0].health, ABSENT, "a health that is too large is absent");
+    is_int(reading.chips[0].cores, ABSENT, "a number of cores that is too large is absent");
+    ok(!reading.chips[0].lost, "a chip of any health is not lost");
+}
+
+/* Nothing more is asked of a chip that is lost; the number of calls until then. */
+static void check_lost_calls(void)
+{
+    static const struct {
+        const char *call;
+        unsigned calls;
+    } cases[] = {
+        { "dcmi_get_device_pcie_info_v2", 1 },
+        { "dcmi_get_device_chip_info", 2 },
+        { "dcmi_get_device_hbm_info", 3 },
+        { "dcmi_get_device_health", 4 },
+    };
+    void *library = dlopen("libdcmi.so", RTLD_LAZY);
+    fake_dcmi_calls_fn *calls = NULL;
+
+    if (library)
+        *(void **)(void *)&calls = dlsym(library, "fake_calls");
+    if (!ok(calls != NULL, "the driver counts calls"))
+        return;
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        char lines[80];
+
+        snprintf(lines, sizeof(lines), "%s.0 = lost\n", cases[i].call);
+        is_int(play(lines, NULL), 0, "dcmi_lib_read goes on after %s", cases[i].call);
+        ok(reading.chips[0].lost, "%s tells that a chip is lost", cases[i].call);
+        is_int(calls(0), cases[i].calls, "a chip is not asked after %s of a lost one",
+               cases[i].call);
+        is_int(calls(1), 4, "the chip beside a lost one is asked four times");
+    }
+    dlclose(library);
+}
+
+/* A driver with the functions that all have, and the older one for addresses. */
+static void check_bare(void)
+{
+    struct err e = { "" };
+
+    is_int(play("", &e), 0, "dcmi_lib_read reads a driver that lacks much: %s", e.text);
+    is_int(reading.n_chips, 3, "a driver that lacks much has its chips");
+    is_int(reading.chips[1].card, 4, "a chip of a driver that lacks much has its card");
+    is_int(reading.chips[2].device, 1, "a chip of a driver that lacks much has its number");
+    is_str(reading.chips[0].bdf, "0000:07:03.1", "the older function tells addresses");
+    is_str(reading.chips[0].name, "", "a driver that lacks much knows no name");
+    is_int(reading.chips[0].memory_b, ABSENT, "a driver that lacks much knows no memory");
+    is_int(reading.chips[0].health, ABSENT, "a driver that lacks much knows no health");
+    is_int(play("value.bus = 256\n", &e), 0, "dcmi_lib_read goes on with any older address");
+    is_str(reading.chips[0].bdf, "", "an older address that cannot be is none");
+    is_int(play("dcmi_get_device_pcie_info.0 = lost\n", &e), 0,
+           "dcmi_lib_read goes on when the older function tells that a chip is lost");
+    ok(reading.chips[0].lost, "the older function tells that a chip is lost");
+    is_str(reading.chips[0].bdf, "", "a chip that is lost has no older address");
+    is_int(play("dcmi_get_device_num_in_card.4 = -8002\n", &e), 0,
+           "dcmi_lib_read goes on where a card does not tell its chips");
+    is_int(reading.n_chips, 1, "a card that does not tell its chips has none");
+}
+
+static void check_damaged(void)
+{
+    struct err e = { "" };
+
+    is_int(play("", &e), -ENOSYS, "dcmi_lib_read refuses a damaged library");
+    is_str(e.text, "libdcmi.so has no dcmi_get_card_list: it is not Huawei's, or damaged",
+           "the error names the function that is missing");
 }
 
 static struct node *machine_with_npu(void)
@@ -236,10 +350,16 @@ int main(int argc, char **argv)
         check_text();
         check_round_trip();
         check_library();
+        check_limits();
+        check_lost_calls();
         check_source();
         check_oom();
     } else if (strcmp(driver, "hangs") == 0) {
         check_hang();
+    } else if (strcmp(driver, "bare") == 0) {
+        check_bare();
+    } else if (strcmp(driver, "damaged") == 0) {
+        check_damaged();
     } else {
         check_absent();
     }

@@ -1,8 +1,10 @@
 /* Ascend NPUs over time; Huawei's driver library is played by tests/fake/dcmi. The build runs this
- * with its folder in LD_LIBRARY_PATH ("now", and "hangs") and with none ("absent"). */
+ * with its folder in LD_LIBRARY_PATH ("now", and "hangs"), with one that lacks much ("bare") or
+ * what none lacks ("damaged"), and with none ("absent"). */
 #include <dlfcn.h>
 #include <time.h>
 
+#include "../../../fake/dcmi/fake_dcmi.h"
 #include "fixture.h"
 #include "probe/gpu/gpu_sample.h"
 #include "sampled.h"
@@ -142,6 +144,168 @@ static void test_unsupported(struct sampled *s)
     is_int(start(s, PATIENCE_NS, &e), -ENOENT, "the sampler does not open without an NPU");
 }
 
+/* Numbers at the limits of what they can be. */
+static void test_limits(struct sampled *s)
+{
+    static const struct {
+        const char *lines, *signal, *want;
+    } cases[] = {
+        { "value.percent = 100\n", "busy_ratio", "1" },
+        { "value.percent = 101\n", "busy_ratio", "absent" },
+        { "value.percent = 101\n", "dram_active_ratio", "absent" },
+        { "value.mhz = 1\n", "sm_clock_hertz", "1000000" },
+        { "value.mhz = 0\n", "sm_clock_hertz", "absent" },
+        { "value.mhz = 0\n", "sm_clock_max_hertz", "absent" },
+        { "value.tenths = 0\n", "power_watts", "0" },
+        { "value.tenths = -1\n", "power_watts", "absent" },
+        { "value.memory_mhz = 1\n", "memory_clock_hertz", "1000000" },
+        { "value.memory_mhz = 0\n", "memory_clock_hertz", "absent" },
+        { "value.memory_quarters = 4\n", "memory_free_bytes", "0" },
+        { "value.memory_quarters = 5\n", "memory_used_bytes", "absent" },
+        { "value.memory_quarters = 5\n", "memory_total_bytes", "absent" },
+        { "value.memory_quarters = 5\n", "memory_temperature_celsius", "absent" },
+    };
+    struct err e = { "" };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        play(cases[i].lines);
+        is_int(start(s, PATIENCE_NS, &e), 0, "the sampler opens with any number: %s", e.text);
+        is_int(sampled_at(s, 0), 5, "any number leaves three rows and two of errors");
+        is_value(s, "ascend0", cases[i].signal, cases[i].want);
+    }
+    play("value.ecc = 0\n");
+    is_int(start(s, PATIENCE_NS, &e), 0, "the sampler opens where errors are not corrected");
+    is_int(sampled_at(s, 0), 3, "an NPU that corrects no errors has no row of them");
+}
+
+/* Functions of the fake driver. */
+static void *fake_function(const char *name)
+{
+    void *library = dlopen("libdcmi.so", RTLD_LAZY);
+    void *function = library ? dlsym(library, name) : NULL;
+
+    ok(function != NULL, "the driver has %s", name);
+    return function; /* the library stays open */
+}
+
+/* How often NPU 0 is asked until a call says that it is lost: four times for what does not change,
+ * then for each value. */
+static void test_lost_calls(struct sampled *s)
+{
+    static const struct {
+        const char *call;
+        unsigned calls;
+    } cases[] = {
+        { "dcmi_get_device_health", 5 },      { "dcmi_get_device_utilization_rate", 6 },
+        { "dcmi_get_device_frequency", 8 },   { "dcmi_get_device_temperature", 10 },
+        { "dcmi_get_device_power_info", 11 }, { "dcmi_get_device_hbm_info", 11 },
+        { "dcmi_get_device_ecc_info", 13 },   { "dcmi_get_device_nothing", 13 },
+    };
+    fake_dcmi_calls_fn *calls = (fake_dcmi_calls_fn *)fake_function("fake_calls");
+    struct err e = { "" };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        char lines[80];
+
+        snprintf(lines, sizeof(lines), "%s.0 = lost\n", cases[i].call);
+        play(lines);
+        is_int(start(s, PATIENCE_NS, &e), 0, "the sampler opens with a lost NPU: %s", e.text);
+        is_int(calls(0), cases[i].calls, "an NPU is not asked after %s of a lost one",
+               cases[i].call);
+        sampled_at(s, 0);
+        is_value(s, "ascend0", "lost", i + 1 < ARRAY_SIZE(cases) ? "1" : "0");
+        is_value(s, "ascend0", "temperature_celsius", i + 1 < ARRAY_SIZE(cases) ? "absent" : "40");
+    }
+}
+
+/* Sample until an alarm of NPU 0 is told. */
+static const struct event *next_alarm(struct sampled *s)
+{
+    for (int i = 0; i < 2000; i++) {
+        sampled_at(s, i);
+        for (size_t k = 0; k < s->tick.n_events; k++)
+            if (strcmp(s->tick.events[k].thing, "ascend0") == 0)
+                return &s->tick.events[k];
+        sleep_ms(1);
+    }
+    return NULL;
+}
+
+/* An alarm that begins, changes and ends. */
+static void test_alarms(struct sampled *s)
+{
+    static const struct {
+        const char *lines, *text;
+        enum severity severity;
+        bool over;
+    } cases[] = {
+        { "value.health = 1\n", "the driver reports a minor alarm of NPU 0", SEVERITY_WARNING,
+          false },
+        { "value.health = 3\n", "the driver reports a critical alarm of NPU 0", SEVERITY_CRITICAL,
+          false },
+        { "value.health = 2\n", "the driver reports a major alarm of NPU 0", SEVERITY_CRITICAL,
+          false },
+        { "value.health = 0\n", "the driver reports no alarm of NPU 0", SEVERITY_WARNING, true },
+    };
+    fake_dcmi_reload_fn *reload = (fake_dcmi_reload_fn *)fake_function("fake_reload");
+    struct err e = { "" };
+
+    play("value.health = 4\n");
+    is_int(start(s, PATIENCE_NS, &e), 0, "the sampler opens with an unknown alarm: %s", e.text);
+    sampled_at(s, 0);
+    is_int(s->tick.n_events, 0, "an alarm of a kind that is not known is not told");
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        const struct event *event;
+
+        play(cases[i].lines);
+        reload();
+        event = next_alarm(s);
+        if (!ok(event != NULL, "an alarm that changes is told: %s", cases[i].text))
+            continue;
+        is_str(event->text, cases[i].text, "the event has its text: %s", cases[i].text);
+        is_int(event->severity, cases[i].severity, "the event has its severity: %s", cases[i].text);
+        is_int(event->over, cases[i].over, "the event begins or ends: %s", cases[i].text);
+        is_str(event->action, cases[i].over ? "" : "npu-smi info -t health -i 0",
+               "the event has the way out, or needs none: %s", cases[i].text);
+    }
+    play("value.health = 1\n");
+    is_int(start(s, PATIENCE_NS, &e), 0, "the sampler opens with an alarm for a full tick");
+    tick_begin(&s->tick, 0, 0);
+    while (s->tick.n_events < EVENTS_MAX)
+        ok(tick_event(&s->tick, "other", SEVERITY_NOTE, -1) != NULL, "a tick takes an event");
+    is_int(s->ops->sample(s->state, &s->tick), 0, "a tick full of events takes no alarm");
+    is_int(s->tick.n_rows, 5, "a tick full of events has its rows");
+    ok(next_alarm(s) != NULL, "an alarm that a full tick did not take is told in the next one");
+}
+
+static void test_bare(struct sampled *s)
+{
+    static const char *const signals[] = {
+        "busy_ratio",        "dram_active_ratio", "sm_clock_hertz",      "sm_clock_max_hertz",
+        "memory_used_bytes", "power_watts",       "temperature_celsius",
+    };
+    struct err e = { "" };
+
+    play("");
+    is_int(start(s, PATIENCE_NS, &e), 0, "the sampler opens with a driver that lacks much: %s",
+           e.text);
+    is_int(sampled_at(s, 0), 3, "a driver that lacks much has a row for each NPU");
+    for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+        is_value(s, "ascend0", signals[i], "absent");
+    is_value(s, "ascend0", "lost", "0");
+    is_int(s->tick.n_events, 0, "a driver that lacks much tells no alarm");
+}
+
+static void test_damaged(struct sampled *s)
+{
+    struct err e = { "" };
+
+    play("");
+    is_int(start(s, PATIENCE_NS, &e), -ENOENT, "the sampler does not open a damaged library");
+    is_str(e.text, "libdcmi.so has no dcmi_get_card_list: it is not Huawei's, or damaged",
+           "the error names the function that is missing");
+}
+
 /* A call that is late by more than the patience, and answers in the end. */
 static void test_recovery(struct sampled *s)
 {
@@ -248,10 +412,17 @@ int main(int argc, char **argv)
     if (strcmp(driver, "now") == 0) {
         test_values(&s);
         test_unsupported(&s);
+        test_limits(&s);
+        test_lost_calls(&s);
+        test_alarms(&s);
         test_recovery(&s);
         test_oom(&s);
     } else if (strcmp(driver, "hangs") == 0) {
         test_hang(&s);
+    } else if (strcmp(driver, "bare") == 0) {
+        test_bare(&s);
+    } else if (strcmp(driver, "damaged") == 0) {
+        test_damaged(&s);
     } else {
         test_absent(&s);
     }
