@@ -51,6 +51,12 @@ static void test_broken(void)
         "HTTP/1.1\r\n\r\n",
         "HTTP/1.1 20 OK\r\n\r\n",
         "HTTP/1.1 2000 OK\r\n\r\n",
+        "HTTP/1.1 099 OK\r\n\r\n",
+        "HTTP/1.1-200 OK\r\n\r\n",
+        "HTTP/1.1 20\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 0000000000000001\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 5x\r\n\r\n",
@@ -80,9 +86,57 @@ static void test_broken(void)
     str_done(&r.bytes);
 }
 
+/* A head of n bytes with its end. */
+static void fill_head(struct str *head, size_t n)
+{
+    str_reset(head);
+    str_add(head, "HTTP/1.1 200 OK\r\nX: ");
+    str_fill(head, 'x', n - head->len - 4);
+    str_add(head, "\r\n\r\n");
+}
+
+/* Just within and just beyond what an answer may have. */
+static void test_limits(void)
+{
+    struct reply r = { .bytes = STR_INIT(MOST) };
+    CLEANUP(str_done) struct str head = STR_INIT(2 * MOST);
+    char text[100];
+
+    fill_head(&head, REPLY_HEAD_MAX);
+    is_int(add(&r, str_text(&head), MOST), 0, "the longest head is read");
+    is_int(reply_end(&r), 1, "an answer of the longest head is whole at its end");
+    fill_head(&head, REPLY_HEAD_MAX + 1);
+    is_int(add(&r, str_text(&head), MOST), -EPROTO, "a head of one byte more is refused");
+    str_reset(&head);
+    str_add(&head, "HTTP/1.1 200 OK\r\nX: ");
+    str_fill(&head, 'x', REPLY_HEAD_MAX - head.len);
+    is_int(add(&r, str_text(&head), MOST), 0, "the end of the longest head is awaited");
+    str_add(&head, "x");
+    is_int(add(&r, str_text(&head), MOST), -EPROTO, "the end of a longer head is not awaited");
+    for (int more = 0; more < 2; more++) {
+        int len = snprintf(text, sizeof(text), "HTTP/1.1 200 OK\r\nContent-Length: %05d\r\n\r\n",
+                           0);
+
+        snprintf(text, sizeof(text), "HTTP/1.1 200 OK\r\nContent-Length: %05d\r\n\r\n",
+                 MOST - len + more);
+        is_int(add(&r, text, MOST), more ? -EFBIG : 0,
+               "a text that leaves %d bytes too few is judged by its length", more);
+    }
+    is_int(add(&r, "HTTP/1.1 100 X\r\nContent-Length:\t 000000000000002 \r\n\r\nhi", MOST), 1,
+           "a length may have blanks around it, and 15 digits");
+    is_int(r.status, 100, "the least status is read");
+    is_int(add(&r, "HTTP/1.1 200 X\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nhi", MOST), 1,
+           "a length may be said twice");
+    is_int(add(&r, "HTTP/1.1 200 X\r\nContent-Lengt: 9\r\nX-Content-Length: 9\r\n\r\nhi", MOST), 0,
+           "lines of other names have no length");
+    is_int(r.length, -1, "an answer without a length has none");
+    str_done(&r.bytes);
+}
+
 int main(void)
 {
     test_whole();
     test_broken();
+    test_limits();
     return done();
 }

@@ -89,6 +89,63 @@ static void test_guard(void)
     }
 }
 
+/* What is said where something is refused. */
+static void test_sentences(void)
+{
+    static const struct {
+        struct http_claims claims;
+        bool with_token;
+        const char *sentence;
+    } refused[] = {
+        { { "POST", "127.0.0.1" }, false, "only GET is served here\n" },
+        { { "GET", "evil" }, false, "this is served under 127.0.0.1 and localhost only\n" },
+        { { "GET", "127.0.0.1", "null" }, false, "pages of other sites are not served\n" },
+        { { "GET", "node1" },
+          true,
+          "a token is needed: open /login?token=TOKEN, or send Authorization: Bearer TOKEN\n" },
+    };
+    struct err e = { "" };
+
+    for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
+        is_str(
+            http_access(&refused[i].claims, refused[i].with_token ? token : NULL, false).sentence,
+            refused[i].sentence, "http_access gives the sentence of refusal %zu", i);
+    is_int(http_access_token("0123456789abcde;", &e), -EINVAL, "a token has no semicolon");
+    is_str(e.text, "the token may have letters, digits and -_.+/= only",
+           "the error of a token names what it may have");
+    ok(http_access_equal("a", "a") && !http_access_equal("b", "a"),
+       "tokens of a byte are compared");
+    ok(!http_access_equal("aa", "a"), "a token twice is not the token");
+}
+
+/* Who asks: this machine, in IPv4, IPv6, or IPv4 within IPv6. */
+static void test_local(void)
+{
+    static const struct {
+        const char *text;
+        bool local;
+    } froms[] = {
+        { "127.0.0.1:1", true },
+        { "10.0.0.127:1", false },
+        { "128.0.0.1:1", false },
+        { "[::1]:1", true },
+        { "[::ffff:127.0.0.1]:1", true },
+        { "[::ffff:10.0.0.1]:1", false },
+        { "[::ffff:10.127.0.1]:1", false },
+        { "[2001:db8::7f00:1]:1", false },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(froms); i++) {
+        union http_address at;
+
+        is_int(http_address_parse(froms[i].text, &at, NULL), 0, "%s is an address", froms[i].text);
+        is_int(ntohs(at.any.sa_family == AF_INET6 ? at.v6.sin6_port : at.v4.sin_port), 1,
+               "%s has its port", froms[i].text);
+        is_int(http_address_is_local(&at.any), froms[i].local,
+               "http_address_is_local knows whether %s is this machine", froms[i].text);
+    }
+}
+
 /* Each character and each length that a token may and may not have. */
 static void test_tokens(void)
 {
@@ -123,16 +180,27 @@ static void test_addresses(void)
         const char *text;
         bool good, loopback;
     } texts[] = {
-        { "127.0.0.1:9410", true, true }, { "localhost:0", true, true },
-        { "127.9.9.9:1", true, true },    { "[::1]:9410", true, true },
-        { "0.0.0.0:9410", true, false },  { "[::]:9410", true, false },
-        { "10.1.2.3:9410", true, false }, { "[2001:db8::1]:9410", true, false },
-        { "9410", false, false },         { "127.0.0.1", false, false },
-        { "127.0.0.1:", false, false },   { "127.0.0.1:65536", false, false },
-        { "127.0.0.1:-1", false, false }, { "node1:9410", false, false },
-        { "[::1:9410", false, false },    { "::1:9410", false, false },
-        { ":9410", false, false },        { "", false, false },
-        { "[]:1", false, false },         { "[:1", false, false },
+        { "127.0.0.1:9410", true, true },
+        { "localhost:0", true, true },
+        { "127.9.9.9:1", true, true },
+        { "[::1]:9410", true, true },
+        { "0.0.0.0:9410", true, false },
+        { "[::]:9410", true, false },
+        { "10.1.2.3:9410", true, false },
+        { "[2001:db8::1]:9410", true, false },
+        { "9410", false, false },
+        { "127.0.0.1", false, false },
+        { "127.0.0.1:", false, false },
+        { "127.0.0.1:65536", false, false },
+        { "127.0.0.1:65535", true, true },
+        { "127.0.0.1:-1", false, false },
+        { "node1:9410", false, false },
+        { "[::1:9410", false, false },
+        { "::1:9410", false, false },
+        { ":9410", false, false },
+        { "", false, false },
+        { "[]:1", false, false },
+        { "[:1", false, false },
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
@@ -163,6 +231,7 @@ static void test_listen(void)
     second = http_address_listen(&at, 1);
     is_int(second, -EADDRINUSE, "http_address_listen refuses a port in use");
     close(first);
+    is_int(http_address_port(-1), 0, "a socket that is not open has no port");
 }
 
 static void test_unescape(void)
@@ -195,6 +264,8 @@ static void test_unescape(void)
 int main(void)
 {
     test_guard();
+    test_sentences();
+    test_local();
     test_unescape();
     test_tokens();
     test_addresses();
