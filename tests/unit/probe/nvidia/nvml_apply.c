@@ -205,6 +205,48 @@ static void check_direct(void)
     is_int(n->devices[2].acc.links_up, 3, "ports to elsewhere count as up");
 }
 
+/* Each number of a GPU goes to its own field. */
+static void check_numbers(void)
+{
+    CLEANUP(node_freep) struct node *n = make();
+    struct nvml_gpu *g = driver_has(1);
+    const struct accelerator *a;
+
+    snprintf(g->uuid, sizeof(g->uuid), "GPU-1");
+    snprintf(g->vbios, sizeof(g->vbios), "96.00");
+    g->minor = 1;
+    g->persistence = 2;
+    g->ecc = 3;
+    g->ecc_pending = 4;
+    g->mig = 5;
+    g->power_limit_mw = 6;
+    g->power_default_mw = 7;
+    g->sm_clock_mhz = 8;
+    g->sm_clock_max_mhz = 9;
+    g->app_clock_mhz = 10;
+    g->app_clock_default_mhz = 11;
+    g->gpu_gen_max = 12;
+    is_int(nvml_apply(&reading, n), 0, "nvml_apply sets each number of a GPU");
+    a = &n->devices[0].acc;
+    is_str(a->uuid, "GPU-1", "a device has its uuid");
+    is_str(a->vbios, "96.00", "a device has the version of its BIOS");
+    is_str(a->arch, NULL, "a device whose capability was not read has no architecture");
+    is_int(a->minor, 1, "a device has its number");
+    is_int(a->persistence, 2, "a device has its persistence mode");
+    is_int(a->ecc, 3, "a device has its ECC mode");
+    is_int(a->ecc_pending, 4, "a device has its ECC mode after the next boot");
+    is_int(a->mig, 5, "a device has its MIG mode");
+    is_int(a->power_limit_mw, 6, "a device has its power limit");
+    is_int(a->power_default_mw, 7, "a device has its default power limit");
+    is_int(a->sm_clock_mhz, 8, "a device has its clock");
+    is_int(a->sm_clock_max_mhz, 9, "a device has its highest clock");
+    is_int(a->app_clock_mhz, 10, "a device has its application clock");
+    is_int(a->app_clock_default_mhz, 11, "a device has its default application clock");
+    is_int(a->gen_max, 12, "a device has its PCIe generation");
+    is_int(a->links_up, ABSENT, "a device whose links were not read has no count of them");
+    ok(!a->lost, "a device that was not lost is there");
+}
+
 /* The links of a GPU to the CPU on its own module. */
 static void check_c2c(void)
 {
@@ -226,6 +268,42 @@ static void check_c2c(void)
     }
     is_int(nvml_apply(&reading, bare), 0, "nvml_apply succeeds on a node without NUMA domains");
     is_int(bare->links[0].numa, ABSENT, "a bundle to the CPU ends nowhere without NUMA domains");
+}
+
+/* Without a rate, and without any link that is up. */
+static void check_c2c_rare(void)
+{
+    CLEANUP(node_freep) struct node *n = make();
+    struct nvml_gpu *g = driver_has(1), *other = driver_has(2);
+
+    ok(node_add_numa(n, 0) != NULL, "node_add_numa adds a domain");
+    g->c2c_links = 2;
+    g->c2c_mbps = 0;
+    other->c2c_links = 0;
+    other->c2c_mbps = 447000;
+    is_int(nvml_apply(&reading, n), 0, "nvml_apply succeeds with links to the CPU without a rate");
+    is_int(n->n_links, 1, "a GPU without a link to the CPU that is up has no bundle");
+    ok(n->n_links == 1 && n->links[0].gbs == ABSENT, "a rate of 0 is absent");
+    ok(n->n_links == 1 && n->links[0].count == 2, "a bundle has both of its links");
+    ok(n->n_links == 1 && n->links[0].numa == 0, "a GPU of no domain is at the first one");
+}
+
+/* What is said of a GPU that is withheld is nobody's. */
+static void check_withheld_peers(void)
+{
+    CLEANUP(node_freep) struct node *n = make();
+    struct nvml_gpu *a = driver_has(1), *none = driver_has(0), *b = driver_has(2);
+
+    none->error = NVML_NO_PERMISSION;
+    a->peers[0] = none->peers[1] = b->peers[2] = NVML_PEER_SELF;
+    a->peers[1] = none->peers[0] = none->peers[2] = b->peers[1] = NVML_P2P_CHIPSET;
+    a->peers[2] = NVML_P2P_OK;
+    is_int(nvml_apply(&reading, n), 0, "nvml_apply succeeds with peers that are withheld");
+    is_int(n->n_acc, 2, "a GPU that is withheld is no accelerator");
+    is_int(n->peers[0 * 2 + 1], PEER_OK, "the first GPU has access to the last one");
+    is_int(n->peers[1 * 2 + 0], PEER_UNKNOWN, "the last GPU's access was not asked");
+    is_int(n->peers[0], PEER_UNKNOWN, "the first GPU's access to itself is not known");
+    is_int(n->peers[3], PEER_UNKNOWN, "the last GPU's access to itself is not known");
 }
 
 static void check_rates(void)
@@ -395,7 +473,10 @@ int main(void)
     check_unseen_switches();
     check_guest();
     check_direct();
+    check_numbers();
     check_c2c();
+    check_c2c_rare();
+    check_withheld_peers();
     check_rates();
     check_peers();
     check_peer_words();

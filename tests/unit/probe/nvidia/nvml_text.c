@@ -112,6 +112,22 @@ static void check_skipped(void)
     is_str(reading.gpus[0].bdf, "", "a GPU that the text lacks has no address");
 }
 
+/* What is said twice is as it was said the last time. */
+static void check_again(void)
+{
+    struct err e = { "" };
+
+    is_int(read_text("[gpu 0]\ncapability = 1000\npeers = ok ok ok\npeers = x\n"
+                     "link0 = up 6 switch 0000:01:00.0\nlink0 = down\n",
+                     &e),
+           0, "nvml_text_read reads what is said twice: %s", e.text);
+    is_int(reading.gpus[0].capability, 10000, "nvml_text_read reads capability 1000");
+    is_int(reading.gpus[0].peers[0], NVML_PEER_SELF, "nvml_text_read has the last peers");
+    is_int(reading.gpus[0].peers[1], NVML_PEER_ABSENT, "nvml_text_read forgets the first peers");
+    is_int(reading.gpus[0].links[0].up, 0, "nvml_text_read has the last state of a link");
+    is_int(reading.gpus[0].links[0].version, ABSENT, "nvml_text_read forgets a link's version");
+}
+
 static void check_errors(void)
 {
     static const struct {
@@ -131,6 +147,13 @@ static void check_errors(void)
           "n.ini:2: capability: 'nan' is not a version such as 9.0" },
         { "[gpu 0]\nlink0 =\n", "n.ini:2: link0: '' is not 'up' or 'down', NVLink version, 'gpu', "
                                 "'npu' or 'switch', PCI address" },
+        { "[gpu 0]\ncapability = -0.1\n",
+          "n.ini:2: capability: '-0.1' is not a version such as 9.0" },
+        { "[gpu 0]\ncapability = 1000.1\n",
+          "n.ini:2: capability: '1000.1' is not a version such as 9.0" },
+        { "[gpu 0]\nlink3 = upward\n",
+          "n.ini:2: link3: 'upward' is not 'up' or 'down', NVLink version, 'gpu', 'npu' or "
+          "'switch', PCI address" },
         { "[gpu 0]\nlink3 = up 4 hub\n",
           "n.ini:2: link3: 'up 4 hub' is not 'up' or 'down', NVLink version, 'gpu', 'npu' or "
           "'switch', PCI address" },
@@ -172,6 +195,7 @@ int main(void)
     check_values();
     check_control_characters();
     check_skipped();
+    check_again();
     check_errors();
     check_oom();
     return done();

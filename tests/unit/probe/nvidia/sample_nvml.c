@@ -259,6 +259,47 @@ static void check_all_fields(void)
     end();
 }
 
+/* Fields of each link are added up; of several for one value the first that a GPU has is taken. */
+static void check_link_fields(void)
+{
+    static const struct {
+        int fields[3], n; /* the better ones first */
+        const struct signal_set *set;
+        size_t value;
+    } cases[] = {
+        { { 202 }, 1, &gpu_set, GPU_LINK_SENT },
+        { { 204 }, 1, &gpu_set, GPU_LINK_RECEIVED },
+        { { 163, 38 }, 2, &gpu_error_set, GPU_LINK_CRC },
+        { { 161, 52 }, 2, &gpu_error_set, GPU_LINK_REPLAYS },
+        { { 162, 59, 215 }, 3, &gpu_error_set, GPU_LINK_RECOVERIES },
+        { { 162, 215 }, 2, &gpu_error_set, GPU_LINK_RECOVERIES },
+        { { 59, 215 }, 2, &gpu_error_set, GPU_LINK_RECOVERIES },
+        { { 215 }, 1, &gpu_error_set, GPU_LINK_RECOVERIES },
+        { { 219 }, 1, &gpu_error_set, GPU_LINK_EFFECTIVE },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        CLEANUP(str_done) struct str live = STR_INIT(8 << 10);
+        bool one = cases[i].fields[0] < 100; /* of all links, which it names as link 0 */
+        double want = 0;
+
+        for (int k = 0; k < cases[i].n; k++)
+            for (int link = 0; link < 18; link++)
+                str_addf(&live, "field %d.%d = %d\n", cases[i].fields[k], link,
+                         (k + 1) * (1 << link));
+        for (int link = 0; link < (one ? 1 : 18); link++)
+            want += 1 << link;
+        play("", str_text(&live));
+        is_int(open_with(&seldom, 10000 * MS), 0, "the sampler opens with field %d of links",
+               cases[i].fields[0]);
+        sample();
+        ok(value(cases[i].set, "0", cases[i].value) == want,
+           "field %d of %d is the value, added up over its links: %g", cases[i].fields[0],
+           cases[i].n, value(cases[i].set, "0", cases[i].value));
+        end();
+    }
+}
+
 /* ---- the counters of a GPU's units ---- */
 
 #define GPM \
@@ -349,6 +390,7 @@ static void check_now(void)
     check_slow_fields();
     check_types();
     check_all_fields();
+    check_link_fields();
     check_gpm();
     check_processes();
 }
