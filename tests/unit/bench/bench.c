@@ -80,6 +80,8 @@ static void test_nominal(void)
                same(n.flop64, cpus[i].flop32 / 2) && same(n.flop_bf16, cpus[i].bf16),
            "nominal_read of %s: %g GHz, %g and %g a cycle (%s)", cpus[i].what, n.ghz, n.flop32,
            n.flop64, n.how);
+        ok((cpus[i].flop32 > 0) == (strcmp(n.how, "not known for this CPU") != 0),
+           "nominal_read of %s tells how it knows: %s", cpus[i].what, n.how);
     }
 }
 

@@ -84,9 +84,50 @@ static void test_patience(void)
     leave_all(&p);
 }
 
+/* Clients that leave from the begin, the middle and the end of the list. */
+static void test_list(void)
+{
+    for (int gone = 0; gone < 3; gone++) {
+        struct http_peers p = { .count = 0 };
+        struct http_peer *all[3] = { came(&p, 0, true), came(&p, 0, true), came(&p, 0, true) };
+        int forward = 0, backward = 0;
+        const struct http_peer *last = NULL;
+
+        http_peers_remove(&p, all[gone]);
+        for (const struct http_peer *peer = p.first; peer; peer = peer->next, forward++)
+            last = peer;
+        for (; last; last = last->before)
+            backward++;
+        is_int(forward, 2, "two clients are left when client %d has gone", gone);
+        is_int(backward, 2, "the list goes back as well when client %d has gone", gone);
+        http_peers_make_room(&p, 1);
+        ok(all[gone == 0]->dropped, "of two that came at once the first one goes: %d", gone);
+        leave_all(&p);
+    }
+}
+
+/* Those for whom there was no memory are counted, and leave. */
+static void test_unknown(void)
+{
+    struct http_peers p = { .count = 0 };
+    struct http_peer *peer = http_peers_add(&p, 77, false, 5);
+
+    if (!ok(peer != NULL, "a client is added"))
+        return;
+    is_int(peer->fd, 77, "a client has its descriptor");
+    is_int(peer->since_ns, 5, "a client has the time at which it came");
+    ok(!peer->local, "a client from elsewhere is not local");
+    p.count++;
+    http_peers_remove(&p, NULL);
+    is_int(p.count, 1, "a client that is not known leaves");
+    leave_all(&p);
+}
+
 int main(void)
 {
     test_room();
     test_patience();
+    test_list();
+    test_unknown();
     return done();
 }
