@@ -38,6 +38,9 @@ static void test_words(void)
     is_int(o.frame.end, 39, "the fields of a frame end behind the last one");
     is_int(o.code.end, 73, "the fields of a code object end behind its number of units");
     is_int(o.holder_frame, -1, "a thread of 3.13 has its frame itself");
+    is_int(o.code.stack, 35, "the stack of a code object stands before its first line");
+    is_int(o.code.variables, 43, "the variables of a code object stand behind its first line");
+    is_int(o.range.index, 0, "a range of 3.13 counts what is left alone");
     is_int(o.frame.outermost, 3, "frames of C code are the outermost ones of 3.13");
     words[33] = 50;
     is_int(python_offsets_of_words(&o, words, NULL), 0, "an owner may be the last of a frame");
@@ -112,6 +115,7 @@ static const struct {
     { FIELD(frame.previous), 48, 8, 29, 32, 120 },
     { FIELD(frame.code), 32, 0, 30, 33, 120 },
     { FIELD(frame.instruction), 56, 56, 31, 34, 120 },
+    { FIELD(frame.locals), 72, 72, 32, 35, 120 },
     { FIELD(frame.owner), 69, 70, 33, 36, 120 },
     { FIELD(code.file), 112, 112, 35, 40, 248 },
     { FIELD(code.qualified_name), 128, 128, 37, 42, 248 },
@@ -120,6 +124,7 @@ static const struct {
     { FIELD(code.instructions), 184, 192, 43, 48, 512 },
     { FIELD(type), 8, 8, 45, 51, 128 },
     { FIELD(type_name), 24, 24, 47, 53, 128 },
+    { FIELD(tuple), 24, 24, 51, 57, 128 },
     { FIELD(size), 16, 16, 65, 75, 128 },
     { FIELD(bytes), 32, 32, 66, 76, 128 },
     { FIELD(text.state), 32, 32, 68, 78, 128 },
