@@ -412,7 +412,7 @@ int rows_read(const char *text, size_t len, const struct row_tables *tables, str
     if (rc < 0)
         return err_set(e, -EINVAL, "line %d: no row of a table", r.f.csv.line);
     row_columns_find(&r.f);
-    if (rc == 0 || r.f.at[COL_GPU] < 0 || (r.f.at[COL_N_GPUS] < 0 && r.f.at[COL_DP] < 0) ||
+    if (r.f.at[COL_GPU] < 0 || (r.f.at[COL_N_GPUS] < 0 && r.f.at[COL_DP] < 0) ||
         (r.f.at[COL_BATCH] < 0 && r.f.at[COL_MICRO] < 0))
         return err_set(e, -EINVAL,
                        "the first line must name the columns gpu, n_gpus and "

@@ -493,6 +493,18 @@ static void test_out(const struct tables *t)
 
 static void test_table_errors(const struct tables *t)
 {
+    static const struct {
+        const char *text;
+        int rc;
+    } heads[] = {
+        { "gpu,n_gpus,global_batch", 0 },
+        { "gpu,dp,micro_batch", 0 },
+        { "n_gpus,global_batch", -EINVAL },
+        { "gpu,global_batch", -EINVAL },
+        { "gpu,n_gpus", -EINVAL },
+        { "model,tp", -EINVAL },
+        { "dp,n_gpus,micro_batch", -EINVAL },
+    };
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     struct plan_row *r = NULL;
     struct err e = { .text = "" };
@@ -506,6 +518,10 @@ static void test_table_errors(const struct tables *t)
            "rows_read refuses a quote that is not closed");
     is_str(e.text, "line 2: no row of a table", "the error names the line that is no row");
     is_int(read_rows(t, "", &a, &r, &n, &e), -EINVAL, "rows_read refuses an empty text");
+    for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
+        is_int(read_rows(t, heads[i].text, &a, &r, &n, &e), heads[i].rc,
+               "rows_read %s a table with the columns %s", heads[i].rc ? "refuses" : "takes",
+               heads[i].text);
     is_int(read_rows(t, "gpu,\"n_gpus\n", &a, &r, &n, &e), -EINVAL,
            "rows_read refuses a quote of the first line that is not closed");
     is_str(e.text, "line 1: no row of a table", "the error names the first line that is no row");
