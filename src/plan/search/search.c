@@ -199,6 +199,7 @@ static int drop_slow(struct cell_work *w, const struct layout *block, double mem
     space_chunkings(w->s->space, block, &w->chunkings);
     for (int i = 0; i < w->chunkings.n; i++) {
         chunking_set(&one, &w->chunkings.list[i]);
+        w->s->bounded++;
         if (w->s->opts.whole || !hopeless(w->s, without_replicas(w, &one), memory, gpus))
             w->chunkings.list[kept++] = w->chunkings.list[i];
     }
@@ -228,9 +229,10 @@ static double even_stages(const struct cell_work *w, const struct layout *block,
 /* Whether a pp and dp can be fast enough. */
 static enum space_next is_hopeful(void *ctx, const struct layout *l)
 {
-    const struct cell_work *w = ctx;
+    struct cell_work *w = ctx;
     int gpus = layout_gpus(l), m = layout_micro_batches(l, w->s->space->job);
 
+    w->s->asked++;
     if (hopeless(w->s, slack * m * w->model_s / l->pp, 0, gpus))
         return SPACE_NEXT_PP; /* fewer replicas take longer */
     return hopeless(w->s, even_stages(w, l, m), 0, gpus) ? SPACE_SKIP : SPACE_ON;
@@ -373,6 +375,8 @@ void search_merge(struct search *into, const struct search *from)
         if (pareto_offer(&into->front, &from->front.list[i]) < 0)
             into->error = -ENOMEM;
     plainest_merge(&into->plainest, &from->plainest);
+    into->asked += from->asked;
+    into->bounded += from->bounded;
     into->made += from->made;
     into->fit += from->fit;
     into->error = into->error ? into->error : from->error;

@@ -52,6 +52,8 @@ struct search {
     double limit_s;           /* what another thread's search_limit() says; infinite at first */
     struct pareto front;      /* with opts.front */
     struct plainest plainest; /* with opts.margin */
+    double asked;             /* pp and dp of cells whose bound was looked at */
+    double bounded;           /* their chunkings whose time without replicas was computed */
     double made;              /* layouts of which time and memory were computed */
     double fit;               /* of those */
     int error;                /* 0 or -ENOMEM */

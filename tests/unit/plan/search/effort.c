@@ -56,8 +56,14 @@ static void add_trial(const struct trial *t, struct str *out)
     for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
         struct found *f = run(space, &ways[i].opts, 1);
 
-        str_addf(out, "  %s: %.0f of %.0f cells, %.0f layouts are computed, %.0f fit\n",
-                 ways[i].name, f->done, f->cells, f->s.made, f->s.fit);
+        str_addf(out, "  %s: %.0f of %.0f cells, %.0f pp and dp, %.0f chunkings, ", ways[i].name,
+                 f->done, f->cells, f->s.asked, f->s.bounded);
+        str_addf(out, "%.0f layouts are computed, %.0f fit\n", f->s.made, f->s.fit);
+        done_with(f);
+        f = run(space, &ways[i].opts, 2);
+        str_addf(out,
+                 "    with two hands: %.0f pp and dp, %.0f chunkings, %.0f layouts, %.0f fit\n",
+                 f->s.asked, f->s.bounded, f->s.made, f->s.fit);
         done_with(f);
     }
     free(space);
@@ -73,6 +79,8 @@ int main(int argc, char **argv)
         { "any number of GPUs", "", dense_job(6, 1536, 6), make_cluster(3, 2, 16), true },
         { "experts", "", expert_job(), make_cluster(1, 4, 80), false },
         { "experts, little memory", "", expert_job(), make_cluster(2, 2, 20), false },
+        { "micro-batches of 5", "", dense_job(12, 3072, 40), make_cluster(1, 8, 40), false },
+        { "long", "cp=2", dense_job(12, 3072, 40), make_cluster(1, 8, 40), false },
         { "a heavy head", "", heavy_job(), make_cluster(1, 4, 40), false },
         { "any schedule", "schedule=any", dense_job(12, 3072, 16), make_cluster(1, 4, 40), false },
         { "GPipe", "schedule=gpipe", dense_job(12, 3072, 16), make_cluster(1, 4, 40), false },
