@@ -55,7 +55,8 @@ static bool known_shape(const struct row_reader *r, struct shape *s)
     return true;
 }
 
-static int read_shape(const struct row_reader *r, struct plan_row *row)
+/* False, as of all parts of a row below: the row is refused. */
+static bool read_shape(const struct row_reader *r, struct plan_row *row)
 {
     const char *model = row_text(&r->f, COL_MODEL);
     struct shape *s = &row->job.shape;
@@ -68,7 +69,7 @@ static int read_shape(const struct row_reader *r, struct plan_row *row)
         s->heads = row_int(&r->f, COL_HEADS, 0);
         if (!s->layers || !s->hidden || !s->heads) {
             row_refuse(row, "the shape of %.60s is not stated", model);
-            return -EINVAL;
+            return false;
         }
         snprintf(s->name, sizeof(s->name), "%s", model);
         s->kv_heads = row_int(&r->f, COL_KV_HEADS, s->heads);
@@ -90,9 +91,9 @@ static int read_shape(const struct row_reader *r, struct plan_row *row)
     }
     if (shape_check(s, &e) < 0) {
         row_refuse(row, "%.120s", e.text);
-        return -EINVAL;
+        return false;
     }
-    return 0;
+    return true;
 }
 
 /* ---- job and layout ---- */
@@ -117,7 +118,7 @@ static int scales_of(const struct row_reader *r, const struct plan_row *row)
     return row_phrase(row->name, "DeepSeek V3") ? PLAN_FP8_BLOCKS : PLAN_FP8;
 }
 
-static int read_precision(const struct row_reader *r, struct plan_row *row)
+static bool read_precision(const struct row_reader *r, struct plan_row *row)
 {
     const char *text = row_text(&r->f, COL_PRECISION);
     int p = words_precision(text);
@@ -127,15 +128,15 @@ static int read_precision(const struct row_reader *r, struct plan_row *row)
 
     if (p < 0 && *text) {
         row_refuse(row, "precision '%.40s' is not known", text);
-        return -EINVAL;
+        return false;
     }
     row->job.precision = p < 0 ? PLAN_BF16 : (enum plan_precision)p;
     row_understand(row, ROW_PRECISION, "%s: %s", plan_precision_name(row->job.precision),
                    p < 0 ? "not stated" : "stated");
-    return 0;
+    return true;
 }
 
-static int read_layout(const struct row_reader *r, struct plan_row *row)
+static bool read_layout(const struct row_reader *r, struct plan_row *row)
 {
     struct layout *l = &row->layout;
     int gpus = row_gpus(&r->f);
@@ -150,17 +151,17 @@ static int read_layout(const struct row_reader *r, struct plan_row *row)
     if (gpus % split) {
         row_refuse(row, "%d GPUs do not divide by tp %d x pp %d x cp %d", gpus, l->tp, l->pp,
                    l->cp);
-        return -EINVAL;
+        return false;
     }
     l->dp = (int)(gpus / split);
     l->micro_batch = row_degree(&r->f, COL_MICRO);
     if (row->job.shape.layers % l->pp)
         l->less = stages_ends;
-    return 0;
+    return true;
 }
 
 /* Sequences of a step; those of one micro-batch for each replica when only that is stated. */
-static int read_batch(const struct row_reader *r, struct plan_row *row)
+static bool read_batch(const struct row_reader *r, struct plan_row *row)
 {
     bool stated = row_int(&r->f, COL_MICRO, 0) > 0;
 
@@ -168,9 +169,9 @@ static int read_batch(const struct row_reader *r, struct plan_row *row)
     if (!row->job.global_batch && row->layout.pp == 1 && stated && row->layout.dp <= 1 << 16)
         row->job.global_batch = row->layout.micro_batch * row->layout.dp;
     if (row->job.global_batch)
-        return 0;
+        return true;
     row_refuse(row, "the global batch is not stated");
-    return -EINVAL;
+    return false;
 }
 
 static bool row_is_out(const struct row_fields *f)
@@ -322,7 +323,7 @@ static void say_settings(struct plan_row *row, const struct row_free *f)
 }
 
 /* Degrees, and settings that the notes do not state. */
-static int choose(const struct row_reader *r, struct plan_row *row, struct row_free *free)
+static bool choose(const struct row_reader *r, struct plan_row *row, struct row_free *free)
 {
     const struct row_fields *f = &r->f;
     bool blank = !*row_text(f, COL_TP) && !*row_text(f, COL_PP) && !*row_text(f, COL_DP);
@@ -339,7 +340,7 @@ static int choose(const struct row_reader *r, struct plan_row *row, struct row_f
         free->recompute = free->zero = free->seq_parallel = free->vpp = false;
     if (row_choose(&row->job, &row->cluster, free, &row->layout, &range, &e) < 0) {
         row_refuse(row, "%s", e.text);
-        return -EINVAL;
+        return false;
     }
     row->layout = range.likely;
     row->fastest = range.fastest;
@@ -353,7 +354,7 @@ static int choose(const struct row_reader *r, struct plan_row *row, struct row_f
     }
     say_split(row, free);
     say_settings(row, free);
-    return 0;
+    return true;
 }
 
 /* Adapters beside frozen weights. */
@@ -379,8 +380,8 @@ static void read_row(const struct row_reader *r, struct plan_row *row)
     snprintf(row->name, sizeof(row->name), "%s", row_text(&r->f, COL_MODEL));
     name_sweep(r, row);
     row->job.seq = row_int(&r->f, COL_SEQ, 2048);
-    if (row_read_cluster(r, row) < 0 || read_shape(r, row) < 0 || read_precision(r, row) < 0 ||
-        read_layout(r, row) < 0 || read_batch(r, row) < 0)
+    if (!row_read_cluster(r, row) || !read_shape(r, row) || !read_precision(r, row) ||
+        !read_layout(r, row) || !read_batch(r, row))
         return;
     row_read_engine(r, row, &free);
     if (trains_adapters(&r->f)) {
@@ -388,7 +389,7 @@ static void read_row(const struct row_reader *r, struct plan_row *row)
         return;
     }
     free.recompute = !row_read_recompute(r, row);
-    if (choose(r, row, &free) < 0)
+    if (!choose(r, row, &free))
         return;
     if (layout_check(&row->layout, &row->job, &row->cluster, &e) < 0) {
         row_refuse(row, "%s", e.text);

@@ -1,5 +1,4 @@
 /* The GPUs of a row and the network between them. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -132,18 +131,18 @@ static void say_network(struct plan_row *row, const struct row_network *seen, co
                        seen->ports_assumed ? ", its ports as in the vendor's node" : "");
 }
 
-static int check_gpu(const struct gpu_row *g, int gpus, const char *name, struct plan_row *row)
+static bool check_gpu(const struct gpu_row *g, int gpus, const char *name, struct plan_row *row)
 {
     if (gpus && g->gpu.sms > 0 && (g->gpu.flops[PLAN_BF16] > 0 || g->gpu.flops[PLAN_FP16] > 0))
-        return 0;
+        return true;
     row_refuse(row,
                gpus ? "%s: how it multiplies matrices is not known"
                     : "the number of %s is not stated",
                name);
-    return -EINVAL;
+    return false;
 }
 
-int row_read_cluster(const struct row_reader *r, struct plan_row *row)
+bool row_read_cluster(const struct row_reader *r, struct plan_row *row)
 {
     const char *name = row_text(&r->f, COL_GPU), *column = "";
     struct cluster *c = &row->cluster;
@@ -157,10 +156,10 @@ int row_read_cluster(const struct row_reader *r, struct plan_row *row)
     cluster_wish_init(&wish);
     if (words_gpu(r->tables->gpus, name, &g, &wish.memory_b, &power_w, &e) < 0) {
         row_refuse(row, "%.120s", e.text);
-        return -EINVAL;
+        return false;
     }
-    if (check_gpu(g, gpus, name, row) < 0)
-        return -EINVAL;
+    if (!check_gpu(g, gpus, name, row))
+        return false;
     if (wish.memory_b == g->sold_b) /* the product, not another amount */
         wish.memory_b = (double)NAN;
     wish.gpu = g;
@@ -169,10 +168,10 @@ int row_read_cluster(const struct row_reader *r, struct plan_row *row)
     wish_network(r, &wish, &seen, &column);
     if (cluster_settle(c, &wish, &e) < 0) {
         row_refuse(row, "%.120s", e.text);
-        return -EINVAL;
+        return false;
     }
     say_network(row, &seen, column);
     gpu_assume(&c->gpu);
     gpu_limit(&c->gpu, isnan(power_w) ? words_power(row_text(&r->f, COL_NOTES)) : power_w);
-    return 0;
+    return true;
 }

@@ -25,8 +25,8 @@ int row_gpus(const struct row_fields *f);
 /* tp x pp x cp. */
 int64_t row_split(const struct row_fields *f);
 
-/* The GPUs and their network; -EINVAL: the row is refused. */
-int row_read_cluster(const struct row_reader *r, struct plan_row *row) CHECK_RESULT;
+/* The GPUs and their network; false: the row is refused. */
+bool row_read_cluster(const struct row_reader *r, struct plan_row *row) CHECK_RESULT;
 
 /* Who trained, how, and what stacks of the time did where the table does not say; the cluster, the
  * shape, the precision and the degrees are known. Sequence parallelism is what it would be with a
