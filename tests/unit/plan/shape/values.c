@@ -190,6 +190,10 @@ static void change_value(struct sweep *w, const char *key, size_t len, const cha
     change(w, key - 1, end, "\"_\": null", "is gone");
     for (size_t i = 0; i < ARRAY_SIZE(values); i++)
         change(w, begin, end, values[i], values[i]);
+    for (int i = 0; i < 2; i++) { /* as many as there are layers, and one more */
+        snprintf(what, sizeof(what), "%d", w->was.layers + i);
+        change(w, begin, end, what, what);
+    }
     for (size_t i = 0; *begin == '[' && *first != ']' && i < ARRAY_SIZE(values); i++) {
         snprintf(what, sizeof(what), "[%s ..", values[i]);
         change(w, first, value_end(first), values[i], what);
