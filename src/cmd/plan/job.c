@@ -27,15 +27,13 @@ PRINTF(2, 3)
 static void note(struct plan_ask *a, const char *fmt, ...)
 {
     size_t n = strlen(a->notes);
+    char text[NOTE_MAX];
     va_list ap;
 
-    if (n > 0 && n < sizeof(a->notes))
-        n += (size_t)snprintf(a->notes + n, sizeof(a->notes) - n, "; ");
-    if (n >= sizeof(a->notes))
-        return;
     va_start(ap, fmt);
-    vsnprintf(a->notes + n, sizeof(a->notes) - n, fmt, ap);
+    vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
+    snprintf(a->notes + n, sizeof(a->notes) - n, "%s%s", n > 0 ? "; " : "", text);
 }
 
 static bool ends_with(const char *text, const char *end)
