@@ -21,9 +21,9 @@ static int read_config(const char *path, struct shape *ret, struct err *e)
 /* "./x", "../x", "/x" and "x.json" can be nothing else; "org/x" may be a name. */
 static bool is_path(const char *name)
 {
-    size_t n = strlen(name);
+    const char *ending = strrchr(name, '.');
 
-    return *name == '/' || *name == '.' || (n >= 5 && !strcmp(name + n - 5, ".json"));
+    return *name == '/' || *name == '.' || (ending && !strcmp(ending, ".json"));
 }
 
 int plan_model_read(const struct plan_known *known, const char *name, struct shape *ret,
