@@ -185,6 +185,13 @@ static void test_months(void)
     is_int(row_month("(arXiv 2205.05198) Table 5"), ROW_MONTH(2022, 5), "an arXiv number has one");
     is_int(row_month("arXiv:0905.0519"), ROW_MONTH_UNKNOWN, "no row is of 2009");
     is_int(row_month("2024-13"), ROW_MONTH_UNKNOWN, "a year has twelve months");
+    is_int(row_month("2024-12"), ROW_MONTH(2024, 12), "December is a month");
+    is_int(row_month("2024-01"), ROW_MONTH(2024, 1), "January is a month");
+    is_int(row_month("2024-00"), ROW_MONTH_UNKNOWN, "a month has a number from 1 on");
+    is_int(row_month("2012-01"), ROW_MONTH(2012, 1), "a row may be of 2012");
+    is_int(row_month("2011-12"), ROW_MONTH_UNKNOWN, "no row is of 2011");
+    is_int(row_month("2099-12"), ROW_MONTH(2099, 12), "a row may be of 2099");
+    is_int(row_month("2100-01"), ROW_MONTH_UNKNOWN, "no row is of 2100");
     is_int(row_month("12024-07 and 512-1024"), ROW_MONTH_UNKNOWN, "other numbers are no month");
     is_int(row_month(""), ROW_MONTH_UNKNOWN, "nothing is no month");
     is_int(row_month("NVIDIA/NeMo docs (24.03.01)"), ROW_MONTH(2024, 3), "NeMo 24.03 has a month");
