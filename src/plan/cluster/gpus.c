@@ -156,7 +156,7 @@ static int read_names(struct gpus *g, const struct table_row *row, struct gpu *g
         return err_set(e, -EINVAL,
                        "%s:%d: a GPU needs a name, of 47 letters at most, without blanks",
                        row->file, row->csv.line);
-    memcpy(gpu->name, name, strlen(name) + 1);
+    snprintf(gpu->name, sizeof(gpu->name), "%s", name);
     rc = names_add(&g->names, &g->arena, name, g->n_rows - 1);
     if (rc == 0)
         rc = names_add(&g->names, &g->arena, table_text(row, "aliases"), g->n_rows - 1);

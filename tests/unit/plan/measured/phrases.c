@@ -23,6 +23,8 @@ static void test_phrases(void)
         { "ZeRO-16", "zero 1", false },
         { "no flash attention", "flash attention", false },
         { "not using FlashAttention", "flash attention", false },
+        { "not with the FSDP", "FSDP", false },
+        { "not with all the FSDP", "FSDP", true },
         { "FlashAttention-2", "flash attention", true },
         { "an exploration", "LoRA", false },
         { "faster than LoRA", "LoRA", false },

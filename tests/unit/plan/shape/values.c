@@ -178,10 +178,10 @@ static const char *value_end(const char *at)
 
 static void change_value(struct sweep *w, const char *key, size_t len, const char *begin)
 {
-    static const char *const values[] = { "null",  "0",       "1",          "2",     "7",
-                                          "-1",    "0.5",     "true",       "false", "\"\"",
-                                          "10000", "1000000", "2147483648", "\"x\"", "[]",
-                                          "[1]",   "{}" };
+    static const char *const values[] = { "null",  "0",     "1",       "2",          "7",
+                                          "-1",    "0.5",   "true",    "false",      "\"\"",
+                                          "10000", "10001", "1000000", "2147483647", "2147483648",
+                                          "\"x\"", "[]",    "[1]",     "{}" };
     const char *end = value_end(begin), *first = begin + 1 + strspn(begin + 1, " \n");
     char what[WORDS];
 
