@@ -189,11 +189,92 @@ static void test_check(void)
             "the shape has 3e+15 parameters: one of its numbers is wrong");
 }
 
+/* Whether a shape is refused because that number is beyond its own limits. */
+static bool is_beyond(const struct shape *good, const char *name, size_t offset, int value)
+{
+    struct shape s = *good;
+    struct err e = { "" };
+    char text[80];
+
+    *(int *)(void *)((char *)&s + offset) = value;
+    snprintf(text, sizeof(text), "%s is %d: it must be ", name, value);
+    return shape_check(&s, &e) == -EINVAL && strncmp(e.text, text, strlen(text)) == 0;
+}
+
+#define LIMITS(shape, field, low, high) \
+    { \
+        shape, #field, AT(field), low, high \
+    }
+
+static void test_limits(void)
+{
+    static const struct {
+        const struct shape *good;
+        const char *name;
+        size_t offset;
+        int low, high;
+    } rows[] = {
+        LIMITS(&llama, layers, 1, 10000),
+        LIMITS(&llama, hidden, 1, 1000000),
+        LIMITS(&llama, heads, 1, 100000),
+        LIMITS(&llama, kv_heads, 1, 100000),
+        LIMITS(&llama, head_dim, 1, 100000),
+        LIMITS(&llama, ffn, 0, 10000000),
+        LIMITS(&llama, vocab, 1, 100000000),
+        LIMITS(&llama, positions, 0, 1000000000),
+        LIMITS(&llama, extra_positions, 0, 1000000),
+        LIMITS(&llama, norms, 0, 16),
+        LIMITS(&llama, qk_norms, 0, 10000000),
+        LIMITS(&llama, window, 0, 1000000000),
+        LIMITS(&llama, full_every, 0, 10000),
+        LIMITS(&latent, q_rank, 0, 1000000),
+        LIMITS(&latent, kv_rank, 1, 1000000),
+        LIMITS(&latent, rope_dim, 0, 100000),
+        LIMITS(&latent, nope_dim, 1, 100000),
+        LIMITS(&latent, v_dim, 1, 100000),
+        LIMITS(&mixtral, active, 1, 100000),
+        LIMITS(&mixtral, expert_ffn, 1, 10000000),
+        LIMITS(&mixtral, shared, 0, 1000),
+        LIMITS(&mixtral, shared_ffn, 0, 10000000),
+        LIMITS(&mixtral, dense_first, 0, 10000),
+        LIMITS(&mixtral, expert_every, 0, 10000),
+    };
+    struct shape large = llama;
+
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        const struct shape *good = rows[i].good;
+        size_t at = rows[i].offset;
+
+        ok(is_beyond(good, rows[i].name, at, rows[i].low - 1) &&
+               !is_beyond(good, rows[i].name, at, rows[i].low),
+           "%s is %d or more", rows[i].name, rows[i].low);
+        ok(is_beyond(good, rows[i].name, at, rows[i].high + 1) &&
+               !is_beyond(good, rows[i].name, at, rows[i].high),
+           "%s is %d or less", rows[i].name, rows[i].high);
+    }
+    ok(is_beyond(&mixtral, "experts", AT(experts), 100001) &&
+           !is_beyond(&mixtral, "experts", AT(experts), 100000),
+       "there are 100,000 experts or less");
+    large.hidden = 1000000;
+    large.ffn = 10000000;
+    large.layers = 33;
+    is_int(shape_check(&large, NULL), 0, "a shape of less than 1e15 parameters can be");
+    large.layers = 34;
+    is_int(shape_check(&large, NULL), -EINVAL, "a shape of more than 1e15 parameters is mistyped");
+    large = mixtral;
+    large.active = large.experts;
+    is_int(shape_check(&large, NULL), 0, "all experts may take a token");
+    large.dense_first = large.layers;
+    large.ffn = 1024;
+    is_int(shape_check(&large, NULL), 0, "all layers may come before those with experts");
+}
+
 int main(void)
 {
     test_parts();
     test_totals();
     test_rare_parts();
     test_check();
+    test_limits();
     return done();
 }
