@@ -103,6 +103,7 @@ static void tell(const struct shape *s, const struct shape *was, struct str *out
 struct sweep {
     const char *text, *key;
     int key_len;
+    bool adds; /* a field, rather than changing one: which are not known is for fields.c */
     struct shape was;
     struct str *out, values, told; /* told: of the last values of a field */
     uint64_t known[KNOWN];         /* hashes of what was told */
@@ -131,7 +132,7 @@ static void end_group(struct sweep *w)
     CLEANUP(str_done) struct str line = STR_INIT(FILE_MAX);
 
     str_addf(&line, "%.*s %s:%s", w->key_len, w->key, str_text(&w->values), str_text(&w->told));
-    if (w->told.len && is_new(w, str_text(&line)))
+    if (w->told.len && strcmp(str_text(&w->told), " not known") && is_new(w, str_text(&line)))
         str_addf(w->out, "%s\n", str_text(&line));
     str_reset(&w->values);
     str_reset(&w->told);
@@ -148,7 +149,8 @@ static void change(struct sweep *w, const char *begin, const char *end, const ch
     str_add_n(&text, w->text, (size_t)(begin - w->text));
     str_addf(&text, "%s%s", by, end);
     if (shape_from_config(&s, "config.json", str_text(&text), text.len, &e) != 0)
-        str_addf(&told, " %s", e.text);
+        str_addf(&told, " %s",
+                 w->adds && strstr(e.text, " is not known of ") ? "not known" : e.text);
     else
         tell(&s, &w->was, &told);
     if (strcmp(str_text(&told), str_text(&w->told)) != 0)
@@ -201,6 +203,190 @@ static void change_value(struct sweep *w, const char *key, size_t len, const cha
     end_group(w);
 }
 
+/* Fields that some family has, beside those that the file has. */
+static const char *const more[] = {
+    "_name_or_path",
+    "add_bias_linear",
+    "attention_bias",
+    "attention_chunk_size",
+    "attention_dropout",
+    "attention_head_dim",
+    "attention_k_eq_v",
+    "attn_config",
+    "attn_layer_offset",
+    "attn_layer_period",
+    "attn_output_gate",
+    "attn_pdrop",
+    "attn_type",
+    "bias",
+    "conv_kernel",
+    "d_model",
+    "decoder_sparse_step",
+    "do_layer_norm_before",
+    "dropout",
+    "embd_pdrop",
+    "enable_bias",
+    "enable_moe_block",
+    "expansion_ratio",
+    "expert_layer_offset",
+    "expert_layer_period",
+    "experts_per_token",
+    "ffn_dim",
+    "ffn_hidden_size",
+    "first_k_dense_replace",
+    "full_attention_interval",
+    "global_head_dim",
+    "head_dim",
+    "hidden_dropout",
+    "hidden_dropout_prob",
+    "hidden_size",
+    "hidden_size_per_layer_input",
+    "hybrid_override_pattern",
+    "index_head_dim",
+    "index_n_heads",
+    "index_skip_topk_offset",
+    "index_topk_freq",
+    "index_topk_pattern",
+    "indexer_types",
+    "interleave_moe_layer_step",
+    "intermediate_size",
+    "intermediate_size_mlp",
+    "kv_channels",
+    "kv_lora_rank",
+    "kv_n_heads",
+    "layer_norm_elementwise_affine",
+    "layer_types",
+    "layers_block_type",
+    "linear_attn_config",
+    "linear_conv_kernel_dim",
+    "linear_head_dim",
+    "linear_key_head_dim",
+    "linear_num_heads",
+    "linear_num_key_heads",
+    "linear_num_value_heads",
+    "linear_value_head_dim",
+    "low_precision_rmsnorm",
+    "mamba_conv_bias",
+    "mamba_d_conv",
+    "mamba_d_state",
+    "mamba_dt_rank",
+    "mamba_expand",
+    "mamba_head_dim",
+    "mamba_n_groups",
+    "mamba_num_heads",
+    "mamba_proj_bias",
+    "max_position_embeddings",
+    "max_seq_len",
+    "max_sequence_length",
+    "max_window_layers",
+    "mlp_bias",
+    "mlp_layer_types",
+    "mlp_only_layers",
+    "model_max_length",
+    "moe_ffn_hidden_size",
+    "moe_intermediate_size",
+    "moe_latent_size",
+    "moe_layer_freq",
+    "moe_layers",
+    "moe_router_topk",
+    "moe_shared_expert_intermediate_size",
+    "mtp_num_hidden_layers",
+    "multi_query",
+    "multiquery_attention",
+    "n_ctx",
+    "n_embd",
+    "n_embed",
+    "n_group",
+    "n_groups",
+    "n_head",
+    "n_head_kv",
+    "n_heads",
+    "n_inner",
+    "n_layer",
+    "n_layers",
+    "n_positions",
+    "n_routed_experts",
+    "n_shared_experts",
+    "new_decoder_architecture",
+    "no_bias",
+    "no_rope_layer_interval",
+    "norm_type",
+    "normalization",
+    "num_attention_heads",
+    "num_experts",
+    "num_experts_per_tok",
+    "num_experts_per_token",
+    "num_global_key_value_heads",
+    "num_heads",
+    "num_hidden_layers",
+    "num_key_value_heads",
+    "num_kv_heads",
+    "num_kv_shared_layers",
+    "num_layers",
+    "num_ln_in_parallel_attn",
+    "num_local_experts",
+    "num_moe_experts",
+    "num_mtp_layers",
+    "num_mtp_modules",
+    "num_nextn_predict_layers",
+    "num_query_groups",
+    "num_shared_experts",
+    "padded_vocab_size",
+    "parallel_attn",
+    "per_layer_config",
+    "position_embedding_type",
+    "q_lora_rank",
+    "qk_ln",
+    "qk_nope_head_dim",
+    "qk_rope_head_dim",
+    "qkv_bias",
+    "resid_dropout",
+    "resid_pdrop",
+    "seq_length",
+    "shared_expert_intermediate_size",
+    "short_conv_kernel_size",
+    "sliding_window",
+    "sliding_window_pattern",
+    "ssm_state_size",
+    "swiglu",
+    "tie_word_embeddings",
+    "top_k_experts",
+    "topk_group",
+    "topk_method",
+    "untie_embeddings_and_output_weights",
+    "use_bias",
+    "use_conv_bias",
+    "use_double_wide_mlp",
+    "use_mtp",
+    "use_parallel_residual",
+    "use_qk_norm",
+    "use_routing_bias",
+    "use_sliding_window",
+    "v_head_dim",
+    "vocab_size",
+    "vocab_size_per_layer_input",
+    "word_embed_proj_dim",
+};
+
+static void add_field(struct sweep *w, const char *name)
+{
+    static const char *const values[] = { "0",     "1",  "2",   "true",  "false",
+                                          "\"x\"", "[]", "[0]", "[1, 2]" };
+    const char *at = strchr(w->text, '{') + 1;
+    char key[WORDS + 8], text[2 * WORDS];
+
+    snprintf(key, sizeof(key), "\"%s\":", name);
+    if (strstr(w->text, key))
+        return;
+    w->key = name;
+    w->key_len = (int)strlen(name);
+    for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
+        snprintf(text, sizeof(text), "%s %s, ", key, values[i]);
+        change(w, at, at, text, values[i]);
+    }
+    end_group(w);
+}
+
 static void sweep_file(struct sweep *w, const char *path)
 {
     CLEANUP(str_done) struct str text = STR_INIT(FILE_MAX);
@@ -212,6 +398,7 @@ static void sweep_file(struct sweep *w, const char *path)
         return;
     }
     w->text = str_text(&text);
+    w->adds = false;
     str_addf(w->out, "== %s\n", strrchr(path, '/') + 1);
     for (const char *at = strstr(w->text, "\": "); at; at = strstr(at + 1, "\": ")) {
         const char *key = at;
@@ -220,6 +407,10 @@ static void sweep_file(struct sweep *w, const char *path)
             key--;
         change_value(w, key, (size_t)(at - key), at + 3);
     }
+    w->adds = true;
+    str_addf(w->out, "== more in %s\n", strrchr(path, '/') + 1);
+    for (size_t i = 0; i < ARRAY_SIZE(more); i++)
+        add_field(w, more[i]);
 }
 
 int main(int argc, char **argv)
