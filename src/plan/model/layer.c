@@ -226,8 +226,6 @@ static void add_mlp(struct work *w, double ffn)
 {
     const struct shape *s = &w->job->shape;
 
-    if (!(ffn > 0))
-        return;
     add_linear(w, w->tokens, s->hidden, ffn * (s->gated ? 2 : 1), 1);
     add_linear(w, w->tokens, ffn, s->hidden, 1);
 }
