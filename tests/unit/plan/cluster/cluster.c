@@ -361,6 +361,31 @@ static void test_machine(const struct gpus *g)
            "the error names the node of the GPU without a name");
 }
 
+/* Ports that are slow, and those beside faster ones. */
+static void test_slow_ports(const struct gpus *g)
+{
+    static const struct catalogue catalogue = { .n_products = 0 };
+    static const double rates[] = { 0.5, 1, 2.5, 10 };
+
+    for (size_t i = 0; i < ARRAY_SIZE(rates); i++) {
+        CLEANUP(machine_done) struct machine m = { .n_nodes = 0 };
+        struct cluster c = { .nodes = 0 };
+        struct node *n = add_node(&m, 4, "H100-SXM", 3, rates[i], true);
+
+        ok(cluster_from_machine(&c, g, &catalogue, &m, NULL) == 0 && c.nics == 3 &&
+               near(c.nic_rate, rates[i] * 1e9 / 8),
+           "three ports of %g Gbit/s count", rates[i]);
+        n->devices[5].nic.ports[0].gbps = 2 * rates[i];
+        ok(cluster_from_machine(&c, g, &catalogue, &m, NULL) == 0 && c.nics == 1 &&
+               near(c.nic_rate, 2 * rates[i] * 1e9 / 8),
+           "one port of %g Gbit/s counts, and none that is slower", 2 * rates[i]);
+        n->devices[5].nic.ports[0].up = 0;
+        ok(cluster_from_machine(&c, g, &catalogue, &m, NULL) == 0 && c.nics == 2 &&
+               near(c.nic_rate, rates[i] * 1e9 / 8),
+           "a port that is down does not count beside two of %g Gbit/s", rates[i]);
+    }
+}
+
 static void test_plain_machine(const struct gpus *g)
 {
     static struct product product = { .name = "L40S" };
@@ -410,6 +435,7 @@ int main(void)
     test_check(&g);
     test_bounds(&g);
     test_machine(&g);
+    test_slow_ports(&g);
     test_plain_machine(&g);
     test_oom(&g);
     return done();

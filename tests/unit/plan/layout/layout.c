@@ -137,6 +137,7 @@ static void test_pipelines(void)
         { "pp=16,dp=1,stages=0+3", "32 layers leave none for stage 15 of 16" },
         { "pp=2,dp=1,stages=30+0", "" },
         { "pp=2,dp=1,stages=32+0", "32 layers leave none for stage 0 of 2" },
+        { "pp=2,dp=1,stages=0+32", "32 layers leave none for stage 1 of 2" },
         { "dp=3", "batch 64 does not divide by dp 3 x micro-batch 1" },
         { "dp=8,micro_batch=16", "batch 64 does not divide by dp 8 x micro-batch 16" },
         { "dp=8,micro_batch=8", "" },
