@@ -275,6 +275,22 @@ static void test_bounds(const struct gpus *g)
                    "cluster_check takes %s at %.9g, or refuses it", bounds[i].name, values[k]);
         }
     }
+    for (int domain = 1; domain <= 2; domain++) {
+        struct cluster c = good(g, "2x8xH100");
+
+        c.domain = domain;
+        c.link_rate = (double)NAN;
+        is_int(cluster_check(&c, NULL), domain == 1 ? 0 : -EINVAL,
+               "links between %d GPUs need a rate or not", domain);
+    }
+    for (int nodes = 1; nodes <= 2; nodes++) {
+        struct cluster c = good(g, "2x8xH100");
+
+        c.nodes = nodes;
+        c.nics = 0;
+        is_int(cluster_check(&c, NULL), nodes == 1 ? 0 : -EINVAL,
+               "a cluster of %d nodes needs a network or not", nodes);
+    }
 }
 
 /* ---- machines ---- */

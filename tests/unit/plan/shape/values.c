@@ -66,6 +66,8 @@ static const struct {
                NUMBER(shared_ffn),
                FLAG(shared_gate),
                FLAG(router_biases),
+               NUMBER(groups),
+               NUMBER(active_groups),
                NUMBER(dense_first),
                NUMBER(expert_every),
                NUMBER(further_layers),
