@@ -172,6 +172,6 @@ int shape_read_kimi_linear(const struct shape_file *c, struct shape *s)
     if (rc < 0)
         return rc;
     /* The norms of latent attention go with it. */
-    count_mixed(s, shape_count(s).attention, k.full, count_kda(s, &k) - (s->q_rank + s->kv_rank));
+    count_mixed(s, shape_count(s).attention, k.full, count_kda(s, &k) - s->q_rank - s->kv_rank);
     return 0;
 }

@@ -59,9 +59,10 @@ static double count_mamba(const struct shape *s, const struct jamba *m)
 
     /* In with a gate, the convolution, the step with its bias and the state's ways in and out, the
      * decay of each state, the way past the state, three norms, out. */
-    return linear(s->hidden, 2 * width, m->biases) + width * (m->kernel + (m->conv_bias ? 1 : 0)) +
-           width * (m->rank + 2.0 * m->state) + linear(m->rank, width, true) + width * m->state +
-           width + m->rank + 2.0 * m->state + linear(width, s->hidden, m->biases);
+    return linear(s->hidden, 2 * width, m->biases) +
+           width * (m->kernel + (m->conv_bias ? 1.0 : 0)) + width * (m->rank + 2.0 * m->state) +
+           linear(m->rank, width, true) + width * m->state + width + m->rank + 2.0 * m->state +
+           linear(width, s->hidden, m->biases);
 }
 
 int shape_read_jamba(const struct shape_file *c, struct shape *s)
@@ -82,7 +83,7 @@ int shape_read_jamba(const struct shape_file *c, struct shape *s)
     s->counted = p.embedding + p.head + p.final_norm + s->layers * p.norms +
                  attention * p.attention + (s->layers - attention) * count_mamba(s, &m) +
                  (s->layers - experts) * p.mlp + experts * (p.router + s->experts * p.expert);
-    s->counted_active = s->counted - experts * (s->experts - s->active) * p.expert;
+    s->counted_active = s->counted - (double)experts * (s->experts - s->active) * p.expert;
     s->lacks = "Mamba layers";
     return 0;
 }
@@ -193,7 +194,7 @@ static double count_mamba2(const struct shape *s, const struct nemotron_h *n)
     /* In with a gate and a step of each head, the convolution, three numbers of each head, the
      * norm, out. */
     return linear(s->hidden, width + mixed + n->heads, n->biases) +
-           mixed * (n->kernel + (n->conv_bias ? 1 : 0)) + 3.0 * n->heads + width +
+           mixed * (n->kernel + (n->conv_bias ? 1.0 : 0)) + 3.0 * n->heads + width +
            linear(width, s->hidden, n->biases);
 }
 
@@ -229,7 +230,7 @@ int shape_read_nemotron_h(const struct shape_file *c, struct shape *s)
     if (n.active > n.experts)
         return shape_bad(c, "num_experts_per_tok is more than n_routed_experts");
     rest = (s->tied ? 1.0 : 2.0) * s->vocab * s->hidden + (s->layers + 1.0) * s->hidden +
-           n.mamba * count_mamba2(s, &n) + n.attention * 2 * s->hidden * (queries + keys) +
+           n.mamba * count_mamba2(s, &n) + n.attention * 2.0 * s->hidden * (queries + keys) +
            n.mlp *
                (linear(s->hidden, s->ffn, n.mlp_biases) + linear(s->ffn, s->hidden, n.mlp_biases));
     s->counted = rest + n.moe * count_moe(s, &n, n.experts);

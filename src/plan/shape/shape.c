@@ -118,9 +118,9 @@ static double norm(const struct shape *s)
 
 static double count_latent(const struct shape *s, bool qkv, bool out)
 {
-    double queries = (double)s->heads * (s->nope_dim + s->rope_dim);
-    double keys_values = (double)s->heads * (s->nope_dim + s->v_dim);
-    double n = linear(s->hidden, s->kv_rank + s->rope_dim, qkv) + s->kv_rank * keys_values;
+    double queries = (double)s->heads * ((double)s->nope_dim + s->rope_dim);
+    double keys_values = (double)s->heads * ((double)s->nope_dim + s->v_dim);
+    double n = linear(s->hidden, (double)s->kv_rank + s->rope_dim, qkv) + s->kv_rank * keys_values;
 
     if (s->q_rank)
         n += linear(s->hidden, s->q_rank, qkv) + s->q_rank * queries;
@@ -143,7 +143,7 @@ static double count_attention(const struct shape *s)
 static double count_norms(const struct shape *s)
 {
     int norms = s->norms ? s->norms : s->parallel ? 1 : 2;
-    int latent = s->attention == SHAPE_LATENT ? s->q_rank + s->kv_rank : 0;
+    double latent = s->attention == SHAPE_LATENT ? (double)s->q_rank + s->kv_rank : 0;
 
     return norms * norm(s) + s->qk_norms + latent;
 }
