@@ -103,7 +103,7 @@ int plan_search(const struct plan_ask *a, const struct pins *pins,
     rc = search_cells(ret->space, &how->opts, &cells, e);
     if (rc < 0)
         return rc;
-    n = MAX(MIN(MIN(n, (unsigned)THREADS_MAX), (unsigned)(cells.n / 16 + 1)), 1);
+    n = MIN(MIN(n, (unsigned)THREADS_MAX), (unsigned)(cells.n / 16 + 1));
     hands = calloc(n, sizeof(*hands));
     if (!hands)
         return err_nomem(e);
