@@ -111,6 +111,10 @@ def test_beside_each_other(brim, tmp_path):
     for words in ("tp=1", "tp=2", "zero=3,tp=1", "recompute=none", "zero=0", "pp=2"):
         sweep.say("little memory, why " + words, train(*small, "--why", words), {})
         sweep.say("little memory, compare " + words, train(*small, "--compare", words), {})
+    experts = ["Qwen1.5-MoE-A2.7B", "-b", "64", "-c", "2x4xH100-SXM"]
+    for words in ("tp=1", "pp=2", "dp=4", "tp=1,pp=2", "tp=2,dp=4", "pp=2,dp=4", "tp=1,pp=2,dp=4",
+                  "tp=1,pp=2,dp=4,ep=2", "tp=2,pp=1,dp=4,etp=2", "tp=2,pp=1,dp=2,cp=2"):
+        sweep.say("experts, why " + words, train(*experts, "--why", words), {})
     for words in ("tp=2,engine=torch", "attention=plain", "tp=0", "x", ""):
         sweep.say("wrong words " + words, train(*job, "--why", words), {})
     sweep.end()
