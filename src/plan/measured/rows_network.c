@@ -339,7 +339,7 @@ static size_t read_phrase(const char *text, const char *at, const struct row_nod
     ret->ports_assumed = false;
     ret->rate = worth(count, rate, gen, scope_of(c, end), node, &ret->ports_assumed) * 1e9 / 8;
     keep_phrase(ret, at, end);
-    return ret->rate > 0 ? (size_t)(c - at) : 0;
+    return (size_t)(c - at);
 }
 
 /* Amazon's nodes have a rate of EFA that their kind of GPU says (aws.amazon.com/ec2/instance-types:
