@@ -61,6 +61,10 @@ static void test_rates(void)
         { "A100 400Gb/s, H100 800Gb/s per node", &a100, 400 },
         { "A100 400Gb/s, H100 800Gb/s per node", &h100, 800 },
         { "4x200Gb/s per node and 8 GPUs a node", &h100, 800 },
+        { "A100 4x200Gb/s, H100 8x400Gb/s", &h100, 3200 },
+        { "A100 4x200Gb/s, H100 8x400Gb/s", &a100, 800 },
+        { "200Gb/s of xHDR", &a100, 200 },
+        { "100Gb/s HDR", &a100, 100 },
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -83,6 +87,10 @@ static void test_ports(void)
     } rows[] = { { "InfiniBand NDR", &h100, 3200 },
                  { "NDR 400Gb/s InfiniBand", &h100, 3200 },
                  { "HDR", &bare, 1600 },
+                 { "200 Gb/s HDR", &a100, 1600 },
+                 { "200 Gb/s over HDR", &a100, 1600 },
+                 { "25 GB/s HDR", &a100, 1600 },
+                 { "100Gb/s Omni-Path", &a100, 400 },
                  { "200Gb/s per port", &a100, 1600 },
                  { "Slingshot 10", &a100, 800 },
                  { "OPA", &a100, 400 },
@@ -111,12 +119,14 @@ static void test_others(void)
                                         "8x A100 80GB",  "convergence run", "10-32 GPUs",
                                         "HDRI pictures", "4x100GB",         "A100 80Gb",
                                         "1e9Gb" };
-    static const struct row_node half = { "V100", false, 4, 0 };
+    static const struct row_node half = { "V100", false, 4, 0 }, four = { "H100", true, 4, 4 };
     struct row_network n;
 
     for (size_t i = 0; i < ARRAY_SIZE(unknown); i++)
         ok(row_network_read(unknown[i], &half, &n) && n.rate == 0 && n.phrase[0],
            "the network in '%s' is one without a rate", unknown[i]);
+    ok(gbps("EFA", &four) == 0, "EFA has a rate in nodes of eight GPUs alone");
+    ok(gbps("EFAs", &h100) == -1, "the text 'EFAs' says nothing of a network");
     for (size_t i = 0; i < ARRAY_SIZE(none); i++)
         ok(gbps(none[i], &a100) == -1, "the text '%s' says nothing of a network", none[i]);
 }

@@ -32,6 +32,8 @@ static void test_phrases(void)
         { "non-interleaved 1F1B", "interleaved", false },
         { "DeepEP + 1f1b overlap", "1f1b overlap", true },
         { "", "FSDP", false },
+        { "OurFSDP", "FSDP", false },
+        { "OurFSDP, FSDP", "FSDP", true },
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
@@ -53,6 +55,8 @@ static void test_programs(void)
         { "the figures of DeepSpeed's paper", "DeepSpeed", false },
         { "as in DeepSpeed", "DeepSpeed", false },
         { "not DeepSpeed", "DeepSpeed", false },
+        { "OurDeepSpeed", "DeepSpeed", false },
+        { "OurDeepSpeed; DeepSpeed", "DeepSpeed", true },
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
