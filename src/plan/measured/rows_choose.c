@@ -45,13 +45,12 @@ static void try_one(struct choice *ch, const struct layout *l)
 static void try_split(struct choice *ch, const struct row_free *f, const struct layout *from)
 {
     static const int micro[] = { 1, 2, 4, 8, 16 }, chunks[] = { 1, 2, 3, 4, 5, 6, 8, 10, 12 };
-    bool chunked = f->vpp && from->pp > 1;
     struct layout l = *from;
 
     for (size_t i = 0; i < (f->micro_batch ? ARRAY_SIZE(micro) : 1); i++)
-        for (size_t j = 0; j < (chunked ? ARRAY_SIZE(chunks) : 1); j++) {
+        for (size_t j = 0; j < (f->vpp ? ARRAY_SIZE(chunks) : 1); j++) {
             l.micro_batch = f->micro_batch ? micro[i] : from->micro_batch;
-            l.vpp = chunked ? chunks[j] : from->vpp;
+            l.vpp = f->vpp ? chunks[j] : from->vpp;
             l.overlap_pp = from->overlap_pp && l.vpp > 1;
             try_one(ch, &l);
         }
@@ -85,7 +84,7 @@ static void try_all(struct choice *ch, const struct row_free *f, const struct la
 static bool can_recompute(const struct plan_job *job, int r)
 {
     if (r == RECOMPUTE_SELECTIVE)
-        return job->attention == ATTENTION_PLAIN || job->again > 0;
+        return job->attention == ATTENTION_PLAIN;
     return job->shape.experts > 0 || (r != RECOMPUTE_NORMS && r != RECOMPUTE_MLP);
 }
 

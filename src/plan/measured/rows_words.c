@@ -73,11 +73,11 @@ int words_gpu(const struct gpus *g, const char *text, const struct gpu_row **ret
         at += strspn(at, "0123456789") + 1;
     while (rc < 0 && rc != -ENOMEM && next_word(&at, word)) {
         snprintf(name, sizeof(name), "%s-%.0fGB", word, *memory_b / 1e9);
-        if (*memory_b > 0 && !card && gpus_find(g, name, ret, NULL) == 0)
-            return 0;
+        if (*memory_b > 0 && !card)
+            rc = gpus_find(g, name, ret, NULL);
         snprintf(name, sizeof(name), "%s%s", word, card ? "-PCIe" : "");
-        if (gpus_find(g, name, ret, NULL) == 0)
-            return 0;
+        if (rc < 0)
+            rc = gpus_find(g, name, ret, NULL);
     }
     return rc;
 }
