@@ -8,6 +8,7 @@
 static const struct row_node a100 = { "A100-SXM-80GB", false, 8, 8 };
 static const struct row_node h100 = { "H100", true, 8, 8 };
 static const struct row_node bare = { "A100", false, 8, 0 };
+static const struct row_node unnamed = { "", false, 8, 8 }, letter = { "X", false, 8, 8 };
 
 /* Gbit/s of a node; -1: the text says nothing of a network, 0: it was not understood. */
 static double gbps(const char *text, const struct row_node *node)
@@ -65,6 +66,8 @@ static void test_rates(void)
         { "A100 4x200Gb/s, H100 8x400Gb/s", &a100, 800 },
         { "200Gb/s of xHDR", &a100, 200 },
         { "100Gb/s HDR", &a100, 100 },
+        { "4x100Gb/s, 800Gb/s per node", &unnamed, 400 },
+        { "Y 400Gb/s per node, X 800Gb/s per node", &letter, 800 },
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -89,6 +92,8 @@ static void test_ports(void)
                  { "HDR", &bare, 1600 },
                  { "200 Gb/s HDR", &a100, 1600 },
                  { "200 Gb/s over HDR", &a100, 1600 },
+                 { "200 Gb/s HDR in one node", &a100, 1600 },
+                 { "200 Gb/s HDR to the GPU", &a100, 1600 },
                  { "25 GB/s HDR", &a100, 1600 },
                  { "100Gb/s Omni-Path", &a100, 400 },
                  { "200Gb/s per port", &a100, 1600 },

@@ -183,6 +183,13 @@ static void test_months(void)
     is_int(row_month("2024-07"), ROW_MONTH(2024, 7), "2024-07 is a month");
     is_int(row_month("r0.8.0, 2024-07-12"), ROW_MONTH(2024, 7), "a day lies in its month");
     is_int(row_month("(arXiv 2205.05198) Table 5"), ROW_MONTH(2022, 5), "an arXiv number has one");
+    is_int(row_month("arXiv 1404.5997"), ROW_MONTH(2014, 4), "older arXiv numbers have one");
+    is_int(row_month("arXiv 1404.00000"), ROW_MONTH(2014, 4), "an arXiv number may be 0");
+    is_int(row_month("2024/07"), ROW_MONTH_UNKNOWN, "a month stands behind a hyphen");
+    is_int(row_month("arXiv 1404.599"), ROW_MONTH_UNKNOWN, "three digits are no arXiv number");
+    is_int(row_month("arXiv 2205.051980"), ROW_MONTH_UNKNOWN, "six digits are no arXiv number");
+    is_int(row_month("arXiv 2205-05198"), ROW_MONTH_UNKNOWN, "an arXiv number has a dot");
+    is_int(row_month("arXiv 205.05198"), ROW_MONTH_UNKNOWN, "an arXiv number begins with four");
     is_int(row_month("arXiv:0905.0519"), ROW_MONTH_UNKNOWN, "no row is of 2009");
     is_int(row_month("2024-13"), ROW_MONTH_UNKNOWN, "a year has twelve months");
     is_int(row_month("2024-12"), ROW_MONTH(2024, 12), "December is a month");

@@ -434,11 +434,15 @@ static void test_counting(const struct tables *t)
         all = plan_step_flops(&r[0].job);
         half = all - plan_step_attention_flops(&r[0].job) / 2;
         snprintf(text, sizeof(text),
-                 "%sGPT,24,1024,16,8192,H100,1,1,1,1,%.6f,x\nGPT,24,1024,16,8192,H100,1,1,1,,1,x\n",
-                 head, (i ? half : all) / 1e12);
+                 "%sGPT,24,1024,16,8192,H100,1,1,1,1,%.6f,x\nGPT,24,1024,16,8192,H100,1,1,1,,1,x\n"
+                 "GPT,24,1024,16,8192,H100,1,1,1,,1,y\n"
+                 "GPT,24,1024,16,8192,H1000,1,1,1,1,%.6f,x\n",
+                 head, (i ? half : all) / 1e12, (i ? all : half) / 1e12);
         is_int(read_rows(t, text, &a, &r, &n, NULL), 0,
                "rows_read reads a row with a rate alone, round %d", i);
-        times[i] = n == 2 ? r[1].time_s : 0;
+        times[i] = n == 4 ? r[1].time_s : 0;
+        ok(n == 4 && fabs(r[2].time_s * 1e12 / all - 1) < 1e-6,
+           "a rate of another source counts all of attention, round %d", i);
     }
     ok(fabs(times[0] * 1e12 / all - 1) < 1e-6,
        "a rate counts all of attention where the first row does");
@@ -540,6 +544,9 @@ static void test_score(void)
     ok(fabs(s.regret - 1) < 1e-12, "the regret is that of choosing 20 where 10 was the best");
     ok(fabs(s.tau - 1 / 3.) < 1e-12, "tau counts two of three pairs in order");
     ok(isnan(prediction_error_make(p, 0).mean), "no pairs have no mean error");
+    s = prediction_error_make(p, 1);
+    ok(isnan(s.regret) && isnan(s.worst_regret) && isnan(s.tau) && isfinite(s.mean),
+       "a pair alone has an error and no regret");
 }
 
 static void test_oom(const struct tables *t)
