@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "plan/shape/table.h"
@@ -117,7 +118,7 @@ static int read_names(struct models *m, const struct table_row *row, struct shap
         return err_set(e, -EINVAL,
                        "%s:%d: a model needs a name, of 95 letters at most, without blanks and '/'",
                        row->file, row->csv.line);
-    memcpy(s->name, name, strlen(name) + 1);
+    snprintf(s->name, sizeof(s->name), "%s", name);
     rc = names_add(&m->names, &m->arena, name, m->n_rows - 1);
     if (rc == 0)
         rc = names_add(&m->names, &m->arena, table_text(row, "aliases"), m->n_rows - 1);
