@@ -214,7 +214,8 @@ static void add_rows(const struct table *t)
                                           "0,64,8,2",        "10000,64,8,2", "10001,64,8,2",
                                           "4,64,0",          "4,64,8,2,16",  "1,1048576,8,2",
                                           "4,2000000000,8,2" };
-    char text[TEXT], name[64];
+    static const size_t lengths[] = { 46, 47, 48, 94, 95, 96 };
+    char text[TEXT], name[128];
 
     snprintf(text, sizeof(text), "%s\n%s\n%s\n", t->header, t->row, t->row);
     ask(t, "a row stands twice", text);
@@ -224,9 +225,9 @@ static void add_rows(const struct table *t)
     ask(t, "nothing", "");
     snprintf(text, sizeof(text), "%s\n", t->header);
     ask(t, "a header alone", text);
-    for (size_t i = 46; i < 49; i++) {
-        memset(name, 'a', i);
-        name[i] = '\0';
+    for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
+        memset(name, 'a', lengths[i]);
+        name[lengths[i]] = '\0';
         snprintf(text, sizeof(text), "%s\n%s%s\n", t->header, name, strchr(t->row, ','));
         ask(t, name, text);
     }

@@ -1,4 +1,5 @@
-/* Layers of Gemma 4 that say what they have each for themselves, as newer programs save it. */
+/* Layers that say what they have each for themselves: those of Gemma 4, as newer programs save it,
+ * and kinds of layers. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -82,9 +83,67 @@ static void test_refused(void)
     }
 }
 
+/* Without kinds, each sixth layer and the last one looks at all tokens. */
+static void test_pattern(void)
+{
+    static const char text[] =
+        "{\"model_type\": \"gemma4_text\", \"num_hidden_layers\": 3, \"hidden_size\": 64, "
+        "\"num_attention_heads\": 4, \"num_key_value_heads\": 2, \"head_dim\": 16, "
+        "\"intermediate_size\": 128, \"vocab_size\": 1000, \"max_position_embeddings\": 512, "
+        "\"sliding_window\": 128, \"hidden_size_per_layer_input\": 0, \"global_head_dim\": %d}";
+    struct shape narrow, wide;
+    char one[600], other[600];
+
+    snprintf(one, sizeof(one), text, 16);
+    snprintf(other, sizeof(other), text, 32);
+    is_int(shape_from_config(&narrow, "f", one, strlen(one), NULL), 0,
+           "layers without kinds are read");
+    is_int(shape_from_config(&wide, "f", other, strlen(other), NULL), 0,
+           "layers without kinds and with wider heads are read");
+    is_int((long long)(wide.counted - narrow.counted), 2 * 64 * 4 * 16 + 2 * 16 + 2 * 64 * 2 * 16,
+           "the last layer has the wider heads");
+}
+
+/* Which layers have experts. */
+static void test_kinds(void)
+{
+    static const struct {
+        const char *kinds;
+        int dense; /* -1: refused */
+    } rows[] = {
+        { "\"sparse\", \"sparse\", \"sparse\"", 0 }, { "\"dense\", \"sparse\", \"sparse\"", 1 },
+        { "\"dense\", \"dense\", \"sparse\"", 2 },   { "\"dense\", \"dense\", \"dense\"", 3 },
+        { "\"dense\", \"sparse\", \"dense\"", -1 },  { "\"sparse\", \"sparse\", \"dense\"", -1 },
+        { "\"dense\", \"sparse\", \"other\"", -1 },  { "\"dense\", \"sparse\"", -1 },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        char text[900];
+        struct shape s = { .dense_first = -1 };
+        struct err e = { "" };
+
+        snprintf(text, sizeof(text),
+                 "{\"model_type\": \"deepseek_v3\", \"num_hidden_layers\": 3, "
+                 "\"hidden_size\": 64, \"num_attention_heads\": 4, \"kv_lora_rank\": 16, "
+                 "\"q_lora_rank\": 16, \"qk_rope_head_dim\": 8, \"qk_nope_head_dim\": 8, "
+                 "\"v_head_dim\": 8, \"intermediate_size\": 128, \"vocab_size\": 1000, "
+                 "\"max_position_embeddings\": 512, \"n_routed_experts\": 4, "
+                 "\"num_experts_per_tok\": 2, \"moe_intermediate_size\": 32, "
+                 "\"n_shared_experts\": 1, \"mlp_layer_types\": [%s]}",
+                 rows[i].kinds);
+        is_int(shape_from_config(&s, "f", text, strlen(text), &e), rows[i].dense < 0 ? -EINVAL : 0,
+               "kinds %s are read or refused: %s", rows[i].kinds, e.text);
+        if (rows[i].dense >= 0)
+            is_int(s.dense_first, rows[i].dense, "kinds %s have so many dense layers first",
+                   rows[i].kinds);
+    }
+}
+
 int main(void)
 {
     test_layers();
     test_refused();
+    test_pattern();
+    test_kinds();
     return done();
 }

@@ -207,6 +207,9 @@ static void change_value(struct sweep *w, const char *key, size_t len, const cha
 
 /* Fields that some family has, beside those that the file has. */
 static const char *const more[] = {
+    "architectures",
+    "multi_latent_attention",
+    "is_hybrid_model",
     "_name_or_path",
     "add_bias_linear",
     "attention_bias",
