@@ -139,8 +139,69 @@ static void test_kinds(void)
     }
 }
 
+static int nemotron(const char *kinds, struct shape *ret, struct err *e)
+{
+    char text[1200];
+
+    snprintf(text, sizeof(text),
+             "{\"model_type\": \"nemotron_h\", \"num_hidden_layers\": 4, "
+             "\"hidden_size\": 64, \"num_attention_heads\": 4, \"num_key_value_heads\": 2, "
+             "\"head_dim\": 16, \"intermediate_size\": 128, \"vocab_size\": 1000, "
+             "\"max_position_embeddings\": 512, \"tie_word_embeddings\": false, "
+             "\"n_routed_experts\": 8, \"num_experts_per_tok\": 2, "
+             "\"moe_intermediate_size\": 32, \"moe_shared_expert_intermediate_size\": 48, "
+             "\"mamba_num_heads\": 4, \"mamba_head_dim\": 32, \"n_groups\": 2, "
+             "\"ssm_state_size\": 16, \"conv_kernel\": 4, %s}",
+             kinds);
+    return shape_from_config(ret, "f", text, strlen(text), e);
+}
+
+/* Nemotron-H has its layers as letters or as words. */
+static void test_letters(void)
+{
+    static const struct {
+        const char *letters, *words;
+    } rows[] = {
+        { "M*-E", "\"mamba\", \"attention\", \"mlp\", \"moe\"" },
+        { "MMM*", "\"mamba\", \"mamba\", \"mamba\", \"attention\"" },
+        { "*--M", "\"attention\", \"mlp\", \"mlp\", \"mamba\"" },
+        { "EEM-", "\"moe\", \"moe\", \"mamba\", \"mlp\"" },
+        { "E*-*", "\"moe\", \"full_attention\", \"mlp\", \"attention\"" },
+    };
+    static const char *const refused[] = {
+        "\"hybrid_override_pattern\": \"MMM\"",
+        "\"hybrid_override_pattern\": \"MMMX\"",
+        "\"layers_block_type\": [\"mamba\", \"mamba\", \"mamba\", \"other\"]",
+        "\"layers_block_type\": [\"mamba\", \"mamba\", \"mamba\"]",
+        "\"x\": 1",
+    };
+    double counted[ARRAY_SIZE(rows)];
+    struct shape s;
+    struct err e = { "" };
+
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        char letters[100], words[200];
+        double before = 0;
+
+        snprintf(letters, sizeof(letters), "\"hybrid_override_pattern\": \"%s\"", rows[i].letters);
+        snprintf(words, sizeof(words), "\"layers_block_type\": [%s]", rows[i].words);
+        is_int(nemotron(letters, &s, &e), 0, "layers %s are read: %s", rows[i].letters, e.text);
+        counted[i] = s.counted;
+        before = s.counted_active;
+        is_int(nemotron(words, &s, &e), 0, "layers %s are read: %s", rows[i].words, e.text);
+        ok(s.counted == counted[i] && s.counted_active == before && s.counted > 0,
+           "layers %s have as many parameters in words: %.0f", rows[i].letters, s.counted);
+        for (size_t k = 0; k < i; k++)
+            ok(counted[k] != counted[i], "layers %s have other parameters than %s", rows[i].letters,
+               rows[k].letters);
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
+        is_int(nemotron(refused[i], &s, &e), -EINVAL, "kinds %s are refused", refused[i]);
+}
+
 int main(void)
 {
+    test_letters();
     test_layers();
     test_refused();
     test_pattern();
