@@ -80,7 +80,6 @@ static bool read_shape(const struct row_reader *r, struct plan_row *row)
         s->tied = !gated;
         s->learned_positions = !gated && !mpt;
         s->biases = s->norm_biases = !gated && !mpt;
-        s->qkv_biases = s->biases;
     }
     s->positions = row->job.seq;
     if (!s->vocab) {

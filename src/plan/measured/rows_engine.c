@@ -260,20 +260,21 @@ static bool read_parallel(const struct row_fields *f, bool fresh, bool megascale
 {
     struct layout *l = &row->layout;
     const char *text = row_text(f, COL_SP);
-    int sp = row_yes_no(text);
-    const char *why = sp >= 0 ? "stated" : NULL;
+    int said = row_yes_no(text);
+    bool sp = said > 0;
+    const char *why = said >= 0 ? "stated" : NULL;
 
     /* Megatron-LM's overlap of tensor parallelism needs it. */
     if (!why &&
         STATES(f, "sequence parallel", "sequence parallelism", "tp comm overlap", "tp overlap")) {
-        sp = 1;
+        sp = true;
         why = "in notes";
     } else if (!why && megascale) {
-        sp = 1;
+        sp = true;
         why = "its paper's overlap is built on it";
     }
-    l->seq_parallel = why ? sp > 0 : fresh && row->job.engine != ENGINE_DEEPSPEED;
-    if (sp == -2)
+    l->seq_parallel = why ? sp : fresh && row->job.engine != ENGINE_DEEPSPEED;
+    if (said == -2)
         row_understand(row, ROW_SEQ_PARALLEL, "'%.40s' is not understood; taken: %s", text,
                        l->seq_parallel ? "yes" : "no");
     else
