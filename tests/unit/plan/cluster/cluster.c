@@ -75,6 +75,9 @@ static void test_spec(const struct gpus *g)
     ok(c.domain == 2 && near(c.link_rate, 40e9) && c.nics == 1,
        "pairs of H100-NVL are domains with the link's rate");
     ok(near(good(g, "8xH100,power=500").power_w, 500), "a spec has its limit of power");
+    ok(near(good(g, "8xH100,power=350").power_w, 350) &&
+           near(good(g, "8xH100,power=700").power_w, 700),
+       "a limit of power is half of a GPU's own to all of it");
     ok(near(good(g, "2x8xH100,nic=8x400").nic_rate, 50e9) &&
            near(good(g, "2x8xH100,nic=400").nic_rate, 50e9) &&
            near(good(g, "2x8xH100,nic=8x400G").nic_rate, 50e9),

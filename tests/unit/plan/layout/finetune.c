@@ -135,8 +135,26 @@ static void test_text(void)
     is_str(str_text(&t), "LoRA of rank 8 on q+v, SGD, as LitGPT", "few modules are told by name");
 }
 
+/* A word has 79 letters at most. */
+static void test_long_words(void)
+{
+    struct finetune f;
+    char text[120];
+
+    for (size_t n = 79; n <= 80; n++) {
+        struct err e = { "" };
+
+        memset(text, 'a', n);
+        text[n] = '\0';
+        is_int(finetune_read(&f, text, &e), -EINVAL, "a word of %zu letters is no kind", n);
+        is_int(strstr(e.text, "is too long for a word") != NULL, n > 79,
+               "a word of %zu letters is too long or not: %s", n, e.text);
+    }
+}
+
 int main(void)
 {
+    test_long_words();
     test_words();
     test_refusals();
     test_shapes();
