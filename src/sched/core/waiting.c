@@ -4,7 +4,6 @@
 
 int waiting_init(struct waiting *q, struct arena *a, size_t n_jobs, size_t n_groups)
 {
-    *q = (struct waiting){ .n_groups = (uint32_t)n_groups };
     q->nodes = arena_alloc(a, (n_jobs + 1) * sizeof(*q->nodes));
     q->roots = arena_alloc(a, (n_groups + 1) * sizeof(*q->roots));
     if (!q->nodes || !q->roots)
@@ -102,7 +101,6 @@ void waiting_add(struct waiting *q, uint32_t group, uint32_t job, const struct o
 {
     q->nodes[job] = (struct waiting_node){ *key, length, length, WAITING_NONE, WAITING_NONE, 1 };
     q->roots[group] = add(q, q->roots[group], job);
-    q->count++;
 }
 
 static uint32_t take(struct waiting *q, uint32_t at, uint32_t job)
@@ -122,7 +120,6 @@ static uint32_t take(struct waiting *q, uint32_t at, uint32_t job)
 void waiting_remove(struct waiting *q, uint32_t group, uint32_t job)
 {
     q->roots[group] = take(q, q->roots[group], job);
-    q->count--;
 }
 
 static uint32_t find(const struct waiting *q, uint32_t at, const struct order_key *after,

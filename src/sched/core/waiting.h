@@ -17,7 +17,6 @@ struct waiting_node {
 struct waiting {
     struct waiting_node *nodes; /* by job */
     uint32_t *roots;            /* by group */
-    uint32_t n_groups, count;
 };
 
 /* Room for jobs and groups, in the arena. -ENOMEM. */
