@@ -218,7 +218,10 @@ static void test_room(void)
     tell_event(&b, RING_CLOSED, 0);
     b.here.n_out = MEETING_WIRE_ROOM - 2 * SEALED_FRAME + 1;
     ok(!tell(&b, NULL) && !b.lane->told, "nothing is told without room");
-    b.here.n_out = 0;
+    b.here.n_out--;
+    ok(meeting_wire_say(&b.here, &(const struct meeting_message){ .kind = MEETING_OVER }),
+       "a message is taken where two frames have room");
+    b.here.n_out = b.here.n_body = 0;
     b.lane->told = true;
     b.lane->about.rank = 3;
     b.lane->about.local_rank = 1;

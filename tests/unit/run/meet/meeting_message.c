@@ -138,6 +138,13 @@ static void test_requests(void)
     ok(!meeting_message_is_request("a=1;"), "nothing behind a semicolon is no request");
     ok(!meeting_message_is_request("a b=1"), "a name with a blank is no request");
     ok(!meeting_message_is_request("a=\n"), "a value with a newline is no request");
+    ok(!meeting_message_is_request("a=1\x1f"), "a value with a control character is no request");
+    ok(meeting_message_is_request("a= ~"), "a blank and a tilde are a value");
+    ok(!meeting_message_is_request("a=\x7f"), "a value with a deleted letter is no request");
+    ok(meeting_message_is_request("a="), "an empty value is a value");
+    ok(!meeting_message_is_request("a;b=1"), "a name without a value in front is no request");
+    ok(!meeting_message_is_request("a=1;b\n=1"), "the second name counts as the first one does");
+    ok(meeting_message_is_request("a0._-9z=1"), "all letters of a name may be in it");
 }
 
 int main(void)
