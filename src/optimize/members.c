@@ -3,7 +3,7 @@
 void members_find(struct members *ret, const struct rings *rings, const struct join *j, bool fresh)
 {
     *ret = (struct members){ .world = 1 };
-    for (size_t i = 0; i < MIN(rings_count(rings), (size_t)JOIN_RANKS); i++) {
+    for (size_t i = 0; i < rings_count(rings); i++) {
         const struct join_rank *r = &j->ranks[i];
         const struct rank_steps *l = rings_lane(rings, i);
 

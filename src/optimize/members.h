@@ -2,9 +2,12 @@
  * process. */
 #ifndef BRIM_OPTIMIZE_MEMBERS_H
 #define BRIM_OPTIMIZE_MEMBERS_H
+
 #include "base/clock.h"
 #include "optimize/join.h"
 #include "run/ring/rings.h"
+
+_Static_assert((int)JOIN_RANKS >= (int)RINGS_MAX, "each ring is a rank");
 
 /* Ranks that start later than that after the first do not come any more. */
 #define MEMBERS_GATHER_NS (20 * NS_PER_S)

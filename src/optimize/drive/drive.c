@@ -61,10 +61,8 @@ static bool may(void *arg, const char *request)
 static void take_event(void *arg, const struct ring_event *e)
 {
     struct drive *d = arg;
-    struct join_rank *r = e->ring < JOIN_RANKS ? &d->join.ranks[e->ring] : NULL;
+    struct join_rank *r = &d->join.ranks[e->ring];
 
-    if (!r)
-        return;
     if (e->kind == RING_STEP) {
         const struct join_step s = { .number = e->step->number,
                                      .begin_ns = e->step->begin_ns,

@@ -85,7 +85,7 @@ static void take_word(struct drive *d, unsigned left, const char *why)
 
 void drive_look_at_memory(struct drive *d)
 {
-    for (size_t i = 0; i < rings_count(d->w.rings) && i < JOIN_RANKS; i++) {
+    for (size_t i = 0; i < rings_count(d->w.rings); i++) {
         const struct rank_steps *l = rings_lane(d->w.rings, i);
 
         /* A setting that is under way is answered first. */

@@ -22,6 +22,8 @@
 enum { PINGS = 4 };
 static const double bytes_per_s = 1e6, bytes_at_once = 250e3;
 
+_Static_assert((int)MEETING_LANES >= (int)RINGS_MAX, "each ring is a lane");
+
 enum follower_state {
     FOLLOWER_TRIES,    /* between connections */
     FOLLOWER_CONNECTS, /* one is under way */
@@ -271,8 +273,6 @@ static void part(struct follower *f, int why, int64_t now_ns)
 
 static struct follower_lane *lane_of(struct follower *f, size_t ring)
 {
-    if (ring >= MEETING_LANES)
-        return NULL;
     if (!f->lanes[ring])
         f->lanes[ring] = follower_lane_new((unsigned)ring);
     return f->lanes[ring];
@@ -282,7 +282,7 @@ int follower_event(struct follower *f, const struct ring_event *e)
 {
     struct follower_lane *l;
 
-    if (e->ring >= MEETING_LANES || f->state == FOLLOWER_LOST || f->state == FOLLOWER_OVER)
+    if (f->state == FOLLOWER_LOST || f->state == FOLLOWER_OVER)
         return 0;
     l = lane_of(f, e->ring);
     if (!l)
@@ -293,7 +293,7 @@ int follower_event(struct follower *f, const struct ring_event *e)
 
 static bool tell_all(struct follower *f)
 {
-    for (size_t i = 0; i < MIN(rings_count(f->c->rings), (size_t)MEETING_LANES); i++) {
+    for (size_t i = 0; i < rings_count(f->c->rings); i++) {
         struct follower_lane *l = lane_of(f, i); /* it may have been read before we followed */
         double *budget = f->ending ? NULL : &f->budget_b;
 
