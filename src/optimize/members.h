@@ -2,7 +2,6 @@
  * process. */
 #ifndef BRIM_OPTIMIZE_MEMBERS_H
 #define BRIM_OPTIMIZE_MEMBERS_H
-
 #include "base/clock.h"
 #include "optimize/join.h"
 #include "run/ring/rings.h"

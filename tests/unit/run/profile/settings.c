@@ -172,6 +172,42 @@ static const struct one ones[] = {
       NULL,
       NULL },
     { "ddp.bucket", "8", { NULL }, { NULL }, NULL, "BRIM_KNOBS", "ddp.bucket_cap_mb=8" },
+    { "readers", "2", { NULL }, { "python3", "job.py", "--readers", "2" }, NULL, NULL, NULL },
+    { "readers",
+      "2",
+      { NULL },
+      { "python3", "job.py", "--readers" },
+      "readers=2 is left: the command has --readers ",
+      NULL,
+      NULL },
+    { "readers",
+      "2",
+      { NULL },
+      { "fish", "-c", "job" },
+      "readers=2 is left: the command is a line for a shell: write --readers 2 into it",
+      NULL,
+      NULL },
+    { "loader.workers",
+      "13",
+      { "BRIM_KNOBS=loader.workers=1;loader.workersx=5" },
+      { NULL },
+      "loader.workers=13 is left: BRIM_KNOBS has loader.workers=1",
+      NULL,
+      NULL },
+    { "loader.workers",
+      "13",
+      { "BRIM_KNOBS=loader.workers=1x" },
+      { NULL },
+      "loader.workers=13 is left: BRIM_KNOBS has loader.workers=1x",
+      NULL,
+      NULL },
+    { "loader.workers",
+      "13",
+      { "BRIM_KNOBS=" },
+      { NULL },
+      NULL,
+      "BRIM_KNOBS",
+      "loader.workers=13" },
     { "rows",
       "64",
       { NULL },
@@ -297,6 +333,29 @@ static void test_flag(const struct bench *b)
            !strcmp(r.job.argv[5], "0.2") && !r.job.argv[6],
        "the rate goes behind the flag");
     arena_done(&r.a);
+}
+
+/* Commands that a flag goes behind, though they look much like those that it does not. */
+static void test_behind(const struct bench *b)
+{
+    static const char *const commands[][3] = { { "python3", "job.py", "--readersx=4" },
+                                               { "bash", "job.sh", "-c" },
+                                               { "bash", "-e", "job.sh" },
+                                               { "mybash", "-c", "job.sh" } };
+
+    for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+        char *env[] = { NULL }, *argv[4] = { NULL };
+        struct result r = { .a = ARENA_INIT, .job = { .env = env, .argv = argv } };
+
+        for (size_t k = 0; k < 3; k++)
+            argv[k] = arena_strdup(&r.a, commands[i][k]);
+        is_int(apply(&r, b, "readers", "2", (struct profile_settings_about){ .shim = true }), 0,
+               "a setting is taken for command %zu", i);
+        ok(r.job.argv != argv && !strcmp(r.job.argv[3], "--readers") &&
+               !strcmp(r.job.argv[4], "2") && !r.job.argv[5],
+           "the flag goes behind command %zu", i);
+        arena_done(&r.a);
+    }
 }
 
 static void test_shim_and_risk(const struct bench *b)
@@ -573,6 +632,7 @@ int main(void)
     set_up(&b);
     test_ones(&b);
     test_flag(&b);
+    test_behind(&b);
     test_shim_and_risk(&b);
     test_blas(&b);
     test_malloc(&b);
