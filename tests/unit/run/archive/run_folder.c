@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -114,9 +115,73 @@ static void test_others(const char *root)
     ring_folder_done(&f);
 }
 
+/* A folder of this process that is there already, and names that have no room. */
+static void test_names(const char *root)
+{
+    const char *bases[] = { root, NULL };
+    struct ring_folder f = RING_FOLDER_INIT;
+    char name[64], path[PATH_MAX], small[8];
+
+    is_int(ring_folder_of(getpid(), name, sizeof(name)), 0,
+           "the folder of this process has a name");
+    ok(ring_folder_is(name) && !ring_folder_is("brim-ru") && !ring_folder_is("a-brim-run-1"),
+       "the name is one of a folder of rings");
+    is_int(ring_folder_of(999999999, name, sizeof(name)), -ESRCH,
+           "the folder of a process that is not there has no name");
+    is_int(ring_folder_of(getpid(), small, sizeof(small)), -ENAMETOOLONG,
+           "a name that has no room is refused");
+    is_int(ring_folder_of(getpid(), name, sizeof(name)), 0, "the name has room");
+    is_int(ring_folder_of(getpid(), path, strlen(name)), -ENAMETOOLONG,
+           "a name without room for its end is refused");
+    is_int(ring_folder_of(getpid(), path, strlen(name) + 1), 0,
+           "a name with room for its end fits");
+    folder_folder(root, name);
+    is_int(ring_folder_make(bases, &f, NULL), 0, "a folder is made beside one of its name");
+    snprintf(path, sizeof(path), "%s/%s-1", root, name);
+    is_str(str_text(&f.path), path, "a folder beside one of its name has a number");
+    ring_folder_done(&f);
+    ok(is_there(root, name), "the folder that was there stays");
+}
+
+/* A process that may write no large files cannot make its ring. */
+static void test_room(const char *root)
+{
+    const char *bases[] = { root, NULL };
+    struct ring_folder f = RING_FOLDER_INIT, none = RING_FOLDER_INIT;
+    struct err e = { "" }, small = { "" };
+    struct rlimit was, l;
+    bool lacks[2];
+
+    is_int(ring_folder_make(bases, &f, NULL), 0, "a folder is made that has room");
+    folder_need(getrlimit(RLIMIT_FSIZE, &was), "getrlimit");
+    l = was;
+    l.rlim_cur = 2 << 20;
+    folder_need(setrlimit(RLIMIT_FSIZE, &l), "setrlimit");
+    lacks[0] = ring_folder_lacks_room(&f, &e);
+    l.rlim_cur = (2 << 20) - 1;
+    folder_need(setrlimit(RLIMIT_FSIZE, &l), "setrlimit");
+    lacks[1] = ring_folder_lacks_room(&f, &small);
+    folder_need(setrlimit(RLIMIT_FSIZE, &was), "setrlimit");
+    ok(!lacks[0], "files of 2 MiB are room for a ring: %s", e.text);
+    ok(lacks[1], "smaller files are no room for a ring");
+    is_str(small.text,
+           "files may have 2097151 bytes (ulimit -f), marks of a process need 2 MiB: steps are not "
+           "told, but inferred",
+           "the sentence says how large files may be");
+    str_add(&none.path, "/nonexistent");
+    ok(ring_folder_lacks_room(&none, &e), "a folder that is not there has no room");
+    is_str(e.text,
+           "/nonexistent has 0 bytes free, marks of a process need 2 MiB: steps are not told, but "
+           "inferred",
+           "the sentence says how much room there is");
+    ring_folder_done(&f);
+    ring_folder_done(&none);
+}
+
 int main(void)
 {
-    void (*const tests[])(const char *) = { test_make, test_left, test_others };
+    void (*const tests[])(const char *) = { test_make, test_left, test_others, test_names,
+                                            test_room };
     char root[PATH_MAX];
 
     for (size_t i = 0; i < ARRAY_SIZE(tests); i++) {

@@ -111,6 +111,14 @@ static void test_ranks(void)
         { 1, 0, 0, shell }, { 2, 1, 0, torchrun }, { 3, 2, 1, train }, { 4, 1, 0, sleeps }
     };
     const struct find_ranks idle[] = { { 1, 0, 0, shell }, { 2, 1, 0, sleeps } };
+    const struct find_ranks busy[] = { { 1, 0, 0, shell },
+                                       { 2, 1, 0.05, train },
+                                       { 3, 1, 0.049, sleeps } };
+    const struct find_ranks least[] = { { 1, 0, 0.05, shell }, { 2, 1, 1, train } };
+    const struct find_ranks nameless[] = { { 1, 0, 0, "" }, { 2, 1, 0, "" } };
+    const struct find_ranks longer[] = { { 1, 0, 0, "a\0" }, { 2, 1, 0, "a\0b\0" } };
+    const struct find_ranks helper[] = { { 1, 0, 0, train },
+                                         { 2, 1, 0, "python\0x/compile_worker\0" } };
     const struct find_ranks circle[] = { { 1, 2, 0, shell }, { 2, 1, 0, sleeps } };
 
     is_str(ranks_of(one, 1, text), "1", "a process alone is the rank");
@@ -122,6 +130,11 @@ static void test_ranks(void)
     is_str(ranks_of(idle, 2, text), "2", "a process that sleeps alone is the rank");
     is_str(ranks_of(circle, 2, text), "", "a circle ends");
     is_str(ranks_of(one, 0, text), "", "no processes have no rank");
+    is_str(ranks_of(busy, 3, text), "2", "one that uses a twentieth of a CPU computes");
+    is_str(ranks_of(least, 2, text), "1", "one that computes is a rank above its children");
+    is_str(ranks_of(nameless, 2, text), "2", "processes without a command are not of one kind");
+    is_str(ranks_of(longer, 2, text), "2", "a command that goes on is another one");
+    is_str(ranks_of(helper, 2, text), "1", "a process that compiles for PyTorch is a helper");
 }
 
 /* A process of a made-up /proc: its state, its parent, the flags that the kernel has of it. */
@@ -170,6 +183,58 @@ static void test_processes(void)
                "process %d in state '%c' is judged", cases[i].pid, cases[i].state);
         is_str(e.text, cases[i].said, "what is said of process %d", cases[i].pid);
     }
+    close(proc);
+    folder_remove(root);
+}
+
+/* A launcher with as many children as can be told of, and with more. */
+static void test_many_ranks(void)
+{
+    static struct find_ranks all[KIN_MAX + 2];
+    pid_t pids[KIN_MAX];
+
+    for (int i = 0; i < KIN_MAX + 2; i++)
+        all[i] = (struct find_ranks){ i + 1, i ? 1 : 0, i ? 1 : 0, i ? "b\0" : "a\0" };
+    is_int((long long)find_ranks_list(all, KIN_MAX - 1, pids), KIN_MAX - 2,
+           "as many children as can be told of are ranks");
+    is_int(pids[KIN_MAX - 3], KIN_MAX - 1, "the last child is the last rank");
+    is_int((long long)find_ranks_list(all, KIN_MAX + 2, pids), KIN_MAX,
+           "of more children as many are ranks as have room");
+}
+
+/* Ranks are looked for from the second sample on, and every 32 samples where there are some. */
+static void test_looks(void)
+{
+    static struct find_ranks_watch w;
+    struct family_growth growth;
+    struct family *f = NULL;
+    char root[PATH_MAX], gone[PATH_MAX];
+    int proc;
+
+    folder_make(root);
+    proc = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    add_process(root, 11, 'S', 10, 0);
+    folder_need(family_open(&f, proc, false, 10, NULL), "family");
+    folder_need(family_sample(f, &growth), "sample");
+    find_ranks_look(&w, proc, f, 1);
+    ok(w.n == 0 && w.samples == 1 && w.n_before == 1, "nobody is a rank by one sample");
+    find_ranks_look(&w, proc, f, 0);
+    ok(w.n == 0 && w.samples == 2, "nobody is a rank when no time has passed");
+    find_ranks_look(&w, proc, f, 1);
+    ok(w.n == 1 && w.ranks[0] == 11 && w.samples == 3, "a process alone is a rank");
+    folder_text(root, "11/stat", ""); /* which stays open */
+    folder_path(root, "11", gone);
+    folder_remove(gone);
+    add_process(root, 12, 'S', 10, 0);
+    folder_need(family_sample(f, &growth), "sample");
+    while (w.samples < 32) {
+        find_ranks_look(&w, proc, f, 1);
+        if (w.ranks[0] != 11)
+            ok(false, "by sample %u the rank is another one", w.samples);
+    }
+    find_ranks_look(&w, proc, f, 1);
+    ok(w.n == 1 && w.ranks[0] == 12, "after 32 samples ranks are looked for again");
+    family_close(f);
     close(proc);
     folder_remove(root);
 }
@@ -227,6 +292,8 @@ static void test_folders(void)
 int main(void)
 {
     test_processes();
+    test_looks();
+    test_many_ranks();
     test_folders();
     test_window();
     test_still();
