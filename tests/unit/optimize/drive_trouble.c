@@ -1,5 +1,6 @@
 /* What goes wrong behind a session that has ended: words about memory that are none, a job that
  * hangs while a setting is taken back, ranks that are out of reach. */
+#include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -42,6 +43,95 @@ static void test_words(struct sim *s)
     sim_note(s, 0, "loader 1: workers 99, for memory ran low with 100 workers");
     sim_run(s, 20);
     is_str(kept(s) ? kept(s)->value : "none", value, "fewer workers than are left stay");
+}
+
+/* Workers that were kept become those that memory carries, or what was there before. */
+static void test_fewer(struct sim *s, struct session_entry *k)
+{
+    static const struct {
+        const char *value, *before, *now; /* now: NULL where the setting is rolled back */
+    } cases[] = {
+        { "12", "2", "4" },  { "12", "3", "4" }, { "12", "4", NULL },
+        { "12", "5", NULL }, { "5", "0", "4" },  { "4", "0", "4" },
+    };
+    struct session *all = &s->drive->session;
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        const struct session_entry was = *k;
+        unsigned n = all->n_entries;
+        char word[80];
+
+        for (unsigned e = 0; e < n; e++) /* it alone is kept */
+            if (&all->entries[e] != k && !strcmp(all->entries[e].knob, "loader.workers"))
+                all->entries[e].outcome = SESSION_REJECTED;
+        snprintf(k->value, sizeof(k->value), "%s", cases[i].value);
+        snprintf(k->before, sizeof(k->before), "%s", cases[i].before);
+        snprintf(word, sizeof(word),
+                 "loader %zu: workers 4, for memory ran low with 12 workers: so", i);
+        sim_note(s, 0, word);
+        sim_run(s, 20);
+        if (cases[i].now)
+            ok(k->outcome == SESSION_ADOPTED && !strcmp(k->value, cases[i].now),
+               "of %s workers after %s those stay that memory carries: %s", cases[i].value,
+               cases[i].before, k->value);
+        else
+            ok(k->outcome == SESSION_ROLLED_BACK && k->refused &&
+                   !strcmp(k->note, "memory ran low with 12 workers: so"),
+               "%s workers after %s are rolled back", cases[i].value, cases[i].before);
+        is_int(s->drive->workers, 4, "the job has the workers that are left");
+        *k = was;
+        all->n_entries = n;
+    }
+}
+
+/* A job that was killed when memory was full has had too many workers. */
+static void test_killed(const struct sim *s, struct session_entry *k)
+{
+    static const struct {
+        double group, of_group, free, of_all; /* in the last moment; 0: not known */
+        int status;
+        enum run_end end;
+        bool refused;
+        const char *what;
+    } cases[] = {
+        { 90, 100, 50, 100, 9, RUN_KILLED, true, "a full group" },
+        { 89, 100, 50, 100, 9, RUN_KILLED, false, "a group with room" },
+        { 0, 0, 5, 100, 9, RUN_KILLED, true, "a full machine" },
+        { 0, 0, 6, 100, 9, RUN_KILLED, false, "a machine with room" },
+        { 90, 100, 5, 100, 15, RUN_KILLED, false, "another signal" },
+        { 90, 100, 5, 100, 137, RUN_EXITED, true, "the status of a shell whose child was killed" },
+        { 90, 100, 5, 100, 9, RUN_EXITED, false, "an exit status of 9" },
+    };
+    struct session *all = &s->drive->session;
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        const struct session_entry was = *k;
+        struct run_moment m = { .seconds = 1 };
+        const struct run r = {
+            .end = cases[i].end, .status = cases[i].status, .moments = &m, .n_moments = 1
+        };
+
+        for (int v = 0; v < RUN_SIGNALS; v++)
+            m.values[v] = (double)NAN;
+        if (cases[i].of_group > 0) {
+            m.values[RUN_JOB_MEMORY] = cases[i].group;
+            m.values[RUN_JOB_MEMORY_LIMIT] = cases[i].of_group;
+        }
+        m.values[RUN_MEMORY_AVAILABLE] = cases[i].free;
+        m.values[RUN_MEMORY_TOTAL] = cases[i].of_all;
+        k->refused = false;
+        drive_refuse_at_end(s->drive, &r, all->n_entries);
+        ok(k->refused == cases[i].refused, "%s at a job's end refuses workers or does not",
+           cases[i].what);
+        *k = was;
+    }
+    {
+        const struct run r = { .end = RUN_KILLED, .status = 9 };
+
+        k->refused = false;
+        drive_refuse_at_end(s->drive, &r, all->n_entries);
+        ok(!k->refused, "without a moment nothing is refused");
+    }
 }
 
 /* After 60 s without a mark, or 100 steps where these take longer, nobody answers any more. */
@@ -119,6 +209,8 @@ int main(void)
     ok(kept(&s) && s.drive->state == DRIVE_AFTER, "the session of the job has ended");
     if (kept(&s)) {
         test_words(&s);
+        test_fewer(&s, kept(&s));
+        test_killed(&s, kept(&s));
         test_hang(&s);
         test_parted(&s);
     }
