@@ -65,16 +65,16 @@ static void test_again(const char *root)
     limit_files(10);
     archive_retry_now(&k, &m, rings, &none, 2 * S);
     limit_files(RLIM_INFINITY);
-    is_int(heard.n, 1, "that a moment is not stored is said");
+    is_int(heard.n, 1, "the user hears of a moment that is not stored");
     ok(!strncmp(heard.text, "the run is not stored: ", 23) &&
            strstr(heard.text, ": File too large; the job goes on"),
        "the sentence has the reason: %s", heard.text);
     ok(!archive_retry_about(&k, &started, 3 * S), "what is known is not stored soon after");
     archive_retry_now(&k, &m, rings, &none, 12 * S - 1);
-    is_int((long long)moments_in(root), 1, "it is not tried again before 10 s have passed");
+    is_int((long long)moments_in(root), 1, "a moment is not tried again before 10 s have passed");
     ok(!archive_retry_about(&k, &started, 12 * S - 1), "neither is what is known of the run");
     archive_retry_now(&k, &m, rings, &none, 12 * S);
-    is_int((long long)moments_in(root), 2, "it is tried again after 10 s");
+    is_int((long long)moments_in(root), 2, "a moment is tried again after 10 s");
     is_int(k.failed_ns, 0, "what failed before is forgotten when it went well");
     archive_retry_now(&k, NULL, rings, &none, 12 * S + 1);
     is_int((long long)moments_in(root), 2, "no moment is stored where there is none");
@@ -107,7 +107,8 @@ static void test_ends(const char *root)
     limit_files(10);
     archive_retry_begin(&k, root, &started, 5);
     limit_files(RLIM_INFINITY);
-    ok(!k.archive && heard.n == 1 && k.failed_ns == 5, "that a run is not stored at all is said");
+    ok(!k.archive && heard.n == 1 && k.failed_ns == 5,
+       "the user hears of a run that is not stored at all");
     archive_retry_now(&k, NULL, NULL, NULL, 99 * S);
     archive_retry_done(&k);
     k = (struct archive_retry){ .say = hear, .arg = &heard };
@@ -118,7 +119,7 @@ static void test_ends(const char *root)
     stored = archive_retry_end(&k, &ended);
     limit_files(RLIM_INFINITY);
     ok(!stored, "a run whose end has no room is not stored whole");
-    is_int(heard.n, 2, "that the end of a run is not stored is said");
+    is_int(heard.n, 2, "the user hears of an end that is not stored");
     archive_retry_done(&k);
 }
 

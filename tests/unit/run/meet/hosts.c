@@ -1,4 +1,4 @@
-/* The one that leads and one that follows, over a loopback address and by a clock of the test's own:
+/* The one that leads and one that follows, over a loopback address and by a clock of the test:
  * how long each waits for the other, what a leader makes of what it is told, and of strangers. */
 #include <errno.h>
 #include <netdb.h>
@@ -254,7 +254,7 @@ static void test_told(void)
            "the first host that joins is told to the user");
     ok(rings_count(b.rings) == 1 && rings_lane(b.rings, 0)->rank == 1 &&
            rings_lane(b.rings, 0)->count == 1,
-       "its rank has a lane with a step");
+       "a rank of the host has a lane with a step");
     lane.rank = 5;
     tell(&w, &lane);
     tell(&w, &lost);
@@ -270,7 +270,7 @@ static void test_told(void)
     ok(m.number == 9 && m.at_step == 40 && !strcmp(m.text, "a=1") && !strcmp(m.back, "a=0"),
        "a request has its number, its step, its text and its way back");
     leader_ask(b.leader, NULL);
-    is_int(hear_kind(&b, &w, MEETING_KEEP, &m), 1, "that a setting is kept is handed on");
+    is_int(hear_kind(&b, &w, MEETING_KEEP, &m), 1, "the leader hands on that a setting is kept");
     ok(leader_waits(b.leader), "the leader waits for the end of a host");
     far.lane = 1;
     tell(&w, &far);
@@ -356,7 +356,7 @@ static void test_clock(void)
     ok(!leader_waits(b.leader) && leader_far_s(b.leader) == 0, "the leader waits for it no more");
     meeting_wire_done(&w);
     lead(&b);
-    is_str(b.said, "", "that one has gone which has told all is told to nobody");
+    is_str(b.said, "", "nobody hears of the going of one that has told all");
     is_int(b.gone, 0, "ranks of a host that has told all are not gone");
     tear_down(&b);
 }
@@ -460,7 +460,7 @@ static void test_patience(void)
     b.follower_said[0] = 0;
     b.now_ns += 60 * NS_PER_S;
     turns(&b, f);
-    is_str(b.follower_said, "", "that none answers is said once");
+    is_str(b.follower_said, "", "the user hears once that none answers");
     folder_need(leader_open(&b.leader, &b.of_leader, NULL, true, b.poll), "leader");
     b.now_ns += 2 * NS_PER_S - 1;
     turns(&b, f);
@@ -484,7 +484,7 @@ static void test_tries(void)
     turns(&b, f);
     is_str(b.said, "", "within a quarter of a second it is not tried again");
     b.now_ns++;
-    ok(is_said(&b, f, "the brim on two has joined"), "it is tried each quarter of a second");
+    ok(is_said(&b, f, "the brim on two has joined"), "a follower tries each quarter of a second");
     is_str(b.follower_said, "", "a leader that comes soon is not told");
     turns(&b, f);
     ok(follower_waits(f) && !follower_heard(f), "one that follows waits");

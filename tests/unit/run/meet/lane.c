@@ -66,8 +66,8 @@ static bool tell(struct bench *b, double *budget)
     return follower_lane_tell(b->lane, &b->steps, &b->here, budget);
 }
 
-/* What comes at the other end, in letters: A lane with its rank, N a note, L what was lost, S a step
- * and W an answer with their numbers, C its end. */
+/* What comes at the other end, in letters: A lane with its rank, N a note, L what was lost, S a
+ * step and W an answer with their numbers, C its end. */
 static const char *heard(struct bench *b)
 {
     static char text[4096];
