@@ -90,6 +90,10 @@ static void test_hostile(void)
     is_int(look(&s), 1, "what was told before stays when it cannot be told anew");
     close(locked);
     close(fd);
+    fd = -1;
+    is_int(tell("not-brim-run-8", "elsewhere", 1, &fd), 0, "a run is told of in another folder");
+    is_int(look(&s), 0, "a run in a folder of another name is not found");
+    close(fd);
 }
 
 /* By the number of its observer, which this process is. */
@@ -162,6 +166,19 @@ static void test_users(void)
         closep(&fds[i]);
 }
 
+/* As root alone: a file that lies in another account's folder is not that account's word. */
+static void test_owner(void)
+{
+    struct live_runs s;
+    int fd = -1;
+
+    is_int(tell("brim-run-owner", "x", 1, &fd), 0, "a run of one account is told of");
+    is_int(look(&s), 1, "a run of one account is found");
+    folder_need(chown(in("brim-run-owner"), 4711, 4711), "chown of the folder");
+    is_int(look(&s), 0, "a run is not found that lies in the folder of another account");
+    closep(&fd);
+}
+
 /* As root alone: whose a run is, by its file's owner; what it says of itself has a number behind
  * it, and is never the name of another account. */
 static void test_names(void)
@@ -211,6 +228,7 @@ int main(void)
     test_many();
     if (geteuid() == 0) {
         test_users();
+        test_owner();
         test_names();
     }
     folder_remove(root);
