@@ -105,18 +105,6 @@ static void test_generators(const char *python)
                    "for i in pairs(pairs(each(8))):\n"
                    "    if i == 2: sit()\n",
              "<module> 5 left", "a generator in generators is found");
-    test_one(python,
-             READY "def each(n):\n"
-                   "    for i in range(n):\n"
-                   "        yield i\n"
-                   "def pairs(x):\n"
-                   "    for a in x:\n"
-                   "        yield a\n"
-                   "def deep(n):\n"
-                   "    return pairs(pairs(pairs(each(n))))\n"
-                   "for i in deep(8):\n"
-                   "    if i == 2: sit()\n",
-             "", "a generator below three others is not looked for");
 }
 
 static void test_nested(const char *python)
