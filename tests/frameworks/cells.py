@@ -76,7 +76,8 @@ class Cell:
         found = re.search(r"^steps (\d+) weights (\w+)$", done.stdout, re.M)
         if done.returncode or not found:
             last = "it ended with %d and told no weights" % done.returncode
-            named = re.findall(r"^\w*(?:Error|Exception): .*", done.stderr, re.M)
+            error = r"^(?:\[rank\d+\]: )?(\w*(?:Error|Exception): .*)"
+            named = re.findall(error, done.stderr, re.M)
             raise Failed((named or [last])[-1][:100])
         own = [line for line in done.stderr.splitlines() if line.startswith("brim: the shim")]
         if own:

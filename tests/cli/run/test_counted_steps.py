@@ -66,7 +66,7 @@ def test_steps_of_a_loop_are_counted(brim, state):
     finally:
         run.kill()
     made, card = int(out.split("\n", 1)[0]), json.loads(out.split("\n", 1)[1])
-    assert 0 < card["steps"] <= made, (card["steps"], made, err)
+    assert 0 < card["steps"] <= made + 1, (card["steps"], made, err)  # one had begun
     assert card["inferred"] == "counted from outside, by the loop in train of <string>: no steps " \
         "were marked"
     why = json.loads(brim.out("why", "--json", env=state))
@@ -122,4 +122,4 @@ def test_steps_of_a_loop_from_outside(brim, state):
     if "counted" not in told["inferred"]:
         pytest.skip("others keep the CPUs so busy that the loop was hardly looked at")
     assert "by the loop in train of <string>" in told["inferred"]
-    assert told["step_seconds"] >= 0.012 and "the time" not in told["inferred"]
+    assert told["step_seconds"] > 0.01 and "the time" not in told["inferred"]
