@@ -98,7 +98,7 @@ class Cell:
             watched, run = self.told(STEPS, seed, "run")
             cell["exact"] &= alone == watched
             if run["steps"] != alone[0]:
-                raise Failed("%d of %d steps were seen" % (run["steps"], alone[0]))
+                raise Failed("%d of %d steps were seen" % (run["steps"] or 0, alone[0]))
             share = run["share"]
             stages = "wait", "forward", "backward", "optimizer"
             cell["missing"] = [s for s in stages if not share[s] > 0]
