@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/compiler.h"
 #include "probe/python/stack.h"
@@ -26,10 +25,11 @@ struct loop_watch {
     int64_t find_ns;               /* when to look for it again */
     unsigned tries;
     struct rounds rounds;
-    struct python_loop_of_call loops[ROUNDS_LOOPS];
+    struct python_loop_of_call loops[ROUNDS_LOOPS]; /* of the last look at all of them */
+    size_t n_loops;                                 /* 0: it was at the known one alone */
     struct python_loop_of_call known; /* the loop that makes the steps; id 0: none yet */
     unsigned still, empty;
-    uint64_t counted;
+    bool counted;
 };
 
 int loop_watch_open(struct loop_watch **ret, const struct clock *clock)
@@ -83,20 +83,26 @@ static struct rounds_seen seen_of(const struct python_loop *l)
 /* The loops of this look: how many. Of one that goes on it is enough to look at that. */
 static size_t see(struct loop_watch *w, struct rounds_seen *seen)
 {
-    int n;
-
+    w->n_loops = 0;
     if (w->known.loop.id && w->still < STILL &&
         python_process_again(w->python, &w->known.loop) == 0) {
         seen[0] = seen_of(&w->known.loop);
         return 1;
     }
-    n = python_process_loops(w->python, 0, w->loops, ROUNDS_LOOPS);
-    for (int i = 0; i < n; i++) {
+    w->n_loops = (size_t)python_process_loops(w->python, 0, w->loops, ROUNDS_LOOPS);
+    for (size_t i = 0; i < w->n_loops; i++)
         seen[i] = seen_of(&w->loops[i].loop);
+    return w->n_loops;
+}
+
+/* Which of the loops it is that makes the steps, and where it is held now. */
+static void know(struct loop_watch *w)
+{
+    if (!w->rounds.slot)
+        w->known.loop.id = 0;
+    for (size_t i = 0; i < w->n_loops; i++)
         if (w->loops[i].loop.id == w->rounds.slot)
             w->known = w->loops[i];
-    }
-    return (size_t)n;
 }
 
 /* The rounds of a look took the same time each, as far as anybody can say. */
@@ -127,6 +133,7 @@ int loop_watch_look(struct loop_watch *w, pid_t pid, int64_t since_ns, struct ra
     struct rounds_seen seen[ROUNDS_LOOPS];
     int64_t now_ns = clock_monotonic_ns(w->clock);
     struct rounds_made made;
+    bool any;
     size_t n;
 
     if (!find_python(w, pid, now_ns))
@@ -138,19 +145,16 @@ int loop_watch_look(struct loop_watch *w, pid_t pid, int64_t since_ns, struct ra
         return 0;
     }
     w->rounds.from_ns = MAX(w->rounds.from_ns, since_ns);
-    if (!rounds_look(&w->rounds, seen, n, now_ns, &made)) {
-        w->still++;
-        if (!w->rounds.slot)
-            w->known.loop.id = 0;
-        return 0;
-    }
-    w->still = 0;
-    w->counted += made.n;
-    if (!w->known.loop.id)
-        for (size_t i = 0; i < n; i++)
-            if (w->loops[i].loop.id == w->rounds.slot)
-                w->known = w->loops[i];
-    return add(l, &made);
+    any = rounds_look(&w->rounds, seen, n, now_ns, &made);
+    know(w);
+    w->still = any ? 0 : w->still + 1;
+    w->counted = w->counted || any;
+    return any ? add(l, &made) : 0;
+}
+
+bool loop_watch_counts(const struct loop_watch *w)
+{
+    return w->counted;
 }
 
 bool loop_watch_say(const struct loop_watch *w, char *text, size_t size)

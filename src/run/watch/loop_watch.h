@@ -20,7 +20,10 @@ void loop_watch_close(struct loop_watch *w);
 int loop_watch_look(struct loop_watch *w, pid_t pid, int64_t since_ns, struct rank_steps *l)
     CHECK_RESULT;
 
-/* Whether steps were counted; text: by which loop, a sentence. */
+/* Whether steps were counted. */
+bool loop_watch_counts(const struct loop_watch *w);
+
+/* The same; text: by which loop, a sentence. */
 bool loop_watch_say(const struct loop_watch *w, char *text, size_t size);
 
 #endif
