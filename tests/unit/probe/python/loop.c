@@ -2,6 +2,8 @@
  * given out by then. */
 #include "probe/python/loop.h"
 
+#include <errno.h>
+
 #include "job.h"
 #include "probe/python/stack.h"
 #include "tap.h"
@@ -172,6 +174,29 @@ static void test_most(const char *python)
     stop(&job);
 }
 
+static int read_words(const void *state, const struct python_piece *pieces, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        memcpy(pieces[i].to, (const char *)state + pieces[i].at, pieces[i].len);
+    return 0;
+}
+
+/* What is read of another process may be anything. */
+static void test_wild(void)
+{
+    uint64_t words[8] = { 0, 0, UINT64_MAX, 0, 0, UINT64_C(1) << 63, UINT64_MAX, 0 };
+    const struct python_memory m = { read_words, words };
+    struct python_offsets o;
+    struct python_progress p;
+
+    is_int(python_offsets_of_version(&o, 0x030b0000, NULL), 0, "the offsets of 3.11 are known");
+    is_int(python_iterator_read(&m, &o, PYTHON_RANGE, 0, &p), 0, "a range of wild numbers is read");
+    ok(p.at == 0 && p.left == 0, "a number of rounds that nobody makes is 0, in a range");
+    is_int(python_iterator_read(&m, &o, PYTHON_SLICE, 0, &p), 0, "a slice of wild numbers is read");
+    is_int(p.at, 0, "a number of rounds that nobody makes is 0, in a slice");
+    is_int(python_iterator_read(&m, &o, PYTHON_ZIP, 0, &p), -ENOENT, "zip() has no count itself");
+}
+
 static void test_all(const char *python)
 {
     printf("# %s\n", python);
@@ -185,6 +210,7 @@ static void test_all(const char *python)
 int main(void)
 {
     folder_make(root);
+    test_wild();
     each_python(test_all);
     folder_remove(root);
     return done();
