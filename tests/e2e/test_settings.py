@@ -20,8 +20,10 @@ needs_torch = pytest.mark.skipif(
 LOOPS = """
 import contextlib, glob, hashlib, json, os, sys, warnings, torch
 sys.path += [%r, %r]
+import brim_torch.control
 from brim_torch import shim
 from control_file import ControlFile
+brim_torch.control.LOOK_NS = 0  # 0: at each step, however fast these are
 warnings.simplefilter("error")
 torch.set_num_threads(1)
 
