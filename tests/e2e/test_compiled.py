@@ -21,9 +21,19 @@ class OptimizedModule(nn.Module):
     def forward(self, *args):
         return self.call(*args)
 
+def take_away():  # what torch 2.1 holds for its own wrapper: it knows that by an attribute
+    for cls in (torch.optim.SGD,):
+        found.append(getattr(cls.step, "_brim", False))
+        if getattr(cls.step, "hooked", False):
+            cls.step = cls.step.__wrapped__
+        cls.step.hooked = True
+
+found = []
 def compile(model=None, **options):
     if model is None:
         return lambda model: torch.compile(model, **options)
+    if not found:
+        take_away()
     if isinstance(model, nn.Module):
         return OptimizedModule(model)
     @functools.wraps(model)
@@ -62,6 +72,7 @@ model = Model()
 loss = nn.MSELoss()
 target = torch.zeros(2, 4)
 kind = sys.argv[1]
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 WHOLE, WITHIN = kind in ("model", "decorator"), kind != "layer"
 call = lambda x: loss(model(x), target)
 if kind == "model":
@@ -74,12 +85,11 @@ elif kind == "layers":
     model.layer = torch.compile(model.layer)
 elif kind == "decorator":
     call = torch.compile(fullgraph=True)(call)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 for x in torch.utils.data.DataLoader(torch.ones(24, 4), batch_size=2):
     call(x).backward()
     optimizer.step()
     optimizer.zero_grad()
-print(len(hooked) > 0, any(hooked))
+print(len(hooked) > 0, any(hooked), any(found))
 print("compile" if shim.installed else "gone")
 """
 
@@ -90,7 +100,7 @@ def test_it_is_marked_from_outside(each, kind):
         f.write(MAKES % SHIM)
     status, out, err = each.run(each.folder + "/compiled.py", kind, PYTHONPATH=None)
     inside = "True" if kind == "none" else "False"
-    assert (status, out, err) == (0, "True %s\ncompile\n" % inside, "")
+    assert (status, out, err) == (0, "True %s False\ncompile\n" % inside, "")
     ring = each.ring()
     assert len(ring.steps) == 12
     assert all(s["forward"] > 0 for s in ring.steps[1:]), ring.steps
@@ -104,5 +114,5 @@ def test_a_look_that_fails_does_not_reach_the_job(each, kind):
     with open(each.folder + "/compiled.py", "w", encoding="utf-8") as f:
         f.write(MAKES % SHIM)
     status, out, err = each.run(each.folder + "/compiled.py", kind, "fails", PYTHONPATH=None)
-    assert (status, out) == (0, "True False\ncompile\n"), err
+    assert (status, out) == (0, "True False False\ncompile\n"), err
     assert err.count("\n") == 1 and "the job goes on without it" in err, err

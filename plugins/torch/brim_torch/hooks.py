@@ -3,7 +3,7 @@ result or exception through; after uninstalling it does only that."""
 
 import functools
 import sys
-from typing import Any, Callable
+from typing import Any, Callable, List
 
 from brim_torch.marks import codes
 from brim_torch.marks.loop import Loop
@@ -168,9 +168,12 @@ def watch_reducer(loop: Loop, loss: Any) -> Any:
 
 def optimizers(loop: Loop, patches: Patches, module: Any) -> None:
     """step() of each optimizer's class, from when the first of the class is made. What the class
-    has is wrapped, under the marks that torch itself puts on a wrapped step()."""
+    has is wrapped, under the marks that torch itself puts on a wrapped step(). By these torch 2.0
+    and 2.1 know the wrapper that they take away when they first compile: while they compile, their
+    own is the outermost again."""
     base = module.Optimizer
     original_init = base.__dict__["__init__"]
+    classes: List[Any] = []
 
     def wrap_class(cls: Any) -> None:
         inner = cls.step
@@ -179,6 +182,15 @@ def optimizers(loop: Loop, patches: Patches, module: Any) -> None:
         wrapped = optimizer_step(loop, inner)
         wrapped._brim = True
         patches.set(cls, "step", wrapped)
+        if cls not in classes:
+            classes.append(cls)
+
+    def unwrap() -> None:
+        patches.undo_some(lambda owner, name: name == "step" and owner in classes)
+
+    def wrap() -> None:
+        for cls in classes:
+            wrap_class(cls)
 
     @functools.wraps(original_init)
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -189,6 +201,7 @@ def optimizers(loop: Loop, patches: Patches, module: Any) -> None:
             guarded(loop, wrap_class, type(self))
 
     patches.set(base, "__init__", __init__)
+    loop.before_compile, loop.after_compile = unwrap, wrap
 
 
 def scalers(loop: Loop, patches: Patches) -> None:

@@ -136,7 +136,12 @@ def install(forward: "Forward", torch: Any) -> None:
         if loop.off or model is None:  # a decorator comes back here with its function
             return original(*args, **kwargs)
         guarded(loop, compiled.before, model)
-        made = original(*args, **kwargs)
+        guarded(loop, loop.before_compile)
+        try:
+            made = original(*args, **kwargs)
+        finally:
+            if not loop.off:
+                guarded(loop, loop.after_compile)
         if loop.off:
             return made
         ours = guarded(loop, compiled.made, model, made)

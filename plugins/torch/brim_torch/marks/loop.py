@@ -26,6 +26,10 @@ SEQUENCES = (list, tuple)
 Hook = Callable[[], None]
 
 
+def nothing() -> None:
+    pass
+
+
 class Loop:
     """Where the sink is the extension, many of the attributes lie in its State, in which its hooks
     see them too: see hook.h for their types."""
@@ -73,6 +77,8 @@ class Loop:
         self.own_autocast = False  # the job's
         self.models = False  # forward passes of what has parameters are hooked
         self.compiles = False  # torch.compile was called
+        self.before_compile: Hook = nothing  # and what is done after it
+        self.after_compile: Hook = nothing
         self.communicating = False
         self.timer: Any = None  # cuda.Timer, while this step is timed on the device
         self.after_step: List[Hook] = []  # called once
