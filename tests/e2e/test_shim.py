@@ -44,6 +44,7 @@ class Ring:
         self.head, self.end = lines[0], lines[-1]
         self.steps = [line for line in lines if "step" in line]
         self.notes = [line["note"] for line in lines if "note" in line]
+        self.values = [(line["name"], line["value"]) for line in lines if "name" in line]
         self.switches = [line for line in lines if "switch" in line]
 
     def share(self, stage, first=1):
@@ -412,6 +413,29 @@ def test_without_an_optimizer_a_step_is_a_batch(each):
     ring = each.ring()
     assert "no optimizer steps: a step is a batch" in ring.notes
     assert len(ring.steps) >= 20 and ring.steps[5]["samples"] == 2
+
+
+COLLECTS = """
+import gc, torch
+gc.disable()
+model = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for i, x in enumerate(torch.utils.data.DataLoader(torch.ones(12, 4), batch_size=2)):
+    if i in (0, 1, 3, 4):
+        gc.collect()
+    model(x).sum().backward()
+    optimizer.step()
+"""
+
+
+def test_collections_of_garbage_are_counted_once_it_trains(each):
+    status, _, err = each.script(COLLECTS)
+    assert (status, err) == (0, "")
+    values = each.ring().values
+    pauses = [value for name, value in values if name == "gc_pause_s"]
+    totals = [value for name, value in values if name == "gc.seconds"]
+    assert len(pauses) == 2 and all(p > 0 for p in pauses), values
+    assert totals == [pytest.approx(pauses[0]), pytest.approx(sum(pauses))]
 
 
 LOOKS = """

@@ -12,6 +12,7 @@ from brim_torch.patches import Patches
 Function = Callable[..., Any]
 
 WAIT_END = codes.end(codes.WAIT)
+WARM_STEPS = 2
 
 
 def guarded(loop: Loop, function: Function, *arguments: Any) -> Any:
@@ -266,7 +267,8 @@ def saving(loop: Loop, patches: Patches, torch: Any) -> None:
 
 
 def collector(loop: Loop, patches: Patches) -> None:
-    """Pauses of the full collections of garbage, as gauges."""
+    """Pauses of the full collections of garbage, as gauges. Those of the first steps, in which much
+    is made for once (a compiled model above all), are no part of the training."""
     import gc
     import time
 
@@ -274,12 +276,13 @@ def collector(loop: Loop, patches: Patches) -> None:
     at, total = [0], [0]
 
     def callback(phase: str, info: Any) -> None:
-        if info["generation"] != 2 or not loop.opened:
+        if info["generation"] != 2 or not loop.opened or loop.steps < WARM_STEPS:
             return
         if phase == "start":
             at[0] = clock()
         elif at[0]:
             pause = clock() - at[0]
+            at[0] = 0
             total[0] += pause
             loop.sink.value("gc_pause_s", pause * 1e-9)
             loop.sink.value("gc.seconds", total[0] * 1e-9)
