@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Run each trainer on each PyTorch alone, under brim run and under brim optimize, and tell what was
-seen. Usage: cells.py BRIM CACHE [VERSION...] [--only TRAINER]. Each answer goes into its cell of
-docs/frameworks.md as it comes; the others stay as they are."""
+"""Run each trainer on each PyTorch alone, under brim run and under brim optimize, and loops without
+PyTorch under brim run, and tell what was seen. Usage: cells.py BRIM CACHE [VERSION|loops...]
+[--only TRAINER]. Each answer goes into its cell of docs/frameworks.md as it comes; the others stay
+as they are."""
 
 import argparse
 import datetime
@@ -18,6 +19,7 @@ JOBS = pathlib.Path(__file__).resolve().parent / "jobs"
 PAGE = ROOT / "docs" / "frameworks.md"
 SEEDS = (0, 1, 2)
 STEPS, LONG = 60, 1800  # of a watched run, of an optimized one
+LOOP_STEPS, SEEN_LEAST = 600, 0.95  # of a loop without PyTorch; the share that is to be seen
 PATIENCE = 900
 
 # Each trainer: how it is started, and what it needs beside torch.
@@ -34,7 +36,12 @@ TRAINERS = {
     "DeepSpeed ZeRO-1, torchrun": ((*RANKS, "deepspeed_zero.py"), "deepspeed"),
     "DeepSpeed ZeRO-2, torchrun": ((*RANKS, "deepspeed_zero.py", "--stage", "2"), "deepspeed"),
 }
-
+# Loops of which the shim knows nothing: what they need, and where their batches are made.
+LOOPS = {
+    "numpy": ("numpy_loop.py", ["numpy"], "arrays.py"),
+    "JAX, Flax NNX": ("flax_loop.py", ["jax", "flax", "optax"], "arrays.py"),
+    "Keras `fit()`, on JAX": ("keras_fit.py", ["keras", "jax"], "arrays.py"),
+}
 
 HEAD = """# What works with which PyTorch and trainer
 
@@ -46,6 +53,14 @@ trainer's own documentation has it. A sample takes 2 ms, asleep; the job has no 
   seeds), and under `brim optimize`.
 - **6.0x**: what `brim optimize` gained, by live settings of the loader: nothing was
   edited, no job was started again.
+"""
+
+
+LOOPS_HEAD = """
+## Loops without PyTorch
+
+Their steps are counted from outside, by the loop that makes them ([runs](runs.md)). A sample takes
+2 ms as above. **named**: `brim run` named the file and function that wait; **equal**: as above.
 """
 
 
@@ -117,6 +132,20 @@ class Cell:
         return cell
 
 
+    def look_outside(self, place):
+        """The same for a loop without PyTorch, whose batches are made in this file."""
+        exact, seen, named = True, [], True
+        for seed in SEEDS:
+            alone = self.run(LOOP_STEPS, seed)
+            watched, run = self.told(LOOP_STEPS, seed, "run")
+            exact &= alone == watched
+            seen.append(run["steps"] or 0)
+            named &= place in run["verdict"]
+        words = ["%d to %d of %d steps" % (min(seen), max(seen), LOOP_STEPS)]
+        words += ["named" if named else "not named", "equal" if exact else "**weights differ**"]
+        return ", ".join(words), exact and named and min(seen) >= SEEN_LEAST * LOOP_STEPS
+
+
 def versions_of(python, packages):
     code = "import importlib.metadata as m, sys\nfor n in sys.argv[1:]:\n"
     code += "    try: print(n, m.version(n))\n    except m.PackageNotFoundError: pass"
@@ -135,24 +164,30 @@ def shown(cell):
 
 
 class Page:
-    """docs/frameworks.md: a table of trainers, with a column for each PyTorch, and a table of what
-    was installed beside each."""
+    """docs/frameworks.md: a table of trainers, with a column for each PyTorch, a table of what was
+    installed beside each, and one of loops without PyTorch."""
 
     def __init__(self, path):
         self.path = path
         self.cells, self.beside = {}, {}  # by the version of torch; cells: by the trainer
+        self.loops = {}  # by their name: what was seen, with what, when
         if path.exists():
             self.read(path.read_text(encoding="utf-8"))
 
     def read(self, text):
-        rows = [[w.strip() for w in line.strip("|").split("|")]
-                for line in text.splitlines() if line.startswith("| ")]
-        split = next(i for i, row in enumerate(rows) if row[0] == "torch")
-        versions = [word.split()[-1] for word in rows[0][1:]]
-        for name, *cells in rows[1:split]:
+        tables = {}
+        for line in text.splitlines():
+            if line.startswith("| "):
+                row = [w.strip() for w in line.strip("|").split("|")]
+                if row[0] in ("trainer", "torch", "loop"):
+                    tables[row[0]] = rows = []
+                rows.append(row)
+        (_, *versions), *trainers = tables["trainer"]
+        for name, *cells in trainers:
             for version, cell in zip(versions, cells):
-                self.cells.setdefault(version, {})[name] = cell
-        self.beside = {row[0]: row[1:] for row in rows[split + 1:]}
+                self.cells.setdefault(version.split()[-1], {})[name] = cell
+        self.beside = {row[0]: row[1:] for row in tables["torch"][1:]}
+        self.loops = {row[0]: row[1:] for row in tables.get("loop", [])[1:]}
 
     def text(self):
         versions = sorted(self.cells, key=lambda v: [int(n) for n in v.split(".")])
@@ -163,6 +198,10 @@ class Page:
             lines.append("| %s | %s |" % (name, " | ".join(row)))
         lines += ["", "| torch | Python | beside it | when |", "|---|---|---|---|"]
         lines += ["| %s | %s |" % (v, " | ".join(self.beside[v])) for v in versions]
+        lines += [LOOPS_HEAD, "| loop | seen | with | when |", "|---|---|---|---|"]
+        for name in LOOPS:
+            row = self.loops.get(name, ["not run", "", ""])
+            lines.append("| %s | %s |" % (name, " | ".join(row)))
         return "\n".join(lines) + "\n"
 
     def write(self):
@@ -199,6 +238,25 @@ def fill(page, a, version, only):
     return failed
 
 
+def fill_loops(page, a, only):
+    """The rows of loops without PyTorch; how many of them failed."""
+    python, failed = a.cache / "loops" / "bin" / "python", 0
+    for name, (script, packages, place) in LOOPS.items():
+        if only and name not in only:
+            continue
+        try:
+            said, right = Cell(a.brim.resolve(), python, (script,)).look_outside(place)
+        except (Failed, subprocess.TimeoutExpired) as e:
+            said, right = str(e).replace("|", "/"), False
+        failed += not right
+        found = versions_of(python, packages)
+        beside = ", ".join("%s %s" % (each, found.get(each, "is missing")) for each in packages)
+        page.loops[name] = [said, beside, datetime.date.today().isoformat()]
+        print("    %s: %s" % (name, said), flush=True)
+        page.write()
+    return failed
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("brim", type=pathlib.Path)
@@ -207,7 +265,11 @@ def main():
     p.add_argument("--only", action="append")
     a = p.parse_args()
     page = Page(PAGE)
-    return sum([fill(page, a, version, a.only) for version in a.versions]) > 0
+    versions = [v for v in a.versions if v != "loops"]
+    failed = sum(fill(page, a, version, a.only) for version in versions)
+    if "loops" in a.versions:
+        failed += fill_loops(page, a, a.only)
+    return failed > 0
 
 
 if __name__ == "__main__":

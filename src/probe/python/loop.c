@@ -1,14 +1,16 @@
 #include "probe/python/loop.h"
 
 #include <errno.h>
-#include <stdbool.h>
 
 /* Of a call's words the first ones; calls of a generator in a generator; and which calls at all:
  * the outermost ones, for what trains is not deep. */
-enum { WORDS = 64, NESTED = 3, CALLS = 64, ORDER_BITS = 8 };
+enum { WORD_BITS = 6, WORDS = 1 << WORD_BITS, NESTED = 3, CALLS = 64 };
+enum { CALL_SHIFT = (NESTED + 1) * WORD_BITS };
 
 struct search {
     struct python_loops *in;
+    const struct python_call *calls;
+    size_t n_calls;
     struct python_loop *to;
     size_t n, most;
 };
@@ -16,11 +18,18 @@ struct search {
 /* Where is looked: a frame, that of a call or of a generator which a call holds; in it a word. */
 struct place {
     uint64_t frame, code;
-    uint64_t id; /* 0: of what the call's own frame holds the address is its id */
-    uint32_t order;
+    uint64_t id;    /* 0: what the call's own frame holds is known by its place there */
+    uint32_t order; /* the call, then the word in it, then that in a generator there, and so on */
+    bool entered;
     size_t call;
     unsigned nested;
 };
+
+/* Where the number of a word, of a frame that is nested so deep, stands in the order. */
+static unsigned order_shift(unsigned nested)
+{
+    return (NESTED - nested) * WORD_BITS;
+}
 
 /* The id of what is held by something that a call holds, and may be another object in each
  * round. */
@@ -58,15 +67,25 @@ static void read_types(const struct search *s, const uint64_t *words, size_t n, 
 
 static void look_at_frame(struct search *s, const struct place *where);
 
+/* A generator that was asked, and has not answered yet: calls within it are within its loops. */
+static bool is_running(const struct search *s, uint64_t frame)
+{
+    for (size_t i = 0; i < s->n_calls; i++)
+        if (s->calls[i].at == frame)
+            return true;
+    return false;
+}
+
 static void look_at_generator(struct search *s, const struct place *holder, uint64_t object)
 {
     struct place in = { .frame = object + s->in->offsets->generator,
                         .id = holder->id,
-                        .order = holder->order + (1U << ORDER_BITS),
+                        .order = holder->order,
                         .call = holder->call,
                         .nested = holder->nested + 1 };
     uint64_t code;
 
+    in.entered = holder->entered || is_running(s, in.frame);
     if (in.nested > NESTED ||
         python_memory_word(s->in->memory, in.frame + s->in->offsets->frame.code, &code) < 0)
         return;
@@ -90,9 +109,12 @@ static void look_at_object(struct search *s, const struct place *where, uint64_t
 {
     enum python_kind kind = python_kind_of(&s->in->kinds, s->in->memory, s->in->offsets, type);
     struct python_loop found = { .id = where->id,
+                                 .frame = where->frame,
+                                 .code = where->code,
                                  .holder = holder,
                                  .iterator = object,
                                  .order = where->order,
+                                 .entered = where->entered,
                                  .call = where->call };
 
     if (kind == PYTHON_ZIP || kind == PYTHON_MAP) {
@@ -142,8 +164,9 @@ static void look_at_frame(struct search *s, const struct place *where)
         uint64_t holder = begin + i * sizeof(*words);
         struct place at = *where;
 
-        at.order += (uint32_t)i;
-        at.id = where->id ? id_within(where->id, i) : holder;
+        at.order += (uint32_t)i << order_shift(where->nested);
+        at.entered = where->entered && i >= variables;
+        at.id = id_within(where->id ? where->id : holder, where->code + i);
         look_at_object(s, &at, holder, object_of(words[i]), types[i]);
     }
 }
@@ -151,7 +174,7 @@ static void look_at_frame(struct search *s, const struct place *where)
 size_t python_loops_find(struct python_loops *l, const struct python_call *calls, size_t n,
                          struct python_loop *ret, size_t most)
 {
-    struct search s = { l, ret, 0, most };
+    struct search s = { l, calls, n, ret, 0, most };
 
     for (size_t i = 0; i < MIN(n, (size_t)CALLS); i++) {
         const struct python_call *c = &calls[n - 1 - i];
@@ -159,7 +182,8 @@ size_t python_loops_find(struct python_loops *l, const struct python_call *calls
         if (python_call_is_python(c))
             look_at_frame(&s, &(const struct place){ .frame = c->at,
                                                      .code = c->code,
-                                                     .order = (uint32_t)(i << ORDER_BITS),
+                                                     .order = (uint32_t)i << CALL_SHIFT,
+                                                     .entered = true,
                                                      .call = n - 1 - i });
     }
     return s.n;
@@ -167,13 +191,17 @@ size_t python_loops_find(struct python_loops *l, const struct python_call *calls
 
 int python_loops_again(struct python_loops *l, struct python_loop *loop)
 {
-    uint64_t word, type;
-    int rc = python_memory_word(l->memory, loop->holder, &word);
+    uint64_t word, type, code;
+    const struct python_piece pieces[] = {
+        { loop->holder, &word, sizeof(word) },
+        { loop->frame + l->offsets->frame.code, &code, sizeof(code) },
+    };
+    int rc = python_memory_gather(l->memory, pieces, ARRAY_SIZE(pieces));
 
     if (rc < 0)
         return rc;
     loop->iterator = object_of(word);
-    if (!loop->iterator)
+    if (!loop->iterator || object_of(code) != object_of(loop->code))
         return -ENOENT;
     rc = python_memory_word(l->memory, loop->iterator + l->offsets->type, &type);
     if (rc < 0)

@@ -1,15 +1,22 @@
 /* The loops that a thread is in: iterators which its calls hold, and how far these are. */
 #ifndef BRIM_PROBE_PYTHON_LOOP_H
 #define BRIM_PROBE_PYTHON_LOOP_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "probe/python/frame.h"
 #include "probe/python/iterator.h"
 #include "probe/python/walk.h"
 
 struct python_loop {
     uint64_t id;       /* which loop it is: the same as long as the call is */
+    uint64_t frame;    /* of the call, or of a generator, that holds it, */
+    uint64_t code;     /* and whose that is */
     uint64_t holder;   /* where the iterator's address stands */
     uint64_t iterator; /* another one: the loop has begun anew */
     uint32_t order;    /* of two loops the inner one has the larger one */
+    bool entered;      /* a for statement has it, and no variable alone: what runs is within it */
     size_t call;       /* which of the calls that were looked at holds it */
     struct python_progress progress;
 };
@@ -28,8 +35,8 @@ struct python_loops {
 };
 
 /* Find the loops of n calls, innermost first. How many: at most so many, from the outermost one on.
- * What the process changes meanwhile may be wrong: a loop that is seen again and again at the same
- * place, and goes on, is one. */
+ * An inner loop comes behind those that it is in. What the process changes meanwhile may be wrong:
+ * a loop that is seen again and again at the same place, and goes on, is one. */
 size_t python_loops_find(struct python_loops *l, const struct python_call *calls, size_t n,
                          struct python_loop *ret, size_t most);
 

@@ -77,7 +77,9 @@ static bool find_python(struct loop_watch *w, pid_t pid, int64_t now_ns)
 
 static struct rounds_seen seen_of(const struct python_loop *l)
 {
-    return (struct rounds_seen){ l->id, l->order, l->iterator, l->progress.at, l->progress.left };
+    return (struct rounds_seen){
+        l->id, l->order, l->entered, l->iterator, l->progress.at, l->progress.left,
+    };
 }
 
 /* The loops of this look: how many. Of one that goes on it is enough to look at that. */

@@ -3,7 +3,8 @@
 import torch
 from accelerate import Accelerator
 from accelerate.utils import set_seed
-from samples import Model, Samples, options, tell
+from options import options
+from samples import Model, Samples, tell
 
 a = options(accumulate=1)
 

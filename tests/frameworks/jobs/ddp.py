@@ -1,7 +1,8 @@
 """DistributedDataParallel under torchrun, as PyTorch's tutorial has it."""
 
 import torch
-from samples import Model, Samples, options, tell
+from options import options
+from samples import Model, Samples, tell
 from torch.nn.parallel import DistributedDataParallel
 
 a = options()

@@ -6,7 +6,8 @@ os.environ.setdefault("DS_ACCELERATOR", "cpu")
 
 import deepspeed
 import torch
-from samples import Model, Samples, options, tell
+from options import options
+from samples import Model, Samples, tell
 
 a = options(stage=1)
 

@@ -1,7 +1,8 @@
 """fully_shard() under torchrun."""
 
 import torch
-from samples import Model, Samples, options, tell
+from options import options
+from samples import Model, Samples, tell
 from torch.distributed.device_mesh import init_device_mesh
 
 try:

@@ -2,7 +2,8 @@
 
 import tempfile
 
-from samples import Model, Samples, options, tell
+from options import options
+from samples import Model, Samples, tell
 from transformers import Trainer, TrainingArguments, set_seed
 
 a = options(accumulate=1)

@@ -2,7 +2,8 @@
 
 import lightning
 import torch
-from samples import Model, Samples, options, tell
+from options import options
+from samples import Model, Samples, tell
 
 a = options()
 

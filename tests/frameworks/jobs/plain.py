@@ -1,7 +1,8 @@
 """The loop of PyTorch's own tutorials."""
 
 import torch
-from samples import Model, Samples, options, tell
+from options import options
+from samples import Model, Samples, tell
 
 a = options(compile=0)
 

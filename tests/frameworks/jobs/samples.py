@@ -1,18 +1,8 @@
 """Samples that come from far away: each takes so many milliseconds, most of them asleep."""
 
-import argparse
 import time
 
 import torch
-
-
-def options(**more):
-    """What each job is told; more: its own, with their defaults."""
-    p = argparse.ArgumentParser()
-    numbers = {"steps": 600, "sleep_ms": 2.0, "workers": 0, "seed": 0, **more}
-    for name, default in numbers.items():
-        p.add_argument("--" + name.replace("_", "-"), type=type(default), default=default)
-    return p.parse_args()
 
 
 class Samples(torch.utils.data.Dataset):

@@ -124,6 +124,51 @@ static void test_nested(const char *python)
              "train 2 left, train 2 left, step 1 left", "loops in loops are told from outside in");
 }
 
+/* Which loops are within others: what for statements hold, from the outermost call to the innermost
+ * one, generators where they are asked. */
+static void test_within(const char *python)
+{
+    static const char script[] = READY "def batches(n):\n"
+                                       "    for i in range(n):\n"
+                                       "        yield i\n"
+                                       "def parts(n):\n"
+                                       "    for part in range(n):\n"
+                                       "        if part == 2: step()\n"
+                                       "        yield part\n"
+                                       "def step():\n"
+                                       "    for layer in [1, 2, 3]:\n"
+                                       "        if layer == 2: sit()\n"
+                                       "def train():\n"
+                                       "    it, left = iter(range(90)), batches(70)\n"
+                                       "    next(it), next(left)\n"
+                                       "    for batch in batches(10):\n"
+                                       "        asked = parts(9)\n"
+                                       "        for i in range(5):\n"
+                                       "            if batch == 6: next(asked)\n"
+                                       "train()\n";
+    static const struct {
+        int64_t left;
+        bool entered;
+    } want[] = {
+        { 89, false }, { 69, false }, /* variables, a generator that waits */
+        { 6, true },                  /* one that runs */
+        { 3, true },   { 2, true },   { 1, true },
+    };
+    struct job job = start(python, script);
+    struct python_loop_of_call loops[MOST];
+    int n = loops_of(job.pid, loops);
+
+    is_int(n, ARRAY_SIZE(want), "a variable that counts is found, and all loops");
+    for (int i = 0; i < MIN(n, (int)ARRAY_SIZE(want)); i++) {
+        is_int(loops[i].loop.progress.left, want[i].left, "number %d has so many rounds left", i);
+        ok(loops[i].loop.entered == want[i].entered, "number %d is %s", i,
+           want[i].entered ? "a for statement's" : "a variable's");
+        if (i > 0)
+            ok(loops[i - 1].loop.order < loops[i].loop.order, "number %d is within %d", i, i - 1);
+    }
+    stop(&job);
+}
+
 /* The same loop later on; in a call that goes on, and by its place. */
 static void test_again(const char *python)
 {
@@ -155,6 +200,45 @@ static void test_again(const char *python)
     stop(&job);
     ok(python_process_again(p, &loops[0].loop) < 0, "a loop of a process that has ended is gone");
     is_int(python_process_loops(p, 0, loops, MOST), 0, "a process that has ended has no loops");
+}
+
+/* Another function's frame lies where that of the loop lay, and has an iterator in the same
+ * place. */
+static void test_another_call(const char *python)
+{
+    struct job job = start(python, "import signal, time\n"
+                                   "told = []\n"
+                                   "signal.signal(signal.SIGUSR1, lambda *a: told.append(1))\n"
+                                   "def train():\n"
+                                   "    for i in range(10**9):\n"
+                                   "        if i == 3: print(1, flush=True)\n"
+                                   "        time.sleep(0.001)\n"
+                                   "        if told: break\n"
+                                   "def save():\n"
+                                   "    for i in range(7):\n"
+                                   "        time.sleep(99)\n"
+                                   "        time.sleep(99)\n"
+                                   "        if told: break\n"
+                                   "train()\n"
+                                   "save()\n");
+    CLEANUP(python_process_closep) struct python_process *p = NULL;
+    struct python_loop_of_call loops[MOST];
+    struct python_loop first = { .id = 0 };
+    int n;
+
+    is_int(python_process_open(&p, job.pid, NULL), 0, "the Python of a call is found");
+    if (python_process_loops(p, 0, loops, MOST) == 1)
+        first = loops[0].loop;
+    ok(first.id, "the loop of a call is found");
+    kill(job.pid, SIGUSR1);
+    do {
+        n = python_process_again(p, &first);
+    } while (n == 0 && first.progress.left > 7);
+    is_int(n, -ENOENT, "a loop has ended when another call is where it was");
+    while (python_process_loops(p, 0, loops, MOST) != 1 || loops[0].loop.progress.left > 7)
+        usleep(1000);
+    ok(loops[0].loop.id != first.id, "the loop of a call has a name of its own");
+    stop(&job);
 }
 
 static void test_most(const char *python)
@@ -203,7 +287,9 @@ static void test_all(const char *python)
     test_kinds(python);
     test_generators(python);
     test_nested(python);
+    test_within(python);
     test_again(python);
+    test_another_call(python);
     test_most(python);
 }
 

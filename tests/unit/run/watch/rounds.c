@@ -34,7 +34,7 @@ static void look(struct program *p, const struct rounds_seen *seen, size_t n)
 
 static struct rounds_seen loop_at(unsigned depth, uint64_t iterator, int64_t at, int64_t left)
 {
-    return (struct rounds_seen){ 1000 + depth, depth, iterator, at, left };
+    return (struct rounds_seen){ 1000 + depth, depth, true, iterator, at, left };
 }
 
 static void test_plain(void)
@@ -127,6 +127,62 @@ static void test_short_ones(void)
         look(&p, seen, 2);
     }
     is_int((long long)p.told, 198, "the loop around short loops makes the steps");
+}
+
+/* Looks come in step with what they look at: each sees a new iterator where the last one was, and
+ * hardly further. */
+static void test_in_step(bool entered, uint64_t want, const char *what)
+{
+    struct program p = { .now_ns = 0 };
+
+    for (int64_t i = 0; i < 100; i++) {
+        struct rounds_seen seen[] = {
+            loop_at(0, 1, i * 5, -1),
+            loop_at(1, 2, i % 24 / 3 - 8, 8 - i % 24 / 3),
+        };
+
+        seen[0].entered = entered;
+        look(&p, seen, 2);
+    }
+    is_int((long long)p.told, (long long)want, "%s", what);
+}
+
+/* While a first round takes long, as one that compiles does, all loops last. */
+static void test_standstill(void)
+{
+    struct program p = { .now_ns = 0 };
+
+    for (int64_t i = 0; i < 100; i++) {
+        int64_t round = i < 40 ? 0 : i - 40;
+        const struct rounds_seen seen[] = {
+            loop_at(0, 1, round, -1),
+            loop_at(1, 2 + (uint64_t)round, i < 40 ? 0 : i % 3 * 2, -1),
+        };
+
+        look(&p, seen, 2);
+        if (i == 50)
+            is_int((long long)p.told, 10, "a loop is known ten looks after its first round");
+    }
+    is_int((long long)p.told, 59, "a loop within it that lasted as long is not told");
+}
+
+/* Three courses of 12 looks, then one of each look. */
+static void test_given_up(void)
+{
+    struct program p = { .now_ns = 0 };
+
+    for (int64_t i = 0; i < 100; i++) {
+        int64_t round = i < 36 ? i / 12 : i - 33;
+        const struct rounds_seen seen[] = {
+            loop_at(0, 1, round, -1),
+            loop_at(1, 2 + (uint64_t)round, i < 36 ? i % 12 : 0, -1),
+        };
+
+        look(&p, seen, 2);
+        if (i == 35)
+            is_int((long long)p.told, 33, "of two loops that last the inner one is told");
+    }
+    is_int((long long)p.told, 33 + 59, "one that does not last any more is given up");
 }
 
 static void test_fast_ones(void)
@@ -225,6 +281,10 @@ int main(void)
     test_epochs(0, "where it is not known how many are left");
     test_same_place();
     test_short_ones();
+    test_in_step(true, 495, "a loop begins anew with each round of the one around it");
+    test_in_step(false, 33, "a count that is no loop has no other within it");
+    test_standstill();
+    test_given_up();
     test_fast_ones();
     test_another();
     test_wild();

@@ -1,0 +1,12 @@
+"""What each job is told."""
+
+import argparse
+
+
+def options(**more):
+    """more: a job's own, with their defaults."""
+    p = argparse.ArgumentParser()
+    numbers = {"steps": 600, "sleep_ms": 2.0, "workers": 0, "seed": 0, **more}
+    for name, default in numbers.items():
+        p.add_argument("--" + name.replace("_", "-"), type=type(default), default=default)
+    return p.parse_args()
