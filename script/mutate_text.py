@@ -65,9 +65,14 @@ EQUIVALENT = [
     (
         "a descriptor that is none: any number below zero; 0 is taken",
         re.compile(
-            r"\b(\w+_)?(fd|lock|dir|root|proc|socket|listener|notify|signals|sensor)"
+            r"\b(\w+_)?(fd|lock|log|dir|root|proc|socket|listener|notify|signals|sensor)"
             r" (= -1|>= 0|< 0)\b"
         ),
+        ("constant", "comparison"),
+    ),
+    (
+        "what a text has room for at first: it grows",
+        re.compile(r"= STR_INIT\(\d+\);$"),
         ("constant",),
     ),
     (

@@ -45,7 +45,8 @@ struct rounds_made {
 };
 
 /* One look at all loops of the process, an inner one behind those that it is in. What was made is
- * told from when the loop was first seen, once it is known which one it is: whether there is any. */
+ * told from when the loop was first seen, once it is known which one it is: whether there is any.
+ */
 bool rounds_look(struct rounds *r, const struct rounds_seen *seen, size_t n, int64_t now_ns,
                  struct rounds_made *ret);
 

@@ -27,9 +27,7 @@ double sequence_half(const struct sequence *s, double alpha, double spread)
 
     if (s->n < 2)
         return (double)INFINITY;
-    root = pow(sqrt(k) / (2 * alpha), 2 / n);
-    if (root <= 1)
-        return 0;
+    root = fmax(1, pow(sqrt(k) / (2 * alpha), 2 / n));
     if (root >= k)
         return (double)INFINITY;
     q = (root - 1) / (1 - root / k);

@@ -73,7 +73,8 @@ static int port(void)
     return 20000 + (int)getpid() % 3000;
 }
 
-static struct meeting_config config(struct end *x, enum meeting_role role, const char *token)
+static struct meeting_config config(struct end *x, enum meeting_role role, const char *token,
+                                    const char *host)
 {
     struct meeting_config c = { .clock = &clock_system,
                                 .host = role == MEETING_LEADS ? "one" : "two",
@@ -87,11 +88,16 @@ static struct meeting_config config(struct end *x, enum meeting_role role, const
 
     c.place = (struct meeting_place){ .several = true, .host = "127.0.0.1", .role = role };
     c.place.port = port();
+    if (host)
+        snprintf(c.place.host, sizeof(c.place.host), "%s", host);
+    if (host && role == MEETING_LEADS)
+        c.host = host; /* its own name */
     folder_need(meeting_key_read(&c.key, token, NULL, NULL), token);
     return c;
 }
 
-static void begin(struct end *x, enum meeting_role role, const char *token, int rank)
+static void begin_at(struct end *x, enum meeting_role role, const char *token, int rank,
+                     const char *host)
 {
     struct meeting_config c;
 
@@ -99,10 +105,15 @@ static void begin(struct end *x, enum meeting_role role, const char *token, int 
     folder_make(x->root);
     folder_need(rings_open(&x->rings, x->root, NULL), x->root);
     folder_need(control_make(&x->control, x->root, NULL), x->root);
-    c = config(x, role, token);
+    c = config(x, role, token, host);
     folder_need(meeting_open(&x->meeting, &c, NULL), x->root);
     rings_follow(x->rings, hear, x);
     x->rank = brim_step_open_at(x->root, "test 1", rank, rank, 2);
+}
+
+static void begin(struct end *x, enum meeting_role role, const char *token, int rank)
+{
+    begin_at(x, role, token, rank, NULL);
 }
 
 static void leave(struct end *x)
@@ -339,7 +350,7 @@ static void test_purpose(void)
     begin(&one, MEETING_LEADS, token, 0);
     begin(&two, MEETING_FOLLOWS, token, 1);
     leave(&two);
-    c = config(&two, MEETING_FOLLOWS, token);
+    c = config(&two, MEETING_FOLLOWS, token, NULL);
     c.purpose = 'r';
     folder_need(meeting_open(&two.meeting, &c, NULL), two.root);
     ok(until(two.said[0] && one.said[0], &one, &two), "both users are told of another command");
@@ -402,12 +413,27 @@ static void test_strangers(void)
     finish(&two);
 }
 
+/* Debian gives a host's own name a loopback address, which others cannot reach. */
+static void test_own_name(void)
+{
+    struct end one, two;
+
+    begin_at(&one, MEETING_LEADS, token, 0, "localhost");
+    begin_at(&two, MEETING_FOLLOWS, token, 1, "127.0.0.2");
+    make_steps(&two, 3);
+    ok(until(one.steps == 3, &one, &two),
+       "a host that knows its own name by a loopback address is reached by others");
+    finish(&one);
+    finish(&two);
+}
+
 int main(void)
 {
     struct end one, two;
 
     test_strangers();
     test_purpose();
+    test_own_name();
 
     begin(&one, MEETING_LEADS, token, 0);
     begin(&two, MEETING_FOLLOWS, token, 1);
