@@ -5,6 +5,8 @@
 #include <math.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "folder.h"
@@ -130,6 +132,26 @@ static void test_fields(const char *root)
     check_step(&r.ranks[0].total, &lane.total, "the sum of steps");
     run_done(&r);
     rank_steps_done(&lane);
+}
+
+/* On one host it is the process that tells whether its run goes on, and not the clock. */
+static void test_own_host(const char *root)
+{
+    CLEANUP(archive_closep) struct archive *a = NULL;
+    struct timespec long_ago[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
+    struct run here = started, r;
+    char host[65] = "", moments[PATH_MAX];
+
+    folder_need(gethostname(host, sizeof(host) - 1), "gethostname");
+    here.id = "r2";
+    here.host = host;
+    a = create(root, &here);
+    snprintf(moments, sizeof(moments), "%s/part-%s-%d.moments", archive_folder(a), host,
+             (int)getpid());
+    folder_need(utimensat(AT_FDCWD, moments, long_ago, 0), moments);
+    is_int(run_load(archive_folder(a), &r, NULL), 0, "a run of this host is read");
+    is_int((int)r.end, RUN_RUNNING, "a run is running as long as this process is");
+    run_done(&r);
 }
 
 /* Of what a rank has not changed nothing is written again. */
@@ -338,8 +360,8 @@ static void test_full(const char *root)
 
 int main(void)
 {
-    void (*const tests[])(const char *) = { test_fields, test_unchanged, test_coarse, test_texts,
-                                            test_rare,   test_reserve,   test_full };
+    void (*const tests[])(const char *) = { test_fields, test_own_host, test_unchanged, test_coarse,
+                                            test_texts,  test_rare,     test_reserve,   test_full };
     char root[PATH_MAX];
 
     for (size_t i = 0; i < ARRAY_SIZE(tests); i++) {
