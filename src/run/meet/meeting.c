@@ -192,14 +192,14 @@ int meeting_end(struct meeting *m)
 {
     int64_t begin_ns = clock_monotonic_ns(m->c.clock);
     struct pollfd fd = { .fd = m->poll, .events = POLLIN };
-    int rc = 0;
 
     if (m->follower)
         follower_end(m->follower);
-    rc = meeting_turn(m);
-    while (rc == 0 && waits(m) && clock_monotonic_ns(m->c.clock) - begin_ns < END_NS) {
+    for (;;) {
+        int rc = meeting_turn(m);
+
+        if (rc < 0 || !waits(m) || clock_monotonic_ns(m->c.clock) - begin_ns >= END_NS)
+            return rc;
         (void)poll(&fd, 1, END_TURN_MS);
-        rc = meeting_turn(m);
     }
-    return rc;
 }
