@@ -221,8 +221,7 @@ bool sched_is_on(const struct sched *s, uint32_t job, uint32_t node)
 {
     uint32_t p = s->jobs[device_sharing_host(s, job)].part;
 
-    if (s->jobs[job].state != SCHED_RUNNING)
-        return false;
+    assert(s->jobs[job].state == SCHED_RUNNING);
     while (p != NO_PART && s->capacity.parts[p].node != node)
         p = s->capacity.parts[p].next;
     return p != NO_PART;

@@ -86,7 +86,7 @@ void sched_node(struct sched *s, uint32_t node, bool up);
 /* From now on nothing starts on a node, or may again. -ENOMEM. */
 int sched_close_node(struct sched *s, uint32_t node, bool closed) CHECK_RESULT;
 
-/* Whether a running job has a part of a node. */
+/* Whether a job that runs has a part of a node. */
 bool sched_is_on(const struct sched *s, uint32_t job, uint32_t node);
 
 /* A running job keeps its devices that busy from now on, in thousandths; before it is told

@@ -50,6 +50,7 @@ static const char *const parts[] = {
     "ep=2",
     "etp=2",
     "ep=2,tp=2",
+    "tp=2,etp=2",
     "ep=2,tp=2,etp=2",
     "ep=2,tp=4,etp=2",
     "ep=4,cp=2",
