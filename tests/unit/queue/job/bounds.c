@@ -26,6 +26,11 @@ static void test_arrays(void)
     for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
         is_int(queue_array(bad[i], &width, note_task, &tasks, &e), -EINVAL, "'%s' is no array",
                bad[i]);
+    is_int(queue_array("0-9:0", &width, note_task, &tasks, &e), -EINVAL, "a step of 0 is none");
+    is_str(e.text,
+           "--array 0-9:0: numbers and ranges from 0 on, each above the one before, such as 0-9, "
+           "1,3,5-7, 0-90:10 or 0-99%4",
+           "a step of 0 is told by how an array is written");
     tasks = 0;
     is_int(queue_array("0", &width, note_task, &tasks, &e), 0, "task 0 alone is an array");
     ok(tasks == 1 && width == 0, "an array without a width runs all at a time");
