@@ -94,6 +94,37 @@ static void test_variables(void)
     ok(!p.several && p.port > 0, "without a launcher nobody is met");
 }
 
+/* Several processes may all be on one node. */
+static void test_nodes(void)
+{
+#define RANKS "RANK=0 WORLD_SIZE=2 MASTER_ADDR=n0 LOCAL_WORLD_SIZE="
+#define MPI "OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_SIZE="
+#define SLURM "SLURM_JOB_ID=17 SLURM_STEP_ID=0 SLURM_PROCID=0 SLURM_NTASKS=4 "
+    static const struct {
+        const char *env;
+        bool multi;
+    } cases[] = {
+        { RANKS "1", true },
+        { RANKS "2", false },
+        { RANKS "0", false },
+        { MPI "1", true },
+        { MPI "2", false },
+        { MPI "0", false },
+        { SLURM "SLURM_STEP_NUM_NODES=2", true },
+        { SLURM "SLURM_STEP_NUM_NODES=1 SLURM_JOB_NUM_NODES=2", false },
+        { SLURM "SLURM_STEP_NUM_NODES=0 SLURM_JOB_NUM_NODES=2", false },
+        { SLURM "SLURM_JOB_NUM_NODES=2", true },
+        { SLURM, false },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct meeting_place p = find(NULL, cases[i].env, "train.py");
+
+        ok(p.several && p.multi == cases[i].multi, "the ranks of '%s' are on %s", cases[i].env,
+           cases[i].multi ? "several nodes" : "one node, or nobody knows");
+    }
+}
+
 static void test_option(void)
 {
     const char *mpi = "OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=4";
@@ -131,6 +162,7 @@ int main(void)
 {
     test_torchrun();
     test_variables();
+    test_nodes();
     test_option();
     is_first("node1", "node1");
     is_first("node1,node2", "node1");
