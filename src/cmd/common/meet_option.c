@@ -1,6 +1,7 @@
 #include "cmd/common/meet_option.h"
 
 #include "run/job/environ.h"
+#include "run/meet/munge.h"
 
 /* Of several observers the first one tells it, if that is known. */
 static void tell(const struct meet_option_about *a, const struct meeting_place *p,
@@ -21,6 +22,11 @@ int meet_option(const struct meet_option_about *about, struct meet *ret, struct 
         return rc;
     rc = meeting_key_read(&ret->key, environ_get(about->env, "BRIM_TOKEN"),
                           about->option->token_file, &why);
+    /* In a job of Slurm, where MUNGE is mostly: nothing is to be set. */
+    if (rc == 0 && p->multi && environ_get(about->env, "SLURM_JOB_ID") && munge_answers()) {
+        ret->key = (struct meeting_key){ .by_munge = true };
+        rc = 1;
+    }
     if (rc < 0)
         tell(about, p, why.text);
     else if (rc == 0 && (p->told || (p->multi && about->asks)))

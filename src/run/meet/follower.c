@@ -10,6 +10,7 @@
 
 #include "run/meet/follower_lane.h"
 #include "run/meet/meeting_wire.h"
+#include "run/meet/munge.h"
 
 /* Between two tries to reach the leader; a user is told after some of them. */
 #define TRY_NS (NS_PER_S / 4)
@@ -28,6 +29,7 @@ enum follower_state {
     FOLLOWER_TRIES,    /* between connections */
     FOLLOWER_CONNECTS, /* one is under way */
     FOLLOWER_GREETS,   /* the leader's greeting has not come */
+    FOLLOWER_CHECKS,   /* nor its proof */
     FOLLOWER_ON,
     FOLLOWER_OVER, /* the leader has ended in order */
     FOLLOWER_LOST, /* it is gone, or refused us: no more is tried */
@@ -39,8 +41,8 @@ struct follower {
     int poll, connecting;
     enum follower_state state;
     struct meeting_wire peer;
-    unsigned char greeting[SEALED_GREETING];
-    char host[MEETING_NAME]; /* of the leader */
+    unsigned char greeting[SEALED_GREETING], answer[SEALED_GREETING]; /* ours, the leader's */
+    char host[MEETING_NAME];                                          /* of the leader */
     int64_t begin_ns, try_ns, heard_ns, budget_ns;
     double budget_b;
     unsigned pings;
@@ -141,23 +143,53 @@ static int look_at_connection(struct follower *f, int64_t now_ns)
     return 0;
 }
 
+static int check_greeting(struct follower *f)
+{
+    int rc;
+
+    if (!meeting_wire_take(&f->peer, f->answer, sizeof(f->answer)))
+        return 0;
+    rc = sealed_greeting_check(f->answer, f->c->purpose);
+    if (rc == 0)
+        f->state = FOLLOWER_CHECKS;
+    return rc;
+}
+
+/* The secret that the leader made for us, and for these two greetings. */
+static int take_secret(const struct follower *f, const char text[MUNGE_TEXT],
+                       unsigned char secret[SHA256_SIZE])
+{
+    unsigned char bytes[2 * SHA256_SIZE], bound[SHA256_SIZE];
+    int rc = munge_unseal(text, bytes, sizeof(bytes));
+
+    if (rc < 0)
+        return -EACCES;
+    sealed_bound(bound, f->c->place.job, f->greeting, f->answer);
+    if (!sha256_same(bytes + SHA256_SIZE, bound, sizeof(bound)))
+        return -EACCES;
+    memcpy(secret, bytes, SHA256_SIZE);
+    return 0;
+}
+
 /* Whoever answers there shows first that it has the secret. */
 static int check_leader(struct follower *f)
 {
-    unsigned char answer[SEALED_GREETING + SEALED_PROOF];
-    const struct sealed_secret secret = { f->c->key.bytes, sizeof(f->c->key.bytes),
-                                          f->c->place.job };
+    struct {
+        char sealed[MUNGE_TEXT];
+        unsigned char proof[SEALED_PROOF];
+    } answer;
+    struct meeting_key key = f->c->key;
+    const struct sealed_secret secret = { key.bytes, sizeof(key.bytes), f->c->place.job };
     struct meeting_message host = { .kind = MEETING_HOST };
     struct sealed_keys keys;
-    int rc;
+    bool all = key.by_munge ? meeting_wire_take(&f->peer, &answer, sizeof(answer))
+                            : meeting_wire_take(&f->peer, answer.proof, sizeof(answer.proof));
+    int rc = all && key.by_munge ? take_secret(f, answer.sealed, key.bytes) : 0;
 
-    if (!meeting_wire_take(&f->peer, answer, sizeof(answer)))
-        return 0;
-    rc = sealed_greeting_check(answer, f->c->purpose);
-    if (rc < 0)
+    if (!all || rc < 0)
         return rc;
-    sealed_keys_make(&keys, &secret, f->greeting, answer);
-    if (!sha256_same(answer + SEALED_GREETING, keys.leader_proof, SEALED_PROOF))
+    sealed_keys_make(&keys, &secret, f->greeting, f->answer);
+    if (!sha256_same(answer.proof, keys.leader_proof, SEALED_PROOF))
         return -EACCES;
     meeting_wire_put(&f->peer, keys.follower_proof, SEALED_PROOF);
     f->peer.to = keys.to_leader;
@@ -228,6 +260,8 @@ static int take_all(struct follower *f, int64_t now_ns)
     int rc = 0, more = 1;
 
     if (f->state == FOLLOWER_GREETS)
+        rc = check_greeting(f);
+    if (rc == 0 && f->state == FOLLOWER_CHECKS)
         rc = check_leader(f);
     while (rc == 0 && f->state == FOLLOWER_ON && (more = meeting_wire_next(&f->peer, &m)) > 0) {
         f->heard_ns = now_ns;
@@ -247,21 +281,27 @@ static void go_back(struct follower *f)
     f->back[0] = '\0';
 }
 
+static bool is_refused(int why)
+{
+    return why == -EACCES || why == -EKEYREJECTED || why == -ENOTUNIQ || why == -EPROTONOSUPPORT;
+}
+
 static void part(struct follower *f, int why, int64_t now_ns)
 {
     bool was_on = f->state == FOLLOWER_ON;
 
     meeting_wire_done(&f->peer);
-    if (!was_on && why != -EACCES && why != -ENOTUNIQ && why != -EPROTONOSUPPORT) {
+    if (!was_on && !is_refused(why)) {
         try_later(f, now_ns); /* it was somebody else, or has no room yet */
         return;
     }
     f->state = why == -ESHUTDOWN ? FOLLOWER_OVER : FOLLOWER_LOST;
     if (!was_on)
         say(f, "the brim at %s%s: this host is observed alone", f->c->place.host,
-            why == -EACCES     ? " has another token, or is of another job"
-            : why == -ENOTUNIQ ? " was started by another command"
-                               : " is of another version");
+            why == -EACCES         ? " has another token, or is of another job"
+            : why == -EKEYREJECTED ? " has BRIM_TOKEN where this one has none, or not where it has"
+            : why == -ENOTUNIQ     ? " was started by another command"
+                                   : " is of another version");
     else if (f->state == FOLLOWER_LOST && !f->ending)
         say(f, "the brim on %s, which leads, is gone: this host is observed alone from here",
             f->host);
@@ -350,7 +390,7 @@ int follower_turn(struct follower *f, int64_t now_ns)
         try_next(f, now_ns);
     if (f->state == FOLLOWER_CONNECTS)
         rc = look_at_connection(f, now_ns);
-    if (rc < 0 || (f->state != FOLLOWER_GREETS && f->state != FOLLOWER_ON))
+    if (rc < 0 || f->state < FOLLOWER_GREETS || f->state > FOLLOWER_ON)
         return rc;
     rc = go_on(f, now_ns);
     if (rc < 0)

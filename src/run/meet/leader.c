@@ -11,6 +11,7 @@
 
 #include "run/meet/clock_offset.h"
 #include "run/meet/meeting_wire.h"
+#include "run/meet/munge.h"
 
 #define PING_NS (NS_PER_S / 2)
 /* Without a word for so long a host is gone; one that has not shown its proof by then is sent away.
@@ -149,6 +150,9 @@ static void refuse(struct leader *l, int why)
                "hosts, or brim optimize on all");
     else if (why == -EPROTONOSUPPORT)
         say(l, "a brim of another version wants to join this job: use the same on all hosts");
+    else if (why == -EKEYREJECTED)
+        say(l, "a brim wants to join this job that has BRIM_TOKEN where this one has none, or the "
+               "other way round: set it on all hosts, or on none");
     else
         say(l, "one that wants to join this job was refused: it has another token, or is of "
                "another job");
@@ -166,25 +170,46 @@ static void answer_no(const struct leader *l, struct seat *n)
     (void)meeting_wire_send(&n->peer);
 }
 
+/* A secret for one follower, and the same as its user alone can read it. */
+static int make_secret(const struct leader *l, const unsigned char theirs[SEALED_GREETING],
+                       const unsigned char ours[SEALED_GREETING], unsigned char secret[SHA256_SIZE],
+                       char text[MUNGE_TEXT])
+{
+    unsigned char bytes[2 * SHA256_SIZE];
+
+    if (getrandom(secret, SHA256_SIZE, GRND_NONBLOCK) != SHA256_SIZE)
+        return -EIO;
+    memcpy(bytes, secret, SHA256_SIZE);
+    sealed_bound(bytes + SHA256_SIZE, l->c->place.job, theirs, ours);
+    return munge_seal(bytes, sizeof(bytes), text);
+}
+
 static int greet(struct leader *l, struct seat *n)
 {
     unsigned char theirs[SEALED_GREETING], ours[SEALED_GREETING], nonce[SEALED_NONCE];
-    const struct sealed_secret secret = { l->c->key.bytes, sizeof(l->c->key.bytes),
-                                          l->c->place.job };
+    struct meeting_key key = l->c->key;
+    const struct sealed_secret secret = { key.bytes, sizeof(key.bytes), l->c->place.job };
+    char sealed[MUNGE_TEXT];
     int rc;
 
     if (!meeting_wire_take(&n->peer, theirs, sizeof(theirs)))
         return 0;
     rc = sealed_greeting_check(theirs, l->c->purpose);
-    if (rc == -ENOTUNIQ || rc == -EPROTONOSUPPORT)
+    if (rc == -ENOTUNIQ || rc == -EPROTONOSUPPORT || rc == -EKEYREJECTED)
         answer_no(l, n);
     if (rc < 0)
         return rc;
     if (getrandom(nonce, sizeof(nonce), GRND_NONBLOCK) != sizeof(nonce))
         return -EIO;
     sealed_greeting(ours, l->c->purpose, nonce);
+    if (key.by_munge)
+        rc = make_secret(l, theirs, ours, key.bytes, sealed);
+    if (rc < 0)
+        return rc;
     sealed_keys_make(&n->keys, &secret, theirs, ours);
     meeting_wire_put(&n->peer, ours, sizeof(ours));
+    if (key.by_munge)
+        meeting_wire_put(&n->peer, sealed, sizeof(sealed));
     meeting_wire_put(&n->peer, n->keys.leader_proof, sizeof(n->keys.leader_proof));
     n->state = SEAT_PROVES;
     return 0;
@@ -354,7 +379,8 @@ static void drop(struct leader *l, size_t at, int why)
 {
     struct seat *n = l->seats[at];
 
-    if (n->state != SEAT_ON && (why == -EACCES || why == -ENOTUNIQ || why == -EPROTONOSUPPORT))
+    if (n->state != SEAT_ON &&
+        (why == -EACCES || why == -ENOTUNIQ || why == -EPROTONOSUPPORT || why == -EKEYREJECTED))
         refuse(l, why);
     if (n->state == SEAT_ON && !n->ended)
         say(l, "the brim on %s is gone: its ranks are not seen any more", n->host);

@@ -11,6 +11,7 @@
 #include "run/meet/follower.h"
 #include "run/meet/leader.h"
 #include "run/meet/meeting_address.h"
+#include "run/meet/sealed_frame.h"
 
 /* For what is left when the job has ended. */
 #define END_NS (2 * NS_PER_S)
@@ -41,6 +42,8 @@ int meeting_open(struct meeting **ret, const struct meeting_config *c, struct er
     if (!m)
         return err_nomem(e);
     m->c = *c;
+    if (c->key.by_munge)
+        m->c.purpose |= SEALED_BY_MUNGE;
     m->poll = epoll_create1(EPOLL_CLOEXEC);
     if (m->poll < 0)
         return err_set(e, -errno, "epoll: %s", strerror(errno));

@@ -16,6 +16,7 @@ static int take(struct meeting_key *ret, const char *text, const char *of, struc
     size_t begin = strspn(text, blanks), len = strlen(text + begin);
     struct sha256 s;
 
+    ret->by_munge = false;
     while (len && strchr(blanks, text[begin + len - 1]))
         len--;
 

@@ -1,11 +1,14 @@
 /* The secret that observers of one job share. */
 #ifndef BRIM_RUN_MEET_MEETING_KEY_H
 #define BRIM_RUN_MEET_MEETING_KEY_H
+#include <stdbool.h>
+
 #include "base/err.h"
 #include "run/meet/sha256.h"
 
 struct meeting_key {
     unsigned char bytes[SHA256_SIZE]; /* of the secret's hash */
+    bool by_munge; /* nobody gave one: the leader makes one for each follower, sealed by munge.h */
 };
 
 /* token: the text of BRIM_TOKEN, or NULL; file: the path of one that holds it, which only its user

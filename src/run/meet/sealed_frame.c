@@ -23,7 +23,22 @@ int sealed_greeting_check(const unsigned char from[SEALED_GREETING], unsigned ch
         return -EPROTO;
     if (from[MAGIC] != VERSION)
         return -EPROTONOSUPPORT;
+    if ((from[MAGIC + 1] ^ purpose) == SEALED_BY_MUNGE)
+        return -EKEYREJECTED;
     return from[MAGIC + 1] == purpose ? 0 : -ENOTUNIQ;
+}
+
+void sealed_bound(unsigned char ret[SHA256_SIZE], const char *job,
+                  const unsigned char follower[SEALED_GREETING],
+                  const unsigned char leader[SEALED_GREETING])
+{
+    struct sha256 s;
+
+    sha256_begin(&s);
+    sha256_add(&s, follower, SEALED_GREETING);
+    sha256_add(&s, leader, SEALED_GREETING);
+    sha256_add(&s, job, strlen(job));
+    sha256_end(&s, ret);
 }
 
 static void derive(const unsigned char key[SHA256_SIZE], const char *what,

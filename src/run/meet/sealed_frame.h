@@ -2,7 +2,8 @@
  * nothing was changed, repeated or left out on the way. Nothing is hidden. Pure.
  *
  *     follower -> leader   greeting: 8 bytes of magic, version, purpose, two zeros, a nonce
- *     leader -> follower   the same with its own nonce, and its proof
+ *     leader -> follower   the same with its own nonce; where MUNGE seals the secret, that (munge.h:
+ *                          the secret, then the hash of both greetings and the job); its proof
  *     follower -> leader   its proof
  *     then both ways       frames: length (4 bytes, little-endian), body, seal
  *
@@ -22,6 +23,7 @@ enum {
     SEALED_PROOF = SHA256_SIZE,
     SEALED_HEAD = 4,
     SEALED_SEAL = 16,
+    SEALED_BY_MUNGE = 0x80, /* in the purpose: where the secret comes from */
     SEALED_BODY = 32 << 10, /* bytes of a body, at most */
     SEALED_FRAME = SEALED_HEAD + SEALED_BODY + SEALED_SEAL
 };
@@ -41,7 +43,8 @@ struct sealed_keys {
 void sealed_greeting(unsigned char ret[SEALED_GREETING], unsigned char purpose,
                      const unsigned char nonce[SEALED_NONCE]);
 
-/* 0; -EPROTO: it is none; -EPROTONOSUPPORT: another version; -ENOTUNIQ: another purpose. */
+/* 0; -EPROTO: it is none; -EPROTONOSUPPORT: another version; -EKEYREJECTED: another kind of secret;
+ * -ENOTUNIQ: another purpose. */
 int sealed_greeting_check(const unsigned char from[SEALED_GREETING], unsigned char purpose);
 
 /* secret: of any length; job: what tells the job from others, a text. */
@@ -50,6 +53,11 @@ struct sealed_secret {
     size_t len;
     const char *job;
 };
+
+/* What ties a secret to two greetings. */
+void sealed_bound(unsigned char ret[SHA256_SIZE], const char *job,
+                  const unsigned char follower[SEALED_GREETING],
+                  const unsigned char leader[SEALED_GREETING]);
 
 void sealed_keys_make(struct sealed_keys *ret, const struct sealed_secret *s,
                       const unsigned char follower[SEALED_GREETING],
