@@ -12,8 +12,8 @@ enum { MUNGE_TEXT = 1024 };
 /* Whether the library is there, and the host's munged answers. */
 bool munge_answers(void);
 
-/* Seal some bytes for our own user, as a text with zeros behind it. 0; -ENOENT: there is no library;
- * -EIO: munged did not do it, or they are too many. */
+/* Seal some bytes for our own user, as a text with zeros behind it. 0; -ENOENT: there is no
+ * library; -EIO: munged did not do it, or they are too many. */
 int munge_seal(const void *bytes, size_t len, char ret[MUNGE_TEXT]) CHECK_RESULT;
 
 /* What was sealed: exactly so many bytes, by our own user. Else -EACCES, or as above. */

@@ -2,8 +2,8 @@
  * nothing was changed, repeated or left out on the way. Nothing is hidden. Pure.
  *
  *     follower -> leader   greeting: 8 bytes of magic, version, purpose, two zeros, a nonce
- *     leader -> follower   the same with its own nonce; where MUNGE seals the secret, that (munge.h:
- *                          the secret, then the hash of both greetings and the job); its proof
+ *     leader -> follower   the same with its own nonce; where MUNGE seals the secret, that (the
+ *                          secret, then the hash of both greetings and the job); its proof
  *     follower -> leader   its proof
  *     then both ways       frames: length (4 bytes, little-endian), body, seal
  *
