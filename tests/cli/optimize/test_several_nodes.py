@@ -216,6 +216,26 @@ def test_the_variables_of_launchers(job, launcher):
     assert two.seen is None
 
 
+def by_munge(job, **more):
+    place = job.nodes[0][1]
+    munge = dict(BRIM_TOKEN="", LD_LIBRARY_PATH=os.environ.get("FAKE_MUNGE_DIR", ""), **more)
+    return [dict(slurm(rank, place), **munge) for rank in (0, 1)]
+
+
+def test_hosts_of_slurm_need_no_token(job):
+    job.start_gated(JOB, 50, 1000, 1000, command="run", each=by_munge(job))
+    wait_for(lambda: "the brim on node2 has joined" in read_so_far(job.all[0]))
+    one, two = job.go()
+    assert one.seen["ranks"] == 2 and sorted(one.seen["hosts"]) == ["node1", "node2"]
+    assert two.seen is None
+
+
+def test_hosts_of_slurm_whose_munge_is_dead_are_alone(job):
+    one, two = job.start(JOB, 20, 1000, 1000, each=by_munge(job, FAKE_MUNGE="dead")).end()
+    assert one.status == 0 and two.status == 0
+    assert "do not know each other: set BRIM_TOKEN" in one.err
+
+
 def test_open_mpi_does_not_tell_the_place(job):
     each = [dict(open_mpi(rank, ""), BRIM_MEET="") for rank in (0, 1)]
     one, two = job.start(JOB, 20, 1000, 1000, each=each).end()
