@@ -8,6 +8,7 @@
 #include "base/conf.h"
 #include "base/clock.h"
 #include "bench/results.h"
+#include "cmd/common/load_run.h"
 #include "cmd/common/cmd.h"
 #include "cmd/common/fake_option.h"
 #include "cmd/common/find_shim.h"
@@ -18,7 +19,6 @@
 #include "cmd/run/live_status.h"
 #include "cmd/run/profile.h"
 #include "cmd/run/start_job.h"
-#include "run/archive/archive.h"
 #include "run/job/environ.h"
 #include "run/job/identity.h"
 #include "run/watch/observe.h"
@@ -61,7 +61,7 @@ static int report(const struct run_opts *o, const struct observed *seen, struct 
     CLEANUP(run_done) struct run loaded = { .id = NULL };
     CLEANUP(verdict_done) struct verdict verdict = { .sentence = NULL };
     const struct run_card_look look = job_look();
-    bool whole = seen->stored && run_load(seen->folder, &loaded, NULL) == 0;
+    bool whole = seen->stored && load_run_at_end(seen->folder, &loaded);
     const struct run *r = whole ? &loaded : &seen->run;
     const struct verdict *v = run_card_judge(r, &verdict) == 0 ? &verdict : NULL;
     int rc = run_card(r, v, seen->stored, &look, &card);

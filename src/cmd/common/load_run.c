@@ -3,11 +3,15 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/conf.h"
 #include "run/archive/archive.h"
 
-enum { PATH_BYTES = 4096, LIST_MAX = 8 << 20 };
+/* For the ends of other observers. */
+#define END_LOOK_NS (NS_PER_S / 10)
+enum { PATH_BYTES = 4096, LIST_MAX = 8 << 20, END_LOOKS = 20 };
 
 int load_run(const char *which, struct run *out, struct err *e)
 {
@@ -42,6 +46,20 @@ static int find_earlier(const struct run *r, const char *runs, struct str *found
         str_add(found, path);
     }
     return rc == 0 && str_error(found) ? err_nomem(e) : rc;
+}
+
+bool load_run_at_end(const char *folder, struct run *out)
+{
+    bool read = run_load(folder, out, NULL) == 0;
+
+    for (int i = 0; read && out->end == RUN_RUNNING && i < END_LOOKS; i++) {
+        const struct timespec t = { .tv_nsec = END_LOOK_NS };
+
+        (void)nanosleep(&t, NULL);
+        run_done(out);
+        read = run_load(folder, out, NULL) == 0;
+    }
+    return read;
 }
 
 int load_run_earlier(const struct run *r, struct run *out, struct err *e)

@@ -246,11 +246,14 @@ int optimize_card(const struct optimize_card *c, unsigned columns, struct str *o
 {
     const struct drive_report *r = c->report;
     const struct session *s = r->session;
-    double seconds = clock_seconds(c->run->end_ns - c->run->begin_ns);
     size_t hosts = run_figures_hosts(c->run, NULL, 0);
+    struct run_figures f;
+    int rc = run_figures(c->run, &f);
 
+    if (rc < 0)
+        return rc;
     str_addf(out, "brim: optimized run %s (%s), which took %s: %s\n", c->run->id, c->run->name,
-             quantity_seconds(seconds).text, run_card_end(c->run).text);
+             quantity_seconds(f.seconds).text, run_card_end(c->run).text);
     add_stretches(r, out);
     if (!kept(s)) {
         CLEANUP(str_done) struct str line = STR_INIT(LINE_MOST);

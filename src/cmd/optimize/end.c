@@ -1,12 +1,12 @@
 /* What is told when the job of brim optimize has ended. */
 #include <stdio.h>
 
+#include "cmd/common/load_run.h"
 #include "cmd/common/cmd.h"
 #include "cmd/common/terminal_text.h"
 #include "cmd/optimize/card.h"
 #include "cmd/optimize/job.h"
 #include "cmd/optimize/profile.h"
-#include "run/archive/archive.h"
 #include "run/job/secret.h"
 
 enum { CARD_MAX = 1 << 20, PATH_MOST = 4096, COMMAND_MOST = 64 << 10 };
@@ -76,7 +76,7 @@ int optimize_end(struct optimize_ending *x, const struct observed *seen, const s
     CLEANUP(run_done) struct run loaded = { .id = NULL };
     CLEANUP(verdict_done) struct verdict verdict = { .sentence = NULL };
 
-    x->stored = seen->stored && run_load(seen->folder, &loaded, NULL) == 0;
+    x->stored = seen->stored && load_run_at_end(seen->folder, &loaded);
     x->run = x->stored ? &loaded : &seen->run;
     x->verdict = run_card_judge(x->run, &verdict) == 0 ? &verdict : NULL;
     drive_tell(d, &x->report);

@@ -1,30 +1,43 @@
 #!/usr/bin/env python3
-"""One job that a real Slurm starts on several nodes, under brim, without a token: the brims meet by
-MUNGE. One card, all hosts on it, a loader's setting changed on all ranks, weights as without brim.
+"""One job on several nodes that a real launcher starts, under brim: one card, all hosts on it, a
+loader's setting changed on all ranks, weights as without brim. Slurm's hosts meet by MUNGE, without
+a token; Open MPI's by --meet.
 
-    script/bench slurm_job [--nodes N] [--steps N]
+    script/bench launchers [--nodes N] [--steps N] [--only slurm|mpi]
 
-Nodes are network namespaces with host names of their own; slurmctld and a slurmd on each. Needs
-root, torch, iproute2, slurm-wlm and munge (Debian's packages)."""
+Nodes are network namespaces with host names of their own; slurmctld and a slurmd on each, or what
+mpirun takes for ssh enters them. Needs root, torch, iproute2; slurm-wlm and munge, openmpi-bin
+(Debian's packages)."""
 
 import argparse
 import contextlib
 import glob
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import time
 
 import inject
-from nodes_job import JOB, PYTHON, line, say
+from nodes_job import JOB, OPTIMIZE, PYTHON, RATE_BIT, line, say
 
 BRIM = os.path.abspath(os.environ["BRIM"])
-RATE_BIT = 100_000_000
 PATIENCE_S = 60
 # Debian's names are alternatives' (slurmd-wlm); a daemon that is called so leaves its Gres= out.
 DAEMONS = ("slurmctld", "slurmd")
-UNDER = "export RANK=$SLURM_PROCID WORLD_SIZE=$SLURM_NTASKS LOCAL_RANK=0; exec \"$@\""
+# What the job asks the environment for, by what the launcher tells.
+RANKS = "export RANK=$%s WORLD_SIZE=$%s LOCAL_RANK=0; exec \"$@\""
+UNDER_SLURM = RANKS % ("SLURM_PROCID", "SLURM_NTASKS")
+UNDER_MPI = RANKS % ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE")
+# Enters the namespace of 10.214.0.N, whose host is nodeN.
+AGENT = """#!/bin/sh
+n=${1##*.}
+shift
+exec nsenter --net=/run/netns/PREFIX-n$((n - 1)) unshare --uts \\
+    sh -c "hostname node$n; $*"
+"""
 
 CONF = """ClusterName=bench
 SlurmctldHost=node1(10.214.0.1)
@@ -51,18 +64,49 @@ PartitionName=all Nodes=ALL Default=YES State=UP
 """
 
 
-class Slurm:
+class Launcher:
+    name = None
+
     def __init__(self, spaces, work):
         self.spaces, self.work, self.port = spaces, work, 29500
-        self.running = []
         self.env = {k: v for k, v in os.environ.items() if not k.startswith(("BRIM_", "SLURM_"))}
-        self.env["SLURM_CONF"] = os.path.join(work, "slurm.conf")
+        self.env.update(
+            MASTER_ADDR="10.214.0.1", OMP_NUM_THREADS="1", GLOO_SOCKET_IFNAME="eth0",
+            PYTHONDONTWRITEBYTECODE="1", STATE_DIRECTORY=work,
+        )
 
     def on(self, node, *command):
         """A command line, on a node."""
         name = "hostname node%d && exec \"$@\"" % (node + 1)
         space = self.spaces[node]
         return ["nsenter", "--net=" + space, "unshare", "--uts", "sh", "-c", name, "sh", *command]
+
+    def card(self):
+        return os.path.join(self.work, "card-" + self.name)
+
+    def under(self, brim, *more):
+        return [BRIM, *brim, *more, "--json=" + self.card(), "--"] if brim else []
+
+    def run(self, *command):
+        """(weights of all ranks, what the brims said)."""
+        done = subprocess.run(
+            self.on(0, *command), env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, universal_newlines=True, timeout=600,
+        )
+        weights = re.findall(r"weights (\w{16})", done.stdout)
+        if done.returncode or len(weights) != len(self.spaces):
+            said = (done.stdout + done.stderr)[-900:]
+            raise RuntimeError("%s ended with %d: %s" % (command[0], done.returncode, said))
+        return set(weights), done.stderr
+
+
+class Slurm(Launcher):
+    name = "slurm"
+
+    def __init__(self, spaces, work):
+        super().__init__(spaces, work)
+        self.running = []
+        self.env["SLURM_CONF"] = os.path.join(work, "slurm.conf")
 
     def start(self, *command):
         log = open(os.path.join(self.work, "daemons.log"), "a")
@@ -137,64 +181,90 @@ class Slurm:
                 p.wait()
 
     def job(self, steps, brim=()):
-        """(weights of all ranks, what the brims said)."""
         self.port += 1
-        env = dict(
-            self.env, MASTER_ADDR="10.214.0.1", MASTER_PORT=str(self.port), OMP_NUM_THREADS="1",
-            GLOO_SOCKET_IFNAME="eth0", PYTHONDONTWRITEBYTECODE="1", STATE_DIRECTORY=self.work,
-        )
+        self.env["MASTER_PORT"] = str(self.port)
         count = str(len(self.spaces))
-        card = "--json=" + os.path.join(self.work, "card")
-        under = [BRIM, *brim, card, "--"] if brim else []
-        done = subprocess.run(
-            self.on(0, "srun", "-N", count, "-n", count, "--export=ALL", *under, "sh", "-c", UNDER,
-                    "sh", PYTHON, JOB, "--steps", str(steps)),
-            env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            universal_newlines=True, timeout=600,
+        return self.run(
+            *("srun", "-N", count, "-n", count, "--export=ALL", *self.under(brim)),
+            *("sh", "-c", UNDER_SLURM, "sh", PYTHON, JOB, "--steps", str(steps))
         )
-        weights = [w.split()[-1] for w in done.stdout.splitlines() if " weights " in w]
-        if done.returncode or len(weights) != len(self.spaces):
-            raise RuntimeError("the job did not end: %s" % done.stderr[-900:])
-        return set(weights), done.stderr
 
 
-def measure(slurm, steps):
-    alone, _ = slurm.job(steps)
-    under, said = slurm.job(steps, ["optimize", "--interval", "200ms", "--try", "loader.workers=5"])
-    with open(os.path.join(slurm.work, "card")) as f:
+class Mpi(Launcher):
+    name = "mpi"
+
+    def up(self):
+        self.agent = os.path.join(self.work, "agent.sh")
+        with open(self.agent, "w") as f:
+            f.write(AGENT.replace("PREFIX", inject.NAME))
+        os.chmod(self.agent, 0o755)
+        self.env["BRIM_TOKEN"] = "x" * 32
+        return 0
+
+    def down(self):
+        pass
+
+    def job(self, steps, brim=()):
+        self.port += 1
+        self.env["MASTER_PORT"] = str(self.port)
+        handed = ("MASTER_", "OMP_", "GLOO_", "PYTHON", "STATE_", "BRIM_TOKEN")
+        passed = [w for name in self.env if name.startswith(handed) for w in ("-x", name)]
+        hosts = ",".join("10.214.0.%d:1" % (i + 1) for i in range(len(self.spaces)))
+        return self.run(
+            *("mpirun", "--allow-run-as-root", "--mca", "plm_rsh_agent", self.agent),
+            *("--mca", "oob_tcp_if_include", "eth0", "--mca", "btl_tcp_if_include", "eth0"),
+            *("--bind-to", "none", "-H", hosts, *passed),
+            *self.under(brim, "--meet", "10.214.0.1"),
+            *("sh", "-c", UNDER_MPI, "sh", PYTHON, JOB, "--steps", str(steps))
+        )
+
+
+def measure(launcher, steps):
+    line(launcher.name + ": from nothing to idle nodes", launcher.up(), "s", "<= 30")
+    alone, _ = launcher.job(steps)
+    under, said = launcher.job(steps, OPTIMIZE)
+    say(said)
+    with open(launcher.card()) as f:
         card = json.load(f)
     hosts = card["run"]["hosts"]
     kept = [
         "%s=%s" % (s["knob"], s["value"])
         for s in card["optimize"]["settings"] if s["outcome"] == "adopted"
     ]
-    say(said)
-    count = len(slurm.spaces)
-    line("slurm: hosts on the card", len(hosts), "hosts", ">= %d" % count, ", ".join(sorted(hosts)))
-    line("slurm: settings kept", len(kept), "", ">= 1", ", ".join(kept))
-    line("slurm: weights as without brim", float(under == alone), "", ">= 1", *alone)
+    count, name = len(launcher.spaces), launcher.name
+    listed = ", ".join(sorted(hosts))
+    line(name + ": hosts on the card", len(hosts), "hosts", ">= %d" % count, listed)
+    line(name + ": settings kept", len(kept), "", ">= 1", ", ".join(kept))
+    line(name + ": weights as without brim", float(under == alone), "", ">= 1", *alone)
 
 
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--nodes", type=int, default=4)
     p.add_argument("--steps", type=int, default=1500)
+    p.add_argument("--only", choices=("slurm", "mpi"))
     a = p.parse_args()
-    if not os.environ.get("SLURM_JOB_ROOM"):
+    if not os.environ.get("LAUNCHERS_ROOM"):
         # Mounts of its own: /run/munge, and the names of namespaces.
         room = ["unshare", "--mount", sys.executable, *sys.argv]
-        os.execvpe("unshare", room, dict(os.environ, SLURM_JOB_ROOM="1"))
-    missing = [d for d in DAEMONS if not glob.glob("/usr/sbin/%s-wlm" % d)]
-    if missing:
-        raise SystemExit("skipped: no %s (Debian: slurm-wlm, munge)" % ", ".join(missing))
+        os.execvpe("unshare", room, dict(os.environ, LAUNCHERS_ROOM="1"))
+    there = {
+        Slurm: all(glob.glob("/usr/sbin/%s-wlm" % d) for d in DAEMONS) and shutil.which("munged"),
+        Mpi: shutil.which("mpirun"),
+    }
     work = inject.work_folder()
     with inject.bridged(a.nodes, RATE_BIT) as spaces:
-        slurm = Slurm(spaces, work)
-        try:
-            line("slurm: from nothing to idle nodes", slurm.up(), "s", "<= 30")
-            measure(slurm, a.steps)
-        finally:
-            slurm.down()
+        for kind, found in there.items():
+            if a.only and a.only != kind.name:
+                continue
+            if not found:
+                say("skipped: no %s (Debian: slurm-wlm, munge, openmpi-bin)" % kind.name)
+                continue
+            launcher = kind(spaces, work)
+            try:
+                measure(launcher, a.steps)
+            finally:
+                launcher.down()
 
 
 if __name__ == "__main__":
