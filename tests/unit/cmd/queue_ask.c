@@ -158,7 +158,10 @@ static void test_above(void)
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct err e = { "" };
         char want[TEXT] = "";
-        int rc = queue_client_check_folder("Q", cases[i].folder, &e);
+        int rc;
+
+        errno = ENOENT; /* of what was looked for before */
+        rc = queue_client_check_folder("Q", cases[i].folder, &e);
 
         if (*cases[i].want)
             snprintf(want, sizeof(want),
@@ -248,6 +251,8 @@ static void test_lists(void)
            "ask /q verb=jobs since=500 from=1 most=10 user=ana\n"
            "ask /q verb=jobs since=500 from=3 most=8 user=ana\n",
            "the second page begins where the first one ended");
+    is_str(list(two, NULL, 3), PAGE(A "," B "," C "\n  ") "> 0",
+           "a page is asked for where one job is left to list");
     is_str(list(two, NULL, 2), PAGE(A "," B "\n  ") "> 3",
            "no page is asked for when there are enough jobs");
     is_str(list(two, NULL, 1), PAGE(A "," B "\n  ") "> 3",
