@@ -3,6 +3,7 @@
 #include "cmd/run/live_status.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static struct {
     const char *sentence;
     size_t items;
     double took_s;
-    bool no_snapshot, no_verdict;
+    bool no_family, no_snapshot, no_verdict;
 } made;
 
 static int64_t now_ns, since_ns;
@@ -118,9 +119,10 @@ static const struct live_run *look(const struct rank_steps *inferred, const char
 {
     static char id[] = "20261101-090000-0001", name[] = "train", user[] = "ana";
     static const struct run r = { .id = id, .name = name, .user = user, .begin_ns = 5500000000 };
-    const struct run_snapshot w = {
-        .run = &r, .inferred = inferred, .now_ns = now_ns, .family = (const void *)&r
-    };
+    const struct run_snapshot w = { .run = &r,
+                                    .inferred = inferred,
+                                    .now_ns = now_ns,
+                                    .family = made.no_family ? NULL : (const void *)&r };
 
     status.teller.look(status.teller.arg, &w, "/rings", trying);
     return &status.told;
@@ -152,7 +154,20 @@ static void test_about(void)
     is_int(written, 2, "the file is written again when there was no room");
     made.kin = KIN;
     is_int((long long)look(NULL, "")->n_pids, LIVE_RUN_PIDS, "no more processes than fit are told");
+    made.no_family = true;
+    is_int((long long)look(NULL, "")->n_pids, 0, "a job whose processes are not known has none");
+}
+
+/* The file's descriptor, which holds its lock. */
+static void test_done(void)
+{
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    usual();
+    status.fd = null;
     live_status_done(&status);
+    ok(null >= 0 && fcntl(null, F_GETFD) < 0, "the file is closed at the end");
+    is_int(status.fd, -1, "nothing is closed twice");
 }
 
 static void test_steps(void)
@@ -231,17 +246,19 @@ static void test_pauses(void)
     is_int(judged, 4, "a job is judged every two seconds");
     usual();
     made.took_s = 0.1;
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i <= 5; i++) {
         now_ns = (100 + i) * NS_PER_S;
         (void)look(NULL, "");
+        is_int(judged, i < 5 ? 1 : 2, "a verdict that took 0.1 s is made again after 5 s, not %d",
+               i);
     }
-    is_int(judged, 2, "a verdict that took long is made less often");
     is_int(written, 6, "the job is told of each second");
 }
 
 int main(void)
 {
     test_about();
+    test_done();
     test_steps();
     test_verdict();
     test_pauses();
