@@ -12,7 +12,7 @@
 #include "render/node/nodes_text.h"
 #include "tap.h"
 
-enum { LOG = 8192, LINES = 30 };
+enum { LOG = 8192, LINES = 36 };
 
 /* Events between keys: answers come, the timer goes off, another size, nothing, the end. */
 #define ANSWER "A"
@@ -398,6 +398,25 @@ static void test_watch(void)
     folder_remove(root);
 }
 
+/* A signal, where no key is pressed. */
+static void test_signals(void)
+{
+    int was = dup(STDIN_FILENO), nobody[2];
+    char c;
+
+    folder_need(pipe2(nobody, O_CLOEXEC), "a pipe");
+    folder_need(dup2(nobody[0], STDIN_FILENO), "standard input");
+    folder_need((int)write(signals[1], "s", 1), "a pipe");
+    usual();
+    is_str(top(END, usually), OPENED "[asking 2 nodes] ask close = 0",
+           "signals are watched, as keys are");
+    folder_need((int)read(signals[0], &c, 1), "a pipe");
+    folder_need(dup2(was, STDIN_FILENO), "standard input");
+    close(was);
+    close(nobody[0]);
+    close(nobody[1]);
+}
+
 int main(void)
 {
     int keys_here[2];
@@ -411,5 +430,6 @@ int main(void)
     test_failures();
     test_once();
     test_watch();
+    test_signals();
     return done();
 }
