@@ -56,7 +56,7 @@ static const char *check(const char *option, const char *path)
     snprintf(whole, sizeof(whole), "%s", path);
     is_int(opt_set(table, &o, option, whole, &e), 0, "--%s is an option", option);
     rc = output_check(table, &o, &e);
-    is_int(rc < 0, *e.text != '\0', "--%s with an error has a sentence", option);
+    ok(*e.text ? rc < 0 : rc == 0, "--%s has a sentence with an error alone", option);
     found = strstr(e.text, whole);
     if (*whole && found)
         snprintf(ret, sizeof(ret), "%.*s@%s", (int)(found - e.text), e.text, found + strlen(whole));
@@ -119,6 +119,8 @@ static void test_places(void)
     folder_need(getcwd(here, sizeof(here)) ? 0 : -1, "the folder of the test");
     folder_need(chdir(root), root);
     is_str(check("json", "new"), "", "a new file of this folder can be written");
+    folder_text(root, "-", "of somebody else");
+    is_str(check("json", "-"), "", "a file called as standard output is not looked at");
     folder_need(chdir(here), here);
 }
 
@@ -206,6 +208,7 @@ static void test_tokens(void)
         { "", NULL },
         { " \n", NULL },
     };
+    CLEANUP(str_done) struct str none = STR_INIT(TOKEN_FILE_MAX);
 
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         CLEANUP(str_done) struct str token = STR_INIT(TOKEN_FILE_MAX);
@@ -221,6 +224,7 @@ static void test_tokens(void)
         if (rc == 0)
             is_int((long long)token.len, 6, "nothing stands behind a token");
     }
+    is_int(nodes_option_token(at("missing"), &none, NULL), -ENOENT, "a token needs its file");
 }
 
 int main(void)
