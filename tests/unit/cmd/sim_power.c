@@ -19,7 +19,8 @@ static const char *found(const char *nodes, const struct policy *p, const char *
     CLEANUP(pool_done) struct pool pool = { .n_nodes = 0 };
     CLEANUP(device_prices_done) struct device_prices rates = { .n = 0 };
     const struct device_price_opts o = { .gpu = gpu, .power = power };
-    const struct watts *w = NULL;
+    static const struct watts before;
+    const struct watts *w = &before;
     struct err e = { "" };
     size_t len = 0;
     int rc = pool_parse(&pool, nodes, &e);
@@ -28,7 +29,7 @@ static const char *found(const char *nodes, const struct policy *p, const char *
         rc = device_prices_open(&rates, &o, &e);
     if (rc == 0)
         rc = sim_power_find(&w, &a, p, &pool, &rates, &e);
-    snprintf(ret, sizeof(ret), "%s", rc < 0 ? e.text : w ? "" : "nothing");
+    snprintf(ret, sizeof(ret), "%s", rc < 0 ? e.text : rc ? "?" : w ? "" : "nothing");
     for (size_t k = 0; w && rc == 0 && k < pool.n_kinds && len < sizeof(ret); k++)
         len += (size_t)snprintf(ret + len, sizeof(ret) - len, "%s%lld:%lld %zu", k ? ", " : "",
                                 (long long)w[k].busy_mw, (long long)w[k].idle_mw, w[k].n_steps);
