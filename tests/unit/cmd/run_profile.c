@@ -170,6 +170,12 @@ static void test_here(void)
     usual();
     is_str(use(true, false, NULL), FIND "apply(fast on 0-7, shim) 'profile fast: a=1, b=2' " NOTES,
            "a profile is applied where it was found");
+    made.applied[1] = NULL;
+    is_str(use(false, false, NULL),
+           FIND "apply(fast on 0-7) 'profile fast: a=1' profile=fast (fast-00ff.ini); "
+                "profile.applied=a=1",
+           "a profile of which one setting is applied is applied");
+    usual();
     made.left[0] = "c=3 is left: x";
     made.left[1] = "d=4 is left: y";
     is_str(use(false, false, "k.ini"),
