@@ -64,94 +64,97 @@ static void say(void *arg, const char *sentence)
     "the launcher does not tell where rank 0 is: --meet names its host, and the brims of this " \
     "job's hosts work together"
 
+/* The place, the secret, whether the command asks, and what comes of it. */
+static const struct {
+    struct meeting_place place;
+    int key;
+    bool asks, on;
+    const char *said, *what;
+} meetings[] = {
+    { { .several = false, .host = "h" }, 1, true, false, "", "a job of one host meets nobody" },
+    { { .several = true, .host = "h" }, 1, true, true, "", "brims with a secret meet" },
+    { { .several = true, .host = "h" }, 1, false, true, "", "brims that only watch meet" },
+    { { .several = true }, 1, true, false, NO_HOST, "brims need a host to meet at" },
+    { { .several = true }, 1, false, false, "", "brims that only watch ask for no host" },
+    { { .several = true, .host = "h", .multi = true },
+      0,
+      true,
+      false,
+      NO_SECRET,
+      "brims of several nodes need a secret" },
+    { { .several = true, .host = "h", .multi = true },
+      0,
+      false,
+      false,
+      "",
+      "brims that only watch ask for no secret" },
+    { { .several = true, .host = "h" },
+      0,
+      true,
+      false,
+      "",
+      "processes of one node are not told of a secret" },
+    { { .several = true, .host = "h", .told = true },
+      0,
+      false,
+      false,
+      NO_SECRET,
+      "a user who names a place is told of the secret" },
+    { { .several = true, .multi = true },
+      0,
+      true,
+      false,
+      NO_SECRET,
+      "a secret is asked for before a host" },
+    { { .several = true, .host = "h" },
+      -EINVAL,
+      false,
+      false,
+      "the secret is short",
+      "what is wrong with a secret is told" },
+    { { .several = true, .host = "h", .role = MEETING_FOLLOWS },
+      -EINVAL,
+      true,
+      false,
+      "",
+      "a brim that follows tells nothing" },
+    { { .several = true, .host = "h", .role = MEETING_FOLLOWS, .told = true },
+      -EINVAL,
+      true,
+      false,
+      "the secret is short",
+      "a user who names a place is told by each brim" },
+    { { .several = true, .host = "h", .role = MEETING_ASKS },
+      -EINVAL,
+      true,
+      false,
+      "the secret is short",
+      "a brim that may lead tells what is wrong" },
+};
+
 static void test_meet(void)
 {
-    static const struct {
-        struct meeting_place place;
-        int key;
-        bool asks, on;
-        const char *said, *what;
-    } cases[] = {
-        { { .several = false, .host = "h" }, 1, true, false, "", "a job of one host meets nobody" },
-        { { .several = true, .host = "h" }, 1, true, true, "", "brims with a secret meet" },
-        { { .several = true, .host = "h" }, 1, false, true, "", "brims that only watch meet" },
-        { { .several = true }, 1, true, false, NO_HOST, "brims need a host to meet at" },
-        { { .several = true }, 1, false, false, "", "brims that only watch ask for no host" },
-        { { .several = true, .host = "h", .multi = true },
-          0,
-          true,
-          false,
-          NO_SECRET,
-          "brims of several nodes need a secret" },
-        { { .several = true, .host = "h", .multi = true },
-          0,
-          false,
-          false,
-          "",
-          "brims that only watch ask for no secret" },
-        { { .several = true, .host = "h" },
-          0,
-          true,
-          false,
-          "",
-          "processes of one node are not told of a secret" },
-        { { .several = true, .host = "h", .told = true },
-          0,
-          false,
-          false,
-          NO_SECRET,
-          "a user who names a place is told of the secret" },
-        { { .several = true, .multi = true },
-          0,
-          true,
-          false,
-          NO_SECRET,
-          "a secret is asked for before a host" },
-        { { .several = true, .host = "h" },
-          -EINVAL,
-          false,
-          false,
-          "the secret is short",
-          "what is wrong with a secret is told" },
-        { { .several = true, .host = "h", .role = MEETING_FOLLOWS },
-          -EINVAL,
-          true,
-          false,
-          "",
-          "a brim that follows tells nothing" },
-        { { .several = true, .host = "h", .role = MEETING_FOLLOWS, .told = true },
-          -EINVAL,
-          true,
-          false,
-          "the secret is short",
-          "a user who names a place is told by each brim" },
-        { { .several = true, .host = "h", .role = MEETING_ASKS },
-          -EINVAL,
-          true,
-          false,
-          "the secret is short",
-          "a brim that may lead tells what is wrong" },
-    };
     static char token[] = "BRIM_TOKEN=secret", job[] = "job";
     static char *env[] = { token, NULL }, *argv[] = { job, NULL };
     const struct meet_option option = { "h:1", "file" };
 
     place_rc = 0;
-    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-        const struct meet_option_about about = { &option, env, argv, cases[i].asks, say, said };
+    for (size_t i = 0; i < ARRAY_SIZE(meetings); i++) {
+        const struct meet_option_about about = { &option, env, argv, meetings[i].asks, say, said };
         struct meet m = { .on = true };
         struct observe_config c = { .place = &m.place, .key = &m.key };
         struct err e = { "" };
 
-        place = cases[i].place;
-        key_rc = cases[i].key;
+        place = meetings[i].place;
+        key_rc = meetings[i].key;
         said[0] = '\0';
-        is_int(meet_option(&about, &m, &e), 0, "%s", cases[i].what);
-        is_str(said, cases[i].said, "%s: what is said", cases[i].what);
-        is_int(m.on, cases[i].on, "%s: whether there is a meeting", cases[i].what);
+        is_int(meet_option(&about, &m, &e), 0, "a job is looked at: %s", meetings[i].what);
+        is_str(said, meetings[i].said, "%s: what is said", meetings[i].what);
+        is_int(m.on, meetings[i].on, "%s: whether there is a meeting", meetings[i].what);
         meet_add(&m, &c);
-        ok(c.place == (cases[i].on ? &m.place : NULL) && c.key == (cases[i].on ? &m.key : NULL),
-           "%s: what the observer is told", cases[i].what);
+        ok(c.place == (meetings[i].on ? &m.place : NULL) &&
+               c.key == (meetings[i].on ? &m.key : NULL),
+           "%s: what the observer is told", meetings[i].what);
     }
     is_str(asked, "h:1 BRIM_TOKEN=secret job, secret file", "place and secret come from options");
 }

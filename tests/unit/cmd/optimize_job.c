@@ -225,7 +225,7 @@ static void test_one(void)
         made.runs[0] = cases[i].run;
         made.end_rc = cases[i].end_rc;
         made.end = cases[i].end;
-        is_str(start(200), cases[i].want, "%s", cases[i].what);
+        is_str(start(200), cases[i].want, "one run of a job: %s", cases[i].what);
     }
     memset(&made, 0, sizeof(made));
     made.no_drive = true;

@@ -165,12 +165,12 @@ static void test_drive(void)
     ok(m.drive.set(m.drive.arg, "t", "1", why), "a value is set");
     made.set_rc = -EIO;
     ok(!m.drive.set(m.drive.arg, "u", "2", why), "a value cannot be set");
-    is_str(why, "u cannot be set", "it is told why a value cannot be set");
+    is_str(why, "u cannot be set", "a value that cannot be set has its reason");
     is_str(did, "set(t=1) set(u=2) ", "the restorer sets the values");
     did[0] = '\0';
     optimize_machine_end(&m);
     is_str(did, "end 'settings of this machine are again as they were' ",
-           "it is told that all is as it was");
+           "a machine that is as it was is told");
     is_int(optimize_machine_begin(&a, &m, true, &talk, NULL), 0, "a restorer begins once more");
     ok(!m.drive.set(m.drive.arg, "u", "2", why), "a first value cannot be set");
     made.end_rc = -EIO;
@@ -187,7 +187,7 @@ static void test_undo(void)
     usual();
     is_int(machine_undo(&a, &e), 0, "there is nothing to undo");
     is_str(did, UNDO "print(nothing of this machine is left changed\n) ",
-           "it is printed that nothing is left");
+           "a machine with nothing left changed is printed");
     usual();
     made.left = "a: 1\n";
     made.undo_rc = 1;

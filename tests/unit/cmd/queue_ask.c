@@ -131,7 +131,8 @@ static void test_folder(void)
             setenv("STATE_DIRECTORY", cases[i].state, 1);
         else
             unsetenv("STATE_DIRECTORY");
-        is_str(queue_client_folder(&a, cases[i].named), cases[i].want, "%s", cases[i].what);
+        is_str(queue_client_folder(&a, cases[i].named), cases[i].want, "a queue's folder: %s",
+               cases[i].what);
     }
     folder_need(getcwd(here, sizeof(here)) ? 0 : -1, "the folder of the test");
     snprintf(want, sizeof(want), "%s/q", here);

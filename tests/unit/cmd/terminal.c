@@ -21,7 +21,7 @@ enum { TEXT = 4096, MEMORY = 8 };
 
 static int master, slave, out;
 
-/* What was shown on the terminal until now: up to a mark behind it, since a terminal may be late. */
+/* What was shown on the terminal until now: up to a mark behind it, as terminals may be late. */
 static const char *shown(void)
 {
     static char text[TEXT];

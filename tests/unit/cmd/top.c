@@ -308,7 +308,8 @@ static void test_keys(void)
         const char *got = top(cases[i].keys);
         size_t len = strlen(FIRST);
 
-        is_str(strncmp(got, FIRST, len) == 0 ? got + len : got, cases[i].want, "%s", cases[i].what);
+        is_str(strncmp(got, FIRST, len) == 0 ? got + len : got, cases[i].want,
+               "a page of brim top: %s", cases[i].what);
     }
     ok(strstr(top("+++++++"), PAGE("32 s, by use") PAGE("60 s, by use") PAGE("60 s, by use")),
        "the node is sampled every minute at least: %s", did);

@@ -1,5 +1,5 @@
 /* brim top --nodes: what each key does, and when nodes are asked. Without a terminal, agents and a
- * clock: the keys are a text, the pages a few words, and the timer goes off when the text says so. */
+ * clock: the keys are a text, the pages a few words, and the timer goes off when a text says so. */
 #include "cmd/top/nodes.h"
 
 #include <errno.h>
@@ -303,7 +303,7 @@ static void test_keys(void)
 
     usual();
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
-        is_str(keys(cases[i].keys), cases[i].want, "%s", cases[i].what);
+        is_str(keys(cases[i].keys), cases[i].want, "a page of many nodes: %s", cases[i].what);
     made.rows = 1;
     ok(strstr(keys("nn"), "[2+1 80x1 every 5.0 s   ] [2+2 80x1 "),
        "a page of one line is left by n");
@@ -359,7 +359,7 @@ static void test_once(void)
     is_str(top("", o),
            OPENED ORDERED
            "print(text: 2+0f 0x0 ) close = -113: none of 2 nodes answers; n1: no answer",
-           "it is an error when no node answers");
+           "nodes of which none answers are an error");
     made.silent = 0;
     o.json = "file";
     is_str(top("", o), OPENED ORDERED "print(file: {2 at 7}) close = 0", "JSON goes to its file");
