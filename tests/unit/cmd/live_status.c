@@ -25,10 +25,10 @@ static struct {
     bool no_family, no_snapshot, no_verdict;
 } made;
 
-static int64_t now_ns, since_ns;
-static size_t most;
+static int64_t now_ns, began_ns;
+static size_t last;
 static unsigned judged, written;
-static char file[LIVE_RUN_FILE], folder[TEXT];
+static char file[LIVE_RUN_FILE], where[TEXT];
 
 size_t rings_count(const struct rings *s)
 {
@@ -58,12 +58,12 @@ uint64_t archive_pid_space(void)
     return 4026531836;
 }
 
-int run_snapshot(struct run *ret, const struct run_snapshot *w, int64_t since, size_t steps)
+int run_snapshot(struct run *ret, const struct run_snapshot *w, int64_t since_ns, size_t most)
 {
     (void)ret;
     (void)w;
-    since_ns = since;
-    most = steps;
+    began_ns = since_ns;
+    last = most;
     judged++;
     now_ns += (int64_t)(made.took_s * (double)NS_PER_S);
     return made.no_snapshot ? -ENOMEM : 0;
@@ -85,10 +85,11 @@ int judge_run(const struct run *r, const struct run *earlier, struct verdict *v)
     return made.no_verdict ? -ENOMEM : 0;
 }
 
-int live_file_write(const char *to, const char *text, size_t len, int *fd)
+int live_file_write(const char *folder, const char *text, size_t len, int *fd)
 {
     written++;
-    snprintf(folder, sizeof(folder), "%s %d", to, *fd);
+    snprintf(where, sizeof(where), "%s %d", folder, *fd);
+    *fd = -1;
     snprintf(file, sizeof(file), "%.*s", (int)len, text);
     return -ENOSPC;
 }
@@ -145,7 +146,7 @@ static void test_about(void)
            told->pids[1] == 101,
        "the run's processes are told");
     is_int(written, 1, "the file is written");
-    is_str(folder, "/rings -1", "the file is beside the rings");
+    is_str(where, "/rings -1", "the file is beside the rings");
     ok(read && live_run_read(read, file, strlen(file)) == 0 && !strcmp(read->name, "train") &&
            read->n_pids == 2,
        "the file can be read: %s", file);
@@ -202,7 +203,7 @@ static void test_verdict(void)
 
     usual();
     told = look(NULL, "");
-    ok(since_ns == 70 * NS_PER_S && most == 1000, "the last half minute is judged");
+    ok(began_ns == 70 * NS_PER_S && last == 1000, "the last half minute is judged");
     ok(told->steps_per_s > 2.4 && told->samples_per_s > 19 && told->split[STAGE] > 0.7,
        "the rates and shares of the verdict are told");
     is_str(told->sentence, "the loader is slow", "the sentence of the verdict is told");

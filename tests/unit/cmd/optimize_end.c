@@ -45,13 +45,13 @@ struct run_card_look job_look(void)
     return (struct run_card_look){ .columns = COLUMNS, .colour = true };
 }
 
-int run_load(const char *folder, struct run *ret, struct err *e)
+int run_load(const char *folder, struct run *out, struct err *e)
 {
     static char id[] = "stored";
 
     (void)e;
     add("load(%s) ", folder);
-    ret->id = id;
+    out->id = id;
     return made.load_rc;
 }
 

@@ -59,8 +59,8 @@ void say(const char *who, const char *sentence)
     snprintf(said + len, sizeof(said) - len, "%s: %s\n", who, sentence);
 }
 
-static int answer(const char *how, const char *folder, const struct str *request, struct str *ret,
-                  struct err *e)
+static int reply(const char *how, const char *folder, const struct str *request, struct str *ret,
+                 struct err *e)
 {
     const struct answer *a = answers++;
     const char *key, *value;
@@ -80,14 +80,14 @@ static int answer(const char *how, const char *folder, const struct str *request
     return 0;
 }
 
-int queue_ask(const char *folder, const struct str *request, struct str *ret, struct err *e)
+int queue_ask(const char *folder, const struct str *request, struct str *answer, struct err *e)
 {
-    return answer("ask", folder, request, ret, e);
+    return reply("ask", folder, request, answer, e);
 }
 
-int queue_wait(const char *folder, const struct str *request, struct str *ret, struct err *e)
+int queue_wait(const char *folder, const struct str *request, struct str *answer, struct err *e)
 {
-    return answer("wait", folder, request, ret, e);
+    return reply("wait", folder, request, answer, e);
 }
 
 static void expect(const struct answer *list)

@@ -157,8 +157,10 @@ void terminal_close(struct terminal *t)
 /* Each key comes 10 ms after what was before. */
 enum terminal_event terminal_wait(struct terminal *t, int64_t timeout_ns, char *key)
 {
-    char c = *made.keys ? *made.keys++ : *END;
+    char c = *END;
 
+    if (*made.keys)
+        c = *made.keys++;
     if (c == *TIME) {
         add("after %lld: ", (long long)(timeout_ns / NS_PER_MS));
         now_ns += timeout_ns;

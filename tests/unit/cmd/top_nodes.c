@@ -163,8 +163,10 @@ void terminal_close(struct terminal *t)
 
 enum terminal_event terminal_wait(struct terminal *t, int64_t timeout_ns, char *key)
 {
-    char c = *made.keys ? *made.keys++ : *END;
+    char c = *END;
 
+    if (*made.keys)
+        c = *made.keys++;
     if (timeout_ns > 0)
         add("waits ");
     if (c == *ANSWER) {

@@ -57,7 +57,7 @@ int attach_folder(int proc, pid_t pid, struct str *folder)
     return made.folder_rc;
 }
 
-int run_load(const char *folder, struct run *ret, struct err *e)
+int run_load(const char *folder, struct run *out, struct err *e)
 {
     static struct run_rank ranks[1];
     static char id[] = "20261101", here[8];
@@ -65,7 +65,7 @@ int run_load(const char *folder, struct run *ret, struct err *e)
     (void)e;
     add("load(%s) ", folder);
     snprintf(here, sizeof(here), "%s", made.host ? made.host : "");
-    *ret = (struct run){
+    *out = (struct run){
         .id = id, .host = made.host ? here : NULL, .ranks = ranks, .n_ranks = made.steps
     };
     return made.load_rc;
