@@ -80,15 +80,17 @@ int nodes_option_token(const char *path, struct str *token, struct err *e)
     return *path == '?' ? err_set(e, -ENOENT, "no token of nodes") : 0;
 }
 
-int token_file_read(const char *path, struct str *token, struct err *e)
-{
-    str_addf(token, "of %s", path);
-    return no_token ? err_set(e, -ENOENT, "no token") : 0;
-}
-
 static const char *or_none(const char *text)
 {
     return text ? text : "-";
+}
+
+int token_file_read(const char *path, struct str *token, struct err *e)
+{
+    if (!path)
+        add("no file ");
+    str_addf(token, "of %s", or_none(path));
+    return no_token ? err_set(e, -ENOENT, "no token") : 0;
 }
 
 int agent_run(const struct agent_config *c, struct err *e)
