@@ -19,7 +19,7 @@ enum { TEXT = 2 * PATH_MAX };
 
 uid_t __wrap_geteuid(void);
 
-static char root[PATH_MAX], did[TEXT];
+static char folder[PATH_MAX], did[TEXT];
 static bool no_rules, no_token, is_user;
 
 static void PRINTF(1, 2) add(const char *fmt, ...)
@@ -62,9 +62,9 @@ int fake_option_check(const char *spec, struct err *e)
     return spec && *spec == '?' ? err_usage(e, "no fake") : 0;
 }
 
-void host_name(const char *from, char *to, size_t size)
+void host_name(const char *root, char *to, size_t size)
 {
-    snprintf(to, size, "host of %s", from ? from : "here");
+    snprintf(to, size, "host of %s", root ? root : "here");
 }
 
 int nodes_option_read(struct node_list *ret, struct arena *a, const char *text, struct err *e)
@@ -158,14 +158,14 @@ static void test_rules(void)
     char path[PATH_MAX], want[TEXT];
     struct rules r;
 
-    folder_text(root, "rules.ini", "[x]\n");
-    folder_path(root, "rules.ini", path);
+    folder_text(folder, "rules.ini", "[x]\n");
+    folder_path(folder, "rules.ini", path);
     o.rules = path;
     snprintf(want, sizeof(want), "rules(%s) ", path);
     did[0] = '\0';
     is_int(agent_options_rules(&o, &r, NULL), 0, "rules of a file are read");
     is_str(did, want, "the file has the rules");
-    folder_path(root, "none.ini", path);
+    folder_path(folder, "none.ini", path);
     is_int(agent_options_rules(&o, &r, NULL), -ENOENT, "a file of rules has to be there");
     o.rules = NULL;
     no_rules = true;
@@ -238,23 +238,23 @@ static void test_stores(void)
 {
     char path[PATH_MAX];
 
-    folder_path(root, "store.db", path);
+    folder_path(folder, "store.db", path);
     is_str(store(path), "", "a store that is not there is made");
-    folder_text(root, "store.db", "");
+    folder_text(folder, "store.db", "");
     is_str(store(path), "", "an empty file may be a store");
-    folder_file(root, "store.db", "SQLite format 3\0more", 20);
+    folder_file(folder, "store.db", "SQLite format 3\0more", 20);
     is_str(store(path), "", "a database is a store");
-    folder_file(root, "store.db", "SQLite format 3", 15);
+    folder_file(folder, "store.db", "SQLite format 3", 15);
     is_str(store(path), NOT_OURS, "a database that breaks off in its first line is none");
-    folder_text(root, "store.db", "SQLite format 4 and more");
+    folder_text(folder, "store.db", "SQLite format 4 and more");
     is_str(store(path), NOT_OURS, "a file of somebody else is no store");
-    folder_text(root, "store.db-lock", "");
+    folder_text(folder, "store.db-lock", "");
     is_str(store(path), "", "a damaged file that an agent had locked was a store");
-    is_str(store(root), NO_FILE, "a folder is no store");
+    is_str(store(folder), NO_FILE, "a folder is no store");
     is_str(store("/dev/null"), NO_FILE, "a device is no store");
     is_str(store("store-that-is-not-there.db"), "", "a store may be in this folder");
     is_str(store("/store-that-is-not-there.db"), "", "a store may be in the first folder");
-    folder_path(root, "a/b/store.db", path);
+    folder_path(folder, "a/b/store.db", path);
     is_str(store(path), "", "a store's folders are made");
     is_str(store("/no-such-folder/a/store.db"),
            "--store @: there is no folder /no-such-folder: make it, or name another file",
@@ -265,11 +265,11 @@ static void test_stores(void)
 int main(void)
 {
     setenv("STATE_DIRECTORY", "/state", 1);
-    folder_make(root);
+    folder_make(folder);
     test_told();
     test_rules();
     test_refused();
     test_stores();
-    folder_remove(root);
+    folder_remove(folder);
     return done();
 }

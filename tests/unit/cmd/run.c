@@ -23,7 +23,7 @@ enum { LOG = 4096 };
 extern const struct cmd cmd_run;
 
 static struct {
-    bool nested, no_shim;
+    bool nested, no_shim, alone;
     int profile_rc, meet_rc, load_rc, judge_rc, card_rc, json_rc, print_rc;
     int observe_rc, exit, rank;
     bool started, stored, leads;
@@ -71,7 +71,7 @@ void identity_read(struct identity *i, char *const *env, int parent)
 {
     (void)env;
     (void)parent;
-    *i = (struct identity){ .rank = made.rank, .world = 2 };
+    *i = (struct identity){ .rank = made.rank, .world = made.alone ? 1 : 2 };
 }
 
 void job_tell(void *arg, const char *sentence)
@@ -84,7 +84,8 @@ void job_tell(void *arg, const char *sentence)
 int run_profile(struct arena *a, const struct run_profile_about *about, struct profile_settings *io,
                 struct run_profile *ret, struct err *e)
 {
-    static char job[] = "tuned", *argv[] = { job, NULL };
+    static char job[] = "tuned", var[] = "K=1";
+    static char *argv[] = { job, NULL }, *env[] = { var, NULL };
 
     (void)a;
     add("profile(%s%s%s%s%s) ", about->which, about->knobs ? ", " : "",
@@ -92,6 +93,7 @@ int run_profile(struct arena *a, const struct run_profile_about *about, struct p
         about->anyway ? ", anyway" : "");
     about->say(about->arg, "of the profile");
     io->argv = argv;
+    io->env = env;
     io->cpus = "0-3";
     ret->notes[0] = (struct run_note){ "profile", "fast" };
     ret->n_notes = 1;
@@ -151,8 +153,8 @@ int results_notes(struct arena *a, const char *folder, const struct compute *her
     (void)a;
     (void)folder;
     (void)here;
-    (void)notes;
-    (void)n;
+    *notes = NULL;
+    *n = 0;
     return -ENOMEM;
 }
 
@@ -169,10 +171,10 @@ int observe(const struct observe_config *c, struct observed *ret, struct err *e)
 {
     static char id[] = "seen";
 
-    add("observe(%s as %s on %s, %lld ms, %s, %zu notes%s%s%s) ", c->argv[0],
-        c->name ? c->name : "-", c->cpus ? c->cpus : "-", (long long)(c->interval_ns / NS_PER_MS),
-        c->runs, c->n_notes, c->plugins ? ", shim" : "", c->place ? ", met" : "",
-        c->teller ? ", told of" : "");
+    add("observe(%s%s as %s on %s, %lld ms, %s, %zu notes%s%s%s) ", c->argv[0],
+        c->env[0] && !strcmp(c->env[0], "K=1") ? " with K=1" : "", c->name ? c->name : "-",
+        c->cpus ? c->cpus : "-", (long long)(c->interval_ns / NS_PER_MS), c->runs, c->n_notes,
+        c->plugins ? ", shim" : "", c->place ? ", met" : "", c->teller ? ", told of" : "");
     *ret = (struct observed){ .exit = made.exit,
                               .started = made.started,
                               .stored = made.stored,
@@ -369,7 +371,7 @@ static void test_profile(void)
     made.leads = false;
     option("profile", "p");
     is_str(run("job"),
-           "profile(p, shim) 'of the profile' recover observe(tuned as - on 0-3, 1000 ms, "
+           "profile(p, shim) 'of the profile' recover observe(tuned with K=1 as - on 0-3, 1000 ms, "
            "/state/runs, 1 notes, shim, told of) = 3",
            "a profile changes the job, and is noted");
     option("knobs", "k");
@@ -378,8 +380,12 @@ static void test_profile(void)
     made.no_shim = made.nested = true;
     is_str(run("job"), "profile(p, k, anyway) aside(tuned) = 126",
            "the first of several observers tells of the profile");
+    made.alone = true;
+    is_str(run("job"), "profile(p, k, anyway) 'of the profile' aside(tuned) = 126",
+           "an only observer tells of the profile");
     made.profile_rc = -ENOENT;
-    is_str(run("job"), "profile(p, k, anyway) = -2: no profile", "a profile has to be there");
+    is_str(run("job"), "profile(p, k, anyway) 'of the profile' = -2: no profile",
+           "a profile has to be there");
 }
 
 static void test_refused(void)
