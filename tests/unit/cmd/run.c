@@ -175,6 +175,8 @@ int observe(const struct observe_config *c, struct observed *ret, struct err *e)
         c->env[0] && !strcmp(c->env[0], "K=1") ? " with K=1" : "", c->name ? c->name : "-",
         c->cpus ? c->cpus : "-", (long long)(c->interval_ns / NS_PER_MS), c->runs, c->n_notes,
         c->plugins ? ", shim" : "", c->place ? ", met" : "", c->teller ? ", told of" : "");
+    if (c->n_notes)
+        add("noted(%s) ", c->notes[0].value ? c->notes[0].value : "?");
     *ret = (struct observed){ .exit = made.exit,
                               .started = made.started,
                               .stored = made.stored,
@@ -372,7 +374,7 @@ static void test_profile(void)
     option("profile", "p");
     is_str(run("job"),
            "profile(p, shim) 'of the profile' recover observe(tuned with K=1 as - on 0-3, 1000 ms, "
-           "/state/runs, 1 notes, shim, told of) = 3",
+           "/state/runs, 1 notes, shim, told of) noted(fast) = 3",
            "a profile changes the job, and is noted");
     option("knobs", "k");
     option("profile-anyway", "yes");
