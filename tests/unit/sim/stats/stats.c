@@ -2,10 +2,13 @@
  * fairness and shares of devices. */
 #include "sim/stats/stats.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "oom.h"
+#include "oom_arena.h"
 #include "tap.h"
 
 enum { MOST = 16, HOUR_S = 3600 };
@@ -300,6 +303,39 @@ static void test_nothing(void)
     end(&t);
 }
 
+/* Users, teams and classes, for each of which there is memory. */
+static void test_no_memory(void)
+{
+    static const struct line lines[] = {
+        { 0, 10, 1, 0, 0, 0, 0, 10, SIM_ENDED },
+        { 0, 10, 1, 1, 1, 1, 0, 10, SIM_ENDED },
+    };
+    int wrong = 0, rounds = 0;
+    struct world t;
+    bool failed;
+
+    begin(&t, lines, 2);
+    make(&t);
+    ok(!strcmp(t.s.users.by, "user") && !strcmp(t.s.teams.by, "team"),
+       "groups say what they are told apart by");
+    sim_stats_done(&t.s);
+    oom_restart();
+    do {
+        int rc;
+
+        oom_next();
+        rc = sim_stats_make(&t.s, &t.r, &t.pool, &t.w, NULL);
+        failed = oom_end();
+        wrong += rc != (failed ? -ENOMEM : 0);
+        if (rc == 0)
+            sim_stats_done(&t.s);
+        rounds++;
+    } while (failed);
+    ok(wrong == 0 && rounds > 16, "%d allocations for figures fail, %d wrongly", rounds, wrong);
+    workload_done(&t.w);
+    pool_done(&t.pool);
+}
+
 int main(void)
 {
     test_sizes();
@@ -310,5 +346,6 @@ int main(void)
     test_deadlines();
     test_shares();
     test_nothing();
+    test_no_memory();
     return done();
 }

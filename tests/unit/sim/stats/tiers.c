@@ -1,8 +1,11 @@
 /* Figures of services and spot jobs out of what became of their jobs. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "oom.h"
+#include "oom_arena.h"
 #include "sched/policy/policy.h"
 #include "sim/sim.h"
 #include "tap.h"
@@ -133,10 +136,35 @@ static void test_spot(void)
     end(&t);
 }
 
+static void test_no_memory(void)
+{
+    int wrong = 0, rounds = 0;
+    struct world t;
+    bool failed;
+
+    make(&t, "[service]\nclass = chat\nclass = draw\n", usual, ARRAY_SIZE(usual));
+    sim_tier_stats_done(&t.s);
+    oom_restart();
+    do {
+        int rc;
+
+        oom_next();
+        rc = sim_tier_stats_make(&t.s, &t.r, &t.policy, &t.w, NULL);
+        failed = oom_end();
+        wrong += rc != (failed ? -ENOMEM : 0);
+        if (rc == 0)
+            sim_tier_stats_done(&t.s);
+        rounds++;
+    } while (failed);
+    ok(wrong == 0 && rounds > 4, "%d allocations for tiers fail, %d wrongly", rounds, wrong);
+    workload_done(&t.w);
+}
+
 int main(void)
 {
     test_services();
     test_one_service();
     test_spot();
+    test_no_memory();
     return done();
 }

@@ -2,10 +2,13 @@
  * and where the picture ends. */
 #include "sim/stats/timeline.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "oom.h"
+#include "oom_arena.h"
 #include "tap.h"
 
 enum { MOST = 200 };
@@ -287,6 +290,32 @@ static void test_end(void)
     }
 }
 
+static void test_no_memory(void)
+{
+    int wrong = 0, rounds = 0;
+    bool failed;
+
+    begin();
+    name(&world.w, &world.w.classes, 2, 'c');
+    add(&world.w, 0, 1, 1)->class = 0;
+    oom_restart();
+    do {
+        int64_t end_ms;
+        int rc;
+
+        oom_next();
+        rc = timeline_groups_make(&world.g, &world.w, NULL);
+        if (rc == 0)
+            rc = timeline_end(&end_ms, &world.r, &world.w);
+        failed = oom_end();
+        wrong += rc != (failed ? -ENOMEM : 0);
+        timeline_groups_done(&world.g);
+        rounds++;
+    } while (failed);
+    ok(wrong == 0 && rounds > 3, "%d allocations for a picture fail, %d wrongly", rounds, wrong);
+    workload_done(&world.w);
+}
+
 int main(void)
 {
     test_kinds();
@@ -297,5 +326,6 @@ int main(void)
     test_fates();
     test_groups_over_time();
     test_end();
+    test_no_memory();
     return done();
 }
