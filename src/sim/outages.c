@@ -160,12 +160,12 @@ int outages_step(struct outages *f, int64_t now_ms, struct outage_step *ret)
 
     while (up && up->at_ms <= now_ms) {
         uint32_t node = up->job;
-        bool back = up->at_ms >= f->back_ms[node];
+        bool back = up->at_ms >= f->back_ms[node] && f->state[node] == OUTAGE_DOWN;
 
         heap_pop(&f->ups);
         up = heap_first(&f->ups);
         if (!back)
-            continue; /* it is out for another reason, too */
+            continue; /* it is out for another reason, too, or is back from that already */
         come_back(f, node, ret);
         return 1;
     }
