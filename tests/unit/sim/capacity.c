@@ -121,6 +121,88 @@ static void test_read(void)
     ok(capacity_target_read(&t, "p90-wait", &e) < 0, "a target without a time is refused");
 }
 
+/* Eleven jobs that are submitted at 5 s, wait 1, 2, ... s, and end 10, 20, ... s later. */
+static void test_measure(void)
+{
+    static const double want[CAPACITY_METRICS] = { 6, 6, 10, 10.9, 11, 60, 100, 109 };
+    static const double last[CAPACITY_METRICS] = { INFINITY, 6.5,      10.9, INFINITY,
+                                                   INFINITY, INFINITY, 109,  INFINITY };
+    struct work jobs[12];
+    struct sim_job done_jobs[12];
+    struct workload w = { .jobs = jobs };
+    const struct sim_result r = { .jobs = done_jobs };
+
+    for (int i = 0; i < 12; i++) {
+        int k = i < 11 ? (i * 7) % 11 + 1 : 1; /* in no order */
+
+        jobs[i] = (struct work){ .submit_ms = 5000, .devices = 1 };
+        done_jobs[i] = (struct sim_job){ .wait_ms = k * 1000, .end_ms = 5000 + k * 10000 };
+        done_jobs[i].fate = i < 11 ? SIM_ENDED : SIM_IMPOSSIBLE;
+    }
+    for (int m = 0; m < CAPACITY_METRICS; m++) {
+        const char *name = capacity_metric_name((enum capacity_metric)m);
+        double value = -1;
+
+        w.n_jobs = 11;
+        is_int(capacity_measure(&value, (enum capacity_metric)m, &r, &w), 0, "%s is measured",
+               name);
+        ok(fabs(value - want[m]) < 1e-9, "%s of eleven jobs is right (%g)", name, value);
+        w.n_jobs = 12;
+        is_int(capacity_measure(&value, (enum capacity_metric)m, &r, &w), 0,
+               "%s is measured where a job never ends", name);
+        ok(isinf(last[m]) ? isinf(value) : fabs(value - last[m]) < 1e-9,
+           "%s knows of a job that never ends (%g)", name, value);
+        w.n_jobs = 0;
+        is_int(capacity_measure(&value, (enum capacity_metric)m, &r, &w), 0,
+               "%s of no jobs is measured", name);
+        ok(value >= 0 && value <= 0, "%s of no jobs is none", name);
+    }
+}
+
+/* Jobs of 3 and 5 devices side by side, then one of 3 as the first ends: 8 at once. No number of
+ * nodes holds the last job, which wants another kind. */
+static void test_most(void)
+{
+    static const struct {
+        int submit_s, length_s, devices;
+    } lines[] = { { 0, 10, 3 }, { 0, 20, 5 }, { 10, 10, 3 }, { 20, 10, 4 } };
+    struct capacity_ask ask = { .shape = { 4, "A" },
+                                .threads = 3,
+                                .target = { CAPACITY_MAX_WAIT, 60 } };
+    struct capacity_answer a;
+    struct workload w = { .n_jobs = 0 };
+    struct policy policy;
+    struct pool pool = { .n_nodes = 0 };
+
+    for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+        struct work *job = ARENA_PUSH(&w.arena, &w.jobs, &w.n_jobs);
+
+        if (!job)
+            return;
+        *job = (struct work){ .name = "j", .restart_ms = -1, .milli = WORK_WHOLE };
+        job->submit_ms = lines[i].submit_s * 1000LL;
+        job->length_ms = lines[i].length_s * 1000LL;
+        job->devices = lines[i].devices;
+        job->user = job->team = job->class = -1;
+        job->kinds = i == 3 ? 2 : 1;
+    }
+    if (workload_settle(&w, NULL) != 0 || policy_named(&policy, "greedy", NULL) != 0 ||
+        pool_parse(&pool, "2x4:A,1x2:B", NULL) != 0)
+        return;
+    ask.policy = &policy;
+    ask.pool = &pool;
+    ask.work = &w;
+    is_int(capacity_find(&a, &ask, NULL), 0, "nodes are looked for where none are enough");
+    ok(!a.found && isinf(a.at_most) && isinf(a.today), "a job that never runs waits for ever");
+    is_int((int)a.most, 2 * 8 / 4 + 2, "twice what all jobs need at once is tried");
+    w.n_jobs = 3;
+    is_int(capacity_find(&a, &ask, NULL), 0, "a pool that is enough is found");
+    ok(a.found && a.nodes == 0 && a.tries == 1 && isnan(a.one_less) && a.steady,
+       "one simulation tells that no node is missing");
+    workload_done(&w);
+    pool_done(&pool);
+}
+
 static void test_oom(void)
 {
     struct capacity_ask ask = { .shape = { 4, "" },
@@ -157,6 +239,8 @@ int main(void)
 {
     test_find();
     test_read();
+    test_measure();
+    test_most();
     test_oom();
     return done();
 }
