@@ -5,6 +5,9 @@
 #include "sched/sched.h"
 #include "tap.h"
 
+#define VICTIMS "order = fifo\npriorities = yes\npreempt = victims\nrestart = 5s\n"
+#define IDLE "[idle]\nwarn = 999h\nreclaim = 999h\naction = warn\n"
+
 struct world {
     struct policy policy;
     struct pool pool;
@@ -118,9 +121,8 @@ static void test_victims(void)
 {
     static const struct line lines[] = { { 2, 0, 0 }, { 2, 1, 0 } };
     static const char *const policies[] = {
-        "order = fifo\npriorities = yes\npreempt = victims\nrestart = 5s\n",
-        "order = fifo\npriorities = yes\npreempt = victims\nrestart = 5s\n"
-        "[idle]\nwarn = 999h\nreclaim = 999h\naction = warn\n",
+        VICTIMS,
+        VICTIMS IDLE,
         "order = fifo\npriorities = yes\npreempt = quota\nrestart = 5s\n",
         "order = fifo\npriorities = yes\npreempt = quota\nties = list\nrestart = 5s\n",
         "order = fifo\npriorities = yes\npreempt = rebuild\nrestart = 5s\n",
