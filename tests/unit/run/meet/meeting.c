@@ -201,6 +201,7 @@ static void test_steps(struct end *one, struct end *two)
     is_str(one->said, "the brim on two has joined: the ranks of all hosts are one run",
            "the user is told that a host has joined");
     ok(meeting_far_s(one->meeting) > 0, "the leader knows how far that is");
+    ok(meeting_far_s(two->meeting) == 0, "a follower does not know how far that is");
 }
 
 static void test_requests(struct end *one, struct end *two)
@@ -317,6 +318,10 @@ static void test_end(void)
     for (int i = 0; i < TURNS_MOST && !one.closed; i++)
         turn(&one);
     pthread_join(thread, NULL);
+    ok(meeting_heard(two.meeting) && !meeting_deserted(two.meeting),
+       "one that has told its end is heard");
+    ok(!meeting_heard(one.meeting) && !meeting_deserted(one.meeting),
+       "one that leads is heard by nobody");
     is_int((long long)one.newest, 12002, "the last step is told before the end");
     is_int(one.closed, 1, "a rank that ended in order is told of");
     is_int(one.gone, 0, "a host that ended in order is not gone");
@@ -427,6 +432,53 @@ static void test_own_name(void)
     finish(&two);
 }
 
+/* Until it is known who leads, or that nobody is met. */
+static enum meeting_state decided(struct meeting *m)
+{
+    for (int i = 0; i < TURNS_MOST && meeting_state(m) == MEETING_SEEKS; i++) {
+        folder_need(meeting_turn(m), "meeting_turn");
+        (void)poll(NULL, 0, TURN_MS);
+    }
+    return meeting_state(m);
+}
+
+/* Places where nobody can be met; the last one has a name that no host may have. */
+static void test_off(void)
+{
+    static const struct {
+        const char *host;
+        bool taken; /* by another one that leads */
+        const char *said;
+    } cases[] = {
+        { "192.0.2.1", false,
+          "that is not this host, where rank 0 is: --meet names the host of rank 0" },
+        { "127.0.0.1", true, "Address already in use" },
+        { "a1234567890123456789012345678901234567890123456789012345678901234567890", false,
+          "a12345678901234567890" },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct end one, two;
+        char want[256];
+
+        begin(&one, MEETING_LEADS, token, 0);
+        if (cases[i].taken)
+            is_int(decided(one.meeting), MEETING_LEADING, "the first one leads");
+        begin_at(&two, MEETING_LEADS, token, 1, cases[i].host);
+        is_int(decided(two.meeting), MEETING_OFF, "nobody is met at place %zu", i);
+        snprintf(want, sizeof(want), "other hosts are not met at %s:%d: %s", cases[i].host, port(),
+                 cases[i].said);
+        ok(!strncmp(two.said, want, strlen(want)), "the user is told of place %zu: %s", i,
+           two.said);
+        ok(!meeting_heard(two.meeting) && !meeting_deserted(two.meeting) &&
+               meeting_far_s(two.meeting) == 0,
+           "where nobody is met nobody hears (%zu)", i);
+        folder_need(meeting_end(two.meeting), "meeting_end");
+        finish(&two);
+        finish(&one);
+    }
+}
+
 int main(void)
 {
     struct end one, two;
@@ -434,6 +486,7 @@ int main(void)
     test_strangers();
     test_purpose();
     test_own_name();
+    test_off();
 
     begin(&one, MEETING_LEADS, token, 0);
     begin(&two, MEETING_FOLLOWS, token, 1);
