@@ -63,6 +63,12 @@ static void test_torchrun(void)
     ok(is(&p, "head", MEETING_LEADS), "a master's address is the place, and node 0 leads");
     p = find(NULL, "", "torchrun --standalone --nproc-per-node 8 x.py");
     ok(!p.several, "torchrun on one node meets nobody");
+    p = find(NULL, "", "sh /opt/bin/torchrun --nnodes 2 --master-addr head train.py");
+    ok(is(&p, "head", MEETING_ASKS), "a launcher with a path is one behind another program");
+    p = find(NULL, "", "torchrun --nn=2 --master-addr head train.py");
+    ok(!p.several, "the beginning of an option is none");
+    p = find(NULL, "", "torchrun --nnodesx=2 --master-addr head train.py");
+    ok(!p.several, "an option that goes on is another one");
     p = find(NULL, "PET_NNODES=2 PET_MASTER_ADDR=a PET_NODE_RANK=1", "torchrun train.py");
     ok(is(&p, "a", MEETING_FOLLOWS), "torchrun's variables count as its options");
 }
@@ -92,6 +98,7 @@ static void test_variables(void)
     ok(is(&p, "", MEETING_FOLLOWS) && p.multi, "Open MPI does not tell where rank 0 is");
     p = find(NULL, "", "train.py");
     ok(!p.several && p.port > 0, "without a launcher nobody is met");
+    is_int(p.port, 23984, "the port is of the hash of the job's name, which brims agree on");
 }
 
 /* Several processes may all be on one node. */
@@ -141,6 +148,13 @@ static void test_option(void)
     ok(is(&p, "fe80::1", MEETING_ASKS) && p.port == 7000, "brackets hold an address of IPv6");
     p = find("fe80::1", "", "train.py");
     ok(is(&p, "fe80::1", MEETING_ASKS), "an address of IPv6 needs no brackets without a port");
+    p = find("[fe80::1]", "", "train.py");
+    ok(is(&p, "fe80::1", MEETING_ASKS) && p.port == 23984, "brackets need no port");
+    is_int(find("[fe80::1]:", "", "train.py").port, -1, "a colon without a port is refused");
+    is_int(find("head:", "", "train.py").port, -1, "a host with a colon alone is refused");
+    is_int(find("[]", "", "train.py").port, -1, "brackets without a host are refused");
+    is_int(find("head:65535", "", "train.py").port, 65535, "the last port is a port");
+    is_int(find("head:1", "", "train.py").port, 1, "the first port is a port");
     is_int(find("head:0", "", "train.py").port, -1, "port 0 is refused");
     is_int(find("head:65536", "", "train.py").port, -1, "a port beyond all is refused");
     is_int(find(":7000", "", "train.py").port, -1, "a port without a host is refused");
@@ -148,6 +162,23 @@ static void test_option(void)
     is_int(find("zz~garbage", "", "train.py").port, -1, "letters that no host has are refused");
     is_int(find("[fe80::1", "", "train.py").port, -1, "a bracket that stays open is refused");
     is_int(find("[a]b", "", "train.py").port, -1, "letters behind a bracket are refused");
+}
+
+/* As many letters as a host may have, and one more. */
+static void test_lengths(void)
+{
+    char name[MEETING_PLACE_HOST + 1] = "", host[MEETING_PLACE_HOST];
+    struct meeting_place p;
+
+    memset(name, 'a', MEETING_PLACE_HOST - 1);
+    p = find(name, "", "train.py");
+    is_str(p.host, name, "a host of 255 letters is taken");
+    meeting_place_first_host(name, host);
+    is_str(host, name, "the first host may have 255 letters");
+    name[MEETING_PLACE_HOST - 1] = 'b';
+    is_int(find(name, "", "train.py").port, -1, "a host of 256 letters is refused");
+    meeting_place_first_host(name, host);
+    is_str(host, "", "a first host of 256 letters is none");
 }
 
 static void is_first(const char *list, const char *want)
@@ -164,6 +195,7 @@ int main(void)
     test_variables();
     test_nodes();
     test_option();
+    test_lengths();
     is_first("node1", "node1");
     is_first("node1,node2", "node1");
     is_first("node[03-07,9],x1", "node03");
