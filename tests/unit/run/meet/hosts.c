@@ -160,6 +160,49 @@ static void test_strangers(void)
     tear_down(&b);
 }
 
+/* A greeting that comes in two pieces, and what one hears that has not shown its proof. */
+static void test_half(void)
+{
+    static const unsigned char nonce[SEALED_NONCE] = { 1 };
+    unsigned char ours[SEALED_GREETING], theirs[SEALED_GREETING + SEALED_PROOF];
+    size_t got = 0;
+    struct bench b;
+    int fd, silent;
+    char c;
+
+    set_up(&b, true);
+    fd = stranger(&b);
+    silent = stranger(&b);
+    sealed_greeting(ours, 'o', nonce);
+    folder_need(send(fd, ours, 10, 0) == 10 ? 0 : -1, "send");
+    for (int i = 0; i < 3; i++) {
+        lead(&b);
+        rest(&b);
+    }
+    ok(is_open(fd), "half a greeting is not answered, and sends nobody away");
+    folder_need(send(fd, ours + 10, sizeof(ours) - 10, 0) > 0 ? 0 : -1, "send");
+    for (int i = 0; i < TURNS_MOST && got < sizeof(theirs); i++) {
+        ssize_t n = recv(fd, theirs + got, sizeof(theirs) - got, MSG_DONTWAIT);
+
+        got += (size_t)MAX(n, 0);
+        lead(&b);
+        rest(&b);
+    }
+    is_int((long long)got, sizeof(theirs), "a whole greeting is answered");
+    is_int(sealed_greeting_check(theirs, 'o'), 0, "the answer is a greeting and a proof");
+    ok(!leader_waits(b.leader), "nobody is waited for who has not shown a proof");
+    leader_ask(b.leader, NULL);
+    leader_close(b.leader);
+    b.leader = NULL;
+    ok(closes(&b, silent) && recv(silent, &c, 1, MSG_DONTWAIT) == 0,
+       "one that has said nothing hears nothing when the leader leaves");
+    ok(closes(&b, fd) && recv(fd, &c, 1, MSG_DONTWAIT) == 0,
+       "one that has not shown its proof hears nothing when the leader leaves");
+    close(fd);
+    close(silent);
+    tear_down(&b);
+}
+
 /* ---- one that follows, message by message ---- */
 
 static bool comes(struct bench *b, struct meeting_wire *w, void *bytes, size_t len)
@@ -507,6 +550,7 @@ static void test_tries(void)
 int main(void)
 {
     test_strangers();
+    test_half();
     test_told();
     test_no_room();
     test_clock();

@@ -178,6 +178,7 @@ static pid_t any_child(void)
 /* The restorer is nobody's child; here it becomes ours. */
 static void check_restorer_killed(const struct bench *b)
 {
+    char value[LEVER_WORD] = "";
     struct setting_restorer *w;
     struct err e = { "" };
     pid_t pid;
@@ -189,6 +190,16 @@ static void check_restorer_killed(const struct bench *b)
     if (!ok(pid > 0 && kill(pid, SIGKILL) == 0 && waitpid(pid, NULL, 0) == pid,
             "the process that puts settings back is killed"))
         return;
+    ok(!setting_restorer_now(w, "disk.readahead", value),
+       "a restorer that was killed reads nothing");
+    is_int(setting_restorer_set(w, "disk.readahead", "512", &e), -EIO,
+           "a restorer that was killed sets nothing");
+    is_str(e.text,
+           "the process that changes settings of this machine does not answer: "
+           "brim optimize --undo puts them back",
+           "the error of a setting names the process that does not answer");
+    is_str(now(b), "128", "a restorer that was killed has changed nothing");
+    is_int(setting_restorer_end(NULL, &e), 0, "no restorer has nothing to end");
     ok(setting_restorer_end(w, &e) < 0, "the end of a restorer that was killed fails");
     is_str(e.text,
            "the process that changed settings of this machine does not answer: "
