@@ -144,10 +144,21 @@ static const char *const secret_names[] = {
     "WANDB_API_KEY",
     "GH_PAT",
     "NCCL_CREDENTIALS",
+    "XKEYX",
+    "XSECRETX",
+    "XPASSX",
+    "XCREDENTIALX",
+    "XAUTHX",
+    "XCOOKIEX",
+    "XJWTX",
+    "xkeyx",
+    "HFTOKENX",
+    "TOKENIZER_TOKEN",
 };
 
 static const char *const other_names[] = {
-    "OMP_NUM_THREADS", "TOKENIZERS_PARALLELISM", "NCCL_DEBUG", "PATH", "SLURM_JOB_ID",
+    "OMP_NUM_THREADS", "TOKENIZERS_PARALLELISM", "tokenizer", "KE_Y", "NCCL_DEBUG", "PATH",
+    "SLURM_JOB_ID",
 };
 
 static void test_command(size_t i)
@@ -184,6 +195,11 @@ int main(void)
     for (size_t i = 0; i < ARRAY_SIZE(other_names); i++)
         ok(!secret_variable(other_names[i]), "a variable is no secret: %s", other_names[i]);
     test_text("http://me:hunter@proxy:3128", "http://me:***@proxy:3128");
+    test_text("http://me:8h/hunter@proxy", "http://me:***@proxy");
+    test_text("http://proxy:3128/a@b", "http://proxy:3128/a@b");
+    test_text("-----BEGIN CERTIFICATE-----", "-----BEGIN CERTIFICATE-----");
+    test_text("-----BEGIN RSA PRIVATE KEY-----\nhunter\n-----END RSA PRIVATE KEY----- x", "*** x");
+    test_text("-----BEGIN PRIVATE KEY-----\nhunter", "***");
     test_text("/opt/lib:/usr/lib", "/opt/lib:/usr/lib");
     test_text("", "");
     return done();

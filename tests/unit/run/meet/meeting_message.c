@@ -80,6 +80,15 @@ static void test_texts(void)
 
     ok(carry(&m, &got) && !strcmp(got.name, "loader.workers") && !strcmp(got.text, "13"),
        "a note has its name and its text");
+    memset(m.name, 'n', sizeof(m.name) - 1);
+    memset(m.text, 't', sizeof(m.text) - 1);
+    ok(carry(&m, &got) && !strcmp(got.name, m.name) && !strcmp(got.text, m.text),
+       "a name and a text come that are as long as may be");
+    m.text[0] = ' ';
+    m.text[1] = '~';
+    ok(carry(&m, &got), "a blank and a tilde are letters");
+    m.text[1] = 0x7f;
+    ok(!carry(&m, &got), "a deleted letter is refused");
     m.text[0] = '\033';
     ok(!carry(&m, &got), "a text for the terminal's eyes is refused");
     m.text[0] = '\0';
@@ -117,6 +126,8 @@ static void test_rest(void)
     ok(!carry(&m, &got), "a rank below the unknown one is refused");
     m = (struct meeting_message){ .kind = MEETING_SWITCH, .number = 4, .outcome = 1 };
     ok(carry(&m, &got) && got.number == 4 && got.outcome == 1, "an answer has its outcome");
+    m.outcome = BRIM_SWITCH_FAILED;
+    ok(carry(&m, &got) && got.outcome == BRIM_SWITCH_FAILED, "the last outcome is one");
     m.outcome = 3;
     ok(!carry(&m, &got), "an outcome that there is not is refused");
     m = (struct meeting_message){ .kind = MEETING_PONG, .t_ns = 5, .at_ns = INT64_MAX };

@@ -265,6 +265,70 @@ static void test_two_of_a_number(void)
         (void)waitpid(above[i], NULL, 0);
 }
 
+/* Rings of another host are no processes of ours, whatever their numbers. */
+static void test_far(void)
+{
+    const struct rank_steps about = { .rank = 3, .world = 4, .pid = (int)getpid(), .host = "two" };
+    CLEANUP(rings_closep) struct rings *s = NULL;
+    struct brim_step *ours;
+    size_t far, n = 9;
+    int rc;
+
+    folder_need(rings_open(&s, folder, NULL), folder);
+    is_int((long long)rings_of_pid(s, getpid()), 0, "without rings no process has one");
+    folder_need(rings_far_add(s, &about, &far), "ring");
+    is_int((long long)rings_of_pid(s, getpid()), 1, "a number of another host is none of ours");
+    (void)rings_pids(s, &n);
+    is_int((long long)n, 0, "a process of another host is none of ours");
+    ours = brim_step_open_at(folder, "test 1", 0, 0, 4);
+    folder_need(rings_read(s, NULL), "read");
+    is_int((long long)rings_count(s), 2, "a ring of ours is one more");
+    is_int((long long)rings_of_pid(s, getpid()), 1, "a process has its ring");
+    is_int((long long)rings_of_pid(s, getppid()), 2, "a process without a ring has none");
+    ok(rings_pids(s, &n)[0] == getpid() && n == 1, "a process with a ring is one of ours");
+    rings_far_lost(s, far, 5);
+    is_int((long long)rings_lost(s), 5, "what another host has lost is lost");
+    brim_step_close(ours);
+    for (rc = 0, n = 0; rc == 0 && n <= RINGS_MAX; n++)
+        rc = rings_far_add(s, &about, &far);
+    is_int(rc, -ENOSPC, "there is an end to rings");
+    is_int((long long)rings_count(s), RINGS_MAX, "as many rings are known as have room");
+}
+
+/* A note has a name in front of its first '=', else it is a sentence, which is kept once. */
+static void test_notes(void)
+{
+    static const struct {
+        const char *text, *name, *value;
+    } cases[] = {
+        { "a=1", "a", "1" },
+        { "b=c=d", "b", "c=d" },
+        { "c=", "c", "" },
+        { "a sentence", "note.3", "a sentence" },
+        { "=1", "note.4", "=1" },
+        { "x is=1", "note.5", "x is=1" },
+        { "n12345678901234567890123456789012345678901234567890123456789012=1",
+          "n12345678901234567890123456789012345678901234567890123456789012", "1" },
+        { "n123456789012345678901234567890123456789012345678901234567890123=1", "note.7",
+          "n123456789012345678901234567890123456789012345678901234567890123=1" },
+    };
+    CLEANUP(rings_closep) struct rings *s = NULL;
+    struct brim_step *ours = brim_step_open_at(folder, "test 1", 0, 0, 1);
+    const struct rank_steps *l;
+
+    for (size_t i = 0; i < 2 * ARRAY_SIZE(cases); i++)
+        brim_step_note(ours, cases[i % ARRAY_SIZE(cases)].text);
+    folder_need(rings_open(&s, folder, NULL), folder);
+    folder_need(rings_read(s, NULL), "read");
+    l = rings_lane(s, rings_of_pid(s, getpid()));
+    is_int((long long)l->n_notes, ARRAY_SIZE(cases), "each note is kept once");
+    for (size_t i = 0; i < ARRAY_SIZE(cases) && i < l->n_notes; i++) {
+        is_str(l->notes[i].name, cases[i].name, "the note '%s' has its name", cases[i].text);
+        is_str(l->notes[i].value, cases[i].value, "the note '%s' has its text", cases[i].text);
+    }
+    brim_step_close(ours);
+}
+
 int main(void)
 {
     folder_make(folder);
@@ -274,6 +338,8 @@ int main(void)
     test_cut(BRIM_RING_HEADER_SIZE + BRIM_RING_TEXT_SIZE);
     test_no_ring();
     test_threads();
+    test_far();
+    test_notes();
     test_two_of_a_number();
     folder_remove(folder);
     return done();

@@ -273,6 +273,39 @@ static void test_many(void)
     is_int((long long)p.told, 29, "a loop that is seen twice in a look counts once");
 }
 
+/* When a loop is first known: the look, 0: it never is. */
+static void test_first_known(void)
+{
+    static const struct {
+        int64_t from, to, step; /* looks in which it makes rounds, and how many of them */
+        int64_t course;         /* looks after which it begins anew; 0: it does not */
+        unsigned known;
+    } cases[] = {
+        { 2, 99, 1, 0, 20 },  { 16, 99, 1, 0, 25 }, { 17, 99, 1, 0, 26 }, { 2, 3, 1, 0, 0 },
+        { 2, 4, 1, 0, 20 },   { 22, 24, 1, 0, 31 }, { 2, 2, 1, 0, 0 },    { 2, 2, 3, 0, 20 },
+        { 2, 99, 50, 0, 20 }, { 2, 99, 51, 0, 0 },  { 2, 99, 49, 0, 20 }, { 2, 99, 1, 4, 0 },
+        { 2, 99, 1, 5, 20 },  { 2, 99, 1, 10, 20 },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct program p = { .now_ns = 0 };
+        unsigned known = 0;
+        int64_t at = 0;
+
+        for (int64_t k = 1; k <= 99; k++) {
+            const int64_t course = cases[i].course ? (k - 1) / cases[i].course : 0;
+            struct rounds_seen seen;
+
+            if (k >= cases[i].from && k <= cases[i].to)
+                at += cases[i].step;
+            seen = loop_at(0, 1 + (uint64_t)course, at, -1);
+            look(&p, &seen, 1);
+            known = p.looks && !known ? (unsigned)k : known;
+        }
+        is_int(known, cases[i].known, "loop %zu is known when it has been seen enough", i);
+    }
+}
+
 int main(void)
 {
     test_plain();
@@ -289,5 +322,6 @@ int main(void)
     test_another();
     test_wild();
     test_many();
+    test_first_known();
     return done();
 }
