@@ -71,13 +71,14 @@ static void test_sum(void)
 
     set_up(&b, FEW);
     is_int((long long)look(&b, &s, 1e9), 6 * 1024, "the sizes of two processes are one sum");
-    is_int((long long)s.processes, FEW, "those without a size are counted, too");
+    is_int((long long)s.processes, FEW, "processes without a size are counted, too");
     is_int(s.read_ns, NOW_NS, "the time of a reading is known");
     ok(s.cost_ns >= 0 && s.due_ns == NOW_NS + MAX(5 * NS_PER_S, 2000 * s.cost_ns),
        "the next reading is 5 s later, or 2000 times as long as this one took");
     ok(isnan(look(&b, &s, 1e9)), "nothing is told before the next reading is due");
     pss_ask(&s);
-    is_int((long long)look(&b, &s, 255e9), 6 * 1024, "who asks for it is told at once");
+    is_int((long long)look(&b, &s, 255e9), 6 * 1024,
+           "a reading that was asked for is made at once");
     pss_ask(&s);
     ok(isnan(look(&b, &s, 256e9)), "what would take too long is not read");
     ok(isnan(look(&b, &s, (double)NAN)), "what may take too long is not read");

@@ -420,7 +420,7 @@ static void test_steps(void)
     glance(&b, GLANCE_NS);
     ok(b.o.inferred.count >= 25 && b.o.inferred.count <= 30,
        "steps of one second each are found in half a minute: %d", (int)b.o.inferred.count);
-    is_int(b.o.inferred_ns, b.now_ns, "it is known when steps were looked for");
+    is_int(b.o.inferred_ns, b.now_ns, "an observer knows when it has looked for steps");
     tear_down(&b);
 }
 

@@ -15,6 +15,7 @@ struct bench {
     struct observe_pilot pilot;
     struct observed out;
     struct err e;
+    char said[512];
     unsigned starts, turns, stops, ends;
     bool over, steered;
     int status; /* of the run, as the pilot's end saw it */
@@ -23,8 +24,10 @@ struct bench {
 
 static void say(void *arg, const char *sentence)
 {
-    (void)arg;
-    printf("# %s\n", sentence);
+    struct bench *b = arg;
+
+    if (!strstr(sentence, "bytes free")) /* what the machine lacks is another matter */
+        snprintf(b->said, sizeof(b->said), "%s", sentence);
 }
 
 static void start(void *arg, struct control *control, const char *elsewhere)
@@ -249,6 +252,30 @@ static void test_pilot(void)
     tear_down(&b);
 }
 
+/* An observer that is to meet others does, and without the secret of all it does not. */
+static void test_meets(void)
+{
+    struct meeting_place place = { .several = true,
+                                   .host = "192.0.2.1",
+                                   .port = 20000 + (int)getpid() % 3000 };
+    const struct meeting_key key = { .bytes = { 1 } };
+    struct bench b;
+
+    set_up(&b);
+    b.c.place = &place;
+    watch(&b, "exit 0");
+    is_str(b.said, "", "without a secret no place is looked for");
+    tear_down(&b);
+    set_up(&b);
+    b.c.place = &place;
+    b.c.key = &key;
+    watch(&b, "exit 0");
+    ok(strstr(b.said, "other hosts are not met at 192.0.2.1:"),
+       "a place of others is looked for: %s", b.said);
+    ok(b.out.leads && b.out.exit == 0, "a job whose hosts do not meet is watched as ever");
+    tear_down(&b);
+}
+
 /* A pilot that has enough: nothing that the job has started stays. */
 static void test_over(void)
 {
@@ -317,6 +344,7 @@ int main(void)
     test_not_started();
     test_job();
     test_pilot();
+    test_meets();
     test_over();
     test_stop();
     return done();

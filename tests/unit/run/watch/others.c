@@ -101,7 +101,7 @@ static void test_alone(void)
         is_int(observer_leads(&b.o), cases[i].leads, "observer %zu %s", i,
                cases[i].leads ? "leads" : "does not lead");
         is_str(observer_why_elsewhere(&b.o, MEETING_OFF), cases[i].why,
-               "it is known whether observer %zu may ask the job", i);
+               "observer %zu knows whether it may ask the job", i);
         is_str(observer_why_elsewhere(&b.o, MEETING_SEEKS), cases[i].why,
                "observer %zu that meets nobody seeks nobody", i);
         is_str(observer_why_elsewhere(&b.o, MEETING_LEADING), NULL, "a leader (%zu) may ask", i);

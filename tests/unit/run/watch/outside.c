@@ -136,7 +136,8 @@ static void test_ends(const char *folder)
     c.pid = job;
     end();
     is_int(outside_watch(&c, &r, &e), -ESRCH, "a job that has ended is not watched");
-    ok(strstr(e.text, " ended before anything could be seen of it"), "that is said: %s", e.text);
+    ok(strstr(e.text, " ended before anything could be seen of it"),
+       "the error says that the job has ended: %s", e.text);
     run_done(&r);
 }
 
