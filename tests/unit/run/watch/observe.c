@@ -174,6 +174,34 @@ static void test_ends(void)
     }
 }
 
+/* Signals that are the job's go on to the job. */
+static void test_signals(void)
+{
+    static const struct {
+        const char *name;
+        int asked;
+    } cases[] = {
+        { "HUP", SIGHUP },   { "INT", SIGINT }, { "QUIT", SIGQUIT },
+        { "TERM", SIGTERM }, { "USR1", 0 },     { "USR2", 0 },
+        { "WINCH", 0 },      { "ALRM", 0 },     { "URG", 0 },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        char script[128];
+        struct bench b;
+
+        set_up(&b);
+        snprintf(script, sizeof(script),
+                 "trap 'exit 5' %s; kill -%s $PPID; while :; do sleep 0.01; done", cases[i].name,
+                 cases[i].name);
+        watch(&b, script);
+        is_int(b.out.exit, 5, "the signal %s goes on to the job", cases[i].name);
+        is_int(b.out.asked, cases[i].asked, "the signal %s asks the job to end, or does not",
+               cases[i].name);
+        tear_down(&b);
+    }
+}
+
 /* What is no program: the shell's statuses, and no run. */
 static void test_not_started(void)
 {
@@ -335,12 +363,14 @@ static void test_nested(void)
 
 int main(void)
 {
-    static const int deadly[] = { SIGINT, SIGTERM, SIGUSR1 };
+    static const int deadly[] = { SIGHUP,  SIGINT,   SIGQUIT, SIGTERM, SIGUSR1,
+                                  SIGUSR2, SIGWINCH, SIGALRM, SIGURG };
 
     for (size_t i = 0; i < ARRAY_SIZE(deadly); i++)
         signal(deadly[i], SIG_DFL); /* whoever started the test may have them ignored */
     test_nested();
     test_ends();
+    test_signals();
     test_not_started();
     test_job();
     test_pilot();

@@ -205,11 +205,30 @@ static void test_purpose(void)
     tear_down(&one);
 }
 
+static void test_key(void)
+{
+    struct bench one, two;
+
+    set_up(&one, MEETING_LEADS, 0);
+    set_up(&two, MEETING_FOLLOWS, 1);
+    two.key.bytes[0] = 1;
+    observer_meet(&one.o);
+    observer_meet(&two.o);
+    meet(&one, &two);
+    is_str(two.said,
+           "the brim at 127.0.0.1 has another token, or is of another job: this host is observed "
+           "alone",
+           "observers with two secrets do not meet");
+    tear_down(&two);
+    tear_down(&one);
+}
+
 int main(void)
 {
     test_alone();
     test_off();
     test_both();
     test_purpose();
+    test_key();
     return done();
 }
