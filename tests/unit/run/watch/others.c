@@ -207,10 +207,13 @@ static void test_purpose(void)
 
 static void test_key(void)
 {
+    const struct rank_steps about = { .rank = 1 };
     struct bench one, two;
+    size_t ring;
 
     set_up(&one, MEETING_LEADS, 0);
     set_up(&two, MEETING_FOLLOWS, 1);
+    folder_need(rings_far_add(two.o.rings, &about, &ring), "ring");
     two.key.bytes[0] = 1;
     observer_meet(&one.o);
     observer_meet(&two.o);
