@@ -78,6 +78,7 @@ static void test_groups(void)
         { "loader.workers", "0", "3", true, 3, NAN, NAN, 3, 6 },
         { "loader.workers", "1000", "2", false, 2, NAN, NAN, 64, 256 },
         { "loader.prefetch", "8", "2", false, 3, NAN, NAN, 3, 6 },
+        { "loader.prefetch", "8", "2", false, NAN, NAN, NAN, 1, 0 },
         { "loader.prefetch", "8", "2", true, NAN, NAN, NAN, 1, 0 },
         { "precision.autocast", "bf16", "none", true, 3, NAN, NAN, 3, 0 },
         { "precision.autocast", "bf16", "none", false, 0, NAN, NAN, 1, 0 },
@@ -555,6 +556,10 @@ static void test_record(void)
     d->c.goal.kind = GOAL_THROUGHPUT;
     t = drive_record(d);
     ok(isnan(t->before.price), "without another goal than speed there is no price");
+    is_int((long long)t->n_trials, ARRAY_SIZE(ends), "trials are stored once");
+    s->entries[0].outcome = SESSION_BROKE;
+    is_int((long long)drive_record(d)->n_trials, 1 + ARRAY_SIZE(ends),
+           "the first entry is stored where it was tried");
     drive_free(d);
 }
 
