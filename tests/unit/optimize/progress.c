@@ -27,6 +27,7 @@ static void test_goals(void)
         { { .kind = GOAL_ENERGY }, true, 600, RUN_GOAL_ENERGY },
         { { .kind = GOAL_COST, .price_hour = 36 }, false, 0.02, RUN_GOAL_COST },
         { { .kind = GOAL_COST, .price_kwh = 3 }, true, 0.0005, RUN_GOAL_COST },
+        { { .kind = GOAL_COST, .price_kwh = 0.6 }, true, 0.0001, RUN_GOAL_COST },
         { { .kind = GOAL_COST, .price_hour = 36, .price_kwh = 3 }, true, 0.0205, RUN_GOAL_COST },
     };
 

@@ -3,6 +3,7 @@
 #include "tune/session.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "knobs_ini.h"
 #include "tap.h"
@@ -268,6 +269,92 @@ static void test_promising(void)
     }
 }
 
+/* Why a candidate is not tried. */
+static void test_left(void)
+{
+    static const struct {
+        enum knob_effect effect;
+        enum knob_risk risk;
+        bool numeric, privileged;
+        const char *before, *why; /* why: NULL where it is tried */
+    } cases[] = {
+        { KNOB_LIVE, KNOB_SAFE, false, false, "0", NULL },
+        { KNOB_EPOCH, KNOB_SAFE, false, false, "0", "it takes effect with the next epoch" },
+        { KNOB_RESTART, KNOB_SAFE, false, false, "0", "it takes effect with a restart" },
+        { KNOB_LIVE, KNOB_NUMERIC, false, true, "0", "it changes numbers: --allow numeric" },
+        { KNOB_LIVE, KNOB_NUMERIC, true, false, "0", NULL },
+        { KNOB_LIVE, KNOB_PRIVILEGED, true, false, "0",
+          "it needs an operator: --allow privileged" },
+        { KNOB_LIVE, KNOB_PRIVILEGED, false, true, "0", NULL },
+        { KNOB_LIVE, KNOB_SAFE, true, true, NULL,
+          "the value of now is not known, so it could not be taken back" },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        const struct knob k = { .name = "k", .effect = cases[i].effect, .risk = cases[i].risk };
+        const struct candidate c = { .knob = &k, .value = "1", .before = cases[i].before };
+        struct session_plan plan = session_plan_usual();
+        struct session s;
+
+        plan.numeric = cases[i].numeric;
+        plan.privileged = cases[i].privileged;
+        s = asking(&plan);
+        is_int(session_offer(&s, &c, 1).what, cases[i].why ? SESSION_FINISH : SESSION_APPLY,
+               "candidate %zu is tried or is not", i);
+        is_str(s.n_entries ? s.entries[0].note : "", cases[i].why ? cases[i].why : "",
+               "candidate %zu has the reason why it is left", i);
+    }
+}
+
+/* Steps that are left out one by one, of a canary and of a trial: none while a switch is made. */
+static void test_skips(void)
+{
+    static const struct {
+        enum session_phase phase;
+        bool switching;
+        unsigned skipped, left_out;
+        bool skips;
+    } cases[] = {
+        { PHASE_CANARY, false, 0, 9, true },  { PHASE_CANARY, false, 2, 9, true },
+        { PHASE_CANARY, false, 3, 0, false }, { PHASE_CANARY, true, 0, 0, false },
+        { PHASE_TRIAL, false, 9, 0, true },   { PHASE_TRIAL, false, 0, 1, true },
+        { PHASE_TRIAL, false, 0, 2, false },  { PHASE_TRIAL, true, 0, 0, false },
+        { PHASE_GUARD, false, 0, 0, false },  { PHASE_OBSERVE, false, 0, 0, false },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct session s;
+
+        session_init(&s, NULL);
+        trial_init(&s.trial, NULL);
+        s.phase = cases[i].phase;
+        s.switching = cases[i].switching;
+        s.skipped = cases[i].skipped;
+        s.trial.left_out = cases[i].left_out;
+        ok(session_skips(&s) == cases[i].skips, "case %zu leaves out its step or does not", i);
+    }
+}
+
+/* A profile has what goes with a setting, with its value of before. */
+static void test_with(void)
+{
+    CLEANUP(profile_done) struct profile p = { .count = 0 };
+    struct session s;
+
+    session_init(&s, NULL);
+    s.entries[0] = (struct session_entry){ .knob = "loader.workers",
+                                           .value = "4",
+                                           .before = "0",
+                                           .also = "loader.persistent",
+                                           .outcome = SESSION_ADOPTED };
+    s.n_entries = 1;
+    if (profile_init(&p, "n", "k", "m", "v") < 0 || session_profile(&s, "2026-11-21", &p, NULL) < 0)
+        abort();
+    is_int((long long)p.count, 2, "a profile has both settings");
+    is_str(p.settings[1].before ? p.settings[1].before : "", "no",
+           "what goes with a setting was not in force before");
+}
+
 int main(void)
 {
     struct err e = { "" };
@@ -276,6 +363,9 @@ int main(void)
         printf("Bail out! %s\n", e.text);
         return 1;
     }
+    test_left();
+    test_skips();
+    test_with();
     test_budget();
     test_switch();
     test_entries();
