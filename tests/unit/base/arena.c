@@ -1,5 +1,6 @@
 #include "base/arena.h"
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -12,6 +13,8 @@
 #endif
 #if defined(__SANITIZE_ADDRESS__) || defined(WITH_ASAN)
 #include <sanitizer/asan_interface.h>
+
+enum { FENCE = _Alignof(max_align_t) };
 
 static bool is_open(const void *at)
 {
@@ -37,6 +40,8 @@ static void test_fences(void)
     arena_done(&a);
 }
 #else
+enum { FENCE = 0 };
+
 static void test_fences(void)
 {
 }
@@ -108,6 +113,25 @@ static void test_chunks(void)
     next = arena_alloc(&a, 1);
     ok(large && next && a.total < (1 << 20) + (17 << 10),
        "a large allocation at first does not make the later chunks large");
+    arena_done(&a);
+}
+
+/* A quarter of a chunk shares it, more than that is alone; a chunk is filled to its end. */
+static void test_quarters(void)
+{
+    const size_t quarter = (4 << 10) - FENCE;
+    struct arena a = ARENA_INIT;
+    void *p = arena_alloc(&a, quarter + 1);
+
+    ok(p && a.total < 5 << 10, "more than a quarter of a chunk is alone");
+    arena_done(&a);
+    p = arena_alloc(&a, quarter);
+    ok(p && a.total >= 16 << 10, "a quarter of a chunk shares it");
+    for (int i = 0; i < 3; i++)
+        p = arena_alloc(&a, quarter);
+    ok(p && a.total < 17 << 10 && a.left == 0, "four quarters fill a chunk");
+    p = arena_alloc(&a, 1);
+    ok(p && a.total >= 48 << 10, "a chunk that is full has one behind it");
     arena_done(&a);
 }
 
@@ -189,6 +213,7 @@ int main(void)
     test_fences();
     test_alloc();
     test_chunks();
+    test_quarters();
     test_too_large();
     test_strings();
     test_push();

@@ -44,6 +44,7 @@ static void test_rows(void)
     rows("\xef\xbb\xbf"
          "a,b\n",
          "1:a|b;", "a byte-order mark is skipped");
+    rows("\xef\xbb\xbf", "", "a byte-order mark alone has no rows");
     rows(",\n,,\n", "1:|;2:||;", "empty fields count");
     rows(" a , b \n", "1: a | b ;", "blanks belong to the field");
     rows("a\n\n \t\n\r\n# note, a\nb\n", "1:a;6:b;", "blank lines and notes are skipped");

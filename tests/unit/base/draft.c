@@ -1,6 +1,7 @@
 /* Drafts of processes that were killed, and of those that live. */
 #include "base/file.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -101,7 +102,7 @@ static void test_names(const char *root)
 
 static void test_relative(const char *root)
 {
-    char draft[64];
+    char draft[64], path[PATH_MAX];
     int dir = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd;
 
     folder_need(dir, root);
@@ -115,6 +116,16 @@ static void test_relative(const char *root)
     fd = file_draft(dir, "own", 0600, draft, sizeof(draft));
     ok(fd >= 0 && !is_there(root, "own.01234567.new"), "a draft in the folder itself goes");
     close(fd);
+    folder_path(root, draft, path);
+    folder_need(unlink(path), path);
+    is_int(file_draft(dir, "own", 0600, draft, sizeof("own.01234567.new") - 1), -ENAMETOOLONG,
+           "a draft whose name has no room is refused");
+    fd = file_draft(dir, "own", 0600, draft, sizeof("own.01234567.new"));
+    ok(fd >= 0 && strlen(draft) == strlen("own.01234567.new"),
+       "a draft whose name has just room is made: '%s'", draft);
+    close(fd);
+    is_int(file_draft(dir, "none/own", 0600, draft, sizeof(draft)), -ENOENT,
+           "a draft in a folder that is not there is refused");
     close(dir);
 }
 
