@@ -185,7 +185,8 @@ void json_round(struct json *j, const char *key, double value, int decimals)
         json_number(j, key, value, 15);
         return;
     }
-    whole = (uint64_t)(scaled + 0.5);
+    whole = (uint64_t)scaled;
+    whole += scaled - (double)whole >= 0.5; /* scaled + 0.5 may not be a double */
     text[sizeof(text) - 1] = 0;
     start = write_digits(text + sizeof(text) - 1, whole, decimals);
     if (value < 0 && whole)

@@ -195,10 +195,15 @@ static void test_round(void)
     json_round(&j, NULL, 2.999, 2);
     json_round(&j, NULL, 1e17, 0);
     json_round(&j, NULL, 0.000000001, 9);
+    json_round(&j, NULL, 9007199254740991.0, 0);
+    json_round(&j, NULL, 9007199254740992.0, 0);
+    json_round(&j, NULL, -4503599627370495.5, 1);
     json_round(&j, NULL, (double)NAN, 4);
     json_round(&j, NULL, (double)-INFINITY, 0);
     json_end(&j);
-    is_str(str_text(&out), "[0.9877,0.5,0,0,-1.25,412000000,100,3,1e+17,0.000000001,null,null]",
+    is_str(str_text(&out),
+           "[0.9877,0.5,0,0,-1.25,412000000,100,3,1e+17,0.000000001,"
+           "9007199254740991,9.00719925474099e+15,-4.5035996273705e+15,null,null]",
            "json_round rounds to decimals and drops zeros at the end");
 }
 
