@@ -71,6 +71,16 @@ static void test_context(void)
     is_int(err_context(NULL, -ENOENT, "nobody: "), -ENOENT, "err_context needs no struct err");
 }
 
+/* A sentence that can not be made is none. */
+static void test_broken(void)
+{
+    struct err e = { "old" };
+
+    is_int(err_set(&e, -EINVAL, "word %ls", L"\x4e2d"), -EINVAL,
+           "err_set returns its code without a sentence");
+    is_str(e.text, "", "a letter that the locale has not leaves no sentence");
+}
+
 static void test_too_long(void)
 {
     char long_text[1000], want[600];
@@ -118,6 +128,7 @@ int main(void)
     test_set();
     test_usage();
     test_context();
+    test_broken();
     test_too_long();
     return done();
 }

@@ -60,6 +60,7 @@ static void test_lines(void)
     entries("a=1\na=2\n", "1:/a=1;2:/a=2;", "a key may stand twice");
     entries("a=1\r\n[s]\r\nb=\"2\"\r\nc=3\r", "1:/a=1;2:[s];3:s/b=2;4:s/c=3;",
             "CRLF ends lines, and CR the last one");
+    entries("\xef\xbb\xbf", "", "a byte-order mark alone has no entries");
     entries("\xef\xbb\xbf[s]\n", "1:[s];", "a byte-order mark is skipped");
     entries("my key = my value\n", "1:/my key=my value;", "blanks inside keys and values are kept");
     entries("k = a = b\n", "1:/k=a = b;", "the first = divides key and value");
