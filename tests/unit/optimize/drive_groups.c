@@ -9,6 +9,8 @@
 #include "optimize/drive/drive_private.h"
 #include "tap.h"
 
+#define NIL ((double)NAN) /* not known */
+
 #define S NS_PER_S
 
 static const double nan_value = (double)NAN;
@@ -55,33 +57,33 @@ static void test_groups(void)
         double workers, prefetch, epoch;
         unsigned group, settle;
     } cases[] = {
-        { NULL, "", "", false, NAN, NAN, NAN, 1, 0 },
-        { NULL, "", "", false, 0, NAN, NAN, 1, 0 },
-        { NULL, "", "", false, 1, NAN, NAN, 1, 0 },
-        { NULL, "", "", false, 2, NAN, NAN, 2, 0 },
-        { NULL, "", "", false, 200, NAN, NAN, 64, 0 },
-        { NULL, "", "", false, 4, NAN, 3, 4, 0 },
-        { NULL, "", "", false, 4, NAN, 10, 10, 0 },
-        { NULL, "", "", false, 4, NAN, 64, 64, 0 },
-        { NULL, "", "", false, 4, NAN, 65, 4, 0 },
-        { "loader.workers", "8", "2", false, 2, NAN, NAN, 8, 16 },
-        { "loader.workers", "8", "2", true, 2, NAN, NAN, 8, 4 },
-        { "loader.workers", "8", "2", true, 2, 3, NAN, 8, 6 },
-        { "loader.workers", "8", "2", true, 2, 0, NAN, 8, 4 },
-        { "loader.workers", "8", "2", false, 2, 1, NAN, 8, 8 },
-        { "loader.workers", "8", "2", false, 2, NAN, 5, 8, 5 },
-        { "loader.workers", "8", "2", false, 2, NAN, 0, 8, 16 },
-        { "loader.workers", "8", "2", false, 2, NAN, 0.5, 8, 0 },
-        { "loader.workers", "8", "0", false, 0, NAN, NAN, 1, 16 },
-        { "loader.workers", "8", "0", true, 0, NAN, NAN, 8, 0 },
-        { "loader.workers", "8", "1", false, 1, NAN, NAN, 8, 16 },
-        { "loader.workers", "0", "3", true, 3, NAN, NAN, 3, 6 },
-        { "loader.workers", "1000", "2", false, 2, NAN, NAN, 64, 256 },
-        { "loader.prefetch", "8", "2", false, 3, NAN, NAN, 3, 6 },
-        { "loader.prefetch", "8", "2", false, NAN, NAN, NAN, 1, 0 },
-        { "loader.prefetch", "8", "2", true, NAN, NAN, NAN, 1, 0 },
-        { "precision.autocast", "bf16", "none", true, 3, NAN, NAN, 3, 0 },
-        { "precision.autocast", "bf16", "none", false, 0, NAN, NAN, 1, 0 },
+        { NULL, "", "", false, NIL, NIL, NIL, 1, 0 },
+        { NULL, "", "", false, 0, NIL, NIL, 1, 0 },
+        { NULL, "", "", false, 1, NIL, NIL, 1, 0 },
+        { NULL, "", "", false, 2, NIL, NIL, 2, 0 },
+        { NULL, "", "", false, 200, NIL, NIL, 64, 0 },
+        { NULL, "", "", false, 4, NIL, 3, 4, 0 },
+        { NULL, "", "", false, 4, NIL, 10, 10, 0 },
+        { NULL, "", "", false, 4, NIL, 64, 64, 0 },
+        { NULL, "", "", false, 4, NIL, 65, 4, 0 },
+        { "loader.workers", "8", "2", false, 2, NIL, NIL, 8, 16 },
+        { "loader.workers", "8", "2", true, 2, NIL, NIL, 8, 4 },
+        { "loader.workers", "8", "2", true, 2, 3, NIL, 8, 6 },
+        { "loader.workers", "8", "2", true, 2, 0, NIL, 8, 4 },
+        { "loader.workers", "8", "2", false, 2, 1, NIL, 8, 8 },
+        { "loader.workers", "8", "2", false, 2, NIL, 5, 8, 5 },
+        { "loader.workers", "8", "2", false, 2, NIL, 0, 8, 16 },
+        { "loader.workers", "8", "2", false, 2, NIL, 0.5, 8, 0 },
+        { "loader.workers", "8", "0", false, 0, NIL, NIL, 1, 16 },
+        { "loader.workers", "8", "0", true, 0, NIL, NIL, 8, 0 },
+        { "loader.workers", "8", "1", false, 1, NIL, NIL, 8, 16 },
+        { "loader.workers", "0", "3", true, 3, NIL, NIL, 3, 6 },
+        { "loader.workers", "1000", "2", false, 2, NIL, NIL, 64, 256 },
+        { "loader.prefetch", "8", "2", false, 3, NIL, NIL, 3, 6 },
+        { "loader.prefetch", "8", "2", false, NIL, NIL, NIL, 1, 0 },
+        { "loader.prefetch", "8", "2", true, NIL, NIL, NIL, 1, 0 },
+        { "precision.autocast", "bf16", "none", true, 3, NIL, NIL, 3, 0 },
+        { "precision.autocast", "bf16", "none", false, 0, NIL, NIL, 1, 0 },
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -225,7 +227,7 @@ static void test_mixed(void)
         bool counts;
     } cases[] = {
         { "with all of it", 300, false, false, 0, 4, true },
-        { "whose power is not known", NAN, false, false, 0, 0, false },
+        { "whose power is not known", NIL, false, false, 0, 0, false },
         { "while the job is asked", 300, true, false, 0, 0, false },
         { "while a setting comes into force", 300, false, true, 0, 0, false },
         { "while steps settle", 300, false, false, 1, 0, false },
@@ -335,11 +337,11 @@ static void test_count_step(void)
 
     drive_count_step(d, &(const struct join_step){ .number = 4, .seconds = 2, .samples = 8 });
     ok(same(d->before.steps, 0), "the first five steps are no measure");
-    drive_count_step(d, &(const struct join_step){ .number = 5, .seconds = 2, .samples = NAN });
+    drive_count_step(d, &(const struct join_step){ .number = 5, .seconds = 2, .samples = NIL });
     ok(same(d->before.steps, 1) && same(d->before.seconds, 2) && isnan(d->before.samples),
        "the sixth step is the first that counts");
     drive_count_step(d, &(const struct join_step){ .number = 6, .seconds = 3, .samples = 8 });
-    drive_count_step(d, &(const struct join_step){ .number = 7, .seconds = 1, .samples = NAN });
+    drive_count_step(d, &(const struct join_step){ .number = 7, .seconds = 1, .samples = NIL });
     drive_count_step(d, &(const struct join_step){ .number = 8, .seconds = 1, .samples = 4 });
     ok(same(d->before.seconds, 7) && same(d->before.samples, 12), "time and samples are summed");
     d->asked = true;
@@ -430,12 +432,12 @@ static void test_weigh(void)
         unsigned last;
     } cases[] = {
         { 10, 13, 1, 3, 6, 0 },
-        { NAN, NAN, 1, 50, 6, 0 },
-        { 10, NAN, 1, NAN, 6, 0 },
-        { NAN, 13, 1, NAN, 6, 0 },
-        { 10, 13, 0, NAN, NAN, 0 },
-        { 10, 13, 1, NAN, NAN, 1 },
-        { 10, 13, 1, NAN, NAN, SESSION_ENTRIES },
+        { NIL, NIL, 1, 50, 6, 0 },
+        { 10, NIL, 1, NIL, 6, 0 },
+        { NIL, 13, 1, NIL, 6, 0 },
+        { 10, 13, 0, NIL, NIL, 0 },
+        { 10, 13, 1, NIL, NIL, 1 },
+        { 10, 13, 1, NIL, NIL, SESSION_ENTRIES },
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

@@ -9,6 +9,8 @@
 #include "base/clock.h"
 #include "tap.h"
 
+#define NIL ((double)NAN) /* not known */
+
 static struct join *new_join(void)
 {
     struct join *j = malloc(sizeof(*j));
@@ -59,26 +61,26 @@ static void test_sums(void)
           { false, false },
           { 0, 7, 2, 7, 6.5, 8, false } },
         { { 2, 1 },
-          { 3, NAN },
-          { 5, NAN },
+          { 3, NIL },
+          { 5, NIL },
           { 7, 6 },
           { 9, 8 },
           { true, false },
           { 0, 7, 2, 3, 5, 8, true } },
         { { 1, 1 },
-          { NAN, 4 },
-          { NAN, 6 },
+          { NIL, 4 },
+          { NIL, 6 },
           { 7, 7 },
           { 0, 8 },
           { false, true },
           { 0, 7, 1, 4, 6, 0, true } },
         { { 0, 0 },
-          { NAN, NAN },
-          { NAN, NAN },
+          { NIL, NIL },
+          { NIL, NIL },
           { 0, 0 },
           { 0, 0 },
           { true, true },
-          { 0, 0, 0, NAN, NAN, 0, true } },
+          { 0, 0, 0, NIL, NIL, 0, true } },
     };
     static const bool in[JOIN_RANKS] = { true, true };
 

@@ -7,6 +7,8 @@
 #include "base/compiler.h"
 #include "tap.h"
 
+#define NIL ((double)NAN) /* not known */
+
 static const double nan_value = (double)NAN;
 
 static void steps(struct loss_check *l, unsigned n, double samples, double loss)
@@ -110,11 +112,11 @@ static void test_few(void)
         { "points far below", 40, 2, 8, 1, 8, 1, NULL },
         { "points above after too few before", 15, 2, 20, 4, 0, 0, NULL },
         { "points above after enough before", 16, 2, 8, 4, 0, 0, above },
-        { "an infinite loss after too few before", 15, 2, 1, INFINITY, 0, 0, NULL },
-        { "an infinite loss", 16, 2, 1, INFINITY, 0, 0, no_number },
-        { "20 steps without a loss", 16, 2, 20, NAN, 0, 0, NULL },
-        { "21 steps without a loss", 16, 2, 21, NAN, 0, 0, no_number },
-        { "a loss and 21 steps without one", 16, 2, 1, 2, 21, NAN, NULL },
+        { "an infinite loss after too few before", 15, 2, 1, (double)INFINITY, 0, 0, NULL },
+        { "an infinite loss", 16, 2, 1, (double)INFINITY, 0, 0, no_number },
+        { "20 steps without a loss", 16, 2, 20, NIL, 0, 0, NULL },
+        { "21 steps without a loss", 16, 2, 21, NIL, 0, 0, no_number },
+        { "a loss and 21 steps without one", 16, 2, 1, 2, 21, NIL, NULL },
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

@@ -8,6 +8,8 @@
 #include "optimize/goal.h"
 #include "tap.h"
 
+#define NIL ((double)NAN) /* not known */
+
 static bool same(double a, double b)
 {
     return isnan(a) ? isnan(b) : fabs(a - b) < 1e-9;
@@ -48,8 +50,8 @@ static void test_watts(void)
         double gpu_w, cpu_w, want;
     } cases[] = {
         { true, false, 300, 80, 300 },  { false, true, 300, 80, 80 }, { true, true, 300, 80, 380 },
-        { false, false, 300, 80, NAN }, { true, false, 0, 80, NAN },  { true, true, 0, 80, 80 },
-        { true, true, NAN, 80, NAN },   { true, true, 0.5, 0, 0.5 },
+        { false, false, 300, 80, NIL }, { true, false, 0, 80, NIL },  { true, true, 0, 80, 80 },
+        { true, true, NIL, 80, NIL },   { true, true, 0.5, 0, 0.5 },
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -79,26 +81,26 @@ static void test_outcomes(void)
         { "k=v: +50.0 % steps/J (+40.0 to +60.0 %) at -2.1 % steps/s, kept", GOAL_ENERGY,
           SESSION_ADOPTED, 0.5, 0.4, 0.6, -0.021, 0, 0, "", "" },
         { "k=v: -10.0 % steps for the money (-20.0 to +0.0 %), taken back", GOAL_COST,
-          SESSION_REJECTED, -0.1, -0.2, 0, NAN, 0, 0, "", "" },
+          SESSION_REJECTED, -0.1, -0.2, 0, NIL, 0, 0, "", "" },
         { "k=v: +10.0 % steps/s, undecided and taken back after 7 steps", GOAL_THROUGHPUT,
-          SESSION_UNDECIDED, 0.1, -0.2, INFINITY, NAN, 7, 0, "", "" },
-        { "k=v: not measured, undecided and taken back", GOAL_THROUGHPUT, SESSION_UNDECIDED, NAN,
-          -1, INFINITY, NAN, 0, 0, "so", "" },
-        { "k=v: it was slow, taken back", GOAL_THROUGHPUT, SESSION_REJECTED, NAN, -1, INFINITY, NAN,
-          0, 0, "it was slow", "" },
-        { "k=v: not measured, taken back", GOAL_THROUGHPUT, SESSION_REJECTED, NAN, -1, INFINITY,
-          NAN, 0, 0, "", "" },
+          SESSION_UNDECIDED, 0.1, -0.2, (double)INFINITY, NIL, 7, 0, "", "" },
+        { "k=v: not measured, undecided and taken back", GOAL_THROUGHPUT, SESSION_UNDECIDED, NIL,
+          -1, (double)INFINITY, NIL, 0, 0, "so", "" },
+        { "k=v: it was slow, taken back", GOAL_THROUGHPUT, SESSION_REJECTED, NIL, -1,
+          (double)INFINITY, NIL, 0, 0, "it was slow", "" },
+        { "k=v: not measured, taken back", GOAL_THROUGHPUT, SESSION_REJECTED, NIL, -1,
+          (double)INFINITY, NIL, 0, 0, "", "" },
         { "k=v: +0.0 % steps/s (-10.0 to +10.0 %), taken back: x=1 is faster", GOAL_THROUGHPUT,
-          SESSION_REJECTED, 0, -0.1, 0.1, NAN, 0, 0, "x=1 is faster", "" },
+          SESSION_REJECTED, 0, -0.1, 0.1, NIL, 0, 0, "x=1 is faster", "" },
         { "k=v: failed: no room, taken back after 3 steps", GOAL_THROUGHPUT, SESSION_BROKE, 0.5,
-          0.4, 0.6, NAN, 3, 0, "no room", "" },
+          0.4, 0.6, NIL, 3, 0, "no room", "" },
         { "k=v with w=yes: 2.0 times as fast (1.9 to 2.1), kept after 120 steps in 3 starts",
-          GOAL_THROUGHPUT, SESSION_ADOPTED, 1, 0.9, 1.1, NAN, 120, 3, "", "w" },
+          GOAL_THROUGHPUT, SESSION_ADOPTED, 1, 0.9, 1.1, NIL, 120, 3, "", "w" },
         { "k=v: +50.0 % steps/s (+40.0 to +60.0 %); it did not last, taken back after 9 steps in 1 "
           "start",
-          GOAL_THROUGHPUT, SESSION_ROLLED_BACK, 0.5, 0.4, 0.6, NAN, 9, 1, "", "" },
+          GOAL_THROUGHPUT, SESSION_ROLLED_BACK, 0.5, 0.4, 0.6, NIL, 9, 1, "", "" },
         { "k=v: +50.0 % steps/s (+40.0 to +60.0 %), kept", GOAL_THROUGHPUT, SESSION_ADOPTED, 0.5,
-          0.4, 0.6, NAN, 0, 2, "", "" },
+          0.4, 0.6, NIL, 0, 2, "", "" },
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

@@ -9,6 +9,8 @@
 #include "tune/session.h"
 #include "tune/trial/recheck.h"
 
+#define NIL ((double)NAN) /* not known */
+
 enum { SETTINGS = 4, RUNS_MOST = 60 };
 
 /* The runs in their order, "|" where a round ends, then the winner and who is left. */
@@ -53,9 +55,9 @@ static void test_courses(void)
           "012|210|012|210|012|210|012|210| 1 of 0 1 2" },
         { "two alike", 3, { 1, 0.7, 0.7 }, 0, "012|210|012|210|012|210|012|210| 1 of 0 1 2" },
         { "one that fails", 3, { 1, 0, 0.7 }, 0, "012|20|02| 2 of 0 2" },
-        { "one that is never done", 3, { 1, INFINITY, 0.7 }, 0.01, "012|20|02| 2 of 0 2" },
+        { "one that is never done", 3, { 1, (double)INFINITY, 0.7 }, 0.01, "012|20|02| 2 of 0 2" },
         { "the last that fails", 3, { 1, 0.7, -1 }, 0, "012|10|01| 1 of 0 1" },
-        { "the job that fails", 3, { NAN, 0.7, 0.6 }, 0, "0 0 of 1 2" },
+        { "the job that fails", 3, { NIL, 0.7, 0.6 }, 0, "0 0 of 1 2" },
         { "all that fail", 3, { 1, 0, 0 }, 0, "012 0 of 0" },
         { "four in noise", 4, { 1, 0.95, 0.9, 1.05 }, 0.02, "0123|3210|0123|20| 2 of 0 2" },
     };
