@@ -165,6 +165,31 @@ static void test_machine(const struct sim *s)
     }
 }
 
+/* Of a job that has ended nothing is asked; a session that asks is judged later. */
+static void test_obey(const struct sim *s)
+{
+    for (int i = 0; i < 3; i++) {
+        struct machine box = { .value = "700" };
+        struct drive_machine machine = { now, set, &box };
+        struct drive_config c = s->drive->c;
+        struct drive *d;
+
+        c.machine = &machine;
+        if (drive_new(&d, &c) < 0)
+            abort();
+        d->state = DRIVE_RUNS;
+        d->w.now_ns = 9 * S;
+        d->ended = i == 1;
+        d->gone = i == 2;
+        drive_obey(d, (struct session_command){
+                          .what = SESSION_APPLY, .knob = "power.limit", .value = "500" });
+        is_int((long long)box.sets, !i, "case %d: a job that goes on has its limit set", i);
+        drive_obey(d, (struct session_command){ .what = SESSION_ASK });
+        ok(d->asking && d->asking_ns == 9 * S, "case %d: a session asks from now on", i);
+        drive_free(d);
+    }
+}
+
 /* What the machine has set is noted with each rank. */
 static void test_notes(const struct sim *s)
 {
@@ -253,6 +278,7 @@ int main(void)
     sim_init(&s, 2);
     is_int(sim_start(&s, false), 0, "the drive of a job starts");
     test_machine(&s);
+    test_obey(&s);
     test_notes(&s);
     test_entries(&s);
     test_requests(&s);
