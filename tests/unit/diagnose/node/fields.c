@@ -219,6 +219,39 @@ static void test_fields(void)
     }
 }
 
+/* Cores of which some say nothing: those that do are counted, whatever stands behind them. */
+static void test_silent_cores(void)
+{
+    static const struct signal_def defs[] = {
+        { "seconds_total", "", SIGNAL_COUNTER, "mode=\"user\"" },
+        { "seconds_total", "", SIGNAL_COUNTER, "mode=\"idle\"" },
+    };
+    static const double user[] = { (double)NAN, 0.5, 1, 0, (double)NAN };
+    const struct signal_set set = { "core", "core", defs, ARRAY_SIZE(defs), NULL };
+    struct tick ticks[2] = { { .n_rows = 0 }, { .n_rows = 0 } };
+
+    for (int k = 0; k < 2; k++) {
+        tick_begin(&ticks[k], 0, (int64_t)k * 1000000000);
+        for (size_t i = 0; i < ARRAY_SIZE(user); i++) {
+            char name[8];
+            struct signal_row *row;
+
+            snprintf(name, sizeof(name), "%zu", i);
+            row = tick_add(&ticks[k], &set, name);
+            row->values[0] = k * user[i];
+            row->values[1] = k * (1 - user[i]);
+        }
+    }
+    live = (struct live){ .n_gpus = 0 };
+    live_update(&live, &ticks[0], &ticks[1]);
+    ok(fabs(live.cpu.cores - 5) < 1e-9, "five cores are seen: %g", live.cpu.cores);
+    ok(fabs(live.cpu.busiest - 1) < 1e-9, "the busiest core is the one that is busy: %g",
+       live.cpu.busiest);
+    ok(fabs(live.cpu.full - 1) < 1e-9, "one core is full: %g", live.cpu.full);
+    tick_done(&ticks[0]);
+    tick_done(&ticks[1]);
+}
+
 static void test_kinds(void)
 {
     struct made m = { .ticks = { { .n_rows = 0 }, { .n_rows = 0 } } };
@@ -422,6 +455,7 @@ static void test_remotes(void)
 int main(void)
 {
     test_fields();
+    test_silent_cores();
     test_kinds();
     test_keys();
     test_advice();

@@ -33,13 +33,25 @@ static double half(size_t i)
     return i < 50 ? 0.6 : 0;
 }
 
+static double first(size_t i)
+{
+    return i ? 0 : 1;
+}
+
 static void test_parts(void)
 {
+    struct judge_parts p = { .n = 20 };
+
     ok(least_of(100, steady) > 0.19, "what is always there: %.3f", least_of(100, steady));
     ok(least_of(100, once) < 0.05, "what was there once: %.3f", least_of(100, once));
     ok(least_of(100, half) > 0.1, "what was there for half of the time: %.3f", least_of(100, half));
     ok(isnan(least_of(3, steady)), "three steps tell nothing");
     ok(least_of(4, steady) > 0.19, "four do: %.3f", least_of(4, steady));
+    for (size_t i = 0; i < p.n; i++)
+        judge_parts_add(&p, i, 0.2 * first(i), first(i));
+    ok(isnan(judge_parts_least(&p)), "one part that has time tells nothing");
+    judge_parts_add(&p, 2, 0.2, 1);
+    ok(judge_parts_least(&p) > 0.19, "two parts that have time tell: %.3f", judge_parts_least(&p));
 }
 
 /* A step beyond those that are counted is nobody's. */

@@ -121,11 +121,44 @@ static void test_none(void)
     machine_done(&m);
 }
 
+/* Names that would fill the line are counted; that of one node stays. */
+static void test_long_names(void)
+{
+    static const char *const others[] = { "b-name-of-28-letters-or-so-x",
+                                          "b-name-of-29-letters-or-so-xx" };
+    static const char longest[] = "n123456789012345678901234567890123456789012345678901234567890x";
+    struct machine one = machine_of(test_node(longest));
+    struct machine_view v = { .machine = &one };
+    struct findings f = { .passed = 2 };
+
+    str_reset(&out);
+    is_int(findings_render_text(&f, &v, false, &out), 0, "a node with a long name is written");
+    ok(!strncmp(str_text(&out), longest, strlen(longest)), "a long name of one node is whole: %s",
+       str_text(&out));
+    machine_done(&one);
+    for (size_t more = 0; more < 2; more++) {
+        struct machine m = machine_of(test_node("a-name-of-31-letters-and-digits"));
+
+        v.machine = &m;
+        is_int(machine_add(&m, test_node(others[more])), 0, "a node with a name is added");
+        str_reset(&out);
+        is_int(findings_render_text(&f, &v, false, &out), 0, "two nodes are written");
+        is_str(str_text(&out),
+               more ? "2 nodes: nothing found; 2 checks passed\n"
+                    : "a-name-of-31-letters-and-digits,b-name-of-28-letters-or-so-x"
+                      ": nothing found; 2 checks passed\n",
+               "names of 60 letters are listed, those of 61 counted");
+        machine_done(&m);
+    }
+    findings_done(&f);
+}
+
 int main(void)
 {
     test_one();
     test_many();
     test_none();
+    test_long_names();
     str_done(&out);
     return done();
 }

@@ -97,6 +97,29 @@ static void test_jobs(void)
     }
 }
 
+/* A process is told by its number; what is none, or no process may have, stays a text. */
+static void test_pids(void)
+{
+    static const struct {
+        const char *pid, *json;
+    } cases[] = {
+        { "2147483647", "{\"pid\":2147483647," },
+        { "2147483648", "{\"pid\":\"2147483648\"," },
+        { "1x", "{\"pid\":\"1x\"," },
+        { "", "{\"pid\":\"\"," },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        CLEANUP(str_done) struct str out = STR_INIT(1 << 20);
+
+        live = (struct live){ .n_processes = 1 };
+        live.processes[0] = (struct live_process){ .pid = cases[i].pid };
+        live_json(&live, &extra, &out);
+        ok(has(&out, cases[i].json), "the process '%s' is written as %s", cases[i].pid,
+           cases[i].json);
+    }
+}
+
 static void test_json(void)
 {
     static const char *const parts[] = {
@@ -269,5 +292,6 @@ int main(void)
     tick_done(&ticks[0]);
     tick_done(&ticks[1]);
     test_jobs();
+    test_pids();
     return done();
 }
