@@ -2,7 +2,7 @@
  * leaks. */
 #include <errno.h>
 
-#include "oom.h"
+#include "oom_arena.h"
 #include "render_node.h"
 #include "tap.h"
 
@@ -32,6 +32,23 @@ static void walk(const struct machine_renderer *r, const struct machine *m)
         failed = oom_end();
         ok(rc == (failed ? -ENOMEM : 0) && str_error(&out) == rc,
            "renderer %s with allocation %d failing returns %d", r->name, oom_at, rc);
+    } while (failed);
+}
+
+static void walk_findings_json(const struct findings *f, const struct machine *m)
+{
+    struct machine_view v = { .machine = m };
+    bool failed;
+
+    oom_restart();
+    do {
+        CLEANUP(str_done) struct str out = STR_INIT(1 << 20);
+        int rc;
+
+        oom_next();
+        rc = findings_render_json(f, &v, &out);
+        failed = oom_end();
+        is_int(rc, failed ? -ENOMEM : 0, "findings_render_json with allocation %d failing", oom_at);
     } while (failed);
 }
 
@@ -67,6 +84,7 @@ int main(void)
     findings_add(&f, "b", SEVERITY_UNKNOWN, "n1")->sentence = "cannot know";
     walk_findings(&f, &two, false);
     walk_findings(&f, &two, true);
+    walk_findings_json(&f, &two);
     findings_done(&f);
     machine_done(&one);
     machine_done(&two);
