@@ -1,5 +1,6 @@
 #include "render/text.h"
 
+#include "base/utf8.h"
 #include "tap.h"
 
 static struct str out = STR_INIT(4096);
@@ -42,6 +43,30 @@ static void test_clean(void)
            "a?b?c?", "marks of direction, C1 controls and byte-order marks are replaced");
 }
 
+/* The first and last of each range of marks that are not shown, and what stands beside them. */
+static void test_invisible(void)
+{
+    static const struct {
+        uint32_t code;
+        bool shown;
+    } cases[] = {
+        { 0x200a, true },   { 0x200b, false },  { 0x200f, false },   { 0x2010, true },
+        { 0x2027, true },   { 0x2028, false },  { 0x202e, false },   { 0x202f, true },
+        { 0x205f, true },   { 0x2060, false },  { 0x206f, false },   { 0x2070, true },
+        { 0xfefe, true },   { 0xfeff, false },  { 0xff00, true },    { 0xfffd, true },
+        { 0xfffe, false },  { 0xffff, false },  { 0x10000, true },   { 0x1fffd, true },
+        { 0x1fffe, false }, { 0x1ffff, false }, { 0x10ffff, false }, { 0xa0, true },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        char text[UTF8_MAX + 1];
+
+        text[utf8_encode(cases[i].code, text)] = 0;
+        is_str(clean(text), cases[i].shown ? text : "?", "the character U+%04X is shown, or not",
+               (unsigned)cases[i].code);
+    }
+}
+
 static void test_xml(void)
 {
     is_str(xml("<a href=\"x\" b='y'>&\x01"), "&lt;a href=&quot;x&quot; b=&apos;y&apos;&gt;&amp;?",
@@ -70,6 +95,12 @@ static void test_wrapped(void)
     str_reset(&out);
     text_add_wrapped(&out, "  ", 0, 6);
     is_str(str_text(&out), "", "blanks alone make no line");
+    str_reset(&out);
+    text_add_wrapped(&out, "ab cd e", 0, 5);
+    is_str(str_text(&out), "ab cd\ne", "a line is as wide as it may be");
+    str_reset(&out);
+    text_add_wrapped(&out, "é€ é€ é", 0, 5);
+    is_str(str_text(&out), "é€ é€\né", "a line is measured in characters");
 }
 
 static void test_small(void)
@@ -79,6 +110,13 @@ static void test_small(void)
     text_ink(&out, true, INK_RED, "y");
     is_str(str_text(&out), "x\033[1;31my\033[0m", "text_ink adds colour on request");
     str_reset(&out);
+    text_ink(&out, true, INK_BOLD, "b");
+    text_ink(&out, true, INK_DIM, "d");
+    text_ink(&out, true, INK_YELLOW, "y");
+    text_ink(&out, true, INK_CYAN, "c");
+    is_str(str_text(&out), "\033[1mb\033[0m\033[2md\033[0m\033[33my\033[0m\033[36mc\033[0m",
+           "each ink has its code");
+    str_reset(&out);
     text_count(&out, 1, "note");
     text_count(&out, 0, "note");
     is_str(str_text(&out), "1 note0 notes", "a noun has its plural unless the count is one");
@@ -87,6 +125,7 @@ static void test_small(void)
 int main(void)
 {
     test_clean();
+    test_invisible();
     test_xml();
     test_clipped();
     test_wrapped();

@@ -148,6 +148,35 @@ static void test_table(void)
     machine_done(&m);
 }
 
+/* The widest column loses first, down to its least; then the next one does. */
+static void test_cut(void)
+{
+    static const struct {
+        unsigned columns;
+        const char *row;
+    } cases[] = {
+        { 80,
+          "    1  2x NVIDIA H100 with a …  PCIe          2x Xeon Gold 6430  1.0 TiB  2x NIC\n" },
+        { 70, "    1  2x NVIDIA H100 w…  PCIe          2x Xeon Gold…  1.0 TiB  2x NIC\n" },
+        { 60, "    1  2x NVIDIA H100 w…  PCIe          2x Xeon Gol…  1.0 TiB  2x NIC\n" },
+    };
+    struct machine m = machine_of(test_node("a"));
+    struct machine_view v = { .machine = &m };
+
+    for (size_t i = 0; i < m.nodes[0]->n_acc; i++)
+        m.nodes[0]->devices[i].product = "NVIDIA H100 with a long name";
+    is_int(machine_add(&m, test_node("b")), 0, "machine_add adds a node with short names");
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        v.columns = cases[i].columns;
+        str_reset(&out);
+        is_int(machine_renderer_find("tree")->render(&v, &out), 0,
+               "a table that is cut is written");
+        ok(has(cases[i].row), "a table of %u columns has its columns cut: %s", v.columns,
+           str_text(&out));
+    }
+    machine_done(&m);
+}
+
 /* Same parts, wired differently: two kinds. */
 static void test_wiring(void)
 {
@@ -192,6 +221,40 @@ static void test_json(void)
     is_int(render_as("json", &m, &again), 0, "the JSON of one node is written again");
     is_str(str_text(&again), str_text(&out), "the JSON is the same when it is written again");
     machine_done(&m);
+}
+
+/* What each accelerator says of each other one, row by row. */
+static void test_peers(void)
+{
+    static const struct {
+        uint8_t peers[4];
+        const char *want;
+    } cases[] = {
+        { { PEER_UNKNOWN, PEER_OK, PEER_CHIPSET, PEER_GPU },
+          "[[\"unknown\",\"ok\"],[\"chipset-not-supported\",\"gpu-not-supported\"]]," },
+        { { PEER_TOPOLOGY, PEER_DISABLED, PEER_NO, PEER_NO + 1 },
+          "[[\"topology-not-supported\",\"disabled\"],[\"not-supported\",\"unknown\"]]," },
+    };
+    static const char key[] = "\"peer_access\":";
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct machine m = machine_of(test_node("n1"));
+        CLEANUP(str_done) struct str bare = STR_INIT(1 << 20);
+        uint8_t peers[4];
+        const char *at, *end;
+
+        memcpy(peers, cases[i].peers, sizeof(peers));
+        m.nodes[0]->peers = peers;
+        is_int(render_as("json", &m, &out), 0, "the JSON of a node with peers is written");
+        at = strstr(str_text(&out), key);
+        end = at ? strstr(at, "\"ways\"") : NULL;
+        for (at = at ? at + strlen(key) : ""; end && at < end; at++)
+            if (*at != ' ' && *at != '\n')
+                str_add_char(&bare, *at);
+        is_str(str_text(&bare), cases[i].want, "accelerators say who reaches whom");
+        m.nodes[0]->peers = NULL;
+        machine_done(&m);
+    }
 }
 
 /* Every tag closes, and only known ones are in it. */
@@ -275,9 +338,11 @@ int main(void)
     test_find();
     test_tree();
     test_table();
+    test_cut();
     test_wiring();
     test_matrix();
     test_json();
+    test_peers();
     test_svg();
     test_hostile();
     test_ceiling();

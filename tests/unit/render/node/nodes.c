@@ -231,6 +231,62 @@ static void test_once(void)
     arena_done(&m.arena);
 }
 
+/* The ink of each state, and columns that are as wide as the widest name. */
+static void test_inks(void)
+{
+    static const struct {
+        const char *node, *ink; /* "" : plain */
+    } cases[] = {
+        { "silent-since-long", "1;31" },
+        { "crit", "1;31" },
+        { "warn", "33" },
+        { "limited", "33" },
+        { "new", "2" },
+        { "idle", "2" },
+        { "well", "" },
+    };
+    CLEANUP(str_done) struct str out = STR_INIT(TEXT_MAX);
+    const struct live_look look = { .columns = 100, .colour = true };
+    const struct nodes_text_page which = { .unfolded = true };
+    static struct made m;
+
+    make(&m, "silent-since-long,crit,warn,limited,new,idle,well");
+    m.answers[0].fault = NODE_SILENT;
+    answer(&m, 1, LIVE_OK, LIVE_NONE, "x")->critical = 1;
+    answer(&m, 2, LIVE_OK, LIVE_NONE, "x")->warnings = 1;
+    answer(&m, 3, LIVE_LIMIT, LIVE_CPU, "x");
+    answer(&m, 4, LIVE_UNKNOWN, LIVE_NONE, "x");
+    answer(&m, 5, LIVE_IDLE, LIVE_NONE, "x");
+    answer(&m, 6, LIVE_OK, LIVE_NONE, "x");
+    make_order(&m);
+    is_int((long long)nodes_text(&m.order, &which, &look, &out), 7, "seven nodes have a line each");
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        char want[64];
+
+        if (*cases[i].ink)
+            snprintf(want, sizeof(want), "\n\033[%sm%-19s", cases[i].ink, cases[i].node);
+        else
+            snprintf(want, sizeof(want), "\n%-19s", cases[i].node);
+        ok(strstr(str_text(&out), want) != NULL, "the line of %s has its ink and width: %s",
+           cases[i].node, i ? "" : str_text(&out));
+    }
+    ok(strstr(str_text(&out), "\n\033[1mnode               state ") != NULL,
+       "the headings are bold and as wide as the widest name");
+    arena_done(&m.arena);
+    for (size_t n = 1; n <= 2; n++) {
+        make(&m, "a,b");
+        answer(&m, 0, LIVE_OK, LIVE_NONE, "x");
+        m.answers[0].fault = n == 2 ? NODE_SILENT : NODE_ANSWERED;
+        m.answers[1].fault = NODE_SILENT;
+        make_order(&m);
+        str_reset(&out);
+        nodes_text(&m.order, &which, &look, &out);
+        ok(!strncmp(str_text(&out), n == 2 ? "\033[1;31m" : "\033[1m2", 5),
+           "the sentence is red where no node answers");
+        arena_done(&m.arena);
+    }
+}
+
 static void test_json(void)
 {
     CLEANUP(str_done) struct str out = STR_INIT(TEXT_MAX);
@@ -298,6 +354,7 @@ int main(void)
     test_sentences();
     test_folded();
     test_once();
+    test_inks();
     test_json();
     test_json_numbers();
     return done();
