@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-enum { STEPS_LEAST = 4, A_PART = 2 /* steps, at least */ };
+enum { A_PART = 2 /* steps, at least */ };
 
 /* One-sided 95 % of Student's t, by the number of parts. */
 static const double student[JUDGE_PARTS + 1] = { 0,     0,     6.314, 2.920, 2.353, 2.132,
@@ -28,8 +28,6 @@ double judge_parts_least(const struct judge_parts *p)
 {
     double sum = 0, squares = 0, n = 0, mean;
 
-    if (p->n < STEPS_LEAST)
-        return (double)NAN;
     for (size_t i = 0; i < count_parts(p->n); i++) {
         double share = p->part[i] / p->whole[i];
 

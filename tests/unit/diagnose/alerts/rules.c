@@ -233,24 +233,65 @@ static void test_promql(void)
     }
 }
 
-/* What has no room is an error, and no half of an expression. */
+/* What has no room is an error, wherever it stands, and no half of an expression. */
 static void test_no_room(void)
 {
-    for (int more = 0; more < 2; more++) {
+    static const struct {
+        const char *begin, *end;
+        int letters;
+        bool fits;
+    } cases[] = {
+        { "a < peers(b{k=\"", "\"})", 5000, true },   { "a < peers(b{k=\"", "\"})", 9000, false },
+        { "a < peers(b{k=\"", "\"})", 20000, false }, { "a < past(b{k=\"", "\"})", 9000, false },
+        { "a < past(b{k=\"", "\"})", 20000, false },  { "b{k=\"", "\"} > 1", 16000, true },
+        { "b{k=\"", "\"} > 1", 20000, false },        { "a > b{k=\"", "\"}", 20000, false },
+        { "-b{k=\"", "\"} < 1", 20000, false },       { "a > b{k=\"", "\"} + 1", 20000, false },
+        { "a > 1 + -b{k=\"", "\"}", 20000, false },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         CLEANUP(arena_done) struct arena a = ARENA_INIT;
         CLEANUP(str_done) struct str text = STR_INIT(1 << 16), out = STR_INIT(1 << 16);
         struct rule r = { .by = "port" };
 
-        str_add(&text, "a < peers(b{k=\"");
-        str_fill(&text, 'x', more ? 9000 : 5000);
-        str_add(&text, "\"})");
+        str_add(&text, cases[i].begin);
+        str_fill(&text, 'x', cases[i].letters);
+        str_add(&text, cases[i].end);
         is_int(expr_parse(&r.when, &a, str_text(&text), "ib", true, NULL), 0,
                "expr_parse reads a long label");
         promql_add(&r, &out);
-        is_int(str_error(&out) != 0, more,
-               "an expression with twice %d letters has room in 16 KiB, or not",
-               more ? 9000 : 5000);
+        is_int(str_error(&out) == 0, cases[i].fits,
+               "the expression '%s...%s' with %d letters has room in 16 KiB, or not",
+               cases[i].begin, cases[i].end, cases[i].letters);
     }
+}
+
+/* A label that grows letter by letter: there is all of the expression, or an error. */
+static void test_room_runs_out(void)
+{
+    int whole = 0, none = 0, half = 0;
+
+    for (int letters = 7900; letters < 8200; letters++) {
+        CLEANUP(arena_done) struct arena a = ARENA_INIT;
+        CLEANUP(str_done) struct str text = STR_INIT(1 << 16), out = STR_INIT(1 << 16);
+        struct rule r = { .by = "port" };
+        const char *end;
+
+        str_add(&text, "a < peers(b{k=\"");
+        str_fill(&text, 'x', letters);
+        str_add(&text, "\"})");
+        if (expr_parse(&r.when, &a, str_text(&text), "ib", true, NULL) == 0)
+            promql_add(&r, &out);
+        end = out.len > 5 ? str_text(&out) + out.len - 5 : "";
+        if (str_error(&out))
+            none++;
+        else if (strncmp(str_text(&out), "brim_ib_a < ", 12) == 0 && strcmp(end, ">= 3)") == 0)
+            whole++;
+        else
+            half++;
+    }
+    ok(whole > 0 && none > 0, "%d expressions have room, and %d have none", whole, none);
+    is_int(half, 0, "no expression is cut where its room runs out");
 }
 
 static void test_yaml(void)
@@ -301,6 +342,7 @@ int main(void)
     test_longest();
     test_too_many();
     test_no_room();
+    test_room_runs_out();
     test_say();
     test_takes();
     test_promql();

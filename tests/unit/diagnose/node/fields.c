@@ -259,6 +259,8 @@ static void test_kinds(void)
     make(&m, &(const struct row){ "infiniband", "m/1", { { "sent_bytes_total", NULL, 8 } }, 0, 0 });
     live = (struct live){ .n_gpus = 0 };
     live_update(&live, &m.ticks[0], &m.ticks[1]);
+    live_update(&live, &m.ticks[0], &m.ticks[1]);
+    is_int((long long)live.n_nets, 1, "a port is listed once, however often ticks come");
     is_str(live.nets[0].kind, "infiniband", "a port of InfiniBand is told as one");
     is_str(live.nets[0].device, "m/1", "a port has its name");
     ok(live.interval_s > 1.99 && live.interval_s < 2.01, "two seconds are between the ticks");

@@ -116,6 +116,10 @@ static void test_stretches(void)
     is_int(b.stretch, 2, "the second job's stretches begin behind those of the first");
     is_int(b.n_stretches, 2, "an equal stretch of another job is the second job's own");
     is_int(w.stretches[2].ms, 2, "the other job's stretch is as long as it said");
+    w.n_stretches = WORK_STRETCHES;
+    a.n_stretches = 0;
+    is_int(work_stretch_add(&w, &a, 5, 500), -E2BIG, "there is a greatest number of stretches");
+    is_int(a.n_stretches, 0, "a stretch too many is not the job's");
     workload_done(&w);
 }
 

@@ -45,6 +45,23 @@ static void test_absent(void)
        "the rate of a new link is absent");
 }
 
+/* Who reaches whom stays where it was when one more accelerator comes; no NIC changes it. */
+static void test_add_peers(void)
+{
+    static const uint8_t want[9] = { 1, 2, 0, 3, 4, 0, 0, 0, 0 };
+    CLEANUP(node_freep) struct node *n = node_new();
+
+    ok(node_add_device(n, DEVICE_ACCELERATOR) && node_add_device(n, DEVICE_ACCELERATOR),
+       "node_add_device adds two accelerators");
+    n->peers = arena_alloc(&n->arena, 4);
+    for (size_t i = 0; i < 4; i++)
+        n->peers[i] = (uint8_t)(i + 1);
+    ok(node_add_device(n, DEVICE_ACCELERATOR) && node_add_device(n, DEVICE_NIC),
+       "node_add_device adds a third accelerator and a NIC");
+    is_int((long long)n->n_acc, 3, "a node has three accelerators");
+    ok(!memcmp(n->peers, want, sizeof(want)), "the peers of two accelerators stay theirs");
+}
+
 static void test_ports(void)
 {
     CLEANUP(node_freep) struct node *n = node_new();
@@ -77,6 +94,9 @@ static void test_find(void)
     is_int(node_find_device_at(n, at(2)), 1, "node_find_device_at finds the device of a function");
     is_int(node_find_device_at(n, at(1)), ABSENT,
            "node_find_device_at is ABSENT where no device is");
+    n->devices[0].pci = 0;
+    is_int(node_find_device_at(n, at(1)), 0,
+           "node_find_device_at finds the device of the first function");
     ok(node_pci(n, 0) == &n->pcis[0] && node_pci(n, 2) == &n->pcis[2] && !node_pci(n, ABSENT),
        "node_pci has the functions of all indices but that of none");
     is_int(node_find_numa(n, 0), 1, "node_find_numa finds a domain by its number");
@@ -185,6 +205,7 @@ static void test_settle_empty(void)
 int main(void)
 {
     test_absent();
+    test_add_peers();
     test_ports();
     test_find();
     test_machine();

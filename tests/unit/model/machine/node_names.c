@@ -27,12 +27,13 @@ static void test_locate(void)
         size_t n;
         uint32_t nodes[6];
     } good[] = {
-        { "n3", 1, { 3 } },        { "n11+n2+n11", 2, { 2, 11 } },
-        { "leaf:2", 2, { 2, 3 } }, { "spine:3+n0", 5, { 0, 8, 9, 10, 11 } },
-        { "n99+n5", 1, { 5 } },    { "n4+", 1, { 4 } },
+        { "n3", 1, { 3 } },           { "n11+n2+n11", 2, { 2, 11 } },
+        { "leaf:2", 2, { 2, 3 } },    { "spine:3+n0", 5, { 0, 8, 9, 10, 11 } },
+        { "n99+n5", 1, { 5 } },       { "n4+", 1, { 4 } },
+        { "domain:4", 2, { 9, 10 } }, { "rack:3", 4, { 8, 9, 10, 11 } },
     };
     static const char *const bad[] = { "",      "+",       "n12",    "leaf:7", "leaf:0", "leaf:-1",
-                                       "leaf:", "leaf:2x", "rack:1", "n",      "N1" };
+                                       "leaf:", "leaf:2x", "rack:4", "n",      "N1" };
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     struct pool p = { .n_nodes = 0 };
     struct node_names_found x = { .n = 0 };
@@ -42,6 +43,11 @@ static void test_locate(void)
     if (!ok(pool_parse(&p, "12x4/2/2", &e) == 0 && node_names_init(&l, &a, &p) == 0,
             "a pool of 12 nodes is parsed"))
         return;
+    for (int32_t i = 0; i < 11; i++) {
+        p.nodes[i].domain = i / 3 + 1;
+        p.nodes[i].rack = i / 4 + 1;
+    }
+    p.nodes[11].rack = 3;
     for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
         is_int(node_names_find(&l, good[i].text, &a, &x), 0, "node_names_find knows '%s'",
                good[i].text);

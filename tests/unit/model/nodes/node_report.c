@@ -56,6 +56,37 @@ static void test_there_and_back(void)
     is_int((int)r.runs, 2, "runs are counted");
 }
 
+/* Which alert is told: the first critical one, else the first warning. */
+static void test_alert(void)
+{
+    static const struct {
+        size_t n, which[3]; /* of the alerts above */
+        const char *want;
+    } cases[] = {
+        { 0, { 0 }, "" },
+        { 1, { 0 }, "" },
+        { 2, { 1, 0 }, "vda is slow" },
+        { 2, { 2, 0 }, "GPU 3 is ?[31mlost" },
+        { 2, { 2, 1 }, "GPU 3 is ?[31mlost" },
+        { 3, { 1, 3, 2 }, "another one" },
+        { 3, { 3, 2, 1 }, "another one" },
+    };
+    static struct live l;
+
+    make_live(&l);
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct live_alert list[3];
+        const struct live_extra x = { .alerts = list, .n_alerts = cases[i].n };
+        struct node_report r;
+
+        for (size_t k = 0; k < cases[i].n; k++)
+            list[k] = alerts[cases[i].which[k]];
+        node_report_make(&r, &l, &x);
+        is_str(r.alert, cases[i].want, "of list %zu of alerts one is told", i);
+        is_str(r.host, "", "a host without a name has none");
+    }
+}
+
 static int read_text(struct node_report *r, const char *text)
 {
     return node_report_read(r, text, strlen(text));
@@ -99,6 +130,7 @@ static void test_hostile(void)
 int main(void)
 {
     test_there_and_back();
+    test_alert();
     test_hostile();
     return done();
 }

@@ -86,6 +86,7 @@ static void test_processes(void)
     is_int(str_error(&many), 0, "a run with as many processes as it may have is written");
     is_int(live_run_read(&r, str_text(&many), many.len), 0, "a run with many processes is read");
     is_int((long long)r.n_pids, LIVE_RUN_PIDS, "all processes of a run are read back");
+    is_int((long long)r.pid_space, 4026531836, "the namespace of the numbers is read back");
 }
 
 #define HEAD "{\"schema\":\"brim.live_run.v1\",\"id\":\"a\",\"name\":\"b\""
@@ -128,6 +129,22 @@ static void test_hostile(void)
     str_fill(&text, ' ', LIVE_RUN_FILE);
     str_add(&text, "}");
     is_int(read_back(&text, &r), -EINVAL, "a text that is too long is no run");
+}
+
+/* The greatest numbers that are taken, and what is above them. */
+static void test_greatest(void)
+{
+    static const char most[] = HEAD ",\"steps\":1000000000000000,\"ranks\":1000000000000001,"
+                                    "\"steps_per_s\":1000000000000,"
+                                    "\"samples_per_s\":1000000000001,\"share\":1,"
+                                    "\"since_ms\":1000000000000000,\"severity\":3}";
+    struct live_run r = live_run_none;
+
+    is_int(live_run_read(&r, most, strlen(most)), 0, "a run of great numbers is read");
+    ok(r.steps > 0.9e15 && isnan(r.ranks), "counts are known up to 10^15");
+    ok(r.steps_per_s > 0.9e12 && isnan(r.samples_per_s), "rates are known up to 10^12");
+    ok(r.share > 0.99 && r.since_ms == 1000000000000000, "a whole share and a late time are known");
+    is_int(r.severity, SEVERITY_CRITICAL, "the greatest severity is known");
 }
 
 static void test_text(void)
@@ -191,6 +208,7 @@ int main(void)
     test_there_and_back();
     test_processes();
     test_hostile();
+    test_greatest();
     test_text();
     test_worst();
     test_oom();

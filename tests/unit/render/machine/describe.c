@@ -78,6 +78,9 @@ static void test_links(void)
     is_str(link_text(n, F_GPU0), "Gen5 x8, could be Gen5 x16",
            "a link of half its lanes has both rates in its text");
     is_str(link_text(n, F_GPU1), "Gen1 x16 (idle; Gen4 able)", "idle; the port sets the best");
+    n->pcis[F_DOWN0].gts_max = n->pcis[F_DOWN0].width_max = 0;
+    is_str(link_text(n, F_GPU0), "Gen5 x8, could be Gen5 x16",
+           "a port of which nothing is known sets no best");
     n->pcis[F_GPU1].vendor = 0x8086;
     is_str(link_text(n, F_GPU1), "Gen1 x16, could be Gen4 x16", "others do not go idle");
     is_str(link_text(n, F_NIC1), "", "a link of unknown rate has no text");

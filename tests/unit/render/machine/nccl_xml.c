@@ -118,6 +118,42 @@ static void test_links(void)
     machine_done(&m);
 }
 
+/* Architectures as a number: what is none is 0. */
+static void test_architectures(void)
+{
+    static const struct {
+        const char *arch, *sm;
+    } cases[] = {
+        { "sm90", "sm=\"90\"" },
+        { "sm9999", "sm=\"9999\"" },
+        { "sm99999", NULL },
+        { "sm", NULL },
+        { "smx", NULL },
+        { "gfx942", "sm=\"94\"" },
+        { "gfx90a", "sm=\"90\"" },
+        { "gfx1100", "sm=\"110\"" },
+        { "gfx992", "sm=\"99\"" },
+        { "gfx9a2", NULL },
+        { "gfxx42", NULL },
+        { "gfx42", NULL },
+        { "gfx99942", "sm=\"9994\"" },
+        { "gfx999942", NULL },
+        { "gfy942", NULL },
+        { "gfx9/2", NULL },
+        { "gfx9:2", NULL },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct machine m = machine_of(test_node("n1"));
+
+        m.nodes[0]->devices[0].acc.arch = m.nodes[0]->devices[1].acc.arch = cases[i].arch;
+        is_int(render_as("nccl-xml", &m, &out), 0, "a node of accelerators is written");
+        ok(cases[i].sm ? has(cases[i].sm) : !has("sm=") || has("sm=\"0\""),
+           "the architecture %s has its number", cases[i].arch);
+        machine_done(&m);
+    }
+}
+
 /* No domains, no devices: still a file that reads. */
 static void test_bare(void)
 {
@@ -136,6 +172,7 @@ int main(void)
 {
     test_round();
     test_links();
+    test_architectures();
     test_bare();
     str_done(&out);
     return done();

@@ -329,7 +329,7 @@ static void test_json_numbers(void)
 
     make(&m, "n1");
     r = answer(&m, 0, LIVE_LIMIT, LIVE_STORAGE, "storage limits this node");
-    r->gpus = 8.25;
+    r->gpus = 8.4;
     r->idle = 5.25;
     r->lost = 1.75;
     r->gpu_hours = 1.23456;
@@ -345,6 +345,9 @@ static void test_json_numbers(void)
                               "\"gpu_hours_lost_per_h\":1.235,\"alerts_critical\":2,"
                               "\"alerts_warning\":3,\"runs\":4}") != NULL,
        "counts are whole and hours have three digits: %s", str_text(&out));
+    ok(strstr(str_text(&out), "\"no_stage\":0},\"gpus\":10,\"gpus_idle\":5,\"gpus_lost\":2,"
+                              "\"gpu_hours_lost_per_h\":1.235,\"rows\"") != NULL,
+       "sums are whole and hours have three digits: %s", str_text(&out));
     arena_done(&m.arena);
 }
 
