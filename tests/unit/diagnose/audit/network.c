@@ -30,6 +30,21 @@ static void test_port(void)
            "ports that are down do not matter without NICs");
 }
 
+/* NICs of a node that has nothing before them. */
+static void test_first_devices(void)
+{
+    CLEANUP(scene_done) struct scene s;
+
+    scene_init(&s);
+    s.nic[0]->nic.ports[0].up = 0;
+    s.n->devices += 2;
+    s.n->n_devices -= 2;
+    is_str(scene_check(&s, "port-down"), "warning: mlx5_0 is down",
+           "a port of the first device is found");
+    s.n->devices -= 2;
+    s.n->n_devices += 2;
+}
+
 static void test_port_of_two(void)
 {
     CLEANUP(scene_done) struct scene s;
@@ -107,6 +122,7 @@ static void test_mtu(void)
 int main(void)
 {
     test_port();
+    test_first_devices();
     test_port_of_two();
     test_rate();
     test_mtu();

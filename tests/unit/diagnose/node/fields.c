@@ -2,6 +2,7 @@
  * by; who is named for what is used; which client of a parallel file system waits most. */
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "diagnose/node/live_private.h"
@@ -252,6 +253,35 @@ static void test_silent_cores(void)
     tick_done(&ticks[1]);
 }
 
+/* As many processes as are listed use a CPU each; then two more come. */
+static void test_many_processes(void)
+{
+    static const struct signal_def def = { "cpu_seconds_total", "", SIGNAL_COUNTER,
+                                           "mode=\"user\"" };
+    const struct signal_set set = { "process", "pid", &def, 1, facts };
+    struct tick ticks[2] = { { .n_rows = 0 }, { .n_rows = 0 } };
+    bool in_order = true;
+
+    for (int k = 0; k < 2; k++) {
+        tick_begin(&ticks[k], 0, (int64_t)k * 1000000000);
+        for (int i = 1; i <= LIVE_PROCESSES_MAX + 2; i++) {
+            char pid[8];
+
+            snprintf(pid, sizeof(pid), "%d", i);
+            tick_add(&ticks[k], &set, pid)->values[0] = k * (i > LIVE_PROCESSES_MAX + 1 ? 2 : 1);
+        }
+    }
+    live = (struct live){ .n_gpus = 0 };
+    live_update(&live, &ticks[0], &ticks[1]);
+    is_int((long long)live.n_processes, LIVE_PROCESSES_MAX, "as many processes as fit are listed");
+    is_str(live.processes[0].pid, "52", "the process that uses most stands first");
+    for (size_t i = 1; i < LIVE_PROCESSES_MAX; i++)
+        in_order &= strtoul(live.processes[i].pid, NULL, 10) == i;
+    ok(in_order, "processes that use the same stay in order, and the last one falls out");
+    tick_done(&ticks[0]);
+    tick_done(&ticks[1]);
+}
+
 static void test_kinds(void)
 {
     struct made m = { .ticks = { { .n_rows = 0 }, { .n_rows = 0 } } };
@@ -458,6 +488,7 @@ int main(void)
 {
     test_fields();
     test_silent_cores();
+    test_many_processes();
     test_kinds();
     test_keys();
     test_advice();

@@ -122,7 +122,9 @@ static void test_hostile(void)
     str_add(&large, "\"}");
     is_int(node_report_read(&r, str_text(&large), large.len), 0, "a long sentence is read");
     is_int(strlen(r.verdict.sentence), LIVE_TEXT - 1, "a long sentence is cut");
-    str_fill(&large, ' ', NODE_REPORT_MAX);
+    str_fill(&large, ' ', NODE_REPORT_MAX - (int)large.len);
+    is_int(node_report_read(&r, str_text(&large), large.len), 0, "a text at the ceiling is read");
+    str_add_char(&large, ' ');
     is_int(node_report_read(&r, str_text(&large), large.len), -EINVAL,
            "a text above the ceiling is not looked at");
 }

@@ -182,6 +182,10 @@ static void test_worst(void)
     runs[3].share = (double)NAN;
     ok(live_run_worst(runs, 4, "") == &runs[2], "a share that is not known counts least");
     ok(live_run_worst(runs, 2, "") == &runs[1], "a warning is the worst where there is no more");
+    runs[0].limited = true;
+    ok(live_run_worst(runs, 2, "") == &runs[0], "the first run may be the worst");
+    runs[1] = runs[0];
+    ok(live_run_worst(runs, 2, "") == &runs[0], "of runs that are alike the first is the worst");
 }
 
 static void test_oom(void)

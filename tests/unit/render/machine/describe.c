@@ -170,6 +170,7 @@ static void test_pairs(void)
     node_free(n);
     n = node_new();
     DESCRIBE(describe_fabric(&out, n), "");
+    DESCRIBE(describe_fabric_short(&out, n), "");
     DESCRIBE(describe_cpus(&out, n), "CPU");
     DESCRIBE(describe_host(&out, n), "");
     node_free(n);

@@ -121,6 +121,34 @@ static void test_many(void)
     machine_done(&m);
 }
 
+/* What two nodes have is one finding where it is as severe on both. */
+static void test_alike(void)
+{
+    for (int alike = 0; alike < 2; alike++) {
+        struct machine m = machine_of(test_node("n1"));
+        struct machine_view v = { .machine = &m };
+        struct findings f = { .passed = 1 };
+
+        is_int(machine_add(&m, test_node("n2")), 0, "machine_add adds a second node");
+        add(&f, "clock", SEVERITY_NOTE, "n1", "the clock is slow");
+        add(&f, "clock", alike ? SEVERITY_NOTE : SEVERITY_WARNING, "n2", "the clock is slow");
+        add(&f, "fan", SEVERITY_NOTE, "n2", "the clock is slow");
+        str_reset(&out);
+        is_int(findings_render_text(&f, &v, false, &out), 0, "findings of two nodes are written");
+        is_str(str_text(&out),
+               alike ? "n[1-2]: 2 notes; 1 check passed\n\n"
+                       "note      the clock is slow\n          on 2 nodes: n[1-2]\n\n"
+                       "note      the clock is slow\n          on n2\n"
+                     : "n[1-2]: 1 warning, 2 notes; 1 check passed\n\n"
+                       "warning   the clock is slow\n          on n2\n\n"
+                       "note      the clock is slow\n          on n1\n\n"
+                       "note      the clock is slow\n          on n2\n",
+               "findings are one where check, severity and sentence are alike");
+        findings_done(&f);
+        machine_done(&m);
+    }
+}
+
 static void test_none(void)
 {
     struct machine m = machine_of(test_node("n1"));
@@ -171,6 +199,7 @@ int main(void)
 {
     test_one();
     test_many();
+    test_alike();
     test_none();
     test_long_names();
     str_done(&out);

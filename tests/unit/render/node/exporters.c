@@ -85,7 +85,7 @@ static void test_hosts(void)
         if (!row)
             return;
         row->values[0] = 7;
-        tick_fact(row, 0, "/dev/sda\n");
+        tick_fact(row, 0, "/dev/sdT\n\x7f");
         tick_fact(row, 1, "ext4");
     }
     for (int i = 0; i < 2; i++) {
@@ -96,8 +96,8 @@ static void test_hosts(void)
     exporters_render(&t, NULL, &host, &out);
     has(&out,
         "# TYPE node_filesystem_avail_bytes gauge\n"
-        "node_filesystem_avail_bytes{device=\"/dev/sda?\",fstype=\"ext4\",mountpoint=\"/\"} 7\n"
-        "node_filesystem_avail_bytes{device=\"/dev/sda?\",fstype=\"ext4\","
+        "node_filesystem_avail_bytes{device=\"/dev/sdT??\",fstype=\"ext4\",mountpoint=\"/\"} 7\n"
+        "node_filesystem_avail_bytes{device=\"/dev/sdT??\",fstype=\"ext4\","
         "mountpoint=\"/device\"} 7\n");
     ok(!strstr(str_text(&out), "shm"), "what is below /dev is left out");
     has(&out, "\nnode_pressure_cpu_waiting_seconds_total 1\n");

@@ -112,9 +112,10 @@ static void test_pids(void)
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         CLEANUP(str_done) struct str out = STR_INIT(1 << 20);
 
-        live = (struct live){ .n_processes = 1 };
+        live = (struct live){ .n_processes = 1, .verdict.bottleneck = LIVE_NONE };
         live.processes[0] = (struct live_process){ .pid = cases[i].pid };
         live_json(&live, &extra, &out);
+        ok(has(&out, "\"bottleneck\":null,"), "a node that nothing limits has no stage");
         ok(has(&out, cases[i].json), "the process '%s' is written as %s", cases[i].pid,
            cases[i].json);
     }

@@ -313,6 +313,8 @@ static void test_json(void)
     is_str(row ? json_get(row, "sentence")->text : "", "cannot be reached: Network is unreachable",
            "a fault has a sentence for people");
     is_str(row ? json_get(row + 1, "bottleneck")->text : "", "storage", "a limit has its stage");
+    is_int(row ? (int)json_get(row + 2, "bottleneck")->kind : -1, JSON_NULL,
+           "a node that nothing limits has no stage");
     is_str(row ? json_get(row + 2, "url")->text : "", "http://n2:9500/",
            "the address of a node's page has its port");
     is_int(row ? (int)json_get(row + 2, "fault")->kind : -1, JSON_NULL,

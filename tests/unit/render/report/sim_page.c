@@ -5,6 +5,7 @@
 
 #include "html_check.h"
 #include "oom.h"
+#include "render/report/sim_bars.h"
 #include "render/report/sim_page.h"
 #include "sim/stats/timeline.h"
 #include "tap.h"
@@ -65,6 +66,41 @@ static void test_page(void)
        "bars of oracles and of other nodes are marked, and the legend has both");
     ok(strstr(str_text(&out), "width:100.0%") && !strstr(str_text(&out), "nan"),
        "a bar is as long as there is room, and an unknown share has none");
+}
+
+/* Bars of which there are none, or none that need a legend. */
+static void test_bars(void)
+{
+    static const char *const head[] = { "time", "use" };
+    static const char *const values[] = { "1 h", "50 %" };
+    static const double shares[] = { 0.25, 0.5 };
+    static const struct {
+        bool oracle;
+        const char *then;
+        size_t rows;
+        bool figure, legend;
+    } cases[] = {
+        { false, NULL, 0, false, false }, { false, "then", 0, false, false },
+        { false, NULL, 1, true, false },  { true, NULL, 1, true, true },
+        { false, "then", 1, true, true },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        CLEANUP(str_done) struct str out = STR_INIT(SIM_PAGE_MAX);
+        const struct sim_page_bar_row row = { "a", cases[i].oracle, false, shares, values };
+        const struct sim_page_bars bars = { head, 2, &row, cases[i].rows, cases[i].then };
+        const char *text;
+
+        sim_page_bars(&bars, &out);
+        text = str_text(&out);
+        is_int(strstr(text, "<figure") != NULL, cases[i].figure, "case %zu has bars, or not", i);
+        is_int(strstr(text, "<ul class=\"legend\">") != NULL, cases[i].legend,
+               "case %zu has a legend, or not", i);
+        is_int(strstr(text, "<li class=\"oracle\">") != NULL, cases[i].oracle,
+               "case %zu tells of an oracle, or not", i);
+        is_int(strstr(text, "<th scope=\"col\">time</th><th scope=\"col\">use</th></tr>") != NULL,
+               cases[i].figure, "case %zu has both columns, or none", i);
+    }
 }
 
 static void test_oom(void)
@@ -130,6 +166,7 @@ static void test_columns(void)
 int main(void)
 {
     test_page();
+    test_bars();
     test_oom();
     test_columns();
     return done();
