@@ -334,7 +334,6 @@ static int step_rule(struct alerts *a, struct ruled *r, const struct tick *befor
     expr_look(x, &view, sets);
     for (size_t i = 0; i < x->n_signals; i++)
         if (!r->places[i].set) {
-            view.things.n = 0;
             miss_unseen(a, r, now);
             return 0;
         }

@@ -74,6 +74,9 @@ static const struct {
     { "[a]\nset = cpu\nseverity = note\nsay = {value:numbers}\nwhen = a > 1\n",
       "f:1: [a]: 'say' may have {thing}, {value:number}, {value:seconds}, {value:percent},"
       " {value:bytes} and {value:hertz} in braces" },
+    { "[a]\nset = cpu\nseverity = note\nsay = {other:number}\nwhen = a > 1\n",
+      "f:1: [a]: 'say' may have {thing}, {value:number}, {value:seconds}, {value:percent},"
+      " {value:bytes} and {value:hertz} in braces" },
     { "[a]\nset = cpu\nseverity = note\nsay = a } b\nwhen = a > 1\n",
       "f:1: [a]: 'say' may have {thing}, {value:number}, {value:seconds}, {value:percent},"
       " {value:bytes} and {value:hertz} in braces" },

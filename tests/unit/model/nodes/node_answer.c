@@ -26,7 +26,9 @@ static void test_statuses(void)
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct node_answer a = { .fault = NODE_NOT_ASKED };
 
+        a.error = EMFILE;
         node_answer_read(&a, cases[i].status, cases[i].text, strlen(cases[i].text));
+        is_int(a.error, 0, "status %u is no failure of this machine's", cases[i].status);
         is_str(node_answer_fault(a.fault), node_answer_fault(cases[i].fault),
                "status %u with '%s' is understood", cases[i].status, cases[i].text);
     }

@@ -167,6 +167,13 @@ static void test_pairs(void)
     DESCRIBE(describe_fabric_short(&out, n), "NV12, 2 of 6 pairs");
     l->count = 11;
     DESCRIBE(describe_fabric(&out, n), "NVLink between GPU0-GPU1, GPU2-GPU3");
+    for (int i = 0; i < 3; i++) {
+        ok(node_add_link(n, LINK_NVLINK, i % 2, 2 + i / 2), "one more pair is joined");
+        if (i == 1)
+            DESCRIBE(describe_fabric(&out, n),
+                     "NVLink between GPU0-GPU1, GPU0-GPU2, GPU1-GPU2, GPU2-GPU3");
+    }
+    DESCRIBE(describe_fabric(&out, n), "NVLink between 5 of 6 pairs");
     node_free(n);
     n = node_new();
     DESCRIBE(describe_fabric(&out, n), "");

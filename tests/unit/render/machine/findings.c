@@ -149,6 +149,32 @@ static void test_alike(void)
     }
 }
 
+/* Checks that could not be made, and stand first: their reason is told once. */
+static void test_unchecked_first(void)
+{
+    struct machine m = machine_of(test_node("n1"));
+    struct machine_view v = { .machine = &m };
+    struct findings f = { .passed = 0 };
+
+    add(&f, "acs", SEVERITY_UNKNOWN, "n1", "needs root");
+    add(&f, "vbios", SEVERITY_UNKNOWN, "n1", "needs root");
+    add(&f, "acs", SEVERITY_UNKNOWN, "n1", "needs root");
+    add(&f, "clock", SEVERITY_NOTE, "n1", "the clock is slow");
+    str_reset(&out);
+    is_int(findings_render_text(&f, &v, false, &out), 0, "checks that were not made are written");
+    is_str(str_text(&out),
+           "n1: 1 note; 0 checks passed, 3 could not be made\n\n"
+           "note      the clock is slow\n\nnot checked\n  needs root: acs, vbios\n",
+           "a reason is told once, with each check once");
+    str_reset(&out);
+    is_int(findings_render_json(&f, &v, &out), 0, "checks that were not made are JSON as well");
+    ok(strstr(bare(), "{\"check\":\"clock\",\"severity\":\"note\",\"node\":\"n1\","
+                      "\"sentence\":\"theclockisslow\"},{\"check\":\"acs\","),
+       "a finding has its sentence in JSON: %s", str_text(&out));
+    findings_done(&f);
+    machine_done(&m);
+}
+
 static void test_none(void)
 {
     struct machine m = machine_of(test_node("n1"));
@@ -200,6 +226,7 @@ int main(void)
     test_one();
     test_many();
     test_alike();
+    test_unchecked_first();
     test_none();
     test_long_names();
     str_done(&out);

@@ -273,6 +273,16 @@ static void test_inks(void)
     ok(strstr(str_text(&out), "\n\033[1mnode               state ") != NULL,
        "the headings are bold and as wide as the widest name");
     arena_done(&m.arena);
+    make(&m, "one,none");
+    answer(&m, 0, LIVE_OK, LIVE_NONE, "x")->gpus = 1;
+    answer(&m, 1, LIVE_OK, LIVE_NONE, "x")->gpus = 0;
+    make_order(&m);
+    str_reset(&out);
+    nodes_text(&m.order, &which, &look, &out);
+    ok(strstr(str_text(&out), "\none       well       0 of 1 ") != NULL &&
+           strstr(str_text(&out), "\nnone      well       -  ") != NULL,
+       "one accelerator is counted, and none is a dash: %s", str_text(&out));
+    arena_done(&m.arena);
     for (size_t n = 1; n <= 2; n++) {
         make(&m, "a,b");
         answer(&m, 0, LIVE_OK, LIVE_NONE, "x");

@@ -4,7 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "model/signal/quantity.h"
 #include "render/report/plot.h"
+#include "render/report/report_private.h"
 #include "tap.h"
 
 #define STEP(begin_s, end_s) \
@@ -119,8 +121,29 @@ static void test_axis(void)
          "moments around steps");
 }
 
+/* Where a time begins and ceases to be told in two units. */
+static void test_durations(void)
+{
+    static const struct {
+        double seconds;
+        const char *text;
+    } cases[] = {
+        { 99.5, "1 min 40 s" },    { 119.4, "1 min 59 s" },  { 119.5, "2 min 00 s" },
+        { 3599.4, "59 min 59 s" }, { 3599.5, "1 h 00 min" }, { 86399, "23 h 59 min" },
+        { 86400, "1 d 00 h" },     { 1e9, "11574 d 01 h" },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+        is_str(report_duration(cases[i].seconds).text, cases[i].text, "%.1f s have two units",
+               cases[i].seconds);
+    is_str(report_duration(99.4).text, quantity_seconds(99.4).text, "little time has one unit");
+    is_str(report_duration(1.1e9).text, quantity_seconds(1.1e9).text,
+           "more than 31 years have one unit");
+}
+
 int main(void)
 {
+    test_durations();
     test_rank();
     test_run();
     test_signal();
