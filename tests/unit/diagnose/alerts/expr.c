@@ -406,6 +406,29 @@ static void test_past(void)
     arena_done(&s.arena);
 }
 
+/* Two of each in one expression: none touches what another one remembers. */
+static void test_several_memories(void)
+{
+    struct series s = { .second = 100 };
+    double value = 0;
+
+    ok(expr_parse(&s.x, &s.arena,
+                  "increase(reads_total, 10m) + 1000 * increase(now, 20m) + 1e6 * past(size + 7) + "
+                  "1e9 * past(size + 3) > 0",
+                  "disk", true, NULL) == 0,
+       "expr_parse reads an expression with two of increase() and of past()");
+    ok(expr_memory(&s.x) > 0 && expr_memory(&s.x) <= sizeof(s.memory),
+       "two of increase() and of past() need no more memory than there is");
+    ok(isnan(next(&s, 50, 7, 1)), "an expression with past() is not known at first");
+    for (int i = 0; i < 700; i++)
+        value = next(&s, i < 690 ? 50 : 53, i < 690 ? 7 : 9, 1);
+    ok(near(value, 3 + 2 * 1e3 + 7 * 1e6 + 3 * 1e9, 0.1),
+       "the sum has the increases of 3 and of 2, and the pasts of 7 and of 3: %.0f", value);
+    for (size_t i = 0; i < 2; i++)
+        tick_done(&s.ticks[i]);
+    arena_done(&s.arena);
+}
+
 int main(void)
 {
     test_meaning();
@@ -417,5 +440,6 @@ int main(void)
     test_limits();
     test_increase();
     test_past();
+    test_several_memories();
     return done();
 }
