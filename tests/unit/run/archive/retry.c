@@ -8,6 +8,8 @@
 #include "folder.h"
 #include "tap.h"
 
+enum { MOMENTS_MAX = 4096 };
+
 #define S ((int64_t)1000 * 1000 * 1000)
 
 struct heard {
@@ -87,6 +89,8 @@ static void test_again(const char *root)
     ok(!stored, "what is known is not stored without room");
     is_int(heard.n, 1, "what was said once is not said again");
     ok(!archive_retry_about(&k, &started, 15 * S), "what failed is not tried again soon after");
+    ok(archive_retry_about(&k, &started, 24 * S),
+       "what is known of the run is tried again after 10 s");
     ok(!archive_retry_end(&k, &started), "a run of which something is missing is not stored whole");
     archive_retry_done(&k);
     ok(!k.archive, "an archive that is done is forgotten");
@@ -162,6 +166,34 @@ static void test_lanes(const char *root)
     rank_steps_done(&inferred);
 }
 
+/* A run that is kept in memory alone: of a long one moments get coarser. */
+static void test_in_memory(void)
+{
+    struct run r = { .id = "r1" };
+    struct run_moment m = { .seconds = 1 };
+    int rc = 0;
+
+    for (int i = 0; i < MOMENTS_MAX && rc == 0; i++) {
+        m.wall_ns = i * S;
+        m.values[RUN_CPUS] = i;
+        rc = archive_retry_in_memory(&r, &m);
+    }
+    is_int(rc, 0, "moments are kept in memory");
+    ok(r.n_moments == MOMENTS_MAX && r.moments[MOMENTS_MAX - 1].seconds == 1,
+       "as many moments as there is room for are kept as they are");
+    m.values[RUN_CPUS] = 7;
+    is_int(archive_retry_in_memory(&r, &m), 0, "a moment more is kept");
+    is_int((long long)r.n_moments, MOMENTS_MAX / 2 + 1, "two moments each become one");
+    ok(r.moments[0].values[RUN_CPUS] == 0.5 && r.moments[0].seconds == 2 &&
+           r.moments[0].wall_ns == S,
+       "the first two moments are one of their mean");
+    ok(r.moments[MOMENTS_MAX / 2 - 1].values[RUN_CPUS] == MOMENTS_MAX - 1.5,
+       "the last two moments are one of their mean");
+    ok(r.moments[MOMENTS_MAX / 2].values[RUN_CPUS] == 7 && r.moments[MOMENTS_MAX / 2].seconds == 1,
+       "the moment that came last is as it was");
+    run_done(&r);
+}
+
 int main(void)
 {
     void (*const tests[])(const char *) = { test_again, test_ends, test_lanes };
@@ -173,5 +205,6 @@ int main(void)
         tests[i](root);
         folder_remove(root);
     }
+    test_in_memory();
     return done();
 }
