@@ -144,16 +144,13 @@ static int look_in(const char *folder, size_t len, const char *below, struct str
 /* Below the folder that has bin/python: what venv, conda, Debian and pip have there. */
 static int look_below(const struct python *p, const char *program, struct str *out)
 {
-    static const char *const ways[] = { "/lib/python%s/site-packages",
-                                        "/local/lib/python%s/dist-packages",
-                                        "/lib/python3/dist-packages" };
-    const char *end = strrchr(program, '/');
-    size_t len;
+    static const char *const ways[] = { "/../lib/python%s/site-packages",
+                                        "/../local/lib/python%s/dist-packages",
+                                        "/../lib/python3/dist-packages" };
+    const char *slash = strrchr(program, '/');
+    size_t len = slash ? (size_t)(slash - program) : 0;
     int rc = 0;
 
-    while (end && end > program && end[-1] != '/') /* "bin" and its slash */
-        end--;
-    len = end && end > program ? (size_t)(end - program) - 1 : 0;
     for (size_t i = 0; i < ARRAY_SIZE(ways) && rc == 0; i++) {
         char below[128];
         const char *hole = strstr(ways[i], "%s");

@@ -198,6 +198,62 @@ static const struct {
       { "y/bin/python3.2" },
       { NULL },
       "python 3.2" },
+    { "a Python in a folder of the working folder",
+      { { "bin/python3.26", "@" },
+        { "lib/python3.26/site-packages/torch/version.py", "__version__ = '6'" } },
+      { "bin/python3.26" },
+      { NULL },
+      "python 3.26, torch 6" },
+    { "a Python of the working folder",
+      { { "python3.1", "@" },
+        { "lib/python3.1/site-packages/torch/version.py", "__version__ = '5'" } },
+      { "./python3.1" },
+      { NULL },
+      "python 3.1" },
+    { "a folder without a name",
+      { { "k/bin/python3.20", "@" } },
+      { "k/bin/python3.20" },
+      { "HOME=" },
+      "python 3.20" },
+    { "a program that is none",
+      { { "w/bin/python3.21", "x" } },
+      { "w/bin/python3.21" },
+      { NULL },
+      "" },
+    { "env's third word",
+      { { "g/bin/run", "@@env -S python3.22" }, { "g/bin/python3.22", "@" } },
+      { "g/bin/run" },
+      { "PATH=g/bin" },
+      "python 3.22" },
+    { "env's fourth word",
+      { { "h/bin/run", "@@env -S -u python3.22" }, { "h/bin/python3.22", "@" } },
+      { "h/bin/run" },
+      { "PATH=h/bin" },
+      "" },
+    { "a first line that ends",
+      { { "i/bin/run", "@@env python3.23\nx" }, { "i/bin/python3.23", "@" } },
+      { "i/bin/run" },
+      { "PATH=i/bin" },
+      "python 3.23" },
+    { "a script that ends in .py as the program",
+      { { "j/bin/python.py", "@" } },
+      { "j/bin/python.py", "x" },
+      { NULL },
+      "python ." },
+    { "cuda of none",
+      { { "m/bin/python3.24", "@" },
+        { "m/lib/python3.24/site-packages/torch/version.py",
+          "__version__: str = \"7\"\ncuda = None\nhip = ''\n" } },
+      { "m/bin/python3.24" },
+      { NULL },
+      "python 3.24, torch 7, hip " },
+    { "the first of several folders",
+      { { "own1/torch/version.py", "__version__ = '1'\n" },
+        { "own2/torch/version.py", "__version__ = '2'\n" },
+        { "q/bin/python3.25", "@" } },
+      { "q/bin/python3.25" },
+      { "PYTHONPATH=own1:own2" },
+      "python 3.25, torch 1" },
     { "no torch", { { "n/bin/python3.8", "@" } }, { "n/bin/python3.8" }, { NULL }, "python 3.8" },
     { "no Python", { { "x/bin/prog", "@" } }, { "x/bin/prog", "python.txt" }, { NULL }, "" },
 };
@@ -214,6 +270,31 @@ static void add_program(const char *root, const char *path, const char *python)
     folder_text(root, path, text);
     folder_path(root, path, full);
     folder_need(chmod(full, 0755), full);
+}
+
+/* A virtual environment's Python is a link to the one that it was made of. */
+static void test_links(const struct bench *b)
+{
+    static const char *const wants[] = { "python 3.31", "python 3.31, torch below",
+                                         "python 3.31, torch above" };
+    char path[PATH_MAX];
+
+    add_program(b->root, "real/bin/python3.31", "");
+    folder_path(b->root, "venv/bin/python", path);
+    folder_link(b->root, "venv/bin/python", "../../real/bin/python3.31");
+    for (size_t i = 0; i < ARRAY_SIZE(wants); i++) {
+        CLEANUP(str_done) struct str out = STR_INIT(4096);
+        char *argv[] = { path, NULL }, *env[] = { NULL };
+
+        if (i == 1)
+            folder_text(b->root, "real/lib/python3.31/site-packages/torch/version.py",
+                        "__version__ = 'below'\n");
+        if (i == 2)
+            folder_text(b->root, "venv/lib/python3.31/site-packages/torch/version.py",
+                        "__version__ = 'above'\n");
+        is_int(python_versions(argv, env, &out), 0, "python_versions follows a link");
+        is_str(str_text(&out), wants[i], "the versions behind a link are found: %zu", i);
+    }
 }
 
 static void test_versions(const struct bench *b)
@@ -430,6 +511,7 @@ int main(void)
     test_keys(&b);
     test_machine(&b);
     test_versions(&b);
+    test_links(&b);
     test_differs();
     test_profiles(&b);
     test_refused(&b);
