@@ -60,6 +60,33 @@ static void test_room(void)
     leave_all(&p);
 }
 
+/* Of any two the one of the lower rank goes, though the other one waits longer. */
+static void test_ranks(void)
+{
+    static const struct {
+        bool local, served, answering;
+    } ranks[] = {
+        { false, false, false }, { false, true, false }, { false, false, true },
+        { true, false, false },  { true, true, false },  { true, false, true },
+    };
+
+    for (int low = 0; low < 6; low++)
+        for (int high = low + 1; high < 6; high++) {
+            struct http_peers p = { .count = 0 };
+            struct http_peer *younger = came(&p, 9, ranks[low].local);
+            struct http_peer *older = came(&p, 1, ranks[high].local);
+
+            younger->served = ranks[low].served;
+            younger->answering = ranks[low].answering;
+            older->served = ranks[high].served;
+            older->answering = ranks[high].answering;
+            http_peers_make_room(&p, 1);
+            ok(younger->dropped && !older->dropped,
+               "a client of rank %d goes before one of rank %d", low, high);
+            leave_all(&p);
+        }
+}
+
 static void test_patience(void)
 {
     struct http_peers p = { .count = 0 };
@@ -126,6 +153,7 @@ static void test_unknown(void)
 int main(void)
 {
     test_room();
+    test_ranks();
     test_patience();
     test_list();
     test_unknown();
