@@ -104,6 +104,35 @@ static void test_events(void)
     fed_close(&f);
 }
 
+/* More alerts than are shown. */
+static void test_many(void)
+{
+    struct fed f = { .feed = NULL };
+    CLEANUP(str_done) struct str out = STR_INIT(1 << 20);
+    int shown = 0;
+
+    is_int(fed_open(&f), 0, "feed_open makes a feed of 70 disks");
+    for (int second = 0; second < 2; second++) {
+        f.now = feed_next(f.feed, (START + second) * S_NS, second * S_NS);
+        for (int i = 0; i < 70; i++) {
+            struct signal_row *row;
+            char name[16];
+
+            snprintf(name, sizeof(name), "d%d", i);
+            row = tick_add(f.now, &disk_set, name);
+            if (row)
+                row->values[0] = 9;
+        }
+        is_int(feed_judge(f.feed), 0, "feed_judge takes a tick of 70 disks");
+    }
+    feed_live(f.feed, &out);
+    for (const char *at = str_text(&out); (at = strstr(at, "\"name\":\"high\"")); at++)
+        shown++;
+    is_int(shown, 64, "as many alerts are shown as have room");
+    is_int((long long)feed_dropped(f.feed), 6, "alerts that have no room are counted");
+    fed_close(&f);
+}
+
 static int64_t wall_at(int second)
 {
     return START + second - (second >= 4 ? HOUR + 4 : 0) + (second >= 8 ? DAY : 0);
@@ -218,6 +247,7 @@ int main(void)
 {
     test_rows();
     test_events();
+    test_many();
     test_clock_steps();
     test_oom();
     test_after_failure();

@@ -148,6 +148,35 @@ static void test_cannot_open(void)
     stored_remove(&s);
 }
 
+/* A store that could not be opened is tried again after 10 s, by the clock of ticks. */
+static void test_again(void)
+{
+    static const struct {
+        int64_t second;
+        int stored;
+    } ticks[] = { { 1001, 0 }, { 1009, 0 }, { 1010, 1 }, { 1011, 2 } };
+    struct stored s;
+    struct store_thread *k;
+    struct store_thread_state state;
+
+    stored_make(&s); /* this one has the lock */
+    k = open_keeper(&s);
+    push(&s, k, 1000, false);
+    state = wait_for(k, 1);
+    is_int((long long)state.dropped, 1, "the first tick is not stored while the store is locked");
+    stored_close(&s);
+    for (size_t i = 0; i < ARRAY_SIZE(ticks); i++) {
+        push(&s, k, ticks[i].second, false);
+        state = wait_for(k, i + 2);
+        is_int((long long)state.stored, ticks[i].stored,
+               "%d ticks are stored up to second %d after the lock", ticks[i].stored,
+               (int)ticks[i].second);
+    }
+    is_int((long long)state.dropped, 3, "ticks before the store is tried again are dropped");
+    store_thread_close(k);
+    stored_remove(&s);
+}
+
 static void test_patience(void)
 {
     struct stored s;
@@ -181,6 +210,7 @@ int main(void)
     test_stores();
     test_slow();
     test_cannot_open();
+    test_again();
     test_patience();
     return done();
 }
