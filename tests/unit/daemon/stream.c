@@ -131,7 +131,7 @@ static void test_frames(void)
     publish(&s, "two");
     ok(a->resumed == 2 && !b->resumed, "only who waits is woken");
     publish(&s, "three");
-    is_int(a->resumed, 2, "who is woken already is not woken again");
+    is_int(a->resumed, 2, "a client that is woken is not woken again");
     is_int(take(b, 4), 4, "a slow client takes the next part of what it began");
     is_str(b->got, ": on", "the next part follows the one before");
     is_int(take(b, ROOM - 1), 3, "a slow client takes the rest of what it began");
@@ -143,7 +143,7 @@ static void test_frames(void)
     ok(!s.newest, "the newest event is forgotten");
     is_int(take(a, ROOM - 1), 0, "a client waits when the newest event is forgotten");
     http_stream_end(&s);
-    is_int(a->resumed, 3, "who waits is woken at the end");
+    is_int(a->resumed, 3, "a client that waits is woken at the end");
     is_int(take(a, ROOM - 1), MHD_CONTENT_READER_END_OF_STREAM, "an answer ends with the stream");
     is_int(take(b, ROOM - 1), MHD_CONTENT_READER_END_OF_STREAM, "each answer ends with the stream");
     a->leave(a->arg);
