@@ -117,7 +117,7 @@ static void test_round(const struct node_list *list)
        "a node has 1.5 s, and up to 64 are asked at once");
     nodes_answer(n, NULL);
     nodes_answer(n, NULL);
-    ok(said.begun && !said.n, "who asks first waits for the nodes");
+    ok(said.begun && !said.n, "a client that asks first waits for the nodes");
     end_round();
     is_int((long long)said.n, 2, "all who wait are answered when the nodes have been asked");
     ok(said.status[0] == 200 && said.status[1] == 200 &&
@@ -132,7 +132,7 @@ static void test_round(const struct node_list *list)
     nodes_answer(n, NULL);
     ok(said.n == 3 && said.begun == 1, "after 4 s the nodes are asked again");
     nodes_answer(n, NULL);
-    is_int((long long)said.n, 3, "who comes while the nodes are asked waits for them");
+    is_int((long long)said.n, 3, "a client that comes while nodes are asked waits for them");
     end_round();
     is_int((long long)said.n, 5, "all who came meanwhile are answered");
     said.busy = true;
@@ -140,7 +140,7 @@ static void test_round(const struct node_list *list)
     is_int((long long)said.n, 5, "while the nodes are asked a fresh answer is not given");
     nodes_end(n);
     ok(said.n == 6 && said.status[5] == 503 && said.ended == 1, "at the end who waits is refused");
-    is_str(said.text[5], "the agent ends\n", "who waits at the end is told why");
+    is_str(said.text[5], "the agent ends\n", "a client that waits at the end is told why");
     nodes_close(n);
     is_int(said.closed, 1, "the questions are closed");
 }
@@ -156,7 +156,7 @@ static void test_crowd(const struct node_list *list)
     nodes_answer(n, NULL);
     ok(said.n == 1 && said.status[0] == 503, "one more is refused");
     is_str(said.text[0], "too many ask for the nodes at once: try again\n",
-           "who is refused is told why");
+           "a client that is refused is told why");
     end_round();
     is_int((long long)said.n, WAITING + 1, "all of many are answered");
     nodes_close(n);

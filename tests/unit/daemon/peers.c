@@ -2,6 +2,7 @@
 #include "daemon/http/peers.h"
 
 #include "base/clock.h"
+#include "oom.h"
 #include "tap.h"
 
 enum { SILENCE_S = 10 };
@@ -150,6 +151,23 @@ static void test_unknown(void)
     leave_all(&p);
 }
 
+/* One for whom there is no memory is counted. */
+static void test_oom(void)
+{
+    struct http_peers p = { .count = 0 };
+    const struct http_peer *peer;
+    bool failed;
+
+    oom_restart();
+    oom_next();
+    peer = http_peers_add(&p, 1, true, 0);
+    failed = oom_end();
+    ok(failed && !peer && !p.first, "a client without memory is not known");
+    is_int(p.count, 1, "a client without memory is counted");
+    http_peers_remove(&p, NULL);
+    is_int(p.count, 0, "a client without memory leaves");
+}
+
 int main(void)
 {
     test_room();
@@ -157,5 +175,6 @@ int main(void)
     test_patience();
     test_list();
     test_unknown();
+    test_oom();
     return done();
 }

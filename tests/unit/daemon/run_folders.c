@@ -3,6 +3,7 @@
 #include "daemon/run_folders.h"
 
 #include "folder.h"
+#include "oom.h"
 #include "run/archive/archive.h"
 #include "tap.h"
 
@@ -237,10 +238,38 @@ static void test_earlier(const char *a, const char *b)
     is_str(earlier(paths, "0.5"), "", "the run before is not looked for behind more");
 }
 
+static void test_oom(const char *a, const char *b)
+{
+    const char *const paths[2] = { a, b };
+    const struct run_folders f = two(paths);
+    bool failed;
+
+    add_run(a, "1", "x");
+    add_run(a, "2", "x");
+    oom_restart();
+    do {
+        CLEANUP(str_done) struct str out = STR_INIT(8 << 20);
+        CLEANUP(run_done) struct run r = { .id = NULL }, before = { .id = NULL };
+        size_t unread;
+        uid_t owner;
+        int rc;
+
+        oom_next();
+        rc = run_folders_list(&f, &out, &unread);
+        if (rc == 0)
+            rc = run_folders_load(&f, "0.2", true, &r, &owner, NULL);
+        if (rc == 0)
+            rc = run_folders_load_earlier(&f, "0.2", &r, &before, NULL);
+        failed = oom_end();
+        ok(failed ? rc == -ENOMEM || (rc == 0 && !before.id) : rc == 0 && before.id,
+           "runs with allocation %d failing return %d", oom_at, rc);
+    } while (failed);
+}
+
 int main(void)
 {
     void (*const tests[])(const char *, const char *) = { test_list, test_keys, test_size,
-                                                          test_earlier };
+                                                          test_earlier, test_oom };
     char a[PATH_MAX], b[PATH_MAX];
 
     test_order();

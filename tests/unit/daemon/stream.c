@@ -2,7 +2,10 @@
  * what is said of an answer. */
 #include "daemon/http/stream.h"
 
+#include <errno.h>
+
 #include "daemon/http/answer.h"
+#include "oom.h"
 #include "tap.h"
 
 enum { CLIENTS = 3, HEADERS = 8, ROOM = 256 };
@@ -193,6 +196,26 @@ static void test_none(void)
     is_int(said.destroyed, 0, "no answer is not destroyed");
 }
 
+static void test_oom(void)
+{
+    struct http_stream s = { .mhd = &library };
+    const struct MHD_Response *r;
+    bool failed;
+    int rc;
+
+    memset(&said, 0, sizeof(said));
+    oom_restart();
+    oom_next();
+    rc = http_stream_publish(&s, "x", 1);
+    failed = oom_end();
+    ok(failed && rc == -ENOMEM && !s.newest, "without memory no event is sent");
+    oom_restart();
+    oom_next();
+    r = http_stream_join(&s, NULL);
+    failed = oom_end();
+    ok(failed && !r && !s.count, "without memory nobody listens");
+}
+
 static const char *header(const char *name)
 {
     for (size_t i = 0; i < said.n_headers; i++)
@@ -240,6 +263,7 @@ int main(void)
     test_frames();
     test_leaves();
     test_none();
+    test_oom();
     test_answers();
     return done();
 }
