@@ -79,6 +79,9 @@ static void test_refused(void)
         { history_charts, "seconds=x", "whole numbers" },
         { history_charts, "seconds=86400&step=1", "2,000 steps" },
         { history_charts, "seconds=99999999999", "whole numbers" },
+        { history_charts, "seconds=2001&step=1", "2,000 steps" },
+        { history_charts, "seconds=10&step=0", "whole numbers" },
+        { history_series, "seconds=0&set=disk&signal=busy", "whole numbers" },
         { history_events, "limit=0", "1 to 1000" },
         { history_events, "limit=1001", "1 to 1000" },
         { history_series, "seconds=10", "set and signal" },
@@ -99,6 +102,29 @@ static void test_refused(void)
         say(&p, cases[i].fn, cases[i].query, &c);
         ok(c.status == 400 && strstr(c.text, cases[i].why), "history refuses %.40s with status %u",
            cases[i].query, c.status);
+    }
+    past_close(&p);
+}
+
+/* Questions at the limits of what is answered. */
+static void test_limits(void)
+{
+    static struct recent recent;
+    static const struct {
+        question_fn *fn;
+        const char *query;
+    } cases[] = {
+        { history_charts, "seconds=2000&step=1" },
+        { history_charts, "seconds=1&step=1" },
+        { history_charts, "" },
+    };
+    struct http_call c;
+    struct past p;
+
+    past_open(&p, NULL, &recent);
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        say(&p, cases[i].fn, cases[i].query, &c);
+        is_int(c.status, 200, "history answers '%s'", cases[i].query);
     }
     past_close(&p);
 }
@@ -256,6 +282,7 @@ static void test_queue(void)
 int main(void)
 {
     test_refused();
+    test_limits();
     test_memory_instead_of_a_store();
     test_without_a_store();
     test_answers();
