@@ -3,6 +3,7 @@
 #include "run/moment/power_meter.h"
 
 #include "folder.h"
+#include "run/moment/moment.h"
 #include "tap.h"
 
 #define AMD "sys/class/drm/card1/device/"
@@ -69,6 +70,26 @@ static void refuses(const char *root, bool fake, int rc, const char *words)
     ok(strstr(e.text, words) && found.looks, "the sentence says '%s', and nothing is set", words);
 }
 
+/* What a moment is made of: a sampler less is a signal less. */
+static void test_samplers(void)
+{
+    static const char *const wanted[] = { "stat", "memory", "vmstat",  "pressure", "disk",
+                                          "net",  "nfs",    "softnet", "cgroup",   "nvml",
+                                          "amd",  "intel",  "dcmi",    "fake",     "rapl" };
+    size_t n = 0;
+
+    for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+        bool found = false;
+
+        for (size_t k = 0; moment_samplers[k]; k++)
+            found |= !strcmp(moment_samplers[k], wanted[i]);
+        ok(found, "a moment has what %s samples", wanted[i]);
+    }
+    while (moment_samplers[n])
+        n++;
+    is_int((long long)n, ARRAY_SIZE(wanted), "a moment has no other samplers");
+}
+
 int main(void)
 {
     char root[PATH_MAX], none[PATH_MAX];
@@ -97,5 +118,6 @@ int main(void)
     put_amd(root);
     check(root, false, &(struct power_meters){ true, true, true }, "cards of both makers");
     folder_remove(root);
+    test_samplers();
     return done();
 }
