@@ -16,7 +16,7 @@
 static const char declared[] = "[knob.readers]\nflag = --readers\nvalues = 0,2,4\n"
                                "[knob.ranks]\napply = launcher\ntarget = --nproc-per-node\n"
                                "values = 1,2\n"
-                               "[knob.rows]\nflag = --rows\nvalues = 64\nrisk = numeric\n"
+                               "[knob.rows]\nflag = --rows\nvalues = 0,64\nrisk = numeric\n"
                                "rate = --lr 0.1 at 32\n";
 
 /* Two NUMA nodes with four CPUs each, two to a core (n and n + 4), a GPU on each. */
@@ -208,6 +208,20 @@ static const struct one ones[] = {
       NULL,
       "BRIM_KNOBS",
       "loader.workers=13" },
+    { "loader.workers",
+      "13",
+      { "BRIM_KNOBS=loader.workerz=1" },
+      { NULL },
+      NULL,
+      "BRIM_KNOBS",
+      "loader.workerz=1;loader.workers=13" },
+    { "rows",
+      "0",
+      { NULL },
+      { "python3", "job.py" },
+      "rows=0 is left: --lr can not follow from '0'",
+      NULL,
+      NULL },
     { "rows",
       "64",
       { NULL },
