@@ -408,6 +408,37 @@ static void test_find(void)
     is_int(runs_find(runs, "last", &found, NULL), -ENOENT, "there is none any more");
 }
 
+/* Which ids a run may have: they are shown, typed, and names of files. */
+static void test_ids(void)
+{
+    static const char longest[] =
+        "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
+    static const struct {
+        const char *id, *more;
+        bool good;
+    } cases[] = {
+        { longest, "", true },  { longest, "x", false }, { "a.b", "", true },
+        { ".a", "", false },    { "a/b", "", false },    { "a b", "", false },
+        { "a\x7f", "", false }, { "..", "", false },     { "x", "", true },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct archive_part part;
+        struct run r = { .id = NULL };
+        struct err e = { "" };
+        char text[256];
+        int rc;
+
+        snprintf(text, sizeof(text), "[run]\nversion = 1\nhost = h\nid = %s%s\n", cases[i].id,
+                 cases[i].more);
+        rc = archive_parse_about(text, strlen(text), &r, &part, &e);
+        is_int(rc, cases[i].good ? 0 : -EINVAL, "'%s%s' is an id of a run or none", cases[i].id,
+               cases[i].more);
+        ok(!rc == !strstr(e.text, "is no id of a run"), "a run with id %zu is refused for it", i);
+        run_done(&r);
+    }
+}
+
 int main(void)
 {
     snprintf(runs, sizeof(runs), "/tmp/t_archive_%d", (int)getpid());
@@ -419,6 +450,7 @@ int main(void)
     test_lines();
     test_broken_lines();
     test_broken_trials();
+    test_ids();
     test_oom();
     test_broken();
     test_what_is_no_file();
