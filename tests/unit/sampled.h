@@ -57,6 +57,8 @@ static inline int sampled_at(struct sampled *s, int second)
 
     tick_begin(&s->tick, 0, second * (int64_t)1000000000);
     rc = s->ops->sample(s->state, &s->tick);
+    if (rc > 0)
+        ok(false, "sampler %s returns 0 or a code below 0 at second %d", s->ops->name, second);
     return rc < 0 ? rc : (int)s->tick.n_rows;
 }
 
