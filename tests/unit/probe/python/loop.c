@@ -281,6 +281,52 @@ static void test_wild(void)
     is_int(python_iterator_read(&m, &o, PYTHON_ZIP, 0, &p), -ENOENT, "zip() has no count itself");
 }
 
+/* Memory that can be read so many times more. */
+struct lost {
+    uint64_t words[40];
+    int left;
+};
+
+static int read_lost(const void *state, const struct python_piece *pieces, size_t n)
+{
+    struct lost *lost = *(struct lost *const *)state;
+
+    return lost->left-- > 0 ? read_words(lost->words, pieces, n) : -EIO;
+}
+
+/* A loop of a process that ends while the loop is looked at again. */
+static void test_lost(void)
+{
+    static const struct {
+        const char *what;
+        int rc;
+    } reads[] = {
+        { "its place", -EIO },    { "its iterator's type", -EIO }, { "the type's name", -ENOENT },
+        { "that name", -ENOENT }, { "its rounds", -EIO },          { "nothing", 0 },
+    };
+    enum { HOLDER = 8, CODE = 16, ITERATOR = 64, TYPE = 160, NAME = 256 };
+    struct lost lost = { .left = 0 }, *state = &lost;
+    const struct python_memory m = { read_lost, &state };
+    struct python_offsets o;
+
+    is_int(python_offsets_of_version(&o, 0x030b0000, NULL), 0, "the offsets of 3.11 are there");
+    lost.words[HOLDER / 8] = ITERATOR;
+    lost.words[CODE / 8] = 24;
+    lost.words[(ITERATOR + o.type) / 8] = TYPE;
+    lost.words[(TYPE + o.type_name) / 8] = NAME;
+    memcpy(&lost.words[NAME / 8], "range_iterator", 15);
+    for (size_t i = 0; i < ARRAY_SIZE(reads); i++) {
+        CLEANUP(freep) struct python_loops *l = calloc(1, sizeof(*l));
+        struct python_loop loop = { .holder = HOLDER, .frame = CODE - o.frame.code, .code = 24 };
+
+        l->memory = &m;
+        l->offsets = &o;
+        lost.left = (int)i;
+        is_int(python_loops_again(l, &loop), reads[i].rc,
+               "a loop of which %s cannot be read is told to be so", reads[i].what);
+    }
+}
+
 static void test_all(const char *python)
 {
     printf("# %s\n", python);
@@ -297,6 +343,7 @@ int main(void)
 {
     folder_make(root);
     test_wild();
+    test_lost();
     each_python(test_all);
     folder_remove(root);
     return done();
