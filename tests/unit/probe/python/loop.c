@@ -317,7 +317,9 @@ static void test_lost(void)
     memcpy(&lost.words[NAME / 8], "range_iterator", 15);
     for (size_t i = 0; i < ARRAY_SIZE(reads); i++) {
         CLEANUP(freep) struct python_loops *l = calloc(1, sizeof(*l));
-        struct python_loop loop = { .holder = HOLDER, .frame = CODE - o.frame.code, .code = 24 };
+        struct python_loop loop = { .holder = HOLDER,
+                                    .frame = (uint64_t)CODE - o.frame.code,
+                                    .code = 24 };
 
         l->memory = &m;
         l->offsets = &o;
