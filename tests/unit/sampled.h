@@ -15,9 +15,20 @@ struct sampled {
     char folder[PATH_MAX];
     int root;
     const char *fake; /* of the sampler_env */
+    int open;         /* files, before there was a sampler */
     void *state;
     struct tick tick;
 };
+
+/* How many of the first descriptors are taken. */
+static inline int sampled_files(void)
+{
+    int n = 0;
+
+    for (int fd = 0; fd < 256; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
 
 static inline void sampled_make(struct sampled *s, const struct sampler_ops *ops)
 {
@@ -25,6 +36,7 @@ static inline void sampled_make(struct sampled *s, const struct sampler_ops *ops
     folder_make(s->folder);
     s->root = open(s->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
     folder_need(s->root, s->folder);
+    s->open = sampled_files();
 }
 
 static inline int sampled_open(struct sampled *s)
@@ -45,6 +57,7 @@ static inline void sampled_close(struct sampled *s)
 static inline void sampled_remove(struct sampled *s)
 {
     sampled_close(s);
+    is_int(sampled_files(), s->open, "sampler %s leaves no file open", s->ops->name);
     tick_done(&s->tick);
     close(s->root);
     folder_remove(s->folder);

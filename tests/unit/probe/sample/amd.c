@@ -105,8 +105,8 @@ static void build_mi300x(struct sampled *s)
     folder_text(s->folder, CARD(1) "max_link_speed", "32.0 GT/s PCIe\n");
     folder_text(s->folder, CARD(1) "current_link_width", "8\n");
     folder_text(s->folder, CARD(1) "max_link_width", "16\n");
-    folder_text(s->folder, CARD(1) "pcie_replay_count", "4\n");
-    folder_text(s->folder, CARD(1) "ras/umc_err_count", "ue: 1\nce: 7\n");
+    folder_text(s->folder, CARD(1) "pcie_replay_count", "4");
+    folder_text(s->folder, CARD(1) "ras/umc_err_count", "de: 5\nue: 1\nce: 7\n");
     folder_text(s->folder, CARD(1) "ras/gfx_err_count", "ue: 2\nce: 0\n");
     folder_text(s->folder, CARD(1) "ras/features", "ue: 9\n");
     folder_text(s->folder, CARD(1) "ras/gpu_vram_bad_pages",
