@@ -106,7 +106,7 @@ static void build_mi300x(struct sampled *s)
     folder_text(s->folder, CARD(1) "current_link_width", "8\n");
     folder_text(s->folder, CARD(1) "max_link_width", "16\n");
     folder_text(s->folder, CARD(1) "pcie_replay_count", "4");
-    folder_text(s->folder, CARD(1) "ras/umc_err_count", "de: 5\nue: 1\nce: 7\n");
+    folder_text(s->folder, CARD(1) "ras/umc_err_count", "5\nue: 1\nce: 7\n");
     folder_text(s->folder, CARD(1) "ras/gfx_err_count", "ue: 2\nce: 0\n");
     folder_text(s->folder, CARD(1) "ras/features", "ue: 9\n");
     folder_text(s->folder, CARD(1) "ras/gpu_vram_bad_pages",
@@ -266,6 +266,8 @@ static void test_gone(struct sampled *s)
     is_of(s, gpu_set, "amd1", GPU_POWER, "600.5");
     uevent(s, 2, "amdgpu", "1002:66A1", "0000:03:00.0");
     uevent(s, 5, "amdgpu", "1002:66A1", "0000:02:00.0");
+    folder_text(s->folder, CARD(5) "hwmon/other/name", "amdgpu\n");
+    folder_text(s->folder, CARD(5) "hwmon/other/power1_average", "26000000\n");
     is_int(sampled_at(s, 60), 5, "a card is back, and another is new");
     is_of(s, gpu_set, "amd0", GPU_POWER, "26");
     is_of(s, gpu_set, "amd2", GPU_POWER, "absent");
@@ -289,10 +291,13 @@ static void test_lost(struct sampled *s)
     is_of(s, gpu_set, "amd1", GPU_POWER, "absent");
     is_of(s, gpu_set, "amd0", GPU_LOST, "0");
     remove_file(s, CARD(1) "mem_info_vram_total");
-    folder_text(s->folder, CARD(1) "mem_info_vram_total", "206141652992\n");
+    folder_text(s->folder, CARD(1) "mem_info_vram_total", "");
     is_int(sampled_at(s, 119), 3, "a card is still lost before half a minute");
     is_int(sampled_at(s, 120), 5, "a card that answers again has all its rows");
     is_of(s, gpu_set, "amd1", GPU_LOST, "0");
+    is_of(s, gpu_set, "amd1", GPU_MEMORY_TOTAL, "absent");
+    folder_text(s->folder, CARD(1) "mem_info_vram_total", "206141652992\n");
+    is_int(sampled_at(s, 121), 5, "a card that answers with nothing is not lost");
     is_of(s, gpu_set, "amd1", GPU_MEMORY_TOTAL, "206141652992");
 }
 
