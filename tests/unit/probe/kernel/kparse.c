@@ -110,6 +110,7 @@ static void test_tmpfs(void)
         { "tmpfs /dev/shm tmpfs size=3K 0 0\n", 3 << 10, "in kB, in capitals" },
         { "tmpfs /dev/shm tmpfs size=3M 0 0\n", 3 << 20, "in MB, in capitals" },
         { "tmpfs /dev/shm tmpfs size=3t 0 0\n", 3, "in a unit that is none" },
+        { "tmpfs /dev/shm tmpfs size=g 0 0\n", -1, "in a unit without a number" },
         { "tmpfs /dev/shm tmpfs size=8589934591g 0 0\n", 8589934591LL << 30, "the most" },
         { "tmpfs /dev/shm tmpfs size=8589934592g 0 0\n", INT64_MAX, "more than the most" },
         { "tmpfs /dev/shm tmpfs size=1000% 0 0\n", 10LL << 40, "ten times the memory" },
