@@ -2,8 +2,10 @@
  * kept; allocations failing. */
 #include <errno.h>
 #include <math.h>
+#include <sched.h>
 #include <signal.h>
 
+#include "base/file.h"
 #include "bench/child.h"
 #include "bench/nominal.h"
 #include "bench/results.h"
@@ -87,7 +89,21 @@ static void test_nominal(void)
 
 /* ---- children ---- */
 
-enum how { GOOD, FAILS, DIES, ENDS, HANGS, ONE_DIES };
+enum how { GOOD, FAILS, DIES, ENDS, HANGS, ONE_DIES, ENDS_LATER, HANGS_LATER, TELLS_CPUS };
+
+/* How many CPUs this process may use, and the first of them. */
+static int first_cpu(int *count)
+{
+    cpu_set_t set;
+    int cpu = 0;
+
+    CPU_ZERO(&set);
+    folder_need(sched_getaffinity(0, sizeof(set), &set), "CPUs");
+    while (cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, &set))
+        cpu++;
+    *count = CPU_COUNT(&set);
+    return cpu;
+}
 
 static int work(struct child *c, const void *arg, void *result, struct err *e)
 {
@@ -102,7 +118,17 @@ static int work(struct child *c, const void *arg, void *result, struct err *e)
     while (*how == HANGS)
         pause();
     child_ready(c);
+    child_ready(c); /* once more is allowed */
+    if (*how == ENDS_LATER)
+        _exit(0);
+    while (*how == HANGS_LATER)
+        pause();
     *(int *)result = (int)getpid();
+    if (*how == TELLS_CPUS) {
+        int count, cpu = first_cpu(&count);
+
+        *(int *)result = count == 1 ? cpu : -count;
+    }
     return 0;
 }
 
@@ -113,7 +139,8 @@ static int run_children(enum how how, int copies, int results[], struct err *e)
                                   .size = sizeof(int),
                                   .what = "a library",
                                   .copies = copies,
-                                  .limit_ns = how == HANGS ? 300000000 : 20000000000 };
+                                  .limit_ns = how == HANGS || how == HANGS_LATER ? 300000000
+                                                                                 : 20000000000 };
 
     return child_run(&w, results, e);
 }
@@ -129,6 +156,8 @@ static void test_children(void)
         { DIES, -EIO, "a library: the process that used it was killed by signal 9 (Killed)" },
         { ENDS, -EIO, "a library: the process that used it ended without a result" },
         { HANGS, -ETIMEDOUT, "a library: no result within 0 s" },
+        { ENDS_LATER, -EIO, "a library: the process that used it ended without a result" },
+        { HANGS_LATER, -ETIMEDOUT, "a library: no result within 0 s" },
     };
     int results[5] = { 0 };
     struct err e = { "" };
@@ -146,6 +175,33 @@ static void test_children(void)
     is_int(run_children(GOOD, 1, results, NULL), 0, "child_run needs no struct err");
 }
 
+/* Copies are bound to one CPU each, as long as there is one more; a single one to all. */
+static void test_bound(void)
+{
+    int count, first = first_cpu(&count), results[3] = { 0 };
+    const enum how how = TELLS_CPUS;
+    char one[16];
+    struct child_work w = { .run = work,
+                            .arg = &how,
+                            .size = sizeof(int),
+                            .what = "a CPU",
+                            .copies = 3,
+                            .cpus = one,
+                            .limit_ns = 20000000000 };
+
+    snprintf(one, sizeof(one), "%d", first);
+    is_int(child_run(&w, results, NULL), 0, "three copies run on one CPU");
+    is_int(results[0], first, "the first copy is bound to the CPU");
+    for (int i = 1; i < 3; i++)
+        is_int(results[i], count == 1 ? first : -count, "copy %d finds no other CPU", i);
+    w.copies = 1;
+    is_int(child_run(&w, results, NULL), 0, "a single copy runs on one CPU");
+    is_int(results[0], first, "a single copy is bound to its CPUs");
+    w.cpus = NULL;
+    is_int(child_run(&w, results, NULL), 0, "a copy runs without CPUs of its own");
+    is_int(results[0], count == 1 ? first : -count, "a copy without CPUs of its own has all");
+}
+
 /* ---- what is kept ---- */
 
 static void fill(struct compute *c, const char *blas)
@@ -153,6 +209,35 @@ static void fill(struct compute *c, const char *blas)
     *c = (struct compute){ .host = "n1", .cpu = "X", .cpus = 4, .cores = 2, .f32_one = 2.71 };
     c->nominal = nominal_read(cpus[0].cpuinfo, 0);
     snprintf(c->blas, sizeof(c->blas), "%s", blas);
+}
+
+static void test_kept_text(void)
+{
+    CLEANUP(str_done) struct str path = STR_INIT(PATH_MAX), text = STR_INIT(4096);
+    struct compute c;
+    char root[PATH_MAX];
+
+    folder_make(root);
+    fill(&c, "openblas");
+    c.threaded = true;
+    c.f32_all = 5.5;
+    c.f64_one = 1.25;
+    c.f64_all = 2.5;
+    c.copy_one = 10.5;
+    c.copy_all = (double)INFINITY;
+    str_add(&path, "what was there");
+    is_int(results_keep(&c, root, 1767225600000000000, &path, NULL), 0, "a result is kept");
+    is_int(file_read(str_text(&path), &text, NULL), 0, "the file of a result is read");
+    is_str(str_text(&text),
+           "[compute]\nhost = \"n1\"\ncpu = \"X\"\ncpus = 4\ncores = 2\n"
+           "date = 2026-01-01T00:00:00Z\nblas = \"openblas\"\nall = threads\n"
+           "float32_one = 2.71\nfloat32_all = 5.5\nfloat64_one = 1.25\nfloat64_all = 2.5\n"
+           "copy_one = 10.5\nnominal32 = 160\nnominal64 = 80\n",
+           "the file of a result has all figures that are finite");
+    fill(&c, "a/b");
+    is_int(results_keep(&c, root, 0, &path, NULL), 0, "results_keep takes a BLAS of any name");
+    is_int((int)path.len, 0, "a BLAS whose name is a path is not kept");
+    folder_remove(root);
 }
 
 static int keep_and_note(const char *folder, struct arena *a, struct run_note **notes, size_t *n)
@@ -196,6 +281,16 @@ static void test_keep(void)
     folder_text(folder, "compute-plain.ini",
                 "[compute]\nhost = n1\ncpu = X\nblas = plain\n"
                 "float32_one = 1\n");
+    folder_text(folder, "compute-odd.ini",
+                "[compute]\nhost = n1\ncpu = X\nblas = odd\n"
+                "float32_one = 1\nnominal32 = many\n");
+    folder_text(folder, "compute-cpu.ini",
+                "[compute]\nhost = n1\ncpu = Y\nblas = cpu\nfloat32_one = 1\n");
+    folder_text(folder, "compute-none.ini", "[compute]\nhost = n1\ncpu = X\nfloat32_one = 1\n");
+    folder_text(folder, "compute-text.txt",
+                "[compute]\nhost = n1\ncpu = X\nblas = text\nfloat32_one = 1\n");
+    folder_text(folder, "other-plain.ini",
+                "[compute]\nhost = n1\ncpu = X\nblas = more\nfloat32_one = 1\n");
     n = 0;
     notes = NULL;
     fill(&c, "reference");
@@ -235,6 +330,8 @@ int main(void)
 {
     test_nominal();
     test_children();
+    test_bound();
+    test_kept_text();
     test_keep();
     test_oom();
     return done();
