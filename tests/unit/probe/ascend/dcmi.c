@@ -9,6 +9,7 @@
 
 #include "../../../fake/dcmi/fake_dcmi.h"
 #include "fixture.h"
+#include "folder.h"
 #include "oom.h"
 #include "probe/kernel/pack.h"
 #include "probe/source/source.h"
@@ -342,6 +343,40 @@ static void check_absent(void)
     is_int(p.n_troubles, 1, "a library that is missing for an NPU is a trouble");
 }
 
+/* What a copied machine has in place of the driver's answers. */
+static void check_copies(void)
+{
+    static const struct {
+        const char *file, *text;
+        int rc;
+        const char *said;
+    } copies[] = {
+        { "proc/none", "", 0, "" },
+        { "brim", "", 0, "" },
+        { "brim/dcmi.ini/a", "", -EISDIR, "brim/dcmi.ini: Is a directory" },
+        { "brim/dcmi.ini", "[npu 64]\n", -EINVAL,
+          "brim/dcmi.ini:1: [npu 64]: these are numbered from 0 to 63" },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(copies); i++) {
+        CLEANUP(node_freep) struct node *n = machine_with_npu();
+        CLEANUP(tree_closep) struct tree *t = NULL;
+        struct probe p = { .patience_ns = MS };
+        struct err e = { "" };
+        char root[PATH_MAX];
+
+        folder_make(root);
+        folder_text(root, copies[i].file, copies[i].text);
+        folder_need(tree_open_dir(&t, root, &e), root);
+        p.tree = t;
+        is_int(source_dcmi.read(&p, n, &e), copies[i].rc, "source_dcmi reads a copy with %s",
+               copies[i].file);
+        is_str(e.text, copies[i].said, "source_dcmi says what is wrong with a copy with %s",
+               copies[i].file);
+        folder_remove(root);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *driver = argc > 1 ? argv[1] : "absent";
@@ -354,6 +389,8 @@ int main(int argc, char **argv)
         check_lost_calls();
         check_source();
         check_oom();
+        if (folder_can_copy())
+            check_copies();
     } else if (strcmp(driver, "hangs") == 0) {
         check_hang();
     } else if (strcmp(driver, "bare") == 0) {

@@ -116,12 +116,13 @@ static void test_script(void)
 
     folder_make(root);
     folder_text(root, "script.ini",
-                "[fake]\ncount = 4\n[gpu *]\nbusy_ratio = 0\n[gpu 0]\nmodel = MI300X\n"
-                "[gpu 1]\nmodel = CX-7\n[gpu 2]\nmodel = Foo 9\n");
+                "[fake]\ncount = 5\n[gpu *]\nbusy_ratio = 0\n[gpu 0]\nmodel = MI300X\n"
+                "[gpu 1]\nmodel = CX-7\n[gpu 2]\nmodel = Foo 9\n"
+                "[gpu 4]\nmodel = H100\n");
     folder_path(root, "script.ini", path);
     is_int(probe_fake_check(&catalogue, path, &e), 0, "a script can be played");
     n = node_of(&m, path);
-    if (is_int((int)n->n_acc, 4, "a script has four accelerators")) {
+    if (is_int((int)n->n_acc, 5, "a script has five accelerators")) {
         const struct device *d = n->devices;
 
         ok(d[0].catalogue == 1 && d[0].acc.links_up == 7,
@@ -129,10 +130,12 @@ static void test_script(void)
         is_str(d[0].product, "MI300X", "a model of the catalogue has its name");
         ok(d[1].catalogue == ABSENT && d[1].acc.memory_b == ABSENT && d[2].catalogue == ABSENT,
            "other models are none of the catalogue");
+        ok(d[4].catalogue == 0 && d[4].acc.links_up == 18,
+           "the first model of the catalogue is its product");
         is_str(d[1].product, "CX-7", "a model of another kind keeps the name in the script");
         is_str(d[2].product, "Foo 9", "a model that is not in the catalogue keeps its name");
         is_str(d[3].product, "GPU", "a script that names no model has a GPU");
-        ok(d[3].acc.memory_b == ABSENT && n->pcis[3].width == ABSENT && n->n_links == 1,
+        ok(d[3].acc.memory_b == ABSENT && n->pcis[3].width == ABSENT && n->n_links == 2,
            "nothing is known of a model that is not in the catalogue");
     }
     node_free(n);
