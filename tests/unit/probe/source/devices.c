@@ -7,6 +7,8 @@
 #define DRIVE ROOT "/0000:02:00.0"
 #define GPU ROOT "/0000:03:00.0"
 
+extern const struct source_ops source_nic, source_nvme;
+
 static const struct catalogue no_catalogue = { .n_products = 0 };
 
 /* A NIC alone; the test ends when it is none. */
@@ -265,6 +267,34 @@ static void test_bars(void)
     }
 }
 
+/* What other devices have is not looked for, nor what devices without a function have. */
+static void test_others(void)
+{
+    static const enum device_kind kinds[] = { DEVICE_NIC, DEVICE_NVME, DEVICE_ACCELERATOR };
+    struct made m = MADE_INIT;
+    const struct device *d;
+    struct node *n;
+    struct err e = { "" };
+
+    made_function(&m, GPU, "0x030200", "0x1002", "0x74a1");
+    made_folder(&m, GPU "/net", "eth0\n");
+    made_in(&m, GPU "/net/eth0", "speed", "1000\n");
+    made_folder(&m, GPU "/nvme", "nvme0\n");
+    made_in(&m, GPU "/nvme/nvme0", "model", "drive\n");
+    n = made_node(&m, &no_catalogue);
+    d = made_device(n, "0000:03:00.0");
+    ok(d && d->kind == DEVICE_ACCELERATOR && d->nic.n_ports == 0,
+       "an accelerator has no ports of a NIC");
+    ok(d && !d->product, "an accelerator is not called as a drive is");
+    for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+        ok(node_add_device(n, kinds[i]) != NULL, "device %zu without a function is added", i);
+    is_int(source_nic.read(&m.probe, n, &e), 0, "source_nic passes over a NIC without a function");
+    is_int(source_nvme.read(&m.probe, n, &e), 0,
+           "source_nvme passes over a drive without a function");
+    node_free(n);
+    made_done(&m);
+}
+
 int main(void)
 {
     test_rdma();
@@ -273,5 +303,6 @@ int main(void)
     test_virtio();
     test_drives();
     test_bars();
+    test_others();
     return done();
 }
