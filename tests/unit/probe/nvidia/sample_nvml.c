@@ -310,7 +310,8 @@ static void check_gpm(void)
 {
     double first;
 
-    play("", GPM "field 139 = 9\nnarrow = 197\nfield 197 = 77\nfield 198 = 123\n");
+    play("", GPM
+         "gpm 11 = 20\ngpm 13 = 5\nfield 139 = 9\nnarrow = 197\nfield 197 = 77\nfield 198 = 123\n");
     is_int(open_with(&seldom, 10000 * MS), 0, "the sampler opens with counters of units");
     sample();
     is_value(gpu_set, "0", GPU_SM_ACTIVE, "absent");
@@ -319,7 +320,8 @@ static void check_gpm(void)
     is_value(gpu_set, "0", GPU_TENSOR_ACTIVE, "0.55");
     is_value(gpu_set, "0", GPU_DRAM_ACTIVE, "0.3");
     is_value(gpu_set, "0", GPU_FP32_ACTIVE, "0.1");
-    is_value(gpu_set, "0", GPU_FP64_ACTIVE, "absent");
+    is_value(gpu_set, "0", GPU_FP64_ACTIVE, "0.2");
+    is_value(gpu_set, "0", GPU_FP16_ACTIVE, "0.05");
     is_value(gpu_set, "0", GPU_PCIE_RECEIVED, "123");
     is_value(gpu_set, "0", GPU_LINK_RECEIVED, "9216");
     is_value(gpu_set, "0", GPU_LINK_SENT, "absent");
