@@ -1,5 +1,5 @@
-/* Clocks of a GPU while it is measured: which GPU it is, how fast it was, and what held it down. The
- * build runs this with the folder of tests/fake/nvml in LD_LIBRARY_PATH. */
+/* Clocks of a GPU while it is measured: which GPU it is, how fast it was, and what held it down.
+ * The build runs this with the folder of tests/fake/nvml in LD_LIBRARY_PATH. */
 #include "bench/clocks.h"
 
 #include <math.h>
