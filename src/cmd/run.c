@@ -5,13 +5,13 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "base/conf.h"
 #include "base/clock.h"
+#include "base/conf.h"
 #include "bench/results.h"
-#include "cmd/common/load_run.h"
 #include "cmd/common/cmd.h"
 #include "cmd/common/fake_option.h"
 #include "cmd/common/find_shim.h"
+#include "cmd/common/load_run.h"
 #include "cmd/common/meet_option.h"
 #include "cmd/common/terminal_text.h"
 #include "cmd/optimize/machine.h"

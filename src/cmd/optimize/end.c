@@ -1,8 +1,8 @@
 /* What is told when the job of brim optimize has ended. */
 #include <stdio.h>
 
-#include "cmd/common/load_run.h"
 #include "cmd/common/cmd.h"
+#include "cmd/common/load_run.h"
 #include "cmd/common/terminal_text.h"
 #include "cmd/optimize/card.h"
 #include "cmd/optimize/job.h"

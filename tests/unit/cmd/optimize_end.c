@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd/common/cmd.h"
+#include "cmd/common/load_run.h"
 #include "cmd/common/terminal_text.h"
 #include "cmd/optimize/card.h"
 #include "cmd/optimize/job.h"
@@ -45,14 +46,13 @@ struct run_card_look job_look(void)
     return (struct run_card_look){ .columns = COLUMNS, .colour = true };
 }
 
-int run_load(const char *folder, struct run *out, struct err *e)
+bool load_run_at_end(const char *folder, struct run *out)
 {
     static char id[] = "stored";
 
-    (void)e;
     add("load(%s) ", folder);
     out->id = id;
-    return made.load_rc;
+    return made.load_rc == 0;
 }
 
 int run_card_judge(const struct run *r, struct verdict *ret)

@@ -8,6 +8,7 @@
 #include "cmd/common/cmd.h"
 #include "cmd/common/fake_option.h"
 #include "cmd/common/find_shim.h"
+#include "cmd/common/load_run.h"
 #include "cmd/common/meet_option.h"
 #include "cmd/common/terminal_text.h"
 #include "cmd/optimize/machine.h"
@@ -190,14 +191,13 @@ int observe(const struct observe_config *c, struct observed *ret, struct err *e)
 
 /* ---- behind it ---- */
 
-int run_load(const char *folder, struct run *out, struct err *e)
+bool load_run_at_end(const char *folder, struct run *out)
 {
     static char id[] = "stored";
 
-    (void)e;
     add("load(%s) ", folder);
     out->id = id;
-    return made.load_rc;
+    return made.load_rc == 0;
 }
 
 void run_done(struct run *r)
