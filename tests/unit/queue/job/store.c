@@ -302,56 +302,74 @@ static void test_lists(const char *root)
     ok(had == 0, "after 20 half-lives it is forgotten: %g", had);
 }
 
-/* A file of the first version has each job, and what came later is empty; one of the next is left
+/* What came after the first version of the file, and with which. */
+#define SINCE(version, member) \
+    { \
+#member, version, offsetof(struct queue_job, member), \
+            sizeof(((struct queue_job *)NULL)->member) \
+    }
+static const struct since {
+    const char *name;
+    int version;
+    size_t offset, size;
+} since[] = {
+    SINCE(2, bound),        SINCE(2, stopped),   SINCE(2, used),        SINCE(2, seen_ms),
+    SINCE(2, told_ms),      SINCE(2, yields),    SINCE(3, deadline_ms), SINCE(4, team),
+    SINCE(4, class),        SINCE(5, least),     SINCE(5, next),        SINCE(6, device_ms),
+    SINCE(7, share),        SINCE(7, memory_b),  SINCE(7, host),        SINCE(7, apart),
+    SINCE(7, memory_milli), SINCE(7, worked_ms), SINCE(7, worked),      SINCE(7, alone_ms),
+    SINCE(7, alone),        SINCE(8, parked_ms),
+};
+
+/* Make the file what an earlier brim would have written of that job. */
+static void make_earlier(const char *path, int version, struct queue_job *j)
+{
+    CLEANUP(str_done) struct str sql = STR_INIT(4096);
+    sqlite3 *db = NULL;
+
+    for (size_t i = 0; i < ARRAY_SIZE(since); i++)
+        if (since[i].version > version) {
+            str_addf(&sql, "ALTER TABLE job DROP COLUMN %s;", since[i].name);
+            memset((char *)j + since[i].offset, 0, since[i].size);
+        }
+    if (version < 6)
+        j->device_ms = j->ran_ms * j->devices;
+    str_addf(&sql, "PRAGMA user_version = %d;", version);
+    is_int(sqlite3_open(path, &db), SQLITE_OK, "the file is a database");
+    is_int(sqlite3_exec(db, str_text(&sql), NULL, NULL, NULL), SQLITE_OK,
+           "the file is made one of version %d", version);
+    sqlite3_close(db);
+}
+
+/* A file of an earlier version has each job, and what came later is empty; one of the next is left
  * as it is. */
 static void test_versions(const char *root)
 {
-    static const char *const later[] = { "bound",        "stopped",   "used",        "seen_ms",
-                                         "told_ms",      "yields",    "deadline_ms", "team",
-                                         "class",        "least",     "next",        "device_ms",
-                                         "share",        "memory_b",  "host",        "apart",
-                                         "memory_milli", "worked_ms", "worked",      "alone_ms",
-                                         "alone",        "parked_ms" };
     CLEANUP(queue_store_closep) struct queue_store *s = NULL;
-    CLEANUP(str_done) struct str sql = STR_INIT(4096);
     struct queue_job one = full_job(0);
-    struct found f = { .n = 0 };
-    char path[PATH_MAX];
+    char path[PATH_MAX], what[64];
     struct err e = { "" };
-    sqlite3 *db = NULL;
 
-    snprintf(path, sizeof(path), "%.4000s/versions.db", root);
-    is_int(queue_store_open(&s, path, &e), 0, "queue_store_open makes a file of this version");
-    is_int(queue_store_add(s, &one, &e), 0, "a job of this version is added");
-    queue_store_close(steal(&s));
-    for (size_t i = 0; i < ARRAY_SIZE(later); i++)
-        str_addf(&sql, "ALTER TABLE job DROP COLUMN %s;", later[i]);
-    str_add(&sql, "PRAGMA user_version = 1;");
-    is_int(sqlite3_open(path, &db), SQLITE_OK, "the file is a database");
-    is_int(sqlite3_exec(db, str_text(&sql), NULL, NULL, NULL), SQLITE_OK,
-           "the file is made one of the first version");
-    sqlite3_close(db);
-    is_int(queue_store_open(&s, path, &e), 0, "a file of the first version is opened: %s", e.text);
-    is_int(queue_store_list(s, QUEUE_LIVE, 0, find, &f, &e), 0,
-           "the job of the first version is listed");
-    memset(one.bound, 0, sizeof(one.bound));
-    memset(one.stopped, 0, sizeof(one.stopped));
-    memset(one.used, 0, sizeof(one.used));
-    memset(one.team, 0, sizeof(one.team));
-    memset(one.class, 0, sizeof(one.class));
-    memset(one.next, 0, sizeof(one.next));
-    one.least = one.memory_milli = 0;
-    one.share = one.apart = false;
-    one.memory_b = one.host = one.worked_ms = one.worked = one.alone_ms = one.alone = 0;
-    one.parked_ms = 0;
-    one.device_ms = one.ran_ms * one.devices;
-    one.seen_ms = one.told_ms = one.yields = one.deadline_ms = 0;
-    is_same(&f.job, &one, "a file of the first version had");
-    queue_store_close(steal(&s));
-    is_int(sqlite3_open(path, &db), SQLITE_OK, "the file is still a database");
-    is_int(sqlite3_exec(db, "PRAGMA user_version = 9", NULL, NULL, NULL), SQLITE_OK,
-           "the file is made one of the next version");
-    sqlite3_close(db);
+    for (int version = 1; version <= 8; version++) {
+        struct found f = { .n = 0 };
+
+        one = full_job(0);
+        snprintf(path, sizeof(path), "%.4000s/version%d.db", root, version);
+        is_int(queue_store_open(&s, path, &e), 0, "queue_store_open makes a file of this version");
+        is_int(queue_store_add(s, &one, &e), 0, "a job of this version is added");
+        queue_store_close(steal(&s));
+        make_earlier(path, version, &one);
+        is_int(queue_store_open(&s, path, &e), 0, "a file of version %d is opened: %s", version,
+               e.text);
+        if (!s)
+            continue;
+        is_int(queue_store_list(s, QUEUE_LIVE, 0, find, &f, &e), 0,
+               "the job of version %d is listed", version);
+        snprintf(what, sizeof(what), "a file of version %d had", version);
+        is_same(&f.job, &one, what);
+        queue_store_close(steal(&s));
+    }
+    make_earlier(path, 9, &one);
     is_int(queue_store_open(&s, path, &e), -EUCLEAN, "a file of the next version is refused");
     ok(strstr(e.text, "was written by a later brim") != NULL,
        "the error tells that a later brim wrote the file: %s", e.text);
