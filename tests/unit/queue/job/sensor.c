@@ -64,6 +64,72 @@ static void test_rows(void)
     tick_done(&t);
 }
 
+/* Rows at the edges of what they may say. */
+static void test_edges(void)
+{
+    struct queue_slot slots[SLOTS];
+    struct tick t = { .n_rows = 0 };
+    struct queue_sensed s;
+    struct queue_pool p;
+
+    make(&p, slots, true);
+    tick_begin(&t, 0, 0);
+    add(&t, "fake1", "", 1.7, (double)NAN);
+    add(&t, "1", "", 0.1, 0.1);
+    add(&t, "2", "no address", -0.5, (double)NAN);
+    add(&t, "3", "0000:10:00.0", 0.0006, (double)NAN);
+    t.rows[0].values[GPU_MEMORY_USED] = 90e9;
+    t.rows[0].values[GPU_MEMORY_TOTAL] = 80e9;
+    t.rows[2].values[GPU_MEMORY_USED] = 0;
+    t.rows[2].values[GPU_MEMORY_TOTAL] = 80e9;
+    t.rows[3].values[GPU_MEMORY_USED] = 0;
+    t.rows[3].values[GPU_MEMORY_TOTAL] = 0;
+    queue_sensor_map(&p, &t, &s);
+    is_int(s.milli[1], 1000, "a device without an address is found by the number of its name");
+    is_int(s.memory[1], 1000, "no device has more of its memory in use than all");
+    is_int(s.milli[2], -1, "a share below zero is not known");
+    is_int(s.memory[2], 0, "a device may have none of its memory in use");
+    is_int(s.milli[0], 1, "a share is rounded to thousandths");
+    is_int(s.memory[0], -1, "a device without memory has no share of it in use");
+    is_int(s.milli[3], -1, "a device with the address of another slot is not found by its number");
+    t.rows[0].values[GPU_LOST] = 1;
+    queue_sensor_map(&p, &t, &s);
+    is_int(s.memory[1], -1, "of a device that is lost the memory in use is not known");
+    t.rows[0].values[GPU_LOST] = 0;
+    queue_sensor_map(&p, &t, &s);
+    is_int(s.memory[1], 1000, "a device that is not lost tells of its memory");
+    make(&p, slots, false);
+    slots[0].index = QUEUE_SENSED;
+    slots[1].index = QUEUE_SENSED - 1;
+    tick_begin(&t, 0, 0);
+    add(&t, "512", "", 0.5, 0.5);
+    add(&t, "511", "", 0.25, 0.25);
+    queue_sensor_map(&p, &t, &s);
+    is_int(QUEUE_SENSED, 512, "as many slots are read as the test says");
+    ok(s.milli[0] == -1 && s.milli[1] == 250, "a number beyond the last slot is none");
+    tick_done(&t);
+}
+
+/* Of several readings the last one counts, also when nobody writes any more. */
+static void test_read(void)
+{
+    struct queue_sensed s = { { 0 } }, one = { { 11 } }, two = { { 22 } };
+    int ends[2];
+
+    folder_need(pipe2(ends, O_NONBLOCK | O_CLOEXEC), "pipe");
+    is_int(queue_sensor_read(ends[0], &s), 0, "a reading may not be there yet");
+    folder_need((int)write(ends[1], &one, sizeof(one)), "write");
+    folder_need((int)write(ends[1], &two, sizeof(two)), "write");
+    is_int(queue_sensor_read(ends[0], &s), 1, "two readings are read at once");
+    is_int(s.milli[0], 22, "the last reading counts");
+    is_int(queue_sensor_read(ends[0], &s), 0, "a reading is read once");
+    folder_need((int)write(ends[1], &one, sizeof(one)), "write");
+    close(ends[1]);
+    is_int(queue_sensor_read(ends[0], &s), 1, "a reading is read after its writer has gone");
+    is_int(queue_sensor_read(ends[0], &s), -EPIPE, "a writer that has gone writes no more");
+    close(ends[0]);
+}
+
 /* The next reading; -1: it ended. */
 static int next(int fd, struct queue_sensed *s)
 {
@@ -105,6 +171,8 @@ int main(void)
 
     folder_make(root);
     test_rows();
+    test_edges();
+    test_read();
     test_process(root);
     folder_remove(root);
     return done();
