@@ -82,7 +82,7 @@ static void test_edges(void)
     t.rows[0].values[GPU_MEMORY_TOTAL] = 80e9;
     t.rows[2].values[GPU_MEMORY_USED] = 0;
     t.rows[2].values[GPU_MEMORY_TOTAL] = 80e9;
-    t.rows[3].values[GPU_MEMORY_USED] = 0;
+    t.rows[3].values[GPU_MEMORY_USED] = 5;
     t.rows[3].values[GPU_MEMORY_TOTAL] = 0;
     queue_sensor_map(&p, &t, &s);
     is_int(s.milli[1], 1000, "a device without an address is found by the number of its name");
