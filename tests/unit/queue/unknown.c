@@ -4,12 +4,11 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "folder.h"
+#include "marked.h"
 #include "queue/guard/files.h"
 #include "queue/queue_private.h"
 #include "tap.h"
@@ -143,32 +142,17 @@ static void refuses(struct scene *s, pid_t pid, const char *what)
     is_str(e.text, want, "the refusal names the process of %s", what);
 }
 
-/* A process that was started with a variable and lives until it is killed. */
 static pid_t make_process(const char *variable)
 {
     const char *const env[] = { variable, NULL };
-    int started[2];
-    char byte;
-    pid_t pid;
 
-    folder_need(pipe2(started, O_CLOEXEC), "pipe");
-    pid = fork();
-    folder_need(pid, "fork");
-    if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        execle("/proc/self/exe", "process", "wait", (char *)NULL, env);
-        _exit(1);
-    }
-    close(started[1]);
-    folder_need((int)read(started[0], &byte, 1), "read"); /* the end: it was executed */
-    close(started[0]);
-    return pid;
+    return marked_start(env);
 }
 
 static void kill_process(pid_t pid)
 {
     kill(pid, SIGKILL);
-    folder_need(waitpid(pid, NULL, 0), "waitpid");
+    is_int(marked_ended_by(pid, true), SIGKILL, "the engine ended no process");
 }
 
 static void test_running(void)
@@ -202,12 +186,12 @@ static void test_running(void)
 int main(int argc, char **argv)
 {
     (void)argv;
-    while (argc > 1)
-        pause();
+    marked_wait(argc);
     log_set_level("error");
     test_numbers();
     test_highest();
     test_no_folder();
     test_running();
+    is_int(strangers, 0, "no signal goes to a process that is none of the job");
     return done();
 }

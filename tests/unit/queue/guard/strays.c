@@ -5,44 +5,14 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "folder.h"
+#include "marked.h"
 #include "tap.h"
 
 /* Numbers that no job of this machine has. */
 #define MARK "888888888888.777777777"
-
-/* A process that was started with those variables, and lives until it is killed. */
-static pid_t make_process(const char *const *env)
-{
-    int started[2];
-    char byte;
-    pid_t pid;
-
-    folder_need(pipe2(started, O_CLOEXEC), "pipe");
-    pid = fork();
-    folder_need(pid, "fork");
-    if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        execle("/proc/self/exe", "process", "wait", (char *)NULL, env);
-        _exit(1);
-    }
-    close(started[1]);
-    folder_need((int)read(started[0], &byte, 1), "read"); /* the end: it was executed */
-    close(started[0]);
-    return pid;
-}
-
-static int signal_of(pid_t pid)
-{
-    int status = 0;
-
-    folder_need(waitpid(pid, &status, 0), "waitpid");
-    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-}
 
 static size_t count(const char *mark)
 {
@@ -72,18 +42,19 @@ static void test_marked(void)
     pid_t one, two, other;
 
     is_int((long long)count(MARK), 0, "a job without processes has none");
-    other = make_process(others);
+    other = marked_start(others);
     is_int((long long)count(MARK), 0, "a process with other variables is not the job's");
     is_int((long long)count("888888888888.7"), 1, "a process is of the job whose mark it has");
-    one = make_process(alone);
-    two = make_process(among);
+    one = marked_start(alone);
+    two = marked_start(among);
     is_int((long long)count(MARK), 2, "the mark may be any of a process's variables");
     is_int((long long)strays_send(&s, SIGTERM), 2, "a signal goes to both processes");
-    is_int(signal_of(one), SIGTERM, "the first process has had the signal");
-    is_int(signal_of(two), SIGTERM, "the second process has had the signal");
+    is_int(marked_ended_by(one, true), SIGTERM, "the first process has had the signal");
+    is_int(marked_ended_by(two, true), SIGTERM, "the second process has had the signal");
     is_int((long long)count(MARK), 0, "processes that were waited for are gone");
     kill(other, SIGKILL);
-    is_int(signal_of(other), SIGKILL, "a process with other variables has had no signal");
+    is_int(marked_ended_by(other, true), SIGKILL,
+           "a process with other variables has had no signal");
 }
 
 /* Where the job has a group its mark is not looked for. */
@@ -91,13 +62,14 @@ static void test_group(const char *root)
 {
     static const char *const env[] = { "BRIM_GUARD=" MARK, NULL };
     struct strays s = { .mark = MARK };
-    pid_t pid = make_process(env);
+    pid_t pid = marked_start(env);
 
     folder_text(root, "group/cgroup.procs", "");
     snprintf(s.group, sizeof(s.group), "%.400s/group", root);
     is_int((long long)strays_send(&s, SIGKILL), 0, "a group that is empty has no processes");
     kill(pid, SIGUSR1);
-    is_int(signal_of(pid), SIGUSR1, "a process that has left its group has had no signal");
+    is_int(marked_ended_by(pid, true), SIGUSR1,
+           "a process that has left its group has had no signal");
 }
 
 int main(int argc, char **argv)
@@ -105,12 +77,12 @@ int main(int argc, char **argv)
     char root[PATH_MAX];
 
     (void)argv;
-    while (argc > 1)
-        pause();
+    marked_wait(argc);
     folder_make(root);
     test_marks();
     test_marked();
     test_group(root);
+    is_int(strangers, 0, "no signal goes to a process that is none of the job");
     folder_remove(root);
     return done();
 }
