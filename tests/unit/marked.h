@@ -13,6 +13,7 @@ enum { MARKED = 64 };
 
 static pid_t marked[MARKED]; /* those that were made */
 static size_t n_marked;
+static int sent;      /* signals to them */
 static int strangers; /* signals that would have gone to others */
 
 int __real_kill(pid_t pid, int signal);
@@ -20,8 +21,10 @@ int __wrap_kill(pid_t pid, int signal);
 int __wrap_kill(pid_t pid, int signal)
 {
     for (size_t i = 0; i < n_marked; i++)
-        if (marked[i] == pid || marked[i] == -pid)
+        if (marked[i] == pid || marked[i] == -pid) {
+            sent += signal != 0;
             return __real_kill(pid, signal);
+        }
     strangers += signal != 0;
     return 0;
 }

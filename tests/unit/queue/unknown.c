@@ -151,8 +151,10 @@ static pid_t make_process(const char *variable)
 
 static void kill_process(pid_t pid)
 {
+    is_int(sent, 0, "an engine that begins sends no signal");
     kill(pid, SIGKILL);
     is_int(marked_ended_by(pid, true), SIGKILL, "the engine ended no process");
+    sent = 0;
 }
 
 static void test_running(void)
