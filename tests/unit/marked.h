@@ -39,17 +39,21 @@ static inline void marked_wait(int argc)
  * ends it. */
 static inline pid_t marked_start(const char *const *env)
 {
+    char self[PATH_MAX];
+    ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
     int started[2];
     char byte;
     pid_t pid;
 
+    folder_need((int)len, "/proc/self/exe");
+    self[len] = 0;
     folder_need(pipe2(started, O_CLOEXEC), "pipe");
     pid = fork();
     folder_need(pid, "fork");
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         setpgid(0, 0);
-        execle("/proc/self/exe", "process", "wait", (char *)NULL, env);
+        execle(self, "process", "wait", (char *)NULL, env);
         _exit(1);
     }
     close(started[1]);

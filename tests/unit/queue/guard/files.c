@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "folder.h"
 #include "tap.h"
 
@@ -323,6 +324,46 @@ static void test_without_descriptors(int dir)
     is_str(str_text(&read), "first", "the order of before is whole");
 }
 
+/* An order that does not fit the disk leaves nothing but what was there. */
+static void test_full(int dir)
+{
+    CLEANUP(str_done) struct str order = STR_INIT(64), read = STR_INIT(64);
+    struct rlimit before, few;
+    struct err e = { "" };
+    const char *name;
+    size_t n = 0;
+    DIR *list;
+    int rc;
+
+    is_int(queue_folder_make(dir, 20, &e), 0, "the folder of a job for a full disk is made");
+    str_add(&order, "first");
+    is_int(queue_order_write(dir, 20, &order, &e), 0, "an order that fits is written");
+    is_str(e.text, "", "an order that is written is no error");
+    if (getrlimit(RLIMIT_FSIZE, &before) < 0)
+        abort();
+    few = (struct rlimit){ 7, before.rlim_max };
+    str_add(&order, " and second");
+    signal(SIGXFSZ, SIG_IGN);
+    fflush(stdout);
+    if (setrlimit(RLIMIT_FSIZE, &few) < 0)
+        abort();
+    rc = queue_order_write(dir, 20, &order, &e);
+    if (setrlimit(RLIMIT_FSIZE, &before) < 0)
+        abort();
+    is_int(rc, -EFBIG, "an order that does not fit is told");
+    is_str(e.text, "cannot write jobs/20/order in the queue's folder: File too large",
+           "the error names the order that does not fit");
+    is_int(queue_order_read(dir, 20, &read, &e), 0, "the order of before is read");
+    is_str(str_text(&read), "first", "the order of before is as it was");
+    rc = openat(dir, "jobs/20", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    list = rc < 0 ? NULL : fdopendir(rc);
+    folder_need(list ? 0 : -1, "jobs/20");
+    while (folder_next(list, &name) > 0)
+        n += strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+    closedir(list);
+    is_int((long long)n, 1, "a draft that does not fit is removed");
+}
+
 int main(void)
 {
     char root[PATH_MAX];
@@ -341,6 +382,7 @@ int main(void)
     test_damaged(dir);
     test_removing(dir);
     test_another_process(dir);
+    test_full(dir);
     test_without_descriptors(dir);
     close(dir);
     folder_remove(root);
