@@ -174,6 +174,7 @@ static void test_many(void)
     ok(s.pool.pool.nodes[0].devices == 16 && s.pool.pool.nodes[1].devices == 16 &&
            s.pool.pool.nodes[2].devices == 1,
        "parts of a machine are filled one after the other");
+    ok(s.pool.slots[0].has_pci, "the first device of a machine has an address");
     ok(s.pool.first[0] == 0 && s.pool.first[1] == 16 && s.pool.first[2] == 32 &&
            s.pool.first[3] == 33,
        "each part has its first slot, and behind the last part stands their number");
