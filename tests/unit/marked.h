@@ -64,6 +64,13 @@ static inline pid_t marked_start(const char *const *env)
     return pid;
 }
 
+/* Stop a process, until SIGKILL. */
+static inline void marked_stop(pid_t pid)
+{
+    folder_need(kill(pid, SIGSTOP), "kill");
+    folder_need(waitpid(pid, NULL, WUNTRACED), "waitpid");
+}
+
 /* The signal that ended a process; 0: it lives. */
 static inline int marked_ended_by(pid_t pid, bool wait)
 {

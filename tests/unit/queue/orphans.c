@@ -195,8 +195,8 @@ static void test_kill(void)
     pid = start(&s);
     beside = make_process();
     s.job.stop = QUEUE_CANCEL;
-    kill(pid, SIGSTOP);
-    kill(beside, SIGSTOP);
+    marked_stop(pid);
+    marked_stop(beside);
     ok(keep(&s, &why), "an attempt that is to be cancelled lives");
     is_int(why, QUEUE_GO, "why an attempt is ended is known at the next look");
     s.now_ms += COURSE_KILL_MS - 1;
@@ -274,7 +274,7 @@ static void test_several(void)
         folder_need(queue_start_write(s.l.dir, jobs[i].id, i, pid, ""), "start");
         ok(orphans_keep(&s.l, &jobs[i], &stop), "attempt %d is looked after", i);
     }
-    kill(pid, SIGSTOP);
+    marked_stop(pid);
     s.now_ms += 2000;
     for (int i = 0; i < 3; i++)
         ok(orphans_keep(&s.l, &jobs[i], &stop), "attempt %d is looked after again", i);
