@@ -9,7 +9,7 @@
 
 enum { MUNGE_TEXT = 1024 };
 
-/* Whether the library is there, and the host's munged answers. */
+/* Whether the library is there, and the host's munged answers soon: within half a second. */
 bool munge_answers(void);
 
 /* Seal some bytes for our own user, as a text with zeros behind it. 0; -ENOENT: there is no

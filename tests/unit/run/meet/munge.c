@@ -32,6 +32,8 @@ static void test_sealed(void)
     is_int(munge_seal(secret, sizeof(secret), text), -EIO, "nothing is sealed without a daemon");
     ok(!text[0], "what was not sealed is an empty text");
     ok(!munge_answers(), "a daemon that is dead does not answer");
+    setenv("FAKE_MUNGE", "hangs", 1);
+    ok(!munge_answers(), "a daemon that hangs is not waited for");
     unsetenv("FAKE_MUNGE");
     is_int(munge_unseal(none, back, sizeof(back)), -EACCES, "an empty text is no secret");
     is_int(munge_seal(long_one, sizeof(long_one), text), -EIO, "a text that is too long is none");
