@@ -281,17 +281,12 @@ static void go_back(struct follower *f)
     f->back[0] = '\0';
 }
 
-static bool is_refused(int why)
-{
-    return why == -EACCES || why == -EKEYREJECTED || why == -ENOTUNIQ || why == -EPROTONOSUPPORT;
-}
-
 static void part(struct follower *f, int why, int64_t now_ns)
 {
     bool was_on = f->state == FOLLOWER_ON;
 
     meeting_wire_done(&f->peer);
-    if (!was_on && !is_refused(why)) {
+    if (!was_on && !sealed_is_refused(why)) {
         try_later(f, now_ns); /* it was somebody else, or has no room yet */
         return;
     }

@@ -379,8 +379,7 @@ static void drop(struct leader *l, size_t at, int why)
 {
     struct seat *n = l->seats[at];
 
-    if (n->state != SEAT_ON &&
-        (why == -EACCES || why == -ENOTUNIQ || why == -EPROTONOSUPPORT || why == -EKEYREJECTED))
+    if (n->state != SEAT_ON && sealed_is_refused(why))
         refuse(l, why);
     if (n->state == SEAT_ON && !n->ended)
         say(l, "the brim on %s is gone: its ranks are not seen any more", n->host);

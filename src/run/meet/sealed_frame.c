@@ -28,6 +28,11 @@ int sealed_greeting_check(const unsigned char from[SEALED_GREETING], unsigned ch
     return from[MAGIC + 1] == purpose ? 0 : -ENOTUNIQ;
 }
 
+bool sealed_is_refused(int why)
+{
+    return why == -EACCES || why == -EKEYREJECTED || why == -ENOTUNIQ || why == -EPROTONOSUPPORT;
+}
+
 void sealed_bound(unsigned char ret[SHA256_SIZE], const char *job,
                   const unsigned char follower[SEALED_GREETING],
                   const unsigned char leader[SEALED_GREETING])

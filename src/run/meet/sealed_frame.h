@@ -11,6 +11,7 @@
  * the first half of the HMAC over the frame's number, length and body. */
 #ifndef BRIM_RUN_MEET_SEALED_FRAME_H
 #define BRIM_RUN_MEET_SEALED_FRAME_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,6 +47,10 @@ void sealed_greeting(unsigned char ret[SEALED_GREETING], unsigned char purpose,
 /* 0; -EPROTO: it is none; -EPROTONOSUPPORT: another version; -EKEYREJECTED: another kind of secret;
  * -ENOTUNIQ: another purpose. */
 int sealed_greeting_check(const unsigned char from[SEALED_GREETING], unsigned char purpose);
+
+/* Whether that is why two observers of a user's do not meet: one of these, or -EACCES for a proof
+ * that is wrong. Others are strangers, or come and go. */
+bool sealed_is_refused(int why);
 
 /* secret: of any length; job: what tells the job from others, a text. */
 struct sealed_secret {
