@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { NODES_MAX = 1000000, PER_NODE_MAX = 1024, NICS_MAX = 1024 };
+enum { NODES_MAX = 1000000, PER_NODE_MAX = 1024, NICS_MAX = 1024, GPU_GB_MAX = 100000 };
 
 static bool is_positive(double value)
 {
@@ -26,6 +26,9 @@ static int check_gpu(const struct gpu *g, struct err *e)
     if (!is_positive(g->memory_b) || !is_positive(g->memory_rate))
         return err_set(e, -EINVAL, "%s: the size and the rate of its memory are not known",
                        g->name);
+    if (g->memory_b > GPU_GB_MAX * 1e9)
+        return err_set(e, -EINVAL, "a GPU has up to %d GB of memory, not %g", GPU_GB_MAX,
+                       g->memory_b / 1e9);
     return 0;
 }
 

@@ -255,6 +255,7 @@ static void test_bounds(const struct gpus *g)
         COUNT(leaf_nodes, -1, 0, 1e6, 1e6 + 1),
         COUNT(domain, 0, 1, 16, 17),
         COUNT(domain, 3, 4, 8, 12),
+        NUMBER(gpu.memory_b, 0, 1, 1e14, 1.1e14),
         NUMBER(link_rate, 0, 1, 1e15, (double)INFINITY),
         NUMBER(nic_rate, 0, 1, 1e15, (double)INFINITY),
         NUMBER(nic_latency_s, -1e-9, 0, .999, 1),
