@@ -181,7 +181,7 @@ static void make_all(struct page *p)
 
 /* ---- bars ---- */
 
-static bool make_row(struct page *p, size_t i, size_t columns, struct sim_page_bar_row *ret)
+static void make_row(struct page *p, size_t i, size_t columns, struct sim_page_bar_row *ret)
 {
     const char **values = arena_alloc(p->a, columns * sizeof(*values));
     double *shares = arena_alloc(p->a, columns * sizeof(*shares));
@@ -189,7 +189,7 @@ static bool make_row(struct page *p, size_t i, size_t columns, struct sim_page_b
 
     p->failed |= !values || !shares;
     if (!values || !shares)
-        return false;
+        return;
     sim_beside_row(p->r, i, &b);
     for (size_t k = 0; k < columns; k++) {
         shares[k] = b.shares[k];
@@ -202,7 +202,6 @@ static bool make_row(struct page *p, size_t i, size_t columns, struct sim_page_b
         .shares = shares,
         .values = values,
     };
-    return true;
 }
 
 static void make_bars(struct page *p)
@@ -217,8 +216,7 @@ static void make_bars(struct page *p)
     for (size_t i = 0; i < columns; i++)
         head[i] = sim_beside_head(i);
     for (size_t i = 0; i < n; i++)
-        if (!make_row(p, i, columns, &rows[i]))
-            return;
+        make_row(p, i, columns, &rows[i]);
     p->page.bars = (struct sim_page_bars){
         .head = head,
         .n_columns = columns,

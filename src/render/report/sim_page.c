@@ -57,13 +57,14 @@ static double most_of(const double *values, size_t n)
     return most;
 }
 
+/* n > 0 */
 static double mean_of(const double *values, size_t n)
 {
     double sum = 0;
 
     for (size_t i = 0; i < n; i++)
         sum += values[i];
-    return n ? sum / (double)n : 0;
+    return sum / (double)n;
 }
 
 /* The longest queue of all policies, so that their pictures have one scale. */

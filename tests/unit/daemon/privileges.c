@@ -2,6 +2,7 @@
  * left. */
 #include "daemon/privileges.h"
 
+#include <grp.h>
 #include <linux/capability.h>
 #include <pwd.h>
 #include <stdint.h>
@@ -123,6 +124,34 @@ static void test_folder(const char *root, const char *account)
            "a folder whose name is too long is refused");
 }
 
+/* As one who may not give folders away: status 0 when he is told so. */
+static int give_as_nobody(const char *folder)
+{
+    struct err e = { "" };
+    int rc;
+
+    if (geteuid() == 0 && (setgroups(0, NULL) < 0 || setresuid(65534, 65534, 65534) < 0))
+        return 2;
+    rc = give(folder, "own/store.db", "root", &e);
+    return rc == -EPERM && strstr(e.text, "/own: Operation not permitted") ? 0 : 1;
+}
+
+static void test_not_given(const char *root)
+{
+    char folder[2 * PATH_MAX];
+    int status = -1;
+    pid_t child;
+
+    snprintf(folder, sizeof(folder), "%s/nobody", root);
+    if (mkdir(folder, 0755) < 0 || (geteuid() == 0 && lchown(folder, 65534, 65534) < 0))
+        return;
+    child = fork();
+    if (child == 0)
+        _exit(give_as_nobody(folder));
+    ok(child > 0 && waitpid(child, &status, 0) == child, "a child without rights ends");
+    is_int(status, 0, "a folder that cannot be given to its account is an error");
+}
+
 int main(void)
 {
     const struct passwd *me = getpwuid(geteuid());
@@ -140,6 +169,7 @@ int main(void)
            "the error of an unknown account says what makes it");
     if (me)
         test_folder(root, account);
+    test_not_given(root);
     folder_remove(root);
     test_drop();
     is_int(privileges_drop("no-such-account", NULL), -ENOENT, "nobody becomes an unknown account");

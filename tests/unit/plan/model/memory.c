@@ -115,6 +115,18 @@ static struct memory make(const struct plan_job *job, const struct layout *l)
     return m;
 }
 
+static void test_equal_stages(void)
+{
+    const struct plan_job job = gpt3();
+    const struct layer_bytes nothing = { .work = 0 };
+    struct layout l = one();
+    struct memory m;
+
+    l.pp = 8;
+    memory_make(&job, &l, &nothing, &m);
+    is_int(m.stage, 0, "of stages that need equally much, the first is told");
+}
+
 static void test_states(void)
 {
     struct plan_job job = gpt3();
@@ -335,6 +347,7 @@ int main(void)
     test_korthikanti();
     test_variants();
     test_in_flight();
+    test_equal_stages();
     test_states();
     test_pipeline_keeps();
     test_experts();

@@ -323,6 +323,11 @@ static void test_not_counted(void)
           "\"tie_word_embeddings\": true}",
           "config.json: tie_word_embeddings is true, which programs read differently in this "
           "family: whether the head counts is not known" },
+        { "{\"model_type\": \"kimi_linear\", " SIZES ", \"num_attention_heads\": 4, "
+          "\"tie_word_embeddings\": false, \"kv_lora_rank\": 8, \"qk_rope_head_dim\": 4, "
+          "\"qk_nope_head_dim\": 4, \"v_head_dim\": 4, \"linear_num_heads\": 4, "
+          "\"linear_head_dim\": 16, \"linear_conv_kernel_dim\": 4}",
+          "config.json: layer_types is missing" },
         { "{\"model_type\": \"nemotron_h\", " SIZES ", \"num_attention_heads\": 4}",
           "config.json: hybrid_override_pattern and layers_block_type are missing" },
         { "{\"model_type\": \"nemotron_h\", " SIZES ", \"num_attention_heads\": 4,\n"
