@@ -2,6 +2,7 @@
 #include "model/machine/machine.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* Accelerators first, in PCI order, as drivers count them; a device without a PCI function keeps
  * its place behind those that have one. */
@@ -70,10 +71,10 @@ static int permute_peers(struct node *n, const int *order, const int *rank)
 int node_settle(struct node *n)
 {
     size_t count = n->n_devices;
-    int *order = arena_alloc(&n->arena, (count + 1) * sizeof(*order));
-    int *place = arena_alloc(&n->arena, (count + 1) * sizeof(*place));
-    int *rank = arena_alloc(&n->arena, (count + 1) * sizeof(*rank));
-    struct device *sorted = arena_alloc(&n->arena, (count + 1) * sizeof(*sorted));
+    int *order = arena_alloc(&n->arena, count * sizeof(*order));
+    int *place = arena_alloc(&n->arena, count * sizeof(*place));
+    int *rank = arena_alloc(&n->arena, count * sizeof(*rank));
+    struct device *sorted = arena_alloc(&n->arena, count * sizeof(*sorted));
     int accelerators = 0;
 
     if (!order || !place || !rank || !sorted)
@@ -91,6 +92,7 @@ int node_settle(struct node *n)
         if (n->links[i].b >= 0)
             n->links[i].b = place[n->links[i].b];
     }
-    n->devices = sorted;
+    if (count > 0) /* where they were: another may come behind them */
+        memcpy(n->devices, sorted, count * sizeof(*sorted));
     return name_devices(n);
 }

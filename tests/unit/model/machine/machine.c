@@ -194,6 +194,21 @@ static void test_settle_peers(void)
     ok(good, "peers follow their accelerators");
 }
 
+/* As a reader does that learns of a device late: it has room, and those before stay. */
+static void test_settle_add(void)
+{
+    CLEANUP(node_freep) struct node *n = node_new();
+
+    for (int i = 0; i < 3; i++)
+        ok(node_add_device(n, i ? DEVICE_NIC : DEVICE_NVME), "device %d has room", i);
+    is_int(node_settle(n), 0, "node_settle succeeds on a node of three devices");
+    ok(node_add_device(n, DEVICE_NVME) && node_add_device(n, DEVICE_NIC),
+       "two devices come behind those that settled");
+    is_int(node_settle(n), 0, "node_settle succeeds with two more devices");
+    is_str(n->devices[2].name, "NIC2", "the last device is in its place");
+    is_str(n->devices[4].name, "nvme1", "the device before the last is in its place");
+}
+
 static void test_settle_empty(void)
 {
     CLEANUP(node_freep) struct node *n = node_new();
@@ -212,6 +227,7 @@ int main(void)
     test_settle();
     test_settle_links();
     test_settle_peers();
+    test_settle_add();
     test_settle_empty();
     return done();
 }
