@@ -35,7 +35,8 @@ void arena_frees(void *p);
 #define ARENA_OWNED
 #endif
 
-/* Zeroed, aligned for any type; NULL when out of memory. Valid until arena_done(). */
+/* Zeroed, aligned for any type, also of no bytes; NULL when out of memory. Valid until
+ * arena_done(). */
 void *arena_alloc(struct arena *a, size_t size) CHECK_RESULT ARENA_OWNED;
 
 char *arena_strdup(struct arena *a, const char *text) CHECK_RESULT ARENA_OWNED;

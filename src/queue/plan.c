@@ -332,7 +332,7 @@ static int take_up_all(struct queue_plan *p, int64_t now_ms)
 {
     struct fit f = { .n = 0 };
 
-    f.parts = arena_alloc(&p->arena, (p->scene.pool->pool.n_nodes + 1) * sizeof(*f.parts));
+    f.parts = arena_alloc(&p->arena, p->scene.pool->pool.n_nodes * sizeof(*f.parts));
     if (!f.parts)
         return -ENOMEM;
     for (int take = 0; take < TAKES; take++)
@@ -350,8 +350,8 @@ int queue_plan_make(struct queue_plan *ret, const struct queue_scene *scene, int
 
     *p = (struct queue_plan){ .scene = *scene };
     rc = adapt(p, e);
-    p->at = arena_alloc(&p->arena, (scene->n + 1) * sizeof(*p->at));
-    p->host = arena_alloc(&p->arena, (scene->n + 1) * sizeof(*p->host));
+    p->at = arena_alloc(&p->arena, scene->n * sizeof(*p->at));
+    p->host = arena_alloc(&p->arena, scene->n * sizeof(*p->host));
     if (p->host)
         find_guests(p);
     if (rc == 0)

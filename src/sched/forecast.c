@@ -64,7 +64,7 @@ int forecast_init(struct forecast *f, struct arena *a, const struct workload *wo
     if (!slots)
         return -ENOMEM;
     for (size_t l = 0; l < FORECAST_LEVELS; l++) {
-        f->group[l] = arena_alloc(a, (work->n_jobs + 1) * sizeof(*f->group[l]));
+        f->group[l] = arena_alloc(a, work->n_jobs * sizeof(*f->group[l]));
         if (!f->group[l]) {
             free(slots);
             return -ENOMEM;

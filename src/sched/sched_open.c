@@ -18,9 +18,9 @@ static int make_groups(struct sched *s)
     const struct workload *w = s->work;
     size_t n_users = s->policy.order->needs_users ? w->users.n + 1 : 1;
     size_t n_slots = quota_slots(s), n = n_users * n_slots * w->n_shapes;
-    uint32_t *number = arena_alloc(&s->arena, (n + 1) * sizeof(*number));
+    uint32_t *number = arena_alloc(&s->arena, n * sizeof(*number));
 
-    s->group = arena_alloc(&s->arena, (w->n_jobs + 1) * sizeof(*s->group));
+    s->group = arena_alloc(&s->arena, w->n_jobs * sizeof(*s->group));
     if (!number || !s->group)
         return -ENOMEM;
     for (size_t i = 0; i < w->n_jobs; i++) {
@@ -62,11 +62,11 @@ static bool keeps_queues(const struct sched *s)
 
 static int make_tables(struct sched *s)
 {
-    size_t n = s->work->n_jobs + 1, nodes = s->pool->n_nodes + 1;
+    size_t n = s->work->n_jobs, nodes = s->pool->n_nodes;
     struct arena *a = &s->arena;
 
-    s->cursor = arena_alloc(a, (s->n_groups + 1) * sizeof(*s->cursor));
-    s->longest = arena_alloc(a, (s->n_groups + 1) * sizeof(*s->longest));
+    s->cursor = arena_alloc(a, s->n_groups * sizeof(*s->cursor));
+    s->longest = arena_alloc(a, s->n_groups * sizeof(*s->longest));
     s->running = arena_alloc(a, n * sizeof(*s->running));
     s->at = arena_alloc(a, n * sizeof(*s->at));
     s->waits = arena_alloc(a, n * sizeof(*s->waits));
@@ -90,10 +90,10 @@ static int make_tables(struct sched *s)
         s->ranked = arena_alloc(a, n * sizeof(*s->ranked));
         s->other = arena_alloc(a, n * sizeof(*s->other));
         s->first = arena_alloc(a, (nodes + 2) * sizeof(*s->first));
-        s->holders = arena_alloc(a, ((size_t)s->pool->devices + 1) * sizeof(*s->holders));
+        s->holders = arena_alloc(a, s->pool->devices * sizeof(*s->holders));
         s->listed = s->queues ? arena_alloc(a, n) : NULL;
         s->placed = arena_alloc(a, n * sizeof(*s->placed));
-        s->in_vain = arena_alloc(a, (s->n_groups + 1) * sizeof(*s->in_vain));
+        s->in_vain = arena_alloc(a, s->n_groups * sizeof(*s->in_vain));
         if (!s->ranked || !s->other || !s->first || !s->holders || (s->queues && !s->listed) ||
             !s->placed || !s->in_vain)
             return -ENOMEM;
@@ -152,7 +152,7 @@ int sched_open(struct sched **ret, const struct policy *policy, const struct poo
     s->pool = pool;
     s->work = s->asked = jobs;
     s->promise.job = WAITING_NONE;
-    s->jobs = arena_alloc(&s->arena, (jobs->n_jobs + 1) * sizeof(*s->jobs));
+    s->jobs = arena_alloc(&s->arena, jobs->n_jobs * sizeof(*s->jobs));
     if (!s->jobs)
         return err_nomem(e);
     rc = open_features(s, e);

@@ -11,7 +11,7 @@ static int open(struct sim *m, struct err *e)
 
     if (!sched_resizes(m->sched))
         return 0;
-    m->devices = arena_alloc(a, (m->work->n_jobs + 1) * sizeof(*m->devices));
+    m->devices = arena_alloc(a, m->work->n_jobs * sizeof(*m->devices));
     if (!m->devices)
         return err_nomem(e);
     for (size_t i = 0; i < m->work->n_jobs; i++)

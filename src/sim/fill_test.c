@@ -132,7 +132,7 @@ static int one_round(struct pack *p, const struct fill_test_options *o, int roun
     int rc;
 
     p->chance = o->seed + (uint64_t)round;
-    fit.parts = arena_alloc(&a, (p->pool->n_nodes + 1) * sizeof(*fit.parts));
+    fit.parts = arena_alloc(&a, p->pool->n_nodes * sizeof(*fit.parts));
     if (!fit.parts || shuffle_nodes(p, &a, &pool) < 0 ||
         scores_init(&scores, &a, &pool, p->work) < 0)
         return -ENOMEM;

@@ -93,7 +93,7 @@ static int open(struct sim *m, struct err *e)
     if (m->work->n_speeds > 0 || m->policy->restart_each_pass)
         return err_set(e, -EINVAL, "%s: length = steps is for jobs that go on at one speed",
                        m->policy->name);
-    m->seen = arena_alloc(&m->result->arena, m->work->n_jobs + 1);
+    m->seen = arena_alloc(&m->result->arena, m->work->n_jobs);
     return m->seen ? 1 : err_nomem(e);
 }
 

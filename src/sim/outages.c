@@ -71,11 +71,11 @@ int outages_open(struct outages *f, const struct outage_options *o, const struct
     *f = (struct outages){ .o = *o, .pool = pool, .random = o->seed };
     if (o->spares && o->spares >= n)
         return err_set(e, -EINVAL, "%u spare nodes of %zu leave none to work on", o->spares, n);
-    f->until = arena_alloc(&f->arena, (n + 1) * sizeof(*f->until));
-    f->state = arena_alloc(&f->arena, n + 1);
-    f->stood = arena_alloc(&f->arena, n + 1);
-    f->shut = arena_alloc(&f->arena, n + 1);
-    f->back_ms = arena_alloc(&f->arena, (n + 1) * sizeof(*f->back_ms));
+    f->until = arena_alloc(&f->arena, n * sizeof(*f->until));
+    f->state = arena_alloc(&f->arena, n);
+    f->stood = arena_alloc(&f->arena, n);
+    f->shut = arena_alloc(&f->arena, n);
+    f->back_ms = arena_alloc(&f->arena, n * sizeof(*f->back_ms));
     if (!f->until || !f->state || !f->stood || !f->back_ms || !f->shut) {
         outages_done(f);
         return err_nomem(e);
@@ -332,7 +332,7 @@ int outages_read_windows(struct arena *a, const struct pool *pool, const struct 
 int outages_join(struct arena *a, struct outage **ret, size_t *n, const struct outage *other,
                  size_t n_other)
 {
-    struct outage *both = arena_alloc(a, (*n + n_other + 1) * sizeof(*both));
+    struct outage *both = arena_alloc(a, (*n + n_other) * sizeof(*both));
 
     if (!both)
         return -ENOMEM;

@@ -58,7 +58,7 @@ static int open_shared(struct shared *m)
     m->seen = arena_alloc(a, 2 * n * sizeof(*m->seen));
     m->running = arena_alloc(a, n * sizeof(*m->running));
     m->other = arena_alloc(a, n * sizeof(*m->other));
-    m->fit.parts = arena_alloc(a, (m->pool->n_nodes + 1) * sizeof(*m->fit.parts));
+    m->fit.parts = arena_alloc(a, m->pool->n_nodes * sizeof(*m->fit.parts));
     if (m->pool->n_kinds > 1)
         m->result->used_of = arena_alloc(&m->result->arena,
                                          m->pool->n_kinds * sizeof(*m->result->used_of));

@@ -8,7 +8,7 @@ static int open(struct sim *m, struct err *e)
 {
     if (!m->options->spans)
         return 0;
-    m->span = arena_alloc(&m->result->arena, (m->work->n_jobs + 1) * sizeof(*m->span));
+    m->span = arena_alloc(&m->result->arena, m->work->n_jobs * sizeof(*m->span));
     return m->span ? 1 : err_nomem(e);
 }
 

@@ -9,7 +9,7 @@ static int open(struct sim *m, struct err *e)
 {
     if (m->work->n_speeds == 0 && m->policy->power.action != POWER_LIMIT)
         return 0;
-    m->speed = arena_alloc(&m->result->arena, (m->work->n_jobs + 1) * sizeof(*m->speed));
+    m->speed = arena_alloc(&m->result->arena, m->work->n_jobs * sizeof(*m->speed));
     return m->speed ? 1 : err_nomem(e);
 }
 

@@ -98,7 +98,7 @@ struct pairs {
 
 static int pairs_make(struct arena *a, size_t n, struct pairs *ret)
 {
-    struct prediction_pair *all = arena_alloc(a, 4 * (n + 1) * sizeof(*all));
+    struct prediction_pair *all = arena_alloc(a, 4 * n * sizeof(*all));
 
     if (!all)
         return -ENOMEM;
@@ -129,7 +129,7 @@ static int judge(struct table *t, struct err *e)
 {
     struct pairs pairs;
 
-    t->predicted = arena_alloc(&t->arena, (t->n + 1) * sizeof(*t->predicted));
+    t->predicted = arena_alloc(&t->arena, t->n * sizeof(*t->predicted));
     if (!t->predicted || pairs_make(&t->arena, t->n, &pairs) < 0)
         return err_nomem(e);
     for (size_t i = 0; i < t->n; i++) {

@@ -207,7 +207,7 @@ static void make_row(struct page *p, size_t i, size_t columns, struct sim_page_b
 static void make_bars(struct page *p)
 {
     size_t n = sim_beside_rows(p->r), columns = sim_beside_columns(p->r);
-    struct sim_page_bar_row *rows = arena_alloc(p->a, (n + 1) * sizeof(*rows));
+    struct sim_page_bar_row *rows = arena_alloc(p->a, n * sizeof(*rows));
     const char **head = arena_alloc(p->a, columns * sizeof(*head));
 
     p->failed |= !rows || !head;

@@ -68,7 +68,7 @@ int sim_power_find(const struct watts **ret, struct arena *a, const struct polic
     *ret = NULL;
     if (policy->power.cap_mw == 0)
         return 0;
-    w = arena_alloc(a, (pool->n_kinds + 1) * sizeof(*w));
+    w = arena_alloc(a, pool->n_kinds * sizeof(*w));
     if (!w)
         return err_nomem(e);
     rc = curves_load(&curves, (const char *)data_power_limits_csv, data_power_limits_csv_len, e);

@@ -59,7 +59,7 @@ int alerts_new(struct alerts **ret, const struct rules *rules)
 
     if (!a)
         return -ENOMEM;
-    a->list = arena_alloc(&a->arena, rules->count * sizeof(*a->list) + 1);
+    a->list = arena_alloc(&a->arena, rules->count * sizeof(*a->list));
     if (!a->list)
         return -ENOMEM;
     for (size_t i = 0; i < rules->count; i++) {
@@ -67,7 +67,7 @@ int alerts_new(struct alerts **ret, const struct rules *rules)
 
         r->rule = &rules->list[i];
         r->arena = &a->arena;
-        r->places = arena_alloc(&a->arena, r->rule->when.n_signals * sizeof(*r->places) + 1);
+        r->places = arena_alloc(&a->arena, r->rule->when.n_signals * sizeof(*r->places));
         if (!r->places)
             return -ENOMEM;
         a->count++;

@@ -207,8 +207,8 @@ static int look_at_steps(struct judge *j)
 
     for (size_t i = 0; i < j->r->n_ranks; i++)
         most = MAX(most, j->r->ranks[i].n_steps);
-    room = arena_alloc(&j->scratch, (most + 1) * sizeof(*room));
-    j->ranks = arena_alloc(&j->scratch, (j->r->n_ranks + 1) * sizeof(*j->ranks));
+    room = arena_alloc(&j->scratch, most * sizeof(*room));
+    j->ranks = arena_alloc(&j->scratch, j->r->n_ranks * sizeof(*j->ranks));
     if (!room || !j->ranks)
         return -ENOMEM;
     look_at_stretch(j);

@@ -252,7 +252,7 @@ static int read_shape(struct shape_file *c, struct arena *a, struct shape *s)
     rc = choose_family(c, &f);
     if (rc < 0)
         return rc;
-    c->seen = arena_alloc(a, sizeof(*c->seen) * (c->root->n_items + 1));
+    c->seen = arena_alloc(a, sizeof(*c->seen) * c->root->n_items);
     if (!c->seen)
         return err_nomem(c->e);
     *s = f->start;

@@ -34,7 +34,7 @@ int table_read(const char *file, const char *text, size_t len, table_fn *fn, voi
     rc = csv_next(&row.csv);
     if (rc < 0)
         return err_set(e, -EINVAL, "%s:%d: the row cannot be read", file, row.csv.line);
-    header = arena_alloc(&a, sizeof(*header) * (row.csv.n_fields + 1));
+    header = arena_alloc(&a, sizeof(*header) * row.csv.n_fields);
     if (!header)
         return err_nomem(e);
     for (size_t i = 0; i < row.csv.n_fields; i++) {

@@ -63,7 +63,7 @@ static int find_near(struct queue_pool *p, const struct node *n)
 {
     struct arena *a = &p->pool.arena;
 
-    p->near = arena_alloc(a, (n->n_numas + 1) * sizeof(*p->near));
+    p->near = arena_alloc(a, n->n_numas * sizeof(*p->near));
     if (!p->near)
         return -ENOMEM;
     for (; p->n_near < n->n_numas; p->n_near++) {

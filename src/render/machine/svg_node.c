@@ -374,9 +374,9 @@ int svg_node_draw(struct str *out, const struct machine_view *v, const struct no
 
     if (rc < 0)
         return rc;
-    s.boxes = arena_alloc(&a, (s.outline.count + 1) * sizeof(*s.boxes));
+    s.boxes = arena_alloc(&a, s.outline.count * sizeof(*s.boxes));
     s.numas = arena_alloc(&a, (n->n_numas + 1) * sizeof(*s.numas));
-    s.sockets = arena_alloc(&a, (n->n_sockets + 1) * sizeof(*s.sockets));
+    s.sockets = arena_alloc(&a, n->n_sockets * sizeof(*s.sockets));
     if (s.boxes && s.numas && s.sockets) {
         draw_heading(out, &s, heading);
         place(&s);

@@ -78,7 +78,7 @@ static void add_cell(struct str *out, const struct tree *t, int at, int cell, bo
 
 static int build_lines(struct tree *t)
 {
-    t->lines = arena_alloc(&t->arena, (t->outline.count + 1) * sizeof(*t->lines));
+    t->lines = arena_alloc(&t->arena, t->outline.count * sizeof(*t->lines));
     if (!t->lines)
         return -ENOMEM;
     for (int i = 0; i < (int)t->outline.count; i++)

@@ -18,7 +18,7 @@ int falling_open(struct sched *s)
     f->at = arena_alloc(&s->arena, n * sizeof(*f->at));
     f->fall_ms = arena_alloc(&s->arena, n * sizeof(*f->fall_ms));
     f->queue = arena_alloc(&s->arena, n);
-    f->devices = arena_alloc(&s->arena, (s->pool->n_nodes + 1) * f->n_queues * sizeof(*f->devices));
+    f->devices = arena_alloc(&s->arena, s->pool->n_nodes * f->n_queues * sizeof(*f->devices));
     return f->heap && f->at && f->fall_ms && f->queue && f->devices ? 0 : -ENOMEM;
 }
 

@@ -4,8 +4,8 @@
 
 int waiting_init(struct waiting *q, struct arena *a, size_t n_jobs, size_t n_groups)
 {
-    q->nodes = arena_alloc(a, (n_jobs + 1) * sizeof(*q->nodes));
-    q->roots = arena_alloc(a, (n_groups + 1) * sizeof(*q->roots));
+    q->nodes = arena_alloc(a, n_jobs * sizeof(*q->nodes));
+    q->roots = arena_alloc(a, n_groups * sizeof(*q->roots));
     if (!q->nodes || !q->roots)
         return -ENOMEM;
     for (size_t i = 0; i < n_groups; i++)

@@ -50,7 +50,7 @@ static int open_elastic(struct sched *s, struct err *e)
     x->now = arena_alloc(a, n * sizeof(*x->now));
     x->list = arena_alloc(a, elastic * sizeof(*x->list));
     x->wants = arena_alloc(a, elastic * sizeof(*x->wants));
-    x->keep.parts = arena_alloc(a, (s->pool->n_nodes + 1) * sizeof(*x->keep.parts));
+    x->keep.parts = arena_alloc(a, s->pool->n_nodes * sizeof(*x->keep.parts));
     x->jobs = arena_alloc(a, n * sizeof(*x->jobs));
     if (!x->now || !x->list || !x->wants || !x->keep.parts || !x->jobs)
         return err_nomem(e);

@@ -65,7 +65,7 @@ static int open_quota(struct sched *s, struct err *e)
     s->quota->n = (uint32_t)q->n + 1;
     s->quota->lends = q->borrow;
     s->quota->slot = arena_alloc(&s->arena, names->n + 1);
-    s->quota->victims = arena_alloc(&s->arena, (s->work->n_jobs + 1) * sizeof(struct victim));
+    s->quota->victims = arena_alloc(&s->arena, s->work->n_jobs * sizeof(struct victim));
     if (!s->quota->slot || !s->quota->victims)
         return err_nomem(e);
     s->quota->slot[0] = (uint8_t)q->n;

@@ -25,7 +25,7 @@ static int open_reclaim(struct sched *s, struct err *e)
     r = arena_alloc(&s->arena, sizeof(*r));
     if (!r)
         return err_nomem(e);
-    r->victims = arena_alloc(&s->arena, 2 * (s->work->n_jobs + 1) * sizeof(*r->victims));
+    r->victims = arena_alloc(&s->arena, 2 * s->work->n_jobs * sizeof(*r->victims));
     if (!r->victims)
         return err_nomem(e);
     s->reclaim = r;

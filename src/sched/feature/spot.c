@@ -24,7 +24,7 @@ static int open_spot(struct sched *s, struct err *e)
     if (p->ceiling.amount > 0)
         s->tiers->ceiling = tiers_devices(s, &p->ceiling) * WORK_WHOLE;
     if (p->notice_ms > 0) {
-        s->ready_ms = arena_alloc(&s->arena, (s->work->n_jobs + 1) * sizeof(*s->ready_ms));
+        s->ready_ms = arena_alloc(&s->arena, s->work->n_jobs * sizeof(*s->ready_ms));
         if (!s->ready_ms)
             return err_nomem(e);
     }

@@ -20,11 +20,11 @@ int tiers_open(struct sched *s, struct err *e)
         return err_nomem(e);
     t->tier = arena_alloc(&s->arena, s->work->classes.n + 1);
     t->number = arena_alloc(&s->arena, s->work->classes.n + 1);
-    t->failed = arena_alloc(&s->arena, (s->work->n_shapes + 1) * TIER_CLASSES * sizeof(*t->failed));
+    t->failed = arena_alloc(&s->arena, s->work->n_shapes * TIER_CLASSES * sizeof(*t->failed));
     t->waits[TIER_SERVICE].jobs = arena_alloc(&s->arena, n * sizeof(uint32_t));
     t->waits[TIER_SPOT].jobs = arena_alloc(&s->arena, n * sizeof(uint32_t));
     t->victims = arena_alloc(&s->arena, n * sizeof(*t->victims));
-    t->rest.parts = arena_alloc(&s->arena, (s->pool->n_nodes + 1) * sizeof(*t->rest.parts));
+    t->rest.parts = arena_alloc(&s->arena, s->pool->n_nodes * sizeof(*t->rest.parts));
     if (!t->tier || !t->number || !t->failed || !t->waits[TIER_SERVICE].jobs ||
         !t->waits[TIER_SPOT].jobs || !t->victims || !t->rest.parts)
         return err_nomem(e);

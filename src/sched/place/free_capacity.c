@@ -23,8 +23,8 @@ static void open_node(struct free_capacity *r, uint32_t node)
 int free_capacity_init(struct free_capacity *r, const struct pool *pool)
 {
     *r = (struct free_capacity){ .pool = pool, .spare = NO_PART };
-    r->nodes = arena_alloc(&r->arena, (pool->n_nodes + 1) * sizeof(*r->nodes));
-    r->wholes = arena_alloc(&r->arena, pool->n_nodes + 1);
+    r->nodes = arena_alloc(&r->arena, pool->n_nodes * sizeof(*r->nodes));
+    r->wholes = arena_alloc(&r->arena, pool->n_nodes);
     if (!r->nodes || !r->wholes)
         return -ENOMEM;
     for (int i = 0; i <= POOL_DEVICES; i++)

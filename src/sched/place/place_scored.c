@@ -15,7 +15,7 @@ int scores_init(struct scores *s, struct arena *a, const struct pool *pool,
     size_t n = pool->n_nodes * w->n_shapes;
 
     if (n <= KEPT) {
-        s->made = arena_alloc(a, (n + 1) * sizeof(*s->made));
+        s->made = arena_alloc(a, n * sizeof(*s->made));
         if (!s->made)
             return -ENOMEM;
     }

@@ -37,7 +37,7 @@ int typical_shapes_make(struct typical_shapes *ret, struct arena *a, const struc
     size_t sum = 0;
 
     *ret = (struct typical_shapes){ .n = 0 };
-    ret->shapes = arena_alloc(a, (w->n_shapes + 1) * sizeof(*ret->shapes));
+    ret->shapes = arena_alloc(a, w->n_shapes * sizeof(*ret->shapes));
     if (!counts || !ret->shapes)
         return -ENOMEM;
     for (size_t i = 0; i < w->n_jobs; i++)

@@ -31,7 +31,7 @@ static int number_units(struct wiring_level *x, struct arena *a, const struct po
     while (n_slots < 2 * n)
         n_slots *= 2;
     slots = calloc(n_slots, sizeof(*slots));
-    x->unit = arena_alloc(a, (n + 1) * sizeof(*x->unit));
+    x->unit = arena_alloc(a, n * sizeof(*x->unit));
     if (!slots || !x->unit)
         return -ENOMEM;
     for (size_t i = 0; i < n; i++) {
@@ -52,8 +52,8 @@ static int number_units(struct wiring_level *x, struct arena *a, const struct po
         }
         x->unit[i] = x->unit[slots[at] - 1];
     }
-    x->free = arena_alloc(a, (x->n_units + 1) * sizeof(*x->free));
-    x->near = arena_alloc(a, (x->n_units + 1) * sizeof(*x->near));
+    x->free = arena_alloc(a, x->n_units * sizeof(*x->free));
+    x->near = arena_alloc(a, x->n_units * sizeof(*x->near));
     return x->free && x->near ? 0 : -ENOMEM;
 }
 
@@ -62,7 +62,7 @@ int wiring_init(struct wiring *x, struct arena *a, const struct pool *pool)
     const uint32_t *outer = NULL;
 
     *x = (struct wiring){ .n_levels = 0 };
-    x->mark = arena_alloc(a, (pool->n_nodes + 1) * sizeof(*x->mark));
+    x->mark = arena_alloc(a, pool->n_nodes * sizeof(*x->mark));
     if (!x->mark)
         return -ENOMEM;
     for (int level = 0; level < WIRING_LEVELS; level++)
