@@ -139,7 +139,9 @@ static void test_kinds(void)
     }
 }
 
-static int nemotron(const char *kinds, struct shape *ret, struct err *e)
+/* With the names that a program writes for groups and for the kernel's width. */
+static int nemotron_as(const char *groups, const char *kernel, const char *kinds, struct shape *ret,
+                       struct err *e)
 {
     char text[1200];
 
@@ -150,10 +152,28 @@ static int nemotron(const char *kinds, struct shape *ret, struct err *e)
              "\"max_position_embeddings\": 512, \"tie_word_embeddings\": false, "
              "\"n_routed_experts\": 8, \"num_experts_per_tok\": 2, "
              "\"moe_intermediate_size\": 32, \"moe_shared_expert_intermediate_size\": 48, "
-             "\"mamba_num_heads\": 4, \"mamba_head_dim\": 32, \"n_groups\": 2, "
-             "\"ssm_state_size\": 16, \"conv_kernel\": 4, %s}",
-             kinds);
+             "\"mamba_num_heads\": 4, \"mamba_head_dim\": 32, \"%s\": 2, "
+             "\"ssm_state_size\": 16, \"%s\": 4, %s}",
+             groups, kernel, kinds);
     return shape_from_config(ret, "f", text, strlen(text), e);
+}
+
+static int nemotron(const char *kinds, struct shape *ret, struct err *e)
+{
+    return nemotron_as("n_groups", "conv_kernel", kinds, ret, e);
+}
+
+static void test_other_names(void)
+{
+    static const char kinds[] = "\"hybrid_override_pattern\": \"M*-E\"";
+    struct shape usual, other;
+    struct err e = { "" };
+
+    is_int(nemotron(kinds, &usual, &e), 0, "groups and kernels have their usual names: %s", e.text);
+    is_int(nemotron_as("mamba_n_groups", "mamba_d_conv", kinds, &other, &e), 0,
+           "groups and kernels have other names: %s", e.text);
+    ok(usual.counted > 0 && usual.counted == other.counted,
+       "parameters are as many whatever groups and kernels are called");
 }
 
 /* Nemotron-H has its layers as letters or as words. */
@@ -201,6 +221,7 @@ static void test_letters(void)
 
 int main(void)
 {
+    test_other_names();
     test_letters();
     test_layers();
     test_refused();
