@@ -47,7 +47,7 @@ struct drawing {
 static void heading(struct drawing *d, const char *text)
 {
     d->y += 34;
-    svg_text(d->out, "t2", (struct svg_box){ MARGIN, d->y, SVG_WIDTH - 2 * MARGIN, 0 }, text);
+    svg_text(d->out, "t2", (struct svg_box){ MARGIN, d->y, SVG_WIDTH - 2 * MARGIN }, text);
     d->y += 10;
 }
 
@@ -59,7 +59,7 @@ static void legend(struct drawing *d, const char *const *names, const bool *show
         if (shown && !shown[i])
             continue;
         svg_rect(d->out, fills[i % CLASSES], (struct svg_box){ x, d->y + 6, 10, 10 });
-        svg_text(d->out, "dim", (struct svg_box){ x + 14, d->y + 15, 150, 0 }, names[i]);
+        svg_text(d->out, "dim", (struct svg_box){ x + 14, d->y + 15, 150 }, names[i]);
         x += 34 + 6.4 * (double)strlen(names[i]);
         if (x > SVG_WIDTH - 200) {
             x = MARGIN;
@@ -81,7 +81,7 @@ static void draw_stage(struct drawing *d, int stage, double top)
     memory_stage(&d->t->ask->job, &d->best->layout, &d->best->tables.bytes, stage, &m);
     snprintf(text, sizeof(text), "stage %d, %d layers", stage,
              layout_layers(&d->best->layout, d->t->ask->job.shape.layers, stage));
-    svg_text(d->out, "dim", (struct svg_box){ MARGIN, d->y + 14, LABEL - 4, 0 }, text);
+    svg_text(d->out, "dim", (struct svg_box){ MARGIN, d->y + 14, LABEL - 4 }, text);
     for (size_t i = 0; plan_memory_part(&m, &d->t->ask->job, i, &part); i++) {
         double w = part.bytes / top * WIDTH;
 
@@ -90,7 +90,7 @@ static void draw_stage(struct drawing *d, int stage, double top)
         x += w;
     }
     snprintf(text, sizeof(text), "%.1f GB", m.total / 1e9);
-    svg_text(d->out, "dim", (struct svg_box){ x + 6, d->y + 14, 80, 0 }, text);
+    svg_text(d->out, "dim", (struct svg_box){ x + 6, d->y + 14, 80 }, text);
     x = MARGIN + LABEL + room / top * WIDTH;
     svg_line(d->out, "bad", (struct svg_box){ x, d->y, 0, ROW }, 1);
     d->y += ROW;
@@ -118,7 +118,7 @@ static void draw_memory(struct drawing *d)
         draw_stage(d, i, fmax(d->t->ask->cluster.gpu.memory_b, d->best->memory.total));
     if (pp > STAGES_SHOWN) {
         snprintf(text, sizeof(text), "and %d more stages", pp - STAGES_SHOWN);
-        svg_text(d->out, "dim", (struct svg_box){ MARGIN, d->y + 14, 300, 0 }, text);
+        svg_text(d->out, "dim", (struct svg_box){ MARGIN, d->y + 14, 300 }, text);
         d->y += ROW;
     }
 }
@@ -141,12 +141,12 @@ static void draw_step(struct drawing *d)
 
         if (!(s->part[p] > 0))
             continue;
-        svg_text(d->out, "dim", (struct svg_box){ MARGIN, d->y + 14, LABEL - 4, 0 },
+        svg_text(d->out, "dim", (struct svg_box){ MARGIN, d->y + 14, LABEL - 4 },
                  step_part_name((enum step_part)p));
         svg_rect(d->out, fills[kind_of((enum step_part)p)],
                  (struct svg_box){ MARGIN + LABEL, d->y + 2, fmax(w, 1), ROW - 6 });
         snprintf(text, sizeof(text), "%s", plan_seconds(s->part[p]).text);
-        svg_text(d->out, "dim", (struct svg_box){ MARGIN + LABEL + w + 6, d->y + 14, 80, 0 }, text);
+        svg_text(d->out, "dim", (struct svg_box){ MARGIN + LABEL + w + 6, d->y + 14, 80 }, text);
         d->y += ROW;
     }
 }
@@ -234,7 +234,7 @@ static void draw_pipe(struct drawing *d, const struct pipe *p, const int *stage,
 
     for (int i = 0; i < p->stages; i++) {
         snprintf(text, sizeof(text), "stage %d", stage[i]);
-        svg_text(d->out, "dim", (struct svg_box){ MARGIN, d->y + 14, LABEL - 4, 0 }, text);
+        svg_text(d->out, "dim", (struct svg_box){ MARGIN, d->y + 14, LABEL - 4 }, text);
         for (int k = 0; k < p->micro; k++)
             for (int kind = 0; kind < 2; kind++) {
                 double w = p->time[i][kind] / length * WIDTH;
@@ -283,7 +283,7 @@ void plan_svg(const struct plan_train *t, struct str *out)
     str_addf(&title, "%s on %d %s: ", t->ask->job.shape.name, layout_gpus(&best.layout),
              t->ask->cluster.gpu.name);
     layout_words(&best.layout, &title);
-    svg_text(&body, "name", (struct svg_box){ MARGIN, d.y, SVG_WIDTH - 2 * MARGIN, 0 },
+    svg_text(&body, "name", (struct svg_box){ MARGIN, d.y, SVG_WIDTH - 2 * MARGIN },
              str_text(&title));
     draw_memory(&d);
     draw_step(&d);

@@ -32,15 +32,15 @@ static void draw_legend(struct str *out, double y)
 
     for (size_t i = 0; i < ARRAY_SIZE(boxes); i++) {
         svg_rect(out, boxes[i].class, (struct svg_box){ x, y - 9, 12, 12 });
-        svg_text(out, "dim", (struct svg_box){ x + 18, y + 1, 100, 0 }, boxes[i].text);
+        svg_text(out, "dim", (struct svg_box){ x + 18, y + 1, 100 }, boxes[i].text);
         x += 108;
     }
     svg_line(out, "link", (struct svg_box){ x, y - 3, 40, 0 }, svg_stroke(63));
-    svg_text(out, "dim", (struct svg_box){ x + 48, y + 1, 300, 0 },
+    svg_text(out, "dim", (struct svg_box){ x + 48, y + 1, 300 },
              "PCIe: the wider, the faster (one direction)");
     x += 350;
     svg_line(out, "bad", (struct svg_box){ x, y - 3, 40, 0 }, 3);
-    svg_text(out, "dim", (struct svg_box){ x + 48, y + 1, 260, 0 }, "less than both ends can");
+    svg_text(out, "dim", (struct svg_box){ x + 48, y + 1, 260 }, "less than both ends can");
 }
 
 static int draw_all(struct str *out, const struct groups *g, const struct machine_view *v,

@@ -87,7 +87,7 @@ static void draw_band(struct str *out, const struct svg_node *s, const struct jo
         low = MAX(low, b->y + b->h);
         svg_line(out, "nv", (struct svg_box){ right, y, SVG_FABRIC_X - right, 0 },
                  svg_stroke(j->way.gbs));
-        svg_text(out, "label", (struct svg_box){ right + 6, y - 7, 60, 0 }, way_text(&j->way, way));
+        svg_text(out, "label", (struct svg_box){ right + 6, y - 7, 60 }, way_text(&j->way, way));
     }
     if (low <= 0)
         return;
@@ -115,11 +115,11 @@ static void draw_arc(struct str *out, const struct svg_node *s, int a, int b, bo
              x, y1, x + reach, y1, x + reach, y2, x, y2, svg_stroke(w.gbs));
     if (!label)
         return;
-    svg_text(out, "fab", (struct svg_box){ x + reach * 0.75 + 8, (y1 + y2) / 2 - 2, 90, 0 },
+    svg_text(out, "fab", (struct svg_box){ x + reach * 0.75 + 8, (y1 + y2) / 2 - 2, 90 },
              way_text(&w, way));
     describe_gbs(&text, w.gbs);
     str_fail(out, str_error(&text));
-    svg_text(out, "label", (struct svg_box){ x + reach * 0.75 + 8, (y1 + y2) / 2 + 11, 90, 0 },
+    svg_text(out, "label", (struct svg_box){ x + reach * 0.75 + 8, (y1 + y2) / 2 + 11, 90 },
              str_text(&text));
 }
 

@@ -159,7 +159,7 @@ static void draw_socket(struct str *out, const struct svg_node *s, int socket)
         str_add(&line, ", ");
         text_count(&line, (size_t)k->cores, "core");
     }
-    svg_text(out, "name", (struct svg_box){ b->x + 10, b->y + 18, b->w - 14, 0 }, str_text(&line));
+    svg_text(out, "name", (struct svg_box){ b->x + 10, b->y + 18, b->w - 14 }, str_text(&line));
     str_fail(out, str_error(&line));
 }
 

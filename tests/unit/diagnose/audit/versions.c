@@ -37,6 +37,31 @@ static void test_vbios(void)
            "accelerators whose VBIOS is absent make no finding");
 }
 
+/* Three have one VBIOS, two another: it is the two that differ. */
+static void test_minority(void)
+{
+    CLEANUP(scene_done) struct scene s;
+
+    three(&s);
+    s.gpu[0]->acc.vbios = s.gpu[1]->acc.vbios = "95.00";
+    for (int i = 0; i < 2; i++) {
+        struct device *d = node_add_device(s.n, DEVICE_ACCELERATOR);
+
+        if (d) {
+            d->product = "CARD";
+            d->acc.vbios = "96.00";
+        }
+        scene_look(&s);
+    }
+    (void)scene_check(&s, "vbios");
+    is_int((long long)s.found.count, 2, "two of five accelerators have another VBIOS");
+    is_str(scene_told(&s, 0),
+           "95.00; 3 others have 96.00\n"
+           "limits, clocks and fixes differ: it may be the slow or the failing one\n"
+           "ask the vendor for the matching VBIOS, or swap the board",
+           "the finding has the VBIOS that most have");
+}
+
 static void test_nic_firmware(void)
 {
     CLEANUP(scene_done) struct scene s;
@@ -62,6 +87,7 @@ static void test_nic_firmware(void)
 int main(void)
 {
     test_vbios();
+    test_minority();
     test_nic_firmware();
     return done();
 }

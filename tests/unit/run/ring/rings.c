@@ -295,6 +295,29 @@ static void test_far(void)
     is_int((long long)rings_count(s), RINGS_MAX, "as many rings are known as have room");
 }
 
+static void count_closed(void *ctx, const struct ring_event *e)
+{
+    *(int *)ctx += e->kind == RING_CLOSED;
+}
+
+/* That a process ended in order is told once, however often its ring is read. */
+static void test_closed(void)
+{
+    struct brim_step *ours = brim_step_open_at(folder, "test 1", 0, 0, 1);
+    CLEANUP(rings_closep) struct rings *s = NULL;
+    int closed = 0;
+
+    folder_need(rings_open(&s, folder, NULL), folder);
+    rings_follow(s, count_closed, &closed);
+    mark_steps(ours, 1);
+    folder_need(rings_read(s, NULL), "read");
+    is_int(closed, 0, "a ring in use is not told as closed");
+    brim_step_close(ours);
+    for (int i = 0; i < 3; i++)
+        folder_need(rings_read(s, NULL), "read");
+    is_int(closed, 1, "a ring is told as closed once");
+}
+
 /* A note has a name in front of its first '=', else it is a sentence, which is kept once. */
 static void test_notes(void)
 {
@@ -339,6 +362,7 @@ int main(void)
     test_no_ring();
     test_threads();
     test_far();
+    test_closed();
     test_notes();
     test_two_of_a_number();
     folder_remove(folder);
