@@ -133,6 +133,8 @@ static void refused(struct sampled *s, const char *text, const char *sentence)
         is_str(e.text + strlen(path), sentence, "the error says: %s", sentence);
 }
 
+#define ZEROS "00000000000000000000000000000000"
+
 static void test_refused(struct sampled *s)
 {
     const struct sampler_env none = { .root = s->root, .fake = "/nonexistent/fake.ini" };
@@ -159,6 +161,9 @@ static void test_refused(struct sampled *s)
             ":2: busy_ratio: '1 for 0s' is no step: write 0.9, or 0.9 for 30s, 0.1 for 10s");
     refused(s, "[gpu *]\nbusy_ratio = 2e18\n",
             ":2: busy_ratio: '2e18' is no step: write 0.9, or 0.9 for 30s, 0.1 for 10s");
+    refused(s, "[gpu *]\nbusy_ratio = 0." ZEROS ZEROS "1\n",
+            ":2: busy_ratio: '0." ZEROS
+            "000000' is no step: write 0.9, or 0.9 for 30s, 0.1 for 10s");
     refused(s, "[gpu *]\nbusy_ratio = 1 for 3s,\n",
             ":2: busy_ratio: '' is no step: write 0.9, or 0.9 for 30s, 0.1 for 10s");
     refused(s, "[gpu *]\nbusy_ratio = 1, 2 for 3s\n",
