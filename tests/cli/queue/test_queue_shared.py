@@ -70,6 +70,23 @@ def test_another_user(shared):
     assert order.stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
+def test_a_queue_of_ones_own(brim):
+    """What most have who are not root: engine, guard and job are theirs."""
+    with tempfile.TemporaryDirectory(prefix="brim-queue-") as name:
+        folder = pathlib.Path(name)
+        folder.chmod(0o755)
+        queue = Queue(brim, folder)
+        for path in (queue.folder, queue.work):
+            os.chown(path, NOBODY["user"], NOBODY["group"])
+        number = int(as_nobody(queue, "submit", "id", "-u").stdout)
+        queue.until(number, "done", "failed")
+        assert queue.output(number) == "65534\n"
+        assert (queue.state / "jobs").stat().st_uid == NOBODY["user"]
+        assert queue.job(number)["user"] == "nobody"
+        queue.stop_engine()
+
+
 def test_a_group_is_a_team_for_its_members(shared):
     one_line(as_nobody(shared, "submit", "--team", "root", "true"), 1,
              "--team root: only members of the group root may say so")
