@@ -91,12 +91,15 @@ const char *judge_environment(const struct run *r, const char *name);
 
 /* The checkpoints of a rank. */
 struct judge_saving {
-    size_t n;       /* steps that save */
+    size_t n, of;   /* steps that save, of all */
     size_t flushed; /* of these, the ones whose time outside of all stages is unusually long */
     double share;   /* of the steady time, with these flushes */
     double longest_s;
 };
 struct judge_saving judge_saving(const struct judge_rank *r);
+
+/* Those of the rank that saves longest, which all wait for; *sum: the shares of all ranks. */
+struct judge_saving judge_saving_most(const struct judge *j, double *sum);
 
 /* ---- items ---- */
 

@@ -35,9 +35,10 @@ static struct storage look(const struct judge *j)
 {
     double loaders = fmax(1, j->workers) * (double)j->n_ranks, others, all;
     double waits = fmax(judge_mean(j, RUN_JOB_IO_WAIT), judge_mean(j, RUN_JOB_BLOCKED));
-    double saving = judge_saving(&j->ranks[0]).share * (double)j->n_ranks;
+    double saving = 0;
     struct storage s = { .nfs = judge_mean(j, RUN_NFS_OPS) >= j->l.nfs_operations };
 
+    (void)judge_saving_most(j, &saving);
     /* Workers wait all the time; without them, the rank waits while data is waited for, and where
      * it saves. */
     if (isnan(loaders))

@@ -16,7 +16,7 @@ enum { SPIKES_LEAST = 8, ENVIRONMENT_SHOWN = 4, WHOLE_STEP = BRIM_STAGES };
  * all stages, beyond the mean of the steps that do not save. */
 struct judge_saving judge_saving(const struct judge_rank *r)
 {
-    struct judge_saving c = { .n = 0 };
+    struct judge_saving c = { .of = r->n };
     double total = 0, lost = 0, other = 0, usual;
 
     for (size_t i = 0; i < r->n; i++) {
@@ -44,18 +44,37 @@ struct judge_saving judge_saving(const struct judge_rank *r)
     return c;
 }
 
+struct judge_saving judge_saving_most(const struct judge *j, double *sum)
+{
+    struct judge_saving most = judge_saving(&j->ranks[0]);
+
+    *sum = most.share;
+    for (size_t i = 1; i < j->n_ranks; i++) {
+        struct judge_saving c = judge_saving(&j->ranks[i]);
+
+        *sum += c.share;
+        if (c.share > most.share)
+            most = c;
+    }
+    return most;
+}
+
 static void judge_checkpoints(struct judge *j)
 {
-    struct judge_saving c = judge_saving(&j->ranks[0]);
-    double share = fmax(c.share, j->v->share[BRIM_STAGE_CHECKPOINT]);
+    double sum, share;
+    struct judge_saving c = judge_saving_most(j, &sum);
     struct verdict_item *to;
+
+    share = fmax(c.share, j->v->share[BRIM_STAGE_CHECKPOINT]);
 
     if (!(share >= j->l.checkpoint))
         return;
     to = judge_add(j, CAUSE_CHECKPOINT, -1, share);
     judge_says(j, to, "training stands still while checkpoints are written");
-    judge_agrees(j, to, "%zu checkpoints in %zu steps, the longest %s", c.n, j->ranks[0].n,
+    judge_agrees(j, to, "%zu checkpoints in %zu steps, the longest %s", c.n, c.of,
                  quantity_seconds(c.longest_s).text);
+    if (j->n_ranks > 1 && sum < 1.5 * share)
+        judge_tells(j, to, "one rank saves, the others wait for it");
     if (c.flushed)
         judge_tells(j, to, "%zu with time behind saving: they are flushed", c.flushed);
     judge_agrees(j, to, "%s of the time", quantity_share(share).text);

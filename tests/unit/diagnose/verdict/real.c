@@ -169,6 +169,37 @@ static void test_network(void)
     is_int(judge_made(&m), CAUSE_COMMUNICATION, "a link is not slow where little is sent");
 }
 
+/* One rank of four saves in every tenth step, as DDP's tutorial has it: all wait for it. */
+static void test_one_saves(void)
+{
+    struct made m = small_node();
+    struct run r;
+    struct verdict v;
+
+    m.ranks = 4;
+    m.noise = 0.01;
+    made_build(&m, &r);
+    for (size_t rank = 0; rank < 4; rank++)
+        for (size_t i = 0, moved = 0; i < r.ranks[rank].n_steps; i++) {
+            struct step *s = &r.ranks[rank].steps[i];
+            bool saves = i % 10 == 9;
+
+            s->begin_ns += (int64_t)((double)moved * 5 * m.step_s * 1e9);
+            moved += saves;
+            s->end_ns += (int64_t)((double)moved * 5 * m.step_s * 1e9);
+            if (saves)
+                s->host_s[rank == 2 ? BRIM_STAGE_CHECKPOINT : BRIM_STAGE_COMMUNICATION] += 5 *
+                                                                                           m.step_s;
+        }
+    is_int(judge_built(&r, &v), CAUSE_CHECKPOINT, "a rank that saves for all is the cause");
+    ok(v.items[0].share > 0.3 && v.items[0].share < 0.37, "all wait while it saves: %.2f",
+       v.items[0].share);
+    ok(strstr(v.items[0].evidence, "one rank saves, the others wait for it"),
+       "the evidence tells of one rank that saves");
+    verdict_done(&v);
+    run_done(&r);
+}
+
 /* A flush lies behind saving, where no stage is. */
 static void test_flush(void)
 {
@@ -694,6 +725,7 @@ int main(void)
     test_half();
     test_spinning();
     test_network();
+    test_one_saves();
     test_flush();
     test_order();
     test_bursts();
