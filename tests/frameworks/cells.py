@@ -14,54 +14,14 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+import page as pages
+from trainers import LOOPS, TRAINERS
+
 JOBS = pathlib.Path(__file__).resolve().parent / "jobs"
-PAGE = ROOT / "docs" / "frameworks.md"
 SEEDS = (0, 1, 2)
 STEPS, LONG = 60, 1800  # of a watched run, of an optimized one
 LOOP_STEPS, SEEN_LEAST = 600, 0.95  # of a loop without PyTorch; the share that is to be seen
 PATIENCE = 900
-
-# Each trainer: how it is started, and what it needs beside torch.
-RANKS = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
-TRAINERS = {
-    "plain loop": (("plain.py",), None),
-    "torch.compile": (("plain.py", "--compile", "1"), None),
-    "DDP, torchrun": ((*RANKS, "ddp.py"), None),
-    "FSDP2, torchrun": ((*RANKS, "fsdp2.py"), None),
-    "Transformers Trainer": (("hf_trainer.py",), "transformers"),
-    "Lightning": (("lightning_trainer.py",), "lightning"),
-    "Accelerate": (("accelerate_loop.py",), "accelerate"),
-    "Accelerate, 4 accumulated": (("accelerate_loop.py", "--accumulate", "4"), "accelerate"),
-    "DeepSpeed ZeRO-1, torchrun": ((*RANKS, "deepspeed_zero.py"), "deepspeed"),
-    "DeepSpeed ZeRO-2, torchrun": ((*RANKS, "deepspeed_zero.py", "--stage", "2"), "deepspeed"),
-}
-# Loops of which the shim knows nothing: what they need, and where their batches are made.
-LOOPS = {
-    "numpy": ("numpy_loop.py", ["numpy"], "arrays.py"),
-    "JAX, Flax NNX": ("flax_loop.py", ["jax", "flax", "optax"], "arrays.py"),
-    "Keras `fit()`, on JAX": ("keras_fit.py", ["keras", "jax"], "arrays.py"),
-}
-
-HEAD = """# What works with which PyTorch and trainer
-
-Made by `script/frameworks` with the scripts in `tests/frameworks/jobs`, each as its
-trainer's own documentation has it. A sample takes 2 ms, asleep; the job has no workers.
-
-- **steps, stages**: `brim run` saw each step, and where its time went.
-- **equal**: every bit of the weights is the same without brim, under `brim run` (3
-  seeds), and under `brim optimize`.
-- **6.0x**: what `brim optimize` gained, by live settings of the loader: nothing was
-  edited, no job was started again.
-"""
-
-
-LOOPS_HEAD = """
-## Loops without PyTorch
-
-Their steps are counted from outside, by the loop that makes them ([runs](runs.md)). A sample takes
-2 ms as above. **named**: `brim run` named the file and function that wait; **equal**: as above.
-"""
 
 
 class Failed(Exception):
@@ -163,54 +123,6 @@ def shown(cell):
     return ", ".join(words)
 
 
-class Page:
-    """docs/frameworks.md: a table of trainers, with a column for each PyTorch, a table of what was
-    installed beside each, and one of loops without PyTorch."""
-
-    def __init__(self, path):
-        self.path = path
-        self.cells, self.beside = {}, {}  # by the version of torch; cells: by the trainer
-        self.loops = {}  # by their name: what was seen, with what, when
-        if path.exists():
-            self.read(path.read_text(encoding="utf-8"))
-
-    def read(self, text):
-        tables = {}
-        for line in text.splitlines():
-            if line.startswith("| "):
-                row = [w.strip() for w in line.strip("|").split("|")]
-                if row[0] in ("trainer", "torch", "loop"):
-                    tables[row[0]] = rows = []
-                rows.append(row)
-        (_, *versions), *trainers = tables["trainer"]
-        for name, *cells in trainers:
-            for version, cell in zip(versions, cells):
-                self.cells.setdefault(version.split()[-1], {})[name] = cell
-        self.beside = {row[0]: row[1:] for row in tables["torch"][1:]}
-        self.loops = {row[0]: row[1:] for row in tables.get("loop", [])[1:]}
-
-    def text(self):
-        versions = sorted(self.cells, key=lambda v: [int(n) for n in v.split(".")])
-        lines = [HEAD, "| trainer | %s |" % " | ".join("torch " + v for v in versions)]
-        lines.append("|%s" % ("---|" * (len(versions) + 1)))
-        for name in TRAINERS:
-            row = [self.cells[v].get(name, "not run") for v in versions]
-            lines.append("| %s | %s |" % (name, " | ".join(row)))
-        lines += ["", "| torch | Python | beside it | when |", "|---|---|---|---|"]
-        lines += ["| %s | %s |" % (v, " | ".join(self.beside[v])) for v in versions]
-        lines += [LOOPS_HEAD, "| loop | seen | with | when |", "|---|---|---|---|"]
-        for name in LOOPS:
-            row = self.loops.get(name, ["not run", "", ""])
-            lines.append("| %s | %s |" % (name, " | ".join(row)))
-        return "\n".join(lines) + "\n"
-
-    def write(self):
-        """Whole, or not at all."""
-        draft = self.path.with_suffix(".draft")
-        draft.write_text(self.text(), encoding="utf-8")
-        draft.replace(self.path)
-
-
 def fill(page, a, version, only):
     """The column of a version; how many of its cells failed."""
     python = a.cache / ("torch-" + version) / "bin" / "python"
@@ -264,7 +176,7 @@ def main():
     p.add_argument("versions", nargs="*")
     p.add_argument("--only", action="append")
     a = p.parse_args()
-    page = Page(PAGE)
+    page = pages.Page()
     versions = [v for v in a.versions if v != "loops"]
     failed = sum(fill(page, a, version, a.only) for version in versions)
     if "loops" in a.versions:

@@ -7,19 +7,19 @@ os.environ.setdefault("DS_ACCELERATOR", "cpu")
 import deepspeed
 import torch
 from options import options
-from samples import Model, Samples, tell
+from samples import Beside, Model, Samples, tell
 
 a = options(stage=1)
 
 deepspeed.init_distributed("gloo")
 torch.manual_seed(a.seed)
 world = torch.distributed.get_world_size()
-samples = Samples(8 * a.steps * world, a.sleep_ms)
+samples = Samples(8 * a.steps * world, a)
 sampler = torch.utils.data.distributed.DistributedSampler(samples, seed=a.seed)
 loader = torch.utils.data.DataLoader(
     samples, batch_size=8, sampler=sampler, num_workers=a.workers
 )
-model = Model()
+model = Model(a.width)
 engine, _, _, _ = deepspeed.initialize(
     model=model,
     optimizer=torch.optim.AdamW(model.parameters(), lr=1e-3),
@@ -29,10 +29,14 @@ engine, _, _, _ = deepspeed.initialize(
         "zero_allow_untested_optimizer": True,
     },
 )
+beside = Beside(a)
 for batch in loader:
     loss = engine(**batch)["loss"]
     engine.backward(loss)
     engine.step()
+    beside.step()
+    if folder := beside.saves():
+        engine.save_checkpoint(folder, tag="last")
 if torch.distributed.get_rank() == 0:
     tell(engine.module, a.steps)
 torch.distributed.barrier()
