@@ -15,12 +15,11 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-JOBS = ROOT / "tests" / "frameworks" / "jobs"
 sys.path.insert(0, str(ROOT / "tests" / "bench"))
 
 import inject  # noqa: E402
 import page as pages  # noqa: E402
-from trainers import BOTTLENECKS, LIMITED, TRAINERS  # noqa: E402
+from trainers import BOTTLENECKS, ENVIRONMENT, JOBS, LIMITED, TRAINERS  # noqa: E402
 
 STEPS, WIDTH = 150, 1024  # a step takes some 15 ms
 FILES, FILE_SIZE = 64, 256 << 10
@@ -37,15 +36,16 @@ class Bench:
         self.a = a
         self.python = a.cache / ("torch-" + a.version) / "bin" / "python"
         self.slowfs = a.brim.resolve().parents[2] / "tests" / "bench" / "jobs" / "slowfs"
+        if not self.slowfs.exists():
+            sys.exit("no %s: it is built where libfuse3-dev is installed" % self.slowfs)
         self.work = pathlib.Path(inject.work_folder())
         self.data = self.work / "data"
         self.data.mkdir()
         for i in range(FILES):
             (self.data / ("%05d" % i)).write_bytes(os.urandom(FILE_SIZE))
         (self.work / "saved").mkdir()
-        self.env = {**os.environ, "STATE_DIRECTORY": str(self.work / "state")}
-        self.env.update(CUDA_VISIBLE_DEVICES="", OMP_WAIT_POLICY="passive", USE_LIBUV="1")
-        self.env.update(TOKENIZERS_PARALLELISM="false", TMPDIR=str(self.work))
+        self.env = {**os.environ, **ENVIRONMENT, "OMP_WAIT_POLICY": "passive"}
+        self.env.update(STATE_DIRECTORY=str(self.work / "state"), TMPDIR=str(self.work))
 
     def injected(self, name, ranks, stack):
         """The job's options, and the groups it belongs to, until the stack is closed."""
@@ -115,8 +115,8 @@ def main():
     p.add_argument("brim", type=pathlib.Path)
     p.add_argument("cache", type=pathlib.Path)
     p.add_argument("version")
-    p.add_argument("--only", action="append", metavar="TRAINER")
-    p.add_argument("--inject", action="append", metavar="BOTTLENECK")
+    p.add_argument("--only", action="append", choices=LIMITED, metavar="TRAINER")
+    p.add_argument("--inject", action="append", choices=BOTTLENECKS, metavar="BOTTLENECK")
     a = p.parse_args()
     bench, page, wrong = Bench(a), pages.Page(), 0
     torch = [v for v in page.beside if v.startswith(a.version + ".")]

@@ -15,9 +15,8 @@ import sys
 import tempfile
 
 import page as pages
-from trainers import LOOPS, TRAINERS
+from trainers import ENVIRONMENT, JOBS, LOOPS, TRAINERS
 
-JOBS = pathlib.Path(__file__).resolve().parent / "jobs"
 SEEDS = (0, 1, 2)
 STEPS, LONG = 60, 1800  # of a watched run, of an optimized one
 LOOP_STEPS, SEEN_LEAST = 600, 0.95  # of a loop without PyTorch; the share that is to be seen
@@ -35,8 +34,7 @@ class Cell:
     def run(self, steps, seed, *before):
         """What the job printed of its end: 'steps N weights HASH'."""
         with tempfile.TemporaryDirectory() as state:
-            env = {**os.environ, "STATE_DIRECTORY": state, "CUDA_VISIBLE_DEVICES": ""}
-            env.update(OMP_NUM_THREADS="1", TOKENIZERS_PARALLELISM="false", USE_LIBUV="1")
+            env = {**os.environ, **ENVIRONMENT, "STATE_DIRECTORY": state, "OMP_NUM_THREADS": "1"}
             words = [*self.command, "--steps", str(steps), "--seed", str(seed)]
             done = subprocess.run(
                 [*map(str, before), self.python, *words],

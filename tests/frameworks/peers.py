@@ -90,7 +90,8 @@ class Peers:
         words = ["traceml", "run", "--logs-dir", self.logs, "traceml_loop.py", "--args"]
         said = self.bench.run(name, words)
         told = "".join(p.read_text() for p in self.logs.rglob("training.stdout.log"))
-        return said + told, re.search(r"Verdict: ([A-Z -]+?)(?: *\(\w+\))? *\|", said).group(1)
+        verdict = re.search(r"Verdict: ([A-Z -]+?)(?: *\(\w+\))? *\|", said)
+        return said + told, verdict.group(1) if verdict else "nothing"
 
     def lightning_alone(self, name):
         return self.bench.run(name, [self.bench.python, "lightning_trainer.py"]), ""
@@ -120,7 +121,7 @@ class Peers:
             stack, _, count = line.rpartition(" ")
             if "plain.py:" in stack and "importlib" not in stack:  # of the loop
                 leaves[stack.rsplit(";", 1)[-1]] += int(count)
-        return said, leaves.most_common(1)[0][0]
+        return said, leaves.most_common(1)[0][0] if leaves else "nothing"
 
     # ---- the table ----
 

@@ -1,5 +1,11 @@
 """Each trainer, by its name in docs/frameworks.md: its command, and what it needs beside torch."""
 
+import pathlib
+
+JOBS = pathlib.Path(__file__).resolve().parent / "jobs"
+# Beside the caller's variables: on CPUs, and what libraries print or do of themselves.
+ENVIRONMENT = {"CUDA_VISIBLE_DEVICES": "", "TOKENIZERS_PARALLELISM": "false", "USE_LIBUV": "1"}
+
 RANKS = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
 TRAINERS = {
     "plain loop": (("plain.py",), None),

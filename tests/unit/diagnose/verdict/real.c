@@ -169,28 +169,35 @@ static void test_network(void)
     is_int(judge_made(&m), CAUSE_COMMUNICATION, "a link is not slow where little is sent");
 }
 
+/* Lengthen every so-manieth step of a rank. */
+static void lengthen(struct run_rank *rank, size_t every, double seconds)
+{
+    for (size_t i = 0, moved = 0; i < rank->n_steps; i++) {
+        rank->steps[i].begin_ns += (int64_t)((double)moved * seconds * 1e9);
+        moved += i % every == every - 1;
+        rank->steps[i].end_ns += (int64_t)((double)moved * seconds * 1e9);
+    }
+}
+
 /* One rank of four saves in every tenth step, as DDP's tutorial has it: all wait for it. */
 static void test_one_saves(void)
 {
     struct made m = small_node();
+    double saving = 5 * m.step_s;
     struct run r;
     struct verdict v;
 
     m.ranks = 4;
     m.noise = 0.01;
     made_build(&m, &r);
-    for (size_t rank = 0; rank < 4; rank++)
-        for (size_t i = 0, moved = 0; i < r.ranks[rank].n_steps; i++) {
-            struct step *s = &r.ranks[rank].steps[i];
-            bool saves = i % 10 == 9;
+    for (size_t k = 0; k < 4; k++) {
+        struct run_rank *rank = &r.ranks[k];
 
-            s->begin_ns += (int64_t)((double)moved * 5 * m.step_s * 1e9);
-            moved += saves;
-            s->end_ns += (int64_t)((double)moved * 5 * m.step_s * 1e9);
-            if (saves)
-                s->host_s[rank == 2 ? BRIM_STAGE_CHECKPOINT : BRIM_STAGE_COMMUNICATION] += 5 *
-                                                                                           m.step_s;
-        }
+        lengthen(rank, 10, saving);
+        for (size_t i = 9; i < rank->n_steps; i += 10)
+            rank->steps[i].host_s[k == 2 ? BRIM_STAGE_CHECKPOINT : BRIM_STAGE_COMMUNICATION] +=
+                saving;
+    }
     is_int(judge_built(&r, &v), CAUSE_CHECKPOINT, "a rank that saves for all is the cause");
     ok(v.items[0].share > 0.3 && v.items[0].share < 0.37, "all wait while it saves: %.2f",
        v.items[0].share);
@@ -209,17 +216,10 @@ static void test_flush(void)
 
     m.noise = 0.01;
     made_build(&m, &r);
-    for (size_t i = 0, moved = 0; i < r.ranks[0].n_steps; i++) {
-        struct step *s = &r.ranks[0].steps[i];
-        bool saves = i % 20 == 19;
-
-        s->begin_ns += (int64_t)((double)moved * 5 * m.step_s * 1e9);
-        moved += saves;
-        s->end_ns += (int64_t)((double)moved * 5 * m.step_s * 1e9);
-        if (!saves)
-            continue;
-        s->host_s[BRIM_STAGE_CHECKPOINT] = 0.01 * m.step_s;
-        s->host_s[BRIM_STAGE_OTHER] += 4.99 * m.step_s;
+    lengthen(&r.ranks[0], 20, 5 * m.step_s);
+    for (size_t i = 19; i < r.ranks[0].n_steps; i += 20) {
+        r.ranks[0].steps[i].host_s[BRIM_STAGE_CHECKPOINT] = 0.01 * m.step_s;
+        r.ranks[0].steps[i].host_s[BRIM_STAGE_OTHER] += 4.99 * m.step_s;
     }
     is_int(judge_built(&r, &v), CAUSE_CHECKPOINT,
            "a checkpoint that is flushed for long is the cause");
