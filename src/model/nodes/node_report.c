@@ -20,6 +20,8 @@ static void count_gpus(struct node_report *r, const struct live *l)
     for (size_t i = 0; i < l->n_gpus; i++) {
         const struct live_gpu *g = &l->gpus[i];
 
+        if (i < NODE_REPORT_GPUS)
+            r->busy[r->n_busy++] = g->lost > 0 ? (double)NAN : g->busy;
         if (g->lost > 0) {
             r->lost++;
             r->gpu_hours++;
@@ -93,6 +95,10 @@ void node_report_write(const struct node_report *r, struct str *out)
     json_round(&j, "alerts_warning", r->warnings, 0);
     add_text(&j, "alert", r->alert);
     json_round(&j, "runs", r->runs, 0);
+    json_array(&j, "busy");
+    for (size_t i = 0; i < r->n_busy; i++)
+        json_round(&j, NULL, r->busy[i], 3);
+    json_end(&j);
     json_end(&j);
 }
 
@@ -152,6 +158,19 @@ static void read_numbers(const struct json_value *root, struct node_report *r)
     r->runs = number_of(root, "runs", many);
 }
 
+/* What is not a share of the time is not known. */
+static void read_busy(const struct json_value *root, struct node_report *r)
+{
+    const struct json_value *v = json_get(root, "busy");
+
+    for (size_t i = 0; v && v->kind == JSON_ARRAY && i < MIN(v->n_items, NODE_REPORT_GPUS); i++) {
+        const struct json_value *x = &v->items[i];
+        bool share = x->kind == JSON_NUMBER && x->number >= 0 && x->number <= 1;
+
+        r->busy[r->n_busy++] = share ? x->number : (double)NAN;
+    }
+}
+
 int node_report_read(struct node_report *ret, const char *text, size_t len)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
@@ -175,6 +194,7 @@ int node_report_read(struct node_report *ret, const char *text, size_t len)
     live_run_text(r.alert, sizeof(r.alert), text_of(root, "alert"));
     read_verdict(root, &r.verdict);
     read_numbers(root, &r);
+    read_busy(root, &r);
     *ret = r;
     return 0;
 }

@@ -8,6 +8,7 @@
 #include "model/verdict/live.h"
 
 enum { NODE_REPORT_HOST = 65, NODE_REPORT_VERSION = 32, NODE_REPORT_MAX = 16 << 10 };
+enum { NODE_REPORT_GPUS = 16 };
 
 struct node_report {
     char host[NODE_REPORT_HOST], version[NODE_REPORT_VERSION]; /* of brim */
@@ -19,8 +20,10 @@ struct node_report {
     double gpu_hours; /* that are lost in an hour: the time in which accelerators do nothing */
     double critical;  /* alerts that fire */
     double warnings;
-    char alert[LIVE_TEXT]; /* the sentence of the worst of them; "" */
-    double runs;           /* that go on */
+    char alert[LIVE_TEXT];         /* the sentence of the worst of them; "" */
+    double runs;                   /* that go on */
+    double busy[NODE_REPORT_GPUS]; /* of each GPU, the first ones in the agent's order: 0 to 1 */
+    size_t n_busy;
 };
 
 /* Make it of a live view. x: its host, alerts and runs. */

@@ -54,6 +54,24 @@ static void test_there_and_back(void)
     is_int((int)r.warnings, 1, "warnings are counted");
     is_str(r.alert, "GPU 3 is ?[31mlost", "the first critical alert is told, without controls");
     is_int((int)r.runs, 2, "runs are counted");
+    is_int((int)r.n_busy, 8, "the report has how busy each accelerator is");
+    is_int((int)lround(r.busy[1] * 1000), 49, "the second one's share of the time is its own");
+    ok(isnan(r.busy[6]) && isnan(r.busy[7]), "one that is lost, or not known, is not idle");
+}
+
+static void test_busy_of_strangers(void)
+{
+    static const char text[] = "{\"schema\": \"brim.node.v1\", \"busy\": [1, 1.5, -1, \"0\", 0,"
+                               " 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.5, 0]}";
+    static const char other[] = "{\"schema\": \"brim.node.v1\", \"busy\": {\"a\": 0}}";
+    struct node_report r;
+
+    is_int(node_report_read(&r, text, sizeof(text) - 1), 0, "a report of 18 accelerators is read");
+    is_int((int)r.n_busy, NODE_REPORT_GPUS, "the first 16 of 18 accelerators are told apart");
+    ok(r.busy[0] == 1 && isnan(r.busy[1]) && isnan(r.busy[2]) && isnan(r.busy[3]) && r.busy[4] == 0,
+       "what is no share of the time is not known");
+    is_int(node_report_read(&r, other, sizeof(other) - 1), 0, "an object for a list is read");
+    is_int((int)r.n_busy, 0, "an object is no list of accelerators");
 }
 
 /* Which alert is told: the first critical one, else the first warning. */
@@ -132,6 +150,7 @@ static void test_hostile(void)
 int main(void)
 {
     test_there_and_back();
+    test_busy_of_strangers();
     test_alert();
     test_hostile();
     return done();
