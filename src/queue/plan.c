@@ -261,22 +261,14 @@ static void fit_of(const struct queue_plan *p, const struct queue_job *j, struct
         f->parts[f->n++] = (struct part){ 0, 0, 0, NO_PART };
 }
 
-/* When a job kept its devices busy. What is not known is work; of one that is being stopped nobody
- * looks any more. */
+/* When a job kept its devices busy. Of one that is being stopped nobody looks any more. */
 static void tell_use(struct queue_plan *p, const struct queue_job *j, uint32_t number,
                      int64_t now_ms)
 {
-    struct idle_history u;
+    struct bursts b;
 
-    idle_history_read(j, &u);
-    for (int i = 0; i < u.n; i++) {
-        if (i > 0)
-            sched_use(p->sched, number, of_wall(p, u.bursts[i].from_ms), WORK_WHOLE);
-        if (i < u.n - 1 || !u.busy)
-            sched_use(p->sched, number, of_wall(p, u.bursts[i].to_ms), 0);
-    }
-    if (!u.busy && j->stop == QUEUE_GO && !idle_history_idle_ms(j, now_ms))
-        sched_use(p->sched, number, of_wall(p, j->seen_ms), WORK_WHOLE);
+    idle_history_read(j, &b);
+    sched_worked(p->sched, number, &b, j->stop == QUEUE_GO ? now_ms : b.seen_ms, p->work.first_ms);
 }
 
 /* What was seen of it, and when it was busy. */

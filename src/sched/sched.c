@@ -270,6 +270,19 @@ void sched_use(struct sched *s, uint32_t job, int64_t now_ms, int milli)
         (*f)->used(s, job, now_ms, milli);
 }
 
+void sched_worked(struct sched *s, uint32_t job, const struct bursts *b, int64_t now_ms,
+                  int64_t first_ms)
+{
+    for (int i = 0; i < b->n; i++) {
+        if (i > 0)
+            sched_use(s, job, MAX(b->at[i].from_ms - first_ms, 0), WORK_WHOLE);
+        if (i < b->n - 1 || !b->busy)
+            sched_use(s, job, MAX(b->at[i].to_ms - first_ms, 0), 0);
+    }
+    if (!b->busy && !bursts_idle_ms(b, now_ms))
+        sched_use(s, job, MAX(b->seen_ms - first_ms, 0), WORK_WHOLE);
+}
+
 void sched_wake(struct sched *s, uint32_t job, int64_t now_ms, int64_t passed_ms)
 {
     struct sched_job *j = &s->jobs[job];

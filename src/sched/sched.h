@@ -4,6 +4,7 @@
 #define BRIM_SCHED_SCHED_H
 #include "base/str.h"
 #include "model/machine/pool.h"
+#include "model/job/bursts.h"
 #include "model/job/job_spec.h"
 #include "sched/core/action.h"
 #include "sched/policy/policy.h"
@@ -92,6 +93,11 @@ bool sched_is_on(const struct sched *s, uint32_t job, uint32_t node);
 /* A running job keeps its devices that busy from now on, in thousandths; before it is told
  * anything, it is busy. Looked at with a section [idle] or [share] only. */
 void sched_use(struct sched *s, uint32_t job, int64_t now_ms, int milli);
+
+/* The same for one that was taken up: when it kept its devices busy up to now_ms, on a clock that
+ * was at first_ms when that of the scheduler was at 0. What nobody saw for long is work. */
+void sched_worked(struct sched *s, uint32_t job, const struct bursts *b, int64_t now_ms,
+                  int64_t first_ms);
 
 /* A job that was parked needs devices again: it waits. So much of what is left of it has passed
  * meanwhile. */

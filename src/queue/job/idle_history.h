@@ -1,28 +1,14 @@
-/* When a job that runs kept its devices busy, for policies that look at that: the stretches of work
- * that the scheduler remembers, as a text that outlives the engine. What nobody saw counts as work,
- * so that no job loses its devices for what is not known. Pure. */
+/* When a job of the queue kept its devices busy (model/job/bursts.h), in what is stored of it: that
+ * outlives the engine. Pure. */
 #ifndef BRIM_QUEUE_JOB_IDLE_HISTORY_H
 #define BRIM_QUEUE_JOB_IDLE_HISTORY_H
+#include "model/job/bursts.h"
 #include "queue/job/job.h"
 
-enum {
-    QUEUE_BURSTS = 4,      /* that are remembered: as many as a scheduler does */
-    QUEUE_GAP_MS = 120000, /* without a look for so long it counts as having worked */
-    QUEUE_KEEP_MS = 60000, /* a look is stored when the last that was is so old */
-};
+enum { QUEUE_KEEP_MS = 60000 }; /* a look is stored when the last that was is so old */
 
-/* Stretches of work, the newest last; it has no end while the job is busy. */
-struct idle_history {
-    struct queue_burst {
-        int64_t from_ms, to_ms;
-    } bursts[QUEUE_BURSTS];
-    int n;
-    bool busy;
-};
-
-/* What a job's text says: "100-170 300-" is work from 100 to 170 and from 300 on. One that cannot
- * be read is of a job that is busy since it started. */
-void idle_history_read(const struct queue_job *j, struct idle_history *ret);
+/* What a job's text says, and when it was looked at last. */
+void idle_history_read(const struct queue_job *j, struct bursts *ret);
 
 /* A job starts, at j->since_ms: it is busy until it is seen not to be. */
 void idle_history_begin(struct queue_job *j);

@@ -222,7 +222,7 @@ static void test_cost(void)
 static void test_history(void)
 {
     struct queue_job j = { .since_ms = 50, .kept_ms = 9, .told_ms = 8, .ticks = 7 };
-    struct idle_history u;
+    struct bursts u;
 
     idle_history_begin(&j);
     ok(j.told_ms == 0 && j.ticks == 0 && j.kept_ms == 50 && j.milli == -1,
@@ -232,11 +232,11 @@ static void test_history(void)
     ok(idle_history_due(&j), "what was never stored is to be stored while a job is busy");
     snprintf(j.used, sizeof(j.used), "100000000000000000-200000000000000000 300000000000000000-");
     idle_history_read(&j, &u);
-    ok(u.n == 2 && u.busy && u.bursts[0].to_ms == INT64_C(200000000000000000),
+    ok(u.n == 2 && u.busy && u.at[0].to_ms == INT64_C(200000000000000000),
        "times have up to 18 digits");
     snprintf(j.used, sizeof(j.used), "1-1000000000000000000");
     idle_history_read(&j, &u);
-    ok(u.n == 1 && u.busy && u.bursts[0].from_ms == 50, "a time of 19 digits cannot be read");
+    ok(u.n == 1 && u.busy && u.at[0].from_ms == 50, "a time of 19 digits cannot be read");
 }
 
 int main(void)

@@ -83,14 +83,14 @@ static void test_damage(void)
 {
     static const char *const bad[] = { "",      "x",       "5",      "9-5",
                                        "1-2 3", "1-2,3-4", "1- 2-3", "1-2 3-4 5-6 7-8 9-10" };
-    struct idle_history u;
+    struct bursts u;
 
     for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
         struct queue_job j = runs();
 
         snprintf(j.used, sizeof(j.used), "%s", bad[i]);
         idle_history_read(&j, &u);
-        ok(u.n == 1 && u.busy && u.bursts[0].from_ms == START, "'%s' is a busy job", bad[i]);
+        ok(u.n == 1 && u.busy && u.at[0].from_ms == START, "'%s' is a busy job", bad[i]);
     }
 }
 
@@ -153,7 +153,7 @@ static bool anew(const struct both *b, const struct queue_job *j, int64_t now_ms
                            waits = { .since_ms = 1, .left_ms = WORK_UNKNOWN };
     struct part part = { 0, 0xf, WORK_WHOLE, NO_PART };
     const struct fit where = { .parts = &part, .n = 1 };
-    struct idle_history u;
+    struct bursts u;
     int64_t again;
 
     if (sched_open(&s, &b->policy, &b->pool, &b->work, NULL) != 0 ||
@@ -163,9 +163,9 @@ static bool anew(const struct both *b, const struct queue_job *j, int64_t now_ms
     idle_history_read(j, &u);
     for (int i = 0; i < u.n; i++) {
         if (i > 0)
-            sched_use(s, 0, u.bursts[i].from_ms, WORK_WHOLE);
+            sched_use(s, 0, u.at[i].from_ms, WORK_WHOLE);
         if (i < u.n - 1 || !u.busy)
-            sched_use(s, 0, u.bursts[i].to_ms, 0);
+            sched_use(s, 0, u.at[i].to_ms, 0);
     }
     return sched_pass(s, now_ms, &again) == 0 && has(s, kind);
 }
