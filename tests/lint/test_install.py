@@ -22,6 +22,10 @@ LIB/libbrim-step.so
 LIB/libbrim-step.so.1
 LIB/libbrim-step.so.1.0.0
 LIB/pkgconfig/libbrim.pc
+LIB/brim/slurm/brim-task
+LIB/brim/slurm/brim_spank_22_05.so
+LIB/brim/slurm/brim_spank_24_11.so
+LIB/brim/slurm/brim_spank_26_05.so
 lib/systemd/system/brim-agent.service
 lib/systemd/system/brim-queue.service
 lib/sysusers.d/brim-agent.conf
@@ -142,8 +146,8 @@ def takes(pattern, path):
 def test_each_file_has_a_package():
     """As Debian installs them: below usr/, with the libraries in a folder of the machine's kind."""
     lists = [os.path.basename(p) for p in tree.files(".install", under=("debian/",))]
-    assert sorted(lists) == ["brim-agent.install", "brim-torch.install", "brim.install",
-                             "libbrim-dev.install"]
+    assert sorted(lists) == ["brim-agent.install", "brim-slurm.install", "brim-torch.install",
+                             "brim.install", "libbrim-dev.install"]
     lines = [(name, p) for name in lists + ["not-installed"] for p in patterns(name)]
     paths = [name.replace("LIB", "lib/x86_64-linux-gnu") for name in FILES]
     paths += ["lib/x86_64-linux-gnu/brim/torch/" + name for name in shim()]

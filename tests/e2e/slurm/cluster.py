@@ -95,10 +95,13 @@ class Cluster:
             )
         said = self.keeper.stdout.readline()
         self.keeper.stdout.close()
-        if said != b"up\n":
-            self.keeper.wait()
-            raise RuntimeError("Slurm did not come up:\n" + self.words())
-        wait_for(self.is_whole, "idle nodes in %s" % self.folder)
+        try:
+            if said != b"up\n":
+                raise RuntimeError("Slurm did not come up:\n" + self.words())
+            wait_for(self.is_whole, "idle nodes in %s" % self.folder)
+        except BaseException:
+            self.down()
+            raise
         return self
 
     def words(self):
