@@ -1,7 +1,7 @@
-/* Slurm: what it says of a cluster, and what it is told to do. Its library runs in a process of its
- * own, which is killed when it hangs and started anew when it ends: libslurm retries for minutes and
- * ends the process that calls it when its configuration is wrong. Without a library that is known,
- * Slurm's commands are read instead, which is said once. */
+/* Slurm: what it says of a cluster, and what it is told to do. Its library runs in a process of
+ * its own, which is killed when it hangs and started anew when it ends: libslurm retries for
+ * minutes and ends the process that calls it when its configuration is wrong. Without a library
+ * that is known, Slurm's commands are read instead, which is said once. */
 #ifndef BRIM_SLURM_SLURM_H
 #define BRIM_SLURM_SLURM_H
 #include "base/err.h"
@@ -22,7 +22,8 @@ int slurm_open(struct slurm **ret, const struct slurm_config *config, struct err
 void slurm_close(struct slurm *s);
 DEFINE_CLEANUP(struct slurm, slurm_close)
 
-/* "libslurm 22.05.8", or "squeue and sinfo 25.05.0, since libslurm.so.99 is not known". */
+/* "libslurm 22.05", which does not tell more, or "squeue and sinfo 25.05.0, since libslurm with
+ * interface 43 is not known". */
 const char *slurm_how(const struct slurm *s);
 
 /* What there is now. 1: *site is new, and the caller's to free; 0: nothing has changed since the
