@@ -94,12 +94,6 @@ static bool borrows(const struct policy *p, const char *value)
     return p->quota.n > 0 && p->quota.borrow;
 }
 
-static bool has_idle(const struct policy *p, const char *value)
-{
-    (void)value;
-    return p->idle.warn_ms > 0 || p->idle.reclaim_ms > 0;
-}
-
 static bool shrinks_idle(const struct policy *p, const char *value)
 {
     (void)value;
@@ -160,6 +154,11 @@ static void not_age(struct policy *p)
     p->ageing_ms = 0;
 }
 
+static void requeue_idle(struct policy *p)
+{
+    p->idle.action = IDLE_REQUEUE;
+}
+
 static void wall(struct policy *p)
 {
     p->quota.borrow = false;
@@ -210,7 +209,9 @@ static void wall(struct policy *p)
 #define WALLS \
     CHANGES("borrow = no", wall, \
             "a limit of an account or a QOS is a wall, and nothing behind it is lent")
-#define BLIND LACKS("Slurm does not look at how busy devices are: leave the section out")
+#define REQUEUES \
+    CHANGES("[idle] action = requeue", requeue_idle, \
+            "who has no devices there cannot tell when it needs some again")
 #define SHARDS \
     LACKS("jobs of Slurm share a device when they ask for shards, however busy they are: leave " \
           "the section out")
@@ -252,8 +253,8 @@ const struct engine_part engine_parts[] = {
     { "policy", "interleave", NULL, takes_turns, { TURNS, TURNS } },
     { "quota", NULL, NULL, NULL, { DOES, DOES } },
     { "quota", "borrow", "yes", borrows, { DOES, WALLS } },
-    { "idle", NULL, NULL, has_idle, { DOES, BLIND } },
-    { "idle", "action", "shrink", shrinks_idle, { DOES, DOES } },
+    { "idle", NULL, NULL, NULL, { DOES, DOES } },
+    { "idle", "action", "shrink", shrinks_idle, { DOES, REQUEUES } },
     { "share", NULL, NULL, has_share, { DOES, SHARDS } },
     { "elastic", NULL, NULL, has_elastic, { DOES, FIXED } },
     { "service", NULL, NULL, has_service, { SIM_ONLY, DOES } },

@@ -44,6 +44,7 @@ LINES = [
     ("plan", "brim.plan.eval.v1", ["eval", "FOLDER/rows.csv"]),
     ("sim", "brim.sim.v1", ["FOLDER/jobs.csv"]),
     ("cost", "brim.cost.v1", ["FOLDER/jobs.csv"]),
+    ("control", "brim.control.actions.v1", ["list"]),
     ("jobs", "brim.jobs.v1", []),
     ("submit", "brim.submit.v1", ["true"]),
 ]
@@ -100,6 +101,8 @@ def test_json(brim, queue, folder, command, schema, words):
     words = [str(word).replace("FOLDER", str(folder)) for word in words]
     if schema in ("brim.runs.v1", "brim.runs.diff.v1", "brim.verdict.v1"):
         assert brim("run", "-q", "--", "true", env=env).returncode == 0
+    if command == "control":  # there is no cluster, and a book that says nothing
+        assert brim("control", "--slurm-conf=/none", env=env).returncode == 1
     if command == "jobs":
         queue.submit("true")
     run = queue if command in ("jobs", "submit") else lambda *args: brim(*args, env=env, cwd=folder)

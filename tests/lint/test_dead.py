@@ -19,9 +19,8 @@ EXCEPTIONS = {
     "space_has": "the tests check what a search finds against all layouts, one by one",
 }
 
-# What is called from outside: the library of marks, and what the plugins call. The last two, that
-# is what a site is read with, only until a command reads one.
-ENTRANCES = ("src/step/", "plugins/", "src/slurm/slurm.c", "src/model/site/")
+# What is called from outside: the library of marks, and what the plugins call.
+ENTRANCES = ("src/step/", "plugins/")
 BLANK = re.compile(
     r"/\*.*?\*/|//[^\n]*|#[ \t]*include[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.S
 )

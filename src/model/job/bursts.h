@@ -25,9 +25,9 @@ struct bursts {
 /* A job starts: it is busy until it is seen not to be. */
 void bursts_begin(struct bursts *b, int64_t since_ms);
 
-/* It was seen to be that busy, in thousandths; below 0: that could not be told, and changes nothing.
- * Whether it began to work or left off. A clock that went back makes the time before count as
- * work. */
+/* It was seen to be that busy, in thousandths; below 0: that could not be told, and changes
+ * nothing. Whether it began to work or left off. A clock that went back makes the time before count
+ * as work. */
 bool bursts_note(struct bursts *b, int64_t now_ms, int milli);
 
 /* Since when its devices are idle, as far as anybody saw; 0: they are not. */

@@ -1,0 +1,422 @@
+/* brim control: idle GPUs of a Slurm cluster, for the jobs that wait. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/conf.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/parse.h"
+#include "cmd/common/cmd.h"
+#include "cmd/common/nodes_option.h"
+#include "cmd/control/show.h"
+#include "control/gather.h"
+#include "slurm/slurm.h"
+
+enum { POLICY_MAX = 64 << 10, OUTPUT_MAX = 64 << 20, TOKEN_MAX = 4096, OPERANDS = 1000 };
+
+struct control_opts {
+    const char *policy, *mode, *directory, *conf, *token, *json, *log;
+    int64_t every_ns, patience_ns;
+    uint64_t port, most;
+};
+
+static const char *const modes[] = { "observe", "propose", "act", NULL };
+
+static const struct opt opts[] = {
+    { OPT_STRING, 'p', "policy", offsetof(struct control_opts, policy), "FILE",
+      "with run, once: an INI file with a section [idle] (told after 1h, taken after 2h)" },
+    { OPT_CHOICE, 'm', "mode", offsetof(struct control_opts, mode), "MODE",
+      "with run, once: only say it, do what brim control approve names, or do it (observe)",
+      .choices = modes },
+    { OPT_UINT, 0, "most", offsetof(struct control_opts, most), "N",
+      "with run, once: requeue in an hour so many of the jobs that hold GPUs, and at least one (5)",
+      .least = 0, .most = 100, .unit = "%" },
+    { OPT_DURATION, 0, "every", offsetof(struct control_opts, every_ns), "TIME",
+      "with run: how often to look (15s)", .least = OPT_S, .most = OPT_MIN },
+    { OPT_UINT, 0, "port", offsetof(struct control_opts, port), "PORT",
+      "with run, once: of the agents of the nodes (9410)", .least = 1, .most = 65535 },
+    { OPT_STRING, 0, "token", offsetof(struct control_opts, token), "FILE",
+      "with run, once: the token that agents ask for" },
+    { OPT_DURATION, 0, "patience", offsetof(struct control_opts, patience_ns), "TIME",
+      "with run, once: how long Slurm, or an agent, may take to answer (10s)", .least = OPT_S,
+      .most = OPT_MIN },
+    { OPT_STRING, 0, "slurm-conf", offsetof(struct control_opts, conf), "FILE",
+      "with run, once: slurm.conf (where Slurm's own commands look for it)" },
+    { OPT_STRING, 'd', "directory", offsetof(struct control_opts, directory), "DIR",
+      "where it remembers what was seen and decided" },
+    { OPT_CHOICE, 0, "log", offsetof(struct control_opts, log), "LEVEL",
+      "with run: the least urgent lines of the log", .choices = log_level_names },
+    CMD_JSON(offsetof(struct control_opts, json)),
+    { .kind = OPT_END },
+};
+
+static const struct control_opts defaults = {
+    .mode = "observe",
+    .log = "info",
+    .every_ns = 15 * NS_PER_S,
+    .patience_ns = 10 * NS_PER_S,
+    .port = NODE_LIST_PORT,
+    .most = 5,
+};
+
+/* Without a file: what sites do that reclaim idle GPUs, with a grace for a job's start. */
+static const char usual[] = "[policy]\nname = usual\n[idle]\nwarn = 1h\nreclaim = 2h\nburst = 1m\n"
+                            "grace = 10m\naction = requeue\n";
+
+/* A command while it runs. */
+struct session {
+    const struct app *app;
+    const struct control_opts *o;
+    const char *folder;
+    struct policy policy;
+    struct str token;
+    struct gather gather;
+    struct gather_config ask;
+    struct slurm *slurm;
+    struct control_book *book;
+    struct cycle *control;
+    struct cycle_config config;
+};
+
+/* ---- the cluster ---- */
+
+static int read_site(void *ctx, struct site *ret, struct err *e)
+{
+    return slurm_read(((struct session *)ctx)->slurm, ret, e);
+}
+
+static int act(void *ctx, const struct site_deed *deed, struct err *e)
+{
+    return slurm_act(((struct session *)ctx)->slurm, deed, e);
+}
+
+static int ask(void *ctx, const struct site *site, const bool *which, const struct node_answer **of,
+               struct err *e)
+{
+    struct session *s = ctx;
+
+    return gather_ask(&s->gather, &s->ask, site, which, of, e);
+}
+
+static int load_policy(struct session *s, struct err *e)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(POLICY_MAX);
+    int rc = 0;
+
+    if (s->o->policy)
+        rc = file_read(s->o->policy, &text, e);
+    else
+        str_add(&text, usual);
+    if (rc == 0)
+        rc = policy_read(&s->policy, s->o->policy ? s->o->policy : "usual", str_text(&text),
+                         text.len, e);
+    return rc < 0 ? rc : control_policy_check(&s->policy, e);
+}
+
+static int open_session(struct session *s, struct err *e)
+{
+    const struct slurm_config slurm = { .conf = s->o->conf,
+                                        .patience_ms = s->o->patience_ns / NS_PER_MS };
+    int mode = 0, rc = load_policy(s, e);
+
+    while (strcmp(modes[mode], s->o->mode) != 0)
+        mode++;
+    if (rc == 0 && s->o->token)
+        rc = nodes_option_token(s->o->token, &s->token, e);
+    s->ask = (struct gather_config){ s->o->token ? str_text(&s->token) : NULL, (unsigned)s->o->port,
+                                     s->o->patience_ns };
+    if (rc == 0)
+        rc = control_book_open(&s->book, s->folder, true, e);
+    if (rc == 0)
+        rc = slurm_open(&s->slurm, &slurm, e);
+    s->config = (struct cycle_config){ .engine = { read_site, act, ask, s },
+                                       .policy = &s->policy,
+                                       .clock = s->app->clock,
+                                       .book = s->book,
+                                       .mode = (enum control_mode)mode,
+                                       .percent = (unsigned)s->o->most };
+    return rc == 0 ? cycle_open(&s->control, &s->config, e) : rc;
+}
+
+static void close_session(struct session *s)
+{
+    cycle_close(s->control);
+    slurm_close(s->slurm);
+    control_book_close(s->book);
+    gather_done(&s->gather);
+    str_done(&s->token);
+}
+
+/* ---- run, once ---- */
+
+static int once(struct session *s, struct err *e)
+{
+    CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX);
+    struct cycle_view v;
+    int64_t now_ms;
+    int rc = cycle_run(s->control, &v, e);
+
+    if (rc < 0)
+        return rc;
+    now_ms = clock_wall_ns(s->app->clock) / NS_PER_MS;
+    if (s->o->json)
+        show_cycle_json(s->control, &v, now_ms, &out);
+    else
+        show_cycle(s->control, &v, now_ms, &out);
+    return cmd_print(&out, s->o->json, e);
+}
+
+/* A sentence is logged when it says something else than the one before. */
+static void tell(const struct cycle_view *v, struct str *last)
+{
+    CLEANUP(str_done) struct str now = STR_INIT(1024);
+
+    show_sentence(v, &now);
+    if (str_error(&now) || !strcmp(str_text(&now), str_text(last)))
+        return;
+    log_info("%s", str_text(&now));
+    str_done(last);
+    *last = (struct str)STR_INIT(1024);
+    str_add(last, str_text(&now));
+}
+
+/* Until SIGTERM or SIGINT. */
+static int go_on(struct session *s, struct err *e)
+{
+    CLEANUP(str_done) struct str last = STR_INIT(1024);
+    const struct timespec pause = { s->o->every_ns / NS_PER_S, s->o->every_ns % NS_PER_S };
+    sigset_t ends;
+
+    (void)e;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGINT);
+    sigprocmask(SIG_BLOCK, &ends, NULL);
+    log_info("reads the cluster by %s; %s", slurm_how(s->slurm), s->o->mode);
+    do {
+        struct cycle_view v;
+        struct err why = { "" };
+
+        if (cycle_run(s->control, &v, &why) < 0)
+            log_warning("%s", why.text);
+        else
+            tell(&v, &last);
+    } while (sigtimedwait(&ends, NULL, &pause) < 0);
+    return EXIT_OK;
+}
+
+static int with_session(struct session *s, int (*fn)(struct session *s, struct err *e),
+                        struct err *e)
+{
+    int rc;
+
+    (void)signal(SIGPIPE, SIG_IGN); /* what an agent that goes away would send */
+    rc = open_session(s, e);
+    if (rc == 0)
+        rc = fn(s, e);
+    close_session(s);
+    return rc;
+}
+
+static int run_once(struct session *s, struct err *e)
+{
+    log_set_level("warning");
+    return with_session(s, once, e);
+}
+
+static int run_on(struct session *s, struct err *e)
+{
+    log_set_level(s->o->log);
+    return with_session(s, go_on, e);
+}
+
+/* ---- what operators do ---- */
+
+struct listing {
+    struct str out;
+    struct json json;
+    bool as_json;
+};
+
+static int list_row(void *arg, const struct control_row *row)
+{
+    struct listing *l = arg;
+
+    if (l->as_json)
+        show_action_json(row, &l->json);
+    else
+        show_action(row, &l->out);
+    return str_error(&l->out) ? -ENOMEM : 0;
+}
+
+static int list(struct session *s, struct err *e)
+{
+    struct listing l = { .out = STR_INIT(OUTPUT_MAX), .as_json = s->o->json != NULL };
+    CLEANUP(control_book_closep) struct control_book *book = NULL;
+    int rc = control_book_open(&book, s->folder, false, e);
+
+    l.json = (struct json){ .out = &l.out };
+    if (l.as_json) {
+        json_object(&l.json, NULL);
+        json_string(&l.json, "schema", "brim.control.actions.v1");
+        json_array(&l.json, "actions");
+    } else {
+        show_action_head(&l.out);
+    }
+    if (rc == 0)
+        rc = control_book_rows(book, ~0U, OPERANDS, list_row, &l, e);
+    if (l.as_json) {
+        json_end(&l.json);
+        json_end(&l.json);
+    }
+    if (rc == 0)
+        rc = cmd_print(&l.out, s->o->json, e);
+    str_done(&l.out);
+    return rc;
+}
+
+struct approving {
+    int64_t id;
+    struct control_book *book;
+    bool found;
+    struct err *e;
+};
+
+static int approve_row(void *arg, const struct control_row *row)
+{
+    struct approving *a = arg;
+
+    if (row->id != a->id)
+        return 0;
+    a->found = true;
+    return control_book_became(a->book, row->id, CONTROL_APPROVED, "", a->e);
+}
+
+static int approve_one(struct session *s, const char *text, struct err *e)
+{
+    struct approving a = { .book = s->book, .e = e };
+    uint64_t id;
+    int rc = parse_u64(text, &id);
+
+    if (rc < 0)
+        return err_set(e, ERR_USAGE, "'%s' is no number of an action: brim control list has them",
+                       text);
+    a.id = (int64_t)id;
+    rc = control_book_rows(s->book, 1U << CONTROL_PROPOSED, INT32_MAX, approve_row, &a, e);
+    return rc < 0 || a.found
+               ? rc
+               : err_set(e, -ENOENT, "action %s is not proposed: brim control list says what is",
+                         text);
+}
+
+static int approve(struct session *s, char **ids, struct err *e)
+{
+    int rc = control_book_open(&s->book, s->folder, false, e);
+
+    for (; rc == 0 && *ids; ids++)
+        rc = approve_one(s, *ids, e);
+    control_book_close(s->book);
+    return rc;
+}
+
+static int set_switch(struct session *s, bool stopped, struct err *e)
+{
+    CLEANUP(control_book_closep) struct control_book *book = NULL;
+    int rc = control_book_open(&book, s->folder, false, e);
+
+    return rc < 0 ? rc : control_book_stop(book, stopped, e);
+}
+
+/* ---- the command ---- */
+
+static const char *const words[] = { "run", "once", "list", "stop", "go", "approve", NULL };
+
+enum word { RUN, ONCE, LIST, STOP, GO, APPROVE };
+
+static int obey(struct session *s, enum word word, char **operands, struct err *e)
+{
+    switch (word) {
+    case RUN:
+        return run_on(s, e);
+    case ONCE:
+        return run_once(s, e);
+    case LIST:
+        return list(s, e);
+    case STOP:
+        return set_switch(s, true, e);
+    case GO:
+        return set_switch(s, false, e);
+    case APPROVE:
+        break;
+    }
+    return approve(s, operands, e);
+}
+
+static int run(const struct app *app, const void *values, char **operands, struct err *e)
+{
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    struct session s = { .app = app, .o = values, .token = STR_INIT(TOKEN_MAX) };
+    const char *word = operands[0] ? operands[0] : "once";
+    size_t i = 0;
+
+    while (words[i] && strcmp(words[i], word) != 0)
+        i++;
+    if (!words[i])
+        return opt_unknown("subcommand", word, words, e);
+    if (i == APPROVE && !operands[1])
+        return err_set(e, ERR_USAGE,
+                       "approve needs the number of an action: brim control list has "
+                       "them");
+    if (i != APPROVE && operands[0] && operands[1])
+        return err_set(e, ERR_USAGE, "brim control %s takes nothing behind it", word);
+    s.folder = s.o->directory ? s.o->directory : conf_state(&a, "control");
+    if (!s.folder)
+        return err_nomem(e);
+    return obey(&s, (enum word)i, operands[0] ? operands + 1 : operands, e);
+}
+
+static const struct cmd_sub subs[] = {
+    { .name = "once",
+      .args = "",
+      .summary = "look once, and say it",
+      .examples = { "control", "control once --json" } },
+    { .name = "run",
+      .args = "",
+      .summary = "look again and again, as a service does",
+      .examples = { "control run --mode act --policy site.ini" } },
+    { .name = "list",
+      .args = "",
+      .summary = "what was done, proposed, or would have been",
+      .examples = { "control list" } },
+    { .name = "approve",
+      .args = "ID...",
+      .summary = "let what was proposed be done",
+      .examples = { "control approve 12" } },
+    { .name = "stop",
+      .args = "",
+      .summary = "do nothing any more, until go",
+      .examples = { "control stop" } },
+    { .name = "go", .args = "", .summary = "end that", .examples = { "control go" } },
+    { .name = NULL },
+};
+
+const struct cmd cmd_control = {
+    .name = "control",
+    .args = "[once | run | list | approve ID... | stop | go]",
+    .summary = "on a Slurm cluster: who keeps GPUs idle, for whom, and take them back",
+    .about =
+        "Reads jobs and nodes from Slurm, asks the agents of nodes how busy GPUs are, and decides\n"
+        "by section [idle] of a policy, as brim sim does: owners of jobs whose GPUs are idle are\n"
+        "told (admin_comment, and the terminal of srun), and when another job waits for these\n"
+        "GPUs the idle one is requeued. It only says so unless --mode asks for more. What it does\n"
+        "is written down before; it may be killed at any time.",
+    .subs = subs,
+    .opts = opts,
+    .defaults = &defaults,
+    .size = sizeof(struct control_opts),
+    .max_operands = OPERANDS,
+    .run = run,
+};

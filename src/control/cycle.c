@@ -1,0 +1,196 @@
+#include "control/cycle.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/cycle_private.h"
+#include "model/job/job_spec.h"
+
+enum { KEEP_MS = 60000, FORGET_MS = 24 * 60 * 60000 };
+
+int cycle_open(struct cycle **ret, const struct cycle_config *config, struct err *e)
+{
+    struct cycle *c = calloc(1, sizeof(*c));
+
+    if (!c)
+        return err_nomem(e);
+    c->config = config;
+    *ret = c;
+    return 0;
+}
+
+void cycle_close(struct cycle *c)
+{
+    if (!c)
+        return;
+    site_done(&c->site);
+    free(c->seen);
+    free(c);
+}
+
+const struct site *cycle_site(const struct cycle *c)
+{
+    return &c->site;
+}
+
+const struct control_seen *cycle_seen(const struct cycle *c)
+{
+    return c->seen;
+}
+
+/* ---- what there is ---- */
+
+static bool holds(const struct site_job *j)
+{
+    return j->state == SITE_RUNNING && j->devices > 0 && j->n_parts > 0;
+}
+
+static int read_site(struct cycle *c, struct err *e)
+{
+    const struct cycle_engine *x = &c->config->engine;
+    struct site site = { .n_jobs = 0 };
+    struct control_seen *seen;
+    int rc = x->read(x->ctx, &site, e);
+
+    if (rc <= 0)
+        return rc == 0 && !c->known ? err_set(e, -EAGAIN, "the cluster tells nothing yet") : rc;
+    seen = calloc(MAX(site.n_jobs, 1), sizeof(*seen));
+    if (!seen) {
+        site_done(&site);
+        return err_nomem(e);
+    }
+    site_done(&c->site);
+    free(c->seen);
+    c->site = site;
+    c->seen = seen;
+    c->known = true;
+    return 0;
+}
+
+static int ask_agents(struct cycle *c, struct arena *a, const struct node_answer ***ret,
+                      struct err *e)
+{
+    const struct cycle_engine *x = &c->config->engine;
+    const struct node_answer **of = arena_alloc(a, c->site.n_nodes * sizeof(const void *));
+    bool *which = arena_alloc(a, c->site.n_nodes);
+
+    if (!of || !which)
+        return err_nomem(e);
+    for (size_t i = 0; i < c->site.n_jobs; i++)
+        for (size_t k = 0; holds(&c->site.jobs[i]) && k < c->site.jobs[i].n_parts; k++)
+            if (c->site.jobs[i].parts[k].node < c->site.n_nodes)
+                which[c->site.jobs[i].parts[k].node] = true;
+    *ret = of;
+    return x->ask(x->ctx, &c->site, which, of, e);
+}
+
+/* ---- how busy it is ---- */
+
+/* Of a job that holds devices: how busy it was is read, and what was seen now added. */
+static int look(struct cycle *c, size_t i, const struct control_answers *answers, int *busy,
+                struct err *e)
+{
+    const struct site_job *j = &c->site.jobs[i];
+    struct control_seen *seen = &c->seen[i];
+    int rc = control_book_seen(c->config->book, j, seen, e);
+    int64_t kept_ms = seen->bursts.seen_ms;
+    bool changed;
+
+    if (rc < 0)
+        return rc;
+    *busy = control_busy(&c->site, j, answers);
+    changed = bursts_note(&seen->bursts, c->now_ms, *busy);
+    if (changed && seen->bursts.busy) /* should it be idle later, its owner is told anew */
+        seen->told_ms = 0;
+    return changed || !seen->bursts.busy || c->now_ms - kept_ms > KEEP_MS
+               ? control_book_see(c->config->book, j, seen, e)
+               : 0;
+}
+
+static void count(const struct cycle *c, size_t i, int busy, const struct control_answers *answers,
+                  struct cycle_view *v)
+{
+    const struct site_job *j = &c->site.jobs[i];
+    CLEANUP(str_done) struct str why = STR_INIT(CONTROL_TEXT);
+
+    v->holding++;
+    v->held += j->devices;
+    if (bursts_idle_ms(&c->seen[i].bursts, c->now_ms)) {
+        v->idle++;
+        v->idle_devices += j->devices;
+    }
+    if (busy >= 0)
+        return;
+    if (v->blind++ == 0) {
+        control_blind(&c->site, j, answers, &why);
+        snprintf(v->blind_why, sizeof(v->blind_why), "%s", str_error(&why) ? "" : str_text(&why));
+    }
+}
+
+static int look_all(struct cycle *c, const struct node_answer *const *of, struct cycle_view *v,
+                    struct err *e)
+{
+    const struct control_answers answers = { of, c->now_ms };
+    int rc = control_book_begin(c->config->book, e), end;
+
+    for (size_t i = 0; i < c->site.n_nodes; i++)
+        v->devices += MAX(c->site.nodes[i].devices, 0);
+    for (size_t i = 0; i < c->site.n_jobs && rc == 0; i++) {
+        const struct site_job *j = &c->site.jobs[i];
+        int busy = -1;
+
+        if (j->state == SITE_WAITING && j->devices > 0) {
+            v->waiting++;
+            v->waited += j->devices;
+        }
+        if (!holds(j))
+            continue;
+        rc = look(c, i, &answers, &busy, e);
+        if (rc == 0)
+            count(c, i, busy, &answers, v);
+    }
+    if (rc == 0)
+        rc = control_book_forget(c->config->book, c->now_ms - FORGET_MS, e);
+    end = control_book_commit(c->config->book, rc < 0 ? NULL : e);
+    return rc < 0 ? rc : end;
+}
+
+/* ---- a cycle ---- */
+
+static int decide(struct cycle *c, struct cycle_view *view, struct err *e)
+{
+    const struct control_scene scene = { &c->site, c->config->policy, c->seen, c->now_ms };
+    struct control_plan plan;
+    int rc = control_plan_make(&plan, &scene, e);
+
+    if (rc < 0)
+        return rc;
+    rc = carry_steps(c, &plan, view, e);
+    control_plan_done(&plan);
+    return rc;
+}
+
+int cycle_run(struct cycle *c, struct cycle_view *ret, struct err *e)
+{
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    const struct node_answer **of = NULL;
+    struct cycle_view v = { .holding = 0 };
+    int rc = read_site(c, e);
+
+    if (rc == 0)
+        rc = ask_agents(c, &a, &of, e);
+    c->now_ms = clock_wall_ns(c->config->clock) / NS_PER_MS;
+    if (rc == 0)
+        rc = control_book_stopped(c->config->book, &v.stopped, e);
+    if (rc == 0)
+        rc = look_all(c, of, &v, e);
+    if (rc == 0)
+        rc = carry_settle(c, e);
+    if (rc == 0)
+        rc = decide(c, &v, e);
+    if (rc == 0)
+        *ret = v;
+    return rc;
+}

@@ -1,0 +1,62 @@
+/* Policies on a cluster that Slurm schedules: reads what there is, asks the agents how busy devices
+ * are, decides, and does it or says it. It may be killed at any moment: what it was about to do is
+ * in the book, and the cluster tells the next one whether it happened. */
+#ifndef BRIM_CONTROL_CYCLE_H
+#define BRIM_CONTROL_CYCLE_H
+#include "base/clock.h"
+#include "control/book.h"
+#include "control/watch.h"
+#include "model/site/deed.h"
+
+enum control_mode {
+    CONTROL_OBSERVE, /* only says what it would do */
+    CONTROL_PROPOSE, /* does what an operator approved */
+    CONTROL_ACT,
+};
+
+/* Who schedules the cluster: src/slurm, or a test. As slurm_read() and slurm_act() return. */
+struct cycle_engine {
+    int (*read)(void *ctx, struct site *ret, struct err *e);
+    int (*act)(void *ctx, const struct site_deed *deed, struct err *e);
+    /* Ask the agents of nodes of which a job has devices: 'of' is by number of the node, NULL where
+     * none was asked; what is set stays until the next call. */
+    int (*ask)(void *ctx, const struct site *site, const bool *which, const struct node_answer **of,
+               struct err *e);
+    void *ctx;
+};
+
+struct cycle_config {
+    struct cycle_engine engine;
+    const struct policy *policy; /* that passed control_policy_check() */
+    const struct clock *clock;
+    struct control_book *book;
+    enum control_mode mode;
+    unsigned
+        percent; /* of the jobs that hold devices, that are requeued in an hour; at least one */
+};
+
+/* What a cycle found and did. */
+struct cycle_view {
+    size_t holding, idle, blind, waiting; /* jobs: that hold devices, of which they are idle, of
+                                             which nobody tells; that wait for some */
+    int64_t devices, held, idle_devices, waited; /* of all nodes; of those jobs */
+    size_t done, failed, proposed,
+        limited;                  /* in this cycle; limited: for more was done this hour */
+    bool stopped;                 /* by an operator */
+    char blind_why[CONTROL_TEXT]; /* of the first of them; "" */
+};
+
+struct cycle;
+
+int cycle_open(struct cycle **ret, const struct cycle_config *config, struct err *e) CHECK_RESULT;
+void cycle_close(struct cycle *c);
+DEFINE_CLEANUP(struct cycle, cycle_close)
+
+/* One cycle. 0, or an error with a sentence: nothing is lost, and the next one begins anew. */
+int cycle_run(struct cycle *c, struct cycle_view *ret, struct err *e) CHECK_RESULT;
+
+/* The cluster of the last cycle, and what was seen of its jobs, by number. */
+const struct site *cycle_site(const struct cycle *c);
+const struct control_seen *cycle_seen(const struct cycle *c);
+
+#endif

@@ -1,0 +1,26 @@
+/* How busy the devices of jobs are, by what the agents of their nodes say. Pure. */
+#ifndef BRIM_CONTROL_WATCH_H
+#define BRIM_CONTROL_WATCH_H
+#include "control/plan.h"
+#include "model/nodes/node_answer.h"
+
+/* What is older says nothing of now. */
+enum { CONTROL_STALE_MS = 60000 };
+
+/* The answers of agents, by number of the node in the site; NULL: its agent was not asked. */
+struct control_answers {
+    const struct node_answer *const *of;
+    int64_t now_ms;
+};
+
+/* How busy a job keeps its devices, in thousandths, in the mean over them; -1: of one of them
+ * nobody tells, or it has none. */
+int control_busy(const struct site *site, const struct site_job *j,
+                 const struct control_answers *answers);
+
+/* "node n1 has no agent", "n1's agent says nothing of GPU 3": why the above is -1; "" where it is
+ * not. */
+void control_blind(const struct site *site, const struct site_job *j,
+                   const struct control_answers *answers, struct str *out);
+
+#endif

@@ -1,0 +1,216 @@
+"""brim control on a real Slurm: jobs that keep GPUs idle are told and give way to those that wait,
+also when it is killed again and again; what is exempt, proposed or stopped is let alone."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import time
+
+import cluster
+import pytest
+import slurm_config
+
+BRIM = os.environ.get("BRIM", "brim")
+TOKEN = "a-token-of-this-test"
+RECLAIM_S = 2
+POLICY = (
+    "[idle]\nwarn = 1s\nreclaim = %ds\naction = requeue\nexempt = high\n" % RECLAIM_S
+)
+GPUS = 8
+
+
+class Site:
+    """A cluster of two nodes with an agent each: the GPUs of n0 are idle, those of n1 are not."""
+
+    def __init__(self, slurm, folder):
+        self.slurm, self.folder, self.running = slurm, folder, []
+        (folder / "token").write_text(TOKEN)
+        (folder / "policy.ini").write_text(POLICY)
+        for node, busy in (("n0", 0), ("n1", 0.9)):
+            script = folder / (node + ".ini")
+            script.write_text("[fake]\ncount = %d\n[gpu *]\nbusy_ratio = %s\n" % (GPUS, busy))
+            at = "%s:9410" % slurm_config.address(int(node[1:]))
+            words = ["agent", "--listen", at, "--token-file", str(folder / "token")]
+            self.start("slurmd " + node, *words, "--store", "none", "--fake", str(script))
+
+    def start(self, where, *words):
+        """brim in the namespaces of a daemon."""
+        pid = str(self.slurm.pids()[where])
+        log = open(self.folder / ("log-%d" % len(self.running)), "wb")
+        self.running.append(
+            subprocess.Popen(
+                ["nsenter", "-t", pid, "--net", "--uts", BRIM, *words], env=self.slurm.env,
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            )
+        )
+        return self.running[-1]
+
+    def words(self, mode, book):
+        words = ["--mode", mode, "--directory", str(self.folder / book), "--most", "100"]
+        words += ["--policy", str(self.folder / "policy.ini")]
+        return words + ["--token", str(self.folder / "token")]
+
+    def control(self, mode, book):
+        words = self.words(mode, book)
+        return self.start("slurmctld", "control", "run", "--every", "1s", *words)
+
+    def once(self, mode, book):
+        words = self.words(mode, book)
+        return json.loads(self.slurm.run(BRIM, "control", "once", "--json", *words)[1])
+
+    def wait_idle(self, book, job):
+        """Look until a job was idle for longer than it may be, and once more."""
+        def there():
+            jobs = self.once("act", book)["jobs"]
+            return [j for j in jobs if j["id"] == job and j["idle_s"] > 2 * RECLAIM_S]
+
+        cluster.wait_for(there, "job %d, idle" % job)
+        self.once("act", book)
+
+    def actions(self, book):
+        words = ("--json", "--directory", str(self.folder / book))
+        with contextlib.suppress(RuntimeError):
+            return json.loads(self.slurm.run(BRIM, "control", "list", *words)[1])["actions"]
+        return []
+
+    def of(self, book, kind, job, state):
+        want = (kind, job, state)
+        return [a for a in self.actions(book) if (a["action"], a["job"], a["state"]) == want]
+
+    def wait_action(self, book, *want):
+        return cluster.wait_for(lambda: self.of(book, *want), "an action: %s %d %s" % want)[0]
+
+    def jobs(self, partition="batch"):
+        """One on each node, and one that waits for eight GPUs."""
+        gpus = "--gpus-per-node=%d" % GPUS
+        wants = [("-w", "n0", "-p", partition), ("-w", "n1"), ()]
+        ids = [self.slurm.submit("sleep 3600\n", gpus, "--requeue", *w) for w in wants[:2]]
+        for job in ids:
+            self.slurm.wait_job(job, "RUNNING")
+        return ids + [self.slurm.submit("sleep 3600\n", gpus, "--requeue")]
+
+    def end_jobs(self):
+        self.slurm.run("scancel", "--user", "root")
+        empty = lambda: not self.slurm.run("squeue", "-h")[1].strip()
+        cluster.wait_for(empty, "the end of all jobs")
+
+    def stop(self, process):
+        process.terminate()
+        process.wait()
+
+    def down(self):
+        for p in self.running:
+            p.kill()
+            p.wait()
+
+
+@pytest.fixture(scope="module")
+def site(slurm, tmp_path_factory):
+    one = Site(slurm(nodes=2, gpus=GPUS, namespaces=True), tmp_path_factory.mktemp("control"))
+    yield one
+    one.down()
+
+
+def test_says_who_keeps_gpus_idle_and_does_nothing(site):
+    idle, _, waits = site.jobs()
+    cluster.wait_for(lambda: site.once("observe", "o")["jobs_idle"] == 1, "an idle job")
+    rows = cluster.wait_for(
+        lambda: site.once("observe", "o") and site.of("o", "requeue", idle, "said"), "what it says"
+    )
+    said = rows[0]
+    told = site.once("observe", "o")
+    assert (told["gpus"], told["gpus_held"], told["gpus_idle"]) == (16, 16, 8)
+    assert (told["jobs_holding"], told["jobs_waiting"], told["jobs_unknown"]) == (2, 1, 0)
+    assert said["for_job"] == waits and "job %d gives up 8 devices" % idle in said["reason"]
+    assert site.slurm.job(idle)["JobState"] == "RUNNING"
+    assert "AdminComment" not in site.slurm.job(idle)
+    site.end_jobs()
+
+
+def test_requeues_the_idle_job_and_the_waiting_one_starts(site):
+    idle, busy, waits = site.jobs()
+    control = site.control("act", "a")
+    told = site.wait_action("a", "warn", idle, "done")
+    assert "keeps 8 devices idle" in told["reason"]
+    assert site.slurm.wait_job(waits, "RUNNING")["NodeList"] == "n0"
+    done = site.wait_action("a", "requeue", idle, "done")
+    assert done["for_job"] == waits and done["gpus"] == 8
+    known = site.slurm.job(idle)
+    assert known["JobState"] == "PENDING" and known["Restarts"] == "1"
+    assert site.slurm.job(busy)["JobState"] == "RUNNING"
+    site.stop(control)
+    assert control.returncode == 0
+    site.end_jobs()
+
+
+def test_lets_an_exempt_partition_alone(site):
+    idle, _, _ = site.jobs("high")
+    site.wait_idle("e", idle)
+    assert not site.actions("e")
+    assert site.slurm.job(idle)["JobState"] == "RUNNING"
+    site.end_jobs()
+
+
+def test_does_what_is_approved(site):
+    idle, _, waits = site.jobs()
+    control = site.control("propose", "p")
+    action = site.wait_action("p", "requeue", idle, "proposed")
+    assert site.slurm.job(idle)["JobState"] == "RUNNING"
+    where = ("--directory", str(site.folder / "p"))
+    status, _, words = site.slurm.run(BRIM, "control", "approve", "9999", *where, check=False)
+    assert status == 1 and "9999" in words
+    site.slurm.run(BRIM, "control", "approve", str(action["id"]), *where)
+    site.slurm.wait_job(waits, "RUNNING")
+    assert site.wait_action("p", "requeue", idle, "done")["id"] == action["id"]
+    site.stop(control)
+    site.end_jobs()
+
+
+def test_killed_again_and_again_it_does_nothing_twice(site):
+    idle, _, waits = site.jobs()
+    lives_s = 0.1  # longer each time: on a slow machine one lives long enough in the end
+    while site.slurm.job(waits)["JobState"] != "RUNNING":
+        control = site.control("act", "k")
+        time.sleep(lives_s)
+        control.send_signal(signal.SIGKILL)
+        control.wait()
+        lives_s *= 1.2
+    assert site.slurm.job(idle)["Restarts"] == "1"
+    site.once("act", "k")  # finds what the last one left
+    states = [a["state"] for a in site.actions("k") if a["action"] == "requeue"]
+    assert states.count("done") == 1 and "due" not in states
+    site.end_jobs()
+
+
+def test_stops_when_an_operator_says_so(site):
+    where = ("--directory", str(site.folder / "s"))
+    idle, _, _ = site.jobs()
+    site.once("act", "s")
+    site.slurm.run(BRIM, "control", "stop", *where)
+    site.wait_idle("s", idle)
+    assert site.once("act", "s")["stopped"]
+    assert site.slurm.job(idle)["JobState"] == "RUNNING"
+    site.slurm.run(BRIM, "control", "go", *where)
+    cluster.wait_for(
+        lambda: site.once("act", "s") and site.slurm.job(idle)["JobState"] != "RUNNING",
+        "the idle job's requeue",
+    )
+    site.end_jobs()
+
+
+def test_another_one_waits_for_the_book(site):
+    control = site.control("act", "t")
+    cluster.wait_for(lambda: (site.folder / "t" / "control.db").exists(), "a book")
+    status, _, words = site.slurm.run(
+        BRIM, "control", "once", *site.words("act", "t"), check=False
+    )
+    assert status == 1 and "another brim control" in words
+    site.stop(control)
+
+
+def test_without_slurm_it_says_so(site):
+    words = site.words("act", "w") + ["--slurm-conf", str(site.folder / "none.conf")]
+    status, _, said = site.slurm.run(BRIM, "control", "once", *words, check=False)
+    assert status == 1 and said.startswith("brim control: ") and said.count("\n") == 1
