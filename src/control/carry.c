@@ -83,26 +83,42 @@ static int note_told(struct cycle *c, const struct control_step *s, struct err *
     return control_book_see(c->config->book, &c->site.jobs[s->job], &c->seen[s->job], e);
 }
 
-/* Do what is stored as due. What nobody knows stays due: the next cycle sees. */
-static int carry_out(struct cycle *c, const struct control_step *s, const struct control_row *row,
-                     struct cycle_view *view, struct err *e)
-{
-    const struct site_job *j = &c->site.jobs[s->job];
-    struct err why = { "" };
-    int rc = s->kind == CONTROL_WARN ? warn(c, j, s->text, &why) : requeue(c, j, &why);
+/* A step that is stored as due, and what came of it. */
+struct doing {
+    const struct control_step *step;
+    int64_t row;
+    uint8_t state; /* enum control_state: CONTROL_DUE while nobody knows */
+    char outcome[CONTROL_TEXT];
+};
 
-    if (rc == -ETIMEDOUT)
-        return 0;
+static void do_one(struct cycle *c, struct doing *d, struct cycle_view *view)
+{
+    const struct site_job *j = &c->site.jobs[d->step->job];
+    struct err why = { "" };
+    int rc = d->step->kind == CONTROL_WARN ? warn(c, j, d->step->text, &why) : requeue(c, j, &why);
+
+    if (rc == -ETIMEDOUT) /* the next cycle sees */
+        return;
     if (rc < 0 && rc != -EALREADY) {
         view->failed++;
-        log_warning("%s: %s", s->text, why.text);
-        return control_book_became(c->config->book, row->id,
-                                   rc == -ESRCH ? CONTROL_STALE : CONTROL_FAILED, why.text, e);
+        log_warning("%s: %s", d->step->text, why.text);
+        d->state = rc == -ESRCH ? CONTROL_STALE : CONTROL_FAILED;
+        snprintf(d->outcome, sizeof(d->outcome), "%s", why.text);
+        return;
     }
     view->done++;
-    log_info("%s", s->text);
-    rc = control_book_became(c->config->book, row->id, CONTROL_DONE, "", e);
-    return rc < 0 ? rc : note_told(c, s, e);
+    log_info("%s", d->step->text);
+    d->state = CONTROL_DONE;
+}
+
+static int store_one(struct cycle *c, const struct doing *d, struct err *e)
+{
+    int rc = 0;
+
+    if (d->state != CONTROL_DUE)
+        rc = control_book_became(c->config->book, d->row, (enum control_state)d->state, d->outcome,
+                                 e);
+    return rc == 0 && d->state == CONTROL_DONE ? note_told(c, d->step, e) : rc;
 }
 
 /* ---- one step ---- */
@@ -157,11 +173,21 @@ static bool wants(const struct cycle *c, bool known, const struct control_row *r
     return row->state != CONTROL_DONE && row->state != CONTROL_DUE;
 }
 
-static int do_step(struct cycle *c, const struct control_step *s, bool known,
-                   struct control_row *row, struct cycle_view *view, struct err *e)
+/* The steps of a cycle that are to be done. */
+struct doings {
+    struct arena *arena;
+    struct doing *all;
+    size_t n;
+};
+
+/* Store it as due, if it may be done. */
+static int begin_step(struct cycle *c, const struct control_step *s, bool known,
+                      struct control_row *row, struct cycle_view *view, struct doings *to,
+                      struct err *e)
 {
     bool again = known && (row->state == CONTROL_PROPOSED || row->state == CONTROL_APPROVED);
     bool allowed = false;
+    struct doing *d;
     int rc = may(c, s, view, &allowed, e);
 
     if (rc == 0 && !allowed)
@@ -170,11 +196,17 @@ static int do_step(struct cycle *c, const struct control_step *s, bool known,
         return rc;
     rc = again ? control_book_became(c->config->book, row->id, CONTROL_DUE, "", e)
                : add(c, s, CONTROL_DUE, row, e);
-    return rc < 0 ? rc : carry_out(c, s, row, view, e);
+    if (rc < 0)
+        return rc;
+    d = ARENA_PUSH(to->arena, &to->all, &to->n);
+    if (!d)
+        return err_nomem(e);
+    *d = (struct doing){ .step = s, .row = row->id, .state = CONTROL_DUE };
+    return 0;
 }
 
 static int take_step(struct cycle *c, const struct control_step *s, struct cycle_view *view,
-                     struct err *e)
+                     struct doings *to, struct err *e)
 {
     const struct site_job *j = &c->site.jobs[s->job];
     enum control_state state = c->config->mode == CONTROL_OBSERVE ? CONTROL_SAID : CONTROL_PROPOSED;
@@ -184,7 +216,7 @@ static int take_step(struct cycle *c, const struct control_step *s, struct cycle
     if (known < 0)
         return known;
     if (wants(c, known, &row))
-        return do_step(c, s, known, &row, view, e);
+        return begin_step(c, s, known, &row, view, to, e);
     if (c->config->mode != CONTROL_ACT && (!known || row.state == CONTROL_STALE)) {
         rc = add(c, s, state, &row, e);
         view->proposed++;
@@ -217,14 +249,45 @@ static int age(void *arg, const struct control_row *row)
                                g->e);
 }
 
+/* End a transaction, whatever came of what is in it. */
+static int commit(struct cycle *c, int rc, struct err *e)
+{
+    int end = control_book_commit(c->config->book, rc < 0 ? NULL : e);
+
+    return rc < 0 ? rc : end;
+}
+
+/* All that is to be done is on the disk before the first of it is done. */
+static int decide(struct cycle *c, const struct control_plan *plan, struct cycle_view *view,
+                  struct doings *to, struct err *e)
+{
+    struct ageing g = { c, plan, e };
+    int rc = control_book_begin(c->config->book, e);
+
+    if (rc < 0)
+        return rc;
+    rc = control_book_rows(c->config->book, 1U << CONTROL_PROPOSED | 1U << CONTROL_APPROVED, LISTED,
+                           age, &g, e);
+    for (size_t i = 0; i < plan->n && rc == 0; i++)
+        rc = take_step(c, &plan->steps[i], view, to, e);
+    return commit(c, rc, e);
+}
+
 int carry_steps(struct cycle *c, const struct control_plan *plan, struct cycle_view *view,
                 struct err *e)
 {
-    struct ageing g = { c, plan, e };
-    int rc = control_book_rows(c->config->book, 1U << CONTROL_PROPOSED | 1U << CONTROL_APPROVED,
-                               LISTED, age, &g, e);
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    struct doings to = { .arena = &a };
+    int rc = decide(c, plan, view, &to, e);
 
-    for (size_t i = 0; i < plan->n && rc == 0; i++)
-        rc = take_step(c, &plan->steps[i], view, e);
-    return rc;
+    if (rc < 0 || to.n == 0)
+        return rc;
+    for (size_t i = 0; i < to.n; i++)
+        do_one(c, &to.all[i], view);
+    rc = control_book_begin(c->config->book, e);
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < to.n && rc == 0; i++)
+        rc = store_one(c, &to.all[i], e);
+    return commit(c, rc, e);
 }
