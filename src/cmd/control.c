@@ -122,7 +122,7 @@ static int open_session(struct session *s, struct err *e)
                                         .patience_ms = s->o->patience_ns / NS_PER_MS };
     int mode = 0, rc = load_policy(s, e);
 
-    while (strcmp(modes[mode], s->o->mode) != 0)
+    while (modes[mode] && strcmp(modes[mode], s->o->mode) != 0)
         mode++;
     if (rc == 0 && s->o->token)
         rc = nodes_option_token(s->o->token, &s->token, e);
