@@ -42,11 +42,6 @@ const struct control_seen *cycle_seen(const struct cycle *c)
 
 /* ---- what there is ---- */
 
-static bool holds(const struct site_job *j)
-{
-    return j->state == SITE_RUNNING && j->devices > 0 && j->n_parts > 0;
-}
-
 static int read_site(struct cycle *c, struct err *e)
 {
     const struct cycle_engine *x = &c->config->engine;
@@ -79,7 +74,7 @@ static int ask_agents(struct cycle *c, struct arena *a, const struct node_answer
     if (!of || !which)
         return err_nomem(e);
     for (size_t i = 0; i < c->site.n_jobs; i++)
-        for (size_t k = 0; holds(&c->site.jobs[i]) && k < c->site.jobs[i].n_parts; k++)
+        for (size_t k = 0; site_job_holds(&c->site.jobs[i]) && k < c->site.jobs[i].n_parts; k++)
             if (c->site.jobs[i].parts[k].node < c->site.n_nodes)
                 which[c->site.jobs[i].parts[k].node] = true;
     *ret = of;
@@ -145,7 +140,7 @@ static int look_all(struct cycle *c, const struct node_answer *const *of, struct
             v->waiting++;
             v->waited += j->devices;
         }
-        if (!holds(j))
+        if (!site_job_holds(j))
             continue;
         rc = look(c, i, &answers, &busy, e);
         if (rc == 0)

@@ -2,11 +2,6 @@
 
 #include "base/clock.h"
 
-static const char *jobs_word(size_t n)
-{
-    return n == 1 ? "job" : "jobs";
-}
-
 void show_sentence(const struct cycle_view *v, struct str *out)
 {
     if (v->devices == 0)
@@ -14,13 +9,13 @@ void show_sentence(const struct cycle_view *v, struct str *out)
     else if (v->holding == 0)
         str_addf(out, "no job holds any of %lld GPUs", (long long)v->devices);
     else if (v->idle == 0)
-        str_addf(out, "%zu %s %s %lld of %lld GPUs, none of them idle", v->holding,
-                 jobs_word(v->holding), v->holding == 1 ? "holds" : "hold", (long long)v->held,
-                 (long long)v->devices);
+        str_addf(out, "%zu job%s %s %lld of %lld GPUs, none of them idle", v->holding,
+                 str_plural((int64_t)v->holding), v->holding == 1 ? "holds" : "hold",
+                 (long long)v->held, (long long)v->devices);
     else
-        str_addf(out, "%zu of %zu %s %s %lld of %lld GPUs idle", v->idle, v->holding,
-                 jobs_word(v->holding), v->idle == 1 ? "keeps" : "keep", (long long)v->idle_devices,
-                 (long long)v->devices);
+        str_addf(out, "%zu of %zu job%s %s %lld of %lld GPUs idle", v->idle, v->holding,
+                 str_plural((int64_t)v->holding), v->idle == 1 ? "keeps" : "keep",
+                 (long long)v->idle_devices, (long long)v->devices);
     if (v->waiting)
         str_addf(out, "; %zu %s for %lld", v->waiting, v->waiting == 1 ? "waits" : "wait",
                  (long long)v->waited);
@@ -36,11 +31,6 @@ static void add_notes(const struct cycle_view *v, struct str *out)
     else if (v->limited)
         str_addf(out, "%zu more to do: as many as one hour allows (--most) were requeued\n",
                  v->limited);
-}
-
-static bool holds(const struct site_job *j)
-{
-    return j->state == SITE_RUNNING && j->devices > 0 && j->n_parts > 0;
 }
 
 static void add_nodes(const struct site *s, const struct site_job *j, struct str *out)
@@ -83,7 +73,7 @@ void show_cycle(const struct cycle *c, const struct cycle_view *v, int64_t now_m
         for (size_t i = 0; i < s->n_jobs; i++) {
             int64_t since_ms;
 
-            if (!holds(&s->jobs[i]))
+            if (!site_job_holds(&s->jobs[i]))
                 continue;
             since_ms = bursts_idle_ms(&cycle_seen(c)[i].bursts, now_ms);
             if ((since_ms != 0) == idle)
@@ -115,7 +105,7 @@ void show_cycle_json(const struct cycle *c, const struct cycle_view *v, int64_t 
         const struct site_job *x = &s->jobs[i];
         int64_t idle_ms;
 
-        if (!holds(x))
+        if (!site_job_holds(x))
             continue;
         idle_ms = bursts_idle_ms(&cycle_seen(c)[i].bursts, now_ms);
         json_object(&j, NULL);

@@ -96,6 +96,12 @@ struct site {
     size_t n_slots;
 };
 
+/* Whether a job runs on devices of its own. */
+static inline bool site_job_holds(const struct site_job *j)
+{
+    return j->state == SITE_RUNNING && j->devices > 0 && j->n_parts > 0;
+}
+
 /* Frees; {0} is empty. */
 void site_done(struct site *s);
 
