@@ -298,14 +298,12 @@ static int approve_row(void *arg, const struct control_row *row)
 static int approve_one(struct session *s, const char *text, struct err *e)
 {
     struct approving a = { .book = s->book, .e = e };
-    uint64_t id;
-    int rc = parse_u64(text, &id);
+    uint64_t id = 0;
+    int rc = parse_u64(text, &id); /* that it is one was seen before */
 
-    if (rc < 0)
-        return err_set(e, ERR_USAGE, "'%s' is no number of an action: brim control list has them",
-                       text);
     a.id = (int64_t)id;
-    rc = control_book_rows(s->book, 1U << CONTROL_PROPOSED, INT32_MAX, approve_row, &a, e);
+    if (rc == 0)
+        rc = control_book_rows(s->book, 1U << CONTROL_PROPOSED, INT32_MAX, approve_row, &a, e);
     return rc < 0 || a.found
                ? rc
                : err_set(e, -ENOENT, "action %s is not proposed: brim control list says what is",
@@ -314,8 +312,15 @@ static int approve_one(struct session *s, const char *text, struct err *e)
 
 static int approve(struct session *s, char **ids, struct err *e)
 {
-    int rc = control_book_open(&s->book, s->folder, false, e);
+    uint64_t id;
+    int rc = 0;
 
+    for (char **at = ids; *at && rc == 0; at++)
+        if (parse_u64(*at, &id) < 0)
+            rc = err_set(e, ERR_USAGE, "'%s' is no number of an action: brim control list has them",
+                         *at);
+    if (rc == 0)
+        rc = control_book_open(&s->book, s->folder, false, e);
     for (; rc == 0 && *ids; ids++)
         rc = approve_one(s, *ids, e);
     control_book_close(s->book);

@@ -65,6 +65,21 @@ static int trouble(struct control_book *b, int code, struct err *e)
 
 /* ---- opening ---- */
 
+/* Who may write there may approve: nobody else is to. */
+static int check_folder(const char *folder, struct err *e)
+{
+    struct stat st;
+
+    if (stat(folder, &st) < 0)
+        return err_set(e, -errno, "cannot look at %s: %m", folder);
+    if (st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH)))
+        return 0;
+    return err_set(e, -EPERM,
+                   "others may write in %s, and could approve what they want: chmod "
+                   "700, or take another folder",
+                   folder);
+}
+
 static int lock(struct control_book *b, const char *folder, struct err *e)
 {
     char path[PATH_MAX];
@@ -116,6 +131,8 @@ int control_book_open(struct control_book **ret, const char *folder, bool act, s
     if (act && mkdir(folder, 0700) < 0 && errno != EEXIST)
         return err_set(e, -errno, "cannot make %s: %m", folder);
     if (act)
+        rc = check_folder(folder, e);
+    if (act && rc == 0)
         rc = lock(b, folder, e);
     if (rc < 0)
         return rc;

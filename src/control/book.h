@@ -35,8 +35,9 @@ struct control_row {
     char outcome[CONTROL_TEXT]; /* Slurm's words where it failed; "" */
 };
 
-/* Open the folder's file or make it; the folder is made, for its owner alone. One control at a time
- * has it to act: -EBUSY with a sentence. 'act' false: to look only. */
+/* Open the folder's file or make it; the folder is made, for its owner alone; one that others may
+ * write in is refused: -EPERM. One control at a time has it to act: -EBUSY with a sentence. 'act'
+ * false: to look only. */
 int control_book_open(struct control_book **ret, const char *folder, bool act, struct err *e)
     CHECK_RESULT;
 void control_book_close(struct control_book *b);

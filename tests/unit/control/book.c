@@ -154,6 +154,23 @@ static void test_transaction(void)
     control_book_close(b);
 }
 
+static void test_folder_of_others(void)
+{
+    struct control_book *b;
+
+    chmod(folder, 0770);
+    b = open_book(true, -EPERM);
+    ok(!b, "a folder in which a group may write is refused");
+    chmod(folder, 0702);
+    b = open_book(true, -EPERM);
+    ok(!b, "a folder in which all may write is refused");
+    chmod(folder, 0755);
+    b = open_book(true, 0);
+    ok(b != NULL, "a folder in which all may read is taken");
+    control_book_close(b);
+    chmod(folder, 0700);
+}
+
 static void remove_all(void)
 {
     static const char *const names[] = { "control.db", "control.db-wal", "control.db-shm", "lock" };
@@ -184,6 +201,7 @@ int main(void)
     test_rows();
     test_two();
     test_transaction();
+    test_folder_of_others();
     remove_all();
     return done();
 }
