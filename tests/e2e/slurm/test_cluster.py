@@ -21,6 +21,7 @@ def four(slurm):
 
 
 def test_a_gang_job_gets_its_gpus(four):
+    cluster.wait_for(four.is_whole, "all nodes")  # with one of each switch busy it would span both
     job = four.submit(
         "srun -l sh -c 'echo $SLURMD_NODENAME $CUDA_VISIBLE_DEVICES'", "-N2", "--gpus-per-node=2"
     )
