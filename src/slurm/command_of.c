@@ -41,13 +41,15 @@ static bool plain(struct arena *a, const char **argv, const struct site_deed *d,
 
 static bool cancel(struct arena *a, const char **argv, const struct site_deed *d)
 {
-    bool signal = d->kind == SITE_DO_SIGNAL;
     int n = 0;
 
     argv[n++] = "scancel";
     argv[n++] = "--verbose"; /* or it does not say what went wrong */
-    if (signal) {
+    if (d->kind == SITE_DO_SIGNAL)
         argv[n++] = "--full";
+    if (d->kind == SITE_DO_SIGNAL_SCRIPT)
+        argv[n++] = "--batch";
+    if (d->kind != SITE_DO_CANCEL) {
         argv[n] = arena_printf(a, "--signal=%u", d->value);
         if (!argv[n++])
             return false;
@@ -90,6 +92,8 @@ static bool fill(struct arena *a, const char **argv, const struct site_deed *d)
         return plain(a, argv, d, "notify");
     case SITE_DO_CANCEL:
     case SITE_DO_SIGNAL:
+    case SITE_DO_SIGNAL_STEPS:
+    case SITE_DO_SIGNAL_SCRIPT:
         return cancel(a, argv, d);
     case SITE_DO_NODE_DRAIN:
         return update_node(a, argv, d, "Reason", "State=DRAIN");

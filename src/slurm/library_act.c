@@ -6,7 +6,8 @@
 #include "slurm/library.h"
 #include "slurm/take.h"
 
-enum { KILL_FULL_JOB = 8, REQUEUE_HOLD = 1 << 11, NODE_DOWN = 1 };
+enum { KILL_BATCH = 1, KILL_STEPS_ONLY = 4, KILL_FULL_JOB = 8 };
+enum { REQUEUE_HOLD = 1 << 11, NODE_DOWN = 1 };
 enum { NODE_RESUME = 1 << 8, NODE_DRAIN = 1 << 9, SPARE = 256 };
 
 static struct slurm_step_id whole_job(uint32_t job)
@@ -129,6 +130,10 @@ static int act(const struct slurm_library *l, const struct site_deed *d)
         return call_kill(l, d->job, SIGKILL, 0);
     case SITE_DO_SIGNAL:
         return call_kill(l, d->job, d->value, KILL_FULL_JOB);
+    case SITE_DO_SIGNAL_STEPS:
+        return call_kill(l, d->job, d->value, KILL_STEPS_ONLY);
+    case SITE_DO_SIGNAL_SCRIPT:
+        return call_kill(l, d->job, d->value, KILL_BATCH);
     case SITE_DO_NODES:
         return update_job(l, d->job, DESC_NODES, NULL, d->value);
     case SITE_DO_NOTE:

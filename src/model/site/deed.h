@@ -15,11 +15,13 @@ enum site_deed_kind {
     SITE_DO_SUSPEND,
     SITE_DO_GO_ON, /* after that */
     SITE_DO_CANCEL,
-    SITE_DO_SIGNAL,  /* value: the signal, to all steps and the batch script */
-    SITE_DO_NODES,   /* value: it goes on with so many nodes, fewer than it has */
-    SITE_DO_NOTE,    /* text: becomes its admin_comment */
-    SITE_DO_COMMENT, /* text: becomes its comment */
-    SITE_DO_TELL,    /* text: is written to the terminals of its srun (scontrol notify) */
+    SITE_DO_SIGNAL,        /* value: the signal, to all steps and the batch script */
+    SITE_DO_SIGNAL_STEPS,  /* to steps alone */
+    SITE_DO_SIGNAL_SCRIPT, /* to the batch script alone */
+    SITE_DO_NODES,         /* value: it goes on with so many nodes, fewer than it has */
+    SITE_DO_NOTE,          /* text: becomes its admin_comment */
+    SITE_DO_COMMENT,       /* text: becomes its comment */
+    SITE_DO_TELL,          /* text: is written to the terminals of its srun (scontrol notify) */
     /* to nodes */
     SITE_DO_NODE_DRAIN, /* text: the reason */
     SITE_DO_NODE_DOWN,  /* text: the reason; jobs there are requeued at once */

@@ -36,6 +36,8 @@ static const struct {
     { "go-on", SITE_DO_GO_ON, NOTHING },
     { "cancel", SITE_DO_CANCEL, NOTHING },
     { "signal", SITE_DO_SIGNAL, NUMBER },
+    { "signal-steps", SITE_DO_SIGNAL_STEPS, NUMBER },
+    { "signal-script", SITE_DO_SIGNAL_SCRIPT, NUMBER },
     { "nodes", SITE_DO_NODES, NUMBER },
     { "note", SITE_DO_NOTE, TEXT },
     { "comment", SITE_DO_COMMENT, TEXT },

@@ -142,6 +142,10 @@ static void test_deeds(void)
     check_deed((struct site_deed){ SITE_DO_CANCEL, 7, NULL, NULL, 0 }, "scancel|--verbose|7");
     check_deed((struct site_deed){ SITE_DO_SIGNAL, 7, NULL, NULL, 10 },
                "scancel|--verbose|--full|--signal=10|7");
+    check_deed((struct site_deed){ SITE_DO_SIGNAL_STEPS, 7, NULL, NULL, 10 },
+               "scancel|--verbose|--signal=10|7");
+    check_deed((struct site_deed){ SITE_DO_SIGNAL_SCRIPT, 7, NULL, NULL, 10 },
+               "scancel|--verbose|--batch|--signal=10|7");
     check_deed((struct site_deed){ SITE_DO_TELL, 7, NULL, "hello", 0 }, "scontrol|notify|7|hello");
     check_deed((struct site_deed){ SITE_DO_NODE_DRAIN, 0, "n1", "bad gpu", 0 },
                "scontrol|update|NodeName=n1|State=DRAIN|Reason=bad gpu");
