@@ -191,6 +191,7 @@ static void add_json(const struct rules *rules, struct str *out)
         } else {
             add_condition(&j, r);
         }
+        json_bool(&j, "drain", r->drain);
         add_optional(&j, "why", r->why);
         add_optional(&j, "action", r->action);
         add_optional(&j, "source", r->source);

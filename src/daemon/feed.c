@@ -141,7 +141,9 @@ static struct live_extra extra_of(const struct feed *f, struct live_alert shown[
                                         .thing = firing[i].thing,
                                         .text = firing[i].text,
                                         .action = firing[i].action,
-                                        .since_ms = firing[i].since_ns / NS_PER_MS };
+                                        .since_ms = firing[i].since_ns / NS_PER_MS,
+                                        .drain = firing[i].rule->drain &&
+                                                 firing[i].severity == SEVERITY_CRITICAL };
     return extra;
 }
 

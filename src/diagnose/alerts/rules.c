@@ -12,7 +12,7 @@
 
 enum { NAME_MAX_BYTES = 40 };
 
-/* Where the texts go; the last three are read by set_key() itself. */
+/* Where the texts go; the last four are read by set_key() itself. */
 static const struct key {
     const char *name;
     size_t offset;
@@ -28,6 +28,7 @@ static const struct key {
     { "for", 0 },
     { "keep", 0 },
     { "severity", 0 },
+    { "drain", 0 },
 };
 
 struct loader {
@@ -57,6 +58,14 @@ static int set_severity(struct rule *r, const struct ini_entry *at, struct err *
     return bad(at, e, "a severity is note, warning or critical");
 }
 
+static int set_drain(struct rule *r, const struct ini_entry *at, struct err *e)
+{
+    if (strcmp(at->value, "yes") != 0 && strcmp(at->value, "no") != 0)
+        return bad(at, e, "drain is yes or no");
+    r->drain = *at->value == 'y';
+    return 0;
+}
+
 static int set_time(int64_t *ret, const struct ini_entry *at, struct err *e)
 {
     int64_t ns;
@@ -75,6 +84,8 @@ static int set_key(struct loader *l, struct rule *r, const struct ini_entry *at,
         l->has_severity = true;
         return set_severity(r, at, e);
     }
+    if (!strcmp(at->key, "drain"))
+        return set_drain(r, at, e);
     if (!strcmp(at->key, "for") || !strcmp(at->key, "keep")) {
         l->has_for = l->has_for || *at->key == 'f';
         return set_time(*at->key == 'f' ? &r->for_ns : &r->keep_ns, at, e);
@@ -103,7 +114,7 @@ static int set_key(struct loader *l, struct rule *r, const struct ini_entry *at,
 static const char *check_event(const struct loader *l, const struct rule *r)
 {
     if (r->set || r->by || r->text || r->say || l->has_for || l->has_severity || r->action)
-        return "a rule with 'event' takes only 'keep', 'why' and 'source'";
+        return "a rule with 'event' takes only 'keep', 'drain', 'why' and 'source'";
     return r->keep_ns > 0 ? NULL : "a rule with 'event' needs 'keep'";
 }
 

@@ -6,6 +6,7 @@
  *     when = ... > 0.05           see diagnose/alerts/expr.h
  *     for = 30s                   how long it must hold before the alert begins
  *     severity = warning          note, warning, critical
+ *     drain = yes                 while it fires, jobs are not to start on the node
  *     say = disk {thing} takes {value:seconds} for a request
  *     why = what it means
  *     action = what to do
@@ -13,7 +14,7 @@
  *
  * A rule with "event = KIND ..." in place of set, by, when, for and say makes alerts of events of
  * these kinds, "*" for all, that stay for the time in "keep"; say, severity and action are the
- * event's own. Of several such rules the first that knows the kind counts. */
+ * event's own; with "drain = yes" those that are critical count. Of several such rules the first that knows the kind counts. */
 #ifndef BRIM_DIAGNOSE_ALERTS_RULES_H
 #define BRIM_DIAGNOSE_ALERTS_RULES_H
 #include "base/str.h"
@@ -31,6 +32,7 @@ struct rule {
     const char *event;
     int64_t for_ns, keep_ns;
     enum severity severity;
+    bool drain; /* nothing is to start on a node with a critical alert of it */
     const char *say, *why, *action, *source; /* "" when left out */
 };
 

@@ -33,7 +33,17 @@ static void count_gpus(struct node_report *r, const struct live *l)
     }
 }
 
-static void count_alerts(struct node_report *r, const struct live_extra *x)
+/* One for which nothing is to start on the node. */
+static void note_unfit(struct node_report *r, const struct live *l, const struct live_alert *a)
+{
+    if (!*r->unfit)
+        live_run_text(r->unfit, sizeof(r->unfit), a->text);
+    for (size_t i = 0; i < l->n_gpus && i < NODE_REPORT_GPUS; i++)
+        if (l->gpus[i].gpu && !strcmp(l->gpus[i].gpu, a->thing))
+            r->faulty |= 1U << i;
+}
+
+static void count_alerts(struct node_report *r, const struct live *l, const struct live_extra *x)
 {
     for (size_t i = 0; i < x->n_alerts; i++) {
         bool critical = !strcmp(x->alerts[i].severity, severity_text(SEVERITY_CRITICAL));
@@ -43,6 +53,8 @@ static void count_alerts(struct node_report *r, const struct live_extra *x)
             live_run_text(r->alert, sizeof(r->alert), x->alerts[i].text);
         r->critical += critical;
         r->warnings += warning;
+        if (x->alerts[i].drain)
+            note_unfit(r, l, &x->alerts[i]);
     }
 }
 
@@ -50,11 +62,12 @@ void node_report_make(struct node_report *r, const struct live *l, const struct 
 {
     *r = (struct node_report){ .time_ms = l->wall_ns / NS_PER_MS,
                                .verdict = l->verdict,
+                               .judged = true,
                                .runs = (double)x->n_runs };
     live_run_text(r->host, sizeof(r->host), x->host ? x->host : "");
     live_run_text(r->version, sizeof(r->version), BRIM_VERSION);
     count_gpus(r, l);
-    count_alerts(r, x);
+    count_alerts(r, l, x);
 }
 
 /* ---- writing ---- */
@@ -94,6 +107,12 @@ void node_report_write(const struct node_report *r, struct str *out)
     json_round(&j, "alerts_critical", r->critical, 0);
     json_round(&j, "alerts_warning", r->warnings, 0);
     add_text(&j, "alert", r->alert);
+    add_text(&j, "unfit", r->unfit);
+    json_array(&j, "gpus_faulty");
+    for (unsigned i = 0; i < NODE_REPORT_GPUS; i++)
+        if (r->faulty & 1U << i)
+            json_int(&j, NULL, i);
+    json_end(&j);
     json_round(&j, "runs", r->runs, 0);
     json_array(&j, "busy");
     for (size_t i = 0; i < r->n_busy; i++)
@@ -171,6 +190,20 @@ static void read_busy(const struct json_value *root, struct node_report *r)
     }
 }
 
+static void read_faulty(const struct json_value *root, struct node_report *r)
+{
+    const struct json_value *v = json_get(root, "gpus_faulty");
+
+    r->judged = v && v->kind == JSON_ARRAY;
+    for (size_t i = 0; r->judged && i < v->n_items; i++) {
+        const struct json_value *x = &v->items[i];
+
+        if (x->kind == JSON_NUMBER && x->number >= 0 && x->number < NODE_REPORT_GPUS)
+            r->faulty |= 1U << (unsigned)x->number;
+    }
+    live_run_text(r->unfit, sizeof(r->unfit), r->judged ? text_of(root, "unfit") : "");
+}
+
 int node_report_read(struct node_report *ret, const char *text, size_t len)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
@@ -195,6 +228,7 @@ int node_report_read(struct node_report *ret, const char *text, size_t len)
     read_verdict(root, &r.verdict);
     read_numbers(root, &r);
     read_busy(root, &r);
+    read_faulty(root, &r);
     *ret = r;
     return 0;
 }

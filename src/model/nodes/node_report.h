@@ -21,6 +21,9 @@ struct node_report {
     double critical;  /* alerts that fire */
     double warnings;
     char alert[LIVE_TEXT];         /* the sentence of the worst of them; "" */
+    char unfit[LIVE_TEXT];         /* that of one for which no job is to start there; "" */
+    uint32_t faulty;               /* GPUs with such an alert, of the first ones: bits */
+    bool judged;                   /* it tells the two above: older agents do not */
     double runs;                   /* that go on */
     double busy[NODE_REPORT_GPUS]; /* of each GPU, the first ones in the agent's order: 0 to 1 */
     size_t n_busy;

@@ -159,6 +159,7 @@ struct live_alert {
     const char *thing, *text;
     const char *action; /* NULL */
     int64_t since_ms;   /* since 1970 */
+    bool drain;         /* jobs are not to start on the node */
 };
 
 /* What is printed with the view and does not come from ticks. */

@@ -59,6 +59,43 @@ static void test_there_and_back(void)
     ok(isnan(r.busy[6]) && isnan(r.busy[7]), "one that is lost, or not known, is not idle");
 }
 
+/* GPU 2 is to be drained for, GPU 3 is lost and no reason to, as far as its rule says. */
+static void test_unfit(void)
+{
+    static const struct live_alert list[] = {
+        { .name = "a", .severity = "critical", .thing = "g3", .text = "another one" },
+        { .name = "b",
+          .severity = "critical",
+          .thing = "g2",
+          .text = "GPU 2\nis bad",
+          .drain = true },
+        { .name = "c", .severity = "critical", .thing = "eth0", .text = "a port", .drain = true },
+        { .name = "d", .severity = "critical", .thing = "g5", .text = "GPU 5", .drain = true },
+    };
+    static const char older[] = "{\"schema\": \"brim.node.v1\", \"unfit\": \"x\"}";
+    static const char odd[] = "{\"schema\": \"brim.node.v1\", \"unfit\": \"x\","
+                              " \"gpus_faulty\": [16, -1, \"2\", 1e300, 15, 0]}";
+    static const char *const names[] = { "g0", "g1", "g2", "g3", "g4", "g5", NULL, "g7" };
+    static struct live l;
+    const struct live_extra x = { .alerts = list, .n_alerts = ARRAY_SIZE(list) };
+    CLEANUP(str_done) struct str text = STR_INIT(NODE_REPORT_MAX);
+    struct node_report made, r;
+
+    make_live(&l);
+    for (size_t i = 0; i < l.n_gpus; i++)
+        l.gpus[i].gpu = names[i];
+    node_report_make(&made, &l, &x);
+    node_report_write(&made, &text);
+    is_int(node_report_read(&r, str_text(&text), text.len), 0, "a report of a bad node is read");
+    is_str(r.unfit, "GPU 2?is bad", "the first alert that drains is told, without controls");
+    is_int((int)r.faulty, 1 << 2 | 1 << 5, "accelerators with an alert that drains are told");
+    ok(r.judged, "this agent tells whether its node is fit");
+    is_int(node_report_read(&r, older, sizeof(older) - 1), 0, "an older agent's report is read");
+    ok(!r.judged && !*r.unfit, "an older agent does not tell whether its node is fit");
+    is_int(node_report_read(&r, odd, sizeof(odd) - 1), 0, "a list of odd accelerators is read");
+    is_int((int)r.faulty, 1 << 15 | 1, "what is none of the first 16 accelerators is left out");
+}
+
 static void test_busy_of_strangers(void)
 {
     static const char text[] = "{\"schema\": \"brim.node.v1\", \"busy\": [1, 1.5, -1, \"0\", 0,"
@@ -150,6 +187,7 @@ static void test_hostile(void)
 int main(void)
 {
     test_there_and_back();
+    test_unfit();
     test_busy_of_strangers();
     test_alert();
     test_hostile();
