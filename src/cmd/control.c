@@ -19,23 +19,26 @@ enum { POLICY_MAX = 64 << 10, OUTPUT_MAX = 64 << 20, TOKEN_MAX = 4096, OPERANDS 
 
 struct control_opts {
     const char *policy, *mode, *directory, *conf, *token, *json, *log;
-    int64_t every_ns, patience_ns;
+    int64_t every_ns, patience_ns, back_ns;
     uint64_t port, most;
 };
-
-static const char *const modes[] = { "observe", "propose", "act", NULL };
 
 static const struct opt opts[] = {
     { OPT_STRING, 'p', "policy", offsetof(struct control_opts, policy), "FILE",
       "with run, once: an INI file with a section [idle] (told after 1h, taken after 2h)" },
-    { OPT_CHOICE, 'm', "mode", offsetof(struct control_opts, mode), "MODE",
-      "with run, once: only say it, do what brim control approve names, or do it (observe)",
-      .choices = modes },
+    { OPT_STRING, 'm', "mode", offsetof(struct control_opts, mode), "MODE",
+      "with run, once: observe (only say it), propose (do what brim control approve names) or act; "
+      "or one for each: idle=act,faults=propose" },
     { OPT_UINT, 0, "most", offsetof(struct control_opts, most), "N",
-      "with run, once: requeue in an hour so many of the jobs that hold GPUs, and at least one (5)",
+      "with run, once: in an hour requeue so many of the jobs that hold GPUs, and drain so many "
+      "nodes; at least one (5)",
       .least = 0, .most = 100, .unit = "%" },
     { OPT_DURATION, 0, "every", offsetof(struct control_opts, every_ns), "TIME",
       "with run: how often to look (15s)", .least = OPT_S, .most = OPT_MIN },
+    { OPT_DURATION, 0, "return-after", offsetof(struct control_opts, back_ns), "TIME",
+      "with run, once: a node that was drained for a fault is well for so long before it serves "
+      "again (10m)",
+      .least = 0, .most = 24 * OPT_HOUR },
     { OPT_UINT, 0, "port", offsetof(struct control_opts, port), "PORT",
       "with run, once: of the agents of the nodes (9410)", .least = 1, .most = 65535 },
     { OPT_STRING, 0, "token", offsetof(struct control_opts, token), "FILE",
@@ -58,6 +61,7 @@ static const struct control_opts defaults = {
     .log = "info",
     .every_ns = 15 * NS_PER_S,
     .patience_ns = 10 * NS_PER_S,
+    .back_ns = 600 * NS_PER_S,
     .port = NODE_LIST_PORT,
     .most = 5,
 };
@@ -120,10 +124,8 @@ static int open_session(struct session *s, struct err *e)
 {
     const struct slurm_config slurm = { .conf = s->o->conf,
                                         .patience_ms = s->o->patience_ns / NS_PER_MS };
-    int mode = 0, rc = load_policy(s, e);
+    int rc = load_policy(s, e);
 
-    while (modes[mode] && strcmp(modes[mode], s->o->mode) != 0)
-        mode++;
     if (rc == 0 && s->o->token)
         rc = nodes_option_token(s->o->token, &s->token, e);
     s->ask = (struct gather_config){ s->o->token ? str_text(&s->token) : NULL, (unsigned)s->o->port,
@@ -136,8 +138,10 @@ static int open_session(struct session *s, struct err *e)
                                        .policy = &s->policy,
                                        .clock = s->app->clock,
                                        .book = s->book,
-                                       .mode = (enum control_mode)mode,
+                                       .back_ms = s->o->back_ns / NS_PER_MS,
                                        .percent = (unsigned)s->o->most };
+    if (rc == 0)
+        rc = control_modes_read(s->o->mode, s->config.mode, e);
     return rc == 0 ? cycle_open(&s->control, &s->config, e) : rc;
 }
 
@@ -152,12 +156,20 @@ static void close_session(struct session *s)
 
 /* ---- run, once ---- */
 
+/* When a node was drained there are jobs on it to look at, and nothing to wait for. */
+static int run_cycle(struct session *s, struct cycle_view *v, struct err *e)
+{
+    int rc = cycle_run(s->control, v, e);
+
+    return rc == 0 && v->drained ? cycle_run(s->control, v, e) : rc;
+}
+
 static int once(struct session *s, struct err *e)
 {
     CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX);
     struct cycle_view v;
     int64_t now_ms;
-    int rc = cycle_run(s->control, &v, e);
+    int rc = run_cycle(s, &v, e);
 
     if (rc < 0)
         return rc;
@@ -200,7 +212,7 @@ static int go_on(struct session *s, struct err *e)
         struct cycle_view v;
         struct err why = { "" };
 
-        if (cycle_run(s->control, &v, &why) < 0)
+        if (run_cycle(s, &v, &why) < 0)
             log_warning("%s", why.text);
         else
             tell(&v, &last);

@@ -5,6 +5,7 @@
  *     SELECT datetime(t / 1000, 'unixepoch'), kind, job, state, reason FROM action; */
 #ifndef BRIM_CONTROL_BOOK_H
 #define BRIM_CONTROL_BOOK_H
+#include "control/faults.h"
 #include "control/plan.h"
 
 struct control_book;
@@ -22,15 +23,17 @@ enum control_state {
 
 /* "proposed"; NULL behind the last. */
 extern const char *const control_state_names[];
-const char *control_kind_name(uint8_t kind); /* "warn", "requeue" */
+const char *control_kind_name(uint8_t kind); /* "warn", "requeue" ... */
 
-/* One decision about a job that began to run at start_ms. */
+/* One decision: about a job that began to run at start_ms, or about a node (node is its name, job
+ * is 0) for what began then. */
 struct control_row {
     int64_t id, time_ms, start_ms;
     uint32_t job, other, restarts; /* ids of Slurm; other 0: none; how often it had restarted */
     int32_t devices;
     uint8_t kind, state;
     char user[64]; /* of the job */
+    char node[64]; /* "" */
     char reason[CONTROL_TEXT];
     char outcome[CONTROL_TEXT]; /* Slurm's words where it failed; "" */
 };
@@ -57,13 +60,20 @@ int control_book_see(struct control_book *b, const struct site_job *j,
 /* Forget jobs that nobody has seen since. */
 int control_book_forget(struct control_book *b, int64_t before_ms, struct err *e) CHECK_RESULT;
 
+/* What was seen of the nodes of a site, by number. */
+int control_book_nodes(struct control_book *b, const struct site *site, int64_t now_ms,
+                       struct control_node *nodes, struct err *e) CHECK_RESULT;
+int control_book_see_node(struct control_book *b, const char *name, const struct control_node *n,
+                          struct err *e) CHECK_RESULT;
+
 /* Add a decision: its id is set. What became of one. */
 int control_book_add(struct control_book *b, struct control_row *row, struct err *e) CHECK_RESULT;
 int control_book_became(struct control_book *b, int64_t id, enum control_state state,
                         const char *outcome, struct err *e) CHECK_RESULT;
 
-/* The newest decision of that kind about a job's attempt. 1, 0: there is none, or an error. */
-int control_book_last(struct control_book *b, uint32_t job, int64_t start_ms, uint8_t kind,
+/* The newest decision of the kind of 'like' about its job's attempt, or its node. 1, 0: there is
+ * none, or an error. */
+int control_book_last(struct control_book *b, const struct control_row *like,
                       struct control_row *ret, struct err *e) CHECK_RESULT;
 
 /* How many of a kind were carried out, or begun, since then. */

@@ -5,11 +5,10 @@
 
 #include "base/log.h"
 #include "control/cycle_private.h"
+#include "control/do.h"
+#include "model/site/words.h"
 
 enum { HOUR_MS = 3600000, AGAIN_MS = 300000, LISTED = 1000 };
-
-/* What is noted at a job begins so: what others noted there stays. */
-static const char own_note[] = "brim: ";
 
 /* ---- those that were being done ---- */
 
@@ -18,23 +17,13 @@ struct settling {
     struct err *e;
 };
 
-/* Whether the attempt that a row is about runs still. */
-static bool still_runs(const struct cycle *c, const struct control_row *row)
-{
-    int64_t i = site_job_find(&c->site, row->job);
-    const struct site_job *j = i < 0 ? NULL : &c->site.jobs[i];
-
-    return j && j->state == SITE_RUNNING && j->start_ms == row->start_ms &&
-           j->restarts == row->restarts;
-}
-
 static int settle(void *arg, const struct control_row *row)
 {
     struct settling *s = arg;
-    bool happened = row->kind == CONTROL_REQUEUE && !still_runs(s->c, row);
+    bool happened = control_happened(s->c, row);
 
     return control_book_became(s->c->config->book, row->id, happened ? CONTROL_DONE : CONTROL_STALE,
-                               happened ? "" : "it was not known whether it was done; it was not",
+                               happened ? "" : "its control ended meanwhile, and it is not so",
                                s->e);
 }
 
@@ -45,34 +34,57 @@ int carry_settle(struct cycle *c, struct err *e)
     return control_book_rows(c->config->book, 1U << CONTROL_DUE, LISTED, settle, &s, e);
 }
 
+/* ---- a step's row ---- */
+
+/* A row as it is before anybody decides: its job's attempt, or its node. */
+static void row_of(const struct cycle *c, const struct control_step *s, struct control_row *ret)
+{
+    *ret = (struct control_row){
+        .time_ms = c->now_ms, .start_ms = s->since_ms, .devices = s->devices, .kind = s->kind
+    };
+    if (s->other != CONTROL_NONE)
+        ret->other = c->site.jobs[s->other].id;
+    if (control_step_is_of_node(s->kind)) {
+        snprintf(ret->node, sizeof(ret->node), "%s", c->site.nodes[s->node].name);
+    } else {
+        const struct site_job *j = &c->site.jobs[s->job];
+
+        ret->job = j->id;
+        ret->start_ms = j->start_ms;
+        ret->restarts = j->restarts;
+        snprintf(ret->user, sizeof(ret->user), "%s", j->user);
+    }
+    snprintf(ret->reason, sizeof(ret->reason), "%s", s->text);
+}
+
+/* Whether a row is about what a step is about. */
+static bool is_about(const struct cycle *c, const struct control_step *s,
+                     const struct control_row *row)
+{
+    const struct site_job *j;
+
+    if (s->kind != row->kind)
+        return false;
+    if (control_step_is_of_node(s->kind))
+        return s->since_ms == row->start_ms && !strcmp(c->site.nodes[s->node].name, row->node);
+    j = &c->site.jobs[s->job];
+    return j->id == row->job && j->start_ms == row->start_ms;
+}
+
+static int add(struct cycle *c, const struct control_step *s, enum control_state state,
+               struct control_row *row, struct err *e)
+{
+    row_of(c, s, row);
+    row->state = (uint8_t)state;
+    return control_book_add(c->config->book, row, e);
+}
+
+static enum control_mode mode_of(const struct cycle *c, const struct control_step *s)
+{
+    return c->config->mode[s->policy];
+}
+
 /* ---- doing it ---- */
-
-/* Tell a job's owner: in the job, where nobody else has written, and on its terminal. */
-static int warn(struct cycle *c, const struct site_job *j, const char *text, struct err *e)
-{
-    const struct cycle_engine *x = &c->config->engine;
-    bool free = !j->note || !*j->note || !strncmp(j->note, own_note, strlen(own_note));
-    char note[CONTROL_TEXT + sizeof(own_note)];
-    struct site_deed deed = { .kind = SITE_DO_NOTE, .job = j->id, .text = note };
-    int rc = 0;
-
-    snprintf(note, sizeof(note), "%s%s", own_note, text);
-    if (free)
-        rc = x->act(x->ctx, &deed, e);
-    deed.kind = SITE_DO_TELL;
-    if (rc == 0 && x->act(x->ctx, &deed, NULL) < 0 && !free)
-        rc = err_set(e, -EEXIST, "somebody has written into admin_comment of job %u",
-                     (unsigned)j->id);
-    return rc;
-}
-
-static int requeue(struct cycle *c, const struct site_job *j, struct err *e)
-{
-    const struct cycle_engine *x = &c->config->engine;
-    const struct site_deed deed = { .kind = SITE_DO_REQUEUE, .job = j->id };
-
-    return x->act(x->ctx, &deed, e);
-}
 
 /* Its owner counts as told. */
 static int note_told(struct cycle *c, const struct control_step *s, struct err *e)
@@ -85,7 +97,7 @@ static int note_told(struct cycle *c, const struct control_step *s, struct err *
 
 /* A step that is stored as due, and what came of it. */
 struct doing {
-    const struct control_step *step;
+    struct control_step step;
     int64_t row;
     uint8_t state; /* enum control_state: CONTROL_DUE while nobody knows */
     char outcome[CONTROL_TEXT];
@@ -93,21 +105,21 @@ struct doing {
 
 static void do_one(struct cycle *c, struct doing *d, struct cycle_view *view)
 {
-    const struct site_job *j = &c->site.jobs[d->step->job];
     struct err why = { "" };
-    int rc = d->step->kind == CONTROL_WARN ? warn(c, j, d->step->text, &why) : requeue(c, j, &why);
+    int rc = control_do(c, &d->step, &why);
 
     if (rc == -ETIMEDOUT) /* the next cycle sees */
         return;
     if (rc < 0 && rc != -EALREADY) {
         view->failed++;
-        log_warning("%s: %s", d->step->text, why.text);
+        log_warning("%s: %s", d->step.text, why.text);
         d->state = rc == -ESRCH ? CONTROL_STALE : CONTROL_FAILED;
         snprintf(d->outcome, sizeof(d->outcome), "%s", why.text);
         return;
     }
     view->done++;
-    log_info("%s", d->step->text);
+    view->drained += d->step.kind == CONTROL_DRAIN;
+    log_info("%s", d->step.text);
     d->state = CONTROL_DONE;
 }
 
@@ -118,59 +130,74 @@ static int store_one(struct cycle *c, const struct doing *d, struct err *e)
     if (d->state != CONTROL_DUE)
         rc = control_book_became(c->config->book, d->row, (enum control_state)d->state, d->outcome,
                                  e);
-    return rc == 0 && d->state == CONTROL_DONE ? note_told(c, d->step, e) : rc;
+    return rc == 0 && d->state == CONTROL_DONE ? note_told(c, &d->step, e) : rc;
 }
 
 /* ---- one step ---- */
 
-static void row_of(const struct cycle *c, const struct control_step *s, struct control_row *ret)
-{
-    const struct site_job *j = &c->site.jobs[s->job];
-
-    *ret = (struct control_row){
-        .time_ms = c->now_ms,
-        .start_ms = j->start_ms,
-        .job = j->id,
-        .other = s->other == CONTROL_NONE ? 0 : c->site.jobs[s->other].id,
-        .restarts = j->restarts,
-        .devices = s->devices,
-        .kind = s->kind,
-    };
-    snprintf(ret->user, sizeof(ret->user), "%s", j->user);
-    snprintf(ret->reason, sizeof(ret->reason), "%s", s->text);
-}
-
-static int add(struct cycle *c, const struct control_step *s, enum control_state state,
-               struct control_row *row, struct err *e)
-{
-    row_of(c, s, row);
-    row->state = (uint8_t)state;
-    return control_book_add(c->config->book, row, e);
-}
-
-/* No more than a part of the jobs in an hour. */
+/* No more than a part of the jobs, or of the nodes, in an hour. */
 static int may(struct cycle *c, const struct control_step *s, const struct cycle_view *view,
                bool *ret, struct err *e)
 {
-    int64_t most = MAX((int64_t)view->holding * c->config->percent / 100, 1), n = 0;
+    size_t of = s->kind == CONTROL_DRAIN ? c->site.n_nodes : view->holding;
+    int64_t most = MAX((int64_t)of * c->config->percent / 100, 1), n = 0;
+    bool counts = s->kind == CONTROL_REQUEUE || s->kind == CONTROL_DRAIN;
     int rc = 0;
 
-    if (s->kind == CONTROL_REQUEUE)
+    if (counts)
         rc = control_book_count(c->config->book, s->kind, c->now_ms - HOUR_MS, &n, e);
-    *ret = !view->stopped && (s->kind != CONTROL_REQUEUE || n < most);
+    *ret = !view->stopped && (!counts || n < most);
     return rc;
 }
 
 /* Whether a step is to be done now, by what is known of it: 'known' says whether there is a row. */
-static bool wants(const struct cycle *c, bool known, const struct control_row *row)
+static bool wants(const struct cycle *c, const struct control_step *s, bool known,
+                  const struct control_row *row)
 {
-    if (c->config->mode == CONTROL_OBSERVE)
+    enum control_mode mode = mode_of(c, s);
+
+    if (mode == CONTROL_OBSERVE)
         return false;
-    if (c->config->mode == CONTROL_PROPOSE)
+    if (mode == CONTROL_PROPOSE)
         return known && row->state == CONTROL_APPROVED;
     if (!known || row->state == CONTROL_FAILED)
         return !known || c->now_ms - row->time_ms >= AGAIN_MS;
     return row->state != CONTROL_DONE && row->state != CONTROL_DUE;
+}
+
+/* What a job needs before it gives way: 0: nothing more; 1: to be told to save, which *s becomes;
+ * 2: time, it was told. */
+enum before { BEFORE_NOTHING, BEFORE_SIGNAL, BEFORE_TIME };
+
+static int before(struct cycle *c, struct control_step *s, struct err *e)
+{
+    struct site_words w;
+    struct control_row row, like;
+    int known;
+
+    if (s->kind != CONTROL_REQUEUE || s->at_once)
+        return BEFORE_NOTHING;
+    w = site_words_of(c->site.jobs[s->job].comment);
+    if (w.signal == 0)
+        return BEFORE_NOTHING;
+    row_of(c, s, &like);
+    like.kind = CONTROL_SIGNAL;
+    known = control_book_last(c->config->book, &like, &row, e);
+    if (known < 0)
+        return known;
+    if (!known || row.state == CONTROL_STALE ||
+        (row.state == CONTROL_FAILED && c->now_ms - row.time_ms >= AGAIN_MS)) {
+        char text[CONTROL_TEXT];
+
+        s->kind = CONTROL_SIGNAL;
+        snprintf(text, sizeof(text), "job %u is to save, and has %d s: %.200s",
+                 (unsigned)c->site.jobs[s->job].id, (int)w.grace_s, s->text);
+        memcpy(s->text, text, sizeof(text));
+        return BEFORE_SIGNAL;
+    }
+    return row.state == CONTROL_DONE && c->now_ms - row.time_ms >= w.grace_s * INT64_C(1000)
+               ? BEFORE_NOTHING
+               : BEFORE_TIME;
 }
 
 /* The steps of a cycle that are to be done. */
@@ -180,50 +207,61 @@ struct doings {
     size_t n;
 };
 
-/* Store it as due, if it may be done. */
-static int begin_step(struct cycle *c, const struct control_step *s, bool known,
+static int push(struct doings *to, const struct control_step *s, int64_t row, struct err *e)
+{
+    struct doing *d = ARENA_PUSH(to->arena, &to->all, &to->n);
+
+    if (!d)
+        return err_nomem(e);
+    *d = (struct doing){ .step = *s, .row = row, .state = CONTROL_DUE };
+    return 0;
+}
+
+/* Store it, or what comes before it, as due, if it may be done. */
+static int begin_step(struct cycle *c, const struct control_step *wanted, bool known,
                       struct control_row *row, struct cycle_view *view, struct doings *to,
                       struct err *e)
 {
     bool again = known && (row->state == CONTROL_PROPOSED || row->state == CONTROL_APPROVED);
+    struct control_step s = *wanted;
     bool allowed = false;
-    struct doing *d;
-    int rc = may(c, s, view, &allowed, e);
+    int rc = may(c, &s, view, &allowed, e);
 
     if (rc == 0 && !allowed)
         view->limited++;
     if (rc < 0 || !allowed)
         return rc;
-    rc = again ? control_book_became(c->config->book, row->id, CONTROL_DUE, "", e)
-               : add(c, s, CONTROL_DUE, row, e);
-    if (rc < 0)
-        return rc;
-    d = ARENA_PUSH(to->arena, &to->all, &to->n);
-    if (!d)
-        return err_nomem(e);
-    *d = (struct doing){ .step = s, .row = row->id, .state = CONTROL_DUE };
-    return 0;
+    rc = before(c, &s, e);
+    view->saving += rc == BEFORE_TIME || rc == BEFORE_SIGNAL;
+    if (rc < 0 || rc == BEFORE_TIME)
+        return MIN(rc, 0);
+    rc = rc == BEFORE_NOTHING && again
+             ? control_book_became(c->config->book, row->id, CONTROL_DUE, "", e)
+             : add(c, &s, CONTROL_DUE, row, e);
+    return rc < 0 ? rc : push(to, &s, row->id, e);
 }
 
 static int take_step(struct cycle *c, const struct control_step *s, struct cycle_view *view,
                      struct doings *to, struct err *e)
 {
-    const struct site_job *j = &c->site.jobs[s->job];
-    enum control_state state = c->config->mode == CONTROL_OBSERVE ? CONTROL_SAID : CONTROL_PROPOSED;
-    struct control_row row;
-    int known = control_book_last(c->config->book, j->id, j->start_ms, s->kind, &row, e), rc = 0;
+    enum control_mode mode = mode_of(c, s);
+    enum control_state state = mode == CONTROL_OBSERVE ? CONTROL_SAID : CONTROL_PROPOSED;
+    struct control_row row, like;
+    int known, rc = 0;
 
+    row_of(c, s, &like);
+    known = control_book_last(c->config->book, &like, &row, e);
     if (known < 0)
         return known;
-    if (wants(c, known, &row))
+    if (wants(c, s, known, &row))
         return begin_step(c, s, known, &row, view, to, e);
-    if (c->config->mode != CONTROL_ACT && (!known || row.state == CONTROL_STALE)) {
+    if (mode != CONTROL_ACT && (!known || row.state == CONTROL_STALE)) {
         rc = add(c, s, state, &row, e);
         view->proposed++;
         if (rc == 0)
             log_info("%s: %s", state == CONTROL_SAID ? "would be done" : "proposed", s->text);
     }
-    return rc < 0 || c->config->mode != CONTROL_OBSERVE ? rc : note_told(c, s, e);
+    return rc < 0 || mode != CONTROL_OBSERVE ? rc : note_told(c, s, e);
 }
 
 /* ---- all of them ---- */
@@ -238,13 +276,9 @@ static int age(void *arg, const struct control_row *row)
 {
     const struct ageing *g = arg;
 
-    for (size_t i = 0; i < g->plan->n; i++) {
-        const struct control_step *s = &g->plan->steps[i];
-        const struct site_job *j = &g->c->site.jobs[s->job];
-
-        if (s->kind == row->kind && j->id == row->job && j->start_ms == row->start_ms)
+    for (size_t i = 0; i < g->plan->n; i++)
+        if (is_about(g->c, &g->plan->steps[i], row))
             return 0;
-    }
     return control_book_became(g->c->config->book, row->id, CONTROL_STALE, "it is no longer so",
                                g->e);
 }

@@ -27,6 +27,7 @@ void cycle_close(struct cycle *c)
         return;
     site_done(&c->site);
     free(c->seen);
+    free(c->nodes);
     free(c);
 }
 
@@ -40,6 +41,11 @@ const struct control_seen *cycle_seen(const struct cycle *c)
     return c->seen;
 }
 
+const struct control_node *cycle_nodes(const struct cycle *c)
+{
+    return c->nodes;
+}
+
 /* ---- what there is ---- */
 
 static int read_site(struct cycle *c, struct err *e)
@@ -47,19 +53,25 @@ static int read_site(struct cycle *c, struct err *e)
     const struct cycle_engine *x = &c->config->engine;
     struct site site = { .n_jobs = 0 };
     struct control_seen *seen;
+    struct control_node *nodes;
     int rc = x->read(x->ctx, &site, e);
 
     if (rc <= 0)
         return rc == 0 && !c->known ? err_set(e, -EAGAIN, "the cluster tells nothing yet") : rc;
     seen = calloc(MAX(site.n_jobs, 1), sizeof(*seen));
-    if (!seen) {
+    nodes = calloc(MAX(site.n_nodes, 1), sizeof(*nodes));
+    if (!seen || !nodes) {
+        free(seen);
+        free(nodes);
         site_done(&site);
         return err_nomem(e);
     }
     site_done(&c->site);
     free(c->seen);
+    free(c->nodes);
     c->site = site;
     c->seen = seen;
+    c->nodes = nodes;
     c->known = true;
     return 0;
 }
@@ -73,10 +85,8 @@ static int ask_agents(struct cycle *c, struct arena *a, const struct node_answer
 
     if (!of || !which)
         return err_nomem(e);
-    for (size_t i = 0; i < c->site.n_jobs; i++)
-        for (size_t k = 0; site_job_holds(&c->site.jobs[i]) && k < c->site.jobs[i].n_parts; k++)
-            if (c->site.jobs[i].parts[k].node < c->site.n_nodes)
-                which[c->site.jobs[i].parts[k].node] = true;
+    for (size_t i = 0; i < c->site.n_nodes; i++)
+        which[i] = c->site.nodes[i].devices > 0 && c->site.nodes[i].state == SITE_NODE_UP;
     *ret = of;
     return x->ask(x->ctx, &c->site, which, of, e);
 }
@@ -124,14 +134,11 @@ static void count(const struct cycle *c, size_t i, int busy, const struct contro
     }
 }
 
-static int look_all(struct cycle *c, const struct node_answer *const *of, struct cycle_view *v,
-                    struct err *e)
+static int look_at_jobs(struct cycle *c, const struct control_answers *answers,
+                        struct cycle_view *v, struct err *e)
 {
-    const struct control_answers answers = { of, c->now_ms };
-    int rc = control_book_begin(c->config->book, e), end;
+    int rc = 0;
 
-    for (size_t i = 0; i < c->site.n_nodes; i++)
-        v->devices += MAX(c->site.nodes[i].devices, 0);
     for (size_t i = 0; i < c->site.n_jobs && rc == 0; i++) {
         const struct site_job *j = &c->site.jobs[i];
         int busy = -1;
@@ -142,27 +149,71 @@ static int look_all(struct cycle *c, const struct node_answer *const *of, struct
         }
         if (!site_job_holds(j))
             continue;
-        rc = look(c, i, &answers, &busy, e);
+        rc = look(c, i, answers, &busy, e);
         if (rc == 0)
-            count(c, i, busy, &answers, v);
+            count(c, i, busy, answers, v);
     }
+    return rc < 0 ? rc : control_book_forget(c->config->book, c->now_ms - FORGET_MS, e);
+}
+
+/* ---- whether nodes are fit ---- */
+
+static void count_node(const struct cycle *c, size_t i, const struct node_answer *answer,
+                       struct cycle_view *v)
+{
+    const struct control_node *n = &c->nodes[i];
+
+    v->kept += control_node_stays(n, &c->site.nodes[i]);
+    if (n->unfit_ms == 0 || n->fit_ms)
+        return;
+    if (v->unfit++ == 0 && answer)
+        snprintf(v->unfit_why, sizeof(v->unfit_why), "%.64s: %.180s", c->site.nodes[i].name,
+                 answer->report.unfit);
+}
+
+static int look_at_nodes(struct cycle *c, const struct control_answers *answers,
+                         struct cycle_view *v, struct err *e)
+{
+    int rc = control_book_nodes(c->config->book, &c->site, c->now_ms, c->nodes, e);
+
+    for (size_t i = 0; i < c->site.n_nodes && rc == 0; i++) {
+        const struct site_node *node = &c->site.nodes[i];
+
+        v->devices += MAX(node->devices, 0);
+        if (control_node_note(&c->nodes[i], node, answers->of[i], c->now_ms))
+            rc = control_book_see_node(c->config->book, node->name, &c->nodes[i], e);
+        count_node(c, i, answers->of[i], v);
+    }
+    return rc;
+}
+
+static int look_at_all(struct cycle *c, const struct control_answers *answers, struct cycle_view *v,
+                       struct err *e)
+{
+    int rc = control_book_begin(c->config->book, e), end;
+
+    if (rc < 0)
+        return rc;
+    rc = look_at_jobs(c, answers, v, e);
     if (rc == 0)
-        rc = control_book_forget(c->config->book, c->now_ms - FORGET_MS, e);
+        rc = look_at_nodes(c, answers, v, e);
     end = control_book_commit(c->config->book, rc < 0 ? NULL : e);
     return rc < 0 ? rc : end;
 }
 
 /* ---- a cycle ---- */
 
-static int decide(struct cycle *c, struct cycle_view *view, struct err *e)
+static int decide(struct cycle *c, const struct control_answers *answers, struct cycle_view *view,
+                  struct err *e)
 {
+    const struct control_faults faults = { &c->site, c->nodes, *answers, c->config->back_ms };
     const struct control_scene scene = { &c->site, c->config->policy, c->seen, c->now_ms };
     struct control_plan plan;
     int rc = control_plan_make(&plan, &scene, e);
 
     if (rc < 0)
         return rc;
-    rc = carry_steps(c, &plan, view, e);
+    rc = control_faults_add(&plan, &faults) < 0 ? err_nomem(e) : carry_steps(c, &plan, view, e);
     control_plan_done(&plan);
     return rc;
 }
@@ -170,8 +221,9 @@ static int decide(struct cycle *c, struct cycle_view *view, struct err *e)
 int cycle_run(struct cycle *c, struct cycle_view *ret, struct err *e)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
-    const struct node_answer **of = NULL;
     struct cycle_view v = { .holding = 0 };
+    const struct node_answer **of = NULL;
+    struct control_answers answers;
     int rc = read_site(c, e);
 
     if (rc == 0)
@@ -179,12 +231,13 @@ int cycle_run(struct cycle *c, struct cycle_view *ret, struct err *e)
     c->now_ms = clock_wall_ns(c->config->clock) / NS_PER_MS;
     if (rc == 0)
         rc = control_book_stopped(c->config->book, &v.stopped, e);
+    answers = (struct control_answers){ of, c->now_ms };
     if (rc == 0)
-        rc = look_all(c, of, &v, e);
+        rc = look_at_all(c, &answers, &v, e);
     if (rc == 0)
         rc = carry_settle(c, e);
     if (rc == 0)
-        rc = decide(c, &v, e);
+        rc = decide(c, &answers, &v, e);
     if (rc == 0)
         *ret = v;
     return rc;

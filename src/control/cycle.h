@@ -5,20 +5,15 @@
 #define BRIM_CONTROL_CYCLE_H
 #include "base/clock.h"
 #include "control/book.h"
+#include "control/modes.h"
 #include "control/watch.h"
 #include "model/site/deed.h"
-
-enum control_mode {
-    CONTROL_OBSERVE, /* only says what it would do */
-    CONTROL_PROPOSE, /* does what an operator approved */
-    CONTROL_ACT,
-};
 
 /* Who schedules the cluster: src/slurm, or a test. As slurm_read() and slurm_act() return. */
 struct cycle_engine {
     int (*read)(void *ctx, struct site *ret, struct err *e);
     int (*act)(void *ctx, const struct site_deed *deed, struct err *e);
-    /* Ask the agents of nodes of which a job has devices: 'of' is by number of the node, NULL where
+    /* Ask the agents of those nodes: 'of' is by number of the node, NULL where
      * none was asked; what is set stays until the next call. */
     int (*ask)(void *ctx, const struct site *site, const bool *which, const struct node_answer **of,
                struct err *e);
@@ -30,9 +25,10 @@ struct cycle_config {
     const struct policy *policy; /* that passed control_policy_check() */
     const struct clock *clock;
     struct control_book *book;
-    enum control_mode mode;
-    unsigned
-        percent; /* of the jobs that hold devices, that are requeued in an hour; at least one */
+    enum control_mode mode[CONTROL_POLICIES];
+    unsigned percent; /* of the jobs that hold devices, that are requeued in an hour, and of the
+                         nodes, that are drained; at least one */
+    int64_t back_ms;  /* a node that was drained is to be well for so long before it serves again */
 };
 
 /* What a cycle found and did. */
@@ -40,10 +36,14 @@ struct cycle_view {
     size_t holding, idle, blind, waiting; /* jobs: that hold devices, of which they are idle, of
                                              which nobody tells; that wait for some */
     int64_t devices, held, idle_devices, waited; /* of all nodes; of those jobs */
-    size_t done, failed, proposed,
-        limited;                  /* in this cycle; limited: for more was done this hour */
-    bool stopped;                 /* by an operator */
-    char blind_why[CONTROL_TEXT]; /* of the first of them; "" */
+    size_t unfit, kept; /* nodes: not fit for jobs by their agents; that stay drained, since it
+                           happened too often */
+    size_t done, failed, proposed, limited; /* steps; limited: enough was done this hour */
+    size_t saving;                          /* jobs that were told to save, and have time to */
+    size_t drained;                         /* in this cycle: there is more to do at once */
+    bool stopped;                           /* by an operator */
+    char unfit_why[CONTROL_TEXT];           /* "n3: GPU 2 is lost": of the first of them; "" */
+    char blind_why[CONTROL_TEXT];           /* of the first of them; "" */
 };
 
 struct cycle;
@@ -55,8 +55,9 @@ DEFINE_CLEANUP(struct cycle, cycle_close)
 /* One cycle. 0, or an error with a sentence: nothing is lost, and the next one begins anew. */
 int cycle_run(struct cycle *c, struct cycle_view *ret, struct err *e) CHECK_RESULT;
 
-/* The cluster of the last cycle, and what was seen of its jobs, by number. */
+/* The cluster of the last cycle, and what was seen of its jobs and nodes, by number. */
 const struct site *cycle_site(const struct cycle *c);
 const struct control_seen *cycle_seen(const struct cycle *c);
+const struct control_node *cycle_nodes(const struct cycle *c);
 
 #endif

@@ -6,8 +6,9 @@
 struct cycle {
     const struct cycle_config *config;
     struct site site;
-    bool known;                /* there is one */
-    struct control_seen *seen; /* by number of the job */
+    bool known;                 /* there is one */
+    struct control_seen *seen;  /* by number of the job */
+    struct control_node *nodes; /* by number of the node */
     int64_t now_ms;
 };
 

@@ -100,12 +100,6 @@ static bool waits_for_devices(const struct site_job *j)
     return j->state == SITE_WAITING && !j->held && !j->depends && j->devices > 0;
 }
 
-/* Whether one that runs could be asked to give way. */
-static bool may_be_requeued(const struct site_job *j)
-{
-    return j->state == SITE_RUNNING && j->batch && j->requeue;
-}
-
 /* What it is exempt by, if by anything: its partition, account, QOS or user. */
 static const char *class_of(const struct making *m, const struct site_job *j)
 {
@@ -142,7 +136,7 @@ static int add_work(struct making *m, size_t i, int64_t submit_ms)
         .milli = WORK_WHOLE,
         .user = -1,
         .team = -1,
-        .fixed = !may_be_requeued(j),
+        .fixed = !site_job_may_restart(j),
     };
     class = work_number(&m->work, &m->work.classes, class_of(m, j));
     w->class = (int16_t)MAX(class, -1);
@@ -271,10 +265,12 @@ static int add_step(struct making *m, const struct action *a)
     if (!s)
         return -ENOMEM;
     sched_reason(m->sched, a, m->scene->now_ms, &why);
-    s->kind = warns ? CONTROL_WARN : CONTROL_REQUEUE;
-    s->job = m->job[a->job];
-    s->other = other;
-    s->devices = m->scene->site->jobs[s->job].devices;
+    *s = (struct control_step){ .kind = warns ? CONTROL_WARN : CONTROL_REQUEUE,
+                                .policy = CONTROL_IDLE,
+                                .job = m->job[a->job],
+                                .node = CONTROL_NONE,
+                                .other = other,
+                                .devices = m->scene->site->jobs[m->job[a->job]].devices };
     snprintf(s->text, sizeof(s->text), "%s", str_error(&why) ? "" : str_text(&why));
     return str_error(&why) == -ENOMEM ? -ENOMEM : 0;
 }

@@ -3,6 +3,7 @@
  * as in brim sim; who starts on what is free stays Slurm's decision. Made anew each cycle. Pure. */
 #ifndef BRIM_CONTROL_PLAN_H
 #define BRIM_CONTROL_PLAN_H
+#include "control/step.h"
 #include "model/job/bursts.h"
 #include "model/site/site.h"
 #include "sched/policy/policy.h"
@@ -18,27 +19,6 @@ struct control_scene {
     const struct policy *policy;
     const struct control_seen *seen; /* by number of the job in the site */
     int64_t now_ms;
-};
-
-enum control_step_kind {
-    CONTROL_WARN,    /* tell its owner */
-    CONTROL_REQUEUE, /* it waits again, for the job 'other' */
-};
-
-enum { CONTROL_TEXT = 256, CONTROL_NONE = 0xffffffff };
-
-struct control_step {
-    uint8_t kind;            /* enum control_step_kind */
-    uint32_t job;            /* numbers in the site */
-    uint32_t other;          /* who gets its devices; CONTROL_NONE */
-    int32_t devices;         /* that it has */
-    char text[CONTROL_TEXT]; /* why, in a sentence */
-};
-
-struct control_plan {
-    struct arena arena;
-    struct control_step *steps;
-    size_t n;
 };
 
 /* Decide. 0 or -ENOMEM, or what sched_open() says. */

@@ -141,7 +141,7 @@ static int measure(const char *folder)
     struct cycle_config config = { .engine = { read_site, act, ask, &x },
                                    .policy = &policy,
                                    .clock = &clock,
-                                   .mode = CONTROL_ACT,
+                                   .mode = { CONTROL_ACT, CONTROL_ACT },
                                    .percent = 1 };
     struct cycle_view v = { 0 };
     struct rusage used;

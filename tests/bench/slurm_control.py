@@ -22,7 +22,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e" / "slurm"))
 import cluster  # noqa: E402
-import test_control  # noqa: E402
+import control_site  # noqa: E402
 
 
 def row(name, value, unit, limit, note):
@@ -44,7 +44,7 @@ def idle_and_due(site, book):
     idle, busy, waits = site.jobs()
     while True:
         said = site.once("observe", book)
-        if any(j["id"] == idle and j["idle_s"] > test_control.RECLAIM_S for j in said["jobs"]):
+        if any(j["id"] == idle and j["idle_s"] > control_site.RECLAIM_S for j in said["jobs"]):
             return idle, busy, waits
 
 
@@ -52,7 +52,7 @@ def begin_once(site, book):
     pid = str(site.slurm.pids()["slurmctld"])
     words = ["control", "once", *site.words("act", book)]
     return subprocess.Popen(
-        ["nsenter", "-t", pid, "--net", "--uts", test_control.BRIM, *words], env=site.slurm.env,
+        ["nsenter", "-t", pid, "--net", "--uts", control_site.BRIM, *words], env=site.slurm.env,
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )
 
@@ -100,14 +100,14 @@ def main():
     a = p.parse_args()
     with tempfile.TemporaryDirectory(prefix="brim-bench-slurm-") as folder:
         work = pathlib.Path(folder)
-        plan = cluster.Plan(str(work / "slurm"), nodes=2, gpus=test_control.GPUS, namespaces=True)
+        plan = cluster.Plan(str(work / "slurm"), nodes=2, gpus=control_site.GPUS, namespaces=True)
         why = cluster.missing(plan)
         if why:
             print("slurm_control: skipped: %s" % why, file=sys.stderr)
             return 0
         (work / "control").mkdir()
         with cluster.Cluster(plan) as slurm:
-            site = test_control.Site(slurm, work / "control")
+            site = control_site.Site(slurm, work / "control")
             try:
                 took = time_rounds(site, a.rounds)
                 note = "median of %d; the worst %.2f s" % (len(took), max(took))

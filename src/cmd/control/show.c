@@ -1,6 +1,7 @@
 #include "cmd/control/show.h"
 
 #include "base/clock.h"
+#include "render/text.h"
 
 void show_sentence(const struct cycle_view *v, struct str *out)
 {
@@ -19,6 +20,9 @@ void show_sentence(const struct cycle_view *v, struct str *out)
     if (v->waiting)
         str_addf(out, "; %zu %s for %lld", v->waiting, v->waiting == 1 ? "waits" : "wait",
                  (long long)v->waited);
+    if (v->unfit)
+        str_addf(out, "; %zu node%s not fit for jobs: %s", v->unfit,
+                 v->unfit == 1 ? " is" : "s are", v->unfit_why);
     if (v->blind)
         str_addf(out, "; how busy %zu %s, nobody tells: %s", v->blind, v->blind == 1 ? "is" : "are",
                  v->blind_why);
@@ -29,8 +33,16 @@ static void add_notes(const struct cycle_view *v, struct str *out)
     if (v->stopped)
         str_add(out, "an operator has stopped all actions: brim control go lets them go on\n");
     else if (v->limited)
-        str_addf(out, "%zu more to do: as many as one hour allows (--most) were requeued\n",
-                 v->limited);
+        str_addf(out, "%zu more to do: as much as one hour allows (--most) was done\n", v->limited);
+    if (v->saving)
+        str_addf(out, "%zu job%s told to save, and will be requeued then\n", v->saving,
+                 v->saving == 1 ? " was" : "s were");
+    if (v->kept)
+        str_addf(out,
+                 "%zu node%s drained until an operator resumes %s: brim drained %s %d times "
+                 "in a week\n",
+                 v->kept, v->kept == 1 ? " stays" : "s stay", v->kept == 1 ? "it" : "them",
+                 v->kept == 1 ? "it" : "each", CONTROL_OFTEN);
 }
 
 static void add_nodes(const struct site *s, const struct site_job *j, struct str *out)
@@ -58,6 +70,30 @@ static void add_job(const struct cycle *c, size_t i, int64_t idle_ms, int64_t no
     str_add_char(out, '\n');
 }
 
+/* Nodes that are not fit, or were not a moment ago. */
+static void add_unfit(const struct cycle *c, int64_t now_ms, struct str *out)
+{
+    const struct site *s = cycle_site(c);
+    bool any = false;
+
+    for (size_t i = 0; i < s->n_nodes; i++) {
+        const struct control_node *n = &cycle_nodes(c)[i];
+        int64_t since_ms = n->fit_ms ? n->fit_ms : n->unfit_ms;
+
+        if (n->unfit_ms == 0)
+            continue;
+        if (!any)
+            str_addf(out, "\n%-16s %-8s %8s  %-7s %s\n", "NODE", "STATE", "SINCE", "DRAINED",
+                     "REASON");
+        any = true;
+        str_addf(out, "%-16.16s %-8s %6lld s  %-7s ", s->nodes[i].name,
+                 n->fit_ms ? "well" : "unfit", (long long)((now_ms - since_ms) / 1000),
+                 s->nodes[i].drained ? "yes" : "no");
+        text_add(out, s->nodes[i].reason ? s->nodes[i].reason : "-");
+        str_add_char(out, '\n');
+    }
+}
+
 void show_cycle(const struct cycle *c, const struct cycle_view *v, int64_t now_ms, struct str *out)
 {
     const struct site *s = cycle_site(c);
@@ -65,6 +101,7 @@ void show_cycle(const struct cycle *c, const struct cycle_view *v, int64_t now_m
     show_sentence(v, out);
     str_add_char(out, '\n');
     add_notes(v, out);
+    add_unfit(c, now_ms, out);
     if (v->holding == 0)
         return;
     str_addf(out, "\n%-9s %-10s %-10s %-10s %5s  %8s  %s\n", "JOB", "USER", "ACCOUNT", "PARTITION",
@@ -79,6 +116,28 @@ void show_cycle(const struct cycle *c, const struct cycle_view *v, int64_t now_m
             if ((since_ms != 0) == idle)
                 add_job(c, i, since_ms, now_ms, out);
         }
+}
+
+static void add_unfit_json(const struct cycle *c, struct json *j)
+{
+    const struct site *s = cycle_site(c);
+
+    json_array(j, "nodes");
+    for (size_t i = 0; i < s->n_nodes; i++) {
+        const struct control_node *n = &cycle_nodes(c)[i];
+
+        if (n->unfit_ms == 0)
+            continue;
+        json_object(j, NULL);
+        json_string(j, "name", s->nodes[i].name);
+        json_bool(j, "fit", n->fit_ms != 0);
+        json_int(j, "since_ms", n->fit_ms ? n->fit_ms : n->unfit_ms);
+        json_bool(j, "drained", s->nodes[i].drained);
+        json_string(j, "reason", s->nodes[i].reason);
+        json_int(j, "drains", n->drains);
+        json_end(j);
+    }
+    json_end(j);
 }
 
 void show_cycle_json(const struct cycle *c, const struct cycle_view *v, int64_t now_ms,
@@ -99,7 +158,10 @@ void show_cycle_json(const struct cycle *c, const struct cycle_view *v, int64_t 
     json_int(&j, "jobs_idle", (int64_t)v->idle);
     json_int(&j, "jobs_unknown", (int64_t)v->blind);
     json_int(&j, "jobs_waiting", (int64_t)v->waiting);
+    json_int(&j, "nodes_unfit", (int64_t)v->unfit);
+    json_int(&j, "nodes_kept_drained", (int64_t)v->kept);
     json_bool(&j, "stopped", v->stopped);
+    add_unfit_json(c, &j);
     json_array(&j, "jobs");
     for (size_t i = 0; i < s->n_jobs; i++) {
         const struct site_job *x = &s->jobs[i];
@@ -145,6 +207,7 @@ void show_action_json(const struct control_row *row, struct json *j)
     json_string(j, "state", control_state_names[row->state]);
     json_int(j, "job", row->job);
     json_int(j, "for_job", row->other);
+    json_string(j, "node", *row->node ? row->node : NULL);
     json_string(j, "user", row->user);
     json_int(j, "gpus", row->devices);
     json_string(j, "reason", row->reason);

@@ -14,7 +14,8 @@
  *
  * A rule with "event = KIND ..." in place of set, by, when, for and say makes alerts of events of
  * these kinds, "*" for all, that stay for the time in "keep"; say, severity and action are the
- * event's own; with "drain = yes" those that are critical count. Of several such rules the first that knows the kind counts. */
+ * event's own; with "drain = yes" those that are critical count. Of several such rules the first
+ * that knows the kind counts. */
 #ifndef BRIM_DIAGNOSE_ALERTS_RULES_H
 #define BRIM_DIAGNOSE_ALERTS_RULES_H
 #include "base/str.h"

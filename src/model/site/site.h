@@ -102,6 +102,13 @@ static inline bool site_job_holds(const struct site_job *j)
     return j->state == SITE_RUNNING && j->devices > 0 && j->n_parts > 0;
 }
 
+/* Whether one that runs may be made to wait again: Slurm has what starts it, and its owner lets it
+ * be. */
+static inline bool site_job_may_restart(const struct site_job *j)
+{
+    return j->state == SITE_RUNNING && j->batch && j->requeue;
+}
+
 /* Frees; {0} is empty. */
 void site_done(struct site *s);
 

@@ -24,6 +24,14 @@ struct cluster {
     int act_rc; /* what a requeue answers */
     bool takes; /* it is requeued all the same */
     char note[CONTROL_TEXT];
+    const char *comment; /* of job 10 */
+    int saved;           /* times that job 10 was told to save */
+    bool script;         /* its script was, the last time */
+    const char *unfit;   /* what the agent of n0 says */
+    uint32_t faulty;
+    bool drained; /* n0 */
+    int drains, returns;
+    char reason[CONTROL_TEXT];
     struct node_answer answers[2];
 };
 
@@ -37,6 +45,8 @@ static int read_site(void *ctx, struct site *ret, struct err *e)
     s.jobs = arena_alloc(&s.arena, JOBS * sizeof(*s.jobs));
     for (int i = 0; i < 2; i++)
         s.nodes[i] = (struct site_node){ .name = i ? "n1" : "n0", .devices = DEVICES, .cpus = 32 };
+    s.nodes[0].drained = x->drained;
+    s.nodes[0].reason = x->drained ? x->reason : NULL;
     for (uint32_t i = 0; i < JOBS; i++) {
         struct site_part *part = arena_alloc(&s.arena, sizeof(*part));
         bool runs = i < 2 && !(i == 0 && x->restarted);
@@ -59,6 +69,7 @@ static int read_site(void *ctx, struct site *ret, struct err *e)
                                        .restarts = i == 0 && x->restarted,
                                        .parts = runs ? part : NULL,
                                        .n_parts = runs,
+                                       .comment = i == 0 ? x->comment : NULL,
                                        .note = i == 0 && *x->note ? x->note : NULL };
     }
     *ret = s;
@@ -70,6 +81,17 @@ static int act(void *ctx, const struct site_deed *deed, struct err *e)
     struct cluster *x = ctx;
 
     x->told += deed->kind == SITE_DO_NOTE && deed->job == 10;
+    if (deed->kind == SITE_DO_SIGNAL_STEPS || deed->kind == SITE_DO_SIGNAL_SCRIPT) {
+        x->saved += deed->job == 10 && deed->value == 10;
+        x->script = deed->kind == SITE_DO_SIGNAL_SCRIPT;
+    }
+    if (deed->kind == SITE_DO_NODE_DRAIN || deed->kind == SITE_DO_NODE_RESUME) {
+        x->drained = deed->kind == SITE_DO_NODE_DRAIN;
+        x->drains += x->drained;
+        x->returns += !x->drained;
+        snprintf(x->reason, sizeof(x->reason), "%s", x->drained ? deed->text : "");
+        return x->act_rc;
+    }
     if (deed->kind != SITE_DO_REQUEUE || deed->job != 10)
         return 0;
     if (x->act_rc == 0 || x->takes) {
@@ -89,6 +111,13 @@ static int ask(void *ctx, const struct site *site, const bool *which, const stru
         x->answers[i] = (struct node_answer){ .report = { .time_ms = x->now_ms } };
         for (int k = 0; k < DEVICES; k++)
             x->answers[i].report.busy[x->answers[i].report.n_busy++] = x->busy[i];
+        x->answers[i].report.judged = true;
+        x->answers[i].report.gpus = DEVICES;
+        if (i == 0 && x->unfit) {
+            snprintf(x->answers[i].report.unfit, sizeof(x->answers[i].report.unfit), "%s",
+                     x->unfit);
+            x->answers[i].report.faulty = x->faulty;
+        }
         of[i] = which[i] ? &x->answers[i] : NULL;
     }
     return 0;
@@ -116,7 +145,8 @@ static void run(struct running *r, int from, int to)
     struct cycle_config config = { .engine = { read_site, act, ask, &r->cluster },
                                    .policy = &r->policy,
                                    .clock = &clock,
-                                   .mode = r->mode,
+                                   .mode = { r->mode, r->mode },
+                                   .back_ms = 10 * MINUTE,
                                    .percent = r->percent };
     struct err e = { "" };
 
@@ -153,10 +183,11 @@ static void begin(struct running *r, enum control_mode mode)
 /* The newest row about job 10, of a kind. */
 static bool newest(const struct running *r, uint8_t kind, struct control_row *ret)
 {
+    const struct control_row like = { .job = 10, .start_ms = r->cluster.start_ms, .kind = kind };
     CLEANUP(control_book_closep) struct control_book *book = NULL;
 
     return control_book_open(&book, folder, false, NULL) == 0 &&
-           control_book_last(book, 10, r->cluster.start_ms, kind, ret, NULL) == 1;
+           control_book_last(book, &like, ret, NULL) == 1;
 }
 
 static void approve(const struct running *r)
@@ -284,6 +315,111 @@ static void test_limits(void)
     ok(r.view.stopped, "the view tells that all is stopped");
 }
 
+static void test_saves_first(void)
+{
+    struct control_row row;
+    struct running r;
+
+    begin(&r, CONTROL_ACT);
+    r.cluster.comment = "brim:signal=B:USR1@90";
+    run(&r, 0, 2);
+    ok(r.cluster.saved == 1 && r.cluster.script && r.cluster.requeued == 0,
+       "a job that can save is told to before it gives way");
+    is_int((int)r.view.saving, 1, "jobs that save are counted");
+    run(&r, 3, 3);
+    ok(r.cluster.saved == 1 && r.cluster.requeued == 0, "a job that saves has its time");
+    run(&r, 4, 4);
+    ok(r.cluster.saved == 1 && r.cluster.requeued == 1, "a job that has saved gives way");
+    ok(newest(&r, CONTROL_SIGNAL, &row) && row.state == CONTROL_DONE, "the signal is written down");
+    begin(&r, CONTROL_ACT);
+    r.cluster.comment = "brim:signal=USR1@90";
+    run(&r, 0, 2);
+    ok(r.cluster.saved == 1 && !r.cluster.script, "a signal goes to steps unless it says script");
+    r.cluster.busy[0] = 1;
+    run(&r, 3, 6);
+    is_int(r.cluster.requeued, 0, "a job that works again while it saves is let alone");
+    begin(&r, CONTROL_PROPOSE);
+    r.cluster.comment = "brim:signal=USR1@90";
+    run(&r, 0, 4);
+    is_int(r.cluster.saved, 0, "nobody is told to save for what is only proposed");
+    approve(&r);
+    run(&r, 5, 5);
+    ok(r.cluster.saved == 1 && r.cluster.requeued == 0, "what is approved begins with the signal");
+    run(&r, 6, 7);
+    ok(r.cluster.saved == 1 && r.cluster.requeued == 1, "what is approved is done after that");
+}
+
+static void test_drains(void)
+{
+    struct running r;
+
+    begin(&r, CONTROL_ACT);
+    r.cluster.busy[0] = 0.9;
+    r.cluster.unfit = "GPU 3 is lost";
+    r.cluster.faulty = 1U << 3;
+    run(&r, 0, 0);
+    ok(r.cluster.drains == 1 && r.view.drained == 1, "a node that is not fit is drained");
+    is_str(r.cluster.reason, "brim: GPU 3 is lost", "Slurm is told why");
+    is_int((int)r.view.unfit, 1, "nodes that are not fit are counted");
+    is_str(r.view.unfit_why, "n0: GPU 3 is lost", "the view says why");
+    is_int(r.cluster.requeued, 0, "a job is not requeued while its node takes jobs");
+    run(&r, 1, 2);
+    ok(r.cluster.requeued == 1 && r.cluster.drains == 1, "the job on it starts again, once");
+    r.cluster.unfit = NULL;
+    run(&r, 3, 12);
+    is_int(r.cluster.returns, 0, "a node that has just recovered stays drained");
+    run(&r, 13, 14);
+    ok(r.cluster.returns == 1 && !r.cluster.drained, "a node that is well for ten minutes serves");
+    begin(&r, CONTROL_PROPOSE);
+    r.cluster.busy[0] = 0.9;
+    r.cluster.unfit = "GPU 3 is lost";
+    run(&r, 0, 3);
+    is_int(r.cluster.drains, 0, "a drain that is proposed is not done");
+    is_int((int)r.view.proposed, 0, "a drain is proposed once");
+}
+
+static void test_drains_with_an_operator(void)
+{
+    struct running r;
+
+    begin(&r, CONTROL_ACT);
+    r.cluster.busy[0] = 0.9;
+    r.cluster.unfit = "GPU 3 is lost";
+    run(&r, 0, 1);
+    r.cluster.drained = false; /* an operator's doing */
+    run(&r, 2, 6);
+    is_int(r.cluster.drains, 1, "a node that an operator resumes is not drained again for that");
+    begin(&r, CONTROL_ACT);
+    r.cluster.busy[0] = 0.9;
+    r.cluster.drained = true;
+    snprintf(r.cluster.reason, sizeof(r.cluster.reason), "disk is replaced");
+    r.cluster.unfit = "GPU 3 is lost";
+    run(&r, 0, 1);
+    r.cluster.unfit = NULL;
+    run(&r, 2, 30);
+    ok(r.cluster.drains == 0 && r.cluster.returns == 0, "what an operator drained is his");
+}
+
+/* The fourth time in a week it is not given back. */
+static void test_drains_too_often(void)
+{
+    struct running r;
+    int at = 0;
+
+    begin(&r, CONTROL_ACT);
+    r.cluster.busy[0] = 0.9;
+    for (int i = 0; i < CONTROL_OFTEN; i++) {
+        r.cluster.unfit = "GPU 3 is lost";
+        run(&r, at, at + 1);
+        r.cluster.unfit = NULL;
+        run(&r, at + 2, at + 13);
+        at += 100;
+    }
+    is_int(r.cluster.drains, CONTROL_OFTEN, "a node fails again and again");
+    is_int(r.cluster.returns, CONTROL_OFTEN - 1, "the last time it stays drained");
+    is_int((int)r.view.kept, 1, "nodes that stay drained are counted");
+}
+
 int main(void)
 {
     if (!mkdtemp(folder))
@@ -293,6 +429,10 @@ int main(void)
     test_failures();
     test_propose();
     test_limits();
+    test_saves_first();
+    test_drains();
+    test_drains_with_an_operator();
+    test_drains_too_often();
     remove_all();
     rmdir(folder);
     return done();
